@@ -1,0 +1,178 @@
+/*
+ * Small encodings: JSON strings, base64, text for people, UTF-8.
+ *
+ * The only validator of UTF-8 is here, so that what the JSON check accepts,
+ * what is quoted and what is shown agree on every byte.
+ */
+#include "config.h"
+
+#include "base/codec.h"
+
+#define REPLACEMENT "\xEF\xBF\xBD"
+
+static const char hex_digits[] = "0123456789abcdef";
+
+/* Is p[i] a continuation byte between lo and hi? */
+static bool
+follows(const unsigned char *u, size_t i, size_t n, unsigned char lo,
+    unsigned char hi)
+{
+	return i < n && u[i] >= lo && u[i] <= hi;
+}
+
+size_t
+codec_utf8(const char *p, size_t n)
+{
+	const unsigned char *u = (const unsigned char *)p;
+	unsigned char lo = 0x80, hi = 0xBF;
+	size_t len, i;
+
+	if (n == 0)
+		return 0;
+	if (u[0] < 0x80)
+		return 1;
+	if (u[0] < 0xC2 || u[0] > 0xF4)
+		return 0;
+	len = u[0] < 0xE0 ? 2 : u[0] < 0xF0 ? 3 : 4;
+	if (u[0] == 0xE0)
+		lo = 0xA0; /* shorter would do */
+	else if (u[0] == 0xED)
+		hi = 0x9F; /* surrogates */
+	else if (u[0] == 0xF0)
+		lo = 0x90; /* shorter would do */
+	else if (u[0] == 0xF4)
+		hi = 0x8F; /* above U+10FFFF */
+	if (!follows(u, 1, n, lo, hi))
+		return 0;
+	for (i = 2; i < len; i++) {
+		if (!follows(u, i, n, 0x80, 0xBF))
+			return 0;
+	}
+	return len;
+}
+
+/* One byte that a JSON string cannot hold as it is. */
+static void
+json_escape(struct buf *out, unsigned char c)
+{
+	static const char letters[] = "btn.fr"; /* 0x08 to 0x0D */
+
+	if (c == '"' || c == '\\')
+		buf_addf(out, "\\%c", c);
+	else if (c >= 0x08 && c <= 0x0D && c != 0x0B)
+		buf_addf(out, "\\%c", letters[c - 0x08]);
+	else
+		buf_addf(out, "\\u%04x", c);
+}
+
+void
+codec_json_string(struct buf *out, struct span in)
+{
+	size_t i, len, plain = 0;
+
+	buf_addc(out, '"');
+	for (i = 0; i < in.n; i += len == 0 ? 1 : len) {
+		unsigned char c = (unsigned char)in.p[i];
+
+		len = codec_utf8(in.p + i, in.n - i);
+		if (len > 1 || (len == 1 && c >= 0x20 && c != '"' && c != '\\'))
+			continue;
+		buf_add(out, in.p + plain, i - plain);
+		plain = i + 1;
+		if (len == 0)
+			buf_adds(out, REPLACEMENT);
+		else
+			json_escape(out, c);
+	}
+	if (in.n > plain)
+		buf_add(out, in.p + plain, in.n - plain);
+	buf_addc(out, '"');
+}
+
+void
+codec_base64(struct buf *out, struct span in)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				     "abcdefghijklmnopqrstuvwxyz0123456789+/";
+	const unsigned char *u = (const unsigned char *)in.p;
+	char quad[4];
+	size_t i, left;
+	unsigned v;
+
+	for (i = 0; i < in.n; i += 3) {
+		left = in.n - i;
+		v = (unsigned)u[i] << 16;
+		if (left > 1)
+			v |= (unsigned)u[i + 1] << 8;
+		if (left > 2)
+			v |= u[i + 2];
+		quad[0] = digits[v >> 18];
+		quad[1] = digits[v >> 12 & 63];
+		quad[2] = left > 1 ? digits[v >> 6 & 63] : '=';
+		quad[3] = left > 2 ? digits[v & 63] : '=';
+		buf_add(out, quad, sizeof quad);
+	}
+}
+
+/* Would these bytes of one character act on a terminal or turn text round?
+ * C0, DEL, C1, the bidi controls, and the Unicode line separators. */
+static bool
+is_control(const char *p, size_t len)
+{
+	const unsigned char *u = (const unsigned char *)p;
+
+	if (len == 1)
+		return u[0] < 0x20 || u[0] == 0x7F;
+	if (len == 2)
+		return (u[0] == 0xC2 && u[1] < 0xA0) ||
+		    (u[0] == 0xD8 && u[1] == 0x9C); /* U+061C */
+	if (len != 3 || u[0] != 0xE2)
+		return false;
+	if (u[1] == 0x80) /* U+200E, U+200F, U+2028 to U+202E */
+		return u[2] == 0x8E || u[2] == 0x8F ||
+		    (u[2] >= 0xA8 && u[2] <= 0xAE);
+	return u[1] == 0x81 && u[2] >= 0xA6 && u[2] <= 0xA9; /* U+2066-9 */
+}
+
+/* Writes one character into word, as it is or as \xNN. Returns the length. */
+static size_t
+show(char word[16], const char *p, size_t len, bool hide)
+{
+	size_t i;
+
+	if (!hide) {
+		memcpy(word, p, len);
+		return len;
+	}
+	for (i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)p[i];
+
+		word[4 * i] = '\\';
+		word[4 * i + 1] = 'x';
+		word[4 * i + 2] = hex_digits[c >> 4];
+		word[4 * i + 3] = hex_digits[c & 15];
+	}
+	return 4 * len;
+}
+
+void
+codec_visible(struct buf *out, struct span in, size_t max)
+{
+	char word[16];
+	size_t i, len, n, used = 0;
+	bool hide;
+
+	for (i = 0; i < in.n; i += len) {
+		len = codec_utf8(in.p + i, in.n - i);
+		hide = len == 0 || is_control(in.p + i, len);
+		if (len == 0)
+			len = 1;
+		n = show(word, in.p + i, len, hide);
+		if (n > max - used) {
+			buf_adds(out, "...");
+			return;
+		}
+		buf_add(out, word, n);
+		used += n;
+	}
+}

@@ -1,0 +1,18 @@
+/* Small encodings. All pure; out grows by the result. */
+#ifndef MCPSPLICE_BASE_CODEC_H
+#define MCPSPLICE_BASE_CODEC_H
+
+#include "base/mem.h"
+
+/* A JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD. */
+void codec_json_string(struct buf *out, struct span in);
+/* RFC 4648 section 4, padded. */
+void codec_base64(struct buf *out, struct span in);
+/* Text that is safe on a terminal and in a log line: C0, DEL, C1, bidi
+ * controls and broken UTF-8 as \xNN; at most max bytes, then "...". */
+void codec_visible(struct buf *out, struct span in, size_t max);
+/* Length of the valid UTF-8 sequence at p (1 to 4), or 0 when broken
+ * (RFC 3629: no surrogates, no overlong forms, at most U+10FFFF). */
+size_t codec_utf8(const char *p, size_t n);
+
+#endif

@@ -1,0 +1,180 @@
+/*
+ * Header lists. Nothing gets in that could end a header line early, so the
+ * rooms above may print them without another look.
+ */
+#include "config.h"
+
+#include "base/headers.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+/* A memset that the compiler must not drop before free(). */
+static void *(*const volatile wipe)(void *, int, size_t) = memset;
+
+void
+headers_init(struct headers *h)
+{
+	memset(h, 0, sizeof *h);
+}
+
+static bool
+is_token(struct span s)
+{
+	size_t i;
+	char c;
+
+	for (i = 0; i < s.n; i++) {
+		c = s.p[i];
+		if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+		    (c >= 'A' && c <= 'Z'))
+			continue;
+		if (c == '\0' || strchr("!#$%&'*+-.^_`|~", c) == NULL)
+			return false;
+	}
+	return s.n != 0;
+}
+
+static bool
+is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static struct span
+trim(struct span s)
+{
+	while (s.n != 0 && is_blank(s.p[0])) {
+		s.p++;
+		s.n--;
+	}
+	while (s.n != 0 && is_blank(s.p[s.n - 1]))
+		s.n--;
+	return s;
+}
+
+static bool
+is_value(struct span s)
+{
+	unsigned char c;
+	size_t i;
+
+	for (i = 0; i < s.n; i++) {
+		c = (unsigned char)s.p[i];
+		if ((c < 0x20 && c != '\t') || c == 0x7F)
+			return false;
+	}
+	return true;
+}
+
+static char *
+copy_text(struct span s)
+{
+	return s.n == 0 ? xstrdup("") : xstrndup(s.p, s.n);
+}
+
+static void
+wipe_one(struct header *one)
+{
+	wipe(one->value, 0, strlen(one->value));
+	free(one->value);
+	free(one->name);
+}
+
+static void
+push(struct headers *h, struct header one)
+{
+	if (h->n == h->cap) {
+		h->cap = h->cap == 0 ? 8 : h->cap * 2;
+		h->list = xrealloc(h->list, h->cap * sizeof *h->list);
+	}
+	h->list[h->n++] = one;
+}
+
+/* Checks and copies one; the copies come first because the spans may point
+ * into the list itself. */
+static int
+make(struct header *one, struct span name, struct span value, bool secret)
+{
+	value = trim(value);
+	if (!is_token(name) || !is_value(value))
+		return -1;
+	one->name = copy_text(name);
+	one->value = copy_text(value);
+	one->secret = secret;
+	return 0;
+}
+
+static void
+drop(struct headers *h, const char *name)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < h->n; i++) {
+		if (strcasecmp(h->list[i].name, name) == 0)
+			wipe_one(&h->list[i]);
+		else
+			h->list[kept++] = h->list[i];
+	}
+	h->n = kept;
+}
+
+int
+headers_add(struct headers *h, struct span name, struct span value, bool secret)
+{
+	struct header one;
+
+	if (make(&one, name, value, secret) != 0)
+		return -1;
+	push(h, one);
+	return 0;
+}
+
+int
+headers_set(struct headers *h, struct span name, struct span value, bool secret)
+{
+	struct header one;
+
+	if (make(&one, name, value, secret) != 0)
+		return -1;
+	drop(h, one.name);
+	push(h, one);
+	return 0;
+}
+
+const char *
+headers_get(const struct headers *h, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < h->n; i++) {
+		if (strcasecmp(h->list[i].name, name) == 0)
+			return h->list[i].value;
+	}
+	return NULL;
+}
+
+void
+headers_append(struct headers *h, const struct headers *from)
+{
+	size_t i, n = from->n;
+
+	for (i = 0; i < n; i++) {
+		const struct header *one = &from->list[i];
+
+		push(h,
+		    (struct header){
+			xstrdup(one->name), xstrdup(one->value), one->secret });
+	}
+}
+
+void
+headers_free(struct headers *h)
+{
+	size_t i;
+
+	for (i = 0; i < h->n; i++)
+		wipe_one(&h->list[i]);
+	free(h->list);
+	headers_init(h);
+}

@@ -1,0 +1,35 @@
+/* An ordered list of HTTP headers. Values can be marked secret. */
+#ifndef MCPSPLICE_BASE_HEADERS_H
+#define MCPSPLICE_BASE_HEADERS_H
+
+#include "base/mem.h"
+
+struct header {
+	char *name;
+	char *value;
+	bool secret;
+};
+
+struct headers {
+	struct header *list;
+	size_t n;
+	size_t cap;
+};
+
+void headers_init(struct headers *h);
+/* Adds one. Returns -1 when the name is no token (RFC 9110 section 5.6.2) or
+ * the value holds CR, LF, NUL or another control byte but TAB. Leading and
+ * trailing blanks of the value are dropped. */
+int headers_add(struct headers *h, struct span name, struct span value,
+    bool secret);
+/* Like headers_add, but replaces all of that name (names ignore case). */
+int headers_set(struct headers *h, struct span name, struct span value,
+    bool secret);
+/* Value of the first of that name, or NULL. */
+const char *headers_get(const struct headers *h, const char *name);
+/* Appends copies of all of from. */
+void headers_append(struct headers *h, const struct headers *from);
+/* Wipes the values and frees all. h is empty and usable after. */
+void headers_free(struct headers *h);
+
+#endif

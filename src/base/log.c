@@ -1,0 +1,315 @@
+/*
+ * Records for people. The one room of base that touches a descriptor, reads
+ * the clock and keeps state: there is one stderr, so there is one log.
+ *
+ * A record is made whole in memory, at most 4 KiB long, and written by one
+ * write(2): several processes may share a pipe or append to one file. What
+ * cannot be written at once is dropped, because a host that does not read
+ * our stderr must never stop its own calls.
+ */
+#include "config.h"
+
+#include "base/log.h"
+
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/codec.h"
+
+#define RECORD_BYTES 4096
+#define PREFIX_BYTES 160 /* of a record: time, pid, level, punctuation */
+#define TEXT_BYTES (RECORD_BYTES - PREFIX_BYTES)
+#define FILE_BYTES (5L * 1024 * 1024)
+#define RING 64
+#define DECISION_BYTES 512
+
+struct decision {
+	struct timespec when;
+	char text[DECISION_BYTES];
+};
+
+static struct {
+	enum log_level level;
+	bool json;
+	int fd; /* of the file, -1 when there is none */
+	char *path;
+	char *old_path;
+	log_sink_cb *sink;
+	void *sink_arg;
+	struct decision ring[RING];
+	size_t decisions; /* ever taken */
+} state = { .level = LEVEL_WARN, .fd = -1 };
+
+static const char *const level_names[] = { "error", "warn", "info", "debug" };
+static const char *const level_words[] = { "error: ", "warning: ", "", "" };
+
+static void
+format_time(char text[40], const struct timespec *when)
+{
+	struct tm tm;
+	size_t n;
+
+	if (gmtime_r(&when->tv_sec, &tm) == NULL)
+		memset(&tm, 0, sizeof tm);
+	n = strftime(text, 32, "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(text + n, 40 - n, ".%03dZ", (int)(when->tv_nsec / 1000000));
+}
+
+/* One JSON object. Quoting may double the text: it is cut until it fits. */
+static void
+format_json(struct buf *out, enum log_level level, const char *when,
+    struct span text)
+{
+	for (;;) {
+		buf_reset(out);
+		buf_addf(out,
+		    "{\"time\":\"%s\",\"pid\":%ld,\"level\":\"%s\","
+		    "\"message\":",
+		    when, (long)getpid(), level_names[level]);
+		codec_json_string(out, text);
+		buf_addc(out, '}');
+		if (out->n < RECORD_BYTES)
+			return;
+		text.n /= 2;
+	}
+}
+
+/* A text line; only the file's bear time and pid. */
+static void
+format_text(struct buf *out, enum log_level level, const char *when,
+    struct span text)
+{
+	buf_reset(out);
+	if (when != NULL)
+		buf_addf(out, "%s ", when);
+	buf_adds(out, "mcpsplice");
+	if (when != NULL)
+		buf_addf(out, "[%ld]", (long)getpid());
+	buf_addf(out, ": %s", level_words[level]);
+	buf_addspan(out, text);
+}
+
+static int
+open_file(void)
+{
+	/* O_NONBLOCK: a FIFO that nobody reads must not hold us up. */
+	return open(state.path,
+	    O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
+	    0600);
+}
+
+static void
+reopen_file(void)
+{
+	close(state.fd);
+	state.fd = open_file();
+}
+
+/* Is the open file still the one at the path? Another process may have put
+ * it aside. */
+static bool
+still_there(const struct stat *ours)
+{
+	struct stat there;
+
+	return stat(state.path, &there) == 0 && there.st_ino == ours->st_ino &&
+	    there.st_dev == ours->st_dev;
+}
+
+/* Puts a full file aside. Of several processes that see it full the one that
+ * gets the lock does it; the lock is on the file that is put aside, so the
+ * next one finds it gone and only reopens. */
+static void
+rotate_file(void)
+{
+	struct stat st;
+
+	if (fstat(state.fd, &st) != 0 || !S_ISREG(st.st_mode))
+		return;
+	if (!still_there(&st)) {
+		reopen_file();
+		return;
+	}
+	if (st.st_size < FILE_BYTES)
+		return;
+	if (flock(state.fd, LOCK_EX | LOCK_NB) != 0)
+		return;
+	if (!still_there(&st) || rename(state.path, state.old_path) == 0)
+		reopen_file(); /* closing gives the lock up */
+	else
+		flock(state.fd, LOCK_UN);
+}
+
+static void
+write_once(int fd, struct buf *line)
+{
+	ssize_t n;
+
+	buf_addc(line, '\n');
+	do
+		n = write(fd, line->p, line->n);
+	while (n < 0 && errno == EINTR);
+	line->n--;
+}
+
+static void
+write_stderr(struct buf *line)
+{
+	struct pollfd p = { .fd = STDERR_FILENO, .events = POLLOUT };
+
+	if (poll(&p, 1, 0) == 1 && (p.revents & POLLOUT) != 0 &&
+	    (p.revents & (POLLERR | POLLHUP | POLLNVAL)) == 0)
+		write_once(STDERR_FILENO, line);
+}
+
+/* Makes a record of text that is fit to be seen, for each place it goes. */
+static void
+emit(enum log_level level, const struct timespec *when, struct span text)
+{
+	struct buf line;
+	char time_text[40];
+
+	buf_init(&line, 0);
+	format_time(time_text, when);
+	if (state.json)
+		format_json(&line, level, time_text, text);
+	else
+		format_text(&line, level, NULL, text);
+	if (state.sink != NULL)
+		state.sink(level, buf_str(&line), state.sink_arg);
+	else
+		write_stderr(&line);
+	if (state.fd >= 0)
+		rotate_file();
+	if (state.fd >= 0) {
+		if (!state.json)
+			format_text(&line, level, time_text, text);
+		write_once(state.fd, &line);
+	}
+	buf_free(&line);
+}
+
+static void __attribute__((format(printf, 3, 0))) put(enum log_level level,
+    const struct timespec *when, const char *fmt, va_list ap)
+{
+	char raw[RECORD_BYTES];
+	struct buf text;
+	int len;
+
+	len = vsnprintf(raw, sizeof raw, fmt, ap);
+	if (len < 0)
+		return;
+	buf_init(&text, 0);
+	codec_visible(&text, span_of(raw), TEXT_BYTES);
+	emit(level, when, buf_span(&text));
+	buf_free(&text);
+}
+
+int
+log_open(const struct log_config *config)
+{
+	log_close();
+	state.level = config->level;
+	state.json = config->json;
+	if (config->file == NULL)
+		return 0;
+	state.path = xstrdup(config->file);
+	state.old_path = xasprintf("%s.1", config->file);
+	state.fd = open_file();
+	return state.fd < 0 ? -1 : 0;
+}
+
+void
+log_close(void)
+{
+	if (state.fd >= 0)
+		close(state.fd);
+	state.fd = -1;
+	free(state.path);
+	free(state.old_path);
+	state.path = NULL;
+	state.old_path = NULL;
+}
+
+bool
+log_wants(enum log_level level)
+{
+	return level <= state.level;
+}
+
+void
+log_put(enum log_level level, const char *fmt, ...)
+{
+	struct timespec now;
+	int saved = errno;
+	va_list ap;
+
+	if (!log_wants(level))
+		return;
+	clock_gettime(CLOCK_REALTIME, &now);
+	va_start(ap, fmt);
+	put(level, &now, fmt, ap);
+	va_end(ap);
+	errno = saved;
+}
+
+void
+log_decision(const char *fmt, ...)
+{
+	struct decision *d = &state.ring[state.decisions++ % RING];
+	int saved = errno;
+	va_list ap;
+
+	clock_gettime(CLOCK_REALTIME, &d->when);
+	va_start(ap, fmt);
+	vsnprintf(d->text, sizeof d->text, fmt, ap);
+	va_end(ap);
+	log_put(LEVEL_INFO, "%s", d->text);
+	errno = saved;
+}
+
+/* A line of the dump, which no level holds back. */
+static void __attribute__((format(printf, 1, 2)))
+dump_line(const char *fmt, ...)
+{
+	struct timespec now;
+	va_list ap;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	va_start(ap, fmt);
+	put(LEVEL_INFO, &now, fmt, ap);
+	va_end(ap);
+}
+
+void
+log_dump(const char *title)
+{
+	size_t i, n = state.decisions < RING ? state.decisions : RING;
+	const struct decision *d;
+	int saved = errno;
+	char when[40];
+
+	dump_line("%s: the last %zu decisions", title, n);
+	for (i = 0; i < n; i++) {
+		d = &state.ring[(state.decisions - n + i) % RING];
+		format_time(when, &d->when);
+		dump_line("%s %s", when, d->text);
+	}
+	errno = saved;
+}
+
+void
+log_sink(log_sink_cb *cb, void *arg)
+{
+	state.sink = cb;
+	state.sink_arg = arg;
+}

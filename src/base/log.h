@@ -1,0 +1,49 @@
+/*
+ * Lines for people: stderr and --log-file. Text from the network is escaped,
+ * one record is one line, and the latest decisions are kept in memory so that
+ * they can be shown when something goes wrong.
+ */
+#ifndef MCPSPLICE_BASE_LOG_H
+#define MCPSPLICE_BASE_LOG_H
+
+#include <stdbool.h>
+
+enum log_level { LEVEL_ERROR, LEVEL_WARN, LEVEL_INFO, LEVEL_DEBUG };
+
+struct log_config {
+	enum log_level level; /* what reaches stderr and the file */
+	bool json;            /* one JSON object per line */
+	const char *file;     /* appended to, 5 MiB x 2, pid on each line; NULL: none */
+};
+
+/* Opens the log file (0600). Returns 0, or -1 with errno set when the file
+ * cannot be opened; stderr works either way. stderr is never made
+ * non-blocking and never written to when it is closed. */
+int log_open(const struct log_config *config);
+void log_close(void);
+
+/* One record. Control bytes, bidi controls and broken UTF-8 are written as
+ * \xNN; a record is cut at 4 KiB. Never pass a secret. */
+void log_put(enum log_level level, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+bool log_wants(enum log_level level);
+
+/* Remembers a decision in a ring of 64, and logs it at LEVEL_INFO. */
+void log_decision(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Writes the ring, oldest first, whatever the level is. */
+void log_dump(const char *title);
+
+/* Where records go instead of stderr; for tests and the dump. NULL: stderr. */
+typedef void log_sink_cb(enum log_level level, const char *line, void *arg);
+void log_sink(log_sink_cb *cb, void *arg);
+
+#define log_error(...) log_put(LEVEL_ERROR, __VA_ARGS__)
+#define log_warn(...) log_put(LEVEL_WARN, __VA_ARGS__)
+#define log_info(...) log_put(LEVEL_INFO, __VA_ARGS__)
+#define log_debug(...)                                                        \
+	do {                                                                  \
+		if (log_wants(LEVEL_DEBUG))                                   \
+			log_put(LEVEL_DEBUG, __VA_ARGS__);                    \
+	} while (0)
+
+#endif

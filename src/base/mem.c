@@ -1,0 +1,232 @@
+/*
+ * Allocation that ends the process instead of failing, and growing buffers.
+ *
+ * A buffer that holds memory always has room for one byte more than its
+ * content: that byte takes the NUL of buf_str() and the LF of frame_take().
+ * Growth is by doubling through realloc(), which moves pages and not bytes
+ * where the C library can, so that a large message is in memory once.
+ */
+#include "config.h"
+
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define FIRST_BYTES 256
+
+static _Noreturn void
+die(void)
+{
+	static const char text[] = "mcpsplice: out of memory\n";
+
+	fputs(text, stderr);
+	_exit(1);
+}
+
+void *
+xmalloc(size_t size)
+{
+	return xrealloc(NULL, size);
+}
+
+void *
+xcalloc(size_t n, size_t size)
+{
+	void *p;
+
+	p = calloc(n == 0 ? 1 : n, size == 0 ? 1 : size);
+	if (p == NULL)
+		die();
+	return p;
+}
+
+void *
+xrealloc(void *p, size_t size)
+{
+	p = realloc(p, size == 0 ? 1 : size);
+	if (p == NULL)
+		die();
+	return p;
+}
+
+char *
+xstrdup(const char *s)
+{
+	return xstrndup(s, strlen(s));
+}
+
+char *
+xstrndup(const char *s, size_t n)
+{
+	char *copy;
+	size_t len;
+
+	len = strnlen(s, n);
+	copy = xmalloc(len + 1);
+	memcpy(copy, s, len);
+	copy[len] = '\0';
+	return copy;
+}
+
+/* printf behind the content, growing once when the first try did not fit. */
+static int __attribute__((format(printf, 2, 0)))
+add_format(struct buf *b, const char *fmt, va_list ap)
+{
+	va_list again;
+	size_t room, n;
+	int len;
+
+	va_copy(again, ap);
+	room = b->cap - b->n;
+	len = vsnprintf(room == 0 ? NULL : b->p + b->n, room, fmt, ap);
+	if (len < 0) {
+		va_end(again);
+		return -1;
+	}
+	n = (size_t)len;
+	if (n >= room) {
+		if (buf_reserve(b, n) != 0) {
+			va_end(again);
+			return -1;
+		}
+		vsnprintf(b->p + b->n, n + 1, fmt, again);
+	}
+	va_end(again);
+	if (b->max != 0 && n > b->max - b->n)
+		return -1;
+	b->n += n;
+	return 0;
+}
+
+char *
+xvasprintf(const char *fmt, va_list ap)
+{
+	struct buf b;
+
+	buf_init(&b, 0);
+	if (add_format(&b, fmt, ap) != 0)
+		die();
+	buf_str(&b);
+	return b.p;
+}
+
+char *
+xasprintf(const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+
+	va_start(ap, fmt);
+	s = xvasprintf(fmt, ap);
+	va_end(ap);
+	return s;
+}
+
+void
+buf_init(struct buf *b, size_t max)
+{
+	memset(b, 0, sizeof *b);
+	b->max = max;
+}
+
+int
+buf_reserve(struct buf *b, size_t n)
+{
+	size_t cap, need;
+
+	if (b->max != 0 && n > b->max - b->n)
+		return -1;
+	if (n > SIZE_MAX / 4 - b->n)
+		die();
+	need = b->n + n + 1;
+	if (need <= b->cap)
+		return 0;
+	cap = b->cap == 0 ? FIRST_BYTES : b->cap * 2;
+	if (b->max != 0 && cap > b->max + 1)
+		cap = b->max + 1;
+	if (cap < need)
+		cap = need;
+	b->p = xrealloc(b->p, cap);
+	b->cap = cap;
+	return 0;
+}
+
+int
+buf_add(struct buf *b, const void *p, size_t n)
+{
+	if (buf_reserve(b, n) != 0)
+		return -1;
+	if (n != 0)
+		memcpy(b->p + b->n, p, n);
+	b->n += n;
+	return 0;
+}
+
+int
+buf_addc(struct buf *b, char c)
+{
+	return buf_add(b, &c, 1);
+}
+
+int
+buf_adds(struct buf *b, const char *s)
+{
+	return buf_add(b, s, strlen(s));
+}
+
+int
+buf_addspan(struct buf *b, struct span s)
+{
+	return buf_add(b, s.p, s.n);
+}
+
+int
+buf_addf(struct buf *b, const char *fmt, ...)
+{
+	va_list ap;
+	int ret;
+
+	va_start(ap, fmt);
+	ret = add_format(b, fmt, ap);
+	va_end(ap);
+	return ret;
+}
+
+void
+buf_drain(struct buf *b, size_t n)
+{
+	if (n >= b->n) {
+		b->n = 0;
+		return;
+	}
+	if (n == 0)
+		return;
+	memmove(b->p, b->p + n, b->n - n);
+	b->n -= n;
+}
+
+void
+buf_reset(struct buf *b)
+{
+	b->n = 0;
+}
+
+void
+buf_free(struct buf *b)
+{
+	free(b->p);
+	buf_init(b, b->max);
+}
+
+const char *
+buf_str(struct buf *b)
+{
+	if (b->cap == b->n) {
+		b->cap = b->n + 1;
+		b->p = xrealloc(b->p, b->cap);
+	}
+	b->p[b->n] = '\0';
+	return b->p;
+}
