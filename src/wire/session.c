@@ -1,0 +1,549 @@
+/*
+ * The session reducer: inputs in, actions out, timers, and the end. What an
+ * input means is decided in session_client.c, session_server.c,
+ * session_renew.c and session_listen.c; session_state.h lists who does what.
+ *
+ * Invariants: a call in the table has had no answer yet; a leg that is live
+ * has exactly one exchange under way, named by its ticket; a frame that is
+ * held is held once.
+ */
+#include "config.h"
+
+#include "wire/session_state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct session *
+session_new(const struct session_config *config)
+{
+	struct session *s = xcalloc(1, sizeof *s);
+
+	s->config = *config;
+	s->phase_deadline = s->drain_deadline = s->deadline = -1;
+	s->generation = generation_new(0);
+	s->reading = true;
+	s->listen.retry_ms = -1;
+	calls_init(&s->calls);
+	return s;
+}
+
+static void
+action_clear(struct action *a)
+{
+	frame_unref(a->frame);
+	free(a->text);
+	memset(a, 0, sizeof *a);
+}
+
+void
+session_free(struct session *s)
+{
+	struct held *h;
+
+	if (s == NULL)
+		return;
+	while (s->next_action < s->n_actions)
+		action_clear(&s->actions[s->next_action++]);
+	action_clear(&s->current);
+	free(s->actions);
+	while ((h = s->held) != NULL) {
+		s->held = h->next;
+		frame_unref(h->frame);
+		free(h);
+	}
+	while ((h = s->early) != NULL) {
+		s->early = h->next;
+		frame_unref(h->frame);
+		free(h);
+	}
+	calls_free(&s->calls);
+	questions_free(&s->questions);
+	buf_free(&s->listen.last_event_id);
+	frame_unref(s->opening);
+	frame_unref(s->ready);
+	frame_unref(s->last_refusal);
+	generation_unref(s->generation);
+	free(s->former_version);
+	free(s);
+}
+
+/* --- actions --- */
+
+static struct action *
+action_add(struct session *s, enum session_action_kind kind)
+{
+	struct action *a;
+
+	if (s->next_action == s->n_actions)
+		s->next_action = s->n_actions = 0;
+	if (s->n_actions == s->cap_actions) {
+		s->cap_actions = s->cap_actions * 2 + 16;
+		s->actions = xrealloc(s->actions,
+		    s->cap_actions * sizeof *s->actions);
+	}
+	a = &s->actions[s->n_actions++];
+	memset(a, 0, sizeof *a);
+	a->kind = kind;
+	return a;
+}
+
+void
+session_note(struct session *s, enum log_level level, const char *fmt, ...)
+{
+	struct action *a = action_add(s, ACTION_NOTE);
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	a->level = level;
+	a->text = xstrdup(text);
+}
+
+void
+session_write(struct session *s, struct frame *f)
+{
+	if (!s->broken)
+		action_add(s, ACTION_WRITE)->frame = frame_ref(f);
+}
+
+void
+session_start(struct session *s, struct leg *l)
+{
+	l->live = true;
+	l->start_at = 0;
+	action_add(s, ACTION_SEND)->ticket = l->ticket;
+}
+
+void
+session_abort(struct session *s, struct leg *l)
+{
+	l->abort_at = 0;
+	if (l->live)
+		action_add(s, ACTION_ABORT)->ticket = l->ticket;
+	else
+		calls_leg_drop(&s->calls, l);
+}
+
+struct leg *
+session_again(struct session *s, struct leg *l, int64_t wait)
+{
+	struct call *c = l->call;
+	struct leg *again;
+
+	l->call = NULL;
+	if (c != NULL) {
+		c->leg = NULL;
+		frame_unref(c->refusal);
+		c->refusal = NULL;
+	}
+	again = calls_leg(&s->calls, l->kind, c, l->body, l->generation);
+	again->tries = l->tries + 1;
+	again->window_end = l->window_end;
+	buf_addspan(&again->last_event_id, buf_span(&l->last_event_id));
+	again->start_at = s->now + wait;
+	session_due(s, again->start_at);
+	calls_leg_drop(&s->calls, l);
+	return again;
+}
+
+/* Reading goes on while a question waits for the client's answer, however
+ * much is held: only the answer can free the calls. */
+void
+session_want_read(struct session *s)
+{
+	bool want = !s->eof && (s->held_bytes < s->config.max_held ||
+	    s->questions.n > 0 || s->phase >= PHASE_CLOSING);
+
+	if (want == s->reading || s->eof)
+		return;
+	s->reading = want;
+	action_add(s, ACTION_READ)->on = want;
+}
+
+static void
+fill_send(struct session *s, struct session_action *out, const struct leg *l)
+{
+	out->frame = l->body;
+	if (l->kind == LEG_DELETE)
+		out->verb = VERB_DELETE;
+	else if (l->kind == LEG_LISTEN || l->last_event_id.n > 0)
+		out->verb = VERB_GET;
+	else
+		out->verb = VERB_POST;
+	out->last_event_id = buf_span(&l->last_event_id);
+	out->listen = l->kind == LEG_LISTEN;
+	out->unsafe = l->call != NULL && !calls_safe(l->call->frame);
+	if (l->kind == LEG_OPEN)
+		return;
+	out->session = span_of(l->generation->session);
+	out->version = span_of(l->generation->version);
+	(void)s;
+}
+
+bool
+session_next(struct session *s, struct session_action *out)
+{
+	struct leg *l;
+
+	for (;;) {
+		action_clear(&s->current);
+		if (s->next_action == s->n_actions)
+			return false;
+		s->current = s->actions[s->next_action++];
+		memset(out, 0, sizeof *out);
+		out->kind = s->current.kind;
+		out->ticket = s->current.ticket;
+		out->frame = s->current.frame;
+		out->level = s->current.level;
+		out->text = s->current.text;
+		out->on = s->current.on;
+		out->status = s->current.status;
+		if (out->kind != ACTION_SEND)
+			return true;
+		/* Dropped again within the same step: nothing to send. */
+		l = calls_leg_find(&s->calls, out->ticket);
+		if (l == NULL)
+			continue;
+		fill_send(s, out, l);
+		return true;
+	}
+}
+
+/* --- phases and time --- */
+
+void
+session_due(struct session *s, int64_t at)
+{
+	if (at >= 0 && (s->deadline < 0 || at < s->deadline))
+		s->deadline = at;
+}
+
+int64_t
+session_deadline(const struct session *s)
+{
+	return s->deadline;
+}
+
+static const char *
+phase_name(enum phase phase)
+{
+	static const char *const names[] = {
+		"idle", "opening", "opened", "readying", "live", "renewing",
+		"dead", "closing", "ended",
+	};
+
+	return names[phase];
+}
+
+void
+session_phase(struct session *s, enum phase phase, int64_t deadline)
+{
+	if (phase != s->phase)
+		session_note(s, LEVEL_DEBUG, "session: %s -> %s",
+		    phase_name(s->phase), phase_name(phase));
+	s->phase = phase;
+	s->phase_deadline = deadline;
+	session_due(s, deadline);
+}
+
+static void
+phase_timeout(struct session *s)
+{
+	static const struct facts silent = {
+		.ending = ENDING_IDLE, .sent = true, .retry_after_ms = -1,
+	};
+
+	switch (s->phase) {
+	case PHASE_OPENING:
+	case PHASE_RENEWING:
+		session_open_failed(s, &silent, NULL);
+		break;
+	case PHASE_READYING:
+		session_note(s, LEVEL_WARN, "%s did not acknowledge "
+		    "notifications/initialized within %d s; going on",
+		    s->config.host, READY_MS / 1000);
+		session_readied(s);
+		break;
+	case PHASE_CLOSING:
+		session_phase(s, PHASE_ENDED, -1);
+		break;
+	default:
+		s->phase_deadline = -1;
+		break;
+	}
+}
+
+static void
+leg_tick(struct session *s, struct leg *l)
+{
+	if (l->live) {
+		if (l->abort_at != 0 && l->abort_at <= s->now)
+			session_abort(s, l);
+		return;
+	}
+	if (l->start_at > s->now)
+		return;
+	/* Nothing of it was sent yet: it belongs to the session of now. */
+	if (l->last_event_id.n == 0 && l->kind == LEG_CALL &&
+	    l->generation != s->generation) {
+		if (s->phase != PHASE_LIVE && s->phase != PHASE_OPENED) {
+			session_call_state(s, l->call, CALL_REFUSED);
+			calls_leg_drop(&s->calls, l);
+			if (s->phase == PHASE_DEAD)
+				session_renew(s, "a call waits for it");
+			return;
+		}
+		generation_unref(l->generation);
+		l->generation = generation_ref(s->generation);
+	}
+	session_start(s, l);
+}
+
+static void
+drain_timeout(struct session *s)
+{
+	struct call *c;
+
+	s->drain_deadline = -1;
+	while ((c = s->calls.first) != NULL) {
+		struct fault fault = { .reason = "shutting_down",
+			.maybe = c->state != CALL_HELD };
+
+		session_fail(s, c, fault_frame(c->frame->id, &fault,
+		    "mcpsplice ended before %s answered: --drain-timeout.",
+		    s->config.host));
+	}
+	session_close(s);
+}
+
+static void
+call_tick(struct session *s, struct call *c)
+{
+	static const struct facts silent = {
+		.ending = ENDING_COMPLETE, .sent = true, .status = 202,
+		.retry_after_ms = -1,
+	};
+
+	if (c->state == CALL_ACCEPTED && c->again_at <= s->now)
+		session_fail(s, c, fault_from_facts(c->frame, &silent,
+		    s->config.host, NULL));
+}
+
+static void
+session_tick(struct session *s)
+{
+	struct leg *l, *next;
+	struct call *c, *after;
+
+	if (s->phase_deadline >= 0 && s->phase_deadline <= s->now)
+		phase_timeout(s);
+	if (s->drain_deadline >= 0 && s->drain_deadline <= s->now)
+		drain_timeout(s);
+	session_listen_tick(s);
+	for (c = s->calls.first; c != NULL; c = after) {
+		after = c->next;
+		call_tick(s, c);
+	}
+	for (l = s->calls.legs; l != NULL; l = next) {
+		next = l->next;
+		leg_tick(s, l);
+	}
+	/* What remains due, from scratch. */
+	s->deadline = -1;
+	session_due(s, s->phase_deadline);
+	session_due(s, s->drain_deadline);
+	if (s->listen.state == LISTEN_WAITING ||
+	    s->listen.state == LISTEN_LOST)
+		session_due(s, s->listen.at);
+	for (c = s->calls.first; c != NULL; c = c->next)
+		if (c->state == CALL_ACCEPTED)
+			session_due(s, c->again_at);
+	for (l = s->calls.legs; l != NULL; l = l->next)
+		if (!l->live)
+			session_due(s, l->start_at);
+		else if (l->abort_at != 0)
+			session_due(s, l->abort_at);
+}
+
+/* --- the end --- */
+
+void
+session_delete(struct session *s, struct generation *g)
+{
+	struct leg *l = calls_leg(&s->calls, LEG_DELETE, NULL, NULL, g);
+
+	l->abort_at = s->now + DELETE_MS;
+	session_due(s, l->abort_at);
+	session_start(s, l);
+}
+
+/* Ends the session: DELETE where there is one, no other traffic. */
+void
+session_close(struct session *s)
+{
+	struct leg *l, *next;
+
+	if (s->phase >= PHASE_CLOSING)
+		return;
+	session_listen_close(s);
+	for (l = s->calls.legs; l != NULL; l = next) {
+		next = l->next;
+		if (l->kind != LEG_DELETE)
+			session_abort(s, l);
+	}
+	if (s->generation->session == NULL ||
+	    s->phase == PHASE_RENEWING || s->phase == PHASE_DEAD) {
+		session_phase(s, PHASE_ENDED, -1);
+		return;
+	}
+	session_phase(s, PHASE_CLOSING, s->now + DELETE_MS);
+	session_delete(s, s->generation);
+}
+
+static void
+session_stop(struct session *s)
+{
+	struct call *c;
+
+	s->stopped = true;
+	while ((c = s->calls.first) != NULL) {
+		struct fault fault = { .reason = "shutting_down",
+			.maybe = c->state == CALL_RUNNING ||
+			    c->state == CALL_ACCEPTED };
+
+		session_fail(s, c, fault_frame(c->frame->id, &fault,
+		    "mcpsplice was told to end before %s answered.%s",
+		    s->config.host, fault.maybe ? " The call may have run." :
+		    " The call was not sent."));
+	}
+	session_close(s);
+}
+
+/* After EOF: is there anything left that the client, or the server, is owed? */
+static bool
+is_drained(const struct session *s)
+{
+	const struct leg *l;
+
+	if (s->calls.n > 0 || s->held != NULL || s->phase == PHASE_OPENING)
+		return false;
+	for (l = s->calls.legs; l != NULL; l = l->next)
+		if (l->kind == LEG_NOTE || l->kind == LEG_DELETE ||
+		    (l->kind == LEG_READY && l->live &&
+		    s->phase == PHASE_READYING) ||
+		    (l->kind == LEG_OPEN && l->generation != s->generation))
+			return false;
+	return true;
+}
+
+static void
+session_eof(struct session *s)
+{
+	s->eof = true;
+	if (s->config.drain_timeout_ms > 0) {
+		s->drain_deadline = s->now + s->config.drain_timeout_ms;
+		session_due(s, s->drain_deadline);
+	}
+}
+
+/* Everything is dropped; nobody would read it. */
+static void
+session_broken(struct session *s)
+{
+	s->broken = true;
+	while (s->calls.first != NULL)
+		session_fail(s, s->calls.first, NULL);
+	session_close(s);
+}
+
+static void
+session_exit(struct session *s)
+{
+	struct action *a = action_add(s, ACTION_EXIT);
+
+	a->status = s->config.fail && s->own_errors && !s->broken ? 22 : 0;
+	s->stopped = true;
+}
+
+void
+session_step(struct session *s, const struct session_input *in)
+{
+	struct leg *l;
+
+	s->now = in->now;
+	s->random = in->random;
+	switch (in->kind) {
+	case INPUT_CLIENT:
+		s->listen.asleep = 0;
+		session_client(s, in->frame);
+		break;
+	case INPUT_BAD:
+	case INPUT_TOO_LONG:
+		session_bad(s, in);
+		break;
+	case INPUT_EOF:
+		session_eof(s);
+		break;
+	case INPUT_STOP:
+		if (!s->stopped)
+			session_stop(s);
+		break;
+	case INPUT_BROKEN:
+		if (!s->broken)
+			session_broken(s);
+		break;
+	case INPUT_TICK:
+		session_tick(s);
+		break;
+	default:
+		l = calls_leg_find(&s->calls, in->ticket);
+		if (l == NULL || !l->live)
+			break; /* stale: its leg was given up */
+		if (in->kind == INPUT_HEAD)
+			session_head(s, l, in->facts);
+		else if (in->kind == INPUT_MESSAGE)
+			session_message(s, l, in->facts, in->frame);
+		else
+			session_done(s, l, in->facts);
+		break;
+	}
+	if (s->eof && s->phase < PHASE_CLOSING && is_drained(s))
+		session_close(s);
+	if (s->phase == PHASE_ENDED && !s->stopped)
+		session_exit(s);
+}
+
+void
+session_describe(const struct session *s, struct buf *out)
+{
+	static const char *const listen[] = {
+		"off", "refused by the server", "waiting to reopen",
+		"session lost, renewal due", "open",
+	};
+	static const char *const states[] = {
+		"held back", "running", "refused, waits for a new session",
+		"accepted",
+	};
+	const struct call *c;
+
+	buf_addf(out, "session: %s, generation %llu%s, protocol %s\n",
+	    phase_name(s->phase), (unsigned long long)s->generation->number,
+	    s->generation->session != NULL ? "" : " (no session id)",
+	    s->generation->version != NULL ? s->generation->version : "-");
+	buf_addf(out, "calls: %zu open, %zu in flight, %zu bytes held back; "
+	    "%zu legs; %zu questions of the server open\n", s->calls.n,
+	    s->in_flight, s->held_bytes, s->calls.n_legs, s->questions.n);
+	buf_addf(out, "listen stream: %s\n", listen[s->listen.state]);
+	for (c = s->calls.first; c != NULL; c = c->next) {
+		buf_adds(out, "call ");
+		buf_add(out, c->frame->id.p, c->frame->id.n > 64 ? 64 :
+		    c->frame->id.n);
+		buf_adds(out, " ");
+		fault_label(c->frame, out);
+		buf_addf(out, ": %s%s\n", states[c->state],
+		    c->cancelled ? ", cancelled" : "");
+	}
+}

@@ -1,0 +1,103 @@
+/*
+ * The session: a reducer. What happened goes in (session_step), what is to
+ * be done comes out (session_next, until there is none). No descriptor, no
+ * clock, no randomness of its own: a schedule of inputs is a test.
+ *
+ * It keeps the opening (the client's initialize byte for byte), the
+ * generation, the table of calls and legs and what is held back; it alone
+ * decides to hold, forward, renew, replay, fail, open or close the listen
+ * stream, end.
+ */
+#ifndef MCPSPLICE_WIRE_SESSION_H
+#define MCPSPLICE_WIRE_SESSION_H
+
+#include "base/log.h"
+#include "wire/verdict.h"
+
+struct session;
+
+enum session_replay { SESSION_NEVER, SESSION_REFUSED, SESSION_SAFE };
+
+struct session_config {
+	const char *host;    /* how people know the server; borrowed */
+	const char *version; /* of this program, for a handshake of our own */
+	const char *prefix;  /* of ids we make: random, JSON-safe; borrowed */
+	int64_t init_timeout_ms;
+	int64_t retry_window_ms;
+	int64_t call_timeout_ms;
+	int64_t drain_timeout_ms; /* 0: until every call is answered */
+	size_t max_result;        /* bytes of a line to the client; 0: any */
+	size_t max_held;          /* bytes of frames held back */
+	size_t max_inflight;
+	enum session_replay replay;
+	bool handshake; /* do it for a client that does not */
+	bool fail;      /* exit 22 if an answer was our own error */
+};
+
+enum session_input_kind {
+	INPUT_CLIENT,   /* a frame of the client, located (a reference is
+	                 * taken) */
+	INPUT_BAD,      /* a frame of the client that is none: status, and
+	                 * frame with its id where it had one, or NULL */
+	INPUT_TOO_LONG, /* a line over the cap: size, id, request */
+	INPUT_EOF,      /* of stdin */
+	INPUT_STOP,     /* a signal, or the parent is gone */
+	INPUT_BROKEN,   /* nobody reads stdout */
+	INPUT_HEAD,     /* of ticket: status and headers are here */
+	INPUT_MESSAGE,  /* of ticket: a message of the server (a reference is
+	                 * taken) */
+	INPUT_DONE,     /* of ticket: the exchange is over */
+	INPUT_TICK      /* the deadline passed */
+};
+
+enum bad_frame { BAD_SYNTAX, BAD_BATCH, BAD_MESSAGE };
+
+struct session_input {
+	enum session_input_kind kind;
+	int64_t now;     /* monotonic ms */
+	uint64_t random;
+	struct frame *frame;
+	uint64_t ticket;
+	const struct facts *facts; /* HEAD, MESSAGE, DONE */
+	enum bad_frame bad;
+	uint64_t size;
+	struct span id;
+	bool request;
+};
+
+enum session_action_kind {
+	ACTION_NONE,
+	ACTION_SEND,  /* an exchange; done comes back for its ticket */
+	ACTION_ABORT, /* end the exchange of ticket */
+	ACTION_WRITE, /* frame to the client */
+	ACTION_READ,  /* read stdin or do not, as on tells */
+	ACTION_NOTE,  /* level, text: a decision, for people */
+	ACTION_EXIT   /* flush stdout, then end with status */
+};
+
+struct session_action {
+	enum session_action_kind kind;
+	struct frame *frame; /* WRITE, SEND by POST; borrowed */
+	uint64_t ticket;
+	enum verb verb;
+	struct span session, version, last_event_id; /* borrowed */
+	bool unsafe;
+	bool listen;
+	bool on;
+	enum log_level level;
+	const char *text; /* borrowed */
+	int status;
+};
+
+struct session *session_new(const struct session_config *config);
+void session_free(struct session *s);
+void session_step(struct session *s, const struct session_input *in);
+/* The next action; what it borrows is valid until the next call of
+ * session_next or session_step. Returns false when there is none. */
+bool session_next(struct session *s, struct session_action *action);
+/* When INPUT_TICK is due, in the time of the inputs; -1: never. */
+int64_t session_deadline(const struct session *s);
+/* A page for people: phase, generation, calls, stream. No secret in it. */
+void session_describe(const struct session *s, struct buf *out);
+
+#endif

@@ -1,0 +1,529 @@
+/*
+ * What the client sends: requests, notifications, answers, and frames that
+ * are none. Requests and notifications go through the gate and are held
+ * while it is shut; answers and cancels never wait.
+ */
+#include "config.h"
+
+#include "wire/session_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "wire/json.h"
+#include "wire/msg.h"
+
+static const struct span no_span = { NULL, 0 };
+
+static bool
+gate_open(const struct session *s)
+{
+	return s->phase == PHASE_OPENED || s->phase == PHASE_LIVE;
+}
+
+static bool
+is_method(const struct frame *f, const char *method)
+{
+	return span_is(f->method, method);
+}
+
+/* --- answers to the client --- */
+
+void
+session_call_state(struct session *s, struct call *c, enum call_state state)
+{
+	bool was = c->state == CALL_RUNNING || c->state == CALL_ACCEPTED;
+	bool is = state == CALL_RUNNING || state == CALL_ACCEPTED;
+
+	if (was && !is)
+		s->in_flight--;
+	else if (is && !was)
+		s->in_flight++;
+	c->state = state;
+}
+
+/* The call is over. A stream that still runs may end by itself for a while. */
+static void
+call_forget(struct session *s, struct call *c)
+{
+	struct leg *l = c->leg;
+
+	session_unhold(s, c);
+	session_call_state(s, c, CALL_HELD);
+	calls_drop(&s->calls, c);
+	if (l == NULL)
+		return;
+	if (!l->live) {
+		calls_leg_drop(&s->calls, l);
+	} else {
+		l->abort_at = s->now + LINGER_MS;
+		session_due(s, l->abort_at);
+	}
+}
+
+static struct frame *
+too_large(struct session *s, const struct call *c, size_t size)
+{
+	struct fault fault = { .reason = "too_large", .maybe = true };
+	struct buf label;
+	struct frame *f;
+
+	buf_init(&label, 0);
+	fault_label(c->frame, &label);
+	f = fault_frame(c->frame->id, &fault, "The answer of %s to %s is too "
+	    "large for the client: %zu bytes, the limit is %zu. It did run. "
+	    "Ask for less, or raise --max-result if your client takes it.",
+	    s->config.host, buf_str(&label), size, s->config.max_result);
+	buf_free(&label);
+	return f;
+}
+
+void
+session_answer(struct session *s, struct call *c, struct frame *answer)
+{
+	struct frame *f;
+
+	if (!c->cancelled) {
+		f = msg_with_id(answer, c->frame->id);
+		if (s->config.max_result > 0 &&
+		    f->text.n > s->config.max_result) {
+			session_fail(s, c, too_large(s, c, f->text.n));
+			frame_unref(f);
+			return;
+		}
+		session_write(s, f);
+		frame_unref(f);
+	}
+	call_forget(s, c);
+}
+
+void
+session_fail(struct session *s, struct call *c, struct frame *error)
+{
+	if (error != NULL && !c->cancelled) {
+		s->own_errors = true;
+		session_write(s, error);
+	}
+	frame_unref(error);
+	call_forget(s, c);
+}
+
+/* An error of our own for a frame that never became a call. */
+static void
+reject(struct session *s, struct frame *error)
+{
+	s->own_errors = true;
+	session_write(s, error);
+	frame_unref(error);
+}
+
+/* --- holding and sending --- */
+
+static void
+hold(struct session *s, struct frame *f, struct call *c)
+{
+	struct held *h = xcalloc(1, sizeof *h);
+
+	h->frame = frame_ref(f);
+	h->call = c;
+	if (s->held_last != NULL)
+		s->held_last->next = h;
+	else
+		s->held = h;
+	s->held_last = h;
+	s->held_bytes += f->text.n;
+	session_want_read(s);
+}
+
+/* Takes the entry after prev (NULL: the first) out of the list. */
+static void
+release(struct session *s, struct held *prev)
+{
+	struct held *h = prev == NULL ? s->held : prev->next;
+
+	if (prev == NULL)
+		s->held = h->next;
+	else
+		prev->next = h->next;
+	if (s->held_last == h)
+		s->held_last = prev;
+	s->held_bytes -= h->frame->text.n;
+	frame_unref(h->frame);
+	free(h);
+}
+
+void
+session_unhold(struct session *s, struct call *c)
+{
+	struct held *h, *prev = NULL;
+
+	if (c->state != CALL_HELD)
+		return;
+	for (h = s->held; h != NULL; prev = h, h = h->next)
+		if (h->call == c) {
+			release(s, prev);
+			return;
+		}
+}
+
+void
+session_drop_notes(struct session *s)
+{
+	struct held *h, *prev = NULL, *next;
+
+	for (h = s->held; h != NULL; h = next) {
+		next = h->next;
+		if (h->call == NULL)
+			release(s, prev);
+		else
+			prev = h;
+	}
+}
+
+void
+session_send_call(struct session *s, struct call *c)
+{
+	frame_unref(c->refusal);
+	c->refusal = NULL;
+	session_call_state(s, c, CALL_RUNNING);
+	session_start(s, calls_leg(&s->calls, LEG_CALL, c, c->frame,
+	    s->generation));
+}
+
+void
+session_send_note(struct session *s, struct frame *f)
+{
+	session_start(s, calls_leg(&s->calls, LEG_NOTE, NULL, f,
+	    s->generation));
+}
+
+void
+session_pump(struct session *s)
+{
+	struct frame *f;
+	struct call *c;
+
+	while (s->held != NULL && gate_open(s)) {
+		c = s->held->call;
+		if (c != NULL && s->in_flight >= s->config.max_inflight)
+			break;
+		f = frame_ref(s->held->frame);
+		release(s, NULL);
+		if (c != NULL) {
+			session_send_call(s, c);
+		} else if (s->phase == PHASE_OPENED &&
+		    is_method(f, "notifications/initialized")) {
+			s->ready = frame_ref(f);
+			session_begin_ready(s);
+		} else {
+			session_send_note(s, f);
+		}
+		frame_unref(f);
+	}
+	session_want_read(s);
+}
+
+/* --- requests --- */
+
+static void
+request_unready(struct session *s, struct frame *f)
+{
+	struct fault fault = { .code = FAULT_PARAMS };
+
+	reject(s, fault_frame(f->id, &fault, "No session yet: send "
+	    "\"initialize\" first, or start mcpsplice with --handshake to "
+	    "have it done for you. (A request of the 2026-07-28 protocol "
+	    "would name its version in params._meta.)"));
+}
+
+static void
+request_full(struct session *s, struct frame *f)
+{
+	struct fault fault = { .reason = "busy" };
+
+	reject(s, fault_frame(f->id, &fault, "Too many requests wait for %s "
+	    "(%zu in flight, %zu bytes held back). Not sent. Wait for "
+	    "answers, then try again.", s->config.host, s->in_flight,
+	    s->held_bytes));
+}
+
+static void
+request_duplicate(struct session *s, struct frame *f)
+{
+	struct fault fault = { .code = FAULT_REQUEST,
+		.reason = "duplicate_id" };
+
+	reject(s, fault_frame(f->id, &fault, "Duplicate request id: the "
+	    "request before it with the same id has no answer yet. Not "
+	    "sent."));
+}
+
+static void
+request_late(struct session *s, struct frame *f)
+{
+	struct fault fault = { .reason = "shutting_down" };
+
+	reject(s, fault_frame(f->id, &fault, "mcpsplice is shutting down. "
+	    "Not sent."));
+}
+
+static void
+answer_ping(struct session *s, struct frame *f)
+{
+	struct frame *pong = msg_result(f->id, "{}");
+
+	session_write(s, pong);
+	frame_unref(pong);
+}
+
+/* The client begins again: what belongs to the session before it ends. */
+static void
+end_former(struct session *s)
+{
+	struct fault fault = { .reason = "session_lost" };
+	struct leg *l, *next;
+	struct call *c;
+
+	session_listen_close(s);
+	while ((c = s->calls.first) != NULL) {
+		fault.maybe = c->state == CALL_RUNNING ||
+		    c->state == CALL_ACCEPTED;
+		session_fail(s, c, fault_frame(c->frame->id, &fault,
+		    "The client began a new session before %s answered.%s",
+		    s->config.host, fault.maybe ? " The call may have run." :
+		    " The call was not sent."));
+	}
+	session_drop_notes(s);
+	for (l = s->calls.legs; l != NULL; l = next) {
+		next = l->next;
+		/* An initialize under way makes a session that must end. */
+		if (l->kind != LEG_OPEN || !l->live)
+			session_abort(s, l);
+	}
+	questions_free(&s->questions);
+	if (s->generation->session != NULL)
+		session_delete(s, s->generation);
+}
+
+static void
+request_initialize(struct session *s, struct frame *f)
+{
+	if (s->phase != PHASE_IDLE) {
+		session_note(s, LEVEL_INFO, "the client initializes again: a "
+		    "new session, the old one ends");
+		end_former(s);
+	}
+	s->own_handshake = false;
+	session_open(s, f, calls_add(&s->calls, f));
+}
+
+static void
+client_request(struct session *s, struct frame *f)
+{
+	struct call *c;
+
+	if (s->phase >= PHASE_CLOSING) {
+		request_late(s, f);
+		return;
+	}
+	if (calls_find(&s->calls, f->id) != NULL) {
+		request_duplicate(s, f);
+		return;
+	}
+	if (is_method(f, "initialize")) {
+		request_initialize(s, f);
+		return;
+	}
+	if (is_method(f, "ping") && !gate_open(s)) {
+		answer_ping(s, f);
+		return;
+	}
+	if (s->phase == PHASE_IDLE) {
+		if (!s->config.handshake) {
+			request_unready(s, f);
+			return;
+		}
+		session_open_own(s);
+	} else if (s->phase == PHASE_DEAD && !session_revive(s, f)) {
+		return;
+	}
+	if (s->held_bytes > 0 &&
+	    s->held_bytes + f->text.n > s->config.max_held &&
+	    s->questions.n > 0) {
+		request_full(s, f);
+		return;
+	}
+	c = calls_add(&s->calls, f);
+	if (gate_open(s) && s->held == NULL &&
+	    s->in_flight < s->config.max_inflight)
+		session_send_call(s, c);
+	else
+		hold(s, f, c);
+}
+
+/* --- notifications and answers --- */
+
+static void
+client_initialized(struct session *s, struct frame *f)
+{
+	switch (s->phase) {
+	case PHASE_OPENING:
+		hold(s, f, NULL);
+		break;
+	case PHASE_OPENED:
+		s->ready = frame_ref(f);
+		session_begin_ready(s);
+		break;
+	default:
+		/* Kept for a renewal that began before the client said it. */
+		if (s->ready == NULL && s->phase != PHASE_IDLE)
+			s->ready = frame_ref(f);
+		break;
+	}
+}
+
+static void
+client_cancel(struct session *s, struct frame *f)
+{
+	struct call *c = calls_find(&s->calls, json_get(f->params,
+	    "requestId"));
+
+	if (c == NULL || c->cancelled) {
+		session_note(s, LEVEL_DEBUG, "cancel of a request that is "
+		    "not open: ignored");
+		return;
+	}
+	if (is_method(c->frame, "initialize")) {
+		session_note(s, LEVEL_INFO, "initialize cannot be cancelled: "
+		    "ignored");
+		return;
+	}
+	c->cancelled = true;
+	if (c->state == CALL_HELD || c->state == CALL_REFUSED ||
+	    (c->leg != NULL && !c->leg->live &&
+	    c->leg->last_event_id.n == 0)) {
+		session_note(s, LEVEL_INFO, "cancelled before it was sent");
+		session_fail(s, c, NULL);
+		session_pump(s);
+		return;
+	}
+	if (gate_open(s))
+		session_send_note(s, f);
+	if (c->state == CALL_ACCEPTED || !c->leg->live) {
+		session_fail(s, c, NULL);
+		session_pump(s);
+		return;
+	}
+	/* The server owes no answer now; the stream may end by itself. */
+	c->leg->abort_at = s->now + LINGER_MS;
+	session_due(s, c->leg->abort_at);
+}
+
+static void
+client_notification(struct session *s, struct frame *f)
+{
+	if (s->phase >= PHASE_CLOSING)
+		return;
+	if (is_method(f, "notifications/initialized")) {
+		client_initialized(s, f);
+	} else if (is_method(f, "notifications/cancelled")) {
+		client_cancel(s, f);
+	} else if (gate_open(s)) {
+		session_send_note(s, f);
+	} else if (s->phase == PHASE_IDLE || s->phase == PHASE_DEAD) {
+		session_note(s, LEVEL_INFO, "a notification without a "
+		    "session: dropped");
+	} else {
+		hold(s, f, NULL);
+	}
+}
+
+/* An answer of the client to a question of the server. */
+static void
+client_answer(struct session *s, struct frame *f)
+{
+	uint64_t generation;
+	struct frame *out = questions_answer(&s->questions, f, &generation);
+
+	if (out == NULL)
+		session_note(s, LEVEL_INFO, "an answer to no open question "
+		    "of the server: dropped");
+	else if (generation != s->generation->number ||
+	    s->phase >= PHASE_RENEWING)
+		session_note(s, LEVEL_INFO, "an answer for a session that is "
+		    "gone: dropped");
+	else
+		session_send_note(s, out);
+	frame_unref(out);
+	session_want_read(s);
+}
+
+void
+session_client(struct session *s, struct frame *f)
+{
+	switch (f->kind) {
+	case FRAME_REQUEST:
+		client_request(s, f);
+		break;
+	case FRAME_NOTIFICATION:
+		client_notification(s, f);
+		break;
+	default:
+		client_answer(s, f);
+		break;
+	}
+}
+
+/* --- frames that are none --- */
+
+/* Schemas before 2025-11-25 know no error without an id. */
+static bool
+may_omit_id(const struct session *s)
+{
+	return s->generation->version == NULL ||
+	    strcmp(s->generation->version, "2025-11-25") >= 0;
+}
+
+void
+session_bad(struct session *s, const struct session_input *in)
+{
+	struct fault fault = { .code = FAULT_REQUEST };
+	struct span id = in->kind == INPUT_TOO_LONG ? in->id :
+	    in->frame != NULL ? in->frame->id : no_span;
+	struct frame *f;
+
+	/* To an answer there is no answer, not even to a bad one. */
+	if (in->frame != NULL && (in->frame->result.p != NULL ||
+	    in->frame->error.p != NULL)) {
+		session_note(s, LEVEL_WARN, "an answer of the client is no "
+		    "JSON-RPC message: dropped");
+		return;
+	}
+	if (in->kind == INPUT_TOO_LONG) {
+		fault.reason = "too_large";
+		f = fault_frame(id, &fault, "Message too large: %llu bytes. "
+		    "Not sent. Send less, or raise --max-message.",
+		    (unsigned long long)in->size);
+	} else if (in->bad == BAD_SYNTAX) {
+		fault.code = FAULT_PARSE;
+		f = fault_frame(id, &fault, "Parse error: this line is no "
+		    "JSON in UTF-8. Not sent.");
+	} else if (in->bad == BAD_BATCH) {
+		f = fault_frame(id, &fault, "Invalid request: one message a "
+		    "line, no batch. Not sent.");
+	} else {
+		f = fault_frame(id, &fault, "Invalid request: no JSON-RPC 2.0 "
+		    "message. Not sent.");
+	}
+	session_note(s, LEVEL_WARN, "a line from the client is not "
+	    "forwarded: %s", in->kind == INPUT_TOO_LONG ? "too long" :
+	    in->bad == BAD_SYNTAX ? "no JSON" : in->bad == BAD_BATCH ?
+	    "a batch" : "no JSON-RPC message");
+	/* An over-long notification or answer is owed nothing. */
+	if (in->kind == INPUT_TOO_LONG && id.p != NULL && !in->request)
+		frame_unref(f);
+	else if (id.p == NULL && !may_omit_id(s))
+		frame_unref(f);
+	else
+		reject(s, f);
+}
