@@ -1,0 +1,1179 @@
+/*
+ * HTTP on one curl multi handle, driven by its socket and timer callbacks.
+ *
+ * Invariants:
+ *  - no multi function and no pause is called while libcurl is on the stack:
+ *    http_send, http_abort and http_pause only put the exchange on the to-do
+ *    list, which is worked off by loop_defer; done is called from there too,
+ *    or from the loop's own callbacks;
+ *  - each exchange in use is on the active list; "running" says that its easy
+ *    handle is in the multi handle;
+ *  - an easy handle keeps its exchange for life, so that the constant options
+ *    are set once; exchanges are pooled, never reset.
+ */
+#include "config.h"
+
+#include "io/http.h"
+
+#include <sys/types.h>
+#include <sys/socket.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <curl/curl.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "io/url.h"
+
+enum {
+	HTTP_OLDEST_CURL = 0x075500, /* CURLOPT_PROTOCOLS_STR */
+	HTTP_POOL_SPARE = 8,         /* exchanges kept above max_inflight */
+	HTTP_CACHE_SPARE = 16,       /* connections kept above it */
+	HTTP_HEAD_MAX_BYTES = 64 * 1024,
+	HTTP_CA_MAX_BYTES = 16 * 1024 * 1024,
+	HTTP_SMALL_BODY_BYTES = 64 * 1024, /* goes out at once */
+	HTTP_LIFETIME_S = 3600,
+	HTTP_MAXAGE_S = 118, /* libcurl's own default */
+	HTTP_KEEPALIVE_IDLE_S = 30,
+	HTTP_KEEPALIVE_INTERVAL_S = 10,
+	HTTP_KEEPALIVE_COUNT = 3,
+	HTTP_USER_TIMEOUT_MS = 20000
+};
+
+/* The interest in one descriptor of libcurl's. */
+struct watch {
+	struct watch *next, **prev;
+	struct loop_fd *fd;
+	int what;
+};
+
+struct http {
+	struct loop *l;
+	struct http_config config;
+	CURLM *multi;
+	CURLSH *share;
+	struct loop_timer *timer; /* libcurl's */
+	long timer_ms;            /* what it last asked for, -1: none */
+	bool timer_changed;
+	struct loop_timer *idle; /* for all exchanges */
+	int64_t idle_at;         /* when it fires; 0: it does not run */
+	struct watch *watches;
+	struct exchange *active;
+	struct exchange *spare;
+	unsigned nspare;
+	struct exchange *todo, **todo_end;
+	bool deferred;
+	struct curl_slist *resolve;
+	const char *ca_path; /* a hashed folder, or NULL */
+	const char *ca_file;
+	struct buf ca_blob; /* the system's bundle and the extra file */
+};
+
+struct exchange {
+	struct http *h;
+	CURL *easy;
+	CURLcode refused; /* an option that libcurl did not take */
+	struct exchange *next, **prev; /* active list; spare list by next */
+	struct exchange *todo_next;
+	struct http_ops ops;
+	void *arg;
+	char *url;
+	struct curl_slist *lines; /* an array, linked, into text */
+	size_t lines_cap;
+	char *text;
+	size_t text_cap;
+	int64_t idle_ms;
+	int64_t heard;       /* when the last byte came */
+	curl_off_t uploaded; /* by the last look of the idle timer */
+	size_t body_bytes;
+	size_t head_bytes;   /* 1xx and trailers included */
+	int status;
+	bool running;
+	bool todo;
+	bool abort;
+	bool paused;    /* wanted */
+	bool held;      /* libcurl was told so by the write callback */
+	bool sent;      /* libcurl began to write the request */
+	bool again;     /* a proxy's 407: writing it again is right, once */
+	bool resending; /* and was kept from writing it a second time */
+	bool head;      /* ops.head was called */
+	bool too_large;
+	char error[CURL_ERROR_SIZE];
+};
+
+/* Remembers the first refusal; an exchange with one ends as HTTP_CONFIG. */
+#define SET(x, option, value)                                                 \
+	do {                                                                  \
+		CURLcode set_rc;                                              \
+		set_rc = curl_easy_setopt((x)->easy, option, value);          \
+		if ((x)->refused == CURLE_OK)                                 \
+			(x)->refused = set_rc;                                \
+	} while (0)
+
+static void http_on_deferred(void *arg);
+
+/* The to-do list */
+
+static void
+todo_add(struct exchange *x)
+{
+	struct http *h = x->h;
+
+	if (x->todo)
+		return;
+	x->todo = true;
+	x->todo_next = NULL;
+	*h->todo_end = x;
+	h->todo_end = &x->todo_next;
+	if (!h->deferred) {
+		h->deferred = true;
+		loop_defer(h->l, http_on_deferred, h);
+	}
+}
+
+static void
+todo_remove(struct exchange *x)
+{
+	struct http *h = x->h;
+	struct exchange **p;
+
+	if (!x->todo)
+		return;
+	for (p = &h->todo; *p != x; p = &(*p)->todo_next)
+		;
+	*p = x->todo_next;
+	if (h->todo_end == &x->todo_next)
+		h->todo_end = p;
+	x->todo = false;
+}
+
+/* Callbacks of libcurl: they only move bytes inward. */
+
+/* The first call of a transfer comes right before the request is written; a
+ * second one means that libcurl is about to write it again, on another
+ * connection, while the first may have been executed. */
+static int
+http_on_prereq(void *arg, char *peer, char *local, int peer_port,
+    int local_port)
+{
+	struct exchange *x = arg;
+
+	(void)peer;
+	(void)local;
+	(void)peer_port;
+	(void)local_port;
+	if (x->sent && !x->again) {
+		x->resending = true;
+		return CURL_PREREQFUNC_ABORT;
+	}
+	x->sent = true;
+	x->again = false;
+	return CURL_PREREQFUNC_OK;
+}
+
+/* Calls ops.head, once. Returns false when there is no final answer, or the
+ * exchange shall end. */
+static bool
+give_head(struct exchange *x)
+{
+	long status;
+
+	if (x->head)
+		return true;
+	status = 0;
+	curl_easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &status);
+	if (status < 200)
+		return false;
+	x->head = true;
+	x->status = (int)status;
+	x->ops.head(x, x->status, x->arg);
+	return !x->abort;
+}
+
+/* One line of the head at a time. With Negotiate a proxy's 407 may not be the
+ * last answer: that one is given with its body, or at the end. */
+static size_t
+http_on_header(char *p, size_t size, size_t n, void *arg)
+{
+	struct exchange *x = arg;
+	long status;
+
+	n *= size;
+	x->heard = loop_now(x->h->l);
+	x->head_bytes += n;
+	if (x->head_bytes > HTTP_HEAD_MAX_BYTES) {
+		x->too_large = true;
+		return 0;
+	}
+	if (x->abort)
+		return 0;
+	if (x->head || n > 2 || p[n - 1] != '\n' || (n == 2 && p[0] != '\r'))
+		return n;
+	status = 0;
+	curl_easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &status);
+	if (status == 407 && x->h->config.proxy_negotiate)
+		x->again = true;
+	if (status < 200 || x->again)
+		return n;
+	return give_head(x) ? n : 0;
+}
+
+static size_t
+http_on_body(char *p, size_t size, size_t n, void *arg)
+{
+	struct exchange *x = arg;
+
+	n *= size;
+	x->heard = loop_now(x->h->l);
+	if (x->abort || !give_head(x))
+		return 0;
+	if (x->paused) {
+		x->held = true;
+		return CURL_WRITEFUNC_PAUSE;
+	}
+	if (!x->ops.data(x, p, n, x->arg))
+		x->abort = true;
+	return x->abort ? 0 : n;
+}
+
+/* What libcurl has no option for. A refusal (a unix socket) is no matter. */
+static int
+http_on_socket_made(void *arg, curl_socket_t fd, curlsocktype purpose)
+{
+	int n;
+
+	(void)arg;
+	(void)purpose;
+	fcntl(fd, F_SETFD, FD_CLOEXEC);
+#ifdef TCP_KEEPCNT
+	n = HTTP_KEEPALIVE_COUNT;
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &n, sizeof n);
+#endif
+#ifdef TCP_USER_TIMEOUT
+	n = HTTP_USER_TIMEOUT_MS;
+	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &n, sizeof n);
+#endif
+	(void)n;
+	return CURL_SOCKOPT_OK;
+}
+
+/* Only noted: libcurl changes its mind several times per request. */
+static int
+http_on_timer_wanted(CURLM *multi, long ms, void *arg)
+{
+	struct http *h = arg;
+
+	(void)multi;
+	h->timer_ms = ms;
+	h->timer_changed = true;
+	return 0;
+}
+
+/* The end of a transfer */
+
+/* Did the handshake break off, rather than fail? */
+static bool
+is_cut_handshake(const char *why)
+{
+	return strstr(why, "SSL_ERROR_SYSCALL") != NULL ||
+	    strstr(why, "onnection reset") != NULL ||
+	    strstr(why, "unexpected eof") != NULL;
+}
+
+/* A SOCKS proxy's answer: is it about the host, or about us? */
+static enum http_end
+judge_socks(struct exchange *x)
+{
+	long code;
+
+	code = 0;
+	curl_easy_getinfo(x->easy, CURLINFO_PROXY_ERROR, &code);
+	switch (code) {
+	case CURLPX_REPLY_CONNECTION_REFUSED:
+	case CURLPX_REPLY_HOST_UNREACHABLE:
+	case CURLPX_REPLY_NETWORK_UNREACHABLE:
+	case CURLPX_REPLY_TTL_EXPIRED:
+	case CURLPX_REPLY_GENERAL_SERVER_FAILURE:
+		return HTTP_CONNECT;
+	case CURLPX_RESOLVE_HOST:
+		return HTTP_RESOLVE;
+	default:
+		return HTTP_PROXY;
+	}
+}
+
+/* A failure before anything was written. */
+static enum http_end
+judge_unsent(struct exchange *x, CURLcode rc, int proxy_status)
+{
+	if (proxy_status >= 300)
+		return HTTP_PROXY;
+	if (strncmp(x->error, "Unsupported proxy", 17) == 0)
+		return HTTP_CONFIG;
+	switch (rc) {
+	case CURLE_COULDNT_RESOLVE_HOST:
+	case CURLE_COULDNT_RESOLVE_PROXY:
+		return HTTP_RESOLVE;
+	case CURLE_SSL_CONNECT_ERROR:
+		return is_cut_handshake(x->error) ? HTTP_CONNECT : HTTP_TLS;
+	case CURLE_PEER_FAILED_VERIFICATION:
+	case CURLE_SSL_ISSUER_ERROR:
+	case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+	case CURLE_SSL_INVALIDCERTSTATUS:
+	case CURLE_SSL_CLIENTCERT:
+	case CURLE_USE_SSL_FAILED:
+		return HTTP_TLS;
+	case CURLE_PROXY:
+		return judge_socks(x);
+	case CURLE_UNSUPPORTED_PROTOCOL:
+	case CURLE_URL_MALFORMAT:
+	case CURLE_NOT_BUILT_IN:
+	case CURLE_BAD_FUNCTION_ARGUMENT:
+	case CURLE_UNKNOWN_OPTION:
+	case CURLE_INTERFACE_FAILED:
+	case CURLE_SSL_CERTPROBLEM:
+	case CURLE_SSL_CIPHER:
+	case CURLE_SSL_CACERT_BADFILE:
+	case CURLE_SSL_CRL_BADFILE:
+	case CURLE_SSL_ENGINE_NOTFOUND:
+	case CURLE_SSL_ENGINE_SETFAILED:
+		return HTTP_CONFIG;
+	default:
+		return HTTP_CONNECT;
+	}
+}
+
+static enum http_end
+judge(struct exchange *x, CURLcode rc, int proxy_status)
+{
+	if (x->abort)
+		return HTTP_ABORTED;
+	if (x->refused != CURLE_OK)
+		return HTTP_CONFIG;
+	/* libcurl takes a head that breaks off for an answer without body. */
+	if (rc == CURLE_OK && !x->head && !x->again)
+		return HTTP_CUT;
+	if (rc == CURLE_OK)
+		return give_head(x) ? HTTP_DONE : HTTP_CUT;
+	if (!x->sent)
+		return judge_unsent(x, rc, proxy_status);
+	/* TLS 1.3 tells of a missing client certificate this late. */
+	if (!x->head && strstr(x->error, " alert ") != NULL)
+		return HTTP_TLS;
+	/* A single line that is longer than libcurl can hold. */
+	if (rc == CURLE_OUT_OF_MEMORY && !x->head)
+		x->too_large = true;
+	return HTTP_CUT;
+}
+
+/* Words for people: libcurl's own where they fit. */
+static const char *
+reason(struct exchange *x, CURLcode rc)
+{
+	if (x->refused != CURLE_OK)
+		return curl_easy_strerror(x->refused);
+	if (x->too_large)
+		return "the head of the answer is too large";
+	if (x->resending)
+		return "the connection was closed before an answer came";
+	if (x->error[0] != '\0')
+		return x->error;
+	if (rc == CURLE_OK && !x->head)
+		return "the connection was closed in the head of the answer";
+	return rc == CURLE_OK ? "" : curl_easy_strerror(rc);
+}
+
+static void
+exchange_free(struct exchange *x)
+{
+	curl_easy_cleanup(x->easy);
+	free(x->url);
+	free(x->lines);
+	free(x->text);
+	free(x);
+}
+
+/* Into the pool, or away. */
+static void
+release(struct exchange *x)
+{
+	struct http *h = x->h;
+
+	todo_remove(x);
+	*x->prev = x->next;
+	if (x->next != NULL)
+		x->next->prev = x->prev;
+	if (x->refused != CURLE_OK ||
+	    h->nspare >= h->config.max_inflight + HTTP_POOL_SPARE) {
+		exchange_free(x);
+		return;
+	}
+	x->next = h->spare;
+	h->spare = x;
+	h->nspare++;
+}
+
+/* The end of x, told. Only with an empty curl stack. */
+static void
+finish(struct exchange *x, struct http_answer *a)
+{
+	if (x->running)
+		curl_multi_remove_handle(x->h->multi, x->easy);
+	x->running = false;
+	a->sent = x->sent;
+	a->status = x->status;
+	a->too_large_head = x->too_large;
+	x->ops.done(x, a, x->arg);
+	release(x);
+}
+
+/* libcurl has ended the transfer. */
+static void
+finish_transfer(struct exchange *x, CURLcode rc)
+{
+	struct http_answer a;
+	long status;
+
+	memset(&a, 0, sizeof a);
+	status = 0;
+	curl_easy_getinfo(x->easy, CURLINFO_HTTP_CONNECTCODE, &status);
+	a.proxy_status = (int)status;
+	a.end = judge(x, rc, a.proxy_status);
+	/* The last head may have been given just now, and have ended it. */
+	if (x->abort)
+		a.end = HTTP_ABORTED;
+	a.why = a.end == HTTP_ABORTED ? "" : reason(x, rc);
+	finish(x, &a);
+}
+
+/* We have ended it. */
+static void
+finish_early(struct exchange *x, enum http_end end)
+{
+	struct http_answer a;
+
+	memset(&a, 0, sizeof a);
+	a.end = end;
+	a.why = "";
+	finish(x, &a);
+}
+
+/* Driving libcurl */
+
+/* Tells what has ended and sets libcurl's timer: after each call that may
+ * have moved something. */
+static void
+settle(struct http *h)
+{
+	struct exchange *x;
+	CURLMsg *m;
+	CURLcode rc;
+	char *private;
+	int left;
+
+	while ((m = curl_multi_info_read(h->multi, &left)) != NULL) {
+		if (m->msg != CURLMSG_DONE)
+			continue;
+		/* m is gone once its handle is removed. */
+		rc = m->data.result;
+		private = NULL;
+		curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &private);
+		x = (struct exchange *)(void *)private;
+		finish_transfer(x, rc);
+	}
+	if (h->timer_changed) {
+		h->timer_changed = false;
+		loop_timer_set(h->timer, h->timer_ms);
+	}
+}
+
+static void
+drive(struct http *h, curl_socket_t fd, int what)
+{
+	int running;
+
+	curl_multi_socket_action(h->multi, fd, what, &running);
+	settle(h);
+}
+
+static void
+http_on_timer(void *arg)
+{
+	drive(arg, CURL_SOCKET_TIMEOUT, 0);
+}
+
+static void
+http_on_ready(int fd, int what, void *arg)
+{
+	int bits;
+
+	bits = 0;
+	if (what & LOOP_READ)
+		bits |= CURL_CSELECT_IN;
+	if (what & LOOP_WRITE)
+		bits |= CURL_CSELECT_OUT;
+	drive(arg, fd, bits);
+}
+
+static void
+watch_free(struct watch *w)
+{
+	loop_fd_free(w->fd);
+	*w->prev = w->next;
+	if (w->next != NULL)
+		w->next->prev = w->prev;
+	free(w);
+}
+
+static struct watch *
+watch_new(struct http *h, int fd)
+{
+	struct watch *w;
+
+	w = xcalloc(1, sizeof *w);
+	w->next = h->watches;
+	w->prev = &h->watches;
+	if (w->next != NULL)
+		w->next->prev = &w->next;
+	h->watches = w;
+	curl_multi_assign(h->multi, fd, w);
+	return w;
+}
+
+/* One interest per descriptor, deleted and added again on a change. After
+ * CURL_POLL_REMOVE libcurl has forgotten w, and fd may be another file. */
+static int
+http_on_interest(CURL *easy, curl_socket_t fd, int poll, void *arg,
+    void *socketp)
+{
+	struct http *h = arg;
+	struct watch *w = socketp;
+	int what;
+
+	(void)easy;
+	if (poll == CURL_POLL_REMOVE) {
+		if (w != NULL)
+			watch_free(w);
+		return 0;
+	}
+	what = 0;
+	if (poll & CURL_POLL_IN)
+		what |= LOOP_READ;
+	if (poll & CURL_POLL_OUT)
+		what |= LOOP_WRITE;
+	if (w == NULL)
+		w = watch_new(h, fd);
+	if (w->fd != NULL && w->what == what)
+		return 0;
+	loop_fd_free(w->fd);
+	w->what = what;
+	w->fd = loop_fd_new(h->l, fd, what, http_on_ready, h);
+	if (w->fd == NULL)
+		log_error("cannot wait for a connection (descriptor %d)", fd);
+	return 0;
+}
+
+static void
+start(struct exchange *x)
+{
+	if (x->refused != CURLE_OK) {
+		finish_transfer(x, x->refused);
+		return;
+	}
+	if (curl_multi_add_handle(x->h->multi, x->easy) != CURLM_OK) {
+		finish_transfer(x, CURLE_FAILED_INIT);
+		return;
+	}
+	x->running = true;
+}
+
+/* curl_easy_pause runs the callbacks of the transfer, which may pause it
+ * again. It refuses one that is over; that one's message is under way. */
+static void
+resume(struct exchange *x)
+{
+	CURLcode rc;
+
+	x->held = false;
+	rc = curl_easy_pause(x->easy, CURLPAUSE_CONT);
+	if (rc != CURLE_OK && rc != CURLE_BAD_FUNCTION_ARGUMENT)
+		finish_transfer(x, rc);
+}
+
+static void
+http_on_deferred(void *arg)
+{
+	struct http *h = arg;
+	struct exchange *x;
+
+	h->deferred = false;
+	while ((x = h->todo) != NULL) {
+		todo_remove(x);
+		if (x->abort)
+			finish_early(x, HTTP_ABORTED);
+		else if (!x->running)
+			start(x);
+		else if (x->held && !x->paused)
+			resume(x);
+	}
+	/* Written in this turn, not in the next. */
+	drive(h, CURL_SOCKET_TIMEOUT, 0);
+}
+
+/* The idle limit: one timer for all, set again only when it has fired. */
+
+static void
+idle_watch(struct http *h, int64_t at)
+{
+	if (h->idle_at != 0 && h->idle_at <= at)
+		return;
+	h->idle_at = at;
+	loop_timer_set(h->idle, at - loop_now(h->l));
+}
+
+/* A large body that is still going out, or a pause of ours, is no silence. */
+static void
+idle_excuse(struct exchange *x, int64_t now)
+{
+	curl_off_t uploaded;
+
+	uploaded = 0;
+	curl_easy_getinfo(x->easy, CURLINFO_SIZE_UPLOAD_T, &uploaded);
+	if (x->paused || (x->body_bytes > HTTP_SMALL_BODY_BYTES &&
+	    uploaded != x->uploaded))
+		x->heard = now;
+	x->uploaded = uploaded;
+}
+
+static void
+http_on_idle(void *arg)
+{
+	struct http *h = arg;
+	struct exchange *x, *next;
+	int64_t now;
+
+	now = loop_now(h->l);
+	h->idle_at = 0;
+	for (x = h->active; x != NULL; x = next) {
+		next = x->next;
+		if (x->idle_ms == 0)
+			continue;
+		if (x->heard + x->idle_ms <= now)
+			idle_excuse(x, now);
+		if (x->heard + x->idle_ms <= now)
+			finish_early(x, x->abort ? HTTP_ABORTED : HTTP_IDLE);
+		else
+			idle_watch(h, x->heard + x->idle_ms);
+	}
+	settle(h);
+}
+
+/* Options of an easy handle that never change */
+
+static void
+set_callbacks(struct exchange *x)
+{
+	SET(x, CURLOPT_PRIVATE, x);
+	SET(x, CURLOPT_ERRORBUFFER, x->error);
+	SET(x, CURLOPT_WRITEFUNCTION, http_on_body);
+	SET(x, CURLOPT_WRITEDATA, x);
+	SET(x, CURLOPT_HEADERFUNCTION, http_on_header);
+	SET(x, CURLOPT_HEADERDATA, x);
+	SET(x, CURLOPT_PREREQFUNCTION, http_on_prereq);
+	SET(x, CURLOPT_PREREQDATA, x);
+	SET(x, CURLOPT_SOCKOPTFUNCTION, http_on_socket_made);
+	SET(x, CURLOPT_NOSIGNAL, 1L);
+	SET(x, CURLOPT_NOPROGRESS, 1L);
+#if LIBCURL_VERSION_NUM >= 0x075700
+	/* Do not wait for a name that is still being resolved; an older
+	 * library may refuse it. */
+	(void)curl_easy_setopt(x->easy, CURLOPT_QUICK_EXIT, 1L);
+#endif
+}
+
+static void
+set_transport(struct exchange *x)
+{
+	const struct http_config *c = &x->h->config;
+
+	SET(x, CURLOPT_PROTOCOLS_STR, "http,https");
+	SET(x, CURLOPT_FOLLOWLOCATION, 0L);
+	SET(x, CURLOPT_HTTP_VERSION,
+	    (long)(c->http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
+	SET(x, CURLOPT_PIPEWAIT, c->http2 ? 1L : 0L);
+	SET(x, CURLOPT_TIMEOUT_MS, 0L);
+	SET(x, CURLOPT_CONNECTTIMEOUT_MS, (long)c->connect_timeout_ms);
+	SET(x, CURLOPT_TCP_NODELAY, 1L);
+	SET(x, CURLOPT_TCP_KEEPALIVE, 1L);
+	SET(x, CURLOPT_TCP_KEEPIDLE, (long)HTTP_KEEPALIVE_IDLE_S);
+	SET(x, CURLOPT_TCP_KEEPINTVL, (long)HTTP_KEEPALIVE_INTERVAL_S);
+	SET(x, CURLOPT_MAXLIFETIME_CONN, (long)HTTP_LIFETIME_S);
+	SET(x, CURLOPT_RESOLVE, x->h->resolve);
+	SET(x, CURLOPT_UNIX_SOCKET_PATH, c->unix_socket);
+	if (c->ipv4_only)
+		SET(x, CURLOPT_IPRESOLVE, (long)CURL_IPRESOLVE_V4);
+	if (c->ipv6_only)
+		SET(x, CURLOPT_IPRESOLVE, (long)CURL_IPRESOLVE_V6);
+	SET(x, CURLOPT_USERAGENT, c->user_agent);
+	if (c->compressed)
+		SET(x, CURLOPT_ACCEPT_ENCODING, "gzip");
+	SET(x, CURLOPT_SHARE, x->h->share);
+	if (!c->no_cookies)
+		SET(x, CURLOPT_COOKIEFILE, "");
+}
+
+static void
+set_proxy(struct exchange *x)
+{
+	const struct http_config *c = &x->h->config;
+
+	SET(x, CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE);
+	SET(x, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+	if (c->proxy != NULL)
+		SET(x, CURLOPT_PROXY, c->proxy);
+	if (c->proxy_negotiate)
+		SET(x, CURLOPT_PROXYAUTH, CURLAUTH_NEGOTIATE);
+	if (c->proxy_user != NULL)
+		SET(x, CURLOPT_PROXYUSERPWD, c->proxy_user);
+	else if (c->proxy_negotiate)
+		SET(x, CURLOPT_PROXYUSERPWD, ":");
+}
+
+/* A TLS library without CA folders refuses even this; it has none then. */
+static void
+no_folder(struct exchange *x, CURLoption option)
+{
+	(void)curl_easy_setopt(x->easy, option, NULL);
+}
+
+/* Either a file or a hashed folder, if it can be: with both, each handshake
+ * reads the whole bundle (17 ms). */
+static void
+set_tls(struct exchange *x)
+{
+	const struct http *h = x->h;
+	const struct http_config *c = &h->config;
+	struct curl_blob blob;
+
+	SET(x, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	SET(x, CURLOPT_SSLCERT, c->cert);
+	SET(x, CURLOPT_SSLKEY, c->key);
+	if (h->ca_path != NULL)
+		SET(x, CURLOPT_CAPATH, h->ca_path);
+	else if (h->ca_file != NULL)
+		no_folder(x, CURLOPT_CAPATH);
+	if (h->ca_path != NULL || h->ca_file != NULL)
+		SET(x, CURLOPT_CAINFO, h->ca_file);
+	if (h->ca_blob.n > 0) {
+		blob.data = h->ca_blob.p;
+		blob.len = h->ca_blob.n;
+		blob.flags = CURL_BLOB_NOCOPY;
+		SET(x, CURLOPT_CAINFO_BLOB, &blob);
+	}
+	if (c->proxy_cacert != NULL) {
+		no_folder(x, CURLOPT_PROXY_CAPATH);
+		SET(x, CURLOPT_PROXY_CAINFO, c->proxy_cacert);
+	} else if (h->ca_path != NULL) {
+		SET(x, CURLOPT_PROXY_CAPATH, h->ca_path);
+		SET(x, CURLOPT_PROXY_CAINFO, h->ca_file);
+	}
+}
+
+static struct exchange *
+exchange_new(struct http *h)
+{
+	struct exchange *x;
+
+	x = xcalloc(1, sizeof *x);
+	x->h = h;
+	x->easy = curl_easy_init();
+	if (x->easy == NULL) {
+		x->refused = CURLE_FAILED_INIT;
+		return x;
+	}
+	set_callbacks(x);
+	set_transport(x);
+	set_proxy(x);
+	set_tls(x);
+	return x;
+}
+
+/* Options of one request */
+
+/* libcurl reads the environment's proxies itself; loopback never goes there.
+ * NULL lets it read NO_PROXY. */
+static void
+set_url(struct exchange *x, const char *text)
+{
+	struct url u;
+	bool direct;
+
+	if (x->url != NULL && strcmp(x->url, text) == 0)
+		return;
+	free(x->url);
+	x->url = xstrdup(text);
+	SET(x, CURLOPT_URL, text);
+	direct = x->h->config.unix_socket != NULL;
+	if (url_parse(&u, text) == URL_OK)
+		direct = direct || url_is_loopback(&u);
+	url_free(&u);
+	SET(x, CURLOPT_NOPROXY, direct ? "*" : x->h->config.noproxy);
+}
+
+static void
+set_method(struct exchange *x, const char *method, struct span body)
+{
+	bool post = strcmp(method, "POST") == 0;
+
+	if (post) {
+		SET(x, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.n);
+		SET(x, CURLOPT_POSTFIELDS, body.n > 0 ? body.p : "");
+	} else {
+		SET(x, CURLOPT_HTTPGET, 1L);
+	}
+	if (post || strcmp(method, "GET") == 0)
+		SET(x, CURLOPT_CUSTOMREQUEST, NULL);
+	else
+		SET(x, CURLOPT_CUSTOMREQUEST, method);
+}
+
+/* "Name: value" at p; libcurl wants "Name;" for an empty value. Returns the
+ * byte after its NUL. */
+static char *
+put_line(char *p, const struct header *header)
+{
+	size_t name = strlen(header->name), value = strlen(header->value);
+
+	memcpy(p, header->name, name);
+	p += name;
+	if (value == 0) {
+		memcpy(p, ";", 2);
+		return p + 2;
+	}
+	memcpy(p, ": ", 2);
+	memcpy(p + 2, header->value, value + 1);
+	return p + 2 + value + 1;
+}
+
+/* The list that libcurl borrows for the transfer, in memory that stays with
+ * x. An empty Expect spares the second that some servers let a large body
+ * wait for their 100. */
+static void
+set_headers(struct exchange *x, const struct headers *headers)
+{
+	static const char expect[] = "Expect:";
+	size_t bytes, i, n;
+	char *p;
+
+	n = headers == NULL ? 0 : headers->n;
+	bytes = sizeof expect;
+	for (i = 0; i < n; i++)
+		bytes += strlen(headers->list[i].name) +
+		    strlen(headers->list[i].value) + 3;
+	if (bytes > x->text_cap) {
+		x->text = xrealloc(x->text, bytes);
+		x->text_cap = bytes;
+	}
+	if (n + 1 > x->lines_cap) {
+		x->lines = xrealloc(x->lines, (n + 1) * sizeof *x->lines);
+		x->lines_cap = n + 1;
+	}
+	p = x->text;
+	for (i = 0; i < n; i++) {
+		x->lines[i].data = p;
+		x->lines[i].next = &x->lines[i + 1];
+		p = put_line(p, &headers->list[i]);
+	}
+	memcpy(p, expect, sizeof expect);
+	x->lines[n].data = p;
+	x->lines[n].next = NULL;
+	SET(x, CURLOPT_HTTPHEADER, x->lines);
+}
+
+/* A pooled exchange, as if it were new. */
+static struct exchange *
+exchange_take(struct http *h)
+{
+	struct exchange *x;
+
+	x = h->spare;
+	if (x == NULL) {
+		x = exchange_new(h);
+	} else {
+		h->spare = x->next;
+		h->nspare--;
+	}
+	x->next = h->active;
+	x->prev = &h->active;
+	if (x->next != NULL)
+		x->next->prev = &x->next;
+	h->active = x;
+	x->uploaded = 0;
+	x->head_bytes = 0;
+	x->status = 0;
+	x->abort = x->paused = x->held = false;
+	x->sent = x->again = x->resending = false;
+	x->head = x->too_large = false;
+	x->error[0] = '\0';
+	return x;
+}
+
+struct exchange *
+http_send(struct http *h, const struct http_request *r,
+    const struct http_ops *ops, void *arg)
+{
+	struct exchange *x;
+
+	x = exchange_take(h);
+	x->ops = *ops;
+	x->arg = arg;
+	if (x->easy != NULL) {
+		set_url(x, r->url);
+		set_method(x, r->method, r->body);
+		set_headers(x, r->headers);
+		SET(x, CURLOPT_MAXAGE_CONN, r->max_idle_conn_s > 0 ?
+		    r->max_idle_conn_s : (long)HTTP_MAXAGE_S);
+	}
+	x->heard = loop_now(h->l);
+	x->body_bytes = r->body.n;
+	x->idle_ms = r->idle_ms;
+	if (x->idle_ms > 0)
+		idle_watch(h, x->heard + x->idle_ms);
+	todo_add(x);
+	return x;
+}
+
+/* An easy handle that was used before still has the old answer's headers. */
+const char *
+http_header(struct exchange *x, const char *name, size_t index)
+{
+	struct curl_header *header;
+
+	if (!x->head || curl_easy_header(x->easy, name, index, CURLH_HEADER,
+	    -1, &header) != CURLHE_OK)
+		return NULL;
+	return header->value;
+}
+
+void
+http_abort(struct exchange *x)
+{
+	x->abort = true;
+	todo_add(x);
+}
+
+void
+http_pause(struct exchange *x, bool paused)
+{
+	if (x->paused == paused)
+		return;
+	x->paused = paused;
+	/* The time of the pause is not silence. */
+	x->heard = loop_now(x->h->l);
+	if (!paused && x->held)
+		todo_add(x);
+}
+
+/* Certificate authorities */
+
+/* Does the folder hold links by hash ("4042bcee.0")? */
+static bool
+is_hashed(const char *path)
+{
+	struct dirent *e;
+	bool found;
+	DIR *d;
+
+	d = opendir(path);
+	if (d == NULL)
+		return false;
+	found = false;
+	while (!found && (e = readdir(d)) != NULL)
+		found = strspn(e->d_name, "0123456789abcdef") == 8 &&
+		    strcmp(e->d_name + 8, ".0") == 0;
+	closedir(d);
+	return found;
+}
+
+/* A folder that makes a handshake cheap; only the OpenSSL family reads just
+ * the files it needs. */
+static const char *
+hashed_folder(const curl_version_info_data *v)
+{
+	static const char usual[] = "/etc/ssl/certs";
+
+	if (strncmp(v->ssl_version, "OpenSSL/", 8) != 0 &&
+	    strncmp(v->ssl_version, "LibreSSL/", 9) != 0)
+		return NULL;
+	if (v->capath != NULL && is_hashed(v->capath))
+		return v->capath;
+	return is_hashed(usual) ? usual : NULL;
+}
+
+/* Returns 0, or -1 when the file cannot be read or is absurdly large. */
+static int
+read_file(struct buf *b, const char *path)
+{
+	char part[4096];
+	size_t n;
+	FILE *f;
+	int r;
+
+	f = fopen(path, "r");
+	if (f == NULL)
+		return -1;
+	r = 0;
+	while (r == 0 && (n = fread(part, 1, sizeof part, f)) > 0)
+		r = buf_add(b, part, n);
+	if (ferror(f))
+		r = -1;
+	fclose(f);
+	return r == 0 ? buf_addc(b, '\n') : -1;
+}
+
+/* Chooses what set_tls sets; with neither, libcurl's defaults stay. A file
+ * that cannot be read is left to libcurl, which says so per transfer. */
+static void
+choose_ca(struct http *h, const curl_version_info_data *v)
+{
+	const struct http_config *c = &h->config;
+
+	buf_init(&h->ca_blob, HTTP_CA_MAX_BYTES);
+	if (c->cacert != NULL) {
+		h->ca_file = c->cacert;
+		return;
+	}
+	h->ca_path = hashed_folder(v);
+	if (h->ca_path != NULL) {
+		h->ca_file = c->cacert_extra;
+		return;
+	}
+	h->ca_file = v->cainfo;
+	if (c->cacert_extra == NULL)
+		return;
+	if ((v->cainfo != NULL && read_file(&h->ca_blob, v->cainfo) != 0) ||
+	    read_file(&h->ca_blob, c->cacert_extra) != 0) {
+		buf_free(&h->ca_blob);
+		h->ca_file = c->cacert_extra;
+	}
+}
+
+/* Life */
+
+/* NULL when this libcurl will do. */
+static const char *
+unfit(const curl_version_info_data *v)
+{
+	if (v->version_num < HTTP_OLDEST_CURL)
+		return "libcurl is older than 7.85";
+	if (!(v->features & CURL_VERSION_SSL) || v->ssl_version == NULL)
+		return "libcurl has no TLS";
+	return NULL;
+}
+
+static void
+share_new(struct http *h)
+{
+	h->share = curl_share_init();
+	if (h->share == NULL)
+		return;
+	curl_share_setopt(h->share, CURLSHOPT_SHARE,
+	    CURL_LOCK_DATA_SSL_SESSION);
+	if (!h->config.no_cookies)
+		curl_share_setopt(h->share, CURLSHOPT_SHARE,
+		    CURL_LOCK_DATA_COOKIE);
+}
+
+static void
+multi_setup(struct http *h)
+{
+	curl_multi_setopt(h->multi, CURLMOPT_SOCKETFUNCTION,
+	    http_on_interest);
+	curl_multi_setopt(h->multi, CURLMOPT_SOCKETDATA, h);
+	curl_multi_setopt(h->multi, CURLMOPT_TIMERFUNCTION,
+	    http_on_timer_wanted);
+	curl_multi_setopt(h->multi, CURLMOPT_TIMERDATA, h);
+	/* With fewer than are in flight each call opens a new one. */
+	curl_multi_setopt(h->multi, CURLMOPT_MAXCONNECTS,
+	    (long)h->config.max_inflight + HTTP_CACHE_SPARE);
+	if (!h->config.http2)
+		curl_multi_setopt(h->multi, CURLMOPT_PIPELINING,
+		    (long)CURLPIPE_NOTHING);
+}
+
+struct http *
+http_new(struct loop *l, const struct http_config *config, const char **why)
+{
+	const curl_version_info_data *v;
+	const char *const *entry;
+	struct http *h;
+
+	*why = "libcurl does not start";
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+		return NULL;
+	v = curl_version_info(CURLVERSION_NOW);
+	h = xcalloc(1, sizeof *h);
+	h->l = l;
+	h->config = *config;
+	h->todo_end = &h->todo;
+	h->timer = loop_timer_new(l, http_on_timer, h);
+	h->idle = loop_timer_new(l, http_on_idle, h);
+	share_new(h);
+	h->multi = curl_multi_init();
+	if (unfit(v) != NULL || h->multi == NULL || h->share == NULL) {
+		if (unfit(v) != NULL)
+			*why = unfit(v);
+		http_free(h);
+		return NULL;
+	}
+	multi_setup(h);
+	choose_ca(h, v);
+	for (entry = config->resolve; entry != NULL && *entry != NULL; entry++)
+		h->resolve = curl_slist_append(h->resolve, *entry);
+	*why = NULL;
+	return h;
+}
+
+/* The order matters: the multi handle still calls http_on_interest while it
+ * closes its connections. */
+void
+http_free(struct http *h)
+{
+	struct exchange *x;
+
+	if (h == NULL)
+		return;
+	loop_undefer(h->l, http_on_deferred, h);
+	while ((x = h->active) != NULL) {
+		h->active = x->next;
+		if (x->running)
+			curl_multi_remove_handle(h->multi, x->easy);
+		exchange_free(x);
+	}
+	while ((x = h->spare) != NULL) {
+		h->spare = x->next;
+		exchange_free(x);
+	}
+	curl_multi_cleanup(h->multi);
+	while (h->watches != NULL)
+		watch_free(h->watches);
+	loop_timer_free(h->timer);
+	loop_timer_free(h->idle);
+	curl_share_cleanup(h->share);
+	curl_slist_free_all(h->resolve);
+	buf_free(&h->ca_blob);
+	curl_global_cleanup();
+	free(h);
+}
+
+const char *
+http_version(void)
+{
+	return curl_version();
+}

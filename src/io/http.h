@@ -1,0 +1,107 @@
+/*
+ * HTTP on one curl multi handle. A request goes in, head, data and done come
+ * out. Owns every trap of libcurl:
+ *  - curl callbacks move bytes inward only; sending, aborting and resuming
+ *    are put off to the end of the turn, with an empty curl stack;
+ *  - a POST is never sent twice by the library: the first call of
+ *    PREREQFUNCTION for a transfer sets "sent", a second one aborts;
+ *  - no redirect is followed here.
+ */
+#ifndef MCPSPLICE_IO_HTTP_H
+#define MCPSPLICE_IO_HTTP_H
+
+#include "base/headers.h"
+#include "io/loop.h"
+
+struct http;
+struct exchange;
+
+/* Strings are borrowed for the life of the http object; NULL or 0: off. */
+struct http_config {
+	const char *user_agent;
+	const char *proxy;      /* NULL: the usual environment */
+	const char *noproxy;    /* added to NO_PROXY; loopback is always exempt */
+	const char *proxy_user; /* user:password */
+	bool proxy_negotiate;
+	const char *proxy_cacert;
+	const char *cacert;       /* PEM file instead of the system's store */
+	const char *cacert_extra; /* PEM file added to the system's store */
+	const char *cert;
+	const char *key;
+	bool ipv4_only, ipv6_only;
+	const char *const *resolve; /* NULL-ended list of HOST:PORT:ADDR */
+	const char *unix_socket;
+	bool no_cookies;
+	bool compressed; /* ask for gzip */
+	bool http2;
+	int64_t connect_timeout_ms;
+	unsigned max_inflight; /* the connection cache is larger than this */
+};
+
+struct http_request {
+	const char *method; /* "POST", "GET", "DELETE" */
+	const char *url;    /* copied */
+	struct span body;   /* borrowed until done; POST only */
+	const struct headers *headers; /* copied */
+	/* End with HTTP_IDLE after so many ms without a byte; 0: never. */
+	int64_t idle_ms;
+	/* Do not reuse a connection that was idle for longer than this many
+	 * seconds; 0: libcurl's own limit. */
+	long max_idle_conn_s;
+};
+
+enum http_end {
+	HTTP_DONE,    /* the answer is complete */
+	HTTP_CUT,     /* the connection broke, or the peer broke the protocol */
+	HTTP_IDLE,    /* idle_ms passed */
+	HTTP_ABORTED, /* http_abort */
+	/* Nothing was written: */
+	HTTP_RESOLVE, /* no such host */
+	HTTP_CONNECT, /* refused, unreachable, or the connect timeout */
+	HTTP_TLS,     /* the certificate or the handshake */
+	HTTP_PROXY,   /* the proxy refused (why holds its status) */
+	HTTP_CONFIG   /* an option cannot be used: a file, a scheme */
+};
+
+struct http_answer {
+	enum http_end end;
+	/* May the server have seen the request? false is certain. */
+	bool sent;
+	int status;           /* 0 when there was none */
+	int proxy_status;     /* of a CONNECT, else 0 */
+	const char *why;      /* for people; may be "" */
+	bool too_large_head;
+};
+
+struct http_ops {
+	/* Status line and headers are complete (never for 1xx, nor for a
+	 * proxy's answer to CONNECT). http_header works from here on. */
+	void (*head)(struct exchange *x, int status, void *arg);
+	/* Body bytes. Returns false to end the exchange (HTTP_ABORTED). */
+	bool (*data)(struct exchange *x, const char *p, size_t n, void *arg);
+	/* Once, the last call; x is gone after it. */
+	void (*done)(struct exchange *x, const struct http_answer *a,
+	    void *arg);
+};
+
+/* NULL when libcurl cannot start or is too old (7.85) or has no TLS; *why
+ * then says it. */
+struct http *http_new(struct loop *l, const struct http_config *config,
+    const char **why);
+/* Starts a request, at the end of this turn. Callbacks come later, never from
+ * inside this call. The exchange belongs to the http object. */
+struct exchange *http_send(struct http *h, const struct http_request *r,
+    const struct http_ops *ops, void *arg);
+/* Value of the index-th header of that name, or NULL. From head until done
+ * has returned. */
+const char *http_header(struct exchange *x, const char *name, size_t index);
+/* Ends it: done comes later with HTTP_ABORTED. */
+void http_abort(struct exchange *x);
+/* Stops and goes on taking the body from the network. */
+void http_pause(struct exchange *x, bool paused);
+/* Ends all without callbacks, closes the connections. */
+void http_free(struct http *h);
+/* "libcurl/7.88.1 OpenSSL/3.0.19 ..." */
+const char *http_version(void);
+
+#endif

@@ -1,0 +1,534 @@
+/*
+ * The loop: one libevent base, the work put off to the end of a turn, and
+ * the clock. A turn is one wait, the callbacks it woke, and then all deferred
+ * work, so that nothing put off costs a system call of its own.
+ *
+ * Invariants: deferred work never runs inside a callback of libevent or of
+ * the loop; the clock does not move within a turn; a timer never fires before
+ * loop_now has reached its deadline.
+ */
+#include "config.h"
+
+#include "io/loop.h"
+
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/types.h>
+#ifdef HAVE_SYS_RANDOM_H
+#include <sys/random.h>
+#endif
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+#if !defined(SYS_pidfd_open) && defined(HAVE_KQUEUE)
+#include <sys/event.h>
+#endif
+
+#include <event2/event.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+
+/* Deferred work that keeps deferring lets descriptors be served after so
+ * many rounds. */
+#define DEFER_ROUNDS 64
+/* A timer is never set further ahead: ten years. */
+#define TIMER_MAX_MS (INT64_C(315360000) * 1000)
+/* What getentropy gives at once. */
+#define RANDOM_PART 256
+
+struct task {
+	loop_cb *cb; /* NULL: taken back */
+	void *arg;
+};
+
+struct signal_watch {
+	struct signal_watch *next;
+	struct event *ev;
+	void (*cb)(int signo, void *arg);
+	void *arg;
+};
+
+struct loop {
+	struct event_base *base;
+	struct task *tasks; /* a ring, cap is a power of two */
+	size_t head, n, cap;
+	struct signal_watch *signals;
+	int parent_fd;
+	struct loop_fd *parent_watch;
+	loop_cb *parent_cb;
+	void *parent_arg;
+	int64_t now; /* valid while now_known */
+	bool now_known;
+	bool running;
+	bool stopped;
+	int status;
+};
+
+struct loop_timer {
+	struct loop *l;
+	struct event *ev;
+	loop_cb *cb;
+	void *arg;
+	int64_t deadline;
+	bool set;
+};
+
+struct loop_fd {
+	struct event *ev;
+	void (*cb)(int fd, int what, void *arg);
+	void *arg;
+};
+
+/* What libevent warns of, its caller is told by a return value and handles:
+ * a line on stderr would only look like an error of the user's. */
+static void
+loop_on_log(int severity, const char *msg)
+{
+	if (severity == EVENT_LOG_ERR)
+		log_error("libevent: %s", msg);
+	else
+		log_debug("libevent: %s", msg);
+}
+
+static struct event_base *
+base_new(void)
+{
+	struct event_config *config;
+	struct event_base *base;
+
+	config = event_config_new();
+	if (config == NULL)
+		return NULL;
+	event_config_set_flag(config,
+	    EVENT_BASE_FLAG_NOLOCK | EVENT_BASE_FLAG_IGNORE_ENV);
+	base = event_base_new_with_config(config);
+	event_config_free(config);
+	return base;
+}
+
+struct loop *
+loop_new(void)
+{
+	struct sigaction ignore;
+	struct event_base *base;
+	struct loop *l;
+
+	/* So that making an event cannot fail for want of memory. */
+	event_set_mem_functions(xmalloc, xrealloc, free);
+	event_set_log_callback(loop_on_log);
+	base = base_new();
+	if (base == NULL)
+		return NULL;
+	memset(&ignore, 0, sizeof ignore);
+	ignore.sa_handler = SIG_IGN;
+	sigaction(SIGPIPE, &ignore, NULL);
+
+	l = xcalloc(1, sizeof *l);
+	l->base = base;
+	l->parent_fd = -1;
+	return l;
+}
+
+static void
+parent_unwatch(struct loop *l)
+{
+	loop_fd_free(l->parent_watch);
+	l->parent_watch = NULL;
+	if (l->parent_fd != -1)
+		close(l->parent_fd);
+	l->parent_fd = -1;
+}
+
+void
+loop_free(struct loop *l)
+{
+	struct signal_watch *s;
+
+	if (l == NULL)
+		return;
+	while ((s = l->signals) != NULL) {
+		l->signals = s->next;
+		event_free(s->ev);
+		free(s);
+	}
+	parent_unwatch(l);
+	event_base_free(l->base);
+	free(l->tasks);
+	free(l);
+}
+
+/* Runs the deferred work, in order. A round is what was there at its start.
+ * What is left after the last round waits for the next turn. */
+static void
+run_deferred(struct loop *l)
+{
+	struct task t;
+	size_t left;
+	int round;
+
+	for (round = 0; round < DEFER_ROUNDS && l->n > 0; round++) {
+		for (left = l->n; left > 0 && !l->stopped; left--) {
+			t = l->tasks[l->head];
+			l->head = (l->head + 1) & (l->cap - 1);
+			l->n--;
+			if (t.cb != NULL)
+				t.cb(t.arg);
+		}
+	}
+}
+
+int
+loop_run(struct loop *l)
+{
+	int flags, r;
+
+	l->running = true;
+	while (!l->stopped) {
+		run_deferred(l);
+		if (l->stopped)
+			break;
+		flags = EVLOOP_ONCE;
+		if (l->n > 0)
+			flags |= EVLOOP_NONBLOCK;
+		l->now_known = false;
+		r = event_base_loop(l->base, flags);
+		if (r != 0 && l->n == 0 && !l->stopped) {
+			/* Nothing can ever call loop_stop. */
+			log_error("the event loop has nothing to wait for");
+			loop_stop(l, 1);
+		}
+	}
+	l->running = false;
+	l->now_known = false;
+	l->stopped = false;
+	return l->status;
+}
+
+void
+loop_stop(struct loop *l, int status)
+{
+	l->stopped = true;
+	l->status = status;
+	event_base_loopbreak(l->base);
+}
+
+static void
+tasks_grow(struct loop *l)
+{
+	struct task *tasks;
+	size_t cap, i;
+
+	cap = l->cap == 0 ? 16 : l->cap * 2;
+	tasks = xcalloc(cap, sizeof *tasks);
+	for (i = 0; i < l->n; i++)
+		tasks[i] = l->tasks[(l->head + i) & (l->cap - 1)];
+	free(l->tasks);
+	l->tasks = tasks;
+	l->head = 0;
+	l->cap = cap;
+}
+
+void
+loop_defer(struct loop *l, loop_cb *cb, void *arg)
+{
+	if (l->n == l->cap)
+		tasks_grow(l);
+	l->tasks[(l->head + l->n) & (l->cap - 1)] = (struct task){ cb, arg };
+	l->n++;
+}
+
+void
+loop_undefer(struct loop *l, loop_cb *cb, void *arg)
+{
+	struct task *t;
+	size_t i;
+
+	for (i = 0; i < l->n; i++) {
+		t = &l->tasks[(l->head + i) & (l->cap - 1)];
+		if (t->cb == cb && t->arg == arg)
+			t->cb = NULL;
+	}
+}
+
+int64_t
+loop_now(struct loop *l)
+{
+	struct timespec ts;
+
+	if (l->now_known)
+		return l->now;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	l->now = (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+	/* Outside of a turn nothing would ever refresh it. */
+	l->now_known = l->running;
+	return l->now;
+}
+
+static void
+timer_add(struct loop_timer *t, int64_t ms)
+{
+	struct timeval tv;
+
+	tv.tv_sec = (time_t)(ms / 1000);
+	tv.tv_usec = (suseconds_t)(ms % 1000 * 1000);
+	event_add(t->ev, &tv);
+}
+
+/* libevent counts by a coarse clock, which lags by some ms: a timer that
+ * came too early by ours is sent back, so that whoever asks the clock in the
+ * callback sees the deadline reached. */
+static void
+loop_on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct loop_timer *t = arg;
+	int64_t now = loop_now(t->l);
+
+	(void)fd;
+	(void)what;
+	if (now < t->deadline) {
+		timer_add(t, t->deadline - now);
+		return;
+	}
+	t->set = false;
+	t->cb(t->arg);
+}
+
+struct loop_timer *
+loop_timer_new(struct loop *l, loop_cb *cb, void *arg)
+{
+	struct loop_timer *t;
+
+	t = xcalloc(1, sizeof *t);
+	t->l = l;
+	t->cb = cb;
+	t->arg = arg;
+	t->ev = event_new(l->base, -1, 0, loop_on_timer, t);
+	return t;
+}
+
+void
+loop_timer_set(struct loop_timer *t, int64_t ms)
+{
+	int64_t deadline;
+
+	if (ms < 0) {
+		if (t->set)
+			event_del(t->ev);
+		t->set = false;
+		return;
+	}
+	if (ms > TIMER_MAX_MS)
+		ms = TIMER_MAX_MS;
+	deadline = loop_now(t->l) + ms;
+	if (t->set && deadline == t->deadline)
+		return;
+	t->deadline = deadline;
+	t->set = true;
+	timer_add(t, ms);
+}
+
+void
+loop_timer_free(struct loop_timer *t)
+{
+	if (t == NULL)
+		return;
+	event_free(t->ev);
+	free(t);
+}
+
+static void
+loop_on_signal(evutil_socket_t signo, short what, void *arg)
+{
+	struct signal_watch *s = arg;
+
+	(void)what;
+	s->cb((int)signo, s->arg);
+}
+
+int
+loop_signal(struct loop *l, int signo, void (*cb)(int signo, void *arg),
+    void *arg)
+{
+	struct signal_watch *s;
+
+	s = xcalloc(1, sizeof *s);
+	s->cb = cb;
+	s->arg = arg;
+	s->ev = evsignal_new(l->base, signo, loop_on_signal, s);
+	if (s->ev == NULL || evsignal_add(s->ev, NULL) == -1) {
+		if (s->ev != NULL)
+			event_free(s->ev);
+		free(s);
+		return -1;
+	}
+	s->next = l->signals;
+	l->signals = s;
+	return 0;
+}
+
+static void
+loop_on_fd(evutil_socket_t fd, short what, void *arg)
+{
+	struct loop_fd *f = arg;
+	int got = 0;
+
+	if (what & EV_READ)
+		got |= LOOP_READ;
+	if (what & EV_WRITE)
+		got |= LOOP_WRITE;
+	f->cb((int)fd, got, f->arg);
+}
+
+struct loop_fd *
+loop_fd_new(struct loop *l, int fd, int what,
+    void (*cb)(int fd, int what, void *arg), void *arg)
+{
+	struct loop_fd *f;
+	short flags = EV_PERSIST;
+
+	/* libevent takes a negative descriptor for a timer. */
+	if (fd < 0)
+		return NULL;
+	if (what & LOOP_READ)
+		flags |= EV_READ;
+	if (what & LOOP_WRITE)
+		flags |= EV_WRITE;
+	f = xcalloc(1, sizeof *f);
+	f->cb = cb;
+	f->arg = arg;
+	f->ev = event_new(l->base, fd, flags, loop_on_fd, f);
+	if (f->ev == NULL || event_add(f->ev, NULL) == -1) {
+		loop_fd_free(f);
+		return NULL;
+	}
+	return f;
+}
+
+void
+loop_fd_free(struct loop_fd *f)
+{
+	if (f == NULL)
+		return;
+	if (f->ev != NULL)
+		event_free(f->ev);
+	free(f);
+}
+
+/* A descriptor that becomes readable when the process ends, or -1. */
+static int
+process_fd(pid_t pid)
+{
+#if defined(SYS_pidfd_open)
+	return (int)syscall(SYS_pidfd_open, pid, 0);
+#elif defined(HAVE_KQUEUE)
+	struct kevent change;
+	int fd;
+
+	fd = kqueue();
+	if (fd == -1)
+		return -1;
+	EV_SET(&change, (uintptr_t)pid, EVFILT_PROC, EV_ADD, NOTE_EXIT, 0, 0);
+	if (kevent(fd, &change, 1, NULL, 0, NULL) == -1) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+#else
+	(void)pid;
+	return -1;
+#endif
+}
+
+static void
+loop_on_parent(int fd, int what, void *arg)
+{
+	struct loop *l = arg;
+
+	(void)fd;
+	(void)what;
+	parent_unwatch(l);
+	l->parent_cb(l->parent_arg);
+}
+
+/* A parent of 0 is one outside of our process namespace. When the parent ends
+ * while we get hold of it, its number may name another process by then, or
+ * none: only a parent that is still ours afterwards is the one we watch. */
+int
+loop_watch_parent(struct loop *l, loop_cb *cb, void *arg)
+{
+	pid_t parent = getppid();
+
+	if (parent <= 1 || l->parent_watch != NULL)
+		return -1;
+	l->parent_cb = cb;
+	l->parent_arg = arg;
+	l->parent_fd = process_fd(parent);
+	if (getppid() != parent) {
+		parent_unwatch(l);
+		loop_defer(l, cb, arg);
+		return 0;
+	}
+	if (l->parent_fd == -1)
+		return -1;
+	l->parent_watch = loop_fd_new(l, l->parent_fd, LOOP_READ,
+	    loop_on_parent, l);
+	if (l->parent_watch == NULL) {
+		parent_unwatch(l);
+		return -1;
+	}
+	return 0;
+}
+
+/* Where the system has no call for it, or an old kernel refuses it. */
+static int
+random_from_device(unsigned char *p, size_t n)
+{
+	ssize_t got;
+	int fd;
+
+	fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+	if (fd == -1)
+		return -1;
+	while (n > 0) {
+		got = read(fd, p, n);
+		if (got == -1 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		p += got;
+		n -= (size_t)got;
+	}
+	close(fd);
+	return n == 0 ? 0 : -1;
+}
+
+static int
+random_part(unsigned char *p, size_t n)
+{
+#if defined(HAVE_GETENTROPY)
+	if (getentropy(p, n) == 0)
+		return 0;
+#elif defined(HAVE_GETRANDOM)
+	if (getrandom(p, n, 0) == (ssize_t)n)
+		return 0;
+#endif
+	return random_from_device(p, n);
+}
+
+int
+loop_random(void *p, size_t n)
+{
+	unsigned char *at = p;
+	size_t part;
+
+	for (; n > 0; n -= part, at += part) {
+		part = n < RANDOM_PART ? n : RANDOM_PART;
+		if (random_part(at, part) == -1)
+			return -1;
+	}
+	return 0;
+}

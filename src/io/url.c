@@ -1,0 +1,266 @@
+/*
+ * URLs, by libcurl's URL API, so that what we compare is what libcurl will
+ * connect to. Stricter than libcurl where it guesses: a scheme must be
+ * written, and blanks, control bytes and user info are refused.
+ *
+ * Invariant: each fresh handle parses one absolute URL or resolves one
+ * reference; a used handle would take any input as relative.
+ */
+#include "config.h"
+
+#include "io/url.h"
+
+#include <sys/socket.h>
+#include <netinet/in.h>
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <curl/curl.h>
+
+#include "base/mem.h"
+
+enum { URL_MAX_BYTES = 64 * 1024 };
+
+/* Length of "scheme" when text starts with "scheme:", else 0. */
+static size_t
+scheme_length(const char *text)
+{
+	size_t n;
+
+	n = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	    "0123456789+-.");
+	if (n == 0 || text[n] != ':' || strchr("0123456789+-.", text[0]))
+		return 0;
+	return n;
+}
+
+/* Blanks and control bytes never belong into a URL; libcurl versions differ
+ * in which of them they refuse. */
+static bool
+is_clean(const char *text)
+{
+	const unsigned char *p;
+
+	for (p = (const unsigned char *)text; *p != '\0'; p++)
+		if (*p <= ' ' || *p == 0x7f)
+			return false;
+	return p != (const unsigned char *)text &&
+	    (size_t)(p - (const unsigned char *)text) <= URL_MAX_BYTES;
+}
+
+static void
+lower(char *s)
+{
+	for (; *s != '\0'; s++)
+		if (*s >= 'A' && *s <= 'Z')
+			*s = (char)(*s - 'A' + 'a');
+}
+
+/* One part as our own string, or NULL. */
+static char *
+part(CURLU *c, CURLUPart what, unsigned flags)
+{
+	char *s, *copy;
+
+	s = NULL;
+	if (curl_url_get(c, what, &s, flags) != CURLUE_OK || s == NULL)
+		return NULL;
+	copy = xstrdup(s);
+	curl_free(s);
+	return copy;
+}
+
+/* The host in lower case, the fragment gone. Returns 0 or -1. Setting the
+ * host drops the zone of a link-local address. */
+static int
+normalise(CURLU *c)
+{
+	char *host, *zone;
+	int bad;
+
+	host = part(c, CURLUPART_HOST, 0);
+	if (host == NULL)
+		return -1;
+	zone = part(c, CURLUPART_ZONEID, 0);
+	lower(host);
+	bad = curl_url_set(c, CURLUPART_HOST, host, 0) != CURLUE_OK ||
+	    curl_url_set(c, CURLUPART_ZONEID, zone, 0) != CURLUE_OK ||
+	    curl_url_set(c, CURLUPART_FRAGMENT, NULL, 0) != CURLUE_OK;
+	free(host);
+	free(zone);
+	return bad ? -1 : 0;
+}
+
+/* scheme://host[:port]: the URL without path and query. This keeps the zone
+ * of a link-local address, which is no part of CURLUPART_HOST. */
+static char *
+origin_of(CURLU *c)
+{
+	char *s;
+
+	if (curl_url_set(c, CURLUPART_PATH, "/", 0) != CURLUE_OK ||
+	    curl_url_set(c, CURLUPART_QUERY, NULL, 0) != CURLUE_OK)
+		return NULL;
+	s = part(c, CURLUPART_URL, CURLU_NO_DEFAULT_PORT);
+	if (s != NULL && s[0] != '\0')
+		s[strlen(s) - 1] = '\0';
+	return s;
+}
+
+/* Fills u from what c holds; c is used up. */
+static enum url_status
+fill(struct url *u, CURLU *c)
+{
+	u->scheme = part(c, CURLUPART_SCHEME, 0);
+	if (u->scheme == NULL)
+		return URL_BAD;
+	lower(u->scheme);
+	if (strcmp(u->scheme, "http") != 0 && strcmp(u->scheme, "https") != 0)
+		return URL_SCHEME;
+	if (normalise(c) != 0)
+		return URL_BAD;
+	u->host = part(c, CURLUPART_HOST, 0);
+	u->port = part(c, CURLUPART_PORT, CURLU_DEFAULT_PORT);
+	u->text = part(c, CURLUPART_URL, CURLU_NO_DEFAULT_PORT);
+	u->origin = origin_of(c);
+	if (u->host == NULL || u->port == NULL || u->text == NULL ||
+	    u->origin == NULL || strcmp(u->port, "0") == 0)
+		return URL_BAD;
+	return URL_OK;
+}
+
+/* base NULL: text is absolute, with "://" in it. */
+static enum url_status
+parse(struct url *u, const char *base, const char *text)
+{
+	const unsigned flags = CURLU_DISALLOW_USER | CURLU_NON_SUPPORT_SCHEME |
+	    CURLU_URLENCODE;
+	enum url_status status;
+	CURLUcode rc;
+	CURLU *c;
+
+	c = curl_url();
+	if (c == NULL)
+		return URL_BAD;
+	rc = CURLUE_OK;
+	if (base != NULL)
+		rc = curl_url_set(c, CURLUPART_URL, base, flags);
+	if (rc == CURLUE_OK)
+		rc = curl_url_set(c, CURLUPART_URL, text, flags);
+	if (rc == CURLUE_USER_NOT_ALLOWED)
+		status = URL_USERINFO;
+	else if (rc != CURLUE_OK)
+		status = URL_BAD;
+	else
+		status = fill(u, c);
+	/* libcurl reads "http:///host" as if there were one slash less. */
+	if (status == URL_OK && base == NULL && strstr(text, "://")[3] == '/')
+		status = URL_BAD;
+	curl_url_cleanup(c);
+	if (status != URL_OK)
+		url_free(u);
+	return status;
+}
+
+/* Would it be a URL with a scheme in front? "localhost:8000/mcp" would, and
+ * libcurl would take "localhost" for the scheme. */
+static enum url_status
+without_scheme(struct url *u, const char *text)
+{
+	enum url_status status;
+	char *guess;
+
+	if (strncasecmp(text, "http:", 5) == 0 ||
+	    strncasecmp(text, "https:", 6) == 0)
+		return URL_BAD;
+	guess = xasprintf("http://%s", text);
+	status = parse(u, NULL, guess);
+	free(guess);
+	if (status == URL_OK) {
+		url_free(u);
+		return URL_NO_SCHEME;
+	}
+	return status;
+}
+
+enum url_status
+url_parse(struct url *u, const char *text)
+{
+	size_t n;
+
+	memset(u, 0, sizeof *u);
+	if (!is_clean(text))
+		return URL_BAD;
+	n = scheme_length(text);
+	if (n == 0 || strncmp(text + n, "://", 3) != 0)
+		return without_scheme(u, text);
+	return parse(u, NULL, text);
+}
+
+enum url_status
+url_resolve(struct url *u, const struct url *base, const char *reference)
+{
+	size_t n;
+
+	memset(u, 0, sizeof *u);
+	if (reference[0] == '\0' || reference[0] == '#')
+		return url_parse(u, base->text);
+	if (!is_clean(reference))
+		return URL_BAD;
+	n = scheme_length(reference);
+	if (n == 0)
+		return parse(u, base->text, reference);
+	if (strncmp(reference + n, "://", 3) == 0)
+		return parse(u, NULL, reference);
+	/* "http:path" is a relic, "mailto:x" another scheme. */
+	if ((n == 4 && strncasecmp(reference, "http", 4) == 0) ||
+	    (n == 5 && strncasecmp(reference, "https", 5) == 0))
+		return URL_BAD;
+	return URL_SCHEME;
+}
+
+bool
+url_same_origin(const struct url *a, const struct url *b)
+{
+	return a->origin != NULL && b->origin != NULL &&
+	    strcmp(a->origin, b->origin) == 0;
+}
+
+/* Is it a dotted quad in 127.0.0.0/8? libcurl has made one of the shorter
+ * forms; "127.example.com" is a name. */
+static bool
+is_loopback4(const char *host)
+{
+	struct in_addr a;
+
+	return inet_pton(AF_INET, host, &a) == 1 &&
+	    ntohl(a.s_addr) >> 24 == 127;
+}
+
+bool
+url_is_loopback(const struct url *u)
+{
+	static const char suffix[] = ".localhost";
+	size_t n;
+
+	if (u->host == NULL)
+		return false;
+	n = strlen(u->host);
+	return is_loopback4(u->host) || strcmp(u->host, "[::1]") == 0 ||
+	    strcmp(u->host, "localhost") == 0 ||
+	    (n >= sizeof suffix &&
+	    strcmp(u->host + n - (sizeof suffix - 1), suffix) == 0);
+}
+
+void
+url_free(struct url *u)
+{
+	free(u->text);
+	free(u->scheme);
+	free(u->host);
+	free(u->port);
+	free(u->origin);
+	memset(u, 0, sizeof *u);
+}

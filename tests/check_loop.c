@@ -1,0 +1,701 @@
+/*
+ * The loop: order of deferred work, timers, signals, descriptors, the clock
+ * and the watch on the parent. CK_FORK=no runs all in one process.
+ */
+#include "config.h"
+
+#include "io/loop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <check.h>
+
+#include "base/log.h"
+
+static struct loop *l;
+static char trace[64]; /* what ran, a letter each */
+static char letters[] = "abcdefghijklmnopqrstuvwxyz";
+#define LETTER(c) (&letters[(c) - 'a'])
+static struct loop_timer *first, *second, *watchdog;
+static int64_t seen_now;
+
+static void
+mark(char c)
+{
+	size_t n = strlen(trace);
+
+	ck_assert(n + 1 < sizeof trace);
+	trace[n] = c;
+	trace[n + 1] = '\0';
+}
+
+static void
+on_mark(void *arg)
+{
+	mark(*(const char *)arg);
+}
+
+static void
+on_stop(void *arg)
+{
+	(void)arg;
+	loop_stop(l, 7);
+}
+
+static void
+on_watchdog(void *arg)
+{
+	(void)arg;
+	loop_stop(l, 99);
+}
+
+static void
+setup(void)
+{
+	l = loop_new();
+	ck_assert_ptr_nonnull(l);
+	trace[0] = '\0';
+	watchdog = loop_timer_new(l, on_watchdog, NULL);
+	loop_timer_set(watchdog, 10000);
+	first = second = NULL;
+}
+
+static void
+teardown(void)
+{
+	loop_timer_free(first);
+	loop_timer_free(second);
+	loop_timer_free(watchdog);
+	loop_free(l);
+}
+
+static void
+sleep_ms(long ms)
+{
+	struct timespec ts = { ms / 1000, ms % 1000 * 1000000 };
+
+	while (nanosleep(&ts, &ts) == -1 && errno == EINTR)
+		;
+}
+
+static void
+on_put_off_three(void *arg)
+{
+	(void)arg;
+	mark('T');
+	loop_defer(l, on_mark, LETTER('a'));
+	loop_defer(l, on_mark, LETTER('b'));
+	mark('t');
+}
+
+static void
+on_put_off_more(void *arg)
+{
+	(void)arg;
+	mark('d');
+	loop_defer(l, on_mark, LETTER('f'));
+}
+
+START_TEST(defer_runs_in_order_before_the_next_wait)
+{
+	loop_defer(l, on_mark, LETTER('c'));
+	loop_defer(l, on_put_off_more, NULL);
+	loop_defer(l, on_mark, LETTER('e'));
+	first = loop_timer_new(l, on_put_off_three, NULL);
+	loop_timer_set(first, 0);
+	second = loop_timer_new(l, on_stop, NULL);
+	loop_timer_set(second, 20);
+	ck_assert_int_eq(loop_run(l), 7);
+	ck_assert_str_eq(trace, "cdefTtab");
+}
+END_TEST
+
+static void
+on_forever(void *arg)
+{
+	long *rounds = arg;
+
+	(*rounds)++;
+	loop_defer(l, on_forever, arg);
+}
+
+/* Work that puts itself off again may not keep the timers waiting. */
+START_TEST(defer_does_not_starve)
+{
+	long rounds = 0;
+
+	loop_defer(l, on_forever, &rounds);
+	first = loop_timer_new(l, on_stop, NULL);
+	loop_timer_set(first, 10);
+	ck_assert_int_eq(loop_run(l), 7);
+	/* And it does not wait for them either. */
+	ck_assert_int_gt(rounds, 300);
+}
+END_TEST
+
+static int counted;
+
+static void
+on_count(void *arg)
+{
+	int *slot = arg;
+
+	ck_assert_int_eq(*slot, counted);
+	counted++;
+}
+
+/* The ring grows while it is wrapped. */
+START_TEST(defer_many)
+{
+	static int slots[5000];
+	int i, round;
+
+	for (round = 0; round < 3; round++) {
+		counted = 0;
+		for (i = 0; i < 1000 + round * 2000; i++) {
+			slots[i] = i;
+			loop_defer(l, on_count, &slots[i]);
+		}
+		loop_defer(l, on_stop, NULL);
+		ck_assert_int_eq(loop_run(l), 7);
+		ck_assert_int_eq(counted, i);
+		loop_defer(l, on_mark, LETTER('x'));
+		loop_undefer(l, on_mark, LETTER('x'));
+	}
+}
+END_TEST
+
+static void
+on_take_back(void *arg)
+{
+	loop_undefer(l, on_mark, arg);
+}
+
+START_TEST(undefer)
+{
+	loop_undefer(l, on_mark, LETTER('a'));
+	loop_defer(l, on_mark, LETTER('a'));
+	loop_defer(l, on_mark, LETTER('b'));
+	loop_defer(l, on_mark, LETTER('a'));
+	loop_defer(l, on_take_back, LETTER('c'));
+	loop_defer(l, on_mark, LETTER('c'));
+	loop_undefer(l, on_mark, LETTER('a'));
+	loop_undefer(l, on_stop, LETTER('b'));
+	loop_defer(l, on_stop, NULL);
+	ck_assert_int_eq(loop_run(l), 7);
+	ck_assert_str_eq(trace, "b");
+}
+END_TEST
+
+static void
+on_see_now(void *arg)
+{
+	(void)arg;
+	mark('n');
+	seen_now = loop_now(l);
+	loop_stop(l, 7);
+}
+
+START_TEST(timer_later_replaces)
+{
+	int64_t start = loop_now(l);
+
+	first = loop_timer_new(l, on_see_now, NULL);
+	loop_timer_set(first, 5);
+	loop_timer_set(first, 60);
+	loop_timer_set(first, 60);
+	ck_assert_int_eq(loop_run(l), 7);
+	ck_assert_int_ge(seen_now - start, 60);
+	ck_assert_int_lt(seen_now - start, 1000);
+	second = loop_timer_new(l, on_stop, NULL);
+	loop_timer_set(second, 80);
+	ck_assert_int_eq(loop_run(l), 7);
+	ck_assert_str_eq(trace, "n");
+}
+END_TEST
+
+START_TEST(timer_sooner_replaces)
+{
+	int64_t start = loop_now(l);
+
+	first = loop_timer_new(l, on_see_now, NULL);
+	loop_timer_set(first, 5000);
+	loop_timer_set(first, 10);
+	ck_assert_int_eq(loop_run(l), 7);
+	ck_assert_int_ge(seen_now - start, 10);
+	ck_assert_int_lt(seen_now - start, 2000);
+}
+END_TEST
+
+START_TEST(timer_stop_and_far_away)
+{
+	first = loop_timer_new(l, on_mark, LETTER('x'));
+	loop_timer_set(first, -1);
+	loop_timer_set(first, 10);
+	loop_timer_set(first, -5);
+	second = loop_timer_new(l, on_stop, NULL);
+	loop_timer_set(second, 50);
+	ck_assert_int_eq(loop_run(l), 7);
+	loop_timer_set(first, INT64_MAX);
+	loop_timer_set(second, 50);
+	ck_assert_int_eq(loop_run(l), 7);
+	ck_assert_str_eq(trace, "");
+	/* Stopped, it can be started again, for the deadline it had too. */
+	loop_timer_set(first, 5);
+	loop_timer_set(second, 50);
+	ck_assert_int_eq(loop_run(l), 7);
+	ck_assert_str_eq(trace, "x");
+}
+END_TEST
+
+static void
+on_stop_and_set(void *arg)
+{
+	(void)arg;
+	loop_timer_set(first, 5);
+	loop_timer_set(first, -1);
+	loop_timer_set(first, 5);
+}
+
+/* The clock stands still in between: the deadline is the same. */
+START_TEST(timer_stopped_and_set_in_one_turn)
+{
+	first = loop_timer_new(l, on_mark, LETTER('x'));
+	second = loop_timer_new(l, on_stop_and_set, NULL);
+	loop_timer_set(second, 0);
+	loop_defer(l, on_stop_and_set, NULL);
+	loop_timer_set(watchdog, 60);
+	ck_assert_int_eq(loop_run(l), 99);
+	ck_assert_str_eq(trace, "x");
+}
+END_TEST
+
+static int turns_left;
+
+static void
+on_again(void *arg)
+{
+	(void)arg;
+	mark('z');
+	loop_defer(l, on_mark, LETTER('d'));
+	if (turns_left-- > 0)
+		loop_timer_set(first, 0);
+	else
+		loop_stop(l, 7);
+}
+
+/* A timer of 0 that is set in its own callback comes in the next turn: the
+ * deferred work of this one is before it. */
+START_TEST(timer_zero_is_the_next_turn)
+{
+	turns_left = 3;
+	first = loop_timer_new(l, on_again, NULL);
+	loop_timer_set(first, 0);
+	ck_assert_int_eq(loop_run(l), 7);
+	ck_assert_str_eq(trace, "zdzdzdz");
+}
+END_TEST
+
+static void
+on_free_both(void *arg)
+{
+	(void)arg;
+	mark('f');
+	loop_timer_free(first);
+	loop_timer_free(second);
+	first = second = NULL;
+	loop_defer(l, on_stop, NULL);
+}
+
+START_TEST(timer_freed_in_a_callback)
+{
+	first = loop_timer_new(l, on_free_both, NULL);
+	second = loop_timer_new(l, on_free_both, NULL);
+	loop_timer_set(first, 0);
+	loop_timer_set(second, 0);
+	ck_assert_int_eq(loop_run(l), 7);
+	ck_assert_str_eq(trace, "f");
+	loop_timer_free(NULL);
+}
+END_TEST
+
+static int64_t due;
+static int fired;
+
+static void
+on_not_early(void *arg)
+{
+	(void)arg;
+	ck_assert_int_ge(loop_now(l), due);
+	if (++fired == 40) {
+		loop_stop(l, 7);
+		return;
+	}
+	due = loop_now(l) + fired % 5 + 1;
+	loop_timer_set(first, fired % 5 + 1);
+}
+
+START_TEST(timer_is_never_early)
+{
+	due = 0;
+	fired = 0;
+	first = loop_timer_new(l, on_not_early, NULL);
+	loop_timer_set(first, 1);
+	ck_assert_int_eq(loop_run(l), 7);
+}
+END_TEST
+
+static void
+on_check_cache(void *arg)
+{
+	int64_t before = loop_now(l);
+
+	(void)arg;
+	sleep_ms(30);
+	ck_assert_int_eq(loop_now(l), before);
+	seen_now = before;
+	mark('c');
+}
+
+static void
+on_check_later(void *arg)
+{
+	(void)arg;
+	ck_assert_int_ge(loop_now(l) - seen_now, 30);
+	loop_stop(l, 7);
+}
+
+START_TEST(now_stands_still_within_a_turn)
+{
+	int64_t outside = loop_now(l);
+
+	sleep_ms(10);
+	ck_assert_int_ge(loop_now(l) - outside, 10);
+	first = loop_timer_new(l, on_check_cache, NULL);
+	second = loop_timer_new(l, on_check_later, NULL);
+	loop_timer_set(first, 0);
+	loop_timer_set(second, 15);
+	ck_assert_int_eq(loop_run(l), 7);
+	ck_assert_str_eq(trace, "c");
+	ck_assert_int_ge(loop_now(l), seen_now + 30);
+}
+END_TEST
+
+START_TEST(now_is_monotonic_ms)
+{
+	int64_t before = loop_now(l), now;
+	struct timespec ts;
+	int i;
+
+	for (i = 0; i < 100000; i++) {
+		now = loop_now(l);
+		ck_assert_int_ge(now, before);
+		before = now;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	before = (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+	ck_assert_int_ge(before, now);
+	ck_assert_int_lt(before - now, 1000);
+}
+END_TEST
+
+static void
+on_signal(int signo, void *arg)
+{
+	ck_assert_ptr_eq(arg, LETTER('a'));
+	if (signo == SIGUSR1) {
+		mark('1');
+		raise(SIGUSR2);
+	} else {
+		mark('2');
+		loop_stop(l, 7);
+	}
+}
+
+START_TEST(signals)
+{
+	ck_assert_int_eq(loop_signal(l, SIGUSR1, on_signal, LETTER('a')), 0);
+	ck_assert_int_eq(loop_signal(l, SIGUSR2, on_signal, LETTER('a')), 0);
+	ck_assert_int_eq(loop_signal(l, SIGKILL, on_signal, LETTER('a')), -1);
+	raise(SIGUSR1);
+	ck_assert_int_eq(loop_run(l), 7);
+	ck_assert_str_eq(trace, "12");
+}
+END_TEST
+
+START_TEST(sigpipe_is_ignored)
+{
+	int fd[2];
+
+	ck_assert_int_eq(pipe(fd), 0);
+	close(fd[0]);
+	ck_assert_int_eq(write(fd[1], "x", 1), -1);
+	ck_assert_int_eq(errno, EPIPE);
+	close(fd[1]);
+}
+END_TEST
+
+static struct loop_fd *watch;
+
+static void
+on_readable(int fd, int what, void *arg)
+{
+	char c;
+
+	ck_assert_int_eq(what, LOOP_READ);
+	ck_assert_ptr_eq(arg, LETTER('b'));
+	ck_assert_int_eq(read(fd, &c, 1), 1);
+	mark(c);
+	if (c != 'z')
+		return;
+	loop_fd_free(watch);
+	watch = NULL;
+	loop_defer(l, on_stop, NULL);
+}
+
+/* Level-triggered: one byte is taken each time, all come. What is there after
+ * the watch is gone stays. */
+START_TEST(fd_read)
+{
+	int fd[2];
+	char c;
+
+	ck_assert_int_eq(pipe(fd), 0);
+	ck_assert_int_eq(write(fd[1], "xyz!", 4), 4);
+	watch = loop_fd_new(l, fd[0], LOOP_READ, on_readable, LETTER('b'));
+	ck_assert_ptr_nonnull(watch);
+	ck_assert_int_eq(loop_run(l), 7);
+	ck_assert_str_eq(trace, "xyz");
+	ck_assert_int_eq(read(fd[0], &c, 1), 1);
+	ck_assert_int_eq(c, '!');
+	close(fd[0]);
+	close(fd[1]);
+}
+END_TEST
+
+static void
+on_writable(int fd, int what, void *arg)
+{
+	(void)fd;
+	(void)arg;
+	ck_assert_int_eq(what, LOOP_WRITE);
+	loop_stop(l, 7);
+}
+
+START_TEST(fd_write)
+{
+	int fd[2];
+
+	ck_assert_int_eq(pipe(fd), 0);
+	watch = loop_fd_new(l, fd[1], LOOP_WRITE, on_writable, NULL);
+	ck_assert_ptr_nonnull(watch);
+	ck_assert_int_eq(loop_run(l), 7);
+	loop_fd_free(watch);
+	close(fd[0]);
+	close(fd[1]);
+}
+END_TEST
+
+START_TEST(fd_refused)
+{
+	int fd;
+
+	ck_assert_ptr_null(loop_fd_new(l, -1, LOOP_READ, on_readable, NULL));
+	fd = open("/dev/null", O_RDONLY);
+	ck_assert_int_ne(fd, -1);
+#ifdef __linux__
+	ck_assert_ptr_null(loop_fd_new(l, fd, LOOP_READ, on_readable, NULL));
+#endif
+	close(fd);
+	ck_assert_ptr_null(loop_fd_new(l, fd, LOOP_READ, on_readable, NULL));
+	loop_fd_free(NULL);
+}
+END_TEST
+
+static char logged[256];
+
+static void
+on_log(enum log_level level, const char *line, void *arg)
+{
+	(void)arg;
+	if (level == LEVEL_ERROR)
+		snprintf(logged, sizeof logged, "%s", line);
+}
+
+START_TEST(stop)
+{
+	loop_stop(l, 3);
+	loop_defer(l, on_mark, LETTER('x'));
+	ck_assert_int_eq(loop_run(l), 3);
+	ck_assert_str_eq(trace, "");
+	loop_defer(l, on_stop, NULL);
+	ck_assert_int_eq(loop_run(l), 7);
+	ck_assert_str_eq(trace, "x");
+	/* With nothing left to wait for it ends instead of spinning. */
+	loop_timer_set(watchdog, -1);
+	log_sink(on_log, NULL);
+	ck_assert_int_eq(loop_run(l), 1);
+	log_sink(NULL, NULL);
+	ck_assert_ptr_nonnull(strstr(logged, "nothing to wait for"));
+	loop_free(NULL);
+}
+END_TEST
+
+START_TEST(random_bytes)
+{
+	unsigned char a[600], b[600];
+	size_t i, same = 0, zero = 0;
+
+	memset(a, 0, sizeof a);
+	ck_assert_int_eq(loop_random(a, sizeof a), 0);
+	ck_assert_int_eq(loop_random(b, sizeof b), 0);
+	for (i = 0; i < sizeof a; i++) {
+		same += a[i] == b[i];
+		zero += a[i] == 0;
+	}
+	/* 2.3 expected of each; the last part alone has 88 bytes. */
+	ck_assert_uint_lt(same, 30);
+	ck_assert_uint_lt(zero, 30);
+	memset(a, 0, sizeof a);
+	ck_assert_int_eq(loop_random(a + 1, 0), 0);
+	ck_assert_int_eq(a[1], 0);
+}
+END_TEST
+
+static void
+on_parent_gone(void *arg)
+{
+	const int *fd = arg;
+
+	if (write(*fd, "g", 1) != 1)
+		_exit(1);
+	/* It is told once: nothing more comes. */
+	loop_timer_set(first, 50);
+}
+
+/* The process whose parent is about to die. */
+static _Noreturn void
+orphan_main(int report, int ready)
+{
+	l = loop_new();
+	first = loop_timer_new(l, on_stop, NULL);
+	if (loop_watch_parent(l, on_parent_gone, &report) == -1 ||
+	    loop_watch_parent(l, on_parent_gone, &report) != -1)
+		_exit(1);
+	if (write(report, "w", 1) != 1 || write(ready, "r", 1) != 1)
+		_exit(1);
+	if (loop_run(l) != 7)
+		_exit(1);
+	if (getppid() == 1 &&
+	    loop_watch_parent(l, on_parent_gone, &report) != -1)
+		_exit(1);
+	_exit(write(report, "e", 1) == 1 ? 0 : 1);
+}
+
+static bool
+can_watch(void)
+{
+#if defined(SYS_pidfd_open)
+	int fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+
+	if (fd != -1)
+		close(fd);
+	return fd != -1;
+#elif defined(HAVE_KQUEUE)
+	return true;
+#else
+	return false;
+#endif
+}
+
+START_TEST(parent_watch)
+{
+	char got[8] = "";
+	int report[2], ready[2], status;
+	ssize_t n;
+	size_t have = 0;
+	pid_t pid;
+
+	if (!can_watch()) {
+		n = loop_watch_parent(l, on_parent_gone, NULL);
+		ck_assert_int_eq(n, -1);
+		return;
+	}
+	ck_assert_int_eq(pipe(report), 0);
+	ck_assert_int_eq(pipe(ready), 0);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		if (fork() == 0) {
+			close(ready[0]);
+			orphan_main(report[1], ready[1]);
+		}
+		close(ready[1]);
+		/* The orphan watches us by then; it must not be told yet. */
+		if (read(ready[0], got, 1) != 1)
+			_exit(1);
+		sleep_ms(50);
+		_exit(write(report[1], "x", 1) == 1 ? 0 : 1);
+	}
+	close(report[1]);
+	close(ready[0]);
+	close(ready[1]);
+	do {
+		n = read(report[0], got + have, sizeof got - 1 - have);
+		have += n > 0 ? (size_t)n : 0;
+	} while (n > 0);
+	close(report[0]);
+	got[have] = '\0';
+	ck_assert_str_eq(got, "wxge");
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("loop");
+	TCase *t = tcase_create("all");
+	SRunner *r = srunner_create(s);
+	int failed;
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, defer_runs_in_order_before_the_next_wait);
+	tcase_add_test(t, defer_does_not_starve);
+	tcase_add_test(t, defer_many);
+	tcase_add_test(t, undefer);
+	tcase_add_test(t, timer_later_replaces);
+	tcase_add_test(t, timer_sooner_replaces);
+	tcase_add_test(t, timer_stop_and_far_away);
+	tcase_add_test(t, timer_stopped_and_set_in_one_turn);
+	tcase_add_test(t, timer_zero_is_the_next_turn);
+	tcase_add_test(t, timer_freed_in_a_callback);
+	tcase_add_test(t, timer_is_never_early);
+	tcase_add_test(t, now_stands_still_within_a_turn);
+	tcase_add_test(t, now_is_monotonic_ms);
+	tcase_add_test(t, signals);
+	tcase_add_test(t, sigpipe_is_ignored);
+	tcase_add_test(t, fd_read);
+	tcase_add_test(t, fd_write);
+	tcase_add_test(t, fd_refused);
+	tcase_add_test(t, stop);
+	tcase_add_test(t, random_bytes);
+	tcase_add_test(t, parent_watch);
+	suite_add_tcase(s, t);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
