@@ -1,0 +1,603 @@
+/*
+ * Streamable HTTP: messages out, frames and facts in. A stream is one
+ * exchange with the server as the session knows it, by its ticket; redirects
+ * on the same origin happen inside it.
+ *
+ * Back-pressure: when stdout is full, or when partial messages hold more
+ * than the cap, all transfers pause but the one with the oldest partial
+ * message, which is allowed to finish it.
+ */
+#include "config.h"
+
+#include "upstream/streamable.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "base/log.h"
+#include "io/url.h"
+#include "wire/msg.h"
+#include "wire/sse.h"
+
+enum {
+	MAX_REDIRECTS = 3,
+	MAX_ERROR_BODY = 256 * 1024,
+	SLOTS = 64,
+	UNSAFE_IDLE_S = 15 /* no older connection for what must run once */
+};
+
+struct stream {
+	struct streamable *u;
+	struct stream *next, *prev;
+	struct stream *chain;
+	uint64_t ticket;
+	enum verb verb;
+	struct frame *body;
+	char *session, *version, *last_event_id;
+	bool unsafe, silent_ok;
+	bool ending; /* done is about to be told: too late to abort */
+	struct exchange *x;
+	char *url; /* NULL: the server's own */
+	unsigned redirects;
+	char *redirect; /* where to go when this answer is over */
+	struct sse *sse;
+	struct buf answer;
+	size_t held; /* bytes of the partial message, as counted in u */
+	bool paused;
+	struct facts facts;
+	char *session_given, *location, *content_type, *challenge;
+	struct headers credentials;
+};
+
+struct streamable {
+	struct http *http;
+	struct streamable_config config;
+	struct streamable_ops ops;
+	void *arg;
+	struct url base;
+	char *url;
+	struct stream *first, *last; /* in the order they began */
+	struct stream *by_ticket[SLOTS];
+	bool stdout_full;
+	bool held_full;
+	size_t held;
+};
+
+struct streamable *
+streamable_new(struct http *h, const struct streamable_config *config,
+    const struct streamable_ops *ops, void *arg)
+{
+	struct streamable *u = xcalloc(1, sizeof *u);
+
+	u->http = h;
+	u->config = *config;
+	u->ops = *ops;
+	u->arg = arg;
+	url_parse(&u->base, config->url);
+	u->url = xstrdup(config->url);
+	return u;
+}
+
+static struct stream *
+stream_find(const struct streamable *u, uint64_t ticket)
+{
+	struct stream *t = u->by_ticket[ticket % SLOTS];
+
+	while (t != NULL && t->ticket != ticket)
+		t = t->chain;
+	return t;
+}
+
+/* Forgets what belongs to one answer; a redirect starts another. */
+static void
+answer_clear(struct stream *t)
+{
+	t->u->held -= t->held;
+	t->held = 0;
+	sse_free(t->sse);
+	t->sse = NULL;
+	buf_free(&t->answer);
+	free(t->session_given);
+	free(t->location);
+	free(t->content_type);
+	free(t->challenge);
+	t->session_given = t->location = t->content_type = NULL;
+	t->challenge = NULL;
+}
+
+static void
+stream_free(struct stream *t)
+{
+	struct streamable *u = t->u;
+	struct stream **at = &u->by_ticket[t->ticket % SLOTS];
+
+	while (*at != t)
+		at = &(*at)->chain;
+	*at = t->chain;
+	if (t->prev != NULL)
+		t->prev->next = t->next;
+	else
+		u->first = t->next;
+	if (t->next != NULL)
+		t->next->prev = t->prev;
+	else
+		u->last = t->prev;
+	answer_clear(t);
+	frame_unref(t->body);
+	headers_free(&t->credentials);
+	free(t->session);
+	free(t->version);
+	free(t->last_event_id);
+	free(t->url);
+	free(t->redirect);
+	free(t);
+}
+
+/* --- back-pressure --- */
+
+static void
+stream_pause(struct stream *t, bool paused)
+{
+	if (t->x == NULL || t->paused == paused)
+		return;
+	t->paused = paused;
+	http_pause(t->x, paused);
+}
+
+static void
+apply_pause(struct streamable *u)
+{
+	bool full = u->stdout_full || u->held_full;
+	struct stream *t, *oldest = NULL;
+
+	for (t = u->first; t != NULL && full; t = t->next)
+		if (t->held > 0 && t->x != NULL) {
+			oldest = t;
+			break;
+		}
+	for (t = u->first; t != NULL; t = t->next)
+		stream_pause(t, full && t != oldest);
+}
+
+void
+streamable_pause(struct streamable *u, bool paused)
+{
+	if (u->stdout_full == paused)
+		return;
+	u->stdout_full = paused;
+	apply_pause(u);
+}
+
+size_t
+streamable_held(const struct streamable *u)
+{
+	return u->held;
+}
+
+/* The stream holds this many bytes of a message now. */
+static void
+count_held(struct stream *t, size_t held)
+{
+	struct streamable *u = t->u;
+	bool full, finished = t->held > 0 && held == 0;
+
+	u->held = u->held - t->held + held;
+	t->held = held;
+	full = u->config.max_held > 0 && u->held > u->config.max_held;
+	if (full != u->held_full) {
+		u->held_full = full;
+		apply_pause(u);
+	} else if (finished && full) {
+		apply_pause(u); /* the next oldest may go on */
+	} else if (finished && u->stdout_full) {
+		stream_pause(t, true);
+	}
+}
+
+/* --- the way down --- */
+
+static struct span
+text(const char *s)
+{
+	return span_of(s);
+}
+
+static void
+add(struct headers *h, const char *name, const char *value)
+{
+	if (value != NULL)
+		headers_add(h, text(name), text(value), false);
+}
+
+/* The one place where headers are put together (protocol.md H2, H9, H13,
+ * H15, H17). No Origin: we are no browser. */
+static void
+assemble(const struct stream *t, struct headers *h)
+{
+	headers_init(h);
+	if (t->verb == VERB_POST) {
+		add(h, "Accept", "application/json, text/event-stream");
+		add(h, "Content-Type", "application/json");
+	} else if (t->verb == VERB_GET) {
+		add(h, "Accept", "text/event-stream");
+		add(h, "Last-Event-ID", t->last_event_id);
+	}
+	add(h, "MCP-Protocol-Version", t->version);
+	add(h, "Mcp-Session-Id", t->session);
+	headers_append(h, &t->credentials);
+}
+
+static void on_head(struct exchange *, int, void *);
+static bool on_data(struct exchange *, const char *, size_t, void *);
+static void on_done(struct exchange *, const struct http_answer *, void *);
+
+static void
+stream_start(struct stream *t)
+{
+	static const struct http_ops ops = { on_head, on_data, on_done };
+	static const char *const methods[] = { "POST", "GET", "DELETE" };
+	struct streamable *u = t->u;
+	struct http_request r = { 0 };
+	struct headers h;
+
+	assemble(t, &h);
+	r.method = methods[t->verb];
+	r.url = t->url != NULL ? t->url : u->url;
+	if (t->body != NULL)
+		r.body = t->body->text;
+	r.headers = &h;
+	r.idle_ms = t->silent_ok ? 0 : u->config.call_timeout_ms;
+	r.max_idle_conn_s = t->unsafe ? UNSAFE_IDLE_S : 0;
+	memset(&t->facts, 0, sizeof t->facts);
+	t->facts.verb = t->verb;
+	t->facts.had_session = t->session != NULL;
+	t->facts.retry_after_ms = t->facts.retry_ms = -1;
+	buf_init(&t->answer, 0);
+	t->paused = false;
+	t->x = http_send(u->http, &r, &ops, t);
+	if (u->stdout_full || u->held_full)
+		stream_pause(t, true);
+	headers_free(&h);
+}
+
+static char *
+dup_span(struct span s)
+{
+	return s.n == 0 ? NULL : xstrndup(s.p, s.n);
+}
+
+void
+streamable_send(struct streamable *u, const struct upstream_request *r)
+{
+	struct stream *t = xcalloc(1, sizeof *t), **slot;
+
+	t->u = u;
+	t->ticket = r->ticket;
+	t->verb = r->verb;
+	t->body = r->verb == VERB_POST ? frame_ref(r->body) : NULL;
+	t->session = dup_span(r->session);
+	t->version = dup_span(r->version);
+	t->last_event_id = dup_span(r->last_event_id);
+	t->unsafe = r->unsafe;
+	t->silent_ok = r->silent_ok;
+	headers_init(&t->credentials);
+	slot = &u->by_ticket[t->ticket % SLOTS];
+	t->chain = *slot;
+	*slot = t;
+	t->prev = u->last;
+	if (u->last != NULL)
+		u->last->next = t;
+	else
+		u->first = t;
+	u->last = t;
+	u->ops.authorize(t->ticket, u->arg);
+}
+
+void
+streamable_go(struct streamable *u, uint64_t ticket,
+    const struct headers *credentials)
+{
+	struct stream *t = stream_find(u, ticket);
+
+	if (t == NULL || t->x != NULL)
+		return;
+	headers_append(&t->credentials, credentials);
+	stream_start(t);
+}
+
+static void
+stream_end(struct stream *t)
+{
+	struct streamable *u = t->u;
+
+	t->ending = true;
+	if (t->held > 0)
+		count_held(t, 0);
+	u->ops.done(t->ticket, &t->facts, u->arg);
+	stream_free(t);
+}
+
+void
+streamable_deny(struct streamable *u, uint64_t ticket, const char *why)
+{
+	struct stream *t = stream_find(u, ticket);
+
+	if (t == NULL || t->x != NULL)
+		return;
+	memset(&t->facts, 0, sizeof t->facts);
+	t->facts.verb = t->verb;
+	t->facts.ending = ENDING_DENIED;
+	t->facts.retry_after_ms = t->facts.retry_ms = -1;
+	t->facts.why = text(why);
+	stream_end(t);
+}
+
+void
+streamable_abort(struct streamable *u, uint64_t ticket)
+{
+	struct stream *t = stream_find(u, ticket);
+
+	if (t == NULL || t->ending)
+		return;
+	if (t->x != NULL) {
+		http_abort(t->x);
+		return;
+	}
+	t->facts.ending = ENDING_ABORTED;
+	t->facts.retry_after_ms = t->facts.retry_ms = -1;
+	stream_end(t);
+}
+
+/* --- the way up --- */
+
+static void
+deliver(struct frame *m, void *arg)
+{
+	struct stream *t = arg;
+
+	t->u->ops.message(t->ticket, &t->facts, m, t->u->arg);
+}
+
+/* One message, or an array of them from a 2025-03-26 server. Returns false
+ * when it is neither; b keeps its content then. */
+static bool
+message_in(struct stream *t, struct buf *b)
+{
+	unsigned depth = t->u->config.max_depth;
+	bool scrubbed = false;
+	struct frame *m;
+
+	switch (msg_from_server(b, depth, &m, &scrubbed)) {
+	case MSG_OK:
+		if (scrubbed)
+			log_debug("broken UTF-8 from the server became "
+			    "U+FFFD");
+		deliver(m, t);
+		return true;
+	case MSG_BATCH:
+		if (msg_batch(buf_span(b), depth, deliver, t) > 0)
+			log_debug("an element of an array from the server "
+			    "is no message: dropped");
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void
+on_event(const char *type, struct buf *data, void *arg)
+{
+	struct stream *t = arg;
+
+	if (data->n == 0 || strcmp(type, "message") != 0)
+		return;
+	if (!message_in(t, data))
+		log_info("an event of the server is no JSON-RPC message: "
+		    "skipped");
+}
+
+/* Retry-After: seconds, or an HTTP date (not worth a date parser: ours are
+ * back-offs of seconds). */
+static int64_t
+retry_after(const char *value)
+{
+	char *end;
+	long s;
+
+	if (value == NULL || *value < '0' || *value > '9')
+		return -1;
+	s = strtol(value, &end, 10);
+	if (*end != '\0' || s < 0 || s > 86400)
+		return -1;
+	return (int64_t)s * 1000;
+}
+
+static char *
+dup_header(struct exchange *x, const char *name)
+{
+	const char *value = http_header(x, name, 0);
+
+	return value == NULL ? NULL : xstrdup(value);
+}
+
+/* 307 and 308 on the same origin are followed (protocol.md H27). */
+static void
+check_redirect(struct stream *t)
+{
+	struct url target;
+
+	if ((t->facts.status != 307 && t->facts.status != 308) ||
+	    t->location == NULL || t->redirects >= MAX_REDIRECTS)
+		return;
+	if (url_resolve(&target, &t->u->base, t->location) != URL_OK)
+		return;
+	if (url_same_origin(&target, &t->u->base))
+		t->redirect = xstrdup(target.text);
+	url_free(&target);
+}
+
+static void
+on_head(struct exchange *x, int status, void *arg)
+{
+	struct stream *t = arg;
+	struct facts *f = &t->facts;
+
+	f->status = status;
+	f->sent = true;
+	t->content_type = dup_header(x, "Content-Type");
+	t->session_given = dup_header(x, "Mcp-Session-Id");
+	f->media = verdict_media(t->content_type);
+	f->content_type = text(t->content_type);
+	f->session = text(t->session_given);
+	f->retry_after_ms = retry_after(http_header(x, "Retry-After", 0));
+	if (status >= 300 && status < 400) {
+		t->location = dup_header(x, "Location");
+		f->location = text(t->location);
+		check_redirect(t);
+		if (t->redirect != NULL)
+			return;
+	}
+	if (status == 401) {
+		t->challenge = dup_header(x, "WWW-Authenticate");
+		f->challenge = text(t->challenge);
+	}
+	if (f->media == MEDIA_SSE)
+		t->sse = sse_new(t->u->config.max_message, on_event, t);
+	t->u->ops.head(t->ticket, f, t->u->arg);
+}
+
+static bool
+too_large(struct stream *t)
+{
+	t->facts.too_large = true;
+	t->facts.size = t->u->config.max_message;
+	return false;
+}
+
+static bool
+on_data(struct exchange *x, const char *p, size_t n, void *arg)
+{
+	struct stream *t = arg;
+	size_t max = t->u->config.max_message;
+
+	(void)x;
+	if (t->redirect != NULL)
+		return true;
+	if (t->sse != NULL) {
+		if (sse_feed(t->sse, p, n) < 0)
+			return too_large(t);
+		count_held(t, sse_held(t->sse));
+		return true;
+	}
+	if (t->facts.media != MEDIA_JSON) {
+		/* For the verdict and the error's words only. */
+		if (n > MAX_ERROR_BODY - t->answer.n)
+			n = MAX_ERROR_BODY - t->answer.n;
+		buf_add(&t->answer, p, n);
+		return true;
+	}
+	if (max > 0 && n > max - t->answer.n)
+		return too_large(t);
+	buf_add(&t->answer, p, n);
+	count_held(t, t->answer.n);
+	return true;
+}
+
+static enum ending
+ending_of(enum http_end end)
+{
+	switch (end) {
+	case HTTP_DONE:
+		return ENDING_COMPLETE;
+	case HTTP_CUT:
+		return ENDING_CUT;
+	case HTTP_IDLE:
+		return ENDING_IDLE;
+	case HTTP_ABORTED:
+		return ENDING_ABORTED;
+	case HTTP_RESOLVE:
+		return ENDING_RESOLVE;
+	case HTTP_CONNECT:
+		return ENDING_CONNECT;
+	case HTTP_TLS:
+		return ENDING_TLS;
+	case HTTP_PROXY:
+		return ENDING_PROXY;
+	case HTTP_CONFIG:
+		break;
+	}
+	return ENDING_CONFIG;
+}
+
+static void
+follow(struct stream *t)
+{
+	if (t->facts.status == 308) {
+		/* Moved for good: later requests go there at once. */
+		free(t->u->url);
+		t->u->url = xstrdup(t->redirect);
+	}
+	free(t->url);
+	t->url = t->redirect;
+	t->redirect = NULL;
+	t->redirects++;
+	answer_clear(t);
+	stream_start(t);
+}
+
+/* The body is complete: a message, messages, or words for the verdict. */
+static void
+take_body(struct stream *t)
+{
+	struct facts *f = &t->facts;
+	bool json = f->media == MEDIA_JSON ||
+	    (f->status >= 400 && t->answer.n > 0 && t->answer.p[0] == '{');
+
+	if (json && t->answer.n > 0 && message_in(t, &t->answer)) {
+		buf_reset(&t->answer);
+		return;
+	}
+	f->body = buf_span(&t->answer);
+	if (f->body.n > MAX_ERROR_BODY)
+		f->body.n = MAX_ERROR_BODY;
+}
+
+static void
+on_done(struct exchange *x, const struct http_answer *a, void *arg)
+{
+	struct stream *t = arg;
+	struct facts *f = &t->facts;
+
+	(void)x;
+	t->x = NULL;
+	t->ending = t->redirect == NULL || a->end != HTTP_DONE;
+	if (!t->ending) {
+		follow(t);
+		return;
+	}
+	f->ending = ending_of(a->end);
+	f->sent = a->sent;
+	f->why = text(a->why);
+	if (f->status == 0)
+		f->status = a->status;
+	if (t->sse != NULL) {
+		f->last_event_id = sse_last_id(t->sse);
+		f->retry_ms = sse_retry_ms(t->sse);
+	} else if (f->ending == ENDING_COMPLETE) {
+		take_body(t);
+	}
+	stream_end(t);
+}
+
+void
+streamable_free(struct streamable *u)
+{
+	if (u == NULL)
+		return;
+	while (u->first != NULL)
+		stream_free(u->first);
+	url_free(&u->base);
+	free(u->url);
+	free(u);
+}
