@@ -1,0 +1,61 @@
+/* mcpsplice: a local stdio MCP server that is really a remote one. */
+#include "config.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "app/options.h"
+#include "app/proxy.h"
+#include "app/refuse.h"
+#include "io/http.h"
+
+/* A socket that landed on a closed 0, 1 or 2 would be taken for stdio. */
+static void
+open_stdio(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
+static int
+print(char *text)
+{
+	int failed = fputs(text, stdout) == EOF || fflush(stdout) == EOF;
+
+	free(text);
+	return failed;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct options o = { 0 };
+	char *why = NULL;
+	int status;
+
+	open_stdio();
+	if (options_load(&o, argc, argv, &why) != 0) {
+		status = 2;
+	} else if (o.help) {
+		status = print(options_help());
+	} else if (o.version) {
+		status = print(xasprintf("mcpsplice %s, %s\n",
+		    PACKAGE_VERSION, http_version()));
+	} else if (o.show_config) {
+		status = print(options_show(&o));
+	} else {
+		status = proxy_run(&o, &why);
+	}
+	if (why != NULL)
+		refuse(why);
+	free(why);
+	options_free(&o);
+	return status;
+}

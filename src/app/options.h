@@ -1,0 +1,108 @@
+/*
+ * The options: one table drives argv, configuration files, the environment,
+ * --help, --show-config and the check of the man page.
+ */
+#ifndef MCPSPLICE_APP_OPTIONS_H
+#define MCPSPLICE_APP_OPTIONS_H
+
+#include "base/mem.h"
+
+enum replay { REPLAY_NEVER, REPLAY_REFUSED, REPLAY_SAFE };
+
+/* A NULL-ended list of strings. */
+struct strings {
+	char **list;
+	size_t n;
+};
+
+struct options {
+	char *url; /* as given */
+
+	/* request */
+	struct strings headers; /* "Name: value" or "@FILE", not expanded */
+	char *bearer_file;
+	char *bearer_env;
+	char *user_agent; /* NULL: mcpsplice/VERSION */
+	bool no_cookies;
+	bool compressed;
+	bool http2;
+
+	/* network */
+	char *proxy;
+	char *noproxy;
+	char *proxy_user;
+	bool proxy_negotiate;
+	char *proxy_cacert;
+	char *cacert;       /* --cacert, CURL_CA_BUNDLE, SSL_CERT_FILE */
+	char *cacert_extra; /* NODE_EXTRA_CA_CERTS */
+	char *cert;
+	char *key;
+	bool ipv4_only, ipv6_only;
+	struct strings resolve;
+	char *unix_socket;
+	bool allow_http;
+
+	/* times, in ms; 0: off */
+	int64_t connect_timeout_ms; /* 10 s */
+	int64_t init_timeout_ms;    /* 25 s */
+	int64_t retry_window_ms;    /* 20 s */
+	int64_t call_timeout_ms;    /* 1 h */
+	int64_t drain_timeout_ms;   /* 0: until every call is answered */
+
+	/* sizes, in bytes; 0: none */
+	size_t max_message; /* 128 MiB */
+	size_t max_result;  /* 10 MiB - 64 KiB */
+	bool max_result_set;
+	size_t max_buffer;     /* 256 MiB */
+	unsigned max_depth;    /* 512 */
+	unsigned max_inflight; /* 256 */
+
+	/* behaviour */
+	enum replay replay; /* safe */
+	bool handshake;
+	bool fail;
+
+	/* what people see */
+	int verbose; /* -v: 1, -vv: 2 */
+	bool quiet;
+	char *log_file;
+	bool log_json;
+	bool show_config;
+	bool help;
+	bool version;
+
+	/* what was said about options that have no meaning yet, for -v */
+	struct strings notes;
+	/* what the user should know at any level but -q */
+	struct strings warnings;
+
+	struct option_origin *origins; /* for --show-config */
+};
+
+/* Reads, in rising order of weight: defaults, /etc/mcpsplice.conf,
+ * $HOME/.config/mcpsplice/config, MCPSPLICE_* of the environment, --config
+ * files, argv. Secrets in argv are blanked there. Returns 0, or -1 with *why
+ * a message for people (owned by the caller) that ends in a hint. */
+int options_load(struct options *o, int argc, char **argv, char **why);
+
+/* The same with every source given: what options_load does after it has found
+ * the two default files. Either path may be NULL. */
+struct option_sources {
+	int argc;
+	char **argv;
+	const char *etc;  /* /etc/mcpsplice.conf */
+	const char *home; /* $HOME/.config/mcpsplice/config */
+	const char *(*env)(const char *name, void *arg);
+	void *env_arg;
+};
+int options_load_from(struct options *o, const struct option_sources *from,
+    char **why);
+/* Wipes and frees all; o may be one that options_load refused. */
+void options_free(struct options *o);
+
+/* The text of --help: one screen, grouped. The caller frees it. */
+char *options_help(void);
+/* Each value with where it came from; secrets as "(set)". */
+char *options_show(const struct options *o);
+
+#endif

@@ -1,0 +1,576 @@
+/*
+ * The way down: pipes, lines, msg, session, streamable, (authorize), http.
+ * The way up is the same rooms in reverse. Each callback here turns what a
+ * room says into an input of the session, and performs the session's actions;
+ * it decides nothing itself.
+ */
+#include "config.h"
+
+#include "app/proxy.h"
+
+#include <sys/resource.h>
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "auth/static.h"
+#include "base/log.h"
+#include "io/http.h"
+#include "io/loop.h"
+#include "io/pipes.h"
+#include "io/url.h"
+#include "upstream/streamable.h"
+#include "wire/lines.h"
+#include "wire/msg.h"
+#include "wire/session.h"
+
+enum {
+	STDOUT_HIGH = 1024 * 1024,
+	STDOUT_LOW = 256 * 1024,
+	STOP_MS = 1500, /* a signal ends everything by then */
+	STOP_FLUSH_MS = 300,
+	EXIT_SECOND_SIGNAL = 128
+};
+
+struct proxy {
+	const struct options *options;
+	struct url url;
+	char *host;   /* for people: host, and port if it is unusual */
+	char *prefix; /* of the ids we make */
+	struct loop *loop;
+	struct loop_timer *timer; /* the session's deadline */
+	struct loop_timer *stop_timer;
+	int64_t timer_at;
+	struct pipes *pipes;
+	struct lines *lines;
+	struct static_auth *auth;
+	struct http *http;
+	struct streamable *upstream;
+	struct session *session;
+	uint64_t random;
+	bool acting; /* actions are being performed further up the stack */
+	bool stopping;
+	int status;
+};
+
+/* xorshift64*: spreads retries, is no secret. */
+static uint64_t
+next_random(struct proxy *p)
+{
+	p->random ^= p->random >> 12;
+	p->random ^= p->random << 25;
+	p->random ^= p->random >> 27;
+	return p->random * 2685821657736338717u;
+}
+
+/* --- actions of the session --- */
+
+static void
+on_flushed(void *arg)
+{
+	struct proxy *p = arg;
+
+	loop_stop(p->loop, p->status);
+}
+
+static void
+act_send(struct proxy *p, const struct session_action *a)
+{
+	struct upstream_request r = { 0 };
+
+	r.ticket = a->ticket;
+	r.verb = a->verb;
+	r.body = a->frame;
+	r.session = a->session;
+	r.version = a->version;
+	r.last_event_id = a->last_event_id;
+	r.unsafe = a->unsafe;
+	r.silent_ok = a->listen;
+	streamable_send(p->upstream, &r);
+}
+
+static void
+act_note(const struct session_action *a)
+{
+	if (a->level == LEVEL_INFO)
+		log_decision("%s", a->text);
+	else
+		log_put(a->level, "%s", a->text);
+	if (a->level == LEVEL_ERROR)
+		log_dump("what led to it");
+}
+
+static void
+act(struct proxy *p, const struct session_action *a)
+{
+	switch (a->kind) {
+	case ACTION_SEND:
+		act_send(p, a);
+		break;
+	case ACTION_ABORT:
+		streamable_abort(p->upstream, a->ticket);
+		break;
+	case ACTION_WRITE:
+		pipes_write(p->pipes, a->frame);
+		break;
+	case ACTION_READ:
+		pipes_pause(p->pipes, !a->on);
+		break;
+	case ACTION_NOTE:
+		act_note(a);
+		break;
+	case ACTION_EXIT:
+		p->status = a->status;
+		pipes_flush(p->pipes, p->stopping ? STOP_FLUSH_MS :
+		    p->options->call_timeout_ms, on_flushed, p);
+		break;
+	case ACTION_NONE:
+		break;
+	}
+}
+
+static void
+arm_timer(struct proxy *p)
+{
+	int64_t at = session_deadline(p->session), wait;
+
+	if (at == p->timer_at)
+		return;
+	p->timer_at = at;
+	if (at < 0) {
+		loop_timer_set(p->timer, -1);
+		return;
+	}
+	wait = at - loop_now(p->loop);
+	loop_timer_set(p->timer, wait < 0 ? 0 : wait);
+}
+
+/* Every input comes through here. An action may cause an input at once: it
+ * is stepped then, and its actions wait for the ones before them. */
+static void
+input(struct proxy *p, struct session_input *in)
+{
+	struct session_action a;
+
+	in->now = loop_now(p->loop);
+	in->random = next_random(p);
+	session_step(p->session, in);
+	if (p->acting)
+		return;
+	p->acting = true;
+	while (session_next(p->session, &a))
+		act(p, &a);
+	p->acting = false;
+	arm_timer(p);
+}
+
+static void
+on_timer(void *arg)
+{
+	struct proxy *p = arg;
+	struct session_input in = { .kind = INPUT_TICK };
+
+	p->timer_at = -1;
+	input(p, &in);
+}
+
+/* --- the client --- */
+
+static void
+on_line(struct frame *f, void *arg)
+{
+	struct proxy *p = arg;
+	struct session_input in = { .kind = INPUT_BAD, .frame = f };
+
+	switch (msg_parse(f, p->options->max_depth)) {
+	case MSG_OK:
+		in.kind = INPUT_CLIENT;
+		break;
+	case MSG_SYNTAX:
+	case MSG_UTF8:
+		in.bad = BAD_SYNTAX;
+		break;
+	case MSG_BATCH:
+		in.bad = BAD_BATCH;
+		break;
+	case MSG_INVALID:
+		in.bad = BAD_MESSAGE;
+		break;
+	}
+	input(p, &in);
+	frame_unref(f);
+}
+
+static void
+on_too_long(uint64_t size, struct span id, bool request, void *arg)
+{
+	struct session_input in = { .kind = INPUT_TOO_LONG, .size = size,
+		.id = id, .request = request };
+
+	input(arg, &in);
+}
+
+static void
+on_chunk(const char *bytes, size_t n, void *arg)
+{
+	struct proxy *p = arg;
+
+	lines_feed(p->lines, bytes, n);
+}
+
+static void
+on_eof(void *arg)
+{
+	struct proxy *p = arg;
+	struct session_input in = { .kind = INPUT_EOF };
+
+	lines_end(p->lines);
+	input(p, &in);
+}
+
+static void
+on_high(void *arg)
+{
+	struct proxy *p = arg;
+
+	streamable_pause(p->upstream, true);
+}
+
+static void
+on_low(void *arg)
+{
+	struct proxy *p = arg;
+
+	streamable_pause(p->upstream, false);
+}
+
+static void
+on_broken(void *arg)
+{
+	struct session_input in = { .kind = INPUT_BROKEN };
+
+	log_info("nobody reads stdout any more");
+	input(arg, &in);
+}
+
+/* --- the server --- */
+
+static void
+on_authorize(uint64_t ticket, void *arg)
+{
+	struct proxy *p = arg;
+
+	streamable_go(p->upstream, ticket, static_headers(p->auth,
+	    loop_now(p->loop)));
+}
+
+static void
+on_head(uint64_t ticket, const struct facts *f, void *arg)
+{
+	struct session_input in = { .kind = INPUT_HEAD, .ticket = ticket,
+		.facts = f };
+
+	input(arg, &in);
+}
+
+static void
+on_message(uint64_t ticket, const struct facts *f, struct frame *m, void *arg)
+{
+	struct session_input in = { .kind = INPUT_MESSAGE, .ticket = ticket,
+		.facts = f, .frame = m };
+
+	input(arg, &in);
+	frame_unref(m);
+}
+
+static void
+on_done(uint64_t ticket, const struct facts *f, void *arg)
+{
+	struct session_input in = { .kind = INPUT_DONE, .ticket = ticket,
+		.facts = f };
+
+	input(arg, &in);
+}
+
+/* --- the end, and looking in --- */
+
+static void
+on_stop_timer(void *arg)
+{
+	struct proxy *p = arg;
+
+	loop_stop(p->loop, p->status);
+}
+
+static void
+stop(struct proxy *p)
+{
+	struct session_input in = { .kind = INPUT_STOP };
+
+	p->stopping = true;
+	loop_timer_set(p->stop_timer, STOP_MS);
+	input(p, &in);
+}
+
+static void
+on_signal(int signo, void *arg)
+{
+	struct proxy *p = arg;
+
+	if (p->stopping) {
+		loop_stop(p->loop, EXIT_SECOND_SIGNAL + signo);
+		return;
+	}
+	log_info("signal %d: ending", signo);
+	stop(p);
+}
+
+static void
+on_parent_gone(void *arg)
+{
+	struct proxy *p = arg;
+
+	/* A person's pipeline may outlive the shell it was started from. */
+	if (p->stopping || pipes_out_is_person(p->pipes))
+		return;
+	log_info("the parent process is gone: ending");
+	stop(p);
+}
+
+static void
+on_usr1(int signo, void *arg)
+{
+	struct proxy *p = arg;
+	struct buf b;
+
+	(void)signo;
+	buf_init(&b, 0);
+	buf_addf(&b, "server: %s\nstdout: %zu bytes queued; partial messages: "
+	    "%zu bytes\n", p->host, pipes_queued(p->pipes),
+	    streamable_held(p->upstream));
+	session_describe(p->session, &b);
+	log_dump(buf_str(&b));
+	buf_free(&b);
+}
+
+/* --- putting it together --- */
+
+static const char *
+env_lookup(const char *name, void *arg)
+{
+	(void)arg;
+	return getenv(name);
+}
+
+/* Each call in flight holds a connection. */
+static void
+raise_nofile(void)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NOFILE, &r) != 0 || r.rlim_cur >= r.rlim_max)
+		return;
+	r.rlim_cur = r.rlim_max > 65536 ? 65536 : r.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &r) != 0)
+		log_debug("RLIMIT_NOFILE cannot be raised");
+}
+
+static struct http *
+make_http(struct proxy *p, char **why)
+{
+	const struct options *o = p->options;
+	const char *fault = NULL;
+	struct http_config c = {
+		.proxy = o->proxy,
+		.noproxy = o->noproxy,
+		.proxy_user = o->proxy_user,
+		.proxy_negotiate = o->proxy_negotiate,
+		.proxy_cacert = o->proxy_cacert,
+		.cacert = o->cacert,
+		.cacert_extra = o->cacert_extra,
+		.cert = o->cert,
+		.key = o->key,
+		.ipv4_only = o->ipv4_only,
+		.ipv6_only = o->ipv6_only,
+		.resolve = (const char *const *)o->resolve.list,
+		.unix_socket = o->unix_socket,
+		.no_cookies = o->no_cookies,
+		.compressed = o->compressed,
+		.http2 = o->http2,
+		.connect_timeout_ms = o->connect_timeout_ms,
+		.max_inflight = o->max_inflight,
+		.user_agent = o->user_agent != NULL ? o->user_agent :
+		    PACKAGE_NAME "/" PACKAGE_VERSION,
+	};
+	struct http *h = http_new(p->loop, &c, &fault);
+
+	if (h == NULL)
+		*why = xasprintf("libcurl cannot be used: %s", fault);
+	return h;
+}
+
+static struct static_auth *
+make_auth(const struct options *o, char **why)
+{
+	struct static_config c = {
+		.headers = (const char *const *)o->headers.list,
+		.bearer_file = o->bearer_file,
+		.bearer_env = o->bearer_env,
+		.env = env_lookup,
+	};
+
+	return static_new(&c, why);
+}
+
+static struct streamable *
+make_upstream(struct proxy *p)
+{
+	static const struct streamable_ops ops = { on_authorize, on_head,
+		on_message, on_done };
+	struct streamable_config c = {
+		.url = p->url.text,
+		.max_message = p->options->max_message,
+		.max_held = p->options->max_buffer / 2,
+		.max_depth = p->options->max_depth,
+		.call_timeout_ms = p->options->call_timeout_ms,
+	};
+
+	return streamable_new(p->http, &c, &ops, p);
+}
+
+static struct session *
+make_session(struct proxy *p)
+{
+	const struct options *o = p->options;
+	bool person = o->handshake || pipes_out_is_person(p->pipes);
+	struct session_config c = {
+		.host = p->host,
+		.version = PACKAGE_VERSION,
+		.prefix = p->prefix,
+		.init_timeout_ms = o->init_timeout_ms,
+		.retry_window_ms = o->retry_window_ms,
+		.call_timeout_ms = o->call_timeout_ms,
+		.drain_timeout_ms = o->drain_timeout_ms,
+		.max_result = person && !o->max_result_set ? 0 :
+		    o->max_result,
+		.max_held = o->max_buffer > 0 ? o->max_buffer / 2 : SIZE_MAX,
+		.max_inflight = o->max_inflight,
+		.replay = (enum session_replay)o->replay,
+		.handshake = o->handshake,
+		.fail = o->fail,
+	};
+
+	return session_new(&c);
+}
+
+static char *
+host_label(const struct url *u)
+{
+	const char *after = strstr(u->origin, "://");
+
+	return xstrdup(after == NULL ? u->host : after + 3);
+}
+
+static int
+proxy_init(struct proxy *p, char **why)
+{
+	static const struct pipes_ops pipes_ops = { on_chunk, on_eof, on_high,
+		on_low, on_broken };
+	static const struct lines_ops lines_ops = { on_line, on_too_long };
+	static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
+	size_t i;
+
+	if (url_parse(&p->url, p->options->url) != URL_OK) {
+		*why = xasprintf("\"%s\" is no URL", p->options->url);
+		return 2;
+	}
+	p->host = host_label(&p->url);
+	if ((p->auth = make_auth(p->options, why)) == NULL)
+		return 2;
+	if ((p->loop = loop_new()) == NULL ||
+	    loop_random(&p->random, sizeof p->random) != 0) {
+		*why = xstrdup("the system gives no event loop or no "
+		    "randomness");
+		return 1;
+	}
+	p->random |= 1; /* xorshift must not start at 0 */
+	p->prefix = xasprintf("mcpsplice-%08llx",
+	    (unsigned long long)(next_random(p) >> 32));
+	if ((p->http = make_http(p, why)) == NULL)
+		return 1;
+	p->timer_at = -1;
+	p->timer = loop_timer_new(p->loop, on_timer, p);
+	p->stop_timer = loop_timer_new(p->loop, on_stop_timer, p);
+	p->upstream = make_upstream(p);
+	p->lines = lines_new(p->options->max_message, &lines_ops, p);
+	p->pipes = pipes_new(p->loop, STDIN_FILENO, STDOUT_FILENO,
+	    STDOUT_HIGH, STDOUT_LOW, &pipes_ops, p);
+	p->session = make_session(p);
+	for (i = 0; i < sizeof signals / sizeof *signals; i++)
+		loop_signal(p->loop, signals[i], on_signal, p);
+	loop_signal(p->loop, SIGUSR1, on_usr1, p);
+	loop_watch_parent(p->loop, on_parent_gone, p);
+	return 0;
+}
+
+/* Against the order of making: nobody is called back by what is gone. */
+static void
+proxy_free(struct proxy *p)
+{
+	http_free(p->http);
+	streamable_free(p->upstream);
+	session_free(p->session);
+	pipes_free(p->pipes);
+	lines_free(p->lines);
+	static_free(p->auth);
+	loop_timer_free(p->timer);
+	loop_timer_free(p->stop_timer);
+	loop_free(p->loop);
+	url_free(&p->url);
+	free(p->host);
+	free(p->prefix);
+}
+
+/* Hosts show every line of stderr as an error: warnings only, unless a person
+ * looks. */
+static enum log_level
+level_of(const struct options *o)
+{
+	if (o->quiet)
+		return LEVEL_ERROR;
+	if (o->verbose > 0)
+		return o->verbose > 1 ? LEVEL_DEBUG : LEVEL_INFO;
+	return isatty(STDERR_FILENO) ? LEVEL_INFO : LEVEL_WARN;
+}
+
+static void
+start_log(const struct options *o)
+{
+	struct log_config log = { level_of(o), o->log_json, o->log_file };
+	size_t i;
+
+	if (log_open(&log) != 0)
+		log_warn("--log-file %s cannot be opened", o->log_file);
+	for (i = 0; i < o->warnings.n; i++)
+		log_warn("%s", o->warnings.list[i]);
+	for (i = 0; i < o->notes.n; i++)
+		log_info("%s", o->notes.list[i]);
+}
+
+int
+proxy_run(const struct options *o, char **why)
+{
+	struct proxy p = { .options = o };
+	int status;
+
+	start_log(o);
+	status = proxy_init(&p, why);
+	if (status == 0) {
+		raise_nofile();
+		status = loop_run(p.loop);
+	}
+	proxy_free(&p);
+	log_close();
+	return status;
+}
