@@ -1,0 +1,552 @@
+/*
+ * An MCP client that holds one short conversation through mcpsplice and shows
+ * it: what goes in, what comes out and, with --server, what the bundled server
+ * says in between. contrib/demo starts it.
+ *
+ * The server writes its log before its answer leaves, so reading the log
+ * first whenever an answer is there keeps both in order.
+ */
+#include "config.h"
+
+#include <sys/types.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <json-c/json.h>
+
+#include "base/codec.h"
+#include "base/mem.h"
+
+#define ANSWER_MS 45000
+#define END_MS 10000
+#define CALLS 6
+#define SHOWN_MAX 2000
+
+/* Lines from a descriptor that may have none yet. */
+struct reader {
+	int fd;
+	struct buf held;
+	bool ended;
+};
+
+static struct {
+	struct reader answers; /* stdout of mcpsplice */
+	int requests;          /* its stdin */
+	pid_t proxy;
+	struct reader log; /* stderr of the server; fd -1: none */
+	pid_t server;
+	bool colour;
+	int id;
+	int lost; /* requests that the server refused */
+} talk = { .log.fd = -1, .requests = -1 };
+
+static _Noreturn void
+fail(const char *what)
+{
+	fflush(stdout);
+	fprintf(stderr, "demo: %s\n", what);
+	if (talk.proxy > 0)
+		kill(talk.proxy, SIGTERM);
+	if (talk.server > 0)
+		kill(talk.server, SIGTERM);
+	exit(1);
+}
+
+/* Shows a line; text came from elsewhere and is escaped. */
+static void
+show(const char *colour, const char *mark, const char *text)
+{
+	struct buf b;
+
+	buf_init(&b, 0);
+	codec_visible(&b, span_of(text), SHOWN_MAX);
+	printf("%s%s%s%s\n", talk.colour ? colour : "", mark, buf_str(&b),
+	    talk.colour ? "\033[0m" : "");
+	fflush(stdout);
+	buf_free(&b);
+}
+
+/* Processes: */
+
+/* Starts argv with its ends at the descriptors given; -1 keeps ours. */
+static pid_t
+start(char *const *argv, int in, int out, int err)
+{
+	pid_t pid = fork();
+
+	if (pid == -1)
+		fail("fork failed");
+	if (pid > 0)
+		return pid;
+	if ((in != -1 && dup2(in, 0) == -1) ||
+	    (out != -1 && dup2(out, 1) == -1) ||
+	    (err != -1 && dup2(err, 2) == -1))
+		_exit(126);
+	execvp(argv[0], argv);
+	fprintf(stderr, "demo: %s: %s\n", argv[0], strerror(errno));
+	_exit(127);
+}
+
+/* A pipe that children do not inherit but by dup2. */
+static void
+make_pipe(int fd[2])
+{
+	if (pipe(fd) == -1 || fcntl(fd[0], F_SETFD, FD_CLOEXEC) == -1 ||
+	    fcntl(fd[1], F_SETFD, FD_CLOEXEC) == -1)
+		fail("no pipe");
+}
+
+static void
+reader_init(struct reader *r, int fd)
+{
+	r->fd = fd;
+	r->ended = false;
+	buf_init(&r->held, 0);
+}
+
+static int64_t
+now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Takes what is there. Returns false when nothing came within ms. */
+static bool
+reader_fill(struct reader *r, int64_t ms)
+{
+	struct pollfd p = { .fd = r->fd, .events = POLLIN };
+	char chunk[8192];
+	ssize_t n;
+
+	if (r->ended || poll(&p, 1, ms < 0 ? 0 : (int)ms) <= 0)
+		return false;
+	n = read(r->fd, chunk, sizeof chunk);
+	if (n <= 0)
+		r->ended = true;
+	else
+		buf_add(&r->held, chunk, (size_t)n);
+	return n > 0;
+}
+
+/* The next line, without its end and owned by the caller, or NULL. */
+static char *
+reader_line(struct reader *r)
+{
+	char *lf, *line;
+	size_t n;
+
+	lf = r->held.n == 0 ? NULL : memchr(r->held.p, '\n', r->held.n);
+	if (lf == NULL)
+		return NULL;
+	n = (size_t)(lf - r->held.p);
+	line = xstrndup(r->held.p, n);
+	buf_drain(&r->held, n + 1);
+	return line;
+}
+
+/* Shows what the server has said so far, or says within ms. */
+static void
+show_log(int64_t ms)
+{
+	char *line;
+
+	if (talk.log.fd == -1)
+		return;
+	while (reader_fill(&talk.log, ms))
+		ms = 0;
+	while ((line = reader_line(&talk.log)) != NULL) {
+		if (strncmp(line, "server: refused", 15) == 0)
+			talk.lost++;
+		show("\033[33m", "      ", line);
+		free(line);
+	}
+}
+
+/* Messages: */
+
+/* Takes message. */
+static void
+put(struct json_object *message)
+{
+	size_t n, done = 0;
+	const char *text = json_object_to_json_string_length(message,
+	    JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &n);
+	char *line = xasprintf("%s\n", text);
+
+	while (done <= n) {
+		ssize_t sent = write(talk.requests, line + done, n + 1 - done);
+
+		if (sent == -1)
+			fail("mcpsplice does not read any more");
+		done += (size_t)sent;
+	}
+	free(line);
+	json_object_put(message);
+}
+
+/* Takes params. id 0 is a notification. */
+static struct json_object *
+message_new(int id, const char *method, struct json_object *params)
+{
+	struct json_object *m = json_object_new_object();
+
+	json_object_object_add(m, "jsonrpc", json_object_new_string("2.0"));
+	if (id != 0)
+		json_object_object_add(m, "id", json_object_new_int(id));
+	json_object_object_add(m, "method", json_object_new_string(method));
+	if (params != NULL)
+		json_object_object_add(m, "params", params);
+	return m;
+}
+
+static const char *
+string_in(struct json_object *o, const char *key)
+{
+	struct json_object *v = NULL;
+	const char *s;
+
+	json_object_object_get_ex(o, key, &v);
+	s = v == NULL ? NULL : json_object_get_string(v);
+	return s == NULL ? "?" : s;
+}
+
+/* A question of the server: this client can do nothing but ping. */
+static void
+answer_server(struct json_object *question, struct json_object *id)
+{
+	struct json_object *m = json_object_new_object();
+	struct json_object *e;
+
+	json_object_object_add(m, "jsonrpc", json_object_new_string("2.0"));
+	json_object_object_add(m, "id", json_object_get(id));
+	if (strcmp(string_in(question, "method"), "ping") == 0) {
+		json_object_object_add(m, "result", json_object_new_object());
+	} else {
+		e = json_object_new_object();
+		json_object_object_add(e, "code", json_object_new_int(-32601));
+		json_object_object_add(e, "message",
+		    json_object_new_string("Method not found"));
+		json_object_object_add(m, "error", e);
+	}
+	put(m);
+}
+
+/* The answer to the request under way if line is that, else NULL. */
+static struct json_object *
+take_line(const char *line)
+{
+	struct json_object *m = json_tokener_parse(line);
+	struct json_object *id = NULL;
+
+	if (!json_object_is_type(m, json_type_object))
+		fail("a line that is no JSON-RPC message came out");
+	json_object_object_get_ex(m, "id", &id);
+	if (json_object_object_get_ex(m, "method", NULL)) {
+		show("\033[36m", "← ", string_in(m, "method"));
+		if (id != NULL)
+			answer_server(m, id);
+	} else if (!json_object_is_type(id, json_type_int) ||
+	    json_object_get_int(id) != talk.id) {
+		fail("an answer nobody waits for came out");
+	} else {
+		return m;
+	}
+	json_object_put(m);
+	return NULL;
+}
+
+/* Waits for the answer; returns its result, owned by the caller. */
+static struct json_object *
+wait_answer(void)
+{
+	int64_t end = now_ms() + ANSWER_MS;
+	struct json_object *m = NULL, *part = NULL;
+	char *line, *text;
+
+	while (m == NULL) {
+		line = reader_line(&talk.answers);
+		if (line == NULL) {
+			if (talk.answers.ended)
+				fail("mcpsplice ended before it answered");
+			if (now_ms() > end)
+				fail("no answer came");
+			reader_fill(&talk.answers, 50);
+			show_log(0);
+			continue;
+		}
+		m = take_line(line);
+		free(line);
+	}
+	if (json_object_object_get_ex(m, "error", &part)) {
+		text = xasprintf("%d  error %s: %s", talk.id,
+		    string_in(part, "code"), string_in(part, "message"));
+		show("\033[31m", "← ", text);
+		fail("the answer is an error");
+	}
+	if (!json_object_object_get_ex(m, "result", &part))
+		fail("an answer without a result");
+	json_object_get(part);
+	json_object_put(m);
+	return part;
+}
+
+/* Sends a request, shows it as shown and returns its result. */
+static struct json_object *
+ask(const char *method, struct json_object *params, const char *shown)
+{
+	char *text = xasprintf("%d  %s%s", ++talk.id, method, shown);
+
+	show("\033[32m", "→ ", text);
+	free(text);
+	put(message_new(talk.id, method, params));
+	return wait_answer();
+}
+
+static void
+show_answer(const char *what)
+{
+	char *text = xasprintf("%d  %s", talk.id, what);
+
+	show("\033[36m", "← ", text);
+	free(text);
+}
+
+/* The conversation: */
+
+/* Returns whether the server has tools. */
+static bool
+open_session(void)
+{
+	struct json_object *p = json_object_new_object();
+	struct json_object *info = json_object_new_object();
+	struct json_object *r, *part = NULL;
+	char *text;
+	bool tools;
+
+	json_object_object_add(p, "protocolVersion",
+	    json_object_new_string("2025-11-25"));
+	json_object_object_add(p, "capabilities", json_object_new_object());
+	json_object_object_add(info, "name",
+	    json_object_new_string("mcpsplice-demo"));
+	json_object_object_add(info, "version",
+	    json_object_new_string(PACKAGE_VERSION));
+	json_object_object_add(p, "clientInfo", info);
+	r = ask("initialize", p, "");
+	json_object_object_get_ex(r, "serverInfo", &part);
+	text = xasprintf("%s %s, protocol %s", string_in(part, "name"),
+	    string_in(part, "version"), string_in(r, "protocolVersion"));
+	show_answer(text);
+	free(text);
+	json_object_object_get_ex(r, "capabilities", &part);
+	tools = json_object_object_get_ex(part, "tools", NULL);
+	json_object_put(r);
+	show("\033[32m", "→ ", "notifications/initialized");
+	put(message_new(0, "notifications/initialized", NULL));
+	return tools;
+}
+
+static void
+list_tools(void)
+{
+	struct json_object *r = ask("tools/list", NULL, ""), *list = NULL;
+	struct buf names;
+	size_t i, n;
+
+	if (!json_object_object_get_ex(r, "tools", &list) ||
+	    !json_object_is_type(list, json_type_array))
+		fail("a list of tools without tools");
+	n = json_object_array_length(list);
+	buf_init(&names, 0);
+	buf_addf(&names, "%zu tools", n);
+	for (i = 0; i < n; i++)
+		buf_addf(&names, "%s%s", i == 0 ? ": " : ", ",
+		    string_in(json_object_array_get_idx(list, i), "name"));
+	if (json_object_object_get_ex(r, "nextCursor", NULL))
+		buf_adds(&names, " and more");
+	show_answer(buf_str(&names));
+	buf_free(&names);
+	json_object_put(r);
+}
+
+static void
+call_add(int a, int b)
+{
+	struct json_object *p = json_object_new_object();
+	struct json_object *arguments = json_object_new_object();
+	struct json_object *r, *part = NULL;
+	const char *text;
+	char *shown;
+
+	json_object_object_add(p, "name", json_object_new_string("add"));
+	json_object_object_add(arguments, "a", json_object_new_int(a));
+	json_object_object_add(arguments, "b", json_object_new_int(b));
+	json_object_object_add(p, "arguments", arguments);
+	shown = xasprintf("  add %d and %d", a, b);
+	r = ask("tools/call", p, shown);
+	free(shown);
+	if (!json_object_object_get_ex(r, "content", &part) ||
+	    !json_object_is_type(part, json_type_array))
+		fail("an answer without content");
+	text = string_in(json_object_array_get_idx(part, 0), "text");
+	shown = xasprintf("\"%s\"", text);
+	show_answer(shown);
+	free(shown);
+	if (strtol(text, NULL, 10) != a + b)
+		fail("the sum is wrong");
+	json_object_put(r);
+}
+
+/* Ends the input and waits for an orderly end. */
+static void
+close_session(void)
+{
+	int64_t end = now_ms() + END_MS;
+	int status;
+
+	close(talk.requests);
+	while (!talk.answers.ended) {
+		if (now_ms() > end)
+			fail("mcpsplice did not end after its input");
+		reader_fill(&talk.answers, 50);
+		show_log(0);
+	}
+	if (talk.answers.held.n > 0)
+		fail("something came out after the last answer");
+	if (waitpid(talk.proxy, &status, 0) != talk.proxy || status != 0)
+		fail("mcpsplice did not end with status 0");
+	talk.proxy = 0;
+	show_log(0);
+}
+
+/* Both sides: */
+
+/* Starts the bundled server; returns its URL, owned by the caller. */
+static char *
+start_server(char *path)
+{
+	char *argv[] = { path, (char[]){ "--log" }, (char[]){ "--style" },
+		(char[]){ "rotate" }, (char[]){ "--forget-after" },
+		(char[]){ "2" }, NULL };
+	int out[2], err[2], port = 0;
+	struct reader r;
+	char *line;
+
+	make_pipe(out);
+	make_pipe(err);
+	talk.server = start(argv, -1, out[1], err[1]);
+	close(out[1]);
+	close(err[1]);
+	reader_init(&talk.log, err[0]);
+	reader_init(&r, out[0]);
+	while ((line = reader_line(&r)) == NULL)
+		if (!reader_fill(&r, END_MS))
+			fail("the bundled server did not start");
+	if (strncmp(line, "listening on ", 13) == 0)
+		port = (int)strtol(line + 13, NULL, 10);
+	free(line);
+	buf_free(&r.held);
+	close(out[0]);
+	return xasprintf("http://127.0.0.1:%d/mcp", port);
+}
+
+static void
+stop_server(void)
+{
+	int status;
+
+	kill(talk.server, SIGTERM);
+	if (waitpid(talk.server, &status, 0) != talk.server || status != 0)
+		fail("the server did not end in order");
+	talk.server = 0;
+	show_log(0);
+}
+
+static void
+start_proxy(char *const *argv)
+{
+	int in[2], out[2];
+
+	make_pipe(in);
+	make_pipe(out);
+	talk.proxy = start(argv, in[0], out[1], -1);
+	close(in[0]);
+	close(out[1]);
+	talk.requests = in[1];
+	reader_init(&talk.answers, out[0]);
+}
+
+/* The calls that a server which forgets must survive. */
+static int
+talk_bundled(void)
+{
+	int i;
+
+	open_session();
+	list_tools();
+	for (i = 1; i <= CALLS; i++)
+		call_add(i, i + 1);
+	close_session();
+	stop_server();
+	if (talk.lost == 0)
+		fail("the server refused nothing: nothing was shown");
+	printf("\n%d sessions lost, %d calls, %d answers, the client noticed "
+	       "nothing\n",
+	    talk.lost, CALLS, CALLS);
+	return 0;
+}
+
+static int
+talk_real(void)
+{
+	if (open_session())
+		list_tools();
+	else
+		puts("  the server has no tools");
+	close_session();
+	puts("\nthe server was reached and the session ended; no tool was "
+	     "called");
+	return 0;
+}
+
+int
+main(int argc, char **argv)
+{
+	bool bundled = argc > 2 && strcmp(argv[1], "--server") == 0;
+	char **command = argv + (bundled ? 3 : 1);
+	char *url, **full;
+	int n = argc - (bundled ? 3 : 1), i;
+
+	if (n < 1) {
+		fputs("usage: demo_talk [--server DEMO_SERVER] MCPSPLICE "
+		      "[ARG ...]\n",
+		    stderr);
+		return 2;
+	}
+	signal(SIGPIPE, SIG_IGN);
+	talk.colour = isatty(1) && getenv("NO_COLOR") == NULL;
+	if (!bundled) {
+		start_proxy(command);
+		return talk_real();
+	}
+	url = start_server(argv[2]);
+	full = xcalloc((size_t)n + 2, sizeof *full);
+	for (i = 0; i < n; i++)
+		full[i] = command[i];
+	full[n] = url;
+	start_proxy(full);
+	free(full);
+	free(url);
+	return talk_bundled();
+}

@@ -1,0 +1,635 @@
+"""Runs mcpsplice, talks to it over its stdin and stdout with deadlines, and
+judges every line it writes.
+
+The program is named by the environment variable MCPSPLICE.  main() runs the
+cases of a file side by side in threads, since most of them wait; those marked
+with @alone run afterwards, one at a time, because their point is timing or
+memory.
+"""
+
+import collections
+import concurrent.futures
+import faulthandler
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+if sys.version_info < (3, 9) or not hasattr(os, "openpty"):
+    sys.stderr.write("python3 is too old for these tests\n")
+    sys.exit(77)
+
+import faultserver
+
+LIVE = 20.0             # for liveness only
+ENV_KEPT = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS",
+            "TSAN_OPTIONS", "LD_LIBRARY_PATH", "LLVM_PROFILE_FILE")
+PROGRAM = os.environ.get("MCPSPLICE", "")
+
+
+def sanitized():
+    """Is the program built with a sanitizer?  Then figures mean nothing."""
+    with open(PROGRAM, "rb") as f:
+        data = f.read()
+    return b"__asan_init" in data or b"__tsan_init" in data or \
+        b"__ubsan_handle" in data
+
+
+def alone(fn):
+    fn.alone = True
+    return fn
+
+
+class Num(str):
+    """A number as it was written."""
+
+
+def idkey(value):
+    if isinstance(value, Num):
+        return ("n", str(value))
+    return ("s", value)
+
+
+def bad_constant(name):
+    raise ValueError("not JSON: " + name)
+
+
+def exact(line):
+    """Parses strictly, numbers stay text."""
+    return json.loads(line.decode("utf-8"), parse_int=Num, parse_float=Num,
+                      parse_constant=bad_constant)
+
+
+def fault_of(m):
+    """Why m is no JSON-RPC message, or None."""
+    if not isinstance(m, dict):
+        return "not an object"
+    if m.get("jsonrpc") != "2.0":
+        return "no jsonrpc 2.0"
+    if "method" in m:
+        if not isinstance(m["method"], str):
+            return "method is no string"
+        if "result" in m or "error" in m:
+            return "both a request and an answer"
+        if "id" in m and not isinstance(m["id"], str):
+            return "a request with a bad id"
+        return None
+    if ("result" in m) == ("error" in m):
+        return "not exactly one of result and error"
+    if "result" in m and "id" not in m:
+        return "a result without id"
+    if "id" in m and not isinstance(m["id"], str):
+        return "an answer with a bad id"
+    if "error" in m:
+        e = m["error"]
+        if not isinstance(e, dict) or not isinstance(e.get("code"), Num) or \
+                not isinstance(e.get("message"), str):
+            return "a bad error object"
+    return None
+
+
+def request(ident, method, params=None):
+    m = {"jsonrpc": "2.0", "id": ident, "method": method}
+    if params is not None:
+        m["params"] = params
+    return m
+
+
+def note(method, params=None):
+    m = {"jsonrpc": "2.0", "method": method}
+    if params is not None:
+        m["params"] = params
+    return m
+
+
+def init(ident=1, version="2025-11-25", capabilities=None):
+    return request(ident, "initialize",
+                   {"protocolVersion": version,
+                    "capabilities": capabilities or {},
+                    "clientInfo": {"name": "e2e", "version": "1"}})
+
+
+def call(ident, name="echo", **args):
+    return request(ident, "tools/call", {"name": name, "arguments": args})
+
+
+INITIALIZED = note("notifications/initialized")
+
+
+def lines(*messages):
+    """Messages as the bytes of a pipe."""
+    return b"".join((m if isinstance(m, bytes) else json.dumps(m).encode())
+                    + b"\n" for m in messages)
+
+
+class Splice:
+    """One running mcpsplice."""
+
+    def __init__(self, case, args, server=None, env=None,
+                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, reader=True,
+                 cwd=None):
+        self.case = case
+        self.server = server
+        self.sent = collections.Counter()   # id -> answers that are due
+        self.silent = set()                 # ids that must not be answered
+        self.idless = 0                     # errors without id that are due
+        self.lines = []                     # (bytes, time)
+        self.messages = []                  # parsed, or None
+        self.tail = bytearray()
+        self.eof = False
+        self.next_id = 100
+        self.cond = threading.Condition()
+        self.finished = False
+        self.err_path = os.path.join(case.tmp, "stderr-%d" % case.count())
+        self.err_file = open(self.err_path, "wb")
+        full = {k: os.environ[k] for k in ENV_KEPT if k in os.environ}
+        full.update({"HOME": case.home, "LANG": "C.UTF-8"})
+        full.update(env or {})
+        full = {k: v for k, v in full.items() if v is not None}
+        self.started = time.monotonic()
+        self.proc = subprocess.Popen([PROGRAM] + [str(a) for a in args],
+                                     stdin=stdin, stdout=stdout,
+                                     stderr=self.err_file, env=full, cwd=cwd,
+                                     bufsize=0)
+        self.pid = self.proc.pid
+        self.thread = None
+        if reader and self.proc.stdout:
+            self.read()
+
+    # stdout
+
+    def read(self):
+        """Starts to read stdout."""
+        self.thread = threading.Thread(target=self._read, daemon=True)
+        self.thread.start()
+
+    def _read(self):
+        fd = self.proc.stdout.fileno()
+        while True:
+            try:
+                data = os.read(fd, 1 << 20)
+            except OSError:
+                data = b""
+            if not data:
+                break
+            self._feed(data)
+        with self.cond:
+            self.eof = True
+            self.cond.notify_all()
+
+    def _feed(self, data):
+        start = len(self.tail)
+        self.tail += data
+        pos = self.tail.find(b"\n", start)
+        if pos < 0:
+            return
+        now = time.monotonic()
+        whole = bytes(self.tail)
+        begin = 0
+        out = []
+        while pos >= 0:
+            line = whole[begin:pos]
+            begin = pos + 1
+            pos = whole.find(b"\n", begin)
+            try:
+                parsed = json.loads(line) if len(line) < 1 << 24 else None
+            except ValueError:
+                parsed = None
+            out.append(((line, now), parsed))
+        del self.tail[:begin]
+        with self.cond:
+            for line, parsed in out:
+                self.lines.append(line)
+                self.messages.append(parsed)
+            self.cond.notify_all()
+
+    def find(self, test, seconds=LIVE, after=0):
+        """The first message that passes test, waiting so long, or None;
+        the first `after` ones do not count."""
+        end = time.monotonic() + seconds
+        at = after
+        with self.cond:
+            while True:
+                while at < len(self.messages):
+                    m = self.messages[at]
+                    if m is not None and test(m):
+                        return m
+                    at += 1
+                left = end - time.monotonic()
+                if left <= 0 or self.eof:
+                    return None
+                self.cond.wait(left)
+
+    def answer(self, ident, seconds=LIVE):
+        """The answer to that id; the test fails when it does not come."""
+        m = self.find(lambda m: "method" not in m and m.get("id") == ident
+                      and type(m.get("id")) is type(ident), seconds)
+        if m is None:
+            self.case.fail("no answer to %r in %.1f s; status %s; stdout %r; "
+                           "stderr %s" %
+                           (ident, seconds, self.proc.poll(),
+                            self.raw_lines()[-5:], self.err()[-2000:]))
+        return m
+
+    def when(self, ident):
+        """When the answer to that id was read."""
+        self.answer(ident)
+        with self.cond:
+            for (_, t), m in zip(self.lines, self.messages):
+                if m and m.get("id") == ident and "method" not in m:
+                    return t
+
+    def server_message(self, method, seconds=LIVE):
+        m = self.find(lambda m: m.get("method") == method, seconds)
+        if m is None:
+            self.case.fail("no %s in %.1f s; stderr %s" %
+                           (method, seconds, self.err()[-2000:]))
+        return m
+
+    def count_messages(self, method):
+        with self.cond:
+            return sum(1 for m in self.messages
+                       if m and m.get("method") == method)
+
+    def raw_lines(self):
+        with self.cond:
+            return [line[:300] for line, _ in self.lines]
+
+    def big_line(self, seconds=LIVE, at=-1, least=1):
+        """Waits for `least` lines, returns one whole."""
+        end = time.monotonic() + seconds
+        with self.cond:
+            while len(self.lines) < least and not self.eof:
+                left = end - time.monotonic()
+                if left <= 0:
+                    break
+                self.cond.wait(left)
+            if len(self.lines) < least:
+                self.case.fail("only %d of %d lines; stderr %s" %
+                               (len(self.lines), least, self.err()[-2000:]))
+            return self.lines[at]
+
+    # stdin
+
+    def write(self, data):
+        fd = self.proc.stdin.fileno()
+        view = memoryview(data)
+        while view:
+            view = view[os.write(fd, view[:1 << 20]):]
+
+    def raw(self, data, answers=(), idless=0):
+        """Bytes that the books do not understand by themselves."""
+        for a in answers:
+            self.sent[a if isinstance(a, tuple) else self.key(a)] += 1
+        self.idless += idless
+        self.write(data)
+
+    @staticmethod
+    def key(ident):
+        if isinstance(ident, str) and not isinstance(ident, Num):
+            return ("s", ident)
+        return ("n", json.dumps(ident) if not isinstance(ident, Num)
+                else str(ident))
+
+    def book(self, data):
+        for line in data.split(b"\n"):
+            if not line.strip():
+                continue
+            m = exact(line)
+            if isinstance(m, dict) and "method" in m and "id" in m:
+                self.sent[idkey(m["id"])] += 1
+
+    def send(self, *messages):
+        data = lines(*messages)
+        self.book(data)
+        self.write(data)
+
+    def ask(self, method, params=None, seconds=LIVE):
+        """Sends a request and returns its answer."""
+        return self.answer(self.start(method, params), seconds)
+
+    def start(self, method, params=None):
+        self.next_id += 1
+        self.send(request(self.next_id, method, params))
+        return self.next_id
+
+    def tool(self, name="echo", seconds=LIVE, **args):
+        return self.ask("tools/call", {"name": name, "arguments": args},
+                        seconds)
+
+    def hello(self, version="2025-11-25", capabilities=None):
+        """The handshake; returns the answer to initialize."""
+        self.send(init("hello", version, capabilities))
+        answer = self.answer("hello")
+        if "result" not in answer:
+            self.case.fail("initialize: %r; stderr %s" %
+                           (answer, self.err()[-2000:]))
+        before = self.server and len(self.server.requests)
+        self.send(INITIALIZED)
+        if self.server:
+            self.server.wait(lambda: self.settled(before), 2)
+        return answer
+
+    def settled(self, before):
+        """Has the server had initialized, and the GET that follows it?"""
+        new = self.server.requests[before:]
+        return any(r.method == "GET" and r.started for r in new) and \
+            any(r.rpc == "notifications/initialized" and r.done for r in new)
+
+    def cancel(self, ident):
+        """A cancelled request gets no answer."""
+        self.silent.add(self.key(ident))
+        self.send(note("notifications/cancelled", {"requestId": ident}))
+
+    def close(self):
+        if self.proc.stdin and not self.proc.stdin.closed:
+            try:
+                self.proc.stdin.close()
+            except OSError:
+                pass
+
+    # the process
+
+    def err(self):
+        with open(self.err_path, "rb") as f:
+            return f.read().decode("utf-8", "backslashreplace")
+
+    def alive(self):
+        return self.proc.poll() is None
+
+    def status_kb(self, name):
+        with open("/proc/%d/status" % self.pid) as f:
+            for line in f:
+                if line.startswith(name + ":"):
+                    return int(line.split()[1])
+        return None
+
+    def rss_kb(self):
+        return self.status_kb("VmRSS")
+
+    def peak_kb(self):
+        return self.status_kb("VmHWM")
+
+    def kill(self):
+        if self.proc.poll() is None:
+            self.proc.kill()
+        self.proc.wait()
+        self.finished = True
+        self.shut()
+
+    def shut(self):
+        self.close()
+        if self.thread:
+            self.thread.join(LIVE)
+        if self.proc.stdout:
+            self.proc.stdout.close()
+        self.err_file.close()
+
+    def wait(self, seconds=LIVE):
+        """Exit status; the test fails when the process stays."""
+        patience = seconds
+        try:
+            # Popen.wait with a timeout polls every 50 ms: too coarse
+            if self.proc.poll() is None and hasattr(os, "pidfd_open"):
+                fd = os.pidfd_open(self.pid)
+                select.select([fd], [], [], seconds)
+                os.close(fd)
+                seconds = 0.1
+            return self.proc.wait(seconds)
+        except subprocess.TimeoutExpired:
+            err = self.err()[-2000:]
+            self.kill()
+            self.case.fail("still there after %.1f s; stdout %r; stderr %s" %
+                           (patience, self.raw_lines()[-5:], err))
+
+    def finish(self, status=0, seconds=LIVE):
+        """EOF, exit status, and the books: see check()."""
+        self.finished = True
+        self.close()
+        got = self.wait(seconds)
+        self.shut()
+        self.case.assertEqual(got, status, "exit status; stderr %s" %
+                              self.err()[-2000:])
+        self.check()
+
+    def check(self):
+        """stdout is one valid message per line; each request has exactly one
+        answer; nothing else was answered."""
+        case = self.case
+        case.assertEqual(bytes(self.tail[:200]), b"", "stdout ends in no LF")
+        got = collections.Counter()
+        idless = 0
+        for line, _ in self.lines:
+            if len(line) >= 1 << 24:
+                head = exact(line[:200].split(b',"result"')[0] + b"}")
+                got[idkey(head["id"])] += 1
+                continue
+            try:
+                m = exact(line)
+            except ValueError as e:
+                case.fail("stdout: %r: %s" % (line[:300], e))
+            why = fault_of(m)
+            if why:
+                case.fail("stdout: %r: %s" % (line[:300], why))
+            if "method" in m:
+                continue
+            if "id" not in m:
+                idless += 1
+            else:
+                got[idkey(m["id"])] += 1
+        due = collections.Counter({k: n for k, n in self.sent.items()
+                                   if k not in self.silent})
+        if got != due:
+            case.fail("answers: missing %r, too many %r; stderr %s" %
+                      (dict(due - got), dict(got - due), self.err()[-2000:]))
+        case.assertEqual(idless, self.idless, "errors without id")
+
+
+class Case(unittest.TestCase):
+    longMessage = True
+    maxDiff = 2000
+
+    def setUp(self):
+        self.tmp = tempfile.mkdtemp(prefix="mcpsplice-e2e-")
+        self.home = os.path.join(self.tmp, "home")
+        os.mkdir(self.home)
+        self.numbers = 0
+        self.running = []
+        self.servers = []
+
+    def tearDown(self):
+        result = self._outcome.result
+        failed = bool(result.failures or result.errors)
+        try:
+            for p in self.running:
+                if p.finished:
+                    continue
+                if failed:
+                    p.kill()
+                else:
+                    p.finish()
+            for s in self.servers:
+                self.assertEqual(s.errors, [], "the test's own server")
+        finally:
+            for p in self.running:
+                if p.proc.poll() is None:
+                    p.kill()
+            for s in self.servers:
+                s.close()
+            shutil.rmtree(self.tmp, ignore_errors=True)
+
+    def count(self):
+        self.numbers += 1
+        return self.numbers
+
+    def path(self, name, data=None, mode=None):
+        """A file below the test's own folder."""
+        p = os.path.join(self.tmp, name)
+        if data is not None:
+            os.makedirs(os.path.dirname(p), exist_ok=True)
+            with open(p, "wb") as f:
+                f.write(data.encode() if isinstance(data, str) else data)
+            if mode is not None:
+                os.chmod(p, mode)
+        return p
+
+    def mcp(self, **kw):
+        s = faultserver.Mcp(**kw)
+        self.servers.append(s)
+        return s
+
+    def http(self, handler, **kw):
+        s = faultserver.Server(handler, **kw)
+        self.servers.append(s)
+        return s
+
+    def splice(self, server, *args, **kw):
+        url = [server.url] if hasattr(server, "url") else \
+            [] if server is None else [server]
+        known = isinstance(server, faultserver.Mcp)
+        p = Splice(self, url + list(args), server if known else None, **kw)
+        self.running.append(p)
+        return p
+
+    def pair(self, *args, **kw):
+        """A server and a splice that have shaken hands."""
+        server_kw = kw.pop("server", {})
+        s = self.mcp(**server_kw)
+        p = self.splice(s, *args, **kw)
+        p.hello()
+        return s, p
+
+    def once(self, args, data=b"", env=None, seconds=LIVE, **kw):
+        """Runs to the end on the given stdin: status, stdout, stderr."""
+        full = {k: os.environ[k] for k in ENV_KEPT if k in os.environ}
+        full.update({"HOME": self.home, "LANG": "C.UTF-8"})
+        full.update(env or {})
+        full = {k: v for k, v in full.items() if v is not None}
+        if "stdin" not in kw:
+            kw["input"] = data
+        r = subprocess.run([PROGRAM] + [str(a) for a in args], env=full,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                           timeout=seconds, **kw)
+        return r.returncode, r.stdout, r.stderr.decode("utf-8",
+                                                       "backslashreplace")
+
+    def our_error(self, answer, reason=None, ran=None, code=-32603):
+        """An error of mcpsplice's own, in the agreed form."""
+        self.assertIn("error", answer)
+        e = answer["error"]
+        self.assertEqual(e["code"], code, e)
+        self.assertEqual(e.get("data", {}).get("source"), "mcpsplice", e)
+        if reason is not None:
+            self.assertEqual(e["data"].get("reason"), reason, e)
+        if ran is not None:
+            self.assertEqual(e["data"].get("ran"), ran, e)
+        return e
+
+    def settle(self, seconds):
+        """Time in which nothing may happen."""
+        time.sleep(seconds)
+
+
+def gone(pid):
+    """Is the process no more, or no more than a zombie?"""
+    try:
+        with open("/proc/%d/stat" % pid) as f:
+            return f.read().rpartition(")")[2].split()[0] in "ZX"
+    except FileNotFoundError:
+        return True
+    except OSError:
+        try:
+            os.kill(pid, 0)
+            return False
+        except ProcessLookupError:
+            return True
+
+
+class Outcome(unittest.TestResult):
+    """The result of one case."""
+
+
+def run_one(test):
+    result = Outcome()
+    begin = time.monotonic()
+    test.run(result)
+    return test, result, time.monotonic() - begin
+
+
+def report(test, result, seconds):
+    name = "%s.%s" % (type(test).__name__, test._testMethodName)
+    word = "ok"
+    if result.skipped:
+        word = "skip (%s)" % result.skipped[0][1]
+    if result.failures or result.errors:
+        word = "FAIL"
+    print("%-58s %5.1f s  %s" % (name, seconds, word), flush=True)
+    for _, text in result.failures + result.errors:
+        print("    " + text.replace("\n", "\n    "), flush=True)
+    return word == "FAIL"
+
+
+def main(needs_program=True, workers=8, after=None):
+    """Runs the cases of the calling file, then after(); arguments select by
+    substring."""
+    if needs_program and not os.access(PROGRAM, os.X_OK):
+        sys.stderr.write("MCPSPLICE=%r names no program\n" % PROGRAM)
+        sys.exit(1)
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    faulthandler.dump_traceback_later(
+        float(os.environ.get("E2E_TIMEOUT", "300")), exit=True)
+    tests = []
+
+    def collect(suite):
+        for t in suite:
+            if isinstance(t, unittest.TestSuite):
+                collect(t)
+            elif len(sys.argv) < 2 or any(a in t.id() for a in sys.argv[1:]):
+                tests.append(t)
+
+    collect(unittest.defaultTestLoader.loadTestsFromModule(
+        sys.modules["__main__"]))
+    apart = [t for t in tests
+             if getattr(getattr(t, t._testMethodName), "alone", False)]
+    together = [t for t in tests if t not in apart]
+    begin = time.monotonic()
+    bad = 0
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        jobs = [pool.submit(run_one, t) for t in together]
+        for job in concurrent.futures.as_completed(jobs):
+            bad += report(*job.result())
+    for t in apart:
+        bad += report(*run_one(t))
+    print("%d cases, %d failed, %.1f s" %
+          (len(tests), bad, time.monotonic() - begin), flush=True)
+    if after:
+        after()
+    # Handlers of the servers may still sleep in daemon threads.
+    os._exit(1 if bad or not tests else 0)

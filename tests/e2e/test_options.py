@@ -1,0 +1,574 @@
+"""Options, configuration files, the environment, and where secrets go."""
+
+import json
+import os
+import signal
+
+import support
+from support import INITIALIZED, init, lines, request
+
+CANARY = "canary-5ecret-%d"
+
+
+class HeaderOptions(support.Case):
+    def sent(self, *args, **kw):
+        """The headers that the server saw, the same on each request."""
+        s = self.mcp()
+        s.on_get = s.listen
+        p = self.splice(s, *args, **kw)
+        p.hello()
+        s.stream()
+        p.tool()
+        p.finish()
+        self.assertEqual({r.method for r in s.requests},
+                         {"POST", "GET", "DELETE"})
+        return s.requests
+
+    def each(self, requests, name, values):
+        for r in requests:
+            self.assertEqual(r.all(name), values, r)
+
+    def test_forms(self):
+        r = self.sent("-H", "X-A: one", "-HX-B:two", "--header", "X-C:  3 ",
+                      "--header=X-D: a: b", "-H", "X-E: \u00fc")
+        self.each(r, "X-A", ["one"])
+        self.each(r, "X-B", ["two"])
+        self.each(r, "X-C", ["3"])
+        self.each(r, "X-D", ["a: b"])
+
+    def test_repeated(self):
+        r = self.sent("-H", "X-A: one", "-H", "X-A: two")
+        for x in r:
+            self.assertEqual(", ".join(x.all("X-A")), "one, two")
+
+    def test_from_a_file(self):
+        f = self.path("h", "# comment\nX-A: one\n\nX-B:two\r\n", 0o600)
+        for args in (("-H", "@" + f), ("--header-file", f)):
+            r = self.sent(*args)
+            self.each(r, "X-A", ["one"])
+            self.each(r, "X-B", ["two"])
+
+    def test_missing_file(self):
+        s = self.mcp()
+        status, out, err = self.once([s.url, "-H", "@/nonexistent/h"])
+        self.assertEqual((status, out), (2, b""))
+        self.assertIn("/nonexistent/h", err)
+
+    def test_variables(self):
+        env = {"TOK": "v1", "WITH": "${TOK}"}
+        r = self.sent("-H", "X-A: Bearer ${TOK}!", "-H", "X-B:${WITH}",
+                      "-H", "X-C: $${TOK} $5", env=env)
+        self.each(r, "X-A", ["Bearer v1!"])
+        self.each(r, "X-B", ["${TOK}"])
+        self.each(r, "X-C", ["${TOK} $5"])
+
+    def test_missing_variable(self):
+        s = self.mcp()
+        status, out, err = self.once([s.url, "-H", "X-A: ${NOT_SET_HERE}"])
+        self.assertEqual((status, out), (2, b""))
+        self.assertIn("NOT_SET_HERE", err)
+
+    def test_refused_names(self):
+        for name in ("Accept", "content-type", "Mcp-Session-Id",
+                     "MCP-Protocol-Version", "mcp-anything"):
+            with self.subTest(name):
+                status, out, err = self.once(
+                    ["http://127.0.0.1:9/", "-H", name + ": x"])
+                self.assertEqual((status, out), (2, b""))
+                self.assertIn(name.lower(), err.lower())
+
+    def test_refused_names_in_a_file(self):
+        f = self.path("h", "Accept: x\n", 0o600)
+        status, out, err = self.once(["http://127.0.0.1:9/", "-H", "@" + f])
+        self.assertEqual((status, out), (2, b""))
+
+    def test_broken_lines(self):
+        for bad in ("no colon", ": empty name", "X A: blank in the name",
+                    "X-A: line\r\nX-Evil: 1", "X-A: line\nX-Evil: 1"):
+            with self.subTest(bad):
+                status, out, err = self.once(["http://127.0.0.1:9/", "-H",
+                                              bad])
+                self.assertEqual((status, out), (2, b""))
+
+    def test_split_through_a_variable(self):
+        """A newline in a variable makes no second header."""
+        s = self.mcp()
+        status, out, err = self.once(
+            [s.url, "-H", "X-A: ${V}"], lines(init(1)),
+            env={"V": "a\r\nX-Evil: 1"})
+        self.assertFalse([r for r in s.requests if r.get("X-Evil")])
+
+    def test_user_agent(self):
+        r = self.sent("-A", "mine/2")
+        self.each(r, "User-Agent", ["mine/2"])
+
+    def test_authorization_by_header(self):
+        r = self.sent("-H", "Authorization: Bearer abc")
+        self.each(r, "Authorization", ["Bearer abc"])
+
+    def test_bearer_env(self):
+        r = self.sent("--bearer-env", "MY_TOKEN", env={"MY_TOKEN": "t0k"})
+        self.each(r, "Authorization", ["Bearer t0k"])
+
+    def test_bearer_env_missing(self):
+        status, out, err = self.once(["http://127.0.0.1:9/", "--bearer-env",
+                                      "NOT_SET_HERE"])
+        self.assertEqual((status, out), (2, b""))
+        self.assertIn("NOT_SET_HERE", err)
+
+    def test_bearer_file(self):
+        f = self.path("token", " t0k-1\n", 0o600)
+        s = self.mcp()
+        p = self.splice(s, "--bearer-file", f)
+        p.hello()
+        p.tool()
+        self.assertEqual({r.get("Authorization") for r in s.requests},
+                         {"Bearer t0k-1"})
+        # replaced by rename, as secret mounts do
+        g = self.path("token.new", "t0k-2\n", 0o600)
+        os.rename(g, f)
+        self.assertTrue(s.wait(
+            lambda: p.tool() and
+            s.executed[-1].get("Authorization") == "Bearer t0k-2", 6))
+        p.finish()
+        self.assertEqual(s.requests[-1].get("Authorization"), "Bearer t0k-2")
+
+    def test_bearer_file_missing(self):
+        status, out, err = self.once(["http://127.0.0.1:9/", "--bearer-file",
+                                      "/nonexistent/t"])
+        self.assertEqual((status, out), (2, b""))
+        self.assertIn("/nonexistent/t", err)
+
+    def test_401(self):
+        s = self.mcp(init=[lambda rx, tx: tx.body(401, headers=[
+            ("WWW-Authenticate", 'Bearer realm="x"')])] * 2)
+        p = self.splice(s)
+        p.send(init(1))
+        e = self.our_error(p.answer(1), "auth_required", "no")
+        self.assertEqual(e["data"]["httpStatus"], 401)
+        self.assertTrue("--bearer" in e["message"] or "-H" in e["message"])
+        self.assertTrue(p.alive())
+        p.finish()
+
+    def test_401_later(self):
+        s, p = self.pair()
+        s.methods["tools/call"] = lambda rx, tx: tx.body(401)
+        self.our_error(p.tool(), "auth_required", "no")
+        p.finish()
+        self.assertEqual(s.inits(), 1)
+
+
+class Cookies(support.Case):
+    def talk(self, *args):
+        s = self.mcp(init_headers=[("Set-Cookie", "lb=node7; Path=/")])
+        p = self.splice(s, *args)
+        p.hello()
+        p.tool()
+        p.finish()
+        return [r.get("Cookie") for r in s.requests]
+
+    def test_kept(self):
+        got = self.talk()
+        self.assertIsNone(got[0])
+        self.assertEqual(set(got[1:]), {"lb=node7"})
+
+    def test_not_kept(self):
+        self.assertEqual(set(self.talk("--no-cookies")), {None})
+
+    def test_kept_over_a_renewal(self):
+        s = self.mcp(init_headers=[("Set-Cookie", "lb=node7")])
+        p = self.splice(s)
+        p.hello()
+        s.forget()
+        p.tool()
+        p.finish()
+        self.assertEqual(s.seen("initialize")[1].get("Cookie"), "lb=node7")
+
+
+class Network(support.Case):
+    def test_unix_socket(self):
+        path = self.path("s.sock")
+        s = self.mcp(unix=path)
+        for url in ("http://localhost/mcp", "http://anything.example/mcp"):
+            p = self.splice(url, "--unix-socket", path)
+            p.hello()
+            self.assertIn("result", p.tool())
+            p.finish()
+        self.assertEqual(s.requests[0].get("Host"), "localhost")
+
+    def test_unix_socket_missing(self):
+        p = self.splice("http://localhost/mcp", "--unix-socket",
+                        self.path("none.sock"), "--init-timeout", "1")
+        p.send(init(1))
+        self.our_error(p.answer(1), "upstream_unreachable", "no")
+        p.finish()
+
+    def test_resolve_and_allow_http(self):
+        s = self.mcp()
+        url = "http://mcp.test:%d/mcp" % s.port
+        p = self.splice(url, "--allow-http", "--resolve",
+                        "mcp.test:%d:127.0.0.1" % s.port)
+        p.hello()
+        p.finish()
+        self.assertEqual(s.requests[0].get("Host"), "mcp.test:%d" % s.port)
+
+    def test_localhost_names_are_free(self):
+        s = self.mcp()
+        for host in ("localhost", "a.localhost"):
+            p = self.splice("http://%s:%d/mcp" % (host, s.port), "-4",
+                            "--resolve", "%s:%d:127.0.0.1" % (host, s.port))
+            p.hello()
+            p.finish()
+
+    def test_plain_http_elsewhere_is_refused(self):
+        for url in ("http://mcp.example/mcp", "http://192.0.2.1/",
+                    "http://127.0.0.1.example/", "http://0x7f.1.example/",
+                    "http://localhost.example/", "http://[2001:db8::1]/"):
+            with self.subTest(url):
+                status, out, err = self.once([url])
+                self.assertEqual((status, out), (2, b""))
+                self.assertIn("--allow-http", err)
+
+    def test_families(self):
+        s = self.mcp()
+        p = self.splice(s, "-4")
+        p.hello()
+        p.finish()
+        p = self.splice("http://localhost:%d/mcp" % s.port, "-6",
+                        "--init-timeout", "1")
+        p.send(init(1))
+        self.assertIn("error", p.answer(1))
+        p.finish()
+
+    def test_bad_urls(self):
+        for url, hint in (("localhost:8080/mcp", "http://localhost:8080/mcp"),
+                          ("127.0.0.1:8080", "http://127.0.0.1:8080"),
+                          ("mcp.example.com/mcp",
+                           "https://mcp.example.com/mcp"),
+                          ("ftp://x/", "http"), ("http://", None),
+                          ("", None), ("http://a b/", None),
+                          ("http://127.0.0.1:99999/", None)):
+            with self.subTest(url):
+                status, out, err = self.once([url])
+                self.assertEqual((status, out), (2, b""), err)
+                self.assertNotEqual(err, "")
+                if hint:
+                    self.assertIn(hint, err)
+
+
+class Usage(support.Case):
+    def test_unknown_option(self):
+        status, out, err = self.once(["--bearer-fil", "http://127.0.0.1:9/"])
+        self.assertEqual((status, out), (2, b""))
+        self.assertIn("--bearer-file", err)
+
+    def test_unknown_option_at_a_terminal(self):
+        master, slave = os.openpty()
+        try:
+            status, out, err = self.once(["--nonsense", "http://127.0.0.1/"],
+                                         stdin=slave, seconds=10)
+        finally:
+            os.close(master)
+            os.close(slave)
+        self.assertEqual((status, out), (2, b""))
+        self.assertIn("--nonsense", err)
+
+    def test_one_waiting_request_is_told(self):
+        """A host shows the error of initialize, rarely stderr."""
+        for args in (["--bearer-fil", "x", "http://127.0.0.1:9/"],
+                     ["localhost:8080/mcp"], ["http://mcp.example/"],
+                     [], ["http://127.0.0.1:9/", "-H", "Accept: x"]):
+            with self.subTest(args):
+                p = self.splice(None, *args)
+                p.send(init("i-1"))
+                m = p.answer("i-1")
+                self.assertEqual(m["error"]["data"]["source"], "mcpsplice")
+                # stdin is still open, it ends all the same
+                self.assertEqual(p.wait(5), 2, p.err())
+                p.finish(2)
+                words = m["error"]["message"]
+                if args and args[0] == "--bearer-fil":
+                    self.assertIn("--bearer-file", words)
+                if args and args[0].startswith("localhost"):
+                    self.assertIn("http://localhost:8080/mcp", words)
+
+    def test_two_waiting_requests(self):
+        """One is answered, for the one that a host sends first."""
+        status, out, err = self.once(["--nonsense"], lines(
+            init(1), request(2, "tools/list")))
+        self.assertEqual(status, 2)
+        self.assertEqual(json.loads(out.splitlines()[0])["id"], 1)
+
+    def test_rubbish_waiting(self):
+        for data in (b"rubbish\n", b"\xff\0\n", lines(INITIALIZED),
+                     b'{"jsonrpc":"2.0","id":null,"method":"x"}\n'):
+            status, out, err = self.once(["--nonsense"], data, seconds=10)
+            self.assertEqual(status, 2)
+            for line in out.splitlines():
+                self.assertNotIn("result", json.loads(line))
+
+    def test_help(self):
+        status, out, err = self.once(["--help"])
+        self.assertEqual(status, 0)
+        text = out.decode()
+        self.assertLessEqual(len(text.splitlines()), 40)
+        self.assertLessEqual(max(map(len, text.splitlines())), 80)
+        for word in ("--header", "--bearer-file", "--proxy", "--cacert",
+                     "--handshake", "--config"):
+            self.assertIn(word, text)
+        self.assertEqual(err, "")
+
+    def test_version(self):
+        status, out, err = self.once(["--version"])
+        self.assertEqual(status, 0)
+        self.assertRegex(out.decode(), r"(?m)^mcpsplice \d")
+        self.assertRegex(out.decode(), r"libcurl[/ ]\d")
+        self.assertRegex(out.decode(), r"libevent[/ ]\d")
+
+    def test_no_url(self):
+        status, out, err = self.once([])
+        self.assertEqual((status, out), (2, b""))
+        self.assertIn("URL", err)
+
+    def test_bad_values(self):
+        for args in (["--init-timeout", "soon"], ["--max-result", "many"],
+                     ["--replay", "always"], ["--max-inflight", "0"],
+                     ["--max-depth", "-1"], ["--log-format", "xml"],
+                     ["--init-timeout"], ["--fail=maybe"],
+                     ["--connect-timeout", "99999999999999"]):
+            with self.subTest(args):
+                status, out, err = self.once(["http://127.0.0.1:9/"] + args)
+                self.assertEqual((status, out), (2, b""))
+                self.assertIn(args[0].split("=")[0], err)
+
+    def test_mcp_remotes_arguments(self):
+        """Its list as it stands in people's configurations."""
+        h = self.path("h", "X-F: 1\n", 0o600)
+        s = self.mcp()
+        p = self.splice(
+            s, "3334", "--header", "X-A:${V}", "--header-file", h,
+            "--host", "127.0.0.1", "--transport", "http-first",
+            "--allow-http", "--debug", "--silent", "--enable-proxy",
+            "--ignore-tool", "delete*", "--ignore-tool", "rm",
+            "--auth-timeout", "60", "--disable-cookies",
+            "--static-oauth-client-metadata", '{"scope":"x"}',
+            "--resource", "http://127.0.0.1/", env={"V": "va lue"})
+        p.hello()
+        p.tool()
+        p.finish()
+        for r in s.requests:
+            self.assertEqual(r.get("X-A"), "va lue")
+            self.assertEqual(r.get("X-F"), "1")
+
+    def test_no_meaning_yet_is_said(self):
+        s = self.mcp()
+        p = self.splice(s, "-v", "3334", "--host", "127.0.0.1",
+                        "--auth-timeout", "60")
+        p.hello()
+        p.finish()
+        for word in ("--host", "--auth-timeout"):
+            self.assertIn(word, p.err())
+        p = self.splice(s, "3334", "--host", "127.0.0.1")
+        p.hello()
+        p.finish()
+        self.assertNotIn("--host", p.err())
+
+
+class Config(support.Case):
+    def config(self, text, path="home/.config/mcpsplice/config"):
+        return self.path(path, text, 0o600)
+
+    def sent(self, name, *args, **kw):
+        s = kw.pop("server", None) or self.mcp()
+        p = self.splice(s, *args, **kw)
+        p.hello()
+        p.finish()
+        return s.requests[-1].get(name)
+
+    def test_home(self):
+        self.config('# mine\nuser-agent = "from home"\n')
+        self.assertEqual(self.sent("User-Agent"), "from home")
+
+    def test_syntax(self):
+        for text in ('--user-agent "a b"', 'user-agent: "a b"',
+                     'user-agent="a b"', '-A "a b"', 'user-agent a b',
+                     '  user-agent   =   "a\\x20b"'.replace("\\x20", " "),
+                     'user-agent = "a b" # why', "user-agent = a b\r"):
+            with self.subTest(text):
+                self.config(text + "\n")
+                self.assertEqual(self.sent("User-Agent"), "a b")
+
+    def test_xdg_does_not_move_it(self):
+        self.config('user-agent = "right"\n')
+        self.config('user-agent = "wrong"\n', "xdg/mcpsplice/config")
+        self.assertEqual(self.sent("User-Agent", env={
+            "XDG_CONFIG_HOME": self.path("xdg")}), "right")
+
+    def test_config_option(self):
+        f = self.config('user-agent = "file"\nheader = "X-A: 1"\n'
+                        'header = "X-B: 2"\n', "my.conf")
+        for args in (("--config", f), ("-K", f)):
+            self.assertEqual(self.sent("User-Agent", *args), "file")
+            self.assertEqual(self.sent("X-B", *args), "2")
+
+    def test_config_missing(self):
+        status, out, err = self.once(["http://127.0.0.1:9/", "--config",
+                                      "/nonexistent/c"])
+        self.assertEqual((status, out), (2, b""))
+        self.assertIn("/nonexistent/c", err)
+
+    def test_order_of_weight(self):
+        """argv, --config, environment, home."""
+        self.config('user-agent = "home"\n')
+        f = self.config('user-agent = "file"\n', "my.conf")
+        env = {"MCPSPLICE_USER_AGENT": "env"}
+        self.assertEqual(self.sent("User-Agent", "-A", "argv", "-K", f,
+                                   env=env), "argv")
+        self.assertEqual(self.sent("User-Agent", "-K", f, env=env), "file")
+        self.assertEqual(self.sent("User-Agent", env=env), "env")
+        self.assertEqual(self.sent("User-Agent"), "home")
+
+    def test_sections(self):
+        s = self.mcp()
+        self.config('user-agent = "all"\n'
+                    '[https://*]\nuser-agent = "tls"\n'
+                    '[http://127.0.0.1:%d/*]\nuser-agent = "here"\n'
+                    '[http://other.example/*]\nuser-agent = "other"\n'
+                    % s.port)
+        self.assertEqual(self.sent("User-Agent", server=s), "here")
+
+    def test_sections_do_not_leak(self):
+        """A header for one server goes to no other."""
+        s = self.mcp()
+        self.config('[https://127.0.0.1*]\nheader = "X-S: 1"\n'
+                    '[http://evil.example*]\nheader = "X-S: 2"\n'
+                    '[http://127.0.0.1:1/*]\nheader = "X-S: 3"\n'
+                    '[http://*/127.0.0.1/*]\nheader = "X-S: 4"\n')
+        self.assertIsNone(self.sent("X-S", server=s))
+
+    def test_url_in_the_file(self):
+        s = self.mcp()
+        f = self.config('url = "%s"\n' % s.url, "my.conf")
+        p = self.splice(None, "-K", f)
+        p.hello()
+        p.finish()
+
+    def test_mistakes_name_file_and_line(self):
+        for text in ("\nnonsense = 1\n", "\ninit-timeout = soon\n",
+                     '\nuser-agent = "open\n', "\n[open\n",
+                     "\nheader\n"):
+            with self.subTest(text):
+                f = self.config(text, "my.conf")
+                status, out, err = self.once(["http://127.0.0.1:9/", "-K",
+                                              f])
+                self.assertEqual((status, out), (2, b""))
+                self.assertIn("my.conf:2", err)
+
+    def test_environment(self):
+        env = {"MCPSPLICE_HEADER": "X-A: 1", "MCPSPLICE_NO_COOKIES": "1"}
+        self.assertEqual(self.sent("X-A", env=env), "1")
+
+    def test_url_in_the_environment(self):
+        s = self.mcp()
+        p = self.splice(None, env={"MCPSPLICE_URL": s.url})
+        p.hello()
+        p.finish()
+
+    def test_show_config(self):
+        self.config('retry-window = 7\n')
+        f = self.config('max-depth = 99\n', "my.conf")
+        secret = CANARY % 1
+        status, out, err = self.once(
+            ["http://127.0.0.1:9/x", "--show-config", "-K", f,
+             "--init-timeout", "3", "-H", "Authorization: Bearer " + secret],
+            env={"MCPSPLICE_CALL_TIMEOUT": "12"})
+        self.assertEqual(status, 0, err)
+        text = out.decode()
+        rows = {}
+        for row in text.splitlines():
+            for name in ("init-timeout", "retry-window", "max-depth",
+                         "call-timeout", "max-inflight", "url"):
+                if name in row.split("=")[0].split(":")[0]:
+                    rows.setdefault(name, row)
+        self.assertIn("3", rows["init-timeout"])
+        self.assertIn("command line", rows["init-timeout"])
+        self.assertIn("config", rows["retry-window"])
+        self.assertIn("my.conf", rows["max-depth"])
+        self.assertIn("MCPSPLICE_CALL_TIMEOUT", rows["call-timeout"])
+        self.assertIn("default", rows["max-inflight"])
+        self.assertIn("http://127.0.0.1:9/x", text)
+        self.assertNotIn(secret, text + err)
+
+
+class Secrets(support.Case):
+    def test_blanked_in_argv(self):
+        """Not in the list of processes, once it runs; and a warning."""
+        secrets = [CANARY % n for n in range(6)]
+        s = self.mcp()
+        p = self.splice(s, "-H", "Authorization: Bearer " + secrets[0],
+                        "--header", "X-Api-Key:" + secrets[1],
+                        "--header=Cookie: " + secrets[2],
+                        "-HX-Auth-Token: " + secrets[3],
+                        "--proxy-user", "u:" + secrets[4])
+        p.hello()
+        with open("/proc/%d/cmdline" % p.pid, "rb") as f:
+            line = f.read().decode()
+        for n in range(5):
+            self.assertNotIn(secrets[n], line)
+        self.assertIn(s.url, line)
+        self.assertEqual(s.requests[0].get("Authorization"),
+                         "Bearer " + secrets[0])
+        self.assertEqual(s.requests[0].get("X-Api-Key"), secrets[1])
+        p.finish()
+        self.assertNotEqual(p.err(), "", "no warning")
+
+    def test_never_told(self):
+        """-vv, the dump and errors: no secret in any of them."""
+        env = {"TOK": CANARY % 1}
+        h = self.path("h", "X-Key: %s\n" % (CANARY % 2), 0o600)
+        b = self.path("b", CANARY % 3, 0o600)
+        s = self.mcp(init_headers=[("Set-Cookie", "c=" + CANARY % 4)])
+        p = self.splice(s, "-vv", "-H", "X-A: ${TOK}", "-H", "@" + h,
+                        "--bearer-file", b, "-H",
+                        "X-Token: " + CANARY % 5, env=env)
+        p.hello()
+        p.tool()
+        s.methods["tools/call"] = lambda rx, tx: tx.text(500, "oops")
+        p.tool()
+        s.forget()
+        s.methods["tools/call"] = lambda rx, tx: tx.reset()
+        p.tool()
+        os.kill(p.pid, signal.SIGUSR1)
+        self.settle(0.3)
+        s.down()
+        p.finish()
+        self.assertNotEqual(p.err(), "")
+        told = p.err() + repr(p.lines)
+        for n in range(1, 6):
+            self.assertNotIn(CANARY % n, told)
+        for sid in s.made:
+            self.assertNotIn(sid, told)
+        self.assertEqual(s.requests[0].get("Authorization"),
+                         "Bearer " + CANARY % 3)
+        self.assertEqual(s.requests[0].get("X-Key"), CANARY % 2)
+
+    def test_not_in_usage_errors(self):
+        for args in (["-H", "Authorization " + CANARY % 1],
+                     ["-H", "Accept: " + CANARY % 1],
+                     ["-H", "Authorization: " + CANARY % 1, "--nonsense"],
+                     ["--proxy-user", CANARY % 1, "--nonsense"]):
+            with self.subTest(args[0]):
+                status, out, err = self.once(["http://127.0.0.1:9/"] + args)
+                self.assertEqual((status, out), (2, b""))
+                self.assertNotIn(CANARY % 1, err)
+
+    def test_userinfo_in_the_url(self):
+        s = self.mcp()
+        url = "http://me:%s@127.0.0.1:%d/mcp" % (CANARY % 1, s.port)
+        status, out, err = self.once([url, "-vv"], lines(init(1)))
+        self.assertNotIn(CANARY % 1, err)
+        self.assertNotIn(CANARY % 1, out.decode())
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,242 @@
+"""https, with a certificate authority of the test's own."""
+
+import os
+import shutil
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+
+import support
+from support import INITIALIZED, call, init
+
+FOLDER = None
+
+
+def openssl(*args):
+    subprocess.run(("openssl",) + args, check=True, cwd=FOLDER,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def make_ca(name):
+    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt",
+            "ec_paramgen_curve:prime256v1", "-nodes", "-days", "30",
+            "-keyout", name + ".key", "-out", name + ".pem", "-subj",
+            "/CN=Test Root " + name, "-addext",
+            "basicConstraints=critical,CA:TRUE", "-addext",
+            "keyUsage=critical,keyCertSign,cRLSign")
+
+
+def make_cert(name, ca, san, days="30"):
+    with open(os.path.join(FOLDER, name + ".ext"), "w") as f:
+        f.write("subjectAltName=%s\nbasicConstraints=CA:FALSE\n" % san)
+    openssl("req", "-newkey", "ec", "-pkeyopt",
+            "ec_paramgen_curve:prime256v1", "-nodes", "-keyout",
+            name + ".key", "-out", name + ".csr", "-subj", "/CN=" + name)
+    openssl("x509", "-req", "-in", name + ".csr", "-CA", ca + ".pem",
+            "-CAkey", ca + ".key", "-CAcreateserial", "-days", days,
+            "-out", name + ".pem", "-extfile", name + ".ext")
+
+
+def prepare(folder):
+    """Two authorities, server certificates of each, one for a client."""
+    global FOLDER
+    FOLDER = folder
+    make_ca("ca1")
+    make_ca("ca2")
+    here = "IP:127.0.0.1,DNS:localhost,DNS:mcp.test"
+    make_cert("one", "ca1", here)
+    make_cert("two", "ca2", here)
+    make_cert("elsewhere", "ca1", "DNS:elsewhere.example")
+    make_cert("client", "ca1", "DNS:client")
+
+
+def file(name):
+    return os.path.join(FOLDER, name)
+
+
+def context(name, client_ca=None):
+    c = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    c.load_cert_chain(file(name + ".pem"), file(name + ".key"))
+    if client_ca:
+        c.verify_mode = ssl.CERT_REQUIRED
+        c.load_verify_locations(file(client_ca + ".pem"))
+    return c
+
+
+class Tls(support.Case):
+    def works(self, *args, **kw):
+        s = self.mcp(tls=context(kw.pop("name", "one"),
+                                 kw.pop("client_ca", None)))
+        s.on_get = s.listen
+        p = self.splice(kw.pop("url", None) or s, *args, **kw)
+        p.hello()
+        s.stream()
+        self.assertIn("result", p.tool(x=1))
+        p.finish()
+        self.assertEqual(s.deleted, s.made)
+        return s
+
+    def refused(self, *args, **kw):
+        """An error at once, and nothing was sent."""
+        s = self.mcp(tls=context(kw.pop("name", "one")))
+        p = self.splice(s, *args, **kw)
+        begin = time.monotonic()
+        p.send(init(1), INITIALIZED, call(2))
+        e = self.our_error(p.answer(1), "tls_refused", "no")
+        self.assertLess(time.monotonic() - begin, 4)
+        self.assertIn("error", p.answer(2))
+        self.assertTrue(p.alive())
+        self.assertEqual(s.requests, [])
+        self.assertLessEqual(s.connections, 2)
+        self.assertIn("127.0.0.1", e["message"])
+        p.finish()
+        return e
+
+    def test_cacert(self):
+        self.works("--cacert", file("ca1.pem"))
+
+    def test_environment(self):
+        for name in ("SSL_CERT_FILE", "CURL_CA_BUNDLE",
+                     "NODE_EXTRA_CA_CERTS"):
+            with self.subTest(name):
+                self.works(env={name: file("ca1.pem")})
+
+    def test_extra_adds(self):
+        """NODE_EXTRA_CA_CERTS takes nothing away from the store."""
+        env = {"SSL_CERT_FILE": file("ca1.pem"),
+               "NODE_EXTRA_CA_CERTS": file("ca2.pem")}
+        self.works(env=env, name="one")
+        self.works(env=env, name="two")
+
+    def test_extra_that_is_missing(self):
+        """Node ignores a missing one with a warning; so do we."""
+        self.works("--cacert", file("ca1.pem"), env={
+            "NODE_EXTRA_CA_CERTS": "/nonexistent/ca.pem"})
+
+    def test_unknown_authority(self):
+        e = self.refused()
+        self.assertIn("--cacert", e["message"])
+
+    def test_another_authority(self):
+        self.refused("--cacert", file("ca2.pem"))
+
+    def test_wrong_name(self):
+        self.refused("--cacert", file("ca1.pem"), name="elsewhere")
+
+    def test_cacert_file_missing(self):
+        """A wrong option fails at once, at the start or on first use."""
+        s = self.mcp(tls=context("one"))
+        p = self.splice(s, "--cacert", "/nonexistent/ca.pem")
+        begin = time.monotonic()
+        p.send(init(1))
+        m = p.answer(1)
+        self.assertLess(time.monotonic() - begin, 4)
+        self.assertIn("error", m)
+        self.assertIn("/nonexistent/ca.pem", m["error"]["message"] + p.err())
+        self.assertEqual(s.requests, [])
+        p.close()
+        self.assertIn(p.wait(), (0, 2))
+        p.finished = True
+
+    def test_by_name(self):
+        s = self.mcp(tls=context("one"))
+        p = self.splice("https://mcp.test:%d/mcp" % s.port, "--cacert",
+                        file("ca1.pem"), "--resolve",
+                        "mcp.test:%d:127.0.0.1" % s.port)
+        p.hello()
+        p.finish()
+
+    def test_client_certificate(self):
+        self.works("--cacert", file("ca1.pem"), "--cert",
+                   file("client.pem"), "--key", file("client.key"),
+                   client_ca="ca1")
+
+    def test_client_certificate_missing(self):
+        s = self.mcp(tls=context("one", "ca1"))
+        p = self.splice(s, "--cacert", file("ca1.pem"), "--init-timeout",
+                        "3")
+        p.send(init(1))
+        self.our_error(p.answer(1))
+        self.assertEqual(s.requests, [])
+        p.finish()
+
+    def test_lost_session_over_tls(self):
+        s = self.mcp(tls=context("one"))
+        p = self.splice(s, "--cacert", file("ca1.pem"))
+        p.hello()
+        s.forget()
+        self.assertIn("result", p.tool())
+        p.finish()
+        self.assertEqual(s.inits(), 2)
+
+    def test_connections_are_kept(self):
+        s = self.mcp(tls=context("one"))
+        p = self.splice(s, "--cacert", file("ca1.pem"))
+        p.hello()
+        for n in range(20):
+            p.tool(n=n)
+        p.finish()
+        self.assertLessEqual(s.connections, 4)
+
+    def test_cut_never_runs_twice(self):
+        """The hidden resend of a reused connection, over TLS."""
+        s = self.mcp(tls=context("one"))
+        p = self.splice(s, "--cacert", file("ca1.pem"))
+        p.hello()
+        p.tool()
+        s.methods["tools/call"] = lambda rx, tx: tx.cut()
+        self.our_error(p.tool(), "stream_lost", "maybe")
+        self.settle(0.3)
+        p.finish()
+        self.assertEqual(len(s.executed), 2)
+
+    def test_server_without_tls(self):
+        s = self.mcp()
+        p = self.splice(s.url.replace("http:", "https:"), "--init-timeout",
+                        "3")
+        p.send(init(1))
+        self.our_error(p.answer(1), ran="no")
+        p.finish()
+        self.assertEqual(s.requests, [])
+
+    def test_certificate_goes_bad_later(self):
+        """In mid-session it fails at once, too, and heals."""
+        s = self.mcp(tls=context("one"))
+        p = self.splice(s, "--cacert", file("ca1.pem"))
+        p.hello()
+        p.tool()
+        s.down()
+        s.tls = context("two")
+        s.up()
+        begin = time.monotonic()
+        self.our_error(p.tool(), "tls_refused", "no")
+        self.assertLess(time.monotonic() - begin, 4)
+        s.down()
+        s.tls = context("one")
+        s.up()
+        self.assertIn("result", p.tool())
+        p.finish()
+
+    def test_big_both_ways(self):
+        s = self.mcp(tls=context("one"))
+        p = self.splice(s, "--cacert", file("ca1.pem"))
+        p.hello()
+        text = "x" * 4000000
+        self.assertIn(text, p.tool(text=text)["result"]["content"][0]["text"])
+        p.finish()
+
+
+def main():
+    """Runs the calling file's cases with certificates at hand."""
+    if not shutil.which("openssl"):
+        sys.stderr.write("no openssl command\n")
+        sys.exit(77)
+    folder = tempfile.mkdtemp(prefix="mcpsplice-tls-")
+    prepare(folder)
+    support.main(after=lambda: shutil.rmtree(folder))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,162 @@
+#!/bin/sh
+# The layers of src/, as doc/design.md has them: which folder may include
+# which, which library is whose, who may read the environment, start a
+# process, or write to stdout. Prints each breach; tests/layers_test.sh checks
+# that each kind is found.
+# usage: layers.sh [TREE]
+set -eu
+
+cd "${1:-${abs_top_srcdir:?}}"
+set -- src/*/*.[ch]
+[ -f "$1" ] || {
+	echo "no C file in $(pwd)/src"
+	exit 1
+}
+for file in src/* src/*/*/*; do
+	case $file in
+	src/*/*/*.[ch] | src/*.[ch])
+		echo "$file: C files stand in src/FOLDER"
+		exit 1
+		;;
+	esac
+done
+
+exec ${AWK:-awk} '
+function breach(what)
+{
+	printf "%s:%d: %s\n", FILENAME, FNR, what
+	breaches++
+}
+
+# The line without comments and without what is in quotes.
+function code(line,    out, at)
+{
+	out = ""
+	while (line != "") {
+		if (in_comment) {
+			at = index(line, "*/")
+			if (at == 0)
+				return out
+			line = substr(line, at + 2)
+			in_comment = 0
+			continue
+		}
+		at = match(line, /"([^"\\]|\\.)*"|\047([^\047\\]|\\.)+\047|\/\*/)
+		if (at == 0)
+			return out line
+		out = out substr(line, 1, at - 1)
+		in_comment = substr(line, at, 2) == "/*"
+		if (!in_comment)
+			out = out "\"\""
+		line = substr(line, at + RLENGTH)
+	}
+	return out
+}
+
+# Is one of these words there, as a word?
+function uses(line, words)
+{
+	return line ~ ("(^|[^A-Za-z0-9_])(" words ")([^A-Za-z0-9_]|$)")
+}
+
+function calls(line, words)
+{
+	return line ~ ("(^|[^A-Za-z0-9_.>])(" words ")[ \t]*\\(")
+}
+
+function own_header(name,    to)
+{
+	to = name
+	sub(/\/.*/, "", to)
+	if (name == "config.h")
+		return
+	if (name ~ /\.\./ || name !~ /\// || !(to in below))
+		breach("\"" name "\" is not written as \"folder/name.h\"")
+	else if (index(" " below[room] " ", " " to " ") == 0)
+		breach(room " may not include " name)
+}
+
+function system_header(name)
+{
+	if (name ~ /^curl\// && file != "io/http.c" && file != "io/url.c")
+		breach("libcurl belongs to io/http.c and io/url.c")
+	if ((name ~ /^event2\// || name ~ /^(event|evhttp|evutil)\.h$/) &&
+	    room != "io")
+		breach("libevent belongs to io")
+	if (name ~ /^event2\/http/)
+		breach("no evhttp in src")
+	if (name ~ /^json-c\// && room != "auth" && room != "app")
+		breach("json-c belongs to auth and app")
+	if (name ~ /^openssl\// && room != "auth")
+		breach("libcrypto belongs to auth")
+	if (room == "wire" && name !~ pure)
+		breach("wire is pure: no <" name ">")
+	# log writes to stderr and a file; mem ends the process
+	if (room == "base" && name !~ pure && file != "base/log.c" &&
+	    !(file == "base/mem.c" && name == "unistd.h"))
+		breach("base touches no descriptor and no clock: no <" name ">")
+}
+
+BEGIN {
+	below["base"] = "base"
+	below["wire"] = "wire base"
+	below["io"] = "io base"
+	below["upstream"] = "upstream io wire base"
+	below["auth"] = "auth io wire base"
+	below["app"] = "app auth upstream io wire base"
+	pure = "^(assert|ctype|errno|inttypes|limits|math|stdarg|stdbool|" \
+	    "stddef|stdint|stdio|stdlib|string|strings)\\.h$"
+}
+
+FNR == 1 {
+	in_comment = 0
+	file = FILENAME
+	sub(/^src\//, "", file)
+	room = file
+	sub(/\/.*/, "", room)
+	if (!(room in below))
+		breach("no such layer: " room)
+}
+
+!in_comment && /^[ \t]*#[ \t]*include[ \t]*[<"]/ {
+	name = $0
+	sub(/^[^<"]*[<"]/, "", name)
+	sub(/[>"].*/, "", name)
+	if ($0 ~ /include[ \t]*"/)
+		own_header(name)
+	else
+		system_header(name)
+	next
+}
+
+{
+	line = code($0)
+	if (room != "app" && uses(line,
+	    "getenv|secure_getenv|setenv|unsetenv|putenv|clearenv|environ"))
+		breach("the environment belongs to app")
+	if (room != "app" && file != "io/child.c" && calls(line,
+	    "fork|vfork|exec[lv]p?e?|fexecve|execvpe|posix_spawnp?"))
+		breach("processes are started by io/child.c and app")
+	if (calls(line, "system|popen"))
+		breach("nothing is given to a shell")
+	# to hand the descriptor to io/pipes is what app is for
+	if (room == "app")
+		sub(/pipes_new[ \t]*\(.*STDOUT_FILENO/, "", line)
+	if (file != "app/main.c" && file != "io/pipes.c") {
+		if (uses(line, "stdout|STDOUT_FILENO") ||
+		    calls(line, "printf|vprintf|puts|putchar") ||
+		    line ~ /(^|[^A-Za-z0-9_])d?(write|printf|writev)[ \t]*\([ \t]*1[ \t]*,/)
+			breach("stdout is the wire: io/pipes.c alone writes it")
+	}
+	if (calls(line, "strcpy|strcat|sprintf|vsprintf|gets|ato[ilf]|atoll|" \
+	    "alloca|strtok|tmpnam|tempnam|mktemp|signal"))
+		breach("a function that is not used here")
+	if (room == "wire" && line ~ /^[ \t]*static[ \t][^(]*[;=]/ &&
+	    line !~ /const/)
+		breach("wire keeps no state of its own")
+}
+
+END {
+	exit breaches > 0
+}
+' "$@"
