@@ -8,17 +8,11 @@
 
 #include "io/http.h"
 
-#include <sys/types.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/resource.h>
-#include <sys/un.h>
-#include <sys/wait.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -26,6 +20,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -113,7 +113,8 @@ say_ok(struct conn *c, const char *body)
 {
 	char text[512];
 
-	snprintf(text, sizeof text, "HTTP/1.1 200 OK\r\n"
+	snprintf(text, sizeof text,
+	    "HTTP/1.1 200 OK\r\n"
 	    "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
 	    strlen(body), body);
 	return say(c, text);
@@ -333,11 +334,9 @@ on_nap(void *arg)
 	loop_stop(arg, 0);
 }
 
-static const struct http_config defaults = {
-	.user_agent = "mcpsplice/test",
+static const struct http_config defaults = { .user_agent = "mcpsplice/test",
 	.connect_timeout_ms = 10000,
-	.max_inflight = 64
-};
+	.max_inflight = 64 };
 
 static struct client *
 client_with(const struct http_config *config)
@@ -460,9 +459,7 @@ call_on_done(struct exchange *x, const struct http_answer *a, void *arg)
 		loop_stop(k->c->l, 0);
 }
 
-static const struct http_ops ops = {
-	call_on_head, call_on_data, call_on_done
-};
+static const struct http_ops ops = { call_on_head, call_on_data, call_on_done };
 
 static void
 call_request(struct call *k, struct client *c, const struct http_request *r)
@@ -554,7 +551,8 @@ script_headers(struct conn *c)
 	while (read_request(c)) {
 		if (c->reads != 1)
 			say_ok(c, "more than one write");
-		say(c, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
+		say(c,
+		    "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
 		    "Mcp-Session-Id: abc \r\nX-Twice: one\r\nx-twice: two\r\n"
 		    "Content-Length: 2\r\n\r\nok");
 	}
@@ -587,13 +585,13 @@ START_TEST(small_post)
 	struct headers h;
 	struct http_request r = { .method = "POST", .body = span_of("{}") };
 	struct call k = { .on_head = check_headers,
-	    .on_data = check_headers_in_data, .on_done = check_headers };
+		.on_data = check_headers_in_data,
+		.on_done = check_headers };
 
 	headers_init(&h);
-	headers_add(&h, span_of("Content-Type"),
-	    span_of("application/json"), false);
-	headers_add(&h, span_of("Accept"), span_of("text/event-stream"),
+	headers_add(&h, span_of("Content-Type"), span_of("application/json"),
 	    false);
+	headers_add(&h, span_of("Accept"), span_of("text/event-stream"), false);
 	headers_add(&h, span_of("X-Empty"), span_of(""), false);
 	r.url = url_on(s, "/mcp?a=b");
 	r.headers = &h;
@@ -678,7 +676,7 @@ script_status(struct conn *c)
 		"HTTP/1.1 204 No Content\r\n\r\n",
 		"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
 		("HTTP/1.1 202 Accepted\r\nTransfer-Encoding: chunked\r\n\r\n"
-		"0\r\nX-Trailer: x\r\n\r\n"),
+		 "0\r\nX-Trailer: x\r\n\r\n"),
 		"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
 	};
 
@@ -708,7 +706,8 @@ static void
 script_interim(struct conn *c)
 {
 	while (read_request(c)) {
-		say(c, "HTTP/1.1 100 Continue\r\n\r\n"
+		say(c,
+		    "HTTP/1.1 100 Continue\r\n\r\n"
 		    "HTTP/1.1 103 Early Hints\r\nX-Hint: 1\r\n\r\n");
 		pause_ms(20);
 		say_ok(c, "final");
@@ -739,7 +738,8 @@ static void
 script_redirect(struct conn *c)
 {
 	while (read_request(c))
-		say(c, "HTTP/1.1 307 Temporary Redirect\r\nLocation: /next\r\n"
+		say(c,
+		    "HTTP/1.1 307 Temporary Redirect\r\nLocation: /next\r\n"
 		    "Content-Length: 0\r\n\r\n");
 }
 
@@ -852,8 +852,10 @@ START_TEST(unknown_host_is_not_sent)
 	struct client *c = client_new();
 	struct call k = { 0 };
 
-	post(&k, c, "http://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-	    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.invalid/", "{}");
+	post(&k, c,
+	    "http://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+	    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.invalid/",
+	    "{}");
 	ended(&k, HTTP_RESOLVE, false);
 	client_free(c);
 }
@@ -954,7 +956,8 @@ script_stream(struct conn *c)
 			say_ok(c, c->body);
 			continue;
 		}
-		say(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+		say(c,
+		    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
 		    "\r\n");
 		/* Held open until the client goes. */
 		pull(c);
@@ -994,8 +997,9 @@ START_TEST(fresh_connection_when_idle_too_long)
 {
 	struct server *s = server_new(script_echo);
 	struct client *c = client_new();
-	struct http_request r = { .method = "POST", .body = span_of("x"),
-	    .max_idle_conn_s = 1 };
+	struct http_request r = {
+		.method = "POST", .body = span_of("x"), .max_idle_conn_s = 1
+	};
 	struct call k = { 0 };
 
 	r.url = url_on(s, "/");
@@ -1152,9 +1156,9 @@ static const struct broken brokens[] = {
 	{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", 1,
 	    2 },
 	{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-	    "2\r\nab\r\n", 1, 2 },
-	{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 1,
-	    0 },
+	  "2\r\nab\r\n",
+	    1, 2 },
+	{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 1, 0 },
 	{ "SSH-2.0-OpenSSH_9.2\r\n", 0, 0 },
 	{ "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nabc", 0, 0 },
 };
@@ -1197,7 +1201,8 @@ script_large_head(struct conn *c)
 	memcpy(line, "X-A: ", 5);
 	read_request(c);
 	if (c->s->variant == 3)
-		say(c, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+		say(c,
+		    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 		    "1\r\na\r\n0\r\n");
 	else if (c->s->variant != 2)
 		say(c, "HTTP/1.1 200 OK\r\n");
@@ -1299,8 +1304,10 @@ script_big(struct conn *c)
 	n = 64 * 1024;
 	setsockopt(c->fd, SOL_SOCKET, SO_SNDBUF, &n, sizeof n);
 	while (read_request(c)) {
-		snprintf(part, sizeof part, "HTTP/1.1 200 OK\r\n"
-		    "Content-Length: %d\r\n\r\n", BIG);
+		snprintf(part, sizeof part,
+		    "HTTP/1.1 200 OK\r\n"
+		    "Content-Length: %d\r\n\r\n",
+		    BIG);
 		say(c, part);
 		for (at = 0; at < BIG; at += sizeof part) {
 			fill_pattern(part, sizeof part, at);
@@ -1409,7 +1416,7 @@ START_TEST(pause_at_each_piece)
 	struct server *s = server_new(script_big);
 	struct client *c = client_new();
 	struct call k = { .discard = true,
-	    .on_data = _i == 0 ? pause_each : pause_and_go_on };
+		.on_data = _i == 0 ? pause_each : pause_and_go_on };
 
 	get(&k, c, url_on(s, "/"));
 	ended(&k, HTTP_DONE, true);
@@ -1627,8 +1634,7 @@ END_TEST
 static void
 get_idle(struct call *k, struct client *c, const char *url, int64_t ms)
 {
-	struct http_request r = { .method = "GET", .url = url,
-	    .idle_ms = ms };
+	struct http_request r = { .method = "GET", .url = url, .idle_ms = ms };
 
 	call_request(k, c, &r);
 }
@@ -1817,7 +1823,8 @@ script_cookie(struct conn *c)
 		if (strstr(c->head, "Cookie: lb=node7") != NULL)
 			say_ok(c, "kept");
 		else
-			say(c, "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n"
+			say(c,
+			    "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n"
 			    "Set-Cookie: lb=node7; Path=/; HttpOnly\r\n"
 			    "\r\nnew");
 	}
@@ -1862,7 +1869,8 @@ script_gzip(struct conn *c)
 			say_ok(c, "plain");
 			continue;
 		}
-		snprintf(text, sizeof text, "HTTP/1.1 200 OK\r\n"
+		snprintf(text, sizeof text,
+		    "HTTP/1.1 200 OK\r\n"
 		    "Content-Encoding: gzip\r\nContent-Length: %zu\r\n\r\n",
 		    sizeof packed);
 		say(c, text);
@@ -1905,9 +1913,11 @@ script_proxy(struct conn *c)
 			say_ok(c, "by proxy");
 			continue;
 		}
-		snprintf(text, sizeof text, "HTTP/1.1 %s\r\n"
+		snprintf(text, sizeof text,
+		    "HTTP/1.1 %s\r\n"
 		    "Proxy-Authenticate: Negotiate\r\nContent-Length: 0\r\n"
-		    "\r\n", refusals[c->s->variant]);
+		    "\r\n",
+		    refusals[c->s->variant]);
 		say(c, text);
 	}
 }
@@ -1932,8 +1942,9 @@ START_TEST(connect_refused_by_proxy)
 	static const int status[] = { 407, 403, 503 };
 	struct server *s = server_new(script_proxy);
 	struct client *c = client_behind(s);
-	struct http_request r = { .method = "POST", .body = span_of("{}"),
-	    .url = "https://nothing.test/" };
+	struct http_request r = { .method = "POST",
+		.body = span_of("{}"),
+		.url = "https://nothing.test/" };
 	struct headers h;
 	struct call k = { 0 };
 
@@ -1946,8 +1957,7 @@ START_TEST(connect_refused_by_proxy)
 	ended(&k, HTTP_PROXY, false);
 	ck_assert_int_eq(k.answer.proxy_status, status[_i]);
 	ck_assert_int_eq(k.heads, 0);
-	ck_assert_ptr_eq(strstr(s->seen, "CONNECT nothing.test:443 "),
-	    s->seen);
+	ck_assert_ptr_eq(strstr(s->seen, "CONNECT nothing.test:443 "), s->seen);
 	ck_assert_ptr_nonnull(strstr(s->seen,
 	    "Proxy-Authorization: Basic bWU6c2VjcmV0\r\n"));
 	ck_assert_ptr_null(strstr(s->seen, "Bearer"));
@@ -2068,10 +2078,9 @@ END_TEST
 
 START_TEST(unusable_options)
 {
-	static const char *const urls[] = {
-		"ftp://127.0.0.1/", "http://127.0.0.1:99999/",
-		"http://example.com/", "https://127.0.0.1:%d/"
-	};
+	static const char *const urls[] = { "ftp://127.0.0.1/",
+		"http://127.0.0.1:99999/", "http://example.com/",
+		"https://127.0.0.1:%d/" };
 	struct server *s = server_new(script_echo);
 	struct http_config config = defaults;
 	struct client *c;
@@ -2128,14 +2137,14 @@ not_called_done(struct exchange *x, const struct http_answer *a, void *arg)
 /* Calls that run, are paused, ended or not yet begun: none is told. */
 START_TEST(free_with_calls_open)
 {
-	static const struct http_ops silent = {
-		not_called_head, not_called_data, not_called_done
-	};
+	static const struct http_ops silent = { not_called_head,
+		not_called_data, not_called_done };
 	struct server *s = server_new(script_silent);
 	struct server *big = server_new(script_big);
 	struct client *c = client_new();
-	struct http_request r = { .method = "POST", .body = span_of("x"),
-	    .idle_ms = 20 };
+	struct http_request r = {
+		.method = "POST", .body = span_of("x"), .idle_ms = 20
+	};
 	struct call k = { .discard = true, .on_data = pause_now };
 	struct exchange *x;
 
@@ -2407,8 +2416,9 @@ START_TEST(tls_client_certificate)
 	struct call k = { 0 };
 	char ca[64], cert[64], key[64];
 
-	tls_start(&t, _i == 0 ? "-Verify 1 -verify_return_error"
-	    : "-Verify 1 -verify_return_error -tls1_2");
+	tls_start(&t,
+	    _i == 0 ? "-Verify 1 -verify_return_error" :
+		      "-Verify 1 -verify_return_error -tls1_2");
 	snprintf(ca, sizeof ca, "%s/ca.pem", t.dir);
 	snprintf(cert, sizeof cert, "%s/cert.pem", t.dir);
 	snprintf(key, sizeof key, "%s/key.pem", t.dir);
@@ -2428,10 +2438,9 @@ START_TEST(tls_client_certificate)
 }
 END_TEST
 
-static const char lax[] =
-    "openssl_conf = init\n[init]\nssl_conf = ssl\n[ssl]\n"
-    "system_default = lax\n[lax]\nMinProtocol = TLSv1\n"
-    "CipherString = ALL:@SECLEVEL=0\n";
+static const char lax[] = "openssl_conf = init\n[init]\nssl_conf = ssl\n[ssl]\n"
+			  "system_default = lax\n[lax]\nMinProtocol = TLSv1\n"
+			  "CipherString = ALL:@SECLEVEL=0\n";
 
 /* TLS 1.1 is too old, even for a system that is lax. (Without a process for
  * each test, OpenSSL does not read this configuration any more.) */
@@ -2476,8 +2485,7 @@ script_no_tls(struct conn *c)
  * that speaks no TLS is. */
 START_TEST(tls_broken_handshake)
 {
-	struct server *s = server_new(_i == 0 ? script_hang_up
-	    : script_no_tls);
+	struct server *s = server_new(_i == 0 ? script_hang_up : script_no_tls);
 	struct client *c = client_new();
 	struct call k = { 0 };
 	char url[64];
@@ -2572,10 +2580,9 @@ add_tls(TCase *t)
 static void
 clear_environment(void)
 {
-	static const char *const names[] = {
-		"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
-		"ALL_PROXY", "no_proxy", "NO_PROXY"
-	};
+	static const char *const names[] = { "http_proxy", "https_proxy",
+		"HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy",
+		"NO_PROXY" };
 	size_t i;
 
 	for (i = 0; i < sizeof names / sizeof *names; i++)
@@ -2588,10 +2595,8 @@ main(void)
 	static const struct {
 		const char *name;
 		void (*add)(TCase *t);
-	} groups[] = {
-		{ "plain", add_plain }, { "control", add_control },
-		{ "proxy", add_proxy }, { "tls", add_tls }
-	};
+	} groups[] = { { "plain", add_plain }, { "control", add_control },
+		{ "proxy", add_proxy }, { "tls", add_tls } };
 	Suite *s = suite_create("http");
 	SRunner *r;
 	TCase *t;

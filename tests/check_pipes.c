@@ -817,6 +817,34 @@ START_TEST(out_is_written_at_the_end_of_the_turn)
 }
 END_TEST
 
+/* The ring starts again at its front, and is moved to a larger one. */
+START_TEST(out_queue_grows_while_wrapped)
+{
+	static char buf[65536];
+	struct sum got = { 0, 0 };
+	int quiet[2], from, to, round, i;
+	ssize_t n;
+
+	ck_assert_int_eq(pipe(quiet), 0);
+	open_kind(PIPE, &from, &to);
+	new_pipes(PIPE, quiet[0], to);
+	for (round = 1; round < 5; round++) {
+		for (i = 0; i < 50 * round; i++)
+			write_frame((size_t)(i % 50));
+		run_ms(5);
+		ck_assert_uint_eq(pipes_queued(p), 0);
+		n = read(from, buf, sizeof buf);
+		ck_assert_int_gt(n, 0);
+		sum_add(&got, buf, (size_t)n);
+	}
+	sum_check(&got, &out_sum);
+	close(quiet[0]);
+	close(quiet[1]);
+	close(from);
+	close(to);
+}
+END_TEST
+
 static void
 on_done_other(void *arg)
 {
@@ -1074,6 +1102,7 @@ out_cases(void)
 	tcase_add_loop_test(t, out_reader_goes_while_writing, 0, 6);
 	tcase_add_loop_test(t, out_cannot_be_written, 0, 2);
 	tcase_add_test(t, out_is_written_at_the_end_of_the_turn);
+	tcase_add_test(t, out_queue_grows_while_wrapped);
 	tcase_add_test(t, flush_ends_in_time);
 	return t;
 }

@@ -46,8 +46,8 @@ main(int argc, char **argv)
 	} else if (o.help) {
 		status = print(options_help());
 	} else if (o.version) {
-		status = print(xasprintf("mcpsplice %s, %s\n",
-		    PACKAGE_VERSION, http_version()));
+		status = print(xasprintf("mcpsplice %s, %s\n", PACKAGE_VERSION,
+		    http_version()));
 	} else if (o.show_config) {
 		status = print(options_show(&o));
 	} else {

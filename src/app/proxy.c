@@ -122,8 +122,9 @@ act(struct proxy *p, const struct session_action *a)
 		break;
 	case ACTION_EXIT:
 		p->status = a->status;
-		pipes_flush(p->pipes, p->stopping ? STOP_FLUSH_MS :
-		    p->options->call_timeout_ms, on_flushed, p);
+		pipes_flush(p->pipes,
+		    p->stopping ? STOP_FLUSH_MS : p->options->call_timeout_ms,
+		    on_flushed, p);
 		break;
 	case ACTION_NONE:
 		break;
@@ -205,8 +206,10 @@ on_line(struct frame *f, void *arg)
 static void
 on_too_long(uint64_t size, struct span id, bool request, void *arg)
 {
-	struct session_input in = { .kind = INPUT_TOO_LONG, .size = size,
-		.id = id, .request = request };
+	struct session_input in = { .kind = INPUT_TOO_LONG,
+		.size = size,
+		.id = id,
+		.request = request };
 
 	input(arg, &in);
 }
@@ -261,15 +264,16 @@ on_authorize(uint64_t ticket, void *arg)
 {
 	struct proxy *p = arg;
 
-	streamable_go(p->upstream, ticket, static_headers(p->auth,
-	    loop_now(p->loop)));
+	streamable_go(p->upstream, ticket,
+	    static_headers(p->auth, loop_now(p->loop)));
 }
 
 static void
 on_head(uint64_t ticket, const struct facts *f, void *arg)
 {
-	struct session_input in = { .kind = INPUT_HEAD, .ticket = ticket,
-		.facts = f };
+	struct session_input in = {
+		.kind = INPUT_HEAD, .ticket = ticket, .facts = f
+	};
 
 	input(arg, &in);
 }
@@ -277,8 +281,9 @@ on_head(uint64_t ticket, const struct facts *f, void *arg)
 static void
 on_message(uint64_t ticket, const struct facts *f, struct frame *m, void *arg)
 {
-	struct session_input in = { .kind = INPUT_MESSAGE, .ticket = ticket,
-		.facts = f, .frame = m };
+	struct session_input in = {
+		.kind = INPUT_MESSAGE, .ticket = ticket, .facts = f, .frame = m
+	};
 
 	input(arg, &in);
 	frame_unref(m);
@@ -287,8 +292,9 @@ on_message(uint64_t ticket, const struct facts *f, struct frame *m, void *arg)
 static void
 on_done(uint64_t ticket, const struct facts *f, void *arg)
 {
-	struct session_input in = { .kind = INPUT_DONE, .ticket = ticket,
-		.facts = f };
+	struct session_input in = {
+		.kind = INPUT_DONE, .ticket = ticket, .facts = f
+	};
 
 	input(arg, &in);
 }
@@ -346,9 +352,10 @@ on_usr1(int signo, void *arg)
 
 	(void)signo;
 	buf_init(&b, 0);
-	buf_addf(&b, "server: %s\nstdout: %zu bytes queued; partial messages: "
-	    "%zu bytes\n", p->host, pipes_queued(p->pipes),
-	    streamable_held(p->upstream));
+	buf_addf(&b,
+	    "server: %s\nstdout: %zu bytes queued; partial messages: "
+	    "%zu bytes\n",
+	    p->host, pipes_queued(p->pipes), streamable_held(p->upstream));
 	session_describe(p->session, &b);
 	log_dump(buf_str(&b));
 	buf_free(&b);
@@ -401,7 +408,8 @@ make_http(struct proxy *p, char **why)
 		.connect_timeout_ms = o->connect_timeout_ms,
 		.max_inflight = o->max_inflight,
 		.user_agent = o->user_agent != NULL ? o->user_agent :
-		    PACKAGE_NAME "/" PACKAGE_VERSION,
+						      PACKAGE_NAME
+		    "/" PACKAGE_VERSION,
 	};
 	struct http *h = http_new(p->loop, &c, &fault);
 
@@ -452,8 +460,7 @@ make_session(struct proxy *p)
 		.retry_window_ms = o->retry_window_ms,
 		.call_timeout_ms = o->call_timeout_ms,
 		.drain_timeout_ms = o->drain_timeout_ms,
-		.max_result = person && !o->max_result_set ? 0 :
-		    o->max_result,
+		.max_result = person && !o->max_result_set ? 0 : o->max_result,
 		.max_held = o->max_buffer > 0 ? o->max_buffer / 2 : SIZE_MAX,
 		.max_inflight = o->max_inflight,
 		.replay = (enum session_replay)o->replay,
@@ -491,7 +498,7 @@ proxy_init(struct proxy *p, char **why)
 	if ((p->loop = loop_new()) == NULL ||
 	    loop_random(&p->random, sizeof p->random) != 0) {
 		*why = xstrdup("the system gives no event loop or no "
-		    "randomness");
+			       "randomness");
 		return 1;
 	}
 	p->random |= 1; /* xorshift must not start at 0 */
@@ -504,8 +511,8 @@ proxy_init(struct proxy *p, char **why)
 	p->stop_timer = loop_timer_new(p->loop, on_stop_timer, p);
 	p->upstream = make_upstream(p);
 	p->lines = lines_new(p->options->max_message, &lines_ops, p);
-	p->pipes = pipes_new(p->loop, STDIN_FILENO, STDOUT_FILENO,
-	    STDOUT_HIGH, STDOUT_LOW, &pipes_ops, p);
+	p->pipes = pipes_new(p->loop, STDIN_FILENO, STDOUT_FILENO, STDOUT_HIGH,
+	    STDOUT_LOW, &pipes_ops, p);
 	p->session = make_session(p);
 	for (i = 0; i < sizeof signals / sizeof *signals; i++)
 		loop_signal(p->loop, signals[i], on_signal, p);

@@ -40,8 +40,10 @@ on_line(struct frame *f, void *arg)
 	if (!r->answered && msg_parse(f, DEPTH) == MSG_OK &&
 	    f->kind == FRAME_REQUEST) {
 		r->answered = true;
-		answer = fault_frame(f->id, &fault, "mcpsplice cannot start: "
-		    "%s", r->why);
+		answer = fault_frame(f->id, &fault,
+		    "mcpsplice cannot start: "
+		    "%s",
+		    r->why);
 		pipes_write(r->pipes, answer);
 		frame_unref(answer);
 		pipes_flush(r->pipes, WAIT_MS, on_end, r);
@@ -86,8 +88,8 @@ void
 refuse(const char *why)
 {
 	static const struct lines_ops lines_ops = { on_line, on_too_long };
-	static const struct pipes_ops pipes_ops = { on_chunk, on_eof,
-		on_water, on_water, on_end };
+	static const struct pipes_ops pipes_ops = { on_chunk, on_eof, on_water,
+		on_water, on_end };
 	struct refusal r = { .why = why };
 	struct loop_timer *timer;
 

@@ -15,15 +15,15 @@
 
 #include "io/http.h"
 
-#include <sys/types.h>
-#include <sys/socket.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/types.h>
 
 #include <curl/curl.h>
 
@@ -78,7 +78,7 @@ struct http {
 struct exchange {
 	struct http *h;
 	CURL *easy;
-	CURLcode refused; /* an option that libcurl did not take */
+	CURLcode refused;              /* an option that libcurl did not take */
 	struct exchange *next, **prev; /* active list; spare list by next */
 	struct exchange *todo_next;
 	struct http_ops ops;
@@ -92,7 +92,7 @@ struct exchange {
 	int64_t heard;       /* when the last byte came */
 	curl_off_t uploaded; /* by the last look of the idle timer */
 	size_t body_bytes;
-	size_t head_bytes;   /* 1xx and trailers included */
+	size_t head_bytes; /* 1xx and trailers included */
 	int status;
 	bool running;
 	bool todo;
@@ -108,12 +108,12 @@ struct exchange {
 };
 
 /* Remembers the first refusal; an exchange with one ends as HTTP_CONFIG. */
-#define SET(x, option, value)                                                 \
-	do {                                                                  \
-		CURLcode set_rc;                                              \
-		set_rc = curl_easy_setopt((x)->easy, option, value);          \
-		if ((x)->refused == CURLE_OK)                                 \
-			(x)->refused = set_rc;                                \
+#define SET(x, option, value)                                                  \
+	do {                                                                   \
+		CURLcode set_rc;                                               \
+		set_rc = curl_easy_setopt((x)->easy, option, value);           \
+		if ((x)->refused == CURLE_OK)                                  \
+			(x)->refused = set_rc;                                 \
 	} while (0)
 
 static void http_on_deferred(void *arg);
@@ -645,8 +645,8 @@ idle_excuse(struct exchange *x, int64_t now)
 
 	uploaded = 0;
 	curl_easy_getinfo(x->easy, CURLINFO_SIZE_UPLOAD_T, &uploaded);
-	if (x->paused || (x->body_bytes > HTTP_SMALL_BODY_BYTES &&
-	    uploaded != x->uploaded))
+	if (x->paused ||
+	    (x->body_bytes > HTTP_SMALL_BODY_BYTES && uploaded != x->uploaded))
 		x->heard = now;
 	x->uploaded = uploaded;
 }
@@ -929,7 +929,11 @@ http_send(struct http *h, const struct http_request *r,
     const struct http_ops *ops, void *arg)
 {
 	struct exchange *x;
+	long max_idle_s;
 
+	max_idle_s = HTTP_MAXAGE_S;
+	if (r->max_idle_conn_s > 0)
+		max_idle_s = r->max_idle_conn_s;
 	x = exchange_take(h);
 	x->ops = *ops;
 	x->arg = arg;
@@ -937,8 +941,7 @@ http_send(struct http *h, const struct http_request *r,
 		set_url(x, r->url);
 		set_method(x, r->method, r->body);
 		set_headers(x, r->headers);
-		SET(x, CURLOPT_MAXAGE_CONN, r->max_idle_conn_s > 0 ?
-		    r->max_idle_conn_s : (long)HTTP_MAXAGE_S);
+		SET(x, CURLOPT_MAXAGE_CONN, max_idle_s);
 	}
 	x->heard = loop_now(h->l);
 	x->body_bytes = r->body.n;
@@ -955,8 +958,9 @@ http_header(struct exchange *x, const char *name, size_t index)
 {
 	struct curl_header *header;
 
-	if (!x->head || curl_easy_header(x->easy, name, index, CURLH_HEADER,
-	    -1, &header) != CURLHE_OK)
+	if (!x->head ||
+	    curl_easy_header(x->easy, name, index, CURLH_HEADER, -1, &header) !=
+		CURLHE_OK)
 		return NULL;
 	return header->value;
 }
@@ -1093,8 +1097,7 @@ share_new(struct http *h)
 static void
 multi_setup(struct http *h)
 {
-	curl_multi_setopt(h->multi, CURLMOPT_SOCKETFUNCTION,
-	    http_on_interest);
+	curl_multi_setopt(h->multi, CURLMOPT_SOCKETFUNCTION, http_on_interest);
 	curl_multi_setopt(h->multi, CURLMOPT_SOCKETDATA, h);
 	curl_multi_setopt(h->multi, CURLMOPT_TIMERFUNCTION,
 	    http_on_timer_wanted);

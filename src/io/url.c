@@ -10,12 +10,12 @@
 
 #include "io/url.h"
 
-#include <sys/socket.h>
-#include <netinet/in.h>
 #include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 
 #include <curl/curl.h>
 
@@ -29,7 +29,8 @@ scheme_length(const char *text)
 {
 	size_t n;
 
-	n = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	n = strspn(text,
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	    "0123456789+-.");
 	if (n == 0 || text[n] != ':' || strchr("0123456789+-.", text[0]))
 		return 0;
@@ -251,7 +252,7 @@ url_is_loopback(const struct url *u)
 	return is_loopback4(u->host) || strcmp(u->host, "[::1]") == 0 ||
 	    strcmp(u->host, "localhost") == 0 ||
 	    (n >= sizeof suffix &&
-	    strcmp(u->host + n - (sizeof suffix - 1), suffix) == 0);
+		strcmp(u->host + n - (sizeof suffix - 1), suffix) == 0);
 }
 
 void

@@ -59,6 +59,10 @@ struct streamable {
 	char *url;
 	struct stream *first, *last; /* in the order they began */
 	struct stream *by_ticket[SLOTS];
+	/* The headers made last, and what from. */
+	struct headers made, made_credentials;
+	char *made_session, *made_version;
+	bool made_is_post;
 	bool stdout_full;
 	bool held_full;
 	size_t held;
@@ -228,6 +232,59 @@ assemble(const struct stream *t, struct headers *h)
 	headers_append(h, &t->credentials);
 }
 
+static bool
+same_text(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static bool
+same_headers(const struct headers *a, const struct headers *b)
+{
+	size_t i;
+
+	if (a->n != b->n)
+		return false;
+	for (i = 0; i < a->n; i++)
+		if (strcmp(a->list[i].name, b->list[i].name) != 0 ||
+		    strcmp(a->list[i].value, b->list[i].value) != 0)
+			return false;
+	return true;
+}
+
+static void
+made_clear(struct streamable *u)
+{
+	headers_free(&u->made);
+	headers_free(&u->made_credentials);
+	free(u->made_session);
+	free(u->made_version);
+	u->made_session = u->made_version = NULL;
+}
+
+/* Call after call has the same headers: they are put together again only
+ * when something in them changed. */
+static const struct headers *
+headers_for(const struct stream *t)
+{
+	struct streamable *u = t->u;
+
+	if (t->verb == VERB_POST && u->made_is_post &&
+	    same_text(u->made_session, t->session) &&
+	    same_text(u->made_version, t->version) &&
+	    same_headers(&u->made_credentials, &t->credentials))
+		return &u->made;
+	made_clear(u);
+	assemble(t, &u->made);
+	u->made_is_post = t->verb == VERB_POST;
+	if (t->session != NULL)
+		u->made_session = xstrdup(t->session);
+	if (t->version != NULL)
+		u->made_version = xstrdup(t->version);
+	headers_append(&u->made_credentials, &t->credentials);
+	return &u->made;
+}
+
 static void on_head(struct exchange *, int, void *);
 static bool on_data(struct exchange *, const char *, size_t, void *);
 static void on_done(struct exchange *, const struct http_answer *, void *);
@@ -239,14 +296,12 @@ stream_start(struct stream *t)
 	static const char *const methods[] = { "POST", "GET", "DELETE" };
 	struct streamable *u = t->u;
 	struct http_request r = { 0 };
-	struct headers h;
 
-	assemble(t, &h);
 	r.method = methods[t->verb];
 	r.url = t->url != NULL ? t->url : u->url;
 	if (t->body != NULL)
 		r.body = t->body->text;
-	r.headers = &h;
+	r.headers = headers_for(t);
 	r.idle_ms = t->silent_ok ? 0 : u->config.call_timeout_ms;
 	r.max_idle_conn_s = t->unsafe ? UNSAFE_IDLE_S : 0;
 	memset(&t->facts, 0, sizeof t->facts);
@@ -258,7 +313,6 @@ stream_start(struct stream *t)
 	t->x = http_send(u->http, &r, &ops, t);
 	if (u->stdout_full || u->held_full)
 		stream_pause(t, true);
-	headers_free(&h);
 }
 
 static char *
@@ -372,13 +426,13 @@ message_in(struct stream *t, struct buf *b)
 	case MSG_OK:
 		if (scrubbed)
 			log_debug("broken UTF-8 from the server became "
-			    "U+FFFD");
+				  "U+FFFD");
 		deliver(m, t);
 		return true;
 	case MSG_BATCH:
 		if (msg_batch(buf_span(b), depth, deliver, t) > 0)
 			log_debug("an element of an array from the server "
-			    "is no message: dropped");
+				  "is no message: dropped");
 		return true;
 	default:
 		return false;
@@ -394,7 +448,7 @@ on_event(const char *type, struct buf *data, void *arg)
 		return;
 	if (!message_in(t, data))
 		log_info("an event of the server is no JSON-RPC message: "
-		    "skipped");
+			 "skipped");
 }
 
 /* Retry-After: seconds, or an HTTP date (not worth a date parser: ours are
@@ -446,11 +500,15 @@ on_head(struct exchange *x, int status, void *arg)
 	f->status = status;
 	f->sent = true;
 	t->content_type = dup_header(x, "Content-Type");
-	t->session_given = dup_header(x, "Mcp-Session-Id");
+	/* Only an answer to initialize may give one (protocol.md H9). */
+	if (t->session == NULL)
+		t->session_given = dup_header(x, "Mcp-Session-Id");
 	f->media = verdict_media(t->content_type);
 	f->content_type = text(t->content_type);
 	f->session = text(t->session_given);
-	f->retry_after_ms = retry_after(http_header(x, "Retry-After", 0));
+	if (status >= 400)
+		f->retry_after_ms = retry_after(http_header(x, "Retry-After",
+		    0));
 	if (status >= 300 && status < 400) {
 		t->location = dup_header(x, "Location");
 		f->location = text(t->location);
@@ -597,6 +655,7 @@ streamable_free(struct streamable *u)
 		return;
 	while (u->first != NULL)
 		stream_free(u->first);
+	made_clear(u);
 	url_free(&u->base);
 	free(u->url);
 	free(u);

@@ -14,7 +14,7 @@
 struct streamable;
 
 struct streamable_config {
-	const char *url; /* normalised */
+	const char *url;    /* normalised */
 	size_t max_message; /* bytes; 0: none */
 	size_t max_held;    /* of all partial messages; 0: none */
 	unsigned max_depth;
@@ -29,8 +29,8 @@ struct streamable_ops {
 	/* Status and headers are here. Facts are valid in the call. */
 	void (*head)(uint64_t ticket, const struct facts *f, void *arg);
 	/* One JSON-RPC message, located; the callee owns it. */
-	void (*message)(uint64_t ticket, const struct facts *f,
-	    struct frame *m, void *arg);
+	void (*message)(uint64_t ticket, const struct facts *f, struct frame *m,
+	    void *arg);
 	/* The last call for this ticket. */
 	void (*done)(uint64_t ticket, const struct facts *f, void *arg);
 };

@@ -39,7 +39,7 @@ backoff_stream(unsigned tries, int64_t retry_ms)
 		if (retry_ms < STREAM_FLOOR_MS)
 			return STREAM_FLOOR_MS;
 		return retry_ms > STREAM_CEILING_MS ? STREAM_CEILING_MS :
-		    retry_ms;
+						      retry_ms;
 	}
 	while (tries-- > 0 && wait < STREAM_MAX_MS)
 		wait = wait * 3 / 2;

@@ -143,8 +143,8 @@ calls_drop(struct calls *t, struct call *c)
 static struct leg **
 leg_slot(struct calls *t, uint64_t ticket)
 {
-	return &t->by_ticket[ticket % (sizeof t->by_ticket /
-	    sizeof *t->by_ticket)];
+	return &t->by_ticket[ticket %
+	    (sizeof t->by_ticket / sizeof *t->by_ticket)];
 }
 
 struct leg *
@@ -177,8 +177,8 @@ calls_leg(struct calls *t, enum leg_kind kind, struct call *c,
 struct leg *
 calls_leg_find(const struct calls *t, uint64_t ticket)
 {
-	struct leg *l = t->by_ticket[ticket % (sizeof t->by_ticket /
-	    sizeof *t->by_ticket)];
+	struct leg *l = t->by_ticket[ticket %
+	    (sizeof t->by_ticket / sizeof *t->by_ticket)];
 
 	while (l != NULL && l->ticket != ticket)
 		l = l->chain;
@@ -212,10 +212,16 @@ bool
 calls_safe(const struct frame *request)
 {
 	static const char *const safe[] = {
-		"ping", "tools/list", "prompts/list", "prompts/get",
-		"resources/list", "resources/templates/list",
-		"resources/read", "resources/subscribe",
-		"resources/unsubscribe", "completion/complete",
+		"ping",
+		"tools/list",
+		"prompts/list",
+		"prompts/get",
+		"resources/list",
+		"resources/templates/list",
+		"resources/read",
+		"resources/subscribe",
+		"resources/unsubscribe",
+		"completion/complete",
 		"logging/setLevel",
 	};
 	size_t i;

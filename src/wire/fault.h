@@ -17,12 +17,12 @@ enum {
 };
 
 struct fault {
-	int code;           /* 0 means FAULT_INTERNAL */
-	const char *reason; /* a token of doc/design.md, or NULL */
-	bool maybe;         /* it may have run */
-	int status;         /* HTTP status, 0: none */
+	int code;               /* 0 means FAULT_INTERNAL */
+	const char *reason;     /* a token of doc/design.md, or NULL */
+	bool maybe;             /* it may have run */
+	int status;             /* HTTP status, 0: none */
 	int64_t retry_after_ms; /* -1 or 0: not given */
-	struct span server; /* the server's own error as raw JSON, if any */
+	struct span server;     /* the server's own error as raw JSON, if any */
 };
 
 /* The error response with this raw JSON id (p NULL: none); the message is
@@ -34,8 +34,7 @@ struct frame *fault_frame(struct span id, const struct fault *fault,
  * answer. host is how people know the server; refusal is the server's own
  * error response, or NULL. */
 struct frame *fault_from_facts(const struct frame *request,
-    const struct facts *facts, const char *host,
-    const struct frame *refusal);
+    const struct facts *facts, const char *host, const struct frame *refusal);
 
 /* "create_invoice" for a tools/call (with quotes), else the method. */
 void fault_label(const struct frame *request, struct buf *out);

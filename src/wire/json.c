@@ -40,16 +40,13 @@ struct reader {
 
 enum step { STEP_VALUE, STEP_ENDED, STEP_DONE, STEP_SYNTAX, STEP_DEPTH };
 
-/* Bytes of a string that end a run of plain ones: '"', '\\', controls, and
- * the first byte of anything that is not ASCII. */
-static const unsigned char special[256] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-	1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-	1, ['"'] = 1, ['\\'] = 1, [0x80] = 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-	1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-	1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-	1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-	1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-	1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+/* Does this byte end a run of plain ones in a string? What is not ASCII does
+ * too: it is looked at more closely. */
+static bool
+is_special(unsigned char c)
+{
+	return c < 0x20 || c >= 0x80 || c == '"' || c == '\\';
+}
 
 /* Steps over plain string bytes, eight at a time: a word is passed when no
  * byte of it is special (the classic has-a-byte-below test, which is exact
@@ -68,7 +65,7 @@ skip_plain(const char *p, const char *end)
 			break;
 		p += 8;
 	}
-	while (p < end && !special[(unsigned char)*p])
+	while (p < end && !is_special((unsigned char)*p))
 		p++;
 	return p;
 }

@@ -48,12 +48,13 @@ find(struct questions *t, struct span id, uint64_t generation, bool by_server)
 
 struct frame *
 questions_ask(struct questions *t, struct frame *request, uint64_t generation,
-    const char *prefix)
+    uint64_t ticket, const char *prefix)
 {
 	struct question *q = xcalloc(1, sizeof *q), **end = &t->list;
 
 	q->server_id = xstrndup(request->id.p, request->id.n);
 	q->generation = generation;
+	q->ticket = ticket;
 	if (generation <= 1)
 		q->client_id = xstrdup(q->server_id);
 	else
@@ -68,7 +69,7 @@ questions_ask(struct questions *t, struct frame *request, uint64_t generation,
 
 struct frame *
 questions_answer(struct questions *t, struct frame *answer,
-    uint64_t *generation)
+    uint64_t *generation, uint64_t *ticket)
 {
 	struct question **at = find(t, answer->id, 0, false);
 	struct frame *f;
@@ -76,6 +77,7 @@ questions_answer(struct questions *t, struct frame *answer,
 	if (at == NULL)
 		return NULL;
 	*generation = (*at)->generation;
+	*ticket = (*at)->ticket;
 	f = msg_with_id(answer, span_of((*at)->server_id));
 	question_drop(t, at);
 	return f;
@@ -128,8 +130,8 @@ questions_expire(struct questions *t, uint64_t generation,
 		return false;
 	params = xasprintf("{\"requestId\":%s,\"reason\":\"session lost\"}",
 	    (*at)->client_id);
-	*cancel = msg_call((struct span){ NULL, 0 },
-	    "notifications/cancelled", span_of(params));
+	*cancel = msg_call((struct span){ NULL, 0 }, "notifications/cancelled",
+	    span_of(params));
 	free(params);
 	question_drop(t, at);
 	return true;

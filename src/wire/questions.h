@@ -13,6 +13,7 @@ struct question {
 	char *server_id; /* raw JSON, as the server wrote it */
 	char *client_id; /* raw JSON, as the client knows it */
 	uint64_t generation;
+	uint64_t ticket; /* of the stream it came on */
 };
 
 struct questions {
@@ -25,11 +26,12 @@ void questions_free(struct questions *t);
 /* Notes a request of the server; returns the frame for the client (the same
  * or one with a mapped id), owned by the caller. */
 struct frame *questions_ask(struct questions *t, struct frame *request,
-    uint64_t generation, const char *prefix);
+    uint64_t generation, uint64_t ticket, const char *prefix);
 /* Takes the question this answer of the client is for. Returns NULL when
- * there is none, else the frame for the server (owned) and its generation. */
+ * there is none, else the frame for the server (owned), and the generation
+ * and the ticket of the question. */
 struct frame *questions_answer(struct questions *t, struct frame *answer,
-    uint64_t *generation);
+    uint64_t *generation, uint64_t *ticket);
 /* The server takes a question back: the frame for the client, owned. */
 struct frame *questions_cancel(struct questions *t, struct frame *cancelled,
     uint64_t generation);

@@ -142,6 +142,8 @@ session_again(struct session *s, struct leg *l, int64_t wait)
 	again = calls_leg(&s->calls, l->kind, c, l->body, l->generation);
 	again->tries = l->tries + 1;
 	again->window_end = l->window_end;
+	again->spoke = l->spoke;
+	again->asker = l->asker;
 	buf_addspan(&again->last_event_id, buf_span(&l->last_event_id));
 	again->start_at = s->now + wait;
 	session_due(s, again->start_at);
@@ -154,8 +156,9 @@ session_again(struct session *s, struct leg *l, int64_t wait)
 void
 session_want_read(struct session *s)
 {
-	bool want = !s->eof && (s->held_bytes < s->config.max_held ||
-	    s->questions.n > 0 || s->phase >= PHASE_CLOSING);
+	bool want = !s->eof &&
+	    (s->held_bytes < s->config.max_held || s->questions.n > 0 ||
+		s->phase >= PHASE_CLOSING);
 
 	if (want == s->reading || s->eof)
 		return;
@@ -231,8 +234,15 @@ static const char *
 phase_name(enum phase phase)
 {
 	static const char *const names[] = {
-		"idle", "opening", "opened", "readying", "live", "renewing",
-		"dead", "closing", "ended",
+		"idle",
+		"opening",
+		"opened",
+		"readying",
+		"live",
+		"renewing",
+		"dead",
+		"closing",
+		"ended",
 	};
 
 	return names[phase];
@@ -253,7 +263,9 @@ static void
 phase_timeout(struct session *s)
 {
 	static const struct facts silent = {
-		.ending = ENDING_IDLE, .sent = true, .retry_after_ms = -1,
+		.ending = ENDING_IDLE,
+		.sent = true,
+		.retry_after_ms = -1,
 	};
 
 	switch (s->phase) {
@@ -262,7 +274,8 @@ phase_timeout(struct session *s)
 		session_open_failed(s, &silent, NULL);
 		break;
 	case PHASE_READYING:
-		session_note(s, LEVEL_WARN, "%s did not acknowledge "
+		session_note(s, LEVEL_WARN,
+		    "%s did not acknowledge "
 		    "notifications/initialized within %d s; going on",
 		    s->config.host, READY_MS / 1000);
 		session_readied(s);
@@ -312,9 +325,10 @@ drain_timeout(struct session *s)
 		struct fault fault = { .reason = "shutting_down",
 			.maybe = c->state != CALL_HELD };
 
-		session_fail(s, c, fault_frame(c->frame->id, &fault,
-		    "mcpsplice ended before %s answered: --drain-timeout.",
-		    s->config.host));
+		session_fail(s, c,
+		    fault_frame(c->frame->id, &fault,
+			"mcpsplice ended before %s answered: --drain-timeout.",
+			s->config.host));
 	}
 	session_close(s);
 }
@@ -323,13 +337,15 @@ static void
 call_tick(struct session *s, struct call *c)
 {
 	static const struct facts silent = {
-		.ending = ENDING_COMPLETE, .sent = true, .status = 202,
+		.ending = ENDING_COMPLETE,
+		.sent = true,
+		.status = 202,
 		.retry_after_ms = -1,
 	};
 
 	if (c->state == CALL_ACCEPTED && c->again_at <= s->now)
-		session_fail(s, c, fault_from_facts(c->frame, &silent,
-		    s->config.host, NULL));
+		session_fail(s, c,
+		    fault_from_facts(c->frame, &silent, s->config.host, NULL));
 }
 
 static void
@@ -355,8 +371,7 @@ session_tick(struct session *s)
 	s->deadline = -1;
 	session_due(s, s->phase_deadline);
 	session_due(s, s->drain_deadline);
-	if (s->listen.state == LISTEN_WAITING ||
-	    s->listen.state == LISTEN_LOST)
+	if (s->listen.state == LISTEN_WAITING || s->listen.state == LISTEN_LOST)
 		session_due(s, s->listen.at);
 	for (c = s->calls.first; c != NULL; c = c->next)
 		if (c->state == CALL_ACCEPTED)
@@ -394,8 +409,8 @@ session_close(struct session *s)
 		if (l->kind != LEG_DELETE)
 			session_abort(s, l);
 	}
-	if (s->generation->session == NULL ||
-	    s->phase == PHASE_RENEWING || s->phase == PHASE_DEAD) {
+	if (s->generation->session == NULL || s->phase == PHASE_RENEWING ||
+	    s->phase == PHASE_DEAD) {
 		session_phase(s, PHASE_ENDED, -1);
 		return;
 	}
@@ -414,10 +429,12 @@ session_stop(struct session *s)
 			.maybe = c->state == CALL_RUNNING ||
 			    c->state == CALL_ACCEPTED };
 
-		session_fail(s, c, fault_frame(c->frame->id, &fault,
-		    "mcpsplice was told to end before %s answered.%s",
-		    s->config.host, fault.maybe ? " The call may have run." :
-		    " The call was not sent."));
+		session_fail(s, c,
+		    fault_frame(c->frame->id, &fault,
+			"mcpsplice was told to end before %s answered.%s",
+			s->config.host,
+			fault.maybe ? " The call may have run." :
+				      " The call was not sent."));
 	}
 	session_close(s);
 }
@@ -433,7 +450,7 @@ is_drained(const struct session *s)
 	for (l = s->calls.legs; l != NULL; l = l->next)
 		if (l->kind == LEG_NOTE || l->kind == LEG_DELETE ||
 		    (l->kind == LEG_READY && l->live &&
-		    s->phase == PHASE_READYING) ||
+			s->phase == PHASE_READYING) ||
 		    (l->kind == LEG_OPEN && l->generation != s->generation))
 			return false;
 	return true;
@@ -520,11 +537,16 @@ void
 session_describe(const struct session *s, struct buf *out)
 {
 	static const char *const listen[] = {
-		"off", "refused by the server", "waiting to reopen",
-		"session lost, renewal due", "open",
+		"off",
+		"refused by the server",
+		"waiting to reopen",
+		"session lost, renewal due",
+		"open",
 	};
 	static const char *const states[] = {
-		"held back", "running", "refused, waits for a new session",
+		"held back",
+		"running",
+		"refused, waits for a new session",
 		"accepted",
 	};
 	const struct call *c;
@@ -533,14 +555,16 @@ session_describe(const struct session *s, struct buf *out)
 	    phase_name(s->phase), (unsigned long long)s->generation->number,
 	    s->generation->session != NULL ? "" : " (no session id)",
 	    s->generation->version != NULL ? s->generation->version : "-");
-	buf_addf(out, "calls: %zu open, %zu in flight, %zu bytes held back; "
-	    "%zu legs; %zu questions of the server open\n", s->calls.n,
-	    s->in_flight, s->held_bytes, s->calls.n_legs, s->questions.n);
+	buf_addf(out,
+	    "calls: %zu open, %zu in flight, %zu bytes held back; "
+	    "%zu legs; %zu questions of the server open\n",
+	    s->calls.n, s->in_flight, s->held_bytes, s->calls.n_legs,
+	    s->questions.n);
 	buf_addf(out, "listen stream: %s\n", listen[s->listen.state]);
 	for (c = s->calls.first; c != NULL; c = c->next) {
 		buf_adds(out, "call ");
-		buf_add(out, c->frame->id.p, c->frame->id.n > 64 ? 64 :
-		    c->frame->id.n);
+		buf_add(out, c->frame->id.p,
+		    c->frame->id.n > 64 ? 64 : c->frame->id.n);
 		buf_adds(out, " ");
 		fault_label(c->frame, out);
 		buf_addf(out, ": %s%s\n", states[c->state],

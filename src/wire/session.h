@@ -54,7 +54,7 @@ enum bad_frame { BAD_SYNTAX, BAD_BATCH, BAD_MESSAGE };
 
 struct session_input {
 	enum session_input_kind kind;
-	int64_t now;     /* monotonic ms */
+	int64_t now; /* monotonic ms */
 	uint64_t random;
 	struct frame *frame;
 	uint64_t ticket;

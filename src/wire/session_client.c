@@ -70,7 +70,8 @@ too_large(struct session *s, const struct call *c, size_t size)
 
 	buf_init(&label, 0);
 	fault_label(c->frame, &label);
-	f = fault_frame(c->frame->id, &fault, "The answer of %s to %s is too "
+	f = fault_frame(c->frame->id, &fault,
+	    "The answer of %s to %s is too "
 	    "large for the client: %zu bytes, the limit is %zu. It did run. "
 	    "Ask for less, or raise --max-result if your client takes it.",
 	    s->config.host, buf_str(&label), size, s->config.max_result);
@@ -186,15 +187,17 @@ session_send_call(struct session *s, struct call *c)
 	frame_unref(c->refusal);
 	c->refusal = NULL;
 	session_call_state(s, c, CALL_RUNNING);
-	session_start(s, calls_leg(&s->calls, LEG_CALL, c, c->frame,
-	    s->generation));
+	session_start(s,
+	    calls_leg(&s->calls, LEG_CALL, c, c->frame, s->generation));
 }
 
-void
+struct leg *
 session_send_note(struct session *s, struct frame *f)
 {
-	session_start(s, calls_leg(&s->calls, LEG_NOTE, NULL, f,
-	    s->generation));
+	struct leg *l = calls_leg(&s->calls, LEG_NOTE, NULL, f, s->generation);
+
+	session_start(s, l);
+	return l;
 }
 
 void
@@ -230,10 +233,12 @@ request_unready(struct session *s, struct frame *f)
 {
 	struct fault fault = { .code = FAULT_PARAMS };
 
-	reject(s, fault_frame(f->id, &fault, "No session yet: send "
-	    "\"initialize\" first, or start mcpsplice with --handshake to "
-	    "have it done for you. (A request of the 2026-07-28 protocol "
-	    "would name its version in params._meta.)"));
+	reject(s,
+	    fault_frame(f->id, &fault,
+		"No session yet: send "
+		"\"initialize\" first, or start mcpsplice with --handshake to "
+		"have it done for you. (A request of the 2026-07-28 protocol "
+		"would name its version in params._meta.)"));
 }
 
 static void
@@ -241,10 +246,12 @@ request_full(struct session *s, struct frame *f)
 {
 	struct fault fault = { .reason = "busy" };
 
-	reject(s, fault_frame(f->id, &fault, "Too many requests wait for %s "
-	    "(%zu in flight, %zu bytes held back). Not sent. Wait for "
-	    "answers, then try again.", s->config.host, s->in_flight,
-	    s->held_bytes));
+	reject(s,
+	    fault_frame(f->id, &fault,
+		"Too many requests wait for %s "
+		"(%zu in flight, %zu bytes held back). Not sent. Wait for "
+		"answers, then try again.",
+		s->config.host, s->in_flight, s->held_bytes));
 }
 
 static void
@@ -253,9 +260,11 @@ request_duplicate(struct session *s, struct frame *f)
 	struct fault fault = { .code = FAULT_REQUEST,
 		.reason = "duplicate_id" };
 
-	reject(s, fault_frame(f->id, &fault, "Duplicate request id: the "
-	    "request before it with the same id has no answer yet. Not "
-	    "sent."));
+	reject(s,
+	    fault_frame(f->id, &fault,
+		"Duplicate request id: the "
+		"request before it with the same id has no answer yet. Not "
+		"sent."));
 }
 
 static void
@@ -263,8 +272,10 @@ request_late(struct session *s, struct frame *f)
 {
 	struct fault fault = { .reason = "shutting_down" };
 
-	reject(s, fault_frame(f->id, &fault, "mcpsplice is shutting down. "
-	    "Not sent."));
+	reject(s,
+	    fault_frame(f->id, &fault,
+		"mcpsplice is shutting down. "
+		"Not sent."));
 }
 
 static void
@@ -288,10 +299,12 @@ end_former(struct session *s)
 	while ((c = s->calls.first) != NULL) {
 		fault.maybe = c->state == CALL_RUNNING ||
 		    c->state == CALL_ACCEPTED;
-		session_fail(s, c, fault_frame(c->frame->id, &fault,
-		    "The client began a new session before %s answered.%s",
-		    s->config.host, fault.maybe ? " The call may have run." :
-		    " The call was not sent."));
+		session_fail(s, c,
+		    fault_frame(c->frame->id, &fault,
+			"The client began a new session before %s answered.%s",
+			s->config.host,
+			fault.maybe ? " The call may have run." :
+				      " The call was not sent."));
 	}
 	session_drop_notes(s);
 	for (l = s->calls.legs; l != NULL; l = next) {
@@ -309,7 +322,8 @@ static void
 request_initialize(struct session *s, struct frame *f)
 {
 	if (s->phase != PHASE_IDLE) {
-		session_note(s, LEVEL_INFO, "the client initializes again: a "
+		session_note(s, LEVEL_INFO,
+		    "the client initializes again: a "
 		    "new session, the old one ends");
 		end_former(s);
 	}
@@ -385,23 +399,24 @@ client_initialized(struct session *s, struct frame *f)
 static void
 client_cancel(struct session *s, struct frame *f)
 {
-	struct call *c = calls_find(&s->calls, json_get(f->params,
-	    "requestId"));
+	struct call *c = calls_find(&s->calls,
+	    json_get(f->params, "requestId"));
 
 	if (c == NULL || c->cancelled) {
-		session_note(s, LEVEL_DEBUG, "cancel of a request that is "
+		session_note(s, LEVEL_DEBUG,
+		    "cancel of a request that is "
 		    "not open: ignored");
 		return;
 	}
 	if (is_method(c->frame, "initialize")) {
-		session_note(s, LEVEL_INFO, "initialize cannot be cancelled: "
+		session_note(s, LEVEL_INFO,
+		    "initialize cannot be cancelled: "
 		    "ignored");
 		return;
 	}
 	c->cancelled = true;
 	if (c->state == CALL_HELD || c->state == CALL_REFUSED ||
-	    (c->leg != NULL && !c->leg->live &&
-	    c->leg->last_event_id.n == 0)) {
+	    (c->leg != NULL && !c->leg->live && c->leg->last_event_id.n == 0)) {
 		session_note(s, LEVEL_INFO, "cancelled before it was sent");
 		session_fail(s, c, NULL);
 		session_pump(s);
@@ -431,7 +446,8 @@ client_notification(struct session *s, struct frame *f)
 	} else if (gate_open(s)) {
 		session_send_note(s, f);
 	} else if (s->phase == PHASE_IDLE || s->phase == PHASE_DEAD) {
-		session_note(s, LEVEL_INFO, "a notification without a "
+		session_note(s, LEVEL_INFO,
+		    "a notification without a "
 		    "session: dropped");
 	} else {
 		hold(s, f, NULL);
@@ -442,18 +458,21 @@ client_notification(struct session *s, struct frame *f)
 static void
 client_answer(struct session *s, struct frame *f)
 {
-	uint64_t generation;
-	struct frame *out = questions_answer(&s->questions, f, &generation);
+	uint64_t generation, asker;
+	struct frame *out = questions_answer(&s->questions, f, &generation,
+	    &asker);
 
 	if (out == NULL)
-		session_note(s, LEVEL_INFO, "an answer to no open question "
+		session_note(s, LEVEL_INFO,
+		    "an answer to no open question "
 		    "of the server: dropped");
 	else if (generation != s->generation->number ||
 	    s->phase >= PHASE_RENEWING)
-		session_note(s, LEVEL_INFO, "an answer for a session that is "
+		session_note(s, LEVEL_INFO,
+		    "an answer for a session that is "
 		    "gone: dropped");
 	else
-		session_send_note(s, out);
+		session_send_note(s, out)->asker = asker;
 	frame_unref(out);
 	session_want_read(s);
 }
@@ -489,36 +508,45 @@ session_bad(struct session *s, const struct session_input *in)
 {
 	struct fault fault = { .code = FAULT_REQUEST };
 	struct span id = in->kind == INPUT_TOO_LONG ? in->id :
-	    in->frame != NULL ? in->frame->id : no_span;
+	    in->frame != NULL                       ? in->frame->id :
+						      no_span;
 	struct frame *f;
 
 	/* To an answer there is no answer, not even to a bad one. */
-	if (in->frame != NULL && (in->frame->result.p != NULL ||
-	    in->frame->error.p != NULL)) {
-		session_note(s, LEVEL_WARN, "an answer of the client is no "
+	if (in->frame != NULL &&
+	    (in->frame->result.p != NULL || in->frame->error.p != NULL)) {
+		session_note(s, LEVEL_WARN,
+		    "an answer of the client is no "
 		    "JSON-RPC message: dropped");
 		return;
 	}
 	if (in->kind == INPUT_TOO_LONG) {
 		fault.reason = "too_large";
-		f = fault_frame(id, &fault, "Message too large: %llu bytes. "
+		f = fault_frame(id, &fault,
+		    "Message too large: %llu bytes. "
 		    "Not sent. Send less, or raise --max-message.",
 		    (unsigned long long)in->size);
 	} else if (in->bad == BAD_SYNTAX) {
 		fault.code = FAULT_PARSE;
-		f = fault_frame(id, &fault, "Parse error: this line is no "
+		f = fault_frame(id, &fault,
+		    "Parse error: this line is no "
 		    "JSON in UTF-8. Not sent.");
 	} else if (in->bad == BAD_BATCH) {
-		f = fault_frame(id, &fault, "Invalid request: one message a "
+		f = fault_frame(id, &fault,
+		    "Invalid request: one message a "
 		    "line, no batch. Not sent.");
 	} else {
-		f = fault_frame(id, &fault, "Invalid request: no JSON-RPC 2.0 "
+		f = fault_frame(id, &fault,
+		    "Invalid request: no JSON-RPC 2.0 "
 		    "message. Not sent.");
 	}
-	session_note(s, LEVEL_WARN, "a line from the client is not "
-	    "forwarded: %s", in->kind == INPUT_TOO_LONG ? "too long" :
-	    in->bad == BAD_SYNTAX ? "no JSON" : in->bad == BAD_BATCH ?
-	    "a batch" : "no JSON-RPC message");
+	session_note(s, LEVEL_WARN,
+	    "a line from the client is not "
+	    "forwarded: %s",
+	    in->kind == INPUT_TOO_LONG ? "too long" :
+		in->bad == BAD_SYNTAX  ? "no JSON" :
+		in->bad == BAD_BATCH   ? "a batch" :
+					 "no JSON-RPC message");
 	/* An over-long notification or answer is owed nothing. */
 	if (in->kind == INPUT_TOO_LONG && id.p != NULL && !in->request)
 		frame_unref(f);

@@ -47,7 +47,8 @@ session_listen_close(struct session *s)
 {
 	struct listen *n = &s->listen;
 	struct leg *l = n->state == LISTEN_OPEN ?
-	    calls_leg_find(&s->calls, n->ticket) : NULL;
+	    calls_leg_find(&s->calls, n->ticket) :
+	    NULL;
 
 	if (n->state == LISTEN_REFUSED)
 		return;
@@ -76,8 +77,10 @@ listen_again(struct session *s, int64_t extra)
 	int64_t wait = backoff_stream(n->tries++, n->retry_ms) + extra;
 
 	wait = backoff_rate(&n->rate, s->now, wait);
-	session_note(s, LEVEL_DEBUG, "the listen stream is opened again in "
-	    "%lld ms", (long long)wait);
+	session_note(s, LEVEL_DEBUG,
+	    "the listen stream is opened again in "
+	    "%lld ms",
+	    (long long)wait);
 	n->state = LISTEN_WAITING;
 	n->at = s->now + wait;
 	session_due(s, n->at);
@@ -117,7 +120,8 @@ listen_lost(struct session *s)
 
 	n->state = LISTEN_OFF;
 	if (n->asleep >= RENEWALS_ASLEEP) {
-		session_note(s, LEVEL_INFO, "the session is gone: it is "
+		session_note(s, LEVEL_INFO,
+		    "the session is gone: it is "
 		    "renewed when the client speaks");
 		return;
 	}
@@ -132,7 +136,9 @@ static void
 fail_accepted(struct session *s)
 {
 	static const struct facts accepted = {
-		.ending = ENDING_COMPLETE, .sent = true, .status = 202,
+		.ending = ENDING_COMPLETE,
+		.sent = true,
+		.status = 202,
 		.retry_after_ms = -1,
 	};
 	struct call *c, *next;
@@ -140,8 +146,9 @@ fail_accepted(struct session *s)
 	for (c = s->calls.first; c != NULL; c = next) {
 		next = c->next;
 		if (c->state == CALL_ACCEPTED)
-			session_fail(s, c, fault_from_facts(c->frame,
-			    &accepted, s->config.host, NULL));
+			session_fail(s, c,
+			    fault_from_facts(c->frame, &accepted,
+				s->config.host, NULL));
 	}
 	session_pump(s);
 }
@@ -160,15 +167,19 @@ session_listen_done(struct session *s, const struct facts *f)
 		return;
 	}
 	if (f->status != 0 && !stream && is_refused(s, f)) {
-		session_note(s, LEVEL_INFO, "%s offers no listen stream "
-		    "(%d)", s->config.host, f->status);
+		session_note(s, LEVEL_INFO,
+		    "%s offers no listen stream "
+		    "(%d)",
+		    s->config.host, f->status);
 		n->state = LISTEN_REFUSED;
 		fail_accepted(s);
 		return;
 	}
 	if (f->status == 401 || f->status == 403) {
-		session_note(s, LEVEL_WARN, "%s refuses the listen stream "
-		    "(%d)", s->config.host, f->status);
+		session_note(s, LEVEL_WARN,
+		    "%s refuses the listen stream "
+		    "(%d)",
+		    s->config.host, f->status);
 		n->state = LISTEN_OFF;
 		fail_accepted(s);
 		return;

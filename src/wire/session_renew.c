@@ -55,8 +55,7 @@ session_open(struct session *s, struct frame *initialize, struct call *c)
 		s->listen.state = LISTEN_OFF;
 	next_generation(s);
 	session_call_state(s, c, CALL_RUNNING);
-	open_begin(s, initialize, c, PHASE_OPENING,
-	    s->config.init_timeout_ms);
+	open_begin(s, initialize, c, PHASE_OPENING, s->config.init_timeout_ms);
 }
 
 static struct frame *
@@ -74,8 +73,10 @@ void
 session_open_own(struct session *s)
 {
 	char *params = xasprintf("{\"protocolVersion\":\"2025-11-25\","
-	    "\"capabilities\":{},\"clientInfo\":{\"name\":\"mcpsplice\","
-	    "\"version\":\"%s\"}}", s->config.version);
+				 "\"capabilities\":{},\"clientInfo\":{\"name\":"
+				 "\"mcpsplice\","
+				 "\"version\":\"%s\"}}",
+	    s->config.version);
 
 	frame_unref(s->opening);
 	s->opening = own_request(s, "initialize", span_of(params));
@@ -93,7 +94,7 @@ static char *
 negotiated(const struct frame *m)
 {
 	static const char plain[] = "0123456789abcdefghijklmnopqrstuvwxyz"
-	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ.-_";
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ.-_";
 	struct buf v;
 	char *version = NULL;
 
@@ -113,8 +114,10 @@ adopt(struct session *s, const struct facts *f, const struct frame *m)
 	if (verdict_session_ok(f->session))
 		g->session = xstrndup(f->session.p, f->session.n);
 	else if (f->session.n > 0)
-		session_note(s, LEVEL_WARN, "%s gave a session id with bytes "
-		    "that are not allowed: not used", s->config.host);
+		session_note(s, LEVEL_WARN,
+		    "%s gave a session id with bytes "
+		    "that are not allowed: not used",
+		    s->config.host);
 	g->version = negotiated(m);
 }
 
@@ -139,10 +142,11 @@ first_opened(struct session *s, struct leg *l, const struct facts *f,
 	struct call *c = l->call;
 
 	adopt(s, f, m);
-	session_note(s, LEVEL_INFO, "session of generation %llu with %s, "
-	    "protocol %s%s", (unsigned long long)s->generation->number,
-	    s->config.host, s->generation->version != NULL ?
-	    s->generation->version : "unknown",
+	session_note(s, LEVEL_INFO,
+	    "session of generation %llu with %s, "
+	    "protocol %s%s",
+	    (unsigned long long)s->generation->number, s->config.host,
+	    s->generation->version != NULL ? s->generation->version : "unknown",
 	    s->generation->session != NULL ? "" : ", without a session id");
 	session_phase(s, PHASE_OPENED, -1);
 	if (c != NULL)
@@ -181,9 +185,10 @@ renewed(struct session *s, struct leg *l, const struct facts *f,
 	adopt(s, f, m);
 	if (before != NULL && s->generation->version != NULL &&
 	    strcmp(before, s->generation->version) != 0)
-		session_note(s, LEVEL_WARN, "%s speaks %s in the new session, "
-		    "%s before", s->config.host, s->generation->version,
-		    before);
+		session_note(s, LEVEL_WARN,
+		    "%s speaks %s in the new session, "
+		    "%s before",
+		    s->config.host, s->generation->version, before);
 	l->abort_at = s->now + LINGER_MS;
 	session_due(s, l->abort_at);
 	session_note(s, LEVEL_INFO, "new session with %s, generation %llu",
@@ -238,8 +243,8 @@ void
 session_begin_ready(struct session *s)
 {
 	session_phase(s, PHASE_READYING, s->now + READY_MS);
-	session_start(s, calls_leg(&s->calls, LEG_READY, NULL, s->ready,
-	    s->generation));
+	session_start(s,
+	    calls_leg(&s->calls, LEG_READY, NULL, s->ready, s->generation));
 }
 
 void
@@ -288,8 +293,9 @@ fail_waiting(struct session *s, const struct facts *f,
 		if (c->state != CALL_REFUSED && c->state != CALL_HELD)
 			continue;
 		if (!lost && error == NULL && f->ending != ENDING_IDLE) {
-			session_fail(s, c, fault_from_facts(c->frame, f,
-			    s->config.host, NULL));
+			session_fail(s, c,
+			    fault_from_facts(c->frame, f, s->config.host,
+				NULL));
 			continue;
 		}
 		memset(&fault, 0, sizeof fault);
@@ -300,12 +306,15 @@ fail_waiting(struct session *s, const struct facts *f,
 			fault.server = c->refusal->error;
 		else if (error != NULL)
 			fault.server = error->error;
-		session_fail(s, c, fault_frame(c->frame->id, &fault,
-		    lost ?
-		    "%s forgot the session, and no new one could be made: "
-		    "%s. The call did not run. Try again later." :
-		    "No session with %s could be made: %s. The call did not "
-		    "run. Try again later.", s->config.host, buf_str(&why)));
+		session_fail(s, c,
+		    fault_frame(c->frame->id, &fault,
+			lost ? "%s forgot the session, and no new one could be "
+			       "made: "
+			       "%s. The call did not run. Try again later." :
+			       "No session with %s could be made: %s. The call "
+			       "did not "
+			       "run. Try again later.",
+			s->config.host, buf_str(&why)));
 	}
 	buf_free(&why);
 	session_drop_notes(s);
@@ -332,14 +341,16 @@ first_failed(struct session *s, const struct facts *f, struct frame *error)
 	if (c != NULL && error != NULL && f->status != 401)
 		session_answer(s, c, error);
 	else if (c != NULL && f->ending == ENDING_IDLE)
-		session_fail(s, c, fault_frame(c->frame->id, &late, "%s did "
-		    "not answer initialize within %lld s (--init-timeout). "
-		    "Check that the server is up and the URL is right.",
-		    s->config.host, (long long)
-		    (s->config.init_timeout_ms / 1000)));
+		session_fail(s, c,
+		    fault_frame(c->frame->id, &late,
+			"%s did "
+			"not answer initialize within %lld s (--init-timeout). "
+			"Check that the server is up and the URL is right.",
+			s->config.host,
+			(long long)(s->config.init_timeout_ms / 1000)));
 	else if (c != NULL)
-		session_fail(s, c, fault_from_facts(c->frame, f,
-		    s->config.host, error));
+		session_fail(s, c,
+		    fault_from_facts(c->frame, f, s->config.host, error));
 	fail_waiting(s, f, error, false);
 	while ((h = s->early) != NULL) {
 		s->early = h->next;
@@ -358,8 +369,10 @@ session_open_failed(struct session *s, const struct facts *f,
 		first_failed(s, f, error);
 		return;
 	}
-	session_note(s, LEVEL_ERROR, "%s lost the session and accepts no new "
-	    "one (%d)", s->config.host, f->status);
+	session_note(s, LEVEL_ERROR,
+	    "%s lost the session and accepts no new "
+	    "one (%d)",
+	    s->config.host, f->status);
 	for (l = s->calls.legs; l != NULL; l = next) {
 		next = l->next;
 		if (l->kind == LEG_OPEN)
@@ -412,9 +425,11 @@ refusal_stands(struct session *s, struct call *c, const struct facts *f,
 		return;
 	}
 	fault.status = f->status;
-	session_fail(s, c, fault_frame(c->frame->id, &fault, "%s forgot the "
-	    "session (%d)%s. The call did not run.", s->config.host,
-	    f->status, what));
+	session_fail(s, c,
+	    fault_frame(c->frame->id, &fault,
+		"%s forgot the "
+		"session (%d)%s. The call did not run.",
+		s->config.host, f->status, what));
 }
 
 /* Refused by a session that is gone already: the one of now will do. */
@@ -466,14 +481,18 @@ session_refused(struct session *s, struct call *c, struct leg *l,
 		if (!s->counted)
 			backoff_budget_failed(&s->budget, s->now);
 		s->counted = true;
-		session_note(s, LEVEL_WARN, "%s refused the replay too: its "
-		    "answer is passed on", s->config.host);
+		session_note(s, LEVEL_WARN,
+		    "%s refused the replay too: its "
+		    "answer is passed on",
+		    s->config.host);
 		refusal_stands(s, c, f, ", and the new one too");
 		return;
 	}
 	if (current && !backoff_budget_allows(&s->budget, s->now)) {
-		session_note(s, LEVEL_WARN, "%s keeps losing its sessions: "
-		    "no renewal now", s->config.host);
+		session_note(s, LEVEL_WARN,
+		    "%s keeps losing its sessions: "
+		    "no renewal now",
+		    s->config.host);
 		refusal_stands(s, c, f, ", again and again");
 		return;
 	}
@@ -482,8 +501,8 @@ session_refused(struct session *s, struct call *c, struct leg *l,
 	else
 		c->replayed = true;
 	if (current)
-		session_renew(s, refusal != NULL ? "in its answer" :
-		    "404 to a request");
+		session_renew(s,
+		    refusal != NULL ? "in its answer" : "404 to a request");
 	else if (again)
 		replay_stale(s, c, f);
 }
@@ -501,7 +520,8 @@ session_revive(struct session *s, struct frame *request)
 	if (s->last_refusal != NULL)
 		f = msg_with_id(s->last_refusal, request->id);
 	else
-		f = fault_frame(request->id, &fault, "%s keeps losing its "
+		f = fault_frame(request->id, &fault,
+		    "%s keeps losing its "
 		    "sessions. Not sent. The next trial is within 30 s.",
 		    s->config.host);
 	session_write(s, f);

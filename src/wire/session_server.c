@@ -67,18 +67,21 @@ server_request(struct session *s, struct leg *l, struct frame *m)
 		return;
 	}
 	if (l->generation != s->generation) {
-		session_note(s, LEVEL_INFO, "a question of a session that is "
+		session_note(s, LEVEL_INFO,
+		    "a question of a session that is "
 		    "gone: dropped");
 		return;
 	}
 	if (s->config.max_result > 0 && m->text.n > s->config.max_result) {
-		f = fault_frame(m->id, &fault, "Too large for the client: "
-		    "%zu bytes.", m->text.n);
+		f = fault_frame(m->id, &fault,
+		    "Too large for the client: "
+		    "%zu bytes.",
+		    m->text.n);
 		session_send_note(s, f);
 		frame_unref(f);
 		return;
 	}
-	f = questions_ask(&s->questions, m, s->generation->number,
+	f = questions_ask(&s->questions, m, s->generation->number, l->ticket,
 	    s->config.prefix);
 	session_write(s, f);
 	frame_unref(f);
@@ -91,8 +94,10 @@ server_notification(struct session *s, struct leg *l, struct frame *m)
 	struct frame *f;
 
 	if (s->config.max_result > 0 && m->text.n > s->config.max_result) {
-		session_note(s, LEVEL_WARN, "a notification of %zu bytes is "
-		    "too large for the client: dropped", m->text.n);
+		session_note(s, LEVEL_WARN,
+		    "a notification of %zu bytes is "
+		    "too large for the client: dropped",
+		    m->text.n);
 		return;
 	}
 	if (span_is(m->method, "notifications/cancelled")) {
@@ -131,11 +136,16 @@ judge(const struct call *c, const struct leg *l, const struct facts *f,
 {
 	struct facts of_call = *f;
 	const struct leg *own = c->leg != NULL ? c->leg : l;
+	enum verdict verdict;
 
 	if (m->kind != FRAME_ERROR)
 		return VERDICT_ANSWER;
 	of_call.had_session = own->generation->session != NULL;
-	return verdict_error(&of_call, m, c->frame->id);
+	verdict = verdict_error(&of_call, m, c->frame->id);
+	/* A call that began to speak was not refused before it ran. */
+	if (verdict == VERDICT_LOST && (own->spoke || own->last_event_id.n > 0))
+		return VERDICT_LOST_MAYBE;
+	return verdict;
 }
 
 /* The session ended while the call was executing: new session, no replay. */
@@ -152,10 +162,12 @@ interrupted(struct session *s, struct call *c, struct leg *l,
 	fault_label(c->frame, &label);
 	if (l->generation == s->generation)
 		session_renew(s, "the session ended while a call ran");
-	session_fail(s, c, fault_frame(c->frame->id, &fault, "%s ended the "
-	    "session while %s was running. It may have run: check before "
-	    "calling it again. mcpsplice did not repeat it.",
-	    s->config.host, buf_str(&label)));
+	session_fail(s, c,
+	    fault_frame(c->frame->id, &fault,
+		"%s ended the "
+		"session while %s was running. It may have run: check before "
+		"calling it again. mcpsplice did not repeat it.",
+		s->config.host, buf_str(&label)));
 	buf_free(&label);
 }
 
@@ -173,7 +185,8 @@ server_answer(struct session *s, struct leg *l, const struct facts *f,
 	struct call *c = answered_call(s, l, f, m);
 
 	if (c == NULL) {
-		session_note(s, LEVEL_DEBUG, "an answer to no open request: "
+		session_note(s, LEVEL_DEBUG,
+		    "an answer to no open request: "
 		    "dropped");
 		return;
 	}
@@ -216,6 +229,8 @@ session_message(struct session *s, struct leg *l, const struct facts *f,
 
 	if (l->kind == LEG_LISTEN)
 		session_listen_event(s);
+	if (!answer)
+		l->spoke = true;
 	if (!answer && s->phase == PHASE_OPENING && !s->own_handshake) {
 		keep_early(s, m);
 	} else if (m->kind == FRAME_REQUEST) {
@@ -243,9 +258,10 @@ retry_unsent(struct session *s, struct leg *l, const struct facts *f)
 		l->window_end = s->now + s->config.retry_window_ms;
 	if (s->now + wait > l->window_end)
 		return false;
-	session_note(s, LEVEL_INFO, "nothing was sent (%.*s): again in %lld "
-	    "ms", (int)f->why.n, f->why.n == 0 ? "" : f->why.p,
-	    (long long)wait);
+	session_note(s, LEVEL_INFO,
+	    "nothing was sent (%.*s): again in %lld "
+	    "ms",
+	    (int)f->why.n, f->why.n == 0 ? "" : f->why.p, (long long)wait);
 	session_again(s, l, wait);
 	return true;
 }
@@ -285,16 +301,19 @@ resume(struct session *s, struct leg *l, const struct facts *f)
 	if (l->last_event_id.n == 0 || f->ending == ENDING_ABORTED ||
 	    f->too_large)
 		return false;
-	if (was_get && f->ending == ENDING_COMPLETE && (is_2xx(f) ?
-	    f->media != MEDIA_SSE : f->status != 429 && f->status < 500))
+	if (was_get && f->ending == ENDING_COMPLETE &&
+	    (is_2xx(f) ? f->media != MEDIA_SSE :
+			 f->status != 429 && f->status < 500))
 		return false;
 	wait = backoff_stream(l->tries, f->retry_ms);
 	if (l->window_end == 0)
 		l->window_end = s->now + s->config.call_timeout_ms;
 	if (s->config.call_timeout_ms > 0 && s->now + wait > l->window_end)
 		return false;
-	session_note(s, LEVEL_INFO, "a stream ended before its answer: it is "
-	    "resumed in %lld ms", (long long)wait);
+	session_note(s, LEVEL_INFO,
+	    "a stream ended before its answer: it is "
+	    "resumed in %lld ms",
+	    (long long)wait);
 	again = session_again(s, l, wait);
 	again->window_end = is_2xx(f) ? 0 : again->window_end;
 	return true;
@@ -315,8 +334,9 @@ resume_refused(struct session *s, const struct call *c, const struct facts *f)
 static bool
 accept_202(struct session *s, struct call *c, const struct facts *f)
 {
-	if (f->status != 202 || (s->listen.state != LISTEN_OPEN &&
-	    s->listen.state != LISTEN_WAITING))
+	if (f->status != 202 ||
+	    (s->listen.state != LISTEN_OPEN &&
+		s->listen.state != LISTEN_WAITING))
 		return false;
 	session_call_state(s, c, CALL_ACCEPTED);
 	c->again_at = s->now + s->config.call_timeout_ms;
@@ -384,11 +404,35 @@ call_done(struct session *s, struct leg *l, const struct facts *f)
 		else if (l->last_event_id.n > 0)
 			session_fail(s, c, resume_refused(s, c, f));
 		else
-			session_fail(s, c, fault_from_facts(c->frame, f,
-			    s->config.host, c->refusal));
+			session_fail(s, c,
+			    fault_from_facts(c->frame, f, s->config.host,
+				c->refusal));
 		break;
 	}
 	session_pump(s);
+}
+
+/* The session was lost between a question and its answer: the call that asked
+ * waits in vain. */
+static void
+undelivered(struct session *s, uint64_t asker)
+{
+	struct fault fault = { .reason = "session_lost", .maybe = true };
+	struct leg *l = calls_leg_find(&s->calls, asker);
+	struct buf label;
+
+	if (l == NULL || l->call == NULL)
+		return;
+	buf_init(&label, 0);
+	fault_label(l->call->frame, &label);
+	session_fail(s, l->call,
+	    fault_frame(l->call->frame->id, &fault,
+		"%s forgot the session while %s waited for an answer to its "
+		"question. The answer was not delivered. It may have run in "
+		"part: "
+		"check before calling it again.",
+		s->config.host, buf_str(&label)));
+	buf_free(&label);
 }
 
 /* A notification or an answer of the client. */
@@ -406,13 +450,17 @@ note_done(struct session *s, struct leg *l, const struct facts *f)
 	    retry_unsent(s, l, f))
 		return;
 	if (f->status == 404 && f->had_session && current) {
-		session_note(s, LEVEL_WARN, "%s forgot the session: a "
+		session_note(s, LEVEL_WARN,
+		    "%s forgot the session: a "
 		    "notification or an answer was not delivered",
 		    s->config.host);
+		undelivered(s, l->asker);
 		session_renew(s, "404 to a notification");
 	} else if (f->ending != ENDING_ABORTED) {
-		session_note(s, LEVEL_WARN, "%s did not take a notification "
-		    "or an answer (%d)", s->config.host, f->status);
+		session_note(s, LEVEL_WARN,
+		    "%s did not take a notification "
+		    "or an answer (%d)",
+		    s->config.host, f->status);
 	}
 	calls_leg_drop(&s->calls, l);
 }
@@ -444,7 +492,8 @@ ready_done(struct session *s, struct leg *l, const struct facts *f)
 		return;
 	}
 	if (!is_2xx(f))
-		session_note(s, LEVEL_WARN, "%s did not take "
+		session_note(s, LEVEL_WARN,
+		    "%s did not take "
 		    "notifications/initialized (%d); going on",
 		    s->config.host, f->status);
 	calls_leg_drop(&s->calls, l);
@@ -472,7 +521,8 @@ static void
 open_done(struct session *s, struct leg *l, const struct facts *f)
 {
 	enum verdict verdict = verdict_bare(f);
-	int64_t wait = f->retry_after_ms >= 0 ? f->retry_after_ms :
+	int64_t wait = f->retry_after_ms >= 0 ?
+	    f->retry_after_ms :
 	    backoff_retry(l->tries, s->random);
 	struct frame *words;
 
@@ -485,15 +535,17 @@ open_done(struct session *s, struct leg *l, const struct facts *f)
 	/* To initialize twice harms nothing: a cut is tried again too. */
 	if ((verdict == VERDICT_RETRY || f->ending == ENDING_CUT) &&
 	    (s->phase_deadline < 0 || s->now + wait < s->phase_deadline)) {
-		session_note(s, LEVEL_INFO, "%s is not ready (%d %.*s): "
-		    "initialize again in %lld ms", s->config.host, f->status,
-		    (int)f->why.n, f->why.n == 0 ? "" : f->why.p,
-		    (long long)wait);
+		session_note(s, LEVEL_INFO,
+		    "%s is not ready (%d %.*s): "
+		    "initialize again in %lld ms",
+		    s->config.host, f->status, (int)f->why.n,
+		    f->why.n == 0 ? "" : f->why.p, (long long)wait);
 		session_again(s, l, wait);
 		return;
 	}
 	words = l->call != NULL && l->call->refusal != NULL ?
-	    frame_ref(l->call->refusal) : NULL;
+	    frame_ref(l->call->refusal) :
+	    NULL;
 	if (l->call == NULL)
 		calls_leg_drop(&s->calls, l);
 	session_open_failed(s, f, words);

@@ -17,9 +17,9 @@
 #include "wire/session.h"
 
 enum {
-	READY_MS = 10 * 1000,  /* for the 2xx to initialized */
-	RENEW_MS = 15 * 1000,  /* for a new session */
-	LINGER_MS = 5 * 1000,  /* a stream may stay after its answer */
+	READY_MS = 10 * 1000, /* for the 2xx to initialized */
+	RENEW_MS = 15 * 1000, /* for a new session */
+	LINGER_MS = 5 * 1000, /* a stream may stay after its answer */
 	DELETE_MS = 1000,
 	RETRY_AFTER_MAX_MS = 20 * 1000
 };
@@ -95,7 +95,7 @@ struct session {
 	bool counted; /* the current generation was counted as no help */
 	struct frame *last_refusal;
 	char *former_version; /* of the generation before, to compare */
-	uint64_t ids; /* made by us */
+	uint64_t ids;         /* made by us */
 
 	bool reading;
 	bool eof;
@@ -113,8 +113,8 @@ struct session {
 };
 
 /* session.c */
-void session_note(struct session *s, enum log_level level, const char *fmt,
-    ...) __attribute__((format(printf, 3, 4)));
+void session_note(struct session *s, enum log_level level, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 void session_write(struct session *s, struct frame *f);
 void session_abort(struct session *s, struct leg *l);
 /* Sends a leg now. */
@@ -142,7 +142,7 @@ void session_answer(struct session *s, struct call *c, struct frame *answer);
 /* The same with an error of our own, which is taken. */
 void session_fail(struct session *s, struct call *c, struct frame *error);
 void session_send_call(struct session *s, struct call *c);
-void session_send_note(struct session *s, struct frame *f);
+struct leg *session_send_note(struct session *s, struct frame *f);
 /* Forgets what is held; calls in it get no answer here. */
 void session_unhold(struct session *s, struct call *c);
 void session_drop_notes(struct session *s);
@@ -154,8 +154,7 @@ void session_message(struct session *s, struct leg *l, const struct facts *f,
 void session_done(struct session *s, struct leg *l, const struct facts *f);
 
 /* session_renew.c */
-void session_open(struct session *s, struct frame *initialize,
-    struct call *c);
+void session_open(struct session *s, struct frame *initialize, struct call *c);
 void session_open_own(struct session *s);
 void session_opened(struct session *s, struct leg *l, const struct facts *f,
     struct frame *m);

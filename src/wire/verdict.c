@@ -50,8 +50,12 @@ static bool
 says_unknown_session(struct span text)
 {
 	static const char *const phrases[] = {
-		"session not found", "unknown session", "session expired",
-		"expired session", "invalid session", "no valid session",
+		"session not found",
+		"unknown session",
+		"session expired",
+		"expired session",
+		"invalid session",
+		"no valid session",
 		"session does not exist",
 	};
 	size_t i;
@@ -89,8 +93,7 @@ is_ordinary_404(const struct frame *error, struct span text,
 static bool
 is_refused_for_now(int status)
 {
-	return status == 429 || status == 502 || status == 503 ||
-	    status == 504;
+	return status == 429 || status == 502 || status == 503 || status == 504;
 }
 
 enum verdict

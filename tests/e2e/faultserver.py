@@ -459,7 +459,8 @@ class Mcp(Server):
     init     scripted answers to the next initialize requests, f(rx, tx)
     methods  JSON-RPC method -> f(rx, tx)
     refuse   f(rx, tx): the answer to a session that is not known
-    on_get   f(rx, tx); on_note f(rx, tx) for notifications
+    on_get   f(rx, tx); on_note f(rx, tx) for notifications, which are
+             answered 202 after it unless it answers itself
     """
 
     def __init__(self, **kw):

@@ -365,11 +365,15 @@ class Splice:
         return self.proc.poll() is None
 
     def status_kb(self, name):
-        with open("/proc/%d/status" % self.pid) as f:
-            for line in f:
-                if line.startswith(name + ":"):
-                    return int(line.split()[1])
-        return None
+        """A line of /proc; 0 where there is none to read."""
+        try:
+            with open("/proc/%d/status" % self.pid) as f:
+                for line in f:
+                    if line.startswith(name + ":"):
+                        return int(line.split()[1])
+        except OSError:
+            pass
+        return 0
 
     def rss_kb(self):
         return self.status_kb("VmRSS")

@@ -40,7 +40,6 @@ class Pipeline(support.Case):
         def slow_note(rx, tx):
             time.sleep(0.3)
             done["at"] = time.monotonic()
-            tx.body(202)
         s.init = [slow_init]
         s.on_note = slow_note
         status, out, err = self.once([s.url], lines(

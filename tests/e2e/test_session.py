@@ -111,7 +111,6 @@ class Renewal(support.Case):
         def slow(rx, tx):
             time.sleep(0.3)
             done["at"] = time.monotonic()
-            tx.body(202)
         s.on_note = slow
         s.forget()
         before = len(s.requests)
@@ -590,7 +589,9 @@ class Broken(support.Case):
                          server={"refuse": LOSSES["404 -32001 own id"]})
         s.forget()
         s.init = [lambda rx, tx: tx.reset()] * 50
+        begin = time.monotonic()
         e = self.our_error(p.tool(), ran="no")
+        self.assertLess(time.monotonic() - begin, 6)
         self.assertEqual(e["data"].get("server"),
                          {"code": -32001, "message": "Session not found"})
         p.finish()

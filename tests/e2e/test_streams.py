@@ -22,7 +22,6 @@ class Listen(support.Case):
         def slow(rx, tx):
             time.sleep(0.3)
             done["at"] = time.monotonic()
-            tx.body(202)
         s.on_note = slow
         p = self.splice(s)
         p.hello()
