@@ -10,6 +10,7 @@
 #include "app/proxy.h"
 #include "app/refuse.h"
 #include "io/http.h"
+#include "io/loop.h"
 
 /* A socket that landed on a closed 0, 1 or 2 would be taken for stdio. */
 static void
@@ -46,8 +47,8 @@ main(int argc, char **argv)
 	} else if (o.help) {
 		status = print(options_help());
 	} else if (o.version) {
-		status = print(xasprintf("mcpsplice %s, %s\n", PACKAGE_VERSION,
-		    http_version()));
+		status = print(xasprintf("mcpsplice %s, %s, %s\n",
+		    PACKAGE_VERSION, loop_version(), http_version()));
 	} else if (o.show_config) {
 		status = print(options_show(&o));
 	} else {

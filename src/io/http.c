@@ -1049,23 +1049,18 @@ choose_ca(struct http *h, const curl_version_info_data *v)
 	const struct http_config *c = &h->config;
 
 	buf_init(&h->ca_blob, HTTP_CA_MAX_BYTES);
-	if (c->cacert != NULL) {
-		h->ca_file = c->cacert;
-		return;
-	}
-	h->ca_path = hashed_folder(v);
+	h->ca_file = c->cacert != NULL ? c->cacert : v->cainfo;
+	if (c->cacert == NULL)
+		h->ca_path = hashed_folder(v);
 	if (h->ca_path != NULL) {
 		h->ca_file = c->cacert_extra;
 		return;
 	}
-	h->ca_file = v->cainfo;
 	if (c->cacert_extra == NULL)
 		return;
-	if ((v->cainfo != NULL && read_file(&h->ca_blob, v->cainfo) != 0) ||
-	    read_file(&h->ca_blob, c->cacert_extra) != 0) {
+	if ((h->ca_file != NULL && read_file(&h->ca_blob, h->ca_file) != 0) ||
+	    read_file(&h->ca_blob, c->cacert_extra) != 0)
 		buf_free(&h->ca_blob);
-		h->ca_file = c->cacert_extra;
-	}
 }
 
 /* Life */

@@ -20,7 +20,7 @@ struct exchange;
 struct http_config {
 	const char *user_agent;
 	const char *proxy;      /* NULL: the usual environment */
-	const char *noproxy;    /* added to NO_PROXY; loopback is always exempt */
+	const char *noproxy;    /* instead of NO_PROXY; loopback is exempt */
 	const char *proxy_user; /* user:password */
 	bool proxy_negotiate;
 	const char *proxy_cacert;
@@ -55,7 +55,8 @@ enum http_end {
 	HTTP_CUT,     /* the connection broke, or the peer broke the protocol */
 	HTTP_IDLE,    /* idle_ms passed */
 	HTTP_ABORTED, /* http_abort */
-	/* Nothing was written: */
+	/* Nothing was written (but see http_answer.sent: TLS 1.3 tells of a
+	 * missing client certificate late): */
 	HTTP_RESOLVE, /* no such host */
 	HTTP_CONNECT, /* refused, unreachable, or the connect timeout */
 	HTTP_TLS,     /* the certificate or the handshake */

@@ -105,7 +105,7 @@ base_new(void)
 		return NULL;
 	event_config_set_flag(config,
 	    EVENT_BASE_FLAG_NOLOCK | EVENT_BASE_FLAG_IGNORE_ENV |
-	    EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST);
+		EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST);
 	base = event_base_new_with_config(config);
 	event_config_free(config);
 	return base;
@@ -532,4 +532,13 @@ loop_random(void *p, size_t n)
 			return -1;
 	}
 	return 0;
+}
+
+const char *
+loop_version(void)
+{
+	static char version[64];
+
+	snprintf(version, sizeof version, "libevent %s", event_get_version());
+	return version;
 }

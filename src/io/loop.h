@@ -44,8 +44,9 @@ void loop_timer_free(struct loop_timer *t);
 int loop_signal(struct loop *l, int signo, void (*cb)(int signo, void *arg),
     void *arg);
 
-/* Persistent, level-triggered interest in a descriptor. NULL when the
- * backend refuses it (epoll: regular files, /dev/null). */
+/* Persistent, level-triggered interest in a pipe, a socket or a terminal.
+ * NULL when the backend refuses it at once; epoll may refuse regular files
+ * and /dev/null only while it waits, so do not ask for those. */
 enum { LOOP_READ = 1, LOOP_WRITE = 2 };
 struct loop_fd *loop_fd_new(struct loop *l, int fd, int what,
     void (*cb)(int fd, int what, void *arg), void *arg);
@@ -54,6 +55,9 @@ void loop_fd_free(struct loop_fd *f);
 /* Watches the parent process (pidfd, kqueue). cb runs once when it is gone.
  * Returns -1 where the system cannot, or when the parent is init already. */
 int loop_watch_parent(struct loop *l, loop_cb *cb, void *arg);
+
+/* "libevent 2.1.12-stable" */
+const char *loop_version(void);
 
 /* n random bytes of the system. Returns 0, or -1. */
 int loop_random(void *p, size_t n);

@@ -153,8 +153,18 @@ pipes_on_in_turn(void *arg)
 	in_read(p);
 }
 
-/* A regular file is always ready, also for backends that say otherwise (at
- * its end kqueue says nothing at all). */
+/* Can the event backend be trusted with it? Some refuse regular files and
+ * /dev/null at once, some only when they wait, and kqueue says nothing of the
+ * end of a file. All of these are always ready. */
+static bool
+in_watchable(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 &&
+	    (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || isatty(fd));
+}
+
 static void
 in_start(struct pipes *p)
 {
@@ -392,7 +402,9 @@ out_wait(struct pipes *p)
 	if (p->waiting)
 		return;
 	p->waiting = true;
-	p->out_watch = loop_fd_new(p->l, p->out, LOOP_WRITE, pipes_on_out, p);
+	if (p->way != OUT_DIRECT)
+		p->out_watch = loop_fd_new(p->l, p->out, LOOP_WRITE,
+		    pipes_on_out, p);
 	if (p->out_watch == NULL)
 		loop_timer_set(p->out_timer, RETRY_MS);
 }
@@ -579,7 +591,6 @@ struct pipes *
 pipes_new(struct loop *l, int in, int out, size_t high, size_t low,
     const struct pipes_ops *ops, void *arg)
 {
-	struct stat st;
 	struct pipes *p;
 
 	p = xcalloc(1, sizeof *p);
@@ -589,7 +600,7 @@ pipes_new(struct loop *l, int in, int out, size_t high, size_t low,
 	p->high = high;
 	p->low = low;
 	p->in = in;
-	p->in_by_turns = fstat(in, &st) == 0 && S_ISREG(st.st_mode);
+	p->in_by_turns = !in_watchable(in);
 	p->in_timer = loop_timer_new(l, pipes_on_in_turn, p);
 	p->out_timer = loop_timer_new(l, pipes_on_out_retry, p);
 	p->flush_timer = loop_timer_new(l, pipes_on_flush_timer, p);

@@ -155,6 +155,7 @@ calls_leg(struct calls *t, enum leg_kind kind, struct call *c,
 
 	l->ticket = t->next_ticket++;
 	l->kind = kind;
+	l->retry_ms = -1;
 	l->call = c;
 	l->body = body == NULL ? NULL : frame_ref(body);
 	l->generation = generation_ref(g);

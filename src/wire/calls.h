@@ -62,9 +62,10 @@ struct leg {
 	struct frame *body;       /* what is POSTed; NULL for a GET */
 	struct buf last_event_id; /* where a GET goes on */
 	unsigned tries;
-	bool live;      /* an exchange is under way */
-	bool spoke;     /* something but the answer came on it */
-	uint64_t asker; /* LEG_NOTE: ticket of the question's stream, or 0 */
+	bool live;        /* an exchange is under way */
+	int64_t retry_ms; /* the stream's own, -1: none */
+	bool spoke;       /* something but the answer came on it */
+	uint64_t asker;   /* LEG_NOTE: ticket of the question's stream, or 0 */
 	int64_t window_end; /* retries end here; 0: not begun */
 	int64_t start_at;   /* not live: goes out then */
 	int64_t abort_at;   /* live: ended then; 0: never */

@@ -94,7 +94,9 @@ kind_of_call(const struct members *m)
 	if (json_kind(m->method) != '"' || m->result.p != NULL ||
 	    m->error.p != NULL)
 		return FRAME_RAW;
-	if (m->params.p != NULL && !is_container(m->params))
+	/* null is not allowed, but written where none is meant. */
+	if (m->params.p != NULL && !is_container(m->params) &&
+	    json_kind(m->params) != 'n')
 		return FRAME_RAW;
 	if (m->id.p == NULL)
 		return FRAME_NOTIFICATION;

@@ -143,6 +143,7 @@ session_again(struct session *s, struct leg *l, int64_t wait)
 	again->tries = l->tries + 1;
 	again->window_end = l->window_end;
 	again->spoke = l->spoke;
+	again->retry_ms = l->retry_ms;
 	again->asker = l->asker;
 	buf_addspan(&again->last_event_id, buf_span(&l->last_event_id));
 	again->start_at = s->now + wait;
@@ -482,7 +483,7 @@ session_exit(struct session *s)
 	struct action *a = action_add(s, ACTION_EXIT);
 
 	a->status = s->config.fail && s->own_errors && !s->broken ? 22 : 0;
-	s->stopped = true;
+	s->exiting = true;
 }
 
 void
@@ -529,7 +530,7 @@ session_step(struct session *s, const struct session_input *in)
 	}
 	if (s->eof && s->phase < PHASE_CLOSING && is_drained(s))
 		session_close(s);
-	if (s->phase == PHASE_ENDED && !s->stopped)
+	if (s->phase == PHASE_ENDED && !s->exiting)
 		session_exit(s);
 }
 

@@ -134,6 +134,43 @@ deliver_early(struct session *s, struct leg *l)
 	}
 }
 
+/* The families of lists whose changes the server said it would tell. */
+static const char *const families[] = { "tools", "prompts", "resources" };
+
+static void
+learn_families(struct session *s, const struct frame *m)
+{
+	struct span caps = json_get(m->result, "capabilities");
+	size_t i;
+
+	for (i = 0; i < FAMILIES; i++)
+		s->tells_changes[i] = span_is(json_get(json_get(caps,
+							   families[i]),
+						  "listChanged"),
+		    "true");
+}
+
+/* Another server may answer now: what the client knows of its lists is in
+ * doubt. */
+static void
+tell_changes(struct session *s)
+{
+	struct frame *f;
+	char *method;
+	size_t i;
+
+	for (i = 0; i < FAMILIES && !s->own_handshake; i++) {
+		if (!s->tells_changes[i])
+			continue;
+		method = xasprintf("notifications/%s/list_changed",
+		    families[i]);
+		f = msg_call(no_span, method, no_span);
+		session_write(s, f);
+		frame_unref(f);
+		free(method);
+	}
+}
+
 /* An initialize of the client, or of our own handshake, was answered. */
 static void
 first_opened(struct session *s, struct leg *l, const struct facts *f,
@@ -142,6 +179,7 @@ first_opened(struct session *s, struct leg *l, const struct facts *f,
 	struct call *c = l->call;
 
 	adopt(s, f, m);
+	learn_families(s, m);
 	session_note(s, LEVEL_INFO,
 	    "session of generation %llu with %s, "
 	    "protocol %s%s",
@@ -193,6 +231,7 @@ renewed(struct session *s, struct leg *l, const struct facts *f,
 	session_due(s, l->abort_at);
 	session_note(s, LEVEL_INFO, "new session with %s, generation %llu",
 	    s->config.host, (unsigned long long)s->generation->number);
+	s->renewed = true;
 	if (s->ready != NULL) {
 		session_begin_ready(s);
 		return;
@@ -253,6 +292,9 @@ session_readied(struct session *s)
 	session_phase(s, PHASE_LIVE, -1);
 	session_listen_open(s);
 	replay(s);
+	if (s->renewed)
+		tell_changes(s);
+	s->renewed = false;
 	session_pump(s);
 }
 
@@ -387,6 +429,15 @@ session_open_failed(struct session *s, const struct facts *f,
 
 /* --- losing and renewing --- */
 
+/* A renewal takes its part of the retry window. */
+static int64_t
+renew_window(const struct session *s)
+{
+	int64_t window = s->config.retry_window_ms;
+
+	return window > 0 && window < RENEW_MS ? window : RENEW_MS;
+}
+
 void
 session_renew(struct session *s, const char *why)
 {
@@ -409,7 +460,7 @@ session_renew(struct session *s, const char *why)
 		frame_unref(cancel);
 	}
 	body = own_request(s, "initialize", s->opening->params);
-	open_begin(s, body, NULL, PHASE_RENEWING, RENEW_MS);
+	open_begin(s, body, NULL, PHASE_RENEWING, renew_window(s));
 	frame_unref(body);
 }
 

@@ -305,7 +305,9 @@ resume(struct session *s, struct leg *l, const struct facts *f)
 	    (is_2xx(f) ? f->media != MEDIA_SSE :
 			 f->status != 429 && f->status < 500))
 		return false;
-	wait = backoff_stream(l->tries, f->retry_ms);
+	if (f->retry_ms >= 0)
+		l->retry_ms = f->retry_ms;
+	wait = backoff_stream(l->tries, l->retry_ms);
 	if (l->window_end == 0)
 		l->window_end = s->now + s->config.call_timeout_ms;
 	if (s->config.call_timeout_ms > 0 && s->now + wait > l->window_end)
@@ -534,6 +536,7 @@ open_done(struct session *s, struct leg *l, const struct facts *f)
 	}
 	/* To initialize twice harms nothing: a cut is tried again too. */
 	if ((verdict == VERDICT_RETRY || f->ending == ENDING_CUT) &&
+	    (s->phase == PHASE_OPENING || s->config.retry_window_ms > 0) &&
 	    (s->phase_deadline < 0 || s->now + wait < s->phase_deadline)) {
 		session_note(s, LEVEL_INFO,
 		    "%s is not ready (%d %.*s): "

@@ -19,6 +19,7 @@
 enum {
 	READY_MS = 10 * 1000, /* for the 2xx to initialized */
 	RENEW_MS = 15 * 1000, /* for a new session */
+	FAMILIES = 3,
 	LINGER_MS = 5 * 1000, /* a stream may stay after its answer */
 	DELETE_MS = 1000,
 	RETRY_AFTER_MAX_MS = 20 * 1000
@@ -94,12 +95,15 @@ struct session {
 	struct backoff_budget budget;
 	bool counted; /* the current generation was counted as no help */
 	struct frame *last_refusal;
+	bool tells_changes[FAMILIES]; /* tools, prompts, resources */
+	bool renewed; /* the client is to be told that lists may differ */
 	char *former_version; /* of the generation before, to compare */
 	uint64_t ids;         /* made by us */
 
 	bool reading;
 	bool eof;
 	bool stopped;
+	bool exiting;
 	bool broken;
 	bool own_errors;
 	int64_t drain_deadline; /* -1: none */
