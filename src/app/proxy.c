@@ -353,8 +353,8 @@ on_usr1(int signo, void *arg)
 	(void)signo;
 	buf_init(&b, 0);
 	buf_addf(&b,
-	    "server: %s\nstdout: %zu bytes queued; partial messages: "
-	    "%zu bytes\n",
+	    "server: %s\nstdout: %zu bytes queued; partial messages: %zu "
+	    "bytes\n",
 	    p->host, pipes_queued(p->pipes), streamable_held(p->upstream));
 	session_describe(p->session, &b);
 	log_dump(buf_str(&b));

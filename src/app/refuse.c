@@ -41,9 +41,7 @@ on_line(struct frame *f, void *arg)
 	    f->kind == FRAME_REQUEST) {
 		r->answered = true;
 		answer = fault_frame(f->id, &fault,
-		    "mcpsplice cannot start: "
-		    "%s",
-		    r->why);
+		    "mcpsplice cannot start: %s", r->why);
 		pipes_write(r->pipes, answer);
 		frame_unref(answer);
 		pipes_flush(r->pipes, WAIT_MS, on_end, r);

@@ -97,57 +97,52 @@ broken(const struct frame *request, const struct facts *facts, const char *host,
 	case ENDING_CONNECT:
 		fault->reason = "upstream_unreachable";
 		f = fault_frame(request->id, fault,
-		    "%s cannot be reached: %s. "
-		    "Nothing was sent. Check the network, the URL, and "
-		    "whether the server is up.",
+		    "%s cannot be reached: %s. Nothing was sent. Check the "
+		    "network, the URL, and whether the server is up.",
 		    host, owned);
 		break;
 	case ENDING_TLS:
 		fault->reason = "tls_refused";
 		f = fault_frame(request->id, fault,
-		    "No secure connection to "
-		    "%s: %s. Nothing was sent. If its certificate is signed "
-		    "by an authority of your own, add --cacert FILE.",
+		    "No secure connection to %s: %s. Nothing was sent. If its "
+		    "certificate is signed by an authority of your own, add "
+		    "--cacert FILE.",
 		    host, owned);
 		break;
 	case ENDING_PROXY:
 		fault->reason = "proxy_refused";
 		f = fault_frame(request->id, fault,
-		    "The proxy refused the way "
-		    "to %s: %s. Nothing was sent, not tried again. Check "
-		    "--proxy; for 407 add --proxy-user or "
-		    "--proxy-negotiate.",
+		    "The proxy refused the way to %s: %s. Nothing was sent, "
+		    "not tried again. Check --proxy; for 407 add --proxy-user "
+		    "or --proxy-negotiate.",
 		    host, owned);
 		break;
 	case ENDING_CONFIG:
 		fault->reason = "upstream_unreachable";
 		f = fault_frame(request->id, fault,
-		    "A setting cannot be used "
-		    "on the way to %s: %s. Nothing was sent.",
+		    "A setting cannot be used on the way to %s: %s. Nothing "
+		    "was sent.",
 		    host, owned);
 		break;
 	case ENDING_DENIED:
 		fault->reason = "auth_failed";
 		f = fault_frame(request->id, fault,
-		    "No credentials for %s: "
-		    "%s. Nothing was sent.",
-		    host, owned);
+		    "No credentials for %s: %s. Nothing was sent.", host,
+		    owned);
 		break;
 	case ENDING_IDLE:
 		fault->reason = "upstream_timeout";
 		fault->maybe = true;
 		f = fault_frame(request->id, fault,
-		    "%s was silent for too "
-		    "long while %s was running. %s",
-		    host, label, advice(true));
+		    "%s was silent for too long while %s was running. %s", host,
+		    label, advice(true));
 		break;
 	default:
 		fault->reason = "stream_lost";
 		fault->maybe = facts->sent;
 		f = fault_frame(request->id, fault,
-		    "%s cut the connection "
-		    "while %s was running. %s",
-		    host, label, advice(fault->maybe));
+		    "%s cut the connection while %s was running. %s", host,
+		    label, advice(fault->maybe));
 		break;
 	}
 	free(owned);
@@ -170,54 +165,50 @@ wrong_status(const struct frame *request, const struct facts *facts,
 	if (facts->status == 401) {
 		fault->reason = "auth_required";
 		f = fault_frame(request->id, fault,
-		    "%s wants credentials "
-		    "(401). Pass a token with --bearer-env NAME or "
-		    "--bearer-file FILE, or a header with -H.",
+		    "%s wants credentials (401). Pass a token with "
+		    "--bearer-env NAME or --bearer-file FILE, or a header with "
+		    "-H.",
 		    host);
 	} else if (facts->status == 403) {
 		fault->reason = "auth_failed";
 		f = fault_frame(request->id, fault,
-		    "%s refused these "
-		    "credentials (403)%s%s. Check the token and its rights.",
+		    "%s refused these credentials (403)%s%s. Check the token "
+		    "and its rights.",
 		    host, words.n > 0 ? ": " : "", buf_str(&words));
 	} else if (facts->status == 407) {
 		fault->reason = "proxy_refused";
 		f = fault_frame(request->id, fault,
-		    "The proxy refused the way "
-		    "to %s: 407. Nothing was sent, not tried again. Add "
-		    "--proxy-user or --proxy-negotiate.",
+		    "The proxy refused the way to %s: 407. Nothing was sent, "
+		    "not tried again. Add --proxy-user or --proxy-negotiate.",
 		    host);
 	} else if (facts->status >= 300 && facts->status < 400) {
 		f = fault_frame(request->id, fault,
-		    "%s redirects (%d) to "
-		    "\"%s\". mcpsplice follows 307 and 308 on the same origin "
-		    "only: use the new URL if you trust it.",
+		    "%s redirects (%d) to \"%s\". mcpsplice follows 307 and "
+		    "308 on the same origin only: use the new URL if you trust "
+		    "it.",
 		    host, facts->status, buf_str(&words));
 	} else if (facts->status == 429 ||
 	    (facts->status >= 502 && facts->status <= 504)) {
 		fault->reason = "upstream_unreachable";
 		f = fault_frame(request->id, fault,
-		    "%s is not ready to answer "
-		    "(%d). %sTry again later.",
-		    host, facts->status,
+		    "%s is not ready to answer (%d). %sTry again later.", host,
+		    facts->status,
 		    fault->maybe ? "The call may have run. " : "");
 	} else if (facts->media == MEDIA_HTML) {
 		f = fault_frame(request->id, fault,
-		    "%s answered with a web "
-		    "page, not MCP (%d, text/html). Usually a network sign-in "
-		    "page or a wrong path: open a browser, or check the URL.",
+		    "%s answered with a web page, not MCP (%d, text/html). "
+		    "Usually a network sign-in page or a wrong path: open a "
+		    "browser, or check the URL.",
 		    host, facts->status);
 	} else if (facts->status == 404 || facts->status == 405) {
 		f = fault_frame(request->id, fault,
-		    "%s has no Streamable HTTP "
-		    "MCP server at this path (%d). Check the URL.",
+		    "%s has no Streamable HTTP MCP server at this path (%d). "
+		    "Check the URL.",
 		    host, facts->status);
 	} else {
 		f = fault_frame(request->id, fault,
-		    "%s answered %d, not "
-		    "MCP%s%s",
-		    host, facts->status, words.n > 0 ? ": " : ".",
-		    buf_str(&words));
+		    "%s answered %d, not MCP%s%s", host, facts->status,
+		    words.n > 0 ? ": " : ".", buf_str(&words));
 	}
 	buf_free(&words);
 	return f;
@@ -232,22 +223,20 @@ no_answer(const struct frame *request, const struct facts *facts,
 	if (facts->media == MEDIA_SSE) {
 		fault->reason = "stream_lost";
 		return fault_frame(request->id, fault,
-		    "%s ended the answer "
-		    "while %s was running. %s",
-		    host, label, advice(true));
+		    "%s ended the answer while %s was running. %s", host, label,
+		    advice(true));
 	}
 	fault->reason = "bad_upstream";
 	if (facts->media == MEDIA_HTML)
 		return wrong_status(request, facts, host, fault);
 	if (facts->media == MEDIA_JSON)
 		return fault_frame(request->id, fault,
-		    "%s answered %s with "
-		    "something that is no JSON-RPC message (%d). %s",
+		    "%s answered %s with something that is no JSON-RPC message "
+		    "(%d). %s",
 		    host, label, facts->status, advice(true));
 	return fault_frame(request->id, fault,
-	    "%s accepted %s (%d) but sent "
-	    "no answer. %s",
-	    host, label, facts->status, advice(true));
+	    "%s accepted %s (%d) but sent no answer. %s", host, label,
+	    facts->status, advice(true));
 }
 
 struct frame *
@@ -268,9 +257,8 @@ fault_from_facts(const struct frame *request, const struct facts *facts,
 		fault.reason = "too_large";
 		fault.maybe = true;
 		f = fault_frame(request->id, &fault,
-		    "The answer of %s to %s "
-		    "is too large: more than %llu bytes. It did run. Ask for "
-		    "less, or raise --max-message.",
+		    "The answer of %s to %s is too large: more than %llu "
+		    "bytes. It did run. Ask for less, or raise --max-message.",
 		    host, buf_str(&label), (unsigned long long)facts->size);
 	} else if (facts->ending != ENDING_COMPLETE) {
 		f = broken(request, facts, host, buf_str(&label), &fault);

@@ -168,7 +168,7 @@ session_want_read(struct session *s)
 }
 
 static void
-fill_send(struct session *s, struct session_action *out, const struct leg *l)
+fill_send(struct session_action *out, const struct leg *l)
 {
 	out->frame = l->body;
 	if (l->kind == LEG_DELETE)
@@ -184,7 +184,6 @@ fill_send(struct session *s, struct session_action *out, const struct leg *l)
 		return;
 	out->session = span_of(l->generation->session);
 	out->version = span_of(l->generation->version);
-	(void)s;
 }
 
 bool
@@ -211,7 +210,7 @@ session_next(struct session *s, struct session_action *out)
 		l = calls_leg_find(&s->calls, out->ticket);
 		if (l == NULL)
 			continue;
-		fill_send(s, out, l);
+		fill_send(out, l);
 		return true;
 	}
 }
@@ -276,8 +275,8 @@ phase_timeout(struct session *s)
 		break;
 	case PHASE_READYING:
 		session_note(s, LEVEL_WARN,
-		    "%s did not acknowledge "
-		    "notifications/initialized within %d s; going on",
+		    "%s did not acknowledge notifications/initialized within "
+		    "%d s; going on",
 		    s->config.host, READY_MS / 1000);
 		session_readied(s);
 		break;
@@ -557,8 +556,8 @@ session_describe(const struct session *s, struct buf *out)
 	    s->generation->session != NULL ? "" : " (no session id)",
 	    s->generation->version != NULL ? s->generation->version : "-");
 	buf_addf(out,
-	    "calls: %zu open, %zu in flight, %zu bytes held back; "
-	    "%zu legs; %zu questions of the server open\n",
+	    "calls: %zu open, %zu in flight, %zu bytes held back; %zu legs; "
+	    "%zu questions of the server open\n",
 	    s->calls.n, s->in_flight, s->held_bytes, s->calls.n_legs,
 	    s->questions.n);
 	buf_addf(out, "listen stream: %s\n", listen[s->listen.state]);

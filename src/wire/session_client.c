@@ -71,9 +71,9 @@ too_large(struct session *s, const struct call *c, size_t size)
 	buf_init(&label, 0);
 	fault_label(c->frame, &label);
 	f = fault_frame(c->frame->id, &fault,
-	    "The answer of %s to %s is too "
-	    "large for the client: %zu bytes, the limit is %zu. It did run. "
-	    "Ask for less, or raise --max-result if your client takes it.",
+	    "The answer of %s to %s is too large for the client: %zu bytes, "
+	    "the limit is %zu. It did run. Ask for less, or raise --max-result "
+	    "if your client takes it.",
 	    s->config.host, buf_str(&label), size, s->config.max_result);
 	buf_free(&label);
 	return f;
@@ -235,10 +235,10 @@ request_unready(struct session *s, struct frame *f)
 
 	reject(s,
 	    fault_frame(f->id, &fault,
-		"No session yet: send "
-		"\"initialize\" first, or start mcpsplice with --handshake to "
-		"have it done for you. (A request of the 2026-07-28 protocol "
-		"would name its version in params._meta.)"));
+		"No session yet: send \"initialize\" first, or start mcpsplice "
+		"with --handshake to have it done for you. (A request of the "
+		"2026-07-28 protocol would name its version in "
+		"params._meta.)"));
 }
 
 static void
@@ -248,9 +248,8 @@ request_full(struct session *s, struct frame *f)
 
 	reject(s,
 	    fault_frame(f->id, &fault,
-		"Too many requests wait for %s "
-		"(%zu in flight, %zu bytes held back). Not sent. Wait for "
-		"answers, then try again.",
+		"Too many requests wait for %s (%zu in flight, %zu bytes held "
+		"back). Not sent. Wait for answers, then try again.",
 		s->config.host, s->in_flight, s->held_bytes));
 }
 
@@ -262,9 +261,8 @@ request_duplicate(struct session *s, struct frame *f)
 
 	reject(s,
 	    fault_frame(f->id, &fault,
-		"Duplicate request id: the "
-		"request before it with the same id has no answer yet. Not "
-		"sent."));
+		"Duplicate request id: the request before it with the same id "
+		"has no answer yet. Not sent."));
 }
 
 static void
@@ -274,8 +272,7 @@ request_late(struct session *s, struct frame *f)
 
 	reject(s,
 	    fault_frame(f->id, &fault,
-		"mcpsplice is shutting down. "
-		"Not sent."));
+		"mcpsplice is shutting down. Not sent."));
 }
 
 static void
@@ -323,8 +320,8 @@ request_initialize(struct session *s, struct frame *f)
 {
 	if (s->phase != PHASE_IDLE) {
 		session_note(s, LEVEL_INFO,
-		    "the client initializes again: a "
-		    "new session, the old one ends");
+		    "the client initializes again: a new session, the old one "
+		    "ends");
 		end_former(s);
 	}
 	s->own_handshake = false;
@@ -404,14 +401,12 @@ client_cancel(struct session *s, struct frame *f)
 
 	if (c == NULL || c->cancelled) {
 		session_note(s, LEVEL_DEBUG,
-		    "cancel of a request that is "
-		    "not open: ignored");
+		    "cancel of a request that is not open: ignored");
 		return;
 	}
 	if (is_method(c->frame, "initialize")) {
 		session_note(s, LEVEL_INFO,
-		    "initialize cannot be cancelled: "
-		    "ignored");
+		    "initialize cannot be cancelled: ignored");
 		return;
 	}
 	c->cancelled = true;
@@ -447,8 +442,7 @@ client_notification(struct session *s, struct frame *f)
 		session_send_note(s, f);
 	} else if (s->phase == PHASE_IDLE || s->phase == PHASE_DEAD) {
 		session_note(s, LEVEL_INFO,
-		    "a notification without a "
-		    "session: dropped");
+		    "a notification without a session: dropped");
 	} else {
 		hold(s, f, NULL);
 	}
@@ -464,13 +458,11 @@ client_answer(struct session *s, struct frame *f)
 
 	if (out == NULL)
 		session_note(s, LEVEL_INFO,
-		    "an answer to no open question "
-		    "of the server: dropped");
+		    "an answer to no open question of the server: dropped");
 	else if (generation != s->generation->number ||
 	    s->phase >= PHASE_RENEWING)
 		session_note(s, LEVEL_INFO,
-		    "an answer for a session that is "
-		    "gone: dropped");
+		    "an answer for a session that is gone: dropped");
 	else
 		session_send_note(s, out)->asker = asker;
 	frame_unref(out);
@@ -516,33 +508,28 @@ session_bad(struct session *s, const struct session_input *in)
 	if (in->frame != NULL &&
 	    (in->frame->result.p != NULL || in->frame->error.p != NULL)) {
 		session_note(s, LEVEL_WARN,
-		    "an answer of the client is no "
-		    "JSON-RPC message: dropped");
+		    "an answer of the client is no JSON-RPC message: dropped");
 		return;
 	}
 	if (in->kind == INPUT_TOO_LONG) {
 		fault.reason = "too_large";
 		f = fault_frame(id, &fault,
-		    "Message too large: %llu bytes. "
-		    "Not sent. Send less, or raise --max-message.",
+		    "Message too large: %llu bytes. Not sent. Send less, or "
+		    "raise --max-message.",
 		    (unsigned long long)in->size);
 	} else if (in->bad == BAD_SYNTAX) {
 		fault.code = FAULT_PARSE;
 		f = fault_frame(id, &fault,
-		    "Parse error: this line is no "
-		    "JSON in UTF-8. Not sent.");
+		    "Parse error: this line is no JSON in UTF-8. Not sent.");
 	} else if (in->bad == BAD_BATCH) {
 		f = fault_frame(id, &fault,
-		    "Invalid request: one message a "
-		    "line, no batch. Not sent.");
+		    "Invalid request: one message a line, no batch. Not sent.");
 	} else {
 		f = fault_frame(id, &fault,
-		    "Invalid request: no JSON-RPC 2.0 "
-		    "message. Not sent.");
+		    "Invalid request: no JSON-RPC 2.0 message. Not sent.");
 	}
 	session_note(s, LEVEL_WARN,
-	    "a line from the client is not "
-	    "forwarded: %s",
+	    "a line from the client is not forwarded: %s",
 	    in->kind == INPUT_TOO_LONG ? "too long" :
 		in->bad == BAD_SYNTAX  ? "no JSON" :
 		in->bad == BAD_BATCH   ? "a batch" :

@@ -78,9 +78,7 @@ listen_again(struct session *s, int64_t extra)
 
 	wait = backoff_rate(&n->rate, s->now, wait);
 	session_note(s, LEVEL_DEBUG,
-	    "the listen stream is opened again in "
-	    "%lld ms",
-	    (long long)wait);
+	    "the listen stream is opened again in %lld ms", (long long)wait);
 	n->state = LISTEN_WAITING;
 	n->at = s->now + wait;
 	session_due(s, n->at);
@@ -121,8 +119,8 @@ listen_lost(struct session *s)
 	n->state = LISTEN_OFF;
 	if (n->asleep >= RENEWALS_ASLEEP) {
 		session_note(s, LEVEL_INFO,
-		    "the session is gone: it is "
-		    "renewed when the client speaks");
+		    "the session is gone: it is renewed when the client "
+		    "speaks");
 		return;
 	}
 	n->asleep++;
@@ -167,18 +165,14 @@ session_listen_done(struct session *s, const struct facts *f)
 		return;
 	}
 	if (f->status != 0 && !stream && is_refused(s, f)) {
-		session_note(s, LEVEL_INFO,
-		    "%s offers no listen stream "
-		    "(%d)",
+		session_note(s, LEVEL_INFO, "%s offers no listen stream (%d)",
 		    s->config.host, f->status);
 		n->state = LISTEN_REFUSED;
 		fail_accepted(s);
 		return;
 	}
 	if (f->status == 401 || f->status == 403) {
-		session_note(s, LEVEL_WARN,
-		    "%s refuses the listen stream "
-		    "(%d)",
+		session_note(s, LEVEL_WARN, "%s refuses the listen stream (%d)",
 		    s->config.host, f->status);
 		n->state = LISTEN_OFF;
 		fail_accepted(s);

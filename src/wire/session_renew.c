@@ -72,10 +72,9 @@ own_request(struct session *s, const char *method, struct span params)
 void
 session_open_own(struct session *s)
 {
-	char *params = xasprintf("{\"protocolVersion\":\"2025-11-25\","
-				 "\"capabilities\":{},\"clientInfo\":{\"name\":"
-				 "\"mcpsplice\","
-				 "\"version\":\"%s\"}}",
+	char *params = xasprintf(
+	    "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"
+	    "\"clientInfo\":{\"name\":\"mcpsplice\",\"version\":\"%s\"}}",
 	    s->config.version);
 
 	frame_unref(s->opening);
@@ -93,8 +92,8 @@ session_open_own(struct session *s)
 static char *
 negotiated(const struct frame *m)
 {
-	static const char plain[] = "0123456789abcdefghijklmnopqrstuvwxyz"
-				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ.-_";
+	static const char plain[] =
+	    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-_";
 	struct buf v;
 	char *version = NULL;
 
@@ -115,8 +114,8 @@ adopt(struct session *s, const struct facts *f, const struct frame *m)
 		g->session = xstrndup(f->session.p, f->session.n);
 	else if (f->session.n > 0)
 		session_note(s, LEVEL_WARN,
-		    "%s gave a session id with bytes "
-		    "that are not allowed: not used",
+		    "%s gave a session id with bytes that are not allowed: not "
+		    "used",
 		    s->config.host);
 	g->version = negotiated(m);
 }
@@ -181,8 +180,7 @@ first_opened(struct session *s, struct leg *l, const struct facts *f,
 	adopt(s, f, m);
 	learn_families(s, m);
 	session_note(s, LEVEL_INFO,
-	    "session of generation %llu with %s, "
-	    "protocol %s%s",
+	    "session of generation %llu with %s, protocol %s%s",
 	    (unsigned long long)s->generation->number, s->config.host,
 	    s->generation->version != NULL ? s->generation->version : "unknown",
 	    s->generation->session != NULL ? "" : ", without a session id");
@@ -224,8 +222,7 @@ renewed(struct session *s, struct leg *l, const struct facts *f,
 	if (before != NULL && s->generation->version != NULL &&
 	    strcmp(before, s->generation->version) != 0)
 		session_note(s, LEVEL_WARN,
-		    "%s speaks %s in the new session, "
-		    "%s before",
+		    "%s speaks %s in the new session, %s before",
 		    s->config.host, s->generation->version, before);
 	l->abort_at = s->now + LINGER_MS;
 	session_due(s, l->abort_at);
@@ -302,8 +299,7 @@ session_readied(struct session *s)
 
 /* Why there is no session, in a few words. */
 static void
-setback(struct session *s, const struct facts *f, const struct frame *error,
-    struct buf *out)
+setback(const struct facts *f, const struct frame *error, struct buf *out)
 {
 	if (error != NULL) {
 		buf_adds(out, "it answered \"");
@@ -316,7 +312,6 @@ setback(struct session *s, const struct facts *f, const struct frame *error,
 	} else {
 		buf_addf(out, "it answered initialize with %d", f->status);
 	}
-	(void)s;
 }
 
 /* Every call that waits for this session gets its error now. */
@@ -329,7 +324,7 @@ fail_waiting(struct session *s, const struct facts *f,
 	struct buf why;
 
 	buf_init(&why, 0);
-	setback(s, f, error, &why);
+	setback(f, error, &why);
 	for (c = s->calls.first; c != NULL; c = next) {
 		next = c->next;
 		if (c->state != CALL_REFUSED && c->state != CALL_HELD)
@@ -351,11 +346,10 @@ fail_waiting(struct session *s, const struct facts *f,
 		session_fail(s, c,
 		    fault_frame(c->frame->id, &fault,
 			lost ? "%s forgot the session, and no new one could be "
-			       "made: "
-			       "%s. The call did not run. Try again later." :
+			       "made: %s. The call did not run. Try again "
+			       "later." :
 			       "No session with %s could be made: %s. The call "
-			       "did not "
-			       "run. Try again later.",
+			       "did not run. Try again later.",
 			s->config.host, buf_str(&why)));
 	}
 	buf_free(&why);
@@ -385,9 +379,9 @@ first_failed(struct session *s, const struct facts *f, struct frame *error)
 	else if (c != NULL && f->ending == ENDING_IDLE)
 		session_fail(s, c,
 		    fault_frame(c->frame->id, &late,
-			"%s did "
-			"not answer initialize within %lld s (--init-timeout). "
-			"Check that the server is up and the URL is right.",
+			"%s did not answer initialize within %lld s "
+			"(--init-timeout). Check that the server is up and the "
+			"URL is right.",
 			s->config.host,
 			(long long)(s->config.init_timeout_ms / 1000)));
 	else if (c != NULL)
@@ -412,9 +406,8 @@ session_open_failed(struct session *s, const struct facts *f,
 		return;
 	}
 	session_note(s, LEVEL_ERROR,
-	    "%s lost the session and accepts no new "
-	    "one (%d)",
-	    s->config.host, f->status);
+	    "%s lost the session and accepts no new one (%d)", s->config.host,
+	    f->status);
 	for (l = s->calls.legs; l != NULL; l = next) {
 		next = l->next;
 		if (l->kind == LEG_OPEN)
@@ -478,8 +471,7 @@ refusal_stands(struct session *s, struct call *c, const struct facts *f,
 	fault.status = f->status;
 	session_fail(s, c,
 	    fault_frame(c->frame->id, &fault,
-		"%s forgot the "
-		"session (%d)%s. The call did not run.",
+		"%s forgot the session (%d)%s. The call did not run.",
 		s->config.host, f->status, what));
 }
 
@@ -533,16 +525,14 @@ session_refused(struct session *s, struct call *c, struct leg *l,
 			backoff_budget_failed(&s->budget, s->now);
 		s->counted = true;
 		session_note(s, LEVEL_WARN,
-		    "%s refused the replay too: its "
-		    "answer is passed on",
+		    "%s refused the replay too: its answer is passed on",
 		    s->config.host);
 		refusal_stands(s, c, f, ", and the new one too");
 		return;
 	}
 	if (current && !backoff_budget_allows(&s->budget, s->now)) {
 		session_note(s, LEVEL_WARN,
-		    "%s keeps losing its sessions: "
-		    "no renewal now",
+		    "%s keeps losing its sessions: no renewal now",
 		    s->config.host);
 		refusal_stands(s, c, f, ", again and again");
 		return;
@@ -572,8 +562,8 @@ session_revive(struct session *s, struct frame *request)
 		f = msg_with_id(s->last_refusal, request->id);
 	else
 		f = fault_frame(request->id, &fault,
-		    "%s keeps losing its "
-		    "sessions. Not sent. The next trial is within 30 s.",
+		    "%s keeps losing its sessions. Not sent. The next trial is "
+		    "within 30 s.",
 		    s->config.host);
 	session_write(s, f);
 	frame_unref(f);

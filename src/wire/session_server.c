@@ -68,15 +68,12 @@ server_request(struct session *s, struct leg *l, struct frame *m)
 	}
 	if (l->generation != s->generation) {
 		session_note(s, LEVEL_INFO,
-		    "a question of a session that is "
-		    "gone: dropped");
+		    "a question of a session that is gone: dropped");
 		return;
 	}
 	if (s->config.max_result > 0 && m->text.n > s->config.max_result) {
 		f = fault_frame(m->id, &fault,
-		    "Too large for the client: "
-		    "%zu bytes.",
-		    m->text.n);
+		    "Too large for the client: %zu bytes.", m->text.n);
 		session_send_note(s, f);
 		frame_unref(f);
 		return;
@@ -95,8 +92,8 @@ server_notification(struct session *s, struct leg *l, struct frame *m)
 
 	if (s->config.max_result > 0 && m->text.n > s->config.max_result) {
 		session_note(s, LEVEL_WARN,
-		    "a notification of %zu bytes is "
-		    "too large for the client: dropped",
+		    "a notification of %zu bytes is too large for the client: "
+		    "dropped",
 		    m->text.n);
 		return;
 	}
@@ -164,9 +161,8 @@ interrupted(struct session *s, struct call *c, struct leg *l,
 		session_renew(s, "the session ended while a call ran");
 	session_fail(s, c,
 	    fault_frame(c->frame->id, &fault,
-		"%s ended the "
-		"session while %s was running. It may have run: check before "
-		"calling it again. mcpsplice did not repeat it.",
+		"%s ended the session while %s was running. It may have run: "
+		"check before calling it again. mcpsplice did not repeat it.",
 		s->config.host, buf_str(&label)));
 	buf_free(&label);
 }
@@ -186,8 +182,7 @@ server_answer(struct session *s, struct leg *l, const struct facts *f,
 
 	if (c == NULL) {
 		session_note(s, LEVEL_DEBUG,
-		    "an answer to no open request: "
-		    "dropped");
+		    "an answer to no open request: dropped");
 		return;
 	}
 	if (c->leg != NULL && c->leg->kind == LEG_OPEN) {
@@ -258,9 +253,7 @@ retry_unsent(struct session *s, struct leg *l, const struct facts *f)
 		l->window_end = s->now + s->config.retry_window_ms;
 	if (s->now + wait > l->window_end)
 		return false;
-	session_note(s, LEVEL_INFO,
-	    "nothing was sent (%.*s): again in %lld "
-	    "ms",
+	session_note(s, LEVEL_INFO, "nothing was sent (%.*s): again in %lld ms",
 	    (int)f->why.n, f->why.n == 0 ? "" : f->why.p, (long long)wait);
 	session_again(s, l, wait);
 	return true;
@@ -313,8 +306,7 @@ resume(struct session *s, struct leg *l, const struct facts *f)
 	if (s->config.call_timeout_ms > 0 && s->now + wait > l->window_end)
 		return false;
 	session_note(s, LEVEL_INFO,
-	    "a stream ended before its answer: it is "
-	    "resumed in %lld ms",
+	    "a stream ended before its answer: it is resumed in %lld ms",
 	    (long long)wait);
 	again = session_again(s, l, wait);
 	again->window_end = is_2xx(f) ? 0 : again->window_end;
@@ -431,8 +423,7 @@ undelivered(struct session *s, uint64_t asker)
 	    fault_frame(l->call->frame->id, &fault,
 		"%s forgot the session while %s waited for an answer to its "
 		"question. The answer was not delivered. It may have run in "
-		"part: "
-		"check before calling it again.",
+		"part: check before calling it again.",
 		s->config.host, buf_str(&label)));
 	buf_free(&label);
 }
@@ -453,15 +444,14 @@ note_done(struct session *s, struct leg *l, const struct facts *f)
 		return;
 	if (f->status == 404 && f->had_session && current) {
 		session_note(s, LEVEL_WARN,
-		    "%s forgot the session: a "
-		    "notification or an answer was not delivered",
+		    "%s forgot the session: a notification or an answer was "
+		    "not delivered",
 		    s->config.host);
 		undelivered(s, l->asker);
 		session_renew(s, "404 to a notification");
 	} else if (f->ending != ENDING_ABORTED) {
 		session_note(s, LEVEL_WARN,
-		    "%s did not take a notification "
-		    "or an answer (%d)",
+		    "%s did not take a notification or an answer (%d)",
 		    s->config.host, f->status);
 	}
 	calls_leg_drop(&s->calls, l);
@@ -495,8 +485,7 @@ ready_done(struct session *s, struct leg *l, const struct facts *f)
 	}
 	if (!is_2xx(f))
 		session_note(s, LEVEL_WARN,
-		    "%s did not take "
-		    "notifications/initialized (%d); going on",
+		    "%s did not take notifications/initialized (%d); going on",
 		    s->config.host, f->status);
 	calls_leg_drop(&s->calls, l);
 	session_readied(s);
@@ -539,8 +528,7 @@ open_done(struct session *s, struct leg *l, const struct facts *f)
 	    (s->phase == PHASE_OPENING || s->config.retry_window_ms > 0) &&
 	    (s->phase_deadline < 0 || s->now + wait < s->phase_deadline)) {
 		session_note(s, LEVEL_INFO,
-		    "%s is not ready (%d %.*s): "
-		    "initialize again in %lld ms",
+		    "%s is not ready (%d %.*s): initialize again in %lld ms",
 		    s->config.host, f->status, (int)f->why.n,
 		    f->why.n == 0 ? "" : f->why.p, (long long)wait);
 		session_again(s, l, wait);
