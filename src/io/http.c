@@ -372,6 +372,21 @@ judge(struct exchange *x, CURLcode rc, int proxy_status)
 	return HTTP_CUT;
 }
 
+/* libcurl counts " after N ms" from its last try, which says nothing about
+ * how long we tried. */
+static void
+drop_duration(char *why)
+{
+	char *from = strstr(why, " after "), *to;
+
+	if (from == NULL)
+		return;
+	to = from + strlen(" after ");
+	to += strspn(to, "0123456789");
+	if (strncmp(to, " ms", 3) == 0)
+		memmove(from, to + 3, strlen(to + 3) + 1);
+}
+
 /* Words for people: libcurl's own where they fit. */
 static const char *
 reason(struct exchange *x, CURLcode rc)
@@ -382,8 +397,10 @@ reason(struct exchange *x, CURLcode rc)
 		return "the head of the answer is too large";
 	if (x->resending)
 		return "the connection was closed before an answer came";
-	if (x->error[0] != '\0')
+	if (x->error[0] != '\0') {
+		drop_duration(x->error);
 		return x->error;
+	}
 	if (rc == CURLE_OK && !x->head)
 		return "the connection was closed in the head of the answer";
 	return rc == CURLE_OK ? "" : curl_easy_strerror(rc);

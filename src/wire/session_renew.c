@@ -558,13 +558,15 @@ session_revive(struct session *s, struct frame *request)
 		session_renew(s, "it was lost before");
 		return true;
 	}
-	if (s->last_refusal != NULL)
+	if (s->last_refusal != NULL) {
 		f = msg_with_id(s->last_refusal, request->id);
-	else
+	} else {
+		s->own_errors = true;
 		f = fault_frame(request->id, &fault,
 		    "%s keeps losing its sessions. Not sent. The next trial is "
 		    "within 30 s.",
 		    s->config.host);
+	}
 	session_write(s, f);
 	frame_unref(f);
 	return false;
