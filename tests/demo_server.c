@@ -14,7 +14,6 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-#include <getopt.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -29,11 +28,10 @@
 #include <event2/http.h>
 #include <json-c/json.h>
 
+#include "demo_options.h"
 #include "demo_tools.h"
 
 #define PATH "/mcp"
-
-enum style { STYLE_404, STYLE_200, STYLE_400, STYLE_ROTATE };
 
 struct session {
 	struct session *next;
@@ -56,11 +54,7 @@ static struct {
 	struct late *late;
 	unsigned long made;    /* sessions so far */
 	unsigned long refused; /* requests of forgotten ones */
-	unsigned long forget_after;
-	enum style style;
-	bool sse;
-	bool listen;
-	bool log;
+	struct demo_options options;
 } server;
 
 static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -72,7 +66,7 @@ say(const char *fmt, ...)
 	char line[512];
 	va_list ap;
 
-	if (!server.log)
+	if (!server.options.log)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof line, fmt, ap);
@@ -119,7 +113,7 @@ reply_json(struct evhttp_request *req, int status, const char *reason,
 	const char *text = json_object_to_json_string_length(message,
 	    JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &n);
 
-	if (server.sse && status == HTTP_OK) {
+	if (server.options.sse && status == HTTP_OK) {
 		set_header(req, "Content-Type", "text/event-stream");
 		set_header(req, "Cache-Control", "no-cache");
 		evbuffer_add(body, "event: message\ndata: ", 21);
@@ -210,7 +204,8 @@ static void
 session_count(struct session *s)
 {
 	s->requests++;
-	if (server.forget_after == 0 || s->requests < server.forget_after)
+	if (server.options.forget_after == 0 ||
+	    s->requests < server.options.forget_after)
 		return;
 	say("forgot session s%lu", s->number);
 	session_drop(s);
@@ -220,24 +215,24 @@ session_count(struct session *s)
 static void
 refuse(struct evhttp_request *req, const char *method, struct json_object *id)
 {
-	enum style style = server.style;
+	enum demo_style style = server.options.style;
 	const char *sid = header(req, "Mcp-Session-Id");
 
-	if (style == STYLE_ROTATE)
-		style = (enum style)(server.refused % STYLE_ROTATE);
+	if (style == DEMO_ROTATE)
+		style = (enum demo_style)(server.refused % DEMO_ROTATE);
 	if (id == NULL) /* nothing to answer in a JSON-RPC message */
-		style = STYLE_404;
+		style = DEMO_404;
 	else
 		server.refused++;
 	switch (style) {
-	case STYLE_200:
+	case DEMO_200:
 		say("refused %s in %s: 200, error 32600 \"Session "
 		    "terminated\"",
 		    method, sid);
 		reply_json(req, HTTP_OK, "OK",
 		    demo_error(id, 32600, "Session terminated"));
 		break;
-	case STYLE_400:
+	case DEMO_400:
 		say("refused %s in %s: 400, error -32600 \"Invalid or expired "
 		    "session\"",
 		    method, sid);
@@ -434,12 +429,12 @@ on_get(struct evhttp_request *req)
 {
 	struct session *s = session_find(header(req, "Mcp-Session-Id"));
 
-	if (!server.listen || s == NULL || s->listener != NULL ||
+	if (!server.options.listen || s == NULL || s->listener != NULL ||
 	    !accepts(req, "text/event-stream")) {
-		int status = !server.listen ? HTTP_BADMETHOD :
-		    s == NULL               ? HTTP_NOTFOUND :
-		    s->listener != NULL     ? 409 :
-					      406;
+		int status = !server.options.listen ? HTTP_BADMETHOD :
+		    s == NULL                       ? HTTP_NOTFOUND :
+		    s->listener != NULL             ? 409 :
+						      406;
 		reply(req, status, NULL, NULL);
 		return;
 	}
@@ -490,74 +485,6 @@ on_request(struct evhttp_request *req, void *arg)
 
 /* The process: */
 
-static int
-usage(void)
-{
-	fputs("usage: demo_server [--port N] [--forget-after N] [--sse]\n"
-	      "    [--style 404|200|400|rotate] [--listen] [--log | --quiet]\n",
-	    stderr);
-	return 2;
-}
-
-/* A number of at most max, or -1. */
-static long
-number(const char *text, long max)
-{
-	char *end;
-	long n = strtol(text, &end, 10);
-
-	return *text == '\0' || *end != '\0' || n < 0 || n > max ? -1 : n;
-}
-
-static int
-style_of(const char *text)
-{
-	static const char *const names[] = { "404", "200", "400", "rotate" };
-	int i;
-
-	for (i = 0; i < 4; i++)
-		if (strcmp(text, names[i]) == 0)
-			return i;
-	return -1;
-}
-
-/* Returns the port, or -1 for a wrong command line. */
-static long
-options(int argc, char **argv)
-{
-	static const struct option known[] = {
-		{ "port", required_argument, NULL, 'p' },
-		{ "forget-after", required_argument, NULL, 'f' },
-		{ "style", required_argument, NULL, 's' },
-		{ "sse", no_argument, NULL, 'S' },
-		{ "listen", no_argument, NULL, 'l' },
-		{ "log", no_argument, NULL, 'L' },
-		{ "quiet", no_argument, NULL, 'q' },
-		{ NULL, 0, NULL, 0 },
-	};
-	long port = 0, n = 0;
-	int c;
-
-	while (n >= 0 && (c = getopt_long(argc, argv, "", known, NULL)) != -1) {
-		if (c == 'p')
-			port = n = number(optarg, 65535);
-		else if (c == 'f')
-			server.forget_after = (unsigned long)(n = number(optarg,
-								  LONG_MAX));
-		else if (c == 's')
-			server.style = (enum style)(n = style_of(optarg));
-		else if (c == 'S')
-			server.sse = true;
-		else if (c == 'l')
-			server.listen = true;
-		else if (c == 'L' || c == 'q')
-			server.log = c == 'L';
-		else
-			return -1;
-	}
-	return n < 0 || optind != argc ? -1 : port;
-}
-
 /* Binds to loopback and tells the port. */
 static int
 bind_to(struct evhttp *http, long port)
@@ -593,13 +520,12 @@ on_signal(evutil_socket_t signo, short what, void *arg)
 int
 main(int argc, char **argv)
 {
-	long port = options(argc, argv);
 	struct event *on_term, *on_int;
 	struct evhttp *http;
 	int status = 1;
 
-	if (port < 0)
-		return usage();
+	if (demo_options_parse(&server.options, argc, argv) == -1)
+		return 2;
 	signal(SIGPIPE, SIG_IGN);
 	server.base = event_base_new();
 	http = evhttp_new(server.base);
@@ -611,7 +537,7 @@ main(int argc, char **argv)
 	on_int = evsignal_new(server.base, SIGINT, on_signal, server.base);
 	event_add(on_term, NULL);
 	event_add(on_int, NULL);
-	if (bind_to(http, port) == 0)
+	if (bind_to(http, server.options.port) == 0)
 		status = event_base_dispatch(server.base) == -1;
 	while (server.sessions != NULL)
 		session_drop(server.sessions);

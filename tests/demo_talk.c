@@ -11,9 +11,6 @@
 #include <sys/types.h>
 #include <sys/wait.h>
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,18 +22,12 @@
 
 #include "base/codec.h"
 #include "base/mem.h"
+#include "demo_child.h"
 
 #define ANSWER_MS 45000
 #define END_MS 10000
 #define CALLS 6
 #define SHOWN_MAX 2000
-
-/* Lines from a descriptor that may have none yet. */
-struct reader {
-	int fd;
-	struct buf held;
-	bool ended;
-};
 
 static struct {
 	struct reader answers; /* stdout of mcpsplice */
@@ -75,44 +66,6 @@ show(const char *colour, const char *mark, const char *text)
 	buf_free(&b);
 }
 
-/* Processes: */
-
-/* Starts argv with its ends at the descriptors given; -1 keeps ours. */
-static pid_t
-start(char *const *argv, int in, int out, int err)
-{
-	pid_t pid = fork();
-
-	if (pid == -1)
-		fail("fork failed");
-	if (pid > 0)
-		return pid;
-	if ((in != -1 && dup2(in, 0) == -1) ||
-	    (out != -1 && dup2(out, 1) == -1) ||
-	    (err != -1 && dup2(err, 2) == -1))
-		_exit(126);
-	execvp(argv[0], argv);
-	fprintf(stderr, "demo: %s: %s\n", argv[0], strerror(errno));
-	_exit(127);
-}
-
-/* A pipe that children do not inherit but by dup2. */
-static void
-make_pipe(int fd[2])
-{
-	if (pipe(fd) == -1 || fcntl(fd[0], F_SETFD, FD_CLOEXEC) == -1 ||
-	    fcntl(fd[1], F_SETFD, FD_CLOEXEC) == -1)
-		fail("no pipe");
-}
-
-static void
-reader_init(struct reader *r, int fd)
-{
-	r->fd = fd;
-	r->ended = false;
-	buf_init(&r->held, 0);
-}
-
 static int64_t
 now_ms(void)
 {
@@ -120,40 +73,6 @@ now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-/* Takes what is there. Returns false when nothing came within ms. */
-static bool
-reader_fill(struct reader *r, int64_t ms)
-{
-	struct pollfd p = { .fd = r->fd, .events = POLLIN };
-	char chunk[8192];
-	ssize_t n;
-
-	if (r->ended || poll(&p, 1, ms < 0 ? 0 : (int)ms) <= 0)
-		return false;
-	n = read(r->fd, chunk, sizeof chunk);
-	if (n <= 0)
-		r->ended = true;
-	else
-		buf_add(&r->held, chunk, (size_t)n);
-	return n > 0;
-}
-
-/* The next line, without its end and owned by the caller, or NULL. */
-static char *
-reader_line(struct reader *r)
-{
-	char *lf, *line;
-	size_t n;
-
-	lf = r->held.n == 0 ? NULL : memchr(r->held.p, '\n', r->held.n);
-	if (lf == NULL)
-		return NULL;
-	n = (size_t)(lf - r->held.p);
-	line = xstrndup(r->held.p, n);
-	buf_drain(&r->held, n + 1);
-	return line;
 }
 
 /* Shows what the server has said so far, or says within ms. */
@@ -443,9 +362,9 @@ start_server(char *path)
 	struct reader r;
 	char *line;
 
-	make_pipe(out);
-	make_pipe(err);
-	talk.server = start(argv, -1, out[1], err[1]);
+	if (child_pipe(out) == -1 || child_pipe(err) == -1 ||
+	    (talk.server = child_start(argv, -1, out[1], err[1])) == -1)
+		fail("the bundled server could not be started");
 	close(out[1]);
 	close(err[1]);
 	reader_init(&talk.log, err[0]);
@@ -478,9 +397,9 @@ start_proxy(char *const *argv)
 {
 	int in[2], out[2];
 
-	make_pipe(in);
-	make_pipe(out);
-	talk.proxy = start(argv, in[0], out[1], -1);
+	if (child_pipe(in) == -1 || child_pipe(out) == -1 ||
+	    (talk.proxy = child_start(argv, in[0], out[1], -1)) == -1)
+		fail("mcpsplice could not be started");
 	close(in[0]);
 	close(out[1]);
 	talk.requests = in[1];

@@ -1,0 +1,23 @@
+/* The command line of the demo server. */
+#ifndef MCPSPLICE_TESTS_DEMO_OPTIONS_H
+#define MCPSPLICE_TESTS_DEMO_OPTIONS_H
+
+#include <stdbool.h>
+
+/* How the request of a forgotten session is refused; ROTATE takes the others
+ * in turn. */
+enum demo_style { DEMO_404, DEMO_200, DEMO_400, DEMO_ROTATE };
+
+struct demo_options {
+	long port;                  /* 0: any */
+	unsigned long forget_after; /* requests of a session; 0: never */
+	enum demo_style style;
+	bool sse;    /* answers come as event streams */
+	bool listen; /* GET is a stream and no 405 */
+	bool log;    /* to stderr */
+};
+
+/* o is zeroed. Returns 0, or -1 after telling how it is used. */
+int demo_options_parse(struct demo_options *o, int argc, char **argv);
+
+#endif
