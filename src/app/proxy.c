@@ -51,6 +51,8 @@ struct proxy {
 	uint64_t random;
 	bool acting; /* actions are being performed further up the stack */
 	bool stopping;
+	bool session_full; /* it holds back as much as it may */
+	bool stdout_full;  /* more than half of --max-buffer waits there */
 	int status;
 };
 
@@ -74,6 +76,18 @@ on_flushed(void *arg)
 	loop_stop(p->loop, p->status);
 }
 
+/* Answers of our own to a client that reads none of them are bounded by not
+ * reading on. */
+static void
+pause_stdin(struct proxy *p)
+{
+	size_t max = p->options->max_buffer / 2;
+
+	if (max > 0 && pipes_memory(p->pipes) > max)
+		p->stdout_full = true;
+	pipes_pause(p->pipes, p->session_full || p->stdout_full);
+}
+
 static void
 act_send(struct proxy *p, const struct session_action *a)
 {
@@ -87,6 +101,7 @@ act_send(struct proxy *p, const struct session_action *a)
 	r.last_event_id = a->last_event_id;
 	r.unsafe = a->unsafe;
 	r.silent_ok = a->listen;
+	r.control = a->control;
 	streamable_send(p->upstream, &r);
 }
 
@@ -115,15 +130,15 @@ act(struct proxy *p, const struct session_action *a)
 		pipes_write(p->pipes, a->frame);
 		break;
 	case ACTION_READ:
-		pipes_pause(p->pipes, !a->on);
+		p->session_full = !a->on;
+		pause_stdin(p);
 		break;
 	case ACTION_NOTE:
 		act_note(a);
 		break;
 	case ACTION_EXIT:
 		p->status = a->status;
-		pipes_flush(p->pipes,
-		    p->stopping ? STOP_FLUSH_MS : p->options->call_timeout_ms,
+		pipes_flush(p->pipes, p->stopping ? STOP_FLUSH_MS : INT64_MAX,
 		    on_flushed, p);
 		break;
 	case ACTION_NONE:
@@ -220,6 +235,7 @@ on_chunk(const char *bytes, size_t n, void *arg)
 	struct proxy *p = arg;
 
 	lines_feed(p->lines, bytes, n);
+	pause_stdin(p);
 }
 
 static void
@@ -246,6 +262,8 @@ on_low(void *arg)
 	struct proxy *p = arg;
 
 	streamable_pause(p->upstream, false);
+	p->stdout_full = false;
+	pause_stdin(p);
 }
 
 static void
@@ -431,6 +449,12 @@ make_auth(const struct options *o, char **why)
 	return static_new(&c, why);
 }
 
+static size_t
+message_cap(const struct options *o)
+{
+	return o->max_message > 0 ? o->max_message : SIZE_MAX / 4;
+}
+
 static struct streamable *
 make_upstream(struct proxy *p)
 {
@@ -438,7 +462,7 @@ make_upstream(struct proxy *p)
 		on_message, on_done };
 	struct streamable_config c = {
 		.url = p->url.text,
-		.max_message = p->options->max_message,
+		.max_message = message_cap(p->options),
 		.max_held = p->options->max_buffer / 2,
 		.max_depth = p->options->max_depth,
 		.call_timeout_ms = p->options->call_timeout_ms,
@@ -510,7 +534,7 @@ proxy_init(struct proxy *p, char **why)
 	p->timer = loop_timer_new(p->loop, on_timer, p);
 	p->stop_timer = loop_timer_new(p->loop, on_stop_timer, p);
 	p->upstream = make_upstream(p);
-	p->lines = lines_new(p->options->max_message, &lines_ops, p);
+	p->lines = lines_new(message_cap(p->options), &lines_ops, p);
 	p->pipes = pipes_new(p->loop, STDIN_FILENO, STDOUT_FILENO, STDOUT_HIGH,
 	    STDOUT_LOW, &pipes_ops, p);
 	p->session = make_session(p);

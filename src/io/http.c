@@ -89,6 +89,7 @@ struct exchange {
 	char *text;
 	size_t text_cap;
 	int64_t idle_ms;
+	int64_t expires;     /* ends then in any case; 0: never */
 	int64_t heard;       /* when the last byte came */
 	curl_off_t uploaded; /* by the last look of the idle timer */
 	size_t body_bytes;
@@ -668,25 +669,33 @@ idle_excuse(struct exchange *x, int64_t now)
 	x->uploaded = uploaded;
 }
 
+/* When it is to end, INT64_MAX if never. */
+static int64_t
+ends_at(const struct exchange *x)
+{
+	int64_t at = x->idle_ms == 0 ? INT64_MAX : x->heard + x->idle_ms;
+
+	return x->expires != 0 && x->expires < at ? x->expires : at;
+}
+
 static void
 http_on_idle(void *arg)
 {
 	struct http *h = arg;
 	struct exchange *x, *next;
-	int64_t now;
+	int64_t now, at;
 
 	now = loop_now(h->l);
 	h->idle_at = 0;
 	for (x = h->active; x != NULL; x = next) {
 		next = x->next;
-		if (x->idle_ms == 0)
-			continue;
-		if (x->heard + x->idle_ms <= now)
+		if (x->idle_ms != 0 && x->heard + x->idle_ms <= now)
 			idle_excuse(x, now);
-		if (x->heard + x->idle_ms <= now)
+		at = ends_at(x);
+		if (at <= now)
 			finish_early(x, x->abort ? HTTP_ABORTED : HTTP_IDLE);
-		else
-			idle_watch(h, x->heard + x->idle_ms);
+		else if (at != INT64_MAX)
+			idle_watch(h, at);
 	}
 	settle(h);
 }
@@ -963,6 +972,7 @@ http_send(struct http *h, const struct http_request *r,
 	x->heard = loop_now(h->l);
 	x->body_bytes = r->body.n;
 	x->idle_ms = r->idle_ms;
+	x->expires = 0;
 	if (x->idle_ms > 0)
 		idle_watch(h, x->heard + x->idle_ms);
 	todo_add(x);
@@ -987,6 +997,13 @@ http_abort(struct exchange *x)
 {
 	x->abort = true;
 	todo_add(x);
+}
+
+void
+http_expire(struct exchange *x, int64_t ms)
+{
+	x->expires = loop_now(x->h->l) + ms;
+	idle_watch(x->h, x->expires);
 }
 
 void

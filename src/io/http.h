@@ -39,9 +39,9 @@ struct http_config {
 };
 
 struct http_request {
-	const char *method; /* "POST", "GET", "DELETE" */
-	const char *url;    /* copied */
-	struct span body;   /* borrowed until done; POST only */
+	const char *method;            /* "POST", "GET", "DELETE" */
+	const char *url;               /* copied */
+	struct span body;              /* borrowed until done; POST only */
 	const struct headers *headers; /* copied */
 	/* End with HTTP_IDLE after so many ms without a byte; 0: never. */
 	int64_t idle_ms;
@@ -68,9 +68,9 @@ struct http_answer {
 	enum http_end end;
 	/* May the server have seen the request? false is certain. */
 	bool sent;
-	int status;           /* 0 when there was none */
-	int proxy_status;     /* of a CONNECT, else 0 */
-	const char *why;      /* for people; may be "" */
+	int status;       /* 0 when there was none */
+	int proxy_status; /* of a CONNECT, else 0 */
+	const char *why;  /* for people; may be "" */
 	bool too_large_head;
 };
 
@@ -98,6 +98,9 @@ struct exchange *http_send(struct http *h, const struct http_request *r,
 const char *http_header(struct exchange *x, const char *name, size_t index);
 /* Ends it: done comes later with HTTP_ABORTED. */
 void http_abort(struct exchange *x);
+/* Ends it with HTTP_IDLE when it is not over in so many ms from now, whatever
+ * comes. */
+void http_expire(struct exchange *x, int64_t ms);
 /* Stops and goes on taking the body from the network. */
 void http_pause(struct exchange *x, bool paused);
 /* Ends all without callbacks, closes the connections. */

@@ -456,6 +456,12 @@ pipes_queued(const struct pipes *p)
 	return p->queued;
 }
 
+size_t
+pipes_memory(const struct pipes *p)
+{
+	return p->queued + p->n * sizeof(struct frame);
+}
+
 static void
 pipes_on_flush_timer(void *arg)
 {

@@ -29,6 +29,8 @@ void pipes_write(struct pipes *p, struct frame *f);
 void pipes_pause(struct pipes *p, bool paused);
 /* Bytes waiting in stdout's queue. */
 size_t pipes_queued(const struct pipes *p);
+/* About what they take: many small frames take more than their bytes. */
+size_t pipes_memory(const struct pipes *p);
 /* Calls done once the queue is empty, stdout broken, or ms are over. */
 void pipes_flush(struct pipes *p, int64_t ms, loop_cb *done, void *arg);
 /* Is stdout a regular file or a terminal: a person, not a host? */

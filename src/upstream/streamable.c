@@ -24,6 +24,7 @@ enum {
 	MAX_REDIRECTS = 3,
 	MAX_ERROR_BODY = 256 * 1024,
 	SLOTS = 64,
+	DECIDED_MS = 5000, /* for the body of an answer that is no message */
 	UNSAFE_IDLE_S = 15 /* no older connection for what must run once */
 };
 
@@ -35,8 +36,10 @@ struct stream {
 	enum verb verb;
 	struct frame *body;
 	char *session, *version, *last_event_id;
-	bool unsafe, silent_ok;
-	bool ending; /* done is about to be told: too late to abort */
+	bool unsafe, silent_ok, control;
+	bool aborted; /* by streamable_abort */
+	bool decided; /* by the status: the body is only words */
+	bool ending;  /* done is about to be told: too late to abort */
 	struct exchange *x;
 	char *url; /* NULL: the server's own */
 	unsigned redirects;
@@ -143,7 +146,7 @@ stream_free(struct stream *t)
 static void
 stream_pause(struct stream *t, bool paused)
 {
-	if (t->x == NULL || t->paused == paused)
+	if (t->x == NULL || t->control || t->paused == paused)
 		return;
 	t->paused = paused;
 	http_pause(t->x, paused);
@@ -155,11 +158,11 @@ apply_pause(struct streamable *u)
 	bool full = u->stdout_full || u->held_full;
 	struct stream *t, *oldest = NULL;
 
+	/* A listen stream may keep half a message for ever: calls first. */
 	for (t = u->first; t != NULL && full; t = t->next)
-		if (t->held > 0 && t->x != NULL) {
+		if (t->held > 0 && t->x != NULL &&
+		    (oldest == NULL || (oldest->silent_ok && !t->silent_ok)))
 			oldest = t;
-			break;
-		}
 	for (t = u->first; t != NULL; t = t->next)
 		stream_pause(t, full && t != oldest);
 }
@@ -335,6 +338,7 @@ streamable_send(struct streamable *u, const struct upstream_request *r)
 	t->last_event_id = dup_span(r->last_event_id);
 	t->unsafe = r->unsafe;
 	t->silent_ok = r->silent_ok;
+	t->control = r->control;
 	headers_init(&t->credentials);
 	slot = &u->by_ticket[t->ticket % SLOTS];
 	t->chain = *slot;
@@ -394,6 +398,7 @@ streamable_abort(struct streamable *u, uint64_t ticket)
 
 	if (t == NULL || t->ending)
 		return;
+	t->aborted = true;
 	if (t->x != NULL) {
 		http_abort(t->x);
 		return;
@@ -513,9 +518,14 @@ on_head(struct exchange *x, int status, void *arg)
 		t->location = dup_header(x, "Location");
 		f->location = text(t->location);
 		check_redirect(t);
-		if (t->redirect != NULL)
-			return;
 	}
+	/* The status says it all: the rest must not take for ever. */
+	if (status >= 300 && f->media != MEDIA_SSE) {
+		t->decided = true;
+		http_expire(x, DECIDED_MS);
+	}
+	if (t->redirect != NULL)
+		return;
 	if (status == 401) {
 		t->challenge = dup_header(x, "WWW-Authenticate");
 		f->challenge = text(t->challenge);
@@ -541,7 +551,7 @@ on_data(struct exchange *x, const char *p, size_t n, void *arg)
 
 	(void)x;
 	if (t->redirect != NULL)
-		return true;
+		return true; /* it has its time, see on_head */
 	if (t->sse != NULL) {
 		if (sse_feed(t->sse, p, n) < 0)
 			return too_large(t);
@@ -553,9 +563,9 @@ on_data(struct exchange *x, const char *p, size_t n, void *arg)
 		if (n > MAX_ERROR_BODY - t->answer.n)
 			n = MAX_ERROR_BODY - t->answer.n;
 		buf_add(&t->answer, p, n);
-		return true;
+		return t->answer.n < MAX_ERROR_BODY;
 	}
-	if (max > 0 && n > max - t->answer.n)
+	if (n > max - t->answer.n)
 		return too_large(t);
 	buf_add(&t->answer, p, n);
 	count_held(t, t->answer.n);
@@ -626,15 +636,18 @@ on_done(struct exchange *x, const struct http_answer *a, void *arg)
 {
 	struct stream *t = arg;
 	struct facts *f = &t->facts;
+	enum http_end end = a->end;
 
 	(void)x;
 	t->x = NULL;
-	t->ending = t->redirect == NULL || a->end != HTTP_DONE;
+	if (t->decided && !t->aborted)
+		end = HTTP_DONE;
+	t->ending = t->redirect == NULL || end != HTTP_DONE;
 	if (!t->ending) {
 		follow(t);
 		return;
 	}
-	f->ending = ending_of(a->end);
+	f->ending = ending_of(end);
 	f->sent = a->sent;
 	f->why = text(a->why);
 	if (f->status == 0)

@@ -15,7 +15,7 @@ struct streamable;
 
 struct streamable_config {
 	const char *url;    /* normalised */
-	size_t max_message; /* bytes; 0: none */
+	size_t max_message; /* bytes */
 	size_t max_held;    /* of all partial messages; 0: none */
 	unsigned max_depth;
 	int64_t call_timeout_ms;
@@ -43,6 +43,7 @@ struct upstream_request {
 	struct span version;       /* MCP-Protocol-Version; n 0: none */
 	struct span last_event_id; /* GET; n 0: none */
 	bool unsafe;    /* not safe to repeat: no long-idle connection */
+	bool control;   /* never paused */
 	bool silent_ok; /* a listen stream: silence never ends it */
 };
 

@@ -73,8 +73,7 @@ failed_within(const struct backoff_budget *b, int64_t now, int64_t ms)
 bool
 backoff_budget_allows(struct backoff_budget *b, int64_t now)
 {
-	if (failed_within(b, now, MINUTE_MS) < FAILED_IN_MINUTE &&
-	    failed_within(b, now, HOUR_MS) < sizeof b->at / sizeof *b->at)
+	if (!b->over)
 		return true;
 	if (now < b->trial_at)
 		return false;
@@ -92,6 +91,9 @@ backoff_budget_failed(struct backoff_budget *b, int64_t now)
 		b->n--;
 	}
 	b->at[b->n++] = now;
+	if (failed_within(b, now, MINUTE_MS) >= FAILED_IN_MINUTE ||
+	    failed_within(b, now, HOUR_MS) >= n)
+		b->over = true;
 	b->trial_at = now + TRIAL_MS;
 }
 
@@ -99,4 +101,5 @@ void
 backoff_budget_helped(struct backoff_budget *b)
 {
 	b->n = 0;
+	b->over = false;
 }

@@ -30,7 +30,8 @@ int64_t backoff_rate(struct backoff_rate *r, int64_t now, int64_t wait);
  * 30 s, until one helps. */
 struct backoff_budget {
 	int64_t at[10];
-	size_t n; /* how many of at are used; the latest last */
+	size_t n;  /* how many of at are used; the latest last */
+	bool over; /* until one helps, only trials */
 	int64_t trial_at;
 };
 /* May a renewal start now? */

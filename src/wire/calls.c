@@ -172,6 +172,7 @@ calls_leg(struct calls *t, enum leg_kind kind, struct call *c,
 	l->chain = *slot;
 	*slot = l;
 	t->n_legs++;
+	t->n_notes += kind == LEG_NOTE;
 	return l;
 }
 
@@ -201,6 +202,7 @@ calls_leg_drop(struct calls *t, struct leg *l)
 	if (l->next != NULL)
 		l->next->prev = l->prev;
 	t->n_legs--;
+	t->n_notes -= l->kind == LEG_NOTE;
 	if (l->call != NULL)
 		l->call->leg = NULL;
 	frame_unref(l->body);

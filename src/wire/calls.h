@@ -64,6 +64,7 @@ struct leg {
 	unsigned tries;
 	bool live;        /* an exchange is under way */
 	int64_t retry_ms; /* the stream's own, -1: none */
+	bool asked;       /* a question came from elsewhere meanwhile */
 	bool spoke;       /* something but the answer came on it */
 	uint64_t asker;   /* LEG_NOTE: ticket of the question's stream, or 0 */
 	int64_t window_end; /* retries end here; 0: not begun */
@@ -78,6 +79,7 @@ struct calls {
 	size_t buckets;
 	struct leg *legs;
 	size_t n_legs;
+	size_t n_notes; /* of the legs, those that are LEG_NOTE */
 	struct leg *by_ticket[64];
 	uint64_t next_ticket;
 };

@@ -12,7 +12,7 @@
 #include "wire/json.h"
 #include "wire/msg.h"
 
-enum { LABEL_MAX = 64, WORDS_MAX = 200 };
+enum { LABEL_MAX = 64, WORDS_MAX = 200, SERVER_MAX = 64 * 1024 };
 
 void
 fault_label(const struct frame *request, struct buf *out)
@@ -47,7 +47,7 @@ add_data(struct buf *data, const struct fault *fault)
 	if (fault->retry_after_ms > 0)
 		buf_addf(data, ",\"retryAfter\":%lld",
 		    (long long)((fault->retry_after_ms + 999) / 1000));
-	if (fault->server.n > 0) {
+	if (fault->server.n > 0 && fault->server.n <= SERVER_MAX) {
 		buf_adds(data, ",\"server\":");
 		buf_addspan(data, fault->server);
 	}
@@ -132,10 +132,10 @@ broken(const struct frame *request, const struct facts *facts, const char *host,
 		break;
 	case ENDING_IDLE:
 		fault->reason = "upstream_timeout";
-		fault->maybe = true;
+		fault->maybe = facts->sent;
 		f = fault_frame(request->id, fault,
 		    "%s was silent for too long while %s was running. %s", host,
-		    label, advice(true));
+		    label, advice(fault->maybe));
 		break;
 	default:
 		fault->reason = "stream_lost";
@@ -157,7 +157,8 @@ wrong_status(const struct frame *request, const struct facts *facts,
 	struct buf words;
 	struct frame *f;
 
-	fault->maybe = facts->status >= 500 && facts->status != 503;
+	fault->maybe = facts->sent && facts->status >= 500 &&
+	    facts->status != 503;
 	fault->reason = "bad_upstream";
 	buf_init(&words, 0);
 	codec_visible(&words,
@@ -219,12 +220,12 @@ static struct frame *
 no_answer(const struct frame *request, const struct facts *facts,
     const char *host, const char *label, struct fault *fault)
 {
-	fault->maybe = true;
+	fault->maybe = facts->sent;
 	if (facts->media == MEDIA_SSE) {
 		fault->reason = "stream_lost";
 		return fault_frame(request->id, fault,
 		    "%s ended the answer while %s was running. %s", host, label,
-		    advice(true));
+		    advice(fault->maybe));
 	}
 	fault->reason = "bad_upstream";
 	if (facts->media == MEDIA_HTML)
@@ -233,10 +234,10 @@ no_answer(const struct frame *request, const struct facts *facts,
 		return fault_frame(request->id, fault,
 		    "%s answered %s with something that is no JSON-RPC message "
 		    "(%d). %s",
-		    host, label, facts->status, advice(true));
+		    host, label, facts->status, advice(fault->maybe));
 	return fault_frame(request->id, fault,
 	    "%s accepted %s (%d) but sent no answer. %s", host, label,
-	    facts->status, advice(true));
+	    facts->status, advice(fault->maybe));
 }
 
 struct frame *

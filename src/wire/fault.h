@@ -22,7 +22,8 @@ struct fault {
 	bool maybe;             /* it may have run */
 	int status;             /* HTTP status, 0: none */
 	int64_t retry_after_ms; /* -1 or 0: not given */
-	struct span server;     /* the server's own error as raw JSON, if any */
+	struct span server;     /* the server's own error as raw JSON, if
+				 * any; left out over 64 KiB */
 };
 
 /* The error response with this raw JSON id (p NULL: none); the message is

@@ -21,6 +21,8 @@ session_new(const struct session_config *config)
 
 	s->config = *config;
 	s->phase_deadline = s->drain_deadline = s->deadline = -1;
+	s->tell_at = -1;
+	s->told_at = INT64_MIN / 2;
 	s->generation = generation_new(0);
 	s->reading = true;
 	s->listen.retry_ms = -1;
@@ -40,6 +42,7 @@ void
 session_free(struct session *s)
 {
 	struct held *h;
+	struct frame *f;
 
 	if (s == NULL)
 		return;
@@ -52,11 +55,8 @@ session_free(struct session *s)
 		frame_unref(h->frame);
 		free(h);
 	}
-	while ((h = s->early) != NULL) {
-		s->early = h->next;
-		frame_unref(h->frame);
-		free(h);
-	}
+	while ((f = session_take_early(s)) != NULL)
+		frame_unref(f);
 	calls_free(&s->calls);
 	questions_free(&s->questions);
 	buf_free(&s->listen.last_event_id);
@@ -143,6 +143,7 @@ session_again(struct session *s, struct leg *l, int64_t wait)
 	again->tries = l->tries + 1;
 	again->window_end = l->window_end;
 	again->spoke = l->spoke;
+	again->asked = l->asked;
 	again->retry_ms = l->retry_ms;
 	again->asker = l->asker;
 	buf_addspan(&again->last_event_id, buf_span(&l->last_event_id));
@@ -179,6 +180,7 @@ fill_send(struct session_action *out, const struct leg *l)
 		out->verb = VERB_POST;
 	out->last_event_id = buf_span(&l->last_event_id);
 	out->listen = l->kind == LEG_LISTEN;
+	out->control = l->kind != LEG_CALL && l->kind != LEG_LISTEN;
 	out->unsafe = l->call != NULL && !calls_safe(l->call->frame);
 	if (l->kind == LEG_OPEN)
 		return;
@@ -292,6 +294,9 @@ phase_timeout(struct session *s)
 static void
 leg_tick(struct session *s, struct leg *l)
 {
+	struct call *c;
+	struct frame *error;
+
 	if (l->live) {
 		if (l->abort_at != 0 && l->abort_at <= s->now)
 			session_abort(s, l);
@@ -299,14 +304,22 @@ leg_tick(struct session *s, struct leg *l)
 	}
 	if (l->start_at > s->now)
 		return;
+	if ((l->kind == LEG_NOTE || l->kind == LEG_READY) &&
+	    (l->generation != s->generation ||
+		(l->kind == LEG_READY && s->phase != PHASE_READYING))) {
+		calls_leg_drop(&s->calls, l); /* of a session that is gone */
+		return;
+	}
 	/* Nothing of it was sent yet: it belongs to the session of now. */
 	if (l->last_event_id.n == 0 && l->kind == LEG_CALL &&
 	    l->generation != s->generation) {
 		if (s->phase != PHASE_LIVE && s->phase != PHASE_OPENED) {
-			session_call_state(s, l->call, CALL_REFUSED);
+			c = l->call;
+			session_call_state(s, c, CALL_REFUSED);
 			calls_leg_drop(&s->calls, l);
-			if (s->phase == PHASE_DEAD)
-				session_renew(s, "a call waits for it");
+			if (s->phase == PHASE_DEAD &&
+			    (error = session_revive(s, c->frame->id)) != NULL)
+				session_fail(s, c, error);
 			return;
 		}
 		generation_unref(l->generation);
@@ -323,7 +336,7 @@ drain_timeout(struct session *s)
 	s->drain_deadline = -1;
 	while ((c = s->calls.first) != NULL) {
 		struct fault fault = { .reason = "shutting_down",
-			.maybe = c->state != CALL_HELD };
+			.maybe = session_may_have_run(c) };
 
 		session_fail(s, c,
 		    fault_frame(c->frame->id, &fault,
@@ -359,6 +372,7 @@ session_tick(struct session *s)
 	if (s->drain_deadline >= 0 && s->drain_deadline <= s->now)
 		drain_timeout(s);
 	session_listen_tick(s);
+	session_tell_changes(s);
 	for (c = s->calls.first; c != NULL; c = after) {
 		after = c->next;
 		call_tick(s, c);
@@ -371,6 +385,8 @@ session_tick(struct session *s)
 	s->deadline = -1;
 	session_due(s, s->phase_deadline);
 	session_due(s, s->drain_deadline);
+	if (s->phase == PHASE_LIVE)
+		session_due(s, s->tell_at);
 	if (s->listen.state == LISTEN_WAITING || s->listen.state == LISTEN_LOST)
 		session_due(s, s->listen.at);
 	for (c = s->calls.first; c != NULL; c = c->next)
@@ -395,6 +411,18 @@ session_delete(struct session *s, struct generation *g)
 	session_start(s, l);
 }
 
+/* Ends the closing when no DELETE is under way any more. */
+void
+session_closed(struct session *s)
+{
+	const struct leg *l;
+
+	for (l = s->calls.legs; l != NULL; l = l->next)
+		if (l->kind == LEG_DELETE)
+			return;
+	session_phase(s, PHASE_ENDED, -1);
+}
+
 /* Ends the session: DELETE where there is one, no other traffic. */
 void
 session_close(struct session *s)
@@ -409,13 +437,10 @@ session_close(struct session *s)
 		if (l->kind != LEG_DELETE)
 			session_abort(s, l);
 	}
-	if (s->generation->session == NULL || s->phase == PHASE_RENEWING ||
-	    s->phase == PHASE_DEAD) {
-		session_phase(s, PHASE_ENDED, -1);
-		return;
-	}
+	if (s->generation->session != NULL)
+		session_delete(s, s->generation);
 	session_phase(s, PHASE_CLOSING, s->now + DELETE_MS);
-	session_delete(s, s->generation);
+	session_closed(s);
 }
 
 static void
@@ -426,8 +451,7 @@ session_stop(struct session *s)
 	s->stopped = true;
 	while ((c = s->calls.first) != NULL) {
 		struct fault fault = { .reason = "shutting_down",
-			.maybe = c->state == CALL_RUNNING ||
-			    c->state == CALL_ACCEPTED };
+			.maybe = session_may_have_run(c) };
 
 		session_fail(s, c,
 		    fault_frame(c->frame->id, &fault,
@@ -459,7 +483,15 @@ is_drained(const struct session *s)
 static void
 session_eof(struct session *s)
 {
+	struct leg *l;
+
 	s->eof = true;
+	/* The last notifications get a moment, not an hour. */
+	for (l = s->calls.legs; l != NULL; l = l->next)
+		if (l->kind == LEG_NOTE) {
+			l->abort_at = s->now + READY_MS;
+			session_due(s, l->abort_at);
+		}
 	if (s->config.drain_timeout_ms > 0) {
 		s->drain_deadline = s->now + s->config.drain_timeout_ms;
 		session_due(s, s->drain_deadline);
@@ -527,6 +559,7 @@ session_step(struct session *s, const struct session_input *in)
 			session_done(s, l, in->facts);
 		break;
 	}
+	session_pump(s);
 	if (s->eof && s->phase < PHASE_CLOSING && is_drained(s))
 		session_close(s);
 	if (s->phase == PHASE_ENDED && !s->exiting)

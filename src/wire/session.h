@@ -83,6 +83,7 @@ struct session_action {
 	struct span session, version, last_event_id; /* borrowed */
 	bool unsafe;
 	bool listen;
+	bool control; /* small, and the way on: never paused */
 	bool on;
 	enum log_level level;
 	const char *text; /* borrowed */

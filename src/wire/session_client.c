@@ -84,6 +84,7 @@ session_answer(struct session *s, struct call *c, struct frame *answer)
 {
 	struct frame *f;
 
+	s->answered[s->next_answered++ % ANSWERED] = c->hash;
 	if (!c->cancelled) {
 		f = msg_with_id(answer, c->frame->id);
 		if (s->config.max_result > 0 &&
@@ -96,6 +97,21 @@ session_answer(struct session *s, struct call *c, struct frame *answer)
 		frame_unref(f);
 	}
 	call_forget(s, c);
+}
+
+bool
+session_was_answered(const struct session *s, struct span id)
+{
+	uint64_t hash;
+	size_t i;
+
+	if (id.p == NULL || id.p[0] == 'n')
+		return false;
+	hash = msg_id_hash(id);
+	for (i = 0; i < ANSWERED && i < s->next_answered; i++)
+		if (s->answered[i] == hash)
+			return true;
+	return false;
 }
 
 void
@@ -181,6 +197,14 @@ session_drop_notes(struct session *s)
 	}
 }
 
+bool
+session_may_have_run(const struct call *c)
+{
+	if (c->state == CALL_RUNNING && c->leg != NULL)
+		return c->leg->live || c->leg->last_event_id.n > 0;
+	return c->state == CALL_ACCEPTED;
+}
+
 void
 session_send_call(struct session *s, struct call *c)
 {
@@ -208,7 +232,8 @@ session_pump(struct session *s)
 
 	while (s->held != NULL && gate_open(s)) {
 		c = s->held->call;
-		if (c != NULL && s->in_flight >= s->config.max_inflight)
+		if (c != NULL ? s->in_flight >= s->config.max_inflight :
+				s->calls.n_notes >= MAX_NOTES)
 			break;
 		f = frame_ref(s->held->frame);
 		release(s, NULL);
@@ -291,11 +316,11 @@ end_former(struct session *s)
 	struct fault fault = { .reason = "session_lost" };
 	struct leg *l, *next;
 	struct call *c;
+	struct frame *early;
 
 	session_listen_close(s);
 	while ((c = s->calls.first) != NULL) {
-		fault.maybe = c->state == CALL_RUNNING ||
-		    c->state == CALL_ACCEPTED;
+		fault.maybe = session_may_have_run(c);
 		session_fail(s, c,
 		    fault_frame(c->frame->id, &fault,
 			"The client began a new session before %s answered.%s",
@@ -304,11 +329,17 @@ end_former(struct session *s)
 				      " The call was not sent."));
 	}
 	session_drop_notes(s);
+	while ((early = session_take_early(s)) != NULL)
+		frame_unref(early);
 	for (l = s->calls.legs; l != NULL; l = next) {
 		next = l->next;
 		/* An initialize under way makes a session that must end. */
-		if (l->kind != LEG_OPEN || !l->live)
+		if (l->kind != LEG_OPEN || !l->live) {
 			session_abort(s, l);
+		} else {
+			l->abort_at = s->now + LINGER_MS;
+			session_due(s, l->abort_at);
+		}
 	}
 	questions_free(&s->questions);
 	if (s->generation->session != NULL)
@@ -328,16 +359,39 @@ request_initialize(struct session *s, struct frame *f)
 	session_open(s, f, calls_add(&s->calls, f));
 }
 
+static bool
+is_integer(struct span id)
+{
+	size_t i = id.n > 0 && id.p[0] == '-';
+
+	for (; i < id.n; i++)
+		if (id.p[i] < '0' || id.p[i] > '9')
+			return false;
+	return true;
+}
+
+/* Two integers that only a double takes for one are two ids. */
+static bool
+is_duplicate(const struct session *s, struct span id)
+{
+	const struct call *c = calls_find(&s->calls, id);
+
+	return c != NULL &&
+	    (span_eq(c->frame->id, id) || !is_integer(id) ||
+		!is_integer(c->frame->id));
+}
+
 static void
 client_request(struct session *s, struct frame *f)
 {
 	struct call *c;
+	struct frame *error;
 
 	if (s->phase >= PHASE_CLOSING) {
 		request_late(s, f);
 		return;
 	}
-	if (calls_find(&s->calls, f->id) != NULL) {
+	if (is_duplicate(s, f->id)) {
 		request_duplicate(s, f);
 		return;
 	}
@@ -355,7 +409,10 @@ client_request(struct session *s, struct frame *f)
 			return;
 		}
 		session_open_own(s);
-	} else if (s->phase == PHASE_DEAD && !session_revive(s, f)) {
+	} else if (s->phase == PHASE_DEAD &&
+	    (error = session_revive(s, f->id)) != NULL) {
+		session_write(s, error);
+		frame_unref(error);
 		return;
 	}
 	if (s->held_bytes > 0 &&
@@ -393,6 +450,14 @@ client_initialized(struct session *s, struct frame *f)
 	}
 }
 
+/* Is there somebody to tell that this call is cancelled? */
+static bool
+runs_in_current(const struct session *s, const struct call *c)
+{
+	return (gate_open(s) || s->phase == PHASE_READYING) &&
+	    (c->leg == NULL || c->leg->generation == s->generation);
+}
+
 static void
 client_cancel(struct session *s, struct frame *f)
 {
@@ -414,14 +479,12 @@ client_cancel(struct session *s, struct frame *f)
 	    (c->leg != NULL && !c->leg->live && c->leg->last_event_id.n == 0)) {
 		session_note(s, LEVEL_INFO, "cancelled before it was sent");
 		session_fail(s, c, NULL);
-		session_pump(s);
 		return;
 	}
-	if (gate_open(s))
+	if (runs_in_current(s, c))
 		session_send_note(s, f);
 	if (c->state == CALL_ACCEPTED || !c->leg->live) {
 		session_fail(s, c, NULL);
-		session_pump(s);
 		return;
 	}
 	/* The server owes no answer now; the stream may end by itself. */
@@ -438,11 +501,15 @@ client_notification(struct session *s, struct frame *f)
 		client_initialized(s, f);
 	} else if (is_method(f, "notifications/cancelled")) {
 		client_cancel(s, f);
-	} else if (gate_open(s)) {
+	} else if (gate_open(s) && s->calls.n_notes < MAX_NOTES) {
 		session_send_note(s, f);
 	} else if (s->phase == PHASE_IDLE || s->phase == PHASE_DEAD) {
 		session_note(s, LEVEL_INFO,
 		    "a notification without a session: dropped");
+	} else if (s->held_bytes + f->text.n > s->config.max_held) {
+		session_note(s, LEVEL_WARN,
+		    "too much waits for %s: a notification is dropped",
+		    s->config.host);
 	} else {
 		hold(s, f, NULL);
 	}
@@ -491,8 +558,11 @@ session_client(struct session *s, struct frame *f)
 static bool
 may_omit_id(const struct session *s)
 {
-	return s->generation->version == NULL ||
-	    strcmp(s->generation->version, "2025-11-25") >= 0;
+	const char *version = s->generation->version != NULL ?
+	    s->generation->version :
+	    s->former_version;
+
+	return version == NULL || strcmp(version, "2025-11-25") >= 0;
 }
 
 void

@@ -117,6 +117,7 @@ listen_lost(struct session *s)
 	struct listen *n = &s->listen;
 
 	n->state = LISTEN_OFF;
+	session_fail_accepted(s, true);
 	if (n->asleep >= RENEWALS_ASLEEP) {
 		session_note(s, LEVEL_INFO,
 		    "the session is gone: it is renewed when the client "
@@ -127,28 +128,6 @@ listen_lost(struct session *s)
 	n->state = LISTEN_LOST;
 	n->at = s->now + (int64_t)(s->random % JITTER_MS);
 	session_due(s, n->at);
-}
-
-/* Calls that were answered 202: their answers were due on this stream. */
-static void
-fail_accepted(struct session *s)
-{
-	static const struct facts accepted = {
-		.ending = ENDING_COMPLETE,
-		.sent = true,
-		.status = 202,
-		.retry_after_ms = -1,
-	};
-	struct call *c, *next;
-
-	for (c = s->calls.first; c != NULL; c = next) {
-		next = c->next;
-		if (c->state == CALL_ACCEPTED)
-			session_fail(s, c,
-			    fault_from_facts(c->frame, &accepted,
-				s->config.host, NULL));
-	}
-	session_pump(s);
 }
 
 void
@@ -168,14 +147,14 @@ session_listen_done(struct session *s, const struct facts *f)
 		session_note(s, LEVEL_INFO, "%s offers no listen stream (%d)",
 		    s->config.host, f->status);
 		n->state = LISTEN_REFUSED;
-		fail_accepted(s);
+		session_fail_accepted(s, false);
 		return;
 	}
 	if (f->status == 401 || f->status == 403) {
 		session_note(s, LEVEL_WARN, "%s refuses the listen stream (%d)",
 		    s->config.host, f->status);
 		n->state = LISTEN_OFF;
-		fail_accepted(s);
+		session_fail_accepted(s, false);
 		return;
 	}
 	if (f->status == 404) {
@@ -206,8 +185,7 @@ session_listen_tick(struct session *s)
 		return;
 	if (was == LISTEN_WAITING) {
 		listen_start(s);
-	} else if (backoff_budget_allows(&s->budget, s->now)) {
-		backoff_budget_failed(&s->budget, s->now);
-		session_renew(s, "404 to the listen stream");
+	} else {
+		session_renew_unasked(s, "404 to the listen stream");
 	}
 }

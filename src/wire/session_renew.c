@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/codec.h"
 #include "wire/json.h"
 #include "wire/msg.h"
 
@@ -51,6 +52,8 @@ session_open(struct session *s, struct frame *initialize, struct call *c)
 	s->opening = frame_ref(initialize);
 	frame_unref(s->ready);
 	s->ready = NULL;
+	free(s->former_version);
+	s->former_version = NULL;
 	if (s->listen.state == LISTEN_REFUSED)
 		s->listen.state = LISTEN_OFF;
 	next_generation(s);
@@ -123,13 +126,11 @@ adopt(struct session *s, const struct facts *f, const struct frame *m)
 static void
 deliver_early(struct session *s, struct leg *l)
 {
-	struct held *h;
+	struct frame *f;
 
-	while ((h = s->early) != NULL) {
-		s->early = h->next;
-		session_message(s, l, &(struct facts){ 0 }, h->frame);
-		frame_unref(h->frame);
-		free(h);
+	while ((f = session_take_early(s)) != NULL) {
+		session_message(s, l, &(struct facts){ 0 }, f);
+		frame_unref(f);
 	}
 }
 
@@ -151,13 +152,20 @@ learn_families(struct session *s, const struct frame *m)
 
 /* Another server may answer now: what the client knows of its lists is in
  * doubt. */
-static void
-tell_changes(struct session *s)
+void
+session_tell_changes(struct session *s)
 {
 	struct frame *f;
 	char *method;
 	size_t i;
 
+	if (s->tell_at < 0 || s->phase != PHASE_LIVE)
+		return;
+	session_due(s, s->tell_at);
+	if (s->now < s->tell_at)
+		return;
+	s->told_at = s->now;
+	s->tell_at = -1;
 	for (i = 0; i < FAMILIES && !s->own_handshake; i++) {
 		if (!s->tells_changes[i])
 			continue;
@@ -190,8 +198,6 @@ first_opened(struct session *s, struct leg *l, const struct facts *f,
 	deliver_early(s, l);
 	if (s->own_handshake)
 		session_begin_ready(s);
-	else
-		session_pump(s);
 }
 
 static void
@@ -235,7 +241,6 @@ renewed(struct session *s, struct leg *l, const struct facts *f,
 	}
 	session_phase(s, PHASE_OPENED, -1);
 	replay(s);
-	session_pump(s);
 }
 
 /* The answer to an initialize that nobody waits for any more: the session it
@@ -289,10 +294,14 @@ session_readied(struct session *s)
 	session_phase(s, PHASE_LIVE, -1);
 	session_listen_open(s);
 	replay(s);
+	/* A client lists anew on each list_changed: not so often that a server
+	 * which loses its sessions over that makes a storm. */
 	if (s->renewed)
-		tell_changes(s);
+		s->tell_at = s->now < s->told_at + TELL_MS ?
+		    s->told_at + TELL_MS :
+		    s->now;
 	s->renewed = false;
-	session_pump(s);
+	session_tell_changes(s);
 }
 
 /* --- failing to open --- */
@@ -301,10 +310,16 @@ session_readied(struct session *s)
 static void
 setback(const struct facts *f, const struct frame *error, struct buf *out)
 {
+	enum { WORDS_MAX = 200 };
+	struct buf words;
+
 	if (error != NULL) {
+		buf_init(&words, 0);
+		msg_error_text(error, &words);
 		buf_adds(out, "it answered \"");
-		msg_error_text(error, out);
+		codec_visible(out, buf_span(&words), WORDS_MAX);
 		buf_adds(out, "\"");
+		buf_free(&words);
 	} else if (f->ending == ENDING_IDLE) {
 		buf_adds(out, "no answer to initialize in time");
 	} else if (f->ending != ENDING_COMPLETE) {
@@ -319,19 +334,21 @@ static void
 fail_waiting(struct session *s, const struct facts *f,
     const struct frame *error, bool lost)
 {
+	struct facts unsent = *f;
 	struct call *c, *next;
 	struct fault fault;
 	struct buf why;
 
 	buf_init(&why, 0);
 	setback(f, error, &why);
+	unsent.sent = false; /* initialize was, these were not */
 	for (c = s->calls.first; c != NULL; c = next) {
 		next = c->next;
 		if (c->state != CALL_REFUSED && c->state != CALL_HELD)
 			continue;
 		if (!lost && error == NULL && f->ending != ENDING_IDLE) {
 			session_fail(s, c,
-			    fault_from_facts(c->frame, f, s->config.host,
+			    fault_from_facts(c->frame, &unsent, s->config.host,
 				NULL));
 			continue;
 		}
@@ -363,7 +380,7 @@ first_failed(struct session *s, const struct facts *f, struct frame *error)
 	struct fault late = { .reason = "upstream_timeout" };
 	struct call *c = NULL;
 	struct leg *l, *next;
-	struct held *h;
+	struct frame *early;
 
 	for (l = s->calls.legs; l != NULL; l = next) {
 		next = l->next;
@@ -388,11 +405,8 @@ first_failed(struct session *s, const struct facts *f, struct frame *error)
 		session_fail(s, c,
 		    fault_from_facts(c->frame, f, s->config.host, error));
 	fail_waiting(s, f, error, false);
-	while ((h = s->early) != NULL) {
-		s->early = h->next;
-		frame_unref(h->frame);
-		free(h);
-	}
+	while ((early = session_take_early(s)) != NULL)
+		frame_unref(early);
 }
 
 void
@@ -414,7 +428,7 @@ session_open_failed(struct session *s, const struct facts *f,
 			session_abort(s, l);
 	}
 	/* A server that is away says nothing about sessions. */
-	if (f->status != 0)
+	if (f->status != 0 && !s->counted)
 		backoff_budget_failed(&s->budget, s->now);
 	session_phase(s, PHASE_DEAD, -1);
 	fail_waiting(s, f, error, true);
@@ -447,6 +461,8 @@ session_renew(struct session *s, const char *why)
 		s->former_version = xstrdup(s->generation->version);
 	}
 	next_generation(s);
+	session_phase(s, PHASE_RENEWING, -1);
+	session_fail_accepted(s, true);
 	while (questions_expire(&s->questions, s->generation->number,
 	    &cancel)) {
 		session_write(s, cancel);
@@ -455,6 +471,18 @@ session_renew(struct session *s, const char *why)
 	body = own_request(s, "initialize", s->opening->params);
 	open_begin(s, body, NULL, PHASE_RENEWING, renew_window(s));
 	frame_unref(body);
+}
+
+void
+session_renew_unasked(struct session *s, const char *why)
+{
+	if (backoff_budget_allows(&s->budget, s->now)) {
+		backoff_budget_failed(&s->budget, s->now);
+		session_renew(s, why);
+		s->counted = true;
+		return;
+	}
+	session_note(s, LEVEL_INFO, "%s: no renewal for that now", why);
 }
 
 /* The server's own words, or ours where it had none. */
@@ -548,26 +576,20 @@ session_refused(struct session *s, struct call *c, struct leg *l,
 		replay_stale(s, c, f);
 }
 
-bool
-session_revive(struct session *s, struct frame *request)
+struct frame *
+session_revive(struct session *s, struct span id)
 {
 	struct fault fault = { .reason = "session_lost" };
-	struct frame *f;
 
 	if (backoff_budget_allows(&s->budget, s->now)) {
 		session_renew(s, "it was lost before");
-		return true;
+		return NULL;
 	}
-	if (s->last_refusal != NULL) {
-		f = msg_with_id(s->last_refusal, request->id);
-	} else {
-		s->own_errors = true;
-		f = fault_frame(request->id, &fault,
-		    "%s keeps losing its sessions. Not sent. The next trial is "
-		    "within 30 s.",
-		    s->config.host);
-	}
-	session_write(s, f);
-	frame_unref(f);
-	return false;
+	if (s->last_refusal != NULL)
+		return msg_with_id(s->last_refusal, id);
+	s->own_errors = true;
+	return fault_frame(id, &fault,
+	    "%s keeps losing its sessions. Not sent. The next trial is within "
+	    "30 s.",
+	    s->config.host);
 }

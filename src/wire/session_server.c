@@ -20,10 +20,15 @@ is_2xx(const struct facts *f)
 void
 session_head(struct session *s, struct leg *l, const struct facts *f)
 {
-	if (l->kind == LEG_LISTEN)
+	if (l->kind == LEG_LISTEN) {
 		session_listen_head(s, f);
-	else if (is_2xx(f))
+	} else if (l->kind == LEG_NOTE && is_2xx(f)) {
+		/* It was taken; what else comes is of no use. */
+		l->abort_at = s->now + LINGER_MS;
+		session_due(s, l->abort_at);
+	} else if (is_2xx(f)) {
 		l->tries = 0; /* it connected: a long job may poll for ever */
+	}
 }
 
 /* --- messages --- */
@@ -33,12 +38,36 @@ session_head(struct session *s, struct leg *l, const struct facts *f)
 static void
 keep_early(struct session *s, struct frame *m)
 {
-	struct held *h = xcalloc(1, sizeof *h), **end = &s->early;
+	struct held *h;
 
+	if (s->early_bytes + m->text.n > MAX_EARLY) {
+		session_note(s, LEVEL_DEBUG,
+		    "too much before the answer to initialize: dropped");
+		return;
+	}
+	h = xcalloc(1, sizeof *h);
 	h->frame = frame_ref(m);
-	while (*end != NULL)
-		end = &(*end)->next;
-	*end = h;
+	if (s->early == NULL)
+		s->early = h;
+	else
+		s->early_last->next = h;
+	s->early_last = h;
+	s->early_bytes += m->text.n + sizeof *h;
+}
+
+struct frame *
+session_take_early(struct session *s)
+{
+	struct held *h = s->early;
+	struct frame *f;
+
+	if (h == NULL)
+		return NULL;
+	f = h->frame;
+	s->early = h->next;
+	s->early_bytes -= f->text.n + sizeof *h;
+	free(h);
+	return f;
 }
 
 /* A shell user answers no questions: we do, with "no". */
@@ -48,6 +77,8 @@ answer_for_shell(struct session *s, struct frame *m)
 	struct fault fault = { .code = FAULT_METHOD };
 	struct frame *f;
 
+	if (s->calls.n_notes >= MAX_NOTES)
+		return;
 	if (span_is(m->method, "ping"))
 		f = msg_result(m->id, "{}");
 	else
@@ -56,19 +87,33 @@ answer_for_shell(struct session *s, struct frame *m)
 	frame_unref(f);
 }
 
+/* A question from no call in particular: any call that runs may be the one
+ * that asked, and is not repeated then. */
+static void
+may_have_asked(struct session *s, const struct leg *l)
+{
+	struct leg *other;
+
+	for (other = s->calls.legs; other != NULL && l->call == NULL;
+	     other = other->next)
+		if (other->kind == LEG_CALL && other->live &&
+		    other->generation == l->generation)
+			other->asked = true;
+}
+
 static void
 server_request(struct session *s, struct leg *l, struct frame *m)
 {
 	struct fault fault = { .reason = "too_large" };
 	struct frame *f;
 
-	if (s->own_handshake) {
-		answer_for_shell(s, m);
-		return;
-	}
 	if (l->generation != s->generation) {
 		session_note(s, LEVEL_INFO,
 		    "a question of a session that is gone: dropped");
+		return;
+	}
+	if (s->own_handshake) {
+		answer_for_shell(s, m);
 		return;
 	}
 	if (s->config.max_result > 0 && m->text.n > s->config.max_result) {
@@ -78,6 +123,14 @@ server_request(struct session *s, struct leg *l, struct frame *m)
 		frame_unref(f);
 		return;
 	}
+	if (s->questions.n >= MAX_QUESTIONS) {
+		session_note(s, LEVEL_WARN,
+		    "%s asks too much at once: a question is dropped",
+		    s->config.host);
+		return;
+	}
+	if (!span_is(m->method, "ping"))
+		may_have_asked(s, l);
 	f = questions_ask(&s->questions, m, s->generation->number, l->ticket,
 	    s->config.prefix);
 	session_write(s, f);
@@ -122,6 +175,9 @@ answered_call(struct session *s, struct leg *l, const struct facts *f,
 	c = calls_find(&s->calls, m->id);
 	if (c != NULL && c->state != CALL_HELD)
 		return c;
+	/* On a stream it may be the second answer to another call. */
+	if (f->media == MEDIA_SSE && session_was_answered(s, m->id))
+		return NULL;
 	return l->call;
 }
 
@@ -139,8 +195,11 @@ judge(const struct call *c, const struct leg *l, const struct facts *f,
 		return VERDICT_ANSWER;
 	of_call.had_session = own->generation->session != NULL;
 	verdict = verdict_error(&of_call, m, c->frame->id);
-	/* A call that began to speak was not refused before it ran. */
-	if (verdict == VERDICT_LOST && (own->spoke || own->last_event_id.n > 0))
+	/* A call that began to speak was not refused before it ran; nor, but
+	 * by its status, one that may have asked. */
+	if (verdict == VERDICT_LOST &&
+	    (own->spoke || own->last_event_id.n > 0 ||
+		(own->asked && f->status < 400)))
 		return VERDICT_LOST_MAYBE;
 	return verdict;
 }
@@ -153,6 +212,10 @@ interrupted(struct session *s, struct call *c, struct leg *l,
 	struct fault fault = { .reason = "session_lost", .maybe = true };
 	struct buf label;
 
+	if (c->cancelled) {
+		session_fail(s, c, NULL);
+		return;
+	}
 	if (refusal != NULL)
 		fault.server = refusal->error;
 	buf_init(&label, 0);
@@ -179,6 +242,7 @@ server_answer(struct session *s, struct leg *l, const struct facts *f,
     struct frame *m)
 {
 	struct call *c = answered_call(s, l, f, m);
+	enum verdict verdict;
 
 	if (c == NULL) {
 		session_note(s, LEVEL_DEBUG,
@@ -189,13 +253,16 @@ server_answer(struct session *s, struct leg *l, const struct facts *f,
 		session_opened(s, c->leg, f, m);
 		return;
 	}
-	if (f->status == 401) {
+	verdict = judge(c, l, f, m);
+	if (c->state == CALL_REFUSED && verdict == VERDICT_LOST)
+		return; /* said already */
+	if (f->status == 401 && verdict == VERDICT_ANSWER) {
 		/* done makes it auth_required, with these words inside. */
 		frame_unref(c->refusal);
 		c->refusal = frame_ref(m);
 		return;
 	}
-	switch (judge(c, l, f, m)) {
+	switch (verdict) {
 	case VERDICT_LOST:
 		session_refused(s, c, c->leg != NULL ? c->leg : l, f, m);
 		break;
@@ -213,7 +280,6 @@ server_answer(struct session *s, struct leg *l, const struct facts *f,
 		session_answer(s, c, m);
 		break;
 	}
-	session_pump(s);
 }
 
 void
@@ -324,11 +390,38 @@ resume_refused(struct session *s, const struct call *c, const struct facts *f)
 	return fault_from_facts(c->frame, &cut, s->config.host, NULL);
 }
 
+void
+session_fail_accepted(struct session *s, bool lost)
+{
+	static const struct facts accepted = {
+		.ending = ENDING_COMPLETE,
+		.sent = true,
+		.status = 202,
+		.retry_after_ms = -1,
+	};
+	struct fault fault = { .reason = "session_lost", .maybe = true };
+	struct call *c, *next;
+
+	for (c = s->calls.first; c != NULL; c = next) {
+		next = c->next;
+		if (c->state != CALL_ACCEPTED)
+			continue;
+		session_fail(s, c,
+		    lost ? fault_frame(c->frame->id, &fault,
+			       "%s forgot the session before it answered. The "
+			       "call may have run: check before calling it "
+			       "again.",
+			       s->config.host) :
+			   fault_from_facts(c->frame, &accepted, s->config.host,
+			       NULL));
+	}
+}
+
 /* 202 to a request: some servers answer on the GET stream. */
 static bool
 accept_202(struct session *s, struct call *c, const struct facts *f)
 {
-	if (f->status != 202 ||
+	if (f->status != 202 || c->leg->generation != s->generation ||
 	    (s->listen.state != LISTEN_OPEN &&
 		s->listen.state != LISTEN_WAITING))
 		return false;
@@ -359,7 +452,6 @@ call_done(struct session *s, struct leg *l, const struct facts *f)
 		if (c != NULL) {
 			l->live = false;
 			session_fail(s, c, NULL);
-			session_pump(s);
 			return;
 		}
 		calls_leg_drop(&s->calls, l);
@@ -371,6 +463,8 @@ call_done(struct session *s, struct leg *l, const struct facts *f)
 		verdict = VERDICT_LOST_MAYBE;
 	else
 		verdict = verdict_bare(f);
+	if (verdict == VERDICT_LOST && l->spoke)
+		verdict = VERDICT_LOST_MAYBE;
 	l->live = false;
 	if (is_2xx(f) || l->last_event_id.n > 0) {
 		if (resume(s, l, f))
@@ -403,7 +497,6 @@ call_done(struct session *s, struct leg *l, const struct facts *f)
 				c->refusal));
 		break;
 	}
-	session_pump(s);
 }
 
 /* The session was lost between a question and its answer: the call that asked
@@ -448,7 +541,7 @@ note_done(struct session *s, struct leg *l, const struct facts *f)
 		    "not delivered",
 		    s->config.host);
 		undelivered(s, l->asker);
-		session_renew(s, "404 to a notification");
+		session_renew_unasked(s, "404 to a notification");
 	} else if (f->ending != ENDING_ABORTED) {
 		session_note(s, LEVEL_WARN,
 		    "%s did not take a notification or an answer (%d)",
@@ -469,7 +562,8 @@ ready_done(struct session *s, struct leg *l, const struct facts *f)
 		calls_leg_drop(&s->calls, l);
 		return;
 	}
-	if (!f->sent && retry_unsent(s, l, f))
+	if (verdict_bare(f) == VERDICT_RETRY && !f->sent &&
+	    retry_unsent(s, l, f))
 		return;
 	/* Behind a balancer another replica may know the session. */
 	if ((lost || f->status == 429 || f->status >= 500) &&
@@ -478,8 +572,8 @@ ready_done(struct session *s, struct leg *l, const struct facts *f)
 		return;
 	}
 	if (lost && backoff_budget_allows(&s->budget, s->now)) {
-		backoff_budget_failed(&s->budget, s->now);
 		calls_leg_drop(&s->calls, l);
+		backoff_budget_failed(&s->budget, s->now);
 		session_renew(s, "404 to notifications/initialized");
 		return;
 	}
@@ -498,7 +592,7 @@ delete_done(struct session *s, struct leg *l)
 
 	calls_leg_drop(&s->calls, l);
 	if (s->phase == PHASE_CLOSING)
-		session_phase(s, PHASE_ENDED, -1);
+		session_closed(s);
 	/* An initialize that waited for the old session to end. */
 	for (open = s->calls.legs; open != NULL; open = open->next)
 		if (open->kind == LEG_OPEN && !open->live &&
@@ -546,6 +640,8 @@ open_done(struct session *s, struct leg *l, const struct facts *f)
 void
 session_done(struct session *s, struct leg *l, const struct facts *f)
 {
+	bool current;
+
 	switch (l->kind) {
 	case LEG_CALL:
 		call_done(s, l, f);
@@ -560,8 +656,10 @@ session_done(struct session *s, struct leg *l, const struct facts *f)
 		note_done(s, l, f);
 		break;
 	case LEG_LISTEN:
+		current = l->ticket == s->listen.ticket;
 		calls_leg_drop(&s->calls, l);
-		session_listen_done(s, f);
+		if (current)
+			session_listen_done(s, f);
 		break;
 	case LEG_DELETE:
 		delete_done(s, l);

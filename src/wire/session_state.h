@@ -18,6 +18,11 @@
 
 enum {
 	READY_MS = 10 * 1000, /* for the 2xx to initialized */
+	TELL_MS = 30 * 1000,  /* between two rounds of list_changed */
+	MAX_NOTES = 64,       /* notifications under way at once */
+	MAX_QUESTIONS = 256,  /* of the server, open at the client */
+	MAX_EARLY = 1 << 20,  /* bytes kept until initialize is answered */
+	ANSWERED = 64,        /* answered ids remembered */
 	RENEW_MS = 15 * 1000, /* for a new session */
 	FAMILIES = 3,
 	LINGER_MS = 5 * 1000, /* a stream may stay after its answer */
@@ -90,13 +95,18 @@ struct session {
 	struct held *held, *held_last;
 	size_t held_bytes;
 	struct questions questions;
-	struct held *early; /* of the server, before initialize is answered */
+	/* Of the server, before initialize is answered. */
+	struct held *early, *early_last;
+	size_t early_bytes;
 	struct listen listen;
 	struct backoff_budget budget;
 	bool counted; /* the current generation was counted as no help */
 	struct frame *last_refusal;
 	bool tells_changes[FAMILIES]; /* tools, prompts, resources */
 	bool renewed; /* the client is to be told that lists may differ */
+	int64_t told_at, tell_at;    /* when it was, and is due; -1: never */
+	uint64_t answered[ANSWERED]; /* hashes of ids, a ring */
+	size_t next_answered;
 	char *former_version; /* of the generation before, to compare */
 	uint64_t ids;         /* made by us */
 
@@ -129,6 +139,7 @@ struct leg *session_again(struct session *s, struct leg *l, int64_t wait);
 void session_due(struct session *s, int64_t at);
 void session_phase(struct session *s, enum phase phase, int64_t deadline);
 void session_close(struct session *s);
+void session_closed(struct session *s);
 /* Ends a session at the server; takes a second at most. */
 void session_delete(struct session *s, struct generation *g);
 void session_want_read(struct session *s);
@@ -143,9 +154,13 @@ void session_call_state(struct session *s, struct call *c,
 /* Writes the answer (id put right) or nothing when the call was cancelled,
  * and forgets the call. answer is borrowed. */
 void session_answer(struct session *s, struct call *c, struct frame *answer);
-/* The same with an error of our own, which is taken. */
+/* Was a call with this id answered lately? */
+bool session_was_answered(const struct session *s, struct span id);
+/* The same as session_answer with an error of our own, which is taken. */
 void session_fail(struct session *s, struct call *c, struct frame *error);
 void session_send_call(struct session *s, struct call *c);
+/* false only when its request was certainly not sent, or refused. */
+bool session_may_have_run(const struct call *c);
 struct leg *session_send_note(struct session *s, struct frame *f);
 /* Forgets what is held; calls in it get no answer here. */
 void session_unhold(struct session *s, struct call *c);
@@ -156,6 +171,11 @@ void session_head(struct session *s, struct leg *l, const struct facts *f);
 void session_message(struct session *s, struct leg *l, const struct facts *f,
     struct frame *m);
 void session_done(struct session *s, struct leg *l, const struct facts *f);
+/* Calls that were answered 202 will have no answer: the listen stream, or
+ * (lost) the session, is gone. */
+void session_fail_accepted(struct session *s, bool lost);
+/* Takes the oldest message of before initialize was answered, or NULL. */
+struct frame *session_take_early(struct session *s);
 
 /* session_renew.c */
 void session_open(struct session *s, struct frame *initialize, struct call *c);
@@ -167,12 +187,17 @@ void session_open_failed(struct session *s, const struct facts *f,
 void session_readied(struct session *s);
 void session_begin_ready(struct session *s);
 void session_renew(struct session *s, const char *why);
+/* The same where no call of the client waits for it: a server must not make
+ * us spin. */
+void session_renew_unasked(struct session *s, const char *why);
+void session_tell_changes(struct session *s);
 /* The call of this leg was refused as lost (it did not run). refusal is the
  * server's error, or NULL. */
 void session_refused(struct session *s, struct call *c, struct leg *l,
     const struct facts *f, struct frame *refusal);
-/* A call arrives while the session is known dead. */
-bool session_revive(struct session *s, struct frame *request);
+/* A call needs the session that is known dead: NULL when it is renewed now,
+ * else the error for the call with this id (owned by the caller). */
+struct frame *session_revive(struct session *s, struct span id);
 
 /* session_listen.c */
 void session_listen_open(struct session *s);
