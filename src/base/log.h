@@ -13,7 +13,8 @@ enum log_level { LEVEL_ERROR, LEVEL_WARN, LEVEL_INFO, LEVEL_DEBUG };
 struct log_config {
 	enum log_level level; /* what reaches stderr and the file */
 	bool json;            /* one JSON object per line */
-	const char *file;     /* appended to, 5 MiB x 2, pid on each line; NULL: none */
+	const char
+	    *file; /* appended to, 5 MiB x 2, pid on each line; NULL: none */
 };
 
 /* Opens the log file (0600). Returns 0, or -1 with errno set when the file
@@ -40,10 +41,10 @@ void log_sink(log_sink_cb *cb, void *arg);
 #define log_error(...) log_put(LEVEL_ERROR, __VA_ARGS__)
 #define log_warn(...) log_put(LEVEL_WARN, __VA_ARGS__)
 #define log_info(...) log_put(LEVEL_INFO, __VA_ARGS__)
-#define log_debug(...)                                                        \
-	do {                                                                  \
-		if (log_wants(LEVEL_DEBUG))                                   \
-			log_put(LEVEL_DEBUG, __VA_ARGS__);                    \
+#define log_debug(...)                                                         \
+	do {                                                                   \
+		if (log_wants(LEVEL_DEBUG))                                    \
+			log_put(LEVEL_DEBUG, __VA_ARGS__);                     \
 	} while (0)
 
 #endif

@@ -24,7 +24,7 @@ enum {
 	MAX_REDIRECTS = 3,
 	MAX_ERROR_BODY = 256 * 1024,
 	SLOTS = 64,
-	DECIDED_MS = 5000, /* for the body of an answer that is no message */
+	DECIDED_MS = 2000, /* for the body of an answer that is no message */
 	UNSAFE_IDLE_S = 15 /* no older connection for what must run once */
 };
 
