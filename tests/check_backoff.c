@@ -125,7 +125,7 @@ END_TEST
 
 START_TEST(test_budget_minute)
 {
-	struct backoff_budget b = { { 0 }, 0, 0 };
+	struct backoff_budget b = { 0 };
 	int64_t now = 7 * HOUR;
 
 	ck_assert(backoff_budget_allows(&b, now));
@@ -148,7 +148,7 @@ END_TEST
 /* Three that are more than a minute apart in all are no reason. */
 START_TEST(test_budget_spread)
 {
-	struct backoff_budget b = { { 0 }, 0, 0 };
+	struct backoff_budget b = { 0 };
 	int64_t now = HOUR;
 	int i;
 
@@ -161,7 +161,7 @@ END_TEST
 
 START_TEST(test_budget_hour)
 {
-	struct backoff_budget b = { { 0 }, 0, 0 };
+	struct backoff_budget b = { 0 };
 	int64_t now = 9 * HOUR;
 	int i;
 
@@ -179,7 +179,7 @@ END_TEST
 
 START_TEST(test_budget_helped)
 {
-	struct backoff_budget b = { { 0 }, 0, 0 };
+	struct backoff_budget b = { 0 };
 	int64_t now = HOUR;
 	int i;
 
@@ -200,7 +200,7 @@ END_TEST
  * old meanwhile gives nothing more. */
 START_TEST(test_budget_over_until_one_helps)
 {
-	struct backoff_budget b = { { 0 }, 0, 0 };
+	struct backoff_budget b = { 0 };
 	int64_t now = HOUR, before = 0;
 	int trials = 0;
 
@@ -218,7 +218,7 @@ END_TEST
 
 START_TEST(test_budget_long_quiet)
 {
-	struct backoff_budget b = { { 0 }, 0, 0 };
+	struct backoff_budget b = { 0 };
 	int i;
 
 	for (i = 0; i < 40; i++)
