@@ -1,10 +1,11 @@
 /*
  * An MCP client that holds one short conversation through mcpsplice and shows
  * it: what goes in, what comes out and, with --server, what the bundled server
- * says in between. contrib/demo starts it.
+ * says in between and when mcpsplice repeats a request. contrib/demo starts it.
  *
- * The server writes its log before its answer leaves, so reading the log
- * first whenever an answer is there keeps both in order.
+ * Both write their logs before what they tell of leaves them. So the logs are
+ * read before an answer is shown, and that of mcpsplice is read before that of
+ * the server but shown after it: all stay in order.
  */
 #include "config.h"
 
@@ -33,24 +34,13 @@ static struct {
 	struct reader answers; /* stdout of mcpsplice */
 	int requests;          /* its stdin */
 	pid_t proxy;
+	struct reader own; /* its stderr; fd -1: ours */
 	struct reader log; /* stderr of the server; fd -1: none */
 	pid_t server;
 	bool colour;
 	int id;
 	int lost; /* requests that the server refused */
-} talk = { .log.fd = -1, .requests = -1 };
-
-static _Noreturn void
-fail(const char *what)
-{
-	fflush(stdout);
-	fprintf(stderr, "demo: %s\n", what);
-	if (talk.proxy > 0)
-		kill(talk.proxy, SIGTERM);
-	if (talk.server > 0)
-		kill(talk.server, SIGTERM);
-	exit(1);
-}
+} talk = { .own.fd = -1, .log.fd = -1, .requests = -1 };
 
 /* Shows a line; text came from elsewhere and is escaped. */
 static void
@@ -75,22 +65,61 @@ now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Shows what the server has said so far, or says within ms. */
 static void
-show_log(int64_t ms)
+show_server(char *line)
+{
+	if (strncmp(line, "server: refused", 15) == 0)
+		talk.lost++;
+	show("\033[33m", "      ", line);
+	free(line);
+}
+
+/* Of what mcpsplice -v tells only that it repeats something; its complaints,
+ * and what is not its log at all, go where they would without -v. */
+static void
+show_own(char *line)
+{
+	if (strncmp(line, "mcpsplice: replayed", 19) == 0)
+		show("\033[33m", "      ", line);
+	else if (strncmp(line, "mcpsplice: ", 11) != 0 ||
+	    strncmp(line + 11, "warning: ", 9) == 0 ||
+	    strncmp(line + 11, "error: ", 7) == 0)
+		fprintf(stderr, "%s\n", line);
+	free(line);
+}
+
+static void
+fill_log(struct reader *log)
+{
+	while (log->fd != -1 && reader_fill(log, 0))
+		;
+}
+
+/* Shows what both sides have said so far. */
+static void
+show_logs(void)
 {
 	char *line;
 
-	if (talk.log.fd == -1)
-		return;
-	while (reader_fill(&talk.log, ms))
-		ms = 0;
-	while ((line = reader_line(&talk.log)) != NULL) {
-		if (strncmp(line, "server: refused", 15) == 0)
-			talk.lost++;
-		show("\033[33m", "      ", line);
-		free(line);
-	}
+	fill_log(&talk.own);
+	fill_log(&talk.log);
+	while (talk.log.fd != -1 && (line = reader_line(&talk.log)) != NULL)
+		show_server(line);
+	while (talk.own.fd != -1 && (line = reader_line(&talk.own)) != NULL)
+		show_own(line);
+}
+
+static _Noreturn void
+fail(const char *what)
+{
+	show_logs();
+	fflush(stdout);
+	fprintf(stderr, "demo: %s\n", what);
+	if (talk.proxy > 0)
+		kill(talk.proxy, SIGTERM);
+	if (talk.server > 0)
+		kill(talk.server, SIGTERM);
+	exit(1);
 }
 
 /* Messages: */
@@ -202,7 +231,7 @@ wait_answer(void)
 			if (now_ms() > end)
 				fail("no answer came");
 			reader_fill(&talk.answers, 50);
-			show_log(0);
+			show_logs();
 			continue;
 		}
 		m = take_line(line);
@@ -339,14 +368,14 @@ close_session(void)
 		if (now_ms() > end)
 			fail("mcpsplice did not end after its input");
 		reader_fill(&talk.answers, 50);
-		show_log(0);
+		show_logs();
 	}
 	if (talk.answers.held.n > 0)
 		fail("something came out after the last answer");
 	if (waitpid(talk.proxy, &status, 0) != talk.proxy || status != 0)
 		fail("mcpsplice did not end with status 0");
 	talk.proxy = 0;
-	show_log(0);
+	show_logs();
 }
 
 /* Both sides: */
@@ -389,16 +418,17 @@ stop_server(void)
 	if (waitpid(talk.server, &status, 0) != talk.server || status != 0)
 		fail("the server did not end in order");
 	talk.server = 0;
-	show_log(0);
+	show_logs();
 }
 
+/* err is to be its stderr; -1: ours. */
 static void
-start_proxy(char *const *argv)
+start_proxy(char *const *argv, int err)
 {
 	int in[2], out[2];
 
 	if (child_pipe(in) == -1 || child_pipe(out) == -1 ||
-	    (talk.proxy = child_start(argv, in[0], out[1], -1)) == -1)
+	    (talk.proxy = child_start(argv, in[0], out[1], err)) == -1)
 		fail("mcpsplice could not be started");
 	close(in[0]);
 	close(out[1]);
@@ -439,13 +469,32 @@ talk_real(void)
 	return 0;
 }
 
+/* The same with -v and the URL of the bundled server after n arguments. */
+static void
+start_proxy_to(char *const *command, int n, char *url)
+{
+	char **full = xcalloc((size_t)n + 3, sizeof *full);
+	int i, err[2];
+
+	for (i = 0; i < n; i++)
+		full[i] = command[i];
+	full[n] = (char[]){ "-v" };
+	full[n + 1] = url;
+	if (child_pipe(err) == -1)
+		fail("mcpsplice could not be started");
+	start_proxy(full, err[1]);
+	close(err[1]);
+	reader_init(&talk.own, err[0]);
+	free(full);
+}
+
 int
 main(int argc, char **argv)
 {
 	bool bundled = argc > 2 && strcmp(argv[1], "--server") == 0;
 	char **command = argv + (bundled ? 3 : 1);
-	char *url, **full;
-	int n = argc - (bundled ? 3 : 1), i;
+	char *url;
+	int n = argc - (bundled ? 3 : 1);
 
 	if (n < 1) {
 		fputs("usage: demo_talk [--server DEMO_SERVER] MCPSPLICE "
@@ -455,17 +504,19 @@ main(int argc, char **argv)
 	}
 	signal(SIGPIPE, SIG_IGN);
 	talk.colour = isatty(1) && getenv("NO_COLOR") == NULL;
+	fputs("→ what the client sends to mcpsplice, ← what it gets back",
+	    stdout);
 	if (!bundled) {
-		start_proxy(command);
+		puts("\n");
+		fflush(stdout);
+		start_proxy(command, -1);
 		return talk_real();
 	}
 	url = start_server(argv[2]);
-	full = xcalloc((size_t)n + 2, sizeof *full);
-	for (i = 0; i < n; i++)
-		full[i] = command[i];
-	full[n] = url;
-	start_proxy(full);
-	free(full);
+	printf(
+	    ";\n      indented: the server at %s, and mcpsplice's replays\n\n",
+	    url);
+	start_proxy_to(command, n, url);
 	free(url);
 	return talk_bundled();
 }

@@ -27,6 +27,8 @@ grep -q '^3 sessions lost, 6 calls, 6 answers, the client noticed nothing$' \
 [ "$(grep -c '^ *server: refused' "$dir/out")" -eq 3 ] || fail 'not 3 refusals'
 [ "$(grep -c '^ *server: new session' "$dir/out")" -eq 4 ] ||
     fail 'not 4 sessions'
+[ "$(grep -c '^ *mcpsplice: replayed 1 request$' "$dir/out")" -eq 3 ] ||
+    fail 'not 3 replays'
 if grep -q "$(printf '\033')" "$dir/out"; then
 	fail 'colours where no terminal is'
 fi

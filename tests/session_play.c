@@ -604,8 +604,8 @@ play_input(struct play *p, const char *line)
 		else if (line[0] == '!')
 			known = play_event(p, line + 2);
 	}
-	buf_addspan(&p->trace,
-	    (struct span){ p->out.p + before, p->out.n - before });
+	if (p->out.n > before)
+		buf_add(&p->trace, p->out.p + before, p->out.n - before);
 	return known;
 }
 

@@ -370,7 +370,7 @@ out_marks(struct pipes *p)
 	if (!p->above && p->queued > p->high) {
 		p->above = true;
 		p->ops.high(p->arg);
-	} else if (p->above && p->queued <= p->low) {
+	} else if ((p->above || p->paused) && p->queued <= p->low) {
 		p->above = false;
 		p->ops.low(p->arg);
 	}

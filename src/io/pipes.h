@@ -12,9 +12,11 @@ struct pipes;
 
 struct pipes_ops {
 	void (*chunk)(const char *p, size_t n, void *arg); /* bytes of stdin */
-	void (*eof)(void *arg);    /* once; a read error counts as the end */
-	void (*high)(void *arg);   /* stdout's queue passed the high water */
-	void (*low)(void *arg);    /* and is below the low water again */
+	void (*eof)(void *arg);  /* once; a read error counts as the end */
+	void (*high)(void *arg); /* stdout's queue passed the high water */
+	/* and is below the low water again; also told, more than once, while
+	 * stdin is paused, for who paused it over the queue within a turn */
+	void (*low)(void *arg);
 	void (*broken)(void *arg); /* once: nobody reads stdout any more */
 };
 

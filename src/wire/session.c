@@ -488,7 +488,8 @@ session_eof(struct session *s)
 	s->eof = true;
 	/* The last notifications get a moment, not an hour. */
 	for (l = s->calls.legs; l != NULL; l = l->next)
-		if (l->kind == LEG_NOTE && l->abort_at == 0) {
+		if (l->kind == LEG_NOTE &&
+		    (l->abort_at == 0 || l->abort_at > s->now + READY_MS)) {
 			l->abort_at = s->now + READY_MS;
 			session_due(s, l->abort_at);
 		}

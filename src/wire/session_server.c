@@ -542,7 +542,7 @@ note_done(struct session *s, struct leg *l, const struct facts *f)
 		    s->config.host);
 		undelivered(s, l->asker);
 		session_renew_unasked(s, "404 to a notification");
-	} else if (f->ending != ENDING_ABORTED) {
+	} else if (f->ending != ENDING_ABORTED || f->status == 0) {
 		session_note(s, LEVEL_WARN,
 		    "%s did not take a notification or an answer (%d)",
 		    s->config.host, f->status);

@@ -18,6 +18,7 @@
 
 enum {
 	READY_MS = 10 * 1000, /* for the 2xx to initialized */
+	NOTE_MS = 30 * 1000,  /* for the 2xx to a notification */
 	TELL_MS = 30 * 1000,  /* between two rounds of list_changed */
 	MAX_NOTES = 64,       /* notifications under way at once */
 	MAX_QUESTIONS = 256,  /* of the server, open at the client */
