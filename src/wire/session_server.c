@@ -195,11 +195,11 @@ judge(const struct call *c, const struct leg *l, const struct facts *f,
 		return VERDICT_ANSWER;
 	of_call.had_session = own->generation->session != NULL;
 	verdict = verdict_error(&of_call, m, c->frame->id);
-	/* A call that began to speak was not refused before it ran; nor, but
-	 * by its status, one that may have asked. */
+	/* A call that was accepted, or began to speak, was not refused before
+	 * it ran; nor, but by its status, one that may have asked. */
 	if (verdict == VERDICT_LOST &&
-	    (own->spoke || own->last_event_id.n > 0 ||
-		(own->asked && f->status < 400)))
+	    (c->state == CALL_ACCEPTED || own->spoke ||
+		own->last_event_id.n > 0 || (own->asked && f->status < 400)))
 		return VERDICT_LOST_MAYBE;
 	return verdict;
 }
@@ -220,6 +220,8 @@ interrupted(struct session *s, struct call *c, struct leg *l,
 		fault.server = refusal->error;
 	buf_init(&label, 0);
 	fault_label(c->frame, &label);
+	/* No longer one of the accepted calls, which end with the session. */
+	session_call_state(s, c, CALL_REFUSED);
 	if (l->generation == s->generation)
 		session_renew(s, "the session ended while a call ran");
 	session_fail(s, c,
