@@ -221,6 +221,7 @@ class Through(support.Case):
         x.refuse = 407
         s.down()
         s.up()
+        self.settle(0.5)  # the end of the old tunnel is on its way
         self.our_error(p.tool(), "proxy_refused", "no")
         x.refuse = None
         self.assertIn("result", p.tool())
