@@ -49,7 +49,7 @@ struct stream {
 	size_t held; /* bytes of the partial message, as counted in u */
 	bool paused;
 	struct facts facts;
-	char *session_given, *location, *content_type, *challenge;
+	char *session_given, *location;
 	struct headers credentials;
 };
 
@@ -107,10 +107,7 @@ answer_clear(struct stream *t)
 	buf_free(&t->answer);
 	free(t->session_given);
 	free(t->location);
-	free(t->content_type);
-	free(t->challenge);
-	t->session_given = t->location = t->content_type = NULL;
-	t->challenge = NULL;
+	t->session_given = t->location = NULL;
 }
 
 static void
@@ -204,17 +201,11 @@ count_held(struct stream *t, size_t held)
 
 /* --- the way down --- */
 
-static struct span
-text(const char *s)
-{
-	return span_of(s);
-}
-
 static void
 add(struct headers *h, const char *name, const char *value)
 {
 	if (value != NULL)
-		headers_add(h, text(name), text(value), false);
+		headers_add(h, span_of(name), span_of(value), false);
 }
 
 /* The one place where headers are put together (protocol.md H2, H9, H13,
@@ -387,7 +378,7 @@ streamable_deny(struct streamable *u, uint64_t ticket, const char *why)
 	t->facts.verb = t->verb;
 	t->facts.ending = ENDING_DENIED;
 	t->facts.retry_after_ms = t->facts.retry_ms = -1;
-	t->facts.why = text(why);
+	t->facts.why = span_of(why);
 	stream_end(t);
 }
 
@@ -504,19 +495,17 @@ on_head(struct exchange *x, int status, void *arg)
 
 	f->status = status;
 	f->sent = true;
-	t->content_type = dup_header(x, "Content-Type");
 	/* Only an answer to initialize may give one (protocol.md H9). */
 	if (t->session == NULL)
 		t->session_given = dup_header(x, "Mcp-Session-Id");
-	f->media = verdict_media(t->content_type);
-	f->content_type = text(t->content_type);
-	f->session = text(t->session_given);
+	f->media = verdict_media(http_header(x, "Content-Type", 0));
+	f->session = span_of(t->session_given);
 	if (status >= 400)
 		f->retry_after_ms = retry_after(http_header(x, "Retry-After",
 		    0));
 	if (status >= 300 && status < 400) {
 		t->location = dup_header(x, "Location");
-		f->location = text(t->location);
+		f->location = span_of(t->location);
 		check_redirect(t);
 	}
 	/* The status says it all: the rest must not take for ever. */
@@ -526,10 +515,6 @@ on_head(struct exchange *x, int status, void *arg)
 	}
 	if (t->redirect != NULL)
 		return;
-	if (status == 401) {
-		t->challenge = dup_header(x, "WWW-Authenticate");
-		f->challenge = text(t->challenge);
-	}
 	if (f->media == MEDIA_SSE)
 		t->sse = sse_new(t->u->config.max_message, on_event, t);
 	t->u->ops.head(t->ticket, f, t->u->arg);
@@ -649,7 +634,7 @@ on_done(struct exchange *x, const struct http_answer *a, void *arg)
 	}
 	f->ending = ending_of(end);
 	f->sent = a->sent;
-	f->why = text(a->why);
+	f->why = span_of(a->why);
 	if (f->status == 0)
 		f->status = a->status;
 	if (t->sse != NULL) {

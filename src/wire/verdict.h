@@ -41,8 +41,6 @@ struct facts {
 	int64_t retry_ms;          /* of this stream; -1: none */
 	struct span location;      /* of a redirect that was not followed */
 	struct span why;           /* transport's words for people */
-	struct span content_type;  /* as sent, for messages */
-	struct span challenge;     /* WWW-Authenticate, for the hint */
 };
 
 enum verdict {
