@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include <inttypes.h>
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -175,6 +176,7 @@ put_limits(struct buf *out, const struct options *o)
 	put_number(out, "retry", o->retry_window_ms, 20000);
 	put_number(out, "call", o->call_timeout_ms, 3600000);
 	put_number(out, "drain", o->drain_timeout_ms, 0);
+	put_number(out, "ping", o->ping_interval_ms, 0);
 	put_number(out, "message", (int64_t)o->max_message, 128 << 20);
 	put_number(out, "result", (int64_t)o->max_result,
 	    (10 << 20) - (64 << 10));
@@ -204,6 +206,9 @@ dump(const struct options *o)
 	put_network(&out, o);
 	put_limits(&out, o);
 	put_number(&out, "replay", (int64_t)o->replay, REPLAY_SAFE);
+	put_list(&out, "lost", &o->session_lost_patterns);
+	put_number(&out, "in_results", o->session_lost_in_results, 0);
+	put_number(&out, "no_memory", o->no_memory, 0);
 	put_number(&out, "handshake", o->handshake, 0);
 	put_number(&out, "fail", o->fail, 0);
 	put_number(&out, "verbose", o->verbose, 0);
@@ -277,6 +282,11 @@ static const struct argv_case argv_cases[] = {
 	{ "--retry-window|0.0001", "retry=1;" },
 	{ "--call-timeout|2000000", "call=2000000000;" },
 	{ "--drain-timeout|3.", "drain=3000;" },
+	{ "--ping-interval|1", "ping=1000;" },
+	{ "--ping-interval=.9991", "ping=1000;" },
+	{ "--ping-interval|2000000", "ping=2000000000;" },
+	{ "--ping-interval|3|--ping-interval|0", "" },
+	{ "--ping-interval|0.000", "" },
 	{ "--max-message|1K", "message=1024;" },
 	{ "--max-result|0", "result=0;result_set=1;" },
 	{ "--max-result|10176k", "result_set=1;" },
@@ -287,6 +297,18 @@ static const struct argv_case argv_cases[] = {
 	{ "--replay=never", "replay=0;" },
 	{ "--replay|refused", "replay=1;" },
 	{ "--replay|never|--replay|safe", "" },
+	{ "--session-lost-pattern|tenant .* left", "lost=tenant .* left;" },
+	{ "--session-lost-pattern|(a)b|--session-lost-pattern=^c$",
+	    "lost=(a)b;lost=^c$;" },
+	/* a blank is no danger where more is wanted */
+	{ "--session-lost-pattern| +x", "lost= +x;" },
+	/* each is kept as given, another case or the same again */
+	{ "--session-lost-pattern|A|--session-lost-pattern|a",
+	    "lost=A;lost=a;" },
+	{ "--session-lost-in-results", "in_results=1;" },
+	{ "--session-lost-in-results|--no-session-lost-in-results", "" },
+	{ "--no-memory", "no_memory=1;" },
+	{ "--no-memory|--memory", "" },
 	{ "--handshake", "handshake=1;" },
 	{ "--fail", "fail=1;" },
 	{ "-v", "verbose=1;" },
@@ -313,8 +335,11 @@ static const struct argv_case argv_cases[] = {
 	{ "--auth-timeout|3", NOTE("auth-timeout") },
 	{ "--headers-timeout|3", NOTE("headers-timeout") },
 	{ "--body-timeout|3", NOTE("body-timeout") },
-	{ "--keep-alive", NOTE("keep-alive") },
-	{ "--ping-interval|3", NOTE("ping-interval") },
+	{ "--keep-alive", "ping=30000;" },
+	{ "--ping-interval|3|--keep-alive", "ping=30000;" },
+	{ "--keep-alive|--ping-interval|3", "ping=3000;" },
+	{ "--keep-alive|--ping-interval=", "" },
+	{ "--ping-interval|3|--no-keep-alive", "" },
 	{ "--resource|u", NOTE("resource") },
 	{ "--disable-resource-parameter", NOTE("disable-resource-parameter") },
 	{ "--authorize-param|a=b", NOTE("authorize-param") },
@@ -399,6 +424,10 @@ START_TEST(operands_are_read)
 }
 END_TEST
 
+#define EVERY(pattern)                                                         \
+	"--session-lost-pattern: \"" pattern "\" matches even a blank text, "  \
+	"so it would match every answer"
+
 struct refused_case {
 	const char *args, *why;
 };
@@ -474,6 +503,38 @@ static const struct refused_case refused_cases[] = {
 	{ "--call-timeout|99999999999999999999999|" URL,
 	    "--call-timeout: 99999999999999999999999 is out of range, 0 to "
 	    "2000000" },
+	{ "--ping-interval|0.999|" URL,
+	    "--ping-interval: 0.999 is out of range, 1 to 2000000, or 0 for "
+	    "never" },
+	{ "--ping-interval|0.0000001|" URL,
+	    "--ping-interval: 0.0000001 is out of range, 1 to 2000000, or 0 "
+	    "for never" },
+	{ "--ping-interval|2000000.001|" URL,
+	    "--ping-interval: 2000000.001 is out of range, 1 to 2000000, or 0 "
+	    "for never" },
+	{ "--ping-interval|often|" URL,
+	    "--ping-interval: \"often\" is not a number of seconds, like 10 "
+	    "or 2.5" },
+	{ "--keep-alive=5|" URL, "--keep-alive takes no value" },
+	{ "--session-lost-in-results=1|" URL,
+	    "--session-lost-in-results takes no value" },
+	{ "--no-ping-interval|" URL,
+	    "unknown option \"--no-ping-interval\"; \"mcpsplice --help\" "
+	    "lists them" },
+	{ URL "|--session-lost-pattern",
+	    "--session-lost-pattern needs a value: --session-lost-pattern "
+	    "REGEX" },
+	{ "--session-lost-pattern||" URL, EVERY("") },
+	{ "--session-lost-pattern|x*|" URL, EVERY("x*") },
+	{ "--session-lost-pattern|^|" URL, EVERY("^") },
+	{ "--session-lost-pattern|^$|" URL, EVERY("^$") },
+	{ "--session-lost-pattern|(gone)?|" URL, EVERY("(gone)?") },
+	{ "--session-lost-pattern|.|" URL, EVERY(".") },
+	{ "--session-lost-pattern|.+|" URL, EVERY(".+") },
+	{ "--session-lost-pattern| |" URL, EVERY(" ") },
+	/* one that is good does not hide one that is not */
+	{ "--session-lost-pattern|gone|--session-lost-pattern=y*|" URL,
+	    EVERY("y*") },
 	{ "--max-message|1KB|" URL,
 	    "--max-message: \"1KB\" is not a size, "
 	    "like 64K or 10M" },
@@ -550,6 +611,36 @@ START_TEST(argv_is_refused)
 		ck_assert_str_eq(w.why, c->why);
 		ck_assert_ptr_null(w.o.origins);
 	}
+	world_free(&w);
+}
+END_TEST
+
+static const char *const bad_regexes[] = { "(", "[", "[a", "a{2,1}",
+	"[[:wombat:]]" };
+
+/* Wrong usage in the words of the system's library. */
+START_TEST(bad_regexes_are_refused)
+{
+	const char *bad = bad_regexes[_i];
+	char words[256], *args, *want;
+	struct world w;
+	regex_t re;
+	int rc;
+
+	rc = regcomp(&re, bad, REG_EXTENDED | REG_ICASE | REG_NOSUB);
+	ck_assert_msg(rc != 0, "%s", bad);
+	regerror(rc, &re, words, sizeof words);
+	ck_assert_uint_gt(strlen(words), 5);
+	world_init(&w);
+	args = xasprintf("--session-lost-pattern|%s|" URL, bad);
+	want = xasprintf("--session-lost-pattern: \"%s\" is not a regular "
+			 "expression: %s",
+	    bad, words);
+	ck_assert_int_eq(load(&w, args), -1);
+	ck_assert_str_eq(w.why, want);
+	ck_assert_ptr_null(w.o.origins);
+	free(args);
+	free(want);
 	world_free(&w);
 }
 END_TEST
@@ -677,6 +768,32 @@ static const struct file_case file_cases[] = {
 	{ "cookies = no\n", "no_cookies=1;", NULL },
 	{ "no-fail = no\n", "fail=1;", NULL },
 	{ "verbose = 2\n", "verbose=2;", NULL },
+	{ "debug\n", "verbose=2;", NULL },
+	{ "verbose\ndebug = no\n", "", NULL },
+	{ "keep-alive\n", "ping=30000;", NULL },
+	{ "keep-alive = yes\nping-interval = 5\n", "ping=5000;", NULL },
+	{ "ping-interval = 5\nkeep-alive = off\n", "", NULL },
+	{ "no-keep-alive = off\n", "ping=30000;", NULL },
+	{ "keep-alive = 60\n", NULL,
+	    "1: keep-alive: \"60\" is neither yes nor no" },
+	{ "fail\nping-interval = 0.5\n", NULL,
+	    "2: ping-interval: 0.5 is out of range, 1 to 2000000, or 0 for "
+	    "never" },
+	{ "session-lost-pattern = tenant \\(x\\) left # so\n"
+	  "session-lost-pattern: \"a \\\\. #\"\n",
+	    "lost=tenant \\(x\\) left;lost=a \\. #;", NULL },
+	{ "[http://localhost/*]\nsession-lost-pattern = a b\n"
+	  "session-lost-in-results\nno-memory\n",
+	    "lost=a b;in_results=1;no_memory=1;", NULL },
+	{ "[http://other/*]\nsession-lost-pattern = (\nno-memory\n", "", NULL },
+	{ "memory = no\nsession-lost-in-results = yes\n",
+	    "in_results=1;no_memory=1;", NULL },
+	{ "\nsession-lost-pattern = \"\"\n", NULL,
+	    "2: session-lost-pattern: \"\" matches even a blank text, so it "
+	    "would match every answer" },
+	{ "session-lost-pattern = a|b*\n", NULL,
+	    "1: session-lost-pattern: \"a|b*\" matches even a blank text, so "
+	    "it would match every answer" },
 	{ "verbose\nverbose\n", "verbose=2;", NULL },
 	{ "host = h\n", NULL, "" }, /* see below */
 	{ "[*]\nfail\n", "fail=1;", NULL },
@@ -875,6 +992,34 @@ START_TEST(the_environment)
 	    "header=@/f;no_cookies=1;noproxy=lower;cacert_extra=node;"
 	    "call=1500;depth=7;fail=1;verbose=2;");
 	options_free(&w.o);
+	w.env = "MCPSPLICE_SESSION_LOST_PATTERN=a b\n\n[(]c\r\n|"
+		"MCPSPLICE_SESSION_LOST_IN_RESULTS=1|MCPSPLICE_NO_MEMORY=on|"
+		"MCPSPLICE_KEEP_ALIVE=1";
+	ck_assert_msg(load(&w, URL) == 0, "%s", w.why);
+	expect(&w, "environment",
+	    "ping=30000;lost=a b;lost=[(]c;in_results=1;no_memory=1;");
+	options_free(&w.o);
+	/* the number says more than the switch */
+	w.env = "MCPSPLICE_PING_INTERVAL=7|MCPSPLICE_KEEP_ALIVE=1";
+	ck_assert_msg(load(&w, URL) == 0, "%s", w.why);
+	expect(&w, "environment", "ping=7000;");
+	options_free(&w.o);
+	/* an argument beats both; patterns add up */
+	w.env = "MCPSPLICE_PING_INTERVAL=7|MCPSPLICE_SESSION_LOST_PATTERN=a";
+	ck_assert_msg(load(&w, "--session-lost-pattern|b|--keep-alive|" URL) ==
+		0,
+	    "%s", w.why);
+	expect(&w, "environment", "ping=30000;lost=a;lost=b;");
+	options_free(&w.o);
+	w.env = "MCPSPLICE_SESSION_LOST_PATTERN=good\na?";
+	ck_assert_int_eq(load(&w, URL), -1);
+	ck_assert_str_eq(w.why,
+	    "MCPSPLICE_SESSION_LOST_PATTERN: \"a?\" "
+	    "matches even a blank text, so it would match every answer");
+	w.env = "MCPSPLICE_KEEP_ALIVE=30";
+	ck_assert_int_eq(load(&w, URL), -1);
+	ck_assert_str_eq(w.why,
+	    "MCPSPLICE_KEEP_ALIVE: \"30\" is neither yes nor no");
 	w.env = "MCPSPLICE_MAX_DEPTH=x";
 	ck_assert_int_eq(load(&w, URL), -1);
 	ck_assert_str_eq(w.why, "MCPSPLICE_MAX_DEPTH: \"x\" is not a number");
@@ -1065,12 +1210,15 @@ START_TEST(values_are_shown_with_their_origin)
 	    0600);
 	write_file(w.home, "proxy-user = a:CANARY2\n", 0600);
 	w.env = "MCPSPLICE_HEADER=Cookie: CANARY3|MCPSPLICE_FAIL=1|"
-		"NODE_EXTRA_CA_CERTS=/n|CURL_CA_BUNDLE=/c";
+		"NODE_EXTRA_CA_CERTS=/n|CURL_CA_BUNDLE=/c|"
+		"MCPSPLICE_NO_MEMORY=1";
 	ck_assert_int_eq(load(&w,
 			     "-x|http://u:CANARY4@p:1|--oauth2Bearer|"
 			     "CANARY5|-H|Plain: CANARY6|-H|@/f|"
 			     "https://h/x?key=CANARY7|--show-config|"
-			     "--call-timeout|2.50|-A|a\nb"),
+			     "--call-timeout|2.50|-A|a\nb|--ping-interval|"
+			     "9|--keep-alive|--session-lost-pattern|a b|"
+			     "--session-lost-pattern|c\nd"),
 	    0);
 	text = options_show(&w.o);
 	ck_assert_msg(strstr(text, "CANARY") == NULL, "%s", text);
@@ -1098,6 +1246,16 @@ START_TEST(values_are_shown_with_their_origin)
 	ck_assert(has_line(text, "call-timeout", "2.5 ", "command line"));
 	ck_assert(has_line(text, "max-result", "10176K", "default"));
 	ck_assert(has_line(text, "max-message", "128M", "default"));
+	ck_assert(has_line(text, "ping-interval", " 30 ", "command line"));
+	ck_assert_ptr_null(strstr(text, "keep-alive"));
+	ck_assert(has_line(text, "session-lost-pattern", " a b ",
+	    "command "
+	    "line"));
+	ck_assert(has_line(text, "session-lost-pattern", " c\\x0ad ",
+	    "command line"));
+	ck_assert(has_line(text, "session-lost-in-results", " no ", "default"));
+	ck_assert(has_line(text, "no-memory", " yes ",
+	    "environment MCPSPLICE_NO_MEMORY"));
 	ck_assert(has_line(text, "replay", "safe", "default"));
 	ck_assert(has_line(text, "log-format", "text", "default"));
 	ck_assert(has_line(text, "user-agent", "a\\x0ab", "command line"));
@@ -1203,6 +1361,7 @@ main(void)
 	tcase_add_loop_test(t, argv_is_read, 0, COUNT(argv_cases));
 	tcase_add_loop_test(t, operands_are_read, 0, COUNT(operand_cases));
 	tcase_add_loop_test(t, argv_is_refused, 0, COUNT(refused_cases));
+	tcase_add_loop_test(t, bad_regexes_are_refused, 0, COUNT(bad_regexes));
 	tcase_add_loop_test(t, secrets_are_blanked, 0, COUNT(blank_cases));
 	tcase_add_loop_test(t, plain_values_stay, 0, COUNT(plain_args));
 	tcase_add_test(t, secrets_are_blanked_on_error);

@@ -1,11 +1,14 @@
 /*
- * Values of options. By hand, because strtod and its kin take signs, blanks,
- * exponents and the locale's idea of a decimal point.
+ * Values of options. Numbers by hand, because strtod and its kin take signs,
+ * blanks, exponents and the locale's idea of a decimal point.
  */
 #include "config.h"
 
 #include "app/option_parse.h"
 
+#include <sys/types.h>
+
+#include <regex.h>
 #include <strings.h>
 
 #define WHOLE_MAX (INT64_MAX / 100000)
@@ -99,4 +102,29 @@ option_parse_choice(const char *words, const char *value)
 		words += n + (words[n] == '|');
 	}
 	return -1;
+}
+
+char *
+option_parse_regex(const char *s)
+{
+	static const char blank[] =
+	    "matches even a blank text, so it would match every answer";
+	char words[256];
+	regex_t re;
+	bool hit;
+	int rc;
+
+	/* some libraries refuse it in words of their own */
+	if (s[0] == '\0')
+		return xstrdup(blank);
+	rc = regcomp(&re, s, REG_EXTENDED | REG_ICASE | REG_NOSUB);
+	if (rc != 0) {
+		regerror(rc, &re, words, sizeof words);
+		return xasprintf("is not a regular expression: %s", words);
+	}
+	/* the second one is for "." and its kin */
+	hit = regexec(&re, "", 0, NULL, 0) == 0 ||
+	    regexec(&re, " ", 0, NULL, 0) == 0;
+	regfree(&re);
+	return hit ? xstrdup(blank) : NULL;
 }

@@ -16,4 +16,8 @@ bool option_parse_bool(const char *s, bool *out);
 /* The place of value among words like "text|json", or -1. */
 int option_parse_choice(const char *words, const char *value);
 
+/* NULL when s is an extended regular expression, case ignored, that tells one
+ * text from another; else what is wrong with it, owned by the caller. */
+char *option_parse_regex(const char *s);
+
 #endif

@@ -15,6 +15,8 @@
 
 #include "app/option_parse.h"
 
+#define KEEP_ALIVE_MS 30000 /* mcp-remote's */
+
 struct option_setting *
 option_set_add(struct option_settings *all, const struct option_row *row,
     enum option_weight weight, char *value, char *from, char *label)
@@ -101,8 +103,11 @@ origin_set(struct option_origin *origin, const struct option_setting *s)
 static int
 out_of_range(const struct option_setting *s, int64_t unit, char **why)
 {
-	*why = xasprintf("%s: %s is out of range, %" PRId64 " to %" PRId64,
-	    s->label, s->value, s->row->min / unit, s->row->max / unit);
+	bool zero = s->row->kind == OPTION_SECONDS && s->row->min > 0;
+
+	*why = xasprintf("%s: %s is out of range, %" PRId64 " to %" PRId64 "%s",
+	    s->label, s->value, s->row->min / unit, s->row->max / unit,
+	    zero ? ", or 0 for never" : "");
 	return -1;
 }
 
@@ -121,7 +126,7 @@ apply_number(void *field, const struct option_setting *s, const char *value,
 			    s->label, value);
 			return -1;
 		}
-		if (n > row->max)
+		if (n > row->max || (n > 0 && n < row->min))
 			return out_of_range(s, 1000, why);
 		*(int64_t *)field = n;
 		return 0;
@@ -171,6 +176,21 @@ apply_switch(bool *field, const struct option_setting *s, char **why)
 		return -1;
 	}
 	*field = on != s->off;
+	return 0;
+}
+
+/* A switch that stands for a value of another option. */
+static int
+apply_fixed(void *field, const struct option_setting *s, char **why)
+{
+	bool on = false;
+
+	if (apply_switch(&on, s, why) < 0)
+		return -1;
+	if (s->row->kind == OPTION_KEEP_ALIVE)
+		*(int64_t *)field = on ? KEEP_ALIVE_MS : 0;
+	else
+		*(int *)field = on ? 2 : 0;
 	return 0;
 }
 
@@ -241,11 +261,25 @@ drop_lighter(struct strings *list, struct option_origin *origin,
 }
 
 static int
+check_regex(const struct option_setting *s, char **why)
+{
+	char *wrong = option_parse_regex(s->value);
+
+	if (wrong == NULL)
+		return 0;
+	*why = xasprintf("%s: \"%s\" %s", s->label, s->value, wrong);
+	free(wrong);
+	return -1;
+}
+
+static int
 apply_item(struct strings *list, struct option_origin *origin,
     const struct option_setting *s, char **why)
 {
 	char *item;
 
+	if ((s->row->flags & OPTION_REGEX) != 0 && check_regex(s, why) < 0)
+		return -1;
 	if (s->value[0] == '\0') {
 		*why = xasprintf("%s: the value is empty", s->label);
 		return -1;
@@ -352,7 +386,8 @@ option_set_apply(struct options *o, const struct option_setting *s, char **why)
 		rc = apply_count(field, s, origin, why);
 		break;
 	case OPTION_DEBUG:
-		*(int *)field = 2;
+	case OPTION_KEEP_ALIVE:
+		rc = apply_fixed(field, s, why);
 		break;
 	}
 	if (rc == 0)
@@ -370,6 +405,7 @@ option_set_defaults(struct options *o)
 	o->origins = xcalloc(option_table_rows, sizeof *o->origins);
 	option_set_string(&o->headers, NULL);
 	option_set_string(&o->resolve, NULL);
+	option_set_string(&o->session_lost_patterns, NULL);
 	option_set_string(&o->notes, NULL);
 	option_set_string(&o->warnings, NULL);
 	s.from = s.label = from;

@@ -233,7 +233,7 @@ show_line(struct buf *out, const struct options *o,
 	size_t line = out->n;
 
 	buf_adds(out, row->name);
-	pad(out, line, 20);
+	pad(out, line, 25);
 	if (row->kind != OPTION_HEADER && row->kind != OPTION_LIST) {
 		add_value(out, row, field);
 	} else {

@@ -128,9 +128,20 @@ const struct option_row option_table[] = {
 	SIZE("max-buffer", max_buffer, "256M", NULL),
 	UINT("max-depth", max_depth, "512", NULL),
 	UINT("max-inflight", max_inflight, "256", NULL),
+	/* before the other: in the environment the number wins */
+	{ "keep-alive", 0, OPTION_KEEP_ALIVE, OPTION_LIMITS, 0,
+	    AT(ping_interval_ms), NULL, NULL, 0, 0, "ping-interval", NULL },
+	{ "ping-interval", 0, OPTION_SECONDS, OPTION_LIMITS, 0,
+	    AT(ping_interval_ms), "SEC", "0", 1000, MS_MAX, NULL, NULL },
 
 	CHOICE("replay", OPTION_REPLAY, OPTION_BEHAVIOUR, replay,
 	    "never|refused|safe", "safe", "what may run again"),
+	OTHER("session-lost-pattern", 0, OPTION_LIST, OPTION_BEHAVIOUR,
+	    OPTION_REGEX, session_lost_patterns, "REGEX", NULL),
+	SWITCH("session-lost-in-results", 0, OPTION_BEHAVIOUR, 0,
+	    session_lost_in_results, NULL),
+	SWITCH("no-memory", 0, OPTION_BEHAVIOUR, 0, no_memory,
+	    "keep nothing about servers on disk"),
 	SWITCH("handshake", 0, OPTION_BEHAVIOUR, 0, handshake,
 	    "do \"initialize\" here: pipe a single request in"),
 	SWITCH("fail", 0, OPTION_BEHAVIOUR, 0, fail,
@@ -166,8 +177,6 @@ const struct option_row option_table[] = {
 	NOTED("auth-timeout", 0, "SEC", NULL),
 	NOTED("headers-timeout", 0, "SEC", NULL),
 	NOTED("body-timeout", 0, "SEC", NULL),
-	NOTED_SWITCH("keep-alive", NULL),
-	NOTED("ping-interval", 0, "SEC", NULL),
 	NOTED("ignore-tool", OPTION_WARNS, "GLOB",
 	    "is not applied yet: the tool stays visible"),
 	NOTED("resource", 0, "URI", NULL),
@@ -193,7 +202,8 @@ const size_t option_table_rows = sizeof option_table / sizeof option_table[0];
 static bool
 negatable(const struct option_row *row)
 {
-	return (row->kind == OPTION_SWITCH || row->kind == OPTION_COUNT) &&
+	return (row->kind == OPTION_SWITCH || row->kind == OPTION_COUNT ||
+		   row->kind == OPTION_KEEP_ALIVE) &&
 	    (row->flags & (OPTION_ARGV_ONLY | OPTION_HIDDEN)) == 0;
 }
 

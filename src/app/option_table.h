@@ -21,6 +21,7 @@ enum option_kind {
 	OPTION_SWITCH,      /* bool */
 	OPTION_COUNT,       /* int, one more each time */
 	OPTION_DEBUG,       /* int, 2 */
+	OPTION_KEEP_ALIVE,  /* int64_t, in ms: 30 s or 0 */
 	OPTION_CONFIG,      /* a file to read */
 	OPTION_NOTED,       /* mcp-remote's, said to have no meaning yet */
 	OPTION_NOTED_SWITCH,
@@ -38,13 +39,14 @@ enum option_group {
 };
 
 enum {
-	OPTION_HIDDEN = 1,      /* another program's name: not in --help */
-	OPTION_ARGV_ONLY = 2,   /* not in files, not in the environment */
-	OPTION_SECRET = 4,      /* the whole value is one */
-	OPTION_NO_ARGV = 8,     /* no option's name on a command line; with
+	OPTION_HIDDEN = 1,       /* another program's name: not in --help */
+	OPTION_ARGV_ONLY = 2,    /* not in files, not in the environment */
+	OPTION_SECRET = 4,       /* the whole value is one */
+	OPTION_NO_ARGV = 8,      /* no option's name on a command line; with
 				 * ARGV_ONLY: a variable alone sets it */
-	OPTION_WARNS = 16,      /* what it says is a warning, not a note */
-	OPTION_KEEPS_EMPTY = 32 /* "" is a value, not "back to the default" */
+	OPTION_WARNS = 16,       /* what it says is a warning, not a note */
+	OPTION_KEEPS_EMPTY = 32, /* "" is a value, not "back to the default" */
+	OPTION_REGEX = 64        /* a list's items are regular expressions */
 };
 
 struct option_row {
@@ -56,7 +58,8 @@ struct option_row {
 	size_t offset;      /* of the field in struct options */
 	const char *arg;    /* what to call its value; NULL: takes none */
 	const char *preset; /* the default, as a user would write it */
-	int64_t min, max;   /* of numbers, in their unit (ms, bytes) */
+	int64_t min, max;   /* of numbers, in their unit (ms, bytes); a time
+			     * may be 0, too */
 	const char *as;     /* the option this is another name for */
 	const char *help;   /* NULL: named in a run of its group's others;
 			      * of a NOTED option: what is said about it */

@@ -432,6 +432,7 @@ options_free(struct options *o)
 	free(o->origins);
 	strings_free(&o->headers);
 	strings_free(&o->resolve);
+	strings_free(&o->session_lost_patterns);
 	strings_free(&o->notes);
 	strings_free(&o->warnings);
 	*o = (struct options){ 0 };

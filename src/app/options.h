@@ -48,6 +48,7 @@ struct options {
 	int64_t retry_window_ms;    /* 20 s */
 	int64_t call_timeout_ms;    /* 1 h */
 	int64_t drain_timeout_ms;   /* 0: until every call is answered */
+	int64_t ping_interval_ms;   /* 0: never; else at least 1 s */
 
 	/* sizes, in bytes; 0: none */
 	size_t max_message; /* 128 MiB */
@@ -59,6 +60,10 @@ struct options {
 
 	/* behaviour */
 	enum replay replay; /* safe */
+	/* each is good for regcomp: extended, any case */
+	struct strings session_lost_patterns;
+	bool session_lost_in_results;
+	bool no_memory;
 	bool handshake;
 	bool fail;
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 
 import support
@@ -277,7 +278,8 @@ class Usage(support.Case):
         """A host shows the error of initialize, rarely stderr."""
         for args in (["--bearer-fil", "x", "http://127.0.0.1:9/"],
                      ["localhost:8080/mcp"], ["http://mcp.example/"],
-                     [], ["http://127.0.0.1:9/", "-H", "Accept: x"]):
+                     [], ["http://127.0.0.1:9/", "-H", "Accept: x"],
+                     ["http://127.0.0.1:9/", "--session-lost-pattern", "("]):
             with self.subTest(args):
                 p = self.splice(None, *args)
                 p.send(init("i-1"))
@@ -291,6 +293,9 @@ class Usage(support.Case):
                     self.assertIn("--bearer-file", words)
                 if args and args[0].startswith("localhost"):
                     self.assertIn("http://localhost:8080/mcp", words)
+                if args and args[-1] == "(":
+                    self.assertIn("--session-lost-pattern: \"(\" is not a "
+                                  "regular expression: ", words)
 
     def test_two_waiting_requests(self):
         """One is answered, for the one that a host sends first."""
@@ -335,7 +340,14 @@ class Usage(support.Case):
                      ["--replay", "always"], ["--max-inflight", "0"],
                      ["--max-depth", "-1"], ["--log-format", "xml"],
                      ["--init-timeout"], ["--fail=maybe"],
-                     ["--connect-timeout", "99999999999999"]):
+                     ["--connect-timeout", "99999999999999"],
+                     ["--ping-interval", "0.5"], ["--ping-interval", "-1"],
+                     ["--keep-alive=30"],
+                     ["--session-lost-pattern", "(session"],
+                     ["--session-lost-pattern", ""],
+                     ["--session-lost-pattern", "(gone)*"],
+                     ["--session-lost-pattern", "gone",
+                      "--session-lost-pattern", ".*"]):
             with self.subTest(args):
                 status, out, err = self.once(["http://127.0.0.1:9/"] + args)
                 self.assertEqual((status, out), (2, b""))
@@ -351,6 +363,7 @@ class Usage(support.Case):
             "--allow-http", "--debug", "--silent", "--enable-proxy",
             "--ignore-tool", "delete*", "--ignore-tool", "rm",
             "--auth-timeout", "60", "--disable-cookies",
+            "--keep-alive", "--ping-interval", "60",
             "--static-oauth-client-metadata", '{"scope":"x"}',
             "--resource", "http://127.0.0.1/", env={"V": "va lue"})
         p.hello()
@@ -363,11 +376,14 @@ class Usage(support.Case):
     def test_no_meaning_yet_is_said(self):
         s = self.mcp()
         p = self.splice(s, "-v", "3334", "--host", "127.0.0.1",
-                        "--auth-timeout", "60")
+                        "--auth-timeout", "60", "--keep-alive",
+                        "--ping-interval", "60")
         p.hello()
         p.finish()
         for word in ("--host", "--auth-timeout"):
             self.assertIn(word, p.err())
+        for word in ("--keep-alive", "--ping-interval"):
+            self.assertNotIn(word, p.err())
         p = self.splice(s, "3334", "--host", "127.0.0.1")
         p.hello()
         p.finish()
@@ -498,6 +514,56 @@ class Config(support.Case):
         self.assertIn("default", rows["max-inflight"])
         self.assertIn("http://127.0.0.1:9/x", text)
         self.assertNotIn(secret, text + err)
+
+
+    def shown(self, *args, **kw):
+        """--show-config as {name: [(value, origin)]}."""
+        status, out, err = self.once(["--show-config", *args], **kw)
+        self.assertEqual((status, err), (0, ""))
+        rows = {}
+        for row in out.decode().splitlines():
+            name, value, origin = re.split(" {2,}", row, maxsplit=2)
+            rows.setdefault(name, []).append((value, origin))
+        return rows
+
+    def test_sessions_of_an_in_house_server(self):
+        """Its options in a section, the rest of the sources on top."""
+        f = self.config('[https://in.house/*]\n'
+                        'session-lost-pattern = tenant \\(.*\\) has left\n'
+                        'session-lost-in-results\nno-memory\n'
+                        'replay = refused\nping-interval = 90\n')
+        rows = self.shown("https://in.house/mcp", "--memory",
+                          "--session-lost-pattern", "no such desk",
+                          env={"MCPSPLICE_KEEP_ALIVE": "1"})
+        self.assertEqual(rows["session-lost-pattern"], [
+            ("tenant \\(.*\\) has left", f + ":2"),
+            ("no such desk", "command line")])
+        self.assertEqual(rows["session-lost-in-results"],
+                         [("yes", f + ":3")])
+        self.assertEqual(rows["no-memory"], [("no", "command line")])
+        self.assertEqual(rows["replay"], [("refused", f + ":5")])
+        self.assertEqual(rows["ping-interval"], [
+            ("30", "environment MCPSPLICE_KEEP_ALIVE")])
+        self.assertNotIn("keep-alive", rows)
+        rows = self.shown("https://other.house/mcp")
+        self.assertEqual(rows["session-lost-pattern"],
+                         [("(none)", "default")])
+        for name, value in (("session-lost-in-results", "no"),
+                            ("no-memory", "no"), ("replay", "safe"),
+                            ("ping-interval", "0")):
+            self.assertEqual(rows[name], [(value, "default")])
+
+    def test_keep_alive(self):
+        """The later one wins, and only the number is shown."""
+        for args, value in ((["--keep-alive"], "30"),
+                            (["--keep-alive", "--ping-interval", "7"], "7"),
+                            (["--ping-interval", "7", "--keep-alive"], "30"),
+                            (["--keep-alive", "--no-keep-alive"], "0")):
+            with self.subTest(args):
+                rows = self.shown(*args)
+                self.assertEqual(rows["ping-interval"],
+                                 [(value, "command line")])
+                self.assertNotIn("keep-alive", rows)
 
 
 class Secrets(support.Case):
