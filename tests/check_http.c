@@ -1004,16 +1004,17 @@ START_TEST(fresh_connection_when_idle_too_long)
 
 	r.url = url_on(s, "/");
 	post(&k, c, r.url, "x");
-	client_nap(c, 2300);
+	client_nap(c, 1100);
 	/* Good enough for a call that does not ask for a fresh one. */
 	post(&k, c, r.url, "x");
 	ck_assert_int_eq(atomic_load(&s->accepted), 1);
-	client_nap(c, 2300);
+	client_nap(c, 1100);
 	call_request(&k, c, &r);
 	client_wait(c);
 	is_ok(&k, "x");
 	ck_assert_int_eq(atomic_load(&s->accepted), 2);
-	/* One that was just used is fresh. */
+	client_nap(c, 500);
+	/* One that was used a moment ago is fresh. */
 	call_request(&k, c, &r);
 	client_wait(c);
 	is_ok(&k, "x");
@@ -1082,6 +1083,12 @@ START_TEST(socket_options)
 }
 END_TEST
 
+static void
+check_no_peer(struct call *k)
+{
+	ck_assert_ptr_null(http_peer(k->x));
+}
+
 START_TEST(unix_socket)
 {
 	char dir[] = "/tmp/check_http.XXXXXX";
@@ -1089,7 +1096,7 @@ START_TEST(unix_socket)
 	struct sockaddr_un a;
 	struct server *s;
 	struct client *c;
-	struct call k = { 0 };
+	struct call k = { .on_head = check_no_peer };
 	int fd;
 
 	ck_assert_ptr_nonnull(mkdtemp(dir));
@@ -1130,6 +1137,368 @@ START_TEST(resolve_option)
 	c = client_with(&config);
 	post(&k, c, url, "x");
 	is_ok(&k, "x");
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+/* Connections that are forgotten */
+
+/* Answers with the number of the connection; "/slow" after 100 ms, and
+ * "/stream" with a byte each 5 ms. */
+static void
+script_serial(struct conn *c)
+{
+	char text[16];
+
+	snprintf(text, sizeof text, "%d", c->serial);
+	while (read_request(c)) {
+		if (wants(c, "/slow"))
+			pause_ms(100);
+		if (!wants(c, "/stream")) {
+			say_ok(c, text);
+			continue;
+		}
+		say(c,
+		    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+		    "\r\n");
+		while (say(c, text))
+			pause_ms(5);
+		return;
+	}
+}
+
+static long
+number(struct call *k)
+{
+	return strtol(buf_str(&k->body), NULL, 10);
+}
+
+static bool
+comes_true(const atomic_int *value, int wanted)
+{
+	int64_t limit = now_ms() + GUARD_MS;
+
+	while (atomic_load(value) != wanted && now_ms() < limit)
+		pause_ms(1);
+	return atomic_load(value) == wanted;
+}
+
+static int
+open_files(void)
+{
+	int fd, n = 0;
+
+	for (fd = 0; fd < 1024; fd++)
+		n += fcntl(fd, F_GETFD) != -1;
+	return n;
+}
+
+/* Never the old connection, at once the new one again, and the old one is
+ * closed. */
+START_TEST(forget_idle_connections)
+{
+	struct server *s = server_new(script_serial);
+	struct client *c = client_new();
+	struct call k = { 0 };
+	char text[16];
+	int files = open_files(), i, again;
+
+	for (i = 1; i <= 50; i++) {
+		snprintf(text, sizeof text, "%d", i);
+		for (again = 0; again < 3; again++) {
+			post(&k, c, url_on(s, "/"), "x");
+			is_ok(&k, text);
+		}
+		http_forget(c->h);
+		/* There is nothing to forget then. */
+		http_forget(c->h);
+		client_nap(c, 1);
+		ck_assert(comes_true(&s->alive, 0));
+	}
+	ck_assert_int_eq(atomic_load(&s->accepted), 50);
+	/* Nothing is left behind of them. */
+	ck_assert_int_le(open_files(), files + 4);
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+/* The one that is busy at that time ends its answer and is not used again,
+ * although it became idle later; nor are the 32 that run in parallel. */
+START_TEST(forget_busy_connections)
+{
+	enum { CALLS = 32 };
+	struct server *s = server_new(script_serial);
+	struct client *c = client_new();
+	static struct call old[CALLS], new[CALLS];
+	int i, round;
+
+	for (i = 0; i < CALLS; i++)
+		call_post(&old[i], c, url_on(s, "/slow"), "x");
+	client_nap(c, 30);
+	ck_assert_int_eq(atomic_load(&s->accepted), CALLS);
+	http_forget(c->h);
+	for (round = 0; round < 3; round++) {
+		for (i = 0; i < CALLS; i++)
+			call_post(&new[i], c, url_on(s, "/slow"), "x");
+		client_wait(c);
+		for (i = 0; i < CALLS; i++) {
+			ended(&new[i], HTTP_DONE, true);
+			ck_assert_int_gt(number(&new[i]), CALLS);
+			ended(&old[i], HTTP_DONE, true);
+			ck_assert_int_le(number(&old[i]), CALLS);
+		}
+	}
+	ck_assert_int_eq(atomic_load(&s->accepted), 2 * CALLS);
+	ck_assert(comes_true(&s->alive, CALLS));
+	for (i = 0; i < CALLS; i++) {
+		buf_free(&old[i].body);
+		buf_free(&new[i].body);
+	}
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+/* A stream from before is read, paused, resumed and ended as ever: by us, by
+ * its silence, or with everything. */
+START_TEST(forget_leaves_streams)
+{
+	struct server *s = server_new(script_serial);
+	struct client *c = client_new();
+	struct http_request r = { .method = "GET" };
+	struct call stream = { .discard = true }, k = { 0 };
+	size_t bytes;
+	int i;
+
+	r.url = url_on(s, "/stream");
+	r.idle_ms = 500;
+	call_request(&stream, c, &r);
+	client_until(c, &stream.heads);
+	for (i = 0; i < 3; i++) {
+		http_forget(c->h);
+		c->waiting--;
+		post(&k, c, url_on(s, "/"), "x");
+		c->waiting++;
+		ck_assert_int_eq(number(&k), i + 2);
+	}
+	bytes = stream.bytes;
+	client_nap(c, 50);
+	ck_assert_uint_gt(stream.bytes, bytes);
+	http_pause(stream.x, true);
+	client_nap(c, 50);
+	bytes = stream.bytes;
+	client_nap(c, 50);
+	ck_assert_uint_eq(stream.bytes, bytes);
+	http_pause(stream.x, false);
+	client_nap(c, 50);
+	ck_assert_uint_gt(stream.bytes, bytes);
+	ck_assert_int_eq(stream.dones, 0);
+	/* The stream's and the latest. */
+	ck_assert(comes_true(&s->alive, 2));
+	if (_i == 0) {
+		http_abort(stream.x);
+		client_wait(c);
+		ended(&stream, HTTP_ABORTED, true);
+		client_nap(c, 1);
+		ck_assert(comes_true(&s->alive, 1));
+	} else if (_i == 1) {
+		http_expire(stream.x, 20);
+		client_wait(c);
+		ended(&stream, HTTP_IDLE, true);
+		client_nap(c, 1);
+		ck_assert(comes_true(&s->alive, 1));
+	}
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+static void
+hold(struct call *k)
+{
+	http_pause(k->x, true);
+}
+
+/* The last of a forgotten connection: held back by us, or slow. It is told,
+ * and the connection is closed, without anything else going on. */
+START_TEST(forget_and_end)
+{
+	struct server *s = server_new(script_serial);
+	struct client *c = client_new();
+	struct call k = { .on_head = _i == 0 ? hold : NULL };
+	int64_t start = now_ms();
+
+	call_post(&k, c, url_on(s, _i == 0 ? "/" : "/slow"), "x");
+	client_nap(c, 50);
+	ck_assert_int_eq(k.dones, 0);
+	http_forget(c->h);
+	if (_i == 0) {
+		client_nap(c, 300);
+		ck_assert_int_eq(k.dones, 0);
+		http_pause(k.x, false);
+	}
+	client_wait(c);
+	is_ok(&k, "1");
+	/* Not by a timer of libcurl's that was left. */
+	ck_assert_int_lt(now_ms() - start, 5000);
+	client_nap(c, 1);
+	ck_assert(comes_true(&s->alive, 0));
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+static void
+forget_now(struct call *k)
+{
+	http_forget(k->c->h);
+}
+
+static bool
+forget_in_data(struct call *k)
+{
+	http_forget(k->c->h);
+	return true;
+}
+
+/* libcurl is on the stack there. What was sent in the same turn begins
+ * later, so it gets a new connection too. */
+START_TEST(forget_in_callbacks)
+{
+	struct server *s = server_new(script_serial);
+	struct client *c = client_new();
+	struct call k = { 0 }, other = { 0 };
+
+	post(&other, c, url_on(s, "/"), "x");
+	is_ok(&other, "1");
+	k.on_head = _i == 0 ? forget_now : NULL;
+	k.on_data = _i == 1 ? forget_in_data : NULL;
+	k.on_done = _i == 2 ? forget_now : NULL;
+	post(&k, c, url_on(s, "/"), "x");
+	is_ok(&k, "1");
+	post(&other, c, url_on(s, "/"), "x");
+	is_ok(&other, "2");
+	call_post(&other, c, url_on(s, "/"), "x");
+	http_forget(c->h);
+	client_wait(c);
+	is_ok(&other, "3");
+	buf_free(&k.body);
+	buf_free(&other.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+/* The first answer, and then nothing on that connection any more: as if the
+ * network had changed. */
+static void
+script_first_goes_silent(struct conn *c)
+{
+	if (c->serial > 1) {
+		script_serial(c);
+		return;
+	}
+	read_request(c);
+	say_ok(c, "1");
+	while (pull(c))
+		;
+}
+
+START_TEST(forget_a_dead_connection)
+{
+	struct server *s = server_new(script_first_goes_silent);
+	struct client *c = client_new();
+	struct http_request r = {
+		.method = "POST", .body = span_of("x"), .idle_ms = 300
+	};
+	struct call k = { 0 }, hangs = { 0 };
+
+	r.url = url_on(s, "/");
+	post(&k, c, r.url, "x");
+	is_ok(&k, "1");
+	if (_i == 0) {
+		/* What would happen. */
+		call_request(&k, c, &r);
+		client_wait(c);
+		ended(&k, HTTP_IDLE, true);
+	} else {
+		call_request(&hangs, c, &r);
+		client_nap(c, 50);
+		http_forget(c->h);
+		call_request(&k, c, &r);
+		client_wait(c);
+		is_ok(&k, "2");
+		ended(&hangs, HTTP_IDLE, true);
+	}
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+/* A name that was given by hand stays known. */
+START_TEST(forget_keeps_given_names)
+{
+	struct server *s = server_new(script_serial);
+	struct http_config config = defaults;
+	const char *list[] = { NULL, NULL };
+	char entry[64], url[64];
+	struct client *c;
+	struct call k = { 0 };
+
+	snprintf(entry, sizeof entry, "mcp.invalid:%d:127.0.0.1", s->port);
+	snprintf(url, sizeof url, "http://mcp.invalid:%d/", s->port);
+	list[0] = entry;
+	config.resolve = list;
+	c = client_with(&config);
+	post(&k, c, url, "x");
+	is_ok(&k, "1");
+	http_forget(c->h);
+	post(&k, c, url, "x");
+	is_ok(&k, "2");
+	post(&k, c, url, "x");
+	is_ok(&k, "2");
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+static void
+check_peer(struct call *k)
+{
+	ck_assert_str_eq(http_peer(k->x), "127.0.0.1");
+}
+
+static bool
+check_peer_in_data(struct call *k)
+{
+	check_peer(k);
+	return true;
+}
+
+START_TEST(peer_of_an_answer)
+{
+	struct server *s = server_new(script_echo);
+	struct client *c = client_new();
+	struct call k = { .on_head = check_peer,
+		.on_data = check_peer_in_data,
+		.on_done = check_peer };
+	int i;
+
+	/* The second is on a connection that was there. */
+	for (i = 0; i < 2; i++) {
+		call_post(&k, c, url_on(s, "/"), "x");
+		ck_assert_ptr_null(http_peer(k.x));
+		client_wait(c);
+		is_ok(&k, "x");
+	}
 	buf_free(&k.body);
 	client_free(c);
 	server_free(s);
@@ -1991,7 +2360,7 @@ START_TEST(plain_http_by_proxy)
 {
 	struct server *s = server_new(script_proxy);
 	struct client *c = client_behind(s);
-	struct call k = { 0 };
+	struct call k = { .on_head = check_peer };
 
 	post(&k, c, "http://nothing.test/", "{}");
 	ended(&k, HTTP_DONE, true);
@@ -2336,6 +2705,13 @@ START_TEST(tls_known_ca_and_resumption)
 	ended(&k, HTTP_DONE, true);
 	ck_assert_ptr_nonnull(strstr(buf_str(&k.body), "Reused, TLSv1."));
 	ck_assert_int_eq(busy.dones, 0);
+	/* Forgotten connections had sessions too. */
+	http_forget(c->h);
+	c->waiting--;
+	get(&k, c, url);
+	c->waiting++;
+	ended(&k, HTTP_DONE, true);
+	ck_assert_ptr_nonnull(strstr(buf_str(&k.body), "Reused, TLSv1."));
 	buf_free(&k.body);
 	client_free(c);
 	server_free(s);
@@ -2530,6 +2906,19 @@ add_plain(TCase *t)
 }
 
 static void
+add_forget(TCase *t)
+{
+	tcase_add_test(t, forget_idle_connections);
+	tcase_add_test(t, forget_busy_connections);
+	tcase_add_loop_test(t, forget_leaves_streams, 0, 3);
+	tcase_add_loop_test(t, forget_and_end, 0, 2);
+	tcase_add_loop_test(t, forget_in_callbacks, 0, 3);
+	tcase_add_loop_test(t, forget_a_dead_connection, 0, 2);
+	tcase_add_test(t, forget_keeps_given_names);
+	tcase_add_test(t, peer_of_an_answer);
+}
+
+static void
 add_control(TCase *t)
 {
 	tcase_add_loop_test(t, pause_is_flat_and_loses_nothing, 0, 3);
@@ -2595,8 +2984,9 @@ main(void)
 	static const struct {
 		const char *name;
 		void (*add)(TCase *t);
-	} groups[] = { { "plain", add_plain }, { "control", add_control },
-		{ "proxy", add_proxy }, { "tls", add_tls } };
+	} groups[] = { { "plain", add_plain }, { "forget", add_forget },
+		{ "control", add_control }, { "proxy", add_proxy },
+		{ "tls", add_tls } };
 	Suite *s = suite_create("http");
 	SRunner *r;
 	TCase *t;

@@ -1,11 +1,13 @@
 /*
- * The loop: order of deferred work, timers, signals, descriptors, the clock
- * and the watch on the parent. CK_FORK=no runs all in one process.
+ * The loop: order of deferred work, timers, signals, descriptors, the clock,
+ * the watch on the parent and the sleep of the machine, for which the clocks
+ * are made to lie. CK_FORK=no runs all in one process.
  */
 #include "config.h"
 
 #include "io/loop.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,6 +29,50 @@ static char letters[] = "abcdefghijklmnopqrstuvwxyz";
 #define LETTER(c) (&letters[(c) - 'a'])
 static struct loop_timer *first, *second, *watchdog;
 static int64_t seen_now;
+
+/* What the clocks show wrongly, ms: all of them, and those that go on while
+ * the machine sleeps. */
+static int64_t ahead, slept, held_up;
+static int looks; /* at one that goes on */
+
+static bool
+goes_on(clockid_t id)
+{
+#if defined(CLOCK_UPTIME_RAW)
+	return id != CLOCK_UPTIME_RAW;
+#elif defined(CLOCK_BOOTTIME) && !defined(CLOCK_UPTIME)
+	return id == CLOCK_BOOTTIME;
+#else
+	return id == CLOCK_REALTIME;
+#endif
+}
+
+/* The loop's and libevent's, instead of the system's. With held_up we were
+ * not let run for so long right before a clock that goes on was read. */
+int
+clock_gettime(clockid_t id, struct timespec *ts)
+{
+	static int (*real)(clockid_t, struct timespec *);
+	int64_t off;
+
+	if (real == NULL)
+		*(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
+	if (goes_on(id)) {
+		looks++;
+		ahead += held_up;
+		held_up = 0;
+	}
+	if (real(id, ts) == -1)
+		return -1;
+	off = ahead + (goes_on(id) ? slept : 0);
+	ts->tv_sec += (time_t)(off / 1000);
+	ts->tv_nsec += (long)(off % 1000) * 1000000;
+	if (ts->tv_nsec >= 1000000000) {
+		ts->tv_sec++;
+		ts->tv_nsec -= 1000000000;
+	}
+	return 0;
+}
 
 static void
 mark(char c)
@@ -653,6 +699,283 @@ START_TEST(parent_watch)
 }
 END_TEST
 
+/* More than is needed anywhere for a sleep, and less. */
+enum { NIGHT_MS = 8 * 3600 * 1000, NAP_MS = 1900 };
+
+static int64_t told;
+static void (*at_sleep)(void);
+
+static void
+on_sleep(int64_t slept_ms, void *arg)
+{
+	mark(*(const char *)arg);
+	told = slept_ms;
+	if (at_sleep != NULL)
+		at_sleep();
+}
+
+/* Watches; the tests are about what comes with the sleep. */
+static void
+watch_sleep(void)
+{
+	ahead = slept = held_up = 0;
+	told = -1;
+	at_sleep = NULL;
+	loop_watch_sleep(l, on_sleep, LETTER('s'));
+}
+
+static void
+on_night(void *arg)
+{
+	(void)arg;
+	mark('n');
+	slept += NIGHT_MS;
+}
+
+/* The sleep is in the wait that ends with what wakes us. Only the first turn
+ * after it tells. */
+START_TEST(sleep_comes_before_the_timer)
+{
+	watch_sleep();
+	slept = NIGHT_MS;
+	loop_defer(l, on_mark, LETTER('d'));
+	first = loop_timer_new(l, on_mark, LETTER('t'));
+	loop_timer_set(first, 10);
+	second = loop_timer_new(l, on_stop, NULL);
+	loop_timer_set(second, 40);
+	ck_assert_int_eq(loop_run(l), 7);
+	ck_assert_str_eq(trace, "dst");
+	ck_assert_int_le(llabs(told - NIGHT_MS), 5);
+}
+END_TEST
+
+static int pipes[2][2];
+
+static void
+on_byte(int fd, int what, void *arg)
+{
+	char c;
+
+	ck_assert_int_eq(what, LOOP_READ);
+	ck_assert_int_eq(read(fd, &c, 1), 1);
+	mark(c);
+	loop_defer(l, on_mark, arg);
+}
+
+/* All that was ready is served after it, once each, in whichever order. */
+START_TEST(sleep_comes_before_what_was_ready)
+{
+	struct loop_fd *watches[2];
+	int i;
+
+	watch_sleep();
+	slept = NIGHT_MS;
+	for (i = 0; i < 2; i++) {
+		ck_assert_int_eq(pipe(pipes[i]), 0);
+		ck_assert_int_eq(write(pipes[i][1], i == 0 ? "x" : "y", 1), 1);
+		watches[i] = loop_fd_new(l, pipes[i][0], LOOP_READ, on_byte,
+		    LETTER('d'));
+	}
+	first = loop_timer_new(l, on_mark, LETTER('t'));
+	loop_timer_set(first, 0);
+	second = loop_timer_new(l, on_stop, NULL);
+	loop_timer_set(second, 40);
+	sleep_ms(5);
+	ck_assert_int_eq(loop_run(l), 7);
+	ck_assert_uint_eq(strlen(trace), 6);
+	ck_assert_int_eq(trace[0], 's');
+	ck_assert_ptr_nonnull(strchr(trace, 'x'));
+	ck_assert_ptr_nonnull(strchr(trace, 'y'));
+	ck_assert_ptr_nonnull(strchr(trace, 't'));
+	for (i = 0; i < 2; i++) {
+		loop_fd_free(watches[i]);
+		close(pipes[i][0]);
+		close(pipes[i][1]);
+	}
+}
+END_TEST
+
+static void
+on_woken_by(int signo, void *arg)
+{
+	(void)signo;
+	mark('1');
+	loop_defer(l, on_mark, arg);
+	loop_defer(l, on_stop, NULL);
+}
+
+/* A signal's callback may run first: what it put off does not. */
+START_TEST(sleep_comes_before_deferred_work)
+{
+	watch_sleep();
+	slept = NIGHT_MS;
+	ck_assert_int_eq(loop_signal(l, SIGUSR1, on_woken_by, LETTER('d')), 0);
+	raise(SIGUSR1);
+	ck_assert_int_eq(loop_run(l), 7);
+	ck_assert_str_eq(trace, "1sd");
+}
+END_TEST
+
+static void
+free_what_woke_us(void)
+{
+	loop_timer_free(first);
+	first = NULL;
+	loop_fd_free(watch);
+	watch = NULL;
+}
+
+static void
+stop_the_timer(void)
+{
+	loop_timer_set(first, -1);
+}
+
+static void
+set_the_timer(void)
+{
+	loop_timer_set(first, 30);
+}
+
+static void
+stop_the_loop(void)
+{
+	loop_stop(l, 8);
+}
+
+/* What woke us may be gone by the time it is served. */
+START_TEST(sleep_may_end_what_woke_us)
+{
+	static void (*const acts[])(void) = { free_what_woke_us, stop_the_timer,
+		set_the_timer, stop_the_loop };
+	static const char *const traces[] = { "s", "sr", "srt", "s" };
+	int fd[2];
+
+	watch_sleep();
+	at_sleep = acts[_i];
+	slept = NIGHT_MS;
+	ck_assert_int_eq(pipe(fd), 0);
+	ck_assert_int_eq(write(fd[1], "r", 1), 1);
+	watch = loop_fd_new(l, fd[0], LOOP_READ, on_readable, LETTER('b'));
+	first = loop_timer_new(l, on_mark, LETTER('t'));
+	loop_timer_set(first, 0);
+	sleep_ms(5);
+	second = loop_timer_new(l, on_stop, NULL);
+	loop_timer_set(second, 60);
+	ck_assert_int_eq(loop_run(l), _i == 3 ? 8 : 7);
+	ck_assert_str_eq(trace, traces[_i]);
+	loop_fd_free(watch);
+	close(fd[0]);
+	close(fd[1]);
+}
+END_TEST
+
+START_TEST(sleep_each_time)
+{
+	watch_sleep();
+	first = loop_timer_new(l, on_night, NULL);
+	loop_timer_set(first, 5);
+	second = loop_timer_new(l, on_stop, NULL);
+	loop_timer_set(second, 20);
+	/* It falls asleep in a callback: the next turn notices. */
+	ck_assert_int_eq(loop_run(l), 7);
+	loop_timer_set(first, 5);
+	loop_timer_set(second, 20);
+	ck_assert_int_eq(loop_run(l), 7);
+	ck_assert_str_eq(trace, "nsns");
+	ck_assert_int_le(llabs(told - NIGHT_MS), 5);
+}
+END_TEST
+
+static void
+on_nap_or_step(void *arg)
+{
+	const int64_t *step = arg;
+
+	slept += *step;
+}
+
+/* Short naps, a clock that is set back, and one that is set forward for all
+ * of us are no sleep. */
+START_TEST(sleep_is_long)
+{
+	static const int64_t steps[] = { NAP_MS, -NIGHT_MS, 0 };
+	int64_t step = steps[_i];
+
+	watch_sleep();
+	ahead = _i == 2 ? 5000 : 0;
+	first = loop_timer_new(l, on_nap_or_step, &step);
+	loop_timer_set(first, 5);
+	second = loop_timer_new(l, on_stop, NULL);
+	loop_timer_set(second, 20);
+	ck_assert_int_eq(loop_run(l), 7);
+	ck_assert_str_eq(trace, "");
+	/* A real one is noticed afterwards, too. */
+	slept += NIGHT_MS;
+	loop_timer_set(second, 5);
+	ck_assert_int_eq(loop_run(l), 7);
+	ck_assert_str_eq(trace, "s");
+}
+END_TEST
+
+static void
+on_hold_up(void *arg)
+{
+	(void)arg;
+	held_up = 5000;
+}
+
+/* A process that is stopped between the two readings did not sleep. */
+START_TEST(sleep_is_not_a_stopped_process)
+{
+	watch_sleep();
+	first = loop_timer_new(l, on_hold_up, NULL);
+	loop_timer_set(first, 5);
+	second = loop_timer_new(l, on_stop, NULL);
+	loop_timer_set(second, 20);
+	ck_assert_int_eq(loop_run(l), 7);
+	ck_assert_int_eq(ahead, 5000);
+	loop_timer_set(second, 20);
+	ck_assert_int_eq(loop_run(l), 7);
+	ck_assert_str_eq(trace, "");
+	slept = NIGHT_MS;
+	loop_timer_set(second, 5);
+	ck_assert_int_eq(loop_run(l), 7);
+	ck_assert_str_eq(trace, "s");
+	ck_assert_int_le(llabs(told - NIGHT_MS), 5);
+}
+END_TEST
+
+#if !defined(CLOCK_UPTIME_RAW)
+/* One more look at a clock per turn, however much there is to do in it, and
+ * none while nobody watches. (On macOS it is the other clock.) */
+START_TEST(sleep_is_cheap)
+{
+	int before;
+
+	watch_sleep();
+	turns_left = 9;
+	first = loop_timer_new(l, on_again, NULL);
+	loop_timer_set(first, 0);
+	before = looks;
+	ck_assert_int_eq(loop_run(l), 7);
+	ck_assert_uint_eq(strlen(trace), 19);
+	ck_assert_int_le(looks - before, 12);
+	ck_assert_int_ge(looks - before, 10);
+
+	loop_watch_sleep(l, NULL, NULL);
+	trace[0] = '\0';
+	slept = NIGHT_MS;
+	before = looks;
+	turns_left = 9;
+	loop_timer_set(first, 0);
+	ck_assert_int_eq(loop_run(l), 7);
+	ck_assert_int_eq(looks, before);
+	ck_assert_ptr_null(strchr(trace, 's'));
+}
+END_TEST
+#endif
+
 int
 main(void)
 {
@@ -684,6 +1007,16 @@ main(void)
 	tcase_add_test(t, stop);
 	tcase_add_test(t, random_bytes);
 	tcase_add_test(t, parent_watch);
+	tcase_add_test(t, sleep_comes_before_the_timer);
+	tcase_add_test(t, sleep_comes_before_what_was_ready);
+	tcase_add_test(t, sleep_comes_before_deferred_work);
+	tcase_add_loop_test(t, sleep_may_end_what_woke_us, 0, 4);
+	tcase_add_test(t, sleep_each_time);
+	tcase_add_loop_test(t, sleep_is_long, 0, 3);
+	tcase_add_test(t, sleep_is_not_a_stopped_process);
+#if !defined(CLOCK_UPTIME_RAW)
+	tcase_add_test(t, sleep_is_cheap);
+#endif
 	suite_add_tcase(s, t);
 	srunner_run_all(r, CK_NORMAL);
 	failed = srunner_ntests_failed(r);

@@ -1,5 +1,7 @@
 /*
- * HTTP on one curl multi handle, driven by its socket and timer callbacks.
+ * HTTP on a curl multi handle, driven by its socket and timer callbacks. It
+ * owns the connections: to forget them is to begin with a new one. The old one
+ * ends with the last exchange in it.
  *
  * Invariants:
  *  - no multi function and no pause is called while libcurl is on the stack:
@@ -7,7 +9,9 @@
  *    list, which is worked off by loop_defer; done is called from there too,
  *    or from the loop's own callbacks;
  *  - each exchange in use is on the active list; "running" says that its easy
- *    handle is in the multi handle;
+ *    handle is in the multi handle x->multi;
+ *  - exchanges start in the first of the multi handles only; each of the
+ *    others runs an exchange, or is freed at the end of the turn;
  *  - an easy handle keeps its exchange for life, so that the constant options
  *    are set once; exchanges are pooled, never reset.
  */
@@ -53,17 +57,26 @@ struct watch {
 	int what;
 };
 
-struct http {
-	struct loop *l;
-	struct http_config config;
-	CURLM *multi;
-	CURLSH *share;
+/* A multi handle: exchanges, and the connections they share. */
+struct multi {
+	struct http *h;
+	struct multi *next; /* the one before */
+	CURLM *curl;
 	struct loop_timer *timer; /* libcurl's */
 	long timer_ms;            /* what it last asked for, -1: none */
 	bool timer_changed;
+	struct watch *watches;
+	unsigned running; /* exchanges */
+	bool used;
+};
+
+struct http {
+	struct loop *l;
+	struct http_config config;
+	struct multi *multis; /* the first is the one for what begins */
+	CURLSH *share;
 	struct loop_timer *idle; /* for all exchanges */
 	int64_t idle_at;         /* when it fires; 0: it does not run */
-	struct watch *watches;
 	struct exchange *active;
 	struct exchange *spare;
 	unsigned nspare;
@@ -77,6 +90,7 @@ struct http {
 
 struct exchange {
 	struct http *h;
+	struct multi *multi; /* while running */
 	CURL *easy;
 	CURLcode refused;              /* an option that libcurl did not take */
 	struct exchange *next, **prev; /* active list; spare list by next */
@@ -122,6 +136,15 @@ static void http_on_deferred(void *arg);
 /* The to-do list */
 
 static void
+defer(struct http *h)
+{
+	if (h->deferred)
+		return;
+	h->deferred = true;
+	loop_defer(h->l, http_on_deferred, h);
+}
+
+static void
 todo_add(struct exchange *x)
 {
 	struct http *h = x->h;
@@ -132,10 +155,7 @@ todo_add(struct exchange *x)
 	x->todo_next = NULL;
 	*h->todo_end = x;
 	h->todo_end = &x->todo_next;
-	if (!h->deferred) {
-		h->deferred = true;
-		loop_defer(h->l, http_on_deferred, h);
-	}
+	defer(h);
 }
 
 static void
@@ -266,13 +286,13 @@ http_on_socket_made(void *arg, curl_socket_t fd, curlsocktype purpose)
 
 /* Only noted: libcurl changes its mind several times per request. */
 static int
-http_on_timer_wanted(CURLM *multi, long ms, void *arg)
+http_on_timer_wanted(CURLM *curl, long ms, void *arg)
 {
-	struct http *h = arg;
+	struct multi *m = arg;
 
-	(void)multi;
-	h->timer_ms = ms;
-	h->timer_changed = true;
+	(void)curl;
+	m->timer_ms = ms;
+	m->timer_changed = true;
 	return 0;
 }
 
@@ -437,13 +457,25 @@ release(struct exchange *x)
 	h->nspare++;
 }
 
+static void
+leave(struct exchange *x)
+{
+	struct multi *m = x->multi;
+
+	if (!x->running)
+		return;
+	curl_multi_remove_handle(m->curl, x->easy);
+	x->running = false;
+	m->running--;
+	if (m->running == 0 && m != m->h->multis)
+		defer(m->h);
+}
+
 /* The end of x, told. Only with an empty curl stack. */
 static void
 finish(struct exchange *x, struct http_answer *a)
 {
-	if (x->running)
-		curl_multi_remove_handle(x->h->multi, x->easy);
-	x->running = false;
+	leave(x);
 	a->sent = x->sent;
 	a->status = x->status;
 	a->too_large_head = x->too_large;
@@ -487,37 +519,38 @@ finish_early(struct exchange *x, enum http_end end)
 /* Tells what has ended and sets libcurl's timer: after each call that may
  * have moved something. */
 static void
-settle(struct http *h)
+settle(struct multi *m)
 {
 	struct exchange *x;
-	CURLMsg *m;
+	CURLMsg *message;
 	CURLcode rc;
 	char *private;
 	int left;
 
-	while ((m = curl_multi_info_read(h->multi, &left)) != NULL) {
-		if (m->msg != CURLMSG_DONE)
+	while ((message = curl_multi_info_read(m->curl, &left)) != NULL) {
+		if (message->msg != CURLMSG_DONE)
 			continue;
-		/* m is gone once its handle is removed. */
-		rc = m->data.result;
+		/* It is gone once its handle is removed. */
+		rc = message->data.result;
 		private = NULL;
-		curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &private);
+		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE,
+		    &private);
 		x = (struct exchange *)(void *)private;
 		finish_transfer(x, rc);
 	}
-	if (h->timer_changed) {
-		h->timer_changed = false;
-		loop_timer_set(h->timer, h->timer_ms);
+	if (m->timer_changed) {
+		m->timer_changed = false;
+		loop_timer_set(m->timer, m->timer_ms);
 	}
 }
 
 static void
-drive(struct http *h, curl_socket_t fd, int what)
+drive(struct multi *m, curl_socket_t fd, int what)
 {
 	int running;
 
-	curl_multi_socket_action(h->multi, fd, what, &running);
-	settle(h);
+	curl_multi_socket_action(m->curl, fd, what, &running);
+	settle(m);
 }
 
 static void
@@ -550,17 +583,17 @@ watch_free(struct watch *w)
 }
 
 static struct watch *
-watch_new(struct http *h, int fd)
+watch_new(struct multi *m, int fd)
 {
 	struct watch *w;
 
 	w = xcalloc(1, sizeof *w);
-	w->next = h->watches;
-	w->prev = &h->watches;
+	w->next = m->watches;
+	w->prev = &m->watches;
 	if (w->next != NULL)
 		w->next->prev = &w->next;
-	h->watches = w;
-	curl_multi_assign(h->multi, fd, w);
+	m->watches = w;
+	curl_multi_assign(m->curl, fd, w);
 	return w;
 }
 
@@ -570,7 +603,7 @@ static int
 http_on_interest(CURL *easy, curl_socket_t fd, int poll, void *arg,
     void *socketp)
 {
-	struct http *h = arg;
+	struct multi *m = arg;
 	struct watch *w = socketp;
 	int what;
 
@@ -586,29 +619,104 @@ http_on_interest(CURL *easy, curl_socket_t fd, int poll, void *arg,
 	if (poll & CURL_POLL_OUT)
 		what |= LOOP_WRITE;
 	if (w == NULL)
-		w = watch_new(h, fd);
+		w = watch_new(m, fd);
 	if (w->fd != NULL && w->what == what)
 		return 0;
 	loop_fd_free(w->fd);
 	w->what = what;
-	w->fd = loop_fd_new(h->l, fd, what, http_on_ready, h);
+	w->fd = loop_fd_new(m->h->l, fd, what, http_on_ready, m);
 	if (w->fd == NULL)
 		log_error("cannot wait for a connection (descriptor %d)", fd);
 	return 0;
 }
 
 static void
+multi_setup(struct multi *m)
+{
+	const struct http_config *c = &m->h->config;
+
+	curl_multi_setopt(m->curl, CURLMOPT_SOCKETFUNCTION, http_on_interest);
+	curl_multi_setopt(m->curl, CURLMOPT_SOCKETDATA, m);
+	curl_multi_setopt(m->curl, CURLMOPT_TIMERFUNCTION,
+	    http_on_timer_wanted);
+	curl_multi_setopt(m->curl, CURLMOPT_TIMERDATA, m);
+	/* With fewer than are in flight each call opens a new one. */
+	curl_multi_setopt(m->curl, CURLMOPT_MAXCONNECTS,
+	    (long)c->max_inflight + HTTP_CACHE_SPARE);
+	if (!c->http2)
+		curl_multi_setopt(m->curl, CURLMOPT_PIPELINING,
+		    (long)CURLPIPE_NOTHING);
+}
+
+/* Becomes the first of h. Returns -1 when libcurl has none. */
+static int
+multi_add(struct http *h)
+{
+	struct multi *m;
+	CURLM *curl;
+
+	curl = curl_multi_init();
+	if (curl == NULL)
+		return -1;
+	m = xcalloc(1, sizeof *m);
+	m->h = h;
+	m->curl = curl;
+	m->timer = loop_timer_new(h->l, http_on_timer, m);
+	multi_setup(m);
+	m->next = h->multis;
+	h->multis = m;
+	return 0;
+}
+
+/* No exchange is in it any more. The order matters: it still calls
+ * http_on_interest while it closes its connections. */
+static void
+multi_free(struct multi *m)
+{
+	curl_multi_cleanup(m->curl);
+	while (m->watches != NULL)
+		watch_free(m->watches);
+	loop_timer_free(m->timer);
+	free(m);
+}
+
+/* The multi handles that were forgotten and have nothing left to do. */
+static void
+drop_ended(struct http *h)
+{
+	struct multi **at = &h->multis->next, *m;
+
+	while ((m = *at) != NULL) {
+		if (m->running > 0) {
+			at = &m->next;
+			continue;
+		}
+		*at = m->next;
+		multi_free(m);
+	}
+}
+
+/* Names that were given by hand are kept in the multi handle, but taken from
+ * the easy handle only once. */
+static void
 start(struct exchange *x)
 {
+	struct multi *m = x->h->multis;
+
+	if (x->h->resolve != NULL)
+		SET(x, CURLOPT_RESOLVE, x->h->resolve);
 	if (x->refused != CURLE_OK) {
 		finish_transfer(x, x->refused);
 		return;
 	}
-	if (curl_multi_add_handle(x->h->multi, x->easy) != CURLM_OK) {
+	if (curl_multi_add_handle(m->curl, x->easy) != CURLM_OK) {
 		finish_transfer(x, CURLE_FAILED_INIT);
 		return;
 	}
 	x->running = true;
+	x->multi = m;
+	m->running++;
+	m->used = true;
 }
 
 /* curl_easy_pause runs the callbacks of the transfer, which may pause it
@@ -629,6 +737,7 @@ http_on_deferred(void *arg)
 {
 	struct http *h = arg;
 	struct exchange *x;
+	struct multi *m;
 
 	h->deferred = false;
 	while ((x = h->todo) != NULL) {
@@ -641,7 +750,9 @@ http_on_deferred(void *arg)
 			resume(x);
 	}
 	/* Written in this turn, not in the next. */
-	drive(h, CURL_SOCKET_TIMEOUT, 0);
+	for (m = h->multis; m != NULL; m = m->next)
+		drive(m, CURL_SOCKET_TIMEOUT, 0);
+	drop_ended(h);
 }
 
 /* The idle limit: one timer for all, set again only when it has fired. */
@@ -683,6 +794,7 @@ http_on_idle(void *arg)
 {
 	struct http *h = arg;
 	struct exchange *x, *next;
+	struct multi *m;
 	int64_t now, at;
 
 	now = loop_now(h->l);
@@ -697,7 +809,8 @@ http_on_idle(void *arg)
 		else if (at != INT64_MAX)
 			idle_watch(h, at);
 	}
-	settle(h);
+	for (m = h->multis; m != NULL; m = m->next)
+		settle(m);
 }
 
 /* Options of an easy handle that never change */
@@ -740,7 +853,6 @@ set_transport(struct exchange *x)
 	SET(x, CURLOPT_TCP_KEEPIDLE, (long)HTTP_KEEPALIVE_IDLE_S);
 	SET(x, CURLOPT_TCP_KEEPINTVL, (long)HTTP_KEEPALIVE_INTERVAL_S);
 	SET(x, CURLOPT_MAXLIFETIME_CONN, (long)HTTP_LIFETIME_S);
-	SET(x, CURLOPT_RESOLVE, x->h->resolve);
 	SET(x, CURLOPT_UNIX_SOCKET_PATH, c->unix_socket);
 	if (c->ipv4_only)
 		SET(x, CURLOPT_IPRESOLVE, (long)CURL_IPRESOLVE_V4);
@@ -958,8 +1070,9 @@ http_send(struct http *h, const struct http_request *r,
 	long max_idle_s;
 
 	max_idle_s = HTTP_MAXAGE_S;
+	/* libcurl rounds down what it compares. */
 	if (r->max_idle_conn_s > 0)
-		max_idle_s = r->max_idle_conn_s;
+		max_idle_s = r->max_idle_conn_s - 1;
 	x = exchange_take(h);
 	x->ops = *ops;
 	x->arg = arg;
@@ -990,6 +1103,17 @@ http_header(struct exchange *x, const char *name, size_t index)
 		CURLHE_OK)
 		return NULL;
 	return header->value;
+}
+
+const char *
+http_peer(struct exchange *x)
+{
+	char *address = NULL;
+
+	if (!x->head || x->h->config.unix_socket != NULL)
+		return NULL;
+	curl_easy_getinfo(x->easy, CURLINFO_PRIMARY_IP, &address);
+	return address == NULL || *address == '\0' ? NULL : address;
 }
 
 void
@@ -1123,22 +1247,6 @@ share_new(struct http *h)
 		    CURL_LOCK_DATA_COOKIE);
 }
 
-static void
-multi_setup(struct http *h)
-{
-	curl_multi_setopt(h->multi, CURLMOPT_SOCKETFUNCTION, http_on_interest);
-	curl_multi_setopt(h->multi, CURLMOPT_SOCKETDATA, h);
-	curl_multi_setopt(h->multi, CURLMOPT_TIMERFUNCTION,
-	    http_on_timer_wanted);
-	curl_multi_setopt(h->multi, CURLMOPT_TIMERDATA, h);
-	/* With fewer than are in flight each call opens a new one. */
-	curl_multi_setopt(h->multi, CURLMOPT_MAXCONNECTS,
-	    (long)h->config.max_inflight + HTTP_CACHE_SPARE);
-	if (!h->config.http2)
-		curl_multi_setopt(h->multi, CURLMOPT_PIPELINING,
-		    (long)CURLPIPE_NOTHING);
-}
-
 struct http *
 http_new(struct loop *l, const struct http_config *config, const char **why)
 {
@@ -1154,17 +1262,14 @@ http_new(struct loop *l, const struct http_config *config, const char **why)
 	h->l = l;
 	h->config = *config;
 	h->todo_end = &h->todo;
-	h->timer = loop_timer_new(l, http_on_timer, h);
 	h->idle = loop_timer_new(l, http_on_idle, h);
 	share_new(h);
-	h->multi = curl_multi_init();
-	if (unfit(v) != NULL || h->multi == NULL || h->share == NULL) {
+	if (unfit(v) != NULL || h->share == NULL || multi_add(h) == -1) {
 		if (unfit(v) != NULL)
 			*why = unfit(v);
 		http_free(h);
 		return NULL;
 	}
-	multi_setup(h);
 	choose_ca(h, v);
 	for (entry = config->resolve; entry != NULL && *entry != NULL; entry++)
 		h->resolve = curl_slist_append(h->resolve, *entry);
@@ -1172,12 +1277,23 @@ http_new(struct loop *l, const struct http_config *config, const char **why)
 	return h;
 }
 
-/* The order matters: the multi handle still calls http_on_interest while it
- * closes its connections. */
+/* The old connections stay with the exchanges that use them. */
+void
+http_forget(struct http *h)
+{
+	if (!h->multis->used)
+		return;
+	if (multi_add(h) == -1)
+		log_warn("cannot make new connections: libcurl has no memory");
+	else
+		defer(h);
+}
+
 void
 http_free(struct http *h)
 {
 	struct exchange *x;
+	struct multi *m;
 
 	if (h == NULL)
 		return;
@@ -1185,17 +1301,17 @@ http_free(struct http *h)
 	while ((x = h->active) != NULL) {
 		h->active = x->next;
 		if (x->running)
-			curl_multi_remove_handle(h->multi, x->easy);
+			curl_multi_remove_handle(x->multi->curl, x->easy);
 		exchange_free(x);
 	}
 	while ((x = h->spare) != NULL) {
 		h->spare = x->next;
 		exchange_free(x);
 	}
-	curl_multi_cleanup(h->multi);
-	while (h->watches != NULL)
-		watch_free(h->watches);
-	loop_timer_free(h->timer);
+	while ((m = h->multis) != NULL) {
+		h->multis = m->next;
+		multi_free(m);
+	}
 	loop_timer_free(h->idle);
 	curl_share_cleanup(h->share);
 	curl_slist_free_all(h->resolve);

@@ -1,5 +1,5 @@
 /*
- * HTTP on one curl multi handle. A request goes in, head, data and done come
+ * HTTP on a curl multi handle. A request goes in, head, data and done come
  * out. Owns every trap of libcurl:
  *  - curl callbacks move bytes inward only; sending, aborting and resuming
  *    are put off to the end of the turn, with an empty curl stack;
@@ -45,8 +45,8 @@ struct http_request {
 	const struct headers *headers; /* copied */
 	/* End with HTTP_IDLE after so many ms without a byte; 0: never. */
 	int64_t idle_ms;
-	/* Do not reuse a connection that was idle for longer than this many
-	 * seconds; 0: libcurl's own limit. */
+	/* Do not reuse a connection that was idle for so many seconds; 0:
+	 * libcurl's own limit. */
 	long max_idle_conn_s;
 };
 
@@ -96,6 +96,9 @@ struct exchange *http_send(struct http *h, const struct http_request *r,
 /* Value of the index-th header of that name, or NULL. From head until done
  * has returned. */
 const char *http_header(struct exchange *x, const char *name, size_t index);
+/* The address of the server, or of the proxy that was asked, as text; NULL
+ * for a unix socket. From head until done has returned. */
+const char *http_peer(struct exchange *x);
 /* Ends it: done comes later with HTTP_ABORTED. */
 void http_abort(struct exchange *x);
 /* Ends it with HTTP_IDLE when it is not over in so many ms from now, whatever
@@ -103,6 +106,9 @@ void http_abort(struct exchange *x);
 void http_expire(struct exchange *x, int64_t ms);
 /* Stops and goes on taking the body from the network. */
 void http_pause(struct exchange *x, bool paused);
+/* What begins from now on, in this turn too, gets connections that are made
+ * from now on, and looks names up again. What is under way goes on. */
+void http_forget(struct http *h);
 /* Ends all without callbacks, closes the connections. */
 void http_free(struct http *h);
 /* "libcurl/7.88.1 OpenSSL/3.0.19 ..." */

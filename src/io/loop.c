@@ -5,7 +5,8 @@
  *
  * Invariants: deferred work never runs inside a callback of libevent or of
  * the loop; the clock does not move within a turn; a timer never fires before
- * loop_now has reached its deadline.
+ * loop_now has reached its deadline; a sleep of the machine is told before the
+ * first callback of a turn.
  */
 #include "config.h"
 
@@ -40,6 +41,28 @@
 /* What getentropy gives at once. */
 #define RANDOM_PART 256
 
+/* A clock that goes on while the machine sleeps, and one that does not; a
+ * sleep is when they move apart by so much. On macOS the monotonic clock goes
+ * on, on some BSDs too. Where only the wall clock does, it may be set: by a
+ * small step of NTP, or back, which is no sleep. */
+#if defined(CLOCK_UPTIME_RAW)
+#define CLOCK_ALWAYS CLOCK_MONOTONIC
+#define CLOCK_AWAKE CLOCK_UPTIME_RAW
+#define SLEEP_LEAST_MS 2000
+#elif defined(CLOCK_UPTIME)
+#define CLOCK_ALWAYS CLOCK_REALTIME
+#define CLOCK_AWAKE CLOCK_UPTIME
+#define SLEEP_LEAST_MS 10000
+#elif defined(CLOCK_BOOTTIME)
+#define CLOCK_ALWAYS CLOCK_BOOTTIME
+#define CLOCK_AWAKE CLOCK_MONOTONIC
+#define SLEEP_LEAST_MS 2000
+#else
+#define CLOCK_ALWAYS CLOCK_REALTIME
+#define CLOCK_AWAKE CLOCK_MONOTONIC
+#define SLEEP_LEAST_MS 10000
+#endif
+
 struct task {
 	loop_cb *cb; /* NULL: taken back */
 	void *arg;
@@ -61,8 +84,13 @@ struct loop {
 	struct loop_fd *parent_watch;
 	loop_cb *parent_cb;
 	void *parent_arg;
-	int64_t now; /* valid while now_known */
+	void (*sleep_cb)(int64_t slept_ms, void *arg); /* NULL: not watched */
+	void *sleep_arg;
+	int64_t apart; /* of the clocks, the least since the last sleep */
+	int64_t slept; /* to be told; 0: no */
+	int64_t now;   /* valid while now_known */
 	bool now_known;
+	bool looked; /* after a sleep, in this turn */
 	bool running;
 	bool stopped;
 	int status;
@@ -78,6 +106,7 @@ struct loop_timer {
 };
 
 struct loop_fd {
+	struct loop *l;
 	struct event *ev;
 	void (*cb)(int fd, int what, void *arg);
 	void *arg;
@@ -182,6 +211,97 @@ run_deferred(struct loop *l)
 	}
 }
 
+static int64_t
+clock_ms(clockid_t id)
+{
+	struct timespec ts = { 0 };
+
+	clock_gettime(id, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+int64_t
+loop_now(struct loop *l)
+{
+	if (l->now_known)
+		return l->now;
+	l->now = clock_ms(CLOCK_MONOTONIC);
+	/* Outside of a turn nothing would ever refresh it. */
+	l->now_known = l->running;
+	return l->now;
+}
+
+/* One of the two clocks is the loop's, which is read anyway. */
+static int64_t
+clock_of_turn(struct loop *l, clockid_t id)
+{
+	return id == CLOCK_MONOTONIC ? loop_now(l) : clock_ms(id);
+}
+
+/* How far the clocks are apart. What passes between the two readings makes
+ * it look like more. */
+static int64_t
+clocks_apart(struct loop *l)
+{
+	int64_t awake = clock_of_turn(l, CLOCK_AWAKE);
+
+	return clock_of_turn(l, CLOCK_ALWAYS) - awake;
+}
+
+/* The same, but there it makes it look like less. */
+static int64_t
+clocks_apart_at_least(void)
+{
+	int64_t always = clock_ms(CLOCK_ALWAYS);
+
+	return always - clock_ms(CLOCK_AWAKE);
+}
+
+/* Looks once in a turn. Returns false when the machine slept: then the turn
+ * is broken off, and whoever asks has to come again. */
+static bool
+turn_begins(struct loop *l)
+{
+	int64_t apart, slept;
+
+	if (l->looked || l->sleep_cb == NULL)
+		return true;
+	l->looked = true;
+	apart = clocks_apart(l);
+	if (apart < l->apart)
+		l->apart = apart;
+	if (apart - l->apart < SLEEP_LEAST_MS)
+		return true;
+	/* Or was it that we were not let run between the two readings? */
+	slept = clocks_apart_at_least() - l->apart;
+	if (slept < SLEEP_LEAST_MS)
+		return true;
+	l->apart = apart;
+	l->slept = slept;
+	event_base_loopbreak(l->base);
+	return false;
+}
+
+/* Only outside of libevent. */
+static void
+tell_sleep(struct loop *l)
+{
+	int64_t slept = l->slept;
+
+	l->slept = 0;
+	if (slept > 0 && l->sleep_cb != NULL)
+		l->sleep_cb(slept, l->sleep_arg);
+}
+
+void
+loop_watch_sleep(struct loop *l, void (*cb)(int64_t slept_ms, void *arg),
+    void *arg)
+{
+	l->sleep_cb = cb;
+	l->sleep_arg = arg;
+	l->apart = clocks_apart(l);
+}
+
 int
 loop_run(struct loop *l)
 {
@@ -196,12 +316,18 @@ loop_run(struct loop *l)
 		if (l->n > 0)
 			flags |= EVLOOP_NONBLOCK;
 		l->now_known = false;
+		l->looked = false;
 		r = event_base_loop(l->base, flags);
 		if (r != 0 && l->n == 0 && !l->stopped) {
 			/* Nothing can ever call loop_stop. */
 			log_error("the event loop has nothing to wait for");
 			loop_stop(l, 1);
 		}
+		if (l->stopped)
+			break;
+		/* A turn without callbacks may have work left to do. */
+		turn_begins(l);
+		tell_sleep(l);
 	}
 	l->running = false;
 	l->now_known = false;
@@ -255,20 +381,6 @@ loop_undefer(struct loop *l, loop_cb *cb, void *arg)
 	}
 }
 
-int64_t
-loop_now(struct loop *l)
-{
-	struct timespec ts;
-
-	if (l->now_known)
-		return l->now;
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	l->now = (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-	/* Outside of a turn nothing would ever refresh it. */
-	l->now_known = l->running;
-	return l->now;
-}
-
 static void
 timer_add(struct loop_timer *t, int64_t ms)
 {
@@ -286,10 +398,15 @@ static void
 loop_on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct loop_timer *t = arg;
-	int64_t now = loop_now(t->l);
+	int64_t now;
 
 	(void)fd;
 	(void)what;
+	if (!turn_begins(t->l)) {
+		timer_add(t, 0);
+		return;
+	}
+	now = loop_now(t->l);
 	if (now < t->deadline) {
 		timer_add(t, t->deadline - now);
 		return;
@@ -377,6 +494,9 @@ loop_on_fd(evutil_socket_t fd, short what, void *arg)
 	struct loop_fd *f = arg;
 	int got = 0;
 
+	/* Still ready, it comes again. */
+	if (!turn_begins(f->l))
+		return;
 	if (what & EV_READ)
 		got |= LOOP_READ;
 	if (what & EV_WRITE)
@@ -399,6 +519,7 @@ loop_fd_new(struct loop *l, int fd, int what,
 	if (what & LOOP_WRITE)
 		flags |= EV_WRITE;
 	f = xcalloc(1, sizeof *f);
+	f->l = l;
 	f->cb = cb;
 	f->arg = arg;
 	f->ev = event_new(l->base, fd, flags, loop_on_fd, f);

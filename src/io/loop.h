@@ -56,6 +56,13 @@ void loop_fd_free(struct loop_fd *f);
  * Returns -1 where the system cannot, or when the parent is init already. */
 int loop_watch_parent(struct loop *l, loop_cb *cb, void *arg);
 
+/* Calls cb in the first turn after the machine was asleep, before anything
+ * that woke us is handled (signals excepted), with an empty stack like
+ * deferred work. slept_ms is how long. Nothing wakes us for it: a sleep is
+ * noticed when something comes. One watcher; cb NULL ends it. */
+void loop_watch_sleep(struct loop *l, void (*cb)(int64_t slept_ms, void *arg),
+    void *arg);
+
 /* "libevent 2.1.12-stable" */
 const char *loop_version(void);
 

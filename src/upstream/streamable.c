@@ -60,6 +60,7 @@ struct streamable {
 	void *arg;
 	struct url base;
 	char *url;
+	char *peer; /* the address that answered last, or NULL */
 	struct stream *first, *last; /* in the order they began */
 	struct stream *by_ticket[SLOTS];
 	/* The headers made last, and what from. */
@@ -442,9 +443,13 @@ on_event(const char *type, struct buf *data, void *arg)
 
 	if (data->n == 0 || strcmp(type, "message") != 0)
 		return;
-	if (!message_in(t, data))
-		log_info("an event of the server is no JSON-RPC message: "
-			 "skipped");
+	if (message_in(t, data))
+		return;
+	log_info("an event of the server is no JSON-RPC message: skipped");
+	/* The first one may be words for the verdict, if nothing else comes. */
+	if (t->answer.n == 0)
+		buf_add(&t->answer, data->p,
+		    data->n > MAX_ERROR_BODY ? MAX_ERROR_BODY : data->n);
 }
 
 /* Retry-After: seconds, or an HTTP date (not worth a date parser: ours are
@@ -488,6 +493,27 @@ check_redirect(struct stream *t)
 }
 
 static void
+remember_peer(struct streamable *u, const char *peer)
+{
+	if (peer == NULL || same_text(u->peer, peer))
+		return;
+	free(u->peer);
+	u->peer = xstrdup(peer);
+}
+
+const char *
+streamable_peer(const struct streamable *u)
+{
+	return u->peer;
+}
+
+void
+streamable_forget(struct streamable *u)
+{
+	http_forget(u->http);
+}
+
+static void
 on_head(struct exchange *x, int status, void *arg)
 {
 	struct stream *t = arg;
@@ -495,6 +521,7 @@ on_head(struct exchange *x, int status, void *arg)
 
 	f->status = status;
 	f->sent = true;
+	remember_peer(t->u, http_peer(x));
 	/* Only an answer to initialize may give one (protocol.md H9). */
 	if (t->session == NULL)
 		t->session_given = dup_header(x, "Mcp-Session-Id");
@@ -640,6 +667,7 @@ on_done(struct exchange *x, const struct http_answer *a, void *arg)
 	if (t->sse != NULL) {
 		f->last_event_id = sse_last_id(t->sse);
 		f->retry_ms = sse_retry_ms(t->sse);
+		f->body = buf_span(&t->answer);
 	} else if (f->ending == ENDING_COMPLETE) {
 		take_body(t);
 	}
@@ -656,5 +684,6 @@ streamable_free(struct streamable *u)
 	made_clear(u);
 	url_free(&u->base);
 	free(u->url);
+	free(u->peer);
 	free(u);
 }

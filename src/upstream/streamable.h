@@ -59,6 +59,11 @@ void streamable_abort(struct streamable *u, uint64_t ticket);
 /* Pauses all transfers but the one that holds the oldest partial message
  * now: that one ends its message first. */
 void streamable_pause(struct streamable *u, bool paused);
+/* The address that answered last: the server's, or its proxy's; NULL: none
+ * is known. Valid until the next answer. */
+const char *streamable_peer(const struct streamable *u);
+/* Later requests get new connections; the ones under way go on. */
+void streamable_forget(struct streamable *u);
 /* Bytes of messages that are not complete yet. */
 size_t streamable_held(const struct streamable *u);
 void streamable_free(struct streamable *u);

@@ -1,0 +1,431 @@
+/*
+ * Own files. Opened relative to a folder that was checked, never through a
+ * link, and looked at before they are used. New content is written beside the
+ * old and moved over it; the temporary name is random and exclusive, so that
+ * processes do not disturb one another.
+ *
+ * Invariant: after a failure there is no file that was not there before.
+ */
+#include "config.h"
+
+#include "io/file.h"
+
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "io/loop.h"
+
+#define PART_BYTES ((size_t)64 * 1024)
+#define TEMP_PREFIX ".new-"
+#define TEMP_BYTES (sizeof TEMP_PREFIX + 16)
+#define SWEEP_SECONDS 3600
+#define SWEEP_ENTRIES 4096
+
+void
+file_close(int fd)
+{
+	int saved = errno;
+
+	close(fd);
+	errno = saved;
+}
+
+static int
+open_dir(const char *path)
+{
+	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Makes what is missing of path behind its first n bytes. Systems differ in
+ * how mkdir refuses what is there, so that is looked at. */
+static int
+make_below(char *path, size_t n)
+{
+	struct stat st;
+	char *end = path + n;
+	int rc, saved;
+	char c;
+
+	do {
+		end += 1 + strcspn(end + 1, "/");
+		c = *end;
+		*end = '\0';
+		rc = mkdir(path, S_IRWXU);
+		saved = errno;
+		if (rc < 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+			rc = 0;
+		*end = c;
+	} while (rc == 0 && c != '\0');
+	errno = saved;
+	return rc;
+}
+
+/* sudo can leave HOME as it was: what root makes there, its owner could not
+ * use. */
+static bool
+may_make_in(const char *base)
+{
+	struct stat st;
+
+	if (stat(base, &st) < 0)
+		return false;
+	if (geteuid() != 0 || st.st_uid == 0)
+		return true;
+	errno = EPERM;
+	return false;
+}
+
+static bool
+is_private_dir(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return false;
+	if (st.st_uid == geteuid() && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0)
+		return true;
+	errno = EPERM;
+	return false;
+}
+
+int
+file_dir(const char *base, const char *below, bool make, char **why)
+{
+	const char *reason;
+	char *path;
+	int fd, saved;
+
+	if (base == NULL || base[0] != '/') {
+		*why = xstrdup("HOME is not set to a folder");
+		errno = EINVAL;
+		return -1;
+	}
+	path = xasprintf("%s/%s", base, below);
+	fd = open_dir(path);
+	if (fd < 0 && errno == ENOENT && make && may_make_in(base) &&
+	    make_below(path, strlen(base)) == 0)
+		fd = open_dir(path);
+	if (fd >= 0 && !is_private_dir(fd)) {
+		file_close(fd);
+		fd = -1;
+	}
+	if (fd < 0) {
+		saved = errno;
+		reason = saved == EPERM ?
+		    "it belongs to another user, or others can write in it" :
+		    strerror(saved);
+		*why = xasprintf("%s cannot be used: %s", path, reason);
+		errno = saved;
+	}
+	free(path);
+	return fd;
+}
+
+/* What open says of a link that is not to be followed, in one word. */
+static int
+no_link(int fd)
+{
+	if (fd < 0 && errno == EMLINK)
+		errno = ELOOP;
+#ifdef EFTYPE
+	if (fd < 0 && errno == EFTYPE)
+		errno = ELOOP;
+#endif
+	return fd;
+}
+
+static int
+check_file(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -1;
+	if (!S_ISREG(st.st_mode)) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (st.st_uid != geteuid() || st.st_nlink > 1 ||
+	    (st.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+		errno = EPERM;
+		return -1;
+	}
+	return 0;
+}
+
+/* Without waiting: it may be a pipe. */
+int
+file_open(int dir, const char *name, bool write)
+{
+	int fd;
+
+	fd = no_link(openat(dir, name,
+	    (write ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
+		O_CLOEXEC));
+	if (fd >= 0 && check_file(fd) < 0) {
+		file_close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+int
+file_get(int fd, size_t max, struct buf *out)
+{
+	size_t from = out->n;
+	ssize_t n;
+
+	for (;;) {
+		buf_reserve(out, PART_BYTES);
+		n = pread(fd, out->p + out->n, PART_BYTES,
+		    (off_t)(out->n - from));
+		if (n == 0)
+			return 0;
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			break;
+		out->n += (size_t)n;
+		if (out->n - from > max) {
+			errno = EFBIG;
+			break;
+		}
+	}
+	out->n = from;
+	return -1;
+}
+
+/* To pass the limit of ulimit -f is a deadly signal. */
+static bool
+is_allowed(size_t n)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 ||
+	    limit.rlim_cur == RLIM_INFINITY || (rlim_t)n <= limit.rlim_cur)
+		return true;
+	errno = EFBIG;
+	return false;
+}
+
+int
+file_put(int fd, struct span text)
+{
+	size_t at = 0;
+	ssize_t n;
+
+	if (!is_allowed(text.n))
+		return -1;
+	while (at < text.n) {
+		n = pwrite(fd, text.p + at, text.n - at, (off_t)at);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		at += (size_t)n;
+	}
+	return ftruncate(fd, (off_t)text.n);
+}
+
+bool
+file_line(struct span *text, struct span *line)
+{
+	const char *end = NULL;
+
+	if (text->n > 0)
+		end = memchr(text->p, '\n', text->n);
+	if (end == NULL)
+		return false;
+	*line = (struct span){ text->p, (size_t)(end - text->p) };
+	text->n -= line->n + 1;
+	text->p = end + 1;
+	return true;
+}
+
+int
+file_read(int dir, const char *name, size_t max, struct buf *out)
+{
+	int fd, rc;
+
+	fd = file_open(dir, name, false);
+	if (fd < 0)
+		return -1;
+	rc = file_get(fd, max, out);
+	file_close(fd);
+	return rc;
+}
+
+/* The mode is set again because the umask may have taken from it. */
+static int
+temp_open(int dir, char name[TEMP_BYTES])
+{
+	uint64_t r;
+	int fd;
+
+	if (loop_random(&r, sizeof r) < 0) {
+		errno = EIO;
+		return -1;
+	}
+	snprintf(name, TEMP_BYTES, TEMP_PREFIX "%016" PRIx64, r);
+	fd = openat(dir, name,
+	    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+	    S_IRUSR | S_IWUSR);
+	if (fd >= 0)
+		fchmod(fd, S_IRUSR | S_IWUSR);
+	return fd;
+}
+
+static void
+temp_remove(int dir, const char *name)
+{
+	int saved = errno;
+
+	unlinkat(dir, name, 0);
+	errno = saved;
+}
+
+/* EINVAL: the file system has nothing to wait for. */
+static int
+sync_to_disk(int fd)
+{
+	return fsync(fd) < 0 && errno != EINVAL ? -1 : 0;
+}
+
+/* Network file systems tell a full disk when the file is closed. */
+static int
+temp_fill(int fd, struct span text, bool sync)
+{
+	if (file_put(fd, text) < 0 || (sync && sync_to_disk(fd) < 0)) {
+		file_close(fd);
+		return -1;
+	}
+	return close(fd) < 0 && errno != EINTR ? -1 : 0;
+}
+
+int
+file_write(int dir, const char *name, struct span text, bool sync)
+{
+	char temp[TEMP_BYTES];
+	int fd;
+
+	fd = temp_open(dir, temp);
+	if (fd < 0)
+		return -1;
+	if (temp_fill(fd, text, sync) < 0 ||
+	    renameat(dir, temp, dir, name) < 0) {
+		temp_remove(dir, temp);
+		return -1;
+	}
+	if (sync)
+		sync_to_disk(dir);
+	return 0;
+}
+
+int
+file_remove(int dir, const char *name)
+{
+	return unlinkat(dir, name, 0);
+}
+
+/* Systems without flock have locks that belong to the process instead. */
+int
+file_lock(int fd)
+{
+#ifdef HAVE_FLOCK
+	return flock(fd, LOCK_EX | LOCK_NB);
+#else
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int rc = fcntl(fd, F_SETLK, &lock);
+
+	if (rc < 0 && errno == EACCES)
+		errno = EWOULDBLOCK;
+	return rc;
+#endif
+}
+
+int
+file_new_locked(int dir, const char *name)
+{
+	char temp[TEMP_BYTES];
+	int fd;
+
+	fd = temp_open(dir, temp);
+	if (fd < 0)
+		return -1;
+	if (file_lock(fd) == 0 && renameat(dir, temp, dir, name) == 0)
+		return fd;
+	temp_remove(dir, temp);
+	file_close(fd);
+	return -1;
+}
+
+bool
+file_linked(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_nlink > 0;
+}
+
+int64_t
+file_age(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) < 0 ? 0 : (int64_t)time(NULL) - st.st_mtime;
+}
+
+int
+file_list(int dir, size_t max, file_list_cb *each, void *arg)
+{
+	struct dirent *e;
+	DIR *d;
+	int fd;
+
+	fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	d = fdopendir(fd);
+	if (d == NULL) {
+		file_close(fd);
+		return -1;
+	}
+	while (max > 0 && (e = readdir(d)) != NULL) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		max--;
+		if (!each(e->d_name, arg))
+			break;
+	}
+	closedir(d);
+	return 0;
+}
+
+static bool
+sweep_one(const char *name, void *arg)
+{
+	const int *dir = arg;
+	struct stat st;
+
+	if (strncmp(name, TEMP_PREFIX, strlen(TEMP_PREFIX)) == 0 &&
+	    fstatat(*dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    time(NULL) - st.st_mtime > SWEEP_SECONDS)
+		unlinkat(*dir, name, 0);
+	return true;
+}
+
+void
+file_sweep(int dir)
+{
+	file_list(dir, SWEEP_ENTRIES, sweep_one, &dir);
+}

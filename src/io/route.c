@@ -1,0 +1,310 @@
+/*
+ * The events of a routing socket are only a hint: what they say is not
+ * looked at. After the first one the socket is left alone until the change
+ * has settled, so that a storm of them costs two wake-ups a second; then the
+ * source addresses before and after are compared. A UDP socket that is
+ * connected and never written to tells the address without a packet.
+ *
+ * Invariants: the socket is watched unless the timer runs; "source" is the
+ * way to "peer" as it was when connections were last known to be good.
+ */
+#include "config.h"
+
+#include "io/route.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <unistd.h>
+#ifdef HAVE_LINUX_RTNETLINK_H
+#include <linux/rtnetlink.h>
+#elif defined(HAVE_NET_ROUTE_H)
+#include <net/if.h>
+#include <net/route.h>
+#endif
+
+#include "base/mem.h"
+
+enum {
+	ROUTE_SETTLE_MS = 1000,
+	ROUTE_READS = 1000, /* at once; what is left keeps for later */
+	ROUTE_PORT = 443    /* any: nothing goes there */
+};
+
+/* A local address; n 0: there is no way. */
+struct source {
+	unsigned char bytes[sizeof(struct in6_addr)];
+	size_t n;
+};
+
+struct route {
+	struct loop *l;
+	loop_cb *cb;
+	void *arg;
+	int fd;
+	struct loop_fd *watch;
+	struct loop_timer *timer;
+	char *peer; /* NULL: none */
+	struct source source;
+	bool changed; /* seen, and to be told when the timer fires */
+};
+
+static void route_on_event(int fd, int what, void *arg);
+
+/* The socket that tells of changes, or -1. */
+static int
+events_open(void)
+{
+#if defined(HAVE_LINUX_RTNETLINK_H)
+	struct sockaddr_nl a;
+	int fd;
+
+	fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE);
+	if (fd == -1)
+		return -1;
+	memset(&a, 0, sizeof a);
+	a.nl_family = AF_NETLINK;
+	/* A link that goes down takes its routes along without a word. A VPN
+	 * may come as a rule. */
+	a.nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR |
+	    RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE | RTMGRP_IPV4_RULE |
+	    1U << (RTNLGRP_IPV6_RULE - 1);
+	if (bind(fd, (struct sockaddr *)&a, sizeof a) == 0)
+		return fd;
+	close(fd);
+	return -1;
+#elif defined(RTM_MISS)
+	return socket(PF_ROUTE, SOCK_RAW, AF_UNSPEC);
+#else
+	return -1;
+#endif
+}
+
+/* Is it more than an echo of somebody's search for a way? Our own, when there
+ * is none, must not make us search again. */
+static bool
+is_change(const unsigned char *message, size_t n)
+{
+#if defined(HAVE_LINUX_RTNETLINK_H) || !defined(RTM_MISS)
+	(void)message;
+	return n > 0;
+#else
+	struct rt_msghdr head;
+
+	if (n < offsetof(struct rt_msghdr, rtm_type) + sizeof head.rtm_type)
+		return false;
+	memset(&head, 0, sizeof head);
+	memcpy(&head, message, n < sizeof head ? n : sizeof head);
+	return head.rtm_type != RTM_MISS && head.rtm_type != RTM_GET &&
+	    head.rtm_type != RTM_LOSING;
+#endif
+}
+
+/* Takes what the socket holds. Events that were lost are events. */
+static bool
+events_take(int fd)
+{
+	unsigned char part[256];
+	bool changed = false;
+	ssize_t n;
+	int i;
+
+	for (i = 0; i < ROUTE_READS; i++) {
+		n = recv(fd, part, sizeof part, 0);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n == -1 && errno != ENOBUFS)
+			break;
+		if (n == -1 || is_change(part, (size_t)n))
+			changed = true;
+	}
+	return changed;
+}
+
+static struct source
+source_of(const struct sockaddr_storage *a)
+{
+	const struct sockaddr_in *v4 = (const void *)a;
+	const struct sockaddr_in6 *v6 = (const void *)a;
+	struct source s;
+
+	memset(&s, 0, sizeof s);
+	if (a->ss_family == AF_INET) {
+		s.n = sizeof v4->sin_addr;
+		memcpy(s.bytes, &v4->sin_addr, s.n);
+	} else if (a->ss_family == AF_INET6) {
+		s.n = sizeof v6->sin6_addr;
+		memcpy(s.bytes, &v6->sin6_addr, s.n);
+	}
+	return s;
+}
+
+/* Returns the length of the socket address, 0 if text is none. */
+static socklen_t
+address_parse(struct sockaddr_storage *a, const char *text)
+{
+	struct sockaddr_in *v4 = (void *)a;
+	struct sockaddr_in6 *v6 = (void *)a;
+
+	memset(a, 0, sizeof *a);
+	if (inet_pton(AF_INET, text, &v4->sin_addr) == 1) {
+		v4->sin_family = AF_INET;
+		v4->sin_port = htons(ROUTE_PORT);
+		return sizeof *v4;
+	}
+	memset(a, 0, sizeof *a);
+	if (inet_pton(AF_INET6, text, &v6->sin6_addr) == 1) {
+		v6->sin6_family = AF_INET6;
+		v6->sin6_port = htons(ROUTE_PORT);
+		return sizeof *v6;
+	}
+	return 0;
+}
+
+/* The address that the system would use towards peer now. */
+static struct source
+find_source(const char *peer)
+{
+	struct sockaddr_storage a;
+	struct source s;
+	socklen_t n;
+	int fd;
+
+	memset(&s, 0, sizeof s);
+	n = address_parse(&a, peer);
+	if (n == 0)
+		return s;
+	fd = socket(a.ss_family, SOCK_DGRAM, 0);
+	if (fd == -1)
+		return s;
+	if (connect(fd, (struct sockaddr *)&a, n) == 0) {
+		n = sizeof a;
+		if (getsockname(fd, (struct sockaddr *)&a, &n) == 0)
+			s = source_of(&a);
+	}
+	close(fd);
+	return s;
+}
+
+/* Looks for the way again. No way at all is only noted: until there is one,
+ * nothing better can be done than to wait. */
+static void
+look(struct route *r)
+{
+	struct source s;
+
+	if (r->peer == NULL)
+		return;
+	s = find_source(r->peer);
+	if (s.n > 0 &&
+	    (s.n != r->source.n || memcmp(s.bytes, r->source.bytes, s.n) != 0))
+		r->changed = true;
+	r->source = s;
+}
+
+static void
+watch(struct route *r)
+{
+	r->watch = loop_fd_new(r->l, r->fd, LOOP_READ, route_on_event, r);
+}
+
+/* The change, or the rest of it, comes within this time. */
+static void
+settle(struct route *r)
+{
+	if (r->watch == NULL)
+		return;
+	loop_fd_free(r->watch);
+	r->watch = NULL;
+	loop_timer_set(r->timer, ROUTE_SETTLE_MS);
+}
+
+static void
+route_on_event(int fd, int what, void *arg)
+{
+	struct route *r = arg;
+
+	(void)what;
+	if (events_take(fd))
+		settle(r);
+}
+
+/* What comes after it is taken wakes us again: none is missed. */
+static void
+route_on_settled(void *arg)
+{
+	struct route *r = arg;
+
+	events_take(r->fd);
+	watch(r);
+	look(r);
+	if (!r->changed)
+		return;
+	r->changed = false;
+	r->cb(r->arg);
+}
+
+void
+route_free(struct route *r)
+{
+	if (r == NULL)
+		return;
+	loop_fd_free(r->watch);
+	loop_timer_free(r->timer);
+	close(r->fd);
+	free(r->peer);
+	free(r);
+}
+
+struct route *
+route_new(struct loop *l, loop_cb *cb, void *arg)
+{
+	struct route *r;
+	int fd, flags;
+
+	fd = events_open();
+	if (fd == -1)
+		return NULL;
+	flags = fcntl(fd, F_GETFL);
+	if (flags == -1 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) == -1 ||
+	    fcntl(fd, F_SETFD, FD_CLOEXEC) == -1) {
+		close(fd);
+		return NULL;
+	}
+	r = xcalloc(1, sizeof *r);
+	r->l = l;
+	r->cb = cb;
+	r->arg = arg;
+	r->fd = fd;
+	r->timer = loop_timer_new(l, route_on_settled, r);
+	watch(r);
+	if (r->watch == NULL) {
+		route_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+/* Another address may hide that the way to the one before has changed. */
+void
+route_peer(struct route *r, const char *ip_address)
+{
+	if (r == NULL)
+		return;
+	if (ip_address != NULL && r->peer != NULL &&
+	    strcmp(ip_address, r->peer) == 0)
+		return;
+	look(r);
+	if (r->changed)
+		settle(r);
+	free(r->peer);
+	r->peer = ip_address == NULL ? NULL : xstrdup(ip_address);
+	if (r->peer != NULL)
+		r->source = find_source(r->peer);
+}
