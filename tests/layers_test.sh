@@ -45,6 +45,11 @@ fresh()
 	echo '#include "io/http.h"' >"$dir/src/upstream/streamable.c"
 	echo '#include "wire/sse.h"' >>"$dir/src/upstream/streamable.c"
 	echo '#include <json-c/json.h>' >"$dir/src/auth/oauth.c"
+	echo '#include <openssl/evp.h>' >"$dir/src/app/profile.c"
+	echo 'x = flock(fd, 1); y = openat(dir, n, 0);' >"$dir/src/io/file.c"
+	echo 'x = rename(a, b); y = open(a, 0);' >"$dir/src/base/log.c"
+	echo 'x = open(a, 0); fclose(f); file_open(a);' \
+	    >"$dir/src/app/option_file.c"
 	echo 'fputs(help, stdout);' >"$dir/src/app/main.c"
 	echo 'x = getenv("HOME");' >"$dir/src/app/options.c"
 	echo '#include "upstream/streamable.h"' >"$dir/src/app/proxy.c"
@@ -101,6 +106,7 @@ breach io/listener.c '#include <event2/http.h>'
 breach wire/json.c '#include <json-c/json.h>'
 breach io/file.c '#include <json-c/json.h>'
 breach io/file.c '#include <openssl/evp.h>'
+breach upstream/listen.c '#include <openssl/evp.h>'
 
 # descriptors, clocks and state where none are
 breach wire/sse.c '#include <unistd.h>'
@@ -120,6 +126,13 @@ breach auth/browser.c '	execvp(argv[0], argv);'
 breach auth/browser.c '	posix_spawn(&pid, path);'
 breach app/proxy.c '	system("true");'
 breach io/child.c '	f = popen(s, "r");'
+
+# files
+breach app/memory.c '	rc = renameat(dir, from, dir, to);'
+breach auth/store.c '	flock(fd, LOCK_EX);'
+breach io/http.c '	unlink(path);'
+breach app/memory.c '	fd = open(path, O_RDONLY);'
+breach upstream/listen.c '	d = opendir("/tmp");'
 
 # stdout
 breach wire/msg.c '	printf("x");'
