@@ -1,12 +1,13 @@
 /*
- * What one HTTP answer means: error responses and bare answers by the rules
- * of a lost session, words in any case, media types, session ids.
+ * What one HTTP answer means: each rule, status, shape and ending by itself,
+ * the patterns of users, results. Whole answers are in check_losses.c.
  */
 #include "config.h"
 
 #include "wire/verdict.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include <check.h>
 
@@ -16,181 +17,441 @@
 
 enum { SESSION = 1, NO_SESSION = 0 };
 
-/* The request has the id 7. */
+static const struct verdict_rules no_rules = { NULL, 0, false };
+
+static const char *const verdict_names[] = { [VERDICT_ANSWER] = "answer",
+	[VERDICT_LOST] = "lost",
+	[VERDICT_LOST_MAYBE] = "lost_maybe",
+	[VERDICT_SUSPECT] = "suspect",
+	[VERDICT_UNREADY] = "unready",
+	[VERDICT_RETRY] = "retry",
+	[VERDICT_FAIL] = "fail" };
+
+/* Every rule by itself, as an error message to a request with the id 7. */
 static const struct {
 	int status;
-	int had_session;
-	const char *id; /* of the error, NULL: none */
 	int code;
 	const char *message;
 	enum verdict want;
+	const char *rule;
 } errors[] = {
-	/* The words, whatever the status is and whatever is around them. */
-	{ 200, SESSION, "7", 32600, "Session terminated", VERDICT_LOST },
-	{ 200, SESSION, "7", 0, "SESSION TERMINATED", VERDICT_LOST },
-	{ 200, SESSION, "null", -1, "session terminated", VERDICT_LOST },
-	{ 200, SESSION, NULL, -1, "xsession terminatedx", VERDICT_LOST },
-	{ 200, SESSION, "7", -32603,
-	    "MCP error 32600: Session terminated (remote)", VERDICT_LOST },
-	{ 200, SESSION, "7", -32603, "Invalid or expired session",
-	    VERDICT_LOST },
-	{ 400, SESSION, "null", -1, "invalid OR expired Session.",
-	    VERDICT_LOST },
-	{ 401, SESSION, "null", -1, "Invalid or expired session",
-	    VERDICT_LOST },
-	{ 403, SESSION, "7", -1, "Session terminated", VERDICT_LOST },
-	{ 500, SESSION, "7", -1, "Session terminated", VERDICT_LOST },
-	{ 503, SESSION, "7", -1, "Session terminated", VERDICT_LOST },
-	{ 404, SESSION, "7", -32602, "Session terminated", VERDICT_LOST },
-	{ 200, SESSION, "7", -1, "Session \\u0074erminated", VERDICT_LOST },
-	/* Not quite. */
-	{ 200, SESSION, "7", -1, "Session terminate", VERDICT_ANSWER },
-	{ 200, SESSION, "7", -1, "Session  terminated", VERDICT_ANSWER },
-	{ 200, SESSION, "7", -1, "Invalid session", VERDICT_ANSWER },
-	{ 200, SESSION, "7", -1, "Session not found", VERDICT_ANSWER },
-	{ 200, SESSION, "7", -1, "Tool execution failed", VERDICT_ANSWER },
-	{ 200, SESSION, "7", 32600, "", VERDICT_ANSWER },
-	/* It was executing. */
-	{ 200, SESSION, "7", -1,
-	    "Session terminated before the request completed",
-	    VERDICT_LOST_MAYBE },
-	{ 404, SESSION, "7", -1,
-	    "SESSION was Terminated Before The Request Completed",
-	    VERDICT_LOST_MAYBE },
-	/* What carried no session can lose none. */
-	{ 200, NO_SESSION, "7", 32600, "Session terminated", VERDICT_ANSWER },
-	{ 404, NO_SESSION, "null", 32600, "Session terminated",
-	    VERDICT_ANSWER },
-	{ 404, NO_SESSION, NULL, -1, "gone", VERDICT_ANSWER },
-	{ 200, NO_SESSION, "7", -1,
-	    "Session terminated before the request completed", VERDICT_ANSWER },
-	/* 404: ordinary codes are answers unless they speak of the session. */
-	{ 404, SESSION, "7", -32601, "Method not found", VERDICT_ANSWER },
-	{ 404, SESSION, "null", -32601, "Method not found", VERDICT_ANSWER },
-	{ 404, SESSION, "7", -32602, "Unknown tool: x", VERDICT_ANSWER },
-	{ 404, SESSION, "7", -32002, "Resource not found", VERDICT_ANSWER },
-	{ 404, SESSION, "7", -32003, "no", VERDICT_ANSWER },
-	{ 404, SESSION, "7", -32004, "no", VERDICT_ANSWER },
-	{ 404, SESSION, "7", -32602, "Unknown session", VERDICT_LOST },
-	{ 404, SESSION, "7", -32602, "Session not found", VERDICT_LOST },
-	{ 404, SESSION, "7", -32601, "session EXPIRED", VERDICT_LOST },
-	{ 404, SESSION, "7", -32002, "Expired session", VERDICT_LOST },
-	{ 404, SESSION, "7", -32602, "Invalid session id", VERDICT_LOST },
-	{ 404, SESSION, "7", -32602, "No valid session ID provided",
-	    VERDICT_LOST },
-	{ 404, SESSION, "7", -32602, "The session does not exist",
-	    VERDICT_LOST },
-	{ 404, SESSION, "7", -32602, "bad session_name", VERDICT_ANSWER },
-	/* 404, any other code: with our id and nothing about sessions. */
-	{ 404, SESSION, "7", -32000, "No such user", VERDICT_ANSWER },
-	{ 404, SESSION, "7.0", -32000, "No such user", VERDICT_ANSWER },
-	{ 404, SESSION, "\"7\"", -32000, "No such user", VERDICT_LOST },
-	{ 404, SESSION, "8", -32000, "No such user", VERDICT_LOST },
-	{ 404, SESSION, "null", -32000, "Not Found", VERDICT_LOST },
-	{ 404, SESSION, NULL, -32000, "Not Found", VERDICT_LOST },
-	{ 404, SESSION, "7", -32000, "Your Session is not here", VERDICT_LOST },
-	{ 404, SESSION, "null", -32001, "Session not found", VERDICT_LOST },
-	/* Other statuses with words of an unknown session are answers. */
-	{ 400, SESSION, "null", -32000, "Session not found", VERDICT_ANSWER },
-	{ 400, SESSION, "null", -32000, "Bad Request", VERDICT_ANSWER },
-	/* Refused for now. */
-	{ 429, SESSION, "7", -1, "slow down", VERDICT_RETRY },
-	{ 502, SESSION, "7", -1, "x", VERDICT_RETRY },
-	{ 503, NO_SESSION, "null", -1, "starting", VERDICT_RETRY },
-	{ 504, NO_SESSION, NULL, -1, "", VERDICT_RETRY },
-	{ 500, SESSION, "7", -1, "x", VERDICT_ANSWER },
-	{ 501, SESSION, "7", -1, "x", VERDICT_ANSWER },
+	/* Whatever the status is. */
+	{ 200, -1, "Session terminated: already initialized", VERDICT_ANSWER,
+	    "the words are not about a lost session" },
+	{ 404, -1, "Session not found: it already exists", VERDICT_ANSWER,
+	    "the words are not about a lost session" },
+	{ 200, 32600, "Session terminated", VERDICT_LOST,
+	    "in-band: session terminated" },
+	{ 200, 0, "SESSION  TERMINATED", VERDICT_LOST,
+	    "in-band: session terminated" },
+	{ 299, -32603, "MCP error 32600: Session terminated (remote)",
+	    VERDICT_LOST, "in-band: session terminated" },
+	{ 200, -32602, "Invalid params: Invalid or expired session",
+	    VERDICT_LOST, "in-band: invalid or expired session" },
+	{ 300, -1, "Session terminated", VERDICT_LOST, "session terminated" },
+	{ 400, -1, "Session terminated", VERDICT_LOST, "session terminated" },
+	{ 401, -1, "Session terminated", VERDICT_LOST, "session terminated" },
+	{ 409, -1, "Session terminated", VERDICT_LOST, "session terminated" },
+	{ 502, -1, "Session terminated", VERDICT_LOST, "session terminated" },
+	{ 404, -32602, "Session terminated", VERDICT_LOST,
+	    "session terminated" },
+	{ 500, -1, "invalid OR expired session.", VERDICT_LOST,
+	    "invalid or expired session" },
+	{ 200, -1, "Session terminated before the request completed",
+	    VERDICT_LOST_MAYBE, "the session ended while the request ran" },
+	{ 404, -1, "Session expired while processing the request",
+	    VERDICT_LOST_MAYBE, "the session ended while the request ran" },
+	/* In-band. */
+	{ 200, -1, "Server not initialized", VERDICT_LOST,
+	    "in-band: not initialized" },
+	{ 200, -1, "Session not found", VERDICT_SUSPECT,
+	    "in-band: words of a lost session" },
+	{ 299, -1, "initialize first", VERDICT_SUSPECT,
+	    "in-band: words of a lost session" },
+	{ 200, -1, "Browser session is closed", VERDICT_SUSPECT,
+	    "in-band: words of a lost session" },
+	{ 200, -1, "Connection closed", VERDICT_SUSPECT,
+	    "in-band: a connection behind the server is gone" },
+	{ 200, -1, "Failed to forward the call", VERDICT_SUSPECT,
+	    "in-band: a connection behind the server is gone" },
+	{ 200, -1, "Session ID is required", VERDICT_ANSWER, "an error" },
+	{ 200, -1, "The session belongs to another user", VERDICT_ANSWER,
+	    "an error" },
+	{ 200, -1, "Session terminate", VERDICT_ANSWER, "an error" },
+	{ 200, -32001, "", VERDICT_ANSWER, "an error" },
+	{ 199, -1, "Session not found", VERDICT_ANSWER, "an error" },
+	{ 300, -1, "Session not found", VERDICT_ANSWER, "an error" },
+	{ 200, -32602, "Invalid request parameters", VERDICT_ANSWER,
+	    "an error" },
+	/* 404. */
+	{ 404, -32601, "Session not found", VERDICT_LOST,
+	    "404, the session is unknown" },
+	{ 404, -1, "Server not initialized", VERDICT_LOST,
+	    "404, the session is unknown" },
+	{ 404, -1, "initialize first", VERDICT_LOST,
+	    "404, the session is unknown" },
+	{ 404, -32601, "Not Found", VERDICT_ANSWER,
+	    "404, method, tool or resource not found" },
+	{ 404, -32602, "", VERDICT_ANSWER,
+	    "404, method, tool or resource not found" },
+	{ 404, -32002, "no", VERDICT_ANSWER,
+	    "404, method, tool or resource not found" },
+	{ 404, -32003, "no", VERDICT_ANSWER,
+	    "404, method, tool or resource not found" },
+	{ 404, -32004, "a session id is required", VERDICT_ANSWER,
+	    "404, method, tool or resource not found" },
+	{ 404, -32001, "no", VERDICT_SUSPECT, "404 without words" },
+	{ 404, -32005, "no", VERDICT_SUSPECT, "404 without words" },
+	{ 404, -32600, "no", VERDICT_SUSPECT, "404 without words" },
+	{ 404, -32603, "no", VERDICT_SUSPECT, "404 without words" },
+	{ 404, 32601, "no", VERDICT_SUSPECT, "404 without words" },
+	{ 404, -1, "Connection closed", VERDICT_SUSPECT, "404 without words" },
+	{ 404, -1, "Session ID is required", VERDICT_SUSPECT,
+	    "404, words about some session" },
+	{ 404, -1, "Browser session is closed", VERDICT_SUSPECT,
+	    "404, words about some session" },
+	/* 401 and 403. */
+	{ 401, -1, "Session not found", VERDICT_LOST,
+	    "401, the session is unknown" },
+	{ 403, -1, "Session not found", VERDICT_LOST,
+	    "403, the session is unknown" },
+	{ 401, -1, "Session terminated, log in", VERDICT_ANSWER,
+	    "401, sign in again" },
+	{ 403, -1, "Session expired, sign in", VERDICT_ANSWER,
+	    "403, sign in again" },
+	{ 401, -1, "session user mismatch", VERDICT_LOST,
+	    "401, the session is another user's" },
+	{ 403, -1, "session access denied", VERDICT_LOST,
+	    "403, the session is another user's" },
+	{ 401, -1, "Session ID is required", VERDICT_SUSPECT,
+	    "401, it misses the session id" },
+	{ 403, -1, "Session ID is required", VERDICT_ANSWER, "403" },
+	{ 401, -1, "Browser session is closed", VERDICT_ANSWER, "401" },
+	{ 401, -1, "no", VERDICT_ANSWER, "401" },
+	{ 403, -1, "no", VERDICT_ANSWER, "403" },
+	/* The other refusals. */
+	{ 400, -1, "Session not found", VERDICT_LOST,
+	    "400, the session is unknown" },
+	{ 400, -1, "Session ID is required", VERDICT_SUSPECT,
+	    "400, it misses the session id" },
+	{ 422, -1, "Session ID is required", VERDICT_SUSPECT,
+	    "422, it misses the session id" },
+	{ 400, -1, "Browser session is closed", VERDICT_SUSPECT,
+	    "400, words about some session" },
+	{ 422, -1, "Browser session is closed", VERDICT_SUSPECT,
+	    "422, words about some session" },
+	{ 400, -1, "session user mismatch", VERDICT_ANSWER, "an error" },
+	{ 400, -1, "no", VERDICT_ANSWER, "an error" },
+	{ 405, -1, "Session not found", VERDICT_ANSWER,
+	    "405, it is not offered" },
+	{ 409, -1, "Session not found", VERDICT_ANSWER, "409" },
+	{ 429, -1, "Session not found", VERDICT_RETRY, "429" },
+	{ 410, -1, "Session not found", VERDICT_LOST,
+	    "refused, the session is unknown" },
+	{ 422, -1, "Session not found", VERDICT_LOST,
+	    "refused, the session is unknown" },
+	{ 499, -1, "Server not initialized", VERDICT_LOST,
+	    "refused, the session is unknown" },
+	{ 410, -1, "Session ID is required", VERDICT_ANSWER, "an error" },
+	{ 410, -1, "no", VERDICT_ANSWER, "an error" },
+	/* Server errors. */
+	{ 500, -1, "Session not found", VERDICT_LOST,
+	    "a server error, the session is unknown" },
+	{ 503, -1, "Session not found", VERDICT_LOST,
+	    "a server error, the session is unknown" },
+	{ 599, -1, "initialize first", VERDICT_LOST,
+	    "a server error, the session is unknown" },
+	{ 502, -1, "Session not found", VERDICT_RETRY, "502" },
+	{ 504, -1, "Session not found", VERDICT_RETRY, "504" },
+	{ 503, -1, "Browser session is closed", VERDICT_RETRY, "503" },
+	{ 500, -1, "Browser session is closed", VERDICT_SUSPECT,
+	    "a server error, words about some session" },
+	{ 500, -1, "Session ID is required", VERDICT_ANSWER, "an error" },
+	{ 501, -1, "no", VERDICT_ANSWER, "an error" },
 };
 
 static struct frame *
-error_frame(const char *id, int code, const char *message)
+parsed(char *text)
 {
-	char *text = xasprintf("{\"jsonrpc\":\"2.0\"%s%s,\"error\":{\"code\":"
-			       "%d,\"message\":\"%s\"}}",
-	    id == NULL ? "" : ",\"id\":", id == NULL ? "" : id, code, message);
 	struct frame *f = frame_copy(span_of(text));
 
-	ck_assert_int_eq(msg_parse(f, 10), MSG_OK);
+	ck_assert_msg(msg_parse(f, 10) == MSG_OK, "%s", text);
 	free(text);
 	return f;
 }
 
+static struct frame *
+error_frame(const char *id, int code, const char *message)
+{
+	return parsed(
+	    xasprintf("{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,"
+		      "\"message\":\"%s\"}}",
+		id, code, message));
+}
+
+static struct frame *
+result_frame(const char *result)
+{
+	return parsed(xasprintf("{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":%s}",
+	    result));
+}
+
+static struct facts
+answered(int status)
+{
+	return (struct facts){ .ending = ENDING_COMPLETE,
+		.sent = true,
+		.had_session = true,
+		.status = status,
+		.media = MEDIA_JSON,
+		.retry_after_ms = -1 };
+}
+
+/* The id of the answer never counts. */
 START_TEST(test_errors)
 {
-	struct facts facts = { .status = errors[_i].status,
-		.had_session = errors[_i].had_session == SESSION,
-		.media = MEDIA_JSON,
-		.sent = true };
-	struct frame *f = error_frame(errors[_i].id, errors[_i].code,
-	    errors[_i].message);
+	static const char *const ids[] = { "7", "null", "\"server-error\"",
+		"8" };
+	struct facts facts = answered(errors[_i].status);
+	struct frame *f;
+	struct ruling r;
+	int i;
 
-	ck_assert_int_eq(verdict_error(&facts, f, span_of("7")),
-	    errors[_i].want);
+	for (i = 0; i < COUNT(ids); i++) {
+		f = error_frame(ids[i], errors[_i].code, errors[_i].message);
+		r = verdict_error(&facts, f, span_of("7"), &no_rules);
+		ck_assert_msg(r.verdict == errors[_i].want, "%d %s: %s",
+		    facts.status, errors[_i].message, verdict_names[r.verdict]);
+		ck_assert_str_eq(r.rule, errors[_i].rule);
+		frame_unref(f);
+	}
+}
+END_TEST
+
+/* Just after a renewal of ours, in-band: not ready is not lost. */
+static const struct {
+	int status;
+	const char *message;
+	enum verdict want;
+} fresh[] = {
+	{ 200, "Server not initialized", VERDICT_UNREADY },
+	{ 200, "initialize first", VERDICT_UNREADY },
+	{ 299, "Invalid request parameters", VERDICT_UNREADY },
+	{ 200, "INVALID request parameters", VERDICT_UNREADY },
+	{ 200, "Invalid request parameters: x", VERDICT_ANSWER },
+	{ 200, "Invalid request parameter", VERDICT_ANSWER },
+	{ 200, "Session not found", VERDICT_SUSPECT },
+	{ 200, "Session terminated", VERDICT_LOST },
+	{ 400, "Server not initialized", VERDICT_LOST },
+	{ 400, "Invalid request parameters", VERDICT_ANSWER },
+	{ 404, "initialize first", VERDICT_LOST },
+};
+
+START_TEST(test_fresh)
+{
+	struct facts facts = answered(fresh[_i].status);
+	struct frame *f = error_frame("7", -32602, fresh[_i].message);
+
+	facts.fresh = true;
+	ck_assert_msg(verdict_error(&facts, f, span_of("7"), &no_rules)
+			  .verdict == fresh[_i].want,
+	    "%s", fresh[_i].message);
 	frame_unref(f);
 }
 END_TEST
 
+/* Where the words of an error may stand, and where not. */
+static const struct {
+	const char *error;
+	enum verdict want;
+} members[] = {
+	{ "{\"code\":1,\"message\":\"Session not found\"}", VERDICT_LOST },
+	{ "{\"code\":1,\"message\":\"\\u0053ession not f\\u006fund\"}",
+	    VERDICT_LOST },
+	{ "{\"code\":1,\"mess\\u0061ge\":\"Session not found\"}",
+	    VERDICT_LOST },
+	{ "{\"code\":1,\"message\":\"x\",\"data\":{\"message\":"
+	  "\"Session not found\"}}",
+	    VERDICT_LOST },
+	{ "{\"code\":1,\"message\":\"x\",\"data\":"
+	  "\"Session not found\"}",
+	    VERDICT_LOST },
+	{ "{\"code\":1,\"message\":\"x\",\"data\":"
+	  "{\"requiresReinitialize\":true}}",
+	    VERDICT_LOST },
+	{ "{\"code\":1,\"message\":\"x\",\"data\":"
+	  "{\"requiresReinitialize\":\"true\"}}",
+	    VERDICT_ANSWER },
+	{ "{\"code\":1,\"message\":\"x\",\"data\":{\"input\":"
+	  "\"Session not found\"}}",
+	    VERDICT_ANSWER },
+	{ "{\"code\":1,\"message\":\"x\",\"data\":[\"Session not "
+	  "found\"]}",
+	    VERDICT_ANSWER },
+	{ "{\"code\":1,\"message\":\"x\",\"data\":{\"a\":{\"message\":"
+	  "\"Session not found\"}}}",
+	    VERDICT_ANSWER },
+	{ "{\"code\":1,\"message\":\"Session not\",\"data\":\"found\"}",
+	    VERDICT_ANSWER },
+	{ "{\"code\":1,\"message\":\"\"}", VERDICT_ANSWER },
+};
+
+START_TEST(test_members)
+{
+	struct facts facts = answered(400);
+	struct frame
+	    *f = parsed(xasprintf("{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":%s}",
+		members[_i].error));
+
+	ck_assert_msg(verdict_error(&facts, f, span_of("7"), &no_rules)
+			  .verdict == members[_i].want,
+	    "%s", members[_i].error);
+	frame_unref(f);
+}
+END_TEST
+
+/* Endings, shapes and verbs of an answer that is no message. */
 static const struct {
 	enum ending ending;
 	bool sent;
 	int status;
 	int had_session;
 	enum media media;
+	enum verb verb;
 	const char *body;
 	enum verdict want;
+	const char *rule;
 } bare[] = {
 	/* Nothing was sent. */
-	{ ENDING_RESOLVE, false, 0, SESSION, MEDIA_NONE, "", VERDICT_RETRY },
-	{ ENDING_CONNECT, false, 0, SESSION, MEDIA_NONE, "", VERDICT_RETRY },
-	{ ENDING_CUT, false, 0, SESSION, MEDIA_NONE, "", VERDICT_RETRY },
-	/* It may have been. */
-	{ ENDING_CUT, true, 0, SESSION, MEDIA_NONE, "", VERDICT_FAIL },
-	{ ENDING_CUT, true, 404, SESSION, MEDIA_NONE, "", VERDICT_FAIL },
-	{ ENDING_IDLE, true, 200, SESSION, MEDIA_SSE, "", VERDICT_FAIL },
-	{ ENDING_ABORTED, true, 404, SESSION, MEDIA_NONE, "", VERDICT_FAIL },
-	/* Not worth a second try. */
-	{ ENDING_TLS, false, 0, SESSION, MEDIA_NONE, "", VERDICT_FAIL },
-	{ ENDING_PROXY, false, 407, SESSION, MEDIA_NONE, "", VERDICT_FAIL },
-	{ ENDING_CONFIG, false, 0, SESSION, MEDIA_NONE, "", VERDICT_FAIL },
-	{ ENDING_DENIED, false, 0, SESSION, MEDIA_NONE, "", VERDICT_FAIL },
-	/* 404 with a session, in any dress. */
-	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_NONE, "", VERDICT_LOST },
-	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, "<p>Not Found",
-	    VERDICT_LOST },
-	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_JSON, "{\"detail\":1}",
-	    VERDICT_LOST },
-	{ ENDING_COMPLETE, true, 404, NO_SESSION, MEDIA_NONE, "",
-	    VERDICT_FAIL },
-	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_OTHER,
-	    "session terminated before the request completed",
-	    VERDICT_LOST_MAYBE },
-	{ ENDING_COMPLETE, true, 404, NO_SESSION, MEDIA_OTHER,
-	    "session terminated before the request completed", VERDICT_FAIL },
-	/* Plain words. */
-	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_OTHER,
-	    "Invalid or expired session", VERDICT_LOST },
-	{ ENDING_COMPLETE, true, 422, SESSION, MEDIA_NONE,
-	    "{\"m\":\"SESSION TERMINATED\"}", VERDICT_LOST },
-	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_HTML,
-	    "Invalid or expired session", VERDICT_FAIL },
-	{ ENDING_COMPLETE, true, 400, NO_SESSION, MEDIA_OTHER,
-	    "Invalid or expired session", VERDICT_FAIL },
-	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_OTHER, "Bad Request",
-	    VERDICT_FAIL },
-	{ ENDING_COMPLETE, true, 500, SESSION, MEDIA_OTHER,
-	    "Session terminated", VERDICT_FAIL },
+	{ ENDING_RESOLVE, false, 0, SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_RETRY, "nothing was sent" },
+	{ ENDING_CONNECT, false, 0, SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_RETRY, "nothing was sent" },
+	{ ENDING_CUT, false, 0, SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_RETRY, "nothing was sent" },
+	/* It may have been: not even the words count. */
+	{ ENDING_CUT, true, 0, SESSION, MEDIA_NONE, VERB_POST, "", VERDICT_FAIL,
+	    "cut before the answer" },
+	{ ENDING_CUT, true, 404, SESSION, MEDIA_NONE, VERB_POST,
+	    "Session not found", VERDICT_FAIL, "cut before the answer" },
+	{ ENDING_IDLE, true, 200, SESSION, MEDIA_SSE, VERB_POST, "",
+	    VERDICT_FAIL, "no answer" },
+	{ ENDING_ABORTED, true, 404, SESSION, MEDIA_NONE, VERB_POST,
+	    "Session not found", VERDICT_FAIL, "no answer" },
+	{ ENDING_TLS, false, 0, SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_FAIL, "no answer" },
+	{ ENDING_PROXY, false, 407, SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_FAIL, "no answer" },
+	{ ENDING_CONFIG, false, 0, SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_FAIL, "no answer" },
+	{ ENDING_DENIED, false, 0, SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_FAIL, "no answer" },
+	/* 404. */
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_SUSPECT, "404 without words" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_NONE, VERB_GET, "",
+	    VERDICT_SUSPECT, "404 without words" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_NONE, VERB_GET,
+	    "no such session", VERDICT_LOST, "404, the session is unknown" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_NONE, VERB_DELETE,
+	    "no such session", VERDICT_FAIL, "no message in the answer" },
+	{ ENDING_COMPLETE, true, 404, NO_SESSION, MEDIA_NONE, VERB_POST,
+	    "no such session", VERDICT_FAIL, "no message in the answer" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST,
+	    "Session terminated", VERDICT_SUSPECT, "404, a web page" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_JSON, VERB_POST,
+	    "{\"detail\":1}", VERDICT_SUSPECT, "404 without words" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_OTHER, VERB_POST,
+	    "{\"error\":{\"code\":-32601,\"message\":\"no\"}}", VERDICT_FAIL,
+	    "404, method, tool or resource not found" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_OTHER, VERB_POST,
+	    "{\"jsonRpcError\":{\"code\":-32601,\"message\":\"no\"}}",
+	    VERDICT_FAIL, "404, method, tool or resource not found" },
+	/* Web pages. */
+	{ ENDING_COMPLETE, true, 200, SESSION, MEDIA_HTML, VERB_POST,
+	    "Session terminated", VERDICT_FAIL, "the body is a web page" },
+	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_NONE, VERB_POST,
+	    " \n<p>Session terminated", VERDICT_FAIL,
+	    "the body is a web page" },
+	{ ENDING_COMPLETE, true, 502, SESSION, MEDIA_HTML, VERB_POST, "x",
+	    VERDICT_RETRY, "the body is a web page" },
+	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_HTML, VERB_POST,
+	    "{\"error\":\"Session not found\"}", VERDICT_LOST,
+	    "400, the session is unknown" },
+	/* Only what one can see of it counts, and that only against it. */
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST,
+	    "<p>404 page not found</p>", VERDICT_FAIL,
+	    "the words are not about a lost session" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST,
+	    "404 page not found", VERDICT_FAIL,
+	    "the words are not about a lost session" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST,
+	    "<i>404</i> page not found", VERDICT_SUSPECT, "404, a web page" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST,
+	    "<SCRIPT a>404 page not found</script >", VERDICT_SUSPECT,
+	    "404, a web page" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST,
+	    "<style>x</style><p>404 page not found", VERDICT_FAIL,
+	    "the words are not about a lost session" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST,
+	    "<style>404 page not found", VERDICT_SUSPECT, "404, a web page" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST,
+	    "<scripts>404 page not found", VERDICT_FAIL,
+	    "the words are not about a lost session" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST,
+	    "<!-- > 404 page not found -->", VERDICT_SUSPECT,
+	    "404, a web page" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST,
+	    "<!-- 404 page not found", VERDICT_SUSPECT, "404, a web page" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST,
+	    "<!-- x -->404 page not found", VERDICT_FAIL,
+	    "the words are not about a lost session" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST, "<",
+	    VERDICT_SUSPECT, "404, a web page" },
+	/* Plain words, and what is no JSON in the end. */
+	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_OTHER, VERB_POST,
+	    "\xEF\xBB\xBF \r\nSession not found\r\n", VERDICT_LOST,
+	    "400, the session is unknown" },
+	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_JSON, VERB_POST,
+	    "\xEF\xBB\xBF{\"error\":\"Session not found\"}\n", VERDICT_LOST,
+	    "400, the session is unknown" },
+	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_JSON, VERB_POST,
+	    "{\"error\":\"Session not found \xFF\"}", VERDICT_LOST,
+	    "400, the session is unknown" },
+	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_JSON, VERB_POST,
+	    "{\"error\":\"Session not found\",\"stackTrace\":[\"x",
+	    VERDICT_SUSPECT, "400, words about some session" },
+	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_JSON, VERB_POST,
+	    "{\"error\":{\"code\":-32601,\"data\":{\"requiresReinitialize\""
+	    ":true}},\"x\":",
+	    VERDICT_FAIL, "no message in the answer" },
+	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_JSON, VERB_POST,
+	    "{\"stackTrace\":\"Session not found\"}", VERDICT_FAIL,
+	    "no message in the answer" },
+	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_JSON, VERB_POST,
+	    "{\"data\":\"Session not found\"}", VERDICT_FAIL,
+	    "no message in the answer" },
+	{ ENDING_COMPLETE, true, 400, NO_SESSION, MEDIA_OTHER, VERB_POST,
+	    "Invalid or expired session", VERDICT_FAIL,
+	    "no message in the answer" },
+	{ ENDING_COMPLETE, true, 200, SESSION, MEDIA_SSE, VERB_POST,
+	    "{\"error\":\"Session not found\"}", VERDICT_SUSPECT,
+	    "in-band: words of a lost session" },
 	/* The rest. */
-	{ ENDING_COMPLETE, true, 429, SESSION, MEDIA_NONE, "", VERDICT_RETRY },
-	{ ENDING_COMPLETE, true, 502, SESSION, MEDIA_HTML, "", VERDICT_RETRY },
-	{ ENDING_COMPLETE, true, 503, NO_SESSION, MEDIA_NONE, "",
-	    VERDICT_RETRY },
-	{ ENDING_COMPLETE, true, 504, SESSION, MEDIA_NONE, "", VERDICT_RETRY },
-	{ ENDING_COMPLETE, true, 500, SESSION, MEDIA_NONE, "", VERDICT_FAIL },
-	{ ENDING_COMPLETE, true, 501, SESSION, MEDIA_NONE, "", VERDICT_FAIL },
-	{ ENDING_COMPLETE, true, 200, SESSION, MEDIA_SSE, "", VERDICT_FAIL },
-	{ ENDING_COMPLETE, true, 202, SESSION, MEDIA_NONE, "", VERDICT_FAIL },
-	{ ENDING_COMPLETE, true, 401, SESSION, MEDIA_NONE, "", VERDICT_FAIL },
-	{ ENDING_COMPLETE, true, 410, SESSION, MEDIA_NONE, "", VERDICT_FAIL },
+	{ ENDING_COMPLETE, true, 429, SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_RETRY, "429" },
+	{ ENDING_COMPLETE, true, 503, NO_SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_RETRY, "refused for now" },
+	{ ENDING_COMPLETE, true, 502, NO_SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_RETRY, "refused for now" },
+	{ ENDING_COMPLETE, true, 504, NO_SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_RETRY, "refused for now" },
+	{ ENDING_COMPLETE, true, 429, NO_SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_RETRY, "refused for now" },
+	{ ENDING_COMPLETE, true, 500, SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_FAIL, "no message in the answer" },
+	{ ENDING_COMPLETE, true, 202, SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_FAIL, "no message in the answer" },
 };
 
 START_TEST(test_bare)
@@ -200,25 +461,281 @@ START_TEST(test_bare)
 		.status = bare[_i].status,
 		.had_session = bare[_i].had_session == SESSION,
 		.media = bare[_i].media,
+		.verb = bare[_i].verb,
 		.body = span_of(bare[_i].body) };
+	struct ruling r = verdict_bare(&facts, &no_rules);
 
-	ck_assert_int_eq(verdict_bare(&facts), bare[_i].want);
+	ck_assert_msg(r.verdict == bare[_i].want, "%d %s: %s", facts.status,
+	    bare[_i].body, verdict_names[r.verdict]);
+	ck_assert_str_eq(r.rule, bare[_i].rule);
 }
 END_TEST
 
-/* Only the span counts, not what is behind it. */
-START_TEST(test_says_lost)
+/* A body is a span: nothing behind it counts, and NULs do not end it. */
+START_TEST(test_spans)
 {
-	static const char text[] = "Session terminated";
-	struct span s = { text, sizeof text - 1 };
+	static const char text[] = "a\0Session terminated\0x";
+	struct facts facts = answered(400);
 
-	ck_assert(verdict_says_lost(s));
-	s.n--;
-	ck_assert(!verdict_says_lost(s));
-	ck_assert(!verdict_says_lost((struct span){ NULL, 0 }));
-	ck_assert(!verdict_says_lost(span_of("session")));
-	ck_assert(verdict_says_lost((struct span){
-	    "a\0session terminated", 20 }));
+	facts.body = (struct span){ text, sizeof text - 1 };
+	ck_assert_int_eq(verdict_bare(&facts, &no_rules).verdict, VERDICT_LOST);
+	facts.body.n = 19;
+	ck_assert_int_eq(verdict_bare(&facts, &no_rules).verdict, VERDICT_FAIL);
+	facts.body = (struct span){ NULL, 0 };
+	ck_assert_int_eq(verdict_bare(&facts, &no_rules).verdict, VERDICT_FAIL);
+}
+END_TEST
+
+/* A result only counts when it is a short error, and only for those who said
+ * that it does. */
+static const struct {
+	const char *result;
+	bool had_session;
+	enum verdict want; /* with in_results */
+	bool hint;         /* without */
+} results[] = {
+	{ "{\"content\":[{\"type\":\"text\",\"text\":\"Session terminated\"}],"
+	  "\"isError\":true}",
+	    true, VERDICT_LOST, true },
+	{ "{\"isError\":true,\"content\":[{\"text\":\"x\"},{\"text\":"
+	  "\"invalid or expired session\"}]}",
+	    true, VERDICT_LOST, true },
+	{ "{\"isError\":true,\"content\":[{\"text\":\"MCP session not "
+	  "found\"}]}",
+	    true, VERDICT_LOST, true },
+	{ "{\"isError\":true,\"content\":[{\"text\":\"Server not "
+	  "initialized\"}]}",
+	    true, VERDICT_LOST, true },
+	{ "{\"isError\":true,\"content\":[{\"text\":\"{\\\"error\\\":"
+	  "\\\"Session not found\\\"}\"}]}",
+	    true, VERDICT_LOST, true },
+	{ "{\"isError\":true,\"content\":[{\"text\":\"{\\\"data\\\":"
+	  "\\\"Session not found\\\"}\"}]}",
+	    true, VERDICT_ANSWER, false },
+	{ "{\"isError\":true,\"content\":[{\"text\":\"Session terminated "
+	  "before the request completed\"}]}",
+	    true, VERDICT_LOST_MAYBE, true },
+	{ "{\"isError\":true,\"content\":[{\"text\":\"Session not found\"}]}",
+	    false, VERDICT_ANSWER, false },
+	{ "{\"isError\":false,\"content\":[{\"text\":\"Session not found\"}]}",
+	    true, VERDICT_ANSWER, false },
+	{ "{\"isError\":\"true\",\"content\":[{\"text\":\"Session not "
+	  "found\"}]}",
+	    true, VERDICT_ANSWER, false },
+	{ "{\"content\":[{\"text\":\"Session not found\"}]}", true,
+	    VERDICT_ANSWER, false },
+	{ "{\"isError\":true,\"content\":[{\"text\":\"browser session not "
+	  "found\"}]}",
+	    true, VERDICT_ANSWER, false },
+	{ "{\"isError\":true,\"content\":[{\"text\":\"Session not found, it "
+	  "already exists\"}]}",
+	    true, VERDICT_ANSWER, false },
+	{ "{\"isError\":true,\"content\":[{\"text\":\"Session id is "
+	  "required\"}]}",
+	    true, VERDICT_ANSWER, false },
+	{ "{\"isError\":true,\"structuredContent\":{\"text\":\"Session not "
+	  "found\"}}",
+	    true, VERDICT_ANSWER, false },
+	{ "{\"isError\":true,\"content\":\"Session not found\"}", true,
+	    VERDICT_ANSWER, false },
+	{ "{\"isError\":true,\"content\":[1,null,{\"text\":7}]}", true,
+	    VERDICT_ANSWER, false },
+	{ "{\"isError\":true,\"content\":[{\"text\":\"our word: void\"}]}",
+	    true, VERDICT_ANSWER, false },
+	{ "[]", true, VERDICT_ANSWER, false },
+	{ "\"Session terminated\"", true, VERDICT_ANSWER, false },
+};
+
+START_TEST(test_results)
+{
+	const struct verdict_rules in = { NULL, 0, true };
+	struct facts facts = answered(200);
+	struct frame *f = result_frame(results[_i].result);
+	bool hint = !results[_i].hint;
+	struct ruling r;
+
+	facts.had_session = results[_i].had_session;
+	r = verdict_result(&facts, f, &no_rules, &hint);
+	ck_assert_int_eq(r.verdict, VERDICT_ANSWER);
+	ck_assert_msg(hint == results[_i].hint, "%s", results[_i].result);
+	hint = true;
+	r = verdict_result(&facts, f, &in, &hint);
+	ck_assert_msg(r.verdict == results[_i].want, "%s: %s",
+	    results[_i].result, verdict_names[r.verdict]);
+	ck_assert(!hint);
+	ck_assert(*r.rule != '\0');
+	frame_unref(f);
+}
+END_TEST
+
+/* 8 KiB may be a refusal; a byte more is content. */
+START_TEST(test_result_size)
+{
+	static const char start[] = "{\"isError\":true,\"content\":[{\"text\":"
+				    "\"Session terminated\",\"x\":\"";
+	static const char end[] = "\"}]}";
+	struct facts facts = answered(200);
+	struct frame *f;
+	struct buf b;
+	bool hint;
+	int over;
+
+	for (over = 0; over < 2; over++) {
+		buf_init(&b, 0);
+		buf_adds(&b, start);
+		while (b.n + sizeof end - 1 < 8192 + (size_t)over)
+			buf_addc(&b, 'x');
+		buf_adds(&b, end);
+		f = result_frame(buf_str(&b));
+		verdict_result(&facts, f, &no_rules, &hint);
+		ck_assert_int_eq(hint, over == 0);
+		frame_unref(f);
+		buf_free(&b);
+	}
+}
+END_TEST
+
+static regex_t patterns[2];
+
+static void
+compile(void)
+{
+	const int flags = REG_EXTENDED | REG_ICASE | REG_NOSUB;
+
+	ck_assert_int_eq(regcomp(&patterns[0], "^our word: (void|null)", flags),
+	    0);
+	ck_assert_int_eq(regcomp(&patterns[1], "tenant .* asleep", flags), 0);
+}
+
+static void
+release(void)
+{
+	regfree(&patterns[0]);
+	regfree(&patterns[1]);
+}
+
+START_TEST(test_patterns)
+{
+	static const struct {
+		int status;
+		const char *message;
+		enum verdict want;
+	} cases[] = {
+		{ 200, "OUR word: void", VERDICT_LOST },
+		{ 500, "Tenant 7 is asleep", VERDICT_LOST },
+		{ 429, "tenant 7 is asleep", VERDICT_LOST },
+		{ 401, "tenant 7 is asleep, log in", VERDICT_LOST },
+		{ 200, "our word: avoid", VERDICT_ANSWER },
+		{ 200, "", VERDICT_ANSWER },
+		{ 404, "tenant asleep, already initialized", VERDICT_ANSWER },
+		{ 200,
+		    "tenant x asleep: session terminated before the request "
+		    "completed",
+		    VERDICT_LOST_MAYBE },
+	};
+	const struct verdict_rules mine = { patterns, 2, false };
+	struct facts facts;
+	struct frame *f;
+	int i;
+
+	compile();
+	for (i = 0; i < COUNT(cases); i++) {
+		facts = answered(cases[i].status);
+		f = error_frame("7", 1, cases[i].message);
+		ck_assert_msg(verdict_error(&facts, f, span_of("7"), &mine)
+				  .verdict == cases[i].want,
+		    "%s", cases[i].message);
+		facts.had_session = false;
+		ck_assert_int_ne(verdict_error(&facts, f, span_of("7"), &mine)
+				     .verdict,
+		    VERDICT_LOST);
+		frame_unref(f);
+	}
+	release();
+}
+END_TEST
+
+START_TEST(test_patterns_bare)
+{
+	static const char nul[] = "\0tenant\0x asleep";
+	const struct verdict_rules mine = { patterns, 2, false };
+	struct facts facts = answered(400);
+	struct buf b;
+	size_t over;
+
+	compile();
+	facts.body = span_of("<p>tenant <b>7</b> is asleep</p>");
+	ck_assert_int_eq(verdict_bare(&facts, &mine).verdict, VERDICT_LOST);
+	facts.body = (struct span){ nul, sizeof nul - 1 };
+	ck_assert_int_eq(verdict_bare(&facts, &mine).verdict, VERDICT_LOST);
+	/* 16 KiB are looked at: the last byte decides. */
+	for (over = 0; over < 2; over++) {
+		buf_init(&b, 0);
+		while (b.n < 16 * 1024 - 15 + over)
+			buf_addc(&b, 'x');
+		buf_adds(&b, "tenant 7 asleep");
+		facts.body = buf_span(&b);
+		ck_assert_int_eq(verdict_bare(&facts, &mine).verdict,
+		    over == 0 ? VERDICT_LOST : VERDICT_FAIL);
+		buf_free(&b);
+	}
+	release();
+}
+END_TEST
+
+START_TEST(test_patterns_results)
+{
+	struct verdict_rules mine = { patterns, 2, false };
+	struct facts facts = answered(200);
+	struct frame *f = result_frame(
+	    "{\"isError\":true,\"content\":[{\"text\":\"our word: void\"}]}");
+	bool hint = true;
+
+	compile();
+	ck_assert_int_eq(verdict_result(&facts, f, &mine, &hint).verdict,
+	    VERDICT_ANSWER);
+	ck_assert(!hint);
+	mine.in_results = true;
+	ck_assert_int_eq(verdict_result(&facts, f, &mine, &hint).verdict,
+	    VERDICT_LOST);
+	frame_unref(f);
+	release();
+}
+END_TEST
+
+static void
+add_times(struct buf *b, const char *text, size_t bytes)
+{
+	size_t start = b->n;
+
+	while (b->n - start < bytes)
+		buf_adds(b, text);
+}
+
+/* What a hostile server may send up to the cap costs little: linear time.
+ * The bound has room for slow machines and checkers; a scan that is not
+ * linear takes minutes. */
+START_TEST(test_time)
+{
+	static const char *const pieces[] = { "a ", "session ", "\"", "'a ",
+		"' ", "'a'", "A_", "a.b ", "{\"a\":", "[", "<", "<a>",
+		"<script>", "<!--", "http://a ", "no session is found ",
+		"initialize ", "\xE2\x80\x99", "{\"error\":", "x-x ", "X_x    ",
+		"\"error\":\"a\"," };
+	struct facts facts = answered(404);
+	struct buf b;
+	clock_t start = clock();
+	int i;
+
+	for (i = 0; i < COUNT(pieces); i++) {
+		buf_init(&b, 0);
+		buf_addc(&b, i % 2 == 0 ? '{' : ' ');
+		add_times(&b, pieces[i], 256 * 1024);
+		facts.body = buf_span(&b);
+		verdict_bare(&facts, &no_rules);
+		buf_free(&b);
+	}
+	ck_assert_int_lt((clock() - start) / CLOCKS_PER_SEC, 20);
 }
 END_TEST
 
@@ -280,9 +797,18 @@ main(void)
 	SRunner *sr;
 	int failures;
 
+	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_errors, 0, COUNT(errors));
+	tcase_add_loop_test(tc, test_fresh, 0, COUNT(fresh));
+	tcase_add_loop_test(tc, test_members, 0, COUNT(members));
 	tcase_add_loop_test(tc, test_bare, 0, COUNT(bare));
-	tcase_add_test(tc, test_says_lost);
+	tcase_add_test(tc, test_spans);
+	tcase_add_loop_test(tc, test_results, 0, COUNT(results));
+	tcase_add_test(tc, test_result_size);
+	tcase_add_test(tc, test_patterns);
+	tcase_add_test(tc, test_patterns_bare);
+	tcase_add_test(tc, test_patterns_results);
+	tcase_add_test(tc, test_time);
 	tcase_add_loop_test(tc, test_media, 0, COUNT(types));
 	tcase_add_test(tc, test_session_ok);
 	suite_add_tcase(s, tc);

@@ -136,8 +136,24 @@ calls_drop(struct calls *t, struct call *c)
 	if (c->leg != NULL)
 		c->leg->call = NULL;
 	frame_unref(c->frame);
+	frame_unref(c->sent);
 	frame_unref(c->refusal);
+	frame_unref(c->verdict);
+	generation_unref(c->suspect);
 	free(c);
+}
+
+struct call *
+calls_find_sent(const struct calls *t, struct span id)
+{
+	struct call *c;
+
+	if (id.p == NULL)
+		return NULL;
+	for (c = t->first; c != NULL; c = c->next)
+		if (c->sent != NULL && msg_id_same(c->sent->id, id))
+			return c;
+	return NULL;
 }
 
 static struct leg **

@@ -8,15 +8,21 @@
 #ifndef MCPSPLICE_WIRE_CALLS_H
 #define MCPSPLICE_WIRE_CALLS_H
 
-#include "base/frame.h"
+#include "wire/verdict.h"
 
 /* What the server calls a session, and what we count as one. Refcounted:
  * a leg keeps the generation it was sent with. */
 struct generation {
 	unsigned refs;
 	uint64_t number;
-	char *session; /* NULL: the server keeps none */
-	char *version; /* NULL until negotiated */
+	char *session;     /* NULL: the server keeps none */
+	char *version;     /* NULL until negotiated */
+	int64_t ready_at;  /* initialized was taken; 0: not yet */
+	int64_t served_at; /* the latest answer in it; 0: none */
+	unsigned refused;  /* calls it refused as lost */
+	unsigned helped;   /* calls that were refused before and worked in it */
+	bool lost;         /* known to be gone, not renewed yet */
+	bool reminded;     /* initialized was sent again, as it was not taken */
 };
 
 struct generation *generation_new(uint64_t number);
@@ -27,6 +33,7 @@ enum call_state {
 	CALL_HELD,    /* not sent yet */
 	CALL_RUNNING, /* has a leg, which is live or goes out later */
 	CALL_REFUSED, /* refused as lost: waits for the next generation */
+	CALL_SUSPECT, /* refused, perhaps as lost: waits for a ping */
 	CALL_ACCEPTED /* 202: the answer is due on another stream */
 };
 
@@ -35,20 +42,37 @@ struct call {
 	struct call *chain;
 	uint64_t hash;
 	struct frame *frame; /* the request */
+	struct frame *sent;  /* the same under an id of ours, if it was sent
+			      * like that */
 	enum call_state state;
 	bool cancelled;
-	bool replayed;
+	bool asked;      /* the user may have been asked on its behalf */
+	bool repeated;   /* sent again although it may have run */
+	bool unready;    /* sent again to a session that was too new */
+	bool progressed; /* progress is the latest that was passed on */
+	double progress;
+	uint64_t replayed; /* the latest generation it was sent again in, as
+			    * refused by one before; 0: none */
+	unsigned flaps;    /* sent again to the same generation, as refused */
+	int64_t flaps_end;
+	int64_t lost_at;  /* refused as lost for the first time; 0: not */
 	int64_t again_at; /* CALL_ACCEPTED: given up then */
 	struct leg *leg;
 	struct frame *refusal; /* the server's own words, NULL if none */
+	struct frame *verdict; /* CALL_SUSPECT without a refusal: our error */
+	struct generation *suspect; /* CALL_SUSPECT: which one it doubts */
+	int status;                 /* of the refusal */
+	const char *rule;           /* that made it one; static */
 };
 
 enum leg_kind {
-	LEG_CALL,   /* a request of the client */
-	LEG_OPEN,   /* an initialize: the client's or our own */
-	LEG_READY,  /* notifications/initialized */
-	LEG_NOTE,   /* a notification or an answer of the client */
-	LEG_LISTEN, /* the GET stream */
+	LEG_CALL,    /* a request of the client */
+	LEG_OPEN,    /* an initialize: the client's or our own */
+	LEG_READY,   /* notifications/initialized */
+	LEG_NOTE,    /* a notification or an answer of the client */
+	LEG_LISTEN,  /* the GET stream */
+	LEG_PING,    /* of our own: does the session live? */
+	LEG_RESTORE, /* what the session before was told, of our own */
 	LEG_DELETE
 };
 
@@ -62,11 +86,18 @@ struct leg {
 	struct frame *body;       /* what is POSTed; NULL for a GET */
 	struct buf last_event_id; /* where a GET goes on */
 	unsigned tries;
-	bool live;        /* an exchange is under way */
-	int64_t retry_ms; /* the stream's own, -1: none */
-	bool asked;       /* a question came from elsewhere meanwhile */
-	bool spoke;       /* something but the answer came on it */
-	uint64_t asker;   /* LEG_NOTE: ticket of the question's stream, or 0 */
+	bool live;          /* an exchange is under way */
+	int64_t retry_ms;   /* the stream's own, -1: none */
+	bool spoke;         /* something but the answer came on it */
+	bool answered;      /* LEG_PING, LEG_RESTORE: its answer came */
+	bool after_delete;  /* LEG_OPEN: waits for a DELETE */
+	bool suspect;       /* LEG_NOTE, not live: refused, waits for a ping */
+	struct ruling said; /* what its error response means; rule NULL: none
+			     * came, or it is one of those that have a call */
+	int64_t silent_at;  /* LEG_CALL, live: too long without a word then */
+	unsigned silences;  /* how often it was */
+	int64_t dead_at; /* its session is gone and it is silent: given up; 0 */
+	uint64_t asker;  /* LEG_NOTE: ticket of the question's stream, or 0 */
 	int64_t window_end; /* retries end here; 0: not begun */
 	int64_t start_at;   /* not live: goes out then */
 	int64_t abort_at;   /* live: ended then; 0: never */
@@ -92,6 +123,9 @@ void calls_free(struct calls *t);
 struct call *calls_add(struct calls *t, struct frame *f);
 /* The open call with this id, or NULL. */
 struct call *calls_find(const struct calls *t, struct span id);
+/* The open call that was sent under this id of ours, or NULL. It is looked
+ * for, not found by a hash. */
+struct call *calls_find_sent(const struct calls *t, struct span id);
 /* Removes and frees it; its leg, if any, lives on without a call. */
 void calls_drop(struct calls *t, struct call *c);
 

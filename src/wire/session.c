@@ -1,7 +1,7 @@
 /*
  * The session reducer: inputs in, actions out, timers, and the end. What an
- * input means is decided in session_client.c, session_server.c,
- * session_renew.c and session_listen.c; session_state.h lists who does what.
+ * input means is decided in the other session_*.c; session_state.h lists who
+ * does what.
  *
  * Invariants: a call in the table has had no answer yet; a leg that is live
  * has exactly one exchange under way, named by its ticket; a frame that is
@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "wire/json.h"
+
 struct session *
 session_new(const struct session_config *config)
 {
@@ -21,8 +23,10 @@ session_new(const struct session_config *config)
 
 	s->config = *config;
 	s->phase_deadline = s->drain_deadline = s->deadline = -1;
-	s->tell_at = -1;
+	s->tell_at = s->renew_at = s->memory_at = -1;
+	s->flapping_told_at = s->summed_at = -1;
 	s->told_at = INT64_MIN / 2;
+	s->tools = tools_new();
 	s->generation = generation_new(0);
 	s->reading = true;
 	s->listen.retry_ms = -1;
@@ -34,6 +38,8 @@ static void
 action_clear(struct action *a)
 {
 	frame_unref(a->frame);
+	frame_unref(a->other);
+	generation_unref(a->generation);
 	free(a->text);
 	memset(a, 0, sizeof *a);
 }
@@ -63,8 +69,14 @@ session_free(struct session *s)
 	frame_unref(s->opening);
 	frame_unref(s->ready);
 	frame_unref(s->last_refusal);
+	frame_unref(s->opened);
+	frame_unref(s->opened_before);
+	restore_clear(&s->restore);
+	tools_free(s->tools);
+	buf_free(&s->memory);
+	buf_free(&s->memory_tools);
 	generation_unref(s->generation);
-	free(s->former_version);
+	generation_unref(s->former);
 	free(s);
 }
 
@@ -114,6 +126,14 @@ session_start(struct session *s, struct leg *l)
 {
 	l->live = true;
 	l->start_at = 0;
+	s->active_at = s->now;
+	if (l->kind == LEG_CALL) {
+		l->silent_at = s->now + SILENT_MS;
+		session_due(s, l->silent_at);
+	} else if (l->kind == LEG_RESTORE) {
+		l->abort_at = s->now + RESTORE_MS;
+		session_due(s, l->abort_at);
+	}
 	action_add(s, ACTION_SEND)->ticket = l->ticket;
 }
 
@@ -143,7 +163,6 @@ session_again(struct session *s, struct leg *l, int64_t wait)
 	again->tries = l->tries + 1;
 	again->window_end = l->window_end;
 	again->spoke = l->spoke;
-	again->asked = l->asked;
 	again->retry_ms = l->retry_ms;
 	again->asker = l->asker;
 	buf_addspan(&again->last_event_id, buf_span(&l->last_event_id));
@@ -151,6 +170,26 @@ session_again(struct session *s, struct leg *l, int64_t wait)
 	session_due(s, again->start_at);
 	calls_leg_drop(&s->calls, l);
 	return again;
+}
+
+void
+session_ask(struct session *s, enum session_action_kind kind)
+{
+	struct action *a = action_add(s, kind);
+
+	if (s->opening != NULL)
+		a->frame = frame_ref(s->opening);
+	if (s->opened != NULL)
+		a->other = frame_ref(s->opened);
+}
+
+void
+session_keep(struct session *s, struct generation *g)
+{
+	struct action *a = action_add(s, ACTION_KEEP);
+
+	if (g != NULL)
+		a->generation = generation_ref(g);
 }
 
 /* Reading goes on while a question waits for the client's answer, however
@@ -181,11 +220,37 @@ fill_send(struct session_action *out, const struct leg *l)
 	out->last_event_id = buf_span(&l->last_event_id);
 	out->listen = l->kind == LEG_LISTEN;
 	out->control = l->kind != LEG_CALL && l->kind != LEG_LISTEN;
-	out->unsafe = l->call != NULL && !calls_safe(l->call->frame);
+	/* A ping shall meet the server, not the end of an old connection. */
+	out->unsafe = l->kind == LEG_PING ||
+	    (l->call != NULL && !calls_safe(l->call->frame));
 	if (l->kind == LEG_OPEN)
 		return;
 	out->session = span_of(l->generation->session);
 	out->version = span_of(l->generation->version);
+}
+
+static void
+fill_memory(const struct session *s, struct session_action *out)
+{
+	const struct action *a = &s->current;
+
+	if (a->frame != NULL)
+		out->version = json_get(a->frame->params, "protocolVersion");
+	if (a->other != NULL)
+		out->result = a->other->result;
+	out->tools = tools_list(s->tools);
+	out->frame = NULL;
+}
+
+static void
+fill_keep(const struct session *s, struct session_action *out)
+{
+	const struct generation *g = s->current.generation;
+
+	if (g == NULL)
+		return;
+	out->session = span_of(g->session);
+	out->version = span_of(g->version);
 }
 
 bool
@@ -206,6 +271,10 @@ session_next(struct session *s, struct session_action *out)
 		out->text = s->current.text;
 		out->on = s->current.on;
 		out->status = s->current.status;
+		if (out->kind == ACTION_RECALL || out->kind == ACTION_REMEMBER)
+			fill_memory(s, out);
+		else if (out->kind == ACTION_KEEP)
+			fill_keep(s, out);
 		if (out->kind != ACTION_SEND)
 			return true;
 		/* Dropped again within the same step: nothing to send. */
@@ -240,6 +309,7 @@ phase_name(enum phase phase)
 		"opening",
 		"opened",
 		"readying",
+		"restoring",
 		"live",
 		"renewing",
 		"dead",
@@ -272,6 +342,9 @@ phase_timeout(struct session *s)
 
 	switch (s->phase) {
 	case PHASE_OPENING:
+		if (session_from_memory(s, &silent))
+			break;
+		/* FALLTHROUGH */
 	case PHASE_RENEWING:
 		session_open_failed(s, &silent, NULL);
 		break;
@@ -302,8 +375,12 @@ leg_tick(struct session *s, struct leg *l)
 			session_abort(s, l);
 		return;
 	}
-	if (l->start_at > s->now)
+	if (l->suspect || l->start_at > s->now)
 		return;
+	if (l->kind == LEG_RESTORE && l->generation != s->generation) {
+		calls_leg_drop(&s->calls, l);
+		return;
+	}
 	if ((l->kind == LEG_NOTE || l->kind == LEG_READY) &&
 	    (l->generation != s->generation ||
 		(l->kind == LEG_READY && s->phase != PHASE_READYING))) {
@@ -324,6 +401,8 @@ leg_tick(struct session *s, struct leg *l)
 		}
 		generation_unref(l->generation);
 		l->generation = generation_ref(s->generation);
+		if (l->call->lost_at != 0)
+			l->call->replayed = s->generation->number;
 	}
 	session_start(s, l);
 }
@@ -361,6 +440,42 @@ call_tick(struct session *s, struct call *c)
 		    fault_from_facts(c->frame, &silent, s->config.host, NULL));
 }
 
+/* What remains due, from scratch. */
+static void
+session_due_all(struct session *s)
+{
+	struct leg *l;
+	struct call *c;
+
+	s->deadline = -1;
+	session_due(s, s->phase_deadline);
+	session_due(s, s->drain_deadline);
+	session_due(s, s->memory_at);
+	session_due(s, s->renew_at);
+	if (s->phase == PHASE_LIVE)
+		session_due(s, s->tell_at);
+	session_ping_due(s);
+	if (s->listen.state == LISTEN_WAITING)
+		session_due(s, s->listen.at);
+	for (c = s->calls.first; c != NULL; c = c->next)
+		if (c->state == CALL_ACCEPTED)
+			session_due(s, c->again_at);
+	for (l = s->calls.legs; l != NULL; l = l->next) {
+		if (!l->live) {
+			if (!l->suspect)
+				session_due(s, l->start_at);
+			continue;
+		}
+		if (l->abort_at != 0)
+			session_due(s, l->abort_at);
+		if (l->kind != LEG_CALL || l->call == NULL)
+			continue;
+		session_due(s, l->silent_at);
+		if (l->dead_at != 0)
+			session_due(s, l->dead_at);
+	}
+}
+
 static void
 session_tick(struct session *s)
 {
@@ -371,7 +486,11 @@ session_tick(struct session *s)
 		phase_timeout(s);
 	if (s->drain_deadline >= 0 && s->drain_deadline <= s->now)
 		drain_timeout(s);
+	if (s->memory_at >= 0 && s->memory_at <= s->now)
+		session_from_memory(s, NULL);
 	session_listen_tick(s);
+	session_renew_tick(s);
+	session_ping_tick(s);
 	session_tell_changes(s);
 	for (c = s->calls.first; c != NULL; c = after) {
 		after = c->next;
@@ -381,22 +500,7 @@ session_tick(struct session *s)
 		next = l->next;
 		leg_tick(s, l);
 	}
-	/* What remains due, from scratch. */
-	s->deadline = -1;
-	session_due(s, s->phase_deadline);
-	session_due(s, s->drain_deadline);
-	if (s->phase == PHASE_LIVE)
-		session_due(s, s->tell_at);
-	if (s->listen.state == LISTEN_WAITING || s->listen.state == LISTEN_LOST)
-		session_due(s, s->listen.at);
-	for (c = s->calls.first; c != NULL; c = c->next)
-		if (c->state == CALL_ACCEPTED)
-			session_due(s, c->again_at);
-	for (l = s->calls.legs; l != NULL; l = l->next)
-		if (!l->live)
-			session_due(s, l->start_at);
-		else if (l->abort_at != 0)
-			session_due(s, l->abort_at);
+	session_due_all(s);
 }
 
 /* --- the end --- */
@@ -509,6 +613,44 @@ session_broken(struct session *s)
 	session_close(s);
 }
 
+/* Connections may be dead without knowing it, and a network may be there
+ * again: what waits for a better time goes out now. */
+static void
+session_wake(struct session *s)
+{
+	struct leg *l;
+
+	session_listen_wake(s);
+	for (l = s->calls.legs; l != NULL; l = l->next)
+		if (!l->live && !l->suspect && l->tries > 0 &&
+		    (l->kind == LEG_CALL || l->kind == LEG_OPEN)) {
+			l->start_at = s->now;
+			session_due(s, s->now);
+		}
+	if (s->phase == PHASE_DEAD && s->from_memory) {
+		s->renew_at = s->now;
+		session_due(s, s->now);
+	}
+}
+
+/* A session that a process before us left behind. */
+static void
+session_orphan(struct session *s, const struct session_input *in)
+{
+	struct generation *g;
+
+	if (s->phase >= PHASE_CLOSING || !verdict_session_ok(in->session))
+		return;
+	g = generation_new(0);
+	g->session = xstrndup(in->session.p, in->session.n);
+	if (in->version.n > 0)
+		g->version = xstrndup(in->version.p, in->version.n);
+	session_note(s, LEVEL_INFO,
+	    "a session that was left behind at %s is ended", s->config.host);
+	session_delete(s, g);
+	generation_unref(g);
+}
+
 static void
 session_exit(struct session *s)
 {
@@ -527,7 +669,7 @@ session_step(struct session *s, const struct session_input *in)
 	s->random = in->random;
 	switch (in->kind) {
 	case INPUT_CLIENT:
-		s->listen.asleep = 0;
+		s->asleep = 0;
 		session_client(s, in->frame);
 		break;
 	case INPUT_BAD:
@@ -548,10 +690,23 @@ session_step(struct session *s, const struct session_input *in)
 	case INPUT_TICK:
 		session_tick(s);
 		break;
+	case INPUT_MEMORY:
+		session_remembered(s, in);
+		break;
+	case INPUT_LOOKED:
+		session_looked(s, in->rival);
+		break;
+	case INPUT_ORPHAN:
+		session_orphan(s, in);
+		break;
+	case INPUT_WAKE:
+		session_wake(s);
+		break;
 	default:
 		l = calls_leg_find(&s->calls, in->ticket);
 		if (l == NULL || !l->live)
 			break; /* stale: its leg was given up */
+		s->active_at = s->now;
 		if (in->kind == INPUT_HEAD)
 			session_head(s, l, in->facts);
 		else if (in->kind == INPUT_MESSAGE)
@@ -574,13 +729,14 @@ session_describe(const struct session *s, struct buf *out)
 		"off",
 		"refused by the server",
 		"waiting to reopen",
-		"session lost, renewal due",
+		"refused, asking whether the session lives",
 		"open",
 	};
 	static const char *const states[] = {
 		"held back",
 		"running",
 		"refused, waits for a new session",
+		"refused, asking whether the session lives",
 		"accepted",
 	};
 	const struct call *c;

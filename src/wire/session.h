@@ -29,7 +29,10 @@ struct session_config {
 	size_t max_result;        /* bytes of a line to the client; 0: any */
 	size_t max_held;          /* bytes of frames held back */
 	size_t max_inflight;
+	int64_t ping_interval_ms; /* 0: only where there is doubt */
+	struct verdict_rules rules;
 	enum session_replay replay;
+	bool memory;    /* somebody answers ACTION_RECALL */
 	bool handshake; /* do it for a client that does not */
 	bool fail;      /* exit 22 if an answer was our own error */
 };
@@ -47,6 +50,11 @@ enum session_input_kind {
 	INPUT_MESSAGE,  /* of ticket: a message of the server (a reference is
 	                 * taken) */
 	INPUT_DONE,     /* of ticket: the exchange is over */
+	INPUT_MEMORY,   /* the answer to ACTION_RECALL: result and tools of a
+			 * former start */
+	INPUT_LOOKED,   /* the answer to ACTION_LOOK: rival */
+	INPUT_ORPHAN,   /* session and version: one that is left behind */
+	INPUT_WAKE,     /* the machine slept, or its network changed */
 	INPUT_TICK      /* the deadline passed */
 };
 
@@ -63,16 +71,25 @@ struct session_input {
 	uint64_t size;
 	struct span id;
 	bool request;
+	struct span result, tools; /* MEMORY: raw JSON */
+	struct span session, version;
+	bool rival;
 };
 
 enum session_action_kind {
 	ACTION_NONE,
-	ACTION_SEND,  /* an exchange; done comes back for its ticket */
-	ACTION_ABORT, /* end the exchange of ticket */
-	ACTION_WRITE, /* frame to the client */
-	ACTION_READ,  /* read stdin or do not, as on tells */
-	ACTION_NOTE,  /* level, text: a decision, for people */
-	ACTION_EXIT   /* flush stdout, then end with status */
+	ACTION_SEND,     /* an exchange; done comes back for its ticket */
+	ACTION_ABORT,    /* end the exchange of ticket */
+	ACTION_WRITE,    /* frame to the client */
+	ACTION_READ,     /* read stdin or do not, as on tells */
+	ACTION_NOTE,     /* level, text: a decision, for people */
+	ACTION_RECALL,   /* say what is remembered of a start whose client
+			  * asked for version, if anything */
+	ACTION_REMEMBER, /* version, result and tools of a good start */
+	ACTION_KEEP,     /* session and version: to be ended by somebody if we
+			  * cannot; n 0: there is none any more */
+	ACTION_LOOK,     /* does another copy of us have a newer session? */
+	ACTION_EXIT      /* flush stdout, then end with status */
 };
 
 struct session_action {
@@ -81,6 +98,7 @@ struct session_action {
 	uint64_t ticket;
 	enum verb verb;
 	struct span session, version, last_event_id; /* borrowed */
+	struct span result, tools;                   /* borrowed */
 	bool unsafe;
 	bool listen;
 	bool control; /* small, and the way on: never paused */

@@ -48,6 +48,7 @@ call_forget(struct session *s, struct call *c)
 {
 	struct leg *l = c->leg;
 
+	session_forget_scout(s, c);
 	session_unhold(s, c);
 	session_call_state(s, c, CALL_HELD);
 	calls_drop(&s->calls, c);
@@ -200,6 +201,8 @@ session_drop_notes(struct session *s)
 bool
 session_may_have_run(const struct call *c)
 {
+	if (c->repeated)
+		return true;
 	if (c->state == CALL_RUNNING && c->leg != NULL)
 		return c->leg->live || c->leg->last_event_id.n > 0;
 	return c->state == CALL_ACCEPTED;
@@ -210,6 +213,8 @@ session_send_call(struct session *s, struct call *c)
 {
 	frame_unref(c->refusal);
 	c->refusal = NULL;
+	frame_unref(c->sent);
+	c->sent = NULL;
 	session_call_state(s, c, CALL_RUNNING);
 	session_start(s,
 	    calls_leg(&s->calls, LEG_CALL, c, c->frame, s->generation));
@@ -235,6 +240,10 @@ session_pump(struct session *s)
 	struct frame *f;
 	struct call *c;
 
+	if (s->scouted && s->scout == NULL && gate_open(s)) {
+		s->scouted = false;
+		session_replay(s);
+	}
 	while (s->held != NULL && gate_open(s)) {
 		c = s->held->call;
 		if (c != NULL ? s->in_flight >= s->config.max_inflight :
@@ -331,7 +340,7 @@ end_former(struct session *s)
 			"The client began a new session before %s answered.%s",
 			s->config.host,
 			fault.maybe ? " The call may have run." :
-				      " The call was not sent."));
+				      " The call did not run."));
 	}
 	session_drop_notes(s);
 	while ((early = session_take_early(s)) != NULL)
@@ -347,6 +356,8 @@ end_former(struct session *s)
 		}
 	}
 	questions_free(&s->questions);
+	s->ping = 0;
+	s->flapping = s->flaps_useless = s->scouted = false;
 	if (s->generation->session != NULL)
 		session_delete(s, s->generation);
 }
@@ -386,11 +397,19 @@ is_duplicate(const struct session *s, struct span id)
 		!is_integer(c->frame->id));
 }
 
+/* The session was found gone while nobody waited: now somebody does. */
+static void
+renew_lost(struct session *s)
+{
+	if (s->generation->lost && gate_open(s) && session_may_renew(s))
+		session_renew(s, s->why != NULL ? s->why : "it was lost");
+}
+
 static void
 client_request(struct session *s, struct frame *f)
 {
 	struct call *c;
-	struct frame *error;
+	struct frame *error, *answer;
 
 	if (s->phase >= PHASE_CLOSING) {
 		request_late(s, f);
@@ -408,6 +427,13 @@ client_request(struct session *s, struct frame *f)
 		answer_ping(s, f);
 		return;
 	}
+	answer = session_memory_answer(s, f);
+	if (answer != NULL) {
+		session_write(s, answer);
+		frame_unref(answer);
+		return;
+	}
+	renew_lost(s);
 	if (s->phase == PHASE_IDLE) {
 		if (!s->config.handshake) {
 			request_unready(s, f);
@@ -459,8 +485,35 @@ client_initialized(struct session *s, struct frame *f)
 static bool
 runs_in_current(const struct session *s, const struct call *c)
 {
-	return (gate_open(s) || s->phase == PHASE_READYING) &&
+	return (gate_open(s) || s->phase == PHASE_READYING ||
+		   s->phase == PHASE_RESTORING) &&
 	    (c->leg == NULL || c->leg->generation == s->generation);
+}
+
+/* The server may know the call by an id of ours. */
+static void
+forward_cancel(struct session *s, struct call *c, struct frame *f)
+{
+	struct span reason = json_get(f->params, "reason");
+	struct frame *ours;
+	struct buf params;
+
+	if (c->sent == NULL) {
+		session_send_note(s, f);
+		return;
+	}
+	buf_init(&params, 0);
+	buf_adds(&params, "{\"requestId\":");
+	buf_addspan(&params, c->sent->id);
+	if (reason.p != NULL) {
+		buf_adds(&params, ",\"reason\":");
+		buf_addspan(&params, reason);
+	}
+	buf_addc(&params, '}');
+	ours = msg_call(no_span, "notifications/cancelled", buf_span(&params));
+	buf_free(&params);
+	session_send_note(s, ours);
+	frame_unref(ours);
 }
 
 static void
@@ -481,13 +534,14 @@ client_cancel(struct session *s, struct frame *f)
 	}
 	c->cancelled = true;
 	if (c->state == CALL_HELD || c->state == CALL_REFUSED ||
+	    c->state == CALL_SUSPECT ||
 	    (c->leg != NULL && !c->leg->live && c->leg->last_event_id.n == 0)) {
 		session_note(s, LEVEL_INFO, "cancelled before it was sent");
 		session_fail(s, c, NULL);
 		return;
 	}
 	if (runs_in_current(s, c))
-		session_send_note(s, f);
+		forward_cancel(s, c, f);
 	if (c->state == CALL_ACCEPTED || !c->leg->live) {
 		session_fail(s, c, NULL);
 		return;
@@ -504,9 +558,15 @@ client_notification(struct session *s, struct frame *f)
 		return;
 	if (is_method(f, "notifications/initialized")) {
 		client_initialized(s, f);
-	} else if (is_method(f, "notifications/cancelled")) {
+		return;
+	}
+	if (is_method(f, "notifications/cancelled")) {
 		client_cancel(s, f);
-	} else if (gate_open(s) && s->calls.n_notes < MAX_NOTES) {
+		return;
+	}
+	if (s->generation->lost && gate_open(s))
+		session_renew_unasked(s, "it was lost");
+	if (gate_open(s) && s->calls.n_notes < MAX_NOTES) {
 		session_send_note(s, f);
 	} else if (s->phase == PHASE_IDLE || s->phase == PHASE_DEAD) {
 		session_note(s, LEVEL_INFO,
@@ -563,10 +623,10 @@ session_client(struct session *s, struct frame *f)
 static bool
 may_omit_id(const struct session *s)
 {
-	const char *version = s->generation->version != NULL ?
-	    s->generation->version :
-	    s->former_version;
+	const char *version = s->generation->version;
 
+	if (version == NULL && s->former != NULL)
+		version = s->former->version;
 	return version == NULL || strcmp(version, "2025-11-25") >= 0;
 }
 

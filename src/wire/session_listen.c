@@ -8,8 +8,7 @@
 
 enum {
 	HEALTHY_MS = 10 * 1000, /* a stream this old was no false start */
-	JITTER_MS = 5 * 1000,
-	RENEWALS_ASLEEP = 3
+	WAKE_MS = 100
 };
 
 static void
@@ -84,10 +83,9 @@ listen_again(struct session *s, int64_t extra)
 	session_due(s, n->at);
 }
 
-/* The server has no such stream. 404 to the first GET of a session is a
- * missing route, not a missing session. */
+/* The server has no such stream. */
 static bool
-is_refused(const struct session *s, const struct facts *f)
+is_refused(const struct facts *f)
 {
 	switch (f->status) {
 	case 400:
@@ -96,8 +94,6 @@ is_refused(const struct session *s, const struct facts *f)
 	case 501:
 	case 204:
 		return true;
-	case 404:
-		return !s->listen.worked;
 	case 401:
 	case 403:
 	case 408:
@@ -109,41 +105,45 @@ is_refused(const struct session *s, const struct facts *f)
 	}
 }
 
-/* 404 to a stream that used to work: the session is gone. Nobody waits for
- * it, so the renewal takes its time: a fleet is a herd. */
-static void
-listen_lost(struct session *s)
-{
-	struct listen *n = &s->listen;
-
-	n->state = LISTEN_OFF;
-	session_fail_accepted(s, true);
-	if (n->asleep >= RENEWALS_ASLEEP) {
-		session_note(s, LEVEL_INFO,
-		    "the session is gone: it is renewed when the client "
-		    "speaks");
-		return;
-	}
-	n->asleep++;
-	n->state = LISTEN_LOST;
-	n->at = s->now + (int64_t)(s->random % JITTER_MS);
-	session_due(s, n->at);
-}
-
 void
-session_listen_done(struct session *s, const struct facts *f)
+session_listen_done(struct session *s, const struct leg *l,
+    const struct facts *f)
 {
 	struct listen *n = &s->listen;
 	bool stream = f->status >= 200 && f->status < 300 &&
 	    f->media == MEDIA_SSE;
+	struct ruling r;
 
 	if (n->state != LISTEN_OPEN)
 		return; /* closed by us */
-	if (s->phase != PHASE_LIVE) {
+	if (s->phase != PHASE_LIVE && s->phase != PHASE_RESTORING) {
 		n->state = LISTEN_OFF;
 		return;
 	}
-	if (f->status != 0 && !stream && is_refused(s, f)) {
+	/* 404 to the first one is a missing route, not a missing session. */
+	r = session_ruling(s, l, f);
+	if (n->worked && s->flapping && n->tries < FLAPS &&
+	    (r.verdict == VERDICT_LOST || r.verdict == VERDICT_SUSPECT)) {
+		listen_again(s, 0);
+		return;
+	}
+	if (n->worked && r.verdict == VERDICT_LOST) {
+		n->state = LISTEN_OFF;
+		session_renew_later(s, r.rule);
+		return;
+	}
+	if (n->worked && r.verdict == VERDICT_SUSPECT) {
+		n->state = LISTEN_SUSPECT;
+		session_ping(s, "the listen stream was refused");
+		return;
+	}
+	if (f->status == 400 && n->last_event_id.n > 0) {
+		/* It may be the event id that it does not know. */
+		buf_reset(&n->last_event_id);
+		listen_again(s, 0);
+		return;
+	}
+	if (f->status != 0 && !stream && is_refused(f)) {
 		session_note(s, LEVEL_INFO, "%s offers no listen stream (%d)",
 		    s->config.host, f->status);
 		n->state = LISTEN_REFUSED;
@@ -155,10 +155,6 @@ session_listen_done(struct session *s, const struct facts *f)
 		    s->config.host, f->status);
 		n->state = LISTEN_OFF;
 		session_fail_accepted(s, false);
-		return;
-	}
-	if (f->status == 404) {
-		listen_lost(s);
 		return;
 	}
 	if (f->retry_ms >= 0)
@@ -173,19 +169,43 @@ session_listen_done(struct session *s, const struct facts *f)
 }
 
 void
+session_listen_pinged(struct session *s, bool lost)
+{
+	struct listen *n = &s->listen;
+
+	if (n->state != LISTEN_SUSPECT)
+		return;
+	n->state = LISTEN_OFF;
+	if (lost)
+		return;
+	n->retry_ms = -1; /* the server's wish was for better times */
+	listen_again(s, 0);
+}
+
+void
+session_listen_wake(struct session *s)
+{
+	struct listen *n = &s->listen;
+	struct leg *l = calls_leg_find(&s->calls, n->ticket);
+
+	n->tries = 0;
+	if (n->state == LISTEN_WAITING) {
+		n->at = s->now + WAKE_MS;
+		session_due(s, n->at);
+	} else if (n->state == LISTEN_OPEN && l != NULL) {
+		/* Its end tells the last event id, and opens the next. */
+		session_abort(s, l);
+	}
+}
+
+void
 session_listen_tick(struct session *s)
 {
 	struct listen *n = &s->listen;
-	enum listen_state was = n->state;
 
-	if ((was != LISTEN_WAITING && was != LISTEN_LOST) || n->at > s->now)
+	if (n->state != LISTEN_WAITING || n->at > s->now)
 		return;
 	n->state = LISTEN_OFF;
-	if (s->phase != PHASE_LIVE)
-		return;
-	if (was == LISTEN_WAITING) {
+	if (s->phase == PHASE_LIVE || s->phase == PHASE_RESTORING)
 		listen_start(s);
-	} else {
-		session_renew_unasked(s, "404 to the listen stream");
-	}
 }

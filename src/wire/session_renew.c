@@ -1,6 +1,6 @@
 /*
- * Opening a session, losing it, renewing it, replaying what was refused.
- * One renewal at a time, one for each generation; one replay for each call.
+ * Opening a session, losing it, renewing it. One renewal at a time, one for
+ * each generation.
  */
 #include "config.h"
 
@@ -15,14 +15,24 @@
 
 static const struct span no_span = { NULL, 0 };
 
+/* The former one is the last that there was, not one that did not come to
+ * be. */
 static void
 next_generation(struct session *s)
 {
 	uint64_t number = s->generation->number + 1;
 
-	generation_unref(s->generation);
+	if (s->generation->version != NULL || s->generation->session != NULL) {
+		generation_unref(s->former);
+		s->former = s->generation;
+	} else {
+		generation_unref(s->generation);
+	}
 	s->generation = generation_new(number);
 	s->counted = false;
+	s->former_ended = false;
+	s->scout = NULL;
+	s->renew_at = -1;
 }
 
 /* --- opening --- */
@@ -37,8 +47,10 @@ open_begin(struct session *s, struct frame *body, struct call *c,
 	l = calls_leg(&s->calls, LEG_OPEN, c, body, s->generation);
 	/* A server with room for one session wants the old one ended first. */
 	for (d = s->calls.legs; d != NULL; d = d->next)
-		if (d->kind == LEG_DELETE && d->live) {
+		if (d->kind == LEG_DELETE && d->live &&
+		    d->generation->number != 0) {
 			l->start_at = s->now + DELETE_MS;
+			l->after_delete = true;
 			session_due(s, l->start_at);
 			return;
 		}
@@ -52,21 +64,42 @@ session_open(struct session *s, struct frame *initialize, struct call *c)
 	s->opening = frame_ref(initialize);
 	frame_unref(s->ready);
 	s->ready = NULL;
-	free(s->former_version);
-	s->former_version = NULL;
 	if (s->listen.state == LISTEN_REFUSED)
 		s->listen.state = LISTEN_OFF;
 	next_generation(s);
+	generation_unref(s->former);
+	s->former = NULL;
+	frame_unref(s->opened);
+	s->opened = NULL;
+	s->from_memory = false;
+	restore_clear(&s->restore);
 	session_call_state(s, c, CALL_RUNNING);
 	open_begin(s, initialize, c, PHASE_OPENING, s->config.init_timeout_ms);
+	session_recall(s);
 }
 
-static struct frame *
-own_request(struct session *s, const char *method, struct span params)
+static char *
+own_id(struct session *s)
 {
-	char *id = xasprintf("\"%s-%llu\"", s->config.prefix,
+	return xasprintf("\"%s-%llu\"", s->config.prefix,
 	    (unsigned long long)++s->ids);
+}
+
+struct frame *
+session_own_request(struct session *s, const char *method, struct span params)
+{
+	char *id = own_id(s);
 	struct frame *f = msg_call(span_of(id), method, params);
+
+	free(id);
+	return f;
+}
+
+struct frame *
+session_with_own_id(struct session *s, struct frame *request)
+{
+	char *id = own_id(s);
+	struct frame *f = msg_with_id(request, span_of(id));
 
 	free(id);
 	return f;
@@ -81,7 +114,7 @@ session_open_own(struct session *s)
 	    s->config.version);
 
 	frame_unref(s->opening);
-	s->opening = own_request(s, "initialize", span_of(params));
+	s->opening = session_own_request(s, "initialize", span_of(params));
 	free(params);
 	frame_unref(s->ready);
 	s->ready = msg_call(no_span, "notifications/initialized", no_span);
@@ -109,7 +142,7 @@ negotiated(const struct frame *m)
 }
 
 static void
-adopt(struct session *s, const struct facts *f, const struct frame *m)
+adopt(struct session *s, const struct facts *f, struct frame *m)
 {
 	struct generation *g = s->generation;
 
@@ -121,6 +154,12 @@ adopt(struct session *s, const struct facts *f, const struct frame *m)
 		    "used",
 		    s->config.host);
 	g->version = negotiated(m);
+	frame_unref(s->opened);
+	s->opened = frame_ref(m);
+	s->from_memory = false;
+	s->memory_at = -1;
+	session_keep(s, g);
+	session_remember(s);
 }
 
 static void
@@ -134,47 +173,18 @@ deliver_early(struct session *s, struct leg *l)
 	}
 }
 
-/* The families of lists whose changes the server said it would tell. */
-static const char *const families[] = { "tools", "prompts", "resources" };
-
-static void
-learn_families(struct session *s, const struct frame *m)
-{
-	struct span caps = json_get(m->result, "capabilities");
-	size_t i;
-
-	for (i = 0; i < FAMILIES; i++)
-		s->tells_changes[i] = span_is(json_get(json_get(caps,
-							   families[i]),
-						  "listChanged"),
-		    "true");
-}
-
-/* Another server may answer now: what the client knows of its lists is in
- * doubt. */
 void
-session_tell_changes(struct session *s)
+session_learn_families(struct session *s, const struct frame *m)
 {
-	struct frame *f;
-	char *method;
+	static const char *const families[FAMILIES] = { "tools", "prompts",
+		"resources" };
+	struct span caps = json_get(m->result, "capabilities"), family;
 	size_t i;
 
-	if (s->tell_at < 0 || s->phase != PHASE_LIVE)
-		return;
-	session_due(s, s->tell_at);
-	if (s->now < s->tell_at)
-		return;
-	s->told_at = s->now;
-	s->tell_at = -1;
-	for (i = 0; i < FAMILIES && !s->own_handshake; i++) {
-		if (!s->tells_changes[i])
-			continue;
-		method = xasprintf("notifications/%s/list_changed",
-		    families[i]);
-		f = msg_call(no_span, method, no_span);
-		session_write(s, f);
-		frame_unref(f);
-		free(method);
+	for (i = 0; i < FAMILIES; i++) {
+		family = json_get(caps, families[i]);
+		s->tells_changes[i] = span_is(json_get(family, "listChanged"),
+		    "true");
 	}
 }
 
@@ -186,7 +196,7 @@ first_opened(struct session *s, struct leg *l, const struct facts *f,
 	struct call *c = l->call;
 
 	adopt(s, f, m);
-	learn_families(s, m);
+	session_learn_families(s, m);
 	session_note(s, LEVEL_INFO,
 	    "session of generation %llu with %s, protocol %s%s",
 	    (unsigned long long)s->generation->number, s->config.host,
@@ -201,46 +211,30 @@ first_opened(struct session *s, struct leg *l, const struct facts *f,
 }
 
 static void
-replay(struct session *s)
-{
-	struct call *c, *next;
-	size_t n = 0;
-
-	for (c = s->calls.first; c != NULL; c = next) {
-		next = c->next;
-		if (c->state != CALL_REFUSED)
-			continue;
-		session_send_call(s, c);
-		n++;
-	}
-	if (n > 0)
-		session_note(s, LEVEL_INFO, "replayed %zu request%s", n,
-		    n == 1 ? "" : "s");
-}
-
-static void
 renewed(struct session *s, struct leg *l, const struct facts *f,
     struct frame *m)
 {
-	const char *before = s->former_version;
-
 	adopt(s, f, m);
-	if (before != NULL && s->generation->version != NULL &&
-	    strcmp(before, s->generation->version) != 0)
-		session_note(s, LEVEL_WARN,
-		    "%s speaks %s in the new session, %s before",
-		    s->config.host, s->generation->version, before);
+	s->memory_tries = 0;
 	l->abort_at = s->now + LINGER_MS;
 	session_due(s, l->abort_at);
-	session_note(s, LEVEL_INFO, "new session with %s, generation %llu",
+	session_note(s, LEVEL_DEBUG, "new session with %s, generation %llu",
 	    s->config.host, (unsigned long long)s->generation->number);
 	s->renewed = true;
 	if (s->ready != NULL) {
 		session_begin_ready(s);
 		return;
 	}
+	if (!session_restore(s))
+		session_reopened(s);
+}
+
+void
+session_reopened(struct session *s)
+{
 	session_phase(s, PHASE_OPENED, -1);
-	replay(s);
+	session_replay(s);
+	session_sum_up(s);
 }
 
 /* The answer to an initialize that nobody waits for any more: the session it
@@ -257,6 +251,22 @@ end_stray(struct session *s, struct leg *l, const struct facts *f,
 	session_delete(s, l->generation);
 }
 
+bool
+session_make_room(struct session *s, struct leg *l, const struct facts *f)
+{
+	if (s->phase != PHASE_RENEWING || s->former == NULL ||
+	    s->former->session == NULL || s->former_ended ||
+	    (f->status != 400 && f->status != 409))
+		return false;
+	s->former_ended = true;
+	session_note(s, LEVEL_INFO,
+	    "%s refuses a new session (%d): the old one is ended first",
+	    s->config.host, f->status);
+	session_delete(s, s->former);
+	session_again(s, l, DELETE_MS)->after_delete = true;
+	return true;
+}
+
 void
 session_opened(struct session *s, struct leg *l, const struct facts *f,
     struct frame *m)
@@ -271,8 +281,14 @@ session_opened(struct session *s, struct leg *l, const struct facts *f,
 		renewed(s, l, f, m);
 	} else if (m->kind == FRAME_RESULT) {
 		first_opened(s, l, f, m);
-	} else if (verdict_error(f, m, l->body->id) != VERDICT_RETRY) {
-		session_open_failed(s, f, m);
+	} else if (verdict_error(f, m, l->body->id, &s->config.rules).verdict !=
+	    VERDICT_RETRY) {
+		if (session_make_room(s, l, f))
+			return;
+		if (session_from_memory(s, f))
+			session_again(s, l, backoff_retry(0, s->random));
+		else
+			session_open_failed(s, f, m);
 	} else if (l->call != NULL) {
 		/* open_done knows how long to wait. */
 		frame_unref(l->call->refusal);
@@ -291,17 +307,29 @@ session_begin_ready(struct session *s)
 void
 session_readied(struct session *s)
 {
-	session_phase(s, PHASE_LIVE, -1);
+	if (s->renewed && session_restore(s))
+		return;
 	session_listen_open(s);
-	replay(s);
+	session_live(s);
+}
+
+void
+session_live(struct session *s)
+{
+	session_phase(s, PHASE_LIVE, -1);
+	s->generation->ready_at = s->active_at = s->now;
+	session_replay(s);
 	/* A client lists anew on each list_changed: not so often that a server
 	 * which loses its sessions over that makes a storm. */
-	if (s->renewed)
+	if (s->renewed) {
+		session_sum_up(s);
 		s->tell_at = s->now < s->told_at + TELL_MS ?
 		    s->told_at + TELL_MS :
 		    s->now;
+	}
 	s->renewed = false;
 	session_tell_changes(s);
+	session_ping_due(s);
 }
 
 /* --- failing to open --- */
@@ -346,28 +374,32 @@ fail_waiting(struct session *s, const struct facts *f,
 		next = c->next;
 		if (c->state != CALL_REFUSED && c->state != CALL_HELD)
 			continue;
-		if (!lost && error == NULL && f->ending != ENDING_IDLE) {
+		if (f->status == 401 || f->status == 403 ||
+		    (!lost && error == NULL && f->ending != ENDING_IDLE)) {
 			session_fail(s, c,
 			    fault_from_facts(c->frame, &unsent, s->config.host,
-				NULL));
+				error));
 			continue;
 		}
 		memset(&fault, 0, sizeof fault);
 		fault.status = f->status;
 		fault.retry_after_ms = f->retry_after_ms;
-		fault.reason = "reinit_failed";
+		fault.maybe = session_may_have_run(c);
+		fault.reason = s->from_memory ? "upstream_unreachable" :
+						"reinit_failed";
 		if (c->refusal != NULL)
 			fault.server = c->refusal->error;
 		else if (error != NULL)
 			fault.server = error->error;
 		session_fail(s, c,
 		    fault_frame(c->frame->id, &fault,
-			lost ? "%s forgot the session, and no new one could be "
-			       "made: %s. The call did not run. Try again "
-			       "later." :
-			       "No session with %s could be made: %s. The call "
-			       "did not run. Try again later.",
-			s->config.host, buf_str(&why)));
+			lost && !s->from_memory ?
+			    "%s forgot the session, and no new one could be "
+			    "made: %s. The call %s. Try again later." :
+			    "No session with %s could be made: %s. The call "
+			    "%s. Try again later.",
+			s->config.host, buf_str(&why),
+			fault.maybe ? "may have run" : "did not run"));
 	}
 	buf_free(&why);
 	session_drop_notes(s);
@@ -409,6 +441,15 @@ first_failed(struct session *s, const struct facts *f, struct frame *error)
 		frame_unref(early);
 }
 
+/* For the first minutes as often as a stream, then less. */
+static int64_t
+memory_wait(unsigned tries)
+{
+	enum { OFTEN = 12, SELDOM_MS = 5 * 60 * 1000 };
+
+	return tries < OFTEN ? backoff_stream(tries, -1) : SELDOM_MS;
+}
+
 void
 session_open_failed(struct session *s, const struct facts *f,
     struct frame *error)
@@ -419,9 +460,10 @@ session_open_failed(struct session *s, const struct facts *f,
 		first_failed(s, f, error);
 		return;
 	}
-	session_note(s, LEVEL_ERROR,
-	    "%s lost the session and accepts no new one (%d)", s->config.host,
-	    f->status);
+	session_note(s, s->from_memory ? LEVEL_INFO : LEVEL_ERROR,
+	    s->from_memory ? "%s is still not there (%d)" :
+			     "%s lost the session and accepts no new one (%d)",
+	    s->config.host, f->status);
 	for (l = s->calls.legs; l != NULL; l = next) {
 		next = l->next;
 		if (l->kind == LEG_OPEN)
@@ -431,18 +473,37 @@ session_open_failed(struct session *s, const struct facts *f,
 	if (f->status != 0 && !s->counted)
 		backoff_budget_failed(&s->budget, s->now);
 	session_phase(s, PHASE_DEAD, -1);
+	/* The client believes that there is a server: it is looked for. */
+	if (s->from_memory) {
+		s->renew_at = s->now + memory_wait(s->memory_tries++) +
+		    (int64_t)(s->random % JITTER_MS);
+		session_due(s, s->renew_at);
+	}
 	fail_waiting(s, f, error, true);
 }
 
 /* --- losing and renewing --- */
 
-/* A renewal takes its part of the retry window. */
-static int64_t
-renew_window(const struct session *s)
+int64_t
+session_renew_window(const struct session *s)
 {
 	int64_t window = s->config.retry_window_ms;
 
 	return window > 0 && window < RENEW_MS ? window : RENEW_MS;
+}
+
+/* What of the session before is under way for ourselves is of no use. */
+static void
+end_own(struct session *s)
+{
+	struct leg *l, *next;
+
+	for (l = s->calls.legs; l != NULL; l = next) {
+		next = l->next;
+		if (l->kind == LEG_PING || l->kind == LEG_RESTORE)
+			session_abort(s, l);
+	}
+	s->ping = 0;
 }
 
 void
@@ -451,129 +512,122 @@ session_renew(struct session *s, const char *why)
 	struct frame *body, *cancel;
 
 	if (s->phase != PHASE_LIVE && s->phase != PHASE_OPENED &&
-	    s->phase != PHASE_READYING && s->phase != PHASE_DEAD)
+	    s->phase != PHASE_READYING && s->phase != PHASE_RESTORING &&
+	    s->phase != PHASE_DEAD)
 		return;
-	session_note(s, LEVEL_INFO, "%s forgot the session (%s): renewing",
+	session_note(s, LEVEL_INFO,
+	    s->from_memory ? "%s: a session is tried again (%s)" :
+			     "%s forgot the session (%s): renewing",
 	    s->config.host, why);
+	s->why = why;
+	s->replays = s->restored = s->unrestored = 0;
+	if (s->opened_before == NULL && s->opened != NULL)
+		s->opened_before = frame_ref(s->opened);
 	session_listen_close(s);
-	if (s->generation->version != NULL) {
-		free(s->former_version);
-		s->former_version = xstrdup(s->generation->version);
-	}
 	next_generation(s);
+	session_keep(s, s->generation);
 	session_phase(s, PHASE_RENEWING, -1);
+	end_own(s);
 	session_fail_accepted(s, true);
 	while (questions_expire(&s->questions, s->generation->number,
 	    &cancel)) {
 		session_write(s, cancel);
 		frame_unref(cancel);
 	}
-	body = own_request(s, "initialize", s->opening->params);
-	open_begin(s, body, NULL, PHASE_RENEWING, renew_window(s));
+	body = session_own_request(s, "initialize", s->opening->params);
+	open_begin(s, body, NULL, PHASE_RENEWING, session_renew_window(s));
 	frame_unref(body);
 }
 
 void
+session_no_help(struct session *s)
+{
+	if (!s->counted)
+		backoff_budget_failed(&s->budget, s->now);
+	s->counted = true;
+}
+
+bool
+session_may_renew(struct session *s)
+{
+	if (s->former != NULL && s->generation->served_at == 0)
+		session_no_help(s);
+	return backoff_budget_allows(&s->budget, s->now);
+}
+
+/* --- renewals that no call waits for --- */
+
+enum { RENEWALS_ASLEEP = 3 };
+
+void
 session_renew_unasked(struct session *s, const char *why)
 {
-	if (backoff_budget_allows(&s->budget, s->now)) {
-		backoff_budget_failed(&s->budget, s->now);
-		session_renew(s, why);
-		s->counted = true;
+	s->generation->lost = true;
+	if (!backoff_budget_allows(&s->unasked, s->now)) {
+		session_note(s, LEVEL_INFO, "%s: no renewal for that now", why);
 		return;
 	}
-	session_note(s, LEVEL_INFO, "%s: no renewal for that now", why);
-}
-
-/* The server's own words, or ours where it had none. */
-static void
-refusal_stands(struct session *s, struct call *c, const struct facts *f,
-    const char *what)
-{
-	struct fault fault = { .reason = "session_lost" };
-
-	if (c->refusal != NULL) {
-		session_answer(s, c, c->refusal);
-		return;
-	}
-	fault.status = f->status;
-	session_fail(s, c,
-	    fault_frame(c->frame->id, &fault,
-		"%s forgot the session (%d)%s. The call did not run.",
-		s->config.host, f->status, what));
-}
-
-/* Refused by a session that is gone already: the one of now will do. */
-static void
-replay_stale(struct session *s, struct call *c, const struct facts *f)
-{
-	switch (s->phase) {
-	case PHASE_LIVE:
-	case PHASE_OPENED:
-		session_send_call(s, c);
-		break;
-	case PHASE_RENEWING:
-	case PHASE_READYING:
-		break; /* it waits with the others */
-	default:
-		refusal_stands(s, c, f, ", and there is no new one");
-		break;
-	}
+	backoff_budget_failed(&s->unasked, s->now);
+	session_renew(s, why);
+	s->counted = true;
 }
 
 void
-session_refused(struct session *s, struct call *c, struct leg *l,
-    const struct facts *f, struct frame *refusal)
+session_renew_later(struct session *s, const char *why)
 {
-	bool current = l->generation == s->generation;
-	bool again = s->config.replay != SESSION_NEVER;
+	s->generation->lost = true;
+	session_fail_accepted(s, true);
+	if (s->renew_at >= 0)
+		return;
+	if (s->asleep >= RENEWALS_ASLEEP) {
+		session_note(s, LEVEL_INFO,
+		    "the session is gone (%s): it is renewed when the client "
+		    "speaks",
+		    why);
+		return;
+	}
+	s->asleep++;
+	s->why = why;
+	/* A fleet is a herd. */
+	s->renew_at = s->now + (int64_t)(s->random % JITTER_MS);
+	session_due(s, s->renew_at);
+}
 
-	if (l->call == c) {
-		l->call = NULL;
-		c->leg = NULL;
-		if (l->live) {
-			l->abort_at = s->now + LINGER_MS;
-			session_due(s, l->abort_at);
+void
+session_renew_tick(struct session *s)
+{
+	if (s->renew_at < 0 || s->now < s->renew_at)
+		return;
+	s->renew_at = -1;
+	if (s->phase == PHASE_DEAD && s->from_memory) {
+		if (backoff_budget_allows(&s->budget, s->now)) {
+			session_renew(s, "the start was from memory");
+		} else {
+			s->renew_at = s->now + RENEW_MS;
+			session_due(s, s->renew_at);
 		}
+	} else if (s->config.memory) {
+		session_ask(s, ACTION_LOOK);
+	} else {
+		session_looked(s, false);
 	}
-	session_call_state(s, c, CALL_REFUSED);
-	if (refusal != NULL) {
-		frame_unref(c->refusal);
-		c->refusal = frame_ref(refusal);
-		frame_unref(s->last_refusal);
-		s->last_refusal = frame_ref(refusal);
-	}
-	if (c->cancelled) {
-		session_fail(s, c, NULL);
+}
+
+/* Some servers keep one session for each user: two copies of us would end
+ * each other's for ever. */
+void
+session_looked(struct session *s, bool rival)
+{
+	if (!s->generation->lost ||
+	    (s->phase != PHASE_LIVE && s->phase != PHASE_OPENED))
 		return;
-	}
-	if (c->replayed) {
-		/* It did not help. Once for each generation. */
-		if (!s->counted)
-			backoff_budget_failed(&s->budget, s->now);
-		s->counted = true;
-		session_note(s, LEVEL_WARN,
-		    "%s refused the replay too: its answer is passed on",
+	if (rival)
+		session_note(s, LEVEL_INFO,
+		    "another mcpsplice has a newer session with %s: this one "
+		    "is renewed when its client speaks",
 		    s->config.host);
-		refusal_stands(s, c, f, ", and the new one too");
-		return;
-	}
-	if (current && !backoff_budget_allows(&s->budget, s->now)) {
-		session_note(s, LEVEL_WARN,
-		    "%s keeps losing its sessions: no renewal now",
-		    s->config.host);
-		refusal_stands(s, c, f, ", again and again");
-		return;
-	}
-	if (!again)
-		refusal_stands(s, c, f, "; --replay=never");
 	else
-		c->replayed = true;
-	if (current)
-		session_renew(s,
-		    refusal != NULL ? "in its answer" : "404 to a request");
-	else if (again)
-		replay_stale(s, c, f);
+		session_renew_unasked(s, s->why);
 }
 
 struct frame *
@@ -582,14 +636,20 @@ session_revive(struct session *s, struct span id)
 	struct fault fault = { .reason = "session_lost" };
 
 	if (backoff_budget_allows(&s->budget, s->now)) {
-		session_renew(s, "it was lost before");
+		session_renew(s,
+		    s->from_memory ? "the start was from memory" :
+				     "it was lost before");
 		return NULL;
 	}
 	if (s->last_refusal != NULL)
 		return msg_with_id(s->last_refusal, id);
 	s->own_errors = true;
+	if (s->from_memory)
+		fault.reason = "upstream_unreachable";
 	return fault_frame(id, &fault,
-	    "%s keeps losing its sessions. Not sent. The next trial is within "
-	    "30 s.",
+	    s->from_memory ? "%s has not answered since the start. Not sent. "
+			     "The next trial is within 30 s." :
+			     "%s keeps losing its sessions. Not sent. The next "
+			     "trial is within 30 s.",
 	    s->config.host);
 }

@@ -11,6 +11,8 @@
 #include "wire/json.h"
 #include "wire/msg.h"
 
+static const struct span no_span = { NULL, 0 };
+
 static bool
 is_2xx(const struct facts *f)
 {
@@ -20,6 +22,7 @@ is_2xx(const struct facts *f)
 void
 session_head(struct session *s, struct leg *l, const struct facts *f)
 {
+	l->silent_at = s->now + SILENT_MS;
 	if (l->kind == LEG_LISTEN) {
 		session_listen_head(s, f);
 	} else if (l->kind == LEG_NOTE && is_2xx(f)) {
@@ -87,18 +90,21 @@ answer_for_shell(struct session *s, struct frame *m)
 	frame_unref(f);
 }
 
-/* A question from no call in particular: any call that runs may be the one
- * that asked, and is not repeated then. */
+/* A call that asked the user something is not repeated. A question from no
+ * call in particular: any that runs may be the one. */
 static void
 may_have_asked(struct session *s, const struct leg *l)
 {
 	struct leg *other;
 
-	for (other = s->calls.legs; other != NULL && l->call == NULL;
-	     other = other->next)
-		if (other->kind == LEG_CALL && other->live &&
+	if (l->call != NULL) {
+		l->call->asked = true;
+		return;
+	}
+	for (other = s->calls.legs; other != NULL; other = other->next)
+		if (other->call != NULL && other->live &&
 		    other->generation == l->generation)
-			other->asked = true;
+			other->call->asked = true;
 }
 
 static void
@@ -138,6 +144,51 @@ server_request(struct session *s, struct leg *l, struct frame *m)
 	session_want_read(s);
 }
 
+/* The call that asked for progress under this token. */
+static struct call *
+progressing(struct session *s, struct leg *l, struct span token)
+{
+	struct call *c = l->call;
+
+	if (token.p == NULL)
+		return NULL;
+	if (c == NULL ||
+	    !msg_id_same(json_get(json_get(c->frame->params, "_meta"),
+			     "progressToken"),
+		token))
+		for (c = s->calls.first; c != NULL; c = c->next)
+			if (msg_id_same(json_get(json_get(c->frame->params,
+						     "_meta"),
+					    "progressToken"),
+				token))
+				break;
+	return c;
+}
+
+/* A call that is sent again begins its progress again; to the client it must
+ * rise. */
+static bool
+goes_backwards(struct session *s, struct leg *l, const struct frame *m)
+{
+	struct call *c = progressing(s, l,
+	    json_get(m->params, "progressToken"));
+	struct span number = json_get(m->params, "progress");
+	char text[64];
+	double value;
+
+	if (c == NULL || number.n == 0 || number.n >= sizeof text)
+		return false;
+	memcpy(text, number.p, number.n);
+	text[number.n] = '\0';
+	value = strtod(text, NULL);
+	if (c->progressed && value <= c->progress &&
+	    (c->replayed != 0 || c->repeated))
+		return true;
+	c->progressed = true;
+	c->progress = value;
+	return false;
+}
+
 static void
 server_notification(struct session *s, struct leg *l, struct frame *m)
 {
@@ -154,6 +205,13 @@ server_notification(struct session *s, struct leg *l, struct frame *m)
 		f = questions_cancel(&s->questions, m, l->generation->number);
 		session_write(s, f);
 		frame_unref(f);
+		return;
+	}
+	if (span_is(m->method, "notifications/progress") &&
+	    goes_backwards(s, l, m)) {
+		session_note(s, LEVEL_DEBUG,
+		    "progress of a call that was sent again: behind what was "
+		    "told, dropped");
 		return;
 	}
 	session_write(s, m);
@@ -175,68 +233,70 @@ answered_call(struct session *s, struct leg *l, const struct facts *f,
 	c = calls_find(&s->calls, m->id);
 	if (c != NULL && c->state != CALL_HELD)
 		return c;
+	if (l->kind == LEG_LISTEN)
+		return calls_find_sent(&s->calls, m->id);
 	/* On a stream it may be the second answer to another call. */
 	if (f->media == MEDIA_SSE && session_was_answered(s, m->id))
 		return NULL;
 	return l->call;
 }
 
-/* The verdict for an answer of the call: its own leg tells whether it
- * carried a session. */
-static enum verdict
-judge(const struct call *c, const struct leg *l, const struct facts *f,
-    const struct frame *m)
+/* The ruling for an answer of the call: its own leg tells whether it carried
+ * a session. */
+static struct ruling
+judge(struct session *s, const struct call *c, const struct leg *l,
+    const struct facts *f, const struct frame *m)
 {
 	struct facts of_call = *f;
 	const struct leg *own = c->leg != NULL ? c->leg : l;
-	enum verdict verdict;
+	const struct generation *g = own->generation;
+	struct ruling r;
+	bool hint = false;
 
-	if (m->kind != FRAME_ERROR)
-		return VERDICT_ANSWER;
-	of_call.had_session = own->generation->session != NULL;
-	verdict = verdict_error(&of_call, m, c->frame->id);
+	of_call.had_session = g->session != NULL;
+	of_call.fresh = s->former != NULL && g == s->generation &&
+	    g->ready_at != 0 && s->now - g->ready_at < FRESH_MS;
+	if (m->kind == FRAME_ERROR)
+		r = verdict_error(&of_call, m, c->frame->id, &s->config.rules);
+	else
+		r = verdict_result(&of_call, m, &s->config.rules, &hint);
+	if (hint && !s->hinted) {
+		s->hinted = true;
+		session_note(s, LEVEL_WARN,
+		    "a result of %s speaks of a lost session. If it wraps its "
+		    "refusals like that, add --session-lost-in-results",
+		    s->config.host);
+	}
+	if (r.verdict != VERDICT_LOST && r.verdict != VERDICT_SUSPECT &&
+	    r.verdict != VERDICT_UNREADY)
+		return r;
 	/* A call that was accepted, or began to speak, was not refused before
 	 * it ran; nor, but by its status, one that may have asked. */
-	if (verdict == VERDICT_LOST &&
-	    (c->state == CALL_ACCEPTED || own->spoke ||
-		own->last_event_id.n > 0 || (own->asked && f->status < 400)))
-		return VERDICT_LOST_MAYBE;
-	return verdict;
+	if (c->state == CALL_ACCEPTED || own->spoke ||
+	    own->last_event_id.n > 0 || (c->asked && f->status < 400))
+		r.verdict = r.verdict == VERDICT_LOST || f->status >= 400 ?
+		    VERDICT_LOST_MAYBE :
+		    VERDICT_ANSWER;
+	return r;
 }
 
-/* The session ended while the call was executing: new session, no replay. */
 static void
-interrupted(struct session *s, struct call *c, struct leg *l,
-    struct frame *refusal)
+call_worked(struct session *s, struct call *c, struct generation *g,
+    struct frame *m)
 {
-	struct fault fault = { .reason = "session_lost", .maybe = true };
-	struct buf label;
-
-	if (c->cancelled) {
-		session_fail(s, c, NULL);
+	session_served(s, c, g);
+	if (m->kind != FRAME_RESULT)
 		return;
+	if (span_is(c->frame->method, "tools/list")) {
+		tools_learn(s->tools, c->frame, m);
+		if (tools_list(s->tools).n > 0)
+			session_remember(s);
+	} else if (!restore_learn(&s->restore, c->frame)) {
+		session_note(s, LEVEL_WARN,
+		    "too many subscriptions: not all are restored when %s "
+		    "forgets the session",
+		    s->config.host);
 	}
-	if (refusal != NULL)
-		fault.server = refusal->error;
-	buf_init(&label, 0);
-	fault_label(c->frame, &label);
-	/* No longer one of the accepted calls, which end with the session. */
-	session_call_state(s, c, CALL_REFUSED);
-	if (l->generation == s->generation)
-		session_renew(s, "the session ended while a call ran");
-	session_fail(s, c,
-	    fault_frame(c->frame->id, &fault,
-		"%s ended the session while %s was running. It may have run: "
-		"check before calling it again. mcpsplice did not repeat it.",
-		s->config.host, buf_str(&label)));
-	buf_free(&label);
-}
-
-static void
-call_worked(struct session *s, struct call *c)
-{
-	if (c->replayed)
-		backoff_budget_helped(&s->budget);
 }
 
 static void
@@ -244,7 +304,8 @@ server_answer(struct session *s, struct leg *l, const struct facts *f,
     struct frame *m)
 {
 	struct call *c = answered_call(s, l, f, m);
-	enum verdict verdict;
+	struct generation *g;
+	struct ruling r;
 
 	if (c == NULL) {
 		session_note(s, LEVEL_DEBUG,
@@ -255,21 +316,29 @@ server_answer(struct session *s, struct leg *l, const struct facts *f,
 		session_opened(s, c->leg, f, m);
 		return;
 	}
-	verdict = judge(c, l, f, m);
-	if (c->state == CALL_REFUSED && verdict == VERDICT_LOST)
+	r = judge(s, c, l, f, m);
+	if ((c->state == CALL_REFUSED || c->state == CALL_SUSPECT) &&
+	    r.verdict != VERDICT_ANSWER)
 		return; /* said already */
-	if (f->status == 401 && verdict == VERDICT_ANSWER) {
+	if (f->status == 401 && r.verdict == VERDICT_ANSWER) {
 		/* done makes it auth_required, with these words inside. */
 		frame_unref(c->refusal);
 		c->refusal = frame_ref(m);
 		return;
 	}
-	switch (verdict) {
+	g = generation_ref(c->leg != NULL ? c->leg->generation : l->generation);
+	switch (r.verdict) {
 	case VERDICT_LOST:
-		session_refused(s, c, c->leg != NULL ? c->leg : l, f, m);
+		session_refused(s, c, g, f->status, m, r.rule);
+		break;
+	case VERDICT_SUSPECT:
+		session_suspect(s, c, g, f->status, m, NULL, r.rule);
+		break;
+	case VERDICT_UNREADY:
+		session_unready(s, c, m, r.rule);
 		break;
 	case VERDICT_LOST_MAYBE:
-		interrupted(s, c, c->leg != NULL ? c->leg : l, m);
+		session_interrupted(s, c, g, m, r.rule);
 		break;
 	case VERDICT_RETRY:
 		/* When the exchange ends it is known how long to wait; these
@@ -278,10 +347,11 @@ server_answer(struct session *s, struct leg *l, const struct facts *f,
 		c->refusal = frame_ref(m);
 		break;
 	default:
-		call_worked(s, c);
+		call_worked(s, c, g, m);
 		session_answer(s, c, m);
 		break;
 	}
+	generation_unref(g);
 }
 
 void
@@ -290,10 +360,16 @@ session_message(struct session *s, struct leg *l, const struct facts *f,
 {
 	bool answer = m->kind == FRAME_RESULT || m->kind == FRAME_ERROR;
 
-	if (l->kind == LEG_LISTEN)
+	if (l->kind == LEG_LISTEN && is_2xx(f))
 		session_listen_event(s);
 	if (!answer)
 		l->spoke = true;
+	l->silent_at = s->now + SILENT_MS;
+	l->silences = 0;
+	/* What an old listen stream still brings is of a session that is
+	 * gone; answers are answers. */
+	if (!answer && l->kind == LEG_LISTEN && l->generation != s->generation)
+		return;
 	if (!answer && s->phase == PHASE_OPENING && !s->own_handshake) {
 		keep_early(s, m);
 	} else if (m->kind == FRAME_REQUEST) {
@@ -302,8 +378,15 @@ session_message(struct session *s, struct leg *l, const struct facts *f,
 		server_notification(s, l, m);
 	} else if (l->kind == LEG_OPEN) {
 		session_opened(s, l, f, m);
-	} else if (l->kind == LEG_CALL || l->kind == LEG_LISTEN) {
+	} else if (l->kind == LEG_CALL ||
+	    (l->kind == LEG_LISTEN && f->status < 400)) {
 		server_answer(s, l, f, m);
+	} else if (l->kind == LEG_PING) {
+		session_ping_message(s, l, f, m);
+	} else if (l->kind == LEG_RESTORE && m->kind == FRAME_RESULT) {
+		session_restore_message(s, l);
+	} else if (m->kind == FRAME_ERROR) {
+		l->said = verdict_error(f, m, no_span, &s->config.rules);
 	}
 	/* Of the others, done tells the status. */
 }
@@ -332,7 +415,7 @@ static bool
 retry_refused(struct session *s, struct leg *l, const struct facts *f)
 {
 	bool may = f->status == 429 ||
-	    (f->status == 503 && calls_safe(l->call->frame));
+	    (f->status == 503 && session_is_safe(s, l->call));
 
 	if (!may || f->retry_after_ms < 0 ||
 	    f->retry_after_ms > RETRY_AFTER_MAX_MS)
@@ -353,7 +436,7 @@ resume(struct session *s, struct leg *l, const struct facts *f)
 {
 	struct leg *again;
 	int64_t wait;
-	bool was_get = l->last_event_id.n > 0;
+	bool was_get = l->last_event_id.n > 0, flaps;
 
 	if (f->last_event_id.n > 0) {
 		buf_reset(&l->last_event_id);
@@ -362,13 +445,15 @@ resume(struct session *s, struct leg *l, const struct facts *f)
 	if (l->last_event_id.n == 0 || f->ending == ENDING_ABORTED ||
 	    f->too_large)
 		return false;
-	if (was_get && f->ending == ENDING_COMPLETE &&
+	flaps = s->flapping && f->status == 404 && l->tries < FLAPS;
+	if (was_get && f->ending == ENDING_COMPLETE && !flaps &&
 	    (is_2xx(f) ? f->media != MEDIA_SSE :
 			 f->status != 429 && f->status < 500))
 		return false;
 	if (f->retry_ms >= 0)
 		l->retry_ms = f->retry_ms;
-	wait = backoff_stream(l->tries, l->retry_ms);
+	wait = flaps ? session_flap_wait(l->tries + 1) :
+		       backoff_stream(l->tries, l->retry_ms);
 	if (l->window_end == 0)
 		l->window_end = s->now + s->config.call_timeout_ms;
 	if (s->config.call_timeout_ms > 0 && s->now + wait > l->window_end)
@@ -383,7 +468,7 @@ resume(struct session *s, struct leg *l, const struct facts *f)
 
 /* The call runs, or ran, but its stream cannot be had again. */
 static struct frame *
-resume_refused(struct session *s, const struct call *c, const struct facts *f)
+cut_off(struct session *s, const struct call *c, const struct facts *f)
 {
 	struct facts cut = *f;
 
@@ -436,75 +521,112 @@ accept_202(struct session *s, struct call *c, const struct facts *f)
 	return true;
 }
 
-/* A resuming GET was answered 404: the session is gone, and the call was
- * running in it. */
-static bool
-is_lost_resume(const struct leg *l, const struct facts *f)
+/* What the end of a call's exchange means, where no answer came. */
+static struct ruling
+judge_end(struct session *s, const struct leg *l, const struct facts *f)
 {
-	return l->last_event_id.n > 0 && f->status == 404;
+	static const struct ruling too_large = { VERDICT_FAIL, "too large" };
+	static const struct ruling resume_404 = { VERDICT_LOST_MAYBE,
+		"404 to a resuming GET" };
+	struct ruling r;
+
+	if (f->too_large)
+		return too_large;
+	/* The call was running in it. */
+	if (l->last_event_id.n > 0 && f->status == 404)
+		return resume_404;
+	r = verdict_bare(f, &s->config.rules);
+	if ((r.verdict == VERDICT_LOST || r.verdict == VERDICT_SUSPECT) &&
+	    (l->spoke || l->last_event_id.n > 0))
+		r.verdict = r.verdict == VERDICT_LOST || f->status >= 400 ?
+		    VERDICT_LOST_MAYBE :
+		    VERDICT_FAIL;
+	return r;
+}
+
+/* The exchange ended without an answer, after the server may have begun: a
+ * cut, a stream that just ends, a gateway that lost its server. */
+static bool
+may_repeat(const struct leg *l, const struct facts *f)
+{
+	if (f->too_large || !f->sent)
+		return false;
+	if (f->ending == ENDING_CUT || f->status == 502 || f->status == 504)
+		return true;
+	if (f->ending != ENDING_COMPLETE)
+		return false;
+	return l->last_event_id.n > 0 ||
+	    (is_2xx(f) && f->status != 202 && f->media == MEDIA_SSE);
+}
+
+static void
+call_failed(struct session *s, struct call *c, struct leg *l,
+    const struct facts *f)
+{
+	if (accept_202(s, c, f)) {
+		session_detach(s, c);
+		return;
+	}
+	/* A server that goes down takes connections for a moment more. */
+	if (may_repeat(l, f) &&
+	    session_repeat(s, c, backoff_retry(0, s->random)))
+		return;
+	if (c->refusal != NULL && f->status != 401)
+		session_answer(s, c, c->refusal);
+	else if (l->last_event_id.n > 0 || (c->repeated && !f->sent))
+		session_fail(s, c, cut_off(s, c, f));
+	else
+		session_fail(s, c,
+		    fault_from_facts(c->frame, f, s->config.host, c->refusal));
 }
 
 static void
 call_done(struct session *s, struct leg *l, const struct facts *f)
 {
 	struct call *c = l->call;
-	enum verdict verdict;
+	struct generation *g;
+	struct ruling r;
 
-	if (c == NULL || c->cancelled) {
-		if (c != NULL) {
-			l->live = false;
-			session_fail(s, c, NULL);
-			return;
-		}
+	l->live = false;
+	if (c == NULL) {
 		calls_leg_drop(&s->calls, l);
 		return;
 	}
-	if (f->too_large)
-		verdict = VERDICT_FAIL;
-	else if (is_lost_resume(l, f))
-		verdict = VERDICT_LOST_MAYBE;
-	else
-		verdict = verdict_bare(f);
-	if (verdict == VERDICT_LOST && l->spoke)
-		verdict = VERDICT_LOST_MAYBE;
-	l->live = false;
-	if (is_2xx(f) || l->last_event_id.n > 0) {
-		if (resume(s, l, f))
-			return;
+	if (c->cancelled) {
+		session_fail(s, c, NULL);
+		return;
 	}
-	switch (verdict) {
+	r = judge_end(s, l, f);
+	if ((is_2xx(f) || l->last_event_id.n > 0) && resume(s, l, f))
+		return;
+	g = generation_ref(l->generation);
+	switch (r.verdict) {
 	case VERDICT_LOST:
-		session_refused(s, c, l, f, NULL);
-		calls_leg_drop(&s->calls, l);
+		session_refused(s, c, g, f->status, NULL, r.rule);
+		break;
+	case VERDICT_SUSPECT:
+		session_suspect(s, c, g, f->status, NULL,
+		    fault_from_facts(c->frame, f, s->config.host, NULL),
+		    r.rule);
 		break;
 	case VERDICT_LOST_MAYBE:
-		interrupted(s, c, l, c->refusal);
+		session_interrupted(s, c, g, c->refusal, r.rule);
 		break;
 	case VERDICT_RETRY:
 		if (!f->sent ? retry_unsent(s, l, f) : retry_refused(s, l, f))
-			return;
+			break;
 		/* FALLTHROUGH */
 	default:
-		if (accept_202(s, c, f)) {
-			calls_leg_drop(&s->calls, l);
-			return;
-		}
-		if (c->refusal != NULL && f->status != 401)
-			session_answer(s, c, c->refusal);
-		else if (l->last_event_id.n > 0)
-			session_fail(s, c, resume_refused(s, c, f));
-		else
-			session_fail(s, c,
-			    fault_from_facts(c->frame, f, s->config.host,
-				c->refusal));
+		call_failed(s, c, l, f);
 		break;
 	}
+	generation_unref(g);
 }
 
 /* The session was lost between a question and its answer: the call that asked
  * waits in vain. */
-static void
-undelivered(struct session *s, uint64_t asker)
+void
+session_undelivered(struct session *s, uint64_t asker)
 {
 	struct fault fault = { .reason = "session_lost", .maybe = true };
 	struct leg *l = calls_leg_find(&s->calls, asker);
@@ -523,31 +645,69 @@ undelivered(struct session *s, uint64_t asker)
 	buf_free(&label);
 }
 
+const char *
+session_note_name(const struct leg *l)
+{
+	if (l->body->kind != FRAME_NOTIFICATION)
+		return "an answer of the client";
+	return span_is(l->body->method, "notifications/cancelled") ?
+	    "a cancel" :
+	    "a notification";
+}
+
+struct ruling
+session_ruling(const struct session *s, const struct leg *l,
+    const struct facts *f)
+{
+	return l->said.rule != NULL && f->ending == ENDING_COMPLETE ?
+	    l->said :
+	    verdict_bare(f, &s->config.rules);
+}
+
+/* A cancel is the end of something: it begins no recovery. */
+void
+session_note_lost(struct session *s, const struct leg *l)
+{
+	s->generation->lost = true;
+	if (!span_is(l->body->method, "notifications/cancelled"))
+		session_renew_unasked(s, "a notification was refused");
+}
+
 /* A notification or an answer of the client. */
 static void
 note_done(struct session *s, struct leg *l, const struct facts *f)
 {
 	bool current = l->generation == s->generation;
+	struct ruling r = session_ruling(s, l, f);
 
 	l->live = false;
 	if (f->ending == ENDING_COMPLETE && is_2xx(f)) {
 		calls_leg_drop(&s->calls, l);
 		return;
 	}
-	if (verdict_bare(f) == VERDICT_RETRY && !f->sent && current &&
+	if (r.verdict == VERDICT_RETRY && !f->sent && current &&
 	    retry_unsent(s, l, f))
 		return;
-	if (f->status == 404 && f->had_session && current) {
+	/* Another replica knows the session. */
+	if (current && s->flapping && l->tries < FLAPS &&
+	    (r.verdict == VERDICT_LOST || r.verdict == VERDICT_SUSPECT)) {
+		session_again(s, l, session_flap_wait(l->tries + 1));
+		return;
+	}
+	if (current && r.verdict == VERDICT_SUSPECT) {
+		l->suspect = true;
+		session_ping(s, "a notification or an answer was refused");
+		return;
+	}
+	if (current && r.verdict == VERDICT_LOST) {
 		session_note(s, LEVEL_WARN,
-		    "%s forgot the session: a notification or an answer was "
-		    "not delivered",
-		    s->config.host);
-		undelivered(s, l->asker);
-		session_renew_unasked(s, "404 to a notification");
+		    "%s forgot the session: %s was not delivered",
+		    s->config.host, session_note_name(l));
+		session_undelivered(s, l->asker);
+		session_note_lost(s, l);
 	} else if (f->ending != ENDING_ABORTED || f->status == 0) {
-		session_note(s, LEVEL_WARN,
-		    "%s did not take a notification or an answer (%d)",
-		    s->config.host, f->status);
+		session_note(s, LEVEL_WARN, "%s did not take %s (%d)",
+		    s->config.host, session_note_name(l), f->status);
 	}
 	calls_leg_drop(&s->calls, l);
 }
@@ -556,27 +716,28 @@ note_done(struct session *s, struct leg *l, const struct facts *f)
 static void
 ready_done(struct session *s, struct leg *l, const struct facts *f)
 {
-	enum { FLAP_MS = 500, FLAPS = 2 };
-	bool lost = f->status == 404 && f->had_session;
+	struct ruling r = session_ruling(s, l, f);
+	bool lost = r.verdict == VERDICT_LOST || r.verdict == VERDICT_SUSPECT;
 
 	l->live = false;
 	if (s->phase != PHASE_READYING || l->generation != s->generation) {
 		calls_leg_drop(&s->calls, l);
 		return;
 	}
-	if (verdict_bare(f) == VERDICT_RETRY && !f->sent &&
-	    retry_unsent(s, l, f))
+	if (r.verdict == VERDICT_RETRY && !f->sent && retry_unsent(s, l, f))
 		return;
 	/* Behind a balancer another replica may know the session. */
+	if (l->window_end == 0)
+		l->window_end = s->now + FLAPS_MS;
 	if ((lost || f->status == 429 || f->status >= 500) &&
-	    l->tries < FLAPS) {
-		session_again(s, l, FLAP_MS);
+	    l->tries < FLAPS && s->now < l->window_end) {
+		session_again(s, l, session_flap_wait(l->tries + 1));
 		return;
 	}
 	if (lost && backoff_budget_allows(&s->budget, s->now)) {
 		calls_leg_drop(&s->calls, l);
 		backoff_budget_failed(&s->budget, s->now);
-		session_renew(s, "404 to notifications/initialized");
+		session_renew(s, "initialized was refused");
 		return;
 	}
 	if (!is_2xx(f))
@@ -588,17 +749,18 @@ ready_done(struct session *s, struct leg *l, const struct facts *f)
 }
 
 static void
-delete_done(struct session *s, struct leg *l)
+delete_done(struct session *s, struct leg *l, const struct facts *f)
 {
 	struct leg *open;
 
+	if (l->generation == s->generation && f->status != 0)
+		session_keep(s, NULL);
 	calls_leg_drop(&s->calls, l);
 	if (s->phase == PHASE_CLOSING)
 		session_closed(s);
 	/* An initialize that waited for the old session to end. */
 	for (open = s->calls.legs; open != NULL; open = open->next)
-		if (open->kind == LEG_OPEN && !open->live &&
-		    s->phase == PHASE_OPENING)
+		if (open->kind == LEG_OPEN && !open->live && open->after_delete)
 			open->start_at = s->now;
 	session_due(s, s->now);
 }
@@ -607,7 +769,7 @@ delete_done(struct session *s, struct leg *l)
 static void
 open_done(struct session *s, struct leg *l, const struct facts *f)
 {
-	enum verdict verdict = verdict_bare(f);
+	enum verdict verdict = verdict_bare(f, &s->config.rules).verdict;
 	int64_t wait = f->retry_after_ms >= 0 ?
 	    f->retry_after_ms :
 	    backoff_retry(l->tries, s->random);
@@ -630,6 +792,12 @@ open_done(struct session *s, struct leg *l, const struct facts *f)
 		session_again(s, l, wait);
 		return;
 	}
+	if (session_make_room(s, l, f))
+		return;
+	if (session_from_memory(s, f)) {
+		session_again(s, l, wait);
+		return;
+	}
 	words = l->call != NULL && l->call->refusal != NULL ?
 	    frame_ref(l->call->refusal) :
 	    NULL;
@@ -642,8 +810,6 @@ open_done(struct session *s, struct leg *l, const struct facts *f)
 void
 session_done(struct session *s, struct leg *l, const struct facts *f)
 {
-	bool current;
-
 	switch (l->kind) {
 	case LEG_CALL:
 		call_done(s, l, f);
@@ -658,13 +824,18 @@ session_done(struct session *s, struct leg *l, const struct facts *f)
 		note_done(s, l, f);
 		break;
 	case LEG_LISTEN:
-		current = l->ticket == s->listen.ticket;
+		if (l->ticket == s->listen.ticket)
+			session_listen_done(s, l, f);
 		calls_leg_drop(&s->calls, l);
-		if (current)
-			session_listen_done(s, f);
+		break;
+	case LEG_PING:
+		session_ping_done(s, l, f);
+		break;
+	case LEG_RESTORE:
+		session_restore_done(s, l, f);
 		break;
 	case LEG_DELETE:
-		delete_done(s, l);
+		delete_done(s, l, f);
 		break;
 	}
 }

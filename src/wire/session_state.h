@@ -3,7 +3,11 @@
  *   session.c         inputs, actions, timers, the end
  *   session_client.c  what the client sends
  *   session_server.c  what the server answers
- *   session_renew.c   opening, losing, renewing, replaying
+ *   session_renew.c   opening, losing, renewing
+ *   session_replay.c  what is sent again, and why
+ *   session_restore.c what a new session and the client are told
+ *   session_ping.c    is it gone? asked by a ping
+ *   session_memory.c  a start without the server
  *   session_listen.c  the GET stream
  * Nobody else includes this.
  */
@@ -14,7 +18,9 @@
 #include "wire/calls.h"
 #include "wire/fault.h"
 #include "wire/questions.h"
+#include "wire/restore.h"
 #include "wire/session.h"
+#include "wire/tools.h"
 
 enum {
 	READY_MS = 10 * 1000, /* for the 2xx to initialized */
@@ -26,7 +32,18 @@ enum {
 	ANSWERED = 64,        /* answered ids remembered */
 	RENEW_MS = 15 * 1000, /* for a new session */
 	FAMILIES = 3,
-	LINGER_MS = 5 * 1000, /* a stream may stay after its answer */
+	RESTORE_MS = 5 * 1000,   /* for log level and subscriptions */
+	PING_MS = 5 * 1000,      /* for the answer to a ping of ours */
+	SILENT_MS = 60 * 1000,   /* of a call, until it is looked after */
+	FRESH_MS = 5 * 1000,     /* a new session may not know it yet */
+	MEMORY_MS = 5 * 1000,    /* a start from memory after so long */
+	FLAPS = 8,               /* sent again to the same session, */
+	FLAPS_MS = 3 * 1000,     /* within this time */
+	FLAPPING_MS = 60 * 1000, /* one id, served and refused within this */
+	HOUR_MS = 60 * 60 * 1000,
+	SUM_UP_MS = 10 * 60 * 1000, /* between two lines about renewals */
+	JITTER_MS = 5 * 1000,       /* of what no client waits for */
+	LINGER_MS = 5 * 1000,       /* a stream may stay after its answer */
 	DELETE_MS = 1000,
 	RETRY_AFTER_MAX_MS = 20 * 1000
 };
@@ -34,10 +51,11 @@ enum {
 /* In the order they come in; the gate for requests is open in OPENED and
  * LIVE. */
 enum phase {
-	PHASE_IDLE,     /* no initialize yet, or it failed */
-	PHASE_OPENING,  /* initialize is under way */
-	PHASE_OPENED,   /* answered; the client has not said initialized */
-	PHASE_READYING, /* initialized sent, its 2xx awaited */
+	PHASE_IDLE,      /* no initialize yet, or it failed */
+	PHASE_OPENING,   /* initialize is under way */
+	PHASE_OPENED,    /* answered; the client has not said initialized */
+	PHASE_READYING,  /* initialized sent, its 2xx awaited */
+	PHASE_RESTORING, /* log level and subscriptions are told again */
 	PHASE_LIVE,
 	PHASE_RENEWING, /* our own initialize is under way */
 	PHASE_DEAD,     /* lost, and a renewal failed: the next call tries */
@@ -55,7 +73,7 @@ enum listen_state {
 	LISTEN_OFF,     /* not wanted yet, or not now */
 	LISTEN_REFUSED, /* the server has none: never again */
 	LISTEN_WAITING, /* opens at listen.at */
-	LISTEN_LOST,    /* the session is gone; renewed at listen.at */
+	LISTEN_SUSPECT, /* refused, perhaps as lost: waits for a ping */
 	LISTEN_OPEN
 };
 
@@ -67,7 +85,6 @@ struct listen {
 	bool worked; /* a 2xx came in this generation */
 	bool event;  /* this stream delivered something */
 	unsigned tries;
-	unsigned asleep; /* renewals it began without a client frame */
 	struct buf last_event_id;
 	int64_t retry_ms;
 	struct backoff_rate rate;
@@ -76,7 +93,8 @@ struct listen {
 struct action {
 	enum session_action_kind kind;
 	uint64_t ticket;
-	struct frame *frame;
+	struct frame *frame, *other;
+	struct generation *generation;
 	enum log_level level;
 	char *text;
 	bool on;
@@ -88,8 +106,10 @@ struct session {
 	enum phase phase;
 	int64_t phase_deadline; /* -1: none */
 	struct generation *generation;
-	struct frame *opening; /* the initialize that is repeated */
-	struct frame *ready;   /* notifications/initialized */
+	struct generation *former; /* the one before, NULL: none */
+	bool former_ended;         /* it was deleted to make room */
+	struct frame *opening;     /* the initialize that is repeated */
+	struct frame *ready;       /* notifications/initialized */
 	bool own_handshake;
 	struct calls calls;
 	size_t in_flight; /* calls that are running */
@@ -103,13 +123,48 @@ struct session {
 	struct backoff_budget budget;
 	bool counted; /* the current generation was counted as no help */
 	struct frame *last_refusal;
+	const char *why; /* of the renewal under way; static */
+
+	/* Renewals that no call waits for. */
+	struct backoff_budget unasked; /* they never cost a call its own */
+	int64_t renew_at;              /* -1: none is due */
+	unsigned asleep; /* so many without a frame of the client */
+
+	/* One id that is accepted and refused: replicas that do not share. */
+	bool flapping;
+	bool flaps_useless; /* to send again did not help the last time */
+	int64_t flapping_told_at;
+	struct call *scout; /* sent again for all, until it is known */
+	bool scouted;       /* calls wait for what it finds */
+
+	/* Is it gone? */
+	uint64_t ping;     /* ticket of the one under way; 0: none */
+	int64_t active_at; /* when something was sent or came */
+	bool hinted;       /* of --session-lost-in-results */
+
+	/* What a new session is told, and what the client is. */
+	struct restore restore;
+	struct tools *tools;
+	struct frame *opened; /* the server's latest answer to initialize */
+	struct frame *opened_before; /* the one before the renewal */
+	unsigned restores;           /* legs of RESTORING that have not ended */
+	bool restoring_level;        /* the others come after it */
+	size_t restored, unrestored;
+	size_t replays; /* since the renewal began */
+	bool renewed;   /* the client is to be told that lists may differ */
 	bool tells_changes[FAMILIES]; /* tools, prompts, resources */
-	bool renewed; /* the client is to be told that lists may differ */
-	int64_t told_at, tell_at;    /* when it was, and is due; -1: never */
+	int64_t told_at, tell_at;     /* when it was, and is due; -1: never */
+	int64_t summed_at;            /* the last line about a renewal */
+
+	/* A start without the server. */
+	struct buf memory;       /* result of initialize, of a former start */
+	struct buf memory_tools; /* the same of tools/list */
+	int64_t memory_at;       /* used then; -1: not */
+	bool from_memory;        /* the client has it, and no server yet */
+	unsigned memory_tries;
 	uint64_t answered[ANSWERED]; /* hashes of ids, a ring */
 	size_t next_answered;
-	char *former_version; /* of the generation before, to compare */
-	uint64_t ids;         /* made by us */
+	uint64_t ids; /* made by us */
 
 	bool reading;
 	bool eof;
@@ -136,6 +191,10 @@ void session_abort(struct session *s, struct leg *l);
 void session_start(struct session *s, struct leg *l);
 /* A copy of this leg that goes out in wait ms; the old one is dropped. */
 struct leg *session_again(struct session *s, struct leg *l, int64_t wait);
+/* A keepsake for somebody: the session to end when we are killed. */
+void session_keep(struct session *s, struct generation *g);
+/* An action without anything but its kind. */
+void session_ask(struct session *s, enum session_action_kind kind);
 /* Something is due at this time. */
 void session_due(struct session *s, int64_t at);
 void session_phase(struct session *s, enum phase phase, int64_t deadline);
@@ -175,6 +234,16 @@ void session_done(struct session *s, struct leg *l, const struct facts *f);
 /* Calls that were answered 202 will have no answer: the listen stream, or
  * (lost) the session, is gone. */
 void session_fail_accepted(struct session *s, bool lost);
+/* What the end of an exchange means that is not a call's. */
+struct ruling session_ruling(const struct session *s, const struct leg *l,
+    const struct facts *f);
+/* What it is, for people: a LEG_NOTE. */
+const char *session_note_name(const struct leg *l);
+/* It was refused as lost. */
+void session_note_lost(struct session *s, const struct leg *l);
+/* The client's answer to a question of the call with this leg was refused as
+ * lost: the call waits in vain, and ends. */
+void session_undelivered(struct session *s, uint64_t asker);
 /* Takes the oldest message of before initialize was answered, or NULL. */
 struct frame *session_take_early(struct session *s);
 
@@ -185,27 +254,122 @@ void session_opened(struct session *s, struct leg *l, const struct facts *f,
     struct frame *m);
 void session_open_failed(struct session *s, const struct facts *f,
     struct frame *error);
-void session_readied(struct session *s);
+/* A server with room for one session may not have noticed that the old one
+ * is gone: it is ended, and this initialize sent once more. Returns false
+ * where that was done, or cannot help. */
+bool session_make_room(struct session *s, struct leg *l, const struct facts *f);
 void session_begin_ready(struct session *s);
+/* initialized was taken, or will not be. */
+void session_readied(struct session *s);
+/* Renewed for a client that has not said initialized. */
+void session_reopened(struct session *s);
+/* Everything may go out. */
+void session_live(struct session *s);
+/* why is the rule by which it is lost; static. */
 void session_renew(struct session *s, const char *why);
-/* The same where no call of the client waits for it: a server must not make
- * us spin. */
+/* The renewal that made the session of now counts as one that did not help,
+ * once. */
+void session_no_help(struct session *s);
+/* May a call that was refused begin a renewal now? The one before counts
+ * when its session served nobody. */
+bool session_may_renew(struct session *s);
+/* The session is gone and no call of the client waits for it: it is renewed
+ * within the budget, so that a server cannot make us spin. */
 void session_renew_unasked(struct session *s, const char *why);
-void session_tell_changes(struct session *s);
-/* The call of this leg was refused as lost (it did not run). refusal is the
- * server's error, or NULL. */
-void session_refused(struct session *s, struct call *c, struct leg *l,
-    const struct facts *f, struct frame *refusal);
+/* The same where the client did not even speak: after a while, or when it
+ * does. */
+void session_renew_later(struct session *s, const char *why);
+void session_renew_tick(struct session *s);
+/* The time of a renewal: its part of the retry window, ms. */
+int64_t session_renew_window(const struct session *s);
+/* The answer to ACTION_LOOK. */
+void session_looked(struct session *s, bool rival);
 /* A call needs the session that is known dead: NULL when it is renewed now,
  * else the error for the call with this id (owned by the caller). */
 struct frame *session_revive(struct session *s, struct span id);
+/* Which list_changed the server says it sends. */
+void session_learn_families(struct session *s, const struct frame *m);
+/* A request of ours with an id of ours. */
+struct frame *session_own_request(struct session *s, const char *method,
+    struct span params);
+/* The request under an id of ours. */
+struct frame *session_with_own_id(struct session *s, struct frame *request);
+
+/* session_replay.c */
+/* May it be sent again although it may have run? */
+bool session_is_safe(const struct session *s, const struct call *c);
+/* The call was refused by this generation as lost (it did not run). refusal
+ * is the server's error, or NULL. */
+void session_refused(struct session *s, struct call *c, struct generation *g,
+    int status, struct frame *refusal, const char *rule);
+/* Its leg is over for the call, which has no leg then. */
+void session_detach(struct session *s, struct call *c);
+/* Sends what waits for the new session, in the client's order. */
+void session_replay(struct session *s);
+/* The call may have run and will have no answer: sends it again if that is
+ * safe, after wait ms. Returns false when it is not; nothing changed then. */
+bool session_repeat(struct session *s, struct call *c, int64_t wait);
+/* The session ended while the call was executing. */
+void session_interrupted(struct session *s, struct call *c,
+    struct generation *g, struct frame *refusal, const char *rule);
+/* The new session does not know yet that it is one. */
+void session_unready(struct session *s, struct call *c, struct frame *refusal,
+    const char *rule);
+/* The call got an answer in this generation. */
+void session_served(struct session *s, struct call *c, struct generation *g);
+/* The call is about to go. */
+void session_forget_scout(struct session *s, const struct call *c);
+/* The n-th wait between two tries on the same session, ms. */
+int64_t session_flap_wait(unsigned n);
+
+/* session_restore.c */
+/* Begins to tell the new session what the one before was told; false when
+ * there is nothing. */
+bool session_restore(struct session *s);
+void session_restore_done(struct session *s, struct leg *l,
+    const struct facts *f);
+/* Its result came. */
+void session_restore_message(struct session *s, struct leg *l);
+void session_tell_changes(struct session *s);
+/* The one line about a renewal. */
+void session_sum_up(struct session *s);
+
+/* session_ping.c */
+/* The answer of this call's leg is ambiguous: it waits for a ping. refusal
+ * is the server's error, or NULL: then error is ours, and taken. */
+void session_suspect(struct session *s, struct call *c, struct generation *g,
+    int status, struct frame *refusal, struct frame *error, const char *rule);
+/* Asks now, if nothing asks already. */
+void session_ping(struct session *s, const char *why);
+void session_ping_message(struct session *s, struct leg *l,
+    const struct facts *f, struct frame *m);
+void session_ping_done(struct session *s, struct leg *l, const struct facts *f);
+void session_ping_tick(struct session *s);
+/* When the user's interval wants the next one. */
+void session_ping_due(struct session *s);
+
+/* session_memory.c */
+void session_recall(struct session *s);
+void session_remembered(struct session *s, const struct session_input *in);
+void session_remember(struct session *s);
+/* Answers the client from memory where it can. f tells why there is no
+ * server: NULL when it is slow. Returns false when it cannot, or should
+ * not. */
+bool session_from_memory(struct session *s, const struct facts *f);
+/* The answer to this request from memory; NULL: none. Owned by the caller. */
+struct frame *session_memory_answer(struct session *s, struct frame *request);
 
 /* session_listen.c */
 void session_listen_open(struct session *s);
 void session_listen_close(struct session *s);
 void session_listen_head(struct session *s, const struct facts *f);
 void session_listen_event(struct session *s);
-void session_listen_done(struct session *s, const struct facts *f);
+void session_listen_done(struct session *s, const struct leg *l,
+    const struct facts *f);
 void session_listen_tick(struct session *s);
+/* What the ping found out for a stream that was refused. */
+void session_listen_pinged(struct session *s, bool lost);
+/* The connection may be dead without knowing it: opened again. */
+void session_listen_wake(struct session *s);
 
 #endif

@@ -1,94 +1,120 @@
 /*
- * What one HTTP answer means. The rules are few on purpose, first match
- * wins; a request that carried no session id can lose none.
+ * What one HTTP answer means.
+ *
+ * The words that it says (wire/said) and its status choose the first rule of
+ * a table that fits. What no rule is for is the answer, or the end of the
+ * call. A request that carried no session id can lose none, and an answer to
+ * DELETE says nothing. The numbers of JSON-RPC errors and the id of the
+ * answer never decide that a session is gone: every server has its own.
  */
 #include "config.h"
 
 #include "wire/verdict.h"
 
+#include <stdlib.h>
+
 #include <strings.h>
 
-#include "wire/msg.h"
+#include "wire/json.h"
+#include "wire/phrases.h"
+#include "wire/said.h"
 
-static char
-lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
+#define PATTERN_BYTES (16 * 1024) /* of the text are shown to patterns */
+#define RESULT_BYTES (8 * 1024)   /* a longer result is no refusal */
 
-/* Is the lower-case phrase anywhere in text, whatever text's case is? */
-static bool
-says(struct span text, const char *phrase)
-{
-	size_t n = strlen(phrase), i, k;
+/* Marks of an answer, behind the phrases of what it says. */
+#define MARK_FRESH (1u << 16)    /* we renewed the session just now */
+#define MARK_PATTERN (1u << 17)  /* one of the user's fits */
+#define MARK_DEMAND (1u << 18)   /* data.requiresReinitialize */
+#define MARK_ORDINARY (1u << 19) /* the code of a missing method or tool */
+#define MARK_PARAMS (1u << 20)   /* "Invalid request parameters", no more */
+#define MARK_PAGE (1u << 21)     /* a web page */
+#define MARK_ANY (1u << 22)      /* every answer has it */
 
-	for (i = 0; i + n <= text.n; i++) {
-		for (k = 0; k < n && lower(text.p[i + k]) == phrase[k]; k++)
-			;
-		if (k == n)
-			return true;
-	}
-	return false;
-}
+#define LOST_WORDS (PHRASE_LOST | PHRASE_UNREADY | PHRASE_EARLY)
 
-bool
-verdict_says_lost(struct span text)
-{
-	return says(text, "session terminated") ||
-	    says(text, "invalid or expired session");
-}
+/* One row: for a status from..to, an answer with one of these marks, and all
+ * of those. */
+struct rule {
+	int from, to;
+	unsigned one, all;
+	enum verdict verdict; /* ANSWER: as it is, lost is nothing */
+	const char *text;
+};
 
-/* It was executing when the session ended: it may have run. */
-static bool
-says_interrupted(struct span text)
-{
-	return says(text, "terminated before the request completed");
-}
-
-/* Words of a session that cannot be found, for answers that are 404. */
-static bool
-says_unknown_session(struct span text)
-{
-	static const char *const phrases[] = {
-		"session not found",
-		"unknown session",
-		"session expired",
-		"expired session",
-		"invalid session",
-		"no valid session",
-		"session does not exist",
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof phrases / sizeof *phrases; i++)
-		if (says(text, phrases[i]))
-			return true;
-	return false;
-}
-
-/*
- * A 404 whose body is a JSON-RPC error: some servers map "no such method,
- * tool or resource" to 404. Those codes are answers unless the words are
- * about the session; any other error is one only when it bears our id and
- * does not speak of sessions.
- */
-static bool
-is_ordinary_404(const struct frame *error, struct span text,
-    struct span request_id)
-{
-	switch (msg_error_code(error)) {
-	case -32601:
-	case -32602:
-	case -32002:
-	case -32003:
-	case -32004:
-		return !says_unknown_session(text);
-	default:
-		return error->id.p != NULL &&
-		    msg_id_same(error->id, request_id) &&
-		    !says(text, "session");
-	}
-}
+static const struct rule rules[] = {
+	/* Whatever the status is. */
+	{ 0, 999, PHRASE_VETO, 0, VERDICT_ANSWER,
+	    "the words are not about a lost session" },
+	{ 0, 999, MARK_PATTERN, PHRASE_INTERRUPTED, VERDICT_LOST_MAYBE,
+	    "the session ended while the request ran" },
+	{ 0, 999, MARK_PATTERN, 0, VERDICT_LOST,
+	    "a pattern of yours for a lost session" },
+	{ 404, 404, MARK_PAGE, 0, VERDICT_SUSPECT, "404, a web page" },
+	{ 0, 999, MARK_PAGE, 0, VERDICT_ANSWER, "the body is a web page" },
+	{ 0, 999, PHRASE_INTERRUPTED, 0, VERDICT_LOST_MAYBE,
+	    "the session ended while the request ran" },
+	{ 401, 401, PHRASE_LOGIN, 0, VERDICT_ANSWER, "401, sign in again" },
+	{ 403, 403, PHRASE_LOGIN, 0, VERDICT_ANSWER, "403, sign in again" },
+	{ 0, 999, MARK_DEMAND, 0, VERDICT_LOST, "it requires to reinitialize" },
+	{ 200, 299, PHRASE_UNREADY | PHRASE_EARLY | MARK_PARAMS, MARK_FRESH,
+	    VERDICT_UNREADY, "in-band: the new session is not ready" },
+	{ 200, 299, PHRASE_TERMINATED, 0, VERDICT_LOST,
+	    "in-band: session terminated" },
+	{ 200, 299, PHRASE_EXPIRED, 0, VERDICT_LOST,
+	    "in-band: invalid or expired session" },
+	{ 0, 999, PHRASE_TERMINATED, 0, VERDICT_LOST, "session terminated" },
+	{ 0, 999, PHRASE_EXPIRED, 0, VERDICT_LOST,
+	    "invalid or expired session" },
+	/* In-band: other words than those may be a tool's. */
+	{ 200, 299, PHRASE_UNREADY, 0, VERDICT_LOST,
+	    "in-band: not initialized" },
+	{ 200, 299, LOST_WORDS | PHRASE_DOUBT, 0, VERDICT_SUSPECT,
+	    "in-band: words of a lost session" },
+	{ 200, 299, PHRASE_CONNECTION, 0, VERDICT_SUSPECT,
+	    "in-band: a connection behind the server is gone" },
+	{ 404, 404, LOST_WORDS, 0, VERDICT_LOST,
+	    "404, the session is unknown" },
+	{ 404, 404, MARK_ORDINARY, 0, VERDICT_ANSWER,
+	    "404, method, tool or resource not found" },
+	{ 404, 404, PHRASE_MISSING | PHRASE_DOUBT, 0, VERDICT_SUSPECT,
+	    "404, words about some session" },
+	{ 404, 404, MARK_ANY, 0, VERDICT_SUSPECT, "404 without words" },
+	{ 401, 401, LOST_WORDS, 0, VERDICT_LOST,
+	    "401, the session is unknown" },
+	{ 403, 403, LOST_WORDS, 0, VERDICT_LOST,
+	    "403, the session is unknown" },
+	{ 401, 401, PHRASE_OWNER, 0, VERDICT_LOST,
+	    "401, the session is another user's" },
+	{ 403, 403, PHRASE_OWNER, 0, VERDICT_LOST,
+	    "403, the session is another user's" },
+	{ 401, 401, PHRASE_MISSING, 0, VERDICT_SUSPECT,
+	    "401, it misses the session id" },
+	{ 401, 401, MARK_ANY, 0, VERDICT_ANSWER, "401" },
+	{ 403, 403, MARK_ANY, 0, VERDICT_ANSWER, "403" },
+	{ 405, 405, MARK_ANY, 0, VERDICT_ANSWER, "405, it is not offered" },
+	{ 409, 409, MARK_ANY, 0, VERDICT_ANSWER, "409" },
+	{ 429, 429, MARK_ANY, 0, VERDICT_ANSWER, "429" },
+	{ 400, 400, LOST_WORDS, 0, VERDICT_LOST,
+	    "400, the session is unknown" },
+	{ 400, 400, PHRASE_MISSING, 0, VERDICT_SUSPECT,
+	    "400, it misses the session id" },
+	{ 422, 422, PHRASE_MISSING, 0, VERDICT_SUSPECT,
+	    "422, it misses the session id" },
+	{ 400, 400, PHRASE_DOUBT, 0, VERDICT_SUSPECT,
+	    "400, words about some session" },
+	{ 422, 422, PHRASE_DOUBT, 0, VERDICT_SUSPECT,
+	    "422, words about some session" },
+	{ 400, 499, LOST_WORDS, 0, VERDICT_LOST,
+	    "refused, the session is unknown" },
+	{ 502, 502, MARK_ANY, 0, VERDICT_ANSWER, "502" },
+	{ 504, 504, MARK_ANY, 0, VERDICT_ANSWER, "504" },
+	{ 500, 599, LOST_WORDS, 0, VERDICT_LOST,
+	    "a server error, the session is unknown" },
+	{ 503, 503, MARK_ANY, 0, VERDICT_ANSWER, "503" },
+	{ 500, 599, PHRASE_DOUBT, 0, VERDICT_SUSPECT,
+	    "a server error, words about some session" },
+};
 
 static bool
 is_refused_for_now(int status)
@@ -96,53 +122,187 @@ is_refused_for_now(int status)
 	return status == 429 || status == 502 || status == 503 || status == 504;
 }
 
-enum verdict
-verdict_error(const struct facts *facts, const struct frame *error,
-    struct span request_id)
+/* Codes that servers which map errors to 404 use for what is not there. */
+static bool
+is_ordinary(long code)
 {
-	enum verdict verdict = VERDICT_ANSWER;
-	struct buf words;
-	struct span text;
-
-	if (is_refused_for_now(facts->status))
-		verdict = VERDICT_RETRY;
-	if (!facts->had_session)
-		return verdict;
-	buf_init(&words, 0);
-	msg_error_text(error, &words);
-	text = buf_span(&words);
-	if (says_interrupted(text))
-		verdict = VERDICT_LOST_MAYBE;
-	else if (verdict_says_lost(text))
-		verdict = VERDICT_LOST;
-	else if (facts->status == 404 &&
-	    !is_ordinary_404(error, text, request_id))
-		verdict = VERDICT_LOST;
-	buf_free(&words);
-	return verdict;
+	return code == -32601 || code == -32602 ||
+	    (code <= -32002 && code >= -32004);
 }
 
-enum verdict
-verdict_bare(const struct facts *facts)
+/* The whole text, in any case. */
+static bool
+is_text(struct span text, const char *want)
 {
-	if (facts->ending == ENDING_RESOLVE || facts->ending == ENDING_CONNECT)
-		return VERDICT_RETRY;
-	if (facts->ending == ENDING_CUT && !facts->sent)
-		return VERDICT_RETRY;
-	if (facts->ending != ENDING_COMPLETE)
-		return VERDICT_FAIL;
-	if (facts->had_session && says_interrupted(facts->body))
-		return VERDICT_LOST_MAYBE;
-	if (facts->had_session && facts->status == 404)
-		return VERDICT_LOST;
-	/* In plain words, where a server has no JSON-RPC for it. */
-	if (facts->had_session && facts->media != MEDIA_HTML &&
-	    (facts->status == 400 || facts->status == 422) &&
-	    verdict_says_lost(facts->body))
-		return VERDICT_LOST;
+	size_t n = strlen(want);
+
+	return text.n >= n && strncasecmp(text.p, want, n) == 0 &&
+	    (text.n == n || text.p[n] == '\n');
+}
+
+/* NULs end no text before its end. */
+static bool
+is_pattern(const struct verdict_rules *more, struct span text)
+{
+	size_t i;
+	char *copy;
+	bool hit = false;
+
+	if (more->n == 0 || text.n == 0)
+		return false;
+	if (text.n > PATTERN_BYTES)
+		text.n = PATTERN_BYTES;
+	copy = xmalloc(text.n + 1);
+	for (i = 0; i < text.n; i++)
+		copy[i] = text.p[i] == '\0' ? ' ' : text.p[i];
+	copy[text.n] = '\0';
+	for (i = 0; i < more->n && !hit; i++)
+		hit = regexec(&more->lost[i], copy, 0, NULL, 0) == 0;
+	free(copy);
+	return hit;
+}
+
+static unsigned
+marks_of(const struct facts *facts, const struct said *said,
+    const struct verdict_rules *more)
+{
+	unsigned marks = said->phrases | MARK_ANY;
+	struct span text = buf_span(&said->text);
+
+	if (facts->fresh)
+		marks |= MARK_FRESH;
+	if (is_pattern(more, text))
+		marks |= MARK_PATTERN;
+	if (said->reinitialize)
+		marks |= MARK_DEMAND;
+	if (is_ordinary(said->code))
+		marks |= MARK_ORDINARY;
+	if (is_text(text, "invalid request parameters"))
+		marks |= MARK_PARAMS;
+	if (said->page)
+		marks |= MARK_PAGE;
+	return marks;
+}
+
+/* The first rule that fits; plain is what it is without one. */
+static struct ruling
+rule_for(const struct facts *facts, unsigned marks, struct ruling plain)
+{
+	const struct rule *r;
+	size_t i;
+
+	for (i = 0; i < sizeof rules / sizeof *rules; i++) {
+		r = &rules[i];
+		if (facts->status < r->from || facts->status > r->to ||
+		    (marks & r->one) == 0 || (marks & r->all) != r->all)
+			continue;
+		plain.rule = r->text;
+		if (r->verdict != VERDICT_ANSWER)
+			plain.verdict = r->verdict;
+		break;
+	}
+	return plain;
+}
+
+/* What an answer is that has nothing to do with the session. */
+static struct ruling
+plain_ruling(const struct facts *facts, enum verdict verdict, const char *rule)
+{
 	if (is_refused_for_now(facts->status))
-		return VERDICT_RETRY;
-	return VERDICT_FAIL;
+		return (struct ruling){ VERDICT_RETRY, "refused for now" };
+	return (struct ruling){ verdict, rule };
+}
+
+struct ruling
+verdict_error(const struct facts *facts, const struct frame *error,
+    struct span request_id, const struct verdict_rules *more)
+{
+	struct ruling r = plain_ruling(facts, VERDICT_ANSWER, "an error");
+	struct said said;
+
+	(void)request_id;
+	if (!facts->had_session)
+		return r;
+	said_error(&said, error->error);
+	r = rule_for(facts, marks_of(facts, &said, more), r);
+	said_free(&said);
+	return r;
+}
+
+/* A tool may speak of its own sessions: only the user can know better. */
+struct ruling
+verdict_result(const struct facts *facts, const struct frame *result,
+    const struct verdict_rules *more, bool *hint)
+{
+	const struct verdict_rules none = { NULL, 0, false };
+	struct ruling r = { VERDICT_ANSWER, "a result" };
+	struct said said;
+	unsigned marks;
+
+	*hint = false;
+	if (!facts->had_session || result->result.n > RESULT_BYTES ||
+	    !span_is(json_get(result->result, "isError"), "true"))
+		return r;
+	said_result(&said, result->result);
+	marks = marks_of(facts, &said, more->in_results ? more : &none);
+	said_free(&said);
+	if (marks & PHRASE_VETO)
+		return r;
+	if (marks & PHRASE_INTERRUPTED)
+		r = (struct ruling){ VERDICT_LOST_MAYBE,
+			"a result: the session ended while the request ran" };
+	else if (marks &
+	    (LOST_WORDS | PHRASE_TERMINATED | PHRASE_EXPIRED | MARK_PATTERN |
+		MARK_DEMAND))
+		r = (struct ruling){ VERDICT_LOST,
+			"a result speaks of a lost session" };
+	if (more->in_results || r.verdict == VERDICT_ANSWER)
+		return r;
+	*hint = true;
+	r.verdict = VERDICT_ANSWER;
+	return r;
+}
+
+/* How it ended when that alone decides. */
+static bool
+is_cut(const struct facts *facts, struct ruling *r)
+{
+	switch (facts->ending) {
+	case ENDING_COMPLETE:
+		return false;
+	case ENDING_RESOLVE:
+	case ENDING_CONNECT:
+		*r = (struct ruling){ VERDICT_RETRY, "nothing was sent" };
+		return true;
+	case ENDING_CUT:
+		if (!facts->sent)
+			*r = (struct ruling){ VERDICT_RETRY,
+				"nothing was sent" };
+		else
+			*r = (struct ruling){ VERDICT_FAIL,
+				"cut before the answer" };
+		return true;
+	default:
+		*r = (struct ruling){ VERDICT_FAIL, "no answer" };
+		return true;
+	}
+}
+
+struct ruling
+verdict_bare(const struct facts *facts, const struct verdict_rules *more)
+{
+	struct ruling r;
+	struct said said;
+
+	if (is_cut(facts, &r))
+		return r;
+	r = plain_ruling(facts, VERDICT_FAIL, "no message in the answer");
+	if (!facts->had_session || facts->verb == VERB_DELETE)
+		return r;
+	said_body(&said, facts->body, facts->media == MEDIA_HTML);
+	r = rule_for(facts, marks_of(facts, &said, more), r);
+	said_free(&said);
+	return r;
 }
 
 enum media

@@ -4,6 +4,10 @@
 #ifndef MCPSPLICE_WIRE_VERDICT_H
 #define MCPSPLICE_WIRE_VERDICT_H
 
+#include <sys/types.h>
+
+#include <regex.h>
+
 #include "base/frame.h"
 
 enum verb { VERB_POST, VERB_GET, VERB_DELETE };
@@ -28,6 +32,7 @@ enum ending {
 struct facts {
 	enum verb verb;
 	bool had_session; /* the request carried a session id */
+	bool fresh;       /* our own renewal of it was a moment ago */
 	int status;       /* 0: no answer */
 	enum media media;
 	enum ending ending;
@@ -47,17 +52,38 @@ enum verdict {
 	VERDICT_ANSWER,     /* it is the answer: deliver it */
 	VERDICT_LOST,       /* the session is gone; the request did not run */
 	VERDICT_LOST_MAYBE, /* the session is gone; the request may have run */
+	VERDICT_SUSPECT,    /* gone or not, a ping tells; if it is gone the
+			     * request did not run */
+	VERDICT_UNREADY,    /* the new session did not take in initialized
+			     * yet; the request did not run */
 	VERDICT_RETRY,      /* refused for now; retry_after_ms or a back-off */
 	VERDICT_FAIL        /* no answer will come; the facts say why */
 };
 
+/* What it means and by which rule, in a few words for people. */
+struct ruling {
+	enum verdict verdict;
+	const char *rule; /* static; never NULL */
+};
+
+/* What the user adds to the rules. */
+struct verdict_rules {
+	const regex_t *lost; /* n of them: words of a lost session */
+	size_t n;
+	bool in_results; /* a result that is an error may speak of it too */
+};
+
 /* An error response that came as the answer to a request. */
-enum verdict verdict_error(const struct facts *facts, const struct frame *error,
-    struct span request_id);
-/* An answer without a JSON-RPC message in it. */
-enum verdict verdict_bare(const struct facts *facts);
-/* Does this text say that the session is gone? Any case, anywhere in it. */
-bool verdict_says_lost(struct span text);
+struct ruling verdict_error(const struct facts *facts,
+    const struct frame *error, struct span request_id,
+    const struct verdict_rules *rules);
+/* A result. Only one with isError is ever more than an answer: *hint tells
+ * that it has the words, but rules->in_results is off. */
+struct ruling verdict_result(const struct facts *facts,
+    const struct frame *result, const struct verdict_rules *rules, bool *hint);
+/* An answer without a JSON-RPC message in it, to whichever verb. */
+struct ruling verdict_bare(const struct facts *facts,
+    const struct verdict_rules *rules);
 
 enum media verdict_media(const char *content_type);
 /* A session id is 1 to 1024 bytes of 0x21 to 0x7E. */

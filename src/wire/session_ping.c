@@ -1,0 +1,261 @@
+/*
+ * Is the session gone? Where an answer leaves it open, where a call is silent
+ * for long, and at the user's interval, a ping with the same session id finds
+ * out. One ping at a time speaks for all that wait for it.
+ */
+#include "config.h"
+
+#include "wire/session_state.h"
+
+#include "wire/msg.h"
+
+static const struct span no_span = { NULL, 0 };
+
+static bool
+may_ask(const struct session *s)
+{
+	return (s->phase == PHASE_LIVE || s->phase == PHASE_OPENED) &&
+	    s->generation->session != NULL && !s->generation->lost;
+}
+
+void
+session_ping_due(struct session *s)
+{
+	int64_t interval = s->config.ping_interval_ms;
+
+	if (interval > 0 && s->ping == 0 && may_ask(s))
+		session_due(s, s->active_at + interval);
+}
+
+void
+session_ping(struct session *s, const char *why)
+{
+	struct frame *body;
+	struct leg *l;
+
+	if (s->ping != 0)
+		return;
+	session_note(s, LEVEL_INFO,
+	    "%s: a ping finds out whether the session "
+	    "lives",
+	    why);
+	body = session_own_request(s, "ping", no_span);
+	l = calls_leg(&s->calls, LEG_PING, NULL, body, s->generation);
+	frame_unref(body);
+	s->ping = l->ticket;
+	l->abort_at = s->now + PING_MS;
+	session_due(s, l->abort_at);
+	session_start(s, l);
+}
+
+void
+session_suspect(struct session *s, struct call *c, struct generation *g,
+    int status, struct frame *refusal, struct frame *error, const char *rule)
+{
+	if (c->cancelled || g != s->generation || s->flapping) {
+		frame_unref(error);
+		session_refused(s, c, g, status, refusal, rule);
+		return;
+	}
+	c->suspect = generation_ref(g);
+	session_detach(s, c);
+	session_call_state(s, c, CALL_SUSPECT);
+	if (refusal != NULL && refusal != c->refusal) {
+		frame_unref(c->refusal);
+		c->refusal = frame_ref(refusal);
+	}
+	c->verdict = error;
+	c->status = status;
+	c->rule = rule;
+	session_ping(s, rule);
+}
+
+/* --- what it found --- */
+
+static struct call *
+first_suspect(const struct session *s, const struct generation *g)
+{
+	struct call *c;
+
+	for (c = s->calls.first; c != NULL; c = c->next)
+		if (c->state == CALL_SUSPECT && c->suspect == g)
+			return c;
+	return NULL;
+}
+
+/* It lives, or nobody knows: the answer was the answer. */
+static void
+stands(struct session *s, struct call *c)
+{
+	struct frame *error = c->verdict;
+
+	c->verdict = NULL;
+	if (error != NULL)
+		session_fail(s, c, error);
+	else
+		session_answer(s, c, c->refusal);
+}
+
+static void
+settle_calls(struct session *s, struct generation *g, bool lost)
+{
+	struct call *c;
+
+	while ((c = first_suspect(s, g)) != NULL)
+		if (lost)
+			session_refused(s, c, g, c->status, c->refusal,
+			    c->rule);
+		else
+			stands(s, c);
+}
+
+static void
+settle_notes(struct session *s, struct generation *g, bool lost)
+{
+	struct leg *l, *next;
+
+	for (l = s->calls.legs; l != NULL; l = next) {
+		next = l->next;
+		if (l->kind != LEG_NOTE || !l->suspect || l->generation != g)
+			continue;
+		session_note(s, LEVEL_WARN, "%s %s: %s was not delivered",
+		    s->config.host,
+		    lost ? "forgot the session" : "did not take it",
+		    session_note_name(l));
+		if (lost)
+			session_undelivered(s, l->asker);
+		if (lost && g == s->generation)
+			session_note_lost(s, l);
+		calls_leg_drop(&s->calls, l);
+	}
+}
+
+/* A call that was silent for long, in a session that is gone: its own stream
+ * may still be served by whoever began it. It gets as much time again. */
+static void
+settle_silent(struct session *s, struct generation *g)
+{
+	struct leg *l, *next;
+
+	for (l = s->calls.legs; l != NULL; l = next) {
+		next = l->next;
+		if (l->kind != LEG_CALL || !l->live || l->call == NULL ||
+		    l->generation != g || l->silences == 0)
+			continue;
+		if (session_repeat(s, l->call, 0))
+			continue;
+		l->dead_at = s->now + SILENT_MS;
+		session_due(s, l->dead_at);
+	}
+}
+
+static void
+settle(struct session *s, struct generation *g, bool lost)
+{
+	g->lost = g->lost || lost;
+	settle_calls(s, g, lost);
+	settle_notes(s, g, lost);
+	if (g == s->generation)
+		session_listen_pinged(s, lost);
+	if (lost && g == s->generation)
+		session_renew_later(s, "a ping found it gone");
+	if (lost)
+		settle_silent(s, g);
+}
+
+/* Where replicas do not share their sessions one ping tells nothing. */
+static bool
+is_loss(const struct session *s, enum verdict verdict)
+{
+	if (s->flapping)
+		return false;
+	return verdict == VERDICT_LOST || verdict == VERDICT_LOST_MAYBE ||
+	    verdict == VERDICT_SUSPECT;
+}
+
+/* The answer to the ping: any that does not speak of a lost session shows
+ * that there is one; servers of 2026-07-28 have no ping any more. */
+void
+session_ping_message(struct session *s, struct leg *l, const struct facts *f,
+    struct frame *m)
+{
+	struct generation *g = l->generation;
+	struct ruling r = { VERDICT_ANSWER, "it answered" };
+	bool lost;
+
+	if (l->answered)
+		return;
+	if (m->kind == FRAME_ERROR)
+		r = verdict_error(f, m, l->body->id, &s->config.rules);
+	lost = is_loss(s, r.verdict);
+	l->answered = true;
+	s->ping = 0;
+	session_note(s, LEVEL_INFO, "the ping says: %s (%s)",
+	    lost ? "the session is gone" : "the session lives", r.rule);
+	l->abort_at = s->now + LINGER_MS;
+	session_due(s, l->abort_at);
+	generation_ref(g);
+	settle(s, g, lost);
+	generation_unref(g);
+	session_ping_due(s);
+}
+
+void
+session_ping_done(struct session *s, struct leg *l, const struct facts *f)
+{
+	struct generation *g = l->generation;
+	struct ruling r = verdict_bare(f, &s->config.rules);
+	/* Renewed meanwhile: what waits was refused by a session that is
+	 * gone. */
+	bool lost = is_loss(s, r.verdict) || g != s->generation;
+
+	generation_ref(g);
+	l->live = false;
+	if (s->ping == l->ticket)
+		s->ping = 0;
+	if (!l->answered) {
+		session_note(s, LEVEL_INFO, "the ping says: %s (%s)",
+		    lost ? "the session is gone" : "nothing", r.rule);
+		calls_leg_drop(&s->calls, l);
+		settle(s, g, lost);
+	} else {
+		calls_leg_drop(&s->calls, l);
+	}
+	generation_unref(g);
+	session_ping_due(s);
+}
+
+/* --- when to ask --- */
+
+static void
+silence(struct session *s, struct leg *l)
+{
+	if (l->dead_at != 0 && l->dead_at <= s->now) {
+		session_interrupted(s, l->call, l->generation, NULL,
+		    "silent, and its session is gone");
+		return;
+	}
+	if (l->silent_at > s->now)
+		return;
+	/* Less and less often: one ping tells of all calls. */
+	if (l->silences < 6)
+		l->silences++;
+	l->silent_at = s->now + ((int64_t)SILENT_MS << l->silences);
+	if (may_ask(s) && l->generation == s->generation)
+		session_ping(s, "silence of a call");
+}
+
+void
+session_ping_tick(struct session *s)
+{
+	int64_t interval = s->config.ping_interval_ms;
+	struct leg *l, *next;
+
+	for (l = s->calls.legs; l != NULL; l = next) {
+		next = l->next;
+		if (l->kind == LEG_CALL && l->live && l->call != NULL)
+			silence(s, l);
+	}
+	if (interval > 0 && may_ask(s) && s->now >= s->active_at + interval)
+		session_ping(s, "--ping-interval");
+}
