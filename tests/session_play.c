@@ -75,6 +75,12 @@ option(struct play *p, const char *word)
 		c->call_timeout_ms = n;
 	else if (option_number(word, "drain", &n))
 		c->drain_timeout_ms = n;
+	else if (option_number(word, "ping", &n))
+		c->ping_interval_ms = n;
+	else if (strcmp(word, "memory") == 0)
+		c->memory = true;
+	else if (strcmp(word, "in-results") == 0)
+		c->rules.in_results = true;
 	else
 		fprintf(stderr, "option \"%s\" is unknown\n", word);
 }
@@ -564,11 +570,33 @@ play_too_long(struct play *p, const char *text)
 	buf_free(&id);
 }
 
+/* RESULT TOOLS, without a blank in them. */
+static void
+play_memory(struct play *p, const char *text)
+{
+	struct session_input in = { .kind = INPUT_MEMORY };
+	struct buf result, tools;
+
+	buf_init(&result, 0);
+	buf_init(&tools, 0);
+	next_word(&text, &result);
+	next_word(&text, &tools);
+	in.result = buf_span(&result);
+	in.tools = buf_span(&tools);
+	step(p, &in);
+	buf_free(&result);
+	buf_free(&tools);
+}
+
 static bool
 play_event(struct play *p, const char *text)
 {
 	struct session_input in = { .kind = INPUT_EOF };
 
+	if (strncmp(text, "memory ", 7) == 0) {
+		play_memory(p, text + 7);
+		return true;
+	}
 	if (strncmp(text, "wait ", 5) == 0) {
 		play_wait(p, strtoll(text + 5, NULL, 10));
 	} else if (strncmp(text, "random ", 7) == 0) {
@@ -582,7 +610,17 @@ play_event(struct play *p, const char *text)
 			in.kind = INPUT_STOP;
 		else if (strcmp(text, "broken") == 0)
 			in.kind = INPUT_BROKEN;
-		else if (strcmp(text, "eof") != 0)
+		else if (strcmp(text, "wake") == 0)
+			in.kind = INPUT_WAKE;
+		else if (strcmp(text, "alone") == 0)
+			in.kind = INPUT_LOOKED;
+		else if (strcmp(text, "rival") == 0) {
+			in.kind = INPUT_LOOKED;
+			in.rival = true;
+		} else if (strncmp(text, "orphan ", 7) == 0) {
+			in.kind = INPUT_ORPHAN;
+			in.session = span_of(text + 7);
+		} else if (strcmp(text, "eof") != 0)
 			return false;
 		step(p, &in);
 	}

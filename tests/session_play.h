@@ -15,6 +15,7 @@
  *   < #N end|cut|idle|aborted [FACT=X...]     its end
  *   < #N connect|resolve|tls|proxy|denied|reset   it was never sent
  *   ! eof | ! stop | ! broken | ! tick | ! toolong SIZE ID|- request|answer
+ *   ! memory RESULT [TOOLS] | ! orphan SESSION | ! rival | ! alone | ! wake
  *   ! wait MS               time passes, with a tick at each deadline
  *   ! random N              the random word from here on
  * MESSAGE is {...} as it is with $ for the id of the send, or
@@ -26,7 +27,8 @@
  * Actions:
  *   send #N POST METHOD ID @SESSION | send #N GET listen|resume EVENT ... |
  *   send #N DELETE @SESSION | abort #N | write ... | read on|off | exit N |
- *   warn TEXT (option warnings)
+ *   warn TEXT (option warnings) | recall | remember | keep @SESSION|- | look
+ *   (these with option memory)
  */
 #ifndef MCPSPLICE_TESTS_SESSION_PLAY_H
 #define MCPSPLICE_TESTS_SESSION_PLAY_H
@@ -68,7 +70,7 @@ struct play {
 
 /* Options, separated by blanks: handshake fail details late warnings
  * replay=never|refused|safe inflight=N held=N result=N init=MS window=MS
- * call=MS drain=MS. */
+ * call=MS drain=MS ping=MS memory in-results. */
 struct play *play_new(const char *options);
 void play_free(struct play *p);
 /* Plays one input. Returns false when the line cannot be understood. */

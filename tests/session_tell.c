@@ -199,6 +199,22 @@ play_tell(struct play *p, const struct session_action *a)
 		p->exit_at = p->now;
 		buf_addf(&p->out, "exit %d\n", a->status);
 		break;
+	case ACTION_RECALL:
+		buf_adds(&p->out, "recall\n");
+		break;
+	case ACTION_REMEMBER:
+		buf_adds(&p->out,
+		    a->tools.n > 0 ? "remember tools\n" : "remember\n");
+		break;
+	case ACTION_KEEP:
+		if (p->config.memory)
+			buf_addf(&p->out, "keep %s%.*s\n",
+			    a->session.n > 0 ? "@" : "-", (int)a->session.n,
+			    a->session.n > 0 ? a->session.p : "");
+		break;
+	case ACTION_LOOK:
+		buf_adds(&p->out, "look\n");
+		break;
 	case ACTION_NONE:
 		buf_adds(&p->out, "NONE\n");
 		break;

@@ -14,11 +14,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "app/keepsakes.h"
 #include "auth/static.h"
 #include "base/log.h"
 #include "io/http.h"
 #include "io/loop.h"
 #include "io/pipes.h"
+#include "io/route.h"
 #include "io/url.h"
 #include "upstream/streamable.h"
 #include "wire/lines.h"
@@ -48,6 +50,10 @@ struct proxy {
 	struct http *http;
 	struct streamable *upstream;
 	struct session *session;
+	struct keepsakes *keepsakes;
+	struct route *route; /* NULL: the system does not tell */
+	regex_t *patterns;   /* of --session-lost-pattern */
+	size_t n_patterns;
 	uint64_t random;
 	bool acting; /* actions are being performed further up the stack */
 	bool stopping;
@@ -55,6 +61,8 @@ struct proxy {
 	bool stdout_full;  /* more than half of --max-buffer waits there */
 	int status;
 };
+
+static void input(struct proxy *p, struct session_input *in);
 
 /* xorshift64*: spreads retries, is no secret. */
 static uint64_t
@@ -117,6 +125,32 @@ act_note(const struct session_action *a)
 }
 
 static void
+act_recall(struct proxy *p, const struct session_action *a)
+{
+	struct session_input in = { .kind = INPUT_MEMORY };
+	struct buf result, tools;
+
+	buf_init(&result, 0);
+	buf_init(&tools, 0);
+	if (keepsakes_recall(p->keepsakes, a->version, &result, &tools)) {
+		in.result = buf_span(&result);
+		in.tools = buf_span(&tools);
+		input(p, &in);
+	}
+	buf_free(&result);
+	buf_free(&tools);
+}
+
+static void
+act_look(struct proxy *p)
+{
+	struct session_input in = { .kind = INPUT_LOOKED };
+
+	in.rival = keepsakes_rival(p->keepsakes);
+	input(p, &in);
+}
+
+static void
 act(struct proxy *p, const struct session_action *a)
 {
 	switch (a->kind) {
@@ -135,6 +169,19 @@ act(struct proxy *p, const struct session_action *a)
 		break;
 	case ACTION_NOTE:
 		act_note(a);
+		break;
+	case ACTION_RECALL:
+		act_recall(p, a);
+		break;
+	case ACTION_REMEMBER:
+		keepsakes_remember(p->keepsakes, a->version, a->result,
+		    a->tools);
+		break;
+	case ACTION_KEEP:
+		keepsakes_keep(p->keepsakes, a->session, a->version);
+		break;
+	case ACTION_LOOK:
+		act_look(p);
 		break;
 	case ACTION_EXIT:
 		p->status = a->status;
@@ -289,11 +336,13 @@ on_authorize(uint64_t ticket, void *arg)
 static void
 on_head(uint64_t ticket, const struct facts *f, void *arg)
 {
+	struct proxy *p = arg;
 	struct session_input in = {
 		.kind = INPUT_HEAD, .ticket = ticket, .facts = f
 	};
 
-	input(arg, &in);
+	route_peer(p->route, streamable_peer(p->upstream));
+	input(p, &in);
 }
 
 static void
@@ -315,6 +364,43 @@ on_done(uint64_t ticket, const struct facts *f, void *arg)
 	};
 
 	input(arg, &in);
+}
+
+/* --- what befalls the machine --- */
+
+static void
+on_orphan(struct span session, struct span version, void *arg)
+{
+	struct session_input in = { .kind = INPUT_ORPHAN };
+
+	in.session = session;
+	in.version = version;
+	input(arg, &in);
+}
+
+/* Connections of before may be dead without a word. */
+static void
+wake(struct proxy *p)
+{
+	struct session_input in = { .kind = INPUT_WAKE };
+
+	streamable_forget(p->upstream);
+	input(p, &in);
+}
+
+static void
+on_sleep(int64_t slept_ms, void *arg)
+{
+	log_decision("the machine slept for %lld s: new connections",
+	    (long long)(slept_ms / 1000));
+	wake(arg);
+}
+
+static void
+on_route(void *arg)
+{
+	log_decision("the network changed: new connections");
+	wake(arg);
 }
 
 /* --- the end, and looking in --- */
@@ -471,6 +557,19 @@ make_upstream(struct proxy *p)
 	return streamable_new(p->http, &c, &ops, p);
 }
 
+/* They were tried when the options were read. */
+static void
+compile_patterns(struct proxy *p)
+{
+	const struct strings *from = &p->options->session_lost_patterns;
+
+	p->patterns = xcalloc(from->n + 1, sizeof *p->patterns);
+	while (p->n_patterns < from->n &&
+	    regcomp(&p->patterns[p->n_patterns], from->list[p->n_patterns],
+		REG_EXTENDED | REG_ICASE | REG_NOSUB) == 0)
+		p->n_patterns++;
+}
+
 static struct session *
 make_session(struct proxy *p)
 {
@@ -487,6 +586,10 @@ make_session(struct proxy *p)
 		.max_result = person && !o->max_result_set ? 0 : o->max_result,
 		.max_held = o->max_buffer > 0 ? o->max_buffer / 2 : SIZE_MAX,
 		.max_inflight = o->max_inflight,
+		.ping_interval_ms = o->ping_interval_ms,
+		.rules = { p->patterns, p->n_patterns,
+		    o->session_lost_in_results },
+		.memory = p->keepsakes != NULL,
 		.replay = (enum session_replay)o->replay,
 		.handshake = o->handshake,
 		.fail = o->fail,
@@ -537,11 +640,19 @@ proxy_init(struct proxy *p, char **why)
 	p->lines = lines_new(message_cap(p->options), &lines_ops, p);
 	p->pipes = pipes_new(p->loop, STDIN_FILENO, STDOUT_FILENO, STDOUT_HIGH,
 	    STDOUT_LOW, &pipes_ops, p);
+	p->keepsakes = p->options->no_memory ?
+	    NULL :
+	    keepsakes_new(p->loop, getenv("HOME"), p->options, on_orphan, p);
+	compile_patterns(p);
 	p->session = make_session(p);
 	for (i = 0; i < sizeof signals / sizeof *signals; i++)
 		loop_signal(p->loop, signals[i], on_signal, p);
 	loop_signal(p->loop, SIGUSR1, on_usr1, p);
 	loop_watch_parent(p->loop, on_parent_gone, p);
+	loop_watch_sleep(p->loop, on_sleep, p);
+	p->route = route_new(p->loop, on_route, p);
+	if (p->route == NULL)
+		log_debug("the system does not tell of network changes");
 	return 0;
 }
 
@@ -552,9 +663,14 @@ proxy_free(struct proxy *p)
 	http_free(p->http);
 	streamable_free(p->upstream);
 	session_free(p->session);
+	keepsakes_free(p->keepsakes);
+	while (p->n_patterns > 0)
+		regfree(&p->patterns[--p->n_patterns]);
+	free(p->patterns);
 	pipes_free(p->pipes);
 	lines_free(p->lines);
 	static_free(p->auth);
+	route_free(p->route);
 	loop_timer_free(p->timer);
 	loop_timer_free(p->stop_timer);
 	loop_free(p->loop);

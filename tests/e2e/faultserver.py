@@ -307,9 +307,10 @@ class Server:
 
     def close(self):
         self.closing.set()
-        shut(self.sock)
         with self.lock:
             socks = list(self.open)
+            if self.sock:       # else down() is at it
+                socks.append(self.sock)
         for s in socks:
             shut(s)
 
@@ -590,6 +591,20 @@ class Mcp(Server):
         """The sessions are gone, as after a restart."""
         with self.lock:
             self.sessions.clear()
+
+    def restart(self, reset=False):
+        """Killed and started again at once: a new process, without the
+        sessions of the old one."""
+        self.down(reset)
+        self.forget()
+        self.up()
+
+    def runs(self, key):
+        """How often the tools/call with that argument "key" was run."""
+        with self.lock:
+            found = list(self.executed)
+        return sum(1 for r in found if r.rpc == "tools/call" and
+                   r.json["params"].get("arguments", {}).get("key") == key)
 
     def inits(self):
         return len(self.seen("initialize"))

@@ -10,6 +10,7 @@ memory.
 import collections
 import concurrent.futures
 import faulthandler
+import itertools
 import json
 import os
 import select
@@ -20,6 +21,7 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 import unittest
 
 if sys.version_info < (3, 9) or not hasattr(os, "openpty"):
@@ -464,7 +466,7 @@ class Case(unittest.TestCase):
         self.tmp = tempfile.mkdtemp(prefix="mcpsplice-e2e-")
         self.home = os.path.join(self.tmp, "home")
         os.mkdir(self.home)
-        self.numbers = 0
+        self.numbers = itertools.count(1)
         self.running = []
         self.servers = []
 
@@ -490,8 +492,7 @@ class Case(unittest.TestCase):
             shutil.rmtree(self.tmp, ignore_errors=True)
 
     def count(self):
-        self.numbers += 1
-        return self.numbers
+        return next(self.numbers)
 
     def path(self, name, data=None, mode=None):
         """A file below the test's own folder."""
@@ -555,6 +556,25 @@ class Case(unittest.TestCase):
         if ran is not None:
             self.assertEqual(e["data"].get("ran"), ran, e)
         return e
+
+    def each(self, things, fn, workers=8):
+        """fn(thing) side by side; the test fails with all that failed, each
+        in a line of its own that begins with the thing's name."""
+        bad = []
+
+        def one(thing):
+            try:
+                fn(thing)
+            except AssertionError as e:
+                bad.append("%s: %s" % (thing, str(e)[:600]))
+            except Exception as e:
+                bad.append("%s: %r %s" % (thing, e, traceback.format_exc()
+                                          [-300:]))
+        with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+            list(pool.map(one, things))
+        if bad:
+            self.fail("%d of %d failed\n%s" % (len(bad), len(things),
+                                              "\n".join(sorted(bad))))
 
     def settle(self, seconds):
         """Time in which nothing may happen."""

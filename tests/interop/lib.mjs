@@ -35,22 +35,22 @@ export async function until(cond, what, ms = 8000) {
 }
 
 /* An MCP host hands over little of its environment; sanitizers need theirs. */
-function child_env() {
+function child_env(home) {
     const env = {};
 
     for (const name of ['ASAN_OPTIONS', 'UBSAN_OPTIONS', 'LSAN_OPTIONS'])
         if (process.env[name])
             env[name] = process.env[name];
-    if (process.env.INTEROP_HOME)
-        env.HOME = process.env.INTEROP_HOME;
+    if (home ?? process.env.INTEROP_HOME)
+        env.HOME = home ?? process.env.INTEROP_HOME;
     return env;
 }
 
-export function stdio_transport(url, args = []) {
+export function stdio_transport(url, args = [], home = undefined) {
     return new StdioClientTransport({
         command: binary,
         args: [...args, url],
-        env: child_env(),
+        env: child_env(home),
         stderr: 'pipe',
     });
 }
@@ -73,7 +73,7 @@ export async function connect(way, url, options = {}) {
     const transport = direct
         ? new StreamableHTTPClientTransport(url,
             { reconnectionOptions: options.resume })
-        : stdio_transport(String(url), options.args);
+        : stdio_transport(String(url), options.args, options.home);
     const client = new Client({ name: 'interop', version: '1.0.0' },
         { capabilities: {}, ...options.client });
     const link = { way, client, transport, frames: [], errors: [],

@@ -57,4 +57,4 @@ PATH=$work/node_modules/.bin:$PATH
 export PATH
 exec "$node" --test --test-reporter=spec --test-concurrency=2 \
 	--test-timeout=150000 --test-force-exit "$@" \
-	conformance.test.mjs everything.test.mjs session.test.mjs
+	forget.test.mjs conformance.test.mjs everything.test.mjs session.test.mjs

@@ -1,0 +1,630 @@
+"""Every row of data/session-loss.tsv, what real servers answer, and of
+data/near-misses.tsv, what looks similar, over real sockets: what means a lost
+session is recovered unnoticed, what does not is delivered and leaves the
+session alone.
+
+A row may hold several answers (media types, texts, verbs): each is a Shot,
+named by its row, in every failure.  Rows that end alike share a process, until
+one fails; then the next one begins with a new process.
+"""
+
+import csv
+import json
+import os
+import re
+import sys
+import threading
+import time
+
+import support
+from support import note, request
+
+DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir,
+                    "data")
+FILES = ("session-loss.tsv", "near-misses.tsv")
+JITTER = 5.0            # a renewal that no call asked for may take so long
+
+GONE = {"jsonrpc": "2.0", "id": None,
+        "error": {"code": -32001, "message": "Session not found"}}
+PAGE = "<html><head><title>404</title></head><body><h1>Not Found</h1>" \
+    "</body></html>\n"
+TRACE = json.dumps([{"declaringClass": "org.example.Frame%d" % n,
+                     "methodName": "invoke", "lineNumber": n}
+                    for n in range(800)])
+
+# What stands in brackets instead of a body.
+BODIES = {
+    "R051": [("stream", ""), ("json", "")],
+    "R074": [("html", PAGE), ("html", "")],
+    "R149": [("html", PAGE), ("none", "")],
+    "R111": [("listen", "")],
+    "R148": [("normal", "")],
+    "R050": [("json", json.dumps(
+        {"jsonrpc": "2.0", "id": "<request id>", "error": {
+            "code": 0, "message": '"notifications/initialized" before '
+            '"initialize"'}}).replace('"<request id>"', "<request id>"))],
+    "R181": [("events", 'event: message\ndata: {"error":"Session not '
+              'found"}\n\n')],
+    "R200": [("json", '{"jsonrpc":"2.0","id":<request id>,"error":{"code":'
+              '32600,"message":"Session terminated"}}')],
+    "R208": [("json", '{"jsonrpc":"2.0","id":null,"error":{"code":-32000,'
+              '"message":"Bad Request: Mcp-Session-Id header is '
+              'required"}}')],
+    "R230": [("json", '{"error":"a session is active"}')],
+}
+# Variants of a row that are not about the session, by a part of their text,
+# and rows whose verdict is that of their 200 alone.
+OTHERWISE = (("R042", "Not Found"), ("R140", "unavailable"))
+JUDGED_AS_200 = ("R204", "R205", "R226")
+NOT_TOLD = {"R188": [200], "R204": [200, 404], "R226": [400]}
+
+
+def words(row):
+    """The texts of a row's body column."""
+    body = row["exact body"]
+    if body == "(unspecified)":
+        return [""]
+    if row["id"] == "R042":
+        first, second = body.split("  /  ")
+        return [first, '{"jsonrpc":"2.0","id":<request id>,"error":%s}' %
+                second]
+    if row["id"] == "R121":
+        first = body.split("  (also")[0]
+        return [first] + [
+            first.replace("-32601", code).replace(
+                "Method not found: foo/bar", text)
+            for code, text in (("-32003", "Tool not found: echo"),
+                               ("-32002", "Resource not found"),
+                               ("-32004", "Prompt not found"))]
+    if row["id"] in ("R133", "R140"):
+        return body.split(" / ")
+    if row["id"] == "R137":
+        first = body.split("  (id echoed")[0]
+        return [first, first.replace('}}', '},"id":<request id>}')]
+    return [body]
+
+
+def kinds(row):
+    """The media types of a row, as short words."""
+    column = row["content-type"]
+    if column == "(in-band error)" or column == "(in-band)":
+        return ["json"]
+    out = []
+    for part in column.split(" or "):
+        part = part.strip()
+        if part == "application/json":
+            out.append("json")
+        elif part == "text/event-stream":
+            out.append("sse")
+        elif "/" in part and not part.startswith("("):
+            out.append(part)
+        elif "page" in part:
+            out.append("html")
+        elif part == "any":
+            out.append("text/plain")
+        else:
+            out.append("none")
+    return out
+
+
+def statuses(row):
+    column = row["HTTP status"]
+    if column == "(not given)":
+        return NOT_TOLD[row["id"]]
+    if " / " in column:
+        # requests and notifications, or unknown and missing
+        return [int(s) for s in column.split(" / ")]
+    return [int(s) for s in column.replace(" or ", " ").split()]
+
+
+def verbs(row):
+    column = row["HTTP method"]
+    if column == "any":
+        return ["POST", "GET", "DELETE"]
+    for word, verb in (("(initialize)", "INIT"), ("(response)", "RESPONSE"),
+                       ("(notification)", "NOTE")):
+        if word in column:
+            return [verb]
+    if row["HTTP status"] == "202":
+        return ["NOTE"]
+    return [v.strip() for v in column.split("(")[0].split("/")]
+
+
+class Shot:
+    """One answer of one row to one verb; calling it sends it."""
+
+    def __init__(self, row, verb, status, kind, text):
+        self.row = row
+        self.id = row["id"]
+        self.verb = verb
+        self.status = status
+        self.kind = kind
+        self.text = text
+        self.headers = []
+        if text.startswith("WWW-Authenticate: "):
+            self.headers = [tuple(text.replace("…", "x").split(": ", 1))]
+            self.text = ""
+        elif kind.startswith("text/plain") or kind == "none":
+            self.text = text.replace("\\n", "\n")
+        self.times = 0
+        self.name = self.id     # numbered below: R042.2
+
+    def __str__(self):
+        return "%s %s %d %s" % (self.name, self.verb, self.status, self.kind)
+
+    @property
+    def loss(self):
+        return self.row["is_session_loss"]
+
+    @property
+    def decision(self):
+        """One of VERDICTS, on a session that is not new."""
+        if any(i == self.id and part in self.text for i, part in OTHERWISE):
+            return "answer"
+        if self.id in JUDGED_AS_200 and self.status != 200:
+            return "lost"
+        return self.row["verdict"].split("/")[0]
+
+    def fill(self, rx):
+        text = self.text
+        ident = (rx.json or {}).get("id") if rx.body else None
+        text = re.sub("<fill:([0-9]+)>", lambda m: "x" * int(m[1]), text)
+        text = text.replace("[…]", TRACE)
+        text = text.replace("{…,", '{"cause":null,"stackTrace":%s,' % TRACE)
+        for mark, value in (("<request id>", json.dumps(ident)),
+                            ("<random err id>", '"err_7Hq"'),
+                            ("<code>", "-32000"), ("<N>", "100"),
+                            ("<method>", rx.rpc or ""),
+                            ("<BOM>", "\ufeff"), ("<CR>", "\r"),
+                            ("<NUL>", "\0"),
+                            ("<id>", rx.sid or "none"),
+                            ("<timeout text>", "The request timed out.")):
+            text = text.replace(mark, value)
+        return text
+
+    def __call__(self, rx, tx):
+        self.times += 1
+        text = self.fill(rx)
+        if self.kind == "sse":
+            tx.sse(self.status, self.headers)
+            tx.event(text)
+        elif self.kind == "events":
+            tx.sse(self.status, self.headers)
+            tx.chunk(text)
+        elif self.kind == "stream":
+            tx.sse(self.status, self.headers)
+            tx.chunk(": bye\n\n")
+        elif self.kind == "normal":
+            tx.server.tool(rx, tx)
+        elif self.kind == "listen":
+            tx.server.listen(rx, tx)
+        else:
+            ctype = {"json": "application/json", "none": None,
+                     "html": "text/html; charset=utf-8"}.get(self.kind,
+                                                             self.kind)
+            tx.body(self.status, text, ctype, self.headers)
+
+
+def ours(error):
+    """Is it an error of mcpsplice's own?"""
+    data = error.get("data")
+    return isinstance(data, dict) and data.get("source") == "mcpsplice"
+
+
+VERDICTS = ("answer", "lost", "lost_maybe", "suspect", "retry", "fail",
+            "initialize")
+
+
+def load():
+    rows = []
+    for name in FILES:
+        path = os.path.join(DATA, name)
+        try:
+            with open(path, encoding="utf-8", newline="") as f:
+                rows += csv.DictReader(f, delimiter="\t",
+                                       quoting=csv.QUOTE_NONE)
+        except FileNotFoundError:
+            sys.stderr.write("no %s\n" % path)
+            sys.exit(77)
+    shots = []
+    for row in rows:
+        for verb in verbs(row):
+            for status in statuses(row):
+                made = BODIES.get(row["id"]) or [
+                    (kind, text) for kind in kinds(row)
+                    for text in words(row)]
+                shots += [Shot(row, verb, status, kind, text)
+                          for kind, text in made]
+    for n, shot in enumerate(shots):
+        twins = [s for s in shots[:n] if s.id == shot.id]
+        shot.name += ".%d" % (len(twins) + 1) if twins else ""
+    return rows, shots
+
+
+ROWS, SHOTS = load()
+
+
+def groups(shots, n):
+    """n lists of about the same length; those that depend on how young the
+    session is come alone."""
+    young = [s for s in shots if "unready" in s.row["verdict"]]
+    rest = [s for s in shots if s not in young]
+    return [g for g in [rest[i::n] for i in range(n)] if g] + \
+        [[s] for s in young]
+
+
+class Table(support.Case):
+    """One way for each kind of row."""
+
+    def pick(self, verb, test):
+        found = [s for s in SHOTS if s.verb == verb and test(s)]
+        self.assertTrue(found, "no rows")
+        return found
+
+    def group(self, shots, fn, *args):
+        """fn(server, splice, shot) for one after the other, in one process
+        as long as all goes well."""
+        s = p = None
+        bad = []
+        for shot in shots:
+            if p is None:
+                s, p = self.pair(*args)
+            try:
+                fn(s, p, shot)
+                self.assertEqual(s.errors, [])
+            except AssertionError as e:
+                bad.append("%s: %s; stderr %s" % (shot, str(e)[:500],
+                                                  p.err()[-300:]))
+                s.errors.clear()
+                p.kill()
+                p = None
+        if p is not None:
+            said = len(p.messages)
+            try:
+                p.finish()
+                self.assertEqual(len(p.messages), said)
+                self.headers(s)
+            except AssertionError as e:
+                bad.append("%s to %s: %s" % (shots[0], shots[-1],
+                                             str(e)[:600]))
+        return bad
+
+    def headers(self, s):
+        """An initialize carries nothing of a session before it."""
+        for r in s.seen("initialize"):
+            self.assertIsNone(r.sid, "initialize with a session id")
+            self.assertIsNone(r.get("MCP-Protocol-Version"))
+        self.assertEqual(s.early, [])
+
+    def all(self, shots, fn, *args, ways=8):
+        """Groups side by side."""
+        bad = []
+        lock = threading.Lock()
+
+        def one(shots):
+            found = self.group(shots, fn, *args)
+            with lock:
+                bad.extend(found)
+        self.each([Group(g) for g in groups(shots, ways)], one, ways)
+        if bad:
+            self.fail("%d of %d failed\n%s" % (len(bad), len(shots),
+                                              "\n".join(sorted(bad))))
+
+    # one row each
+
+    def same(self, got, want):
+        """Equal, or both in one line."""
+        if got != want:
+            self.fail("%.400s instead of %.200s" % (json.dumps(got),
+                                                   json.dumps(want)))
+
+    def call(self, s, p, key):
+        """A call that works, run once, with nothing else on stdout."""
+        seen = len(p.messages)
+        m = p.tool(key=key)
+        self.good(m, s, p, key, seen)
+
+    def good(self, m, s, p, key, seen):
+        self.same(m.get("result", m), {"content": [
+            {"type": "text", "text": json.dumps({"key": key})}]})
+        self.assertEqual(s.runs(key), 1, "runs")
+        self.assertEqual(p.messages[seen:], [m])
+
+    def recovered(self, s, p, shot, refuse=None):
+        """The session is dead, and the answer to it is the row's."""
+        key = shot.name
+        inits, seen = s.inits(), len(p.messages)
+        s.refuse = refuse or shot
+        s.forget()
+        m = p.tool(key=key, seconds=12)
+        self.good(m, s, p, key, seen)
+        self.assertEqual(s.inits(), inits + 1, "initialize")
+        tries = [r for r in s.seen("tools/call")
+                 if r.json["params"]["arguments"]["key"] == key]
+        self.assertEqual(len({r.body for r in tries}), 1, "replayed bytes")
+        self.assertLessEqual(len(tries), 2, "tries")
+
+    def delivered(self, s, p, shot):
+        """The session lives; one call is answered with the row."""
+        key = shot.name
+        inits, seen, pings = s.inits(), len(p.messages), len(s.seen("ping"))
+        sent = []
+
+        def once(rx, tx):
+            s.methods["tools/call"] = s.tool
+            sent.append(shot.fill(rx))
+            shot(rx, tx)
+        s.methods["tools/call"] = once
+        m = p.tool(key=key, seconds=12)
+        if shot.status == 429 and "result" in m:
+            # refused before it ran, so it may be tried again
+            self.assertEqual(s.runs(key), 2, "sent")
+        else:
+            self.is_answer(shot, m, sent[0])
+            self.assertEqual(s.runs(key), 1, "sent")
+        self.assertEqual(p.messages[seen:], [m])
+        if shot.decision == "suspect":
+            self.assertEqual(len(s.seen("ping")), pings + 1, "ping")
+        elif shot.decision in ("answer", "fail"):
+            self.assertEqual(len(s.seen("ping")), pings, "ping")
+        self.call(s, p, "after " + key)
+        self.assertEqual(s.inits(), inits, "initialize")
+
+    def is_answer(self, shot, m, sent):
+        """The server's own answer, or our error that names the status."""
+        if shot.kind == "normal":
+            self.assertIn("result", m)
+            return
+        try:
+            theirs = json.loads(sent)
+        except ValueError:
+            theirs = None
+        if isinstance(theirs, dict) and "result" in theirs:
+            self.same(m.get("result", m), theirs["result"])
+            return
+        self.assertIn("error", m)
+        error = theirs.get("error") if isinstance(theirs, dict) else None
+        if isinstance(error, dict) and "code" in error and \
+                not ours(m["error"]):
+            self.same(m["error"], error)
+            return
+        e = self.our_error(m)
+        self.assertEqual(e["data"].get("httpStatus"), shot.status, e)
+        self.assertIn("127.0.0.1", e["message"])
+        self.assertIn("reason", e["data"])
+        if isinstance(error, dict) and "code" in error:
+            self.assertEqual(e["data"].get("server"), error, e)
+
+    def may_have_run(self, s, p, shot):
+        """Lost while it ran: a new session, and an error that says so."""
+        key = shot.name
+        inits, seen = s.inits(), len(p.messages)
+
+        def dies(rx, tx):
+            s.methods["tools/call"] = s.tool
+            s.forget()
+            shot(rx, tx)
+        s.methods["tools/call"] = dies
+        m = p.tool(key=key)
+        self.assertIn("error", m)
+        if ours(m["error"]):
+            e = self.our_error(m, "session_lost", "maybe")
+            self.assertIn("127.0.0.1", e["message"])
+        self.assertEqual(s.runs(key), 1, "runs")
+        self.assertEqual(p.messages[seen:], [m])
+        self.call(s, p, "after " + key)
+        self.assertEqual(s.inits(), inits + 1, "initialize")
+
+    # POST
+
+    def test_post_lost(self):
+        self.all(self.pick("POST", lambda s: s.decision in (
+            "lost", "suspect") or s.loss == "yes" and
+            s.decision != "lost_maybe"), self.recovered)
+
+    def test_post_lost_maybe(self):
+        self.all(self.pick("POST", lambda s: s.decision == "lost_maybe"),
+                 self.may_have_run)
+
+    def test_post_delivered(self):
+        self.all(self.pick("POST", lambda s: s.loss == "no" or s.decision in (
+            "answer", "fail", "retry", "suspect")),
+            self.delivered)
+
+    # GET
+
+    def listening(self):
+        """A splice with a listen stream that works."""
+        s = self.mcp()
+        s.on_get = s.listen
+        p = self.splice(s)
+        p.hello()
+        return s, p, s.stream()
+
+    def drop(self, s, tx):
+        """Ends the listen stream; the next GET comes at once."""
+        tx.event(retry=10)
+        tx.cut()
+
+    def still_listening(self, shot):
+        """The stream is refused, the session lives."""
+        s, p, tx = self.listening()
+
+        def once(rx, tx):
+            s.on_get = s.listen
+            shot(rx, tx)
+        s.on_get = once
+        self.drop(s, tx)
+        self.assertTrue(s.wait(lambda: shot.times, 10), "no GET")
+        self.settle(JITTER + 0.5)
+        self.assertEqual(s.inits(), 1, "initialize")
+        self.call(s, p, shot.name)
+        p.finish()
+        self.assertEqual(s.inits(), 1, "initialize")
+        self.assertEqual(s.deleted, s.made)
+
+    def stream_lost(self, shot):
+        """The session is dead, the GET finds out."""
+        s, p, tx = self.listening()
+        post = any(o.id == shot.id and o.verb == "POST" for o in SHOTS)
+        # elsewhere it is enough that the next call finds out
+        renewed = shot.status == 404 or shot.decision == "lost"
+
+        def refuse(rx, tx):
+            if rx.method == "GET" or post:
+                shot(rx, tx)
+            else:
+                tx.json(dict(GONE), 404)
+        s.refuse = refuse
+        s.forget()
+        self.drop(s, tx)
+        self.assertTrue(s.wait(lambda: shot.times, 10), "no GET")
+        if renewed:
+            self.assertTrue(s.wait(lambda: s.inits() == 2, JITTER + 2),
+                            "not renewed")
+            new = s.stream(10)
+            self.assertEqual(new.request.sid, s.made[1])
+            self.assertIsNone(new.request.get("Last-Event-ID"))
+        self.call(s, p, shot.name)
+        p.finish()
+        self.assertEqual(s.inits(), 2, "initialize")
+        self.assertEqual(s.deleted, s.made[1:])
+        self.headers(s)
+
+    def test_get_delivered(self):
+        self.each(self.pick("GET", lambda s: s.loss != "yes" and
+                            s.decision != "lost"),
+                  self.still_listening, 64)
+
+    def test_get_lost(self):
+        self.each(self.pick("GET", lambda s: s.loss == "yes" or s.decision in
+                            ("lost", "suspect")), self.stream_lost, 64)
+
+    # DELETE
+
+    def leaves(self, shot):
+        """The end of the session is refused: who cares."""
+        s, p = self.pair()
+        self.call(s, p, shot.name)
+
+        def delete(rx, tx):
+            if rx.method != "DELETE":
+                return False
+            shot(rx, tx)
+            return True
+        s.before = delete
+        seen = len(p.messages)
+        begin = time.monotonic()
+        p.finish()
+        self.assertLess(time.monotonic() - begin, 3)
+        self.assertEqual(shot.times, 1, "DELETE")
+        self.assertEqual(s.inits(), 1, "initialize")
+        self.assertEqual(len(p.messages), seen)
+
+    def test_delete(self):
+        self.each(self.pick("DELETE", lambda s: True), self.leaves)
+
+    # initialize
+
+    def refused_anew(self, shot):
+        """Our own initialize gets it: one error, no loop; when the server
+        relents, so do we."""
+        s, p = self.pair("--retry-window", "2")
+        s.refuse = lambda rx, tx: tx.json(dict(GONE), 404)
+        s.forget()
+        s.init = [shot] * 60
+        seen = len(p.messages)
+        m = p.tool(key=shot.name, seconds=10)
+        e = self.our_error(m, ran="no")
+        self.assertIn(e["data"]["reason"], ("reinit_failed", "session_lost"))
+        self.assertIn("127.0.0.1", e["message"])
+        self.assertEqual(e["data"].get("server"), GONE["error"])
+        self.assertEqual(p.messages[seen:], [m])
+        self.assertLess(s.inits(), 7, "initialize")
+        self.assertEqual(s.runs(shot.name), 0, "runs")
+        s.init = []
+        self.assertIn("result", p.tool(key="after", seconds=10))
+        self.assertEqual(s.runs("after"), 1, "runs")
+        p.finish()
+        self.headers(s)
+
+    def test_initialize(self):
+        self.each(self.pick("INIT", lambda s: True), self.refused_anew, 16)
+
+    # notifications and answers
+
+    def notified(self, shot):
+        """What a notification gets does not end a session that lives."""
+        s, p = self.pair()
+
+        def on_note(rx, tx):
+            shot(rx, tx)
+        s.on_note = on_note
+        p.send(note("notifications/roots/list_changed"))
+        self.assertTrue(s.wait(lambda: shot.times, 5))
+        self.settle(0.5)
+        self.call(s, p, shot.name)
+        p.finish()
+        self.assertEqual(s.inits(), 1, "initialize")
+
+    def test_notification(self):
+        self.each(self.pick("NOTE", lambda s: True), self.notified)
+
+    def asked(self, shot):
+        """The client's answer to a question gets it, the session lives: the
+        call that asked has its result."""
+        s, p = self.pair()
+        heard = threading.Event()
+
+        def asks(rx, tx):
+            tx.sse()
+            tx.event(request("q", "sampling/createMessage", {}))
+            heard.wait(support.LIVE)
+            time.sleep(0.3)
+            if not tx.gone():
+                tx.answer({"done": True})
+        s.methods["tools/call"] = asks
+
+        def before(rx, tx):
+            if rx.method != "POST" or rx.rpc is not None:
+                return False
+            shot(rx, tx)
+            heard.set()
+            return True
+        s.before = before
+        a = p.start("tools/call", {"name": "asks"})
+        p.server_message("sampling/createMessage")
+        p.send({"jsonrpc": "2.0", "id": "q", "result": {}})
+        m = p.answer(a)
+        if shot.decision == "lost":
+            self.our_error(m, ran="maybe")
+        else:
+            self.same(m.get("result", m), {"done": True})
+        s.methods["tools/call"] = s.tool
+        self.call(s, p, shot.name)
+        p.finish()
+        self.assertEqual(s.inits(), 2 if shot.decision == "lost" else 1)
+
+    def test_answer_to_a_question(self):
+        self.each(self.pick("RESPONSE", lambda s: True), self.asked)
+
+    # the table itself
+
+    def test_rows(self):
+        """Each row is driven, and each has one of the known verdicts."""
+        driven = {s.id for s in SHOTS}
+        self.assertEqual([r["id"] for r in ROWS if r["id"] not in driven], [])
+        self.assertGreater(len(ROWS), 150)
+        self.assertEqual([str(s) for s in SHOTS
+                          if s.decision not in VERDICTS], [])
+
+
+class Group(list):
+    """Shots that share a process."""
+
+    def __str__(self):
+        return "%s to %s" % (self[0], self[-1])
+
+
+if __name__ == "__main__":
+    support.main()
