@@ -222,7 +222,7 @@ judge(const struct facts *facts, bool *message)
 	if (!*message)
 		r = verdict_bare(facts, &no_rules);
 	else if (f->kind == FRAME_ERROR)
-		r = verdict_error(facts, f, span_of("7"), &no_rules);
+		r = verdict_error(facts, f, &no_rules);
 	else
 		r = verdict_result(facts, f, &no_rules, &hint);
 	frame_unref(f);

@@ -175,20 +175,23 @@ START_TEST(test_expire)
 {
 	struct questions t = { 0 };
 	struct frame *c = NULL;
+	uint64_t asker = 0;
 
-	check_ask(&t, "7", 1, 1, "7");
-	check_ask(&t, "8", 2, 2, "\"p-q1\"");
+	check_ask(&t, "7", 1, 71, "7");
+	check_ask(&t, "8", 2, 82, "\"p-q1\"");
 	check_ask(&t, "9", 3, 3, "\"p-q2\"");
-	ck_assert(!questions_expire(&t, 1, &c));
-	ck_assert(questions_expire(&t, 3, &c));
+	ck_assert(!questions_expire(&t, 1, &c, &asker));
+	ck_assert(questions_expire(&t, 3, &c, &asker));
+	ck_assert_uint_eq(asker, 71);
 	ck_assert_int_eq(c->kind, FRAME_NOTIFICATION);
 	ck_assert(span_is(c->method, "notifications/cancelled"));
 	ck_assert(span_is(json_get(c->params, "requestId"), "7"));
 	frame_unref(c);
-	ck_assert(questions_expire(&t, 3, &c));
+	ck_assert(questions_expire(&t, 3, &c, &asker));
+	ck_assert_uint_eq(asker, 82);
 	ck_assert(span_is(json_get(c->params, "requestId"), "\"p-q1\""));
 	frame_unref(c);
-	ck_assert(!questions_expire(&t, 3, &c));
+	ck_assert(!questions_expire(&t, 3, &c, &asker));
 	ck_assert_uint_eq(t.n, 1);
 	check_answer(&t, "7", NULL, 0, 0);
 	check_answer(&t, "\"p-q2\"", "9", 3, 3);

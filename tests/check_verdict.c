@@ -219,7 +219,7 @@ START_TEST(test_errors)
 
 	for (i = 0; i < COUNT(ids); i++) {
 		f = error_frame(ids[i], errors[_i].code, errors[_i].message);
-		r = verdict_error(&facts, f, span_of("7"), &no_rules);
+		r = verdict_error(&facts, f, &no_rules);
 		ck_assert_msg(r.verdict == errors[_i].want, "%d %s: %s",
 		    facts.status, errors[_i].message, verdict_names[r.verdict]);
 		ck_assert_str_eq(r.rule, errors[_i].rule);
@@ -253,8 +253,8 @@ START_TEST(test_fresh)
 	struct frame *f = error_frame("7", -32602, fresh[_i].message);
 
 	facts.fresh = true;
-	ck_assert_msg(verdict_error(&facts, f, span_of("7"), &no_rules)
-			  .verdict == fresh[_i].want,
+	ck_assert_msg(verdict_error(&facts, f, &no_rules).verdict ==
+		fresh[_i].want,
 	    "%s", fresh[_i].message);
 	frame_unref(f);
 }
@@ -303,8 +303,8 @@ START_TEST(test_members)
 	    *f = parsed(xasprintf("{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":%s}",
 		members[_i].error));
 
-	ck_assert_msg(verdict_error(&facts, f, span_of("7"), &no_rules)
-			  .verdict == members[_i].want,
+	ck_assert_msg(verdict_error(&facts, f, &no_rules).verdict ==
+		members[_i].want,
 	    "%s", members[_i].error);
 	frame_unref(f);
 }
@@ -358,7 +358,7 @@ static const struct {
 	{ ENDING_COMPLETE, true, 404, NO_SESSION, MEDIA_NONE, VERB_POST,
 	    "no such session", VERDICT_FAIL, "no message in the answer" },
 	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST,
-	    "Session terminated", VERDICT_SUSPECT, "404, a web page" },
+	    "<p>Session terminated", VERDICT_SUSPECT, "404, a web page" },
 	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_JSON, VERB_POST,
 	    "{\"detail\":1}", VERDICT_SUSPECT, "404 without words" },
 	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_OTHER, VERB_POST,
@@ -369,11 +369,11 @@ static const struct {
 	    VERDICT_FAIL, "404, method, tool or resource not found" },
 	/* Web pages. */
 	{ ENDING_COMPLETE, true, 200, SESSION, MEDIA_HTML, VERB_POST,
-	    "Session terminated", VERDICT_FAIL, "the body is a web page" },
+	    "<p>Session terminated", VERDICT_FAIL, "the body is a web page" },
 	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_NONE, VERB_POST,
 	    " \n<p>Session terminated", VERDICT_FAIL,
 	    "the body is a web page" },
-	{ ENDING_COMPLETE, true, 502, SESSION, MEDIA_HTML, VERB_POST, "x",
+	{ ENDING_COMPLETE, true, 502, SESSION, MEDIA_HTML, VERB_POST, "<p>x",
 	    VERDICT_RETRY, "the body is a web page" },
 	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_HTML, VERB_POST,
 	    "{\"error\":\"Session not found\"}", VERDICT_LOST,
@@ -393,6 +393,9 @@ static const struct {
 	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST,
 	    "<style>x</style><p>404 page not found", VERDICT_FAIL,
 	    "the words are not about a lost session" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST,
+	    "<script>a<b> 404 page not found</script>", VERDICT_SUSPECT,
+	    "404, a web page" },
 	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST,
 	    "<style>404 page not found", VERDICT_SUSPECT, "404, a web page" },
 	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST,
@@ -642,12 +645,11 @@ START_TEST(test_patterns)
 	for (i = 0; i < COUNT(cases); i++) {
 		facts = answered(cases[i].status);
 		f = error_frame("7", 1, cases[i].message);
-		ck_assert_msg(verdict_error(&facts, f, span_of("7"), &mine)
-				  .verdict == cases[i].want,
+		ck_assert_msg(verdict_error(&facts, f, &mine).verdict ==
+			cases[i].want,
 		    "%s", cases[i].message);
 		facts.had_session = false;
-		ck_assert_int_ne(verdict_error(&facts, f, span_of("7"), &mine)
-				     .verdict,
+		ck_assert_int_ne(verdict_error(&facts, f, &mine).verdict,
 		    VERDICT_LOST);
 		frame_unref(f);
 	}

@@ -38,6 +38,7 @@ struct stream {
 	char *session, *version, *last_event_id;
 	bool unsafe, silent_ok, control;
 	bool aborted; /* by streamable_abort */
+	uint64_t delivered; /* messages */
 	bool decided; /* by the status: the body is only words */
 	bool ending;  /* done is about to be told: too late to abort */
 	struct exchange *x;
@@ -407,6 +408,7 @@ deliver(struct frame *m, void *arg)
 {
 	struct stream *t = arg;
 
+	t->delivered++;
 	t->u->ops.message(t->ticket, &t->facts, m, t->u->arg);
 }
 
@@ -416,6 +418,7 @@ static bool
 message_in(struct stream *t, struct buf *b)
 {
 	unsigned depth = t->u->config.max_depth;
+	uint64_t before = t->delivered;
 	bool scrubbed = false;
 	struct frame *m;
 
@@ -430,7 +433,7 @@ message_in(struct stream *t, struct buf *b)
 		if (msg_batch(buf_span(b), depth, deliver, t) > 0)
 			log_debug("an element of an array from the server "
 				  "is no message: dropped");
-		return true;
+		return t->delivered > before;
 	default:
 		return false;
 	}

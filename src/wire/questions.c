@@ -118,7 +118,7 @@ questions_cancel(struct questions *t, struct frame *cancelled,
 
 bool
 questions_expire(struct questions *t, uint64_t generation,
-    struct frame **cancel)
+    struct frame **cancel, uint64_t *ticket)
 {
 	struct question **at;
 	char *params;
@@ -133,6 +133,7 @@ questions_expire(struct questions *t, uint64_t generation,
 	*cancel = msg_call((struct span){ NULL, 0 }, "notifications/cancelled",
 	    span_of(params));
 	free(params);
+	*ticket = (*at)->ticket;
 	question_drop(t, at);
 	return true;
 }

@@ -36,8 +36,9 @@ struct frame *questions_answer(struct questions *t, struct frame *answer,
 struct frame *questions_cancel(struct questions *t, struct frame *cancelled,
     uint64_t generation);
 /* Takes any question of a generation before this one: writes a cancel for
- * the client to *cancel (owned). Returns false when there is none. */
+ * the client to *cancel (owned) and the ticket of the stream it came on.
+ * Returns false when there is none. */
 bool questions_expire(struct questions *t, uint64_t generation,
-    struct frame **cancel);
+    struct frame **cancel, uint64_t *ticket);
 
 #endif

@@ -186,7 +186,7 @@ session_ping_message(struct session *s, struct leg *l, const struct facts *f,
 	if (l->answered)
 		return;
 	if (m->kind == FRAME_ERROR)
-		r = verdict_error(f, m, l->body->id, &s->config.rules);
+		r = verdict_error(f, m, &s->config.rules);
 	lost = is_loss(s, r.verdict);
 	l->answered = true;
 	s->ping = 0;

@@ -281,7 +281,7 @@ session_opened(struct session *s, struct leg *l, const struct facts *f,
 		renewed(s, l, f, m);
 	} else if (m->kind == FRAME_RESULT) {
 		first_opened(s, l, f, m);
-	} else if (verdict_error(f, m, l->body->id, &s->config.rules).verdict !=
+	} else if (verdict_error(f, m, &s->config.rules).verdict !=
 	    VERDICT_RETRY) {
 		if (session_make_room(s, l, f))
 			return;
@@ -510,6 +510,7 @@ void
 session_renew(struct session *s, const char *why)
 {
 	struct frame *body, *cancel;
+	uint64_t asker;
 
 	if (s->phase != PHASE_LIVE && s->phase != PHASE_OPENED &&
 	    s->phase != PHASE_READYING && s->phase != PHASE_RESTORING &&
@@ -529,10 +530,11 @@ session_renew(struct session *s, const char *why)
 	session_phase(s, PHASE_RENEWING, -1);
 	end_own(s);
 	session_fail_accepted(s, true);
-	while (questions_expire(&s->questions, s->generation->number,
-	    &cancel)) {
+	while (questions_expire(&s->questions, s->generation->number, &cancel,
+	    &asker)) {
 		session_write(s, cancel);
 		frame_unref(cancel);
+		session_undelivered(s, asker);
 	}
 	body = session_own_request(s, "initialize", s->opening->params);
 	open_begin(s, body, NULL, PHASE_RENEWING, session_renew_window(s));

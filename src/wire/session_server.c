@@ -11,8 +11,6 @@
 #include "wire/json.h"
 #include "wire/msg.h"
 
-static const struct span no_span = { NULL, 0 };
-
 static bool
 is_2xx(const struct facts *f)
 {
@@ -257,7 +255,7 @@ judge(struct session *s, const struct call *c, const struct leg *l,
 	of_call.fresh = s->former != NULL && g == s->generation &&
 	    g->ready_at != 0 && s->now - g->ready_at < FRESH_MS;
 	if (m->kind == FRAME_ERROR)
-		r = verdict_error(&of_call, m, c->frame->id, &s->config.rules);
+		r = verdict_error(&of_call, m, &s->config.rules);
 	else
 		r = verdict_result(&of_call, m, &s->config.rules, &hint);
 	if (hint && !s->hinted) {
@@ -386,7 +384,7 @@ session_message(struct session *s, struct leg *l, const struct facts *f,
 	} else if (l->kind == LEG_RESTORE && m->kind == FRAME_RESULT) {
 		session_restore_message(s, l);
 	} else if (m->kind == FRAME_ERROR) {
-		l->said = verdict_error(f, m, no_span, &s->config.rules);
+		l->said = verdict_error(f, m, &s->config.rules);
 	}
 	/* Of the others, done tells the status. */
 }

@@ -215,12 +215,11 @@ plain_ruling(const struct facts *facts, enum verdict verdict, const char *rule)
 
 struct ruling
 verdict_error(const struct facts *facts, const struct frame *error,
-    struct span request_id, const struct verdict_rules *more)
+    const struct verdict_rules *more)
 {
 	struct ruling r = plain_ruling(facts, VERDICT_ANSWER, "an error");
 	struct said said;
 
-	(void)request_id;
 	if (!facts->had_session)
 		return r;
 	said_error(&said, error->error);
@@ -288,18 +287,21 @@ is_cut(const struct facts *facts, struct ruling *r)
 	}
 }
 
+/* Some frameworks call each text a web page: one has at least a tag. */
 struct ruling
 verdict_bare(const struct facts *facts, const struct verdict_rules *more)
 {
 	struct ruling r;
 	struct said said;
+	bool page = facts->media == MEDIA_HTML && facts->body.n > 0 &&
+	    memchr(facts->body.p, '<', facts->body.n) != NULL;
 
 	if (is_cut(facts, &r))
 		return r;
 	r = plain_ruling(facts, VERDICT_FAIL, "no message in the answer");
 	if (!facts->had_session || facts->verb == VERB_DELETE)
 		return r;
-	said_body(&said, facts->body, facts->media == MEDIA_HTML);
+	said_body(&said, facts->body, page);
 	r = rule_for(facts, marks_of(facts, &said, more), r);
 	said_free(&said);
 	return r;

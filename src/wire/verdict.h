@@ -75,8 +75,7 @@ struct verdict_rules {
 
 /* An error response that came as the answer to a request. */
 struct ruling verdict_error(const struct facts *facts,
-    const struct frame *error, struct span request_id,
-    const struct verdict_rules *rules);
+    const struct frame *error, const struct verdict_rules *rules);
 /* A result. Only one with isError is ever more than an answer: *hint tells
  * that it has the words, but rules->in_results is off. */
 struct ruling verdict_result(const struct facts *facts,

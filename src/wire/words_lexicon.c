@@ -104,7 +104,7 @@ static const struct entry lexicon[26][40] = {
 	    { "on", W_LINK }, { "only", W_ONLY }, { "open", W_GOOD },
 	    { "operation", W_WORK }, { "or", W_OR }, { "other", W_DET },
 	    { "our", W_DET }, { "out", W_OUT }, { "outdated", W_BAD },
-	    { "owned", W_OWNER }, { "owner", W_OWNER } },
+	    { "owned", W_OWNER }, { "owner", W_USER } },
 	{ { "page", W_PAGE }, { "param", W_FIELD }, { "parameter", W_FIELD },
 	    { "passed", W_GIVEN }, { "password", W_LOGIN },
 	    { "please", W_PLEASE }, { "present", W_GOOD | W_GIVEN },
@@ -181,7 +181,7 @@ words_roles(const char *word, size_t n)
 	if (n == 0 || word[0] < 'a' || word[0] > 'z')
 		return 0;
 	for (e = lexicon[word[0] - 'a']; e->word != NULL; e++)
-		if (e->word[n == 1 ? 0 : 1] == word[n == 1 ? 0 : 1] &&
+		if (e->word[1] == (n == 1 ? '\0' : word[1]) &&
 		    strncmp(e->word, word, n) == 0 && e->word[n] == '\0')
 			return e->roles;
 	return 0;

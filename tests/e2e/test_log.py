@@ -21,8 +21,12 @@ class Stderr(support.Case):
         return p.err()
 
     def test_quiet_by_default(self):
-        """Hosts show stderr as errors: a lost session is none."""
-        self.assertEqual(self.talk(), "")
+        """Hosts show stderr as errors: one line for a lost session."""
+        err = self.talk()
+        self.assertEqual(len(err.splitlines()), 1, err)
+        self.assertIn("new session", err)
+        self.assertIn("1 request sent again", err)
+        self.assertEqual(self.talk("-q"), "")
 
     def test_verbose(self):
         one, two = self.talk("-v"), self.talk("-vv")
