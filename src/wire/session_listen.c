@@ -59,7 +59,7 @@ session_listen_close(struct session *s)
 void
 session_listen_head(struct session *s, const struct facts *f)
 {
-	if (f->status >= 200 && f->status < 300 && f->media == MEDIA_SSE)
+	if (is_2xx(f) && f->media == MEDIA_SSE)
 		s->listen.worked = true;
 }
 
@@ -110,8 +110,7 @@ session_listen_done(struct session *s, const struct leg *l,
     const struct facts *f)
 {
 	struct listen *n = &s->listen;
-	bool stream = f->status >= 200 && f->status < 300 &&
-	    f->media == MEDIA_SSE;
+	bool stream = is_2xx(f) && f->media == MEDIA_SSE;
 	struct ruling r;
 
 	if (n->state != LISTEN_OPEN)

@@ -2,8 +2,10 @@
  * The inside of the session reducer, shared by the files it is made of:
  *   session.c         inputs, actions, timers, the end
  *   session_client.c  what the client sends
- *   session_server.c  what the server answers
- *   session_renew.c   opening, losing, renewing
+ *   session_server.c  what the server says
+ *   session_done.c    the ends of exchanges
+ *   session_open.c    opening, the first time and again
+ *   session_renew.c   losing, and when to renew
  *   session_replay.c  what is sent again, and why
  *   session_restore.c what a new session and the client are told
  *   session_ping.c    is it gone? asked by a ping
@@ -182,6 +184,12 @@ struct session {
 	struct action current; /* what session_next lent last */
 };
 
+static inline bool
+is_2xx(const struct facts *f)
+{
+	return f->status >= 200 && f->status < 300;
+}
+
 /* session.c */
 void session_note(struct session *s, enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
@@ -230,6 +238,10 @@ void session_drop_notes(struct session *s);
 void session_head(struct session *s, struct leg *l, const struct facts *f);
 void session_message(struct session *s, struct leg *l, const struct facts *f,
     struct frame *m);
+/* Takes the oldest message of before initialize was answered, or NULL. */
+struct frame *session_take_early(struct session *s);
+
+/* session_done.c */
 void session_done(struct session *s, struct leg *l, const struct facts *f);
 /* Calls that were answered 202 will have no answer: the listen stream, or
  * (lost) the session, is gone. */
@@ -244,10 +256,12 @@ void session_note_lost(struct session *s, const struct leg *l);
 /* The client's answer to a question of the call with this leg was refused as
  * lost: the call waits in vain, and ends. */
 void session_undelivered(struct session *s, uint64_t asker);
-/* Takes the oldest message of before initialize was answered, or NULL. */
-struct frame *session_take_early(struct session *s);
 
-/* session_renew.c */
+/* session_open.c */
+void session_next_generation(struct session *s);
+/* Sends an initialize of the new generation; c is the client's, or NULL. */
+void session_open_begin(struct session *s, struct frame *body, struct call *c,
+    enum phase phase, int64_t timeout);
 void session_open(struct session *s, struct frame *initialize, struct call *c);
 void session_open_own(struct session *s);
 void session_opened(struct session *s, struct leg *l, const struct facts *f,
@@ -265,6 +279,15 @@ void session_readied(struct session *s);
 void session_reopened(struct session *s);
 /* Everything may go out. */
 void session_live(struct session *s);
+/* Which list_changed the server says it sends. */
+void session_learn_families(struct session *s, const struct frame *m);
+/* A request of ours with an id of ours. */
+struct frame *session_own_request(struct session *s, const char *method,
+    struct span params);
+/* The request under an id of ours. */
+struct frame *session_with_own_id(struct session *s, struct frame *request);
+
+/* session_renew.c */
 /* why is the rule by which it is lost; static. */
 void session_renew(struct session *s, const char *why);
 /* The renewal that made the session of now counts as one that did not help,
@@ -287,13 +310,6 @@ void session_looked(struct session *s, bool rival);
 /* A call needs the session that is known dead: NULL when it is renewed now,
  * else the error for the call with this id (owned by the caller). */
 struct frame *session_revive(struct session *s, struct span id);
-/* Which list_changed the server says it sends. */
-void session_learn_families(struct session *s, const struct frame *m);
-/* A request of ours with an id of ours. */
-struct frame *session_own_request(struct session *s, const char *method,
-    struct span params);
-/* The request under an id of ours. */
-struct frame *session_with_own_id(struct session *s, struct frame *request);
 
 /* session_replay.c */
 /* May it be sent again although it may have run? */
