@@ -166,6 +166,7 @@ START_TEST(test_legs)
 	k = legs[77]->ticket;
 	calls_leg_drop(&t, legs[77]);
 	ck_assert_ptr_null(calls_leg_find(&t, k));
+	calls_bury(&t);
 	ck_assert_uint_eq(g->refs, 200);
 	ck_assert_uint_eq(t.n_legs, 199);
 	/* A ticket is not given again. */

@@ -646,6 +646,31 @@ chosen(const struct choice *c)
 	return p;
 }
 
+/* Another token in the same variable is somebody else. */
+START_TEST(variables_differ)
+{
+	static const struct choice by[] = {
+		{ .url = "https://a.example/x", .bearer_env = "MCPS_T" },
+		{ .url = "https://a.example/x", .headers = { "A: ${MCPS_T}" } },
+		{ .url = "https://a.example/x",
+		    .headers = { "A: x", "B: ${OTHER}-${MCPS_T}" } },
+	};
+	struct profile one, two, again, none;
+
+	ck_assert_int_eq(setenv("MCPS_T", "one", 1), 0);
+	one = chosen(&by[_i]);
+	ck_assert_int_eq(setenv("MCPS_T", "two", 1), 0);
+	two = chosen(&by[_i]);
+	ck_assert_int_eq(setenv("MCPS_T", "one", 1), 0);
+	again = chosen(&by[_i]);
+	ck_assert_int_eq(unsetenv("MCPS_T"), 0);
+	none = chosen(&by[_i]);
+	ck_assert_str_ne(one.hash, two.hash);
+	ck_assert_str_eq(one.hash, again.hash);
+	ck_assert_str_ne(one.hash, none.hash);
+}
+END_TEST
+
 START_TEST(profiles_differ)
 {
 	struct profile all[COUNT(choices)], again;
@@ -743,6 +768,7 @@ profiles(void)
 
 	tcase_add_test(tc, digest);
 	tcase_add_test(tc, profiles_differ);
+	tcase_add_loop_test(tc, variables_differ, 0, 3);
 	tcase_add_loop_test(tc, profile_names, 0, COUNT(names));
 	tcase_add_test(tc, no_profile);
 	return tc;

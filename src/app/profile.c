@@ -7,6 +7,7 @@
 #include "app/profile.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <openssl/evp.h>
 
@@ -54,18 +55,48 @@ add_list(struct buf *b, const struct strings *list)
 		add_value(b, list->list[i]);
 }
 
+/* What is in the environment is another identity when it changes; what is in
+ * a file is a token that is renewed. */
+static void
+add_variable(struct buf *b, const char *name, size_t n)
+{
+	char *copy = xstrndup(name, n);
+
+	add_value(b, getenv(copy));
+	free(copy);
+}
+
+/* Of each ${NAME} in it. */
+static void
+add_variables(struct buf *b, const char *text)
+{
+	const char *at, *end;
+
+	for (at = strstr(text, "${"); at != NULL; at = strstr(end, "${")) {
+		end = strchr(at, '}');
+		if (end == NULL)
+			return;
+		add_variable(b, at + 2, (size_t)(end - at) - 2);
+	}
+}
+
 static int
 hash_all(struct profile *p, const struct url *url, const struct options *o)
 {
 	struct span all;
 	struct buf b;
+	size_t i;
 	int rc;
 
 	buf_init(&b, 0);
 	add_value(&b, url->text);
 	add_list(&b, &o->headers);
+	for (i = 0; i < o->headers.n; i++)
+		add_variables(&b, o->headers.list[i]);
 	add_value(&b, o->bearer_file);
 	add_value(&b, o->bearer_env);
+	if (o->bearer_env != NULL)
+		add_variable(&b, o->bearer_env, strlen(o->bearer_env));
 	add_value(&b, o->cert);
 	add_value(&b, o->unix_socket);
 	add_list(&b, &o->resolve);

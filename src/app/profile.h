@@ -17,9 +17,9 @@ struct profile {
 	char name[PROFILE_HOST_BYTES + 17];
 };
 
-/* Values count as they are written in the options: neither the content of a
- * file nor the value of a variable does, so that a new token finds the same
- * profile. Returns 0, or -1 when there is no URL or no SHA-256. */
+/* Values count as they are written in the options, and so do the variables
+ * named there; the content of a file does not, so that a token that is renewed
+ * finds the same profile. Returns 0, or -1 when there is no URL or no SHA-256. */
 int profile_make(struct profile *p, const struct options *o);
 
 /* SHA-256 of the parts, one behind the other. Returns 0, or -1. */

@@ -51,6 +51,7 @@ calls_free(struct calls *t)
 {
 	while (t->legs != NULL)
 		calls_leg_drop(t, t->legs);
+	calls_bury(t);
 	while (t->first != NULL)
 		calls_drop(t, t->first);
 	free(t->by_id);
@@ -221,10 +222,35 @@ calls_leg_drop(struct calls *t, struct leg *l)
 	t->n_notes -= l->kind == LEG_NOTE;
 	if (l->call != NULL)
 		l->call->leg = NULL;
-	frame_unref(l->body);
-	buf_free(&l->last_event_id);
-	generation_unref(l->generation);
-	free(l);
+	l->call = NULL;
+	l->live = false;
+	l->dropped = true;
+	l->chain = t->dropped;
+	t->dropped = l;
+}
+
+struct leg *
+calls_leg_next(const struct leg *l)
+{
+	struct leg *next = l->next;
+
+	while (next != NULL && next->dropped)
+		next = next->next;
+	return next;
+}
+
+void
+calls_bury(struct calls *t)
+{
+	struct leg *l;
+
+	while ((l = t->dropped) != NULL) {
+		t->dropped = l->chain;
+		frame_unref(l->body);
+		buf_free(&l->last_event_id);
+		generation_unref(l->generation);
+		free(l);
+	}
 }
 
 bool

@@ -22,6 +22,7 @@ struct generation {
 	unsigned refused;  /* calls it refused as lost */
 	unsigned helped;   /* calls that were refused before and worked in it */
 	bool lost;         /* known to be gone, not renewed yet */
+	const char *why;   /* the rule by which it was lost; static, or NULL */
 	bool reminded;     /* initialized was sent again, as it was not taken */
 };
 
@@ -51,9 +52,11 @@ struct call {
 	bool unready;    /* sent again to a session that was too new */
 	bool progressed; /* progress is the latest that was passed on */
 	double progress;
-	uint64_t replayed; /* the latest generation it was sent again in, as
+	uint64_t ran_in;     /* the latest generation it was sent in; 0: none */
+	uint64_t refused_in; /* the latest that refused it as lost */
+	uint64_t replayed;   /* the latest generation it was sent again in, as
 			    * refused by one before; 0: none */
-	unsigned flaps;    /* sent again to the same generation, as refused */
+	unsigned flaps;      /* sent again to the same generation, as refused */
 	int64_t flaps_end;
 	int64_t lost_at;  /* refused as lost for the first time; 0: not */
 	int64_t again_at; /* CALL_ACCEPTED: given up then */
@@ -79,6 +82,7 @@ enum leg_kind {
 struct leg {
 	struct leg *next, *prev;
 	struct leg *chain;
+	bool dropped; /* it is freed by calls_bury */
 	uint64_t ticket;
 	enum leg_kind kind;
 	struct call *call; /* NULL: none, or answered already */
@@ -96,6 +100,8 @@ struct leg {
 			     * came, or it is one of those that have a call */
 	int64_t silent_at;  /* LEG_CALL, live: too long without a word then */
 	unsigned silences;  /* how often it was */
+	unsigned resumes;   /* streams of it that were fetched again */
+	int64_t head_at;    /* its 2xx came; 0: not */
 	int64_t dead_at; /* its session is gone and it is silent: given up; 0 */
 	uint64_t asker;  /* LEG_NOTE: ticket of the question's stream, or 0 */
 	int64_t window_end; /* retries end here; 0: not begun */
@@ -108,7 +114,7 @@ struct calls {
 	size_t n;
 	struct call **by_id;
 	size_t buckets;
-	struct leg *legs;
+	struct leg *legs, *dropped;
 	size_t n_legs;
 	size_t n_notes; /* of the legs, those that are LEG_NOTE */
 	struct leg *by_ticket[64];
@@ -133,7 +139,12 @@ void calls_drop(struct calls *t, struct call *c);
 struct leg *calls_leg(struct calls *t, enum leg_kind kind, struct call *c,
     struct frame *body, struct generation *g);
 struct leg *calls_leg_find(const struct calls *t, uint64_t ticket);
+/* The one after it in t->legs; it may have been dropped meanwhile. */
+struct leg *calls_leg_next(const struct leg *l);
+/* Takes it out of the table; its memory stays until calls_bury, so that a
+ * walk over the legs may drop any of them. */
 void calls_leg_drop(struct calls *t, struct leg *l);
+void calls_bury(struct calls *t);
 
 /* May this request be repeated although it may have run? By method. */
 bool calls_safe(const struct frame *request);

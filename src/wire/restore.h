@@ -13,6 +13,7 @@ enum { RESTORE_SUBSCRIPTIONS = 1024 }; /* more are not kept */
 struct subscription {
 	struct subscription *next;
 	struct frame *request; /* the client's resources/subscribe */
+	uint64_t told;         /* the session's number that was told it */
 };
 
 struct restore {

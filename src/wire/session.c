@@ -128,6 +128,8 @@ session_start(struct session *s, struct leg *l)
 	l->start_at = 0;
 	s->active_at = s->now;
 	if (l->kind == LEG_CALL) {
+		if (l->call != NULL)
+			l->call->ran_in = l->generation->number;
 		l->silent_at = s->now + SILENT_MS;
 		session_due(s, l->silent_at);
 	} else if (l->kind == LEG_RESTORE) {
@@ -163,6 +165,7 @@ session_again(struct session *s, struct leg *l, int64_t wait)
 	again->tries = l->tries + 1;
 	again->window_end = l->window_end;
 	again->spoke = l->spoke;
+	again->resumes = l->resumes;
 	again->retry_ms = l->retry_ms;
 	again->asker = l->asker;
 	buf_addspan(&again->last_event_id, buf_span(&l->last_event_id));
@@ -355,6 +358,9 @@ phase_timeout(struct session *s)
 		    s->config.host, READY_MS / 1000);
 		session_readied(s);
 		break;
+	case PHASE_RESTORING:
+		session_restore_timeout(s);
+		break;
 	case PHASE_CLOSING:
 		session_phase(s, PHASE_ENDED, -1);
 		break;
@@ -403,6 +409,8 @@ leg_tick(struct session *s, struct leg *l)
 		l->generation = generation_ref(s->generation);
 		if (l->call->lost_at != 0)
 			l->call->replayed = s->generation->number;
+		l->call->flaps = 0;
+		l->call->flaps_end = 0;
 	}
 	session_start(s, l);
 }
@@ -479,7 +487,7 @@ session_due_all(struct session *s)
 static void
 session_tick(struct session *s)
 {
-	struct leg *l, *next;
+	struct leg *l;
 	struct call *c, *after;
 
 	if (s->phase_deadline >= 0 && s->phase_deadline <= s->now)
@@ -496,8 +504,7 @@ session_tick(struct session *s)
 		after = c->next;
 		call_tick(s, c);
 	}
-	for (l = s->calls.legs; l != NULL; l = next) {
-		next = l->next;
+	for (l = s->calls.legs; l != NULL; l = calls_leg_next(l)) {
 		leg_tick(s, l);
 	}
 	session_due_all(s);
@@ -515,14 +522,15 @@ session_delete(struct session *s, struct generation *g)
 	session_start(s, l);
 }
 
-/* Ends the closing when no DELETE is under way any more. */
+/* Ends the closing when no DELETE is under way any more, nor an initialize
+ * whose session would be left behind. */
 void
 session_closed(struct session *s)
 {
 	const struct leg *l;
 
 	for (l = s->calls.legs; l != NULL; l = l->next)
-		if (l->kind == LEG_DELETE)
+		if (l->kind == LEG_DELETE || l->kind == LEG_OPEN)
 			return;
 	session_phase(s, PHASE_ENDED, -1);
 }
@@ -531,17 +539,16 @@ session_closed(struct session *s)
 void
 session_close(struct session *s)
 {
-	struct leg *l, *next;
+	struct leg *l;
 
 	if (s->phase >= PHASE_CLOSING)
 		return;
 	session_listen_close(s);
-	for (l = s->calls.legs; l != NULL; l = next) {
-		next = l->next;
-		if (l->kind != LEG_DELETE)
+	for (l = s->calls.legs; l != NULL; l = calls_leg_next(l)) {
+		if (l->kind != LEG_DELETE && (l->kind != LEG_OPEN || !l->live))
 			session_abort(s, l);
 	}
-	if (s->generation->session != NULL)
+	if (s->generation->session != NULL && !s->generation->lost)
 		session_delete(s, s->generation);
 	session_phase(s, PHASE_CLOSING, s->now + DELETE_MS);
 	session_closed(s);
@@ -562,7 +569,7 @@ session_stop(struct session *s)
 			"mcpsplice was told to end before %s answered.%s",
 			s->config.host,
 			fault.maybe ? " The call may have run." :
-				      " The call was not sent."));
+				      " The call did not run."));
 	}
 	session_close(s);
 }
@@ -716,6 +723,7 @@ session_step(struct session *s, const struct session_input *in)
 		break;
 	}
 	session_pump(s);
+	calls_bury(&s->calls);
 	if (s->eof && s->phase < PHASE_CLOSING && is_drained(s))
 		session_close(s);
 	if (s->phase == PHASE_ENDED && !s->exiting)

@@ -32,8 +32,7 @@ is_method(const struct frame *f, const char *method)
 void
 session_call_state(struct session *s, struct call *c, enum call_state state)
 {
-	bool was = c->state == CALL_RUNNING || c->state == CALL_ACCEPTED;
-	bool is = state == CALL_RUNNING || state == CALL_ACCEPTED;
+	bool was = c->state != CALL_HELD, is = state != CALL_HELD;
 
 	if (was && !is)
 		s->in_flight--;
@@ -185,6 +184,20 @@ session_unhold(struct session *s, struct call *c)
 }
 
 void
+session_keep_ready(struct session *s)
+{
+	struct held *h, *prev = NULL;
+
+	for (h = s->held; h != NULL; prev = h, h = h->next)
+		if (h->call == NULL &&
+		    is_method(h->frame, "notifications/initialized")) {
+			s->ready = frame_ref(h->frame);
+			release(s, prev);
+			return;
+		}
+}
+
+void
 session_drop_notes(struct session *s)
 {
 	struct held *h, *prev = NULL, *next;
@@ -201,11 +214,22 @@ session_drop_notes(struct session *s)
 bool
 session_may_have_run(const struct call *c)
 {
-	if (c->repeated)
+	if (c->repeated || (c->state == CALL_SUSPECT && c->status < 400))
 		return true;
 	if (c->state == CALL_RUNNING && c->leg != NULL)
 		return c->leg->live || c->leg->last_event_id.n > 0;
 	return c->state == CALL_ACCEPTED;
+}
+
+struct leg *
+session_call_leg(struct session *s, struct call *c)
+{
+	frame_unref(c->sent);
+	c->sent = c->repeated && c->ran_in == s->generation->number ?
+	    session_with_own_id(s, c->frame) :
+	    NULL;
+	return calls_leg(&s->calls, LEG_CALL, c,
+	    c->sent != NULL ? c->sent : c->frame, s->generation);
 }
 
 void
@@ -213,11 +237,8 @@ session_send_call(struct session *s, struct call *c)
 {
 	frame_unref(c->refusal);
 	c->refusal = NULL;
-	frame_unref(c->sent);
-	c->sent = NULL;
 	session_call_state(s, c, CALL_RUNNING);
-	session_start(s,
-	    calls_leg(&s->calls, LEG_CALL, c, c->frame, s->generation));
+	session_start(s, session_call_leg(s, c));
 }
 
 struct leg *
@@ -328,7 +349,7 @@ static void
 end_former(struct session *s)
 {
 	struct fault fault = { .reason = "session_lost" };
-	struct leg *l, *next;
+	struct leg *l;
 	struct call *c;
 	struct frame *early;
 
@@ -345,8 +366,9 @@ end_former(struct session *s)
 	session_drop_notes(s);
 	while ((early = session_take_early(s)) != NULL)
 		frame_unref(early);
-	for (l = s->calls.legs; l != NULL; l = next) {
-		next = l->next;
+	for (l = s->calls.legs; l != NULL; l = calls_leg_next(l)) {
+		if (l->kind == LEG_DELETE)
+			continue;
 		/* An initialize under way makes a session that must end. */
 		if (l->kind != LEG_OPEN || !l->live) {
 			session_abort(s, l);

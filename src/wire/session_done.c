@@ -27,26 +27,32 @@ retry_unsent(struct session *s, struct leg *l, const struct facts *f)
 static bool
 retry_refused(struct session *s, struct leg *l, const struct facts *f)
 {
+	int64_t wait = backoff_retry(l->tries, s->random);
 	bool may = f->status == 429 ||
 	    (f->status == 503 && session_is_safe(s, l->call));
 
-	if (!may || f->retry_after_ms < 0 ||
-	    f->retry_after_ms > RETRY_AFTER_MAX_MS)
+	if (s->config.replay == SESSION_NEVER || !may ||
+	    f->retry_after_ms < 0 || f->retry_after_ms > RETRY_AFTER_MAX_MS)
 		return false;
+	/* "0" is no leave to hurry. */
+	if (wait < f->retry_after_ms)
+		wait = f->retry_after_ms;
 	if (l->window_end == 0)
 		l->window_end = s->now + s->config.retry_window_ms;
-	if (s->now + f->retry_after_ms > l->window_end)
+	if (s->now + wait > l->window_end)
 		return false;
 	session_note(s, LEVEL_INFO, "%s answered %d: again in %lld ms",
-	    s->config.host, f->status, (long long)f->retry_after_ms);
-	session_again(s, l, f->retry_after_ms);
+	    s->config.host, f->status, (long long)wait);
+	session_again(s, l, wait);
 	return true;
 }
 
-/* The stream broke after an event id: the answer is fetched by GET. */
+/* The stream broke after an event id: the answer is fetched by GET. A server
+ * may want that often, but not for ever. */
 static bool
 resume(struct session *s, struct leg *l, const struct facts *f)
 {
+	enum { RESUMES_QUICK = 20, RESUME_MS = 1000 };
 	struct leg *again;
 	int64_t wait;
 	bool was_get = l->last_event_id.n > 0, flaps;
@@ -58,7 +64,7 @@ resume(struct session *s, struct leg *l, const struct facts *f)
 	if (l->last_event_id.n == 0 || f->ending == ENDING_ABORTED ||
 	    f->too_large)
 		return false;
-	flaps = s->flapping && f->status == 404 && l->tries < FLAPS;
+	flaps = session_flaps(s) && f->status == 404 && l->tries < FLAPS;
 	if (was_get && f->ending == ENDING_COMPLETE && !flaps &&
 	    (is_2xx(f) ? f->media != MEDIA_SSE :
 			 f->status != 429 && f->status < 500))
@@ -67,6 +73,8 @@ resume(struct session *s, struct leg *l, const struct facts *f)
 		l->retry_ms = f->retry_ms;
 	wait = flaps ? session_flap_wait(l->tries + 1) :
 		       backoff_stream(l->tries, l->retry_ms);
+	if (++l->resumes > RESUMES_QUICK && wait < RESUME_MS)
+		wait = RESUME_MS;
 	if (l->window_end == 0)
 		l->window_end = s->now + s->config.call_timeout_ms;
 	if (s->config.call_timeout_ms > 0 && s->now + wait > l->window_end)
@@ -172,6 +180,14 @@ may_repeat(const struct leg *l, const struct facts *f)
 	    (is_2xx(f) && f->status != 202 && f->media == MEDIA_SSE);
 }
 
+/* Do these facts alone say that the call may have run? */
+static bool
+was_taken(const struct facts *f)
+{
+	return f->sent &&
+	    (f->status < 300 || (f->status >= 500 && f->status != 503));
+}
+
 static void
 call_failed(struct session *s, struct call *c, struct leg *l,
     const struct facts *f)
@@ -186,7 +202,7 @@ call_failed(struct session *s, struct call *c, struct leg *l,
 		return;
 	if (c->refusal != NULL && f->status != 401)
 		session_answer(s, c, c->refusal);
-	else if (l->last_event_id.n > 0 || (c->repeated && !f->sent))
+	else if (l->last_event_id.n > 0 || (c->repeated && !was_taken(f)))
 		session_fail(s, c, cut_off(s, c, f));
 	else
 		session_fail(s, c,
@@ -219,7 +235,9 @@ call_done(struct session *s, struct leg *l, const struct facts *f)
 		break;
 	case VERDICT_SUSPECT:
 		session_suspect(s, c, g, f->status, NULL,
-		    fault_from_facts(c->frame, f, s->config.host, NULL),
+		    c->repeated ?
+			cut_off(s, c, f) :
+			fault_from_facts(c->frame, f, s->config.host, NULL),
 		    r.rule);
 		break;
 	case VERDICT_LOST_MAYBE:
@@ -302,7 +320,7 @@ note_done(struct session *s, struct leg *l, const struct facts *f)
 	    retry_unsent(s, l, f))
 		return;
 	/* Another replica knows the session. */
-	if (current && s->flapping && l->tries < FLAPS &&
+	if (current && session_flaps(s) && l->tries < FLAPS &&
 	    (r.verdict == VERDICT_LOST || r.verdict == VERDICT_SUSPECT)) {
 		session_again(s, l, session_flap_wait(l->tries + 1));
 		return;
@@ -383,17 +401,19 @@ static void
 open_done(struct session *s, struct leg *l, const struct facts *f)
 {
 	enum verdict verdict = verdict_bare(f, &s->config.rules).verdict;
-	int64_t wait = f->retry_after_ms >= 0 ?
-	    f->retry_after_ms :
-	    backoff_retry(l->tries, s->random);
+	int64_t wait = backoff_retry(l->tries, s->random);
 	struct frame *words;
 
 	l->live = false;
 	if (l->generation != s->generation ||
 	    (s->phase != PHASE_OPENING && s->phase != PHASE_RENEWING)) {
 		calls_leg_drop(&s->calls, l);
+		if (s->phase == PHASE_CLOSING)
+			session_closed(s);
 		return;
 	}
+	if (wait < f->retry_after_ms)
+		wait = f->retry_after_ms;
 	/* To initialize twice harms nothing: a cut is tried again too. */
 	if ((verdict == VERDICT_RETRY || f->ending == ENDING_CUT) &&
 	    (s->phase == PHASE_OPENING || s->config.retry_window_ms > 0) &&

@@ -58,7 +58,7 @@ is_away(const struct facts *f)
 bool
 session_from_memory(struct session *s, const struct facts *f)
 {
-	struct call *c;
+	struct call *c, *next;
 	struct frame *answer;
 
 	s->memory_at = -1;
@@ -71,21 +71,29 @@ session_from_memory(struct session *s, const struct facts *f)
 	if (c == NULL)
 		return false;
 	session_note(s, LEVEL_WARN,
-	    "%s %s: the client is answered from what it said at a former "
-	    "start; calls wait for it",
-	    s->config.host, f == NULL ? "is slow" : "is not there");
+	    "%s does not answer: the client gets what it said at a former "
+	    "start, calls wait for it",
+	    s->config.host);
 	session_call_state(s, c, CALL_RUNNING);
 	frame_unref(c->refusal);
 	c->refusal = NULL;
 	c->leg->call = NULL;
 	c->leg = NULL;
 	answer = msg_result(c->frame->id, buf_str(&s->memory));
+	session_keep_ready(s);
 	session_learn_families(s, answer);
 	s->from_memory = true;
 	s->why = "the start was from memory";
 	session_phase(s, PHASE_RENEWING, s->now + session_renew_window(s));
 	session_answer(s, c, answer);
 	frame_unref(answer);
+	for (c = s->calls.first; c != NULL; c = next) {
+		next = c->next;
+		answer = session_memory_answer(s, c->frame);
+		if (answer != NULL)
+			session_answer(s, c, answer);
+		frame_unref(answer);
+	}
 	return true;
 }
 

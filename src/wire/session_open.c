@@ -73,6 +73,9 @@ session_open(struct session *s, struct frame *initialize, struct call *c)
 	s->opened = NULL;
 	s->from_memory = false;
 	restore_clear(&s->restore);
+	s->renewed = false;
+	frame_unref(s->opened_before);
+	s->opened_before = NULL;
 	session_call_state(s, c, CALL_RUNNING);
 	session_open_begin(s, initialize, c, PHASE_OPENING,
 	    s->config.init_timeout_ms);
@@ -272,7 +275,7 @@ void
 session_opened(struct session *s, struct leg *l, const struct facts *f,
     struct frame *m)
 {
-	if (l->generation != s->generation) {
+	if (l->generation != s->generation || s->phase >= PHASE_CLOSING) {
 		end_stray(s, l, f, m);
 		return;
 	}
@@ -375,8 +378,9 @@ fail_waiting(struct session *s, const struct facts *f,
 		next = c->next;
 		if (c->state != CALL_REFUSED && c->state != CALL_HELD)
 			continue;
-		if (f->status == 401 || f->status == 403 ||
-		    (!lost && error == NULL && f->ending != ENDING_IDLE)) {
+		if (!session_may_have_run(c) &&
+		    (f->status == 401 || f->status == 403 ||
+			(!lost && error == NULL && f->ending != ENDING_IDLE))) {
 			session_fail(s, c,
 			    fault_from_facts(c->frame, &unsent, s->config.host,
 				error));
@@ -412,11 +416,10 @@ first_failed(struct session *s, const struct facts *f, struct frame *error)
 {
 	struct fault late = { .reason = "upstream_timeout" };
 	struct call *c = NULL;
-	struct leg *l, *next;
+	struct leg *l;
 	struct frame *early;
 
-	for (l = s->calls.legs; l != NULL; l = next) {
-		next = l->next;
+	for (l = s->calls.legs; l != NULL; l = calls_leg_next(l)) {
 		if (l->kind != LEG_OPEN)
 			continue;
 		if (l->call != NULL)
@@ -455,7 +458,7 @@ void
 session_open_failed(struct session *s, const struct facts *f,
     struct frame *error)
 {
-	struct leg *l, *next;
+	struct leg *l;
 
 	if (s->phase == PHASE_OPENING) {
 		first_failed(s, f, error);
@@ -465,8 +468,7 @@ session_open_failed(struct session *s, const struct facts *f,
 	    s->from_memory ? "%s is still not there (%d)" :
 			     "%s lost the session and accepts no new one (%d)",
 	    s->config.host, f->status);
-	for (l = s->calls.legs; l != NULL; l = next) {
-		next = l->next;
+	for (l = s->calls.legs; l != NULL; l = calls_leg_next(l)) {
 		if (l->kind == LEG_OPEN)
 			session_abort(s, l);
 	}

@@ -48,13 +48,33 @@ session_ping(struct session *s, const char *why)
 	session_start(s, l);
 }
 
+/* Where a ping cannot tell: a session that is gone refuses by a status, and
+ * by the words that it was found lost by; others may be those of an
+ * application that ran. */
+static bool
+refuses(const struct session *s, const struct generation *g, int status,
+    const char *rule)
+{
+	if (g != s->generation)
+		return status >= 400 || rule == g->why;
+	return status >= 400 && session_flaps(s);
+}
+
 void
 session_suspect(struct session *s, struct call *c, struct generation *g,
     int status, struct frame *refusal, struct frame *error, const char *rule)
 {
-	if (c->cancelled || g != s->generation || s->flapping) {
+	if (c->cancelled || refuses(s, g, status, rule)) {
 		frame_unref(error);
 		session_refused(s, c, g, status, refusal, rule);
+		return;
+	}
+	if (g != s->generation && refusal != NULL) {
+		session_answer(s, c, refusal);
+		return;
+	}
+	if (g != s->generation) {
+		session_fail(s, c, error);
 		return;
 	}
 	c->suspect = generation_ref(g);
@@ -102,7 +122,7 @@ settle_calls(struct session *s, struct generation *g, bool lost)
 	struct call *c;
 
 	while ((c = first_suspect(s, g)) != NULL)
-		if (lost)
+		if (lost || refuses(s, g, c->status, c->rule))
 			session_refused(s, c, g, c->status, c->refusal,
 			    c->rule);
 		else
@@ -112,10 +132,9 @@ settle_calls(struct session *s, struct generation *g, bool lost)
 static void
 settle_notes(struct session *s, struct generation *g, bool lost)
 {
-	struct leg *l, *next;
+	struct leg *l;
 
-	for (l = s->calls.legs; l != NULL; l = next) {
-		next = l->next;
+	for (l = s->calls.legs; l != NULL; l = calls_leg_next(l)) {
 		if (l->kind != LEG_NOTE || !l->suspect || l->generation != g)
 			continue;
 		session_note(s, LEVEL_WARN, "%s %s: %s was not delivered",
@@ -135,10 +154,9 @@ settle_notes(struct session *s, struct generation *g, bool lost)
 static void
 settle_silent(struct session *s, struct generation *g)
 {
-	struct leg *l, *next;
+	struct leg *l;
 
-	for (l = s->calls.legs; l != NULL; l = next) {
-		next = l->next;
+	for (l = s->calls.legs; l != NULL; l = calls_leg_next(l)) {
 		if (l->kind != LEG_CALL || !l->live || l->call == NULL ||
 		    l->generation != g || l->silences == 0)
 			continue;
@@ -167,7 +185,7 @@ settle(struct session *s, struct generation *g, bool lost)
 static bool
 is_loss(const struct session *s, enum verdict verdict)
 {
-	if (s->flapping)
+	if (session_flaps(s))
 		return false;
 	return verdict == VERDICT_LOST || verdict == VERDICT_LOST_MAYBE ||
 	    verdict == VERDICT_SUSPECT;
@@ -205,9 +223,7 @@ session_ping_done(struct session *s, struct leg *l, const struct facts *f)
 {
 	struct generation *g = l->generation;
 	struct ruling r = verdict_bare(f, &s->config.rules);
-	/* Renewed meanwhile: what waits was refused by a session that is
-	 * gone. */
-	bool lost = is_loss(s, r.verdict) || g != s->generation;
+	bool lost = is_loss(s, r.verdict);
 
 	generation_ref(g);
 	l->live = false;
@@ -249,10 +265,9 @@ void
 session_ping_tick(struct session *s)
 {
 	int64_t interval = s->config.ping_interval_ms;
-	struct leg *l, *next;
+	struct leg *l;
 
-	for (l = s->calls.legs; l != NULL; l = next) {
-		next = l->next;
+	for (l = s->calls.legs; l != NULL; l = calls_leg_next(l)) {
 		if (l->kind == LEG_CALL && l->live && l->call != NULL)
 			silence(s, l);
 	}

@@ -20,10 +20,9 @@ session_renew_window(const struct session *s)
 static void
 end_own(struct session *s)
 {
-	struct leg *l, *next;
+	struct leg *l;
 
-	for (l = s->calls.legs; l != NULL; l = next) {
-		next = l->next;
+	for (l = s->calls.legs; l != NULL; l = calls_leg_next(l)) {
 		if (l->kind == LEG_PING || l->kind == LEG_RESTORE)
 			session_abort(s, l);
 	}
@@ -44,7 +43,7 @@ session_renew(struct session *s, const char *why)
 	    s->from_memory ? "%s: a session is tried again (%s)" :
 			     "%s forgot the session (%s): renewing",
 	    s->config.host, why);
-	s->why = why;
+	s->why = s->generation->why = why;
 	s->replays = s->restored = s->unrestored = 0;
 	if (s->opened_before == NULL && s->opened != NULL)
 		s->opened_before = frame_ref(s->opened);

@@ -58,6 +58,12 @@ refusal_stands(struct session *s, struct call *c, const char *what)
 
 /* --- one id, accepted and refused --- */
 
+bool
+session_flaps(const struct session *s)
+{
+	return s->flapping && s->now - s->flapping_at < HOUR_MS;
+}
+
 int64_t
 session_flap_wait(unsigned n)
 {
@@ -92,13 +98,14 @@ flap(struct session *s, struct call *c, struct generation *g)
 	bool fresh = c->replayed == g->number && g->helped == 0;
 	struct leg *l;
 
-	if (s->config.retry_window_ms == 0)
+	/* Only a status refuses for certain before the call runs. */
+	if (s->config.retry_window_ms == 0 || c->status < 400)
 		return false;
 	if (s->scout != NULL && s->scout != c) {
 		s->scouted = true;
 		return true;
 	}
-	if (s->flapping) {
+	if (session_flaps(s)) {
 		if (!fresh &&
 		    (g->served_at == 0 || s->now - g->served_at > FLAPPING_MS))
 			return false;
@@ -119,8 +126,7 @@ flap(struct session *s, struct call *c, struct generation *g)
 	    "id, try %u of %d",
 	    c->flaps, FLAPS);
 	session_call_state(s, c, CALL_RUNNING);
-	l = calls_leg(&s->calls, LEG_CALL, c,
-	    c->sent != NULL ? c->sent : c->frame, g);
+	l = session_call_leg(s, c);
 	l->start_at = s->now + session_flap_wait(c->flaps);
 	session_due(s, l->start_at);
 	return true;
@@ -236,6 +242,7 @@ session_refused(struct session *s, struct call *c, struct generation *g,
 		return;
 	}
 	note_refusal(s, c, g, refusal);
+	c->refused_in = g->number;
 	if (c->lost_at == 0)
 		c->lost_at = s->now;
 	if (g == s->generation)
@@ -256,7 +263,7 @@ session_replay(struct session *s)
 		next = c->next;
 		if (c->state != CALL_REFUSED || c->leg != NULL)
 			continue;
-		if (c->replayed == s->generation->number) {
+		if (c->refused_in == s->generation->number) {
 			c->flaps++;
 		} else {
 			c->flaps = 0;
@@ -288,6 +295,8 @@ session_served(struct session *s, struct call *c, struct generation *g)
 	if (c->flaps == 0)
 		return;
 	s->flapping = true;
+	s->flapping_at = s->now;
+	s->scout = NULL;
 	if (s->flapping_told_at >= 0 && s->now - s->flapping_told_at < HOUR_MS)
 		return;
 	s->flapping_told_at = s->now;
@@ -304,7 +313,6 @@ session_served(struct session *s, struct call *c, struct generation *g)
 bool
 session_repeat(struct session *s, struct call *c, int64_t wait)
 {
-	bool same = c->leg == NULL || c->leg->generation == s->generation;
 	struct buf label;
 	struct leg *l;
 
@@ -312,6 +320,7 @@ session_repeat(struct session *s, struct call *c, int64_t wait)
 	    c->cancelled || s->phase == PHASE_DEAD || s->phase == PHASE_IDLE ||
 	    s->phase >= PHASE_CLOSING || !session_is_safe(s, c))
 		return false;
+	session_detach(s, c);
 	if (s->generation->lost && session_may_renew(s))
 		session_renew(s, s->why != NULL ? s->why : "it was lost");
 	c->repeated = true;
@@ -321,7 +330,6 @@ session_repeat(struct session *s, struct call *c, int64_t wait)
 	    "%s may have run; it is safe to repeat: sent again",
 	    buf_str(&label));
 	buf_free(&label);
-	session_detach(s, c);
 	frame_unref(c->refusal);
 	c->refusal = NULL;
 	if (s->phase != PHASE_LIVE && s->phase != PHASE_OPENED) {
@@ -329,11 +337,7 @@ session_repeat(struct session *s, struct call *c, int64_t wait)
 		return true;
 	}
 	session_call_state(s, c, CALL_RUNNING);
-	/* The server may know the id still as one that runs. */
-	frame_unref(c->sent);
-	c->sent = same ? session_with_own_id(s, c->frame) : NULL;
-	l = calls_leg(&s->calls, LEG_CALL, c,
-	    c->sent != NULL ? c->sent : c->frame, s->generation);
+	l = session_call_leg(s, c);
 	l->start_at = s->now + wait;
 	session_due(s, l->start_at);
 	return true;
@@ -354,6 +358,7 @@ session_interrupted(struct session *s, struct call *c, struct generation *g,
 		frame_ref(refusal); /* it may be the call's */
 	/* No longer one of the accepted calls, which end with the session. */
 	session_call_state(s, c, CALL_REFUSED);
+	session_detach(s, c);
 	if (g == s->generation && session_may_renew(s))
 		session_renew(s, rule);
 	if (session_repeat(s, c, 0)) {
@@ -380,7 +385,8 @@ session_unready(struct session *s, struct call *c, struct frame *refusal,
 	enum { UNREADY_MS = 250 };
 	struct leg *l;
 
-	if (c->unready || c->cancelled || s->phase != PHASE_LIVE) {
+	if (s->config.replay == SESSION_NEVER || c->unready || c->cancelled ||
+	    s->phase != PHASE_LIVE) {
 		session_answer(s, c, refusal);
 		return;
 	}
@@ -393,7 +399,7 @@ session_unready(struct session *s, struct call *c, struct frame *refusal,
 	if (s->ready != NULL && !s->generation->reminded)
 		session_send_note(s, s->ready);
 	s->generation->reminded = true;
-	l = calls_leg(&s->calls, LEG_CALL, c, c->frame, s->generation);
+	l = session_call_leg(s, c);
 	l->start_at = s->now + UNREADY_MS;
 	session_due(s, l->start_at);
 }

@@ -37,19 +37,31 @@ restored(struct session *s)
 		session_reopened(s);
 }
 
+/* A few at a time, then all is done. */
+static void
+restore_more(struct session *s)
+{
+	struct subscription *sub = s->restore.list;
+
+	while (sub != NULL && s->restores < RESTORES_AT_ONCE) {
+		if (sub->told != s->generation->number) {
+			sub->told = s->generation->number;
+			restore_send(s, sub->request);
+		}
+		sub = sub->next;
+	}
+	if (s->restores == 0)
+		restored(s);
+}
+
 /* The stream is open before the subscriptions: what they bring comes on it. */
 static void
 restore_rest(struct session *s)
 {
-	struct subscription *sub;
-
 	s->restoring_level = false;
 	if (s->ready != NULL)
 		session_listen_open(s);
-	for (sub = s->restore.list; sub != NULL; sub = sub->next)
-		restore_send(s, sub->request);
-	if (s->restores == 0)
-		restored(s);
+	restore_more(s);
 }
 
 bool
@@ -57,8 +69,8 @@ session_restore(struct session *s)
 {
 	if (s->restore.level == NULL && s->restore.n == 0)
 		return false;
-	session_phase(s, PHASE_RESTORING, -1);
-	s->restores = 0;
+	session_phase(s, PHASE_RESTORING, s->now + RESTORING_MS);
+	s->restores = s->restore_flaps = 0;
 	s->restoring_level = s->restore.level != NULL;
 	if (s->restoring_level)
 		restore_send(s, s->restore.level);
@@ -67,54 +79,85 @@ session_restore(struct session *s)
 	return true;
 }
 
+/* One request of this phase is over. */
+static void
+restore_next(struct session *s)
+{
+	s->restores--;
+	if (!s->restoring_level)
+		restore_more(s);
+	else if (s->restores == 0)
+		restore_rest(s);
+}
+
 void
 session_restore_message(struct session *s, struct leg *l)
 {
 	if (l->answered)
 		return;
 	l->answered = true;
-	s->restored++;
 	l->abort_at = s->now + LINGER_MS;
 	session_due(s, l->abort_at);
 	if (l->generation != s->generation || s->phase != PHASE_RESTORING)
 		return;
-	if (--s->restores == 0 && s->restoring_level)
-		restore_rest(s);
-	else if (s->restores == 0)
-		restored(s);
+	s->restored++;
+	restore_next(s);
+}
+
+/* The new session is refused: by another replica, or it is gone again. */
+static bool
+restore_lost(struct session *s, struct leg *l, struct ruling r)
+{
+	if (r.verdict != VERDICT_LOST && r.verdict != VERDICT_SUSPECT)
+		return false;
+	if (s->restore_flaps < FLAPS && s->config.retry_window_ms > 0) {
+		s->restore_flaps++;
+		session_again(s, l, session_flap_wait(s->restore_flaps));
+		return true;
+	}
+	if (!session_may_renew(s))
+		return false;
+	calls_leg_drop(&s->calls, l);
+	session_renew(s, r.rule);
+	return true;
 }
 
 /* One that the server does not take is not worth the session. */
 void
 session_restore_done(struct session *s, struct leg *l, const struct facts *f)
 {
-	bool counts = !l->answered && l->generation == s->generation &&
-	    s->phase == PHASE_RESTORING;
 	struct ruling r = session_ruling(s, l, f);
 
 	l->live = false;
-	if (counts && l->tries < FLAPS &&
-	    (r.verdict == VERDICT_LOST || r.verdict == VERDICT_SUSPECT)) {
-		session_again(s, l, session_flap_wait(l->tries + 1));
+	if (l->answered || l->generation != s->generation ||
+	    s->phase != PHASE_RESTORING) {
+		calls_leg_drop(&s->calls, l);
 		return;
 	}
-	if (counts) {
-		s->unrestored++;
-		/* Refused, and not by silence: the client has none now. */
-		if (l->said.rule != NULL)
-			restore_forget(&s->restore, l->body);
-		session_note(s, LEVEL_WARN,
-		    "%s did not take %.*s again in the new session (%d)",
-		    s->config.host, (int)l->body->method.n, l->body->method.p,
-		    f->status);
-	}
+	if (restore_lost(s, l, r))
+		return;
+	s->unrestored++;
+	session_note(s, LEVEL_WARN,
+	    "%s did not take %.*s again in the new session (%d)",
+	    s->config.host, (int)l->body->method.n, l->body->method.p,
+	    f->status);
+	/* Refused, and not by silence: the client has none now. */
+	if (r.verdict == VERDICT_ANSWER)
+		restore_forget(&s->restore, l->body);
 	calls_leg_drop(&s->calls, l);
-	if (!counts)
-		return;
-	if (--s->restores == 0 && s->restoring_level)
-		restore_rest(s);
-	else if (s->restores == 0)
-		restored(s);
+	restore_next(s);
+}
+
+void
+session_restore_timeout(struct session *s)
+{
+	session_note(s, LEVEL_WARN,
+	    "%s takes too long to take again what the session before was told; "
+	    "going on",
+	    s->config.host);
+	if (s->restoring_level && s->ready != NULL)
+		session_listen_open(s);
+	restored(s);
 }
 
 /* --- the client --- */

@@ -11,10 +11,19 @@
 #include "wire/json.h"
 #include "wire/msg.h"
 
+static void
+heard(struct session *s, struct leg *l)
+{
+	l->silences = 0;
+	l->silent_at = s->now + SILENT_MS;
+	if (l->dead_at != 0)
+		l->dead_at = l->silent_at;
+}
+
 void
 session_head(struct session *s, struct leg *l, const struct facts *f)
 {
-	l->silent_at = s->now + SILENT_MS;
+	heard(s, l);
 	if (l->kind == LEG_LISTEN) {
 		session_listen_head(s, f);
 	} else if (l->kind == LEG_NOTE && is_2xx(f)) {
@@ -22,7 +31,13 @@ session_head(struct session *s, struct leg *l, const struct facts *f)
 		l->abort_at = s->now + LINGER_MS;
 		session_due(s, l->abort_at);
 	} else if (is_2xx(f)) {
-		l->tries = 0; /* it connected: a long job may poll for ever */
+		/* It connected: a long job may poll for ever. */
+		l->tries = 0;
+		l->window_end = 0;
+		l->head_at = s->now;
+		/* Accepted, whatever comes of it: the others need not wait. */
+		if (l->call != NULL)
+			session_forget_scout(s, l->call);
 	}
 }
 
@@ -218,17 +233,33 @@ answered_call(struct session *s, struct leg *l, const struct facts *f,
 {
 	struct call *c;
 
-	if (f->status >= 400 && l->call != NULL)
+	if (f->status >= 400)
 		return l->call;
 	c = calls_find(&s->calls, m->id);
 	if (c != NULL && c->state != CALL_HELD)
 		return c;
-	if (l->kind == LEG_LISTEN)
-		return calls_find_sent(&s->calls, m->id);
+	c = calls_find_sent(&s->calls, m->id);
+	if (c != NULL || l->kind == LEG_LISTEN)
+		return c;
 	/* On a stream it may be the second answer to another call. */
 	if (f->media == MEDIA_SSE && session_was_answered(s, m->id))
 		return NULL;
 	return l->call;
+}
+
+/* A call that was accepted, that began to speak or to take its time, or whose
+ * answer comes from elsewhere, was not refused before it ran; nor, but by its
+ * status, one that may have asked. */
+static bool
+was_refused(const struct session *s, const struct call *c, const struct leg *l,
+    const struct facts *f)
+{
+	if (l != c->leg || l->spoke || l->last_event_id.n > 0)
+		return false;
+	if (f->status >= 400)
+		return true;
+	return !c->asked &&
+	    (l->head_at == 0 || s->now - l->head_at < REFUSAL_MS);
 }
 
 /* The ruling for an answer of the call: its own leg tells whether it carried
@@ -260,10 +291,7 @@ judge(struct session *s, const struct call *c, const struct leg *l,
 	if (r.verdict != VERDICT_LOST && r.verdict != VERDICT_SUSPECT &&
 	    r.verdict != VERDICT_UNREADY)
 		return r;
-	/* A call that was accepted, or began to speak, was not refused before
-	 * it ran; nor, but by its status, one that may have asked. */
-	if (c->state == CALL_ACCEPTED || own->spoke ||
-	    own->last_event_id.n > 0 || (c->asked && f->status < 400))
+	if (!was_refused(s, c, l, f))
 		r.verdict = r.verdict == VERDICT_LOST || f->status >= 400 ?
 		    VERDICT_LOST_MAYBE :
 		    VERDICT_ANSWER;
@@ -307,6 +335,11 @@ server_answer(struct session *s, struct leg *l, const struct facts *f,
 		return;
 	}
 	r = judge(s, c, l, f, m);
+	/* Said by an exchange that the call has left: not of the one of now. */
+	if (l->kind == LEG_CALL && c->leg != NULL && l != c->leg &&
+	    (l->body == c->frame || l->body == c->sent) &&
+	    r.verdict != VERDICT_ANSWER)
+		return;
 	if ((c->state == CALL_REFUSED || c->state == CALL_SUSPECT) &&
 	    r.verdict != VERDICT_ANSWER)
 		return; /* said already */
@@ -354,8 +387,7 @@ session_message(struct session *s, struct leg *l, const struct facts *f,
 		session_listen_event(s);
 	if (!answer)
 		l->spoke = true;
-	l->silent_at = s->now + SILENT_MS;
-	l->silences = 0;
+	heard(s, l);
 	/* What an old listen stream still brings is of a session that is
 	 * gone; answers are answers. */
 	if (!answer && l->kind == LEG_LISTEN && l->generation != s->generation)

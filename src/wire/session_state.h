@@ -34,7 +34,10 @@ enum {
 	ANSWERED = 64,        /* answered ids remembered */
 	RENEW_MS = 15 * 1000, /* for a new session */
 	FAMILIES = 3,
-	RESTORE_MS = 5 * 1000,   /* for log level and subscriptions */
+	RESTORE_MS = 5 * 1000,    /* for one thing that is told again */
+	RESTORING_MS = 10 * 1000, /* for all of them */
+	RESTORES_AT_ONCE = 8,
+	REFUSAL_MS = 2 * 1000,   /* what comes later is no refusal */
 	PING_MS = 5 * 1000,      /* for the answer to a ping of ours */
 	SILENT_MS = 60 * 1000,   /* of a call, until it is looked after */
 	FRESH_MS = 5 * 1000,     /* a new session may not know it yet */
@@ -133,8 +136,9 @@ struct session {
 	unsigned asleep; /* so many without a frame of the client */
 
 	/* One id that is accepted and refused: replicas that do not share. */
-	bool flapping;
-	bool flaps_useless; /* to send again did not help the last time */
+	bool flapping;       /* it was seen */
+	int64_t flapping_at; /* the last time */
+	bool flaps_useless;  /* to send again did not help the last time */
 	int64_t flapping_told_at;
 	struct call *scout; /* sent again for all, until it is known */
 	bool scouted;       /* calls wait for what it finds */
@@ -151,6 +155,7 @@ struct session {
 	struct frame *opened_before; /* the one before the renewal */
 	unsigned restores;           /* legs of RESTORING that have not ended */
 	bool restoring_level;        /* the others come after it */
+	unsigned restore_flaps;      /* sent again to the same session */
 	size_t restored, unrestored;
 	size_t replays; /* since the renewal began */
 	bool renewed;   /* the client is to be told that lists may differ */
@@ -226,6 +231,9 @@ void session_answer(struct session *s, struct call *c, struct frame *answer);
 bool session_was_answered(const struct session *s, struct span id);
 /* The same as session_answer with an error of our own, which is taken. */
 void session_fail(struct session *s, struct call *c, struct frame *error);
+/* A new leg of the call, not live: under an id of ours where the server may
+ * still know the client's as one that runs in this session. */
+struct leg *session_call_leg(struct session *s, struct call *c);
 void session_send_call(struct session *s, struct call *c);
 /* false only when its request was certainly not sent, or refused. */
 bool session_may_have_run(const struct call *c);
@@ -233,6 +241,8 @@ struct leg *session_send_note(struct session *s, struct frame *f);
 /* Forgets what is held; calls in it get no answer here. */
 void session_unhold(struct session *s, struct call *c);
 void session_drop_notes(struct session *s);
+/* initialized, if it is held, is kept for the session to come. */
+void session_keep_ready(struct session *s);
 
 /* session_server.c */
 void session_head(struct session *s, struct leg *l, const struct facts *f);
@@ -335,6 +345,8 @@ void session_unready(struct session *s, struct call *c, struct frame *refusal,
 void session_served(struct session *s, struct call *c, struct generation *g);
 /* The call is about to go. */
 void session_forget_scout(struct session *s, const struct call *c);
+/* Was it seen lately that one id is accepted and refused? */
+bool session_flaps(const struct session *s);
 /* The n-th wait between two tries on the same session, ms. */
 int64_t session_flap_wait(unsigned n);
 
@@ -346,6 +358,7 @@ void session_restore_done(struct session *s, struct leg *l,
     const struct facts *f);
 /* Its result came. */
 void session_restore_message(struct session *s, struct leg *l);
+void session_restore_timeout(struct session *s);
 void session_tell_changes(struct session *s);
 /* The one line about a renewal. */
 void session_sum_up(struct session *s);

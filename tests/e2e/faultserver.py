@@ -253,8 +253,10 @@ class Closed(Exception):
 class Server:
     """The bare server.  handler(request, reply) runs in its own thread."""
 
-    def __init__(self, handler=None, tls=None, unix=None, listen=True):
+    def __init__(self, handler=None, tls=None, unix=None, listen=True,
+                 host="127.0.0.1"):
         self.handler = handler
+        self.host = host
         self.tls = tls
         self.unix = unix
         self.requests = []
@@ -281,7 +283,7 @@ class Server:
             return
         self.sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.sock.bind(("127.0.0.1", self.port))
+        self.sock.bind((self.host, self.port))
         self.port = self.sock.getsockname()[1]
 
     def up(self):
@@ -317,7 +319,7 @@ class Server:
     @property
     def url(self):
         scheme = "https" if self.tls else "http"
-        return "%s://127.0.0.1:%d/mcp" % (scheme, self.port)
+        return "%s://%s:%d/mcp" % (scheme, self.host, self.port)
 
     def accept(self, listener):
         while True:
