@@ -57,7 +57,7 @@ struct play {
 	size_t n_sent, cap_sent;
 	struct buf out;   /* actions since play_take */
 	struct buf trace; /* inputs and actions since the start */
-	bool details;     /* version and unsafe in send lines */
+	bool details;     /* version in send lines */
 	bool late;        /* an aborted send ends when the script says so */
 	bool warnings;
 	bool reading;

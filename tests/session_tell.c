@@ -75,8 +75,6 @@ tell_send(struct play *p, const struct session_action *a)
 		buf_addf(&p->out, " @%s", s->session);
 	if (p->details && s->version != NULL)
 		buf_addf(&p->out, " v=%s", s->version);
-	if (p->details && a->unsafe)
-		buf_adds(&p->out, " unsafe");
 	buf_addc(&p->out, '\n');
 }
 

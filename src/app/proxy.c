@@ -107,7 +107,6 @@ act_send(struct proxy *p, const struct session_action *a)
 	r.session = a->session;
 	r.version = a->version;
 	r.last_event_id = a->last_event_id;
-	r.unsafe = a->unsafe;
 	r.silent_ok = a->listen;
 	r.control = a->control;
 	streamable_send(p->upstream, &r);

@@ -25,7 +25,7 @@ enum {
 	MAX_ERROR_BODY = 256 * 1024,
 	SLOTS = 64,
 	DECIDED_MS = 2000, /* for the body of an answer that is no message */
-	UNSAFE_IDLE_S = 15 /* no older connection for what must run once */
+	IDLE_S = 15        /* no older connection for what must run once */
 };
 
 struct stream {
@@ -36,11 +36,11 @@ struct stream {
 	enum verb verb;
 	struct frame *body;
 	char *session, *version, *last_event_id;
-	bool unsafe, silent_ok, control;
-	bool aborted; /* by streamable_abort */
+	bool silent_ok, control;
+	bool aborted;       /* by streamable_abort */
 	uint64_t delivered; /* messages */
-	bool decided; /* by the status: the body is only words */
-	bool ending;  /* done is about to be told: too late to abort */
+	bool decided;       /* by the status: the body is only words */
+	bool ending;        /* done is about to be told: too late to abort */
 	struct exchange *x;
 	char *url; /* NULL: the server's own */
 	unsigned redirects;
@@ -299,7 +299,7 @@ stream_start(struct stream *t)
 		r.body = t->body->text;
 	r.headers = headers_for(t);
 	r.idle_ms = t->silent_ok ? 0 : u->config.call_timeout_ms;
-	r.max_idle_conn_s = t->unsafe ? UNSAFE_IDLE_S : 0;
+	r.max_idle_conn_s = IDLE_S;
 	memset(&t->facts, 0, sizeof t->facts);
 	t->facts.verb = t->verb;
 	t->facts.had_session = t->session != NULL;
@@ -329,7 +329,6 @@ streamable_send(struct streamable *u, const struct upstream_request *r)
 	t->session = dup_span(r->session);
 	t->version = dup_span(r->version);
 	t->last_event_id = dup_span(r->last_event_id);
-	t->unsafe = r->unsafe;
 	t->silent_ok = r->silent_ok;
 	t->control = r->control;
 	headers_init(&t->credentials);

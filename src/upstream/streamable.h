@@ -42,9 +42,8 @@ struct upstream_request {
 	struct span session;       /* n 0: none */
 	struct span version;       /* MCP-Protocol-Version; n 0: none */
 	struct span last_event_id; /* GET; n 0: none */
-	bool unsafe;    /* not safe to repeat: no long-idle connection */
-	bool control;   /* never paused */
-	bool silent_ok; /* a listen stream: silence never ends it */
+	bool control;              /* never paused */
+	bool silent_ok;            /* a listen stream: silence never ends it */
 };
 
 struct streamable *streamable_new(struct http *h,

@@ -223,9 +223,6 @@ fill_send(struct session_action *out, const struct leg *l)
 	out->last_event_id = buf_span(&l->last_event_id);
 	out->listen = l->kind == LEG_LISTEN;
 	out->control = l->kind != LEG_CALL && l->kind != LEG_LISTEN;
-	/* A ping shall meet the server, not the end of an old connection. */
-	out->unsafe = l->kind == LEG_PING ||
-	    (l->call != NULL && !calls_safe(l->call->frame));
 	if (l->kind == LEG_OPEN)
 		return;
 	out->session = span_of(l->generation->session);

@@ -99,7 +99,6 @@ struct session_action {
 	enum verb verb;
 	struct span session, version, last_event_id; /* borrowed */
 	struct span result, tools;                   /* borrowed */
-	bool unsafe;
 	bool listen;
 	bool control; /* small, and the way on: never paused */
 	bool on;

@@ -200,6 +200,9 @@ call_failed(struct session *s, struct call *c, struct leg *l,
 	if (may_repeat(l, f) &&
 	    session_repeat(s, c, backoff_retry(0, s->random)))
 		return;
+	if (may_repeat(l, f) && !c->cancelled)
+		session_note(s, LEVEL_INFO,
+		    "a call may have run and is not repeated: an error");
 	if (c->refusal != NULL && f->status != 401)
 		session_answer(s, c, c->refusal);
 	else if (l->last_event_id.n > 0 || (c->repeated && !was_taken(f)))
@@ -396,6 +399,19 @@ delete_done(struct session *s, struct leg *l, const struct facts *f)
 	session_due(s, s->now);
 }
 
+static void
+note_not_ready(struct session *s, const struct facts *f, int64_t wait)
+{
+	if (f->why.n > 0)
+		session_note(s, LEVEL_INFO,
+		    "%s is not ready (%.*s): initialize again in %lld ms",
+		    s->config.host, (int)f->why.n, f->why.p, (long long)wait);
+	else
+		session_note(s, LEVEL_INFO,
+		    "%s is not ready (%d): initialize again in %lld ms",
+		    s->config.host, f->status, (long long)wait);
+}
+
 /* initialize ended without a result that was adopted. */
 static void
 open_done(struct session *s, struct leg *l, const struct facts *f)
@@ -418,10 +434,7 @@ open_done(struct session *s, struct leg *l, const struct facts *f)
 	if ((verdict == VERDICT_RETRY || f->ending == ENDING_CUT) &&
 	    (s->phase == PHASE_OPENING || s->config.retry_window_ms > 0) &&
 	    (s->phase_deadline < 0 || s->now + wait < s->phase_deadline)) {
-		session_note(s, LEVEL_INFO,
-		    "%s is not ready (%d %.*s): initialize again in %lld ms",
-		    s->config.host, f->status, (int)f->why.n,
-		    f->why.n == 0 ? "" : f->why.p, (long long)wait);
+		note_not_ready(s, f, wait);
 		session_again(s, l, wait);
 		return;
 	}

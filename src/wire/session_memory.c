@@ -71,8 +71,8 @@ session_from_memory(struct session *s, const struct facts *f)
 	if (c == NULL)
 		return false;
 	session_note(s, LEVEL_WARN,
-	    "%s does not answer: the client gets what it said at a former "
-	    "start, calls wait for it",
+	    "%s has opened no session yet: the client gets what it said at a "
+	    "former start, calls wait for it",
 	    s->config.host);
 	session_call_state(s, c, CALL_RUNNING);
 	frame_unref(c->refusal);

@@ -109,6 +109,7 @@ stands(struct session *s, struct call *c)
 {
 	struct frame *error = c->verdict;
 
+	session_note(s, LEVEL_INFO, "the first answer is passed on");
 	c->verdict = NULL;
 	if (error != NULL)
 		session_fail(s, c, error);

@@ -116,6 +116,10 @@ session_renew_later(struct session *s, const char *why)
 	s->why = why;
 	/* A fleet is a herd. */
 	s->renew_at = s->now + (int64_t)(s->random % JITTER_MS);
+	session_note(s, LEVEL_INFO,
+	    "%s forgot the session (%s); no call waits for it: renewed in "
+	    "%lld ms",
+	    s->config.host, why, (long long)(s->renew_at - s->now));
 	session_due(s, s->renew_at);
 }
 

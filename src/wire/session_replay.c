@@ -197,8 +197,8 @@ note_refusal(struct session *s, struct call *c, const struct generation *g,
 	buf_init(&label, 0);
 	fault_label(c->frame, &label);
 	session_note(s, LEVEL_INFO,
-	    "%s was refused before it ran by generation %llu: %s (%d)",
-	    buf_str(&label), (unsigned long long)g->number, c->rule, c->status);
+	    "%s was refused before it ran by generation %llu: %s",
+	    buf_str(&label), (unsigned long long)g->number, c->rule);
 	buf_free(&label);
 }
 
@@ -223,8 +223,11 @@ refused_now(struct session *s, struct call *c, struct generation *g)
 		    s->config.host);
 		refusal_stands(s, c, ", again and again");
 	} else {
-		if (s->config.replay == SESSION_NEVER)
+		if (s->config.replay == SESSION_NEVER) {
+			session_note(s, LEVEL_INFO,
+			    "it is not sent again: --replay=never");
 			refusal_stands(s, c, "; --replay=never");
+		}
 		session_renew(s, rule);
 	}
 }
@@ -369,6 +372,9 @@ session_interrupted(struct session *s, struct call *c, struct generation *g,
 		fault.server = refusal->error;
 	buf_init(&label, 0);
 	fault_label(c->frame, &label);
+	session_note(s, LEVEL_INFO,
+	    "%s may have run (%s) and is not repeated: an error",
+	    buf_str(&label), rule);
 	session_fail(s, c,
 	    fault_frame(c->frame->id, &fault,
 		"%s ended the session while %s was running. It may have run: "
