@@ -1,27 +1,28 @@
 /*
- * The rules that hold for every schedule, checked action by action: who gets
- * how many answers, what is sent again and why, in the name of which session,
- * how many at a time.
+ * The rules that hold for every schedule, checked action by action: which
+ * exchange is begun, in the name of which session, how many at a time. What
+ * is sent again is explore_again.c's, what comes in which order after a
+ * renewal explore_order.c's, what the client is told explore_writes.c's.
  */
 #include "config.h"
 
+#include <stdio.h>
+
 #include "explore_session.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "wire/json.h"
 
-void
-explore_breaks(struct world *w, const char *rule)
-{
-	if (w->broken == NULL)
-		w->broken = rule;
-}
+enum {
+	MINUTE_MS = 60 * 1000,
+	USELESS = 10, /* renewals in a minute that helped nobody */
+	NOTES = 64    /* notifications under way */
+};
 
 /* Calls have the ids 1000 and on; -1: another id. */
-static int
-call_of(struct span id)
+int
+explore_number(struct span id)
 {
 	char text[32];
 	long n;
@@ -34,209 +35,283 @@ call_of(struct span id)
 	return n >= 1000 && n < 1000 + MAX_CALLS ? (int)n - 1000 : -1;
 }
 
-static bool
-is_call(const struct frame *f)
+int
+explore_call_of(const struct frame *f)
 {
-	return span_is(f->method, "tools/call") ||
-	    span_is(f->method, "tools/list") || span_is(f->method, "ping");
+	struct span meta = json_get(f->params, "_meta");
+
+	return explore_number(json_get(meta, "progressToken"));
 }
 
-bool
-explore_is_alive(const struct world *w, size_t i)
+static enum send_kind
+kind_of(const struct session_action *a)
 {
-	return !w->sends[i].ended && !w->p->sent[i].aborted;
+	const struct frame *f = a->frame;
+
+	if (a->verb == VERB_DELETE)
+		return SEND_DELETE;
+	if (a->verb == VERB_GET)
+		return a->listen ? SEND_LISTEN : SEND_RESUME;
+	if (f->kind == FRAME_NOTIFICATION)
+		return span_is(f->method, "notifications/initialized") ?
+		    SEND_READY :
+		    SEND_NOTE;
+	if (f->kind != FRAME_REQUEST)
+		return SEND_ANSWER;
+	if (span_is(f->method, "initialize"))
+		return SEND_OPEN;
+	if (!a->control)
+		return SEND_CALL;
+	return span_is(f->method, "ping") ? SEND_PING : SEND_RESTORE;
 }
 
-static bool
-is_in_flight(const struct world *w, unsigned call)
-{
-	size_t i;
+/* --- initialize --- */
 
-	if (w->calls[call].answered || w->calls[call].cancelled)
-		return false;
-	for (i = 0; i < w->p->n_sent; i++)
-		if (w->sends[i].call == (int)call && explore_is_alive(w, i))
-			return true;
-	return false;
+/* Renewals whose session helped nobody, in a minute. */
+static void
+check_budget(struct world *w)
+{
+	unsigned i, n = 0;
+
+	for (i = 1; i < w->generation; i++)
+		n += w->generations[i].useless &&
+		    w->p->now - w->generations[i].begun_at < MINUTE_MS;
+	if (n > USELESS)
+		explore_breaks(w, "a storm of renewals");
 }
 
 static void
-check_call_sent(struct world *w, struct seen_send *n)
+begin_generation(struct world *w, struct span id, bool own)
 {
-	struct seen_call *c = &w->calls[n->call];
-	unsigned open = 0, k;
+	struct seen_generation *g;
 
-	if (c->answered)
-		explore_breaks(w, "a call is sent after its answer");
-	if (c->cancelled)
-		explore_breaks(w, "a call is sent after its cancel");
-	if (c->sent++ > 0 && c->again == AGAIN_NO)
-		explore_breaks(w, "a call is sent again without a reason");
-	if (c->sent > 1 && c->again == AGAIN_LOST) {
-		if (c->replayed)
-			explore_breaks(w, "a call is replayed twice");
-		c->replayed = true;
+	if (w->generation + 1 == MAX_GENERATIONS) {
+		explore_breaks(w, "too many generations");
+		return;
 	}
-	c->again = AGAIN_NO;
-	for (k = 0; k < w->n_calls; k++)
-		open += (int)k != n->call && is_in_flight(w, k);
-	if (open + 1 > w->p->config.max_inflight)
-		explore_breaks(w, "more in flight than the cap allows");
+	if (own && w->generation > 0 && !w->reason)
+		explore_breaks(w, "a renewal without a loss");
+	g = &w->generations[++w->generation];
+	g->own = g->useless = own && w->generation > 1;
+	g->ready_at = g->restore_at = -1;
+	g->level = -1;
+	g->begun_at = w->p->now;
+	memset(g->subs, -1, sizeof g->subs);
+	snprintf(w->opening, sizeof w->opening, "%.*s", (int)id.n, id.p);
+	w->reason = w->flapping = false;
+	if (w->initializes == 0)
+		w->ready_known = true;
+	if (!own)
+		return;
+	check_budget(w);
+	if (w->n_questions > 0)
+		explore_breaks(w, "a question outlives its session");
 }
 
 static void
-check_opening_sent(struct world *w, struct seen_send *n, struct span id)
+check_open(struct world *w, size_t i, const struct session_action *a)
 {
-	size_t i;
+	struct seen_send *n = &w->sends[i];
+	struct span id = a->frame->id;
+	size_t k;
 
-	n->initialize = true;
-	n->renewal = id.n > 0 && id.p[0] == '"';
-	for (i = 0; i < w->p->n_sent; i++) {
-		if (!n->renewal)
-			w->sends[i].renewal = false; /* given up */
-		else if (explore_is_alive(w, i) && w->sends[i].renewal)
+	for (k = w->first_alive; k < i; k++)
+		if (explore_is_alive(w, k) && w->sends[k].kind == SEND_OPEN &&
+		    w->sends[k].epoch == w->initializes)
 			explore_breaks(w, "two renewals at a time");
-	}
-	if (n->renewal && !span_is(id, w->renewal)) {
-		if (w->generation > 0 && !w->lost)
-			explore_breaks(w, "a renewal without a loss");
-		snprintf(w->renewal, sizeof w->renewal, "%.*s", (int)id.n,
-		    id.p);
-		w->generation++;
-	} else if (!n->renewal) {
-		w->generation++;
-	}
-	w->lost = false;
-	w->settled = false;
+	if (a->session.n > 0)
+		explore_breaks(w, "an initialize with a session id");
+	if (!span_is(id, w->opening))
+		begin_generation(w, id, id.n > 0 && id.p[0] == '"');
+	n->generation = w->generation;
 }
+
+/* --- sessions --- */
 
 /* What goes out in the name of a session is that of now. */
 static void
-check_session_sent(struct world *w, struct span session)
+check_session(struct world *w, struct span session)
 {
-	struct span now = span_of(w->session);
+	const struct seen_generation *g = explore_now(w);
 
-	if (!w->settled)
+	if (w->generation == 0 || !g->settled)
 		explore_breaks(w, "something is sent without a session");
-	else if (!span_eq(session, now))
+	else if (!span_is(session, g->session))
 		explore_breaks(w,
 		    "something is sent with another session's id");
+	else if (g->deleted)
+		explore_breaks(w, "something is sent to a deleted session");
 }
 
 static void
-check_send(struct world *w, const struct session_action *a)
+check_delete(struct world *w, struct span session)
 {
-	struct seen_send *n = &w->sends[w->p->n_sent];
-	size_t i;
+	unsigned i;
 
-	memset(n, 0, sizeof *n);
-	n->call = -1;
-	n->generation = w->generation;
-	if (a->ticket == 0)
-		explore_breaks(w, "a send without a ticket");
-	for (i = 0; i < w->p->n_sent; i++)
-		if (w->p->sent[i].ticket == a->ticket)
-			explore_breaks(w, "a ticket is used twice");
-	if (a->verb == VERB_DELETE)
-		return;
-	if (a->verb == VERB_GET && !a->listen)
-		return;
-	if (a->verb == VERB_POST && span_is(a->frame->method, "initialize")) {
-		check_opening_sent(w, n, a->frame->id);
-		if (a->session.n > 0)
-			explore_breaks(w, "an initialize with a session id");
-		return;
-	}
-	check_session_sent(w, a->session);
-	if (a->verb == VERB_POST && is_call(a->frame)) {
-		n->call = call_of(a->frame->id);
-		check_call_sent(w, n);
-	}
+	for (i = 1; i <= w->generation; i++)
+		if (span_is(session, w->generations[i].session)) {
+			w->generations[i].deleted = true;
+			return;
+		}
+	if (session.n == 0 ||
+	    (session.p[0] != 'x' && session.p[0] != 'o' && session.p[0] != 's'))
+		explore_breaks(w, "a session that never was is deleted");
 }
+
+/* --- the rest --- */
 
 /* A resuming GET is of the call whose stream ended before it: the reducer
  * does not say which, the event id does (it is the call's number). */
 static void
-note_resume(struct world *w, const struct session_action *a)
+check_resume(struct world *w, size_t i, const struct session_action *a)
 {
-	struct seen_send *n = &w->sends[w->p->n_sent];
+	struct seen_send *n = &w->sends[i];
+	struct seen_call *c;
 
-	if (a->verb != VERB_GET || a->listen || a->last_event_id.n < 2)
-		return;
-	n->call = call_of((struct span){
+	n->call = explore_number((struct span){
 	    a->last_event_id.p + 1, a->last_event_id.n - 1 });
+	if (n->call < 0) {
+		explore_breaks(w, "a stream is resumed that nobody knows");
+		return;
+	}
+	c = &w->calls[n->call];
 	n->spoke = true;
-	if (n->call < 0)
-		return;
-	if (w->calls[n->call].answered)
-		explore_breaks(w, "a stream is resumed after its answer");
-	if (w->calls[n->call].cancelled)
-		explore_breaks(w, "a stream is resumed after its cancel");
-}
-
-void
-explore_forget_question(struct world *w, unsigned i)
-{
-	memmove(w->questions[i], w->questions[i + 1],
-	    (w->n_questions - i - 1) * sizeof w->questions[0]);
-	w->n_questions--;
+	n->generation = c->generation;
+	if (!explore_is_open(w, (unsigned)n->call))
+		explore_breaks(w, "a stream is resumed for nobody");
+	if (!span_is(a->session, w->generations[c->generation].session))
+		explore_breaks(w,
+		    "a stream is resumed with another session's id");
+	if (explore_is_alive(w, c->last) ||
+	    (c->outcome != RUNS && c->outcome != BROKEN && !w->may_flap))
+		explore_breaks(w, "a stream is resumed that did not break");
+	c->last = i;
+	c->outcome = RUNS;
 }
 
 static void
-note_cancelled_question(struct world *w, struct span id)
+check_listen(struct world *w, size_t i)
 {
-	unsigned i;
+	size_t k;
 
-	for (i = 0; i < w->n_questions; i++)
-		if (span_is(id, w->questions[i])) {
-			explore_forget_question(w, i);
+	for (k = w->first_alive; k < i; k++)
+		if (explore_is_alive(w, k) && w->sends[k].kind == SEND_LISTEN)
+			explore_breaks(w, "two listen streams at a time");
+}
+
+static void
+check_note(struct world *w, size_t i, const struct frame *f)
+{
+	const struct seen_call *c;
+	unsigned n = 0;
+	size_t k;
+
+	if (span_is(f->method, "notifications/cancelled")) {
+		if (w->cancelling < 0)
 			return;
-		}
+		w->cancel_sent = true;
+		c = &w->calls[w->cancelling];
+		if (!span_eq(json_get(f->params, "requestId"),
+			w->p->sent[c->posted].frame->id))
+			explore_breaks(w,
+			    "a cancel names what the server does not know");
+		return;
+	}
+	for (k = w->first_alive; k < i; k++)
+		n += explore_is_alive(w, k) && w->sends[k].kind == SEND_NOTE &&
+		    !span_is(w->p->sent[k].frame->method,
+			"notifications/cancelled");
+	if (n >= NOTES)
+		explore_breaks(w, "too many notifications under way");
+}
+
+/* An answer of the client goes to the session that asked, under its id. */
+static void
+check_answer(struct world *w, size_t i, const struct frame *f)
+{
+	const struct question *q;
+	unsigned k;
+
+	if (w->p->config.handshake)
+		return; /* we answer ourselves */
+	if (w->answering.client[0] != '\0')
+		w->given[w->n_given++ % MAX_ASKED] = w->answering;
+	for (k = 0; k < MAX_ASKED; k++) {
+		q = &w->given[k];
+		if (q->generation != w->generation ||
+		    !span_is(f->id, q->server))
+			continue;
+		w->sends[i].question = q->call;
+		return;
+	}
+	explore_breaks(w, "an answer to what this session did not ask");
 }
 
 static void
-check_write(struct world *w, const struct frame *f)
+check_send(struct world *w, size_t i, const struct session_action *a)
 {
-	int call;
+	switch (w->sends[i].kind) {
+	case SEND_OPEN:
+		check_open(w, i, a);
+		return;
+	case SEND_RESUME:
+		check_resume(w, i, a);
+		return;
+	case SEND_DELETE:
+		check_delete(w, a->session);
+		return;
+	default:
+		break;
+	}
+	check_session(w, a->session);
+	if (w->broken != NULL)
+		return;
+	explore_check_order(w, i, a->frame);
+	if (w->sends[i].kind == SEND_LISTEN)
+		check_listen(w, i);
+	else if (w->sends[i].kind == SEND_NOTE)
+		check_note(w, i, a->frame);
+	else if (w->sends[i].kind == SEND_ANSWER)
+		check_answer(w, i, a->frame);
+}
 
-	if (f->kind == FRAME_NOTIFICATION) {
-		if (span_is(f->method, "notifications/cancelled"))
-			note_cancelled_question(w,
-			    json_get(f->params, "requestId"));
+static void
+watch_send(struct world *w, const struct session_action *a)
+{
+	size_t i = w->p->n_sent, k;
+	struct seen_send *n = &w->sends[i];
+	memset(n, 0, sizeof *n);
+	n->kind = kind_of(a);
+	n->call = n->question = -1;
+	n->generation = w->generation;
+	n->epoch = w->initializes;
+	n->heard_at = w->p->now;
+	if (a->ticket == 0)
+		explore_breaks(w, "a send without a ticket");
+	for (k = w->first_alive; k < i; k++)
+		if (w->p->sent[k].ticket == a->ticket)
+			explore_breaks(w, "a ticket is used twice");
+	check_send(w, i, a);
+	if (n->kind != SEND_CALL || w->broken != NULL)
+		return;
+	n->call = explore_call_of(a->frame);
+	if (n->call < 0) {
+		explore_breaks(w, "a call that nobody made is sent");
 		return;
 	}
-	if (f->kind == FRAME_REQUEST) {
-		if (w->n_questions < 7 && f->id.n < 32) {
-			memcpy(w->questions[w->n_questions], f->id.p, f->id.n);
-			w->questions[w->n_questions++][f->id.n] = '\0';
-		}
-		return;
-	}
-	call = call_of(f->id);
-	if (call < 0) {
-		if (f->id.n > 0)
-			explore_breaks(w,
-			    "an answer with an id that nobody used");
-		return;
-	}
-	if ((unsigned)call >= w->n_calls)
-		explore_breaks(w, "an answer to a call that was not made");
-	if (w->calls[call].answered)
-		explore_breaks(w, "a second answer");
-	if (w->calls[call].cancelled)
-		explore_breaks(w, "an answer to a cancelled call");
-	w->calls[call].answered = true;
+	explore_check_again(w, i, a->frame->id.p[0] == '"');
 }
 
 /* An initialize that took too long: the next call may try again. */
 static void
-note_abort(struct world *w, uint64_t ticket)
+watch_abort(struct world *w, uint64_t ticket)
 {
 	size_t i;
 
-	for (i = 0; i < w->p->n_sent; i++)
-		if (w->p->sent[i].ticket == ticket && w->sends[i].initialize)
-			w->lost = true;
+	for (i = w->first_alive; i < w->p->n_sent; i++)
+		if (w->p->sent[i].ticket == ticket &&
+		    w->sends[i].kind == SEND_OPEN)
+			explore_failed(w, i);
 }
 
 void
@@ -250,12 +325,33 @@ explore_watch(struct play *p, const struct session_action *a)
 		explore_breaks(w, "too many sends");
 	if (w->broken != NULL)
 		return;
-	if (a->kind == ACTION_ABORT)
-		note_abort(w, a->ticket);
-	if (a->kind == ACTION_SEND) {
-		check_send(w, a);
-		note_resume(w, a);
-	} else if (a->kind == ACTION_WRITE) {
-		check_write(w, a->frame);
+	switch (a->kind) {
+	case ACTION_SEND:
+		watch_send(w, a);
+		break;
+	case ACTION_ABORT:
+		watch_abort(w, a->ticket);
+		break;
+	case ACTION_WRITE:
+		explore_check_write(w, a->frame);
+		break;
+	case ACTION_NOTE:
+		if (strstr(a->text, "accepts and refuses") != NULL &&
+		    !w->may_flap)
+			explore_breaks(w, "replicas are blamed that agree");
+		break;
+	case ACTION_RECALL:
+		w->recalled = true;
+		break;
+	case ACTION_LOOK:
+		w->looks = true;
+		break;
+	case ACTION_KEEP:
+		if (a->session.n > 0 &&
+		    !span_is(a->session, explore_now(w)->session))
+			explore_breaks(w, "another session is kept");
+		break;
+	default:
+		break;
 	}
 }

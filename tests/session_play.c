@@ -9,7 +9,7 @@
 #include "wire/json.h"
 #include "wire/msg.h"
 
-enum { DEPTH = 64, NEVER_ENDS = 100000 };
+enum { DEPTH = 64, NEVER_ENDS = 100000, AT_ONCE = 8 };
 
 static const struct span none = { NULL, 0 };
 
@@ -536,14 +536,20 @@ static void
 play_wait(struct play *p, int64_t ms)
 {
 	int64_t until = p->now + ms, at;
-	unsigned n = 0;
+	unsigned n = 0, idle = 0;
+	size_t before;
 
 	while ((at = session_deadline(p->session)) >= 0 && at <= until &&
 	    p->status < 0) {
+		before = p->out.n;
+		idle = at > p->now ? 0 : idle + 1;
 		if (at > p->now)
 			p->now = at;
 		tick(p);
-		if (++n == NEVER_ENDS) {
+		if (p->out.n > before)
+			idle = 0;
+		p->spins = idle == AT_ONCE || ++n == NEVER_ENDS;
+		if (p->spins) {
 			buf_adds(&p->out, "the timer never rests\n");
 			break;
 		}
@@ -659,6 +665,19 @@ play_take(struct play *p, struct buf *out)
 	buf_add(out, p->out.p, (size_t)(end - p->out.p));
 	buf_drain(&p->out, out->n + 1);
 	return true;
+}
+
+bool
+play_describes(const struct play *p, const char *text)
+{
+	struct buf b;
+	bool says;
+
+	buf_init(&b, 0);
+	session_describe(p->session, &b);
+	says = strstr(buf_str(&b), text) != NULL;
+	buf_free(&b);
+	return says;
 }
 
 size_t

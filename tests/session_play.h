@@ -61,6 +61,7 @@ struct play {
 	bool late;        /* an aborted send ends when the script says so */
 	bool warnings;
 	bool reading;
+	bool spins; /* the deadline was due at once again and again */
 	int status; /* of exit, -1 before */
 	int64_t exit_at;
 	/* Looks at every action before it is rendered. */
@@ -77,6 +78,8 @@ void play_free(struct play *p);
 bool play_input(struct play *p, const char *line);
 /* The next action's line, without its LF, into out; false: none left. */
 bool play_take(struct play *p, struct buf *out);
+/* Does the session's page for people say this? */
+bool play_describes(const struct play *p, const char *text);
 /* How many bytes the session says it holds back. */
 size_t play_held(const struct play *p);
 

@@ -184,8 +184,12 @@ may_repeat(const struct leg *l, const struct facts *f)
 static bool
 was_taken(const struct facts *f)
 {
-	return f->sent &&
-	    (f->status < 300 || (f->status >= 500 && f->status != 503));
+	if (!f->sent)
+		return false;
+	if (f->ending == ENDING_CUT || f->ending == ENDING_IDLE)
+		return true;
+	return (is_2xx(f) && f->media != MEDIA_HTML) ||
+	    (f->status >= 500 && f->status != 503);
 }
 
 static void
