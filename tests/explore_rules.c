@@ -280,6 +280,7 @@ watch_send(struct world *w, const struct session_action *a)
 {
 	size_t i = w->p->n_sent, k;
 	struct seen_send *n = &w->sends[i];
+
 	memset(n, 0, sizeof *n);
 	n->kind = kind_of(a);
 	n->call = n->question = -1;

@@ -460,6 +460,7 @@ session_due_all(struct session *s)
 	if (s->phase == PHASE_LIVE)
 		session_due(s, s->tell_at);
 	session_ping_due(s);
+	session_due(s, session_scout_due(s));
 	if (s->listen.state == LISTEN_WAITING)
 		session_due(s, s->listen.at);
 	for (c = s->calls.first; c != NULL; c = c->next)
@@ -496,6 +497,7 @@ session_tick(struct session *s)
 	session_listen_tick(s);
 	session_renew_tick(s);
 	session_ping_tick(s);
+	session_scout_tick(s);
 	session_tell_changes(s);
 	for (c = s->calls.first; c != NULL; c = after) {
 		after = c->next;

@@ -116,6 +116,7 @@ flap(struct session *s, struct call *c, struct generation *g)
 	}
 	if (c->flaps_end == 0)
 		c->flaps_end = s->now + FLAPS_MS;
+	session_due(s, session_scout_due(s));
 	if (c->flaps >= FLAPS || s->now >= c->flaps_end) {
 		flap_exhausted(s, c);
 		return false;
@@ -130,6 +131,22 @@ flap(struct session *s, struct call *c, struct generation *g)
 	l->start_at = s->now + session_flap_wait(c->flaps);
 	session_due(s, l->start_at);
 	return true;
+}
+
+int64_t
+session_scout_due(const struct session *s)
+{
+	enum { GRACE_MS = 1000 };
+
+	return s->scout == NULL ? -1 : s->scout->flaps_end + GRACE_MS;
+}
+
+/* It was not refused, but takes its time: the others try themselves. */
+void
+session_scout_tick(struct session *s)
+{
+	if (s->scout != NULL && s->now >= session_scout_due(s))
+		s->scout = NULL;
 }
 
 void

@@ -116,6 +116,7 @@ static void
 server_request(struct session *s, struct leg *l, struct frame *m)
 {
 	struct fault fault = { .reason = "too_large" };
+	bool ping = span_is(m->method, "ping");
 	struct frame *f;
 
 	if (l->generation != s->generation) {
@@ -140,10 +141,11 @@ server_request(struct session *s, struct leg *l, struct frame *m)
 		    s->config.host);
 		return;
 	}
-	if (!span_is(m->method, "ping"))
+	/* Nobody waits for the answer to a ping. */
+	if (!ping)
 		may_have_asked(s, l);
-	f = questions_ask(&s->questions, m, s->generation->number, l->ticket,
-	    s->config.prefix);
+	f = questions_ask(&s->questions, m, s->generation->number,
+	    ping ? 0 : l->ticket, s->config.prefix);
 	session_write(s, f);
 	frame_unref(f);
 	session_want_read(s);
@@ -309,12 +311,13 @@ call_worked(struct session *s, struct call *c, struct generation *g,
 		tools_learn(s->tools, c->frame, m);
 		if (tools_list(s->tools).n > 0)
 			session_remember(s);
-	} else if (!restore_learn(&s->restore, c->frame)) {
+		return;
+	}
+	if (!restore_learn(&s->restore, c->frame))
 		session_note(s, LEVEL_WARN,
 		    "too many subscriptions: not all are restored when %s "
 		    "forgets the session",
 		    s->config.host);
-	}
 }
 
 static void

@@ -343,6 +343,9 @@ void session_unready(struct session *s, struct call *c, struct frame *refusal,
     const char *rule);
 /* The call got an answer in this generation. */
 void session_served(struct session *s, struct call *c, struct generation *g);
+/* When a scout that was not refused holds the others no longer; -1: never. */
+int64_t session_scout_due(const struct session *s);
+void session_scout_tick(struct session *s);
 /* The call is about to go. */
 void session_forget_scout(struct session *s, const struct call *c);
 /* Was it seen lately that one id is accepted and refused? */
