@@ -19,7 +19,6 @@ struct generation {
 	char *version;     /* NULL until negotiated */
 	int64_t ready_at;  /* initialized was taken; 0: not yet */
 	int64_t served_at; /* the latest answer in it; 0: none */
-	unsigned refused;  /* calls it refused as lost */
 	unsigned helped;   /* calls that were refused before and worked in it */
 	bool lost;         /* known to be gone, not renewed yet */
 	const char *why;   /* the rule by which it was lost; static, or NULL */

@@ -225,7 +225,6 @@ refused_now(struct session *s, struct call *c, struct generation *g)
 {
 	const char *rule = c->rule;
 
-	g->refused++;
 	if (flap(s, c, g))
 		return;
 	if (is_spent(s, c, g)) {
