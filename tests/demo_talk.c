@@ -469,17 +469,19 @@ talk_real(void)
 	return 0;
 }
 
-/* The same with -v and the URL of the bundled server after n arguments. */
+/* The same with -v, --no-memory and the URL of the bundled server after n
+ * arguments. */
 static void
 start_proxy_to(char *const *command, int n, char *url)
 {
-	char **full = xcalloc((size_t)n + 3, sizeof *full);
+	char **full = xcalloc((size_t)n + 4, sizeof *full);
 	int i, err[2];
 
 	for (i = 0; i < n; i++)
 		full[i] = command[i];
 	full[n] = (char[]){ "-v" };
-	full[n + 1] = url;
+	full[n + 1] = (char[]){ "--no-memory" }; /* of a server for once */
+	full[n + 2] = url;
 	if (child_pipe(err) == -1)
 		fail("mcpsplice could not be started");
 	start_proxy(full, err[1]);
