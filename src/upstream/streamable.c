@@ -25,7 +25,7 @@ enum {
 	MAX_ERROR_BODY = 256 * 1024,
 	SLOTS = 64,
 	DECIDED_MS = 2000, /* for the body of an answer that is no message */
-	IDLE_S = 15        /* no older connection for what must run once */
+	IDLE_S = 15        /* a connection that idled longer may be dead */
 };
 
 struct stream {

@@ -157,8 +157,7 @@ judge_end(struct session *s, const struct leg *l, const struct facts *f)
 	if (l->last_event_id.n > 0 && f->status == 404)
 		return resume_404;
 	r = verdict_bare(f, &s->config.rules);
-	if ((r.verdict == VERDICT_LOST || r.verdict == VERDICT_SUSPECT) &&
-	    (l->spoke || l->last_event_id.n > 0))
+	if (is_refusal(r) && (l->spoke || l->last_event_id.n > 0))
 		r.verdict = r.verdict == VERDICT_LOST || f->status >= 400 ?
 		    VERDICT_LOST_MAYBE :
 		    VERDICT_FAIL;
@@ -200,13 +199,14 @@ call_failed(struct session *s, struct call *c, struct leg *l,
 		session_detach(s, c);
 		return;
 	}
-	/* A server that goes down takes connections for a moment more. */
-	if (may_repeat(l, f) &&
-	    session_repeat(s, c, backoff_retry(0, s->random)))
-		return;
-	if (may_repeat(l, f) && !c->cancelled)
+	if (may_repeat(l, f)) {
+		/* A server that goes down takes connections for a moment
+		 * more. */
+		if (session_repeat(s, c, backoff_retry(0, s->random)))
+			return;
 		session_note(s, LEVEL_INFO,
 		    "a call may have run and is not repeated: an error");
+	}
 	if (c->refusal != NULL && f->status != 401)
 		session_answer(s, c, c->refusal);
 	else if (l->last_event_id.n > 0 || (c->repeated && !was_taken(f)))
@@ -327,8 +327,7 @@ note_done(struct session *s, struct leg *l, const struct facts *f)
 	    retry_unsent(s, l, f))
 		return;
 	/* Another replica knows the session. */
-	if (current && session_flaps(s) && l->tries < FLAPS &&
-	    (r.verdict == VERDICT_LOST || r.verdict == VERDICT_SUSPECT)) {
+	if (current && session_flaps(s) && l->tries < FLAPS && is_refusal(r)) {
 		session_again(s, l, session_flap_wait(l->tries + 1));
 		return;
 	}
@@ -355,7 +354,7 @@ static void
 ready_done(struct session *s, struct leg *l, const struct facts *f)
 {
 	struct ruling r = session_ruling(s, l, f);
-	bool lost = r.verdict == VERDICT_LOST || r.verdict == VERDICT_SUSPECT;
+	bool lost = is_refusal(r);
 
 	l->live = false;
 	if (s->phase != PHASE_READYING || l->generation != s->generation) {

@@ -122,7 +122,7 @@ session_listen_done(struct session *s, const struct leg *l,
 	/* 404 to the first one is a missing route, not a missing session. */
 	r = session_ruling(s, l, f);
 	if (n->worked && session_flaps(s) && n->tries < FLAPS &&
-	    (r.verdict == VERDICT_LOST || r.verdict == VERDICT_SUSPECT)) {
+	    is_refusal(r)) {
 		listen_again(s, 0);
 		return;
 	}

@@ -473,8 +473,8 @@ session_open_failed(struct session *s, const struct facts *f,
 			session_abort(s, l);
 	}
 	/* A server that is away says nothing about sessions. */
-	if (f->status != 0 && !s->counted)
-		backoff_budget_failed(&s->budget, s->now);
+	if (f->status != 0)
+		session_no_help(s);
 	session_phase(s, PHASE_DEAD, -1);
 	/* The client believes that there is a server: it is looked for. */
 	if (s->from_memory) {

@@ -36,9 +36,7 @@ session_ping(struct session *s, const char *why)
 	if (s->ping != 0)
 		return;
 	session_note(s, LEVEL_INFO,
-	    "%s: a ping finds out whether the session "
-	    "lives",
-	    why);
+	    "%s: a ping finds out whether the session lives", why);
 	body = session_own_request(s, "ping", no_span);
 	l = calls_leg(&s->calls, LEG_PING, NULL, body, s->generation);
 	frame_unref(body);
@@ -184,12 +182,10 @@ settle(struct session *s, struct generation *g, bool lost)
 
 /* Where replicas do not share their sessions one ping tells nothing. */
 static bool
-is_loss(const struct session *s, enum verdict verdict)
+is_loss(const struct session *s, struct ruling r)
 {
-	if (session_flaps(s))
-		return false;
-	return verdict == VERDICT_LOST || verdict == VERDICT_LOST_MAYBE ||
-	    verdict == VERDICT_SUSPECT;
+	return !session_flaps(s) &&
+	    (is_refusal(r) || r.verdict == VERDICT_LOST_MAYBE);
 }
 
 /* The answer to the ping: any that does not speak of a lost session shows
@@ -206,7 +202,7 @@ session_ping_message(struct session *s, struct leg *l, const struct facts *f,
 		return;
 	if (m->kind == FRAME_ERROR)
 		r = verdict_error(f, m, &s->config.rules);
-	lost = is_loss(s, r.verdict);
+	lost = is_loss(s, r);
 	l->answered = true;
 	s->ping = 0;
 	session_note(s, LEVEL_INFO, "the ping says: %s (%s)",
@@ -224,7 +220,7 @@ session_ping_done(struct session *s, struct leg *l, const struct facts *f)
 {
 	struct generation *g = l->generation;
 	struct ruling r = verdict_bare(f, &s->config.rules);
-	bool lost = is_loss(s, r.verdict);
+	bool lost = is_loss(s, r);
 
 	generation_ref(g);
 	l->live = false;

@@ -108,7 +108,7 @@ session_restore_message(struct session *s, struct leg *l)
 static bool
 restore_lost(struct session *s, struct leg *l, struct ruling r)
 {
-	if (r.verdict != VERDICT_LOST && r.verdict != VERDICT_SUSPECT)
+	if (!is_refusal(r))
 		return false;
 	if (s->restore_flaps < FLAPS && s->config.retry_window_ms > 0) {
 		s->restore_flaps++;

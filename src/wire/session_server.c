@@ -290,8 +290,7 @@ judge(struct session *s, const struct call *c, const struct leg *l,
 		    "refusals like that, add --session-lost-in-results",
 		    s->config.host);
 	}
-	if (r.verdict != VERDICT_LOST && r.verdict != VERDICT_SUSPECT &&
-	    r.verdict != VERDICT_UNREADY)
+	if (!is_refusal(r) && r.verdict != VERDICT_UNREADY)
 		return r;
 	if (!was_refused(s, c, l, f))
 		r.verdict = r.verdict == VERDICT_LOST || f->status >= 400 ?

@@ -195,6 +195,13 @@ is_2xx(const struct facts *f)
 	return f->status >= 200 && f->status < 300;
 }
 
+/* Gone, or perhaps gone. */
+static inline bool
+is_refusal(struct ruling r)
+{
+	return r.verdict == VERDICT_LOST || r.verdict == VERDICT_SUSPECT;
+}
+
 /* session.c */
 void session_note(struct session *s, enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
