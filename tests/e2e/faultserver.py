@@ -9,6 +9,7 @@ can be told to forget, and with each step replaceable.
 Only loopback and unix sockets, only ephemeral ports.
 """
 
+import errno
 import json
 import os
 import queue
@@ -210,11 +211,7 @@ class Reply:
         """RST in the middle of whatever is being sent."""
         self.ended = True
         self.keep = False
-        try:
-            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
-                                 struct.pack("ii", 1, 0))
-        except OSError:
-            pass
+        reset_on_close(self.sock)
         # The reader thread holds the same object: close() sends the RST.
         self.sock.close()
 
@@ -244,6 +241,29 @@ def shut(sock):
         sock.close()
     except OSError:
         pass
+
+
+def reset_on_close(sock):
+    """Its own thread may have closed it a moment ago."""
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                        struct.pack("ii", 1, 0))
+    except OSError:
+        pass
+
+
+def bind_patiently(sock, address):
+    """A port that was ours until now may be the near end of somebody's
+    connection for a moment."""
+    for _ in range(100):
+        try:
+            sock.bind(address)
+            return
+        except OSError as e:
+            if e.errno != errno.EADDRINUSE:
+                raise
+            time.sleep(0.05)
+    sock.bind(address)
 
 
 class Closed(Exception):
@@ -283,7 +303,7 @@ class Server:
             return
         self.sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.sock.bind((self.host, self.port))
+        bind_patiently(self.sock, (self.host, self.port))
         self.port = self.sock.getsockname()[1]
 
     def up(self):
@@ -302,8 +322,7 @@ class Server:
         shut(old)
         for s in socks:
             if reset:
-                s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
-                             struct.pack("ii", 1, 0))
+                reset_on_close(s)
             shut(s)
         self.bind()
 
