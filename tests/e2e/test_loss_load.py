@@ -397,8 +397,9 @@ class Renewals(Load):
         s, p = self.start(sse)
 
         def forgets(rx, tx):
-            s.initialize(rx, tx)
-            s.forget()
+            with s.lock:        # initialized does not come in between
+                s.initialize(rx, tx)
+                s.forget()
         s.init = [forgets]
         s.forget()
         ids = self.send(p, n)

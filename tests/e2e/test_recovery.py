@@ -118,6 +118,7 @@ class Restore(Base):
         self.assertLess(get[0].time, new[4].time + 0.1)
         for r in new[1:4]:
             # done is noted a little after the answer went out
+            s.wait(lambda: r.done)
             self.assertGreaterEqual(new[4].time, r.done - 0.05,
                                     "replayed too soon")
         # the restored requests have ids of their own, and no answer to them
