@@ -1226,39 +1226,28 @@ class Killed(Base):
         self.kill(p, met)
         self.next_start(s, q, kept, [s.made[1]])
 
-    def test_renewing(self):
-        """The old session is lost, there is no new one."""
+    def in_a_renewal(self, phase, new):
+        """The old session is lost; killed when phase comes to the server,
+        which has made so many new ones."""
         s = self.server()
         q, kept = self.alive(s)
         p = self.live(s)
         with s.lock:
             del s.sessions[s.made[1]]
-        met = self.hold(s, lambda rx: rx.rpc == "initialize")
+        met = self.hold(s, lambda rx: rx.rpc == phase)
         self.call(p, "k")
         self.kill(p, met)
-        self.next_start(s, q, kept, [])
+        self.assertEqual(len(s.made), 2 + new)
+        self.next_start(s, q, kept, s.made[2:])
+
+    def test_renewing(self):
+        self.in_a_renewal("initialize", 0)
 
     def test_renewed_and_readying(self):
-        s = self.server()
-        q, kept = self.alive(s)
-        p = self.live(s)
-        with s.lock:
-            del s.sessions[s.made[1]]
-        met = self.hold(s, lambda rx: rx.rpc == "notifications/initialized")
-        self.call(p, "k")
-        self.kill(p, met)
-        self.next_start(s, q, kept, [s.made[2]])
+        self.in_a_renewal("notifications/initialized", 1)
 
     def test_restoring(self):
-        s = self.server()
-        q, kept = self.alive(s)
-        p = self.live(s)
-        with s.lock:
-            del s.sessions[s.made[1]]
-        met = self.hold(s, lambda rx: rx.rpc == "resources/subscribe")
-        self.call(p, "k")
-        self.kill(p, met)
-        self.next_start(s, q, kept, [s.made[2]])
+        self.in_a_renewal("resources/subscribe", 1)
 
     def test_closing(self):
         """While its DELETE was under way."""
