@@ -6,9 +6,7 @@
 
 #include "wire/backoff.h"
 
-#include <check.h>
-
-#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
+#include "unit.h"
 
 enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };
 
@@ -234,8 +232,6 @@ main(void)
 {
 	Suite *s = suite_create("backoff");
 	TCase *tc = tcase_create("backoff");
-	SRunner *sr;
-	int failures;
 
 	tcase_add_loop_test(tc, test_retry, 0, COUNT(retries));
 	tcase_add_loop_test(tc, test_stream, 0, COUNT(streams));
@@ -249,9 +245,5 @@ main(void)
 	tcase_add_test(tc, test_budget_over_until_one_helps);
 	tcase_add_test(tc, test_budget_long_quiet);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failures = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failures > 0;
+	return unit_run(s);
 }

@@ -9,11 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <check.h>
-
+#include "unit.h"
 #include "wire/msg.h"
-
-#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 
 static struct frame *
 request(const char *id, const char *method)
@@ -277,8 +274,6 @@ main(void)
 {
 	Suite *s = suite_create("calls");
 	TCase *tc = tcase_create("calls");
-	SRunner *sr;
-	int failures;
 
 	tcase_add_test(tc, test_find);
 	tcase_add_loop_test(tc, test_find_as_written, 0, 2);
@@ -290,9 +285,5 @@ main(void)
 	tcase_add_test(tc, test_generation);
 	tcase_add_loop_test(tc, test_safe, 0, COUNT(methods));
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failures = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failures > 0;
+	return unit_run(s);
 }

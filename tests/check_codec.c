@@ -3,9 +3,8 @@
 
 #include "base/codec.h"
 
-#include <check.h>
+#include "unit.h"
 
-#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 /* A literal with NULs in it. */
 #define TEXT(s)                                                                \
 	{                                                                      \
@@ -178,8 +177,6 @@ main(void)
 {
 	Suite *s = suite_create("codec");
 	TCase *tc = tcase_create("codec");
-	SRunner *sr;
-	int failures;
 
 	tcase_add_loop_test(tc, test_json_string, 0, COUNT(strings));
 	tcase_add_loop_test(tc, test_base64, 0, COUNT(base64s));
@@ -187,9 +184,5 @@ main(void)
 	tcase_add_loop_test(tc, test_utf8, 0, COUNT(sequences));
 	tcase_add_test(tc, test_utf8_count);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failures = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failures > 0;
+	return unit_run(s);
 }

@@ -8,12 +8,10 @@
 
 #include <stdlib.h>
 
-#include <check.h>
-
+#include "unit.h"
 #include "wire/json.h"
 #include "wire/msg.h"
 
-#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 #define HOST "mcp.test"
 
 static struct frame *
@@ -310,8 +308,6 @@ main(void)
 {
 	Suite *s = suite_create("fault");
 	TCase *tc = tcase_create("fault");
-	SRunner *sr;
-	int failures;
 
 	tcase_add_loop_test(tc, test_facts, 0, COUNT(cases));
 	tcase_add_test(tc, test_server);
@@ -320,9 +316,5 @@ main(void)
 	tcase_add_test(tc, test_label_is_short);
 	tcase_add_loop_test(tc, test_frame, 0, COUNT(frames));
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failures = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failures > 0;
+	return unit_run(s);
 }

@@ -23,9 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <check.h>
-
 #include "home.h"
+#include "unit.h"
 
 static int dir; /* home/own */
 
@@ -753,14 +752,8 @@ int
 main(void)
 {
 	Suite *s = suite_create("file");
-	SRunner *sr;
-	int failures;
 
 	suite_add_tcase(s, folders());
 	suite_add_tcase(s, files());
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failures = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failures > 0;
+	return unit_run(s);
 }

@@ -3,9 +3,8 @@
 
 #include "base/headers.h"
 
-#include <check.h>
+#include "unit.h"
 
-#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 #define TEXT(s)                                                                \
 	{                                                                      \
 		s, sizeof(s) - 1                                               \
@@ -132,17 +131,11 @@ main(void)
 {
 	Suite *s = suite_create("headers");
 	TCase *tc = tcase_create("headers");
-	SRunner *sr;
-	int failures;
 
 	tcase_add_loop_test(tc, test_add, 0, COUNT(cases));
 	tcase_add_test(tc, test_order_and_set);
 	tcase_add_test(tc, test_set_from_itself);
 	tcase_add_test(tc, test_append);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failures = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failures > 0;
+	return unit_run(s);
 }

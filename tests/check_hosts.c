@@ -9,11 +9,12 @@
  */
 #include "config.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "wire/json.h"
+
+#include "unit.h"
 
 #define HOSTS_DEPTH 16
 /* Codex must wait longer than --init-timeout, which is 25 by default. */
@@ -415,8 +416,6 @@ main(void)
 {
 	Suite *s = suite_create("hosts");
 	TCase *t = tcase_create("snippets");
-	SRunner *sr;
-	int failed;
 
 	tcase_add_loop_test(t, test_json, 0, sizeof hosts / sizeof hosts[0]);
 	tcase_add_test(t, test_vscode_input);
@@ -427,9 +426,5 @@ main(void)
 	tcase_add_loop_test(t, test_toml_rules, 0,
 	    sizeof toml_cases / sizeof toml_cases[0]);
 	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed == 0 ? 0 : 1;
+	return unit_run(s);
 }

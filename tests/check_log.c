@@ -14,9 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <check.h>
-
 #include "base/mem.h"
+#include "unit.h"
 #include "wire/json.h"
 
 static struct buf seen; /* what the sink got, a line each */
@@ -336,8 +335,6 @@ main(void)
 {
 	Suite *s = suite_create("log");
 	TCase *tc = tcase_create("log");
-	SRunner *sr;
-	int failures;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 30);
@@ -353,9 +350,5 @@ main(void)
 	tcase_add_test(tc, test_stderr);
 	tcase_add_test(tc, test_stderr_full_or_gone);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failures = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failures > 0;
+	return unit_run(s);
 }

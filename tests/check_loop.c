@@ -19,9 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <check.h>
-
 #include "base/log.h"
+#include "unit.h"
 
 static struct loop *l;
 static char trace[64]; /* what ran, a letter each */
@@ -981,8 +980,6 @@ main(void)
 {
 	Suite *s = suite_create("loop");
 	TCase *t = tcase_create("all");
-	SRunner *r = srunner_create(s);
-	int failed;
 
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, setup, teardown);
@@ -1018,8 +1015,5 @@ main(void)
 	tcase_add_test(t, sleep_is_cheap);
 #endif
 	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return unit_run(s);
 }

@@ -10,8 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <check.h>
-
+#include "unit.h"
 #include "wire/msg.h"
 
 static const struct verdict_rules no_rules = { NULL, 0, false };
@@ -361,19 +360,15 @@ main(void)
 {
 	Suite *s = suite_create("losses");
 	TCase *tc = tcase_create("losses");
-	SRunner *sr;
-	int failures;
+	int status;
 
 	load(&field, "session-loss.tsv");
 	load(&near, "near-misses.tsv");
 	tcase_add_loop_test(tc, test_field, 0, field.n);
 	tcase_add_loop_test(tc, test_near, 0, near.n);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failures = srunner_ntests_failed(sr);
-	srunner_free(sr);
+	status = unit_run(s);
 	free(field.text);
 	free(near.text);
-	return failures > 0 || field.n < 156 || near.n < 60;
+	return field.n < 156 || near.n < 60 ? EXIT_FAILURE : status;
 }

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include <check.h>
+#include "unit.h"
 
 START_TEST(test_buf_grows)
 {
@@ -238,8 +238,6 @@ main(void)
 {
 	Suite *s = suite_create("mem");
 	TCase *tc = tcase_create("mem");
-	SRunner *sr;
-	int failures;
 
 	tcase_add_test(tc, test_buf_grows);
 	tcase_add_test(tc, test_buf_cap);
@@ -255,9 +253,5 @@ main(void)
 	tcase_add_test(tc, test_frame_take_full);
 	tcase_add_test(tc, test_frame_refs);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failures = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failures > 0;
+	return unit_run(s);
 }

@@ -13,12 +13,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <check.h>
-
 #include "base/log.h"
 #include "home.h"
+#include "unit.h"
 
-#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 #define FOLDER ".cache/mcpsplice"
 #define BIG ((size_t)8 * 1024 * 1024)
 
@@ -778,14 +776,8 @@ int
 main(void)
 {
 	Suite *s = suite_create("memory");
-	SRunner *sr;
-	int failures;
 
 	suite_add_tcase(s, remembering());
 	suite_add_tcase(s, profiles());
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failures = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failures > 0;
+	return unit_run(s);
 }

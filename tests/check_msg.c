@@ -8,11 +8,9 @@
 
 #include <stdlib.h>
 
-#include <check.h>
-
+#include "unit.h"
 #include "wire/json.h"
 
-#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 #define TEXT(s)                                                                \
 	{                                                                      \
 		s, sizeof(s) - 1                                               \
@@ -539,8 +537,6 @@ main(void)
 {
 	Suite *s = suite_create("msg");
 	TCase *tc = tcase_create("msg");
-	SRunner *sr;
-	int failures;
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_parse, 0, COUNT(cases));
@@ -555,9 +551,5 @@ main(void)
 	tcase_add_loop_test(tc, test_error, 0, COUNT(errors));
 	tcase_add_test(tc, test_deep);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failures = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failures > 0;
+	return unit_run(s);
 }

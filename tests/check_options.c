@@ -15,13 +15,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <check.h>
-
 #include "app/option_file.h"
 #include "app/option_parse.h"
 #include "app/option_table.h"
+#include "unit.h"
 
-#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 #define ARGS_MAX 24
 #define URL "http://localhost/mcp"
 
@@ -1355,8 +1353,6 @@ main(void)
 {
 	Suite *s = suite_create("options");
 	TCase *t = tcase_create("options");
-	SRunner *r;
-	int failed;
 
 	tcase_add_loop_test(t, argv_is_read, 0, COUNT(argv_cases));
 	tcase_add_loop_test(t, operands_are_read, 0, COUNT(operand_cases));
@@ -1381,9 +1377,5 @@ main(void)
 	tcase_add_test(t, the_table);
 	tcase_add_test(t, the_process);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return unit_run(s);
 }

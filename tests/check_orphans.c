@@ -19,11 +19,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <check.h>
-
 #include "base/log.h"
 #include "home.h"
 #include "io/file.h"
+#include "unit.h"
 
 #define FOLDER ".local/state/mcpsplice/sessions"
 #define SPOKEN "2025-06-18"
@@ -815,8 +814,6 @@ main(void)
 {
 	Suite *s = suite_create("orphans");
 	TCase *tc = tcase_create("orphans");
-	SRunner *sr;
-	int failures;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 60);
@@ -846,9 +843,5 @@ main(void)
 	tcase_add_test(tc, eight_at_once);
 	tcase_add_test(tc, the_living_are_left_alone);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failures = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failures > 0;
+	return unit_run(s);
 }

@@ -9,11 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <check.h>
-
+#include "unit.h"
 #include "wire/words.h"
-
-#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 
 enum {
 	NONE = 0,
@@ -471,8 +468,6 @@ main(void)
 {
 	Suite *s = suite_create("phrases");
 	TCase *tc = tcase_create("phrases");
-	SRunner *sr;
-	int failures;
 
 	tcase_add_loop_test(tc, test_phrases, 0, COUNT(texts));
 	tcase_add_test(tc, test_long);
@@ -480,9 +475,5 @@ main(void)
 	tcase_add_test(tc, test_bytes);
 	tcase_add_test(tc, test_roles);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failures = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failures > 0;
+	return unit_run(s);
 }

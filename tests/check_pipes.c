@@ -22,10 +22,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <check.h>
-
 #include "base/log.h"
 #include "base/mem.h"
+#include "unit.h"
 
 #define HIGH 200000
 #define LOW 50000
@@ -1123,15 +1122,9 @@ int
 main(void)
 {
 	Suite *s = suite_create("pipes");
-	SRunner *r;
-	int failed;
 
 	suite_add_tcase(s, in_cases());
 	suite_add_tcase(s, out_cases());
 	suite_add_tcase(s, both_cases());
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return unit_run(s);
 }

@@ -8,8 +8,7 @@
 
 #include <stdlib.h>
 
-#include <check.h>
-
+#include "unit.h"
 #include "wire/json.h"
 #include "wire/msg.h"
 
@@ -222,8 +221,6 @@ main(void)
 {
 	Suite *s = suite_create("questions");
 	TCase *tc = tcase_create("questions");
-	SRunner *sr;
-	int failures;
 
 	tcase_add_test(tc, test_first_generation);
 	tcase_add_test(tc, test_mapped);
@@ -232,9 +229,5 @@ main(void)
 	tcase_add_test(tc, test_expire);
 	tcase_add_test(tc, test_free);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failures = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failures > 0;
+	return unit_run(s);
 }

@@ -8,12 +8,9 @@
 
 #include <stdlib.h>
 
-#include <check.h>
-
+#include "unit.h"
 #include "wire/json.h"
 #include "wire/msg.h"
-
-#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 
 #define SUBSCRIBE "resources/subscribe"
 #define UNSUBSCRIBE "resources/unsubscribe"
@@ -366,8 +363,6 @@ main(void)
 {
 	Suite *s = suite_create("restore");
 	TCase *tc = tcase_create("restore");
-	SRunner *sr;
-	int failures;
 
 	tcase_add_test(tc, test_level);
 	tcase_add_test(tc, test_order);
@@ -381,9 +376,5 @@ main(void)
 	tcase_add_test(tc, test_level_size);
 	tcase_add_test(tc, test_references);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failures = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failures > 0;
+	return unit_run(s);
 }

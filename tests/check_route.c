@@ -26,7 +26,7 @@
 #include <linux/rtnetlink.h>
 #endif
 
-#include <check.h>
+#include "unit.h"
 
 static struct loop *l;
 static struct loop_timer *nap;
@@ -582,8 +582,6 @@ main(void)
 {
 	Suite *s = suite_create("route");
 	TCase *t = tcase_create("always");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, nothing);
@@ -591,9 +589,5 @@ main(void)
 	suite_add_tcase(s, t);
 	if (have_network())
 		add_network(s);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return unit_run(s);
 }

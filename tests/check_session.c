@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <check.h>
-
 #include "session_play.h"
+
+#include "unit.h"
 
 struct schedule {
 	char *name; /* fragments begin with @ */
@@ -186,10 +186,9 @@ int
 main(void)
 {
 	Suite *suite = suite_create("session");
-	SRunner *sr;
 	TCase *tc;
 	size_t i;
-	int failures;
+	int status;
 
 	read_all();
 	for (i = 0; i < n_schedules; i++) {
@@ -199,15 +198,12 @@ main(void)
 		tcase_add_loop_test(tc, test_schedule, (int)i, (int)i + 1);
 		suite_add_tcase(suite, tc);
 	}
-	sr = srunner_create(suite);
-	srunner_run_all(sr, CK_ENV);
-	failures = srunner_ntests_failed(sr);
-	srunner_free(sr);
+	status = unit_run(suite);
 	for (i = 0; i < n_schedules; i++) {
 		free(schedules[i].name);
 		free(schedules[i].options);
 		free(schedules[i].lines);
 	}
 	free(schedules);
-	return failures > 0;
+	return status;
 }

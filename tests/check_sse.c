@@ -8,11 +8,9 @@
 
 #include <time.h>
 
-#include <check.h>
-
 #include "base/frame.h"
+#include "unit.h"
 
-#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 #define TEXT(s)                                                                \
 	{                                                                      \
 		s, sizeof(s) - 1                                               \
@@ -400,8 +398,6 @@ main(void)
 {
 	Suite *s = suite_create("sse");
 	TCase *tc = tcase_create("sse");
-	SRunner *sr;
-	int failures;
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_splits, 0, COUNT(cases));
@@ -412,9 +408,5 @@ main(void)
 	tcase_add_test(tc, test_take);
 	tcase_add_test(tc, test_linear);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failures = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failures > 0;
+	return unit_run(s);
 }

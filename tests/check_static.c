@@ -13,11 +13,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <check.h>
-
 #include "base/log.h"
+#include "unit.h"
 
-#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 #define LIST_MAX 8
 
 static char dir[64];
@@ -616,8 +614,6 @@ main(void)
 {
 	Suite *s = suite_create("static");
 	TCase *t = tcase_create("static");
-	SRunner *r;
-	int failed;
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, headers_are_made, 0, COUNT(good_cases));
@@ -636,9 +632,5 @@ main(void)
 	tcase_add_test(t, another_users_file);
 	tcase_add_test(t, nothing_at_all);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return unit_run(s);
 }

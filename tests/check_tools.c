@@ -9,12 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <check.h>
-
+#include "unit.h"
 #include "wire/json.h"
 #include "wire/msg.h"
-
-#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 
 #define READ_ONLY "\"annotations\":{\"readOnlyHint\":true}"
 #define SAFE(name) "{\"name\":\"" name "\"," READ_ONLY "}"
@@ -624,8 +621,6 @@ main(void)
 {
 	Suite *s = suite_create("tools");
 	TCase *tc = tcase_create("tools");
-	SRunner *sr;
-	int failures;
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, test_nothing);
@@ -649,9 +644,5 @@ main(void)
 	tcase_add_loop_test(tc, test_long_cursor, 0, 2);
 	tcase_add_test(tc, test_random);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failures = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failures > 0;
+	return unit_run(s);
 }

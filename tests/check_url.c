@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include <check.h>
+#include "unit.h"
 
 struct parse_case {
 	const char *text;
@@ -266,15 +266,11 @@ START_TEST(loopback)
 }
 END_TEST
 
-#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
-
 int
 main(void)
 {
 	Suite *s = suite_create("url");
 	TCase *t = tcase_create("url");
-	SRunner *r;
-	int failed;
 
 	tcase_add_loop_test(t, parse, 0, COUNT(parse_cases));
 	tcase_add_loop_test(t, parse_again, 0, COUNT(parse_cases));
@@ -283,9 +279,5 @@ main(void)
 	tcase_add_loop_test(t, same_origin, 0, COUNT(pairs));
 	tcase_add_loop_test(t, loopback, 0, COUNT(loopback_cases));
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return unit_run(s);
 }

@@ -9,11 +9,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include <check.h>
-
+#include "unit.h"
 #include "wire/msg.h"
-
-#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 
 enum { SESSION = 1, NO_SESSION = 0 };
 
@@ -796,8 +793,6 @@ main(void)
 {
 	Suite *s = suite_create("verdict");
 	TCase *tc = tcase_create("verdict");
-	SRunner *sr;
-	int failures;
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_errors, 0, COUNT(errors));
@@ -814,9 +809,5 @@ main(void)
 	tcase_add_loop_test(tc, test_media, 0, COUNT(types));
 	tcase_add_test(tc, test_session_ok);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failures = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failures > 0;
+	return unit_run(s);
 }
