@@ -1,0 +1,202 @@
+/*
+ * The table of networks that are not the internet, from the special-purpose
+ * registries of IANA, and the few addresses where clouds keep what a machine
+ * there may know. An address is looked for from the top, so what is narrow
+ * stands above what is wide; IPv6 that is in no line and not of 2000::/3 is
+ * reserved. What carries an IPv4 address is judged by that.
+ */
+#include "config.h"
+
+#include "io/address.h"
+
+#include <sys/types.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#define V4_BYTES 4
+#define V6_BYTES 16
+/* Longer than any address with its zone. */
+#define LITERAL_MAX 128
+
+struct network4 {
+	unsigned char prefix[V4_BYTES];
+	unsigned bits;
+	enum address_class class;
+};
+
+/* carried: where in the address the IPv4 address stands; 0: nowhere. */
+struct network6 {
+	unsigned char prefix[V6_BYTES];
+	unsigned bits;
+	enum address_class class;
+	size_t carried;
+};
+
+static const struct network4 networks4[] = {
+	{ { 0 }, 8, ADDRESS_FORBIDDEN }, { { 10 }, 8, ADDRESS_PRIVATE },
+	/* metadata of Alibaba, of Oracle (192.0.0.192), host of Azure */
+	{ { 100, 100, 100, 200 }, 32, ADDRESS_FORBIDDEN },
+	{ { 192, 0, 0 }, 24, ADDRESS_FORBIDDEN },
+	{ { 168, 63, 129, 16 }, 32, ADDRESS_FORBIDDEN },
+	{ { 100, 64 }, 10, ADDRESS_PRIVATE }, { { 127 }, 8, ADDRESS_LOOPBACK },
+	{ { 169, 254 }, 16, ADDRESS_FORBIDDEN },
+	{ { 172, 16 }, 12, ADDRESS_PRIVATE },
+	{ { 192, 168 }, 16, ADDRESS_PRIVATE },
+	/* For benchmarks; proxies on the machine answer names with it. */
+	{ { 198, 18 }, 15, ADDRESS_PRIVATE },
+	{ { 192, 0, 2 }, 24, ADDRESS_FORBIDDEN },
+	{ { 192, 88, 99 }, 24, ADDRESS_FORBIDDEN },
+	{ { 198, 51, 100 }, 24, ADDRESS_FORBIDDEN },
+	{ { 203, 0, 113 }, 24, ADDRESS_FORBIDDEN },
+	{ { 224 }, 3, ADDRESS_FORBIDDEN }, /* multicast, reserved */
+};
+
+static const struct network6 networks6[] = {
+	{ { 0 }, 128, ADDRESS_FORBIDDEN, 0 },
+	{ { [15] = 1 }, 128, ADDRESS_LOOPBACK, 0 },
+	{ { 0 }, 96, ADDRESS_PUBLIC, 12 },
+	{ { [10] = 0xff, 0xff }, 96, ADDRESS_PUBLIC, 12 },
+	{ { 0x00, 0x64, 0xff, 0x9b }, 96, ADDRESS_PUBLIC, 12 },
+	/* Local NAT64: who says where in it the IPv4 address stands? */
+	{ { 0x00, 0x64, 0xff, 0x9b, 0x00, 0x01 }, 48, ADDRESS_PRIVATE, 12 },
+	{ { 0x20, 0x02 }, 16, ADDRESS_PUBLIC, 2 },
+	/* Teredo, benchmarks, ORCHID and what else is no host */
+	{ { 0x20, 0x01 }, 23, ADDRESS_FORBIDDEN, 0 },
+	{ { 0x20, 0x01, 0x0d, 0xb8 }, 32, ADDRESS_FORBIDDEN, 0 },
+	{ { 0x3f, 0xff }, 20, ADDRESS_FORBIDDEN, 0 },
+	{ { 0x20 }, 3, ADDRESS_PUBLIC, 0 },
+	/* metadata of Amazon (fd00:ec2::254) and of Google */
+	{ { 0xfd, 0x00, 0x0e, 0xc2 }, 32, ADDRESS_FORBIDDEN, 0 },
+	{ { 0xfd, 0x20, 0x00, 0xce }, 64, ADDRESS_FORBIDDEN, 0 },
+	{ { 0xfc }, 7, ADDRESS_PRIVATE, 0 },
+	{ { 0xfe, 0xc0 }, 10, ADDRESS_PRIVATE, 0 },
+};
+
+/* Are the first bits of both the same? */
+static bool
+matches(const unsigned char *a, const unsigned char *prefix, unsigned bits)
+{
+	unsigned rest = bits % 8;
+	size_t whole = bits / 8;
+
+	if (memcmp(a, prefix, whole) != 0)
+		return false;
+	return rest == 0 || (a[whole] ^ prefix[whole]) >> (8 - rest) == 0;
+}
+
+static enum address_class
+class4(const unsigned char *a)
+{
+	const struct network4 *n;
+	size_t i;
+
+	for (i = 0; i < sizeof networks4 / sizeof *networks4; i++) {
+		n = &networks4[i];
+		if (matches(a, n->prefix, n->bits))
+			return n->class;
+	}
+	return ADDRESS_PUBLIC;
+}
+
+/* In a network that is not the internet itself, what is carried can only make
+ * it worse. */
+static enum address_class
+class6(const unsigned char *a)
+{
+	enum address_class carried;
+	const struct network6 *n;
+	size_t i;
+
+	for (i = 0; i < sizeof networks6 / sizeof *networks6; i++) {
+		n = &networks6[i];
+		if (!matches(a, n->prefix, n->bits))
+			continue;
+		if (n->carried == 0)
+			return n->class;
+		carried = class4(a + n->carried);
+		return carried > n->class ? carried : n->class;
+	}
+	return ADDRESS_FORBIDDEN;
+}
+
+enum address_class
+address_class(const struct sockaddr *sa)
+{
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+
+	switch (sa->sa_family) {
+	case AF_INET:
+		memcpy(&v4, sa, sizeof v4);
+		return class4((const void *)&v4.sin_addr);
+	case AF_INET6:
+		memcpy(&v6, sa, sizeof v6);
+		return class6((const void *)&v6.sin6_addr);
+	case AF_UNIX:
+		return ADDRESS_LOOPBACK;
+	default:
+		return ADDRESS_FORBIDDEN;
+	}
+}
+
+/* 127.1, 0x7f000001, 2130706433, 127.0.0.1.: what resolvers, ours or that of
+ * an HTTP proxy, take for an IPv4 address. */
+static bool
+is_literal4(char *text, struct in_addr *out)
+{
+	size_t n = strlen(text);
+
+	if (n > 1 && text[n - 1] == '.')
+		text[n - 1] = '\0';
+	/* inet_aton lets anything stand behind a blank. */
+	if (text[strspn(text, "0123456789abcdefABCDEFxX.")] != '\0')
+		return false;
+	return inet_aton(text, out) != 0;
+}
+
+/* The zone is of no matter for the class; inet_pton does not know it. */
+static bool
+is_literal6(char *text, struct in6_addr *out)
+{
+	char *zone = strchr(text, '%');
+
+	if (zone != NULL) {
+		if (zone[1] == '\0')
+			return false;
+		*zone = '\0';
+	}
+	return inet_pton(AF_INET6, text, out) == 1;
+}
+
+int
+address_literal(const char *text, enum address_class *out)
+{
+	char copy[LITERAL_MAX];
+	struct in_addr v4;
+	struct in6_addr v6;
+	size_t n = strlen(text);
+	bool brackets = n >= 2 && text[0] == '[' && text[n - 1] == ']';
+
+	if (brackets) {
+		text++;
+		n -= 2;
+	}
+	if (n >= sizeof copy)
+		return -1;
+	memcpy(copy, text, n);
+	copy[n] = '\0';
+	if (is_literal6(copy, &v6)) {
+		*out = class6((const void *)&v6);
+		return 0;
+	}
+	if (!brackets && strpbrk(text, ":%") == NULL &&
+	    is_literal4(copy, &v4)) {
+		*out = class4((const void *)&v4);
+		return 0;
+	}
+	return -1;
+}

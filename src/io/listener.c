@@ -1,0 +1,421 @@
+/*
+ * A connection reads until the caller has a reply, writes it, and waits for
+ * the peer to close first: whoever closes first keeps the port busy for a
+ * minute afterwards, and without SO_REUSEADDR that would be the next login's
+ * port. For the same reason what gets no reply is reset, not closed.
+ *
+ * Invariants: the port is watched while it is open and a connection is free;
+ * the callback is the last that happens to a connection before it writes; a
+ * listener that was freed lives until its last connection is gone.
+ */
+#include "config.h"
+
+#include "io/listener.h"
+
+#include <sys/types.h>
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+#ifndef MSG_NOSIGNAL
+#define MSG_NOSIGNAL 0 /* SIGPIPE is ignored by the loop */
+#endif
+
+enum {
+	CHUNK = 4096,
+	BACKLOG = 16,
+	/* How long a peer may take to close, and a reply after the end. */
+	LINGER_MS = 1000,
+	/* When no descriptor is left. */
+	PAUSE_MS = 100
+};
+
+struct conn {
+	struct conn *next;
+	struct listener *listener;
+	int fd;
+	struct loop_fd *watch;
+	struct loop_timer *timer;
+	int64_t deadline;
+	struct buf request, reply;
+	size_t written; /* of reply */
+	bool called;    /* the callback runs */
+	bool replying;
+	bool waiting; /* for the socket to take more */
+	bool replied; /* all of it */
+};
+
+struct listener {
+	struct listener *next; /* of those that were freed */
+	struct loop *l;
+	struct listener_config config;
+	listener_cb *cb;
+	void *arg;
+	int fd; /* -1: closed */
+	unsigned port;
+	struct loop_fd *watch;
+	struct loop_timer *pause;
+	struct conn *conns;
+	unsigned n;
+	bool ended, linger;
+};
+
+/* Those that were freed and still write: the process may end before them. */
+static struct listener *ended;
+
+static void on_port(int fd, int what, void *arg);
+
+/* Watches the port while there is room. Where it cannot, it tries again. */
+static void
+watch_port(struct listener *s)
+{
+	bool want = s->fd != -1 && s->n < s->config.max_conns;
+
+	if (!want) {
+		loop_fd_free(s->watch);
+		s->watch = NULL;
+		return;
+	}
+	if (s->watch == NULL)
+		s->watch = loop_fd_new(s->l, s->fd, LOOP_READ, on_port, s);
+	if (s->watch == NULL)
+		loop_timer_set(s->pause, PAUSE_MS);
+}
+
+static void
+on_pause(void *arg)
+{
+	watch_port(arg);
+}
+
+/* What was read may have secrets in it. */
+static void
+wipe(struct buf *b)
+{
+	volatile char *p = b->p;
+	size_t i;
+
+	for (i = 0; i < b->n; i++)
+		p[i] = '\0';
+	buf_free(b);
+}
+
+static void
+listener_destroy(struct listener *s)
+{
+	struct listener **at;
+
+	for (at = &ended; *at != NULL; at = &(*at)->next) {
+		if (*at == s) {
+			*at = s->next;
+			break;
+		}
+	}
+	loop_timer_free(s->pause);
+	free(s);
+}
+
+/* The listener may be gone after it. */
+static void
+conn_free(struct conn *c)
+{
+	struct listener *s = c->listener;
+	struct linger reset = { .l_onoff = 1, .l_linger = 0 };
+	struct conn **at;
+
+	for (at = &s->conns; *at != c; at = &(*at)->next)
+		;
+	*at = c->next;
+	s->n--;
+	if (!c->replied)
+		setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+	loop_fd_free(c->watch);
+	loop_timer_free(c->timer);
+	close(c->fd);
+	wipe(&c->request);
+	wipe(&c->reply);
+	free(c);
+	if (s->ended && s->n == 0)
+		listener_destroy(s);
+	else
+		watch_port(s);
+}
+
+static void
+on_late(void *arg)
+{
+	conn_free(arg);
+}
+
+/* It has so long from now, and no more than it had. */
+static void
+limit(struct conn *c, int64_t ms)
+{
+	int64_t now = loop_now(c->listener->l);
+
+	if (now + ms >= c->deadline)
+		return;
+	c->deadline = now + ms;
+	loop_timer_set(c->timer, ms);
+}
+
+static void on_conn(int fd, int what, void *arg);
+
+static void
+watch_conn(struct conn *c, int what)
+{
+	loop_fd_free(c->watch);
+	c->watch = loop_fd_new(c->listener->l, c->fd, what, on_conn, c);
+	if (c->watch == NULL)
+		conn_free(c);
+}
+
+/* Writes what the socket takes; the peer is to close when it has all. */
+static void
+write_reply(struct conn *c)
+{
+	ssize_t n;
+
+	while (c->written < c->reply.n) {
+		n = send(c->fd, c->reply.p + c->written,
+		    c->reply.n - c->written, MSG_NOSIGNAL);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n == -1 && errno == EAGAIN) {
+			if (!c->waiting) {
+				c->waiting = true;
+				watch_conn(c, LOOP_WRITE);
+			}
+			return;
+		}
+		if (n == -1) {
+			conn_free(c);
+			return;
+		}
+		c->written += (size_t)n;
+	}
+	c->replied = true;
+	limit(c, LINGER_MS);
+	watch_conn(c, LOOP_READ);
+}
+
+/* Lets the caller look at what has come. It may free the listener. Written
+ * is at once: the process may be about to end. */
+static void
+call(struct conn *c)
+{
+	struct listener *s = c->listener;
+
+	c->called = true;
+	c->replying = s->cb(buf_span(&c->request), &c->reply, s->arg);
+	c->called = false;
+	if (!c->replying && !s->ended)
+		return;
+	if (c->reply.n == 0 || !c->replying || (s->ended && !s->linger)) {
+		conn_free(c);
+		return;
+	}
+	if (s->ended)
+		limit(c, LINGER_MS);
+	write_reply(c);
+}
+
+/* Reads once. After the reply it is only to empty the socket: one that is
+ * closed with bytes in it is reset, and the reply may be lost. */
+static void
+read_request(struct conn *c)
+{
+	char part[CHUNK];
+	ssize_t n;
+
+	n = recv(c->fd, part, sizeof part, 0);
+	if (n == -1 && (errno == EINTR || errno == EAGAIN))
+		return;
+	if (n <= 0) {
+		conn_free(c);
+		return;
+	}
+	if (c->replying)
+		return;
+	if (buf_add(&c->request, part, (size_t)n) == -1) {
+		conn_free(c);
+		return;
+	}
+	call(c);
+}
+
+static void
+on_conn(int fd, int what, void *arg)
+{
+	struct conn *c = arg;
+
+	(void)fd;
+	(void)what;
+	if (c->replying && !c->replied)
+		write_reply(c);
+	else
+		read_request(c);
+}
+
+/* Returns 0, or -1. */
+static int
+set_flags(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags == -1 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) == -1)
+		return -1;
+	return fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+static void
+conn_new(struct listener *s, int fd)
+{
+	struct conn *c = xcalloc(1, sizeof *c);
+
+	c->listener = s;
+	c->fd = fd;
+	buf_init(&c->request, s->config.max_request);
+	buf_init(&c->reply, 0);
+	c->timer = loop_timer_new(s->l, on_late, c);
+	c->deadline = loop_now(s->l) + s->config.conn_ms;
+	loop_timer_set(c->timer, s->config.conn_ms);
+	c->next = s->conns;
+	s->conns = c;
+	s->n++;
+	if (set_flags(fd) == -1)
+		conn_free(c);
+	else
+		watch_conn(c, LOOP_READ);
+}
+
+static int
+accept_one(int fd)
+{
+#ifdef HAVE_ACCEPT4
+	return accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+#else
+	return accept(fd, NULL, NULL);
+#endif
+}
+
+/* A port that stays readable and gives nothing must not spin. */
+static void
+on_port(int fd, int what, void *arg)
+{
+	struct listener *s = arg;
+	int got;
+
+	(void)what;
+	got = accept_one(fd);
+	if (got != -1) {
+		conn_new(s, got);
+		watch_port(s);
+	} else if (errno != EINTR && errno != EAGAIN && errno != ECONNABORTED) {
+		loop_fd_free(s->watch);
+		s->watch = NULL;
+		loop_timer_set(s->pause, PAUSE_MS);
+	}
+}
+
+/* Returns the port, 0 with errno when it cannot be had. */
+static unsigned
+port_open(int fd, unsigned port)
+{
+	struct sockaddr_in a;
+	socklen_t n = sizeof a;
+
+	memset(&a, 0, sizeof a);
+	a.sin_family = AF_INET;
+	a.sin_port = htons((uint16_t)port);
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (set_flags(fd) == -1 ||
+	    bind(fd, (const struct sockaddr *)&a, sizeof a) == -1 ||
+	    listen(fd, BACKLOG) == -1 ||
+	    getsockname(fd, (struct sockaddr *)&a, &n) == -1)
+		return 0;
+	return ntohs(a.sin_port);
+}
+
+static void
+close_port(struct listener *s)
+{
+	loop_fd_free(s->watch);
+	s->watch = NULL;
+	loop_timer_set(s->pause, -1);
+	close(s->fd);
+	s->fd = -1;
+}
+
+struct listener *
+listener_new(struct loop *l, const struct listener_config *config,
+    listener_cb *cb, void *arg)
+{
+	struct listener *s;
+	unsigned port = 0;
+	int fd, error;
+
+	fd = socket(AF_INET, SOCK_STREAM, 0);
+	if (fd == -1)
+		return NULL;
+	errno = EINVAL;
+	if (config->port <= UINT16_MAX)
+		port = port_open(fd, config->port);
+	if (port == 0) {
+		error = errno;
+		close(fd);
+		errno = error;
+		return NULL;
+	}
+	s = xcalloc(1, sizeof *s);
+	s->l = l;
+	s->config = *config;
+	s->cb = cb;
+	s->arg = arg;
+	s->fd = fd;
+	s->port = port;
+	s->pause = loop_timer_new(l, on_pause, s);
+	watch_port(s);
+	return s;
+}
+
+unsigned
+listener_port(const struct listener *s)
+{
+	return s->port;
+}
+
+void
+listener_free(struct listener *s, bool linger)
+{
+	struct conn *c, *next;
+
+	if (s == NULL)
+		return;
+	close_port(s);
+	s->linger = linger;
+	s->ended = true;
+	s->next = ended;
+	ended = s;
+	/* Not by the last of them. */
+	s->n++;
+	for (c = s->conns; c != NULL; c = next) {
+		next = c->next;
+		if (c->called)
+			continue;
+		if (linger && c->replying)
+			limit(c, LINGER_MS);
+		else
+			conn_free(c);
+	}
+	s->n--;
+	if (s->n == 0)
+		listener_destroy(s);
+}
