@@ -116,6 +116,9 @@ struct exchange {
 	bool held;      /* libcurl was told so by the write callback */
 	bool sent;      /* libcurl began to write the request */
 	bool again;     /* a proxy's 407: writing it again is right, once */
+	bool asks;      /* config.allow: url is reached without a proxy */
+	bool denied;    /* config.allow said no to an address */
+	bool let;       /* and yes to one */
 	bool resending; /* and was kept from writing it a second time */
 	bool head;      /* ops.head was called */
 	bool too_large;
@@ -284,6 +287,23 @@ http_on_socket_made(void *arg, curl_socket_t fd, curlsocktype purpose)
 	return CURL_SOCKOPT_OK;
 }
 
+/* The address is judged in the form in which it is connected to, so nothing
+ * can change in between. After a refusal libcurl tries the next one. */
+static curl_socket_t
+http_on_socket_wanted(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
+{
+	struct exchange *x = arg;
+	const struct http_config *c = &x->h->config;
+
+	(void)purpose;
+	if (x->asks && !c->allow(&a->addr, c->allow_arg)) {
+		x->denied = true;
+		return CURL_SOCKET_BAD;
+	}
+	x->let = true;
+	return socket(a->family, a->socktype, a->protocol);
+}
+
 /* Only noted: libcurl changes its mind several times per request. */
 static int
 http_on_timer_wanted(CURLM *curl, long ms, void *arg)
@@ -333,6 +353,8 @@ judge_socks(struct exchange *x)
 static enum http_end
 judge_unsent(struct exchange *x, CURLcode rc, int proxy_status)
 {
+	if (x->denied && !x->let)
+		return HTTP_REFUSED;
 	if (proxy_status >= 300)
 		return HTTP_PROXY;
 	if (strncmp(x->error, "Unsupported proxy", 17) == 0)
@@ -358,6 +380,7 @@ judge_unsent(struct exchange *x, CURLcode rc, int proxy_status)
 	case CURLE_BAD_FUNCTION_ARGUMENT:
 	case CURLE_UNKNOWN_OPTION:
 	case CURLE_INTERFACE_FAILED:
+	case CURLE_READ_ERROR: /* a netrc file that is none */
 	case CURLE_SSL_CERTPROBLEM:
 	case CURLE_SSL_CIPHER:
 	case CURLE_SSL_CACERT_BADFILE:
@@ -412,6 +435,8 @@ drop_duration(char *why)
 static const char *
 reason(struct exchange *x, CURLcode rc)
 {
+	if (x->denied && !x->let)
+		return "the address of the host is not allowed";
 	if (x->refused != CURLE_OK)
 		return curl_easy_strerror(x->refused);
 	if (x->too_large)
@@ -827,6 +852,10 @@ set_callbacks(struct exchange *x)
 	SET(x, CURLOPT_PREREQFUNCTION, http_on_prereq);
 	SET(x, CURLOPT_PREREQDATA, x);
 	SET(x, CURLOPT_SOCKOPTFUNCTION, http_on_socket_made);
+	if (x->h->config.allow != NULL) {
+		SET(x, CURLOPT_OPENSOCKETFUNCTION, http_on_socket_wanted);
+		SET(x, CURLOPT_OPENSOCKETDATA, x);
+	}
 	SET(x, CURLOPT_NOSIGNAL, 1L);
 	SET(x, CURLOPT_NOPROGRESS, 1L);
 #if LIBCURL_VERSION_NUM >= 0x075700
@@ -864,6 +893,10 @@ set_transport(struct exchange *x)
 	SET(x, CURLOPT_SHARE, x->h->share);
 	if (!c->no_cookies)
 		SET(x, CURLOPT_COOKIEFILE, "");
+	if (c->netrc_file != NULL) {
+		SET(x, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
+		SET(x, CURLOPT_NETRC_FILE, c->netrc_file);
+	}
 }
 
 static void
@@ -902,6 +935,9 @@ set_tls(struct exchange *x)
 	SET(x, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	SET(x, CURLOPT_SSLCERT, c->cert);
 	SET(x, CURLOPT_SSLKEY, c->key);
+	/* Without one OpenSSL would ask on the terminal, and wait there. */
+	SET(x, CURLOPT_KEYPASSWD,
+	    c->key_password == NULL ? "" : c->key_password);
 	if (h->ca_path != NULL)
 		SET(x, CURLOPT_CAPATH, h->ca_path);
 	else if (h->ca_file != NULL)
@@ -944,11 +980,58 @@ exchange_new(struct http *h)
 
 /* Options of one request */
 
+static int
+http_on_probe_lookup(void *resolver, void *reserved, void *arg)
+{
+	(void)resolver;
+	(void)reserved;
+	(void)arg;
+	return 1;
+}
+
+static curl_socket_t
+http_on_probe_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
+{
+	(void)arg;
+	(void)purpose;
+	(void)a;
+	return CURL_SOCKET_BAD;
+}
+
+/* Would libcurl go by a proxy there? It does not say, but a transfer that may
+ * neither look up a name nor open a socket fails in different ways; it is over
+ * at once. What is not a certain yes is a no. */
+static bool
+takes_proxy(const struct http_config *c, const char *url)
+{
+	CURL *probe = curl_easy_init();
+	CURLcode rc;
+
+	if (probe == NULL)
+		return false;
+	curl_easy_setopt(probe, CURLOPT_RESOLVER_START_FUNCTION,
+	    http_on_probe_lookup);
+	curl_easy_setopt(probe, CURLOPT_OPENSOCKETFUNCTION,
+	    http_on_probe_socket);
+	curl_easy_setopt(probe, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(probe, CURLOPT_PROTOCOLS_STR, "http,https");
+	if (c->proxy != NULL)
+		curl_easy_setopt(probe, CURLOPT_PROXY, c->proxy);
+	curl_easy_setopt(probe, CURLOPT_NOPROXY, c->noproxy);
+	curl_easy_setopt(probe, CURLOPT_URL, url);
+	rc = curl_easy_perform(probe);
+	curl_easy_cleanup(probe);
+	return rc == CURLE_COULDNT_RESOLVE_PROXY;
+}
+
 /* libcurl reads the environment's proxies itself; loopback never goes there.
- * NULL lets it read NO_PROXY. */
+ * NULL lets it read NO_PROXY. Where addresses are asked about it must do what
+ * was found out: "*" is no proxy, "" is no way around it. */
 static void
 set_url(struct exchange *x, const char *text)
 {
+	const struct http_config *c = &x->h->config;
+	const char *noproxy = c->noproxy;
 	struct url u;
 	bool direct;
 
@@ -957,11 +1040,16 @@ set_url(struct exchange *x, const char *text)
 	free(x->url);
 	x->url = xstrdup(text);
 	SET(x, CURLOPT_URL, text);
-	direct = x->h->config.unix_socket != NULL;
+	direct = c->unix_socket != NULL;
 	if (url_parse(&u, text) == URL_OK)
 		direct = direct || url_is_loopback(&u);
 	url_free(&u);
-	SET(x, CURLOPT_NOPROXY, direct ? "*" : x->h->config.noproxy);
+	if (c->allow != NULL) {
+		direct = direct || !takes_proxy(c, text);
+		x->asks = direct;
+		noproxy = "";
+	}
+	SET(x, CURLOPT_NOPROXY, direct ? "*" : noproxy);
 }
 
 static void
@@ -1057,6 +1145,7 @@ exchange_take(struct http *h)
 	x->status = 0;
 	x->abort = x->paused = x->held = false;
 	x->sent = x->again = x->resending = false;
+	x->denied = x->let = false;
 	x->head = x->too_large = false;
 	x->error[0] = '\0';
 	return x;
@@ -1103,6 +1192,23 @@ http_header(struct exchange *x, const char *name, size_t index)
 		CURLHE_OK)
 		return NULL;
 	return header->value;
+}
+
+/* Of an empty value libcurl leaves the CR. */
+int
+http_headers_all(struct exchange *x, const char *name, struct buf *out)
+{
+	size_t before = out->n, i;
+	const char *value;
+
+	for (i = 0; (value = http_header(x, name, i)) != NULL; i++) {
+		if ((i > 0 && buf_adds(out, ", ") != 0) ||
+		    buf_add(out, value, strcspn(value, "\r")) != 0) {
+			out->n = before;
+			return -1;
+		}
+	}
+	return i == 0 ? -1 : 0;
 }
 
 const char *

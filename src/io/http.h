@@ -13,6 +13,7 @@
 #include "base/headers.h"
 #include "io/loop.h"
 
+struct sockaddr;
 struct http;
 struct exchange;
 
@@ -28,6 +29,10 @@ struct http_config {
 	const char *cacert_extra; /* PEM file added to the system's store */
 	const char *cert;
 	const char *key;
+	const char *key_password;
+	/* User and password for the server's host, as curl reads them; an
+	 * Authorization header of a request wins. */
+	const char *netrc_file;
 	bool ipv4_only, ipv6_only;
 	const char *const *resolve; /* NULL-ended list of HOST:PORT:ADDR */
 	const char *unix_socket;
@@ -36,6 +41,10 @@ struct http_config {
 	bool http2;
 	int64_t connect_timeout_ms;
 	unsigned max_inflight; /* the connection cache is larger than this */
+	/* May this address be connected to? Asked for each address before
+	 * each connect, but not for those of a proxy; NULL: all may. */
+	bool (*allow)(const struct sockaddr *sa, void *arg);
+	void *allow_arg;
 };
 
 struct http_request {
@@ -61,7 +70,8 @@ enum http_end {
 	HTTP_CONNECT, /* refused, unreachable, or the connect timeout */
 	HTTP_TLS,     /* the certificate or the handshake */
 	HTTP_PROXY,   /* the proxy refused (why holds its status) */
-	HTTP_CONFIG   /* an option cannot be used: a file, a scheme */
+	HTTP_CONFIG,  /* an option cannot be used: a file, a scheme */
+	HTTP_REFUSED  /* config.allow allows none of the host's addresses */
 };
 
 struct http_answer {
@@ -96,6 +106,9 @@ struct exchange *http_send(struct http *h, const struct http_request *r,
 /* Value of the index-th header of that name, or NULL. From head until done
  * has returned. */
 const char *http_header(struct exchange *x, const char *name, size_t index);
+/* Appends all values of headers of that name, ", " between. Returns 0, or -1
+ * when there is none, or out is full: out is as it was then. */
+int http_headers_all(struct exchange *x, const char *name, struct buf *out);
 /* The address of the server, or of the proxy that was asked, as text; NULL
  * for a unix socket. From head until done has returned. */
 const char *http_peer(struct exchange *x);
