@@ -1,4 +1,4 @@
-/* JSON strings, base64, visible text and UTF-8. */
+/* JSON strings, base64, percent-encoding, visible text and UTF-8. */
 #include "config.h"
 
 #include "base/codec.h"
@@ -64,6 +64,82 @@ START_TEST(test_base64)
 	buf_init(&b, 0);
 	codec_base64(&b, base64s[_i].in);
 	ck_assert_str_eq(buf_str(&b), base64s[_i].want);
+	buf_free(&b);
+}
+END_TEST
+
+/* RFC 4648 section 10, without the padding, and the two other digits. */
+static const struct {
+	struct span in;
+	const char *want;
+} base64urls[] = {
+	{ TEXT(""), "" },
+	{ TEXT("f"), "Zg" },
+	{ TEXT("fo"), "Zm8" },
+	{ TEXT("foo"), "Zm9v" },
+	{ TEXT("foob"), "Zm9vYg" },
+	{ TEXT("fooba"), "Zm9vYmE" },
+	{ TEXT("foobar"), "Zm9vYmFy" },
+	{ TEXT("\xFB\xFF\xBF"), "-_-_" },
+	{ TEXT("\0\0"), "AAA" },
+};
+
+START_TEST(test_base64url)
+{
+	struct buf b;
+
+	buf_init(&b, 0);
+	codec_base64url(&b, base64urls[_i].in);
+	ck_assert_str_eq(buf_str(&b), base64urls[_i].want);
+	buf_reset(&b);
+	ck_assert_int_eq(codec_base64url_read(&b, span_of(base64urls[_i].want)),
+	    0);
+	ck_assert(span_eq(buf_span(&b), base64urls[_i].in));
+	buf_free(&b);
+}
+END_TEST
+
+static const struct span no_base64urls[] = {
+	TEXT("Z"),     /* six bits are no byte */
+	TEXT("Zm9vY"), /* again, behind good ones */
+	TEXT("Zh"),    /* a stray bit */
+	TEXT("Zm9"),   /* two of them */
+	TEXT("Zg=="),  /* padded */
+	TEXT("+/+/"),  /* the other alphabet */
+	TEXT("Zm9v "),
+	TEXT("Zm9v\0Zm9"),
+	TEXT("Zm\xC3\xA9"),
+};
+
+START_TEST(test_base64url_refused)
+{
+	struct buf b;
+
+	buf_init(&b, 0);
+	buf_adds(&b, "before");
+	ck_assert_int_eq(codec_base64url_read(&b, no_base64urls[_i]), -1);
+	ck_assert_str_eq(buf_str(&b), "before");
+	buf_free(&b);
+}
+END_TEST
+
+static const struct {
+	struct span in;
+	const char *want;
+} percents[] = {
+	{ TEXT(""), "" },
+	{ TEXT("azAZ09-._~"), "azAZ09-._~" },
+	{ TEXT(" +&=%?#/:"), "%20%2B%26%3D%25%3F%23%2F%3A" },
+	{ TEXT("a\0\n\x7f\xC3\xA9"), "a%00%0A%7F%C3%A9" },
+};
+
+START_TEST(test_percent)
+{
+	struct buf b;
+
+	buf_init(&b, 0);
+	codec_percent(&b, percents[_i].in);
+	ck_assert_str_eq(buf_str(&b), percents[_i].want);
 	buf_free(&b);
 }
 END_TEST
@@ -180,6 +256,10 @@ main(void)
 
 	tcase_add_loop_test(tc, test_json_string, 0, COUNT(strings));
 	tcase_add_loop_test(tc, test_base64, 0, COUNT(base64s));
+	tcase_add_loop_test(tc, test_base64url, 0, COUNT(base64urls));
+	tcase_add_loop_test(tc, test_base64url_refused, 0,
+	    COUNT(no_base64urls));
+	tcase_add_loop_test(tc, test_percent, 0, COUNT(percents));
 	tcase_add_loop_test(tc, test_visible, 0, COUNT(visibles));
 	tcase_add_loop_test(tc, test_utf8, 0, COUNT(sequences));
 	tcase_add_test(tc, test_utf8_count);

@@ -1,5 +1,5 @@
 /*
- * Small encodings: JSON strings, base64, text for people, UTF-8.
+ * Small encodings: JSON strings, base64, percent, text for people, UTF-8.
  *
  * The only validator of UTF-8 is here, so that what the JSON check accepts,
  * what is quoted and what is shown agree on every byte.
@@ -9,6 +9,7 @@
 #include "base/codec.h"
 
 #define REPLACEMENT "\xEF\xBF\xBD"
+#define ALNUM "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 static const char hex_digits[] = "0123456789abcdef";
 
@@ -89,11 +90,10 @@ codec_json_string(struct buf *out, struct span in)
 	buf_addc(out, '"');
 }
 
-void
-codec_base64(struct buf *out, struct span in)
+/* Base64 with the given 64 digits and, if pad, "=" at the end. */
+static void
+base64(struct buf *out, struct span in, const char *digits, bool pad)
 {
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				     "abcdefghijklmnopqrstuvwxyz0123456789+/";
 	const unsigned char *u = (const unsigned char *)in.p;
 	char quad[4];
 	size_t i, left;
@@ -110,7 +110,58 @@ codec_base64(struct buf *out, struct span in)
 		quad[1] = digits[v >> 12 & 63];
 		quad[2] = left > 1 ? digits[v >> 6 & 63] : '=';
 		quad[3] = left > 2 ? digits[v & 63] : '=';
-		buf_add(out, quad, sizeof quad);
+		buf_add(out, quad, pad || left > 2 ? 4 : left + 1);
+	}
+}
+
+void
+codec_base64(struct buf *out, struct span in)
+{
+	base64(out, in, ALNUM "+/", true);
+}
+
+void
+codec_base64url(struct buf *out, struct span in)
+{
+	base64(out, in, ALNUM "-_", false);
+}
+
+int
+codec_base64url_read(struct buf *out, struct span in)
+{
+	static const char digits[] = ALNUM "-_";
+	const char *at;
+	size_t i, start = out->n;
+	unsigned v = 0, bits = 0;
+
+	for (i = 0; i < in.n; i++) {
+		at = memchr(digits, in.p[i], sizeof digits - 1);
+		if (at == NULL)
+			break;
+		v = (v << 6 | (unsigned)(at - digits)) & 0xFFF;
+		bits += 6;
+		if (bits < 8)
+			continue;
+		bits -= 8;
+		buf_addc(out, (char)(v >> bits & 0xFF));
+	}
+	if (i == in.n && bits < 6 && (v & ((1U << bits) - 1)) == 0)
+		return 0;
+	out->n = start;
+	return -1;
+}
+
+void
+codec_percent(struct buf *out, struct span in)
+{
+	static const char plain[] = ALNUM "-._~";
+	size_t i;
+
+	for (i = 0; i < in.n; i++) {
+		if (memchr(plain, in.p[i], sizeof plain - 1) != NULL)
+			buf_addc(out, in.p[i]);
+		else
+			buf_addf(out, "%%%02X", (unsigned char)in.p[i]);
 	}
 }
 
