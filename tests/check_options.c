@@ -184,6 +184,59 @@ put_limits(struct buf *out, const struct options *o)
 	put_number(out, "inflight", o->max_inflight, 256);
 }
 
+static void
+put_default(struct buf *out, const char *name, const char *text,
+    const char *preset)
+{
+	if (text == NULL || strcmp(text, preset) != 0)
+		buf_addf(out, "%s=%s;", name, text == NULL ? "-" : text);
+}
+
+static void
+put_client(struct buf *out, const struct options *o)
+{
+	put_text(out, "client_id", o->client_id);
+	put_text(out, "secret_file", o->client_secret_file);
+	put_text(out, "secret_env", o->client_secret_env);
+	put_text(out, "client_key", o->client_key);
+	put_text(out, "document", o->client_metadata_url);
+	put_text(out, "info", o->client_info);
+	put_text(out, "metadata", o->client_metadata);
+	put_text(out, "issuer", o->issuer);
+	put_text(out, "scope", o->scope);
+	put_text(out, "resource", o->resource);
+	put_number(out, "no_resource", o->no_resource, 0);
+	put_list(out, "param", &o->authorize_params);
+	put_text(out, "token_endpoint", o->token_endpoint);
+}
+
+static void
+put_sign_in(struct buf *out, const struct options *o)
+{
+	put_number(out, "auth", (int64_t)o->auth, AUTH_AUTO);
+	put_text(out, "bearer_file", o->bearer_file);
+	put_text(out, "bearer_env", o->bearer_env);
+	put_text(out, "command", o->auth_command);
+	put_text(out, "netrc", o->netrc_file);
+	put_client(out, o);
+	put_number(out, "port", o->callback_port, 0);
+	if (o->origins != NULL) {
+		put_default(out, "host", o->callback_host, "127.0.0.1");
+		put_default(out, "path", o->callback_path, "/callback");
+		put_default(out, "store", o->auth_store, "file");
+		put_number(out, "login", o->login_timeout_ms, 300000);
+	}
+	put_text(out, "browser", o->browser);
+	put_number(out, "no_browser", o->no_browser, 0);
+	put_number(out, "id_token", o->use_id_token, 0);
+	put_number(out, "pkce", o->assume_pkce, 0);
+	put_number(out, "private", o->allow_private_auth, 0);
+	put_number(out, "prm", o->allow_cross_origin_prm, 0);
+	put_text(out, "profile", o->profile);
+	put_text(out, "key_password", o->key_password_file);
+	put_number(out, "cert_auth", o->cert_auth, 0);
+}
+
 /* All that is not as by default, the usual URL left out. */
 static char *
 dump(const struct options *o)
@@ -192,11 +245,13 @@ dump(const struct options *o)
 	char *text;
 
 	buf_init(&out, 0);
+	if (o->command != COMMAND_PROXY)
+		buf_addf(&out, "%d;", (int)o->command);
+	put_number(&out, "as_agent", o->agent, 0);
 	if (o->url == NULL || strcmp(o->url, URL) != 0)
 		buf_addf(&out, "url=%s;", o->url == NULL ? "-" : o->url);
 	put_list(&out, "header", &o->headers);
-	put_text(&out, "bearer_file", o->bearer_file);
-	put_text(&out, "bearer_env", o->bearer_env);
+	put_sign_in(&out, o);
 	put_text(&out, "agent", o->user_agent);
 	put_number(&out, "no_cookies", o->no_cookies, 0);
 	put_number(&out, "compressed", o->compressed, 0);
@@ -252,6 +307,56 @@ static const struct argv_case argv_cases[] = {
 	{ "--header-file=/h|-H|A:b", "header=@/h;header=A:b;" },
 	{ "--bearer-file|/t", "bearer_file=/t;" },
 	{ "--bearer-env|T", "bearer_env=T;" },
+	{ "--auth-command|get 'a b'", "command=get 'a b';" },
+	{ "--netrc-file|/n", "netrc=/n;" },
+	{ "--auth|auto", "" },
+	{ "--auth=none", "auth=1;" },
+	{ "--auth=static|-H|A: b", "header=A: b;auth=2;" },
+	{ "--auth=static|--cert|/c", "auth=2;cert=/c;" },
+	{ "--auth=static|--bearer-env|T", "auth=2;bearer_env=T;" },
+	{ "--auth=oauth|-H|X-Key: ${K}", "header=X-Key: ${K};auth=3;" },
+	/* what is in the file is found when it is read */
+	{ "--auth=oauth|-H|@f", "header=@f;auth=3;" },
+	{ "--auth=device|--auth=", "" },
+	{ "--auth=device", "auth=4;" },
+	{ "--auth|client-credentials|--client-id|i|--client-key|/k",
+	    "auth=5;client_id=i;client_key=/k;" },
+	{ "--client-id|i d|--client-secret-file|/s",
+	    "client_id=i d;secret_file=/s;" },
+	{ "--client-secret-env=S|--client-id=i", "client_id=i;secret_env=S;" },
+	{ "--client-metadata-url|https://h/c.json",
+	    "document=https://h/c.json;" },
+	{ "--issuer|https://h/a", "issuer=https://h/a;" },
+	{ "--issuer|http://localhost:1", "issuer=http://localhost:1;" },
+	{ "--issuer|http://h/|--allow-http", "issuer=http://h/;allow_http=1;" },
+	{ "--token-endpoint|https://h/t?a=b",
+	    "token_endpoint=https://h/t?a=b;" },
+	{ "--scope|a b:c/d", "scope=a b:c/d;" },
+	{ "--scope|a|--scope=", "" },
+	{ "--resource|api://0-1", "resource=api://0-1;" },
+	{ "--no-resource", "no_resource=1;" },
+	{ "--no-resource|--no-no-resource", "" },
+	{ "--authorize-param|a=b|--authorize-param=c=", "param=a=b;param=c=;" },
+	{ "--callback-port|65535", "port=65535;" },
+	{ "--callback-port|1|--callback-port|0", "" },
+	{ "--callback-port|1|--callback-port=", "" },
+	{ "--callback-host|localhost", "host=localhost;" },
+	{ "--callback-path|/a-b/c.d_~1", "path=/a-b/c.d_~1;" },
+	{ "--callback-path|/|--callback-path=", "" },
+	{ "--browser|w3m -x", "browser=w3m -x;" },
+	{ "--no-browser", "no_browser=1;" },
+	{ "--login-timeout|1.5", "login=1500;" },
+	{ "--use-id-token", "id_token=1;" },
+	{ "--use-id-token|--no-use-id-token", "" },
+	{ "--assume-pkce", "pkce=1;" },
+	{ "--allow-private-auth", "private=1;" },
+	{ "--allow-cross-origin-prm", "prm=1;" },
+	{ "--profile|aZ09._-", "profile=aZ09._-;" },
+	{ "--auth-store|file", "" },
+	{ "--auth-store|helper:k -x", "store=helper:k -x;" },
+	{ "--auth-store|helper:k|--auth-store=", "" },
+	{ "-E|/e|--key|/k|--key-password-file|/p|--cert-auth",
+	    "key_password=/p;cert_auth=1;cert=/e;key=/k;" },
 	{ "-A|x y", "agent=x y;" },
 	{ "--user-agent=", "" },
 	{ "--no-cookies", "no_cookies=1;" },
@@ -327,10 +432,14 @@ static const struct argv_case argv_cases[] = {
 	/* mcp-remote */
 	{ "--debug", "verbose=2;" },
 	{ "--silent", "quiet=1;" },
-	{ "--host|h", NOTE("host") },
-	{ "--callback-path|/cb", NOTE("callback-path") },
+	{ "--host|localhost", "host=localhost;" },
+	{ "--host|localhost|--callback-host=127.0.0.1", "" },
+	{ "--callback-path|/oauth/callback", "path=/oauth/callback;" },
 	{ "--auth-success-url=u", NOTE("auth-success-url") },
-	{ "--auth-timeout|3", NOTE("auth-timeout") },
+	{ "--auth-timeout|30", "login=30000;" },
+	{ "--auth-timeout|30|--login-timeout=", "" },
+	{ "--login-timeout=9|--auth-timeout=", "" },
+	{ "--auth-timeout=0", "login=0;" },
 	{ "--headers-timeout|3", NOTE("headers-timeout") },
 	{ "--body-timeout|3", NOTE("body-timeout") },
 	{ "--keep-alive", "ping=30000;" },
@@ -338,17 +447,17 @@ static const struct argv_case argv_cases[] = {
 	{ "--keep-alive|--ping-interval|3", "ping=3000;" },
 	{ "--keep-alive|--ping-interval=", "" },
 	{ "--ping-interval|3|--no-keep-alive", "" },
-	{ "--resource|u", NOTE("resource") },
-	{ "--disable-resource-parameter", NOTE("disable-resource-parameter") },
-	{ "--authorize-param|a=b", NOTE("authorize-param") },
-	{ "--static-oauth-client-metadata|{}",
-	    NOTE("static-oauth-client-metadata") },
-	{ "--static-oauth-client-info|@f", NOTE("static-oauth-client-info") },
-	{ "--client-metadata-url|u", NOTE("client-metadata-url") },
-	{ "--use-id-token", NOTE("use-id-token") },
-	{ "--device-code", NOTE("device-code") },
-	{ "--client-credentials", NOTE("client-credentials") },
-	{ "--token-endpoint|u", NOTE("token-endpoint") },
+	{ "--disable-resource-parameter", "no_resource=1;" },
+	{ "--static-oauth-client-metadata|{\"scope\":\"a\"}",
+	    "metadata={\"scope\":\"a\"};" },
+	{ "--static-oauth-client-info|@f", "info=@f;" },
+	{ "--static-oauth-client-info|{\"client_id\":\"a\"}",
+	    "info={\"client_id\":\"a\"};" },
+	{ "--static-oauth-client-info|{\"client_secret\" : \"${S}\"}",
+	    "info={\"client_secret\" : \"${S}\"};" },
+	{ "--device-code", "auth=4;" },
+	{ "--client-credentials|--static-oauth-client-info|@f",
+	    "auth=5;info=@f;" },
 	{ "--protocol|auto", NOTE("protocol") },
 	{ "--enable-proxy",
 	    "note=--enable-proxy has no meaning: the proxy "
@@ -394,10 +503,23 @@ struct operand_case {
 
 static const struct operand_case operand_cases[] = {
 	{ "https://h/x", "url=https://h/x;" },
-	{ URL "|3334", "note=the callback port has no meaning yet: ignored;" },
-	{ "-v|" URL "|-4|65535|-q",
-	    "ipv4=1;verbose=1;quiet=1;"
-	    "note=the callback port has no meaning yet: ignored;" },
+	{ URL "|3334", "port=3334;" },
+	{ "-v|" URL "|-4|65535|-q", "port=65535;ipv4=1;verbose=1;quiet=1;" },
+	{ URL "|3334|--callback-port|3", "port=3;" },
+	{ "login|" URL, "1;" },
+	{ "-v|login|-4|" URL "|80|-q", "1;port=80;ipv4=1;verbose=1;quiet=1;" },
+	{ "--|login|" URL, "1;" },
+	{ "login|--streamableHttp|https://h/", "1;url=https://h/;" },
+	{ "login|--auth=device|--profile=b|" URL, "1;auth=4;profile=b;" },
+	{ "logout|" URL, "2;" },
+	{ "logout|--bearer-env|T|" URL, "2;bearer_env=T;" },
+	{ "status|" URL, "3;" },
+	{ "status", "3;url=-;" },
+	{ "status|--profile|x", "3;url=-;profile=x;" },
+	{ "status|--show-config", "3;url=-;show=1;" },
+	{ "login|--help", "1;url=-;help=1;" },
+	{ "--profile|login|" URL, "profile=login;" },
+	{ "login|--agent", "1;as_agent=1;url=-;" },
 	{ "--streamableHttp|https://h/", "url=https://h/;" },
 	{ "--allow-http|http://h/", "url=http://h/;allow_http=1;" },
 	{ "http://h/|--unix-socket|/s", "url=http://h/;unix_socket=/s;" },
@@ -426,6 +548,28 @@ END_TEST
 	"--session-lost-pattern: \"" pattern "\" matches even a blank text, "  \
 	"so it would match every answer"
 
+#define NO_SECRET                                                              \
+	"there is no --client-secret, a secret does not belong there; use "    \
+	"--client-secret-file FILE or --client-secret-env VAR"
+#define SIXTEEN "0123456789abcdef"
+#define NO_PROFILE(name)                                                       \
+	"--profile: \"" name "\" is not a name of at most 64 letters, "        \
+	"digits, dots, \"_\" and \"-\""
+#define NO_HOST(option, host)                                                  \
+	"--" option ": \"" host "\" is not 127.0.0.1 or localhost; the "       \
+	"browser's answer is only taken on this machine"
+#define NO_PATH(path)                                                          \
+	"--callback-path: \"" path "\" is not a plain path, like /callback"
+#define NO_STORE(store)                                                        \
+	"--auth-store: \"" store "\" is neither \"file\" nor \"helper:CMD\""
+#define NO_URL(option)                                                         \
+	"--" option ": this is not a URL like https://auth.example.com/"
+#define NO_DOCUMENT                                                            \
+	"--client-metadata-url: this is not an https URL with a path, like "   \
+	"https://example.com/client.json"
+#define TWO(a, b) "there are two credentials, " a " and " b "; give one of them"
+#define EXCLUDE(a, b) a " and " b " exclude each other; give one of them"
+
 struct refused_case {
 	const char *args, *why;
 };
@@ -433,6 +577,146 @@ struct refused_case {
 static const struct refused_case refused_cases[] = {
 	{ "", "no URL given; usage: mcpsplice [options] URL" },
 	{ "-v", "no URL given; usage: mcpsplice [options] URL" },
+	{ "login", "no URL given; usage: mcpsplice login [options] URL" },
+	{ "-v|logout", "no URL given; usage: mcpsplice logout [options] URL" },
+	{ "login|login",
+	    "\"login\" has no scheme; did you mean "
+	    "https://login?" },
+	{ URL "|login",
+	    "unexpected argument \"login\" after the URL; put quotes "
+	    "around a value that has blanks" },
+	{ "Login|" URL,
+	    "unexpected argument \"" URL "\" after the URL; "
+	    "put quotes around a value that has blanks" },
+	{ "status|" URL "|" URL,
+	    "unexpected argument \"" URL "\" after the "
+	    "URL; put quotes around a value that has blanks" },
+	{ "login|--agent|" URL,
+	    "unknown option \"--agent\"; \"mcpsplice --help\" lists them" },
+	{ "logout|--agent",
+	    "unknown option \"--agent\"; \"mcpsplice --help\" lists them" },
+	{ "--agent|login",
+	    "unknown option \"--agent\"; \"mcpsplice --help\" lists them" },
+	{ "--client-secret|x|" URL, NO_SECRET },
+	{ "--client-secret=x|" URL, NO_SECRET },
+	{ URL "|--client-secret", NO_SECRET },
+	{ "--auth|OAuth|" URL,
+	    "--auth: \"OAuth\" is none of auto|none|static|oauth|device|"
+	    "client-credentials" },
+	{ "--profile|a/b|" URL, NO_PROFILE("a/b") },
+	{ "--profile|" SIXTEEN SIXTEEN SIXTEEN SIXTEEN "x|" URL,
+	    NO_PROFILE(SIXTEEN SIXTEEN SIXTEEN SIXTEEN "x") },
+	{ "--callback-host|0.0.0.0|" URL, NO_HOST("callback-host", "0.0.0.0") },
+	{ "--host|::1|" URL, NO_HOST("host", "::1") },
+	{ "--host|Localhost|" URL, NO_HOST("host", "Localhost") },
+	{ "--callback-path|callback|" URL, NO_PATH("callback") },
+	{ "--callback-path|/a?b|" URL, NO_PATH("/a?b") },
+	{ "--callback-path|/a b|" URL, NO_PATH("/a b") },
+	{ "--callback-path|/../a|" URL, NO_PATH("/../a") },
+	{ "--callback-path|//a|" URL, NO_PATH("//a") },
+	{ "--callback-path|/%61|" URL, NO_PATH("/%61") },
+	{ "--callback-port|65536|" URL,
+	    "--callback-port: 65536 is out of range, 0 to 65535" },
+	{ "--auth-timeout|0.5|" URL,
+	    "--auth-timeout: 0.5 is out of range, 1 to 2000000, or 0 for "
+	    "never" },
+	{ "--login-timeout|2000001|" URL,
+	    "--login-timeout: 2000001 is out of range, 1 to 2000000, or 0 for "
+	    "never" },
+	{ "--auth-store|keyring|" URL, NO_STORE("keyring") },
+	{ "--auth-store|helper:|" URL, NO_STORE("helper:") },
+	{ "--auth-store|helper: |" URL, NO_STORE("helper: ") },
+	{ "--auth-store|file:/x|" URL, NO_STORE("file:/x") },
+	{ "--issuer|h|" URL, NO_URL("issuer") },
+	{ "--issuer|https://u:secret@h/|" URL, NO_URL("issuer") },
+	{ "--token-endpoint|file:///etc|" URL, NO_URL("token-endpoint") },
+	{ "--issuer|http://h/a?b|" URL,
+	    "--issuer: http://h is not encrypted: use https, or add "
+	    "--allow-http" },
+	{ "--token-endpoint|http://h/t|" URL,
+	    "--token-endpoint: http://h is not encrypted: use https, or add "
+	    "--allow-http" },
+	{ "--client-metadata-url|http://localhost/c|" URL, NO_DOCUMENT },
+	{ "--client-metadata-url|https://h|" URL, NO_DOCUMENT },
+	{ "--client-metadata-url|https://h/?c|" URL, NO_DOCUMENT },
+	{ "--client-metadata-url|https://u@h/c|" URL, NO_DOCUMENT },
+	{ "--resource|https://h/a#b|" URL,
+	    "--resource: this is not a URI without blanks and \"#\"" },
+	{ "--resource|a b|" URL,
+	    "--resource: this is not a URI without blanks and \"#\"" },
+	{ "--scope|a \"b\"|" URL,
+	    "--scope: these are not scopes with blanks between them" },
+	{ "--scope|a\nb|" URL,
+	    "--scope: these are not scopes with blanks between them" },
+	{ "--client-id|\xc3\xa4|" URL,
+	    "--client-id: it has bytes that are not printable ASCII" },
+	{ "--authorize-param|a|" URL, "--authorize-param: write NAME=VALUE" },
+	{ "--authorize-param|=a|" URL, "--authorize-param: write NAME=VALUE" },
+	{ "--authorize-param||" URL, "--authorize-param: write NAME=VALUE" },
+	/* what does not go together */
+	{ "--bearer-file|/f|--bearer-env|T|" URL,
+	    TWO("--bearer-file", "--bearer-env") },
+	{ "--auth-command|c|--bearer-env|T|" URL,
+	    TWO("--bearer-env", "--auth-command") },
+	{ "--auth-command|c|--netrc-file|/n|" URL,
+	    TWO("--auth-command", "--netrc-file") },
+	{ "-H|authorization:x|--netrc-file|/n|" URL,
+	    TWO("--netrc-file", "an Authorization header") },
+	{ "--bearer-file|/f|--oauth2Bearer|x|" URL,
+	    TWO("--bearer-file", "an Authorization header") },
+	{ "--auth|oauth|-H|Authorization: x|" URL,
+	    "--auth oauth and an Authorization header contradict each other; "
+	    "leave one of them out" },
+	{ "--device-code|--bearer-env|T|" URL,
+	    "--auth device and --bearer-env contradict each other; leave one "
+	    "of them out" },
+	{ "--auth|none|--auth-command|c|" URL,
+	    "--auth none and --auth-command contradict each other; leave one "
+	    "of them out" },
+	{ "--auth|client-credentials|--netrc-file|/n|" URL,
+	    "--auth client-credentials and --netrc-file contradict each "
+	    "other; leave one of them out" },
+	{ "--auth|static|" URL,
+	    "--auth static needs a credential; add --bearer-env VAR, "
+	    "--bearer-file FILE, --auth-command CMD or a header" },
+	{ "--client-credentials|" URL,
+	    "--auth client-credentials needs a client; add --client-id ID "
+	    "and --client-secret-file FILE" },
+	{ "--auth=client-credentials|--client-id|i|" URL,
+	    "--auth client-credentials needs a secret; add "
+	    "--client-secret-file FILE, --client-secret-env VAR or "
+	    "--client-key FILE" },
+	{ "--client-id|i|--client-secret-file|/s|--client-secret-env|S|" URL,
+	    EXCLUDE("--client-secret-file", "--client-secret-env") },
+	{ "--client-id|i|--client-secret-env|S|--client-key|/k|" URL,
+	    EXCLUDE("--client-secret-env", "--client-key") },
+	{ "--client-id|i|--static-oauth-client-info|@f|" URL,
+	    EXCLUDE("--client-id", "--static-oauth-client-info") },
+	{ "--client-secret-file|/s|" URL,
+	    "--client-secret-file needs the client it belongs to; add "
+	    "--client-id ID" },
+	{ "--client-key|/k|" URL,
+	    "--client-key needs the client it belongs to; add --client-id "
+	    "ID" },
+	{ "--client-id|i|--client-key|/k|" URL,
+	    "--client-key is for client credentials only; add --auth "
+	    "client-credentials" },
+	{ "--resource|r|--disable-resource-parameter|" URL,
+	    EXCLUDE("--resource", "--no-resource") },
+	{ "--no-browser|--browser|b|" URL,
+	    EXCLUDE("--browser", "--no-browser") },
+	{ "--key-password-file|/p|" URL,
+	    "--key-password-file needs a certificate; add --cert FILE" },
+	{ "--cert-auth|" URL,
+	    "--cert-auth needs a certificate; add --cert FILE" },
+	{ "login|--bearer-env|T|" URL,
+	    "there is nothing to sign in to: --bearer-env is the credential; "
+	    "leave it out, or do without \"login\"" },
+	{ "login|--auth|none|" URL,
+	    "there is nothing to sign in to with --auth none; leave it out" },
+	{ "login|--auth|static|-H|a: b|" URL,
+	    "there is nothing to sign in to with --auth static; leave it "
+	    "out" },
 	{ "--cacrt|x|" URL,
 	    "unknown option \"--cacrt\" (did you mean --cacert?)" },
 	{ "--HEADER=A: secret|" URL,
@@ -672,8 +956,14 @@ static const struct blank_case blank_cases[] = {
 	{ "-xhttp://u:p@h:1/", 1, "-xhttp://xxx@h:1/",
 	    "proxy=http://u:p@h:1/;" },
 	{ "--oauth2Bearer|abc", 2, "xxx", "header=Authorization: Bearer abc;" },
-	{ "--static-oauth-client-info|{1}", 2, "xxx",
-	    NOTE("static-oauth-client-info") },
+	{ "--static-oauth-client-info|{\"client_secret\":\"\"}", 2,
+	    "xxxxxxxxxxxxxxxxxxxx", "info={\"client_secret\":\"\"};" },
+	{ "--static-oauth-client-info|\"client_secret\":\"$a\"", 2,
+	    "xxxxxxxxxxxxxxxxxxxx", "info=\"client_secret\":\"$a\";" },
+	/* one that is said elsewhere does not hide one that is not */
+	{ "--static-oauth-client-info=\"client_secret\": \"a${b}\"", 1,
+	    "--static-oauth-client-info=xxxxxxxxxxxxxxxxxxxxxxxx",
+	    "info=\"client_secret\": \"a${b}\";" },
 };
 
 START_TEST(secrets_are_blanked)
@@ -703,6 +993,9 @@ static const char *const plain_args[] = {
 	"--bearer-file|/secret",
 	"-x|http://h:1/@",
 	"--oauth2Bearer|${T}",
+	"--static-oauth-client-info|@/client_secret\"",
+	"--static-oauth-client-info|{\"client_secret\": \"${S}\"}",
+	"--client-id|secret",
 };
 
 START_TEST(plain_values_stay)
@@ -729,6 +1022,13 @@ START_TEST(secrets_are_blanked_on_error)
 	world_init(&w);
 	ck_assert_int_eq(load(&w, "-H|X-Key: abc|--wombat"), -1);
 	ck_assert_str_eq(w.argv[2], "X-Key: xxx");
+	/* an option that does not exist, because of this */
+	ck_assert_int_eq(load(&w, "--client-secret|abc|" URL), -1);
+	ck_assert_str_eq(w.argv[2], "xxx");
+	ck_assert_str_eq(w.argv[3], URL);
+	ck_assert_int_eq(load(&w, "--client-secret=abc|" URL), -1);
+	ck_assert_str_eq(w.argv[1], "--client-secret=xxx");
+	ck_assert_str_eq(w.argv[2], URL);
 	world_free(&w);
 }
 END_TEST
@@ -793,7 +1093,26 @@ static const struct file_case file_cases[] = {
 	    "1: session-lost-pattern: \"a|b*\" matches even a blank text, so "
 	    "it would match every answer" },
 	{ "verbose\nverbose\n", "verbose=2;", NULL },
-	{ "host = h\n", NULL, "" }, /* see below */
+	{ "body-timeout = 3\n", NULL, "" }, /* see below */
+	{ "host = localhost\nauth-timeout = 7\ndevice-code\n",
+	    "auth=4;host=localhost;login=7000;", NULL },
+	{ "device-code\ndevice-code = no\n", "", NULL },
+	{ "client-id = i\nclient-secret-env = S\nauth-store: helper:a b\n"
+	  "authorize-param = \"a = b\"\nno-browser\nscope = a b # c\n",
+	    "client_id=i;secret_env=S;scope=a b;param=a = b;"
+	    "store=helper:a b;no_browser=1;",
+	    NULL },
+	{ "[http://localhost/*]\nprofile = a\n[http://other/*]\n"
+	  "profile = b\n",
+	    "profile=a;", NULL },
+	{ "\ncallback-host = ::\n", NULL,
+	    "2: callback-host: \"::\" is not 127.0.0.1 or localhost; the "
+	    "browser's answer is only taken on this machine" },
+	{ "client-secret = x\n", NULL,
+	    "1: there is no client-secret, a secret does not belong there; "
+	    "use client-secret-file FILE or client-secret-env VAR" },
+	{ "agent\n", NULL,
+	    "1: unknown option \"agent\"; \"mcpsplice --help\" lists them" },
 	{ "[*]\nfail\n", "fail=1;", NULL },
 	{ "[http://localhost/*] # this\nfail\n", "fail=1;", NULL },
 	{ "[http://other/*]\nfail\n[*]\nhttp2\n", "http2=1;", NULL },
@@ -845,7 +1164,7 @@ START_TEST(files_are_read)
 	if (c->want == NULL && c->why[0] == '\0') {
 		/* a note names its line */
 		free(want);
-		want = xasprintf("note=%s:1: host has no meaning yet: "
+		want = xasprintf("note=%s:1: body-timeout has no meaning yet: "
 				 "ignored;",
 		    w.extra);
 		ck_assert_int_eq(load(&w, "-K|EXTRA|" URL), 0);
@@ -996,6 +1315,23 @@ START_TEST(the_environment)
 	ck_assert_msg(load(&w, URL) == 0, "%s", w.why);
 	expect(&w, "environment",
 	    "ping=30000;lost=a b;lost=[(]c;in_results=1;no_memory=1;");
+	options_free(&w.o);
+	w.env = "MCPSPLICE_AUTH=device|MCPSPLICE_PROFILE=p|BROWSER=lynx|"
+		"MCPSPLICE_AUTHORIZE_PARAM=a=b\nc=d|MCPSPLICE_NO_RESOURCE=1|"
+		"MCPSPLICE_DEVICE_CODE=0|MCPSPLICE_CLIENT_SECRET=x|"
+		"MCPSPLICE_LOGIN_TIMEOUT=60|MCPSPLICE_CALLBACK_PORT=7|"
+		"MCPSPLICE_STATIC_OAUTH_CLIENT_INFO=x|MCPSPLICE_AGENT=1";
+	ck_assert_msg(load(&w, URL) == 0, "%s", w.why);
+	expect(&w, "environment",
+	    "auth=4;no_resource=1;param=a=b;param=c=d;port=7;login=60000;"
+	    "browser=lynx;profile=p;");
+	options_free(&w.o);
+	/* what is for all programs contradicts nothing */
+	ck_assert_msg(load(&w, "--no-browser|" URL) == 0, "%s", w.why);
+	ck_assert(w.o.no_browser);
+	options_free(&w.o);
+	ck_assert_msg(load(&w, "--browser|b|" URL) == 0, "%s", w.why);
+	ck_assert_str_eq(w.o.browser, "b");
 	options_free(&w.o);
 	/* the number says more than the switch */
 	w.env = "MCPSPLICE_PING_INTERVAL=7|MCPSPLICE_KEEP_ALIVE=1";
@@ -1258,7 +1594,9 @@ START_TEST(values_are_shown_with_their_origin)
 	ck_assert(has_line(text, "log-format", "text", "default"));
 	ck_assert(has_line(text, "user-agent", "a\\x0ab", "command line"));
 	ck_assert(has_line(text, "resolve", "(none)", "default"));
-	ck_assert_ptr_null(strstr(text, "callback-path"));
+	ck_assert_ptr_null(strstr(text, "auth-success-url"));
+	ck_assert_ptr_null(strstr(text, "auth-timeout"));
+	ck_assert_ptr_null(strstr(text, "device-code"));
 	ck_assert_ptr_null(strstr(text, "show-config"));
 	free(text);
 	world_free(&w);
@@ -1266,6 +1604,131 @@ START_TEST(values_are_shown_with_their_origin)
 END_TEST
 
 /* Every row that is not hidden is in --help, which fits a screen. */
+START_TEST(sign_in_is_shown)
+{
+	static const char *const lines[][3] = {
+		{ "auth", " client-credentials ", "command line" },
+		{ "client-id", " i ", "command line" },
+		{ "client-secret-env", " S ", "command line" },
+		{ "issuer", " (none) ", "default" },
+		{ "authorize-param", " a=b ", "command line" },
+		{ "authorize-param", " c=d ", "command line" },
+		{ "callback-port", " 3334 ", "command line" },
+		{ "callback-host", " localhost ", "command line" },
+		{ "callback-path", " /callback ", "default" },
+		{ "login-timeout", " 90 ", "command line" },
+		{ "browser", " lynx ", "environment BROWSER" },
+		{ "no-browser", " no ", "default" },
+		{ "auth-store", " file ", "default" },
+		{ "static-oauth-client-info", " (none) ", "default" },
+		{ "static-oauth-client-metadata", " {} ", "command line" },
+	};
+	struct world w;
+	char *text;
+	size_t i;
+
+	world_init(&w);
+	w.env = "BROWSER=lynx|S=CANARY1";
+	ck_assert_msg(load(&w,
+			  URL "|3334|--show-config|--client-credentials|"
+			      "--client-id|i|--client-secret-env|S|"
+			      "--authorize-param|a=b|--authorize-param|c=d|"
+			      "--host|localhost|--auth-timeout|90|"
+			      "--static-oauth-client-metadata|{}") == 0,
+	    "%s", w.why);
+	text = options_show(&w.o);
+	for (i = 0; i < COUNT(lines); i++)
+		ck_assert_msg(has_line(text, lines[i][0], lines[i][1],
+				  lines[i][2]),
+		    "%s\n%s", lines[i][0], text);
+	free(text);
+	options_free(&w.o);
+	ck_assert_int_eq(load(&w,
+			     URL "|--static-oauth-client-info|"
+				 "{\"client_secret\":\"CANARY2\"}"),
+	    0);
+	text = options_show(&w.o);
+	ck_assert_ptr_null(strstr(text, "CANARY"));
+	ck_assert(has_line(text, "static-oauth-client-info", " (set) ",
+	    "command line"));
+	free(text);
+	world_free(&w);
+}
+END_TEST
+
+/* A failure leaves the command, for whoever tells about it. */
+START_TEST(the_command_of_a_failure)
+{
+	struct world w;
+
+	world_init(&w);
+	ck_assert_int_eq(load(&w, "login|--wombat"), -1);
+	ck_assert_int_eq(w.o.command, COMMAND_LOGIN);
+	ck_assert_int_eq(load(&w, "logout"), -1);
+	ck_assert_int_eq(w.o.command, COMMAND_LOGOUT);
+	ck_assert_int_eq(load(&w, "--wombat"), -1);
+	ck_assert_int_eq(w.o.command, COMMAND_PROXY);
+	world_free(&w);
+}
+END_TEST
+
+/* The copy has what is blanked in the process's own. */
+START_TEST(the_copy_of_argv)
+{
+	static const char *const want[] = { "mcpsplice", "-H", "X-Key: abc",
+		"--oauth2Bearer=def", URL, "80" };
+	struct world w;
+	size_t i;
+
+	world_init(&w);
+	ck_assert_int_eq(load(&w,
+			     "-H|X-Key: abc|--oauth2Bearer=def|" URL "|80"),
+	    0);
+	ck_assert_str_eq(w.argv[2], "X-Key: xxx");
+	for (i = 0; i < COUNT(want); i++)
+		ck_assert_str_eq(w.o.argv[i], want[i]);
+	ck_assert_ptr_null(w.o.argv[i]);
+	options_free(&w.o);
+	ck_assert_ptr_null(w.o.argv);
+	ck_assert_int_eq(load(&w, "login|--agent"), 0);
+	ck_assert_str_eq(w.o.argv[2], "--agent");
+	ck_assert_ptr_null(w.o.argv[3]);
+	world_free(&w);
+}
+END_TEST
+
+/* What other rooms ask. */
+START_TEST(what_the_options_say)
+{
+	static const struct {
+		const char *args, *credential, *helper;
+	} cases[] = {
+		{ URL, NULL, NULL },
+		{ "-H|X-Key: a|-H|@f|" URL, NULL, NULL },
+		{ "-H|Authorizations: a|" URL, NULL, NULL },
+		{ "-H|AUTHORIZATION : a|" URL, "an Authorization header",
+		    NULL },
+		{ "--bearer-file|f|" URL, "--bearer-file", NULL },
+		{ "--auth-command|f|" URL, "--auth-command", NULL },
+		{ "--netrc-file|f|" URL, "--netrc-file", NULL },
+		{ "--auth-store|helper:a b|" URL, NULL, "a b" },
+		{ "--auth-store|file|" URL, NULL, NULL },
+	};
+	struct world w;
+	size_t i;
+
+	world_init(&w);
+	for (i = 0; i < COUNT(cases); i++) {
+		ck_assert_int_eq(load(&w, cases[i].args), 0);
+		ck_assert_pstr_eq(options_given_credential(&w.o),
+		    cases[i].credential);
+		ck_assert_pstr_eq(options_store_helper(&w.o), cases[i].helper);
+		options_free(&w.o);
+	}
+	world_free(&w);
+}
+END_TEST
+
 START_TEST(help_has_all)
 {
 	char *text = options_help(), *name, *line;
@@ -1278,7 +1741,9 @@ START_TEST(help_has_all)
 		    row->arg == NULL ? "" : " ",
 		    row->arg == NULL ? "" : row->arg);
 		ck_assert_msg((strstr(text, name) != NULL) ==
-			((row->flags & (OPTION_HIDDEN | OPTION_NO_ARGV)) == 0),
+			((row->flags &
+			     (OPTION_HIDDEN | OPTION_NO_ARGV |
+				 OPTION_UNLISTED)) == 0),
 		    "%s", name);
 		free(name);
 	}
@@ -1373,6 +1838,10 @@ main(void)
 	    COUNT(mode_cases));
 	tcase_add_loop_test(t, sections_match, 0, COUNT(match_cases));
 	tcase_add_test(t, values_are_shown_with_their_origin);
+	tcase_add_test(t, sign_in_is_shown);
+	tcase_add_test(t, the_command_of_a_failure);
+	tcase_add_test(t, the_copy_of_argv);
+	tcase_add_test(t, what_the_options_say);
 	tcase_add_test(t, help_has_all);
 	tcase_add_test(t, the_table);
 	tcase_add_test(t, the_process);

@@ -594,6 +594,89 @@ START_TEST(another_users_file)
 }
 END_TEST
 
+/* After a 401 the files are read at once, and even if nothing about them but
+ * their content tells of a change. */
+START_TEST(a_refusal_reads_again)
+{
+	struct static_auth *a;
+	char *why;
+
+	write_file("one\n");
+	set_time(1000000000);
+	a = make("A: b", "FILE", NULL, &why);
+	ck_assert_ptr_nonnull(a);
+	ck_assert(!static_reread(a));
+	expect(a, 1, "A: b;Authorization: Bearer one;");
+	write_file("two\n");
+	set_time(1000000000);
+	expect(a, 1000, "A: b;Authorization: Bearer one;");
+	ck_assert(static_reread(a));
+	expect(a, 1001, "A: b;Authorization: Bearer two;");
+	ck_assert(!static_reread(a));
+	/* another file with the same token is no change */
+	replace_file("two");
+	ck_assert(!static_reread(a));
+	replace_file("ten\n");
+	ck_assert(static_reread(a));
+	expect(a, 1002, "A: b;Authorization: Bearer ten;");
+	ck_assert_uint_eq(warned, 0);
+	static_free(a);
+}
+END_TEST
+
+/* What is wrong with a file then is said once, however many are refused. */
+START_TEST(a_refusal_reads_a_bad_file)
+{
+	struct static_auth *a;
+	char *why;
+
+	write_file("one\n");
+	a = make("", "FILE", NULL, &why);
+	ck_assert_ptr_nonnull(a);
+	replace_file("CANARY CANARY\n");
+	ck_assert(!static_reread(a));
+	ck_assert(!static_reread(a));
+	expect(a, 1000, "Authorization: Bearer one;");
+	ck_assert_uint_eq(warned, 1);
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert(!static_reread(a));
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	ck_assert(!static_reread(a));
+	ck_assert_int_eq(unlink(path), 0);
+	write_file("two\n");
+	ck_assert(static_reread(a));
+	expect(a, 1001, "Authorization: Bearer two;");
+	static_free(a);
+}
+END_TEST
+
+/* A header's value, its name and their number each are a change. */
+START_TEST(a_refusal_reads_headers)
+{
+	static const char *const texts[] = { "A: 2\n", "B: 2\n", "B: 2\nC: 3\n",
+		"" };
+	struct static_auth *a;
+	char *why;
+	size_t i;
+
+	write_file("A: 1\n");
+	a = make("X: ${TOKEN}|@FILE", NULL, NULL, &why);
+	ck_assert_ptr_nonnull(a);
+	ck_assert(!static_reread(a));
+	for (i = 0; i < COUNT(texts); i++) {
+		replace_file(texts[i]);
+		ck_assert_msg(static_reread(a), "%s", texts[i]);
+		ck_assert(!static_reread(a));
+	}
+	expect(a, 0, "X: CANARY;");
+	/* it would be a second one: refused as a whole */
+	replace_file("Authorization: a\nAuthorization: b\n");
+	ck_assert(!static_reread(a));
+	expect(a, 0, "X: CANARY;");
+	static_free(a);
+}
+END_TEST
+
 /* A configuration without a list of headers, and freeing nothing. */
 START_TEST(nothing_at_all)
 {
@@ -604,6 +687,7 @@ START_TEST(nothing_at_all)
 	ck_assert_ptr_nonnull(a);
 	expect(a, INT64_MAX, "");
 	ck_assert(!static_has_authorization(a));
+	ck_assert(!static_reread(a));
 	static_free(a);
 	static_free(NULL);
 }
@@ -630,6 +714,9 @@ main(void)
 	tcase_add_test(t, a_symbolic_link_is_swapped);
 	tcase_add_loop_test(t, open_files_are_warned_about, 0, COUNT(modes));
 	tcase_add_test(t, another_users_file);
+	tcase_add_test(t, a_refusal_reads_again);
+	tcase_add_test(t, a_refusal_reads_a_bad_file);
+	tcase_add_test(t, a_refusal_reads_headers);
 	tcase_add_test(t, nothing_at_all);
 	suite_add_tcase(s, t);
 	return unit_run(s);

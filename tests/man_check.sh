@@ -1,6 +1,7 @@
 #!/bin/sh
-# The manual, --help and the table of options name the same options, each
-# option that the manual names is understood, and mandoc finds no fault.
+# The manual and the table of options name the same options, --help names
+# those of them that the table does not leave to the manual, each option that
+# the manual names is understood, and mandoc finds no fault.
 set -eu
 
 here=$(dirname "$0")
@@ -55,13 +56,21 @@ grep -o -e '--[A-Za-z0-9][A-Za-z0-9-]*' "$dir/help.txt" | sed 's/^--//' |
     grep -v '^no-NAME$' >"$dir/help" || true
 names_of_man '' >"$dir/man"
 names_of_man other >"$dir/other"
-same man help 'the manual' '--help'
 
 # All rows but the URL, and what a variable alone can set.
 sed -n 's/^	[A-Z_]*("\([^"]*\)".*/\1/p; s/^	{ "\([^"]*\)".*/\1/p' \
     "$table" | grep -v -e '^url$' -e '^NODE_EXTRA_CA_CERTS$' >"$dir/table"
 cat "$dir/man" "$dir/other" >"$dir/both"
 same both table 'the manual' 'the table'
+
+# Rows begin with a tab and a name; what follows is indented further.
+awk '/^	[A-Z_]*\("|^	\{ "/ { split($0, part, "\""); name = part[2] }
+    /^};/ { exit }
+    /OPTION_UNLISTED|MANUAL\("/ && name != "" { print name }' "$table" |
+    LC_ALL=C sort -u >"$dir/unlisted"
+[ -s "$dir/unlisted" ] || fail 'the table leaves nothing to the manual'
+grep -v -x -F -f "$dir/unlisted" "$dir/man" >"$dir/listed"
+same listed help 'the manual' '--help'
 
 # With --help behind it, an option is only looked up.
 for name in $(cat "$dir/both"); do

@@ -1,12 +1,13 @@
 #!/bin/sh
-# README: at most 79 columns and no tab, the options are those of --help, and
-# the configuration block is JSON that mcpsplice takes.
+# README: at most 79 columns and no tab, the options are those of --help and
+# the manual, and the configuration block is JSON that mcpsplice takes.
 set -eu
 
 here=$(dirname "$0")
 top=${abs_top_srcdir:-${srcdir:-$here}/..}
 program=${MCPSPLICE:-${abs_top_builddir:-${builddir:-.}}/src/mcpsplice}
 readme=${1:-$top/README}
+man=$top/doc/mcpsplice.1
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 failed=0
@@ -34,10 +35,13 @@ names()
 	    grep -o -e '--[A-Za-z0-9][A-Za-z0-9-]*' | LC_ALL=C sort -u
 }
 names "$dir/help" >"$dir/known"
+sed -n 's/^\.It Fl .*Fl Fl \([A-Za-z0-9-]*\).*/--\1/p
+    s/^\.It Fl Fl \([A-Za-z0-9-]*\).*/--\1/p' "$man" >>"$dir/known"
+LC_ALL=C sort -u -o "$dir/known" "$dir/known"
 names "$readme" >"$dir/named"
 [ -s "$dir/known" ] && [ -s "$dir/named" ] || fail 'no options found'
 for name in $(LC_ALL=C comm -13 "$dir/known" "$dir/named"); do
-	fail "names $name, which --help does not know"
+	fail "names $name, which neither --help nor the manual knows"
 done
 
 # "Options" is the text of --help.

@@ -1,7 +1,7 @@
 /*
  * The command line in GNU's habits: --name=value and --name value, bundles of
  * letters, "--" ends the options, operands and options in any order. The
- * first operand is the URL, a second one that is a port is mcp-remote's.
+ * first operand is a command or the URL; a port behind it is mcp-remote's.
  *
  * A literal secret is copied and then overwritten in argv, as curl does, so
  * that other users see it in the list of processes for a moment only.
@@ -12,12 +12,17 @@
 
 #include <stdlib.h>
 
+/* Looked for by many, and not an option on purpose. */
+#define SECRET_NAME "client-secret"
+
 struct argv_state {
 	struct option_argv *out;
 	int argc;
 	char **argv;
-	int at; /* the argument that is read */
+	int at;       /* the argument that is read */
+	bool operand; /* one was read, be it the command */
 	bool url;
+	bool port;
 	char **why;
 };
 
@@ -27,6 +32,12 @@ option_argv_unknown(const char *prefix, const char *dashes, struct span name)
 	const char *near = option_table_nearest(name);
 	int n = name.n > 60 ? 60 : (int)name.n;
 
+	if (span_is(name, SECRET_NAME))
+		return xasprintf("%sthere is no %s" SECRET_NAME
+				 ", a secret does not belong there; use "
+				 "%s" SECRET_NAME "-file FILE or "
+				 "%s" SECRET_NAME "-env VAR",
+		    prefix, dashes, dashes, dashes);
 	if (near == NULL)
 		return xasprintf("%sunknown option \"%s%.*s\"; \"mcpsplice "
 				 "--help\" lists them",
@@ -64,6 +75,16 @@ next_value(struct argv_state *st, const struct option_row *row)
 	return NULL;
 }
 
+/* A secret of an option that does not exist: behind "=", or the next one. */
+static void
+blank_secret(struct argv_state *st, char *value)
+{
+	if (value == NULL && st->at + 1 < st->argc)
+		value = st->argv[st->at + 1];
+	if (value != NULL)
+		memset(value, 'x', strlen(value));
+}
+
 static int
 read_long(struct argv_state *st, char *arg)
 {
@@ -74,6 +95,8 @@ read_long(struct argv_state *st, char *arg)
 
 	row = option_table_find((struct span){ arg, n }, &off);
 	if (row == NULL || (row->flags & OPTION_NO_ARGV) != 0) {
+		if (span_is((struct span){ arg, n }, SECRET_NAME))
+			blank_secret(st, value);
 		*st->why = option_argv_unknown("", "--",
 		    (struct span){ arg, n });
 		return -1;
@@ -126,18 +149,41 @@ is_port(const char *s)
 	return port >= 1 && port <= 65535;
 }
 
+/* The command that an operand is, if it is the first one. */
+static enum command
+command_of(struct argv_state *st, const char *arg)
+{
+	static const char *const words[] = { [COMMAND_LOGIN] = "login",
+		[COMMAND_LOGOUT] = "logout",
+		[COMMAND_STATUS] = "status" };
+	unsigned i;
+
+	for (i = COMMAND_LOGIN; !st->operand && i <= COMMAND_STATUS; i++)
+		if (strcmp(arg, words[i]) == 0)
+			return (enum command)i;
+	return COMMAND_PROXY;
+}
+
 static int
 read_operand(struct argv_state *st, char *arg)
 {
+	enum command command = command_of(st, arg);
 	bool off;
 
+	st->operand = true;
+	if (command != COMMAND_PROXY) {
+		st->out->command = command;
+		return 0;
+	}
 	if (!st->url) {
 		st->url = true;
 		add(st, option_table_find(span_of("url"), &off), arg, false);
 		return 0;
 	}
-	if (!st->out->port && is_port(arg)) {
-		st->out->port = true;
+	if (!st->port && is_port(arg)) {
+		st->port = true;
+		add(st, option_table_find(span_of("callback-port"), &off), arg,
+		    false);
 		return 0;
 	}
 	*st->why = xasprintf("unexpected argument \"%.60s\" after the URL; "

@@ -6,8 +6,8 @@
 
 struct option_argv {
 	struct option_settings settings;
-	bool port;   /* a callback port was given */
-	bool secret; /* a literal secret was, and is blanked in argv now */
+	enum command command;
+	bool secret; /* a literal secret was given, and is blanked now */
 };
 
 /* Reads argv. Returns 0, or -1 with *why. out is to be freed either way. */

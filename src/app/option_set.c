@@ -14,6 +14,7 @@
 #include <strings.h>
 
 #include "app/option_parse.h"
+#include "app/option_value.h"
 
 #define KEEP_ALIVE_MS 30000 /* mcp-remote's */
 
@@ -103,10 +104,11 @@ origin_set(struct option_origin *origin, const struct option_setting *s)
 static int
 out_of_range(const struct option_setting *s, int64_t unit, char **why)
 {
-	bool zero = s->row->kind == OPTION_SECONDS && s->row->min > 0;
+	const struct option_row *row = option_table_main(s->row);
+	bool zero = row->kind == OPTION_SECONDS && row->min > 0;
 
 	*why = xasprintf("%s: %s is out of range, %" PRId64 " to %" PRId64 "%s",
-	    s->label, s->value, s->row->min / unit, s->row->max / unit,
+	    s->label, s->value, row->min / unit, row->max / unit,
 	    zero ? ", or 0 for never" : "");
 	return -1;
 }
@@ -115,7 +117,7 @@ static int
 apply_number(void *field, const struct option_setting *s, const char *value,
     char **why)
 {
-	const struct option_row *row = s->row;
+	const struct option_row *row = option_table_main(s->row);
 	const char *kind;
 	int64_t n;
 
@@ -160,6 +162,8 @@ apply_choice(void *field, const struct option_setting *s, const char *value,
 	}
 	if (s->row->kind == OPTION_REPLAY)
 		*(enum replay *)field = (enum replay)i;
+	else if (s->row->kind == OPTION_AUTH)
+		*(enum auth_mode *)field = (enum auth_mode)i;
 	else
 		*(bool *)field = i != 0;
 	return 0;
@@ -183,12 +187,17 @@ apply_switch(bool *field, const struct option_setting *s, char **why)
 static int
 apply_fixed(void *field, const struct option_setting *s, char **why)
 {
+	const char *words = option_table_main(s->row)->arg;
 	bool on = false;
 
 	if (apply_switch(&on, s, why) < 0)
 		return -1;
 	if (s->row->kind == OPTION_KEEP_ALIVE)
 		*(int64_t *)field = on ? KEEP_ALIVE_MS : 0;
+	else if (s->row->kind == OPTION_AUTH_WORD)
+		*(enum auth_mode *)field = on ?
+		    (enum auth_mode)option_parse_choice(words, s->row->help) :
+		    AUTH_AUTO;
 	else
 		*(int *)field = on ? 2 : 0;
 	return 0;
@@ -220,13 +229,30 @@ apply_count(int *field, const struct option_setting *s,
 	return 0;
 }
 
-static void
-apply_string(char **field, const char *value)
+/* Is there a rule for such values that this one breaks? */
+static int
+check_value(const struct option_setting *s, const char *value, char **why)
 {
+	char *wrong = option_value_wrong(s->row, value);
+
+	if (wrong == NULL)
+		return 0;
+	*why = xasprintf("%s%s", s->label, wrong);
+	free(wrong);
+	return -1;
+}
+
+static int
+apply_string(char **field, const struct option_setting *s, const char *value,
+    char **why)
+{
+	if (value != NULL && check_value(s, value, why) < 0)
+		return -1;
 	if (*field != NULL)
 		option_set_wipe(*field, strlen(*field));
 	free(*field);
 	*field = value == NULL ? NULL : xstrdup(value);
+	return 0;
 }
 
 static void
@@ -261,24 +287,12 @@ drop_lighter(struct strings *list, struct option_origin *origin,
 }
 
 static int
-check_regex(const struct option_setting *s, char **why)
-{
-	char *wrong = option_parse_regex(s->value);
-
-	if (wrong == NULL)
-		return 0;
-	*why = xasprintf("%s: \"%s\" %s", s->label, s->value, wrong);
-	free(wrong);
-	return -1;
-}
-
-static int
 apply_item(struct strings *list, struct option_origin *origin,
     const struct option_setting *s, char **why)
 {
 	char *item;
 
-	if ((s->row->flags & OPTION_REGEX) != 0 && check_regex(s, why) < 0)
+	if (check_value(s, s->value, why) < 0)
 		return -1;
 	if (s->value[0] == '\0') {
 		*why = xasprintf("%s: the value is empty", s->label);
@@ -344,7 +358,7 @@ effective(const struct option_setting *s)
 {
 	if (s->value != NULL && s->value[0] == '\0' &&
 	    (s->row->flags & OPTION_KEEPS_EMPTY) == 0)
-		return s->row->preset;
+		return option_table_main(s->row)->preset;
 	return s->value;
 }
 
@@ -368,7 +382,7 @@ option_set_apply(struct options *o, const struct option_setting *s, char **why)
 	case OPTION_CONFIG:
 		return 0;
 	case OPTION_STRING:
-		apply_string(field, effective(s));
+		rc = apply_string(field, s, effective(s), why);
 		break;
 	case OPTION_SECONDS:
 	case OPTION_SIZE:
@@ -376,6 +390,7 @@ option_set_apply(struct options *o, const struct option_setting *s, char **why)
 		rc = apply_number(field, s, effective(s), why);
 		break;
 	case OPTION_REPLAY:
+	case OPTION_AUTH:
 	case OPTION_LOG_FORMAT:
 		rc = apply_choice(field, s, effective(s), why);
 		break;
@@ -387,6 +402,7 @@ option_set_apply(struct options *o, const struct option_setting *s, char **why)
 		break;
 	case OPTION_DEBUG:
 	case OPTION_KEEP_ALIVE:
+	case OPTION_AUTH_WORD:
 		rc = apply_fixed(field, s, why);
 		break;
 	}
@@ -404,6 +420,7 @@ option_set_defaults(struct options *o)
 
 	o->origins = xcalloc(option_table_rows, sizeof *o->origins);
 	option_set_string(&o->headers, NULL);
+	option_set_string(&o->authorize_params, NULL);
 	option_set_string(&o->resolve, NULL);
 	option_set_string(&o->session_lost_patterns, NULL);
 	option_set_string(&o->notes, NULL);

@@ -71,7 +71,9 @@ help_run(struct buf *out, enum option_group group)
 	for (i = 0; i < option_table_rows; i++) {
 		row = &option_table[i];
 		if (row->group != group || row->help != NULL ||
-		    (row->flags & (OPTION_HIDDEN | OPTION_NO_ARGV)) != 0)
+		    (row->flags &
+			(OPTION_HIDDEN | OPTION_NO_ARGV | OPTION_UNLISTED)) !=
+			0)
 			continue;
 		buf_reset(&item);
 		add_name(&item, row);
@@ -101,6 +103,7 @@ options_help(void)
 	buf_init(&out, 0);
 	buf_adds(&out,
 	    "usage: mcpsplice [options] URL\n"
+	    "       mcpsplice login|logout|status [options] [URL]\n"
 	    "Carries MCP between stdin, stdout and the Streamable HTTP server "
 	    "at URL.\n");
 	for (group = 0; group < OPTION_GROUPS; group++) {
@@ -115,8 +118,8 @@ options_help(void)
 	}
 	buf_adds(&out,
 	    "SEC may have a fraction, SIZE a K, M or G; --no-NAME "
-	    "turns a switch off.\nOptions can also stand in files and in "
-	    "variables; see mcpsplice(1).\n");
+	    "turns a switch off.\nmcpsplice(1) has more options, and the files and "
+	    "variables they can stand in.\n");
 	text = xstrdup(buf_str(&out));
 	buf_free(&out);
 	return text;
@@ -215,6 +218,9 @@ add_value(struct buf *out, const struct option_row *row, const void *field)
 	case OPTION_REPLAY:
 		add_word(out, row->arg, *(const enum replay *)field);
 		break;
+	case OPTION_AUTH:
+		add_word(out, row->arg, *(const enum auth_mode *)field);
+		break;
 	case OPTION_LOG_FORMAT:
 		add_word(out, row->arg, *(const bool *)field);
 		break;
@@ -251,6 +257,18 @@ show_line(struct buf *out, const struct options *o,
 	buf_addc(out, '\n');
 }
 
+/* Rows with a value of their own, also those that a variable alone can set;
+ * of other programs' options those that are done. */
+static bool
+shown(const struct option_row *row)
+{
+	return row->as == NULL && row->kind != OPTION_CONFIG &&
+	    row->kind != OPTION_NOTED && row->kind != OPTION_NOTED_SWITCH &&
+	    row->kind != OPTION_TRANSPORT &&
+	    (row->flags & (OPTION_ARGV_ONLY | OPTION_NO_ARGV)) !=
+	    OPTION_ARGV_ONLY;
+}
+
 char *
 options_show(const struct options *o)
 {
@@ -262,12 +280,7 @@ options_show(const struct options *o)
 	buf_init(&out, 0);
 	for (i = 0; i < option_table_rows; i++) {
 		row = &option_table[i];
-		/* its own rows, and those that a variable alone can set */
-		if (row->as != NULL || row->kind == OPTION_CONFIG ||
-		    (row->flags & (OPTION_HIDDEN | OPTION_NO_ARGV)) ==
-			OPTION_HIDDEN ||
-		    (row->flags & (OPTION_ARGV_ONLY | OPTION_NO_ARGV)) ==
-			OPTION_ARGV_ONLY)
+		if (!shown(row))
 			continue;
 		j = 0;
 		do

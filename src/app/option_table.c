@@ -46,6 +46,12 @@
 		name, 0, OPTION_UINT, OPTION_LIMITS, 0, AT(field), "N",        \
 		    preset, 1, 65535, NULL, help                               \
 	}
+/* A text that is checked or has a default, in the manual only. */
+#define MANUAL(name, field, arg, preset)                                       \
+	{                                                                      \
+		name, 0, OPTION_STRING, OPTION_SIGN_IN, OPTION_UNLISTED,       \
+		    AT(field), arg, preset, 0, 0, NULL, NULL                   \
+	}
 #define CHOICE(name, kind, group, field, arg, preset, help)                    \
 	{                                                                      \
 		name, 0, kind, group, 0, AT(field), arg, preset, 0, 0, NULL,   \
@@ -84,7 +90,7 @@ const struct option_row option_table[] = {
 	TEXT("user-agent", 'A', OPTION_REQUEST, 0, user_agent, "TEXT", NULL),
 	SWITCH("no-cookies", 0, OPTION_REQUEST, 0, no_cookies, NULL),
 	SWITCH("compressed", 0, OPTION_REQUEST, 0, compressed, NULL),
-	SWITCH("http2", 0, OPTION_REQUEST, 0, http2, NULL),
+	SWITCH("http2", 0, OPTION_REQUEST, OPTION_UNLISTED, http2, NULL),
 	SWITCH("allow-http", 0, OPTION_REQUEST, 0, allow_http,
 	    "plain http to other machines, unencrypted"),
 
@@ -92,6 +98,46 @@ const struct option_row option_table[] = {
 	    "send the token in FILE, read again on change"),
 	TEXT("bearer-env", 0, OPTION_SIGN_IN, 0, bearer_env, "VAR",
 	    "send the token in the environment's VAR"),
+	TEXT("auth-command", 0, OPTION_SIGN_IN, 0, auth_command, "CMD",
+	    "send what this program answers, see the manual"),
+	CHOICE("auth", OPTION_AUTH, OPTION_SIGN_IN, auth,
+	    "auto|none|static|oauth|device|client-credentials", "auto", NULL),
+	TEXT("client-id", 0, OPTION_SIGN_IN, 0, client_id, "ID", NULL),
+	TEXT("scope", 0, OPTION_SIGN_IN, 0, scope, "SCOPES", NULL),
+	TEXT("profile", 0, OPTION_SIGN_IN, 0, profile, "NAME", NULL),
+	SWITCH("no-browser", 0, OPTION_SIGN_IN, 0, no_browser, NULL),
+	TEXT("browser", 0, OPTION_SIGN_IN, OPTION_UNLISTED, browser, "CMD",
+	    NULL),
+	MANUAL("netrc-file", netrc_file, "FILE", NULL),
+	MANUAL("client-secret-file", client_secret_file, "FILE", NULL),
+	MANUAL("client-secret-env", client_secret_env, "VAR", NULL),
+	MANUAL("client-key", client_key, "FILE", NULL),
+	MANUAL("client-metadata-url", client_metadata_url, "URL", NULL),
+	MANUAL("issuer", issuer, "URL", NULL),
+	MANUAL("resource", resource, "URI", NULL),
+	SWITCH("no-resource", 0, OPTION_SIGN_IN, OPTION_UNLISTED, no_resource,
+	    NULL),
+	OTHER("authorize-param", 0, OPTION_LIST, OPTION_SIGN_IN,
+	    OPTION_UNLISTED, authorize_params, "NAME=VALUE", NULL),
+	MANUAL("token-endpoint", token_endpoint, "URL", NULL),
+	{ "callback-port", 0, OPTION_UINT, OPTION_SIGN_IN, OPTION_UNLISTED,
+	    AT(callback_port), "N", "0", 0, 65535, NULL, NULL },
+	MANUAL("callback-host", callback_host, "127.0.0.1|localhost",
+	    "127.0.0.1"),
+	MANUAL("callback-path", callback_path, "PATH", "/callback"),
+	{ "login-timeout", 0, OPTION_SECONDS, OPTION_SIGN_IN, OPTION_UNLISTED,
+	    AT(login_timeout_ms), "SEC", "300", 1000, MS_MAX, NULL, NULL },
+	SWITCH("use-id-token", 0, OPTION_SIGN_IN, OPTION_UNLISTED, use_id_token,
+	    NULL),
+	SWITCH("assume-pkce", 0, OPTION_SIGN_IN, OPTION_UNLISTED, assume_pkce,
+	    NULL),
+	SWITCH("allow-private-auth", 0, OPTION_SIGN_IN, OPTION_UNLISTED,
+	    allow_private_auth, NULL),
+	SWITCH("allow-cross-origin-prm", 0, OPTION_SIGN_IN, OPTION_UNLISTED,
+	    allow_cross_origin_prm, NULL),
+	MANUAL("auth-store", auth_store, "file|helper:CMD", "file"),
+	SWITCH("cert-auth", 0, OPTION_SIGN_IN, OPTION_UNLISTED, cert_auth,
+	    NULL),
 
 	TEXT("proxy", 'x', OPTION_NETWORK, OPTION_KEEPS_EMPTY, proxy, "URL",
 	    "use this proxy; \"\" for none"),
@@ -100,8 +146,7 @@ const struct option_row option_table[] = {
 	TEXT("NODE_EXTRA_CA_CERTS", 0, OPTION_NETWORK,
 	    OPTION_HIDDEN | OPTION_ARGV_ONLY | OPTION_NO_ARGV, cacert_extra,
 	    "FILE", NULL),
-	TEXT("unix-socket", 0, OPTION_NETWORK, 0, unix_socket, "PATH",
-	    "connect to this socket"),
+	TEXT("unix-socket", 0, OPTION_NETWORK, 0, unix_socket, "PATH", NULL),
 	TEXT("noproxy", 0, OPTION_NETWORK, OPTION_KEEPS_EMPTY, noproxy, "HOSTS",
 	    NULL),
 	TEXT("proxy-user", 0, OPTION_NETWORK, OPTION_SECRET, proxy_user,
@@ -110,6 +155,8 @@ const struct option_row option_table[] = {
 	TEXT("proxy-cacert", 0, OPTION_NETWORK, 0, proxy_cacert, "FILE", NULL),
 	TEXT("cert", 'E', OPTION_NETWORK, 0, cert, "FILE", NULL),
 	TEXT("key", 0, OPTION_NETWORK, 0, key, "FILE", NULL),
+	TEXT("key-password-file", 0, OPTION_NETWORK, OPTION_UNLISTED,
+	    key_password_file, "FILE", NULL),
 	OTHER("resolve", 0, OPTION_LIST, OPTION_NETWORK, 0, resolve,
 	    "HOST:PORT:ADDRESS", NULL),
 	SWITCH("ipv4", '4', OPTION_NETWORK, 0, ipv4_only, NULL),
@@ -136,8 +183,8 @@ const struct option_row option_table[] = {
 
 	CHOICE("replay", OPTION_REPLAY, OPTION_BEHAVIOUR, replay,
 	    "never|refused|safe", "safe", "what may run again"),
-	OTHER("session-lost-pattern", 0, OPTION_LIST, OPTION_BEHAVIOUR,
-	    OPTION_REGEX, session_lost_patterns, "REGEX", NULL),
+	OTHER("session-lost-pattern", 0, OPTION_LIST, OPTION_BEHAVIOUR, 0,
+	    session_lost_patterns, "REGEX", NULL),
 	SWITCH("session-lost-in-results", 0, OPTION_BEHAVIOUR, 0,
 	    session_lost_in_results, NULL),
 	SWITCH("no-memory", 0, OPTION_BEHAVIOUR, 0, no_memory,
@@ -152,8 +199,7 @@ const struct option_row option_table[] = {
 	OTHER("verbose", 'v', OPTION_COUNT, OPTION_OUTPUT, 0, verbose, NULL,
 	    "say more on stderr; twice for all"),
 	SWITCH("quiet", 'q', OPTION_OUTPUT, 0, quiet, "say only errors"),
-	TEXT("log-file", 0, OPTION_OUTPUT, 0, log_file, "FILE",
-	    "log there, too"),
+	TEXT("log-file", 0, OPTION_OUTPUT, 0, log_file, "FILE", NULL),
 	CHOICE("log-format", OPTION_LOG_FORMAT, OPTION_OUTPUT, log_json,
 	    "text|json", "text", NULL),
 	SWITCH("show-config", 0, OPTION_OUTPUT, OPTION_ARGV_ONLY, show_config,
@@ -171,24 +217,26 @@ const struct option_row option_table[] = {
 	NOTED("protocol", 0, "legacy|auto", NULL),
 	NOTED_SWITCH("enable-proxy",
 	    "has no meaning: the proxy variables are always used"),
-	NOTED("host", 0, "HOST", NULL),
-	NOTED("callback-path", 0, "PATH", NULL),
+	ALIAS("host", OPTION_STRING, 0, callback_host, "127.0.0.1|localhost",
+	    "callback-host"),
 	NOTED("auth-success-url", 0, "URL", NULL),
-	NOTED("auth-timeout", 0, "SEC", NULL),
+	ALIAS("auth-timeout", OPTION_SECONDS, 0, login_timeout_ms, "SEC",
+	    "login-timeout"),
 	NOTED("headers-timeout", 0, "SEC", NULL),
 	NOTED("body-timeout", 0, "SEC", NULL),
 	NOTED("ignore-tool", OPTION_WARNS, "GLOB",
 	    "is not applied yet: the tool stays visible"),
-	NOTED("resource", 0, "URI", NULL),
-	NOTED_SWITCH("disable-resource-parameter", NULL),
-	NOTED("authorize-param", 0, "NAME=VALUE", NULL),
-	NOTED("static-oauth-client-metadata", 0, "JSON|@FILE", NULL),
-	NOTED("static-oauth-client-info", OPTION_SECRET, "JSON|@FILE", NULL),
-	NOTED("client-metadata-url", 0, "URL", NULL),
-	NOTED_SWITCH("use-id-token", NULL),
-	NOTED_SWITCH("device-code", NULL),
-	NOTED_SWITCH("client-credentials", NULL),
-	NOTED("token-endpoint", 0, "URL", NULL),
+	ALIAS("disable-resource-parameter", OPTION_SWITCH, 0, no_resource, NULL,
+	    "no-resource"),
+	TEXT("static-oauth-client-info", 0, OPTION_OUTPUT,
+	    OPTION_HIDDEN | OPTION_SECRET, client_info, "JSON|@FILE", NULL),
+	TEXT("static-oauth-client-metadata", 0, OPTION_OUTPUT, OPTION_HIDDEN,
+	    client_metadata, "JSON|@FILE", NULL),
+	{ "device-code", 0, OPTION_AUTH_WORD, OPTION_OUTPUT, OPTION_HIDDEN,
+	    AT(auth), NULL, NULL, 0, 0, "auth", "device" },
+	{ "client-credentials", 0, OPTION_AUTH_WORD, OPTION_OUTPUT,
+	    OPTION_HIDDEN, AT(auth), NULL, NULL, 0, 0, "auth",
+	    "client-credentials" },
 
 	/* supergateway */
 	ALIAS("streamableHttp", OPTION_STRING, 0, url, "URL", "url"),
@@ -369,6 +417,20 @@ header_secret(const char *value, struct span *secret)
 	return secret->n > 0;
 }
 
+/* Does the client's JSON have a secret, and not only say where it is? */
+static bool
+client_secret(const char *json)
+{
+	static const char name[] = "client_secret\"";
+	const char *at = json[0] == '@' ? NULL : strstr(json, name);
+
+	if (at == NULL)
+		return false;
+	at += strlen(name);
+	at += strspn(at, " \t\r\n:");
+	return strncmp(at, "\"${", 3) != 0;
+}
+
 /* The user and password in a proxy's URL. */
 static bool
 userinfo(const char *url, struct span *secret)
@@ -393,8 +455,9 @@ option_table_secret(const struct option_row *row, const char *value,
 		return userinfo(value, secret);
 	if ((row->flags & OPTION_SECRET) == 0 || value[0] == '\0')
 		return false;
-	if (row->offset != AT(proxy_user) &&
-	    (value[0] == '@' || has_reference(value)))
+	if (row->offset == AT(client_info) && !client_secret(value))
+		return false;
+	if (row->offset == AT(headers) && has_reference(value))
 		return false;
 	*secret = span_of(value);
 	return true;

@@ -17,6 +17,8 @@ enum option_kind {
 	OPTION_SIZE,        /* size_t, in bytes */
 	OPTION_UINT,        /* unsigned */
 	OPTION_REPLAY,      /* enum replay, one of arg's words */
+	OPTION_AUTH,        /* enum auth_mode, one of arg's words */
+	OPTION_AUTH_WORD,   /* the same; help is the word it stands for */
 	OPTION_LOG_FORMAT,  /* bool, one of arg's words */
 	OPTION_SWITCH,      /* bool */
 	OPTION_COUNT,       /* int, one more each time */
@@ -46,7 +48,7 @@ enum {
 				 * ARGV_ONLY: a variable alone sets it */
 	OPTION_WARNS = 16,       /* what it says is a warning, not a note */
 	OPTION_KEEPS_EMPTY = 32, /* "" is a value, not "back to the default" */
-	OPTION_REGEX = 64        /* a list's items are regular expressions */
+	OPTION_UNLISTED = 64     /* in the manual, not in --help */
 };
 
 struct option_row {
@@ -62,7 +64,8 @@ struct option_row {
 			     * may be 0, too */
 	const char *as;     /* the option this is another name for */
 	const char *help;   /* NULL: named in a run of its group's others;
-			      * of a NOTED option: what is said about it */
+			      * of a NOTED option: what is said about it; of
+			      * AUTH_WORD: the word */
 };
 
 extern const struct option_row option_table[];

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "app/option_argv.h"
+#include "app/option_check.h"
 #include "app/option_file.h"
 #include "app/option_set.h"
 #include "app/option_table.h"
@@ -62,6 +63,7 @@ read_ordinary(struct loader *l)
 		{ "SSL_CERT_FILE", "cacert" },
 		{ "CURL_CA_BUNDLE", "cacert" },
 		{ "NODE_EXTRA_CA_CERTS", "NODE_EXTRA_CA_CERTS" },
+		{ "BROWSER", "browser" },
 		{ "NO_PROXY", "noproxy" },
 		{ "no_proxy", "noproxy" },
 	};
@@ -260,6 +262,9 @@ parse_url(struct loader *l, const char *text)
 static int
 find_url(struct loader *l)
 {
+	static const char *const words[] = { [COMMAND_PROXY] = "",
+		[COMMAND_LOGIN] = "login ",
+		[COMMAND_LOGOUT] = "logout " };
 	const char *text = last_url(&l->argv.settings);
 
 	if (text == NULL)
@@ -268,7 +273,10 @@ find_url(struct loader *l)
 		return parse_url(l, text);
 	if (asked_for(l, "show-config"))
 		return 0;
-	*l->why = xstrdup("no URL given; usage: mcpsplice [options] URL");
+	if (l->o->command == COMMAND_STATUS)
+		return 0;
+	*l->why = xasprintf("no URL given; usage: mcpsplice %s[options] URL",
+	    words[l->o->command]);
 	return -1;
 }
 
@@ -289,27 +297,6 @@ apply(struct loader *l, const struct option_settings *all)
 	return 0;
 }
 
-/* What does not go together. */
-static int
-check(struct loader *l)
-{
-	const struct options *o = l->o;
-
-	if (o->ipv4_only && o->ipv6_only)
-		*l->why = xstrdup("--ipv4 and --ipv6 exclude each other; give "
-				  "one of them");
-	else if (o->key != NULL && o->cert == NULL)
-		*l->why = xstrdup("--key needs the certificate it belongs to; "
-				  "add --cert FILE");
-	else if (l->has_url && strcmp(l->url.scheme, "http") == 0 &&
-	    !o->allow_http && o->unix_socket == NULL &&
-	    !url_is_loopback(&l->url))
-		*l->why = xasprintf("%s is not encrypted: use https, or add "
-				    "--allow-http",
-		    l->url.origin);
-	return *l->why == NULL ? 0 : -1;
-}
-
 static void
 say(struct loader *l)
 {
@@ -322,30 +309,54 @@ say(struct loader *l)
 			    "--bearer-env, -H 'Authorization: Bearer ${VAR}' "
 			    "or "
 			    "@FILE"));
-	if (l->argv.port)
-		option_set_string(&o->notes,
-		    xstrdup("the callback port has "
-			    "no meaning yet: ignored"));
 	o->max_result_set = o->origins[row_of("max-result") - option_table]
 				.from[0]
 				.weight > WEIGHT_DEFAULT;
+}
+
+/* How a proxy calls the copy that signs in; the rest comes by a pipe. */
+static bool
+is_agent(const struct option_sources *from)
+{
+	return from->argc == 3 && strcmp(from->argv[1], "login") == 0 &&
+	    strcmp(from->argv[2], "--agent") == 0;
+}
+
+/* Before anything in it is blanked. */
+static void
+copy_argv(struct options *o, const struct option_sources *from)
+{
+	int i;
+
+	o->argv = xcalloc((size_t)from->argc + 1, sizeof *o->argv);
+	for (i = 0; i < from->argc; i++)
+		o->argv[i] = xstrdup(from->argv[i]);
 }
 
 static int
 load(struct loader *l)
 {
 	struct options *o = l->o;
+	int rc;
 
-	if (option_argv_read(&l->argv, l->from->argc, l->from->argv, l->why) <
-	    0)
+	if (is_agent(l->from)) {
+		o->command = COMMAND_LOGIN;
+		o->agent = true;
+		return 0;
+	}
+	rc = option_argv_read(&l->argv, l->from->argc, l->from->argv, l->why);
+	o->command = l->argv.command;
+	if (rc < 0)
 		return -1;
 	o->help = asked_for(l, "help");
 	o->version = asked_for(l, "version");
 	if (o->help || o->version)
 		return 0; /* even where a file is broken */
 	if (read_sources(l) < 0 || find_url(l) < 0 ||
-	    apply(l, &l->settings) < 0 || apply(l, &l->argv.settings) < 0 ||
-	    check(l) < 0)
+	    apply(l, &l->settings) < 0 || apply(l, &l->argv.settings) < 0)
+		return -1;
+	*l->why = option_check(o, l->has_url ? &l->url : NULL);
+	if (*l->why != NULL)
 		return -1;
 	say(l);
 	return 0;
@@ -356,19 +367,35 @@ options_load_from(struct options *o, const struct option_sources *from,
     char **why)
 {
 	struct loader l = { .o = o, .from = from, .why = why };
+	enum command command;
 	int rc;
 
 	*o = (struct options){ 0 };
 	*why = NULL;
+	copy_argv(o, from);
 	option_set_defaults(o);
 	rc = load(&l);
 	option_set_free(&l.settings);
 	option_set_free(&l.argv.settings);
 	if (l.has_url)
 		url_free(&l.url);
-	if (rc < 0)
+	if (rc < 0) {
+		command = o->command;
 		options_free(o);
+		o->command = command;
+	}
 	return rc;
+}
+
+const char *
+options_store_helper(const struct options *o)
+{
+	static const char word[] = "helper:";
+
+	if (o->auth_store == NULL ||
+	    strncmp(o->auth_store, word, strlen(word)) != 0)
+		return NULL;
+	return o->auth_store + strlen(word);
 }
 
 static const char *
@@ -409,6 +436,18 @@ strings_free(struct strings *s)
 	free(s->list);
 }
 
+static void
+argv_free(char **argv)
+{
+	size_t i;
+
+	for (i = 0; argv != NULL && argv[i] != NULL; i++) {
+		option_set_wipe(argv[i], strlen(argv[i]));
+		free(argv[i]);
+	}
+	free(argv);
+}
+
 void
 options_free(struct options *o)
 {
@@ -430,7 +469,9 @@ options_free(struct options *o)
 			free(o->origins[i].from);
 	}
 	free(o->origins);
+	argv_free(o->argv);
 	strings_free(&o->headers);
+	strings_free(&o->authorize_params);
 	strings_free(&o->resolve);
 	strings_free(&o->session_lost_patterns);
 	strings_free(&o->notes);

@@ -7,7 +7,16 @@
 
 #include "base/mem.h"
 
+enum command { COMMAND_PROXY, COMMAND_LOGIN, COMMAND_LOGOUT, COMMAND_STATUS };
 enum replay { REPLAY_NEVER, REPLAY_REFUSED, REPLAY_SAFE };
+enum auth_mode {
+	AUTH_AUTO,
+	AUTH_NONE,
+	AUTH_STATIC,
+	AUTH_OAUTH,
+	AUTH_DEVICE,
+	AUTH_CLIENT_CREDENTIALS
+};
 
 /* A NULL-ended list of strings. */
 struct strings {
@@ -16,16 +25,57 @@ struct strings {
 };
 
 struct options {
-	char *url; /* as given */
+	enum command command;
+	bool agent;  /* "login --agent": nothing else is set but argv */
+	char **argv; /* a copy with its secrets, NULL-ended */
+	char *url;   /* as given; NULL: COMMAND_STATUS for all servers */
 
 	/* request */
 	struct strings headers; /* "Name: value" or "@FILE", not expanded */
-	char *bearer_file;
-	char *bearer_env;
-	char *user_agent; /* NULL: mcpsplice/VERSION */
+	char *user_agent;       /* NULL: mcpsplice/VERSION */
 	bool no_cookies;
 	bool compressed;
 	bool http2;
+
+	/* sign-in: given credentials */
+	enum auth_mode auth; /* auto */
+	char *bearer_file;
+	char *bearer_env;
+	char *auth_command; /* not split */
+	char *netrc_file;
+
+	/* sign-in: the client */
+	char *client_id;
+	char *client_secret_file;
+	char *client_secret_env;
+	char *client_key;          /* file; with AUTH_CLIENT_CREDENTIALS only */
+	char *client_metadata_url; /* https, with a path */
+	char *client_info;         /* JSON with a secret, or "@FILE" */
+	char *client_metadata;     /* JSON, or "@FILE" */
+
+	/* sign-in: what is asked for */
+	char *issuer;
+	char *scope;
+	char *resource;
+	bool no_resource;
+	struct strings authorize_params; /* "name=value", name not empty */
+	char *token_endpoint;
+
+	/* sign-in: the person */
+	unsigned callback_port; /* 0: any */
+	char *callback_host;    /* "127.0.0.1" or "localhost" */
+	char *callback_path;    /* begins with a slash */
+	char *browser;          /* --browser, $BROWSER; not split */
+	bool no_browser;
+	int64_t login_timeout_ms; /* 5 min; 0: no end */
+	bool use_id_token;
+
+	/* sign-in: what is allowed, where it is kept */
+	bool assume_pkce;
+	bool allow_private_auth;
+	bool allow_cross_origin_prm;
+	char *profile;    /* NULL: none */
+	char *auth_store; /* "file" or "helper:CMD", see the function below */
 
 	/* network */
 	char *proxy;
@@ -37,6 +87,8 @@ struct options {
 	char *cacert_extra; /* NODE_EXTRA_CA_CERTS */
 	char *cert;
 	char *key;
+	char *key_password_file;
+	bool cert_auth; /* the token endpoint gets the certificate, too */
 	bool ipv4_only, ipv6_only;
 	struct strings resolve;
 	char *unix_socket;
@@ -87,7 +139,8 @@ struct options {
 /* Reads, in rising order of weight: defaults, /etc/mcpsplice.conf,
  * $HOME/.config/mcpsplice/config, MCPSPLICE_* of the environment, --config
  * files, argv. Secrets in argv are blanked there. Returns 0, or -1 with *why
- * a message for people (owned by the caller) that ends in a hint. */
+ * a message for people (owned by the caller) that ends in a hint; o then has
+ * nothing but the command, as far as it was read. */
 int options_load(struct options *o, int argc, char **argv, char **why);
 
 /* The same with every source given: what options_load does after it has found
@@ -104,6 +157,12 @@ int options_load_from(struct options *o, const struct option_sources *from,
     char **why);
 /* Wipes and frees all; o may be one that options_load refused. */
 void options_free(struct options *o);
+
+/* CMD of --auth-store helper:CMD, or NULL: files. */
+const char *options_store_helper(const struct options *o);
+/* The name of a credential that is given (an option's, or a header's), or
+ * NULL: there is none, a file of headers left aside. */
+const char *options_given_credential(const struct options *o);
 
 /* The text of --help: one screen, grouped. The caller frees it. */
 char *options_help(void);

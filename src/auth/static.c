@@ -48,6 +48,7 @@ struct static_auth {
 	struct source *sources;
 	size_t n;
 	struct headers all;
+	uint64_t version;
 	bool looked;
 	int64_t looked_ms;
 	struct credential_env env;
@@ -172,7 +173,21 @@ sum_up(struct static_auth *a, const struct source *s,
 	return 0;
 }
 
-/* Reads a changed file. What is wrong with it is said once for each change. */
+static bool
+same_headers(const struct headers *a, const struct headers *b)
+{
+	size_t i;
+
+	if (a->n != b->n)
+		return false;
+	for (i = 0; i < a->n; i++)
+		if (strcasecmp(a->list[i].name, b->list[i].name) != 0 ||
+		    strcmp(a->list[i].value, b->list[i].value) != 0)
+			return false;
+	return true;
+}
+
+/* Reads a file again. What is wrong with it is said once for each change. */
 static void
 reread(struct static_auth *a, struct source *s)
 {
@@ -190,14 +205,18 @@ reread(struct static_auth *a, struct source *s)
 		headers_free(&fresh);
 		return;
 	}
-	log_info("%s has changed and was read again", s->path);
+	if (!same_headers(&fresh, &s->headers)) {
+		log_info("%s has changed and was read again", s->path);
+		a->version++;
+	}
 	s->complained = false;
 	headers_free(&s->headers);
 	s->headers = fresh;
 }
 
+/* force: a time stamp is too coarse to be believed. */
 static void
-look(struct static_auth *a, struct source *s)
+look(struct static_auth *a, struct source *s, bool force)
 {
 	struct identity now;
 	struct stat st;
@@ -213,7 +232,7 @@ look(struct static_auth *a, struct source *s)
 		return;
 	}
 	now = identity_of(&st);
-	if (!S_ISREG(st.st_mode) || same(&now, &s->seen))
+	if (!S_ISREG(st.st_mode) || (!force && same(&now, &s->seen)))
 		return;
 	if (!same(&now, &s->tried))
 		s->complained = false;
@@ -307,6 +326,7 @@ static_new(const struct static_config *config, char **why)
 
 	a->env = (struct credential_env){ config->env, config->env_arg };
 	headers_init(&a->all);
+	a->version = 1;
 	if (configure(a, config, why) == 0)
 		return a;
 	static_free(a);
@@ -322,9 +342,31 @@ static_headers(struct static_auth *a, int64_t now_ms)
 		a->looked = true;
 		a->looked_ms = now_ms;
 		for (i = 0; i < a->n; i++)
-			look(a, &a->sources[i]);
+			look(a, &a->sources[i], false);
 	}
 	return &a->all;
+}
+
+bool
+static_reread(struct static_auth *a)
+{
+	struct headers before;
+	bool changed;
+	size_t i;
+
+	headers_init(&before);
+	headers_append(&before, &a->all);
+	for (i = 0; i < a->n; i++)
+		look(a, &a->sources[i], true);
+	changed = !same_headers(&before, &a->all);
+	headers_free(&before);
+	return changed;
+}
+
+uint64_t
+static_version(const struct static_auth *a)
+{
+	return a->version;
 }
 
 bool

@@ -32,6 +32,11 @@ struct static_auth *static_new(const struct static_config *config, char **why);
  * second (now_ms). A file that cannot be read any more keeps its last
  * content. Valid until the next call. */
 const struct headers *static_headers(struct static_auth *a, int64_t now_ms);
+/* A request was refused with 401: looks at the files at once, whatever their
+ * time says. Returns true when the headers are other ones now. */
+bool static_reread(struct static_auth *a);
+/* Tells one content of the files from the next. */
+uint64_t static_version(const struct static_auth *a);
 /* Is any Authorization configured? */
 bool static_has_authorization(const struct static_auth *a);
 void static_free(struct static_auth *a);

@@ -297,6 +297,31 @@ class Usage(support.Case):
                     self.assertIn("--session-lost-pattern: \"(\" is not a "
                                   "regular expression: ", words)
 
+    def test_commands_want_a_url(self):
+        for command in ("login", "logout"):
+            status, out, err = self.once([command])
+            self.assertEqual((status, out), (2, b""))
+            self.assertIn("mcpsplice %s [options] URL" % command, err)
+
+    def test_sign_in_contradictions(self):
+        """Both sides are named, so that one can be dropped."""
+        for args, words in (
+                (["--auth", "oauth", "-H", "Authorization: Basic x"],
+                 ["--auth oauth", "Authorization header"]),
+                (["--bearer-env", "T", "--auth-command", "x"],
+                 ["--bearer-env", "--auth-command"]),
+                (["--auth", "client-credentials"], ["--client-id"]),
+                (["--client-credentials", "--client-id", "x"],
+                 ["--client-secret-file", "--client-key"]),
+                (["--no-browser", "--browser", "x"],
+                 ["--no-browser", "--browser"]),
+                (["--host", "0.0.0.0"], ["--host", "127.0.0.1"])):
+            with self.subTest(args):
+                status, out, err = self.once(["http://127.0.0.1:9/"] + args)
+                self.assertEqual((status, out), (2, b""))
+                for word in words:
+                    self.assertIn(word, err)
+
     def test_two_waiting_requests(self):
         """One is answered, for the one that a host sends first."""
         status, out, err = self.once(["--nonsense"], lines(
@@ -375,19 +400,19 @@ class Usage(support.Case):
 
     def test_no_meaning_yet_is_said(self):
         s = self.mcp()
-        p = self.splice(s, "-v", "3334", "--host", "127.0.0.1",
-                        "--auth-timeout", "60", "--keep-alive",
-                        "--ping-interval", "60")
+        p = self.splice(s, "-v", "3334", "--auth-success-url", "x:",
+                        "--host", "127.0.0.1", "--headers-timeout", "60",
+                        "--keep-alive", "--ping-interval", "60")
         p.hello()
         p.finish()
-        for word in ("--host", "--auth-timeout"):
+        for word in ("--auth-success-url", "--headers-timeout"):
             self.assertIn(word, p.err())
-        for word in ("--keep-alive", "--ping-interval"):
+        for word in ("--host", "--keep-alive", "--ping-interval", "port"):
             self.assertNotIn(word, p.err())
-        p = self.splice(s, "3334", "--host", "127.0.0.1")
+        p = self.splice(s, "3334", "--auth-success-url", "x:")
         p.hello()
         p.finish()
-        self.assertNotIn("--host", p.err())
+        self.assertNotIn("--auth-success-url", p.err())
 
 
 class Config(support.Case):
@@ -553,6 +578,32 @@ class Config(support.Case):
                             ("ping-interval", "0")):
             self.assertEqual(rows[name], [(value, "default")])
 
+    def test_sign_in_by_server(self):
+        """Two accounts, chosen by section; mcp-remote's names on top."""
+        f = self.config('[https://in.house/*]\nprofile = work\n'
+                        'client-id = cid\nclient-secret-env = S\n'
+                        'auth-store = "helper:keys -x"\n'
+                        '[https://out.house/*]\nprofile = home\n')
+        rows = self.shown("https://in.house/mcp", "3334", "--host",
+                          "localhost", "--auth-timeout", "60",
+                          env={"S": CANARY % 1, "BROWSER": "lynx"})
+        for name, value, origin in (
+                ("profile", "work", f + ":2"), ("client-id", "cid", f + ":3"),
+                ("client-secret-env", "S", f + ":4"),
+                ("auth-store", "helper:keys -x", f + ":5"),
+                ("callback-port", "3334", "command line"),
+                ("callback-host", "localhost", "command line"),
+                ("login-timeout", "60", "command line"),
+                ("browser", "lynx", "environment BROWSER"),
+                ("auth", "auto", "default")):
+            self.assertEqual(rows[name], [(value, origin)])
+        for name in ("host", "auth-timeout", "device-code"):
+            self.assertNotIn(name, rows)
+        rows = self.shown("login", "https://out.house/mcp")
+        self.assertEqual(rows["profile"], [("home", f + ":7")])
+        rows = self.shown("status")
+        self.assertEqual(rows["profile"], [("(none)", "default")])
+
     def test_keep_alive(self):
         """The later one wins, and only the number is shown."""
         for args, value in ((["--keep-alive"], "30"),
@@ -624,7 +675,14 @@ class Secrets(support.Case):
         for args in (["-H", "Authorization " + CANARY % 1],
                      ["-H", "Accept: " + CANARY % 1],
                      ["-H", "Authorization: " + CANARY % 1, "--nonsense"],
-                     ["--proxy-user", CANARY % 1, "--nonsense"]):
+                     ["--proxy-user", CANARY % 1, "--nonsense"],
+                     ["--client-secret", CANARY % 1],
+                     ["--client-secret=" + CANARY % 1],
+                     ["--issuer", "https://me:%s@h/" % (CANARY % 1)],
+                     ["--token-endpoint", "x:" + CANARY % 1],
+                     ["--static-oauth-client-info",
+                      '{"client_secret":"%s"}' % (CANARY % 1),
+                      "--client-id", "x"]):
             with self.subTest(args[0]):
                 status, out, err = self.once(["http://127.0.0.1:9/"] + args)
                 self.assertEqual((status, out), (2, b""))
