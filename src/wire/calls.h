@@ -57,8 +57,9 @@ struct call {
 			    * refused by one before; 0: none */
 	unsigned flaps;      /* sent again to the same generation, as refused */
 	int64_t flaps_end;
-	int64_t lost_at;  /* refused as lost for the first time; 0: not */
-	int64_t again_at; /* CALL_ACCEPTED: given up then */
+	int64_t lost_at;   /* refused as lost for the first time; 0: not */
+	int64_t again_at;  /* CALL_ACCEPTED: given up then */
+	int64_t person_at; /* it waits for a person, until then; 0: no */
 	struct leg *leg;
 	struct frame *refusal; /* the server's own words, NULL if none */
 	struct frame *verdict; /* CALL_SUSPECT without a refusal: our error */
@@ -90,6 +91,7 @@ struct leg {
 	struct buf last_event_id; /* where a GET goes on */
 	unsigned tries;
 	bool live;          /* an exchange is under way */
+	bool person;        /* it waits for one to sign in */
 	int64_t retry_ms;   /* the stream's own, -1: none */
 	bool spoke;         /* something but the answer came on it */
 	bool answered;      /* LEG_PING, LEG_RESTORE: its answer came */

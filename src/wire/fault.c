@@ -130,6 +130,13 @@ broken(const struct frame *request, const struct facts *facts, const char *host,
 		    "No credentials for %s: %s. Nothing was sent.", host,
 		    owned);
 		break;
+	case ENDING_SIGN_IN:
+		fault->reason = "auth_required";
+		f = fault_frame(request->id, fault,
+		    "%s wants a sign-in first: %s. This was not sent: try "
+		    "again when you have signed in.",
+		    host, owned);
+		break;
 	case ENDING_IDLE:
 		fault->reason = "upstream_timeout";
 		fault->maybe = facts->sent;
@@ -163,7 +170,13 @@ wrong_status(const struct frame *request, const struct facts *facts,
 	buf_init(&words, 0);
 	codec_visible(&words,
 	    facts->location.n > 0 ? facts->location : facts->body, WORDS_MAX);
-	if (facts->status == 401) {
+	if ((facts->status == 401 || facts->status == 403) &&
+	    facts->why.n > 0) {
+		fault->reason = facts->status == 401 ? "auth_required" :
+						       "auth_failed";
+		f = fault_frame(request->id, fault, "%s refused it (%d): %.*s",
+		    host, facts->status, (int)facts->why.n, facts->why.p);
+	} else if (facts->status == 401) {
 		fault->reason = "auth_required";
 		f = fault_frame(request->id, fault,
 		    "%s wants credentials (401). Pass a token with "

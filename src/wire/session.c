@@ -66,6 +66,7 @@ session_free(struct session *s)
 	calls_free(&s->calls);
 	questions_free(&s->questions);
 	buf_free(&s->listen.last_event_id);
+	free(s->sign_in);
 	frame_unref(s->opening);
 	frame_unref(s->ready);
 	frame_unref(s->last_refusal);
@@ -210,10 +211,27 @@ session_want_read(struct session *s)
 	action_add(s, ACTION_READ)->on = want;
 }
 
+/* Only what a request of the client waits for may open a browser: nobody
+ * wants one at night. */
+static bool
+is_for_client(const struct session *s, const struct leg *l)
+{
+	const struct call *c;
+
+	if (l->kind != LEG_OPEN || l->call != NULL || s->own_handshake)
+		return l->call != NULL || l->kind == LEG_OPEN;
+	for (c = s->calls.first; c != NULL; c = c->next)
+		if (c->state == CALL_HELD || c->state == CALL_REFUSED)
+			return true;
+	return false;
+}
+
 static void
-fill_send(struct session_action *out, const struct leg *l)
+fill_send(const struct session *s, struct session_action *out,
+    const struct leg *l)
 {
 	out->frame = l->body;
+	out->person = is_for_client(s, l);
 	if (l->kind == LEG_DELETE)
 		out->verb = VERB_DELETE;
 	else if (l->kind == LEG_LISTEN || l->last_event_id.n > 0)
@@ -281,7 +299,7 @@ session_next(struct session *s, struct session_action *out)
 		l = calls_leg_find(&s->calls, out->ticket);
 		if (l == NULL)
 			continue;
-		fill_send(out, l);
+		fill_send(s, out, l);
 		return true;
 	}
 }
@@ -340,13 +358,17 @@ phase_timeout(struct session *s)
 		.retry_after_ms = -1,
 	};
 
+	struct facts f = silent;
+
 	switch (s->phase) {
 	case PHASE_OPENING:
 		if (session_from_memory(s, &silent))
 			break;
 		/* FALLTHROUGH */
 	case PHASE_RENEWING:
-		session_open_failed(s, &silent, NULL);
+		if (session_opening_waits(s))
+			f = session_sign_in_facts(s);
+		session_open_failed(s, &f, NULL);
 		break;
 	case PHASE_READYING:
 		session_note(s, LEVEL_WARN,
@@ -440,9 +462,17 @@ call_tick(struct session *s, struct call *c)
 		.retry_after_ms = -1,
 	};
 
-	if (c->state == CALL_ACCEPTED && c->again_at <= s->now)
+	struct facts unsent;
+	int64_t due = session_sign_in_due(s, c);
+
+	if (c->state == CALL_ACCEPTED && c->again_at <= s->now) {
 		session_fail(s, c,
 		    fault_from_facts(c->frame, &silent, s->config.host, NULL));
+	} else if (due >= 0 && due <= s->now) {
+		unsent = session_sign_in_facts(s);
+		session_fail(s, c,
+		    fault_from_facts(c->frame, &unsent, s->config.host, NULL));
+	}
 }
 
 /* What remains due, from scratch. */
@@ -463,9 +493,11 @@ session_due_all(struct session *s)
 	session_due(s, session_scout_due(s));
 	if (s->listen.state == LISTEN_WAITING)
 		session_due(s, s->listen.at);
-	for (c = s->calls.first; c != NULL; c = c->next)
+	for (c = s->calls.first; c != NULL; c = c->next) {
 		if (c->state == CALL_ACCEPTED)
 			session_due(s, c->again_at);
+		session_due(s, session_sign_in_due(s, c));
+	}
 	for (l = s->calls.legs; l != NULL; l = l->next) {
 		if (!l->live) {
 			if (!l->suspect)
@@ -476,7 +508,8 @@ session_due_all(struct session *s)
 			session_due(s, l->abort_at);
 		if (l->kind != LEG_CALL || l->call == NULL)
 			continue;
-		session_due(s, l->silent_at);
+		if (!l->person)
+			session_due(s, l->silent_at);
 		if (l->dead_at != 0)
 			session_due(s, l->dead_at);
 	}
@@ -708,12 +741,17 @@ session_step(struct session *s, const struct session_input *in)
 	case INPUT_WAKE:
 		session_wake(s);
 		break;
+	case INPUT_SIGNED_IN:
+		session_signed_in(s);
+		break;
 	default:
 		l = calls_leg_find(&s->calls, in->ticket);
 		if (l == NULL || !l->live)
 			break; /* stale: its leg was given up */
 		s->active_at = s->now;
-		if (in->kind == INPUT_HEAD)
+		if (in->kind == INPUT_SIGN_IN)
+			session_sign_in(s, l, in->text);
+		else if (in->kind == INPUT_HEAD)
 			session_head(s, l, in->facts);
 		else if (in->kind == INPUT_MESSAGE)
 			session_message(s, l, in->facts, in->frame);
@@ -722,6 +760,8 @@ session_step(struct session *s, const struct session_input *in)
 		break;
 	}
 	session_pump(s);
+	if (in->kind == INPUT_CLIENT && session_opening_waits(s))
+		session_due(s, s->now); /* its call waits for a person, too */
 	calls_bury(&s->calls);
 	if (s->eof && s->phase < PHASE_CLOSING && is_drained(s))
 		session_close(s);

@@ -38,24 +38,27 @@ struct session_config {
 };
 
 enum session_input_kind {
-	INPUT_CLIENT,   /* a frame of the client, located (a reference is
+	INPUT_CLIENT,    /* a frame of the client, located (a reference is
 	                 * taken) */
-	INPUT_BAD,      /* a frame of the client that is none: status, and
+	INPUT_BAD,       /* a frame of the client that is none: status, and
 	                 * frame with its id where it had one, or NULL */
-	INPUT_TOO_LONG, /* a line over the cap: size, id, request */
-	INPUT_EOF,      /* of stdin */
-	INPUT_STOP,     /* a signal, or the parent is gone */
-	INPUT_BROKEN,   /* nobody reads stdout */
-	INPUT_HEAD,     /* of ticket: status and headers are here */
-	INPUT_MESSAGE,  /* of ticket: a message of the server (a reference is
+	INPUT_TOO_LONG,  /* a line over the cap: size, id, request */
+	INPUT_EOF,       /* of stdin */
+	INPUT_STOP,      /* a signal, or the parent is gone */
+	INPUT_BROKEN,    /* nobody reads stdout */
+	INPUT_HEAD,      /* of ticket: status and headers are here */
+	INPUT_MESSAGE,   /* of ticket: a message of the server (a reference is
 	                 * taken) */
-	INPUT_DONE,     /* of ticket: the exchange is over */
-	INPUT_MEMORY,   /* the answer to ACTION_RECALL: result and tools of a
+	INPUT_DONE,      /* of ticket: the exchange is over */
+	INPUT_MEMORY,    /* the answer to ACTION_RECALL: result and tools of a
 			 * former start */
-	INPUT_LOOKED,   /* the answer to ACTION_LOOK: rival */
-	INPUT_ORPHAN,   /* session and version: one that is left behind */
-	INPUT_WAKE,     /* the machine slept, or its network changed */
-	INPUT_TICK      /* the deadline passed */
+	INPUT_LOOKED,    /* the answer to ACTION_LOOK: rival */
+	INPUT_ORPHAN,    /* session and version: one that is left behind */
+	INPUT_WAKE,      /* the machine slept, or its network changed */
+	INPUT_SIGN_IN,   /* of ticket: a person is asked to sign in first, text
+	                 * tells how; n 0: no more */
+	INPUT_SIGNED_IN, /* there are new credentials */
+	INPUT_TICK       /* the deadline passed */
 };
 
 enum bad_frame { BAD_SYNTAX, BAD_BATCH, BAD_MESSAGE };
@@ -73,6 +76,7 @@ struct session_input {
 	bool request;
 	struct span result, tools; /* MEMORY: raw JSON */
 	struct span session, version;
+	struct span text; /* SIGN_IN */
 	bool rival;
 };
 
@@ -101,6 +105,7 @@ struct session_action {
 	struct span result, tools;                   /* borrowed */
 	bool listen;
 	bool control; /* small, and the way on: never paused */
+	bool person;  /* a request of the client waits for it */
 	bool on;
 	enum log_level level;
 	const char *text; /* borrowed */

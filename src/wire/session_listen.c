@@ -21,7 +21,7 @@ listen_start(struct session *s)
 	buf_addspan(&l->last_event_id, buf_span(&n->last_event_id));
 	n->state = LISTEN_OPEN;
 	n->ticket = l->ticket;
-	n->event = false;
+	n->event = n->denied = false;
 	n->since = s->now;
 	session_start(s, l);
 }
@@ -153,6 +153,7 @@ session_listen_done(struct session *s, const struct leg *l,
 		session_note(s, LEVEL_WARN, "%s refuses the listen stream (%d)",
 		    s->config.host, f->status);
 		n->state = LISTEN_OFF;
+		n->denied = true;
 		session_fail_accepted(s, false);
 		return;
 	}
@@ -195,6 +196,16 @@ session_listen_wake(struct session *s)
 		/* Its end tells the last event id, and opens the next. */
 		session_abort(s, l);
 	}
+}
+
+void
+session_listen_signed_in(struct session *s)
+{
+	struct listen *n = &s->listen;
+
+	if (n->state == LISTEN_OFF && n->denied &&
+	    (s->phase == PHASE_LIVE || s->phase == PHASE_RESTORING))
+		listen_start(s);
 }
 
 void

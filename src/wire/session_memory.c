@@ -84,7 +84,8 @@ session_from_memory(struct session *s, const struct facts *f)
 	session_learn_families(s, answer);
 	s->from_memory = true;
 	s->why = "the start was from memory";
-	session_phase(s, PHASE_RENEWING, s->now + session_renew_window(s));
+	session_phase(s, PHASE_RENEWING,
+	    session_opening_waits(s) ? -1 : s->now + session_renew_window(s));
 	session_answer(s, c, answer);
 	frame_unref(answer);
 	for (c = s->calls.first; c != NULL; c = next) {

@@ -128,9 +128,8 @@ session_open_own(struct session *s)
 	    s->config.init_timeout_ms);
 }
 
-/* The version goes into a header: a plain token, or none. */
-static char *
-negotiated(const struct frame *m)
+char *
+session_version(struct span text)
 {
 	static const char plain[] =
 	    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-_";
@@ -138,11 +137,17 @@ negotiated(const struct frame *m)
 	char *version = NULL;
 
 	buf_init(&v, 0);
-	if (json_string(json_get(m->result, "protocolVersion"), &v) == 0 &&
-	    v.n > 0 && v.n <= 32 && strspn(buf_str(&v), plain) == v.n)
+	if (json_string(text, &v) == 0 && v.n > 0 && v.n <= 32 &&
+	    strspn(buf_str(&v), plain) == v.n)
 		version = xstrdup(buf_str(&v));
 	buf_free(&v);
 	return version;
+}
+
+static char *
+negotiated(const struct frame *m)
+{
+	return session_version(json_get(m->result, "protocolVersion"));
 }
 
 static void

@@ -248,7 +248,7 @@ silence(struct session *s, struct leg *l)
 		    "silent, and its session is gone");
 		return;
 	}
-	if (l->silent_at > s->now)
+	if (l->silent_at > s->now || l->person)
 		return;
 	/* Less and less often: one ping tells of all calls. */
 	if (l->silences < 6)

@@ -10,6 +10,7 @@
  *   session_restore.c what a new session and the client are told
  *   session_ping.c    is it gone? asked by a ping
  *   session_memory.c  a start without the server
+ *   session_sign_in.c a person is asked to sign in first
  *   session_listen.c  the GET stream
  * Nobody else includes this.
  */
@@ -49,6 +50,7 @@ enum {
 	SUM_UP_MS = 10 * 60 * 1000, /* between two lines about renewals */
 	JITTER_MS = 5 * 1000,       /* of what no client waits for */
 	LINGER_MS = 5 * 1000,       /* a stream may stay after its answer */
+	PERSON_MS = 45 * 1000,      /* of a call, for a person who signs in */
 	DELETE_MS = 1000,
 	RETRY_AFTER_MAX_MS = 20 * 1000
 };
@@ -89,6 +91,7 @@ struct listen {
 	int64_t since;
 	bool worked; /* a 2xx came in this generation */
 	bool event;  /* this stream delivered something */
+	bool denied; /* off, as its credentials were refused */
 	unsigned tries;
 	struct buf last_event_id;
 	int64_t retry_ms;
@@ -125,6 +128,7 @@ struct session {
 	struct held *early, *early_last;
 	size_t early_bytes;
 	struct listen listen;
+	char *sign_in; /* where a person has to sign in; NULL: never asked */
 	struct backoff_budget budget;
 	bool counted; /* the current generation was counted as no help */
 	struct frame *last_refusal;
@@ -276,6 +280,9 @@ void session_undelivered(struct session *s, uint64_t asker);
 
 /* session_open.c */
 void session_next_generation(struct session *s);
+/* A version as raw JSON: it goes into a header, so it is a plain token (owned
+ * by the caller), or NULL. */
+char *session_version(struct span text);
 /* Sends an initialize of the new generation; c is the client's, or NULL. */
 void session_open_begin(struct session *s, struct frame *body, struct call *c,
     enum phase phase, int64_t timeout);
@@ -398,6 +405,18 @@ bool session_from_memory(struct session *s, const struct facts *f);
 /* The answer to this request from memory; NULL: none. Owned by the caller. */
 struct frame *session_memory_answer(struct session *s, struct frame *request);
 
+/* session_sign_in.c */
+/* This leg waits for a person (text) or does no more (n 0). */
+void session_sign_in(struct session *s, struct leg *l, struct span text);
+/* Does an initialize wait for a person? */
+bool session_opening_waits(const struct session *s);
+/* When this call is told that a person has to sign in; -1: never. Begins the
+ * wait, or forgets it. */
+int64_t session_sign_in_due(struct session *s, struct call *c);
+/* The facts of an exchange that a person did not make possible. */
+struct facts session_sign_in_facts(const struct session *s);
+void session_signed_in(struct session *s);
+
 /* session_listen.c */
 void session_listen_open(struct session *s);
 void session_listen_close(struct session *s);
@@ -410,5 +429,7 @@ void session_listen_tick(struct session *s);
 void session_listen_pinged(struct session *s, bool lost);
 /* The connection may be dead without knowing it: opened again. */
 void session_listen_wake(struct session *s);
+/* There are new credentials. */
+void session_listen_signed_in(struct session *s);
 
 #endif

@@ -30,6 +30,7 @@
 #define MARK_PARAMS (1u << 20)   /* "Invalid request parameters", no more */
 #define MARK_PAGE (1u << 21)     /* a web page */
 #define MARK_ANY (1u << 22)      /* every answer has it */
+#define MARK_TRUSTED (1u << 23)  /* it is not the credentials */
 
 #define LOST_WORDS (PHRASE_LOST | PHRASE_UNREADY | PHRASE_EARLY)
 
@@ -90,6 +91,10 @@ static const struct rule rules[] = {
 	    "403, the session is another user's" },
 	{ 401, 401, PHRASE_MISSING, 0, VERDICT_SUSPECT,
 	    "401, it misses the session id" },
+	{ 401, 401, MARK_TRUSTED, 0, VERDICT_LOST,
+	    "401 to credentials that it took before" },
+	{ 403, 403, MARK_TRUSTED, 0, VERDICT_LOST,
+	    "403 to new credentials in an old session" },
 	{ 401, 401, MARK_ANY, 0, VERDICT_ANSWER, "401" },
 	{ 403, 403, MARK_ANY, 0, VERDICT_ANSWER, "403" },
 	{ 405, 405, MARK_ANY, 0, VERDICT_ANSWER, "405, it is not offered" },
@@ -181,6 +186,8 @@ marks_of(const struct facts *facts, const struct said *said,
 		marks |= MARK_PARAMS;
 	if (said->page)
 		marks |= MARK_PAGE;
+	if (facts->trusted)
+		marks |= MARK_TRUSTED;
 	return marks;
 }
 

@@ -25,7 +25,8 @@ enum ending {
 	ENDING_TLS,
 	ENDING_PROXY,
 	ENDING_CONFIG,
-	ENDING_DENIED /* no credentials */
+	ENDING_DENIED, /* no credentials */
+	ENDING_SIGN_IN /* a person has to sign in first */
 };
 
 /* The facts of one answer, as far as it came. */
@@ -46,6 +47,9 @@ struct facts {
 	int64_t retry_ms;          /* of this stream; -1: none */
 	struct span location;      /* of a redirect that was not followed */
 	struct span why;           /* transport's words for people */
+	struct span challenge;     /* WWW-Authenticate of a 401 or 403 */
+	bool trusted; /* 401 or 403, but its credentials are good as far as is
+		       * known: perhaps it is the session */
 };
 
 enum verdict {

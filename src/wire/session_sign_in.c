@@ -1,0 +1,90 @@
+/*
+ * A person is asked to sign in, and what needs it waits: an initialize within
+ * its time, a call for a while, both with an error at the end that says where
+ * to sign in. The sign-in itself goes on; what comes later works.
+ */
+#include "config.h"
+
+#include "wire/session_state.h"
+
+#include <stdlib.h>
+
+void
+session_sign_in(struct session *s, struct leg *l, struct span text)
+{
+	l->person = text.n > 0;
+	if (l->person) {
+		free(s->sign_in);
+		s->sign_in = xstrndup(text.p, text.n);
+	} else {
+		l->silent_at = s->now + SILENT_MS;
+	}
+	/* A renewal, or a handshake of our own, has nobody who gives up. */
+	if (l->kind == LEG_OPEN && l->generation == s->generation) {
+		if (s->phase == PHASE_RENEWING)
+			session_phase(s, PHASE_RENEWING,
+			    l->person ? -1 : s->now + session_renew_window(s));
+		else if (s->phase == PHASE_OPENING && l->call == NULL)
+			session_phase(s, PHASE_OPENING,
+			    l->person || s->config.init_timeout_ms == 0 ?
+				-1 :
+				s->now + s->config.init_timeout_ms);
+	}
+	session_due(s, s->now); /* the calls that wait for it are counted */
+}
+
+bool
+session_opening_waits(const struct session *s)
+{
+	const struct leg *l;
+
+	if (s->phase != PHASE_OPENING && s->phase != PHASE_RENEWING)
+		return false;
+	for (l = s->calls.legs; l != NULL; l = l->next)
+		if (l->kind == LEG_OPEN && l->person &&
+		    l->generation == s->generation)
+			return true;
+	return false;
+}
+
+/* Held back, or refused before, until there is a session. */
+static bool
+waits_for_person(const struct session *s, const struct call *c)
+{
+	if (c->leg != NULL)
+		return c->leg->person && c->leg->kind == LEG_CALL;
+	return (c->state == CALL_HELD || c->state == CALL_REFUSED) &&
+	    s->phase == PHASE_RENEWING && session_opening_waits(s);
+}
+
+int64_t
+session_sign_in_due(struct session *s, struct call *c)
+{
+	if (s->sign_in == NULL || s->config.handshake ||
+	    !waits_for_person(s, c)) {
+		c->person_at = 0;
+		return -1;
+	}
+	if (c->person_at == 0)
+		c->person_at = s->now + PERSON_MS;
+	return c->person_at;
+}
+
+struct facts
+session_sign_in_facts(const struct session *s)
+{
+	struct facts f = { .ending = ENDING_SIGN_IN, .retry_after_ms = -1 };
+
+	f.why = span_of(s->sign_in);
+	return f;
+}
+
+void
+session_signed_in(struct session *s)
+{
+	session_listen_signed_in(s);
+	if (s->phase == PHASE_DEAD && s->from_memory) {
+		s->renew_at = s->now;
+		session_due(s, s->now);
+	}
+}
