@@ -23,6 +23,7 @@
 enum {
 	MAX_REDIRECTS = 3,
 	MAX_ERROR_BODY = 256 * 1024,
+	MAX_CHALLENGE = 16 * 1024,
 	SLOTS = 64,
 	DECIDED_MS = 2000, /* for the body of an answer that is no message */
 	IDLE_S = 15        /* a connection that idled longer may be dead */
@@ -36,11 +37,14 @@ struct stream {
 	enum verb verb;
 	struct frame *body;
 	char *session, *version, *last_event_id;
-	bool silent_ok, control;
+	bool silent_ok, control, person;
 	bool aborted;       /* by streamable_abort */
 	uint64_t delivered; /* messages */
 	bool decided;       /* by the status: the body is only words */
 	bool ending;        /* done is about to be told: too late to abort */
+	bool refused;       /* 401 or 403: its head waits for the end */
+	bool waits;         /* for streamable_go or _stand */
+	unsigned refusals;
 	struct exchange *x;
 	char *url; /* NULL: the server's own */
 	unsigned redirects;
@@ -51,7 +55,9 @@ struct stream {
 	bool paused;
 	struct facts facts;
 	char *session_given, *location;
+	struct buf challenge;
 	struct headers credentials;
+	uint64_t stamp;
 };
 
 struct streamable {
@@ -71,6 +77,7 @@ struct streamable {
 	bool stdout_full;
 	bool held_full;
 	size_t held;
+	uint64_t accepted; /* the latest stamp that was taken */
 };
 
 struct streamable *
@@ -107,6 +114,7 @@ answer_clear(struct stream *t)
 	sse_free(t->sse);
 	t->sse = NULL;
 	buf_free(&t->answer);
+	buf_free(&t->challenge);
 	free(t->session_given);
 	free(t->location);
 	t->session_given = t->location = NULL;
@@ -305,7 +313,7 @@ stream_start(struct stream *t)
 	t->facts.had_session = t->session != NULL;
 	t->facts.retry_after_ms = t->facts.retry_ms = -1;
 	buf_init(&t->answer, 0);
-	t->paused = false;
+	t->paused = t->refused = false;
 	t->x = http_send(u->http, &r, &ops, t);
 	if (u->stdout_full || u->held_full)
 		stream_pause(t, true);
@@ -331,6 +339,7 @@ streamable_send(struct streamable *u, const struct upstream_request *r)
 	t->last_event_id = dup_span(r->last_event_id);
 	t->silent_ok = r->silent_ok;
 	t->control = r->control;
+	t->person = r->person;
 	headers_init(&t->credentials);
 	slot = &u->by_ticket[t->ticket % SLOTS];
 	t->chain = *slot;
@@ -346,13 +355,17 @@ streamable_send(struct streamable *u, const struct upstream_request *r)
 
 void
 streamable_go(struct streamable *u, uint64_t ticket,
-    const struct headers *credentials)
+    const struct headers *credentials, uint64_t stamp)
 {
 	struct stream *t = stream_find(u, ticket);
 
-	if (t == NULL || t->x != NULL)
+	if (t == NULL || t->x != NULL || t->ending)
 		return;
+	t->waits = false;
+	answer_clear(t);
+	headers_free(&t->credentials);
 	headers_append(&t->credentials, credentials);
+	t->stamp = stamp;
 	stream_start(t);
 }
 
@@ -373,7 +386,7 @@ streamable_deny(struct streamable *u, uint64_t ticket, const char *why)
 {
 	struct stream *t = stream_find(u, ticket);
 
-	if (t == NULL || t->x != NULL)
+	if (t == NULL || t->x != NULL || t->ending)
 		return;
 	memset(&t->facts, 0, sizeof t->facts);
 	t->facts.verb = t->verb;
@@ -395,6 +408,8 @@ streamable_abort(struct streamable *u, uint64_t ticket)
 		http_abort(t->x);
 		return;
 	}
+	memset(&t->facts, 0, sizeof t->facts);
+	t->facts.verb = t->verb;
 	t->facts.ending = ENDING_ABORTED;
 	t->facts.retry_after_ms = t->facts.retry_ms = -1;
 	stream_end(t);
@@ -537,6 +552,12 @@ on_head(struct exchange *x, int status, void *arg)
 		f->location = span_of(t->location);
 		check_redirect(t);
 	}
+	t->refused = status == 401 || status == 403;
+	if (t->refused) {
+		buf_init(&t->challenge, MAX_CHALLENGE);
+		http_headers_all(x, "WWW-Authenticate", &t->challenge);
+		f->challenge = buf_span(&t->challenge);
+	}
 	/* The status says it all: the rest must not take for ever. */
 	if (status >= 300 && f->media != MEDIA_SSE) {
 		t->decided = true;
@@ -546,7 +567,12 @@ on_head(struct exchange *x, int status, void *arg)
 		return;
 	if (f->media == MEDIA_SSE)
 		t->sse = sse_new(t->u->config.max_message, on_event, t);
-	t->u->ops.head(t->ticket, f, t->u->arg);
+	if (status < 400 && t->stamp != t->u->accepted) {
+		t->u->accepted = t->stamp;
+		t->u->ops.accepted(t->stamp, t->u->arg);
+	}
+	if (!t->refused)
+		t->u->ops.head(t->ticket, f, t->u->arg);
 }
 
 static bool
@@ -607,6 +633,7 @@ ending_of(enum http_end end)
 	case HTTP_PROXY:
 		return ENDING_PROXY;
 	case HTTP_CONFIG:
+	case HTTP_REFUSED:
 		break;
 	}
 	return ENDING_CONFIG;
@@ -628,6 +655,16 @@ follow(struct stream *t)
 	stream_start(t);
 }
 
+static struct span
+words_of(const struct stream *t)
+{
+	struct span words = buf_span(&t->answer);
+
+	if (words.n > MAX_ERROR_BODY)
+		words.n = MAX_ERROR_BODY;
+	return words;
+}
+
 /* The body is complete: a message, messages, or words for the verdict. */
 static void
 take_body(struct stream *t)
@@ -638,11 +675,55 @@ take_body(struct stream *t)
 
 	if (json && t->answer.n > 0 && message_in(t, &t->answer)) {
 		buf_reset(&t->answer);
+		f->body = buf_span(&t->answer);
 		return;
 	}
-	f->body = buf_span(&t->answer);
-	if (f->body.n > MAX_ERROR_BODY)
-		f->body.n = MAX_ERROR_BODY;
+	f->body = words_of(t);
+}
+
+/* A refusal may be mended by other credentials: those who give them hear of
+ * it first. Returns true when it waits for them. */
+static bool
+ask_again(struct stream *t)
+{
+	struct facts *f = &t->facts;
+	struct refusal r = { f, t->person, t->stamp, t->refusals };
+
+	if (!t->refused || f->ending != ENDING_COMPLETE || t->delivered > 0)
+		return false;
+	f->body = words_of(t);
+	t->refusals++;
+	t->waits = true; /* before: the answer may come from inside */
+	if (t->u->ops.refused(t->ticket, &r, t->u->arg))
+		return true;
+	t->waits = false;
+	return false;
+}
+
+/* The exchange is over: the last of it is told. */
+static void
+conclude(struct stream *t)
+{
+	t->ending = true;
+	if (t->refused)
+		t->u->ops.head(t->ticket, &t->facts, t->u->arg);
+	if (t->sse == NULL && t->facts.ending == ENDING_COMPLETE)
+		take_body(t);
+	stream_end(t);
+}
+
+void
+streamable_stand(struct streamable *u, uint64_t ticket, const char *why,
+    bool trusted)
+{
+	struct stream *t = stream_find(u, ticket);
+
+	if (t == NULL || !t->waits)
+		return;
+	t->waits = false;
+	t->facts.trusted = trusted;
+	t->facts.why = span_of(why);
+	conclude(t);
 }
 
 static void
@@ -656,8 +737,7 @@ on_done(struct exchange *x, const struct http_answer *a, void *arg)
 	t->x = NULL;
 	if (t->decided && !t->aborted)
 		end = HTTP_DONE;
-	t->ending = t->redirect == NULL || end != HTTP_DONE;
-	if (!t->ending) {
+	if (t->redirect != NULL && end == HTTP_DONE) {
 		follow(t);
 		return;
 	}
@@ -670,10 +750,10 @@ on_done(struct exchange *x, const struct http_answer *a, void *arg)
 		f->last_event_id = sse_last_id(t->sse);
 		f->retry_ms = sse_retry_ms(t->sse);
 		f->body = buf_span(&t->answer);
-	} else if (f->ending == ENDING_COMPLETE) {
-		take_body(t);
 	}
-	stream_end(t);
+	if (ask_again(t))
+		return;
+	conclude(t);
 }
 
 void

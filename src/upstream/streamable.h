@@ -21,11 +21,26 @@ struct streamable_config {
 	int64_t call_timeout_ms;
 };
 
+/* A request that was refused for its credentials, or so it seems. */
+struct refusal {
+	const struct facts *facts;
+	bool person;    /* of the request */
+	uint64_t stamp; /* of the credentials */
+	unsigned tries; /* how often this request was refused before */
+};
+
 /* ticket names the exchange; it is the caller's. */
 struct streamable_ops {
 	/* Asks for credentials: answer with streamable_go or _deny, now or
 	 * later. */
 	void (*authorize)(uint64_t ticket, void *arg);
+	/* 401 or 403, complete, with its text in the facts, and nobody else
+	 * has heard of it. stamp is that of its credentials. Returns true when
+	 * others may do: answer with streamable_go, which sends the request
+	 * again, or with _stand, now or later. */
+	bool (*refused)(uint64_t ticket, const struct refusal *r, void *arg);
+	/* Credentials with this stamp were taken; told once for each. */
+	void (*accepted)(uint64_t stamp, void *arg);
 	/* Status and headers are here. Facts are valid in the call. */
 	void (*head)(uint64_t ticket, const struct facts *f, void *arg);
 	/* One JSON-RPC message, located; the callee owns it. */
@@ -44,15 +59,22 @@ struct upstream_request {
 	struct span last_event_id; /* GET; n 0: none */
 	bool control;              /* never paused */
 	bool silent_ok;            /* a listen stream: silence never ends it */
+	bool person;               /* it may make a person sign in */
 };
 
 struct streamable *streamable_new(struct http *h,
     const struct streamable_config *config, const struct streamable_ops *ops,
     void *arg);
 void streamable_send(struct streamable *u, const struct upstream_request *r);
+/* stamp tells one credential from the next; see refused. */
 void streamable_go(struct streamable *u, uint64_t ticket,
-    const struct headers *credentials);
+    const struct headers *credentials, uint64_t stamp);
+/* Ends it as not sent. */
 void streamable_deny(struct streamable *u, uint64_t ticket, const char *why);
+/* The refusal is told as it came. why, if not NULL, says more than its own
+ * words; trusted: the credentials were taken before, in this session. */
+void streamable_stand(struct streamable *u, uint64_t ticket, const char *why,
+    bool trusted);
 /* done comes later with ENDING_ABORTED. An unknown ticket is ignored. */
 void streamable_abort(struct streamable *u, uint64_t ticket);
 /* Pauses all transfers but the one that holds the oldest partial message
