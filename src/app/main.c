@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "app/account.h"
 #include "app/options.h"
 #include "app/proxy.h"
 #include "app/refuse.h"
+#include "base/log.h"
 #include "io/http.h"
 #include "io/loop.h"
 
@@ -34,6 +36,21 @@ print(char *text)
 	return failed;
 }
 
+static int
+run(const struct options *o, char **why)
+{
+	switch (o->command) {
+	case COMMAND_LOGIN:
+		return account_login(o, why);
+	case COMMAND_LOGOUT:
+		return account_logout(o, why);
+	case COMMAND_STATUS:
+		return account_status(o, why);
+	default:
+		return proxy_run(o, why);
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -44,6 +61,8 @@ main(int argc, char **argv)
 	open_stdio();
 	if (options_load(&o, argc, argv, &why) != 0) {
 		status = 2;
+	} else if (o.agent) {
+		status = account_agent(argv[0]);
 	} else if (o.help) {
 		status = print(options_help());
 	} else if (o.version) {
@@ -52,10 +71,12 @@ main(int argc, char **argv)
 	} else if (o.show_config) {
 		status = print(options_show(&o));
 	} else {
-		status = proxy_run(&o, &why);
+		status = run(&o, &why);
 	}
-	if (why != NULL)
+	if (why != NULL && o.command == COMMAND_PROXY)
 		refuse(why);
+	else if (why != NULL)
+		log_error("%s", why);
 	free(why);
 	options_free(&o);
 	return status;

@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "app/account.h"
 #include "app/keepsakes.h"
-#include "auth/static.h"
+#include "auth/authorize.h"
 #include "base/log.h"
-#include "io/http.h"
 #include "io/loop.h"
 #include "io/pipes.h"
 #include "io/route.h"
@@ -46,7 +46,15 @@ struct proxy {
 	int64_t timer_at;
 	struct pipes *pipes;
 	struct lines *lines;
-	struct static_auth *auth;
+	struct network network;
+	struct store *store;
+	const char **unset;
+	char *program; /* this one */
+	struct oauth_config oauth;
+	const char *agent[4];
+	struct import_config import;
+	char *import_folder;
+	struct authorize *authorize;
 	struct http *http;
 	struct streamable *upstream;
 	struct session *session;
@@ -109,6 +117,7 @@ act_send(struct proxy *p, const struct session_action *a)
 	r.last_event_id = a->last_event_id;
 	r.silent_ok = a->listen;
 	r.control = a->control;
+	r.person = a->person;
 	streamable_send(p->upstream, &r);
 }
 
@@ -328,8 +337,92 @@ on_authorize(uint64_t ticket, void *arg)
 {
 	struct proxy *p = arg;
 
-	streamable_go(p->upstream, ticket,
-	    static_headers(p->auth, loop_now(p->loop)));
+	authorize_ask(p->authorize, ticket);
+}
+
+/* Words of a lost session are not about credentials; and where the session may
+ * be what is refused, that is tried before a person is asked. */
+static bool
+on_refused(uint64_t ticket, const struct refusal *r, void *arg)
+{
+	struct proxy *p = arg;
+	const struct verdict_rules rules = { p->patterns, p->n_patterns,
+		p->options->session_lost_in_results };
+	struct facts trusted = *r->facts;
+	struct oauth_refusal o = {
+		.stamp = r->stamp,
+		.status = r->facts->status,
+		.challenge = r->facts->challenge,
+		.person = r->person,
+		.tries = r->tries,
+		.peer = streamable_peer(p->upstream),
+	};
+	enum verdict verdict = verdict_bare(r->facts, &rules).verdict;
+
+	if (p->stopping || verdict == VERDICT_LOST ||
+	    verdict == VERDICT_SUSPECT || verdict == VERDICT_LOST_MAYBE)
+		return false;
+	trusted.trusted = true;
+	o.session = verdict_bare(&trusted, &rules).verdict == VERDICT_LOST;
+	return authorize_refused(p->authorize, ticket, &o);
+}
+
+static void
+on_accepted(uint64_t stamp, void *arg)
+{
+	struct proxy *p = arg;
+
+	authorize_accepted(p->authorize, stamp);
+}
+
+/* --- credentials --- */
+
+static void
+tell_wait(struct proxy *p, uint64_t ticket, const char *why)
+{
+	struct session_input in = { .kind = INPUT_SIGN_IN, .ticket = ticket };
+
+	in.text = span_of(why);
+	input(p, &in);
+}
+
+static void
+on_go(uint64_t ticket, const struct headers *h, uint64_t stamp, void *arg)
+{
+	struct proxy *p = arg;
+
+	streamable_go(p->upstream, ticket, h, stamp);
+	tell_wait(p, ticket, NULL);
+}
+
+static void
+on_stand(uint64_t ticket, const char *why, bool trusted, void *arg)
+{
+	struct proxy *p = arg;
+
+	streamable_stand(p->upstream, ticket, why, trusted);
+}
+
+static void
+on_wait(uint64_t ticket, const char *why, void *arg)
+{
+	tell_wait(arg, ticket, why);
+}
+
+static void
+on_fresh(void *arg)
+{
+	struct session_input in = { .kind = INPUT_SIGNED_IN };
+
+	input(arg, &in);
+}
+
+static void
+on_deny(uint64_t ticket, const char *why, void *arg)
+{
+	struct proxy *p = arg;
+
+	streamable_deny(p->upstream, ticket, why);
 }
 
 static void
@@ -358,11 +451,13 @@ on_message(uint64_t ticket, const struct facts *f, struct frame *m, void *arg)
 static void
 on_done(uint64_t ticket, const struct facts *f, void *arg)
 {
+	struct proxy *p = arg;
 	struct session_input in = {
 		.kind = INPUT_DONE, .ticket = ticket, .facts = f
 	};
 
-	input(arg, &in);
+	authorize_drop(p->authorize, ticket);
+	input(p, &in);
 }
 
 /* --- what befalls the machine --- */
@@ -486,52 +581,90 @@ raise_nofile(void)
 		log_debug("RLIMIT_NOFILE cannot be raised");
 }
 
-static struct http *
-make_http(struct proxy *p, char **why)
+/* OAuth is for servers that ask for it, unless something else is given. */
+static bool
+has_oauth(const struct options *o)
 {
-	const struct options *o = p->options;
-	const char *fault = NULL;
-	struct http_config c = {
-		.proxy = o->proxy,
-		.noproxy = o->noproxy,
-		.proxy_user = o->proxy_user,
-		.proxy_negotiate = o->proxy_negotiate,
-		.proxy_cacert = o->proxy_cacert,
-		.cacert = o->cacert,
-		.cacert_extra = o->cacert_extra,
-		.cert = o->cert,
-		.key = o->key,
-		.ipv4_only = o->ipv4_only,
-		.ipv6_only = o->ipv6_only,
-		.resolve = (const char *const *)o->resolve.list,
-		.unix_socket = o->unix_socket,
-		.no_cookies = o->no_cookies,
-		.compressed = o->compressed,
-		.http2 = o->http2,
-		.connect_timeout_ms = o->connect_timeout_ms,
-		.max_inflight = o->max_inflight,
-		.user_agent = o->user_agent != NULL ? o->user_agent :
-						      PACKAGE_NAME
-		    "/" PACKAGE_VERSION,
-	};
-	struct http *h = http_new(p->loop, &c, &fault);
-
-	if (h == NULL)
-		*why = xasprintf("libcurl cannot be used: %s", fault);
-	return h;
+	switch (o->auth) {
+	case AUTH_NONE:
+	case AUTH_STATIC:
+		return false;
+	case AUTH_AUTO:
+		return options_given_credential(o) == NULL;
+	default:
+		return true;
+	}
 }
 
-static struct static_auth *
-make_auth(const struct options *o, char **why)
+/* The way to start this program again, as it is now. */
+static char *
+own_path(const char *name)
 {
-	struct static_config c = {
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof path);
+
+	if (n > 0 && (size_t)n < sizeof path &&
+	    access("/proc/self/exe", X_OK) == 0)
+		return xstrdup("/proc/self/exe");
+	return xstrdup(name);
+}
+
+static void
+fill_oauth(struct proxy *p)
+{
+	const struct options *o = p->options;
+	struct oauth_config *c = &p->oauth;
+	char *fault = NULL;
+
+	p->store = account_store(p->loop, o, p->unset, &fault);
+	if (p->store == NULL)
+		log_info("%s", fault);
+	free(fault);
+	p->program = own_path(o->argv[0]);
+	p->agent[0] = p->program;
+	p->agent[1] = "login";
+	p->agent[2] = "--agent";
+	account_import(&p->import, o, &p->url, &p->import_folder);
+	c->host = p->host;
+	c->url = p->url.text;
+	c->profile = o->profile;
+	c->store = p->store;
+	c->import = p->import.folder != NULL && o->profile == NULL ?
+	    &p->import :
+	    NULL;
+	c->agent = p->agent;
+	c->argv = (const char *const *)o->argv;
+	c->alone = o->auth == AUTH_CLIENT_CREDENTIALS;
+	c->use_id_token = o->use_id_token;
+}
+
+static int
+make_authorize(struct proxy *p, char **why)
+{
+	static const struct authorize_ops ops = {
+		{ on_go, on_stand, on_wait, on_fresh }, on_deny
+	};
+	const struct options *o = p->options;
+	struct static_config given = {
 		.headers = (const char *const *)o->headers.list,
 		.bearer_file = o->bearer_file,
 		.bearer_env = o->bearer_env,
 		.env = env_lookup,
 	};
+	struct authorize_config c = {
+		.given = &given,
+		.command = o->auth_command,
+		.url = p->url.text,
+	};
 
-	return static_new(&c, why);
+	p->unset = account_unset(o);
+	c.unset = p->unset;
+	if (o->auth_command == NULL && has_oauth(o)) {
+		fill_oauth(p);
+		c.oauth = &p->oauth;
+	}
+	p->authorize = authorize_new(p->loop, &c, &ops, p, why);
+	return p->authorize == NULL ? -1 : 0;
 }
 
 static size_t
@@ -543,8 +676,8 @@ message_cap(const struct options *o)
 static struct streamable *
 make_upstream(struct proxy *p)
 {
-	static const struct streamable_ops ops = { on_authorize, on_head,
-		on_message, on_done };
+	static const struct streamable_ops ops = { on_authorize, on_refused,
+		on_accepted, on_head, on_message, on_done };
 	struct streamable_config c = {
 		.url = p->url.text,
 		.max_message = message_cap(p->options),
@@ -619,8 +752,6 @@ proxy_init(struct proxy *p, char **why)
 		return 2;
 	}
 	p->host = host_label(&p->url);
-	if ((p->auth = make_auth(p->options, why)) == NULL)
-		return 2;
 	if ((p->loop = loop_new()) == NULL ||
 	    loop_random(&p->random, sizeof p->random) != 0) {
 		*why = xstrdup("the system gives no event loop or no "
@@ -630,7 +761,10 @@ proxy_init(struct proxy *p, char **why)
 	p->random |= 1; /* xorshift must not start at 0 */
 	p->prefix = xasprintf("mcpsplice-%08llx",
 	    (unsigned long long)(next_random(p) >> 32));
-	if ((p->http = make_http(p, why)) == NULL)
+	if (make_authorize(p, why) != 0)
+		return 2;
+	p->http = network_server(&p->network, p->loop, p->options, why);
+	if (p->http == NULL)
 		return 1;
 	p->timer_at = -1;
 	p->timer = loop_timer_new(p->loop, on_timer, p);
@@ -668,7 +802,12 @@ proxy_free(struct proxy *p)
 	free(p->patterns);
 	pipes_free(p->pipes);
 	lines_free(p->lines);
-	static_free(p->auth);
+	authorize_free(p->authorize);
+	store_free(p->store);
+	network_free(&p->network);
+	free(p->unset);
+	free(p->program);
+	free(p->import_folder);
 	route_free(p->route);
 	loop_timer_free(p->timer);
 	loop_timer_free(p->stop_timer);

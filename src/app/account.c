@@ -1,0 +1,317 @@
+/* What a sign-in needs, made from the options. */
+#include "config.h"
+
+#include "app/account.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/secret.h"
+#include "auth/browser.h"
+#include "auth/client.h"
+#include "base/log.h"
+#include "io/child.h"
+
+/* --- our client --- */
+
+/* --static-oauth-client-info and -metadata of mcp-remote: JSON, or @FILE. */
+static struct json_object *
+client_document(const char *option, const char *text, char **why)
+{
+	struct json_object *o;
+	char *content = NULL;
+	const char *fault;
+
+	if (*text == '@' &&
+	    (content = secret_file(option, text + 1, why)) == NULL)
+		return NULL;
+	o = document_parse(span_of(content != NULL ? content : text), &fault);
+	secret_free(content);
+	if (o == NULL)
+		*why = xasprintf("%s: %s", option, fault);
+	return o;
+}
+
+static char *
+copy_of(struct json_object *o, const char *name)
+{
+	const char *text = document_text(o, name);
+
+	return text == NULL ? NULL : xstrdup(text);
+}
+
+static int
+read_documents(struct account *a, char **why)
+{
+	const struct options *o = a->options;
+	struct json_object *doc;
+
+	if (o->client_info != NULL) {
+		doc = client_document("--static-oauth-client-info",
+		    o->client_info, why);
+		if (doc == NULL)
+			return -1;
+		a->client_id = copy_of(doc, "client_id");
+		a->client_secret = copy_of(doc, "client_secret");
+		json_object_put(doc);
+		if (a->client_id == NULL) {
+			*why = xstrdup("--static-oauth-client-info has no "
+				       "client_id");
+			return -1;
+		}
+	}
+	if (o->client_metadata != NULL) {
+		doc = client_document("--static-oauth-client-metadata",
+		    o->client_metadata, why);
+		if (doc == NULL)
+			return -1;
+		a->client_scope = copy_of(doc, "scope");
+		json_object_put(doc);
+	}
+	return 0;
+}
+
+static int
+read_key(struct account *a, char **why)
+{
+	char *pem = secret_file("--client-key", a->options->client_key, why);
+
+	if (pem == NULL)
+		return -1;
+	a->client_key = assertion_key(span_of(pem), why);
+	secret_free(pem);
+	return a->client_key == NULL ? -1 : 0;
+}
+
+static int
+read_client(struct account *a, char **why)
+{
+	const struct options *o = a->options;
+
+	if (read_documents(a, why) != 0)
+		return -1;
+	if (o->client_id != NULL) {
+		free(a->client_id);
+		a->client_id = xstrdup(o->client_id);
+	}
+	if (o->client_secret_file != NULL &&
+	    (a->client_secret = secret_file("--client-secret-file",
+		 o->client_secret_file, why)) == NULL)
+		return -1;
+	if (o->client_secret_env != NULL &&
+	    (a->client_secret = secret_env("--client-secret-env",
+		 o->client_secret_env, why)) == NULL)
+		return -1;
+	return o->client_key == NULL ? 0 : read_key(a, why);
+}
+
+/* --- where, and who --- */
+
+/* With an HTTP proxy between, or where nothing is known, the server counts as
+ * one on the internet, unless its URL says otherwise. */
+static enum address_class
+class_of(const struct account *a, const char *peer)
+{
+	enum address_class class;
+
+	if (url_is_loopback(&a->url) || a->options->unix_socket != NULL)
+		return ADDRESS_LOOPBACK;
+	if (address_literal(a->url.host, &class) == 0)
+		return class;
+	if (peer != NULL && !network_has_proxy(a->options) &&
+	    address_literal(peer, &class) == 0)
+		return class;
+	return ADDRESS_PUBLIC;
+}
+
+static bool
+allow(const struct sockaddr *sa, void *arg)
+{
+	struct account *a = arg;
+
+	return fetcher_allows(sa, a->fetcher);
+}
+
+const char **
+account_unset(const struct options *o)
+{
+	const char **list = xcalloc(3, sizeof *list);
+	size_t n = 0;
+
+	if (o->bearer_env != NULL)
+		list[n++] = o->bearer_env;
+	if (o->client_secret_env != NULL)
+		list[n++] = o->client_secret_env;
+	return list;
+}
+
+static bool
+has_display(void)
+{
+#ifdef __APPLE__
+	return true;
+#else
+	const char *x = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");
+
+	return (x != NULL && *x != '\0') ||
+	    (wayland != NULL && *wayland != '\0');
+#endif
+}
+
+static int
+find_browser(struct account *a, char **why)
+{
+	const char *command = a->options->browser;
+
+	if (a->options->no_browser)
+		return 0;
+	/* One that is named may need no display. */
+	a->browser = browser_command(command, command != NULL || has_display(),
+	    why);
+	return *why != NULL ? -1 : 0;
+}
+
+struct store *
+account_store(struct loop *l, const struct options *o, const char *const *unset,
+    char **why)
+{
+	struct store_config c = {
+		.home = getenv("HOME"),
+		.helper = options_store_helper(o),
+		.unset = unset,
+	};
+
+	return store_new(l, &c, why);
+}
+
+void
+account_import(struct import_config *c, const struct options *o,
+    const struct url *url, char **folder)
+{
+	const char *given = getenv("MCP_REMOTE_CONFIG_DIR");
+	const char *home = getenv("HOME");
+
+	memset(c, 0, sizeof *c);
+	*folder = NULL;
+	if (given != NULL && *given != '\0')
+		*folder = xstrdup(given);
+	else if (home != NULL && *home != '\0')
+		*folder = xasprintf("%s/.mcp-auth", home);
+	c->folder = *folder;
+	c->url = o->url;
+	c->normal = url->text;
+	c->resource = o->resource;
+	c->params = (const char *const *)o->authorize_params.list;
+	c->headers = (const char *const *)o->headers.list;
+	c->client_document = o->client_metadata_url;
+	c->token_endpoint = o->token_endpoint;
+}
+
+/* --- the whole --- */
+
+static enum login_mode
+mode_of(const struct options *o)
+{
+	switch (o->auth) {
+	case AUTH_DEVICE:
+		return LOGIN_DEVICE;
+	case AUTH_CLIENT_CREDENTIALS:
+		return LOGIN_CREDENTIALS;
+	default:
+		return LOGIN_BROWSER;
+	}
+}
+
+static void
+fill_login(struct account *a)
+{
+	const struct options *o = a->options;
+	struct login_config *c = &a->login;
+
+	c->server = &a->url;
+	c->profile = o->profile;
+	c->mode = mode_of(o);
+	c->challenge = &a->challenge;
+	c->client_id = a->client_id;
+	c->client_secret = a->client_secret;
+	c->client_key = a->client_key;
+	c->client_document = o->client_metadata_url;
+	c->issuer = o->issuer;
+	c->scope = o->scope != NULL ? o->scope : a->client_scope;
+	c->resource = o->resource;
+	c->token_endpoint = o->token_endpoint;
+	c->no_resource = o->no_resource;
+	c->params = (const char *const *)o->authorize_params.list;
+	c->policy.allow_http = o->allow_http;
+	c->policy.cross_origin_prm = o->allow_cross_origin_prm;
+	c->policy.assume_pkce = o->assume_pkce;
+	c->callback_port = o->callback_port;
+	c->callback_host = o->callback_host;
+	c->callback_path = o->callback_path;
+	c->browser = a->browser;
+	c->timeout_ms = o->login_timeout_ms;
+}
+
+static int
+check_params(const struct options *o, char **why)
+{
+	size_t i;
+
+	for (i = 0; i < o->authorize_params.n; i++)
+		if (!client_param_ok(o->authorize_params.list[i], why))
+			return -1;
+	return 0;
+}
+
+int
+account_init(struct account *a, struct loop *l, const struct options *o,
+    const char *peer, char **why)
+{
+	char *fault = NULL;
+
+	memset(a, 0, sizeof *a);
+	a->options = o;
+	a->loop = l;
+	a->unset = account_unset(o);
+	a->login.unset = a->unset;
+	if (url_parse(&a->url, o->url) != URL_OK) {
+		*why = xasprintf("\"%s\" is no URL", o->url);
+		return -1;
+	}
+	if (check_params(o, why) != 0 || read_client(a, why) != 0 ||
+	    find_browser(a, why) != 0)
+		return -1;
+	a->http = network_auth(&a->network, l, o, allow, a, why);
+	if (a->http == NULL)
+		return -1;
+	a->fetcher = fetcher_new(l, a->http, class_of(a, peer),
+	    o->allow_private_auth);
+	a->store = account_store(l, o, a->unset, &fault);
+	if (a->store == NULL)
+		log_info("%s", fault);
+	free(fault);
+	fill_login(a);
+	account_import(&a->import, o, &a->url, &a->import_folder);
+	if (a->import.folder != NULL && o->profile == NULL)
+		a->login.import = &a->import;
+	return 0;
+}
+
+void
+account_free(struct account *a)
+{
+	store_free(a->store);
+	fetcher_free(a->fetcher);
+	if (a->http != NULL)
+		http_free(a->http);
+	network_free(&a->network);
+	assertion_key_free(a->client_key);
+	child_words_free(a->browser);
+	challenge_free(&a->challenge);
+	free(a->client_id);
+	secret_free(a->client_secret);
+	free(a->client_scope);
+	free(a->unset);
+	free(a->import_folder);
+	url_free(&a->url);
+}

@@ -1,0 +1,55 @@
+/*
+ * Everything a sign-in to one server needs, made from the options: the store,
+ * a client for authorization servers, our client's secrets. For the agent of
+ * a proxy and for the commands login, logout and status.
+ */
+#ifndef MCPSPLICE_APP_ACCOUNT_H
+#define MCPSPLICE_APP_ACCOUNT_H
+
+#include "app/network.h"
+#include "auth/fetch.h"
+#include "auth/login.h"
+
+struct account {
+	const struct options *options;
+	struct loop *loop;
+	struct url url;
+	struct network network;
+	struct http *http;
+	struct fetcher *fetcher;
+	struct store *store; /* NULL: there is no folder for one */
+	char *client_id, *client_secret, *client_scope;
+	struct assertion_key *client_key;
+	char **browser;
+	const char **unset;
+	struct challenge challenge;
+	struct login_config login;
+	struct import_config import;
+	char *import_folder;
+};
+
+/* Variables that no child of ours gets: they hold secrets of the user.
+ * NULL-ended, owned by the caller (the list, not its strings). */
+const char **account_unset(const struct options *o);
+/* The store of this user, or NULL with *why for people. */
+struct store *account_store(struct loop *l, const struct options *o,
+    const char *const *unset, char **why);
+/* Where the tokens of mcp-remote would be; *folder is owned by the caller. */
+void account_import(struct import_config *c, const struct options *o,
+    const struct url *url, char **folder);
+/* Fills a, but the loop, which the caller has made. peer is the address of
+ * the MCP server as text, or NULL. Returns 0, or -1 with *why for people. */
+int account_init(struct account *a, struct loop *l, const struct options *o,
+    const char *peer, char **why);
+void account_free(struct account *a); /* not the loop */
+
+/* "mcpsplice login --agent": reads its task from stdin. Returns the exit
+ * status. */
+int account_agent(char *program);
+/* The commands. Each returns the exit status, with *why for people where it
+ * is not 0. */
+int account_login(const struct options *o, char **why);
+int account_logout(const struct options *o, char **why);
+int account_status(const struct options *o, char **why);
+
+#endif

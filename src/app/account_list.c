@@ -1,0 +1,325 @@
+/* "mcpsplice status" and "mcpsplice logout". */
+#include "config.h"
+
+#include "app/account.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "auth/client.h"
+#include "base/codec.h"
+#include "base/log.h"
+
+enum { LOCK_POLL_MS = 100, LOCK_MS = 35 * 1000 };
+
+/* --- status --- */
+
+struct listing {
+	struct loop *loop;
+	struct store *store;
+	char (*names)[STORE_NAME_BYTES];
+	size_t n, next;
+	size_t shown;
+	char *why;
+	char *only; /* name; NULL: all */
+};
+
+/* Text from elsewhere, safe for a terminal. */
+static void
+print_field(const char *name, const char *value)
+{
+	struct buf b;
+
+	buf_init(&b, 0);
+	codec_visible(&b, span_of(value), 512);
+	printf("  %-9s %s\n", name, buf_str(&b));
+	buf_free(&b);
+}
+
+static void
+print_token(const struct record *r)
+{
+	int64_t now = (int64_t)time(NULL);
+	time_t at = (time_t)r->token.expires_at;
+	char text[64] = "?";
+	struct tm tm;
+
+	if (r->token.access == NULL) {
+		printf("  token     none\n");
+		return;
+	}
+	if (at == 0)
+		printf("  token     good until the server says no%s\n",
+		    r->token.refresh != NULL ? ", can be renewed" : "");
+	else {
+		if (localtime_r(&at, &tm) != NULL)
+			strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S %z",
+			    &tm);
+		printf("  token     %s %s%s\n",
+		    record_expired(r, now) ? "expired" : "good until", text,
+		    r->token.refresh != NULL ? ", can be renewed" : "");
+	}
+	if (r->token.scope_granted != NULL)
+		print_field("scopes", r->token.scope_granted);
+}
+
+static const char *
+source_name(enum client_source source)
+{
+	static const char *const names[] = { "given", "metadata document",
+		"registered", "from mcp-remote" };
+
+	return names[source];
+}
+
+static void
+print_record(const struct record *r)
+{
+	struct buf b;
+
+	buf_init(&b, 0);
+	codec_visible(&b, span_of(r->url), 2048);
+	printf("%s", buf_str(&b));
+	buf_free(&b);
+	if (r->profile != NULL)
+		printf(" (profile %s)", r->profile);
+	printf("\n");
+	print_field("issuer", r->issuer != NULL ? r->issuer : "the server");
+	if (r->client.id != NULL) {
+		print_field("client", r->client.id);
+		printf("            (%s)\n", source_name(r->client.source));
+	}
+	print_token(r);
+}
+
+static void next_record(struct listing *l);
+
+static void
+on_record(const struct record *r, const char *why, void *arg)
+{
+	struct listing *l = arg;
+
+	if (why != NULL)
+		fprintf(stderr, "mcpsplice: %s\n", why);
+	if (r != NULL && r->url != NULL) {
+		print_record(r);
+		l->shown++;
+	}
+	next_record(l);
+}
+
+static void
+next_record(struct listing *l)
+{
+	if (l->next == l->n)
+		loop_stop(l->loop, 0);
+	else
+		store_get(l->store, l->names[l->next++], on_record, l);
+}
+
+static bool
+on_name(const char *name, void *arg)
+{
+	struct listing *l = arg;
+
+	if (l->only != NULL && strcmp(l->only, name) != 0)
+		return true;
+	if (strlen(name) >= STORE_NAME_BYTES)
+		return true;
+	l->names = xrealloc(l->names, (l->n + 1) * sizeof *l->names);
+	memcpy(l->names[l->n++], name, strlen(name) + 1);
+	return true;
+}
+
+/* The name of its record in the store. */
+static int
+name_of(const struct options *o, char name[STORE_NAME_BYTES], char **why)
+{
+	struct url url;
+
+	if (url_parse(&url, o->url) != URL_OK) {
+		*why = xasprintf("\"%s\" is no URL", o->url);
+		return -1;
+	}
+	store_name(name, url.text, o->profile);
+	url_free(&url);
+	return 0;
+}
+
+int
+account_status(const struct options *o, char **why)
+{
+	struct listing l = { 0 };
+	char only[STORE_NAME_BYTES];
+	const char **unset = account_unset(o);
+	int status = 1;
+
+	l.loop = loop_new();
+	if (o->url != NULL && name_of(o, only, why) == 0)
+		l.only = only;
+	if (*why == NULL &&
+	    (l.store = account_store(l.loop, o, unset, why)) != NULL) {
+		if (l.only != NULL)
+			on_name(only, &l);
+		else
+			store_list(l.store, on_name, &l);
+		next_record(&l);
+		loop_run(l.loop);
+		status = l.only != NULL && l.shown == 0;
+		if (l.shown == 0)
+			printf("Not signed in.\n");
+	}
+	free(l.names);
+	store_free(l.store);
+	loop_free(l.loop);
+	free(unset);
+	return status;
+}
+
+/* --- logout --- */
+
+struct leaving {
+	struct account account;
+	char name[STORE_NAME_BYTES];
+	struct record record;
+	int lock;
+	int64_t until;
+	struct loop_timer *timer;
+	bool refresh_revoked;
+	bool was_there;
+	char *why;
+};
+
+static void revoke(struct leaving *v);
+
+static void
+on_erased(const char *why, void *arg)
+{
+	struct leaving *v = arg;
+
+	if (why != NULL)
+		v->why = xstrdup(why);
+	loop_stop(v->account.loop, why != NULL);
+}
+
+static void
+erase(struct leaving *v)
+{
+	store_erase(v->account.store, v->name, on_erased, v);
+}
+
+static void
+on_revoked(const struct fetch_answer *a, void *arg)
+{
+	struct leaving *v = arg;
+
+	if (a->status < 200 || a->status >= 300)
+		fprintf(stderr,
+		    "mcpsplice: the authorization server did not revoke the "
+		    "token (%s); it is forgotten here\n",
+		    a->why != NULL ? a->why : "it refused");
+	if (v->refresh_revoked) {
+		erase(v);
+		return;
+	}
+	v->refresh_revoked = true;
+	revoke(v);
+}
+
+/* The refresh token first: it is the one that lives on. */
+static void
+revoke(struct leaving *v)
+{
+	struct record *r = &v->record;
+	struct client_request form = { 0 };
+	struct fetch_request f = {
+		.url = r->revocation_endpoint,
+		.content_type = "application/x-www-form-urlencoded",
+	};
+	const char *token;
+
+	if (!v->refresh_revoked && r->token.refresh == NULL)
+		v->refresh_revoked = true;
+	token = v->refresh_revoked ? r->token.access : r->token.refresh;
+	if (r->revocation_endpoint == NULL || token == NULL ||
+	    r->client.id == NULL || r->client.method == CLIENT_JWT) {
+		erase(v);
+		return;
+	}
+	client_revoke(&form, r, token, !v->refresh_revoked, NULL);
+	f.body = buf_span(&form.form);
+	f.headers = &form.headers;
+	fetch_start(v->account.fetcher, &f, on_revoked, v);
+	client_request_free(&form);
+}
+
+static void
+on_leaving(const struct record *r, const char *why, void *arg)
+{
+	struct leaving *v = arg;
+
+	if (why != NULL) {
+		v->why = xstrdup(why);
+		loop_stop(v->account.loop, 1);
+		return;
+	}
+	if (r != NULL) {
+		v->was_there = true;
+		record_copy(&v->record, r);
+	}
+	revoke(v);
+}
+
+/* A refresh of another copy ends first: it would bring the token back. */
+static void
+try_lock(void *arg)
+{
+	struct leaving *v = arg;
+	struct account *a = &v->account;
+
+	v->lock = store_lock(a->store, STORE_TOKEN, v->name);
+	if (v->lock >= 0) {
+		store_get(a->store, v->name, on_leaving, v);
+	} else if (loop_now(a->loop) < v->until) {
+		loop_timer_set(v->timer, LOCK_POLL_MS);
+	} else {
+		v->why = xstrdup("another mcpsplice has been asking for a "
+				 "token for too long");
+		loop_stop(a->loop, 1);
+	}
+}
+
+int
+account_logout(const struct options *o, char **why)
+{
+	struct leaving v = { .lock = -1 };
+	struct account *a = &v.account;
+	struct loop *l = loop_new();
+	int status = 1;
+
+	record_init(&v.record);
+	if (account_init(a, l, o, NULL, why) == 0 && a->store != NULL &&
+	    name_of(o, v.name, why) == 0) {
+		v.until = loop_now(l) + LOCK_MS;
+		v.timer = loop_timer_new(l, try_lock, &v);
+		loop_timer_set(v.timer, 0);
+		status = loop_run(l);
+		*why = v.why;
+		if (status == 0)
+			printf(v.was_there ? "Signed out of %s.\n" :
+					     "Not signed in to %s.\n",
+			    a->url.host);
+		loop_timer_free(v.timer);
+	} else if (*why == NULL) {
+		*why = xstrdup("there is no token store: HOME is not usable");
+	}
+	if (v.lock >= 0)
+		store_unlock(v.lock);
+	record_free(&v.record);
+	account_free(a);
+	loop_free(l);
+	return status;
+}

@@ -1,0 +1,418 @@
+/*
+ * A login with somebody to talk to: the agent of a proxy, which speaks JSON
+ * lines on its stdout, and "mcpsplice login", which speaks to a person.
+ */
+#include "config.h"
+
+#include "app/account.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "auth/agent.h"
+#include "auth/credential.h"
+#include "base/log.h"
+#include "wire/lines.h"
+
+#define TASK_MAX ((size_t)1024 * 1024)
+#define TYPED_MAX ((size_t)64 * 1024)
+
+struct talk {
+	struct account account;
+	struct login *login;
+	struct login_ops ops;
+	bool keeps_record; /* there is no store: the proxy keeps it */
+	char *why;
+	/* a terminal */
+	struct loop_fd *stdin_watch;
+	struct lines *typed;
+	struct exchange *probe;
+	char *peer;
+	struct buf challenge;
+	int probed; /* status of the probe */
+};
+
+static void
+talk_end(struct talk *t, int status, const char *why)
+{
+	t->login = NULL;
+	if (why != NULL && t->why == NULL)
+		t->why = xstrdup(why);
+	loop_stop(t->account.loop, status);
+}
+
+static void
+talk_free(struct talk *t)
+{
+	login_free(t->login);
+	account_free(&t->account);
+	loop_fd_free(t->stdin_watch);
+	lines_free(t->typed);
+	buf_free(&t->challenge);
+	free(t->peer);
+	loop_free(t->account.loop);
+}
+
+/* --- the agent --- */
+
+/* All at once: a line is never cut by another. When nobody reads any more the
+ * work goes on for the next copy. */
+static void
+write_all(struct buf *b)
+{
+	struct span left = buf_span(b);
+	ssize_t n;
+
+	while (left.n > 0) {
+		n = write(STDOUT_FILENO, left.p, left.n);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		left.p += n;
+		left.n -= (size_t)n;
+	}
+	credential_wipe(b);
+}
+
+static void
+agent_where(const char *url, const char *code, void *arg)
+{
+	struct buf b;
+
+	(void)arg;
+	buf_init(&b, 0);
+	agent_say_where(&b, url, code);
+	write_all(&b);
+}
+
+static void
+agent_end(struct talk *t, enum login_end end, const char *why,
+    const struct record *record)
+{
+	struct buf b;
+
+	buf_init(&b, 0);
+	agent_say_end(&b, end, why, t->keeps_record ? record : NULL);
+	write_all(&b);
+}
+
+static void
+agent_done(enum login_end end, const char *why, const struct record *record,
+    void *arg)
+{
+	struct talk *t = arg;
+
+	agent_end(t, end, why, record);
+	talk_end(t, 0, NULL);
+}
+
+static void
+agent_log(enum log_level level, const char *line, void *arg)
+{
+	struct buf b;
+
+	(void)arg;
+	buf_init(&b, 0);
+	agent_say_log(&b, level, line);
+	write_all(&b);
+}
+
+/* Whoever wanted the token is gone: what was begun is finished, what another
+ * copy does is its own. */
+static void
+agent_orphaned(void *arg)
+{
+	struct talk *t = arg;
+
+	if (t->login == NULL || login_idles(t->login))
+		loop_stop(t->account.loop, 0);
+}
+
+static int
+read_stdin(struct buf *to)
+{
+	char part[4096];
+	ssize_t n;
+
+	while ((n = read(STDIN_FILENO, part, sizeof part)) > 0 ||
+	    (n < 0 && errno == EINTR))
+		if (n > 0 && buf_add(to, part, (size_t)n) != 0)
+			return -1;
+	return n < 0 ? -1 : 0;
+}
+
+static int
+agent_begin(struct talk *t, const struct options *o,
+    const struct agent_task *task)
+{
+	static const struct login_ops ops = { agent_where, agent_done };
+	struct account *a = &t->account;
+	struct login_config *c = &a->login;
+	struct loop *l = loop_new();
+
+	if (l == NULL) {
+		t->why = xstrdup("the system gives no event loop");
+		return -1;
+	}
+	if (account_init(a, l, o, task->request.peer, &t->why) != 0)
+		return -1;
+	challenge_parse(&a->challenge, span_of(task->request.challenge));
+	c->reason = task->request.reason;
+	c->person = task->request.person;
+	c->rejected = task->request.rejected;
+	t->keeps_record = a->store == NULL;
+	c->record = t->keeps_record ? task->request.record : NULL;
+	loop_watch_parent(l, agent_orphaned, t);
+	t->login = login_start(l, a->fetcher, a->store, c, &ops, t);
+	return 0;
+}
+
+int
+account_agent(char *program)
+{
+	struct options o = { 0 };
+	struct agent_task task;
+	struct talk t = { 0 };
+	struct buf text;
+	char **argv;
+
+	log_sink(agent_log, NULL);
+	buf_init(&text, TASK_MAX);
+	if (read_stdin(&text) != 0 || agent_task_read(&task, buf_span(&text))) {
+		credential_wipe(&text);
+		return 2;
+	}
+	credential_wipe(&text);
+	argv = xcalloc(task.argc + 1, sizeof *argv);
+	memcpy(argv, task.argv, task.argc * sizeof *argv);
+	if (task.argc > 0)
+		argv[0] = program;
+	if (options_load(&o, (int)task.argc, argv, &t.why) != 0 ||
+	    agent_begin(&t, &o, &task) != 0)
+		agent_end(&t, LOGIN_FAILED, t.why, NULL);
+	else
+		loop_run(t.account.loop);
+	talk_free(&t);
+	free(t.why);
+	free(argv);
+	options_free(&o);
+	agent_task_free(&task);
+	return 0;
+}
+
+/* --- a person at a terminal --- */
+
+static void
+person_where(const char *url, const char *code, void *arg)
+{
+	struct talk *t = arg;
+
+	fprintf(stderr, "Sign in to %s in a browser:\n\n  %s\n\n",
+	    t->account.url.host, url);
+	if (code != NULL)
+		fprintf(stderr, "The code to enter there: %s\n\n", code);
+	else if (t->stdin_watch != NULL)
+		fprintf(stderr,
+		    "A browser on another machine ends at a page that cannot "
+		    "be shown: paste its address here.\n");
+}
+
+static void
+person_done(enum login_end end, const char *why, const struct record *record,
+    void *arg)
+{
+	struct talk *t = arg;
+
+	if (end == LOGIN_DONE) {
+		printf("Signed in to %s%s%s.\n", t->account.url.host,
+		    record->token.scope_granted != NULL ? ", scopes: " : "",
+		    record->token.scope_granted != NULL ?
+			record->token.scope_granted :
+			"");
+		if (t->account.store == NULL)
+			why = "there is no place to keep the token: nothing "
+			      "was gained";
+		else
+			why = NULL;
+	}
+	talk_end(t, why == NULL ? 0 : 1, why);
+}
+
+static void
+on_typed(struct frame *f, void *arg)
+{
+	struct talk *t = arg;
+	char *url = xstrndup(f->text.p, f->text.n);
+
+	url[strcspn(url, " \r\t")] = '\0';
+	if (*url != '\0' && (t->login == NULL || !login_paste(t->login, url)))
+		fprintf(stderr,
+		    "This is not the address that is waited for.\n");
+	free(url);
+	frame_unref(f);
+}
+
+static void
+on_typed_too_long(uint64_t size, struct span id, bool request, void *arg)
+{
+	(void)size;
+	(void)id;
+	(void)request;
+	(void)arg;
+}
+
+static void
+on_stdin(int fd, int what, void *arg)
+{
+	struct talk *t = arg;
+	char part[4096];
+	ssize_t n = read(fd, part, sizeof part);
+
+	(void)what;
+	if (n > 0) {
+		lines_feed(t->typed, part, (size_t)n);
+		return;
+	}
+	loop_fd_free(t->stdin_watch);
+	t->stdin_watch = NULL;
+}
+
+static void
+person_begin(struct talk *t)
+{
+	static const struct login_ops ops = { person_where, person_done };
+	static const struct lines_ops typed_ops = { on_typed,
+		on_typed_too_long };
+	struct account *a = &t->account;
+	struct login_config *c = &a->login;
+
+	challenge_parse(&a->challenge, buf_span(&t->challenge));
+	c->reason = LOGIN_NONE;
+	c->person = c->force = true;
+	if (isatty(STDIN_FILENO) && c->mode == LOGIN_BROWSER) {
+		t->typed = lines_new(TYPED_MAX, &typed_ops, t);
+		t->stdin_watch = loop_fd_new(a->loop, STDIN_FILENO, LOOP_READ,
+		    on_stdin, t);
+	}
+	t->login = login_start(a->loop, a->fetcher, a->store, c, &ops, t);
+}
+
+/* --- what does the server want? --- */
+
+static void
+probe_head(struct exchange *x, int status, void *arg)
+{
+	struct talk *t = arg;
+	const char *peer = http_peer(x);
+
+	t->probed = status;
+	if (status == 401)
+		http_headers_all(x, "WWW-Authenticate", &t->challenge);
+	if (peer != NULL && t->peer == NULL)
+		t->peer = xstrdup(peer);
+	http_abort(x);
+}
+
+static bool
+probe_data(struct exchange *x, const char *p, size_t n, void *arg)
+{
+	(void)x;
+	(void)p;
+	(void)n;
+	(void)arg;
+	return true;
+}
+
+static void
+probe_done(struct exchange *x, const struct http_answer *answer, void *arg)
+{
+	struct talk *t = arg;
+
+	(void)x;
+	t->probe = NULL;
+	if (t->probed == 0 && t->why == NULL)
+		t->why = xasprintf("the server cannot be reached: %s",
+		    answer->why);
+	loop_stop(t->account.loop, 0);
+}
+
+/* Asks the server for its challenge as a proxy would meet it. */
+static int
+probe(struct talk *t, struct loop *l, const struct options *o,
+    const struct url *url, char **why)
+{
+	static const struct http_ops ops = { probe_head, probe_data,
+		probe_done };
+	static const char
+	    body[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";
+	struct network network = { 0 };
+	struct http *h = network_server(&network, l, o, why);
+	struct http_request r = { .method = "POST",
+		.url = url->text,
+		.body = { body, sizeof body - 1 },
+		.idle_ms = 30 * 1000 };
+	struct headers headers;
+
+	if (h == NULL)
+		return -1;
+	headers_init(&headers);
+	headers_add(&headers, span_of("Content-Type"),
+	    span_of("application/json"), false);
+	headers_add(&headers, span_of("Accept"),
+	    span_of("application/json, text/event-stream"), false);
+	r.headers = &headers;
+	buf_init(&t->challenge, 0);
+	t->probe = http_send(h, &r, &ops, t);
+	loop_run(l);
+	http_free(h);
+	headers_free(&headers);
+	network_free(&network);
+	if (t->probed == 0) {
+		*why = t->why;
+		t->why = NULL;
+		return -1;
+	}
+	return 0;
+}
+
+static void
+on_signal(int signo, void *arg)
+{
+	struct talk *t = arg;
+
+	loop_stop(t->account.loop, 128 + signo);
+}
+
+int
+account_login(const struct options *o, char **why)
+{
+	struct talk t = { 0 };
+	struct url url;
+	int status = 1;
+
+	t.account.loop = loop_new();
+	if (t.account.loop == NULL || url_parse(&url, o->url) != URL_OK) {
+		*why = xasprintf("\"%s\" is no URL", o->url);
+		loop_free(t.account.loop);
+		return 2;
+	}
+	if (probe(&t, t.account.loop, o, &url, why) == 0 &&
+	    account_init(&t.account, t.account.loop, o, t.peer, why) == 0) {
+		if (t.probed != 401)
+			log_info("%s did not ask for credentials (%d)",
+			    url.host, t.probed);
+		loop_signal(t.account.loop, SIGINT, on_signal, &t);
+		loop_signal(t.account.loop, SIGTERM, on_signal, &t);
+		person_begin(&t);
+		status = loop_run(t.account.loop);
+		*why = t.why;
+	}
+	url_free(&url);
+	talk_free(&t);
+	return status;
+}

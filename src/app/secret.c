@@ -1,0 +1,82 @@
+/* Secrets that options name. */
+#include "config.h"
+
+#include "app/secret.h"
+
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <openssl/crypto.h>
+
+#include "auth/credential.h"
+#include "base/mem.h"
+
+#define SECRET_MAX ((size_t)64 * 1024)
+
+/* Returns 0, or -1 with errno set. */
+static int
+read_all(const char *path, struct buf *to)
+{
+	char part[4096];
+	ssize_t n;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	while ((n = read(fd, part, sizeof part)) > 0 ||
+	    (n < 0 && errno == EINTR))
+		if (n > 0 && buf_add(to, part, (size_t)n) != 0) {
+			errno = EFBIG;
+			n = -1;
+			break;
+		}
+	OPENSSL_cleanse(part, sizeof part);
+	close(fd);
+	return n < 0 ? -1 : 0;
+}
+
+char *
+secret_file(const char *option, const char *path, char **why)
+{
+	struct buf text;
+	char *secret = NULL;
+
+	buf_init(&text, SECRET_MAX);
+	if (read_all(path, &text) != 0) {
+		*why = xasprintf("%s %s cannot be read: %s", option, path,
+		    strerror(errno));
+	} else {
+		while (text.n > 0 && strchr("\r\n", text.p[text.n - 1]))
+			text.n--;
+		if (text.n == 0 || memchr(text.p, '\0', text.n) != NULL)
+			*why = xasprintf("%s %s holds no text", option, path);
+		else
+			secret = xstrndup(text.p, text.n);
+	}
+	credential_wipe(&text);
+	return secret;
+}
+
+char *
+secret_env(const char *option, const char *name, char **why)
+{
+	const char *value = getenv(name);
+
+	if (value != NULL && *value != '\0')
+		return xstrdup(value);
+	*why = xasprintf("%s %s: the variable is not set", option, name);
+	return NULL;
+}
+
+void
+secret_free(char *secret)
+{
+	if (secret != NULL)
+		OPENSSL_cleanse(secret, strlen(secret));
+	free(secret);
+}

@@ -1,0 +1,295 @@
+/* The two ends of the pipe between a proxy and its agent. */
+#include "config.h"
+
+#include "auth/agent.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "auth/credential.h"
+#include "io/child.h"
+
+enum { MAX_OUTPUT = 1024 * 1024, MAX_LINE = 512 * 1024 };
+
+struct agent {
+	struct child *child;
+	struct agent_ops ops;
+	void *arg;
+	struct buf line; /* not complete yet */
+	struct record record;
+	enum login_end end;
+	char *why;
+	bool ended, has_record;
+};
+
+/* --- words on the wire --- */
+
+static const char *const reasons[] = { "none", "expired", "rejected", "scope" };
+static const char *const ends[] = { "done", "person", "later", "failed" };
+static const char *const levels[] = { "error", "warn", "info", "debug" };
+
+/* The place of text in a list of n; otherwise is what no other word means. */
+static unsigned
+word_of(const char *text, const char *const *list, unsigned n,
+    unsigned otherwise)
+{
+	unsigned i;
+
+	for (i = 0; i < n && text != NULL; i++)
+		if (strcmp(text, list[i]) == 0)
+			return i;
+	return otherwise;
+}
+
+static void
+set_bool(struct json_object *o, const char *name, bool value)
+{
+	json_object_object_add(o, name, json_object_new_boolean(value));
+}
+
+static void
+set_record(struct json_object *o, const struct record *r)
+{
+	struct json_object *json;
+	const char *why;
+	struct buf text;
+
+	buf_init(&text, 0);
+	record_print(r, &text);
+	json = document_parse(buf_span(&text), &why);
+	credential_wipe(&text);
+	if (json != NULL)
+		json_object_object_add(o, "record", json);
+}
+
+/* Returns whether there is one. */
+static bool
+get_record(struct json_object *o, struct record *r)
+{
+	struct json_object *json;
+	const char *why;
+	struct buf text;
+	int status;
+
+	if (!json_object_object_get_ex(o, "record", &json))
+		return false;
+	buf_init(&text, 0);
+	document_print(json, &text);
+	status = record_parse(r, buf_span(&text), &why);
+	credential_wipe(&text);
+	return status == 0;
+}
+
+static void
+say(struct buf *out, struct json_object *o)
+{
+	document_print(o, out);
+	buf_addc(out, '\n');
+	json_object_put(o);
+}
+
+/* --- the proxy's side --- */
+
+static void
+print_request(struct buf *out, const struct agent_request *r)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *argv = json_object_new_array();
+	size_t i;
+
+	for (i = 0; r->argv[i] != NULL; i++)
+		json_object_array_add(argv, json_object_new_string(r->argv[i]));
+	json_object_object_add(o, "argv", argv);
+	document_set(o, "reason", reasons[r->reason]);
+	set_bool(o, "person", r->person);
+	document_set(o, "challenge", r->challenge);
+	document_set(o, "rejected", r->rejected);
+	document_set(o, "peer", r->peer);
+	if (r->record != NULL)
+		set_record(o, r->record);
+	say(out, o);
+}
+
+static void
+take_line(struct agent *a, struct span text)
+{
+	const char *why;
+	struct json_object *o = document_parse(text, &why);
+
+	if (o == NULL) {
+		log_debug("the sign-in agent wrote what is no JSON");
+	} else if (document_has(o, "log")) {
+		log_put((enum log_level)word_of(document_text(o, "log"), levels,
+			    4, LEVEL_DEBUG),
+		    "sign-in: %s", document_text(o, "text"));
+	} else if (document_has(o, "url")) {
+		a->ops.where(document_text(o, "url"), document_text(o, "code"),
+		    a->arg);
+	} else if (document_has(o, "end")) {
+		a->ended = true;
+		a->end = (enum login_end)word_of(document_text(o, "end"), ends,
+		    4, LOGIN_FAILED);
+		free(a->why);
+		why = document_text(o, "why");
+		a->why = why == NULL ? NULL : xstrdup(why);
+		a->has_record = get_record(o, &a->record);
+	}
+	json_object_put(o);
+}
+
+static void
+on_output(const char *p, size_t n, void *arg)
+{
+	struct agent *a = arg;
+	const char *end;
+	size_t part;
+
+	while (n > 0) {
+		end = memchr(p, '\n', n);
+		part = end == NULL ? n : (size_t)(end - p);
+		buf_add(&a->line, p, part);
+		if (end == NULL)
+			return;
+		take_line(a, buf_span(&a->line));
+		credential_wipe(&a->line);
+		buf_init(&a->line, MAX_LINE);
+		p += part + 1;
+		n -= part + 1;
+	}
+}
+
+static void
+on_done(enum child_end end, int value, void *arg)
+{
+	struct agent *a = arg;
+
+	a->child = NULL;
+	if (!a->ended) {
+		a->end = LOGIN_LATER;
+		a->why = xasprintf("the sign-in agent %s (%d)",
+		    end == CHILD_NO_START ? "could not be started" :
+					    "ended before its time",
+		    value);
+	}
+	a->ops.done(a->end, a->why, a->has_record ? &a->record : NULL, a->arg);
+	agent_free(a);
+}
+
+struct agent *
+agent_start(struct loop *l, const char *const *program,
+    const struct agent_request *request, const struct agent_ops *ops, void *arg)
+{
+	static const struct child_ops child_ops = { on_output, NULL, on_done };
+	struct agent *a = xcalloc(1, sizeof *a);
+	struct child_config c = {
+		.argv = program,
+		.output = true,
+		.detached = true,
+		.max_output = MAX_OUTPUT,
+	};
+	struct buf text;
+
+	a->ops = *ops;
+	a->arg = arg;
+	record_init(&a->record);
+	buf_init(&a->line, MAX_LINE);
+	buf_init(&text, 0);
+	print_request(&text, request);
+	c.input = buf_span(&text);
+	a->child = child_new(l, &c, &child_ops, a);
+	credential_wipe(&text);
+	return a;
+}
+
+void
+agent_free(struct agent *a)
+{
+	if (a == NULL)
+		return;
+	if (a->child != NULL)
+		child_free(a->child, false);
+	credential_wipe(&a->line);
+	record_free(&a->record);
+	free(a->why);
+	free(a);
+}
+
+/* --- the agent's side --- */
+
+int
+agent_task_read(struct agent_task *t, struct span text)
+{
+	struct json_object *list;
+	const char *why;
+	size_t i;
+
+	memset(t, 0, sizeof *t);
+	record_init(&t->record);
+	t->json = document_parse(text, &why);
+	list = t->json == NULL ? NULL : document_list(t->json, "argv");
+	if (list == NULL) {
+		agent_task_free(t);
+		return -1;
+	}
+	t->argc = json_object_array_length(list);
+	t->argv = xcalloc(t->argc + 1, sizeof *t->argv);
+	for (i = 0; i < t->argc; i++)
+		t->argv[i] = xstrdup(
+		    json_object_get_string(json_object_array_get_idx(list, i)));
+	t->request.reason = (enum login_reason)word_of(document_text(t->json,
+							   "reason"),
+	    reasons, 4, LOGIN_NONE);
+	t->request.person = document_true(t->json, "person");
+	t->request.challenge = document_text(t->json, "challenge");
+	t->request.rejected = document_text(t->json, "rejected");
+	t->request.peer = document_text(t->json, "peer");
+	if (get_record(t->json, &t->record))
+		t->request.record = &t->record;
+	return 0;
+}
+
+void
+agent_task_free(struct agent_task *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->argc; i++)
+		free(t->argv[i]);
+	free(t->argv);
+	record_free(&t->record);
+	json_object_put(t->json);
+	memset(t, 0, sizeof *t);
+}
+
+void
+agent_say_where(struct buf *out, const char *url, const char *code)
+{
+	struct json_object *o = json_object_new_object();
+
+	document_set(o, "url", url);
+	document_set(o, "code", code);
+	say(out, o);
+}
+
+void
+agent_say_log(struct buf *out, enum log_level level, const char *text)
+{
+	struct json_object *o = json_object_new_object();
+
+	document_set(o, "log", levels[level]);
+	document_set(o, "text", text);
+	say(out, o);
+}
+
+void
+agent_say_end(struct buf *out, enum login_end end, const char *why,
+    const struct record *record)
+{
+	struct json_object *o = json_object_new_object();
+
+	document_set(o, "end", ends[end]);
+	document_set(o, "why", why);
+	if (record != NULL)
+		set_record(o, record);
+	say(out, o);
+}

@@ -1,0 +1,64 @@
+/*
+ * How the proxy and its agent talk: one JSON request on the agent's stdin,
+ * JSON lines back on its stdout. Secrets go this way, never in argv.
+ *
+ *   {"argv":[...],"reason":"none","person":true,"challenge":"Bearer ...",
+ *    "rejected":"<SHA-256>","peer":"203.0.113.7","record":{...}}
+ *   {"url":"https://...","code":"ABCD-EFGH"}
+ *   {"log":"warn","text":"..."}
+ *   {"end":"done","why":"...","record":{...}}
+ */
+#ifndef MCPSPLICE_AUTH_AGENT_H
+#define MCPSPLICE_AUTH_AGENT_H
+
+#include "auth/login.h"
+#include "base/log.h"
+#include "io/loop.h"
+
+struct agent_request {
+	const char *const *argv; /* options, NULL-ended */
+	enum login_reason reason;
+	bool person;
+	const char *challenge; /* raw; NULL: none */
+	const char *rejected;  /* proof_challenge of the token; NULL: none */
+	const char *peer;      /* address of the MCP server; NULL: unknown */
+	const struct record *record; /* where there is no store; else NULL */
+};
+
+struct agent_ops {
+	/* A person is asked. code may be NULL. */
+	void (*where)(const char *url, const char *code, void *arg);
+	/* The last call; the agent is gone after it. record is NULL unless it
+	 * was asked with one. why is NULL with LOGIN_DONE. */
+	void (*done)(enum login_end end, const char *why,
+	    const struct record *record, void *arg);
+};
+
+struct agent;
+
+/* program: words of the command line, NULL-ended. */
+struct agent *agent_start(struct loop *l, const char *const *program,
+    const struct agent_request *request, const struct agent_ops *ops,
+    void *arg);
+/* No callback; the agent ends what it began. NULL is fine. */
+void agent_free(struct agent *a);
+
+/* The agent's own side: what it was asked, from the text of its stdin. */
+struct agent_task {
+	struct json_object *json; /* what the others are borrowed from */
+	char **argv;              /* NULL-ended, owned */
+	size_t argc;
+	struct agent_request request; /* argv is not set; record is below */
+	struct record record;
+};
+
+/* Returns 0, or -1 when it is no request. */
+int agent_task_read(struct agent_task *t, struct span text);
+void agent_task_free(struct agent_task *t); /* wipes */
+/* Lines to the proxy, appended to out. */
+void agent_say_where(struct buf *out, const char *url, const char *code);
+void agent_say_log(struct buf *out, enum log_level level, const char *text);
+void agent_say_end(struct buf *out, enum login_end end, const char *why,
+    const struct record *record);
+
+#endif

@@ -1,0 +1,227 @@
+/* Given headers, a helper, OAuth: what an exchange gets of each. */
+#include "config.h"
+
+#include "auth/authorize.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "auth/command.h"
+
+/* A question that waits for the helper. */
+struct asked {
+	struct asked *next;
+	uint64_t ticket;
+	bool refused;
+};
+
+struct authorize {
+	struct loop *loop;
+	struct authorize_ops ops;
+	void *arg;
+	struct static_auth *given;
+	struct command_auth *command;
+	struct oauth *oauth;
+	struct asked *asked;
+	uint64_t stamp; /* of what the helper said last */
+	struct headers both;
+};
+
+/* --- the given ones, and those of somebody else --- */
+
+static const struct headers *
+given(struct authorize *a)
+{
+	return static_headers(a->given, loop_now(a->loop));
+}
+
+static void
+go(struct authorize *a, uint64_t ticket, const struct headers *more,
+    uint64_t stamp)
+{
+	headers_free(&a->both);
+	headers_append(&a->both, given(a));
+	headers_append(&a->both, more);
+	a->ops.oauth.go(ticket, &a->both, stamp, a->arg);
+}
+
+/* --- OAuth --- */
+
+static void
+on_go(uint64_t ticket, const struct headers *h, uint64_t stamp, void *arg)
+{
+	go(arg, ticket, h, stamp);
+}
+
+static void
+on_stand(uint64_t ticket, const char *why, bool trusted, void *arg)
+{
+	struct authorize *a = arg;
+
+	a->ops.oauth.stand(ticket, why, trusted, a->arg);
+}
+
+static void
+on_wait(uint64_t ticket, const char *why, void *arg)
+{
+	struct authorize *a = arg;
+
+	a->ops.oauth.wait(ticket, why, a->arg);
+}
+
+static void
+on_fresh(void *arg)
+{
+	struct authorize *a = arg;
+
+	a->ops.oauth.fresh(a->arg);
+}
+
+/* --- the helper --- */
+
+static void
+on_helped(const struct headers *h, const char *why, void *arg)
+{
+	struct authorize *a = arg;
+	struct asked *q, *list = a->asked;
+
+	a->asked = NULL;
+	if (h != NULL)
+		a->stamp++;
+	while ((q = list) != NULL) {
+		list = q->next;
+		if (h != NULL)
+			go(a, q->ticket, h, a->stamp);
+		else if (q->refused)
+			a->ops.oauth.stand(q->ticket, why, false, a->arg);
+		else
+			a->ops.deny(q->ticket, why, a->arg);
+		free(q);
+	}
+}
+
+/* Returns false when the headers at hand are all there is. */
+static bool
+help(struct authorize *a, uint64_t ticket, bool refused, uint64_t stamp)
+{
+	const struct headers *h = command_headers(a->command,
+	    (int64_t)time(NULL), refused && stamp == a->stamp, on_helped, a);
+	struct asked *q;
+
+	if (h != NULL) {
+		if (refused && stamp == a->stamp)
+			return false;
+		go(a, ticket, h, a->stamp);
+		return true;
+	}
+	q = xcalloc(1, sizeof *q);
+	q->ticket = ticket;
+	q->refused = refused;
+	q->next = a->asked;
+	a->asked = q;
+	return true;
+}
+
+/* --- from outside --- */
+
+void
+authorize_ask(struct authorize *a, uint64_t ticket)
+{
+	if (a->oauth != NULL)
+		oauth_ask(a->oauth, ticket);
+	else if (a->command != NULL)
+		help(a, ticket, false, 0);
+	else
+		a->ops.oauth.go(ticket, given(a), static_version(a->given),
+		    a->arg);
+}
+
+/* What is given may have changed since it was sent, a token in a file for
+ * one. */
+static bool
+given_again(struct authorize *a, uint64_t ticket, uint64_t stamp)
+{
+	static_reread(a->given);
+	if (static_version(a->given) == stamp)
+		return false;
+	a->ops.oauth.go(ticket, given(a), static_version(a->given), a->arg);
+	return true;
+}
+
+bool
+authorize_refused(struct authorize *a, uint64_t ticket,
+    const struct oauth_refusal *r)
+{
+	if (a->oauth != NULL)
+		return oauth_refused(a->oauth, ticket, r);
+	if (r->status != 401 || r->tries > 0)
+		return false;
+	if (a->command != NULL)
+		return help(a, ticket, true, r->stamp);
+	return given_again(a, ticket, r->stamp);
+}
+
+void
+authorize_accepted(struct authorize *a, uint64_t stamp)
+{
+	if (a->oauth != NULL)
+		oauth_accepted(a->oauth, stamp);
+}
+
+void
+authorize_drop(struct authorize *a, uint64_t ticket)
+{
+	struct asked **at, *q;
+
+	if (a->oauth != NULL)
+		oauth_drop(a->oauth, ticket);
+	for (at = &a->asked; (q = *at) != NULL; at = &q->next)
+		if (q->ticket == ticket) {
+			*at = q->next;
+			free(q);
+			return;
+		}
+}
+
+struct authorize *
+authorize_new(struct loop *l, const struct authorize_config *config,
+    const struct authorize_ops *ops, void *arg, char **why)
+{
+	static const struct oauth_ops oauth_ops = { on_go, on_stand, on_wait,
+		on_fresh };
+	struct authorize *a = xcalloc(1, sizeof *a);
+
+	a->loop = l;
+	a->ops = *ops;
+	a->arg = arg;
+	headers_init(&a->both);
+	a->given = static_new(config->given, why);
+	if (a->given != NULL && config->command != NULL)
+		a->command = command_new(l, config->command, config->url,
+		    config->unset, why);
+	if (a->given == NULL || (config->command != NULL && !a->command)) {
+		authorize_free(a);
+		return NULL;
+	}
+	if (config->oauth != NULL)
+		a->oauth = oauth_new(l, config->oauth, &oauth_ops, a);
+	return a;
+}
+
+void
+authorize_free(struct authorize *a)
+{
+	struct asked *q;
+
+	if (a == NULL)
+		return;
+	while ((q = a->asked) != NULL) {
+		a->asked = q->next;
+		free(q);
+	}
+	oauth_free(a->oauth);
+	command_free(a->command);
+	static_free(a->given);
+	headers_free(&a->both);
+	free(a);
+}

@@ -1,0 +1,642 @@
+/*
+ * A person who signs in by a browser. One copy of us asks, with the login
+ * lock; the others show where, and wait for what comes into the store.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "auth/login_state.h"
+#include "base/codec.h"
+#include "base/log.h"
+
+enum {
+	POLL_MS = 200,
+	FRUITLESS_S = 60, /* after a login that came to nothing */
+	TABS_S = 15 * 60, /* three tabs within it (B1.16) */
+	CALLBACK_CONNS = 4,
+	CALLBACK_MS = 10 * 1000,
+	WORDS_MAX = 200
+};
+
+static void ask(struct login *g);
+
+/* --- where, for all who wait --- */
+
+static void
+save_pending(struct login *g)
+{
+	if (g->store != NULL &&
+	    store_set_pending(g->store, g->name, &g->pending) != 0)
+		log_debug("the state of the sign-in cannot be written");
+}
+
+static bool
+is_shown(struct login *g, const char *url)
+{
+	bool same = g->shown != NULL && strcmp(g->shown, url) == 0;
+
+	if (same)
+		return true;
+	free(g->shown);
+	g->shown = xstrdup(url);
+	return false;
+}
+
+void
+login_show(struct login *g, const char *url, const char *code)
+{
+	struct pending *p = &g->pending;
+
+	free(p->url);
+	free(p->user_code);
+	p->url = xstrdup(url);
+	p->user_code = code == NULL ? NULL : xstrdup(code);
+	save_pending(g);
+	if (!is_shown(g, url))
+		g->ops.where(url, code, g->arg);
+}
+
+void
+login_fruitless(struct login *g, enum login_end end, const char *why)
+{
+	struct pending *p = &g->pending;
+
+	if (g->login_lock >= 0) {
+		free(p->url);
+		free(p->user_code);
+		p->url = p->user_code = NULL;
+		p->failed_at = login_now();
+		save_pending(g);
+	}
+	login_end(g, end, "%s", why);
+}
+
+/* --- the callback --- */
+
+static void
+on_code(const struct fetch_answer *a, void *arg)
+{
+	struct login *g = arg;
+	char *why = NULL;
+
+	g->fetch = NULL;
+	if (a->status == 0 || a->transient) {
+		login_end(g, LOGIN_LATER, "%s",
+		    a->why != NULL ? a->why :
+				     "the authorization server is not ready");
+		return;
+	}
+	/* Nothing of the login before is kept: this one is another. */
+	record_drop_token(&g->record);
+	switch (client_token(&g->record, a->status, a->json, g->scope,
+	    login_now(), &why)) {
+	case TOKEN_OK:
+		free(g->pending.url);
+		g->pending.url = NULL;
+		g->pending.failed_at = 0;
+		save_pending(g);
+		login_have_token(g);
+		break;
+	case TOKEN_CLIENT:
+		login_dead_client(g, why);
+		break;
+	case TOKEN_TRANSIENT:
+		login_end(g, LOGIN_LATER, "%s", why);
+		break;
+	default:
+		login_fruitless(g, LOGIN_FAILED, a->why != NULL ? a->why : why);
+		break;
+	}
+	free(why);
+}
+
+static void
+exchange(struct login *g, const char *code)
+{
+	struct client_request r = { 0 };
+	char *assertion;
+
+	if (!login_assertion(g, &assertion))
+		return;
+	client_code(&r, &g->record, code, g->verifier, assertion);
+	free(assertion);
+	login_post(g, g->record.token_endpoint, &r, on_code);
+}
+
+/* What a browser brought, or a person pasted. */
+static void
+came_back(struct login *g, enum callback_result result,
+    const struct callback *c)
+{
+	struct buf words;
+	char *why;
+
+	listener_free(g->listener, true);
+	g->listener = NULL;
+	login_unlock(&g->tab_lock);
+	if (result == CALLBACK_CODE) {
+		exchange(g, c->code);
+		return;
+	}
+	if (result == CALLBACK_ISSUER) {
+		login_fruitless(g, LOGIN_FAILED,
+		    "what came back is not from the authorization server that "
+		    "was asked (iss): nothing of it was used");
+		return;
+	}
+	buf_init(&words, 0);
+	codec_visible(&words, span_of(c->description), WORDS_MAX);
+	why =
+	    xasprintf("the authorization server refused the sign-in: %s%s%s%s",
+		c->error != NULL ? c->error : "unknown error",
+		words.n > 0 ? ", it says \"" : "", buf_str(&words),
+		words.n > 0 ? "\"" : "");
+	buf_free(&words);
+	login_fruitless(g, LOGIN_FAILED, why);
+	free(why);
+}
+
+static struct callback_expected
+expected(const struct login *g)
+{
+	struct callback_expected e = {
+		.port = g->listener == NULL ? 0 : listener_port(g->listener),
+		.path = g->config.callback_path,
+		.state = g->state,
+		.issuer = g->found.server.issuer,
+		.iss = g->found.server.iss,
+	};
+
+	return e;
+}
+
+static void
+on_arrival(struct login *g)
+{
+	struct callback c = g->arrived;
+
+	memset(&g->arrived, 0, sizeof g->arrived);
+	came_back(g, g->arrived_as, &c);
+	callback_free(&c);
+}
+
+/* Returns false when it is not what is waited for; c is taken. The rest
+ * happens with an empty stack, after the page was handed over. */
+static bool
+arrive(struct login *g, enum callback_result result, struct callback *c)
+{
+	if (g->came_back || result == CALLBACK_OTHER ||
+	    result == CALLBACK_MORE) {
+		callback_free(c);
+		return false;
+	}
+	g->came_back = true;
+	g->arrived = *c;
+	g->arrived_as = result;
+	login_later(g, 0, on_arrival);
+	return true;
+}
+
+static bool
+on_request(struct span so_far, struct buf *reply, void *arg)
+{
+	struct login *g = arg;
+	struct callback_expected e = expected(g);
+	struct callback c = { 0 };
+	enum callback_result result = callback_read(so_far, &e, &c, reply);
+
+	if (result == CALLBACK_MORE)
+		return false;
+	arrive(g, result, &c);
+	return true;
+}
+
+bool
+login_paste(struct login *g, const char *url)
+{
+	struct callback_expected e = expected(g);
+	struct callback c = { 0 };
+
+	return g->listener != NULL && arrive(g, callback_url(url, &e, &c), &c);
+}
+
+/* --- the browser --- */
+
+static void
+on_browser(bool ok, void *arg)
+{
+	struct login *g = arg;
+
+	browser_free(g->browser);
+	g->browser = NULL;
+	if (!ok)
+		log_warn("the browser could not be started: open the URL "
+			 "yourself");
+}
+
+/* Three tabs, then one each five minutes: a server that asks without end has
+ * its URL shown, and no more. */
+static bool
+may_open(struct login *g)
+{
+	int64_t *opened = g->pending.opened, now = login_now();
+
+	if (!g->config.force && opened[2] != 0 && now - opened[2] < TABS_S) {
+		log_warn("too many browser tabs lately: open the URL yourself");
+		return false;
+	}
+	opened[2] = opened[1];
+	opened[1] = opened[0];
+	opened[0] = now;
+	save_pending(g);
+	return true;
+}
+
+static void
+open_browser(struct login *g)
+{
+	char *url, *why = NULL;
+
+	if (g->store != NULL) {
+		g->tab_lock = store_lock(g->store, STORE_TAB, NULL);
+		if (g->tab_lock < 0) { /* one tab at a time */
+			login_later(g, POLL_MS, open_browser);
+			return;
+		}
+	}
+	if (!may_open(g))
+		return;
+	url = browser_url(g->url, g->config.policy.allow_http, &why);
+	if (url != NULL)
+		g->browser = browser_open(g->loop, g->config.browser, url,
+		    g->config.unset, on_browser, g);
+	else
+		log_warn("%s", why);
+	free(url);
+	free(why);
+}
+
+/* --- the request --- */
+
+char *
+login_wanted_scope(const struct login *g)
+{
+	const struct login_config *c = &g->config;
+	const char *base = c->scope;
+	char *scope, *more;
+
+	if (base == NULL && c->challenge != NULL)
+		base = c->challenge->scope;
+	if (base == NULL)
+		base = g->found.scopes;
+	scope = scope_union(c->reason == LOGIN_SCOPE ?
+		g->record.token.scope_requested :
+		NULL,
+	    base);
+	/* A step-up widens what the user chose. */
+	if (c->reason == LOGIN_SCOPE && c->challenge != NULL) {
+		more = scope_union(scope, c->challenge->scope);
+		free(scope);
+		scope = more;
+	}
+	if (scope == NULL || c->mode == LOGIN_CREDENTIALS ||
+	    !g->found.server.offline_access)
+		return scope;
+	more = scope_union(scope, "offline_access");
+	free(scope);
+	return more;
+}
+
+static void
+authorize(struct login *g)
+{
+	char challenge[PROOF_BYTES];
+
+	free(g->scope);
+	g->scope = login_wanted_scope(g);
+	free(g->url);
+	g->url = NULL;
+	if (proof_random(g->verifier) == 0 && proof_random(g->state) == 0 &&
+	    proof_challenge(challenge, g->verifier) == 0)
+		g->url = client_authorize_url(&g->found.server, &g->record,
+		    g->scope, g->state, challenge, g->config.params);
+	if (g->url == NULL) {
+		login_end(g, LOGIN_FAILED,
+		    "no URL for the sign-in could be made");
+		return;
+	}
+	login_show(g, g->url, NULL);
+	if (g->config.browser != NULL)
+		open_browser(g);
+}
+
+/* --- the client --- */
+
+static void
+client_saved(struct login *g)
+{
+	login_unlock(&g->token_lock);
+	if (g->config.mode == LOGIN_DEVICE)
+		login_device(g);
+	else
+		authorize(g);
+}
+
+static void
+save_client(struct login *g)
+{
+	login_save(g, client_saved);
+}
+
+static void on_registered(const struct fetch_answer *, void *);
+
+static void
+make_redirect_uri(struct login *g)
+{
+	if (g->listener == NULL)
+		return;
+	free(g->redirect_uri);
+	g->redirect_uri = xasprintf("http://%s:%u%s", g->redirect_host,
+	    listener_port(g->listener), g->config.callback_path);
+}
+
+static void
+register_client(struct login *g)
+{
+	struct fetch_request f = {
+		.url = g->found.server.registration_endpoint,
+		.content_type = "application/json",
+	};
+	char *scope = login_wanted_scope(g);
+	struct buf body;
+
+	buf_init(&body, 0);
+	client_register(&body, &g->found.server, g->redirect_uri, scope);
+	f.body = buf_span(&body);
+	g->fetch = fetch_start(g->fetcher, &f, on_registered, g);
+	buf_free(&body);
+	free(scope);
+}
+
+/* Some servers know loopback by its name only. */
+static bool
+is_redirect_refused(const struct login *g, const struct fetch_answer *a)
+{
+	const char *error = a->json == NULL ? NULL :
+					      document_text(a->json, "error");
+
+	return error != NULL && strcmp(error, "invalid_redirect_uri") == 0 &&
+	    g->listener != NULL && strcmp(g->redirect_host, "127.0.0.1") == 0;
+}
+
+static void
+on_registered(const struct fetch_answer *a, void *arg)
+{
+	struct login *g = arg;
+	char *why = NULL, *full;
+
+	g->fetch = NULL;
+	if (a->status == 0 || a->transient) {
+		login_end(g, LOGIN_LATER, "%s",
+		    a->why != NULL ? a->why :
+				     "the authorization server is not ready");
+		return;
+	}
+	if (is_redirect_refused(g, a)) {
+		g->redirect_host = "localhost";
+		make_redirect_uri(g);
+		register_client(g);
+		return;
+	}
+	record_drop_client(&g->record);
+	if (a->json != NULL &&
+	    client_registered(&g->record, a->json, g->redirect_uri, &why) ==
+		0) {
+		login_lock_token(g, save_client);
+		return;
+	}
+	full = xasprintf("the authorization server did not register a client: "
+			 "%s. Register one by hand and pass --client-id",
+	    why != NULL        ? why :
+		a->why != NULL ? a->why :
+				 "no JSON");
+	login_fruitless(g, LOGIN_FAILED, full);
+	free(full);
+	free(why);
+}
+
+/* Binds the port that the browser comes back to. false: the login is over. */
+static bool
+listen_for_browser(struct login *g, unsigned port)
+{
+	struct listener_config c = {
+		.port = port,
+		.max_conns = CALLBACK_CONNS,
+		.max_request = CALLBACK_MAX_BYTES,
+		.conn_ms = CALLBACK_MS,
+	};
+	bool given = g->config.callback_port != 0;
+
+	g->listener = listener_new(g->loop, &c, on_request, g);
+	if (g->listener == NULL && port != 0 && !given) {
+		c.port = 0; /* somebody else has the one of the last time */
+		g->listener = listener_new(g->loop, &c, on_request, g);
+	}
+	if (g->listener != NULL) {
+		make_redirect_uri(g);
+		return true;
+	}
+	login_end(g, LOGIN_FAILED, "port %u of 127.0.0.1 cannot be had: %s%s",
+	    port, strerror(errno),
+	    given ? ". Choose another with --callback-port" : "");
+	return false;
+}
+
+/* The port of a redirect URI of ours, 0: it is none. host is set to its. */
+static unsigned
+port_of(const char *uri, const char **host)
+{
+	static const char *const hosts[] = { "127.0.0.1", "localhost" };
+	unsigned long port;
+	size_t i, n;
+
+	for (i = 0; uri != NULL && i < 2; i++) {
+		n = strlen(hosts[i]);
+		if (strncmp(uri, "http://", 7) != 0 ||
+		    strncmp(uri + 7, hosts[i], n) != 0 || uri[7 + n] != ':')
+			continue;
+		port = strtoul(uri + 8 + n, NULL, 10);
+		*host = hosts[i];
+		return port > 65535 ? 0 : (unsigned)port;
+	}
+	return 0;
+}
+
+/* A client that was registered before, at this issuer, and seems alive. */
+static bool
+has_client(const struct login *g)
+{
+	const struct record *r = &g->record;
+
+	return r->client.id != NULL && r->client_failures == 0 &&
+	    r->client.source == CLIENT_REGISTERED &&
+	    (r->client.secret_expires_at == 0 ||
+		r->client.secret_expires_at > login_now());
+}
+
+/* Replaces the client of the record by one that is known without asking. */
+static void
+take_client(struct login *g, enum client_source source, const char *id)
+{
+	struct record *r = &g->record;
+
+	if (r->client.id == NULL || strcmp(r->client.id, id) != 0)
+		record_drop_client(r);
+	r->client.source = source;
+	free(r->client.id);
+	r->client.id = xstrdup(id);
+	free(r->client.secret);
+	r->client.secret = NULL;
+	r->client.method = CLIENT_NONE;
+	if (source == CLIENT_GIVEN && g->config.client_secret != NULL)
+		r->client.secret = xstrdup(g->config.client_secret);
+	if (source == CLIENT_GIVEN)
+		r->client.method = client_method(&g->found.server,
+		    r->client.secret != NULL, false);
+	free(r->client.redirect_uri);
+	r->client.redirect_uri = g->redirect_uri == NULL ?
+	    NULL :
+	    xstrdup(g->redirect_uri);
+}
+
+static void
+find_client(struct login *g)
+{
+	const struct login_config *c = &g->config;
+	const struct server_metadata *m = &g->found.server;
+	struct record *r = &g->record;
+	unsigned port = c->callback_port;
+	const char *host = c->callback_host;
+
+	if (!login_take_found(g))
+		return;
+	if (port == 0 && has_client(g))
+		port = port_of(r->client.redirect_uri, &host);
+	g->redirect_host = host;
+	if (c->mode != LOGIN_DEVICE && g->listener == NULL &&
+	    !listen_for_browser(g, port))
+		return;
+	if (c->client_id != NULL) {
+		take_client(g, CLIENT_GIVEN, c->client_id);
+		client_saved(g);
+	} else if (m->client_document && c->client_document != NULL) {
+		take_client(g, CLIENT_DOCUMENT, c->client_document);
+		client_saved(g);
+	} else if (has_client(g) &&
+	    (g->redirect_uri == NULL ||
+		(r->client.redirect_uri != NULL &&
+		    strcmp(g->redirect_uri, r->client.redirect_uri) == 0))) {
+		client_saved(g);
+	} else if (m->registration_endpoint != NULL) {
+		register_client(g);
+	} else {
+		login_end(g, LOGIN_FAILED,
+		    "its authorization server registers no clients by itself. "
+		    "Register one there and pass --client-id (and "
+		    "--client-secret-file)");
+	}
+}
+
+void
+login_dead_client(struct login *g, const char *why)
+{
+	bool ours = g->record.client.source == CLIENT_REGISTERED ||
+	    g->record.client.source == CLIENT_IMPORTED;
+
+	if (!ours || g->registered_anew ||
+	    g->found.server.registration_endpoint == NULL) {
+		login_fruitless(g, LOGIN_FAILED, why);
+		return;
+	}
+	log_info("the client is not known any more: registered anew");
+	g->registered_anew = true;
+	g->came_back = false;
+	record_drop_client(&g->record);
+	find_client(g);
+}
+
+/* --- who asks --- */
+
+static void
+has_lock(struct login *g)
+{
+	int64_t left;
+
+	if (login_is_good(g)) {
+		login_end(g, LOGIN_DONE, NULL);
+		return;
+	}
+	left = g->pending.failed_at + FRUITLESS_S - login_now();
+	if (!g->config.force && left > 0 && left <= FRUITLESS_S) {
+		login_end(g, LOGIN_FAILED,
+		    "the last sign-in came to nothing; the next is possible in "
+		    "%lld s, or now with: mcpsplice login URL",
+		    (long long)left);
+		return;
+	}
+	login_discover(g, true, find_client);
+}
+
+static void
+poll_again(struct login *g)
+{
+	if (login_is_good(g))
+		login_end(g, LOGIN_DONE, NULL);
+	else
+		login_later(g, POLL_MS, ask);
+}
+
+/* Another copy asks: what it shows is shown, what it gets is looked at. */
+static void
+watch(struct login *g)
+{
+	struct pending p;
+	uint64_t stamp = store_stamp(g->store, g->name);
+
+	store_pending(g->store, g->name, &p);
+	if (p.url != NULL && !is_shown(g, p.url))
+		g->ops.where(p.url, p.user_code, g->arg);
+	pending_free(&p);
+	if (stamp != g->seen || stamp == 0) {
+		g->seen = stamp;
+		login_read(g, poll_again);
+	} else {
+		login_later(g, POLL_MS, ask);
+	}
+}
+
+static void
+ask(struct login *g)
+{
+	g->login_lock = store_lock(g->store, STORE_LOGIN, g->name);
+	if (g->login_lock < 0) {
+		watch(g);
+		return;
+	}
+	store_pending(g->store, g->name, &g->pending);
+	login_read(g, has_lock);
+}
+
+void
+login_person(struct login *g)
+{
+	if (!g->config.person)
+		login_end(g, LOGIN_PERSON, "a person has to sign in");
+	else if (g->store == NULL)
+		has_lock(g);
+	else
+		ask(g);
+}

@@ -1,0 +1,627 @@
+/*
+ * The token of the store, and who waits for a better one.
+ *
+ * A question (ask, or a refusal) that cannot be answered at once waits, for
+ * the store to be read or for the agent. When either is over every waiting
+ * question is asked again, so that there is one place where each is decided:
+ * settle_ask and settle_refusal.
+ *
+ * Two brakes, so that nothing makes us ask without end: a token that we got
+ * just now and that was never accepted opens the circuit (later tries at
+ * 15 s, doubling to 10 min), and so does an agent that failed.
+ */
+#include "config.h"
+
+#include "auth/oauth.h"
+
+#include <sys/types.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "auth/agent.h"
+#include "auth/assertion.h"
+#include "auth/challenge.h"
+#include "auth/credential.h"
+#include "base/log.h"
+
+enum {
+	LOOK_MS = 1000,       /* between two looks at the store */
+	BRAKE_MS = 15 * 1000, /* the first wait after a failure, */
+	BRAKE_MAX_MS = 600 * 1000,
+	LATER_MS = 1000, /* the same where it may work soon */
+	LATER_MAX_MS = 60 * 1000,
+	CHANGED_MS = 5 * 1000, /* a new token in an old session */
+	MAX_TRIES = 4          /* of one request */
+};
+
+struct waiter {
+	struct waiter *next;
+	uint64_t ticket;
+	bool refused; /* else it is not sent yet */
+	struct oauth_refusal refusal;
+	char *challenge;
+};
+
+struct oauth {
+	struct loop *loop;
+	struct oauth_config config;
+	struct oauth_ops ops;
+	void *arg;
+	char name[STORE_NAME_BYTES];
+	char *peer;
+
+	struct record record;
+	uint64_t stamp;    /* of its token; 0: there is none */
+	uint64_t stamps;   /* the latest that was given */
+	uint64_t accepted; /* the latest that the server took */
+	uint64_t fetched;  /* the latest that an agent got for us */
+	int64_t changed_at;
+	uint64_t doubted; /* the session was blamed for this one */
+	uint64_t blamed;  /* its issuer was */
+	struct headers headers;
+
+	bool read;    /* the store was, at least once */
+	bool expects; /* an agent says that there is a new one in it */
+	uint64_t seen;
+	int64_t looked_at;
+	struct store_op *get;
+
+	struct agent *agent;
+	enum login_reason reason; /* of the agent */
+	bool person;              /* the agent may ask one */
+	char *where;              /* what it asked, for people */
+	int64_t brake_until, brake_ms;
+	char *brake_why;
+
+	struct waiter *waiters;
+	bool settling;
+};
+
+static bool settle(struct oauth *o, struct waiter *w);
+static void brake(struct oauth *, const char *, int64_t, int64_t);
+static void end_waiting(struct oauth *, const char *, bool);
+static void on_agent_where(const char *, const char *, void *);
+static void on_agent_done(enum login_end, const char *, const struct record *,
+    void *);
+
+/* --- the token at hand --- */
+
+static void
+take_token(struct oauth *o)
+{
+	const struct record *r = &o->record;
+	const char *token = r->token.access;
+	struct buf value;
+
+	if (o->config.use_id_token && r->token.id_token != NULL)
+		token = r->token.id_token;
+	headers_free(&o->headers);
+	o->stamp = 0;
+	if (token == NULL)
+		return;
+	buf_init(&value, 0);
+	buf_adds(&value, "Bearer ");
+	buf_adds(&value, token);
+	if (headers_add(&o->headers, span_of("Authorization"), buf_span(&value),
+		true) == 0)
+		o->stamp = ++o->stamps;
+	credential_wipe(&value);
+}
+
+/* Takes over what the store has. Returns whether the token is another. */
+static bool
+adopt(struct oauth *o, const struct record *r)
+{
+	const char *now = o->record.token.access;
+	const char *then = r == NULL ? NULL : r->token.access;
+	bool same = now == then ||
+	    (now != NULL && then != NULL && strcmp(now, then) == 0);
+
+	record_free(&o->record);
+	if (r != NULL)
+		record_copy(&o->record, r);
+	if (same)
+		return false;
+	take_token(o);
+	o->changed_at = loop_now(o->loop);
+	return true;
+}
+
+static bool
+can_refresh(const struct oauth *o)
+{
+	return o->config.alone || o->record.token.refresh != NULL;
+}
+
+/* --- waiting --- */
+
+static void
+waiter_free(struct waiter *w)
+{
+	free(w->challenge);
+	free(w);
+}
+
+static void
+wait_add(struct oauth *o, struct waiter *w)
+{
+	struct waiter **at = &o->waiters;
+
+	while (*at != NULL)
+		at = &(*at)->next;
+	w->next = NULL;
+	*at = w;
+	if (o->agent != NULL && o->where != NULL)
+		o->ops.wait(w->ticket, o->where, o->arg);
+}
+
+/* Asks every waiting question again; those that must go on waiting, and new
+ * ones, are there after it. */
+static void
+settle_all(struct oauth *o)
+{
+	struct waiter *w, *list;
+
+	if (o->settling)
+		return;
+	o->settling = true;
+	list = o->waiters;
+	o->waiters = NULL;
+	while ((w = list) != NULL) {
+		list = w->next;
+		if (settle(o, w))
+			waiter_free(w);
+		else
+			wait_add(o, w);
+	}
+	o->settling = false;
+}
+
+void
+oauth_drop(struct oauth *o, uint64_t ticket)
+{
+	struct waiter **at, *w;
+
+	for (at = &o->waiters; (w = *at) != NULL; at = &w->next)
+		if (w->ticket == ticket) {
+			*at = w->next;
+			waiter_free(w);
+			return;
+		}
+}
+
+/* --- the store --- */
+
+/* Whoever comes from mcp-remote is signed in already. Nothing is written: the
+ * agent does it, when there is something new. */
+static bool
+adopt_import(struct oauth *o)
+{
+	char *from = NULL, *why = NULL;
+	struct record r;
+	bool changed;
+
+	record_init(&r);
+	if (o->config.import == NULL ||
+	    !import_tokens(&r, o->config.import, &from, &why)) {
+		if (why != NULL)
+			log_info("%s", why);
+		free(why);
+		return adopt(o, NULL);
+	}
+	log_info("signed in with the token of mcp-remote, %s", from);
+	free(from);
+	changed = adopt(o, &r);
+	record_free(&r);
+	return changed;
+}
+
+static void
+on_record(const struct record *r, const char *why, void *arg)
+{
+	struct oauth *o = arg;
+	bool expected = o->expects;
+	bool changed = r == NULL && why == NULL ? adopt_import(o) : adopt(o, r);
+
+	o->get = NULL;
+	o->read = true;
+	o->expects = false;
+	if (why != NULL)
+		log_warn("%s", why);
+	if (changed && o->stamp != 0)
+		o->ops.fresh(o->arg);
+	if (expected && !changed) {
+		brake(o, "the new token is not in the store", LATER_MS,
+		    LATER_MAX_MS);
+		end_waiting(o, o->brake_why, false);
+		return;
+	}
+	if (expected)
+		o->fetched = o->stamp;
+	settle_all(o);
+}
+
+static void
+read_store(struct oauth *o)
+{
+	o->seen = store_stamp(o->config.store, o->name);
+	o->looked_at = loop_now(o->loop);
+	o->get = store_get(o->config.store, o->name, on_record, o);
+}
+
+/* Is what we have what the store has? Looks at most once a second, or now.
+ * false: it is being read. */
+static bool
+is_read(struct oauth *o, bool now)
+{
+	int64_t ms = loop_now(o->loop);
+
+	if (o->get != NULL)
+		return false;
+	if (o->config.store == NULL)
+		return true;
+	if (o->read && !now && ms - o->looked_at < LOOK_MS)
+		return true;
+	o->looked_at = ms;
+	if (o->read && store_stamp(o->config.store, o->name) == o->seen)
+		return true;
+	read_store(o);
+	return false;
+}
+
+/* --- the agent --- */
+
+static bool
+is_braked(const struct oauth *o)
+{
+	return loop_now(o->loop) < o->brake_until;
+}
+
+static void
+brake(struct oauth *o, const char *why, int64_t first, int64_t most)
+{
+	o->brake_ms = o->brake_ms == 0 ? first : o->brake_ms * 2;
+	if (o->brake_ms < first)
+		o->brake_ms = first;
+	if (o->brake_ms > most)
+		o->brake_ms = most;
+	o->brake_until = loop_now(o->loop) + o->brake_ms;
+	free(o->brake_why);
+	o->brake_why = xstrdup(why);
+}
+
+static void
+start_agent(struct oauth *o, enum login_reason reason, bool person,
+    const char *challenge)
+{
+	static const struct agent_ops ops = { on_agent_where, on_agent_done };
+	struct agent_request r = {
+		.argv = o->config.argv,
+		.reason = reason,
+		.person = person,
+		.challenge = challenge,
+		.peer = o->peer,
+	};
+	char hash[PROOF_BYTES];
+
+	if (o->record.token.access != NULL &&
+	    proof_challenge(hash, o->record.token.access) == 0)
+		r.rejected = hash;
+	if (o->config.store == NULL)
+		r.record = &o->record;
+	free(o->where);
+	o->where = NULL;
+	o->reason = reason;
+	o->person = person;
+	o->agent = agent_start(o->loop, o->config.agent, &r, &ops, o);
+}
+
+static void
+on_agent_where(const char *url, const char *code, void *arg)
+{
+	struct oauth *o = arg;
+	struct waiter *w;
+
+	free(o->where);
+	o->where = code == NULL ?
+	    xasprintf("open %s in a browser", url) :
+	    xasprintf("open %s in a browser and enter the code %s", url, code);
+	log_warn("%s wants a sign-in: %s", o->config.host, o->where);
+	for (w = o->waiters; w != NULL; w = w->next)
+		o->ops.wait(w->ticket, o->where, o->arg);
+}
+
+/* A question that another agent would not answer better is answered now. */
+static void
+end_waiting(struct oauth *o, const char *why, bool person)
+{
+	struct waiter *w, *list = o->waiters;
+
+	o->waiters = NULL;
+	o->settling = true;
+	while ((w = list) != NULL) {
+		list = w->next;
+		if (w->refused && person && w->refusal.person) {
+			wait_add(o, w);
+			continue;
+		}
+		if (w->refused)
+			o->ops.stand(w->ticket, why, false, o->arg);
+		else
+			o->ops.go(w->ticket, &o->headers, o->stamp, o->arg);
+		waiter_free(w);
+	}
+	o->settling = false;
+}
+
+static void
+on_agent_done(enum login_end end, const char *why, const struct record *record,
+    void *arg)
+{
+	struct oauth *o = arg;
+
+	o->agent = NULL;
+	free(o->where);
+	o->where = NULL;
+	o->looked_at = INT64_MIN / 2;
+	if (o->config.store == NULL && record != NULL && adopt(o, record) &&
+	    o->stamp != 0)
+		o->ops.fresh(o->arg);
+	switch (end) {
+	case LOGIN_DONE:
+		o->brake_until = 0;
+		if (o->config.store == NULL) {
+			o->fetched = o->stamp;
+			settle_all(o);
+			return;
+		}
+		store_cancel(o->get);
+		o->expects = true;
+		read_store(o);
+		return;
+	case LOGIN_PERSON:
+		end_waiting(o, why, !o->person);
+		settle_all(o);
+		return;
+	case LOGIN_LATER:
+		brake(o, why, LATER_MS, LATER_MAX_MS);
+		break;
+	case LOGIN_FAILED:
+		log_warn("no sign-in to %s: %s", o->config.host, why);
+		brake(o, why, BRAKE_MS, BRAKE_MAX_MS);
+		break;
+	}
+	end_waiting(o, why, false);
+}
+
+/* --- questions --- */
+
+/* Each returns true when the question has its answer, false when it waits. */
+
+static bool
+settle_ask(struct oauth *o, uint64_t ticket)
+{
+	int64_t now = (int64_t)time(NULL);
+
+	if (!is_read(o, false))
+		return false;
+	/* Nobody needs a token before a real 401; but where one is asked for
+	 * already, another question would only get the same. */
+	if (o->stamp == 0 && o->agent != NULL)
+		return false;
+	if (o->stamp != 0 && !record_usable(&o->record, now) &&
+	    can_refresh(o) && !is_braked(o)) {
+		if (o->agent == NULL)
+			start_agent(o, LOGIN_EXPIRED, false, NULL);
+		return false;
+	}
+	o->ops.go(ticket, &o->headers, o->stamp, o->arg);
+	return true;
+}
+
+static bool
+stand(struct oauth *o, const struct waiter *w, const char *why, bool trusted)
+{
+	o->ops.stand(w->ticket, why, trusted, o->arg);
+	return true;
+}
+
+/* An agent that asks a person is joined; one that may not is waited for. */
+static bool
+want_agent(struct oauth *o, const struct waiter *w, enum login_reason reason)
+{
+	if (o->agent == NULL)
+		start_agent(o, reason, w->refusal.person, w->challenge);
+	return false;
+}
+
+static bool
+settle_scope(struct oauth *o, const struct waiter *w, const char *scope)
+{
+	char *why;
+
+	if (w->refusal.stamp != o->stamp) {
+		o->ops.go(w->ticket, &o->headers, o->stamp, o->arg);
+		return true;
+	}
+	if (scope == NULL || record_has_scopes(&o->record, scope)) {
+		why = xasprintf("the token has not the rights for this (it "
+				"wants the scope \"%s\"). Ask whoever grants "
+				"them, or sign in again: mcpsplice login URL",
+		    scope == NULL ? "?" : scope);
+		stand(o, w, why, false);
+		free(why);
+		return true;
+	}
+	if (is_braked(o))
+		return stand(o, w, o->brake_why, false);
+	return want_agent(o, w, LOGIN_SCOPE);
+}
+
+static bool
+settle_401(struct oauth *o, const struct waiter *w)
+{
+	const struct oauth_refusal *r = &w->refusal;
+
+	if (o->stamp != 0 && r->stamp != o->stamp) {
+		o->ops.go(w->ticket, &o->headers, o->stamp, o->arg);
+		return true;
+	}
+	if (is_braked(o))
+		return stand(o, w, o->brake_why, false);
+	if (o->stamp != 0 && o->fetched == o->stamp &&
+	    o->accepted != o->stamp && o->blamed != o->stamp) {
+		o->blamed = o->stamp;
+		brake(o,
+		    "it rejects a token that its own authorization server has "
+		    "just issued. Usually audience or scope: see --resource, "
+		    "--no-resource, --scope",
+		    BRAKE_MS, BRAKE_MAX_MS);
+		return stand(o, w, o->brake_why, false);
+	}
+	if (o->agent == NULL && r->session && o->stamp != 0 &&
+	    o->accepted == o->stamp && o->doubted != o->stamp &&
+	    !can_refresh(o)) {
+		o->doubted = o->stamp;
+		return stand(o, w, NULL, true);
+	}
+	return want_agent(o, w, o->stamp == 0 ? LOGIN_NONE : LOGIN_REJECTED);
+}
+
+/* 403 that is not about scopes: perhaps the session is bound to the bytes of
+ * the token before. */
+static bool
+settle_403(struct oauth *o, const struct waiter *w)
+{
+	bool new_token = o->stamp != 0 && o->doubted != o->stamp &&
+	    o->changed_at > 0 && loop_now(o->loop) - o->changed_at < CHANGED_MS;
+
+	if (new_token && w->refusal.session) {
+		o->doubted = o->stamp;
+		return stand(o, w, NULL, true);
+	}
+	return stand(o, w, NULL, false);
+}
+
+static bool
+settle_refusal(struct oauth *o, const struct waiter *w)
+{
+	struct challenge c;
+	bool scope, done;
+
+	if (!is_read(o, true))
+		return false;
+	if (w->refusal.tries >= MAX_TRIES)
+		return stand(o, w, "it refused one token after the other",
+		    false);
+	challenge_parse(&c, span_of(w->challenge));
+	scope = c.error != NULL && strcmp(c.error, "insufficient_scope") == 0 &&
+	    w->refusal.stamp != 0;
+	if (scope)
+		done = settle_scope(o, w, c.scope);
+	else if (w->refusal.status == 403)
+		done = settle_403(o, w);
+	else
+		done = settle_401(o, w);
+	challenge_free(&c);
+	return done;
+}
+
+static bool
+settle(struct oauth *o, struct waiter *w)
+{
+	return w->refused ? settle_refusal(o, w) : settle_ask(o, w->ticket);
+}
+
+/* --- from outside --- */
+
+static void
+question(struct oauth *o, struct waiter *w)
+{
+	if (settle(o, w))
+		waiter_free(w);
+	else
+		wait_add(o, w);
+}
+
+void
+oauth_ask(struct oauth *o, uint64_t ticket)
+{
+	struct waiter *w;
+
+	if (settle_ask(o, ticket))
+		return;
+	w = xcalloc(1, sizeof *w);
+	w->ticket = ticket;
+	wait_add(o, w);
+}
+
+bool
+oauth_refused(struct oauth *o, uint64_t ticket, const struct oauth_refusal *r)
+{
+	struct waiter *w;
+
+	if (r->status != 401 && r->status != 403)
+		return false;
+	w = xcalloc(1, sizeof *w);
+	w->ticket = ticket;
+	w->refused = true;
+	w->refusal = *r;
+	w->challenge = xstrndup(r->challenge.n == 0 ? "" : r->challenge.p,
+	    r->challenge.n);
+	w->refusal.challenge = span_of(w->challenge);
+	if (r->peer != NULL) {
+		free(o->peer);
+		o->peer = xstrdup(r->peer);
+	}
+	w->refusal.peer = NULL;
+	question(o, w);
+	return true;
+}
+
+void
+oauth_accepted(struct oauth *o, uint64_t stamp)
+{
+	o->accepted = stamp;
+	if (stamp != 0 && stamp == o->stamp)
+		o->brake_ms = 0;
+}
+
+struct oauth *
+oauth_new(struct loop *l, const struct oauth_config *config,
+    const struct oauth_ops *ops, void *arg)
+{
+	struct oauth *o = xcalloc(1, sizeof *o);
+
+	o->loop = l;
+	o->config = *config;
+	o->ops = *ops;
+	o->arg = arg;
+	record_init(&o->record);
+	headers_init(&o->headers);
+	store_name(o->name, config->url, config->profile);
+	return o;
+}
+
+void
+oauth_free(struct oauth *o)
+{
+	struct waiter *w;
+
+	if (o == NULL)
+		return;
+	while ((w = o->waiters) != NULL) {
+		o->waiters = w->next;
+		waiter_free(w);
+	}
+	store_cancel(o->get);
+	agent_free(o->agent);
+	record_free(&o->record);
+	headers_free(&o->headers);
+	free(o->peer);
+	free(o->where);
+	free(o->brake_why);
+	free(o);
+}

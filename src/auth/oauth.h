@@ -1,0 +1,71 @@
+/*
+ * The proxy's side of OAuth: sends the token of the store, and when that is
+ * not good enough starts an agent (another copy of this program, see
+ * auth/login.h) and waits for it. One agent at a time; the copies of the
+ * proxy share its work through the store.
+ */
+#ifndef MCPSPLICE_AUTH_OAUTH_H
+#define MCPSPLICE_AUTH_OAUTH_H
+
+#include "auth/import.h"
+#include "auth/store.h"
+#include "base/headers.h"
+
+struct oauth;
+
+struct oauth_config {
+	const char *host; /* for people */
+	const char *url;  /* normalised */
+	const char *profile;
+	struct store *store; /* NULL: there is no folder for one */
+	const struct import_config *import; /* NULL: none */
+	const char *const *agent; /* the program and its words, NULL-ended */
+	const char *const *argv;  /* the options it works with, NULL-ended */
+	bool alone; /* tokens can always be had without a person */
+	bool use_id_token;
+};
+
+/* Tickets are the caller's. Each question gets one of go, deny, stand; wait
+ * may come before, more than once. */
+struct oauth_ops {
+	/* Send it with these headers. stamp tells one token from the next; 0:
+	 * there is none. */
+	void (*go)(uint64_t ticket, const struct headers *h, uint64_t stamp,
+	    void *arg);
+	/* The refusal stands. why NULL: the server's own words will do.
+	 * trusted: perhaps it is the session that it does not know
+	 * (session-loss row 14). */
+	void (*stand)(uint64_t ticket, const char *why, bool trusted,
+	    void *arg);
+	/* A person is asked: what to tell the client if it cannot wait. */
+	void (*wait)(uint64_t ticket, const char *why, void *arg);
+	/* There is a new token. */
+	void (*fresh)(void *arg);
+};
+
+struct oauth_refusal {
+	uint64_t stamp; /* of the token it was sent with; 0: none */
+	int status;     /* 401, 403 */
+	struct span challenge;
+	bool person;  /* a request of the client: a person may be asked */
+	bool session; /* it may be the session that it does not know */
+	unsigned tries;
+	const char *peer; /* address of the server, or NULL */
+};
+
+/* All of config is borrowed for its life. */
+struct oauth *oauth_new(struct loop *l, const struct oauth_config *config,
+    const struct oauth_ops *ops, void *arg);
+/* Answers may come from inside. */
+void oauth_ask(struct oauth *o, uint64_t ticket);
+/* It was sent, and refused. Returns false when that is nothing that
+ * credentials could mend; else the answer may have come from inside. */
+bool oauth_refused(struct oauth *o, uint64_t ticket,
+    const struct oauth_refusal *r);
+/* The server took a request with this token. */
+void oauth_accepted(struct oauth *o, uint64_t stamp);
+/* Nobody waits for this any more. */
+void oauth_drop(struct oauth *o, uint64_t ticket);
+void oauth_free(struct oauth *o);
+
+#endif
