@@ -66,6 +66,28 @@ print_token(const struct record *r)
 		print_field("scopes", r->token.scope_granted);
 }
 
+/* Who it is for, where the token tells. */
+static void
+print_person(const struct record *r)
+{
+	static const char *const names[] = { "email", "preferred_username",
+		"name", "sub" };
+	const char *token = r->token.id_token != NULL ? r->token.id_token :
+							r->token.access;
+	struct json_object *claims = token == NULL ? NULL :
+						     client_claims(token);
+	const char *who = NULL;
+	size_t i;
+
+	if (claims == NULL)
+		return;
+	for (i = 0; i < 4 && who == NULL; i++)
+		who = document_text(claims, names[i]);
+	if (who != NULL)
+		print_field("account", who);
+	json_object_put(claims);
+}
+
 static const char *
 source_name(enum client_source source)
 {
@@ -92,6 +114,7 @@ print_record(const struct record *r)
 		print_field("client", r->client.id);
 		printf("            (%s)\n", source_name(r->client.source));
 	}
+	print_person(r);
 	print_token(r);
 }
 

@@ -1,6 +1,8 @@
 /* mcpsplice: a local stdio MCP server that is really a remote one. */
 #include "config.h"
 
+#include <sys/resource.h>
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +27,16 @@ open_stdio(void)
 	while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd >= 0)
 		close(fd);
+}
+
+/* Tokens are in memory: no copy of it on a disk. */
+static void
+no_core(void)
+{
+	struct rlimit none = { 0, 0 };
+
+	if (setrlimit(RLIMIT_CORE, &none) != 0)
+		log_debug("RLIMIT_CORE cannot be set");
 }
 
 static int
@@ -59,6 +71,7 @@ main(int argc, char **argv)
 	int status;
 
 	open_stdio();
+	no_core();
 	if (options_load(&o, argc, argv, &why) != 0) {
 		status = 2;
 	} else if (o.agent) {

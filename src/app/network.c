@@ -3,8 +3,10 @@
 
 #include "app/network.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app/secret.h"
 
@@ -72,6 +74,12 @@ network_server(struct network *n, struct loop *l, const struct options *o,
 	c.compressed = o->compressed;
 	c.http2 = o->http2;
 	c.netrc_file = o->netrc_file;
+	/* libcurl would go on without it. */
+	if (o->netrc_file != NULL && access(o->netrc_file, R_OK) != 0) {
+		*why = xasprintf("--netrc-file %s cannot be read: %s",
+		    o->netrc_file, strerror(errno));
+		return NULL;
+	}
 	return fill_cert(&c, n, o, why) == 0 ? make(l, &c, why) : NULL;
 }
 

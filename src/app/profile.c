@@ -93,6 +93,10 @@ hash_all(struct profile *p, const struct url *url, const struct options *o)
 	add_list(&b, &o->headers);
 	for (i = 0; i < o->headers.n; i++)
 		add_variables(&b, o->headers.list[i]);
+	add_value(&b, o->profile);
+	add_value(&b, o->client_id);
+	add_value(&b, o->auth_command);
+	add_value(&b, o->netrc_file);
 	add_value(&b, o->bearer_file);
 	add_value(&b, o->bearer_env);
 	if (o->bearer_env != NULL)

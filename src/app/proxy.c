@@ -662,6 +662,7 @@ make_authorize(struct proxy *p, char **why)
 	if (o->auth_command == NULL && has_oauth(o)) {
 		fill_oauth(p);
 		c.oauth = &p->oauth;
+		c.wanted = o->auth != AUTH_AUTO;
 	}
 	p->authorize = authorize_new(p->loop, &c, &ops, p, why);
 	return p->authorize == NULL ? -1 : 0;

@@ -203,7 +203,14 @@ authorize_new(struct loop *l, const struct authorize_config *config,
 		authorize_free(a);
 		return NULL;
 	}
-	if (config->oauth != NULL)
+	if (config->oauth != NULL && config->wanted &&
+	    static_has_authorization(a->given)) {
+		*why = xstrdup("an Authorization header and OAuth do not go "
+			       "together: leave out one of them");
+		authorize_free(a);
+		return NULL;
+	}
+	if (config->oauth != NULL && !static_has_authorization(a->given))
 		a->oauth = oauth_new(l, config->oauth, &oauth_ops, a);
 	return a;
 }

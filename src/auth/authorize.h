@@ -17,6 +17,8 @@ struct authorize_config {
 	const char *url;     /* for the command */
 	const char *const *unset;
 	const struct oauth_config *oauth; /* NULL: no OAuth */
+	bool wanted; /* OAuth was asked for by name: an Authorization of the
+		      * user's, which would win, is a mistake then */
 };
 
 /* See oauth.h. There is one answer for each question, which may come from

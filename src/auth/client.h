@@ -56,6 +56,10 @@ char *client_authorize_url(const struct server_metadata *m,
 /* Is it one that --authorize-param may set? */
 bool client_param_ok(const char *param, char **why);
 
+/* What a token that is a JWT says of itself, owned by the caller; NULL: it is
+ * none. Its signature is not checked: a hint for people, no more. */
+struct json_object *client_claims(const char *token);
+
 enum token_verdict {
 	TOKEN_OK,
 	TOKEN_GRANT,     /* invalid_grant: this code or refresh token is dead */

@@ -192,30 +192,38 @@ client_registered(struct record *rec, struct json_object *doc,
 	return 0;
 }
 
-/* When a token that is a JWT says that it ends; it is a hint, not checked. 0:
- * it is none, it does not say, or that time is over by our clock, so that one
- * of the two is wrong. */
-static int64_t
-jwt_expiry(const char *token, int64_t now)
+struct json_object *
+client_claims(const char *token)
 {
 	const char *from = strchr(token, '.'), *to, *ignored;
 	struct json_object *claims = NULL;
 	struct buf text;
-	int64_t exp = -1;
 
 	to = from == NULL ? NULL : strchr(from + 1, '.');
 	if (to == NULL)
-		return 0;
+		return NULL;
 	from++;
 	buf_init(&text, 0);
 	if (codec_base64url_read(&text,
 		(struct span){ from, (size_t)(to - from) }) == 0)
 		claims = document_parse(buf_span(&text), &ignored);
-	if (claims != NULL) {
-		exp = document_number(claims, "exp");
-		json_object_put(claims);
-	}
 	buf_free(&text);
+	return claims;
+}
+
+/* When a token that is a JWT says that it ends; it is a hint. 0: it is none,
+ * it does not say, or that time is over by our clock, so that one of the two
+ * is wrong. */
+static int64_t
+jwt_expiry(const char *token, int64_t now)
+{
+	struct json_object *claims = client_claims(token);
+	int64_t exp;
+
+	if (claims == NULL)
+		return 0;
+	exp = document_number(claims, "exp");
+	json_object_put(claims);
 	return exp > now ? exp : 0;
 }
 

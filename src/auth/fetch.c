@@ -8,8 +8,8 @@
  *  - no message has a byte of an answer in it: it would show what stands on
  *    servers that only we can reach, or let a server speak to the user;
  *  - a fetch that was cancelled lives on, without its caller, until its
- *    exchange is over, which borrows the body. So fetcher_free is for after
- *    http_free, or when nothing is under way.
+ *    exchange is over, which borrows the body. So fetcher_free goes with
+ *    http_free, in the same turn, unless nothing is under way.
  */
 #include "config.h"
 

@@ -376,6 +376,9 @@ login_have_token(struct login *g)
 static void
 under_lock(struct login *g)
 {
+	/* What was read anew knows nothing of it. */
+	if (g->discovered && !login_take_found(g))
+		return;
 	if (login_is_good(g))
 		done(g);
 	else if (g->config.mode == LOGIN_CREDENTIALS)

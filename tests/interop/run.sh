@@ -56,5 +56,6 @@ export INTEROP_HOME
 PATH=$work/node_modules/.bin:$PATH
 export PATH
 exec "$node" --test --test-reporter=spec --test-concurrency=2 \
-	--test-timeout=150000 --test-force-exit "$@" \
-	forget.test.mjs conformance.test.mjs everything.test.mjs session.test.mjs
+	--test-timeout=300000 --test-force-exit "$@" \
+	forget.test.mjs auth.test.mjs conformance.test.mjs \
+	everything.test.mjs session.test.mjs
