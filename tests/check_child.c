@@ -866,6 +866,25 @@ START_TEST(the_search)
 }
 END_TEST
 
+/* A folder of the program's name is no program, and not the end. */
+START_TEST(a_folder_in_the_way)
+{
+	char *file = make_file("tmp", "#!/bin/sh\nexit 8\n", 0755);
+	char *old = xstrdup(getenv("PATH")), *path = xasprintf("/:%s", dir);
+	struct child_config config = { .argv = (const char *const[]){
+					   "tmp", NULL } };
+
+	setenv("PATH", path, 1);
+	play(&config);
+	setenv("PATH", old, 1);
+	expect_end(CHILD_EXIT, 8);
+	unlink(file);
+	free(file);
+	free(path);
+	free(old);
+}
+END_TEST
+
 /* Without PATH the usual folders. */
 START_TEST(no_path_at_all)
 {
@@ -1052,6 +1071,7 @@ main(void)
 	tcase_add_test(t, waited_for_by_another);
 	tcase_add_test(t, what_cannot_be_started);
 	tcase_add_loop_test(t, the_search, 0, COUNT(paths));
+	tcase_add_test(t, a_folder_in_the_way);
 	tcase_add_test(t, no_path_at_all);
 	tcase_add_test(t, many_at_once);
 	tcase_add_test(t, our_handlers_stay_ours);

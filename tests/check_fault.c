@@ -62,6 +62,9 @@ static const struct {
 	{ { .ending = ENDING_DENIED },
 	    ",\"reason\":\"auth_failed\",\"ran\":\"no\"}",
 	    { "credentials", "Nothing was sent" } },
+	{ { .ending = ENDING_SIGN_IN },
+	    ",\"reason\":\"auth_required\",\"ran\":\"no\"}",
+	    { "wants a sign-in first: a reason.", "not sent", "try again" } },
 	{ { .ending = ENDING_IDLE, .sent = true, .status = 200 },
 	    ",\"reason\":\"upstream_timeout\",\"ran\":\"maybe\","
 	    "\"httpStatus\":200}",
@@ -148,7 +151,9 @@ START_TEST(test_facts)
 	struct span data;
 	size_t k;
 
-	facts.why = span_of("a reason");
+	/* A refusal has none but those of whoever gives the credentials. */
+	if (facts.status != 401 && facts.status != 403)
+		facts.why = span_of("a reason");
 	f = fault_from_facts(request, &facts, HOST, NULL);
 	ck_assert_int_eq(f->kind, FRAME_ERROR);
 	ck_assert(span_is(f->id, "7"));
@@ -169,6 +174,37 @@ START_TEST(test_facts)
 		ck_assert_ptr_nonnull(strstr(message, "a reason"));
 	free(message);
 	free(want);
+	frame_unref(f);
+	frame_unref(request);
+}
+END_TEST
+
+/* Whoever gives the credentials knows more than the status. */
+START_TEST(test_refused_credentials)
+{
+	static const char why[] = "the token is rejected. Sign in: %n \"x\"";
+	struct facts facts = { .status = _i == 0 ? 401 : 403,
+		.sent = true,
+		.body = span_of("the server's words") };
+	struct frame *request = tool_call("x"), *f;
+	char *message, *want;
+	struct span data;
+
+	/* Not only up to a NUL, which a span need not have. */
+	facts.why = (struct span){ why, sizeof why - 2 };
+	f = fault_from_facts(request, &facts, HOST, NULL);
+	data = json_get(f->error, "data");
+	ck_assert(span_is(json_get(data, "reason"),
+	    _i == 0 ? "\"auth_required\"" : "\"auth_failed\""));
+	ck_assert(span_is(json_get(data, "ran"), "\"no\""));
+	ck_assert(span_is(json_get(data, "httpStatus"),
+	    _i == 0 ? "401" : "403"));
+	message = message_of(f);
+	want = xasprintf("%s refused it (%d): %.*s", HOST, facts.status,
+	    (int)facts.why.n, why);
+	ck_assert_str_eq(message, want);
+	free(want);
+	free(message);
 	frame_unref(f);
 	frame_unref(request);
 }
@@ -310,6 +346,7 @@ main(void)
 	TCase *tc = tcase_create("fault");
 
 	tcase_add_loop_test(tc, test_facts, 0, COUNT(cases));
+	tcase_add_loop_test(tc, test_refused_credentials, 0, 2);
 	tcase_add_test(tc, test_server);
 	tcase_add_test(tc, test_words_are_short_and_escaped);
 	tcase_add_loop_test(tc, test_label, 0, COUNT(labels));

@@ -71,7 +71,7 @@ static void
 read_all(void)
 {
 	static const char *const files[] = { "opening", "loss", "calls",
-		"listen", "ends", "recover" };
+		"listen", "ends", "recover", "signin" };
 	const char *srcdir = getenv("abs_srcdir");
 	char *path;
 	size_t i;

@@ -36,6 +36,8 @@ option_flag(struct play *p, const char *word)
 		{ "handshake", &p->config.handshake },
 		{ "fail", &p->config.fail },
 		{ "details", &p->details },
+		{ "person", &p->person },
+		{ "words", &p->words },
 		{ "late", &p->late },
 		{ "warnings", &p->warnings },
 	};
@@ -308,6 +310,10 @@ take_facts(struct sent *s, const char **at)
 			f->last_event_id = keep(s, value);
 		else if (strcmp(word.p, "body") == 0)
 			f->body = keep(s, value);
+		else if (strcmp(word.p, "why") == 0)
+			f->why = keep(s, value);
+		else if (strcmp(word.p, "trusted") == 0)
+			f->trusted = true;
 		else if (strcmp(word.p, "retry") == 0)
 			f->retry_ms = strtoll(value, NULL, 10);
 		else if (strcmp(word.p, "retry-after") == 0)
@@ -416,6 +422,17 @@ tell_input(struct play *p, struct sent *s, enum session_input_kind kind,
 	step(p, &in);
 }
 
+/* Also for one that is over: what is under way then comes too late. */
+static void
+play_person(struct play *p, const struct sent *s, const char *text)
+{
+	struct session_input in = { .kind = INPUT_SIGN_IN,
+		.ticket = s->was,
+		.text = span_of(text) };
+
+	step(p, &in);
+}
+
 static bool
 play_message(struct play *p, struct sent *s, const char *text)
 {
@@ -510,6 +527,8 @@ play_server(struct play *p, const char *text)
 		play_head(p, &p->sent[number - 1], buf_str(&word), &rest);
 	} else if (strcmp(word.p, "msg") == 0) {
 		known = play_message(p, &p->sent[number - 1], rest);
+	} else if (strcmp(word.p, "person") == 0) {
+		play_person(p, &p->sent[number - 1], rest);
 	} else if (*word.p >= '1' && *word.p <= '5') {
 		p->sent[number - 1].ending = true;
 		play_head(p, &p->sent[number - 1], word.p, &rest);
@@ -618,6 +637,8 @@ play_event(struct play *p, const char *text)
 			in.kind = INPUT_BROKEN;
 		else if (strcmp(text, "wake") == 0)
 			in.kind = INPUT_WAKE;
+		else if (strcmp(text, "signed-in") == 0)
+			in.kind = INPUT_SIGNED_IN;
 		else if (strcmp(text, "alone") == 0)
 			in.kind = INPUT_LOOKED;
 		else if (strcmp(text, "rival") == 0) {

@@ -14,21 +14,25 @@
  *   < #N msg MESSAGE                    one message of it
  *   < #N end|cut|idle|aborted [FACT=X...]     its end
  *   < #N connect|resolve|tls|proxy|denied|reset   it was never sent
+ *   < #N person [TEXT]      a person is asked to sign in; without TEXT: no more
  *   ! eof | ! stop | ! broken | ! tick | ! toolong SIZE ID|- request|answer
  *   ! memory RESULT [TOOLS] | ! orphan SESSION | ! rival | ! alone | ! wake
+ *   ! signed-in             there are new credentials
  *   ! wait MS               time passes, with a tick at each deadline
  *   ! random N              the random word from here on
  * MESSAGE is {...} as it is with $ for the id of the send, or
  *   ok [RESULT] | ok=ID [RESULT] | err[=ID] CODE TEXT | ask ID METHOD |
  *   note METHOD [PARAMS]
- * FACT is one of media session id retry retry-after body size; "_" in its
- * value is a blank.
+ * FACT is one of media session id retry retry-after body size why trusted;
+ * "_" in its value is a blank.
  *
  * Actions:
  *   send #N POST METHOD ID @SESSION | send #N GET listen|resume EVENT ... |
  *   send #N DELETE @SESSION | abort #N | write ... | read on|off | exit N |
  *   warn TEXT (option warnings) | recall | remember | keep @SESSION|- | look
  *   (these with option memory)
+ * With the option person a send ends with "person" where one may be asked;
+ * with words an error of ours ends with its message.
  */
 #ifndef MCPSPLICE_TESTS_SESSION_PLAY_H
 #define MCPSPLICE_TESTS_SESSION_PLAY_H
@@ -36,7 +40,8 @@
 #include "wire/session.h"
 
 struct sent {
-	uint64_t ticket;
+	uint64_t ticket; /* 0: its end was told, */
+	uint64_t was;    /* but it had this one */
 	enum verb verb;
 	char *session, *version;
 	struct frame *frame; /* NULL: a GET or a DELETE */
@@ -58,6 +63,8 @@ struct play {
 	struct buf out;   /* actions since play_take */
 	struct buf trace; /* inputs and actions since the start */
 	bool details;     /* version in send lines */
+	bool person;      /* whether one may be asked, too */
+	bool words;       /* messages of our own errors */
 	bool late;        /* an aborted send ends when the script says so */
 	bool warnings;
 	bool reading;
@@ -69,7 +76,8 @@ struct play {
 	void *arg;
 };
 
-/* Options, separated by blanks: handshake fail details late warnings
+/* Options, separated by blanks: handshake fail details person words late
+ * warnings
  * replay=never|refused|safe inflight=N held=N result=N init=MS window=MS
  * call=MS drain=MS ping=MS memory in-results. */
 struct play *play_new(const char *options);

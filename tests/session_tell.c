@@ -56,7 +56,7 @@ tell_send(struct play *p, const struct session_action *a)
 	}
 	s = &p->sent[p->n_sent++];
 	memset(s, 0, sizeof *s);
-	s->ticket = a->ticket;
+	s->ticket = s->was = a->ticket;
 	s->verb = a->verb;
 	s->session = dup_span(a->session);
 	s->version = dup_span(a->version);
@@ -75,6 +75,8 @@ tell_send(struct play *p, const struct session_action *a)
 		buf_addf(&p->out, " @%s", s->session);
 	if (p->details && s->version != NULL)
 		buf_addf(&p->out, " v=%s", s->version);
+	if (p->person && a->person)
+		buf_adds(&p->out, " person");
 	buf_addc(&p->out, '\n');
 }
 
@@ -90,7 +92,7 @@ tell_raw(struct buf *b, struct span raw)
 /* Our own: "! REASON RAN [status N] [retry N] [server {...}]", with the code
  * in front when it is not -32603; the server's: "! CODE TEXT". */
 static void
-tell_error(struct buf *b, const struct frame *f)
+tell_error(struct buf *b, const struct frame *f, bool words)
 {
 	struct span data = json_get(f->error, "data"), v;
 	long code = msg_error_code(f);
@@ -117,10 +119,14 @@ tell_error(struct buf *b, const struct frame *f)
 		buf_addf(b, " retry %.*s", (int)v.n, v.p);
 	if ((v = json_get(data, "server")).n > 0)
 		buf_addf(b, " server %.*s", (int)v.n, v.p);
+	if (words) {
+		buf_adds(b, ": ");
+		msg_error_text(f, b);
+	}
 }
 
 static void
-tell_write(struct buf *b, const struct frame *f)
+tell_write(struct buf *b, const struct frame *f, bool words)
 {
 	buf_adds(b, "write");
 	switch (f->kind) {
@@ -141,7 +147,7 @@ tell_write(struct buf *b, const struct frame *f)
 		break;
 	case FRAME_ERROR:
 		add_word(b, f->id.p != NULL ? f->id : span_of("-"));
-		tell_error(b, f);
+		tell_error(b, f, words);
 		break;
 	case FRAME_RAW:
 		buf_adds(b, " RAW");
@@ -182,7 +188,7 @@ play_tell(struct play *p, const struct session_action *a)
 		buf_addf(&p->out, "abort #%zu\n", (size_t)(s - p->sent) + 1);
 		break;
 	case ACTION_WRITE:
-		tell_write(&p->out, a->frame);
+		tell_write(&p->out, a->frame, p->words);
 		break;
 	case ACTION_READ:
 		p->reading = a->on;
