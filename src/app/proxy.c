@@ -392,7 +392,6 @@ on_go(uint64_t ticket, const struct headers *h, uint64_t stamp, void *arg)
 	struct proxy *p = arg;
 
 	streamable_go(p->upstream, ticket, h, stamp);
-	tell_wait(p, ticket, NULL);
 }
 
 static void

@@ -24,7 +24,10 @@ struct authorize {
 	struct oauth *oauth;
 	struct asked *asked;
 	uint64_t stamp; /* of what the helper said last */
+	/* The given headers and those of somebody else, made once for many
+	 * exchanges. */
 	struct headers both;
+	uint64_t both_given, both_stamp;
 };
 
 /* --- the given ones, and those of somebody else --- */
@@ -39,9 +42,16 @@ static void
 go(struct authorize *a, uint64_t ticket, const struct headers *more,
     uint64_t stamp)
 {
-	headers_free(&a->both);
-	headers_append(&a->both, given(a));
-	headers_append(&a->both, more);
+	const struct headers *mine = given(a);
+
+	if (a->both_given != static_version(a->given) ||
+	    a->both_stamp != stamp) {
+		headers_free(&a->both);
+		headers_append(&a->both, mine);
+		headers_append(&a->both, more);
+		a->both_given = static_version(a->given);
+		a->both_stamp = stamp;
+	}
 	a->ops.oauth.go(ticket, &a->both, stamp, a->arg);
 }
 

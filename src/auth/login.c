@@ -349,6 +349,16 @@ login_post(struct login *g, const char *url, struct client_request *r,
 	client_request_free(r);
 }
 
+void
+login_unready(struct login *g, const struct fetch_answer *a)
+{
+	if (a->why != NULL)
+		login_end(g, LOGIN_LATER, "%s", a->why);
+	else
+		login_end(g, LOGIN_LATER,
+		    "the authorization server is not ready (%d)", a->status);
+}
+
 /* --- the order of things --- */
 
 static void

@@ -100,9 +100,7 @@ on_device(const struct fetch_answer *a, void *arg)
 
 	g->fetch = NULL;
 	if (a->status == 0 || a->transient) {
-		login_end(g, LOGIN_LATER, "%s",
-		    a->why != NULL ? a->why :
-				     "the authorization server is not ready");
+		login_unready(g, a);
 		return;
 	}
 	code = doc == NULL ? NULL : document_text(doc, "device_code");

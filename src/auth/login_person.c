@@ -84,9 +84,7 @@ on_code(const struct fetch_answer *a, void *arg)
 
 	g->fetch = NULL;
 	if (a->status == 0 || a->transient) {
-		login_end(g, LOGIN_LATER, "%s",
-		    a->why != NULL ? a->why :
-				     "the authorization server is not ready");
+		login_unready(g, a);
 		return;
 	}
 	/* Nothing of the login before is kept: this one is another. */
@@ -400,9 +398,7 @@ on_registered(const struct fetch_answer *a, void *arg)
 
 	g->fetch = NULL;
 	if (a->status == 0 || a->transient) {
-		login_end(g, LOGIN_LATER, "%s",
-		    a->why != NULL ? a->why :
-				     "the authorization server is not ready");
+		login_unready(g, a);
 		return;
 	}
 	if (is_redirect_refused(g, a)) {

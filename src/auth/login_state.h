@@ -95,6 +95,8 @@ bool login_assertion(struct login *g, char **assertion);
 /* One POST of a form, then cb. r is freed. */
 void login_post(struct login *g, const char *url, struct client_request *r,
     fetch_cb *cb);
+/* No answer, or one that is only of the moment; g is gone. */
+void login_unready(struct login *g, const struct fetch_answer *a);
 /* A token was had: stored, then done. */
 void login_have_token(struct login *g);
 

@@ -23,10 +23,11 @@ on_refreshed(const struct fetch_answer *a, void *arg)
 	enum token_verdict verdict;
 
 	g->fetch = NULL;
-	if (a->status == 0 || a->transient) {
-		login_end(g, LOGIN_LATER, "%s",
-		    a->why != NULL ? a->why :
-				     "the authorization server is not ready");
+	/* A web page or a redirect is somebody else's, of a network that wants
+	 * a sign-in of its own: it says nothing of our token. */
+	if (a->status == 0 || a->transient ||
+	    (a->json == NULL && a->status < 400)) {
+		login_unready(g, a);
 		return;
 	}
 	if (g->record.token.scope_requested != NULL)
@@ -87,9 +88,7 @@ on_credentials(const struct fetch_answer *a, void *arg)
 
 	g->fetch = NULL;
 	if (a->status == 0 || a->transient) {
-		login_end(g, LOGIN_LATER, "%s",
-		    a->why != NULL ? a->why :
-				     "the authorization server is not ready");
+		login_unready(g, a);
 		return;
 	}
 	switch (client_token(&g->record, a->status, a->json, g->scope,
@@ -114,6 +113,8 @@ login_credentials(struct login *g)
 	struct client_request form = { 0 };
 	char *assertion;
 
+	free(g->scope);
+	g->scope = login_wanted_scope(g); /* widens that of the token now */
 	record_drop_client(r);
 	r->client.source = CLIENT_GIVEN;
 	r->client.id = xstrdup(g->config.client_id);
@@ -123,8 +124,6 @@ login_credentials(struct login *g)
 	    g->config.client_secret != NULL, g->config.client_key != NULL);
 	if (!login_assertion(g, &assertion))
 		return;
-	free(g->scope);
-	g->scope = login_wanted_scope(g);
 	client_credentials(&form, r, g->scope, assertion);
 	free(assertion);
 	login_post(g, r->token_endpoint, &form, on_credentials);

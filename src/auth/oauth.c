@@ -39,6 +39,7 @@ enum {
 struct waiter {
 	struct waiter *next;
 	uint64_t ticket;
+	bool told;    /* that a person is asked */
 	bool refused; /* else it is not sent yet */
 	struct oauth_refusal refusal;
 	char *challenge;
@@ -60,6 +61,7 @@ struct oauth {
 	int64_t changed_at;
 	uint64_t doubted; /* the session was blamed for this one */
 	uint64_t blamed;  /* its issuer was */
+	bool attended;    /* nothing but a person brings the next one */
 	struct headers headers;
 
 	bool read;    /* the store was, at least once */
@@ -99,6 +101,7 @@ take_token(struct oauth *o)
 		token = r->token.id_token;
 	headers_free(&o->headers);
 	o->stamp = 0;
+	o->attended = false;
 	if (token == NULL)
 		return;
 	buf_init(&value, 0);
@@ -138,6 +141,21 @@ can_refresh(const struct oauth *o)
 /* --- waiting --- */
 
 static void
+tell_where(struct oauth *o, struct waiter *w)
+{
+	w->told = true;
+	o->ops.wait(w->ticket, o->where, o->arg);
+}
+
+static void
+go(struct oauth *o, const struct waiter *w)
+{
+	if (w->told)
+		o->ops.wait(w->ticket, NULL, o->arg);
+	o->ops.go(w->ticket, &o->headers, o->stamp, o->arg);
+}
+
+static void
 waiter_free(struct waiter *w)
 {
 	free(w->challenge);
@@ -154,7 +172,7 @@ wait_add(struct oauth *o, struct waiter *w)
 	w->next = NULL;
 	*at = w;
 	if (o->agent != NULL && o->where != NULL)
-		o->ops.wait(w->ticket, o->where, o->arg);
+		tell_where(o, w);
 }
 
 /* Asks every waiting question again; those that must go on waiting, and new
@@ -330,7 +348,7 @@ on_agent_where(const char *url, const char *code, void *arg)
 	    xasprintf("open %s in a browser and enter the code %s", url, code);
 	log_warn("%s wants a sign-in: %s", o->config.host, o->where);
 	for (w = o->waiters; w != NULL; w = w->next)
-		o->ops.wait(w->ticket, o->where, o->arg);
+		tell_where(o, w);
 }
 
 /* A question that another agent would not answer better is answered now. */
@@ -350,7 +368,7 @@ end_waiting(struct oauth *o, const char *why, bool person)
 		if (w->refused)
 			o->ops.stand(w->ticket, why, false, o->arg);
 		else
-			o->ops.go(w->ticket, &o->headers, o->stamp, o->arg);
+			go(o, w);
 		waiter_free(w);
 	}
 	o->settling = false;
@@ -382,6 +400,7 @@ on_agent_done(enum login_end end, const char *why, const struct record *record,
 		read_store(o);
 		return;
 	case LOGIN_PERSON:
+		o->attended = true;
 		end_waiting(o, why, !o->person);
 		settle_all(o);
 		return;
@@ -401,23 +420,21 @@ on_agent_done(enum login_end end, const char *why, const struct record *record,
 /* Each returns true when the question has its answer, false when it waits. */
 
 static bool
-settle_ask(struct oauth *o, uint64_t ticket)
+settle_ask(struct oauth *o, const struct waiter *w)
 {
 	int64_t now = (int64_t)time(NULL);
 
 	if (!is_read(o, false))
 		return false;
-	/* Nobody needs a token before a real 401; but where one is asked for
-	 * already, another question would only get the same. */
-	if (o->stamp == 0 && o->agent != NULL)
-		return false;
+	/* Without a token it goes as it is, even while one is asked for: what
+	 * needs none works meanwhile. */
 	if (o->stamp != 0 && !record_usable(&o->record, now) &&
 	    can_refresh(o) && !is_braked(o)) {
 		if (o->agent == NULL)
 			start_agent(o, LOGIN_EXPIRED, false, NULL);
 		return false;
 	}
-	o->ops.go(ticket, &o->headers, o->stamp, o->arg);
+	go(o, w);
 	return true;
 }
 
@@ -432,9 +449,22 @@ stand(struct oauth *o, const struct waiter *w, const char *why, bool trusted)
 static bool
 want_agent(struct oauth *o, const struct waiter *w, enum login_reason reason)
 {
+	if (o->agent == NULL && o->attended && !w->refusal.person)
+		return stand(o, w, NULL, false);
 	if (o->agent == NULL)
 		start_agent(o, reason, w->refusal.person, w->challenge);
 	return false;
+}
+
+/* Was it asked for already, whether or not it was granted? Another question
+ * would only get the same (A1.21). */
+static bool
+was_asked(const struct oauth *o, const char *scope)
+{
+	struct record asked = { 0 };
+
+	asked.token.scope_requested = o->record.token.scope_requested;
+	return record_has_scopes(&asked, scope);
 }
 
 static bool
@@ -443,10 +473,11 @@ settle_scope(struct oauth *o, const struct waiter *w, const char *scope)
 	char *why;
 
 	if (w->refusal.stamp != o->stamp) {
-		o->ops.go(w->ticket, &o->headers, o->stamp, o->arg);
+		go(o, w);
 		return true;
 	}
-	if (scope == NULL || record_has_scopes(&o->record, scope)) {
+	if (scope == NULL || record_has_scopes(&o->record, scope) ||
+	    was_asked(o, scope)) {
 		why = xasprintf("the token has not the rights for this (it "
 				"wants the scope \"%s\"). Ask whoever grants "
 				"them, or sign in again: mcpsplice login URL",
@@ -466,7 +497,7 @@ settle_401(struct oauth *o, const struct waiter *w)
 	const struct oauth_refusal *r = &w->refusal;
 
 	if (o->stamp != 0 && r->stamp != o->stamp) {
-		o->ops.go(w->ticket, &o->headers, o->stamp, o->arg);
+		go(o, w);
 		return true;
 	}
 	if (is_braked(o))
@@ -532,7 +563,7 @@ settle_refusal(struct oauth *o, const struct waiter *w)
 static bool
 settle(struct oauth *o, struct waiter *w)
 {
-	return w->refused ? settle_refusal(o, w) : settle_ask(o, w->ticket);
+	return w->refused ? settle_refusal(o, w) : settle_ask(o, w);
 }
 
 /* --- from outside --- */
@@ -549,12 +580,12 @@ question(struct oauth *o, struct waiter *w)
 void
 oauth_ask(struct oauth *o, uint64_t ticket)
 {
-	struct waiter *w;
+	struct waiter now = { .ticket = ticket }, *w;
 
-	if (settle_ask(o, ticket))
+	if (settle_ask(o, &now))
 		return;
 	w = xcalloc(1, sizeof *w);
-	w->ticket = ticket;
+	*w = now;
 	wait_add(o, w);
 }
 

@@ -37,7 +37,8 @@ struct oauth_ops {
 	 * (session-loss row 14). */
 	void (*stand)(uint64_t ticket, const char *why, bool trusted,
 	    void *arg);
-	/* A person is asked: what to tell the client if it cannot wait. */
+	/* A person is asked: what to tell the client if it cannot wait. NULL:
+	 * no more, go follows. */
 	void (*wait)(uint64_t ticket, const char *why, void *arg);
 	/* There is a new token. */
 	void (*fresh)(void *arg);

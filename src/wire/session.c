@@ -218,8 +218,8 @@ is_for_client(const struct session *s, const struct leg *l)
 {
 	const struct call *c;
 
-	if (l->kind != LEG_OPEN || l->call != NULL || s->own_handshake)
-		return l->call != NULL || l->kind == LEG_OPEN;
+	if (l->kind != LEG_OPEN || l->call != NULL)
+		return l->call != NULL;
 	for (c = s->calls.first; c != NULL; c = c->next)
 		if (c->state == CALL_HELD || c->state == CALL_REFUSED)
 			return true;
@@ -412,9 +412,10 @@ leg_tick(struct session *s, struct leg *l)
 		calls_leg_drop(&s->calls, l); /* of a session that is gone */
 		return;
 	}
-	/* Nothing of it was sent yet: it belongs to the session of now. */
+	/* Nothing of it was sent yet: it belongs to the session of now, if
+	 * there are sessions. */
 	if (l->last_event_id.n == 0 && l->kind == LEG_CALL &&
-	    l->generation != s->generation) {
+	    l->generation != s->generation && s->phase != PHASE_IDLE) {
 		if (s->phase != PHASE_LIVE && s->phase != PHASE_OPENED) {
 			c = l->call;
 			session_call_state(s, c, CALL_REFUSED);
@@ -462,17 +463,13 @@ call_tick(struct session *s, struct call *c)
 		.retry_after_ms = -1,
 	};
 
-	struct facts unsent;
 	int64_t due = session_sign_in_due(s, c);
 
-	if (c->state == CALL_ACCEPTED && c->again_at <= s->now) {
+	if (c->state == CALL_ACCEPTED && c->again_at <= s->now)
 		session_fail(s, c,
 		    fault_from_facts(c->frame, &silent, s->config.host, NULL));
-	} else if (due >= 0 && due <= s->now) {
-		unsent = session_sign_in_facts(s);
-		session_fail(s, c,
-		    fault_from_facts(c->frame, &unsent, s->config.host, NULL));
-	}
+	else if (due >= 0 && due <= s->now)
+		session_fail(s, c, session_sign_in_error(s, c));
 }
 
 /* What remains due, from scratch. */

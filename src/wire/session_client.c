@@ -53,8 +53,8 @@ call_forget(struct session *s, struct call *c)
 	calls_drop(&s->calls, c);
 	if (l == NULL)
 		return;
-	if (!l->live) {
-		calls_leg_drop(&s->calls, l);
+	if (!l->live || l->person) {
+		session_abort(s, l); /* it must not be sent any more */
 	} else {
 		l->abort_at = s->now + LINGER_MS;
 		session_due(s, l->abort_at);
@@ -217,7 +217,8 @@ session_may_have_run(const struct call *c)
 	if (c->repeated || (c->state == CALL_SUSPECT && c->status < 400))
 		return true;
 	if (c->state == CALL_RUNNING && c->leg != NULL)
-		return c->leg->live || c->leg->last_event_id.n > 0;
+		return (c->leg->live && !c->leg->person) ||
+		    c->leg->last_event_id.n > 0;
 	return c->state == CALL_ACCEPTED;
 }
 
@@ -581,7 +582,8 @@ client_cancel(struct session *s, struct frame *f)
 	c->cancelled = true;
 	if (c->state == CALL_HELD || c->state == CALL_REFUSED ||
 	    c->state == CALL_SUSPECT ||
-	    (c->leg != NULL && !c->leg->live && c->leg->last_event_id.n == 0)) {
+	    (c->leg != NULL && (!c->leg->live || c->leg->person) &&
+		c->leg->last_event_id.n == 0)) {
 		session_note(s, LEVEL_INFO, "cancelled before it was sent");
 		session_fail(s, c, NULL);
 		return;

@@ -52,6 +52,7 @@ session_listen_close(struct session *s)
 	if (n->state == LISTEN_REFUSED)
 		return;
 	n->state = LISTEN_OFF;
+	n->denied = false;
 	if (l != NULL)
 		session_abort(s, l);
 }

@@ -12,6 +12,8 @@
 void
 session_sign_in(struct session *s, struct leg *l, struct span text)
 {
+	if (text.n == 0 && !l->person)
+		return;
 	l->person = text.n > 0;
 	if (l->person) {
 		free(s->sign_in);
@@ -30,6 +32,10 @@ session_sign_in(struct session *s, struct leg *l, struct span text)
 				-1 :
 				s->now + s->config.init_timeout_ms);
 	}
+	/* Nobody wants its answer any more: it must not be sent again. */
+	if (l->person && l->kind == LEG_CALL &&
+	    (l->call == NULL || l->call->cancelled))
+		session_abort(s, l);
 	session_due(s, s->now); /* the calls that wait for it are counted */
 }
 
@@ -77,6 +83,20 @@ session_sign_in_facts(const struct session *s)
 
 	f.why = span_of(s->sign_in);
 	return f;
+}
+
+struct frame *
+session_sign_in_error(const struct session *s, const struct call *c)
+{
+	struct facts f = session_sign_in_facts(s);
+	struct fault fault = { .reason = "auth_required", .maybe = true };
+
+	if (!session_may_have_run(c))
+		return fault_from_facts(c->frame, &f, s->config.host, NULL);
+	return fault_frame(c->frame->id, &fault,
+	    "%s wants a sign-in first: %s. The call may have run before: check "
+	    "before calling it again.",
+	    s->config.host, s->sign_in);
 }
 
 void

@@ -415,6 +415,9 @@ bool session_opening_waits(const struct session *s);
 int64_t session_sign_in_due(struct session *s, struct call *c);
 /* The facts of an exchange that a person did not make possible. */
 struct facts session_sign_in_facts(const struct session *s);
+/* What a call is told that waited too long for one. Owned by the caller. */
+struct frame *session_sign_in_error(const struct session *s,
+    const struct call *c);
 void session_signed_in(struct session *s);
 
 /* session_listen.c */
