@@ -257,6 +257,57 @@ START_TEST(test_fresh)
 }
 END_TEST
 
+/* The credentials are good as far as is known: a 401 or 403 that says nothing
+ * else may be the session's. */
+static const struct {
+	int status;
+	const char *text;
+	enum verdict want; /* of an error; */
+	const char *rule;  /* the same of a body */
+} trusted[] = {
+	{ 401, "", VERDICT_LOST, "401 to credentials that it took before" },
+	{ 401, "unauthorized", VERDICT_LOST,
+	    "401 to credentials that it took before" },
+	{ 403, "", VERDICT_LOST, "403 to new credentials in an old session" },
+	{ 401, "Session not found", VERDICT_LOST,
+	    "401, the session is unknown" },
+	{ 401, "Session ID is required", VERDICT_SUSPECT,
+	    "401, it misses the session id" },
+	{ 401, "Session expired, sign in", VERDICT_ANSWER,
+	    "401, sign in again" },
+	{ 403, "Session expired, sign in", VERDICT_ANSWER,
+	    "403, sign in again" },
+	{ 404, "", VERDICT_SUSPECT, "404 without words" },
+	{ 429, "", VERDICT_RETRY, "429" },
+	{ 405, "", VERDICT_ANSWER, "405, it is not offered" },
+};
+
+START_TEST(test_trusted)
+{
+	struct facts facts = answered(trusted[_i].status);
+	struct frame *f = error_frame("7", -32001, trusted[_i].text);
+	enum verdict want = trusted[_i].want;
+	struct ruling r;
+
+	facts.trusted = true;
+	r = verdict_error(&facts, f, &no_rules);
+	ck_assert_msg(r.verdict == want, "%s", verdict_names[r.verdict]);
+	ck_assert_str_eq(r.rule, trusted[_i].rule);
+	facts.body = span_of(trusted[_i].text);
+	r = verdict_bare(&facts, &no_rules);
+	if (want == VERDICT_ANSWER)
+		want = VERDICT_FAIL; /* there is none to pass on */
+	ck_assert_msg(r.verdict == want, "%s", verdict_names[r.verdict]);
+	ck_assert_str_eq(r.rule, trusted[_i].rule);
+	/* Where there is no session none is lost. */
+	facts.had_session = false;
+	ck_assert_int_ne(verdict_bare(&facts, &no_rules).verdict, VERDICT_LOST);
+	ck_assert_int_ne(verdict_error(&facts, f, &no_rules).verdict,
+	    VERDICT_LOST);
+	frame_unref(f);
+}
+END_TEST
+
 /* Where the words of an error may stand, and where not. */
 static const struct {
 	const char *error;
@@ -797,6 +848,7 @@ main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_errors, 0, COUNT(errors));
 	tcase_add_loop_test(tc, test_fresh, 0, COUNT(fresh));
+	tcase_add_loop_test(tc, test_trusted, 0, COUNT(trusted));
 	tcase_add_loop_test(tc, test_members, 0, COUNT(members));
 	tcase_add_loop_test(tc, test_bare, 0, COUNT(bare));
 	tcase_add_test(tc, test_spans);

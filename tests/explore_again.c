@@ -48,6 +48,8 @@ check_flap(struct world *w, struct seen_call *c)
 		    "the first session is asked again without a reason");
 	if (c->in_band)
 		explore_breaks(w, "a session is asked again for mere words");
+	if (c->flaps == 0)
+		c->flaps_first = w->p->now;
 	/* The first time may be for one that waited while another asked. */
 	if (++c->flaps <= 2)
 		c->flaps_since = w->p->now;

@@ -48,6 +48,7 @@ call(struct world *w, enum method method)
 		return -1;
 	c->method = method;
 	c->thing = explore_below(w, 4);
+	c->made_at = w->p->now;
 	c->lost_at = -1;
 	w->n_calls++;
 	explore_input(w, "> %s %u {%s\"_meta\":{\"progressToken\":%u}}",
@@ -105,8 +106,8 @@ static bool
 is_at_server(struct world *w, const struct seen_call *c)
 {
 	return c->sent > 0 && c->generation == w->generation &&
-	    explore_now(w)->settled && !w->reason && c->outcome == RUNS &&
-	    explore_is_alive(w, c->last);
+	    !explore_is_unasked(w, c) && explore_now(w)->settled &&
+	    !w->reason && c->outcome == RUNS && explore_is_alive(w, c->last);
 }
 
 static void

@@ -275,6 +275,34 @@ check_send(struct world *w, size_t i, const struct session_action *a)
 		check_answer(w, i, a->frame);
 }
 
+/* --- a person --- */
+
+/* Only where a request of the client waits, and wherever one does. */
+static void
+check_person(struct world *w, size_t i, const struct session_action *a)
+{
+	const struct seen_send *n = &w->sends[i];
+	int own = a->frame == NULL ? -1 : explore_number(a->frame->id);
+	bool may = false, must = false;
+	unsigned k;
+
+	if (n->kind == SEND_CALL || n->kind == SEND_RESUME)
+		may = must = n->call >= 0 &&
+		    explore_is_open(w, (unsigned)n->call);
+	else if (n->kind == SEND_OPEN)
+		may = must = own >= 0 && explore_is_open(w, (unsigned)own);
+	for (k = 0; n->kind == SEND_OPEN && k < w->n_calls; k++) {
+		may |= explore_is_held(w, k);
+		must |= explore_is_held(w, k) && w->calls[k].sent == 0;
+	}
+	if (a->person && !may)
+		explore_breaks(w,
+		    "a person may be asked, and no request waits for it");
+	if (!a->person && must)
+		explore_breaks(w,
+		    "a request waits, and no person may be asked");
+}
+
 static void
 watch_send(struct world *w, const struct session_action *a)
 {
@@ -293,14 +321,15 @@ watch_send(struct world *w, const struct session_action *a)
 		if (w->p->sent[k].ticket == a->ticket)
 			explore_breaks(w, "a ticket is used twice");
 	check_send(w, i, a);
-	if (n->kind != SEND_CALL || w->broken != NULL)
-		return;
-	n->call = explore_call_of(a->frame);
-	if (n->call < 0) {
-		explore_breaks(w, "a call that nobody made is sent");
-		return;
+	if (n->kind == SEND_CALL && w->broken == NULL) {
+		n->call = explore_call_of(a->frame);
+		if (n->call < 0) {
+			explore_breaks(w, "a call that nobody made is sent");
+			return;
+		}
+		explore_check_again(w, i, a->frame->id.p[0] == '"');
 	}
-	explore_check_again(w, i, a->frame->id.p[0] == '"');
+	check_person(w, i, a);
 }
 
 /* An initialize that took too long: the next call may try again. */

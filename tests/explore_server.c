@@ -16,6 +16,8 @@ static const struct shape lost[] = {
 	{ "400 media=other body=Invalid_or_expired_session", REFUSED, true },
 	{ "500 err -32603 Session terminated", REFUSED, true },
 	{ "401 err=null -32000 Invalid or expired session", REFUSED, true },
+	{ "401 trusted=1", REFUSED, true },
+	{ "403 trusted=1 err -32001 no", REFUSED, true },
 	{ "200 err 32600 Session terminated", REFUSED, true },
 	{ "404", DOUBTED, false },
 	{ "404 media=html body=<p>404</p>", DOUBTED, false },
@@ -104,6 +106,8 @@ answer_note(struct world *w, size_t i)
 		{ "404 media=other body=session_not_found", REFUSED, true },
 		{ "404 err=null -32001 Session not found", REFUSED, true },
 		{ "404", DOUBTED, false },
+		{ "401 trusted=1", REFUSED, true },
+		{ "401", FINAL, false },
 		{ "connect", UNSENT, false },
 		{ "reset", UNSENT, false },
 		{ "500", MAYBE, false },
@@ -132,7 +136,9 @@ answer_ping(struct world *w, size_t i)
 		{ "cut", FINAL, false },
 		{ "connect", FINAL, false },
 		{ "idle", FINAL, false },
+		{ "401", FINAL, false },
 		{ "404", REFUSED, true },
+		{ "401 trusted=1", REFUSED, true },
 		{ "404 media=other body=session_not_found", REFUSED, true },
 		{ "400 err=null -32000 invalid or expired session", REFUSED,
 		    true },
@@ -195,6 +201,7 @@ answer_listen(struct world *w, size_t i)
 		{ "400", FINAL, false },
 		{ "connect", UNSENT, false },
 		{ "401", FINAL, false },
+		{ "403 trusted=1", REFUSED, true },
 	};
 
 	if (w->sends[i].headed)
@@ -296,11 +303,90 @@ answer_call(struct world *w, size_t i)
 		explore_result(w, i, (unsigned)w->sends[i].call, true);
 }
 
+/* --- a person has to sign in first --- */
+
+static void
+person_is_asked(struct world *w, size_t i)
+{
+	struct seen_send *n = &w->sends[i];
+
+	if (!n->waits)
+		n->waits_since = w->p->now;
+	n->waits = true;
+	n->heard_at = w->p->now;
+	explore_input(w, "< #%zu person open http://a/%u", i + 1,
+	    explore_below(w, 100));
+}
+
+/* It goes out, as if for the first time. */
+static void
+person_came(struct world *w, size_t i)
+{
+	w->sends[i].waits = false;
+	w->sends[i].heard_at = w->p->now;
+	explore_input(w, "< #%zu person", i + 1);
+	if (explore_chance(w, 50))
+		explore_input(w, "! signed-in");
+}
+
+static void
+person_refused(struct world *w, size_t i)
+{
+	static const char *const words[] = { "401 why=denied",
+		"403 why=denied" };
+	enum send_kind kind = w->sends[i].kind;
+
+	if (explore_chance(w, 50))
+		person_came(w, i);
+	/* In that moment it may have been given up. */
+	if (!explore_is_alive(w, i) || w->broken != NULL)
+		return;
+	w->sends[i].waits = false;
+	explore_end(w, i,
+	    kind == SEND_OPEN || kind == SEND_RESUME ? MAYBE : FINAL,
+	    words[explore_below(w, 2)]);
+}
+
+static void
+person_goes_on(struct world *w, size_t i)
+{
+	unsigned dice = explore_below(w, 100);
+
+	if (dice < 40)
+		person_came(w, i);
+	else if (dice < 55)
+		person_is_asked(w, i);
+	else if (dice < 75)
+		person_refused(w, i);
+}
+
+/* Words for an exchange that is over come too late. */
+static void
+person_is_late(struct world *w)
+{
+	size_t i;
+
+	if (w->p->n_sent == 0)
+		return;
+	i = explore_below(w, (unsigned)w->p->n_sent);
+	if (w->sends[i].ended)
+		explore_input(w, "< #%zu person%s", i + 1,
+		    explore_chance(w, 50) ? " open http://late" : "");
+}
+
 /* --- whichever --- */
 
 static void
 answer(struct world *w, size_t i)
 {
+	if (w->sends[i].waits) {
+		person_goes_on(w, i);
+		return;
+	}
+	if (!w->sends[i].headed && explore_chance(w, w->climate->person)) {
+		person_is_asked(w, i);
+		return;
+	}
 	switch (w->sends[i].kind) {
 	case SEND_OPEN:
 		answer_open(w, i);
@@ -351,6 +437,8 @@ explore_server(struct world *w)
 	for (i = w->first_alive; i < w->p->n_sent; i++)
 		n += !w->sends[i].ended &&
 		    (explore_is_alive(w, i) || ends_late(w, i));
+	if (explore_chance(w, 1))
+		person_is_late(w);
 	if (n == 0 || explore_chance(w, w->climate->silent))
 		return;
 	which = explore_below(w, (unsigned)n);
@@ -409,6 +497,12 @@ explore_answer_well(struct world *w)
 		s = &w->sends[i];
 		if (ends_late(w, i))
 			end_late(w, i);
+		if (!explore_is_alive(w, i))
+			continue;
+		if (s->waits && w->slow && !explore_chance(w, 3))
+			continue;
+		if (s->waits)
+			person_came(w, i);
 		if (!explore_is_alive(w, i))
 			continue;
 		if (s->kind == SEND_OPEN)

@@ -74,7 +74,9 @@ world_turns(struct world *w)
 	else if (w->looks && dice < 90) {
 		w->looks = false;
 		explore_input(w, dice < 60 ? "! alone" : "! rival");
-	} else if (dice < 75)
+	} else if (dice < 65)
+		explore_input(w, "! signed-in");
+	else if (dice < 75)
 		explore_input(w, "! wake");
 	else if (dice < 85)
 		explore_input(w, "! orphan o%u", ++w->strays);
@@ -136,6 +138,7 @@ end_by_eof(struct world *w)
 {
 	unsigned rounds = ROUNDS;
 
+	w->slow = explore_chance(w, 50);
 	explore_input(w, "! eof");
 	while (w->p->status < 0 && rounds-- > 0 && w->broken == NULL) {
 		explore_answer_well(w);
@@ -199,15 +202,17 @@ end_well(struct world *w)
 /* --- a schedule --- */
 
 static const struct climate climates[] = {
-	/* loss flap unsent maybe stream refuse silent hasty */
-	{ 5, 0, 5, 5, 15, 10, 5, false },     /* most is well */
-	{ 30, 0, 15, 20, 15, 30, 5, false },  /* most is not */
-	{ 60, 0, 5, 5, 5, 10, 0, false },     /* it forgets all the time */
-	{ 0, 50, 2, 2, 5, 5, 0, false },      /* two replicas */
-	{ 2, 30, 0, 0, 0, 0, 0, false },      /* some of them */
-	{ 10, 0, 30, 30, 10, 60, 10, false }, /* the network is bad */
-	{ 20, 0, 5, 10, 60, 10, 40, false },  /* slow streams */
-	{ 95, 0, 0, 0, 0, 5, 0, true },       /* broken for good */
+	/* loss flap unsent maybe stream refuse silent person hasty */
+	{ 5, 0, 5, 5, 15, 10, 5, 2, false },     /* most is well */
+	{ 30, 0, 15, 20, 15, 30, 5, 5, false },  /* most is not */
+	{ 60, 0, 5, 5, 5, 10, 0, 5, false },     /* it forgets all the time */
+	{ 0, 50, 2, 2, 5, 5, 0, 0, false },      /* two replicas */
+	{ 2, 30, 0, 0, 0, 0, 0, 2, false },      /* some of them */
+	{ 10, 0, 30, 30, 10, 60, 10, 0, false }, /* the network is bad */
+	{ 20, 0, 5, 10, 60, 10, 40, 5, false },  /* slow streams */
+	{ 95, 0, 0, 0, 0, 5, 0, 0, true },       /* broken for good */
+	{ 10, 0, 5, 5, 15, 10, 10, 40, false },  /* it wants a sign-in */
+	{ 30, 0, 5, 10, 15, 10, 30, 25, false }, /* and forgets */
 };
 
 static void

@@ -19,6 +19,8 @@ enum {
 	MAX_ASKED = 8, /* questions that the client remembers */
 	MAX_FRAME = 150,
 	SILENT_MS = 60 * 1000, /* of a call, until it is looked after */
+	PERSON_MS = 45 * 1000, /* of a call, for a person */
+	MEMORY_MS = 5 * 1000,  /* of initialize, before it is from memory */
 	READY_MS = 10 * 1000,  /* for the 2xx to initialized */
 	REFUSAL_MS = 2 * 1000, /* what comes later is no refusal */
 	FLAPS = 8,             /* the same session is asked again */
@@ -82,10 +84,12 @@ struct seen_call {
 	unsigned generation;  /* of the latest */
 	unsigned replayed;    /* the latest generation it was replayed in */
 	unsigned flaps;       /* sent again to the same session, */
-	int64_t flaps_since;  /* since then */
-	int64_t lost_at;      /* first refusal, -1: none */
-	int64_t told_at;      /* when the outcome was told, */
-	bool stale;           /* and its session was gone already */
+	int64_t flaps_first;  /* since then, */
+	int64_t flaps_since;  /* or, after waiting for another, then */
+	int64_t made_at;
+	int64_t lost_at; /* first refusal, -1: none */
+	int64_t told_at; /* when the outcome was told, */
+	bool stale;      /* and its session was gone already */
 	bool progressed;
 	double progress; /* the latest that the client saw */
 	bool left;       /* the session waits for it no more, */
@@ -103,6 +107,8 @@ struct seen_send {
 	unsigned generation;
 	int epoch; /* how often the client had initialized */
 	bool headed, ended, spoke;
+	bool waits; /* for a person, since then */
+	int64_t waits_since;
 	unsigned session; /* the number that its head gave */
 	int question;     /* SEND_ANSWER: the call that asked, or -1 */
 	int64_t heard_at, head_at;
@@ -144,7 +150,7 @@ struct question {
 
 /* How the server behaves, in percent. */
 struct climate {
-	unsigned loss, flap, unsent, maybe, stream, refuse, silent;
+	unsigned loss, flap, unsent, maybe, stream, refuse, silent, person;
 	bool hasty; /* nobody waits for long */
 };
 
@@ -187,6 +193,7 @@ struct world {
 	bool cancel_sent;
 	bool well; /* the server is good from now on */
 	bool ending;
+	bool slow;          /* a person takes time, even so */
 	const char *broken; /* the rule that was broken */
 };
 
@@ -199,6 +206,10 @@ void explore_input(struct world *w, const char *fmt, ...)
 /* Has the server not ended send i, nor we? */
 bool explore_is_alive(const struct world *w, size_t i);
 bool explore_is_open(const struct world *w, unsigned call);
+/* Does it wait for more than the end of its exchange? */
+bool explore_is_held(const struct world *w, unsigned call);
+/* Its latest exchange waits for a person: that one did not run. */
+bool explore_is_unasked(const struct world *w, const struct seen_call *c);
 unsigned explore_open_calls(const struct world *w);
 /* The number of an open call, or -1. */
 int explore_some_call(struct world *w);

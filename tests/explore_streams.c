@@ -43,7 +43,8 @@ may_answer(const struct world *w, int call)
 
 	return c->method != METHOD_INITIALIZE && c->sent > 0 &&
 	    (c->outcome == RUNS || c->accepted) &&
-	    explore_is_open(w, (unsigned)call) && explore_is_alive(w, c->last);
+	    explore_is_open(w, (unsigned)call) &&
+	    explore_is_alive(w, c->last) && !w->sends[c->last].waits;
 }
 
 static bool

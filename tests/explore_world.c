@@ -54,6 +54,23 @@ explore_is_open(const struct world *w, unsigned call)
 	return !w->calls[call].answered && !w->calls[call].cancelled;
 }
 
+bool
+explore_is_held(const struct world *w, unsigned call)
+{
+	const struct seen_call *c = &w->calls[call];
+
+	return explore_is_open(w, call) && c->method != METHOD_INITIALIZE &&
+	    (c->sent == 0 || c->outcome != RUNS || c->left || c->vague ||
+		!explore_is_alive(w, c->last));
+}
+
+bool
+explore_is_unasked(const struct world *w, const struct seen_call *c)
+{
+	return c->sent > 0 && c->outcome == RUNS && w->sends[c->last].waits &&
+	    w->sends[c->last].kind == SEND_CALL;
+}
+
 unsigned
 explore_open_calls(const struct world *w)
 {
@@ -93,7 +110,7 @@ is_to_repeat(const struct world *w, unsigned call, unsigned generation)
 	return explore_is_open(w, call) && c->sent > 0 &&
 	    c->generation == generation && c->outcome == RUNS &&
 	    explore_is_alive(w, c->last) && !c->repeated && !c->asked &&
-	    explore_is_safe(w, c) &&
+	    explore_is_safe(w, c) && !w->sends[c->last].waits &&
 	    w->p->now - w->sends[c->last].heard_at >= SILENT_MS;
 }
 
@@ -178,9 +195,53 @@ is_undelivered_told(const struct world *w)
 	    !explore_is_open(w, (unsigned)n->question);
 }
 
+/* Behind an initialize that waits for a person nobody waits for longer; that
+ * of the client has some seconds before it is a renewal, from memory. */
+static bool
+are_held_told(const struct world *w, int64_t since)
+{
+	const struct seen_call *c;
+	int64_t from;
+	unsigned i;
+
+	for (i = 0; i < w->n_calls; i++) {
+		c = &w->calls[i];
+		if (!explore_is_held(w, i) || c->left || c->vague ||
+		    (c->sent > 0 && c->outcome != REFUSED))
+			continue;
+		from = c->sent > 0 ? c->told_at : c->made_at;
+		if (w->p->now - (from > since ? from : since) >
+		    PERSON_MS + MEMORY_MS)
+			return false;
+	}
+	return true;
+}
+
+static void
+check_waiting(struct world *w, size_t i)
+{
+	const struct seen_send *n = &w->sends[i];
+	bool patient = w->p->config.handshake;
+
+	if (n->call >= 0 && !explore_is_open(w, (unsigned)n->call))
+		explore_breaks(w, "what nobody waits for may still be sent");
+	else if (n->call >= 0 && !patient &&
+	    w->p->now - n->waits_since > PERSON_MS)
+		explore_breaks(w, "a call waits too long for a person");
+	else if (n->kind == SEND_OPEN && !patient &&
+	    n->generation == w->generation && n->epoch == w->initializes &&
+	    !are_held_told(w, n->waits_since))
+		explore_breaks(w, "a held call waits too long for a person");
+}
+
 static void
 check_after(struct world *w)
 {
+	size_t i;
+
+	for (i = w->first_alive; i < w->p->n_sent && w->p->status < 0; i++)
+		if (w->sends[i].waits && explore_is_alive(w, i))
+			check_waiting(w, i);
 	if (w->p->spins)
 		explore_breaks(w, "the timer never rests");
 	if (!is_held_bounded(w))

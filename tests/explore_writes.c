@@ -17,10 +17,10 @@ enum { TELL_MS = 30 * 1000, MINUTE_MS = 60 * 1000 };
 /* --- answers --- */
 
 static bool
-may_have_run(const struct seen_call *c)
+may_have_run(const struct world *w, const struct seen_call *c)
 {
 	return c->ran ||
-	    (c->sent > 0 &&
+	    (c->sent > 0 && !explore_is_unasked(w, c) &&
 		(c->outcome == RUNS || c->outcome == MAYBE ||
 		    c->outcome == BROKEN));
 }
@@ -40,11 +40,13 @@ check_evidence(struct world *w, const struct seen_call *c,
 	    w->calls[w->sends[w->telling - 1].call].sent == 1 &&
 	    c == &w->calls[w->sends[w->telling - 1].call])
 		explore_breaks(w, "what was not sent is not tried again");
-	if (span_is(ran, "\"no\"") && may_have_run(c))
+	if (span_is(ran, "\"no\"") && may_have_run(w, c))
 		explore_breaks(w,
 		    "an error says that a call did not run, and "
 		    "it may have");
-	if (span_is(ran, "\"maybe\"") && c->sent == 0 &&
+	if (span_is(ran, "\"maybe\"") &&
+	    (c->sent == 0 ||
+		(c->sent == 1 && !c->left && explore_is_unasked(w, c))) &&
 	    c->method != METHOD_INITIALIZE)
 		explore_breaks(w,
 		    "an error says that a call may have run, and "
@@ -68,7 +70,7 @@ check_given_up(struct world *w, const struct seen_call *c,
 		return;
 	if (w->flapping && g->served && !c->unready && !c->in_band &&
 	    w->p->now - g->served_at < MINUTE_MS && c->flaps < FLAPS &&
-	    (c->flaps == 0 || w->p->now - c->flaps_since < FLAPS_MS))
+	    (c->flaps == 0 || w->p->now - c->flaps_first < FLAPS_MS))
 		explore_breaks(w,
 		    "a call is given up, and another replica may "
 		    "know the session");

@@ -426,9 +426,9 @@ tell_input(struct play *p, struct sent *s, enum session_input_kind kind,
 static void
 play_person(struct play *p, const struct sent *s, const char *text)
 {
-	struct session_input in = { .kind = INPUT_SIGN_IN,
-		.ticket = s->was,
-		.text = span_of(text) };
+	struct session_input in = {
+		.kind = INPUT_SIGN_IN, .ticket = s->was, .text = span_of(text)
+	};
 
 	step(p, &in);
 }

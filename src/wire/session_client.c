@@ -590,7 +590,7 @@ client_cancel(struct session *s, struct frame *f)
 	}
 	if (runs_in_current(s, c))
 		forward_cancel(s, c, f);
-	if (c->state == CALL_ACCEPTED || !c->leg->live) {
+	if (c->state == CALL_ACCEPTED || !c->leg->live || c->leg->person) {
 		session_fail(s, c, NULL);
 		return;
 	}

@@ -29,8 +29,8 @@ session_detach(struct session *s, struct call *c)
 		return;
 	c->leg = NULL;
 	l->call = NULL;
-	if (!l->live) {
-		calls_leg_drop(&s->calls, l);
+	if (!l->live || l->person) {
+		session_abort(s, l);
 		return;
 	}
 	l->abort_at = s->now + LINGER_MS;

@@ -12,12 +12,19 @@
 void
 session_sign_in(struct session *s, struct leg *l, struct span text)
 {
+	/* Nobody wants its answer any more: it must not be sent again. */
+	if (l->kind == LEG_CALL && (l->call == NULL || l->call->cancelled)) {
+		session_abort(s, l);
+		return;
+	}
 	if (text.n == 0 && !l->person)
 		return;
 	l->person = text.n > 0;
 	if (l->person) {
 		free(s->sign_in);
 		s->sign_in = xstrndup(text.p, text.n);
+		l->silences = 0;
+		l->dead_at = 0; /* it was not silent, but refused */
 	} else {
 		l->silent_at = s->now + SILENT_MS;
 	}
@@ -32,10 +39,6 @@ session_sign_in(struct session *s, struct leg *l, struct span text)
 				-1 :
 				s->now + s->config.init_timeout_ms);
 	}
-	/* Nobody wants its answer any more: it must not be sent again. */
-	if (l->person && l->kind == LEG_CALL &&
-	    (l->call == NULL || l->call->cancelled))
-		session_abort(s, l);
 	session_due(s, s->now); /* the calls that wait for it are counted */
 }
 
@@ -103,6 +106,7 @@ void
 session_signed_in(struct session *s)
 {
 	session_listen_signed_in(s);
+	s->budget.trial_at = s->now; /* what was refused may work now */
 	if (s->phase == PHASE_DEAD && s->from_memory) {
 		s->renew_at = s->now;
 		session_due(s, s->now);
