@@ -126,6 +126,28 @@ START_TEST(test_append)
 }
 END_TEST
 
+START_TEST(test_same)
+{
+	struct headers a, b;
+
+	headers_init(&a);
+	headers_init(&b);
+	ck_assert(headers_same(&a, &b));
+	headers_add(&a, span_of("A"), span_of("v"), false);
+	ck_assert(!headers_same(&a, &b) && !headers_same(&b, &a));
+	headers_add(&b, span_of("a"), span_of("v"), true);
+	ck_assert(headers_same(&a, &b));
+	headers_set(&b, span_of("a"), span_of("V"), false);
+	ck_assert(!headers_same(&a, &b));
+	headers_set(&b, span_of("a"), span_of("v"), false);
+	headers_add(&a, span_of("B"), span_of("w"), false);
+	headers_add(&b, span_of("C"), span_of("w"), false);
+	ck_assert(!headers_same(&a, &b));
+	headers_free(&a);
+	headers_free(&b);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -136,6 +158,7 @@ main(void)
 	tcase_add_test(tc, test_order_and_set);
 	tcase_add_test(tc, test_set_from_itself);
 	tcase_add_test(tc, test_append);
+	tcase_add_test(tc, test_same);
 	suite_add_tcase(s, tc);
 	return unit_run(s);
 }

@@ -173,20 +173,6 @@ sum_up(struct static_auth *a, const struct source *s,
 	return 0;
 }
 
-static bool
-same_headers(const struct headers *a, const struct headers *b)
-{
-	size_t i;
-
-	if (a->n != b->n)
-		return false;
-	for (i = 0; i < a->n; i++)
-		if (strcasecmp(a->list[i].name, b->list[i].name) != 0 ||
-		    strcmp(a->list[i].value, b->list[i].value) != 0)
-			return false;
-	return true;
-}
-
 /* Reads a file again. What is wrong with it is said once for each change. */
 static void
 reread(struct static_auth *a, struct source *s)
@@ -205,7 +191,7 @@ reread(struct static_auth *a, struct source *s)
 		headers_free(&fresh);
 		return;
 	}
-	if (!same_headers(&fresh, &s->headers)) {
+	if (!headers_same(&fresh, &s->headers)) {
 		log_info("%s has changed and was read again", s->path);
 		a->version++;
 	}
@@ -358,7 +344,7 @@ static_reread(struct static_auth *a)
 	headers_append(&before, &a->all);
 	for (i = 0; i < a->n; i++)
 		look(a, &a->sources[i], true);
-	changed = !same_headers(&before, &a->all);
+	changed = !headers_same(&before, &a->all);
 	headers_free(&before);
 	return changed;
 }

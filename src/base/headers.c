@@ -168,6 +168,20 @@ headers_append(struct headers *h, const struct headers *from)
 	}
 }
 
+bool
+headers_same(const struct headers *a, const struct headers *b)
+{
+	size_t i;
+
+	if (a->n != b->n)
+		return false;
+	for (i = 0; i < a->n; i++)
+		if (strcasecmp(a->list[i].name, b->list[i].name) != 0 ||
+		    strcmp(a->list[i].value, b->list[i].value) != 0)
+			return false;
+	return true;
+}
+
 void
 headers_free(struct headers *h)
 {

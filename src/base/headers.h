@@ -29,6 +29,8 @@ int headers_set(struct headers *h, struct span name, struct span value,
 const char *headers_get(const struct headers *h, const char *name);
 /* Appends copies of all of from. */
 void headers_append(struct headers *h, const struct headers *from);
+/* The same names, in any case, with the same values, in the same order? */
+bool headers_same(const struct headers *a, const struct headers *b);
 /* Wipes the values and frees all. h is empty and usable after. */
 void headers_free(struct headers *h);
 
