@@ -109,6 +109,22 @@ START_TEST(dir_is_found_only)
 }
 END_TEST
 
+/* Nobody else is to read the names in it. */
+START_TEST(dir_is_closed_to_others)
+{
+	struct stat st;
+	char *why = NULL;
+	int fd;
+
+	home_mkdir("a", 0755);
+	fd = file_dir(home, "a", true, &why);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(fstat(fd, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 0777, 0700);
+	file_close(fd);
+}
+END_TEST
+
 START_TEST(dir_without_home)
 {
 	ck_assert(refused(NULL, "a", true, EINVAL, "HOME"));
@@ -707,6 +723,7 @@ folders(void)
 	tcase_add_checked_fixture(tc, home_begin, home_end);
 	tcase_add_test(tc, dir_is_made);
 	tcase_add_test(tc, dir_is_found_only);
+	tcase_add_test(tc, dir_is_closed_to_others);
 	tcase_add_test(tc, dir_without_home);
 	tcase_add_test(tc, dir_is_refused);
 	tcase_add_test(tc, dir_behind_a_link);

@@ -60,6 +60,8 @@ static const struct parse_case parse_cases[] = {
 	{ .text = "http://a\\@b/", .status = URL_USERINFO },
 	{ .text = "u:p@h/x", .status = URL_USERINFO },
 	{ .text = "", .status = URL_BAD },
+	{ .text = "https://xamp%e/", .status = URL_BAD },
+	{ .text = "http://a%20b/x", .status = URL_BAD },
 	{ .text = "/mcp", .status = URL_BAD },
 	{ .text = "//h/x", .status = URL_BAD },
 	{ .text = "://h/x", .status = URL_BAD },

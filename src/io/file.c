@@ -98,6 +98,17 @@ is_private_dir(int fd)
 	return false;
 }
 
+/* Names of files tell which servers somebody uses. */
+static void
+hide(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) == 0 && (st.st_mode & (S_IRWXG | S_IRWXO)) != 0 &&
+	    fchmod(fd, S_IRWXU) < 0)
+		errno = 0; /* it works as it is */
+}
+
 int
 file_dir(const char *base, const char *below, bool make, char **why)
 {
@@ -119,6 +130,8 @@ file_dir(const char *base, const char *below, bool make, char **why)
 		file_close(fd);
 		fd = -1;
 	}
+	if (fd >= 0 && make)
+		hide(fd);
 	if (fd < 0) {
 		saved = errno;
 		reason = saved == EPERM ?

@@ -4,7 +4,12 @@
  * minute afterwards, and without SO_REUSEADDR that would be the next login's
  * port. For the same reason what gets no reply is reset, not closed.
  *
- * Invariants: the port is watched while it is open and a connection is free;
+ * A new connection takes the place of the one that has been silent for the
+ * longest: whoever opens many and says nothing, as browsers do ahead of need
+ * and enemies do for ever, must not keep the one out that brings the answer.
+ *
+ * Invariants: the port is watched while it is open and a connection is free
+ * or silent;
  * the callback is the last that happens to a connection before it writes; a
  * listener that was freed lives until its last connection is gone.
  */
@@ -72,11 +77,25 @@ static struct listener *ended;
 
 static void on_port(int fd, int what, void *arg);
 
-/* Watches the port while there is room. Where it cannot, it tries again. */
+/* The oldest that is silent, or has its reply; NULL: all are at work. */
+static struct conn *
+oldest_idle(const struct listener *s)
+{
+	struct conn *c, *oldest = NULL;
+
+	for (c = s->conns; c != NULL; c = c->next)
+		if (!c->called && (!c->replying || c->replied))
+			oldest = c;
+	return oldest;
+}
+
+/* Watches the port while there is room, or can be made. Where it cannot, it
+ * tries again. */
 static void
 watch_port(struct listener *s)
 {
-	bool want = s->fd != -1 && s->n < s->config.max_conns;
+	bool want = s->fd != -1 &&
+	    (s->n < s->config.max_conns || oldest_idle(s) != NULL);
 
 	if (!want) {
 		loop_fd_free(s->watch);
@@ -311,9 +330,18 @@ static void
 on_port(int fd, int what, void *arg)
 {
 	struct listener *s = arg;
+	struct conn *old;
 	int got;
 
 	(void)what;
+	if (s->n == s->config.max_conns) {
+		old = oldest_idle(s);
+		if (old == NULL) {
+			watch_port(s);
+			return;
+		}
+		conn_free(old);
+	}
 	got = accept_one(fd);
 	if (got != -1) {
 		conn_new(s, got);

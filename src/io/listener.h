@@ -13,7 +13,8 @@ struct listener;
 
 struct listener_config {
 	unsigned port;      /* 0: any that is free */
-	unsigned max_conns; /* more wait in the kernel's queue */
+	/* One more takes the place of the one that is silent for longest. */
+	unsigned max_conns;
 	size_t max_request; /* bytes; a longer one is cut off */
 	int64_t conn_ms;    /* of one connection, whatever comes */
 };

@@ -82,8 +82,11 @@ normalise(CURLU *c)
 	int bad;
 
 	host = part(c, CURLUPART_HOST, 0);
-	if (host == NULL)
+	/* libcurl would encode it once more for each part that is asked for. */
+	if (host == NULL || strchr(host, '%') != NULL) {
+		free(host);
 		return -1;
+	}
 	zone = part(c, CURLUPART_ZONEID, 0);
 	lower(host);
 	bad = curl_url_set(c, CURLUPART_HOST, host, 0) != CURLUE_OK ||
