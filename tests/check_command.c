@@ -514,32 +514,29 @@ START_TEST(freed_while_it_runs)
 }
 END_TEST
 
-/* What a helper says on stderr is for debugging only. */
+/* What a helper says on stderr is nobody's: it may be a secret. */
 static unsigned lines;
 
 static void
 on_line(enum log_level level, const char *line, void *arg)
 {
+	(void)level;
 	(void)arg;
-	if (strstr(line, "the helper says: ") == NULL)
-		return;
-	ck_assert_int_eq(level, LEVEL_DEBUG);
-	lines++;
+	if (strstr(line, "one") != NULL)
+		lines++;
 }
 
 START_TEST(what_it_says)
 {
-	struct log_config config = { .level = _i == 0 ? LEVEL_INFO :
-							LEVEL_DEBUG };
+	struct log_config config = { .level = LEVEL_DEBUG };
 
 	ck_assert_int_eq(log_open(&config), 0);
 	log_sink(on_line, NULL);
-	lines = 0;
 	home_puts("answer", "{\"version\":1,\"token\":\"one\"}");
 	helper("printf 'one\\ntwo\\n' >&2; cat answer\n");
 	ck_assert(ask(NOW, false));
 	expect("Authorization: Bearer one;");
-	ck_assert_uint_eq(lines, _i == 0 ? 0 : 2);
+	ck_assert_uint_eq(lines, 0);
 	log_close();
 }
 END_TEST
@@ -567,7 +564,7 @@ main(void)
 	tcase_add_loop_test(t, no_command_line, 0, 3);
 	tcase_add_test(t, variables_are_kept_back);
 	tcase_add_test(t, freed_while_it_runs);
-	tcase_add_loop_test(t, what_it_says, 0, 2);
+	tcase_add_test(t, what_it_says);
 	suite_add_tcase(s, t);
 	return unit_run(s);
 }

@@ -132,6 +132,18 @@ allow(const struct sockaddr *sa, void *arg)
 	return fetcher_allows(sa, a->fetcher);
 }
 
+void
+account_log(const struct options *o, enum log_level usual)
+{
+	struct log_config log = { .level = usual };
+
+	if (o->quiet)
+		log.level = LEVEL_ERROR;
+	else if (o->verbose > 0)
+		log.level = o->verbose > 1 ? LEVEL_DEBUG : LEVEL_INFO;
+	log_open(&log);
+}
+
 const char **
 account_unset(const struct options *o)
 {

@@ -9,6 +9,7 @@
 #include "app/network.h"
 #include "auth/fetch.h"
 #include "auth/login.h"
+#include "base/log.h"
 
 struct account {
 	const struct options *options;
@@ -28,6 +29,9 @@ struct account {
 	char *import_folder;
 };
 
+/* Logs as the options say, and where they say nothing so much; the file is
+ * the proxy's. */
+void account_log(const struct options *o, enum log_level usual);
 /* Variables that no child of ours gets: they hold secrets of the user.
  * NULL-ended, owned by the caller (the list, not its strings). */
 const char **account_unset(const struct options *o);

@@ -127,7 +127,9 @@ on_record(const struct record *r, const char *why, void *arg)
 
 	if (why != NULL)
 		fprintf(stderr, "mcpsplice: %s\n", why);
-	if (r != NULL && r->url != NULL) {
+	/* Without both it only says that somebody signed out. */
+	if (r != NULL && r->url != NULL &&
+	    (r->token.access != NULL || r->client.id != NULL)) {
 		print_record(r);
 		l->shown++;
 	}
@@ -213,6 +215,7 @@ struct leaving {
 	struct loop_timer *timer;
 	bool refresh_revoked;
 	bool was_there;
+	bool imports; /* mcp-remote has tokens, too */
 	char *why;
 };
 
@@ -228,10 +231,41 @@ on_erased(const char *why, void *arg)
 	loop_stop(v->account.loop, why != NULL);
 }
 
+/* What mcp-remote has would be taken again where the store has nothing: there
+ * a record without token and client stays. */
 static void
 erase(struct leaving *v)
 {
-	store_erase(v->account.store, v->name, on_erased, v);
+	struct account *a = &v->account;
+
+	if (!v->imports) {
+		store_erase(a->store, v->name, on_erased, v);
+		return;
+	}
+	record_free(&v->record);
+	record_init(&v->record);
+	v->record.url = xstrdup(a->url.text);
+	store_put(a->store, v->name, &v->record, on_erased, v);
+}
+
+/* Are there tokens of mcp-remote, which stay where they are? */
+static void
+look_at_import(struct leaving *v)
+{
+	char *from = NULL, *why = NULL;
+	struct record r;
+
+	record_init(&r);
+	if (v->account.login.import != NULL &&
+	    import_tokens(&r, v->account.login.import, &from, &why)) {
+		v->imports = true;
+		log_warn("what mcp-remote keeps stays there, and is not used "
+			 "any more: %s",
+		    from);
+	}
+	record_free(&r);
+	free(from);
+	free(why);
 }
 
 static void
@@ -284,15 +318,19 @@ on_leaving(const struct record *r, const char *why, void *arg)
 {
 	struct leaving *v = arg;
 
+	look_at_import(v);
+	/* What cannot be read is in the way of the next sign-in. */
 	if (why != NULL) {
-		v->why = xstrdup(why);
-		loop_stop(v->account.loop, 1);
+		fprintf(stderr,
+		    "mcpsplice: %s: it is removed, nothing was revoked\n", why);
+		v->was_there = true;
+		erase(v);
 		return;
 	}
-	if (r != NULL) {
-		v->was_there = true;
+	if (r != NULL)
 		record_copy(&v->record, r);
-	}
+	v->was_there = r == NULL ? v->imports :
+				   r->token.access != NULL || r->client.id;
 	revoke(v);
 }
 
@@ -306,6 +344,11 @@ try_lock(void *arg)
 	v->lock = store_lock(a->store, STORE_TOKEN, v->name);
 	if (v->lock >= 0) {
 		store_get(a->store, v->name, on_leaving, v);
+	} else if (errno != EWOULDBLOCK) {
+		v->why = xasprintf("the token store ~/" STORE_BELOW
+				   " cannot be used: %s",
+		    strerror(errno));
+		loop_stop(a->loop, 1);
 	} else if (loop_now(a->loop) < v->until) {
 		loop_timer_set(v->timer, LOCK_POLL_MS);
 	} else {
@@ -323,6 +366,7 @@ account_logout(const struct options *o, char **why)
 	struct loop *l = loop_new();
 	int status = 1;
 
+	account_log(o, LEVEL_WARN);
 	record_init(&v.record);
 	if (account_init(a, l, o, NULL, why) == 0 && a->store != NULL &&
 	    name_of(o, v.name, why) == 0) {

@@ -30,6 +30,8 @@ struct talk {
 	/* a terminal */
 	struct loop_fd *stdin_watch;
 	struct lines *typed;
+	struct http *other; /* to another copy that asks the person */
+	int other_status;
 	struct exchange *probe;
 	char *peer;
 	struct buf challenge;
@@ -49,6 +51,8 @@ static void
 talk_free(struct talk *t)
 {
 	login_free(t->login);
+	if (t->other != NULL)
+		http_free(t->other);
 	account_free(&t->account);
 	loop_fd_free(t->stdin_watch);
 	lines_free(t->typed);
@@ -107,8 +111,28 @@ agent_done(enum login_end end, const char *why, const struct record *record,
 {
 	struct talk *t = arg;
 
+	/* What could not be kept works until the proxy ends. */
+	if (end == LOGIN_DONE && why != NULL)
+		t->keeps_record = true;
 	agent_end(t, end, why, record);
 	talk_end(t, 0, NULL);
+}
+
+/* The proxy puts its own name and the level before it. */
+static const char *
+bare(const char *line)
+{
+	static const char *const heads[] = {
+		"mcpsplice: ", "error: ", "warning: "
+	};
+	size_t i, n;
+
+	for (i = 0; i < sizeof heads / sizeof heads[0]; i++) {
+		n = strlen(heads[i]);
+		if (strncmp(line, heads[i], n) == 0)
+			line += n;
+	}
+	return line;
 }
 
 static void
@@ -118,7 +142,7 @@ agent_log(enum log_level level, const char *line, void *arg)
 
 	(void)arg;
 	buf_init(&b, 0);
-	agent_say_log(&b, level, line);
+	agent_say_log(&b, level, bare(line));
 	write_all(&b);
 }
 
@@ -129,7 +153,7 @@ agent_orphaned(void *arg)
 {
 	struct talk *t = arg;
 
-	if (t->login == NULL || login_idles(t->login))
+	if (t->login == NULL || !login_orphan(t->login))
 		loop_stop(t->account.loop, 0);
 }
 
@@ -180,6 +204,7 @@ account_agent(char *program)
 	struct talk t = { 0 };
 	struct buf text;
 	char **argv;
+	bool loaded;
 
 	log_sink(agent_log, NULL);
 	buf_init(&text, TASK_MAX);
@@ -192,8 +217,9 @@ account_agent(char *program)
 	memcpy(argv, task.argv, task.argc * sizeof *argv);
 	if (task.argc > 0)
 		argv[0] = program;
-	if (options_load(&o, (int)task.argc, argv, &t.why) != 0 ||
-	    agent_begin(&t, &o, &task) != 0)
+	loaded = options_load(&o, (int)task.argc, argv, &t.why) == 0;
+	account_log(&o, LEVEL_INFO); /* the proxy leaves out what is too much */
+	if (!loaded || agent_begin(&t, &o, &task) != 0)
 		agent_end(&t, LOGIN_FAILED, t.why, NULL);
 	else
 		loop_run(t.account.loop);
@@ -237,10 +263,92 @@ person_done(enum login_end end, const char *why, const struct record *record,
 		if (t->account.store == NULL)
 			why = "there is no place to keep the token: nothing "
 			      "was gained";
-		else
-			why = NULL;
 	}
 	talk_end(t, why == NULL ? 0 : 1, why);
+}
+
+static void
+say_not_waited_for(void)
+{
+	fprintf(stderr, "This is not the address that is waited for.\n");
+}
+
+static void
+other_head(struct exchange *x, int status, void *arg)
+{
+	struct talk *t = arg;
+
+	t->other_status = status;
+	http_abort(x);
+}
+
+static bool
+other_data(struct exchange *x, const char *p, size_t n, void *arg)
+{
+	(void)x;
+	(void)p;
+	(void)n;
+	(void)arg;
+	return true;
+}
+
+static void
+other_done(struct exchange *x, const struct http_answer *answer, void *arg)
+{
+	struct talk *t = arg;
+
+	(void)x;
+	(void)answer;
+	if (t->other_status != 200)
+		say_not_waited_for();
+	t->other_status = 0;
+}
+
+/* The redirect of a login of ours, on this machine? */
+static bool
+is_callback(const struct talk *t, const char *text)
+{
+	const char *path = t->account.options->callback_path;
+	struct url u;
+	bool ok = url_parse(&u, text) == URL_OK;
+
+	if (ok && strcmp(u.scheme, "http") == 0 && url_is_loopback(&u)) {
+		text = u.text + strlen(u.origin);
+		ok = strncmp(text, path, strlen(path)) == 0 &&
+		    text[strlen(path)] == '?';
+	} else {
+		ok = false;
+	}
+	url_free(&u);
+	return ok;
+}
+
+/* Another copy asks the person, and listens: it gets what was pasted as from
+ * a browser. */
+static bool
+paste_to_other(struct talk *t, const char *url)
+{
+	static const struct http_ops ops = { other_head, other_data,
+		other_done };
+	struct account *a = &t->account;
+	struct http_request r = { .method = "GET",
+		.url = url,
+		.idle_ms = 10 * 1000 };
+	struct headers none;
+	char *why = NULL;
+
+	if (!is_callback(t, url))
+		return false;
+	if (t->other == NULL)
+		t->other = network_auth(&a->network, a->loop, a->options, NULL,
+		    NULL, &why);
+	free(why);
+	if (t->other == NULL)
+		return false;
+	headers_init(&none);
+	r.headers = &none;
+	http_send(t->other, &r, &ops, t);
+	return true;
 }
 
 static void
@@ -250,9 +358,9 @@ on_typed(struct frame *f, void *arg)
 	char *url = xstrndup(f->text.p, f->text.n);
 
 	url[strcspn(url, " \r\t")] = '\0';
-	if (*url != '\0' && (t->login == NULL || !login_paste(t->login, url)))
-		fprintf(stderr,
-		    "This is not the address that is waited for.\n");
+	if (*url != '\0' && t->login != NULL && !login_paste(t->login, url) &&
+	    !paste_to_other(t, url))
+		say_not_waited_for();
 	free(url);
 	frame_unref(f);
 }
@@ -395,6 +503,7 @@ account_login(const struct options *o, char **why)
 	struct url url;
 	int status = 1;
 
+	account_log(o, LEVEL_WARN);
 	t.account.loop = loop_new();
 	if (t.account.loop == NULL || url_parse(&url, o->url) != URL_OK) {
 		*why = xasprintf("\"%s\" is no URL", o->url);

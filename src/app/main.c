@@ -39,6 +39,14 @@ no_core(void)
 		log_debug("RLIMIT_CORE cannot be set");
 }
 
+/* libcurl would write the keys of each connection there: tokens could be read
+ * from what was recorded on the network. */
+static void
+no_key_log(void)
+{
+	unsetenv("SSLKEYLOGFILE");
+}
+
 static int
 print(char *text)
 {
@@ -72,6 +80,7 @@ main(int argc, char **argv)
 
 	open_stdio();
 	no_core();
+	no_key_log();
 	if (options_load(&o, argc, argv, &why) != 0) {
 		status = 2;
 	} else if (o.agent) {

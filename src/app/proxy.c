@@ -333,11 +333,11 @@ on_broken(void *arg)
 /* --- the server --- */
 
 static void
-on_authorize(uint64_t ticket, void *arg)
+on_authorize(uint64_t ticket, bool last, void *arg)
 {
 	struct proxy *p = arg;
 
-	authorize_ask(p->authorize, ticket);
+	authorize_ask(p->authorize, ticket, last);
 }
 
 /* Words of a lost session are not about credentials; and where the session may
@@ -359,11 +359,13 @@ on_refused(uint64_t ticket, const struct refusal *r, void *arg)
 	};
 	enum verdict verdict = verdict_bare(r->facts, &rules).verdict;
 
-	if (p->stopping || verdict == VERDICT_LOST ||
-	    verdict == VERDICT_SUSPECT || verdict == VERDICT_LOST_MAYBE)
+	if (p->stopping || r->facts->verb == VERB_DELETE ||
+	    verdict == VERDICT_LOST || verdict == VERDICT_SUSPECT ||
+	    verdict == VERDICT_LOST_MAYBE)
 		return false;
 	trusted.trusted = true;
-	o.session = verdict_bare(&trusted, &rules).verdict == VERDICT_LOST;
+	if (verdict_bare(&trusted, &rules).verdict == VERDICT_LOST)
+		o.session = r->session;
 	return authorize_refused(p->authorize, ticket, &o);
 }
 

@@ -135,10 +135,10 @@ help(struct authorize *a, uint64_t ticket, bool refused, uint64_t stamp)
 /* --- from outside --- */
 
 void
-authorize_ask(struct authorize *a, uint64_t ticket)
+authorize_ask(struct authorize *a, uint64_t ticket, bool last)
 {
 	if (a->oauth != NULL)
-		oauth_ask(a->oauth, ticket);
+		oauth_ask(a->oauth, ticket, last);
 	else if (a->command != NULL)
 		help(a, ticket, false, 0);
 	else

@@ -33,7 +33,8 @@ struct authorize_ops {
 struct authorize *authorize_new(struct loop *l,
     const struct authorize_config *config, const struct authorize_ops *ops,
     void *arg, char **why);
-void authorize_ask(struct authorize *a, uint64_t ticket);
+/* last: with what there is, nothing is begun for it. */
+void authorize_ask(struct authorize *a, uint64_t ticket, bool last);
 /* Returns false when nothing can mend it. */
 bool authorize_refused(struct authorize *a, uint64_t ticket,
     const struct oauth_refusal *r);

@@ -36,7 +36,7 @@ struct command_auth {
 	char *url;
 	const char *const *unset;
 	struct child *child; /* NULL: it does not run */
-	struct buf output, errors;
+	struct buf output;
 	struct waiter *waiters;
 	size_t n_waiters;
 	struct headers headers;
@@ -320,18 +320,6 @@ end_fault(enum child_end end, int value)
 	    strerror(value));
 }
 
-/* What the helper said on stderr, each line a record. */
-static void
-log_errors(struct command_auth *c)
-{
-	char *line, *rest = NULL;
-
-	buf_addc(&c->errors, '\0');
-	line = strtok_r(c->errors.p, "\r\n", &rest);
-	for (; line != NULL; line = strtok_r(NULL, "\r\n", &rest))
-		log_debug("--auth-command: the helper says: %s", line);
-}
-
 /* Tells all who wait. They may ask again from inside, which makes a list of
  * its own. */
 static void
@@ -354,12 +342,9 @@ on_done(enum child_end end, int value, void *arg)
 	char *why = end_fault(end, value);
 
 	c->child = NULL;
-	if (log_wants(LEVEL_DEBUG))
-		log_errors(c);
 	if (why == NULL)
 		take_answer(c, &why);
 	credential_wipe(&c->output);
-	credential_wipe(&c->errors);
 	tell(c, why);
 	free(why);
 }
@@ -373,21 +358,12 @@ on_output(const char *p, size_t n, void *arg)
 }
 
 static void
-on_errors(const char *p, size_t n, void *arg)
-{
-	struct command_auth *c = arg;
-
-	buf_add(&c->errors, p, n);
-}
-
-static void
 run(struct command_auth *c, const char *reason)
 {
-	static const struct child_ops ops = { on_output, on_errors, on_done };
+	static const struct child_ops ops = { on_output, NULL, on_done };
 	struct child_config config = { .argv = (const char *const *)c->words,
 		.unset = c->unset,
 		.output = true,
-		.errors = log_wants(LEVEL_DEBUG),
 		.max_output = OUTPUT_MAX_BYTES,
 		.timeout_ms = TIMEOUT_MS };
 	struct buf input;
@@ -457,7 +433,6 @@ command_new(struct loop *l, const char *command, const char *url,
 	c->unset = unset;
 	c->refused_at = -REFUSED_S;
 	buf_init(&c->output, 0);
-	buf_init(&c->errors, 0);
 	headers_init(&c->headers);
 	return c;
 }
@@ -471,7 +446,6 @@ command_free(struct command_auth *c)
 	child_words_free(c->words);
 	free(c->url);
 	credential_wipe(&c->output);
-	credential_wipe(&c->errors);
 	free(c->waiters);
 	headers_free(&c->headers);
 	free(c);

@@ -3,8 +3,7 @@
  * stdin, {"url","resource","reason":"start"|"expired"|"unauthorized"}, and
  * answers with one: {"version":1,"token":"..."} or {"version":1,"headers":
  * {"Name":"value"}}, and "expires_at" (s since 1970, or RFC 3339). 30 s, 64
- * KiB. What it writes to stderr is dropped unless the log level is debug:
- * helpers leak secrets there.
+ * KiB. What it writes to stderr is dropped: helpers leak secrets there.
  */
 #ifndef MCPSPLICE_AUTH_COMMAND_H
 #define MCPSPLICE_AUTH_COMMAND_H

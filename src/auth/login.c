@@ -7,6 +7,7 @@
 
 #include "auth/login.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,10 +18,12 @@
 
 #include "auth/credential.h"
 #include "auth/login_state.h"
+#include "base/codec.h"
 #include "base/log.h"
 
 enum {
 	LOCK_POLL_MS = 100,
+	DISCOVERY_MS = 90 * 1000, /* all its documents */
 	LOCK_MS = 35 * 1000 /* a token request of another copy */
 };
 
@@ -130,6 +133,8 @@ on_saved(const char *why, void *arg)
 	g->op = NULL;
 	if (why != NULL)
 		log_warn("%s", why);
+	free(g->unkept);
+	g->unkept = why == NULL ? NULL : xstrdup(why);
 	g->then(g);
 }
 
@@ -158,6 +163,17 @@ login_unlock(int *fd)
 	*fd = -1;
 }
 
+bool
+login_lock_is_busy(struct login *g)
+{
+	if (errno == EWOULDBLOCK)
+		return true;
+	login_end(g, LOGIN_FAILED,
+	    "the token store ~/" STORE_BELOW " cannot be used: %s",
+	    strerror(errno));
+	return false;
+}
+
 static void
 try_lock(struct login *g)
 {
@@ -168,6 +184,8 @@ try_lock(struct login *g)
 		g->then(g);
 		return;
 	}
+	if (!login_lock_is_busy(g))
+		return;
 	if (loop_now(g->loop) >= g->lock_until) {
 		login_end(g, LOGIN_LATER,
 		    "another mcpsplice has been asking for a token for too "
@@ -213,6 +231,14 @@ login_is_good(const struct login *g)
 /* --- where to sign in --- */
 
 static void
+too_slow(struct login *g)
+{
+	login_end(g, LOGIN_LATER,
+	    "to find out where to sign in took more than %d s",
+	    DISCOVERY_MS / 1000);
+}
+
+static void
 undiscovered(struct login *g)
 {
 	login_end(g, g->failure_end, "%s", g->failure);
@@ -231,6 +257,7 @@ on_discovered(struct discovered *d, const char *why, bool transient, void *arg)
 		login_later(g, 0, undiscovered);
 		return;
 	}
+	loop_timer_set(g->timer, -1);
 	if (g->discovered)
 		discovered_free(&g->found);
 	g->found = *d;
@@ -255,6 +282,7 @@ login_discover(struct login *g, bool interactive, login_step *then)
 	};
 
 	g->then = then;
+	login_later(g, DISCOVERY_MS, too_slow);
 	g->discovery = discovery_start(g->fetcher, &d, on_discovered, g);
 }
 
@@ -364,7 +392,10 @@ login_unready(struct login *g, const struct fetch_answer *a)
 static void
 done(struct login *g)
 {
-	login_end(g, LOGIN_DONE, NULL);
+	if (g->unkept == NULL)
+		login_end(g, LOGIN_DONE, NULL);
+	else
+		login_end(g, LOGIN_DONE, "%s", g->unkept);
 }
 
 static void
@@ -473,9 +504,12 @@ login_start(struct loop *l, struct fetcher *f, struct store *store,
 }
 
 bool
-login_idles(const struct login *g)
+login_orphan(struct login *g)
 {
-	return g->login_lock < 0 && g->token_lock < 0 && g->fetch == NULL;
+	if (g->login_lock < 0)
+		g->config.person = false;
+	return g->store != NULL &&
+	    (g->login_lock >= 0 || g->token_lock >= 0 || g->fetch != NULL);
 }
 
 void
@@ -484,19 +518,22 @@ login_end(struct login *g, enum login_end end, const char *fmt, ...)
 	struct login_ops ops = g->ops;
 	struct record record = g->record;
 	void *arg = g->arg;
-	char why[1024];
+	char text[1024] = "";
+	struct buf why; /* names of others may be in it */
 	va_list ap;
 
-	why[0] = '\0';
 	if (fmt != NULL) {
 		va_start(ap, fmt);
-		vsnprintf(why, sizeof why, fmt, ap);
+		vsnprintf(text, sizeof text, fmt, ap);
 		va_end(ap);
 	}
+	buf_init(&why, 0);
+	codec_visible(&why, span_of(text), sizeof text);
 	record_init(&g->record); /* ours until it was told */
 	login_free(g);
-	ops.done(end, fmt == NULL ? NULL : why, &record, arg);
+	ops.done(end, fmt == NULL ? NULL : buf_str(&why), &record, arg);
 	record_free(&record);
+	buf_free(&why);
 }
 
 void
@@ -519,6 +556,7 @@ login_free(struct login *g)
 	record_free(&g->record);
 	pending_free(&g->pending);
 	callback_free(&g->arrived);
+	free(g->unkept);
 	free(g->shown);
 	free(g->redirect_uri);
 	free(g->scope);

@@ -76,7 +76,7 @@ struct login_ops {
 	 * the device flow, else NULL. */
 	void (*where)(const char *url, const char *user_code, void *arg);
 	/* The last call. record is valid in it: with LOGIN_DONE the good one.
-	 * why: for people, NULL with LOGIN_DONE. */
+	 * why: for people; with LOGIN_DONE NULL, or why the store has it not. */
 	void (*done)(enum login_end end, const char *why,
 	    const struct record *record, void *arg);
 };
@@ -90,8 +90,10 @@ struct login *login_start(struct loop *l, struct fetcher *f,
 /* The URL that a person's browser was sent back to, from a terminal. Returns
  * false when it is not the one that is waited for. */
 bool login_paste(struct login *g, const char *url);
-/* Does it only wait for what another copy does? Then it may be given up. */
-bool login_idles(const struct login *g);
+/* Nobody waits for it any more: what was begun is finished for the next copy,
+ * but nobody is asked who was not asked yet. false: there is nothing to
+ * finish, so it may be freed. */
+bool login_orphan(struct login *g);
 void login_free(struct login *g); /* no callback; NULL is fine */
 
 #endif

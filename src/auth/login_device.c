@@ -2,12 +2,18 @@
 #include "config.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "auth/credential.h"
 #include "auth/login_state.h"
 #include "io/url.h"
 
-enum { INTERVAL_MS = 5 * 1000, INTERVAL_MAX_MS = 60 * 1000, LIFE_MAX_S = 1800 };
+enum {
+	INTERVAL_MS = 5 * 1000,
+	INTERVAL_MAX_MS = 60 * 1000,
+	LIFE_MAX_S = 1800,
+	CODE_MAX = 64
+};
 
 static void poll(struct login *g);
 
@@ -63,30 +69,41 @@ poll(struct login *g)
 	login_post(g, g->record.token_endpoint, &r, on_polled);
 }
 
-/* Only a page that a person may be sent to. */
-static const char *
+/* Only a page that a person may be sent to, as it may be shown; owned by the
+ * caller. */
+static char *
 page_of(const struct login *g, struct json_object *doc)
 {
 	static const char *const names[] = { "verification_uri_complete",
 		"verification_uri", "verification_url" };
+	char *safe = NULL, *why;
 	const char *page;
-	char *safe, *why;
-	bool ok;
 	size_t i;
 
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < 3 && safe == NULL; i++) {
 		page = document_text(doc, names[i]);
 		why = NULL;
-		safe = page == NULL ?
-		    NULL :
-		    browser_url(page, g->config.policy.allow_http, &why);
-		ok = safe != NULL;
+		if (page != NULL)
+			safe = browser_url(page, g->config.policy.allow_http,
+			    &why);
 		free(why);
-		free(safe);
-		if (ok)
-			return page;
 	}
-	return NULL;
+	return safe;
+}
+
+/* The code that a person is to type. It goes to terminals and into messages:
+ * only what a keyboard has, and little of it. */
+static const char *
+code_of(struct json_object *doc)
+{
+	const char *code = document_text(doc, "user_code"), *c;
+
+	if (code == NULL || *code == '\0' || strlen(code) > CODE_MAX)
+		return NULL;
+	for (c = code; *c != '\0'; c++)
+		if (*c < ' ' || *c > '~')
+			return NULL;
+	return code;
 }
 
 static void
@@ -94,9 +111,9 @@ on_device(const struct fetch_answer *a, void *arg)
 {
 	struct login *g = arg;
 	struct json_object *doc = a->json;
-	const char *code, *user, *page;
+	char *page, *why = NULL;
+	const char *code, *user;
 	int64_t life, interval;
-	char *why = NULL;
 
 	g->fetch = NULL;
 	if (a->status == 0 || a->transient) {
@@ -104,7 +121,7 @@ on_device(const struct fetch_answer *a, void *arg)
 		return;
 	}
 	code = doc == NULL ? NULL : document_text(doc, "device_code");
-	user = doc == NULL ? NULL : document_text(doc, "user_code");
+	user = doc == NULL ? NULL : code_of(doc);
 	page = doc == NULL ? NULL : page_of(g, doc);
 	if (a->status >= 300 || code == NULL || user == NULL || page == NULL) {
 		if (doc != NULL && document_has(doc, "error"))
@@ -115,6 +132,7 @@ on_device(const struct fetch_answer *a, void *arg)
 			a->why != NULL ? a->why :
 					 "the authorization server gave no "
 					 "usable device code");
+		free(page);
 		free(why);
 		return;
 	}
@@ -127,6 +145,7 @@ on_device(const struct fetch_answer *a, void *arg)
 	    INTERVAL_MS;
 	g->device_code = xstrdup(code);
 	login_show(g, page, user);
+	free(page);
 	login_later(g, g->interval_ms, poll);
 }
 

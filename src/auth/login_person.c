@@ -14,9 +14,10 @@
 
 enum {
 	POLL_MS = 200,
-	FRUITLESS_S = 60, /* after a login that came to nothing */
-	TABS_S = 15 * 60, /* three tabs within it (B1.16) */
-	CALLBACK_CONNS = 4,
+	PORT_MS = 3 * 1000, /* for a port that is given, to become free */
+	FRUITLESS_S = 60,   /* after a login that came to nothing */
+	TABS_S = 15 * 60,   /* three tabs within it (B1.16) */
+	CALLBACK_CONNS = 16,
 	CALLBACK_MS = 10 * 1000,
 	WORDS_MAX = 200
 };
@@ -25,12 +26,20 @@ static void ask(struct login *g);
 
 /* --- where, for all who wait --- */
 
-static void
+/* false with errno: it cannot be written. */
+static bool
 save_pending(struct login *g)
 {
-	if (g->store != NULL &&
-	    store_set_pending(g->store, g->name, &g->pending) != 0)
-		log_debug("the state of the sign-in cannot be written");
+	return g->store == NULL ||
+	    store_set_pending(g->store, g->name, &g->pending) == 0;
+}
+
+static void
+forget_url(struct pending *p)
+{
+	free(p->url);
+	free(p->user_code);
+	p->url = p->user_code = NULL;
 }
 
 static bool
@@ -50,8 +59,7 @@ login_show(struct login *g, const char *url, const char *code)
 {
 	struct pending *p = &g->pending;
 
-	free(p->url);
-	free(p->user_code);
+	forget_url(p);
 	p->url = xstrdup(url);
 	p->user_code = code == NULL ? NULL : xstrdup(code);
 	save_pending(g);
@@ -59,18 +67,20 @@ login_show(struct login *g, const char *url, const char *code)
 		g->ops.where(url, code, g->arg);
 }
 
+/* The copies that wait do not ask the person again. */
+static void
+note_failure(struct login *g)
+{
+	forget_url(&g->pending);
+	g->pending.failed_at = login_now();
+	save_pending(g);
+}
+
 void
 login_fruitless(struct login *g, enum login_end end, const char *why)
 {
-	struct pending *p = &g->pending;
-
-	if (g->login_lock >= 0) {
-		free(p->url);
-		free(p->user_code);
-		p->url = p->user_code = NULL;
-		p->failed_at = login_now();
-		save_pending(g);
-	}
+	if (g->login_lock >= 0)
+		note_failure(g);
 	login_end(g, end, "%s", why);
 }
 
@@ -84,6 +94,7 @@ on_code(const struct fetch_answer *a, void *arg)
 
 	g->fetch = NULL;
 	if (a->status == 0 || a->transient) {
+		note_failure(g);
 		login_unready(g, a);
 		return;
 	}
@@ -92,8 +103,7 @@ on_code(const struct fetch_answer *a, void *arg)
 	switch (client_token(&g->record, a->status, a->json, g->scope,
 	    login_now(), &why)) {
 	case TOKEN_OK:
-		free(g->pending.url);
-		g->pending.url = NULL;
+		forget_url(&g->pending);
 		g->pending.failed_at = 0;
 		save_pending(g);
 		login_have_token(g);
@@ -102,7 +112,7 @@ on_code(const struct fetch_answer *a, void *arg)
 		login_dead_client(g, why);
 		break;
 	case TOKEN_TRANSIENT:
-		login_end(g, LOGIN_LATER, "%s", why);
+		login_fruitless(g, LOGIN_LATER, why);
 		break;
 	default:
 		login_fruitless(g, LOGIN_FAILED, a->why != NULL ? a->why : why);
@@ -256,25 +266,18 @@ may_open(struct login *g)
 static void
 open_browser(struct login *g)
 {
-	char *url, *why = NULL;
-
 	if (g->store != NULL) {
 		g->tab_lock = store_lock(g->store, STORE_TAB, NULL);
 		if (g->tab_lock < 0) { /* one tab at a time */
-			login_later(g, POLL_MS, open_browser);
+			if (login_lock_is_busy(g))
+				login_later(g, POLL_MS, open_browser);
 			return;
 		}
 	}
 	if (!may_open(g))
 		return;
-	url = browser_url(g->url, g->config.policy.allow_http, &why);
-	if (url != NULL)
-		g->browser = browser_open(g->loop, g->config.browser, url,
-		    g->config.unset, on_browser, g);
-	else
-		log_warn("%s", why);
-	free(url);
-	free(why);
+	g->browser = browser_open(g->loop, g->config.browser, g->url,
+	    g->config.unset, on_browser, g);
 }
 
 /* --- the request --- */
@@ -311,7 +314,7 @@ login_wanted_scope(const struct login *g)
 static void
 authorize(struct login *g)
 {
-	char challenge[PROOF_BYTES];
+	char challenge[PROOF_BYTES], *url = NULL, *why = NULL;
 
 	free(g->scope);
 	g->scope = login_wanted_scope(g);
@@ -319,11 +322,17 @@ authorize(struct login *g)
 	g->url = NULL;
 	if (proof_random(g->verifier) == 0 && proof_random(g->state) == 0 &&
 	    proof_challenge(challenge, g->verifier) == 0)
-		g->url = client_authorize_url(&g->found.server, &g->record,
+		url = client_authorize_url(&g->found.server, &g->record,
 		    g->scope, g->state, challenge, g->config.params);
+	/* A person pastes it into a shell, perhaps: what is shown is as safe as
+	 * what is opened. */
+	if (url != NULL)
+		g->url = browser_url(url, g->config.policy.allow_http, &why);
+	free(url);
 	if (g->url == NULL) {
-		login_end(g, LOGIN_FAILED,
-		    "no URL for the sign-in could be made");
+		login_end(g, LOGIN_FAILED, "%s",
+		    why != NULL ? why : "no URL for the sign-in could be made");
+		free(why);
 		return;
 	}
 	login_show(g, g->url, NULL);
@@ -424,7 +433,10 @@ on_registered(const struct fetch_answer *a, void *arg)
 	free(why);
 }
 
-/* Binds the port that the browser comes back to. false: the login is over. */
+static void find_client(struct login *g);
+
+/* Binds the port that the browser comes back to. false: the login is over, or
+ * it is tried again. */
 static bool
 listen_for_browser(struct login *g, unsigned port)
 {
@@ -435,6 +447,7 @@ listen_for_browser(struct login *g, unsigned port)
 		.conn_ms = CALLBACK_MS,
 	};
 	bool given = g->config.callback_port != 0;
+	int64_t now = loop_now(g->loop);
 
 	g->listener = listener_new(g->loop, &c, on_request, g);
 	if (g->listener == NULL && port != 0 && !given) {
@@ -444,6 +457,13 @@ listen_for_browser(struct login *g, unsigned port)
 	if (g->listener != NULL) {
 		make_redirect_uri(g);
 		return true;
+	}
+	/* The login of a moment ago still says good-bye there. */
+	if (g->port_until == 0)
+		g->port_until = now + PORT_MS;
+	if (errno == EADDRINUSE && now < g->port_until) {
+		login_later(g, POLL_MS, find_client);
+		return false;
 	}
 	login_end(g, LOGIN_FAILED, "port %u of 127.0.0.1 cannot be had: %s%s",
 	    port, strerror(errno),
@@ -583,7 +603,15 @@ has_lock(struct login *g)
 		    (long long)left);
 		return;
 	}
-	login_discover(g, true, find_client);
+	/* What the copy before us showed is over. And a store that cannot be
+	 * written is told before a person has gone to any trouble. */
+	forget_url(&g->pending);
+	if (save_pending(g))
+		login_discover(g, true, find_client);
+	else
+		login_end(g, LOGIN_FAILED,
+		    "the token store ~/" STORE_BELOW " cannot be written: %s",
+		    strerror(errno));
 }
 
 static void
@@ -595,6 +623,25 @@ poll_again(struct login *g)
 		login_later(g, POLL_MS, ask);
 }
 
+/* The copy that asks may have no display, a person at our terminal has. When
+ * no tab is open, it is ours to open one. */
+static void
+open_for_other(struct login *g, const char *url)
+{
+	char *safe, *why;
+
+	if (!g->config.force || g->config.browser == NULL || g->browser != NULL)
+		return;
+	safe = browser_url(url, g->config.policy.allow_http, &why);
+	login_unlock(&g->tab_lock);
+	g->tab_lock = store_lock(g->store, STORE_TAB, NULL);
+	if (g->tab_lock >= 0 && safe != NULL)
+		g->browser = browser_open(g->loop, g->config.browser, safe,
+		    g->config.unset, on_browser, g);
+	free(safe);
+	free(why);
+}
+
 /* Another copy asks: what it shows is shown, what it gets is looked at. */
 static void
 watch(struct login *g)
@@ -603,8 +650,11 @@ watch(struct login *g)
 	uint64_t stamp = store_stamp(g->store, g->name);
 
 	store_pending(g->store, g->name, &p);
-	if (p.url != NULL && !is_shown(g, p.url))
+	if (p.url != NULL && !is_shown(g, p.url)) {
 		g->ops.where(p.url, p.user_code, g->arg);
+		if (p.user_code == NULL)
+			open_for_other(g, p.url);
+	}
 	pending_free(&p);
 	if (stamp != g->seen || stamp == 0) {
 		g->seen = stamp;
@@ -619,9 +669,13 @@ ask(struct login *g)
 {
 	g->login_lock = store_lock(g->store, STORE_LOGIN, g->name);
 	if (g->login_lock < 0) {
-		watch(g);
+		if (login_lock_is_busy(g))
+			watch(g);
 		return;
 	}
+	login_unlock(&g->tab_lock); /* what it was for is over */
+	browser_free(g->browser);
+	g->browser = NULL;
 	store_pending(g->store, g->name, &g->pending);
 	login_read(g, has_lock);
 }

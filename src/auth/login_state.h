@@ -27,6 +27,7 @@ struct login {
 	void *arg;
 	char name[STORE_NAME_BYTES];
 	struct record record;     /* as it was read, and as it becomes */
+	char *unkept;             /* why the store has not the latest of it */
 	char hash[PROOF_BYTES];   /* of the token that does not do; "": none */
 	int64_t until;            /* of the device code, s since 1970 */
 	struct loop_timer *timer; /* for the next try, or poll */
@@ -52,6 +53,7 @@ struct login {
 	char *shown;   /* the URL that was told last */
 	struct pending pending;
 	struct listener *listener; /* the redirect comes there */
+	int64_t port_until;        /* a port that is given is tried so long */
 	const char *redirect_host;
 	char *redirect_uri;
 	char *scope;
@@ -79,6 +81,9 @@ void login_save(struct login *g, login_step *then);
 /* Waits for the token lock, then goes on; or ends. */
 void login_lock_token(struct login *g, login_step *then);
 void login_unlock(int *fd);
+/* After a lock was not had: true when another copy has it, so that it may be
+ * tried again; false: it never will, and the login is over. */
+bool login_lock_is_busy(struct login *g);
 /* Goes on in ms. */
 void login_later(struct login *g, int64_t ms, login_step *step);
 /* Is there a token that does? */

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "auth/login_state.h"
 #include "base/log.h"
@@ -60,6 +61,30 @@ on_refreshed(const struct fetch_answer *a, void *arg)
 	free(why);
 }
 
+/* A given client is as it is given now: its secret may be another, and
+ * mcp-remote keeps none of it. */
+static void
+take_given(struct login *g)
+{
+	const struct login_config *c = &g->config;
+	struct record *r = &g->record;
+
+	if (c->client_id == NULL ||
+	    (r->client.id != NULL &&
+		(r->client.source != CLIENT_GIVEN ||
+		    strcmp(r->client.id, c->client_id) != 0)))
+		return;
+	r->client.source = CLIENT_GIVEN;
+	free(r->client.id);
+	r->client.id = xstrdup(c->client_id);
+	free(r->client.secret);
+	r->client.secret = c->client_secret == NULL ? NULL :
+						      xstrdup(c->client_secret);
+	if (g->discovered)
+		r->client.method = client_method(&g->found.server,
+		    r->client.secret != NULL, false);
+}
+
 void
 login_refresh(struct login *g)
 {
@@ -71,6 +96,7 @@ login_refresh(struct login *g)
 		person_next(g);
 		return;
 	}
+	take_given(g);
 	if (!login_assertion(g, &assertion))
 		return;
 	client_refresh(&r, &g->record, assertion);

@@ -32,17 +32,19 @@ enum {
 	BRAKE_MAX_MS = 600 * 1000,
 	LATER_MS = 1000, /* the same where it may work soon */
 	LATER_MAX_MS = 60 * 1000,
-	CHANGED_MS = 5 * 1000, /* a new token in an old session */
-	MAX_TRIES = 4          /* of one request */
+	CHANGED_MS = 5 * 1000,     /* a new token in an old session */
+	ASKED_MS = 15 * 60 * 1000, /* three sign-ins within it (B1.16) */
+	MAX_TRIES = 4              /* of one request */
 };
 
 struct waiter {
 	struct waiter *next;
 	uint64_t ticket;
-	bool told;    /* that a person is asked */
+	bool waited;  /* the asker is told when that is over */
 	bool refused; /* else it is not sent yet */
 	struct oauth_refusal refusal;
-	char *challenge;
+	char *challenge, *session;
+	bool last; /* not worth a new token */
 };
 
 struct oauth {
@@ -59,11 +61,13 @@ struct oauth {
 	uint64_t accepted; /* the latest that the server took */
 	uint64_t fetched;  /* the latest that an agent got for us */
 	int64_t changed_at;
-	uint64_t doubted; /* the session was blamed for this one */
-	uint64_t blamed;  /* its issuer was */
-	bool attended;    /* nothing but a person brings the next one */
+	uint64_t doubted; /* a session was blamed for this one: */
+	char *doubted_in;
+	uint64_t blamed; /* its issuer was */
+	bool attended;   /* nothing but a person brings the next one */
 	struct headers headers;
 
+	bool hinted;  /* that nothing is kept */
 	bool read;    /* the store was, at least once */
 	bool expects; /* an agent says that there is a new one in it */
 	uint64_t seen;
@@ -74,6 +78,7 @@ struct oauth {
 	enum login_reason reason; /* of the agent */
 	bool person;              /* the agent may ask one */
 	char *where;              /* what it asked, for people */
+	int64_t asked[3];         /* when it did, the latest first */
 	int64_t brake_until, brake_ms;
 	char *brake_why;
 
@@ -128,7 +133,9 @@ adopt(struct oauth *o, const struct record *r)
 	if (same)
 		return false;
 	take_token(o);
-	o->changed_at = loop_now(o->loop);
+	/* The first one is as old as the session. */
+	if (o->read || o->config.store == NULL)
+		o->changed_at = loop_now(o->loop);
 	return true;
 }
 
@@ -143,14 +150,13 @@ can_refresh(const struct oauth *o)
 static void
 tell_where(struct oauth *o, struct waiter *w)
 {
-	w->told = true;
 	o->ops.wait(w->ticket, o->where, o->arg);
 }
 
 static void
 go(struct oauth *o, const struct waiter *w)
 {
-	if (w->told)
+	if (w->waited)
 		o->ops.wait(w->ticket, NULL, o->arg);
 	o->ops.go(w->ticket, &o->headers, o->stamp, o->arg);
 }
@@ -159,6 +165,7 @@ static void
 waiter_free(struct waiter *w)
 {
 	free(w->challenge);
+	free(w->session);
 	free(w);
 }
 
@@ -170,6 +177,7 @@ wait_add(struct oauth *o, struct waiter *w)
 	while (*at != NULL)
 		at = &(*at)->next;
 	w->next = NULL;
+	w->waited = true;
 	*at = w;
 	if (o->agent != NULL && o->where != NULL)
 		tell_where(o, w);
@@ -342,6 +350,11 @@ on_agent_where(const char *url, const char *code, void *arg)
 	struct oauth *o = arg;
 	struct waiter *w;
 
+	if (o->where == NULL) {
+		o->asked[2] = o->asked[1];
+		o->asked[1] = o->asked[0];
+		o->asked[0] = loop_now(o->loop);
+	}
 	free(o->where);
 	o->where = code == NULL ?
 	    xasprintf("open %s in a browser", url) :
@@ -384,13 +397,23 @@ on_agent_done(enum login_end end, const char *why, const struct record *record,
 	free(o->where);
 	o->where = NULL;
 	o->looked_at = INT64_MIN / 2;
-	if (o->config.store == NULL && record != NULL && adopt(o, record) &&
-	    o->stamp != 0)
-		o->ops.fresh(o->arg);
+	if (end == LOGIN_DONE && o->config.store == NULL && !o->hinted) {
+		o->hinted = true;
+		log_warn("the token cannot be kept, because HOME is not "
+			 "usable: the next start has to sign in again");
+	}
+	if (record != NULL) {
+		/* It is newer than what the store has. */
+		store_cancel(o->get);
+		o->get = NULL;
+		o->read = true;
+		if (adopt(o, record) && o->stamp != 0)
+			o->ops.fresh(o->arg);
+	}
 	switch (end) {
 	case LOGIN_DONE:
 		o->brake_until = 0;
-		if (o->config.store == NULL) {
+		if (record != NULL || o->config.store == NULL) {
 			o->fetched = o->stamp;
 			settle_all(o);
 			return;
@@ -426,6 +449,10 @@ settle_ask(struct oauth *o, const struct waiter *w)
 
 	if (!is_read(o, false))
 		return false;
+	if (w->last) {
+		go(o, w);
+		return true;
+	}
 	/* Without a token it goes as it is, even while one is asked for: what
 	 * needs none works meanwhile. */
 	if (o->stamp != 0 && !record_usable(&o->record, now) &&
@@ -445,12 +472,26 @@ stand(struct oauth *o, const struct waiter *w, const char *why, bool trusted)
 	return true;
 }
 
+/* The store counts the tabs of all copies; without one we count, or a server
+ * that always wants another scope would open one after the other. */
+static bool
+asked_too_often(const struct oauth *o)
+{
+	return o->config.store == NULL && o->asked[2] != 0 &&
+	    loop_now(o->loop) - o->asked[2] < ASKED_MS;
+}
+
 /* An agent that asks a person is joined; one that may not is waited for. */
 static bool
 want_agent(struct oauth *o, const struct waiter *w, enum login_reason reason)
 {
 	if (o->agent == NULL && o->attended && !w->refusal.person)
 		return stand(o, w, NULL, false);
+	if (o->agent == NULL && w->refusal.person && asked_too_often(o))
+		return stand(o, w,
+		    "it has asked for three sign-ins within 15 minutes, and "
+		    "there is no folder in which to note the next (see HOME)",
+		    false);
 	if (o->agent == NULL)
 		start_agent(o, reason, w->refusal.person, w->challenge);
 	return false;
@@ -491,6 +532,32 @@ settle_scope(struct oauth *o, const struct waiter *w, const char *scope)
 	return want_agent(o, w, LOGIN_SCOPE);
 }
 
+/* Did an agent get the token, and no server take it yet? */
+static bool
+is_new(const struct oauth *o)
+{
+	return o->stamp != 0 && o->fetched == o->stamp &&
+	    o->accepted != o->stamp;
+}
+
+/* Is it the session that is refused, and not the token? Tried once for each
+ * token, but for all that was sent in that session; and only where tokens
+ * were taken before. */
+static bool
+doubt_session(struct oauth *o, struct span session, bool may)
+{
+	if (session.n == 0 || o->stamp == 0 || o->accepted == 0)
+		return false;
+	if (o->doubted == o->stamp)
+		return span_is(session, o->doubted_in);
+	if (!may || o->agent != NULL)
+		return false;
+	o->doubted = o->stamp;
+	free(o->doubted_in);
+	o->doubted_in = xstrndup(session.p, session.n);
+	return true;
+}
+
 static bool
 settle_401(struct oauth *o, const struct waiter *w)
 {
@@ -502,8 +569,10 @@ settle_401(struct oauth *o, const struct waiter *w)
 	}
 	if (is_braked(o))
 		return stand(o, w, o->brake_why, false);
-	if (o->stamp != 0 && o->fetched == o->stamp &&
-	    o->accepted != o->stamp && o->blamed != o->stamp) {
+	if (w->challenge[0] == '\0' &&
+	    doubt_session(o, r->session, is_new(o) || !can_refresh(o)))
+		return stand(o, w, NULL, true);
+	if (is_new(o) && o->blamed != o->stamp) {
 		o->blamed = o->stamp;
 		brake(o,
 		    "it rejects a token that its own authorization server has "
@@ -511,12 +580,6 @@ settle_401(struct oauth *o, const struct waiter *w)
 		    "--no-resource, --scope",
 		    BRAKE_MS, BRAKE_MAX_MS);
 		return stand(o, w, o->brake_why, false);
-	}
-	if (o->agent == NULL && r->session && o->stamp != 0 &&
-	    o->accepted == o->stamp && o->doubted != o->stamp &&
-	    !can_refresh(o)) {
-		o->doubted = o->stamp;
-		return stand(o, w, NULL, true);
 	}
 	return want_agent(o, w, o->stamp == 0 ? LOGIN_NONE : LOGIN_REJECTED);
 }
@@ -526,14 +589,10 @@ settle_401(struct oauth *o, const struct waiter *w)
 static bool
 settle_403(struct oauth *o, const struct waiter *w)
 {
-	bool new_token = o->stamp != 0 && o->doubted != o->stamp &&
-	    o->changed_at > 0 && loop_now(o->loop) - o->changed_at < CHANGED_MS;
+	bool changed = o->changed_at > 0 &&
+	    loop_now(o->loop) - o->changed_at < CHANGED_MS;
 
-	if (new_token && w->refusal.session) {
-		o->doubted = o->stamp;
-		return stand(o, w, NULL, true);
-	}
-	return stand(o, w, NULL, false);
+	return stand(o, w, NULL, doubt_session(o, w->refusal.session, changed));
 }
 
 static bool
@@ -578,9 +637,9 @@ question(struct oauth *o, struct waiter *w)
 }
 
 void
-oauth_ask(struct oauth *o, uint64_t ticket)
+oauth_ask(struct oauth *o, uint64_t ticket, bool last)
 {
-	struct waiter now = { .ticket = ticket }, *w;
+	struct waiter now = { .ticket = ticket, .last = last }, *w;
 
 	if (settle_ask(o, &now))
 		return;
@@ -603,6 +662,9 @@ oauth_refused(struct oauth *o, uint64_t ticket, const struct oauth_refusal *r)
 	w->challenge = xstrndup(r->challenge.n == 0 ? "" : r->challenge.p,
 	    r->challenge.n);
 	w->refusal.challenge = span_of(w->challenge);
+	if (r->session.n > 0)
+		w->session = xstrndup(r->session.p, r->session.n);
+	w->refusal.session = span_of(w->session);
 	if (r->peer != NULL) {
 		free(o->peer);
 		o->peer = xstrdup(r->peer);
@@ -615,7 +677,9 @@ oauth_refused(struct oauth *o, uint64_t ticket, const struct oauth_refusal *r)
 void
 oauth_accepted(struct oauth *o, uint64_t stamp)
 {
-	o->accepted = stamp;
+	/* A late answer says nothing about the token after it. */
+	if (stamp > o->accepted)
+		o->accepted = stamp;
 	if (stamp != 0 && stamp == o->stamp)
 		o->brake_ms = 0;
 }
@@ -654,5 +718,6 @@ oauth_free(struct oauth *o)
 	free(o->peer);
 	free(o->where);
 	free(o->brake_why);
+	free(o->doubted_in);
 	free(o);
 }

@@ -48,8 +48,8 @@ struct oauth_refusal {
 	uint64_t stamp; /* of the token it was sent with; 0: none */
 	int status;     /* 401, 403 */
 	struct span challenge;
-	bool person;  /* a request of the client: a person may be asked */
-	bool session; /* it may be the session that it does not know */
+	struct span session; /* what it may not know instead; n 0: none */
+	bool person; /* a request of the client: a person may be asked */
 	unsigned tries;
 	const char *peer; /* address of the server, or NULL */
 };
@@ -57,8 +57,8 @@ struct oauth_refusal {
 /* All of config is borrowed for its life. */
 struct oauth *oauth_new(struct loop *l, const struct oauth_config *config,
     const struct oauth_ops *ops, void *arg);
-/* Answers may come from inside. */
-void oauth_ask(struct oauth *o, uint64_t ticket);
+/* Answers may come from inside. last: nobody waits for a better token. */
+void oauth_ask(struct oauth *o, uint64_t ticket, bool last);
 /* It was sent, and refused. Returns false when that is nothing that
  * credentials could mend; else the answer may have come from inside. */
 bool oauth_refused(struct oauth *o, uint64_t ticket,

@@ -242,20 +242,6 @@ same_text(const char *a, const char *b)
 	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-static bool
-same_headers(const struct headers *a, const struct headers *b)
-{
-	size_t i;
-
-	if (a->n != b->n)
-		return false;
-	for (i = 0; i < a->n; i++)
-		if (strcmp(a->list[i].name, b->list[i].name) != 0 ||
-		    strcmp(a->list[i].value, b->list[i].value) != 0)
-			return false;
-	return true;
-}
-
 static void
 made_clear(struct streamable *u)
 {
@@ -276,7 +262,7 @@ headers_for(const struct stream *t)
 	if (t->verb == VERB_POST && u->made_is_post &&
 	    same_text(u->made_session, t->session) &&
 	    same_text(u->made_version, t->version) &&
-	    same_headers(&u->made_credentials, &t->credentials))
+	    headers_same(&u->made_credentials, &t->credentials))
 		return &u->made;
 	made_clear(u);
 	assemble(t, &u->made);
@@ -350,7 +336,7 @@ streamable_send(struct streamable *u, const struct upstream_request *r)
 	else
 		u->first = t;
 	u->last = t;
-	u->ops.authorize(t->ticket, u->arg);
+	u->ops.authorize(t->ticket, t->verb == VERB_DELETE, u->arg);
 }
 
 void
@@ -687,7 +673,8 @@ static bool
 ask_again(struct stream *t)
 {
 	struct facts *f = &t->facts;
-	struct refusal r = { f, t->person, t->stamp, t->refusals };
+	struct refusal r = { f, t->person, span_of(t->session), t->stamp,
+		t->refusals };
 
 	if (!t->refused || f->ending != ENDING_COMPLETE || t->delivered > 0)
 		return false;

@@ -24,16 +24,17 @@ struct streamable_config {
 /* A request that was refused for its credentials, or so it seems. */
 struct refusal {
 	const struct facts *facts;
-	bool person;    /* of the request */
-	uint64_t stamp; /* of the credentials */
-	unsigned tries; /* how often this request was refused before */
+	bool person;         /* of the request */
+	struct span session; /* of the request; n 0: none */
+	uint64_t stamp;      /* of the credentials */
+	unsigned tries;      /* how often this request was refused before */
 };
 
 /* ticket names the exchange; it is the caller's. */
 struct streamable_ops {
 	/* Asks for credentials: answer with streamable_go or _deny, now or
-	 * later. */
-	void (*authorize)(uint64_t ticket, void *arg);
+	 * later. last: a DELETE, which is not worth new ones. */
+	void (*authorize)(uint64_t ticket, bool last, void *arg);
 	/* 401 or 403, complete, with its text in the facts, and nobody else
 	 * has heard of it. stamp is that of its credentials. Returns true when
 	 * others may do: answer with streamable_go, which sends the request

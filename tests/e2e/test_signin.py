@@ -1,0 +1,718 @@
+"""Signing in with a browser, against the scripted authorization server: what
+is asked where and in which order, as which client, and what is made of the
+answers.  test_signin_tokens.py has scopes and renewals, test_signin_waits.py
+those who wait and the other ways to sign in, test_signin_account.py the
+commands and what mcp-remote left behind."""
+
+import json
+import os
+import socket
+import time
+import urllib.parse
+
+import authserver
+import support
+from authserver import having, pairs
+from support import init
+
+META = "/.well-known/oauth-authorization-server"
+PRM = "/.well-known/oauth-protected-resource"
+RETRY = 40.0            # for what may have to wait for a brake
+ENDED = 60.0            # for a command, under a sanitizer, on a busy machine
+
+
+class Base(authserver.Case):
+    def trio(self, a=None, **knobs):
+        """Authorization server, MCP server, browser."""
+        a = a or self.auth()
+        return a, self.protected(a, **knobs), self.browser()
+
+    def start(self, m, b, *args, **kw):
+        """A proxy that has shaken hands."""
+        p = self.splice(m, "--browser", b.command, *args, **kw)
+        p.hello()
+        return p
+
+    def works(self, p, m, name="echo", **args):
+        """A call, which the server runs once."""
+        key = "key-%d" % self.count()
+        answer = p.tool(name, key=key, **args)
+        self.assertIn("result", answer, p.err()[-1500:])
+        self.assertEqual(m.runs(key), 1)
+
+    def works_soon(self, p, m, name="echo"):
+        """The same, after errors; which must leave no trace."""
+        end = time.monotonic() + RETRY
+        while True:
+            key = "key-%d" % self.count()
+            if "result" in p.tool(name, key=key):
+                self.assertEqual(m.runs(key), 1)
+                return
+            self.assertEqual(m.runs(key), 0)
+            if time.monotonic() > end:
+                self.fail("it never works: " + p.err()[-1500:])
+            time.sleep(0.2)
+
+    def fails(self, p, m, *words, reason="auth_required", name="echo"):
+        """A call that gets an error with these words, and is not run."""
+        key = "key-%d" % self.count()
+        e = self.our_error(p.tool(name, key=key), reason)
+        for word in words:
+            self.assertIn(word, e["message"])
+        self.assertEqual(m.runs(key), 0)
+        return e
+
+    def moved(self, a):
+        """How often a login had to take another port, because somebody else
+        has the one of the login before: with many tests at work that happens,
+        and costs a registration."""
+        ports = [urllib.parse.urlsplit(dict(pairs(
+            r.target.partition("?")[2]))["redirect_uri"]).port
+            for r in a.seen_at(a.path + "/authorize")]
+        n = 0
+        for before, after in zip(ports, ports[1:]):
+            if before != after:
+                with socket.socket() as s:
+                    try:
+                        s.bind(("127.0.0.1", before))
+                    except OSError:
+                        n += 1
+        return n
+
+    def counted(self, a, authorize=1, register=1, refresh=0, code=None):
+        """How often a was asked for what."""
+        if a.registrations > register:
+            register += min(self.moved(a), a.registrations - register)
+        self.assertEqual(
+            {"authorize": a.authorizations, "register": a.registrations,
+             "refresh": a.token_requests("refresh_token"),
+             "code": a.token_requests("authorization_code")},
+            {"authorize": authorize, "register": register,
+             "refresh": refresh,
+             "code": authorize if code is None else code})
+
+    @staticmethod
+    def trail(server):
+        """What came, without queries."""
+        with server.lock:
+            return [("%s %s %s" % (r.method, r.target.split("?")[0],
+                                   r.rpc or "")).strip()
+                    for r in server.requests]
+
+    def asked(self, a, n=0):
+        """The parameters of the n-th authorization."""
+        return dict(pairs(a.seen_at(a.path + "/authorize")[n]
+                          .target.partition("?")[2]))
+
+    def form(self, a, n=-1):
+        """The parameters of the n-th token request."""
+        return dict(pairs(a.seen_at(a.path + "/token")[n].body.decode()))
+
+    def record_path(self):
+        names = [n for n in os.listdir(self.store()) if n.endswith(".json")]
+        self.assertEqual(len(names), 1, names)
+        return os.path.join(self.store(), names[0])
+
+    def record(self):
+        with open(self.record_path()) as f:
+            return json.load(f)
+
+    def edit_record(self, **token):
+        """Changes fields of the token in the store."""
+        path = self.record_path()
+        doc = self.record()
+        doc["token"].update(token)
+        with open(path + ".x", "w") as f:
+            json.dump(doc, f)
+        os.chmod(path + ".x", 0o600)
+        os.rename(path + ".x", path)
+
+    def spend(self):
+        """The token in the store is over by its own time."""
+        now = int(time.time())
+        self.edit_record(obtained_at=now - 7200, expires_at=now - 3600)
+
+
+class Patient(Base):
+    def until(self, test, p=None, seconds=ENDED):
+        end = time.monotonic() + seconds
+        while not test():
+            if time.monotonic() > end:
+                self.fail("it does not happen; stderr " +
+                          (p.err()[-1500:] if p else ""))
+            time.sleep(0.05)
+
+    def lazy(self, **knobs):
+        """A browser that goes nowhere, and one for the person's own use."""
+        a = self.auth()
+        return (a, self.protected(a, **knobs), self.browser(follow=False),
+                self.browser())
+
+    def kept(self):
+        return os.path.isdir(self.store()) and any(
+            n.endswith(".json") for n in os.listdir(self.store()))
+
+    def command(self, *args, **kw):
+        return self.once([str(a) for a in args], seconds=ENDED, **kw)
+
+
+class Start(Base):
+    def test_cold(self):
+        a, m, b = self.trio()
+        p = self.start(m, b)
+        self.works(p, m)
+        self.assertEqual(self.trail(m)[:3], [
+            "POST /mcp initialize", "GET " + PRM + "/mcp",
+            "POST /mcp initialize"])
+        self.assertEqual(self.trail(m).count("POST /mcp initialize"), 2)
+        self.assertEqual(self.trail(a), ["GET " + META, "POST /register",
+                                         "GET /authorize", "POST /token"])
+        self.assertEqual([code for _, code in m.refused], [401])
+        self.assertIsNone(m.requests[0].get("Authorization"))
+        self.assertEqual(len(b.opened()), 1)
+        self.assertEqual(self.asked(a)["resource"], m.url)
+        self.assertEqual(self.form(a)["resource"], m.url)
+        self.assertIn(b.opened()[0], p.err())
+
+    def test_not_asked_for(self):
+        """A server that wants no token never sees us look for one."""
+        a, m, b = self.trio()
+        m.open_rpc = {"initialize", "notifications/initialized", None,
+                      "tools/call", "tools/list"}
+        p = self.start(m, b)
+        self.works(p, m)
+        self.assertEqual(a.requests, [])
+        self.assertEqual([t for t in self.trail(m) if "/mcp" not in t], [])
+        self.assertEqual([r for r in m.requests if r.get("Authorization")],
+                         [])
+        self.assertEqual(b.opened(), [])
+
+    def test_only_a_tool(self):
+        """The first 401 is that of a call."""
+        a, m, b = self.trio()
+        m.open_rpc = {"initialize", "notifications/initialized", None}
+        p = self.start(m, b)
+        self.assertEqual(a.requests, [])
+        self.works(p, m)
+        self.counted(a)
+
+    def test_second_start(self):
+        a, m, b = self.trio()
+        p = self.start(m, b)
+        p.finish()
+        asked, before = len(a.requests), len(m.requests)
+        p = self.start(m, b)
+        self.works(p, m)
+        self.assertEqual(len(a.requests), asked)
+        self.assertEqual([t for t in self.trail(m)[before:] if PRM in t], [])
+        self.assertEqual(len(m.refused), 1)
+        self.assertEqual(len(b.opened()), 1)
+
+    def test_store(self):
+        """Its place and its rights."""
+        a, m, b = self.trio()
+        self.start(m, b)
+        self.assertEqual(os.stat(self.store()).st_mode & 0o777, 0o700)
+        for name in os.listdir(self.store()):
+            mode = os.stat(os.path.join(self.store(), name)).st_mode
+            self.assertEqual(mode & 0o077, 0, name)
+        self.assertIn(self.record()["token"]["access_token"], a.secrets())
+
+
+class Discovery(Base):
+    def test_places_of_the_resource_metadata(self):
+        for named in (True, False):
+            for where in ("path", "root"):
+                a, m, b = self.trio(names_prm=named, prm=(where,))
+                self.works(self.start(m, b), m)
+                self.counted(a)
+                self.assertEqual(self.asked(a)["resource"], m.url)
+                looked = [t for t in self.trail(m) if PRM in t]
+                path, root = "GET %s/mcp" % PRM, "GET " + PRM
+                self.assertEqual(looked, [root] if named and where == "root"
+                                 else [path] if where == "path"
+                                 else [path, root])
+
+    def test_no_challenge_at_all(self):
+        a, m, b = self.trio(challenge=lambda rx, error, scope: None)
+        self.works(self.start(m, b), m)
+        self.counted(a)
+
+    def test_custom_place(self):
+        a, m, b = self.trio(prm=(), prm_path="/custom")
+        self.works(self.start(m, b), m)
+        self.counted(a)
+        self.assertIn("GET /custom", self.trail(m))
+
+    def test_issuers_with_a_path(self):
+        for form in ("oauth", "oidc", "oidc-append"):
+            a, m, b = self.trio(self.auth("/tenant", forms=(form,)))
+            self.works(self.start(m, b), m)
+            self.counted(a)
+
+    def test_legacy(self):
+        """A server of 2025-03-26 is its own authorization server."""
+        for forms in (("oauth",), ()):
+            a, m, b = self.trio(self.auth(forms=forms, iss=False,
+                                          needs_resource=False),
+                                prm=(), names_prm=False)
+            m.host_auth()
+            self.works(self.start(m, b), m)
+            self.counted(a)
+            looked = a.seen_at(META)
+            self.assertEqual([r.get("MCP-Protocol-Version") for r in looked],
+                             ["2025-03-26"])
+            self.assertNotIn("resource", self.asked(a))
+
+    def test_legacy_renews(self):
+        a, m, b = self.trio(self.auth(forms=(), iss=False,
+                                      needs_resource=False),
+                            prm=(), names_prm=False)
+        m.host_auth()
+        p = self.start(m, b)
+        a.expire()
+        self.works(p, m)
+        self.counted(a, refresh=1)
+
+    def test_issuer_given(self):
+        """--issuer goes before what the server says."""
+        a, other = self.auth(), self.auth()
+        m, b = self.protected(a, issuers=[other.issuer]), self.browser()
+        self.works(self.start(m, b, "--issuer", a.issuer), m)
+        self.counted(a)
+        self.assertEqual(other.requests, [])
+
+    def test_metadata_in_trouble(self):
+        """Not there for a moment: an error that says so, later it works."""
+        a, m, b = self.trio()
+        m.open_rpc = {"initialize", "notifications/initialized", None}
+        p = self.start(m, b)
+        a.script("metadata", authserver.status(503))
+        self.fails(p, m, "503")
+        self.works_soon(p, m)
+        self.counted(a)
+
+    def test_wrong_issuer_in_metadata(self):
+        a, m, b = self.trio()
+        a.always("metadata", having(issuer="http://127.0.0.1:1"))
+        p = self.splice(m, "--browser", b.command)
+        e = self.our_error(p.ask("initialize", init()["params"]),
+                           "auth_required")
+        self.assertIn("issuer", e["message"])
+        self.counted(a, 0, 0)
+        self.assertEqual(b.opened(), [])
+
+    def test_no_pkce(self):
+        """Without S256 nobody is asked, unless --assume-pkce."""
+        a, m, b = self.trio()
+        a.always("metadata", authserver.without(
+            "code_challenge_methods_supported"))
+        p = self.splice(m, "--browser", b.command)
+        e = self.our_error(p.ask("initialize", init()["params"]),
+                           "auth_required")
+        self.assertIn("--assume-pkce", e["message"])
+        self.counted(a, 0, 0)
+        self.works(self.start(m, b, "--assume-pkce"), m)
+        self.counted(a)
+
+
+class Clients(Base):
+    def test_document(self):
+        a, m, b = self.trio(self.auth(documents={"https://c.test/d"}))
+        self.works(self.start(m, b, "--client-metadata-url",
+                              "https://c.test/d"), m)
+        self.counted(a, register=0)
+        self.assertEqual(self.asked(a)["client_id"], "https://c.test/d")
+
+    def test_document_that_the_server_does_not_know(self):
+        a, m, b = self.trio()
+        self.works(self.start(m, b, "--client-metadata-url",
+                              "https://c.test/d"), m)
+        self.counted(a)
+
+    def test_given(self):
+        for method in ("client_secret_basic", "client_secret_post", "none"):
+            a, m, b = self.trio(self.auth(registers=False))
+            c = a.add_client("by hand", method)
+            a.methods = [method]
+            args = ["--client-id", "by hand"]
+            if c.secret:
+                where = self.path("given/secret", c.secret + "\n", 0o600)
+                self.may_hold.append(where)
+                args += ["--client-secret-file", where]
+            p = self.start(m, b, *args)
+            self.works(p, m)
+            a.expire()
+            self.works(p, m)
+            self.counted(a, register=0, refresh=1)
+
+    def test_given_secret_is_changed(self):
+        """What is given now counts, not what the store has of it."""
+        a, m, b = self.trio(self.auth(registers=False))
+        c = a.add_client("x")
+        where = self.path("secret", c.secret, 0o600)
+        self.may_hold.append(where)
+        args = ["--client-id", "x", "--client-secret-file", where]
+        self.start(m, b, *args).finish()
+        c = a.add_client("x")
+        self.path("secret", c.secret, 0o600)
+        a.expire()
+        self.works(self.start(m, b, *args), m)
+        self.counted(a, register=0, refresh=1)
+
+    def test_given_by_the_environment(self):
+        a, m, b = self.trio(self.auth(registers=False))
+        c = a.add_client("x")
+        p = self.start(m, b, "--client-id", "x", "--client-secret-env",
+                       "SESAME", env={"SESAME": c.secret})
+        self.works(p, m)
+        self.assertNotIn("SESAME", b.witness()[0]["env"])
+
+    def test_given_as_mcp_remote_has_it(self):
+        a, m, b = self.trio(self.auth(registers=False))
+        c = a.add_client("x")
+        where = self.path("info.json", json.dumps(
+            {"client_id": "x", "client_secret": c.secret}), 0o600)
+        self.may_hold.append(where)
+        meta = self.path("meta.json", '{"scope": "s1 s2"}')
+        self.works(self.start(m, b, "--static-oauth-client-info", "@" + where,
+                              "--static-oauth-client-metadata", "@" + meta),
+                   m)
+        self.counted(a, register=0)
+        self.assertEqual(self.asked(a)["scope"], "s1 s2")
+
+    def test_no_registration(self):
+        a, m, b = self.trio(self.auth(registers=False))
+        p = self.splice(m, "--browser", b.command)
+        e = self.our_error(p.ask("initialize", init()["params"]))
+        self.assertIn("--client-id", e["message"])
+        self.counted(a, 0, 0)
+
+    def test_registration_refused(self):
+        a, m, b = self.trio()
+        a.script("register", authserver.error("invalid_client_metadata", 400,
+                                              "not like this"))
+        p = self.splice(m, "--browser", b.command)
+        e = self.our_error(p.ask("initialize", init()["params"]))
+        self.assertIn("not like this", e["message"])
+        self.counted(a, 0, 1)
+
+    def test_registered_secret(self):
+        """A server may give a secret to whoever registers."""
+        for method in ("client_secret_basic", "client_secret_post"):
+            a, m, b = self.trio(self.auth(methods=[method]))
+            p = self.start(m, b)
+            a.expire()
+            self.works(p, m)
+            self.counted(a, refresh=1)
+
+    def test_only_localhost(self):
+        a, m, b = self.trio(self.auth(only_localhost=True))
+        self.works(self.start(m, b), m)
+        self.counted(a, register=2)
+        self.assertTrue(self.asked(a)["redirect_uri"]
+                        .startswith("http://localhost:"))
+
+    def test_client_is_used_again(self):
+        """With its redirect URI, so with its port."""
+        a, m, b = self.trio(self.auth(refreshes=False))
+        p = self.start(m, b)
+        a.expire()
+        self.works(p, m)
+        self.counted(a, authorize=2, register=1)
+        if not self.moved(a):
+            self.assertEqual(self.asked(a, 0)["redirect_uri"],
+                             self.asked(a, 1)["redirect_uri"])
+
+    def test_port_of_the_client_is_taken(self):
+        """Another port is another redirect URI, which is registered."""
+        a, m, b = self.trio(self.auth(refreshes=False))
+        p = self.start(m, b)
+        port = urllib.parse.urlsplit(self.asked(a)["redirect_uri"]).port
+        with socket.socket() as s:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            s.bind(("127.0.0.1", port))
+            s.listen()
+            a.expire()
+            self.works(p, m)
+        self.counted(a, authorize=2, register=2)
+
+    def test_stale_at_the_refresh(self):
+        a, m, b = self.trio()
+        p = self.start(m, b)
+        a.forget_clients()
+        a.expire()
+        self.works(p, m)
+        self.counted(a, authorize=2, register=2, refresh=1)
+        self.assertEqual(a.reuse_events, 0)
+
+    def test_what_verbose_says(self):
+        """What the agent does is told by the proxy, as its own words."""
+        a, m, b = self.trio()
+        p = self.start(m, b, "-v")
+        a.forget_clients()
+        a.expire()
+        self.works(p, m)
+        self.assertIn("mcpsplice: sign-in: the refresh was refused: "
+                      "invalid_client", p.err())
+        self.assertNotIn("looking at", p.err())
+        p.finish()
+        a.revoke()
+        p = self.start(m, b)
+        self.assertNotIn("the refresh was refused", p.err())
+        p.finish()
+        a.revoke()
+        p = self.start(m, b, "-vv")
+        self.assertIn("looking at " + m.origin + PRM, p.err())
+
+    def test_stale_at_the_code(self):
+        a, m, b = self.trio()
+        a.script("token", authserver.error("invalid_client", 401))
+        self.works(self.start(m, b), m)
+        self.counted(a, authorize=2, register=2)
+
+    def test_stale_in_the_browser(self):
+        """Only the page says so: that login comes to nothing, the next one
+        registers anew."""
+        a, m, b = self.trio(self.auth(refreshes=False))
+        p = self.start(m, b)
+        a.forget_clients()
+        a.expire()
+        p.finish()
+        status, _, err = self.once(["login", m.url, "--browser", b.command,
+                                    "--login-timeout", "6"])
+        self.assertEqual(status, 1, err)
+        self.counted(a, authorize=2, register=1, code=1)
+        status, _, err = self.once(["login", m.url, "--browser", b.command])
+        self.assertEqual(status, 0, err)
+        self.counted(a, authorize=3, register=2, code=2)
+        self.works(self.start(m, b), m)
+        self.counted(a, authorize=3, register=2, code=2)
+
+    def test_secret_that_is_over(self):
+        a, m, b = self.trio(self.auth(methods=["client_secret_basic"],
+                                      secret_life=1, refreshes=False))
+        p = self.start(m, b)
+        end = self.record()["client"]["secret_expires_at"]
+        while time.time() <= end:
+            time.sleep(0.1)
+        a.expire()
+        self.works(p, m)
+        self.counted(a, authorize=2, register=2)
+
+
+class Options(Base):
+    def port(self):
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            return s.getsockname()[1]
+
+    def redirect(self, *args):
+        a, m, b = self.trio()
+        self.works(self.start(m, b, *args), m)
+        return urllib.parse.urlsplit(self.asked(a)["redirect_uri"])
+
+    def test_callback(self):
+        port = self.port()
+        u = self.redirect("--callback-port", port)
+        self.assertEqual(u.netloc, "127.0.0.1:%d" % port)
+        self.assertEqual(u.path, "/callback")
+        self.assertEqual(self.redirect("--callback-path", "/a/b").path,
+                         "/a/b")
+        u = self.redirect("--callback-host", "localhost")
+        self.assertEqual(u.hostname, "localhost")
+        u = self.redirect("--host", "localhost")
+        self.assertEqual(u.hostname, "localhost")
+
+    def test_callback_port_is_taken(self):
+        a, m, b = self.trio()
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            s.listen()
+            p = self.splice(m, "--browser", b.command, "--callback-port",
+                            s.getsockname()[1])
+            e = self.our_error(p.ask("initialize", init()["params"]))
+        self.assertIn("--callback-port", e["message"])
+        self.counted(a, 0, 0)
+        self.assertEqual(b.opened(), [])
+
+    def test_resource(self):
+        a, m, b = self.trio(needs_audience=False)
+        p = self.start(m, b, "--resource", "urn:x:y")
+        a.expire()
+        self.works(p, m)
+        self.counted(a, refresh=1)
+        self.assertEqual(self.asked(a)["resource"], "urn:x:y")
+        self.assertEqual({self.form(a, n)["resource"] for n in (0, 1)},
+                         {"urn:x:y"})
+
+    def test_no_resource(self):
+        a, m, b = self.trio(self.auth(needs_resource=False))
+        p = self.start(m, b, "--no-resource")
+        a.expire()
+        self.works(p, m)
+        self.counted(a, refresh=1)
+        for doc in (self.asked(a), self.form(a, 0), self.form(a, 1)):
+            self.assertNotIn("resource", doc)
+
+    def test_authorize_param(self):
+        a, m, b = self.trio()
+        self.works(self.start(m, b, "--authorize-param", "prompt=a b&c",
+                              "--authorize-param", "audience=x"), m)
+        self.assertEqual(self.asked(a)["prompt"], "a b&c")
+        self.assertEqual(self.asked(a)["audience"], "x")
+        self.assertNotIn("prompt", self.form(a))
+
+    def test_authorize_param_of_ours(self):
+        a, m, b = self.trio()
+        for name in ("state", "redirect_uri"):
+            p = self.splice(m, "--browser", b.command, "--authorize-param",
+                            name + "=x")
+            e = self.our_error(p.ask("initialize", init()["params"]))
+            self.assertIn(name, e["message"])
+            p.finish()
+        self.counted(a, 0, 0)
+
+    def test_token_endpoint(self):
+        a, m, b = self.trio()
+        a.always("metadata", having(token_endpoint=a.issuer + "/nothing"))
+        p = self.start(m, b, "--token-endpoint", a.issuer + "/token")
+        a.expire()
+        self.works(p, m)
+        self.counted(a, refresh=1)
+        self.assertEqual(a.seen_at("/nothing"), [])
+
+
+class Moved(Base):
+    def secrets_of(self, a):
+        with a.lock:
+            return [t for _, t in a.made]
+
+    def test_another_issuer(self):
+        """Nothing of the old one is sent to the new one, nor asked again."""
+        old, m, b = self.trio()
+        p = self.start(m, b)
+        seen = len(old.requests)
+        new = self.auth()
+        m.use(new)
+        self.works(p, m)
+        self.counted(new)
+        self.assertEqual(len(old.requests), seen)
+        for r in new.requests:
+            text = r.target + r.body.decode() + str(r.get("Authorization"))
+            for secret in self.secrets_of(old):
+                self.assertNotIn(secret, text)
+        p.finish()
+        self.works(self.start(m, b), m)
+        self.counted(new)
+
+    def test_given_client(self):
+        """Its secret is for the one it was given for."""
+        old, m, b = self.trio()
+        c = old.add_client("x")
+        where = self.path("secret", c.secret, 0o600)
+        self.may_hold.append(where)
+        args = ["--client-id", "x", "--client-secret-file", where]
+        p = self.start(m, b, *args)
+        new = self.auth()
+        new.add_client("x", secret=c.secret)
+        m.use(new)
+        self.fails(p, m, "--issuer", old.issuer, new.issuer)
+        self.counted(new, 0, 0)
+        p.finish()
+        self.works(self.start(m, b, "--issuer", new.issuer, *args), m)
+        self.counted(new, register=0)
+
+
+class Answers(Patient):
+    """What comes back to the callback."""
+
+    def first(self, p):
+        return self.our_error(p.ask("initialize", init()["params"]),
+                              "auth_required")["message"]
+
+    def test_denied(self):
+        a, m, b = self.trio()
+        a.script("authorize", authserver.deny())
+        p = self.splice(m, "--browser", b.command)
+        text = self.first(p)
+        self.assertIn("access_denied", text)
+        self.assertIn("The person said no.", text)
+        # for a minute nobody is asked again, by this copy or another
+        self.first(p)
+        p.finish()
+        p = self.splice(m, "--browser", b.command)
+        self.assertIn("login", self.first(p))
+        self.counted(a, authorize=1, code=0)
+        self.assertEqual(len(b.opened()), 1)
+        # but for one who says so
+        status, _, err = self.once(["login", m.url, "--browser", b.command])
+        self.assertEqual(status, 0, err)
+        self.counted(a, authorize=2, code=1)
+
+    def test_wrong_issuer(self):
+        for step in (having(iss="https://evil.test"),
+                     authserver.without("iss")):
+            a, m, b = self.trio()
+            a.script("authorize", step)
+            p = self.splice(m, "--browser", b.command)
+            self.assertIn("iss", self.first(p))
+            self.counted(a, code=0)
+
+    def test_no_issuer_promised(self):
+        a, m, b = self.trio(self.auth(iss=False))
+        self.works(self.start(m, b), m)
+        self.counted(a)
+
+    def test_wrong_state(self):
+        """Is not ours: what is awaited can still come."""
+        a = self.auth()
+        m, b = self.protected(a), self.browser(follow=False)
+        follow = self.browser()
+        p = self.splice(m, "--browser", b.command, "--init-timeout", "100")
+        ident = p.start("initialize", init()["params"])
+        self.until(b.opened, p)
+        url = b.opened()[0]
+        uri = dict(pairs(url.partition("?")[2]))["redirect_uri"]
+        for query in ("code=x&state=" + "w" * 43, "code=x", "",
+                      "error=access_denied&state=" + "w" * 43):
+            follow.go(uri + "?" + query)
+        self.assertEqual([q["status"] >= 400 for q in follow.pages()],
+                         [True] * 4, follow.pages())
+        self.counted(a, authorize=0, code=0)
+        follow.go(url)
+        self.assertIn("result", p.answer(ident, ENDED))
+        self.counted(a)
+        self.assertEqual(follow.pages()[-1]["status"], 200)
+
+    def test_the_page_tells(self):
+        a, m, b = self.trio()
+        p = self.start(m, b)
+        self.until(b.pages, p)
+        page = b.pages()[0]
+        self.assertEqual(page["status"], 200)
+        for secret in a.secrets():
+            self.assertNotIn(secret, page["text"])
+        self.assertIn("no-store", page["headers"].get("Cache-Control", ""))
+
+    def test_code_refused(self):
+        a, m, b = self.trio()
+        a.script("token", authserver.error("invalid_grant", 400, "too old"))
+        p = self.splice(m, "--browser", b.command)
+        self.assertIn("too old", self.first(p))
+        self.counted(a)
+
+    def test_unusable_tokens(self):
+        for step, word in ((having(token_type="DPoP"), "DPoP"),
+                           (authserver.without("access_token"),
+                            "access_token"),
+                           (authserver.html(), "web page")):
+            a, m, b = self.trio()
+            a.script("token", step)
+            p = self.splice(m, "--browser", b.command)
+            self.assertIn(word, self.first(p))
+            self.counted(a)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,343 @@
+"""Signing in: the commands login, logout and status, profiles, and what
+mcp-remote left behind.  Base is in test_signin.py."""
+
+import hashlib
+import http.client
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import time
+
+import authserver
+import support
+from test_signin import ENDED, Patient
+
+
+class Commands(Patient):
+    def test_login_status_logout(self):
+        a, m, b = self.trio(challenge_scope="r")
+        status, out, _ = self.command("status", m.url)
+        self.assertEqual((status, out), (1, b"Not signed in.\n"))
+        status, out, err = self.command("login", m.url, "--browser",
+                                        b.command)
+        self.assertEqual(status, 0, err)
+        self.assertIn(b"Signed in", out)
+        self.assertIn(b.opened()[0], err)
+        self.counted(a)
+        p = self.start(m, b)
+        self.works(p, m)
+        self.counted(a)
+        for args in (("status",), ("status", m.url)):
+            status, out, err = self.command(*args)
+            self.assertEqual(status, 0)
+            text = out.decode()
+            for word in (m.url, a.issuer, "good until", "renewed",
+                         self.asked(a)["client_id"]):
+                self.assertIn(word, text)
+            for secret in a.secrets():
+                self.assertNotIn(secret, text + err)
+        p.finish()
+        status, out, err = self.command("logout", m.url)
+        self.assertEqual(status, 0, err)
+        self.assertIn(b"Signed out", out)
+        self.assertGreaterEqual(a.counts["revoke"], 1)
+        self.assertTrue(all(f.dead for f in a.families.values()))
+        self.assertFalse(self.kept())
+        self.assertEqual(self.command("status")[1], b"Not signed in.\n")
+        status, out, err = self.command("logout", m.url)
+        self.assertEqual(status, 0, err)
+        self.assertIn(b"Not signed in", out)
+        self.works(self.start(m, b), m)
+        self.counted(a, authorize=2, register=2)
+
+    def test_logout_without_revocation(self):
+        """Not offered, or refused: the token is forgotten all the same."""
+        for step in (None, authserver.status(503), authserver.cut()):
+            a, m, b = self.trio()
+            if step is None:
+                a.always("metadata",
+                         authserver.without("revocation_endpoint"))
+            else:
+                a.always("revoke", step)
+            self.start(m, b).finish()
+            status, _, err = self.command("logout", m.url)
+            self.assertEqual(status, 0, err)
+            self.assertEqual("revoke" in err, step is not None, err)
+            self.assertNotIn("looking at", err)
+            self.assertFalse(self.kept())
+
+    def test_logout_while_it_runs(self):
+        """The copy that runs has nothing any more, and asks."""
+        a, m, b = self.trio()
+        p = self.start(m, b)
+        self.works(p, m)
+        self.assertEqual(self.command("logout", m.url)[0], 0)
+        self.works(p, m)
+        self.counted(a, authorize=2, register=2)
+
+    def test_login_again(self):
+        """Whatever there is, a person gets what a person asks for."""
+        a, m, b = self.trio()
+        for n in (1, 2):
+            self.assertEqual(self.command("login", m.url, "--browser",
+                                          b.command)[0], 0)
+            self.counted(a, authorize=n)
+
+    def test_login_wakes_who_waits(self):
+        """The proxy has no way to ask; a terminal has."""
+        a, m, b, person = self.lazy()
+        m.open_rpc = {"initialize", "notifications/initialized", None}
+        p = self.start(m, b, "--login-timeout", "5")
+        self.fails(p, m, "--login-timeout")
+        status, _, err = self.command("login", m.url, "--browser",
+                                      person.command)
+        self.assertEqual(status, 0, err)
+        self.works_soon(p, m)
+        # no browser came back: the client was taken for dead
+        self.counted(a, authorize=1, register=2)
+
+    def test_login_fails(self):
+        a, m, b = self.trio()
+        a.script("authorize", authserver.deny())
+        status, out, err = self.command("login", m.url, "--browser",
+                                        b.command)
+        self.assertEqual((status, out), (1, b""))
+        self.assertIn("access_denied", err)
+        m.down()
+        status, out, err = self.command("login", m.url, "--browser",
+                                        b.command)
+        self.assertEqual((status, out), (1, b""))
+        self.assertIn("cannot be reached", err)
+        m.up()
+
+    def test_login_of_a_machine(self):
+        a = self.auth()
+        c = a.add_client("m")
+        m = self.protected(a)
+        status, _, err = self.command(
+            "login", m.url, "--auth", "client-credentials", "--client-id",
+            "m", "--client-secret-env", "S", env={"S": c.secret})
+        self.assertEqual(status, 0, err)
+        self.assertEqual(a.token_requests("client_credentials"), 1)
+
+    def test_login_with_a_code(self):
+        a, m, b = self.trio(self.auth(device_polls=None))
+        p = subprocess.Popen([support.PROGRAM, "login", m.url, "--auth",
+                              "device"], stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             env=self.environ())
+        try:
+            self.until(lambda: a.devices)
+            a.approve("ABCD-0001")
+            out, err = p.communicate(timeout=ENDED)
+        finally:
+            p.kill()
+            p.wait()
+        self.assertEqual(p.returncode, 0, err)
+        self.assertIn(b"ABCD-0001", err)
+        self.assertIn(b"Signed in", out)
+        self.works(self.start(m, b), m)
+        self.counted(a, authorize=0, code=0)
+
+    def test_interrupted(self):
+        """By its user: nothing is left that the next one would wait for."""
+        a, m, b, person = self.lazy()
+        p = subprocess.Popen([support.PROGRAM, "login", m.url, "--browser",
+                              b.command], stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, env=self.environ(),
+                             stderr=subprocess.DEVNULL)
+        try:
+            self.until(b.opened)
+            p.send_signal(signal.SIGINT)
+            self.assertEqual(p.wait(ENDED), 128 + signal.SIGINT)
+        finally:
+            p.kill()
+            p.wait()
+        self.works(self.start(m, person), m)
+        self.counted(a)
+
+    def environ(self):
+        env = {k: os.environ[k] for k in support.ENV_KEPT if k in os.environ}
+        return dict(env, HOME=self.home)
+
+    def test_pasted(self):
+        """A browser elsewhere ends at a page that is not there; its address
+        is pasted."""
+        a, m, b, _ = self.lazy()
+        master, slave = pty.openpty()
+        p = subprocess.Popen([support.PROGRAM, "login", m.url, "--browser",
+                              b.command], env=self.environ(), stdin=slave,
+                             stdout=slave, stderr=slave,
+                             start_new_session=True)
+        os.close(slave)
+        said = bytearray()
+
+        def read(word, seconds=ENDED):
+            end = time.monotonic() + seconds
+            while word not in said:
+                self.assertLess(time.monotonic(), end, bytes(said))
+                if select.select([master], [], [], 0.2)[0]:
+                    try:
+                        part = os.read(master, 65536)
+                    except OSError:
+                        part = b""
+                    if not part:
+                        break
+                    said.extend(part)
+            self.assertIn(word, bytes(said))
+        try:
+            self.until(b.opened)
+            read(b"paste")
+            address = self.location(a, b.opened()[0][len(a.origin):])
+            os.write(master, b"http://127.0.0.1:1/callback?code=x&state=y\n")
+            read(b"not the address")
+            os.write(master, address.encode() + b"\n")
+            read(b"Signed in")
+            self.assertEqual(p.wait(ENDED), 0)
+        finally:
+            if p.poll() is None:
+                p.kill()
+                p.wait()
+            os.close(master)
+        self.counted(a)
+
+    def location(self, a, target):
+        """Where the authorization server sends the browser."""
+        c = http.client.HTTPConnection("127.0.0.1", a.port, timeout=20)
+        try:
+            c.request("GET", target)
+            return c.getresponse().headers["Location"]
+        finally:
+            c.close()
+
+    def test_profiles(self):
+        """Two accounts at one server, which do not see each other."""
+        a, m, b = self.trio()
+        one = self.start(m, b, "--profile", "one")
+        two = self.start(m, b, "--profile", "two")
+        self.works(one, m)
+        self.works(two, m)
+        self.counted(a, authorize=2, register=2)
+        out = self.command("status")[1].decode()
+        self.assertIn("(profile one)", out)
+        self.assertIn("(profile two)", out)
+        one.finish()
+        two.finish()
+        self.assertEqual(self.command("logout", m.url, "--profile",
+                                      "one")[0], 0)
+        self.works(self.start(m, b, "--profile", "two"), m)
+        self.counted(a, authorize=2, register=2)
+        self.works(self.start(m, b, "--profile", "one"), m)
+        self.counted(a, authorize=3, register=3)
+
+
+class McpRemote(Patient):
+    def leave(self, a, m, c=None, **token):
+        """What mcp-remote leaves behind after a login there; with c one that
+        it was given, of which it keeps nothing."""
+        given = c
+        c = c or authserver.Client("left", None, "none",
+                                   ["http://localhost:3334/oauth/callback"])
+        with a.lock:
+            a.clients[c.id] = c
+            a.resources[c.id] = m.url
+            doc = a.give(c, m.url, None)
+        doc.update(issuer=a.issuer, requested_scope="",
+                   expires_at=int(time.time() * 1000) + 3600 * 1000)
+        doc.update(token)
+        name = hashlib.md5(m.url.encode()).hexdigest()
+        folder = ".mcp-auth/mcp-remote-v1/"
+        for end, content in (
+                ("tokens", doc),
+                ("client_info", {"client_id": c.id, "issuer": a.issuer,
+                                 "redirect_uris": c.redirects,
+                                 "token_endpoint_auth_method": "none"})
+                )[:1 if given else 2]:
+            where = self.path("home/%s%s_%s.json" % (folder, name, end),
+                              json.dumps(content), 0o600)
+            self.may_hold.append(where)
+        return doc
+
+    def test_switching_costs_nothing(self):
+        a, m, b = self.trio()
+        self.leave(a, m)
+        p = self.start(m, b)
+        self.works(p, m)
+        self.assertEqual(a.requests, [])
+        self.assertEqual(m.refused, [])
+        a.expire()
+        self.works(p, m)
+        self.counted(a, 0, 0, refresh=1, code=0)
+        p.finish()
+        self.works(self.start(m, b), m)
+        self.counted(a, 0, 0, refresh=1, code=0)
+        self.assertEqual(a.reuse_events, 0)
+
+    def test_expired(self):
+        a, m, b = self.trio()
+        doc = self.leave(a, m, expires_at=1000 * (int(time.time()) - 9))
+        a.expire()
+        self.works(self.start(m, b), m)
+        self.counted(a, 0, 0, refresh=1, code=0)
+        self.assertNotIn(doc["access_token"],
+                         [(r.get("Authorization") or "")[7:]
+                          for r in m.requests])
+
+    def test_given_client(self):
+        a, m, b = self.trio(self.auth(registers=False))
+        c = a.add_client("x")
+        self.leave(a, m, c)
+        where = self.path("secret", c.secret, 0o600)
+        self.may_hold.append(where)
+        args = ["--client-id", "x", "--client-secret-file", where]
+        p = self.start(m, b, *args)
+        self.works(p, m)
+        for n in (1, 2):
+            a.expire()
+            self.works(p, m)
+            self.counted(a, 0, 0, refresh=n, code=0)
+
+    def test_dead(self):
+        a, m, b = self.trio()
+        self.leave(a, m)
+        a.revoke()
+        self.works(self.start(m, b), m)
+        self.counted(a, 1, 1, refresh=1)
+
+    def test_logout_is_for_good(self):
+        """They are not taken again."""
+        for used in (True, False):
+            a, m, b = self.trio()
+            self.leave(a, m)
+            if used:
+                p = self.start(m, b)
+                a.expire()
+                self.works(p, m)
+                p.finish()
+                self.counted(a, 0, 0, refresh=1, code=0)
+            status, out, err = self.command("logout", m.url)
+            self.assertEqual(status, 0, err)
+            self.assertIn(b"Signed out", out)
+            self.assertEqual(self.command("status", m.url)[1],
+                             b"Not signed in.\n")
+            before = len(m.requests)
+            p = self.start(m, b)
+            self.works(p, m)
+            self.assertIsNone(m.requests[before].get("Authorization"))
+            self.counted(a, 1, 1, refresh=1 if used else 0)
+            p.finish()
+            status, out, err = self.command("status", m.url)
+            self.assertEqual(status, 0, out)
+
+    def test_profile_of_its_own(self):
+        a, m, b = self.trio()
+        self.leave(a, m)
+        self.works(self.start(m, b, "--profile", "x"), m)
+        self.counted(a)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,379 @@
+"""Signing in: scopes and steps up, renewals of all kinds and what they cost,
+tokens without a person.  Base is in test_signin.py."""
+
+import json
+import os
+import subprocess
+import time
+
+import authserver
+import support
+from support import init
+from test_signin import Base, Patient
+
+
+class Scopes(Base):
+    def test_whence(self):
+        for knobs, auth, args, want in (
+                ({}, {}, [], None),
+                ({"challenge_scope": "c d"}, {}, [], "c d"),
+                ({"prm_scopes": ["p", "q"]}, {}, [], "p q"),
+                ({"challenge_scope": "c", "prm_scopes": ["p"]}, {}, [], "c"),
+                ({"challenge_scope": "c", "prm_scopes": ["p"]}, {},
+                 ["--scope", "x y"], "x y"),
+                ({}, {"scopes": ["a", "b"]}, [], None),
+                ({"challenge_scope": "c"},
+                 {"scopes": ["c", "offline_access"]}, [],
+                 "c offline_access")):
+            a, m, b = self.trio(self.auth(**auth), **knobs)
+            self.works(self.start(m, b, *args), m)
+            self.counted(a)
+            self.assertEqual(self.asked(a).get("scope"), want,
+                             (knobs, auth, args))
+
+    def test_step_up(self):
+        for code in (403, 401):
+            a, m, b = self.trio(challenge_scope="r",
+                                tool_scopes={"write": "w"})
+            if code == 401:
+                self.refuse_with(m, 401)
+            p = self.start(m, b)
+            self.works(p, m)
+            self.works(p, m, "write")
+            self.works(p, m)
+            self.counted(a, authorize=2)
+            self.assertEqual(self.asked(a, 0)["scope"], "r")
+            self.assertEqual(self.asked(a, 1)["scope"].split(), ["r", "w"])
+            p.finish()
+            self.works(self.start(m, b), m, "write")
+            self.counted(a, authorize=2)
+
+    def refuse_with(self, m, code):
+        whole = m.say_no
+        m.say_no = lambda rx, tx, _, error, need: whole(rx, tx, code, error,
+                                                        need)
+
+    def test_step_up_that_is_not_granted(self):
+        """What was asked for once is not asked for again."""
+        a, m, b = self.trio(self.auth(grants_scope=lambda asked: "r"),
+                            challenge_scope="r", tool_scopes={"write": "w"})
+        p = self.start(m, b)
+        for _ in range(4):
+            key = "key-%d" % self.count()
+            self.our_error(p.tool("write", key=key), "auth_failed")
+            self.assertEqual(m.runs(key), 0)
+        self.counted(a, authorize=2)
+        self.works(p, m)
+
+    def test_two_steps(self):
+        """Each adds to what there is."""
+        a, m, b = self.trio(challenge_scope="r", tool_scopes={"w": "w",
+                                                              "x": "x"})
+        p = self.start(m, b)
+        self.works(p, m, "w")
+        self.works(p, m, "x")
+        self.works(p, m, "w")
+        self.counted(a, authorize=3)
+        self.assertEqual(set(self.asked(a, 2)["scope"].split()),
+                         {"r", "w", "x"})
+
+    def test_plain_403(self):
+        a, m, b = self.trio()
+        p = self.start(m, b)
+        m.methods["tools/call"] = lambda rx, tx: tx.text(403, "not for you")
+        # a token that is new may have cost the session: looked at once
+        self.our_error(p.tool(), "auth_failed")
+        before = len(m.seen("tools/call"))
+        e = self.our_error(p.tool(), "auth_failed")
+        self.assertIn("not for you", json.dumps(e))
+        self.counted(a)
+        self.assertEqual(len(m.seen("tools/call")) - before, 1)
+
+
+class Renewal(Base):
+    def test_expired_between_starts(self):
+        """One refresh, before the request: no 401 is needed for it."""
+        a, m, b = self.trio()
+        self.start(m, b).finish()
+        self.spend()
+        p = self.start(m, b)
+        self.works(p, m)
+        self.counted(a, refresh=1)
+        self.assertEqual(len(m.refused), 1)
+        self.assertEqual(len(b.opened()), 1)
+
+    def test_expires_at_work(self):
+        a, m, b = self.trio(self.auth(life=3))
+        p = self.start(m, b)
+        token = self.record()["token"]
+        a.life = 3600
+        while time.time() < token["expires_at"] + 0.1:
+            time.sleep(0.1)
+        for _ in range(3):
+            self.works(p, m)
+        self.counted(a, refresh=1)
+        self.assertEqual([c for r, c in m.refused if r.rpc == "tools/call"],
+                         [])
+
+    def test_many_calls_one_refresh(self):
+        a, m, b = self.trio()
+        p = self.start(m, b)
+        a.expire()
+        ids = [p.start("tools/call", {"name": "echo", "arguments":
+                                      {"key": "k%d" % i}})
+               for i in range(20)]
+        for i, ident in enumerate(ids):
+            self.assertIn("result", p.answer(ident))
+            self.assertEqual(m.runs("k%d" % i), 1)
+        self.counted(a, refresh=1)
+
+    def test_rotation(self):
+        """Each time with the newest refresh token, over starts, too."""
+        for rotates in (True, False):
+            a, m, b = self.trio(self.auth(rotates=rotates))
+            for _ in range(2):
+                p = self.start(m, b)
+                for _ in range(2):
+                    a.expire()
+                    self.works(p, m)
+                p.finish()
+            self.counted(a, refresh=4)
+            self.assertEqual(a.reuse_events, 0)
+
+    def test_answer_lost(self):
+        """The server may have rotated: with a grace it works, without one
+        a person is asked, once."""
+        for grace in (60, 0):
+            a, m, b = self.trio(self.auth(grace=grace))
+            p = self.start(m, b)
+            a.expire()
+            a.script("token", authserver.lost())
+            self.fails(p, m)
+            self.works_soon(p, m)
+            self.counted(a, authorize=1 if grace else 2, refresh=2)
+            self.assertEqual(a.reuse_events, 0 if grace else 1)
+
+    def test_trouble(self):
+        """It keeps the tokens, says what is wrong, and works later."""
+        for step, words in (
+                (authserver.status(503), ["503"]),
+                (authserver.busy(1), ["429"]),
+                (authserver.error("temporarily_unavailable", 400),
+                 ["temporarily_unavailable"]),
+                (authserver.html(), ["web page"]),
+                (authserver.redirect("/elsewhere"), ["redirects"]),
+                (authserver.html(502), []),
+                (authserver.cut(), [])):
+            a, m, b = self.trio()
+            p = self.start(m, b)
+            before = self.read_refresh(m)
+            a.expire()
+            a.script("token", step)
+            self.fails(p, m, *words)
+            self.assertEqual(self.read_refresh(m), before)
+            self.works_soon(p, m)
+            self.counted(a, refresh=2)
+            p.finish()
+
+    def test_silence(self):
+        """The token endpoint says nothing for longer than we wait."""
+        a, m, b = self.trio()
+        p = self.start(m, b)
+        a.expire()
+        a.script("token", authserver.sleep(300))
+        before = self.read_refresh(m)
+        e = self.our_error(p.tool(seconds=120, key="silence"),
+                           "auth_required")
+        self.assertIn("did not answer", e["message"])
+        self.assertEqual(m.runs("silence"), 0)
+        self.assertEqual(self.read_refresh(m), before)
+        self.works_soon(p, m)
+        self.counted(a, refresh=2)
+
+    def read_refresh(self, m):
+        """Of the record for this server."""
+        for name in os.listdir(self.store()):
+            if name.endswith(".json"):
+                with open(os.path.join(self.store(), name)) as f:
+                    doc = json.load(f)
+                if doc["url"] == m.url:
+                    return doc["token"]["refresh_token"]
+        self.fail("no record")
+        return None
+
+    def test_trouble_while_it_would_still_do(self):
+        """Nearly over, and no new one to be had: the old one is used."""
+        a, m, b = self.trio()
+        self.start(m, b).finish()
+        now = int(time.time())
+        self.edit_record(obtained_at=now - 3600, expires_at=now + 20)
+        a.always("token", authserver.status(503))
+        p = self.start(m, b)
+        self.works(p, m)
+        self.assertEqual(len(m.refused), 1)
+        self.counted(a, refresh=a.token_requests("refresh_token"))
+
+    def test_revoked(self):
+        a, m, b = self.trio()
+        p = self.start(m, b)
+        a.revoke()
+        self.works(p, m)
+        self.counted(a, authorize=2, refresh=1)
+        self.works(p, m)
+        self.assertEqual(a.reuse_events, 0)
+
+    def test_error_with_200(self):
+        a, m, b = self.trio()
+        p = self.start(m, b)
+        a.expire()
+        a.script("token", authserver.error("invalid_grant", 200))
+        self.works(p, m)
+        self.counted(a, authorize=2, refresh=1)
+
+    def test_fresh_tokens_are_rejected(self):
+        """However often the client calls, little is asked."""
+        a, m, b = self.trio()
+        p = self.start(m, b)
+        m.refuses_all = True
+        for _ in range(30):
+            e = self.our_error(p.tool(), "auth_required")
+        self.assertIn("--resource", e["message"])
+        self.assertLessEqual(a.token_requests(), 4)
+        self.assertLessEqual(a.authorizations, 2)
+        self.assertLessEqual(a.registrations, 1 + self.moved(a))
+        self.assertLessEqual(len(b.opened()), 2)
+        self.assertEqual(m.executed, [])
+
+    def test_fresh_tokens_are_rejected_from_the_start(self):
+        a, m, b = self.trio(refuses_all=True)
+        p = self.splice(m, "--browser", b.command)
+        for _ in range(30):
+            e = self.our_error(p.ask("initialize", init()["params"]),
+                               "auth_required")
+        self.assertIn("--resource", e["message"])
+        self.counted(a)
+        self.assertEqual(len(b.opened()), 1)
+
+
+class Idle(Patient):
+    """Without a request of the client there is no browser."""
+
+    def test_listen_stream(self):
+        a, m, b = self.trio()
+        m.on_get = m.listen
+        p = self.start(m, b)
+        stream = m.stream()
+        a.revoke()
+        stream.end()
+        self.until(lambda: [1 for r, code in m.refused
+                            if r.method == "GET"], p)
+        self.settle(1)
+        self.assertEqual(len(b.opened()), 1)
+        self.works(p, m)
+        self.assertEqual(len(b.opened()), 2)
+        self.counted(a, authorize=2, refresh=1)
+
+    def test_listen_stream_may_renew(self):
+        """A refresh needs nobody."""
+        a, m, b = self.trio()
+        m.on_get = m.listen
+        p = self.start(m, b)
+        stream = m.stream()
+        a.expire()
+        stream.end()
+        m.stream()
+        self.counted(a, refresh=1)
+        self.works(p, m)
+
+    def test_pings(self):
+        a, m, b = self.trio()
+        p = self.start(m, b, "--ping-interval", "1")
+        self.works(p, m)
+        a.revoke()
+        self.until(lambda: [1 for r, code in m.refused if r.rpc == "ping"],
+                   p)
+        self.settle(2)
+        self.assertEqual(len(b.opened()), 1)
+        self.works(p, m)
+        self.assertEqual(len(b.opened()), 2)
+        self.counted(a, authorize=2, refresh=1)
+
+
+class Machines(Patient):
+    def works_alone(self, a, m, *args):
+        """Signs in, and again when the token is over, without a person."""
+        m.challenge_scope = "r"
+        m.tool_scopes = {"write": "w"}
+        b = self.browser()
+        p = self.start(m, b, "--auth", "client-credentials", *args)
+        self.works(p, m)
+        a.expire()
+        self.works(p, m)
+        self.assertEqual(a.token_requests("client_credentials"), 2)
+        self.works(p, m, "write")
+        self.assertEqual(a.token_requests("client_credentials"), 3)
+        self.assertEqual(self.form(a)["scope"], "r w")
+        self.works(p, m)
+        p.finish()
+        p = self.start(m, b, "--auth", "client-credentials", *args)
+        self.works(p, m)
+        self.assertEqual(a.token_requests(), 3)
+        self.assertEqual(b.opened(), [])
+        self.counted(a, 0, 0)
+
+    def test_secret(self):
+        for method in ("client_secret_basic", "client_secret_post"):
+            a = self.auth(methods=[method])
+            c = a.add_client("m", method)
+            where = self.path("s/%d" % self.count(), c.secret, 0o600)
+            self.may_hold.append(where)
+            self.works_alone(a, self.protected(a), "--client-id", "m",
+                             "--client-secret-file", where)
+
+    def test_key(self):
+        for args in (("-algorithm", "EC", "-pkeyopt",
+                      "ec_paramgen_curve:P-256"), ("-algorithm", "RSA")):
+            key, pem = (self.path("key-%d" % self.count()) for _ in "ab")
+            subprocess.run(("openssl", "genpkey", "-out", key) + args,
+                           check=True, stderr=subprocess.DEVNULL)
+            os.chmod(key, 0o600)
+            subprocess.run(("openssl", "pkey", "-in", key, "-pubout", "-out",
+                            pem), check=True)
+            a = self.auth(methods=["private_key_jwt"])
+            a.add_client("m", "private_key_jwt", pem=pem)
+            self.works_alone(a, self.protected(a), "--client-id", "m",
+                             "--client-key", key)
+
+    def test_over_by_its_own_time(self):
+        a = self.auth(life=2)
+        c = a.add_client("m")
+        m, b = self.protected(a), self.browser()
+        args = ["--auth", "client-credentials", "--client-id", "m",
+                "--client-secret-env", "S"]
+        p = self.start(m, b, *args, env={"S": c.secret})
+        end = self.record()["token"]["expires_at"]
+        a.life = 3600
+        while time.time() < end + 0.1:
+            time.sleep(0.1)
+        for _ in range(3):
+            self.works(p, m)
+        self.assertEqual(a.token_requests("client_credentials"), 2)
+        self.assertEqual([c for r, c in m.refused if r.rpc == "tools/call"],
+                         [])
+
+    def test_wrong_secret(self):
+        a = self.auth()
+        a.add_client("m")
+        m = self.protected(a)
+        p = self.splice(m, "--auth", "client-credentials", "--client-id",
+                        "m", "--client-secret-env", "S", env={"S": "wrong"})
+        for _ in range(10):
+            e = self.our_error(p.ask("initialize", init()["params"]),
+                               "auth_required")
+        self.assertIn("invalid_client", e["message"])
+        self.assertEqual(a.token_requests(), 1)
+        self.assertEqual(a.violations.pop().count("wrong secret"), 1)
+
+
+if __name__ == "__main__":
+    support.main()
