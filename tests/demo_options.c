@@ -13,7 +13,8 @@ static int
 usage(void)
 {
 	fputs("usage: demo_server [--port N] [--forget-after N] [--sse]\n"
-	      "    [--style 404|200|400|rotate] [--listen] [--log | --quiet]\n",
+	      "    [--style 404|200|400|rotate] [--listen] [--log | --quiet]\n"
+	      "    [--oauth] [--token-uses N]\n",
 	    stderr);
 	return -1;
 }
@@ -51,6 +52,8 @@ demo_options_parse(struct demo_options *o, int argc, char **argv)
 		{ "listen", no_argument, NULL, 'l' },
 		{ "log", no_argument, NULL, 'L' },
 		{ "quiet", no_argument, NULL, 'q' },
+		{ "oauth", no_argument, NULL, 'o' },
+		{ "token-uses", required_argument, NULL, 't' },
 		{ NULL, 0, NULL, 0 },
 	};
 	long n = 0;
@@ -70,6 +73,11 @@ demo_options_parse(struct demo_options *o, int argc, char **argv)
 			o->listen = true;
 		else if (c == 'L' || c == 'q')
 			o->log = c == 'L';
+		else if (c == 'o')
+			o->oauth = true;
+		else if (c == 't')
+			o->token_uses = (unsigned long)(n = number(optarg,
+							    LONG_MAX));
 		else
 			n = -1;
 	}

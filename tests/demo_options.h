@@ -12,9 +12,11 @@ struct demo_options {
 	long port;                  /* 0: any */
 	unsigned long forget_after; /* requests of a session; 0: never */
 	enum demo_style style;
-	bool sse;    /* answers come as event streams */
-	bool listen; /* GET is a stream and no 405 */
-	bool log;    /* to stderr */
+	bool sse;                 /* answers come as event streams */
+	bool listen;              /* GET is a stream and no 405 */
+	bool log;                 /* to stderr */
+	bool oauth;               /* every request needs a token */
+	unsigned long token_uses; /* requests of a token; 0: any number */
 };
 
 /* o is zeroed. Returns 0, or -1 after telling how it is used. */

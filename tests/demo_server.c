@@ -6,7 +6,8 @@
  *
  * A session is forgotten after --forget-after requests; the next request that
  * still carries its id is refused in one of three ways that servers use.
- * What happened is logged before the answer leaves.
+ * With --oauth every request has to bear a token, which is good for a number
+ * of them. What happened is logged before the answer leaves.
  */
 #include "config.h"
 
@@ -14,24 +15,21 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-#include <limits.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include <event2/buffer.h>
 #include <event2/event.h>
 #include <event2/http.h>
 #include <json-c/json.h>
 
+#include "demo_http.h"
+#include "demo_oauth.h"
 #include "demo_options.h"
 #include "demo_tools.h"
-
-#define PATH "/mcp"
 
 struct session {
 	struct session *next;
@@ -57,78 +55,17 @@ static struct {
 	struct demo_options options;
 } server;
 
-static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-/* One write for each line: others may write to the same stderr. */
-static void
-say(const char *fmt, ...)
-{
-	char line[512];
-	va_list ap;
-
-	if (!server.options.log)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(line, sizeof line, fmt, ap);
-	va_end(ap);
-	fprintf(stderr, "server: %s\n", line);
-}
-
 /* Answers: */
-
-static const char *
-header(struct evhttp_request *req, const char *name)
-{
-	return evhttp_find_header(evhttp_request_get_input_headers(req), name);
-}
-
-static void
-set_header(struct evhttp_request *req, const char *name, const char *value)
-{
-	evhttp_add_header(evhttp_request_get_output_headers(req), name, value);
-}
-
-/* A bare answer; text may be NULL. */
-static void
-reply(struct evhttp_request *req, int status, const char *reason,
-    const char *text)
-{
-	struct evbuffer *body = evbuffer_new();
-
-	if (text != NULL) {
-		set_header(req, "Content-Type", "text/plain");
-		evbuffer_add(body, text, strlen(text));
-	}
-	evhttp_send_reply(req, status, reason, body);
-	evbuffer_free(body);
-}
 
 /* An answer with a JSON-RPC message; takes the message. */
 static void
 reply_json(struct evhttp_request *req, int status, const char *reason,
     struct json_object *message)
 {
-	struct evbuffer *body = evbuffer_new();
-	size_t n;
-	const char *text = json_object_to_json_string_length(message,
-	    JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &n);
-
-	if (server.options.sse && status == HTTP_OK) {
-		set_header(req, "Content-Type", "text/event-stream");
-		set_header(req, "Cache-Control", "no-cache");
-		evbuffer_add(body, "event: message\ndata: ", 21);
-		evbuffer_add(body, text, n);
-		evbuffer_add(body, "\n\n", 2);
-		evhttp_send_reply_start(req, status, reason);
-		evhttp_send_reply_chunk(req, body);
-		evhttp_send_reply_end(req);
-	} else {
-		set_header(req, "Content-Type", "application/json");
-		evbuffer_add(body, text, n);
-		evhttp_send_reply(req, status, reason, body);
-	}
-	evbuffer_free(body);
-	json_object_put(message);
+	if (server.options.sse && status == HTTP_OK)
+		demo_reply_sse(req, message);
+	else
+		demo_reply_json(req, status, reason, message);
 }
 
 /* Sessions: */
@@ -159,7 +96,7 @@ session_new(void)
 	s->number = ++server.made;
 	s->next = server.sessions;
 	server.sessions = s;
-	say("new session s%lu", s->number);
+	demo_say("new session s%lu", s->number);
 	return s;
 }
 
@@ -207,7 +144,7 @@ session_count(struct session *s)
 	if (server.options.forget_after == 0 ||
 	    s->requests < server.options.forget_after)
 		return;
-	say("forgot session s%lu", s->number);
+	demo_say("forgot session s%lu", s->number);
 	session_drop(s);
 }
 
@@ -216,7 +153,7 @@ static void
 refuse(struct evhttp_request *req, const char *method, struct json_object *id)
 {
 	enum demo_style style = server.options.style;
-	const char *sid = header(req, "Mcp-Session-Id");
+	const char *sid = demo_header(req, "Mcp-Session-Id");
 
 	if (style == DEMO_ROTATE)
 		style = (enum demo_style)(server.refused % DEMO_ROTATE);
@@ -226,21 +163,23 @@ refuse(struct evhttp_request *req, const char *method, struct json_object *id)
 		server.refused++;
 	switch (style) {
 	case DEMO_200:
-		say("refused %s in %s: 200, error 32600 \"Session "
-		    "terminated\"",
+		demo_say("refused %s in %s: 200, error 32600 \"Session "
+			 "terminated\"",
 		    method, sid);
 		reply_json(req, HTTP_OK, "OK",
 		    demo_error(id, 32600, "Session terminated"));
 		break;
 	case DEMO_400:
-		say("refused %s in %s: 400, error -32600 \"Invalid or expired "
+		demo_say(
+		    "refused %s in %s: 400, error -32600 \"Invalid or expired "
 		    "session\"",
 		    method, sid);
 		reply_json(req, HTTP_BADREQUEST, "Bad Request",
 		    demo_error(id, -32600, "Invalid or expired session"));
 		break;
 	default:
-		say("refused %s in %s: 404 \"Session not found\"", method, sid);
+		demo_say("refused %s in %s: 404 \"Session not found\"", method,
+		    sid);
 		reply_json(req, HTTP_NOTFOUND, "Not Found",
 		    demo_error(NULL, -32001, "Session not found"));
 		break;
@@ -312,28 +251,9 @@ reply_later(struct evhttp_request *req, struct json_object *answer, long ms)
 static bool
 accepts(struct evhttp_request *req, const char *type)
 {
-	const char *accept = header(req, "Accept");
+	const char *accept = demo_header(req, "Accept");
 
 	return accept != NULL && strcasestr(accept, type) != NULL;
-}
-
-/* The body as JSON, or NULL. */
-static struct json_object *
-body_of(struct evhttp_request *req)
-{
-	struct evbuffer *in = evhttp_request_get_input_buffer(req);
-	size_t n = evbuffer_get_length(in);
-	struct json_tokener *t;
-	struct json_object *o;
-
-	if (n == 0 || n > INT_MAX)
-		return NULL;
-	t = json_tokener_new_ex(128);
-	json_tokener_set_flags(t, JSON_TOKENER_STRICT);
-	o = json_tokener_parse_ex(t, (const char *)evbuffer_pullup(in, -1),
-	    (int)n);
-	json_tokener_free(t);
-	return o;
 }
 
 /* A message in a session that is there. */
@@ -345,7 +265,7 @@ post_in_session(struct evhttp_request *req, struct session *s,
 	long delay_ms = 0;
 
 	if (id == NULL || method == NULL) {
-		reply(req, 202, "Accepted", NULL);
+		demo_reply(req, 202, "Accepted", NULL);
 		return;
 	}
 	answer = demo_serve(method, id, params, &delay_ms);
@@ -361,7 +281,7 @@ static void
 post_message(struct evhttp_request *req, struct json_object *message)
 {
 	struct json_object *method = NULL, *id = NULL, *params = NULL;
-	const char *sid = header(req, "Mcp-Session-Id");
+	const char *sid = demo_header(req, "Mcp-Session-Id");
 	const char *name;
 	char text[32];
 	struct session *s;
@@ -372,23 +292,24 @@ post_message(struct evhttp_request *req, struct json_object *message)
 	name = method == NULL ? NULL : json_object_get_string(method);
 	if (name != NULL && strcmp(name, "initialize") == 0) {
 		if (sid != NULL) {
-			reply(req, HTTP_BADREQUEST, "Bad Request",
+			demo_reply(req, HTTP_BADREQUEST, "Bad Request",
 			    "initialize with a session id");
 			return;
 		}
 		s = session_new();
 		snprintf(text, sizeof text, "s%lu", s->number);
-		set_header(req, "Mcp-Session-Id", text);
+		demo_set_header(req, "Mcp-Session-Id", text);
 		reply_json(req, HTTP_OK, "OK",
 		    demo_result(id, demo_initialize(params)));
 		return;
 	}
 	if (sid == NULL) {
-		reply(req, HTTP_BADREQUEST, "Bad Request", "no session id");
+		demo_reply(req, HTTP_BADREQUEST, "Bad Request",
+		    "no session id");
 		return;
 	}
-	if (!demo_version_known(header(req, "MCP-Protocol-Version"))) {
-		reply(req, HTTP_BADREQUEST, "Bad Request",
+	if (!demo_version_known(demo_header(req, "MCP-Protocol-Version"))) {
+		demo_reply(req, HTTP_BADREQUEST, "Bad Request",
 		    "no good MCP-Protocol-Version");
 		return;
 	}
@@ -402,19 +323,19 @@ post_message(struct evhttp_request *req, struct json_object *message)
 static void
 on_post(struct evhttp_request *req)
 {
-	const char *type = header(req, "Content-Type");
+	const char *type = demo_header(req, "Content-Type");
 	struct json_object *message;
 
 	if (!accepts(req, "application/json") ||
 	    !accepts(req, "text/event-stream")) {
-		reply(req, 406, "Not Acceptable", "Accept must name both");
+		demo_reply(req, 406, "Not Acceptable", "Accept must name both");
 		return;
 	}
 	if (type == NULL || strncasecmp(type, "application/json", 16) != 0) {
-		reply(req, 415, "Unsupported Media Type", "JSON, please");
+		demo_reply(req, 415, "Unsupported Media Type", "JSON, please");
 		return;
 	}
-	message = body_of(req);
+	message = demo_body(req);
 	if (!json_object_is_type(message, json_type_object))
 		reply_json(req, HTTP_BADREQUEST, "Bad Request",
 		    demo_error(NULL, -32700, "Parse error"));
@@ -427,7 +348,7 @@ on_post(struct evhttp_request *req)
 static void
 on_get(struct evhttp_request *req)
 {
-	struct session *s = session_find(header(req, "Mcp-Session-Id"));
+	struct session *s = session_find(demo_header(req, "Mcp-Session-Id"));
 
 	if (!server.options.listen || s == NULL || s->listener != NULL ||
 	    !accepts(req, "text/event-stream")) {
@@ -435,11 +356,11 @@ on_get(struct evhttp_request *req)
 		    s == NULL                       ? HTTP_NOTFOUND :
 		    s->listener != NULL             ? 409 :
 						      406;
-		reply(req, status, NULL, NULL);
+		demo_reply(req, status, NULL, NULL);
 		return;
 	}
 	s->listener = req;
-	set_header(req, "Content-Type", "text/event-stream");
+	demo_set_header(req, "Content-Type", "text/event-stream");
 	evhttp_connection_set_closecb(evhttp_request_get_connection(req),
 	    listener_gone, req);
 	evhttp_send_reply_start(req, HTTP_OK, "OK");
@@ -448,15 +369,15 @@ on_get(struct evhttp_request *req)
 static void
 on_delete(struct evhttp_request *req)
 {
-	struct session *s = session_find(header(req, "Mcp-Session-Id"));
+	struct session *s = session_find(demo_header(req, "Mcp-Session-Id"));
 
 	if (s == NULL) {
-		reply(req, HTTP_NOTFOUND, "Not Found", "no such session");
+		demo_reply(req, HTTP_NOTFOUND, "Not Found", "no such session");
 		return;
 	}
-	say("session s%lu ended by the client", s->number);
+	demo_say("session s%lu ended by the client", s->number);
 	session_drop(s);
-	reply(req, HTTP_OK, "OK", NULL);
+	demo_reply(req, HTTP_OK, "OK", NULL);
 }
 
 static void
@@ -466,10 +387,14 @@ on_request(struct evhttp_request *req, void *arg)
 	const char *path = evhttp_uri_get_path(uri);
 
 	(void)arg;
-	if (path == NULL || strcmp(path, PATH) != 0) {
-		reply(req, HTTP_NOTFOUND, "Not Found", "try " PATH);
+	if (server.options.oauth && path != NULL && demo_oauth_serve(req, path))
+		return;
+	if (path == NULL || strcmp(path, DEMO_PATH) != 0) {
+		demo_reply(req, HTTP_NOTFOUND, "Not Found", "try " DEMO_PATH);
 		return;
 	}
+	if (server.options.oauth && !demo_oauth_allows(req))
+		return;
 	switch (evhttp_request_get_command(req)) {
 	case EVHTTP_REQ_POST:
 		on_post(req);
@@ -485,7 +410,7 @@ on_request(struct evhttp_request *req, void *arg)
 
 /* The process: */
 
-/* Binds to loopback and tells the port. */
+/* Binds to loopback and tells the port, which it returns. */
 static int
 bind_to(struct evhttp *http, long port)
 {
@@ -506,7 +431,7 @@ bind_to(struct evhttp *http, long port)
 	if (getsockname(fd, (struct sockaddr *)&sin, &n) == -1)
 		return -1;
 	printf("listening on %d\n", ntohs(sin.sin_port));
-	return fflush(stdout);
+	return fflush(stdout) == 0 ? ntohs(sin.sin_port) : -1;
 }
 
 static void
@@ -522,10 +447,11 @@ main(int argc, char **argv)
 {
 	struct event *on_term, *on_int;
 	struct evhttp *http;
-	int status = 1;
+	int port, status = 1;
 
 	if (demo_options_parse(&server.options, argc, argv) == -1)
 		return 2;
+	demo_log(server.options.log);
 	signal(SIGPIPE, SIG_IGN);
 	server.base = event_base_new();
 	http = evhttp_new(server.base);
@@ -537,12 +463,15 @@ main(int argc, char **argv)
 	on_int = evsignal_new(server.base, SIGINT, on_signal, server.base);
 	event_add(on_term, NULL);
 	event_add(on_int, NULL);
-	if (bind_to(http, server.options.port) == 0)
+	port = bind_to(http, server.options.port);
+	demo_oauth_init(port, server.options.token_uses);
+	if (port != -1)
 		status = event_base_dispatch(server.base) == -1;
 	while (server.sessions != NULL)
 		session_drop(server.sessions);
 	while (server.late != NULL)
 		late_now(server.late);
+	demo_oauth_free();
 	event_free(on_term);
 	event_free(on_int);
 	evhttp_free(http);

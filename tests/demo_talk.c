@@ -1,7 +1,9 @@
 /*
  * An MCP client that holds one short conversation through mcpsplice and shows
  * it: what goes in, what comes out and, with --server, what the bundled server
- * says in between and when mcpsplice repeats a request. contrib/demo starts it.
+ * says in between and when mcpsplice repeats a request. With --host it starts
+ * what the configuration of a host names, calls a tool once, and shows what
+ * is in the server's log, a file at its stdin. contrib/demo starts it.
  *
  * Both write their logs before what they tell of leaves them. So the logs are
  * read before an answer is shown, and that of mcpsplice is read before that of
@@ -24,6 +26,7 @@
 #include "base/codec.h"
 #include "base/mem.h"
 #include "demo_child.h"
+#include "demo_host.h"
 
 #define ANSWER_MS 45000
 #define END_MS 10000
@@ -88,11 +91,13 @@ show_own(char *line)
 	free(line);
 }
 
+/* The end of a file is none: more may be written. */
 static void
 fill_log(struct reader *log)
 {
 	while (log->fd != -1 && reader_fill(log, 0))
 		;
+	log->ended = false;
 }
 
 /* Shows what both sides have said so far. */
@@ -469,6 +474,23 @@ talk_real(void)
 	return 0;
 }
 
+/* What a host does with an entry of its configuration. */
+static int
+talk_host(const char *config)
+{
+	char **command = demo_host_command(config);
+
+	if (command == NULL)
+		fail("this is no configuration with one server");
+	reader_init(&talk.log, STDIN_FILENO);
+	start_proxy(command, -1);
+	demo_host_free(command);
+	open_session();
+	call_add(2, 3);
+	close_session();
+	return 0;
+}
+
 /* The same with -v, --no-memory and the URL of the bundled server after n
  * arguments. */
 static void
@@ -494,18 +516,22 @@ int
 main(int argc, char **argv)
 {
 	bool bundled = argc > 2 && strcmp(argv[1], "--server") == 0;
+	bool host = argc == 3 && strcmp(argv[1], "--host") == 0;
 	char **command = argv + (bundled ? 3 : 1);
 	char *url;
 	int n = argc - (bundled ? 3 : 1);
 
 	if (n < 1) {
 		fputs("usage: demo_talk [--server DEMO_SERVER] MCPSPLICE "
-		      "[ARG ...]\n",
+		      "[ARG ...]\n"
+		      "       demo_talk --host FILE < LOG\n",
 		    stderr);
 		return 2;
 	}
 	signal(SIGPIPE, SIG_IGN);
 	talk.colour = isatty(1) && getenv("NO_COLOR") == NULL;
+	if (host)
+		return talk_host(argv[2]);
 	fputs("→ what the client sends to mcpsplice, ← what it gets back",
 	    stdout);
 	if (!bundled) {
