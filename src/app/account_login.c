@@ -331,9 +331,9 @@ paste_to_other(struct talk *t, const char *url)
 	static const struct http_ops ops = { other_head, other_data,
 		other_done };
 	struct account *a = &t->account;
-	struct http_request r = { .method = "GET",
-		.url = url,
-		.idle_ms = 10 * 1000 };
+	struct http_request r = {
+		.method = "GET", .url = url, .idle_ms = 10 * 1000
+	};
 	struct headers none;
 	char *why = NULL;
 

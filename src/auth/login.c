@@ -24,7 +24,7 @@
 enum {
 	LOCK_POLL_MS = 100,
 	DISCOVERY_MS = 90 * 1000, /* all its documents */
-	LOCK_MS = 35 * 1000 /* a token request of another copy */
+	LOCK_MS = 35 * 1000       /* a token request of another copy */
 };
 
 int64_t

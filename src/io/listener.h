@@ -12,7 +12,7 @@
 struct listener;
 
 struct listener_config {
-	unsigned port;      /* 0: any that is free */
+	unsigned port; /* 0: any that is free */
 	/* One more takes the place of the one that is silent for longest. */
 	unsigned max_conns;
 	size_t max_request; /* bytes; a longer one is cut off */

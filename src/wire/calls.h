@@ -23,6 +23,7 @@ struct generation {
 	bool lost;         /* known to be gone, not renewed yet */
 	const char *why;   /* the rule by which it was lost; static, or NULL */
 	bool reminded;     /* initialized was sent again, as it was not taken */
+	bool unwelcome;    /* initialized was refused for its credentials */
 };
 
 struct generation *generation_new(uint64_t number);

@@ -377,6 +377,7 @@ ready_done(struct session *s, struct leg *l, const struct facts *f)
 		session_renew(s, "initialized was refused");
 		return;
 	}
+	s->generation->unwelcome = f->status == 401 || f->status == 403;
 	if (!is_2xx(f))
 		session_note(s, LEVEL_WARN,
 		    "%s did not take notifications/initialized (%d); going on",

@@ -106,6 +106,12 @@ void
 session_signed_in(struct session *s)
 {
 	session_listen_signed_in(s);
+	/* A server may open to all, and take nothing more. */
+	if (s->phase == PHASE_LIVE && s->generation->unwelcome &&
+	    s->ready != NULL) {
+		s->generation->unwelcome = false;
+		session_send_note(s, s->ready);
+	}
 	s->budget.trial_at = s->now; /* what was refused may work now */
 	if (s->phase == PHASE_DEAD && s->from_memory) {
 		s->renew_at = s->now;
