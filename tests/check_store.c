@@ -82,8 +82,24 @@ close_store(void)
 	store = NULL;
 }
 
+/* The folder is there from a former start. */
 static void
 setup(void)
+{
+	static const char *const folders[] = { ".local", ".local/state",
+		".local/state/mcpsplice", OWN };
+	size_t i;
+
+	home_begin();
+	memset(&got, 0, sizeof got);
+	store_name(name, URL, NULL);
+	for (i = 0; i < COUNT(folders); i++)
+		home_mkdir(folders[i], 0700);
+	open_store(NULL);
+}
+
+static void
+setup_nothing(void)
 {
 	home_begin();
 	memset(&got, 0, sizeof got);
@@ -471,6 +487,24 @@ START_TEST(no_home)
 	ck_assert_int_eq(chmod(home_path(OWN), 0770), 0);
 	expect_no_store(home, NULL, "others can write");
 	ck_assert_int_eq(chmod(home_path(OWN), 0700), 0);
+}
+END_TEST
+
+/* Until there is something to keep nothing is made. */
+START_TEST(nothing_made_in_vain)
+{
+	struct pending p;
+
+	ck_assert_uint_eq(store_stamp(store, name), 0);
+	ck_assert(!has_token("t"));
+	store_pending(store, name, &p);
+	ck_assert_ptr_null(p.url);
+	pending_free(&p);
+	ck_assert(erase());
+	ck_assert(!home_exists(".local"));
+	ck_assert(put_token("t"));
+	ck_assert(has_token("t"));
+	ck_assert_uint_ne(store_stamp(store, name), 0);
 }
 END_TEST
 
@@ -1048,6 +1082,16 @@ files(void)
 }
 
 static TCase *
+nothing(void)
+{
+	TCase *tc = tcase_create("nothing");
+
+	tcase_add_checked_fixture(tc, setup_nothing, teardown);
+	tcase_add_test(tc, nothing_made_in_vain);
+	return tc;
+}
+
+static TCase *
 shared(void)
 {
 	TCase *tc = tcase_create("shared");
@@ -1084,6 +1128,7 @@ main(void)
 	Suite *s = suite_create("store");
 
 	suite_add_tcase(s, files());
+	suite_add_tcase(s, nothing());
 	suite_add_tcase(s, shared());
 	suite_add_tcase(s, with_helpers());
 	return unit_run(s);

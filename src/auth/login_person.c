@@ -423,6 +423,15 @@ on_registered(const struct fetch_answer *a, void *arg)
 		login_lock_token(g, save_client);
 		return;
 	}
+	/* Guessed paths (2025-03-26) that are not there: it was no OAuth. */
+	if (g->found.legacy && g->found.server.issuer == NULL &&
+	    a->json == NULL) {
+		login_end(g, LOGIN_FAILED,
+		    "it wants credentials, and shows no way to sign in. Pass a "
+		    "token with --bearer-env NAME or --bearer-file FILE, or a "
+		    "header with -H");
+		return;
+	}
 	full = xasprintf("the authorization server did not register a client: "
 			 "%s. Register one by hand and pass --client-id",
 	    why != NULL        ? why :

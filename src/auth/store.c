@@ -17,6 +17,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <openssl/crypto.h>
 
@@ -57,8 +58,11 @@ store_new(struct loop *l, const struct store_config *config, char **why)
 
 	s->loop = l;
 	s->unset = config->unset;
-	s->dir = file_dir(config->home, STORE_BELOW, true, &reason);
-	if (s->dir < 0) {
+	s->dir = file_dir(config->home, STORE_BELOW, false, &reason);
+	if (s->dir < 0 && errno == ENOENT &&
+	    access(config->home, W_OK | X_OK) == 0) {
+		free(reason); /* made when there is something to keep */
+	} else if (s->dir < 0) {
 		*why = xasprintf("%s: tokens are kept in memory only", reason);
 		free(reason);
 		store_free(s);
@@ -77,7 +81,8 @@ store_new(struct loop *l, const struct store_config *config, char **why)
 		while (s->helper[s->helper_words] != NULL)
 			s->helper_words++;
 	}
-	file_sweep(s->dir);
+	if (s->dir >= 0)
+		file_sweep(s->dir);
 	return s;
 }
 
@@ -205,7 +210,7 @@ file_load(struct store_op *op, const char *name)
 	struct store *s = op->store;
 	char file[STORE_FILE_BYTES], *path = path_of(s, name);
 	struct buf text;
-	int dir = store_folder(s);
+	int dir = store_folder(s, false);
 
 	store_file(file, "", name, ".json");
 	buf_init(&text, 0);
@@ -223,7 +228,7 @@ file_save(struct store_op *op, const char *name, struct span text)
 {
 	struct store *s = op->store;
 	char file[STORE_FILE_BYTES], *path;
-	int dir = store_folder(s);
+	int dir = store_folder(s, true);
 
 	store_file(file, "", name, ".json");
 	if (dir >= 0 && file_write(dir, file, text, true) == 0)
@@ -238,7 +243,7 @@ file_erase(struct store_op *op, const char *name)
 {
 	struct store *s = op->store;
 	char file[STORE_FILE_BYTES], *path;
-	int dir = store_folder(s);
+	int dir = store_folder(s, false);
 
 	store_file(file, "", name, ".json");
 	if ((dir >= 0 && file_remove(dir, file) == 0) || errno == ENOENT)

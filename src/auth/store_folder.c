@@ -29,7 +29,7 @@
 #define TOKEN_LOCK "lock-token-"
 
 int
-store_folder(struct store *s)
+store_folder(struct store *s, bool make)
 {
 	char *why;
 
@@ -37,7 +37,7 @@ store_folder(struct store *s)
 		return s->dir;
 	if (s->dir >= 0)
 		file_close(s->dir);
-	s->dir = file_dir(s->home, STORE_BELOW, true, &why);
+	s->dir = file_dir(s->home, STORE_BELOW, make, &why);
 	if (s->dir < 0)
 		free(why);
 	return s->dir;
@@ -157,7 +157,7 @@ void
 store_list(struct store *s, store_list_cb *each, void *arg)
 {
 	struct listing l = { s->helper != NULL, each, arg };
-	int dir = store_folder(s);
+	int dir = store_folder(s, false);
 
 	if (dir >= 0)
 		file_list(dir, LIST_ENTRIES, list_one, &l);
@@ -178,7 +178,7 @@ store_stamp(struct store *s, const char *name)
 	uint64_t h;
 	int dir;
 
-	if (s->helper != NULL || (dir = store_folder(s)) < 0)
+	if (s->helper != NULL || (dir = store_folder(s, false)) < 0)
 		return 0;
 	store_file(file, "", name, RECORD_END);
 	if (fstatat(dir, file, &st, AT_SYMLINK_NOFOLLOW) < 0)
@@ -241,7 +241,7 @@ try_lock(struct store *s, const char *file)
 {
 	int dir, fd;
 
-	dir = store_folder(s);
+	dir = store_folder(s, true);
 	if (dir < 0)
 		return -1;
 	fd = file_open(dir, file, true);

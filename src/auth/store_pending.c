@@ -91,7 +91,7 @@ store_pending(struct store *s, const char *name, struct pending *p)
 {
 	char file[STORE_FILE_BYTES];
 	struct buf text;
-	int dir = store_folder(s);
+	int dir = store_folder(s, false);
 
 	memset(p, 0, sizeof *p);
 	store_file(file, PENDING_FILE, name, "");
@@ -135,7 +135,7 @@ store_set_pending(struct store *s, const char *name, const struct pending *p)
 		store_file(file, PENDING_FILE, name, "");
 		if (b.n > PENDING_MAX)
 			errno = EFBIG;
-		else if ((dir = store_folder(s)) >= 0)
+		else if ((dir = store_folder(s, true)) >= 0)
 			rc = file_write(dir, file, buf_span(&b), false);
 	}
 	buf_free(&b);

@@ -21,8 +21,9 @@ struct store {
 	struct store_op *ops; /* under way */
 };
 
-/* The folder, made again if need be; -1 with errno. */
-int store_folder(struct store *s);
+/* The folder, opened again if need be, and made where something is to be
+ * written; -1 with errno. */
+int store_folder(struct store *s, bool make);
 /* before NAME behind, as a file's name. */
 void store_file(char file[STORE_FILE_BYTES], const char *before,
     const char *name, const char *behind);
