@@ -6,28 +6,43 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/option_table.h"
 #include "app/secret.h"
 #include "auth/browser.h"
 #include "auth/client.h"
+#include "auth/credential.h"
 #include "base/log.h"
 #include "io/child.h"
 
 /* --- our client --- */
 
+static const char *
+variable(const char *name, void *arg)
+{
+	(void)arg;
+	return getenv(name);
+}
+
 /* --static-oauth-client-info and -metadata of mcp-remote: JSON, or @FILE. */
 static struct json_object *
 client_document(const char *option, const char *text, char **why)
 {
-	struct json_object *o;
+	const struct credential_env env = { variable, NULL };
+	struct json_object *o = NULL;
 	char *content = NULL;
-	const char *fault;
+	const char *fault = NULL;
+	struct buf full;
 
 	if (*text == '@' &&
 	    (content = secret_file(option, text + 1, why)) == NULL)
 		return NULL;
-	o = document_parse(span_of(content != NULL ? content : text), &fault);
+	buf_init(&full, 0);
+	if (credential_expand(span_of(content != NULL ? content : text), &env,
+		&full, why) == 0)
+		o = document_parse(buf_span(&full), &fault);
+	credential_wipe(&full);
 	secret_free(content);
-	if (o == NULL)
+	if (o == NULL && fault != NULL)
 		*why = xasprintf("%s: %s", option, fault);
 	return o;
 }
@@ -118,7 +133,7 @@ class_of(const struct account *a, const char *peer)
 		return ADDRESS_LOOPBACK;
 	if (address_literal(a->url.host, &class) == 0)
 		return class;
-	if (peer != NULL && !network_has_proxy(a->options) &&
+	if (peer != NULL && !network_has_proxy(a->options, a->url.text) &&
 	    address_literal(peer, &class) == 0)
 		return class;
 	return ADDRESS_PUBLIC;
@@ -130,6 +145,16 @@ allow(const struct sockaddr *sa, void *arg)
 	struct account *a = arg;
 
 	return fetcher_allows(sa, a->fetcher);
+}
+
+struct loop *
+account_loop(char **why)
+{
+	struct loop *l = loop_new();
+
+	if (l == NULL)
+		*why = xstrdup("the system gives no event loop");
+	return l;
 }
 
 void
@@ -144,17 +169,55 @@ account_log(const struct options *o, enum log_level usual)
 	log_open(&log);
 }
 
-const char **
+static void
+add_name(char ***list, size_t *n, char *name)
+{
+	*list = xrealloc(*list, (*n + 2) * sizeof **list);
+	(*list)[(*n)++] = name;
+	(*list)[*n] = NULL;
+}
+
+/* Each ${NAME} in a header of the user's. */
+static void
+add_names_in(char ***list, size_t *n, const char *text)
+{
+	const char *at = text, *end;
+
+	while ((at = strstr(at, "${")) != NULL &&
+	    (end = strchr(at, '}')) != NULL) {
+		add_name(list, n, xstrndup(at + 2, (size_t)(end - at) - 2));
+		at = end;
+	}
+}
+
+char **
 account_unset(const struct options *o)
 {
-	const char **list = xcalloc(3, sizeof *list);
-	size_t n = 0;
+	char **list = xcalloc(1, sizeof *list);
+	size_t n = 0, i;
 
 	if (o->bearer_env != NULL)
-		list[n++] = o->bearer_env;
+		add_name(&list, &n, xstrdup(o->bearer_env));
 	if (o->client_secret_env != NULL)
-		list[n++] = o->client_secret_env;
+		add_name(&list, &n, xstrdup(o->client_secret_env));
+	for (i = 0; i < o->headers.n; i++)
+		add_names_in(&list, &n, o->headers.list[i]);
+	for (i = 0; i < option_table_rows; i++)
+		if ((option_table[i].flags & OPTION_SECRET) != 0 ||
+		    option_table[i].kind == OPTION_HEADER)
+			add_name(&list, &n,
+			    option_table_variable(&option_table[i]));
 	return list;
+}
+
+void
+account_unset_free(char **list)
+{
+	size_t i;
+
+	for (i = 0; list != NULL && list[i] != NULL; i++)
+		free(list[i]);
+	free(list);
 }
 
 static bool
@@ -279,13 +342,11 @@ int
 account_init(struct account *a, struct loop *l, const struct options *o,
     const char *peer, char **why)
 {
-	char *fault = NULL;
-
 	memset(a, 0, sizeof *a);
 	a->options = o;
 	a->loop = l;
 	a->unset = account_unset(o);
-	a->login.unset = a->unset;
+	a->login.unset = (const char *const *)a->unset;
 	if (url_parse(&a->url, o->url) != URL_OK) {
 		*why = xasprintf("\"%s\" is no URL", o->url);
 		return -1;
@@ -298,10 +359,7 @@ account_init(struct account *a, struct loop *l, const struct options *o,
 		return -1;
 	a->fetcher = fetcher_new(l, a->http, class_of(a, peer),
 	    o->allow_private_auth);
-	a->store = account_store(l, o, a->unset, &fault);
-	if (a->store == NULL)
-		log_info("%s", fault);
-	free(fault);
+	a->store = account_store(l, o, a->login.unset, &a->store_why);
 	fill_login(a);
 	account_import(&a->import, o, &a->url, &a->import_folder);
 	if (a->import.folder != NULL && o->profile == NULL)
@@ -323,7 +381,8 @@ account_free(struct account *a)
 	free(a->client_id);
 	secret_free(a->client_secret);
 	free(a->client_scope);
-	free(a->unset);
+	account_unset_free(a->unset);
 	free(a->import_folder);
+	free(a->store_why);
 	url_free(&a->url);
 }

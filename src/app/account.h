@@ -18,23 +18,27 @@ struct account {
 	struct network network;
 	struct http *http;
 	struct fetcher *fetcher;
-	struct store *store; /* NULL: there is no folder for one */
+	struct store *store; /* NULL: there is none, */
+	char *store_why;     /* because */
 	char *client_id, *client_secret, *client_scope;
 	struct assertion_key *client_key;
 	char **browser;
-	const char **unset;
+	char **unset;
 	struct challenge challenge;
 	struct login_config login;
 	struct import_config import;
 	char *import_folder;
 };
 
+/* A loop, or NULL with *why for people. */
+struct loop *account_loop(char **why);
 /* Logs as the options say, and where they say nothing so much; the file is
  * the proxy's. */
 void account_log(const struct options *o, enum log_level usual);
-/* Variables that no child of ours gets: they hold secrets of the user.
- * NULL-ended, owned by the caller (the list, not its strings). */
-const char **account_unset(const struct options *o);
+/* Variables that no child of ours gets: they hold secrets of the user. Owned
+ * by the caller, NULL-ended. */
+char **account_unset(const struct options *o);
+void account_unset_free(char **list);
 /* The store of this user, or NULL with *why for people. */
 struct store *account_store(struct loop *l, const struct options *o,
     const char *const *unset, char **why);

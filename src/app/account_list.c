@@ -22,7 +22,7 @@ struct listing {
 	struct store *store;
 	char (*names)[STORE_NAME_BYTES];
 	size_t n, next;
-	size_t shown;
+	size_t shown, unread;
 	char *why;
 	char *only; /* name; NULL: all */
 };
@@ -100,15 +100,20 @@ source_name(enum client_source source)
 static void
 print_record(const struct record *r)
 {
+	size_t n = strcspn(r->url, "?"); /* a query may hold a key */
 	struct buf b;
 
 	buf_init(&b, 0);
-	codec_visible(&b, span_of(r->url), 2048);
-	printf("%s", buf_str(&b));
+	codec_visible(&b, (struct span){ r->url, n }, 2048);
+	if (r->url[n] != '\0')
+		buf_adds(&b, "?...");
+	if (r->profile != NULL) {
+		buf_adds(&b, " (profile ");
+		codec_visible(&b, span_of(r->profile), 128);
+		buf_adds(&b, ")");
+	}
+	printf("%s\n", buf_str(&b));
 	buf_free(&b);
-	if (r->profile != NULL)
-		printf(" (profile %s)", r->profile);
-	printf("\n");
 	print_field("issuer", r->issuer != NULL ? r->issuer : "the server");
 	if (r->client.id != NULL) {
 		print_field("client", r->client.id);
@@ -125,8 +130,10 @@ on_record(const struct record *r, const char *why, void *arg)
 {
 	struct listing *l = arg;
 
-	if (why != NULL)
+	if (why != NULL) {
+		l->unread++;
 		fprintf(stderr, "mcpsplice: %s\n", why);
+	}
 	/* Without both it only says that somebody signed out. */
 	if (r != NULL && r->url != NULL &&
 	    (r->token.access != NULL || r->client.id != NULL)) {
@@ -179,28 +186,31 @@ account_status(const struct options *o, char **why)
 {
 	struct listing l = { 0 };
 	char only[STORE_NAME_BYTES];
-	const char **unset = account_unset(o);
+	char **unset;
 	int status = 1;
 
-	l.loop = loop_new();
+	if ((l.loop = account_loop(why)) == NULL)
+		return 1;
+	unset = account_unset(o);
 	if (o->url != NULL && name_of(o, only, why) == 0)
 		l.only = only;
 	if (*why == NULL &&
-	    (l.store = account_store(l.loop, o, unset, why)) != NULL) {
+	    (l.store = account_store(l.loop, o, (const char *const *)unset,
+		 why)) != NULL) {
 		if (l.only != NULL)
 			on_name(only, &l);
 		else
 			store_list(l.store, on_name, &l);
 		next_record(&l);
 		loop_run(l.loop);
-		status = l.only != NULL && l.shown == 0;
-		if (l.shown == 0)
+		status = l.unread > 0 || (l.only != NULL && l.shown == 0);
+		if (l.shown == 0 && l.unread == 0)
 			printf("Not signed in.\n");
 	}
 	free(l.names);
 	store_free(l.store);
 	loop_free(l.loop);
-	free(unset);
+	account_unset_free(unset);
 	return status;
 }
 
@@ -296,17 +306,31 @@ revoke(struct leaving *v)
 		.url = r->revocation_endpoint,
 		.content_type = "application/x-www-form-urlencoded",
 	};
+	char *assertion = NULL, *why = NULL;
 	const char *token;
 
 	if (!v->refresh_revoked && r->token.refresh == NULL)
 		v->refresh_revoked = true;
 	token = v->refresh_revoked ? r->token.access : r->token.refresh;
 	if (r->revocation_endpoint == NULL || token == NULL ||
-	    r->client.id == NULL || r->client.method == CLIENT_JWT) {
+	    r->client.id == NULL) {
 		erase(v);
 		return;
 	}
-	client_revoke(&form, r, token, !v->refresh_revoked, NULL);
+	if (r->client.method == CLIENT_JWT && v->account.client_key != NULL)
+		assertion = assertion_make(v->account.client_key, r->client.id,
+		    r->issuer != NULL ? r->issuer : r->token_endpoint, NULL,
+		    (int64_t)time(NULL), &why);
+	if (r->client.method == CLIENT_JWT && assertion == NULL) {
+		fprintf(stderr,
+		    "mcpsplice: the token is not revoked, only forgotten: %s\n",
+		    why != NULL ? why : "that needs --client-key");
+		free(why);
+		erase(v);
+		return;
+	}
+	client_revoke(&form, r, token, !v->refresh_revoked, assertion);
+	free(assertion);
 	f.body = buf_span(&form.form);
 	f.headers = &form.headers;
 	fetch_start(v->account.fetcher, &f, on_revoked, v);
@@ -363,9 +387,11 @@ account_logout(const struct options *o, char **why)
 {
 	struct leaving v = { .lock = -1 };
 	struct account *a = &v.account;
-	struct loop *l = loop_new();
+	struct loop *l = account_loop(why);
 	int status = 1;
 
+	if (l == NULL)
+		return 1;
 	account_log(o, LEVEL_WARN);
 	record_init(&v.record);
 	if (account_init(a, l, o, NULL, why) == 0 && a->store != NULL &&
@@ -381,7 +407,7 @@ account_logout(const struct options *o, char **why)
 			    a->url.host);
 		loop_timer_free(v.timer);
 	} else if (*why == NULL) {
-		*why = xstrdup("there is no token store: HOME is not usable");
+		*why = xstrdup(a->store_why);
 	}
 	if (v.lock >= 0)
 		store_unlock(v.lock);

@@ -15,11 +15,13 @@
 
 #include "auth/agent.h"
 #include "auth/credential.h"
+#include "base/codec.h"
 #include "base/log.h"
 #include "wire/lines.h"
 
 #define TASK_MAX ((size_t)1024 * 1024)
 #define TYPED_MAX ((size_t)64 * 1024)
+#define SCOPES_MAX 512
 
 struct talk {
 	struct account account;
@@ -32,7 +34,6 @@ struct talk {
 	struct lines *typed;
 	struct http *other; /* to another copy that asks the person */
 	int other_status;
-	struct exchange *probe;
 	char *peer;
 	struct buf challenge;
 	int probed; /* status of the probe */
@@ -59,6 +60,17 @@ talk_free(struct talk *t)
 	buf_free(&t->challenge);
 	free(t->peer);
 	loop_free(t->account.loop);
+}
+
+/* Only the head of an answer counts. */
+static bool
+ignore(struct exchange *x, const char *p, size_t n, void *arg)
+{
+	(void)x;
+	(void)p;
+	(void)n;
+	(void)arg;
+	return true;
 }
 
 /* --- the agent --- */
@@ -95,26 +107,26 @@ agent_where(const char *url, const char *code, void *arg)
 }
 
 static void
-agent_end(struct talk *t, enum login_end end, const char *why,
+agent_end(struct talk *t, enum login_end end, const char *why, int64_t again_ms,
     const struct record *record)
 {
 	struct buf b;
 
 	buf_init(&b, 0);
-	agent_say_end(&b, end, why, t->keeps_record ? record : NULL);
+	agent_say_end(&b, end, why, again_ms, t->keeps_record ? record : NULL);
 	write_all(&b);
 }
 
 static void
-agent_done(enum login_end end, const char *why, const struct record *record,
-    void *arg)
+agent_done(enum login_end end, const char *why, int64_t again_ms,
+    const struct record *record, void *arg)
 {
 	struct talk *t = arg;
 
 	/* What could not be kept works until the proxy ends. */
 	if (end == LOGIN_DONE && why != NULL)
 		t->keeps_record = true;
-	agent_end(t, end, why, record);
+	agent_end(t, end, why, again_ms, record);
 	talk_end(t, 0, NULL);
 }
 
@@ -177,13 +189,10 @@ agent_begin(struct talk *t, const struct options *o,
 	static const struct login_ops ops = { agent_where, agent_done };
 	struct account *a = &t->account;
 	struct login_config *c = &a->login;
-	struct loop *l = loop_new();
+	struct loop *l = account_loop(&t->why);
 
-	if (l == NULL) {
-		t->why = xstrdup("the system gives no event loop");
-		return -1;
-	}
-	if (account_init(a, l, o, task->request.peer, &t->why) != 0)
+	if (l == NULL ||
+	    account_init(a, l, o, task->request.peer, &t->why) != 0)
 		return -1;
 	challenge_parse(&a->challenge, span_of(task->request.challenge));
 	c->reason = task->request.reason;
@@ -220,7 +229,7 @@ account_agent(char *program)
 	loaded = options_load(&o, (int)task.argc, argv, &t.why) == 0;
 	account_log(&o, LEVEL_INFO); /* the proxy leaves out what is too much */
 	if (!loaded || agent_begin(&t, &o, &task) != 0)
-		agent_end(&t, LOGIN_FAILED, t.why, NULL);
+		agent_end(&t, LOGIN_FAILED, t.why, -1, NULL);
 	else
 		loop_run(t.account.loop);
 	talk_free(&t);
@@ -249,20 +258,21 @@ person_where(const char *url, const char *code, void *arg)
 }
 
 static void
-person_done(enum login_end end, const char *why, const struct record *record,
-    void *arg)
+person_done(enum login_end end, const char *why, int64_t again_ms,
+    const struct record *record, void *arg)
 {
 	struct talk *t = arg;
 
+	struct buf scopes;
+
+	(void)again_ms;
 	if (end == LOGIN_DONE) {
+		buf_init(&scopes, 0);
+		codec_visible(&scopes, span_of(record->token.scope_granted),
+		    SCOPES_MAX);
 		printf("Signed in to %s%s%s.\n", t->account.url.host,
-		    record->token.scope_granted != NULL ? ", scopes: " : "",
-		    record->token.scope_granted != NULL ?
-			record->token.scope_granted :
-			"");
-		if (t->account.store == NULL)
-			why = "there is no place to keep the token: nothing "
-			      "was gained";
+		    scopes.n > 0 ? ", scopes: " : "", buf_str(&scopes));
+		buf_free(&scopes);
 	}
 	talk_end(t, why == NULL ? 0 : 1, why);
 }
@@ -280,16 +290,6 @@ other_head(struct exchange *x, int status, void *arg)
 
 	t->other_status = status;
 	http_abort(x);
-}
-
-static bool
-other_data(struct exchange *x, const char *p, size_t n, void *arg)
-{
-	(void)x;
-	(void)p;
-	(void)n;
-	(void)arg;
-	return true;
 }
 
 static void
@@ -328,8 +328,7 @@ is_callback(const struct talk *t, const char *text)
 static bool
 paste_to_other(struct talk *t, const char *url)
 {
-	static const struct http_ops ops = { other_head, other_data,
-		other_done };
+	static const struct http_ops ops = { other_head, ignore, other_done };
 	struct account *a = &t->account;
 	struct http_request r = {
 		.method = "GET", .url = url, .idle_ms = 10 * 1000
@@ -426,23 +425,12 @@ probe_head(struct exchange *x, int status, void *arg)
 	http_abort(x);
 }
 
-static bool
-probe_data(struct exchange *x, const char *p, size_t n, void *arg)
-{
-	(void)x;
-	(void)p;
-	(void)n;
-	(void)arg;
-	return true;
-}
-
 static void
 probe_done(struct exchange *x, const struct http_answer *answer, void *arg)
 {
 	struct talk *t = arg;
 
 	(void)x;
-	t->probe = NULL;
 	if (t->probed == 0 && t->why == NULL)
 		t->why = xasprintf("the server cannot be reached: %s",
 		    answer->why);
@@ -454,8 +442,7 @@ static int
 probe(struct talk *t, struct loop *l, const struct options *o,
     const struct url *url, char **why)
 {
-	static const struct http_ops ops = { probe_head, probe_data,
-		probe_done };
+	static const struct http_ops ops = { probe_head, ignore, probe_done };
 	static const char
 	    body[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";
 	struct network network = { 0 };
@@ -475,7 +462,7 @@ probe(struct talk *t, struct loop *l, const struct options *o,
 	    span_of("application/json, text/event-stream"), false);
 	r.headers = &headers;
 	buf_init(&t->challenge, 0);
-	t->probe = http_send(h, &r, &ops, t);
+	http_send(h, &r, &ops, t);
 	loop_run(l);
 	http_free(h);
 	headers_free(&headers);
@@ -504,14 +491,22 @@ account_login(const struct options *o, char **why)
 	int status = 1;
 
 	account_log(o, LEVEL_WARN);
-	t.account.loop = loop_new();
-	if (t.account.loop == NULL || url_parse(&url, o->url) != URL_OK) {
+	if (url_parse(&url, o->url) != URL_OK) {
 		*why = xasprintf("\"%s\" is no URL", o->url);
-		loop_free(t.account.loop);
 		return 2;
+	}
+	if ((t.account.loop = account_loop(why)) == NULL) {
+		url_free(&url);
+		return 1;
 	}
 	if (probe(&t, t.account.loop, o, &url, why) == 0 &&
 	    account_init(&t.account, t.account.loop, o, t.peer, why) == 0) {
+		if (t.account.store == NULL) {
+			*why = xstrdup(t.account.store_why);
+			url_free(&url);
+			talk_free(&t);
+			return 1;
+		}
 		if (t.probed != 401)
 			log_info("%s did not ask for credentials (%d)",
 			    url.host, t.probed);

@@ -99,19 +99,10 @@ network_auth(struct network *n, struct loop *l, const struct options *o,
 }
 
 bool
-network_has_proxy(const struct options *o)
+network_has_proxy(const struct options *o, const char *url)
 {
-	static const char *const names[] = { "https_proxy", "HTTPS_PROXY",
-		"http_proxy", "all_proxy", "ALL_PROXY" };
-	const char *value;
-	size_t i;
+	struct http_config c = { 0 };
 
-	if (o->proxy != NULL)
-		return *o->proxy != '\0';
-	for (i = 0; i < sizeof names / sizeof *names; i++) {
-		value = getenv(names[i]);
-		if (value != NULL && *value != '\0')
-			return true;
-	}
-	return false;
+	fill(&c, o);
+	return http_takes_proxy(&c, url);
 }

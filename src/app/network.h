@@ -24,8 +24,8 @@ struct http *network_server(struct network *n, struct loop *l,
 struct http *network_auth(struct network *n, struct loop *l,
     const struct options *o,
     bool (*allow)(const struct sockaddr *sa, void *arg), void *arg, char **why);
-/* Do requests to this server go through an HTTP proxy? Then its address is
- * not known. */
-bool network_has_proxy(const struct options *o);
+/* Do requests to this URL go through an HTTP proxy? Then the address of its
+ * host is not known. */
+bool network_has_proxy(const struct options *o, const char *url);
 
 #endif

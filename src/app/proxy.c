@@ -48,7 +48,8 @@ struct proxy {
 	struct lines *lines;
 	struct network network;
 	struct store *store;
-	const char **unset;
+	char *store_why; /* there is none */
+	char **unset;
 	char *program; /* this one */
 	struct oauth_config oauth;
 	const char *agent[4];
@@ -615,12 +616,11 @@ fill_oauth(struct proxy *p)
 {
 	const struct options *o = p->options;
 	struct oauth_config *c = &p->oauth;
-	char *fault = NULL;
 
-	p->store = account_store(p->loop, o, p->unset, &fault);
+	p->store = account_store(p->loop, o, (const char *const *)p->unset,
+	    &p->store_why);
 	if (p->store == NULL)
-		log_info("%s", fault);
-	free(fault);
+		log_info("%s", p->store_why);
 	p->program = own_path(o->argv[0]);
 	p->agent[0] = p->program;
 	p->agent[1] = "login";
@@ -630,6 +630,7 @@ fill_oauth(struct proxy *p)
 	c->url = p->url.text;
 	c->profile = o->profile;
 	c->store = p->store;
+	c->store_why = p->store_why;
 	c->import = p->import.folder != NULL && o->profile == NULL ?
 	    &p->import :
 	    NULL;
@@ -659,7 +660,7 @@ make_authorize(struct proxy *p, char **why)
 	};
 
 	p->unset = account_unset(o);
-	c.unset = p->unset;
+	c.unset = (const char *const *)p->unset;
 	if (o->auth_command == NULL && has_oauth(o)) {
 		fill_oauth(p);
 		c.oauth = &p->oauth;
@@ -806,8 +807,9 @@ proxy_free(struct proxy *p)
 	lines_free(p->lines);
 	authorize_free(p->authorize);
 	store_free(p->store);
+	free(p->store_why);
 	network_free(&p->network);
-	free(p->unset);
+	account_unset_free(p->unset);
 	free(p->program);
 	free(p->import_folder);
 	route_free(p->route);

@@ -19,6 +19,7 @@ struct agent {
 	struct record record;
 	enum login_end end;
 	char *why;
+	int64_t again_ms; /* -1: not told */
 	bool ended, has_record;
 };
 
@@ -132,6 +133,7 @@ take_line(struct agent *a, struct span text)
 		free(a->why);
 		why = document_text(o, "why");
 		a->why = why == NULL ? NULL : xstrdup(why);
+		a->again_ms = document_number(o, "again");
 		a->has_record = get_record(o, &a->record);
 	}
 	json_object_put(o);
@@ -166,12 +168,14 @@ on_done(enum child_end end, int value, void *arg)
 	a->child = NULL;
 	if (!a->ended) {
 		a->end = LOGIN_LATER;
-		a->why = xasprintf("the sign-in agent %s (%d)",
-		    end == CHILD_NO_START ? "could not be started" :
-					    "ended before its time",
-		    value);
+		a->why = end == CHILD_NO_START ?
+		    xasprintf("the sign-in agent cannot be started: %s",
+			strerror(value)) :
+		    xasprintf("the sign-in agent ended before its time (%d)",
+			value);
 	}
-	a->ops.done(a->end, a->why, a->has_record ? &a->record : NULL, a->arg);
+	a->ops.done(a->end, a->why, a->again_ms,
+	    a->has_record ? &a->record : NULL, a->arg);
 	agent_free(a);
 }
 
@@ -191,6 +195,7 @@ agent_start(struct loop *l, const char *const *program,
 
 	a->ops = *ops;
 	a->arg = arg;
+	a->again_ms = -1;
 	record_init(&a->record);
 	buf_init(&a->line, MAX_LINE);
 	buf_init(&text, 0);
@@ -283,12 +288,14 @@ agent_say_log(struct buf *out, enum log_level level, const char *text)
 
 void
 agent_say_end(struct buf *out, enum login_end end, const char *why,
-    const struct record *record)
+    int64_t again_ms, const struct record *record)
 {
 	struct json_object *o = json_object_new_object();
 
 	document_set(o, "end", ends[end]);
 	document_set(o, "why", why);
+	if (again_ms >= 0)
+		document_set_number(o, "again", again_ms);
 	if (record != NULL)
 		set_record(o, record);
 	say(out, o);

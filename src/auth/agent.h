@@ -6,7 +6,7 @@
  *    "rejected":"<SHA-256>","peer":"203.0.113.7","record":{...}}
  *   {"url":"https://...","code":"ABCD-EFGH"}
  *   {"log":"warn","text":"..."}
- *   {"end":"done","why":"...","record":{...}}
+ *   {"end":"done","why":"...","again":2000,"record":{...}}
  */
 #ifndef MCPSPLICE_AUTH_AGENT_H
 #define MCPSPLICE_AUTH_AGENT_H
@@ -28,9 +28,9 @@ struct agent_request {
 struct agent_ops {
 	/* A person is asked. code may be NULL. */
 	void (*where)(const char *url, const char *code, void *arg);
-	/* The last call; the agent is gone after it. record is NULL unless it
-	 * was asked with one. why is NULL with LOGIN_DONE. */
-	void (*done)(enum login_end end, const char *why,
+	/* The last call; the agent is gone after it. record is there where the
+	 * store has it not. why is NULL with LOGIN_DONE, or tells why not. */
+	void (*done)(enum login_end end, const char *why, int64_t again_ms,
 	    const struct record *record, void *arg);
 };
 
@@ -59,6 +59,6 @@ void agent_task_free(struct agent_task *t); /* wipes */
 void agent_say_where(struct buf *out, const char *url, const char *code);
 void agent_say_log(struct buf *out, enum log_level level, const char *text);
 void agent_say_end(struct buf *out, enum login_end end, const char *why,
-    const struct record *record);
+    int64_t again_ms, const struct record *record);
 
 #endif

@@ -23,7 +23,6 @@ struct authorize {
 	struct command_auth *command;
 	struct oauth *oauth;
 	struct asked *asked;
-	uint64_t stamp; /* of what the helper said last */
 	/* The given headers and those of somebody else, made once for many
 	 * exchanges. */
 	struct headers both;
@@ -96,12 +95,10 @@ on_helped(const struct headers *h, const char *why, void *arg)
 	struct asked *q, *list = a->asked;
 
 	a->asked = NULL;
-	if (h != NULL)
-		a->stamp++;
 	while ((q = list) != NULL) {
 		list = q->next;
 		if (h != NULL)
-			go(a, q->ticket, h, a->stamp);
+			go(a, q->ticket, h, command_version(a->command));
 		else if (q->refused)
 			a->ops.oauth.stand(q->ticket, why, false, a->arg);
 		else
@@ -114,14 +111,15 @@ on_helped(const struct headers *h, const char *why, void *arg)
 static bool
 help(struct authorize *a, uint64_t ticket, bool refused, uint64_t stamp)
 {
+	bool latest = refused && stamp == command_version(a->command);
 	const struct headers *h = command_headers(a->command,
-	    (int64_t)time(NULL), refused && stamp == a->stamp, on_helped, a);
+	    (int64_t)time(NULL), latest, on_helped, a);
 	struct asked *q;
 
 	if (h != NULL) {
-		if (refused && stamp == a->stamp)
+		if (latest)
 			return false;
-		go(a, ticket, h, a->stamp);
+		go(a, ticket, h, command_version(a->command));
 		return true;
 	}
 	q = xcalloc(1, sizeof *q);

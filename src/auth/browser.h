@@ -21,8 +21,7 @@ char *browser_url(const char *url, bool allow_http, char **why);
 char **browser_command(const char *command, bool has_display, char **why);
 
 /* Opens it. done is told whether the program could be started and ended well;
- * it may stay. url is from browser_url. NULL when there is nothing to free
- * (never for now). */
+ * it may stay. url is from browser_url. */
 typedef void browser_cb(bool ok, void *arg);
 struct browser;
 struct browser *browser_open(struct loop *l, char *const *command,

@@ -41,6 +41,7 @@ struct command_auth {
 	size_t n_waiters;
 	struct headers headers;
 	bool at_hand;
+	uint64_t version;
 	int64_t expires_at; /* s since 1970; 0: not told */
 	int64_t refused_at; /* when it was last asked because of a 401 */
 };
@@ -287,6 +288,7 @@ take_answer(struct command_auth *c, char **why)
 	headers_free(&c->headers);
 	c->headers = fresh;
 	c->at_hand = true;
+	c->version++;
 	c->expires_at = expires_at;
 	return 0;
 }
@@ -435,6 +437,12 @@ command_new(struct loop *l, const char *command, const char *url,
 	buf_init(&c->output, 0);
 	headers_init(&c->headers);
 	return c;
+}
+
+uint64_t
+command_version(const struct command_auth *c)
+{
+	return c->version;
 }
 
 void

@@ -25,6 +25,8 @@ struct command_auth *command_new(struct loop *l, const char *command,
  * headers at hand were refused with 401: asked again, at most once in 5 s. */
 const struct headers *command_headers(struct command_auth *c, int64_t now_s,
     bool refused, command_cb *cb, void *arg);
+/* Tells one answer of the helper from the next. */
+uint64_t command_version(const struct command_auth *c);
 void command_free(struct command_auth *c);
 
 #endif

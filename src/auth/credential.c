@@ -15,9 +15,20 @@ credential_wipe(struct buf *b)
 	volatile char *p = b->p;
 	size_t i;
 
-	for (i = 0; i < b->n; i++)
+	for (i = 0; p != NULL && i < b->cap; i++)
 		p[i] = '\0';
 	buf_free(b);
+}
+
+void
+credential_drop(char **secret)
+{
+	volatile char *p = *secret;
+
+	for (; p != NULL && *p != '\0'; p++)
+		*p = '\0';
+	free(*secret);
+	*secret = NULL;
 }
 
 static bool
@@ -80,9 +91,9 @@ expand_one(struct span name, const struct credential_env *env, struct buf *out,
 
 /* Replaces ${NAME} by the variable's value, once, and $$ by a dollar. A
  * dollar before anything else is itself. */
-static int
-expand(struct span in, const struct credential_env *env, struct buf *out,
-    char **why)
+int
+credential_expand(struct span in, const struct credential_env *env,
+    struct buf *out, char **why)
 {
 	const char *end;
 	size_t i, n;
@@ -137,7 +148,7 @@ credential_line(struct headers *to, struct span line,
 	value = (struct span){ colon + 1,
 		line.n - (size_t)(colon + 1 - line.p) };
 	buf_init(&text, 0);
-	rc = expand(value, env, &text, why);
+	rc = credential_expand(value, env, &text, why);
 	if (rc == 0 && headers_add(to, name, buf_span(&text), true) < 0) {
 		*why = xasprintf("the header \"%.*s\" has bytes that cannot "
 				 "be sent",

@@ -20,6 +20,7 @@
 
 #include <openssl/crypto.h>
 
+#include "auth/credential.h"
 #include "base/codec.h"
 #include "io/url.h"
 
@@ -200,14 +201,6 @@ complain_of_end(struct fetch *t, const struct http_answer *a)
 /* Life */
 
 static void
-wipe(struct buf *b)
-{
-	if (b->p != NULL)
-		OPENSSL_cleanse(b->p, b->cap);
-	buf_free(b);
-}
-
-static void
 fetch_free(struct fetch *t)
 {
 	*t->prev = t->next;
@@ -216,7 +209,7 @@ fetch_free(struct fetch *t)
 	if (t->body != NULL)
 		OPENSSL_cleanse(t->body, t->body_n);
 	free(t->body);
-	wipe(&t->text);
+	credential_wipe(&t->text);
 	headers_free(&t->headers);
 	url_free(&t->url);
 	json_object_put(t->answer.json);
@@ -323,7 +316,7 @@ follow(struct fetch *t)
 	url_free(&t->url);
 	t->url = target;
 	t->redirects++;
-	wipe(&t->text);
+	credential_wipe(&t->text);
 	t->answer.status = 0;
 	fetch_begin(t);
 	return true;

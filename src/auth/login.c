@@ -71,7 +71,8 @@ on_timeout(void *arg)
 {
 	struct login *g = arg;
 
-	if (g->listener == NULL || g->came_back ||
+	if (g->listener == NULL || g->came_back || g->op != NULL ||
+	    g->fetch != NULL || g->token_lock >= 0 ||
 	    g->record.client.source != CLIENT_REGISTERED) {
 		timed_out(g);
 		return;
@@ -380,7 +381,12 @@ login_post(struct login *g, const char *url, struct client_request *r,
 void
 login_unready(struct login *g, const struct fetch_answer *a)
 {
-	if (a->why != NULL)
+	g->again_ms = a->retry_after_ms;
+	/* What we refuse ourselves does not change by waiting. */
+	if (a->status == 0 && !a->transient)
+		login_end(g, LOGIN_FAILED, "%s",
+		    a->why != NULL ? a->why : "no request was possible");
+	else if (a->why != NULL)
 		login_end(g, LOGIN_LATER, "%s", a->why);
 	else
 		login_end(g, LOGIN_LATER,
@@ -405,8 +411,25 @@ save_token(struct login *g)
 }
 
 void
+login_expect_person(struct login *g, bool expect)
+{
+	if (g->config.timeout_ms > 0)
+		loop_timer_set(g->timeout, expect ? g->config.timeout_ms : -1);
+}
+
+void
 login_have_token(struct login *g)
 {
+	struct pending *p = &g->pending;
+
+	login_expect_person(g, false);
+	if (g->login_lock >= 0) {
+		free(p->url);
+		free(p->user_code);
+		p->url = p->user_code = NULL;
+		p->failed_at = 0;
+		store_set_pending(g->store, g->name, p);
+	}
 	g->record.client_failures = 0;
 	if (g->token_lock >= 0)
 		save_token(g);
@@ -489,6 +512,7 @@ login_start(struct loop *l, struct fetcher *f, struct store *store,
 	g->ops = *ops;
 	g->arg = arg;
 	g->token_lock = g->login_lock = g->tab_lock = -1;
+	g->again_ms = -1;
 	store_name(g->name, config->server->text, config->profile);
 	record_init(&g->record);
 	if (config->record != NULL)
@@ -497,8 +521,6 @@ login_start(struct loop *l, struct fetcher *f, struct store *store,
 		memcpy(g->hash, config->rejected, strlen(config->rejected) + 1);
 	g->timer = loop_timer_new(l, on_timer, g);
 	g->timeout = loop_timer_new(l, on_timeout, g);
-	if (config->timeout_ms > 0)
-		loop_timer_set(g->timeout, config->timeout_ms);
 	login_later(g, 0, begin);
 	return g;
 }
@@ -517,6 +539,7 @@ login_end(struct login *g, enum login_end end, const char *fmt, ...)
 {
 	struct login_ops ops = g->ops;
 	struct record record = g->record;
+	int64_t again_ms = g->again_ms;
 	void *arg = g->arg;
 	char text[1024] = "";
 	struct buf why; /* names of others may be in it */
@@ -531,7 +554,8 @@ login_end(struct login *g, enum login_end end, const char *fmt, ...)
 	codec_visible(&why, span_of(text), sizeof text);
 	record_init(&g->record); /* ours until it was told */
 	login_free(g);
-	ops.done(end, fmt == NULL ? NULL : buf_str(&why), &record, arg);
+	ops.done(end, fmt == NULL ? NULL : buf_str(&why), again_ms, &record,
+	    arg);
 	record_free(&record);
 	buf_free(&why);
 }
@@ -558,6 +582,7 @@ login_free(struct login *g)
 	callback_free(&g->arrived);
 	free(g->unkept);
 	free(g->shown);
+	free(g->shown_code);
 	free(g->redirect_uri);
 	free(g->scope);
 	free(g->url);

@@ -76,8 +76,9 @@ struct login_ops {
 	 * the device flow, else NULL. */
 	void (*where)(const char *url, const char *user_code, void *arg);
 	/* The last call. record is valid in it: with LOGIN_DONE the good one.
-	 * why: for people; with LOGIN_DONE NULL, or why the store has it not. */
-	void (*done)(enum login_end end, const char *why,
+	 * why: for people; with LOGIN_DONE NULL, or why the store has it not.
+	 * again_ms: with LOGIN_LATER, not before that time; -1: not told. */
+	void (*done)(enum login_end end, const char *why, int64_t again_ms,
 	    const struct record *record, void *arg);
 };
 

@@ -18,6 +18,16 @@ enum {
 static void poll(struct login *g);
 
 static void
+poll_again(struct login *g)
+{
+	if (login_now() < g->until)
+		login_later(g, g->interval_ms, poll);
+	else
+		login_fruitless(g, LOGIN_FAILED,
+		    "nobody entered the code while it was good");
+}
+
+static void
 on_polled(const struct fetch_answer *a, void *arg)
 {
 	struct login *g = arg;
@@ -25,13 +35,8 @@ on_polled(const struct fetch_answer *a, void *arg)
 	char *why = NULL;
 
 	g->fetch = NULL;
-	if (g->until > 0 && login_now() >= g->until) {
-		login_fruitless(g, LOGIN_FAILED,
-		    "nobody entered the code while it was good");
-		return;
-	}
 	if (a->status == 0 || a->transient) {
-		login_later(g, g->interval_ms, poll);
+		poll_again(g);
 		return;
 	}
 	record_drop_token(&g->record); /* of the login before */
@@ -47,7 +52,7 @@ on_polled(const struct fetch_answer *a, void *arg)
 		/* FALLTHROUGH */
 	case TOKEN_PENDING:
 	case TOKEN_TRANSIENT:
-		login_later(g, g->interval_ms, poll);
+		poll_again(g);
 		break;
 	default:
 		login_fruitless(g, LOGIN_FAILED, a->why != NULL ? a->why : why);
@@ -140,9 +145,9 @@ on_device(const struct fetch_answer *a, void *arg)
 	g->until = login_now() +
 	    (life > 0 && life < LIFE_MAX_S ? life : LIFE_MAX_S);
 	interval = document_number(doc, "interval");
-	g->interval_ms = interval > 0 && interval <= INTERVAL_MAX_MS / 1000 ?
-	    interval * 1000 :
-	    INTERVAL_MS;
+	g->interval_ms = interval <= 0 ? INTERVAL_MS : interval * 1000;
+	if (interval > INTERVAL_MAX_MS / 1000)
+		g->interval_ms = INTERVAL_MAX_MS;
 	g->device_code = xstrdup(code);
 	login_show(g, page, user);
 	free(page);

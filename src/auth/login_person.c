@@ -8,12 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "auth/credential.h"
 #include "auth/login_state.h"
 #include "base/codec.h"
 #include "base/log.h"
 
 enum {
 	POLL_MS = 200,
+	HELPER_POLL_MS = 3 * 1000,
 	PORT_MS = 3 * 1000, /* for a port that is given, to become free */
 	FRUITLESS_S = 60,   /* after a login that came to nothing */
 	TABS_S = 15 * 60,   /* three tabs within it (B1.16) */
@@ -43,14 +45,17 @@ forget_url(struct pending *p)
 }
 
 static bool
-is_shown(struct login *g, const char *url)
+is_shown(struct login *g, const char *url, const char *code)
 {
-	bool same = g->shown != NULL && strcmp(g->shown, url) == 0;
-
-	if (same)
+	if (code == NULL)
+		code = "";
+	if (g->shown != NULL && strcmp(g->shown, url) == 0 &&
+	    strcmp(g->shown_code, code) == 0)
 		return true;
 	free(g->shown);
+	free(g->shown_code);
 	g->shown = xstrdup(url);
+	g->shown_code = xstrdup(code);
 	return false;
 }
 
@@ -63,7 +68,7 @@ login_show(struct login *g, const char *url, const char *code)
 	p->url = xstrdup(url);
 	p->user_code = code == NULL ? NULL : xstrdup(code);
 	save_pending(g);
-	if (!is_shown(g, url))
+	if (!is_shown(g, url, code))
 		g->ops.where(url, code, g->arg);
 }
 
@@ -103,9 +108,6 @@ on_code(const struct fetch_answer *a, void *arg)
 	switch (client_token(&g->record, a->status, a->json, g->scope,
 	    login_now(), &why)) {
 	case TOKEN_OK:
-		forget_url(&g->pending);
-		g->pending.failed_at = 0;
-		save_pending(g);
 		login_have_token(g);
 		break;
 	case TOKEN_CLIENT:
@@ -142,6 +144,7 @@ came_back(struct login *g, enum callback_result result,
 	struct buf words;
 	char *why;
 
+	login_expect_person(g, false);
 	listener_free(g->listener, true);
 	g->listener = NULL;
 	login_unlock(&g->tab_lock);
@@ -240,9 +243,10 @@ on_browser(bool ok, void *arg)
 
 	browser_free(g->browser);
 	g->browser = NULL;
-	if (!ok)
-		log_warn("the browser could not be started: open the URL "
-			 "yourself");
+	if (ok)
+		return;
+	login_unlock(&g->tab_lock);
+	log_warn("the browser could not be started: open the URL yourself");
 }
 
 /* Three tabs, then one each five minutes: a server that asks without end has
@@ -252,7 +256,8 @@ may_open(struct login *g)
 {
 	int64_t *opened = g->pending.opened, now = login_now();
 
-	if (!g->config.force && opened[2] != 0 && now - opened[2] < TABS_S) {
+	if (!g->config.force && opened[2] != 0 && now >= opened[2] &&
+	    now - opened[2] < TABS_S) {
 		log_warn("too many browser tabs lately: open the URL yourself");
 		return false;
 	}
@@ -274,8 +279,11 @@ open_browser(struct login *g)
 			return;
 		}
 	}
-	if (!may_open(g))
+	if (!may_open(g)) {
+		login_unlock(&g->tab_lock);
 		return;
+	}
+	browser_free(g->browser); /* of a client that was dead */
 	g->browser = browser_open(g->loop, g->config.browser, g->url,
 	    g->config.unset, on_browser, g);
 }
@@ -523,8 +531,7 @@ take_client(struct login *g, enum client_source source, const char *id)
 	r->client.source = source;
 	free(r->client.id);
 	r->client.id = xstrdup(id);
-	free(r->client.secret);
-	r->client.secret = NULL;
+	credential_drop(&r->client.secret);
 	r->client.method = CLIENT_NONE;
 	if (source == CLIENT_GIVEN && g->config.client_secret != NULL)
 		r->client.secret = xstrdup(g->config.client_secret);
@@ -590,6 +597,7 @@ login_dead_client(struct login *g, const char *why)
 	g->registered_anew = true;
 	g->came_back = false;
 	record_drop_client(&g->record);
+	login_expect_person(g, true);
 	find_client(g);
 }
 
@@ -616,7 +624,7 @@ has_lock(struct login *g)
 	 * written is told before a person has gone to any trouble. */
 	forget_url(&g->pending);
 	if (save_pending(g))
-		login_discover(g, true, find_client);
+		login_discover(g, g->config.mode != LOGIN_DEVICE, find_client);
 	else
 		login_end(g, LOGIN_FAILED,
 		    "the token store ~/" STORE_BELOW " cannot be written: %s",
@@ -659,13 +667,21 @@ watch(struct login *g)
 	uint64_t stamp = store_stamp(g->store, g->name);
 
 	store_pending(g->store, g->name, &p);
-	if (p.url != NULL && !is_shown(g, p.url)) {
+	if (p.url != NULL && !is_shown(g, p.url, p.user_code)) {
 		g->ops.where(p.url, p.user_code, g->arg);
 		if (p.user_code == NULL)
 			open_for_other(g, p.url);
 	}
 	pending_free(&p);
-	if (stamp != g->seen || stamp == 0) {
+	/* A helper cannot tell without being run, and may take its time. */
+	if (store_has_helper(g->store)) {
+		if (loop_now(g->loop) < g->helped_at + HELPER_POLL_MS) {
+			login_later(g, POLL_MS, ask);
+			return;
+		}
+		g->helped_at = loop_now(g->loop);
+		login_read(g, poll_again);
+	} else if (stamp != g->seen) {
 		g->seen = stamp;
 		login_read(g, poll_again);
 	} else {
@@ -692,9 +708,12 @@ ask(struct login *g)
 void
 login_person(struct login *g)
 {
-	if (!g->config.person)
+	if (!g->config.person) {
 		login_end(g, LOGIN_PERSON, "a person has to sign in");
-	else if (g->store == NULL)
+		return;
+	}
+	login_expect_person(g, true);
+	if (g->store == NULL)
 		has_lock(g);
 	else
 		ask(g);

@@ -39,6 +39,7 @@ struct login {
 	struct fetch *fetch;
 	struct discovery *discovery;
 	login_step *then; /* when it is over */
+	int64_t again_ms; /* the server wants to be asked no earlier */
 
 	int token_lock, login_lock, tab_lock; /* -1: not held */
 	int64_t lock_until;
@@ -49,8 +50,9 @@ struct login {
 	enum login_end failure_end;
 
 	/* the person */
-	uint64_t seen; /* the store's stamp while another copy asks */
-	char *shown;   /* the URL that was told last */
+	int64_t helped_at; /* the helper of the store was run */
+	uint64_t seen;     /* the store's stamp while another copy asks */
+	char *shown, *shown_code; /* what was told last */
 	struct pending pending;
 	struct listener *listener; /* the redirect comes there */
 	int64_t port_until;        /* a port that is given is tried so long */
@@ -102,6 +104,8 @@ void login_post(struct login *g, const char *url, struct client_request *r,
     fetch_cb *cb);
 /* No answer, or one that is only of the moment; g is gone. */
 void login_unready(struct login *g, const struct fetch_answer *a);
+/* The time for a person begins, or is over. */
+void login_expect_person(struct login *g, bool expect);
 /* A token was had: stored, then done. */
 void login_have_token(struct login *g);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "auth/credential.h"
 #include "auth/login_state.h"
 #include "base/log.h"
 
@@ -26,8 +27,7 @@ on_refreshed(const struct fetch_answer *a, void *arg)
 	g->fetch = NULL;
 	/* A web page or a redirect is somebody else's, of a network that wants
 	 * a sign-in of its own: it says nothing of our token. */
-	if (a->status == 0 || a->transient ||
-	    (a->json == NULL && a->status < 400)) {
+	if (a->status == 0 || a->transient || a->json == NULL) {
 		login_unready(g, a);
 		return;
 	}
@@ -51,11 +51,15 @@ on_refreshed(const struct fetch_answer *a, void *arg)
 		record_drop_token(&g->record);
 		login_save(g, person_next);
 		break;
-	default:
+	case TOKEN_GRANT:
 		/* Under the lock nobody else can have spent it: it is dead. */
 		log_info("the refresh was refused: %s", why);
 		record_drop_token(&g->record);
 		login_save(g, person_next);
+		break;
+	default:
+		log_warn("the refresh was refused: %s", why);
+		person_next(g);
 		break;
 	}
 	free(why);
@@ -77,7 +81,7 @@ take_given(struct login *g)
 	r->client.source = CLIENT_GIVEN;
 	free(r->client.id);
 	r->client.id = xstrdup(c->client_id);
-	free(r->client.secret);
+	credential_drop(&r->client.secret);
 	r->client.secret = c->client_secret == NULL ? NULL :
 						      xstrdup(c->client_secret);
 	if (g->discovered)

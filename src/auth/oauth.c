@@ -32,6 +32,7 @@ enum {
 	BRAKE_MAX_MS = 600 * 1000,
 	LATER_MS = 1000, /* the same where it may work soon */
 	LATER_MAX_MS = 60 * 1000,
+	AGAIN_MAX_MS = 300 * 1000, /* of a Retry-After */
 	CHANGED_MS = 5 * 1000,     /* a new token in an old session */
 	ASKED_MS = 15 * 60 * 1000, /* three sign-ins within it (B1.16) */
 	MAX_TRIES = 4              /* of one request */
@@ -67,9 +68,10 @@ struct oauth {
 	bool attended;   /* nothing but a person brings the next one */
 	struct headers headers;
 
-	bool hinted;  /* that nothing is kept */
-	bool read;    /* the store was, at least once */
-	bool expects; /* an agent says that there is a new one in it */
+	bool hinted;     /* that nothing is kept */
+	bool read;       /* the store was, at least once */
+	bool expects;    /* an agent says that there is a new one in it */
+	uint64_t before; /* the stamp when the agent began */
 	uint64_t seen;
 	int64_t looked_at;
 	struct store_op *get;
@@ -83,6 +85,7 @@ struct oauth {
 	char *brake_why;
 
 	struct waiter *waiters;
+	struct waiter *walk; /* those of them that a walk has not come to */
 	bool settling;
 };
 
@@ -90,8 +93,8 @@ static bool settle(struct oauth *o, struct waiter *w);
 static void brake(struct oauth *, const char *, int64_t, int64_t);
 static void end_waiting(struct oauth *, const char *, bool);
 static void on_agent_where(const char *, const char *, void *);
-static void on_agent_done(enum login_end, const char *, const struct record *,
-    void *);
+static void on_agent_done(enum login_end, const char *, int64_t,
+    const struct record *, void *);
 
 /* --- the token at hand --- */
 
@@ -183,20 +186,37 @@ wait_add(struct oauth *o, struct waiter *w)
 		tell_where(o, w);
 }
 
+/* A walk over all that wait: whatever a callback does, drops others or asks
+ * anew, each is met once, when it is in no list. */
+static void
+walk_begin(struct oauth *o)
+{
+	o->walk = o->waiters;
+	o->waiters = NULL;
+}
+
+static struct waiter *
+walk_next(struct oauth *o)
+{
+	struct waiter *w = o->walk;
+
+	if (w != NULL)
+		o->walk = w->next;
+	return w;
+}
+
 /* Asks every waiting question again; those that must go on waiting, and new
  * ones, are there after it. */
 static void
 settle_all(struct oauth *o)
 {
-	struct waiter *w, *list;
+	struct waiter *w;
 
 	if (o->settling)
 		return;
 	o->settling = true;
-	list = o->waiters;
-	o->waiters = NULL;
-	while ((w = list) != NULL) {
-		list = w->next;
+	walk_begin(o);
+	while ((w = walk_next(o)) != NULL) {
 		if (settle(o, w))
 			waiter_free(w);
 		else
@@ -205,17 +225,26 @@ settle_all(struct oauth *o)
 	o->settling = false;
 }
 
-void
-oauth_drop(struct oauth *o, uint64_t ticket)
+/* Returns whether it was in this list. */
+static bool
+drop_from(struct waiter **at, uint64_t ticket)
 {
-	struct waiter **at, *w;
+	struct waiter *w;
 
-	for (at = &o->waiters; (w = *at) != NULL; at = &w->next)
+	for (; (w = *at) != NULL; at = &w->next)
 		if (w->ticket == ticket) {
 			*at = w->next;
 			waiter_free(w);
-			return;
+			return true;
 		}
+	return false;
+}
+
+void
+oauth_drop(struct oauth *o, uint64_t ticket)
+{
+	if (!drop_from(&o->waiters, ticket))
+		drop_from(&o->walk, ticket);
 }
 
 /* --- the store --- */
@@ -248,9 +277,11 @@ static void
 on_record(const struct record *r, const char *why, void *arg)
 {
 	struct oauth *o = arg;
-	bool expected = o->expects;
-	bool changed = r == NULL && why == NULL ? adopt_import(o) : adopt(o, r);
+	bool expected = o->expects, changed = false;
 
+	/* What cannot be read now may still be what we have. */
+	if (why == NULL)
+		changed = r == NULL ? adopt_import(o) : adopt(o, r);
 	o->get = NULL;
 	o->read = true;
 	o->expects = false;
@@ -258,7 +289,7 @@ on_record(const struct record *r, const char *why, void *arg)
 		log_warn("%s", why);
 	if (changed && o->stamp != 0)
 		o->ops.fresh(o->arg);
-	if (expected && !changed) {
+	if (expected && o->stamp == o->before) {
 		brake(o, "the new token is not in the store", LATER_MS,
 		    LATER_MAX_MS);
 		end_waiting(o, o->brake_why, false);
@@ -341,6 +372,7 @@ start_agent(struct oauth *o, enum login_reason reason, bool person,
 	o->where = NULL;
 	o->reason = reason;
 	o->person = person;
+	o->before = o->stamp;
 	o->agent = agent_start(o->loop, o->config.agent, &r, &ops, o);
 }
 
@@ -360,20 +392,20 @@ on_agent_where(const char *url, const char *code, void *arg)
 	    xasprintf("open %s in a browser", url) :
 	    xasprintf("open %s in a browser and enter the code %s", url, code);
 	log_warn("%s wants a sign-in: %s", o->config.host, o->where);
-	for (w = o->waiters; w != NULL; w = w->next)
-		tell_where(o, w);
+	walk_begin(o);
+	while ((w = walk_next(o)) != NULL)
+		wait_add(o, w);
 }
 
 /* A question that another agent would not answer better is answered now. */
 static void
 end_waiting(struct oauth *o, const char *why, bool person)
 {
-	struct waiter *w, *list = o->waiters;
+	struct waiter *w;
 
-	o->waiters = NULL;
 	o->settling = true;
-	while ((w = list) != NULL) {
-		list = w->next;
+	walk_begin(o);
+	while ((w = walk_next(o)) != NULL) {
 		if (w->refused && person && w->refusal.person) {
 			wait_add(o, w);
 			continue;
@@ -388,25 +420,27 @@ end_waiting(struct oauth *o, const char *why, bool person)
 }
 
 static void
-on_agent_done(enum login_end end, const char *why, const struct record *record,
-    void *arg)
+on_agent_done(enum login_end end, const char *why, int64_t again_ms,
+    const struct record *record, void *arg)
 {
 	struct oauth *o = arg;
 
 	o->agent = NULL;
 	free(o->where);
 	o->where = NULL;
-	o->looked_at = INT64_MIN / 2;
+	o->looked_at = INT64_MIN / 2; /* look at once */
 	if (end == LOGIN_DONE && o->config.store == NULL && !o->hinted) {
 		o->hinted = true;
-		log_warn("the token cannot be kept, because HOME is not "
-			 "usable: the next start has to sign in again");
+		log_warn("the next start has to sign in again: %s",
+		    o->config.store_why);
 	}
 	if (record != NULL) {
 		/* It is newer than what the store has. */
 		store_cancel(o->get);
 		o->get = NULL;
 		o->read = true;
+		if (o->config.store != NULL)
+			o->seen = store_stamp(o->config.store, o->name);
 		if (adopt(o, record) && o->stamp != 0)
 			o->ops.fresh(o->arg);
 	}
@@ -423,12 +457,17 @@ on_agent_done(enum login_end end, const char *why, const struct record *record,
 		read_store(o);
 		return;
 	case LOGIN_PERSON:
-		o->attended = true;
+		if (o->reason != LOGIN_SCOPE)
+			o->attended = true;
 		end_waiting(o, why, !o->person);
 		settle_all(o);
 		return;
 	case LOGIN_LATER:
 		brake(o, why, LATER_MS, LATER_MAX_MS);
+		if (again_ms > AGAIN_MAX_MS)
+			again_ms = AGAIN_MAX_MS;
+		if (again_ms > o->brake_ms)
+			o->brake_until = loop_now(o->loop) + again_ms;
 		break;
 	case LOGIN_FAILED:
 		log_warn("no sign-in to %s: %s", o->config.host, why);
@@ -711,6 +750,8 @@ oauth_free(struct oauth *o)
 		o->waiters = w->next;
 		waiter_free(w);
 	}
+	while ((w = walk_next(o)) != NULL)
+		waiter_free(w);
 	store_cancel(o->get);
 	agent_free(o->agent);
 	record_free(&o->record);

@@ -17,7 +17,8 @@ struct oauth_config {
 	const char *host; /* for people */
 	const char *url;  /* normalised */
 	const char *profile;
-	struct store *store; /* NULL: there is no folder for one */
+	struct store *store;                /* NULL: there is none, */
+	const char *store_why;              /* because */
 	const struct import_config *import; /* NULL: none */
 	const char *const *agent; /* the program and its words, NULL-ended */
 	const char *const *argv;  /* the options it works with, NULL-ended */
@@ -25,7 +26,7 @@ struct oauth_config {
 	bool use_id_token;
 };
 
-/* Tickets are the caller's. Each question gets one of go, deny, stand; wait
+/* Tickets are the caller's. Each question gets one of go and stand; wait
  * may come before, more than once. */
 struct oauth_ops {
 	/* Send it with these headers. stamp tells one token from the next; 0:

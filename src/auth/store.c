@@ -19,8 +19,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <openssl/crypto.h>
-
+#include "auth/credential.h"
 #include "auth/store_state.h"
 #include "io/child.h"
 #include "io/file.h"
@@ -42,12 +41,21 @@ struct store_op {
 	struct buf output;
 };
 
-static void
-wipe(struct buf *b)
+/* May the folder be made? Asked of the deepest part of it that is there. */
+static bool
+may_be_made(const char *home)
 {
-	if (b->p != NULL)
-		OPENSSL_cleanse(b->p, b->cap);
-	buf_free(b);
+	char *path = xasprintf("%s/%s", home, STORE_BELOW);
+	bool may = false;
+
+	while (strlen(path) >= strlen(home)) {
+		may = access(path, W_OK | X_OK) == 0;
+		if (may || errno != ENOENT)
+			break;
+		*strrchr(path, '/') = '\0';
+	}
+	free(path);
+	return may;
 }
 
 struct store *
@@ -59,8 +67,7 @@ store_new(struct loop *l, const struct store_config *config, char **why)
 	s->loop = l;
 	s->unset = config->unset;
 	s->dir = file_dir(config->home, STORE_BELOW, false, &reason);
-	if (s->dir < 0 && errno == ENOENT &&
-	    access(config->home, W_OK | X_OK) == 0) {
+	if (s->dir < 0 && errno == ENOENT && may_be_made(config->home)) {
 		free(reason); /* made when there is something to keep */
 	} else if (s->dir < 0) {
 		*why = xasprintf("%s: tokens are kept in memory only", reason);
@@ -84,6 +91,12 @@ store_new(struct loop *l, const struct store_config *config, char **why)
 	if (s->dir >= 0)
 		file_sweep(s->dir);
 	return s;
+}
+
+bool
+store_has_helper(const struct store *s)
+{
+	return s->helper != NULL;
 }
 
 void
@@ -129,7 +142,7 @@ static void
 op_free(struct store_op *op)
 {
 	record_free(&op->record);
-	wipe(&op->output);
+	credential_wipe(&op->output);
 	free(op->why);
 	free(op);
 }
@@ -177,7 +190,9 @@ op_parse(struct store_op *op, struct span text, const char *where)
 
 	op->found = record_parse(&op->record, text, &reason) == 0;
 	if (!op->found)
-		op->why = xasprintf("%s cannot be used: %s", where, reason);
+		op->why = xasprintf("%s cannot be used: %s; \"mcpsplice "
+				    "logout URL\" removes it",
+		    where, reason);
 }
 
 static const char *
@@ -219,7 +234,7 @@ file_load(struct store_op *op, const char *name)
 	else if (errno != ENOENT)
 		op->why = xasprintf("%s cannot be used: %s", path,
 		    reason_of(errno));
-	wipe(&text);
+	credential_wipe(&text);
 	free(path);
 }
 
@@ -338,7 +353,7 @@ helper_run(struct store_op *op, const char *verb, const char *name,
 	buf_addspan(&input, text);
 	config.input = buf_span(&input);
 	op->child = child_new(s->loop, &config, &ops, op);
-	wipe(&input);
+	credential_wipe(&input);
 	free(argv);
 }
 
@@ -389,7 +404,7 @@ store_put(struct store *s, const char *name, struct record *r,
 		helper_run(op, "store", name, r->url, buf_span(&text));
 	else
 		op_tell_later(op);
-	wipe(&text);
+	credential_wipe(&text);
 	return op;
 }
 

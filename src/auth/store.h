@@ -52,6 +52,9 @@ void store_cancel(struct store_op *op); /* no callback; NULL is fine */
  * when somebody writes it. 0: there is none, or a helper has it. */
 uint64_t store_stamp(struct store *s, const char *name);
 
+/* Is it a helper of the user's that keeps them? */
+bool store_has_helper(const struct store *s);
+
 /* Locks, never waited for: a descriptor (closed by store_unlock), or -1 with
  * EWOULDBLOCK when another process has it. The files are never removed. */
 enum store_lock {

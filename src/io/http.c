@@ -1001,8 +1001,8 @@ http_on_probe_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 /* Would libcurl go by a proxy there? It does not say, but a transfer that may
  * neither look up a name nor open a socket fails in different ways; it is over
  * at once. What is not a certain yes is a no. */
-static bool
-takes_proxy(const struct http_config *c, const char *url)
+bool
+http_takes_proxy(const struct http_config *c, const char *url)
 {
 	CURL *probe = curl_easy_init();
 	CURLcode rc;
@@ -1045,7 +1045,7 @@ set_url(struct exchange *x, const char *text)
 		direct = direct || url_is_loopback(&u);
 	url_free(&u);
 	if (c->allow != NULL) {
-		direct = direct || !takes_proxy(c, text);
+		direct = direct || !http_takes_proxy(c, text);
 		x->asks = direct;
 		noproxy = "";
 	}

@@ -124,6 +124,8 @@ void http_pause(struct exchange *x, bool paused);
 void http_forget(struct http *h);
 /* Ends all without callbacks, closes the connections. */
 void http_free(struct http *h);
+/* Would a request to this URL go to an HTTP proxy? */
+bool http_takes_proxy(const struct http_config *config, const char *url);
 /* "libcurl/7.88.1 OpenSSL/3.0.19 ..." */
 const char *http_version(void);
 

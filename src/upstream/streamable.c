@@ -299,7 +299,7 @@ stream_start(struct stream *t)
 	t->facts.had_session = t->session != NULL;
 	t->facts.retry_after_ms = t->facts.retry_ms = -1;
 	buf_init(&t->answer, 0);
-	t->paused = t->refused = false;
+	t->paused = t->refused = t->decided = false;
 	t->x = http_send(u->http, &r, &ops, t);
 	if (u->stdout_full || u->held_full)
 		stream_pause(t, true);

@@ -409,6 +409,25 @@ class Cold(Case):
         self.counted(opened=1)
 
 
+class Codes(Case):
+    def test_another_code_for_another_copy(self):
+        """The page is the same for all codes: whoever asks next shows its
+        own."""
+        self.a.device_polls = None
+        self.a.always("device",
+                      authserver.without("verification_uri_complete"))
+        p = self.splice(self.m, "--auth", "device")
+        p.send(init(1))
+        self.until(lambda: "ABCD-0001" in p.err(), "the first code")
+        q = self.splice(self.m, "--auth", "device")
+        q.send(init(1))
+        self.until(lambda: "ABCD-0001" in q.err(), "the same for the second")
+        os.kill(self.agent_of(p), signal.SIGKILL)
+        self.until(lambda: "ABCD-0002" in q.err(), "a code of its own")
+        self.a.approve("ABCD-0002")
+        self.assertIn("result", q.answer(1))
+
+
 class Killed(Case):
     """The proxy and its agent, at every step."""
 

@@ -153,6 +153,18 @@ class Renewal(Base):
             self.counted(a, authorize=1 if grace else 2, refresh=2)
             self.assertEqual(a.reuse_events, 0 if grace else 1)
 
+    def test_retry_after(self):
+        """A server that says when to come back is not asked before."""
+        a, m, b = self.trio()
+        p = self.start(m, b)
+        a.expire()
+        a.script("token", authserver.busy(120))
+        end = time.monotonic() + 4
+        while time.monotonic() < end:
+            self.fails(p, m)
+            time.sleep(0.2)
+        self.counted(a, refresh=1)
+
     def test_trouble(self):
         """It keeps the tokens, says what is wrong, and works later."""
         for step, words in (

@@ -222,6 +222,14 @@ class Device(Patient):
         self.assertIn("result", p.answer(ident))
         self.assertEqual(a.counts["device"], 1)
 
+    def test_nothing_but_devices(self):
+        """A server without any page for browsers has no use for PKCE."""
+        a, m = self.pair_of()
+        a.always("metadata", authserver.without(
+            "authorization_endpoint", "code_challenge_methods_supported"))
+        p, ident = self.begin(m)
+        self.assertIn("result", p.answer(ident))
+
     def test_person(self):
         """Polls until the person is there."""
         a, m = self.pair_of(device_polls=None)
@@ -428,7 +436,7 @@ class NoHome(Patient):
             a.expire()
             self.works(p, m)
             self.counted(a, refresh=1)
-            self.assertIn("HOME", p.err())
+            self.assertIn("kept in memory only", p.err())
             p.finish()
 
     def test_not_writable(self):
@@ -440,7 +448,7 @@ class NoHome(Patient):
         a.expire()
         self.works(p, m)
         self.counted(a, refresh=1)
-        self.assertIn("HOME", p.err())
+        self.assertIn("kept in memory only", p.err())
 
 
 if __name__ == "__main__":
