@@ -67,8 +67,16 @@ open_store(const char *helper)
 	struct store_config config = {
 		.home = home, .helper = helper, .unset = unset
 	};
+	/* A child has its parent's, too, and must leave them alone: they are
+	 * not lost. */
+	static struct {
+		void *loop, *store;
+	} former;
 	char *why = NULL;
 
+	former.loop = loop;
+	former.store = store;
+	ck_assert(former.loop == loop);
 	loop = loop_new();
 	store = store_new(loop, &config, &why);
 	ck_assert_msg(store != NULL, "%s", why);

@@ -757,8 +757,9 @@ session_step(struct session *s, const struct session_input *in)
 		break;
 	}
 	session_pump(s);
-	if (in->kind == INPUT_CLIENT && session_opening_waits(s))
-		session_due(s, s->now); /* its call waits for a person, too */
+	/* A call that came, or was refused, waits for a person, too. */
+	if (in->kind != INPUT_TICK && session_opening_waits(s))
+		session_due(s, s->now);
 	calls_bury(&s->calls);
 	if (s->eof && s->phase < PHASE_CLOSING && is_drained(s))
 		session_close(s);
