@@ -60,6 +60,10 @@ forget_got(void)
 	memset(&got, 0, sizeof got);
 }
 
+/* A child has its parent's, too, and must leave them alone. Kept where nobody
+ * takes them for lost. */
+void *parents_loop, *parents_store;
+
 static void
 open_store(const char *helper)
 {
@@ -67,16 +71,10 @@ open_store(const char *helper)
 	struct store_config config = {
 		.home = home, .helper = helper, .unset = unset
 	};
-	/* A child has its parent's, too, and must leave them alone: they are
-	 * not lost. */
-	static struct {
-		void *loop, *store;
-	} former;
 	char *why = NULL;
 
-	former.loop = loop;
-	former.store = store;
-	ck_assert(former.loop == loop);
+	parents_loop = loop;
+	parents_store = store;
 	loop = loop_new();
 	store = store_new(loop, &config, &why);
 	ck_assert_msg(store != NULL, "%s", why);
