@@ -125,27 +125,6 @@ END_TEST
 
 static const struct {
 	struct span in;
-	const char *want;
-} percents[] = {
-	{ TEXT(""), "" },
-	{ TEXT("azAZ09-._~"), "azAZ09-._~" },
-	{ TEXT(" +&=%?#/:"), "%20%2B%26%3D%25%3F%23%2F%3A" },
-	{ TEXT("a\0\n\x7f\xC3\xA9"), "a%00%0A%7F%C3%A9" },
-};
-
-START_TEST(test_percent)
-{
-	struct buf b;
-
-	buf_init(&b, 0);
-	codec_percent(&b, percents[_i].in);
-	ck_assert_str_eq(buf_str(&b), percents[_i].want);
-	buf_free(&b);
-}
-END_TEST
-
-static const struct {
-	struct span in;
 	size_t max;
 	const char *want;
 } visibles[] = {
@@ -259,7 +238,6 @@ main(void)
 	tcase_add_loop_test(tc, test_base64url, 0, COUNT(base64urls));
 	tcase_add_loop_test(tc, test_base64url_refused, 0,
 	    COUNT(no_base64urls));
-	tcase_add_loop_test(tc, test_percent, 0, COUNT(percents));
 	tcase_add_loop_test(tc, test_visible, 0, COUNT(visibles));
 	tcase_add_loop_test(tc, test_utf8, 0, COUNT(sequences));
 	tcase_add_test(tc, test_utf8_count);

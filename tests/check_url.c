@@ -268,6 +268,57 @@ START_TEST(loopback)
 }
 END_TEST
 
+#define SPAN(s) { s, sizeof(s) - 1 }
+
+static const struct {
+	struct span in;
+	const char *want;
+} escapes[] = {
+	{ SPAN(""), "" },
+	{ SPAN("azAZ09-._~"), "azAZ09-._~" },
+	{ SPAN(" +&=%?#/:"), "%20%2B%26%3D%25%3F%23%2F%3A" },
+	{ SPAN("a\0\n\x7f\xC3\xA9"), "a%00%0A%7F%C3%A9" },
+};
+
+START_TEST(escape)
+{
+	struct buf b;
+
+	buf_init(&b, 0);
+	url_escape(&b, escapes[_i].in);
+	ck_assert_str_eq(buf_str(&b), escapes[_i].want);
+	buf_free(&b);
+}
+END_TEST
+
+static const struct {
+	struct span in;
+	const char *want;
+} unescapes[] = {
+	{ SPAN(""), "" },
+	{ SPAN("a+b%20c%2B"), "a b c+" },
+	{ SPAN("%41%6a%6A"), "Ajj" },
+	{ SPAN("%2541"), "%41" },
+	{ SPAN("%"), NULL },
+	{ SPAN("a%2"), NULL },
+	{ SPAN("%g0"), NULL },
+	{ SPAN("%0"), NULL },
+	{ SPAN("a%00b"), NULL },
+	{ SPAN("%c3%a9"), "\xC3\xA9" },
+};
+
+START_TEST(unescape)
+{
+	char *s = url_unescape(unescapes[_i].in);
+
+	if (unescapes[_i].want == NULL)
+		ck_assert_ptr_null(s);
+	else
+		ck_assert_str_eq(s, unescapes[_i].want);
+	free(s);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -280,6 +331,8 @@ main(void)
 	tcase_add_loop_test(t, resolve, 0, COUNT(resolve_cases));
 	tcase_add_loop_test(t, same_origin, 0, COUNT(pairs));
 	tcase_add_loop_test(t, loopback, 0, COUNT(loopback_cases));
+	tcase_add_loop_test(t, escape, 0, COUNT(escapes));
+	tcase_add_loop_test(t, unescape, 0, COUNT(unescapes));
 	suite_add_tcase(s, t);
 	return unit_run(s);
 }

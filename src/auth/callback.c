@@ -139,51 +139,12 @@ cut(struct span *rest, char c, struct span *part)
 	return true;
 }
 
-static int
-hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
-/* Form-decoding, once. NULL when an escape is broken or makes a NUL. */
-static char *
-decode(struct span in)
-{
-	char *out = xmalloc(in.n + 1);
-	size_t i, n = 0;
-	int high, low;
-
-	for (i = 0; i < in.n; i++) {
-		out[n] = in.p[i] == '+' ? ' ' : in.p[i];
-		if (in.p[i] == '%') {
-			high = i + 2 < in.n ? hex(in.p[i + 1]) : -1;
-			low = i + 2 < in.n ? hex(in.p[i + 2]) : -1;
-			out[n] = (char)(high * 16 + low);
-			if (high < 0 || low < 0 || out[n] == '\0')
-				break;
-			i += 2;
-		}
-		n++;
-	}
-	out[n] = '\0';
-	if (i == in.n)
-		return out;
-	wipe(&out);
-	return NULL;
-}
-
 /* Keeps one parameter if it is one of ours. Returns -1 when it cannot be
  * decoded or is there already (RFC 6749 3.1). */
 static int
 params_take(struct params *p, struct span name, struct span value)
 {
-	char *key = decode(name), *text = decode(value);
+	char *key = url_unescape(name), *text = url_unescape(value);
 	size_t i = PARAM_COUNT;
 	int rc = -1;
 

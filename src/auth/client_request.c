@@ -53,7 +53,7 @@ field(struct buf *form, size_t start, const char *name, const char *value)
 		buf_addc(form, '&');
 	buf_adds(form, name);
 	buf_addc(form, '=');
-	codec_percent(form, span_of(value));
+	url_escape(form, span_of(value));
 }
 
 /* RFC 6749 2.3.1: both parts are encoded as in a form, then it is Basic. */
@@ -63,9 +63,9 @@ basic(struct headers *to, const char *id, const char *secret)
 	struct buf pair, value;
 
 	buf_init(&pair, 0);
-	codec_percent(&pair, span_of(id));
+	url_escape(&pair, span_of(id));
 	buf_addc(&pair, ':');
-	codec_percent(&pair, span_of(secret));
+	url_escape(&pair, span_of(secret));
 	buf_init(&value, 0);
 	buf_adds(&value, "Basic ");
 	codec_base64(&value, buf_span(&pair));

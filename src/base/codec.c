@@ -151,20 +151,6 @@ codec_base64url_read(struct buf *out, struct span in)
 	return -1;
 }
 
-void
-codec_percent(struct buf *out, struct span in)
-{
-	static const char plain[] = ALNUM "-._~";
-	size_t i;
-
-	for (i = 0; i < in.n; i++) {
-		if (memchr(plain, in.p[i], sizeof plain - 1) != NULL)
-			buf_addc(out, in.p[i]);
-		else
-			buf_addf(out, "%%%02X", (unsigned char)in.p[i]);
-	}
-}
-
 /* Would these bytes of one character act on a terminal or turn text round?
  * C0, DEL, C1, the bidi controls, and the Unicode line separators. */
 static bool

@@ -13,9 +13,6 @@ void codec_base64url(struct buf *out, struct span in);
 /* Its reverse, strict: no padding, no stray bits. Returns 0, or -1 and leaves
  * out as it was. */
 int codec_base64url_read(struct buf *out, struct span in);
-/* All but the unreserved characters of RFC 3986 as %XX. A blank is %20, which
- * forms and URLs both understand. */
-void codec_percent(struct buf *out, struct span in);
 /* Text that is safe on a terminal and in a log line: C0, DEL, C1, bidi
  * controls and broken UTF-8 as \xNN; at most max bytes, then "...". */
 void codec_visible(struct buf *out, struct span in, size_t max);

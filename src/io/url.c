@@ -11,6 +11,8 @@
 #include "io/url.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +20,6 @@
 #include <sys/socket.h>
 
 #include <curl/curl.h>
-
-#include "base/mem.h"
 
 enum { URL_MAX_BYTES = 64 * 1024 };
 
@@ -267,4 +267,68 @@ url_free(struct url *u)
 	free(u->port);
 	free(u->origin);
 	memset(u, 0, sizeof *u);
+}
+
+/* Values may be secrets: libcurl's copy of one does not stay. */
+static void
+give_back(char *s)
+{
+	volatile char *p = s;
+
+	for (; p != NULL && *p != '\0'; p++)
+		*p = '\0';
+	curl_free(s);
+}
+
+void
+url_escape(struct buf *out, struct span in)
+{
+	char *s;
+
+	if (in.n == 0)
+		return; /* libcurl would measure it */
+	s = in.n > INT_MAX ? NULL : curl_easy_escape(NULL, in.p, (int)in.n);
+	if (s == NULL)
+		abort(); /* no memory */
+	buf_adds(out, s);
+	give_back(s);
+}
+
+/* libcurl leaves what is no escape as it is. */
+static bool
+has_broken_escape(struct span in)
+{
+	size_t i;
+
+	for (i = 0; i < in.n; i++)
+		if (in.p[i] == '%' &&
+		    (in.n - i < 3 || !isxdigit((unsigned char)in.p[i + 1]) ||
+			!isxdigit((unsigned char)in.p[i + 2])))
+			return true;
+	return false;
+}
+
+char *
+url_unescape(struct span in)
+{
+	char *copy, *s, *out = NULL;
+	size_t i;
+	int n = 0;
+
+	if (in.n == 0)
+		return xstrdup("");
+	if (in.n > URL_MAX_BYTES || has_broken_escape(in))
+		return NULL;
+	copy = xstrndup(in.p, in.n);
+	for (i = 0; i < in.n; i++)
+		if (copy[i] == '+')
+			copy[i] = ' ';
+	s = curl_easy_unescape(NULL, copy, (int)in.n, &n);
+	if (s != NULL && strlen(s) == (size_t)n)
+		out = xstrdup(s);
+	for (i = 0; i < in.n; i++)
+		((volatile char *)copy)[i] = '\0';
+	free(copy);
+	give_back(s);
+	return out;
 }

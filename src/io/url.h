@@ -2,7 +2,7 @@
 #ifndef MCPSPLICE_IO_URL_H
 #define MCPSPLICE_IO_URL_H
 
-#include <stdbool.h>
+#include "base/mem.h"
 
 struct url {
 	char *text;   /* normalised, no user info, no fragment */
@@ -29,5 +29,12 @@ bool url_same_origin(const struct url *a, const struct url *b);
 /* 127.0.0.0/8, [::1], localhost and *.localhost. */
 bool url_is_loopback(const struct url *u);
 void url_free(struct url *u);
+
+/* Appends a value for a form or a query: all but the unreserved characters of
+ * RFC 3986 as %XX. */
+void url_escape(struct buf *out, struct span in);
+/* Its reverse, once, with "+" as a blank, as forms have it. NULL when an
+ * escape is broken or makes a NUL; else owned by the caller. */
+char *url_unescape(struct span in);
 
 #endif
