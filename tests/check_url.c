@@ -268,7 +268,10 @@ START_TEST(loopback)
 }
 END_TEST
 
-#define SPAN(s) { s, sizeof(s) - 1 }
+#define SPAN(s)                                                                \
+	{                                                                      \
+		s, sizeof(s) - 1                                               \
+	}
 
 static const struct {
 	struct span in;
