@@ -248,9 +248,10 @@ find_browser(struct account *a, char **why)
 
 struct store *
 account_store(struct loop *l, const struct options *o, const char *const *unset,
-    char **why)
+    bool make, char **why)
 {
 	struct store_config c = {
+		.make = make,
 		.home = getenv("HOME"),
 		.helper = options_store_helper(o),
 		.unset = unset,
@@ -359,7 +360,7 @@ account_init(struct account *a, struct loop *l, const struct options *o,
 		return -1;
 	a->fetcher = fetcher_new(l, a->http, class_of(a, peer),
 	    o->allow_private_auth);
-	a->store = account_store(l, o, a->login.unset, &a->store_why);
+	a->store = account_store(l, o, a->login.unset, true, &a->store_why);
 	fill_login(a);
 	account_import(&a->import, o, &a->url, &a->import_folder);
 	if (a->import.folder != NULL && o->profile == NULL)

@@ -39,9 +39,10 @@ void account_log(const struct options *o, enum log_level usual);
  * by the caller, NULL-ended. */
 char **account_unset(const struct options *o);
 void account_unset_free(char **list);
-/* The store of this user, or NULL with *why for people. */
+/* The store of this user, or NULL with *why for people. make as in
+ * store_config. */
 struct store *account_store(struct loop *l, const struct options *o,
-    const char *const *unset, char **why);
+    const char *const *unset, bool make, char **why);
 /* Where the tokens of mcp-remote would be; *folder is owned by the caller. */
 void account_import(struct import_config *c, const struct options *o,
     const struct url *url, char **folder);

@@ -196,7 +196,7 @@ account_status(const struct options *o, char **why)
 		l.only = only;
 	if (*why == NULL &&
 	    (l.store = account_store(l.loop, o, (const char *const *)unset,
-		 why)) != NULL) {
+		 false, why)) != NULL) {
 		if (l.only != NULL)
 			on_name(only, &l);
 		else

@@ -124,6 +124,8 @@ agent_done(enum login_end end, const char *why, int64_t again_ms,
 	struct talk *t = arg;
 
 	/* What could not be kept works until the proxy ends. */
+	if (end == LOGIN_DONE && why == NULL)
+		why = t->account.store_why;
 	if (end == LOGIN_DONE && why != NULL)
 		t->keeps_record = true;
 	agent_end(t, end, why, again_ms, record);

@@ -48,7 +48,6 @@ struct proxy {
 	struct lines *lines;
 	struct network network;
 	struct store *store;
-	char *store_why; /* there is none */
 	char **unset;
 	char *program; /* this one */
 	struct oauth_config oauth;
@@ -616,11 +615,13 @@ fill_oauth(struct proxy *p)
 {
 	const struct options *o = p->options;
 	struct oauth_config *c = &p->oauth;
+	char *why = NULL;
 
 	p->store = account_store(p->loop, o, (const char *const *)p->unset,
-	    &p->store_why);
+	    false, &why);
 	if (p->store == NULL)
-		log_info("%s", p->store_why);
+		log_info("%s", why);
+	free(why);
 	p->program = own_path(o->argv[0]);
 	p->agent[0] = p->program;
 	p->agent[1] = "login";
@@ -630,7 +631,6 @@ fill_oauth(struct proxy *p)
 	c->url = p->url.text;
 	c->profile = o->profile;
 	c->store = p->store;
-	c->store_why = p->store_why;
 	c->import = p->import.folder != NULL && o->profile == NULL ?
 	    &p->import :
 	    NULL;
@@ -807,7 +807,6 @@ proxy_free(struct proxy *p)
 	lines_free(p->lines);
 	authorize_free(p->authorize);
 	store_free(p->store);
-	free(p->store_why);
 	network_free(&p->network);
 	account_unset_free(p->unset);
 	free(p->program);

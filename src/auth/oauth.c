@@ -69,6 +69,7 @@ struct oauth {
 	struct headers headers;
 
 	bool hinted;     /* that nothing is kept */
+	bool unkept;     /* the store has not what we have */
 	bool read;       /* the store was, at least once */
 	bool expects;    /* an agent says that there is a new one in it */
 	uint64_t before; /* the stamp when the agent began */
@@ -284,7 +285,7 @@ on_record(const struct record *r, const char *why, void *arg)
 		changed = r == NULL ? adopt_import(o) : adopt(o, r);
 	o->get = NULL;
 	o->read = true;
-	o->expects = false;
+	o->expects = o->unkept = false;
 	if (why != NULL)
 		log_warn("%s", why);
 	if (changed && o->stamp != 0)
@@ -366,7 +367,7 @@ start_agent(struct oauth *o, enum login_reason reason, bool person,
 	if (o->record.token.access != NULL &&
 	    proof_challenge(hash, o->record.token.access) == 0)
 		r.rejected = hash;
-	if (o->config.store == NULL)
+	if (o->config.store == NULL || o->unkept)
 		r.record = &o->record;
 	free(o->where);
 	o->where = NULL;
@@ -429,16 +430,16 @@ on_agent_done(enum login_end end, const char *why, int64_t again_ms,
 	free(o->where);
 	o->where = NULL;
 	o->looked_at = INT64_MIN / 2; /* look at once */
-	if (end == LOGIN_DONE && o->config.store == NULL && !o->hinted) {
+	if (end == LOGIN_DONE && why != NULL && !o->hinted) {
 		o->hinted = true;
-		log_warn("the next start has to sign in again: %s",
-		    o->config.store_why);
+		log_warn("the next start has to sign in again: %s", why);
 	}
 	if (record != NULL) {
 		/* It is newer than what the store has. */
 		store_cancel(o->get);
 		o->get = NULL;
 		o->read = true;
+		o->unkept = true;
 		if (o->config.store != NULL)
 			o->seen = store_stamp(o->config.store, o->name);
 		if (adopt(o, record) && o->stamp != 0)
@@ -589,7 +590,8 @@ doubt_session(struct oauth *o, struct span session, bool may)
 		return false;
 	if (o->doubted == o->stamp)
 		return span_is(session, o->doubted_in);
-	if (!may || o->agent != NULL)
+	/* An agent at work for this very token may bring a better one. */
+	if (!may || (o->agent != NULL && o->before == o->stamp))
 		return false;
 	o->doubted = o->stamp;
 	free(o->doubted_in);

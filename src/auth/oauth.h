@@ -17,8 +17,7 @@ struct oauth_config {
 	const char *host; /* for people */
 	const char *url;  /* normalised */
 	const char *profile;
-	struct store *store;                /* NULL: there is none, */
-	const char *store_why;              /* because */
+	struct store *store;                /* NULL: there is none */
 	const struct import_config *import; /* NULL: none */
 	const char *const *agent; /* the program and its words, NULL-ended */
 	const char *const *argv;  /* the options it works with, NULL-ended */

@@ -66,8 +66,9 @@ store_new(struct loop *l, const struct store_config *config, char **why)
 
 	s->loop = l;
 	s->unset = config->unset;
-	s->dir = file_dir(config->home, STORE_BELOW, false, &reason);
-	if (s->dir < 0 && errno == ENOENT && may_be_made(config->home)) {
+	s->dir = file_dir(config->home, STORE_BELOW, config->make, &reason);
+	if (s->dir < 0 && errno == ENOENT && !config->make &&
+	    may_be_made(config->home)) {
 		free(reason); /* made when there is something to keep */
 	} else if (s->dir < 0) {
 		*why = xasprintf("%s: tokens are kept in memory only", reason);

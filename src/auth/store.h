@@ -20,6 +20,9 @@ struct store_config {
 	const char *home;         /* $HOME; the folder is STORE_BELOW in it */
 	const char *helper;       /* CMD of --auth-store helper:CMD, or NULL */
 	const char *const *unset; /* variables a helper does not get */
+	/* There is something to keep: the folder is made at once, else when
+	 * there is. */
+	bool make;
 };
 
 /* NULL with *why for people, owned by the caller. */
