@@ -2,7 +2,8 @@
  * The inside of a login, shared by the files it is made of:
  *   login.c         what is in the store, locks, the order of things, the end
  *   login_token.c   tokens without a person: refresh, client credentials
- *   login_person.c  a person: who else asks one, client, browser
+ *   login_person.c  a person: who else asks one, browser, what comes back
+ *   login_client.c  who we are at the authorization server
  *   login_device.c  a person with another machine: device code
  * Nobody else includes this.
  */
@@ -119,10 +120,18 @@ void login_person(struct login *g);
 void login_show(struct login *g, const char *url, const char *code);
 /* A login that came to nothing; g is gone. */
 void login_fruitless(struct login *g, enum login_end end, const char *why);
+char *login_wanted_scope(const struct login *g);
+/* Sends the person to the page of the authorization server. */
+void login_authorize(struct login *g);
+/* What comes to the redirect's port: listener_cb. */
+bool login_callback(struct span so_far, struct buf *reply, void *arg);
+
+/* login_client.c */
+/* Finds or makes the client, then asks the person. */
+void login_find_client(struct login *g);
 /* The client is dead at the server: forgotten, and another try where that can
  * help. */
 void login_dead_client(struct login *g, const char *why);
-char *login_wanted_scope(const struct login *g);
 
 /* login_device.c */
 void login_device(struct login *g);

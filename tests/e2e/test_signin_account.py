@@ -6,8 +6,10 @@ import http.client
 import json
 import os
 import pty
+import re
 import select
 import signal
+import socket
 import subprocess
 import time
 
@@ -52,6 +54,35 @@ class Commands(Patient):
         self.assertIn(b"Not signed in", out)
         self.works(self.start(m, b), m)
         self.counted(a, authorize=2, register=2)
+
+    def test_browser_that_does_not_close(self):
+        """The port of the redirect is free again at once."""
+        a, m, _ = self.trio()
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            port = s.getsockname()[1]
+        for _ in range(2):
+            p = subprocess.Popen(
+                [support.PROGRAM, "login", m.url, "--no-browser",
+                 "--callback-port", str(port)], stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                env=dict(os.environ, HOME=self.home))
+            page = None
+            while page is None:
+                page = re.search(r"http://(\S+?)(/authorize\S+)",
+                                 p.stderr.readline().decode())
+            c = http.client.HTTPConnection(page[1])
+            c.request("GET", page[2])
+            back = c.getresponse().headers["Location"]
+            c.close()
+            s = socket.create_connection(("127.0.0.1", port))
+            s.sendall(("GET %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n" % (
+                back[back.index("/", 8):], port)).encode())
+            _, err = p.communicate(timeout=ENDED)
+            self.assertEqual(p.returncode, 0, err)
+            self.assertIn(b"You are signed in", s.recv(65536))
+            s.close()
+        self.counted(a, authorize=2)
 
     def test_logout_without_revocation(self):
         """Not offered, or refused: the token is forgotten all the same."""
