@@ -13,8 +13,6 @@
 #include "base/codec.h"
 #include "base/log.h"
 
-enum { LOCK_POLL_MS = 100, LOCK_MS = 35 * 1000 };
-
 /* --- status --- */
 
 struct listing {
@@ -374,7 +372,7 @@ try_lock(void *arg)
 		    strerror(errno));
 		loop_stop(a->loop, 1);
 	} else if (loop_now(a->loop) < v->until) {
-		loop_timer_set(v->timer, LOCK_POLL_MS);
+		loop_timer_set(v->timer, STORE_POLL_MS);
 	} else {
 		v->why = xstrdup("another mcpsplice has been asking for a "
 				 "token for too long");
@@ -396,7 +394,7 @@ account_logout(const struct options *o, char **why)
 	record_init(&v.record);
 	if (account_init(a, l, o, NULL, why) == 0 && a->store != NULL &&
 	    name_of(o, v.name, why) == 0) {
-		v.until = loop_now(l) + LOCK_MS;
+		v.until = loop_now(l) + STORE_PATIENCE_MS;
 		v.timer = loop_timer_new(l, try_lock, &v);
 		loop_timer_set(v.timer, 0);
 		status = loop_run(l);

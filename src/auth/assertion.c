@@ -22,6 +22,7 @@
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
 
+#include "auth/record.h"
 #include "base/codec.h"
 
 enum {
@@ -160,21 +161,6 @@ assertion_key_free(struct assertion_key *k)
 	free(k);
 }
 
-/* Is it one of the words, with blanks between? */
-static bool
-listed(const char *words, const char *word)
-{
-	size_t n = strlen(word), len;
-
-	for (; *words != '\0'; words += strspn(words, " ")) {
-		len = strcspn(words, " ");
-		if (len == n && memcmp(words, word, n) == 0)
-			return true;
-		words += len;
-	}
-	return false;
-}
-
 /* The algorithm for this key; NULL: the server takes none that we can do. */
 static const char *
 choose(const EVP_PKEY *pkey, const char *algs)
@@ -193,9 +179,9 @@ choose(const EVP_PKEY *pkey, const char *algs)
 		first = "EdDSA";
 		break;
 	}
-	if (algs == NULL || listed(algs, first))
+	if (algs == NULL || scope_listed(algs, first))
 		return first;
-	return second != NULL && listed(algs, second) ? second : NULL;
+	return second != NULL && scope_listed(algs, second) ? second : NULL;
 }
 
 /* Appends R and S as they are in a JWT (RFC 7518 3.4), from DER. Returns 0, or

@@ -226,22 +226,6 @@ client_register(struct buf *body, const struct server_metadata *m,
 	json_object_put(o);
 }
 
-/* Is this one of the words, with blanks between? */
-static bool
-has_word(const char *words, const char *word)
-{
-	size_t n = strlen(word), len;
-
-	while (words != NULL && *words != '\0') {
-		len = strcspn(words, " ");
-		if (len == n && strncmp(words, word, n) == 0)
-			return true;
-		words += len;
-		words += strspn(words, " ");
-	}
-	return false;
-}
-
 /* Appends "name=value" texts. Returns whether prompt is one of them. */
 static bool
 add_params(struct buf *url, size_t start, const char *const *params)
@@ -292,7 +276,8 @@ client_authorize_url(const struct server_metadata *m, const struct record *rec,
 	field(&b, start, "code_challenge_method", "S256");
 	field(&b, start, "resource", rec->resource);
 	/* OpenID Connect Core 11: without it there is no offline access */
-	if (!add_params(&b, start, params) && has_word(scope, "offline_access"))
+	if (!add_params(&b, start, params) &&
+	    scope_listed(scope, "offline_access"))
 		field(&b, start, "prompt", "consent");
 	buf_addc(&b, '\0');
 	return b.p;

@@ -17,13 +17,10 @@
 
 #include <stdlib.h>
 
-#include "base/codec.h"
 #include "base/log.h"
 
 /* The challenge's URL, and those of metadata.h. */
 enum { PLACES_MAX = 3 };
-enum { SHOWN_BYTES = 200 };
-
 #define LEGACY_VERSION "2025-03-26"
 #define HINT "; if you know where to sign in, name it with --issuer"
 
@@ -141,14 +138,6 @@ judge(struct discovery *d, const struct fetch_answer *a)
 	return FOUND_TROUBLE;
 }
 
-/* A URL, safe for people, without its query, which can have a secret of the
- * user's in it. */
-static void
-add_url(struct buf *b, const char *url)
-{
-	codec_visible(b, (struct span){ url, strcspn(url, "?") }, SHOWN_BYTES);
-}
-
 /* Ends it with what went wrong at this place. */
 static void
 fail_here(struct discovery *d, const struct fetch_answer *a)
@@ -165,7 +154,7 @@ fail_here(struct discovery *d, const struct fetch_answer *a)
 	else
 		buf_addf(&b, "there is no metadata (status %d)", a->status);
 	buf_adds(&b, ", at ");
-	add_url(&b, url);
+	metadata_show_url(&b, url);
 	if (!a->refused && !transient && d->config.issuer == NULL)
 		buf_adds(&b, HINT);
 	why = xstrdup(buf_str(&b));
@@ -367,7 +356,7 @@ trusted(struct discovery *d, const struct url *u, const char *text, char **why)
 	buf_adds(&b,
 	    "the server says that its resource metadata is on "
 	    "another origin, at ");
-	add_url(&b, text);
+	metadata_show_url(&b, text);
 	buf_adds(&b, "; if you trust that, give --allow-cross-origin-prm");
 	*why = xstrdup(buf_str(&b));
 	buf_free(&b);

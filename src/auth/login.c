@@ -22,9 +22,7 @@
 #include "base/log.h"
 
 enum {
-	LOCK_POLL_MS = 100,
-	DISCOVERY_MS = 90 * 1000, /* all its documents */
-	LOCK_MS = 35 * 1000       /* a token request of another copy */
+	DISCOVERY_MS = 90 * 1000 /* all its documents */
 };
 
 int64_t
@@ -195,7 +193,7 @@ try_lock(struct login *g)
 	}
 	if (loop_random(&jitter, 1) != 0)
 		jitter = 0;
-	login_later(g, LOCK_POLL_MS + jitter % 64, try_lock);
+	login_later(g, STORE_POLL_MS + jitter % 64, try_lock);
 }
 
 void
@@ -206,7 +204,7 @@ login_lock_token(struct login *g, login_step *then)
 		login_later(g, 0, then);
 		return;
 	}
-	g->lock_until = loop_now(g->loop) + LOCK_MS;
+	g->lock_until = loop_now(g->loop) + STORE_PATIENCE_MS;
 	try_lock(g);
 }
 

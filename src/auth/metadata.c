@@ -21,8 +21,14 @@ enum { SHOWN_BYTES = 200 };
 #define PLACE_SERVER "/.well-known/oauth-authorization-server"
 #define PLACE_OPENID "/.well-known/openid-configuration"
 
-/* A remote URL, safe for people, without its query, which can have a secret
- * of the user's in it; owned by the caller. */
+void
+metadata_show_url(struct buf *out, const char *url)
+{
+	codec_visible(out, (struct span){ url, strcspn(url, "?") },
+	    SHOWN_BYTES);
+}
+
+/* The same as a string, owned by the caller. */
 static char *
 shown(const char *url)
 {
@@ -30,7 +36,7 @@ shown(const char *url)
 	char *s;
 
 	buf_init(&b, 0);
-	codec_visible(&b, (struct span){ url, strcspn(url, "?") }, SHOWN_BYTES);
+	metadata_show_url(&b, url);
 	s = xstrdup(buf_str(&b));
 	buf_free(&b);
 	return s;

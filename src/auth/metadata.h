@@ -46,6 +46,10 @@ struct server_metadata {
 bool metadata_url_ok(const char *url, const struct metadata_policy *policy,
     const char *what, char **why);
 
+/* Appends a remote URL, safe for people, without its query, which can have a
+ * secret of the user's in it. */
+void metadata_show_url(struct buf *out, const char *url);
+
 /* The places of the resource's document when the challenge names none: with
  * the path, then at the root (one place when the path is empty). Fills urls,
  * owned by the caller, and returns how many. */

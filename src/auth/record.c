@@ -459,6 +459,12 @@ scope_in(struct span text, struct span scope)
 	return false;
 }
 
+bool
+scope_listed(const char *list, const char *word)
+{
+	return scope_in(span_of(list), span_of(word));
+}
+
 /* A server that does not tell what it granted has granted what was requested
  * (RFC 6749 section 5.1). */
 bool

@@ -67,6 +67,9 @@ bool record_usable(const struct record *r, int64_t now);
 bool record_expired(const struct record *r, int64_t now);
 /* Has the token, by what was requested and granted, all these scopes? */
 bool record_has_scopes(const struct record *r, const char *scopes);
+/* Is this one of the words of a list with blanks between? NULL: an empty
+ * list. */
+bool scope_listed(const char *list, const char *word);
 /* The union of two lists of scopes, in their order; NULL when both are empty.
  * Owned by the caller. */
 char *scope_union(const char *a, const char *b);

@@ -58,6 +58,12 @@ uint64_t store_stamp(struct store *s, const char *name);
 /* Is it a helper of the user's that keeps them? */
 bool store_has_helper(const struct store *s);
 
+/* For those who want a lock that another has. */
+enum {
+	STORE_POLL_MS = 100,          /* between two tries */
+	STORE_PATIENCE_MS = 35 * 1000 /* for a token request of another */
+};
+
 /* Locks, never waited for: a descriptor (closed by store_unlock), or -1 with
  * EWOULDBLOCK when another process has it. The files are never removed. */
 enum store_lock {
