@@ -106,11 +106,11 @@ static const struct {
 	{ { .status = 404, .sent = true },
 	    ",\"reason\":\"bad_upstream\",\"ran\":\"no\","
 	    "\"httpStatus\":404}",
-	    { "at this path (404)", "Check the URL" } },
+	    { "at this path (404; a reason)", "Check the URL" } },
 	{ { .status = 405, .sent = true },
 	    ",\"reason\":\"bad_upstream\",\"ran\":\"no\","
 	    "\"httpStatus\":405}",
-	    { "(405)" } },
+	    { "at this path (405; a reason)" } },
 	{ { .status = 404, .sent = true, .media = MEDIA_HTML },
 	    ",\"reason\":\"bad_upstream\",\"ran\":\"no\","
 	    "\"httpStatus\":404}",

@@ -1,6 +1,7 @@
 /*
- * app/memory and app/profile: what is remembered, for whom, and every way in
- * which the file can be wrong.
+ * app/memory, app/profile, and of app/keepsakes what is for the era: what is
+ * remembered, for whom and for how long, and every way in which the files can
+ * be wrong.
  */
 #include "config.h"
 
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "app/keepsakes.h"
 #include "base/log.h"
 #include "home.h"
 #include "unit.h"
@@ -27,6 +29,7 @@ static const char *const tools = "{\"tools\":[{\"name\":\"t\"}],\"x\":null}";
 static struct memory *memory;
 static struct profile profile;
 static char file[256]; /* relative to the home */
+static char era_file[256];
 static unsigned lines; /* of the log */
 static bool loud;      /* was one of them more than debug? */
 
@@ -63,6 +66,7 @@ setup(void)
 	loud = false;
 	profile = profile_of("https://mcp.example.com/mcp?key=CANARY");
 	snprintf(file, sizeof file, FOLDER "/%s", profile.name);
+	snprintf(era_file, sizeof era_file, FOLDER "/%s.era", profile.name);
 	memory = memory_new(home, &profile);
 	ck_assert_ptr_nonnull(memory);
 }
@@ -512,6 +516,273 @@ START_TEST(eight_at_once)
 }
 END_TEST
 
+/* The era as a word; NULL: none is remembered, and nothing was set. */
+static const char *
+era_word(bool found, const bool *modern, const bool *sse)
+{
+	if (!found) {
+		ck_assert(*modern && *sse);
+		return NULL;
+	}
+	ck_assert(!*modern || !*sse);
+	return *modern ? "modern" : *sse ? "sse" : "legacy";
+}
+
+static const char *
+era(void)
+{
+	bool modern = true, sse = true;
+	bool found = memory_load_era(memory, &modern, &sse);
+
+	return era_word(found, &modern, &sse);
+}
+
+static void
+save_era(const char *word)
+{
+	memory_save_era(memory, strcmp(word, "modern") == 0,
+	    strcmp(word, "sse") == 0);
+}
+
+static char *
+era_text(const char *word)
+{
+	return xasprintf("{\"mcpsplice\":1,\"key\":\"%s\",\"era\":\"%s\"}\n",
+	    profile.hash, word);
+}
+
+static const char *const eras[] = { "legacy", "sse", "modern" };
+
+START_TEST(an_era)
+{
+	struct stat st;
+	char *text = era_text(eras[_i]);
+
+	ck_assert_pstr_eq(era(), NULL);
+	ck_assert_uint_eq(home_count("."), 0);
+	save_era(eras[_i]);
+	ck_assert_pstr_eq(era(), eras[_i]);
+	ck_assert(home_is(era_file, text));
+	ck_assert_int_eq(stat(home_path(era_file), &st), 0);
+	ck_assert_int_eq(st.st_mode & 07777, 0600);
+	ck_assert_uint_eq(home_count(FOLDER), 1);
+	ck_assert_uint_eq(lines, 0);
+	/* the server changes */
+	save_era(eras[(_i + 1) % 3]);
+	ck_assert_pstr_eq(era(), eras[(_i + 1) % 3]);
+	ck_assert_uint_eq(home_count(FOLDER), 1);
+	free(text);
+}
+END_TEST
+
+/* Neither is in the way of the other. */
+START_TEST(an_era_and_a_start)
+{
+	save(version, first, tools);
+	ck_assert_pstr_eq(era(), NULL);
+	save_era("sse");
+	ck_assert_pstr_eq(era(), "sse");
+	ck_assert(remembers(version, first, tools));
+	save(version, "{}", "");
+	ck_assert_pstr_eq(era(), "sse");
+	ck_assert_int_eq(unlink(home_path(era_file)), 0);
+	ck_assert(remembers(version, "{}", ""));
+	ck_assert_uint_eq(home_count(FOLDER), 1);
+}
+END_TEST
+
+struct age_case {
+	const char *word;
+	long age;
+	bool fresh;
+};
+
+static const struct age_case ages[] = {
+	{ "legacy", 60, true },
+	{ "legacy", 24 * 3600 - 60, true },
+	{ "legacy", 24 * 3600, false },
+	{ "legacy", 400L * 24 * 3600, false },
+	{ "legacy", -60, false },
+	{ "sse", 24 * 3600 - 60, true },
+	{ "sse", 24 * 3600, false },
+	{ "sse", -60, false },
+	{ "modern", 24 * 3600, true },
+	{ "modern", 400L * 24 * 3600, true },
+	{ "modern", -60, true },
+};
+
+START_TEST(an_era_ages)
+{
+	const struct age_case *c = &ages[_i];
+	struct stat before, after;
+
+	save_era(c->word);
+	home_age(era_file, c->age);
+	ck_assert_int_eq(stat(home_path(era_file), &before), 0);
+	ck_assert_pstr_eq(era(), c->fresh ? c->word : NULL);
+	/* what is found again is written only where it was too old */
+	save_era(c->word);
+	ck_assert_int_eq(stat(home_path(era_file), &after), 0);
+	ck_assert_int_eq(before.st_mtime == after.st_mtime, c->fresh);
+	ck_assert_int_eq(before.st_ino == after.st_ino, c->fresh);
+	ck_assert_pstr_eq(era(), c->word);
+	ck_assert_uint_eq(lines, 0);
+}
+END_TEST
+
+/* Every byte of the file in turn, every length, and more than all. */
+START_TEST(a_corrupt_era)
+{
+	struct buf b;
+	size_t i;
+	int bit;
+
+	save_era(eras[_i]);
+	b = home_get(era_file);
+	for (i = 0; i < b.n; i++) {
+		for (bit = 1; bit <= 0x80; bit <<= 1) {
+			b.p[i] = (char)(b.p[i] ^ bit);
+			home_put(era_file, b.p, b.n, 0600);
+			ck_assert_msg(era() == NULL, "byte %zu", i);
+			b.p[i] = (char)(b.p[i] ^ bit);
+		}
+		home_put(era_file, b.p, i, 0600);
+		ck_assert_msg(era() == NULL, "cut at %zu", i);
+	}
+	buf_addc(&b, '\n');
+	home_put(era_file, b.p, b.n, 0600);
+	lines = 0;
+	ck_assert_pstr_eq(era(), NULL);
+	ck_assert_uint_eq(lines, 1);
+	save_era(eras[_i]);
+	ck_assert_pstr_eq(era(), eras[_i]);
+	buf_free(&b);
+}
+END_TEST
+
+START_TEST(a_foreign_era)
+{
+	struct profile other = profile_of("https://mcp.example.com/other");
+	struct memory *m = memory_new(home, &other);
+	char *theirs = xasprintf(FOLDER "/%s.era", other.name);
+	struct buf big;
+
+	memory_save_era(m, true, false);
+	ck_assert_pstr_eq(era(), NULL);
+	ck_assert_int_eq(rename(home_path(theirs), home_path(era_file)), 0);
+	ck_assert_pstr_eq(era(), NULL);
+	home_puts(era_file, "{\"mcpsplice\":1,\"era\":\"modern\"}\n");
+	ck_assert_pstr_eq(era(), NULL);
+	/* not read to its end */
+	buf_init(&big, 0);
+	while (big.n < 100000)
+		buf_adds(&big, "modern ");
+	home_put(era_file, big.p, big.n, 0600);
+	ck_assert_pstr_eq(era(), NULL);
+	save_era("legacy");
+	ck_assert_pstr_eq(era(), "legacy");
+	buf_free(&big);
+	memory_free(m);
+	free(theirs);
+}
+END_TEST
+
+START_TEST(an_era_that_others_can_write)
+{
+	save_era("modern");
+	ck_assert_int_eq(chmod(home_path(era_file), 0644), 0);
+	ck_assert_pstr_eq(era(), NULL);
+	save_era("modern");
+	ck_assert_pstr_eq(era(), "modern");
+	ck_assert_int_eq(rename(home_path(era_file), home_path("elsewhere")),
+	    0);
+	ck_assert_int_eq(symlink("../../elsewhere", home_path(era_file)), 0);
+	ck_assert_pstr_eq(era(), NULL);
+	save_era("legacy");
+	ck_assert_pstr_eq(era(), "legacy");
+	ck_assert_int_eq(chmod(home_path(FOLDER), 0770), 0);
+	ck_assert_pstr_eq(era(), NULL);
+	save_era("sse");
+	ck_assert_int_eq(chmod(home_path(FOLDER), 0700), 0);
+	ck_assert_pstr_eq(era(), "legacy");
+	/* something in the way that no file can replace */
+	ck_assert_int_eq(unlink(home_path(era_file)), 0);
+	home_mkdir(era_file, 0700);
+	lines = 0;
+	save_era("sse");
+	ck_assert_uint_eq(lines, 2);
+	ck_assert_pstr_eq(era(), NULL);
+}
+END_TEST
+
+START_TEST(no_memory_of_an_era)
+{
+	bool modern = true, sse = true;
+
+	ck_assert(!memory_load_era(NULL, &modern, &sse));
+	memory_save_era(NULL, true, false);
+	ck_assert(!keepsakes_recall_era(NULL, &modern, &sse));
+	keepsakes_note_era(NULL, true, false);
+	ck_assert(modern && sse);
+	ck_assert_uint_eq(home_count("."), 0);
+}
+END_TEST
+
+static struct loop *loop;
+
+static void
+on_stop(void *arg)
+{
+	(void)arg;
+	loop_stop(loop, 0);
+}
+
+static const char *
+recalled(struct keepsakes *k)
+{
+	bool modern = true, sse = true;
+	bool found = keepsakes_recall_era(k, &modern, &sse);
+
+	return era_word(found, &modern, &sse);
+}
+
+/* Written later, and known meanwhile. */
+START_TEST(an_era_is_kept)
+{
+	char url[] = "https://mcp.example.com/mcp?key=CANARY";
+	struct options o = { .url = url };
+	struct keepsakes *k;
+	struct loop_timer *t;
+
+	loop = loop_new();
+	k = keepsakes_new(loop, home, &o, NULL, NULL);
+	t = loop_timer_new(loop, on_stop, NULL);
+	ck_assert_pstr_eq(recalled(k), NULL);
+	keepsakes_note_era(k, false, true);
+	keepsakes_note_era(k, true, false);
+	ck_assert_pstr_eq(recalled(k), "modern");
+	ck_assert_pstr_eq(era(), NULL);
+	loop_timer_set(t, 300);
+	loop_run(loop);
+	ck_assert_pstr_eq(era(), "modern");
+	ck_assert_pstr_eq(recalled(k), "modern");
+	ck_assert_uint_eq(home_count(FOLDER), 1);
+	/* once only */
+	save_era("sse");
+	ck_assert_pstr_eq(recalled(k), "sse");
+	loop_timer_set(t, 300);
+	loop_run(loop);
+	ck_assert_pstr_eq(era(), "sse");
+	/* the end waits for nothing */
+	keepsakes_note_era(k, false, false);
+	ck_assert_pstr_eq(era(), "sse");
+	keepsakes_free(k);
+	ck_assert_pstr_eq(era(), "legacy");
+	loop_timer_free(t);
+	loop_free(loop);
+}
+END_TEST
+
 START_TEST(digest)
 {
 	struct span parts[] = { span_of("a"), { NULL, 0 }, span_of("bc") };
@@ -760,6 +1031,23 @@ remembering(void)
 }
 
 static TCase *
+remembering_eras(void)
+{
+	TCase *tc = tcase_create("era");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_loop_test(tc, an_era, 0, COUNT(eras));
+	tcase_add_test(tc, an_era_and_a_start);
+	tcase_add_loop_test(tc, an_era_ages, 0, COUNT(ages));
+	tcase_add_loop_test(tc, a_corrupt_era, 0, COUNT(eras));
+	tcase_add_test(tc, a_foreign_era);
+	tcase_add_test(tc, an_era_that_others_can_write);
+	tcase_add_test(tc, no_memory_of_an_era);
+	tcase_add_test(tc, an_era_is_kept);
+	return tc;
+}
+
+static TCase *
 profiles(void)
 {
 	TCase *tc = tcase_create("profile");
@@ -778,6 +1066,7 @@ main(void)
 	Suite *s = suite_create("memory");
 
 	suite_add_tcase(s, remembering());
+	suite_add_tcase(s, remembering_eras());
 	suite_add_tcase(s, profiles());
 	return unit_run(s);
 }

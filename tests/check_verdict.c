@@ -279,7 +279,6 @@ static const struct {
 	    "403, sign in again" },
 	{ 404, "", VERDICT_SUSPECT, "404 without words" },
 	{ 429, "", VERDICT_RETRY, "429" },
-	{ 405, "", VERDICT_ANSWER, "405, it is not offered" },
 };
 
 START_TEST(test_trusted)
@@ -488,6 +487,19 @@ static const struct {
 	{ ENDING_COMPLETE, true, 200, SESSION, MEDIA_SSE, VERB_POST,
 	    "{\"error\":\"Session not found\"}", VERDICT_SUSPECT,
 	    "in-band: words of a lost session" },
+	/* Another transport, or one that has sessions now. */
+	{ ENDING_COMPLETE, true, 405, SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_LOST, "405 to a POST, it speaks another transport" },
+	{ ENDING_COMPLETE, true, 405, NO_SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_LOST, "405 to a POST, it speaks another transport" },
+	{ ENDING_COMPLETE, true, 405, SESSION, MEDIA_NONE, VERB_GET, "",
+	    VERDICT_FAIL, "405, it is not offered" },
+	{ ENDING_COMPLETE, true, 400, NO_SESSION, MEDIA_OTHER, VERB_POST,
+	    "No valid session ID provided", VERDICT_LOST,
+	    "it wants a session now" },
+	{ ENDING_COMPLETE, true, 401, NO_SESSION, MEDIA_OTHER, VERB_POST,
+	    "No valid session ID provided", VERDICT_FAIL,
+	    "no message in the answer" },
 	/* The rest. */
 	{ ENDING_COMPLETE, true, 429, SESSION, MEDIA_NONE, VERB_POST, "",
 	    VERDICT_RETRY, "429" },

@@ -46,12 +46,12 @@ explore_call_of(const struct frame *f)
 static enum send_kind
 kind_of(const struct session_action *a)
 {
-	const struct frame *f = a->frame;
+	const struct frame *f = a->order.body;
 
-	if (a->verb == VERB_DELETE)
+	if (a->order.verb == VERB_DELETE)
 		return SEND_DELETE;
-	if (a->verb == VERB_GET)
-		return a->listen ? SEND_LISTEN : SEND_RESUME;
+	if (a->order.verb == VERB_GET)
+		return a->order.listen ? SEND_LISTEN : SEND_RESUME;
 	if (f->kind == FRAME_NOTIFICATION)
 		return span_is(f->method, "notifications/initialized") ?
 		    SEND_READY :
@@ -60,7 +60,7 @@ kind_of(const struct session_action *a)
 		return SEND_ANSWER;
 	if (span_is(f->method, "initialize"))
 		return SEND_OPEN;
-	if (!a->control)
+	if (!a->order.control)
 		return SEND_CALL;
 	return span_is(f->method, "ping") ? SEND_PING : SEND_RESTORE;
 }
@@ -112,14 +112,14 @@ static void
 check_open(struct world *w, size_t i, const struct session_action *a)
 {
 	struct seen_send *n = &w->sends[i];
-	struct span id = a->frame->id;
+	struct span id = a->order.body->id;
 	size_t k;
 
 	for (k = w->first_alive; k < i; k++)
 		if (explore_is_alive(w, k) && w->sends[k].kind == SEND_OPEN &&
 		    w->sends[k].epoch == w->initializes)
 			explore_breaks(w, "two renewals at a time");
-	if (a->session.n > 0)
+	if (a->order.session.n > 0)
 		explore_breaks(w, "an initialize with a session id");
 	if (!span_is(id, w->opening))
 		begin_generation(w, id, id.n > 0 && id.p[0] == '"');
@@ -169,7 +169,7 @@ check_resume(struct world *w, size_t i, const struct session_action *a)
 	struct seen_call *c;
 
 	n->call = explore_number((struct span){
-	    a->last_event_id.p + 1, a->last_event_id.n - 1 });
+	    a->order.last_event_id.p + 1, a->order.last_event_id.n - 1 });
 	if (n->call < 0) {
 		explore_breaks(w, "a stream is resumed that nobody knows");
 		return;
@@ -179,7 +179,7 @@ check_resume(struct world *w, size_t i, const struct session_action *a)
 	n->generation = c->generation;
 	if (!explore_is_open(w, (unsigned)n->call))
 		explore_breaks(w, "a stream is resumed for nobody");
-	if (!span_is(a->session, w->generations[c->generation].session))
+	if (!span_is(a->order.session, w->generations[c->generation].session))
 		explore_breaks(w,
 		    "a stream is resumed with another session's id");
 	if (explore_is_alive(w, c->last) ||
@@ -258,21 +258,21 @@ check_send(struct world *w, size_t i, const struct session_action *a)
 		check_resume(w, i, a);
 		return;
 	case SEND_DELETE:
-		check_delete(w, a->session);
+		check_delete(w, a->order.session);
 		return;
 	default:
 		break;
 	}
-	check_session(w, a->session);
+	check_session(w, a->order.session);
 	if (w->broken != NULL)
 		return;
-	explore_check_order(w, i, a->frame);
+	explore_check_order(w, i, a->order.body);
 	if (w->sends[i].kind == SEND_LISTEN)
 		check_listen(w, i);
 	else if (w->sends[i].kind == SEND_NOTE)
-		check_note(w, i, a->frame);
+		check_note(w, i, a->order.body);
 	else if (w->sends[i].kind == SEND_ANSWER)
-		check_answer(w, i, a->frame);
+		check_answer(w, i, a->order.body);
 }
 
 /* --- a person --- */
@@ -282,7 +282,8 @@ static void
 check_person(struct world *w, size_t i, const struct session_action *a)
 {
 	const struct seen_send *n = &w->sends[i];
-	int own = a->frame == NULL ? -1 : explore_number(a->frame->id);
+	int own = a->order.body == NULL ? -1 :
+					  explore_number(a->order.body->id);
 	bool may = false, must = false;
 	unsigned k;
 
@@ -295,10 +296,10 @@ check_person(struct world *w, size_t i, const struct session_action *a)
 		may |= explore_is_held(w, k);
 		must |= explore_is_held(w, k) && w->calls[k].sent == 0;
 	}
-	if (a->person && !may)
+	if (a->order.person && !may)
 		explore_breaks(w,
 		    "a person may be asked, and no request waits for it");
-	if (!a->person && must)
+	if (!a->order.person && must)
 		explore_breaks(w,
 		    "a request waits, and no person may be asked");
 }
@@ -322,12 +323,12 @@ watch_send(struct world *w, const struct session_action *a)
 			explore_breaks(w, "a ticket is used twice");
 	check_send(w, i, a);
 	if (n->kind == SEND_CALL && w->broken == NULL) {
-		n->call = explore_call_of(a->frame);
+		n->call = explore_call_of(a->order.body);
 		if (n->call < 0) {
 			explore_breaks(w, "a call that nobody made is sent");
 			return;
 		}
-		explore_check_again(w, i, a->frame->id.p[0] == '"');
+		explore_check_again(w, i, a->order.body->id.p[0] == '"');
 	}
 	check_person(w, i, a);
 }

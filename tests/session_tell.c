@@ -57,25 +57,25 @@ tell_send(struct play *p, const struct session_action *a)
 	s = &p->sent[p->n_sent++];
 	memset(s, 0, sizeof *s);
 	s->ticket = s->was = a->ticket;
-	s->verb = a->verb;
-	s->session = dup_span(a->session);
-	s->version = dup_span(a->version);
-	s->listen = a->listen;
-	s->resume = a->verb == VERB_GET && !a->listen;
-	if (a->verb == VERB_POST && a->frame != NULL)
-		s->frame = frame_ref(a->frame);
+	s->verb = a->order.verb;
+	s->session = dup_span(a->order.session);
+	s->version = dup_span(a->order.version);
+	s->listen = a->order.listen;
+	s->resume = a->order.verb == VERB_GET && !a->order.listen;
+	if (a->order.verb == VERB_POST && a->order.body != NULL)
+		s->frame = frame_ref(a->order.body);
 	play_facts_clear(s);
-	buf_addf(&p->out, "send #%zu %s", p->n_sent, verbs[a->verb]);
+	buf_addf(&p->out, "send #%zu %s", p->n_sent, verbs[a->order.verb]);
 	if (s->frame != NULL)
 		tell_message(&p->out, s->frame);
-	else if (a->verb == VERB_GET)
-		buf_adds(&p->out, a->listen ? " listen" : " resume");
-	add_word(&p->out, a->last_event_id);
+	else if (a->order.verb == VERB_GET)
+		buf_adds(&p->out, a->order.listen ? " listen" : " resume");
+	add_word(&p->out, a->order.last_event_id);
 	if (s->session != NULL)
 		buf_addf(&p->out, " @%s", s->session);
 	if (p->details && s->version != NULL)
 		buf_addf(&p->out, " v=%s", s->version);
-	if (p->person && a->person)
+	if (p->person && a->order.person)
 		buf_adds(&p->out, " person");
 	buf_addc(&p->out, '\n');
 }
@@ -215,6 +215,8 @@ play_tell(struct play *p, const struct session_action *a)
 			buf_addf(&p->out, "keep %s%.*s\n",
 			    a->session.n > 0 ? "@" : "-", (int)a->session.n,
 			    a->session.n > 0 ? a->session.p : "");
+		break;
+	case ACTION_FOUND: /* of a chain only */
 		break;
 	case ACTION_LOOK:
 		buf_adds(&p->out, "look\n");

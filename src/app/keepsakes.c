@@ -16,7 +16,8 @@ struct keepsakes {
 	orphans_cb *orphan;
 	void *arg;
 	/* what waits to be written */
-	bool has_session, has_memory;
+	bool has_session, has_memory, has_era;
+	bool modern, sse;
 	struct buf session, session_version;
 	struct buf version, result, tools;
 	bool looked; /* for orphans: once */
@@ -28,7 +29,10 @@ write_memory(struct keepsakes *k)
 	if (k->has_memory)
 		memory_save(k->memory, buf_span(&k->version),
 		    buf_span(&k->result), buf_span(&k->tools));
+	if (k->has_era)
+		memory_save_era(k->memory, k->modern, k->sse);
 	k->has_memory = false;
+	k->has_era = false;
 }
 
 static void
@@ -116,6 +120,29 @@ keepsakes_remember(struct keepsakes *k, struct span version, struct span result,
 	put(&k->result, result);
 	put(&k->tools, tools);
 	k->has_memory = true;
+	loop_timer_set(k->memory_timer, MEMORY_MS);
+}
+
+bool
+keepsakes_recall_era(struct keepsakes *k, bool *modern, bool *sse)
+{
+	if (k == NULL)
+		return false;
+	if (!k->has_era)
+		return memory_load_era(k->memory, modern, sse);
+	*modern = k->modern;
+	*sse = k->sse;
+	return true;
+}
+
+void
+keepsakes_note_era(struct keepsakes *k, bool modern, bool sse)
+{
+	if (k == NULL)
+		return;
+	k->modern = modern;
+	k->sse = sse;
+	k->has_era = true;
 	loop_timer_set(k->memory_timer, MEMORY_MS);
 }
 

@@ -1,7 +1,7 @@
 /*
- * What is kept on disk for the next start: the memory of the start, and the
- * session, to be ended if this process cannot. Written a moment later, off
- * the way of the messages.
+ * What is kept on disk for the next start: the memory of the start and of the
+ * server's era, and the session, to be ended if this process cannot. Written a
+ * moment later, off the way of the messages.
  */
 #ifndef MCPSPLICE_APP_KEEPSAKES_H
 #define MCPSPLICE_APP_KEEPSAKES_H
@@ -27,6 +27,10 @@ bool keepsakes_recall(struct keepsakes *k, struct span version,
     struct buf *result, struct buf *tools);
 void keepsakes_remember(struct keepsakes *k, struct span version,
     struct span result, struct span tools);
+/* The server's era, see memory.h. false, and nothing set, when none is known
+ * that can be believed still. */
+bool keepsakes_recall_era(struct keepsakes *k, bool *modern, bool *sse);
+void keepsakes_note_era(struct keepsakes *k, bool modern, bool sse);
 /* The session of now; an empty one: there is none. */
 void keepsakes_keep(struct keepsakes *k, struct span session,
     struct span version);

@@ -1,10 +1,13 @@
 /*
- * A file of three lines: an object of ours, the result of initialize, that of
+ * Two files. The start is one of three lines: an object of ours, the result of initialize, that of
  * tools/list or nothing. The first line is never parsed: it has to be the
  * very bytes that we would write above the other two, with the format's
  * number, the profile's hash, the version the client asked for, and a SHA-256
  * over that version and the other lines. So any byte that changed makes it no
  * memory, and so does another version or profile.
+ *
+ * The era is a file of one line, which has to be one of the three that we
+ * would write. It is as old as the file.
  *
  * Written without waiting for the disk, which would hold up the loop: a file
  * that a power cut tore is no memory.
@@ -24,11 +27,15 @@
 #define MEMORY_BYTES ((size_t)8 * 1024 * 1024)
 #define MEMORY_DEPTH 512
 #define MEMORY_VERSION_BYTES 128
+#define MEMORY_ERA_BYTES 256
 
 struct memory {
 	char *home;
 	struct profile profile;
+	char *era; /* the name of its file */
 };
+
+enum memory_era { MEMORY_LEGACY, MEMORY_SSE, MEMORY_MODERN, MEMORY_NO_ERA };
 
 /* The lines below the first, in place. */
 struct lines {
@@ -48,6 +55,7 @@ memory_new(const char *home, const struct profile *profile)
 	m = xcalloc(1, sizeof *m);
 	m->home = xstrdup(home);
 	m->profile = *profile;
+	m->era = xasprintf("%s.era", profile->name);
 	return m;
 }
 
@@ -57,6 +65,7 @@ memory_free(struct memory *m)
 	if (m == NULL)
 		return;
 	free(m->home);
+	free(m->era);
 	free(m);
 }
 
@@ -286,5 +295,112 @@ memory_save(const struct memory *m, struct span requested,
 	if (dir < 0)
 		return;
 	save_in(m, dir, requested, l);
+	file_close(dir);
+}
+
+/* The whole file of an era. */
+static void
+compose_era(const struct memory *m, enum memory_era era, struct buf *out)
+{
+	static const char *const words[] = { [MEMORY_LEGACY] = "legacy",
+		[MEMORY_SSE] = "sse",
+		[MEMORY_MODERN] = "modern" };
+
+	buf_reset(out);
+	buf_addf(out, "{\"mcpsplice\":1,\"key\":\"%s\",\"era\":\"%s\"}\n",
+	    m->profile.hash, words[era]);
+}
+
+/* MEMORY_NO_ERA: this is none of them. */
+static enum memory_era
+find_era(const struct memory *m, struct span text)
+{
+	enum memory_era era;
+	struct buf b;
+
+	buf_init(&b, 0);
+	for (era = MEMORY_LEGACY; era < MEMORY_NO_ERA; era++) {
+		compose_era(m, era, &b);
+		if (span_eq(buf_span(&b), text))
+			break;
+	}
+	buf_free(&b);
+	return era;
+}
+
+/* Not of the future either, as after a clock was set back: it would stay
+ * fresh for too long. */
+static bool
+is_fresh(enum memory_era era, int64_t age)
+{
+	return era == MEMORY_MODERN || (age >= 0 && age < MEMORY_LEGACY_S);
+}
+
+/* MEMORY_NO_ERA: there is none that can be believed. */
+static enum memory_era
+read_era(const struct memory *m, int dir)
+{
+	enum memory_era era = MEMORY_NO_ERA;
+	struct buf text;
+	int64_t age = 0;
+	int fd, rc;
+
+	buf_init(&text, 0);
+	fd = file_open(dir, m->era, false);
+	rc = fd < 0 ? -1 : file_get(fd, MEMORY_ERA_BYTES, &text);
+	if (rc == 0) {
+		age = file_age(fd);
+		era = find_era(m, buf_span(&text));
+	} else if (errno != ENOENT) {
+		log_debug("no memory of the era in %s: %s", m->era,
+		    strerror(errno));
+	}
+	if (fd >= 0)
+		file_close(fd);
+	buf_free(&text);
+	if (rc == 0 && era == MEMORY_NO_ERA)
+		log_debug("no memory of the era in %s: not whole", m->era);
+	return era < MEMORY_NO_ERA && is_fresh(era, age) ? era : MEMORY_NO_ERA;
+}
+
+bool
+memory_load_era(const struct memory *m, bool *modern, bool *sse)
+{
+	enum memory_era era;
+	int dir;
+
+	dir = m == NULL ? -1 : open_folder(m, false);
+	if (dir < 0)
+		return false;
+	era = read_era(m, dir);
+	file_close(dir);
+	if (era == MEMORY_NO_ERA)
+		return false;
+	*modern = era == MEMORY_MODERN;
+	*sse = era == MEMORY_SSE;
+	return true;
+}
+
+void
+memory_save_era(const struct memory *m, bool modern, bool sse)
+{
+	enum memory_era era = sse ? MEMORY_SSE : MEMORY_LEGACY;
+	struct buf b;
+	int dir;
+
+	if (modern)
+		era = MEMORY_MODERN;
+	dir = m == NULL ? -1 : open_folder(m, true);
+	if (dir < 0)
+		return;
+	if (read_era(m, dir) != era) {
+		buf_init(&b, 0);
+		compose_era(m, era, &b);
+		file_sweep(dir);
+		if (file_write(dir, m->era, buf_span(&b), false) < 0)
+			log_debug("the era is not remembered in %s: %s", m->era,
+			    strerror(errno));
+		buf_free(&b);
+	}
 	file_close(dir);
 }

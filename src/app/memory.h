@@ -1,7 +1,7 @@
 /*
  * The memory of the start: what the server answered to initialize and to
- * tools/list the last time, for when it is down. One file for each profile in
- * HOME/.cache/mcpsplice. It is a convenience: what goes wrong is one line of
+ * tools/list the last time, for when it is down, and which era it was of. Two
+ * files for each profile in HOME/.cache/mcpsplice. It is a convenience: what goes wrong is one line of
  * debug, never more, and a file that is not exactly what was written is no
  * memory.
  */
@@ -31,5 +31,17 @@ bool memory_load(const struct memory *m, struct span requested,
  * is not written; tools that are too big are left out. */
 void memory_save(const struct memory *m, struct span requested,
     struct span initialize, struct span tools);
+
+/* The server's era: modern, or legacy, and then with HTTP+SSE or without. A
+ * server that became modern may answer legacy requests all the same, so that
+ * nobody would notice: legacy is believed for a day only. A wrong modern
+ * comes out by itself. */
+#define MEMORY_LEGACY_S (24 * 60 * 60)
+
+/* false, and nothing set, when none is remembered or it is too old. */
+bool memory_load_era(const struct memory *m, bool *modern, bool *sse);
+/* Writes when it differs from what is there, or that is too old: what is
+ * found again every hour ages all the same. */
+void memory_save_era(const struct memory *m, bool modern, bool sse);
 
 #endif

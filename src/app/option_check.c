@@ -206,6 +206,15 @@ check_sign_in(const struct options *o)
 }
 
 static char *
+check_era(const struct options *o)
+{
+	if (o->protocol == PROTOCOL_MODERN && o->transport == TRANSPORT_SSE)
+		return xstrdup("--protocol modern and --transport sse "
+			       "contradict each other; leave one of them out");
+	return NULL;
+}
+
+static char *
 check_command(const struct options *o)
 {
 	const char *credential = options_given_credential(o);
@@ -240,6 +249,8 @@ option_check(const struct options *o, const struct url *url)
 	if (wrong == NULL)
 		wrong = check_encrypted(o, "--token-endpoint",
 		    o->token_endpoint);
+	if (wrong == NULL)
+		wrong = check_era(o);
 	if (wrong == NULL)
 		wrong = check_command(o);
 	return wrong;

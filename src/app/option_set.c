@@ -155,6 +155,8 @@ apply_choice(void *field, const struct option_setting *s, const char *value,
 {
 	int i = option_parse_choice(s->row->arg, value);
 
+	if (i < 0 && s->row->kind == OPTION_TRANSPORT)
+		i = option_parse_choice(option_transport_words, value);
 	if (i < 0) {
 		*why = xasprintf("%s: \"%s\" is none of %s", s->label, value,
 		    s->row->arg);
@@ -164,6 +166,10 @@ apply_choice(void *field, const struct option_setting *s, const char *value,
 		*(enum replay *)field = (enum replay)i;
 	else if (s->row->kind == OPTION_AUTH)
 		*(enum auth_mode *)field = (enum auth_mode)i;
+	else if (s->row->kind == OPTION_PROTOCOL)
+		*(enum era_protocol *)field = (enum era_protocol)i;
+	else if (s->row->kind == OPTION_TRANSPORT)
+		*(enum era_transport *)field = (enum era_transport)i;
 	else
 		*(bool *)field = i != 0;
 	return 0;
@@ -321,35 +327,16 @@ apply_item(struct strings *list, struct option_origin *origin,
 }
 
 /* Options of mcp-remote that are understood but not done. */
-static int
-apply_noted(struct options *o, const struct option_setting *s, char **why)
+static void
+apply_noted(struct options *o, const struct option_setting *s)
 {
 	const char *what = s->row->help;
 
-	if (s->row->kind == OPTION_TRANSPORT) {
-		switch (option_parse_choice(s->row->arg, s->value)) {
-		case -1:
-			*why = xasprintf("%s: \"%s\" is none of %s", s->label,
-			    s->value, s->row->arg);
-			return -1;
-		case 2: /* http-only: what is done anyway */
-			return 0;
-		case 3:
-			*why = xasprintf("%s: sse-only is not spoken yet; use "
-					 "the server's Streamable HTTP URL and "
-					 "http-only",
-			    s->label);
-			return -1;
-		default:
-			what = "is ignored: only Streamable HTTP is spoken yet";
-		}
-	}
 	if (what == NULL)
 		what = "has no meaning yet: ignored";
 	option_set_string((s->row->flags & OPTION_WARNS) != 0 ? &o->warnings :
 								&o->notes,
 	    xasprintf("%s %s", s->label, what));
-	return 0;
 }
 
 /* The value to take: an empty one means the default, NULL of a string. */
@@ -377,8 +364,8 @@ option_set_apply(struct options *o, const struct option_setting *s, char **why)
 		return apply_item(field, origin, s, why);
 	case OPTION_NOTED:
 	case OPTION_NOTED_SWITCH:
-	case OPTION_TRANSPORT:
-		return apply_noted(o, s, why);
+		apply_noted(o, s);
+		return 0;
 	case OPTION_CONFIG:
 		return 0;
 	case OPTION_STRING:
@@ -390,6 +377,8 @@ option_set_apply(struct options *o, const struct option_setting *s, char **why)
 		rc = apply_number(field, s, effective(s), why);
 		break;
 	case OPTION_REPLAY:
+	case OPTION_PROTOCOL:
+	case OPTION_TRANSPORT:
 	case OPTION_AUTH:
 	case OPTION_LOG_FORMAT:
 		rc = apply_choice(field, s, effective(s), why);

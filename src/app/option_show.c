@@ -104,8 +104,8 @@ options_help(void)
 	buf_adds(&out,
 	    "usage: mcpsplice [options] URL\n"
 	    "       mcpsplice login|logout|status [options] [URL]\n"
-	    "Carries MCP between stdin, stdout and the Streamable HTTP server "
-	    "at URL.\n");
+	    "Carries MCP between stdin, stdout and the server at URL, of any "
+	    "revision.\n");
 	for (group = 0; group < OPTION_GROUPS; group++) {
 		buf_addf(&out, "%s:\n", group_titles[group]);
 		for (i = 0; i < option_table_rows; i++) {
@@ -191,6 +191,7 @@ add_word(struct buf *out, const char *words, unsigned i)
 static void
 add_value(struct buf *out, const struct option_row *row, const void *field)
 {
+	enum era_transport transport;
 	const char *text;
 
 	switch (row->kind) {
@@ -217,6 +218,16 @@ add_value(struct buf *out, const struct option_row *row, const void *field)
 		break;
 	case OPTION_REPLAY:
 		add_word(out, row->arg, *(const enum replay *)field);
+		break;
+	case OPTION_PROTOCOL:
+		add_word(out, row->arg, *(const enum era_protocol *)field);
+		break;
+	case OPTION_TRANSPORT:
+		transport = *(const enum era_transport *)field;
+		add_word(out,
+		    transport == TRANSPORT_SSE_FIRST ? option_transport_words :
+						       row->arg,
+		    transport);
 		break;
 	case OPTION_AUTH:
 		add_word(out, row->arg, *(const enum auth_mode *)field);
@@ -264,7 +275,6 @@ shown(const struct option_row *row)
 {
 	return row->as == NULL && row->kind != OPTION_CONFIG &&
 	    row->kind != OPTION_NOTED && row->kind != OPTION_NOTED_SWITCH &&
-	    row->kind != OPTION_TRANSPORT &&
 	    (row->flags & (OPTION_ARGV_ONLY | OPTION_NO_ARGV)) !=
 	    OPTION_ARGV_ONLY;
 }

@@ -36,15 +36,15 @@
 		name, 0, OPTION_SECONDS, OPTION_LIMITS, 0, AT(field), "SEC",   \
 		    preset, 0, MS_MAX, NULL, help                              \
 	}
-#define SIZE(name, field, preset, help)                                        \
+#define SIZE(name, flags, field, preset, help)                                 \
 	{                                                                      \
-		name, 0, OPTION_SIZE, OPTION_LIMITS, 0, AT(field), "SIZE",     \
+		name, 0, OPTION_SIZE, OPTION_LIMITS, flags, AT(field), "SIZE", \
 		    preset, 0, SIZE_LIMIT, NULL, help                          \
 	}
-#define UINT(name, field, preset, help)                                        \
+#define UINT(name, flags, field, preset)                                       \
 	{                                                                      \
-		name, 0, OPTION_UINT, OPTION_LIMITS, 0, AT(field), "N",        \
-		    preset, 1, 65535, NULL, help                               \
+		name, 0, OPTION_UINT, OPTION_LIMITS, flags, AT(field), "N",    \
+		    preset, 1, 65535, NULL, NULL                               \
 	}
 /* A text that is checked or has a default, in the manual only. */
 #define MANUAL(name, field, arg, preset)                                       \
@@ -68,6 +68,11 @@
 	{                                                                      \
 		name, 0, kind, OPTION_OUTPUT, OPTION_HIDDEN | (flags),         \
 		    AT(field), arg, NULL, 0, 0, as, NULL                       \
+	}
+#define URL_OF(name, transport)                                                \
+	{                                                                      \
+		name, 0, OPTION_STRING, OPTION_OUTPUT, OPTION_HIDDEN, AT(url), \
+		    "URL", NULL, 0, 0, "url", transport                        \
 	}
 #define NOTED(name, flags, arg, help)                                          \
 	{                                                                      \
@@ -166,15 +171,15 @@ const struct option_row option_table[] = {
 	    "for the answer to \"initialize\", with retries"),
 	SECONDS("call-timeout", call_timeout_ms, "3600",
 	    "silence of an open call"),
-	SIZE("max-result", max_result, "10176K",
+	SIZE("max-result", 0, max_result, "10176K",
 	    "one line for the client; 0: any"),
 	SECONDS("connect-timeout", connect_timeout_ms, "10", NULL),
 	SECONDS("retry-window", retry_window_ms, "20", NULL),
 	SECONDS("drain-timeout", drain_timeout_ms, "0", NULL),
-	SIZE("max-message", max_message, "128M", NULL),
-	SIZE("max-buffer", max_buffer, "256M", NULL),
-	UINT("max-depth", max_depth, "512", NULL),
-	UINT("max-inflight", max_inflight, "256", NULL),
+	SIZE("max-message", 0, max_message, "128M", NULL),
+	SIZE("max-buffer", OPTION_UNLISTED, max_buffer, "256M", NULL),
+	UINT("max-depth", OPTION_UNLISTED, max_depth, "512"),
+	UINT("max-inflight", OPTION_UNLISTED, max_inflight, "256"),
 	/* before the other: in the environment the number wins */
 	{ "keep-alive", 0, OPTION_KEEP_ALIVE, OPTION_LIMITS, 0,
 	    AT(ping_interval_ms), NULL, NULL, 0, 0, "ping-interval", NULL },
@@ -183,6 +188,10 @@ const struct option_row option_table[] = {
 
 	CHOICE("replay", OPTION_REPLAY, OPTION_BEHAVIOUR, replay,
 	    "never|refused|safe", "safe", "what may run again"),
+	CHOICE("protocol", OPTION_PROTOCOL, OPTION_BEHAVIOUR, protocol,
+	    "auto|legacy|modern", "auto", NULL),
+	CHOICE("transport", OPTION_TRANSPORT, OPTION_BEHAVIOUR, transport,
+	    "auto|http|sse", "auto", NULL),
 	OTHER("session-lost-pattern", 0, OPTION_LIST, OPTION_BEHAVIOUR, 0,
 	    session_lost_patterns, "REGEX", NULL),
 	SWITCH("session-lost-in-results", 0, OPTION_BEHAVIOUR, 0,
@@ -212,9 +221,6 @@ const struct option_row option_table[] = {
 	    "no-cookies"),
 	ALIAS("debug", OPTION_DEBUG, 0, verbose, NULL, "verbose"),
 	ALIAS("silent", OPTION_SWITCH, 0, quiet, NULL, "quiet"),
-	ALIAS("transport", OPTION_TRANSPORT, 0, url,
-	    "http-first|sse-first|http-only|sse-only", NULL),
-	NOTED("protocol", 0, "legacy|auto", NULL),
 	NOTED_SWITCH("enable-proxy",
 	    "has no meaning: the proxy variables are always used"),
 	ALIAS("host", OPTION_STRING, 0, callback_host, "127.0.0.1|localhost",
@@ -239,12 +245,15 @@ const struct option_row option_table[] = {
 	    "client-credentials" },
 
 	/* supergateway */
-	ALIAS("streamableHttp", OPTION_STRING, 0, url, "URL", "url"),
+	URL_OF("streamableHttp", "http"),
+	URL_OF("sse", "sse"),
 	ALIAS("oauth2Bearer", OPTION_BEARER, OPTION_SECRET, headers, "TOKEN",
 	    "header"),
 };
 
 const size_t option_table_rows = sizeof option_table / sizeof option_table[0];
+
+const char option_transport_words[] = "http-first|http-only|sse-only|sse-first";
 
 /* Can "no-" turn it off? */
 static bool

@@ -17,6 +17,9 @@ enum option_kind {
 	OPTION_SIZE,        /* size_t, in bytes */
 	OPTION_UINT,        /* unsigned */
 	OPTION_REPLAY,      /* enum replay, one of arg's words */
+	OPTION_PROTOCOL,    /* enum era_protocol, one of arg's words */
+	OPTION_TRANSPORT,   /* enum era_transport, one of arg's words or of
+			     * option_transport_words */
 	OPTION_AUTH,        /* enum auth_mode, one of arg's words */
 	OPTION_AUTH_WORD,   /* the same; help is the word it stands for */
 	OPTION_LOG_FORMAT,  /* bool, one of arg's words */
@@ -26,8 +29,7 @@ enum option_kind {
 	OPTION_KEEP_ALIVE,  /* int64_t, in ms: 30 s or 0 */
 	OPTION_CONFIG,      /* a file to read */
 	OPTION_NOTED,       /* mcp-remote's, said to have no meaning yet */
-	OPTION_NOTED_SWITCH,
-	OPTION_TRANSPORT /* mcp-remote's */
+	OPTION_NOTED_SWITCH
 };
 
 enum option_group {
@@ -65,11 +67,16 @@ struct option_row {
 	const char *as;     /* the option this is another name for */
 	const char *help;   /* NULL: named in a run of its group's others;
 			      * of a NOTED option: what is said about it; of
-			      * AUTH_WORD: the word */
+			      * AUTH_WORD: the word; of another name for
+			      * the URL: the word of --transport that the
+			      * name stands for */
 };
 
 extern const struct option_row option_table[];
 extern const size_t option_table_rows;
+/* mcp-remote's words, in the order of enum era_transport. Our own, in the
+ * table, have none for the last. */
+extern const char option_transport_words[];
 
 /* Finds a long name. "no-NAME" turns a switch off, as "NAME" does with one
  * that is called "no-NAME": *off then becomes true. NULL: no such option. */

@@ -24,6 +24,7 @@ struct loader {
 	const struct option_sources *from;
 	struct option_settings settings; /* all but argv's */
 	struct option_argv argv;
+	const struct option_setting *url_by; /* what gave the URL, or NULL */
 	struct url url;
 	bool has_url;
 	char **why;
@@ -182,17 +183,16 @@ asked_for(const struct loader *l, const char *name)
 }
 
 /* The last URL of a list that no section holds. */
-static const char *
+static const struct option_setting *
 last_url(const struct option_settings *all)
 {
-	const struct option_setting *s;
-	const char *url = NULL;
+	const struct option_setting *s, *url = NULL;
 	size_t i;
 
 	for (i = 0; i < all->n; i++) {
 		s = &all->list[i];
 		if (s->row->kind == OPTION_STRING && s->row->offset == AT(url))
-			url = s->value;
+			url = s;
 	}
 	return url;
 }
@@ -265,12 +265,12 @@ find_url(struct loader *l)
 	static const char *const words[] = { [COMMAND_PROXY] = "",
 		[COMMAND_LOGIN] = "login ",
 		[COMMAND_LOGOUT] = "logout " };
-	const char *text = last_url(&l->argv.settings);
 
-	if (text == NULL)
-		text = last_url(&l->settings);
-	if (text != NULL)
-		return parse_url(l, text);
+	l->url_by = last_url(&l->argv.settings);
+	if (l->url_by == NULL)
+		l->url_by = last_url(&l->settings);
+	if (l->url_by != NULL)
+		return parse_url(l, l->url_by->value);
 	if (asked_for(l, "show-config"))
 		return 0;
 	if (l->o->command == COMMAND_STATUS)
@@ -295,6 +295,27 @@ apply(struct loader *l, const struct option_settings *all)
 			return -1;
 	}
 	return 0;
+}
+
+/* "--sse URL" says what is spoken there, too. An option for that, with the
+ * same weight or more, says it better. */
+static int
+apply_transport(struct loader *l)
+{
+	const struct option_row *row = row_of("transport");
+	const struct option_origin *o = &l->o->origins[row - option_table];
+	struct option_setting s;
+	int rc;
+
+	if (l->url_by == NULL || l->url_by->row->as == NULL ||
+	    l->url_by->weight <= o->from[0].weight)
+		return 0;
+	s = *l->url_by;
+	s.row = row;
+	s.value = xstrdup(l->url_by->row->help);
+	rc = option_set_apply(l->o, &s, l->why);
+	free(s.value);
+	return rc;
 }
 
 static void
@@ -353,7 +374,8 @@ load(struct loader *l)
 	if (o->help || o->version)
 		return 0; /* even where a file is broken */
 	if (read_sources(l) < 0 || find_url(l) < 0 ||
-	    apply(l, &l->settings) < 0 || apply(l, &l->argv.settings) < 0)
+	    apply(l, &l->settings) < 0 || apply(l, &l->argv.settings) < 0 ||
+	    apply_transport(l) < 0)
 		return -1;
 	*l->why = option_check(o, l->has_url ? &l->url : NULL);
 	if (*l->why != NULL)

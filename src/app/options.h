@@ -6,6 +6,7 @@
 #define MCPSPLICE_APP_OPTIONS_H
 
 #include "base/mem.h"
+#include "wire/server_era.h"
 
 enum command { COMMAND_PROXY, COMMAND_LOGIN, COMMAND_LOGOUT, COMMAND_STATUS };
 enum replay { REPLAY_NEVER, REPLAY_REFUSED, REPLAY_SAFE };
@@ -111,7 +112,9 @@ struct options {
 	unsigned max_inflight; /* 256 */
 
 	/* behaviour */
-	enum replay replay; /* safe */
+	enum era_protocol protocol;   /* auto */
+	enum era_transport transport; /* auto */
+	enum replay replay;           /* safe */
 	/* each is good for regcomp: extended, any case */
 	struct strings session_lost_patterns;
 	bool session_lost_in_results;

@@ -1,8 +1,8 @@
 /*
- * The way down: pipes, lines, msg, session, streamable, (authorize), http.
- * The way up is the same rooms in reverse. Each callback here turns what a
- * room says into an input of the session, and performs the session's actions;
- * it decides nothing itself.
+ * The way down: pipes, lines, msg, chain (session), streamable, (authorize),
+ * http. The way up is the same rooms in reverse. Each callback here turns what
+ * a room says into an input of the chain, and performs the chain's actions; it
+ * decides nothing itself.
  */
 #include "config.h"
 
@@ -23,9 +23,9 @@
 #include "io/route.h"
 #include "io/url.h"
 #include "upstream/streamable.h"
+#include "wire/chain.h"
 #include "wire/lines.h"
 #include "wire/msg.h"
-#include "wire/session.h"
 
 enum {
 	STDOUT_HIGH = 1024 * 1024,
@@ -57,7 +57,7 @@ struct proxy {
 	struct authorize *authorize;
 	struct http *http;
 	struct streamable *upstream;
-	struct session *session;
+	struct chain *chain;
 	struct keepsakes *keepsakes;
 	struct route *route; /* NULL: the system does not tell */
 	regex_t *patterns;   /* of --session-lost-pattern */
@@ -105,23 +105,6 @@ pause_stdin(struct proxy *p)
 }
 
 static void
-act_send(struct proxy *p, const struct session_action *a)
-{
-	struct upstream_request r = { 0 };
-
-	r.ticket = a->ticket;
-	r.verb = a->verb;
-	r.body = a->frame;
-	r.session = a->session;
-	r.version = a->version;
-	r.last_event_id = a->last_event_id;
-	r.silent_ok = a->listen;
-	r.control = a->control;
-	r.person = a->person;
-	streamable_send(p->upstream, &r);
-}
-
-static void
 act_note(const struct session_action *a)
 {
 	if (a->level == LEVEL_INFO)
@@ -163,7 +146,7 @@ act(struct proxy *p, const struct session_action *a)
 {
 	switch (a->kind) {
 	case ACTION_SEND:
-		act_send(p, a);
+		streamable_send(p->upstream, &a->order);
 		break;
 	case ACTION_ABORT:
 		streamable_abort(p->upstream, a->ticket);
@@ -188,6 +171,9 @@ act(struct proxy *p, const struct session_action *a)
 	case ACTION_KEEP:
 		keepsakes_keep(p->keepsakes, a->session, a->version);
 		break;
+	case ACTION_FOUND:
+		keepsakes_note_era(p->keepsakes, a->modern, a->sse);
+		break;
 	case ACTION_LOOK:
 		act_look(p);
 		break;
@@ -204,7 +190,7 @@ act(struct proxy *p, const struct session_action *a)
 static void
 arm_timer(struct proxy *p)
 {
-	int64_t at = session_deadline(p->session), wait;
+	int64_t at = chain_deadline(p->chain), wait;
 
 	if (at == p->timer_at)
 		return;
@@ -226,11 +212,14 @@ input(struct proxy *p, struct session_input *in)
 
 	in->now = loop_now(p->loop);
 	in->random = next_random(p);
-	session_step(p->session, in);
+	if (chain_wants_secret(p->chain) &&
+	    loop_random(in->secret, sizeof in->secret) != 0)
+		log_debug("no randomness: less to tell requests apart");
+	chain_step(p->chain, in);
 	if (p->acting)
 		return;
 	p->acting = true;
-	while (session_next(p->session, &a))
+	while (chain_next(p->chain, &a))
 		act(p, &a);
 	p->acting = false;
 	arm_timer(p);
@@ -450,6 +439,16 @@ on_message(uint64_t ticket, const struct facts *f, struct frame *m, void *arg)
 }
 
 static void
+on_endpoint(uint64_t ticket, bool ok, void *arg)
+{
+	struct session_input in = {
+		.kind = INPUT_ENDPOINT, .ticket = ticket, .ok = ok
+	};
+
+	input(arg, &in);
+}
+
+static void
 on_done(uint64_t ticket, const struct facts *f, void *arg)
 {
 	struct proxy *p = arg;
@@ -555,7 +554,7 @@ on_usr1(int signo, void *arg)
 	    "server: %s\nstdout: %zu bytes queued; partial messages: %zu "
 	    "bytes\n",
 	    p->host, pipes_queued(p->pipes), streamable_held(p->upstream));
-	session_describe(p->session, &b);
+	chain_describe(p->chain, &b);
 	log_dump(buf_str(&b));
 	buf_free(&b);
 }
@@ -680,7 +679,7 @@ static struct streamable *
 make_upstream(struct proxy *p)
 {
 	static const struct streamable_ops ops = { on_authorize, on_refused,
-		on_accepted, on_head, on_message, on_done };
+		on_accepted, on_head, on_message, on_endpoint, on_done };
 	struct streamable_config c = {
 		.url = p->url.text,
 		.max_message = message_cap(p->options),
@@ -705,12 +704,14 @@ compile_patterns(struct proxy *p)
 		p->n_patterns++;
 }
 
-static struct session *
-make_session(struct proxy *p)
+static struct chain *
+make_chain(struct proxy *p)
 {
 	const struct options *o = p->options;
 	bool person = o->handshake || pipes_out_is_person(p->pipes);
-	struct session_config c = {
+	struct chain_config c = { 0 };
+
+	c.session = (struct session_config){
 		.host = p->host,
 		.version = PACKAGE_VERSION,
 		.prefix = p->prefix,
@@ -729,8 +730,11 @@ make_session(struct proxy *p)
 		.handshake = o->handshake,
 		.fail = o->fail,
 	};
-
-	return session_new(&c);
+	c.server.protocol = (enum era_protocol)o->protocol;
+	c.server.transport = (enum era_transport)o->transport;
+	c.server.remembered = keepsakes_recall_era(p->keepsakes,
+	    &c.server.was_modern, &c.server.was_sse);
+	return chain_new(&c);
 }
 
 static char *
@@ -780,7 +784,7 @@ proxy_init(struct proxy *p, char **why)
 	    NULL :
 	    keepsakes_new(p->loop, getenv("HOME"), p->options, on_orphan, p);
 	compile_patterns(p);
-	p->session = make_session(p);
+	p->chain = make_chain(p);
 	for (i = 0; i < sizeof signals / sizeof *signals; i++)
 		loop_signal(p->loop, signals[i], on_signal, p);
 	loop_signal(p->loop, SIGUSR1, on_usr1, p);
@@ -798,7 +802,7 @@ proxy_free(struct proxy *p)
 {
 	http_free(p->http);
 	streamable_free(p->upstream);
-	session_free(p->session);
+	chain_free(p->chain);
 	keepsakes_free(p->keepsakes);
 	while (p->n_patterns > 0)
 		regfree(&p->patterns[--p->n_patterns]);

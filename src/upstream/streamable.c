@@ -53,6 +53,8 @@ struct stream {
 	struct buf answer;
 	size_t held; /* bytes of the partial message, as counted in u */
 	bool paused;
+	struct headers mirrored; /* of the body */
+	bool endpoint, announces;
 	struct facts facts;
 	char *session_given, *location;
 	struct buf challenge;
@@ -67,7 +69,8 @@ struct streamable {
 	void *arg;
 	struct url base;
 	char *url;
-	char *peer; /* the address that answered last, or NULL */
+	char *endpoint; /* of HTTP+SSE, as announced last; NULL: none */
+	char *peer;     /* the address that answered last, or NULL */
 	struct stream *first, *last; /* in the order they began */
 	struct stream *by_ticket[SLOTS];
 	/* The headers made last, and what from. */
@@ -140,6 +143,7 @@ stream_free(struct stream *t)
 	answer_clear(t);
 	frame_unref(t->body);
 	headers_free(&t->credentials);
+	headers_free(&t->mirrored);
 	free(t->session);
 	free(t->version);
 	free(t->last_event_id);
@@ -219,7 +223,7 @@ add(struct headers *h, const char *name, const char *value)
 }
 
 /* The one place where headers are put together (protocol.md H2, H9, H13,
- * H15, H17). No Origin: we are no browser. */
+ * H15, H17, 6.2). No Origin: we are no browser. */
 static void
 assemble(const struct stream *t, struct headers *h)
 {
@@ -233,6 +237,7 @@ assemble(const struct stream *t, struct headers *h)
 	}
 	add(h, "MCP-Protocol-Version", t->version);
 	add(h, "Mcp-Session-Id", t->session);
+	headers_append(h, &t->mirrored);
 	headers_append(h, &t->credentials);
 }
 
@@ -259,14 +264,14 @@ headers_for(const struct stream *t)
 {
 	struct streamable *u = t->u;
 
-	if (t->verb == VERB_POST && u->made_is_post &&
+	if (t->verb == VERB_POST && u->made_is_post && t->mirrored.n == 0 &&
 	    same_text(u->made_session, t->session) &&
 	    same_text(u->made_version, t->version) &&
 	    headers_same(&u->made_credentials, &t->credentials))
 		return &u->made;
 	made_clear(u);
 	assemble(t, &u->made);
-	u->made_is_post = t->verb == VERB_POST;
+	u->made_is_post = t->verb == VERB_POST && t->mirrored.n == 0;
 	if (t->session != NULL)
 		u->made_session = xstrdup(t->session);
 	if (t->version != NULL)
@@ -288,7 +293,9 @@ stream_start(struct stream *t)
 	struct http_request r = { 0 };
 
 	r.method = methods[t->verb];
-	r.url = t->url != NULL ? t->url : u->url;
+	r.url = t->url != NULL                 ? t->url :
+	    t->endpoint && u->endpoint != NULL ? u->endpoint :
+						 u->url;
 	if (t->body != NULL)
 		r.body = t->body->text;
 	r.headers = headers_for(t);
@@ -312,20 +319,25 @@ dup_span(struct span s)
 }
 
 void
-streamable_send(struct streamable *u, const struct upstream_request *r)
+streamable_send(struct streamable *u, const struct order *order)
 {
 	struct stream *t = xcalloc(1, sizeof *t), **slot;
 
 	t->u = u;
-	t->ticket = r->ticket;
-	t->verb = r->verb;
-	t->body = r->verb == VERB_POST ? frame_ref(r->body) : NULL;
-	t->session = dup_span(r->session);
-	t->version = dup_span(r->version);
-	t->last_event_id = dup_span(r->last_event_id);
-	t->silent_ok = r->silent_ok;
-	t->control = r->control;
-	t->person = r->person;
+	t->ticket = order->ticket;
+	t->verb = order->verb;
+	t->body = order->verb == VERB_POST ? frame_ref(order->body) : NULL;
+	t->session = dup_span(order->session);
+	t->version = dup_span(order->version);
+	t->last_event_id = dup_span(order->last_event_id);
+	t->silent_ok = order->listen;
+	t->control = order->control;
+	t->person = order->person;
+	t->endpoint = order->endpoint;
+	t->announces = order->announces;
+	headers_init(&t->mirrored);
+	if (order->mirrored != NULL)
+		headers_append(&t->mirrored, order->mirrored);
 	headers_init(&t->credentials);
 	slot = &u->by_ticket[t->ticket % SLOTS];
 	t->chain = *slot;
@@ -439,11 +451,38 @@ message_in(struct stream *t, struct buf *b)
 	}
 }
 
+/* HTTP+SSE: where POSTs go. Only on the server's own origin, else it could
+ * draw the credentials elsewhere (protocol.md section 5). */
+static void
+take_endpoint(struct stream *t, struct buf *data)
+{
+	struct streamable *u = t->u;
+	struct url base, target;
+	bool ok = false;
+
+	if (url_parse(&base, t->url != NULL ? t->url : u->url) != URL_OK)
+		return;
+	if (url_resolve(&target, &base, buf_str(data)) == URL_OK) {
+		ok = url_same_origin(&target, &u->base);
+		if (ok) {
+			free(u->endpoint);
+			u->endpoint = xstrdup(target.text);
+		}
+		url_free(&target);
+	}
+	url_free(&base);
+	u->ops.endpoint(t->ticket, ok, u->arg);
+}
+
 static void
 on_event(const char *type, struct buf *data, void *arg)
 {
 	struct stream *t = arg;
 
+	if (t->announces && strcmp(type, "endpoint") == 0) {
+		take_endpoint(t, data);
+		return;
+	}
 	if (data->n == 0 || strcmp(type, "message") != 0)
 		return;
 	if (message_in(t, data))
@@ -628,10 +667,12 @@ ending_of(enum http_end end)
 static void
 follow(struct stream *t)
 {
+	char **moved = t->endpoint ? &t->u->endpoint : &t->u->url;
+
 	if (t->facts.status == 308) {
 		/* Moved for good: later requests go there at once. */
-		free(t->u->url);
-		t->u->url = xstrdup(t->redirect);
+		free(*moved);
+		*moved = xstrdup(t->redirect);
 	}
 	free(t->url);
 	t->url = t->redirect;
@@ -753,6 +794,7 @@ streamable_free(struct streamable *u)
 	made_clear(u);
 	url_free(&u->base);
 	free(u->url);
+	free(u->endpoint);
 	free(u->peer);
 	free(u);
 }

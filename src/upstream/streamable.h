@@ -1,15 +1,16 @@
 /*
- * Streamable HTTP (2025-03-26 to 2025-11-25): one POST for each message, GET
- * for the listen stream and for resumption, DELETE at the end. Turns answers
- * into frames and facts. Decides nothing about sessions; header assembly has
- * its one place here.
+ * Exchanges with one MCP server over HTTP: a POST for each message, GET for
+ * streams and for resumption, DELETE at the end; in all revisions of the
+ * protocol. Turns orders into requests, answers into frames and facts.
+ * Decides nothing about sessions and eras; header assembly has its one place
+ * here.
  */
 #ifndef MCPSPLICE_UPSTREAM_STREAMABLE_H
 #define MCPSPLICE_UPSTREAM_STREAMABLE_H
 
 #include "base/headers.h"
 #include "io/http.h"
-#include "wire/verdict.h"
+#include "wire/order.h"
 
 struct streamable;
 
@@ -47,26 +48,18 @@ struct streamable_ops {
 	/* One JSON-RPC message, located; the callee owns it. */
 	void (*message)(uint64_t ticket, const struct facts *f, struct frame *m,
 	    void *arg);
+	/* An endpoint event on a stream that announces; ok: it is on the
+	 * server's origin, and orders for the endpoint go there from now on. */
+	void (*endpoint)(uint64_t ticket, bool ok, void *arg);
 	/* The last call for this ticket. */
 	void (*done)(uint64_t ticket, const struct facts *f, void *arg);
-};
-
-struct upstream_request {
-	uint64_t ticket;
-	enum verb verb;
-	struct frame *body;        /* POST; a reference is taken */
-	struct span session;       /* n 0: none */
-	struct span version;       /* MCP-Protocol-Version; n 0: none */
-	struct span last_event_id; /* GET; n 0: none */
-	bool control;              /* never paused */
-	bool silent_ok;            /* a listen stream: silence never ends it */
-	bool person;               /* it may make a person sign in */
 };
 
 struct streamable *streamable_new(struct http *h,
     const struct streamable_config *config, const struct streamable_ops *ops,
     void *arg);
-void streamable_send(struct streamable *u, const struct upstream_request *r);
+/* Begins the exchange; a reference to the body is taken. */
+void streamable_send(struct streamable *u, const struct order *order);
 /* stamp tells one credential from the next; see refused. */
 void streamable_go(struct streamable *u, uint64_t ticket,
     const struct headers *credentials, uint64_t stamp);

@@ -216,9 +216,10 @@ wrong_status(const struct frame *request, const struct facts *facts,
 		    host, facts->status);
 	} else if (facts->status == 404 || facts->status == 405) {
 		f = fault_frame(request->id, fault,
-		    "%s has no Streamable HTTP MCP server at this path (%d). "
-		    "Check the URL.",
-		    host, facts->status);
+		    "%s has no MCP server at this path (%d%s%.*s). Check the "
+		    "URL.",
+		    host, facts->status, facts->why.n > 0 ? "; " : "",
+		    (int)facts->why.n, facts->why.n > 0 ? facts->why.p : "");
 	} else {
 		f = fault_frame(request->id, fault,
 		    "%s answered %d, not MCP%s%s", host, facts->status,
@@ -234,6 +235,14 @@ no_answer(const struct frame *request, const struct facts *facts,
     const char *host, const char *label, struct fault *fault)
 {
 	fault->maybe = facts->sent;
+	if (facts->verb == VERB_GET && facts->why.n > 0) {
+		fault->maybe = false;
+		fault->reason = "bad_upstream";
+		return fault_frame(request->id, fault,
+		    "%s is no HTTP+SSE server: %.*s. Check the URL, or leave "
+		    "--transport out.",
+		    host, (int)facts->why.n, facts->why.p);
+	}
 	if (facts->media == MEDIA_SSE) {
 		fault->reason = "stream_lost";
 		return fault_frame(request->id, fault,

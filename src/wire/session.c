@@ -123,6 +123,19 @@ session_write(struct session *s, struct frame *f)
 }
 
 void
+session_pass(struct session *s, struct frame *f, const struct leg *l)
+{
+	struct action *a;
+
+	if (s->broken)
+		return;
+	a = action_add(s, ACTION_WRITE);
+	a->frame = frame_ref(f);
+	if (l->call != NULL)
+		a->other = frame_ref(l->call->frame);
+}
+
+void
 session_start(struct session *s, struct leg *l)
 {
 	l->live = true;
@@ -227,10 +240,10 @@ is_for_client(const struct session *s, const struct leg *l)
 }
 
 static void
-fill_send(const struct session *s, struct session_action *out,
-    const struct leg *l)
+fill_order(const struct session *s, struct order *out, const struct leg *l)
 {
-	out->frame = l->body;
+	out->ticket = l->ticket;
+	out->body = l->body;
 	out->person = is_for_client(s, l);
 	if (l->kind == LEG_DELETE)
 		out->verb = VERB_DELETE;
@@ -289,6 +302,8 @@ session_next(struct session *s, struct session_action *out)
 		out->text = s->current.text;
 		out->on = s->current.on;
 		out->status = s->current.status;
+		if (out->kind == ACTION_WRITE)
+			out->related = s->current.other;
 		if (out->kind == ACTION_RECALL || out->kind == ACTION_REMEMBER)
 			fill_memory(s, out);
 		else if (out->kind == ACTION_KEEP)
@@ -299,7 +314,7 @@ session_next(struct session *s, struct session_action *out)
 		l = calls_leg_find(&s->calls, out->ticket);
 		if (l == NULL)
 			continue;
-		fill_send(s, out, l);
+		fill_order(s, &out->order, l);
 		return true;
 	}
 }
@@ -412,10 +427,9 @@ leg_tick(struct session *s, struct leg *l)
 		calls_leg_drop(&s->calls, l); /* of a session that is gone */
 		return;
 	}
-	/* Nothing of it was sent yet: it belongs to the session of now, if
-	 * there are sessions. */
+	/* Nothing of it was sent yet: it belongs to the session of now. */
 	if (l->last_event_id.n == 0 && l->kind == LEG_CALL &&
-	    l->generation != s->generation && s->phase != PHASE_IDLE) {
+	    l->generation != s->generation) {
 		if (s->phase != PHASE_LIVE && s->phase != PHASE_OPENED) {
 			c = l->call;
 			session_call_state(s, c, CALL_REFUSED);
@@ -706,6 +720,7 @@ session_step(struct session *s, const struct session_input *in)
 	switch (in->kind) {
 	case INPUT_CLIENT:
 		s->asleep = 0;
+		s->probed = in->probe;
 		session_client(s, in->frame);
 		break;
 	case INPUT_BAD:

@@ -12,7 +12,7 @@
 #define MCPSPLICE_WIRE_SESSION_H
 
 #include "base/log.h"
-#include "wire/verdict.h"
+#include "wire/order.h"
 
 struct session;
 
@@ -49,6 +49,8 @@ enum session_input_kind {
 	INPUT_HEAD,      /* of ticket: status and headers are here */
 	INPUT_MESSAGE,   /* of ticket: a message of the server (a reference is
 	                 * taken) */
+	INPUT_ENDPOINT,  /* of ticket: an endpoint event, ok or not (to a chain
+			  * only) */
 	INPUT_DONE,      /* of ticket: the exchange is over */
 	INPUT_MEMORY,    /* the answer to ACTION_RECALL: result and tools of a
 			 * former start */
@@ -78,6 +80,11 @@ struct session_input {
 	struct span session, version;
 	struct span text; /* SIGN_IN */
 	bool rival;
+	bool ok;            /* ENDPOINT */
+	bool probe;         /* CLIENT: somebody waits who is less patient than a
+		     * client after initialize */
+	uint64_t secret[2]; /* for a chain that wants it: to be guessed by
+			     * nobody */
 };
 
 enum session_action_kind {
@@ -92,23 +99,25 @@ enum session_action_kind {
 	ACTION_REMEMBER, /* version, result and tools of a good start */
 	ACTION_KEEP,     /* session and version: to be ended by somebody if we
 			  * cannot; n 0: there is none any more */
+	ACTION_FOUND,    /* what the server speaks (of a chain only) */
 	ACTION_LOOK,     /* does another copy of us have a newer session? */
 	ACTION_EXIT      /* flush stdout, then end with status */
 };
 
 struct session_action {
 	enum session_action_kind kind;
-	struct frame *frame; /* WRITE, SEND by POST; borrowed */
-	uint64_t ticket;
-	enum verb verb;
-	struct span session, version, last_event_id; /* borrowed */
-	struct span result, tools;                   /* borrowed */
-	bool listen;
-	bool control; /* small, and the way on: never paused */
-	bool person;  /* a request of the client waits for it */
+	uint64_t ticket;     /* SEND, ABORT */
+	struct order order;  /* SEND; its parts are borrowed, as all below */
+	struct frame *frame; /* WRITE */
+	/* WRITE, of the server: the client's request on whose own stream it
+	 * came; NULL: on none */
+	const struct frame *related;
+	struct span session, version; /* KEEP; REMEMBER, RECALL */
+	struct span result, tools;    /* REMEMBER */
+	bool modern, sse;             /* FOUND */
 	bool on;
 	enum log_level level;
-	const char *text; /* borrowed */
+	const char *text;
 	int status;
 };
 

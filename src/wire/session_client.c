@@ -428,28 +428,6 @@ renew_lost(struct session *s)
 		session_renew(s, s->why != NULL ? s->why : "it was lost");
 }
 
-/* A request that says its version itself belongs to no session (2026-07-28):
- * it goes out as it is. Returns false when it is none. */
-static bool
-send_stateless(struct session *s, struct frame *f)
-{
-	struct span meta = json_get(f->params, "_meta");
-	char *version = session_version(json_get(meta,
-	    "io.modelcontextprotocol/protocolVersion"));
-	struct generation *g = s->generation;
-
-	if (version == NULL)
-		return false;
-	if (g->version == NULL || strcmp(g->version, version) != 0) {
-		session_next_generation(s);
-		g = s->generation;
-		g->version = xstrdup(version);
-	}
-	free(version);
-	session_send_call(s, calls_add(&s->calls, f));
-	return true;
-}
-
 static void
 client_request(struct session *s, struct frame *f)
 {
@@ -480,8 +458,6 @@ client_request(struct session *s, struct frame *f)
 	}
 	renew_lost(s);
 	if (s->phase == PHASE_IDLE) {
-		if (send_stateless(s, f))
-			return;
 		if (!s->config.handshake) {
 			request_unready(s, f);
 			return;

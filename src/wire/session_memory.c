@@ -27,7 +27,7 @@ session_remembered(struct session *s, const struct session_input *in)
 		return;
 	buf_addspan(&s->memory, in->result);
 	buf_addspan(&s->memory_tools, in->tools);
-	s->memory_at = s->now + MEMORY_MS;
+	s->memory_at = s->now + (s->probed ? MEMORY_PROBE_MS : MEMORY_MS);
 	session_due(s, s->memory_at);
 }
 

@@ -15,6 +15,8 @@
 
 static const struct span no_span = { NULL, 0 };
 
+enum { UNSUPPORTED_VERSION = -32022 };
+
 /* The former one is the last that there was, not one that did not come to
  * be. */
 void
@@ -163,6 +165,8 @@ adopt(struct session *s, const struct facts *f, struct frame *m)
 		    "used",
 		    s->config.host);
 	g->version = negotiated(m);
+	if (f->changed && s->listen.state == LISTEN_REFUSED)
+		s->listen.state = LISTEN_OFF;
 	frame_unref(s->opened);
 	s->opened = frame_ref(m);
 	s->from_memory = false;
@@ -396,6 +400,9 @@ fail_waiting(struct session *s, const struct facts *f,
 		fault.retry_after_ms = f->retry_after_ms;
 		fault.maybe = session_may_have_run(c);
 		fault.reason = s->from_memory ? "upstream_unreachable" :
+		    error != NULL &&
+			msg_error_code(error) == UNSUPPORTED_VERSION ?
+						"version_changed" :
 						"reinit_failed";
 		if (c->refusal != NULL)
 			fault.server = c->refusal->error;

@@ -146,7 +146,7 @@ server_request(struct session *s, struct leg *l, struct frame *m)
 		may_have_asked(s, l);
 	f = questions_ask(&s->questions, m, s->generation->number,
 	    ping ? 0 : l->ticket, s->config.prefix);
-	session_write(s, f);
+	session_pass(s, f, l);
 	frame_unref(f);
 	session_want_read(s);
 }
@@ -210,7 +210,7 @@ server_notification(struct session *s, struct leg *l, struct frame *m)
 	}
 	if (span_is(m->method, "notifications/cancelled")) {
 		f = questions_cancel(&s->questions, m, l->generation->number);
-		session_write(s, f);
+		session_pass(s, f, l);
 		frame_unref(f);
 		return;
 	}
@@ -221,7 +221,7 @@ server_notification(struct session *s, struct leg *l, struct frame *m)
 		    "told, dropped");
 		return;
 	}
-	session_write(s, m);
+	session_pass(s, m, l);
 }
 
 /*
@@ -276,7 +276,8 @@ judge(struct session *s, const struct call *c, const struct leg *l,
 	struct ruling r;
 	bool hint = false;
 
-	of_call.had_session = g->session != NULL;
+	/* HTTP+SSE has sessions without an id. */
+	of_call.had_session = f->had_session || g->session != NULL;
 	of_call.fresh = s->former != NULL && g == s->generation &&
 	    g->ready_at != 0 && s->now - g->ready_at < FRESH_MS;
 	if (m->kind == FRAME_ERROR)

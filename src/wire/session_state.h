@@ -42,7 +42,8 @@ enum {
 	PING_MS = 5 * 1000,      /* for the answer to a ping of ours */
 	SILENT_MS = 60 * 1000,   /* of a call, until it is looked after */
 	FRESH_MS = 5 * 1000,     /* a new session may not know it yet */
-	MEMORY_MS = 5 * 1000,    /* a start from memory after so long */
+	MEMORY_MS = 5 * 1000,    /* a start from memory after so long, */
+	MEMORY_PROBE_MS = 3000,  /* or so long for a probe */
 	FLAPS = 8,               /* sent again to the same session, */
 	FLAPS_MS = 3 * 1000,     /* within this time */
 	FLAPPING_MS = 60 * 1000, /* one id, served and refused within this */
@@ -171,6 +172,7 @@ struct session {
 	struct buf memory;       /* result of initialize, of a former start */
 	struct buf memory_tools; /* the same of tools/list */
 	int64_t memory_at;       /* used then; -1: not */
+	bool probed;             /* initialize is for a client that probes */
 	bool from_memory;        /* the client has it, and no server yet */
 	unsigned memory_tries;
 	uint64_t answered[ANSWERED]; /* hashes of ids, a ring */
@@ -210,6 +212,8 @@ is_refusal(struct ruling r)
 void session_note(struct session *s, enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void session_write(struct session *s, struct frame *f);
+/* The same for what the server said on this leg. */
+void session_pass(struct session *s, struct frame *f, const struct leg *l);
 void session_abort(struct session *s, struct leg *l);
 /* Sends a leg now. */
 void session_start(struct session *s, struct leg *l);

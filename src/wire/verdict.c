@@ -3,9 +3,10 @@
  *
  * The words that it says (wire/said) and its status choose the first rule of
  * a table that fits. What no rule is for is the answer, or the end of the
- * call. A request that carried no session id can lose none, and an answer to
- * DELETE says nothing. The numbers of JSON-RPC errors and the id of the
- * answer never decide that a session is gone: every server has its own.
+ * call. A request that carried no session id can lose none, but may need one
+ * now; an answer to DELETE says nothing. The numbers of JSON-RPC errors and the id of the
+ * answer never decide that a session is gone, because every server has its
+ * own; but the two by which a later revision refuses an earlier one.
  */
 #include "config.h"
 
@@ -16,6 +17,7 @@
 #include <strings.h>
 
 #include "wire/json.h"
+#include "wire/msg.h"
 #include "wire/phrases.h"
 #include "wire/said.h"
 
@@ -135,6 +137,14 @@ is_ordinary(long code)
 	    (code <= -32002 && code >= -32004);
 }
 
+/* A server of 2026-07-28 refuses what names no revision that it speaks, before
+ * it does anything (streamable HTTP, protocol version header). */
+static bool
+is_other_era(long code)
+{
+	return code == -32020 || code == -32022;
+}
+
 /* The whole text, in any case. */
 static bool
 is_text(struct span text, const char *want)
@@ -220,6 +230,32 @@ plain_ruling(const struct facts *facts, enum verdict verdict, const char *rule)
 	return (struct ruling){ verdict, rule };
 }
 
+/* A server that gave no session id has come to want one. */
+static bool
+wants_session(const struct facts *facts, const struct said *said)
+{
+	unsigned words = PHRASE_MISSING;
+
+	if (facts->status == 400)
+		words |= LOST_WORDS;
+	else if (facts->status != 404)
+		return false;
+	return (said->phrases & words) != 0 &&
+	    (said->phrases & PHRASE_VETO) == 0;
+}
+
+static struct ruling
+rule_said(const struct facts *facts, const struct said *said,
+    const struct verdict_rules *more, struct ruling plain)
+{
+	if (facts->had_session)
+		return rule_for(facts, marks_of(facts, said, more), plain);
+	if (wants_session(facts, said))
+		return (struct ruling){ VERDICT_LOST,
+			"it wants a session now" };
+	return plain;
+}
+
 struct ruling
 verdict_error(const struct facts *facts, const struct frame *error,
     const struct verdict_rules *more)
@@ -227,10 +263,11 @@ verdict_error(const struct facts *facts, const struct frame *error,
 	struct ruling r = plain_ruling(facts, VERDICT_ANSWER, "an error");
 	struct said said;
 
-	if (!facts->had_session)
-		return r;
+	if (facts->status == 400 && is_other_era(msg_error_code(error)))
+		return (struct ruling){ VERDICT_LOST,
+			"400, it speaks another revision of the protocol" };
 	said_error(&said, error->error);
-	r = rule_for(facts, marks_of(facts, &said, more), r);
+	r = rule_said(facts, &said, more, r);
 	said_free(&said);
 	return r;
 }
@@ -303,13 +340,22 @@ verdict_bare(const struct facts *facts, const struct verdict_rules *more)
 	bool page = facts->media == MEDIA_HTML && facts->body.n > 0 &&
 	    memchr(facts->body.p, '<', facts->body.n) != NULL;
 
+	if (facts->gone)
+		return (struct ruling){
+			facts->status == 0 ? VERDICT_LOST_MAYBE : VERDICT_LOST,
+			"the stream that was the session ended, or the server "
+			"changed"
+		};
 	if (is_cut(facts, &r))
 		return r;
+	if (facts->status == 405 && facts->verb == VERB_POST)
+		return (struct ruling){ VERDICT_LOST,
+			"405 to a POST, it speaks another transport" };
 	r = plain_ruling(facts, VERDICT_FAIL, "no message in the answer");
-	if (!facts->had_session || facts->verb == VERB_DELETE)
+	if (facts->verb == VERB_DELETE)
 		return r;
 	said_body(&said, facts->body, page);
-	r = rule_for(facts, marks_of(facts, &said, more), r);
+	r = rule_said(facts, &said, more, r);
 	said_free(&said);
 	return r;
 }

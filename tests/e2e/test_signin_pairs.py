@@ -44,7 +44,7 @@ TABLE = {
         "1 1 1 A=ok", "1 2 1 A=ok", "1 1 1 A=ok", "1 1 1 A=ok",
         "1 1 1 A=ok"],
     ("refresh", "initialize"): [
-        "1 2 1 A=ok B=ok", "1 2 1 A=no:session_lost B=" + NONE,
+        "1 2 1 A=ok B=ok", "1 2 1 A=no:reinit_failed B=" + NONE,
         "1 2 2 A=ok B=ok", "1 2 1 A=ok B=ok", "1 2 1 A=ok B=ok"],
     ("refresh", "DELETE"): ["1 1 1 A=" + STOP] * 5,
     ("re-init", "call"): [
@@ -66,7 +66,7 @@ TABLE = {
         "1 1 2 A=ok", "1 2 2 A=ok", "1 1 2 A=ok", "1 1 2 A=ok",
         "1 1 2 A=ok"],
     ("login", "initialize"): [
-        "1 2 2 A=ok B=ok", "1 2 2 A=no:session_lost B=" + NONE,
+        "1 2 2 A=ok B=ok", "1 2 2 A=no:reinit_failed B=" + NONE,
         "1 2 3 A=ok B=ok", "1 2 2 A=ok B=ok", "1 2 2 A=ok B=ok"],
     ("login", "DELETE"): ["1 1 2 A=" + STOP] * 5,
 }

@@ -1,0 +1,405 @@
+/*
+ * Three reducers in a row. An action of one is an input of its neighbour or
+ * goes out; chain_next works until there is one that goes out. What two
+ * legacy ends say to each other makes no stop on the way.
+ */
+#include "config.h"
+
+#include "wire/chain.h"
+
+#include <stdlib.h>
+
+#include "wire/client_era.h"
+
+struct chain {
+	struct client_era *client;
+	struct session *session;
+	struct server_era *server;
+	/* Of the latest input, for what follows from it. */
+	int64_t now;
+	uint64_t random;
+	uint64_t secret[2];
+	bool eof;            /* the session is to hear of it */
+	struct frame *plain; /* of the action lent last, or NULL */
+};
+
+struct chain *
+chain_new(const struct chain_config *config)
+{
+	const struct session_config *s = &config->session;
+	struct server_era_config server = config->server;
+	struct client_era_config client = {
+		.host = s->host,
+		.version = s->version,
+		.prefix = s->prefix,
+		.max_held = s->max_held,
+	};
+	struct chain *c = xcalloc(1, sizeof *c);
+
+	server.host = s->host;
+	server.prefix = s->prefix;
+	c->client = client_era_new(&client);
+	c->session = session_new(s);
+	c->server = server_era_new(&server);
+	return c;
+}
+
+void
+chain_free(struct chain *c)
+{
+	if (c == NULL)
+		return;
+	client_era_free(c->client);
+	session_free(c->session);
+	server_era_free(c->server);
+	frame_unref(c->plain);
+	free(c);
+}
+
+bool
+chain_wants_secret(const struct chain *c)
+{
+	return !client_era_is_legacy(c->client);
+}
+
+/* One random word makes many (splitmix64). */
+static uint64_t
+next_random(struct chain *c)
+{
+	uint64_t x = c->random += 0x9e3779b97f4a7c15u;
+
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+	return x ^ (x >> 31);
+}
+
+/* --- inputs of the three --- */
+
+static void
+to_session(struct chain *c, struct session_input *in)
+{
+	in->now = c->now;
+	in->random = next_random(c);
+	session_step(c->session, in);
+}
+
+static void
+to_client(struct chain *c, struct client_era_input *in)
+{
+	in->now = c->now;
+	in->random = next_random(c);
+	in->secret[0] = c->secret[0];
+	in->secret[1] = c->secret[1]++; /* no two are the same */
+	in->discovered = server_era_discovered(c->server);
+	client_era_step(c->client, in);
+}
+
+static void
+to_server(struct chain *c, struct server_era_input *in)
+{
+	in->now = c->now;
+	in->random = next_random(c);
+	server_era_step(c->server, in);
+}
+
+static void
+client_says(struct chain *c, const struct session_input *in)
+{
+	struct client_era_input to = { .kind = CLIENT_ERA_CLIENT,
+		.frame = in->frame };
+
+	if (client_era_passes(c->client, in->frame))
+		session_step(c->session, in);
+	else
+		to_client(c, &to);
+}
+
+/* What came for a ticket: of the session itself, or of an order that is not
+ * its own. */
+static void
+server_says(struct chain *c, const struct session_input *in)
+{
+	struct server_era_input to = {
+		.ticket = in->ticket,
+		.facts = in->facts,
+		.frame = in->frame,
+		.text = in->text,
+		.ok = in->ok,
+	};
+
+	if (!server_era_owns(in->ticket)) {
+		session_step(c->session, in);
+		return;
+	}
+	switch (in->kind) {
+	case INPUT_HEAD:
+		to.kind = SERVER_ERA_HEAD;
+		break;
+	case INPUT_MESSAGE:
+		to.kind = SERVER_ERA_MESSAGE;
+		break;
+	case INPUT_ENDPOINT:
+		to.kind = SERVER_ERA_ENDPOINT;
+		break;
+	case INPUT_SIGN_IN:
+		to.kind = SERVER_ERA_SIGN_IN;
+		break;
+	default:
+		to.kind = SERVER_ERA_DONE;
+		break;
+	}
+	to_server(c, &to);
+}
+
+/* The session hears of the end when what it leads to was done. */
+static void
+ends(struct chain *c, const struct session_input *in)
+{
+	struct client_era_input to = { .kind = CLIENT_ERA_EOF };
+
+	if (client_era_is_legacy(c->client)) {
+		session_step(c->session, in);
+		return;
+	}
+	to_client(c, &to);
+	c->eof = true;
+}
+
+static bool
+is_due(int64_t at, int64_t now)
+{
+	return at >= 0 && at <= now;
+}
+
+static void
+tick(struct chain *c, const struct session_input *in)
+{
+	struct client_era_input client = { .kind = CLIENT_ERA_TICK };
+	struct server_era_input server = { .kind = SERVER_ERA_TICK };
+
+	if (is_due(session_deadline(c->session), c->now))
+		session_step(c->session, in);
+	if (is_due(client_era_deadline(c->client), c->now))
+		to_client(c, &client);
+	if (is_due(server_era_deadline(c->server), c->now))
+		to_server(c, &server);
+}
+
+void
+chain_step(struct chain *c, const struct session_input *in)
+{
+	c->now = in->now;
+	c->random = in->random;
+	c->secret[0] = in->secret[0];
+	c->secret[1] = in->secret[1];
+	switch (in->kind) {
+	case INPUT_CLIENT:
+		client_says(c, in);
+		break;
+	case INPUT_EOF:
+		ends(c, in);
+		break;
+	case INPUT_HEAD:
+	case INPUT_MESSAGE:
+	case INPUT_ENDPOINT:
+	case INPUT_SIGN_IN:
+	case INPUT_DONE:
+		server_says(c, in);
+		break;
+	case INPUT_TICK:
+		tick(c, in);
+		break;
+	default:
+		session_step(c->session, in);
+		break;
+	}
+}
+
+/* --- actions of the three: true when one goes out --- */
+
+/* What a modern client said to a modern server may go out again when a legacy
+ * one took its place. */
+static void
+make_plain(struct chain *c, struct order *order)
+{
+	frame_unref(c->plain);
+	c->plain = NULL;
+	if (client_era_is_legacy(c->client) || order->body == NULL ||
+	    order->body->kind != FRAME_REQUEST ||
+	    server_era_discovered(c->server) != NULL ||
+	    era_request_version(order->body).p == NULL)
+		return;
+	c->plain = era_request_to_legacy(order->body);
+	order->body = c->plain;
+}
+
+static bool
+session_acts(struct chain *c, struct session_action *a)
+{
+	struct server_era_input server = { .ticket = a->ticket,
+		.order = &a->order };
+	struct client_era_input client = { .kind = CLIENT_ERA_SESSION,
+		.frame = a->frame,
+		.related = a->related };
+
+	switch (a->kind) {
+	case ACTION_SEND:
+		make_plain(c, &a->order);
+		if (server_era_passes(c->server, &a->order))
+			return true;
+		server.kind = SERVER_ERA_SEND;
+		to_server(c, &server);
+		return false;
+	case ACTION_ABORT:
+		if (!server_era_has(c->server, a->ticket))
+			return true;
+		server.kind = SERVER_ERA_ABORT;
+		to_server(c, &server);
+		return false;
+	case ACTION_WRITE:
+		if (client_era_is_legacy(c->client))
+			return true;
+		to_client(c, &client);
+		return false;
+	default:
+		return true;
+	}
+}
+
+static void
+tell_session(struct chain *c, enum session_input_kind kind,
+    const struct server_era_action *a)
+{
+	struct session_input in = { .kind = kind,
+		.ticket = a->ticket,
+		.facts = a->facts,
+		.frame = a->frame,
+		.text = a->text };
+
+	to_session(c, &in);
+}
+
+static bool
+server_acts(struct chain *c, const struct server_era_action *a,
+    struct session_action *out)
+{
+	memset(out, 0, sizeof *out);
+	out->ticket = a->ticket;
+	switch (a->kind) {
+	case SERVER_ERA_ORDER:
+		out->kind = ACTION_SEND;
+		out->order = a->order;
+		return true;
+	case SERVER_ERA_DROP:
+		out->kind = ACTION_ABORT;
+		return true;
+	case SERVER_ERA_FOUND:
+		out->kind = ACTION_FOUND;
+		out->modern = a->modern;
+		out->sse = a->sse;
+		return true;
+	case SERVER_ERA_NOTE:
+		out->kind = ACTION_NOTE;
+		out->level = a->level;
+		out->text = a->note;
+		return true;
+	case SERVER_ERA_TELL_HEAD:
+		tell_session(c, INPUT_HEAD, a);
+		return false;
+	case SERVER_ERA_TELL_MESSAGE:
+		tell_session(c, INPUT_MESSAGE, a);
+		return false;
+	case SERVER_ERA_TELL_SIGN_IN:
+		tell_session(c, INPUT_SIGN_IN, a);
+		return false;
+	case SERVER_ERA_TELL_DONE:
+		tell_session(c, INPUT_DONE, a);
+		return false;
+	case SERVER_ERA_NONE:
+		break;
+	}
+	return false;
+}
+
+static bool
+client_acts(struct chain *c, const struct client_era_action *a,
+    struct session_action *out)
+{
+	struct session_input in = { .kind = INPUT_CLIENT,
+		.frame = a->frame,
+		.probe = !client_era_is_legacy(c->client) };
+
+	memset(out, 0, sizeof *out);
+	switch (a->kind) {
+	case CLIENT_ERA_WRITE:
+		out->kind = ACTION_WRITE;
+		out->frame = a->frame;
+		return true;
+	case CLIENT_ERA_NOTE:
+		out->kind = ACTION_NOTE;
+		out->level = a->level;
+		out->text = a->text;
+		return true;
+	case CLIENT_ERA_PROBE:
+		server_era_client(c->server, a->frame);
+		return false;
+	case CLIENT_ERA_SEND:
+		to_session(c, &in);
+		return false;
+	case CLIENT_ERA_NONE:
+		break;
+	}
+	return false;
+}
+
+bool
+chain_next(struct chain *c, struct session_action *out)
+{
+	struct session_input eof = { .kind = INPUT_EOF };
+	struct client_era_action client;
+	struct server_era_action server;
+
+	for (;;) {
+		/* What goes to the client goes before the session's end. */
+		if (client_era_next(c->client, &client)) {
+			if (client_acts(c, &client, out))
+				return true;
+		} else if (session_next(c->session, out)) {
+			if (session_acts(c, out))
+				return true;
+		} else if (server_era_next(c->server, &server)) {
+			if (server_acts(c, &server, out))
+				return true;
+		} else if (c->eof && !client_era_holds(c->client)) {
+			c->eof = false;
+			to_session(c, &eof);
+		} else {
+			return false;
+		}
+	}
+}
+
+/* --- looking in --- */
+
+int64_t
+chain_deadline(const struct chain *c)
+{
+	const int64_t at[] = { session_deadline(c->session),
+		client_era_deadline(c->client),
+		server_era_deadline(c->server) };
+	int64_t first = -1;
+	size_t i;
+
+	for (i = 0; i < sizeof at / sizeof *at; i++)
+		if (at[i] >= 0 && (first < 0 || at[i] < first))
+			first = at[i];
+	return first;
+}
+
+void
+chain_describe(const struct chain *c, struct buf *out)
+{
+	client_era_describe(c->client, out);
+	session_describe(c->session, out);
+	server_era_describe(c->server, out);
+}

@@ -1,0 +1,328 @@
+/*
+ * What a modern client, or its legacy server, can make us keep: each bound is
+ * reached, one more is refused in words, and there is room again after. The
+ * schedules are made here, line by line.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "client_era_play.h"
+#include "unit.h"
+
+#define META "$A"
+#define ROOTS "'method':'roots/list'"
+
+static void
+check(struct buf *schedule)
+{
+	char *wrong = client_era_play(buf_str(schedule));
+
+	ck_assert_msg(wrong == NULL, "%s", wrong);
+	buf_free(schedule);
+}
+
+/* A modern client, and a legacy server that can do all. Our next id is
+ * p-c2. */
+static void
+begin(struct buf *b)
+{
+	buf_init(b, 0);
+	buf_adds(b,
+	    "> {$J,'id':'d','method':'server/discover','params':{" META "}}\n"
+	    "probe <*>\n"
+	    "send <*>\n"
+	    "< {$J,'id':'p-c1','result':{'protocolVersion':'2025-11-25',"
+	    "'capabilities':{'resources':{'subscribe':true}},"
+	    "'serverInfo':{}}}\n"
+	    "send {$J,'method':'notifications/initialized'}\n"
+	    "write <*>\n");
+}
+
+static void
+add_call(struct buf *b, int id, int sent)
+{
+	buf_addf(b,
+	    "> {$J,'id':%d,'method':'tools/call','params':{'name':'x'," META
+	    "}}\n"
+	    "send {$J,'id':'p-c%d',<*>\n",
+	    id, sent);
+}
+
+static void
+add_question(struct buf *b, int sent, int id)
+{
+	buf_addf(b, "< @'p-c%d' {$J,'id':%d," ROOTS "}\n", sent, id);
+}
+
+START_TEST(test_probes)
+{
+	struct buf b;
+	int i;
+
+	buf_init(&b, 0);
+	buf_adds(&b,
+	    "> {$J,'id':0,'method':'server/discover','params':{$M}}\n"
+	    "probe <*>\nsend <*>\n");
+	for (i = 1; i < 64; i++)
+		buf_addf(&b,
+		    "> {$J,'id':%d,'method':'server/discover','params':{$M}}\n",
+		    i);
+	buf_adds(&b,
+	    "> {$J,'id':64,'method':'server/discover','params':{$M}}\n"
+	    "write {$J,'id':64,'error':{'code':-32603,'message':'Too many "
+	    "requests wait<*>'reason':'busy'<*>\n"
+	    "! wait 3500\n");
+	for (i = 0; i < 64; i++)
+		buf_addf(&b, "write {$J,'id':%d,'error':<*>\n", i);
+	buf_adds(&b,
+	    "? due never\n"
+	    "> {$J,'id':64,'method':'server/discover','params':{$M}}\n"
+	    "? due 3500\n");
+	check(&b);
+}
+END_TEST
+
+/* The same where the server is a modern one. */
+START_TEST(test_native_probes)
+{
+	struct buf b;
+	int i;
+
+	begin(&b);
+	buf_adds(&b,
+	    "+ {$J,'id':'x','result':{'supportedVersions':['2026-07-28']}}\n");
+	for (i = 0; i < 64; i++)
+		buf_addf(&b,
+		    "> {$J,'id':%d,'method':'server/discover','params':{$M}}\n"
+		    "send {$J,'id':%d,<*>\n",
+		    i, i);
+	buf_adds(&b,
+	    "> {$J,'id':64,'method':'server/discover','params':{$M}}\n"
+	    "write {$J,'id':64,'error':{'code':-32603,<*>\n"
+	    "< {$J,'id':7,'result':{'supportedVersions':['2026-07-28']}}\n"
+	    "write {$J,'id':7,<*>\n"
+	    "> {$J,'id':64,'method':'server/discover','params':{$M}}\n"
+	    "send {$J,'id':64,<*>\n");
+	check(&b);
+}
+END_TEST
+
+START_TEST(test_questions)
+{
+	struct buf b;
+	int i;
+
+	begin(&b);
+	add_call(&b, 1, 2);
+	for (i = 0; i < 64; i++)
+		add_question(&b, 2, 100 + i);
+	add_question(&b, 2, 200);
+	buf_adds(&b,
+	    "send {$J,'id':200,'error':{'code':-32603,'message':'The client "
+	    "is asked too much at once.','data':{'source':'mcpsplice',"
+	    "'reason':'busy','ran':'no'}}}\n"
+	    "< {$J,'method':'notifications/cancelled','params':{"
+	    "'requestId':100}}\n");
+	add_question(&b, 2, 201);
+	buf_adds(&b,
+	    "! wait 30\n"
+	    "write {$J,'id':1,'result':{'resultType':'input_required',"
+	    "'inputRequests':{'q1':{" ROOTS "},<*>'q64':{" ROOTS
+	    "}},'requestState':'$S'}}\n");
+	add_question(&b, 2, 202);
+	buf_adds(&b,
+	    "send {$J,'id':202,'error':{'code':-32603,<*>\n"
+	    "< {$J,'id':'p-c2','result':{}}\n");
+	for (i = 0; i < 64; i++)
+		buf_addf(&b, "send {$J,'id':%d,'error':{'code':-32603,<*>\n",
+		    i < 63 ? 101 + i : 201);
+	check(&b);
+}
+END_TEST
+
+START_TEST(test_parked)
+{
+	struct buf b;
+	int i;
+
+	begin(&b);
+	for (i = 0; i < 257; i++)
+		add_call(&b, i, i + 2);
+	for (i = 0; i < 256; i++) {
+		add_question(&b, i + 2, i);
+		buf_addf(&b,
+		    "! secret %d\n"
+		    "! wait 30\n"
+		    "write {$J,'id':%d,'result':{'resultType':"
+		    "'input_required',<*>\n",
+		    i, i);
+	}
+	buf_adds(&b, "? says 256 requests parked\n");
+	add_question(&b, 258, 256);
+	buf_adds(&b,
+	    "send {$J,'id':256,'error':{'code':-32603,<*>\n"
+	    "< {$J,'id':'p-c258','error':{'code':-32042,'message':'m','data':{"
+	    "'elicitations':[{'url':'u'}]}}}\n"
+	    "write {$J,'id':256,'error':{'code':-32603,'message':'Too many "
+	    "<*>\n");
+	/* Its place is free, and the parked ones are not in the way. */
+	buf_adds(&b,
+	    "> {$J,'id':'r','method':'tools/call','params':{'name':'x'," META
+	    ",'requestState':'00000000000000072222222222222222',"
+	    "'inputResponses':{'q1':{'roots':[]}}}}\n"
+	    "send {$J,'id':7,'result':{'roots':[]}}\n");
+	add_call(&b, 300, 259);
+	add_question(&b, 259, 300);
+	buf_adds(&b,
+	    "! wait 30\n"
+	    "write {$J,'id':300,'result':<*>\n"
+	    "? says 256 requests parked\n");
+	check(&b);
+}
+END_TEST
+
+static void
+add_listen(struct buf *b, int id, const char *wishes)
+{
+	buf_addf(b,
+	    "> {$J,'id':%d,'method':'subscriptions/listen','params':{$M,"
+	    "'notifications':%s}}\n",
+	    id, wishes);
+}
+
+START_TEST(test_listens)
+{
+	struct buf b;
+	int i;
+
+	begin(&b);
+	for (i = 0; i < 64; i++) {
+		add_listen(&b, i, "{}");
+		buf_addf(&b, "write {<*>subscriptionId':%d}}}\n", i);
+	}
+	add_listen(&b, 64, "{}");
+	buf_adds(&b,
+	    "write {$J,'id':64,'error':{'code':-32603,'message':'Too many "
+	    "subscriptions/listen at once (64). Cancel one first.','data':{"
+	    "'source':'mcpsplice','reason':'busy','ran':'no'}}}\n"
+	    "> {$J,'method':'notifications/cancelled','params':{"
+	    "'requestId':5}}\n");
+	add_listen(&b, 64, "{}");
+	buf_adds(&b, "write {<*>subscriptionId':64}}}\n");
+	check(&b);
+}
+END_TEST
+
+/* "{'resourceSubscriptions':[...]}" with n resources. */
+static char *
+wish_for(int from, int n)
+{
+	struct buf b;
+	char *text;
+	int i;
+
+	buf_init(&b, 0);
+	for (i = from; i < from + n; i++)
+		buf_addf(&b, "%s'a:%d'", i == from ? "" : ",", i);
+	text = xasprintf("{'resourceSubscriptions':[%s]}", buf_str(&b));
+	buf_free(&b);
+	return text;
+}
+
+START_TEST(test_uris)
+{
+	char *most = wish_for(0, 1000), *rest = wish_for(990, 35),
+	     *fits = wish_for(990, 34);
+	struct buf b;
+	int i;
+
+	begin(&b);
+	add_listen(&b, 1, most);
+	for (i = 0; i < 1000; i++)
+		buf_addf(&b,
+		    "send {$J,'id':'p-c%d','method':'resources/subscribe',"
+		    "'params':{'uri':'a:%d'}}\n",
+		    i + 2, i);
+	add_listen(&b, 2, rest);
+	buf_adds(&b,
+	    "write {$J,'id':2,'error':{'code':-32603,'message':'Too many "
+	    "resources of mcp.example.com are watched at once (1024). Cancel "
+	    "a subscriptions/listen first.','data':{'source':'mcpsplice',"
+	    "'reason':'busy','ran':'no'}}}\n"
+	    "? says 1 listens, 1000 resources\n");
+	for (i = 0; i < 1000; i++)
+		buf_addf(&b, "< {$J,'id':'p-c%d','result':{}}\n%s", i + 2,
+		    i == 999 ? "write <*>\n" : "");
+	add_listen(&b, 3, fits);
+	for (i = 0; i < 24; i++)
+		buf_addf(&b,
+		    "send {$J,'id':'p-c%d','method':'resources/subscribe',"
+		    "<*>'a:%d'}}\n",
+		    i + 1002, i + 1000);
+	buf_adds(&b, "? says 2 listens, 1024 resources\n");
+	check(&b);
+	free(most);
+	free(rest);
+	free(fits);
+}
+END_TEST
+
+/* What comes before the acknowledgement. */
+START_TEST(test_early)
+{
+	struct buf b;
+	int i;
+
+	begin(&b);
+	add_listen(&b, 1, "{'resourceSubscriptions':['a:b']}");
+	buf_adds(&b, "send <*>\n! notes\n");
+	for (i = 0; i < 12; i++)
+		buf_addf(&b,
+		    "< {$J,'method':'notifications/resources/updated',"
+		    "'params':{'uri':'a:b','x':'%0100000d'}}\n%s",
+		    i, i < 10 ? "" : "note too much for a listen <*>\n");
+	buf_adds(&b, "< {$J,'id':'p-c2','result':{}}\nwrite <*>\n");
+	for (i = 0; i < 10; i++)
+		buf_addf(&b, "write <*>%d',<*>\n", i);
+	check(&b);
+}
+END_TEST
+
+/* Many requests at once are found by their ids. */
+START_TEST(test_many)
+{
+	struct buf b;
+	int i;
+
+	begin(&b);
+	for (i = 0; i < 3000; i++)
+		add_call(&b, i, i + 2);
+	for (i = 2999; i >= 0; i -= 7)
+		buf_addf(&b,
+		    "< {$J,'id':'p-c%d','result':{}}\n"
+		    "write {$J,'id':%d,'result':{<*>\n",
+		    i + 2, i);
+	check(&b);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("client_era_bounds");
+	TCase *tc = tcase_create("client_era_bounds");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, test_probes);
+	tcase_add_test(tc, test_native_probes);
+	tcase_add_test(tc, test_questions);
+	tcase_add_test(tc, test_parked);
+	tcase_add_test(tc, test_listens);
+	tcase_add_test(tc, test_uris);
+	tcase_add_test(tc, test_early);
+	tcase_add_test(tc, test_many);
+	suite_add_tcase(s, tc);
+	return unit_run(s);
+}

@@ -1,0 +1,33 @@
+/*
+ * A player for the reducer of the client's era. A schedule is text: inputs,
+ * and after each what comes out of it, all of it and in order.
+ *
+ * Inputs:
+ *   > {...}         a frame of the client
+ *   < {...}         a frame the session writes
+ *   < @ID {...}     the same, on the stream of the request sent with this id
+ *   + {...}         the server is a modern one: its DiscoverResult frame
+ *   -               it is none any more
+ *   ! eof | ! wait MS (a tick at each deadline) | ! secret N | ! held N |
+ *   ! notes         decisions come out, too
+ * Questions:
+ *   ? passes {...} yes|no | ? legacy yes|no | ? holds yes|no |
+ *   ? due MS|never | ? says TEXT (its lines for people)
+ * What comes out:
+ *   probe {...}|-  |  send {...}  |  write {...}  |  note TEXT
+ *
+ * In all of them ' is a double quote, and these stand for more:
+ *   $J  'jsonrpc':'2.0'           $I  io.modelcontextprotocol/
+ *   $M  '_meta':{version, no capabilities}
+ *   $A  '_meta':{version, capabilities for all questions}
+ *   $S  the first requestState
+ * An expected line with <*> in it may have anything there.
+ */
+#ifndef MCPSPLICE_TESTS_CLIENT_ERA_PLAY_H
+#define MCPSPLICE_TESTS_CLIENT_ERA_PLAY_H
+
+/* Plays it; returns NULL if all went as written, else what did not, to be
+ * freed. */
+char *client_era_play(const char *schedule);
+
+#endif

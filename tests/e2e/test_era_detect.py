@@ -1,0 +1,904 @@
+"""Which era and transport a server speaks: found out by as few requests as
+can be, never by what proves nothing, and found out again when the server has
+become another one under a live client."""
+
+import itertools
+import json
+import random
+import threading
+import time
+
+import eraserver
+import support
+from eraserver import (ALL, LEGACY, META, MODERN, Client, rpc_refusal,
+                       text_refusal)
+from support import INITIALIZED, call, init, lines
+
+HTML = "<!doctype html><html><body>Sign in to the network</body></html>"
+SHAPES = {"legacy": {}, "stateless": {"stateful": False}, "sse": {},
+          "modern": {}, "dual": {}}
+PROBE = 4.6             # 4 s, and a busy machine
+
+
+class Base(eraserver.Case):
+    def shaped(self, name, **kw):
+        kw = dict(SHAPES[name], **kw)
+        return self.era("legacy" if name == "stateless" else name, **kw)
+
+    def turn(self, s, name, how="cut"):
+        s.stateful = name != "stateless"
+        s.become("legacy" if name == "stateless" else name, how)
+
+    def works(self, s, p, seconds=support.LIVE):
+        key = "key-%d" % self.count()
+        self.assertEqual(p.said(p.tool(key=key, seconds=seconds)),
+                         {"key": key})
+        self.assertEqual(s.ran(key), 1)
+
+    def forgive(self, s):
+        """A legacy server may see what was meant for the modern one of
+        before."""
+        s.faults[:] = [f for f in s.faults if META not in f]
+
+    def opening(self, s, *args, version="2025-11-25"):
+        """A legacy client that has said initialize: what that cost."""
+        p = self.client(Client, s, *args)
+        p.send(init(1, version, ALL))
+        m = p.answer(1)
+        if "result" not in m:
+            self.fail("initialize: %r; %r; stderr %s" % (
+                m, s.posts(), p.err()[-1500:]))
+        return p, s.posts()
+
+
+class LegacyClient(Base):
+    """A legacy client's initialize goes straight through."""
+
+    def cost(self, s, want, *args):
+        p, posts = self.opening(s, *args)
+        self.assertEqual(posts, want)
+        p.send(INITIALIZED)
+        self.works(s, p)
+        p.finish()
+
+    def test_legacy(self):
+        self.cost(self.shaped("legacy"), ["POST initialize"])
+
+    def test_stateless(self):
+        self.cost(self.shaped("stateless"), ["POST initialize"])
+
+    def test_dual(self):
+        """It gets a legacy session, not a bridge."""
+        s = self.shaped("dual")
+        self.cost(s, ["POST initialize"])
+        self.assertEqual(s.seen("server/discover"), [])
+        self.assertEqual(len(s.made), 1)
+
+    def test_legacy_is_untouched(self):
+        """No header and no key of the other era on any request."""
+        s = self.shaped("legacy")
+        p = self.legacy(s)
+        self.works(s, p)
+        p.ask("resources/read", {"uri": "file:///a"})
+        p.finish()
+        for r in s.requests:
+            for name, _ in r.headers:
+                self.assertFalse(name.lower() in ("mcp-method", "mcp-name"),
+                                 (r, name))
+            self.assertNotIn(META.encode(), r.body)
+            self.assertNotEqual(r.get("MCP-Protocol-Version"), MODERN)
+
+    def test_modern_only(self):
+        """However it says no."""
+        two = ["POST initialize", "POST server/discover"]
+        data = {"supported": [MODERN], "requested": "2025-11-25"}
+        ways = {
+            "400 -32022": (rpc_refusal(-32022, "unsupported", 400, data), two),
+            "400 -32020": (rpc_refusal(-32020, "mismatch", 400), two),
+            "400 -32602": (rpc_refusal(-32602, "no _meta", 400), two),
+            "404 -32601": (rpc_refusal(-32601, "no method", 404), two),
+            "200 -32601": (rpc_refusal(-32601, "no method", 200), two),
+            "200 -32022": (rpc_refusal(-32022, "unsupported", 200, data),
+                           two),
+            "400 -32600 id null": (rpc_refusal(-32600, "bad", 400,
+                                               ident=None), two),
+            "400 -32000": (rpc_refusal(-32000, "bad", 400), two),
+            "415 text": (text_refusal(415, "no"), two),
+            "406 text": (text_refusal(406, "no"), two),
+            "409 text": (text_refusal(409, "no"), two),
+            "410 text": (text_refusal(410, "no"), two),
+            "422 text": (text_refusal(422, "no"), two),
+            "400 text": (text_refusal(400, "no"),
+                         ["POST initialize", "GET -",
+                          "POST server/discover"]),
+            "404 empty": (text_refusal(404, ""),
+                          ["POST initialize", "GET -",
+                           "POST server/discover"]),
+            "405 text": (text_refusal(405, "no"),
+                         ["POST initialize", "GET -",
+                          "POST server/discover"]),
+        }
+
+        def one(name):
+            refusal, want = ways[name]
+            self.cost(self.shaped("modern", refuse_legacy=refusal), want,
+                      "--no-memory")
+        self.each(ways, one)
+
+    def test_sse(self):
+        """However it refuses the POST."""
+        three = ["POST initialize", "GET -", "POST initialize"]
+        four = ["POST initialize", "POST server/discover"] + three[1:]
+        ways = {
+            "405 text": (text_refusal(405, "Method Not Allowed"), three),
+            "405 empty": (text_refusal(405, ""), three),
+            "404 text": (text_refusal(404, "Not Found"), three),
+            "404 html": (text_refusal(404, "<pre>Cannot POST /sse</pre>",
+                                      "text/html"), three),
+            "400 text": (text_refusal(400, "Bad Request"), three),
+            "405 -32000": (rpc_refusal(-32000, "Method not allowed.", 405,
+                                       ident=None), four),
+            "400 -32600": (rpc_refusal(-32600, "bad", 400), four),
+        }
+
+        def one(name):
+            refusal, want = ways[name]
+            self.cost(self.shaped("sse", sse_refuse=refusal), want,
+                      "--no-memory")
+        self.each(ways, one)
+
+    def test_an_error_of_a_legacy_server_is_passed_on(self):
+        """initialize is refused, and nothing else is there."""
+        s = self.shaped("legacy")
+
+        def no(rx, tx):
+            if rx.rpc == "initialize":
+                tx.error(-32050, "not today", 200, {"why": 1})
+                return True
+            return False
+        s.before = no
+        p = self.client(Client, s, "--no-memory")
+        p.send(init(1))
+        m = p.answer(1)
+        self.assertEqual((m["error"]["code"], m["error"]["message"]),
+                         (-32050, "not today"))
+        self.assertEqual(s.posts(), ["POST initialize",
+                                     "POST server/discover"])
+        p.finish()
+
+    def test_nothing_of_it(self):
+        """404 everywhere: both failures are named, and it is not believed
+        for ever."""
+        s = self.shaped("modern")
+        s.before = lambda rx, tx: tx.text(404, "nothing here") or True
+        p = self.client(Client, s, "--no-memory")
+        p.send(init(1))
+        e = self.our_error(p.answer(1), "bad_upstream", "no")
+        self.assertIn("404", e["message"])
+        self.assertEqual(s.posts(), ["POST initialize", "GET -",
+                                     "POST server/discover"])
+        s.before = None
+        p.send(init(2), INITIALIZED)
+        self.assertIn("result", p.answer(2))
+        self.works(s, p)
+        p.finish()
+
+    def test_broken_answer_to_discover(self):
+        """The verdict needs a DiscoverResult."""
+        s = self.shaped("modern")
+
+        def junk(rx, tx):
+            if rx.rpc == "server/discover":
+                tx.result({"hello": 1})
+                return True
+            return False
+        s.before = junk
+        p = self.client(Client, s, "--no-memory")
+        p.send(init(1))
+        self.assertIn("error", p.answer(1))
+        s.before = None
+        p.send(init(2), INITIALIZED)
+        self.assertIn("result", p.answer(2))
+        self.works(s, p)
+        p.finish()
+
+
+class ModernClient(Base):
+    """server/discover comes before what could be of either era."""
+
+    def test_probe_passes(self):
+        """One round trip, byte for byte."""
+        s = self.shaped("modern")
+        p = self.modern(s)
+        line = json.dumps(support.request("d", "server/discover",
+                                          p.stamped({"x": 1}))).encode()
+        p.send(line)
+        m = p.answer("d")
+        self.assertEqual(m["result"]["supportedVersions"], [MODERN])
+        self.assertEqual(s.posts(), ["POST server/discover"])
+        self.assertEqual(s.requests[0].body, line)
+        self.works(s, p)
+        self.assertEqual(s.posts(), ["POST server/discover",
+                                     "POST tools/call"])
+        p.finish()
+
+    def test_first_call(self):
+        for shape in ("modern", "dual"):
+            s = self.shaped(shape)
+            p = self.modern(s)
+            self.works(s, p)
+            self.works(s, p)
+            self.assertEqual(s.posts(), ["POST server/discover",
+                                         "POST tools/call",
+                                         "POST tools/call"])
+            p.finish()
+
+    def test_many_first_calls(self):
+        """They wait for one probe."""
+        s = self.shaped("modern")
+        p = self.modern(s)
+        ids = [p.tell("echo", key=n) for n in range(10)]
+        for n, ident in enumerate(ids):
+            self.assertEqual(p.said(p.answer(ident)), {"key": n})
+        self.assertEqual(s.posts()[0], "POST server/discover")
+        self.assertEqual(len(s.seen("server/discover")), 1)
+        self.assertEqual(len(s.effects), 10)
+        p.finish()
+
+    def test_legacy_servers(self):
+        """A server that runs what it does not understand runs it once."""
+        def one(name):
+            s = self.shaped(name)
+            p = self.modern(s, "--no-memory")
+            self.works(s, p)
+            self.assertEqual(s.posts()[0], "POST server/discover")
+            m = p.ask("server/discover")
+            self.assertEqual(m["result"]["supportedVersions"], [MODERN])
+            before = len(s.seen("initialize"))
+            self.works(s, p)
+            self.assertEqual(len(s.seen("initialize")), before)
+            self.assertEqual(len(s.seen("server/discover")), 1)
+            p.finish()
+        self.each(["legacy", "stateless", "sse"], one)
+
+    def test_ways_of_a_legacy_server_to_refuse_the_probe(self):
+        ways = {
+            "400 -32000": rpc_refusal(-32000, "no session", 400, ident=None),
+            "404 -32001": rpc_refusal(-32001, "no session", 404, ident=None),
+            "200 -32601": rpc_refusal(-32601, "no method", 200),
+            "404 -32601": rpc_refusal(-32601, "no method", 404),
+            "400 text": text_refusal(400, "Missing session"),
+            "422 text": text_refusal(422, "no"),
+            "200 junk": lambda rx, tx: tx.result({"ok": True}),
+            "legacy only": lambda rx, tx: tx.result(
+                {"supportedVersions": ["2025-11-25"], "capabilities": {},
+                 "resultType": "complete"}),
+            "-32022 legacy": rpc_refusal(-32022, "no", 400, {
+                "supported": list(LEGACY), "requested": MODERN}),
+            "-32022 bare": rpc_refusal(-32022, "no", 400),
+        }
+
+        def one(name):
+            s = self.shaped("legacy")
+
+            def refuse(rx, tx):
+                if rx.rpc != "server/discover":
+                    return False
+                ways[name](rx, tx)
+                return True
+            s.before = refuse
+            p = self.modern(s, "--no-memory")
+            self.works(s, p)
+            self.assertEqual(s.posts()[:2], ["POST server/discover",
+                                             "POST initialize"])
+            p.finish()
+        self.each(ways, one)
+
+    def test_no_version_in_common(self):
+        """A modern server that we do not know is no legacy one."""
+        s = self.shaped("legacy")
+        data = {"supported": ["2027-01-01"], "requested": MODERN}
+
+        def refuse(rx, tx):
+            if rx.rpc != "server/discover":
+                return False
+            tx.error(-32022, "no", 400, data)
+            return True
+        s.before = refuse
+        p = self.modern(s, "--no-memory")
+        m = p.ask("server/discover")
+        self.assertEqual(m["error"]["code"], -32022)
+        self.assertEqual(m["error"]["data"], data)
+        self.assertEqual(s.seen("initialize"), [])
+        p.finish()
+
+    def test_bad_requests(self):
+        """Refused here, as the revision says; nothing goes out."""
+        s = self.shaped("modern")
+        p = self.modern(s)
+        version = META + "protocolVersion"
+        caps = META + "clientCapabilities"
+        for meta, code in (({version: MODERN}, -32602),
+                           ({version: MODERN, caps: []}, -32602),
+                           ({version: 7, caps: {}}, -32602),
+                           ({caps: {}}, -32602), ({}, -32602)):
+            ident = "b%d" % self.count()
+            p.send(support.request(ident, "tools/list", {"_meta": meta}))
+            self.assertEqual(p.answer(ident)["error"]["code"], code, meta)
+        p.send(support.request("n", "tools/list"))
+        e = p.answer("n")["error"]
+        self.assertEqual(e["code"], -32602)
+        self.assertIn("initialize", e["message"])
+        p.send(support.request("v", "tools/list", {"_meta": {
+            version: "2027-01-01", caps: {}}}))
+        e = p.answer("v")["error"]
+        self.assertEqual(e["code"], -32022)
+        self.assertEqual(e["data"]["supported"], [MODERN])
+        self.assertEqual(e["data"]["requested"], "2027-01-01")
+        p.send(support.request("w", "tools/list", {"_meta": {
+            version: "2025-11-25", caps: {}}}))
+        self.assertEqual(p.answer("w")["error"]["code"], -32022)
+        self.assertEqual(s.seen("tools/list"), [])
+        p.finish()
+
+    def test_probe_then_initialize(self):
+        """A dual-era client that falls back on the same pipe."""
+        for name in SHAPES:
+            s = self.shaped(name)
+            p = self.modern(s)
+            p.ask("server/discover")
+            p.send(init(1, capabilities=ALL))
+            self.assertIn("result", p.answer(1), name)
+            p.send(INITIALIZED)
+            p.send(call(2, key="f"))
+            self.assertEqual(p.said(p.answer(2)), {"key": "f"})
+            self.assertEqual(s.ran("f"), 1)
+            p.finish()
+
+    def test_ping_before_anything(self):
+        s = self.shaped("modern")
+        p = self.client(Client, s)
+        self.assertEqual(p.ask("ping")["result"], {})
+        p.finish()
+
+
+class ProbeTime(Base):
+    """Our answer to a client's probe comes within 4 s."""
+
+    def silent(self, s):
+        """The server takes requests, and no more."""
+        gate = threading.Event()
+
+        def wait(rx, tx):
+            while not gate.is_set() and not s.closing.is_set():
+                if tx.gone(0.05):
+                    tx.cut()
+                    return True
+            return False
+        s.before = wait
+        return gate
+
+    def test_silent_server(self):
+        s = self.shaped("modern")
+        gate = self.silent(s)
+        p = self.modern(s)
+        begin = time.monotonic()
+        p.ask("server/discover", seconds=PROBE)
+        self.assertLess(time.monotonic() - begin, PROBE)
+        gate.set()
+        # what such a client does next
+        p.send(init(1))
+        self.assertIn("result", p.answer(1))
+        p.finish()
+
+    def test_no_server(self):
+        s = self.shaped("modern")
+        s.down()
+        p = self.modern(s)
+        begin = time.monotonic()
+        p.ask("server/discover", seconds=PROBE)
+        self.assertLess(time.monotonic() - begin, PROBE)
+        s.up()
+        self.works(s, p)
+        p.finish()
+
+    def test_silence_decides_nothing(self):
+        s = self.shaped("modern")
+        gate = self.silent(s)
+        p = self.modern(s)
+        p.ask("server/discover", seconds=PROBE)
+        self.assertEqual(s.seen("initialize"), [])
+        gate.set()
+        self.works(s, p)
+        self.assertEqual(s.seen("initialize"), [])
+        p.finish()
+
+    def test_slow_legacy_server(self):
+        """The probe takes its time, and so does initialize."""
+        s = self.shaped("legacy")
+        s.before = lambda rx, tx: s.closing.wait(1.5) and False
+        p = self.modern(s)
+        p.ask("server/discover", seconds=PROBE)
+        s.before = None
+        self.works(s, p)
+        p.finish()
+
+
+def answers_nothing(name):
+    """Answers that are no evidence, by name."""
+    def cut(rx, tx):
+        tx.cut()
+
+    def html(rx, tx):
+        tx.body(200, HTML, "text/html")
+
+    def moved(rx, tx):
+        tx.body(302, "", "text/plain", [("Location", "/elsewhere")])
+    ways = {"cut": cut, "html": html, "302": moved}
+    return ways.get(name) or text_refusal(int(name), "no")
+
+
+NO_EVIDENCE = ["401", "403", "407", "429", "302", "500", "502", "503", "504",
+               "html", "cut"]
+
+
+class NoVerdict(Base):
+    def bad(self, s, name):
+        fn = answers_nothing(name)
+
+        def before(rx, tx):
+            fn(rx, tx)
+            return True
+        s.before = before
+
+    def test_legacy_client(self):
+        """No other request is tried, and the server may be anything after
+        it."""
+        def one(pair):
+            name, shape = pair
+            s = self.shaped(shape)
+            self.bad(s, name)
+            p = self.client(Client, s, "--auth", "none", "--init-timeout",
+                            "1", "--no-memory")
+            p.send(init(1, capabilities=ALL))
+            self.our_error(p.answer(1))
+            self.assertEqual(set(s.posts()), {"POST initialize"})
+            s.before = None
+            p.send(init(2, capabilities=ALL), INITIALIZED)
+            self.assertIn("result", p.answer(2))
+            self.works(s, p)
+            p.finish()
+        self.each(list(zip(NO_EVIDENCE,
+                           itertools.cycle(["modern", "sse"]))), one)
+
+    def test_modern_client(self):
+        def one(pair):
+            name, shape = pair
+            s = self.shaped(shape)
+            self.bad(s, name)
+            p = self.modern(s, "--auth", "none", "--init-timeout", "1",
+                            "--no-memory")
+            m = p.ask("server/discover", seconds=PROBE + 3)
+            self.our_error(m)
+            self.assertEqual(set(s.posts()), {"POST server/discover"})
+            s.before = None
+            self.works(s, p)
+            p.finish()
+        self.each(list(zip(NO_EVIDENCE,
+                           itertools.cycle(["modern", "legacy"]))), one)
+
+    def test_discover_fails_for_a_while(self):
+        """A good refusal of initialize, then 503 to server/discover."""
+        s = self.shaped("modern")
+        n = itertools.count()
+
+        def before(rx, tx):
+            if rx.rpc == "server/discover" and next(n) < 2:
+                tx.text(503, "busy")
+                return True
+            return False
+        s.before = before
+        p = self.legacy(s, "--no-memory")
+        self.works(s, p)
+        self.assertNotIn("GET -", s.posts())
+        p.finish()
+
+    def test_retried_while_it_starts(self):
+        """502 and cuts at first, then a server of any era."""
+        def one(shape):
+            s = self.shaped(shape)
+            n = itertools.count()
+
+            def before(rx, tx):
+                k = next(n)
+                if k == 0:
+                    tx.text(502, "bad gateway")
+                elif k == 1:
+                    tx.cut()
+                return k < 2
+            s.before = before
+            p = self.legacy(s, "--no-memory")
+            self.works(s, p)
+            self.assertEqual(s.posts()[:3], ["POST initialize"] * 3)
+            p.finish()
+        self.each(SHAPES, one)
+
+
+class Options(Base):
+    def test_protocol_legacy(self):
+        """Nothing of the other era is tried."""
+        s = self.shaped("modern")
+        p = self.client(Client, s, "--protocol", "legacy", "--no-memory")
+        p.send(init(1))
+        self.assertEqual(p.answer(1)["error"]["code"], -32022)
+        self.assertEqual(s.posts(), ["POST initialize"])
+        p.finish()
+        s = self.shaped("dual")
+        p = self.modern(s, "--protocol", "legacy")
+        self.works(s, p)
+        self.assertEqual(s.seen("server/discover"), [])
+        self.assertEqual(len(s.made), 1)
+        p.finish()
+
+    def test_protocol_modern(self):
+        s = self.shaped("dual")
+        p = self.legacy(s, "--protocol", "modern")
+        self.works(s, p)
+        self.assertEqual(s.posts()[0], "POST server/discover")
+        self.assertEqual(s.seen("initialize"), [])
+        p.finish()
+        s = self.shaped("legacy")
+        p = self.client(Client, s, "--protocol", "modern", "--no-memory")
+        p.send(init(1))
+        self.assertIn("error", p.answer(1))
+        self.assertEqual(s.seen("initialize"), [])
+        p.finish()
+
+    def test_protocol_auto(self):
+        s = self.shaped("modern")
+        p = self.legacy(s, "--protocol", "auto")
+        self.works(s, p)
+        p.finish()
+
+    def test_transport_http(self):
+        for word in ("http", "http-only"):
+            s = self.shaped("sse")
+            p = self.client(Client, s, "--transport", word, "--no-memory")
+            p.send(init(1))
+            self.assertIn("error", p.answer(1))
+            self.assertEqual(s.seen(method="GET"), [])
+            p.finish()
+
+    def test_transport_sse(self):
+        for word in ("sse", "sse-only"):
+            s = self.shaped("sse")
+            p, posts = self.opening(s, "--transport", word)
+            self.assertEqual(posts, ["GET -", "POST initialize"])
+            p.send(INITIALIZED)
+            self.works(s, p)
+            p.finish()
+            s = self.shaped("legacy")
+            p = self.client(Client, s, "--transport", word, "--no-memory")
+            p.send(init(1))
+            self.assertIn("error", p.answer(1))
+            self.assertEqual(s.seen("initialize"), [])
+            p.finish()
+
+    def test_transport_first(self):
+        """mcp-remote's words: the other one after it."""
+        for word, shape in (("sse-first", "sse"), ("sse-first", "legacy"),
+                            ("sse-first", "modern"), ("http-first", "sse"),
+                            ("http-first", "legacy"), ("auto", "sse")):
+            s = self.shaped(shape)
+            p, posts = self.opening(s, "--transport", word, "--no-memory")
+            self.assertEqual(posts[0], "GET -" if word == "sse-first"
+                             else "POST initialize")
+            if (word, shape) == ("sse-first", "sse"):
+                self.assertEqual(len(posts), 2)
+            p.send(INITIALIZED)
+            self.works(s, p)
+            p.finish()
+
+    def test_unknown_words(self):
+        for option in ("--protocol", "--transport"):
+            status, out, err = self.once(["http://127.0.0.1:1/mcp", option,
+                                          "2025"])
+            self.assertEqual(status, 2)
+            self.assertEqual(out, b"")
+
+
+class Remembered(Base):
+    """What was found out may be remembered; it is corrected when wrong."""
+
+    def test_wrong_memory(self):
+        """Each shape after each other one, for both clients."""
+        def one(key):
+            first, second, kind = key
+            s = self.shaped(first)
+            home = self.path("home-%d" % self.count())
+            env = {"HOME": home}
+            p = getattr(self, kind)(s, env=env)
+            self.works(s, p)
+            p.finish()
+            self.turn(s, second)
+            p = getattr(self, kind)(s, env=env)
+            self.works(s, p)
+            p.finish()
+        pairs = [(a, b, k) for a, b in itertools.permutations(SHAPES, 2)
+                 for k in ("legacy", "modern")]
+        # every pair of eras, and half of the rest
+        self.each(pairs[::2] if support.sanitized() else pairs, one)
+
+    def test_same_again(self):
+        """The second start asks no more than the first."""
+        def one(shape):
+            s = self.shaped(shape)
+            env = {"HOME": self.path("home-%d" % self.count())}
+            costs = []
+            for _ in range(2):
+                before = len(s.posts())
+                p = self.client(Client, s, env=env)
+                p.send(init(1, capabilities=ALL))
+                self.assertIn("result", p.answer(1))
+                costs.append(len(s.posts()) - before)
+                p.send(INITIALIZED)
+                self.works(s, p)
+                p.finish()
+            self.assertLessEqual(costs[1], costs[0])
+        self.each(SHAPES, one)
+
+    def test_not_from_what_proves_nothing(self):
+        s = self.shaped("modern")
+        env = {"HOME": self.path("home-x")}
+        s.before = lambda rx, tx: tx.text(503, "no") or True
+        p = self.client(Client, s, "--init-timeout", "1", env=env)
+        p.send(init(1))
+        p.answer(1)
+        p.finish()
+        s.before = None
+        p = self.legacy(s, env=env)
+        self.works(s, p)
+        p.finish()
+
+
+class Upgrade(Base):
+    """The server becomes another one under a live client: nothing is
+    restarted, and each call runs once."""
+
+    def change(self, kind, a, b, how):
+        s = self.shaped(a)
+        p = getattr(self, kind)(s, "--no-memory")
+        self.works(s, p)
+        self.works(s, p)
+        self.turn(s, b, how)
+        self.works(s, p)
+        self.works(s, p)
+        self.assertIn("result", p.ask("tools/list"))
+        self.assertIn("result", p.ask("resources/read",
+                                      {"uri": "file:///a"}))
+        self.turn(s, a, how)
+        self.works(s, p)
+        p.finish()
+        self.forgive(s)
+
+    def all(self, kind, how):
+        pairs = list(itertools.permutations(SHAPES, 2))
+
+        def one(pair):
+            self.change(kind, *pair, how)
+        self.each(pairs, one)
+
+    def test_legacy_client_restart(self):
+        self.all("legacy", "cut")
+
+    def test_legacy_client_orderly(self):
+        self.all("legacy", "end")
+
+    def test_legacy_client_connections_kept(self):
+        self.all("legacy", "keep")
+
+    def test_modern_client_restart(self):
+        self.all("modern", "cut")
+
+    def test_modern_client_orderly(self):
+        self.all("modern", "end")
+
+    def test_modern_client_connections_kept(self):
+        self.all("modern", "keep")
+
+    def test_what_the_client_is_told(self):
+        """The lists may be others now; level and subscriptions go on."""
+        for a, b in (("legacy", "modern"), ("sse", "modern"),
+                     ("modern", "legacy")):
+            s = self.shaped(a)
+            p = self.legacy(s, "--no-memory")
+            p.ask("logging/setLevel", {"level": "critical"})
+            p.ask("resources/subscribe", {"uri": "file:///a"})
+            self.works(s, p)
+            self.turn(s, b)
+            self.works(s, p)
+            p.note("notifications/tools/list_changed")
+            p.tool("speaks")
+            self.assertEqual([n["data"] for n in
+                              p.notes("notifications/message")],
+                             ["critical", "alert", "emergency"])
+            n = len(p.notes("notifications/resources/updated"))
+            self.assertTrue(s.wait(lambda: s.notify(
+                "notifications/resources/updated", {"uri": "file:///a"}),
+                10), (a, b))
+            p.note("notifications/resources/updated", n + 1)
+            p.finish()
+            self.forgive(s)
+
+    def test_during_an_outage(self):
+        """Away for a second, back as another one; calls wait."""
+        for a, b in (("legacy", "modern"), ("modern", "sse"),
+                     ("sse", "legacy")):
+            for kind in ("legacy", "modern"):
+                s = self.shaped(a)
+                p = getattr(self, kind)(s, "--no-memory")
+                self.works(s, p)
+                s.down()
+                ident = p.start("tools/call", {
+                    "name": "echo", "arguments": {"key": "w"}})
+                self.settle(0.6)
+                self.turn(s, b, "keep")
+                s.up()
+                self.assertEqual(p.said(p.answer(ident)), {"key": "w"})
+                self.assertEqual(s.ran("w"), 1)
+                p.finish()
+                self.forgive(s)
+
+    def test_while_a_call_runs(self):
+        """It may have run: never again, and the client is told so."""
+        for a, b in (("legacy", "modern"), ("modern", "legacy"),
+                     ("sse", "modern"), ("modern", "sse")):
+            for kind in ("legacy", "modern"):
+                s = self.shaped(a)
+                p = getattr(self, kind)(s, "--no-memory")
+                self.works(s, p)
+                ident = p.start("tools/call", {
+                    "name": "holds", "arguments": {"key": "k"}})
+                self.assertTrue(s.wait(lambda: s.ran("k"), 5))
+                self.turn(s, b)
+                self.our_error(p.answer(ident), ran="maybe")
+                self.works(s, p)
+                self.assertEqual(s.ran("k"), 1)
+                p.finish()
+                self.forgive(s)
+
+
+class Storm(Base):
+    """The server turns into another one over and over while calls go on.
+    What the client is told of a call must be what the server saw of it."""
+
+    SEED = 20261107
+
+    def storm(self, kind, how):
+        rng = random.Random("%d %s %s" % (self.SEED, kind, how))
+        s = self.shaped("legacy")
+        p = getattr(self, kind)(s, "--no-memory")
+        self.works(s, p)
+        done = threading.Event()
+
+        def turn():
+            while not done.wait(rng.uniform(0.1, 0.35)):
+                self.turn(s, rng.choice(list(SHAPES)), rng.choice(how))
+        thread = threading.Thread(target=turn)
+        thread.start()
+        ids = []
+        end = time.monotonic() + 3
+        while time.monotonic() < end:
+            for _ in range(rng.choice((1, 1, 4))):
+                key = len(ids)
+                ids.append(p.start("tools/call", {
+                    "name": "echo", "arguments": {"key": key}}))
+            time.sleep(rng.uniform(0.005, 0.04))
+        done.set()
+        thread.join()
+        good = 0
+        for key, ident in enumerate(ids):
+            m = p.answer(ident, 40)
+            if "result" in m:
+                good += 1
+                self.assertEqual(p.said(m), {"key": key})
+                self.assertEqual(s.ran(key), 1)
+                continue
+            e = self.our_error(m)
+            self.assertLessEqual(s.ran(key), 1 if e["data"]["ran"] == "maybe"
+                                 else 0, e)
+        self.works(s, p)
+        p.finish()
+        self.forgive(s)
+        self.assertGreater(good, len(ids) * (0.3 if "cut" in how else 0.8),
+                           "of %d calls" % len(ids))
+
+    def test_legacy_client(self):
+        self.storm("legacy", ["cut", "end", "keep"])
+
+    def test_modern_client(self):
+        self.storm("modern", ["cut", "end", "keep"])
+
+    def test_legacy_client_orderly(self):
+        self.storm("legacy", ["end", "keep"])
+
+    def test_modern_client_orderly(self):
+        self.storm("modern", ["end", "keep"])
+
+
+class Ends(Base):
+    """EOF in each era: what was asked is answered first."""
+
+    def test_drain(self):
+        def one(key):
+            shape, kind = key
+            s = self.shaped(shape)
+            p = getattr(self, kind)(s)
+            ident = p.start("tools/call", {"name": "holds",
+                                           "arguments": {"key": "k"}})
+            self.assertTrue(s.wait(lambda: s.ran("k"), 5))
+            p.close()
+            self.settle(0.3)
+            self.assertTrue(p.alive())
+            s.release.set()
+            self.assertEqual(p.said(p.answer(ident)), "released")
+            p.finish(seconds=6)
+            self.assertEqual(s.cancelled, [])
+        self.each(list(itertools.product(SHAPES, ("legacy", "modern"))), one)
+
+    def test_idle_end_is_quick(self):
+        def one(key):
+            shape, kind = key
+            s = self.shaped(shape)
+            p = getattr(self, kind)(s)
+            if kind == "modern":
+                p.listen(toolsListChanged=True)
+            self.works(s, p)
+            self.settle(0.3)
+            begin = time.monotonic()
+            p.finish(seconds=6)
+            self.assertLess(time.monotonic() - begin, 2.5)
+            self.assertEqual(s.wait(lambda: s.open_listens() == [], 5),
+                             True)
+        self.each(list(itertools.product(SHAPES, ("legacy", "modern"))), one)
+
+    def test_piped(self):
+        """All of it, then EOF at once."""
+        def one(key):
+            shape, kind = key
+            s = self.shaped(shape)
+            if kind == "legacy":
+                data = lines(init(1, capabilities=ALL), INITIALIZED,
+                             call(2, key="p"))
+            else:
+                data = lines(support.request(2, "tools/call", {
+                    "name": "echo", "arguments": {"key": "p"}, "_meta": {
+                        META + "protocolVersion": MODERN,
+                        META + "clientCapabilities": {}}}))
+            status, out, err = self.once([s.url], data)
+            self.assertEqual(status, 0, err)
+            answers = [json.loads(x) for x in out.splitlines()]
+            self.assertEqual([m["id"] for m in answers if "id" in m],
+                             [1, 2] if kind == "legacy" else [2])
+            self.assertIn("result", answers[-1] if kind == "modern" else
+                          [m for m in answers if m.get("id") == 2][0])
+            self.assertEqual(s.ran("p"), 1)
+        self.each(list(itertools.product(SHAPES, ("legacy", "modern"))), one)
+
+    def test_signal(self):
+        def one(key):
+            shape, kind = key
+            s = self.shaped(shape)
+            p = getattr(self, kind)(s)
+            ident = p.start("tools/call", {"name": "holds",
+                                           "arguments": {"key": "k"}})
+            self.assertTrue(s.wait(lambda: s.ran("k"), 5))
+            p.proc.terminate()
+            self.our_error(p.answer(ident), "shutting_down", "maybe")
+            self.assertEqual(p.wait(5), 0)
+            p.finish(seconds=5)
+        self.each(list(itertools.product(SHAPES, ("legacy", "modern"))), one)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,490 @@
+"""HTTP+SSE of 2024-11-05: one stream for all answers, which is the session,
+and an endpoint that the server names.  Which requests find it out is in
+test_era_detect.py."""
+
+import json
+import time
+
+import eraserver
+import support
+from eraserver import ROOTS, SAMPLED, YES, Client, text_refusal
+from support import INITIALIZED, call, init, lines
+
+
+class Base(eraserver.Case):
+    def start(self, *args, **kw):
+        client = {k: kw.pop(k) for k in ("caps", "version") if k in kw}
+        s = self.era("sse", **kw)
+        return s, self.legacy(s, *args, **client)
+
+    def works(self, s, p, seconds=support.LIVE):
+        key = "key-%d" % self.count()
+        self.assertEqual(p.said(p.tool(key=key, seconds=seconds)),
+                         {"key": key})
+        self.assertEqual(s.ran(key), 1)
+
+    def targets(self, s):
+        """Where each message went."""
+        return [r.target for r in s.requests
+                if r.method == "POST" and r.target != "/mcp"]
+
+
+class Endpoint(Base):
+    def good(self, **kw):
+        s, p = self.start(**kw)
+        self.works(s, p)
+        p.finish()
+        return s
+
+    def test_relative(self):
+        s = self.good()
+        self.assertEqual(set(self.targets(s)),
+                         {"/messages?sessionId=" + s.made[0]})
+
+    def test_relative_to_the_path(self):
+        s = self.good(endpoint="messages/?a=1&sessionId={sid}")
+        self.assertEqual(set(self.targets(s)),
+                         {"/messages/?a=1&sessionId=" + s.made[0]})
+
+    def test_query_only(self):
+        s = self.good(endpoint="?sessionId={sid}")
+        self.assertEqual(set(self.targets(s)),
+                         {"/mcp?sessionId=" + s.made[0]})
+
+    def test_absolute(self):
+        s = self.good(endpoint="{origin}/m?sessionId={sid}&x=%20")
+        self.assertEqual(set(self.targets(s)),
+                         {"/m?sessionId=%s&x=%%20" % s.made[0]})
+
+    def test_scheme_relative(self):
+        s = self.era("sse")
+        s.endpoint = "//127.0.0.1:%d/m?sessionId={sid}" % s.port
+        p = self.legacy(s)
+        self.works(s, p)
+        p.finish()
+
+    def test_comments_and_retry_before_it(self):
+        self.good(preamble=b"\xef\xbb\xbf: hello\n:\nretry: 100\n\n: x\r\n"
+                  b"\r\n")
+
+    def test_slow(self):
+        s = self.era("sse")
+        announce = s.announce
+        s.announce = lambda session, tx=None: (time.sleep(1.5),
+                                               announce(session, tx))
+        p = self.legacy(s)
+        self.works(s, p)
+        p.finish()
+
+    def refused(self, endpoint, other=None, seconds=8):
+        """Nothing goes there, and the client is told."""
+        s = self.era("sse", endpoint=endpoint)
+        p = self.client(Client, s, "--no-memory", "--init-timeout", "5", "-H",
+                        "X-Secret: do-not-send")
+        p.send(init(1))
+        e = self.our_error(p.answer(1, seconds), ran="no")
+        p.finish()
+        self.assertEqual(self.targets(s), [])
+        if other:
+            self.assertEqual(other.requests, [])
+            self.assertEqual(other.connections, 0)
+        return e
+
+    def test_another_port(self):
+        other = self.era("sse")
+        self.refused("%s/messages?sessionId={sid}" % other.origin, other)
+
+    def test_another_name_of_the_host(self):
+        s = self.era("sse")
+        s.endpoint = "http://localhost:%d/m?sessionId={sid}" % s.port
+        p = self.client(Client, s, "--no-memory", "--init-timeout", "5")
+        p.send(init(1))
+        self.our_error(p.answer(1, 8))
+        p.finish()
+        self.assertEqual(self.targets(s), [])
+
+    def test_other_origins(self):
+        other = self.era("sse")
+
+        def one(form):
+            self.refused(form, other)
+        self.each(["https://127.0.0.1:%d/m?sessionId={sid}" % other.port,
+                   "//127.0.0.1:%d/m?sessionId={sid}" % other.port,
+                   "http://127.0.0.1@127.0.0.1:%d/m?sessionId={sid}" %
+                   other.port,
+                   "ftp://127.0.0.1/m?sessionId={sid}",
+                   "file:///etc/passwd", "javascript:alert(1)"], one)
+
+    def test_no_endpoint_at_all(self):
+        """10 s, then it is not this transport."""
+        s = self.era("sse", endpoint=None)
+        p = self.client(Client, s, "--no-memory")
+        p.send(init(1))
+        self.our_error(p.answer(1, 20))
+        self.assertEqual(s.posts()[:2], ["POST initialize", "GET -"])
+        p.finish()
+
+    def test_another_event_first(self):
+        """The first event must be endpoint: what comes later is too late."""
+        s = self.era("sse", preamble=b"data: {\"jsonrpc\":\"2.0\","
+                     b"\"method\":\"notifications/message\",\"params\":{"
+                     b"\"level\":\"info\",\"data\":1}}\n\n")
+        p = self.client(Client, s, "--no-memory", "--init-timeout", "5")
+        p.send(init(1))
+        self.our_error(p.answer(1, 8))
+        self.assertEqual(self.targets(s), [])
+        self.assertEqual(p.count_messages("notifications/message"), 0)
+        p.finish()
+
+    def test_second_one(self):
+        """Replaces the first."""
+        s, p = self.start()
+        self.works(s, p)
+        session = list(s.sessions.values())[0]
+        s.endpoint = "/other?sessionId={sid}"
+        s.announce(session)
+        self.settle(0.2)
+        before = len(s.requests)
+        self.works(s, p)
+        p.finish()
+        self.assertEqual({r.target.split("?")[0]
+                          for r in s.requests[before:]}, {"/other"})
+        self.assertEqual(len(s.made), 1)
+
+    def test_second_one_elsewhere(self):
+        """Nothing goes to another origin; the session begins anew."""
+        other = self.era("sse")
+        s, p = self.start()
+        self.works(s, p)
+        good, s.endpoint = s.endpoint, other.origin + "/x?sessionId={sid}"
+        session = list(s.sessions.values())[0]
+        s.announce(session)
+        s.endpoint = good
+        self.settle(0.2)
+        self.works(s, p)
+        p.finish()
+        self.assertEqual(other.connections, 0)
+
+
+class Dialogue(Base):
+    def test_messages(self):
+        s, p = self.start()
+        self.assertEqual(p.hello_answer["result"]["serverInfo"],
+                         eraserver.INFO)
+        self.assertEqual(p.hello_answer["result"]["protocolVersion"],
+                         "2025-11-25")
+        self.assertIn("result", p.ask("tools/list"))
+        self.assertIn("result", p.ask("prompts/list"))
+        self.assertEqual(p.ask("resources/read", {"uri": "file:///no"})[
+            "error"]["code"], -32002)
+        self.assertEqual(p.ask("x/none")["error"]["code"], -32601)
+        p.ask("logging/setLevel", {"level": "error"})
+        p.tool("speaks")
+        self.assertEqual([n["data"] for n in
+                          p.notes("notifications/message")],
+                         ["error", "critical", "alert", "emergency"])
+        m = p.ask("tools/call", {"name": "steps",
+                                 "_meta": {"progressToken": "t"}})
+        self.assertIn("result", m)
+        self.assertEqual([n["progress"] for n in
+                          p.notes("notifications/progress")], [1, 2, 3])
+        p.ask("resources/subscribe", {"uri": "file:///a"})
+        s.notify("notifications/resources/updated", {"uri": "file:///a"})
+        self.assertEqual(p.note("notifications/resources/updated"),
+                         {"uri": "file:///a"})
+        s.notify("notifications/tools/list_changed")
+        p.note("notifications/tools/list_changed")
+        p.finish()
+        self.assertEqual(len(s.seen("initialize", "POST")), 2)
+        self.assertEqual(len(s.made), 1)
+
+    def test_what_goes_with_it(self):
+        """Headers on both; the version once it is known; no session id; no
+        DELETE."""
+        s, p = self.start("-H", "X-Mine: yes", version="2025-06-18")
+        self.works(s, p)
+        p.finish()
+        self.assertEqual([r.method for r in s.requests
+                          if r.method not in ("GET", "POST")], [])
+        self.assertEqual(len(s.seen(method="GET")), 1)
+        for r in s.requests:
+            self.assertEqual(r.get("X-Mine"), "yes")
+            self.assertIsNone(r.sid)
+        get = s.seen(method="GET")[0]
+        self.assertIn("text/event-stream", get.get("Accept"))
+        for r in s.seen("tools/call") + s.seen("notifications/initialized"):
+            self.assertEqual(r.get("MCP-Protocol-Version"), "2025-06-18")
+            self.assertEqual(r.get("Content-Type"), "application/json")
+        first = [r for r in s.seen("initialize") if r.target != "/mcp"][0]
+        self.assertIsNone(first.get("MCP-Protocol-Version"))
+
+    def test_byte_for_byte(self):
+        s = self.era("sse")
+        p = self.client(Client, s)
+        first = b'{"jsonrpc":"2.0", "id":"\\u0061", "method":"initialize",' \
+            b'"params":{"protocolVersion":"2025-06-18","capabilities":' \
+            b'{"x":1.0},"clientInfo":{"version":"1","name":"n"}}}'
+        p.send(first)
+        p.answer("a")
+        p.send(INITIALIZED)
+        line = b'{"id":1.50,"params":{"name":"raw","arguments":{"result":' \
+            b'{"n":12345678901234567890,"f":1.0}},"a":1,"a":2},"jsonrpc":' \
+            b'"2.0","method":"tools/call"}'
+        p.send(line)
+        p.answer(1.5)
+        p.finish()
+        self.assertEqual({r.body for r in s.seen("initialize")}, {first})
+        self.assertEqual(s.seen("tools/call")[0].body, line)
+        self.assertTrue(any(b'1.50' in x for x, _ in p.lines))
+
+    def test_questions(self):
+        s, p = self.start()
+        ident = p.start("tools/call", {"name": "many",
+                                       "arguments": {"key": 1}})
+        for method in eraserver.ANSWERS:
+            p.reply(p.question(method))
+        self.assertEqual(p.said(p.answer(ident)),
+                         {"f": YES, "r": ROOTS, "s": SAMPLED})
+        ident = p.start("tools/call", {"name": "url"})
+        q = p.question("elicitation/create", 1)
+        self.assertEqual(q["params"]["mode"], "url")
+        p.reply(q, error={"code": -1, "message": "no"})
+        self.assertEqual(p.said(p.answer(ident)),
+                         {"refused": {"code": -1, "message": "no"}})
+        p.finish()
+        self.assertEqual(s.ran(1), 1)
+
+    def test_ping_of_the_server(self):
+        s, p = self.start()
+        session = list(s.sessions.values())[0]
+        ident, box = s.question()
+        session.push({"jsonrpc": "2.0", "id": ident, "method": "ping"})
+        q = p.find(lambda m: m.get("method") == "ping", 1)
+        if q:                   # or it was answered for us
+            p.reply(q, {})
+        self.assertEqual(box.get(timeout=support.LIVE)["result"], {})
+        p.finish()
+
+    def test_answer_before_the_202(self):
+        s, p = self.start(answer_first=True)
+        for n in range(5):
+            self.works(s, p)
+        p.finish()
+        self.assertEqual(len(s.made), 1)
+
+    def test_any_2xx(self):
+        for accepted in ((200, ""), (204, b""), (202, '{"jsonrpc":"2.0",'
+                         '"id":101,"result":{"wrong":1}}')):
+            s, p = self.start(accepted=accepted)
+            self.works(s, p)
+            p.finish()
+
+    def test_many_at_once(self):
+        s, p = self.start()
+        ids = [p.start("tools/call", {"name": "echo",
+                                      "arguments": {"key": n}})
+               for n in range(60)]
+        for n, ident in enumerate(ids):
+            self.assertEqual(p.said(p.answer(ident)), {"key": n})
+        p.finish()
+        self.assertEqual(len(s.effects), 60)
+
+    def test_a_large_answer(self):
+        s, p = self.start()
+        text = "x" * 2000000
+        self.assertEqual(p.said(p.tool(big=text)), {"big": text})
+        p.finish()
+
+    def test_cancel(self):
+        """Told to the server; no answer, and the stream goes on."""
+        s, p = self.start()
+        ident = p.start("tools/call", {"name": "holds"})
+        self.assertTrue(s.wait(lambda: s.effects, 5))
+        p.cancel(ident)
+        self.assertTrue(s.wait(lambda: s.cancelled == [ident], 5))
+        self.works(s, p)
+        p.finish()
+        self.assertEqual(len(s.made), 1)
+
+    def test_eof_drains(self):
+        """What was asked is answered after EOF, then the stream is left."""
+        s, p = self.start()
+        ident = p.start("tools/call", {"name": "holds"})
+        self.assertTrue(s.wait(lambda: s.effects, 5))
+        p.close()
+        self.settle(0.3)
+        self.assertTrue(p.alive())
+        s.release.set()
+        p.answer(ident)
+        p.finish(seconds=5)
+        self.assertTrue(s.wait(lambda: not s.sessions, 5))
+        self.assertEqual(len(s.seen(method="DELETE")), 0)
+
+    def test_piped(self):
+        """Everything, then EOF at once."""
+        s = self.era("sse")
+        status, out, err = self.once([s.url], lines(
+            init(1), INITIALIZED, call(2, key="p"), call(3, key="q")))
+        self.assertEqual(status, 0, err)
+        self.assertEqual({json.loads(x)["id"] for x in out.splitlines()},
+                         {1, 2, 3})
+        self.assertEqual((s.ran("p"), s.ran("q")), (1, 1))
+
+    def test_signal(self):
+        s, p = self.start()
+        begin = time.monotonic()
+        p.proc.terminate()
+        self.assertEqual(p.wait(5), 0)
+        self.assertLess(time.monotonic() - begin, 2)
+        p.finished = True
+        p.shut()
+
+
+class Loss(Base):
+    def idle(self, how):
+        """The stream ends when nothing runs: nobody notices."""
+        s, p = self.start()
+        p.ask("logging/setLevel", {"level": "error"})
+        p.ask("resources/subscribe", {"uri": "file:///a"})
+        self.works(s, p)
+        s.become("sse", how)
+        self.settle(0.3)
+        self.works(s, p)
+        self.works(s, p)
+        self.assertTrue(s.wait(lambda: len(s.levels) == 2, 5))
+        self.assertTrue(s.wait(lambda: any(
+            x.subscribed == {"file:///a"} for x in s.sessions.values()), 5))
+        p.note("notifications/tools/list_changed")
+        p.finish()
+        self.assertEqual(len(s.made), 2)
+        asked = [r.json["params"] for r in s.seen("initialize")]
+        self.assertEqual(asked, asked[:1] * len(asked))
+
+    def test_ended(self):
+        self.idle("end")
+
+    def test_cut(self):
+        self.idle("cut")
+
+    def test_forgotten(self):
+        """404 to a POST while the old stream stays."""
+        for refusal in (text_refusal(404, "Session not found"),
+                        text_refusal(400, "No transport found for "
+                                     "sessionId"),
+                        text_refusal(404, ""),
+                        eraserver.rpc_refusal(-32001, "Session not found",
+                                              404)):
+            s, p = self.start(dead_refuse=refusal)
+            self.works(s, p)
+            old = list(s.sessions.values())[0]
+            s.become("sse", "keep")
+            self.works(s, p)
+            self.assertEqual(len(s.made), 2)
+            self.assertTrue(s.wait(lambda: not old.streams, 5),
+                            "the old stream is kept")
+            p.finish()
+
+    def lost_while_it_ran(self, name, how="cut"):
+        s, p = self.start()
+        ident = p.start("tools/call", {"name": name,
+                                       "arguments": {"key": "k"}})
+        self.assertTrue(s.wait(lambda: s.ran("k"), 5))
+        if how == "cut":
+            s.down()
+            s.up()
+        else:
+            for session in list(s.sessions.values()):
+                session.ended = True
+        s.release.set()
+        return s, p, p.answer(ident)
+
+    def test_while_it_ran(self):
+        """Not run again, and the client is told so."""
+        for how in ("cut", "end"):
+            s, p, m = self.lost_while_it_ran("holds", how)
+            self.our_error(m, ran="maybe")
+            self.works(s, p)
+            p.finish()
+            self.assertEqual(s.ran("k"), 1)
+
+    def test_while_a_safe_one_ran(self):
+        """A tool that only reads is run again."""
+        s = self.era("sse")
+        spec = dict(s.tools["reads"][0])
+        s.tools["holds"] = (spec, eraserver.holds)
+        p = self.legacy(s)
+        p.ask("tools/list")
+        ident = p.start("tools/call", {"name": "holds",
+                                       "arguments": {"key": "k"}})
+        self.assertTrue(s.wait(lambda: s.ran("k"), 5))
+        s.release.set()
+        s.down()
+        s.up()
+        self.assertEqual(p.said(p.answer(ident)), "released")
+        p.finish()
+        self.assertLessEqual(s.ran("k"), 2)
+
+    def test_many_lost_at_once(self):
+        """One new session for all; each runs once."""
+        s, p = self.start(dead_refuse=text_refusal(404, "session gone"))
+        self.works(s, p)
+        s.become("sse", "keep")
+        ids = [p.start("tools/call", {"name": "echo",
+                                      "arguments": {"key": n}})
+               for n in range(20)]
+        for n, ident in enumerate(ids):
+            self.assertEqual(p.said(p.answer(ident)), {"key": n})
+            self.assertEqual(s.ran(n), 1)
+        p.finish()
+        self.assertEqual(len(s.made), 2)
+
+    def test_open_question_is_withdrawn(self):
+        s, p = self.start()
+        ident = p.start("tools/call", {"name": "form"})
+        q = p.question("elicitation/create")
+        s.become("sse", "cut")
+        self.our_error(p.answer(ident), ran="maybe")
+        self.assertEqual(p.note("notifications/cancelled")["requestId"],
+                         q["id"])
+        p.reply(q)
+        self.works(s, p)
+        p.finish()
+        self.assertEqual(s.effects.count(("form", None)), 0)
+
+    def test_server_is_away(self):
+        """For a while nobody listens: what is asked waits."""
+        s, p = self.start()
+        self.works(s, p)
+        s.down()
+        ident = p.start("tools/call", {"name": "echo",
+                                       "arguments": {"key": "w"}})
+        self.settle(1.0)
+        s.up()
+        self.assertEqual(p.said(p.answer(ident)), {"key": "w"})
+        p.finish()
+        self.assertEqual(s.ran("w"), 1)
+
+    def test_endless(self):
+        """A stream that ends as soon as it has begun makes no storm."""
+        s = self.era("sse")
+        p = self.legacy(s)
+        self.works(s, p)
+
+        def short(rx, tx):
+            if rx.method == "GET":
+                tx.sse()
+                return True
+            return False
+        s.before = short
+        s.become("sse", "end")
+        self.settle(0.2)
+        before = len(s.requests)
+        self.our_error(p.tool(key="never", seconds=40))
+        self.assertLess(len(s.requests) - before, 60)
+        self.assertEqual(s.ran("never"), 0)
+        s.before = None
+        p.finish()
+
+
+if __name__ == "__main__":
+    support.main()
