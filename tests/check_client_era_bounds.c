@@ -17,7 +17,7 @@
 static void
 check(struct buf *schedule)
 {
-	char *wrong = client_era_play(buf_str(schedule));
+	char *wrong = client_era_play(buf_str(schedule), 0);
 
 	ck_assert_msg(wrong == NULL, "%s", wrong);
 	buf_free(schedule);

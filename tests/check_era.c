@@ -442,7 +442,7 @@ static const struct {
 	{ "vendor/extra", ERA_BOTH, ERA_BOTH, false, false, "udUD" },
 	{ "", ERA_BOTH, ERA_BOTH, false, false, "" },
 	{ "notifications/cancelled", ERA_LOCAL, ERA_LOCAL, false, false, "n" },
-	{ "notifications/initialized", ERA_LOCAL, ERA_BOTH, false, false, "" },
+	{ "notifications/initialized", ERA_LOCAL, ERA_NONE, false, false, "" },
 	{ "notifications/progress", ERA_LOCAL, ERA_BOTH, false, false, "nd" },
 	{ "notifications/roots/list_changed", ERA_LOCAL, ERA_BOTH, false, false,
 	    "d" },

@@ -217,6 +217,10 @@ END_TEST
 
 START_TEST(test_get_refused)
 {
+	static const int passing[] = { 401, 403, 408, 429, 500, 503 };
+	char *schedule;
+	size_t i;
+
 	era_play_check("modern notes",
 	    "> get\n"
 	    "head @1 200\n"
@@ -233,14 +237,20 @@ START_TEST(test_get_refused)
 	    "head @2 200\n"
 	    "! wait 10000000\n");
 	/* One of the moment. */
-	era_play_check("modern",
-	    "> get\n"
-	    "head @1 200\n"
-	    "order #1 POST subscriptions/listen \"mine-s2\" listen\n"
-	    "< #1 500 err -32000 oops\n"
-	    "drop #1\n"
-	    "! wait 1000\n"
-	    "order #2 POST subscriptions/listen \"mine-s3\" listen\n");
+	for (i = 0; i < sizeof passing / sizeof *passing; i++) {
+		schedule = xasprintf(
+		    "> get\n"
+		    "head @1 200\n"
+		    "order #1 POST subscriptions/listen \"mine-s2\" listen\n"
+		    "< #1 %d err -32000 oops\n"
+		    "drop #1\n"
+		    "! wait 1000\n"
+		    "order #2 POST subscriptions/listen \"mine-s3\" "
+		    "listen\n",
+		    passing[i]);
+		era_play_check("modern", schedule);
+		free(schedule);
+	}
 	era_play_check("modern",
 	    "> get\n"
 	    "head @1 200\n"
@@ -328,6 +338,23 @@ START_TEST(test_get_again)
 		 "done @2 200\n"
 		 "head @3 200\n"
 		 "< #2 msg " TOOLS "tell @3 " TOLD_TOOLS);
+}
+END_TEST
+
+/* A stream that waits does not open without a GET. */
+START_TEST(test_get_ends_while_it_waits)
+{
+	era_play_check("modern",
+	    OPEN "< #1 cut\n"
+		 "> abort @1\n"
+		 "done @1 aborted\n"
+		 "! wait 1000000\n"
+		 "> get\n"
+		 "head @2 200\n"
+		 "order #2 POST subscriptions/listen \"mine-s3\" listen\n"
+		 "< #2 head 200 media=sse\n"
+		 "< #2 msg " ACK "{\"toolsListChanged\":true}" END
+		 "tell @2 " SAID_TOOLS);
 }
 END_TEST
 
@@ -468,6 +495,10 @@ START_TEST(test_native_again)
 	    "tell @1 {\"params\":{ \"uri\":\"a:/1\", " SUB_7
 	    "},\"method\":\"notifications/resources/updated\","
 	    "\"jsonrpc\":\"2.0\"}\n"
+	    /* without an id: as it came */
+	    "< #2 msg note notifications/tools/list_changed\n"
+	    "tell @1 {\"jsonrpc\":\"2.0\","
+	    "\"method\":\"notifications/tools/list_changed\"}\n"
 	    /* of the stream before */
 	    "< #2 msg " TOOLS_OF "7" THAT "< #2 msg " ACK HONOURS END
 	    "< #2 msg " ENDED "tell @1 {\"jsonrpc\":\"2.0\",\"id\":7,"
@@ -489,6 +520,37 @@ START_TEST(test_native_again)
 	    "\"result\":{\"resultType\":\"complete\",\"_meta\":{\"a\":1}}}\n"
 	    "drop #2\n"
 	    "done @1 200\n");
+}
+END_TEST
+
+/* A server that honours more than there is room for. */
+START_TEST(test_native_gap_bound)
+{
+	struct era_play *p = era_play_new("modern");
+	struct buf b, line;
+	size_t i, n = 0;
+
+	ck_assert(era_play_input(p, "> " LISTEN_7));
+	ck_assert(era_play_input(p, "< #1 head 200 media=sse"));
+	ck_assert(era_play_input(p, "< #1 msg " ACK_OF "$" FOR "{}}}"));
+	ck_assert(era_play_input(p, "< #1 cut"));
+	ck_assert(era_play_input(p, "! wait 1000"));
+	ck_assert(era_play_input(p, "< #2 head 200 media=sse"));
+	buf_init(&line, 0);
+	while (era_play_take(p, &line))
+		;
+	buf_init(&b, 0);
+	buf_adds(&b, "< #2 msg " ACK "{\"resourceSubscriptions\":[\"u\"");
+	for (i = 0; i < 1100; i++)
+		buf_adds(&b, ",\"u\"");
+	buf_adds(&b, "]}}}");
+	ck_assert(era_play_input(p, buf_str(&b)));
+	while (era_play_take(p, &line))
+		n += strncmp(buf_str(&line), "tell @1", 7) == 0;
+	ck_assert_uint_eq(n, 1024);
+	buf_free(&line);
+	buf_free(&b);
+	era_play_free(p);
 }
 END_TEST
 
@@ -650,11 +712,13 @@ make_suite(void)
 	tcase_add_test(get, test_get_gone);
 	tcase_add_test(get, test_get_gone_once);
 	tcase_add_test(get, test_get_again);
+	tcase_add_test(get, test_get_ends_while_it_waits);
 	tcase_add_test(get, test_leave);
 	tcase_add_test(native, test_native);
 	tcase_add_test(native, test_native_hostile);
 	tcase_add_test(native, test_native_abort);
 	tcase_add_test(native, test_native_again);
+	tcase_add_test(native, test_native_gap_bound);
 	tcase_add_test(native, test_native_gives_up);
 	tcase_add_test(native, test_native_refused);
 	tcase_add_test(native, test_native_gone);

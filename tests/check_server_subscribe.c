@@ -242,6 +242,21 @@ START_TEST(test_resubscribe)
 }
 END_TEST
 
+/* But not what is not open. */
+START_TEST(test_resubscribe_while_it_is_away)
+{
+	era_play_check(ONLY,
+	    FIRST "< #1 cut\n"
+		  "> resources/unsubscribe 3 {\"uri\":\"a:/1\"}\n"
+		  "head @3 200\n"
+		  "tell @3 {\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{}}\n"
+		  "done @3 200\n"
+		  "> resources/subscribe 4 {\"uri\":\"a:/1\"}\n"
+		  "! wait 50\n"
+		  "order #2 POST subscriptions/listen \"mine-s3\" listen\n");
+}
+END_TEST
+
 START_TEST(test_subscribe_timeout)
 {
 	era_play_check(ONLY,
@@ -263,6 +278,7 @@ START_TEST(test_subscribe_timeout)
 	era_play_check(ONLY,
 	    SUBSCRIBE_1
 	    "< #1 cut\n"
+	    "! tick\n"
 	    "! wait 1000\n"
 	    "order #2 POST subscriptions/listen \"mine-s3\" listen\n"
 	    "< #2 503\n"
@@ -756,6 +772,7 @@ make_suite(void)
 	tcase_add_test(set, test_overlap);
 	tcase_add_test(set, test_unsubscribe);
 	tcase_add_test(set, test_resubscribe);
+	tcase_add_test(set, test_resubscribe_while_it_is_away);
 	tcase_add_test(set, test_subscribe_timeout);
 	tcase_add_test(set, test_subscribe_error);
 	tcase_add_test(set, test_subscribe_to_nothing);

@@ -43,6 +43,11 @@ long_form(char name)
 		return "\"_meta\":{" META_VERSION META_CAPABILITIES
 		       "{\"sampling\":{},\"roots\":{},"
 		       "\"elicitation\":{\"form\":{},\"url\":{}}}}";
+	case 'W':
+		return "\"_meta\":{\"io.modelcontextprotocol/serverInfo\":{"
+		       "\"name\":\"s\",\"version\":\"1\"}}";
+	case 'C':
+		return "\"name\":\"book\",\"arguments\":{\"d\":1}";
 	case 'S':
 		return "11111111111111112222222222222222";
 	default:
@@ -199,12 +204,29 @@ wait_for(struct play *p, int64_t ms)
 }
 
 static bool
+stream_is(struct play *p, const char *text)
+{
+	if (strcmp(text, "open") == 0)
+		p->in.listening = LISTENS;
+	else if (strcmp(text, "none") == 0)
+		p->in.listening = LISTENS_NOT;
+	else if (strcmp(text, "perhaps") == 0)
+		p->in.listening = LISTENS_PERHAPS;
+	else
+		return false;
+	step(p, CLIENT_ERA_LISTENS, NULL, NULL);
+	return true;
+}
+
+static bool
 control(struct play *p, const char *text)
 {
 	if (strcmp(text, "eof") == 0)
 		step(p, CLIENT_ERA_EOF, NULL, NULL);
 	else if (strcmp(text, "notes") == 0)
 		p->notes = true;
+	else if (strncmp(text, "stream ", 7) == 0)
+		return stream_is(p, text + 7);
 	else if (strncmp(text, "wait ", 5) == 0)
 		return wait_for(p, strtol(text + 5, NULL, 10));
 	else if (strncmp(text, "secret ", 7) == 0)
@@ -336,17 +358,15 @@ play_line(struct play *p, char *line)
 }
 
 static void
-play_start(struct play *p, const char *schedule)
+play_start(struct play *p, size_t max_held)
 {
-	const char *held = strstr(schedule, "! held ");
-
 	memset(p, 0, sizeof *p);
 	p->config.host = "mcp.example.com";
 	p->config.version = "0.1";
 	p->config.prefix = "p";
-	p->config.max_held = held == NULL ? 1 << 20 :
-					    strtoul(held + 7, NULL, 10);
+	p->config.max_held = max_held == 0 ? 1 << 20 : max_held;
 	p->in.now = 1000;
+	p->in.listening = LISTENS;
 	p->in.secret[0] = 0x1111111111111111;
 	p->in.secret[1] = 0x2222222222222222;
 	p->era = client_era_new(&p->config);
@@ -364,20 +384,20 @@ play_end(struct play *p)
 }
 
 char *
-client_era_play(const char *schedule)
+client_era_play(const char *schedule, size_t max_held)
 {
 	struct play p;
 	const char *at = schedule, *end;
 	char *wrong = NULL, *copy;
 	struct buf line;
 
-	play_start(&p, schedule);
+	play_start(&p, max_held);
 	buf_init(&line, 0);
 	for (; *at != '\0' && wrong == NULL; at = end + (*end == '\n')) {
 		end = strchrnul(at, '\n');
 		buf_reset(&line);
 		expand(&line, (struct span){ at, (size_t)(end - at) });
-		if (end == at || strncmp(at, "! held ", 7) == 0)
+		if (end == at)
 			continue;
 		copy = xstrdup(buf_str(&line));
 		if (!play_line(&p, copy))

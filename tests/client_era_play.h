@@ -8,8 +8,9 @@
  *   < @ID {...}     the same, on the stream of the request sent with this id
  *   + {...}         the server is a modern one: its DiscoverResult frame
  *   -               it is none any more
- *   ! eof | ! wait MS (a tick at each deadline) | ! secret N | ! held N |
+ *   ! eof | ! wait MS (a tick at each deadline) | ! secret N |
  *   ! notes         decisions come out, too
+ *   ! stream open|none|perhaps    the session's own (open at first)
  * Questions:
  *   ? passes {...} yes|no | ? legacy yes|no | ? holds yes|no |
  *   ? due MS|never | ? says TEXT (its lines for people)
@@ -20,14 +21,18 @@
  *   $J  'jsonrpc':'2.0'           $I  io.modelcontextprotocol/
  *   $M  '_meta':{version, no capabilities}
  *   $A  '_meta':{version, capabilities for all questions}
- *   $S  the first requestState
+ *   $W  '_meta':{serverInfo s, 1}
+ *   $C  'name':'book','arguments':{'d':1}
+ *   $S  the requestState made of the first secret
  * An expected line with <*> in it may have anything there.
  */
 #ifndef MCPSPLICE_TESTS_CLIENT_ERA_PLAY_H
 #define MCPSPLICE_TESTS_CLIENT_ERA_PLAY_H
 
-/* Plays it; returns NULL if all went as written, else what did not, to be
- * freed. */
-char *client_era_play(const char *schedule);
+#include <stddef.h>
+
+/* Plays it, with so many bytes that may be held (0: many). Returns NULL if
+ * all went as written, else what did not, to be freed. */
+char *client_era_play(const char *schedule, size_t max_held);
 
 #endif

@@ -40,7 +40,7 @@ struct world {
 	struct ids questions; /* of the server */
 	char state[64];       /* the latest requestState */
 	unsigned asked, calls;
-	bool legacy, lost, trace;
+	bool modern, legacy, lost, trace;
 	const char *broken; /* the first rule that is */
 };
 
@@ -192,6 +192,8 @@ step(struct world *w, enum client_era_input_kind kind, struct frame *f,
 			sent(w, a.frame);
 		else if (a.kind == CLIENT_ERA_WRITE)
 			written(w, a.frame);
+		else if (a.kind == CLIENT_ERA_PROBE)
+			w->modern = a.frame != NULL;
 }
 
 static struct frame *make(const char *fmt, ...)
@@ -309,13 +311,16 @@ session_says(struct world *w, struct frame *f, const struct frame *related)
 	frame_unref(f);
 }
 
+#define URL_FIRST                                                              \
+	"\"error\":{\"code\":-32042,\"message\":\"m\",\"data\":{"              \
+	"\"elicitations\":[{\"url\":\"u\"}]}}"
+
 static const char *const endings[] = {
 	"\"result\":{}",
 	"\"result\":{\"tools\":[]}",
 	"\"result\":{\"resultType\":\"complete\"}",
 	"\"error\":{\"code\":-32603,\"message\":\"m\"}",
-	"\"error\":{\"code\":-32042,\"message\":\"m\",\"data\":{"
-	"\"elicitations\":[{\"url\":\"u\"}]}}",
+	URL_FIRST,
 };
 
 #define CAN                                                                    \
@@ -473,7 +478,7 @@ anything(struct world *w)
 		client_falls_back(w);
 	else if (what < 60)
 		session_answers(w);
-	else if (what < 75 && !client_era_is_legacy(w->era))
+	else if (what < 75 && w->modern)
 		session_asks(w);
 	else if (what < 78 && w->questions.n > 0)
 		take_back(w, pick(w, (unsigned)w->questions.n));
@@ -485,6 +490,8 @@ anything(struct world *w)
 		wait_for(w, pick(w, 10) == 0 ? 601000 : pick(w, 4000));
 	else if (what < 98)
 		server_changes(w);
+	else
+		w->in.listening = (enum session_listening)pick(w, 3);
 	if (w->lost)
 		end_former(w);
 }

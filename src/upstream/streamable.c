@@ -460,6 +460,12 @@ take_endpoint(struct stream *t, struct buf *data)
 	struct url base, target;
 	bool ok = false;
 
+	if (!t->announces) {
+		/* It was Streamable HTTP: there is another server now. */
+		t->facts.gone = t->decided = true;
+		http_abort(t->x);
+		return;
+	}
 	if (url_parse(&base, t->url != NULL ? t->url : u->url) != URL_OK)
 		return;
 	if (url_resolve(&target, &base, buf_str(data)) == URL_OK) {
@@ -479,7 +485,7 @@ on_event(const char *type, struct buf *data, void *arg)
 {
 	struct stream *t = arg;
 
-	if (t->announces && strcmp(type, "endpoint") == 0) {
+	if (t->verb == VERB_GET && strcmp(type, "endpoint") == 0) {
 		take_endpoint(t, data);
 		return;
 	}

@@ -19,8 +19,9 @@ struct chain {
 	int64_t now;
 	uint64_t random;
 	uint64_t secret[2];
-	bool eof;            /* the session is to hear of it */
-	struct frame *plain; /* of the action lent last, or NULL */
+	enum session_listening listening; /* as client_era knows it */
+	bool eof;                         /* the session is to hear of it */
+	struct frame *plain;              /* of the action lent last, or NULL */
 };
 
 struct chain *
@@ -91,6 +92,7 @@ to_client(struct chain *c, struct client_era_input *in)
 	in->secret[0] = c->secret[0];
 	in->secret[1] = c->secret[1]++; /* no two are the same */
 	in->discovered = server_era_discovered(c->server);
+	in->listening = c->listening = session_listening(c->session);
 	client_era_step(c->client, in);
 }
 
@@ -356,6 +358,7 @@ bool
 chain_next(struct chain *c, struct session_action *out)
 {
 	struct session_input eof = { .kind = INPUT_EOF };
+	struct client_era_input listens = { .kind = CLIENT_ERA_LISTENS };
 	struct client_era_action client;
 	struct server_era_action server;
 
@@ -370,6 +373,9 @@ chain_next(struct chain *c, struct session_action *out)
 		} else if (server_era_next(c->server, &server)) {
 			if (server_acts(c, &server, out))
 				return true;
+		} else if (!client_era_is_legacy(c->client) &&
+		    session_listening(c->session) != c->listening) {
+			to_client(c, &listens);
 		} else if (c->eof && !client_era_holds(c->client)) {
 			c->eof = false;
 			to_session(c, &eof);

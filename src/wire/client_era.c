@@ -295,8 +295,6 @@ client_era_drop(struct client_era *e, struct request *r)
 	client_era_over(e, r);
 	table_remove(e, r, BY_ID);
 	queue_remove(e, r);
-	if (e->setting == r)
-		e->setting = NULL;
 	if (r->final != NULL)
 		e->parked_bytes -= r->final->text.n;
 	frame_unref(r->final);
@@ -415,6 +413,10 @@ client_era_step(struct client_era *e, const struct client_era_input *in)
 	e->secret[0] = in->secret[0];
 	e->secret[1] = in->secret[1];
 	e->discovered = in->discovered;
+	if (in->listening != e->listening) {
+		e->listening = in->listening;
+		client_era_listening(e);
+	}
 	switch (in->kind) {
 	case CLIENT_ERA_CLIENT:
 		client_era_client(e, in->frame);
@@ -425,9 +427,11 @@ client_era_step(struct client_era *e, const struct client_era_input *in)
 	case CLIENT_ERA_EOF:
 		client_era_eof(e);
 		break;
-	default:
+	case CLIENT_ERA_TICK:
 		tick(e);
 		break;
+	case CLIENT_ERA_LISTENS:
+		break; /* seen above */
 	}
 	e->discovered = NULL;
 }

@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "wire/era.h"
+#include "wire/session.h"
 
 struct client_era;
 
@@ -25,6 +26,7 @@ struct client_era_config {
 enum client_era_input_kind {
 	CLIENT_ERA_CLIENT,  /* a frame of the client, located */
 	CLIENT_ERA_SESSION, /* a frame the session writes; related */
+	CLIENT_ERA_LISTENS, /* listening is another than before */
 	CLIENT_ERA_EOF,     /* of stdin: before the session hears of it */
 	CLIENT_ERA_TICK     /* the deadline passed */
 };
@@ -40,6 +42,8 @@ struct client_era_input {
 	/* The server's DiscoverResult frame if it is a modern one now, else
 	 * NULL. */
 	struct frame *discovered;
+	/* Has the session a stream for what belongs to no request? */
+	enum session_listening listening;
 	uint64_t secret[2]; /* random words that nobody can guess */
 };
 

@@ -4,8 +4,9 @@
  * long as one listen wants them. (protocol.md 7.4)
  *
  * Invariants: a listen that is acknowledged has only resources that the server
- * agreed to; at most one of subscribe and unsubscribe is under way for
- * a resource, as two may arrive in either order.
+ * agreed to; one that waits has no wishes when there is no stream to fulfil
+ * them; at most one of subscribe and unsubscribe is under way for a resource,
+ * as two may arrive in either order.
  */
 #include "config.h"
 
@@ -214,6 +215,25 @@ acknowledge(struct client_era *e, struct listen *l)
 }
 
 static bool
+has_wishes(const struct listen *l)
+{
+	size_t i = 0;
+
+	while (i < FAMILIES && !l->families[i])
+		i++;
+	return i < FAMILIES || l->n_uris > 0;
+}
+
+/* It is when all is known, and nothing can be missed any more. */
+static void
+acknowledge_if_ready(struct client_era *e, struct listen *l)
+{
+	if (l->pending == 0 &&
+	    (e->listening != LISTENS_PERHAPS || !has_wishes(l)))
+		acknowledge(e, l);
+}
+
+static bool
 has_uri(const struct listen *l, const struct uri *u)
 {
 	size_t i;
@@ -224,19 +244,16 @@ has_uri(const struct listen *l, const struct uri *u)
 	return false;
 }
 
-/* Takes the resource out; returns whether it was in. */
-static bool
+/* One that it has. */
+static void
 remove_uri(struct listen *l, const struct uri *u)
 {
 	size_t i = 0, n;
 
-	while (i < l->n_uris && l->uris[i] != u)
+	while (l->uris[i] != u)
 		i++;
-	if (i == l->n_uris)
-		return false;
 	n = --l->n_uris - i;
 	memmove(&l->uris[i], &l->uris[i + 1], n * sizeof *l->uris);
-	return true;
 }
 
 /* Returns false when they are too many. */
@@ -304,6 +321,8 @@ add_wishes(struct client_era *e, struct listen *l)
 	struct span can = json_get(e->initialized->result, "capabilities");
 	size_t i;
 
+	if (e->listening == LISTENS_NOT)
+		return true;
 	for (i = 0; i < FAMILIES; i++)
 		l->families[i] = span_is(json_get(wishes, families[i].wish),
 				     "true") &&
@@ -319,7 +338,7 @@ void
 client_era_listen(struct client_era *e, struct request *r)
 {
 	struct frame *error = refused(e, r->frame);
-	struct listen **at = listen_of(e, NULL), *l;
+	struct listen **at = listen_of(e, NULL), *l; /* the end */
 	size_t i;
 
 	if (error != NULL) {
@@ -339,8 +358,7 @@ client_era_listen(struct client_era *e, struct request *r)
 	for (i = 0; i < l->n_uris; i++)
 		if (l->uris[i]->state == URI_NEW)
 			uri_send(e, l->uris[i], true);
-	if (l->pending == 0)
-		acknowledge(e, l);
+	acknowledge_if_ready(e, l);
 }
 
 /* The server agreed to watch it, or did not. */
@@ -351,13 +369,14 @@ uri_settled(struct client_era *e, struct uri *u, bool on)
 
 	u->state = on ? URI_ON : URI_NEW;
 	for (l = e->listens; l != NULL; l = l->next) {
-		if (l->acked || !has_uri(l, u))
+		if (!has_uri(l, u))
 			continue;
 		l->pending--;
-		if (!on && remove_uri(l, u))
+		if (!on) {
+			remove_uri(l, u);
 			u->refs--;
-		if (l->pending == 0)
-			acknowledge(e, l);
+		}
+		acknowledge_if_ready(e, l);
 	}
 	if (u->refs > 0)
 		return;
@@ -381,6 +400,31 @@ client_era_subscribed(struct client_era *e, struct request *r,
 		uri_send(e, u, true);
 	else
 		uri_forget(e, u);
+}
+
+/* --- the stream --- */
+
+static void
+without_wishes(struct client_era *e, struct listen *l)
+{
+	memset(l->families, 0, sizeof l->families);
+	while (l->n_uris > 0)
+		uri_release(e, l->uris[--l->n_uris]);
+	l->pending = 0;
+}
+
+void
+client_era_listening(struct client_era *e)
+{
+	struct listen *l;
+
+	for (l = e->listens; l != NULL; l = l->next) {
+		if (l->acked)
+			continue;
+		if (e->listening == LISTENS_NOT)
+			without_wishes(e, l);
+		acknowledge_if_ready(e, l);
+	}
 }
 
 /* --- fan-out --- */
@@ -477,7 +521,8 @@ client_era_listen_due(const struct client_era *e)
 	return -1;
 }
 
-/* What is not answered by now is not honoured. */
+/* What is not answered by now is not honoured; the stream is still looked
+ * for. */
 static void
 give_up(struct client_era *e, struct listen *l)
 {

@@ -233,7 +233,7 @@ client_era_outgrown(const struct client_era *e, const struct frame *f)
 static void
 flush(struct client_era *e)
 {
-	while (e->opening == OPENING_DONE && e->probes.first != NULL)
+	while (e->probes.first != NULL)
 		client_era_dispatch(e, e->probes.first);
 	while (e->opening == OPENING_DONE && e->held.first != NULL)
 		client_era_dispatch(e, e->held.first);
@@ -269,15 +269,16 @@ client_era_opened(struct client_era *e, struct request *r, struct frame *answer)
 
 /* --- server/discover --- */
 
-/* Appends the versions that we speak, too; returns whether others are in it.
- */
+/* Appends the versions that we speak, too. Returns whether that is less. */
 static bool
 reduce(struct buf *out, struct span versions)
 {
 	struct span key, v;
-	bool ours = false, others = json_kind(versions) != '[';
+	bool ours = false, others = false;
 	size_t at = 0;
 
+	if (json_kind(versions) != '[')
+		return false;
 	while (json_next(versions, &at, &key, &v))
 		if (json_kind(v) == '"' &&
 		    json_key_is((struct span){ v.p + 1, v.n - 2 },
@@ -368,7 +369,6 @@ leave_to_session(struct client_era *e, struct queue *q)
 
 	for (r = q->first; r != NULL; r = next) {
 		next = r->next;
-		client_era_forget_questions(e, r);
 		client_era_set_level(e, r, -1);
 		if (r->kind == REQUEST_NATIVE || !r->known[BY_WIRE]) {
 			client_era_drop(e, r);
@@ -376,7 +376,6 @@ leave_to_session(struct client_era *e, struct queue *q)
 		}
 		if (r->kind != REQUEST_BRIDGED || q == &e->parked)
 			r->kind = REQUEST_STRAY;
-		r->uri = NULL;
 		if (q != &e->running)
 			client_era_move(e, r, &e->running);
 	}

@@ -157,6 +157,7 @@ struct client_era {
 	/* Of the input. */
 	int64_t now;
 	uint64_t secret[2];
+	enum session_listening listening;
 	struct frame *discovered;
 
 	struct action *actions;
@@ -277,6 +278,8 @@ struct frame *client_era_listen_end(struct span id);
 /* The answer to a resources/subscribe or unsubscribe of ours. */
 void client_era_subscribed(struct client_era *e, struct request *r,
     const struct frame *answer);
+/* The session has a stream for them now, or has none. */
+void client_era_listening(struct client_era *e);
 /* Is this one for listens? Then it went to all that want it. */
 bool client_era_fan_out(struct client_era *e, struct frame *f);
 void client_era_listen_tick(struct client_era *e);

@@ -34,7 +34,7 @@ static const struct method methods[] = {
 	{ "initialize", ERA_LOCAL, ERA_NONE, 0 },
 	{ "logging/setLevel", ERA_LOCAL, ERA_NONE, 0 },
 	{ "notifications/cancelled", ERA_LOCAL, ERA_LOCAL, 0 },
-	{ "notifications/initialized", ERA_LOCAL, ERA_BOTH, 0 },
+	{ "notifications/initialized", ERA_LOCAL, ERA_NONE, 0 },
 	{ "notifications/progress", ERA_LOCAL, ERA_BOTH, 0 },
 	{ "notifications/roots/list_changed", ERA_LOCAL, ERA_BOTH, 0 },
 	{ "notifications/tasks/status", ERA_LOCAL, ERA_BOTH, 0 },

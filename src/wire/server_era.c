@@ -675,7 +675,7 @@ server_era_describe(const struct server_era *e, struct buf *out)
 	for (i = e->inners; i != NULL; i = i->next)
 		inners++;
 	buf_addf(out, "server: %s", modes[e->mode]);
-	if (outers + inners > 0)
+	if (outers > 0)
 		buf_addf(out, "; %zu exchanges translated, as %zu", outers,
 		    inners);
 	buf_addc(out, '\n');

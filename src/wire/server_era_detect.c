@@ -103,6 +103,8 @@ next_step(const struct server_era *e)
 	const struct detect *d = &e->detect;
 	enum detect_step next;
 
+	if (e->client_discover != NULL && allows(e, TRY_DISCOVER))
+		return TRY_DISCOVER;
 	if (allows(e, TRY_INITIALIZE))
 		return TRY_INITIALIZE;
 	next = d->error != NULL || !d->other_path ? first_of(e, spoken, 2) :
@@ -206,8 +208,11 @@ found(struct server_era *e, enum server_mode mode)
 
 	o->changed = mode != e->last;
 	if (o->changed)
-		server_note(e, LEVEL_INFO, "%s speaks %s", e->config.host,
-		    mode_name(mode));
+		server_note(e,
+		    mode == MODE_LEGACY && e->last == MODE_UNKNOWN ?
+			LEVEL_DEBUG :
+			LEVEL_INFO,
+		    "%s speaks %s", e->config.host, mode_name(mode));
 	e->mode = e->last = mode;
 	o->mode = mode == MODE_SSE ? MODE_SSE : MODE_UNKNOWN;
 	e->detect.inner = NULL; /* it may go on */
@@ -223,6 +228,7 @@ found_modern(struct server_era *e, struct frame *m)
 
 	frame_unref(e->discovered);
 	e->discovered = frame_ref(m);
+	e->detect.inner->outer = NULL; /* it ends by itself */
 	found(e, MODE_MODERN);
 	server_modern_enter(e);
 	buf_init(&result, 0);

@@ -147,7 +147,6 @@ change(struct server_era *e)
 	}
 	l->successor = fd;
 	l->given_up_at = e->now + PATIENCE_MS;
-	server_due(e, l->given_up_at);
 	server_feed_ask(e, fd);
 }
 

@@ -312,7 +312,7 @@ server_modern_renew(struct server_era *e, struct outer *o, struct inner *i,
 void
 server_modern_head(struct server_era *e, struct inner *i, const struct facts *f)
 {
-	if (i->purpose == FOR_CALL && i->outer != NULL && !i->outer->answered)
+	if (i->purpose == FOR_CALL && i->outer != NULL)
 		server_tell_head(e, i->outer, f);
 }
 

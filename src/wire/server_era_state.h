@@ -242,8 +242,8 @@ void server_modern_again(struct server_era *e, struct outer *o);
 bool server_modern_retry(struct server_era *e, struct outer *o,
     const struct facts *f);
 /* The session is to find out anew what the server speaks. */
-void server_modern_renew(struct server_era *e, struct outer *o,
-    struct inner *i, int status);
+void server_modern_renew(struct server_era *e, struct outer *o, struct inner *i,
+    int status);
 /* The exchange has said to its outer what it had to say. */
 void server_modern_let_go(struct server_era *e, struct inner *i);
 /* Of FOR_CALL and FOR_TOOLS. */

@@ -129,6 +129,10 @@ void session_step(struct session *s, const struct session_input *in);
 bool session_next(struct session *s, struct session_action *action);
 /* When INPUT_TICK is due, in the time of the inputs; -1: never. */
 int64_t session_deadline(const struct session *s);
+/* Has the session a stream for what belongs to no request: is it open, may it
+ * come to be, or will there be none? */
+enum session_listening { LISTENS_PERHAPS, LISTENS, LISTENS_NOT };
+enum session_listening session_listening(const struct session *s);
 /* A page for people: phase, generation, calls, stream. No secret in it. */
 void session_describe(const struct session *s, struct buf *out);
 

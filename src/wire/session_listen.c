@@ -137,6 +137,14 @@ session_listen_done(struct session *s, const struct leg *l,
 		session_ping(s, "the listen stream was refused");
 		return;
 	}
+	if (n->worked && f->status == 405) {
+		/* Another server may have taken its place. */
+		n->worked = false;
+		n->state = LISTEN_SUSPECT;
+		session_fail_accepted(s, false);
+		session_ping(s, "the listen stream is not offered any more");
+		return;
+	}
 	if (f->status == 400 && n->last_event_id.n > 0) {
 		/* It may be the event id that it does not know. */
 		buf_reset(&n->last_event_id);
@@ -219,4 +227,14 @@ session_listen_tick(struct session *s)
 	n->state = LISTEN_OFF;
 	if (s->phase == PHASE_LIVE || s->phase == PHASE_RESTORING)
 		listen_start(s);
+}
+
+enum session_listening
+session_listening(const struct session *s)
+{
+	const struct listen *n = &s->listen;
+
+	if (n->state == LISTEN_REFUSED || n->denied)
+		return LISTENS_NOT;
+	return n->state == LISTEN_OPEN && n->worked ? LISTENS : LISTENS_PERHAPS;
 }

@@ -213,6 +213,7 @@ class Asking:
         """Asks all at once; the results by key.  Refused when one of them is
         answered by an error."""
         waiting = {}
+        messages = []
         for key, (method, params) in questions.items():
             if not declares(self.session.capabilities, method,
                             params or {}):
@@ -222,7 +223,8 @@ class Asking:
             m = {"jsonrpc": "2.0", "id": ident, "method": method}
             if params:
                 m["params"] = params
-            self.pose(m)
+            messages.append(m)
+        self.pose(*messages)
         out = {}
         for key, (ident, box) in waiting.items():
             answer = self.reply(ident, box)
@@ -261,19 +263,27 @@ class Asking:
         return self.session.level or self.server.default_level
 
 
+def events(messages):
+    """As the bytes of a stream."""
+    return b"".join(b"data: %s\n\n" % json.dumps(m).encode()
+                    for m in messages)
+
+
 class LegacyCall(Asking, StreamableCall):
-    def pose(self, m):
+    def pose(self, *messages):
+        """In one piece, so that no time passes between them."""
         if self.server.ask_on == "get":
-            self.session.push(m)
+            self.session.push(*messages)
         else:
-            self.send(m)
+            self.stream()
+            self.tx.chunk(events(messages))
 
 
 class SseCall(Asking, Call):
     """Answered on the session's stream."""
 
-    def send(self, message):
-        self.session.push(message)
+    def send(self, *messages):
+        self.session.push(*messages)
 
     pose = send
 
@@ -323,7 +333,7 @@ class ModernCall(StreamableCall):
     def resume(self):
         """Is the requestState, if any, one of ours?  Takes it."""
         token = self.params.get("requestState")
-        if token is None:
+        if token is None or self.server.foreign_state:
             return True
         with self.server.lock:
             state = self.server.states.pop(token, None)
@@ -404,13 +414,13 @@ class Session:
         self.ended = False      # its streams are to end
         self.lock = threading.Lock()
 
-    def push(self, message, **kw):
+    def push(self, *messages):
         """On the stream of a GET; False where there is none."""
         with self.lock:
             if not self.streams:
                 return False
             try:
-                self.streams[-1].event(message, **kw)
+                self.streams[-1].chunk(events(messages))
             except OSError:
                 return False    # the client left it a moment ago
         return True
@@ -488,7 +498,8 @@ class Era(faultserver.Server):
     legacy:  stateful, stream (a GET is served), ask_on ("post" or "get"),
              default_level
     modern:  refuse_legacy f(rx, tx), names_itself, careless (asks what was
-             not declared), without_state (one round only), supported
+             not declared), without_state (one round only), foreign_state
+             (a tool looks after it by itself), supported
     """
 
     def __init__(self, shape, **kw):
@@ -517,6 +528,7 @@ class Era(faultserver.Server):
         self.names_itself = kw.pop("names_itself", True)
         self.careless = kw.pop("careless", False)
         self.without_state = kw.pop("without_state", False)
+        self.foreign_state = kw.pop("foreign_state", False)
         self.supported = kw.pop("supported", None)
         self.release = threading.Event()
         self.sessions = {}
@@ -1420,6 +1432,11 @@ class Modern(Client):
         if ident in self.listens:
             self.listens.remove(ident)
         super().cancel(ident)
+
+    def cancelled_by_server(self, ident):
+        """A listen that ended so has no answer."""
+        self.listens.remove(ident)
+        self.silent.add(self.key(ident))
 
 
 class Case(support.Case):

@@ -730,6 +730,101 @@ class Upgrade(Base):
             p.finish()
             self.forgive(s)
 
+    def test_listens_go_on(self):
+        """A modern client's subscriptions/listen outlives the server's era
+        (it is told of changes, and that it may have missed some), or the
+        client is told that it does not, by a cancel, and asks anew."""
+        def one(pair):
+            a, b = pair
+            s = self.shaped(a)
+            p = self.modern(s, "--no-memory")
+            wanted = {"toolsListChanged": True,
+                      "resourceSubscriptions": ["file:///a"]}
+            ident = p.listen(**wanted)
+            p.note("notifications/subscriptions/acknowledged")
+            for shape in (b, a):
+                self.turn(s, shape)
+                self.works(s, p)
+                ended = s.wait(lambda: [
+                    m["requestId"] for m in
+                    p.notes("notifications/cancelled")][-1:] == [ident], 1)
+                if ended:
+                    p.cancelled_by_server(ident)
+                    n = len(p.notes(
+                        "notifications/subscriptions/acknowledged"))
+                    ident = p.listen(**wanted)
+                    p.note("notifications/subscriptions/acknowledged", n + 1)
+                elif shape == b:
+                    p.note("notifications/tools/list_changed")
+                self.told(s, p, ident, shape)
+            p.finish()
+            self.forgive(s)
+        shapes = ["legacy", "sse", "modern", "dual"]
+        self.each(list(itertools.permutations(shapes, 2)), one)
+
+    def told(self, s, p, ident, shape):
+        """Do changes reach this listen?"""
+        for method, params in (
+                ("notifications/tools/list_changed", None),
+                ("notifications/resources/updated", {"uri": "file:///a"})):
+            n = len(p.notes(method))
+            end = time.monotonic() + 8
+            while len(p.notes(method)) == n:
+                # what is on its way to an old stream is lost
+                if time.monotonic() > end:
+                    self.fail("%s: no %s; %s; %s" % (
+                        shape, method, p.raw_lines()[-3:], p.err()[-600:]))
+                s.notify(method, params)
+                time.sleep(0.1)
+            self.assertEqual(p.notes(method)[-1]["_meta"][
+                META + "subscriptionId"], ident)
+
+    def test_parked_when_it_changes(self):
+        """The question is gone with the server that asked: what was
+        answered to it is not taken for an answer to another."""
+        for a, b in (("legacy", "modern"), ("sse", "modern"),
+                     ("modern", "legacy"), ("modern", "sse")):
+            s = self.shaped(a)
+            p = self.modern(s, "--no-memory")
+            p.caps = ALL
+            m = p.answer(p.tell("form", key="k"))
+            r = m["result"]
+            self.assertEqual(r["resultType"], "input_required")
+            self.turn(s, b)
+            m = p.answer(p.tell("form", key="k", more={
+                "inputResponses": {k: eraserver.YES
+                                   for k in r["inputRequests"]},
+                "requestState": r["requestState"]}))
+            if m.get("result", {}).get("resultType") == "complete":
+                self.assertIn("refused", p.said(m))
+            self.assertNotIn(("form", "k"), s.effects)
+            self.works(s, p)
+            p.finish()
+            self.forgive(s)
+            s.faults[:] = [f for f in s.faults if "requestState" not in f and
+                           "inputResponses" not in f]
+
+    def test_asked_when_it_changes(self):
+        """A legacy client's question is withdrawn, and its call is told."""
+        for a, b in (("modern", "legacy"), ("sse", "modern"),
+                     ("legacy", "modern")):
+            s = self.shaped(a)
+            p = self.legacy(s, "--no-memory")
+            ident = p.start("tools/call", {"name": "form",
+                                           "arguments": {"key": "k"}})
+            q = p.question("elicitation/create")
+            self.turn(s, b)
+            self.works(s, p)
+            p.reply(q)
+            m = p.answer(ident)
+            self.assertIn("error", m, (a, b))
+            self.assertEqual(s.ran("k"), 0)
+            self.works(s, p)
+            p.finish()
+            self.forgive(s)
+            s.faults[:] = [f for f in s.faults if "requestState" not in f and
+                           "inputResponses" not in f]
+
     def test_during_an_outage(self):
         """Away for a second, back as another one; calls wait."""
         for a, b in (("legacy", "modern"), ("modern", "sse"),

@@ -1139,5 +1139,239 @@ class Start(Base):
         p.finish()
 
 
+class Hostile(Base):
+    """What no server of the revision does.  One answer, and the next call
+    works."""
+
+    def test_questions_that_are_none(self):
+        s, p = self.start()
+        ask = {"method": "elicitation/create", "params": FORM}
+        for n, result in enumerate((
+                {"inputRequests": []}, {"inputRequests": "x"},
+                {"inputRequests": None}, {"inputRequests": {}},
+                {"inputRequests": {"a": 5}}, {"inputRequests": {"a": {}}},
+                {"inputRequests": {"a": {"method": 5}}},
+                {"inputRequests": {"a": {"method": "tools/call"}}},
+                {"inputRequests": {"a": {"method": "initialize",
+                                         "params": {}}}},
+                {"requestState": 5}, {"requestState": None},
+                {"inputRequests": {"a": ask, "b": {"method": "x/y"}}})):
+            m = p.tool("raw", key=n, result=dict(
+                result, resultType="input_required"))
+            self.our_error(m)
+            self.assertEqual(s.ran(n), 1, result)
+        # the good one of two may have been asked; nothing else was
+        self.assertLessEqual({m["method"] for m in p.messages if
+                              "method" in m and "id" in m},
+                             {"elicitation/create"})
+        self.works(s, p)
+        p.finish()
+
+    def test_question_where_none_may_be(self):
+        """Only three methods may be answered input_required."""
+        s, p = self.start()
+        s.methods["prompts/list"] = lambda call: call.result({
+            "resultType": "input_required", "inputRequests": {
+                "a": {"method": "roots/list"}}})
+        self.our_error(p.ask("prompts/list"))
+        self.assertEqual([m for m in p.messages
+                          if "method" in m and "id" in m], [])
+        self.works(s, p)
+        p.finish()
+
+    def test_many_questions_at_once(self):
+        """A client is not asked a thousand things; a few dozen it is."""
+        s, p = self.start()
+        for n in (40, 1000):
+            s.tools["n%d" % n] = ({"inputSchema": eraserver.ANY},
+                                  eraserver.asks(**{
+                                      "k%d" % k: ("elicitation/create", FORM)
+                                      for k in range(n)}))
+        ident = p.start("tools/call", {"name": "n40"})
+        for n in range(40):
+            p.reply(p.question("elicitation/create", n))
+        self.assertEqual(len(p.said(p.answer(ident))), 40)
+        self.our_error(p.tool("n1000", key="k"), "input_refused")
+        self.assertEqual(s.ran("k"), 0)
+        self.works(s, p)
+        p.finish()
+
+    def test_large_state_and_keys(self):
+        s, p = self.start()
+        key = "k\u00e9\"\\/" + "x" * 200
+        state = "\u2028\"\\\u0001" + "s" * 300000
+
+        def tool(call):
+            if "requestState" not in call.params:
+                call.finish({"jsonrpc": "2.0", "id": call.id, "result": {
+                    "resultType": "input_required", "requestState": state,
+                    "inputRequests": {key: {"method": "roots/list"}}}})
+                return
+            call.effect()
+            call.text([call.params["requestState"] == state,
+                       call.params["inputResponses"] == {key: ROOTS}])
+        s.tools["large"] = ({"inputSchema": eraserver.ANY}, tool)
+        s.foreign_state = True
+        ident = p.start("tools/call", {"name": "large"})
+        p.reply(p.question("roots/list"))
+        m = p.answer(ident)
+        self.assertEqual(p.said(m), [True, True])
+        p.finish()
+
+    def test_requests_on_a_stream(self):
+        """There are none in this revision: the client sees nothing."""
+        s, p = self.start()
+
+        def tool(call):
+            for method in ("roots/list", "ping", "x/y"):
+                call.send({"jsonrpc": "2.0", "id": "srv", "method": method})
+            call.effect()
+            call.text("ok")
+        s.tools["asks"] = ({"inputSchema": eraserver.ANY}, tool)
+        self.assertEqual(p.said(p.tool("asks")), "ok")
+        self.works(s, p)
+        self.assertEqual([m for m in p.messages
+                          if "method" in m and "id" in m], [])
+        p.finish()
+
+    def test_answers(self):
+        """Another id on the call's own stream; two answers."""
+        s, p = self.start()
+
+        def other(call):
+            call.over = True
+            call.tx.json({"jsonrpc": "2.0", "id": None,
+                          "error": {"code": -5, "message": "other"}}, 400)
+
+        def two(call):
+            call.stream()
+            for n in (1, 2):
+                call.tx.event({"jsonrpc": "2.0", "id": call.id, "result": {
+                    "resultType": "complete", "content": [], "n": n}})
+            call.over = True
+        s.tools["other"] = ({"inputSchema": eraserver.ANY}, other)
+        s.tools["two"] = ({"inputSchema": eraserver.ANY}, two)
+        self.assertEqual(p.tool("other")["error"]["message"], "other")
+        self.assertEqual(p.tool("two")["result"]["n"], 1)
+        self.works(s, p)
+        p.finish()
+
+    def test_a_gateway_that_refuses(self):
+        """What no modern server answers may mean that it is one no more:
+        that is looked into, once; then the call has its answer."""
+        def one(key):
+            status, words, ctype = key
+            s = self.era("modern")
+            p = self.legacy(s)
+            self.works(s, p)
+            s.before = lambda rx, tx: rx.rpc == "tools/call" and \
+                b"blocked" in rx.body and \
+                (tx.body(status, words, ctype) or True)
+            begin = time.monotonic()
+            self.our_error(p.tool("echo", key="blocked"))
+            self.assertLess(time.monotonic() - begin, 1.5)
+            self.assertLessEqual(len([r for r in s.seen("tools/call")
+                                      if b"blocked" in r.body]), 2)
+            self.works(s, p)
+            p.finish()
+        self.each([(400, "bad request", "text/plain"), (404, "", None),
+                   (413, "<h1>too large</h1>", "text/html"),
+                   (422, '{"error":"no"}', "application/json")], one)
+
+    def test_no_acknowledgement(self):
+        """The stream is silent, or begins with something else: subscribe is
+        answered all the same."""
+        def one(how):
+            s = self.era("modern")
+
+            def listen(call):
+                call.stream()
+                if how == "other":
+                    call.tx.event({"jsonrpc": "2.0", "method":
+                                   "notifications/tools/list_changed",
+                                   "params": {"_meta": {
+                                       eraserver.SUBSCRIPTION: call.id}}})
+                if how == "wrong id":
+                    call.tx.event({
+                        "jsonrpc": "2.0", "method":
+                        "notifications/subscriptions/acknowledged",
+                        "params": {"notifications": {
+                            "resourceSubscriptions": ["file:///a"]},
+                            "_meta": {eraserver.SUBSCRIPTION: "wrong"}}})
+                while not call.tx.gone(0.05) and not s.closing.is_set():
+                    pass
+                call.over = True
+            s.methods["subscriptions/listen"] = listen
+            p = self.legacy(s)
+            p.ask("resources/subscribe", {"uri": "file:///a"}, 15)
+            self.works(s, p)
+            p.finish(seconds=5)
+        self.each(["silent", "other", "wrong id"], one)
+
+    def test_what_was_not_asked_for(self):
+        """Notifications on a listen that are not of it."""
+        s, p = self.start()
+        listen = s.listening()[0]
+        for m in ({"method": "notifications/message",
+                   "params": {"level": "error", "data": 1}},
+                  {"method": "notifications/progress",
+                   "params": {"progressToken": 1, "progress": 1}}):
+            listen.tx.event(dict(m, jsonrpc="2.0"))
+        listen.tx.chunk(": still here\n\n")
+        listen.tx.chunk("data: {nonsense\n\n")
+        s.notify("notifications/tools/list_changed")
+        p.note("notifications/tools/list_changed")
+        self.works(s, p)
+        p.finish()
+
+    def test_storm_of_listens(self):
+        """A listen that always ends at once makes no storm."""
+        s = self.era("modern")
+        plain = s.listen
+
+        def end_all(ident):
+            s.wait(lambda: any(x.id == ident for x in s.listens), 5)
+            for x in s.open_listens():
+                x.end("eof")
+
+        def listen(call):
+            threading.Thread(target=end_all, args=(call.id,)).start()
+            plain(call)
+        s.methods["subscriptions/listen"] = listen
+        p = self.legacy(s)
+        self.settle(4.0)
+        self.works(s, p)
+        self.assertLess(len(s.seen("subscriptions/listen")), 8)
+        self.assertLess(len(p.notes("notifications/tools/list_changed")), 8)
+        p.finish()
+
+    def test_discover_results(self):
+        """Members of wrong types: an answer, whatever it is."""
+        def one(result):
+            s = self.era("modern")
+            s.methods["server/discover"] = lambda call: call.finish(
+                {"jsonrpc": "2.0", "id": call.id, "result": result})
+            p = self.client(Client, s, "--no-memory")
+            p.send(init(1))
+            m = p.answer(1)
+            if "result" in m:
+                self.assertIsInstance(m["result"]["capabilities"], dict)
+                self.assertIsInstance(m["result"]["serverInfo"]["name"], str)
+                p.send(INITIALIZED)
+                self.works(s, p)
+            p.finish()
+        base = {"supportedVersions": [MODERN], "capabilities": {}}
+        self.each([base, {"supportedVersions": [MODERN]},
+                   dict(base, capabilities=[]), dict(base, capabilities=None),
+                   dict(base, supportedVersions=MODERN),
+                   dict(base, supportedVersions=[]),
+                   dict(base, supportedVersions=[5, None, MODERN]),
+                   dict(base, serverInfo=5), dict(base, instructions=5),
+                   dict(base, _meta={META + "serverInfo": []}),
+                   dict(base, resultType="input_required",
+                        inputRequests={"a": {"method": "roots/list"}}),
+                   [], 5], one)
+
+
 if __name__ == "__main__":
     support.main()

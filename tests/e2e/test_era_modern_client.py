@@ -510,6 +510,27 @@ class ToLegacy(Base):
         self.assertEqual(len(p.notes("notifications/message")), 10)
         p.finish()
 
+    def test_logs_of_a_server_without(self):
+        """It has no level to be set; the call is none the worse."""
+        s, p = self.start(capabilities={"tools": {}})
+        m = p.ask("tools/call", p.stamped({"name": "echo"},
+                                          **{META + "logLevel": "debug"}))
+        self.assertIn("result", m)
+        self.assertEqual(s.levels, [])
+        p.finish()
+
+    def test_logs_on_the_one_stream(self):
+        """HTTP+SSE has no other: whoever asked gets them."""
+        s, p = self.start(shape="sse")
+        p.ask("tools/call", p.stamped({"name": "speaks"}))
+        self.assertEqual(p.notes("notifications/message"), [])
+        p.ask("tools/call", p.stamped({"name": "speaks"},
+                                      **{META + "logLevel": "alert"}))
+        self.assertEqual([n["level"] for n in
+                          p.notes("notifications/message")],
+                         ["alert", "emergency"])
+        p.finish()
+
     def test_logs_in_parallel(self):
         """The most verbose of those in flight; each its own."""
         s, p = self.start()
@@ -1080,7 +1101,81 @@ class Parked(Base):
         p.finish()
 
 
+class BothOnOnePipe(Base):
+    """Each message has its era: a client may use both at once."""
+
+    def both(self, shape):
+        s = self.era(shape)
+        p = self.modern(s)
+        p.send(support.init("hello", capabilities=ALL))
+        self.assertIn("result", p.answer("hello"))
+        p.send(support.INITIALIZED)
+        for n in range(2):
+            key = "l%d" % n
+            p.send(support.call(key, key=key))
+            m = p.answer(key)
+            self.assertEqual(p.said(m), {"key": key})
+            self.assertNotIn("resultType", m["result"])
+            m = p.answer(p.tell("echo", key="m%d" % n))
+            self.assertEqual(p.said(m), {"key": "m%d" % n})
+            self.assertEqual(m["result"]["resultType"], "complete")
+        self.assertEqual((s.ran("l0"), s.ran("m0"), s.ran("l1"),
+                          s.ran("m1")), (1, 1, 1, 1))
+        p.finish()
+        s.faults.clear()
+
+    def test_legacy_server(self):
+        self.both("legacy")
+
+    def test_sse(self):
+        self.both("sse")
+
+    def test_modern_server(self):
+        self.both("modern")
+
+    def test_dual(self):
+        self.both("dual")
+
+
 class Many(Base):
+    def test_listens(self):
+        """50 of them, in each pair."""
+        def one(shape):
+            s, p = self.start(shape=shape)
+            ids = [p.listen(toolsListChanged=True, resourceSubscriptions=[
+                "file:///%d" % (n % 10)]) for n in range(50)]
+            for ident in ids:
+                self.acknowledged(p, ident)
+            if shape != "modern":
+                self.assertTrue(s.wait(lambda: any(
+                    x.streams for x in s.sessions.values()), 5))
+            s.notify("notifications/tools/list_changed")
+            s.notify(UPDATED, {"uri": "file:///7"})
+            for n, ident in enumerate(ids):
+                self.nth(p, ident, 2 if n % 10 == 7 else 1)
+                self.assertEqual(len(self.subscribed(p, ident)),
+                                 3 if n % 10 == 7 else 2)
+            for ident in ids[:25]:
+                p.cancel(ident)
+            self.works(s, p)
+            p.finish(seconds=8)
+        self.each(["legacy", "sse", "modern"], one)
+
+    def test_too_many_listens(self):
+        """Whatever the bound is, each of them is answered."""
+        s, p = self.start(shape="legacy")
+        ids = [p.start("subscriptions/listen", p.stamped(
+            {"notifications": {"toolsListChanged": True}}))
+            for _ in range(1000)]
+        self.works(s, p)
+        open_ones = [i for i in ids if self.subscribed(p, i)]
+        self.assertGreaterEqual(len(open_ones), 50)
+        p.listens += open_ones
+        for i in ids:
+            if i not in open_ones:
+                self.assertIn("error", p.answer(i))
+        p.finish()
+
     def test_at_once(self):
         """60 calls, in each pair."""
         def one(shape):

@@ -424,6 +424,27 @@ class Loss(Base):
         p.finish()
         self.assertLessEqual(s.ran("k"), 2)
 
+    def test_forgotten_while_it_ran(self):
+        """Another call finds out that the session is gone; what runs on the
+        old stream is answered from there, or not at all any more: told."""
+        for name in ("holds", "form"):
+            s, p = self.start()
+            ident = p.start("tools/call", {"name": name,
+                                           "arguments": {"key": "k"}})
+            if name == "form":
+                p.question("elicitation/create")
+            else:
+                self.assertTrue(s.wait(lambda: s.ran("k"), 5))
+            s.become("sse", "keep")
+            self.works(s, p)
+            s.release.set()
+            m = p.answer(ident, 5)
+            if "error" in m:
+                self.our_error(m, ran="maybe")
+            self.works(s, p)
+            p.finish()
+            self.assertLessEqual(s.ran("k"), 1)
+
     def test_many_lost_at_once(self):
         """One new session for all; each runs once."""
         s, p = self.start(dead_refuse=text_refusal(404, "session gone"))
@@ -484,6 +505,99 @@ class Loss(Base):
         self.assertEqual(s.ran("never"), 0)
         s.before = None
         p.finish()
+
+
+class Hostile(Base):
+    """Nothing on the stream does more harm than to itself."""
+
+    def test_junk_on_the_stream(self):
+        s, p = self.start()
+        tx = list(s.sessions.values())[0].streams[-1]
+        result = {"jsonrpc": "2.0", "id": 101, "result": {"x": 1}}
+        for chunk in (b"data: {not json\n\n", b"event: other\ndata: {}\n\n",
+                      b"data:\n\n", b"id: 5\n\n", b"event: message\n\n",
+                      b": comment\r\n\r\n", b"retry: 1\n\n",
+                      b"data: []\n\n", b"data: 5\n\n", b"data: \xff\n\n",
+                      b'data: {"jsonrpc":"2.0","id":999,"result":{}}\n\n',
+                      b'data: {"jsonrpc":"2.0","id":null,"error":'
+                      b'{"code":1,"message":"x"}}\n\n',
+                      b'data: {"jsonrpc":"2.0","id":"hello","result":'
+                      b'{"again":1}}\n\n'):
+            tx.chunk(chunk)
+        self.works(s, p)
+        ident = p.start("tools/call", {"name": "holds",
+                                       "arguments": {"key": "k"}})
+        self.assertTrue(s.wait(lambda: s.ran("k"), 5))
+        result["id"] = ident
+        for _ in range(3):      # and a fourth by the tool itself
+            tx.event(result)
+        self.assertEqual(p.answer(ident)["result"], {"x": 1})
+        s.release.set()
+        self.works(s, p)
+        p.finish()
+        self.assertEqual(len(s.made), 1)
+
+    def test_pieces(self):
+        """Bytes come one by one."""
+        s = self.era("sse")
+        p = self.legacy(s)
+        session = list(s.sessions.values())[0]
+        tx = session.streams[-1]
+        data = b"\r\ndata: " + json.dumps({
+            "jsonrpc": "2.0", "method": "notifications/message", "params": {
+                "level": "info", "data": "\u00e9" * 20}},
+            ensure_ascii=False).encode() + b"\r\n\r\n"
+        for n in range(len(data)):
+            tx.chunk(data[n:n + 1])
+        self.assertEqual(p.note("notifications/message")["data"],
+                         "\u00e9" * 20)
+        self.works(s, p)
+        p.finish()
+
+    def test_half_an_event_at_the_end(self):
+        """Is no answer: the call is lost with the stream."""
+        s, p = self.start()
+        session = list(s.sessions.values())[0]
+        ident = p.start("tools/call", {"name": "holds",
+                                       "arguments": {"key": "k"}})
+        self.assertTrue(s.wait(lambda: s.ran("k"), 5))
+        session.streams[-1].chunk(b'data: {"jsonrpc":"2.0","id":%d,"result":'
+                                  b'{}}\n' % ident)
+        session.ended = True
+        self.our_error(p.answer(ident), ran="maybe")
+        s.release.set()
+        self.works(s, p)
+        p.finish()
+
+    def test_odd_endpoints(self):
+        """An answer in the end, and nothing sent elsewhere."""
+        def one(data):
+            s = self.era("sse", endpoint=None)
+            s.preamble = b"event: endpoint\n" + data + b"\n\n"
+            p = self.client(Client, s, "--no-memory", "--init-timeout", "4")
+            p.send(init(1))
+            self.assertIn("error", p.answer(1, 12))
+            p.finish()
+            self.assertTrue(all(r.target.startswith("/")
+                                for r in s.requests))
+        self.each([b"data:", b"data: http://", b"data: \x01\x7f",
+                   b"data: //", b"data: http://[::1", b"data: \xff\xfe",
+                   b"data: " + b"/x" * 40000, b"data: /a\ndata: /b",
+                   b"data: {\"url\":\"/m\"}"], one)
+
+    def test_many_questions(self):
+        """More than anybody answers."""
+        s, p = self.start()
+        self.works(s, p)
+        self.settle(0.2)
+        session = list(s.sessions.values())[0]
+        for n in range(400):
+            session.push({"jsonrpc": "2.0", "id": "q%d" % n,
+                          "method": "roots/list"})
+        self.works(s, p)
+        p.question("roots/list", 200)
+        p.finish(seconds=8)
+        s.faults.clear()
 
 
 if __name__ == "__main__":

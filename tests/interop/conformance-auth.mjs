@@ -19,8 +19,9 @@ import readline from 'node:readline';
 const ANSWER_MS = 20000;
 const END_MS = 5000;
 
-const url = process.argv[2];
+const url = process.argv[3];
 const scenario = process.env.MCP_CONFORMANCE_SCENARIO;
+const era = process.argv[2];    /* of the client: legacy, modern */
 const version = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION;
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}');
 const home = mkdtempSync(path.join(tmpdir(), 'mcpsplice-auth-'));
@@ -143,23 +144,20 @@ function modern(params) {
 }
 
 /*
- * As a host does it: initialize; when the server itself will not have that
- * and is of the modern kind, go on without. Returns how params are put, or
- * undefined when there is nothing to go on with.
+ * As a host does it: a legacy client initializes, a modern one does not.
+ * Returns how params are put, or undefined when there is nothing to go on with.
  */
 async function begin(link, report) {
+    report.way = era;
+    if (era === 'modern')
+        return modern;
     const answer = await ask(link, 'initialize', {
         protocolVersion: '2025-11-25', capabilities: {},
         clientInfo: client_info });
 
     if (answer.result) {
-        report.way = 'session';
         send(link, { method: 'notifications/initialized' });
         return (params) => params;
-    }
-    if (version === '2026-07-28' && !answer.error.data?.source) {
-        report.way = 'modern';
-        return modern;
     }
     report.refused.push({ method: 'initialize', ...answer.error });
     return undefined;

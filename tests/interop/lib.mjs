@@ -35,7 +35,7 @@ export async function until(cond, what, ms = 8000) {
 }
 
 /* An MCP host hands over little of its environment; sanitizers need theirs. */
-function child_env(home) {
+export function child_env(home = undefined) {
     const env = {};
 
     for (const name of ['ASAN_OPTIONS', 'UBSAN_OPTIONS', 'LSAN_OPTIONS'])
