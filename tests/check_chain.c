@@ -66,7 +66,7 @@ struct row {
 	"> server/discover 'd' {$M}\n"                                         \
 	"send #1 POST server/discover 'd' v=2026-07-28 mirrored\n"             \
 	"< #1 200 " DISCOVERS(                                                 \
-	    TOOLS) "found modern\n"                                            \
+	    TOOLS)                                                             \
 		   "write {'jsonrpc':'2.0','id':'d','result':{'resultType':"   \
 		   "'complete','supportedVersions':['2026-07-28'],...\n"
 
@@ -414,7 +414,6 @@ static const struct row modern_tour[] = {
 	    "send #1 POST {'jsonrpc':'2.0','id':'mine-c1','method':"
 	    "'server/discover','params':{$M}} v=2026-07-28 mirrored\n"
 	    "< #1 200 " DISCOVERS("{}")
-	    "found modern\n"
 	    "send #2 POST {'method':'tools/call','id':1e0,'params':{'name':'a',"
 	    "'name':'b',$M},'jsonrpc':'2.0'} v=2026-07-28 mirrored\n"
 	    "< #2 200 {'result':{'x':1.0},'id':$,'jsonrpc':'2.0'}\n"
@@ -463,7 +462,6 @@ static const struct row modern_tour[] = {
 	    "< #17 404\n"
 	    "send #18 POST server/discover 'd' v=2026-07-28 mirrored\n"
 	    "< #18 200 " DISCOVERS(TOOLS)
-	    "found modern\n"
 	    "send #19 POST tools/call 'mine-c3' v=2026-07-28 mirrored\n"
 	    "< #19 200 ok " DONE "\n"
 	    TRANSLATED("8")
@@ -478,7 +476,6 @@ static const struct row modern_tour[] = {
 	    "> server/discover 'd' {$M}\n"
 	    "send #1 POST ...\n"
 	    "< #1 200 " DISCOVERS("{}")
-	    "found modern\n"
 	    "write ...\n"
 	    "> tools/call 2 {'name':'a',$M}\n"
 	    "send #2 POST {'jsonrpc':'2.0','method':'tools/call','id':2,"
@@ -541,7 +538,9 @@ static const struct row modern_tour[] = {
 	    "abort #4\n"
 	    "send #6 POST server/discover 'mine-c1' v=2026-07-28 mirrored\n"
 	    "< #6 200 " DISCOVERS(TOOLS)
-	    "found modern\n"
+	    "write {'jsonrpc':'2.0','method':'notifications/tools/"
+	    "list_changed',...\n"
+	    "send #7 POST tools/call 'mine-c3' v=2026-07-28 mirrored\n"
 	    "write {'jsonrpc':'2.0','method':'notifications/cancelled',"
 	    "'params':{'requestId':3}}\n" },
 	{ "-32022 and -32021", "",
@@ -589,7 +588,6 @@ static const struct row ends[] = {
 	    "> tools/call 2 {'name':'a',$M}\n"
 	    "! eof\n"
 	    "< #1 200 " DISCOVERS("{}")
-	    "found modern\n"
 	    "send #2 POST tools/call 1 v=2026-07-28 mirrored\n"
 	    "send #3 POST tools/call 2 v=2026-07-28 mirrored\n"
 	    "< #3 200 ok " DONE "\n"
@@ -668,7 +666,6 @@ static const struct row memory[] = {
 	{ "a probe, answered in time", "memory",
 	    PROBED "! wait 2999\n"
 	    "< #1 200 " DISCOVERS("{}")
-	    "found modern\n"
 	    "keep -\n"
 	    "remember\n"
 	    "write {'jsonrpc':'2.0','id':'d','result':{'resultType':...\n"
@@ -695,7 +692,6 @@ static const struct row memory[] = {
 	    PROBED "! wait 3000\n"
 	    RECALLED "> tools/call 2 {'name':'a',$M}\n"
 	    "< #1 200 " DISCOVERS(TOOLS)
-	    "found modern\n"
 	    "keep -\n"
 	    "remember\n"
 	    "send #2 POST tools/call 'mine-c2' v=2026-07-28 mirrored\n"

@@ -242,8 +242,6 @@ check_bare(const char *id, const struct facts *facts, enum verdict want)
 	    verdict_names[r.verdict], r.rule);
 }
 
-#define OTHER_ERA "400, it speaks another revision of the protocol"
-
 static void
 check_row(char *const *cell, const char *want, bool fresh)
 {
@@ -261,15 +259,15 @@ check_row(char *const *cell, const char *want, bool fresh)
 	    verdict_names[r.verdict], r.rule, want);
 	ck_assert(*r.rule != '\0');
 	if (message && strstr(cell[COL_BODY], "\"error\"") != NULL &&
-	    strcmp(r.rule, OTHER_ERA) != 0)
+	    strcmp(r.rule, verdict_other_era) != 0)
 		check_bare(cell[COL_ID], &facts, r.verdict);
 	/* Without a session there is none to lose, but one to want. */
 	facts.had_session = false;
 	r = judge(&facts, &message);
 	ck_assert_msg(r.verdict == VERDICT_ANSWER ||
 		strcmp(r.rule, "it wants a session now") == 0 ||
-		strcmp(r.rule, OTHER_ERA) == 0 || r.verdict == VERDICT_FAIL ||
-		r.verdict == VERDICT_RETRY,
+		strcmp(r.rule, verdict_other_era) == 0 ||
+		r.verdict == VERDICT_FAIL || r.verdict == VERDICT_RETRY,
 	    "%s without a session: %s", cell[COL_ID], r.rule);
 	buf_free(&body);
 }

@@ -302,7 +302,6 @@ START_TEST(test_get_gone_once)
 	    "head @2 200\n"
 	    "tell @2 ...\n"
 	    "done @2 200\n"
-	    "drop #2\n"
 	    "> get\n"
 	    "head @3 200\n"
 	    "order #3 POST subscriptions/listen \"mine-s4\" listen\n"

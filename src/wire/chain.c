@@ -39,6 +39,7 @@ chain_new(const struct chain_config *config)
 
 	server.host = s->host;
 	server.prefix = s->prefix;
+	server.call_timeout_ms = s->call_timeout_ms;
 	c->client = client_era_new(&client);
 	c->session = session_new(s);
 	c->server = server_era_new(&server);

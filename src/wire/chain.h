@@ -14,7 +14,8 @@ struct chain;
 
 struct chain_config {
 	struct session_config session;
-	struct server_era_config server; /* host and prefix are the session's */
+	/* host, prefix and call_timeout_ms are the session's */
+	struct server_era_config server;
 };
 
 struct chain *chain_new(const struct chain_config *config);

@@ -23,30 +23,13 @@ is_native(const struct request *r)
 
 /* --- answers --- */
 
-/* A client listens again after that, not after an error of a listen that it
- * believes in. */
-static struct frame *
-listen_lost(const struct request *r)
-{
-	struct frame *f;
-	struct buf params;
-
-	buf_init(&params, 0);
-	buf_adds(&params, "{\"requestId\":");
-	buf_addspan(&params, r->frame->id);
-	buf_addc(&params, '}');
-	f = msg_call(no_span, "notifications/cancelled", buf_span(&params));
-	buf_free(&params);
-	return f;
-}
-
 static void
 native_answered(struct client_era *e, struct request *r, struct frame *answer)
 {
 	struct frame *f;
 
 	if (answer->kind == FRAME_ERROR && r->acked)
-		f = listen_lost(r);
+		f = client_era_listen_lost(r->frame);
 	else if (answer->kind == FRAME_RESULT &&
 	    client_era_is(r->frame, "server/discover"))
 		f = client_era_reduced(answer, r->frame->id);

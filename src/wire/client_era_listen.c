@@ -158,6 +158,21 @@ client_era_listen_end(struct span id)
 	return f;
 }
 
+struct frame *
+client_era_listen_lost(const struct frame *listen)
+{
+	struct frame *f;
+	struct buf params;
+
+	buf_init(&params, 0);
+	buf_adds(&params, "{\"requestId\":");
+	buf_addspan(&params, listen->id);
+	buf_addc(&params, '}');
+	f = msg_call(no_span, "notifications/cancelled", buf_span(&params));
+	buf_free(&params);
+	return f;
+}
+
 static void
 tell(struct client_era *e, const struct listen *l, struct frame *f)
 {
@@ -413,11 +428,28 @@ without_wishes(struct client_era *e, struct listen *l)
 	l->pending = 0;
 }
 
+/* A modern server took the place of a legacy one: the client listens to that
+ * itself when it is told that it does not listen any more. */
+static void
+listens_moved(struct client_era *e)
+{
+	struct listen *l;
+
+	while ((l = e->listens) != NULL) {
+		client_era_write(e, client_era_listen_lost(l->request->frame));
+		listen_drop(e, &e->listens, true);
+	}
+}
+
 void
 client_era_listening(struct client_era *e)
 {
 	struct listen *l;
 
+	if (e->discovered != NULL) {
+		listens_moved(e);
+		return;
+	}
 	for (l = e->listens; l != NULL; l = l->next) {
 		if (l->acked)
 			continue;

@@ -275,6 +275,8 @@ void client_era_listen(struct client_era *e, struct request *r);
 void client_era_unlisten(struct client_era *e, struct request *r);
 /* We do, in order: its only answer. */
 struct frame *client_era_listen_end(struct span id);
+/* It is lost: the notification after which a client listens again. */
+struct frame *client_era_listen_lost(const struct frame *listen);
 /* The answer to a resources/subscribe or unsubscribe of ours. */
 void client_era_subscribed(struct client_era *e, struct request *r,
     const struct frame *answer);

@@ -27,6 +27,7 @@ server_era_new(const struct server_era_config *config)
 		e->last = config->was_modern ? MODE_MODERN :
 		    config->was_sse          ? MODE_SSE :
 					       MODE_LEGACY;
+	e->modern_only = e->last == MODE_MODERN;
 	buf_init(&e->meta, 0);
 	buf_init(&e->level, 0);
 	e->mirror = mirror_new();
@@ -153,7 +154,7 @@ server_found(struct server_era *e)
 {
 	struct server_action *a = action_add(e, SERVER_ERA_FOUND, 0);
 
-	a->modern = e->mode == MODE_MODERN;
+	a->modern = e->modern_only;
 	a->sse = e->mode == MODE_SSE;
 }
 
@@ -568,6 +569,7 @@ take_sign_in(struct server_era *e, struct inner *i, struct span text)
 
 	if (i->outer == NULL)
 		return;
+	server_detect_person(e, i, text.n > 0);
 	a = action_add(e, SERVER_ERA_TELL_SIGN_IN, i->outer->ticket);
 	if (text.n > 0)
 		a->text = xstrndup(text.p, text.n);
@@ -598,10 +600,12 @@ static void
 tick(struct server_era *e)
 {
 	server_detect_tick(e);
+	server_sse_tick(e);
 	server_modern_tick(e);
 	server_listen_tick(e);
 	e->deadline = -1;
 	server_due(e, server_detect_due(e));
+	server_due(e, server_sse_due(e));
 	server_due(e, server_modern_due(e));
 	server_due(e, server_listen_due(e));
 }

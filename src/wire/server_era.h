@@ -32,6 +32,7 @@ enum era_transport {
 struct server_era_config {
 	const char *host;   /* how people know the server; borrowed */
 	const char *prefix; /* of ids we make: random, JSON-safe; borrowed */
+	int64_t call_timeout_ms; /* of silence; 0: none */
 	enum era_protocol protocol;
 	enum era_transport transport;
 	bool remembered; /* by a former start: */
@@ -73,7 +74,7 @@ enum server_era_action_kind {
 	SERVER_ERA_TELL_SIGN_IN, /* text */
 	SERVER_ERA_TELL_DONE,    /* facts */
 	/* To whom it may concern. */
-	SERVER_ERA_FOUND, /* the server's era: modern, sse */
+	SERVER_ERA_FOUND, /* the server's era: modern (and nothing else), sse */
 	SERVER_ERA_NOTE   /* level, text: a decision, for people */
 };
 

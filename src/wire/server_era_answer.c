@@ -272,6 +272,7 @@ take_result(struct server_era *e, struct outer *o, struct inner *i,
 	struct span type = json_get(m->result, "resultType");
 
 	served(e, i);
+	e->doubted = false;
 	if (o->native || type.p == NULL || json_kind(type) == 'n' ||
 	    says(type, "complete"))
 		tell_result(e, o, f, m);
@@ -365,7 +366,7 @@ take_error(struct server_era *e, struct outer *o, struct inner *i,
 		take_mismatch(e, o, i, f, m);
 	} else if (code == ERA_UNSUPPORTED_VERSION && is_of_our_version(o)) {
 		take_version(e, o, i, f, m);
-	} else if (server_modern_contradicts(f, m)) {
+	} else if (!e->doubted && server_modern_contradicts(f, m)) {
 		server_modern_renew(e, o, i, f->status);
 	} else if (server_modern_retry(e, o, f)) {
 		server_modern_let_go(e, i);

@@ -39,6 +39,8 @@ server_detect_end(struct server_era *e)
 	struct detect *d = &e->detect;
 
 	server_inner_end(e, d->inner);
+	if (d->step == TRY_STREAM && !server_sse_ready(e))
+		server_sse_close(e);
 	step_clear(d);
 	server_facts_free(d->facts);
 	frame_unref(d->error);
@@ -88,7 +90,7 @@ first_step(const struct server_era *e)
 
 	if (e->config.transport == TRANSPORT_SSE_FIRST || e->last == MODE_SSE)
 		steps = stream;
-	else if (e->client_discover != NULL || e->last == MODE_MODERN)
+	else if (e->client_discover != NULL || e->modern_only)
 		steps = modern;
 	return first_of(e, steps, 3);
 }
@@ -182,7 +184,7 @@ server_detect(struct server_era *e, struct outer *o)
 	if (e->mode != MODE_UNKNOWN)
 		e->last = e->mode;
 	e->mode = MODE_UNKNOWN;
-	server_sse_close(e);
+	server_sse_leave(e);
 	server_modern_leave(e);
 	e->detect.outer = o;
 	begin(e, first_step(e));
@@ -213,11 +215,19 @@ found(struct server_era *e, enum server_mode mode)
 			LEVEL_DEBUG :
 			LEVEL_INFO,
 		    "%s speaks %s", e->config.host, mode_name(mode));
+	if (o->changed)
+		e->doubted = false;
 	e->mode = e->last = mode;
 	o->mode = mode == MODE_SSE ? MODE_SSE : MODE_UNKNOWN;
+	if (mode != MODE_MODERN)
+		e->modern_only = false;
+	else if (e->detect.tried & 1u << TRY_INITIALIZE)
+		e->modern_only = true;
 	e->detect.inner = NULL; /* it may go on */
 	server_detect_end(e);
-	server_found(e);
+	/* A dual-era server is no news for the next start. */
+	if (mode != MODE_MODERN || e->modern_only)
+		server_found(e);
 }
 
 static void
@@ -448,8 +458,7 @@ server_detect_stream(struct server_era *e, const struct facts *f)
 	if (f == NULL) {
 		e->detect.deadline = -1;
 		server_sse_send(e, e->detect.outer);
-	} else if (says_nothing(f) &&
-	    (f->status == 0 || e->detect.facts == NULL)) {
+	} else if (says_nothing(f)) {
 		relay(e, f, NULL);
 	} else {
 		server_sse_close(e);
@@ -473,6 +482,19 @@ server_detect_tick(struct server_era *e)
 	silent.verb = VERB_GET;
 	silent.why = span_of("no endpoint event within 10 s");
 	server_detect_stream(e, &silent);
+}
+
+/* The clock of the endpoint stands still while a person signs in. */
+void
+server_detect_person(struct server_era *e, const struct inner *i, bool waits)
+{
+	struct detect *d = &e->detect;
+
+	if (i->purpose != FOR_STREAM || i->outer == NULL ||
+	    i->outer != d->outer)
+		return;
+	d->deadline = waits ? -1 : e->now + ENDPOINT_MS;
+	server_due(e, d->deadline);
 }
 
 int64_t

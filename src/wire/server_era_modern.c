@@ -305,6 +305,7 @@ server_modern_renew(struct server_era *e, struct outer *o, struct inner *i,
 	    "%s answered %d as no modern server does: what it speaks is found "
 	    "out anew",
 	    e->config.host, status);
+	e->doubted = true;
 	server_modern_let_go(e, i);
 	server_tell_gone(e, o, o->rounds > 0);
 }
@@ -367,7 +368,7 @@ server_modern_done(struct server_era *e, struct inner *i, const struct facts *f)
 		note_done(e, o, &told);
 	else if (o->answered)
 		server_tell_done(e, o, &told);
-	else if (server_modern_contradicts(f, NULL))
+	else if (!e->doubted && server_modern_contradicts(f, NULL))
 		server_modern_renew(e, o, i, f->status);
 	else if (server_modern_retry(e, o, f))
 		return;

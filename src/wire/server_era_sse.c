@@ -20,6 +20,7 @@ enum {
 
 struct sse2024 {
 	struct inner *stream;
+	int64_t heard_at;     /* the latest message, or the latest POST taken */
 	bool ready;           /* there is an endpoint */
 	struct outer *listen; /* the session's GET, NULL: none */
 	struct frame *kept[KEPT];
@@ -52,6 +53,12 @@ server_sse_close(struct server_era *e)
 		frame_unref(s->kept[--s->n_kept]);
 	free(s);
 	e->sse = NULL;
+}
+
+bool
+server_sse_ready(const struct server_era *e)
+{
+	return e->sse != NULL && e->sse->ready;
 }
 
 /* --- the way down --- */
@@ -106,7 +113,7 @@ asked(const struct server_era *e, struct span id)
 	struct outer *o;
 
 	for (o = e->outers; o != NULL; o = o->next)
-		if (!o->dropped && o->body != NULL &&
+		if (!o->dropped && !o->orphan && o->body != NULL &&
 		    o->body->kind == FRAME_REQUEST &&
 		    (o->mode == MODE_SSE || o == e->detect.outer) &&
 		    msg_id_same(o->body->id, id))
@@ -150,6 +157,7 @@ stream_message(struct server_era *e, struct frame *m)
 {
 	struct sse2024 *s = e->sse;
 
+	s->heard_at = e->now;
 	if (m->kind == FRAME_RESULT || m->kind == FRAME_ERROR)
 		take_answer(e, m);
 	else if (s->listen != NULL)
@@ -158,14 +166,13 @@ stream_message(struct server_era *e, struct frame *m)
 		keep(e, m);
 }
 
-/* The session is over: everything under way learns it. What a POST without an
- * answer came to, its status will tell. */
-static void
-lost(struct server_era *e)
+void
+server_sse_leave(struct server_era *e)
 {
 	struct facts cut = server_facts_gone(true);
 	struct outer *o;
 
+	server_sse_close(e);
 	cut.gone = false;
 	for (o = e->outers; o != NULL; o = o->next) {
 		if (o->dropped)
@@ -183,13 +190,12 @@ lost(struct server_era *e)
 static void
 stream_done(struct server_era *e, const struct facts *f)
 {
-	bool ready = e->sse->ready;
-
+	if (server_sse_ready(e)) {
+		server_sse_leave(e);
+		return;
+	}
 	server_sse_close(e);
-	if (ready)
-		lost(e);
-	else
-		server_detect_stream(e, f);
+	server_detect_stream(e, f);
 }
 
 /* It is an event stream, but not one of this transport. */
@@ -226,23 +232,34 @@ server_sse_endpoint(struct server_era *e, struct inner *i, bool ok)
 
 /* --- a POST --- */
 
+/* Its answer is due on the stream. */
+static void
+taken_request(struct server_era *e, struct outer *o)
+{
+	o->taken = true;
+	e->sse->heard_at = e->now;
+	server_due(e, server_sse_due(e));
+	server_tell_head(e, o, &server_facts_stream);
+}
+
 /* Its status says whether it was taken; its answer comes on the stream. */
 static void
 post_done(struct server_era *e, struct inner *i, const struct facts *f)
 {
 	struct outer *o = i->outer;
 	struct facts refused = *f;
+	bool taken = f->status >= 200 && f->status < 300;
 
 	if (o == NULL)
 		return;
-	if (o->orphan && f->ending == ENDING_COMPLETE) {
+	if ((o->orphan || e->sse == NULL) &&
+	    (taken || f->ending == ENDING_COMPLETE)) {
 		server_tell_gone(e, o, f->status < 400 || f->status >= 500);
 		return;
 	}
-	if (f->ending == ENDING_COMPLETE && f->status >= 200 &&
-	    f->status < 300) {
+	if (taken) {
 		if (o->body->kind == FRAME_REQUEST)
-			server_tell_head(e, o, &server_facts_stream);
+			taken_request(e, o);
 		else
 			server_tell_done(e, o, &server_facts_accepted);
 		return;
@@ -285,4 +302,36 @@ server_sse_done(struct server_era *e, struct inner *i, const struct facts *f)
 		post_done(e, i, f);
 	else if (e->sse != NULL && e->sse->stream == i)
 		stream_done(e, f);
+}
+
+/* --- time --- */
+
+/* The stream of a server that is only slow lives on: what was taken and has
+ * no answer is bounded by the silence of the stream. */
+int64_t
+server_sse_due(const struct server_era *e)
+{
+	const struct outer *o;
+
+	if (!server_sse_ready(e) || e->config.call_timeout_ms <= 0)
+		return -1;
+	for (o = e->outers; o != NULL; o = o->next)
+		if (!o->dropped && o->taken)
+			return e->sse->heard_at + e->config.call_timeout_ms;
+	return -1;
+}
+
+void
+server_sse_tick(struct server_era *e)
+{
+	struct facts silent = server_facts_stream;
+	int64_t due = server_sse_due(e);
+	struct outer *o;
+
+	if (due < 0 || due > e->now)
+		return;
+	silent.ending = ENDING_IDLE;
+	for (o = e->outers; o != NULL; o = o->next)
+		if (!o->dropped && o->taken)
+			server_tell_done(e, o, &silent);
 }

@@ -35,7 +35,8 @@ struct outer {
 	enum server_mode mode; /* that it began in; UNKNOWN: initialize */
 	bool answered;         /* its answer was told */
 	bool changed; /* an initialize: the server speaks another protocol */
-	bool orphan; /* HTTP+SSE: its stream is gone, its POST goes on */
+	bool taken;   /* HTTP+SSE: its answer is due on the stream */
+	bool orphan;  /* HTTP+SSE: its stream is gone, its POST goes on */
 	/* modern */
 	struct frame *sent;    /* as it went out the last time */
 	bool native;           /* a modern client's: not translated */
@@ -112,7 +113,8 @@ struct detect {
 struct server_era {
 	struct server_era_config config;
 	enum server_mode mode;
-	enum server_mode last;         /* before a loss; where to begin */
+	enum server_mode last; /* before a loss; where to begin */
+	bool modern_only;      /* it refuses initialize, as far as is known */
 	struct frame *client_discover; /* of a modern client, or NULL */
 	struct outer *outers;
 	struct inner *inners;
@@ -132,7 +134,9 @@ struct server_era {
 	struct listens *listens;
 	bool refused_version;    /* -32022 came, and no answer since, */
 	uint64_t refused_before; /* of an exchange after this one */
-	bool listen_doubted;  /* refused as by no modern server, and it was one;
+	bool doubted; /* an answer did not look modern, and no result since:
+		       * what comes then is believed */
+	bool listen_doubted; /* refused as by no modern server, and it was one;
 			       * none was acknowledged since */
 
 	int64_t now;
@@ -208,6 +212,9 @@ void server_detect_answered(struct server_era *e);
 /* The session gave it up. */
 void server_detect_end(struct server_era *e);
 void server_detect_tick(struct server_era *e);
+/* Its exchange waits for a person to sign in, or does not any more. */
+void server_detect_person(struct server_era *e, const struct inner *i,
+    bool waits);
 int64_t server_detect_due(const struct server_era *e);
 
 /* --- server_era_sse.c --- */
@@ -215,6 +222,12 @@ int64_t server_detect_due(const struct server_era *e);
 /* Orders the stream; server_detect_stream tells how it went. */
 void server_sse_open(struct server_era *e);
 void server_sse_close(struct server_era *e);
+/* The same, and what was under way on it learns that. */
+void server_sse_leave(struct server_era *e);
+/* Is there an endpoint? */
+bool server_sse_ready(const struct server_era *e);
+void server_sse_tick(struct server_era *e);
+int64_t server_sse_due(const struct server_era *e);
 /* initialize too, once there is an endpoint. */
 void server_sse_send(struct server_era *e, struct outer *o);
 void server_sse_abort(struct server_era *e, struct outer *o);

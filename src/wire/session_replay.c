@@ -99,7 +99,8 @@ flap(struct session *s, struct call *c, struct generation *g)
 	struct leg *l;
 
 	/* Only a status refuses for certain before the call runs. */
-	if (s->config.retry_window_ms == 0 || c->status < 400)
+	if (s->config.retry_window_ms == 0 || c->status < 400 ||
+	    g->session == NULL || c->rule == verdict_other_era)
 		return false;
 	if (s->scout != NULL && s->scout != c) {
 		s->scouted = true;

@@ -137,6 +137,9 @@ is_ordinary(long code)
 	    (code <= -32002 && code >= -32004);
 }
 
+const char
+    verdict_other_era[] = "400, it speaks another revision of the protocol";
+
 /* A server of 2026-07-28 refuses what names no revision that it speaks, before
  * it does anything (streamable HTTP, protocol version header). */
 static bool
@@ -264,8 +267,7 @@ verdict_error(const struct facts *facts, const struct frame *error,
 	struct said said;
 
 	if (facts->status == 400 && is_other_era(msg_error_code(error)))
-		return (struct ruling){ VERDICT_LOST,
-			"400, it speaks another revision of the protocol" };
+		return (struct ruling){ VERDICT_LOST, verdict_other_era };
 	said_error(&said, error->error);
 	r = rule_said(facts, &said, more, r);
 	said_free(&said);

@@ -83,6 +83,10 @@ struct verdict_rules {
 	bool in_results; /* a result that is an error may speak of it too */
 };
 
+/* The rule for a server that speaks another revision: to send the same again
+ * to the same session is of no use. */
+extern const char verdict_other_era[];
+
 /* An error response that came as the answer to a request. */
 struct ruling verdict_error(const struct facts *facts,
     const struct frame *error, const struct verdict_rules *rules);

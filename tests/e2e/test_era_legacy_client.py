@@ -931,8 +931,8 @@ class Questions(Base):
                 found = [m for m in list(p.messages) if m and
                          m.get("method") == "elicitation/create"]
                 if len(found) > answer.n:
-                    p.reply(found[answer.n])
                     answer.n += 1
+                    p.reply(found[answer.n - 1])
                 time.sleep(0.005)
         answer.n = 0
         threading.Thread(target=answer, daemon=True).start()

@@ -1102,39 +1102,47 @@ class Parked(Base):
 
 
 class BothOnOnePipe(Base):
-    """Each message has its era: a client may use both at once."""
+    """A client has one era: after initialize a request that names its
+    version passes as it is."""
 
-    def both(self, shape):
+    def start_both(self, shape):
         s = self.era(shape)
         p = self.modern(s)
         p.send(support.init("hello", capabilities=ALL))
         self.assertIn("result", p.answer("hello"))
         p.send(support.INITIALIZED)
-        for n in range(2):
-            key = "l%d" % n
-            p.send(support.call(key, key=key))
-            m = p.answer(key)
-            self.assertEqual(p.said(m), {"key": key})
-            self.assertNotIn("resultType", m["result"])
-            m = p.answer(p.tell("echo", key="m%d" % n))
-            self.assertEqual(p.said(m), {"key": "m%d" % n})
-            self.assertEqual(m["result"]["resultType"], "complete")
-        self.assertEqual((s.ran("l0"), s.ran("m0"), s.ran("l1"),
-                          s.ran("m1")), (1, 1, 1, 1))
+        p.send(support.call("l", key="l"))
+        self.assertEqual(p.said(p.answer("l")), {"key": "l"})
+        return s, p
+
+    def both(self, shape):
+        s, p = self.start_both(shape)
+        m = p.answer(p.tell("echo", key="m"))
+        self.assertEqual(p.said(m), {"key": "m"})
+        self.assertEqual((s.ran("l"), s.ran("m")), (1, 1))
         p.finish()
         s.faults.clear()
+        return m
 
     def test_legacy_server(self):
-        self.both("legacy")
+        self.assertNotIn("resultType", self.both("legacy")["result"])
 
     def test_sse(self):
-        self.both("sse")
+        self.assertNotIn("resultType", self.both("sse")["result"])
 
     def test_modern_server(self):
-        self.both("modern")
+        self.assertEqual(self.both("modern")["result"]["resultType"],
+                         "complete")
 
     def test_dual(self):
-        self.both("dual")
+        """It refuses both in one session, and is not asked for ever."""
+        s, p = self.start_both("dual")
+        m = p.answer(p.tell("echo", key="m"))
+        self.assertEqual(m["error"]["code"], -32020)
+        self.assertEqual(s.ran("m"), 0)
+        self.assertLessEqual(len(s.seen("tools/call")), 3)
+        p.finish()
+        s.faults.clear()
 
 
 class Many(Base):
