@@ -93,6 +93,7 @@ to_client(struct chain *c, struct client_era_input *in)
 	in->secret[0] = c->secret[0];
 	in->secret[1] = c->secret[1]++; /* no two are the same */
 	in->discovered = server_era_discovered(c->server);
+	in->initialized = session_initialize_answer(c->session);
 	in->listening = c->listening = session_listening(c->session);
 	client_era_step(c->client, in);
 }

@@ -413,6 +413,10 @@ client_era_step(struct client_era *e, const struct client_era_input *in)
 	e->secret[0] = in->secret[0];
 	e->secret[1] = in->secret[1];
 	e->discovered = in->discovered;
+	/* A session that was renewed, perhaps with another server. */
+	if (e->opening == OPENING_DONE && in->initialized != NULL &&
+	    in->initialized != e->initialized)
+		client_era_learn(e, in->initialized);
 	if (in->listening != e->listening) {
 		e->listening = in->listening;
 		client_era_listening(e);

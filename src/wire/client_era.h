@@ -42,6 +42,9 @@ struct client_era_input {
 	/* The server's DiscoverResult frame if it is a modern one now, else
 	 * NULL. */
 	struct frame *discovered;
+	/* The server's latest answer to initialize, as the session has it;
+	 * NULL: none. */
+	struct frame *initialized;
 	/* Has the session a stream for what belongs to no request? */
 	enum session_listening listening;
 	uint64_t secret[2]; /* random words that nobody can guess */

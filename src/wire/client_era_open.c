@@ -240,10 +240,20 @@ flush(struct client_era *e)
 }
 
 void
-client_era_opened(struct client_era *e, struct request *r, struct frame *answer)
+client_era_learn(struct client_era *e, struct frame *answer)
 {
 	struct span capabilities = json_get(answer->result, "capabilities");
 
+	frame_unref(e->initialized);
+	e->initialized = frame_ref(answer);
+	buf_reset(&e->server_info);
+	era_server_info(&e->server_info, answer->result);
+	e->logs = json_kind(json_get(capabilities, "logging")) == '{';
+}
+
+void
+client_era_opened(struct client_era *e, struct request *r, struct frame *answer)
+{
 	client_era_drop(e, r);
 	if (answer->kind != FRAME_RESULT) {
 		e->opening = OPENING_SHUT;
@@ -252,11 +262,7 @@ client_era_opened(struct client_era *e, struct request *r, struct frame *answer)
 		return;
 	}
 	e->opening = OPENING_DONE;
-	frame_unref(e->initialized);
-	e->initialized = frame_ref(answer);
-	buf_reset(&e->server_info);
-	era_server_info(&e->server_info, answer->result);
-	e->logs = json_kind(json_get(capabilities, "logging")) == '{';
+	client_era_learn(e, answer);
 	client_era_note(e, LEVEL_INFO,
 	    e->discovered != NULL ?
 		"%s speaks " ERA_MODERN_VERSION " like its client" :

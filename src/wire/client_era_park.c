@@ -59,14 +59,21 @@ client_era_forget_questions(struct client_era *e, const struct request *r)
 			at = &(*at)->next;
 }
 
-/* What a server hears when its question finds nobody. */
+/* What a server hears when its question finds nobody, or (late) one who does
+ * not answer. */
 static struct frame *
-refusal(const struct frame *f)
+refusal(const struct frame *f, bool late)
 {
 	struct fault fault = { .reason = "input_expired" };
 
 	if (client_era_is(f, "elicitation/create"))
 		return msg_result(f->id, "{\"action\":\"cancel\"}");
+	if (!late) {
+		fault.code = FAULT_METHOD;
+		fault.reason = NULL;
+		return fault_frame(f->id, &fault,
+		    "No request runs whose client could be asked.");
+	}
 	if (client_era_is(f, "sampling/createMessage"))
 		fault.code = USER_REJECTED;
 	return fault_frame(f->id, &fault, "The user did not answer.");
@@ -82,7 +89,7 @@ client_era_refuse(struct client_era *e, struct request *r)
 			at = &(*at)->next;
 			continue;
 		}
-		client_era_send(e, refusal((*at)->frame));
+		client_era_send(e, refusal((*at)->frame, (*at)->key != 0));
 		question_drop(at);
 	}
 }
@@ -119,7 +126,7 @@ turned_down(const struct client_era *e, const struct request *r,
 	struct fault fault = { .code = FAULT_METHOD };
 
 	if (e->ended)
-		return refusal(f);
+		return refusal(f, true);
 	if (!era_declares(can, f->method, f->params)) {
 		if (client_era_is(f, "elicitation/create") &&
 		    json_kind(json_get(can, "elicitation")) == '{')

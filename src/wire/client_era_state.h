@@ -207,6 +207,8 @@ void client_era_busy(struct client_era *e, const struct frame *f);
 void client_era_client(struct client_era *e, struct frame *f);
 /* Opens the session for a modern client as this request of it says. */
 void client_era_open(struct client_era *e, struct frame *f);
+/* The server's answer to initialize, the first one or a later one. */
+void client_era_learn(struct client_era *e, struct frame *answer);
 /* The answer to our initialize. */
 void client_era_opened(struct client_era *e, struct request *r,
     struct frame *answer);

@@ -133,6 +133,8 @@ int64_t session_deadline(const struct session *s);
  * come to be, or will there be none? */
 enum session_listening { LISTENS_PERHAPS, LISTENS, LISTENS_NOT };
 enum session_listening session_listening(const struct session *s);
+/* The server's latest answer to initialize; NULL: none. Borrowed. */
+struct frame *session_initialize_answer(const struct session *s);
 /* A page for people: phase, generation, calls, stream. No secret in it. */
 void session_describe(const struct session *s, struct buf *out);
 

@@ -345,6 +345,12 @@ session_live(struct session *s)
 	session_ping_due(s);
 }
 
+struct frame *
+session_initialize_answer(const struct session *s)
+{
+	return s->opened;
+}
+
 /* --- failing to open --- */
 
 /* Why there is no session, in a few words. */

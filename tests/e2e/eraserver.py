@@ -613,7 +613,9 @@ class Era(faultserver.Server):
             if method != "notifications/resources/updated" or \
                     any(uri.startswith(u) for u in session.subscribed):
                 n += session.push(m)
-        for listen in list(self.listens):
+        with self.lock:
+            listens = list(self.listens)
+        for listen in listens:
             if not listen.ended and listen.wants(method, params):
                 n += listen.notify(method, params)
         return n
@@ -992,9 +994,9 @@ class Era(faultserver.Server):
             return
         listen = Listen(call, self.honoured(wanted))
         call.stream()
-        listen.notify("notifications/subscriptions/acknowledged",
-                      {"notifications": listen.honoured})
-        with self.lock:
+        with self.lock:     # whoever knows of it finds it
+            listen.notify("notifications/subscriptions/acknowledged",
+                          {"notifications": listen.honoured})
             self.listens.append(listen)
         while not listen.ended and not self.closing.is_set():
             if call.tx.gone(0.02):
