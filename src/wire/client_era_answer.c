@@ -43,12 +43,46 @@ native_answered(struct client_era *e, struct request *r, struct frame *answer)
 	client_era_drop(e, r);
 }
 
+/* On a stream of its own, a question is taken for one of the request that
+ * was sent last. */
+static struct request *
+latest(const struct client_era *e)
+{
+	struct request *r, *found = e->asking.last;
+
+	for (r = e->collecting.first; r != NULL; r = r->next)
+		if (found == NULL || r->serial > found->serial)
+			found = r;
+	for (r = e->parked.last; found == NULL && r != NULL; r = r->prev)
+		if (r->known[BY_WIRE])
+			found = r;
+	return found;
+}
+
+/* It is over, so what it was thought to be asked is another's. */
+static void
+hand_on(struct client_era *e, struct request *r)
+{
+	struct request *other;
+	struct frame *f;
+
+	if (r->in != &e->collecting)
+		return;
+	client_era_move(e, r, &e->running);
+	while ((other = latest(e)) != NULL &&
+	    (f = client_era_unguess(e, r)) != NULL) {
+		client_era_question(e, other, f, true);
+		frame_unref(f);
+	}
+}
+
 void
 client_era_answered(struct client_era *e, struct request *r,
     struct frame *answer)
 {
 	struct frame *named;
 
+	hand_on(e, r);
 	client_era_refuse(e, r);
 	client_era_over(e, r);
 	if (answer->kind == FRAME_ERROR &&
@@ -113,22 +147,6 @@ answered(struct client_era *e, struct frame *m)
 
 /* --- questions --- */
 
-/* On a stream of its own, a question is taken for one of the request that
- * was sent last. */
-static struct request *
-latest(const struct client_era *e)
-{
-	struct request *r, *found = e->asking.last;
-
-	for (r = e->collecting.first; r != NULL; r = r->next)
-		if (found == NULL || r->serial > found->serial)
-			found = r;
-	for (r = e->parked.last; found == NULL && r != NULL; r = r->prev)
-		if (r->known[BY_WIRE])
-			found = r;
-	return found;
-}
-
 static void
 question(struct client_era *e, const struct client_era_input *in)
 {
@@ -145,7 +163,7 @@ question(struct client_era *e, const struct client_era_input *in)
 	else
 		r = latest(e);
 	if (r != NULL && r->kind == REQUEST_BRIDGED && r->in != &e->running)
-		client_era_question(e, r, m);
+		client_era_question(e, r, m, in->related == NULL);
 	else
 		client_era_send(e,
 		    fault_frame(m->id, &fault,

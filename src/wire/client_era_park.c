@@ -143,7 +143,8 @@ turned_down(const struct client_era *e, const struct request *r,
 }
 
 void
-client_era_question(struct client_era *e, struct request *r, struct frame *f)
+client_era_question(struct client_era *e, struct request *r, struct frame *f,
+    bool guessed)
 {
 	struct frame *no = turned_down(e, r, f);
 	struct question **end = &e->questions;
@@ -157,10 +158,27 @@ client_era_question(struct client_era *e, struct request *r, struct frame *f)
 	*end = xcalloc(1, sizeof **end);
 	(*end)->owner = r;
 	(*end)->frame = frame_ref(f);
+	(*end)->guessed = guessed;
 	if (r->in == &e->asking) {
 		client_era_move(e, r, &e->collecting);
 		r->at = e->now + COLLECT_MS;
 	}
+}
+
+struct frame *
+client_era_unguess(struct client_era *e, const struct request *r)
+{
+	struct question **at = &e->questions;
+	struct frame *f;
+
+	while (*at != NULL &&
+	    ((*at)->owner != r || !(*at)->guessed || (*at)->key != 0))
+		at = &(*at)->next;
+	if (*at == NULL)
+		return NULL;
+	f = frame_ref((*at)->frame);
+	question_drop(at);
+	return f;
 }
 
 /* --- the token --- */

@@ -82,6 +82,7 @@ struct question {
 	struct request *owner;
 	struct frame *frame; /* as the session wrote it */
 	unsigned key;        /* the client sees it as q1, q2, ...; 0: not yet */
+	bool guessed;        /* its stream does not tell whose it is */
 };
 
 enum uri_state {
@@ -248,8 +249,12 @@ void client_era_answered(struct client_era *e, struct request *r,
     struct frame *answer);
 
 /* client_era_park.c */
+/* guessed: it came on no request's stream, r is only likely. */
 void client_era_question(struct client_era *e, struct request *r,
-    struct frame *f);
+    struct frame *f, bool guessed);
+/* Takes a question that was guessed to be of r, and the client has not seen;
+ * owned by the caller, NULL: none. */
+struct frame *client_era_unguess(struct client_era *e, const struct request *r);
 /* The server takes its question back. */
 void client_era_question_over(struct client_era *e, struct span id);
 /* Nobody answers the questions of r: the server is told so. */
