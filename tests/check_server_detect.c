@@ -145,6 +145,24 @@ static const struct row legacy_client[] = {
 	    "head @1 400\n"
 	    REFUSED("-32000", "at capacity")
 	    "done @1 400\n" },
+	/* A legacy client cannot take a modern version. */
+	{ "initialize is answered with a modern version", "",
+	    OPENS POSTED("1")
+	    "< #1 200 ok {'protocolVersion':'2026-07-28'}\n"
+	    "drop #1\n"
+	    ASKED("2", "1")
+	    MODERN("2", "1", "1") },
+	{ "and there is no server/discover", "",
+	    OPENS POSTED("1")
+	    "< #1 200 ok {'protocolVersion':'2026-07-28'}\n"
+	    "drop #1\n"
+	    ASKED("2", "1")
+	    "< #2 404\n"
+	    "head @1 200\n"
+	    "found legacy\n"
+	    "tell @1 {'jsonrpc':'2.0','id':1,'result':"
+	    "{'protocolVersion':'2026-07-28'}}\n"
+	    "done @1 200\n" },
 	/* Only a modern server says -32022: no look at its GET. */
 	{ "-32022, no discover", "",
 	    OPENS POSTED("1")
@@ -680,10 +698,25 @@ static const struct row modern_client[] = {
 	    LISTED("['2027-01-01']")
 	    RELAYED("-32022", ",'data':{'supported':['2027-01-01']}") },
 	/* It lists what we asked for: that is its own contradiction. */
+	/* It is tried once more. */
 	{ "-32022, ours", "",
 	    IS_MODERN OPENS ASKED_D("1")
 	    LISTED("['2026-07-28']")
-	    RELAYED("-32022", ",'data':{'supported':['2026-07-28']}") },
+	    "drop #1\n"
+	    ASKED_D("2")
+	    DUAL("2", "1", "1") },
+	{ "-32022, ours, twice", "",
+	    IS_MODERN OPENS ASKED_D("1")
+	    LISTED("['2026-07-28']")
+	    "drop #1\n"
+	    ASKED_D("2")
+	    "< #2 400 {'jsonrpc':'2.0','id':$,'error':{'code':-32022,"
+	    "'message':'no','data':{'supported':['2026-07-28']}}}\n"
+	    "head @1 400\n"
+	    "tell @1 {'jsonrpc':'2.0','id':1,'error':{'code':-32022,"
+	    "'message':'no','data':{'supported':['2026-07-28']}}}\n"
+	    "done @1 400\n"
+	    "drop #2\n" },
 	{ "-32022, both", "",
 	    IS_MODERN OPENS ASKED_D("1")
 	    LISTED("['2025-11-25','2027\\u002d01-01']")

@@ -21,6 +21,7 @@ enum { ENDPOINT_MS = 10 * 1000 };
 enum outcome {
 	FOUND,   /* the server speaks it */
 	OTHER,   /* it does not: the next step */
+	AGAIN,   /* it may, in a second try */
 	RELAYED, /* that is the answer */
 };
 
@@ -43,7 +44,7 @@ server_detect_end(struct server_era *e)
 		server_sse_close(e);
 	step_clear(d);
 	server_facts_free(d->facts);
-	frame_unref(d->error);
+	frame_unref(d->words);
 	memset(d, 0, sizeof *d);
 	d->deadline = -1;
 }
@@ -109,7 +110,7 @@ next_step(const struct server_era *e)
 		return TRY_DISCOVER;
 	if (allows(e, TRY_INITIALIZE))
 		return TRY_INITIALIZE;
-	next = d->error != NULL || !d->other_path ? first_of(e, spoken, 2) :
+	next = d->words != NULL || !d->other_path ? first_of(e, spoken, 2) :
 						    first_of(e, bare, 2);
 	if (next == TRY_STREAM && !d->other_path &&
 	    (d->tried & 1u << TRY_INITIALIZE))
@@ -248,6 +249,16 @@ found_modern(struct server_era *e, struct frame *m)
 	buf_free(&result);
 }
 
+static void
+found_legacy(struct server_era *e, const struct facts *f, struct frame *m)
+{
+	struct outer *o = e->detect.outer;
+
+	server_tell_head(e, o, f);
+	found(e, MODE_LEGACY);
+	server_tell_message(e, o, f, m);
+}
+
 /* Tells the session how the step ended: it is the answer. */
 static void
 relay(struct server_era *e, const struct facts *f, struct frame *m)
@@ -272,7 +283,8 @@ give_up(struct server_era *e, const struct facts *f, struct frame *m)
 {
 	struct detect *d = &e->detect;
 	struct kept_facts *kept = d->facts;
-	struct frame *error = d->error;
+	struct frame *words = d->words;
+	struct outer *o = d->outer;
 	struct facts both;
 
 	if (kept == NULL) {
@@ -280,18 +292,23 @@ give_up(struct server_era *e, const struct facts *f, struct frame *m)
 		return;
 	}
 	d->facts = NULL;
-	d->error = NULL;
+	d->words = NULL;
 	both = kept->facts;
-	if (error == NULL && both.why.n == 0 && (d->tried & 1u << TRY_STREAM) &&
+	if (words == NULL && both.why.n == 0 && (d->tried & 1u << TRY_STREAM) &&
 	    (d->tried & 1u << TRY_DISCOVER))
 		both.why = span_of("no event stream of HTTP+SSE there either, "
 				   "and server/discover is not known");
-	else if (error == NULL && both.why.n == 0 &&
+	else if (words == NULL && both.why.n == 0 &&
 	    (d->tried & 1u << TRY_STREAM))
 		both.why = span_of("no event stream of HTTP+SSE there either");
-	relay(e, &both, error);
+	if (words != NULL && words->kind == FRAME_RESULT) {
+		found_legacy(e, &both, words);
+		server_tell_done(e, o, &both);
+	} else {
+		relay(e, &both, words);
+	}
 	server_facts_free(kept);
-	frame_unref(error);
+	frame_unref(words);
 }
 
 /* By its code alone only a modern server says it. */
@@ -315,7 +332,7 @@ go_on(struct server_era *e, const struct facts *f, struct frame *m)
 		    !is_modern_error(m);
 		d->facts = server_facts_keep(f);
 		if (m != NULL)
-			d->error = frame_ref(m);
+			d->words = frame_ref(m);
 	}
 	server_inner_end(e, d->inner);
 	step_clear(d);
@@ -345,24 +362,37 @@ is_page(const struct facts *f)
 	return f->media == MEDIA_HTML && f->status < 300;
 }
 
-/* The server's list after -32022: a modern one that we do not speak? */
 static bool
-lists_modern(const struct frame *m)
+names_modern(struct span version)
+{
+	struct buf text;
+	bool modern;
+
+	buf_init(&text, 0);
+	modern = json_string(version, &text) == 0 &&
+	    text.n == strlen(ERA_MODERN_VERSION) && text.p[4] == '-' &&
+	    strcmp(buf_str(&text), ERA_MODERN_VERSION) >= 0;
+	buf_free(&text);
+	return modern;
+}
+
+/* The server's list after -32022: ours may have been a slip, other modern
+ * revisions are not for us to speak, legacy ones or none are legacy. */
+static enum outcome
+judge_versions(const struct frame *m)
 {
 	struct span list = json_get(json_get(m->error, "data"), "supported");
 	struct span key, value;
-	struct buf text;
+	enum outcome outcome = OTHER;
 	size_t at = 0;
-	bool modern = false;
 
-	buf_init(&text, 0);
-	while (!modern && json_next(list, &at, &key, &value)) {
-		buf_reset(&text);
-		modern = json_string(value, &text) == 0 &&
-		    strcmp(buf_str(&text), ERA_MODERN_VERSION) >= 0;
+	while (json_next(list, &at, &key, &value)) {
+		if (span_is(value, "\"" ERA_MODERN_VERSION "\""))
+			return AGAIN;
+		if (names_modern(value))
+			outcome = RELAYED;
 	}
-	buf_free(&text);
-	return modern;
+	return outcome;
 }
 
 static enum outcome
@@ -381,7 +411,7 @@ judge_discover(const struct facts *f, const struct frame *m)
 	case ERA_MISSING_CAPABILITY:
 		return RELAYED;
 	case ERA_UNSUPPORTED_VERSION:
-		return lists_modern(m) ? RELAYED : OTHER;
+		return judge_versions(m);
 	default:
 		return says_nothing(f) ? RELAYED : OTHER;
 	}
@@ -390,8 +420,11 @@ judge_discover(const struct facts *f, const struct frame *m)
 static enum outcome
 judge_initialize(const struct facts *f, const struct frame *m)
 {
+	/* A legacy client cannot take a version that has no initialize. */
 	if (m != NULL && m->kind == FRAME_RESULT)
-		return FOUND;
+		return names_modern(json_get(m->result, "protocolVersion")) ?
+		    OTHER :
+		    FOUND;
 	if (says_nothing(f) || (m == NULL && f->status < 400))
 		return RELAYED;
 	return OTHER;
@@ -401,20 +434,22 @@ static void
 decide(struct server_era *e, const struct facts *f, struct frame *m)
 {
 	struct detect *d = &e->detect;
-	struct outer *o = d->outer;
 	enum outcome outcome = d->step == TRY_DISCOVER ? judge_discover(f, m) :
 							 judge_initialize(f, m);
 
-	if (outcome == OTHER) {
+	if (outcome == AGAIN && !d->again) {
+		server_inner_end(e, d->inner);
+		step_clear(d);
+		d->again = true;
+		begin(e, TRY_DISCOVER);
+	} else if (outcome == OTHER) {
 		go_on(e, f, m);
-	} else if (outcome == RELAYED) {
+	} else if (outcome != FOUND) {
 		relay(e, f, m);
 	} else if (d->step == TRY_DISCOVER) {
 		found_modern(e, m);
 	} else {
-		server_tell_head(e, o, f);
-		found(e, MODE_LEGACY);
-		server_tell_message(e, o, f, m);
+		found_legacy(e, f, m);
 	}
 }
 

@@ -105,7 +105,8 @@ struct detect {
 	struct inner *inner;      /* of the step */
 	struct kept_facts *head;  /* of the step, not told yet */
 	struct kept_facts *facts; /* how initialize was refused, */
-	struct frame *error;      /* in which words; or NULL */
+	struct frame *words;      /* in which words, or NULL */
+	bool again;               /* discover was tried twice */
 	int64_t deadline;         /* of TRY_STREAM; -1: none */
 	bool other_path;          /* initialize got 400, 404 or 405 */
 };

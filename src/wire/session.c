@@ -621,9 +621,13 @@ session_stop(struct session *s)
 static bool
 is_drained(const struct session *s)
 {
+	const struct call *c;
 	const struct leg *l;
 
-	if (s->calls.n > 0 || s->held != NULL || s->phase == PHASE_OPENING)
+	for (c = s->calls.first; c != NULL; c = c->next)
+		if (!c->cancelled)
+			return false;
+	if (s->held != NULL || s->phase == PHASE_OPENING)
 		return false;
 	for (l = s->calls.legs; l != NULL; l = l->next)
 		if (l->kind == LEG_NOTE || l->kind == LEG_DELETE ||

@@ -58,4 +58,5 @@ export PATH
 exec "$node" --test --test-reporter=spec --test-concurrency=2 \
 	--test-timeout=300000 --test-force-exit "$@" \
 	forget.test.mjs auth.test.mjs conformance.test.mjs \
-	everything.test.mjs session.test.mjs matrix.test.mjs
+	conformance-era.test.mjs everything.test.mjs session.test.mjs \
+	matrix.test.mjs
