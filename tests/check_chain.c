@@ -339,15 +339,17 @@ static const struct row legacy_tour[] = {
 	    "> tools/call 5 {'name':'a'}\n"
 	    "send #11 POST tools/call 5 @s1 v=2025-11-25\n"
 	    "< #11 405\n"
-	    "send #12 POST initialize 'mine-2'\n"
+	    "send #12 POST ping 'mine-2' @s1 v=2025-11-25\n"
 	    "< #12 405\n"
-	    "send #13 GET listen announces\n"
-	    SSE("13", "14", "'mine-2'", TOOLS)
-	    "send #15 POST notifications/initialized v=2025-11-25 endpoint\n"
-	    "< #15 202\n"
-	    "send #16 POST tools/call 5 v=2025-11-25 endpoint\n"
+	    "send #13 POST initialize 'mine-3'\n"
+	    "< #13 405\n"
+	    "send #14 GET listen announces\n"
+	    SSE("14", "15", "'mine-3'", TOOLS)
+	    "send #16 POST notifications/initialized v=2025-11-25 endpoint\n"
 	    "< #16 202\n"
-	    "< #13 msg ok=5 " CONTENT "\n"
+	    "send #17 POST tools/call 5 v=2025-11-25 endpoint\n"
+	    "< #17 202\n"
+	    "< #14 msg ok=5 " CONTENT "\n"
 	    GAVE("5", CONTENT)
 	    "! describe\n"
 	    "page session: live, generation 3 (no session id)...\n"
@@ -357,21 +359,21 @@ static const struct row legacy_tour[] = {
 	    "translated, as 1\n"
 	    /* and the new one again */
 	    "> tools/call 6 {'name':'a'}\n"
-	    "send #17 POST tools/call 6 v=2025-11-25 endpoint\n"
-	    "< #13 end\n"
-	    "< #17 404\n"
-	    "send #18 GET listen announces\n"
-	    "< #18 405\n"
-	    "send #19 POST initialize 'mine-3'\n"
-	    "< #19 400 err -32022 no\n"
-	    "abort #19\n"
-	    "send #20 POST server/discover 'mine-s4' v=2026-07-28 mirrored\n"
-	    "< #20 200 " DISCOVERS(TOOLS)
+	    "send #18 POST tools/call 6 v=2025-11-25 endpoint\n"
+	    "< #14 end\n"
+	    "< #18 404\n"
+	    "send #19 GET listen announces\n"
+	    "< #19 405\n"
+	    "send #20 POST initialize 'mine-4'\n"
+	    "< #20 400 err -32022 no\n"
+	    "abort #20\n"
+	    "send #21 POST server/discover 'mine-s4' v=2026-07-28 mirrored\n"
+	    "< #21 200 " DISCOVERS(TOOLS)
 	    "found modern\n"
-	    "send #21 POST subscriptions/listen 'mine-s5' v=2026-07-28 listen "
+	    "send #22 POST subscriptions/listen 'mine-s5' v=2026-07-28 listen "
 	    "mirrored\n"
-	    "send #22 POST tools/call 6 v=2026-07-28 mirrored\n"
-	    "< #22 200 ok " DONE "\n"
+	    "send #23 POST tools/call 6 v=2026-07-28 mirrored\n"
+	    "< #23 200 ok " DONE "\n"
 	    GAVE("6", CONTENT)
 	    "! describe\n"
 	    "page session: live, generation 4 (no session id)...\n"
@@ -383,7 +385,7 @@ static const struct row legacy_tour[] = {
 	    CHANGED("tools")
 	    "! eof\n"
 	    "exit 0\n"
-	    "abort #21\n" },
+	    "abort #22\n" },
 	/* What may have run is not repeated in any other era either. */
 	{ "not repeated", "replay=never",
 	    "> initialize 1 " INIT "\n"
@@ -442,32 +444,34 @@ static const struct row modern_tour[] = {
 	    "> tools/call 5 {'name':'a',$M}\n"
 	    "send #9 POST tools/call 'mine-c2' @s1 v=2025-11-25\n"
 	    "< #9 405\n"
-	    "send #10 POST server/discover 'd' v=2026-07-28 mirrored\n"
+	    "send #10 POST ping 'mine-2' @s1 v=2025-11-25\n"
 	    "< #10 405\n"
-	    "send #11 POST initialize 'mine-2'\n"
+	    "send #11 POST server/discover 'd' v=2026-07-28 mirrored\n"
 	    "< #11 405\n"
-	    "send #12 GET listen announces\n"
-	    SSE("12", "13", "'mine-2'", TOOLS)
-	    "send #14 POST notifications/initialized v=2025-11-25 endpoint\n"
-	    "< #14 202\n"
-	    "send #15 POST tools/call 'mine-c2' v=2025-11-25 endpoint\n"
+	    "send #12 POST initialize 'mine-3'\n"
+	    "< #12 405\n"
+	    "send #13 GET listen announces\n"
+	    SSE("13", "14", "'mine-3'", TOOLS)
+	    "send #15 POST notifications/initialized v=2025-11-25 endpoint\n"
 	    "< #15 202\n"
-	    "< #12 msg ok='mine-c2' " CONTENT "\n"
+	    "send #16 POST tools/call 'mine-c2' v=2025-11-25 endpoint\n"
+	    "< #16 202\n"
+	    "< #13 msg ok='mine-c2' " CONTENT "\n"
 	    TRANSLATED("5")
 	    "> tools/call 8 {'name':'a',$M}\n"
-	    "send #16 POST tools/call 'mine-c3' v=2025-11-25 endpoint\n"
-	    "< #12 end\n"
-	    "< #16 404\n"
-	    "send #17 GET listen announces\n"
+	    "send #17 POST tools/call 'mine-c3' v=2025-11-25 endpoint\n"
+	    "< #13 end\n"
 	    "< #17 404\n"
-	    "send #18 POST server/discover 'd' v=2026-07-28 mirrored\n"
-	    "< #18 200 " DISCOVERS(TOOLS)
-	    "send #19 POST tools/call 'mine-c3' v=2026-07-28 mirrored\n"
-	    "< #19 200 ok " DONE "\n"
+	    "send #18 GET listen announces\n"
+	    "< #18 404\n"
+	    "send #19 POST server/discover 'd' v=2026-07-28 mirrored\n"
+	    "< #19 200 " DISCOVERS(TOOLS)
+	    "send #20 POST tools/call 'mine-c3' v=2026-07-28 mirrored\n"
+	    "< #20 200 ok " DONE "\n"
 	    TRANSLATED("8")
 	    "> tools/call 9 {'name':'a',$M}\n"
-	    "send #20 POST tools/call 9 v=2026-07-28 mirrored\n"
-	    "< #20 200 ok " DONE "\n"
+	    "send #21 POST tools/call 9 v=2026-07-28 mirrored\n"
+	    "< #21 200 ok " DONE "\n"
 	    GAVE("9", DONE)
 	    "! eof\n"
 	    "exit 0\n" },

@@ -1005,8 +1005,8 @@ static const struct row given_up[] = {
 	    "< #1 endpoint ok\n"
 	    POSTED("2")
 	    AGAIN "done @1 aborted\n"
-	    "drop #2\n"
 	    "drop #1\n"
+	    "drop #2\n"
 	    STREAM("3")
 	    "< #3 endpoint ok\n"
 	    POSTED_2("4")

@@ -155,18 +155,21 @@ static const struct row opening[] = {
 	    "tell @1 {'jsonrpc':'2.0','id':0,'error':{'code':-32602,"
 	    "'message':'no'}}\n"
 	    "done @1 200\n"
+	    "drop #1\n"
 	    "> notifications/initialized\n"
 	    "done @2 gone\n" },
 	{ "refused by its POST",
 	    BEGUN "< #2 400\n"
 	    "head @1 400\n"
 	    "done @1 400\n"
+	    "drop #1\n"
 	    "> ping 1\n"
 	    "done @2 gone\n" },
 	{ "cut",
 	    BEGUN "< #2 cut\n"
 	    "head @1 0\n"
-	    "done @1 cut\n" },
+	    "done @1 cut\n"
+	    "drop #1\n" },
 	{ "its stream ends",
 	    BEGUN "< #2 202\n"
 	    "head @1 200\n"
@@ -182,10 +185,9 @@ static const struct row opening[] = {
 	{ "given up",
 	    BEGUN "> abort @1\n"
 	    "done @1 aborted\n"
-	    "drop #2\n"
-	    "< #1 msg ok=0 " SPOKEN "\n"
-	    "> initialize 1 " INIT "\n"
 	    "drop #1\n"
+	    "drop #2\n"
+	    "> initialize 1 " INIT "\n"
 	    "order #3 GET listen announces\n" },
 	{ "other answers before it",
 	    BEGUN "< #2 202\n"

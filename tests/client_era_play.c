@@ -225,6 +225,8 @@ control(struct play *p, const char *text)
 		step(p, CLIENT_ERA_EOF, NULL, NULL);
 	else if (strcmp(text, "notes") == 0)
 		p->notes = true;
+	else if (strcmp(text, "shared") == 0)
+		p->in.shared = true;
 	else if (strncmp(text, "stream ", 7) == 0)
 		return stream_is(p, text + 7);
 	else if (strncmp(text, "wait ", 5) == 0)

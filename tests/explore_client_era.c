@@ -543,7 +543,7 @@ play(uint64_t seed, bool trace)
 	const char *broken;
 	int i;
 
-	w->config = (struct client_era_config){ "h", "0.1", "p", 2000 };
+	w->config = (struct client_era_config){ "h", "0.1", "p", 2000, 0 };
 	w->random = seed;
 	w->trace = trace;
 	w->in.now = 1;

@@ -69,6 +69,7 @@ struct streamable {
 	void *arg;
 	struct url base;
 	char *url;
+	bool announced; /* an endpoint event came on a stream of another kind */
 	char *endpoint; /* of HTTP+SSE, as announced last; NULL: none */
 	char *peer;     /* the address that answered last, or NULL */
 	struct stream *first, *last; /* in the order they began */
@@ -460,9 +461,14 @@ take_endpoint(struct stream *t, struct buf *data)
 	struct url base, target;
 	bool ok = false;
 
+	if (!t->announces && u->announced)
+		return;
 	if (!t->announces) {
-		/* It was Streamable HTTP: there is another server now. */
-		t->facts.gone = t->decided = true;
+		/* There may be another server now. Once, because one that
+		 * serves both transports at one URL says so each time: as if
+		 * it had no such stream. */
+		u->announced = t->decided = true;
+		t->facts.status = 404;
 		http_abort(t->x);
 		return;
 	}

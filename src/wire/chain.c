@@ -10,6 +10,9 @@
 #include <stdlib.h>
 
 #include "wire/client_era.h"
+#include "wire/json.h"
+
+enum { EXIT_OWN_ERROR = 22 };
 
 struct chain {
 	struct client_era *client;
@@ -20,6 +23,9 @@ struct chain {
 	uint64_t random;
 	uint64_t secret[2];
 	enum session_listening listening; /* as client_era knows it */
+	bool fail;                        /* exit 22 after an error of ours, */
+	bool own_errors;                  /* like this, */
+	bool broken;                      /* unless nobody reads it */
 	bool eof;                         /* the session is to hear of it */
 	struct frame *plain;              /* of the action lent last, or NULL */
 };
@@ -34,12 +40,14 @@ chain_new(const struct chain_config *config)
 		.version = s->version,
 		.prefix = s->prefix,
 		.max_held = s->max_held,
+		.max_result = s->max_result,
 	};
 	struct chain *c = xcalloc(1, sizeof *c);
 
 	server.host = s->host;
 	server.prefix = s->prefix;
 	server.call_timeout_ms = s->call_timeout_ms;
+	c->fail = s->fail;
 	c->client = client_era_new(&client);
 	c->session = session_new(s);
 	c->server = server_era_new(&server);
@@ -93,6 +101,7 @@ to_client(struct chain *c, struct client_era_input *in)
 	in->secret[0] = c->secret[0];
 	in->secret[1] = c->secret[1]++; /* no two are the same */
 	in->discovered = server_era_discovered(c->server);
+	in->shared = server_era_shares_stream(c->server);
 	in->initialized = session_initialize_answer(c->session);
 	in->listening = c->listening = session_listening(c->session);
 	client_era_step(c->client, in);
@@ -169,6 +178,17 @@ ends(struct chain *c, const struct session_input *in)
 	c->eof = true;
 }
 
+/* A signal: what the client is owed first, then the session. */
+static void
+stops(struct chain *c, const struct session_input *in)
+{
+	struct client_era_input to = { .kind = CLIENT_ERA_EOF };
+
+	if (!client_era_is_legacy(c->client))
+		to_client(c, &to);
+	session_step(c->session, in);
+}
+
 static bool
 is_due(int64_t at, int64_t now)
 {
@@ -203,6 +223,13 @@ chain_step(struct chain *c, const struct session_input *in)
 	case INPUT_EOF:
 		ends(c, in);
 		break;
+	case INPUT_STOP:
+		stops(c, in);
+		break;
+	case INPUT_BROKEN:
+		c->broken = true;
+		session_step(c->session, in);
+		break;
 	case INPUT_HEAD:
 	case INPUT_MESSAGE:
 	case INPUT_ENDPOINT:
@@ -220,6 +247,16 @@ chain_step(struct chain *c, const struct session_input *in)
 }
 
 /* --- actions of the three: true when one goes out --- */
+
+/* Errors of ours that the session did not make. */
+static void
+look_at(struct chain *c, const struct frame *f)
+{
+	if (c->fail && f->kind == FRAME_ERROR &&
+	    span_is(json_get(json_get(f->error, "data"), "source"),
+		"\"mcpsplice\""))
+		c->own_errors = true;
+}
 
 /* What a modern client said to a modern server may go out again when a legacy
  * one took its place. */
@@ -261,10 +298,15 @@ session_acts(struct chain *c, struct session_action *a)
 		to_server(c, &server);
 		return false;
 	case ACTION_WRITE:
+		look_at(c, a->frame);
 		if (client_era_is_legacy(c->client))
 			return true;
 		to_client(c, &client);
 		return false;
+	case ACTION_EXIT:
+		if (a->status == 0 && c->own_errors && !c->broken)
+			a->status = EXIT_OWN_ERROR;
+		return true;
 	default:
 		return true;
 	}
@@ -336,6 +378,7 @@ client_acts(struct chain *c, const struct client_era_action *a,
 	memset(out, 0, sizeof *out);
 	switch (a->kind) {
 	case CLIENT_ERA_WRITE:
+		look_at(c, a->frame);
 		out->kind = ACTION_WRITE;
 		out->frame = a->frame;
 		return true;

@@ -95,9 +95,30 @@ client_era_send(struct client_era *e, struct frame *f)
 	action_add(e, CLIENT_ERA_SEND)->frame = f;
 }
 
+/* What we make of an answer may have become too large for the client. */
+static struct frame *
+too_large(const struct client_era *e, const struct frame *f)
+{
+	struct fault fault = { .reason = "too_large", .maybe = true };
+
+	return fault_frame(f->id, &fault,
+	    "The answer of %s is too large for the client: %zu bytes, the "
+	    "limit is %zu. Ask for less, or raise --max-result if your client "
+	    "takes it.",
+	    e->config.host, f->text.n, e->config.max_result);
+}
+
 void
 client_era_write(struct client_era *e, struct frame *f)
 {
+	struct frame *error;
+
+	if (e->config.max_result > 0 && f->text.n > e->config.max_result &&
+	    f->kind == FRAME_RESULT) {
+		error = too_large(e, f);
+		frame_unref(f);
+		f = error;
+	}
 	action_add(e, CLIENT_ERA_WRITE)->frame = f;
 }
 
@@ -413,6 +434,7 @@ client_era_step(struct client_era *e, const struct client_era_input *in)
 	e->secret[0] = in->secret[0];
 	e->secret[1] = in->secret[1];
 	e->discovered = in->discovered;
+	e->shared = in->shared;
 	/* A session that was renewed, perhaps with another server. */
 	if (e->opening == OPENING_DONE && in->initialized != NULL &&
 	    in->initialized != e->initialized)

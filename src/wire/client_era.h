@@ -21,6 +21,7 @@ struct client_era_config {
 	const char *version; /* of this program */
 	const char *prefix;  /* of ids we make: random, JSON-safe; borrowed */
 	size_t max_held;     /* bytes of requests that wait for the opening */
+	size_t max_result;   /* bytes of a line to the client; 0: any */
 };
 
 enum client_era_input_kind {
@@ -42,6 +43,9 @@ struct client_era_input {
 	/* The server's DiscoverResult frame if it is a modern one now, else
 	 * NULL. */
 	struct frame *discovered;
+	/* Does all of the server come on one stream, so that none tells whose
+	 * it is? */
+	bool shared;
 	/* The server's latest answer to initialize, as the session has it;
 	 * NULL: none. */
 	struct frame *initialized;

@@ -244,6 +244,8 @@ is_wanted(const struct client_era *e, const struct request *r, bool related,
 
 	if (related)
 		return r != NULL && r->level >= 0 && level >= r->level;
+	if (!e->shared)
+		return false;
 	for (i = 0; i <= level; i++)
 		if (e->levels[i] > 0)
 			return true;

@@ -428,10 +428,8 @@ without_wishes(struct client_era *e, struct listen *l)
 	l->pending = 0;
 }
 
-/* A modern server took the place of a legacy one: the client listens to that
- * itself when it is told that it does not listen any more. */
-static void
-listens_moved(struct client_era *e)
+void
+client_era_listens_lost(struct client_era *e)
 {
 	struct listen *l;
 
@@ -447,7 +445,7 @@ client_era_listening(struct client_era *e)
 	struct listen *l;
 
 	if (e->discovered != NULL) {
-		listens_moved(e);
+		client_era_listens_lost(e);
 		return;
 	}
 	for (l = e->listens; l != NULL; l = l->next) {

@@ -248,6 +248,8 @@ client_era_learn(struct client_era *e, struct frame *answer)
 	e->initialized = frame_ref(answer);
 	buf_reset(&e->server_info);
 	era_server_info(&e->server_info, answer->result);
+	if (e->server_info.n > MAX_SERVER_INFO)
+		buf_reset(&e->server_info); /* it goes into each result */
 	e->logs = json_kind(json_get(capabilities, "logging")) == '{';
 }
 
@@ -393,6 +395,7 @@ end_modern(struct client_era *e)
 	begun_again(e, &e->probes);
 	begun_again(e, &e->held);
 	begun_again(e, &e->waiting);
+	client_era_listens_lost(e);
 	client_era_listen_free(e);
 	leave_to_session(e, &e->running);
 	leave_to_session(e, &e->asking);

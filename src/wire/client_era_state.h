@@ -26,6 +26,7 @@ enum {
 	MAX_LISTENS = 64,
 	MAX_URIS = 1024,
 	MAX_EARLY = 1 << 20, /* bytes kept until a listen is acknowledged */
+	MAX_SERVER_INFO = 16 * 1024,
 	LEVELS = 8,
 	FAMILIES = 3
 };
@@ -131,7 +132,8 @@ struct client_era {
 	struct buf server_info;
 	bool logs;  /* the server takes logging/setLevel */
 	int level;  /* the one it was told; -1: none */
-	bool ended; /* EOF */
+	bool ended;  /* EOF */
+	bool shared; /* all of the server comes on one stream */
 
 	struct queue held;       /* wait for the opening */
 	struct queue probes;     /* server/discover without an answer */
@@ -282,6 +284,8 @@ void client_era_listen(struct client_era *e, struct request *r);
 void client_era_unlisten(struct client_era *e, struct request *r);
 /* We do, in order: its only answer. */
 struct frame *client_era_listen_end(struct span id);
+/* All of them are lost: the client is told, and listens again if it likes. */
+void client_era_listens_lost(struct client_era *e);
 /* It is lost: the notification after which a client listens again. */
 struct frame *client_era_listen_lost(const struct frame *listen);
 /* The answer to a resources/subscribe or unsubscribe of ours. */

@@ -664,6 +664,12 @@ server_era_discovered(const struct server_era *e)
 	return e->mode == MODE_MODERN ? e->discovered : NULL;
 }
 
+bool
+server_era_shares_stream(const struct server_era *e)
+{
+	return e->mode == MODE_SSE;
+}
+
 void
 server_era_describe(const struct server_era *e, struct buf *out)
 {

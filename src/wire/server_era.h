@@ -122,6 +122,8 @@ int64_t server_era_deadline(const struct server_era *e);
 /* The server's answer to server/discover, a result frame, as long as it is a
  * modern one; else NULL. Borrowed. */
 struct frame *server_era_discovered(const struct server_era *e);
+/* Does everything of the server come on one stream (HTTP+SSE)? */
+bool server_era_shares_stream(const struct server_era *e);
 /* A line for people: what the server speaks. */
 void server_era_describe(const struct server_era *e, struct buf *out);
 

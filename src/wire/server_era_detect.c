@@ -15,7 +15,12 @@
 #include "wire/json.h"
 #include "wire/msg.h"
 
-enum { ENDPOINT_MS = 10 * 1000 };
+enum {
+	ENDPOINT_MS = 10 * 1000,
+	ENDPOINT_SOON_MS = 2 * 1000 /* of a server that spoke otherwise */
+};
+
+enum { METHOD_NOT_FOUND = -32601, INVALID_PARAMS = -32602 };
 
 /* What the end of a step means. */
 enum outcome {
@@ -40,7 +45,7 @@ server_detect_end(struct server_era *e)
 	struct detect *d = &e->detect;
 
 	server_inner_end(e, d->inner);
-	if (d->step == TRY_STREAM && !server_sse_ready(e))
+	if (d->step == TRY_STREAM && e->mode != MODE_SSE)
 		server_sse_close(e);
 	step_clear(d);
 	server_facts_free(d->facts);
@@ -148,7 +153,8 @@ begin(struct server_era *e, enum detect_step step)
 		frame_unref(discover);
 		break;
 	default:
-		d->deadline = e->now + ENDPOINT_MS;
+		d->deadline = e->now +
+		    (e->last == MODE_LEGACY ? ENDPOINT_SOON_MS : ENDPOINT_MS);
 		server_due(e, d->deadline);
 		server_sse_open(e);
 		break;
@@ -239,7 +245,7 @@ found_modern(struct server_era *e, struct frame *m)
 
 	frame_unref(e->discovered);
 	e->discovered = frame_ref(m);
-	e->detect.inner->outer = NULL; /* it ends by itself */
+	server_modern_let_go(e, e->detect.inner); /* it ends by itself */
 	found(e, MODE_MODERN);
 	server_modern_enter(e);
 	buf_init(&result, 0);
@@ -418,7 +424,7 @@ judge_discover(const struct facts *f, const struct frame *m)
 }
 
 static enum outcome
-judge_initialize(const struct facts *f, const struct frame *m)
+judge_initialize(const struct facts *f, const struct frame *m, bool was_legacy)
 {
 	/* A legacy client cannot take a version that has no initialize. */
 	if (m != NULL && m->kind == FRAME_RESULT)
@@ -427,6 +433,11 @@ judge_initialize(const struct facts *f, const struct frame *m)
 		    FOUND;
 	if (says_nothing(f) || (m == NULL && f->status < 400))
 		return RELAYED;
+	/* One that was legacy a moment ago has its own reasons. */
+	if (m != NULL && was_legacy && !is_modern_error(m) &&
+	    msg_error_code(m) != METHOD_NOT_FOUND &&
+	    msg_error_code(m) != INVALID_PARAMS)
+		return RELAYED;
 	return OTHER;
 }
 
@@ -434,8 +445,9 @@ static void
 decide(struct server_era *e, const struct facts *f, struct frame *m)
 {
 	struct detect *d = &e->detect;
-	enum outcome outcome = d->step == TRY_DISCOVER ? judge_discover(f, m) :
-							 judge_initialize(f, m);
+	enum outcome outcome = d->step == TRY_DISCOVER ?
+	    judge_discover(f, m) :
+	    judge_initialize(f, m, e->last == MODE_LEGACY);
 
 	if (outcome == AGAIN && !d->again) {
 		server_inner_end(e, d->inner);

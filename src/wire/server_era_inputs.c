@@ -23,7 +23,9 @@ enum {
 	MAX_OPEN = 256,     /* of all calls: more the session would drop */
 	PERSON_MS = 60 * 60 * 1000,
 	PAUSE_MS = 250, /* before a round that asks nothing */
-	LABEL_MAX = 64
+	LABEL_MAX = 64,
+	MAX_KEPT = 8 << 20,     /* bytes of what one call waits for, */
+	MAX_KEPT_ALL = 64 << 20 /* of all calls */
 };
 
 static const struct span none = { NULL, 0 };
@@ -41,10 +43,11 @@ struct inputs {
 };
 
 static void
-inputs_free(struct inputs *t)
+inputs_free(struct server_era *e, struct inputs *t)
 {
 	size_t i;
 
+	e->inputs_bytes -= t->result->text.n;
 	for (i = 0; i < t->n; i++) {
 		frame_unref(t->list[i].ask);
 		frame_unref(t->list[i].answer);
@@ -237,22 +240,28 @@ server_inputs_ask(struct server_era *e, struct outer *o, struct frame *result)
 		    "it asked ten times already, and mcpsplice allows no more");
 		return;
 	}
+	if (result->text.n > MAX_KEPT ||
+	    e->inputs_bytes + result->text.n > MAX_KEPT_ALL) {
+		fail(e, o, "too_large", NULL, "what it asks is too large");
+		return;
+	}
 	t = xcalloc(1, sizeof *t);
 	t->result = frame_ref(result);
+	e->inputs_bytes += result->text.n;
 	if ((requests.p != NULL && json_kind(requests) != '{') ||
 	    (state.p != NULL && json_kind(state) != '"')) {
-		inputs_free(t);
+		inputs_free(e, t);
 		fail(e, o, "bad_upstream", NULL,
 		    "what it is cannot be made out");
 		return;
 	}
 	if (!collect(e, t, requests, &what)) {
-		inputs_free(t);
+		inputs_free(e, t);
 		fail(e, o, "input_refused", NULL, what);
 		return;
 	}
 	if (t->n == 0) {
-		inputs_free(t);
+		inputs_free(e, t);
 		if (state.p != NULL)
 			ask_nothing(e, o, state);
 		else
@@ -261,7 +270,7 @@ server_inputs_ask(struct server_era *e, struct outer *o, struct frame *result)
 		return;
 	}
 	if (open_in_all(e) + t->n > MAX_OPEN) {
-		inputs_free(t);
+		inputs_free(e, t);
 		fail(e, o, "input_refused", NULL,
 		    "more than a client can be asked at once");
 		return;
@@ -380,7 +389,7 @@ server_inputs_end(struct server_era *e, struct outer *o, bool tell)
 	for (i = 0; tell && i < t->n; i++)
 		if (t->list[i].answer == NULL)
 			cancel(e, o, &t->list[i]);
-	inputs_free(t);
+	inputs_free(e, t);
 }
 
 void

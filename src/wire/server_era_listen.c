@@ -314,15 +314,17 @@ acknowledged(struct server_era *e, struct feed *fd, struct frame *m)
 static void
 notified(struct server_era *e, struct feed *fd, struct frame *m)
 {
+	struct span id = era_meta(m, "subscriptionId");
+	bool ack = json_key_is(m->method,
+	    "notifications/subscriptions/acknowledged");
 	struct frame *told;
 
-	if (!msg_id_same(era_meta(m, "subscriptionId"), span_of(fd->id))) {
+	if (!msg_id_same(id, span_of(fd->id)) && (id.p != NULL || !ack)) {
 		server_note(e, LEVEL_DEBUG,
 		    "a notification of another subscription: dropped");
 		return;
 	}
-	if (json_key_is(m->method,
-		"notifications/subscriptions/acknowledged")) {
+	if (ack) {
 		acknowledged(e, fd, m);
 		return;
 	}

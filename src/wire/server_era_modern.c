@@ -51,7 +51,7 @@ server_modern_leave(struct server_era *e)
 		if (o->inputs != NULL || o->again_at != 0)
 			server_tell_gone(e, o, true);
 		else if (server_inner_of(e, FOR_TOOLS, o) != NULL)
-			server_tell_gone(e, o, false);
+			server_tell_gone(e, o, o->rounds > 0);
 	}
 }
 

@@ -135,6 +135,7 @@ struct server_era {
 	struct listens *listens;
 	bool refused_version;    /* -32022 came, and no answer since, */
 	uint64_t refused_before; /* of an exchange after this one */
+	size_t inputs_bytes;     /* kept by server_era_inputs */
 	bool doubted; /* an answer did not look modern, and no result since:
 		       * what comes then is believed */
 	bool listen_doubted; /* refused as by no modern server, and it was one;

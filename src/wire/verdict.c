@@ -254,7 +254,7 @@ rule_said(const struct facts *facts, const struct said *said,
 	if (facts->had_session)
 		return rule_for(facts, marks_of(facts, said, more), plain);
 	if (wants_session(facts, said))
-		return (struct ruling){ VERDICT_LOST,
+		return (struct ruling){ VERDICT_SUSPECT,
 			"it wants a session now" };
 	return plain;
 }
@@ -351,8 +351,8 @@ verdict_bare(const struct facts *facts, const struct verdict_rules *more)
 	if (is_cut(facts, &r))
 		return r;
 	if (facts->status == 405 && facts->verb == VERB_POST)
-		return (struct ruling){ VERDICT_LOST,
-			"405 to a POST, it speaks another transport" };
+		return (struct ruling){ VERDICT_SUSPECT,
+			"405 to a POST, it may speak another transport" };
 	r = plain_ruling(facts, VERDICT_FAIL, "no message in the answer");
 	if (facts->verb == VERB_DELETE)
 		return r;
