@@ -66,8 +66,7 @@ struct row {
 	"> server/discover 'd' {$M}\n"                                         \
 	"send #1 POST server/discover 'd' v=2026-07-28 mirrored\n"             \
 	"< #1 200 " DISCOVERS(                                                 \
-	    TOOLS)                                                             \
-		   "write {'jsonrpc':'2.0','id':'d','result':{'resultType':"   \
+	    TOOLS) "write {'jsonrpc':'2.0','id':'d','result':{'resultType':"   \
 		   "'complete','supportedVersions':['2026-07-28'],...\n"
 
 /* --- legacy on both ends --- */

@@ -130,8 +130,8 @@ struct client_era {
 	unsigned declared;         /* the questions its initialize allows */
 	struct frame *initialized; /* the answer to it */
 	struct buf server_info;
-	bool logs;  /* the server takes logging/setLevel */
-	int level;  /* the one it was told; -1: none */
+	bool logs;   /* the server takes logging/setLevel */
+	int level;   /* the one it was told; -1: none */
 	bool ended;  /* EOF */
 	bool shared; /* all of the server comes on one stream */
 
