@@ -161,16 +161,7 @@ client_era_listen_end(struct span id)
 struct frame *
 client_era_listen_lost(const struct frame *listen)
 {
-	struct frame *f;
-	struct buf params;
-
-	buf_init(&params, 0);
-	buf_adds(&params, "{\"requestId\":");
-	buf_addspan(&params, listen->id);
-	buf_addc(&params, '}');
-	f = msg_call(no_span, "notifications/cancelled", buf_span(&params));
-	buf_free(&params);
-	return f;
+	return msg_cancel(listen->id, no_span);
 }
 
 static void

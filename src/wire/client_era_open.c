@@ -65,36 +65,11 @@ check_meta(const struct frame *f, struct span version)
 }
 
 static bool
-is_integer(struct span id)
-{
-	size_t i = id.n > 0 && id.p[0] == '-';
-
-	for (; i < id.n; i++)
-		if (id.p[i] < '0' || id.p[i] > '9')
-			return false;
-	return true;
-}
-
-/* Two integers that only a double takes for one are two ids. */
-static bool
 is_duplicate(const struct client_era *e, struct span id)
 {
 	const struct request *r = client_era_find(e, BY_ID, id);
 
-	return r != NULL &&
-	    (span_eq(r->frame->id, id) || !is_integer(id) ||
-		!is_integer(r->frame->id));
-}
-
-static struct frame *
-duplicate(const struct frame *f)
-{
-	struct fault fault = { .code = FAULT_REQUEST,
-		.reason = "duplicate_id" };
-
-	return fault_frame(f->id, &fault,
-	    "Duplicate request id: the request before it with the same id has "
-	    "no answer yet. Not sent.");
+	return r != NULL && msg_id_again(r->frame->id, id);
 }
 
 /* The modern era has no initialize. */
@@ -460,7 +435,7 @@ modern_asks(struct client_era *e, struct frame *f, struct span version)
 	struct frame *error;
 
 	if (is_duplicate(e, f->id))
-		error = duplicate(f);
+		error = fault_duplicate(f->id);
 	else
 		error = check_meta(f, version);
 	if (error == NULL && client_era_is(f, "initialize"))

@@ -17,7 +17,6 @@
 
 enum { WORDS_MAX = 64 };
 
-static const struct span no_span = { NULL, 0 };
 
 static bool
 is_listen(const struct frame *f)
@@ -230,17 +229,12 @@ void
 client_era_cancel(struct client_era *e, const struct request *r,
     const char *reason)
 {
-	struct buf params;
+	struct buf raw;
 
-	buf_init(&params, 0);
-	buf_adds(&params, "{\"requestId\":");
-	buf_addspan(&params, r->sent->id);
-	buf_adds(&params, ",\"reason\":");
-	codec_json_string(&params, span_of(reason));
-	buf_addc(&params, '}');
-	client_era_send(e,
-	    msg_call(no_span, "notifications/cancelled", buf_span(&params)));
-	buf_free(&params);
+	buf_init(&raw, 0);
+	codec_json_string(&raw, span_of(reason));
+	client_era_send(e, msg_cancel(r->sent->id, buf_span(&raw)));
+	buf_free(&raw);
 }
 
 /* The client's own words, about the id that the session has. */

@@ -293,3 +293,14 @@ fault_from_facts(const struct frame *request, const struct facts *facts,
 	buf_free(&label);
 	return f;
 }
+
+struct frame *
+fault_duplicate(struct span id)
+{
+	struct fault fault = { .code = FAULT_REQUEST,
+		.reason = "duplicate_id" };
+
+	return fault_frame(id, &fault,
+	    "Duplicate request id: the request before it with the same id has "
+	    "no answer yet. Not sent.");
+}

@@ -37,6 +37,9 @@ struct frame *fault_frame(struct span id, const struct fault *fault,
 struct frame *fault_from_facts(const struct frame *request,
     const struct facts *facts, const char *host, const struct frame *refusal);
 
+/* The error for a request whose id is that of one in flight. */
+struct frame *fault_duplicate(struct span id);
+
 /* "create_invoice" for a tools/call (with quotes), else the method. */
 void fault_label(const struct frame *request, struct buf *out);
 

@@ -386,6 +386,38 @@ hash_string(struct span id)
 	return h;
 }
 
+static bool
+is_integer(struct span id)
+{
+	size_t i = id.n > 0 && id.p[0] == '-';
+
+	for (; i < id.n; i++)
+		if (id.p[i] < '0' || id.p[i] > '9')
+			return false;
+	return true;
+}
+
+bool
+msg_id_again(struct span a, struct span b)
+{
+	return msg_id_same(a, b) &&
+	    (span_eq(a, b) || !is_integer(a) || !is_integer(b));
+}
+
+bool
+msg_progress(const struct frame *f, double *progress)
+{
+	struct span number = json_get(f->params, "progress");
+	char text[64];
+
+	if (number.n == 0 || number.n >= sizeof text)
+		return false;
+	memcpy(text, number.p, number.n);
+	text[number.n] = '\0';
+	*progress = strtod(text, NULL);
+	return true;
+}
+
 uint64_t
 msg_id_hash(struct span id)
 {
@@ -537,6 +569,26 @@ msg_call(struct span id, const char *method, struct span params)
 	}
 	buf_addc(&b, '}');
 	return finish(&b);
+}
+
+struct frame *
+msg_cancel(struct span id, struct span reason)
+{
+	struct frame *f;
+	struct buf params;
+
+	buf_init(&params, 0);
+	buf_adds(&params, "{\"requestId\":");
+	buf_addspan(&params, id);
+	if (reason.n > 0) {
+		buf_adds(&params, ",\"reason\":");
+		buf_addspan(&params, reason);
+	}
+	buf_addc(&params, '}');
+	f = msg_call((struct span){ NULL, 0 }, "notifications/cancelled",
+	    buf_span(&params));
+	buf_free(&params);
+	return f;
 }
 
 long

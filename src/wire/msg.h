@@ -41,6 +41,9 @@ size_t msg_batch(struct span array, unsigned max_depth,
 /* Are two ids the same by type and value? (a string unescaped; a number as
  * written, else by value: servers re-encode them) */
 bool msg_id_same(struct span a, struct span b);
+/* Is a, of the same client, the id b again? Two integers that only a double
+ * takes for one are two ids. */
+bool msg_id_again(struct span a, struct span b);
 /* Equal for ids that msg_id_same calls the same. */
 uint64_t msg_id_hash(struct span id);
 
@@ -58,6 +61,12 @@ struct frame *msg_result(struct span id, const char *result);
 /* {"jsonrpc":"2.0","method":METHOD[,"params":PARAMS]}, a request when id is
  * given. params is raw JSON or absent. */
 struct frame *msg_call(struct span id, const char *method, struct span params);
+
+/* notifications/cancelled for this id; reason is raw JSON, n 0: none. */
+struct frame *msg_cancel(struct span id, struct span reason);
+
+/* The number of a notifications/progress. Returns false when it has none. */
+bool msg_progress(const struct frame *f, double *progress);
 
 /* code and message of an error response's error object (0 and an empty text
  * when missing; message is appended decoded). */

@@ -121,18 +121,14 @@ questions_expire(struct questions *t, uint64_t generation,
     struct frame **cancel, uint64_t *ticket)
 {
 	struct question **at;
-	char *params;
 
 	for (at = &t->list; *at != NULL; at = &(*at)->next)
 		if ((*at)->generation < generation)
 			break;
 	if (*at == NULL)
 		return false;
-	params = xasprintf("{\"requestId\":%s,\"reason\":\"session lost\"}",
-	    (*at)->client_id);
-	*cancel = msg_call((struct span){ NULL, 0 }, "notifications/cancelled",
-	    span_of(params));
-	free(params);
+	*cancel = msg_cancel(span_of((*at)->client_id),
+	    span_of("\"session lost\""));
 	*ticket = (*at)->ticket;
 	question_drop(t, at);
 	return true;

@@ -386,16 +386,11 @@ take_error(struct server_era *e, struct outer *o, struct inner *i,
 static bool
 goes_backwards(struct outer *o, const struct frame *m)
 {
-	struct span number = json_get(m->params, "progress");
-	char text[64];
 	double value;
 
-	if (!span_is(m->method, "notifications/progress") || number.n == 0 ||
-	    number.n >= sizeof text)
+	if (!span_is(m->method, "notifications/progress") ||
+	    !msg_progress(m, &value))
 		return false;
-	memcpy(text, number.p, number.n);
-	text[number.n] = '\0';
-	value = strtod(text, NULL);
 	if (o->rounds > 0 && o->progressed && value <= o->progress)
 		return true;
 	o->progressed = true;

@@ -363,15 +363,9 @@ server_inputs_answer(struct server_era *e, struct frame *answer)
 static void
 cancel(struct server_era *e, struct outer *o, const struct input *q)
 {
-	struct frame *f;
-	struct buf params;
+	struct frame *f = msg_cancel(q->ask->id,
+	    span_of("\"the call that asked is over\""));
 
-	buf_init(&params, 0);
-	buf_adds(&params, "{\"requestId\":");
-	buf_addspan(&params, q->ask->id);
-	buf_adds(&params, ",\"reason\":\"the call that asked is over\"}");
-	f = msg_call(none, "notifications/cancelled", buf_span(&params));
-	buf_free(&params);
 	server_tell_message(e, o, &server_facts_stream, f);
 	frame_unref(f);
 }

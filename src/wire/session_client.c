@@ -315,18 +315,6 @@ request_full(struct session *s, struct frame *f)
 }
 
 static void
-request_duplicate(struct session *s, struct frame *f)
-{
-	struct fault fault = { .code = FAULT_REQUEST,
-		.reason = "duplicate_id" };
-
-	reject(s,
-	    fault_frame(f->id, &fault,
-		"Duplicate request id: the request before it with the same id "
-		"has no answer yet. Not sent."));
-}
-
-static void
 request_late(struct session *s, struct frame *f)
 {
 	struct fault fault = { .reason = "shutting_down" };
@@ -399,25 +387,11 @@ request_initialize(struct session *s, struct frame *f)
 }
 
 static bool
-is_integer(struct span id)
-{
-	size_t i = id.n > 0 && id.p[0] == '-';
-
-	for (; i < id.n; i++)
-		if (id.p[i] < '0' || id.p[i] > '9')
-			return false;
-	return true;
-}
-
-/* Two integers that only a double takes for one are two ids. */
-static bool
 is_duplicate(const struct session *s, struct span id)
 {
 	const struct call *c = calls_find(&s->calls, id);
 
-	return c != NULL &&
-	    (span_eq(c->frame->id, id) || !is_integer(id) ||
-		!is_integer(c->frame->id));
+	return c != NULL && msg_id_again(c->frame->id, id);
 }
 
 /* The session was found gone while nobody waited: now somebody does. */
@@ -439,7 +413,7 @@ client_request(struct session *s, struct frame *f)
 		return;
 	}
 	if (is_duplicate(s, f->id)) {
-		request_duplicate(s, f);
+		reject(s, fault_duplicate(f->id));
 		return;
 	}
 	if (is_method(f, "initialize")) {
@@ -517,24 +491,13 @@ runs_in_current(const struct session *s, const struct call *c)
 static void
 forward_cancel(struct session *s, struct call *c, struct frame *f)
 {
-	struct span reason = json_get(f->params, "reason");
 	struct frame *ours;
-	struct buf params;
 
 	if (c->sent == NULL) {
 		session_send_note(s, f);
 		return;
 	}
-	buf_init(&params, 0);
-	buf_adds(&params, "{\"requestId\":");
-	buf_addspan(&params, c->sent->id);
-	if (reason.p != NULL) {
-		buf_adds(&params, ",\"reason\":");
-		buf_addspan(&params, reason);
-	}
-	buf_addc(&params, '}');
-	ours = msg_call(no_span, "notifications/cancelled", buf_span(&params));
-	buf_free(&params);
+	ours = msg_cancel(c->sent->id, json_get(f->params, "reason"));
 	session_send_note(s, ours);
 	frame_unref(ours);
 }

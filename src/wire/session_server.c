@@ -179,15 +179,10 @@ goes_backwards(struct session *s, struct leg *l, const struct frame *m)
 {
 	struct call *c = progressing(s, l,
 	    json_get(m->params, "progressToken"));
-	struct span number = json_get(m->params, "progress");
-	char text[64];
 	double value;
 
-	if (c == NULL || number.n == 0 || number.n >= sizeof text)
+	if (c == NULL || !msg_progress(m, &value))
 		return false;
-	memcpy(text, number.p, number.n);
-	text[number.n] = '\0';
-	value = strtod(text, NULL);
 	if (c->progressed && value <= c->progress &&
 	    (c->replayed != 0 || c->repeated))
 		return true;
