@@ -599,6 +599,26 @@ static const struct row ends[] = {
 	    GAVE("1", DONE)
 	    "exit 0\n"
 	    "abort #2\n" },
+	{ "a question that nobody answers any more", "",
+	    "> initialize 1 {'protocolVersion':'2025-11-25','capabilities':"
+	    "{'roots':{}}}\n"
+	    "send #1 POST initialize 1\n"
+	    "< #1 400 err -32022 no\n"
+	    "abort #1\n"
+	    "send #2 POST server/discover 'mine-s1' v=2026-07-28 mirrored\n"
+	    "< #2 200 " DISCOVERS("{}")
+	    "found modern\n"
+	    "write ...\n"
+	    "> notifications/initialized\n"
+	    "> tools/call 2 {'name':'a'}\n"
+	    "send #3 POST tools/call 2 v=2026-07-28 mirrored\n"
+	    "< #3 200 ok {'resultType':'input_required','inputRequests':"
+	    "{'k':{'method':'roots/list'}}}\n"
+	    "write ...\n"
+	    "! eof\n"
+	    "write ...\n"
+	    "write {'jsonrpc':'2.0','id':2,'error':{'code':-32603,...\n"
+	    "exit 0\n" },
 	{ "legacy, while it opens", "",
 	    "> tools/call 1 {'name':'a',$M}\n"
 	    "send #1 POST server/discover 'mine-c1' v=2026-07-28 mirrored\n"

@@ -169,9 +169,11 @@ static void
 ends(struct chain *c, const struct session_input *in)
 {
 	struct client_era_input to = { .kind = CLIENT_ERA_EOF };
+	struct server_era_input server = { .kind = SERVER_ERA_EOF };
 
 	if (client_era_is_legacy(c->client)) {
 		session_step(c->session, in);
+		to_server(c, &server);
 		return;
 	}
 	to_client(c, &to);
@@ -403,6 +405,7 @@ bool
 chain_next(struct chain *c, struct session_action *out)
 {
 	struct session_input eof = { .kind = INPUT_EOF };
+	struct server_era_input server_eof = { .kind = SERVER_ERA_EOF };
 	struct client_era_input listens = { .kind = CLIENT_ERA_LISTENS };
 	struct client_era_action client;
 	struct server_era_action server;
@@ -424,6 +427,7 @@ chain_next(struct chain *c, struct session_action *out)
 		} else if (c->eof && !client_era_holds(c->client)) {
 			c->eof = false;
 			to_session(c, &eof);
+			to_server(c, &server_eof);
 		} else {
 			return false;
 		}

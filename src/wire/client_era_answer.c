@@ -293,7 +293,8 @@ notification(struct client_era *e, const struct client_era_input *in)
 		notified(e, r, in->related != NULL, m);
 		return;
 	}
-	if (client_era_is(m, "notifications/subscriptions/acknowledged"))
+	if (client_era_is(m, "notifications/subscriptions/acknowledged") &&
+	    client_era_is(r->frame, "subscriptions/listen"))
 		r->acked = true;
 	client_era_write(e, frame_ref(m));
 }

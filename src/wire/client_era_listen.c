@@ -520,6 +520,12 @@ client_era_fan_out(struct client_era *e, struct frame *f)
 	for (i = 0; i < FAMILIES; i++) {
 		if (!client_era_is(f, families[i].method))
 			continue;
+		if (f->text.n > MAX_EARLY) {
+			client_era_note(e, LEVEL_WARN,
+			    "a notice of %zu bytes that a list changed: dropped",
+			    f->text.n);
+			return true;
+		}
 		for (l = e->listens; l != NULL; l = l->next)
 			if (l->families[i])
 				tell_or_keep(e, l, f);

@@ -410,7 +410,10 @@ legacy_asks(struct client_era *e, struct frame *f)
 	else if (client_era_is(f, "server/discover"))
 		client_era_write(e, client_era_reduced(e->discovered, f->id));
 	else
-		client_era_send(e, frame_ref(f));
+		client_era_write(e,
+		    fault_frame(f->id, &fault,
+			"This client initialized: it listens in its session. "
+			"Not sent."));
 }
 
 /* Of a modern client, but it does not say so. */

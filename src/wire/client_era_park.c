@@ -47,6 +47,19 @@ count_questions(const struct client_era *e, const struct request *r)
 	return n;
 }
 
+/* Of this request, or (NULL) of all. */
+static size_t
+bytes_asked(const struct client_era *e, const struct request *r)
+{
+	const struct question *q;
+	size_t n = 0;
+
+	for (q = e->questions; q != NULL; q = q->next)
+		if (r == NULL || q->owner == r)
+			n += q->frame->text.n;
+	return n;
+}
+
 void
 client_era_forget_questions(struct client_era *e, const struct request *r)
 {
@@ -135,6 +148,8 @@ turned_down(const struct client_era *e, const struct request *r,
 		    "The client did not declare that it answers this.");
 	}
 	if (count_questions(e, r) < MAX_QUESTIONS &&
+	    bytes_asked(e, r) + f->text.n <= MAX_ASKED &&
+	    bytes_asked(e, NULL) + f->text.n <= MAX_ASKED_ALL &&
 	    (r->in != &e->asking || !is_full(e)))
 		return NULL;
 	fault = (struct fault){ .reason = "busy" };

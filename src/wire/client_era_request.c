@@ -17,7 +17,6 @@
 
 enum { WORDS_MAX = 64 };
 
-
 static bool
 is_listen(const struct frame *f)
 {
@@ -176,13 +175,26 @@ client_era_bridge(struct client_era *e, struct frame *f)
 	}
 }
 
+/* Each holds a connection, and a place among the calls in flight. */
+static size_t
+count_listens(const struct client_era *e)
+{
+	const struct request *r;
+	size_t n = 0;
+
+	for (r = e->running.first; r != NULL; r = r->next)
+		n += r->frame != NULL && is_listen(r->frame);
+	return n;
+}
+
 static void
 send_native(struct client_era *e, struct frame *f)
 {
 	bool probe = client_era_is(f, "server/discover");
 	struct request *r;
 
-	if (probe && e->probes.n >= MAX_PROBES) {
+	if ((probe && e->probes.n >= MAX_PROBES) ||
+	    (is_listen(f) && count_listens(e) >= MAX_LISTENS)) {
 		client_era_busy(e, f);
 		return;
 	}

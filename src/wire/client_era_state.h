@@ -22,7 +22,9 @@ enum {
 	ACK_MS = 10 * 1000,       /* for the answers to resources/subscribe */
 	MAX_PROBES = 64,          /* server/discover that wait */
 	MAX_PARKED = 256,
-	MAX_QUESTIONS = 64, /* of one request */
+	MAX_QUESTIONS = 64,  /* of one request */
+	MAX_ASKED = 9 << 20, /* bytes of its questions: they are one line */
+	MAX_ASKED_ALL = 64 << 20, /* of all requests */
 	MAX_LISTENS = 64,
 	MAX_URIS = 1024,
 	MAX_EARLY = 1 << 20, /* bytes kept until a listen is acknowledged */

@@ -318,6 +318,25 @@ server_outer_find(const struct server_era *e, uint64_t ticket)
 	return NULL;
 }
 
+struct outer *
+server_outer_asking(const struct server_era *e, struct span id,
+    enum server_mode mode)
+{
+	struct outer *o, *alike = NULL;
+
+	for (o = e->outers; o != NULL; o = o->next) {
+		if (o->dropped || o->orphan || o->body == NULL ||
+		    o->body->kind != FRAME_REQUEST ||
+		    (o->mode != mode && o != e->detect.outer))
+			continue;
+		if (span_eq(o->body->id, id))
+			return o;
+		if (alike == NULL && msg_id_same(o->body->id, id))
+			alike = o;
+	}
+	return alike;
+}
+
 static struct outer *
 outer_new(struct server_era *e, const struct order *order)
 {
@@ -611,6 +630,17 @@ tick(struct server_era *e)
 }
 
 static void
+end_of_client(struct server_era *e)
+{
+	struct outer *o;
+
+	e->ended = true;
+	for (o = e->outers; o != NULL; o = o->next)
+		if (!o->dropped && o->inputs != NULL)
+			server_inputs_eof(e, o);
+}
+
+static void
 bury(struct server_era *e)
 {
 	struct outer **o = &e->outers, *old_outer;
@@ -645,6 +675,9 @@ server_era_step(struct server_era *e, const struct server_era_input *in)
 		break;
 	case SERVER_ERA_ABORT:
 		abort_outer(e, in->ticket);
+		break;
+	case SERVER_ERA_EOF:
+		end_of_client(e);
 		break;
 	case SERVER_ERA_TICK:
 		tick(e);

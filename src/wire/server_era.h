@@ -48,6 +48,7 @@ enum server_era_input_kind {
 			      * is on the same origin */
 	SERVER_ERA_SIGN_IN,  /* text, as INPUT_SIGN_IN */
 	SERVER_ERA_DONE,     /* facts */
+	SERVER_ERA_EOF,      /* of stdin: nobody answers questions */
 	SERVER_ERA_TICK      /* the deadline passed */
 };
 

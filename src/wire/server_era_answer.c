@@ -20,6 +20,7 @@
 enum {
 	TOOLS_MS = 30 * 1000, /* for all pages of tools/list */
 	TOOLS_PAGES = 50,
+	TOLD_MAX = 20, /* tools that are not passed on, by name */
 	TYPE_MAX = 64
 };
 
@@ -146,8 +147,24 @@ dropped_tool(const char *name, const char *why, void *arg)
 {
 	struct server_era *e = arg;
 
-	server_note(e, LEVEL_WARN, "a tool of %s is not passed on: %s (%s)",
-	    e->config.host, name, why);
+	if (++e->dropped_tools <= TOLD_MAX)
+		server_note(e, LEVEL_WARN,
+		    "a tool of %s is not passed on: %s (%s)", e->config.host,
+		    name, why);
+}
+
+/* Without the tools that no client may have. */
+static struct frame *
+learn_tools(struct server_era *e, struct frame *m)
+{
+	struct frame *good;
+
+	e->dropped_tools = 0;
+	good = mirror_learn(e->mirror, m, dropped_tool, e);
+	if (e->dropped_tools > TOLD_MAX)
+		server_note(e, LEVEL_WARN, "and %zu more tools of %s",
+		    e->dropped_tools - TOLD_MAX, e->config.host);
+	return good;
 }
 
 static void
@@ -161,7 +178,7 @@ take_tools(struct server_era *e, struct outer *o, struct inner *i,
 		return;
 	server_modern_let_go(e, i);
 	if (m->kind == FRAME_RESULT)
-		frame_unref(mirror_learn(e->mirror, m, dropped_tool, e));
+		frame_unref(learn_tools(e, m));
 	if (m->kind == FRAME_RESULT && json_kind(cursor) == '"' &&
 	    o->pages < TOOLS_PAGES)
 		list_tools(e, o, cursor, end_at);
@@ -189,8 +206,7 @@ tell_result(struct server_era *e, struct outer *o, const struct facts *f,
 	bool tools = is_method(o, "tools/list");
 	struct frame *good, *legacy;
 
-	good = tools ? mirror_learn(e->mirror, m, dropped_tool, e) :
-		       frame_ref(m);
+	good = tools ? learn_tools(e, m) : frame_ref(m);
 	if (o->native) {
 		tell(e, o, f, good);
 	} else {

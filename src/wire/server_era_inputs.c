@@ -240,6 +240,10 @@ server_inputs_ask(struct server_era *e, struct outer *o, struct frame *result)
 		    "it asked ten times already, and mcpsplice allows no more");
 		return;
 	}
+	if (e->ended && requests.p != NULL) {
+		fail(e, o, "input_refused", NULL, "the client ended");
+		return;
+	}
 	if (result->text.n > MAX_KEPT ||
 	    e->inputs_bytes + result->text.n > MAX_KEPT_ALL) {
 		fail(e, o, "too_large", NULL, "what it asks is too large");
@@ -384,6 +388,12 @@ server_inputs_end(struct server_era *e, struct outer *o, bool tell)
 		if (t->list[i].answer == NULL)
 			cancel(e, o, &t->list[i]);
 	inputs_free(e, t);
+}
+
+void
+server_inputs_eof(struct server_era *e, struct outer *o)
+{
+	fail(e, o, "input_refused", NULL, "the client ended");
 }
 
 void

@@ -183,13 +183,8 @@ static void
 cancel(struct server_era *e, struct span id)
 {
 	struct facts aborted = server_facts_accepted;
-	struct outer *o;
+	struct outer *o = server_outer_asking(e, id, MODE_MODERN);
 
-	for (o = e->outers; o != NULL; o = o->next)
-		if (!o->dropped && o->mode == MODE_MODERN && o->body != NULL &&
-		    o->body->kind == FRAME_REQUEST &&
-		    msg_id_same(o->body->id, id))
-			break;
 	if (o == NULL)
 		return;
 	server_modern_abort(e, o);

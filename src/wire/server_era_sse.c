@@ -106,21 +106,6 @@ server_sse_abort(struct server_era *e, struct outer *o)
 
 /* --- the stream --- */
 
-/* Whose answer is it? */
-static struct outer *
-asked(const struct server_era *e, struct span id)
-{
-	struct outer *o;
-
-	for (o = e->outers; o != NULL; o = o->next)
-		if (!o->dropped && !o->orphan && o->body != NULL &&
-		    o->body->kind == FRAME_REQUEST &&
-		    (o->mode == MODE_SSE || o == e->detect.outer) &&
-		    msg_id_same(o->body->id, id))
-			return o;
-	return NULL;
-}
-
 static void
 keep(struct server_era *e, struct frame *m)
 {
@@ -139,7 +124,7 @@ keep(struct server_era *e, struct frame *m)
 static void
 take_answer(struct server_era *e, struct frame *m)
 {
-	struct outer *o = asked(e, m->id);
+	struct outer *o = server_outer_asking(e, m->id, MODE_SSE);
 
 	if (o == NULL) {
 		server_note(e, LEVEL_DEBUG,

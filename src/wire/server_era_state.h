@@ -135,6 +135,8 @@ struct server_era {
 	struct listens *listens;
 	bool refused_version;    /* -32022 came, and no answer since, */
 	uint64_t refused_before; /* of an exchange after this one */
+	size_t dropped_tools;    /* of the latest tools/list */
+	bool ended;              /* the client answers nothing any more */
 	size_t inputs_bytes;     /* kept by server_era_inputs */
 	bool doubted; /* an answer did not look modern, and no result since:
 		       * what comes then is believed */
@@ -181,6 +183,10 @@ void server_tell_answer(struct server_era *e, struct outer *o, struct frame *m);
 void server_tell_gone(struct server_era *e, struct outer *o, bool ran);
 
 struct outer *server_outer_find(const struct server_era *e, uint64_t ticket);
+/* Whose request, in this mode or an initialize under way, has this id? As it
+ * is written goes before what only means the same. */
+struct outer *server_outer_asking(const struct server_era *e, struct span id,
+    enum server_mode mode);
 /* Orders a POST of body (a reference is taken) or, body NULL, a GET. o may
  * be NULL. Fields may be set until the step ends: the action reads them. */
 struct inner *server_inner(struct server_era *e, enum purpose purpose,
@@ -283,6 +289,8 @@ bool server_modern_contradicts(const struct facts *f, const struct frame *m);
  * then it goes out again by server_modern_call. */
 void server_inputs_ask(struct server_era *e, struct outer *o,
     struct frame *result);
+/* The client will not answer any more. */
+void server_inputs_eof(struct server_era *e, struct outer *o);
 /* An answer of the client: true when it was to a question of ours. */
 bool server_inputs_answer(struct server_era *e, struct frame *answer);
 /* The call is over: open questions are cancelled at the client if tell. */

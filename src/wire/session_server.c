@@ -137,8 +137,13 @@ server_request(struct session *s, struct leg *l, struct frame *m)
 	}
 	if (s->questions.n >= MAX_QUESTIONS) {
 		session_note(s, LEVEL_WARN,
-		    "%s asks too much at once: a question is dropped",
+		    "%s asks too much at once: a question is refused",
 		    s->config.host);
+		fault.reason = "busy";
+		f = fault_frame(m->id, &fault,
+		    "The client is asked too much at once.");
+		session_send_note(s, f);
+		frame_unref(f);
 		return;
 	}
 	/* Nobody waits for the answer to a ping. */
