@@ -28,6 +28,10 @@ struct chain {
 	bool broken;                      /* unless nobody reads it */
 	bool eof;                         /* the session is to hear of it */
 	struct frame *plain;              /* of the action lent last, or NULL */
+	/* Nothing waits in the two eras, and the client is a legacy one: all
+	 * is the session's, until one of them is stepped again. */
+	bool quiet;
+	int64_t eras_deadline; /* of both, as long as it is quiet */
 };
 
 struct chain *
@@ -96,6 +100,7 @@ to_session(struct chain *c, struct session_input *in)
 static void
 to_client(struct chain *c, struct client_era_input *in)
 {
+	c->quiet = false;
 	in->now = c->now;
 	in->random = next_random(c);
 	in->secret[0] = c->secret[0];
@@ -110,6 +115,7 @@ to_client(struct chain *c, struct client_era_input *in)
 static void
 to_server(struct chain *c, struct server_era_input *in)
 {
+	c->quiet = false;
 	in->now = c->now;
 	in->random = next_random(c);
 	server_era_step(c->server, in);
@@ -401,8 +407,22 @@ client_acts(struct chain *c, const struct client_era_action *a,
 	return false;
 }
 
-bool
-chain_next(struct chain *c, struct session_action *out)
+static int64_t
+earlier(int64_t a, int64_t b)
+{
+	return b < 0 || (a >= 0 && a < b) ? a : b;
+}
+
+static void
+settle(struct chain *c)
+{
+	c->quiet = client_era_is_legacy(c->client) && !c->eof;
+	c->eras_deadline = earlier(client_era_deadline(c->client),
+	    server_era_deadline(c->server));
+}
+
+static bool
+next_of_three(struct chain *c, struct session_action *out)
 {
 	struct session_input eof = { .kind = INPUT_EOF };
 	struct server_era_input server_eof = { .kind = SERVER_ERA_EOF };
@@ -429,9 +449,22 @@ chain_next(struct chain *c, struct session_action *out)
 			to_session(c, &eof);
 			to_server(c, &server_eof);
 		} else {
+			settle(c);
 			return false;
 		}
 	}
+}
+
+bool
+chain_next(struct chain *c, struct session_action *out)
+{
+	while (c->quiet) {
+		if (!session_next(c->session, out))
+			return false;
+		if (session_acts(c, out))
+			return true;
+	}
+	return next_of_three(c, out);
 }
 
 /* --- looking in --- */
@@ -439,16 +472,11 @@ chain_next(struct chain *c, struct session_action *out)
 int64_t
 chain_deadline(const struct chain *c)
 {
-	const int64_t at[] = { session_deadline(c->session),
-		client_era_deadline(c->client),
-		server_era_deadline(c->server) };
-	int64_t first = -1;
-	size_t i;
+	int64_t eras = c->quiet ? c->eras_deadline :
+				  earlier(client_era_deadline(c->client),
+				      server_era_deadline(c->server));
 
-	for (i = 0; i < sizeof at / sizeof *at; i++)
-		if (at[i] >= 0 && (first < 0 || at[i] < first))
-			first = at[i];
-	return first;
+	return earlier(session_deadline(c->session), eras);
 }
 
 void
