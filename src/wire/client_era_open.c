@@ -201,8 +201,8 @@ client_era_outgrown(const struct client_era *e, const struct frame *f)
 	return e->discovered == NULL && (bits | e->declared) == bits &&
 	    bits != e->declared &&
 	    e->waiting.n + e->asking.n + e->collecting.n + e->parked.n +
-		e->running.n + e->n_listens ==
-	    0;
+		e->running.n ==
+	    e->n_listens;
 }
 
 static void

@@ -164,6 +164,7 @@ client_era_bridge(struct client_era *e, struct frame *f)
 	} else if (client_era_outgrown(e, f)) {
 		client_era_note(e, LEVEL_INFO,
 		    "the client can answer more than before: a new session");
+		client_era_listens_lost(e);
 		client_era_open(e, f);
 		client_era_hold(e, f);
 	} else if (is_listen(f)) {
