@@ -139,6 +139,8 @@ server_request(struct session *s, struct leg *l, struct frame *m)
 		session_note(s, LEVEL_WARN,
 		    "%s asks too much at once: a question is refused",
 		    s->config.host);
+		if (s->calls.n_notes >= MAX_NOTES)
+			return; /* not a flood for a flood */
 		fault.reason = "busy";
 		f = fault_frame(m->id, &fault,
 		    "The client is asked too much at once.");
