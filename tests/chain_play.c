@@ -595,9 +595,11 @@ static void
 play_free(struct play *p)
 {
 	struct sent *s;
+	size_t i;
 
 	chain_free(p->chain);
-	for (s = p->sent; s < p->sent + p->n_sent; s++) {
+	for (i = 0; i < p->n_sent; i++) {
+		s = &p->sent[i];
 		while (s->n_values > 0)
 			free(s->values[--s->n_values]);
 		frame_unref(s->frame);

@@ -502,7 +502,8 @@ era_play_input(struct era_play *p, const char *line)
 		known = play_upstream(p, line + 2);
 	else if (line[0] == '!' && line[1] == ' ')
 		known = play_event(p, line + 2);
-	buf_add(&p->trace, p->out.p + before, p->out.n - before);
+	if (p->out.n > before)
+		buf_add(&p->trace, p->out.p + before, p->out.n - before);
 	return known;
 }
 
