@@ -581,44 +581,30 @@ START_TEST(test_rows)
 }
 END_TEST
 
-START_TEST(test_versions)
-{
-	ck_assert(era_is_modern_version(span_of("2026-07-28")));
-	ck_assert(!era_is_modern_version(span_of("2025-11-25")));
-	ck_assert(!era_is_modern_version(span_of("2026-07-280")));
-	ck_assert(!era_is_modern_version(span_of("\"2026-07-28\"")));
-	ck_assert(!era_is_modern_version(absent));
-}
-END_TEST
-
 static const struct {
 	const char *result;
-	bool is, modern, legacy;
+	bool is, modern;
 } discovered[] = {
-	{ "{\"supportedVersions\":[\"2026-07-28\"]}", true, true, false },
-	{ "{\"supportedVersions\":[\"2025-11-25\",\"2026-07-28\"]}", true, true,
+	{ "{\"supportedVersions\":[\"2026-07-28\"]}", true, true },
+	{ "{\"supportedVersions\":[\"2025-11-25\",\"2026-07-28\"]}", true,
 	    true },
-	{ "{\"supportedVersions\":[\"2024-11-05\"]}", true, false, true },
-	{ "{\"supportedVersions\":[\"2026-07-2\\u0038\",1]}", true, true,
-	    false },
-	{ "{\"supportedVersions\":[\"2030-01-01\"]}", true, false, false },
-	{ "{\"supportedVersions\":[]}", true, false, false },
-	{ "{\"supportedVersions\":\"2026-07-28\"}", false, true, true },
-	{ "{\"supportedVersions\":{\"a\":\"2026-07-28\"}}", false, true, true },
-	{ "{}", false, true, true },
-	{ "null", false, true, true },
+	{ "{\"supportedVersions\":[\"2024-11-05\"]}", true, false },
+	{ "{\"supportedVersions\":[\"2026-07-2\\u0038\",1]}", true, true },
+	{ "{\"supportedVersions\":[\"2030-01-01\"]}", true, false },
+	{ "{\"supportedVersions\":[]}", true, false },
+	{ "{\"supportedVersions\":\"2026-07-28\"}", false, false },
+	{ "{\"supportedVersions\":{\"a\":\"2026-07-28\"}}", false, false },
+	{ "{}", false, false },
+	{ "null", false, false },
 };
 
 START_TEST(test_discovered)
 {
 	struct span result = span_of(discovered[_i].result);
-	bool modern = true, legacy = true;
+	bool modern = true;
 
-	ck_assert_int_eq(era_discovered(result, &modern, &legacy),
-	    discovered[_i].is);
+	ck_assert_int_eq(era_discovered(result, &modern), discovered[_i].is);
 	ck_assert_int_eq(modern, discovered[_i].modern);
-	ck_assert_int_eq(legacy, discovered[_i].legacy);
-	ck_assert_int_eq(era_discovered(result, NULL, NULL), discovered[_i].is);
 }
 END_TEST
 
@@ -774,7 +760,6 @@ main(void)
 	tcase_add_loop_test(t, test_declares, 0, COUNT(declared));
 	tcase_add_loop_test(t, test_discovered, 0, COUNT(discovered));
 	tcase_add_test(t, test_rows);
-	tcase_add_test(t, test_versions);
 	tcase_add_test(t, test_levels);
 	tcase_add_test(t, test_meta);
 	tcase_add_test(t, test_wraps);

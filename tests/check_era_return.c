@@ -615,7 +615,7 @@ server_greeting(void)
 	buf_init(&discovered, 0);
 	buf_init(&back, 0);
 	era_discover_result(&discovered, f->result);
-	ck_assert(era_discovered(buf_span(&discovered), &modern, NULL));
+	ck_assert(era_discovered(buf_span(&discovered), &modern));
 	ck_assert(modern);
 	era_initialize_result(&back, buf_span(&discovered),
 	    json_get(f->result, "protocolVersion"), "h");

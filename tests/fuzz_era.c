@@ -185,17 +185,17 @@ static void
 check_result(struct frame *f)
 {
 	struct buf out;
-	bool modern, legacy;
+	bool modern;
 
 	buf_init(&out, 0);
 	era_initialize_result(&out, f->result,
 	    json_get(f->result, "protocolVersion"), "host");
 	check_object(&out);
 	era_discover_result(&out, f->result);
-	FUZZ_CHECK(era_discovered(buf_span(&out), &modern, &legacy));
-	FUZZ_CHECK(modern && !legacy);
+	FUZZ_CHECK(era_discovered(buf_span(&out), &modern));
+	FUZZ_CHECK(modern);
 	check_object(&out);
-	era_discovered(f->result, &modern, &legacy);
+	era_discovered(f->result, &modern);
 	buf_free(&out);
 }
 

@@ -213,3 +213,12 @@ codec_visible(struct buf *out, struct span in, size_t max)
 		used += n;
 	}
 }
+
+uint64_t
+codec_mix(uint64_t word)
+{
+	word += UINT64_C(0x9e3779b97f4a7c15);
+	word = (word ^ word >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	word = (word ^ word >> 27) * UINT64_C(0x94d049bb133111eb);
+	return word ^ word >> 31;
+}

@@ -13,6 +13,9 @@ void codec_base64url(struct buf *out, struct span in);
 /* Its reverse, strict: no padding, no stray bits. Returns 0, or -1 and leaves
  * out as it was. */
 int codec_base64url_read(struct buf *out, struct span in);
+/* A word spread over all of its bits (splitmix64): one random word makes many
+ * that look random. They are no secret. */
+uint64_t codec_mix(uint64_t word);
 /* Text that is safe on a terminal and in a log line: C0, DEL, C1, bidi
  * controls and broken UTF-8 as \xNN; at most max bytes, then "...". */
 void codec_visible(struct buf *out, struct span in, size_t max);

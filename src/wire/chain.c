@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "base/codec.h"
 #include "wire/client_era.h"
 #include "wire/json.h"
 
@@ -76,15 +77,11 @@ chain_wants_secret(const struct chain *c)
 	return !client_era_is_legacy(c->client);
 }
 
-/* One random word makes many (splitmix64). */
+/* The latest input's makes as many as there are steps. */
 static uint64_t
 next_random(struct chain *c)
 {
-	uint64_t x = c->random += 0x9e3779b97f4a7c15u;
-
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-	return x ^ (x >> 31);
+	return c->random = codec_mix(c->random);
 }
 
 /* --- inputs of the three --- */

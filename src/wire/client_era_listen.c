@@ -20,16 +20,6 @@
 
 static const struct span no_span = { NULL, 0 };
 
-static const struct {
-	const char *family, *wish, *method;
-} families[FAMILIES] = {
-	{ "tools", "toolsListChanged", "notifications/tools/list_changed" },
-	{ "prompts", "promptsListChanged",
-	    "notifications/prompts/list_changed" },
-	{ "resources", "resourcesListChanged",
-	    "notifications/resources/list_changed" },
-};
-
 /* --- resources --- */
 
 static void
@@ -179,9 +169,10 @@ add_honoured(struct buf *out, const struct listen *l)
 	size_t i;
 
 	buf_adds(out, "{\"notifications\":");
-	for (i = 0; i < FAMILIES; i++)
+	for (i = 0; i < ERA_FAMILIES; i++)
 		if (l->families[i]) {
-			buf_addf(out, "%s\"%s\":true", sep, families[i].wish);
+			buf_addf(out, "%s\"%s\":true", sep,
+			    era_families[i].wish);
 			sep = ",";
 		}
 	for (i = 0; i < l->n_uris; i++) {
@@ -225,9 +216,9 @@ has_wishes(const struct listen *l)
 {
 	size_t i = 0;
 
-	while (i < FAMILIES && !l->families[i])
+	while (i < ERA_FAMILIES && !l->families[i])
 		i++;
-	return i < FAMILIES || l->n_uris > 0;
+	return i < ERA_FAMILIES || l->n_uris > 0;
 }
 
 /* It is when all is known, and nothing can be missed any more. */
@@ -329,10 +320,10 @@ add_wishes(struct client_era *e, struct listen *l)
 
 	if (e->listening == LISTENS_NOT)
 		return true;
-	for (i = 0; i < FAMILIES; i++)
-		l->families[i] = span_is(json_get(wishes, families[i].wish),
+	for (i = 0; i < ERA_FAMILIES; i++)
+		l->families[i] = span_is(json_get(wishes, era_families[i].wish),
 				     "true") &&
-		    span_is(json_get(json_get(can, families[i].family),
+		    span_is(json_get(json_get(can, era_families[i].name),
 				"listChanged"),
 			"true");
 	if (!span_is(json_get(json_get(can, "resources"), "subscribe"), "true"))
@@ -517,8 +508,8 @@ client_era_fan_out(struct client_era *e, struct frame *f)
 		tell_updated(e, f);
 		return true;
 	}
-	for (i = 0; i < FAMILIES; i++) {
-		if (!client_era_is(f, families[i].method))
+	for (i = 0; i < ERA_FAMILIES; i++) {
+		if (!client_era_is(f, era_families[i].changed))
 			continue;
 		if (f->text.n > MAX_EARLY) {
 			client_era_note(e, LEVEL_WARN,

@@ -31,13 +31,13 @@ client_era_wanted_level(const struct frame *f)
 	return era_level(era_meta(f, "logLevel"));
 }
 
-/* LEVELS: nobody wants any. */
+/* ERA_LEVELS: nobody wants any. */
 static int
 most_verbose(const struct client_era *e)
 {
 	int level = 0;
 
-	while (level < LEVELS && e->levels[level] == 0)
+	while (level < ERA_LEVELS && e->levels[level] == 0)
 		level++;
 	return level;
 }
@@ -46,15 +46,13 @@ most_verbose(const struct client_era *e)
 void
 client_era_level_sync(struct client_era *e)
 {
-	static const char *const names[] = { "debug", "info", "notice",
-		"warning", "error", "critical", "alert", "emergency" };
 	int level = most_verbose(e);
 	char *params;
 
-	if (!e->logs || e->setting != NULL || level == LEVELS ||
+	if (!e->logs || e->setting != NULL || level == ERA_LEVELS ||
 	    level == e->level)
 		return;
-	params = xasprintf("{\"level\":\"%s\"}", names[level]);
+	params = xasprintf("{\"level\":\"%s\"}", era_levels[level]);
 	e->setting = client_era_own(e, REQUEST_LEVEL, "logging/setLevel",
 	    span_of(params));
 	free(params);

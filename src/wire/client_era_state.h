@@ -29,8 +29,6 @@ enum {
 	MAX_URIS = 1024,
 	MAX_EARLY = 1 << 20, /* bytes kept until a listen is acknowledged */
 	MAX_SERVER_INFO = 16 * 1024,
-	LEVELS = 8,
-	FAMILIES = 3
 };
 
 enum request_kind {
@@ -106,7 +104,7 @@ struct uri {
 struct listen {
 	struct listen *next;
 	struct request *request;
-	bool families[FAMILIES]; /* whose list_changed it wants and gets */
+	bool families[ERA_FAMILIES]; /* whose list_changed it wants and gets */
 	struct uri **uris;
 	size_t n_uris;
 	size_t pending; /* of them, those not answered yet */
@@ -146,7 +144,7 @@ struct client_era {
 	struct queue running; /* all others */
 	size_t held_bytes;
 	size_t parked_bytes; /* of final answers */
-	size_t levels[LEVELS];
+	size_t levels[ERA_LEVELS];
 	struct request *setting; /* the setLevel under way, until level_at */
 	int64_t level_at;
 	struct request **buckets[2];

@@ -60,8 +60,16 @@ static const struct method methods[] = {
 static const char *const legacy_versions[] = { "2024-11-05", "2025-03-26",
 	"2025-06-18", ERA_LEGACY_VERSION };
 
-static const char *const levels[] = { "debug", "info", "notice", "warning",
-	"error", "critical", "alert", "emergency" };
+const char *const era_levels[ERA_LEVELS] = { "debug", "info", "notice",
+	"warning", "error", "critical", "alert", "emergency" };
+
+const struct era_family era_families[ERA_FAMILIES] = {
+	{ "tools", "toolsListChanged", "notifications/tools/list_changed" },
+	{ "prompts", "promptsListChanged",
+	    "notifications/prompts/list_changed" },
+	{ "resources", "resourcesListChanged",
+	    "notifications/resources/list_changed" },
+};
 
 static const struct span absent = { NULL, 0 };
 
@@ -79,7 +87,7 @@ era_method_is(struct span method, const char *name)
 	buf_addc(&text, '"');
 	buf_addspan(&text, method);
 	buf_addc(&text, '"');
-	same = era_says(buf_span(&text), name);
+	same = json_string_is(buf_span(&text), name);
 	buf_free(&text);
 	return same;
 }
@@ -105,14 +113,6 @@ has_trait(struct span method, unsigned trait)
 	return m != NULL && (m->traits & trait) != 0;
 }
 
-bool
-era_says(struct span value, const char *text)
-{
-	if (json_kind(value) != '"' || value.n < 2)
-		return false;
-	return json_key_is((struct span){ value.p + 1, value.n - 2 }, text);
-}
-
 /* Where this raw string is in the list, or -1. */
 static int
 index_of(struct span value, const char *const *list, size_t n)
@@ -120,7 +120,7 @@ index_of(struct span value, const char *const *list, size_t n)
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		if (era_says(value, list[i]))
+		if (json_string_is(value, list[i]))
 			return (int)i;
 	}
 	return -1;
@@ -131,12 +131,6 @@ legacy_index(struct span version)
 {
 	return index_of(version, legacy_versions,
 	    sizeof legacy_versions / sizeof *legacy_versions);
-}
-
-bool
-era_is_modern_version(struct span version)
-{
-	return span_is(version, ERA_MODERN_VERSION);
 }
 
 struct span
@@ -150,7 +144,7 @@ era_legacy_version(struct span wanted)
 int
 era_level(struct span level)
 {
-	return index_of(level, levels, sizeof levels / sizeof *levels);
+	return index_of(level, era_levels, ERA_LEVELS);
 }
 
 struct span
@@ -205,9 +199,9 @@ declares_mode(struct span elicitation, struct span mode)
 
 	if (json_kind(elicitation) != '{')
 		return false;
-	if (era_says(mode, "url"))
+	if (json_string_is(mode, "url"))
 		return url;
-	if (mode.p != NULL && !era_says(mode, "form"))
+	if (mode.p != NULL && !json_string_is(mode, "form"))
 		return false;
 	return !url || json_kind(json_get(elicitation, "form")) == '{';
 }
@@ -226,22 +220,16 @@ era_declares(struct span capabilities, struct span method, struct span params)
 }
 
 bool
-era_discovered(struct span result, bool *modern, bool *legacy)
+era_discovered(struct span result, bool *modern)
 {
 	struct span versions = json_get(result, "supportedVersions"), key, v;
-	bool is_modern = false, is_legacy = false;
 	size_t at = 0;
 
+	*modern = false;
 	if (json_kind(versions) != '[')
 		return false;
-	while (json_next(versions, &at, &key, &v)) {
-		is_modern |= era_says(v, ERA_MODERN_VERSION);
-		is_legacy |= legacy_index(v) >= 0;
-	}
-	if (modern != NULL)
-		*modern = is_modern;
-	if (legacy != NULL)
-		*legacy = is_legacy;
+	while (json_next(versions, &at, &key, &v))
+		*modern |= json_string_is(v, ERA_MODERN_VERSION);
 	return true;
 }
 

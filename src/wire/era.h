@@ -24,6 +24,17 @@ enum {
 	ERA_RESOURCE_NOT_FOUND = -32002
 };
 
+enum { ERA_FAMILIES = 3, ERA_LEVELS = 8 };
+
+/* What has lists that change: the capability, what a listen asks for, the
+ * notification. */
+struct era_family {
+	const char *name, *wish, *changed;
+};
+extern const struct era_family era_families[ERA_FAMILIES];
+/* Log levels by severity. */
+extern const char *const era_levels[ERA_LEVELS];
+
 /* What a request or notification of the client is in the other era. */
 enum era_way {
 	ERA_BOTH,  /* exists in both: translated */
@@ -33,8 +44,6 @@ enum era_way {
 
 /* --- what is what --- */
 
-/* Does this version (decoded) name a modern revision? */
-bool era_is_modern_version(struct span version);
 /* params._meta["io.modelcontextprotocol/protocolVersion"] as raw JSON, p
  * NULL when there is none: a request that has it is modern. */
 struct span era_request_version(const struct frame *request);
@@ -68,10 +77,9 @@ struct frame *era_request_to_modern(struct frame *legacy, struct span meta,
     struct span level);
 /* server/discover with this id (raw JSON). */
 struct frame *era_discover(struct span id, struct span meta);
-/* Does this DiscoverResult list a version that we speak? And any legacy one
- * (both may be NULL)? Returns false when it is no DiscoverResult: no
- * supportedVersions array. */
-bool era_discovered(struct span result, bool *modern, bool *legacy);
+/* Does this DiscoverResult list the version that we speak? Returns false when
+ * it is no DiscoverResult: no supportedVersions array. */
+bool era_discovered(struct span result, bool *modern);
 /* Appends the InitializeResult that says what this DiscoverResult says.
  * wanted: the protocolVersion of the client's initialize, raw; host names a
  * server that does not name itself. */

@@ -71,7 +71,8 @@ add_legacy_tool(struct buf *out, struct span tool)
 	struct edit edit = { "outputSchema", absent };
 	struct buf wrapped;
 
-	if (schema.p == NULL || era_says(json_get(schema, "type"), "object")) {
+	if (schema.p == NULL ||
+	    json_string_is(json_get(schema, "type"), "object")) {
 		buf_addspan(out, tool);
 		return;
 	}
@@ -89,7 +90,7 @@ has_text(struct span content)
 	size_t at = 0;
 
 	while (json_next(content, &at, &key, &item)) {
-		if (era_says(json_get(item, "type"), "text"))
+		if (json_string_is(json_get(item, "type"), "text"))
 			return true;
 	}
 	return false;
@@ -212,7 +213,7 @@ question_of(struct span method)
 	size_t i;
 
 	for (i = 0; i < ERA_EDITS(questions); i++) {
-		if (era_says(method, questions[i]))
+		if (json_string_is(method, questions[i]))
 			return questions[i];
 	}
 	return NULL;
@@ -230,13 +231,14 @@ add_elicitation(struct buf *out, struct span params, struct span version,
 	struct buf id;
 	bool newest;
 
-	newest = era_says(era_legacy_version(version), ERA_LEGACY_VERSION);
+	newest = json_string_is(era_legacy_version(version),
+	    ERA_LEGACY_VERSION);
 	buf_init(&id, 0);
 	codec_json_string(&id, span_of(uuid));
 	edit.value = json_get(params, edit.key);
-	if (era_says(mode, "url") && newest && edit.value.p == NULL)
+	if (json_string_is(mode, "url") && newest && edit.value.p == NULL)
 		edit.value = buf_span(&id);
-	else if (era_says(mode, "form") && (!newest || version.n == 0))
+	else if (json_string_is(mode, "form") && (!newest || version.n == 0))
 		edit = (struct edit){ "mode", absent };
 	edit_object(out, params, &edit, 1);
 	buf_free(&id);

@@ -14,8 +14,6 @@
 
 #define ERA_EDITS(a) (sizeof(a) / sizeof *(a))
 
-/* Is the raw value this string, decoded? */
-bool era_says(struct span value, const char *text);
 /* Is this method, as a frame has it, that one, decoded? It may be a copy,
  * without the quotes around it that json_key_is needs. */
 bool era_method_is(struct span method, const char *name);

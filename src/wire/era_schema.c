@@ -241,7 +241,7 @@ static bool
 is_foreign(struct span schema)
 {
 	if (json_kind(schema) == '{')
-		return !era_says(json_get(schema, "type"), "object");
+		return !json_string_is(json_get(schema, "type"), "object");
 	return json_kind(schema) == 't' || json_kind(schema) == 'f';
 }
 

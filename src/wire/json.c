@@ -566,6 +566,13 @@ decode_escape(const char **p, const char *end, struct buf *out)
 	return buf_addc(out, meaning[hit - letters]);
 }
 
+bool
+json_string_is(struct span value, const char *text)
+{
+	return json_kind(value) == '"' &&
+	    json_key_is((struct span){ value.p + 1, value.n - 2 }, text);
+}
+
 int
 json_string(struct span value, struct buf *out)
 {

@@ -34,6 +34,8 @@ bool json_next(struct span container, size_t *at, struct span *key,
 struct span json_get(struct span object, const char *key);
 /* Is this raw key (as given by json_check or json_next) that name, decoded? */
 bool json_key_is(struct span key, const char *name);
+/* Is this checked value a string that says just this, decoded? */
+bool json_string_is(struct span value, const char *text);
 /* Appends the decoded text of a checked JSON string (quotes included in
  * value). Returns -1 when value is no string or out is full. A lone surrogate
  * becomes U+FFFD. */

@@ -268,17 +268,10 @@ push_keyword(struct walk *w, struct span value, size_t keyword)
 }
 
 static bool
-string_is(struct span value, const char *text)
-{
-	return json_kind(value) == '"' && value.n >= 2 &&
-	    json_key_is((struct span){ value.p + 1, value.n - 2 }, text);
-}
-
-static bool
 is_mirrored_type(struct span type)
 {
-	return string_is(type, "string") || string_is(type, "integer") ||
-	    string_is(type, "boolean");
+	return json_string_is(type, "string") ||
+	    json_string_is(type, "integer") || json_string_is(type, "boolean");
 }
 
 /* One type whose values are mirrored, or that and null. */
@@ -293,7 +286,7 @@ has_mirrored_type(struct span type)
 	while (json_next(type, &at, &key, &one)) {
 		if (is_mirrored_type(one))
 			n++;
-		else if (!string_is(one, "null"))
+		else if (!json_string_is(one, "null"))
 			return false;
 	}
 	return n == 1;

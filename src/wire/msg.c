@@ -58,15 +58,6 @@ on_member(struct span key, struct span value, void *arg)
 		*slot = value;
 }
 
-/* Does a JSON string say just this? */
-static bool
-says(struct span value, const char *text)
-{
-	if (json_kind(value) != '"')
-		return false;
-	return json_key_is((struct span){ value.p + 1, value.n - 2 }, text);
-}
-
 static bool
 is_number(struct span value)
 {
@@ -165,7 +156,7 @@ msg_parse(struct frame *f, unsigned max_depth)
 	first = first_byte(f->text);
 	if (first == '[')
 		return MSG_BATCH;
-	if (first == '{' && says(m.jsonrpc, "2.0"))
+	if (first == '{' && json_string_is(m.jsonrpc, "2.0"))
 		f->kind = m.method.p != NULL ? kind_of_call(&m) :
 					       kind_of_response(&m);
 	if (f->kind != FRAME_RAW) {

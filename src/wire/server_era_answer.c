@@ -32,14 +32,6 @@ is_method(const struct outer *o, const char *method)
 	return span_is(o->body->method, method);
 }
 
-/* Is the raw value this string? */
-static bool
-says(struct span value, const char *text)
-{
-	return json_kind(value) == '"' &&
-	    json_key_is((struct span){ value.p + 1, value.n - 2 }, text);
-}
-
 /* An error of our own is the answer. */
 static void
 fail(struct server_era *e, struct outer *o, struct inner *i,
@@ -290,9 +282,9 @@ take_result(struct server_era *e, struct outer *o, struct inner *i,
 	served(e, i);
 	e->doubted = false;
 	if (o->native || type.p == NULL || json_kind(type) == 'n' ||
-	    says(type, "complete"))
+	    json_string_is(type, "complete"))
 		tell_result(e, o, f, m);
-	else if (says(type, "input_required"))
+	else if (json_string_is(type, "input_required"))
 		take_question(e, o, i, m);
 	else
 		take_unknown_type(e, o, i, type);
@@ -368,7 +360,7 @@ static bool
 is_of_our_version(const struct outer *o)
 {
 	return !o->native ||
-	    says(era_request_version(o->body), ERA_MODERN_VERSION);
+	    json_string_is(era_request_version(o->body), ERA_MODERN_VERSION);
 }
 
 static void

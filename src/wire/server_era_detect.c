@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 
+#include "wire/fault.h"
 #include "wire/json.h"
 #include "wire/msg.h"
 
@@ -19,8 +20,6 @@ enum {
 	ENDPOINT_MS = 10 * 1000,
 	ENDPOINT_SOON_MS = 2 * 1000 /* of a server that spoke otherwise */
 };
-
-enum { METHOD_NOT_FOUND = -32601, INVALID_PARAMS = -32602 };
 
 /* What the end of a step means. */
 enum outcome {
@@ -409,9 +408,8 @@ judge_discover(const struct facts *f, const struct frame *m)
 	if (m == NULL)
 		return says_nothing(f) || is_page(f) ? RELAYED : OTHER;
 	if (m->kind == FRAME_RESULT)
-		return era_discovered(m->result, &modern, NULL) && modern ?
-		    FOUND :
-		    OTHER;
+		return era_discovered(m->result, &modern) && modern ? FOUND :
+								      OTHER;
 	switch (msg_error_code(m)) {
 	case ERA_HEADER_MISMATCH:
 	case ERA_MISSING_CAPABILITY:
@@ -435,8 +433,8 @@ judge_initialize(const struct facts *f, const struct frame *m, bool was_legacy)
 		return RELAYED;
 	/* One that was legacy a moment ago has its own reasons. */
 	if (m != NULL && was_legacy && !is_modern_error(m) &&
-	    msg_error_code(m) != METHOD_NOT_FOUND &&
-	    msg_error_code(m) != INVALID_PARAMS)
+	    msg_error_code(m) != FAULT_METHOD &&
+	    msg_error_code(m) != FAULT_PARAMS)
 		return RELAYED;
 	return OTHER;
 }

@@ -83,21 +83,12 @@ fail(struct server_era *e, struct outer *o, const char *reason,
 
 /* --- asking --- */
 
-static uint64_t
-mix(uint64_t x)
-{
-	x += UINT64_C(0x9e3779b97f4a7c15);
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
-}
-
 /* A version 4 UUID, unlike any other of this step and before. */
 static char *
 new_uuid(const struct server_era *e)
 {
-	uint64_t a = mix(e->random ^ e->ids << 1);
-	uint64_t b = mix(e->random ^ (e->ids << 1 | 1));
+	uint64_t a = codec_mix(e->random ^ e->ids << 1);
+	uint64_t b = codec_mix(e->random ^ (e->ids << 1 | 1));
 
 	return xasprintf("%08" PRIx64 "-%04" PRIx64 "-4%03" PRIx64 "-%04" PRIx64
 			 "-%012" PRIx64,

@@ -100,20 +100,6 @@ tell_change(struct server_era *e, struct outer *o, const char *method,
 	buf_free(&params);
 }
 
-struct family {
-	const char *capability, *asked, *changed;
-};
-
-static const struct family families[] = {
-	{ "tools", "toolsListChanged", "notifications/tools/list_changed" },
-	{ "prompts", "promptsListChanged",
-	    "notifications/prompts/list_changed" },
-	{ "resources", "resourcesListChanged",
-	    "notifications/resources/list_changed" },
-};
-
-enum { FAMILIES = sizeof families / sizeof *families };
-
 void
 server_listen_tell_lists(struct server_era *e, struct outer *o,
     const struct frame *honours)
@@ -121,10 +107,10 @@ server_listen_tell_lists(struct server_era *e, struct outer *o,
 	struct span honoured = json_get(honours->params, "notifications");
 	size_t i;
 
-	for (i = 0; i < FAMILIES; i++)
+	for (i = 0; i < ERA_FAMILIES; i++)
 		if (server_listen_is_true(json_get(honoured,
-			families[i].asked)))
-			tell_change(e, o, families[i].changed, absent);
+			era_families[i].wish)))
+			tell_change(e, o, era_families[i].changed, absent);
 }
 
 void
@@ -144,11 +130,11 @@ add_lists(const struct server_era *e, struct buf *asked)
 	struct span one;
 	size_t i;
 
-	for (i = 0; i < FAMILIES; i++) {
-		one = json_get(all, families[i].capability);
+	for (i = 0; i < ERA_FAMILIES; i++) {
+		one = json_get(all, era_families[i].name);
 		if (server_listen_is_true(json_get(one, "listChanged")))
 			buf_addf(asked, "%s\"%s\":true",
-			    asked->n == 0 ? "{" : ",", families[i].asked);
+			    asked->n == 0 ? "{" : ",", era_families[i].wish);
 	}
 	if (asked->n > 0)
 		buf_addc(asked, '}');

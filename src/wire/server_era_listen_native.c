@@ -135,18 +135,12 @@ tell_changes(struct server_era *e, struct feed *fd)
 
 /* --- what comes --- */
 
-static bool
-is_2xx(const struct facts *f)
-{
-	return f->status >= 200 && f->status < 300;
-}
-
 void
 server_native_head(struct server_era *e, struct feed *fd, const struct facts *f)
 {
 	if (fd->begun)
 		return;
-	fd->begun = is_2xx(f);
+	fd->begun = verdict_2xx(f);
 	server_tell_head(e, fd->outer, f);
 }
 

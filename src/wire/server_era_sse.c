@@ -233,7 +233,7 @@ post_done(struct server_era *e, struct inner *i, const struct facts *f)
 {
 	struct outer *o = i->outer;
 	struct facts refused = *f;
-	bool taken = f->status >= 200 && f->status < 300;
+	bool taken = verdict_2xx(f);
 
 	if (o == NULL)
 		return;

@@ -66,8 +66,8 @@ resume(struct session *s, struct leg *l, const struct facts *f)
 		return false;
 	flaps = session_flaps(s) && f->status == 404 && l->tries < FLAPS;
 	if (was_get && f->ending == ENDING_COMPLETE && !flaps &&
-	    (is_2xx(f) ? f->media != MEDIA_SSE :
-			 f->status != 429 && f->status < 500))
+	    (verdict_2xx(f) ? f->media != MEDIA_SSE :
+			      f->status != 429 && f->status < 500))
 		return false;
 	if (f->retry_ms >= 0)
 		l->retry_ms = f->retry_ms;
@@ -83,7 +83,7 @@ resume(struct session *s, struct leg *l, const struct facts *f)
 	    "a stream ended before its answer: it is resumed in %lld ms",
 	    (long long)wait);
 	again = session_again(s, l, wait);
-	again->window_end = is_2xx(f) ? 0 : again->window_end;
+	again->window_end = verdict_2xx(f) ? 0 : again->window_end;
 	return true;
 }
 
@@ -176,7 +176,7 @@ may_repeat(const struct leg *l, const struct facts *f)
 	if (f->ending != ENDING_COMPLETE)
 		return false;
 	return l->last_event_id.n > 0 ||
-	    (is_2xx(f) && f->status != 202 && f->media == MEDIA_SSE);
+	    (verdict_2xx(f) && f->status != 202 && f->media == MEDIA_SSE);
 }
 
 /* Do these facts alone say that the call may have run? */
@@ -187,7 +187,7 @@ was_taken(const struct facts *f)
 		return false;
 	if (f->ending == ENDING_CUT || f->ending == ENDING_IDLE)
 		return true;
-	return (is_2xx(f) && f->media != MEDIA_HTML) ||
+	return (verdict_2xx(f) && f->media != MEDIA_HTML) ||
 	    (f->status >= 500 && f->status != 503);
 }
 
@@ -233,7 +233,7 @@ call_done(struct session *s, struct leg *l, const struct facts *f)
 		return;
 	}
 	r = judge_end(s, l, f);
-	if ((is_2xx(f) || l->last_event_id.n > 0) && resume(s, l, f))
+	if ((verdict_2xx(f) || l->last_event_id.n > 0) && resume(s, l, f))
 		return;
 	g = generation_ref(l->generation);
 	switch (r.verdict) {
@@ -319,7 +319,7 @@ note_done(struct session *s, struct leg *l, const struct facts *f)
 	struct ruling r = session_ruling(s, l, f);
 
 	l->live = false;
-	if (f->ending == ENDING_COMPLETE && is_2xx(f)) {
+	if (f->ending == ENDING_COMPLETE && verdict_2xx(f)) {
 		calls_leg_drop(&s->calls, l);
 		return;
 	}
@@ -378,7 +378,7 @@ ready_done(struct session *s, struct leg *l, const struct facts *f)
 		return;
 	}
 	s->generation->unwelcome = f->status == 401 || f->status == 403;
-	if (!is_2xx(f))
+	if (!verdict_2xx(f))
 		session_note(s, LEVEL_WARN,
 		    "%s did not take notifications/initialized (%d); going on",
 		    s->config.host, f->status);

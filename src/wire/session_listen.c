@@ -60,7 +60,7 @@ session_listen_close(struct session *s)
 void
 session_listen_head(struct session *s, const struct facts *f)
 {
-	if (is_2xx(f) && f->media == MEDIA_SSE)
+	if (verdict_2xx(f) && f->media == MEDIA_SSE)
 		s->listen.worked = true;
 }
 
@@ -111,7 +111,7 @@ session_listen_done(struct session *s, const struct leg *l,
     const struct facts *f)
 {
 	struct listen *n = &s->listen;
-	bool stream = is_2xx(f) && f->media == MEDIA_SSE;
+	bool stream = verdict_2xx(f) && f->media == MEDIA_SSE;
 	struct ruling r;
 
 	if (n->state != LISTEN_OPEN)

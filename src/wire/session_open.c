@@ -15,8 +15,6 @@
 
 static const struct span no_span = { NULL, 0 };
 
-enum { UNSUPPORTED_VERSION = -32022 };
-
 /* The former one is the last that there was, not one that did not come to
  * be. */
 void
@@ -189,13 +187,11 @@ deliver_early(struct session *s, struct leg *l)
 void
 session_learn_families(struct session *s, const struct frame *m)
 {
-	static const char *const families[FAMILIES] = { "tools", "prompts",
-		"resources" };
 	struct span caps = json_get(m->result, "capabilities"), family;
 	size_t i;
 
-	for (i = 0; i < FAMILIES; i++) {
-		family = json_get(caps, families[i]);
+	for (i = 0; i < ERA_FAMILIES; i++) {
+		family = json_get(caps, era_families[i].name);
 		s->tells_changes[i] = span_is(json_get(family, "listChanged"),
 		    "true");
 	}
@@ -407,7 +403,7 @@ fail_waiting(struct session *s, const struct facts *f,
 		fault.maybe = session_may_have_run(c);
 		fault.reason = s->from_memory ? "upstream_unreachable" :
 		    error != NULL &&
-			msg_error_code(error) == UNSUPPORTED_VERSION ?
+			msg_error_code(error) == ERA_UNSUPPORTED_VERSION ?
 						"version_changed" :
 						"reinit_failed";
 		if (c->refusal != NULL)

@@ -174,16 +174,11 @@ tell(struct session *s, const char *method, struct span params)
 static void
 tell_lists(struct session *s)
 {
-	static const char *const changed[FAMILIES] = {
-		"notifications/tools/list_changed",
-		"notifications/prompts/list_changed",
-		"notifications/resources/list_changed",
-	};
 	size_t i;
 
-	for (i = 0; i < FAMILIES; i++)
+	for (i = 0; i < ERA_FAMILIES; i++)
 		if (s->tells_changes[i])
-			tell(s, changed[i], no_span);
+			tell(s, era_families[i].changed, no_span);
 }
 
 /* What changed while there was no session was missed. */

@@ -26,11 +26,11 @@ session_head(struct session *s, struct leg *l, const struct facts *f)
 	heard(s, l);
 	if (l->kind == LEG_LISTEN) {
 		session_listen_head(s, f);
-	} else if (l->kind == LEG_NOTE && is_2xx(f)) {
+	} else if (l->kind == LEG_NOTE && verdict_2xx(f)) {
 		/* It was taken; what else comes is of no use. */
 		l->abort_at = s->now + LINGER_MS;
 		session_due(s, l->abort_at);
-	} else if (is_2xx(f)) {
+	} else if (verdict_2xx(f)) {
 		/* It connected: a long job may poll for ever. */
 		l->tries = 0;
 		l->window_end = 0;
@@ -388,7 +388,7 @@ session_message(struct session *s, struct leg *l, const struct facts *f,
 {
 	bool answer = m->kind == FRAME_RESULT || m->kind == FRAME_ERROR;
 
-	if (l->kind == LEG_LISTEN && is_2xx(f))
+	if (l->kind == LEG_LISTEN && verdict_2xx(f))
 		session_listen_event(s);
 	if (!answer)
 		l->spoke = true;

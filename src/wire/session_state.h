@@ -19,6 +19,7 @@
 
 #include "wire/backoff.h"
 #include "wire/calls.h"
+#include "wire/era.h"
 #include "wire/fault.h"
 #include "wire/questions.h"
 #include "wire/restore.h"
@@ -26,15 +27,14 @@
 #include "wire/tools.h"
 
 enum {
-	READY_MS = 10 * 1000, /* for the 2xx to initialized */
-	NOTE_MS = 30 * 1000,  /* for the 2xx to a notification */
-	TELL_MS = 30 * 1000,  /* between two rounds of list_changed */
-	MAX_NOTES = 64,       /* notifications under way at once */
-	MAX_QUESTIONS = 256,  /* of the server, open at the client */
-	MAX_EARLY = 1 << 20,  /* bytes kept until initialize is answered */
-	ANSWERED = 64,        /* answered ids remembered */
-	RENEW_MS = 15 * 1000, /* for a new session */
-	FAMILIES = 3,
+	READY_MS = 10 * 1000,     /* for the 2xx to initialized */
+	NOTE_MS = 30 * 1000,      /* for the 2xx to a notification */
+	TELL_MS = 30 * 1000,      /* between two rounds of list_changed */
+	MAX_NOTES = 64,           /* notifications under way at once */
+	MAX_QUESTIONS = 256,      /* of the server, open at the client */
+	MAX_EARLY = 1 << 20,      /* bytes kept until initialize is answered */
+	ANSWERED = 64,            /* answered ids remembered */
+	RENEW_MS = 15 * 1000,     /* for a new session */
 	RESTORE_MS = 5 * 1000,    /* for one thing that is told again */
 	RESTORING_MS = 10 * 1000, /* for all of them */
 	RESTORES_AT_ONCE = 8,
@@ -164,9 +164,9 @@ struct session {
 	size_t restored, unrestored;
 	size_t replays; /* since the renewal began */
 	bool renewed;   /* the client is to be told that lists may differ */
-	bool tells_changes[FAMILIES]; /* tools, prompts, resources */
-	int64_t told_at, tell_at;     /* when it was, and is due; -1: never */
-	int64_t summed_at;            /* the last line about a renewal */
+	bool tells_changes[ERA_FAMILIES]; /* tools, prompts, resources */
+	int64_t told_at, tell_at; /* when it was, and is due; -1: never */
+	int64_t summed_at;        /* the last line about a renewal */
 
 	/* A start without the server. */
 	struct buf memory;       /* result of initialize, of a former start */
@@ -194,12 +194,6 @@ struct session {
 	size_t n_actions, next_action, cap_actions;
 	struct action current; /* what session_next lent last */
 };
-
-static inline bool
-is_2xx(const struct facts *f)
-{
-	return f->status >= 200 && f->status < 300;
-}
 
 /* Gone, or perhaps gone. */
 static inline bool

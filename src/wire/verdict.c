@@ -16,6 +16,7 @@
 
 #include <strings.h>
 
+#include "wire/era.h"
 #include "wire/json.h"
 #include "wire/msg.h"
 #include "wire/phrases.h"
@@ -145,7 +146,7 @@ const char
 static bool
 is_other_era(long code)
 {
-	return code == -32020 || code == -32022;
+	return code == ERA_HEADER_MISMATCH || code == ERA_UNSUPPORTED_VERSION;
 }
 
 /* The whole text, in any case. */

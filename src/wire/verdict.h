@@ -98,6 +98,12 @@ struct ruling verdict_result(const struct facts *facts,
 struct ruling verdict_bare(const struct facts *facts,
     const struct verdict_rules *rules);
 
+static inline bool
+verdict_2xx(const struct facts *f)
+{
+	return f->status >= 200 && f->status < 300;
+}
+
 enum media verdict_media(const char *content_type);
 /* A session id is 1 to 1024 bytes of 0x21 to 0x7E. */
 bool verdict_session_ok(struct span id);
