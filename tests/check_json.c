@@ -381,6 +381,39 @@ START_TEST(test_key_is)
 END_TEST
 
 static const struct {
+	const char *value; /* NULL: a member that is not there */
+	const char *text;
+	bool same;
+} said[] = {
+	{ "\"text\"", "text", true },
+	{ "\"t\\u0065xt\"", "text", true },
+	{ "\"\"", "", true },
+	{ "\"text\"", "tex", false },
+	{ "\"tex\"", "text", false },
+	{ "\"\"", "text", false },
+	{ "text", "text", false },
+	{ "5", "5", false },
+	{ "null", "null", false },
+	{ "\"", "", false },
+	{ "", "", false },
+	{ NULL, "", false },
+};
+
+START_TEST(test_string_is)
+{
+	const char *value = said[_i].value;
+	/* on the heap up to its end, so that a look past it is found out */
+	size_t n = value == NULL ? 0 : strlen(value);
+	char *block = xmalloc(n + 1);
+	struct span v = { value == NULL ? NULL : block + 1, n };
+
+	memcpy(block + 1, value == NULL ? "" : value, n);
+	ck_assert_int_eq(json_string_is(v, said[_i].text), said[_i].same);
+	free(block);
+}
+END_TEST
+
+static const struct {
 	const char *text;
 	struct span want; /* p NULL: refused */
 } strings[] = {
@@ -514,6 +547,7 @@ main(void)
 	tcase_add_test(tc, test_next_array);
 	tcase_add_test(tc, test_get);
 	tcase_add_loop_test(tc, test_key_is, 0, COUNT(keys));
+	tcase_add_loop_test(tc, test_string_is, 0, COUNT(said));
 	tcase_add_loop_test(tc, test_string, 0, COUNT(strings));
 	tcase_add_test(tc, test_string_full);
 	tcase_add_test(tc, test_linear);

@@ -569,7 +569,7 @@ decode_escape(const char **p, const char *end, struct buf *out)
 bool
 json_string_is(struct span value, const char *text)
 {
-	return json_kind(value) == '"' &&
+	return value.n >= 2 && json_kind(value) == '"' &&
 	    json_key_is((struct span){ value.p + 1, value.n - 2 }, text);
 }
 
