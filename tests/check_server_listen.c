@@ -677,6 +677,31 @@ START_TEST(test_native_gone)
 	    "< #2 404\n"
 	    "done @1 gone\n"
 	    "! wait 1000000\n");
+	/* As only a legacy server refuses it; the second time it is true. */
+	era_play_check("modern",
+	    "> " LISTEN_7 "\n"
+	    "order #1 POST subscriptions/listen 7 listen\n"
+	    "< #1 200 err -32601 no\n"
+	    "head @1 200\n"
+	    "drop #1\n"
+	    "done @1 gone\n"
+	    "> initialize 5 {\"protocolVersion\":\"2025-11-25\","
+	    "\"capabilities\":{}}\n"
+	    "order #2 POST server/discover \"mine-s2\"\n"
+	    "< #2 200 ok {\"supportedVersions\":[\"2026-07-28\"],"
+	    "\"capabilities\":{}}\n"
+	    "found modern\n"
+	    "head @2 200\n"
+	    "tell @2 ...\n"
+	    "done @2 200\n"
+	    "> " LISTEN_8 "\n"
+	    "order #3 POST subscriptions/listen 8 listen\n"
+	    "< #3 200 err -32601 no\n"
+	    "head @3 200\n"
+	    "tell @3 {\"jsonrpc\":\"2.0\",\"id\":8,"
+	    "\"error\":{\"code\":-32601,\"message\":\"no\"}}\n"
+	    "drop #3\n"
+	    "done @3 200\n");
 	/* Another request finds out: all of them are told. */
 	era_play_check("modern",
 	    NATIVE NATIVE_ACK

@@ -171,6 +171,29 @@ START_TEST(test_contradicts_later)
 }
 END_TEST
 
+/* Every modern server has server/discover, and is asked but once more. */
+START_TEST(test_lacks_discover)
+{
+	static const char *const refusals[] = { "< #1 404 err -32601 no",
+		"< #1 200 err -32601 no" };
+	struct era_play *p;
+	int i;
+
+	for (i = 0; i < COUNT(refusals); i++) {
+		p = era_play_new("modern");
+		ck_assert(era_play_input(p, "> server/discover 1"));
+		ck_assert(era_play_input(p, refusals[i]));
+		ck_assert_ptr_nonnull(strstr(buf_str(&p->out),
+		    "done @1 gone\n"));
+		ck_assert(era_play_input(p, "> server/discover 2"));
+		ck_assert(era_play_input(p, "< #2 404 err -32601 no"));
+		ck_assert_ptr_nonnull(strstr(buf_str(&p->out), "tell @2 "));
+		ck_assert_ptr_null(strstr(buf_str(&p->out), "done @2 gone\n"));
+		era_play_free(p);
+	}
+}
+END_TEST
+
 /* --- bounds --- */
 
 static size_t
@@ -335,6 +358,7 @@ main(void)
 	tc = tcase_create("contradicts");
 	tcase_add_loop_test(tc, test_contradicts, 0, COUNT(answers));
 	tcase_add_loop_test(tc, test_contradicts_later, 0, COUNT(answers));
+	tcase_add_test(tc, test_lacks_discover);
 	suite_add_tcase(suite, tc);
 	tc = tcase_create("bounds");
 	tcase_add_test(tc, test_questions_in_a_round);

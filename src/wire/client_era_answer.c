@@ -23,11 +23,28 @@ is_native(const struct request *r)
 
 /* --- answers --- */
 
+/* Was it sent to a modern server and answered by a legacy one, that took its
+ * place meanwhile and has no such method? Then it is played here after all. */
+static bool
+outlived(const struct client_era *e, const struct request *r,
+    const struct frame *answer)
+{
+	return e->discovered == NULL && e->opening == OPENING_DONE &&
+	    answer->kind == FRAME_ERROR &&
+	    msg_error_code(answer) == FAULT_METHOD &&
+	    (client_era_is(r->frame, "server/discover") ||
+		(client_era_is(r->frame, "subscriptions/listen") && !r->acked));
+}
+
 static void
 native_answered(struct client_era *e, struct request *r, struct frame *answer)
 {
 	struct frame *f;
 
+	if (outlived(e, r, answer)) {
+		client_era_dispatch(e, r);
+		return;
+	}
 	if (answer->kind == FRAME_ERROR && r->acked)
 		f = client_era_listen_lost(r->frame);
 	else if (answer->kind == FRAME_RESULT &&

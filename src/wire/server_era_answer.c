@@ -363,6 +363,14 @@ is_of_our_version(const struct outer *o)
 	    json_string_is(era_request_version(o->body), ERA_MODERN_VERSION);
 }
 
+/* Every modern server has it. */
+static bool
+lacks_discover(const struct outer *o, long code)
+{
+	return code == FAULT_METHOD &&
+	    json_key_is(o->body->method, "server/discover");
+}
+
 static void
 take_error(struct server_era *e, struct outer *o, struct inner *i,
     const struct facts *f, struct frame *m)
@@ -374,7 +382,8 @@ take_error(struct server_era *e, struct outer *o, struct inner *i,
 		take_mismatch(e, o, i, f, m);
 	} else if (code == ERA_UNSUPPORTED_VERSION && is_of_our_version(o)) {
 		take_version(e, o, i, f, m);
-	} else if (!e->doubted && server_modern_contradicts(f, m)) {
+	} else if (!e->doubted &&
+	    (server_modern_contradicts(f, m) || lacks_discover(o, code))) {
 		server_modern_renew(e, o, i, f->status);
 	} else if (server_modern_retry(e, o, f)) {
 		server_modern_let_go(e, i);

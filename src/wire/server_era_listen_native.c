@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "wire/edit.h"
+#include "wire/fault.h"
 #include "wire/json.h"
 #include "wire/msg.h"
 
@@ -199,13 +200,24 @@ answered(struct server_era *e, struct feed *fd, const struct facts *f,
 		finish(e, fd, &server_facts_stream);
 }
 
+/* So a legacy server refuses it. A modern one that has no subscriptions says
+ * 404. */
+static bool
+lacks_listen(const struct server_era *e, const struct facts *f,
+    const struct frame *m)
+{
+	return !e->listen_doubted && verdict_2xx(f) &&
+	    msg_error_code(m) == FAULT_METHOD;
+}
+
 void
 server_native_message(struct server_era *e, struct feed *fd,
     const struct facts *f, struct frame *m)
 {
 	if (m->kind == FRAME_NOTIFICATION)
 		notified(e, fd, f, m);
-	else if (m->kind == FRAME_ERROR && server_listen_contradicts(e, f, m))
+	else if (m->kind == FRAME_ERROR &&
+	    (server_listen_contradicts(e, f, m) || lacks_listen(e, f, m)))
 		gone(e, fd);
 	else if (m->kind == FRAME_ERROR && fd->begun && !is_first(fd) &&
 	    server_feed_is_passing(f, m))

@@ -779,6 +779,31 @@ class Upgrade(Base):
             self.assertEqual(p.notes(method)[-1]["_meta"][
                 META + "subscriptionId"], ident)
 
+    def test_seen_first_by_what_only_the_modern_era_has(self):
+        """A call that finds a legacy server in the place of the modern one
+        is answered although no legacy server knows it."""
+        for b in ("legacy", "stateless", "sse"):
+            for how in ("cut", "end", "keep"):
+                s = self.shaped("modern")
+                p = self.modern(s, "--no-memory")
+                self.works(s, p)
+                self.turn(s, b, how)
+                m = p.ask("server/discover")
+                self.assertIn("result", m, (b, how, m))
+                self.turn(s, "modern", how)
+                self.works(s, p)
+                self.turn(s, b, how)
+                ident = p.listen(toolsListChanged=True)
+                p.note("notifications/subscriptions/acknowledged")
+                if b != "stateless":
+                    self.assertTrue(s.wait(lambda: (
+                        s.notify("notifications/tools/list_changed"),
+                        p.notes("notifications/tools/list_changed"))[1], 10),
+                        (b, how))
+                self.works(s, p)
+                p.finish()
+                self.forgive(s)
+
     def test_parked_when_it_changes(self):
         """The question is gone with the server that asked: what was
         answered to it is not taken for an answer to another."""
