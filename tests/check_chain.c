@@ -467,7 +467,7 @@ static const struct row modern_tour[] = {
 	    "< #19 200 " DISCOVERS(TOOLS)
 	    "send #20 POST tools/call 'mine-c3' v=2026-07-28 mirrored\n"
 	    "< #20 200 ok " DONE "\n"
-	    TRANSLATED("8")
+	    GAVE("8", DONE)
 	    "> tools/call 9 {'name':'a',$M}\n"
 	    "send #21 POST tools/call 9 v=2026-07-28 mirrored\n"
 	    "< #21 200 ok " DONE "\n"
@@ -719,7 +719,7 @@ static const struct row memory[] = {
 	    "remember\n"
 	    "send #2 POST tools/call 'mine-c2' v=2026-07-28 mirrored\n"
 	    "< #2 200 ok " DONE "\n"
-	    TRANSLATED("2")
+	    GAVE("2", DONE)
 	    "> tools/call 3 {'name':'a',$M}\n"
 	    "send #3 POST tools/call 3 v=2026-07-28 mirrored\n" },
 	/* A client after initialize waits longer. */

@@ -187,6 +187,23 @@ server_is(struct play *p, const char *text)
 }
 
 static bool
+goes_out(struct play *p, const char *id)
+{
+	struct frame *f = sent_with(p, span_of(id)), *made;
+
+	if (f == NULL)
+		return false;
+	made = client_era_fit(p->era, f, p->discovered != NULL);
+	if (made == NULL)
+		buf_adds(&p->out, "fits\n");
+	else
+		buf_addf(&p->out, "fit %.*s\n", (int)made->text.n,
+		    made->text.p);
+	frame_unref(made);
+	return true;
+}
+
+static bool
 wait_for(struct play *p, int64_t ms)
 {
 	int64_t end = p->in.now + ms, due;
@@ -219,6 +236,14 @@ stream_is(struct play *p, const char *text)
 }
 
 static bool
+renewed(struct play *p, const char *text)
+{
+	frame_unref(p->in.initialized);
+	p->in.initialized = parse(text);
+	return p->in.initialized != NULL;
+}
+
+static bool
 control(struct play *p, const char *text)
 {
 	if (strcmp(text, "eof") == 0)
@@ -229,6 +254,8 @@ control(struct play *p, const char *text)
 		p->in.shared = true;
 	else if (strncmp(text, "stream ", 7) == 0)
 		return stream_is(p, text + 7);
+	else if (strncmp(text, "initialized ", 12) == 0)
+		return renewed(p, text + 12);
 	else if (strncmp(text, "wait ", 5) == 0)
 		return wait_for(p, strtol(text + 5, NULL, 10));
 	else if (strncmp(text, "secret ", 7) == 0)
@@ -331,7 +358,7 @@ static bool
 is_input(char c)
 {
 	return c == '>' || c == '<' || c == '+' || c == '-' || c == '!' ||
-	    c == '?';
+	    c == '?' || c == '~';
 }
 
 static bool
@@ -354,6 +381,8 @@ play_line(struct play *p, char *line)
 		return server_is(p, NULL);
 	case '!':
 		return control(p, text);
+	case '~':
+		return goes_out(p, text);
 	default:
 		return ask(p, text);
 	}
@@ -381,6 +410,7 @@ play_end(struct play *p)
 	client_era_free(p->era);
 	while (p->n_sent > 0)
 		frame_unref(p->sent[--p->n_sent]);
+	frame_unref(p->in.initialized);
 	frame_unref(p->discovered);
 	buf_free(&p->out);
 }

@@ -8,14 +8,17 @@
  *   < @ID {...}     the same, on the stream of the request sent with this id
  *   + {...}         the server is a modern one: its DiscoverResult frame
  *   -               it is none any more
+ *   ~ ID            what was sent with this id goes out to the server
  *   ! eof | ! wait MS (a tick at each deadline) | ! secret N |
  *   ! notes         decisions come out, too
  *   ! stream open|none|perhaps    the session's own (open at first)
+ *   ! initialized {...}           another session answered this to initialize
  * Questions:
  *   ? passes {...} yes|no | ? legacy yes|no | ? holds yes|no |
  *   ? due MS|never | ? says TEXT (its lines for people)
  * What comes out:
- *   probe {...}|-  |  send {...}  |  write {...}  |  note TEXT
+ *   probe {...}|-  |  send {...}  |  write {...}  |  note TEXT  |
+ *   fits  |  fit {...}  (what goes out in its place)
  *
  * In all of them ' is a double quote, and these stand for more:
  *   $J  'jsonrpc':'2.0'           $I  io.modelcontextprotocol/

@@ -432,6 +432,22 @@ end_former(struct world *w)
 			answer(w, i, endings[3]);
 }
 
+/* What it has goes out, perhaps once more. */
+static void
+session_sends(struct world *w)
+{
+	struct frame *f, *made;
+
+	if (w->session.n == 0 || client_era_is_legacy(w->era))
+		return;
+	f = w->session.frame[pick(w, (unsigned)w->session.n)];
+	says(w, "~", f);
+	made = client_era_fit(w->era, f, w->discovered != NULL);
+	must(w, made == NULL || span_eq(made->id, f->id),
+	    "it goes out under an id that the session does not know");
+	frame_unref(made);
+}
+
 /* --- time, and the server --- */
 
 static void
@@ -486,10 +502,12 @@ anything(struct world *w)
 		session_tells(w);
 	else if (what < 88)
 		session_is_lost(w);
-	else if (what < 97)
+	else if (what < 96)
 		wait_for(w, pick(w, 10) == 0 ? 601000 : pick(w, 4000));
-	else if (what < 98)
+	else if (what < 97)
 		server_changes(w);
+	else if (what < 99)
+		session_sends(w);
 	else
 		w->in.listening = (enum session_listening)pick(w, 3);
 	if (w->lost)

@@ -28,7 +28,7 @@ struct chain {
 	bool own_errors;                  /* like this, */
 	bool broken;                      /* unless nobody reads it */
 	bool eof;                         /* the session is to hear of it */
-	struct frame *plain;              /* of the action lent last, or NULL */
+	struct frame *fitted;             /* of the action lent last, or NULL */
 	/* Nothing waits in the two eras, and the client is a legacy one: all
 	 * is the session's, until one of them is stepped again. */
 	bool quiet;
@@ -67,7 +67,7 @@ chain_free(struct chain *c)
 	client_era_free(c->client);
 	session_free(c->session);
 	server_era_free(c->server);
-	frame_unref(c->plain);
+	frame_unref(c->fitted);
 	free(c);
 }
 
@@ -263,20 +263,20 @@ look_at(struct chain *c, const struct frame *f)
 		c->own_errors = true;
 }
 
-/* What a modern client said to a modern server may go out again when a legacy
- * one took its place. */
+/* What a modern client asked goes out as the server takes it now, whatever
+ * that was when it was asked. */
 static void
-make_plain(struct chain *c, struct order *order)
+fit(struct chain *c, struct order *order)
 {
-	frame_unref(c->plain);
-	c->plain = NULL;
+	frame_unref(c->fitted);
+	c->fitted = NULL;
 	if (client_era_is_legacy(c->client) || order->body == NULL ||
-	    order->body->kind != FRAME_REQUEST ||
-	    server_era_discovered(c->server) != NULL ||
-	    era_request_version(order->body).p == NULL)
+	    order->body->kind != FRAME_REQUEST)
 		return;
-	c->plain = era_request_to_legacy(order->body);
-	order->body = c->plain;
+	c->fitted = client_era_fit(c->client, order->body,
+	    server_era_discovered(c->server) != NULL);
+	if (c->fitted != NULL)
+		order->body = c->fitted;
 }
 
 static bool
@@ -290,7 +290,7 @@ session_acts(struct chain *c, struct session_action *a)
 
 	switch (a->kind) {
 	case ACTION_SEND:
-		make_plain(c, &a->order);
+		fit(c, &a->order);
 		if (server_era_passes(c->server, &a->order))
 			return true;
 		server.kind = SERVER_ERA_SEND;

@@ -299,6 +299,16 @@ client_era_move(struct client_era *e, struct request *r, struct queue *q)
 }
 
 void
+client_era_turn(struct client_era *e, struct request *r, enum request_kind kind)
+{
+	if (r->known[BY_WIRE]) {
+		e->strays -= r->kind != REQUEST_NATIVE;
+		e->strays += kind != REQUEST_NATIVE;
+	}
+	r->kind = kind;
+}
+
+void
 client_era_over(struct client_era *e, struct request *r)
 {
 	if (!r->known[BY_WIRE])

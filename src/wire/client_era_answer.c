@@ -50,10 +50,8 @@ native_answered(struct client_era *e, struct request *r, struct frame *answer)
 	else if (answer->kind == FRAME_RESULT &&
 	    client_era_is(r->frame, "server/discover"))
 		f = client_era_reduced(answer, r->frame->id);
-	else if (answer->kind == FRAME_RESULT && e->discovered == NULL &&
-	    json_get(answer->result, "resultType").p == NULL)
-		f = era_answer_to_modern(answer, r->frame->method,
-		    buf_span(&e->server_info));
+	else if (r->sent != r->frame)
+		f = msg_with_id(answer, r->frame->id);
 	else
 		f = frame_ref(answer);
 	client_era_write(e, f);

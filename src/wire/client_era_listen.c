@@ -31,6 +31,7 @@ uri_forget(struct client_era *e, struct uri *u)
 		at = &(*at)->next;
 	*at = u->next;
 	e->n_uris--;
+	e->uri_bytes -= strlen(u->raw);
 	buf_free(&u->text);
 	free(u->raw);
 	free(u);
@@ -60,28 +61,28 @@ uri_release(struct client_era *e, struct uri *u)
 		uri_send(e, u, false);
 }
 
-/* The one with this text, raw; NULL when there are too many. */
+/* The one with this text, raw; NULL when they are too many, or too long. */
 static struct uri *
 uri_get(struct client_era *e, struct span raw)
 {
+	uint64_t hash = msg_id_hash(raw);
 	struct uri *u;
-	struct buf text;
 
-	buf_init(&text, 0);
-	json_string(raw, &text);
 	for (u = e->uris; u != NULL; u = u->next)
-		if (span_eq(buf_span(&u->text), buf_span(&text)))
-			break;
-	if (u != NULL || e->n_uris >= MAX_URIS) {
-		buf_free(&text);
-		return u;
-	}
+		/* It compares any two JSON strings. */
+		if (u->hash == hash && msg_id_same(span_of(u->raw), raw))
+			return u;
+	if (e->n_uris >= MAX_URIS || raw.n > MAX_URI_BYTES - e->uri_bytes)
+		return NULL;
 	u = xcalloc(1, sizeof *u);
-	u->text = text;
+	buf_init(&u->text, 0);
+	json_string(raw, &u->text);
 	u->raw = xstrndup(raw.p, raw.n);
+	u->hash = hash;
 	u->next = e->uris;
 	e->uris = u;
 	e->n_uris++;
+	e->uri_bytes += raw.n;
 	return u;
 }
 
@@ -253,19 +254,22 @@ remove_uri(struct listen *l, const struct uri *u)
 	memmove(&l->uris[i], &l->uris[i + 1], n * sizeof *l->uris);
 }
 
-/* Returns false when they are too many. */
+/* Returns false when they are too many, or too long; one that is named twice
+ * counts twice. */
 static bool
 add_uris(struct client_era *e, struct listen *l, struct span list)
 {
 	struct span key, value;
 	struct uri *u;
-	size_t at = 0;
+	size_t at = 0, n = 0;
 
 	if (json_kind(list) != '[')
 		return true;
 	while (json_next(list, &at, &key, &value)) {
 		if (json_kind(value) != '"')
 			continue;
+		if (n++ == MAX_URIS)
+			return false;
 		u = uri_get(e, value);
 		if (u == NULL)
 			return false;
@@ -304,9 +308,9 @@ too_many_uris(struct client_era *e, const struct frame *f)
 
 	client_era_write(e,
 	    fault_frame(f->id, &fault,
-		"Too many resources of %s are watched at once (%d). Cancel a "
-		"subscriptions/listen first.",
-		e->config.host, MAX_URIS));
+		"Too many resources of %s are watched at once (%d, or %d KiB "
+		"of URIs). Cancel a subscriptions/listen first.",
+		e->config.host, MAX_URIS, MAX_URI_BYTES >> 10));
 }
 
 /* What the client wishes and the server can do. */
@@ -421,13 +425,33 @@ client_era_listens_lost(struct client_era *e)
 	}
 }
 
+/* The server is a modern one: what nobody was promised yet goes to it. */
+static void
+hand_over(struct client_era *e)
+{
+	struct listen *l;
+	struct frame *f;
+	bool acked;
+
+	while ((l = e->listens) != NULL) {
+		f = frame_ref(l->request->frame);
+		acked = l->acked;
+		listen_drop(e, &e->listens, true);
+		if (acked)
+			client_era_write(e, client_era_listen_lost(f));
+		else
+			client_era_request(e, f);
+		frame_unref(f);
+	}
+}
+
 void
 client_era_listening(struct client_era *e)
 {
 	struct listen *l;
 
 	if (e->discovered != NULL) {
-		client_era_listens_lost(e);
+		hand_over(e);
 		return;
 	}
 	for (l = e->listens; l != NULL; l = l->next) {
@@ -501,28 +525,26 @@ tell_updated(struct client_era *e, struct frame *f)
 bool
 client_era_fan_out(struct client_era *e, struct frame *f)
 {
+	bool updated = client_era_is(f, "notifications/resources/updated");
 	struct listen *l;
-	size_t i;
+	size_t i = 0;
 
-	if (client_era_is(f, "notifications/resources/updated")) {
+	while (i < ERA_FAMILIES && !client_era_is(f, era_families[i].changed))
+		i++;
+	if (!updated && i == ERA_FAMILIES)
+		return false;
+	if (f->text.n > MAX_EARLY) {
+		client_era_note(e, LEVEL_WARN,
+		    "a notice of %zu bytes that a %s changed: dropped",
+		    f->text.n, updated ? "resource" : "list");
+		return true;
+	}
+	if (updated)
 		tell_updated(e, f);
-		return true;
-	}
-	for (i = 0; i < ERA_FAMILIES; i++) {
-		if (!client_era_is(f, era_families[i].changed))
-			continue;
-		if (f->text.n > MAX_EARLY) {
-			client_era_note(e, LEVEL_WARN,
-			    "a notice of %zu bytes that a list changed: dropped",
-			    f->text.n);
-			return true;
-		}
-		for (l = e->listens; l != NULL; l = l->next)
-			if (l->families[i])
-				tell_or_keep(e, l, f);
-		return true;
-	}
-	return false;
+	for (l = e->listens; !updated && l != NULL; l = l->next)
+		if (l->families[i])
+			tell_or_keep(e, l, f);
+	return true;
 }
 
 /* --- time --- */

@@ -353,12 +353,13 @@ leave_to_session(struct client_era *e, struct queue *q)
 	for (r = q->first; r != NULL; r = next) {
 		next = r->next;
 		client_era_set_level(e, r, -1);
-		if (r->kind == REQUEST_NATIVE || !r->known[BY_WIRE]) {
+		if (!r->known[BY_WIRE] || r->sent == r->frame) {
 			client_era_drop(e, r);
 			continue;
 		}
-		if (r->kind != REQUEST_BRIDGED || q == &e->parked)
-			r->kind = REQUEST_STRAY;
+		client_era_turn(e, r,
+		    r->frame != NULL && q != &e->parked ? REQUEST_BRIDGED :
+							  REQUEST_STRAY);
 		if (q != &e->running)
 			client_era_move(e, r, &e->running);
 	}

@@ -73,16 +73,51 @@ send_bridged(struct client_era *e, struct request *r)
 	free(id);
 }
 
+/* As the client wrote it, unless the server has asked something already. */
+static struct frame *
+fit_modern(struct client_era *e, struct request *r, struct frame *f)
+{
+	if (r == NULL || r->frame == NULL || r->asked > 0 ||
+	    (r->in != &e->asking && r->in != &e->running) ||
+	    (r->kind != REQUEST_BRIDGED && r->kind != REQUEST_NATIVE))
+		return NULL;
+	client_era_turn(e, r, REQUEST_NATIVE);
+	client_era_set_level(e, r, -1);
+	client_era_move(e, r, &e->running);
+	return era_request_version(f).p == NULL ? msg_with_id(r->frame, f->id) :
+						  NULL;
+}
+
+static struct frame *
+fit_legacy(struct client_era *e, struct request *r, struct frame *f)
+{
+	if (r != NULL && r->kind == REQUEST_NATIVE && r->in == &e->running &&
+	    !is_listen(r->frame) && era_to_legacy(r->frame) == ERA_BOTH) {
+		client_era_turn(e, r, REQUEST_BRIDGED);
+		client_era_set_level(e, r, client_era_wanted_level(r->frame));
+		if (era_may_ask(r->frame->method))
+			client_era_move(e, r, &e->asking);
+	}
+	return era_request_version(f).p == NULL ? NULL :
+						  era_request_to_legacy(f);
+}
+
+struct frame *
+client_era_fit(struct client_era *e, struct frame *f, bool modern)
+{
+	struct request *r = client_era_find(e, BY_WIRE, f->id);
+
+	return modern ? fit_modern(e, r, f) : fit_legacy(e, r, f);
+}
+
 void
 client_era_level_set(struct client_era *e)
 {
 	e->setting = NULL;
 	e->level_at = -1;
-	if (e->waiting.n > 0 && most_verbose(e) < e->level) {
+	if (e->waiting.n > 0 && most_verbose(e) < e->level)
 		client_era_level_sync(e);
-		return;
-	}
-	while (e->waiting.first != NULL)
+	while (e->setting == NULL && e->waiting.first != NULL)
 		send_bridged(e, e->waiting.first);
 }
 

@@ -27,7 +27,9 @@ enum {
 	MAX_ASKED_ALL = 64 << 20, /* of all requests */
 	MAX_LISTENS = 64,
 	MAX_URIS = 1024,
-	MAX_EARLY = 1 << 20, /* bytes kept until a listen is acknowledged */
+	MAX_URI_BYTES = 1 << 20, /* of all of them, as they are written */
+	MAX_EARLY = 1 << 20, /* bytes kept until a listen is acknowledged; of
+			      * what all that wanted it are told */
 	MAX_SERVER_INFO = 16 * 1024,
 };
 
@@ -96,7 +98,8 @@ enum uri_state {
 struct uri {
 	struct uri *next;
 	struct buf text; /* decoded */
-	char *raw;       /* as a JSON string */
+	char *raw;       /* as a JSON string, */
+	uint64_t hash;   /* of what it says */
 	unsigned refs;   /* listens that want it */
 	enum uri_state state;
 };
@@ -155,7 +158,7 @@ struct client_era {
 	struct listen *listens;
 	size_t n_listens;
 	struct uri *uris;
-	size_t n_uris;
+	size_t n_uris, uri_bytes;
 
 	/* Of the input. */
 	int64_t now;
@@ -194,6 +197,9 @@ struct request *client_era_find(const struct client_era *e, enum by by,
 /* The client asks by that request now; NULL: it has had its answer. */
 void client_era_rename(struct client_era *e, struct request *r,
     struct frame *f);
+/* It goes out in another way than before. */
+void client_era_turn(struct client_era *e, struct request *r,
+    enum request_kind kind);
 /* The session answered it. */
 void client_era_over(struct client_era *e, struct request *r);
 /* To the session, found by its id from now on (takes the frame over). */
