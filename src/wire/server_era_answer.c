@@ -29,7 +29,7 @@ static const struct span none = { NULL, 0 };
 static bool
 is_method(const struct outer *o, const char *method)
 {
-	return span_is(o->body->method, method);
+	return json_key_is(o->body->method, method);
 }
 
 /* An error of our own is the answer. */
@@ -342,7 +342,7 @@ take_version(struct server_era *e, struct outer *o, struct inner *i,
 		if (!e->refused_version)
 			e->refused_before = e->inners->ticket;
 		e->refused_version = true;
-		server_modern_renew(e, o, i, f->status);
+		server_modern_renew(e, o, i, f, o->rounds > 0);
 		return;
 	}
 	buf_init(&label, 0);
@@ -382,9 +382,9 @@ take_error(struct server_era *e, struct outer *o, struct inner *i,
 		take_mismatch(e, o, i, f, m);
 	} else if (code == ERA_UNSUPPORTED_VERSION && is_of_our_version(o)) {
 		take_version(e, o, i, f, m);
-	} else if (!e->doubted &&
+	} else if (server_modern_may_doubt(e, i) &&
 	    (server_modern_contradicts(f, m) || lacks_discover(o, code))) {
-		server_modern_renew(e, o, i, f->status);
+		server_modern_renew(e, o, i, f, o->rounds > 0);
 	} else if (server_modern_retry(e, o, f)) {
 		server_modern_let_go(e, i);
 	} else {
@@ -405,7 +405,7 @@ goes_backwards(struct outer *o, const struct frame *m)
 {
 	double value;
 
-	if (!span_is(m->method, "notifications/progress") ||
+	if (!json_key_is(m->method, "notifications/progress") ||
 	    !msg_progress(m, &value))
 		return false;
 	if (o->rounds > 0 && o->progressed && value <= o->progress)
@@ -419,8 +419,8 @@ goes_backwards(struct outer *o, const struct frame *m)
 static bool
 is_ours(const struct frame *m)
 {
-	return span_is(m->method, "notifications/cancelled") ||
-	    span_is(m->method, "notifications/subscriptions/acknowledged");
+	return json_key_is(m->method, "notifications/cancelled") ||
+	    json_key_is(m->method, "notifications/subscriptions/acknowledged");
 }
 
 static void
@@ -443,6 +443,34 @@ take_notification(struct server_era *e, struct outer *o, const struct facts *f,
 	frame_unref(legacy);
 }
 
+/* A legacy server asks like that; a modern one would wait for ever. */
+static void
+take_request(struct server_era *e, struct outer *o, struct inner *i,
+    const struct facts *f, struct frame *m)
+{
+	static const struct fault fault = { .reason = "bad_upstream",
+		.maybe = true };
+	struct buf label;
+
+	if (json_key_is(m->method, "ping")) {
+		server_note(e, LEVEL_DEBUG,
+		    "a ping of a modern server: dropped");
+		return;
+	}
+	if (server_modern_may_doubt(e, i)) {
+		server_modern_renew(e, o, i, f, true);
+		return;
+	}
+	buf_init(&label, 0);
+	fault_label(o->body, &label);
+	fail(e, o, i,
+	    fault_frame(o->body->id, &fault,
+		"%s asks something by a request while it answers %s, which "
+		"the protocol that it speaks does not allow. It may have run.",
+		e->config.host, buf_str(&label)));
+	buf_free(&label);
+}
+
 void
 server_modern_message(struct server_era *e, struct inner *i,
     const struct facts *f, struct frame *m)
@@ -460,7 +488,5 @@ server_modern_message(struct server_era *e, struct inner *i,
 	else if (m->kind == FRAME_ERROR)
 		take_error(e, o, i, f, m);
 	else
-		server_note(e, LEVEL_INFO,
-		    "%s asks by a request, as modern servers may not: dropped",
-		    e->config.host);
+		take_request(e, o, i, f, m);
 }

@@ -222,7 +222,7 @@ found(struct server_era *e, enum server_mode mode)
 			LEVEL_INFO,
 		    "%s speaks %s", e->config.host, mode_name(mode));
 	if (o->changed)
-		e->doubted = false;
+		e->doubted = e->listen_unknown = false;
 	e->mode = e->last = mode;
 	o->mode = mode == MODE_SSE ? MODE_SSE : MODE_UNKNOWN;
 	if (mode != MODE_MODERN)

@@ -200,14 +200,30 @@ answered(struct server_era *e, struct feed *fd, const struct facts *f,
 		finish(e, fd, &server_facts_stream);
 }
 
-/* So a legacy server refuses it. A modern one that has no subscriptions says
- * 404. */
+/* So a legacy server refuses it; a modern one that has no subscriptions says
+ * 404. Those that do not are asked but once. */
 static bool
-lacks_listen(const struct server_era *e, const struct facts *f,
-    const struct frame *m)
+is_no_method(const struct server_era *e, const struct feed *fd,
+    const struct facts *f, const struct frame *m)
 {
-	return !e->listen_doubted && verdict_2xx(f) &&
+	return !e->listen_unknown && !fd->told && verdict_2xx(f) &&
 	    msg_error_code(m) == FAULT_METHOD;
+}
+
+static void
+refused(struct server_era *e, struct feed *fd, const struct facts *f,
+    struct frame *m)
+{
+	if (server_listen_contradicts(e, f, m)) {
+		gone(e, fd);
+	} else if (is_no_method(e, fd, f, m)) {
+		e->listen_unknown = true;
+		gone(e, fd);
+	} else if (fd->begun && !is_first(fd) && server_feed_is_passing(f, m)) {
+		lost(e, fd, f);
+	} else if (!fd->answered) {
+		answered(e, fd, f, m);
+	}
 }
 
 void
@@ -216,12 +232,8 @@ server_native_message(struct server_era *e, struct feed *fd,
 {
 	if (m->kind == FRAME_NOTIFICATION)
 		notified(e, fd, f, m);
-	else if (m->kind == FRAME_ERROR &&
-	    (server_listen_contradicts(e, f, m) || lacks_listen(e, f, m)))
-		gone(e, fd);
-	else if (m->kind == FRAME_ERROR && fd->begun && !is_first(fd) &&
-	    server_feed_is_passing(f, m))
-		lost(e, fd, f);
+	else if (m->kind == FRAME_ERROR)
+		refused(e, fd, f, m);
 	else if (!fd->answered)
 		answered(e, fd, f, m);
 }

@@ -27,7 +27,7 @@ static const struct span none = { NULL, 0 };
 static bool
 is_method(const struct outer *o, const char *method)
 {
-	return o->body != NULL && span_is(o->body->method, method);
+	return o->body != NULL && json_key_is(o->body->method, method);
 }
 
 void
@@ -292,17 +292,25 @@ server_modern_retry(struct server_era *e, struct outer *o,
 	return true;
 }
 
+bool
+server_modern_may_doubt(const struct server_era *e, const struct inner *i)
+{
+	return !e->doubted || i->ticket <= e->doubted_before;
+}
+
 void
 server_modern_renew(struct server_era *e, struct outer *o, struct inner *i,
-    int status)
+    const struct facts *f, bool ran)
 {
 	server_note(e, LEVEL_INFO,
 	    "%s answered %d as no modern server does: what it speaks is found "
 	    "out anew",
-	    e->config.host, status);
+	    e->config.host, f->status);
+	if (!e->doubted)
+		e->doubted_before = e->inners->ticket;
 	e->doubted = true;
 	server_modern_let_go(e, i);
-	server_tell_gone(e, o, o->rounds > 0);
+	server_tell_gone(e, o, ran);
 }
 
 void
@@ -363,8 +371,9 @@ server_modern_done(struct server_era *e, struct inner *i, const struct facts *f)
 		note_done(e, o, &told);
 	else if (o->answered)
 		server_tell_done(e, o, &told);
-	else if (!e->doubted && server_modern_contradicts(f, NULL))
-		server_modern_renew(e, o, i, f->status);
+	else if (server_modern_may_doubt(e, i) &&
+	    server_modern_contradicts(f, NULL))
+		server_modern_renew(e, o, i, f, o->rounds > 0);
 	else if (server_modern_retry(e, o, f))
 		return;
 	else if (o->rounds > 0 && is_unsent(f))

@@ -138,10 +138,11 @@ struct server_era {
 	size_t dropped_tools;    /* of the latest tools/list */
 	bool ended;              /* the client answers nothing any more */
 	size_t inputs_bytes;     /* kept by server_era_inputs */
-	bool doubted; /* an answer did not look modern, and no result since:
-		       * what comes then is believed */
+	bool doubted; /* an answer did not look modern, and no result since: */
+	uint64_t doubted_before; /* exchanges after this one are believed */
 	bool listen_doubted; /* refused as by no modern server, and it was one;
 			       * none was acknowledged since */
+	bool listen_unknown; /* refused as no method, by what proved modern */
 
 	int64_t now;
 	uint64_t random;
@@ -262,9 +263,12 @@ void server_modern_again(struct server_era *e, struct outer *o);
  * out again by us: to the session the call runs. False: it does not. */
 bool server_modern_retry(struct server_era *e, struct outer *o,
     const struct facts *f);
-/* The session is to find out anew what the server speaks. */
+/* May what came of it say that the server is no modern one any more? */
+bool server_modern_may_doubt(const struct server_era *e, const struct inner *i);
+/* The session is to find out anew what the server speaks. ran: the call may
+ * have run, in part. */
 void server_modern_renew(struct server_era *e, struct outer *o, struct inner *i,
-    int status);
+    const struct facts *f, bool ran);
 /* The exchange has said to its outer what it had to say. */
 void server_modern_let_go(struct server_era *e, struct inner *i);
 /* Of FOR_CALL and FOR_TOOLS. */
