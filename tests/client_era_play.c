@@ -130,15 +130,18 @@ parse(const char *text)
 	return NULL;
 }
 
-/* The latest that was sent with this id. */
+/* The latest that was sent with this id, or without one by this method. */
 static struct frame *
 sent_with(const struct play *p, struct span id)
 {
+	struct frame *f;
 	size_t i;
 
-	for (i = p->n_sent; i > 0; i--)
-		if (span_eq(p->sent[i - 1]->id, id))
-			return p->sent[i - 1];
+	for (i = p->n_sent; i > 0; i--) {
+		f = p->sent[i - 1];
+		if (span_eq(f->id.p == NULL ? f->method : f->id, id))
+			return f;
+	}
 	return NULL;
 }
 

@@ -8,7 +8,7 @@
  *   < @ID {...}     the same, on the stream of the request sent with this id
  *   + {...}         the server is a modern one: its DiscoverResult frame
  *   -               it is none any more
- *   ~ ID            what was sent with this id goes out to the server
+ *   ~ ID|METHOD     what was sent with this id, or a notification, goes out
  *   ! eof | ! wait MS (a tick at each deadline) | ! secret N |
  *   ! notes         decisions come out, too
  *   ! stream open|none|perhaps    the session's own (open at first)

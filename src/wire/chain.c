@@ -263,15 +263,14 @@ look_at(struct chain *c, const struct frame *f)
 		c->own_errors = true;
 }
 
-/* What a modern client asked goes out as the server takes it now, whatever
- * that was when it was asked. */
+/* What a modern client said goes out as the server takes it now, whatever
+ * that was when it was said. */
 static void
 fit(struct chain *c, struct order *order)
 {
 	frame_unref(c->fitted);
 	c->fitted = NULL;
-	if (client_era_is_legacy(c->client) || order->body == NULL ||
-	    order->body->kind != FRAME_REQUEST)
+	if (client_era_is_legacy(c->client) || order->body == NULL)
 		return;
 	c->fitted = client_era_fit(c->client, order->body,
 	    server_era_discovered(c->server) != NULL);

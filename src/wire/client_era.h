@@ -81,7 +81,7 @@ bool client_era_passes(const struct client_era *e, const struct frame *f);
 bool client_era_is_legacy(const struct client_era *e);
 
 void client_era_step(struct client_era *e, const struct client_era_input *in);
-/* A request, as the session has it, goes out to the server, which is a modern
+/* A message, as the session has it, goes out to the server, which is a modern
  * one or not by now. Returns what goes out in its place, the caller's; NULL:
  * it fits as it is. */
 struct frame *client_era_fit(struct client_era *e, struct frame *f,

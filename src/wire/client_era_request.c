@@ -105,8 +105,10 @@ fit_legacy(struct client_era *e, struct request *r, struct frame *f)
 struct frame *
 client_era_fit(struct client_era *e, struct frame *f, bool modern)
 {
-	struct request *r = client_era_find(e, BY_WIRE, f->id);
+	struct request *r = NULL;
 
+	if (f->kind == FRAME_REQUEST)
+		r = client_era_find(e, BY_WIRE, f->id);
 	return modern ? fit_modern(e, r, f) : fit_legacy(e, r, f);
 }
 
