@@ -155,8 +155,10 @@ tell_memory(struct play *p, const struct session_action *a)
 		buf_addf(&p->out, "keep %s%.*s\n", a->session.n > 0 ? "@" : "-",
 		    (int)a->session.n, a->session.n > 0 ? a->session.p : "");
 	else
-		buf_addf(&p->out, "%s\n",
-		    a->kind == ACTION_RECALL ? "recall" : "remember");
+		buf_addf(&p->out, "%s %.*s\n",
+		    a->kind == ACTION_RECALL ? "recall" : "remember",
+		    a->version.n < 2 ? 0 : (int)a->version.n - 2,
+		    a->version.n < 2 ? "" : a->version.p + 1);
 }
 
 static void

@@ -672,7 +672,7 @@ static const struct row ends[] = {
 
 #define PROBED                                                                 \
 	"> server/discover 'd' {$M}\n"                                         \
-	"recall\n"                                                             \
+	"recall 2026-07-28\n"                                                  \
 	"send #1 POST server/discover 'd' v=2026-07-28 mirrored\n"             \
 	"! memory " SPOKEN(TOOLS) "\n"
 #define RECALLED                                                               \
@@ -690,7 +690,7 @@ static const struct row memory[] = {
 	    PROBED "! wait 2999\n"
 	    "< #1 200 " DISCOVERS("{}")
 	    "keep -\n"
-	    "remember\n"
+	    "remember 2026-07-28\n"
 	    "write {'jsonrpc':'2.0','id':'d','result':{'resultType':...\n"
 	    "! wait 5000\n" },
 	{ "then a legacy server", "memory",
@@ -704,7 +704,7 @@ static const struct row memory[] = {
 	    "< #3 200 session=s1 ok " SPOKEN(TOOLS) "\n"
 	    "found legacy\n"
 	    "keep @s1\n"
-	    "remember\n"
+	    "remember 2026-07-28\n"
 	    "send #4 POST notifications/initialized @s1 v=2025-11-25\n"
 	    "< #4 202\n"
 	    "send #5 GET @s1 v=2025-11-25 listen\n"
@@ -716,7 +716,7 @@ static const struct row memory[] = {
 	    RECALLED "> tools/call 2 {'name':'a',$M}\n"
 	    "< #1 200 " DISCOVERS(TOOLS)
 	    "keep -\n"
-	    "remember\n"
+	    "remember 2026-07-28\n"
 	    "send #2 POST tools/call 'mine-c2' v=2026-07-28 mirrored\n"
 	    "< #2 200 ok " DONE "\n"
 	    GAVE("2", DONE)
@@ -725,7 +725,7 @@ static const struct row memory[] = {
 	/* A client after initialize waits longer. */
 	{ "initialize", "memory",
 	    "> initialize 1 " INIT "\n"
-	    "recall\n"
+	    "recall 2025-11-25\n"
 	    "send #1 POST initialize 1\n"
 	    "! memory " SPOKEN("{}") "\n"
 	    "! wait 4999\n"

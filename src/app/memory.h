@@ -1,9 +1,9 @@
 /*
  * The memory of the start: what the server answered to initialize and to
  * tools/list the last time, for when it is down, and which era it was of. Two
- * files for each profile in HOME/.cache/mcpsplice. It is a convenience: what goes wrong is one line of
- * debug, never more, and a file that is not exactly what was written is no
- * memory.
+ * files for each profile in HOME/.cache/mcpsplice. It is a convenience: what
+ * goes wrong is one line of debug, never more, and a file that is not exactly
+ * what was written is no memory.
  */
 #ifndef MCPSPLICE_APP_MEMORY_H
 #define MCPSPLICE_APP_MEMORY_H

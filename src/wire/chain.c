@@ -278,6 +278,15 @@ fit(struct chain *c, struct order *order)
 		order->body = c->fitted;
 }
 
+/* Tools look otherwise to a modern client: a start of its is remembered for
+ * another of its kind. */
+static void
+name_version(const struct chain *c, struct session_action *a)
+{
+	if (!client_era_is_legacy(c->client))
+		a->version = span_of("\"" ERA_MODERN_VERSION "\"");
+}
+
 static bool
 session_acts(struct chain *c, struct session_action *a)
 {
@@ -307,6 +316,10 @@ session_acts(struct chain *c, struct session_action *a)
 			return true;
 		to_client(c, &client);
 		return false;
+	case ACTION_RECALL:
+	case ACTION_REMEMBER:
+		name_version(c, a);
+		return true;
 	case ACTION_EXIT:
 		if (a->status == 0 && c->own_errors && !c->broken)
 			a->status = EXIT_OWN_ERROR;
