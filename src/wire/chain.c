@@ -27,7 +27,7 @@ struct chain {
 	bool fail;                        /* exit 22 after an error of ours, */
 	bool own_errors;                  /* like this, */
 	bool broken;                      /* unless nobody reads it */
-	bool eof;                         /* the session is to hear of it */
+	bool eof, stop;                   /* the session is to hear of it */
 	struct frame *fitted;             /* of the action lent last, or NULL */
 	/* Nothing waits in the two eras, and the client is a legacy one: all
 	 * is the session's, until one of them is stepped again. */
@@ -189,9 +189,12 @@ stops(struct chain *c, const struct session_input *in)
 {
 	struct client_era_input to = { .kind = CLIENT_ERA_EOF };
 
-	if (!client_era_is_legacy(c->client))
-		to_client(c, &to);
-	session_step(c->session, in);
+	if (client_era_is_legacy(c->client)) {
+		session_step(c->session, in);
+		return;
+	}
+	to_client(c, &to);
+	c->stop = true;
 }
 
 static bool
@@ -360,6 +363,7 @@ server_acts(struct chain *c, const struct server_era_action *a,
 		out->kind = ACTION_FOUND;
 		out->modern = a->modern;
 		out->sse = a->sse;
+		out->dual = a->dual;
 		return true;
 	case SERVER_ERA_NOTE:
 		out->kind = ACTION_NOTE;
@@ -434,6 +438,7 @@ static bool
 next_of_three(struct chain *c, struct session_action *out)
 {
 	struct session_input eof = { .kind = INPUT_EOF };
+	struct session_input stop = { .kind = INPUT_STOP };
 	struct server_era_input server_eof = { .kind = SERVER_ERA_EOF };
 	struct client_era_input listens = { .kind = CLIENT_ERA_LISTENS };
 	struct client_era_action client;
@@ -444,6 +449,9 @@ next_of_three(struct chain *c, struct session_action *out)
 		if (client_era_next(c->client, &client)) {
 			if (client_acts(c, &client, out))
 				return true;
+		} else if (c->stop) {
+			c->stop = false;
+			to_session(c, &stop);
 		} else if (session_next(c->session, out)) {
 			if (session_acts(c, out))
 				return true;

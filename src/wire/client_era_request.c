@@ -340,7 +340,25 @@ client_era_notification(struct client_era *e, struct frame *f)
 
 /* --- the end --- */
 
-/* Nobody is there to answer, nor to cancel: what would never end does. */
+static void
+give_up(struct client_era *e, struct request *r)
+{
+	client_era_cancel(e, r, "the client ended");
+	client_era_drop(e, r);
+}
+
+static void
+end_listen(struct client_era *e, struct request *r)
+{
+	client_era_write(e, client_era_listen_end(r->frame->id));
+	if (r->kind == REQUEST_NATIVE)
+		give_up(e, r);
+	else
+		client_era_unlisten(e, r);
+}
+
+/* Nobody is there to answer, nor to cancel: what would never end does, and
+ * nothing is waited for that nobody asked for. */
 void
 client_era_eof(struct client_era *e)
 {
@@ -349,15 +367,11 @@ client_era_eof(struct client_era *e)
 	e->ended = true;
 	for (r = e->running.first; r != NULL; r = next) {
 		next = r->next;
-		if (r->frame == NULL || !is_listen(r->frame))
-			continue;
-		client_era_write(e, client_era_listen_end(r->frame->id));
-		if (r->kind == REQUEST_NATIVE) {
-			client_era_cancel(e, r, "the client ended");
-			client_era_drop(e, r);
-		} else {
-			client_era_unlisten(e, r);
-		}
+		if (r->kind == REQUEST_SUBSCRIBE ||
+		    r->kind == REQUEST_UNSUBSCRIBE)
+			give_up(e, r);
+		else if (r->frame != NULL && is_listen(r->frame))
+			end_listen(e, r);
 	}
 	while ((r = e->collecting.first) != NULL) {
 		client_era_refuse(e, r);

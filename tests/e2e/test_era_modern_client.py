@@ -254,6 +254,40 @@ class ToModern(Base):
         self.works(s, p)
         p.finish()
 
+    def test_sent_while_the_server_is_not_known(self):
+        """It goes out as it came: with its own capabilities, in its own
+        shape; a listen is acknowledged by the server itself."""
+        s, p = self.start("--no-memory")
+        self.works(s, p)
+        lost, found = threading.Event(), threading.Event()
+
+        def before(rx, tx):
+            if rx.rpc == "tools/call" and not lost.is_set():
+                lost.set()
+                tx.text(404, "Not Found")
+                return True
+            if rx.rpc == "server/discover":
+                found.wait(5)
+            return False
+        s.before = before
+        a = p.tell("echo", key="a")
+        self.assertTrue(lost.wait(5))
+        self.assertTrue(s.wait(lambda: s.requests[-1].rpc ==
+                               "server/discover", 5))
+        b = p.tell("array")
+        c = p.tell("form", caps={}, key="c")
+        d = p.listen(toolsListChanged=True)
+        self.settle(0.2)
+        found.set()
+        self.assertEqual(p.said(p.answer(a)), {"key": "a"})
+        self.assertEqual(p.answer(b)["result"]["structuredContent"],
+                         [1, 2, 3])
+        self.assertEqual(p.answer(c)["error"]["code"], -32021)
+        self.assertEqual(p.note(ACK)["_meta"][SUBSCRIPTION], d)
+        self.assertEqual(len(s.listening()), 1)
+        self.works(s, p)
+        p.finish()
+
     def test_handshake_is_never_made(self):
         s, p = self.start()
         self.works(s, p)
