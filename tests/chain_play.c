@@ -130,7 +130,8 @@ tell_send(struct play *p, const struct session_action *a)
 	if (o->version.n > 0)
 		buf_addf(b, " v=%.*s", (int)o->version.n, o->version.p);
 	buf_addf(b, "%s%s%s%s\n", o->listen ? " listen" : "",
-	    o->announces ? " announces" : "", o->endpoint ? " endpoint" : "",
+	    o->announces && o->verb == VERB_GET ? " announces" : "",
+	    o->endpoint ? " endpoint" : "",
 	    o->mirrored != NULL ? " mirrored" : "");
 }
 
@@ -179,9 +180,10 @@ tell(struct play *p, const struct session_action *a)
 		break;
 	case ACTION_FOUND:
 		buf_addf(b, "found %s\n",
-		    a->modern  ? "modern" :
-			a->sse ? "sse" :
-				 "legacy");
+		    a->dual       ? "dual" :
+			a->modern ? "modern" :
+			a->sse    ? "sse" :
+				    "legacy");
 		break;
 	case ACTION_NOTE:
 		if (p->warnings && a->level <= LEVEL_WARN)

@@ -125,6 +125,35 @@ static const struct row legacy[] = {
 	    "page calls: 0 open, ...\n"
 	    "page listen stream: refused by the server\n"
 	    "page server: legacy, Streamable HTTP\n" },
+	/* No id, so nothing was lost; the server opens a stream for all. */
+	{ "no id, then any POST is announced to", "",
+	    "> initialize 1 " INIT "\n"
+	    "send #1 POST initialize 1\n"
+	    "< #1 200 ok " SPOKEN("{}") "\n"
+	    "found legacy\n"
+	    GAVE("1", SPOKEN("{}"))
+	    "> notifications/initialized\n"
+	    "send #2 POST notifications/initialized v=2025-11-25\n"
+	    "< #2 202\n"
+	    "send #3 GET v=2025-11-25 listen\n"
+	    "< #3 405\n"
+	    "> tools/call 5 {'name':'a'}\n"
+	    "send #4 POST tools/call 5 v=2025-11-25\n"
+	    "< #4 404 media=html body=<p>no</p>\n"
+	    "send #5 POST ping 'mine-1' v=2025-11-25\n"
+	    "< #5 404\n"
+	    "send #6 POST initialize 'mine-2'\n"
+	    "< #6 head 200 media=sse\n"
+	    "< #6 endpoint ok\n"
+	    "abort #6\n"
+	    "send #7 GET listen announces\n"
+	    SSE("7", "8", "'mine-2'", "{}")
+	    "send #9 POST notifications/initialized v=2025-11-25 endpoint\n"
+	    "< #9 202\n"
+	    "send #10 POST tools/call 5 v=2025-11-25 endpoint\n"
+	    "< #10 202\n"
+	    "< #7 msg ok=5 " CONTENT "\n"
+	    GAVE("5", CONTENT) },
 	{ "two initialize", "",
 	    "> initialize 1 " INIT "\n"
 	    "send #1 POST initialize 1\n"
@@ -465,6 +494,7 @@ static const struct row modern_tour[] = {
 	    "< #18 404\n"
 	    "send #19 POST server/discover 'd' v=2026-07-28 mirrored\n"
 	    "< #19 200 " DISCOVERS(TOOLS)
+	    "found dual\n"
 	    "send #20 POST tools/call 'mine-c3' v=2026-07-28 mirrored\n"
 	    "< #20 200 ok " DONE "\n"
 	    GAVE("8", DONE)
@@ -474,6 +504,23 @@ static const struct row modern_tour[] = {
 	    GAVE("9", DONE)
 	    "! eof\n"
 	    "exit 0\n" },
+	/* As a framework says it. */
+	{ "modern, then pages and sse", "",
+	    LIVE_MODERN "> tools/call 4 {'name':'a',$M}\n"
+	    "send #2 POST tools/call 4 v=2026-07-28 mirrored\n"
+	    "< #2 404 media=html body=<p>no</p>\n"
+	    "send #3 POST server/discover 'd' v=2026-07-28 mirrored\n"
+	    "< #3 404 media=html body=<p>no</p>\n"
+	    "send #4 POST initialize 'mine-1'\n"
+	    "< #4 404 media=html body=<p>no</p>\n"
+	    "send #5 GET listen announces\n"
+	    SSE("5", "6", "'mine-1'", TOOLS)
+	    "send #7 POST notifications/initialized v=2025-11-25 endpoint\n"
+	    "< #7 202\n"
+	    "send #8 POST tools/call 4 v=2025-11-25 endpoint\n"
+	    "< #8 202\n"
+	    "< #5 msg ok=4 " CONTENT "\n"
+	    TRANSLATED("4") },
 	/* A request that goes out again is one of the server's era. */
 	{ "made plain", "bodies",
 	    "> server/discover 'd' {$M}\n"
@@ -541,6 +588,7 @@ static const struct row modern_tour[] = {
 	    "abort #4\n"
 	    "send #6 POST server/discover 'mine-c1' v=2026-07-28 mirrored\n"
 	    "< #6 200 " DISCOVERS(TOOLS)
+	    "found dual\n"
 	    "write {'jsonrpc':'2.0','method':'notifications/tools/"
 	    "list_changed',...\n"
 	    "send #7 POST tools/call 'mine-c3' v=2026-07-28 mirrored\n"

@@ -585,7 +585,9 @@ START_TEST(an_era_and_a_start)
 	ck_assert(remembers(version, first, tools));
 	save(version, "{}", "");
 	ck_assert_pstr_eq(era(), "sse");
-	ck_assert_int_eq(unlink(home_path(era_file)), 0);
+	memory_forget_era(memory);
+	ck_assert_pstr_eq(era(), NULL);
+	memory_forget_era(memory);
 	ck_assert(remembers(version, "{}", ""));
 	ck_assert_uint_eq(home_count(FOLDER), 1);
 }
@@ -723,6 +725,9 @@ START_TEST(no_memory_of_an_era)
 	memory_save_era(NULL, true, false);
 	ck_assert(!keepsakes_recall_era(NULL, &modern, &sse));
 	keepsakes_note_era(NULL, true, false);
+	memory_forget_era(NULL);
+	keepsakes_forget_era(NULL);
+	memory_forget_era(memory); /* there is no folder */
 	ck_assert(modern && sse);
 	ck_assert_uint_eq(home_count("."), 0);
 }
@@ -773,7 +778,18 @@ START_TEST(an_era_is_kept)
 	loop_timer_set(t, 300);
 	loop_run(loop);
 	ck_assert_pstr_eq(era(), "sse");
-	/* the end waits for nothing */
+	/* forgotten, too */
+	keepsakes_note_era(k, true, false);
+	keepsakes_forget_era(k);
+	ck_assert_pstr_eq(recalled(k), NULL);
+	ck_assert_pstr_eq(era(), "sse");
+	loop_timer_set(t, 300);
+	loop_run(loop);
+	ck_assert_pstr_eq(era(), NULL);
+	save_era("sse");
+	ck_assert_pstr_eq(recalled(k), "sse");
+	/* the end waits for nothing, and the latest counts */
+	keepsakes_forget_era(k);
 	keepsakes_note_era(k, false, false);
 	ck_assert_pstr_eq(era(), "sse");
 	keepsakes_free(k);

@@ -50,6 +50,9 @@ struct row {
 	"< #" n " 200 " DISCOVERS "found modern\n" SAID_MODERN(k, id)
 /* It may take initialize, too: that is nothing to remember. */
 #define DUAL(n, k, id) "< #" n " 200 " DISCOVERS SAID_MODERN(k, id)
+/* But that what was remembered is wrong. */
+#define FORGETS(n, k, id)                                                      \
+	"< #" n " 200 " DISCOVERS "found dual\n" SAID_MODERN(k, id)
 /* The stream n has an endpoint, and initialize goes there as p. */
 #define SSE_AT(n, p)                                                           \
 	"< #" n " head 200 media=sse\n"                                        \
@@ -64,18 +67,18 @@ struct row {
 /* clang-format off */
 static const struct row legacy_client[] = {
 	{ "one trip", "flags headers",
-	    OPENS "order #1 POST initialize 1 [] person\n"
+	    OPENS "order #1 POST initialize 1 [] announces person\n"
 	    LEGACY("1") },
 	/* Its version and its capabilities go on, and what it asked with. */
 	{ "-32022", "bodies headers flags",
 	    OPENS
 	    "order #1 POST {'jsonrpc':'2.0','method':'initialize','id':1,"
-	    "'params':" INIT "} [] person\n"
+	    "'params':" INIT "} [] announces person\n"
 	    "< #1 400 err -32022 no\n"
 	    "drop #1\n"
 	    "order #2 POST {'jsonrpc':'2.0','id':'mine-s1','method':"
 	    "'server/discover','params':{'_meta':{<meta>}}} "
-	    "[2026-07-28; Mcp-Method: server/discover] person\n"
+	    "[2026-07-28; Mcp-Method: server/discover] announces person\n"
 	    MODERN("2", "1", "1") },
 	{ "-32020", "",
 	    OPENS POSTED("1")
@@ -174,7 +177,7 @@ static const struct row legacy_client[] = {
 	    REFUSED("-32022", "no")
 	    "done @1 400\n" },
 	{ "404, stream", "flags",
-	    OPENS "order #1 POST initialize 1 person\n"
+	    OPENS "order #1 POST initialize 1 announces person\n"
 	    "< #1 404\n"
 	    "order #2 GET listen announces person\n"
 	    "< #2 head 200 media=sse\n"
@@ -362,6 +365,97 @@ static const struct row legacy_client[] = {
 	    "'notifications/message','params':{}}\n"
 	    "< #1 end id=e7 retry=50\n"
 	    "done @1 200 event e7\n" },
+	/* A server of HTTP+SSE that does not look at the method: its stream
+	 * for a POST is not THE stream. */
+	{ "a POST is announced to", "",
+	    OPENS POSTED("1")
+	    "< #1 head 200 media=sse\n"
+	    "< #1 endpoint ok\n"
+	    "drop #1\n"
+	    STREAM("2")
+	    SSE_AT("2", "3")
+	    /* what it may still say */
+	    "< #1 endpoint ok\n"
+	    "< #1 msg ok " SPOKEN "\n" },
+	{ "announced, a slow stream", "was=legacy",
+	    OPENS POSTED("1")
+	    "< #1 endpoint ok\n"
+	    "drop #1\n"
+	    STREAM("2")
+	    "! wait 9999\n"
+	    SSE_AT("2", "3") },
+	/* Nothing else is tried then. */
+	{ "announced, no stream", "",
+	    OPENS POSTED("1")
+	    "< #1 endpoint ok\n"
+	    "drop #1\n"
+	    STREAM("2")
+	    "< #2 405\n"
+	    "done @1 405\n" },
+	{ "announced, a silent stream", "",
+	    OPENS POSTED("1")
+	    "< #1 endpoint ok\n"
+	    "drop #1\n"
+	    STREAM("2")
+	    "! wait 10000\n"
+	    "drop #2\n"
+	    "done @1 202\n" },
+	{ "announced, the endpoint is foreign", "",
+	    OPENS POSTED("1")
+	    "< #1 endpoint ok\n"
+	    "drop #1\n"
+	    STREAM("2")
+	    "< #2 endpoint bad\n"
+	    "warn mcp.test names an endpoint on another origin: not used\n"
+	    "drop #2\n"
+	    "done @1 200\n" },
+	{ "announced, it begins again", "",
+	    OPENS POSTED("1")
+	    "< #1 endpoint ok\n"
+	    "drop #1\n"
+	    STREAM("2")
+	    "< #2 cut\n"
+	    "done @1 cut\n"
+	    AGAIN POSTED_2("3")
+	    "< #3 endpoint ok\n"
+	    "drop #3\n"
+	    "order #4 GET listen announces\n" },
+	{ "announced in discover", "",
+	    OPENS POSTED("1")
+	    "< #1 415\n"
+	    ASKED("2", "1")
+	    "< #2 head 200 media=sse\n"
+	    "< #2 endpoint ok\n"
+	    "drop #2\n"
+	    STREAM("3")
+	    SSE_AT("3", "4") },
+	/* Of another origin it decides nothing. */
+	{ "announced, foreign", "",
+	    OPENS POSTED("1")
+	    "< #1 head 200 media=sse\n"
+	    "< #1 endpoint bad\n"
+	    "< #1 msg ok " SPOKEN "\n"
+	    "head @1 200\n"
+	    "found legacy\n"
+	    TOLD("1", "1") },
+	/* Nor of a server that answers. */
+	{ "announced after the answer", "",
+	    OPENS POSTED("1")
+	    "< #1 head 200 media=sse\n"
+	    "< #1 msg ok " SPOKEN "\n"
+	    "head @1 200\n"
+	    "found legacy\n"
+	    TOLD("1", "1")
+	    "< #1 endpoint ok\n"
+	    "< #1 end\n"
+	    "done @1 200\n" },
+	{ "announced to the former", "",
+	    OPENS POSTED("1")
+	    AGAIN POSTED_2("2")
+	    "< #1 endpoint ok\n"
+	    "< #2 endpoint ok\n"
+	    "drop #2\n"
+	    "order #3 GET listen announces\n" },
 	/* Legacy Streamable HTTP: nothing else stops here. */
 	{ "passes", "",
 	    OPENS POSTED("1")
@@ -396,6 +490,13 @@ static const struct row legacy_client[] = {
 /* clang-format on */
 
 /* --- what is asked for, and what is remembered --- */
+
+#define ANNOUNCED(why)                                                         \
+	"head @1 200\n"                                                        \
+	"tell @1 {'jsonrpc':'2.0','id':1,'error':{'code':-32603,'message':"    \
+	"'mcp.test opens a stream of HTTP+SSE for a POST, " why "','data':{"   \
+	"'source':'mcpsplice','reason':'bad_upstream','ran':'no'}}}\n"         \
+	"done @1 200\n"
 
 /* clang-format off */
 static const struct row asked_for[] = {
@@ -438,13 +539,46 @@ static const struct row asked_for[] = {
 	    "done @1 405\n" },
 	{ "modern, remembered otherwise", "protocol=modern was=sse",
 	    OPENS ASKED("1", "1")
-	    DUAL("1", "1", "1") },
+	    FORGETS("1", "1", "1") },
 	{ "http", "transport=http",
 	    OPENS POSTED("1")
 	    "< #1 405\n"
 	    ASKED("2", "1")
 	    "< #2 405\n"
 	    "done @1 405\n" },
+	{ "http, announced", "transport=http",
+	    OPENS POSTED("1")
+	    "< #1 endpoint ok\n"
+	    "drop #1\n"
+	    ANNOUNCED("but --transport allows none: leave that out.") },
+	{ "modern, announced", "protocol=modern",
+	    OPENS ASKED("1", "1")
+	    "< #1 endpoint ok\n"
+	    "drop #1\n"
+	    ANNOUNCED("but --protocol allows none: leave that out.") },
+	{ "legacy, announced", "protocol=legacy",
+	    OPENS POSTED("1")
+	    "< #1 endpoint ok\n"
+	    "drop #1\n"
+	    STREAM("2")
+	    SSE_AT("2", "3") },
+	{ "sse first, announced to the POST only", "transport=sse-first",
+	    OPENS STREAM("1")
+	    "< #1 405\n"
+	    POSTED("2")
+	    "< #2 endpoint ok\n"
+	    "drop #2\n"
+	    ANNOUNCED("but none for a GET: check the URL.") },
+	{ "was sse, slow, announced", "was=sse",
+	    OPENS STREAM("1")
+	    "! wait 2000\n"
+	    "drop #1\n"
+	    POSTED("2")
+	    "< #2 endpoint ok\n"
+	    "drop #2\n"
+	    STREAM("3")
+	    "! wait 9999\n"
+	    SSE_AT("3", "4") },
 	{ "http, modern", "transport=http",
 	    OPENS POSTED("1")
 	    "< #1 404\n"
@@ -540,10 +674,52 @@ static const struct row asked_for[] = {
 	{ "was sse, is legacy with a stream", "was=sse",
 	    OPENS STREAM("1")
 	    "< #1 head 200 media=sse\n"
-	    "! wait 10000\n"
+	    "! wait 1999\n"
+	    "! wait 1\n"
 	    "drop #1\n"
 	    POSTED("2")
 	    LEGACY("2") },
+	/* It was only slow. */
+	{ "was sse, is slow", "was=sse",
+	    OPENS STREAM("1")
+	    "! wait 2000\n"
+	    "drop #1\n"
+	    POSTED("2")
+	    "< #2 405\n"
+	    STREAM("3")
+	    "! wait 9999\n"
+	    SSE_AT("3", "4") },
+	{ "was sse, is nothing", "was=sse",
+	    OPENS STREAM("1")
+	    "! wait 2000\n"
+	    "drop #1\n"
+	    POSTED("2")
+	    "< #2 405\n"
+	    STREAM("3")
+	    "! wait 10000\n"
+	    "drop #3\n"
+	    ASKED("4", "1")
+	    "< #4 405\n"
+	    "done @1 405\n" },
+	{ "was sse, and no other is wanted", "was=sse transport=sse",
+	    OPENS STREAM("1")
+	    "! wait 9999\n"
+	    SSE_AT("1", "2") },
+	{ "was legacy, and no other is wanted", "was=legacy transport=sse",
+	    OPENS STREAM("1")
+	    "! wait 9999\n"
+	    SSE_AT("1", "2") },
+	{ "was sse, a person", "was=sse",
+	    OPENS STREAM("1")
+	    "! wait 1999\n"
+	    "< #1 person open this\n"
+	    "sign-in @1 open this\n"
+	    "! wait 60000\n"
+	    "< #1 person\n"
+	    "sign-in @1 \n"
+	    "! wait 2000\n"
+	    "drop #1\n"
+	    POSTED("2") },
 	{ "was sse, is modern", "was=sse",
 	    OPENS STREAM("1")
 	    "< #1 404\n"
@@ -624,7 +800,8 @@ static const struct row modern_client[] = {
 	    "order #1 POST {'jsonrpc':'2.0','id':'d','method':"
 	    "'server/discover','params':{'_meta':{"
 	    "'io.modelcontextprotocol/protocolVersion':'2026-07-28',"
-	    "'x':1.0}}} [2026-07-28; Mcp-Method: server/discover] " "person\n"
+	    "'x':1.0}}} [2026-07-28; Mcp-Method: server/discover] "
+	    "announces person\n"
 	    DUAL("1", "1", "1") },
 	{ "older versions", "",
 	    IS_MODERN OPENS ASKED_D("1")
@@ -746,14 +923,48 @@ static const struct row modern_client[] = {
 	    "drop #1\n"
 	    POSTED("2")
 	    LEGACY("2") },
+	/* What was remembered is wrong, and what is right nobody knows: it
+	 * was not asked for initialize. */
 	{ "remembered as legacy", "was=legacy",
 	    IS_MODERN OPENS ASKED_D("1")
-	    DUAL("1", "1", "1") },
+	    FORGETS("1", "1", "1") },
 	{ "remembered as sse", "was=sse",
 	    IS_MODERN OPENS STREAM("1")
 	    "< #1 405\n"
 	    ASKED_D("2")
-	    DUAL("2", "1", "1") },
+	    FORGETS("2", "1", "1")
+	    /* once */
+	    AGAIN ASKED_D("3")
+	    DUAL("3", "2", "2") },
+	{ "remembered as sse, silent", "was=sse",
+	    IS_MODERN OPENS STREAM("1")
+	    "! wait 2000\n"
+	    "drop #1\n"
+	    ASKED_D("2")
+	    FORGETS("2", "1", "1") },
+	{ "remembered as modern", "was=modern",
+	    IS_MODERN OPENS ASKED_D("1")
+	    MODERN("1", "1", "1") },
+	{ "legacy, then modern", "",
+	    IS_MODERN OPENS ASKED_D("1")
+	    "< #1 404\n"
+	    POSTED("2")
+	    LEGACY("2")
+	    AGAIN ASKED_D("3")
+	    FORGETS("3", "2", "2") },
+	/* The same at once for a stream that opens for any POST. */
+	{ "announced", "",
+	    IS_MODERN OPENS ASKED_D("1")
+	    "< #1 head 200 media=sse\n"
+	    "< #1 endpoint ok\n"
+	    "drop #1\n"
+	    STREAM("2")
+	    SSE_AT("2", "3") },
+	{ "announced, over http", "transport=http",
+	    IS_MODERN OPENS ASKED_D("1")
+	    "< #1 endpoint ok\n"
+	    "drop #1\n"
+	    ANNOUNCED("but --transport allows none: leave that out.") },
 	/* initialize would be executed by what needs none (T14). */
 	{ "remembered as sse, is legacy", "was=sse",
 	    IS_MODERN OPENS STREAM("1")
@@ -1258,6 +1469,10 @@ START_TEST(test_facts_silence)
 	hand_step(&h, &in); /* too early */
 	ck_assert(!h.done.told);
 	ck_assert_int_eq(server_era_deadline(h.era), 1000 + 10000);
+	h.now += 10000;
+	hand_step(&h, &in);
+	ck_assert(h.done.told);
+	ck_assert_str_eq(h.done.why, "no endpoint event within 10 s");
 	hand_free(&h);
 
 	/* A foreign endpoint. */

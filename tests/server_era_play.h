@@ -29,7 +29,7 @@
  *   order #N POST METHOD ID | order #N GET [listen] [announces] | drop #N
  *   pass @K POST METHOD ID  (an order that needs no server_era)
  *   head @K STATUS | tell @K {...} | done @K STATUS|ENDING|gone ... |
- *   sign-in @K TEXT | found modern|legacy|sse | warn TEXT | note TEXT
+ *   sign-in @K TEXT | found modern|legacy|sse|dual | warn TEXT | note TEXT
  * Options: bodies (POSTs are shown whole; <meta> stands for the members of
  * _meta that this client's requests carry), headers (mirrored ones and the
  * version), flags (control, person and so on), notes (all, not only warnings),

@@ -55,6 +55,8 @@ tell_headers(struct buf *b, const struct order *order)
 static void
 tell_flags(struct buf *b, const struct order *order)
 {
+	if (order->announces && order->verb == VERB_POST)
+		buf_adds(b, " announces");
 	if (order->endpoint)
 		buf_adds(b, " endpoint");
 	if (order->control)
@@ -92,7 +94,7 @@ era_play_order(struct era_play *p, uint64_t ticket, const struct order *order)
 		tell_message(&p->out, order->body);
 	if (order->listen)
 		buf_adds(&p->out, " listen");
-	if (order->announces)
+	if (order->announces && order->verb == VERB_GET)
 		buf_adds(&p->out, " announces");
 	if (order->last_event_id.n > 0) {
 		buf_addc(&p->out, ' ');
@@ -201,9 +203,10 @@ era_play_tell(struct era_play *p, const struct server_era_action *a)
 		break;
 	case SERVER_ERA_FOUND:
 		buf_addf(b, "found %s\n",
-		    a->modern  ? "modern" :
-			a->sse ? "sse" :
-				 "legacy");
+		    a->dual       ? "dual" :
+			a->modern ? "modern" :
+			a->sse    ? "sse" :
+				    "legacy");
 		break;
 	case SERVER_ERA_NOTE:
 		if (a->level <= LEVEL_WARN || p->notes)

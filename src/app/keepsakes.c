@@ -16,7 +16,7 @@ struct keepsakes {
 	orphans_cb *orphan;
 	void *arg;
 	/* what waits to be written */
-	bool has_session, has_memory, has_era;
+	bool has_session, has_memory, has_era, no_era;
 	bool modern, sse;
 	struct buf session, session_version;
 	struct buf version, result, tools;
@@ -31,8 +31,10 @@ write_memory(struct keepsakes *k)
 		    buf_span(&k->result), buf_span(&k->tools));
 	if (k->has_era)
 		memory_save_era(k->memory, k->modern, k->sse);
+	if (k->no_era)
+		memory_forget_era(k->memory);
 	k->has_memory = false;
-	k->has_era = false;
+	k->has_era = k->no_era = false;
 }
 
 static void
@@ -126,7 +128,7 @@ keepsakes_remember(struct keepsakes *k, struct span version, struct span result,
 bool
 keepsakes_recall_era(struct keepsakes *k, bool *modern, bool *sse)
 {
-	if (k == NULL)
+	if (k == NULL || k->no_era)
 		return false;
 	if (!k->has_era)
 		return memory_load_era(k->memory, modern, sse);
@@ -143,6 +145,17 @@ keepsakes_note_era(struct keepsakes *k, bool modern, bool sse)
 	k->modern = modern;
 	k->sse = sse;
 	k->has_era = true;
+	k->no_era = false;
+	loop_timer_set(k->memory_timer, MEMORY_MS);
+}
+
+void
+keepsakes_forget_era(struct keepsakes *k)
+{
+	if (k == NULL)
+		return;
+	k->has_era = false;
+	k->no_era = true;
 	loop_timer_set(k->memory_timer, MEMORY_MS);
 }
 

@@ -31,6 +31,8 @@ void keepsakes_remember(struct keepsakes *k, struct span version,
  * that can be believed still. */
 bool keepsakes_recall_era(struct keepsakes *k, bool *modern, bool *sse);
 void keepsakes_note_era(struct keepsakes *k, bool modern, bool sse);
+/* What was remembered of it is wrong, and nothing better is known. */
+void keepsakes_forget_era(struct keepsakes *k);
 /* The session of now; an empty one: there is none. */
 void keepsakes_keep(struct keepsakes *k, struct span session,
     struct span version);

@@ -404,3 +404,14 @@ memory_save_era(const struct memory *m, bool modern, bool sse)
 	}
 	file_close(dir);
 }
+
+void
+memory_forget_era(const struct memory *m)
+{
+	int dir = m == NULL ? -1 : open_folder(m, false);
+
+	if (dir < 0)
+		return;
+	file_remove(dir, m->era);
+	file_close(dir);
+}

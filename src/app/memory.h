@@ -43,5 +43,6 @@ bool memory_load_era(const struct memory *m, bool *modern, bool *sse);
 /* Writes when it differs from what is there, or that is too old: what is
  * found again every hour ages all the same. */
 void memory_save_era(const struct memory *m, bool modern, bool sse);
+void memory_forget_era(const struct memory *m);
 
 #endif

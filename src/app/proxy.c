@@ -172,7 +172,10 @@ act(struct proxy *p, const struct session_action *a)
 		keepsakes_keep(p->keepsakes, a->session, a->version);
 		break;
 	case ACTION_FOUND:
-		keepsakes_note_era(p->keepsakes, a->modern, a->sse);
+		if (a->dual)
+			keepsakes_forget_era(p->keepsakes);
+		else
+			keepsakes_note_era(p->keepsakes, a->modern, a->sse);
 		break;
 	case ACTION_LOOK:
 		act_look(p);

@@ -41,6 +41,7 @@ struct stream {
 	bool aborted;       /* by streamable_abort */
 	uint64_t delivered; /* messages */
 	bool decided;       /* by the status: the body is only words */
+	bool began;         /* there was an event */
 	bool ending;        /* done is about to be told: too late to abort */
 	bool refused;       /* 401 or 403: its head waits for the end */
 	bool waits;         /* for streamable_go or _stand */
@@ -307,7 +308,7 @@ stream_start(struct stream *t)
 	t->facts.had_session = t->session != NULL;
 	t->facts.retry_after_ms = t->facts.retry_ms = -1;
 	buf_init(&t->answer, 0);
-	t->paused = t->refused = t->decided = false;
+	t->paused = t->refused = t->decided = t->began = false;
 	t->x = http_send(u->http, &r, &ops, t);
 	if (u->stdout_full || u->held_full)
 		stream_pause(t, true);
@@ -453,45 +454,70 @@ message_in(struct stream *t, struct buf *b)
 }
 
 /* HTTP+SSE: where POSTs go. Only on the server's own origin, else it could
- * draw the credentials elsewhere (protocol.md section 5). */
+ * draw the credentials elsewhere (protocol.md section 5): NULL. */
+static char *
+endpoint_url(const struct stream *t, struct buf *data)
+{
+	struct streamable *u = t->u;
+	struct url base, target;
+	char *url = NULL;
+
+	if (url_parse(&base, t->url != NULL ? t->url : u->url) != URL_OK)
+		return NULL;
+	if (url_resolve(&target, &base, buf_str(data)) == URL_OK) {
+		if (url_same_origin(&target, &u->base))
+			url = xstrdup(target.text);
+		url_free(&target);
+	}
+	url_free(&base);
+	return url;
+}
+
+/* There may be another server now: as if this one had no such stream, or took
+ * no POST. The former once, because one that serves both transports at one
+ * URL says so each time. */
+static void
+refuse_endpoint(struct stream *t, bool ok)
+{
+	bool get = t->verb == VERB_GET;
+
+	if (get ? t->u->announced : !ok)
+		return;
+	t->u->announced = t->u->announced || get;
+	t->decided = true;
+	t->facts.status = get ? 404 : 405;
+	http_abort(t->x);
+}
+
 static void
 take_endpoint(struct stream *t, struct buf *data)
 {
 	struct streamable *u = t->u;
-	struct url base, target;
-	bool ok = false;
+	char *url = endpoint_url(t, data);
+	bool ok = url != NULL;
 
-	if (!t->announces && u->announced)
-		return;
-	if (!t->announces) {
-		/* There may be another server now. Once, because one that
-		 * serves both transports at one URL says so each time: as if
-		 * it had no such stream. */
-		u->announced = t->decided = true;
-		t->facts.status = 404;
-		http_abort(t->x);
-		return;
+	if (t->announces && t->verb == VERB_GET && ok) {
+		free(u->endpoint);
+		u->endpoint = url;
+		url = NULL;
 	}
-	if (url_parse(&base, t->url != NULL ? t->url : u->url) != URL_OK)
-		return;
-	if (url_resolve(&target, &base, buf_str(data)) == URL_OK) {
-		ok = url_same_origin(&target, &u->base);
-		if (ok) {
-			free(u->endpoint);
-			u->endpoint = xstrdup(target.text);
-		}
-		url_free(&target);
-	}
-	url_free(&base);
-	u->ops.endpoint(t->ticket, ok, u->arg);
+	free(url);
+	if (t->announces)
+		u->ops.endpoint(t->ticket, ok, u->arg);
+	else
+		refuse_endpoint(t, ok);
 }
 
 static void
 on_event(const char *type, struct buf *data, void *arg)
 {
 	struct stream *t = arg;
+	bool first = !t->began;
 
-	if (t->verb == VERB_GET && strcmp(type, "endpoint") == 0) {
+	t->began = true;
+	/* To a POST only its place tells it from what may be skipped. */
+	if (strcmp(type, "endpoint") == 0 && verdict_2xx(&t->facts) &&
+	    (t->verb == VERB_GET || (first && !t->endpoint))) {
 		take_endpoint(t, data);
 		return;
 	}

@@ -18,7 +18,8 @@ struct order {
 	struct span last_event_id;      /* GET; n 0: none */
 	const struct headers *mirrored; /* of the body; NULL: none */
 	bool endpoint;  /* POST to the URL that an endpoint event named */
-	bool announces; /* GET whose first event is to be such an endpoint */
+	bool announces; /* an endpoint event is told of: that of a GET names
+			 * the endpoint, that of a POST only the transport */
 	bool listen;    /* silence never ends it */
 	bool control;   /* small, and the way on: never paused */
 	bool person;    /* a request of the client waits for it */

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "wire/json.h"
 #include "wire/msg.h"
 
 static const uint64_t OURS = (uint64_t)1 << 63;
@@ -156,6 +157,7 @@ server_found(struct server_era *e)
 
 	a->modern = e->modern_only;
 	a->sse = e->mode == MODE_SSE;
+	a->dual = e->mode == MODE_MODERN && !e->modern_only;
 }
 
 static void
@@ -205,6 +207,7 @@ server_era_next(struct server_era *e, struct server_era_action *out)
 		out->level = a->level;
 		out->modern = a->modern;
 		out->sse = a->sse;
+		out->dual = a->dual;
 		if (a->kind != SERVER_ERA_ORDER)
 			return true;
 		/* Ended again within the same step: nothing to send. */
@@ -439,7 +442,7 @@ static bool
 is_initialize(const struct order *order)
 {
 	return order->body != NULL && order->body->kind == FRAME_REQUEST &&
-	    span_is(order->body->method, "initialize");
+	    json_key_is(order->body->method, "initialize");
 }
 
 bool

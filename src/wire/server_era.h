@@ -75,7 +75,8 @@ enum server_era_action_kind {
 	SERVER_ERA_TELL_SIGN_IN, /* text */
 	SERVER_ERA_TELL_DONE,    /* facts */
 	/* To whom it may concern. */
-	SERVER_ERA_FOUND, /* the server's era: modern (and nothing else), sse */
+	SERVER_ERA_FOUND, /* the server's era: modern (and nothing else), sse,
+			   * dual (or perhaps: nothing to remember) */
 	SERVER_ERA_NOTE   /* level, text: a decision, for people */
 };
 
@@ -86,7 +87,7 @@ struct server_era_action {
 	const struct facts *facts; /* borrowed */
 	struct frame *frame;       /* borrowed */
 	struct span text;          /* SIGN_IN; borrowed */
-	bool modern, sse;
+	bool modern, sse, dual;
 	enum log_level level;
 	const char *note; /* borrowed */
 };

@@ -10,6 +10,7 @@
 
 #include "wire/server_era_state.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "wire/fault.h"
@@ -18,7 +19,7 @@
 
 enum {
 	ENDPOINT_MS = 10 * 1000,
-	ENDPOINT_SOON_MS = 2 * 1000 /* of a server that spoke otherwise */
+	ENDPOINT_SOON_MS = 2 * 1000 /* where something else is likelier */
 };
 
 /* What the end of a step means. */
@@ -60,7 +61,8 @@ allows(const struct server_era *e, enum detect_step step)
 {
 	const struct server_era_config *c = &e->config;
 
-	if (e->detect.tried & 1u << step)
+	if ((e->detect.tried & 1u << step) ||
+	    (e->detect.announced && step != TRY_STREAM))
 		return false;
 	if (c->protocol == PROTOCOL_MODERN)
 		return step == TRY_DISCOVER;
@@ -124,6 +126,20 @@ next_step(const struct server_era *e)
 
 /* --- steps --- */
 
+/* Less where the server spoke otherwise, or is only remembered to have had
+ * such a stream: there is more to try. */
+static int64_t
+endpoint_wait(const struct server_era *e)
+{
+	const struct detect *d = &e->detect;
+	bool soon = e->last == MODE_LEGACY ||
+	    (e->last == MODE_SSE && d->tried == 1u << TRY_STREAM);
+
+	return soon && !d->announced && e->config.transport != TRANSPORT_SSE ?
+	    ENDPOINT_SOON_MS :
+	    ENDPOINT_MS;
+}
+
 static void
 begin(struct server_era *e, enum detect_step step)
 {
@@ -137,6 +153,7 @@ begin(struct server_era *e, enum detect_step step)
 	case TRY_INITIALIZE:
 		d->inner = server_inner(e, FOR_INITIALIZE, d->outer,
 		    d->outer->body);
+		d->inner->announces = true;
 		break;
 	case TRY_DISCOVER:
 		if (e->client_discover != NULL) {
@@ -149,11 +166,12 @@ begin(struct server_era *e, enum detect_step step)
 		}
 		d->inner = server_inner_modern(e, FOR_DISCOVER, d->outer,
 		    discover);
+		d->inner->announces = true;
 		frame_unref(discover);
 		break;
 	default:
-		d->deadline = e->now +
-		    (e->last == MODE_LEGACY ? ENDPOINT_SOON_MS : ENDPOINT_MS);
+		d->wait_ms = endpoint_wait(e);
+		d->deadline = e->now + d->wait_ms;
 		server_due(e, d->deadline);
 		server_sse_open(e);
 		break;
@@ -213,6 +231,7 @@ static void
 found(struct server_era *e, enum server_mode mode)
 {
 	struct outer *o = e->detect.outer;
+	bool known = e->last != MODE_UNKNOWN;
 
 	o->changed = mode != e->last;
 	if (o->changed)
@@ -231,8 +250,9 @@ found(struct server_era *e, enum server_mode mode)
 		e->modern_only = true;
 	e->detect.inner = NULL; /* it may go on */
 	server_detect_end(e);
-	/* A dual-era server is no news for the next start. */
-	if (mode != MODE_MODERN || e->modern_only)
+	/* A dual-era server is no news for the next start, but that it is not
+	 * what it was. */
+	if (mode != MODE_MODERN || e->modern_only || (known && o->changed))
 		server_found(e);
 }
 
@@ -511,6 +531,44 @@ server_detect_stream(struct server_era *e, const struct facts *f)
 	}
 }
 
+/* There is no step left that would do. */
+static void
+fail_announced(struct server_era *e)
+{
+	static const struct fault fault = { .reason = "bad_upstream" };
+	struct outer *o = e->detect.outer;
+	const char *why = "but none for a GET: check the URL.";
+
+	if (e->config.protocol == PROTOCOL_MODERN)
+		why = "but --protocol allows none: leave that out.";
+	else if (e->config.transport == TRANSPORT_HTTP)
+		why = "but --transport allows none: leave that out.";
+	server_tell_answer(e, o,
+	    fault_frame(o->body->id, &fault,
+		"%s opens a stream of HTTP+SSE for a POST, %s", e->config.host,
+		why));
+}
+
+/* Such a server looks at the path only. What comes on the stream of a POST is
+ * said nowhere: a GET gets the one that counts. An endpoint on another origin
+ * decides nothing. */
+void
+server_detect_endpoint(struct server_era *e, struct inner *i, bool ok)
+{
+	struct detect *d = &e->detect;
+
+	if (d->inner != i || !ok)
+		return;
+	server_inner_end(e, i);
+	step_clear(d);
+	if (!allows(e, TRY_STREAM)) {
+		fail_announced(e);
+		return;
+	}
+	d->announced = true;
+	begin(e, TRY_STREAM);
+}
+
 void
 server_detect_answered(struct server_era *e)
 {
@@ -521,11 +579,18 @@ void
 server_detect_tick(struct server_era *e)
 {
 	struct facts silent = server_facts_accepted;
+	struct detect *d = &e->detect;
+	char why[64];
 
-	if (e->detect.deadline < 0 || e->detect.deadline > e->now)
+	if (d->deadline < 0 || d->deadline > e->now)
 		return;
+	snprintf(why, sizeof why, "no endpoint event within %lld s",
+	    (long long)d->wait_ms / 1000);
 	silent.verb = VERB_GET;
-	silent.why = span_of("no endpoint event within 10 s");
+	silent.why = span_of(why);
+	/* It may only be slow: tried again where nothing else fits. */
+	if (d->wait_ms < ENDPOINT_MS && d->tried == 1u << TRY_STREAM)
+		d->tried = 0;
 	server_detect_stream(e, &silent);
 }
 
@@ -538,7 +603,7 @@ server_detect_person(struct server_era *e, const struct inner *i, bool waits)
 	if (i->purpose != FOR_STREAM || i->outer == NULL ||
 	    i->outer != d->outer)
 		return;
-	d->deadline = waits ? -1 : e->now + ENDPOINT_MS;
+	d->deadline = waits ? -1 : e->now + d->wait_ms;
 	server_due(e, d->deadline);
 }
 

@@ -199,6 +199,10 @@ server_sse_endpoint(struct server_era *e, struct inner *i, bool ok)
 {
 	struct sse2024 *s = e->sse;
 
+	if (i->purpose != FOR_STREAM) {
+		server_detect_endpoint(e, i, ok);
+		return;
+	}
 	if (s == NULL || s->stream != i)
 		return;
 	if (!ok) {

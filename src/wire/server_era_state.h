@@ -92,7 +92,7 @@ struct server_action {
 	struct frame *frame;
 	char *text;
 	enum log_level level;
-	bool modern, sse;
+	bool modern, sse, dual;
 };
 
 enum detect_step { TRY_NONE, TRY_INITIALIZE, TRY_DISCOVER, TRY_STREAM };
@@ -108,7 +108,9 @@ struct detect {
 	struct frame *words;      /* in which words, or NULL */
 	bool again;               /* discover was tried twice */
 	int64_t deadline;         /* of TRY_STREAM; -1: none */
+	int64_t wait_ms;          /* until then */
 	bool other_path;          /* initialize got 400, 404 or 405 */
+	bool announced;           /* a POST got an endpoint event */
 };
 
 struct server_era {
@@ -156,7 +158,7 @@ struct server_era {
 
 void server_note(struct server_era *e, enum log_level level, const char *fmt,
     ...) __attribute__((format(printf, 3, 4)));
-/* Tells what the server speaks, to be remembered. */
+/* Tells what the server speaks, to be remembered or forgotten. */
 void server_found(struct server_era *e);
 /* Something is due at this time. */
 void server_due(struct server_era *e, int64_t at);
@@ -216,6 +218,8 @@ void server_detect_done(struct server_era *e, struct inner *i,
 /* The stream of HTTP+SSE has its endpoint (f NULL), or will have none, as the
  * facts say. */
 void server_detect_stream(struct server_era *e, const struct facts *f);
+/* A POST that asks got the stream of HTTP+SSE: its endpoint event. */
+void server_detect_endpoint(struct server_era *e, struct inner *i, bool ok);
 /* initialize was answered on that stream. */
 void server_detect_answered(struct server_era *e);
 /* The session gave it up. */

@@ -114,7 +114,7 @@ struct session_action {
 	const struct frame *related;
 	struct span session, version; /* KEEP; REMEMBER, RECALL */
 	struct span result, tools;    /* REMEMBER */
-	bool modern, sse;             /* FOUND */
+	bool modern, sse, dual;       /* FOUND */
 	bool on;
 	enum log_level level;
 	const char *text;

@@ -6,6 +6,8 @@
 
 #include "wire/session_state.h"
 
+#include "wire/json.h"
+
 /* Tries the leg again as long as the window is open. Returns false when it
  * is not. */
 static bool
@@ -288,7 +290,7 @@ session_note_name(const struct leg *l)
 {
 	if (l->body->kind != FRAME_NOTIFICATION)
 		return "an answer of the client";
-	return span_is(l->body->method, "notifications/cancelled") ?
+	return json_key_is(l->body->method, "notifications/cancelled") ?
 	    "a cancel" :
 	    "a notification";
 }
@@ -307,8 +309,11 @@ void
 session_note_lost(struct session *s, const struct leg *l)
 {
 	s->generation->lost = true;
-	if (!span_is(l->body->method, "notifications/cancelled"))
-		session_renew_unasked(s, "a notification was refused");
+	if (!json_key_is(l->body->method, "notifications/cancelled"))
+		session_renew_unasked(s,
+		    l->body->kind == FRAME_NOTIFICATION ?
+			"a notification was refused" :
+			"an answer of the client was refused");
 }
 
 /* A notification or an answer of the client. */
@@ -354,7 +359,9 @@ static void
 ready_done(struct session *s, struct leg *l, const struct facts *f)
 {
 	struct ruling r = session_ruling(s, l, f);
-	bool lost = is_refusal(r);
+	/* Without an id it is no more than a doubt, and a call will tell. */
+	bool lost = r.verdict == VERDICT_LOST ||
+	    (is_refusal(r) && f->had_session);
 
 	l->live = false;
 	if (s->phase != PHASE_READYING || l->generation != s->generation) {

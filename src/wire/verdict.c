@@ -334,6 +334,17 @@ is_cut(const struct facts *facts, struct ruling *r)
 	}
 }
 
+/* Without an id there is no session to forget, but there may be another
+ * server: its POSTs go elsewhere, if it says nothing or what a framework says
+ * of a route that is not there. */
+static bool
+is_elsewhere(const struct facts *facts, const struct said *said)
+{
+	return facts->status == 404 && facts->verb == VERB_POST &&
+	    !facts->had_session && (said->page || facts->body.n == 0) &&
+	    (said->phrases & PHRASE_VETO) == 0;
+}
+
 /* Some frameworks call each text a web page: one has at least a tag. */
 struct ruling
 verdict_bare(const struct facts *facts, const struct verdict_rules *more)
@@ -359,6 +370,9 @@ verdict_bare(const struct facts *facts, const struct verdict_rules *more)
 		return r;
 	said_body(&said, facts->body, page);
 	r = rule_said(facts, &said, more, r);
+	if (is_elsewhere(facts, &said))
+		r = (struct ruling){ VERDICT_SUSPECT,
+			"404 to a POST, it may speak another transport" };
 	said_free(&said);
 	return r;
 }

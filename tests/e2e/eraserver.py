@@ -494,7 +494,8 @@ class Era(faultserver.Server):
     always_sse     answers are streams even where nothing comes before them
 
     sse:     endpoint, preamble, sse_refuse, dead_refuse, accepted (status
-             and body of a good POST), answer_first
+             and body of a good POST), answer_first, any_opens (a POST to
+             the path gets a stream like a GET)
     legacy:  stateful, stream (a GET is served), ask_on ("post" or "get"),
              default_level
     modern:  refuse_legacy f(rx, tx), names_itself, careless (asks what was
@@ -519,6 +520,7 @@ class Era(faultserver.Server):
             404, "Session not found"))
         self.accepted = kw.pop("accepted", (202, "Accepted"))
         self.answer_first = kw.pop("answer_first", False)
+        self.any_opens = kw.pop("any_opens", False)
         self.tool_pages = kw.pop("tool_pages", False)
         self.stateful = kw.pop("stateful", True)
         self.stream = kw.pop("stream", True)
@@ -602,6 +604,11 @@ class Era(faultserver.Server):
             return ["%s %s" % (r.method, r.rpc or "-") for r in self.requests
                     if not (r.rpc or "").startswith("notifications/")]
 
+    def clear(self):
+        """posts() begins anew."""
+        with self.lock:
+            del self.requests[:]
+
     def notify(self, method, params=None):
         """To every client that listens for it; the number of streams."""
         n = 0
@@ -670,7 +677,7 @@ class Era(faultserver.Server):
     def route_sse(self, rx, tx):
         query = urllib.parse.parse_qs(urllib.parse.urlsplit(rx.target).query)
         sid = query.get("sessionId", [None])[0]
-        if rx.method == "GET":
+        if rx.method == "GET" or (self.any_opens and not sid):
             self.sse_stream(rx, tx)
         elif rx.method == "POST" and sid:
             self.sse_post(rx, tx, sid)

@@ -2,8 +2,10 @@
 can be, never by what proves nothing, and found out again when the server has
 become another one under a live client."""
 
+import glob
 import itertools
 import json
+import os
 import random
 import threading
 import time
@@ -147,6 +149,42 @@ class LegacyClient(Base):
                       "--no-memory")
         self.each(ways, one)
 
+    def test_sse_that_opens_for_a_post(self):
+        """Its stream for a POST is left for that of a GET."""
+        s = self.shaped("sse", any_opens=True)
+        self.cost(s, ["POST initialize", "GET -", "POST initialize"],
+                  "--no-memory")
+        self.assertEqual(len(s.made), 2)
+        self.assertEqual(len(s.seen(method="GET")), 1)
+
+    def test_sse_that_opens_for_a_post_only(self):
+        """It is said, and nothing is tried twice."""
+        s = self.shaped("sse", any_opens=True)
+        s.before = lambda rx, tx: rx.method == "GET" and \
+            (tx.text(405, "no") or True)
+        p = self.client(Client, s, "--no-memory")
+        p.send(init(1))
+        self.our_error(p.answer(1), "bad_upstream", "no")
+        self.assertEqual(s.posts(), ["POST initialize", "GET -"])
+        p.finish()
+        s.clear()
+        p = self.client(Client, s, "--no-memory", "--transport", "sse-first")
+        p.send(init(1))
+        e = self.our_error(p.answer(1), "bad_upstream", "no")
+        self.assertIn("none for a GET", e["message"])
+        self.assertEqual(s.posts(), ["GET -", "POST initialize"])
+        p.finish()
+
+    def test_a_stream_for_a_post_on_another_origin(self):
+        """It decides nothing: as before there is no answer."""
+        s = self.shaped("sse", any_opens=True,
+                        endpoint="http://127.0.0.1:9/messages?sessionId={sid}")
+        p = self.client(Client, s, "--no-memory", "--init-timeout", "1")
+        p.send(init(1))
+        self.our_error(p.answer(1), "upstream_timeout")
+        self.assertEqual(s.posts(), ["POST initialize"])
+        p.finish()
+
     def test_an_error_of_a_legacy_server_is_passed_on(self):
         """initialize is refused, and nothing else is there."""
         s = self.shaped("legacy")
@@ -260,6 +298,14 @@ class ModernClient(Base):
             self.assertEqual(len(s.seen("server/discover")), 1)
             p.finish()
         self.each(["legacy", "stateless", "sse"], one)
+
+    def test_sse_that_opens_for_a_post(self):
+        s = self.shaped("sse", any_opens=True)
+        p = self.modern(s, "--no-memory")
+        self.works(s, p)
+        self.assertEqual(s.posts(), ["POST server/discover", "GET -",
+                                     "POST initialize", "POST tools/call"])
+        p.finish()
 
     def test_ways_of_a_legacy_server_to_refuse_the_probe(self):
         ways = {
@@ -568,6 +614,13 @@ class Options(Base):
             self.assertIn("error", p.answer(1))
             self.assertEqual(s.seen(method="GET"), [])
             p.finish()
+            s = self.shaped("sse", any_opens=True)
+            p = self.client(Client, s, "--transport", word, "--no-memory")
+            p.send(init(1))
+            e = self.our_error(p.answer(1), "bad_upstream", "no")
+            self.assertIn("--transport", e["message"])
+            self.assertEqual(s.posts(), ["POST initialize"])
+            p.finish()
 
     def test_transport_sse(self):
         for word in ("sse", "sse-only"):
@@ -610,12 +663,17 @@ class Options(Base):
 class Remembered(Base):
     """What was found out may be remembered; it is corrected when wrong."""
 
+    def new_home(self):
+        path = self.path("home-%d" % self.count())
+        os.mkdir(path)
+        return path
+
     def test_wrong_memory(self):
         """Each shape after each other one, for both clients."""
         def one(key):
             first, second, kind = key
             s = self.shaped(first)
-            home = self.path("home-%d" % self.count())
+            home = self.new_home()
             env = {"HOME": home}
             p = getattr(self, kind)(s, env=env)
             self.works(s, p)
@@ -633,7 +691,7 @@ class Remembered(Base):
         """The second start asks no more than the first."""
         def one(shape):
             s = self.shaped(shape)
-            env = {"HOME": self.path("home-%d" % self.count())}
+            env = {"HOME": self.new_home()}
             costs = []
             for _ in range(2):
                 before = len(s.posts())
@@ -647,9 +705,83 @@ class Remembered(Base):
             self.assertLessEqual(costs[1], costs[0])
         self.each(SHAPES, one)
 
+    def silent_get(self, s):
+        """A GET without a session gets a stream on which nothing comes."""
+        def before(rx, tx):
+            if rx.method != "GET" or rx.sid is not None:
+                return False
+            tx.sse()
+            tx.chunk(b": open\n\n")
+            while not (s.closing.is_set() or tx.gone(0.05)):
+                pass
+            return True
+        s.before = before
+
+    def era_of(self, home):
+        files = glob.glob(os.path.join(home, ".cache", "mcpsplice", "*.era"))
+        if not files:
+            return None
+        with open(files[0]) as f:
+            return json.load(f)["era"]
+
+    def test_was_sse(self):
+        """A remembered HTTP+SSE that does not announce itself costs 2 s,
+        once, whoever the client is."""
+        ends = {("legacy", "legacy"): "legacy", ("modern", "legacy"): "legacy",
+                ("legacy", "dual"): "legacy", ("modern", "dual"): None,
+                ("legacy", "modern"): "modern", ("modern", "modern"): None}
+
+        def one(key):
+            kind, shape = key
+            first = {"legacy": "POST initialize",
+                     "modern": "POST server/discover"}[kind]
+            s = self.shaped("sse")
+            home = self.new_home()
+            env = {"HOME": home}
+            p = getattr(self, kind)(s, env=env)
+            self.works(s, p)
+            p.finish()
+            self.assertEqual(self.era_of(home), "sse")
+            self.turn(s, shape)
+            self.silent_get(s)
+            s.clear()
+            begin = time.monotonic()
+            p = getattr(self, kind)(s, env=env)
+            if kind == "modern":
+                m = p.ask("server/discover", seconds=PROBE)
+                self.assertIn("result", m)
+            took = time.monotonic() - begin
+            self.assertTrue(1.9 < took < PROBE, took)
+            self.works(s, p)
+            self.assertEqual(s.posts()[:2], ["GET -", first])
+            p.finish()
+            self.assertEqual(self.era_of(home), ends[key])
+            s.clear()
+            p = getattr(self, kind)(s, env=env)
+            self.works(s, p)
+            self.assertNotEqual(s.posts()[0], "GET -")
+            p.finish()
+        self.each(ends, one)
+
+    def test_was_sse_and_is_slow(self):
+        """It is still what it was."""
+        s = self.shaped("sse")
+        env = {"HOME": self.new_home()}
+        p = self.legacy(s, env=env)
+        self.works(s, p)
+        p.finish()
+        s.clear()
+        s.before = lambda rx, tx: rx.method == "GET" and \
+            s.closing.wait(2.5) and False
+        p = self.legacy(s, env=env)
+        self.works(s, p)
+        self.assertEqual(s.posts(), ["GET -", "POST initialize", "GET -",
+                                     "POST initialize", "POST tools/call"])
+        p.finish()
+
     def test_not_from_what_proves_nothing(self):
         s = self.shaped("modern")
-        env = {"HOME": self.path("home-x")}
+        env = {"HOME": self.new_home()}
         s.before = lambda rx, tx: tx.text(503, "no") or True
         p = self.client(Client, s, "--init-timeout", "1", env=env)
         p.send(init(1))
@@ -705,6 +837,93 @@ class Upgrade(Base):
 
     def test_modern_client_connections_kept(self):
         self.all("modern", "keep")
+
+    def test_sse_where_there_was_no_id(self):
+        """However it refuses the POST, what was asked runs there, once."""
+        page = "<!DOCTYPE html><pre>Cannot POST /mcp</pre>"
+        ways = {"404": text_refusal(404, ""),
+                "404 page": text_refusal(404, page, "text/html"),
+                "405": text_refusal(405, ""),
+                "405 page": text_refusal(405, page, "text/html"),
+                "stream": None}
+        ping = ["POST ping"]
+        probe = ["POST server/discover"]
+        first = {("stateless", "legacy"): ping,
+                 ("stateless", "modern"): ping + probe,
+                 ("legacy", "legacy"): ping,
+                 ("modern", "legacy"): probe,
+                 ("modern", "modern"): probe}
+
+        def one(key):
+            (shape, kind), way = key
+            s = self.shaped(shape, sse_refuse=ways[way],
+                            any_opens=way == "stream")
+            p = getattr(self, kind)(s, "--no-memory")
+            self.works(s, p)
+            if shape != "modern":
+                self.assertTrue(s.wait(lambda: s.seen(method="GET"), 5))
+            self.turn(s, "sse", "keep")
+            s.clear()
+            self.works(s, p)
+            want = ["POST tools/call"] + first[shape, kind]
+            if way != "stream" or want[-1] != probe[0]:
+                want.append("POST initialize")
+            want += ["GET -", "POST initialize", "POST tools/call"]
+            # its listen stream may find out at the same time
+            self.assertEqual([x for x in s.posts() if x !=
+                              "POST subscriptions/listen"], want, key)
+            self.works(s, p)
+            p.finish()
+            self.forgive(s)
+        self.each(list(itertools.product(first, ways)), one)
+
+    def test_an_endpoint_on_another_origin(self):
+        """It does not end a call: the answer comes after it."""
+        s = self.shaped("legacy")
+
+        def tool(call):
+            call.tx.sse()
+            call.tx.event("http://127.0.0.1:9/messages", event="endpoint")
+            call.effect()
+            call.text(call.args)
+        s.tools["odd_stream"] = ({"inputSchema": eraserver.ANY}, tool)
+        p = self.legacy(s, "--no-memory")
+        s.clear()
+        self.assertEqual(p.said(p.tool("odd_stream", key="k")), {"key": "k"})
+        self.assertEqual(s.ran("k"), 1)
+        self.assertNotIn("POST ping", s.posts())
+        self.assertNotIn("POST initialize", s.posts())
+        p.finish()
+
+    def test_404_for_a_while(self):
+        """A gateway has no server to pass it to: errors that say so, few
+        requests, and all is as before when it has one again."""
+        page = "<html><h1>404 Not Found</h1></html>"
+
+        def one(key):
+            shape, kind = key
+            s = self.shaped(shape)
+            p = getattr(self, kind)(s, "--no-memory")
+            self.works(s, p)
+            s.before = lambda rx, tx: tx.body(404, page, "text/html") or True
+            s.clear()
+            for n in range(20):
+                begin = time.monotonic()
+                m = p.tool(key="lost-%d" % n, seconds=support.LIVE)
+                self.our_error(m, "reinit_failed" if n < 3 else None, "no")
+                self.assertLess(time.monotonic() - begin, 2)
+            self.assertLessEqual(len(s.posts()), 12, s.posts())
+            s.before = None
+            end = time.monotonic() + 33
+            while "result" not in p.tool(key="back-%d" % self.count()):
+                self.assertLess(time.monotonic(), end)
+                time.sleep(1)
+            self.works(s, p)
+            self.assertEqual([e for e in s.effects if "lost" in e[1]], [])
+            p.finish()
+            self.forgive(s)
+        self.each([("stateless", "legacy"), ("stateless", "modern"),
+                   ("modern", "legacy"), ("modern", "modern")], one)
 
     def test_what_the_client_is_told(self):
         """The lists may be others now; level and subscriptions go on."""
@@ -803,6 +1022,47 @@ class Upgrade(Base):
                 self.works(s, p)
                 p.finish()
                 self.forgive(s)
+
+    def test_many_at_once(self):
+        """All calls under way find out at once, and each runs once."""
+        for a, b in (("modern", "legacy"), ("modern", "sse"),
+                     ("legacy", "modern"), ("sse", "modern"),
+                     ("sse", "legacy")):
+            for kind in ("legacy", "modern"):
+                s = self.shaped(a)
+                p = getattr(self, kind)(s, "--no-memory")
+                self.works(s, p)
+                self.turn(s, b, "keep")
+                keys = ["many-%d" % n for n in range(10)]
+                ids = [p.start("tools/call", {
+                    "name": "echo", "arguments": {"key": k}}) for k in keys]
+                for key, ident in zip(keys, ids):
+                    m = p.answer(ident)
+                    self.assertIn("result", m, (a, b, kind, m))
+                    self.assertEqual(p.said(m), {"key": key})
+                    self.assertEqual(s.ran(key), 1)
+                p.finish()
+                self.forgive(s)
+
+    def test_asks_in_the_call_that_finds_out(self):
+        """A modern client's call, sent again to the legacy server in the
+        place of the modern one, is one that may be asked."""
+        for b in ("legacy", "sse"):
+            s = self.shaped("modern")
+            p = self.modern(s, "--no-memory")
+            p.caps = ALL
+            self.works(s, p)
+            self.turn(s, b, "keep")
+            r = p.answer(p.tell("form", key="k"))["result"]
+            self.assertEqual(r["resultType"], "input_required", b)
+            m = p.answer(p.tell("form", key="k", more={
+                "inputResponses": {k: eraserver.YES
+                                   for k in r["inputRequests"]},
+                "requestState": r["requestState"]}))
+            self.assertEqual(m["result"]["resultType"], "complete", (b, m))
+            self.assertNotIn("refused", p.said(m))
+            p.finish()
+            self.forgive(s)
 
     def test_parked_when_it_changes(self):
         """The question is gone with the server that asked: what was
@@ -1017,10 +1277,17 @@ class Ends(Base):
             ident = p.start("tools/call", {"name": "holds",
                                            "arguments": {"key": "k"}})
             self.assertTrue(s.wait(lambda: s.ran("k"), 5))
+            if kind == "modern":
+                listen = p.listen(toolsListChanged=True)
+                p.note("notifications/subscriptions/acknowledged")
             p.proc.terminate()
             self.our_error(p.answer(ident), "shutting_down", "maybe")
             self.assertEqual(p.wait(5), 0)
             p.finish(seconds=5)
+            if kind == "modern":
+                self.assertEqual([m["result"]["resultType"]
+                                  for m in p.messages if "method" not in m and
+                                  m["id"] == listen], ["complete"])
         self.each(list(itertools.product(SHAPES, ("legacy", "modern"))), one)
 
 
