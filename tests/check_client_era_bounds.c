@@ -19,7 +19,7 @@ check(struct buf *schedule)
 {
 	char *wrong = client_era_play(buf_str(schedule), 0);
 
-	ck_assert_msg(wrong == NULL, "%s", wrong);
+	ck_assert_msg(wrong == NULL, "%.2000s", wrong);
 	buf_free(schedule);
 }
 
@@ -248,8 +248,8 @@ START_TEST(test_uris)
 	add_listen(&b, 2, rest);
 	buf_adds(&b,
 	    "write {$J,'id':2,'error':{'code':-32603,'message':'Too many "
-	    "resources of mcp.example.com are watched at once (1024). Cancel "
-	    "a subscriptions/listen first.','data':{'source':'mcpsplice',"
+	    "resources of mcp.example.com are watched at once (1024, or 1024 "
+	    "KiB of URIs). Cancel a subscriptions/listen first.','data':{'source':'mcpsplice',"
 	    "'reason':'busy','ran':'no'}}}\n"
 	    "? says 1 listens, 1000 resources\n");
 	for (i = 0; i < 1000; i++)
@@ -266,6 +266,120 @@ START_TEST(test_uris)
 	free(most);
 	free(rest);
 	free(fits);
+}
+END_TEST
+
+/* The same list of wishes, over and over. */
+static char *
+wish_again(const char *uri, int n)
+{
+	struct buf b;
+	char *text;
+	int i;
+
+	buf_init(&b, 0);
+	for (i = 0; i < n; i++)
+		buf_addf(&b, "%s%s", i == 0 ? "" : ",", uri);
+	text = xasprintf("{'resourceSubscriptions':[%s]}", buf_str(&b));
+	buf_free(&b);
+	return text;
+}
+
+START_TEST(test_uris_twice)
+{
+	char *many = wish_again("'a:\\/b','a:/b'", 512),
+	     *more = wish_again("'c:d'", 1025);
+	struct buf b;
+
+	begin(&b);
+	add_listen(&b, 1, more);
+	buf_adds(&b,
+	    "write {$J,'id':1,'error':{'code':-32603,'message':'Too many "
+	    "resources <*>\n");
+	add_listen(&b, 2, many);
+	buf_adds(&b,
+	    "send {$J,'id':'p-c2',<*>'params':{'uri':'a:\\/b'}}\n"
+	    "? says 1 listens, 1 resources\n"
+	    "< {$J,'id':'p-c2','result':{}}\n"
+	    "write {<*>'resourceSubscriptions':['a:\\/b']},<*>\n");
+	check(&b);
+	free(many);
+	free(more);
+}
+END_TEST
+
+static void
+add_long(struct buf *b, int id, int uri, int bytes)
+{
+	char *wish = xasprintf("{'resourceSubscriptions':['%0*d']}", bytes - 2,
+	    uri);
+
+	add_listen(b, id, wish);
+	free(wish);
+}
+
+START_TEST(test_uri_bytes)
+{
+	struct buf b;
+
+	begin(&b);
+	add_long(&b, 1, 1, 1000000);
+	buf_adds(&b, "send {$J,'id':'p-c2',<*>\n");
+	add_long(&b, 2, 2, 48577);
+	buf_adds(&b,
+	    "write {$J,'id':2,'error':{'code':-32603,'message':'Too many "
+	    "resources <*>\n"
+	    "? says 1 listens, 1 resources\n");
+	/* One that is watched already costs nothing. */
+	add_long(&b, 3, 1, 1000000);
+	add_long(&b, 4, 2, 48576);
+	buf_adds(&b,
+	    "send {$J,'id':'p-c3',<*>\n"
+	    "< {$J,'id':'p-c2','error':{'code':1,'message':'m'}}\n"
+	    "write {<*>\nwrite {<*>\n");
+	add_long(&b, 5, 3, 1000000);
+	buf_adds(&b,
+	    "send {$J,'id':'p-c4',<*>\n"
+	    "? says 4 listens, 2 resources\n");
+	check(&b);
+}
+END_TEST
+
+static void
+add_updated(struct buf *b, int bytes)
+{
+	char *line = xasprintf("{$J,'method':'notifications/resources/updated',"
+			       "'params':{'uri':'a:b','x':'");
+
+	/* $J becomes 13 bytes longer, and 3 more close it. */
+	buf_addf(b, "< %s%0*d'}}\n", line, bytes - (int)strlen(line) - 13 - 3,
+	    0);
+	free(line);
+}
+
+/* What one frame of the server becomes for all of them. */
+START_TEST(test_updated)
+{
+	struct buf b;
+	int i;
+
+	begin(&b);
+	for (i = 1; i <= 64; i++) {
+		add_listen(&b, i, "{'resourceSubscriptions':['a:b']}");
+		if (i == 1)
+			buf_adds(&b,
+			    "send <*>\n< {$J,'id':'p-c2','result':{}}\n");
+		buf_adds(&b, "write <*>\n");
+	}
+	buf_adds(&b, "! notes\n");
+	add_updated(&b, 1 << 20);
+	for (i = 1; i <= 64; i++)
+		buf_addf(&b, "write {<*>subscriptionId':%d}}}\n", i);
+	add_updated(&b, (1 << 20) + 1);
+	buf_adds(&b,
+	    "note a notice of 1048577 bytes that a resource changed: "
+	    "dropped\n");
+	check(&b);
 }
 END_TEST
 
@@ -321,6 +435,9 @@ main(void)
 	tcase_add_test(tc, test_parked);
 	tcase_add_test(tc, test_listens);
 	tcase_add_test(tc, test_uris);
+	tcase_add_test(tc, test_uris_twice);
+	tcase_add_test(tc, test_uri_bytes);
+	tcase_add_test(tc, test_updated);
 	tcase_add_test(tc, test_early);
 	tcase_add_test(tc, test_many);
 	suite_add_tcase(s, tc);

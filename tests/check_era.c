@@ -648,9 +648,9 @@ START_TEST(test_meta)
 				   "\"m\",\"params\":{\"_meta\":{" META "}}}";
 	struct frame *f = parsed(call);
 
-	ck_assert(span_is(era_meta(f, "clientCapabilities"), "{}"));
-	ck_assert_ptr_null(era_meta(f, "logLevel").p);
-	ck_assert_ptr_null(era_meta(f, "").p);
+	ck_assert(span_is(era_meta(f, ERA_KEY_CAPABILITIES), "{}"));
+	ck_assert_ptr_null(era_meta(f, ERA_KEY_LEVEL).p);
+	ck_assert_ptr_null(era_meta(f, ERA_META "").p);
 	frame_unref(f);
 	check_meta("{\"_meta\":{" META "}}", "\"2026-07-28\"");
 	check_meta("{\"_meta\":{\"" ERA_META "protocolVersion\":5}}", "5");

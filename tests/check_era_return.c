@@ -325,7 +325,8 @@ legacy_call(void)
 	words = client_words(&level);
 	modern = era_request_to_modern(f, span_of(words), level);
 	ck_assert(span_is(era_request_version(modern), "\"2026-07-28\""));
-	ck_assert(level.n == 0 || span_eq(era_meta(modern, "logLevel"), level));
+	ck_assert(level.n == 0 ||
+	    span_eq(era_meta(modern, ERA_KEY_LEVEL), level));
 	back = era_request_to_legacy(modern);
 	check_bytes(f->params, "arguments", modern->params);
 	check_bytes(f->params, "arguments", back->params);
@@ -518,7 +519,7 @@ notification(void)
 		put_meta(&p, NULL);
 	f = call(one_of(notices, COUNT(notices)), true, &p);
 	modern = era_notification_to_modern(f, span_of("\"L\""));
-	ck_assert(span_is(era_meta(modern, "subscriptionId"), "\"L\""));
+	ck_assert(span_is(era_meta(modern, ERA_KEY_SUBSCRIPTION), "\"L\""));
 	back = era_notification_to_legacy(modern);
 	want = tree(f->text);
 	params_of(want);
@@ -584,8 +585,8 @@ client_greeting(void)
 	era_client_meta(&meta, f->params);
 	modern = era_discover(f->id, buf_span(&meta));
 	ck_assert(span_is(era_request_version(modern), "\"2026-07-28\""));
-	back = era_initialize(modern->id, era_meta(modern, "clientInfo"),
-	    era_meta(modern, "clientCapabilities"), "9");
+	back = era_initialize(modern->id, era_meta(modern, ERA_KEY_CLIENT),
+	    era_meta(modern, ERA_KEY_CAPABILITIES), "9");
 	want = tree(f->text);
 	map_capabilities(member(want, "params"));
 	check_same(want, tree(back->text));

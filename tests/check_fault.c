@@ -277,6 +277,23 @@ START_TEST(test_label)
 END_TEST
 
 /* A name is shortened and made visible. */
+/* Some write a slash like that. */
+START_TEST(test_label_with_an_escape)
+{
+	struct frame *f = frame_copy(
+	    span_of("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":"
+		    "\"tools\\/call\",\"params\":{\"name\":\"n\"}}"));
+	struct buf b;
+
+	buf_init(&b, 0);
+	ck_assert_int_eq(msg_parse(f, 2), MSG_OK);
+	fault_label(f, &b);
+	ck_assert_str_eq(buf_str(&b), "\"n\"");
+	buf_free(&b);
+	frame_unref(f);
+}
+END_TEST
+
 START_TEST(test_label_is_short)
 {
 	static char name[5000];
@@ -350,6 +367,7 @@ main(void)
 	tcase_add_test(tc, test_server);
 	tcase_add_test(tc, test_words_are_short_and_escaped);
 	tcase_add_loop_test(tc, test_label, 0, COUNT(labels));
+	tcase_add_test(tc, test_label_with_an_escape);
 	tcase_add_test(tc, test_label_is_short);
 	tcase_add_loop_test(tc, test_frame, 0, COUNT(frames));
 	suite_add_tcase(s, tc);

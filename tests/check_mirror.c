@@ -1021,6 +1021,50 @@ START_TEST(test_long_values)
 }
 END_TEST
 
+/* The first one that is too long is named; what has no value is not. */
+START_TEST(test_left_out)
+{
+	static const struct {
+		size_t name, argument;
+		const char *want;
+	} rows[] = {
+		{ 1, 8192, "" },
+		{ 1, 8193, "Mcp-Param-A" },
+		{ 8192, 1, "" },
+		{ 8193, 1, "Mcp-Name" },
+		{ 8193, 8193, "Mcp-Name" },
+	};
+	struct mirror *m = taught(PROPERTIES("\"n\":" HEADER("\"integer\"",
+	    "\"N\"") ",\"a\":" STRING("A")));
+	char *name, *argument, *text;
+	struct frame *f;
+	struct buf out;
+	int i;
+
+	buf_init(&out, 0);
+	for (i = 0; i < COUNT(rows); i++) {
+		name = long_text("", 't', rows[i].name, "");
+		argument = long_text("", 'a', rows[i].argument, "");
+		text = xasprintf("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":"
+				 "\"tools/call\",\"params\":{\"name\":\"%s\","
+				 "\"arguments\":{\"n\":9007199254740993,"
+				 "\"a\":\"%s\"}}}",
+		    name, argument);
+		f = parsed(text);
+		buf_reset(&out);
+		ck_assert(mirror_left_out(m, f, &out) ==
+		    (*rows[i].want != '\0'));
+		ck_assert_str_eq(buf_str(&out), rows[i].want);
+		frame_unref(f);
+		free(name);
+		free(argument);
+		free(text);
+	}
+	buf_free(&out);
+	mirror_free(m);
+}
+END_TEST
+
 /* n annotated properties p0.. and one more thing in front. */
 static char *
 wide_schema(int n, const char *extra)
@@ -1268,6 +1312,7 @@ main(void)
 	tcase_add_test(t, test_wraps);
 	tcase_add_test(t, test_many);
 	tcase_add_test(t, test_long_values);
+	tcase_add_test(t, test_left_out);
 	tcase_add_test(t, test_limits);
 	tcase_add_test(t, test_schema_limits);
 	tcase_add_loop_test(t, test_budget, 0, 2);

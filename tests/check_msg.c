@@ -284,6 +284,11 @@ static const struct {
 	{ "\"\\ud83d\\ude00\"", "\"\xF0\x9F\x98\x80\"", true },
 	{ "\"\\n\"", "\"\\u000A\"", true },
 	{ "\"\\n\"", "\"n\"", false },
+	/* The longest way to say it. */
+	{ "\"abcabcabcabc\"",
+	    "\"\\u0061\\u0062\\u0063\\u0061\\u0062\\u0063"
+	    "\\u0061\\u0062\\u0063\\u0061\\u0062\\u0063\"",
+	    true },
 	{ "\"\"", "\"\"", true },
 	{ "\"\"", "0", false },
 	{ "\"1\"", "\"1.0\"", false },

@@ -108,9 +108,17 @@ static const struct {
 	{ "500 err=null -32001 Session not found", false },
 	{ "503 err=null -32001 Session not found", false },
 	{ "200 err=null -32001 Session not found", false },
+	/* A framework's words for a route that is not there. */
+	{ "404 media=html body=<p>no</p>", true },
+	{ "400 media=html", true },
+	{ "405 media=html body=<p>no</p>", true },
+	{ "406 media=html body=<p>no</p>", true },
+	{ "415 media=html body=<p>no</p>", true },
 	/* Not about the protocol. */
-	{ "404 media=html body=<p>no</p>", false },
-	{ "400 media=html", false },
+	{ "200 media=html body=<p>sign_in</p>", false },
+	{ "403 media=html body=<p>no</p>", false },
+	{ "410 media=html body=<p>no</p>", false },
+	{ "502 media=html body=<p>no</p>", false },
 	{ "401", false },
 	{ "403", false },
 	{ "407", false },
@@ -293,6 +301,55 @@ START_TEST(test_pages)
 }
 END_TEST
 
+#define TOO_LONG_NAME                                                          \
+	"mcp.test refused resources/read without the header Mcp-Name: what "   \
+	"it would say is over 8 KiB, and that is not sent in a header. It "    \
+	"did not run.\",\"data\":{\"source\":\"mcpsplice\",\"reason\":"        \
+	"\"too_large\",\"ran\":\"no\",\"httpStatus\":400"
+#define TOO_LONG_PARAM                                                         \
+	"mcp.test refused \\\"t\\\" without the header Mcp-Param-A: what it "  \
+	"would say is over 8 KiB, and that is not sent in a header. It did "   \
+	"not run."
+
+/* A header that would be too long is left out: the server may mind. */
+START_TEST(test_too_long_name)
+{
+	struct era_play *p = era_play_new("modern headers");
+	char *line = xasprintf("> resources/read 1 {\"uri\":\"%08193d\"}", 0);
+
+	ck_assert(era_play_input(p, line));
+	ck_assert_uint_eq(count_of(p, "Mcp-Name"), 0);
+	ck_assert(era_play_input(p, "< #1 400 err -32020 no Mcp-Name"));
+	ck_assert_uint_eq(count_of(p, "tools/list"), 0);
+	ck_assert_uint_eq(count_of(p, TOO_LONG_NAME), 1);
+	free(line);
+	era_play_free(p);
+}
+END_TEST
+
+/* The tools are listed again: the header may be none any more. */
+START_TEST(test_too_long_param)
+{
+	struct era_play *p = era_play_new("modern headers");
+	const char *listed = "< #2 200 ok {\"tools\":[{\"name\":\"t\","
+			     "\"inputSchema\":{\"properties\":{\"a\":{"
+			     "\"type\":\"string\",\"x-mcp-header\":\"A\"}}}}]}";
+	char *line = xasprintf("> tools/call 1 {\"name\":\"t\",\"arguments\":{"
+			       "\"a\":\"%08193d\"}}",
+	    0);
+
+	ck_assert(era_play_input(p, line));
+	ck_assert(era_play_input(p, "< #1 400 err -32020 no Mcp-Param-A"));
+	ck_assert(era_play_input(p, listed));
+	ck_assert_uint_eq(count_of(p, "order #3 POST tools/call"), 1);
+	ck_assert_uint_eq(count_of(p, "Mcp-Param-A"), 0);
+	ck_assert(era_play_input(p, "< #3 400 err -32020 no Mcp-Param-A"));
+	ck_assert_uint_eq(count_of(p, TOO_LONG_PARAM), 1);
+	free(line);
+	era_play_free(p);
+}
+END_TEST
+
 /* Many members, deep and long ones: what is refused costs little. */
 START_TEST(test_hostile)
 {
@@ -365,6 +422,8 @@ main(void)
 	tcase_add_test(tc, test_questions_of_all);
 	tcase_add_test(tc, test_pages);
 	tcase_add_test(tc, test_hostile);
+	tcase_add_test(tc, test_too_long_name);
+	tcase_add_test(tc, test_too_long_param);
 	tcase_add_test(tc, test_end);
 	suite_add_tcase(suite, tc);
 	status = unit_run(suite);

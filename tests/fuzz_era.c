@@ -65,7 +65,7 @@ check_call(struct frame *f)
 	if (json_kind(f->params) != '[') {
 		FUZZ_CHECK(span_is(era_request_version(made),
 		    "\"" ERA_MODERN_VERSION "\""));
-		FUZZ_CHECK(span_eq(era_meta(made, "logLevel"), level));
+		FUZZ_CHECK(span_eq(era_meta(made, ERA_KEY_LEVEL), level));
 		FUZZ_CHECK(json_get(made->params, "task").p == NULL);
 	}
 	back = era_request_to_legacy(made);
@@ -77,7 +77,7 @@ check_call(struct frame *f)
 	check_stable(made, era_request_to_legacy(made));
 	made = era_notification_to_modern(f, span_of("7"));
 	back = era_notification_to_legacy(made);
-	FUZZ_CHECK(era_meta(back, "subscriptionId").p == NULL);
+	FUZZ_CHECK(era_meta(back, ERA_KEY_SUBSCRIPTION).p == NULL);
 	check_stable(back, era_notification_to_legacy(back));
 	check_stable(made, era_notification_to_modern(made, span_of("7")));
 }

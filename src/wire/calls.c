@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "wire/json.h"
 #include "wire/msg.h"
 
 struct generation *
@@ -272,7 +273,7 @@ calls_safe(const struct frame *request)
 	size_t i;
 
 	for (i = 0; i < sizeof safe / sizeof *safe; i++)
-		if (span_is(request->method, safe[i]))
+		if (json_key_is(request->method, safe[i]))
 			return true;
 	return false;
 }

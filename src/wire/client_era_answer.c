@@ -301,7 +301,7 @@ notification(struct client_era *e, const struct client_era_input *in)
 
 	if (in->related != NULL)
 		r = client_era_find(e, BY_WIRE, in->related->id);
-	listen = client_era_find(e, BY_ID, era_meta(m, "subscriptionId"));
+	listen = client_era_find(e, BY_ID, era_meta(m, ERA_KEY_SUBSCRIPTION));
 	if (is_native(listen))
 		r = listen;
 	if (!is_native(r)) {

@@ -57,7 +57,7 @@ check_meta(const struct frame *f, struct span version)
 	if (!json_key_is((struct span){ version.p + 1, version.n - 2 },
 		ERA_MODERN_VERSION))
 		return unsupported(f, version);
-	if (json_kind(era_meta(f, "clientCapabilities")) != '{')
+	if (json_kind(era_meta(f, ERA_KEY_CAPABILITIES)) != '{')
 		return fault_frame(f->id, &fault,
 		    "params._meta[\"" ERA_META "clientCapabilities\"] is "
 		    "missing, or no object. Not sent.");
@@ -119,17 +119,16 @@ answer_all(struct client_era *e, struct queue *q, struct frame *answer)
 static void
 add_who(struct buf *out, const struct frame *f)
 {
-	static const char *const names[] = { "protocolVersion", "clientInfo",
-		"clientCapabilities" };
+	static const char *const keys[] = { ERA_KEY_VERSION, ERA_KEY_CLIENT,
+		ERA_KEY_CAPABILITIES };
 	struct span value;
 	size_t i;
 
-	for (i = 0; i < sizeof names / sizeof *names; i++) {
-		value = era_meta(f, names[i]);
+	for (i = 0; i < sizeof keys / sizeof *keys; i++) {
+		value = era_meta(f, keys[i]);
 		if (value.p == NULL)
 			continue;
-		buf_addf(out, "%s\"" ERA_META "%s\":", out->n > 0 ? "," : "",
-		    names[i]);
+		buf_addf(out, "%s\"%s\":", out->n > 0 ? "," : "", keys[i]);
 		buf_addspan(out, value);
 	}
 }
@@ -175,7 +174,7 @@ allowed(struct span capabilities)
 void
 client_era_open(struct client_era *e, struct frame *f)
 {
-	struct span capabilities = era_meta(f, "clientCapabilities");
+	struct span capabilities = era_meta(f, ERA_KEY_CAPABILITIES);
 	struct request *r;
 	char *id;
 
@@ -187,8 +186,8 @@ client_era_open(struct client_era *e, struct frame *f)
 	r = client_era_add(e, NULL, &e->running);
 	r->kind = REQUEST_OPEN;
 	client_era_go(e, r,
-	    era_initialize(span_of(id), era_meta(f, "clientInfo"), capabilities,
-		e->config.version));
+	    era_initialize(span_of(id), era_meta(f, ERA_KEY_CLIENT),
+		capabilities, e->config.version));
 	free(id);
 }
 
@@ -196,7 +195,7 @@ client_era_open(struct client_era *e, struct frame *f)
 bool
 client_era_outgrown(const struct client_era *e, const struct frame *f)
 {
-	unsigned bits = allowed(era_meta(f, "clientCapabilities"));
+	unsigned bits = allowed(era_meta(f, ERA_KEY_CAPABILITIES));
 
 	return e->discovered == NULL && (bits | e->declared) == bits &&
 	    bits != e->declared &&

@@ -135,7 +135,7 @@ static struct frame *
 turned_down(const struct client_era *e, const struct request *r,
     const struct frame *f)
 {
-	struct span can = era_meta(r->frame, "clientCapabilities");
+	struct span can = era_meta(r->frame, ERA_KEY_CAPABILITIES);
 	struct fault fault = { .code = FAULT_METHOD };
 
 	if (e->ended)
@@ -333,7 +333,7 @@ bool
 client_era_park_urls(struct client_era *e, struct request *r,
     struct frame *error)
 {
-	struct span can = era_meta(r->frame, "clientCapabilities");
+	struct span can = era_meta(r->frame, ERA_KEY_CAPABILITIES);
 	struct span list = json_get(json_get(error->error, "data"),
 	    "elicitations");
 	struct buf requests;

@@ -28,7 +28,7 @@ is_listen(const struct frame *f)
 int
 client_era_wanted_level(const struct frame *f)
 {
-	return era_level(era_meta(f, "logLevel"));
+	return era_level(era_meta(f, ERA_KEY_LEVEL));
 }
 
 /* ERA_LEVELS: nobody wants any. */
@@ -84,8 +84,7 @@ fit_modern(struct client_era *e, struct request *r, struct frame *f)
 	client_era_turn(e, r, REQUEST_NATIVE);
 	client_era_set_level(e, r, -1);
 	client_era_move(e, r, &e->running);
-	return era_request_version(f).p == NULL ? msg_with_id(r->frame, f->id) :
-						  NULL;
+	return r->sent == r->frame ? NULL : msg_with_id(r->frame, f->id);
 }
 
 static struct frame *
@@ -247,7 +246,7 @@ client_era_request(struct client_era *e, struct frame *f)
 
 	if (e->ended && is_listen(f))
 		client_era_write(e, client_era_listen_end(f->id));
-	else if (!native && era_meta(f, "logLevel").p != NULL &&
+	else if (!native && era_meta(f, ERA_KEY_LEVEL).p != NULL &&
 	    client_era_wanted_level(f) < 0)
 		client_era_write(e, unknown_level(f));
 	else if (client_era_retry(e, f))

@@ -10,12 +10,8 @@
 
 #include "wire/era.h"
 
-#include <stdio.h>
-
 #include "wire/era_parts.h"
 #include "wire/json.h"
-
-enum { KEY_BYTES = 64 }; /* a name behind ERA_META */
 
 enum {
 	ASKS = 1,  /* its answer may be input_required */
@@ -150,15 +146,12 @@ era_level(struct span level)
 struct span
 era_request_version(const struct frame *request)
 {
-	return era_meta(request, "protocolVersion");
+	return era_meta(request, ERA_KEY_VERSION);
 }
 
 struct span
-era_meta(const struct frame *f, const char *name)
+era_meta(const struct frame *f, const char *key)
 {
-	char key[sizeof ERA_META + KEY_BYTES];
-
-	snprintf(key, sizeof key, ERA_META "%s", name);
 	return json_get(json_get(f->params, "_meta"), key);
 }
 

@@ -15,6 +15,12 @@
 #define ERA_MODERN_VERSION "2026-07-28"
 #define ERA_LEGACY_VERSION "2025-11-25" /* offered where it is our choice */
 #define ERA_META "io.modelcontextprotocol/"
+#define ERA_KEY_VERSION ERA_META "protocolVersion"
+#define ERA_KEY_CLIENT ERA_META "clientInfo"
+#define ERA_KEY_CAPABILITIES ERA_META "clientCapabilities"
+#define ERA_KEY_LEVEL ERA_META "logLevel"
+#define ERA_KEY_SERVER ERA_META "serverInfo"
+#define ERA_KEY_SUBSCRIPTION ERA_META "subscriptionId"
 
 enum {
 	ERA_HEADER_MISMATCH = -32020,
@@ -47,8 +53,8 @@ enum era_way {
 /* params._meta["io.modelcontextprotocol/protocolVersion"] as raw JSON, p
  * NULL when there is none: a request that has it is modern. */
 struct span era_request_version(const struct frame *request);
-/* The member of params._meta with this name behind ERA_META, raw. */
-struct span era_meta(const struct frame *f, const char *name);
+/* The member of params._meta with this key, raw. */
+struct span era_meta(const struct frame *f, const char *key);
 /* By method; unknown methods are ERA_BOTH. */
 enum era_way era_to_modern(const struct frame *legacy);
 enum era_way era_to_legacy(const struct frame *modern);

@@ -5,13 +5,6 @@
 #include "wire/edit.h"
 #include "wire/era.h"
 
-#define ERA_KEY_VERSION ERA_META "protocolVersion"
-#define ERA_KEY_CLIENT ERA_META "clientInfo"
-#define ERA_KEY_CAPABILITIES ERA_META "clientCapabilities"
-#define ERA_KEY_LEVEL ERA_META "logLevel"
-#define ERA_KEY_SERVER ERA_META "serverInfo"
-#define ERA_KEY_SUBSCRIPTION ERA_META "subscriptionId"
-
 #define ERA_EDITS(a) (sizeof(a) / sizeof *(a))
 
 /* Is this method, as a frame has it, that one, decoded? It may be a copy,

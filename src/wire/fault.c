@@ -19,7 +19,7 @@ fault_label(const struct frame *request, struct buf *out)
 {
 	struct buf name;
 
-	if (span_is(request->method, "tools/call")) {
+	if (json_key_is(request->method, "tools/call")) {
 		buf_init(&name, 0);
 		if (json_string(json_get(request->params, "name"), &name) ==
 			0 &&

@@ -454,14 +454,15 @@ json_next(struct span container, size_t *at, struct span *key,
 bool
 json_key_is(struct span key, const char *name)
 {
+	size_t n = strlen(name);
 	struct buf text;
 	bool same;
 
-	if (key.n == 0 || memchr(key.p, '\\', key.n) == NULL)
+	/* An escape is longer than what it says, at most six times. */
+	if (key.n <= n || key.n > 6 * n || memchr(key.p, '\\', key.n) == NULL)
 		return span_is(key, name);
-	buf_init(&text, strlen(name));
-	same = *name != '\0' &&
-	    json_string((struct span){ key.p - 1, key.n + 2 }, &text) == 0 &&
+	buf_init(&text, n);
+	same = json_string((struct span){ key.p - 1, key.n + 2 }, &text) == 0 &&
 	    span_is(buf_span(&text), name);
 	buf_free(&text);
 	return same;

@@ -313,14 +313,28 @@ mirror_wraps(const struct mirror *m, const struct frame *call)
 
 /* --- headers --- */
 
+/* Where the headers go, and the name of the first that is too long; either
+ * may be NULL. */
+struct sink {
+	struct headers *headers;
+	struct buf *left_out;
+};
+
 static void
-add_value(struct headers *out, const char *header, struct span raw)
+add_value(const struct sink *to, const char *header, struct span raw)
 {
 	struct buf text;
 
 	buf_init(&text, 0);
-	if (mirror_value(&text, raw) == 0)
-		headers_set(out, span_of(header), buf_span(&text), false);
+	if (mirror_value(&text, raw) == 0) {
+		if (to->headers != NULL)
+			headers_set(to->headers, span_of(header),
+			    buf_span(&text), false);
+	} else if (json_kind(raw) == '"' && to->left_out != NULL &&
+	    to->left_out->n == 0) {
+		/* A string has a value, of whatever length. */
+		buf_adds(to->left_out, header);
+	}
 	buf_free(&text);
 }
 
@@ -350,7 +364,7 @@ find_children(const struct mirror_plan *plan, size_t parent, struct span *found)
 
 static void
 add_params(const struct mirror_plan *plan, struct span arguments,
-    struct headers *out)
+    const struct sink *to)
 {
 	struct span *found = xcalloc(plan->n, sizeof *found);
 	size_t i;
@@ -359,7 +373,7 @@ add_params(const struct mirror_plan *plan, struct span arguments,
 	for (i = 0; i < plan->n; i++) {
 		find_children(plan, i, found);
 		if (plan->nodes[i].header != NULL)
-			add_value(out, plan->nodes[i].header, found[i]);
+			add_value(to, plan->nodes[i].header, found[i]);
 	}
 	free(found);
 }
@@ -386,15 +400,15 @@ name_member(struct span method)
 
 /* Mcp-Method has no wrapped form: one that is not plain is left out. */
 static void
-add_method(struct headers *out, struct span method)
+add_method(const struct sink *to, struct span method)
 {
-	if (mirror_is_plain(method))
-		headers_set(out, span_of("Mcp-Method"), method, false);
+	if (to->headers != NULL && mirror_is_plain(method))
+		headers_set(to->headers, span_of("Mcp-Method"), method, false);
 }
 
-void
-mirror_headers(const struct mirror *m, const struct frame *message,
-    struct headers *out)
+static void
+add_all(const struct mirror *m, const struct frame *message,
+    const struct sink *to)
 {
 	const char *members[] = { NULL, "arguments" };
 	const struct learned *tool;
@@ -407,18 +421,38 @@ mirror_headers(const struct mirror *m, const struct frame *message,
 	buf_init(&method, MIRROR_VALUE_BYTES);
 	if (json_string(quoted, &method) != 0)
 		goto done;
-	add_method(out, buf_span(&method));
+	add_method(to, buf_span(&method));
 	members[0] = name_member(buf_span(&method));
 	if (members[0] == NULL)
 		goto done;
 	get_some(message->params, members, part, 2);
 	if (json_kind(part[0]) == '"')
-		add_value(out, "Mcp-Name", part[0]);
+		add_value(to, "Mcp-Name", part[0]);
 	if (span_is(buf_span(&method), "tools/call")) {
 		tool = look_up(m, part[0]);
 		if (tool != NULL && tool->plan != NULL)
-			add_params(tool->plan, part[1], out);
+			add_params(tool->plan, part[1], to);
 	}
 done:
 	buf_free(&method);
+}
+
+void
+mirror_headers(const struct mirror *m, const struct frame *message,
+    struct headers *out)
+{
+	struct sink to = { .headers = out };
+
+	add_all(m, message, &to);
+}
+
+bool
+mirror_left_out(const struct mirror *m, const struct frame *message,
+    struct buf *name)
+{
+	struct sink to = { .left_out = name };
+	size_t before = name->n;
+
+	add_all(m, message, &to);
+	return name->n > before;
 }

@@ -34,5 +34,9 @@ bool mirror_wraps(const struct mirror *m, const struct frame *call);
  * Mcp-Method always, Mcp-Name and Mcp-Param-* where there is a value. */
 void mirror_headers(const struct mirror *m, const struct frame *message,
     struct headers *out);
+/* Appends the name of the first of them that is left out, as its value is
+ * over 8 KiB. Returns false when none is. */
+bool mirror_left_out(const struct mirror *m, const struct frame *message,
+    struct buf *name);
 
 #endif

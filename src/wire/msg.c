@@ -328,6 +328,9 @@ same_strings(struct span a, struct span b)
 	struct buf x, y;
 	bool same;
 
+	/* An escape is at most six times as long as what it says. */
+	if (a.n > 6 * b.n || b.n > 6 * a.n)
+		return false;
 	if (memchr(a.p, '\\', a.n) == NULL && memchr(b.p, '\\', b.n) == NULL)
 		return false; /* the bytes differ, as the caller has seen */
 	buf_init(&x, 0);

@@ -78,7 +78,8 @@ is_legacy_error(const struct frame *m)
 	return speaks_legacy(m->error);
 }
 
-/* Credentials, overload, web pages and what broke say nothing. */
+/* Credentials, overload and what broke say nothing; a web page says as much
+ * as a bare answer: a framework writes it for a route that is not there. */
 bool
 server_modern_contradicts(const struct facts *f, const struct frame *m)
 {
@@ -98,8 +99,6 @@ server_modern_contradicts(const struct facts *f, const struct frame *m)
 	}
 	if (m != NULL)
 		return m->kind == FRAME_ERROR && is_legacy_error(m);
-	if (f->media == MEDIA_HTML)
-		return false;
 	return f->status == 400 || f->status == 404 || f->status == 405 ||
 	    f->status == 406 || f->status == 415;
 }
@@ -290,23 +289,57 @@ take_result(struct server_era *e, struct outer *o, struct inner *i,
 		take_unknown_type(e, o, i, type);
 }
 
+/* -32020 that no tools/list mends. missing: the header that was left out as
+ * it would be too long, or empty. */
+static void
+fail_mismatch(struct server_era *e, struct outer *o, struct inner *i,
+    const struct facts *f, const struct frame *m, struct buf *missing)
+{
+	struct fault fault = { .reason = missing->n > 0 ? "too_large" :
+							  "bad_upstream",
+		.maybe = o->rounds > 0,
+		.status = f->status,
+		.server = m->error };
+	const char *ran = fault.maybe ? "" : " It did not run.";
+	struct buf label;
+
+	buf_init(&label, 0);
+	fault_label(o->body, &label);
+	if (missing->n > 0)
+		fail(e, o, i,
+		    fault_frame(o->body->id, &fault,
+			"%s refused %s without the header %s: what it would "
+			"say is over 8 KiB, and that is not sent in a "
+			"header.%s",
+			e->config.host, buf_str(&label), buf_str(missing),
+			ran));
+	else
+		fail(e, o, i,
+		    fault_frame(o->body->id, &fault,
+			"%s refused the headers of %s, also after its tools "
+			"were listed again: what it checks is not what its "
+			"tools/list says.%s",
+			e->config.host, buf_str(&label), ran));
+	buf_free(&label);
+}
+
 /* -32020: our idea of its tools is old, most likely. */
 static void
 take_mismatch(struct server_era *e, struct outer *o, struct inner *i,
     const struct facts *f, const struct frame *m)
 {
-	struct fault fault = { .reason = "bad_upstream",
-		.maybe = o->rounds > 0,
-		.status = f->status,
-		.server = m->error };
-	struct buf label;
+	struct buf missing;
 
 	if (o->former) {
 		server_modern_let_go(e, i);
 		server_tell_gone(e, o, o->rounds > 0);
 		return;
 	}
-	if (!o->mismatched) {
+	buf_init(&missing, 0);
+	mirror_left_out(e->mirror, o->sent, &missing);
+	if (o->mismatched || span_is(buf_span(&missing), "Mcp-Name")) {
+		fail_mismatch(e, o, i, f, m, &missing);
+	} else {
 		server_note(e, LEVEL_INFO,
 		    "%s refused the headers: its tools are listed again, then "
 		    "the call is sent again",
@@ -314,18 +347,8 @@ take_mismatch(struct server_era *e, struct outer *o, struct inner *i,
 		o->mismatched = true;
 		server_modern_let_go(e, i);
 		list_tools(e, o, none, e->now + TOOLS_MS);
-		return;
 	}
-	buf_init(&label, 0);
-	fault_label(o->body, &label);
-	fail(e, o, i,
-	    fault_frame(o->body->id, &fault,
-		"%s refused the headers of %s, also after its tools were "
-		"listed again: what it checks is not what its tools/list "
-		"says.%s",
-		e->config.host, buf_str(&label),
-		fault.maybe ? "" : " It did not run."));
-	buf_free(&label);
+	buf_free(&missing);
 }
 
 /* -32022: the server changed. A new start finds out, once. */
@@ -443,7 +466,14 @@ take_notification(struct server_era *e, struct outer *o, const struct facts *f,
 	frame_unref(legacy);
 }
 
-/* A legacy server asks like that; a modern one would wait for ever. */
+/* As a legacy server asks; these wait for what nobody can answer. */
+static bool
+holds_up(const struct frame *m)
+{
+	return json_key_is(m->method, "sampling/createMessage") ||
+	    json_key_is(m->method, "elicitation/create");
+}
+
 static void
 take_request(struct server_era *e, struct outer *o, struct inner *i,
     const struct facts *f, struct frame *m)
@@ -452,9 +482,10 @@ take_request(struct server_era *e, struct outer *o, struct inner *i,
 		.maybe = true };
 	struct buf label;
 
-	if (json_key_is(m->method, "ping")) {
-		server_note(e, LEVEL_DEBUG,
-		    "a ping of a modern server: dropped");
+	if (!holds_up(m)) {
+		server_note(e, LEVEL_INFO,
+		    "%s asks by a request, as modern servers may not: dropped",
+		    e->config.host);
 		return;
 	}
 	if (server_modern_may_doubt(e, i)) {

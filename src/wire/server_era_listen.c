@@ -300,7 +300,7 @@ acknowledged(struct server_era *e, struct feed *fd, struct frame *m)
 static void
 notified(struct server_era *e, struct feed *fd, struct frame *m)
 {
-	struct span id = era_meta(m, "subscriptionId");
+	struct span id = era_meta(m, ERA_KEY_SUBSCRIPTION);
 	bool ack = json_key_is(m->method,
 	    "notifications/subscriptions/acknowledged");
 	struct frame *told;

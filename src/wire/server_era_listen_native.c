@@ -163,7 +163,7 @@ static void
 notified(struct server_era *e, struct feed *fd, const struct facts *f,
     struct frame *m)
 {
-	struct span id = era_meta(m, "subscriptionId");
+	struct span id = era_meta(m, ERA_KEY_SUBSCRIPTION);
 	struct frame *told;
 
 	if (id.p != NULL && !msg_id_same(id, span_of(fd->id))) {

@@ -24,7 +24,7 @@ gate_open(const struct session *s)
 static bool
 is_method(const struct frame *f, const char *method)
 {
-	return span_is(f->method, method);
+	return json_key_is(f->method, method);
 }
 
 /* --- answers to the client --- */

@@ -102,7 +102,7 @@ struct frame *
 session_memory_answer(struct session *s, struct frame *request)
 {
 	if (!s->from_memory || s->memory_tools.n == 0 ||
-	    !span_is(request->method, "tools/list") ||
+	    !json_key_is(request->method, "tools/list") ||
 	    json_get(request->params, "cursor").p != NULL)
 		return NULL;
 	return msg_result(request->id, buf_str(&s->memory_tools));

@@ -10,13 +10,14 @@
 
 #include <stdlib.h>
 
+#include "wire/json.h"
 #include "wire/msg.h"
 
 bool
 session_is_safe(const struct session *s, const struct call *c)
 {
 	return calls_safe(c->frame) ||
-	    (span_is(c->frame->method, "tools/call") &&
+	    (json_key_is(c->frame->method, "tools/call") &&
 		tools_safe(s->tools, c->frame));
 }
 

@@ -87,7 +87,7 @@ answer_for_shell(struct session *s, struct frame *m)
 
 	if (s->calls.n_notes >= MAX_NOTES)
 		return;
-	if (span_is(m->method, "ping"))
+	if (json_key_is(m->method, "ping"))
 		f = msg_result(m->id, "{}");
 	else
 		f = fault_frame(m->id, &fault, "Nobody is there to answer.");
@@ -116,7 +116,7 @@ static void
 server_request(struct session *s, struct leg *l, struct frame *m)
 {
 	struct fault fault = { .reason = "too_large" };
-	bool ping = span_is(m->method, "ping");
+	bool ping = json_key_is(m->method, "ping");
 	struct frame *f;
 
 	if (l->generation != s->generation) {
@@ -210,13 +210,13 @@ server_notification(struct session *s, struct leg *l, struct frame *m)
 		    m->text.n);
 		return;
 	}
-	if (span_is(m->method, "notifications/cancelled")) {
+	if (json_key_is(m->method, "notifications/cancelled")) {
 		f = questions_cancel(&s->questions, m, l->generation->number);
 		session_pass(s, f, l);
 		frame_unref(f);
 		return;
 	}
-	if (span_is(m->method, "notifications/progress") &&
+	if (json_key_is(m->method, "notifications/progress") &&
 	    goes_backwards(s, l, m)) {
 		session_note(s, LEVEL_DEBUG,
 		    "progress of a call that was sent again: behind what was "
@@ -309,7 +309,7 @@ call_worked(struct session *s, struct call *c, struct generation *g,
 	session_served(s, c, g);
 	if (m->kind != FRAME_RESULT)
 		return;
-	if (span_is(c->frame->method, "tools/list")) {
+	if (json_key_is(c->frame->method, "tools/list")) {
 		tools_learn(s->tools, c->frame, m);
 		if (tools_list(s->tools).n > 0)
 			session_remember(s);

@@ -703,6 +703,67 @@ class Subscriptions(Base):
         p.finish()
 
 
+def escaped(message):
+    """As some write it, with a backslash before each slash."""
+    return json.dumps(message).replace("/", "\\/").encode()
+
+
+class Escapes(Base):
+    def ask(self, p, method, params=None):
+        p.next_id += 1
+        p.send(escaped(support.request(p.next_id, method, params)))
+        return p.answer(p.next_id)["result"]
+
+    def cancel(self, s, p):
+        ident = p.start("tools/call", {"name": "holds",
+                                       "arguments": {"key": "held"}})
+        self.assertTrue(s.wait(lambda: s.ran("held"), 5))
+        p.silent.add(p.key(ident))
+        p.send(escaped(note("notifications/cancelled", {"requestId": ident})))
+
+    def test_modern_server(self):
+        s = self.era("modern")
+        s.tools["bad"] = ({"inputSchema": eraserver.BAD_TOOLS["bad_number"]},
+                          eraserver.echo)
+        p = self.legacy(s)
+        self.ask(p, "logging/setLevel", {"level": "info"})
+        self.ask(p, "resources/subscribe", {"uri": "file:///a"})
+        self.ask(p, "resources/unsubscribe", {"uri": "file:///a"})
+        self.ask(p, "ping")
+        names = [t["name"] for t in self.ask(p, "tools/list")["tools"]]
+        self.assertIn("echo", names)
+        self.assertNotIn("bad", names)
+        self.ask(p, "tools/call", {"name": "echo", "arguments": {"key": 1}})
+        self.cancel(s, p)
+        self.assertTrue(s.wait(lambda: len(s.cancelled) == 1, 5))
+        self.works(s, p)
+        p.finish()
+        self.assertEqual(s.notes, [])
+        self.assertEqual(s.seen("tools/list")[-1].get("Mcp-Method"),
+                         "tools/list")
+        self.assertEqual({r.rpc for r in s.requests},
+                         {"initialize", "server/discover", "tools/list",
+                          "subscriptions/listen", "tools/call"})
+
+    def test_legacy_server(self):
+        s = self.era("legacy")
+        p = self.client(Client, s)
+        p.send(escaped(init(1, capabilities=ALL)).replace(
+            b"initialize", b"\\u0069nitialize"))
+        self.assertIn("result", p.answer(1))
+        p.send(escaped(INITIALIZED))
+        self.ask(p, "tools/list")
+        s.sessions.clear()
+        self.ask(p, "tools/call", {"name": "echo", "arguments": {"key": 1}})
+        self.assertEqual(s.ran(1), 1)
+        self.cancel(s, p)
+        self.assertTrue(s.wait(lambda: any(
+            n.rpc == "notifications/cancelled" for n in s.notes), 5))
+        s.release.set()
+        self.works(s, p)
+        p.finish()
+
+
 class Cancels(Base):
     def test_closes_the_stream(self):
         """Before the head and after it; nothing is POSTed; no answer."""
@@ -1219,7 +1280,8 @@ class Hostile(Base):
         p.finish()
 
     def test_requests_on_a_stream(self):
-        """There are none in this revision: the client sees nothing."""
+        """There are none in this revision: the client sees nothing.  What
+        would wait for a person ends its call, as nobody is asked."""
         s, p = self.start()
 
         def tool(call):
@@ -1229,6 +1291,17 @@ class Hostile(Base):
             call.text("ok")
         s.tools["asks"] = ({"inputSchema": eraserver.ANY}, tool)
         self.assertEqual(p.said(p.tool("asks")), "ok")
+        self.works(s, p)
+
+        def waits(call):
+            call.send({"jsonrpc": "2.0", "id": "srv",
+                       "method": "elicitation/create", "params": {}})
+            call.effect()
+            call.hold()
+        s.tools["waits"] = ({"inputSchema": eraserver.ANY}, waits)
+        for key in ("1", "2"):
+            self.our_error(p.tool("waits", key=key), ran="maybe")
+            self.assertEqual(s.ran(key), 1)
         self.works(s, p)
         self.assertEqual([m for m in p.messages
                           if "method" in m and "id" in m], [])
