@@ -86,7 +86,7 @@ start(struct child *c, char *const argv[], const char *err)
 {
 	if (child_spawn(c, argv, err) != 0)
 		die(argv[0]);
-	if (child_send(c, rpc_initialize, strlen(rpc_initialize)) != 0)
+	if (child_send(c, rpc_start(), strlen(rpc_start())) != 0)
 		return -1;
 	return await(c, 0);
 }
@@ -94,7 +94,7 @@ start(struct child *c, char *const argv[], const char *err)
 static int
 call(struct cand *c)
 {
-	char line[256];
+	char line[512];
 	int id = ++c->next_id, n = rpc_call(line, sizeof line, id);
 
 	if (child_send(&c->child, line, (size_t)n) != 0)
@@ -108,8 +108,7 @@ open_session(struct drive *d, struct cand *c)
 {
 	c->next_id = 0;
 	if (start(&c->child, c->http, d->err) != 0 ||
-	    child_send(&c->child, rpc_initialized, strlen(rpc_initialized)) !=
-		0)
+	    child_send(&c->child, rpc_started(), strlen(rpc_started())) != 0)
 		return -1;
 	return call(c);
 }
@@ -242,7 +241,7 @@ measure_calls(struct drive *d)
 static int
 send_calls(struct cand *c, int from, int n)
 {
-	char out[DRIVE_IN_FLIGHT * 160];
+	char out[DRIVE_IN_FLIGHT * 320];
 	size_t len = 0;
 	int i;
 
@@ -405,8 +404,11 @@ main(int argc, char **argv)
 	};
 	int opt, counted = -1, first;
 
-	while ((opt = getopt(argc, argv, "+u:t:e:s:r:n:c:")) != -1) {
+	while ((opt = getopt(argc, argv, "+mu:t:e:s:r:n:c:")) != -1) {
 		switch (opt) {
+		case 'm':
+			rpc_modern = true;
+			break;
 		case 'u':
 			d.http = optarg;
 			break;
@@ -440,7 +442,7 @@ main(int argc, char **argv)
 		}
 	if (d.cands == 0 || d.rounds == 0 || d.calls == 0) {
 		fprintf(stderr,
-		    "usage: drive -u URL [-t HTTPS-URL] [-e FILE] "
+		    "usage: drive [-m] -u URL [-t HTTPS-URL] [-e FILE] "
 		    "[-s STARTS] [-r ROUNDS] [-n CALLS] [-c CALLS]\n"
 		    "    NAME COMMAND ARG... [-- NAME COMMAND ARG...]...\n");
 		return 2;

@@ -17,13 +17,31 @@
 
 #define RPC_WAIT_MS 20000
 
-const char rpc_initialize[] =
-    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":"
-    "\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\","
-    "\"capabilities\":{},\"clientInfo\":{\"name\":\"bench\",\"version\":\"1\"}"
-    "}}\n";
-const char rpc_initialized[] =
-    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n";
+#define META                                                                   \
+	"\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":"              \
+	"\"2026-07-28\",\"io.modelcontextprotocol/clientCapabilities\":{}}"
+
+bool rpc_modern;
+
+const char *
+rpc_start(void)
+{
+	if (rpc_modern)
+		return "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":"
+		       "\"server/discover\",\"params\":{" META "}}\n";
+	return "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":"
+	       "\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\","
+	       "\"capabilities\":{},\"clientInfo\":{\"name\":\"bench\","
+	       "\"version\":\"1\"}}}\n";
+}
+
+const char *
+rpc_started(void)
+{
+	return rpc_modern ? "" :
+			    "{\"jsonrpc\":\"2.0\",\"method\":"
+			    "\"notifications/initialized\"}\n";
+}
 
 int
 rpc_call(char *out, size_t size, int id)
@@ -31,8 +49,8 @@ rpc_call(char *out, size_t size, int id)
 	return snprintf(out, size,
 	    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":"
 	    "\"tools/call\",\"params\":{\"name\":\"echo\",\"arguments\":"
-	    "{\"message\":\"hello\"}}}\n",
-	    id);
+	    "{\"message\":\"hello\"}%s}}\n",
+	    id, rpc_modern ? "," META : "");
 }
 
 int

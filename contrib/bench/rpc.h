@@ -5,11 +5,16 @@
 #ifndef BENCH_RPC_H
 #define BENCH_RPC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-/* Lines with their LF; initialize has the id 0. */
-extern const char rpc_initialize[];
-extern const char rpc_initialized[];
+/* The client is one of 2026-07-28. */
+extern bool rpc_modern;
+
+/* Lines with their LF: the first one has the id 0; the second may be
+ * empty. */
+const char *rpc_start(void);
+const char *rpc_started(void);
 
 /* Writes one small tools/call with its LF; its length. */
 int rpc_call(char *out, size_t size, int id);

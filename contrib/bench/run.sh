@@ -12,7 +12,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
 : "${CC:=cc}" "${CFLAGS:=-O2}"
-instructions='' sse='' log='' starts=30 rounds=5 calls=10000
+instructions='' sse='' log='' modern='' starts=30 rounds=5 calls=10000
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -95,7 +95,8 @@ count() { # CALLS NAME COMMAND...
 	shift
 	name=$1
 	shift
-	"$work/drive" -u "$http" -e "$log" -c "$n" "$name" \
+	# shellcheck disable=SC2086 # an option or nothing
+	"$work/drive" $modern -u "$http" -e "$log" -c "$n" "$name" \
 	    valgrind -q --tool=callgrind \
 	    --callgrind-out-file="$work/callgrind.$n" "$@"
 	sed -n 's/^\(summary\|totals\): *//p' "$work/callgrind.$n" | head -n 1
@@ -141,7 +142,10 @@ if [ -n "$instructions" ]; then
 	command -v valgrind >/dev/null || { say "valgrind is missing"; exit 1; }
 	printf '%-12s %12s %12s\n' instructions start "per call"
 	instructions_of "bare pipe" "$work/pipe" URL
-	[ -z "$mcpsplice" ] || instructions_of mcpsplice "$mcpsplice" URL
+	[ -n "$mcpsplice" ] || exit 0
+	instructions_of mcpsplice "$mcpsplice" URL
+	modern=-m
+	instructions_of "  2026-07-28" "$mcpsplice" URL
 	exit
 fi
 

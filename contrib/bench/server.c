@@ -6,7 +6,8 @@
  * read and one write and keeps no state: initialize gets a session id,
  * other requests a short result (as JSON, or with -s as one SSE event),
  * notifications 202, GET 405, DELETE 200. A POST without a session id after
- * initialize gets 400, so that a candidate which loses it is found out.
+ * initialize gets 400, so that a candidate which loses it is found out. It
+ * speaks 2026-07-28, too, with who says that in MCP-Protocol-Version.
  *
  * An answer is far smaller than an empty socket buffer: a write that does
  * not take it whole means a peer that does not read, and ends it.
@@ -51,7 +52,7 @@ struct request {
 	const char *head; /* NUL-terminated in the place of its last LF */
 	const char *body;
 	size_t body_len;
-	bool session;
+	bool session, modern;
 };
 
 /* One value of the message's top level, as text; empty when not there. */
@@ -195,7 +196,13 @@ answer_post(struct conn *c, const struct request *r)
 		    "{\"tools\":{}},\"serverInfo\":{\"name\":\"bench\","
 		    "\"version\":\"1\"}}",
 		    true);
-	if (!r->session)
+	if (r->modern && method.n == 17 &&
+	    memcmp(method.p, "\"server/discover\"", 17) == 0)
+		return answer_result(c, id,
+		    "{\"resultType\":\"complete\",\"supportedVersions\":["
+		    "\"2026-07-28\"],\"capabilities\":{\"tools\":{}}}",
+		    false);
+	if (!r->session && !r->modern)
 		return answer_status(c, "400 Bad Request");
 	if (id.n == 0 || method.n == 0)
 		return answer_status(c, "202 Accepted");
@@ -222,7 +229,7 @@ request_head(struct request *r)
 {
 	const char *line = r->head;
 
-	r->session = false;
+	r->session = r->modern = false;
 	r->body_len = 0;
 	while ((line = strchr(line, '\n')) != NULL) {
 		line++;
@@ -231,6 +238,9 @@ request_head(struct request *r)
 		if (strncasecmp(line, "Mcp-Session-Id: " SERVER_SESSION,
 			16 + strlen(SERVER_SESSION)) == 0)
 			r->session = true;
+		if (strncasecmp(line, "MCP-Protocol-Version: 2026-07-28", 32) ==
+		    0)
+			r->modern = true;
 	}
 }
 
