@@ -817,9 +817,9 @@ class Era(faultserver.Server):
         session = self.legacy_session(rx, tx)
         if session is None:
             return
-        tx.sse()
-        tx.chunk(b": open\n\n")
-        with session.lock:
+        with session.lock:      # whoever sees it open can write to it
+            tx.sse()
+            tx.chunk(b": open\n\n")
             session.streams.append(tx)
         self.keep(session, tx)
 
