@@ -23,6 +23,14 @@ import time
 PATIENCE = 30.0
 
 
+def readable(fd, seconds):
+    """Waits until it can be read.  Not by select(), which takes no descriptor
+    over 1023."""
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
+    return bool(poll.poll(seconds * 1000))
+
+
 class Request:
     """One request as it arrived."""
 
@@ -221,7 +229,7 @@ class Reply:
         while True:
             try:
                 left = max(0.0, end - time.monotonic())
-                r, _, _ = select.select([self.sock], [], [], min(left, 0.1))
+                r = readable(self.sock, min(left, 0.1))
                 if r and not self.sock.recv(1, socket.MSG_PEEK):
                     return True
                 if r:

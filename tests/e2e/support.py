@@ -13,7 +13,6 @@ import faulthandler
 import itertools
 import json
 import os
-import select
 import shutil
 import signal
 import subprocess
@@ -405,7 +404,7 @@ class Splice:
             # Popen.wait with a timeout polls every 50 ms: too coarse
             if self.proc.poll() is None and hasattr(os, "pidfd_open"):
                 fd = os.pidfd_open(self.pid)
-                select.select([fd], [], [], seconds)
+                faultserver.readable(fd, seconds)
                 os.close(fd)
                 seconds = 0.1
             return self.proc.wait(seconds)

@@ -7,13 +7,13 @@ import json
 import os
 import pty
 import re
-import select
 import signal
 import socket
 import subprocess
 import time
 
 import authserver
+import faultserver
 import support
 from test_signin import ENDED, Patient
 
@@ -210,7 +210,7 @@ class Commands(Patient):
             end = time.monotonic() + seconds
             while word not in said:
                 self.assertLess(time.monotonic(), end, bytes(said))
-                if select.select([master], [], [], 0.2)[0]:
+                if faultserver.readable(master, 0.2):
                     try:
                         part = os.read(master, 65536)
                     except OSError:
