@@ -249,7 +249,8 @@ START_TEST(test_uris)
 	buf_adds(&b,
 	    "write {$J,'id':2,'error':{'code':-32603,'message':'Too many "
 	    "resources of mcp.example.com are watched at once (1024, or 1024 "
-	    "KiB of URIs). Cancel a subscriptions/listen first.','data':{'source':'mcpsplice',"
+	    "KiB of URIs). Cancel a subscriptions/listen first.',"
+	    "'data':{'source':'mcpsplice',"
 	    "'reason':'busy','ran':'no'}}}\n"
 	    "? says 1 listens, 1000 resources\n");
 	for (i = 0; i < 1000; i++)

@@ -196,7 +196,8 @@ goes_out(struct play *p, const char *id)
 
 	if (f == NULL)
 		return false;
-	made = client_era_fit(p->era, f, p->discovered != NULL);
+	made = client_era_fit(p->era, f->kind == FRAME_REQUEST ? f : NULL, f,
+	    p->discovered != NULL);
 	if (made == NULL)
 		buf_adds(&p->out, "fits\n");
 	else

@@ -442,7 +442,7 @@ session_sends(struct world *w)
 		return;
 	f = w->session.frame[pick(w, (unsigned)w->session.n)];
 	says(w, "~", f);
-	made = client_era_fit(w->era, f, w->discovered != NULL);
+	made = client_era_fit(w->era, f, f, w->discovered != NULL);
 	must(w, made == NULL || span_eq(made->id, f->id),
 	    "it goes out under an id that the session does not know");
 	frame_unref(made);

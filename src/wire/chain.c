@@ -269,13 +269,13 @@ look_at(struct chain *c, const struct frame *f)
 /* What a modern client said goes out as the server takes it now, whatever
  * that was when it was said. */
 static void
-fit(struct chain *c, struct order *order)
+fit(struct chain *c, const struct frame *request, struct order *order)
 {
 	frame_unref(c->fitted);
 	c->fitted = NULL;
 	if (client_era_is_legacy(c->client) || order->body == NULL)
 		return;
-	c->fitted = client_era_fit(c->client, order->body,
+	c->fitted = client_era_fit(c->client, request, order->body,
 	    server_era_discovered(c->server) != NULL);
 	if (c->fitted != NULL)
 		order->body = c->fitted;
@@ -301,7 +301,7 @@ session_acts(struct chain *c, struct session_action *a)
 
 	switch (a->kind) {
 	case ACTION_SEND:
-		fit(c, &a->order);
+		fit(c, a->related, &a->order);
 		if (server_era_passes(c->server, &a->order))
 			return true;
 		server.kind = SERVER_ERA_SEND;

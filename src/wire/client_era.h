@@ -81,11 +81,12 @@ bool client_era_passes(const struct client_era *e, const struct frame *f);
 bool client_era_is_legacy(const struct client_era *e);
 
 void client_era_step(struct client_era *e, const struct client_era_input *in);
-/* A message, as the session has it, goes out to the server, which is a modern
- * one or not by now. Returns what goes out in its place, the caller's; NULL:
- * it fits as it is. */
-struct frame *client_era_fit(struct client_era *e, struct frame *f,
-    bool modern);
+/* A message goes out to the server, which is a modern one or not by now: f,
+ * for this request of the session's client (NULL: for none), perhaps under
+ * another id. Returns what goes out in its place, the caller's; NULL: it fits
+ * as it is. */
+struct frame *client_era_fit(struct client_era *e, const struct frame *request,
+    struct frame *f, bool modern);
 bool client_era_next(struct client_era *e, struct client_era_action *action);
 /* When CLIENT_ERA_TICK is due; -1: never. */
 int64_t client_era_deadline(const struct client_era *e);

@@ -352,7 +352,8 @@ leave_to_session(struct client_era *e, struct queue *q)
 	for (r = q->first; r != NULL; r = next) {
 		next = r->next;
 		client_era_set_level(e, r, -1);
-		if (!r->known[BY_WIRE] || r->sent == r->frame) {
+		if (!r->known[BY_WIRE] ||
+		    (r->sent == r->frame && q != &e->parked)) {
 			client_era_drop(e, r);
 			continue;
 		}

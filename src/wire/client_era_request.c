@@ -1,7 +1,8 @@
 /*
  * What a modern client sends once the session is open. To a modern server it
  * goes as it came; to a legacy one translated and under an id of ours, as the
- * client may use an id again while its first request is parked. (protocol.md
+ * client may use an id again while its first request is parked. Where the
+ * server changes on the way it goes as that takes it, under the id it has. (protocol.md
  * 7.4, "From client")
  */
 #include "config.h"
@@ -73,13 +74,16 @@ send_bridged(struct client_era *e, struct request *r)
 	free(id);
 }
 
-/* As the client wrote it, unless the server has asked something already. */
+/* As the client wrote it, unless the server has asked something already: then
+ * it knows nothing of the state in it. */
 static struct frame *
 fit_modern(struct client_era *e, struct request *r, struct frame *f)
 {
 	if (r == NULL || r->frame == NULL || r->asked > 0 ||
 	    (r->in != &e->asking && r->in != &e->running) ||
-	    (r->kind != REQUEST_BRIDGED && r->kind != REQUEST_NATIVE))
+	    (r->kind != REQUEST_BRIDGED && r->kind != REQUEST_NATIVE) ||
+	    (r->sent != r->frame &&
+		json_get(r->frame->params, "requestState").p != NULL))
 		return NULL;
 	client_era_turn(e, r, REQUEST_NATIVE);
 	client_era_set_level(e, r, -1);
@@ -102,12 +106,15 @@ fit_legacy(struct client_era *e, struct request *r, struct frame *f)
 }
 
 struct frame *
-client_era_fit(struct client_era *e, struct frame *f, bool modern)
+client_era_fit(struct client_era *e, const struct frame *request,
+    struct frame *f, bool modern)
 {
 	struct request *r = NULL;
 
-	if (f->kind == FRAME_REQUEST)
-		r = client_era_find(e, BY_WIRE, f->id);
+	if (!e->modern)
+		return NULL;
+	if (request != NULL)
+		r = client_era_find(e, BY_WIRE, request->id);
 	return modern ? fit_modern(e, r, f) : fit_legacy(e, r, f);
 }
 

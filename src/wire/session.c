@@ -315,6 +315,7 @@ session_next(struct session *s, struct session_action *out)
 		if (l == NULL)
 			continue;
 		fill_order(s, &out->order, l);
+		out->related = l->call != NULL ? l->call->frame : NULL;
 		return true;
 	}
 }

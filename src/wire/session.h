@@ -109,8 +109,8 @@ struct session_action {
 	uint64_t ticket;     /* SEND, ABORT */
 	struct order order;  /* SEND; its parts are borrowed, as all below */
 	struct frame *frame; /* WRITE */
-	/* WRITE, of the server: the client's request on whose own stream it
-	 * came; NULL: on none */
+	/* The client's request; NULL: none. WRITE, of the server: on whose own
+	 * stream it came; SEND: that goes out, perhaps under another id */
 	const struct frame *related;
 	struct span session, version; /* KEEP; REMEMBER, RECALL */
 	struct span result, tools;    /* REMEMBER */
