@@ -1294,9 +1294,9 @@ class Hostile(Base):
         self.works(s, p)
 
         def waits(call):
+            call.effect()
             call.send({"jsonrpc": "2.0", "id": "srv",
                        "method": "elicitation/create", "params": {}})
-            call.effect()
             call.hold()
         s.tools["waits"] = ({"inputSchema": eraserver.ANY}, waits)
         for key in ("1", "2"):
