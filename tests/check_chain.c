@@ -437,6 +437,29 @@ static const struct row legacy_tour[] = {
 /* --- a modern client --- */
 
 /* clang-format off */
+/* The legacy server becomes a modern one, which cuts the call: it may run
+ * still, so that it goes out under another id. */
+#define ONCE_MORE(method)                                                      \
+	"send #1 POST ...\n"                                                   \
+	"< #1 404\n"                                                           \
+	"send #2 POST ...\n"                                                   \
+	"< #2 200 session=s1 ok " SPOKEN("{}") "\n"                            \
+	"found legacy\n"                                                       \
+	"send #3 POST ...\n"                                                   \
+	"< #3 202\n"                                                           \
+	"send #4 GET @s1 v=2025-11-25 listen\n"                                \
+	"send #5 POST " method " 'mine-c3' @s1 v=2025-11-25\n"                 \
+	"< #4 405\n"                                                           \
+	"< #5 404 err=null -32001 Session not found\n"                         \
+	"send #6 POST ...\n"                                                   \
+	"< #6 200 " DISCOVERS("{}")                                            \
+	"found dual\n"                                                         \
+	"send #7 POST " method " 'mine-c3' v=2026-07-28 mirrored\n"            \
+	"< #7 head 200 media=sse\n"                                            \
+	"< #7 cut\n"                                                           \
+	"! wait 250\n"                                                         \
+	"send #8 POST " method " 'mine-2' v=2026-07-28 mirrored\n"
+
 static const struct row modern_tour[] = {
 	{ "byte for byte", "bodies",
 	    "> {'method':'tools/call','id':1e0,'params':{'name':'a','name':'b',"
@@ -448,51 +471,12 @@ static const struct row modern_tour[] = {
 	    "'name':'b',$M},'jsonrpc':'2.0'} v=2026-07-28 mirrored\n"
 	    "< #2 200 {'result':{'x':1.0},'id':$,'jsonrpc':'2.0'}\n"
 	    "write {'result':{'x':1.0},'id':1e0,'jsonrpc':'2.0'}\n" },
-	/* Under another id, as it may run still. */
 	{ "as it came, and once more", "",
-	    "> tools/list 1 {$M}\n"
-	    "send #1 POST ...\n"
-	    "< #1 404\n"
-	    "send #2 POST ...\n"
-	    "< #2 200 session=s1 ok " SPOKEN("{}") "\n"
-	    "found legacy\n"
-	    "send #3 POST ...\n"
-	    "< #3 202\n"
-	    "send #4 GET @s1 v=2025-11-25 listen\n"
-	    "send #5 POST tools/list 'mine-c3' @s1 v=2025-11-25\n"
-	    "< #4 405\n"
-	    "< #5 404 err=null -32001 Session not found\n"
-	    "send #6 POST ...\n"
-	    "< #6 200 " DISCOVERS("{}")
-	    "found dual\n"
-	    "send #7 POST tools/list 'mine-c3' v=2026-07-28 mirrored\n"
-	    "< #7 head 200 media=sse\n"
-	    "< #7 cut\n"
-	    "! wait 250\n"
-	    "send #8 POST tools/list 'mine-2' v=2026-07-28 mirrored\n"
+	    "> tools/list 1 {$M}\n" ONCE_MORE("tools/list")
 	    "< #8 200 ok {'resultType':'complete','tools':[],'ttlMs':1}\n"
 	    GAVE("1", "{'resultType':'complete','tools':[],'ttlMs':1}") },
 	{ "once more, and asked", "",
-	    "> prompts/get 1 {'name':'p',$M}\n"
-	    "send #1 POST ...\n"
-	    "< #1 404\n"
-	    "send #2 POST ...\n"
-	    "< #2 200 session=s1 ok " SPOKEN("{}") "\n"
-	    "found legacy\n"
-	    "send #3 POST ...\n"
-	    "< #3 202\n"
-	    "send #4 GET @s1 v=2025-11-25 listen\n"
-	    "send #5 POST prompts/get 'mine-c3' @s1 v=2025-11-25\n"
-	    "< #4 405\n"
-	    "< #5 404 err=null -32001 Session not found\n"
-	    "send #6 POST ...\n"
-	    "< #6 200 " DISCOVERS("{}")
-	    "found dual\n"
-	    "send #7 POST prompts/get 'mine-c3' v=2026-07-28 mirrored\n"
-	    "< #7 head 200 media=sse\n"
-	    "< #7 cut\n"
-	    "! wait 250\n"
-	    "send #8 POST prompts/get 'mine-2' v=2026-07-28 mirrored\n"
+	    "> prompts/get 1 {'name':'p',$M}\n" ONCE_MORE("prompts/get")
 	    "< #8 200 ok {'resultType':'input_required','requestState':'z'}\n"
 	    GAVE("1", "{'resultType':'input_required','requestState':'z'}") },
 	{ "modern, streamable, sse, modern", "",
