@@ -17,8 +17,9 @@
  * What comes:
  *   send #N POST METHOD ID | GET | DELETE [@SESSION] [v=VERSION] [listen]
  *     [announces] [endpoint] [mirrored]   (POSTs whole with option bodies)
- *   abort #N | write {...} | found modern|legacy|sse|dual | warn TEXT | exit N |
- *   recall | remember | keep @SESSION|- (with option memory)
+ *   abort #N | write {...} | found modern|legacy|sse|dual | warn TEXT |
+ *   exit N | recall VERSION | remember VERSION | keep @SESSION|- (these three
+ *   with option memory)
  * What it aborts ends at once, as transport does it. In all lines ' is a
  * double quote, $M the _meta of a modern client's request; a wanted line that
  * ends with "..." is the beginning of one.

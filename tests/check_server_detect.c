@@ -23,6 +23,10 @@ struct row {
 #define POSTED_2(n) "order #" n " POST initialize 2\n"
 #define ASKED(n, id) "order #" n " POST server/discover 'mine-s" id "'\n"
 #define STREAM(n) "order #" n " GET listen announces\n"
+/* HTTP+SSE, as remembered, is silent, and initialize is refused: once more. */
+#define TWICE                                                                  \
+	OPENS STREAM("1") "! wait 2000\n"                                      \
+			  "drop #1\n" POSTED("2") "< #2 405\n" STREAM("3")
 #define SPOKEN "{'protocolVersion':'2025-11-25'}"
 #define TOLD(k, id)                                                            \
 	"tell @" k " {'jsonrpc':'2.0','id':" id ",'result':" SPOKEN "}\n"
@@ -681,21 +685,11 @@ static const struct row asked_for[] = {
 	    LEGACY("2") },
 	/* It was only slow. */
 	{ "was sse, is slow", "was=sse",
-	    OPENS STREAM("1")
-	    "! wait 2000\n"
-	    "drop #1\n"
-	    POSTED("2")
-	    "< #2 405\n"
-	    STREAM("3")
+	    TWICE
 	    "! wait 9999\n"
 	    SSE_AT("3", "4") },
 	{ "was sse, is nothing", "was=sse",
-	    OPENS STREAM("1")
-	    "! wait 2000\n"
-	    "drop #1\n"
-	    POSTED("2")
-	    "< #2 405\n"
-	    STREAM("3")
+	    TWICE
 	    "! wait 10000\n"
 	    "drop #3\n"
 	    ASKED("4", "1")

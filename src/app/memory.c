@@ -1,10 +1,10 @@
 /*
- * Two files. The start is one of three lines: an object of ours, the result of initialize, that of
- * tools/list or nothing. The first line is never parsed: it has to be the
- * very bytes that we would write above the other two, with the format's
- * number, the profile's hash, the version the client asked for, and a SHA-256
- * over that version and the other lines. So any byte that changed makes it no
- * memory, and so does another version or profile.
+ * Two files. The start is one of three lines: an object of ours, the result of
+ * initialize, that of tools/list or nothing. The first line is never parsed:
+ * it has to be the very bytes that we would write above the other two, with
+ * the format's number, the profile's hash, the version the client asked for,
+ * and a SHA-256 over that version and the other lines. So any byte that
+ * changed makes it no memory, and so does another version or profile.
  *
  * The era is a file of one line, which has to be one of the three that we
  * would write. It is as old as the file.

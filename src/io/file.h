@@ -16,8 +16,9 @@
 /* Opens the folder base/below. It must be a directory, no link, that is ours
  * and that nobody else can write in. With make, what is missing of below is
  * made, and it is 0700 then; base itself never is made, and root makes nothing
- * in the home of another user. On failure *why is a message for people, owned by the caller.
- * base may be NULL or empty, as HOME may: refused, as is a relative one. */
+ * in the home of another user. On failure *why is a message for people, owned
+ * by the caller. base may be NULL or empty, as HOME may: refused, as is a
+ * relative one. */
 int file_dir(const char *base, const char *below, bool make, char **why);
 
 /* Opens a regular file of ours that no one else can read or write and that

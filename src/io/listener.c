@@ -197,8 +197,9 @@ watch_conn(struct conn *c, int what)
 }
 
 /* A process that ends before a slow browser closes would leave the port to
- * TIME_WAIT: the kernel closes for it, and as is said here. A reset does not, and Linux gives the reader what has arrived
- * before it; so has a short reply by now, on one machine. */
+ * TIME_WAIT: the kernel closes for it, and as is said here. A reset does not,
+ * and Linux gives the reader what has arrived before it; so has a short reply
+ * by now, on one machine. */
 static void
 spare_port(struct conn *c)
 {

@@ -499,9 +499,9 @@ take_endpoint(struct stream *t, struct buf *data)
 	if (t->announces && t->verb == VERB_GET && ok) {
 		free(u->endpoint);
 		u->endpoint = url;
-		url = NULL;
+	} else {
+		free(url);
 	}
-	free(url);
 	if (t->announces)
 		u->ops.endpoint(t->ticket, ok, u->arg);
 	else

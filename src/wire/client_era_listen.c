@@ -539,9 +539,11 @@ client_era_fan_out(struct client_era *e, struct frame *f)
 		    f->text.n, updated ? "resource" : "list");
 		return true;
 	}
-	if (updated)
+	if (updated) {
 		tell_updated(e, f);
-	for (l = e->listens; !updated && l != NULL; l = l->next)
+		return true;
+	}
+	for (l = e->listens; l != NULL; l = l->next)
 		if (l->families[i])
 			tell_or_keep(e, l, f);
 	return true;

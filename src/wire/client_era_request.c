@@ -2,8 +2,8 @@
  * What a modern client sends once the session is open. To a modern server it
  * goes as it came; to a legacy one translated and under an id of ours, as the
  * client may use an id again while its first request is parked. Where the
- * server changes on the way it goes as that takes it, under the id it has. (protocol.md
- * 7.4, "From client")
+ * server changes on the way it goes as that takes it, under the id it has.
+ * (protocol.md 7.4, "From client")
  */
 #include "config.h"
 

@@ -4,9 +4,9 @@
  * The words that it says (wire/said) and its status choose the first rule of
  * a table that fits. What no rule is for is the answer, or the end of the
  * call. A request that carried no session id can lose none, but may need one
- * now; an answer to DELETE says nothing. The numbers of JSON-RPC errors and the id of the
- * answer never decide that a session is gone, because every server has its
- * own; but the two by which a later revision refuses an earlier one.
+ * now; an answer to DELETE says nothing. The numbers of JSON-RPC errors and the
+ * id of the answer never decide that a session is gone, because every server
+ * has its own; but the two by which a later revision refuses an earlier one.
  */
 #include "config.h"
 

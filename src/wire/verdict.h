@@ -48,12 +48,11 @@ struct facts {
 	struct span location;      /* of a redirect that was not followed */
 	struct span why;           /* transport's words for people */
 	struct span challenge;     /* WWW-Authenticate of a 401 or 403 */
-	bool gone; /* the session is: there is another server now, or what
+	bool gone;    /* the session is: there is another server now, or what
 		       * carried it ended; without a status the request may
 		       * have run */
-	bool
-	    changed; /* told by wire/server_era: initialize found another protocol than the
-		       * one before */
+	bool changed; /* told by wire/server_era: initialize found another
+		       * protocol than the one before */
 	bool trusted; /* 401 or 403, but its credentials are good as far as is
 		       * known: perhaps it is the session */
 };
