@@ -225,6 +225,9 @@ session_may_have_run(const struct call *c)
 struct leg *
 session_call_leg(struct session *s, struct call *c)
 {
+	/* What refused the call before says nothing of this attempt. */
+	frame_unref(c->refusal);
+	c->refusal = NULL;
 	frame_unref(c->sent);
 	c->sent = c->repeated && c->ran_in == s->generation->number ?
 	    session_with_own_id(s, c->frame) :
@@ -236,8 +239,6 @@ session_call_leg(struct session *s, struct call *c)
 void
 session_send_call(struct session *s, struct call *c)
 {
-	frame_unref(c->refusal);
-	c->refusal = NULL;
 	session_call_state(s, c, CALL_RUNNING);
 	session_start(s, session_call_leg(s, c));
 }
