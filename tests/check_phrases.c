@@ -25,7 +25,8 @@ enum {
 	DOUBT = PHRASE_DOUBT,
 	CONNECTION = PHRASE_CONNECTION,
 	OWNER = PHRASE_OWNER,
-	LOGIN = PHRASE_LOGIN
+	LOGIN = PHRASE_LOGIN,
+	WHOLE = PHRASE_WHOLE
 };
 
 static const struct {
@@ -140,6 +141,17 @@ static const struct {
 	{ "include a session id", MISSING },
 	{ "any session", NONE },
 	{ "lost your session", LOST },
+	/* All that the text says, but for a wrapper. */
+	{ "MCP error 32600: session terminated", TERMINATED | WHOLE },
+	{ "your session terminated.", TERMINATED | WHOLE },
+	{ "error: invalid or expired session", EXPIRED | WHOLE },
+	{ "session terminated by user", TERMINATED },
+	{ "error: session terminated (exit code 1)", TERMINATED },
+	{ "it ended when the session terminated", TERMINATED },
+	{ "session terminated. Exit code 1", TERMINATED },
+	{ "exited; session terminated", TERMINATED },
+	{ "invalid or expired session: log in again", EXPIRED | LOGIN },
+	{ "browser session terminated.", DOUBT },
 	/* Another's session, or a name. */
 	{ "browser session not found", DOUBT },
 	{ "unknown browser session", DOUBT },
@@ -161,16 +173,16 @@ static const struct {
 	{ "transport closed", DOUBT },
 	{ "unknown transport", DOUBT },
 	/* The product's own. */
-	{ "session terminated", TERMINATED },
+	{ "session terminated", TERMINATED | WHOLE },
 	{ "Error: session terminated by x", TERMINATED },
 	{ "session, terminated", LOST },
 	{ "session was terminated", LOST },
 	{ "session id terminated", LOST },
-	{ "mcpsession terminated", TERMINATED },
-	{ "invalid or expired session", EXPIRED },
+	{ "mcpsession terminated", TERMINATED | WHOLE },
+	{ "invalid or expired session", EXPIRED | WHOLE },
 	{ "invalid or expired session id", EXPIRED },
 	{ "invalid or expired session token", DOUBT },
-	{ "invalid and expired session", EXPIRED },
+	{ "invalid and expired session", EXPIRED | WHOLE },
 	{ "expired or invalid session", LOST },
 	{ "invalid or stale session", LOST },
 	{ "unknown or expired session", LOST },
@@ -289,7 +301,7 @@ static const struct {
 	{ "missing \"sessionId\" header", NONE },
 	{ "first message must be \"initialize\"", UNREADY },
 	{ "said \"x initialize\" first", NONE },
-	{ "\"session terminated", TERMINATED },
+	{ "\"session terminated", TERMINATED | WHOLE },
 	{ "session isn't valid", LOST },
 	{ "session isn\xE2\x80\x99t valid", LOST },
 	{ "session 'isn't' x 'found'", NONE },
@@ -411,7 +423,7 @@ START_TEST(test_quote_bytes)
 			buf_addc(&b, ' ');
 		buf_adds(&b, "\"");
 		ck_assert_msg(phrases_find(buf_span(&b)) ==
-			(n <= 256 ? DOUBT : TERMINATED),
+			(n <= 256 ? DOUBT : TERMINATED | WHOLE),
 		    "%zu", n);
 		buf_free(&b);
 	}

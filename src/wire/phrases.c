@@ -216,6 +216,18 @@ is_interrupted(const struct clause *c, size_t i)
 	return false;
 }
 
+/* PHRASE_WHOLE if the words from i on, up to the one before end, make the
+ * whole clause. An article, or a wrapper such as "MCP error 32600:", may stand
+ * before them. */
+static unsigned
+whole(const struct clause *c, size_t i, size_t end)
+{
+	while (i > 0 && joined(c, i) &&
+	    is(c, i - 1, W_OURS | W_DET | W_ARTICLE))
+		i--;
+	return end == c->n && (i == 0 || !joined(c, i)) ? PHRASE_WHOLE : 0;
+}
+
 /* The product's own words, from the noun at i. */
 static unsigned
 literal(const struct clause *c, size_t i)
@@ -223,10 +235,10 @@ literal(const struct clause *c, size_t i)
 	if (!is(c, i, W_SESSION))
 		return 0;
 	if (joined(c, i + 1) && is(c, i + 1, W_TERMINATED))
-		return PHRASE_TERMINATED;
+		return PHRASE_TERMINATED | whole(c, i, i + 2);
 	if (i >= 3 && is(c, i - 1, W_EXPIRED) && is(c, i - 2, W_OR) &&
 	    is(c, i - 3, W_INVALID))
-		return PHRASE_EXPIRED;
+		return PHRASE_EXPIRED | whole(c, i - 3, i + 1);
 	return 0;
 }
 
@@ -237,7 +249,7 @@ in_doubt(unsigned found)
 	const unsigned lost = PHRASE_TERMINATED | PHRASE_EXPIRED | PHRASE_LOST |
 	    PHRASE_UNREADY | PHRASE_EARLY;
 	unsigned rest = found &
-	    ~(lost | PHRASE_INTERRUPTED | PHRASE_CONNECTION);
+	    ~(lost | PHRASE_INTERRUPTED | PHRASE_CONNECTION | PHRASE_WHOLE);
 
 	return found & lost ? rest | PHRASE_DOUBT : rest;
 }
@@ -427,10 +439,16 @@ of_word(const struct clause *c, size_t i)
 	return found;
 }
 
+struct found {
+	unsigned phrases;
+	size_t clauses;
+};
+
 static void
 add_clause(const struct clause *c, void *arg)
 {
-	unsigned *all = arg, found = 0;
+	struct found *all = arg;
+	unsigned found = 0;
 	uint64_t roles = 0;
 	size_t i;
 
@@ -439,14 +457,17 @@ add_clause(const struct clause *c, void *arg)
 		roles |= roles_at(c, i);
 	}
 	found |= of_owner(roles);
-	*all |= c->quoted ? in_doubt(found) : found;
+	all->phrases |= c->quoted ? in_doubt(found) : found;
+	all->clauses++;
 }
 
 unsigned
 phrases_find(struct span text)
 {
-	unsigned found = 0;
+	struct found found = { 0, 0 };
 
 	words_split(text, add_clause, &found);
-	return found;
+	if (found.clauses > 1)
+		found.phrases &= ~(unsigned)PHRASE_WHOLE;
+	return found.phrases;
 }

@@ -19,7 +19,9 @@ enum phrase {
 	PHRASE_DOUBT = 1 << 8,       /* some other session, or quoted words */
 	PHRASE_CONNECTION = 1 << 9,  /* connection closed */
 	PHRASE_OWNER = 1 << 10,      /* the session is another user's */
-	PHRASE_LOGIN = 1 << 11       /* it is about signing in */
+	PHRASE_LOGIN = 1 << 11,      /* it is about signing in */
+	PHRASE_WHOLE = 1 << 12       /* TERMINATED or EXPIRED is all that
+				      * the text says */
 };
 
 /* A set of them. */

@@ -36,6 +36,7 @@
 #define MARK_TRUSTED (1u << 23)  /* it is not the credentials */
 
 #define LOST_WORDS (PHRASE_LOST | PHRASE_UNREADY | PHRASE_EARLY)
+#define LITERALS (PHRASE_TERMINATED | PHRASE_EXPIRED)
 
 /* One row: for a status from..to, an answer with one of these marks, and all
  * of those. */
@@ -63,17 +64,17 @@ static const struct rule rules[] = {
 	{ 0, 999, MARK_DEMAND, 0, VERDICT_LOST, "it requires to reinitialize" },
 	{ 200, 299, PHRASE_UNREADY | PHRASE_EARLY | MARK_PARAMS, MARK_FRESH,
 	    VERDICT_UNREADY, "in-band: the new session is not ready" },
-	{ 200, 299, PHRASE_TERMINATED, 0, VERDICT_LOST,
-	    "in-band: session terminated" },
-	{ 200, 299, PHRASE_EXPIRED, 0, VERDICT_LOST,
-	    "in-band: invalid or expired session" },
-	{ 0, 999, PHRASE_TERMINATED, 0, VERDICT_LOST, "session terminated" },
-	{ 0, 999, PHRASE_EXPIRED, 0, VERDICT_LOST,
+	{ 300, 999, PHRASE_TERMINATED, 0, VERDICT_LOST, "session terminated" },
+	{ 300, 999, PHRASE_EXPIRED, 0, VERDICT_LOST,
 	    "invalid or expired session" },
-	/* In-band: other words than those may be a tool's. */
+	/* In-band: more words than those, or others, may be a tool's. */
+	{ 200, 299, PHRASE_TERMINATED, PHRASE_WHOLE, VERDICT_LOST,
+	    "in-band: session terminated" },
+	{ 200, 299, PHRASE_EXPIRED, PHRASE_WHOLE, VERDICT_LOST,
+	    "in-band: invalid or expired session" },
 	{ 200, 299, PHRASE_UNREADY, 0, VERDICT_LOST,
 	    "in-band: not initialized" },
-	{ 200, 299, LOST_WORDS | PHRASE_DOUBT, 0, VERDICT_SUSPECT,
+	{ 200, 299, LITERALS | LOST_WORDS | PHRASE_DOUBT, 0, VERDICT_SUSPECT,
 	    "in-band: words of a lost session" },
 	{ 200, 299, PHRASE_CONNECTION, 0, VERDICT_SUSPECT,
 	    "in-band: a connection behind the server is gone" },
@@ -234,30 +235,38 @@ plain_ruling(const struct facts *facts, enum verdict verdict, const char *rule)
 	return (struct ruling){ verdict, rule };
 }
 
-/* A server that gave no session id has come to want one. */
-static bool
-wants_session(const struct facts *facts, const struct said *said)
+/* A server that gave no session id may have a session all the same, as a
+ * gateway has before a server with sessions, or may have come to want one.
+ * Words that would tell of a loss are a doubt then. Two exceptions are for
+ * initialize, which has no session either: a refusal for now is tried again,
+ * and a 401 or 403 is about credentials. */
+static struct ruling
+rule_without_id(const struct facts *facts, const struct said *said,
+    const struct verdict_rules *more, struct ruling plain)
 {
-	unsigned words = PHRASE_MISSING;
+	unsigned words = LITERALS | LOST_WORDS | MARK_PATTERN | MARK_DEMAND;
+	unsigned marks = marks_of(facts, said, more);
+	struct ruling r = rule_for(facts, marks, plain);
 
-	if (facts->status == 400)
-		words |= LOST_WORDS;
-	else if (facts->status != 404)
-		return false;
-	return (said->phrases & words) != 0 &&
-	    (said->phrases & PHRASE_VETO) == 0;
+	if (plain.verdict == VERDICT_RETRY || facts->status == 401 ||
+	    facts->status == 403)
+		return plain;
+	if (facts->status == 400 || facts->status == 404)
+		words |= PHRASE_MISSING;
+	if ((marks & words) == 0 ||
+	    (r.verdict != VERDICT_LOST && r.verdict != VERDICT_SUSPECT))
+		return plain;
+	return (struct ruling){ VERDICT_SUSPECT,
+		"words about a session, and it gave no id" };
 }
 
 static struct ruling
 rule_said(const struct facts *facts, const struct said *said,
     const struct verdict_rules *more, struct ruling plain)
 {
-	if (facts->had_session)
-		return rule_for(facts, marks_of(facts, said, more), plain);
-	if (wants_session(facts, said))
-		return (struct ruling){ VERDICT_SUSPECT,
-			"it wants a session now" };
-	return plain;
+	if (!facts->had_session)
+		return rule_without_id(facts, said, more, plain);
+	return rule_for(facts, marks_of(facts, said, more), plain);
 }
 
 struct ruling
@@ -297,9 +306,7 @@ verdict_result(const struct facts *facts, const struct frame *result,
 	if (marks & PHRASE_INTERRUPTED)
 		r = (struct ruling){ VERDICT_LOST_MAYBE,
 			"a result: the session ended while the request ran" };
-	else if (marks &
-	    (LOST_WORDS | PHRASE_TERMINATED | PHRASE_EXPIRED | MARK_PATTERN |
-		MARK_DEMAND))
+	else if (marks & (LOST_WORDS | LITERALS | MARK_PATTERN | MARK_DEMAND))
 		r = (struct ruling){ VERDICT_LOST,
 			"a result speaks of a lost session" };
 	if (more->in_results || r.verdict == VERDICT_ANSWER)
