@@ -93,13 +93,12 @@ check_refused(struct world *w, struct seen_call *c, bool same)
 /* A doubt is settled by a ping, by the next session, or because replicas are
  * known to differ. */
 static void
-check_doubted(struct world *w, struct seen_call *c, bool same)
+check_doubt(struct world *w, const struct seen_call *c, bool same)
 {
 	if (same ? !w->may_flap && !w->generations[c->generation].gone :
 		   !w->generations[c->generation].gone &&
 		    c->generation == w->generation)
 		explore_breaks(w, "a doubt is taken for a loss");
-	check_refused(w, c, same);
 }
 
 static void
@@ -133,7 +132,12 @@ check_reason(struct world *w, struct seen_call *c, bool same, bool own_id)
 		check_refused(w, c, same);
 		break;
 	case DOUBTED:
-		check_doubted(w, c, same);
+		check_doubt(w, c, same);
+		check_refused(w, c, same);
+		break;
+	case DOUBTED_LATE:
+		check_doubt(w, c, same);
+		check_repeat(w, c, same, own_id);
 		break;
 	case UNREADY:
 		check_unready(w, c, same);

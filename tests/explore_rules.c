@@ -315,7 +315,7 @@ watch_send(struct world *w, const struct session_action *a)
 	n->call = n->question = -1;
 	n->generation = w->generation;
 	n->epoch = w->initializes;
-	n->heard_at = w->p->now;
+	n->sent_at = n->heard_at = w->p->now;
 	if (a->ticket == 0)
 		explore_breaks(w, "a send without a ticket");
 	for (k = w->first_alive; k < i; k++)

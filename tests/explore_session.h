@@ -22,8 +22,11 @@ enum {
 	PERSON_MS = 45 * 1000, /* of a call, for a person */
 	MEMORY_MS = 5 * 1000,  /* of initialize, before it is from memory */
 	READY_MS = 10 * 1000,  /* for the 2xx to initialized */
-	REFUSAL_MS = 2 * 1000, /* what comes later is no refusal */
-	FLAPS = 8,             /* the same session is asked again */
+	/* Words that come later than this are no refusal: */
+	REFUSAL_MS = 500,           /* after the request */
+	REFUSAL_HEAD_MS = 150,      /* after the head of the answer */
+	REFUSAL_SAFE_MS = 2 * 1000, /* the same for a call that is safe */
+	FLAPS = 8,                  /* the same session is asked again */
 	FLAPS_MS = 3000,
 	TOOLS = 4,
 	URIS = 4
@@ -55,15 +58,16 @@ enum send_kind {
 
 /* What became of an exchange. */
 enum outcome {
-	RUNS,    /* no end yet: it may run */
-	UNSENT,  /* it certainly never left */
-	LATER,   /* refused for now, with a time to come back */
-	REFUSED, /* refused as lost, before it ran */
-	DOUBTED, /* refused, perhaps as lost */
-	UNREADY, /* refused, for the session is too new */
-	MAYBE,   /* over, and it may have run */
-	BROKEN,  /* the same, but a further GET may still bring its answer */
-	FINAL    /* the answer to the client */
+	RUNS,         /* no end yet: it may run */
+	UNSENT,       /* it certainly never left */
+	LATER,        /* refused for now, with a time to come back */
+	REFUSED,      /* refused as lost, before it ran */
+	DOUBTED,      /* refused, perhaps as lost */
+	DOUBTED_LATE, /* the same, and it may have run */
+	UNREADY,      /* refused, for the session is too new */
+	MAYBE,        /* over, and it may have run */
+	BROKEN, /* the same, but a further GET may still bring its answer */
+	FINAL   /* the answer to the client */
 };
 
 struct seen_call {
@@ -111,7 +115,7 @@ struct seen_send {
 	int64_t waits_since;
 	unsigned session; /* the number that its head gave */
 	int question;     /* SEND_ANSWER: the call that asked, or -1 */
-	int64_t heard_at, head_at;
+	int64_t sent_at, heard_at, head_at;
 };
 
 struct seen_generation {

@@ -20,10 +20,14 @@ confirm(struct world *w)
 	if (w->may_flap)
 		return; /* one replica says so */
 	explore_now(w)->gone = true;
-	for (i = 0; i < w->n_calls; i++)
-		if (w->calls[i].outcome == DOUBTED &&
-		    w->calls[i].generation == w->generation)
+	for (i = 0; i < w->n_calls; i++) {
+		if (w->calls[i].generation != w->generation)
+			continue;
+		if (w->calls[i].outcome == DOUBTED)
 			w->calls[i].outcome = REFUSED;
+		else if (w->calls[i].outcome == DOUBTED_LATE)
+			w->calls[i].outcome = MAYBE;
+	}
 }
 
 /* A reason to renew: said of the session of now, and not only for a call
@@ -45,31 +49,44 @@ note_loss(struct world *w, size_t i)
 		confirm(w);
 }
 
-/* Mere words refuse only what was not heard of yet, at once and on its own
- * stream. */
 static bool
-was_refused(const struct world *w, size_t i, bool in_band)
+came_soon(const struct world *w, const struct seen_send *n)
+{
+	int64_t since_head = n->headed ? w->p->now - n->head_at : 0;
+
+	if (explore_is_safe(w, &w->calls[n->call]))
+		return since_head < REFUSAL_SAFE_MS;
+	return w->p->now - n->sent_at <= REFUSAL_MS &&
+	    since_head <= REFUSAL_HEAD_MS;
+}
+
+/* A call is refused only if nothing was heard of it yet. A status of 4xx says
+ * so at any time; a server error, and mere words on the call's own stream,
+ * only if they come soon. */
+static bool
+was_refused(const struct world *w, size_t i, const char *text)
 {
 	const struct seen_send *n = &w->sends[i];
 	const struct seen_call *c = &w->calls[n->call];
 
 	if (n->spoke || n->kind == SEND_RESUME || c->accepted)
 		return false;
-	return !in_band ||
-	    (!c->asked && !w->elsewhere &&
-		(!n->headed || w->p->now - n->head_at < REFUSAL_MS));
+	if (*text == '4')
+		return true;
+	if (*text == '2' && (c->asked || w->elsewhere))
+		return false;
+	return came_soon(w, n);
 }
 
 static struct shape
 as_heard(const struct world *w, size_t i, struct shape shape)
 {
-	bool in_band = strncmp(shape.text, "200", 3) == 0;
-	bool refused = was_refused(w, i, in_band);
+	bool refused = was_refused(w, i, shape.text);
 
 	if ((shape.outcome == REFUSED || shape.outcome == UNREADY) && !refused)
 		shape.outcome = MAYBE;
 	else if (shape.outcome == DOUBTED && !refused)
-		shape.outcome = FINAL;
+		shape.outcome = DOUBTED_LATE;
 	return shape;
 }
 

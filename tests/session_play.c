@@ -287,7 +287,7 @@ keep(struct sent *s, const char *value)
 
 /* Takes FACT=X words off the front of *at; in X "_" is a blank. */
 static void
-take_facts(struct sent *s, const char **at)
+take_facts(const struct play *p, struct sent *s, const char **at)
 {
 	struct facts *f = &s->facts;
 	const char *rest = *at;
@@ -318,6 +318,8 @@ take_facts(struct sent *s, const char **at)
 			f->retry_ms = strtoll(value, NULL, 10);
 		else if (strcmp(word.p, "retry-after") == 0)
 			f->retry_after_ms = strtoll(value, NULL, 10) * 1000;
+		else if (strcmp(word.p, "took") == 0)
+			f->out_at = p->now - strtoll(value, NULL, 10);
 		else if (strcmp(word.p, "size") == 0)
 			f->size = strtoull(value, NULL, 10);
 		else
@@ -481,7 +483,7 @@ play_end(struct play *p, struct sent *s, const char *name, const char *rest)
 	for (i = 0; i < sizeof ends / sizeof *ends; i++) {
 		if (strcmp(name, ends[i].name) != 0)
 			continue;
-		take_facts(s, &rest);
+		take_facts(p, s, &rest);
 		s->facts.ending = ends[i].ending;
 		s->facts.sent = ends[i].sent;
 		if (!s->facts.sent)
@@ -498,7 +500,7 @@ play_head(struct play *p, struct sent *s, const char *status, const char **rest)
 {
 	s->facts.status = (int)strtol(status, NULL, 10);
 	s->facts.sent = true;
-	take_facts(s, rest);
+	take_facts(p, s, rest);
 	if (s->facts.media == MEDIA_NONE && **rest != '\0')
 		s->facts.media = MEDIA_JSON;
 	tell_input(p, s, INPUT_HEAD, NULL);

@@ -23,7 +23,8 @@
  * MESSAGE is {...} as it is with $ for the id of the send, or
  *   ok [RESULT] | ok=ID [RESULT] | err[=ID] CODE TEXT | ask ID METHOD |
  *   note METHOD [PARAMS]
- * FACT is one of media session id retry retry-after body size why trusted;
+ * FACT is one of media session id retry retry-after body size why trusted, and
+ * took: the ms since the last byte of the request was written;
  * "_" in its value is a blank.
  *
  * Actions:

@@ -105,6 +105,9 @@ struct exchange {
 	int64_t idle_ms;
 	int64_t expires;     /* ends then in any case; 0: never */
 	int64_t heard;       /* when the last byte came */
+	int64_t written;     /* when the last byte of the request went out */
+	bool measures;       /* libcurl tells how far the body is out */
+	curl_off_t out;      /* so far */
 	curl_off_t uploaded; /* by the last look of the idle timer */
 	size_t body_bytes;
 	size_t head_bytes; /* 1xx and trailers included */
@@ -198,7 +201,25 @@ http_on_prereq(void *arg, char *peer, char *local, int peer_port,
 	}
 	x->sent = true;
 	x->again = false;
+	x->written = loop_now(x->h->l);
 	return CURL_PREREQFUNC_OK;
+}
+
+/* A large body takes its time to go out. */
+static int
+http_on_progress(void *arg, curl_off_t dltotal, curl_off_t dlnow,
+    curl_off_t ultotal, curl_off_t ulnow)
+{
+	struct exchange *x = arg;
+
+	(void)dltotal;
+	(void)dlnow;
+	(void)ultotal;
+	if (ulnow != x->out) {
+		x->out = ulnow;
+		x->written = loop_now(x->h->l);
+	}
+	return 0;
 }
 
 /* Calls ops.head, once. Returns false when there is no final answer, or the
@@ -857,6 +878,8 @@ set_callbacks(struct exchange *x)
 		SET(x, CURLOPT_OPENSOCKETDATA, x);
 	}
 	SET(x, CURLOPT_NOSIGNAL, 1L);
+	SET(x, CURLOPT_XFERINFOFUNCTION, http_on_progress);
+	SET(x, CURLOPT_XFERINFODATA, x);
 	SET(x, CURLOPT_NOPROGRESS, 1L);
 #if LIBCURL_VERSION_NUM >= 0x075700
 	/* Do not wait for a name that is still being resolved; an older
@@ -1063,6 +1086,10 @@ set_method(struct exchange *x, const char *method, struct span body)
 	} else {
 		SET(x, CURLOPT_HTTPGET, 1L);
 	}
+	if (x->measures != (body.n > HTTP_SMALL_BODY_BYTES)) {
+		x->measures = !x->measures;
+		SET(x, CURLOPT_NOPROGRESS, x->measures ? 0L : 1L);
+	}
 	if (post || strcmp(method, "GET") == 0)
 		SET(x, CURLOPT_CUSTOMREQUEST, NULL);
 	else
@@ -1140,7 +1167,8 @@ exchange_take(struct http *h)
 	if (x->next != NULL)
 		x->next->prev = &x->next;
 	h->active = x;
-	x->uploaded = 0;
+	x->uploaded = x->out = 0;
+	x->written = 0;
 	x->head_bytes = 0;
 	x->status = 0;
 	x->abort = x->paused = x->held = false;
@@ -1192,6 +1220,12 @@ http_header(struct exchange *x, const char *name, size_t index)
 		CURLHE_OK)
 		return NULL;
 	return header->value;
+}
+
+int64_t
+http_written_at(const struct exchange *x)
+{
+	return x->written;
 }
 
 /* Of an empty value libcurl leaves the CR. */

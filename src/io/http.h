@@ -109,6 +109,9 @@ const char *http_header(struct exchange *x, const char *name, size_t index);
 /* Appends all values of headers of that name, ", " between. Returns 0, or -1
  * when there is none, or out is full: out is as it was then. */
 int http_headers_all(struct exchange *x, const char *name, struct buf *out);
+/* When the last byte of the request was written (loop_now), 0 before that. It
+ * is the time of a socket's buffer, not of the server's. */
+int64_t http_written_at(const struct exchange *x);
 /* The address of the server, or of the proxy that was asked, as text; NULL
  * for a unix socket. From head until done has returned. */
 const char *http_peer(struct exchange *x);

@@ -601,6 +601,7 @@ on_head(struct exchange *x, int status, void *arg)
 
 	f->status = status;
 	f->sent = true;
+	f->out_at = http_written_at(x);
 	remember_peer(t->u, http_peer(x));
 	/* Only an answer to initialize may give one (protocol.md H9). */
 	if (t->session == NULL)

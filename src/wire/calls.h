@@ -65,8 +65,10 @@ struct call {
 	struct frame *refusal; /* the server's own words, NULL if none */
 	struct frame *verdict; /* CALL_SUSPECT without a refusal: our error */
 	struct generation *suspect; /* CALL_SUSPECT: which one it doubts */
-	int status;                 /* of the refusal */
-	const char *rule;           /* that made it one; static */
+	bool suspect_ran; /* CALL_SUSPECT: it may have run before it was
+			   * refused */
+	int status;       /* of the refusal */
+	const char *rule; /* that made it one; static */
 };
 
 enum leg_kind {
@@ -103,7 +105,8 @@ struct leg {
 	int64_t silent_at;  /* LEG_CALL, live: too long without a word then */
 	unsigned silences;  /* how often it was */
 	unsigned resumes;   /* streams of it that were fetched again */
-	int64_t head_at;    /* its 2xx came; 0: not */
+	int64_t out_at;     /* its request was written, as far as known */
+	int64_t head_at;    /* the head of its answer came; 0: not */
 	int64_t dead_at; /* its session is gone and it is silent: given up; 0 */
 	uint64_t asker;  /* LEG_NOTE: ticket of the question's stream, or 0 */
 	int64_t window_end; /* retries end here; 0: not begun */

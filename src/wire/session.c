@@ -26,6 +26,7 @@ session_new(const struct session_config *config)
 	s->tell_at = s->renew_at = s->memory_at = -1;
 	s->flapping_told_at = s->summed_at = -1;
 	s->told_at = INT64_MIN / 2;
+	s->quickest_ms = -1;
 	s->tools = tools_new();
 	s->generation = generation_new(0);
 	s->reading = true;
@@ -140,7 +141,7 @@ session_start(struct session *s, struct leg *l)
 {
 	l->live = true;
 	l->start_at = 0;
-	s->active_at = s->now;
+	l->out_at = s->active_at = s->now;
 	if (l->kind == LEG_CALL) {
 		if (l->call != NULL)
 			l->call->ran_in = l->generation->number;

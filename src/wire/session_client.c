@@ -214,7 +214,8 @@ session_drop_notes(struct session *s)
 bool
 session_may_have_run(const struct call *c)
 {
-	if (c->repeated || (c->state == CALL_SUSPECT && c->status < 400))
+	if (c->repeated ||
+	    (c->state == CALL_SUSPECT && (c->suspect_ran || c->status < 400)))
 		return true;
 	if (c->state == CALL_RUNNING && c->leg != NULL)
 		return (c->leg->live && !c->leg->person) ||

@@ -151,19 +151,14 @@ judge_end(struct session *s, const struct leg *l, const struct facts *f)
 	static const struct ruling too_large = { VERDICT_FAIL, "too large" };
 	static const struct ruling resume_404 = { VERDICT_LOST_MAYBE,
 		"404 to a resuming GET" };
-	struct ruling r;
 
 	if (f->too_large)
 		return too_large;
 	/* The call was running in it. */
 	if (l->last_event_id.n > 0 && f->status == 404)
 		return resume_404;
-	r = verdict_bare(f, &s->config.rules);
-	if (is_refusal(r) && (l->spoke || l->last_event_id.n > 0))
-		r.verdict = r.verdict == VERDICT_LOST || f->status >= 400 ?
-		    VERDICT_LOST_MAYBE :
-		    VERDICT_FAIL;
-	return r;
+	return session_weigh(s, l->call, l, f,
+	    verdict_bare(f, &s->config.rules));
 }
 
 /* The exchange ended without an answer, after the server may have begun: a
@@ -243,11 +238,12 @@ call_done(struct session *s, struct leg *l, const struct facts *f)
 		session_refused(s, c, g, f->status, NULL, r.rule);
 		break;
 	case VERDICT_SUSPECT:
+	case VERDICT_SUSPECT_MAYBE:
 		session_suspect(s, c, g, f->status, NULL,
 		    c->repeated ?
 			cut_off(s, c, f) :
 			fault_from_facts(c->frame, f, s->config.host, NULL),
-		    r.rule);
+		    r.rule, r.verdict == VERDICT_SUSPECT_MAYBE);
 		break;
 	case VERDICT_LOST_MAYBE:
 		session_interrupted(s, c, g, c->refusal, r.rule);

@@ -59,12 +59,34 @@ refuses(const struct session *s, const struct generation *g, int status,
 }
 
 void
+session_end_doubt(struct call *c)
+{
+	frame_unref(c->verdict);
+	c->verdict = NULL;
+	generation_unref(c->suspect);
+	c->suspect = NULL;
+}
+
+/* The session is gone: what that means for a call that doubted it. */
+static void
+lost_with(struct session *s, struct call *c, struct generation *g, int status,
+    struct frame *refusal, const char *rule, bool ran)
+{
+	session_end_doubt(c);
+	if (ran)
+		session_interrupted(s, c, g, refusal, rule);
+	else
+		session_refused(s, c, g, status, refusal, rule);
+}
+
+void
 session_suspect(struct session *s, struct call *c, struct generation *g,
-    int status, struct frame *refusal, struct frame *error, const char *rule)
+    int status, struct frame *refusal, struct frame *error, const char *rule,
+    bool ran)
 {
 	if (c->cancelled || refuses(s, g, status, rule)) {
 		frame_unref(error);
-		session_refused(s, c, g, status, refusal, rule);
+		lost_with(s, c, g, status, refusal, rule, ran);
 		return;
 	}
 	if (g != s->generation && refusal != NULL) {
@@ -83,6 +105,7 @@ session_suspect(struct session *s, struct call *c, struct generation *g,
 		c->refusal = frame_ref(refusal);
 	}
 	c->verdict = error;
+	c->suspect_ran = ran;
 	c->status = status;
 	c->rule = rule;
 	session_ping(s, rule);
@@ -122,8 +145,8 @@ settle_calls(struct session *s, struct generation *g, bool lost)
 
 	while ((c = first_suspect(s, g)) != NULL)
 		if (lost || refuses(s, g, c->status, c->rule))
-			session_refused(s, c, g, c->status, c->refusal,
-			    c->rule);
+			lost_with(s, c, g, c->status, c->refusal, c->rule,
+			    c->suspect_ran);
 		else
 			stands(s, c);
 }

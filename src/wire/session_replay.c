@@ -209,10 +209,7 @@ note_refusal(struct session *s, struct call *c, const struct generation *g,
 		frame_unref(s->last_refusal);
 		s->last_refusal = frame_ref(refusal);
 	}
-	frame_unref(c->verdict);
-	c->verdict = NULL;
-	generation_unref(c->suspect);
-	c->suspect = NULL;
+	session_end_doubt(c);
 	buf_init(&label, 0);
 	fault_label(c->frame, &label);
 	session_note(s, LEVEL_INFO,

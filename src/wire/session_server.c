@@ -20,10 +20,26 @@ heard(struct session *s, struct leg *l)
 		l->dead_at = l->silent_at;
 }
 
+/* Notes how long the server took: what it says later is judged by that. */
+static void
+time_head(struct session *s, struct leg *l, const struct facts *f)
+{
+	int64_t took;
+
+	l->head_at = s->now;
+	if (f->out_at == 0)
+		return;
+	l->out_at = f->out_at;
+	took = s->now - f->out_at;
+	if (s->quickest_ms < 0 || took < s->quickest_ms)
+		s->quickest_ms = took;
+}
+
 void
 session_head(struct session *s, struct leg *l, const struct facts *f)
 {
 	heard(s, l);
+	time_head(s, l, f);
 	if (l->kind == LEG_LISTEN) {
 		session_listen_head(s, f);
 	} else if (l->kind == LEG_NOTE && verdict_2xx(f)) {
@@ -34,7 +50,6 @@ session_head(struct session *s, struct leg *l, const struct facts *f)
 		/* It connected: a long job may poll for ever. */
 		l->tries = 0;
 		l->window_end = 0;
-		l->head_at = s->now;
 		/* Accepted, whatever comes of it: the others need not wait. */
 		if (l->call != NULL)
 			session_forget_scout(s, l->call);
@@ -251,19 +266,51 @@ answered_call(struct session *s, struct leg *l, const struct facts *f,
 	return l->call;
 }
 
-/* A call that was accepted, that began to speak or to take its time, or whose
- * answer comes from elsewhere, was not refused before it ran; nor, but by its
- * status, one that may have asked. */
+/* Words in a 2xx or a 5xx may come from a handler that ran: only what comes
+ * as soon as a refusal before the dispatch would is one. */
+static bool
+came_soon(const struct session *s, const struct call *c, const struct leg *l)
+{
+	int64_t since_head = l->head_at == 0 ? 0 : s->now - l->head_at;
+	int64_t soon = 4 * s->quickest_ms;
+
+	if (session_is_safe(s, c))
+		return since_head < REFUSAL_SAFE_MS;
+	if (soon < REFUSAL_MS)
+		soon = REFUSAL_MS;
+	return s->now - l->out_at <= soon && since_head <= REFUSAL_HEAD_MS;
+}
+
+/* A call that was accepted, that began to speak, or whose answer comes from
+ * elsewhere, was not refused before it ran. A status of 4xx is a refusal
+ * however late it comes (transports, session management: 404 to a session id
+ * that is not known); all else only if it comes soon, and not to a call that
+ * may have asked the user. */
 static bool
 was_refused(const struct session *s, const struct call *c, const struct leg *l,
     const struct facts *f)
 {
 	if (l != c->leg || l->spoke || l->last_event_id.n > 0)
 		return false;
-	if (f->status >= 400)
+	if (f->status >= 400 && f->status < 500)
 		return true;
-	return !c->asked &&
-	    (l->head_at == 0 || s->now - l->head_at < REFUSAL_MS);
+	return (!c->asked || f->status >= 500) && came_soon(s, c, l);
+}
+
+struct ruling
+session_weigh(const struct session *s, const struct call *c,
+    const struct leg *l, const struct facts *f, struct ruling r)
+{
+	if ((!is_refusal(r) && r.verdict != VERDICT_UNREADY) ||
+	    was_refused(s, c, l, f))
+		return r;
+	if (r.verdict == VERDICT_UNREADY)
+		r.verdict = VERDICT_ANSWER;
+	else if (r.verdict == VERDICT_LOST)
+		r.verdict = VERDICT_LOST_MAYBE;
+	else
+		r.verdict = VERDICT_SUSPECT_MAYBE;
+	return r;
 }
 
 /* The ruling for an answer of the call: its own leg tells whether it carried
@@ -293,13 +340,7 @@ judge(struct session *s, const struct call *c, const struct leg *l,
 		    "refusals like that, add --session-lost-in-results",
 		    s->config.host);
 	}
-	if (!is_refusal(r) && r.verdict != VERDICT_UNREADY)
-		return r;
-	if (!was_refused(s, c, l, f))
-		r.verdict = r.verdict == VERDICT_LOST || f->status >= 400 ?
-		    VERDICT_LOST_MAYBE :
-		    VERDICT_ANSWER;
-	return r;
+	return session_weigh(s, c, l, f, r);
 }
 
 static void
@@ -360,7 +401,9 @@ server_answer(struct session *s, struct leg *l, const struct facts *f,
 		session_refused(s, c, g, f->status, m, r.rule);
 		break;
 	case VERDICT_SUSPECT:
-		session_suspect(s, c, g, f->status, m, NULL, r.rule);
+	case VERDICT_SUSPECT_MAYBE:
+		session_suspect(s, c, g, f->status, m, NULL, r.rule,
+		    r.verdict == VERDICT_SUSPECT_MAYBE);
 		break;
 	case VERDICT_UNREADY:
 		session_unready(s, c, m, r.rule);

@@ -38,15 +38,19 @@ enum {
 	RESTORE_MS = 5 * 1000,    /* for one thing that is told again */
 	RESTORING_MS = 10 * 1000, /* for all of them */
 	RESTORES_AT_ONCE = 8,
-	REFUSAL_MS = 2 * 1000,   /* what comes later is no refusal */
-	PING_MS = 5 * 1000,      /* for the answer to a ping of ours */
-	SILENT_MS = 60 * 1000,   /* of a call, until it is looked after */
-	FRESH_MS = 5 * 1000,     /* a new session may not know it yet */
-	MEMORY_MS = 5 * 1000,    /* a start from memory after so long, */
-	MEMORY_PROBE_MS = 3000,  /* or so long for a probe */
-	FLAPS = 8,               /* sent again to the same session, */
-	FLAPS_MS = 3 * 1000,     /* within this time */
-	FLAPPING_MS = 60 * 1000, /* one id, served and refused within this */
+	/* Words of a lost session in a 2xx or a 5xx are a refusal only if they
+	 * come soon; later the request may have run. */
+	REFUSAL_MS = 500,      /* after the request, or four quickest answers */
+	REFUSAL_HEAD_MS = 150, /* after the head of their answer */
+	REFUSAL_SAFE_MS = 2 * 1000, /* the same for a call that is safe */
+	PING_MS = 5 * 1000,         /* for the answer to a ping of ours */
+	SILENT_MS = 60 * 1000,      /* of a call, until it is looked after */
+	FRESH_MS = 5 * 1000,        /* a new session may not know it yet */
+	MEMORY_MS = 5 * 1000,       /* a start from memory after so long, */
+	MEMORY_PROBE_MS = 3000,     /* or so long for a probe */
+	FLAPS = 8,                  /* sent again to the same session, */
+	FLAPS_MS = 3 * 1000,        /* within this time */
+	FLAPPING_MS = 60 * 1000,    /* one id, served and refused within this */
 	HOUR_MS = 60 * 60 * 1000,
 	SUM_UP_MS = 10 * 60 * 1000, /* between two lines about renewals */
 	JITTER_MS = 5 * 1000,       /* of what no client waits for */
@@ -147,6 +151,9 @@ struct session {
 	int64_t flapping_told_at;
 	struct call *scout; /* sent again for all, until it is known */
 	bool scouted;       /* calls wait for what it finds */
+
+	int64_t quickest_ms; /* from a request to the head of its answer, of
+			      * all exchanges so far; -1: none was measured */
 
 	/* Is it gone? */
 	uint64_t ping;     /* ticket of the one under way; 0: none */
@@ -259,6 +266,12 @@ void session_message(struct session *s, struct leg *l, const struct facts *f,
     struct frame *m);
 /* Takes the oldest message of before initialize was answered, or NULL. */
 struct frame *session_take_early(struct session *s);
+
+/* What a ruling for an answer to this call on this leg means at this moment:
+ * words of a lost session that come late, or after other messages, leave open
+ * whether the call ran. */
+struct ruling session_weigh(const struct session *s, const struct call *c,
+    const struct leg *l, const struct facts *f, struct ruling r);
 
 /* session_done.c */
 void session_done(struct session *s, struct leg *l, const struct facts *f);
@@ -380,9 +393,13 @@ void session_sum_up(struct session *s);
 
 /* session_ping.c */
 /* The answer of this call's leg is ambiguous: it waits for a ping. refusal
- * is the server's error, or NULL: then error is ours, and taken. */
+ * is the server's error, or NULL: then error is ours, and taken. ran tells
+ * that the call may have run if the session is gone. */
 void session_suspect(struct session *s, struct call *c, struct generation *g,
-    int status, struct frame *refusal, struct frame *error, const char *rule);
+    int status, struct frame *refusal, struct frame *error, const char *rule,
+    bool ran);
+/* Forgets what the call waits with for a ping. */
+void session_end_doubt(struct call *c);
 /* Asks now, if nothing asks already. */
 void session_ping(struct session *s, const char *why);
 void session_ping_message(struct session *s, struct leg *l,

@@ -48,12 +48,15 @@ struct facts {
 	struct span location;      /* of a redirect that was not followed */
 	struct span why;           /* transport's words for people */
 	struct span challenge;     /* WWW-Authenticate of a 401 or 403 */
-	bool gone;    /* the session is: there is another server now, or what
+	bool gone;      /* the session is: there is another server now, or what
 		       * carried it ended; without a status the request may
 		       * have run */
-	bool changed; /* told by wire/server_era: initialize found another
+	bool changed;   /* told by wire/server_era: initialize found another
 		       * protocol than the one before */
-	bool trusted; /* 401 or 403, but its credentials are good as far as is
+	int64_t out_at; /* when the last byte of the request was written, in
+			 * the time of the session's inputs (ms); 0: not
+			 * known */
+	bool trusted;   /* 401 or 403, but its credentials are good as far as is
 		       * known: perhaps it is the session */
 };
 
@@ -63,10 +66,11 @@ enum verdict {
 	VERDICT_LOST_MAYBE, /* the session is gone; the request may have run */
 	VERDICT_SUSPECT,    /* gone or not, a ping tells; if it is gone the
 			     * request did not run */
-	VERDICT_UNREADY,    /* the new session did not take in initialized
+	VERDICT_SUSPECT_MAYBE, /* the same, but the request may have run */
+	VERDICT_UNREADY,       /* the new session did not take in initialized
 			     * yet; the request did not run */
-	VERDICT_RETRY,      /* refused for now; retry_after_ms or a back-off */
-	VERDICT_FAIL        /* no answer will come; the facts say why */
+	VERDICT_RETRY, /* refused for now; retry_after_ms or a back-off */
+	VERDICT_FAIL   /* no answer will come; the facts say why */
 };
 
 /* What it means and by which rule, in a few words for people. */
