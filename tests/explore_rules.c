@@ -176,6 +176,7 @@ check_resume(struct world *w, size_t i, const struct session_action *a)
 	}
 	c = &w->calls[n->call];
 	n->spoke = true;
+	n->heard_at = w->sends[c->last].heard_at; /* no sign of life yet */
 	n->generation = c->generation;
 	if (!explore_is_open(w, (unsigned)n->call))
 		explore_breaks(w, "a stream is resumed for nobody");

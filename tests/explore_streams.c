@@ -73,6 +73,18 @@ says_something(struct world *w, size_t i, int own)
 		explore_words(w, i, (unsigned)call);
 }
 
+/* A resumed stream ends again and brought nothing. It may be resumed once more,
+ * unless its call is silent for the call timeout. */
+static void
+stream_ends_again(struct world *w, size_t i, const char *how)
+{
+	enum { WAIT_MS = 30 * 1000 }; /* until it is resumed, at most */
+	bool late = w->p->now - w->sends[i].heard_at + WAIT_MS >
+	    w->p->config.call_timeout_ms;
+
+	explore_end(w, i, late ? BROKEN : RUNS, how);
+}
+
 /* A broken stream is resumed, with the event id that names its call. */
 static void
 stream_breaks(struct world *w, size_t i, const char *how)
@@ -81,7 +93,10 @@ stream_breaks(struct world *w, size_t i, const char *how)
 
 	snprintf(text, sizeof text, "%s id=e%d retry=%u", how,
 	    w->sends[i].call + 1000, explore_below(w, 2000));
-	explore_end(w, i, RUNS, text);
+	if (w->sends[i].kind == SEND_RESUME)
+		stream_ends_again(w, i, text);
+	else
+		explore_end(w, i, RUNS, text);
 }
 
 void
@@ -95,7 +110,7 @@ explore_stream_goes_on(struct world *w, size_t i)
 	else if (dice < 85 && n->call >= 0)
 		stream_breaks(w, i, dice < 80 ? "end" : "cut");
 	else if (dice < 95 && n->kind == SEND_RESUME)
-		explore_end(w, i, RUNS, dice < 90 ? "cut" : "end");
+		stream_ends_again(w, i, dice < 90 ? "cut" : "end");
 	else if (dice < 95)
 		explore_end(w, i, MAYBE, dice < 90 ? "cut" : "end");
 	else if (n->kind == SEND_LISTEN)
@@ -107,7 +122,8 @@ explore_stream_starts(struct world *w, size_t i)
 {
 	w->sends[i].headed = true;
 	w->sends[i].head_at = w->p->now;
-	w->sends[i].heard_at = w->p->now;
+	if (w->sends[i].kind != SEND_RESUME)
+		w->sends[i].heard_at = w->p->now;
 	if (w->sends[i].kind == SEND_LISTEN &&
 	    w->sends[i].generation == w->generation)
 		explore_now(w)->listened = true;

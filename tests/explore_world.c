@@ -55,13 +55,42 @@ explore_is_open(const struct world *w, unsigned call)
 }
 
 bool
+explore_is_safe(const struct world *w, const struct seen_call *c)
+{
+	return c->method != METHOD_TOOL || w->safe[c->thing];
+}
+
+/* Silent for long, and safe: its session is gone. */
+static bool
+is_to_repeat(const struct world *w, unsigned call, unsigned generation)
+{
+	const struct seen_call *c = &w->calls[call];
+
+	return explore_is_open(w, call) && c->sent > 0 &&
+	    c->generation == generation && c->outcome == RUNS &&
+	    explore_is_alive(w, c->last) && !c->repeated && !c->asked &&
+	    explore_is_safe(w, c) && !w->sends[c->last].waits &&
+	    w->p->now - w->sends[c->last].heard_at >= SILENT_MS;
+}
+
+/* The same of a session that is known to be gone: it waits for the next. */
+static bool
+is_outlived(const struct world *w, unsigned call)
+{
+	unsigned g = w->calls[call].generation;
+
+	return (w->generations[g].gone || g != w->generation) &&
+	    is_to_repeat(w, call, g);
+}
+
+bool
 explore_is_held(const struct world *w, unsigned call)
 {
 	const struct seen_call *c = &w->calls[call];
 
 	return explore_is_open(w, call) && c->method != METHOD_INITIALIZE &&
 	    (c->sent == 0 || c->outcome != RUNS || c->left || c->vague ||
-		!explore_is_alive(w, c->last));
+		!explore_is_alive(w, c->last) || is_outlived(w, call));
 }
 
 bool
@@ -93,25 +122,6 @@ explore_some_call(struct world *w)
 		if (explore_is_open(w, i) && which-- == 0)
 			return (int)i;
 	return -1;
-}
-
-bool
-explore_is_safe(const struct world *w, const struct seen_call *c)
-{
-	return c->method != METHOD_TOOL || w->safe[c->thing];
-}
-
-/* Silent for long, and safe: its session is gone. */
-static bool
-is_to_repeat(const struct world *w, unsigned call, unsigned generation)
-{
-	const struct seen_call *c = &w->calls[call];
-
-	return explore_is_open(w, call) && c->sent > 0 &&
-	    c->generation == generation && c->outcome == RUNS &&
-	    explore_is_alive(w, c->last) && !c->repeated && !c->asked &&
-	    explore_is_safe(w, c) && !w->sends[c->last].waits &&
-	    w->p->now - w->sends[c->last].heard_at >= SILENT_MS;
 }
 
 /* A ping of this generation found it gone: such calls get a new exchange,
@@ -235,6 +245,18 @@ check_waiting(struct world *w, size_t i)
 		explore_breaks(w, "a held call waits too long for a person");
 }
 
+/* Calls that were silent for long in a session that is gone have left their
+ * exchange, unless there was no session to repeat them in. */
+static void
+note_outlived(struct world *w)
+{
+	unsigned i;
+
+	for (i = 0; i < w->n_calls; i++)
+		if (!w->calls[i].left && is_outlived(w, i))
+			w->calls[i].vague = true;
+}
+
 static void
 check_after(struct world *w)
 {
@@ -280,6 +302,7 @@ explore_input(struct world *w, const char *fmt, ...)
 	free(line);
 	if (w->broken == NULL)
 		check_after(w);
+	note_outlived(w);
 	w->telling = 0;
 	w->told_call = false;
 	w->cancelling = -1;

@@ -46,7 +46,8 @@ check_evidence(struct world *w, const struct seen_call *c,
 		    "it may have");
 	if (span_is(ran, "\"maybe\"") &&
 	    (c->sent == 0 ||
-		(c->sent == 1 && !c->left && explore_is_unasked(w, c))) &&
+		(c->sent == 1 && !c->left && !c->vague &&
+		    explore_is_unasked(w, c))) &&
 	    c->method != METHOD_INITIALIZE)
 		explore_breaks(w,
 		    "an error says that a call may have run, and "

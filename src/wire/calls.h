@@ -107,6 +107,8 @@ struct leg {
 	unsigned resumes;   /* streams of it that were fetched again */
 	int64_t out_at;     /* its request was written, as far as known */
 	int64_t head_at;    /* the head of its answer came; 0: not */
+	int64_t event_at;   /* LEG_CALL: the call's latest event or message, or
+			     * when it was sent */
 	int64_t dead_at; /* its session is gone and it is silent: given up; 0 */
 	uint64_t asker;  /* LEG_NOTE: ticket of the question's stream, or 0 */
 	int64_t window_end; /* retries end here; 0: not begun */

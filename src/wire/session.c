@@ -145,7 +145,11 @@ session_start(struct session *s, struct leg *l)
 	if (l->kind == LEG_CALL) {
 		if (l->call != NULL)
 			l->call->ran_in = l->generation->number;
-		l->silent_at = s->now + SILENT_MS;
+		/* To resume a stream is no sign of life of its call. */
+		if (l->last_event_id.n == 0) {
+			l->event_at = s->now;
+			l->silent_at = s->now + SILENT_MS;
+		}
 		session_due(s, l->silent_at);
 	} else if (l->kind == LEG_RESTORE) {
 		l->abort_at = s->now + RESTORE_MS;
@@ -183,6 +187,13 @@ session_again(struct session *s, struct leg *l, int64_t wait)
 	again->resumes = l->resumes;
 	again->retry_ms = l->retry_ms;
 	again->asker = l->asker;
+	/* The call that a stream is resumed for has been silent so long. */
+	if (l->last_event_id.n > 0) {
+		again->event_at = l->event_at;
+		again->silent_at = l->silent_at;
+		again->silences = l->silences;
+		again->dead_at = l->dead_at;
+	}
 	buf_addspan(&again->last_event_id, buf_span(&l->last_event_id));
 	again->start_at = s->now + wait;
 	session_due(s, again->start_at);

@@ -49,17 +49,36 @@ retry_refused(struct session *s, struct leg *l, const struct facts *f)
 	return true;
 }
 
+/* Did this stream bring its call on? One that only lasted counts, too: it is
+ * opened again without a back-off. */
+static bool
+brought_something(const struct session *s, const struct leg *l,
+    const struct facts *f)
+{
+	enum { LASTED_MS = 10 * 1000 };
+
+	if (l->head_at == 0)
+		return false;
+	return l->event_at >= l->head_at || s->now - l->head_at >= LASTED_MS ||
+	    (f->last_event_id.n > 0 &&
+		!span_eq(f->last_event_id, buf_span(&l->last_event_id)));
+}
+
 /* The stream broke after an event id: the answer is fetched by GET. A server
- * may want that often, but not for ever. */
+ * may want that often, but not for longer than --call-timeout without an event
+ * or a message. */
 static bool
 resume(struct session *s, struct leg *l, const struct facts *f)
 {
 	enum { RESUMES_QUICK = 20, RESUME_MS = 1000 };
-	struct leg *again;
 	int64_t wait;
 	bool was_get = l->last_event_id.n > 0, flaps;
 
+	if (brought_something(s, l, f))
+		l->tries = 0;
 	if (f->last_event_id.n > 0) {
+		if (!span_eq(f->last_event_id, buf_span(&l->last_event_id)))
+			l->event_at = s->now;
 		buf_reset(&l->last_event_id);
 		buf_addspan(&l->last_event_id, f->last_event_id);
 	}
@@ -77,15 +96,13 @@ resume(struct session *s, struct leg *l, const struct facts *f)
 		       backoff_stream(l->tries, l->retry_ms);
 	if (++l->resumes > RESUMES_QUICK && wait < RESUME_MS)
 		wait = RESUME_MS;
-	if (l->window_end == 0)
-		l->window_end = s->now + s->config.call_timeout_ms;
-	if (s->config.call_timeout_ms > 0 && s->now + wait > l->window_end)
+	if (s->config.call_timeout_ms > 0 &&
+	    s->now + wait > l->event_at + s->config.call_timeout_ms)
 		return false;
 	session_note(s, LEVEL_INFO,
 	    "a stream ended before its answer: it is resumed in %lld ms",
 	    (long long)wait);
-	again = session_again(s, l, wait);
-	again->window_end = verdict_2xx(f) ? 0 : again->window_end;
+	session_again(s, l, wait);
 	return true;
 }
 

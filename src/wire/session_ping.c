@@ -171,21 +171,27 @@ settle_notes(struct session *s, struct generation *g, bool lost)
 	}
 }
 
-/* A call that was silent for long, in a session that is gone: its own stream
- * may still be served by whoever began it. It gets as much time again. */
+/* A call that was silent for long, in a session that is gone: it is repeated
+ * where that is safe. Another gets as much time again, because its own stream
+ * may still be served by whoever began it. */
+static void
+outlive(struct session *s, struct leg *l)
+{
+	if (l->dead_at != 0 || session_repeat(s, l->call, 0))
+		return;
+	l->dead_at = s->now + SILENT_MS;
+	session_due(s, l->dead_at);
+}
+
 static void
 settle_silent(struct session *s, struct generation *g)
 {
 	struct leg *l;
 
 	for (l = s->calls.legs; l != NULL; l = calls_leg_next(l)) {
-		if (l->kind != LEG_CALL || !l->live || l->call == NULL ||
-		    l->generation != g || l->silences == 0)
-			continue;
-		if (session_repeat(s, l->call, 0))
-			continue;
-		l->dead_at = s->now + SILENT_MS;
-		session_due(s, l->dead_at);
+		if (l->kind == LEG_CALL && l->live && l->call != NULL &&
+		    l->generation == g && l->silences > 0)
+			outlive(s, l);
 	}
 }
 
@@ -277,7 +283,9 @@ silence(struct session *s, struct leg *l)
 	if (l->silences < 6)
 		l->silences++;
 	l->silent_at = s->now + ((int64_t)SILENT_MS << l->silences);
-	if (may_ask(s) && l->generation == s->generation)
+	if (l->generation != s->generation || l->generation->lost)
+		outlive(s, l);
+	else if (may_ask(s))
 		session_ping(s, "silence of a call");
 }
 

@@ -355,6 +355,10 @@ session_repeat(struct session *s, struct call *c, int64_t wait)
 		return true;
 	}
 	session_call_state(s, c, CALL_RUNNING);
+	if (c->ran_in != s->generation->number) {
+		c->flaps = 0;
+		c->flaps_end = 0;
+	}
 	l = session_call_leg(s, c);
 	l->start_at = s->now + wait;
 	session_due(s, l->start_at);

@@ -14,6 +14,7 @@
 static void
 heard(struct session *s, struct leg *l)
 {
+	l->event_at = s->now;
 	l->silences = 0;
 	l->silent_at = s->now + SILENT_MS;
 	if (l->dead_at != 0)
@@ -38,8 +39,11 @@ time_head(struct session *s, struct leg *l, const struct facts *f)
 void
 session_head(struct session *s, struct leg *l, const struct facts *f)
 {
-	heard(s, l);
 	time_head(s, l, f);
+	/* A stream that is resumed may end again without a word. */
+	if (l->kind == LEG_CALL && l->last_event_id.n > 0)
+		return;
+	heard(s, l);
 	if (l->kind == LEG_LISTEN) {
 		session_listen_head(s, f);
 	} else if (l->kind == LEG_NOTE && verdict_2xx(f)) {
@@ -47,7 +51,6 @@ session_head(struct session *s, struct leg *l, const struct facts *f)
 		l->abort_at = s->now + LINGER_MS;
 		session_due(s, l->abort_at);
 	} else if (verdict_2xx(f)) {
-		/* It connected: a long job may poll for ever. */
 		l->tries = 0;
 		l->window_end = 0;
 		/* Accepted, whatever comes of it: the others need not wait. */
