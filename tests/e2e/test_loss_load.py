@@ -196,12 +196,16 @@ class Others(Load):
     """What looks similar."""
 
 
-def lost(refuse):
+def lost(name, refuse):
     def test(self, n, sse):
         s, p = self.start(sse)
+        p.ask("tools/list")
         s.refuse = self.together(s, n, refuse)
         s.forget()
-        ids = self.send(p, n)
+        # In a 2xx or a 5xx words that waited for 50 calls come too late to say
+        # that an unsafe one did not run.
+        late = n > 1 and name[0] in "25"
+        ids = self.send(p, n, "safe" if late else "echo")
         self.results(s, p, ids)
         self.works_again(s, p, 2)
         p.finish()
@@ -210,7 +214,7 @@ def lost(refuse):
         self.assertEqual(len(s.seen("notifications/initialized")), 2)
         self.assertNotIn("not-yours", [r.sid for r in s.requests])
         self.assertLessEqual(len(s.seen("ping")), 1)
-        self.assertEqual(len(p.messages), n + 3)
+        self.assertEqual(len(p.messages), n + 4)
     return test
 
 
@@ -233,7 +237,7 @@ def kept(answer):
 
 
 for _name, _refuse in LOST.items():
-    matrix(Shapes, _name, lost(_refuse))
+    matrix(Shapes, _name, lost(_name, _refuse))
 for _name, _answer in NOT_LOST.items():
     matrix(Others, _name, kept(_answer))
 
