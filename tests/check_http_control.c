@@ -526,6 +526,15 @@ script_slow_reader(struct conn *c)
 	say_ok(c, "read");
 }
 
+static int64_t written_at;
+
+static void
+note_written(struct call *k)
+{
+	written_at = http_written_at(k->x);
+}
+
+/* The request counts as written when its last byte went out. */
 START_TEST(an_upload_is_not_idle)
 {
 	struct server *s;
@@ -534,7 +543,7 @@ START_TEST(an_upload_is_not_idle)
 	struct call k = { 0 };
 	char *body = xcalloc(1, BIG);
 	int fd, n, port;
-	int64_t start = now_ms();
+	int64_t start = now_ms(), began = loop_now(c->l);
 
 	/* A small window, so that the sender sees the reader's speed. */
 	fd = bound_socket(&port);
@@ -544,9 +553,11 @@ START_TEST(an_upload_is_not_idle)
 	s->port = port;
 	r.url = url_on(s, "/");
 	r.body = (struct span){ body, BIG };
+	k.on_head = note_written;
 	call_request(&k, c, &r);
 	client_wait(c);
 	is_ok(&k, "read");
+	ck_assert_int_gt(written_at - began, 1500);
 	ck_assert_int_gt(now_ms() - start, 2500);
 	free(body);
 	buf_free(&k.body);

@@ -55,6 +55,56 @@ class Base(support.Case):
         return [r for r in s.requests if r.sid == sid]
 
 
+class Late(Base):
+    """How late may a refusal be, of a tool that is not safe?"""
+
+    def start(self, *args):
+        s = self.mcp()
+        p = self.splice(s, *args)
+        p.hello()
+        self.works(s, p, "first")
+        return s, p
+
+    def test_a_404_after_five_seconds(self):
+        """A pod that starts slowly refuses late, and ran nothing."""
+        s, p = self.start()
+        s.restart()
+
+        def refuse(rx, tx):
+            time.sleep(5)
+            s.refuse = gone
+            gone(rx, tx)
+        s.refuse = refuse
+        self.works(s, p, "second")
+        p.finish()
+
+    def late(self, answer):
+        """The tool runs for a second, then the server ends the session."""
+        s, p = self.start()
+        tool = s.methods["tools/call"]
+
+        def runs(rx, tx):
+            s.methods["tools/call"] = tool
+            time.sleep(1)
+            s.forget()
+            answer(rx, tx)
+        s.methods["tools/call"] = runs
+        e = self.our_error(p.tool(key="late"), "session_lost", "maybe")
+        self.assertIn("may have run", e["message"])
+        self.assertEqual(s.runs("late"), 1)
+        self.works(s, p, "next")
+        p.finish()
+
+    def test_words_in_json_after_a_second(self):
+        self.late(lambda rx, tx: tx.error(32600, "Session terminated"))
+
+    def test_words_of_a_server_error_after_a_second(self):
+        self.late(lambda rx, tx: tx.text(500, "Session not found"))
+
+    def test_doubtful_words_after_a_second(self):
+        self.late(lambda rx, tx: tx.error(-32002, "Session not found"))
+
+
 class Restore(Base):
     def server(self, **kw):
         s = self.mcp(capabilities={
