@@ -122,14 +122,17 @@ START_TEST(late_version)
 }
 END_TEST
 
-/* No expires_at and no issuer; the files are open to all. */
+/* No expires_at and no issuer; the files are open to all. The access token is
+ * all that is taken: nothing tells whose the rest is. */
 START_TEST(early_version)
 {
 	home_mkdir("auth/mcp-remote-0.1.12", 0755);
 	put("0.1.12", TOKENS,
 	    "{\"access_token\":\"at\",\"token_type\":\"Bearer\","
 	    "\"expires_in\":3600,\"refresh_token\":\"rt\"}");
-	put("0.1.12", CLIENT, "{\"client_id\":\"i\",\"redirect_uris\":[]}");
+	put("0.1.12", CLIENT,
+	    "{\"client_id\":\"i\",\"client_secret\":\"s\","
+	    "\"redirect_uris\":[\"http://localhost:1/x\"]}");
 	ck_assert_int_eq(chmod(home_path("auth/mcp-remote-0.1.12/" TOKENS),
 			     0644),
 	    0);
@@ -138,10 +141,36 @@ START_TEST(early_version)
 	ck_assert_int_eq(r.token.expires_at, r.token.obtained_at + 3600);
 	ck_assert_int_le(r.token.obtained_at, (int64_t)time(NULL) - 999);
 	ck_assert_int_ge(r.token.obtained_at, (int64_t)time(NULL) - 1100);
+	ck_assert_str_eq(r.token.access, "at");
+	ck_assert_ptr_null(r.token.refresh);
 	ck_assert_ptr_null(r.issuer);
-	ck_assert_str_eq(r.client.id, "i");
-	ck_assert_int_eq(r.client.method, CLIENT_NONE);
+	ck_assert_ptr_null(r.client.id);
+	ck_assert_ptr_null(r.client.secret);
 	ck_assert_ptr_null(r.client.redirect_uri);
+}
+END_TEST
+
+/* Each credential needs an issuer of its own beside it. */
+START_TEST(issuer_of_one_only)
+{
+	put("v1", TOKENS, "{\"access_token\":\"at\",\"refresh_token\":\"rt\"}");
+	put("v1", CLIENT,
+	    "{\"client_id\":\"i\",\"client_secret\":\"s\","
+	    "\"issuer\":\"https://as.example\"}");
+	ck_assert(import());
+	ck_assert_ptr_null(r.issuer);
+	ck_assert_ptr_null(r.token.refresh);
+	ck_assert_ptr_null(r.client.id);
+	ck_assert_ptr_null(r.client.secret);
+	put("v1", TOKENS,
+	    "{\"access_token\":\"at\",\"refresh_token\":\"rt\","
+	    "\"issuer\":\"https://as.example\"}");
+	put("v1", CLIENT, "{\"client_id\":\"i\",\"client_secret\":\"s\"}");
+	ck_assert(import());
+	ck_assert_str_eq(r.issuer, "https://as.example");
+	ck_assert_str_eq(r.token.refresh, "rt");
+	ck_assert_ptr_null(r.client.id);
+	ck_assert_ptr_null(r.client.secret);
 }
 END_TEST
 
@@ -290,7 +319,9 @@ START_TEST(times_of_tokens)
 }
 END_TEST
 
-#define SECRET "\"client_id\":\"i\",\"client_secret\":\"s\""
+#define ISSUER "\"issuer\":\"https://as.example\""
+#define ID "\"client_id\":\"i\"," ISSUER
+#define SECRET ID ",\"client_secret\":\"s\""
 #define METHOD ",\"token_endpoint_auth_method\":"
 
 static const struct {
@@ -302,22 +333,21 @@ static const struct {
 	{ "{" SECRET METHOD "\"client_secret_post\"}", CLIENT_POST },
 	{ "{" SECRET METHOD "\"none\"}", CLIENT_NONE },
 	{ "{" SECRET METHOD "\"private_key_jwt\"}", -1 },
-	{ "{\"client_id\":\"i\"" METHOD "\"private_key_jwt\"}", -1 },
-	{ "{\"client_id\":\"i\"}", CLIENT_NONE },
-	{ "{\"client_id\":\"i\"" METHOD "\"client_secret_post\"}",
-	    CLIENT_NONE },
-	{ "{\"client_id\":\"\"}", -1 },
-	{ "{\"client_id\":7}", -1 },
-	{ "{}", -1 },
+	{ "{" ID METHOD "\"private_key_jwt\"}", -1 },
+	{ "{" ID "}", CLIENT_NONE },
+	{ "{" ID METHOD "\"client_secret_post\"}", CLIENT_NONE },
+	{ "{\"client_id\":\"\"," ISSUER "}", -1 },
+	{ "{\"client_id\":7," ISSUER "}", -1 },
+	{ "{" ISSUER "}", -1 },
 	{ "{", -1 },
-	{ "{" SECRET ",\"issuer\":\"https://other.example\"}", -1 },
-	{ "{" SECRET ",\"issuer\":\"https://as.example\"}", CLIENT_BASIC },
+	{ "{\"client_id\":\"i\"}", -1 },
+	{ "{\"client_id\":\"i\",\"issuer\":\"\"}", -1 },
+	{ "{\"client_id\":\"i\",\"issuer\":\"https://other.example\"}", -1 },
 };
 
 START_TEST(clients_taken)
 {
-	put("v1", TOKENS,
-	    "{\"access_token\":\"at\",\"issuer\":\"https://as.example\"}");
+	put("v1", TOKENS, "{\"access_token\":\"at\"," ISSUER "}");
 	put("v1", CLIENT, clients[_i].text);
 	ck_assert(import());
 	if (clients[_i].method < 0) {
@@ -329,8 +359,8 @@ START_TEST(clients_taken)
 	ck_assert_str_eq(r.issuer, "https://as.example");
 	put("v1", TOKENS, "{\"access_token\":\"at\"}");
 	ck_assert(import());
-	ck_assert_int_eq(r.issuer != NULL,
-	    strstr(clients[_i].text, "issuer") != NULL);
+	ck_assert_ptr_null(r.issuer);
+	ck_assert_ptr_null(r.client.id);
 }
 END_TEST
 
@@ -342,7 +372,8 @@ START_TEST(fit_for_the_store)
 	struct buf b;
 
 	put("v1", TOKENS,
-	    "{\"access_token\":\"at\",\"expires_in\":9007199254740992}");
+	    "{\"access_token\":\"at\"," ISSUER
+	    ",\"expires_in\":9007199254740992}");
 	put("v1", CLIENT, "{" SECRET "}");
 	ck_assert(import());
 	r.url = xstrdup(URL);
@@ -422,6 +453,7 @@ main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, late_version);
 	tcase_add_test(tc, early_version);
+	tcase_add_test(tc, issuer_of_one_only);
 	tcase_add_loop_test(tc, names, 0, COUNT(hashes));
 	tcase_add_test(tc, newest_first);
 	tcase_add_test(tc, no_older_one);

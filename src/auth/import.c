@@ -14,6 +14,11 @@
  * registration, in later versions with issuer, and is missing for a client
  * that was given. Files of early versions may be read by everybody.
  *
+ * A refresh token and a client are only taken with the issuer that is noted
+ * beside them. Without one nothing shows which authorization server they
+ * belong to, and the MCP server could name any server to send them to. The
+ * access token is taken in any case: the MCP server is meant to see it.
+ *
  * The newest version that has tokens is taken, and no older one when those
  * are of no use: an old refresh token can end the sign-in of the new.
  */
@@ -324,11 +329,12 @@ take_token(struct record *r, const struct source *s)
 		return "its access token is none";
 	}
 	r->token.access = xstrdup(text);
-	r->token.refresh = copy_of(s->json, "refresh_token");
+	r->issuer = copy_of(s->json, "issuer");
+	if (r->issuer != NULL)
+		r->token.refresh = copy_of(s->json, "refresh_token");
 	r->token.id_token = copy_of(s->json, "id_token");
 	r->token.scope_requested = copy_of(s->json, "requested_scope");
 	r->token.scope_granted = copy_of(s->json, "scope");
-	r->issuer = copy_of(s->json, "issuer");
 	take_times(r, s);
 	return NULL;
 }
@@ -365,14 +371,14 @@ take_redirect(struct record *r, struct json_object *o)
 		    json_object_get_string(json_object_array_get_idx(list, 0)));
 }
 
-/* A client of another issuer than the token's is of no use. */
+/* Only a client of the token's own issuer is of use. */
 static void
 take_client(struct record *r, const struct source *s)
 {
 	const char *issuer = document_text(s->json, "issuer");
 	int64_t end = document_number(s->json, "client_secret_expires_at");
 
-	if (issuer != NULL && r->issuer != NULL &&
+	if (issuer == NULL || r->issuer == NULL ||
 	    strcmp(issuer, r->issuer) != 0)
 		return;
 	r->client.id = copy_of(s->json, "client_id");
@@ -385,8 +391,6 @@ take_client(struct record *r, const struct source *s)
 		return;
 	}
 	take_redirect(r, s->json);
-	if (r->issuer == NULL && issuer != NULL)
-		r->issuer = xstrdup(issuer);
 }
 
 /* What is in one folder. Returns whether that is the end of the search. */

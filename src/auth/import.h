@@ -22,9 +22,10 @@ struct import_config {
 };
 
 /* Fills r, which has no url and no profile then. Its client, if there is one,
- * is CLIENT_IMPORTED. The issuer is what mcp-remote noted of it: NULL when it
- * did not, and the token endpoint is never known. *from is the file, owned by
- * the caller.
+ * is CLIENT_IMPORTED. The issuer is the one that mcp-remote noted beside the
+ * token. Where it noted none there is an access token and no more: no refresh
+ * token, no client. The token endpoint is never known. *from is the file,
+ * owned by the caller.
  *
  * Returns false and leaves r empty when there is nothing to import. *why is
  * NULL then, or for people when there was something that could not be used,

@@ -300,14 +300,25 @@ same(const char *a, const char *b)
 	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
+/* Must this issuer not see what the record has? An issuer that was never noted
+ * counts as another one. Only the refresh token and the client are kept from
+ * it: an access token alone goes to no authorization server but to be
+ * revoked. */
+static bool
+is_for_another(const struct record *r, const char *issuer)
+{
+	if (r->issuer == NULL && r->token_endpoint == NULL)
+		return r->token.refresh != NULL || r->client.id != NULL;
+	return !same(r->issuer, issuer);
+}
+
 bool
 login_take_found(struct login *g)
 {
 	const struct login_config *c = &g->config;
 	struct record *r = &g->record;
 
-	if (!same(r->issuer, g->found.server.issuer) &&
-	    (r->issuer != NULL || r->token_endpoint != NULL)) {
+	if (is_for_another(r, g->found.server.issuer)) {
 		/* A secret of the user's is for the one it was given for. */
 		if (r->client.source == CLIENT_GIVEN && r->client.id != NULL &&
 		    same(r->client.id, c->client_id) && c->issuer == NULL) {

@@ -272,18 +272,19 @@ class McpRemote(Patient):
         given = c
         c = c or authserver.Client("left", None, "none",
                                    ["http://localhost:3334/oauth/callback"])
+        issuer = token.get("issuer", a.issuer)
         with a.lock:
             a.clients[c.id] = c
             a.resources[c.id] = m.url
             doc = a.give(c, m.url, None)
-        doc.update(issuer=a.issuer, requested_scope="",
+        doc.update(issuer=issuer, requested_scope="",
                    expires_at=int(time.time() * 1000) + 3600 * 1000)
         doc.update(token)
         name = hashlib.md5(m.url.encode()).hexdigest()
         folder = ".mcp-auth/mcp-remote-v1/"
         for end, content in (
                 ("tokens", doc),
-                ("client_info", {"client_id": c.id, "issuer": a.issuer,
+                ("client_info", {"client_id": c.id, "issuer": issuer,
                                  "redirect_uris": c.redirects,
                                  "token_endpoint_auth_method": "none"})
                 )[:1 if given else 2]:
@@ -330,6 +331,50 @@ class McpRemote(Patient):
             a.expire()
             self.works(p, m)
             self.counted(a, 0, 0, refresh=n, code=0)
+
+    def saw(self, server, *words):
+        """Was any of these words in a request that server got?"""
+        for r in server.requests:
+            text = r.target + str(r.headers) + r.body.decode()
+            found = [w for w in words if w in text]
+            if found:
+                return "%s in %s" % (found, text)
+        return None
+
+    def test_no_issuer_noted(self):
+        """The access token is used, the rest is nobody's: the server of now
+        may be another than the one that gave it."""
+        a, m, b = self.trio()
+        doc = self.leave(a, m, issuer=None)
+        p = self.start(m, b)
+        self.works(p, m)
+        self.assertEqual(a.requests, [])
+        other = self.auth()
+        m.use(other)
+        a.expire()
+        self.works(p, m)
+        self.counted(other)
+        self.assertIsNone(self.saw(other, doc["refresh_token"],
+                                   doc["access_token"], "left"))
+        self.assertEqual(a.requests, [])
+
+    def test_issuer_lost(self):
+        """The same for what is in the store."""
+        a, m, b = self.trio()
+        p = self.start(m, b)
+        self.works(p, m)
+        p.finish()
+        doc = self.record()
+        for name in ("issuer", "token_endpoint", "revocation_endpoint"):
+            del doc[name]
+        with open(self.record_path(), "w") as f:
+            json.dump(doc, f)
+        other = self.auth()
+        m.use(other)
+        self.works(self.start(m, b), m)
+        self.counted(other)
+        self.assertIsNone(self.saw(other, doc["token"]["refresh_token"],
+                                   doc["client"]["id"]))
 
     def test_dead(self):
         a, m, b = self.trio()
