@@ -378,6 +378,29 @@ START_TEST(print)
 }
 END_TEST
 
+/* A document with them could be read by nobody. */
+START_TEST(bytes_that_are_not_utf8)
+{
+	struct json_object *o = json_object_new_object();
+	struct buf b;
+
+	document_set(o, "a", "caf\xE9 \xFF\xC3");
+	document_set(o, "b", "\xED\xA0\x80");
+	document_set(o, "c", "");
+	buf_init(&b, 0);
+	document_print(o, &b);
+	json_object_put(o);
+	o = parse(buf_str(&b));
+	ck_assert_str_eq(document_text(o, "a"),
+	    "caf\xEF\xBF\xBD \xEF\xBF\xBD\xEF\xBF\xBD");
+	ck_assert_str_eq(document_text(o, "b"),
+	    "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+	ck_assert_str_eq(document_text(o, "c"), "");
+	json_object_put(o);
+	buf_free(&b);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -396,6 +419,7 @@ main(void)
 	tcase_add_loop_test(t, lists, 0, COUNT(list_cases));
 	tcase_add_test(t, no_list);
 	tcase_add_test(t, print);
+	tcase_add_test(t, bytes_that_are_not_utf8);
 	suite_add_tcase(s, t);
 	return unit_run(s);
 }

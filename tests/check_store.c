@@ -411,12 +411,24 @@ START_TEST(unfit_is_not_kept)
 	r.token.refresh = text;
 	ck_assert(!put(&r));
 	ck_assert_ptr_nonnull(strstr(got.why, "cannot be kept"));
-	strcpy(text, "\xff\xfe");
-	ck_assert(!put(&r));
 	strcpy(text, "ok");
 	free(r.token.access);
 	r.token.access = xstrdup("a\nb");
 	ck_assert(!put(&r));
+	ck_assert(has_token("good"));
+	record_free(&r);
+}
+END_TEST
+
+/* A secret of the user's can be in any charset. It is read anew from where it
+ * is given; what else is kept must not be lost by it. */
+START_TEST(bytes_that_are_not_utf8)
+{
+	struct record r = make_record("good");
+
+	r.client.id = xstrdup("i");
+	r.client.secret = xstrdup("caf\xE9");
+	ck_assert(put(&r));
 	ck_assert(has_token("good"));
 	record_free(&r);
 }
@@ -1074,6 +1086,7 @@ files(void)
 	tcase_add_test(tc, no_pipes_no_folders);
 	tcase_add_test(tc, corrupt);
 	tcase_add_test(tc, unfit_is_not_kept);
+	tcase_add_test(tc, bytes_that_are_not_utf8);
 	tcase_add_test(tc, stamps);
 	tcase_add_test(tc, folder_removed);
 	tcase_add_test(tc, no_home);

@@ -214,16 +214,24 @@ account_agent(char *program)
 	struct agent_task task;
 	struct talk t = { 0 };
 	struct buf text;
+	const char *why = "it is too large";
 	char **argv;
 	bool loaded;
+	int status;
 
 	log_sink(agent_log, NULL);
 	buf_init(&text, TASK_MAX);
-	if (read_stdin(&text) != 0 || agent_task_read(&task, buf_span(&text))) {
-		credential_wipe(&text);
+	status = read_stdin(&text);
+	if (status == 0)
+		status = agent_task_read(&task, buf_span(&text), &why);
+	credential_wipe(&text);
+	if (status != 0) {
+		t.why = xasprintf("the sign-in agent cannot read its task: %s",
+		    why);
+		agent_end(&t, LOGIN_FAILED, t.why, -1, NULL);
+		free(t.why);
 		return 2;
 	}
-	credential_wipe(&text);
 	argv = xcalloc(task.argc + 1, sizeof *argv);
 	memcpy(argv, task.argv, task.argc * sizeof *argv);
 	if (task.argc > 0)

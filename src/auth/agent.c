@@ -7,15 +7,17 @@
 #include <string.h>
 
 #include "auth/credential.h"
+#include "base/codec.h"
 #include "io/child.h"
 
-enum { MAX_OUTPUT = 1024 * 1024, MAX_LINE = 512 * 1024 };
+enum { MAX_OUTPUT = 1024 * 1024, MAX_LINE = 512 * 1024, MAX_ERRORS = 512 };
 
 struct agent {
 	struct child *child;
 	struct agent_ops ops;
 	void *arg;
-	struct buf line; /* not complete yet */
+	struct buf line;   /* not complete yet */
+	struct buf errors; /* the beginning of its stderr */
 	struct record record;
 	enum login_end end;
 	char *why;
@@ -92,6 +94,17 @@ say(struct buf *out, struct json_object *o)
 /* --- the proxy's side --- */
 
 static void
+add_word(struct json_object *list, const char *word)
+{
+	struct buf text;
+
+	buf_init(&text, 0);
+	codec_base64url(&text, span_of(word));
+	json_object_array_add(list, json_object_new_string(buf_str(&text)));
+	credential_wipe(&text);
+}
+
+static void
 print_request(struct buf *out, const struct agent_request *r)
 {
 	struct json_object *o = json_object_new_object();
@@ -99,11 +112,12 @@ print_request(struct buf *out, const struct agent_request *r)
 	size_t i;
 
 	for (i = 0; r->argv[i] != NULL; i++)
-		json_object_array_add(argv, json_object_new_string(r->argv[i]));
+		add_word(argv, r->argv[i]);
 	json_object_object_add(o, "argv", argv);
 	document_set(o, "reason", reasons[r->reason]);
 	set_bool(o, "person", r->person);
-	document_set(o, "challenge", r->challenge);
+	if (r->challenge != NULL && strlen(r->challenge) <= CHALLENGE_MAX_BYTES)
+		document_set(o, "challenge", r->challenge);
 	document_set(o, "rejected", r->rejected);
 	document_set(o, "peer", r->peer);
 	if (r->record != NULL)
@@ -160,20 +174,60 @@ on_output(const char *p, size_t n, void *arg)
 	}
 }
 
+/* What does not fit is left out. */
+static void
+on_errors(const char *p, size_t n, void *arg)
+{
+	struct agent *a = arg;
+	size_t room = MAX_ERRORS - a->errors.n;
+
+	buf_add(&a->errors, p, n < room ? n : room);
+}
+
+static char *
+failure(enum child_end end, int value)
+{
+	switch (end) {
+	case CHILD_EXIT:
+		return xasprintf("ended with status %d", value);
+	case CHILD_SIGNAL:
+		return xasprintf("was ended by signal %d", value);
+	case CHILD_NO_START:
+		return xasprintf("cannot be started: %s", strerror(value));
+	default:
+		return xstrdup("says too much");
+	}
+}
+
+/* It ended without an answer. Its stderr may tell why, as where the dynamic
+ * linker or a broken configuration file ended it. */
+static void
+give_up(struct agent *a, enum child_end end, int value)
+{
+	struct span said = buf_span(&a->errors);
+	char *how = failure(end, value);
+	struct buf words;
+
+	while (said.n > 0 && said.p[said.n - 1] == '\n')
+		said.n--;
+	buf_init(&words, 0);
+	codec_visible(&words, said, MAX_ERRORS);
+	a->end = LOGIN_LATER;
+	a->why = xasprintf("the sign-in agent %s%s%s", how,
+	    words.n > 0 ? ": " : "", buf_str(&words));
+	log_warn("%s", a->why);
+	buf_free(&words);
+	free(how);
+}
+
 static void
 on_done(enum child_end end, int value, void *arg)
 {
 	struct agent *a = arg;
 
 	a->child = NULL;
-	if (!a->ended) {
-		a->end = LOGIN_LATER;
-		a->why = end == CHILD_NO_START ?
-		    xasprintf("the sign-in agent cannot be started: %s",
-			strerror(value)) :
-		    xasprintf("the sign-in agent ended before its time (%d)",
-			value);
-	}
+	if (!a->ended)
+		give_up(a, end, value);
 	a->ops.done(a->end, a->why, a->again_ms,
 	    a->has_record ? &a->record : NULL, a->arg);
 	agent_free(a);
@@ -183,11 +237,13 @@ struct agent *
 agent_start(struct loop *l, const char *const *program,
     const struct agent_request *request, const struct agent_ops *ops, void *arg)
 {
-	static const struct child_ops child_ops = { on_output, NULL, on_done };
+	static const struct child_ops child_ops = { on_output, on_errors,
+		on_done };
 	struct agent *a = xcalloc(1, sizeof *a);
 	struct child_config c = {
 		.argv = program,
 		.output = true,
+		.errors = true,
 		.detached = true,
 		.max_output = MAX_OUTPUT,
 	};
@@ -198,6 +254,7 @@ agent_start(struct loop *l, const char *const *program,
 	a->again_ms = -1;
 	record_init(&a->record);
 	buf_init(&a->line, MAX_LINE);
+	buf_init(&a->errors, MAX_ERRORS);
 	buf_init(&text, 0);
 	print_request(&text, request);
 	c.input = buf_span(&text);
@@ -214,6 +271,7 @@ agent_free(struct agent *a)
 	if (a->child != NULL)
 		child_free(a->child, false);
 	credential_wipe(&a->line);
+	buf_free(&a->errors);
 	record_free(&a->record);
 	free(a->why);
 	free(a);
@@ -221,26 +279,52 @@ agent_free(struct agent *a)
 
 /* --- the agent's side --- */
 
-int
-agent_task_read(struct agent_task *t, struct span text)
+/* A word of the command line, owned by the caller; NULL when it is not one. */
+static char *
+read_word(struct json_object *list, size_t i)
 {
-	struct json_object *list;
-	const char *why;
-	size_t i;
+	const char
+	    *text = json_object_get_string(json_object_array_get_idx(list, i));
+	char *word = NULL;
+	struct buf b;
 
+	buf_init(&b, 0);
+	if (codec_base64url_read(&b, span_of(text)) == 0)
+		word = xstrdup(buf_str(&b));
+	credential_wipe(&b);
+	return word;
+}
+
+static int
+read_argv(struct agent_task *t)
+{
+	struct json_object *list = document_list(t->json, "argv");
+
+	if (list == NULL)
+		return -1;
+	t->argv = xcalloc(json_object_array_length(list) + 1, sizeof *t->argv);
+	while (t->argc < json_object_array_length(list)) {
+		t->argv[t->argc] = read_word(list, t->argc);
+		if (t->argv[t->argc] == NULL)
+			return -1;
+		t->argc++;
+	}
+	return 0;
+}
+
+int
+agent_task_read(struct agent_task *t, struct span text, const char **why)
+{
 	memset(t, 0, sizeof *t);
 	record_init(&t->record);
-	t->json = document_parse(text, &why);
-	list = t->json == NULL ? NULL : document_list(t->json, "argv");
-	if (list == NULL) {
+	t->json = document_parse(text, why);
+	if (t->json == NULL)
+		return -1;
+	if (read_argv(t) != 0) {
+		*why = "it has no command line";
 		agent_task_free(t);
 		return -1;
 	}
-	t->argc = json_object_array_length(list);
-	t->argv = xcalloc(t->argc + 1, sizeof *t->argv);
-	for (i = 0; i < t->argc; i++)
-		t->argv[i] = xstrdup(
-		    json_object_get_string(json_object_array_get_idx(list, i)));
 	t->request.reason = (enum login_reason)word_of(document_text(t->json,
 							   "reason"),
 	    reasons, 4, LOGIN_NONE);

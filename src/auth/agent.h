@@ -1,9 +1,12 @@
 /*
  * How the proxy and its agent talk: one JSON request on the agent's stdin,
- * JSON lines back on its stdout. Secrets go this way, never in argv.
+ * JSON lines back on its stdout. Secrets go this way, never in argv. The words
+ * of the command line need not be UTF-8, which JSON has to be: each is written
+ * as base64url.
  *
- *   {"argv":[...],"reason":"none","person":true,"challenge":"Bearer ...",
- *    "rejected":"<SHA-256>","peer":"203.0.113.7","record":{...}}
+ *   {"argv":["bWNwc3BsaWNl",...],"reason":"none","person":true,
+ *    "challenge":"Bearer ...","rejected":"<SHA-256>","peer":"203.0.113.7",
+ *    "record":{...}}
  *   {"url":"https://...","code":"ABCD-EFGH"}
  *   {"log":"warn","text":"..."}
  *   {"end":"done","why":"...","again":2000,"record":{...}}
@@ -19,7 +22,8 @@ struct agent_request {
 	const char *const *argv; /* options, NULL-ended */
 	enum login_reason reason;
 	bool person;
-	const char *challenge; /* raw; NULL: none */
+	const char *challenge; /* raw; NULL: none. One that challenge_parse
+				* would not look at is not sent */
 	const char *rejected;  /* proof_challenge of the token; NULL: none */
 	const char *peer;      /* address of the MCP server; NULL: unknown */
 	const struct record *record; /* where there is no store; else NULL */
@@ -52,8 +56,8 @@ struct agent_task {
 	struct record record;
 };
 
-/* Returns 0, or -1 when it is no request. */
-int agent_task_read(struct agent_task *t, struct span text);
+/* Returns 0, or -1 with a static *why when it is no request. */
+int agent_task_read(struct agent_task *t, struct span text, const char **why);
 void agent_task_free(struct agent_task *t); /* wipes */
 /* Lines to the proxy, appended to out. */
 void agent_say_where(struct buf *out, const char *url, const char *code);

@@ -14,11 +14,14 @@
 #include <stdlib.h>
 
 #include <json-c/json_visit.h>
+#include <openssl/crypto.h>
 
+#include "base/codec.h"
 #include "wire/json.h"
 
 #define MAX_DEPTH 32
 #define MAX_NUMBER (INT64_C(1) << 53) /* exact in a double, too */
+#define REPLACEMENT "\xEF\xBF\xBD"    /* U+FFFD */
 
 /* How many members have all objects in a text that was checked, outside
  * strings there is one colon for each. *nul: is there a NUL in a name? */
@@ -294,13 +297,37 @@ put(struct json_object *o, const char *name, struct json_object *value)
 		abort();
 }
 
+/* A JSON string. json-c would print bytes that are not UTF-8 as they are, and
+ * nobody could read the document. */
+static struct json_object *
+new_string(const char *text)
+{
+	struct json_object *string;
+	size_t i, len, n = strlen(text);
+	struct buf b;
+
+	buf_init(&b, 0);
+	for (i = 0; i < n; i += len == 0 ? 1 : len) {
+		len = codec_utf8(text + i, n - i);
+		if (len == 0)
+			buf_adds(&b, REPLACEMENT);
+		else
+			buf_add(&b, text + i, len);
+	}
+	string = json_object_new_string(buf_str(&b));
+	if (b.n > 0)
+		OPENSSL_cleanse(b.p, b.n);
+	buf_free(&b);
+	return string;
+}
+
 void
 document_set(struct json_object *o, const char *name, const char *text)
 {
 	if (text == NULL)
 		json_object_object_del(o, name);
 	else
-		put(o, name, json_object_new_string(text));
+		put(o, name, new_string(text));
 }
 
 void

@@ -32,7 +32,8 @@ bool document_listed(struct json_object *list, const char *text);
 /* The strings of it with a blank between; NULL: no list, or an empty one.
  * Owned by the caller. */
 char *document_joined(struct json_object *list);
-/* Sets a member to a string; NULL removes it. */
+/* Sets a member to a string; NULL removes it. Each byte that is not UTF-8
+ * becomes U+FFFD. */
 void document_set(struct json_object *o, const char *name, const char *text);
 void document_set_number(struct json_object *o, const char *name, int64_t n);
 /* Appends it as text, without needless escapes. */

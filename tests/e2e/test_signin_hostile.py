@@ -276,6 +276,47 @@ class Places(Base):
                      b" ", 0.5)
 
 
+class Charsets(Base):
+    """Bytes that are not UTF-8, where a task for the agent is made of
+    them."""
+
+    def test_challenge(self):
+        a, m, b = self.scene()
+        m.challenge = lambda rx, e, s: ('Bearer realm="caf\xe9", '
+                                        'resource_metadata="%s%s"'
+                                        % (m.origin, PLACE))
+        p = self.start(m, b)
+        p.hello()
+        self.works(p)
+        a.expire()
+        self.works(p)
+        self.assertEqual(len(b.opened()), 1)
+        self.assertEqual(a.token_requests("refresh_token"), 1)
+
+    def test_arguments(self):
+        """A header and a file arrive as they were given."""
+        a, m, b = self.scene()
+        secret = self.path("caf") + "\udce9"
+        with open(secret, "w") as f:
+            f.write("a-secret")
+        os.chmod(secret, 0o600)
+        a.add_client("x", secret="a-secret")
+        args = ["-H", "X-Name: caf\udce9",
+                "--client-id", "x", "--client-secret-file", secret]
+        self.may_hold.append(secret)
+        for _ in range(2):
+            p = self.start(m, b, *args)
+            p.hello()
+            self.works(p)
+            a.expire()
+            self.works(p)
+            p.finish()
+        self.assertEqual(len(b.opened()), 1)
+        self.assertEqual(a.token_requests("refresh_token"), 2)
+        self.assertEqual({r.get("X-Name") for r in m.requests
+                          if r.method == "POST"}, {"caf\xe9"})
+
+
 class Mixed(Base):
     """What is for one of the servers and must not come to the other."""
 
