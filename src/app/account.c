@@ -133,10 +133,26 @@ class_of(const struct account *a, const char *peer)
 		return ADDRESS_LOOPBACK;
 	if (address_literal(a->url.host, &class) == 0)
 		return class;
-	if (peer != NULL && !network_has_proxy(a->options, a->url.text) &&
+	if (peer != NULL && account_needs_peer(a->options, &a->url) &&
 	    address_literal(peer, &class) == 0)
 		return class;
 	return ADDRESS_PUBLIC;
+}
+
+bool
+account_needs_peer(const struct options *o, const struct url *url)
+{
+	enum address_class class;
+
+	return !url_is_loopback(url) && o->unix_socket == NULL &&
+	    address_literal(url->host, &class) != 0 &&
+	    !network_has_proxy(o, url->text);
+}
+
+void
+account_set_peer(struct account *a, const char *peer)
+{
+	fetcher_allow(a->fetcher, class_of(a, peer));
 }
 
 static bool

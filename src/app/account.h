@@ -43,6 +43,10 @@ void account_unset_free(char **list);
  * store_config. */
 struct store *account_store(struct loop *l, const struct options *o,
     const char *const *unset, bool make, char **why);
+/* Does only the address of the MCP server tell what kind of place it is at,
+ * and with it which authorization servers may be asked? Its URL does not where
+ * it has a name in it. Behind a proxy nothing does. */
+bool account_needs_peer(const struct options *o, const struct url *url);
 /* Where the tokens of mcp-remote would be; *folder is owned by the caller. */
 void account_import(struct import_config *c, const struct options *o,
     const struct url *url, char **folder);
@@ -50,7 +54,22 @@ void account_import(struct import_config *c, const struct options *o,
  * the MCP server as text, or NULL. Returns 0, or -1 with *why for people. */
 int account_init(struct account *a, struct loop *l, const struct options *o,
     const char *peer, char **why);
+/* The MCP server answered from this address. */
+void account_set_peer(struct account *a, const char *peer);
 void account_free(struct account *a); /* not the loop */
+
+/* What the MCP server says to a request without credentials. */
+struct probe {
+	int status;
+	char *peer; /* address as text; NULL: unknown */
+	struct buf challenge;
+};
+
+/* Asks it, and runs the loop until it has answered. Returns 0, or -1 with
+ * *why for people; p is to be freed either way. */
+int account_probe(struct probe *p, struct loop *l, const struct options *o,
+    const struct url *url, char **why);
+void probe_free(struct probe *p);
 
 /* "mcpsplice login --agent": reads its task from stdin. Returns the exit
  * status. */

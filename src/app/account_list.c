@@ -380,6 +380,27 @@ try_lock(void *arg)
 	}
 }
 
+/* Whether the authorization server may be asked can depend on where the MCP
+ * server is. One that cannot be reached counts as one on the internet. */
+static void
+find_peer(struct leaving *v)
+{
+	struct account *a = &v->account;
+	struct probe p = { 0 };
+	char *why = NULL;
+
+	if (!account_needs_peer(a->options, &a->url) ||
+	    (!store_has_helper(a->store) &&
+		store_stamp(a->store, v->name) == 0))
+		return;
+	if (account_probe(&p, a->loop, a->options, &a->url, &why) == 0)
+		account_set_peer(a, p.peer);
+	else
+		log_info("%s", why);
+	probe_free(&p);
+	free(why);
+}
+
 int
 account_logout(const struct options *o, char **why)
 {
@@ -394,6 +415,7 @@ account_logout(const struct options *o, char **why)
 	record_init(&v.record);
 	if (account_init(a, l, o, NULL, why) == 0 && a->store != NULL &&
 	    name_of(o, v.name, why) == 0) {
+		find_peer(&v);
 		v.until = loop_now(l) + STORE_PATIENCE_MS;
 		v.timer = loop_timer_new(l, try_lock, &v);
 		loop_timer_set(v.timer, 0);

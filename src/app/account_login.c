@@ -34,9 +34,7 @@ struct talk {
 	struct lines *typed;
 	struct http *other; /* to another copy that asks the person */
 	int other_status;
-	char *peer;
-	struct buf challenge;
-	int probed; /* status of the probe */
+	struct probe probe;
 };
 
 static void
@@ -57,8 +55,7 @@ talk_free(struct talk *t)
 	account_free(&t->account);
 	loop_fd_free(t->stdin_watch);
 	lines_free(t->typed);
-	buf_free(&t->challenge);
-	free(t->peer);
+	probe_free(&t->probe);
 	loop_free(t->account.loop);
 }
 
@@ -408,7 +405,7 @@ person_begin(struct talk *t)
 	struct account *a = &t->account;
 	struct login_config *c = &a->login;
 
-	challenge_parse(&a->challenge, buf_span(&t->challenge));
+	challenge_parse(&a->challenge, buf_span(&t->probe.challenge));
 	c->reason = LOGIN_NONE;
 	c->person = c->force = true;
 	if (isatty(STDIN_FILENO) && c->mode == LOGIN_BROWSER) {
@@ -417,72 +414,6 @@ person_begin(struct talk *t)
 		    on_stdin, t);
 	}
 	t->login = login_start(a->loop, a->fetcher, a->store, c, &ops, t);
-}
-
-/* --- what does the server want? --- */
-
-static void
-probe_head(struct exchange *x, int status, void *arg)
-{
-	struct talk *t = arg;
-	const char *peer = http_peer(x);
-
-	t->probed = status;
-	if (status == 401)
-		http_headers_all(x, "WWW-Authenticate", &t->challenge);
-	if (peer != NULL && t->peer == NULL)
-		t->peer = xstrdup(peer);
-	http_abort(x);
-}
-
-static void
-probe_done(struct exchange *x, const struct http_answer *answer, void *arg)
-{
-	struct talk *t = arg;
-
-	(void)x;
-	if (t->probed == 0 && t->why == NULL)
-		t->why = xasprintf("the server cannot be reached: %s",
-		    answer->why);
-	loop_stop(t->account.loop, 0);
-}
-
-/* Asks the server for its challenge as a proxy would meet it. */
-static int
-probe(struct talk *t, struct loop *l, const struct options *o,
-    const struct url *url, char **why)
-{
-	static const struct http_ops ops = { probe_head, ignore, probe_done };
-	static const char
-	    body[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";
-	struct network network = { 0 };
-	struct http *h = network_server(&network, l, o, why);
-	struct http_request r = { .method = "POST",
-		.url = url->text,
-		.body = { body, sizeof body - 1 },
-		.idle_ms = 30 * 1000 };
-	struct headers headers;
-
-	if (h == NULL)
-		return -1;
-	headers_init(&headers);
-	headers_add(&headers, span_of("Content-Type"),
-	    span_of("application/json"), false);
-	headers_add(&headers, span_of("Accept"),
-	    span_of("application/json, text/event-stream"), false);
-	r.headers = &headers;
-	buf_init(&t->challenge, 0);
-	http_send(h, &r, &ops, t);
-	loop_run(l);
-	http_free(h);
-	headers_free(&headers);
-	network_free(&network);
-	if (t->probed == 0) {
-		*why = t->why;
-		t->why = NULL;
-		return -1;
-	}
-	return 0;
 }
 
 static void
@@ -509,17 +440,18 @@ account_login(const struct options *o, char **why)
 		url_free(&url);
 		return 1;
 	}
-	if (probe(&t, t.account.loop, o, &url, why) == 0 &&
-	    account_init(&t.account, t.account.loop, o, t.peer, why) == 0) {
+	if (account_probe(&t.probe, t.account.loop, o, &url, why) == 0 &&
+	    account_init(&t.account, t.account.loop, o, t.probe.peer, why) ==
+		0) {
 		if (t.account.store == NULL) {
 			*why = xstrdup(t.account.store_why);
 			url_free(&url);
 			talk_free(&t);
 			return 1;
 		}
-		if (t.probed != 401)
+		if (t.probe.status != 401)
 			log_info("%s did not ask for credentials (%d)",
-			    url.host, t.probed);
+			    url.host, t.probe.status);
 		loop_signal(t.account.loop, SIGINT, on_signal, &t);
 		loop_signal(t.account.loop, SIGTERM, on_signal, &t);
 		person_begin(&t);

@@ -347,7 +347,6 @@ on_refused(uint64_t ticket, const struct refusal *r, void *arg)
 		.challenge = r->facts->challenge,
 		.person = r->person,
 		.tries = r->tries,
-		.peer = streamable_peer(p->upstream),
 	};
 	enum verdict verdict = verdict_bare(r->facts, &rules).verdict;
 
@@ -408,6 +407,14 @@ on_fresh(void *arg)
 	struct session_input in = { .kind = INPUT_SIGNED_IN };
 
 	input(arg, &in);
+}
+
+static const char *
+on_peer(void *arg)
+{
+	struct proxy *p = arg;
+
+	return streamable_peer(p->upstream);
 }
 
 static void
@@ -640,13 +647,14 @@ fill_oauth(struct proxy *p)
 	c->argv = (const char *const *)o->argv;
 	c->alone = o->auth == AUTH_CLIENT_CREDENTIALS;
 	c->use_id_token = o->use_id_token;
+	c->needs_peer = account_needs_peer(o, &p->url);
 }
 
 static int
 make_authorize(struct proxy *p, char **why)
 {
 	static const struct authorize_ops ops = {
-		{ on_go, on_stand, on_wait, on_fresh }, on_deny
+		{ on_go, on_stand, on_wait, on_fresh, on_peer }, on_deny
 	};
 	const struct options *o = p->options;
 	struct static_config given = {

@@ -86,6 +86,14 @@ on_fresh(void *arg)
 	a->ops.oauth.fresh(a->arg);
 }
 
+static const char *
+on_peer(void *arg)
+{
+	struct authorize *a = arg;
+
+	return a->ops.oauth.peer(a->arg);
+}
+
 /* --- the helper --- */
 
 static void
@@ -196,7 +204,7 @@ authorize_new(struct loop *l, const struct authorize_config *config,
     const struct authorize_ops *ops, void *arg, char **why)
 {
 	static const struct oauth_ops oauth_ops = { on_go, on_stand, on_wait,
-		on_fresh };
+		on_fresh, on_peer };
 	struct authorize *a = xcalloc(1, sizeof *a);
 
 	a->loop = l;

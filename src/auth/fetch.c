@@ -471,6 +471,12 @@ fetcher_new(struct loop *l, struct http *h, enum address_class allowed,
 }
 
 void
+fetcher_allow(struct fetcher *f, enum address_class allowed)
+{
+	f->allowed = allowed;
+}
+
+void
 fetcher_free(struct fetcher *f)
 {
 	if (f == NULL)

@@ -46,6 +46,8 @@ typedef void fetch_cb(const struct fetch_answer *a, void *arg);
  * three (--allow-private-auth). */
 struct fetcher *fetcher_new(struct loop *l, struct http *h,
     enum address_class allowed, bool any_private);
+/* Another worst class, for what is fetched from now on. */
+void fetcher_allow(struct fetcher *f, enum address_class allowed);
 /* For http_config.allow: may this address be connected to? arg: a fetcher. */
 bool fetcher_allows(const struct sockaddr *sa, void *arg);
 struct fetch *fetch_start(struct fetcher *f, const struct fetch_request *r,

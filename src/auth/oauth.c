@@ -54,7 +54,6 @@ struct oauth {
 	struct oauth_ops ops;
 	void *arg;
 	char name[STORE_NAME_BYTES];
-	char *peer;
 
 	struct record record;
 	uint64_t stamp;    /* of its token; 0: there is none */
@@ -360,7 +359,7 @@ start_agent(struct oauth *o, enum login_reason reason, bool person,
 		.reason = reason,
 		.person = person,
 		.challenge = challenge,
-		.peer = o->peer,
+		.peer = o->ops.peer(o->arg),
 	};
 	char hash[PROOF_BYTES];
 
@@ -480,13 +479,27 @@ on_agent_done(enum login_end end, const char *why, int64_t again_ms,
 
 /* --- questions --- */
 
+/* Is the token over by its own time, and can a better one be had? */
+static bool
+is_over(const struct oauth *o)
+{
+	return o->stamp != 0 &&
+	    !record_usable(&o->record, (int64_t)time(NULL)) && can_refresh(o);
+}
+
+/* An agent would take the MCP server for one on the internet, and refuse an
+ * authorization server beside it on a private network. */
+static bool
+is_too_early(const struct oauth *o)
+{
+	return o->config.needs_peer && o->ops.peer(o->arg) == NULL;
+}
+
 /* Each returns true when the question has its answer, false when it waits. */
 
 static bool
 settle_ask(struct oauth *o, const struct waiter *w)
 {
-	int64_t now = (int64_t)time(NULL);
-
 	if (!is_read(o, false))
 		return false;
 	if (w->last) {
@@ -494,9 +507,9 @@ settle_ask(struct oauth *o, const struct waiter *w)
 		return true;
 	}
 	/* Without a token it goes as it is, even while one is asked for: what
-	 * needs none works meanwhile. */
-	if (o->stamp != 0 && !record_usable(&o->record, now) &&
-	    can_refresh(o) && !is_braked(o)) {
+	 * needs none works meanwhile. So does the first request to a server
+	 * whose address is not known yet: its refusal tells it. */
+	if (is_over(o) && !is_braked(o) && !is_too_early(o)) {
 		if (o->agent == NULL)
 			start_agent(o, LOGIN_EXPIRED, false, NULL);
 		return false;
@@ -604,10 +617,6 @@ settle_401(struct oauth *o, const struct waiter *w)
 {
 	const struct oauth_refusal *r = &w->refusal;
 
-	if (o->stamp != 0 && r->stamp != o->stamp) {
-		go(o, w);
-		return true;
-	}
 	if (is_braked(o))
 		return stand(o, w, o->brake_why, false);
 	if (w->challenge[0] == '\0' &&
@@ -640,7 +649,7 @@ static bool
 settle_refusal(struct oauth *o, const struct waiter *w)
 {
 	struct challenge c;
-	bool scope, done;
+	bool scope, done = true;
 
 	if (!is_read(o, true))
 		return false;
@@ -652,7 +661,10 @@ settle_refusal(struct oauth *o, const struct waiter *w)
 	    w->refusal.stamp != 0;
 	if (scope)
 		done = settle_scope(o, w, c.scope);
-	else if (w->refusal.status == 403)
+	else if (o->stamp != 0 && w->refusal.stamp != o->stamp)
+		go(o, w);
+	/* An expired token gets 403 from some servers. */
+	else if (w->refusal.status == 403 && !is_over(o))
 		done = settle_403(o, w);
 	else
 		done = settle_401(o, w);
@@ -706,11 +718,6 @@ oauth_refused(struct oauth *o, uint64_t ticket, const struct oauth_refusal *r)
 	if (r->session.n > 0)
 		w->session = xstrndup(r->session.p, r->session.n);
 	w->refusal.session = span_of(w->session);
-	if (r->peer != NULL) {
-		free(o->peer);
-		o->peer = xstrdup(r->peer);
-	}
-	w->refusal.peer = NULL;
 	question(o, w);
 	return true;
 }
@@ -758,7 +765,6 @@ oauth_free(struct oauth *o)
 	agent_free(o->agent);
 	record_free(&o->record);
 	headers_free(&o->headers);
-	free(o->peer);
 	free(o->where);
 	free(o->brake_why);
 	free(o->doubted_in);

@@ -23,6 +23,9 @@ struct oauth_config {
 	const char *const *argv;  /* the options it works with, NULL-ended */
 	bool alone; /* tokens can always be had without a person */
 	bool use_id_token;
+	/* Which authorization servers may be asked depends on the address of
+	 * the MCP server (auth/fetch.h): none is before that is known. */
+	bool needs_peer;
 };
 
 /* Tickets are the caller's. Each question gets one of go and stand; wait
@@ -42,6 +45,9 @@ struct oauth_ops {
 	void (*wait)(uint64_t ticket, const char *why, void *arg);
 	/* There is a new token. */
 	void (*fresh)(void *arg);
+	/* The address that the MCP server answered from, borrowed for the
+	 * moment; NULL: it has not answered yet. */
+	const char *(*peer)(void *arg);
 };
 
 struct oauth_refusal {
@@ -51,7 +57,6 @@ struct oauth_refusal {
 	struct span session; /* what it may not know instead; n 0: none */
 	bool person; /* a request of the client: a person may be asked */
 	unsigned tries;
-	const char *peer; /* address of the server, or NULL */
 };
 
 /* All of config is borrowed for its life. */

@@ -265,6 +265,72 @@ class Commands(Patient):
         self.counted(a, authorize=3, register=3)
 
 
+class ByName(Patient):
+    """The MCP server has a name, and an address that only a server of the
+    same kind may send us to."""
+
+    def named(self):
+        """One more: its arguments, without the URL."""
+        a, m, b = self.trio()
+        m.host = "named.test"
+        return a, m, b, ("--allow-http", "--resolve",
+                         "named.test:%d:127.0.0.1" % m.port)
+
+    def test_expired_at_the_start(self):
+        a, m, b, args = self.named()
+        p = self.start(m, b, *args)
+        self.works(p, m)
+        p.finish()
+        self.spend()
+        a.expire()
+        self.works(self.start(m, b, *args), m)
+        self.counted(a, refresh=1)
+
+    def test_expired_with_403(self):
+        """Some servers refuse an expired token in this way."""
+        a, m, b, args = self.named()
+        p = self.start(m, b, *args)
+        p.finish()
+        self.spend()
+        a.expire()
+        old = self.record()["token"]["access_token"]
+        say_no = m.say_no
+        m.say_no = lambda rx, tx, code, error, need: say_no(
+            rx, tx, 403 if m.token_of(rx) == old else code, error, need)
+        self.works(self.start(m, b, *args), m)
+        self.counted(a, refresh=1)
+
+    def test_expired_later(self):
+        """What the server answered before tells its address."""
+        a, m, b, args = self.named()
+        self.start(m, b, *args).finish()
+        p = self.start(m, b, *args)
+        self.works(p, m)
+        self.spend()
+        self.until(lambda: self.works(p, m) or
+                   a.token_requests("refresh_token"), p)
+        self.counted(a, refresh=1)
+        self.assertEqual(len(m.refused), 1)     # before the sign-in
+
+    def test_logout(self):
+        a, m, b, args = self.named()
+        self.start(m, b, *args).finish()
+        status, out, err = self.command("logout", m.url, *args)
+        self.assertEqual((status, err), (0, ""))
+        self.assertIn(b"Signed out", out)
+        self.assertTrue(all(f.dead for f in a.families.values()))
+
+    def test_logout_without_the_server(self):
+        a, m, b, args = self.named()
+        self.start(m, b, *args).finish()
+        url, m.host = m.url, "127.0.0.1"
+        m.down()
+        status, out, err = self.command("logout", url, *args)
+        self.assertEqual(status, 0, err)
+        self.assertIn("did not revoke", err)
+        self.assertFalse(self.kept())
+
+
 class McpRemote(Patient):
     def leave(self, a, m, c=None, **token):
         """What mcp-remote leaves behind after a login there; with c one that
