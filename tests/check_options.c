@@ -692,6 +692,7 @@ START_TEST(a_nul_byte_in_a_file)
 	f = fopen(w.etc, "w");
 	ck_assert_ptr_nonnull(f);
 	ck_assert(fwrite(text, 1, sizeof text - 1, f) == sizeof text - 1);
+	ck_assert_int_eq(chmod(w.etc, 0600), 0);
 	fclose(f);
 	ck_assert_int_eq(world_load(&w, URL), -1);
 	ck_assert_ptr_nonnull(strstr(w.why, "/etc:2: a NUL byte"));
@@ -980,6 +981,151 @@ START_TEST(open_files_are_warned_about)
 }
 END_TEST
 
+struct trust_case {
+	mode_t mode, folder;
+	bool good;
+};
+
+static const struct trust_case trust_cases[] = {
+	{ 0600, 0700, true },
+	{ 0644, 0755, true },
+	{ 0444, 0555, true },
+	{ 0640, 0775, true },
+	{ 0644, 01777, true },
+	{ 0620, 0700, false },
+	{ 0602, 0700, false },
+	{ 0664, 0755, false },
+	{ 0666, 0755, false },
+	{ 0600, 0777, false },
+	{ 0600, 0707, false },
+	{ 0666, 0777, false },
+};
+
+/* What mends it is told. */
+START_TEST(files_that_others_can_write)
+{
+	const struct trust_case *c = &trust_cases[_i];
+	struct world w;
+	char *mend;
+
+	world_init(&w);
+	world_file(w.extra, "fail\n", c->mode);
+	ck_assert_int_eq(chmod(w.dir, c->folder), 0);
+	ck_assert_int_eq(world_load(&w, "-K|EXTRA|" URL), c->good ? 0 : -1);
+	if (!c->good) {
+		mend = xasprintf("\"chmod go-w%s%s%s%s\"",
+		    (c->mode & 022) != 0 ? " " : "",
+		    (c->mode & 022) != 0 ? w.extra : "",
+		    (c->folder & 02) != 0 ? " " : "",
+		    (c->folder & 02) != 0 ? w.dir : "");
+		ck_assert_msg(strstr(w.why, mend) != NULL, "%s", w.why);
+		free(mend);
+	}
+	ck_assert_int_eq(chmod(w.dir, 0700), 0);
+	world_free(&w);
+}
+END_TEST
+
+/* Who may write where it leads may write it. */
+START_TEST(links_to_files)
+{
+	struct world w;
+	char *dir, *real;
+
+	world_init(&w);
+	dir = xasprintf("%s/dotfiles", w.dir);
+	real = xasprintf("%s/real", dir);
+	ck_assert_int_eq(mkdir(dir, 0700), 0);
+	world_file(real, "fail\n", 0600);
+	ck_assert_int_eq(symlink("dotfiles/real", w.extra), 0);
+	ck_assert_int_eq(world_load(&w, "-K|EXTRA|" URL), 0);
+	options_free(&w.o);
+	ck_assert_int_eq(chmod(real, 0666), 0);
+	ck_assert_int_eq(world_load(&w, "-K|EXTRA|" URL), -1);
+	ck_assert_int_eq(chmod(real, 0600), 0);
+	ck_assert_int_eq(chmod(dir, 0777), 0);
+	ck_assert_int_eq(world_load(&w, "-K|EXTRA|" URL), -1);
+	ck_assert_ptr_nonnull(strstr(w.why, dir));
+	ck_assert_int_eq(chmod(dir, 0700), 0);
+	if (geteuid() == 0) {
+		ck_assert_int_eq(lchown(w.extra, 12345, 0), 0);
+		ck_assert_int_eq(world_load(&w, "-K|EXTRA|" URL), -1);
+	}
+	ck_assert_int_eq(unlink(real), 0);
+	ck_assert_int_eq(rmdir(dir), 0);
+	free(dir);
+	free(real);
+	world_free(&w);
+}
+END_TEST
+
+/* With a home of somebody else, as sudo can leave it, only root is to be seen
+ * here: nobody else can make such files. */
+START_TEST(files_of_another_user)
+{
+	static const char *const parts[] = { "", "/.config",
+		"/.config/mcpsplice", "/.config/mcpsplice/config" };
+	char *paths[COUNT(parts)], *home;
+	struct world w;
+	int i;
+
+	if (geteuid() != 0)
+		return;
+	world_init(&w);
+	for (i = 0; i < COUNT(parts); i++) {
+		paths[i] = xasprintf("%s/me%s", w.dir, parts[i]);
+		if (i < COUNT(parts) - 1)
+			ck_assert_int_eq(mkdir(paths[i], 0755), 0);
+	}
+	home = w.home;
+	w.home = paths[COUNT(parts) - 1];
+	world_file(w.home, "fail\n", 0644);
+	ck_assert_int_eq(world_load(&w, URL), 0);
+	options_free(&w.o);
+	for (i = 0; i < COUNT(parts); i++) {
+		ck_assert_int_eq(chown(paths[i], 12345, 0), 0);
+		ck_assert_int_eq(world_load(&w, URL), -1);
+		ck_assert_msg(strstr(w.why, "another user") != NULL, "%s",
+		    w.why);
+		ck_assert_int_eq(chown(paths[i], 0, 0), 0);
+	}
+	/* what is above the folder of a named file is not looked at */
+	w.home = home;
+	ck_assert_int_eq(chown(paths[0], 12345, 0), 0);
+	free(w.extra);
+	w.extra = xstrdup(paths[COUNT(parts) - 1]);
+	ck_assert_int_eq(world_load(&w, "-K|EXTRA|" URL), 0);
+	unlink(paths[COUNT(parts) - 1]);
+	for (i = COUNT(parts); i-- > 0; free(paths[i]))
+		rmdir(paths[i]);
+	world_free(&w);
+}
+END_TEST
+
+/* A shell's <(...), and /dev/null for no file at all. */
+START_TEST(files_that_are_none)
+{
+	static const char text[] = "fail\n";
+	struct world w;
+	char *args;
+	int ends[2];
+
+	world_init(&w);
+	ck_assert_int_eq(world_load(&w, "-K|/dev/null|" URL), 0);
+	options_free(&w.o);
+	ck_assert_int_eq(pipe(ends), 0);
+	ck_assert_int_eq(write(ends[1], text, sizeof text - 1),
+	    sizeof text - 1);
+	ck_assert_int_eq(close(ends[1]), 0);
+	args = xasprintf("-K|/dev/fd/%d|" URL, ends[0]);
+	ck_assert_int_eq(world_load(&w, args), 0);
+	world_expect(&w, "a pipe", "fail=1;");
+	ck_assert_int_eq(close(ends[0]), 0);
+	free(args);
+	world_free(&w);
+}
+END_TEST
+
 struct match_case {
 	const char *pattern, *url;
 	bool match;
@@ -1260,6 +1406,11 @@ main(void)
 	tcase_add_test(t, config_from_the_environment);
 	tcase_add_loop_test(t, open_files_are_warned_about, 0,
 	    COUNT(mode_cases));
+	tcase_add_loop_test(t, files_that_others_can_write, 0,
+	    COUNT(trust_cases));
+	tcase_add_test(t, links_to_files);
+	tcase_add_test(t, files_of_another_user);
+	tcase_add_test(t, files_that_are_none);
 	tcase_add_loop_test(t, sections_match, 0, COUNT(match_cases));
 	tcase_add_test(t, values_are_shown_with_their_origin);
 	tcase_add_test(t, the_command_of_a_failure);

@@ -17,8 +17,13 @@
 #include <unistd.h>
 
 #include "app/option_argv.h"
+#include "app/option_trust.h"
 
 #define FILE_MAX_BYTES ((size_t)1 << 20)
+
+/* How many folders above a file have to be safe. Above that of the user it is
+ * all up to HOME. */
+enum { FOLDERS = 1, FOLDERS_HOME = 3 };
 
 struct reader {
 	struct option_settings *out;
@@ -217,19 +222,24 @@ read_line(struct reader *r, struct span line)
 	return line.p[0] == '[' ? read_section(r, line) : read_option(r, line);
 }
 
-/* The whole file. Returns 0, or the errno. */
+/* The whole file. Returns 0, or the errno; EPERM with *why, owned by the
+ * caller, when another user could have written it. */
 static int
-slurp(const char *path, struct buf *out, bool *others)
+slurp(struct reader *r, struct buf *out, bool *others)
 {
+	unsigned folders = r->weight == WEIGHT_HOME ? FOLDERS_HOME : FOLDERS;
 	char chunk[4096];
 	struct stat st;
 	ssize_t n = 0;
 	int fd, error;
 
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open(r->path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return errno;
 	error = fstat(fd, &st) < 0 ? errno : 0;
+	if (error == 0 &&
+	    (*r->why = option_trust(r->path, fd, folders)) != NULL)
+		error = EPERM;
 	while (error == 0 && (n = read(fd, chunk, sizeof chunk)) != 0) {
 		if (n < 0 && errno != EINTR)
 			error = errno;
@@ -257,10 +267,12 @@ option_file_read(struct option_settings *out, const char *path,
 	int error, rc = 0;
 
 	buf_init(&text, FILE_MAX_BYTES);
-	error = slurp(path, &text, &others);
+	error = slurp(&r, &text, &others);
 	if (error != 0 && (needed || (error != ENOENT && error != ENOTDIR))) {
-		*why = xasprintf("cannot read the configuration file %s: %s",
-		    path, strerror(error));
+		if (*why == NULL)
+			*why = xasprintf("cannot read the configuration file "
+					 "%s: %s",
+			    path, strerror(error));
 		rc = -1;
 	}
 	while (rc == 0 && error == 0 && at < text.n) {

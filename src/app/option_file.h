@@ -10,7 +10,8 @@
 
 /* Reads a file into settings. A file that does not exist is an error only if
  * it is needed. *exposed becomes true when it holds a literal secret and
- * others may read it. Returns 0, or -1 with *why. */
+ * others may read it. One that another user could have written is an error.
+ * *why is NULL before. Returns 0, or -1 with *why. */
 int option_file_read(struct option_settings *out, const char *path,
     enum option_weight weight, bool needed, bool *exposed, char **why);
 

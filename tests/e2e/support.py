@@ -457,6 +457,10 @@ class Splice:
         case.assertEqual(idless, self.idless, "errors without id")
 
 
+# Files that a group can write are refused as configuration.
+os.umask(0o022)
+
+
 class Case(unittest.TestCase):
     longMessage = True
     maxDiff = 2000
