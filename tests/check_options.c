@@ -134,9 +134,6 @@ static const struct argv_case argv_cases[] = {
 	{ "--transport|sse-only", "transport=2;" },
 	{ "--transport=sse-first", "transport=3;" },
 	{ "--transport|sse-first|--transport|http-first", "" },
-	{ "--ignore-tool|x*",
-	    "warning=--ignore-tool is not applied yet: the "
-	    "tool stays visible;" },
 };
 
 START_TEST(argv_is_read)
@@ -940,6 +937,36 @@ START_TEST(config_from_the_environment)
 }
 END_TEST
 
+#define NO_GUARD                                                               \
+	"mcpsplice cannot hide tools: the client would see them all. Leave "   \
+	"this option out if that is what you want"
+
+/* A guard that is not there is refused wherever it is asked for; for another
+ * server it is none of ours. */
+START_TEST(guard_that_is_not_there)
+{
+	struct world w;
+	char *want;
+
+	world_init(&w);
+	ck_assert_int_eq(world_load(&w, "--ignore-tool|x*|" URL), -1);
+	ck_assert_str_eq(w.why, "--ignore-tool: " NO_GUARD);
+	ck_assert_int_eq(world_load(&w, "--ignore-tool=|" URL), -1);
+	w.env = "MCPSPLICE_IGNORE_TOOL=x*";
+	ck_assert_int_eq(world_load(&w, URL), -1);
+	ck_assert_str_eq(w.why, "MCPSPLICE_IGNORE_TOOL: " NO_GUARD);
+	w.env = NULL;
+	world_file(w.home, "fail\n[http://localhost/*]\nignore-tool = x*\n",
+	    0600);
+	ck_assert_int_eq(world_load(&w, URL), -1);
+	want = xasprintf("%s:3: ignore-tool: " NO_GUARD, w.home);
+	ck_assert_str_eq(w.why, want);
+	free(want);
+	ck_assert_int_eq(world_load(&w, "https://other/"), 0);
+	world_free(&w);
+}
+END_TEST
+
 struct mode_case {
 	const char *text;
 	mode_t mode;
@@ -1404,6 +1431,7 @@ main(void)
 	tcase_add_test(t, the_url_of_files);
 	tcase_add_test(t, the_transport_of_the_url);
 	tcase_add_test(t, config_from_the_environment);
+	tcase_add_test(t, guard_that_is_not_there);
 	tcase_add_loop_test(t, open_files_are_warned_about, 0,
 	    COUNT(mode_cases));
 	tcase_add_loop_test(t, files_that_others_can_write, 0,

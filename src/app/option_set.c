@@ -334,9 +334,7 @@ apply_noted(struct options *o, const struct option_setting *s)
 
 	if (what == NULL)
 		what = "has no meaning yet: ignored";
-	option_set_string((s->row->flags & OPTION_WARNS) != 0 ? &o->warnings :
-								&o->notes,
-	    xasprintf("%s %s", s->label, what));
+	option_set_string(&o->notes, xasprintf("%s %s", s->label, what));
 }
 
 /* The value to take: an empty one means the default, NULL of a string. */
@@ -366,6 +364,9 @@ option_set_apply(struct options *o, const struct option_setting *s, char **why)
 	case OPTION_NOTED_SWITCH:
 		apply_noted(o, s);
 		return 0;
+	case OPTION_REFUSED:
+		*why = xasprintf("%s: %s", s->label, s->row->help);
+		return -1;
 	case OPTION_CONFIG:
 		return 0;
 	case OPTION_STRING:

@@ -275,6 +275,7 @@ shown(const struct option_row *row)
 {
 	return row->as == NULL && row->kind != OPTION_CONFIG &&
 	    row->kind != OPTION_NOTED && row->kind != OPTION_NOTED_SWITCH &&
+	    row->kind != OPTION_REFUSED &&
 	    (row->flags & (OPTION_ARGV_ONLY | OPTION_NO_ARGV)) !=
 	    OPTION_ARGV_ONLY;
 }

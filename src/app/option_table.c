@@ -74,10 +74,15 @@
 		name, 0, OPTION_STRING, OPTION_OUTPUT, OPTION_HIDDEN, AT(url), \
 		    "URL", NULL, 0, 0, "url", transport                        \
 	}
-#define NOTED(name, flags, arg, help)                                          \
+#define NOTED(name, arg)                                                       \
 	{                                                                      \
-		name, 0, OPTION_NOTED, OPTION_OUTPUT, OPTION_HIDDEN | (flags), \
-		    0, arg, NULL, 0, 0, NULL, help                             \
+		name, 0, OPTION_NOTED, OPTION_OUTPUT, OPTION_HIDDEN, 0, arg,   \
+		    NULL, 0, 0, NULL, NULL                                     \
+	}
+#define REFUSED(name, arg, help)                                               \
+	{                                                                      \
+		name, 0, OPTION_REFUSED, OPTION_OUTPUT, OPTION_HIDDEN, 0, arg, \
+		    NULL, 0, 0, NULL, help                                     \
 	}
 #define NOTED_SWITCH(name, help)                                               \
 	{                                                                      \
@@ -225,13 +230,14 @@ const struct option_row option_table[] = {
 	    "has no meaning: the proxy variables are always used"),
 	ALIAS("host", OPTION_STRING, 0, callback_host, "127.0.0.1|localhost",
 	    "callback-host"),
-	NOTED("auth-success-url", 0, "URL", NULL),
+	NOTED("auth-success-url", "URL"),
 	ALIAS("auth-timeout", OPTION_SECONDS, 0, login_timeout_ms, "SEC",
 	    "login-timeout"),
-	NOTED("headers-timeout", 0, "SEC", NULL),
-	NOTED("body-timeout", 0, "SEC", NULL),
-	NOTED("ignore-tool", OPTION_WARNS, "GLOB",
-	    "is not applied yet: the tool stays visible"),
+	NOTED("headers-timeout", "SEC"),
+	NOTED("body-timeout", "SEC"),
+	REFUSED("ignore-tool", "GLOB",
+	    "mcpsplice cannot hide tools: the client would see them all. Leave "
+	    "this option out if that is what you want"),
 	ALIAS("disable-resource-parameter", OPTION_SWITCH, 0, no_resource, NULL,
 	    "no-resource"),
 	TEXT("static-oauth-client-info", 0, OPTION_OUTPUT,

@@ -29,7 +29,9 @@ enum option_kind {
 	OPTION_KEEP_ALIVE,  /* int64_t, in ms: 30 s or 0 */
 	OPTION_CONFIG,      /* a file to read */
 	OPTION_NOTED,       /* mcp-remote's, said to have no meaning yet */
-	OPTION_NOTED_SWITCH
+	OPTION_NOTED_SWITCH,
+	OPTION_REFUSED /* mcp-remote's guard against something: without it
+			* the start would be unsafe */
 };
 
 enum option_group {
@@ -48,9 +50,8 @@ enum {
 	OPTION_SECRET = 4,       /* the whole value is one */
 	OPTION_NO_ARGV = 8,      /* no option's name on a command line; with
 				 * ARGV_ONLY: a variable alone sets it */
-	OPTION_WARNS = 16,       /* what it says is a warning, not a note */
-	OPTION_KEEPS_EMPTY = 32, /* "" is a value, not "back to the default" */
-	OPTION_UNLISTED = 64     /* in the manual, not in --help */
+	OPTION_KEEPS_EMPTY = 16, /* "" is a value, not "back to the default" */
+	OPTION_UNLISTED = 32     /* in the manual, not in --help */
 };
 
 struct option_row {
@@ -66,7 +67,8 @@ struct option_row {
 			     * may be 0, too */
 	const char *as;     /* the option this is another name for */
 	const char *help;   /* NULL: named in a run of its group's others;
-			      * of a NOTED option: what is said about it; of
+			      * of a NOTED or REFUSED option: what is said
+			      * about it; of
 			      * AUTH_WORD: the word; of another name for
 			      * the URL: the word of --transport that the
 			      * name stands for */

@@ -106,7 +106,8 @@ read_environment(struct loader *l)
 
 	for (i = 0; i < option_table_rows; i++) {
 		row = &option_table[i];
-		if ((row->flags & (OPTION_HIDDEN | OPTION_ARGV_ONLY)) != 0)
+		if ((row->flags & (OPTION_HIDDEN | OPTION_ARGV_ONLY)) != 0 &&
+		    row->kind != OPTION_REFUSED)
 			continue;
 		name = option_table_variable(row);
 		value = variable(l, name);

@@ -386,7 +386,6 @@ class Usage(support.Case):
             s, "3334", "--header", "X-A:${V}", "--header-file", h,
             "--host", "127.0.0.1", "--transport", "http-first",
             "--allow-http", "--debug", "--silent", "--enable-proxy",
-            "--ignore-tool", "delete*", "--ignore-tool", "rm",
             "--auth-timeout", "60", "--disable-cookies",
             "--keep-alive", "--ping-interval", "60",
             "--static-oauth-client-metadata", '{"scope":"x"}',
@@ -397,6 +396,22 @@ class Usage(support.Case):
         for r in s.requests:
             self.assertEqual(r.get("X-A"), "va lue")
             self.assertEqual(r.get("X-F"), "1")
+
+    def test_guard_that_is_not_there(self):
+        """Nobody is left to believe that tools are hidden."""
+        s = self.mcp()
+        f = self.path("my.conf", 'ignore-tool = "delete*"\n', 0o600)
+        for args, env in ((["--ignore-tool", "delete*"], {}),
+                          (["--config", f], {}),
+                          ([], {"MCPSPLICE_IGNORE_TOOL": "delete*"})):
+            with self.subTest((args, env)):
+                status, out, err = self.once(
+                    [s.url] + args, support.lines(init("i")), env=env)
+                self.assertEqual(status, 2)
+                self.assertIn("cannot hide tools", err)
+                self.assertIn("cannot hide tools",
+                              json.loads(out)["error"]["message"])
+        self.assertEqual(s.requests, [])
 
     def test_no_meaning_yet_is_said(self):
         s = self.mcp()
