@@ -111,7 +111,8 @@ answer_note(struct world *w, size_t i)
 		{ "connect", UNSENT, false },
 		{ "reset", UNSENT, false },
 		{ "500", MAYBE, false },
-		{ "503", LATER, false },
+		{ "503", MAYBE, false },
+		{ "429 retry-after=2", LATER, false },
 		{ "cut", MAYBE, false },
 		{ "400 err=null -32600 no", FINAL, false },
 	};

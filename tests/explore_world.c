@@ -195,14 +195,15 @@ are_doubts_settled(const struct world *w)
 	return true;
 }
 
-/* Its answer was refused as lost: the call that asked ends. */
+/* Its answer was refused, or broke off: the call that asked ends. */
 static bool
 is_undelivered_told(const struct world *w)
 {
 	const struct seen_send *n = &w->sends[w->telling - 1];
 
-	return n->kind != SEND_ANSWER || n->outcome != REFUSED ||
-	    n->question < 0 || n->generation != w->generation || w->may_flap ||
+	return n->kind != SEND_ANSWER ||
+	    (n->outcome != REFUSED && n->outcome != MAYBE) || n->question < 0 ||
+	    n->generation != w->generation || w->may_flap ||
 	    !explore_is_open(w, (unsigned)n->question);
 }
 

@@ -165,7 +165,7 @@ note_asked(struct world *w, bool ping)
 	    !w->calls[n->call].left && w->calls[n->call].outcome == RUNS &&
 	    w->calls[n->call].last == w->telling - 1) {
 		w->calls[n->call].asked |= !ping;
-		return n->call;
+		return ping ? -1 : n->call;
 	}
 	for (i = 0; i < w->n_calls; i++) {
 		c = &w->calls[i];

@@ -171,7 +171,7 @@ calls_leg(struct calls *t, enum leg_kind kind, struct call *c,
 {
 	struct leg *l = xcalloc(1, sizeof *l), **slot;
 
-	l->ticket = t->next_ticket++;
+	l->ticket = l->origin = t->next_ticket++;
 	l->kind = kind;
 	l->retry_ms = -1;
 	l->call = c;

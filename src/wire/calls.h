@@ -110,7 +110,9 @@ struct leg {
 	int64_t event_at;   /* LEG_CALL: the call's latest event or message, or
 			     * when it was sent */
 	int64_t dead_at; /* its session is gone and it is silent: given up; 0 */
-	uint64_t asker;  /* LEG_NOTE: ticket of the question's stream, or 0 */
+	uint64_t origin; /* ticket of the leg that this one goes on for */
+	uint64_t asker;  /* LEG_NOTE: origin of the leg that asked, or 0 */
+	int status;      /* LEG_NOTE, suspect: HTTP status of the refusal */
 	int64_t window_end; /* retries end here; 0: not begun */
 	int64_t start_at;   /* not live: goes out then */
 	int64_t abort_at;   /* live: ended then; 0: never */

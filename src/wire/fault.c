@@ -294,6 +294,80 @@ fault_from_facts(const struct frame *request, const struct facts *facts,
 	return f;
 }
 
+/* Why the client's answer was not taken, for machines. */
+static const char *
+undelivered_reason(const struct facts *facts)
+{
+	switch (facts->ending) {
+	case ENDING_COMPLETE:
+		break;
+	case ENDING_TLS:
+		return "tls_refused";
+	case ENDING_PROXY:
+		return "proxy_refused";
+	case ENDING_DENIED:
+		return "auth_failed";
+	case ENDING_SIGN_IN:
+		return "auth_required";
+	case ENDING_IDLE:
+		return "upstream_timeout";
+	default:
+		return facts->sent ? "stream_lost" : "upstream_unreachable";
+	}
+	if (facts->status == 401 || facts->status == 403)
+		return facts->status == 401 ? "auth_required" : "auth_failed";
+	return facts->status == 429 ||
+		(facts->status >= 502 && facts->status <= 504) ?
+	    "upstream_unreachable" :
+	    "bad_upstream";
+}
+
+/* The same for people. The caller owns it. */
+static char *
+undelivered_words(const struct facts *facts)
+{
+	if (facts->ending == ENDING_COMPLETE)
+		return xasprintf("%d", facts->status);
+	if (facts->why.n > 0)
+		return xasprintf("%.*s", (int)facts->why.n, facts->why.p);
+	return xstrdup(facts->ending == ENDING_IDLE ?
+		"it did not acknowledge it in time" :
+		"the connection was cut");
+}
+
+struct frame *
+fault_undelivered(const struct frame *request, const struct facts *facts,
+    const char *host)
+{
+	struct fault fault = { .reason = "session_lost", .maybe = true };
+	struct buf label;
+	struct frame *f;
+	char *why;
+
+	buf_init(&label, 0);
+	fault_label(request, &label);
+	if (facts == NULL) {
+		f = fault_frame(request->id, &fault,
+		    "%s forgot the session in which %s asked a question. The "
+		    "answer was not delivered. It may have run in part: check "
+		    "before calling it again.",
+		    host, buf_str(&label));
+	} else {
+		fault.reason = undelivered_reason(facts);
+		fault.status = facts->status;
+		why = undelivered_words(facts);
+		f = fault_frame(request->id, &fault,
+		    "%s asked a question, and %s did not take the answer (%s). "
+		    "It %s delivered. The call may have run in part: check "
+		    "before calling it again.",
+		    buf_str(&label), host, why,
+		    facts->sent ? "may not have been" : "was not");
+		free(why);
+	}
+	buf_free(&label);
+	return f;
+}
+
 struct frame *
 fault_duplicate(struct span id)
 {

@@ -37,6 +37,12 @@ struct frame *fault_frame(struct span id, const struct fault *fault,
 struct frame *fault_from_facts(const struct frame *request,
     const struct facts *facts, const char *host, const struct frame *refusal);
 
+/* The error for a request that asked the client something: the answer is not
+ * delivered. facts tell what became of the answer's exchange; NULL: the
+ * session in which it was asked is gone. */
+struct frame *fault_undelivered(const struct frame *request,
+    const struct facts *facts, const char *host);
+
 /* The error for a request whose id is that of one in flight. */
 struct frame *fault_duplicate(struct span id);
 

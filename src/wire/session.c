@@ -154,6 +154,10 @@ session_start(struct session *s, struct leg *l)
 	} else if (l->kind == LEG_RESTORE) {
 		l->abort_at = s->now + RESTORE_MS;
 		session_due(s, l->abort_at);
+	} else if (l->kind == LEG_NOTE && l->body->kind == FRAME_NOTIFICATION) {
+		/* An answer may be large and slow to send. */
+		l->abort_at = s->now + NOTE_MS;
+		session_due(s, l->abort_at);
 	}
 	action_add(s, ACTION_SEND)->ticket = l->ticket;
 }
@@ -186,6 +190,7 @@ session_again(struct session *s, struct leg *l, int64_t wait)
 	again->spoke = l->spoke;
 	again->resumes = l->resumes;
 	again->retry_ms = l->retry_ms;
+	again->origin = l->origin;
 	again->asker = l->asker;
 	/* The call that a stream is resumed for has been silent so long. */
 	if (l->last_event_id.n > 0) {
@@ -437,6 +442,7 @@ leg_tick(struct session *s, struct leg *l)
 	if ((l->kind == LEG_NOTE || l->kind == LEG_READY) &&
 	    (l->generation != s->generation ||
 		(l->kind == LEG_READY && s->phase != PHASE_READYING))) {
+		session_undelivered(s, l->asker, NULL);
 		calls_leg_drop(&s->calls, l); /* of a session that is gone */
 		return;
 	}

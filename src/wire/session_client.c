@@ -249,11 +249,6 @@ session_send_note(struct session *s, struct frame *f)
 {
 	struct leg *l = calls_leg(&s->calls, LEG_NOTE, NULL, f, s->generation);
 
-	/* An answer may be large and slow to send; a notification is not. */
-	if (f->kind == FRAME_NOTIFICATION) {
-		l->abort_at = s->now + NOTE_MS;
-		session_due(s, l->abort_at);
-	}
 	session_start(s, l);
 	return l;
 }

@@ -25,13 +25,14 @@ retry_unsent(struct session *s, struct leg *l, const struct facts *f)
 	return true;
 }
 
-/* 429 and 503 say when to come back. */
+/* 429 and 503 say when to come back. A notification or an answer that was
+ * taken all the same does no harm when it comes again, as a safe call. */
 static bool
 retry_refused(struct session *s, struct leg *l, const struct facts *f)
 {
 	int64_t wait = backoff_retry(l->tries, s->random);
-	bool may = f->status == 429 ||
-	    (f->status == 503 && session_is_safe(s, l->call));
+	bool safe = l->call == NULL || session_is_safe(s, l->call);
+	bool may = f->status == 429 || (f->status == 503 && safe);
 
 	if (s->config.replay == SESSION_NEVER || !may ||
 	    f->retry_after_ms < 0 || f->retry_after_ms > RETRY_AFTER_MAX_MS)
@@ -276,26 +277,28 @@ call_done(struct session *s, struct leg *l, const struct facts *f)
 	generation_unref(g);
 }
 
-/* The session was lost between a question and its answer: the call that asked
- * waits in vain. */
-void
-session_undelivered(struct session *s, uint64_t asker)
+/* The server read the answer and wants none: it may come too late, and the
+ * call that asked goes on without it. */
+static bool
+is_unwanted(const struct facts *f)
 {
-	struct fault fault = { .reason = "session_lost", .maybe = true };
-	struct leg *l = calls_leg_find(&s->calls, asker);
-	struct buf label;
+	return f != NULL && f->ending == ENDING_COMPLETE &&
+	    (f->status == 400 || f->status == 404 || f->status == 409 ||
+		f->status == 410 || f->status == 422);
+}
 
-	if (l == NULL || l->call == NULL)
+void
+session_undelivered(struct session *s, uint64_t asker, const struct facts *f)
+{
+	struct call *c = s->calls.first;
+
+	if (asker == 0 || is_unwanted(f))
 		return;
-	buf_init(&label, 0);
-	fault_label(l->call->frame, &label);
-	session_fail(s, l->call,
-	    fault_frame(l->call->frame->id, &fault,
-		"%s forgot the session while %s waited for an answer to its "
-		"question. The answer was not delivered. It may have run in "
-		"part: check before calling it again.",
-		s->config.host, buf_str(&label)));
-	buf_free(&label);
+	while (c != NULL && (c->leg == NULL || c->leg->origin != asker))
+		c = c->next;
+	if (c != NULL)
+		session_fail(s, c,
+		    fault_undelivered(c->frame, f, s->config.host));
 }
 
 const char *
@@ -329,6 +332,27 @@ session_note_lost(struct session *s, const struct leg *l)
 			"an answer of the client was refused");
 }
 
+/* It is over, and the server did not take it. */
+static void
+note_refused(struct session *s, struct leg *l, const struct facts *f,
+    struct ruling r)
+{
+	bool current = l->generation == s->generation;
+
+	if (current && r.verdict == VERDICT_LOST) {
+		session_note(s, LEVEL_WARN,
+		    "%s forgot the session: %s was not delivered",
+		    s->config.host, session_note_name(l));
+		session_undelivered(s, l->asker, NULL);
+		session_note_lost(s, l);
+	} else {
+		session_note(s, LEVEL_WARN, "%s did not take %s (%d)",
+		    s->config.host, session_note_name(l), f->status);
+		session_undelivered(s, l->asker, current ? f : NULL);
+	}
+	calls_leg_drop(&s->calls, l);
+}
+
 /* A notification or an answer of the client. */
 static void
 note_done(struct session *s, struct leg *l, const struct facts *f)
@@ -337,12 +361,12 @@ note_done(struct session *s, struct leg *l, const struct facts *f)
 	struct ruling r = session_ruling(s, l, f);
 
 	l->live = false;
-	if (f->ending == ENDING_COMPLETE && verdict_2xx(f)) {
+	if (verdict_2xx(f) && !f->gone && !is_refusal(r)) {
 		calls_leg_drop(&s->calls, l);
 		return;
 	}
-	if (r.verdict == VERDICT_RETRY && !f->sent && current &&
-	    retry_unsent(s, l, f))
+	if (current && r.verdict == VERDICT_RETRY &&
+	    (f->sent ? retry_refused(s, l, f) : retry_unsent(s, l, f)))
 		return;
 	/* Another replica knows the session. */
 	if (current && session_flaps(s) && l->tries < FLAPS && is_refusal(r)) {
@@ -351,20 +375,11 @@ note_done(struct session *s, struct leg *l, const struct facts *f)
 	}
 	if (current && r.verdict == VERDICT_SUSPECT) {
 		l->suspect = true;
+		l->status = f->status;
 		session_ping(s, "a notification or an answer was refused");
 		return;
 	}
-	if (current && r.verdict == VERDICT_LOST) {
-		session_note(s, LEVEL_WARN,
-		    "%s forgot the session: %s was not delivered",
-		    s->config.host, session_note_name(l));
-		session_undelivered(s, l->asker);
-		session_note_lost(s, l);
-	} else if (f->ending != ENDING_ABORTED || f->status == 0) {
-		session_note(s, LEVEL_WARN, "%s did not take %s (%d)",
-		    s->config.host, session_note_name(l), f->status);
-	}
-	calls_leg_drop(&s->calls, l);
+	note_refused(s, l, f, r);
 }
 
 /* notifications/initialized: its 2xx opens the gate. */

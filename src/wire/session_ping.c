@@ -154,6 +154,8 @@ settle_calls(struct session *s, struct generation *g, bool lost)
 static void
 settle_notes(struct session *s, struct generation *g, bool lost)
 {
+	struct facts refused = { .ending = ENDING_COMPLETE, .sent = true };
+	bool gone = lost || g != s->generation;
 	struct leg *l;
 
 	for (l = s->calls.legs; l != NULL; l = calls_leg_next(l)) {
@@ -163,8 +165,8 @@ settle_notes(struct session *s, struct generation *g, bool lost)
 		    s->config.host,
 		    lost ? "forgot the session" : "did not take it",
 		    session_note_name(l));
-		if (lost)
-			session_undelivered(s, l->asker);
+		refused.status = l->status;
+		session_undelivered(s, l->asker, gone ? NULL : &refused);
 		if (lost && g == s->generation)
 			session_note_lost(s, l);
 		calls_leg_drop(&s->calls, l);

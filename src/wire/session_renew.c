@@ -57,7 +57,7 @@ session_renew(struct session *s, const char *why)
 	    &asker)) {
 		session_write(s, cancel);
 		frame_unref(cancel);
-		session_undelivered(s, asker);
+		session_undelivered(s, asker, NULL);
 	}
 	body = session_own_request(s, "initialize", s->opening->params);
 	session_open_begin(s, body, NULL, PHASE_RENEWING,

@@ -170,7 +170,7 @@ server_request(struct session *s, struct leg *l, struct frame *m)
 	if (!ping)
 		may_have_asked(s, l);
 	f = questions_ask(&s->questions, m, s->generation->number,
-	    ping ? 0 : l->ticket, s->config.prefix);
+	    ping ? 0 : l->origin, s->config.prefix);
 	session_pass(s, f, l);
 	frame_unref(f);
 	session_want_read(s);

@@ -285,9 +285,12 @@ struct ruling session_ruling(const struct session *s, const struct leg *l,
 const char *session_note_name(const struct leg *l);
 /* It was refused as lost. */
 void session_note_lost(struct session *s, const struct leg *l);
-/* The client's answer to a question of the call with this leg was refused as
- * lost: the call waits in vain, and ends. */
-void session_undelivered(struct session *s, uint64_t asker);
+/* The client's answer to a question was not delivered. If a call asked it, on
+ * the leg with this origin, that call would wait for ever: it ends with an
+ * error, but where the server read the answer and refused it. f tells what
+ * became of the answer; NULL: its session is gone. */
+void session_undelivered(struct session *s, uint64_t asker,
+    const struct facts *f);
 
 /* session_open.c */
 void session_next_generation(struct session *s);
