@@ -140,6 +140,9 @@ server_request(struct session *s, struct leg *l, struct frame *m)
 	if (l->generation != s->generation) {
 		session_note(s, LEVEL_INFO,
 		    "a question of a session that is gone: dropped");
+		/* Nobody waits for the answer to a ping. */
+		if (!ping)
+			session_undelivered(s, l->origin, NULL);
 		return;
 	}
 	if (s->own_handshake) {
@@ -166,7 +169,6 @@ server_request(struct session *s, struct leg *l, struct frame *m)
 		frame_unref(f);
 		return;
 	}
-	/* Nobody waits for the answer to a ping. */
 	if (!ping)
 		may_have_asked(s, l);
 	f = questions_ask(&s->questions, m, s->generation->number,
