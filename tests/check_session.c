@@ -182,6 +182,205 @@ START_TEST(test_schedule)
 }
 END_TEST
 
+/* --- limits --- */
+
+/* Plays a line; what came of the inputs before it must have been taken. */
+static void say(struct play *p, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+static void
+say(struct play *p, const char *fmt, ...)
+{
+	char *line;
+	va_list ap;
+
+	va_start(ap, fmt);
+	line = xvasprintf(fmt, ap);
+	va_end(ap);
+	expect(p, NULL);
+	ck_assert_msg(play_input(p, line), "not understood: %s", line);
+	free(line);
+}
+
+static void want(struct play *p, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+static void
+want(struct play *p, const char *fmt, ...)
+{
+	char *line;
+	va_list ap;
+
+	va_start(ap, fmt);
+	line = xvasprintf(fmt, ap);
+	va_end(ap);
+	expect(p, line);
+	free(line);
+}
+
+enum { ANSWERS = 64, QUESTIONS = 256 };
+
+/* A live session; the call 1 runs on the stream #4. */
+static struct play *
+asking(const char *options)
+{
+	struct play *p = play_new(options);
+
+	play_lines(p, find_schedule("@quiet")->lines);
+	play_lines(p, find_schedule("@call")->lines);
+	say(p, "< #4 head 200 media=sse");
+	return p;
+}
+
+/* The server asks, on the stream of the call 1, and the client answers. */
+static void
+ask_and_answer(struct play *p, int id, const char *method)
+{
+	say(p, "< #4 msg ask %d %s", id, method);
+	want(p, "write ask %d %s", id, method);
+	say(p, "> answer %d", id);
+}
+
+/* A server acknowledges nothing: the answers that it gets are bounded. */
+START_TEST(answers_under_way)
+{
+	struct play *p = asking("");
+	int i;
+
+	for (i = 0; i < ANSWERS; i++) {
+		ask_and_answer(p, i, "ping");
+		want(p, "send #%d POST answer %d @s1", i + 5, i);
+	}
+	ask_and_answer(p, 64, "elicitation/create");
+	ask_and_answer(p, 65, "ping");
+	/* Notifications and calls do not wait for them. */
+	say(p, "> notifications/a");
+	want(p, "send #69 POST notifications/a @s1");
+	say(p, "> tools/list 2");
+	want(p, "send #70 POST tools/list 2 @s1");
+	/* A place is free: in their order. */
+	say(p, "< #9 202");
+	want(p, "send #71 POST answer 64 @s1");
+	say(p, "< #8 idle");
+	want(p, "send #72 POST answer 65 @s1");
+	say(p, "< #71 idle");
+	want(p, "write 1 ! upstream_timeout maybe");
+	say(p, "! wait 5000");
+	want(p, "abort #4");
+	expect(p, NULL);
+	play_free(p);
+}
+END_TEST
+
+/* What waits counts as an open question. */
+START_TEST(answers_that_wait)
+{
+	struct play *p = asking("warnings");
+	int i;
+
+	for (i = 0; i < ANSWERS + QUESTIONS; i++) {
+		ask_and_answer(p, i, "ping");
+		if (i < ANSWERS)
+			want(p, "send #%d POST answer %d @s1", i + 5, i);
+	}
+	say(p, "< #4 msg ask 1000 ping");
+	want(p, "warn mcp.test asks too much at once: a question is refused");
+	say(p, "< #4 msg ask 1001 roots/list");
+	want(p, "warn mcp.test asks too much at once: a question is refused");
+	want(p, "write 1 ! upstream_timeout maybe");
+	expect(p, NULL);
+	play_free(p);
+}
+END_TEST
+
+START_TEST(bytes_of_answers_that_wait)
+{
+	struct play *p = asking("held=100");
+	int i;
+
+	for (i = 0; i < ANSWERS; i++) {
+		ask_and_answer(p, i, "ping");
+		want(p, "send #%d POST answer %d @s1", i + 5, i);
+	}
+	ask_and_answer(p, 64, "ping");
+	ask_and_answer(p, 65, "ping");
+	ask_and_answer(p, 66, "roots/list");
+	want(p, "write 1 ! upstream_timeout maybe");
+	expect(p, NULL);
+	play_free(p);
+}
+END_TEST
+
+START_TEST(answers_that_wait_while_the_session_is_lost)
+{
+	struct play *p = asking("");
+	int i;
+
+	for (i = 0; i < ANSWERS; i++) {
+		ask_and_answer(p, i, "ping");
+		want(p, "send #%d POST answer %d @s1", i + 5, i);
+	}
+	ask_and_answer(p, 64, "roots/list");
+	say(p, "> tools/list 2");
+	want(p, "send #69 POST tools/list 2 @s1");
+	say(p, "< #69 404 media=other body=session_not_found");
+	want(p, "write 1 ! session_lost maybe");
+	want(p, "send #70 POST initialize \"mine-1\"");
+	expect(p, NULL);
+	play_free(p);
+}
+END_TEST
+
+/* Our own answers count, too: too large a question, and nobody to ask. */
+START_TEST(refusals_under_way)
+{
+	struct play *p = asking("result=150");
+	int i;
+
+	for (i = 0; i < ANSWERS + 1; i++) {
+		say(p, "< #4 msg ask %d %0150d", i, 0);
+		if (i < ANSWERS)
+			want(p, "send #%d POST error %d @s1", i + 5, i);
+	}
+	say(p, "< #5 202");
+	want(p, "send #69 POST error 64 @s1");
+	expect(p, NULL);
+	play_free(p);
+}
+END_TEST
+
+/* A call can be cancelled as soon as it is made. */
+START_TEST(cancels_under_way)
+{
+	enum { CANCELS = 256 };
+	struct play *p = asking("inflight=1000");
+	int i, n = 4;
+
+	for (i = 2; i < CANCELS + 3; i++) {
+		say(p, "> tools/call %d", i);
+		want(p, "send #%d POST tools/call %d @s1", ++n, i);
+		say(p, "> notifications/cancelled {\"requestId\":%d}", i);
+		if (i < CANCELS + 2)
+			want(p, "send #%d POST notifications/cancelled @s1",
+			    ++n);
+	}
+	expect(p, NULL);
+	play_free(p);
+}
+END_TEST
+
+static TCase *
+limits(void)
+{
+	TCase *tc = tcase_create("limits");
+
+	tcase_add_test(tc, answers_under_way);
+	tcase_add_test(tc, answers_that_wait);
+	tcase_add_test(tc, bytes_of_answers_that_wait);
+	tcase_add_test(tc, answers_that_wait_while_the_session_is_lost);
+	tcase_add_test(tc, refusals_under_way);
+	tcase_add_test(tc, cancels_under_way);
+	return tc;
+}
+
 int
 main(void)
 {
@@ -198,6 +397,7 @@ main(void)
 		tcase_add_loop_test(tc, test_schedule, (int)i, (int)i + 1);
 		suite_add_tcase(suite, tc);
 	}
+	suite_add_tcase(suite, limits());
 	status = unit_run(suite);
 	for (i = 0; i < n_schedules; i++) {
 		free(schedules[i].name);

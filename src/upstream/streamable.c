@@ -26,7 +26,8 @@ enum {
 	MAX_CHALLENGE = 16 * 1024,
 	SLOTS = 64,
 	DECIDED_MS = 2000, /* for the body of an answer that is no message */
-	IDLE_S = 15        /* a connection that idled longer may be dead */
+	IDLE_S = 15,       /* a connection that idled longer may be dead */
+	RECEIPT_MS = 60 * 1000 /* for the 2xx to an answer of the client */
 };
 
 struct stream {
@@ -286,6 +287,22 @@ static void on_head(struct exchange *, int, void *);
 static bool on_data(struct exchange *, const char *, size_t, void *);
 static void on_done(struct exchange *, const struct http_answer *, void *);
 
+/* How long it may be silent once its body is out, in ms; 0: for ever. An
+ * answer of the client needs no more than a receipt. */
+static int64_t
+idle_limit(const struct stream *t)
+{
+	int64_t limit = t->u->config.call_timeout_ms;
+
+	if (t->silent_ok)
+		return 0;
+	if (t->body != NULL &&
+	    (t->body->kind == FRAME_RESULT || t->body->kind == FRAME_ERROR) &&
+	    (limit == 0 || limit > RECEIPT_MS))
+		return RECEIPT_MS;
+	return limit;
+}
+
 static void
 stream_start(struct stream *t)
 {
@@ -301,7 +318,7 @@ stream_start(struct stream *t)
 	if (t->body != NULL)
 		r.body = t->body->text;
 	r.headers = headers_for(t);
-	r.idle_ms = t->silent_ok ? 0 : u->config.call_timeout_ms;
+	r.idle_ms = idle_limit(t);
 	r.max_idle_conn_s = IDLE_S;
 	memset(&t->facts, 0, sizeof t->facts);
 	t->facts.verb = t->verb;

@@ -158,6 +158,15 @@ calls_find_sent(const struct calls *t, struct span id)
 	return NULL;
 }
 
+/* The counter that a LEG_NOTE belongs to. */
+static size_t *
+note_counter(struct calls *t, const struct leg *l)
+{
+	return l->body == NULL || l->body->kind == FRAME_NOTIFICATION ?
+	    &t->n_notes :
+	    &t->n_answers;
+}
+
 static struct leg **
 leg_slot(struct calls *t, uint64_t ticket)
 {
@@ -190,7 +199,8 @@ calls_leg(struct calls *t, enum leg_kind kind, struct call *c,
 	l->chain = *slot;
 	*slot = l;
 	t->n_legs++;
-	t->n_notes += kind == LEG_NOTE;
+	if (kind == LEG_NOTE)
+		++*note_counter(t, l);
 	return l;
 }
 
@@ -220,7 +230,8 @@ calls_leg_drop(struct calls *t, struct leg *l)
 	if (l->next != NULL)
 		l->next->prev = l->prev;
 	t->n_legs--;
-	t->n_notes -= l->kind == LEG_NOTE;
+	if (l->kind == LEG_NOTE)
+		--*note_counter(t, l);
 	if (l->call != NULL)
 		l->call->leg = NULL;
 	l->call = NULL;

@@ -125,7 +125,9 @@ struct calls {
 	size_t buckets;
 	struct leg *legs, *dropped;
 	size_t n_legs;
-	size_t n_notes; /* of the legs, those that are LEG_NOTE */
+	/* Of the legs, those that are LEG_NOTE: */
+	size_t n_notes;   /* notifications, cancels too */
+	size_t n_answers; /* answers to questions of the server */
 	struct leg *by_ticket[64];
 	uint64_t next_ticket;
 };

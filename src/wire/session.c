@@ -65,6 +65,7 @@ session_free(struct session *s)
 	while ((f = session_take_early(s)) != NULL)
 		frame_unref(f);
 	calls_free(&s->calls);
+	session_drop_answers(s); /* no call is left that it could end */
 	questions_free(&s->questions);
 	buf_free(&s->listen.last_event_id);
 	free(s->sign_in);
@@ -606,6 +607,7 @@ session_close(struct session *s)
 	if (s->phase >= PHASE_CLOSING)
 		return;
 	session_listen_close(s);
+	session_drop_answers(s);
 	for (l = s->calls.legs; l != NULL; l = calls_leg_next(l)) {
 		if (l->kind != LEG_DELETE && (l->kind != LEG_OPEN || !l->live))
 			session_abort(s, l);
@@ -646,7 +648,7 @@ is_drained(const struct session *s)
 	for (c = s->calls.first; c != NULL; c = c->next)
 		if (!c->cancelled)
 			return false;
-	if (s->held != NULL || s->phase == PHASE_OPENING)
+	if (s->held != NULL || s->answers != NULL || s->phase == PHASE_OPENING)
 		return false;
 	for (l = s->calls.legs; l != NULL; l = l->next)
 		if (l->kind == LEG_NOTE || l->kind == LEG_DELETE ||

@@ -253,12 +253,101 @@ session_send_note(struct session *s, struct frame *f)
 	return l;
 }
 
+/* --- answers to questions of the server --- */
+
+/* There is no session to send them in while it is renewed. */
+static bool
+may_send_answer(const struct session *s)
+{
+	return s->calls.n_answers < MAX_ANSWERS && s->phase != PHASE_RENEWING;
+}
+
+static void
+hold_answer(struct session *s, struct frame *f, uint64_t asker)
+{
+	struct held *h = xcalloc(1, sizeof *h);
+
+	h->frame = frame_ref(f);
+	h->asker = asker;
+	if (s->answers != NULL)
+		s->answers_last->next = h;
+	else
+		s->answers = h;
+	s->answers_last = h;
+	s->n_answers++;
+	s->answer_bytes += f->text.n;
+}
+
+/* The first that is held; the caller owns it. */
+static struct frame *
+take_answer(struct session *s, uint64_t *asker)
+{
+	struct held *h = s->answers;
+	struct frame *f = h->frame;
+
+	*asker = h->asker;
+	s->answers = h->next;
+	s->n_answers--;
+	s->answer_bytes -= f->text.n;
+	free(h);
+	return f;
+}
+
+void
+session_send_answer(struct session *s, struct frame *f, uint64_t asker)
+{
+	struct facts full = { .ending = ENDING_IDLE };
+
+	if (s->answers == NULL && may_send_answer(s)) {
+		session_send_note(s, f)->asker = asker;
+	} else if (s->n_answers >= MAX_QUESTIONS ||
+	    (s->answer_bytes > 0 &&
+		s->answer_bytes + f->text.n > s->config.max_held)) {
+		session_note(s, LEVEL_INFO,
+		    "%s does not take the answers to its questions: one is "
+		    "dropped",
+		    s->config.host);
+		full.why = span_of("too many answers wait for it");
+		session_undelivered(s, asker, &full);
+	} else {
+		hold_answer(s, f, asker);
+	}
+}
+
+void
+session_drop_answers(struct session *s)
+{
+	uint64_t asker;
+
+	while (s->answers != NULL) {
+		frame_unref(take_answer(s, &asker));
+		session_undelivered(s, asker, NULL);
+	}
+}
+
+static void
+pump_answers(struct session *s)
+{
+	struct frame *f;
+	uint64_t asker;
+
+	if (s->phase >= PHASE_DEAD)
+		session_drop_answers(s);
+	while (s->answers != NULL && may_send_answer(s)) {
+		f = take_answer(s, &asker);
+		session_send_note(s, f)->asker = asker;
+		frame_unref(f);
+	}
+}
+
 void
 session_pump(struct session *s)
 {
 	struct frame *f;
 	struct call *c;
 
+	if (s->answers != NULL)
+		pump_answers(s);
 	if (s->scouted && s->scout == NULL && gate_open(s)) {
 		s->scouted = false;
 		session_replay(s);
@@ -350,6 +439,7 @@ end_former(struct session *s)
 				      " The call did not run."));
 	}
 	session_drop_notes(s);
+	session_drop_answers(s);
 	while ((early = session_take_early(s)) != NULL)
 		frame_unref(early);
 	for (l = s->calls.legs; l != NULL; l = calls_leg_next(l)) {
@@ -490,6 +580,13 @@ forward_cancel(struct session *s, struct call *c, struct frame *f)
 {
 	struct frame *ours;
 
+	if (s->calls.n_notes >= MAX_CANCELS) {
+		session_note(s, LEVEL_INFO,
+		    "%s does not acknowledge what it is told: a cancel is "
+		    "dropped",
+		    s->config.host);
+		return;
+	}
 	if (c->sent == NULL) {
 		session_send_note(s, f);
 		return;
@@ -575,12 +672,11 @@ client_answer(struct session *s, struct frame *f)
 	if (out == NULL)
 		session_note(s, LEVEL_INFO,
 		    "an answer to no open question of the server: dropped");
-	else if (generation != s->generation->number ||
-	    s->phase >= PHASE_RENEWING)
+	else if (generation != s->generation->number || s->phase >= PHASE_DEAD)
 		session_note(s, LEVEL_INFO,
 		    "an answer for a session that is gone: dropped");
 	else
-		session_send_note(s, out)->asker = asker;
+		session_send_answer(s, out, asker);
 	frame_unref(out);
 	session_want_read(s);
 }

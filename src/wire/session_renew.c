@@ -59,6 +59,7 @@ session_renew(struct session *s, const char *why)
 		frame_unref(cancel);
 		session_undelivered(s, asker, NULL);
 	}
+	session_drop_answers(s);
 	body = session_own_request(s, "initialize", s->opening->params);
 	session_open_begin(s, body, NULL, PHASE_RENEWING,
 	    session_renew_window(s));

@@ -98,18 +98,37 @@ session_take_early(struct session *s)
 
 /* A shell user answers no questions: we do, with "no". */
 static void
-answer_for_shell(struct session *s, struct frame *m)
+answer_for_shell(struct session *s, struct frame *m, uint64_t asker)
 {
 	struct fault fault = { .code = FAULT_METHOD };
 	struct frame *f;
 
-	if (s->calls.n_notes >= MAX_NOTES)
-		return;
-	if (json_key_is(m->method, "ping"))
+	if (asker == 0)
 		f = msg_result(m->id, "{}");
 	else
 		f = fault_frame(m->id, &fault, "Nobody is there to answer.");
-	session_send_note(s, f);
+	session_send_answer(s, f, asker);
+	frame_unref(f);
+}
+
+/* A question that finds no place is refused; not a flood for a flood: if that
+ * finds no place either the call that asked ends. */
+static void
+refuse_question(struct session *s, struct frame *m, uint64_t asker)
+{
+	struct fault fault = { .reason = "busy" };
+	struct facts full = { .ending = ENDING_IDLE };
+	struct frame *f;
+
+	session_note(s, LEVEL_WARN,
+	    "%s asks too much at once: a question is refused", s->config.host);
+	if (s->calls.n_answers >= MAX_ANSWERS) {
+		full.why = span_of("too many questions are open");
+		session_undelivered(s, asker, &full);
+		return;
+	}
+	f = fault_frame(m->id, &fault, "The client is asked too much at once.");
+	session_send_note(s, f)->asker = asker;
 	frame_unref(f);
 }
 
@@ -134,45 +153,36 @@ static void
 server_request(struct session *s, struct leg *l, struct frame *m)
 {
 	struct fault fault = { .reason = "too_large" };
+	/* Nobody waits for the answer to a ping. */
 	bool ping = json_key_is(m->method, "ping");
+	uint64_t asker = ping ? 0 : l->origin;
 	struct frame *f;
 
 	if (l->generation != s->generation) {
 		session_note(s, LEVEL_INFO,
 		    "a question of a session that is gone: dropped");
-		/* Nobody waits for the answer to a ping. */
-		if (!ping)
-			session_undelivered(s, l->origin, NULL);
+		session_undelivered(s, asker, NULL);
 		return;
 	}
 	if (s->own_handshake) {
-		answer_for_shell(s, m);
+		answer_for_shell(s, m, asker);
 		return;
 	}
 	if (s->config.max_result > 0 && m->text.n > s->config.max_result) {
 		f = fault_frame(m->id, &fault,
 		    "Too large for the client: %zu bytes.", m->text.n);
-		session_send_note(s, f);
+		session_send_answer(s, f, asker);
 		frame_unref(f);
 		return;
 	}
-	if (s->questions.n >= MAX_QUESTIONS) {
-		session_note(s, LEVEL_WARN,
-		    "%s asks too much at once: a question is refused",
-		    s->config.host);
-		if (s->calls.n_notes >= MAX_NOTES)
-			return; /* not a flood for a flood */
-		fault.reason = "busy";
-		f = fault_frame(m->id, &fault,
-		    "The client is asked too much at once.");
-		session_send_note(s, f);
-		frame_unref(f);
+	if (s->questions.n + s->n_answers >= MAX_QUESTIONS) {
+		refuse_question(s, m, asker);
 		return;
 	}
 	if (!ping)
 		may_have_asked(s, l);
-	f = questions_ask(&s->questions, m, s->generation->number,
-	    ping ? 0 : l->origin, s->config.prefix);
+	f = questions_ask(&s->questions, m, s->generation->number, asker,
+	    s->config.prefix);
 	session_pass(s, f, l);
 	frame_unref(f);
 	session_want_read(s);

@@ -31,7 +31,10 @@ enum {
 	NOTE_MS = 30 * 1000,      /* for the 2xx to a notification */
 	TELL_MS = 30 * 1000,      /* between two rounds of list_changed */
 	MAX_NOTES = 64,           /* notifications under way at once */
-	MAX_QUESTIONS = 256,      /* of the server, open at the client */
+	MAX_CANCELS = 256,        /* the same with cancels */
+	MAX_ANSWERS = 64,         /* the client's answers under way at once */
+	MAX_QUESTIONS = 256,      /* of the server: open at the client, and
+				   * answered but not sent yet */
 	MAX_EARLY = 1 << 20,      /* bytes kept until initialize is answered */
 	ANSWERED = 64,            /* answered ids remembered */
 	RENEW_MS = 15 * 1000,     /* for a new session */
@@ -78,7 +81,8 @@ enum phase {
 struct held {
 	struct held *next;
 	struct frame *frame;
-	struct call *call; /* NULL: a notification */
+	struct call *call; /* NULL: a notification, or an answer */
+	uint64_t asker;    /* of an answer: as leg.asker */
 };
 
 enum listen_state {
@@ -129,6 +133,9 @@ struct session {
 	struct held *held, *held_last;
 	size_t held_bytes;
 	struct questions questions;
+	/* Answers to questions of this generation that wait for a place. */
+	struct held *answers, *answers_last;
+	size_t n_answers, answer_bytes;
 	/* Of the server, before initialize is answered. */
 	struct held *early, *early_last;
 	size_t early_bytes;
@@ -254,6 +261,12 @@ void session_send_call(struct session *s, struct call *c);
 /* false only when its request was certainly not sent, or refused. */
 bool session_may_have_run(const struct call *c);
 struct leg *session_send_note(struct session *s, struct frame *f);
+/* Sends an answer to a question of the server, or holds it back while too
+ * many are under way. asker is the origin of the leg that asked, or 0: if
+ * there is no place for the answer the call that asked ends. f is borrowed. */
+void session_send_answer(struct session *s, struct frame *f, uint64_t asker);
+/* Drops the answers that are held back; the calls that asked end. */
+void session_drop_answers(struct session *s);
 /* Forgets what is held; calls in it get no answer here. */
 void session_unhold(struct session *s, struct call *c);
 void session_drop_notes(struct session *s);
