@@ -23,6 +23,7 @@ session_new(const struct session_config *config)
 
 	s->config = *config;
 	s->phase_deadline = s->drain_deadline = s->deadline = -1;
+	s->last_at = -1;
 	s->tell_at = s->renew_at = s->memory_at = -1;
 	s->flapping_told_at = s->summed_at = -1;
 	s->told_at = INT64_MIN / 2;
@@ -516,6 +517,8 @@ session_due_all(struct session *s)
 	s->deadline = -1;
 	session_due(s, s->phase_deadline);
 	session_due(s, s->drain_deadline);
+	if (s->last_at > s->now)
+		session_due(s, s->last_at);
 	session_due(s, s->memory_at);
 	session_due(s, s->renew_at);
 	if (s->phase == PHASE_LIVE)
@@ -638,40 +641,57 @@ session_stop(struct session *s)
 	session_close(s);
 }
 
-/* After EOF: is there anything left that the client, or the server, is owed? */
+/* After EOF: does the client still wait for something? */
 static bool
-is_drained(const struct session *s)
+is_awaited(const struct session *s)
 {
 	const struct call *c;
-	const struct leg *l;
 
 	for (c = s->calls.first; c != NULL; c = c->next)
 		if (!c->cancelled)
-			return false;
-	if (s->held != NULL || s->answers != NULL || s->phase == PHASE_OPENING)
-		return false;
+			return true;
+	return s->held != NULL || s->phase == PHASE_OPENING;
+}
+
+/* Is anything under way that the server is owed? Notifications and answers
+ * count until last_at. */
+static bool
+is_owed(const struct session *s)
+{
+	bool notes = s->now < s->last_at;
+	const struct leg *l;
+
+	if (notes && s->answers != NULL)
+		return true;
 	for (l = s->calls.legs; l != NULL; l = l->next)
-		if (l->kind == LEG_NOTE || l->kind == LEG_DELETE ||
+		if ((l->kind == LEG_NOTE && notes) || l->kind == LEG_DELETE ||
 		    (l->kind == LEG_READY && l->live &&
 			s->phase == PHASE_READYING) ||
 		    (l->kind == LEG_OPEN && l->generation != s->generation))
-			return false;
-	return true;
+			return true;
+	return false;
+}
+
+/* After EOF the session ends with the last call. What the server is told in
+ * those moments has only a few seconds to arrive, whenever it was sent: a
+ * server that never acknowledges it must not keep the process. */
+static void
+session_drain(struct session *s)
+{
+	if (is_awaited(s))
+		return;
+	if (s->last_at < 0) {
+		s->last_at = s->now + LAST_MS;
+		session_due(s, s->last_at);
+	}
+	if (!is_owed(s))
+		session_close(s);
 }
 
 static void
 session_eof(struct session *s)
 {
-	struct leg *l;
-
 	s->eof = true;
-	/* The last notifications get a moment, not an hour. */
-	for (l = s->calls.legs; l != NULL; l = l->next)
-		if (l->kind == LEG_NOTE &&
-		    (l->abort_at == 0 || l->abort_at > s->now + READY_MS)) {
-			l->abort_at = s->now + READY_MS;
-			session_due(s, l->abort_at);
-		}
 	if (s->config.drain_timeout_ms > 0) {
 		s->drain_deadline = s->now + s->config.drain_timeout_ms;
 		session_due(s, s->drain_deadline);
@@ -801,8 +821,8 @@ session_step(struct session *s, const struct session_input *in)
 	if (in->kind != INPUT_TICK && session_opening_waits(s))
 		session_due(s, s->now);
 	calls_bury(&s->calls);
-	if (s->eof && s->phase < PHASE_CLOSING && is_drained(s))
-		session_close(s);
+	if (s->eof && s->phase < PHASE_CLOSING)
+		session_drain(s);
 	if (s->phase == PHASE_ENDED && !s->exiting)
 		session_exit(s);
 }

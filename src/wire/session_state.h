@@ -60,6 +60,8 @@ enum {
 	LINGER_MS = 5 * 1000,       /* a stream may stay after its answer */
 	PERSON_MS = 45 * 1000,      /* of a call, for a person who signs in */
 	DELETE_MS = 1000,
+	LAST_MS = 5 * 1000, /* after EOF and the last call, for the 2xx to
+			     * notifications and answers */
 	RETRY_AFTER_MAX_MS = 20 * 1000
 };
 
@@ -200,6 +202,8 @@ struct session {
 	bool broken;
 	bool own_errors;
 	int64_t drain_deadline; /* -1: none */
+	int64_t last_at;        /* after EOF, when no call is open any more:
+				 * notes are waited for until then; -1 */
 
 	int64_t now;
 	uint64_t random;
