@@ -517,6 +517,11 @@ play_event(struct play *p, const char *text)
 		play_wait(p, strtoll(text + 5, NULL, 10));
 		return;
 	}
+	if (strncmp(text, "stall ", 6) == 0) {
+		p->now += strtoll(text + 6, NULL, 10);
+		play_wait(p, 0);
+		return;
+	}
 	if (strcmp(text, "describe") == 0) {
 		play_describe(p);
 		return;

@@ -9,6 +9,7 @@
  *   < #N end|cut|connect                  how it ended
  *   < #N person [TEXT]
  *   ! wait MS (a tick at each deadline) | ! eof | ! memory RESULT | ! wake
+ *   ! stall MS       what falls due meanwhile does so in one tick
  *   ! describe       its page for people comes out, as "page" lines
  * MESSAGE is ok [RESULT] | ok=ID [RESULT] | err[=ID] CODE TEXT |
  *   note METHOD [PARAMS] | ask ID METHOD | {...} with $ for the send's id.

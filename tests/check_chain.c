@@ -935,6 +935,42 @@ START_TEST(test_freed)
 }
 END_TEST
 
+/* --- the process stood still: several times are over in one turn --- */
+
+#define TOO_SLOW(id)                                                           \
+	"write {'jsonrpc':'2.0','id':'" id                                     \
+	"','error':{'code':-32603,'message':'mcp.test did not answer within "  \
+	"4 s,...\n"
+
+/* clang-format off */
+static const struct row stalls[] = {
+	{ "a probe and the renewal that it waits for", "",
+	    LIVE_MODERN
+	    "> server/discover 'e' {$M}\n"
+	    "send #2 POST server/discover 'e' v=2026-07-28 mirrored\n"
+	    "< #2 400 err -32022 no\n"
+	    "send #3 POST server/discover 'd' v=2026-07-28 mirrored\n"
+	    "! stall 18000\n"
+	    TOO_SLOW("e")
+	    "abort #3\n" },
+	{ "a probe and the person that it waits for", "",
+	    LIVE_MODERN
+	    "> server/discover 'e' {$M}\n"
+	    "send #2 POST server/discover 'e' v=2026-07-28 mirrored\n"
+	    "< #2 person open http://a/x\n"
+	    "! stall 60000\n"
+	    "write {'jsonrpc':'2.0','id':'e','result':{'resultType':"
+	    "'complete','supportedVersions':['2026-07-28'],...\n"
+	    "abort #2\n" },
+	{ "a probe and the initialize that it waits for", "",
+	    "> server/discover 'd' {$M}\n"
+	    "send #1 POST server/discover 'd' v=2026-07-28 mirrored\n"
+	    "! stall 30000\n"
+	    TOO_SLOW("d")
+	    "abort #1\n" },
+};
+/* clang-format on */
+
 /* --- main --- */
 
 #define ROWS(list)                                                             \
@@ -950,6 +986,7 @@ ROWS(legacy_tour)
 ROWS(modern_tour)
 ROWS(ends)
 ROWS(memory)
+ROWS(stalls)
 
 static void
 add(Suite *suite, const TTest *test, const struct row *rows, int n)
@@ -978,6 +1015,7 @@ main(void)
 	ADD(modern_tour);
 	ADD(ends);
 	ADD(memory);
+	ADD(stalls);
 	tcase_add_test(tc, test_passes);
 	tcase_add_loop_test(tc, test_freed, 0, 3);
 	suite_add_tcase(suite, tc);

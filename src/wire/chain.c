@@ -27,7 +27,7 @@ struct chain {
 	bool fail;                        /* exit 22 after an error of ours, */
 	bool own_errors;                  /* like this, */
 	bool broken;                      /* unless nobody reads it */
-	bool eof, stop;                   /* the session is to hear of it */
+	bool eof, stop, tick;             /* the session is to hear of it */
 	struct frame *fitted;             /* of the action lent last, or NULL */
 	/* Nothing waits in the two eras, and the client is a legacy one: all
 	 * is the session's, until one of them is stepped again. */
@@ -204,17 +204,38 @@ is_due(int64_t at, int64_t now)
 }
 
 static void
-tick(struct chain *c, const struct session_input *in)
+tick_session(struct chain *c)
 {
-	struct client_era_input client = { .kind = CLIENT_ERA_TICK };
-	struct server_era_input server = { .kind = SERVER_ERA_TICK };
+	struct session_input in = { .kind = INPUT_TICK };
 
 	if (is_due(session_deadline(c->session), c->now))
-		session_step(c->session, in);
-	if (is_due(client_era_deadline(c->client), c->now))
-		to_client(c, &client);
+		to_session(c, &in);
+}
+
+static void
+tick_server(struct chain *c)
+{
+	struct server_era_input in = { .kind = SERVER_ERA_TICK };
+
 	if (is_due(server_era_deadline(c->server), c->now))
-		to_server(c, &server);
+		to_server(c, &in);
+}
+
+/* After a stall the times of several of the three are over in one turn. What
+ * client_era answers itself it cancels at the session: that has to arrive
+ * before the session, or the server's end of it, gives an answer, too. */
+static void
+tick(struct chain *c)
+{
+	struct client_era_input in = { .kind = CLIENT_ERA_TICK };
+
+	if (is_due(client_era_deadline(c->client), c->now)) {
+		to_client(c, &in);
+		c->tick = true;
+		return;
+	}
+	tick_session(c);
+	tick_server(c);
 }
 
 void
@@ -246,7 +267,7 @@ chain_step(struct chain *c, const struct session_input *in)
 		server_says(c, in);
 		break;
 	case INPUT_TICK:
-		tick(c, in);
+		tick(c);
 		break;
 	default:
 		session_step(c->session, in);
@@ -449,6 +470,10 @@ next_of_three(struct chain *c, struct session_action *out)
 		if (client_era_next(c->client, &client)) {
 			if (client_acts(c, &client, out))
 				return true;
+		} else if (c->tick) {
+			c->tick = false;
+			tick_session(c);
+			tick_server(c);
 		} else if (c->stop) {
 			c->stop = false;
 			to_session(c, &stop);
