@@ -133,13 +133,22 @@ check_exit(struct world *w)
 				"no exit after EOF and every answer");
 }
 
+/* From here on the session itself answers what the server asks. */
+static void
+eof(struct world *w)
+{
+	w->eof = true;
+	w->n_questions = 0;
+	explore_input(w, "! eof");
+}
+
 static void
 end_by_eof(struct world *w)
 {
 	unsigned rounds = ROUNDS;
 
 	w->slow = explore_chance(w, 50);
-	explore_input(w, "! eof");
+	eof(w);
 	while (w->p->status < 0 && rounds-- > 0 && w->broken == NULL) {
 		explore_answer_well(w);
 		explore_input(w, "! wait 1000");
@@ -155,7 +164,7 @@ end_by(struct world *w, const char *how)
 
 	w->ending = true;
 	if (explore_below(w, 4) == 0)
-		explore_input(w, "! eof");
+		eof(w);
 	if (strcmp(how, "broken") == 0)
 		for (i = 0; i < w->n_calls; i++)
 			w->calls[i].cancelled = true;

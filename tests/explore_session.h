@@ -170,6 +170,7 @@ struct world {
 	unsigned generation; /* the one of now, from 1 */
 	struct question questions[MAX_ASKED];
 	unsigned n_questions;
+	bool eof;
 	struct question answering, asking; /* in this input */
 	struct question given[MAX_ASKED];  /* answers under way, a ring */
 	unsigned n_given;

@@ -692,6 +692,7 @@ static void
 session_eof(struct session *s)
 {
 	s->eof = true;
+	session_answer_all(s);
 	if (s->config.drain_timeout_ms > 0) {
 		s->drain_deadline = s->now + s->config.drain_timeout_ms;
 		session_due(s, s->drain_deadline);

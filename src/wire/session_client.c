@@ -682,6 +682,19 @@ client_answer(struct session *s, struct frame *f)
 }
 
 void
+session_answer_all(struct session *s)
+{
+	const struct question *q;
+	struct frame *f;
+
+	while ((q = s->questions.list) != NULL) {
+		f = session_nobody(span_of(q->client_id), q->ticket == 0);
+		client_answer(s, f);
+		frame_unref(f);
+	}
+}
+
+void
 session_client(struct session *s, struct frame *f)
 {
 	switch (f->kind) {

@@ -96,19 +96,13 @@ session_take_early(struct session *s)
 	return f;
 }
 
-/* A shell user answers no questions: we do, with "no". */
-static void
-answer_for_shell(struct session *s, struct frame *m, uint64_t asker)
+struct frame *
+session_nobody(struct span id, bool ping)
 {
 	struct fault fault = { .code = FAULT_METHOD };
-	struct frame *f;
 
-	if (asker == 0)
-		f = msg_result(m->id, "{}");
-	else
-		f = fault_frame(m->id, &fault, "Nobody is there to answer.");
-	session_send_answer(s, f, asker);
-	frame_unref(f);
+	return ping ? msg_result(id, "{}") :
+		      fault_frame(id, &fault, "Nobody is there to answer.");
 }
 
 /* A question that finds no place is refused; not a flood for a flood: if that
@@ -164,8 +158,11 @@ server_request(struct session *s, struct leg *l, struct frame *m)
 		session_undelivered(s, asker, NULL);
 		return;
 	}
-	if (s->own_handshake) {
-		answer_for_shell(s, m, asker);
+	/* A shell user answers no questions, and nobody does after EOF. */
+	if (s->own_handshake || s->eof) {
+		f = session_nobody(m->id, ping);
+		session_send_answer(s, f, asker);
+		frame_unref(f);
 		return;
 	}
 	if (s->config.max_result > 0 && m->text.n > s->config.max_result) {

@@ -269,6 +269,8 @@ struct leg *session_send_note(struct session *s, struct frame *f);
  * many are under way. asker is the origin of the leg that asked, or 0: if
  * there is no place for the answer the call that asked ends. f is borrowed. */
 void session_send_answer(struct session *s, struct frame *f, uint64_t asker);
+/* Answers what is open for a client that has ended. */
+void session_answer_all(struct session *s);
 /* Drops the answers that are held back; the calls that asked end. */
 void session_drop_answers(struct session *s);
 /* Forgets what is held; calls in it get no answer here. */
@@ -281,6 +283,8 @@ void session_keep_ready(struct session *s);
 void session_head(struct session *s, struct leg *l, const struct facts *f);
 void session_message(struct session *s, struct leg *l, const struct facts *f,
     struct frame *m);
+/* What we answer where nobody can: "no", but to a ping. Owned by the caller. */
+struct frame *session_nobody(struct span id, bool ping);
 /* Takes the oldest message of before initialize was answered, or NULL. */
 struct frame *session_take_early(struct session *s);
 
