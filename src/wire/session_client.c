@@ -723,6 +723,21 @@ may_omit_id(const struct session *s)
 	return version == NULL || strcmp(version, "2025-11-25") >= 0;
 }
 
+/* What the client said to a question with this id cannot be passed on. The
+ * server waits for it, so it is told. */
+static void
+answer_unusable(struct session *s, struct span id, const char *why)
+{
+	struct fault fault = { 0 };
+	struct frame *f;
+
+	if (id.p == NULL)
+		return;
+	f = fault_frame(id, &fault, "The client's answer %s.", why);
+	client_answer(s, f);
+	frame_unref(f);
+}
+
 void
 session_bad(struct session *s, const struct session_input *in)
 {
@@ -737,6 +752,7 @@ session_bad(struct session *s, const struct session_input *in)
 	    (in->frame->result.p != NULL || in->frame->error.p != NULL)) {
 		session_note(s, LEVEL_WARN,
 		    "an answer of the client is no JSON-RPC message: dropped");
+		answer_unusable(s, id, "is no JSON-RPC message");
 		return;
 	}
 	if (in->kind == INPUT_TOO_LONG) {
@@ -762,11 +778,13 @@ session_bad(struct session *s, const struct session_input *in)
 		in->bad == BAD_SYNTAX  ? "no JSON" :
 		in->bad == BAD_BATCH   ? "a batch" :
 					 "no JSON-RPC message");
-	/* An over-long notification or answer is owed nothing. */
-	if (in->kind == INPUT_TOO_LONG && id.p != NULL && !in->request)
+	/* To an over-long notification or answer the client gets none. */
+	if (in->kind == INPUT_TOO_LONG && id.p != NULL && !in->request) {
 		frame_unref(f);
-	else if (id.p == NULL && !may_omit_id(s))
+		answer_unusable(s, id, "is too large");
+	} else if (id.p == NULL && !may_omit_id(s)) {
 		frame_unref(f);
-	else
+	} else {
 		reject(s, f);
+	}
 }
