@@ -296,7 +296,8 @@ session_undelivered(struct session *s, uint64_t asker, const struct facts *f)
 		return;
 	while (c != NULL && (c->leg == NULL || c->leg->origin != asker))
 		c = c->next;
-	if (c != NULL)
+	/* One that waits for a sign-in was refused: it has not asked. */
+	if (c != NULL && !c->leg->person)
 		session_fail(s, c,
 		    fault_undelivered(c->frame, f, s->config.host));
 }

@@ -143,13 +143,37 @@ may_have_asked(struct session *s, const struct leg *l)
 			other->call->asked = true;
 }
 
+/* The leg that asks, by its origin; 0: nobody waits, as the question is a
+ * ping. On a stream of no call in particular, as all questions of HTTP+SSE
+ * come, the only call that runs is taken to ask; but roots/list may be asked
+ * for the server itself. */
+static uint64_t
+asker_of(const struct session *s, const struct leg *l, const struct frame *m)
+{
+	const struct leg *other, *only = NULL;
+
+	if (json_key_is(m->method, "ping"))
+		return 0;
+	if (l->kind == LEG_CALL || json_key_is(m->method, "roots/list"))
+		return l->origin;
+	for (other = s->calls.legs; other != NULL; other = other->next) {
+		if (other->kind != LEG_CALL || other->call == NULL ||
+		    !other->live || other->person ||
+		    other->generation != l->generation)
+			continue;
+		if (only != NULL)
+			return l->origin;
+		only = other;
+	}
+	return only == NULL ? l->origin : only->origin;
+}
+
 static void
 server_request(struct session *s, struct leg *l, struct frame *m)
 {
 	struct fault fault = { .reason = "too_large" };
-	/* Nobody waits for the answer to a ping. */
 	bool ping = json_key_is(m->method, "ping");
-	uint64_t asker = ping ? 0 : l->origin;
+	uint64_t asker = asker_of(s, l, m);
 	struct frame *f;
 
 	if (l->generation != s->generation) {
