@@ -109,6 +109,16 @@ is_same(const char *want, const char *seen)
 	return strcmp(want, seen) == 0;
 }
 
+/* The end of what was played: check dies of a message that is too long. */
+static const char *
+trace_tail(struct play *p)
+{
+	enum { TAIL = 4000 };
+	const char *trace = buf_str(&p->trace);
+
+	return p->trace.n > TAIL ? trace + p->trace.n - TAIL : trace;
+}
+
 static void
 expect(struct play *p, const char *want)
 {
@@ -120,7 +130,7 @@ expect(struct play *p, const char *want)
 	if (want == NULL ? some : !some || !is_same(want, buf_str(&seen)))
 		ck_abort_msg("wanted: %s\nseen:   %s\nin:\n%s",
 		    want == NULL ? "nothing more" : want,
-		    some ? buf_str(&seen) : "nothing", buf_str(&p->trace));
+		    some ? buf_str(&seen) : "nothing", trace_tail(p));
 	buf_free(&seen);
 }
 
