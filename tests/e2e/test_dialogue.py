@@ -114,6 +114,55 @@ class Questions(support.Case):
         self.assertEqual(p.answer(a)["result"], {})
         p.finish()
 
+    def answer_meets(self, *faults):
+        """The client's answer meets these, then 202; returns what the call
+        that asked comes to, and how often the answer was sent."""
+        s, p = self.pair()
+        heard = threading.Event()
+        seen = []
+
+        def reply(rx, tx):
+            tx.sse()
+            tx.event(request(1, "elicitation/create"))
+            heard.wait(support.LIVE)
+            tx.answer({})
+        s.methods["tools/call"] = reply
+
+        def gateway(rx, tx):
+            if rx.method != "POST" or "method" in rx.json:
+                return False
+            seen.append(rx.json)
+            if len(seen) > len(faults):
+                heard.set()
+                return False
+            status, headers = faults[len(seen) - 1]
+            tx.text(status, "not now", headers)
+            return True
+        s.before = gateway
+        a = p.start("tools/call", {})
+        p.server_message("elicitation/create")
+        p.send({"jsonrpc": "2.0", "id": 1, "result": {"action": "accept"}})
+        answer = p.answer(a)
+        heard.set()
+        p.finish()
+        return answer, len(seen)
+
+    def test_answer_refused_for_now(self):
+        """429 and 503 with Retry-After: it is sent again."""
+        answer, n = self.answer_meets((429, [("Retry-After", "0")]),
+                                      (503, [("Retry-After", "0")]))
+        self.assertEqual(answer["result"], {})
+        self.assertEqual(n, 3)
+
+    def test_answer_that_does_not_arrive(self):
+        """The call that asked would wait for ever: it ends."""
+        answer, n = self.answer_meets((502, []))
+        self.assertEqual(answer["error"]["data"],
+                         {"source": "mcpsplice", "ran": "maybe",
+                          "reason": "upstream_unreachable",
+                          "httpStatus": 502})
+        self.assertEqual(n, 1)
+
     def test_a_question_during_initialize(self):
         """Before initialize is answered, a ping of the server's may come."""
         s = self.mcp()
