@@ -298,7 +298,11 @@ session_send_answer(struct session *s, struct frame *f, uint64_t asker)
 {
 	struct facts full = { .ending = ENDING_IDLE };
 
-	if (s->answers == NULL && may_send_answer(s)) {
+	if (s->phase >= PHASE_DEAD) {
+		session_note(s, LEVEL_INFO,
+		    "an answer for a session that is gone: dropped");
+		session_undelivered(s, asker, NULL);
+	} else if (s->answers == NULL && may_send_answer(s)) {
 		session_send_note(s, f)->asker = asker;
 	} else if (s->n_answers >= MAX_QUESTIONS ||
 	    (s->answer_bytes > 0 &&
@@ -672,7 +676,7 @@ client_answer(struct session *s, struct frame *f)
 	if (out == NULL)
 		session_note(s, LEVEL_INFO,
 		    "an answer to no open question of the server: dropped");
-	else if (generation != s->generation->number || s->phase >= PHASE_DEAD)
+	else if (generation != s->generation->number)
 		session_note(s, LEVEL_INFO,
 		    "an answer for a session that is gone: dropped");
 	else

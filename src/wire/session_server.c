@@ -122,7 +122,7 @@ refuse_question(struct session *s, struct frame *m, uint64_t asker)
 		return;
 	}
 	f = fault_frame(m->id, &fault, "The client is asked too much at once.");
-	session_send_note(s, f)->asker = asker;
+	session_send_answer(s, f, asker);
 	frame_unref(f);
 }
 
