@@ -41,6 +41,8 @@ enum {
 	HTTP_CACHE_SPARE = 16,       /* connections kept above it */
 	HTTP_HEAD_MAX_BYTES = 64 * 1024,
 	HTTP_CA_MAX_BYTES = 16 * 1024 * 1024,
+	HTTP_COOKIES = 64, /* in the jar; libcurl itself sets no bound */
+	HTTP_COOKIE_BYTES = 32 * 1024,
 	HTTP_SMALL_BODY_BYTES = 64 * 1024, /* goes out at once */
 	HTTP_LIFETIME_S = 3600,
 	HTTP_MAXAGE_S = 118, /* libcurl's own default */
@@ -83,6 +85,10 @@ struct http {
 	struct exchange *todo, **todo_end;
 	bool deferred;
 	struct curl_slist *resolve;
+	/* The cookies that the jar has at most: those of the last look, and
+	 * each Set-Cookie since. */
+	size_t cookies, cookie_bytes;
+	bool cookies_told;   /* that some were dropped */
 	const char *ca_path; /* a hashed folder, or NULL */
 	const char *ca_file;
 	struct buf ca_blob; /* the system's bundle and the extra file */
@@ -241,6 +247,27 @@ give_head(struct exchange *x)
 	return !x->abort;
 }
 
+static bool
+has_too_many_cookies(const struct http *h)
+{
+	return h->cookies > HTTP_COOKIES || h->cookie_bytes > HTTP_COOKIE_BYTES;
+}
+
+/* libcurl has put the cookie of this line into the jar. Counting lines is
+ * cheap; the jar is looked at when there may be too many. */
+static void
+count_cookie(struct http *h, const char *line, size_t n)
+{
+	static const char name[] = "Set-Cookie:";
+
+	if (n < sizeof name || strncasecmp(line, name, sizeof name - 1) != 0)
+		return;
+	h->cookies++;
+	h->cookie_bytes += n;
+	if (has_too_many_cookies(h))
+		defer(h);
+}
+
 /* One line of the head at a time. With Negotiate a proxy's 407 may not be the
  * last answer: that one is given with its body, or at the end. */
 static size_t
@@ -256,6 +283,8 @@ http_on_header(char *p, size_t size, size_t n, void *arg)
 		x->too_large = true;
 		return 0;
 	}
+	if ((*p == 'S' || *p == 's') && !x->h->config.no_cookies)
+		count_cookie(x->h, p, n);
 	if (x->abort)
 		return 0;
 	if (x->head || n > 2 || p[n - 1] != '\n' || (n == 2 && p[0] != '\r'))
@@ -778,6 +807,76 @@ resume(struct exchange *x)
 		finish_transfer(x, rc);
 }
 
+/* How many of the n lines at line, taken upwards or downwards, fit into a
+ * quarter of the jar. Adds their bytes to *bytes. */
+static size_t
+jar_fit(char *const *line, size_t n, int step, size_t *bytes)
+{
+	size_t i, size, room = HTTP_COOKIE_BYTES / 4;
+
+	for (i = 0; i < n && i < HTTP_COOKIES / 4; i++, line += step) {
+		size = strlen(*line);
+		if (size > room)
+			break;
+		room -= size;
+		*bytes += size;
+	}
+	return i;
+}
+
+/* Empties the jar but for its oldest and its newest cookies. The cookie by
+ * which a load balancer finds its replica is set with the first answer, or
+ * with each answer, or again as soon as it is missing: it is kept, or comes
+ * back. */
+static void
+jar_thin(struct http *h, CURL *jar, char *const *lines, size_t n)
+{
+	size_t i, oldest, newest;
+
+	h->cookie_bytes = 0;
+	oldest = jar_fit(lines, n, 1, &h->cookie_bytes);
+	newest = jar_fit(lines + n - 1, n - oldest, -1, &h->cookie_bytes);
+	h->cookies = oldest + newest;
+	curl_easy_setopt(jar, CURLOPT_COOKIELIST, "ALL");
+	for (i = 0; i < n; i++)
+		if (i < oldest || i >= n - newest)
+			curl_easy_setopt(jar, CURLOPT_COOKIELIST, lines[i]);
+	if (!h->cookies_told)
+		log_warn("the server sets more cookies than the %d, or the %d "
+			 "KiB, that are kept: only the oldest and the newest "
+			 "of them go back to it",
+		    HTTP_COOKIES, HTTP_COOKIE_BYTES / 1024);
+	h->cookies_told = true;
+}
+
+/* Counts what is in the jar, and makes room when it is too much. */
+static void
+jar_look(struct http *h)
+{
+	CURL *jar = curl_easy_init();
+	struct curl_slist *all = NULL, *at;
+	char **lines;
+	size_t n;
+
+	if (jar == NULL)
+		return;
+	curl_easy_setopt(jar, CURLOPT_SHARE, h->share);
+	curl_easy_getinfo(jar, CURLINFO_COOKIELIST, &all);
+	n = h->cookie_bytes = 0;
+	for (at = all; at != NULL; at = at->next, n++)
+		h->cookie_bytes += strlen(at->data);
+	h->cookies = n;
+	if (has_too_many_cookies(h)) {
+		lines = xcalloc(n, sizeof *lines);
+		for (n = 0, at = all; at != NULL; at = at->next, n++)
+			lines[n] = at->data;
+		jar_thin(h, jar, lines, n);
+		free(lines);
+	}
+	curl_slist_free_all(all);
+	curl_easy_cleanup(jar);
+}
+
 static void
 http_on_deferred(void *arg)
 {
@@ -786,6 +885,8 @@ http_on_deferred(void *arg)
 	struct multi *m;
 
 	h->deferred = false;
+	if (has_too_many_cookies(h))
+		jar_look(h);
 	while ((x = h->todo) != NULL) {
 		todo_remove(x);
 		if (x->abort)
