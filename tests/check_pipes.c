@@ -117,7 +117,7 @@ static void
 on_high(void *arg)
 {
 	(void)arg;
-	ck_assert_uint_gt(pipes_queued(p), HIGH);
+	ck_assert_uint_gt(pipes_memory(p), HIGH);
 	ck_assert_int_eq(highs, lows);
 	highs++;
 	if (tick != NULL)
@@ -128,7 +128,7 @@ static void
 on_low(void *arg)
 {
 	(void)arg;
-	ck_assert_uint_le(pipes_queued(p), LOW);
+	ck_assert_uint_le(pipes_memory(p), LOW);
 	lows++;
 	ck_assert_int_eq(highs, lows);
 	if (tick != NULL && out_sum.bytes < TOTAL)
@@ -720,6 +720,29 @@ START_TEST(out_reader_goes_while_idle)
 }
 END_TEST
 
+/* The marks are about memory: small frames reach the high one although their
+ * bytes are few. */
+START_TEST(out_small_frames_are_counted)
+{
+	int in = null_fd(), from, to, i;
+
+	open_kind(SMALL_PIPE, &from, &to);
+	stop_at_eof = 0;
+	new_pipes(SMALL_PIPE, in, to);
+	for (i = 0; i < 4000; i++)
+		write_frame(20);
+	run_ms(20);
+	ck_assert_int_eq(highs, 1);
+	ck_assert_uint_lt(pipes_queued(p), HIGH);
+	ck_assert_uint_gt(pipes_memory(p), 2 * HIGH);
+	pipes_free(p);
+	p = NULL;
+	close(in);
+	close(from);
+	close(to);
+}
+END_TEST
+
 /* The reader goes while the queue waits for it. */
 START_TEST(out_reader_goes_while_writing)
 {
@@ -1100,6 +1123,7 @@ out_cases(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, out_delivers, PIPE, STDERR_PIPE + 1);
+	tcase_add_test(t, out_small_frames_are_counted);
 	tcase_add_loop_test(t, out_reader_goes_while_idle, 0, 3);
 	tcase_add_loop_test(t, out_reader_goes_while_writing, 0, 6);
 	tcase_add_loop_test(t, out_cannot_be_written, 0, 2);

@@ -67,6 +67,8 @@ struct proxy {
 	bool stopping;
 	bool session_full; /* it holds back as much as it may */
 	bool stdout_full;  /* more than half of --max-buffer waits there */
+	bool stdout_above; /* its high water: transfers pause until low */
+	bool stdout_burst; /* or only until the end of this turn */
 	int status;
 };
 
@@ -102,6 +104,28 @@ pause_stdin(struct proxy *p)
 	if (max > 0 && pipes_memory(p->pipes) > max)
 		p->stdout_full = true;
 	pipes_pause(p->pipes, p->session_full || p->stdout_full);
+}
+
+static void
+on_burst_end(void *arg)
+{
+	struct proxy *p = arg;
+
+	p->stdout_burst = false;
+	streamable_pause(p->upstream, p->stdout_above);
+}
+
+/* Many streams can bring much more in one turn than stdout's queue shall
+ * hold. */
+static void
+act_write(struct proxy *p, struct frame *f)
+{
+	pipes_write(p->pipes, f);
+	if (p->stdout_burst || pipes_memory(p->pipes) <= STDOUT_HIGH)
+		return;
+	p->stdout_burst = true;
+	streamable_pause(p->upstream, true);
+	loop_defer(p->loop, on_burst_end, p);
 }
 
 static void
@@ -152,7 +176,7 @@ act(struct proxy *p, const struct session_action *a)
 		streamable_abort(p->upstream, a->ticket);
 		break;
 	case ACTION_WRITE:
-		pipes_write(p->pipes, a->frame);
+		act_write(p, a->frame);
 		break;
 	case ACTION_READ:
 		p->session_full = !a->on;
@@ -300,6 +324,7 @@ on_high(void *arg)
 {
 	struct proxy *p = arg;
 
+	p->stdout_above = true;
 	streamable_pause(p->upstream, true);
 }
 
@@ -308,6 +333,7 @@ on_low(void *arg)
 {
 	struct proxy *p = arg;
 
+	p->stdout_above = false;
 	streamable_pause(p->upstream, false);
 	p->stdout_full = false;
 	pause_stdin(p);

@@ -36,6 +36,11 @@
 #define OUT_FRAMES 64 /* in one system call; every system takes as many */
 /* After so many bytes the other descriptors are served. */
 #define OUT_TURN 1048576
+/* What a frame in the queue takes beside its text: the struct, two slots of
+ * the ring, and the allocator's part. */
+#define FRAME_BYTES (sizeof(struct frame) + 2 * sizeof(struct frame *) + 16)
+/* An emptied queue keeps so many slots for later. */
+#define RING_KEPT 4096
 /* Fits when poll says that a pipe or terminal takes something. */
 #define OUT_CAREFUL_BYTES _POSIX_PIPE_BUF
 /* How often to look at what the event backend refuses to watch. */
@@ -220,6 +225,11 @@ queue_pop(struct pipes *p)
 	frame_unref(p->ring[p->head]);
 	p->head = (p->head + 1) & (p->cap - 1);
 	p->n--;
+	if (p->n == 0 && p->cap > RING_KEPT) {
+		free(p->ring);
+		p->ring = NULL;
+		p->head = p->cap = 0;
+	}
 }
 
 /* Takes n written bytes off the queue. */
@@ -367,10 +377,10 @@ out_marks(struct pipes *p)
 {
 	if (p->n == 0)
 		flush_end(p);
-	if (!p->above && p->queued > p->high) {
+	if (!p->above && pipes_memory(p) > p->high) {
 		p->above = true;
 		p->ops.high(p->arg);
-	} else if ((p->above || p->paused) && p->queued <= p->low) {
+	} else if ((p->above || p->paused) && pipes_memory(p) <= p->low) {
 		p->above = false;
 		p->ops.low(p->arg);
 	}
@@ -459,7 +469,7 @@ pipes_queued(const struct pipes *p)
 size_t
 pipes_memory(const struct pipes *p)
 {
-	return p->queued + p->n * sizeof(struct frame);
+	return p->queued + p->n * FRAME_BYTES;
 }
 
 static void

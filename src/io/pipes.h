@@ -21,7 +21,8 @@ struct pipes_ops {
 };
 
 /* Reading starts at once. Descriptors are borrowed. Neither is left
- * non-blocking for others who share it. high and low in bytes. */
+ * non-blocking for others who share it. high and low are in bytes of
+ * pipes_memory. */
 struct pipes *pipes_new(struct loop *l, int in, int out, size_t high,
     size_t low, const struct pipes_ops *ops, void *arg);
 /* Queues the frame and its LF (takes its own reference); written at the end

@@ -3,9 +3,10 @@
  * exchange with the server as the session knows it, by its ticket; redirects
  * on the same origin happen inside it.
  *
- * Back-pressure: when stdout is full, or when partial messages hold more
- * than the cap, all transfers pause but the one with the oldest partial
- * message, which is allowed to finish it.
+ * Back-pressure: when stdout is full, all transfers pause. When partial
+ * messages hold more than the cap, all pause but the one with the oldest
+ * partial message, which may finish it. What the session asks for itself goes
+ * on in both cases, as long as its answer is small.
  */
 #include "config.h"
 
@@ -24,6 +25,8 @@ enum {
 	MAX_REDIRECTS = 3,
 	MAX_ERROR_BODY = 256 * 1024,
 	MAX_CHALLENGE = 16 * 1024,
+	MAX_CONTROL = 256 *
+	    1024, /* of a control's answer, while others pause */
 	SLOTS = 64,
 	DECIDED_MS = 2000, /* for the body of an answer that is no message */
 	IDLE_S = 15,       /* a connection that idled longer may be dead */
@@ -53,7 +56,11 @@ struct stream {
 	char *redirect; /* where to go when this answer is over */
 	struct sse *sse;
 	struct buf answer;
-	size_t held; /* bytes of the partial message, as counted in u */
+	size_t bytes;     /* of this answer, ever */
+	size_t held;      /* bytes of the partial message, as counted in u */
+	uint64_t partial; /* its number among all partial messages */
+	uint64_t events;  /* that came on this stream */
+	uint64_t before;  /* of them, those before the partial message */
 	bool paused;
 	struct headers mirrored; /* of the body */
 	bool endpoint, announces;
@@ -83,6 +90,7 @@ struct streamable {
 	bool stdout_full;
 	bool held_full;
 	size_t held;
+	uint64_t partials; /* that ever began */
 	uint64_t accepted; /* the latest stamp that was taken */
 };
 
@@ -157,28 +165,57 @@ stream_free(struct stream *t)
 
 /* --- back-pressure --- */
 
+static bool
+is_small_control(const struct stream *t)
+{
+	return t->control && t->bytes <= MAX_CONTROL;
+}
+
 static void
 stream_pause(struct stream *t, bool paused)
 {
-	if (t->x == NULL || t->control || t->paused == paused)
+	if (t->x == NULL || t->paused == paused ||
+	    (paused && is_small_control(t)))
 		return;
 	t->paused = paused;
 	http_pause(t->x, paused);
 }
 
+/* The stream that may go on to finish its message, or NULL. A listen stream
+ * may keep half a message for ever: calls first. */
+static struct stream *
+oldest_partial(const struct streamable *u)
+{
+	struct stream *t, *oldest = NULL;
+
+	for (t = u->first; t != NULL; t = t->next) {
+		if (t->held == 0 || t->x == NULL)
+			continue;
+		if (oldest == NULL ||
+		    (t->silent_ok == oldest->silent_ok ?
+			    t->partial < oldest->partial :
+			    oldest->silent_ok))
+			oldest = t;
+	}
+	return oldest;
+}
+
+static bool
+is_full(const struct streamable *u)
+{
+	return u->stdout_full || u->held_full;
+}
+
+/* When stdout is full nobody goes on: a message more would only wait there. */
 static void
 apply_pause(struct streamable *u)
 {
-	bool full = u->stdout_full || u->held_full;
-	struct stream *t, *oldest = NULL;
+	struct stream *t, *goes_on = NULL;
 
-	/* A listen stream may keep half a message for ever: calls first. */
-	for (t = u->first; t != NULL && full; t = t->next)
-		if (t->held > 0 && t->x != NULL &&
-		    (oldest == NULL || (oldest->silent_ok && !t->silent_ok)))
-			oldest = t;
+	if (u->held_full && !u->stdout_full)
+		goes_on = oldest_partial(u);
 	for (t = u->first; t != NULL; t = t->next)
-		stream_pause(t, full && t != oldest);
+		stream_pause(t, is_full(u) && t != goes_on);
 }
 
 void
@@ -196,24 +233,37 @@ streamable_held(const struct streamable *u)
 	return u->held;
 }
 
-/* The stream holds this many bytes of a message now. */
+/* The stream holds this many bytes of a message now. One read may bring the
+ * end of a message and the beginning of the next. */
 static void
 count_held(struct stream *t, size_t held)
 {
 	struct streamable *u = t->u;
-	bool full, finished = t->held > 0 && held == 0;
+	bool finished = t->held > 0 && (held == 0 || t->events != t->before);
+	bool full;
 
+	if (held > 0 && (t->held == 0 || finished)) {
+		t->partial = ++u->partials;
+		t->before = t->events;
+	}
 	u->held = u->held - t->held + held;
 	t->held = held;
 	full = u->config.max_held > 0 && u->held > u->config.max_held;
-	if (full != u->held_full) {
+	if (full != u->held_full || (full && finished)) {
 		u->held_full = full;
-		apply_pause(u);
-	} else if (finished && full) {
 		apply_pause(u); /* the next oldest may go on */
-	} else if (finished && u->stdout_full) {
-		stream_pause(t, true);
 	}
+}
+
+/* The answer grows by n bytes. */
+static void
+count_bytes(struct stream *t, size_t n)
+{
+	bool was_small = is_small_control(t);
+
+	t->bytes += n;
+	if (was_small && !is_small_control(t) && is_full(t->u))
+		apply_pause(t->u);
 }
 
 /* --- the way down --- */
@@ -325,9 +375,10 @@ stream_start(struct stream *t)
 	t->facts.had_session = t->session != NULL;
 	t->facts.retry_after_ms = t->facts.retry_ms = -1;
 	buf_init(&t->answer, 0);
+	t->bytes = 0;
 	t->paused = t->refused = t->decided = t->began = false;
 	t->x = http_send(u->http, &r, &ops, t);
-	if (u->stdout_full || u->held_full)
+	if (is_full(u))
 		stream_pause(t, true);
 }
 
@@ -532,6 +583,7 @@ on_event(const char *type, struct buf *data, void *arg)
 	bool first = !t->began;
 
 	t->began = true;
+	t->events++;
 	/* To a POST only its place tells it from what may be skipped. */
 	if (strcmp(type, "endpoint") == 0 && verdict_2xx(&t->facts) &&
 	    (t->verb == VERB_GET || (first && !t->endpoint))) {
@@ -671,6 +723,7 @@ on_data(struct exchange *x, const char *p, size_t n, void *arg)
 	size_t max = t->u->config.max_message;
 
 	(void)x;
+	count_bytes(t, n);
 	if (t->redirect != NULL)
 		return true; /* it has its time, see on_head */
 	if (t->sse != NULL) {

@@ -71,8 +71,8 @@ void streamable_stand(struct streamable *u, uint64_t ticket, const char *why,
     bool trusted);
 /* done comes later with ENDING_ABORTED. An unknown ticket is ignored. */
 void streamable_abort(struct streamable *u, uint64_t ticket);
-/* Pauses all transfers but the one that holds the oldest partial message
- * now: that one ends its message first. */
+/* Pauses all transfers, or lets them go on. Control orders with a small answer
+ * are never paused. */
 void streamable_pause(struct streamable *u, bool paused);
 /* The address that answered last: the server's, or its proxy's; NULL: none
  * is known. Valid until the next answer. */

@@ -91,6 +91,55 @@ class Memory(support.Case):
         p.finish(seconds=60)
         self.assertEqual(len(s.executed), 40)
 
+    def flood(self, method, message):
+        """64 MB of notifications in answer to this method, cut without
+        regard to messages, while nobody reads stdout. Returns the program,
+        and how many messages were written in the end."""
+        s = self.mcp()
+        data = b"data: %s\n\n" % support.lines(
+            note("notifications/x", {"x": "y" * 100000})).strip()
+        count = 640
+        pushed = [0]
+
+        def push(rx, tx):
+            if rx.rpc != method:
+                return
+            tx.sse()
+            rest = data * count
+            try:
+                for at in range(0, len(rest), 65521):
+                    tx.chunk(rest[at:at + 65521])
+                    pushed[0] = at
+                if rx.json.get("id"):
+                    tx.answer({})
+            except OSError:
+                pass
+            tx.cut()
+        s.methods[method] = s.on_note = push
+        p = self.splice(s, "--max-result", "0", reader=False)
+        p.send(init(1), INITIALIZED, message)
+        self.assertTrue(s.wait(lambda: pushed[0] > 1000, 10))
+        last = -1
+        while pushed[0] != last:
+            last = pushed[0]
+            self.settle(0.5)
+        self.assertLess(pushed[0], 32 * MB, "the transfer was not paused")
+        self.limit(p.rss_kb(), 32000, "RSS with an unread stdout")
+        p.read()
+        return p, count
+
+    @support.alone
+    def test_unread_stdout_and_the_stream_of_a_call(self):
+        p, count = self.flood("tools/call", call(5))
+        self.assertIn("result", p.answer(5))
+        self.assertEqual(p.count_messages("notifications/x"), count)
+        p.finish()
+
+    @support.alone
+    def test_unread_stdout_and_the_stream_of_a_notification(self):
+        p, _ = self.flood("notifications/y", note("notifications/y"))
+        p.finish()
+
     def big(self, size, sse):
         s, p = self.pair("--max-result", "0", "--max-message", "200M")
         s.methods["tools/call"] = big_result(size, sse)
