@@ -228,9 +228,9 @@ static void
 begin(struct world *w)
 {
 	static const char *const options[] = { "call=60000",
-		"call=60000 inflight=2", "call=60000 held=300 inflight=3",
+		"call=60000 inflight=2", "call=60000 held=6000 inflight=3",
 		"call=60000 replay=never", "call=60000 replay=refused",
-		"call=60000 handshake", "call=60000 held=150",
+		"call=60000 handshake", "call=60000 held=600",
 		"call=60000 inflight=1", "call=0", "call=60000 drain=5000",
 		"call=3600000", "call=60000 window=0" };
 	static const char *const more[] = { "", "", "", " memory", " memory",

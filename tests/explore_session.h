@@ -16,8 +16,8 @@ enum {
 	MAX_OPEN = 16, /* calls in flight */
 	MAX_SENDS = 2048,
 	MAX_GENERATIONS = 200,
-	MAX_ASKED = 8, /* questions that the client remembers */
-	MAX_FRAME = 150,
+	MAX_ASKED = 8,         /* questions that the client remembers */
+	MAX_HELD = 1000,       /* one frame that is held, with what holds it */
 	SILENT_MS = 60 * 1000, /* of a call, until it is looked after */
 	PERSON_MS = 45 * 1000, /* of a call, for a person */
 	MEMORY_MS = 5 * 1000,  /* of initialize, before it is from memory */

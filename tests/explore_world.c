@@ -152,7 +152,7 @@ is_held_bounded(const struct world *w)
 {
 	/* To ask is slow: only where the bound is near. */
 	return w->p->config.max_held > 10000 ||
-	    play_held(w->p) <= w->p->config.max_held + 2 * (size_t)MAX_FRAME;
+	    play_held(w->p) <= w->p->config.max_held + 2 * (size_t)MAX_HELD;
 }
 
 /* The end that was told is one that the client must hear of at once. */

@@ -58,6 +58,12 @@ frame_ref(struct frame *f)
 	return f;
 }
 
+size_t
+frame_size(const struct frame *f)
+{
+	return sizeof *f + f->text.n + MEM_OVERHEAD;
+}
+
 void
 frame_unref(struct frame *f)
 {

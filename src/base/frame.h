@@ -36,6 +36,9 @@ struct frame *frame_copy(struct span text);
 /* A frame that takes the content of b, which is empty (but usable) after. */
 struct frame *frame_take(struct buf *b);
 struct frame *frame_ref(struct frame *f);
+/* About the bytes of memory that it takes, with those of the allocator: a
+ * small frame takes several times its text. */
+size_t frame_size(const struct frame *f);
 /* NULL is allowed. */
 void frame_unref(struct frame *f);
 

@@ -27,6 +27,9 @@ struct buf {
 	size_t max;
 };
 
+/* What the allocator takes for itself, beside the bytes of an allocation. */
+#define MEM_OVERHEAD 16
+
 void *xmalloc(size_t size);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t size);

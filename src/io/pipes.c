@@ -38,7 +38,8 @@
 #define OUT_TURN 1048576
 /* What a frame in the queue takes beside its text: the struct, two slots of
  * the ring, and the allocator's part. */
-#define FRAME_BYTES (sizeof(struct frame) + 2 * sizeof(struct frame *) + 16)
+#define FRAME_BYTES                                                            \
+	(sizeof(struct frame) + 2 * sizeof(struct frame *) + MEM_OVERHEAD)
 /* An emptied queue keeps so many slots for later. */
 #define RING_KEPT 4096
 /* Fits when poll says that a pipe or terminal takes something. */

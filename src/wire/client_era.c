@@ -242,13 +242,26 @@ is_held(const struct client_era *e, const struct request *r)
 	return r->in == &e->held || r->in == &e->waiting;
 }
 
+size_t
+client_era_size(const struct frame *f)
+{
+	return frame_size(f) + sizeof(struct request) + MEM_OVERHEAD;
+}
+
+bool
+client_era_is_full(const struct client_era *e, const struct frame *f)
+{
+	return e->held_bytes > 0 &&
+	    e->held_bytes + client_era_size(f) > e->config.max_held;
+}
+
 static void
 queue_remove(struct client_era *e, struct request *r)
 {
 	struct queue *q = r->in;
 
 	if (is_held(e, r))
-		e->held_bytes -= r->frame->text.n;
+		e->held_bytes -= client_era_size(r->frame);
 	if (r->prev != NULL)
 		r->prev->next = r->next;
 	else
@@ -274,7 +287,7 @@ queue_add(struct client_era *e, struct request *r, struct queue *q)
 	q->n++;
 	r->in = q;
 	if (is_held(e, r))
-		e->held_bytes += r->frame->text.n;
+		e->held_bytes += client_era_size(r->frame);
 }
 
 struct request *

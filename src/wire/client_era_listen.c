@@ -492,7 +492,7 @@ tell_or_keep(struct client_era *e, struct listen *l, struct frame *f)
 		tell(e, l, f);
 		return;
 	}
-	if (l->early_bytes + f->text.n > MAX_EARLY) {
+	if (l->early_bytes + frame_size(f) > MAX_EARLY) {
 		client_era_note(e, LEVEL_WARN,
 		    "too much for a listen that is not acknowledged yet: a "
 		    "notification is dropped");
@@ -500,7 +500,7 @@ tell_or_keep(struct client_era *e, struct listen *l, struct frame *f)
 	}
 	l->early = xrealloc(l->early, (l->n_early + 1) * sizeof *l->early);
 	l->early[l->n_early++] = frame_ref(f);
-	l->early_bytes += f->text.n + sizeof *l->early;
+	l->early_bytes += frame_size(f) + sizeof *l->early;
 }
 
 /* A server may name a resource in another way than its subscriber: better

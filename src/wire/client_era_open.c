@@ -91,9 +91,7 @@ client_era_hold(struct client_era *e, struct frame *f)
 {
 	bool probe = client_era_is(f, "server/discover");
 
-	if ((probe && e->probes.n >= MAX_PROBES) ||
-	    (e->held_bytes > 0 &&
-		e->held_bytes + f->text.n > e->config.max_held)) {
+	if ((probe && e->probes.n >= MAX_PROBES) || client_era_is_full(e, f)) {
 		client_era_busy(e, f);
 		return;
 	}

@@ -177,8 +177,7 @@ send_call(struct client_era *e, struct frame *f)
 	struct request *r;
 	int level = client_era_wanted_level(f);
 
-	if (e->logs && level >= 0 && e->held_bytes > 0 &&
-	    e->held_bytes + f->text.n > e->config.max_held) {
+	if (e->logs && level >= 0 && client_era_is_full(e, f)) {
 		client_era_busy(e, f);
 		return;
 	}

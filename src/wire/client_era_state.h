@@ -190,6 +190,10 @@ char *client_era_id(struct client_era *e);
 struct request *client_era_add(struct client_era *e, struct frame *f,
     struct queue *q);
 void client_era_move(struct client_era *e, struct request *r, struct queue *q);
+/* The memory that a request of the client takes with this frame. */
+size_t client_era_size(const struct frame *f);
+/* Is there no room to hold one more? One alone always has room. */
+bool client_era_is_full(const struct client_era *e, const struct frame *f);
 /* Forgets it wherever it is. */
 void client_era_drop(struct client_era *e, struct request *r);
 struct request *client_era_find(const struct client_era *e, enum by by,

@@ -136,6 +136,22 @@ reject(struct session *s, struct frame *error)
 
 /* --- holding and sending --- */
 
+/* The memory that a frame takes while it is held back. */
+static size_t
+held_size(const struct frame *f, bool is_call)
+{
+	size_t size = frame_size(f) + sizeof(struct held) + MEM_OVERHEAD;
+
+	return is_call ? size + sizeof(struct call) + MEM_OVERHEAD : size;
+}
+
+/* Is there no room to hold this frame? */
+static bool
+is_full(const struct session *s, const struct frame *f, bool is_call)
+{
+	return s->held_bytes + held_size(f, is_call) > s->config.max_held;
+}
+
 static void
 hold(struct session *s, struct frame *f, struct call *c)
 {
@@ -148,7 +164,7 @@ hold(struct session *s, struct frame *f, struct call *c)
 	else
 		s->held = h;
 	s->held_last = h;
-	s->held_bytes += f->text.n;
+	s->held_bytes += held_size(f, c != NULL);
 	session_want_read(s);
 }
 
@@ -164,7 +180,7 @@ release(struct session *s, struct held *prev)
 		prev->next = h->next;
 	if (s->held_last == h)
 		s->held_last = prev;
-	s->held_bytes -= h->frame->text.n;
+	s->held_bytes -= held_size(h->frame, h->call != NULL);
 	frame_unref(h->frame);
 	free(h);
 }
@@ -534,9 +550,7 @@ client_request(struct session *s, struct frame *f)
 		frame_unref(error);
 		return;
 	}
-	if (s->held_bytes > 0 &&
-	    s->held_bytes + f->text.n > s->config.max_held &&
-	    s->questions.n > 0) {
+	if (s->held_bytes > 0 && s->questions.n > 0 && is_full(s, f, true)) {
 		request_full(s, f);
 		return;
 	}
@@ -656,7 +670,7 @@ client_notification(struct session *s, struct frame *f)
 	} else if (s->phase == PHASE_IDLE || s->phase == PHASE_DEAD) {
 		session_note(s, LEVEL_INFO,
 		    "a notification without a session: dropped");
-	} else if (s->held_bytes + f->text.n > s->config.max_held) {
+	} else if (is_full(s, f, false)) {
 		session_note(s, LEVEL_WARN,
 		    "too much waits for %s: a notification is dropped",
 		    s->config.host);

@@ -35,6 +35,8 @@ enum {
 	MAX_ANSWERS = 64,         /* the client's answers under way at once */
 	MAX_QUESTIONS = 256,      /* of the server: open at the client, and
 				   * answered but not sent yet */
+	MAX_QUESTION_ID = 1024,   /* bytes of the id of one */
+	MAX_REFUSAL = 1 << 18,    /* bytes of an error that a call keeps */
 	MAX_EARLY = 1 << 20,      /* bytes kept until initialize is answered */
 	ANSWERED = 64,            /* answered ids remembered */
 	RENEW_MS = 15 * 1000,     /* for a new session */
@@ -133,7 +135,7 @@ struct session {
 	struct calls calls;
 	size_t in_flight; /* calls that are running */
 	struct held *held, *held_last;
-	size_t held_bytes;
+	size_t held_bytes; /* with the structs around the frames */
 	struct questions questions;
 	/* Answers to questions of this generation that wait for a place. */
 	struct held *answers, *answers_last;
