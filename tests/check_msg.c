@@ -449,6 +449,35 @@ START_TEST(test_batch)
 END_TEST
 
 static void
+on_counted(struct frame *f, void *arg)
+{
+	size_t *n = arg;
+
+	(*n)++;
+	frame_unref(f);
+}
+
+START_TEST(test_batch_of_too_many)
+{
+	size_t i, told, extra = (size_t)_i;
+	struct buf b;
+
+	buf_init(&b, 0);
+	buf_addc(&b, '[');
+	for (i = 0; i < MSG_BATCH_MAX + extra; i++)
+		buf_adds(&b,
+		    i > 0 ? ",{" V ",\"method\":\"n\"}" :
+			    "{" V ",\"method\":\"n\"}");
+	buf_addc(&b, ']');
+	told = 0;
+	ck_assert_uint_eq(msg_batch(buf_span(&b), 512, on_counted, &told),
+	    extra == 0 ? 0 : SIZE_MAX);
+	ck_assert_uint_eq(told, extra == 0 ? MSG_BATCH_MAX : 0);
+	buf_free(&b);
+}
+END_TEST
+
+static void
 check_made(struct frame *f, enum frame_kind kind, const char *want)
 {
 	ck_assert_msg(span_is(f->text, want), "%.*s is not %s", (int)f->text.n,
@@ -552,6 +581,7 @@ main(void)
 	tcase_add_test(tc, test_from_server_large);
 	tcase_add_test(tc, test_from_server_cap);
 	tcase_add_test(tc, test_batch);
+	tcase_add_loop_test(tc, test_batch_of_too_many, 0, 2);
 	tcase_add_test(tc, test_made);
 	tcase_add_loop_test(tc, test_error, 0, COUNT(errors));
 	tcase_add_test(tc, test_deep);

@@ -24,6 +24,7 @@
 enum {
 	MAX_REDIRECTS = 3,
 	MAX_ERROR_BODY = 256 * 1024,
+	MAX_EVENT_WORDS = 64 * 1024, /* of an event that is no message */
 	MAX_CHALLENGE = 16 * 1024,
 	MAX_CONTROL = 256 *
 	    1024, /* of a control's answer, while others pause */
@@ -494,13 +495,38 @@ deliver(struct frame *m, void *arg)
 	t->u->ops.message(t->ticket, &t->facts, m, t->u->arg);
 }
 
-/* One message, or an array of them from a 2025-03-26 server. Returns false
- * when it is neither; b keeps its content then. */
+/* An array of messages: 2025-03-26 had them, later versions have not. Returns
+ * false when none of it was a message that may come so. */
+static bool
+batch_in(struct stream *t, struct span array)
+{
+	uint64_t before = t->delivered;
+	size_t bad;
+
+	if (t->version != NULL && strcmp(t->version, "2025-06-18") >= 0) {
+		log_info("the server sent an array of messages, which its "
+			 "version %s does not have: refused",
+		    t->version);
+		return false;
+	}
+	bad = msg_batch(array, t->u->config.max_depth, deliver, t);
+	if (bad == SIZE_MAX)
+		log_info("the server sent an array of more than %d messages: "
+			 "refused",
+		    MSG_BATCH_MAX);
+	else if (bad > 0)
+		log_debug("%zu elements of an array from the server are no "
+			  "messages: dropped",
+		    bad);
+	return t->delivered > before;
+}
+
+/* One message, or an array of them. Returns false when it is neither; b keeps
+ * its content then. */
 static bool
 message_in(struct stream *t, struct buf *b)
 {
 	unsigned depth = t->u->config.max_depth;
-	uint64_t before = t->delivered;
 	bool scrubbed = false;
 	struct frame *m;
 
@@ -512,10 +538,7 @@ message_in(struct stream *t, struct buf *b)
 		deliver(m, t);
 		return true;
 	case MSG_BATCH:
-		if (msg_batch(buf_span(b), depth, deliver, t) > 0)
-			log_debug("an element of an array from the server "
-				  "is no message: dropped");
-		return t->delivered > before;
+		return batch_in(t, buf_span(b));
 	default:
 		return false;
 	}
@@ -598,7 +621,7 @@ on_event(const char *type, struct buf *data, void *arg)
 	/* The first one may be words for the verdict, if nothing else comes. */
 	if (t->answer.n == 0)
 		buf_add(&t->answer, data->p,
-		    data->n > MAX_ERROR_BODY ? MAX_ERROR_BODY : data->n);
+		    data->n > MAX_EVENT_WORDS ? MAX_EVENT_WORDS : data->n);
 }
 
 /* Retry-After: seconds, or an HTTP date (not worth a date parser: ours are
@@ -737,6 +760,7 @@ on_data(struct exchange *x, const char *p, size_t n, void *arg)
 		if (n > MAX_ERROR_BODY - t->answer.n)
 			n = MAX_ERROR_BODY - t->answer.n;
 		buf_add(&t->answer, p, n);
+		count_held(t, t->answer.n);
 		return t->answer.n < MAX_ERROR_BODY;
 	}
 	if (n > max - t->answer.n)

@@ -277,6 +277,18 @@ msg_from_server(struct buf *b, unsigned max_depth, struct frame **out,
 	return MSG_OK;
 }
 
+/* The number of elements, or one more than MSG_BATCH_MAX. */
+static size_t
+count_elements(struct span array)
+{
+	struct span key, value;
+	size_t at = 0, n = 0;
+
+	while (n <= MSG_BATCH_MAX && json_next(array, &at, &key, &value))
+		n++;
+	return n;
+}
+
 size_t
 msg_batch(struct span array, unsigned max_depth,
     void (*each)(struct frame *, void *), void *arg)
@@ -291,6 +303,8 @@ msg_batch(struct span array, unsigned max_depth,
 		array.p++;
 		array.n--;
 	}
+	if (count_elements(array) > MSG_BATCH_MAX)
+		return SIZE_MAX;
 	buf_init(&b, 0);
 	while (json_next(array, &at, &key, &value)) {
 		buf_reset(&b);

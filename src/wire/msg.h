@@ -32,9 +32,13 @@ enum msg_status msg_parse(struct frame *f, unsigned max_depth);
  * quotes it. */
 enum msg_status msg_from_server(struct buf *b, unsigned max_depth,
     struct frame **out, bool *scrubbed);
+/* More elements than any server sends in one array. */
+#define MSG_BATCH_MAX 10000
+
 /* Takes apart the JSON array that MSG_BATCH was said of: calls each for every
  * element that is a message, mended like a single one; each owns the frame it
- * gets. Returns how many elements were no message. */
+ * gets. Returns how many elements were no message. An array of more than
+ * MSG_BATCH_MAX elements is refused: none is told, and SIZE_MAX returned. */
 size_t msg_batch(struct span array, unsigned max_depth,
     void (*each)(struct frame *, void *), void *arg);
 

@@ -241,6 +241,36 @@ class Memory(support.Case):
         p.finish()
         self.assertEqual(p.count_messages("notifications/big"), 0)
 
+    def batch(self, version, elements):
+        """The answer to a call comes in an array with so many others."""
+        s = self.mcp()
+        s.version = version
+
+        def tool(rx, tx):
+            tx.json([note("notifications/x")] * (elements - 1) +
+                    [{"jsonrpc": "2.0", "id": rx.json["id"], "result": {}}])
+        s.methods["tools/call"] = tool
+        p = self.splice(s)
+        p.hello(version)
+        answer = p.tool()
+        p.finish()
+        return answer, p.count_messages("notifications/x")
+
+    def test_batches(self):
+        answer, others = self.batch("2025-03-26", 10000)
+        self.assertIn("result", answer)
+        self.assertEqual(others, 9999)
+
+    def test_too_large_a_batch(self):
+        answer, others = self.batch("2025-03-26", 10001)
+        self.our_error(answer, "bad_upstream", "maybe")
+        self.assertEqual(others, 0)
+
+    def test_batches_of_a_version_without_them(self):
+        answer, others = self.batch("2025-06-18", 2)
+        self.our_error(answer, "bad_upstream", "maybe")
+        self.assertEqual(others, 0)
+
     def test_over_max_message(self):
         for sse in (False, True):
             with self.subTest(sse=sse):
