@@ -59,6 +59,12 @@ session_head(struct session *s, struct leg *l, const struct facts *f)
 	}
 }
 
+static size_t
+early_size(const struct frame *m)
+{
+	return frame_size(m) + sizeof(struct held) + MEM_OVERHEAD;
+}
+
 /* A question, or a notification, from before initialize was answered: the
  * client must not see it yet. */
 static void
@@ -66,7 +72,7 @@ keep_early(struct session *s, struct frame *m)
 {
 	struct held *h;
 
-	if (s->early_bytes + m->text.n > MAX_EARLY) {
+	if (s->early_bytes + early_size(m) > MAX_EARLY) {
 		session_note(s, LEVEL_DEBUG,
 		    "too much before the answer to initialize: dropped");
 		return;
@@ -78,7 +84,7 @@ keep_early(struct session *s, struct frame *m)
 	else
 		s->early_last->next = h;
 	s->early_last = h;
-	s->early_bytes += m->text.n + sizeof *h;
+	s->early_bytes += early_size(m);
 }
 
 struct frame *
@@ -91,7 +97,7 @@ session_take_early(struct session *s)
 		return NULL;
 	f = h->frame;
 	s->early = h->next;
-	s->early_bytes -= f->text.n + sizeof *h;
+	s->early_bytes -= early_size(f);
 	free(h);
 	return f;
 }
@@ -105,25 +111,21 @@ session_nobody(struct span id, bool ping)
 		      fault_frame(id, &fault, "Nobody is there to answer.");
 }
 
-/* A question that finds no place is refused; not a flood for a flood: if that
- * finds no place either the call that asked ends. */
+/* Refuses a question with this error, which is taken. A flood of questions is
+ * not answered with a flood: where too many answers are under way the call that
+ * asked ends instead. */
 static void
-refuse_question(struct session *s, struct frame *m, uint64_t asker)
+refuse_question(struct session *s, uint64_t asker, struct frame *error)
 {
-	struct fault fault = { .reason = "busy" };
 	struct facts full = { .ending = ENDING_IDLE };
-	struct frame *f;
 
-	session_note(s, LEVEL_WARN,
-	    "%s asks too much at once: a question is refused", s->config.host);
 	if (s->calls.n_answers >= MAX_ANSWERS) {
 		full.why = span_of("too many questions are open");
 		session_undelivered(s, asker, &full);
-		return;
+	} else {
+		session_send_answer(s, error, asker);
 	}
-	f = fault_frame(m->id, &fault, "The client is asked too much at once.");
-	session_send_answer(s, f, asker);
-	frame_unref(f);
+	frame_unref(error);
 }
 
 /* A call that asked the user something is not repeated. A question from no
@@ -190,14 +192,28 @@ server_request(struct session *s, struct leg *l, struct frame *m)
 		return;
 	}
 	if (s->config.max_result > 0 && m->text.n > s->config.max_result) {
-		f = fault_frame(m->id, &fault,
-		    "Too large for the client: %zu bytes.", m->text.n);
-		session_send_answer(s, f, asker);
-		frame_unref(f);
+		refuse_question(s, asker,
+		    fault_frame(m->id, &fault,
+			"Too large for the client: %zu bytes.", m->text.n));
+		return;
+	}
+	if (m->id.n > MAX_QUESTION_ID) {
+		session_note(s, LEVEL_INFO,
+		    "a question of %s has an id of %zu bytes: refused",
+		    s->config.host, m->id.n);
+		refuse_question(s, asker,
+		    fault_frame(m->id, &fault, "The id is too long: %zu bytes.",
+			m->id.n));
 		return;
 	}
 	if (s->questions.n + s->n_answers >= MAX_QUESTIONS) {
-		refuse_question(s, m, asker);
+		session_note(s, LEVEL_WARN,
+		    "%s asks too much at once: a question is refused",
+		    s->config.host);
+		fault.reason = "busy";
+		refuse_question(s, asker,
+		    fault_frame(m->id, &fault,
+			"The client is asked too much at once."));
 		return;
 	}
 	if (!ping)
@@ -399,12 +415,33 @@ call_worked(struct session *s, struct call *c, struct generation *g,
 		    s->config.host);
 }
 
+/* An error that a call may have to keep until its session is renewed: as it
+ * came, or only its code and message where all of it is too much. */
+static struct frame *
+refusal_to_keep(struct frame *m)
+{
+	struct span none = { NULL, 0 };
+	struct frame *f;
+	struct buf text;
+
+	if (m->kind != FRAME_ERROR || m->text.n <= MAX_REFUSAL)
+		return frame_ref(m);
+	buf_init(&text, 0);
+	msg_error_text(m, &text);
+	if (text.n > MAX_REFUSAL / 8)
+		text.n = MAX_REFUSAL / 8;
+	f = msg_error(m->id, (int)msg_error_code(m), buf_str(&text), none);
+	buf_free(&text);
+	return f;
+}
+
 static void
 server_answer(struct session *s, struct leg *l, const struct facts *f,
     struct frame *m)
 {
 	struct call *c = answered_call(s, l, f, m);
 	struct generation *g;
+	struct frame *kept;
 	struct ruling r;
 
 	if (c == NULL) {
@@ -425,39 +462,41 @@ server_answer(struct session *s, struct leg *l, const struct facts *f,
 	if ((c->state == CALL_REFUSED || c->state == CALL_SUSPECT) &&
 	    r.verdict != VERDICT_ANSWER)
 		return; /* said already */
+	kept = refusal_to_keep(m);
 	if (f->status == 401 && r.verdict == VERDICT_ANSWER) {
 		/* done makes it auth_required, with these words inside. */
 		frame_unref(c->refusal);
-		c->refusal = frame_ref(m);
+		c->refusal = kept;
 		return;
 	}
 	g = generation_ref(c->leg != NULL ? c->leg->generation : l->generation);
 	switch (r.verdict) {
 	case VERDICT_LOST:
-		session_refused(s, c, g, f->status, m, r.rule);
+		session_refused(s, c, g, f->status, kept, r.rule);
 		break;
 	case VERDICT_SUSPECT:
 	case VERDICT_SUSPECT_MAYBE:
-		session_suspect(s, c, g, f->status, m, NULL, r.rule,
+		session_suspect(s, c, g, f->status, kept, NULL, r.rule,
 		    r.verdict == VERDICT_SUSPECT_MAYBE);
 		break;
 	case VERDICT_UNREADY:
-		session_unready(s, c, m, r.rule);
+		session_unready(s, c, kept, r.rule);
 		break;
 	case VERDICT_LOST_MAYBE:
-		session_interrupted(s, c, g, m, r.rule);
+		session_interrupted(s, c, g, kept, r.rule);
 		break;
 	case VERDICT_RETRY:
 		/* When the exchange ends it is known how long to wait; these
 		 * words are the answer if it is not tried again. */
 		frame_unref(c->refusal);
-		c->refusal = frame_ref(m);
+		c->refusal = frame_ref(kept);
 		break;
 	default:
 		call_worked(s, c, g, m);
 		session_answer(s, c, m);
 		break;
 	}
+	frame_unref(kept);
 	generation_unref(g);
 }
 

@@ -238,6 +238,18 @@ class Floods(support.Case):
         p.finish()
         self.assertLess(max(len(line) for line, _ in p.lines), 1 << 20)
 
+    def test_a_large_refusal(self):
+        """Of an error that calls keep while a new session is made, only its
+        words are kept where all of it is large."""
+        s, p = self.pair("--replay=never")
+        s.methods["tools/call"] = lambda rx, tx: tx.error(
+            -32001, "Session not found", 404, data="w" * 2000000)
+        error = p.tool()["error"]
+        self.assertEqual((error["code"], error["message"]),
+                         (-32001, "Session not found"))
+        p.finish()
+        self.assertLess(max(len(line) for line, _ in p.lines), 1 << 18)
+
     def test_a_large_401(self):
         """--max-result holds for the server's words in a refusal."""
         s, p = self.pair("--max-result", "100k")
