@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -212,7 +213,7 @@ START_TEST(test_rotation)
 
 	memset(line, 'x', 1000);
 	line[1000] = '\0';
-	open_log(LEVEL_INFO, false, path);
+	open_log(LEVEL_DEBUG, false, path);
 	for (i = 0; i < 6000; i++)
 		log_info("%s", line);
 	ck_assert_int_eq(stat(old_path, &st), 0);
@@ -227,6 +228,58 @@ START_TEST(test_rotation)
 	ck_assert_ptr_nonnull(strstr(text, "the new one"));
 	ck_assert(strlen(text) < 200);
 	free(text);
+}
+END_TEST
+
+static size_t
+count(const char *word)
+{
+	const char *at = buf_str(&seen);
+	size_t n = 0;
+
+	while ((at = strstr(at, word)) != NULL) {
+		at++;
+		n++;
+	}
+	return n;
+}
+
+/* Of a flood 100 records a second are written, and how many were not; an
+ * error comes through. With LEVEL_DEBUG all are written. */
+START_TEST(test_rate)
+{
+	static const char told[] = " more messages were left out";
+	size_t i, n, left = 0;
+	time_t start = time(NULL);
+	const char *at;
+
+	open_log(_i == 0 ? LEVEL_WARN : LEVEL_DEBUG, false, NULL);
+	for (i = 0; i < 2000; i++)
+		log_warn("flood");
+	n = count("flood");
+	if (_i == 1) {
+		ck_assert_uint_eq(n, 2000);
+		return;
+	}
+	ck_assert_uint_ge(n, 100);
+	ck_assert_uint_le(n, 100 * (size_t)(time(NULL) - start + 1));
+	log_put(LEVEL_ERROR, "it broke");
+	for (i = 0; i < 2000; i++)
+		log_put(LEVEL_ERROR, "flood");
+	log_error("the end");
+	ck_assert_uint_eq(count("it broke"), 1);
+	ck_assert_uint_eq(count("the end"), 1);
+	log_close();
+	n = count("flood");
+	ck_assert_uint_le(n, 200 * (size_t)(time(NULL) - start + 1));
+	for (at = seen.p; (at = strstr(at, told)) != NULL; at++) {
+		const char *digits = at;
+
+		while (digits[-1] >= '0' && digits[-1] <= '9')
+			digits--;
+		left += strtoul(digits, NULL, 10);
+	}
+	ck_assert_uint_eq(left + n, 4000);
 }
 END_TEST
 
@@ -343,6 +396,7 @@ main(void)
 	tcase_add_test(tc, test_cut);
 	tcase_add_test(tc, test_json);
 	tcase_add_test(tc, test_file);
+	tcase_add_loop_test(tc, test_rate, 0, 2);
 	tcase_add_test(tc, test_file_cannot_be_opened);
 	tcase_add_test(tc, test_rotation);
 	tcase_add_test(tc, test_decisions);

@@ -30,7 +30,8 @@
 enum {
 	STDOUT_HIGH = 1024 * 1024,
 	STDOUT_LOW = 256 * 1024,
-	STOP_MS = 1500, /* a signal ends everything by then */
+	DUMP_MS = 60 * 1000, /* between two lists of what led to an error */
+	STOP_MS = 1500,      /* a signal ends everything by then */
 	STOP_FLUSH_MS = 300,
 	EXIT_SECOND_SIGNAL = 128
 };
@@ -69,6 +70,7 @@ struct proxy {
 	bool stdout_full;  /* more than half of --max-buffer waits there */
 	bool stdout_above; /* its high water: transfers pause until low */
 	bool stdout_burst; /* or only until the end of this turn */
+	int64_t dump_at;   /* not before */
 	int status;
 };
 
@@ -129,14 +131,18 @@ act_write(struct proxy *p, struct frame *f)
 }
 
 static void
-act_note(const struct session_action *a)
+act_note(struct proxy *p, const struct session_action *a)
 {
+	int64_t now = loop_now(p->loop);
+
 	if (a->level == LEVEL_INFO)
 		log_decision("%s", a->text);
 	else
 		log_put(a->level, "%s", a->text);
-	if (a->level == LEVEL_ERROR)
+	if (a->level == LEVEL_ERROR && now >= p->dump_at) {
+		p->dump_at = now + DUMP_MS;
 		log_dump("what led to it");
+	}
 }
 
 static void
@@ -183,7 +189,7 @@ act(struct proxy *p, const struct session_action *a)
 		pause_stdin(p);
 		break;
 	case ACTION_NOTE:
-		act_note(a);
+		act_note(p, a);
 		break;
 	case ACTION_RECALL:
 		act_recall(p, a);

@@ -6,6 +6,10 @@
  * write(2): several processes may share a pipe or append to one file. What
  * cannot be written at once is dropped, because a host that does not read
  * our stderr must never stop its own calls.
+ *
+ * So many records are written in each second of the clock, so that a peer
+ * cannot fill a disk with warnings; the rest are counted, and the number is
+ * told. At LEVEL_DEBUG all are written.
  */
 #include "config.h"
 
@@ -29,6 +33,7 @@
 #define PREFIX_BYTES 160 /* of a record: time, pid, level, punctuation */
 #define TEXT_BYTES (RECORD_BYTES - PREFIX_BYTES)
 #define FILE_BYTES (5L * 1024 * 1024)
+#define RATE 100 /* records in a second, and as many errors */
 #define RING 64
 #define DECISION_BYTES 512
 
@@ -47,6 +52,9 @@ static struct {
 	void *sink_arg;
 	struct decision ring[RING];
 	size_t decisions; /* ever taken */
+	time_t second;    /* in which the following were counted */
+	unsigned records, errors;
+	size_t left_out; /* not told yet */
 } state = { .level = LEVEL_WARN, .fd = -1 };
 
 static const char *const level_names[] = { "error", "warn", "info", "debug" };
@@ -214,6 +222,49 @@ static void __attribute__((format(printf, 3, 0))) put(enum log_level level,
 	buf_free(&text);
 }
 
+static void __attribute__((format(printf, 3, 4)))
+put_now(enum log_level level, const struct timespec *now, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	put(level, now, fmt, ap);
+	va_end(ap);
+}
+
+static void
+tell_left_out(const struct timespec *now)
+{
+	size_t n = state.left_out;
+
+	if (n == 0)
+		return;
+	state.left_out = 0;
+	put_now(LEVEL_WARN, now,
+	    "%zu more messages were left out (at most %d are written in a "
+	    "second; with -vv all are)",
+	    n, RATE);
+}
+
+/* Is a record of this level to be written now? */
+static bool
+admit(enum log_level level, const struct timespec *now)
+{
+	unsigned *n = level == LEVEL_ERROR ? &state.errors : &state.records;
+
+	if (now->tv_sec != state.second) {
+		state.second = now->tv_sec;
+		state.records = state.errors = 0;
+		tell_left_out(now);
+	}
+	if (state.level >= LEVEL_DEBUG || *n < RATE) {
+		(*n)++;
+		return true;
+	}
+	state.left_out++;
+	return false;
+}
+
 int
 log_open(const struct log_config *config)
 {
@@ -231,6 +282,11 @@ log_open(const struct log_config *config)
 void
 log_close(void)
 {
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	tell_left_out(&now);
+	state.records = state.errors = 0;
 	if (state.fd >= 0)
 		close(state.fd);
 	state.fd = -1;
@@ -257,7 +313,22 @@ log_put(enum log_level level, const char *fmt, ...)
 		return;
 	clock_gettime(CLOCK_REALTIME, &now);
 	va_start(ap, fmt);
-	put(level, &now, fmt, ap);
+	if (admit(level, &now))
+		put(level, &now, fmt, ap);
+	va_end(ap);
+	errno = saved;
+}
+
+void
+log_error(const char *fmt, ...)
+{
+	struct timespec now;
+	int saved = errno;
+	va_list ap;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	va_start(ap, fmt);
+	put(LEVEL_ERROR, &now, fmt, ap);
 	va_end(ap);
 	errno = saved;
 }

@@ -24,10 +24,16 @@ int log_open(const struct log_config *config);
 void log_close(void);
 
 /* One record. Control bytes, bidi controls and broken UTF-8 are written as
- * \xNN; a record is cut at 4 KiB. Never pass a secret. */
+ * \xNN; a record is cut at 4 KiB. Never pass a secret. In each second 100
+ * records are written, and 100 of LEVEL_ERROR; how many more there were is told
+ * by a later record, or by log_close. With a level of LEVEL_DEBUG there is no
+ * such limit. */
 void log_put(enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 bool log_wants(enum log_level level);
+/* A record of LEVEL_ERROR that is never left out: for what ends the program,
+ * and for what hardly ever happens. */
+void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Remembers a decision in a ring of 64, and logs it at LEVEL_INFO. */
 void log_decision(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -38,7 +44,6 @@ void log_dump(const char *title);
 typedef void log_sink_cb(enum log_level level, const char *line, void *arg);
 void log_sink(log_sink_cb *cb, void *arg);
 
-#define log_error(...) log_put(LEVEL_ERROR, __VA_ARGS__)
 #define log_warn(...) log_put(LEVEL_WARN, __VA_ARGS__)
 #define log_info(...) log_put(LEVEL_INFO, __VA_ARGS__)
 #define log_debug(...)                                                         \
