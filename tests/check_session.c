@@ -292,9 +292,10 @@ START_TEST(answers_that_wait)
 			want(p, "send #%d POST answer %d @s1", i + 5, i);
 	}
 	say(p, "< #4 msg ask 1000 ping");
-	want(p, "warn mcp.test asks too much at once: a question is refused");
+	want(p,
+	    "warn mcp.test asks too much at once: questions are refused "
+	    "while 256 are open");
 	say(p, "< #4 msg ask 1001 roots/list");
-	want(p, "warn mcp.test asks too much at once: a question is refused");
 	want(p, "write 1 ! upstream_timeout maybe");
 	expect(p, NULL);
 	play_free(p);
@@ -377,6 +378,42 @@ START_TEST(cancels_under_way)
 }
 END_TEST
 
+/* How many warnings come of so many questions, from this id on. */
+static int
+warnings_of_questions(struct play *p, int from, int n)
+{
+	struct buf line;
+	char ask[64];
+	int i, warnings = 0;
+
+	buf_init(&line, 0);
+	for (i = from; i < from + n; i++) {
+		snprintf(ask, sizeof ask, "< #3 msg ask %d ping", i);
+		ck_assert(play_input(p, ask));
+		for (; play_take(p, &line); buf_reset(&line))
+			warnings += strncmp(buf_str(&line), "warn ", 5) == 0;
+	}
+	buf_free(&line);
+	return warnings;
+}
+
+START_TEST(flood_of_questions)
+{
+	struct play *p = play_new("warnings");
+	const struct schedule live = { .lines = "& live\n"
+						"< #3 head 200 media=sse\n" };
+	char *lines = expand(&live);
+
+	play_lines(p, lines);
+	ck_assert_int_eq(warnings_of_questions(p, 0, 256), 0);
+	ck_assert_int_eq(warnings_of_questions(p, 256, 1000), 1);
+	ck_assert(play_input(p, "! wait 60000"));
+	ck_assert_int_eq(warnings_of_questions(p, 1256, 1000), 1);
+	free(lines);
+	play_free(p);
+}
+END_TEST
+
 static TCase *
 limits(void)
 {
@@ -388,6 +425,7 @@ limits(void)
 	tcase_add_test(tc, answers_that_wait_while_the_session_is_lost);
 	tcase_add_test(tc, refusals_under_way);
 	tcase_add_test(tc, cancels_under_way);
+	tcase_add_test(tc, flood_of_questions);
 	return tc;
 }
 

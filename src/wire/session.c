@@ -28,6 +28,7 @@ session_new(const struct session_config *config)
 	s->flapping_told_at = s->summed_at = -1;
 	s->told_at = INT64_MIN / 2;
 	s->quickest_ms = -1;
+	s->say_asks_at = s->say_dropped_at = INT64_MIN;
 	s->tools = tools_new();
 	s->generation = generation_new(0);
 	s->reading = true;
@@ -116,6 +117,15 @@ session_note(struct session *s, enum log_level level, const char *fmt, ...)
 	va_end(ap);
 	a->level = level;
 	a->text = xstrdup(text);
+}
+
+bool
+session_may_say(const struct session *s, int64_t *say_at)
+{
+	if (s->now < *say_at)
+		return false;
+	*say_at = s->now + SAY_MS;
+	return true;
 }
 
 void

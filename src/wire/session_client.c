@@ -671,9 +671,10 @@ client_notification(struct session *s, struct frame *f)
 		session_note(s, LEVEL_INFO,
 		    "a notification without a session: dropped");
 	} else if (is_full(s, f, false)) {
-		session_note(s, LEVEL_WARN,
-		    "too much waits for %s: a notification is dropped",
-		    s->config.host);
+		if (session_may_say(s, &s->say_dropped_at))
+			session_note(s, LEVEL_WARN,
+			    "too much waits for %s: notifications are dropped",
+			    s->config.host);
 	} else {
 		hold(s, f, NULL);
 	}

@@ -207,9 +207,11 @@ server_request(struct session *s, struct leg *l, struct frame *m)
 		return;
 	}
 	if (s->questions.n + s->n_answers >= MAX_QUESTIONS) {
-		session_note(s, LEVEL_WARN,
-		    "%s asks too much at once: a question is refused",
-		    s->config.host);
+		if (session_may_say(s, &s->say_asks_at))
+			session_note(s, LEVEL_WARN,
+			    "%s asks too much at once: questions are refused "
+			    "while %d are open",
+			    s->config.host, MAX_QUESTIONS);
 		fault.reason = "busy";
 		refuse_question(s, asker,
 		    fault_frame(m->id, &fault,

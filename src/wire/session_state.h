@@ -29,6 +29,7 @@
 enum {
 	READY_MS = 10 * 1000,     /* for the 2xx to initialized */
 	NOTE_MS = 30 * 1000,      /* for the 2xx to a notification */
+	SAY_MS = 60 * 1000,       /* between two warnings of one kind */
 	TELL_MS = 30 * 1000,      /* between two rounds of list_changed */
 	MAX_NOTES = 64,           /* notifications under way at once */
 	MAX_CANCELS = 256,        /* the same with cancels */
@@ -140,6 +141,8 @@ struct session {
 	/* Answers to questions of this generation that wait for a place. */
 	struct held *answers, *answers_last;
 	size_t n_answers, answer_bytes;
+	/* Warnings of a flood, when they may be said again. */
+	int64_t say_asks_at, say_dropped_at;
 	/* Of the server, before initialize is answered. */
 	struct held *early, *early_last;
 	size_t early_bytes;
@@ -225,6 +228,9 @@ is_refusal(struct ruling r)
 /* session.c */
 void session_note(struct session *s, enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* May a warning be said that was last said before *say_at? Then it may be said
+ * again after SAY_MS. */
+bool session_may_say(const struct session *s, int64_t *say_at);
 void session_write(struct session *s, struct frame *f);
 /* The same for what the server said on this leg. */
 void session_pass(struct session *s, struct frame *f, const struct leg *l);
