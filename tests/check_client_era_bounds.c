@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/mem.h"
 #include "client_era_play.h"
@@ -423,6 +424,46 @@ START_TEST(test_many)
 }
 END_TEST
 
+/* The processor time of a schedule with 1000 progress notifications that fit no
+ * request, ms, while 8 requests with params of so many bytes are open. */
+static long
+time_of_progress(size_t bytes)
+{
+	char *data = xmalloc(bytes + 1);
+	struct buf b;
+	clock_t start;
+	int i;
+
+	memset(data, 'x', bytes);
+	data[bytes] = '\0';
+	begin(&b);
+	for (i = 0; i < 8; i++) {
+		buf_addf(&b,
+		    "> {$J,'id':%d,'method':'tools/call','params':{'name':'x',"
+		    "'arguments':{'a':'%s'}," META "}}\n"
+		    "send {$J,'id':'p-c%d',<*>\n",
+		    i, data, i + 2);
+	}
+	for (i = 0; i < 1000; i++)
+		buf_addf(&b,
+		    "< @'p-c2' {$J,'method':'notifications/progress','params':"
+		    "{'progressToken':'no%d','progress':1}}\n",
+		    i);
+	start = clock();
+	check(&b);
+	free(data);
+	return (long)((clock() - start) / (CLOCKS_PER_SEC / 1000));
+}
+
+/* What they cost does not depend on how long the open requests are. */
+START_TEST(test_forged_progress)
+{
+	long small = time_of_progress(10), large = time_of_progress(1000000);
+
+	ck_assert_int_le(large, 10 * small + 1000);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -441,6 +482,7 @@ main(void)
 	tcase_add_test(tc, test_updated);
 	tcase_add_test(tc, test_early);
 	tcase_add_test(tc, test_many);
+	tcase_add_test(tc, test_forged_progress);
 	suite_add_tcase(s, tc);
 	return unit_run(s);
 }

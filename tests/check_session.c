@@ -414,6 +414,57 @@ START_TEST(flood_of_questions)
 }
 END_TEST
 
+/* The processor time of 1000 progress notifications that fit no call, ms, while
+ * 8 calls with params of so many bytes are open. */
+static long
+time_of_progress(size_t bytes)
+{
+	struct play *p = play_new("");
+	const struct schedule quiet = { .lines = "& quiet\n" };
+	char *lines = expand(&quiet), *data = xmalloc(bytes + 1), *line;
+	struct buf out;
+	clock_t start;
+	int i;
+
+	memset(data, 'x', bytes);
+	data[bytes] = '\0';
+	buf_init(&out, 0);
+	play_lines(p, lines);
+	for (i = 1; i <= 8; i++) {
+		line = xasprintf("> tools/call %d {\"a\":\"%s\"}", i, data);
+		ck_assert(play_input(p, line));
+		free(line);
+	}
+	ck_assert(play_input(p, "< #4 head 200 media=sse"));
+	while (play_take(p, &out))
+		buf_reset(&out);
+	start = clock();
+	for (i = 0; i < 1000; i++) {
+		line = xasprintf("< #4 msg note notifications/progress "
+				 "{\"progressToken\":\"no%d\",\"progress\":1}",
+		    i);
+		ck_assert(play_input(p, line));
+		ck_assert(play_take(p, &out));
+		buf_reset(&out);
+		free(line);
+	}
+	start = clock() - start;
+	buf_free(&out);
+	free(data);
+	free(lines);
+	play_free(p);
+	return (long)(start / (CLOCKS_PER_SEC / 1000));
+}
+
+/* What it costs does not depend on how long the open calls are. */
+START_TEST(forged_progress)
+{
+	long small = time_of_progress(10), large = time_of_progress(1000000);
+
+	ck_assert_int_le(large, 10 * small + 300);
+}
+END_TEST
+
 static TCase *
 limits(void)
 {
@@ -426,6 +477,7 @@ limits(void)
 	tcase_add_test(tc, refusals_under_way);
 	tcase_add_test(tc, cancels_under_way);
 	tcase_add_test(tc, flood_of_questions);
+	tcase_add_test(tc, forged_progress);
 	return tc;
 }
 

@@ -137,12 +137,32 @@ calls_drop(struct calls *t, struct call *c)
 	t->n--;
 	if (c->leg != NULL)
 		c->leg->call = NULL;
+	calls_send_as(t, c, NULL);
 	frame_unref(c->frame);
-	frame_unref(c->sent);
 	frame_unref(c->refusal);
 	frame_unref(c->verdict);
 	generation_unref(c->suspect);
 	free(c);
+}
+
+struct span
+calls_token(struct call *c)
+{
+	if (!c->token_known) {
+		c->token_known = true;
+		c->token = json_get(json_get(c->frame->params, "_meta"),
+		    "progressToken");
+	}
+	return c->token;
+}
+
+void
+calls_send_as(struct calls *t, struct call *c, struct frame *f)
+{
+	t->n_sent -= c->sent != NULL;
+	t->n_sent += f != NULL;
+	frame_unref(c->sent);
+	c->sent = f;
 }
 
 struct call *
@@ -150,7 +170,7 @@ calls_find_sent(const struct calls *t, struct span id)
 {
 	struct call *c;
 
-	if (id.p == NULL)
+	if (id.p == NULL || t->n_sent == 0)
 		return NULL;
 	for (c = t->first; c != NULL; c = c->next)
 		if (c->sent != NULL && msg_id_same(c->sent->id, id))

@@ -52,6 +52,8 @@ struct call {
 	bool unready;    /* sent again to a session that was too new */
 	bool progressed; /* progress is the latest that was passed on */
 	double progress;
+	bool token_known;
+	struct span token;   /* see calls_token */
 	uint64_t ran_in;     /* the latest generation it was sent in; 0: none */
 	uint64_t refused_in; /* the latest that refused it as lost */
 	uint64_t replayed;   /* the latest generation it was sent again in, as
@@ -121,6 +123,7 @@ struct leg {
 struct calls {
 	struct call *first, *last;
 	size_t n;
+	size_t n_sent; /* of the calls, those with an id of ours */
 	struct call **by_id;
 	size_t buckets;
 	struct leg *legs, *dropped;
@@ -140,9 +143,14 @@ void calls_free(struct calls *t);
 struct call *calls_add(struct calls *t, struct frame *f);
 /* The open call with this id, or NULL. */
 struct call *calls_find(const struct calls *t, struct span id);
+/* The call goes to the server as f (NULL: as it came), which is taken. */
+void calls_send_as(struct calls *t, struct call *c, struct frame *f);
 /* The open call that was sent under this id of ours, or NULL. It is looked
  * for, not found by a hash. */
 struct call *calls_find_sent(const struct calls *t, struct span id);
+/* The progress token of its request, raw JSON; p NULL: none. It is looked for
+ * once, when it is asked for: params may be long. */
+struct span calls_token(struct call *c);
 /* Removes and frees it; its leg, if any, lives on without a call. */
 void calls_drop(struct calls *t, struct call *c);
 

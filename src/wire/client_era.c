@@ -355,6 +355,7 @@ client_era_rename(struct client_era *e, struct request *r, struct frame *f)
 		return;
 	frame_unref(r->frame);
 	r->frame = frame_ref(f);
+	r->tokens_known = false;
 	table_add(e, r, BY_ID);
 }
 
@@ -381,6 +382,7 @@ void
 client_era_go(struct client_era *e, struct request *r, struct frame *f)
 {
 	r->sent = f;
+	r->tokens_known = false;
 	r->serial = ++e->serial;
 	table_add(e, r, BY_WIRE);
 	if (r->kind != REQUEST_NATIVE)

@@ -197,14 +197,33 @@ token_of(const struct frame *f)
 	    json_get(json_get(f->params, "_meta"), "progressToken");
 }
 
+static void
+find_tokens(struct request *r)
+{
+	if (r->tokens_known)
+		return;
+	r->tokens_known = true;
+	r->token = token_of(r->frame);
+	r->sent_token = token_of(r->sent);
+}
+
+/* Was it sent with this token? */
+static bool
+has_token(struct request *r, struct span token)
+{
+	if (r->frame == NULL || r->sent == NULL)
+		return false;
+	find_tokens(r);
+	return msg_id_same(r->sent_token, token);
+}
+
 static struct request *
 with_token(struct queue *q, struct span token)
 {
 	struct request *r;
 
 	for (r = q->first; r != NULL; r = r->next)
-		if (r->frame != NULL && r->sent != NULL &&
-		    msg_id_same(token_of(r->sent), token))
+		if (has_token(r, token))
 			return r;
 	return NULL;
 }
@@ -215,8 +234,7 @@ progressing(struct client_era *e, struct request *r, struct span token)
 {
 	if (token.p == NULL)
 		return NULL;
-	if (r != NULL && r->frame != NULL &&
-	    msg_id_same(token_of(r->sent), token))
+	if (r != NULL && has_token(r, token))
 		return r->in == &e->parked ? NULL : r;
 	if ((r = with_token(&e->asking, token)) == NULL &&
 	    (r = with_token(&e->collecting, token)) == NULL)
@@ -235,11 +253,11 @@ progress(struct client_era *e, struct request *r, struct frame *m)
 	r = progressing(e, r, edit.value);
 	if (r == NULL)
 		return;
-	if (span_eq(token_of(r->frame), token_of(r->sent))) {
+	if (span_eq(r->token, r->sent_token)) {
 		client_era_write(e, frame_ref(m));
 		return;
 	}
-	edit.value = token_of(r->frame);
+	edit.value = r->token;
 	if (edit.value.p == NULL)
 		return;
 	buf_init(&params, 0);

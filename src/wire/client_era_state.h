@@ -68,8 +68,12 @@ struct request {
 			      * of our own */
 	struct frame *sent;  /* as the session has it; NULL: not yet */
 	int level;           /* of log messages it wants; -1: none */
-	int64_t at;          /* what its queue waits for comes then */
-	bool acked;          /* native subscriptions/listen: acknowledged */
+	/* The progress tokens of frame and of sent, raw JSON; p NULL: none.
+	 * They are looked for when they are asked for, and then kept. */
+	struct span token, sent_token;
+	bool tokens_known;
+	int64_t at; /* what its queue waits for comes then */
+	bool acked; /* native subscriptions/listen: acknowledged */
 	/* In the queue of parked ones: */
 	char state[33];      /* its requestState */
 	uint64_t binding;    /* hash of what a retry must repeat */

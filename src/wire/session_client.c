@@ -245,10 +245,10 @@ session_call_leg(struct session *s, struct call *c)
 	/* What refused the call before says nothing of this attempt. */
 	frame_unref(c->refusal);
 	c->refusal = NULL;
-	frame_unref(c->sent);
-	c->sent = c->repeated && c->ran_in == s->generation->number ?
-	    session_with_own_id(s, c->frame) :
-	    NULL;
+	calls_send_as(&s->calls, c,
+	    c->repeated && c->ran_in == s->generation->number ?
+		session_with_own_id(s, c->frame) :
+		NULL);
 	return calls_leg(&s->calls, LEG_CALL, c,
 	    c->sent != NULL ? c->sent : c->frame, s->generation);
 }

@@ -227,25 +227,26 @@ server_request(struct session *s, struct leg *l, struct frame *m)
 	session_want_read(s);
 }
 
-/* The call that asked for progress under this token. */
+/* The call that asked for progress under this token. Calls that were not sent
+ * have none, and there may be very many of them behind those that were. */
 static struct call *
 progressing(struct session *s, struct leg *l, struct span token)
 {
+	size_t left = s->in_flight;
 	struct call *c = l->call;
 
 	if (token.p == NULL)
 		return NULL;
-	if (c == NULL ||
-	    !msg_id_same(json_get(json_get(c->frame->params, "_meta"),
-			     "progressToken"),
-		token))
-		for (c = s->calls.first; c != NULL; c = c->next)
-			if (msg_id_same(json_get(json_get(c->frame->params,
-						     "_meta"),
-					    "progressToken"),
-				token))
-				break;
-	return c;
+	if (c != NULL && msg_id_same(calls_token(c), token))
+		return c;
+	for (c = s->calls.first; c != NULL && left > 0; c = c->next) {
+		if (c->state == CALL_HELD)
+			continue;
+		if (msg_id_same(calls_token(c), token))
+			return c;
+		left--;
+	}
+	return NULL;
 }
 
 /* A call that is sent again begins its progress again; to the client it must
