@@ -111,21 +111,35 @@ session_nobody(struct span id, bool ping)
 		      fault_frame(id, &fault, "Nobody is there to answer.");
 }
 
-/* Refuses a question with this error, which is taken. A flood of questions is
- * not answered with a flood: where too many answers are under way the call that
- * asked ends instead. */
+/* Refuses a question with this error, which is taken. */
 static void
 refuse_question(struct session *s, uint64_t asker, struct frame *error)
 {
+	session_send_answer(s, error, asker);
+	frame_unref(error);
+}
+
+/* A question that finds no place is refused, too. A flood is not answered with
+ * a flood: where too many answers are under way the call that asked ends. */
+static void
+refuse_flood(struct session *s, uint64_t asker, const struct frame *m)
+{
+	struct fault fault = { .reason = "busy" };
 	struct facts full = { .ending = ENDING_IDLE };
 
-	if (s->calls.n_answers >= MAX_ANSWERS) {
-		full.why = span_of("too many questions are open");
-		session_undelivered(s, asker, &full);
-	} else {
-		session_send_answer(s, error, asker);
+	if (session_may_say(s, &s->say_asks_at))
+		session_note(s, LEVEL_WARN,
+		    "%s asks too much at once: questions are refused while %d "
+		    "are open",
+		    s->config.host, MAX_QUESTIONS);
+	if (s->calls.n_answers < MAX_ANSWERS) {
+		refuse_question(s, asker,
+		    fault_frame(m->id, &fault,
+			"The client is asked too much at once."));
+		return;
 	}
-	frame_unref(error);
+	full.why = span_of("too many questions are open");
+	session_undelivered(s, asker, &full);
 }
 
 /* A call that asked the user something is not repeated. A question from no
@@ -186,9 +200,7 @@ server_request(struct session *s, struct leg *l, struct frame *m)
 	}
 	/* A shell user answers no questions, and nobody does after EOF. */
 	if (s->own_handshake || s->eof) {
-		f = session_nobody(m->id, ping);
-		session_send_answer(s, f, asker);
-		frame_unref(f);
+		refuse_question(s, asker, session_nobody(m->id, ping));
 		return;
 	}
 	if (s->config.max_result > 0 && m->text.n > s->config.max_result) {
@@ -207,15 +219,7 @@ server_request(struct session *s, struct leg *l, struct frame *m)
 		return;
 	}
 	if (s->questions.n + s->n_answers >= MAX_QUESTIONS) {
-		if (session_may_say(s, &s->say_asks_at))
-			session_note(s, LEVEL_WARN,
-			    "%s asks too much at once: questions are refused "
-			    "while %d are open",
-			    s->config.host, MAX_QUESTIONS);
-		fault.reason = "busy";
-		refuse_question(s, asker,
-		    fault_frame(m->id, &fault,
-			"The client is asked too much at once."));
+		refuse_flood(s, asker, m);
 		return;
 	}
 	if (!ping)
