@@ -236,7 +236,9 @@ call_done(struct session *s, struct leg *l, const struct facts *f)
 {
 	struct call *c = l->call;
 	struct generation *g;
+	struct frame *error;
 	struct ruling r;
+	bool ran;
 
 	l->live = false;
 	if (c == NULL) {
@@ -257,11 +259,12 @@ call_done(struct session *s, struct leg *l, const struct facts *f)
 		break;
 	case VERDICT_SUSPECT:
 	case VERDICT_SUSPECT_MAYBE:
-		session_suspect(s, c, g, f->status, NULL,
-		    c->repeated ?
-			cut_off(s, c, f) :
-			fault_from_facts(c->frame, f, s->config.host, NULL),
-		    r.rule, r.verdict == VERDICT_SUSPECT_MAYBE);
+		ran = r.verdict == VERDICT_SUSPECT_MAYBE;
+		/* The facts alone would say that a 4xx did not run. */
+		error = c->repeated || (ran && f->status < 500) ?
+		    cut_off(s, c, f) :
+		    fault_from_facts(c->frame, f, s->config.host, NULL);
+		session_suspect(s, c, g, f->status, NULL, error, r.rule, ran);
 		break;
 	case VERDICT_LOST_MAYBE:
 		session_interrupted(s, c, g, c->refusal, r.rule);

@@ -252,8 +252,12 @@ class Answers(support.Case):
         p.finish()
         self.assertEqual(len(s.executed), len(cases) + 1)
 
-    def test_json_array_becomes_lines(self):
-        s, p = self.pair()
+    def array(self, version):
+        """Two calls that are answered by an array: the answers."""
+        s = self.mcp(version=version)
+        p = self.splice(s)
+        p.hello(version)
+        answers = []
         for sse in (False, True):
             def reply(rx, tx):
                 body = [note("notifications/message",
@@ -266,10 +270,21 @@ class Answers(support.Case):
                 else:
                     tx.json(json.dumps(body, indent=2))
             s.methods["tools/call"] = reply
-            with self.subTest(sse=sse):
-                self.assertEqual(p.tool()["result"], {"a": [1]})
+            answers.append(p.tool())
         p.finish()
+        return p, answers
+
+    def test_json_array_becomes_lines(self):
+        p, answers = self.array("2025-03-26")
+        self.assertEqual([m.get("result") for m in answers],
+                         [{"a": [1]}, {"a": [1]}])
         self.assertEqual(p.count_messages("notifications/message"), 2)
+
+    def test_json_array_that_the_version_does_not_have(self):
+        p, answers = self.array("2025-06-18")
+        for m in answers:
+            self.our_error(m, ran="maybe")
+        self.assertEqual(p.count_messages("notifications/message"), 0)
 
     def test_routed_by_content(self):
         """An answer may come on another call's stream."""
