@@ -260,7 +260,8 @@ count_cookie(struct http *h, const char *line, size_t n)
 {
 	static const char name[] = "Set-Cookie:";
 
-	if (n < sizeof name || strncasecmp(line, name, sizeof name - 1) != 0)
+	if (h->config.no_cookies || n < sizeof name ||
+	    strncasecmp(line, name, sizeof name - 1) != 0)
 		return;
 	h->cookies++;
 	h->cookie_bytes += n;
@@ -283,7 +284,7 @@ http_on_header(char *p, size_t size, size_t n, void *arg)
 		x->too_large = true;
 		return 0;
 	}
-	if ((*p == 'S' || *p == 's') && !x->h->config.no_cookies)
+	if ((*p | 0x20) == 's')
 		count_cookie(x->h, p, n);
 	if (x->abort)
 		return 0;
@@ -1202,17 +1203,10 @@ set_method(struct exchange *x, const char *method, struct span body)
 static char *
 put_line(char *p, const struct header *header)
 {
-	size_t name = strlen(header->name), value = strlen(header->value);
-
-	memcpy(p, header->name, name);
-	p += name;
-	if (value == 0) {
-		memcpy(p, ";", 2);
-		return p + 2;
-	}
-	memcpy(p, ": ", 2);
-	memcpy(p + 2, header->value, value + 1);
-	return p + 2 + value + 1;
+	p = stpcpy(p, header->name);
+	if (header->value[0] == '\0')
+		return stpcpy(p, ";") + 1;
+	return stpcpy(stpcpy(p, ": "), header->value) + 1;
 }
 
 /* The list that libcurl borrows for the transfer, in memory that stays with

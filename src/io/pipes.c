@@ -226,11 +226,17 @@ queue_pop(struct pipes *p)
 	frame_unref(p->ring[p->head]);
 	p->head = (p->head + 1) & (p->cap - 1);
 	p->n--;
-	if (p->n == 0 && p->cap > RING_KEPT) {
-		free(p->ring);
-		p->ring = NULL;
-		p->head = p->cap = 0;
-	}
+}
+
+/* Gives back what a long queue took, now that it is empty. */
+static void
+queue_shrink(struct pipes *p)
+{
+	if (p->cap <= RING_KEPT)
+		return;
+	free(p->ring);
+	p->ring = NULL;
+	p->head = p->cap = 0;
 }
 
 /* Takes n written bytes off the queue. */
@@ -376,8 +382,10 @@ out_break(struct pipes *p, int error)
 static void
 out_marks(struct pipes *p)
 {
-	if (p->n == 0)
+	if (p->n == 0) {
+		queue_shrink(p);
 		flush_end(p);
+	}
 	if (!p->above && pipes_memory(p) > p->high) {
 		p->above = true;
 		p->ops.high(p->arg);

@@ -242,13 +242,15 @@ session_may_have_run(const struct call *c)
 struct leg *
 session_call_leg(struct session *s, struct call *c)
 {
+	struct frame *ours = NULL;
+
 	/* What refused the call before says nothing of this attempt. */
 	frame_unref(c->refusal);
 	c->refusal = NULL;
-	calls_send_as(&s->calls, c,
-	    c->repeated && c->ran_in == s->generation->number ?
-		session_with_own_id(s, c->frame) :
-		NULL);
+	if (c->repeated && c->ran_in == s->generation->number)
+		ours = session_with_own_id(s, c->frame);
+	if (c->sent != ours)
+		calls_send_as(&s->calls, c, ours);
 	return calls_leg(&s->calls, LEG_CALL, c,
 	    c->sent != NULL ? c->sent : c->frame, s->generation);
 }

@@ -399,7 +399,7 @@ judge(struct session *s, const struct call *c, const struct leg *l,
 		    "refusals like that, add --session-lost-in-results",
 		    s->config.host);
 	}
-	return session_weigh(s, c, l, f, r);
+	return r.verdict == VERDICT_ANSWER ? r : session_weigh(s, c, l, f, r);
 }
 
 static void
