@@ -651,16 +651,19 @@ session_stop(struct session *s)
 	session_close(s);
 }
 
-/* After EOF: does the client still wait for something? */
+/* After EOF: does the client still wait for something? Notifications that are
+ * held wait for the session, whose opening has an end, or else for others
+ * before them. */
 static bool
 is_awaited(const struct session *s)
 {
+	bool gate_open = s->phase == PHASE_LIVE || s->phase == PHASE_OPENED;
 	const struct call *c;
 
 	for (c = s->calls.first; c != NULL; c = c->next)
 		if (!c->cancelled)
 			return true;
-	return s->held != NULL || s->phase == PHASE_OPENING;
+	return (s->held != NULL && !gate_open) || s->phase == PHASE_OPENING;
 }
 
 /* Is anything under way that the server is owed? Notifications and answers
@@ -671,7 +674,7 @@ is_owed(const struct session *s)
 	bool notes = s->now < s->last_at;
 	const struct leg *l;
 
-	if (notes && s->answers != NULL)
+	if (notes && (s->answers != NULL || s->held != NULL))
 		return true;
 	for (l = s->calls.legs; l != NULL; l = l->next)
 		if ((l->kind == LEG_NOTE && notes) || l->kind == LEG_DELETE ||
