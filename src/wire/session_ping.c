@@ -185,6 +185,20 @@ outlive(struct session *s, struct leg *l)
 	session_due(s, l->dead_at);
 }
 
+void
+session_mind_silent(struct session *s)
+{
+	struct leg *l;
+
+	for (l = s->calls.legs; l != NULL; l = l->next) {
+		if (l->kind != LEG_CALL || l->call == NULL ||
+		    l->silences == 0 || l->dead_at != 0)
+			continue;
+		l->silent_at = s->now;
+		session_due(s, s->now);
+	}
+}
+
 static void
 settle_silent(struct session *s, struct generation *g)
 {

@@ -48,6 +48,7 @@ session_renew(struct session *s, const char *why)
 	if (s->opened_before == NULL && s->opened != NULL)
 		s->opened_before = frame_ref(s->opened);
 	session_listen_close(s);
+	session_mind_silent(s);
 	session_next_generation(s);
 	session_keep(s, s->generation);
 	session_phase(s, PHASE_RENEWING, -1);
@@ -92,6 +93,7 @@ session_renew_unasked(struct session *s, const char *why)
 	s->generation->lost = true;
 	if (!backoff_budget_allows(&s->unasked, s->now)) {
 		session_note(s, LEVEL_INFO, "%s: no renewal for that now", why);
+		session_mind_silent(s);
 		return;
 	}
 	backoff_budget_failed(&s->unasked, s->now);
@@ -106,6 +108,7 @@ session_renew_later(struct session *s, const char *why)
 	session_fail_accepted(s, true);
 	if (s->renew_at >= 0)
 		return;
+	session_mind_silent(s);
 	if (s->asleep >= RENEWALS_ASLEEP) {
 		session_note(s, LEVEL_INFO,
 		    "the session is gone (%s): it is renewed when the client "

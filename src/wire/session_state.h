@@ -437,6 +437,9 @@ void session_ping(struct session *s, const char *why);
 void session_ping_message(struct session *s, struct leg *l,
     const struct facts *f, struct frame *m);
 void session_ping_done(struct session *s, struct leg *l, const struct facts *f);
+/* The session of now is gone: calls that have been silent for long are looked
+ * after at once. Their next turn may be an hour away. */
+void session_mind_silent(struct session *s);
 void session_ping_tick(struct session *s);
 /* When the user's interval wants the next one. */
 void session_ping_due(struct session *s);
