@@ -187,7 +187,8 @@ explore_check_again(struct world *w, size_t i, bool own_id)
 	    (c->outcome == RUNS || c->outcome == MAYBE || c->outcome == BROKEN);
 	if (c->sent > 0 && !c->vague)
 		check_reason(w, c, same, own_id);
-	if (!same && c->sent > 0 && c->lost_at >= 0)
+	/* A vague one may be repeated, and that is no replay. */
+	if (!same && c->sent > 0 && c->lost_at >= 0 && !c->vague)
 		c->replayed = n->generation;
 	if (++c->sent > SENDS_EVER)
 		explore_breaks(w, "a call is sent too often");
