@@ -145,6 +145,14 @@ calls_drop(struct calls *t, struct call *c)
 	free(c);
 }
 
+uint64_t
+calls_origin(const struct call *c)
+{
+	if (c->state == CALL_ACCEPTED)
+		return c->accepted;
+	return c->leg == NULL ? 0 : c->leg->origin;
+}
+
 struct span
 calls_token(struct call *c)
 {

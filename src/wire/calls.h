@@ -62,6 +62,7 @@ struct call {
 	int64_t flaps_end;
 	int64_t lost_at;   /* refused as lost for the first time; 0: not */
 	int64_t again_at;  /* CALL_ACCEPTED: given up then */
+	uint64_t accepted; /* CALL_ACCEPTED: origin of the leg that was */
 	int64_t person_at; /* it waits for a person, until then; 0: no */
 	struct leg *leg;
 	struct frame *refusal; /* the server's own words, NULL if none */
@@ -151,6 +152,8 @@ struct call *calls_find_sent(const struct calls *t, struct span id);
 /* The progress token of its request, raw JSON; p NULL: none. It is looked for
  * once, when it is asked for: params may be long. */
 struct span calls_token(struct call *c);
+/* The origin of the leg that it runs on; 0: it does not run. */
+uint64_t calls_origin(const struct call *c);
 /* Removes and frees it; its leg, if any, lives on without a call. */
 void calls_drop(struct calls *t, struct call *c);
 

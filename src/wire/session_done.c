@@ -153,6 +153,7 @@ accept_202(struct session *s, struct call *c, const struct facts *f)
 	    (s->listen.state != LISTEN_OPEN &&
 		s->listen.state != LISTEN_WAITING))
 		return false;
+	c->accepted = c->leg->origin;
 	session_call_state(s, c, CALL_ACCEPTED);
 	c->again_at = s->now + s->config.call_timeout_ms;
 	if (s->config.call_timeout_ms > 0)
@@ -297,10 +298,10 @@ session_undelivered(struct session *s, uint64_t asker, const struct facts *f)
 
 	if (asker == 0 || is_unwanted(f))
 		return;
-	while (c != NULL && (c->leg == NULL || c->leg->origin != asker))
+	while (c != NULL && calls_origin(c) != asker)
 		c = c->next;
 	/* One that waits for a sign-in was refused: it has not asked. */
-	if (c != NULL && !c->leg->person)
+	if (c != NULL && (c->leg == NULL || !c->leg->person))
 		session_fail(s, c,
 		    fault_undelivered(c->frame, f, s->config.host));
 }

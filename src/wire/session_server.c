@@ -142,21 +142,35 @@ refuse_flood(struct session *s, uint64_t asker, const struct frame *m)
 	session_undelivered(s, asker, &full);
 }
 
+/* Does this call run in the session of the leg? One that was accepted by 202
+ * does, without a leg. */
+static bool
+runs_beside(const struct call *c, const struct leg *l)
+{
+	if (c->state == CALL_ACCEPTED)
+		return true;
+	return c->state == CALL_RUNNING && c->leg->kind == LEG_CALL &&
+	    c->leg->live && !c->leg->person &&
+	    c->leg->generation == l->generation;
+}
+
 /* A call that asked the user something is not repeated. A question from no
  * call in particular: any that runs may be the one. */
 static void
 may_have_asked(struct session *s, const struct leg *l)
 {
-	struct leg *other;
+	size_t left = s->in_flight;
+	struct call *c;
 
 	if (l->call != NULL) {
 		l->call->asked = true;
 		return;
 	}
-	for (other = s->calls.legs; other != NULL; other = other->next)
-		if (other->call != NULL && other->live &&
-		    other->generation == l->generation)
-			other->call->asked = true;
+	for (c = s->calls.first; c != NULL && left > 0; c = c->next) {
+		if (runs_beside(c, l))
+			c->asked = true;
+		left -= c->state != CALL_HELD;
+	}
 }
 
 /* The leg that asks, by its origin; 0: nobody waits, as the question is a
@@ -166,22 +180,22 @@ may_have_asked(struct session *s, const struct leg *l)
 static uint64_t
 asker_of(const struct session *s, const struct leg *l, const struct frame *m)
 {
-	const struct leg *other, *only = NULL;
+	size_t left = s->in_flight;
+	const struct call *c, *only = NULL;
 
 	if (json_key_is(m->method, "ping"))
 		return 0;
 	if (l->kind == LEG_CALL || json_key_is(m->method, "roots/list"))
 		return l->origin;
-	for (other = s->calls.legs; other != NULL; other = other->next) {
-		if (other->kind != LEG_CALL || other->call == NULL ||
-		    !other->live || other->person ||
-		    other->generation != l->generation)
+	for (c = s->calls.first; c != NULL && left > 0; c = c->next) {
+		left -= c->state != CALL_HELD;
+		if (!runs_beside(c, l))
 			continue;
 		if (only != NULL)
 			return l->origin;
-		only = other;
+		only = c;
 	}
-	return only == NULL ? l->origin : only->origin;
+	return only == NULL ? l->origin : calls_origin(only);
 }
 
 static void
