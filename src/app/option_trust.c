@@ -5,6 +5,7 @@
 #include "app/option_trust.h"
 
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,16 @@ folder_of(const char *path)
 			       xstrndup(path, (size_t)(slash - path));
 }
 
+/* Nobody can put a file there. A ConfigMap of Kubernetes is such a mount: its
+ * folder has mode 0777, and chmod cannot change that. */
+static bool
+is_read_only(const char *path)
+{
+	struct statvfs fs;
+
+	return statvfs(path, &fs) == 0 && (fs.f_flag & ST_RDONLY) != 0;
+}
+
 /* The folders above path, so many of them. */
 static void
 look_above(struct findings *f, const char *path, unsigned folders)
@@ -61,8 +72,11 @@ look_above(struct findings *f, const char *path, unsigned folders)
 		above = folder_of(at);
 		free(at);
 		at = above;
-		if (stat(at, &st) == 0)
-			look(f, at, &st);
+		if (stat(at, &st) != 0)
+			continue;
+		if (is_read_only(at))
+			st.st_mode &= ~(mode_t)S_IWOTH;
+		look(f, at, &st);
 	}
 	free(at);
 }

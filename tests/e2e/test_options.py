@@ -3,7 +3,9 @@
 import json
 import os
 import re
+import shutil
 import signal
+import subprocess
 
 import support
 from support import INITIALIZED, init, lines, request
@@ -466,6 +468,28 @@ class Config(support.Case):
         for args in (("--config", f), ("-K", f)):
             self.assertEqual(self.sent("User-Agent", *args), "file")
             self.assertEqual(self.sent("X-B", *args), "2")
+
+    def test_config_mounted_read_only(self):
+        """As a ConfigMap of Kubernetes: a folder of mode 0777, and links."""
+        mounted = ["unshare", "-rm", "sh", "-c",
+                   "mount -t tmpfs -o mode=0777 none $0 && cd $0 && "
+                   "mkdir ..1 && echo fail > ..1/config && "
+                   "ln -s ..1 ..data && ln -s ..data/config config && "
+                   "if [ $1 = ro ]; then mount -o remount,ro none $0; fi && "
+                   "cd / && shift && exec \"$@\"", self.home]
+        if not shutil.which("unshare") or subprocess.run(
+                mounted + ["ro", "true"], stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL).returncode != 0:
+            self.skipTest("no mount namespace: unshare -rm")
+        run = [support.PROGRAM, "--config", self.home + "/config",
+               "--show-config", "http://127.0.0.1:9/"]
+        for how, status in (("ro", 0), ("rw", 2)):
+            with self.subTest(how):
+                r = subprocess.run(mounted + [how] + run,
+                                   stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+                self.assertEqual(r.returncode, status, r.stderr)
 
     def test_config_missing(self):
         status, out, err = self.once(["http://127.0.0.1:9/", "--config",
