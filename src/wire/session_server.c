@@ -150,8 +150,7 @@ runs_beside(const struct call *c, const struct leg *l)
 	if (c->state == CALL_ACCEPTED)
 		return true;
 	return c->state == CALL_RUNNING && c->leg->kind == LEG_CALL &&
-	    c->leg->live && !c->leg->person &&
-	    c->leg->generation == l->generation;
+	    c->leg->live && c->leg->generation == l->generation;
 }
 
 /* A call that asked the user something is not repeated. A question from no
@@ -189,7 +188,7 @@ asker_of(const struct session *s, const struct leg *l, const struct frame *m)
 		return l->origin;
 	for (c = s->calls.first; c != NULL && left > 0; c = c->next) {
 		left -= c->state != CALL_HELD;
-		if (!runs_beside(c, l))
+		if (!runs_beside(c, l) || (c->leg != NULL && c->leg->person))
 			continue;
 		if (only != NULL)
 			return l->origin;
