@@ -191,8 +191,8 @@ session_mind_silent(struct session *s)
 	struct leg *l;
 
 	for (l = s->calls.legs; l != NULL; l = l->next) {
-		if (l->kind != LEG_CALL || l->call == NULL ||
-		    l->silences == 0 || l->dead_at != 0)
+		if (l->kind != LEG_CALL || !l->live || l->person ||
+		    l->call == NULL || l->silences == 0 || l->dead_at != 0)
 			continue;
 		l->silent_at = s->now;
 		session_due(s, s->now);
