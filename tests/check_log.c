@@ -283,6 +283,20 @@ START_TEST(test_rate)
 }
 END_TEST
 
+/* What a server causes with "-v" must not hide what is wrong. */
+START_TEST(test_rate_of_each_level)
+{
+	size_t i;
+
+	open_log(LEVEL_INFO, false, NULL);
+	for (i = 0; i < 2000; i++)
+		log_info("flood");
+	log_warn("it broke");
+	ck_assert_uint_lt(count("flood"), 2000);
+	ck_assert_uint_eq(count("it broke"), 1);
+}
+END_TEST
+
 START_TEST(test_decisions)
 {
 	const char *first, *last;
@@ -397,6 +411,7 @@ main(void)
 	tcase_add_test(tc, test_json);
 	tcase_add_test(tc, test_file);
 	tcase_add_loop_test(tc, test_rate, 0, 2);
+	tcase_add_test(tc, test_rate_of_each_level);
 	tcase_add_test(tc, test_file_cannot_be_opened);
 	tcase_add_test(tc, test_rotation);
 	tcase_add_test(tc, test_decisions);

@@ -7,9 +7,10 @@
  * cannot be written at once is dropped, because a host that does not read
  * our stderr must never stop its own calls.
  *
- * So many records are written in each second of the clock, so that a peer
- * cannot fill a disk with warnings; the rest are counted, and the number is
- * told. At LEVEL_DEBUG all are written.
+ * So many records of each level are written in each second of the clock, so
+ * that a peer cannot fill a disk with warnings, and that many notes hide no
+ * warning; the rest are counted, and the number is told. At LEVEL_DEBUG all are
+ * written.
  */
 #include "config.h"
 
@@ -33,7 +34,7 @@
 #define PREFIX_BYTES 160 /* of a record: time, pid, level, punctuation */
 #define TEXT_BYTES (RECORD_BYTES - PREFIX_BYTES)
 #define FILE_BYTES (5L * 1024 * 1024)
-#define RATE 100 /* records in a second, and as many errors */
+#define RATE 100 /* records of one level in a second */
 #define RING 64
 #define DECISION_BYTES 512
 
@@ -53,7 +54,7 @@ static struct {
 	struct decision ring[RING];
 	size_t decisions; /* ever taken */
 	time_t second;    /* in which the following were counted */
-	unsigned records, errors;
+	unsigned records[LEVEL_DEBUG + 1];
 	size_t left_out; /* not told yet */
 } state = { .level = LEVEL_WARN, .fd = -1 };
 
@@ -241,8 +242,8 @@ tell_left_out(const struct timespec *now)
 		return;
 	state.left_out = 0;
 	put_now(LEVEL_WARN, now,
-	    "%zu more messages were left out (at most %d are written in a "
-	    "second; with -vv all are)",
+	    "%zu more messages were left out (at most %d of a kind are "
+	    "written in a second; with -vv all are)",
 	    n, RATE);
 }
 
@@ -250,11 +251,11 @@ tell_left_out(const struct timespec *now)
 static bool
 admit(enum log_level level, const struct timespec *now)
 {
-	unsigned *n = level == LEVEL_ERROR ? &state.errors : &state.records;
+	unsigned *n = &state.records[level];
 
 	if (now->tv_sec != state.second) {
 		state.second = now->tv_sec;
-		state.records = state.errors = 0;
+		memset(state.records, 0, sizeof state.records);
 		tell_left_out(now);
 	}
 	if (state.level >= LEVEL_DEBUG || *n < RATE) {
@@ -286,7 +287,7 @@ log_close(void)
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	tell_left_out(&now);
-	state.records = state.errors = 0;
+	memset(state.records, 0, sizeof state.records);
 	if (state.fd >= 0)
 		close(state.fd);
 	state.fd = -1;

@@ -25,8 +25,8 @@ void log_close(void);
 
 /* One record. Control bytes, bidi controls and broken UTF-8 are written as
  * \xNN; a record is cut at 4 KiB. Never pass a secret. In each second 100
- * records are written, and 100 of LEVEL_ERROR; how many more there were is told
- * by a later record, or by log_close. With a level of LEVEL_DEBUG there is no
+ * records of each level are written; how many more there were is told by a
+ * later record, or by log_close. With a level of LEVEL_DEBUG there is no
  * such limit. */
 void log_put(enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
