@@ -26,7 +26,9 @@ session_sign_in(struct session *s, struct leg *l, struct span text)
 		l->silences = 0;
 		l->dead_at = 0; /* it was not silent, but refused */
 	} else {
+		/* Only now it goes out: the server was not silent till then. */
 		l->silent_at = s->now + SILENT_MS;
+		l->event_at = s->now;
 	}
 	/* A renewal, or a handshake of our own, has nobody who gives up. */
 	if (l->kind == LEG_OPEN && l->generation == s->generation) {
