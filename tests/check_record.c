@@ -28,7 +28,7 @@ static const char full[] =
     "\"token\":{\"access_token\":\"at\",\"refresh_token\":\"rt\","
     "\"id_token\":\"it\",\"scope_requested\":\"a b\","
     "\"scope_granted\":\"a\",\"obtained_at\":1000,\"expires_at\":4600,"
-    "\"dpop\":true},\"client_failures\":2}";
+    "\"dpop\":true},\"client_failures\":2,\"server_public\":1}";
 
 static struct record r;
 
@@ -126,6 +126,7 @@ expect_full(const struct record *x)
 	ck_assert_int_eq(x->token.obtained_at, 1000);
 	ck_assert_int_eq(x->token.expires_at, 4600);
 	ck_assert_int_eq(x->client_failures, 2);
+	ck_assert(x->server_public);
 }
 
 START_TEST(all_of_it)

@@ -273,8 +273,8 @@ START_TEST(answers_under_way)
 	want(p, "send #71 POST answer 64 @s1");
 	say(p, "< #8 idle");
 	want(p, "send #72 POST answer 65 @s1");
-	say(p, "< #71 idle");
-	want(p, "write 1 ! upstream_timeout maybe");
+	say(p, "< #71 502");
+	want(p, "write 1 ! upstream_unreachable maybe status 502");
 	say(p, "! wait 5000");
 	want(p, "abort #4");
 	expect(p, NULL);

@@ -315,7 +315,7 @@ mode_of(const struct options *o)
 }
 
 static void
-fill_login(struct account *a)
+fill_login(struct account *a, const char *peer)
 {
 	const struct options *o = a->options;
 	struct login_config *c = &a->login;
@@ -334,6 +334,8 @@ fill_login(struct account *a)
 	c->token_endpoint = o->token_endpoint;
 	c->no_resource = o->no_resource;
 	c->params = (const char *const *)o->authorize_params.list;
+	c->knows_place = peer != NULL && account_needs_peer(o, &a->url);
+	c->is_public = class_of(a, peer) == ADDRESS_PUBLIC;
 	c->policy.allow_http = o->allow_http;
 	c->policy.cross_origin_prm = o->allow_cross_origin_prm;
 	c->policy.assume_pkce = o->assume_pkce;
@@ -377,7 +379,7 @@ account_init(struct account *a, struct loop *l, const struct options *o,
 	a->fetcher = fetcher_new(l, a->http, class_of(a, peer),
 	    o->allow_private_auth);
 	a->store = account_store(l, o, a->login.unset, true, &a->store_why);
-	fill_login(a);
+	fill_login(a, peer);
 	account_import(&a->import, o, &a->url, &a->import_folder);
 	if (a->import.folder != NULL && o->profile == NULL)
 		a->login.import = &a->import;

@@ -440,6 +440,8 @@ login_have_token(struct login *g)
 		store_set_pending(g->store, g->name, p);
 	}
 	g->record.client_failures = 0;
+	if (g->config.knows_place)
+		g->record.server_public = g->config.is_public;
 	if (g->token_lock >= 0)
 		save_token(g);
 	else

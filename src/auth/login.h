@@ -50,6 +50,9 @@ struct login_config {
 	const struct assertion_key *client_key; /* for LOGIN_CREDENTIALS */
 	const char *client_document;            /* --client-metadata-url */
 
+	/* is the MCP server at a public address, where that is known? */
+	bool knows_place, is_public;
+
 	/* what is asked for */
 	const char *issuer, *scope, *resource, *token_endpoint;
 	bool no_resource;

@@ -488,11 +488,13 @@ is_over(const struct oauth *o)
 }
 
 /* An agent would take the MCP server for one on the internet, and refuse an
- * authorization server beside it on a private network. */
+ * authorization server beside it on a private network. That is right where the
+ * MCP server was public when the token was got. */
 static bool
 is_too_early(const struct oauth *o)
 {
-	return o->config.needs_peer && o->ops.peer(o->arg) == NULL;
+	return o->config.needs_peer && !o->record.server_public &&
+	    o->ops.peer(o->arg) == NULL;
 }
 
 /* Each returns true when the question has its answer, false when it waits. */

@@ -291,6 +291,7 @@ parse_top(struct record *r, const char **why)
 	}
 	r->generation = number_of(r->json, "generation");
 	r->client_failures = number_of(r->json, "client_failures");
+	r->server_public = number_of(r->json, "server_public") != 0;
 	return 0;
 }
 
@@ -374,6 +375,7 @@ record_print(const struct record *r, struct buf *out)
 	set_client(r, tree);
 	set_token(r, tree);
 	document_set_number(tree, "client_failures", r->client_failures);
+	document_set_number(tree, "server_public", r->server_public);
 	document_print(tree, out);
 	tree_free(tree);
 }

@@ -44,6 +44,8 @@ struct record {
 		char *scope_requested, *scope_granted; /* NULL: not told */
 		int64_t obtained_at, expires_at; /* s since 1970; 0: unknown */
 	} token;
+	bool server_public; /* the MCP server was at a public address, at the
+			     * last request to the issuer */
 	/* fruitless logins with this client in a row: it may be dead */
 	int64_t client_failures;
 };

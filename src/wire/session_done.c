@@ -281,12 +281,17 @@ call_done(struct session *s, struct leg *l, const struct facts *f)
 	generation_unref(g);
 }
 
-/* The server read the answer and wants none: it may come too late, and the
- * call that asked goes on without it. */
+/* The call that asked goes on: the server read the answer and wants none, as it
+ * came too late; or the answer went out and only its receipt is missing, which
+ * some servers give when the call is over. */
 static bool
-is_unwanted(const struct facts *f)
+may_go_on(const struct facts *f)
 {
-	return f != NULL && f->ending == ENDING_COMPLETE &&
+	if (f == NULL)
+		return false;
+	if (f->ending == ENDING_IDLE)
+		return f->sent;
+	return f->ending == ENDING_COMPLETE &&
 	    (f->status == 400 || f->status == 404 || f->status == 409 ||
 		f->status == 410 || f->status == 422);
 }
@@ -296,7 +301,7 @@ session_undelivered(struct session *s, uint64_t asker, const struct facts *f)
 {
 	struct call *c = s->calls.first;
 
-	if (asker == 0 || is_unwanted(f))
+	if (asker == 0 || may_go_on(f))
 		return;
 	while (c != NULL && calls_origin(c) != asker)
 		c = c->next;

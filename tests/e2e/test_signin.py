@@ -117,11 +117,14 @@ class Base(authserver.Case):
         with open(self.record_path()) as f:
             return json.load(f)
 
-    def edit_record(self, **token):
-        """Changes fields of the token in the store."""
+    def edit_record(self, server_public=None, **token):
+        """Changes fields of the token in the store, or the place of the MCP
+        server."""
         path = self.record_path()
         doc = self.record()
         doc["token"].update(token)
+        if server_public is not None:
+            doc["server_public"] = server_public
         with open(path + ".x", "w") as f:
             json.dump(doc, f)
         os.chmod(path + ".x", 0o600)

@@ -286,6 +286,20 @@ class ByName(Patient):
         self.works(self.start(m, b, *args), m)
         self.counted(a, refresh=1)
 
+    def test_expired_at_a_public_address(self):
+        """Nothing has to be learnt there: an expired token goes nowhere."""
+        a, m, b, args = self.named()
+        args += ("--allow-private-auth",)
+        self.start(m, b, *args).finish()
+        self.assertEqual(self.record()["server_public"], 0)
+        self.spend()
+        self.edit_record(server_public=1)
+        a.expire()
+        refused = len(m.refused)
+        self.works(self.start(m, b, *args), m)
+        self.counted(a, refresh=1)
+        self.assertEqual(len(m.refused), refused)
+
     def test_expired_with_403(self):
         """Some servers refuse an expired token in this way."""
         a, m, b, args = self.named()
