@@ -170,7 +170,8 @@ note_outcome(struct world *w, size_t i, struct shape shape)
 
 	if (n->kind == SEND_CALL || n->kind == SEND_RESUME) {
 		shape = as_heard(w, i, shape);
-		w->calls[n->call].in_band = strncmp(shape.text, "200", 3) == 0;
+		if (w->calls[n->call].last == i)
+			w->calls[n->call].in_band = *shape.text == '2';
 		note_call(w, i, shape.outcome);
 		if (w->told_call && shape.outcome == FINAL &&
 		    strstr(shape.text, " err") != NULL)

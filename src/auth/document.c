@@ -303,11 +303,16 @@ static struct json_object *
 new_string(const char *text)
 {
 	struct json_object *string;
-	size_t i, len, n = strlen(text);
+	size_t i = 0, len, n = strlen(text);
 	struct buf b;
 
+	while (i < n && (len = codec_utf8(text + i, n - i)) > 0)
+		i += len;
+	if (i == n)
+		return json_object_new_string(text);
 	buf_init(&b, 0);
-	for (i = 0; i < n; i += len == 0 ? 1 : len) {
+	buf_add(&b, text, i);
+	for (; i < n; i += len == 0 ? 1 : len) {
 		len = codec_utf8(text + i, n - i);
 		if (len == 0)
 			buf_adds(&b, REPLACEMENT);
