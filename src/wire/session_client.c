@@ -136,11 +136,17 @@ reject(struct session *s, struct frame *error)
 
 /* --- holding and sending --- */
 
-/* The memory that a frame takes while it is held back. */
+size_t
+session_held_size(const struct frame *f)
+{
+	return frame_size(f) + sizeof(struct held) + MEM_OVERHEAD;
+}
+
+/* The same, with the call where it is one. */
 static size_t
 held_size(const struct frame *f, bool is_call)
 {
-	size_t size = frame_size(f) + sizeof(struct held) + MEM_OVERHEAD;
+	size_t size = session_held_size(f);
 
 	return is_call ? size + sizeof(struct call) + MEM_OVERHEAD : size;
 }

@@ -59,12 +59,6 @@ session_head(struct session *s, struct leg *l, const struct facts *f)
 	}
 }
 
-static size_t
-early_size(const struct frame *m)
-{
-	return frame_size(m) + sizeof(struct held) + MEM_OVERHEAD;
-}
-
 /* A question, or a notification, from before initialize was answered: the
  * client must not see it yet. */
 static void
@@ -72,7 +66,7 @@ keep_early(struct session *s, struct frame *m)
 {
 	struct held *h;
 
-	if (s->early_bytes + early_size(m) > MAX_EARLY) {
+	if (s->early_bytes + session_held_size(m) > MAX_EARLY) {
 		session_note(s, LEVEL_DEBUG,
 		    "too much before the answer to initialize: dropped");
 		return;
@@ -84,7 +78,7 @@ keep_early(struct session *s, struct frame *m)
 	else
 		s->early_last->next = h;
 	s->early_last = h;
-	s->early_bytes += early_size(m);
+	s->early_bytes += session_held_size(m);
 }
 
 struct frame *
@@ -97,7 +91,7 @@ session_take_early(struct session *s)
 		return NULL;
 	f = h->frame;
 	s->early = h->next;
-	s->early_bytes -= early_size(f);
+	s->early_bytes -= session_held_size(f);
 	free(h);
 	return f;
 }
@@ -111,15 +105,16 @@ session_nobody(struct span id, bool ping)
 		      fault_frame(id, &fault, "Nobody is there to answer.");
 }
 
-/* Refuses a question with this error, which is taken. */
+/* Answers a question without asking the client: with this frame, which is
+ * taken. */
 static void
-refuse_question(struct session *s, uint64_t asker, struct frame *error)
+answer_here(struct session *s, uint64_t asker, struct frame *answer)
 {
-	session_send_answer(s, error, asker);
-	frame_unref(error);
+	session_send_answer(s, answer, asker);
+	frame_unref(answer);
 }
 
-/* A question that finds no place is refused, too. A flood is not answered with
+/* A question that finds no place is refused. But a flood is not answered with
  * a flood: where too many answers are under way the call that asked ends. */
 static void
 refuse_flood(struct session *s, uint64_t asker, const struct frame *m)
@@ -133,7 +128,7 @@ refuse_flood(struct session *s, uint64_t asker, const struct frame *m)
 		    "are open",
 		    s->config.host, MAX_QUESTIONS);
 	if (s->calls.n_answers < MAX_ANSWERS) {
-		refuse_question(s, asker,
+		answer_here(s, asker,
 		    fault_frame(m->id, &fault,
 			"The client is asked too much at once."));
 		return;
@@ -213,11 +208,11 @@ server_request(struct session *s, struct leg *l, struct frame *m)
 	}
 	/* A shell user answers no questions, and nobody does after EOF. */
 	if (s->own_handshake || s->eof) {
-		refuse_question(s, asker, session_nobody(m->id, ping));
+		answer_here(s, asker, session_nobody(m->id, ping));
 		return;
 	}
 	if (s->config.max_result > 0 && m->text.n > s->config.max_result) {
-		refuse_question(s, asker,
+		answer_here(s, asker,
 		    fault_frame(m->id, &fault,
 			"Too large for the client: %zu bytes.", m->text.n));
 		return;
@@ -226,7 +221,7 @@ server_request(struct session *s, struct leg *l, struct frame *m)
 		session_note(s, LEVEL_INFO,
 		    "a question of %s has an id of %zu bytes: refused",
 		    s->config.host, m->id.n);
-		refuse_question(s, asker,
+		answer_here(s, asker,
 		    fault_frame(m->id, &fault, "The id is too long: %zu bytes.",
 			m->id.n));
 		return;

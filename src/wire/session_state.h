@@ -281,6 +281,8 @@ void session_send_answer(struct session *s, struct frame *f, uint64_t asker);
 void session_answer_all(struct session *s);
 /* Drops the answers that are held back; the calls that asked end. */
 void session_drop_answers(struct session *s);
+/* The bytes of memory that a frame takes while it is held back. */
+size_t session_held_size(const struct frame *f);
 /* Forgets what is held; calls in it get no answer here. */
 void session_unhold(struct session *s, struct call *c);
 void session_drop_notes(struct session *s);
