@@ -8,8 +8,8 @@
 
 #include <check.h>
 
-#include "wire/chain.h"
-#include "wire/msg.h"
+#include "core/chain.h"
+#include "core/wire/msg.h"
 
 enum { DEPTH = 64, AT_ONCE = 8, NEVER_ENDS = 100000, VALUES = 8 };
 

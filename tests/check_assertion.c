@@ -1,10 +1,10 @@
 /*
- * auth/assertion: PKCE against the RFC's example, keys that are taken and
+ * login/assertion: PKCE against the RFC's example, keys that are taken and
  * refused, and each signature verified with the public half of its key.
  */
 #include "config.h"
 
-#include "auth/assertion.h"
+#include "login/assertion.h"
 
 #include <stdlib.h>
 
@@ -234,7 +234,8 @@ START_TEST(signatures)
 	ck_assert_str_ne(first, second);
 	ck_assert(verifies(a, pkey, keys[_i].alg));
 	ck_assert(verifies(b, pkey, keys[_i].alg));
-	/* one changed byte is noticed: the check is none that says yes to all */
+	/* one changed byte is noticed: the check is none that says yes to
+	 * all */
 	a[4] = a[4] == 'A' ? 'B' : 'A';
 	ck_assert(!verifies(a, pkey, keys[_i].alg));
 	free(a);

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "wire/backoff.h"
+#include "core/exchange/backoff.h"
 
 #include "unit.h"
 

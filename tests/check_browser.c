@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "auth/browser.h"
+#include "login/browser.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "auth/callback.h"
+#include "login/callback.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,13 +4,13 @@
  */
 #include "config.h"
 
-#include "wire/calls.h"
+#include "core/session/calls.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/wire/msg.h"
 #include "unit.h"
-#include "wire/msg.h"
 
 static struct frame *
 request(const char *id, const char *method)

@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
-#include "wire/chain.h"
-#include "wire/msg.h"
+#include "core/chain.h"
+#include "core/wire/msg.h"
 
 #include "unit.h"
 

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "auth/challenge.h"
+#include "login/challenge.h"
 
 #include "unit.h"
 

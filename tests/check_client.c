@@ -1,10 +1,10 @@
 /*
- * auth/client: what is sent to an authorization server, byte for byte, and
- * what its answers do to the record, good ones and bad ones.
+ * login/client_messages: what is sent to an authorization server, byte for
+ * byte, and what its answers do to the record, good ones and bad ones.
  */
 #include "config.h"
 
-#include "auth/client.h"
+#include "login/client_messages.h"
 
 #include <stdlib.h>
 

@@ -297,7 +297,7 @@ END_TEST
 	"a time like 2026-01-31T12:00:00Z"
 
 static const struct {
-	const char *json, *why; /* NULL: whatever auth/document says */
+	const char *json, *why; /* NULL: whatever store/document says */
 } bad[] = {
 	{ "", NULL },
 	{ "CANARY\n", NULL },

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "auth/discovery.h"
+#include "login/discovery.h"
 
 #include "unit.h"
 
@@ -44,7 +44,7 @@ static struct {
 	char *why;
 } got;
 
-/* The other side of auth/fetch.h. */
+/* The other side of login/fetch.h. */
 struct fetch *
 fetch_start(struct fetcher *f, const struct fetch_request *r, fetch_cb *cb,
     void *arg)

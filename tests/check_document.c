@@ -1,10 +1,10 @@
 /*
- * auth/document: what is no document, in every way that json-c would let
+ * store/document: what is no document, in every way that json-c would let
  * pass, and what members are taken for.
  */
 #include "config.h"
 
-#include "auth/document.h"
+#include "store/document.h"
 
 #include "unit.h"
 

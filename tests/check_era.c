@@ -5,15 +5,15 @@
  */
 #include "config.h"
 
-#include "wire/era.h"
+#include "core/era/era.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/wire/edit.h"
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
 #include "unit.h"
-#include "wire/edit.h"
-#include "wire/json.h"
-#include "wire/msg.h"
 
 #define META                                                                   \
 	"\"" ERA_META "protocolVersion\":\"2026-07-28\","                      \

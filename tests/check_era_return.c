@@ -6,16 +6,16 @@
  */
 #include "config.h"
 
-#include "wire/era.h"
+#include "core/era/era.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include <json-c/json.h>
 
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
 #include "unit.h"
-#include "wire/json.h"
-#include "wire/msg.h"
 
 #define SERVER "{\"name\":\"s\",\"version\":\"1\"}"
 #define PARTS_MAX 8

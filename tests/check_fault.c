@@ -4,13 +4,13 @@
  */
 #include "config.h"
 
-#include "wire/fault.h"
+#include "core/exchange/fault.h"
 
 #include <stdlib.h>
 
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
 #include "unit.h"
-#include "wire/json.h"
-#include "wire/msg.h"
 
 #define HOST "mcp.test"
 

@@ -1,10 +1,10 @@
 /*
- * auth/fetch: answers of every kind and what is said of them, redirects,
+ * login/fetch: answers of every kind and what is said of them, redirects,
  * addresses that are not allowed, and fetches that are given up.
  */
 #include "config.h"
 
-#include "auth/fetch.h"
+#include "login/fetch.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

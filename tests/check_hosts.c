@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "wire/json.h"
+#include "core/wire/json.h"
 
 #include "unit.h"
 

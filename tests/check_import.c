@@ -1,11 +1,11 @@
 /*
- * auth/import: files as mcp-remote writes them, found by the names it gives
+ * store/import: files as mcp-remote writes them, found by the names it gives
  * them, and what of them is not used. The names were made by mcp-remote
  * 0.15.1 itself.
  */
 #include "config.h"
 
-#include "auth/import.h"
+#include "store/import.h"
 
 #include <sys/stat.h>
 

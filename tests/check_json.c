@@ -1,7 +1,7 @@
 /* The JSON check, fault by fault, and the cursor. */
 #include "config.h"
 
-#include "wire/json.h"
+#include "core/wire/json.h"
 
 #include <limits.h>
 #include <stdlib.h>

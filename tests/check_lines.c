@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "wire/lines.h"
+#include "core/wire/lines.h"
 
 #include <stdlib.h>
 #include <time.h>

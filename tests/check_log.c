@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "core/wire/json.h"
 #include "unit.h"
-#include "wire/json.h"
 
 static struct buf seen; /* what the sink got, a line each */
 static char dir[64];

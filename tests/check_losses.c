@@ -5,13 +5,13 @@
  */
 #include "config.h"
 
-#include "wire/verdict.h"
+#include "core/exchange/verdict.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/wire/msg.h"
 #include "unit.h"
-#include "wire/msg.h"
 
 static const struct verdict_rules no_rules = { NULL, 0, false };
 

@@ -1,11 +1,11 @@
 /*
- * app/memory, app/profile, and of app/keepsakes what is for the era: what is
- * remembered, for whom and for how long, and every way in which the files can
- * be wrong.
+ * cache/startup_cache, cache/profile, and of cache/state_cache what is for the
+ * era: what is remembered, for whom and for how long, and every way in which
+ * the files can be wrong.
  */
 #include "config.h"
 
-#include "app/memory.h"
+#include "cache/startup_cache.h"
 
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "app/keepsakes.h"
 #include "base/log.h"
+#include "cache/state_cache.h"
 #include "home.h"
 #include "unit.h"
 

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "auth/metadata.h"
+#include "login/metadata.h"
 
 #include "unit.h"
 

@@ -6,14 +6,14 @@
  */
 #include "config.h"
 
-#include "wire/mirror.h"
+#include "core/era/mirror.h"
 
 #include <limits.h>
 #include <stdlib.h>
 
+#include "core/era/mirror_value.h"
+#include "core/wire/msg.h"
 #include "unit.h"
-#include "wire/mirror_value.h"
-#include "wire/msg.h"
 
 #define LIST_BEGIN "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":["
 #define LIST_END "],\"ttlMs\":0}}"

@@ -4,12 +4,12 @@
  */
 #include "config.h"
 
-#include "wire/msg.h"
+#include "core/wire/msg.h"
 
 #include <stdlib.h>
 
+#include "core/wire/json.h"
 #include "unit.h"
-#include "wire/json.h"
 
 #define TEXT(s)                                                                \
 	{                                                                      \

@@ -1,11 +1,11 @@
 /*
- * app/options: argv, files, environment, their order, what is refused with
+ * options/options: argv, files, environment, their order, what is refused with
  * which words, what is blanked, and what a person is shown. What is for
  * signing in is in check_options_auth.c.
  */
 #include "config.h"
 
-#include "app/options.h"
+#include "options/options.h"
 
 #include <sys/stat.h>
 
@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "app/option_file.h"
-#include "app/option_parse.h"
-#include "app/option_table.h"
+#include "options/file.h"
+#include "options/parse.h"
+#include "options/table.h"
 #include "options_play.h"
 
 #define WARNING                                                                \

@@ -1,10 +1,10 @@
 /*
- * app/options: what is for signing in, in argv, files and the environment.
+ * options/options: what is for signing in, in argv, files and the environment.
  * The rest is in check_options.c.
  */
 #include "config.h"
 
-#include "app/options.h"
+#include "options/options.h"
 
 #include <stdlib.h>
 

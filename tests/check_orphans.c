@@ -1,10 +1,10 @@
 /*
- * app/orphans: sessions of processes that are really killed, locks that are
- * really held, and files that are torn in every way.
+ * cache/stale_sessions: sessions of processes that are really killed, locks
+ * that are really held, and files that are torn in every way.
  */
 #include "config.h"
 
-#include "app/orphans.h"
+#include "cache/stale_sessions.h"
 
 #include <sys/resource.h>
 #include <sys/stat.h>

@@ -4,13 +4,13 @@
  */
 #include "config.h"
 
-#include "wire/phrases.h"
+#include "core/exchange/phrases.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/exchange/words.h"
 #include "unit.h"
-#include "wire/words.h"
 
 enum {
 	NONE = 0,

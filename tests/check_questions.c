@@ -4,13 +4,13 @@
  */
 #include "config.h"
 
-#include "wire/questions.h"
+#include "core/session/questions.h"
 
 #include <stdlib.h>
 
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
 #include "unit.h"
-#include "wire/json.h"
-#include "wire/msg.h"
 
 static const struct span absent = { NULL, 0 };
 

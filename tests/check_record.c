@@ -1,10 +1,10 @@
 /*
- * auth/record: what is read is what was written, what is refused, what others
+ * store/record: what is read is what was written, what is refused, what others
  * wrote survives, and what time and scopes mean.
  */
 #include "config.h"
 
-#include "auth/record.h"
+#include "store/record.h"
 
 #include <stdio.h>
 

@@ -4,13 +4,13 @@
  */
 #include "config.h"
 
-#include "wire/restore.h"
+#include "core/session/settings.h"
 
 #include <stdlib.h>
 
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
 #include "unit.h"
-#include "wire/json.h"
-#include "wire/msg.h"
 
 #define SUBSCRIBE "resources/subscribe"
 #define UNSUBSCRIBE "resources/unsubscribe"

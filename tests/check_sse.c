@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "wire/sse.h"
+#include "core/wire/sse.h"
 
 #include <time.h>
 

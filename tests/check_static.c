@@ -1,10 +1,10 @@
 /*
- * auth/static: headers from lines, files and variables, what is refused, and
+ * auth/given: headers from lines, files and variables, what is refused, and
  * files that change under a running proxy.
  */
 #include "config.h"
 
-#include "auth/static.h"
+#include "auth/given.h"
 
 #include <sys/stat.h>
 

@@ -1,11 +1,11 @@
 /*
- * auth/store: what is kept is found again, by this process and by others, what
+ * store/store: what is kept is found again, by this process and by others, what
  * somebody else could have written is not used, a killed writer leaves a whole
  * record, a lock is one process's, and helpers of all kinds.
  */
 #include "config.h"
 
-#include "auth/store.h"
+#include "store/store.h"
 
 #include <sys/stat.h>
 #include <sys/wait.h>

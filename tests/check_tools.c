@@ -4,14 +4,14 @@
  */
 #include "config.h"
 
-#include "wire/tools.h"
+#include "core/session/tools.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
 #include "unit.h"
-#include "wire/json.h"
-#include "wire/msg.h"
 
 #define READ_ONLY "\"annotations\":{\"readOnlyHint\":true}"
 #define SAFE(name) "{\"name\":\"" name "\"," READ_ONLY "}"

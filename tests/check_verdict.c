@@ -4,13 +4,13 @@
  */
 #include "config.h"
 
-#include "wire/verdict.h"
+#include "core/exchange/verdict.h"
 
 #include <stdlib.h>
 #include <time.h>
 
+#include "core/wire/msg.h"
 #include "unit.h"
-#include "wire/msg.h"
 
 enum { SESSION = 1, NO_SESSION = 0 };
 

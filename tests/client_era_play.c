@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "wire/client_era.h"
-#include "wire/client_era_state.h"
-#include "wire/msg.h"
+#include "core/client/client.h"
+#include "core/client/state.h"
+#include "core/wire/msg.h"
 
 enum { DEPTH = 512, SENT_MAX = 4096, SPINS = 10000 };
 

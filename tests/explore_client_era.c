@@ -16,9 +16,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "wire/client_era.h"
-#include "wire/json.h"
-#include "wire/msg.h"
+#include "core/client/client.h"
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
 
 enum { SCHEDULES = 4000, STEPS = 150, OPEN_MAX = 4096, DEPTH = 64 };
 

@@ -7,7 +7,7 @@
 
 #include "explore_session.h"
 
-#include "wire/json.h"
+#include "core/wire/json.h"
 
 enum { RESTORING_MS = 10 * 1000 };
 

@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-#include "wire/json.h"
+#include "core/wire/json.h"
 
 enum {
 	MINUTE_MS = 60 * 1000,

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#include "wire/json.h"
+#include "core/wire/json.h"
 
 enum { TELL_MS = 30 * 1000, MINUTE_MS = 60 * 1000 };
 

@@ -12,7 +12,7 @@ case $("${CLANG_FORMAT:-clang-format}" --version 2>/dev/null) in
 	;;
 esac
 cd "$abs_top_srcdir"
-set -- src/*/*.[ch] tests/*.[ch]
+set -- $(find src tests -name '*.[ch]')
 for file in contrib/*/*.[ch]; do
 	[ ! -f "$file" ] || set -- "$@" "$file"
 done

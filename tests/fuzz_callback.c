@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "auth/callback.h"
+#include "login/callback.h"
 
 #include "fuzz.h"
 

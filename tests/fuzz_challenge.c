@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "auth/challenge.h"
+#include "login/challenge.h"
 
 #include "fuzz.h"
 

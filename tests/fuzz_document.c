@@ -5,9 +5,9 @@
  */
 #include "config.h"
 
-#include "auth/document.h"
+#include "core/wire/json.h"
 #include "fuzz.h"
-#include "wire/json.h"
+#include "store/document.h"
 
 static void
 look(struct json_object *o, const char *name)

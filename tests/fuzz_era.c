@@ -5,11 +5,11 @@
  */
 #include "config.h"
 
-#include "wire/era.h"
+#include "core/era/era.h"
 
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
 #include "fuzz.h"
-#include "wire/json.h"
-#include "wire/msg.h"
 
 #define DEPTH 96       /* deeper than a schema that is wrapped */
 #define MADE_DEPTH 112 /* what is made adds a few levels */

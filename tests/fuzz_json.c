@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "wire/json.h"
+#include "core/wire/json.h"
 
 #include "base/codec.h"
 #include "fuzz.h"

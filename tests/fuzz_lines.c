@@ -4,10 +4,10 @@
  */
 #include "config.h"
 
-#include "wire/lines.h"
+#include "core/wire/lines.h"
 
+#include "core/wire/json.h"
 #include "fuzz.h"
-#include "wire/json.h"
 
 static void
 on_line(struct frame *f, void *arg)

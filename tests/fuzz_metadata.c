@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "auth/metadata.h"
+#include "login/metadata.h"
 
 #include "fuzz.h"
 

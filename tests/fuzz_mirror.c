@@ -6,16 +6,16 @@
  */
 #include "config.h"
 
-#include "wire/mirror.h"
+#include "core/era/mirror.h"
 
 #include <limits.h>
 #include <string.h>
 
 #include "base/codec.h"
+#include "core/era/mirror_value.h"
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
 #include "fuzz.h"
-#include "wire/json.h"
-#include "wire/mirror_value.h"
-#include "wire/msg.h"
 
 #define DEPTH 64
 

@@ -4,11 +4,11 @@
  */
 #include "config.h"
 
-#include "wire/msg.h"
+#include "core/wire/msg.h"
 
 #include "base/codec.h"
+#include "core/wire/json.h"
 #include "fuzz.h"
-#include "wire/json.h"
 
 #define DEPTH 32
 

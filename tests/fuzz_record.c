@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "auth/record.h"
+#include "store/record.h"
 
 #include "fuzz.h"
 

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "wire/sse.h"
+#include "core/wire/sse.h"
 
 #include "fuzz.h"
 

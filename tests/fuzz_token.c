@@ -7,9 +7,9 @@
  */
 #include "config.h"
 
-#include "auth/client.h"
 #include "base/codec.h"
 #include "fuzz.h"
+#include "login/client_messages.h"
 
 #define NOW ((int64_t)1700000000)
 #define SECRET "the-secret-of-ours"

@@ -7,8 +7,8 @@
  */
 #include "config.h"
 
-#include "wire/msg.h"
-#include "wire/verdict.h"
+#include "core/exchange/verdict.h"
+#include "core/wire/msg.h"
 
 #include "fuzz.h"
 

@@ -7,19 +7,11 @@
 set -eu
 
 cd "${1:-${abs_top_srcdir:?}}"
-set -- src/*/*.[ch]
-[ -f "$1" ] || {
+set -- $(find src -name '*.[ch]' | LC_ALL=C sort)
+[ $# -gt 0 ] || {
 	echo "no C file in $(pwd)/src"
 	exit 1
 }
-for file in src/* src/*/*/*; do
-	case $file in
-	src/*/*/*.[ch] | src/*.[ch])
-		echo "$file: C files stand in src/FOLDER"
-		exit 1
-		;;
-	esac
-done
 
 exec ${AWK:-awk} '
 function breach(what)
@@ -64,16 +56,31 @@ function calls(line, words)
 	return line ~ ("(^|[^A-Za-z0-9_.>])(" words ")[ \t]*\\(")
 }
 
+# The folder of a file, as a room: "src/main.c" stands in "main".
+function room_of(name)
+{
+	if (name == "main.c")
+		return "main"
+	sub(/\/[^\/]*$/, "", name)
+	return name
+}
+
+function is_below(to)
+{
+	return index(" " below[room] " ", " " to " ") > 0
+}
+
 function own_header(name,    to)
 {
-	to = name
-	sub(/\/.*/, "", to)
+	to = room_of(name)
 	if (name == "config.h")
 		return
 	if (name ~ /\.\./ || name !~ /\// || !(to in below))
 		breach("\"" name "\" is not written as \"folder/name.h\"")
-	else if (index(" " below[room] " ", " " to " ") == 0)
+	else if (!is_below(to))
 		breach(room " may not include " name)
+	else if (name ~ /\/state\.h$/ && to != room)
+		breach("only " to " itself includes " name)
 }
 
 function system_header(name)
@@ -85,13 +92,13 @@ function system_header(name)
 		breach("libevent belongs to io")
 	if (name ~ /^event2\/http/)
 		breach("no evhttp in src")
-	if (name ~ /^json-c\// && room != "auth" && room != "app")
-		breach("json-c belongs to auth and app")
-	if (name ~ /^openssl\// && room != "auth" && room != "app")
-		breach("libcrypto belongs to auth and app")
-	if (room == "wire" && name !~ pure && name != "regex.h" &&
-	    !(name == "sys/types.h" && file == "wire/verdict.h"))
-		breach("wire is pure: no <" name ">")
+	if (name ~ /^json-c\// && room != "store" && room != "auth")
+		breach("json-c belongs to store and auth")
+	if (name ~ /^openssl\// && room !~ /^(store|login|cache|app)$/)
+		breach("libcrypto belongs to store, login, cache and app")
+	if (is_core && name !~ pure && name != "regex.h" &&
+	    !(name == "sys/types.h" && file == "core/exchange/verdict.h"))
+		breach("core is pure: no <" name ">")
 	# log writes to stderr and a file; mem ends the process
 	if (room == "base" && name !~ pure && file != "base/log.c" &&
 	    !(file == "base/mem.c" && name == "unistd.h"))
@@ -100,11 +107,24 @@ function system_header(name)
 
 BEGIN {
 	below["base"] = "base"
-	below["wire"] = "wire base"
+	below["core/wire"] = "core/wire base"
+	below["core/era"] = "core/era " below["core/wire"]
+	below["core/exchange"] = "core/exchange " below["core/wire"]
+	reducer = "core core/era core/exchange core/wire base"
+	below["core/session"] = "core/session " reducer
+	below["core/client"] = "core/client " reducer
+	below["core/server"] = "core/server " reducer
+	below["core"] = "core/session core/client core/server " reducer
 	below["io"] = "io base"
-	below["upstream"] = "upstream io wire base"
-	below["auth"] = "auth io wire base"
-	below["app"] = "app auth upstream io wire base"
+	below["transport"] = "transport io " below["core"]
+	below["store"] = "store io " below["core"]
+	below["login"] = "login " below["store"]
+	below["auth"] = "auth " below["login"]
+	below["options"] = "options io " below["core"]
+	below["cache"] = "cache io " below["core"]
+	below["app"] = "app transport auth login store options cache io " \
+	    below["core"]
+	below["main"] = below["app"]
 	pure = "^(assert|ctype|errno|inttypes|limits|math|stdarg|stdbool|" \
 	    "stddef|stdint|stdio|stdlib|string|strings)\\.h$"
 }
@@ -113,8 +133,8 @@ FNR == 1 {
 	in_comment = 0
 	file = FILENAME
 	sub(/^src\//, "", file)
-	room = file
-	sub(/\/.*/, "", room)
+	room = room_of(file)
+	is_core = room ~ /^core/
 	if (!(room in below))
 		breach("no such layer: " room)
 }
@@ -135,10 +155,10 @@ FNR == 1 {
 	# to give it to a child without our secrets is what io/child is for
 	if (file == "io/child.c")
 		gsub(/environ/, "", line)
-	if (room != "app" && uses(line,
+	if (room !~ /^(main|app|options)$/ && uses(line,
 	    "getenv|secure_getenv|setenv|unsetenv|putenv|clearenv|environ"))
-		breach("the environment belongs to app")
-	if (room != "app" && file != "io/child.c" && calls(line,
+		breach("the environment belongs to options and app")
+	if (room !~ /^(main|app)$/ && file != "io/child.c" && calls(line,
 	    "fork|vfork|exec[lv]p?e?|fexecve|execvpe|posix_spawnp?"))
 		breach("processes are started by io/child.c and app")
 	# what changes folders, and what locks
@@ -149,9 +169,9 @@ FNR == 1 {
 	    "fdopendir|chmod|fchmod|fchmodat|chown|fchown|umask"))
 		breach("own files and folders belong to io/file.c")
 	# files of the user are read where their options are
-	if (room != "io" && file != "base/log.c" && file != "app/main.c" &&
-	    file != "app/option_file.c" && file != "auth/static.c" &&
-	    file != "app/secret.c" && file != "auth/import.c" &&
+	if (room != "io" && file != "base/log.c" && file != "main.c" &&
+	    file != "options/file.c" && file != "auth/given.c" &&
+	    file != "app/secret.c" && file != "store/import.c" &&
 	    calls(line, "open|fopen|freopen|opendir|scandir"))
 		breach("files are opened by io")
 	if (calls(line, "system|popen"))
@@ -160,7 +180,7 @@ FNR == 1 {
 	if (room == "app")
 		sub(/pipes_new[ \t]*\(.*STDOUT_FILENO/, "", line)
 	# a command speaks to a person, an agent to its proxy
-	if (file != "app/main.c" && file != "io/pipes.c" &&
+	if (file != "main.c" && file != "io/pipes.c" &&
 	    file !~ /^app\/account_/) {
 		if (uses(line, "stdout|STDOUT_FILENO") ||
 		    calls(line, "printf|vprintf|puts|putchar") ||
@@ -170,9 +190,9 @@ FNR == 1 {
 	if (calls(line, "strcpy|strcat|sprintf|vsprintf|gets|ato[ilf]|atoll|" \
 	    "alloca|strtok|tmpnam|tempnam|mktemp|signal"))
 		breach("a function that is not used here")
-	if (room == "wire" && line ~ /^[ \t]*static[ \t][^(]*[;=]/ &&
+	if (is_core && line ~ /^[ \t]*static[ \t][^(]*[;=]/ &&
 	    line !~ /const/)
-		breach("wire keeps no state of its own")
+		breach("core keeps no state of its own")
 }
 
 END {

@@ -8,7 +8,7 @@ here=$(dirname "$0")
 top=${abs_top_srcdir:-${srcdir:-$here}/..}
 program=${MCPSPLICE:-${abs_top_builddir:-${builddir:-.}}/src/mcpsplice}
 man=$top/doc/mcpsplice.1
-table=$top/src/app/option_table.c
+table=$top/src/options/table.c
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 failed=0
@@ -89,7 +89,7 @@ sed -n 's/^\.It Fl \([A-Za-z0-9]\) , Fl Fl \([a-z0-9-]*\).*/-\1, --\2/p' \
 same man_letters letters 'the manual' '--help'
 
 # The reasons of our errors that the code gives.
-for reason in $(cat "$top"/src/*/*.c | tr -d '\n' |
+for reason in $(cat "$top"/src/*/*.c "$top"/src/*/*/*.c | tr -d '\n' |
     grep -o 'reason = *"[a-z_]*"' | sed 's/.*"\(.*\)"/\1/' | sort -u); do
 	grep -q "^\.It Sy.*$reason" "$man" || fail "reason $reason: no words"
 done

@@ -1,14 +1,14 @@
 /*
- * What the tests of app/options play with: a world of sources to load options
- * from, and cases. A case lists all fields that differ from the defaults, so
- * a value in the wrong field fails.
+ * What the tests of options/options play with: a world of sources to load
+ * options from, and cases. A case lists all fields that differ from the
+ * defaults, so a value in the wrong field fails.
  */
 #ifndef MCPSPLICE_TESTS_OPTIONS_PLAY_H
 #define MCPSPLICE_TESTS_OPTIONS_PLAY_H
 
 #include <sys/types.h>
 
-#include "app/options.h"
+#include "options/options.h"
 #include "unit.h"
 
 #define ARGS_MAX 24

@@ -5,7 +5,7 @@
 
 #include <check.h>
 
-#include "wire/msg.h"
+#include "core/wire/msg.h"
 
 enum { DEPTH = 64 };
 

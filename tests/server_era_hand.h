@@ -6,7 +6,7 @@
 #ifndef MCPSPLICE_TESTS_SERVER_ERA_HAND_H
 #define MCPSPLICE_TESTS_SERVER_ERA_HAND_H
 
-#include "wire/server_era.h"
+#include "core/server/server.h"
 
 /* What was told of one kind, the latest; its spans as strings. */
 struct seen {

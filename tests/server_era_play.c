@@ -7,8 +7,8 @@
 
 #include <check.h>
 
-#include "wire/era.h"
-#include "wire/msg.h"
+#include "core/era/era.h"
+#include "core/wire/msg.h"
 
 enum { DEPTH = 64, AT_ONCE = 8, NEVER_ENDS = 100000 };
 

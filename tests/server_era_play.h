@@ -41,7 +41,7 @@
 #ifndef MCPSPLICE_TESTS_SERVER_ERA_PLAY_H
 #define MCPSPLICE_TESTS_SERVER_ERA_PLAY_H
 
-#include "wire/server_era.h"
+#include "core/server/server.h"
 
 /* An exchange: of the session (@K) or of ours (#N). */
 struct played {

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "wire/json.h"
-#include "wire/msg.h"
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
 
 enum { DEPTH = 64, NEVER_ENDS = 100000, AT_ONCE = 8 };
 

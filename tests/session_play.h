@@ -38,7 +38,7 @@
 #ifndef MCPSPLICE_TESTS_SESSION_PLAY_H
 #define MCPSPLICE_TESTS_SESSION_PLAY_H
 
-#include "wire/session.h"
+#include "core/session/session.h"
 
 struct sent {
 	uint64_t ticket; /* 0: its end was told, */

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "wire/json.h"
-#include "wire/msg.h"
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
 
 void
 play_facts_clear(struct sent *s)

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/option_table.h"
 #include "app/secret.h"
-#include "auth/browser.h"
-#include "auth/client.h"
-#include "auth/credential.h"
 #include "base/log.h"
 #include "io/child.h"
+#include "login/browser.h"
+#include "login/client_messages.h"
+#include "options/table.h"
+#include "store/credential.h"
 
 /* --- our client --- */
 

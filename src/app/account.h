@@ -7,9 +7,9 @@
 #define MCPSPLICE_APP_ACCOUNT_H
 
 #include "app/network.h"
-#include "auth/fetch.h"
-#include "auth/login.h"
 #include "base/log.h"
+#include "login/fetch.h"
+#include "login/login.h"
 
 struct account {
 	const struct options *options;

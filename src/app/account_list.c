@@ -9,9 +9,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "auth/client.h"
 #include "base/codec.h"
 #include "base/log.h"
+#include "login/client_messages.h"
 
 /* --- status --- */
 

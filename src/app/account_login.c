@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #include "auth/agent.h"
-#include "auth/credential.h"
 #include "base/codec.h"
 #include "base/log.h"
-#include "wire/lines.h"
+#include "core/wire/lines.h"
+#include "store/credential.h"
 
 #define TASK_MAX ((size_t)1024 * 1024)
 #define TYPED_MAX ((size_t)64 * 1024)

@@ -2,8 +2,8 @@
 #ifndef MCPSPLICE_APP_NETWORK_H
 #define MCPSPLICE_APP_NETWORK_H
 
-#include "app/options.h"
 #include "io/http.h"
+#include "options/options.h"
 
 struct sockaddr;
 

@@ -15,17 +15,17 @@
 #include <unistd.h>
 
 #include "app/account.h"
-#include "app/keepsakes.h"
 #include "auth/authorize.h"
 #include "base/log.h"
+#include "cache/state_cache.h"
+#include "core/chain.h"
+#include "core/wire/lines.h"
+#include "core/wire/msg.h"
 #include "io/loop.h"
 #include "io/pipes.h"
 #include "io/route.h"
 #include "io/url.h"
-#include "upstream/streamable.h"
-#include "wire/chain.h"
-#include "wire/lines.h"
-#include "wire/msg.h"
+#include "transport/streamable.h"
 
 enum {
 	STDOUT_HIGH = 1024 * 1024,

@@ -5,7 +5,7 @@
 #ifndef MCPSPLICE_APP_PROXY_H
 #define MCPSPLICE_APP_PROXY_H
 
-#include "app/options.h"
+#include "options/options.h"
 
 /* Serves until stdin ends or a signal comes. Returns the exit status. When
  * it cannot start it returns 1 (or 2 for a setting that cannot be used) with

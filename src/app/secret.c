@@ -13,8 +13,8 @@
 
 #include <openssl/crypto.h>
 
-#include "auth/credential.h"
 #include "base/mem.h"
+#include "store/credential.h"
 
 #define SECRET_MAX ((size_t)64 * 1024)
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auth/credential.h"
 #include "base/codec.h"
 #include "io/child.h"
+#include "store/credential.h"
 
 enum { MAX_OUTPUT = 1024 * 1024, MAX_LINE = 512 * 1024, MAX_ERRORS = 512 };
 

@@ -14,9 +14,9 @@
 #ifndef MCPSPLICE_AUTH_AGENT_H
 #define MCPSPLICE_AUTH_AGENT_H
 
-#include "auth/login.h"
 #include "base/log.h"
 #include "io/loop.h"
+#include "login/login.h"
 
 struct agent_request {
 	const char *const *argv; /* options, NULL-ended */

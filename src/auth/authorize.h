@@ -6,8 +6,8 @@
 #ifndef MCPSPLICE_AUTH_AUTHORIZE_H
 #define MCPSPLICE_AUTH_AUTHORIZE_H
 
+#include "auth/given.h"
 #include "auth/oauth.h"
-#include "auth/static.h"
 
 struct authorize;
 

@@ -15,11 +15,11 @@
 
 #include <json-c/json.h>
 
-#include "auth/credential.h"
-#include "auth/document.h"
 #include "base/codec.h"
 #include "base/log.h"
 #include "io/child.h"
+#include "store/credential.h"
+#include "store/document.h"
 
 enum { ANSWER_VERSION = 1, REFUSED_S = 5, TIMEOUT_MS = 30000 };
 

@@ -21,10 +21,10 @@
 #include <time.h>
 
 #include "auth/agent.h"
-#include "auth/assertion.h"
-#include "auth/challenge.h"
-#include "auth/credential.h"
 #include "base/log.h"
+#include "login/assertion.h"
+#include "login/challenge.h"
+#include "store/credential.h"
 
 enum {
 	LOOK_MS = 1000,       /* between two looks at the store */

@@ -1,15 +1,15 @@
 /*
  * The proxy's side of OAuth: sends the token of the store, and when that is
  * not good enough starts an agent (another copy of this program, see
- * auth/login.h) and waits for it. One agent at a time; the copies of the
+ * login/login.h) and waits for it. One agent at a time; the copies of the
  * proxy share its work through the store.
  */
 #ifndef MCPSPLICE_AUTH_OAUTH_H
 #define MCPSPLICE_AUTH_OAUTH_H
 
-#include "auth/import.h"
-#include "auth/store.h"
 #include "base/headers.h"
+#include "store/import.h"
+#include "store/store.h"
 
 struct oauth;
 
@@ -24,7 +24,7 @@ struct oauth_config {
 	bool alone; /* tokens can always be had without a person */
 	bool use_id_token;
 	/* Which authorization servers may be asked depends on the address of
-	 * the MCP server (auth/fetch.h): none is before that is known. */
+	 * the MCP server (login/fetch.h): none is before that is known. */
 	bool needs_peer;
 };
 

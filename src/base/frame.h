@@ -1,8 +1,9 @@
 /*
  * A frame is the bytes of one JSON-RPC message, immutable and refcounted. It
  * moves from the line framer, the SSE parser or a JSON body into a call, to
- * libcurl (borrowed) and to the stdout queue without being copied. wire/msg
- * fills in where its parts are; the spans never outlive the frame.
+ * libcurl (borrowed) and to the stdout queue without being copied.
+ * core/wire/msg fills in where its parts are; the spans never outlive the
+ * frame.
  *
  * Invariant: text.p[text.n] is an LF that is not part of the message, so one
  * write puts message and line end on the wire.

@@ -1,0 +1,107 @@
+/* Answering one request with "this cannot be started"; see refuse.h. */
+#include "config.h"
+
+#include "app/startup_error.h"
+
+#include <unistd.h>
+
+#include "base/log.h"
+#include "core/exchange/fault.h"
+#include "core/wire/lines.h"
+#include "core/wire/msg.h"
+#include "io/loop.h"
+#include "io/pipes.h"
+
+enum { WAIT_MS = 2000, LINE_MAX_BYTES = 1 << 20, DEPTH = 512 };
+
+struct refusal {
+	const char *why;
+	struct loop *loop;
+	struct pipes *pipes;
+	struct lines *lines;
+	bool answered;
+};
+
+static void
+on_end(void *arg)
+{
+	struct refusal *r = arg;
+
+	loop_stop(r->loop, 0);
+}
+
+static void
+on_line(struct frame *f, void *arg)
+{
+	struct refusal *r = arg;
+	struct fault fault = { .code = FAULT_INTERNAL };
+	struct frame *answer;
+
+	if (!r->answered && msg_parse(f, DEPTH) == MSG_OK &&
+	    f->kind == FRAME_REQUEST) {
+		r->answered = true;
+		answer = fault_frame(f->id, &fault,
+		    "mcpsplice cannot start: %s", r->why);
+		pipes_write(r->pipes, answer);
+		frame_unref(answer);
+		pipes_flush(r->pipes, WAIT_MS, on_end, r);
+	}
+	frame_unref(f);
+}
+
+static void
+on_too_long(uint64_t size, struct span id, bool request, void *arg)
+{
+	(void)size;
+	(void)id;
+	(void)request;
+	on_end(arg);
+}
+
+static void
+on_chunk(const char *p, size_t n, void *arg)
+{
+	struct refusal *r = arg;
+
+	lines_feed(r->lines, p, n);
+}
+
+static void
+on_eof(void *arg)
+{
+	struct refusal *r = arg;
+
+	lines_end(r->lines);
+	if (!r->answered)
+		on_end(r);
+}
+
+static void
+on_water(void *arg)
+{
+	(void)arg; /* one short line */
+}
+
+void
+refuse(const char *why)
+{
+	static const struct lines_ops lines_ops = { on_line, on_too_long };
+	static const struct pipes_ops pipes_ops = { on_chunk, on_eof, on_water,
+		on_water, on_end };
+	struct refusal r = { .why = why };
+	struct loop_timer *timer;
+
+	log_error("%s", why);
+	if (isatty(STDIN_FILENO) || (r.loop = loop_new()) == NULL)
+		return;
+	timer = loop_timer_new(r.loop, on_end, &r);
+	loop_timer_set(timer, WAIT_MS);
+	r.lines = lines_new(LINE_MAX_BYTES, &lines_ops, &r);
+	r.pipes = pipes_new(r.loop, STDIN_FILENO, STDOUT_FILENO, 1 << 20,
+	    1 << 18, &pipes_ops, &r);
+	loop_run(r.loop);
+	pipes_free(r.pipes);
+	lines_free(r.lines);
+	loop_timer_free(timer);
+	loop_free(r.loop);
+}

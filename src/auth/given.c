@@ -1,0 +1,378 @@
+/*
+ * Credentials that are given. The configuration becomes a list of sources in
+ * the order of the command line, each with the headers it holds now; their
+ * sum is what a request gets. Files are read again when their inode, time or
+ * size change; when something is wrong with the new content, that is one
+ * warning and the old one stays in use.
+ *
+ * Invariant: the sum holds no header of ours and at most one Authorization.
+ */
+#include "config.h"
+
+#include "auth/given.h"
+
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "store/credential.h"
+
+#define STATIC_FILE_BYTES ((size_t)64 * 1024)
+#define STATIC_LOOK_MS 1000
+
+/* What tells one content of a file from the next. */
+struct identity {
+	dev_t device;
+	ino_t inode;
+	off_t size;
+	time_t seconds;
+	long nanoseconds;
+};
+
+struct source {
+	char *path;  /* NULL: given literally */
+	bool bearer; /* the file holds a token, not header lines */
+	bool regular;
+	bool complained;       /* about the file as it is now */
+	struct identity seen;  /* of the content in use, or found wrong */
+	struct identity tried; /* of the latest look */
+	struct headers headers;
+};
+
+struct static_auth {
+	struct source *sources;
+	size_t n;
+	struct headers all;
+	uint64_t version;
+	bool looked;
+	int64_t looked_ms;
+	struct credential_env env;
+};
+
+static struct identity
+identity_of(const struct stat *st)
+{
+	struct identity id = { .device = st->st_dev,
+		.inode = st->st_ino,
+		.size = st->st_size,
+		.seconds = st->st_mtime };
+
+#if defined HAVE_STRUCT_STAT_ST_MTIM_TV_NSEC
+	id.nanoseconds = st->st_mtim.tv_nsec;
+#elif defined HAVE_STRUCT_STAT_ST_MTIMESPEC_TV_NSEC
+	id.nanoseconds = st->st_mtimespec.tv_nsec;
+#endif
+	return id;
+}
+
+static bool
+same(const struct identity *a, const struct identity *b)
+{
+	return a->device == b->device && a->inode == b->inode &&
+	    a->size == b->size && a->seconds == b->seconds &&
+	    a->nanoseconds == b->nanoseconds;
+}
+
+/* Others who can read or write the file have the credential, too. */
+static void
+look_at_mode(const struct source *s, const struct stat *st)
+{
+	if (st->st_uid != geteuid() && st->st_uid != 0)
+		log_warn("%s belongs to another user", s->path);
+	else if ((st->st_mode & (S_IRWXG | S_IRWXO)) != 0)
+		log_warn("%s holds a credential and is open to other users; "
+			 "\"chmod 600\" it",
+		    s->path);
+}
+
+/* Reads the file behind fd. Returns 0, or the errno. */
+static int
+read_all(int fd, struct buf *out)
+{
+	ssize_t n;
+
+	for (;;) {
+		if (buf_reserve(out, 4096) < 0)
+			return EFBIG;
+		n = read(fd, out->p + out->n, 4096);
+		if (n == 0)
+			return 0;
+		if (n > 0)
+			out->n += (size_t)n;
+		else if (errno != EINTR)
+			return errno;
+	}
+}
+
+/* Reads a source's file into to. The identity is taken before the content, so
+ * a change in between is seen at the next look. A file that is read again is
+ * opened without waiting: it may have become a pipe. */
+static int
+read_source(const struct static_auth *a, struct source *s, struct headers *to,
+    bool first, char **why)
+{
+	struct stat st;
+	struct buf text;
+	int fd, error, rc;
+
+	fd = open(s->path, O_RDONLY | O_CLOEXEC | (first ? 0 : O_NONBLOCK));
+	if (fd < 0) {
+		*why = xasprintf("cannot read it: %s", strerror(errno));
+		return -1;
+	}
+	buf_init(&text, STATIC_FILE_BYTES);
+	error = fstat(fd, &st) < 0 ? errno : read_all(fd, &text);
+	close(fd);
+	if (error != 0) {
+		*why = xasprintf("cannot read it: %s", strerror(error));
+		rc = -1;
+	} else {
+		s->seen = identity_of(&st);
+		s->regular = S_ISREG(st.st_mode);
+		if (first && s->regular)
+			look_at_mode(s, &st);
+		rc = s->bearer ?
+		    credential_bearer(to, buf_span(&text), why) :
+		    credential_lines(to, buf_span(&text), &a->env, why);
+	}
+	credential_wipe(&text);
+	return rc;
+}
+
+/* Sums the sources up, with other in place of s's own headers. Fails, and
+ * leaves all as it was, when there would be two Authorization headers. */
+static int
+sum_up(struct static_auth *a, const struct source *s,
+    const struct headers *other, char **why)
+{
+	struct headers sum;
+	size_t i, n = 0;
+
+	headers_init(&sum);
+	for (i = 0; i < a->n; i++)
+		headers_append(&sum,
+		    &a->sources[i] == s ? other : &a->sources[i].headers);
+	for (i = 0; i < sum.n; i++)
+		if (strcasecmp(sum.list[i].name, "Authorization") == 0)
+			n++;
+	if (n > 1) {
+		headers_free(&sum);
+		*why =
+		    xstrdup("there are two credentials; give one of "
+			    "--bearer-file, --bearer-env and one Authorization "
+			    "header");
+		return -1;
+	}
+	headers_free(&a->all);
+	a->all = sum;
+	return 0;
+}
+
+/* Reads a file again. What is wrong with it is said once for each change. */
+static void
+reread(struct static_auth *a, struct source *s)
+{
+	struct headers fresh;
+	char *why = NULL;
+
+	headers_init(&fresh);
+	if (read_source(a, s, &fresh, false, &why) < 0 ||
+	    sum_up(a, s, &fresh, &why) < 0) {
+		if (!s->complained)
+			log_warn("%s: %s; its last content stays in use",
+			    s->path, why);
+		s->complained = true;
+		free(why);
+		headers_free(&fresh);
+		return;
+	}
+	if (!headers_same(&fresh, &s->headers)) {
+		log_info("%s has changed and was read again", s->path);
+		a->version++;
+	}
+	s->complained = false;
+	headers_free(&s->headers);
+	s->headers = fresh;
+}
+
+/* force: a time stamp is too coarse to be believed. */
+static void
+look(struct static_auth *a, struct source *s, bool force)
+{
+	struct identity now;
+	struct stat st;
+
+	if (s->path == NULL || !s->regular)
+		return;
+	if (stat(s->path, &st) < 0) {
+		if (!s->complained)
+			log_warn("%s: cannot read it: %s; its last content "
+				 "stays in use",
+			    s->path, strerror(errno));
+		s->complained = true;
+		return;
+	}
+	now = identity_of(&st);
+	if (!S_ISREG(st.st_mode) || (!force && same(&now, &s->seen)))
+		return;
+	if (!same(&now, &s->tried))
+		s->complained = false;
+	s->tried = now;
+	reread(a, s);
+}
+
+static struct source *
+new_source(struct static_auth *a, const char *path, bool bearer)
+{
+	struct source *s;
+
+	a->sources = xrealloc(a->sources, (a->n + 1) * sizeof *a->sources);
+	s = &a->sources[a->n++];
+	*s = (struct source){ .bearer = bearer };
+	s->path = path == NULL ? NULL : xstrdup(path);
+	headers_init(&s->headers);
+	return s;
+}
+
+static int
+add_file(struct static_auth *a, const char *path, bool bearer, char **why)
+{
+	struct source *s = new_source(a, path, bearer);
+	char *what = NULL;
+
+	if (read_source(a, s, &s->headers, true, &what) == 0)
+		return 0;
+	*why = xasprintf("%s \"%s\": %s",
+	    bearer ? "--bearer-file" : "the header file", path, what);
+	free(what);
+	return -1;
+}
+
+static int
+add_bearer_env(struct static_auth *a, const char *name, char **why)
+{
+	struct source *s = new_source(a, NULL, true);
+	const char *token = a->env.get(name, a->env.arg);
+	char *what = NULL;
+
+	if (token == NULL) {
+		*why = xasprintf("--bearer-env: the variable %s is not set",
+		    name);
+		return -1;
+	}
+	if (credential_bearer(&s->headers, span_of(token), &what) == 0)
+		return 0;
+	*why = xasprintf("--bearer-env %s: %s", name, what);
+	free(what);
+	return -1;
+}
+
+static int
+add_header(struct static_auth *a, const char *header, char **why)
+{
+	struct source *s;
+	char *what = NULL;
+
+	if (header[0] == '@')
+		return add_file(a, header + 1, false, why);
+	s = new_source(a, NULL, false);
+	if (credential_line(&s->headers, span_of(header), &a->env, &what) == 0)
+		return 0;
+	*why = xasprintf("--header: %s", what);
+	free(what);
+	return -1;
+}
+
+static int
+configure(struct static_auth *a, const struct static_config *config, char **why)
+{
+	const char *const *h;
+
+	for (h = config->headers; h != NULL && *h != NULL; h++)
+		if (add_header(a, *h, why) < 0)
+			return -1;
+	if (config->bearer_file != NULL &&
+	    add_file(a, config->bearer_file, true, why) < 0)
+		return -1;
+	if (config->bearer_env != NULL &&
+	    add_bearer_env(a, config->bearer_env, why) < 0)
+		return -1;
+	return sum_up(a, NULL, NULL, why);
+}
+
+struct static_auth *
+static_new(const struct static_config *config, char **why)
+{
+	struct static_auth *a = xcalloc(1, sizeof *a);
+
+	a->env = (struct credential_env){ config->env, config->env_arg };
+	headers_init(&a->all);
+	a->version = 1;
+	if (configure(a, config, why) == 0)
+		return a;
+	static_free(a);
+	return NULL;
+}
+
+const struct headers *
+static_headers(struct static_auth *a, int64_t now_ms)
+{
+	size_t i;
+
+	if (!a->looked || now_ms - a->looked_ms >= STATIC_LOOK_MS) {
+		a->looked = true;
+		a->looked_ms = now_ms;
+		for (i = 0; i < a->n; i++)
+			look(a, &a->sources[i], false);
+	}
+	return &a->all;
+}
+
+bool
+static_reread(struct static_auth *a)
+{
+	struct headers before;
+	bool changed;
+	size_t i;
+
+	headers_init(&before);
+	headers_append(&before, &a->all);
+	for (i = 0; i < a->n; i++)
+		look(a, &a->sources[i], true);
+	changed = !headers_same(&before, &a->all);
+	headers_free(&before);
+	return changed;
+}
+
+uint64_t
+static_version(const struct static_auth *a)
+{
+	return a->version;
+}
+
+bool
+static_has_authorization(const struct static_auth *a)
+{
+	return headers_get(&a->all, "Authorization") != NULL;
+}
+
+void
+static_free(struct static_auth *a)
+{
+	size_t i;
+
+	if (a == NULL)
+		return;
+	for (i = 0; i < a->n; i++) {
+		free(a->sources[i].path);
+		headers_free(&a->sources[i].headers);
+	}
+	free(a->sources);
+	headers_free(&a->all);
+	free(a);
+}

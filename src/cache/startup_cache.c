@@ -1,0 +1,417 @@
+/*
+ * Two files. The start is one of three lines: an object of ours, the result of
+ * initialize, that of tools/list or nothing. The first line is never parsed:
+ * it has to be the very bytes that we would write above the other two, with
+ * the format's number, the profile's hash, the version the client asked for,
+ * and a SHA-256 over that version and the other lines. So any byte that
+ * changed makes it no memory, and so does another version or profile.
+ *
+ * The era is a file of one line, which has to be one of the three that we
+ * would write. It is as old as the file.
+ *
+ * Written without waiting for the disk, which would hold up the loop: a file
+ * that a power cut tore is no memory.
+ */
+#include "config.h"
+
+#include "cache/startup_cache.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "core/wire/json.h"
+#include "io/file.h"
+
+#define MEMORY_FOLDER ".cache/mcpsplice"
+#define MEMORY_BYTES ((size_t)8 * 1024 * 1024)
+#define MEMORY_DEPTH 512
+#define MEMORY_VERSION_BYTES 128
+#define MEMORY_ERA_BYTES 256
+
+struct memory {
+	char *home;
+	struct profile profile;
+	char *era; /* the name of its file */
+};
+
+enum memory_era { MEMORY_LEGACY, MEMORY_SSE, MEMORY_MODERN, MEMORY_NO_ERA };
+
+/* The lines below the first, in place. */
+struct lines {
+	struct span initialize;
+	struct span tools;
+};
+
+struct memory *
+memory_new(const char *home, const struct profile *profile)
+{
+	struct memory *m;
+
+	if (home == NULL || home[0] != '/') {
+		log_debug("no memory of the start: HOME is not set");
+		return NULL;
+	}
+	m = xcalloc(1, sizeof *m);
+	m->home = xstrdup(home);
+	m->profile = *profile;
+	m->era = xasprintf("%s.era", profile->name);
+	return m;
+}
+
+void
+memory_free(struct memory *m)
+{
+	if (m == NULL)
+		return;
+	free(m->home);
+	free(m->era);
+	free(m);
+}
+
+static int
+open_folder(const struct memory *m, bool make)
+{
+	char *why;
+	int dir = file_dir(m->home, MEMORY_FOLDER, make, &why);
+
+	if (dir < 0) {
+		if (make || errno != ENOENT)
+			log_debug("no memory of the start: %s", why);
+		free(why);
+	}
+	return dir;
+}
+
+static bool
+is_json(struct span s, char kind)
+{
+	return json_kind(s) == kind &&
+	    json_check(s, MEMORY_DEPTH, NULL, NULL, NULL) == JSON_OK;
+}
+
+static bool
+is_version(struct span s)
+{
+	return s.n <= MEMORY_VERSION_BYTES && is_json(s, '"');
+}
+
+static bool
+is_tools(struct span s)
+{
+	return is_json(s, '{') && json_kind(json_get(s, "tools")) == '[';
+}
+
+/* The first line above rest, with its end. */
+static int
+add_head(const struct memory *m, struct span requested, struct span rest,
+    struct buf *out)
+{
+	struct span parts[] = { requested, span_of("\n"), rest };
+	char sum[PROFILE_HEX_BYTES];
+
+	if (profile_digest(sum, parts, 3) < 0)
+		return -1;
+	return buf_addf(out,
+	    "{\"mcpsplice\":1,\"key\":\"%s\",\"version\":%.*s,"
+	    "\"sum\":\"%s\"}\n",
+	    m->profile.hash, (int)requested.n, requested.p, sum);
+}
+
+/* Is this head the one that stands above rest? */
+static bool
+is_head(const struct memory *m, struct span requested, struct span head,
+    struct span rest)
+{
+	struct buf b;
+	bool same;
+
+	buf_init(&b, 0);
+	same = add_head(m, requested, rest, &b) == 0 && b.n == head.n + 1 &&
+	    memcmp(b.p, head.p, head.n) == 0;
+	buf_free(&b);
+	return same;
+}
+
+/* Finds the lines in what a file holds. */
+static bool
+find_lines(const struct memory *m, struct span requested, struct span text,
+    struct lines *l)
+{
+	struct span head, rest;
+
+	if (!file_line(&text, &head))
+		return false;
+	rest = text;
+	return is_head(m, requested, head, rest) &&
+	    file_line(&text, &l->initialize) && file_line(&text, &l->tools) &&
+	    text.n == 0 && is_json(l->initialize, '{') &&
+	    (l->tools.n == 0 || is_tools(l->tools));
+}
+
+/* Reads the file. false when there is none, or none for this version. */
+static bool
+read_lines(const struct memory *m, int dir, struct span requested,
+    struct buf *text, struct lines *l)
+{
+	if (file_read(dir, m->profile.name, MEMORY_BYTES, text) < 0) {
+		if (errno != ENOENT)
+			log_debug("no memory of the start in %s: %s",
+			    m->profile.name, strerror(errno));
+		return false;
+	}
+	if (find_lines(m, requested, buf_span(text), l))
+		return true;
+	log_debug("no memory of the start in %s: for another version, or not "
+		  "whole",
+	    m->profile.name);
+	return false;
+}
+
+bool
+memory_load(const struct memory *m, struct span requested,
+    struct buf *initialize, struct buf *tools)
+{
+	struct lines l;
+	struct buf text;
+	bool found;
+	int dir;
+
+	if (m == NULL || !is_version(requested))
+		return false;
+	dir = open_folder(m, false);
+	if (dir < 0)
+		return false;
+	buf_init(&text, 0);
+	found = read_lines(m, dir, requested, &text, &l);
+	file_close(dir);
+	if (found) {
+		buf_addspan(initialize, l.initialize);
+		buf_addspan(tools, l.tools);
+	}
+	buf_free(&text);
+	return found;
+}
+
+/* Adds JSON as one line: a break can only stand between tokens. */
+static void
+add_line(struct buf *out, struct span json)
+{
+	size_t i, from = out->n;
+
+	buf_addspan(out, json);
+	for (i = from; i < out->n; i++)
+		if (out->p[i] == '\n' || out->p[i] == '\r')
+			out->p[i] = ' ';
+	buf_addc(out, '\n');
+}
+
+/* The whole file. */
+static int
+compose(const struct memory *m, struct span requested, struct lines l,
+    struct buf *out)
+{
+	struct buf rest;
+	int rc;
+
+	buf_init(&rest, 0);
+	add_line(&rest, l.initialize);
+	add_line(&rest, l.tools);
+	rc = add_head(m, requested, buf_span(&rest), out);
+	buf_addspan(out, buf_span(&rest));
+	buf_free(&rest);
+	return rc;
+}
+
+/* Is the one, made a line, the other, which is one already? */
+static bool
+same_line(struct span json, struct span line)
+{
+	struct buf b;
+	bool same;
+
+	buf_init(&b, 0);
+	add_line(&b, json);
+	b.n--;
+	same = span_eq(buf_span(&b), line);
+	buf_free(&b);
+	return same;
+}
+
+/* Replaces the old file, unless it is the same. When the result of initialize
+ * alone is too big the old one goes: it is not the last one any more. */
+static int
+replace(const struct memory *m, int dir, struct span old, struct span fresh)
+{
+	if (fresh.n > MEMORY_BYTES) {
+		file_remove(dir, m->profile.name);
+		errno = EFBIG;
+		return -1;
+	}
+	if (span_eq(old, fresh))
+		return 0;
+	file_sweep(dir);
+	return file_write(dir, m->profile.name, fresh, false);
+}
+
+static void
+save_in(const struct memory *m, int dir, struct span requested, struct lines l)
+{
+	struct buf old, fresh;
+	struct lines was;
+	bool known;
+	int rc;
+
+	buf_init(&old, 0);
+	buf_init(&fresh, 0);
+	known = read_lines(m, dir, requested, &old, &was);
+	if (l.tools.n == 0 && known && same_line(l.initialize, was.initialize))
+		l.tools = was.tools;
+	rc = compose(m, requested, l, &fresh);
+	if (rc == 0 && fresh.n > MEMORY_BYTES && l.tools.n > 0) {
+		l.tools.n = 0;
+		buf_reset(&fresh);
+		rc = compose(m, requested, l, &fresh);
+	}
+	if (rc == 0 && replace(m, dir, buf_span(&old), buf_span(&fresh)) < 0)
+		log_debug("the start is not remembered in %s: %s",
+		    m->profile.name, strerror(errno));
+	buf_free(&old);
+	buf_free(&fresh);
+}
+
+void
+memory_save(const struct memory *m, struct span requested,
+    struct span initialize, struct span tools)
+{
+	struct lines l = { initialize, tools };
+	int dir;
+
+	if (m == NULL || !is_version(requested) || !is_json(initialize, '{'))
+		return;
+	if (tools.n > 0 && !is_tools(tools))
+		l.tools.n = 0;
+	dir = open_folder(m, true);
+	if (dir < 0)
+		return;
+	save_in(m, dir, requested, l);
+	file_close(dir);
+}
+
+/* The whole file of an era. */
+static void
+compose_era(const struct memory *m, enum memory_era era, struct buf *out)
+{
+	static const char *const words[] = { [MEMORY_LEGACY] = "legacy",
+		[MEMORY_SSE] = "sse",
+		[MEMORY_MODERN] = "modern" };
+
+	buf_reset(out);
+	buf_addf(out, "{\"mcpsplice\":1,\"key\":\"%s\",\"era\":\"%s\"}\n",
+	    m->profile.hash, words[era]);
+}
+
+/* MEMORY_NO_ERA: this is none of them. */
+static enum memory_era
+find_era(const struct memory *m, struct span text)
+{
+	enum memory_era era;
+	struct buf b;
+
+	buf_init(&b, 0);
+	for (era = MEMORY_LEGACY; era < MEMORY_NO_ERA; era++) {
+		compose_era(m, era, &b);
+		if (span_eq(buf_span(&b), text))
+			break;
+	}
+	buf_free(&b);
+	return era;
+}
+
+/* Not of the future either, as after a clock was set back: it would stay
+ * fresh for too long. */
+static bool
+is_fresh(enum memory_era era, int64_t age)
+{
+	return era == MEMORY_MODERN || (age >= 0 && age < MEMORY_LEGACY_S);
+}
+
+/* MEMORY_NO_ERA: there is none that can be believed. */
+static enum memory_era
+read_era(const struct memory *m, int dir)
+{
+	enum memory_era era = MEMORY_NO_ERA;
+	struct buf text;
+	int64_t age = 0;
+	int fd, rc;
+
+	buf_init(&text, 0);
+	fd = file_open(dir, m->era, false);
+	rc = fd < 0 ? -1 : file_get(fd, MEMORY_ERA_BYTES, &text);
+	if (rc == 0) {
+		age = file_age(fd);
+		era = find_era(m, buf_span(&text));
+	} else if (errno != ENOENT) {
+		log_debug("no memory of the era in %s: %s", m->era,
+		    strerror(errno));
+	}
+	if (fd >= 0)
+		file_close(fd);
+	buf_free(&text);
+	if (rc == 0 && era == MEMORY_NO_ERA)
+		log_debug("no memory of the era in %s: not whole", m->era);
+	return era < MEMORY_NO_ERA && is_fresh(era, age) ? era : MEMORY_NO_ERA;
+}
+
+bool
+memory_load_era(const struct memory *m, bool *modern, bool *sse)
+{
+	enum memory_era era;
+	int dir;
+
+	dir = m == NULL ? -1 : open_folder(m, false);
+	if (dir < 0)
+		return false;
+	era = read_era(m, dir);
+	file_close(dir);
+	if (era == MEMORY_NO_ERA)
+		return false;
+	*modern = era == MEMORY_MODERN;
+	*sse = era == MEMORY_SSE;
+	return true;
+}
+
+void
+memory_save_era(const struct memory *m, bool modern, bool sse)
+{
+	enum memory_era era = sse ? MEMORY_SSE : MEMORY_LEGACY;
+	struct buf b;
+	int dir;
+
+	if (modern)
+		era = MEMORY_MODERN;
+	dir = m == NULL ? -1 : open_folder(m, true);
+	if (dir < 0)
+		return;
+	if (read_era(m, dir) != era) {
+		buf_init(&b, 0);
+		compose_era(m, era, &b);
+		file_sweep(dir);
+		if (file_write(dir, m->era, buf_span(&b), false) < 0)
+			log_debug("the era is not remembered in %s: %s", m->era,
+			    strerror(errno));
+		buf_free(&b);
+	}
+	file_close(dir);
+}
+
+void
+memory_forget_era(const struct memory *m)
+{
+	int dir = m == NULL ? -1 : open_folder(m, false);
+
+	if (dir < 0)
+		return;
+	file_remove(dir, m->era);
+	file_close(dir);
+}

@@ -1,0 +1,368 @@
+/*
+ * What the session writes, for a modern client. What belongs to a request
+ * that went out as it came passes as it is; all else is a legacy server's.
+ * (protocol.md 7.4, "From server")
+ */
+#include "config.h"
+
+#include "core/client/state.h"
+
+#include <string.h>
+
+#include "core/exchange/fault.h"
+#include "core/wire/edit.h"
+#include "core/wire/msg.h"
+
+static const struct span no_span = { NULL, 0 };
+
+static bool
+is_native(const struct request *r)
+{
+	return r != NULL && r->kind == REQUEST_NATIVE;
+}
+
+/* --- answers --- */
+
+/* Was it sent to a modern server and answered by a legacy one, that took its
+ * place meanwhile and has no such method? Then it is played here after all. */
+static bool
+outlived(const struct client_era *e, const struct request *r,
+    const struct frame *answer)
+{
+	return e->discovered == NULL && e->opening == OPENING_DONE &&
+	    answer->kind == FRAME_ERROR &&
+	    msg_error_code(answer) == FAULT_METHOD &&
+	    (client_era_is(r->frame, "server/discover") ||
+		(client_era_is(r->frame, "subscriptions/listen") && !r->acked));
+}
+
+static void
+native_answered(struct client_era *e, struct request *r, struct frame *answer)
+{
+	struct frame *f;
+
+	if (outlived(e, r, answer)) {
+		client_era_dispatch(e, r);
+		return;
+	}
+	if (answer->kind == FRAME_ERROR && r->acked)
+		f = client_era_listen_lost(r->frame);
+	else if (answer->kind == FRAME_RESULT &&
+	    client_era_is(r->frame, "server/discover"))
+		f = client_era_reduced(answer, r->frame->id);
+	else if (r->sent != r->frame)
+		f = msg_with_id(answer, r->frame->id);
+	else
+		f = frame_ref(answer);
+	client_era_write(e, f);
+	client_era_drop(e, r);
+}
+
+/* On a stream of its own, a question is taken for one of the request that
+ * was sent last. */
+static struct request *
+latest(const struct client_era *e)
+{
+	struct request *r, *found = e->asking.last;
+
+	for (r = e->collecting.first; r != NULL; r = r->next)
+		if (found == NULL || r->serial > found->serial)
+			found = r;
+	for (r = e->parked.last; found == NULL && r != NULL; r = r->prev)
+		if (r->known[BY_WIRE])
+			found = r;
+	return found;
+}
+
+/* It is over, so what it was thought to be asked is another's. */
+static void
+hand_on(struct client_era *e, struct request *r)
+{
+	struct request *other;
+	struct frame *f;
+
+	if (r->in != &e->collecting)
+		return;
+	client_era_move(e, r, &e->running);
+	while ((other = latest(e)) != NULL &&
+	    (f = client_era_unguess(e, r)) != NULL) {
+		client_era_question(e, other, f, true);
+		frame_unref(f);
+	}
+}
+
+void
+client_era_answered(struct client_era *e, struct request *r,
+    struct frame *answer)
+{
+	struct frame *named;
+
+	hand_on(e, r);
+	client_era_refuse(e, r);
+	client_era_over(e, r);
+	if (answer->kind == FRAME_ERROR &&
+	    msg_error_code(answer) == ERA_URL_ELICITATION &&
+	    client_era_park_urls(e, r, answer))
+		return;
+	named = msg_with_id(answer, r->frame->id);
+	client_era_write(e,
+	    era_answer_to_modern(named, r->frame->method,
+		buf_span(&e->server_info)));
+	frame_unref(named);
+	client_era_drop(e, r);
+}
+
+/* Made by us, and given up meanwhile? */
+static bool
+is_ours(const struct client_era *e, struct span id)
+{
+	size_t n = strlen(e->config.prefix);
+
+	return id.n > n + 3 && id.p[0] == '"' &&
+	    memcmp(id.p + 1, e->config.prefix, n) == 0 &&
+	    memcmp(id.p + 1 + n, "-c", 2) == 0;
+}
+
+static void
+answered(struct client_era *e, struct frame *m)
+{
+	struct request *r = client_era_find(e, BY_WIRE, m->id);
+	bool setting = r != NULL && r == e->setting;
+
+	if (r == NULL) {
+		/* Errors of what was no request, too. */
+		if (!is_ours(e, m->id))
+			client_era_write(e, frame_ref(m));
+		return;
+	}
+	switch (r->kind) {
+	case REQUEST_OPEN:
+		client_era_opened(e, r, m);
+		break;
+	case REQUEST_NATIVE:
+		native_answered(e, r, m);
+		break;
+	case REQUEST_BRIDGED:
+		if (r->in == &e->parked)
+			client_era_park_final(e, r, m);
+		else
+			client_era_answered(e, r, m);
+		break;
+	case REQUEST_SUBSCRIBE:
+	case REQUEST_UNSUBSCRIBE:
+		client_era_subscribed(e, r, m);
+		break;
+	default:
+		client_era_drop(e, r);
+		break;
+	}
+	if (setting)
+		client_era_level_set(e);
+}
+
+/* --- questions --- */
+
+static void
+question(struct client_era *e, const struct client_era_input *in)
+{
+	struct fault fault = { .code = FAULT_METHOD };
+	struct frame *m = in->frame;
+	struct request *r;
+
+	if (client_era_is(m, "ping")) {
+		client_era_send(e, msg_result(m->id, "{}"));
+		return;
+	}
+	if (in->related != NULL)
+		r = client_era_find(e, BY_WIRE, in->related->id);
+	else
+		r = latest(e);
+	if (r != NULL && r->kind == REQUEST_BRIDGED && r->in != &e->running)
+		client_era_question(e, r, m, in->related == NULL);
+	else
+		client_era_send(e,
+		    fault_frame(m->id, &fault,
+			"The client is asked in answers to tools/call, "
+			"prompts/get and resources/read only; this belongs to "
+			"none."));
+}
+
+/* --- notifications --- */
+
+static struct span
+token_of(const struct frame *f)
+{
+	return f == NULL ?
+	    no_span :
+	    json_get(json_get(f->params, "_meta"), "progressToken");
+}
+
+static void
+find_tokens(struct request *r)
+{
+	if (r->tokens_known)
+		return;
+	r->tokens_known = true;
+	r->token = token_of(r->frame);
+	r->sent_token = token_of(r->sent);
+}
+
+/* Was it sent with this token? */
+static bool
+has_token(struct request *r, struct span token)
+{
+	if (r->frame == NULL || r->sent == NULL)
+		return false;
+	find_tokens(r);
+	return msg_id_same(r->sent_token, token);
+}
+
+static struct request *
+with_token(struct queue *q, struct span token)
+{
+	struct request *r;
+
+	for (r = q->first; r != NULL; r = r->next)
+		if (has_token(r, token))
+			return r;
+	return NULL;
+}
+
+/* Whose progress it is; NULL: of nobody who waits. */
+static struct request *
+progressing(struct client_era *e, struct request *r, struct span token)
+{
+	if (token.p == NULL)
+		return NULL;
+	if (r != NULL && has_token(r, token))
+		return r->in == &e->parked ? NULL : r;
+	if ((r = with_token(&e->asking, token)) == NULL &&
+	    (r = with_token(&e->collecting, token)) == NULL)
+		r = with_token(&e->running, token);
+	return r;
+}
+
+/* A retry may have a token of its own. */
+static void
+progress(struct client_era *e, struct request *r, struct frame *m)
+{
+	struct edit edit = { "progressToken",
+		json_get(m->params, "progressToken") };
+	struct buf params;
+
+	r = progressing(e, r, edit.value);
+	if (r == NULL)
+		return;
+	if (span_eq(r->token, r->sent_token)) {
+		client_era_write(e, frame_ref(m));
+		return;
+	}
+	edit.value = r->token;
+	if (edit.value.p == NULL)
+		return;
+	buf_init(&params, 0);
+	edit_object(&params, m->params, &edit, 1);
+	edit = (struct edit){ "params", buf_span(&params) };
+	client_era_write(e, edit_frame(m, &edit, 1));
+	buf_free(&params);
+}
+
+/* Log messages only for who wants them. One that is on the stream of no
+ * request is for any that does: HTTP+SSE has no other stream. */
+static bool
+is_wanted(const struct client_era *e, const struct request *r, bool related,
+    const struct frame *m)
+{
+	int level = era_level(json_get(m->params, "level")), i;
+
+	if (related)
+		return r != NULL && r->level >= 0 && level >= r->level;
+	if (!e->shared)
+		return false;
+	for (i = 0; i <= level; i++)
+		if (e->levels[i] > 0)
+			return true;
+	return false;
+}
+
+/* What the modern era has not, or has only where we play it. */
+static bool
+is_legacy_only(const struct frame *m)
+{
+	return client_era_is(m, "notifications/elicitation/complete") ||
+	    client_era_is(m, "notifications/tasks/status") ||
+	    client_era_is(m, "notifications/subscriptions/acknowledged");
+}
+
+static void
+notified(struct client_era *e, struct request *r, bool related, struct frame *m)
+{
+	if (client_era_is(m, "notifications/cancelled"))
+		client_era_question_over(e, json_get(m->params, "requestId"));
+	else if (client_era_fan_out(e, m) || is_legacy_only(m))
+		return;
+	else if (client_era_is(m, "notifications/progress"))
+		progress(e, r, m);
+	else if (client_era_is(m, "notifications/message")) {
+		if (is_wanted(e, r, related, m))
+			client_era_write(e, frame_ref(m));
+	} else if (!related || (r != NULL && r->in != &e->parked)) {
+		client_era_write(e, frame_ref(m));
+	}
+}
+
+static void
+notification(struct client_era *e, const struct client_era_input *in)
+{
+	struct frame *m = in->frame;
+	struct request *r = NULL, *listen;
+
+	if (in->related != NULL)
+		r = client_era_find(e, BY_WIRE, in->related->id);
+	listen = client_era_find(e, BY_ID, era_meta(m, ERA_KEY_SUBSCRIPTION));
+	if (is_native(listen))
+		r = listen;
+	if (!is_native(r)) {
+		notified(e, r, in->related != NULL, m);
+		return;
+	}
+	if (client_era_is(m, "notifications/subscriptions/acknowledged") &&
+	    client_era_is(r->frame, "subscriptions/listen"))
+		r->acked = true;
+	client_era_write(e, frame_ref(m));
+}
+
+/* --- what it is --- */
+
+/* The client began as a modern one and initialized then: what it asked before
+ * is answered under its own ids, what we asked it does not see. */
+static void
+for_legacy(struct client_era *e, struct frame *m)
+{
+	struct request *r = NULL;
+
+	if (m->kind == FRAME_RESULT || m->kind == FRAME_ERROR)
+		r = client_era_find(e, BY_WIRE, m->id);
+	if (r == NULL) {
+		client_era_write(e, frame_ref(m));
+		return;
+	}
+	if (r->kind == REQUEST_BRIDGED)
+		client_era_write(e, msg_with_id(m, r->frame->id));
+	client_era_drop(e, r);
+}
+
+void
+client_era_session(struct client_era *e, const struct client_era_input *in)
+{
+	struct frame *m = in->frame;
+
+	if (!e->modern)
+		for_legacy(e, m);
+	else if (m->kind == FRAME_REQUEST)
+		question(e, in);
+	else if (m->kind == FRAME_NOTIFICATION)
+		notification(e, in);
+	else
+		answered(e, m);
+}

@@ -1,0 +1,595 @@
+/*
+ * subscriptions/listen on a legacy server: what it says on its own stream
+ * goes to every listen that asked for it, resources are subscribed to for as
+ * long as one listen wants them. (protocol.md 7.4)
+ *
+ * Invariants: a listen that is acknowledged has only resources that the server
+ * agreed to; one that waits has no wishes when there is no stream to fulfil
+ * them; at most one of subscribe and unsubscribe is under way for a resource,
+ * as two may arrive in either order.
+ */
+#include "config.h"
+
+#include "core/client/state.h"
+
+#include <stdlib.h>
+
+#include "base/codec.h"
+#include "core/exchange/fault.h"
+#include "core/wire/msg.h"
+
+static const struct span no_span = { NULL, 0 };
+
+/* --- resources --- */
+
+static void
+uri_forget(struct client_era *e, struct uri *u)
+{
+	struct uri **at = &e->uris;
+
+	while (*at != u)
+		at = &(*at)->next;
+	*at = u->next;
+	e->n_uris--;
+	e->uri_bytes -= strlen(u->raw);
+	buf_free(&u->text);
+	free(u->raw);
+	free(u);
+}
+
+static void
+uri_send(struct client_era *e, struct uri *u, bool on)
+{
+	char *params = xasprintf("{\"uri\":%s}", u->raw);
+
+	client_era_own(e, on ? REQUEST_SUBSCRIBE : REQUEST_UNSUBSCRIBE,
+	    on ? "resources/subscribe" : "resources/unsubscribe",
+	    span_of(params))
+	    ->uri = u;
+	u->state = on ? URI_SUBSCRIBING : URI_UNSUBSCRIBING;
+	free(params);
+}
+
+static void
+uri_release(struct client_era *e, struct uri *u)
+{
+	if (--u->refs > 0)
+		return;
+	if (u->state == URI_NEW)
+		uri_forget(e, u);
+	else if (u->state == URI_ON && !e->ended)
+		uri_send(e, u, false);
+}
+
+/* The one with this text, raw; NULL when they are too many, or too long. */
+static struct uri *
+uri_get(struct client_era *e, struct span raw)
+{
+	uint64_t hash = msg_id_hash(raw);
+	struct uri *u;
+
+	for (u = e->uris; u != NULL; u = u->next)
+		/* It compares any two JSON strings. */
+		if (u->hash == hash && msg_id_same(span_of(u->raw), raw))
+			return u;
+	if (e->n_uris >= MAX_URIS || raw.n > MAX_URI_BYTES - e->uri_bytes)
+		return NULL;
+	u = xcalloc(1, sizeof *u);
+	buf_init(&u->text, 0);
+	json_string(raw, &u->text);
+	u->raw = xstrndup(raw.p, raw.n);
+	u->hash = hash;
+	u->next = e->uris;
+	e->uris = u;
+	e->n_uris++;
+	e->uri_bytes += raw.n;
+	return u;
+}
+
+/* --- listens --- */
+
+static struct listen **
+listen_of(struct client_era *e, const struct request *r)
+{
+	struct listen **at = &e->listens;
+
+	while (*at != NULL && (*at)->request != r)
+		at = &(*at)->next;
+	return at;
+}
+
+/* Its resources are released, unless there is no session for them. */
+static void
+listen_drop(struct client_era *e, struct listen **at, bool release)
+{
+	struct listen *l = *at;
+	size_t i;
+
+	*at = l->next;
+	e->n_listens--;
+	for (i = 0; release && i < l->n_uris; i++)
+		uri_release(e, l->uris[i]);
+	for (i = 0; i < l->n_early; i++)
+		frame_unref(l->early[i]);
+	free(l->early);
+	free(l->uris);
+	client_era_drop(e, l->request);
+	free(l);
+}
+
+void
+client_era_unlisten(struct client_era *e, struct request *r)
+{
+	listen_drop(e, listen_of(e, r), true);
+}
+
+void
+client_era_listen_free(struct client_era *e)
+{
+	while (e->listens != NULL)
+		listen_drop(e, &e->listens, false);
+	while (e->uris != NULL)
+		uri_forget(e, e->uris);
+}
+
+struct frame *
+client_era_listen_end(struct span id)
+{
+	struct frame *f;
+	struct buf result;
+
+	buf_init(&result, 0);
+	buf_adds(&result,
+	    "{\"resultType\":\"complete\",\"_meta\":{\"" ERA_META
+	    "subscriptionId\":");
+	buf_addspan(&result, id);
+	buf_adds(&result, "}}");
+	f = msg_result(id, buf_str(&result));
+	buf_free(&result);
+	return f;
+}
+
+struct frame *
+client_era_listen_lost(const struct frame *listen)
+{
+	return msg_cancel(listen->id, no_span);
+}
+
+static void
+tell(struct client_era *e, const struct listen *l, struct frame *f)
+{
+	client_era_write(e,
+	    era_notification_to_modern(f, l->request->frame->id));
+}
+
+/* Appends what of its wishes is honoured. */
+static void
+add_honoured(struct buf *out, const struct listen *l)
+{
+	const char *sep = "{";
+	size_t i;
+
+	buf_adds(out, "{\"notifications\":");
+	for (i = 0; i < ERA_FAMILIES; i++)
+		if (l->families[i]) {
+			buf_addf(out, "%s\"%s\":true", sep,
+			    era_families[i].wish);
+			sep = ",";
+		}
+	for (i = 0; i < l->n_uris; i++) {
+		if (i == 0)
+			buf_addf(out, "%s\"resourceSubscriptions\":[", sep);
+		buf_addf(out, "%s%s", i > 0 ? "," : "", l->uris[i]->raw);
+	}
+	if (l->n_uris > 0)
+		buf_addc(out, ']');
+	else if (*sep == '{')
+		buf_addc(out, '{');
+	buf_adds(out, "}}");
+}
+
+static void
+acknowledge(struct client_era *e, struct listen *l)
+{
+	struct buf params;
+	struct frame *f;
+	size_t i;
+
+	l->acked = true;
+	buf_init(&params, 0);
+	add_honoured(&params, l);
+	f = msg_call(no_span, "notifications/subscriptions/acknowledged",
+	    buf_span(&params));
+	tell(e, l, f);
+	frame_unref(f);
+	buf_free(&params);
+	for (i = 0; i < l->n_early; i++) {
+		tell(e, l, l->early[i]);
+		frame_unref(l->early[i]);
+	}
+	free(l->early);
+	l->early = NULL;
+	l->n_early = l->early_bytes = 0;
+}
+
+static bool
+has_wishes(const struct listen *l)
+{
+	size_t i = 0;
+
+	while (i < ERA_FAMILIES && !l->families[i])
+		i++;
+	return i < ERA_FAMILIES || l->n_uris > 0;
+}
+
+/* It is when all is known, and nothing can be missed any more. */
+static void
+acknowledge_if_ready(struct client_era *e, struct listen *l)
+{
+	if (l->pending == 0 &&
+	    (e->listening != LISTENS_PERHAPS || !has_wishes(l)))
+		acknowledge(e, l);
+}
+
+static bool
+has_uri(const struct listen *l, const struct uri *u)
+{
+	size_t i;
+
+	for (i = 0; i < l->n_uris; i++)
+		if (l->uris[i] == u)
+			return true;
+	return false;
+}
+
+/* One that it has. */
+static void
+remove_uri(struct listen *l, const struct uri *u)
+{
+	size_t i = 0, n;
+
+	while (l->uris[i] != u)
+		i++;
+	n = --l->n_uris - i;
+	memmove(&l->uris[i], &l->uris[i + 1], n * sizeof *l->uris);
+}
+
+/* Returns false when they are too many, or too long; one that is named twice
+ * counts twice. */
+static bool
+add_uris(struct client_era *e, struct listen *l, struct span list)
+{
+	struct span key, value;
+	struct uri *u;
+	size_t at = 0, n = 0;
+
+	if (json_kind(list) != '[')
+		return true;
+	while (json_next(list, &at, &key, &value)) {
+		if (json_kind(value) != '"')
+			continue;
+		if (n++ == MAX_URIS)
+			return false;
+		u = uri_get(e, value);
+		if (u == NULL)
+			return false;
+		if (has_uri(l, u))
+			continue;
+		l->uris = xrealloc(l->uris, (l->n_uris + 1) * sizeof *l->uris);
+		l->uris[l->n_uris++] = u;
+		u->refs++;
+		l->pending += u->state != URI_ON;
+	}
+	return true;
+}
+
+static struct frame *
+refused(const struct client_era *e, const struct frame *f)
+{
+	struct fault fault = { .reason = "busy" };
+
+	if (json_kind(json_get(f->params, "notifications")) != '{') {
+		fault = (struct fault){ .code = FAULT_PARAMS };
+		return fault_frame(f->id, &fault,
+		    "params.notifications is missing, or no object. Not "
+		    "sent.");
+	}
+	if (e->n_listens < MAX_LISTENS)
+		return NULL;
+	return fault_frame(f->id, &fault,
+	    "Too many subscriptions/listen at once (%d). Cancel one first.",
+	    MAX_LISTENS);
+}
+
+static void
+too_many_uris(struct client_era *e, const struct frame *f)
+{
+	struct fault fault = { .reason = "busy" };
+
+	client_era_write(e,
+	    fault_frame(f->id, &fault,
+		"Too many resources of %s are watched at once (%d, or %d KiB "
+		"of URIs). Cancel a subscriptions/listen first.",
+		e->config.host, MAX_URIS, MAX_URI_BYTES >> 10));
+}
+
+/* What the client wishes and the server can do. */
+static bool
+add_wishes(struct client_era *e, struct listen *l)
+{
+	struct span wishes = json_get(l->request->frame->params,
+	    "notifications");
+	struct span can = json_get(e->initialized->result, "capabilities");
+	size_t i;
+
+	if (e->listening == LISTENS_NOT)
+		return true;
+	for (i = 0; i < ERA_FAMILIES; i++)
+		l->families[i] = span_is(json_get(wishes, era_families[i].wish),
+				     "true") &&
+		    span_is(json_get(json_get(can, era_families[i].name),
+				"listChanged"),
+			"true");
+	if (!span_is(json_get(json_get(can, "resources"), "subscribe"), "true"))
+		return true;
+	return add_uris(e, l, json_get(wishes, "resourceSubscriptions"));
+}
+
+void
+client_era_listen(struct client_era *e, struct request *r)
+{
+	struct frame *error = refused(e, r->frame);
+	struct listen **at = listen_of(e, NULL), *l; /* the end */
+	size_t i;
+
+	if (error != NULL) {
+		client_era_write(e, error);
+		client_era_drop(e, r);
+		return;
+	}
+	l = *at = xcalloc(1, sizeof *l);
+	e->n_listens++;
+	l->request = r;
+	l->ack_at = e->now + ACK_MS;
+	if (!add_wishes(e, l)) {
+		too_many_uris(e, r->frame);
+		listen_drop(e, at, true);
+		return;
+	}
+	for (i = 0; i < l->n_uris; i++)
+		if (l->uris[i]->state == URI_NEW)
+			uri_send(e, l->uris[i], true);
+	acknowledge_if_ready(e, l);
+}
+
+/* The server agreed to watch it, or did not. */
+static void
+uri_settled(struct client_era *e, struct uri *u, bool on)
+{
+	struct listen *l;
+
+	u->state = on ? URI_ON : URI_NEW;
+	for (l = e->listens; l != NULL; l = l->next) {
+		if (!has_uri(l, u))
+			continue;
+		l->pending--;
+		if (!on) {
+			remove_uri(l, u);
+			u->refs--;
+		}
+		acknowledge_if_ready(e, l);
+	}
+	if (u->refs > 0)
+		return;
+	if (on && !e->ended)
+		uri_send(e, u, false);
+	else
+		uri_forget(e, u);
+}
+
+void
+client_era_subscribed(struct client_era *e, struct request *r,
+    const struct frame *answer)
+{
+	struct uri *u = r->uri;
+	bool off = r->kind == REQUEST_UNSUBSCRIBE;
+
+	client_era_drop(e, r);
+	if (!off)
+		uri_settled(e, u, answer->kind == FRAME_RESULT);
+	else if (u->refs > 0)
+		uri_send(e, u, true);
+	else
+		uri_forget(e, u);
+}
+
+/* --- the stream --- */
+
+static void
+without_wishes(struct client_era *e, struct listen *l)
+{
+	memset(l->families, 0, sizeof l->families);
+	while (l->n_uris > 0)
+		uri_release(e, l->uris[--l->n_uris]);
+	l->pending = 0;
+}
+
+void
+client_era_listens_lost(struct client_era *e)
+{
+	struct listen *l;
+
+	while ((l = e->listens) != NULL) {
+		client_era_write(e, client_era_listen_lost(l->request->frame));
+		listen_drop(e, &e->listens, true);
+	}
+}
+
+/* The server is a modern one: what nobody was promised yet goes to it. */
+static void
+hand_over(struct client_era *e)
+{
+	struct listen *l;
+	struct frame *f;
+	bool acked;
+
+	while ((l = e->listens) != NULL) {
+		f = frame_ref(l->request->frame);
+		acked = l->acked;
+		listen_drop(e, &e->listens, true);
+		if (acked)
+			client_era_write(e, client_era_listen_lost(f));
+		else
+			client_era_request(e, f);
+		frame_unref(f);
+	}
+}
+
+void
+client_era_listening(struct client_era *e)
+{
+	struct listen *l;
+
+	if (e->discovered != NULL) {
+		hand_over(e);
+		return;
+	}
+	for (l = e->listens; l != NULL; l = l->next) {
+		if (l->acked)
+			continue;
+		if (e->listening == LISTENS_NOT)
+			without_wishes(e, l);
+		acknowledge_if_ready(e, l);
+	}
+}
+
+/* --- fan-out --- */
+
+static bool
+starts_with(struct span text, struct span start)
+{
+	return text.n >= start.n &&
+	    (start.n == 0 || memcmp(text.p, start.p, start.n) == 0);
+}
+
+/* What is inside a resource is of it. */
+static bool
+watches(const struct listen *l, struct span uri)
+{
+	size_t i;
+
+	for (i = 0; i < l->n_uris; i++)
+		if (starts_with(uri, buf_span(&l->uris[i]->text)))
+			return true;
+	return false;
+}
+
+/* A listen hears nothing before it is acknowledged. */
+static void
+tell_or_keep(struct client_era *e, struct listen *l, struct frame *f)
+{
+	if (l->acked) {
+		tell(e, l, f);
+		return;
+	}
+	if (l->early_bytes + frame_size(f) > MAX_EARLY) {
+		client_era_note(e, LEVEL_WARN,
+		    "too much for a listen that is not acknowledged yet: a "
+		    "notification is dropped");
+		return;
+	}
+	l->early = xrealloc(l->early, (l->n_early + 1) * sizeof *l->early);
+	l->early[l->n_early++] = frame_ref(f);
+	l->early_bytes += frame_size(f) + sizeof *l->early;
+}
+
+/* A server may name a resource in another way than its subscriber: better
+ * all hear of it than nobody. */
+static void
+tell_updated(struct client_era *e, struct frame *f)
+{
+	struct listen *l;
+	struct buf uri;
+	bool any = false;
+
+	buf_init(&uri, 0);
+	if (json_string(json_get(f->params, "uri"), &uri) == 0)
+		for (l = e->listens; l != NULL; l = l->next)
+			any |= watches(l, buf_span(&uri));
+	for (l = e->listens; l != NULL; l = l->next)
+		if (any ? watches(l, buf_span(&uri)) : l->n_uris > 0)
+			tell_or_keep(e, l, f);
+	buf_free(&uri);
+}
+
+bool
+client_era_fan_out(struct client_era *e, struct frame *f)
+{
+	bool updated = client_era_is(f, "notifications/resources/updated");
+	struct listen *l;
+	size_t i = 0;
+
+	while (i < ERA_FAMILIES && !client_era_is(f, era_families[i].changed))
+		i++;
+	if (!updated && i == ERA_FAMILIES)
+		return false;
+	if (f->text.n > MAX_EARLY) {
+		client_era_note(e, LEVEL_WARN,
+		    "a notice of %zu bytes that a %s changed: dropped",
+		    f->text.n, updated ? "resource" : "list");
+		return true;
+	}
+	if (updated) {
+		tell_updated(e, f);
+		return true;
+	}
+	for (l = e->listens; l != NULL; l = l->next)
+		if (l->families[i])
+			tell_or_keep(e, l, f);
+	return true;
+}
+
+/* --- time --- */
+
+/* They all wait equally long, the first one for the longest time. */
+int64_t
+client_era_listen_due(const struct client_era *e)
+{
+	const struct listen *l;
+
+	for (l = e->listens; l != NULL; l = l->next)
+		if (!l->acked)
+			return l->ack_at;
+	return -1;
+}
+
+/* What is not answered by now is not honoured; the stream is still looked
+ * for. */
+static void
+give_up(struct client_era *e, struct listen *l)
+{
+	struct uri *u;
+	size_t i = 0;
+
+	while (i < l->n_uris) {
+		u = l->uris[i];
+		if (u->state == URI_ON) {
+			i++;
+			continue;
+		}
+		remove_uri(l, u);
+		uri_release(e, u);
+	}
+	l->pending = 0;
+	acknowledge(e, l);
+}
+
+void
+client_era_listen_tick(struct client_era *e)
+{
+	struct listen *l;
+
+	for (l = e->listens; l != NULL; l = l->next)
+		if (!l->acked && l->ack_at <= e->now)
+			give_up(e, l);
+}

@@ -1,0 +1,508 @@
+/*
+ * Parked requests. A legacy server asks while a request runs; a modern client
+ * is asked in the answer and answers in a retry. So the client's request is
+ * answered with input_required while the session's goes on, and the retry,
+ * known by its requestState, takes the place of the first. (protocol.md 7.4,
+ * "Parking")
+ *
+ * The session bounds how many questions are open in all.
+ */
+#include "config.h"
+
+#include "core/client/state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/exchange/fault.h"
+#include "core/wire/edit.h"
+#include "core/wire/msg.h"
+
+#define URL_MODE "{\"mode\":\"url\"}"
+
+enum { USER_REJECTED = -1 }; /* the code of sampling's own example */
+
+static const struct span no_span = { NULL, 0 };
+
+/* --- questions --- */
+
+static void
+question_drop(struct question **at)
+{
+	struct question *q = *at;
+
+	*at = q->next;
+	frame_unref(q->frame);
+	free(q);
+}
+
+static size_t
+count_questions(const struct client_era *e, const struct request *r)
+{
+	const struct question *q;
+	size_t n = 0;
+
+	for (q = e->questions; q != NULL; q = q->next)
+		n += q->owner == r;
+	return n;
+}
+
+/* Of this request, or (NULL) of all. */
+static size_t
+bytes_asked(const struct client_era *e, const struct request *r)
+{
+	const struct question *q;
+	size_t n = 0;
+
+	for (q = e->questions; q != NULL; q = q->next)
+		if (r == NULL || q->owner == r)
+			n += q->frame->text.n;
+	return n;
+}
+
+void
+client_era_forget_questions(struct client_era *e, const struct request *r)
+{
+	struct question **at = &e->questions;
+
+	while (*at != NULL)
+		if ((*at)->owner == r)
+			question_drop(at);
+		else
+			at = &(*at)->next;
+}
+
+/* What a server hears when its question finds nobody, or (late) one who does
+ * not answer. */
+static struct frame *
+refusal(const struct frame *f, bool late)
+{
+	struct fault fault = { .reason = "input_expired" };
+
+	if (client_era_is(f, "elicitation/create"))
+		return msg_result(f->id, "{\"action\":\"cancel\"}");
+	if (!late) {
+		fault.code = FAULT_METHOD;
+		fault.reason = NULL;
+		return fault_frame(f->id, &fault,
+		    "No request runs whose client could be asked.");
+	}
+	if (client_era_is(f, "sampling/createMessage"))
+		fault.code = USER_REJECTED;
+	return fault_frame(f->id, &fault, "The user did not answer.");
+}
+
+void
+client_era_refuse(struct client_era *e, struct request *r)
+{
+	struct question **at = &e->questions;
+
+	while (*at != NULL) {
+		if ((*at)->owner != r) {
+			at = &(*at)->next;
+			continue;
+		}
+		client_era_send(e, refusal((*at)->frame, (*at)->key != 0));
+		question_drop(at);
+	}
+}
+
+void
+client_era_question_over(struct client_era *e, struct span id)
+{
+	struct question **at = &e->questions;
+	struct request *r;
+
+	while (id.p != NULL && *at != NULL &&
+	    !msg_id_same((*at)->frame->id, id))
+		at = &(*at)->next;
+	if (id.p == NULL || *at == NULL)
+		return;
+	r = (*at)->owner;
+	question_drop(at);
+	if (r->in == &e->collecting && count_questions(e, r) == 0)
+		client_era_move(e, r, &e->asking);
+}
+
+static bool
+is_full(const struct client_era *e)
+{
+	return e->parked.n + e->collecting.n >= MAX_PARKED;
+}
+
+/* The answer to a question that the client is not asked, or NULL. */
+static struct frame *
+turned_down(const struct client_era *e, const struct request *r,
+    const struct frame *f)
+{
+	struct span can = era_meta(r->frame, ERA_KEY_CAPABILITIES);
+	struct fault fault = { .code = FAULT_METHOD };
+
+	if (e->ended)
+		return refusal(f, true);
+	if (!era_declares(can, f->method, f->params)) {
+		if (client_era_is(f, "elicitation/create") &&
+		    json_kind(json_get(can, "elicitation")) == '{')
+			fault.code = FAULT_PARAMS;
+		return fault_frame(f->id, &fault,
+		    "The client did not declare that it answers this.");
+	}
+	if (count_questions(e, r) < MAX_QUESTIONS &&
+	    bytes_asked(e, r) + f->text.n <= MAX_ASKED &&
+	    bytes_asked(e, NULL) + f->text.n <= MAX_ASKED_ALL &&
+	    (r->in != &e->asking || !is_full(e)))
+		return NULL;
+	fault = (struct fault){ .reason = "busy" };
+	return fault_frame(f->id, &fault,
+	    "The client is asked too much at once.");
+}
+
+void
+client_era_question(struct client_era *e, struct request *r, struct frame *f,
+    bool guessed)
+{
+	struct frame *no = turned_down(e, r, f);
+	struct question **end = &e->questions;
+
+	if (no != NULL) {
+		client_era_send(e, no);
+		return;
+	}
+	while (*end != NULL)
+		end = &(*end)->next;
+	*end = xcalloc(1, sizeof **end);
+	(*end)->owner = r;
+	(*end)->frame = frame_ref(f);
+	(*end)->guessed = guessed;
+	if (r->in == &e->asking) {
+		client_era_move(e, r, &e->collecting);
+		r->at = e->now + COLLECT_MS;
+	}
+}
+
+struct frame *
+client_era_unguess(struct client_era *e, const struct request *r)
+{
+	struct question **at = &e->questions;
+	struct frame *f;
+
+	while (*at != NULL &&
+	    ((*at)->owner != r || !(*at)->guessed || (*at)->key != 0))
+		at = &(*at)->next;
+	if (*at == NULL)
+		return NULL;
+	f = frame_ref((*at)->frame);
+	question_drop(at);
+	return f;
+}
+
+/* --- the token --- */
+
+static uint64_t
+hash_bytes(uint64_t h, const char *p, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		h = (h ^ (unsigned char)p[i]) * 0x100000001b3;
+	return h;
+}
+
+/* Without the white space between tokens. */
+static uint64_t
+hash_json(uint64_t h, struct span value)
+{
+	bool string = false, escaped = false;
+	size_t i;
+	char c;
+
+	for (i = 0; i < value.n; i++) {
+		c = value.p[i];
+		if (!string &&
+		    (c == ' ' || c == '\t' || c == '\n' || c == '\r'))
+			continue;
+		if (c == '"' && !escaped)
+			string = !string;
+		escaped = string && c == '\\' && !escaped;
+		h = hash_bytes(h, &c, 1);
+	}
+	return h;
+}
+
+/* What a retry has in common with its request, in whatever order. */
+static uint64_t
+binding(const struct frame *f)
+{
+	static const uint64_t start = 0xcbf29ce484222325;
+
+	uint64_t h = hash_bytes(start, f->method.p, f->method.n);
+	struct span key, value;
+	size_t at = 0;
+
+	while (json_next(f->params, &at, &key, &value))
+		if (!json_key_is(key, "_meta") &&
+		    !json_key_is(key, "inputResponses") &&
+		    !json_key_is(key, "requestState"))
+			h += hash_json(hash_bytes(start, key.p, key.n), value);
+	return h;
+}
+
+/* Asks the client for these, raw. One in a step: the secret words are for one
+ * token. */
+static void
+park(struct client_era *e, struct request *r, struct span requests)
+{
+	snprintf(r->state, sizeof r->state, "%016llx%016llx",
+	    (unsigned long long)e->secret[0], (unsigned long long)e->secret[1]);
+	r->binding = binding(r->frame);
+	r->at = e->now + PARK_MS;
+	client_era_write(e,
+	    era_input_required(r->frame->id, requests, span_of(r->state)));
+	client_era_rename(e, r, NULL);
+	client_era_set_level(e, r, -1);
+	client_era_move(e, r, &e->parked);
+}
+
+/* With all its questions that are not answered. */
+static void
+park_questions(struct client_era *e, struct request *r)
+{
+	struct question *q;
+	struct buf requests;
+
+	buf_init(&requests, 0);
+	for (q = e->questions; q != NULL; q = q->next) {
+		if (q->owner != r)
+			continue;
+		if (q->key == 0)
+			q->key = ++r->asked;
+		buf_addf(&requests, "%c\"q%u\":", requests.n > 0 ? ',' : '{',
+		    q->key);
+		era_input_request(&requests, q->frame);
+	}
+	buf_addc(&requests, '}');
+	park(e, r, buf_span(&requests));
+	buf_free(&requests);
+}
+
+/* --- URLs to open first (-32042) --- */
+
+/* Appends those that the error names; returns how many. */
+static unsigned
+add_urls(struct buf *out, struct span list)
+{
+	struct edit edit = { "mode", span_of("\"url\"") };
+	struct span key, entry;
+	struct frame *f;
+	struct buf params;
+	unsigned n = 0;
+	size_t at = 0;
+
+	while (json_next(list, &at, &key, &entry)) {
+		if (json_kind(entry) != '{' || n == MAX_QUESTIONS)
+			continue;
+		buf_init(&params, 0);
+		edit_object(&params, entry, &edit, 1);
+		f = msg_call(no_span, "elicitation/create", buf_span(&params));
+		buf_addf(out, "%c\"q%u\":", n == 0 ? '{' : ',', n + 1);
+		n++;
+		era_input_request(out, f);
+		frame_unref(f);
+		buf_free(&params);
+	}
+	buf_addc(out, '}');
+	return n;
+}
+
+static struct frame *
+url_undeclared(const struct client_era *e, const struct frame *f)
+{
+	char *message = xasprintf("%s wants its user to open a URL first, and "
+				  "this client did not declare "
+				  "elicitation.url.",
+	    e->config.host);
+	struct frame *error = msg_error(f->id, ERA_MISSING_CAPABILITY, message,
+	    span_of("{\"requiredCapabilities\":{\"elicitation\":{\"url\":{}}}"
+		    "}"));
+
+	free(message);
+	return error;
+}
+
+bool
+client_era_park_urls(struct client_era *e, struct request *r,
+    struct frame *error)
+{
+	struct span can = era_meta(r->frame, ERA_KEY_CAPABILITIES);
+	struct span list = json_get(json_get(error->error, "data"),
+	    "elicitations");
+	struct buf requests;
+
+	buf_init(&requests, 0);
+	if (!era_declares(can, span_of("elicitation/create"),
+		span_of(URL_MODE))) {
+		client_era_write(e, url_undeclared(e, r->frame));
+		client_era_drop(e, r);
+	} else if (json_kind(list) != '[' || !era_may_ask(r->frame->method) ||
+	    add_urls(&requests, list) == 0) {
+		buf_free(&requests);
+		return false;
+	} else if (is_full(e)) {
+		client_era_busy(e, r->frame);
+		client_era_drop(e, r);
+	} else {
+		r->again = true;
+		park(e, r, buf_span(&requests));
+	}
+	buf_free(&requests);
+	return true;
+}
+
+/* --- the retry --- */
+
+struct request *
+client_era_parked(const struct client_era *e, struct span id)
+{
+	struct request *r;
+
+	for (r = e->parked.first; id.p != NULL && r != NULL; r = r->next)
+		if (msg_id_same(r->frame->id, id))
+			return r;
+	return NULL;
+}
+
+static struct request *
+by_state(const struct client_era *e, const struct frame *f, struct span state)
+{
+	struct request *r = e->parked.first;
+
+	if (json_kind(state) != '"')
+		return NULL;
+	state = (struct span){ state.p + 1, state.n - 2 };
+	while (r != NULL && !json_key_is(state, r->state))
+		r = r->next;
+	return r != NULL && r->binding == binding(f) ? r : NULL;
+}
+
+/* To the server goes what was answered; the rest is asked again. */
+static void
+deliver(struct client_era *e, const struct request *r, struct span responses)
+{
+	struct question **at = &e->questions, *q;
+	struct span value;
+	char key[16], *result;
+
+	while ((q = *at) != NULL) {
+		value = no_span;
+		if (q->owner == r && q->key != 0) {
+			snprintf(key, sizeof key, "q%u", q->key);
+			value = json_get(responses, key);
+		}
+		if (json_kind(value) != '{') {
+			at = &q->next;
+			continue;
+		}
+		result = xstrndup(value.p, value.n);
+		client_era_send(e, msg_result(q->frame->id, result));
+		free(result);
+		question_drop(at);
+	}
+}
+
+static void
+resume(struct client_era *e, struct request *r, struct frame *f)
+{
+	struct frame *final = r->final;
+
+	if (r->again) {
+		client_era_drop(e, r);
+		client_era_bridge(e, f);
+		return;
+	}
+	client_era_rename(e, r, f);
+	client_era_move(e, r, &e->asking);
+	if (final != NULL) {
+		r->final = NULL;
+		e->parked_bytes -= final->text.n;
+		client_era_answered(e, r, final);
+		frame_unref(final);
+		return;
+	}
+	deliver(e, r, json_get(f->params, "inputResponses"));
+	if (count_questions(e, r) > 0) {
+		park_questions(e, r);
+		return;
+	}
+	client_era_set_level(e, r, client_era_wanted_level(f));
+	client_era_level_sync(e);
+}
+
+bool
+client_era_retry(struct client_era *e, struct frame *f)
+{
+	struct span state = json_get(f->params, "requestState");
+	struct fault fault = { .code = FAULT_PARAMS,
+		.reason = "input_expired" };
+	struct request *r;
+
+	if (state.p == NULL)
+		return false;
+	r = by_state(e, f, state);
+	if (r != NULL) {
+		resume(e, r, f);
+		return true;
+	}
+	/* A modern server has states of its own. */
+	if (e->discovered != NULL || !era_may_ask(f->method))
+		return false;
+	client_era_write(e,
+	    fault_frame(f->id, &fault,
+		"Unknown requestState: no request like this one waits for its "
+		"user, or not any more (10 min). Not sent: ask without it."));
+	return true;
+}
+
+/* --- waiting --- */
+
+void
+client_era_park_final(struct client_era *e, struct request *r,
+    struct frame *answer)
+{
+	struct fault fault = { .reason = "too_large", .maybe = true };
+
+	client_era_refuse(e, r);
+	client_era_over(e, r);
+	if (e->parked_bytes + answer->text.n > e->config.max_held)
+		r->final = fault_frame(r->frame->id, &fault,
+		    "%s answered while its user was asked, and the answer was "
+		    "too large to be kept (%zu bytes). It did run.",
+		    e->config.host, answer->text.n);
+	else
+		r->final = frame_ref(answer);
+	e->parked_bytes += r->final->text.n;
+}
+
+void
+client_era_abandon(struct client_era *e, struct request *r, const char *reason)
+{
+	client_era_refuse(e, r);
+	if (r->known[BY_WIRE])
+		client_era_cancel(e, r, reason);
+	client_era_drop(e, r);
+}
+
+void
+client_era_park_tick(struct client_era *e)
+{
+	struct request *r = e->collecting.first;
+
+	if (r != NULL && r->at <= e->now)
+		park_questions(e, r);
+	while ((r = e->parked.first) != NULL && r->at <= e->now) {
+		client_era_note(e, LEVEL_INFO,
+		    "nobody answered what %s asked within 10 min: the call is "
+		    "given up",
+		    e->config.host);
+		client_era_abandon(e, r, "the user did not answer in time");
+	}
+}

@@ -1,0 +1,316 @@
+/*
+ * The inside of the reducer for the client's era, shared by its files:
+ *   client_era.c         inputs, actions, the table of requests, time
+ *   client_era_open.c    who the client is; the opening for a modern one
+ *   client_era_request.c what a modern client sends
+ *   client_era_answer.c  what the session writes to a modern client
+ *   client_era_park.c    requests whose server asks something
+ *   client_era_listen.c  subscriptions/listen on a legacy server
+ * Nobody else includes this.
+ */
+#ifndef MCPSPLICE_CORE_CLIENT_STATE_H
+#define MCPSPLICE_CORE_CLIENT_STATE_H
+
+#include "core/client/client.h"
+#include "core/wire/json.h"
+
+enum {
+	PROBE_MS = 3500,          /* our answer to server/discover */
+	COLLECT_MS = 30,          /* for further questions of one request */
+	PARK_MS = 10 * 60 * 1000, /* for the client's retry */
+	LEVEL_MS = 5 * 1000,      /* for the answer to logging/setLevel */
+	ACK_MS = 10 * 1000,       /* for the answers to resources/subscribe */
+	MAX_PROBES = 64,          /* server/discover that wait */
+	MAX_PARKED = 256,
+	MAX_QUESTIONS = 64,  /* of one request */
+	MAX_ASKED = 9 << 20, /* bytes of its questions: they are one line */
+	MAX_ASKED_ALL = 64 << 20, /* of all requests */
+	MAX_LISTENS = 64,
+	MAX_URIS = 1024,
+	MAX_URI_BYTES = 1 << 20, /* of all of them, as they are written */
+	MAX_EARLY = 1 << 20, /* bytes kept until a listen is acknowledged; of
+			      * what all that wanted it are told */
+	MAX_SERVER_INFO = 16 * 1024,
+};
+
+enum request_kind {
+	REQUEST_NEW,     /* held back: not known yet how it goes out */
+	REQUEST_NATIVE,  /* as it came, to a modern server */
+	REQUEST_BRIDGED, /* translated, to a legacy one */
+	REQUEST_LISTEN,  /* subscriptions/listen that is played here */
+	/* Of our own: */
+	REQUEST_OPEN,  /* initialize */
+	REQUEST_LEVEL, /* logging/setLevel */
+	REQUEST_SUBSCRIBE,
+	REQUEST_UNSUBSCRIBE,
+	REQUEST_STRAY /* nobody wants its answer any more */
+};
+
+/* A request is in one queue, in the order of arrival there. */
+struct queue {
+	struct request *first, *last;
+	size_t n;
+};
+
+/* By which id a request is found: the client's, and the one the session
+ * knows it by. */
+enum by { BY_ID, BY_WIRE };
+
+struct request {
+	struct request *next, *prev;
+	struct queue *in;
+	struct request *chain[2];
+	uint64_t hash[2];
+	bool known[2];
+	enum request_kind kind;
+	uint64_t serial;     /* in the order they were sent */
+	struct frame *frame; /* the client's, after a retry the latest; NULL:
+			      * of our own */
+	struct frame *sent;  /* as the session has it; NULL: not yet */
+	int level;           /* of log messages it wants; -1: none */
+	/* The progress tokens of frame and of sent, raw JSON; p NULL: none.
+	 * They are looked for when they are asked for, and then kept. */
+	struct span token, sent_token;
+	bool tokens_known;
+	int64_t at; /* what its queue waits for comes then */
+	bool acked; /* native subscriptions/listen: acknowledged */
+	/* In the queue of parked ones: */
+	char state[33];      /* its requestState */
+	uint64_t binding;    /* hash of what a retry must repeat */
+	bool again;          /* a retry sends it again, the first is over */
+	struct frame *final; /* the answer that came meanwhile */
+	unsigned asked;      /* questions so far */
+	struct uri *uri;     /* SUBSCRIBE, UNSUBSCRIBE */
+};
+
+/* A server's question that is not answered yet. */
+struct question {
+	struct question *next;
+	struct request *owner;
+	struct frame *frame; /* as the session wrote it */
+	unsigned key;        /* the client sees it as q1, q2, ...; 0: not yet */
+	bool guessed;        /* its stream does not tell whose it is */
+};
+
+enum uri_state {
+	URI_NEW,
+	URI_SUBSCRIBING,
+	URI_ON,
+	URI_UNSUBSCRIBING /* and subscribed again if somebody wants it */
+};
+
+struct uri {
+	struct uri *next;
+	struct buf text; /* decoded */
+	char *raw;       /* as a JSON string, */
+	uint64_t hash;   /* of what it says */
+	unsigned refs;   /* listens that want it */
+	enum uri_state state;
+};
+
+struct listen {
+	struct listen *next;
+	struct request *request;
+	bool families[ERA_FAMILIES]; /* whose list_changed it wants and gets */
+	struct uri **uris;
+	size_t n_uris;
+	size_t pending; /* of them, those not answered yet */
+	bool acked;
+	int64_t ack_at;
+	struct frame **early; /* what came before */
+	size_t n_early, early_bytes;
+};
+
+enum opening { OPENING_SHUT, OPENING_RUNS, OPENING_DONE };
+
+struct action {
+	enum client_era_action_kind kind;
+	struct frame *frame;
+	enum log_level level;
+	char *text;
+};
+
+struct client_era {
+	struct client_era_config config;
+	bool legacy, modern; /* as far as known */
+	enum opening opening;
+	unsigned declared;         /* the questions its initialize allows */
+	struct frame *initialized; /* the answer to it */
+	struct buf server_info;
+	bool logs;   /* the server takes logging/setLevel */
+	int level;   /* the one it was told; -1: none */
+	bool ended;  /* EOF */
+	bool shared; /* all of the server comes on one stream */
+
+	struct queue held;       /* wait for the opening */
+	struct queue probes;     /* server/discover without an answer */
+	struct queue waiting;    /* for a log level to be set */
+	struct queue asking;     /* bridged, may be asked something */
+	struct queue collecting; /* the same, and were asked */
+	struct queue parked;
+	struct queue running; /* all others */
+	size_t held_bytes;
+	size_t parked_bytes; /* of final answers */
+	size_t levels[ERA_LEVELS];
+	struct request *setting; /* the setLevel under way, until level_at */
+	int64_t level_at;
+	struct request **buckets[2];
+	size_t n_buckets[2], n_known[2];
+	size_t strays; /* of our making, open at the session */
+	uint64_t ids, serial;
+	struct question *questions;
+	struct listen *listens;
+	size_t n_listens;
+	struct uri *uris;
+	size_t n_uris, uri_bytes;
+
+	/* Of the input. */
+	int64_t now;
+	uint64_t secret[2];
+	enum session_listening listening;
+	struct frame *discovered;
+
+	struct action *actions;
+	size_t n_actions, cap_actions, next_action;
+	struct action current;
+};
+
+static inline bool
+client_era_is(const struct frame *f, const char *method)
+{
+	return json_key_is(f->method, method);
+}
+
+/* client_era.c. Those that send or write take over the frame. */
+void client_era_send(struct client_era *e, struct frame *f);
+void client_era_write(struct client_era *e, struct frame *f);
+void client_era_probe(struct client_era *e, struct frame *f);
+void client_era_note(struct client_era *e, enum log_level level,
+    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* The next id of our own as raw JSON, the caller's. */
+char *client_era_id(struct client_era *e);
+
+/* A request of the client (NULL: of our own), in this queue. */
+struct request *client_era_add(struct client_era *e, struct frame *f,
+    struct queue *q);
+void client_era_move(struct client_era *e, struct request *r, struct queue *q);
+/* The memory that a request of the client takes with this frame. */
+size_t client_era_size(const struct frame *f);
+/* Is there no room to hold one more? One alone always has room. */
+bool client_era_is_full(const struct client_era *e, const struct frame *f);
+/* Forgets it wherever it is. */
+void client_era_drop(struct client_era *e, struct request *r);
+struct request *client_era_find(const struct client_era *e, enum by by,
+    struct span id);
+/* The client asks by that request now; NULL: it has had its answer. */
+void client_era_rename(struct client_era *e, struct request *r,
+    struct frame *f);
+/* It goes out in another way than before. */
+void client_era_turn(struct client_era *e, struct request *r,
+    enum request_kind kind);
+/* The session answered it. */
+void client_era_over(struct client_era *e, struct request *r);
+/* To the session, found by its id from now on (takes the frame over). */
+void client_era_go(struct client_era *e, struct request *r, struct frame *f);
+/* A request of our own. */
+struct request *client_era_own(struct client_era *e, enum request_kind kind,
+    const char *method, struct span params);
+/* From here on r wants log messages of this level, -1: none. */
+void client_era_set_level(struct client_era *e, struct request *r, int level);
+/* An error of ours for a request that is not in the table. */
+void client_era_busy(struct client_era *e, const struct frame *f);
+
+/* client_era_open.c */
+void client_era_client(struct client_era *e, struct frame *f);
+/* Opens the session for a modern client as this request of it says. */
+void client_era_open(struct client_era *e, struct frame *f);
+/* The server's answer to initialize, the first one or a later one. */
+void client_era_learn(struct client_era *e, struct frame *answer);
+/* The answer to our initialize. */
+void client_era_opened(struct client_era *e, struct request *r,
+    struct frame *answer);
+/* Keeps a request until the session is open. */
+void client_era_hold(struct client_era *e, struct frame *f);
+void client_era_unhold(struct client_era *e, struct request *r);
+/* Must the session be opened anew, as this request allows more questions? */
+bool client_era_outgrown(const struct client_era *e, const struct frame *f);
+/* The answer to a server/discover under its id. */
+struct frame *client_era_reduced(struct frame *discovered, struct span id);
+void client_era_probes_tick(struct client_era *e);
+
+/* client_era_request.c */
+/* A request of a modern client that was checked; the session is open. */
+void client_era_request(struct client_era *e, struct frame *f);
+/* One that was held. */
+void client_era_dispatch(struct client_era *e, struct request *r);
+/* The same for a legacy server, whatever the server of now is. */
+void client_era_bridge(struct client_era *e, struct frame *f);
+/* The log level that a request wants; -1: none. */
+int client_era_wanted_level(const struct frame *f);
+void client_era_notification(struct client_era *e, struct frame *f);
+/* Sets the most verbose level that is wanted, if it is not. */
+void client_era_level_sync(struct client_era *e);
+/* logging/setLevel was answered, or took too long. */
+void client_era_level_set(struct client_era *e);
+/* Tells the session that nobody waits for this request any more. */
+void client_era_cancel(struct client_era *e, const struct request *r,
+    const char *reason);
+void client_era_eof(struct client_era *e);
+
+/* client_era_answer.c */
+void client_era_session(struct client_era *e,
+    const struct client_era_input *in);
+/* The answer to a bridged request that the client waits for. */
+void client_era_answered(struct client_era *e, struct request *r,
+    struct frame *answer);
+
+/* client_era_park.c */
+/* guessed: it came on no request's stream, r is only likely. */
+void client_era_question(struct client_era *e, struct request *r,
+    struct frame *f, bool guessed);
+/* Takes a question that was guessed to be of r, and the client has not seen;
+ * owned by the caller, NULL: none. */
+struct frame *client_era_unguess(struct client_era *e, const struct request *r);
+/* The server takes its question back. */
+void client_era_question_over(struct client_era *e, struct span id);
+/* Nobody answers the questions of r: the server is told so. */
+void client_era_refuse(struct client_era *e, struct request *r);
+void client_era_forget_questions(struct client_era *e, const struct request *r);
+/* The retry of a parked request? Then it is handled. */
+bool client_era_retry(struct client_era *e, struct frame *f);
+/* The answer to a parked request. */
+void client_era_park_final(struct client_era *e, struct request *r,
+    struct frame *answer);
+/* The client is to open URLs first (-32042). Returns false when this error
+ * names none. */
+bool client_era_park_urls(struct client_era *e, struct request *r,
+    struct frame *error);
+/* Ends a parked request: its questions, and itself at the session. */
+void client_era_abandon(struct client_era *e, struct request *r,
+    const char *reason);
+/* The parked request that the client knows by this id, or NULL. */
+struct request *client_era_parked(const struct client_era *e, struct span id);
+void client_era_park_tick(struct client_era *e);
+
+/* client_era_listen.c */
+void client_era_listen(struct client_era *e, struct request *r);
+/* The client ends it. */
+void client_era_unlisten(struct client_era *e, struct request *r);
+/* We do, in order: its only answer. */
+struct frame *client_era_listen_end(struct span id);
+/* All of them are lost: the client is told, and listens again if it likes. */
+void client_era_listens_lost(struct client_era *e);
+/* It is lost: the notification after which a client listens again. */
+struct frame *client_era_listen_lost(const struct frame *listen);
+/* The answer to a resources/subscribe or unsubscribe of ours. */
+void client_era_subscribed(struct client_era *e, struct request *r,
+    const struct frame *answer);
+/* The session has a stream for them now, or has none. */
+void client_era_listening(struct client_era *e);
+/* Is this one for listens? Then it went to all that want it. */
+bool client_era_fan_out(struct client_era *e, struct frame *f);
+void client_era_listen_tick(struct client_era *e);
+int64_t client_era_listen_due(const struct client_era *e);
+void client_era_listen_free(struct client_era *e);
+
+#endif

@@ -1,0 +1,298 @@
+/*
+ * What the two eras have in common and in what they differ: methods, versions,
+ * capabilities. The messages themselves are made in era_modern.c (what
+ * a modern peer gets) and era_legacy.c (what a legacy one gets).
+ *
+ * A method or a string of a peer is compared decoded: some write a slash with
+ * a backslash.
+ */
+#include "config.h"
+
+#include "core/era/era.h"
+
+#include "core/era/parts.h"
+#include "core/wire/json.h"
+
+enum {
+	ASKS = 1,  /* its answer may be input_required */
+	CACHED = 2 /* its result has ttlMs and cacheScope */
+};
+
+struct method {
+	const char *name;
+	enum era_way to_modern, to_legacy;
+	unsigned traits;
+};
+
+/* All that are not simply translated, or have a trait. */
+static const struct method methods[] = {
+	{ "completion/complete", ERA_BOTH, ERA_BOTH, 0 },
+	{ "initialize", ERA_LOCAL, ERA_NONE, 0 },
+	{ "logging/setLevel", ERA_LOCAL, ERA_NONE, 0 },
+	{ "notifications/cancelled", ERA_LOCAL, ERA_LOCAL, 0 },
+	{ "notifications/initialized", ERA_LOCAL, ERA_NONE, 0 },
+	{ "notifications/progress", ERA_LOCAL, ERA_BOTH, 0 },
+	{ "notifications/roots/list_changed", ERA_LOCAL, ERA_BOTH, 0 },
+	{ "notifications/tasks/status", ERA_LOCAL, ERA_BOTH, 0 },
+	{ "ping", ERA_LOCAL, ERA_NONE, 0 },
+	{ "prompts/get", ERA_BOTH, ERA_BOTH, ASKS },
+	{ "prompts/list", ERA_BOTH, ERA_BOTH, CACHED },
+	{ "resources/list", ERA_BOTH, ERA_BOTH, CACHED },
+	{ "resources/read", ERA_BOTH, ERA_BOTH, ASKS | CACHED },
+	{ "resources/subscribe", ERA_LOCAL, ERA_NONE, 0 },
+	{ "resources/templates/list", ERA_BOTH, ERA_BOTH, CACHED },
+	{ "resources/unsubscribe", ERA_LOCAL, ERA_NONE, 0 },
+	{ "server/discover", ERA_BOTH, ERA_LOCAL, CACHED },
+	{ "subscriptions/listen", ERA_BOTH, ERA_LOCAL, 0 },
+	{ "tasks/cancel", ERA_NONE, ERA_NONE, 0 },
+	{ "tasks/get", ERA_NONE, ERA_NONE, 0 },
+	{ "tasks/list", ERA_NONE, ERA_NONE, 0 },
+	{ "tasks/result", ERA_NONE, ERA_NONE, 0 },
+	{ "tasks/update", ERA_BOTH, ERA_NONE, 0 },
+	{ "tools/call", ERA_BOTH, ERA_BOTH, ASKS },
+	{ "tools/list", ERA_BOTH, ERA_BOTH, CACHED },
+};
+
+static const char *const legacy_versions[] = { "2024-11-05", "2025-03-26",
+	"2025-06-18", ERA_LEGACY_VERSION };
+
+const char *const era_levels[ERA_LEVELS] = { "debug", "info", "notice",
+	"warning", "error", "critical", "alert", "emergency" };
+
+const struct era_family era_families[ERA_FAMILIES] = {
+	{ "tools", "toolsListChanged", "notifications/tools/list_changed" },
+	{ "prompts", "promptsListChanged",
+	    "notifications/prompts/list_changed" },
+	{ "resources", "resourcesListChanged",
+	    "notifications/resources/list_changed" },
+};
+
+static const struct span absent = { NULL, 0 };
+
+bool
+era_method_is(struct span method, const char *name)
+{
+	struct buf text;
+	bool same;
+
+	if (method.n == 0 || memchr(method.p, '\\', method.n) == NULL)
+		return span_is(method, name);
+	if (method.n > 6 * strlen(name))
+		return false; /* even with every letter escaped */
+	buf_init(&text, 0);
+	buf_addc(&text, '"');
+	buf_addspan(&text, method);
+	buf_addc(&text, '"');
+	same = json_string_is(buf_span(&text), name);
+	buf_free(&text);
+	return same;
+}
+
+/* NULL for one that is not in the table. */
+static const struct method *
+find(struct span method)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof methods / sizeof *methods; i++) {
+		if (era_method_is(method, methods[i].name))
+			return &methods[i];
+	}
+	return NULL;
+}
+
+static bool
+has_trait(struct span method, unsigned trait)
+{
+	const struct method *m = find(method);
+
+	return m != NULL && (m->traits & trait) != 0;
+}
+
+/* Where this raw string is in the list, or -1. */
+static int
+index_of(struct span value, const char *const *list, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (json_string_is(value, list[i]))
+			return (int)i;
+	}
+	return -1;
+}
+
+static int
+legacy_index(struct span version)
+{
+	return index_of(version, legacy_versions,
+	    sizeof legacy_versions / sizeof *legacy_versions);
+}
+
+struct span
+era_legacy_version(struct span wanted)
+{
+	if (legacy_index(wanted) >= 0)
+		return wanted;
+	return span_of("\"" ERA_LEGACY_VERSION "\"");
+}
+
+int
+era_level(struct span level)
+{
+	return index_of(level, era_levels, ERA_LEVELS);
+}
+
+struct span
+era_request_version(const struct frame *request)
+{
+	return era_meta(request, ERA_KEY_VERSION);
+}
+
+struct span
+era_meta(const struct frame *f, const char *key)
+{
+	return json_get(json_get(f->params, "_meta"), key);
+}
+
+enum era_way
+era_to_modern(const struct frame *legacy)
+{
+	const struct method *m = find(legacy->method);
+
+	return m != NULL ? m->to_modern : ERA_BOTH;
+}
+
+enum era_way
+era_to_legacy(const struct frame *modern)
+{
+	const struct method *m = find(modern->method);
+
+	return m != NULL ? m->to_legacy : ERA_BOTH;
+}
+
+bool
+era_may_ask(struct span method)
+{
+	return has_trait(method, ASKS);
+}
+
+bool
+era_is_cacheable(struct span method)
+{
+	return has_trait(method, CACHED);
+}
+
+/* An elicitation capability without modes is from before there were two: it
+ * means forms. */
+static bool
+declares_mode(struct span elicitation, struct span mode)
+{
+	bool url = json_kind(json_get(elicitation, "url")) == '{';
+
+	if (json_kind(elicitation) != '{')
+		return false;
+	if (json_string_is(mode, "url"))
+		return url;
+	if (mode.p != NULL && !json_string_is(mode, "form"))
+		return false;
+	return !url || json_kind(json_get(elicitation, "form")) == '{';
+}
+
+bool
+era_declares(struct span capabilities, struct span method, struct span params)
+{
+	if (era_method_is(method, "sampling/createMessage"))
+		return json_kind(json_get(capabilities, "sampling")) == '{';
+	if (era_method_is(method, "roots/list"))
+		return json_kind(json_get(capabilities, "roots")) == '{';
+	if (era_method_is(method, "elicitation/create"))
+		return declares_mode(json_get(capabilities, "elicitation"),
+		    json_get(params, "mode"));
+	return false;
+}
+
+bool
+era_discovered(struct span result, bool *modern)
+{
+	struct span versions = json_get(result, "supportedVersions"), key, v;
+	size_t at = 0;
+
+	*modern = false;
+	if (json_kind(versions) != '[')
+		return false;
+	while (json_next(versions, &at, &key, &v))
+		*modern |= json_string_is(v, ERA_MODERN_VERSION);
+	return true;
+}
+
+void
+era_capabilities(struct buf *out, struct span capabilities)
+{
+	static const struct edit no_tasks = { ERA_META "tasks", { NULL, 0 } };
+	struct span extensions = json_get(capabilities, "extensions");
+	struct edit edits[] = { { "roots", absent }, { "tasks", absent },
+		{ "extensions", absent } };
+	struct buf kept;
+
+	buf_init(&kept, 0);
+	if (json_kind(json_get(capabilities, "roots")) == '{')
+		edits[0].value = span_of("{}");
+	if (json_kind(extensions) == '{') {
+		edit_object(&kept, extensions, &no_tasks, 1);
+		edits[2].value = buf_span(&kept);
+	}
+	if (json_kind(capabilities) != '{')
+		capabilities = absent;
+	edit_object(out, capabilities, edits, ERA_EDITS(edits));
+	buf_free(&kept);
+}
+
+struct edit
+era_edit_meta(struct buf *out, struct span object, const struct edit *edits,
+    size_t n)
+{
+	edit_object(out, json_get(object, "_meta"), edits, n);
+	if (edit_is_empty(buf_span(out)))
+		return (struct edit){ "_meta", absent };
+	return (struct edit){ "_meta", buf_span(out) };
+}
+
+struct frame *
+era_put(struct frame *f, const char *key, const struct buf *value)
+{
+	struct edit edit = { key, buf_span(value) };
+
+	return edit_frame(f, &edit, 1);
+}
+
+struct frame *
+era_edit_params(struct frame *f, const struct edit *edits, size_t n)
+{
+	struct frame *made;
+	struct buf params;
+
+	if (json_kind(f->params) == '[')
+		return frame_ref(f);
+	buf_init(&params, 0);
+	edit_object(&params, f->params, edits, n);
+	made = era_put(f, "params", &params);
+	buf_free(&params);
+	return made;
+}
+
+void
+era_map(struct buf *out, struct span array,
+    void (*map)(struct buf *, struct span))
+{
+	const char *from = array.p;
+	struct span key, value;
+	size_t at = 0;
+
+	while (json_next(array, &at, &key, &value)) {
+		buf_add(out, from, (size_t)(value.p - from));
+		map(out, value);
+		from = value.p + value.n;
+	}
+	buf_add(out, from, (size_t)(array.p + array.n - from));
+}

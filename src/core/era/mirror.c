@@ -1,0 +1,458 @@
+/*
+ * The mirrored headers of modern requests.
+ *
+ * Only tools that have something to mirror, or whose results get wrapped, are
+ * kept: one array sorted by length, then bytes (as in core/session/tools, no
+ * names a server could choose make it slow). A tool that is not in it costs a
+ * call the search for its name and nothing else.
+ */
+#include "config.h"
+
+#include "core/era/mirror.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "base/codec.h"
+#include "core/era/era.h"
+#include "core/era/mirror_schema.h"
+#include "core/era/mirror_value.h"
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
+
+enum {
+	TOOLS_MAX = 10000,
+	NAME_BYTES = 512,        /* the protocol asks for 128 characters */
+	SHOWN_BYTES = 128,       /* of a name that people see */
+	LEARNED_BYTES = 4 << 20, /* all that is kept */
+	PAGE_BUDGET = 16 << 20   /* what is walked in one tools/list */
+};
+
+static const struct span absent = { NULL, 0 };
+
+struct learned {
+	bool wraps;
+	struct mirror_plan *plan; /* or NULL */
+	size_t size;
+	size_t n;
+	char name[];
+};
+
+struct mirror {
+	struct learned **tools;
+	size_t n, room;
+	size_t size;
+};
+
+/* A page of tools while it is read. The copy begins with the first tool that
+ * is dropped. */
+struct page {
+	const struct frame *frame;
+	struct span tools;
+	struct buf copy;
+	size_t kept;
+	const char *kept_end; /* of the last one in the frame */
+	bool dropping;
+};
+
+/* --- what was learned --- */
+
+struct mirror *
+mirror_new(void)
+{
+	return xcalloc(1, sizeof(struct mirror));
+}
+
+static void
+free_tool(struct mirror *m, struct learned *tool)
+{
+	m->size -= tool->size;
+	mirror_plan_free(tool->plan);
+	free(tool);
+}
+
+void
+mirror_clear(struct mirror *m)
+{
+	while (m->n > 0)
+		free_tool(m, m->tools[--m->n]);
+	free(m->tools);
+	m->tools = NULL;
+	m->room = 0;
+}
+
+void
+mirror_free(struct mirror *m)
+{
+	if (m == NULL)
+		return;
+	mirror_clear(m);
+	free(m);
+}
+
+static int
+compare(const struct learned *tool, struct span name)
+{
+	if (tool->n != name.n)
+		return tool->n < name.n ? -1 : 1;
+	return name.n == 0 ? 0 : memcmp(tool->name, name.p, name.n);
+}
+
+/* Where the name is, or where it belongs. */
+static size_t
+find(const struct mirror *m, struct span name, bool *known)
+{
+	size_t low = 0, high = m->n, middle;
+	int order;
+
+	*known = false;
+	while (low < high && !*known) {
+		middle = low + (high - low) / 2;
+		order = compare(m->tools[middle], name);
+		*known = order == 0;
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return high;
+}
+
+/* The tool with this name (raw JSON), or NULL. */
+static const struct learned *
+look_up(const struct mirror *m, struct span raw)
+{
+	struct buf name;
+	bool known = false;
+	size_t at = 0;
+
+	if (m->n == 0)
+		return NULL;
+	buf_init(&name, NAME_BYTES);
+	if (json_string(raw, &name) == 0)
+		at = find(m, buf_span(&name), &known);
+	buf_free(&name);
+	return known ? m->tools[at] : NULL;
+}
+
+static void
+forget(struct mirror *m, size_t at)
+{
+	free_tool(m, m->tools[at]);
+	m->n--;
+	memmove(m->tools + at, m->tools + at + 1,
+	    (m->n - at) * sizeof *m->tools);
+}
+
+/* The plan is the tool's, also where there is no room for it. */
+static void
+insert(struct mirror *m, size_t at, struct span name, bool wraps,
+    struct mirror_plan *plan)
+{
+	struct learned *tool;
+	size_t size = sizeof *tool + name.n;
+
+	if (plan != NULL)
+		size += plan->size;
+	if (m->n == TOOLS_MAX || size > LEARNED_BYTES - m->size) {
+		mirror_plan_free(plan);
+		return;
+	}
+	if (m->n == m->room) {
+		m->room = m->room == 0 ? 16 : m->room * 2;
+		m->tools = xrealloc(m->tools, m->room * sizeof *m->tools);
+	}
+	tool = xmalloc(sizeof *tool + name.n);
+	*tool = (struct learned){ wraps, plan, size, name.n };
+	if (name.n != 0)
+		memcpy(tool->name, name.p, name.n);
+	memmove(m->tools + at + 1, m->tools + at,
+	    (m->n - at) * sizeof *m->tools);
+	m->tools[at] = tool;
+	m->n++;
+	m->size += size;
+}
+
+/* What the server last said of this name counts. */
+static void
+learn(struct mirror *m, struct span raw, bool wraps, struct mirror_plan *plan)
+{
+	struct buf name;
+	bool known;
+	size_t at;
+
+	buf_init(&name, NAME_BYTES);
+	if (json_string(raw, &name) != 0) {
+		mirror_plan_free(plan);
+	} else {
+		at = find(m, buf_span(&name), &known);
+		if (known)
+			forget(m, at);
+		if (wraps || plan != NULL)
+			insert(m, at, buf_span(&name), wraps, plan);
+	}
+	buf_free(&name);
+}
+
+/* --- tools/list --- */
+
+/* The values of some members in one pass: an object can be large. As in
+ * json_get the last of a name counts; p is NULL for what is missing. */
+static void
+get_some(struct span object, const char *const *names, struct span *found,
+    size_t n)
+{
+	struct span key, value;
+	size_t at = 0, i;
+
+	for (i = 0; i < n; i++)
+		found[i] = absent;
+	if (json_kind(object) != '{')
+		return;
+	while (json_next(object, &at, &key, &value))
+		for (i = 0; i < n; i++)
+			if (json_key_is(key, names[i]))
+				found[i] = value;
+}
+
+static void
+tell(struct span raw, const char *why, mirror_dropped_cb *dropped, void *arg)
+{
+	struct buf name, shown;
+
+	buf_init(&name, 0);
+	buf_init(&shown, 0);
+	if (json_string(raw, &name) == 0)
+		codec_visible(&shown, buf_span(&name), SHOWN_BYTES);
+	else
+		buf_adds(&shown, "(without a usable name)");
+	dropped(buf_str(&shown), why, arg);
+	buf_free(&name);
+	buf_free(&shown);
+}
+
+static void
+keep(struct page *page, struct span tool)
+{
+	if (page->dropping) {
+		if (page->kept > 0)
+			buf_addc(&page->copy, ',');
+		buf_addspan(&page->copy, tool);
+	}
+	page->kept++;
+	page->kept_end = tool.p + tool.n;
+}
+
+static void
+leave_out(struct page *page)
+{
+	const char *start = page->frame->text.p;
+
+	if (page->dropping)
+		return;
+	page->dropping = true;
+	buf_add(&page->copy, start, (size_t)(page->kept_end - start));
+}
+
+/* The page without what was dropped. */
+static struct frame *
+finish(struct page *page)
+{
+	struct span text = page->frame->text;
+	const char *rest = page->tools.p + page->tools.n - 1;
+	struct frame *made;
+
+	buf_add(&page->copy, rest, (size_t)(text.p + text.n - rest));
+	made = frame_take(&page->copy);
+	buf_free(&page->copy);
+	/* It was checked with these parts in it. */
+	msg_parse(made, UINT_MAX);
+	return made;
+}
+
+struct frame *
+mirror_learn(struct mirror *m, struct frame *result, mirror_dropped_cb *dropped,
+    void *arg)
+{
+	static const char *const parts[] = { "name", "inputSchema",
+		"outputSchema" };
+	struct span tools = json_get(result->result, "tools");
+	struct page page = { .frame = result, .tools = tools };
+	struct span key, tool, part[3];
+	struct mirror_plan *plan;
+	size_t at = 0, budget = PAGE_BUDGET;
+	const char *why;
+
+	if (json_kind(tools) != '[')
+		return frame_ref(result);
+	page.kept_end = tools.p + 1;
+	while (json_next(tools, &at, &key, &tool)) {
+		get_some(tool, parts, part, 3);
+		why = mirror_schema_read(part[1], &budget, &plan);
+		learn(m, part[0], why == NULL && era_wraps(part[2]), plan);
+		if (why == NULL) {
+			keep(&page, tool);
+		} else {
+			leave_out(&page);
+			tell(part[0], why, dropped, arg);
+		}
+	}
+	return page.dropping ? finish(&page) : frame_ref(result);
+}
+
+bool
+mirror_wraps(const struct mirror *m, const struct frame *call)
+{
+	const struct learned *tool;
+
+	if (m->n == 0)
+		return false;
+	tool = look_up(m, json_get(call->params, "name"));
+	return tool != NULL && tool->wraps;
+}
+
+/* --- headers --- */
+
+/* Where the headers go, and the name of the first that is too long; either
+ * may be NULL. */
+struct sink {
+	struct headers *headers;
+	struct buf *left_out;
+};
+
+static void
+add_value(const struct sink *to, const char *header, struct span raw)
+{
+	struct buf text;
+
+	buf_init(&text, 0);
+	if (mirror_value(&text, raw) == 0) {
+		if (to->headers != NULL)
+			headers_set(to->headers, span_of(header),
+			    buf_span(&text), false);
+	} else if (json_kind(raw) == '"' && to->left_out != NULL &&
+	    to->left_out->n == 0) {
+		/* A string has a value, of whatever length. */
+		buf_adds(to->left_out, header);
+	}
+	buf_free(&text);
+}
+
+/* The values of one node's children, in one pass. */
+static void
+find_children(const struct mirror_plan *plan, size_t parent, struct span *found)
+{
+	const struct mirror_node *node = &plan->nodes[parent];
+	size_t at = 0, i, end = node->first + node->count;
+	struct span key, value;
+	struct buf text;
+
+	/* An element of an array would be one without a name. */
+	if (node->count == 0 || json_kind(found[parent]) != '{')
+		return;
+	buf_init(&text, MIRROR_KEY_BYTES);
+	while (json_next(found[parent], &at, &key, &value)) {
+		buf_reset(&text);
+		if (!mirror_key(&key, &text))
+			continue;
+		for (i = node->first; i < end; i++)
+			if (span_eq(key, buf_span(&plan->nodes[i].key)))
+				found[i] = value;
+	}
+	buf_free(&text);
+}
+
+static void
+add_params(const struct mirror_plan *plan, struct span arguments,
+    const struct sink *to)
+{
+	struct span *found = xcalloc(plan->n, sizeof *found);
+	size_t i;
+
+	found[0] = arguments;
+	for (i = 0; i < plan->n; i++) {
+		find_children(plan, i, found);
+		if (plan->nodes[i].header != NULL)
+			add_value(to, plan->nodes[i].header, found[i]);
+	}
+	free(found);
+}
+
+/* The member of params that Mcp-Name mirrors, or NULL. */
+static const char *
+name_member(struct span method)
+{
+	static const char *const sources[][2] = {
+		{ "tools/call", "name" },
+		{ "prompts/get", "name" },
+		{ "resources/read", "uri" },
+		{ "tasks/get", "taskId" },
+		{ "tasks/update", "taskId" },
+		{ "tasks/cancel", "taskId" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof sources / sizeof *sources; i++)
+		if (span_is(method, sources[i][0]))
+			return sources[i][1];
+	return NULL;
+}
+
+/* Mcp-Method has no wrapped form: one that is not plain is left out. */
+static void
+add_method(const struct sink *to, struct span method)
+{
+	if (to->headers != NULL && mirror_is_plain(method))
+		headers_set(to->headers, span_of("Mcp-Method"), method, false);
+}
+
+static void
+add_all(const struct mirror *m, const struct frame *message,
+    const struct sink *to)
+{
+	const char *members[] = { NULL, "arguments" };
+	const struct learned *tool;
+	struct span part[2], quoted;
+	struct buf method;
+
+	if (message->method.p == NULL)
+		return;
+	quoted = (struct span){ message->method.p - 1, message->method.n + 2 };
+	buf_init(&method, MIRROR_VALUE_BYTES);
+	if (json_string(quoted, &method) != 0)
+		goto done;
+	add_method(to, buf_span(&method));
+	members[0] = name_member(buf_span(&method));
+	if (members[0] == NULL)
+		goto done;
+	get_some(message->params, members, part, 2);
+	if (json_kind(part[0]) == '"')
+		add_value(to, "Mcp-Name", part[0]);
+	if (span_is(buf_span(&method), "tools/call")) {
+		tool = look_up(m, part[0]);
+		if (tool != NULL && tool->plan != NULL)
+			add_params(tool->plan, part[1], to);
+	}
+done:
+	buf_free(&method);
+}
+
+void
+mirror_headers(const struct mirror *m, const struct frame *message,
+    struct headers *out)
+{
+	struct sink to = { .headers = out };
+
+	add_all(m, message, &to);
+}
+
+bool
+mirror_left_out(const struct mirror *m, const struct frame *message,
+    struct buf *name)
+{
+	struct sink to = { .left_out = name };
+	size_t before = name->n;
+
+	add_all(m, message, &to);
+	return name->n > before;
+}

@@ -1,0 +1,455 @@
+/*
+ * The walk through an inputSchema. Every place where JSON Schema has a schema
+ * is looked at, so that an annotation that no chain of "properties" leads to
+ * is found, and nothing else is: a property that is called x-mcp-header, or
+ * what stands in const, enum, default, examples or an unknown keyword, is
+ * data. References are not followed.
+ *
+ * The schemas wait in a queue: their depth costs no stack, and the children
+ * of a node come out in a row. Each level is read once more, which the budget
+ * bounds. As JSON.parse has it, the last member of a name counts. What passes
+ * a limit is neither good nor bad: the tool stays and is not mirrored.
+ */
+#include "config.h"
+
+#include "core/era/mirror_schema.h"
+
+#include <stdlib.h>
+
+#include "base/headers.h"
+#include "core/wire/json.h"
+
+enum {
+	SCHEMAS_MAX = 10000, /* in one inputSchema, and members of one map */
+	MIRRORED_MAX = 64,   /* servers take about a hundred headers */
+	NODES_MAX = 256,
+	TOKEN_BYTES = 256,
+	KEYWORD_BYTES = 32
+};
+
+#define ANNOTATION "x-mcp-header"
+#define PREFIX "Mcp-Param-"
+#define NOWHERE SIZE_MAX
+
+/* The keywords that count. A map has a schema in each of its members. */
+enum { KEY_ANNOTATION, KEY_TYPE, KEY_PROPERTIES, KEY_OTHERS };
+
+#define KEYWORD(text, is_map)                                                  \
+	{                                                                      \
+		.name = { text, sizeof text - 1 }, .map = is_map               \
+	}
+
+static const struct {
+	struct span name;
+	bool map;
+} keywords[] = {
+	[KEY_ANNOTATION] = KEYWORD(ANNOTATION, false),
+	[KEY_TYPE] = KEYWORD("type", false),
+	[KEY_PROPERTIES] = KEYWORD("properties", true),
+	[KEY_OTHERS] = KEYWORD("$defs", true),
+	KEYWORD("definitions", true),
+	KEYWORD("dependencies", true),
+	KEYWORD("dependentSchemas", true),
+	KEYWORD("patternProperties", true),
+	KEYWORD("additionalItems", false),
+	KEYWORD("additionalProperties", false),
+	KEYWORD("allOf", false),
+	KEYWORD("anyOf", false),
+	KEYWORD("contains", false),
+	KEYWORD("contentSchema", false),
+	KEYWORD("else", false),
+	KEYWORD("if", false),
+	KEYWORD("items", false),
+	KEYWORD("not", false),
+	KEYWORD("oneOf", false),
+	KEYWORD("prefixItems", false),
+	KEYWORD("propertyNames", false),
+	KEYWORD("then", false),
+	KEYWORD("unevaluatedItems", false),
+	KEYWORD("unevaluatedProperties", false),
+};
+
+enum { KEYWORDS = sizeof keywords / sizeof *keywords };
+
+/* A schema that waits. */
+struct task {
+	struct span value;
+	struct span key; /* of the property that it is for, raw */
+	size_t parent;   /* the step that it hangs on, or NOWHERE */
+};
+
+/* A property that has an annotation, or properties that may have one. */
+struct step {
+	struct span key;
+	size_t parent;
+	char *header;
+	bool used;
+	size_t node;
+};
+
+struct walk {
+	struct task *tasks;
+	size_t n, room;
+	struct step *steps;
+	size_t n_steps, steps_room;
+	struct headers seen; /* the tokens so far, as names */
+	size_t *budget;
+	bool too_much;
+	const char *why;
+};
+
+struct member {
+	struct span key, value;
+	size_t at;
+};
+
+/* Can there be an annotation in it? Only \u can hide the word. Most tools
+ * cost no more than this. */
+static bool
+may_have_annotation(struct span schema)
+{
+	return json_kind(schema) == '{' &&
+	    (memmem(schema.p, schema.n, ANNOTATION, strlen(ANNOTATION)) !=
+		    NULL ||
+		memmem(schema.p, schema.n, "\\u", 2) != NULL);
+}
+
+static void
+push(struct walk *w, struct task task)
+{
+	if (!may_have_annotation(task.value))
+		return;
+	if (w->n == SCHEMAS_MAX || task.value.n > *w->budget) {
+		w->too_much = true;
+		return;
+	}
+	if (w->n == w->room) {
+		w->room = w->room == 0 ? 64 : w->room * 2;
+		w->tasks = xrealloc(w->tasks, w->room * sizeof *w->tasks);
+	}
+	*w->budget -= task.value.n;
+	w->tasks[w->n++] = task;
+}
+
+static size_t
+add_step(struct walk *w, const struct task *task)
+{
+	if (w->n_steps == w->steps_room) {
+		w->steps_room = w->steps_room == 0 ? 16 : w->steps_room * 2;
+		w->steps = xrealloc(w->steps, w->steps_room * sizeof *w->steps);
+	}
+	w->steps[w->n_steps] = (struct step){ .key = task->key,
+		.parent = task->parent };
+	return w->n_steps++;
+}
+
+bool
+mirror_key(struct span *key, struct buf *out)
+{
+	size_t before = out->n;
+
+	if (key->n == 0 || memchr(key->p, '\\', key->n) == NULL)
+		return true;
+	if (json_string((struct span){ key->p - 1, key->n + 2 }, out) != 0)
+		return false;
+	*key = (struct span){ out->p + before, out->n - before };
+	return true;
+}
+
+static void
+read_keywords(struct span schema, struct span found[KEYWORDS])
+{
+	struct span key, value;
+	struct buf text;
+	size_t at = 0, i;
+
+	memset(found, 0, KEYWORDS * sizeof *found);
+	buf_init(&text, KEYWORD_BYTES);
+	while (json_next(schema, &at, &key, &value)) {
+		buf_reset(&text);
+		if (!mirror_key(&key, &text))
+			continue;
+		for (i = 0; i < KEYWORDS; i++)
+			if (span_eq(key, keywords[i].name))
+				found[i] = value;
+	}
+	buf_free(&text);
+}
+
+/* By name, and of the same name the last one first. */
+static int
+compare(const void *left, const void *right)
+{
+	const struct member *a = left, *b = right;
+	int order = 0;
+
+	if (a->key.n != b->key.n)
+		return a->key.n < b->key.n ? -1 : 1;
+	if (a->key.n != 0)
+		order = memcmp(a->key.p, b->key.p, a->key.n);
+	if (order != 0)
+		return order;
+	return a->at > b->at ? -1 : a->at < b->at;
+}
+
+/* All members of a map, as they are. Returns how many, SCHEMAS_MAX + 1 for
+ * too many; list is the caller's. */
+static size_t
+read_members(struct span map, struct member **list)
+{
+	struct member one;
+	size_t n = 0, room = 0, at = 0;
+
+	*list = NULL;
+	while (json_next(map, &at, &one.key, &one.value)) {
+		one.at = n;
+		if (n == SCHEMAS_MAX)
+			return n + 1;
+		if (n == room) {
+			room = room == 0 ? 16 : room * 2;
+			*list = xrealloc(*list, room * sizeof **list);
+		}
+		(*list)[n++] = one;
+	}
+	return n;
+}
+
+/* A schema for each name in the map. */
+static void
+push_map(struct walk *w, struct span map, size_t parent)
+{
+	struct member *list;
+	struct span *raw, key;
+	struct buf text;
+	size_t i, n;
+
+	n = read_members(map, &list);
+	if (n > SCHEMAS_MAX) {
+		w->too_much = true;
+		free(list);
+		return;
+	}
+	/* No string is longer than it was written: text never moves. */
+	buf_init(&text, map.n);
+	buf_reserve(&text, map.n);
+	raw = xcalloc(n + 1, sizeof *raw);
+	for (i = 0; i < n; i++) {
+		raw[i] = list[i].key;
+		mirror_key(&list[i].key, &text);
+	}
+	if (n > 1)
+		qsort(list, n, sizeof *list, compare);
+	for (i = 0; i < n; i++) {
+		key = raw[list[i].at];
+		if (i == 0 || !span_eq(list[i].key, list[i - 1].key))
+			push(w, (struct task){ list[i].value, key, parent });
+	}
+	free(raw);
+	free(list);
+	buf_free(&text);
+}
+
+/* The schema, or the schemas, that a keyword has. */
+static void
+push_keyword(struct walk *w, struct span value, size_t keyword)
+{
+	struct task task = { value, { NULL, 0 }, NOWHERE };
+	struct span key;
+	size_t at = 0;
+
+	if (json_kind(value) == '{' && keywords[keyword].map) {
+		push_map(w, value, NOWHERE);
+	} else if (json_kind(value) == '[' && !keywords[keyword].map) {
+		while (!w->too_much && json_next(value, &at, &key, &task.value))
+			push(w, task);
+	} else {
+		push(w, task);
+	}
+}
+
+static bool
+is_mirrored_type(struct span type)
+{
+	return json_string_is(type, "string") ||
+	    json_string_is(type, "integer") || json_string_is(type, "boolean");
+}
+
+/* One type whose values are mirrored, or that and null. */
+static bool
+has_mirrored_type(struct span type)
+{
+	struct span key, one;
+	size_t at = 0, n = 0;
+
+	if (json_kind(type) != '[')
+		return is_mirrored_type(type);
+	while (json_next(type, &at, &key, &one)) {
+		if (is_mirrored_type(one))
+			n++;
+		else if (!json_string_is(one, "null"))
+			return false;
+	}
+	return n == 1;
+}
+
+/* Checks an annotation's name against those before. */
+static const char *
+check_token(struct walk *w, struct span value, struct buf *token)
+{
+	static const struct span none = { "", 0 };
+
+	if (json_kind(value) != '"')
+		return "its " ANNOTATION " is no string";
+	if (json_string(value, token) != 0 || w->seen.n == MIRRORED_MAX) {
+		w->too_much = true;
+		return NULL;
+	}
+	if (token->n == 0)
+		return "its " ANNOTATION " is empty";
+	if (headers_get(&w->seen, buf_str(token)) != NULL)
+		return "two of its " ANNOTATION " are the same";
+	if (headers_add(&w->seen, buf_span(token), none, false) != 0)
+		return "its " ANNOTATION " is no name for a header";
+	return NULL;
+}
+
+/* The header of a property, or why it cannot be one. */
+static const char *
+annotate(struct walk *w, const struct span found[KEYWORDS], size_t step)
+{
+	const char *why;
+	struct buf token;
+
+	/* The first step is the root. */
+	if (step == NOWHERE || step == 0)
+		return "its " ANNOTATION
+		       " is on something else than a plain property";
+	buf_init(&token, TOKEN_BYTES);
+	why = check_token(w, found[KEY_ANNOTATION], &token);
+	if (why == NULL && !has_mirrored_type(found[KEY_TYPE]))
+		why = "its " ANNOTATION
+		      " is not on a string, an integer or a boolean";
+	if (why == NULL && !w->too_much)
+		w->steps[step].header = xasprintf(PREFIX "%s", buf_str(&token));
+	buf_free(&token);
+	return why;
+}
+
+static void
+visit(struct walk *w, struct task task)
+{
+	struct span found[KEYWORDS];
+	size_t step = NOWHERE, i;
+
+	read_keywords(task.value, found);
+	if (w->n_steps == 0 ||
+	    (task.parent != NOWHERE &&
+		(found[KEY_ANNOTATION].p != NULL ||
+		    json_kind(found[KEY_PROPERTIES]) == '{')))
+		step = add_step(w, &task);
+	if (found[KEY_ANNOTATION].p != NULL)
+		w->why = annotate(w, found, step);
+	if (json_kind(found[KEY_PROPERTIES]) == '{')
+		push_map(w, found[KEY_PROPERTIES], step);
+	for (i = KEY_OTHERS; i < KEYWORDS; i++)
+		if (found[i].p != NULL)
+			push_keyword(w, found[i], i);
+}
+
+/* Marks and numbers what leads to a header. */
+static size_t
+number_steps(struct walk *w)
+{
+	size_t i, n = 0;
+
+	for (i = w->n_steps; i-- > 0;) {
+		struct step *s = &w->steps[i];
+
+		if (s->header != NULL)
+			s->used = true;
+		if (s->used && i != 0)
+			w->steps[s->parent].used = true;
+	}
+	for (i = 0; i < w->n_steps; i++)
+		if (w->steps[i].used)
+			w->steps[i].node = n++;
+	return n;
+}
+
+/* Moves a step to its node. Returns -1 when its key is too long. */
+static int
+place(struct mirror_plan *plan, struct walk *w, struct step *s)
+{
+	struct mirror_node *node = &plan->nodes[s->node], *parent;
+
+	buf_init(&node->key, MIRROR_KEY_BYTES);
+	node->header = s->header;
+	s->header = NULL;
+	plan->size += sizeof *node + s->key.n + TOKEN_BYTES;
+	if (s->node == 0)
+		return 0;
+	parent = &plan->nodes[w->steps[s->parent].node];
+	if (parent->count++ == 0)
+		parent->first = s->node;
+	return json_string((struct span){ s->key.p - 1, s->key.n + 2 },
+	    &node->key);
+}
+
+/* NULL when it is too much. */
+static struct mirror_plan *
+make_plan(struct walk *w)
+{
+	struct mirror_plan *plan;
+	bool fits = true;
+	size_t i, n;
+
+	n = number_steps(w);
+	if (n == 0 || n > NODES_MAX)
+		return NULL;
+	plan = xcalloc(1, sizeof *plan + n * sizeof *plan->nodes);
+	plan->n = n;
+	plan->size = sizeof *plan;
+	for (i = 0; i < w->n_steps; i++)
+		if (w->steps[i].used && place(plan, w, &w->steps[i]) != 0)
+			fits = false;
+	if (fits)
+		return plan;
+	mirror_plan_free(plan);
+	return NULL;
+}
+
+void
+mirror_plan_free(struct mirror_plan *plan)
+{
+	size_t i;
+
+	if (plan == NULL)
+		return;
+	for (i = 0; i < plan->n; i++) {
+		buf_free(&plan->nodes[i].key);
+		free(plan->nodes[i].header);
+	}
+	free(plan);
+}
+
+const char *
+mirror_schema_read(struct span schema, size_t *budget,
+    struct mirror_plan **plan)
+{
+	struct walk w = { .budget = budget };
+	size_t i;
+
+	*plan = NULL;
+	headers_init(&w.seen);
+	push(&w, (struct task){ schema, { NULL, 0 }, NOWHERE });
+	for (i = 0; i < w.n && !w.too_much && w.why == NULL; i++)
+		visit(&w, w.tasks[i]);
+	if (!w.too_much && w.why == NULL)
+		*plan = make_plan(&w);
+	for (i = 0; i < w.n_steps; i++)
+		free(w.steps[i].header);
+	free(w.steps);
+	free(w.tasks);
+	headers_free(&w.seen);
+	return w.why;
+}

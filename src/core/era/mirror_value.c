@@ -1,0 +1,184 @@
+/*
+ * The values of mirrored headers. What comes out of here is 0x20 to 0x7E
+ * only, without blanks around it, whatever the message says: strings that are
+ * not like that are wrapped, and a number or a word cannot have anything
+ * else. Numbers are read by their digits, never as doubles.
+ */
+#include "config.h"
+
+#include "core/era/mirror_value.h"
+
+#include <inttypes.h>
+
+#include "base/codec.h"
+#include "core/wire/json.h"
+
+#define WRAP_BEGIN "=?base64?"
+#define WRAP_END "?="
+#define SAFE_MAX ((UINT64_C(1) << 53) - 1)
+#define SAFE_DIGITS 16 /* of SAFE_MAX */
+/* More digits than a message can have. */
+#define EXPONENT_MAX INT64_C(1000000000000)
+
+/* Some stacks drop empty headers, all of them drop the blanks around. */
+bool
+mirror_is_plain(struct span s)
+{
+	unsigned char c;
+	size_t i;
+
+	if (s.n == 0 || s.p[0] == ' ' || s.p[s.n - 1] == ' ')
+		return false;
+	for (i = 0; i < s.n; i++) {
+		c = (unsigned char)s.p[i];
+		if (c < 0x20 || c > 0x7E)
+			return false;
+	}
+	return true;
+}
+
+/* Would a server take it for a wrapped one? */
+static bool
+looks_wrapped(struct span s)
+{
+	static const struct span begin = { WRAP_BEGIN, sizeof WRAP_BEGIN - 1 };
+	static const struct span end = { WRAP_END, sizeof WRAP_END - 1 };
+
+	return s.n >= begin.n && memcmp(s.p, begin.p, begin.n) == 0 &&
+	    memcmp(s.p + s.n - end.n, end.p, end.n) == 0;
+}
+
+/* Each of the write_ functions appends a value for a header, or returns -1
+ * when there is none. */
+static int
+write_string(struct buf *out, struct span raw)
+{
+	struct buf text;
+	int status;
+
+	buf_init(&text, MIRROR_VALUE_BYTES);
+	status = json_string(raw, &text);
+	if (status != 0) {
+		buf_free(&text);
+		return -1;
+	}
+	if (mirror_is_plain(buf_span(&text)) &&
+	    !looks_wrapped(buf_span(&text))) {
+		buf_addspan(out, buf_span(&text));
+	} else {
+		buf_adds(out, WRAP_BEGIN);
+		codec_base64(out, buf_span(&text));
+		buf_adds(out, WRAP_END);
+	}
+	buf_free(&text);
+	return 0;
+}
+
+/* The exponent of a number, from behind the e on. */
+static int64_t
+read_exponent(const char *p, const char *end)
+{
+	bool minus = p < end && *p == '-';
+	int64_t value = 0;
+
+	if (p < end && (*p == '-' || *p == '+'))
+		p++;
+	for (; p < end; p++)
+		if (value < EXPONENT_MAX)
+			value = value * 10 + (*p - '0');
+	return minus ? -value : value;
+}
+
+/* What a JSON number is: its digits from the first to the last that is not 0
+ * (as far as they count), how many these are, and how many digits there are in
+ * front of the point, counted from the same first one. */
+struct decimal {
+	uint64_t digits;
+	int64_t n, whole;
+};
+
+static struct decimal
+read_decimal(struct span raw)
+{
+	const char *p = raw.p, *end = raw.p + raw.n;
+	struct decimal d = { 0, 0, 0 };
+	bool point = false;
+	int64_t zeros = 0; /* in front of the next other digit */
+
+	for (; p < end && *p != 'e' && *p != 'E'; p++) {
+		if (*p == '.')
+			point = true;
+		if (*p < '0' || *p > '9')
+			continue;
+		/* Leading zeros count only behind the point. */
+		if (*p != '0' || d.n != 0)
+			d.whole += !point;
+		else
+			d.whole -= point;
+		if (*p == '0') {
+			zeros++;
+			continue;
+		}
+		d.n += d.n == 0 ? 1 : zeros + 1;
+		for (; zeros > 0 && d.n <= SAFE_DIGITS; zeros--)
+			d.digits *= 10;
+		zeros = 0;
+		if (d.n <= SAFE_DIGITS)
+			d.digits = d.digits * 10 + (uint64_t)(*p - '0');
+	}
+	if (p < end)
+		d.whole += read_exponent(p + 1, end);
+	return d;
+}
+
+/* Integers in decimal: 1.0 and 1e3 are some, and -0 is 0. One that a double
+ * cannot tell from its neighbours has no value. What is no integer is for the
+ * server to refuse, and goes as it was written. */
+static int
+write_number(struct buf *out, struct span raw)
+{
+	struct decimal d = read_decimal(raw);
+
+	if (d.n == 0)
+		return buf_addc(out, '0');
+	if (d.n > d.whole)
+		return buf_addspan(out, raw);
+	if (d.whole > SAFE_DIGITS)
+		return -1;
+	for (; d.n < d.whole; d.n++)
+		d.digits *= 10;
+	if (d.digits > SAFE_MAX)
+		return -1;
+	return buf_addf(out, "%s%" PRIu64, raw.p[0] == '-' ? "-" : "",
+	    d.digits);
+}
+
+static int
+write_any(struct buf *out, struct span raw)
+{
+	switch (json_kind(raw)) {
+	case '"':
+		return write_string(out, raw);
+	case 't':
+	case 'f':
+		return buf_addspan(out, raw);
+	case '\0':
+	case 'n':
+	case '{':
+	case '[':
+		return -1;
+	default:
+		return write_number(out, raw);
+	}
+}
+
+int
+mirror_value(struct buf *out, struct span raw)
+{
+	size_t before = out->n;
+
+	if (write_any(out, raw) == 0 && out->n - before <= MIRROR_VALUE_BYTES)
+		return 0;
+	out->n = before;
+	return -1;
+}

@@ -1,0 +1,270 @@
+/*
+ * Collects the texts of an answer.
+ *
+ * Of JSON only the members count that servers put their words in; what else
+ * there is (stack traces, echoed arguments) does not speak. Two levels of
+ * objects are looked into. A text of a result that is itself JSON is taken
+ * apart once. What is kept is bounded.
+ */
+#include "config.h"
+
+#include "core/exchange/error_text.h"
+
+#include <stdlib.h>
+
+#include <strings.h>
+
+#include "core/exchange/phrases.h"
+#include "core/wire/json.h"
+
+#define TEXT_BYTES (512 * 1024)
+#define MAX_DEPTH 256
+#define KEY_BYTES 64
+
+/* One text: kept for patterns, and looked at. */
+static void
+add_text(struct said *s, struct span text)
+{
+	if (buf_addspan(&s->text, text) != 0 || buf_addc(&s->text, '\n') != 0)
+		return;
+	s->phrases |= phrases_find(text);
+}
+
+/* A text from JSON is decoded to where it is kept. */
+static void
+add_string(struct said *s, struct span value)
+{
+	size_t start = s->text.n;
+
+	if (json_string(value, &s->text) != 0 || s->text.n == start)
+		return;
+	s->phrases |= phrases_find((struct span){
+	    s->text.p + start, s->text.n - start });
+	buf_addc(&s->text, '\n');
+}
+
+enum member { M_OTHER, M_WORDS, M_ERROR, M_DATA, M_CODE, M_DEMAND };
+
+/* What a member is, by its name; an escaped name is decoded once. */
+static enum member
+member_of(struct span key)
+{
+	static const struct {
+		const char *name;
+		enum member member;
+	} known[] = { { "message", M_WORDS }, { "detail", M_WORDS },
+		{ "error_description", M_WORDS }, { "title", M_WORDS },
+		{ "reason", M_WORDS }, { "error", M_ERROR },
+		{ "jsonRpcError", M_ERROR }, { "data", M_DATA },
+		{ "code", M_CODE }, { "requiresReinitialize", M_DEMAND } };
+	enum member member = M_OTHER;
+	struct buf name;
+	size_t i;
+
+	if (key.n < 4)
+		return M_OTHER;
+	buf_init(&name, KEY_BYTES);
+	if (memchr(key.p, '\\', key.n) != NULL &&
+	    json_string((struct span){ key.p - 1, key.n + 2 }, &name) == 0)
+		key = buf_span(&name);
+	for (i = 0; i < sizeof known / sizeof *known; i++)
+		if (span_is(key, known[i].name))
+			member = known[i].member;
+	buf_free(&name);
+	return member;
+}
+
+/* The members of error.data, or of an object that stands for a text. */
+static void
+add_inner(struct said *s, struct span object)
+{
+	struct span key, value;
+	enum member member;
+	size_t at = 0;
+
+	while (json_next(object, &at, &key, &value)) {
+		member = member_of(key);
+		if (member == M_DEMAND)
+			s->reinitialize = span_is(value, "true");
+		else if (member != M_OTHER)
+			add_string(s, value);
+	}
+}
+
+/* The error object of JSON-RPC, or what looks like it. */
+static void
+add_error(struct said *s, struct span error)
+{
+	struct span key, value;
+	enum member member;
+	size_t at = 0;
+
+	while (json_next(error, &at, &key, &value)) {
+		member = member_of(key);
+		if (member == M_CODE && json_kind(value) != '"')
+			s->code = strtol(value.p, NULL, 10);
+		else if (member == M_DATA && json_kind(value) == '{')
+			add_inner(s, value);
+		else if (member != M_OTHER)
+			add_string(s, value);
+	}
+}
+
+/* A member of a body that is an object. */
+static void
+add_member(struct span key, struct span value, void *arg)
+{
+	struct said *s = arg;
+	enum member member = member_of(key);
+
+	if (member == M_OTHER || member == M_DATA || member == M_DEMAND)
+		return;
+	if (json_kind(value) == '"')
+		add_string(s, value);
+	else if (member == M_ERROR)
+		add_error(s, value);
+	else
+		add_inner(s, value);
+}
+
+/* JSON that holds words is taken apart: an object, or one string. What is no
+ * JSON in the end, such as one that was cut, leaves nothing behind. */
+static bool
+add_json(struct said *s, struct span text)
+{
+	enum json_status status;
+	struct said was;
+	size_t n = s->text.n;
+
+	if (json_kind(text) != '{' && json_kind(text) != '"')
+		return false;
+	was = *s;
+	status = json_check(text, MAX_DEPTH, add_member, s, NULL);
+	if (status != JSON_OK && status != JSON_UTF8) {
+		was.text = s->text;
+		was.text.n = n;
+		*s = was;
+		return false;
+	}
+	if (json_kind(text) == '"')
+		add_string(s, text);
+	return true;
+}
+
+/* Does the tag at p (behind its "<") have this name? */
+static bool
+is_tag(const char *p, const char *end, const char *name)
+{
+	size_t n = strlen(name);
+
+	return (size_t)(end - p) > n && strncasecmp(p, name, n) == 0 &&
+	    memchr(" \t\r\n>/", p[n], 6) != NULL;
+}
+
+/* Past the tag at p, with all of a script or style; past a comment. */
+static const char *
+pass_tag(const char *p, const char *end)
+{
+	const char *close = NULL;
+
+	p++;
+	if (end - p > 3 && memcmp(p, "!--", 3) == 0) {
+		for (p += 3; end - p > 2 && memcmp(p, "-->", 3) != 0; p++)
+			;
+		return end - p > 2 ? p + 3 : end;
+	}
+	if (is_tag(p, end, "script"))
+		close = "/script";
+	else if (is_tag(p, end, "style"))
+		close = "/style";
+	for (; close != NULL && p < end; p++)
+		if (*p == '<' && is_tag(p + 1, end, close))
+			break;
+	p = p == end ? NULL : memchr(p, '>', (size_t)(end - p));
+	return p == NULL ? end : p + 1;
+}
+
+/* What a reader of the page sees; every tag ends a line. */
+static void
+add_page(struct said *s, struct span body)
+{
+	const char *p = body.p, *end = body.p + body.n, *stop;
+	struct buf text;
+
+	buf_init(&text, TEXT_BYTES);
+	while (p < end) {
+		stop = memchr(p, '<', (size_t)(end - p));
+		if (stop == NULL)
+			stop = end;
+		if (stop > p &&
+		    (buf_add(&text, p, (size_t)(stop - p)) != 0 ||
+			buf_addc(&text, '\n') != 0))
+			break;
+		p = stop == end ? end : pass_tag(stop, end);
+	}
+	add_text(s, buf_span(&text));
+	buf_free(&text);
+}
+
+static struct span
+trim(struct span text)
+{
+	if (text.n >= 3 && memcmp(text.p, "\xEF\xBB\xBF", 3) == 0) {
+		text.p += 3;
+		text.n -= 3;
+	}
+	while (text.n > 0 && memchr(" \t\r\n", *text.p, 4) != NULL) {
+		text.p++;
+		text.n--;
+	}
+	while (text.n > 0 && memchr(" \t\r\n", text.p[text.n - 1], 4) != NULL)
+		text.n--;
+	return text;
+}
+
+void
+said_error(struct said *s, struct span error)
+{
+	memset(s, 0, sizeof *s);
+	buf_init(&s->text, TEXT_BYTES);
+	add_error(s, error);
+}
+
+void
+said_body(struct said *s, struct span body, bool page)
+{
+	memset(s, 0, sizeof *s);
+	buf_init(&s->text, TEXT_BYTES);
+	body = trim(body);
+	if (add_json(s, body))
+		return;
+	s->page = page || json_kind(body) == '<';
+	if (s->page)
+		add_page(s, body);
+	else
+		add_text(s, body);
+}
+
+void
+said_result(struct said *s, struct span result)
+{
+	struct span content = json_get(result, "content"), key, item;
+	struct buf text;
+	size_t at = 0;
+
+	memset(s, 0, sizeof *s);
+	buf_init(&s->text, TEXT_BYTES);
+	while (json_next(content, &at, &key, &item)) {
+		buf_init(&text, TEXT_BYTES);
+		if (json_string(json_get(item, "text"), &text) == 0 &&
+		    !add_json(s, trim(buf_span(&text))))
+			add_text(s, buf_span(&text));
+		buf_free(&text);
+	}
+}
+
+void
+said_free(struct said *s)
+{
+	buf_free(&s->text);
+}

@@ -1,0 +1,426 @@
+/*
+ * What one HTTP answer means.
+ *
+ * The words that it says (core/exchange/error_text) and its status choose the
+ * first rule of a table that fits. What no rule is for is the answer, or the
+ * end of the call. A request that carried no session id can lose none, but may
+ * need one now; an answer to DELETE says nothing. The numbers of JSON-RPC
+ * errors and the id of the answer never decide that a session is gone, because
+ * every server has its own; but the two by which a later revision refuses an
+ * earlier one.
+ */
+#include "config.h"
+
+#include "core/exchange/verdict.h"
+
+#include <stdlib.h>
+
+#include <strings.h>
+
+#include "core/era/era.h"
+#include "core/exchange/error_text.h"
+#include "core/exchange/phrases.h"
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
+
+#define PATTERN_BYTES (16 * 1024) /* of the text are shown to patterns */
+#define RESULT_BYTES (8 * 1024)   /* a longer result is no refusal */
+
+/* Marks of an answer, behind the phrases of what it says. */
+#define MARK_FRESH (1u << 16)    /* we renewed the session just now */
+#define MARK_PATTERN (1u << 17)  /* one of the user's fits */
+#define MARK_DEMAND (1u << 18)   /* data.requiresReinitialize */
+#define MARK_ORDINARY (1u << 19) /* the code of a missing method or tool */
+#define MARK_PARAMS (1u << 20)   /* "Invalid request parameters", no more */
+#define MARK_PAGE (1u << 21)     /* a web page */
+#define MARK_ANY (1u << 22)      /* every answer has it */
+#define MARK_TRUSTED (1u << 23)  /* it is not the credentials */
+
+#define LOST_WORDS (PHRASE_LOST | PHRASE_UNREADY | PHRASE_EARLY)
+#define LITERALS (PHRASE_TERMINATED | PHRASE_EXPIRED)
+
+/* One row: for a status from..to, an answer with one of these marks, and all
+ * of those. */
+struct rule {
+	int from, to;
+	unsigned one, all;
+	enum verdict verdict; /* ANSWER: as it is, lost is nothing */
+	const char *text;
+};
+
+static const struct rule rules[] = {
+	/* Whatever the status is. */
+	{ 0, 999, PHRASE_VETO, 0, VERDICT_ANSWER,
+	    "the words are not about a lost session" },
+	{ 0, 999, MARK_PATTERN, PHRASE_INTERRUPTED, VERDICT_LOST_MAYBE,
+	    "the session ended while the request ran" },
+	{ 0, 999, MARK_PATTERN, 0, VERDICT_LOST,
+	    "a pattern of yours for a lost session" },
+	{ 404, 404, MARK_PAGE, 0, VERDICT_SUSPECT, "404, a web page" },
+	{ 0, 999, MARK_PAGE, 0, VERDICT_ANSWER, "the body is a web page" },
+	{ 0, 999, PHRASE_INTERRUPTED, 0, VERDICT_LOST_MAYBE,
+	    "the session ended while the request ran" },
+	{ 401, 401, PHRASE_LOGIN, 0, VERDICT_ANSWER, "401, sign in again" },
+	{ 403, 403, PHRASE_LOGIN, 0, VERDICT_ANSWER, "403, sign in again" },
+	{ 0, 999, MARK_DEMAND, 0, VERDICT_LOST, "it requires to reinitialize" },
+	{ 200, 299, PHRASE_UNREADY | PHRASE_EARLY | MARK_PARAMS, MARK_FRESH,
+	    VERDICT_UNREADY, "in-band: the new session is not ready" },
+	{ 300, 999, PHRASE_TERMINATED, 0, VERDICT_LOST, "session terminated" },
+	{ 300, 999, PHRASE_EXPIRED, 0, VERDICT_LOST,
+	    "invalid or expired session" },
+	/* In-band: more words than those, or others, may be a tool's. */
+	{ 200, 299, PHRASE_TERMINATED, PHRASE_WHOLE, VERDICT_LOST,
+	    "in-band: session terminated" },
+	{ 200, 299, PHRASE_EXPIRED, PHRASE_WHOLE, VERDICT_LOST,
+	    "in-band: invalid or expired session" },
+	{ 200, 299, PHRASE_UNREADY, 0, VERDICT_LOST,
+	    "in-band: not initialized" },
+	{ 200, 299, LITERALS | LOST_WORDS | PHRASE_DOUBT, 0, VERDICT_SUSPECT,
+	    "in-band: words of a lost session" },
+	{ 200, 299, PHRASE_CONNECTION, 0, VERDICT_SUSPECT,
+	    "in-band: a connection behind the server is gone" },
+	{ 404, 404, LOST_WORDS, 0, VERDICT_LOST,
+	    "404, the session is unknown" },
+	{ 404, 404, MARK_ORDINARY, 0, VERDICT_ANSWER,
+	    "404, method, tool or resource not found" },
+	{ 404, 404, PHRASE_MISSING | PHRASE_DOUBT, 0, VERDICT_SUSPECT,
+	    "404, words about some session" },
+	{ 404, 404, MARK_ANY, 0, VERDICT_SUSPECT, "404 without words" },
+	{ 401, 401, LOST_WORDS, 0, VERDICT_LOST,
+	    "401, the session is unknown" },
+	{ 403, 403, LOST_WORDS, 0, VERDICT_LOST,
+	    "403, the session is unknown" },
+	{ 401, 401, PHRASE_OWNER, 0, VERDICT_LOST,
+	    "401, the session is another user's" },
+	{ 403, 403, PHRASE_OWNER, 0, VERDICT_LOST,
+	    "403, the session is another user's" },
+	{ 401, 401, PHRASE_MISSING, 0, VERDICT_SUSPECT,
+	    "401, it misses the session id" },
+	{ 401, 401, MARK_TRUSTED, 0, VERDICT_LOST,
+	    "401 to credentials that it took before" },
+	{ 403, 403, MARK_TRUSTED, 0, VERDICT_LOST,
+	    "403 to new credentials in an old session" },
+	{ 401, 401, MARK_ANY, 0, VERDICT_ANSWER, "401" },
+	{ 403, 403, MARK_ANY, 0, VERDICT_ANSWER, "403" },
+	{ 405, 405, MARK_ANY, 0, VERDICT_ANSWER, "405, it is not offered" },
+	{ 409, 409, MARK_ANY, 0, VERDICT_ANSWER, "409" },
+	{ 429, 429, MARK_ANY, 0, VERDICT_ANSWER, "429" },
+	{ 400, 400, LOST_WORDS, 0, VERDICT_LOST,
+	    "400, the session is unknown" },
+	{ 400, 400, PHRASE_MISSING, 0, VERDICT_SUSPECT,
+	    "400, it misses the session id" },
+	{ 422, 422, PHRASE_MISSING, 0, VERDICT_SUSPECT,
+	    "422, it misses the session id" },
+	{ 400, 400, PHRASE_DOUBT, 0, VERDICT_SUSPECT,
+	    "400, words about some session" },
+	{ 422, 422, PHRASE_DOUBT, 0, VERDICT_SUSPECT,
+	    "422, words about some session" },
+	{ 400, 499, LOST_WORDS, 0, VERDICT_LOST,
+	    "refused, the session is unknown" },
+	{ 502, 502, MARK_ANY, 0, VERDICT_ANSWER, "502" },
+	{ 504, 504, MARK_ANY, 0, VERDICT_ANSWER, "504" },
+	{ 500, 599, LOST_WORDS, 0, VERDICT_LOST,
+	    "a server error, the session is unknown" },
+	{ 503, 503, MARK_ANY, 0, VERDICT_ANSWER, "503" },
+	{ 500, 599, PHRASE_DOUBT, 0, VERDICT_SUSPECT,
+	    "a server error, words about some session" },
+};
+
+static bool
+is_refused_for_now(int status)
+{
+	return status == 429 || status == 502 || status == 503 || status == 504;
+}
+
+/* Codes that servers which map errors to 404 use for what is not there. */
+static bool
+is_ordinary(long code)
+{
+	return code == -32601 || code == -32602 ||
+	    (code <= -32002 && code >= -32004);
+}
+
+const char
+    verdict_other_era[] = "400, it speaks another revision of the protocol";
+
+/* A server of 2026-07-28 refuses what names no revision that it speaks, before
+ * it does anything (streamable HTTP, protocol version header). */
+static bool
+is_other_era(long code)
+{
+	return code == ERA_HEADER_MISMATCH || code == ERA_UNSUPPORTED_VERSION;
+}
+
+/* The whole text, in any case. */
+static bool
+is_text(struct span text, const char *want)
+{
+	size_t n = strlen(want);
+
+	return text.n >= n && strncasecmp(text.p, want, n) == 0 &&
+	    (text.n == n || text.p[n] == '\n');
+}
+
+/* NULs end no text before its end. */
+static bool
+is_pattern(const struct verdict_rules *more, struct span text)
+{
+	size_t i;
+	char *copy;
+	bool hit = false;
+
+	if (more->n == 0 || text.n == 0)
+		return false;
+	if (text.n > PATTERN_BYTES)
+		text.n = PATTERN_BYTES;
+	copy = xmalloc(text.n + 1);
+	for (i = 0; i < text.n; i++)
+		copy[i] = text.p[i] == '\0' ? ' ' : text.p[i];
+	copy[text.n] = '\0';
+	for (i = 0; i < more->n && !hit; i++)
+		hit = regexec(&more->lost[i], copy, 0, NULL, 0) == 0;
+	free(copy);
+	return hit;
+}
+
+static unsigned
+marks_of(const struct facts *facts, const struct said *said,
+    const struct verdict_rules *more)
+{
+	unsigned marks = said->phrases | MARK_ANY;
+	struct span text = buf_span(&said->text);
+
+	if (facts->fresh)
+		marks |= MARK_FRESH;
+	if (is_pattern(more, text))
+		marks |= MARK_PATTERN;
+	if (said->reinitialize)
+		marks |= MARK_DEMAND;
+	if (is_ordinary(said->code))
+		marks |= MARK_ORDINARY;
+	if (is_text(text, "invalid request parameters"))
+		marks |= MARK_PARAMS;
+	if (said->page)
+		marks |= MARK_PAGE;
+	if (facts->trusted)
+		marks |= MARK_TRUSTED;
+	return marks;
+}
+
+/* The first rule that fits; plain is what it is without one. */
+static struct ruling
+rule_for(const struct facts *facts, unsigned marks, struct ruling plain)
+{
+	const struct rule *r;
+	size_t i;
+
+	for (i = 0; i < sizeof rules / sizeof *rules; i++) {
+		r = &rules[i];
+		if (facts->status < r->from || facts->status > r->to ||
+		    (marks & r->one) == 0 || (marks & r->all) != r->all)
+			continue;
+		plain.rule = r->text;
+		if (r->verdict != VERDICT_ANSWER)
+			plain.verdict = r->verdict;
+		break;
+	}
+	return plain;
+}
+
+/* What an answer is that has nothing to do with the session. */
+static struct ruling
+plain_ruling(const struct facts *facts, enum verdict verdict, const char *rule)
+{
+	if (is_refused_for_now(facts->status))
+		return (struct ruling){ VERDICT_RETRY, "refused for now" };
+	return (struct ruling){ verdict, rule };
+}
+
+/* A server that gave no session id may have a session all the same, as a
+ * gateway has before a server with sessions, or may have come to want one.
+ * Words that would tell of a loss are a doubt then. Two exceptions are for
+ * initialize, which has no session either: a refusal for now is tried again,
+ * and a 401 or 403 is about credentials. */
+static struct ruling
+rule_without_id(const struct facts *facts, const struct said *said,
+    const struct verdict_rules *more, struct ruling plain)
+{
+	unsigned words = LITERALS | LOST_WORDS | MARK_PATTERN | MARK_DEMAND;
+	unsigned marks = marks_of(facts, said, more);
+	struct ruling r = rule_for(facts, marks, plain);
+
+	if (plain.verdict == VERDICT_RETRY || facts->status == 401 ||
+	    facts->status == 403)
+		return plain;
+	if (facts->status == 400 || facts->status == 404)
+		words |= PHRASE_MISSING;
+	if ((marks & words) == 0 ||
+	    (r.verdict != VERDICT_LOST && r.verdict != VERDICT_SUSPECT))
+		return plain;
+	return (struct ruling){ VERDICT_SUSPECT,
+		"words about a session, and it gave no id" };
+}
+
+static struct ruling
+rule_said(const struct facts *facts, const struct said *said,
+    const struct verdict_rules *more, struct ruling plain)
+{
+	if (!facts->had_session)
+		return rule_without_id(facts, said, more, plain);
+	return rule_for(facts, marks_of(facts, said, more), plain);
+}
+
+struct ruling
+verdict_error(const struct facts *facts, const struct frame *error,
+    const struct verdict_rules *more)
+{
+	struct ruling r = plain_ruling(facts, VERDICT_ANSWER, "an error");
+	struct said said;
+
+	if (facts->status == 400 && is_other_era(msg_error_code(error)))
+		return (struct ruling){ VERDICT_LOST, verdict_other_era };
+	said_error(&said, error->error);
+	r = rule_said(facts, &said, more, r);
+	said_free(&said);
+	return r;
+}
+
+/* A tool may speak of its own sessions: only the user can know better. */
+struct ruling
+verdict_result(const struct facts *facts, const struct frame *result,
+    const struct verdict_rules *more, bool *hint)
+{
+	const struct verdict_rules none = { NULL, 0, false };
+	struct ruling r = { VERDICT_ANSWER, "a result" };
+	struct said said;
+	unsigned marks;
+
+	*hint = false;
+	if (!facts->had_session || result->result.n > RESULT_BYTES ||
+	    !span_is(json_get(result->result, "isError"), "true"))
+		return r;
+	said_result(&said, result->result);
+	marks = marks_of(facts, &said, more->in_results ? more : &none);
+	said_free(&said);
+	if (marks & PHRASE_VETO)
+		return r;
+	if (marks & PHRASE_INTERRUPTED)
+		r = (struct ruling){ VERDICT_LOST_MAYBE,
+			"a result: the session ended while the request ran" };
+	else if (marks & (LOST_WORDS | LITERALS | MARK_PATTERN | MARK_DEMAND))
+		r = (struct ruling){ VERDICT_LOST,
+			"a result speaks of a lost session" };
+	if (more->in_results || r.verdict == VERDICT_ANSWER)
+		return r;
+	*hint = true;
+	r.verdict = VERDICT_ANSWER;
+	return r;
+}
+
+/* How it ended when that alone decides. */
+static bool
+is_cut(const struct facts *facts, struct ruling *r)
+{
+	switch (facts->ending) {
+	case ENDING_COMPLETE:
+		return false;
+	case ENDING_RESOLVE:
+	case ENDING_CONNECT:
+		*r = (struct ruling){ VERDICT_RETRY, "nothing was sent" };
+		return true;
+	case ENDING_CUT:
+		if (!facts->sent)
+			*r = (struct ruling){ VERDICT_RETRY,
+				"nothing was sent" };
+		else
+			*r = (struct ruling){ VERDICT_FAIL,
+				"cut before the answer" };
+		return true;
+	default:
+		*r = (struct ruling){ VERDICT_FAIL, "no answer" };
+		return true;
+	}
+}
+
+/* Without an id there is no session to forget, but there may be another
+ * server: its POSTs go elsewhere, if it says nothing or what a framework says
+ * of a route that is not there. */
+static bool
+is_elsewhere(const struct facts *facts, const struct said *said)
+{
+	return facts->status == 404 && facts->verb == VERB_POST &&
+	    !facts->had_session && (said->page || facts->body.n == 0) &&
+	    (said->phrases & PHRASE_VETO) == 0;
+}
+
+/* Some frameworks call each text a web page: one has at least a tag. */
+struct ruling
+verdict_bare(const struct facts *facts, const struct verdict_rules *more)
+{
+	struct ruling r;
+	struct said said;
+	bool page = facts->media == MEDIA_HTML && facts->body.n > 0 &&
+	    memchr(facts->body.p, '<', facts->body.n) != NULL;
+
+	if (facts->gone)
+		return (struct ruling){
+			facts->status == 0 ? VERDICT_LOST_MAYBE : VERDICT_LOST,
+			"the stream that was the session ended, or the server "
+			"changed"
+		};
+	if (is_cut(facts, &r))
+		return r;
+	if (facts->status == 405 && facts->verb == VERB_POST)
+		return (struct ruling){ VERDICT_SUSPECT,
+			"405 to a POST, it may speak another transport" };
+	r = plain_ruling(facts, VERDICT_FAIL, "no message in the answer");
+	if (facts->verb == VERB_DELETE)
+		return r;
+	said_body(&said, facts->body, page);
+	r = rule_said(facts, &said, more, r);
+	if (is_elsewhere(facts, &said))
+		r = (struct ruling){ VERDICT_SUSPECT,
+			"404 to a POST, it may speak another transport" };
+	said_free(&said);
+	return r;
+}
+
+enum media
+verdict_media(const char *content_type)
+{
+	static const struct {
+		const char *name;
+		enum media media;
+	} known[] = {
+		{ "application/json", MEDIA_JSON },
+		{ "text/event-stream", MEDIA_SSE },
+		{ "text/html", MEDIA_HTML },
+		{ "application/xhtml+xml", MEDIA_HTML },
+	};
+	size_t n, i;
+
+	if (content_type == NULL)
+		return MEDIA_NONE;
+	content_type += strspn(content_type, " \t");
+	n = strcspn(content_type, "; \t");
+	if (n == 0)
+		return MEDIA_NONE;
+	for (i = 0; i < sizeof known / sizeof *known; i++)
+		if (strlen(known[i].name) == n &&
+		    strncasecmp(known[i].name, content_type, n) == 0)
+			return known[i].media;
+	return MEDIA_OTHER;
+}
+
+bool
+verdict_session_ok(struct span id)
+{
+	size_t i;
+
+	if (id.n == 0 || id.n > 1024)
+		return false;
+	for (i = 0; i < id.n; i++)
+		if (id.p[i] < 0x21 || id.p[i] > 0x7e)
+			return false;
+	return true;
+}

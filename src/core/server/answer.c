@@ -1,0 +1,523 @@
+/*
+ * What a modern server answers, and what that is to the session: results and
+ * errors as a legacy client knows them, or the next step of the call (to ask
+ * the client, to learn the tools anew, to renew), or an error of our own.
+ */
+#include "config.h"
+
+#include "core/server/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/codec.h"
+#include "core/exchange/error_text.h"
+#include "core/exchange/fault.h"
+#include "core/exchange/phrases.h"
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
+
+enum {
+	TOOLS_MS = 30 * 1000, /* for all pages of tools/list */
+	TOOLS_PAGES = 50,
+	TOLD_MAX = 20, /* tools that are not passed on, by name */
+	TYPE_MAX = 64
+};
+
+static const struct span none = { NULL, 0 };
+
+static bool
+is_method(const struct outer *o, const char *method)
+{
+	return json_key_is(o->body->method, method);
+}
+
+/* An error of our own is the answer. */
+static void
+fail(struct server_era *e, struct outer *o, struct inner *i,
+    struct frame *error)
+{
+	server_modern_let_go(e, i);
+	server_tell_answer(e, o, error);
+}
+
+/* --- is it a modern server? --- */
+
+/* Of a session, or of the versions that a legacy server knows. */
+static bool
+speaks_legacy(struct span error)
+{
+	const unsigned session = PHRASE_INTERRUPTED | PHRASE_TERMINATED |
+	    PHRASE_EXPIRED | PHRASE_LOST | PHRASE_UNREADY | PHRASE_EARLY |
+	    PHRASE_MISSING;
+	struct said said;
+	bool does;
+
+	said_error(&said, error);
+	does = (said.phrases & session) != 0 ||
+	    strcasestr(buf_str(&said.text), "protocol version") != NULL;
+	said_free(&said);
+	return does;
+}
+
+/* -32600 is a code of both eras: there the words decide. */
+static bool
+is_legacy_error(const struct frame *m)
+{
+	static const int modern[] = { ERA_HEADER_MISMATCH,
+		ERA_MISSING_CAPABILITY, ERA_UNSUPPORTED_VERSION, FAULT_METHOD,
+		FAULT_PARAMS, FAULT_INTERNAL, FAULT_PARSE };
+	long code = msg_error_code(m);
+	size_t i;
+
+	for (i = 0; i < sizeof modern / sizeof *modern; i++)
+		if (code == modern[i])
+			return false;
+	if (code != FAULT_REQUEST && (m->id.p == NULL || *m->id.p == 'n'))
+		return true;
+	return speaks_legacy(m->error);
+}
+
+/* Credentials, overload and what broke say nothing; a web page says as much
+ * as a bare answer: a framework writes it for a route that is not there. */
+bool
+server_modern_contradicts(const struct facts *f, const struct frame *m)
+{
+	if (f->ending != ENDING_COMPLETE || f->too_large || f->status < 400 ||
+	    f->status > 499)
+		return false;
+	switch (f->status) {
+	case 401:
+	case 403:
+	case 407:
+	case 408:
+	case 413:
+	case 429:
+		return false;
+	default:
+		break;
+	}
+	if (m != NULL)
+		return m->kind == FRAME_ERROR && is_legacy_error(m);
+	return f->status == 400 || f->status == 404 || f->status == 405 ||
+	    f->status == 406 || f->status == 415;
+}
+
+/* --- tools/list of our own --- */
+
+static void
+list_tools(struct server_era *e, struct outer *o, struct span cursor,
+    int64_t end_at)
+{
+	char *id = server_own_id(e);
+	struct frame *plain, *modern;
+	struct inner *i;
+	struct buf params;
+
+	buf_init(&params, 0);
+	buf_adds(&params, "{");
+	if (cursor.p != NULL) {
+		buf_adds(&params, "\"cursor\":");
+		buf_addspan(&params, cursor);
+	}
+	buf_adds(&params, "}");
+	plain = msg_call(span_of(id), "tools/list", buf_span(&params));
+	modern = era_request_to_modern(plain, buf_span(&e->meta), none);
+	o->pages++;
+	i = server_inner_modern(e, FOR_TOOLS, o, modern);
+	i->end_at = end_at;
+	server_due(e, end_at);
+	frame_unref(plain);
+	frame_unref(modern);
+	buf_free(&params);
+	free(id);
+}
+
+static void
+dropped_tool(const char *name, const char *why, void *arg)
+{
+	struct server_era *e = arg;
+
+	if (++e->dropped_tools <= TOLD_MAX)
+		server_note(e, LEVEL_WARN,
+		    "a tool of %s is not passed on: %s (%s)", e->config.host,
+		    name, why);
+}
+
+/* Without the tools that no client may have. */
+static struct frame *
+learn_tools(struct server_era *e, struct frame *m)
+{
+	struct frame *good;
+
+	e->dropped_tools = 0;
+	good = mirror_learn(e->mirror, m, dropped_tool, e);
+	if (e->dropped_tools > TOLD_MAX)
+		server_note(e, LEVEL_WARN, "and %zu more tools of %s",
+		    e->dropped_tools - TOLD_MAX, e->config.host);
+	return good;
+}
+
+static void
+take_tools(struct server_era *e, struct outer *o, struct inner *i,
+    struct frame *m)
+{
+	struct span cursor = json_get(m->result, "nextCursor");
+	int64_t end_at = i->end_at;
+
+	if (m->kind != FRAME_RESULT && m->kind != FRAME_ERROR)
+		return;
+	server_modern_let_go(e, i);
+	if (m->kind == FRAME_RESULT)
+		frame_unref(learn_tools(e, m));
+	if (m->kind == FRAME_RESULT && json_kind(cursor) == '"' &&
+	    o->pages < TOOLS_PAGES)
+		list_tools(e, o, cursor, end_at);
+	else
+		server_modern_again(e, o);
+}
+
+/* --- answers --- */
+
+/* The answer under the id that the session knows. */
+static void
+tell(struct server_era *e, struct outer *o, const struct facts *f,
+    struct frame *m)
+{
+	struct frame *own = msg_with_id(m, o->body->id);
+
+	server_tell_message(e, o, f, own);
+	frame_unref(own);
+}
+
+static void
+tell_result(struct server_era *e, struct outer *o, const struct facts *f,
+    struct frame *m)
+{
+	bool tools = is_method(o, "tools/list");
+	struct frame *good, *legacy;
+
+	good = tools ? learn_tools(e, m) : frame_ref(m);
+	if (o->native) {
+		tell(e, o, f, good);
+	} else {
+		legacy = era_answer_to_legacy(good, o->body->method,
+		    is_method(o, "tools/call") &&
+			mirror_wraps(e->mirror, o->body));
+		tell(e, o, f, legacy);
+		frame_unref(legacy);
+	}
+	frame_unref(good);
+}
+
+/* Only some methods may ask. */
+static void
+take_question(struct server_era *e, struct outer *o, struct inner *i,
+    struct frame *m)
+{
+	static const struct fault fault = { .reason = "bad_upstream",
+		.maybe = true };
+	struct buf label;
+
+	if (o->former) {
+		server_modern_let_go(e, i);
+		server_tell_gone(e, o, true);
+		return;
+	}
+	if (era_may_ask(o->body->method)) {
+		server_modern_let_go(e, i);
+		o->tries = 0;
+		o->window_end = 0;
+		server_inputs_ask(e, o, m);
+		return;
+	}
+	buf_init(&label, 0);
+	fault_label(o->body, &label);
+	fail(e, o, i,
+	    fault_frame(o->body->id, &fault,
+		"%s wants to be told something before it answers %s. The "
+		"protocol allows that for tools/call, prompts/get and "
+		"resources/read only.",
+		e->config.host, buf_str(&label)));
+	buf_free(&label);
+}
+
+/* A task, for one: the client did not say that it can take it. */
+static void
+take_unknown_type(struct server_era *e, struct outer *o, struct inner *i,
+    struct span type)
+{
+	static const struct fault fault = { .reason = "unsupported_result",
+		.maybe = true };
+	struct buf label, name;
+
+	buf_init(&label, 0);
+	buf_init(&name, 0);
+	fault_label(o->body, &label);
+	codec_visible(&name, type, TYPE_MAX);
+	fail(e, o, i,
+	    fault_frame(o->body->id, &fault,
+		"%s answered %s with a result of the type %s, which this "
+		"client cannot take. It may have run, or run still.",
+		e->config.host, buf_str(&label), buf_str(&name)));
+	buf_free(&label);
+	buf_free(&name);
+}
+
+/* It speaks our version. */
+static void
+served(struct server_era *e, const struct inner *i)
+{
+	if (i->ticket > e->refused_before)
+		e->refused_version = false;
+}
+
+static void
+take_result(struct server_era *e, struct outer *o, struct inner *i,
+    const struct facts *f, struct frame *m)
+{
+	struct span type = json_get(m->result, "resultType");
+
+	served(e, i);
+	e->doubted = false;
+	if (o->native || type.p == NULL || json_kind(type) == 'n' ||
+	    json_string_is(type, "complete"))
+		tell_result(e, o, f, m);
+	else if (json_string_is(type, "input_required"))
+		take_question(e, o, i, m);
+	else
+		take_unknown_type(e, o, i, type);
+}
+
+/* -32020 that no tools/list mends. missing: the header that was left out as
+ * it would be too long, or empty. */
+static void
+fail_mismatch(struct server_era *e, struct outer *o, struct inner *i,
+    const struct facts *f, const struct frame *m, struct buf *missing)
+{
+	struct fault fault = { .reason = missing->n > 0 ? "too_large" :
+							  "bad_upstream",
+		.maybe = o->rounds > 0,
+		.status = f->status,
+		.server = m->error };
+	const char *ran = fault.maybe ? "" : " It did not run.";
+	struct buf label;
+
+	buf_init(&label, 0);
+	fault_label(o->body, &label);
+	if (missing->n > 0)
+		fail(e, o, i,
+		    fault_frame(o->body->id, &fault,
+			"%s refused %s without the header %s: what it would "
+			"say is over 8 KiB, and that is not sent in a "
+			"header.%s",
+			e->config.host, buf_str(&label), buf_str(missing),
+			ran));
+	else
+		fail(e, o, i,
+		    fault_frame(o->body->id, &fault,
+			"%s refused the headers of %s, also after its tools "
+			"were listed again: what it checks is not what its "
+			"tools/list says.%s",
+			e->config.host, buf_str(&label), ran));
+	buf_free(&label);
+}
+
+/* -32020: our idea of its tools is old, most likely. */
+static void
+take_mismatch(struct server_era *e, struct outer *o, struct inner *i,
+    const struct facts *f, const struct frame *m)
+{
+	struct buf missing;
+
+	if (o->former) {
+		server_modern_let_go(e, i);
+		server_tell_gone(e, o, o->rounds > 0);
+		return;
+	}
+	buf_init(&missing, 0);
+	mirror_left_out(e->mirror, o->sent, &missing);
+	if (o->mismatched || span_is(buf_span(&missing), "Mcp-Name")) {
+		fail_mismatch(e, o, i, f, m, &missing);
+	} else {
+		server_note(e, LEVEL_INFO,
+		    "%s refused the headers: its tools are listed again, then "
+		    "the call is sent again",
+		    e->config.host);
+		o->mismatched = true;
+		server_modern_let_go(e, i);
+		list_tools(e, o, none, e->now + TOOLS_MS);
+	}
+	buf_free(&missing);
+}
+
+/* -32022: the server changed. A new start finds out, once. */
+static void
+take_version(struct server_era *e, struct outer *o, struct inner *i,
+    const struct facts *f, const struct frame *m)
+{
+	struct fault fault = { .reason = "version_changed",
+		.status = f->status,
+		.server = m->error };
+	struct buf label;
+
+	if (!e->refused_version || i->ticket <= e->refused_before) {
+		if (!e->refused_version)
+			e->refused_before = e->inners->ticket;
+		e->refused_version = true;
+		server_modern_renew(e, o, i, f, o->rounds > 0);
+		return;
+	}
+	buf_init(&label, 0);
+	fault_label(o->body, &label);
+	fail(e, o, i,
+	    fault_frame(o->body->id, &fault,
+		"%s said that it speaks MCP " ERA_MODERN_VERSION
+		", and refuses %s for that version. It did not run.",
+		e->config.host, buf_str(&label)));
+	buf_free(&label);
+}
+
+/* A modern client may ask for a version that we do not know. */
+static bool
+is_of_our_version(const struct outer *o)
+{
+	return !o->native ||
+	    json_string_is(era_request_version(o->body), ERA_MODERN_VERSION);
+}
+
+/* Every modern server has it. */
+static bool
+lacks_discover(const struct outer *o, long code)
+{
+	return code == FAULT_METHOD &&
+	    json_key_is(o->body->method, "server/discover");
+}
+
+static void
+take_error(struct server_era *e, struct outer *o, struct inner *i,
+    const struct facts *f, struct frame *m)
+{
+	long code = msg_error_code(m);
+	struct frame *legacy;
+
+	if (code == ERA_HEADER_MISMATCH) {
+		take_mismatch(e, o, i, f, m);
+	} else if (code == ERA_UNSUPPORTED_VERSION && is_of_our_version(o)) {
+		take_version(e, o, i, f, m);
+	} else if (server_modern_may_doubt(e, i) &&
+	    (server_modern_contradicts(f, m) || lacks_discover(o, code))) {
+		server_modern_renew(e, o, i, f, o->rounds > 0);
+	} else if (server_modern_retry(e, o, f)) {
+		server_modern_let_go(e, i);
+	} else {
+		served(e, i);
+		legacy = o->native ?
+		    frame_ref(m) :
+		    era_answer_to_legacy(m, o->body->method, false);
+		tell(e, o, f, legacy);
+		frame_unref(legacy);
+	}
+}
+
+/* --- notifications --- */
+
+/* Each round may begin its progress again; to the client it must rise. */
+static bool
+goes_backwards(struct outer *o, const struct frame *m)
+{
+	double value;
+
+	if (!json_key_is(m->method, "notifications/progress") ||
+	    !msg_progress(m, &value))
+		return false;
+	if (o->rounds > 0 && o->progressed && value <= o->progress)
+		return true;
+	o->progressed = true;
+	o->progress = value;
+	return false;
+}
+
+/* These would be about what the server and we have between us. */
+static bool
+is_ours(const struct frame *m)
+{
+	return json_key_is(m->method, "notifications/cancelled") ||
+	    json_key_is(m->method, "notifications/subscriptions/acknowledged");
+}
+
+static void
+take_notification(struct server_era *e, struct outer *o, const struct facts *f,
+    struct frame *m)
+{
+	struct frame *legacy;
+
+	if (o->native) {
+		server_tell_message(e, o, f, m);
+		return;
+	}
+	if (is_ours(m) || goes_backwards(o, m)) {
+		server_note(e, LEVEL_DEBUG,
+		    "a notification that is not for the client: dropped");
+		return;
+	}
+	legacy = era_notification_to_legacy(m);
+	server_tell_message(e, o, f, legacy);
+	frame_unref(legacy);
+}
+
+/* As a legacy server asks; these wait for what nobody can answer. */
+static bool
+holds_up(const struct frame *m)
+{
+	return json_key_is(m->method, "sampling/createMessage") ||
+	    json_key_is(m->method, "elicitation/create");
+}
+
+static void
+take_request(struct server_era *e, struct outer *o, struct inner *i,
+    const struct facts *f, struct frame *m)
+{
+	static const struct fault fault = { .reason = "bad_upstream",
+		.maybe = true };
+	struct buf label;
+
+	if (!holds_up(m)) {
+		server_note(e, LEVEL_INFO,
+		    "%s asks by a request, as modern servers may not: dropped",
+		    e->config.host);
+		return;
+	}
+	if (server_modern_may_doubt(e, i)) {
+		server_modern_renew(e, o, i, f, true);
+		return;
+	}
+	buf_init(&label, 0);
+	fault_label(o->body, &label);
+	fail(e, o, i,
+	    fault_frame(o->body->id, &fault,
+		"%s asks something by a request while it answers %s, which "
+		"the protocol that it speaks does not allow. It may have run.",
+		e->config.host, buf_str(&label)));
+	buf_free(&label);
+}
+
+void
+server_modern_message(struct server_era *e, struct inner *i,
+    const struct facts *f, struct frame *m)
+{
+	struct outer *o = i->outer;
+
+	if (o == NULL || o->answered || o->body->kind != FRAME_REQUEST)
+		return;
+	if (i->purpose == FOR_TOOLS)
+		take_tools(e, o, i, m);
+	else if (m->kind == FRAME_NOTIFICATION)
+		take_notification(e, o, f, m);
+	else if (m->kind == FRAME_RESULT)
+		take_result(e, o, i, f, m);
+	else if (m->kind == FRAME_ERROR)
+		take_error(e, o, i, f, m);
+	else
+		take_request(e, o, i, f, m);
+}

@@ -1,0 +1,614 @@
+/*
+ * Which era, which transport? Found out by an initialize of the session, with
+ * the fewest round trips (protocol.md section 8): for a legacy client by that
+ * initialize itself, for a modern one by server/discover, by what a former
+ * start remembers first of all. What says nothing about the protocol (no
+ * network, 401, 403, 407, 429, 3xx, 5xx) decides nothing: the session hears
+ * of it and tries again, or does not.
+ */
+#include "config.h"
+
+#include "core/server/state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/exchange/fault.h"
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
+
+enum {
+	ENDPOINT_MS = 10 * 1000,
+	ENDPOINT_SOON_MS = 2 * 1000 /* where something else is likelier */
+};
+
+/* What the end of a step means. */
+enum outcome {
+	FOUND,   /* the server speaks it */
+	OTHER,   /* it does not: the next step */
+	AGAIN,   /* it may, in a second try */
+	RELAYED, /* that is the answer */
+};
+
+static void
+step_clear(struct detect *d)
+{
+	server_facts_free(d->head);
+	d->head = NULL;
+	d->inner = NULL;
+	d->deadline = -1;
+}
+
+void
+server_detect_end(struct server_era *e)
+{
+	struct detect *d = &e->detect;
+
+	server_inner_end(e, d->inner);
+	if (d->step == TRY_STREAM && e->mode != MODE_SSE)
+		server_sse_close(e);
+	step_clear(d);
+	server_facts_free(d->facts);
+	frame_unref(d->words);
+	memset(d, 0, sizeof *d);
+	d->deadline = -1;
+}
+
+/* --- which step is next --- */
+
+static bool
+allows(const struct server_era *e, enum detect_step step)
+{
+	const struct server_era_config *c = &e->config;
+
+	if ((e->detect.tried & 1u << step) ||
+	    (e->detect.announced && step != TRY_STREAM))
+		return false;
+	if (c->protocol == PROTOCOL_MODERN)
+		return step == TRY_DISCOVER;
+	if (c->transport == TRANSPORT_SSE)
+		return step == TRY_STREAM;
+	if (step == TRY_STREAM)
+		return c->transport != TRANSPORT_HTTP;
+	return step != TRY_DISCOVER || c->protocol != PROTOCOL_LEGACY;
+}
+
+static enum detect_step
+first_of(const struct server_era *e, const enum detect_step *steps, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (allows(e, steps[i]))
+			return steps[i];
+	return TRY_NONE;
+}
+
+static enum detect_step
+first_step(const struct server_era *e)
+{
+	static const enum detect_step stream[] = { TRY_STREAM, TRY_INITIALIZE,
+		TRY_DISCOVER };
+	static const enum detect_step modern[] = { TRY_DISCOVER, TRY_INITIALIZE,
+		TRY_STREAM };
+	static const enum detect_step legacy[] = { TRY_INITIALIZE, TRY_STREAM,
+		TRY_DISCOVER };
+	const enum detect_step *steps = legacy;
+
+	if (e->config.transport == TRANSPORT_SSE_FIRST || e->last == MODE_SSE)
+		steps = stream;
+	else if (e->client_discover != NULL || e->modern_only)
+		steps = modern;
+	return first_of(e, steps, 3);
+}
+
+/* initialize was refused by JSON-RPC: a modern server is likelier; by a bare
+ * 404 or 405: HTTP+SSE is. */
+static enum detect_step
+next_step(const struct server_era *e)
+{
+	static const enum detect_step spoken[] = { TRY_DISCOVER, TRY_STREAM };
+	static const enum detect_step bare[] = { TRY_STREAM, TRY_DISCOVER };
+	const struct detect *d = &e->detect;
+	enum detect_step next;
+
+	if (e->client_discover != NULL && allows(e, TRY_DISCOVER))
+		return TRY_DISCOVER;
+	if (allows(e, TRY_INITIALIZE))
+		return TRY_INITIALIZE;
+	next = d->words != NULL || !d->other_path ? first_of(e, spoken, 2) :
+						    first_of(e, bare, 2);
+	if (next == TRY_STREAM && !d->other_path &&
+	    (d->tried & 1u << TRY_INITIALIZE))
+		return TRY_NONE;
+	return next;
+}
+
+/* --- steps --- */
+
+/* Less where the server spoke otherwise, or is only remembered to have had
+ * such a stream: there is more to try. */
+static int64_t
+endpoint_wait(const struct server_era *e)
+{
+	const struct detect *d = &e->detect;
+	bool soon = e->last == MODE_LEGACY ||
+	    (e->last == MODE_SSE && d->tried == 1u << TRY_STREAM);
+
+	return soon && !d->announced && e->config.transport != TRANSPORT_SSE ?
+	    ENDPOINT_SOON_MS :
+	    ENDPOINT_MS;
+}
+
+static void
+begin(struct server_era *e, enum detect_step step)
+{
+	struct detect *d = &e->detect;
+	struct frame *discover;
+	char *id;
+
+	d->step = step;
+	d->tried |= 1u << step;
+	switch (step) {
+	case TRY_INITIALIZE:
+		d->inner = server_inner(e, FOR_INITIALIZE, d->outer,
+		    d->outer->body);
+		d->inner->announces = true;
+		break;
+	case TRY_DISCOVER:
+		if (e->client_discover != NULL) {
+			discover = frame_ref(e->client_discover);
+		} else {
+			id = server_own_id(e);
+			discover = era_discover(span_of(id),
+			    buf_span(&e->meta));
+			free(id);
+		}
+		d->inner = server_inner_modern(e, FOR_DISCOVER, d->outer,
+		    discover);
+		d->inner->announces = true;
+		frame_unref(discover);
+		break;
+	default:
+		d->wait_ms = endpoint_wait(e);
+		d->deadline = e->now + d->wait_ms;
+		server_due(e, d->deadline);
+		server_sse_open(e);
+		break;
+	}
+}
+
+/* The client began again. What may still make a session goes on: the session
+ * ends it. */
+static void
+leave_former(struct server_era *e)
+{
+	struct facts given_up = server_facts_accepted;
+
+	if (e->detect.outer == NULL)
+		return;
+	if (e->detect.step == TRY_INITIALIZE) {
+		e->detect.inner = NULL;
+		server_detect_end(e);
+		return;
+	}
+	given_up.status = 0;
+	given_up.ending = ENDING_ABORTED;
+	server_tell_done(e, e->detect.outer, &given_up);
+}
+
+void
+server_detect(struct server_era *e, struct outer *o)
+{
+	leave_former(e);
+	frame_unref(e->initialize);
+	e->initialize = frame_ref(o->body);
+	buf_reset(&e->meta);
+	era_client_meta(&e->meta, o->body->params);
+	if (e->mode != MODE_UNKNOWN)
+		e->last = e->mode;
+	e->mode = MODE_UNKNOWN;
+	server_sse_leave(e);
+	server_modern_leave(e);
+	e->detect.outer = o;
+	begin(e, first_step(e));
+}
+
+/* --- what was found --- */
+
+static const char *
+mode_name(enum server_mode mode)
+{
+	static const char *const names[] = { "?",
+		"the legacy protocol (Streamable HTTP)",
+		"the legacy protocol (HTTP+SSE)",
+		"the modern protocol (" ERA_MODERN_VERSION ")" };
+
+	return names[mode];
+}
+
+static void
+found(struct server_era *e, enum server_mode mode)
+{
+	struct outer *o = e->detect.outer;
+	bool known = e->last != MODE_UNKNOWN;
+
+	o->changed = mode != e->last;
+	if (o->changed)
+		server_note(e,
+		    mode == MODE_LEGACY && e->last == MODE_UNKNOWN ?
+			LEVEL_DEBUG :
+			LEVEL_INFO,
+		    "%s speaks %s", e->config.host, mode_name(mode));
+	if (o->changed)
+		e->doubted = e->listen_unknown = false;
+	e->mode = e->last = mode;
+	o->mode = mode == MODE_SSE ? MODE_SSE : MODE_UNKNOWN;
+	if (mode != MODE_MODERN)
+		e->modern_only = false;
+	else if (e->detect.tried & 1u << TRY_INITIALIZE)
+		e->modern_only = true;
+	e->detect.inner = NULL; /* it may go on */
+	server_detect_end(e);
+	/* A dual-era server is no news for the next start, but that it is not
+	 * what it was. */
+	if (mode != MODE_MODERN || e->modern_only || (known && o->changed))
+		server_found(e);
+}
+
+static void
+found_modern(struct server_era *e, struct frame *m)
+{
+	struct outer *o = e->detect.outer;
+	struct buf result;
+
+	frame_unref(e->discovered);
+	e->discovered = frame_ref(m);
+	server_modern_let_go(e, e->detect.inner); /* it ends by itself */
+	found(e, MODE_MODERN);
+	server_modern_enter(e);
+	buf_init(&result, 0);
+	era_initialize_result(&result, m->result,
+	    json_get(o->body->params, "protocolVersion"), e->config.host);
+	server_tell_answer(e, o, msg_result(o->body->id, buf_str(&result)));
+	buf_free(&result);
+}
+
+static void
+found_legacy(struct server_era *e, const struct facts *f, struct frame *m)
+{
+	struct outer *o = e->detect.outer;
+
+	server_tell_head(e, o, f);
+	found(e, MODE_LEGACY);
+	server_tell_message(e, o, f, m);
+}
+
+/* Tells the session how the step ended: it is the answer. */
+static void
+relay(struct server_era *e, const struct facts *f, struct frame *m)
+{
+	struct outer *o = e->detect.outer;
+	struct frame *own;
+
+	if (e->detect.head != NULL || m != NULL)
+		server_tell_head(e, o, f);
+	if (m != NULL) {
+		own = msg_with_id(m, o->body->id);
+		server_tell_message(e, o, f, own);
+		frame_unref(own);
+	}
+	server_tell_done(e, o, f);
+}
+
+/* Nothing is left to try: initialize's own answer counts, as the one that a
+ * person understands. */
+static void
+give_up(struct server_era *e, const struct facts *f, struct frame *m)
+{
+	struct detect *d = &e->detect;
+	struct kept_facts *kept = d->facts;
+	struct frame *words = d->words;
+	struct outer *o = d->outer;
+	struct facts both;
+
+	if (kept == NULL) {
+		relay(e, f, m);
+		return;
+	}
+	d->facts = NULL;
+	d->words = NULL;
+	both = kept->facts;
+	if (words == NULL && both.why.n == 0 && (d->tried & 1u << TRY_STREAM) &&
+	    (d->tried & 1u << TRY_DISCOVER))
+		both.why = span_of("no event stream of HTTP+SSE there either, "
+				   "and server/discover is not known");
+	else if (words == NULL && both.why.n == 0 &&
+	    (d->tried & 1u << TRY_STREAM))
+		both.why = span_of("no event stream of HTTP+SSE there either");
+	if (words != NULL && words->kind == FRAME_RESULT) {
+		found_legacy(e, &both, words);
+		server_tell_done(e, o, &both);
+	} else {
+		relay(e, &both, words);
+	}
+	server_facts_free(kept);
+	frame_unref(words);
+}
+
+/* By its code alone only a modern server says it. */
+static bool
+is_modern_error(const struct frame *m)
+{
+	long code = m == NULL ? 0 : msg_error_code(m);
+
+	return code <= ERA_HEADER_MISMATCH && code >= ERA_UNSUPPORTED_VERSION;
+}
+
+static void
+go_on(struct server_era *e, const struct facts *f, struct frame *m)
+{
+	struct detect *d = &e->detect;
+	enum detect_step next;
+
+	if (d->step == TRY_INITIALIZE) {
+		d->other_path = (f->status == 400 || f->status == 404 ||
+				    f->status == 405) &&
+		    !is_modern_error(m);
+		d->facts = server_facts_keep(f);
+		if (m != NULL)
+			d->words = frame_ref(m);
+	}
+	server_inner_end(e, d->inner);
+	step_clear(d);
+	next = next_step(e);
+	if (next == TRY_NONE)
+		give_up(e, f, m);
+	else
+		begin(e, next);
+}
+
+/* --- what a step's end means --- */
+
+/* Credentials, gateways, overload, redirects: not about the protocol. */
+static bool
+says_nothing(const struct facts *f)
+{
+	return f->ending != ENDING_COMPLETE || f->too_large || f->status == 0 ||
+	    f->status == 401 || f->status == 403 || f->status == 407 ||
+	    f->status == 408 || f->status == 429 || f->status >= 500 ||
+	    (f->status >= 300 && f->status < 400);
+}
+
+/* A network's sign-in page; a framework's 404 may be one, too. */
+static bool
+is_page(const struct facts *f)
+{
+	return f->media == MEDIA_HTML && f->status < 300;
+}
+
+static bool
+names_modern(struct span version)
+{
+	struct buf text;
+	bool modern;
+
+	buf_init(&text, 0);
+	modern = json_string(version, &text) == 0 &&
+	    text.n == strlen(ERA_MODERN_VERSION) && text.p[4] == '-' &&
+	    strcmp(buf_str(&text), ERA_MODERN_VERSION) >= 0;
+	buf_free(&text);
+	return modern;
+}
+
+/* The server's list after -32022: ours may have been a slip, other modern
+ * revisions are not for us to speak, legacy ones or none are legacy. */
+static enum outcome
+judge_versions(const struct frame *m)
+{
+	struct span list = json_get(json_get(m->error, "data"), "supported");
+	struct span key, value;
+	enum outcome outcome = OTHER;
+	size_t at = 0;
+
+	while (json_next(list, &at, &key, &value)) {
+		if (span_is(value, "\"" ERA_MODERN_VERSION "\""))
+			return AGAIN;
+		if (names_modern(value))
+			outcome = RELAYED;
+	}
+	return outcome;
+}
+
+static enum outcome
+judge_discover(const struct facts *f, const struct frame *m)
+{
+	bool modern = false;
+
+	if (m == NULL)
+		return says_nothing(f) || is_page(f) ? RELAYED : OTHER;
+	if (m->kind == FRAME_RESULT)
+		return era_discovered(m->result, &modern) && modern ? FOUND :
+								      OTHER;
+	switch (msg_error_code(m)) {
+	case ERA_HEADER_MISMATCH:
+	case ERA_MISSING_CAPABILITY:
+		return RELAYED;
+	case ERA_UNSUPPORTED_VERSION:
+		return judge_versions(m);
+	default:
+		return says_nothing(f) ? RELAYED : OTHER;
+	}
+}
+
+static enum outcome
+judge_initialize(const struct facts *f, const struct frame *m, bool was_legacy)
+{
+	/* A legacy client cannot take a version that has no initialize. */
+	if (m != NULL && m->kind == FRAME_RESULT)
+		return names_modern(json_get(m->result, "protocolVersion")) ?
+		    OTHER :
+		    FOUND;
+	if (says_nothing(f) || (m == NULL && f->status < 400))
+		return RELAYED;
+	/* One that was legacy a moment ago has its own reasons. */
+	if (m != NULL && was_legacy && !is_modern_error(m) &&
+	    msg_error_code(m) != FAULT_METHOD &&
+	    msg_error_code(m) != FAULT_PARAMS)
+		return RELAYED;
+	return OTHER;
+}
+
+static void
+decide(struct server_era *e, const struct facts *f, struct frame *m)
+{
+	struct detect *d = &e->detect;
+	enum outcome outcome = d->step == TRY_DISCOVER ?
+	    judge_discover(f, m) :
+	    judge_initialize(f, m, e->last == MODE_LEGACY);
+
+	if (outcome == AGAIN && !d->again) {
+		server_inner_end(e, d->inner);
+		step_clear(d);
+		d->again = true;
+		begin(e, TRY_DISCOVER);
+	} else if (outcome == OTHER) {
+		go_on(e, f, m);
+	} else if (outcome != FOUND) {
+		relay(e, f, m);
+	} else if (d->step == TRY_DISCOVER) {
+		found_modern(e, m);
+	} else {
+		found_legacy(e, f, m);
+	}
+}
+
+/* --- what comes of a step --- */
+
+void
+server_detect_head(struct server_era *e, struct inner *i, const struct facts *f)
+{
+	if (e->detect.inner != i)
+		return;
+	server_facts_free(e->detect.head);
+	e->detect.head = server_facts_keep(f);
+}
+
+void
+server_detect_message(struct server_era *e, struct inner *i,
+    const struct facts *f, struct frame *m)
+{
+	bool answer = m->kind == FRAME_RESULT || m->kind == FRAME_ERROR;
+
+	if (e->detect.inner == i && answer)
+		decide(e, f, m);
+	else if (i->purpose == FOR_INITIALIZE && i->outer != NULL)
+		server_tell_message(e, i->outer, f, m);
+}
+
+void
+server_detect_done(struct server_era *e, struct inner *i, const struct facts *f)
+{
+	if (e->detect.inner == i)
+		decide(e, f, NULL);
+	else if (i->outer != NULL)
+		server_tell_done(e, i->outer, f);
+}
+
+void
+server_detect_stream(struct server_era *e, const struct facts *f)
+{
+	if (e->detect.outer == NULL || e->detect.step != TRY_STREAM)
+		return;
+	if (f == NULL) {
+		e->detect.deadline = -1;
+		server_sse_send(e, e->detect.outer);
+	} else if (says_nothing(f)) {
+		relay(e, f, NULL);
+	} else {
+		server_sse_close(e);
+		go_on(e, f, NULL);
+	}
+}
+
+/* There is no step left that would do. */
+static void
+fail_announced(struct server_era *e)
+{
+	static const struct fault fault = { .reason = "bad_upstream" };
+	struct outer *o = e->detect.outer;
+	const char *why = "but none for a GET: check the URL.";
+
+	if (e->config.protocol == PROTOCOL_MODERN)
+		why = "but --protocol allows none: leave that out.";
+	else if (e->config.transport == TRANSPORT_HTTP)
+		why = "but --transport allows none: leave that out.";
+	server_tell_answer(e, o,
+	    fault_frame(o->body->id, &fault,
+		"%s opens a stream of HTTP+SSE for a POST, %s", e->config.host,
+		why));
+}
+
+/* Such a server looks at the path only. What comes on the stream of a POST is
+ * said nowhere: a GET gets the one that counts. An endpoint on another origin
+ * decides nothing. */
+void
+server_detect_endpoint(struct server_era *e, struct inner *i, bool ok)
+{
+	struct detect *d = &e->detect;
+
+	if (d->inner != i || !ok)
+		return;
+	server_inner_end(e, i);
+	step_clear(d);
+	if (!allows(e, TRY_STREAM)) {
+		fail_announced(e);
+		return;
+	}
+	d->announced = true;
+	begin(e, TRY_STREAM);
+}
+
+void
+server_detect_answered(struct server_era *e)
+{
+	found(e, MODE_SSE);
+}
+
+void
+server_detect_tick(struct server_era *e)
+{
+	struct facts silent = server_facts_accepted;
+	struct detect *d = &e->detect;
+	char why[64];
+
+	if (d->deadline < 0 || d->deadline > e->now)
+		return;
+	snprintf(why, sizeof why, "no endpoint event within %lld s",
+	    (long long)d->wait_ms / 1000);
+	silent.verb = VERB_GET;
+	silent.why = span_of(why);
+	/* It may only be slow: tried again where nothing else fits. */
+	if (d->wait_ms < ENDPOINT_MS && d->tried == 1u << TRY_STREAM)
+		d->tried = 0;
+	server_detect_stream(e, &silent);
+}
+
+/* The clock of the endpoint stands still while a person signs in. */
+void
+server_detect_person(struct server_era *e, const struct inner *i, bool waits)
+{
+	struct detect *d = &e->detect;
+
+	if (i->purpose != FOR_STREAM || i->outer == NULL ||
+	    i->outer != d->outer)
+		return;
+	d->deadline = waits ? -1 : e->now + d->wait_ms;
+	server_due(e, d->deadline);
+}
+
+int64_t
+server_detect_due(const struct server_era *e)
+{
+	return e->detect.deadline;
+}

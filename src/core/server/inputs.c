@@ -1,0 +1,394 @@
+/*
+ * What a modern server wants to know before it answers (multi-round-trip
+ * requests, protocol.md 6.7): each of its questions becomes a request to the
+ * client; when all are answered the call goes out once more with the answers.
+ * To the client it is one call that asks in between, as legacy servers do.
+ * Bounded: rounds, questions, and the time that a person may take.
+ */
+#include "config.h"
+
+#include "core/server/state.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/codec.h"
+#include "core/exchange/fault.h"
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
+
+enum {
+	MAX_ROUNDS = 10,
+	MAX_QUESTIONS = 64, /* in one round */
+	MAX_OPEN = 256,     /* of all calls: more the session would drop */
+	PERSON_MS = 60 * 60 * 1000,
+	PAUSE_MS = 250, /* before a round that asks nothing */
+	LABEL_MAX = 64,
+	MAX_KEPT = 8 << 20,     /* bytes of what one call waits for, */
+	MAX_KEPT_ALL = 64 << 20 /* of all calls */
+};
+
+static const struct span none = { NULL, 0 };
+
+struct input {
+	struct span key;      /* raw, between its quotes; of the result */
+	struct frame *ask;    /* the question under an id of ours */
+	struct frame *answer; /* NULL: it is open */
+};
+
+struct inputs {
+	struct frame *result; /* that asks */
+	struct input *list;
+	size_t n, open;
+};
+
+static void
+inputs_free(struct server_era *e, struct inputs *t)
+{
+	size_t i;
+
+	e->inputs_bytes -= t->result->text.n;
+	for (i = 0; i < t->n; i++) {
+		frame_unref(t->list[i].ask);
+		frame_unref(t->list[i].answer);
+	}
+	free(t->list);
+	frame_unref(t->result);
+	free(t);
+}
+
+/* --- errors --- */
+
+/* The call ends, and what is open at the client with it. refusal is the
+ * client's, or NULL; what tells the rest to people. */
+static void
+fail(struct server_era *e, struct outer *o, const char *reason,
+    const struct frame *refusal, const char *what)
+{
+	struct fault fault = { .reason = reason, .maybe = true };
+	struct buf label;
+
+	if (refusal != NULL)
+		fault.server = refusal->error;
+	buf_init(&label, 0);
+	fault_label(o->body, &label);
+	server_inputs_end(e, o, true);
+	server_tell_answer(e, o,
+	    fault_frame(o->body->id, &fault,
+		"%s wants to be told something before it answers %s: %s. It "
+		"may have run in part: check before calling it again.",
+		e->config.host, buf_str(&label), what));
+	buf_free(&label);
+}
+
+/* --- asking --- */
+
+/* A version 4 UUID, unlike any other of this step and before. */
+static char *
+new_uuid(const struct server_era *e)
+{
+	uint64_t a = codec_mix(e->random ^ e->ids << 1);
+	uint64_t b = codec_mix(e->random ^ (e->ids << 1 | 1));
+
+	return xasprintf("%08" PRIx64 "-%04" PRIx64 "-4%03" PRIx64 "-%04" PRIx64
+			 "-%012" PRIx64,
+	    a >> 32, a >> 16 & 0xffff, a & 0xfff, (b >> 48 & 0x3fff) | 0x8000,
+	    b & UINT64_C(0xffffffffffff));
+}
+
+/* The question for the client, or NULL when it is none, or one that the
+ * client did not say it answers. */
+static struct frame *
+make_question(struct server_era *e, struct span entry)
+{
+	struct span params = e->initialize->params;
+	struct span method = json_get(entry, "method");
+	struct frame *f = NULL;
+	char *id, *uuid;
+
+	if (json_kind(method) != '"')
+		return NULL;
+	method = (struct span){ method.p + 1, method.n - 2 };
+	if (!era_declares(json_get(params, "capabilities"), method,
+		json_get(entry, "params")))
+		return NULL;
+	id = server_own_id(e);
+	uuid = new_uuid(e);
+	f = era_question(entry, span_of(id),
+	    json_get(params, "protocolVersion"), uuid);
+	free(id);
+	free(uuid);
+	return f;
+}
+
+/* Where in the list, or t->n. JSON.parse would see the last of a name. */
+static size_t
+place_of(const struct inputs *t, struct span key)
+{
+	size_t i;
+
+	for (i = 0; i < t->n; i++)
+		if (span_eq(t->list[i].key, key))
+			break;
+	return i;
+}
+
+/* All questions as requests. Returns false when one cannot be asked; what is
+ * set to the text that says why. */
+static bool
+collect(struct server_era *e, struct inputs *t, struct span requests,
+    const char **what)
+{
+	struct span key, value;
+	struct frame *ask;
+	size_t at = 0, i;
+
+	t->list = xcalloc(MAX_QUESTIONS, sizeof *t->list);
+	*what = "more than a client can be asked at once";
+	while (json_next(requests, &at, &key, &value)) {
+		i = place_of(t, key);
+		if (i == MAX_QUESTIONS)
+			return false;
+		ask = make_question(e, value);
+		if (ask == NULL) {
+			*what = "something that this client cannot be asked";
+			return false;
+		}
+		if (i == t->n)
+			t->n++;
+		frame_unref(t->list[i].ask);
+		t->list[i].key = key;
+		t->list[i].ask = ask;
+	}
+	t->open = t->n;
+	return true;
+}
+
+static size_t
+open_in_all(const struct server_era *e)
+{
+	const struct outer *o;
+	size_t n = 0;
+
+	for (o = e->outers; o != NULL; o = o->next)
+		if (!o->dropped && o->inputs != NULL)
+			n += o->inputs->open;
+	return n;
+}
+
+static void
+ask_all(struct server_era *e, struct outer *o)
+{
+	struct inputs *t = o->inputs;
+	size_t i;
+
+	o->inputs_end = e->now + PERSON_MS;
+	server_due(e, o->inputs_end);
+	for (i = 0; i < t->n; i++)
+		server_tell_message(e, o, &server_facts_stream, t->list[i].ask);
+}
+
+/* The call once more, with the answers (raw object; n 0: none). */
+static void
+next_round(struct server_era *e, struct outer *o, struct span responses,
+    struct span state)
+{
+	char *id = server_own_id(e);
+	struct frame *next = era_retry(o->sent, span_of(id), responses, state);
+
+	free(id);
+	frame_unref(o->sent);
+	o->sent = next;
+}
+
+/* Null is what some write where they mean nothing. */
+static struct span
+member(const struct frame *result, const char *name)
+{
+	struct span value = json_get(result->result, name);
+
+	return json_kind(value) == 'n' ? none : value;
+}
+
+static void
+ask_nothing(struct server_era *e, struct outer *o, struct span state)
+{
+	next_round(e, o, none, state);
+	o->again_at = e->now + PAUSE_MS;
+	server_due(e, o->again_at);
+}
+
+void
+server_inputs_ask(struct server_era *e, struct outer *o, struct frame *result)
+{
+	struct span requests = member(result, "inputRequests");
+	struct span state = member(result, "requestState");
+	struct inputs *t;
+	const char *what;
+
+	if (++o->rounds > MAX_ROUNDS) {
+		fail(e, o, "input_rounds_exceeded", NULL,
+		    "it asked ten times already, and mcpsplice allows no more");
+		return;
+	}
+	if (e->ended && requests.p != NULL) {
+		fail(e, o, "input_refused", NULL, "the client ended");
+		return;
+	}
+	if (result->text.n > MAX_KEPT ||
+	    e->inputs_bytes + result->text.n > MAX_KEPT_ALL) {
+		fail(e, o, "too_large", NULL, "what it asks is too large");
+		return;
+	}
+	t = xcalloc(1, sizeof *t);
+	t->result = frame_ref(result);
+	e->inputs_bytes += result->text.n;
+	if ((requests.p != NULL && json_kind(requests) != '{') ||
+	    (state.p != NULL && json_kind(state) != '"')) {
+		inputs_free(e, t);
+		fail(e, o, "bad_upstream", NULL,
+		    "what it is cannot be made out");
+		return;
+	}
+	if (!collect(e, t, requests, &what)) {
+		inputs_free(e, t);
+		fail(e, o, "input_refused", NULL, what);
+		return;
+	}
+	if (t->n == 0) {
+		inputs_free(e, t);
+		if (state.p != NULL)
+			ask_nothing(e, o, state);
+		else
+			fail(e, o, "bad_upstream", NULL,
+			    "it does not say what");
+		return;
+	}
+	if (open_in_all(e) + t->n > MAX_OPEN) {
+		inputs_free(e, t);
+		fail(e, o, "input_refused", NULL,
+		    "more than a client can be asked at once");
+		return;
+	}
+	o->inputs = t;
+	ask_all(e, o);
+}
+
+/* --- the answers --- */
+
+static bool
+is_elicitation(const struct input *q)
+{
+	return span_is(q->ask->method, "elicitation/create");
+}
+
+/* {"key":result,...}; who will not say it has cancelled. */
+static void
+add_responses(struct buf *b, const struct inputs *t)
+{
+	const struct input *q;
+	size_t i;
+
+	for (i = 0; i < t->n; i++) {
+		q = &t->list[i];
+		buf_addf(b, "%c\"", i == 0 ? '{' : ',');
+		buf_addspan(b, q->key);
+		buf_adds(b, "\":");
+		if (q->answer->kind == FRAME_RESULT)
+			buf_addspan(b, q->answer->result);
+		else
+			buf_adds(b, "{\"action\":\"cancel\"}");
+	}
+	buf_addc(b, '}');
+}
+
+static void
+go_on(struct server_era *e, struct outer *o)
+{
+	struct buf responses;
+
+	buf_init(&responses, 0);
+	add_responses(&responses, o->inputs);
+	next_round(e, o, buf_span(&responses),
+	    member(o->inputs->result, "requestState"));
+	buf_free(&responses);
+	server_inputs_end(e, o, false);
+	server_modern_call(e, o);
+}
+
+static struct input *
+find_open(const struct server_era *e, struct span id, struct outer **owner)
+{
+	struct inputs *t;
+	struct outer *o;
+	size_t i;
+
+	for (o = e->outers; o != NULL; o = o->next) {
+		t = o->dropped ? NULL : o->inputs;
+		for (i = 0; t != NULL && i < t->n; i++) {
+			if (t->list[i].answer != NULL ||
+			    !msg_id_same(t->list[i].ask->id, id))
+				continue;
+			*owner = o;
+			return &t->list[i];
+		}
+	}
+	return NULL;
+}
+
+bool
+server_inputs_answer(struct server_era *e, struct frame *answer)
+{
+	struct outer *o;
+	struct input *q = find_open(e, answer->id, &o);
+
+	if (q == NULL)
+		return false;
+	q->answer = frame_ref(answer);
+	o->inputs->open--;
+	if (answer->kind == FRAME_ERROR && !is_elicitation(q))
+		fail(e, o, "input_refused", answer, "the client refused");
+	else if (o->inputs->open == 0)
+		go_on(e, o);
+	return true;
+}
+
+/* --- the end --- */
+
+static void
+cancel(struct server_era *e, struct outer *o, const struct input *q)
+{
+	struct frame *f = msg_cancel(q->ask->id,
+	    span_of("\"the call that asked is over\""));
+
+	server_tell_message(e, o, &server_facts_stream, f);
+	frame_unref(f);
+}
+
+void
+server_inputs_end(struct server_era *e, struct outer *o, bool tell)
+{
+	struct inputs *t = o->inputs;
+	size_t i;
+
+	if (t == NULL)
+		return;
+	o->inputs = NULL;
+	o->inputs_end = 0;
+	for (i = 0; tell && i < t->n; i++)
+		if (t->list[i].answer == NULL)
+			cancel(e, o, &t->list[i]);
+	inputs_free(e, t);
+}
+
+void
+server_inputs_eof(struct server_era *e, struct outer *o)
+{
+	fail(e, o, "input_refused", NULL, "the client ended");
+}
+
+void
+server_inputs_expire(struct server_era *e, struct outer *o)
+{
+	fail(e, o, "input_expired", NULL, "nobody did for an hour");
+}

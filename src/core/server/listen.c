@@ -1,0 +1,439 @@
+/*
+ * subscriptions/listen at a modern server (protocol.md 6.5): feeds, and the
+ * session's GET stream, which is played with what two of them bring: one for
+ * changes of lists, one for resources, so that a change of the latter never
+ * loses one of the former.
+ *
+ * A stream that ends is replaced, under a new id and after a while. What
+ * changed in between is not known, so everything is told as changed.
+ */
+#include "config.h"
+
+#include "core/server/listen_state.h"
+
+#include <stdlib.h>
+
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
+
+static const struct span absent = { NULL, 0 };
+
+struct listens *
+server_listens(struct server_era *e)
+{
+	if (e->listens == NULL)
+		e->listens = xcalloc(1, sizeof *e->listens);
+	return e->listens;
+}
+
+bool
+server_listen_is_true(struct span value)
+{
+	return span_is(value, "true");
+}
+
+static struct feed *
+feed_of(const struct listens *l, const struct inner *i)
+{
+	struct feed *own[] = { l->lists, l->resources, l->successor }, *fd;
+	size_t n;
+
+	for (n = 0; n < sizeof own / sizeof *own; n++)
+		if (own[n] != NULL && own[n]->inner == i)
+			return own[n];
+	for (fd = l->natives; fd != NULL; fd = fd->next)
+		if (fd->inner == i)
+			return fd;
+	return NULL;
+}
+
+/* --- what the session is told --- */
+
+void
+server_listen_tell(struct server_era *e, struct frame *m)
+{
+	struct listens *l = e->listens;
+
+	if (l->get != NULL) {
+		server_tell_message(e, l->get, &server_facts_stream, m);
+		return;
+	}
+	if (l->n_kept == LISTEN_KEPT ||
+	    m->text.n > LISTEN_KEPT_BYTES - l->kept_bytes) {
+		server_note(e, LEVEL_DEBUG,
+		    "too many notifications before the session listens: "
+		    "dropped");
+		return;
+	}
+	l->kept[l->n_kept++] = frame_ref(m);
+	l->kept_bytes += m->text.n;
+}
+
+/* Says that something (uri raw JSON, or absent) may have changed: to the
+ * session, or to a client's listen under its id. */
+static void
+tell_change(struct server_era *e, struct outer *o, const char *method,
+    struct span uri)
+{
+	struct frame *m;
+	struct buf params;
+
+	buf_init(&params, 0);
+	if (uri.p != NULL) {
+		buf_adds(&params, "{\"uri\":");
+		buf_addspan(&params, uri);
+	}
+	if (o != NULL) {
+		buf_adds(&params, params.n > 0 ? "," : "{");
+		buf_adds(&params, "\"_meta\":{\"" ERA_META "subscriptionId\":");
+		buf_addspan(&params, o->body->id);
+		buf_addc(&params, '}');
+	}
+	if (params.n > 0)
+		buf_addc(&params, '}');
+	m = msg_call(absent, method, buf_span(&params));
+	if (o != NULL)
+		server_tell_message(e, o, &server_facts_stream, m);
+	else
+		server_listen_tell(e, m);
+	frame_unref(m);
+	buf_free(&params);
+}
+
+void
+server_listen_tell_lists(struct server_era *e, struct outer *o,
+    const struct frame *honours)
+{
+	struct span honoured = json_get(honours->params, "notifications");
+	size_t i;
+
+	for (i = 0; i < ERA_FAMILIES; i++)
+		if (server_listen_is_true(json_get(honoured,
+			era_families[i].wish)))
+			tell_change(e, o, era_families[i].changed, absent);
+}
+
+void
+server_listen_tell_resource(struct server_era *e, struct outer *o,
+    struct span uri)
+{
+	tell_change(e, o, "notifications/resources/updated", uri);
+}
+
+/* --- the session's GET --- */
+
+/* What the server says that it tells of; false: of no list. */
+static bool
+add_lists(const struct server_era *e, struct buf *asked)
+{
+	struct span all = json_get(e->discovered->result, "capabilities");
+	struct span one;
+	size_t i;
+
+	for (i = 0; i < ERA_FAMILIES; i++) {
+		one = json_get(all, era_families[i].name);
+		if (server_listen_is_true(json_get(one, "listChanged")))
+			buf_addf(asked, "%s\"%s\":true",
+			    asked->n == 0 ? "{" : ",", era_families[i].wish);
+	}
+	if (asked->n > 0)
+		buf_addc(asked, '}');
+	return asked->n > 0;
+}
+
+static void
+refuse_get(struct server_era *e, struct outer *o)
+{
+	struct facts f = server_facts_accepted;
+
+	f.verb = VERB_GET;
+	f.status = 405;
+	server_tell_head(e, o, &f);
+	server_tell_done(e, o, &f);
+}
+
+static void
+attach(struct server_era *e, struct outer *o)
+{
+	struct listens *l = e->listens;
+	size_t i;
+
+	if (l->get != NULL)
+		server_tell_done(e, l->get, &server_facts_stream);
+	l->get = o;
+	server_tell_head(e, o, &server_facts_stream);
+	for (i = 0; i < l->n_kept; i++) {
+		server_tell_message(e, o, &server_facts_stream, l->kept[i]);
+		frame_unref(l->kept[i]);
+	}
+	l->n_kept = l->kept_bytes = 0;
+}
+
+void
+server_listen_open(struct server_era *e, struct outer *o)
+{
+	struct listens *l = server_listens(e);
+	struct buf asked;
+	bool lists;
+
+	buf_init(&asked, 0);
+	lists = add_lists(e, &asked);
+	if (!lists && !server_set_is_offered(e)) {
+		refuse_get(e, o);
+		buf_free(&asked);
+		return;
+	}
+	attach(e, o);
+	if (lists && l->lists == NULL) {
+		l->lists = server_feed_new(NULL);
+		buf_addspan(&l->lists->asked, buf_span(&asked));
+	}
+	buf_free(&asked);
+	if (l->lists != NULL && l->lists->inner == NULL && !l->lists->refused)
+		server_feed_ask(e, l->lists);
+}
+
+/* The session ends its GET where it thinks that the stream is dead (the
+ * machine slept): so may be ours. */
+static void
+detach(struct server_era *e)
+{
+	struct listens *l = e->listens;
+
+	l->get = NULL;
+	if (l->lists != NULL)
+		server_feed_end(e, l->lists);
+	server_set_stale(e);
+}
+
+void
+server_listen_close(struct server_era *e, struct outer *o)
+{
+	struct listens *l = e->listens;
+	struct feed *fd;
+
+	if (l == NULL)
+		return;
+	if (l->get == o) {
+		detach(e);
+		return;
+	}
+	for (fd = l->natives; fd != NULL; fd = fd->next) {
+		if (fd->outer == o) {
+			server_native_drop(e, fd);
+			return;
+		}
+	}
+	server_set_abort(e, o);
+}
+
+/* --- a server of another era --- */
+
+bool
+server_listen_contradicts(const struct server_era *e, const struct facts *f,
+    const struct frame *m)
+{
+	return !e->listen_doubted && server_modern_contradicts(f, m);
+}
+
+void
+server_listen_gone(struct server_era *e, struct outer *o)
+{
+	e->listens->contradicted = true;
+	server_tell_gone(e, o, false);
+}
+
+/* --- what a feed of the session brings --- */
+
+/* The server is no modern one any more. */
+static void
+contradicted(struct server_era *e, struct feed *fd)
+{
+	struct listens *l = e->listens;
+	struct outer *o = l->get != NULL ? l->get : server_set_waiting(e);
+
+	if (o == NULL) {
+		server_feed_lost(e, fd, NULL); /* nobody to tell it to */
+		return;
+	}
+	server_feed_end(e, fd);
+	if (o == l->get)
+		l->get = NULL;
+	server_listen_gone(e, o);
+}
+
+static void
+refused(struct server_era *e, struct feed *fd, const struct facts *f,
+    struct frame *error)
+{
+	struct listens *l = e->listens;
+
+	if (server_listen_contradicts(e, f, error)) {
+		contradicted(e, fd);
+	} else if (server_feed_is_passing(f, error)) {
+		server_feed_lost(e, fd, f);
+	} else {
+		server_feed_end(e, fd);
+		fd->refused = true;
+		server_note(e, LEVEL_INFO,
+		    "%s does not tell of changes: it refuses "
+		    "subscriptions/listen (%ld)",
+		    e->config.host, msg_error_code(error));
+		if (fd == l->successor)
+			server_set_refused(e, error);
+	}
+}
+
+static void
+acknowledged(struct server_era *e, struct feed *fd, struct frame *m)
+{
+	if (!server_feed_acknowledged(e, fd, m))
+		return;
+	if (fd != e->listens->lists) {
+		server_set_acknowledged(e, fd);
+		return;
+	}
+	if (server_feed_take_gap(fd))
+		server_listen_tell_lists(e, NULL, m);
+}
+
+static void
+notified(struct server_era *e, struct feed *fd, struct frame *m)
+{
+	struct span id = era_meta(m, ERA_KEY_SUBSCRIPTION);
+	bool ack = json_key_is(m->method,
+	    "notifications/subscriptions/acknowledged");
+	struct frame *told;
+
+	if (!msg_id_same(id, span_of(fd->id)) && (id.p != NULL || !ack)) {
+		server_note(e, LEVEL_DEBUG,
+		    "a notification of another subscription: dropped");
+		return;
+	}
+	if (ack) {
+		acknowledged(e, fd, m);
+		return;
+	}
+	if (fd != e->listens->lists && !server_set_wants(e, fd, m))
+		return;
+	told = era_notification_to_legacy(m);
+	server_listen_tell(e, told);
+	frame_unref(told);
+}
+
+/* --- what comes --- */
+
+void
+server_listen_head(struct server_era *e, struct inner *i, const struct facts *f)
+{
+	struct feed *fd = e->listens == NULL ? NULL : feed_of(e->listens, i);
+
+	if (fd != NULL && fd->outer != NULL)
+		server_native_head(e, fd, f);
+}
+
+void
+server_listen_message(struct server_era *e, struct inner *i,
+    const struct facts *f, struct frame *m)
+{
+	struct feed *fd = e->listens == NULL ? NULL : feed_of(e->listens, i);
+
+	if (fd == NULL)
+		return;
+	if (m->kind == FRAME_REQUEST)
+		server_note(e, LEVEL_DEBUG,
+		    "a request on a subscription stream: dropped");
+	else if (fd->outer != NULL)
+		server_native_message(e, fd, f, m);
+	else if (m->kind == FRAME_NOTIFICATION)
+		notified(e, fd, m);
+	else if (m->kind == FRAME_ERROR)
+		refused(e, fd, f, m);
+	else
+		server_feed_lost(e, fd, NULL); /* a graceful end */
+}
+
+void
+server_listen_done(struct server_era *e, struct inner *i, const struct facts *f)
+{
+	struct feed *fd = e->listens == NULL ? NULL : feed_of(e->listens, i);
+
+	if (fd == NULL)
+		return;
+	fd->inner = NULL;
+	if (fd->outer != NULL)
+		server_native_done(e, fd, f);
+	else if (server_listen_contradicts(e, f, NULL))
+		contradicted(e, fd);
+	else
+		server_feed_lost(e, fd, f);
+}
+
+/* --- times, and the end --- */
+
+void
+server_listen_tick(struct server_era *e)
+{
+	struct listens *l = e->listens;
+	struct feed *fd;
+
+	if (l == NULL)
+		return;
+	server_set_tick(e);
+	if (server_feed_is_due(e, l->lists))
+		server_feed_ask(e, l->lists);
+	for (fd = l->natives; fd != NULL; fd = fd->next)
+		if (server_feed_is_due(e, fd))
+			server_native_again(e, fd);
+}
+
+static int64_t
+sooner(int64_t due, const struct feed *fd)
+{
+	if (fd == NULL || fd->again_at == 0)
+		return due;
+	return due < 0 || fd->again_at < due ? fd->again_at : due;
+}
+
+int64_t
+server_listen_due(const struct server_era *e)
+{
+	const struct listens *l = e->listens;
+	const struct feed *fd;
+	int64_t due;
+
+	if (l == NULL)
+		return -1;
+	due = sooner(server_set_due(e), l->lists);
+	for (fd = l->natives; fd != NULL; fd = fd->next)
+		due = sooner(due, fd);
+	return due;
+}
+
+/* Those who still wait learn that the server is gone: the session asks
+ * again. */
+void
+server_listen_leave(struct server_era *e)
+{
+	struct listens *l = e->listens;
+	struct outer *o;
+
+	if (l == NULL)
+		return;
+	if (l->get != NULL)
+		server_tell_gone(e, l->get, false);
+	while (l->natives != NULL) {
+		o = l->natives->outer;
+		server_native_drop(e, l->natives);
+		server_tell_gone(e, o, false);
+	}
+	server_set_leave(e);
+	server_feed_free(e, l->lists);
+	server_feed_free(e, l->resources);
+	server_feed_free(e, l->successor);
+	while (l->n_kept > 0)
+		frame_unref(l->kept[--l->n_kept]);
+	e->listen_doubted = l->contradicted;
+	free(l);
+	e->listens = NULL;
+}

@@ -1,0 +1,437 @@
+/*
+ * The calls of a modern server: what the session's orders become there, and
+ * how they end (what is answered: server_era_answer.c). A modern client's own
+ * requests pass byte for byte; a legacy client's are translated (core/era/era).
+ * An outer has at most one exchange at a time; one that has said what it had
+ * to say, while its outer goes on, is let go: it ends by itself, or soon.
+ */
+#include "config.h"
+
+#include "core/server/state.h"
+
+#include <stdlib.h>
+
+#include "core/exchange/backoff.h"
+#include "core/exchange/fault.h"
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
+
+enum {
+	LINGER_MS = 5 * 1000,
+	ROUND_MS = 20 * 1000, /* for a round that was not sent */
+	RETRY_AFTER_MAX_MS = 20 * 1000
+};
+
+static const struct span none = { NULL, 0 };
+
+static bool
+is_method(const struct outer *o, const char *method)
+{
+	return o->body != NULL && json_key_is(o->body->method, method);
+}
+
+void
+server_modern_enter(struct server_era *e)
+{
+	buf_reset(&e->level);
+}
+
+/* The session begins anew. Calls that run may end by themselves, but what
+ * they ask would be of a session that is gone. */
+void
+server_modern_leave(struct server_era *e)
+{
+	struct outer *o;
+
+	server_listen_leave(e);
+	for (o = e->outers; o != NULL; o = o->next) {
+		if (o->dropped || o->mode != MODE_MODERN)
+			continue;
+		o->former = true;
+		if (o->inputs != NULL || o->again_at != 0)
+			server_tell_gone(e, o, true);
+		else if (server_inner_of(e, FOR_TOOLS, o) != NULL)
+			server_tell_gone(e, o, o->rounds > 0);
+	}
+}
+
+/* --- the way down --- */
+
+void
+server_modern_call(struct server_era *e, struct outer *o)
+{
+	o->again_at = 0;
+	server_inner_modern(e, FOR_CALL, o, o->sent);
+}
+
+/* Is it one of those that server_era_listen.c looks after? */
+static bool
+is_listens(const struct outer *o)
+{
+	return o->verb == VERB_GET || is_method(o, "subscriptions/listen") ||
+	    is_method(o, "resources/subscribe") ||
+	    is_method(o, "resources/unsubscribe");
+}
+
+void
+server_modern_abort(struct server_era *e, struct outer *o)
+{
+	if (is_listens(o))
+		server_listen_close(e, o);
+}
+
+static void
+answer_ping(struct server_era *e, struct outer *o)
+{
+	server_tell_answer(e, o, msg_result(o->body->id, "{}"));
+}
+
+static void
+set_level(struct server_era *e, struct outer *o)
+{
+	static const struct fault fault = { .code = FAULT_PARAMS };
+	struct span level = json_get(o->body->params, "level");
+
+	if (era_level(level) < 0) {
+		server_tell_answer(e, o,
+		    fault_frame(o->body->id, &fault,
+			"There is no such log level. Use one of debug, info, "
+			"notice, warning, error, critical, alert, "
+			"emergency."));
+		return;
+	}
+	buf_reset(&e->level);
+	buf_addspan(&e->level, level);
+	answer_ping(e, o);
+}
+
+static void
+answer_unknown(struct server_era *e, struct outer *o)
+{
+	static const struct fault fault = { .code = FAULT_METHOD };
+	struct buf label;
+
+	buf_init(&label, 0);
+	fault_label(o->body, &label);
+	server_tell_answer(e, o,
+	    fault_frame(o->body->id, &fault,
+		"%s speaks MCP " ERA_MODERN_VERSION
+		", which has no %s. Not sent.",
+		e->config.host, buf_str(&label)));
+	buf_free(&label);
+}
+
+/* Its answer would be a stream that no legacy client can know. */
+static void
+answer_listen(struct server_era *e, struct outer *o)
+{
+	static const struct fault fault = { .code = FAULT_METHOD };
+
+	server_tell_answer(e, o,
+	    fault_frame(o->body->id, &fault,
+		"subscriptions/listen is for clients that speak "
+		"MCP " ERA_MODERN_VERSION ". Not sent: to this one changes are "
+		"told without it."));
+}
+
+static void
+send_native(struct server_era *e, struct outer *o)
+{
+	o->native = true;
+	o->sent = frame_ref(o->body);
+	if (is_method(o, "subscriptions/listen"))
+		server_listen_native(e, o);
+	else
+		server_modern_call(e, o);
+}
+
+static void
+send_request(struct server_era *e, struct outer *o)
+{
+	static const struct {
+		const char *method;
+		void (*answer)(struct server_era *, struct outer *);
+	} here[] = {
+		{ "ping", answer_ping },
+		{ "logging/setLevel", set_level },
+		{ "resources/subscribe", server_listen_subscribe },
+		{ "resources/unsubscribe", server_listen_subscribe },
+		{ "subscriptions/listen", answer_listen },
+	};
+	size_t i;
+
+	if (era_request_version(o->body).p != NULL) {
+		send_native(e, o);
+		return;
+	}
+	for (i = 0; i < sizeof here / sizeof *here; i++)
+		if (is_method(o, here[i].method)) {
+			here[i].answer(e, o);
+			return;
+		}
+	if (era_to_modern(o->body) != ERA_BOTH) {
+		answer_unknown(e, o);
+		return;
+	}
+	o->sent = era_request_to_modern(o->body, buf_span(&e->meta),
+	    buf_span(&e->level));
+	server_modern_call(e, o);
+}
+
+/* To close the stream is the cancel. */
+static void
+cancel(struct server_era *e, struct span id)
+{
+	struct facts aborted = server_facts_accepted;
+	struct outer *o = server_outer_asking(e, id, MODE_MODERN);
+
+	if (o == NULL)
+		return;
+	server_modern_abort(e, o);
+	server_inputs_end(e, o, true);
+	aborted.status = 0;
+	aborted.ending = ENDING_ABORTED;
+	server_tell_done(e, o, &aborted);
+}
+
+static void
+send_note(struct server_era *e, struct outer *o)
+{
+	if (is_method(o, "notifications/cancelled")) {
+		cancel(e, json_get(o->body->params, "requestId"));
+	} else if (era_to_modern(o->body) == ERA_BOTH) {
+		o->native = e->client_discover != NULL;
+		o->sent = o->native ?
+		    frame_ref(o->body) :
+		    era_request_to_modern(o->body, buf_span(&e->meta), none);
+		server_modern_call(e, o);
+		return;
+	}
+	server_tell_done(e, o, &server_facts_accepted);
+}
+
+void
+server_modern_send(struct server_era *e, struct outer *o)
+{
+	if (o->verb == VERB_GET && e->client_discover != NULL) {
+		/* A modern client listens itself. */
+		server_tell_head(e, o, &server_facts_stream);
+	} else if (o->verb == VERB_GET) {
+		server_listen_open(e, o);
+	} else if (o->verb == VERB_POST && o->body->kind == FRAME_REQUEST) {
+		send_request(e, o);
+	} else if (o->verb == VERB_POST &&
+	    o->body->kind == FRAME_NOTIFICATION) {
+		send_note(e, o);
+	} else {
+		if (o->verb == VERB_POST && !server_inputs_answer(e, o->body))
+			server_note(e, LEVEL_DEBUG,
+			    "an answer to no open question: dropped");
+		server_tell_done(e, o, &server_facts_accepted);
+	}
+}
+
+/* --- the ends of exchanges --- */
+
+void
+server_modern_let_go(struct server_era *e, struct inner *i)
+{
+	i->outer = NULL;
+	i->end_at = e->now + LINGER_MS;
+	server_due(e, i->end_at);
+}
+
+void
+server_modern_again(struct server_era *e, struct outer *o)
+{
+	char *id = server_own_id(e);
+	struct frame *again = msg_with_id(o->sent, span_of(id));
+
+	free(id);
+	frame_unref(o->sent);
+	o->sent = again;
+	server_modern_call(e, o);
+}
+
+static bool
+is_unsent(const struct facts *f)
+{
+	return !f->sent &&
+	    (f->ending == ENDING_RESOLVE || f->ending == ENDING_CONNECT ||
+		f->ending == ENDING_CUT);
+}
+
+static bool
+is_refused_for_now(const struct facts *f)
+{
+	return f->ending == ENDING_COMPLETE &&
+	    (f->status == 429 || f->status == 503) && f->retry_after_ms >= 0 &&
+	    f->retry_after_ms <= RETRY_AFTER_MAX_MS;
+}
+
+bool
+server_modern_retry(struct server_era *e, struct outer *o,
+    const struct facts *f)
+{
+	bool refused = is_refused_for_now(f);
+	int64_t wait = backoff_retry(o->tries, e->random);
+
+	if (o->rounds == 0 || o->former || (!refused && !is_unsent(f)))
+		return false;
+	if (refused && wait < f->retry_after_ms)
+		wait = f->retry_after_ms;
+	if (o->window_end == 0)
+		o->window_end = e->now + ROUND_MS;
+	if (e->now + wait > o->window_end)
+		return false;
+	o->tries++;
+	o->again_at = e->now + wait;
+	server_due(e, o->again_at);
+	server_note(e, LEVEL_INFO, "the answers for %s go out again in %lld ms",
+	    e->config.host, (long long)wait);
+	return true;
+}
+
+bool
+server_modern_may_doubt(const struct server_era *e, const struct inner *i)
+{
+	return !e->doubted || i->ticket <= e->doubted_before;
+}
+
+void
+server_modern_renew(struct server_era *e, struct outer *o, struct inner *i,
+    const struct facts *f, bool ran)
+{
+	server_note(e, LEVEL_INFO,
+	    "%s answered %d as no modern server does: what it speaks is found "
+	    "out anew",
+	    e->config.host, f->status);
+	if (!e->doubted)
+		e->doubted_before = e->inners->ticket;
+	e->doubted = true;
+	server_modern_let_go(e, i);
+	server_tell_gone(e, o, ran);
+}
+
+void
+server_modern_head(struct server_era *e, struct inner *i, const struct facts *f)
+{
+	if (i->purpose == FOR_CALL && i->outer != NULL)
+		server_tell_head(e, i->outer, f);
+}
+
+/* What it was told in the rounds before may have had effects. */
+static void
+undelivered(struct server_era *e, struct outer *o, const struct facts *f)
+{
+	static const struct fault fault = { .reason = "upstream_unreachable",
+		.maybe = true };
+	struct buf label;
+
+	buf_init(&label, 0);
+	fault_label(o->body, &label);
+	server_tell_answer(e, o,
+	    fault_frame(o->body->id, &fault,
+		"%s cannot be reached any more: %.*s. The answers to its "
+		"questions for %s were not delivered. It may have run in "
+		"part: check before calling it again.",
+		e->config.host, (int)f->why.n, f->why.n == 0 ? "" : f->why.p,
+		buf_str(&label)));
+	buf_free(&label);
+}
+
+/* A notification is as good as delivered where the server does not want it. */
+static void
+note_done(struct server_era *e, struct outer *o, const struct facts *f)
+{
+	bool refused = f->status >= 400 && f->status < 500 &&
+	    f->status != 401 && f->status != 403 && f->status != 429;
+	bool taken = f->ending == ENDING_COMPLETE &&
+	    ((f->status >= 200 && f->status < 300) || refused);
+
+	server_tell_done(e, o, taken ? &server_facts_accepted : f);
+}
+
+void
+server_modern_done(struct server_era *e, struct inner *i, const struct facts *f)
+{
+	struct outer *o = i->outer;
+	struct facts told = *f;
+
+	if (o == NULL)
+		return;
+	/* Nothing is resumed, and no later round begins again at the first. */
+	told.last_event_id = none;
+	told.retry_ms = -1;
+	if (o->rounds > 0 && is_refused_for_now(f))
+		told.retry_after_ms = -1;
+	if (i->purpose == FOR_TOOLS)
+		server_modern_again(e, o);
+	else if (o->body->kind != FRAME_REQUEST)
+		note_done(e, o, &told);
+	else if (o->answered)
+		server_tell_done(e, o, &told);
+	else if (server_modern_may_doubt(e, i) &&
+	    server_modern_contradicts(f, NULL))
+		server_modern_renew(e, o, i, f, o->rounds > 0);
+	else if (server_modern_retry(e, o, f))
+		return;
+	else if (o->rounds > 0 && is_unsent(f))
+		undelivered(e, o, f);
+	else
+		server_tell_done(e, o, &told);
+}
+
+/* --- time --- */
+
+static bool
+is_due(int64_t at, int64_t now)
+{
+	return at != 0 && at <= now;
+}
+
+void
+server_modern_tick(struct server_era *e)
+{
+	struct outer *o;
+	struct inner *i;
+
+	for (i = e->inners; i != NULL; i = i->next) {
+		if (i->dropped || !is_due(i->end_at, e->now))
+			continue;
+		o = i->outer;
+		server_inner_end(e, i);
+		if (o != NULL)
+			server_modern_again(e, o);
+	}
+	for (o = e->outers; o != NULL; o = o->next) {
+		if (o->dropped)
+			continue;
+		if (is_due(o->again_at, e->now))
+			server_modern_call(e, o);
+		else if (is_due(o->inputs_end, e->now))
+			server_inputs_expire(e, o);
+	}
+}
+
+static int64_t
+earlier(int64_t due, int64_t at)
+{
+	return at != 0 && (due < 0 || at < due) ? at : due;
+}
+
+int64_t
+server_modern_due(const struct server_era *e)
+{
+	const struct outer *o;
+	const struct inner *i;
+	int64_t due = -1;
+
+	for (i = e->inners; i != NULL; i = i->next)
+		if (!i->dropped)
+			due = earlier(due, i->end_at);
+	for (o = e->outers; o != NULL; o = o->next)
+		if (!o->dropped)
+			due = earlier(earlier(due, o->again_at), o->inputs_end);
+	return due;
+}

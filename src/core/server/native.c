@@ -1,0 +1,251 @@
+/*
+ * subscriptions/listen of a modern client at a modern server: what comes goes
+ * through as it came, and a stream that breaks is replaced by one under an id
+ * of ours. The client sees one subscription, with its own id, one
+ * acknowledgement and, behind the gap, everything told as changed.
+ */
+#include "config.h"
+
+#include "core/server/listen_state.h"
+
+#include <stdlib.h>
+
+#include "core/exchange/fault.h"
+#include "core/wire/edit.h"
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
+
+void
+server_listen_native(struct server_era *e, struct outer *o)
+{
+	struct listens *l = server_listens(e);
+	struct feed *fd = server_feed_new(o), **at = &l->natives;
+
+	while (*at != NULL)
+		at = &(*at)->next;
+	*at = fd;
+	fd->id = xstrndup(o->body->id.p, o->body->id.n);
+	server_feed_open(e, fd, o->body);
+}
+
+void
+server_native_drop(struct server_era *e, struct feed *fd)
+{
+	struct feed **at = &e->listens->natives;
+
+	while (*at != fd)
+		at = &(*at)->next;
+	*at = fd->next;
+	server_feed_free(e, fd);
+}
+
+void
+server_native_again(struct server_era *e, struct feed *fd)
+{
+	struct frame *request;
+
+	free(fd->id);
+	fd->id = server_own_id(e);
+	request = msg_with_id(fd->outer->body, span_of(fd->id));
+	server_feed_open(e, fd, request);
+	frame_unref(request);
+}
+
+/* It is over; the client's listen is, too. */
+static void
+finish(struct server_era *e, struct feed *fd, const struct facts *f)
+{
+	struct outer *o = fd->outer;
+
+	server_native_drop(e, fd);
+	server_tell_done(e, o, f);
+}
+
+static void
+gone(struct server_era *e, struct feed *fd)
+{
+	struct outer *o = fd->outer;
+
+	server_native_drop(e, fd);
+	server_listen_gone(e, o);
+}
+
+/* Another stream, or not: the client is to see that it broke. */
+static void
+lost(struct server_era *e, struct feed *fd, const struct facts *f)
+{
+	struct facts cut = server_facts_stream;
+
+	server_feed_lost(e, fd, f);
+	if (fd->failures < LISTEN_FAILURES)
+		return;
+	server_note(e, LEVEL_INFO, "%s does not take a subscription again",
+	    e->config.host);
+	cut.ending = ENDING_CUT;
+	finish(e, fd, &cut);
+}
+
+/* --- under the client's id --- */
+
+static bool
+is_first(const struct feed *fd)
+{
+	return span_eq(span_of(fd->id), fd->outer->body->id);
+}
+
+/* The result of a listen that we named; owned by the caller. */
+static struct frame *
+result_for_client(struct frame *m, struct span id)
+{
+	struct edit edit = { ERA_META "subscriptionId", id };
+	struct span meta = json_get(m->result, "_meta");
+	struct buf object, result;
+	struct frame *edited, *made;
+
+	if (json_get(meta, edit.key).p == NULL)
+		return msg_with_id(m, id);
+	buf_init(&object, 0);
+	buf_init(&result, 0);
+	edit_object(&object, meta, &edit, 1);
+	edit = (struct edit){ "_meta", buf_span(&object) };
+	edit_object(&result, m->result, &edit, 1);
+	edit = (struct edit){ "result", buf_span(&result) };
+	edited = edit_frame(m, &edit, 1);
+	made = msg_with_id(edited, id);
+	frame_unref(edited);
+	buf_free(&object);
+	buf_free(&result);
+	return made;
+}
+
+/* Behind a gap anything may have changed. */
+static void
+tell_changes(struct server_era *e, struct feed *fd)
+{
+	struct span all = json_get(fd->honours->params, "notifications");
+	struct span list = json_get(all, "resourceSubscriptions"), key, uri;
+	size_t at = 0, n = 0;
+
+	server_listen_tell_lists(e, fd->outer, fd->honours);
+	if (json_kind(list) != '[')
+		return;
+	while (n++ < LISTEN_URIS && json_next(list, &at, &key, &uri))
+		if (json_kind(uri) == '"')
+			server_listen_tell_resource(e, fd->outer, uri);
+}
+
+/* --- what comes --- */
+
+void
+server_native_head(struct server_era *e, struct feed *fd, const struct facts *f)
+{
+	if (fd->begun)
+		return;
+	fd->begun = verdict_2xx(f);
+	server_tell_head(e, fd->outer, f);
+}
+
+/* Returns whether the client is to see it. */
+static bool
+acknowledged(struct server_era *e, struct feed *fd, struct frame *m)
+{
+	if (!server_feed_acknowledged(e, fd, m))
+		return false;
+	if (server_feed_take_gap(fd))
+		tell_changes(e, fd);
+	if (fd->told)
+		return false;
+	fd->told = true;
+	return true;
+}
+
+static void
+notified(struct server_era *e, struct feed *fd, const struct facts *f,
+    struct frame *m)
+{
+	struct span id = era_meta(m, ERA_KEY_SUBSCRIPTION);
+	struct frame *told;
+
+	if (id.p != NULL && !msg_id_same(id, span_of(fd->id))) {
+		server_note(e, LEVEL_DEBUG,
+		    "a notification of another subscription: dropped");
+		return;
+	}
+	if (json_key_is(m->method,
+		"notifications/subscriptions/acknowledged") &&
+	    !acknowledged(e, fd, m))
+		return;
+	if (id.p == NULL || is_first(fd))
+		told = frame_ref(m);
+	else
+		told = era_notification_to_modern(m, fd->outer->body->id);
+	server_tell_message(e, fd->outer, f, told);
+	frame_unref(told);
+}
+
+static void
+answered(struct server_era *e, struct feed *fd, const struct facts *f,
+    struct frame *m)
+{
+	struct span id = fd->outer->body->id;
+	struct frame *told = m->kind == FRAME_RESULT && !is_first(fd) ?
+	    result_for_client(m, id) :
+	    msg_with_id(m, id);
+
+	server_tell_message(e, fd->outer,
+	    is_first(fd) ? f : &server_facts_stream, told);
+	frame_unref(told);
+	fd->answered = true;
+	if (fd->begun)
+		finish(e, fd, &server_facts_stream);
+}
+
+/* So a legacy server refuses it; a modern one that has no subscriptions says
+ * 404. Those that do not are asked but once. */
+static bool
+is_no_method(const struct server_era *e, const struct feed *fd,
+    const struct facts *f, const struct frame *m)
+{
+	return !e->listen_unknown && !fd->told && verdict_2xx(f) &&
+	    msg_error_code(m) == FAULT_METHOD;
+}
+
+static void
+refused(struct server_era *e, struct feed *fd, const struct facts *f,
+    struct frame *m)
+{
+	if (server_listen_contradicts(e, f, m)) {
+		gone(e, fd);
+	} else if (is_no_method(e, fd, f, m)) {
+		e->listen_unknown = true;
+		gone(e, fd);
+	} else if (fd->begun && !is_first(fd) && server_feed_is_passing(f, m)) {
+		lost(e, fd, f);
+	} else if (!fd->answered) {
+		answered(e, fd, f, m);
+	}
+}
+
+void
+server_native_message(struct server_era *e, struct feed *fd,
+    const struct facts *f, struct frame *m)
+{
+	if (m->kind == FRAME_NOTIFICATION)
+		notified(e, fd, f, m);
+	else if (m->kind == FRAME_ERROR)
+		refused(e, fd, f, m);
+	else if (!fd->answered)
+		answered(e, fd, f, m);
+}
+
+/* A refusal, before anything was told, is the session's to judge. */
+void
+server_native_done(struct server_era *e, struct feed *fd, const struct facts *f)
+{
+	if (!fd->answered && server_listen_contradicts(e, f, NULL))
+		gone(e, fd);
+	else if (!fd->begun)
+		finish(e, fd, f);
+	else
+		lost(e, fd, f);
+}

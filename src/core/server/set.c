@@ -1,0 +1,419 @@
+/*
+ * The resources that the session has subscribed to, at a modern server: one
+ * subscriptions/listen for the whole set. To change the set a second one is
+ * opened, and the first ends when the second is acknowledged, so that no
+ * update is lost. resources/subscribe waits for that; unsubscribe does not.
+ *
+ * One change is under way at a time (the successor); changes that come close
+ * together are made as one.
+ */
+#include "config.h"
+
+#include "core/server/listen_state.h"
+
+#include <stdlib.h>
+
+#include "core/exchange/fault.h"
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
+
+enum {
+	BURST_MS = 50,      /* changes within this are one */
+	PATIENCE_MS = 10000 /* for the acknowledgement of one */
+};
+
+/* Who waits puts an id of its own in its place. */
+static const struct span no_id = { "null", 4 };
+
+bool
+server_set_is_offered(const struct server_era *e)
+{
+	struct span all = json_get(e->discovered->result, "capabilities");
+
+	return server_listen_is_true(json_get(json_get(all, "resources"),
+	    "subscribe"));
+}
+
+/* --- answers --- */
+
+static void
+done(struct server_era *e, struct outer *o)
+{
+	server_tell_answer(e, o, msg_result(o->body->id, "{}"));
+}
+
+/* All who wait for the resource get this error; NULL: their wish. */
+static void
+answer(struct server_era *e, struct uri *u, struct frame *error)
+{
+	struct waiter *w;
+	struct outer *o;
+
+	while ((w = u->waiters) != NULL) {
+		u->waiters = w->next;
+		o = server_outer_find(e, w->ticket);
+		free(w);
+		if (o == NULL)
+			continue;
+		if (error == NULL)
+			done(e, o);
+		else
+			server_tell_answer(e, o,
+			    msg_with_id(error, o->body->id));
+	}
+}
+
+/* --- changes --- */
+
+static void
+change_soon(struct server_era *e)
+{
+	struct listens *l = e->listens;
+
+	if (l->change_at == 0)
+		l->change_at = e->now + BURST_MS;
+	server_due(e, l->change_at);
+}
+
+/* The change is made, as far as it is honoured (NULL: not at all). Who waits
+ * for what is not gets this error, and the resource leaves the set. */
+static void
+settle(struct server_era *e, const struct frame *honours, struct frame *error)
+{
+	struct listens *l = e->listens;
+	struct uri **at = &l->uris, *u;
+
+	if (honours != NULL)
+		server_uris_honoured(l, honours);
+	while ((u = *at) != NULL) {
+		if (u->asked && !u->settled &&
+		    (honours == NULL || !u->honoured)) {
+			answer(e, u, error);
+			server_uris_forget(l, at);
+			continue;
+		}
+		if (u->asked) {
+			answer(e, u, NULL);
+			u->settled = true;
+		}
+		at = &u->next;
+	}
+	if (l->uris == NULL && l->resources != NULL)
+		change_soon(e); /* the stream is of no use */
+	/* What waited for the end of this one. */
+	server_due(e, server_set_due(e));
+}
+
+static void
+settle_honoured(struct server_era *e, const struct frame *honours)
+{
+	struct fault fault = { .code = FAULT_PARAMS };
+	struct frame *error = fault_frame(no_id, &fault,
+	    "%s: subscription not honoured.", e->config.host);
+
+	settle(e, honours, error);
+	frame_unref(error);
+}
+
+static bool
+is_as_asked(const struct listens *l, const struct buf *asked)
+{
+	return !l->stale && l->resources != NULL &&
+	    l->resources->acknowledged &&
+	    span_eq(buf_span(&l->resources->asked), buf_span(asked));
+}
+
+static void
+change(struct server_era *e)
+{
+	struct listens *l = e->listens;
+	struct feed *fd;
+	struct uri *u;
+
+	l->change_at = 0;
+	if (l->uris == NULL) {
+		server_feed_free(e, l->resources);
+		l->resources = NULL;
+		return;
+	}
+	for (u = l->uris; u != NULL; u = u->next)
+		u->asked = true;
+	fd = server_feed_new(NULL);
+	server_uris_ask(l, &fd->asked);
+	if (is_as_asked(l, &fd->asked)) {
+		server_feed_free(e, fd);
+		settle_honoured(e, l->resources->honours);
+		return;
+	}
+	l->successor = fd;
+	l->given_up_at = e->now + PATIENCE_MS;
+	server_feed_ask(e, fd);
+}
+
+/* What was under way did not help: what there is stays. */
+static void
+give_up(struct server_era *e, struct frame *error)
+{
+	struct listens *l = e->listens;
+
+	server_feed_free(e, l->successor);
+	l->successor = NULL;
+	if (l->stale && l->resources != NULL && l->resources->inner != NULL)
+		server_feed_lost(e, l->resources, NULL);
+	l->stale = false;
+	settle(e, NULL, error);
+}
+
+static void
+time_out(struct server_era *e)
+{
+	struct fault fault = { .reason = "upstream_timeout" };
+	struct frame *error = fault_frame(no_id, &fault,
+	    "%s did not acknowledge the subscription within %d s. Try again "
+	    "later.",
+	    e->config.host, PATIENCE_MS / 1000);
+
+	give_up(e, error);
+	frame_unref(error);
+}
+
+void
+server_set_refused(struct server_era *e, struct frame *error)
+{
+	give_up(e, error);
+}
+
+static void
+tell_updated(struct server_era *e)
+{
+	const struct uri *u;
+
+	for (u = e->listens->uris; u != NULL; u = u->next)
+		if (u->settled)
+			server_listen_tell_resource(e, NULL, span_of(u->text));
+}
+
+/* From here on it alone is heard. */
+static void
+succeed(struct server_era *e)
+{
+	struct listens *l = e->listens;
+	struct feed *old = l->resources;
+
+	l->resources = l->successor;
+	l->successor = NULL;
+	l->stale = false;
+	if (old != NULL && old->gap)
+		tell_updated(e);
+	server_feed_free(e, old);
+	settle_honoured(e, l->resources->honours);
+}
+
+void
+server_set_acknowledged(struct server_era *e, struct feed *fd)
+{
+	if (fd == e->listens->successor) {
+		succeed(e);
+		return;
+	}
+	if (server_feed_take_gap(fd))
+		tell_updated(e);
+}
+
+/* --- what comes --- */
+
+/* Until the successor is acknowledged the one before tells the same. What
+ * nobody subscribed to is a part of what somebody did: only what was
+ * unsubscribed is not. */
+bool
+server_set_wants(const struct server_era *e, const struct feed *fd,
+    const struct frame *m)
+{
+	struct listens *l = e->listens;
+	struct span uri = json_get(m->params, "uri");
+
+	if (fd == l->successor && l->resources != NULL &&
+	    l->resources->acknowledged)
+		return false;
+	if (!json_key_is(m->method, "notifications/resources/updated") ||
+	    json_kind(uri) != '"')
+		return true;
+	return *server_uris_find(l, uri) != NULL ||
+	    !server_uris_was_asked(fd, uri);
+}
+
+/* --- the session's requests --- */
+
+static void
+subscribe(struct server_era *e, struct outer *o, struct span uri)
+{
+	struct fault busy = { .reason = "busy" };
+	struct listens *l = server_listens(e);
+	struct uri **at = server_uris_find(l, uri), *u = *at;
+
+	if (u != NULL && u->settled) {
+		done(e, o);
+		return;
+	}
+	if (u == NULL) {
+		if (l->n_uris == LISTEN_URIS ||
+		    uri.n > LISTEN_URI_BYTES - l->uri_bytes) {
+			server_tell_answer(e, o,
+			    fault_frame(o->body->id, &busy,
+				"Too many subscriptions to resources: "
+				"unsubscribe from some first."));
+			return;
+		}
+		u = server_uris_add(l, at, uri);
+		change_soon(e);
+	}
+	server_uri_wait(u, o);
+}
+
+static void
+unsubscribe(struct server_era *e, struct outer *o, struct span uri)
+{
+	struct listens *l = server_listens(e);
+	struct uri **at = server_uris_find(l, uri);
+
+	if (*at != NULL) {
+		answer(e, *at, NULL);
+		server_uris_forget(l, at);
+		change_soon(e);
+	}
+	done(e, o);
+}
+
+void
+server_listen_subscribe(struct server_era *e, struct outer *o)
+{
+	struct fault method = { .code = FAULT_METHOD };
+	struct fault params = { .code = FAULT_PARAMS };
+	struct span uri = json_get(o->body->params, "uri");
+
+	if (!server_set_is_offered(e))
+		server_tell_answer(e, o,
+		    fault_frame(o->body->id, &method,
+			"%s has no subscriptions to resources.",
+			e->config.host));
+	else if (json_kind(uri) != '"')
+		server_tell_answer(e, o,
+		    fault_frame(o->body->id, &params,
+			"params.uri is missing, or is no string."));
+	else if (json_key_is(o->body->method, "resources/subscribe"))
+		subscribe(e, o, uri);
+	else
+		unsubscribe(e, o, uri);
+}
+
+/* --- the session gives up --- */
+
+void
+server_set_stale(struct server_era *e)
+{
+	struct listens *l = e->listens;
+
+	if (l->resources == NULL || l->resources->inner == NULL)
+		return;
+	l->stale = true;
+	l->resources->gap |= l->resources->acknowledged;
+	change_soon(e);
+}
+
+struct outer *
+server_set_waiting(const struct server_era *e)
+{
+	const struct waiter *w;
+	const struct uri *u;
+	struct outer *o;
+
+	for (u = e->listens->uris; u != NULL; u = u->next) {
+		for (w = u->waiters; w != NULL; w = w->next) {
+			o = server_outer_find(e, w->ticket);
+			if (o != NULL)
+				return o;
+		}
+	}
+	return NULL;
+}
+
+/* A resource that nobody waits for, and nobody has, is not wanted. */
+void
+server_set_abort(struct server_era *e, const struct outer *o)
+{
+	struct listens *l = e->listens;
+	struct uri **at = &l->uris, *u;
+
+	while ((u = *at) != NULL) {
+		server_uri_wait_no_more(u, o->ticket);
+		if (u->settled || u->waiters != NULL) {
+			at = &u->next;
+			continue;
+		}
+		server_uris_forget(l, at);
+		change_soon(e);
+	}
+}
+
+void
+server_set_leave(struct server_era *e)
+{
+	struct listens *l = e->listens;
+	const struct waiter *w;
+	struct outer *o;
+
+	while (l->uris != NULL) {
+		for (w = l->uris->waiters; w != NULL; w = w->next) {
+			o = server_outer_find(e, w->ticket);
+			if (o != NULL)
+				server_tell_gone(e, o, false);
+		}
+		server_uris_forget(l, &l->uris);
+	}
+}
+
+/* --- times --- */
+
+/* When what there is opens again; a change is sooner, and replaces it. */
+static int64_t
+again_at(const struct listens *l)
+{
+	if (l->resources == NULL || l->successor != NULL || l->change_at != 0)
+		return 0;
+	return l->resources->again_at;
+}
+
+void
+server_set_tick(struct server_era *e)
+{
+	struct listens *l = e->listens;
+
+	if (l->successor != NULL && l->given_up_at <= e->now)
+		time_out(e);
+	if (l->successor == NULL && l->change_at != 0 && l->change_at <= e->now)
+		change(e);
+	if (server_feed_is_due(e, l->successor))
+		server_feed_ask(e, l->successor);
+	if (again_at(l) != 0 && again_at(l) <= e->now) {
+		server_uris_ask(l, &l->resources->asked);
+		server_feed_ask(e, l->resources);
+	}
+}
+
+int64_t
+server_set_due(const struct server_era *e)
+{
+	const struct listens *l = e->listens;
+	int64_t again, due;
+
+	if (l->successor != NULL) {
+		again = l->successor->again_at;
+		due = l->given_up_at;
+	} else {
+		again = again_at(l);
+		due = l->change_at;
+	}
+	if (again != 0 && (due == 0 || again < due))
+		due = again;
+	return due == 0 ? -1 : due;
+}

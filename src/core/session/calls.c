@@ -1,0 +1,318 @@
+/*
+ * The table of calls and legs: lists for order, hashes for finding. A call
+ * is found by its id (type and value), a leg by its ticket.
+ */
+#include "config.h"
+
+#include "core/session/calls.h"
+
+#include <stdlib.h>
+
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
+
+struct generation *
+generation_new(uint64_t number)
+{
+	struct generation *g = xcalloc(1, sizeof *g);
+
+	g->refs = 1;
+	g->number = number;
+	return g;
+}
+
+struct generation *
+generation_ref(struct generation *g)
+{
+	g->refs++;
+	return g;
+}
+
+void
+generation_unref(struct generation *g)
+{
+	if (g == NULL || --g->refs > 0)
+		return;
+	free(g->session);
+	free(g->version);
+	free(g);
+}
+
+void
+calls_init(struct calls *t)
+{
+	memset(t, 0, sizeof *t);
+	t->buckets = 64;
+	t->by_id = xcalloc(t->buckets, sizeof *t->by_id);
+	t->next_ticket = 1;
+}
+
+void
+calls_free(struct calls *t)
+{
+	while (t->legs != NULL)
+		calls_leg_drop(t, t->legs);
+	calls_bury(t);
+	while (t->first != NULL)
+		calls_drop(t, t->first);
+	free(t->by_id);
+	t->by_id = NULL;
+}
+
+static void
+calls_grow(struct calls *t)
+{
+	size_t buckets = t->buckets * 4, i;
+	struct call *c;
+
+	free(t->by_id);
+	t->by_id = xcalloc(buckets, sizeof *t->by_id);
+	t->buckets = buckets;
+	for (c = t->first; c != NULL; c = c->next) {
+		i = c->hash % buckets;
+		c->chain = t->by_id[i];
+		t->by_id[i] = c;
+	}
+}
+
+struct call *
+calls_add(struct calls *t, struct frame *f)
+{
+	struct call *c = xcalloc(1, sizeof *c);
+	size_t i;
+
+	c->frame = frame_ref(f);
+	c->hash = msg_id_hash(f->id);
+	c->prev = t->last;
+	if (t->last != NULL)
+		t->last->next = c;
+	else
+		t->first = c;
+	t->last = c;
+	i = c->hash % t->buckets;
+	c->chain = t->by_id[i];
+	t->by_id[i] = c;
+	if (++t->n > t->buckets * 2)
+		calls_grow(t);
+	return c;
+}
+
+struct call *
+calls_find(const struct calls *t, struct span id)
+{
+	uint64_t hash;
+	struct call *c, *same = NULL;
+
+	if (id.p == NULL)
+		return NULL;
+	hash = msg_id_hash(id);
+	/* As written first: two ids may be one value to a double. */
+	for (c = t->by_id[hash % t->buckets]; c != NULL; c = c->chain) {
+		if (c->hash != hash)
+			continue;
+		if (span_eq(c->frame->id, id))
+			return c;
+		if (same == NULL && msg_id_same(c->frame->id, id))
+			same = c;
+	}
+	return same;
+}
+
+void
+calls_drop(struct calls *t, struct call *c)
+{
+	struct call **at = &t->by_id[c->hash % t->buckets];
+
+	while (*at != c)
+		at = &(*at)->chain;
+	*at = c->chain;
+	if (c->prev != NULL)
+		c->prev->next = c->next;
+	else
+		t->first = c->next;
+	if (c->next != NULL)
+		c->next->prev = c->prev;
+	else
+		t->last = c->prev;
+	t->n--;
+	if (c->leg != NULL)
+		c->leg->call = NULL;
+	calls_send_as(t, c, NULL);
+	frame_unref(c->frame);
+	frame_unref(c->refusal);
+	frame_unref(c->verdict);
+	generation_unref(c->suspect);
+	free(c);
+}
+
+uint64_t
+calls_origin(const struct call *c)
+{
+	if (c->state == CALL_ACCEPTED)
+		return c->accepted;
+	return c->leg == NULL ? 0 : c->leg->origin;
+}
+
+struct span
+calls_token(struct call *c)
+{
+	if (!c->token_known) {
+		c->token_known = true;
+		c->token = json_get(json_get(c->frame->params, "_meta"),
+		    "progressToken");
+	}
+	return c->token;
+}
+
+void
+calls_send_as(struct calls *t, struct call *c, struct frame *f)
+{
+	t->n_sent -= c->sent != NULL;
+	t->n_sent += f != NULL;
+	frame_unref(c->sent);
+	c->sent = f;
+}
+
+struct call *
+calls_find_sent(const struct calls *t, struct span id)
+{
+	struct call *c;
+
+	if (id.p == NULL || t->n_sent == 0)
+		return NULL;
+	for (c = t->first; c != NULL; c = c->next)
+		if (c->sent != NULL && msg_id_same(c->sent->id, id))
+			return c;
+	return NULL;
+}
+
+/* The counter that a LEG_NOTE belongs to. */
+static size_t *
+note_counter(struct calls *t, const struct leg *l)
+{
+	return l->body == NULL || l->body->kind == FRAME_NOTIFICATION ?
+	    &t->n_notes :
+	    &t->n_answers;
+}
+
+static struct leg **
+leg_slot(struct calls *t, uint64_t ticket)
+{
+	return &t->by_ticket[ticket %
+	    (sizeof t->by_ticket / sizeof *t->by_ticket)];
+}
+
+struct leg *
+calls_leg(struct calls *t, enum leg_kind kind, struct call *c,
+    struct frame *body, struct generation *g)
+{
+	struct leg *l = xcalloc(1, sizeof *l), **slot;
+
+	l->ticket = l->origin = t->next_ticket++;
+	l->kind = kind;
+	l->retry_ms = -1;
+	l->call = c;
+	l->body = body == NULL ? NULL : frame_ref(body);
+	l->generation = generation_ref(g);
+	if (c != NULL) {
+		if (c->leg != NULL)
+			c->leg->call = NULL;
+		c->leg = l;
+	}
+	l->next = t->legs;
+	if (t->legs != NULL)
+		t->legs->prev = l;
+	t->legs = l;
+	slot = leg_slot(t, l->ticket);
+	l->chain = *slot;
+	*slot = l;
+	t->n_legs++;
+	if (kind == LEG_NOTE)
+		++*note_counter(t, l);
+	return l;
+}
+
+struct leg *
+calls_leg_find(const struct calls *t, uint64_t ticket)
+{
+	struct leg *l = t->by_ticket[ticket %
+	    (sizeof t->by_ticket / sizeof *t->by_ticket)];
+
+	while (l != NULL && l->ticket != ticket)
+		l = l->chain;
+	return l;
+}
+
+void
+calls_leg_drop(struct calls *t, struct leg *l)
+{
+	struct leg **at = leg_slot(t, l->ticket);
+
+	while (*at != l)
+		at = &(*at)->chain;
+	*at = l->chain;
+	if (l->prev != NULL)
+		l->prev->next = l->next;
+	else
+		t->legs = l->next;
+	if (l->next != NULL)
+		l->next->prev = l->prev;
+	t->n_legs--;
+	if (l->kind == LEG_NOTE)
+		--*note_counter(t, l);
+	if (l->call != NULL)
+		l->call->leg = NULL;
+	l->call = NULL;
+	l->live = false;
+	l->dropped = true;
+	l->chain = t->dropped;
+	t->dropped = l;
+}
+
+struct leg *
+calls_leg_next(const struct leg *l)
+{
+	struct leg *next = l->next;
+
+	while (next != NULL && next->dropped)
+		next = next->next;
+	return next;
+}
+
+void
+calls_bury(struct calls *t)
+{
+	struct leg *l;
+
+	while ((l = t->dropped) != NULL) {
+		t->dropped = l->chain;
+		frame_unref(l->body);
+		buf_free(&l->last_event_id);
+		generation_unref(l->generation);
+		free(l);
+	}
+}
+
+bool
+calls_safe(const struct frame *request)
+{
+	static const char *const safe[] = {
+		"ping",
+		"tools/list",
+		"prompts/list",
+		"prompts/get",
+		"resources/list",
+		"resources/templates/list",
+		"resources/read",
+		"resources/subscribe",
+		"resources/unsubscribe",
+		"completion/complete",
+		"logging/setLevel",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof safe / sizeof *safe; i++)
+		if (json_key_is(request->method, safe[i]))
+			return true;
+	return false;
+}

@@ -1,0 +1,174 @@
+/*
+ * The table of calls and legs. A call is one request of the client, from its
+ * frame to its answer. A leg is one attempt at something: an exchange with
+ * the server, named by its ticket, which may outlive the call it was for
+ * (the answer came, the transport has not ended) or be outlived by it (a
+ * replay, a resumption: a new leg of the same call).
+ */
+#ifndef MCPSPLICE_CORE_SESSION_CALLS_H
+#define MCPSPLICE_CORE_SESSION_CALLS_H
+
+#include "core/exchange/verdict.h"
+
+/* What the server calls a session, and what we count as one. Refcounted:
+ * a leg keeps the generation it was sent with. */
+struct generation {
+	unsigned refs;
+	uint64_t number;
+	char *session;     /* NULL: the server keeps none */
+	char *version;     /* NULL until negotiated */
+	int64_t ready_at;  /* initialized was taken; 0: not yet */
+	int64_t served_at; /* the latest answer in it; 0: none */
+	unsigned helped;   /* calls that were refused before and worked in it */
+	bool lost;         /* known to be gone, not renewed yet */
+	const char *why;   /* the rule by which it was lost; static, or NULL */
+	bool reminded;     /* initialized was sent again, as it was not taken */
+	bool unwelcome;    /* initialized was refused for its credentials */
+};
+
+struct generation *generation_new(uint64_t number);
+struct generation *generation_ref(struct generation *g);
+void generation_unref(struct generation *g);
+
+enum call_state {
+	CALL_HELD,    /* not sent yet */
+	CALL_RUNNING, /* has a leg, which is live or goes out later */
+	CALL_REFUSED, /* refused as lost: waits for the next generation */
+	CALL_SUSPECT, /* refused, perhaps as lost: waits for a ping */
+	CALL_ACCEPTED /* 202: the answer is due on another stream */
+};
+
+struct call {
+	struct call *next, *prev; /* in the client's order */
+	struct call *chain;
+	uint64_t hash;
+	struct frame *frame; /* the request */
+	struct frame *sent;  /* the same under an id of ours, if it was sent
+			      * like that */
+	enum call_state state;
+	bool cancelled;
+	bool asked;      /* the user may have been asked on its behalf */
+	bool repeated;   /* sent again although it may have run */
+	bool unready;    /* sent again to a session that was too new */
+	bool progressed; /* progress is the latest that was passed on */
+	double progress;
+	bool token_known;
+	struct span token;   /* see calls_token */
+	uint64_t ran_in;     /* the latest generation it was sent in; 0: none */
+	uint64_t refused_in; /* the latest that refused it as lost */
+	uint64_t replayed;   /* the latest generation it was sent again in, as
+			    * refused by one before; 0: none */
+	unsigned flaps;      /* sent again to the same generation, as refused */
+	int64_t flaps_end;
+	int64_t lost_at;   /* refused as lost for the first time; 0: not */
+	int64_t again_at;  /* CALL_ACCEPTED: given up then */
+	uint64_t accepted; /* CALL_ACCEPTED: origin of the leg that was */
+	int64_t person_at; /* it waits for a person, until then; 0: no */
+	struct leg *leg;
+	struct frame *refusal; /* the server's own words, NULL if none */
+	struct frame *verdict; /* CALL_SUSPECT without a refusal: our error */
+	struct generation *suspect; /* CALL_SUSPECT: which one it doubts */
+	bool suspect_ran; /* CALL_SUSPECT: it may have run before it was
+			   * refused */
+	int status;       /* of the refusal */
+	const char *rule; /* that made it one; static */
+};
+
+enum leg_kind {
+	LEG_CALL,    /* a request of the client */
+	LEG_OPEN,    /* an initialize: the client's or our own */
+	LEG_READY,   /* notifications/initialized */
+	LEG_NOTE,    /* a notification or an answer of the client */
+	LEG_LISTEN,  /* the GET stream */
+	LEG_PING,    /* of our own: does the session live? */
+	LEG_RESTORE, /* what the session before was told, of our own */
+	LEG_DELETE
+};
+
+struct leg {
+	struct leg *next, *prev;
+	struct leg *chain;
+	bool dropped; /* it is freed by calls_bury */
+	uint64_t ticket;
+	enum leg_kind kind;
+	struct call *call; /* NULL: none, or answered already */
+	struct generation *generation;
+	struct frame *body;       /* what is POSTed; NULL for a GET */
+	struct buf last_event_id; /* where a GET goes on */
+	unsigned tries;
+	bool live;          /* an exchange is under way */
+	bool person;        /* it waits for one to sign in */
+	int64_t retry_ms;   /* the stream's own, -1: none */
+	bool spoke;         /* something but the answer came on it */
+	bool answered;      /* LEG_PING, LEG_RESTORE: its answer came */
+	bool after_delete;  /* LEG_OPEN: waits for a DELETE */
+	bool suspect;       /* LEG_NOTE, not live: refused, waits for a ping */
+	struct ruling said; /* what its error response means; rule NULL: none
+			     * came, or it is one of those that have a call */
+	int64_t silent_at;  /* LEG_CALL, live: too long without a word then */
+	unsigned silences;  /* how often it was */
+	unsigned resumes;   /* streams of it that were fetched again */
+	int64_t out_at;     /* its request was written, as far as known */
+	int64_t head_at;    /* the head of its answer came; 0: not */
+	int64_t event_at;   /* LEG_CALL: the call's latest event or message, or
+			     * when it was sent */
+	int64_t dead_at; /* its session is gone and it is silent: given up; 0 */
+	uint64_t origin; /* ticket of the leg that this one goes on for */
+	uint64_t asker;  /* LEG_NOTE: origin of the leg that asked, or 0 */
+	int status;      /* LEG_NOTE, suspect: HTTP status of the refusal */
+	int64_t window_end; /* retries end here; 0: not begun */
+	int64_t start_at;   /* not live: goes out then */
+	int64_t abort_at;   /* live: ended then; 0: never */
+};
+
+struct calls {
+	struct call *first, *last;
+	size_t n;
+	size_t n_sent; /* of the calls, those with an id of ours */
+	struct call **by_id;
+	size_t buckets;
+	struct leg *legs, *dropped;
+	size_t n_legs;
+	/* Of the legs, those that are LEG_NOTE: */
+	size_t n_notes;   /* notifications, cancels too */
+	size_t n_answers; /* answers to questions of the server */
+	struct leg *by_ticket[64];
+	uint64_t next_ticket;
+};
+
+void calls_init(struct calls *t);
+void calls_free(struct calls *t);
+
+/* Adds a call for a request frame (takes a reference), in the order of
+ * arrival. */
+struct call *calls_add(struct calls *t, struct frame *f);
+/* The open call with this id, or NULL. */
+struct call *calls_find(const struct calls *t, struct span id);
+/* The call goes to the server as f (NULL: as it came), which is taken. */
+void calls_send_as(struct calls *t, struct call *c, struct frame *f);
+/* The open call that was sent under this id of ours, or NULL. It is looked
+ * for, not found by a hash. */
+struct call *calls_find_sent(const struct calls *t, struct span id);
+/* The progress token of its request, raw JSON; p NULL: none. It is looked for
+ * once, when it is asked for: params may be long. */
+struct span calls_token(struct call *c);
+/* The origin of the leg that it runs on; 0: it does not run. */
+uint64_t calls_origin(const struct call *c);
+/* Removes and frees it; its leg, if any, lives on without a call. */
+void calls_drop(struct calls *t, struct call *c);
+
+/* A new leg with a fresh ticket, not live yet. call and body may be NULL. */
+struct leg *calls_leg(struct calls *t, enum leg_kind kind, struct call *c,
+    struct frame *body, struct generation *g);
+struct leg *calls_leg_find(const struct calls *t, uint64_t ticket);
+/* The one after it in t->legs; it may have been dropped meanwhile. */
+struct leg *calls_leg_next(const struct leg *l);
+/* Takes it out of the table; its memory stays until calls_bury, so that a
+ * walk over the legs may drop any of them. */
+void calls_leg_drop(struct calls *t, struct leg *l);
+void calls_bury(struct calls *t);
+
+/* May this request be repeated although it may have run? By method. */
+bool calls_safe(const struct frame *request);
+
+#endif

@@ -1,0 +1,536 @@
+/*
+ * The ends of exchanges: what it means that no answer came, or that one did
+ * and the transport is over too.
+ */
+#include "config.h"
+
+#include "core/session/state.h"
+
+#include "core/wire/json.h"
+
+/* Tries the leg again as long as the window is open. Returns false when it
+ * is not. */
+static bool
+retry_unsent(struct session *s, struct leg *l, const struct facts *f)
+{
+	int64_t wait = backoff_retry(l->tries, s->random);
+
+	if (l->window_end == 0)
+		l->window_end = s->now + s->config.retry_window_ms;
+	if (s->now + wait > l->window_end)
+		return false;
+	session_note(s, LEVEL_INFO, "nothing was sent (%.*s): again in %lld ms",
+	    (int)f->why.n, f->why.n == 0 ? "" : f->why.p, (long long)wait);
+	session_again(s, l, wait);
+	return true;
+}
+
+/* 429 and 503 say when to come back. A notification or an answer that was
+ * taken all the same does no harm when it comes again, as a safe call. */
+static bool
+retry_refused(struct session *s, struct leg *l, const struct facts *f)
+{
+	int64_t wait = backoff_retry(l->tries, s->random);
+	bool safe = l->call == NULL || session_is_safe(s, l->call);
+	bool may = f->status == 429 || (f->status == 503 && safe);
+
+	if (s->config.replay == SESSION_NEVER || !may ||
+	    f->retry_after_ms < 0 || f->retry_after_ms > RETRY_AFTER_MAX_MS)
+		return false;
+	/* "0" is no leave to hurry. */
+	if (wait < f->retry_after_ms)
+		wait = f->retry_after_ms;
+	if (l->window_end == 0)
+		l->window_end = s->now + s->config.retry_window_ms;
+	if (s->now + wait > l->window_end)
+		return false;
+	session_note(s, LEVEL_INFO, "%s answered %d: again in %lld ms",
+	    s->config.host, f->status, (long long)wait);
+	session_again(s, l, wait);
+	return true;
+}
+
+/* Did this stream bring its call on? One that only lasted counts, too: it is
+ * opened again without a back-off. */
+static bool
+brought_something(const struct session *s, const struct leg *l,
+    const struct facts *f)
+{
+	enum { LASTED_MS = 10 * 1000 };
+
+	if (l->head_at == 0)
+		return false;
+	return l->event_at >= l->head_at || s->now - l->head_at >= LASTED_MS ||
+	    (f->last_event_id.n > 0 &&
+		!span_eq(f->last_event_id, buf_span(&l->last_event_id)));
+}
+
+/* The stream broke after an event id: the answer is fetched by GET. A server
+ * may want that often, but not for longer than --call-timeout without an event
+ * or a message. */
+static bool
+resume(struct session *s, struct leg *l, const struct facts *f)
+{
+	enum { RESUMES_QUICK = 20, RESUME_MS = 1000 };
+	int64_t wait;
+	bool was_get = l->last_event_id.n > 0, flaps;
+
+	if (brought_something(s, l, f))
+		l->tries = 0;
+	if (f->last_event_id.n > 0) {
+		if (!span_eq(f->last_event_id, buf_span(&l->last_event_id)))
+			l->event_at = s->now;
+		buf_reset(&l->last_event_id);
+		buf_addspan(&l->last_event_id, f->last_event_id);
+	}
+	if (l->last_event_id.n == 0 || f->ending == ENDING_ABORTED ||
+	    f->too_large)
+		return false;
+	flaps = session_flaps(s) && f->status == 404 && l->tries < FLAPS;
+	if (was_get && f->ending == ENDING_COMPLETE && !flaps &&
+	    (verdict_2xx(f) ? f->media != MEDIA_SSE :
+			      f->status != 429 && f->status < 500))
+		return false;
+	if (f->retry_ms >= 0)
+		l->retry_ms = f->retry_ms;
+	wait = flaps ? session_flap_wait(l->tries + 1) :
+		       backoff_stream(l->tries, l->retry_ms);
+	if (++l->resumes > RESUMES_QUICK && wait < RESUME_MS)
+		wait = RESUME_MS;
+	if (s->config.call_timeout_ms > 0 &&
+	    s->now + wait > l->event_at + s->config.call_timeout_ms)
+		return false;
+	session_note(s, LEVEL_INFO,
+	    "a stream ended before its answer: it is resumed in %lld ms",
+	    (long long)wait);
+	session_again(s, l, wait);
+	return true;
+}
+
+/* The call runs, or ran, but its stream cannot be had again. */
+static struct frame *
+cut_off(struct session *s, const struct call *c, const struct facts *f)
+{
+	struct facts cut = *f;
+
+	cut.ending = ENDING_CUT;
+	cut.sent = true;
+	return fault_from_facts(c->frame, &cut, s->config.host, NULL);
+}
+
+void
+session_fail_accepted(struct session *s, bool lost)
+{
+	static const struct facts accepted = {
+		.ending = ENDING_COMPLETE,
+		.sent = true,
+		.status = 202,
+		.retry_after_ms = -1,
+	};
+	struct fault fault = { .reason = "session_lost", .maybe = true };
+	struct call *c, *next;
+
+	for (c = s->calls.first; c != NULL; c = next) {
+		next = c->next;
+		if (c->state != CALL_ACCEPTED)
+			continue;
+		session_fail(s, c,
+		    lost ? fault_frame(c->frame->id, &fault,
+			       "%s forgot the session before it answered. The "
+			       "call may have run: check before calling it "
+			       "again.",
+			       s->config.host) :
+			   fault_from_facts(c->frame, &accepted, s->config.host,
+			       NULL));
+	}
+}
+
+/* 202 to a request: some servers answer on the GET stream. */
+static bool
+accept_202(struct session *s, struct call *c, const struct facts *f)
+{
+	if (f->status != 202 || c->leg->generation != s->generation ||
+	    (s->listen.state != LISTEN_OPEN &&
+		s->listen.state != LISTEN_WAITING))
+		return false;
+	c->accepted = c->leg->origin;
+	session_call_state(s, c, CALL_ACCEPTED);
+	c->again_at = s->now + s->config.call_timeout_ms;
+	if (s->config.call_timeout_ms > 0)
+		session_due(s, c->again_at);
+	else
+		c->again_at = INT64_MAX;
+	return true;
+}
+
+/* What the end of a call's exchange means, where no answer came. */
+static struct ruling
+judge_end(struct session *s, const struct leg *l, const struct facts *f)
+{
+	static const struct ruling too_large = { VERDICT_FAIL, "too large" };
+	static const struct ruling resume_404 = { VERDICT_LOST_MAYBE,
+		"404 to a resuming GET" };
+
+	if (f->too_large)
+		return too_large;
+	/* The call was running in it. */
+	if (l->last_event_id.n > 0 && f->status == 404)
+		return resume_404;
+	return session_weigh(s, l->call, l, f,
+	    verdict_bare(f, &s->config.rules));
+}
+
+/* The exchange ended without an answer, after the server may have begun: a
+ * cut, a stream that just ends, a gateway that lost its server. */
+static bool
+may_repeat(const struct leg *l, const struct facts *f)
+{
+	if (f->too_large || !f->sent)
+		return false;
+	if (f->ending == ENDING_CUT || f->status == 502 || f->status == 504)
+		return true;
+	if (f->ending != ENDING_COMPLETE)
+		return false;
+	return l->last_event_id.n > 0 ||
+	    (verdict_2xx(f) && f->status != 202 && f->media == MEDIA_SSE);
+}
+
+/* Do these facts alone say that the call may have run? */
+static bool
+was_taken(const struct facts *f)
+{
+	if (!f->sent)
+		return false;
+	if (f->ending == ENDING_CUT || f->ending == ENDING_IDLE)
+		return true;
+	return (verdict_2xx(f) && f->media != MEDIA_HTML) ||
+	    (f->status >= 500 && f->status != 503);
+}
+
+static void
+call_failed(struct session *s, struct call *c, struct leg *l,
+    const struct facts *f)
+{
+	if (accept_202(s, c, f)) {
+		session_detach(s, c);
+		return;
+	}
+	if (may_repeat(l, f)) {
+		/* A server that goes down takes connections for a moment
+		 * more. */
+		if (session_repeat(s, c, backoff_retry(0, s->random)))
+			return;
+		session_note(s, LEVEL_INFO,
+		    "a call may have run and is not repeated: an error");
+	}
+	if (c->refusal != NULL && f->status != 401)
+		session_answer(s, c, c->refusal);
+	else if (l->last_event_id.n > 0 || (c->repeated && !was_taken(f)))
+		session_fail(s, c, cut_off(s, c, f));
+	else
+		session_fail(s, c,
+		    fault_from_facts(c->frame, f, s->config.host, c->refusal));
+}
+
+static void
+call_done(struct session *s, struct leg *l, const struct facts *f)
+{
+	struct call *c = l->call;
+	struct generation *g;
+	struct frame *error;
+	struct ruling r;
+	bool ran;
+
+	l->live = false;
+	if (c == NULL) {
+		calls_leg_drop(&s->calls, l);
+		return;
+	}
+	if (c->cancelled) {
+		session_fail(s, c, NULL);
+		return;
+	}
+	r = judge_end(s, l, f);
+	if ((verdict_2xx(f) || l->last_event_id.n > 0) && resume(s, l, f))
+		return;
+	g = generation_ref(l->generation);
+	switch (r.verdict) {
+	case VERDICT_LOST:
+		session_refused(s, c, g, f->status, NULL, r.rule);
+		break;
+	case VERDICT_SUSPECT:
+	case VERDICT_SUSPECT_MAYBE:
+		ran = r.verdict == VERDICT_SUSPECT_MAYBE;
+		/* The facts alone would say that a 4xx did not run. */
+		error = c->repeated || (ran && f->status < 500) ?
+		    cut_off(s, c, f) :
+		    fault_from_facts(c->frame, f, s->config.host, NULL);
+		session_suspect(s, c, g, f->status, NULL, error, r.rule, ran);
+		break;
+	case VERDICT_LOST_MAYBE:
+		session_interrupted(s, c, g, c->refusal, r.rule);
+		break;
+	case VERDICT_RETRY:
+		if (!f->sent ? retry_unsent(s, l, f) : retry_refused(s, l, f))
+			break;
+		/* FALLTHROUGH */
+	default:
+		call_failed(s, c, l, f);
+		break;
+	}
+	generation_unref(g);
+}
+
+/* The call that asked goes on: the server read the answer and wants none, as it
+ * came too late; or the answer went out and only its receipt is missing, which
+ * some servers give when the call is over. */
+static bool
+may_go_on(const struct facts *f)
+{
+	if (f == NULL)
+		return false;
+	if (f->ending == ENDING_IDLE)
+		return f->sent;
+	return f->ending == ENDING_COMPLETE &&
+	    (f->status == 400 || f->status == 404 || f->status == 409 ||
+		f->status == 410 || f->status == 422);
+}
+
+void
+session_undelivered(struct session *s, uint64_t asker, const struct facts *f)
+{
+	struct call *c = s->calls.first;
+
+	if (asker == 0 || may_go_on(f))
+		return;
+	while (c != NULL && calls_origin(c) != asker)
+		c = c->next;
+	/* One that waits for a sign-in was refused: it has not asked. */
+	if (c != NULL && (c->leg == NULL || !c->leg->person))
+		session_fail(s, c,
+		    fault_undelivered(c->frame, f, s->config.host));
+}
+
+const char *
+session_note_name(const struct leg *l)
+{
+	if (l->body->kind != FRAME_NOTIFICATION)
+		return "an answer of the client";
+	return json_key_is(l->body->method, "notifications/cancelled") ?
+	    "a cancel" :
+	    "a notification";
+}
+
+struct ruling
+session_ruling(const struct session *s, const struct leg *l,
+    const struct facts *f)
+{
+	return l->said.rule != NULL && f->ending == ENDING_COMPLETE ?
+	    l->said :
+	    verdict_bare(f, &s->config.rules);
+}
+
+/* A cancel is the end of something: it begins no recovery. */
+void
+session_note_lost(struct session *s, const struct leg *l)
+{
+	s->generation->lost = true;
+	if (!json_key_is(l->body->method, "notifications/cancelled"))
+		session_renew_unasked(s,
+		    l->body->kind == FRAME_NOTIFICATION ?
+			"a notification was refused" :
+			"an answer of the client was refused");
+}
+
+/* It is over, and the server did not take it. */
+static void
+note_refused(struct session *s, struct leg *l, const struct facts *f,
+    struct ruling r)
+{
+	bool current = l->generation == s->generation;
+
+	if (current && r.verdict == VERDICT_LOST) {
+		session_note(s, LEVEL_WARN,
+		    "%s forgot the session: %s was not delivered",
+		    s->config.host, session_note_name(l));
+		session_undelivered(s, l->asker, NULL);
+		session_note_lost(s, l);
+	} else {
+		session_note(s, LEVEL_WARN, "%s did not take %s (%d)",
+		    s->config.host, session_note_name(l), f->status);
+		session_undelivered(s, l->asker, current ? f : NULL);
+	}
+	calls_leg_drop(&s->calls, l);
+}
+
+/* A notification or an answer of the client. */
+static void
+note_done(struct session *s, struct leg *l, const struct facts *f)
+{
+	bool current = l->generation == s->generation;
+	struct ruling r = session_ruling(s, l, f);
+
+	l->live = false;
+	if (verdict_2xx(f) && !f->gone && !is_refusal(r)) {
+		calls_leg_drop(&s->calls, l);
+		return;
+	}
+	if (current && r.verdict == VERDICT_RETRY &&
+	    (f->sent ? retry_refused(s, l, f) : retry_unsent(s, l, f)))
+		return;
+	/* Another replica knows the session. */
+	if (current && session_flaps(s) && l->tries < FLAPS && is_refusal(r)) {
+		session_again(s, l, session_flap_wait(l->tries + 1));
+		return;
+	}
+	if (current && r.verdict == VERDICT_SUSPECT) {
+		l->suspect = true;
+		l->status = f->status;
+		session_ping(s, "a notification or an answer was refused");
+		return;
+	}
+	note_refused(s, l, f, r);
+}
+
+/* notifications/initialized: its 2xx opens the gate. */
+static void
+ready_done(struct session *s, struct leg *l, const struct facts *f)
+{
+	struct ruling r = session_ruling(s, l, f);
+	/* Without an id it is no more than a doubt, and a call will tell. */
+	bool lost = r.verdict == VERDICT_LOST ||
+	    (is_refusal(r) && f->had_session);
+
+	l->live = false;
+	if (s->phase != PHASE_READYING || l->generation != s->generation) {
+		calls_leg_drop(&s->calls, l);
+		return;
+	}
+	if (r.verdict == VERDICT_RETRY && !f->sent && retry_unsent(s, l, f))
+		return;
+	/* Behind a balancer another replica may know the session. */
+	if (l->window_end == 0)
+		l->window_end = s->now + FLAPS_MS;
+	if ((lost || f->status == 429 || f->status >= 500) &&
+	    l->tries < FLAPS && s->now < l->window_end) {
+		session_again(s, l, session_flap_wait(l->tries + 1));
+		return;
+	}
+	if (lost && backoff_budget_allows(&s->budget, s->now)) {
+		calls_leg_drop(&s->calls, l);
+		backoff_budget_failed(&s->budget, s->now);
+		session_renew(s, "initialized was refused");
+		return;
+	}
+	s->generation->unwelcome = f->status == 401 || f->status == 403;
+	if (!verdict_2xx(f))
+		session_note(s, LEVEL_WARN,
+		    "%s did not take notifications/initialized (%d); going on",
+		    s->config.host, f->status);
+	calls_leg_drop(&s->calls, l);
+	session_readied(s);
+}
+
+static void
+delete_done(struct session *s, struct leg *l, const struct facts *f)
+{
+	struct leg *open;
+
+	if (l->generation == s->generation && f->status != 0)
+		session_keep(s, NULL);
+	calls_leg_drop(&s->calls, l);
+	if (s->phase == PHASE_CLOSING)
+		session_closed(s);
+	/* An initialize that waited for the old session to end. */
+	for (open = s->calls.legs; open != NULL; open = open->next)
+		if (open->kind == LEG_OPEN && !open->live && open->after_delete)
+			open->start_at = s->now;
+	session_due(s, s->now);
+}
+
+static void
+note_not_ready(struct session *s, const struct facts *f, int64_t wait)
+{
+	if (f->why.n > 0)
+		session_note(s, LEVEL_INFO,
+		    "%s is not ready (%.*s): initialize again in %lld ms",
+		    s->config.host, (int)f->why.n, f->why.p, (long long)wait);
+	else
+		session_note(s, LEVEL_INFO,
+		    "%s is not ready (%d): initialize again in %lld ms",
+		    s->config.host, f->status, (long long)wait);
+}
+
+/* initialize ended without a result that was adopted. */
+static void
+open_done(struct session *s, struct leg *l, const struct facts *f)
+{
+	enum verdict verdict = verdict_bare(f, &s->config.rules).verdict;
+	int64_t wait = backoff_retry(l->tries, s->random);
+	struct frame *words;
+
+	l->live = false;
+	if (l->generation != s->generation ||
+	    (s->phase != PHASE_OPENING && s->phase != PHASE_RENEWING)) {
+		calls_leg_drop(&s->calls, l);
+		if (s->phase == PHASE_CLOSING)
+			session_closed(s);
+		return;
+	}
+	if (wait < f->retry_after_ms)
+		wait = f->retry_after_ms;
+	/* To initialize twice harms nothing: a cut is tried again too. */
+	if ((verdict == VERDICT_RETRY || f->ending == ENDING_CUT) &&
+	    (s->phase == PHASE_OPENING || s->config.retry_window_ms > 0) &&
+	    (s->phase_deadline < 0 || s->now + wait < s->phase_deadline)) {
+		note_not_ready(s, f, wait);
+		session_again(s, l, wait);
+		return;
+	}
+	if (session_make_room(s, l, f))
+		return;
+	if (session_from_memory(s, f)) {
+		session_again(s, l, wait);
+		return;
+	}
+	words = l->call != NULL && l->call->refusal != NULL ?
+	    frame_ref(l->call->refusal) :
+	    NULL;
+	if (l->call == NULL)
+		calls_leg_drop(&s->calls, l);
+	session_open_failed(s, f, words);
+	frame_unref(words);
+}
+
+void
+session_done(struct session *s, struct leg *l, const struct facts *f)
+{
+	switch (l->kind) {
+	case LEG_CALL:
+		call_done(s, l, f);
+		break;
+	case LEG_OPEN:
+		open_done(s, l, f);
+		break;
+	case LEG_READY:
+		ready_done(s, l, f);
+		break;
+	case LEG_NOTE:
+		note_done(s, l, f);
+		break;
+	case LEG_LISTEN:
+		if (l->ticket == s->listen.ticket)
+			session_listen_done(s, l, f);
+		calls_leg_drop(&s->calls, l);
+		break;
+	case LEG_PING:
+		session_ping_done(s, l, f);
+		break;
+	case LEG_RESTORE:
+		session_restore_done(s, l, f);
+		break;
+	case LEG_DELETE:
+		delete_done(s, l, f);
+		break;
+	}
+}

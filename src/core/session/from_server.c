@@ -1,0 +1,552 @@
+/*
+ * What the server says: messages, routed by what they are and not by the
+ * stream they came on.
+ */
+#include "config.h"
+
+#include "core/session/state.h"
+
+#include <stdlib.h>
+
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
+
+static void
+heard(struct session *s, struct leg *l)
+{
+	l->event_at = s->now;
+	l->silences = 0;
+	l->silent_at = s->now + SILENT_MS;
+	if (l->dead_at != 0)
+		l->dead_at = l->silent_at;
+}
+
+/* Notes how long the server took: what it says later is judged by that. */
+static void
+time_head(struct session *s, struct leg *l, const struct facts *f)
+{
+	int64_t took;
+
+	l->head_at = s->now;
+	if (f->out_at == 0)
+		return;
+	l->out_at = f->out_at;
+	took = s->now - f->out_at;
+	if (s->quickest_ms < 0 || took < s->quickest_ms)
+		s->quickest_ms = took;
+}
+
+void
+session_head(struct session *s, struct leg *l, const struct facts *f)
+{
+	time_head(s, l, f);
+	/* A stream that is resumed may end again without a word. */
+	if (l->kind == LEG_CALL && l->last_event_id.n > 0)
+		return;
+	heard(s, l);
+	if (l->kind == LEG_LISTEN) {
+		session_listen_head(s, f);
+	} else if (l->kind == LEG_NOTE && verdict_2xx(f)) {
+		/* It was taken; what else comes is of no use. */
+		l->abort_at = s->now + LINGER_MS;
+		session_due(s, l->abort_at);
+	} else if (verdict_2xx(f)) {
+		l->tries = 0;
+		l->window_end = 0;
+		/* Accepted, whatever comes of it: the others need not wait. */
+		if (l->call != NULL)
+			session_forget_scout(s, l->call);
+	}
+}
+
+/* A question, or a notification, from before initialize was answered: the
+ * client must not see it yet. */
+static void
+keep_early(struct session *s, struct frame *m)
+{
+	struct held *h;
+
+	if (s->early_bytes + session_held_size(m) > MAX_EARLY) {
+		session_note(s, LEVEL_DEBUG,
+		    "too much before the answer to initialize: dropped");
+		return;
+	}
+	h = xcalloc(1, sizeof *h);
+	h->frame = frame_ref(m);
+	if (s->early == NULL)
+		s->early = h;
+	else
+		s->early_last->next = h;
+	s->early_last = h;
+	s->early_bytes += session_held_size(m);
+}
+
+struct frame *
+session_take_early(struct session *s)
+{
+	struct held *h = s->early;
+	struct frame *f;
+
+	if (h == NULL)
+		return NULL;
+	f = h->frame;
+	s->early = h->next;
+	s->early_bytes -= session_held_size(f);
+	free(h);
+	return f;
+}
+
+struct frame *
+session_nobody(struct span id, bool ping)
+{
+	struct fault fault = { .code = FAULT_METHOD };
+
+	return ping ? msg_result(id, "{}") :
+		      fault_frame(id, &fault, "Nobody is there to answer.");
+}
+
+/* Answers a question without asking the client: with this frame, which is
+ * taken. */
+static void
+answer_here(struct session *s, uint64_t asker, struct frame *answer)
+{
+	session_send_answer(s, answer, asker);
+	frame_unref(answer);
+}
+
+/* A question that finds no place is refused. But a flood is not answered with
+ * a flood: where too many answers are under way the call that asked ends. */
+static void
+refuse_flood(struct session *s, uint64_t asker, const struct frame *m)
+{
+	struct fault fault = { .reason = "busy" };
+	struct facts full = { .ending = ENDING_IDLE };
+
+	if (session_may_say(s, &s->say_asks_at))
+		session_note(s, LEVEL_WARN,
+		    "%s asks too much at once: questions are refused while %d "
+		    "are open",
+		    s->config.host, MAX_QUESTIONS);
+	if (s->calls.n_answers < MAX_ANSWERS) {
+		answer_here(s, asker,
+		    fault_frame(m->id, &fault,
+			"The client is asked too much at once."));
+		return;
+	}
+	full.why = span_of("too many questions are open");
+	session_undelivered(s, asker, &full);
+}
+
+/* Does this call run in the session of the leg? One that was accepted by 202
+ * does, without a leg. */
+static bool
+runs_beside(const struct call *c, const struct leg *l)
+{
+	if (c->state == CALL_ACCEPTED)
+		return true;
+	return c->state == CALL_RUNNING && c->leg->kind == LEG_CALL &&
+	    c->leg->live && c->leg->generation == l->generation;
+}
+
+/* A call that asked the user something is not repeated. A question from no
+ * call in particular: any that runs may be the one. */
+static void
+may_have_asked(struct session *s, const struct leg *l)
+{
+	size_t left = s->in_flight;
+	struct call *c;
+
+	if (l->call != NULL) {
+		l->call->asked = true;
+		return;
+	}
+	for (c = s->calls.first; c != NULL && left > 0; c = c->next) {
+		if (runs_beside(c, l))
+			c->asked = true;
+		left -= c->state != CALL_HELD;
+	}
+}
+
+/* The leg that asks, by its origin; 0: nobody waits, as the question is a
+ * ping. On a stream of no call in particular, as all questions of HTTP+SSE
+ * come, the only call that runs is taken to ask; but roots/list may be asked
+ * for the server itself. */
+static uint64_t
+asker_of(const struct session *s, const struct leg *l, const struct frame *m)
+{
+	size_t left = s->in_flight;
+	const struct call *c, *only = NULL;
+
+	if (json_key_is(m->method, "ping"))
+		return 0;
+	if (l->kind == LEG_CALL || json_key_is(m->method, "roots/list"))
+		return l->origin;
+	for (c = s->calls.first; c != NULL && left > 0; c = c->next) {
+		left -= c->state != CALL_HELD;
+		if (!runs_beside(c, l) || (c->leg != NULL && c->leg->person))
+			continue;
+		if (only != NULL)
+			return l->origin;
+		only = c;
+	}
+	return only == NULL ? l->origin : calls_origin(only);
+}
+
+static void
+server_request(struct session *s, struct leg *l, struct frame *m)
+{
+	struct fault fault = { .reason = "too_large" };
+	bool ping = json_key_is(m->method, "ping");
+	uint64_t asker = asker_of(s, l, m);
+	struct frame *f;
+
+	if (l->generation != s->generation) {
+		session_note(s, LEVEL_INFO,
+		    "a question of a session that is gone: dropped");
+		session_undelivered(s, asker, NULL);
+		return;
+	}
+	/* A shell user answers no questions, and nobody does after EOF. */
+	if (s->own_handshake || s->eof) {
+		answer_here(s, asker, session_nobody(m->id, ping));
+		return;
+	}
+	if (s->config.max_result > 0 && m->text.n > s->config.max_result) {
+		answer_here(s, asker,
+		    fault_frame(m->id, &fault,
+			"Too large for the client: %zu bytes.", m->text.n));
+		return;
+	}
+	if (m->id.n > MAX_QUESTION_ID) {
+		session_note(s, LEVEL_INFO,
+		    "a question of %s has an id of %zu bytes: refused",
+		    s->config.host, m->id.n);
+		answer_here(s, asker,
+		    fault_frame(m->id, &fault, "The id is too long: %zu bytes.",
+			m->id.n));
+		return;
+	}
+	if (s->questions.n + s->n_answers >= MAX_QUESTIONS) {
+		refuse_flood(s, asker, m);
+		return;
+	}
+	if (!ping)
+		may_have_asked(s, l);
+	f = questions_ask(&s->questions, m, s->generation->number, asker,
+	    s->config.prefix);
+	session_pass(s, f, l);
+	frame_unref(f);
+	session_want_read(s);
+}
+
+/* The call that asked for progress under this token. Calls that were not sent
+ * have none, and there may be very many of them behind those that were. */
+static struct call *
+progressing(struct session *s, struct leg *l, struct span token)
+{
+	size_t left = s->in_flight;
+	struct call *c = l->call;
+
+	if (token.p == NULL)
+		return NULL;
+	if (c != NULL && msg_id_same(calls_token(c), token))
+		return c;
+	for (c = s->calls.first; c != NULL && left > 0; c = c->next) {
+		if (c->state == CALL_HELD)
+			continue;
+		if (msg_id_same(calls_token(c), token))
+			return c;
+		left--;
+	}
+	return NULL;
+}
+
+/* A call that is sent again begins its progress again; to the client it must
+ * rise. */
+static bool
+goes_backwards(struct session *s, struct leg *l, const struct frame *m)
+{
+	struct call *c = progressing(s, l,
+	    json_get(m->params, "progressToken"));
+	double value;
+
+	if (c == NULL || !msg_progress(m, &value))
+		return false;
+	if (c->progressed && value <= c->progress &&
+	    (c->replayed != 0 || c->repeated))
+		return true;
+	c->progressed = true;
+	c->progress = value;
+	return false;
+}
+
+static void
+server_notification(struct session *s, struct leg *l, struct frame *m)
+{
+	struct frame *f;
+
+	if (s->config.max_result > 0 && m->text.n > s->config.max_result) {
+		session_note(s, LEVEL_WARN,
+		    "a notification of %zu bytes is too large for the client: "
+		    "dropped",
+		    m->text.n);
+		return;
+	}
+	if (json_key_is(m->method, "notifications/cancelled")) {
+		f = questions_cancel(&s->questions, m, l->generation->number);
+		session_pass(s, f, l);
+		frame_unref(f);
+		return;
+	}
+	if (json_key_is(m->method, "notifications/progress") &&
+	    goes_backwards(s, l, m)) {
+		session_note(s, LEVEL_DEBUG,
+		    "progress of a call that was sent again: behind what was "
+		    "told, dropped");
+		return;
+	}
+	session_pass(s, m, l);
+}
+
+/*
+ * Whose answer is it? An error status belongs to the POST it came on,
+ * whatever its id says. Else the id decides, on whichever stream it came;
+ * what matches no open call belongs to the POST it came on.
+ */
+static struct call *
+answered_call(struct session *s, struct leg *l, const struct facts *f,
+    const struct frame *m)
+{
+	struct call *c;
+
+	if (f->status >= 400)
+		return l->call;
+	c = calls_find(&s->calls, m->id);
+	if (c != NULL && c->state != CALL_HELD)
+		return c;
+	c = calls_find_sent(&s->calls, m->id);
+	if (c != NULL || l->kind == LEG_LISTEN)
+		return c;
+	/* On a stream it may be the second answer to another call. */
+	if (f->media == MEDIA_SSE && session_was_answered(s, m->id))
+		return NULL;
+	return l->call;
+}
+
+/* Words in a 2xx or a 5xx may come from a handler that ran: only what comes
+ * as soon as a refusal before the dispatch would is one. */
+static bool
+came_soon(const struct session *s, const struct call *c, const struct leg *l)
+{
+	int64_t since_head = l->head_at == 0 ? 0 : s->now - l->head_at;
+	int64_t soon = 4 * s->quickest_ms;
+
+	if (session_is_safe(s, c))
+		return since_head < REFUSAL_SAFE_MS;
+	if (soon < REFUSAL_MS)
+		soon = REFUSAL_MS;
+	return s->now - l->out_at <= soon && since_head <= REFUSAL_HEAD_MS;
+}
+
+/* A call that was accepted, that began to speak, or whose answer comes from
+ * elsewhere, was not refused before it ran. A status of 4xx is a refusal
+ * however late it comes (transports, session management: 404 to a session id
+ * that is not known); all else only if it comes soon, and not to a call that
+ * may have asked the user. */
+static bool
+was_refused(const struct session *s, const struct call *c, const struct leg *l,
+    const struct facts *f)
+{
+	if (l != c->leg || l->spoke || l->last_event_id.n > 0)
+		return false;
+	if (f->status >= 400 && f->status < 500)
+		return true;
+	return (!c->asked || f->status >= 500) && came_soon(s, c, l);
+}
+
+struct ruling
+session_weigh(const struct session *s, const struct call *c,
+    const struct leg *l, const struct facts *f, struct ruling r)
+{
+	if ((!is_refusal(r) && r.verdict != VERDICT_UNREADY) ||
+	    was_refused(s, c, l, f))
+		return r;
+	if (r.verdict == VERDICT_UNREADY)
+		r.verdict = VERDICT_ANSWER;
+	else if (r.verdict == VERDICT_LOST)
+		r.verdict = VERDICT_LOST_MAYBE;
+	else
+		r.verdict = VERDICT_SUSPECT_MAYBE;
+	return r;
+}
+
+/* The ruling for an answer of the call: its own leg tells whether it carried
+ * a session. */
+static struct ruling
+judge(struct session *s, const struct call *c, const struct leg *l,
+    const struct facts *f, const struct frame *m)
+{
+	struct facts of_call = *f;
+	const struct leg *own = c->leg != NULL ? c->leg : l;
+	const struct generation *g = own->generation;
+	struct ruling r;
+	bool hint = false;
+
+	/* HTTP+SSE has sessions without an id. */
+	of_call.had_session = f->had_session || g->session != NULL;
+	of_call.fresh = s->former != NULL && g == s->generation &&
+	    g->ready_at != 0 && s->now - g->ready_at < FRESH_MS;
+	if (m->kind == FRAME_ERROR)
+		r = verdict_error(&of_call, m, &s->config.rules);
+	else
+		r = verdict_result(&of_call, m, &s->config.rules, &hint);
+	if (hint && !s->hinted) {
+		s->hinted = true;
+		session_note(s, LEVEL_WARN,
+		    "a result of %s speaks of a lost session. If it wraps its "
+		    "refusals like that, add --session-lost-in-results",
+		    s->config.host);
+	}
+	return r.verdict == VERDICT_ANSWER ? r : session_weigh(s, c, l, f, r);
+}
+
+static void
+call_worked(struct session *s, struct call *c, struct generation *g,
+    struct frame *m)
+{
+	session_served(s, c, g);
+	if (m->kind != FRAME_RESULT)
+		return;
+	if (json_key_is(c->frame->method, "tools/list")) {
+		tools_learn(s->tools, c->frame, m);
+		if (tools_list(s->tools).n > 0)
+			session_remember(s);
+		return;
+	}
+	if (!restore_learn(&s->restore, c->frame))
+		session_note(s, LEVEL_WARN,
+		    "too many subscriptions: not all are restored when %s "
+		    "forgets the session",
+		    s->config.host);
+}
+
+/* An error that a call may have to keep until its session is renewed: as it
+ * came, or only its code and message where all of it is too much. */
+static struct frame *
+refusal_to_keep(struct frame *m)
+{
+	struct span none = { NULL, 0 };
+	struct frame *f;
+	struct buf text;
+
+	if (m->kind != FRAME_ERROR || m->text.n <= MAX_REFUSAL)
+		return frame_ref(m);
+	buf_init(&text, 0);
+	msg_error_text(m, &text);
+	if (text.n > MAX_REFUSAL / 8)
+		text.n = MAX_REFUSAL / 8;
+	f = msg_error(m->id, (int)msg_error_code(m), buf_str(&text), none);
+	buf_free(&text);
+	return f;
+}
+
+static void
+server_answer(struct session *s, struct leg *l, const struct facts *f,
+    struct frame *m)
+{
+	struct call *c = answered_call(s, l, f, m);
+	struct generation *g;
+	struct frame *kept;
+	struct ruling r;
+
+	if (c == NULL) {
+		session_note(s, LEVEL_DEBUG,
+		    "an answer to no open request: dropped");
+		return;
+	}
+	if (c->leg != NULL && c->leg->kind == LEG_OPEN) {
+		session_opened(s, c->leg, f, m);
+		return;
+	}
+	r = judge(s, c, l, f, m);
+	/* Said by an exchange that the call has left: not of the one of now. */
+	if (l->kind == LEG_CALL && c->leg != NULL && l != c->leg &&
+	    (l->body == c->frame || l->body == c->sent) &&
+	    r.verdict != VERDICT_ANSWER)
+		return;
+	if ((c->state == CALL_REFUSED || c->state == CALL_SUSPECT) &&
+	    r.verdict != VERDICT_ANSWER)
+		return; /* said already */
+	kept = refusal_to_keep(m);
+	if (f->status == 401 && r.verdict == VERDICT_ANSWER) {
+		/* done makes it auth_required, with these words inside. */
+		frame_unref(c->refusal);
+		c->refusal = kept;
+		return;
+	}
+	g = generation_ref(c->leg != NULL ? c->leg->generation : l->generation);
+	switch (r.verdict) {
+	case VERDICT_LOST:
+		session_refused(s, c, g, f->status, kept, r.rule);
+		break;
+	case VERDICT_SUSPECT:
+	case VERDICT_SUSPECT_MAYBE:
+		session_suspect(s, c, g, f->status, kept, NULL, r.rule,
+		    r.verdict == VERDICT_SUSPECT_MAYBE);
+		break;
+	case VERDICT_UNREADY:
+		session_unready(s, c, kept, r.rule);
+		break;
+	case VERDICT_LOST_MAYBE:
+		session_interrupted(s, c, g, kept, r.rule);
+		break;
+	case VERDICT_RETRY:
+		/* When the exchange ends it is known how long to wait; these
+		 * words are the answer if it is not tried again. */
+		frame_unref(c->refusal);
+		c->refusal = frame_ref(kept);
+		break;
+	default:
+		call_worked(s, c, g, m);
+		session_answer(s, c, m);
+		break;
+	}
+	frame_unref(kept);
+	generation_unref(g);
+}
+
+void
+session_message(struct session *s, struct leg *l, const struct facts *f,
+    struct frame *m)
+{
+	bool answer = m->kind == FRAME_RESULT || m->kind == FRAME_ERROR;
+
+	if (l->kind == LEG_LISTEN && verdict_2xx(f))
+		session_listen_event(s);
+	if (!answer)
+		l->spoke = true;
+	heard(s, l);
+	/* What an old listen stream still brings is of a session that is
+	 * gone; answers are answers. */
+	if (!answer && l->kind == LEG_LISTEN && l->generation != s->generation)
+		return;
+	if (!answer && s->phase == PHASE_OPENING && !s->own_handshake) {
+		keep_early(s, m);
+	} else if (m->kind == FRAME_REQUEST) {
+		server_request(s, l, m);
+	} else if (m->kind == FRAME_NOTIFICATION) {
+		server_notification(s, l, m);
+	} else if (l->kind == LEG_OPEN) {
+		session_opened(s, l, f, m);
+	} else if (l->kind == LEG_CALL ||
+	    (l->kind == LEG_LISTEN && f->status < 400)) {
+		server_answer(s, l, f, m);
+	} else if (l->kind == LEG_PING) {
+		session_ping_message(s, l, f, m);
+	} else if (l->kind == LEG_RESTORE && m->kind == FRAME_RESULT) {
+		session_restore_message(s, l);
+	} else if (m->kind == FRAME_ERROR) {
+		l->said = verdict_error(f, m, &s->config.rules);
+	}
+	/* Of the others, done tells the status. */
+}

@@ -1,0 +1,293 @@
+/*
+ * After a renewal: the new session is told what the client told the one
+ * before, and the client what may have changed.
+ */
+#include "config.h"
+
+#include "core/session/state.h"
+
+#include <stdlib.h>
+
+#include "base/codec.h"
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
+
+static const struct span no_span = { NULL, 0 };
+
+/* --- the server --- */
+
+static void
+restore_send(struct session *s, struct frame *request)
+{
+	struct frame *body = session_with_own_id(s, request);
+
+	s->restores++;
+	session_start(s,
+	    calls_leg(&s->calls, LEG_RESTORE, NULL, body, s->generation));
+	frame_unref(body);
+}
+
+/* Some clients never say initialized: their session stays as it is opened. */
+static void
+restored(struct session *s)
+{
+	if (s->ready != NULL)
+		session_live(s);
+	else
+		session_reopened(s);
+}
+
+/* A few at a time, then all is done. */
+static void
+restore_more(struct session *s)
+{
+	struct subscription *sub = s->restore.list;
+
+	while (sub != NULL && s->restores < RESTORES_AT_ONCE) {
+		if (sub->told != s->generation->number) {
+			sub->told = s->generation->number;
+			restore_send(s, sub->request);
+		}
+		sub = sub->next;
+	}
+	if (s->restores == 0)
+		restored(s);
+}
+
+/* The stream is open before the subscriptions: what they bring comes on it. */
+static void
+restore_rest(struct session *s)
+{
+	s->restoring_level = false;
+	if (s->ready != NULL)
+		session_listen_open(s);
+	restore_more(s);
+}
+
+bool
+session_restore(struct session *s)
+{
+	if (s->restore.level == NULL && s->restore.n == 0)
+		return false;
+	session_phase(s, PHASE_RESTORING, s->now + RESTORING_MS);
+	s->restores = s->restore_flaps = 0;
+	s->restoring_level = s->restore.level != NULL;
+	if (s->restoring_level)
+		restore_send(s, s->restore.level);
+	else
+		restore_rest(s);
+	return true;
+}
+
+/* One request of this phase is over. */
+static void
+restore_next(struct session *s)
+{
+	s->restores--;
+	if (!s->restoring_level)
+		restore_more(s);
+	else if (s->restores == 0)
+		restore_rest(s);
+}
+
+void
+session_restore_message(struct session *s, struct leg *l)
+{
+	if (l->answered)
+		return;
+	l->answered = true;
+	l->abort_at = s->now + LINGER_MS;
+	session_due(s, l->abort_at);
+	if (l->generation != s->generation || s->phase != PHASE_RESTORING)
+		return;
+	s->restored++;
+	restore_next(s);
+}
+
+/* The new session is refused: by another replica, or it is gone again. */
+static bool
+restore_lost(struct session *s, struct leg *l, struct ruling r)
+{
+	if (!is_refusal(r))
+		return false;
+	if (s->restore_flaps < FLAPS && s->config.retry_window_ms > 0) {
+		s->restore_flaps++;
+		session_again(s, l, session_flap_wait(s->restore_flaps));
+		return true;
+	}
+	if (!session_may_renew(s))
+		return false;
+	calls_leg_drop(&s->calls, l);
+	session_renew(s, r.rule);
+	return true;
+}
+
+/* One that the server does not take is not worth the session. */
+void
+session_restore_done(struct session *s, struct leg *l, const struct facts *f)
+{
+	struct ruling r = session_ruling(s, l, f);
+
+	l->live = false;
+	if (l->answered || l->generation != s->generation ||
+	    s->phase != PHASE_RESTORING) {
+		calls_leg_drop(&s->calls, l);
+		return;
+	}
+	if (restore_lost(s, l, r))
+		return;
+	s->unrestored++;
+	session_note(s, LEVEL_WARN,
+	    "%s did not take %.*s again in the new session (%d)",
+	    s->config.host, (int)l->body->method.n, l->body->method.p,
+	    f->status);
+	/* Refused, and not by silence: the client has none now. */
+	if (r.verdict == VERDICT_ANSWER)
+		restore_forget(&s->restore, l->body);
+	calls_leg_drop(&s->calls, l);
+	restore_next(s);
+}
+
+void
+session_restore_timeout(struct session *s)
+{
+	session_note(s, LEVEL_WARN,
+	    "%s takes too long to take again what the session before was told; "
+	    "going on",
+	    s->config.host);
+	if (s->restoring_level && s->ready != NULL)
+		session_listen_open(s);
+	restored(s);
+}
+
+/* --- the client --- */
+
+static void
+tell(struct session *s, const char *method, struct span params)
+{
+	struct frame *f = msg_call(no_span, method, params);
+
+	session_write(s, f);
+	frame_unref(f);
+}
+
+static void
+tell_lists(struct session *s)
+{
+	size_t i;
+
+	for (i = 0; i < ERA_FAMILIES; i++)
+		if (s->tells_changes[i])
+			tell(s, era_families[i].changed, no_span);
+}
+
+/* What changed while there was no session was missed. */
+static void
+tell_resources(struct session *s)
+{
+	struct subscription *sub;
+	struct buf params;
+	struct span uri;
+
+	for (sub = s->restore.list; sub != NULL; sub = sub->next) {
+		uri = json_get(sub->request->params, "uri");
+		buf_init(&params, 0);
+		buf_adds(&params, "{\"uri\":");
+		buf_addspan(&params, uri);
+		buf_addc(&params, '}');
+		tell(s, "notifications/resources/updated", buf_span(&params));
+		buf_free(&params);
+	}
+}
+
+void
+session_tell_changes(struct session *s)
+{
+	if (s->tell_at < 0 || s->phase != PHASE_LIVE)
+		return;
+	session_due(s, s->tell_at);
+	if (s->now < s->tell_at)
+		return;
+	s->told_at = s->now;
+	s->tell_at = -1;
+	if (s->own_handshake)
+		return;
+	tell_lists(s);
+	tell_resources(s);
+}
+
+/* --- people --- */
+
+static void
+add_string(struct buf *out, struct span object, const char *name)
+{
+	enum { SHOWN = 64 };
+	struct buf text;
+
+	buf_init(&text, 0);
+	if (json_string(json_get(object, name), &text) == 0)
+		codec_visible(out, buf_span(&text), SHOWN);
+	buf_free(&text);
+}
+
+/* What is different from the session that the client began. */
+static bool
+add_changes(struct session *s, struct frame *before, struct buf *out)
+{
+	struct span was = before->result, is = s->opened->result;
+	struct span a = json_get(was, "serverInfo"),
+		    b = json_get(is, "serverInfo");
+	size_t n = out->n;
+
+	if (!span_eq(a, b)) {
+		buf_adds(out, "; the server is ");
+		add_string(out, b, "name");
+		buf_addc(out, ' ');
+		add_string(out, b, "version");
+		buf_adds(out, ", was ");
+		add_string(out, a, "name");
+		buf_addc(out, ' ');
+		add_string(out, a, "version");
+	}
+	if (!span_eq(json_get(was, "protocolVersion"),
+		json_get(is, "protocolVersion"))) {
+		buf_adds(out, "; it speaks ");
+		add_string(out, is, "protocolVersion");
+		buf_adds(out, ", spoke ");
+		add_string(out, was, "protocolVersion");
+	}
+	if (!span_eq(json_get(was, "capabilities"),
+		json_get(is, "capabilities")))
+		buf_adds(out, "; its capabilities are others");
+	return out->n > n;
+}
+
+/* Told to everybody when something is different, and once in a while: not
+ * for each session of a server that ends them all the time. */
+void
+session_sum_up(struct session *s)
+{
+	struct buf line;
+	bool differs = false, due;
+
+	buf_init(&line, 0);
+	buf_addf(&line,
+	    "%s: new session, generation %llu (%s); %zu request%s "
+	    "sent again",
+	    s->config.host, (unsigned long long)s->generation->number,
+	    s->why != NULL ? s->why : "at the start", s->replays,
+	    s->replays == 1 ? "" : "s");
+	if (s->restored + s->unrestored > 0)
+		buf_addf(&line, "; %zu of %zu settings restored", s->restored,
+		    s->restored + s->unrestored);
+	if (s->opened_before != NULL && s->opened != NULL)
+		differs = add_changes(s, s->opened_before, &line);
+	due = s->summed_at < 0 || s->now - s->summed_at >= SUM_UP_MS;
+	if (differs || due)
+		s->summed_at = s->now;
+	session_note(s, differs || due ? LEVEL_WARN : LEVEL_INFO, "%s",
+	    buf_str(&line));
+	buf_free(&line);
+	frame_unref(s->opened_before);
+	s->opened_before = NULL;
+}

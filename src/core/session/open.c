@@ -1,0 +1,500 @@
+/*
+ * Opening a session, the first one and every one after it: initialize, what
+ * the answer says, initialized, and what happens where none can be had.
+ */
+#include "config.h"
+
+#include "core/session/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/codec.h"
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
+
+static const struct span no_span = { NULL, 0 };
+
+/* The former one is the last that there was, not one that did not come to
+ * be. */
+void
+session_next_generation(struct session *s)
+{
+	uint64_t number = s->generation->number + 1;
+
+	if (s->generation->version != NULL || s->generation->session != NULL) {
+		generation_unref(s->former);
+		s->former = s->generation;
+	} else {
+		generation_unref(s->generation);
+	}
+	s->generation = generation_new(number);
+	s->counted = false;
+	s->former_ended = false;
+	s->scout = NULL;
+	s->renew_at = -1;
+}
+
+/* --- opening --- */
+
+void
+session_open_begin(struct session *s, struct frame *body, struct call *c,
+    enum phase phase, int64_t timeout)
+{
+	struct leg *l, *d;
+
+	session_phase(s, phase, timeout > 0 ? s->now + timeout : -1);
+	l = calls_leg(&s->calls, LEG_OPEN, c, body, s->generation);
+	/* A server with room for one session wants the old one ended first. */
+	for (d = s->calls.legs; d != NULL; d = d->next)
+		if (d->kind == LEG_DELETE && d->live &&
+		    d->generation->number != 0) {
+			l->start_at = s->now + DELETE_MS;
+			l->after_delete = true;
+			session_due(s, l->start_at);
+			return;
+		}
+	session_start(s, l);
+}
+
+void
+session_open(struct session *s, struct frame *initialize, struct call *c)
+{
+	frame_unref(s->opening);
+	s->opening = frame_ref(initialize);
+	frame_unref(s->ready);
+	s->ready = NULL;
+	if (s->listen.state == LISTEN_REFUSED)
+		s->listen.state = LISTEN_OFF;
+	session_next_generation(s);
+	generation_unref(s->former);
+	s->former = NULL;
+	frame_unref(s->opened);
+	s->opened = NULL;
+	s->from_memory = false;
+	restore_clear(&s->restore);
+	s->renewed = false;
+	frame_unref(s->opened_before);
+	s->opened_before = NULL;
+	session_call_state(s, c, CALL_RUNNING);
+	session_open_begin(s, initialize, c, PHASE_OPENING,
+	    s->config.init_timeout_ms);
+	session_recall(s);
+}
+
+static char *
+own_id(struct session *s)
+{
+	return xasprintf("\"%s-%llu\"", s->config.prefix,
+	    (unsigned long long)++s->ids);
+}
+
+struct frame *
+session_own_request(struct session *s, const char *method, struct span params)
+{
+	char *id = own_id(s);
+	struct frame *f = msg_call(span_of(id), method, params);
+
+	free(id);
+	return f;
+}
+
+struct frame *
+session_with_own_id(struct session *s, struct frame *request)
+{
+	char *id = own_id(s);
+	struct frame *f = msg_with_id(request, span_of(id));
+
+	free(id);
+	return f;
+}
+
+void
+session_open_own(struct session *s)
+{
+	char *params = xasprintf(
+	    "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"
+	    "\"clientInfo\":{\"name\":\"mcpsplice\",\"version\":\"%s\"}}",
+	    s->config.version);
+
+	frame_unref(s->opening);
+	s->opening = session_own_request(s, "initialize", span_of(params));
+	free(params);
+	frame_unref(s->ready);
+	s->ready = msg_call(no_span, "notifications/initialized", no_span);
+	s->own_handshake = true;
+	session_next_generation(s);
+	session_open_begin(s, s->opening, NULL, PHASE_OPENING,
+	    s->config.init_timeout_ms);
+}
+
+char *
+session_version(struct span text)
+{
+	static const char plain[] =
+	    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-_";
+	struct buf v;
+	char *version = NULL;
+
+	buf_init(&v, 0);
+	if (json_string(text, &v) == 0 && v.n > 0 && v.n <= 32 &&
+	    strspn(buf_str(&v), plain) == v.n)
+		version = xstrdup(buf_str(&v));
+	buf_free(&v);
+	return version;
+}
+
+static char *
+negotiated(const struct frame *m)
+{
+	return session_version(json_get(m->result, "protocolVersion"));
+}
+
+static void
+adopt(struct session *s, const struct facts *f, struct frame *m)
+{
+	struct generation *g = s->generation;
+
+	if (verdict_session_ok(f->session))
+		g->session = xstrndup(f->session.p, f->session.n);
+	else if (f->session.n > 0)
+		session_note(s, LEVEL_WARN,
+		    "%s gave a session id with bytes that are not allowed: not "
+		    "used",
+		    s->config.host);
+	g->version = negotiated(m);
+	if (f->changed && s->listen.state == LISTEN_REFUSED)
+		s->listen.state = LISTEN_OFF;
+	frame_unref(s->opened);
+	s->opened = frame_ref(m);
+	s->from_memory = false;
+	s->memory_at = -1;
+	session_keep(s, g);
+	session_remember(s);
+}
+
+static void
+deliver_early(struct session *s, struct leg *l)
+{
+	struct frame *f;
+
+	while ((f = session_take_early(s)) != NULL) {
+		session_message(s, l, &(struct facts){ 0 }, f);
+		frame_unref(f);
+	}
+}
+
+void
+session_learn_families(struct session *s, const struct frame *m)
+{
+	struct span caps = json_get(m->result, "capabilities"), family;
+	size_t i;
+
+	for (i = 0; i < ERA_FAMILIES; i++) {
+		family = json_get(caps, era_families[i].name);
+		s->tells_changes[i] = span_is(json_get(family, "listChanged"),
+		    "true");
+	}
+}
+
+/* An initialize of the client, or of our own handshake, was answered. */
+static void
+first_opened(struct session *s, struct leg *l, const struct facts *f,
+    struct frame *m)
+{
+	struct call *c = l->call;
+
+	adopt(s, f, m);
+	session_learn_families(s, m);
+	session_note(s, LEVEL_INFO,
+	    "session of generation %llu with %s, protocol %s%s",
+	    (unsigned long long)s->generation->number, s->config.host,
+	    s->generation->version != NULL ? s->generation->version : "unknown",
+	    s->generation->session != NULL ? "" : ", without a session id");
+	session_phase(s, PHASE_OPENED, -1);
+	if (c != NULL)
+		session_answer(s, c, m);
+	deliver_early(s, l);
+	if (s->own_handshake)
+		session_begin_ready(s);
+}
+
+static void
+renewed(struct session *s, struct leg *l, const struct facts *f,
+    struct frame *m)
+{
+	adopt(s, f, m);
+	s->memory_tries = 0;
+	l->abort_at = s->now + LINGER_MS;
+	session_due(s, l->abort_at);
+	session_note(s, LEVEL_DEBUG, "new session with %s, generation %llu",
+	    s->config.host, (unsigned long long)s->generation->number);
+	s->renewed = true;
+	if (s->ready != NULL) {
+		session_begin_ready(s);
+		return;
+	}
+	if (!session_restore(s))
+		session_reopened(s);
+}
+
+void
+session_reopened(struct session *s)
+{
+	session_phase(s, PHASE_OPENED, -1);
+	session_replay(s);
+	session_sum_up(s);
+}
+
+/* The answer to an initialize that nobody waits for any more: the session it
+ * made is not left behind. */
+static void
+end_stray(struct session *s, struct leg *l, const struct facts *f,
+    const struct frame *m)
+{
+	if (m->kind != FRAME_RESULT || !verdict_session_ok(f->session) ||
+	    l->generation->session != NULL)
+		return;
+	l->generation->session = xstrndup(f->session.p, f->session.n);
+	l->generation->version = negotiated(m);
+	session_delete(s, l->generation);
+}
+
+bool
+session_make_room(struct session *s, struct leg *l, const struct facts *f)
+{
+	if (s->phase != PHASE_RENEWING || s->former == NULL ||
+	    s->former->session == NULL || s->former_ended ||
+	    (f->status != 400 && f->status != 409))
+		return false;
+	s->former_ended = true;
+	session_note(s, LEVEL_INFO,
+	    "%s refuses a new session (%d): the old one is ended first",
+	    s->config.host, f->status);
+	session_delete(s, s->former);
+	session_again(s, l, DELETE_MS)->after_delete = true;
+	return true;
+}
+
+void
+session_opened(struct session *s, struct leg *l, const struct facts *f,
+    struct frame *m)
+{
+	if (l->generation != s->generation || s->phase >= PHASE_CLOSING) {
+		end_stray(s, l, f, m);
+		return;
+	}
+	if (s->phase != PHASE_OPENING && s->phase != PHASE_RENEWING)
+		return;
+	if (m->kind == FRAME_RESULT && s->phase == PHASE_RENEWING) {
+		renewed(s, l, f, m);
+	} else if (m->kind == FRAME_RESULT) {
+		first_opened(s, l, f, m);
+	} else if (verdict_error(f, m, &s->config.rules).verdict !=
+	    VERDICT_RETRY) {
+		if (session_make_room(s, l, f))
+			return;
+		if (session_from_memory(s, f))
+			session_again(s, l, backoff_retry(0, s->random));
+		else
+			session_open_failed(s, f, m);
+	} else if (l->call != NULL) {
+		/* open_done knows how long to wait. */
+		frame_unref(l->call->refusal);
+		l->call->refusal = frame_ref(m);
+	}
+}
+
+void
+session_begin_ready(struct session *s)
+{
+	session_phase(s, PHASE_READYING, s->now + READY_MS);
+	session_start(s,
+	    calls_leg(&s->calls, LEG_READY, NULL, s->ready, s->generation));
+}
+
+void
+session_readied(struct session *s)
+{
+	if (s->renewed && session_restore(s))
+		return;
+	session_listen_open(s);
+	session_live(s);
+}
+
+void
+session_live(struct session *s)
+{
+	session_phase(s, PHASE_LIVE, -1);
+	s->generation->ready_at = s->active_at = s->now;
+	session_replay(s);
+	/* A client lists anew on each list_changed: not so often that a server
+	 * which loses its sessions over that makes a storm. */
+	if (s->renewed) {
+		session_sum_up(s);
+		s->tell_at = s->now < s->told_at + TELL_MS ?
+		    s->told_at + TELL_MS :
+		    s->now;
+	}
+	s->renewed = false;
+	session_tell_changes(s);
+	session_ping_due(s);
+}
+
+struct frame *
+session_initialize_answer(const struct session *s)
+{
+	return s->opened;
+}
+
+/* --- failing to open --- */
+
+/* Why there is no session, in a few words. */
+static void
+setback(const struct facts *f, const struct frame *error, struct buf *out)
+{
+	enum { WORDS_MAX = 200 };
+	struct buf words;
+
+	if (error != NULL) {
+		buf_init(&words, 0);
+		msg_error_text(error, &words);
+		buf_adds(out, "it answered \"");
+		codec_visible(out, buf_span(&words), WORDS_MAX);
+		buf_adds(out, "\"");
+		buf_free(&words);
+	} else if (f->ending == ENDING_IDLE) {
+		buf_adds(out, "no answer to initialize in time");
+	} else if (f->ending != ENDING_COMPLETE) {
+		buf_addspan(out, f->why);
+	} else {
+		buf_addf(out, "it answered initialize with %d", f->status);
+	}
+}
+
+/* Every call that waits for this session gets its error now. */
+static void
+fail_waiting(struct session *s, const struct facts *f,
+    const struct frame *error, bool lost)
+{
+	struct facts unsent = *f;
+	struct call *c, *next;
+	struct fault fault;
+	struct buf why;
+
+	buf_init(&why, 0);
+	setback(f, error, &why);
+	unsent.sent = false; /* initialize was, these were not */
+	for (c = s->calls.first; c != NULL; c = next) {
+		next = c->next;
+		if (c->state != CALL_REFUSED && c->state != CALL_HELD)
+			continue;
+		if (!session_may_have_run(c) &&
+		    (f->status == 401 || f->status == 403 ||
+			(!lost && error == NULL && f->ending != ENDING_IDLE))) {
+			session_fail(s, c,
+			    fault_from_facts(c->frame, &unsent, s->config.host,
+				error));
+			continue;
+		}
+		memset(&fault, 0, sizeof fault);
+		fault.status = f->status;
+		fault.retry_after_ms = f->retry_after_ms;
+		fault.maybe = session_may_have_run(c);
+		fault.reason = s->from_memory ? "upstream_unreachable" :
+		    error != NULL &&
+			msg_error_code(error) == ERA_UNSUPPORTED_VERSION ?
+						"version_changed" :
+						"reinit_failed";
+		if (c->refusal != NULL)
+			fault.server = c->refusal->error;
+		else if (error != NULL)
+			fault.server = error->error;
+		session_fail(s, c,
+		    fault_frame(c->frame->id, &fault,
+			lost && !s->from_memory ?
+			    "%s forgot the session, and no new one could be "
+			    "made: %s. The call %s. Try again later." :
+			    "No session with %s could be made: %s. The call "
+			    "%s. Try again later.",
+			s->config.host, buf_str(&why),
+			fault.maybe ? "may have run" : "did not run"));
+	}
+	buf_free(&why);
+	session_drop_notes(s);
+}
+
+/* The client's own initialize gets the server's words, or ours. */
+static void
+first_failed(struct session *s, const struct facts *f, struct frame *error)
+{
+	struct fault late = { .reason = "upstream_timeout" };
+	struct call *c = NULL;
+	struct leg *l;
+	struct frame *early;
+
+	for (l = s->calls.legs; l != NULL; l = calls_leg_next(l)) {
+		if (l->kind != LEG_OPEN)
+			continue;
+		if (l->call != NULL)
+			c = l->call;
+		session_abort(s, l);
+	}
+	session_phase(s, PHASE_IDLE, -1);
+	if (c != NULL && error != NULL && f->status != 401)
+		session_answer(s, c, error);
+	else if (c != NULL && f->ending == ENDING_IDLE)
+		session_fail(s, c,
+		    fault_frame(c->frame->id, &late,
+			"%s did not answer initialize within %lld s "
+			"(--init-timeout). Check that the server is up and the "
+			"URL is right.",
+			s->config.host,
+			(long long)(s->config.init_timeout_ms / 1000)));
+	else if (c != NULL)
+		session_fail(s, c,
+		    fault_from_facts(c->frame, f, s->config.host, error));
+	fail_waiting(s, f, error, false);
+	while ((early = session_take_early(s)) != NULL)
+		frame_unref(early);
+}
+
+/* For the first minutes as often as a stream, then less. */
+static int64_t
+memory_wait(unsigned tries)
+{
+	enum { OFTEN = 12, SELDOM_MS = 5 * 60 * 1000 };
+
+	return tries < OFTEN ? backoff_stream(tries, -1) : SELDOM_MS;
+}
+
+void
+session_open_failed(struct session *s, const struct facts *f,
+    struct frame *error)
+{
+	struct leg *l;
+
+	if (s->phase == PHASE_OPENING) {
+		first_failed(s, f, error);
+		return;
+	}
+	session_note(s, s->from_memory ? LEVEL_INFO : LEVEL_ERROR,
+	    s->from_memory ? "%s is still not there (%d)" :
+			     "%s lost the session and accepts no new one (%d)",
+	    s->config.host, f->status);
+	for (l = s->calls.legs; l != NULL; l = calls_leg_next(l)) {
+		if (l->kind == LEG_OPEN)
+			session_abort(s, l);
+	}
+	/* A server that is away says nothing about sessions. */
+	if (f->status != 0)
+		session_no_help(s);
+	session_phase(s, PHASE_DEAD, -1);
+	/* The client believes that there is a server: it is looked for. */
+	if (s->from_memory) {
+		s->renew_at = s->now + memory_wait(s->memory_tries++) +
+		    (int64_t)(s->random % JITTER_MS);
+		session_due(s, s->renew_at);
+	}
+	fail_waiting(s, f, error, true);
+}

@@ -1,0 +1,320 @@
+/*
+ * Is the session gone? Where an answer leaves it open, where a call is silent
+ * for long, and at the user's interval, a ping with the same session id finds
+ * out. One ping at a time speaks for all that wait for it.
+ */
+#include "config.h"
+
+#include "core/session/state.h"
+
+#include "core/wire/msg.h"
+
+static const struct span no_span = { NULL, 0 };
+
+static bool
+may_ask(const struct session *s)
+{
+	return (s->phase == PHASE_LIVE || s->phase == PHASE_OPENED) &&
+	    s->generation->session != NULL && !s->generation->lost;
+}
+
+void
+session_ping_due(struct session *s)
+{
+	int64_t interval = s->config.ping_interval_ms;
+
+	if (interval > 0 && s->ping == 0 && may_ask(s))
+		session_due(s, s->active_at + interval);
+}
+
+void
+session_ping(struct session *s, const char *why)
+{
+	struct frame *body;
+	struct leg *l;
+
+	if (s->ping != 0)
+		return;
+	session_note(s, LEVEL_INFO,
+	    "%s: a ping finds out whether the session lives", why);
+	body = session_own_request(s, "ping", no_span);
+	l = calls_leg(&s->calls, LEG_PING, NULL, body, s->generation);
+	frame_unref(body);
+	s->ping = l->ticket;
+	l->abort_at = s->now + PING_MS;
+	session_due(s, l->abort_at);
+	session_start(s, l);
+}
+
+/* Where a ping cannot tell: a session that is gone refuses by a status, and
+ * by the words that it was found lost by; others may be those of an
+ * application that ran. */
+static bool
+refuses(const struct session *s, const struct generation *g, int status,
+    const char *rule)
+{
+	if (g != s->generation)
+		return status >= 400 || rule == g->why;
+	return status >= 400 && session_flaps(s);
+}
+
+void
+session_end_doubt(struct call *c)
+{
+	frame_unref(c->verdict);
+	c->verdict = NULL;
+	generation_unref(c->suspect);
+	c->suspect = NULL;
+}
+
+/* The session is gone: what that means for a call that doubted it. */
+static void
+lost_with(struct session *s, struct call *c, struct generation *g, int status,
+    struct frame *refusal, const char *rule, bool ran)
+{
+	session_end_doubt(c);
+	if (ran)
+		session_interrupted(s, c, g, refusal, rule);
+	else
+		session_refused(s, c, g, status, refusal, rule);
+}
+
+void
+session_suspect(struct session *s, struct call *c, struct generation *g,
+    int status, struct frame *refusal, struct frame *error, const char *rule,
+    bool ran)
+{
+	if (c->cancelled || refuses(s, g, status, rule)) {
+		frame_unref(error);
+		lost_with(s, c, g, status, refusal, rule, ran);
+		return;
+	}
+	if (g != s->generation && refusal != NULL) {
+		session_answer(s, c, refusal);
+		return;
+	}
+	if (g != s->generation) {
+		session_fail(s, c, error);
+		return;
+	}
+	c->suspect = generation_ref(g);
+	session_detach(s, c);
+	session_call_state(s, c, CALL_SUSPECT);
+	if (refusal != NULL && refusal != c->refusal) {
+		frame_unref(c->refusal);
+		c->refusal = frame_ref(refusal);
+	}
+	c->verdict = error;
+	c->suspect_ran = ran;
+	c->status = status;
+	c->rule = rule;
+	session_ping(s, rule);
+}
+
+/* --- what it found --- */
+
+static struct call *
+first_suspect(const struct session *s, const struct generation *g)
+{
+	struct call *c;
+
+	for (c = s->calls.first; c != NULL; c = c->next)
+		if (c->state == CALL_SUSPECT && c->suspect == g)
+			return c;
+	return NULL;
+}
+
+/* It lives, or nobody knows: the answer was the answer. */
+static void
+stands(struct session *s, struct call *c)
+{
+	struct frame *error = c->verdict;
+
+	session_note(s, LEVEL_INFO, "the first answer is passed on");
+	c->verdict = NULL;
+	if (error != NULL)
+		session_fail(s, c, error);
+	else
+		session_answer(s, c, c->refusal);
+}
+
+static void
+settle_calls(struct session *s, struct generation *g, bool lost)
+{
+	struct call *c;
+
+	while ((c = first_suspect(s, g)) != NULL)
+		if (lost || refuses(s, g, c->status, c->rule))
+			lost_with(s, c, g, c->status, c->refusal, c->rule,
+			    c->suspect_ran);
+		else
+			stands(s, c);
+}
+
+static void
+settle_notes(struct session *s, struct generation *g, bool lost)
+{
+	struct facts refused = { .ending = ENDING_COMPLETE, .sent = true };
+	bool gone = lost || g != s->generation;
+	struct leg *l;
+
+	for (l = s->calls.legs; l != NULL; l = calls_leg_next(l)) {
+		if (l->kind != LEG_NOTE || !l->suspect || l->generation != g)
+			continue;
+		session_note(s, LEVEL_WARN, "%s %s: %s was not delivered",
+		    s->config.host,
+		    lost ? "forgot the session" : "did not take it",
+		    session_note_name(l));
+		refused.status = l->status;
+		session_undelivered(s, l->asker, gone ? NULL : &refused);
+		if (lost && g == s->generation)
+			session_note_lost(s, l);
+		calls_leg_drop(&s->calls, l);
+	}
+}
+
+/* A call that was silent for long, in a session that is gone: it is repeated
+ * where that is safe. Another gets as much time again, because its own stream
+ * may still be served by whoever began it. */
+static void
+outlive(struct session *s, struct leg *l)
+{
+	if (l->dead_at != 0 || session_repeat(s, l->call, 0))
+		return;
+	l->dead_at = s->now + SILENT_MS;
+	session_due(s, l->dead_at);
+}
+
+void
+session_mind_silent(struct session *s)
+{
+	struct leg *l;
+
+	for (l = s->calls.legs; l != NULL; l = l->next) {
+		if (l->kind != LEG_CALL || !l->live || l->person ||
+		    l->call == NULL || l->silences == 0 || l->dead_at != 0)
+			continue;
+		l->silent_at = s->now;
+		session_due(s, s->now);
+	}
+}
+
+static void
+settle_silent(struct session *s, struct generation *g)
+{
+	struct leg *l;
+
+	for (l = s->calls.legs; l != NULL; l = calls_leg_next(l)) {
+		if (l->kind == LEG_CALL && l->live && l->call != NULL &&
+		    l->generation == g && l->silences > 0)
+			outlive(s, l);
+	}
+}
+
+static void
+settle(struct session *s, struct generation *g, bool lost)
+{
+	g->lost = g->lost || lost;
+	settle_calls(s, g, lost);
+	settle_notes(s, g, lost);
+	if (g == s->generation)
+		session_listen_pinged(s, lost);
+	if (lost && g == s->generation)
+		session_renew_later(s, "a ping found it gone");
+	if (lost)
+		settle_silent(s, g);
+}
+
+/* Where replicas do not share their sessions one ping tells nothing. */
+static bool
+is_loss(const struct session *s, struct ruling r)
+{
+	return !session_flaps(s) &&
+	    (is_refusal(r) || r.verdict == VERDICT_LOST_MAYBE);
+}
+
+/* The answer to the ping: any that does not speak of a lost session shows
+ * that there is one; servers of 2026-07-28 have no ping any more. */
+void
+session_ping_message(struct session *s, struct leg *l, const struct facts *f,
+    struct frame *m)
+{
+	struct generation *g = l->generation;
+	struct ruling r = { VERDICT_ANSWER, "it answered" };
+	bool lost;
+
+	if (l->answered)
+		return;
+	if (m->kind == FRAME_ERROR)
+		r = verdict_error(f, m, &s->config.rules);
+	lost = is_loss(s, r);
+	l->answered = true;
+	s->ping = 0;
+	session_note(s, LEVEL_INFO, "the ping says: %s (%s)",
+	    lost ? "the session is gone" : "the session lives", r.rule);
+	l->abort_at = s->now + LINGER_MS;
+	session_due(s, l->abort_at);
+	generation_ref(g);
+	settle(s, g, lost);
+	generation_unref(g);
+	session_ping_due(s);
+}
+
+void
+session_ping_done(struct session *s, struct leg *l, const struct facts *f)
+{
+	struct generation *g = l->generation;
+	struct ruling r = verdict_bare(f, &s->config.rules);
+	bool lost = is_loss(s, r);
+
+	generation_ref(g);
+	l->live = false;
+	if (s->ping == l->ticket)
+		s->ping = 0;
+	if (!l->answered) {
+		session_note(s, LEVEL_INFO, "the ping says: %s (%s)",
+		    lost ? "the session is gone" : "nothing", r.rule);
+		calls_leg_drop(&s->calls, l);
+		settle(s, g, lost);
+	} else {
+		calls_leg_drop(&s->calls, l);
+	}
+	generation_unref(g);
+	session_ping_due(s);
+}
+
+/* --- when to ask --- */
+
+static void
+silence(struct session *s, struct leg *l)
+{
+	if (l->dead_at != 0 && l->dead_at <= s->now) {
+		session_interrupted(s, l->call, l->generation, NULL,
+		    "silent, and its session is gone");
+		return;
+	}
+	if (l->silent_at > s->now || l->person)
+		return;
+	/* Less and less often: one ping tells of all calls. */
+	if (l->silences < 6)
+		l->silences++;
+	l->silent_at = s->now + ((int64_t)SILENT_MS << l->silences);
+	if (l->generation != s->generation || l->generation->lost)
+		outlive(s, l);
+	else if (may_ask(s))
+		session_ping(s, "silence of a call");
+}
+
+void
+session_ping_tick(struct session *s)
+{
+	int64_t interval = s->config.ping_interval_ms;
+	struct leg *l;
+
+	for (l = s->calls.legs; l != NULL; l = calls_leg_next(l)) {
+		if (l->kind == LEG_CALL && l->live && l->call != NULL)
+			silence(s, l);
+	}
+	if (interval > 0 && may_ask(s) && s->now >= s->active_at + interval)
+		session_ping(s, "--ping-interval");
+}

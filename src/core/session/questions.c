@@ -1,0 +1,135 @@
+/* The table of the server's open questions; see questions.h. It is short (a
+ * person answers most of them), so a list does. */
+#include "config.h"
+
+#include "core/session/questions.h"
+
+#include <stdlib.h>
+
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
+
+enum { MSG_DEPTH = 1 << 20 }; /* checked on the way in already */
+
+static void
+question_drop(struct questions *t, struct question **at)
+{
+	struct question *q = *at;
+
+	*at = q->next;
+	t->n--;
+	free(q->server_id);
+	free(q->client_id);
+	free(q);
+}
+
+void
+questions_free(struct questions *t)
+{
+	while (t->list != NULL)
+		question_drop(t, &t->list);
+}
+
+static struct question **
+find(struct questions *t, struct span id, uint64_t generation, bool by_server)
+{
+	struct question **at;
+	const char *known;
+
+	for (at = &t->list; *at != NULL; at = &(*at)->next) {
+		if (by_server && (*at)->generation != generation)
+			continue;
+		known = by_server ? (*at)->server_id : (*at)->client_id;
+		if (id.p != NULL && msg_id_same(span_of(known), id))
+			return at;
+	}
+	return NULL;
+}
+
+struct frame *
+questions_ask(struct questions *t, struct frame *request, uint64_t generation,
+    uint64_t ticket, const char *prefix)
+{
+	struct question *q = xcalloc(1, sizeof *q), **end = &t->list;
+
+	q->server_id = xstrndup(request->id.p, request->id.n);
+	q->generation = generation;
+	q->ticket = ticket;
+	if (generation <= 1)
+		q->client_id = xstrdup(q->server_id);
+	else
+		q->client_id = xasprintf("\"%s-q%llu\"", prefix,
+		    (unsigned long long)++t->made);
+	while (*end != NULL)
+		end = &(*end)->next;
+	*end = q;
+	t->n++;
+	return msg_with_id(request, span_of(q->client_id));
+}
+
+struct frame *
+questions_answer(struct questions *t, struct frame *answer,
+    uint64_t *generation, uint64_t *ticket)
+{
+	struct question **at = find(t, answer->id, 0, false);
+	struct frame *f;
+
+	if (at == NULL)
+		return NULL;
+	*generation = (*at)->generation;
+	*ticket = (*at)->ticket;
+	f = msg_with_id(answer, span_of((*at)->server_id));
+	question_drop(t, at);
+	return f;
+}
+
+/* f with the bytes of old, a span inside it, replaced by text. */
+static struct frame *
+replace(const struct frame *f, struct span old, const char *text)
+{
+	size_t before = (size_t)(old.p - f->text.p);
+	struct buf b;
+	struct frame *made;
+
+	buf_init(&b, 0);
+	buf_add(&b, f->text.p, before);
+	buf_adds(&b, text);
+	buf_add(&b, old.p + old.n, f->text.n - before - old.n);
+	made = frame_take(&b);
+	buf_free(&b);
+	msg_parse(made, MSG_DEPTH);
+	return made;
+}
+
+struct frame *
+questions_cancel(struct questions *t, struct frame *cancelled,
+    uint64_t generation)
+{
+	struct span id = json_get(cancelled->params, "requestId");
+	struct question **at = find(t, id, generation, true);
+	struct frame *f;
+
+	if (at == NULL)
+		return frame_ref(cancelled);
+	f = replace(cancelled, id, (*at)->client_id);
+	question_drop(t, at);
+	return f;
+}
+
+bool
+questions_expire(struct questions *t, uint64_t generation,
+    struct frame **cancel, uint64_t *ticket)
+{
+	struct question **at;
+
+	for (at = &t->list; *at != NULL; at = &(*at)->next)
+		if ((*at)->generation < generation)
+			break;
+	if (*at == NULL)
+		return false;
+	*cancel = msg_cancel(span_of((*at)->client_id),
+	    span_of("\"session lost\""));
+	*ticket = (*at)->ticket;
+	question_drop(t, at);
+	return true;
+}

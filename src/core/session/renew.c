@@ -1,0 +1,189 @@
+/*
+ * Losing a session and renewing it: one renewal at a time, one for each
+ * generation, within the budget.
+ */
+#include "config.h"
+
+#include "core/session/state.h"
+
+#include "core/wire/msg.h"
+
+int64_t
+session_renew_window(const struct session *s)
+{
+	int64_t window = s->config.retry_window_ms;
+
+	return window > 0 && window < RENEW_MS ? window : RENEW_MS;
+}
+
+/* What of the session before is under way for ourselves is of no use. */
+static void
+end_own(struct session *s)
+{
+	struct leg *l;
+
+	for (l = s->calls.legs; l != NULL; l = calls_leg_next(l)) {
+		if (l->kind == LEG_PING || l->kind == LEG_RESTORE)
+			session_abort(s, l);
+	}
+	s->ping = 0;
+}
+
+void
+session_renew(struct session *s, const char *why)
+{
+	struct frame *body, *cancel;
+	uint64_t asker;
+
+	if (s->phase != PHASE_LIVE && s->phase != PHASE_OPENED &&
+	    s->phase != PHASE_READYING && s->phase != PHASE_RESTORING &&
+	    s->phase != PHASE_DEAD)
+		return;
+	session_note(s, LEVEL_INFO,
+	    s->from_memory ? "%s: a session is tried again (%s)" :
+			     "%s forgot the session (%s): renewing",
+	    s->config.host, why);
+	s->why = s->generation->why = why;
+	s->replays = s->restored = s->unrestored = 0;
+	if (s->opened_before == NULL && s->opened != NULL)
+		s->opened_before = frame_ref(s->opened);
+	session_listen_close(s);
+	session_mind_silent(s);
+	session_next_generation(s);
+	session_keep(s, s->generation);
+	session_phase(s, PHASE_RENEWING, -1);
+	end_own(s);
+	session_fail_accepted(s, true);
+	while (questions_expire(&s->questions, s->generation->number, &cancel,
+	    &asker)) {
+		session_write(s, cancel);
+		frame_unref(cancel);
+		session_undelivered(s, asker, NULL);
+	}
+	session_drop_answers(s);
+	body = session_own_request(s, "initialize", s->opening->params);
+	session_open_begin(s, body, NULL, PHASE_RENEWING,
+	    session_renew_window(s));
+	frame_unref(body);
+}
+
+void
+session_no_help(struct session *s)
+{
+	if (!s->counted)
+		backoff_budget_failed(&s->budget, s->now);
+	s->counted = true;
+}
+
+bool
+session_may_renew(struct session *s)
+{
+	if (s->former != NULL && s->generation->served_at == 0)
+		session_no_help(s);
+	return backoff_budget_allows(&s->budget, s->now);
+}
+
+/* --- renewals that no call waits for --- */
+
+enum { RENEWALS_ASLEEP = 3 };
+
+void
+session_renew_unasked(struct session *s, const char *why)
+{
+	s->generation->lost = true;
+	if (!backoff_budget_allows(&s->unasked, s->now)) {
+		session_note(s, LEVEL_INFO, "%s: no renewal for that now", why);
+		session_mind_silent(s);
+		return;
+	}
+	backoff_budget_failed(&s->unasked, s->now);
+	session_renew(s, why);
+	s->counted = true;
+}
+
+void
+session_renew_later(struct session *s, const char *why)
+{
+	s->generation->lost = true;
+	session_fail_accepted(s, true);
+	if (s->renew_at >= 0)
+		return;
+	session_mind_silent(s);
+	if (s->asleep >= RENEWALS_ASLEEP) {
+		session_note(s, LEVEL_INFO,
+		    "the session is gone (%s): it is renewed when the client "
+		    "speaks",
+		    why);
+		return;
+	}
+	s->asleep++;
+	s->why = why;
+	/* A fleet is a herd. */
+	s->renew_at = s->now + (int64_t)(s->random % JITTER_MS);
+	session_note(s, LEVEL_INFO,
+	    "%s forgot the session (%s); no call waits for it: renewed in "
+	    "%lld ms",
+	    s->config.host, why, (long long)(s->renew_at - s->now));
+	session_due(s, s->renew_at);
+}
+
+void
+session_renew_tick(struct session *s)
+{
+	if (s->renew_at < 0 || s->now < s->renew_at)
+		return;
+	s->renew_at = -1;
+	if (s->phase == PHASE_DEAD && s->from_memory) {
+		if (backoff_budget_allows(&s->budget, s->now)) {
+			session_renew(s, "the start was from memory");
+		} else {
+			s->renew_at = s->now + RENEW_MS;
+			session_due(s, s->renew_at);
+		}
+	} else if (s->config.memory) {
+		session_ask(s, ACTION_LOOK);
+	} else {
+		session_looked(s, false);
+	}
+}
+
+/* Some servers keep one session for each user: two copies of us would end
+ * each other's for ever. */
+void
+session_looked(struct session *s, bool rival)
+{
+	if (!s->generation->lost ||
+	    (s->phase != PHASE_LIVE && s->phase != PHASE_OPENED))
+		return;
+	if (rival)
+		session_note(s, LEVEL_INFO,
+		    "another mcpsplice has a newer session with %s: this one "
+		    "is renewed when its client speaks",
+		    s->config.host);
+	else
+		session_renew_unasked(s, s->why);
+}
+
+struct frame *
+session_revive(struct session *s, struct span id)
+{
+	struct fault fault = { .reason = "session_lost" };
+
+	if (backoff_budget_allows(&s->budget, s->now)) {
+		session_renew(s,
+		    s->from_memory ? "the start was from memory" :
+				     "it was lost before");
+		return NULL;
+	}
+	if (s->last_refusal != NULL)
+		return msg_with_id(s->last_refusal, id);
+	s->own_errors = true;
+	if (s->from_memory)
+		fault.reason = "upstream_unreachable";
+	return fault_frame(id, &fault,
+	    s->from_memory ? "%s has not answered since the start. Not sent. "
+			     "The next trial is within 30 s." :
+			     "%s keeps losing its sessions. Not sent. The next "
+			     "trial is within 30 s.",
+	    s->config.host);
+}

@@ -1,0 +1,430 @@
+/*
+ * What is sent again, and why. A call that was refused before it ran goes out
+ * again in the next session, once for each; one that may have run only where
+ * a second time does no harm; and where replicas do not share their sessions,
+ * the same one is tried for a moment.
+ */
+#include "config.h"
+
+#include "core/session/state.h"
+
+#include <stdlib.h>
+
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
+
+bool
+session_is_safe(const struct session *s, const struct call *c)
+{
+	return calls_safe(c->frame) ||
+	    (json_key_is(c->frame->method, "tools/call") &&
+		tools_safe(s->tools, c->frame));
+}
+
+void
+session_detach(struct session *s, struct call *c)
+{
+	struct leg *l = c->leg;
+
+	if (l == NULL)
+		return;
+	c->leg = NULL;
+	l->call = NULL;
+	if (!l->live || l->person) {
+		session_abort(s, l);
+		return;
+	}
+	l->abort_at = s->now + LINGER_MS;
+	session_due(s, l->abort_at);
+}
+
+/* The server's own words, or ours where it had none. */
+static void
+refusal_stands(struct session *s, struct call *c, const char *what)
+{
+	struct fault fault = { .reason = "session_lost" };
+
+	if (c->refusal != NULL) {
+		session_answer(s, c, c->refusal);
+		return;
+	}
+	fault.status = c->status;
+	fault.maybe = session_may_have_run(c);
+	session_fail(s, c,
+	    fault_frame(c->frame->id, &fault,
+		"%s forgot the session (%d)%s. The call %s.", s->config.host,
+		c->status, what,
+		fault.maybe ? "may have run before" : "did not run"));
+}
+
+/* --- one id, accepted and refused --- */
+
+bool
+session_flaps(const struct session *s)
+{
+	return s->flapping && s->now - s->flapping_at < HOUR_MS;
+}
+
+int64_t
+session_flap_wait(unsigned n)
+{
+	return n < 4 ? 100 * (int64_t)n : 400;
+}
+
+/* To send again did not help: the others that wait for the same are told. */
+static void
+flap_exhausted(struct session *s, struct call *scout)
+{
+	struct call *c, *next;
+
+	s->flapping = false;
+	if (s->scout != scout)
+		return;
+	s->scout = NULL;
+	s->scouted = false;
+	s->flaps_useless = true;
+	for (c = s->calls.first; c != NULL; c = next) {
+		next = c->next;
+		if (c != scout && c->state == CALL_REFUSED)
+			refusal_stands(s, c, ", and the new one too");
+	}
+}
+
+/* A session that was accepted a moment ago is refused. Behind a load balancer
+ * another replica may answer the next time: as long as that is a guess one
+ * call tries it for all. Returns true when this call waits for it. */
+static bool
+flap(struct session *s, struct call *c, struct generation *g)
+{
+	bool fresh = c->replayed == g->number && g->helped == 0;
+	struct leg *l;
+
+	/* Only a status refuses for certain before the call runs. */
+	if (s->config.retry_window_ms == 0 || c->status < 400 ||
+	    g->session == NULL || c->rule == verdict_other_era)
+		return false;
+	if (s->scout != NULL && s->scout != c) {
+		s->scouted = true;
+		return true;
+	}
+	if (session_flaps(s)) {
+		if (!fresh &&
+		    (g->served_at == 0 || s->now - g->served_at > FLAPPING_MS))
+			return false;
+	} else if (!fresh || s->flaps_useless) {
+		return false;
+	} else {
+		s->scout = c;
+	}
+	if (c->flaps_end == 0)
+		c->flaps_end = s->now + FLAPS_MS;
+	session_due(s, session_scout_due(s));
+	if (c->flaps >= FLAPS || s->now >= c->flaps_end) {
+		flap_exhausted(s, c);
+		return false;
+	}
+	c->flaps++;
+	session_note(s, LEVEL_INFO,
+	    "another replica may know the session: sent again with the same "
+	    "id, try %u of %d",
+	    c->flaps, FLAPS);
+	session_call_state(s, c, CALL_RUNNING);
+	l = session_call_leg(s, c);
+	l->start_at = s->now + session_flap_wait(c->flaps);
+	session_due(s, l->start_at);
+	return true;
+}
+
+int64_t
+session_scout_due(const struct session *s)
+{
+	enum { GRACE_MS = 1000 };
+
+	return s->scout == NULL ? -1 : s->scout->flaps_end + GRACE_MS;
+}
+
+/* It was not refused, but takes its time: the others try themselves. */
+void
+session_scout_tick(struct session *s)
+{
+	if (s->scout != NULL && s->now >= session_scout_due(s))
+		s->scout = NULL;
+}
+
+void
+session_forget_scout(struct session *s, const struct call *c)
+{
+	if (s->scout == c)
+		s->scout = NULL;
+}
+
+/* --- refused --- */
+
+/* Refused by a session that is gone already: the one of now will do. */
+static void
+replay_stale(struct session *s, struct call *c)
+{
+	switch (s->phase) {
+	case PHASE_LIVE:
+	case PHASE_OPENED:
+		if (s->scout == NULL)
+			session_replay(s);
+		else
+			s->scouted = true;
+		break;
+	case PHASE_RENEWING:
+	case PHASE_READYING:
+	case PHASE_RESTORING:
+		break; /* it waits with the others */
+	default:
+		refusal_stands(s, c, ", and there is no new one");
+		break;
+	}
+}
+
+/* One replay in each session, and in a further one only where this one helped
+ * another call that was refused: a server may end its sessions after each
+ * call, but each brings us on. */
+static bool
+is_spent(const struct session *s, const struct call *c,
+    const struct generation *g)
+{
+	if (c->replayed == 0)
+		return false;
+	return (c->replayed == g->number && g->helped == 0) ||
+	    s->now - c->lost_at >= s->config.retry_window_ms;
+}
+
+static void
+note_refusal(struct session *s, struct call *c, const struct generation *g,
+    struct frame *refusal)
+{
+	struct buf label;
+
+	if (refusal != NULL && refusal != c->refusal) {
+		frame_unref(c->refusal);
+		c->refusal = frame_ref(refusal);
+	}
+	if (refusal != NULL) {
+		frame_unref(s->last_refusal);
+		s->last_refusal = frame_ref(refusal);
+	}
+	session_end_doubt(c);
+	buf_init(&label, 0);
+	fault_label(c->frame, &label);
+	session_note(s, LEVEL_INFO,
+	    "%s was refused before it ran by generation %llu: %s",
+	    buf_str(&label), (unsigned long long)g->number, c->rule);
+	buf_free(&label);
+}
+
+/* Refused by the session of now. */
+static void
+refused_now(struct session *s, struct call *c, struct generation *g)
+{
+	const char *rule = c->rule;
+
+	if (flap(s, c, g))
+		return;
+	if (is_spent(s, c, g)) {
+		session_no_help(s);
+		session_note(s, LEVEL_INFO,
+		    "%s refused the replay too: its answer is passed on",
+		    s->config.host);
+		refusal_stands(s, c, ", and the new one too");
+	} else if (!session_may_renew(s)) {
+		session_note(s, LEVEL_WARN,
+		    "%s keeps losing its sessions: no renewal now",
+		    s->config.host);
+		refusal_stands(s, c, ", again and again");
+	} else {
+		if (s->config.replay == SESSION_NEVER) {
+			session_note(s, LEVEL_INFO,
+			    "it is not sent again: --replay=never");
+			refusal_stands(s, c, "; --replay=never");
+		}
+		session_renew(s, rule);
+	}
+}
+
+void
+session_refused(struct session *s, struct call *c, struct generation *g,
+    int status, struct frame *refusal, const char *rule)
+{
+	session_detach(s, c);
+	session_call_state(s, c, CALL_REFUSED);
+	c->status = status;
+	c->rule = rule;
+	if (c->cancelled) {
+		session_fail(s, c, NULL);
+		return;
+	}
+	note_refusal(s, c, g, refusal);
+	c->refused_in = g->number;
+	if (c->lost_at == 0)
+		c->lost_at = s->now;
+	if (g == s->generation)
+		refused_now(s, c, g);
+	else if (s->config.replay == SESSION_NEVER)
+		refusal_stands(s, c, "; --replay=never");
+	else
+		replay_stale(s, c);
+}
+
+void
+session_replay(struct session *s)
+{
+	struct call *c, *next;
+	size_t n = 0;
+
+	for (c = s->calls.first; c != NULL; c = next) {
+		next = c->next;
+		if (c->state != CALL_REFUSED || c->leg != NULL)
+			continue;
+		if (c->refused_in == s->generation->number) {
+			c->flaps++;
+		} else {
+			c->flaps = 0;
+			c->flaps_end = 0;
+		}
+		if (c->lost_at != 0)
+			c->replayed = s->generation->number;
+		session_send_call(s, c);
+		n++;
+	}
+	s->replays += n;
+	if (n > 0)
+		session_note(s, LEVEL_INFO, "replayed %zu request%s", n,
+		    n == 1 ? "" : "s");
+}
+
+void
+session_served(struct session *s, struct call *c, struct generation *g)
+{
+	g->served_at = s->now;
+	if (g != s->generation)
+		return;
+	if (c->replayed == g->number) {
+		g->helped++;
+		s->flaps_useless = false;
+		backoff_budget_helped(&s->budget);
+		backoff_budget_helped(&s->unasked);
+	}
+	if (c->flaps == 0)
+		return;
+	s->flapping = true;
+	s->flapping_at = s->now;
+	s->scout = NULL;
+	if (s->flapping_told_at >= 0 && s->now - s->flapping_told_at < HOUR_MS)
+		return;
+	s->flapping_told_at = s->now;
+	session_note(s, LEVEL_WARN,
+	    "%s accepts and refuses the same session: its load balancer sends "
+	    "requests to replicas that do not share sessions. Each is sent "
+	    "again until it meets the right one, which costs time. The remedy "
+	    "is there: sticky sessions, by Mcp-Session-Id or by cookie.",
+	    s->config.host);
+}
+
+/* --- perhaps it ran --- */
+
+bool
+session_repeat(struct session *s, struct call *c, int64_t wait)
+{
+	struct buf label;
+	struct leg *l;
+
+	if (s->config.replay != SESSION_SAFE || c->repeated || c->asked ||
+	    c->cancelled || s->phase == PHASE_DEAD || s->phase == PHASE_IDLE ||
+	    s->phase >= PHASE_CLOSING || !session_is_safe(s, c))
+		return false;
+	session_detach(s, c);
+	if (s->generation->lost && session_may_renew(s))
+		session_renew(s, s->why != NULL ? s->why : "it was lost");
+	c->repeated = true;
+	buf_init(&label, 0);
+	fault_label(c->frame, &label);
+	session_note(s, LEVEL_INFO,
+	    "%s may have run; it is safe to repeat: sent again",
+	    buf_str(&label));
+	buf_free(&label);
+	frame_unref(c->refusal);
+	c->refusal = NULL;
+	if (s->phase != PHASE_LIVE && s->phase != PHASE_OPENED) {
+		session_call_state(s, c, CALL_REFUSED);
+		return true;
+	}
+	session_call_state(s, c, CALL_RUNNING);
+	if (c->ran_in != s->generation->number) {
+		c->flaps = 0;
+		c->flaps_end = 0;
+	}
+	l = session_call_leg(s, c);
+	l->start_at = s->now + wait;
+	session_due(s, l->start_at);
+	return true;
+}
+
+void
+session_interrupted(struct session *s, struct call *c, struct generation *g,
+    struct frame *refusal, const char *rule)
+{
+	struct fault fault = { .reason = "session_lost", .maybe = true };
+	struct buf label;
+
+	if (c->cancelled) {
+		session_fail(s, c, NULL);
+		return;
+	}
+	if (refusal != NULL)
+		frame_ref(refusal); /* it may be the call's */
+	/* No longer one of the accepted calls, which end with the session. */
+	session_call_state(s, c, CALL_REFUSED);
+	session_detach(s, c);
+	if (g == s->generation && session_may_renew(s))
+		session_renew(s, rule);
+	if (session_repeat(s, c, 0)) {
+		frame_unref(refusal);
+		return;
+	}
+	if (refusal != NULL)
+		fault.server = refusal->error;
+	buf_init(&label, 0);
+	fault_label(c->frame, &label);
+	session_note(s, LEVEL_INFO,
+	    "%s may have run (%s) and is not repeated: an error",
+	    buf_str(&label), rule);
+	session_fail(s, c,
+	    fault_frame(c->frame->id, &fault,
+		"%s ended the session while %s was running. It may have run: "
+		"check before calling it again. mcpsplice did not repeat it.",
+		s->config.host, buf_str(&label)));
+	buf_free(&label);
+	frame_unref(refusal);
+}
+
+void
+session_unready(struct session *s, struct call *c, struct frame *refusal,
+    const char *rule)
+{
+	enum { UNREADY_MS = 250 };
+	struct leg *l;
+
+	if (s->config.replay == SESSION_NEVER || c->unready || c->cancelled ||
+	    s->phase != PHASE_LIVE) {
+		session_answer(s, c, refusal);
+		return;
+	}
+	c->unready = true;
+	session_note(s, LEVEL_INFO,
+	    "the new session is not ready (%s): initialized and the call are "
+	    "sent again",
+	    rule);
+	session_detach(s, c);
+	if (s->ready != NULL && !s->generation->reminded)
+		session_send_note(s, s->ready);
+	s->generation->reminded = true;
+	l = session_call_leg(s, c);
+	l->start_at = s->now + UNREADY_MS;
+	session_due(s, l->start_at);
+}

@@ -1,0 +1,129 @@
+/*
+ * What the next session is told again; see restore.h. Subscriptions are a
+ * list in the client's order: there are few, so it is searched from the
+ * start. A request is kept as a frame, not copied.
+ */
+#include "config.h"
+
+#include "core/session/settings.h"
+
+#include <stdlib.h>
+
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
+
+enum { REQUEST_BYTES = 64 * 1024 }; /* a larger request is not kept */
+
+static struct span
+uri_of(const struct frame *request)
+{
+	return json_get(request->params, "uri");
+}
+
+/* A level too large to keep (no server knows such a one) leaves none: the one
+ * before is no longer what the client wants. */
+static bool
+learn_level(struct restore *r, struct frame *request)
+{
+	struct frame *before = r->level;
+	bool fits = request->text.n <= REQUEST_BYTES;
+
+	r->level = fits ? frame_ref(request) : NULL;
+	frame_unref(before); /* the request may be this very frame */
+	return fits;
+}
+
+/* The subscription to this URI and the one before it (NULL for the first);
+ * NULL when there is none, and before is the last. */
+static struct subscription *
+find(const struct restore *r, struct span uri, struct subscription **before)
+{
+	struct subscription *s;
+
+	*before = NULL;
+	for (s = r->list; s != NULL; s = s->next) {
+		/* It compares any two JSON strings. */
+		if (msg_id_same(uri_of(s->request), uri))
+			return s;
+		*before = s;
+	}
+	return NULL;
+}
+
+static bool
+subscribe(struct restore *r, struct frame *request)
+{
+	struct span uri = uri_of(request);
+	struct subscription *s, *before;
+
+	if (json_kind(uri) != '"' || find(r, uri, &before) != NULL)
+		return true;
+	if (r->n == RESTORE_SUBSCRIPTIONS || request->text.n > REQUEST_BYTES)
+		return false;
+	s = xcalloc(1, sizeof *s);
+	s->request = frame_ref(request);
+	if (before != NULL)
+		before->next = s;
+	else
+		r->list = s;
+	r->last = s;
+	r->n++;
+	return true;
+}
+
+static void
+drop(struct restore *r, struct subscription *s, struct subscription *before)
+{
+	if (before != NULL)
+		before->next = s->next;
+	else
+		r->list = s->next;
+	if (r->last == s)
+		r->last = before;
+	r->n--;
+	frame_unref(s->request);
+	free(s);
+}
+
+static void
+unsubscribe(struct restore *r, const struct frame *request)
+{
+	struct subscription *s, *before;
+
+	s = find(r, uri_of(request), &before);
+	if (s != NULL)
+		drop(r, s, before);
+}
+
+bool
+restore_learn(struct restore *r, struct frame *request)
+{
+	/* Some clients write a slash in a string with a backslash. */
+	if (json_key_is(request->method, "logging/setLevel"))
+		return learn_level(r, request);
+	if (json_key_is(request->method, "resources/subscribe"))
+		return subscribe(r, request);
+	if (json_key_is(request->method, "resources/unsubscribe"))
+		unsubscribe(r, request);
+	return true;
+}
+
+void
+restore_forget(struct restore *r, const struct frame *request)
+{
+	if (json_key_is(request->method, "resources/subscribe")) {
+		unsubscribe(r, request);
+		return;
+	}
+	frame_unref(r->level);
+	r->level = NULL;
+}
+
+void
+restore_clear(struct restore *r)
+{
+	while (r->list != NULL)
+		drop(r, r->list, NULL);
+	frame_unref(r->level);
+	r->level = NULL;
+}

@@ -1,0 +1,122 @@
+/*
+ * A person is asked to sign in, and what needs it waits: an initialize within
+ * its time, a call for a while, both with an error at the end that says where
+ * to sign in. The sign-in itself goes on; what comes later works.
+ */
+#include "config.h"
+
+#include "core/session/state.h"
+
+#include <stdlib.h>
+
+void
+session_sign_in(struct session *s, struct leg *l, struct span text)
+{
+	/* Nobody wants its answer any more: it must not be sent again. */
+	if (l->kind == LEG_CALL && (l->call == NULL || l->call->cancelled)) {
+		session_abort(s, l);
+		return;
+	}
+	if (text.n == 0 && !l->person)
+		return;
+	l->person = text.n > 0;
+	if (l->person) {
+		free(s->sign_in);
+		s->sign_in = xstrndup(text.p, text.n);
+		l->silences = 0;
+		l->dead_at = 0; /* it was not silent, but refused */
+	} else {
+		/* Only now it goes out: the server was not silent till then. */
+		l->silent_at = s->now + SILENT_MS;
+		l->event_at = s->now;
+	}
+	/* A renewal, or a handshake of our own, has nobody who gives up. */
+	if (l->kind == LEG_OPEN && l->generation == s->generation) {
+		if (s->phase == PHASE_RENEWING)
+			session_phase(s, PHASE_RENEWING,
+			    l->person ? -1 : s->now + session_renew_window(s));
+		else if (s->phase == PHASE_OPENING && l->call == NULL)
+			session_phase(s, PHASE_OPENING,
+			    l->person || s->config.init_timeout_ms == 0 ?
+				-1 :
+				s->now + s->config.init_timeout_ms);
+	}
+	session_due(s, s->now); /* the calls that wait for it are counted */
+}
+
+bool
+session_opening_waits(const struct session *s)
+{
+	const struct leg *l;
+
+	if (s->phase != PHASE_OPENING && s->phase != PHASE_RENEWING)
+		return false;
+	for (l = s->calls.legs; l != NULL; l = l->next)
+		if (l->kind == LEG_OPEN && l->person &&
+		    l->generation == s->generation)
+			return true;
+	return false;
+}
+
+/* Held back, or refused before, until there is a session. */
+static bool
+waits_for_person(const struct session *s, const struct call *c)
+{
+	if (c->leg != NULL)
+		return c->leg->person && c->leg->kind == LEG_CALL;
+	return (c->state == CALL_HELD || c->state == CALL_REFUSED) &&
+	    s->phase == PHASE_RENEWING && session_opening_waits(s);
+}
+
+int64_t
+session_sign_in_due(struct session *s, struct call *c)
+{
+	if (s->sign_in == NULL || s->config.handshake ||
+	    !waits_for_person(s, c)) {
+		c->person_at = 0;
+		return -1;
+	}
+	if (c->person_at == 0)
+		c->person_at = s->now + PERSON_MS;
+	return c->person_at;
+}
+
+struct facts
+session_sign_in_facts(const struct session *s)
+{
+	struct facts f = { .ending = ENDING_SIGN_IN, .retry_after_ms = -1 };
+
+	f.why = span_of(s->sign_in);
+	return f;
+}
+
+struct frame *
+session_sign_in_error(const struct session *s, const struct call *c)
+{
+	struct facts f = session_sign_in_facts(s);
+	struct fault fault = { .reason = "auth_required", .maybe = true };
+
+	if (!session_may_have_run(c))
+		return fault_from_facts(c->frame, &f, s->config.host, NULL);
+	return fault_frame(c->frame->id, &fault,
+	    "%s wants a sign-in first: %s. The call may have run before: check "
+	    "before calling it again.",
+	    s->config.host, s->sign_in);
+}
+
+void
+session_signed_in(struct session *s)
+{
+	session_listen_signed_in(s);
+	/* A server may open to all, and take nothing more. */
+	if (s->phase == PHASE_LIVE && s->generation->unwelcome &&
+	    s->ready != NULL) {
+		s->generation->unwelcome = false;
+		session_send_note(s, s->ready);
+	}
+	s->budget.trial_at = s->now; /* what was refused may work now */
+	if (s->phase == PHASE_DEAD && s->from_memory) {
+		s->renew_at = s->now;
+		session_due(s, s->now);
+	}
+}

@@ -1,0 +1,318 @@
+/*
+ * What tools/list said. The names of safe tools are kept in one array sorted
+ * by length, then bytes: no names a server could choose make it slow, as they
+ * could a hash without a secret. While a page is read an entry may turn
+ * unsafe; such entries are dropped when the page ends.
+ *
+ * Invariant: outside tools_learn every entry is safe, so being there is the
+ * answer. Whatever is odd or too much is not there.
+ */
+#include "config.h"
+
+#include "core/session/tools.h"
+
+#include <stdlib.h>
+
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
+
+enum {
+	TOOLS_MAX = 10000,        /* kept safe names, and tools in the list */
+	NAME_BYTES = 512,         /* the protocol asks for 128 characters */
+	LIST_BYTES = 4 << 20,     /* with what is around the tools */
+	CURSOR_BYTES = 64 * 1024, /* as written, quotes included */
+	FIRST_ROOM = 64
+};
+
+struct hint {
+	bool safe;
+	size_t n;
+	char name[];
+};
+
+enum list_stage {
+	LIST_NONE, /* no list yet, or a broken or too large one */
+	LIST_OPEN, /* the page with this cursor is missing */
+	LIST_WHOLE
+};
+
+enum page { PAGE_FIRST, PAGE_NEXT, PAGE_OTHER };
+
+struct tools {
+	struct hint **hints;
+	size_t n, room;
+	enum list_stage stage;
+	struct buf list;   /* the result so far; closed when whole */
+	struct buf cursor; /* of the next page, raw; empty unless open */
+	size_t listed;
+};
+
+struct tools *
+tools_new(void)
+{
+	struct tools *t = xcalloc(1, sizeof *t);
+
+	buf_init(&t->list, LIST_BYTES);
+	buf_init(&t->cursor, CURSOR_BYTES);
+	return t;
+}
+
+static void
+forget_hints(struct tools *t)
+{
+	while (t->n > 0)
+		free(t->hints[--t->n]);
+	free(t->hints);
+	t->hints = NULL;
+	t->room = 0;
+}
+
+static void
+forget_list(struct tools *t)
+{
+	buf_free(&t->list);
+	buf_free(&t->cursor);
+	t->listed = 0;
+	t->stage = LIST_NONE;
+}
+
+void
+tools_free(struct tools *t)
+{
+	if (t == NULL)
+		return;
+	forget_hints(t);
+	forget_list(t);
+	free(t);
+}
+
+/* The values of two members in one pass: an object can be large. As in
+ * json_get the last of a name counts; p is NULL for what is missing. */
+static void
+get_two(struct span object, const char *const names[2], struct span found[2])
+{
+	struct span key, value;
+	size_t at = 0;
+
+	found[0] = found[1] = (struct span){ NULL, 0 };
+	if (json_kind(object) != '{')
+		return;
+	while (json_next(object, &at, &key, &value)) {
+		if (json_key_is(key, names[0]))
+			found[0] = value;
+		else if (json_key_is(key, names[1]))
+			found[1] = value;
+	}
+}
+
+/* The decoded name, if it is one to go by: with a U+FFFD in it, which stands
+ * for any broken byte, two tools may look like one. */
+static bool
+read_name(struct span value, struct buf *name)
+{
+	const char *s;
+
+	buf_reset(name);
+	if (json_string(value, name) != 0)
+		return false;
+	s = buf_str(name);
+	return strlen(s) == name->n && strstr(s, "\xEF\xBF\xBD") == NULL;
+}
+
+static int
+compare(const struct hint *h, struct span name)
+{
+	if (h->n != name.n)
+		return h->n < name.n ? -1 : 1;
+	return memcmp(h->name, name.p, name.n);
+}
+
+/* Where the name is, or where it belongs. */
+static size_t
+find(const struct tools *t, struct span name, bool *known)
+{
+	size_t low = 0, high = t->n, middle;
+	int order;
+
+	*known = false;
+	while (low < high && !*known) {
+		middle = low + (high - low) / 2;
+		order = compare(t->hints[middle], name);
+		*known = order == 0;
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return high;
+}
+
+static void
+insert(struct tools *t, size_t at, struct span name)
+{
+	struct hint *h;
+
+	if (t->n == TOOLS_MAX)
+		return;
+	if (t->n == t->room) {
+		t->room = t->room == 0 ? FIRST_ROOM : t->room * 2;
+		t->hints = xrealloc(t->hints, t->room * sizeof *t->hints);
+	}
+	h = xmalloc(sizeof *h + name.n);
+	h->safe = true;
+	h->n = name.n;
+	memcpy(h->name, name.p, name.n);
+	memmove(t->hints + at + 1, t->hints + at,
+	    (t->n - at) * sizeof *t->hints);
+	t->hints[at] = h;
+	t->n++;
+}
+
+static void
+drop_unsafe(struct tools *t)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < t->n; i++) {
+		if (t->hints[i]->safe)
+			t->hints[kept++] = t->hints[i];
+		else
+			free(t->hints[i]);
+	}
+	t->n = kept;
+}
+
+static void
+learn_hint(struct tools *t, struct span tool, struct buf *name)
+{
+	static const char *const parts[] = { "name", "annotations" };
+	static const char *const hints[] = { "readOnlyHint", "idempotentHint" };
+	struct span part[2], hint[2];
+	bool safe, known;
+	size_t at;
+
+	get_two(tool, parts, part);
+	if (!read_name(part[0], name))
+		return;
+	get_two(part[1], hints, hint);
+	safe = span_is(hint[0], "true") || span_is(hint[1], "true");
+	at = find(t, buf_span(name), &known);
+	if (known)
+		t->hints[at]->safe = safe;
+	else if (safe)
+		insert(t, at, buf_span(name));
+}
+
+static enum page
+which_page(const struct tools *t, struct span params)
+{
+	struct span cursor = json_get(params, "cursor");
+
+	if (cursor.p == NULL || span_is(cursor, "null"))
+		return PAGE_FIRST;
+	/* It compares any two JSON strings. */
+	if (msg_id_same(cursor, buf_span(&t->cursor)))
+		return PAGE_NEXT;
+	return PAGE_OTHER;
+}
+
+static void
+list_begin(struct tools *t)
+{
+	forget_list(t);
+	buf_adds(&t->list, "{\"tools\":[");
+	t->stage = LIST_OPEN;
+}
+
+static void
+list_add(struct tools *t, struct span tool)
+{
+	if (t->stage != LIST_OPEN)
+		return;
+	if (t->listed == TOOLS_MAX ||
+	    (t->listed > 0 && buf_addc(&t->list, ',') != 0) ||
+	    buf_addspan(&t->list, tool) != 0)
+		forget_list(t);
+	else
+		t->listed++;
+}
+
+/* After a page: waits for the next one, or closes the list. */
+static void
+list_end(struct tools *t, struct span next)
+{
+	bool fits;
+
+	if (t->stage != LIST_OPEN)
+		return;
+	buf_reset(&t->cursor);
+	if (next.p == NULL || span_is(next, "null")) {
+		t->stage = LIST_WHOLE;
+		fits = buf_adds(&t->list, "]}") == 0;
+	} else {
+		fits = buf_addspan(&t->cursor, next) == 0;
+	}
+	if (!fits)
+		forget_list(t);
+}
+
+static void
+learn_page(struct tools *t, struct span tools, enum page page)
+{
+	struct span key, tool;
+	struct buf name;
+	size_t at = 0;
+
+	buf_init(&name, NAME_BYTES);
+	while (json_next(tools, &at, &key, &tool)) {
+		if (json_kind(tool) != '{')
+			continue;
+		learn_hint(t, tool, &name);
+		if (page != PAGE_OTHER)
+			list_add(t, tool);
+	}
+	buf_free(&name);
+	drop_unsafe(t);
+}
+
+void
+tools_learn(struct tools *t, const struct frame *request,
+    const struct frame *result)
+{
+	static const char *const parts[] = { "tools", "nextCursor" };
+	enum page page = which_page(t, request->params);
+	struct span part[2];
+
+	if (page == PAGE_FIRST) {
+		forget_hints(t);
+		list_begin(t);
+	}
+	get_two(result->result, parts, part);
+	if (json_kind(part[0]) == '[')
+		learn_page(t, part[0], page);
+	else if (page != PAGE_OTHER)
+		forget_list(t);
+	if (page != PAGE_OTHER)
+		list_end(t, part[1]);
+}
+
+bool
+tools_safe(const struct tools *t, const struct frame *call)
+{
+	struct buf name;
+	bool known = false;
+
+	buf_init(&name, NAME_BYTES);
+	if (read_name(json_get(call->params, "name"), &name))
+		find(t, buf_span(&name), &known);
+	buf_free(&name);
+	return known;
+}
+
+struct span
+tools_list(const struct tools *t)
+{
+	if (t->stage != LIST_WHOLE)
+		return (struct span){ NULL, 0 };
+	return buf_span(&t->list);
+}

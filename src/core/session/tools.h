@@ -1,0 +1,31 @@
+/*
+ * What the server's last tools/list said: which tools may be called again
+ * although they may have run, and the list itself, for a start without the
+ * server. Bounded: what is too much is forgotten, and then nothing is safe.
+ */
+#ifndef MCPSPLICE_CORE_SESSION_TOOLS_H
+#define MCPSPLICE_CORE_SESSION_TOOLS_H
+
+#include "base/frame.h"
+
+struct tools;
+
+struct tools *tools_new(void);
+void tools_free(struct tools *t);
+
+/* A tools/list request of the client was answered with this result. A
+ * request without a cursor begins anew; one with the cursor that the page
+ * before ended with adds a page; any other changes nothing of the list, but
+ * its tools' hints count. */
+void tools_learn(struct tools *t, const struct frame *request,
+    const struct frame *result);
+
+/* Did the last list declare the tool of this tools/call readOnlyHint or
+ * idempotentHint? */
+bool tools_safe(const struct tools *t, const struct frame *call);
+
+/* The result object with every tool of all pages, {"tools":[...]}, as raw
+ * JSON; n 0 as long as a page is missing. Valid until the next tools_learn. */
+struct span tools_list(const struct tools *t);
+
+#endif

@@ -1,0 +1,176 @@
+/*
+ * Splices in an object. A first pass finds where the members to edit are,
+ * a second one copies: what stands between two commas goes over as it is,
+ * white space included, or not at all. Where the first pass sees that nothing
+ * changes there is no second one.
+ */
+#include "config.h"
+
+#include "core/wire/edit.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
+
+/* The edit for this member, or n. */
+static size_t
+find(struct span key, const struct edit *edits, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (json_key_is(key, edits[i].key))
+			break;
+	}
+	return i;
+}
+
+/* Learns the value that counts for each edit: the last of its name, NULL for
+ * none. Do the edits change anything? */
+static bool
+survey(struct span object, const struct edit *edits, size_t n,
+    const char **last)
+{
+	struct span key, value;
+	bool changed = false;
+	size_t at = 0, i;
+
+	while (json_next(object, &at, &key, &value)) {
+		i = find(key, edits, n);
+		if (i == n)
+			continue;
+		changed |= last[i] != NULL || !span_eq(value, edits[i].value);
+		last[i] = value.p;
+	}
+	for (i = 0; i < n; i++)
+		changed |= edits[i].value.p != NULL && last[i] == NULL;
+	return changed;
+}
+
+static void
+add_range(struct buf *out, const char *from, const char *to)
+{
+	buf_add(out, from, (size_t)(to - from));
+}
+
+/* Adds a comma, but not before the first member. */
+static void
+separate(struct buf *out, size_t *members)
+{
+	if ((*members)++ > 0)
+		buf_addc(out, ',');
+}
+
+/* The members that stay, with new values; to each belongs what is between
+ * the commas around it. Returns how many. */
+static size_t
+rewrite(struct buf *out, struct span object, const struct edit *edits, size_t n,
+    const char *const *last)
+{
+	const char *from = object.p + 1, *to, *end = object.p + object.n;
+	struct span key, value;
+	size_t at = 0, i, members = 0;
+
+	while (json_next(object, &at, &key, &value)) {
+		to = object.p + at;
+		while (to < end && *to != ',' && *to != '}')
+			to++;
+		i = find(key, edits, n);
+		if (i == n) {
+			separate(out, &members);
+			add_range(out, from, to);
+		} else if (edits[i].value.p != NULL && last[i] == value.p) {
+			separate(out, &members);
+			add_range(out, from, value.p);
+			buf_addspan(out, edits[i].value);
+			add_range(out, value.p + value.n, to);
+		}
+		from = to < end ? to + 1 : end;
+	}
+	return members;
+}
+
+static void
+put(struct buf *out, struct span object, const struct edit *edits, size_t n,
+    const char *const *last)
+{
+	size_t i, members;
+
+	buf_addc(out, '{');
+	members = rewrite(out, object, edits, n, last);
+	for (i = 0; i < n; i++) {
+		if (edits[i].value.p == NULL || last[i] != NULL)
+			continue;
+		separate(out, &members);
+		buf_addf(out, "\"%s\":", edits[i].key);
+		buf_addspan(out, edits[i].value);
+	}
+	buf_addc(out, '}');
+}
+
+void
+edit_object(struct buf *out, struct span object, const struct edit *edits,
+    size_t n)
+{
+	const char **last = xcalloc(n + 1, sizeof *last);
+
+	if (object.p == NULL)
+		object = span_of("{}");
+	if (!survey(object, edits, n, last)) {
+		buf_addspan(out, object);
+	} else {
+		if (json_kind(object) != '{')
+			object = span_of("{}");
+		put(out, object, edits, n, last);
+	}
+	free(last);
+}
+
+/* Without the white space around it. */
+static struct span
+outermost(struct span text)
+{
+	while (text.n > 0 && text.p[0] != '{') {
+		text.p++;
+		text.n--;
+	}
+	while (text.n > 0 && text.p[text.n - 1] != '}')
+		text.n--;
+	return text;
+}
+
+struct frame *
+edit_frame(struct frame *f, const struct edit *edits, size_t n)
+{
+	const char **last = xcalloc(n + 1, sizeof *last);
+	struct span object = outermost(f->text);
+	struct frame *made;
+	struct buf b;
+
+	if (object.n == 0 || !survey(object, edits, n, last)) {
+		free(last);
+		return frame_ref(f);
+	}
+	buf_init(&b, 0);
+	buf_reserve(&b, f->text.n);
+	add_range(&b, f->text.p, object.p);
+	put(&b, object, edits, n, last);
+	add_range(&b, object.p + object.n, f->text.p + f->text.n);
+	made = frame_take(&b);
+	buf_free(&b);
+	msg_parse(made, UINT_MAX);
+	free(last);
+	return made;
+}
+
+bool
+edit_is_empty(struct span object)
+{
+	struct span key, value;
+	size_t at = 0;
+
+	return json_kind(object) != '{' ||
+	    !json_next(object, &at, &key, &value);
+}

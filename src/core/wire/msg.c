@@ -1,0 +1,618 @@
+/*
+ * JSON-RPC messages as located bytes.
+ *
+ * msg_parse makes one pass over the text and allocates nothing for a message
+ * that is valid. Everything that makes a message makes bytes first and has
+ * them located like any other, so there is one idea of what a message is.
+ */
+#include "config.h"
+
+#include "core/wire/msg.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#include "base/codec.h"
+#include "core/wire/json.h"
+
+#define PARTS 5 /* spans of a frame */
+#define FNV_START UINT64_C(0xcbf29ce484222325)
+#define FNV_PRIME UINT64_C(0x100000001b3)
+
+/* The members of the outermost object that mean something. */
+struct members {
+	struct span jsonrpc, id, method, params, result, error;
+};
+
+static const struct span absent = { NULL, 0 };
+
+/* The one that a key names; NULL for all others. The length decides first:
+ * even with every letter escaped a name of ours is at most 42 bytes. */
+static struct span *
+member_of(struct members *m, struct span key)
+{
+	if (key.n < 2 || key.n > 42)
+		return NULL;
+	if (json_key_is(key, "id"))
+		return &m->id;
+	if (json_key_is(key, "method"))
+		return &m->method;
+	if (json_key_is(key, "params"))
+		return &m->params;
+	if (json_key_is(key, "result"))
+		return &m->result;
+	if (json_key_is(key, "error"))
+		return &m->error;
+	if (json_key_is(key, "jsonrpc"))
+		return &m->jsonrpc;
+	return NULL;
+}
+
+static void
+on_member(struct span key, struct span value, void *arg)
+{
+	struct span *slot = member_of(arg, key);
+
+	if (slot != NULL)
+		*slot = value;
+}
+
+static bool
+is_number(struct span value)
+{
+	char c = json_kind(value);
+
+	return c == '-' || (c >= '0' && c <= '9');
+}
+
+static bool
+is_id(struct span value)
+{
+	return json_kind(value) == '"' || is_number(value);
+}
+
+static bool
+is_container(struct span value)
+{
+	return json_kind(value) == '{' || json_kind(value) == '[';
+}
+
+/* A request or a notification, or FRAME_RAW when it is neither. */
+static enum frame_kind
+kind_of_call(const struct members *m)
+{
+	if (json_kind(m->method) != '"' || m->result.p != NULL ||
+	    m->error.p != NULL)
+		return FRAME_RAW;
+	/* null is not allowed, but written where none is meant. */
+	if (m->params.p != NULL && !is_container(m->params) &&
+	    json_kind(m->params) != 'n')
+		return FRAME_RAW;
+	if (m->id.p == NULL)
+		return FRAME_NOTIFICATION;
+	return is_id(m->id) ? FRAME_REQUEST : FRAME_RAW;
+}
+
+/* One of the two responses, or FRAME_RAW when it is neither. */
+static enum frame_kind
+kind_of_response(const struct members *m)
+{
+	if (m->result.p != NULL && m->error.p != NULL)
+		return FRAME_RAW;
+	if (m->result.p != NULL)
+		return is_id(m->id) ? FRAME_RESULT : FRAME_RAW;
+	if (json_kind(m->error) != '{')
+		return FRAME_RAW;
+	if (m->id.p == NULL || json_kind(m->id) == 'n' || is_id(m->id))
+		return FRAME_ERROR;
+	return FRAME_RAW;
+}
+
+static void
+locate(struct frame *f, const struct members *m)
+{
+	f->id = m->id;
+	f->params = m->params;
+	f->result = m->result;
+	f->error = m->error;
+	if (m->method.p != NULL)
+		f->method = (struct span){ m->method.p + 1, m->method.n - 2 };
+}
+
+static void
+forget(struct frame *f)
+{
+	f->kind = FRAME_RAW;
+	f->id = f->method = f->params = f->result = f->error = absent;
+}
+
+/* The first byte that is no white space, or NUL. */
+static char
+first_byte(struct span text)
+{
+	size_t i;
+
+	for (i = 0; i < text.n; i++) {
+		if (text.p[i] == '\0' || strchr(" \t\r\n", text.p[i]) == NULL)
+			return text.p[i];
+	}
+	return '\0';
+}
+
+enum msg_status
+msg_parse(struct frame *f, unsigned max_depth)
+{
+	struct members m = { absent, absent, absent, absent, absent, absent };
+	enum json_status status;
+	char first;
+
+	forget(f);
+	status = json_check(f->text, max_depth, on_member, &m, NULL);
+	if (status == JSON_UTF8)
+		return MSG_UTF8;
+	if (status != JSON_OK)
+		return MSG_SYNTAX;
+	first = first_byte(f->text);
+	if (first == '[')
+		return MSG_BATCH;
+	if (first == '{' && json_string_is(m.jsonrpc, "2.0"))
+		f->kind = m.method.p != NULL ? kind_of_call(&m) :
+					       kind_of_response(&m);
+	if (f->kind != FRAME_RAW) {
+		locate(f, &m);
+		return MSG_OK;
+	}
+	if (is_id(m.id))
+		f->id = m.id;
+	if (m.method.p == NULL) {
+		f->result = m.result;
+		f->error = m.error;
+	}
+	return MSG_INVALID;
+}
+
+/* Replaces each broken byte by U+FFFD. Returns -1, and leaves b as it was,
+ * when the longer text would pass b's cap. */
+static int
+mend_utf8(struct buf *b)
+{
+	struct buf mended;
+	size_t i, len, plain = 0;
+	int full = 0;
+
+	buf_init(&mended, b->max);
+	full |= buf_reserve(&mended, b->n);
+	for (i = 0; i < b->n && full == 0; i += len) {
+		len = codec_utf8(b->p + i, b->n - i);
+		if (len != 0)
+			continue;
+		full |= buf_add(&mended, b->p + plain, i - plain);
+		full |= buf_adds(&mended, "\xEF\xBF\xBD");
+		len = 1;
+		plain = i + 1;
+	}
+	full |= buf_add(&mended, b->p + plain, b->n - plain);
+	if (full != 0) {
+		buf_free(&mended);
+		return -1;
+	}
+	buf_free(b);
+	*b = mended;
+	return 0;
+}
+
+/* In valid JSON a raw CR or LF can only be white space. */
+static void
+flatten(char *p, size_t n, char end_of_line)
+{
+	char *end = p + n;
+
+	while (p < end &&
+	    (p = memchr(p, end_of_line, (size_t)(end - p))) != NULL)
+		*p++ = ' ';
+}
+
+/* The parts of a frame that are located in its text. */
+static void
+parts_of(struct frame *f, struct span *part[PARTS])
+{
+	part[0] = &f->id;
+	part[1] = &f->method;
+	part[2] = &f->params;
+	part[3] = &f->result;
+	part[4] = &f->error;
+}
+
+/* A frame that takes the content of b; what was located there follows. */
+static struct frame *
+take_located(struct buf *b, struct frame *located)
+{
+	struct span *from[PARTS], *to[PARTS];
+	size_t i, at[PARTS] = { 0 };
+	bool is[PARTS];
+	struct frame *f;
+
+	parts_of(located, from);
+	for (i = 0; i < PARTS; i++) {
+		is[i] = from[i]->p != NULL;
+		if (is[i])
+			at[i] = (size_t)(from[i]->p - b->p);
+	}
+	f = frame_take(b);
+	f->kind = located->kind;
+	parts_of(f, to);
+	for (i = 0; i < PARTS; i++) {
+		if (is[i])
+			*to[i] = (struct span){ f->text.p + at[i], from[i]->n };
+	}
+	return f;
+}
+
+enum msg_status
+msg_from_server(struct buf *b, unsigned max_depth, struct frame **out,
+    bool *scrubbed)
+{
+	struct frame located = { 0 };
+	enum msg_status status;
+
+	*out = NULL;
+	*scrubbed = false;
+	if (b->n >= 3 && memcmp(b->p, "\xEF\xBB\xBF", 3) == 0)
+		memset(b->p, ' ', 3);
+	located.text = buf_span(b);
+	status = msg_parse(&located, max_depth);
+	if (status == MSG_UTF8 && first_byte(located.text) == '[')
+		return MSG_BATCH;
+	if (status == MSG_UTF8 && mend_utf8(b) == 0) {
+		*scrubbed = true;
+		located.text = buf_span(b);
+		status = msg_parse(&located, max_depth);
+	}
+	if (status != MSG_OK)
+		return status;
+	flatten(b->p, b->n, '\n');
+	flatten(b->p, b->n, '\r');
+	*out = take_located(b, &located);
+	return MSG_OK;
+}
+
+/* The number of elements, or one more than MSG_BATCH_MAX. */
+static size_t
+count_elements(struct span array)
+{
+	struct span key, value;
+	size_t at = 0, n = 0;
+
+	while (n <= MSG_BATCH_MAX && json_next(array, &at, &key, &value))
+		n++;
+	return n;
+}
+
+size_t
+msg_batch(struct span array, unsigned max_depth,
+    void (*each)(struct frame *, void *), void *arg)
+{
+	struct span key, value;
+	size_t at = 0, bad = 0;
+	struct frame *f;
+	struct buf b;
+	bool scrubbed;
+
+	while (array.n != 0 && array.p[0] != '[') {
+		array.p++;
+		array.n--;
+	}
+	if (count_elements(array) > MSG_BATCH_MAX)
+		return SIZE_MAX;
+	buf_init(&b, 0);
+	while (json_next(array, &at, &key, &value)) {
+		buf_reset(&b);
+		buf_addspan(&b, value);
+		if (msg_from_server(&b, max_depth, &f, &scrubbed) == MSG_OK)
+			each(f, arg);
+		else
+			bad++;
+	}
+	buf_free(&b);
+	return bad;
+}
+
+/* The value of a number as written; ids are short, but need not be. */
+static double
+number_of(struct span value)
+{
+	char small[64], *large;
+	double d;
+
+	if (value.n < sizeof small) {
+		memcpy(small, value.p, value.n);
+		small[value.n] = '\0';
+		return strtod(small, NULL);
+	}
+	large = xstrndup(value.p, value.n);
+	d = strtod(large, NULL);
+	free(large);
+	return d;
+}
+
+static bool
+same_strings(struct span a, struct span b)
+{
+	struct buf x, y;
+	bool same;
+
+	/* An escape is at most six times as long as what it says. */
+	if (a.n > 6 * b.n || b.n > 6 * a.n)
+		return false;
+	if (memchr(a.p, '\\', a.n) == NULL && memchr(b.p, '\\', b.n) == NULL)
+		return false; /* the bytes differ, as the caller has seen */
+	buf_init(&x, 0);
+	buf_init(&y, 0);
+	same = json_string(a, &x) == 0 && json_string(b, &y) == 0 &&
+	    span_eq(buf_span(&x), buf_span(&y));
+	buf_free(&x);
+	buf_free(&y);
+	return same;
+}
+
+bool
+msg_id_same(struct span a, struct span b)
+{
+	if (span_eq(a, b))
+		return true;
+	if (json_kind(a) == '"' && json_kind(b) == '"')
+		return same_strings(a, b);
+	if (!is_number(a) || !is_number(b))
+		return false;
+	return number_of(a) == number_of(b);
+}
+
+static uint64_t
+hash_bytes(uint64_t h, const void *p, size_t n)
+{
+	const unsigned char *u = p;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		h = (h ^ u[i]) * FNV_PRIME;
+	return h ^ h >> 32;
+}
+
+static uint64_t
+hash_string(struct span id)
+{
+	struct buf text;
+	uint64_t h;
+
+	if (memchr(id.p, '\\', id.n) == NULL)
+		return hash_bytes(FNV_START, id.p + 1, id.n - 2);
+	buf_init(&text, 0);
+	json_string(id, &text);
+	h = hash_bytes(FNV_START, text.p, text.n);
+	buf_free(&text);
+	return h;
+}
+
+static bool
+is_integer(struct span id)
+{
+	size_t i = id.n > 0 && id.p[0] == '-';
+
+	for (; i < id.n; i++)
+		if (id.p[i] < '0' || id.p[i] > '9')
+			return false;
+	return true;
+}
+
+bool
+msg_id_again(struct span a, struct span b)
+{
+	return msg_id_same(a, b) &&
+	    (span_eq(a, b) || !is_integer(a) || !is_integer(b));
+}
+
+bool
+msg_progress(const struct frame *f, double *progress)
+{
+	struct span number = json_get(f->params, "progress");
+	char text[64];
+
+	if (number.n == 0 || number.n >= sizeof text)
+		return false;
+	memcpy(text, number.p, number.n);
+	text[number.n] = '\0';
+	*progress = strtod(text, NULL);
+	return true;
+}
+
+uint64_t
+msg_id_hash(struct span id)
+{
+	double d;
+
+	if (json_kind(id) == '"' && id.n >= 2)
+		return hash_string(id);
+	if (!is_number(id))
+		return FNV_START;
+	d = number_of(id);
+	if (d == 0)
+		d = 0; /* -0 is the same id */
+	return hash_bytes(~FNV_START, &d, sizeof d);
+}
+
+/* f with [from, to) of its text replaced; the parts behind it move along. */
+static struct frame *
+splice(struct frame *f, size_t from, size_t to, struct span text)
+{
+	struct frame located = *f;
+	struct span *part[PARTS];
+	struct buf b;
+	size_t i, at;
+
+	buf_init(&b, 0);
+	buf_reserve(&b, f->text.n - (to - from) + text.n);
+	buf_add(&b, f->text.p, from);
+	buf_addspan(&b, text);
+	buf_add(&b, f->text.p + to, f->text.n - to);
+	parts_of(&located, part);
+	for (i = 0; i < PARTS; i++) {
+		if (part[i]->p == NULL)
+			continue;
+		at = (size_t)(part[i]->p - f->text.p);
+		if (at >= to)
+			at = at - (to - from) + text.n;
+		part[i]->p = b.p + at;
+	}
+	f = take_located(&b, &located);
+	buf_free(&b);
+	return f;
+}
+
+/* f with a member more, in front of all others. */
+static struct frame *
+add_id(struct frame *f, struct span id)
+{
+	static const char name[] = "\"id\":";
+	struct frame *made;
+	struct buf member;
+	size_t at;
+
+	at = (size_t)((const char *)memchr(f->text.p, '{', f->text.n) -
+		 f->text.p) +
+	    1;
+	buf_init(&member, 0);
+	buf_adds(&member, name);
+	buf_addspan(&member, id);
+	buf_addc(&member, ',');
+	made = splice(f, at, at, buf_span(&member));
+	buf_free(&member);
+	made->id = (struct span){ made->text.p + at + sizeof name - 1, id.n };
+	if (made->kind == FRAME_NOTIFICATION)
+		made->kind = FRAME_REQUEST;
+	return made;
+}
+
+struct frame *
+msg_with_id(struct frame *f, struct span id)
+{
+	struct frame *made;
+	size_t at;
+
+	if (f->id.p == NULL)
+		return add_id(f, id);
+	if (span_eq(f->id, id))
+		return frame_ref(f);
+	at = (size_t)(f->id.p - f->text.p);
+	made = splice(f, at, at + f->id.n, id);
+	made->id = (struct span){ made->text.p + at, id.n };
+	return made;
+}
+
+/* The opening of a message of ours, up to and with the id. */
+static void
+begin(struct buf *b, struct span id)
+{
+	buf_init(b, 0);
+	buf_adds(b, "{\"jsonrpc\":\"2.0\"");
+	if (id.p != NULL) {
+		buf_adds(b, ",\"id\":");
+		buf_addspan(b, id);
+	}
+}
+
+static struct frame *
+finish(struct buf *b)
+{
+	enum msg_status status;
+	struct frame *f;
+
+	f = frame_take(b);
+	buf_free(b);
+	status = msg_parse(f, UINT_MAX);
+	assert(status == MSG_OK);
+	(void)status;
+	return f;
+}
+
+struct frame *
+msg_error(struct span id, int code, const char *message, struct span data)
+{
+	struct buf b;
+
+	begin(&b, id);
+	buf_addf(&b, ",\"error\":{\"code\":%d,\"message\":", code);
+	codec_json_string(&b, span_of(message));
+	if (data.p != NULL) {
+		buf_adds(&b, ",\"data\":");
+		buf_addspan(&b, data);
+	}
+	buf_adds(&b, "}}");
+	return finish(&b);
+}
+
+struct frame *
+msg_result(struct span id, const char *result)
+{
+	struct buf b;
+
+	begin(&b, id);
+	buf_adds(&b, ",\"result\":");
+	buf_adds(&b, result);
+	buf_addc(&b, '}');
+	return finish(&b);
+}
+
+struct frame *
+msg_call(struct span id, const char *method, struct span params)
+{
+	struct buf b;
+
+	begin(&b, id);
+	buf_adds(&b, ",\"method\":");
+	codec_json_string(&b, span_of(method));
+	if (params.p != NULL) {
+		buf_adds(&b, ",\"params\":");
+		buf_addspan(&b, params);
+	}
+	buf_addc(&b, '}');
+	return finish(&b);
+}
+
+struct frame *
+msg_cancel(struct span id, struct span reason)
+{
+	struct frame *f;
+	struct buf params;
+
+	buf_init(&params, 0);
+	buf_adds(&params, "{\"requestId\":");
+	buf_addspan(&params, id);
+	if (reason.n > 0) {
+		buf_adds(&params, ",\"reason\":");
+		buf_addspan(&params, reason);
+	}
+	buf_addc(&params, '}');
+	f = msg_call((struct span){ NULL, 0 }, "notifications/cancelled",
+	    buf_span(&params));
+	buf_free(&params);
+	return f;
+}
+
+long
+msg_error_code(const struct frame *f)
+{
+	struct span code = json_get(f->error, "code");
+	double d;
+
+	if (!is_number(code))
+		return 0;
+	d = number_of(code);
+	return d >= INT32_MIN && d <= INT32_MAX ? (long)d : 0;
+}
+
+void
+msg_error_text(const struct frame *f, struct buf *out)
+{
+	json_string(json_get(f->error, "message"), out);
+}

@@ -1,0 +1,80 @@
+/*
+ * Requests to the token, registration, revocation and device endpoints, and
+ * what their answers mean. Pure: bytes in, bytes out (auth-security A1.6 to
+ * A1.8, A1.14, A1.20, A1.23, A1.24).
+ */
+#ifndef MCPSPLICE_LOGIN_CLIENT_MESSAGES_H
+#define MCPSPLICE_LOGIN_CLIENT_MESSAGES_H
+
+#include "base/headers.h"
+#include "login/metadata.h"
+#include "store/record.h"
+
+/* A form (application/x-www-form-urlencoded) with the headers that go with
+ * it. Secrets are in both: client_request_free wipes them. */
+struct client_request {
+	struct buf form;
+	struct headers headers;
+};
+void client_request_free(struct client_request *r);
+
+/* How this client proves itself there: what the registration said, else by
+ * what the server lists: basic, post, none (A1.14). */
+enum client_method client_method(const struct server_metadata *m,
+    bool has_secret, bool has_key);
+
+/* The client's proof for CLIENT_JWT: a signed assertion (assertion_make), for
+ * one request; NULL otherwise. Each function fills r, an empty one. */
+void client_code(struct client_request *r, const struct record *rec,
+    const char *code, const char *verifier, const char *assertion);
+void client_refresh(struct client_request *r, const struct record *rec,
+    const char *assertion);
+/* scope may be NULL */
+void client_credentials(struct client_request *r, const struct record *rec,
+    const char *scope, const char *assertion);
+void client_device(struct client_request *r, const struct record *rec,
+    const char *scope, const char *assertion);
+void client_device_poll(struct client_request *r, const struct record *rec,
+    const char *device_code, const char *assertion);
+void client_revoke(struct client_request *r, const struct record *rec,
+    const char *token, bool refresh, const char *assertion);
+
+/* The body of a dynamic registration (RFC 7591), JSON. redirect_uri NULL: no
+ * person will sign in by a browser (device flow). */
+void client_register(struct buf *body, const struct server_metadata *m,
+    const char *redirect_uri, const char *scope);
+/* Its answer into rec->client. Returns 0, or -1 with *why for people. */
+int client_registered(struct record *rec, struct json_object *doc,
+    const char *redirect_uri, char **why);
+
+/* The URL for the browser (RFC 6749 4.1.1, RFC 7636, RFC 8707). params are
+ * "name=value" of --authorize-param, NULL-ended or NULL. Owned by the
+ * caller. NULL when the endpoint is no URL. */
+char *client_authorize_url(const struct server_metadata *m,
+    const struct record *rec, const char *scope, const char *state,
+    const char *challenge, const char *const *params);
+/* Is it one that --authorize-param may set? */
+bool client_param_ok(const char *param, char **why);
+
+/* What a token that is a JWT says of itself, owned by the caller; NULL: it is
+ * none. Its signature is not checked: a hint for people, no more. */
+struct json_object *client_claims(const char *token);
+
+enum token_verdict {
+	TOKEN_OK,
+	TOKEN_GRANT,     /* invalid_grant: this code or refresh token is dead */
+	TOKEN_CLIENT,    /* invalid_client, unauthorized_client */
+	TOKEN_PENDING,   /* authorization_pending (device) */
+	TOKEN_SLOW_DOWN, /* device */
+	TOKEN_TRANSIENT, /* network, 5xx, 429, temporarily_unavailable */
+	TOKEN_REFUSED    /* anything else */
+};
+/* What an answer of the token endpoint means. On TOKEN_OK the token is in
+ * rec->token: a refresh token that was not sent again stays; now is s since
+ * 1970. Otherwise rec is as it was and *why for people, owned by the caller:
+ * the error's name and, marked as the server's and made safe, its
+ * description. */
+enum token_verdict client_token(struct record *rec, int status,
+    struct json_object *doc, const char *requested, int64_t now, char **why);
+
+#endif

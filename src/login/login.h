@@ -1,0 +1,103 @@
+/*
+ * Getting a good token into the store, whatever that takes: one that another
+ * copy has put there meanwhile, a refresh, client credentials, or a person
+ * who signs in by browser or device code. Runs in a process of its own (the
+ * agent, or "mcpsplice login"), because hosts kill the copy that began it:
+ * a refresh that was sent must be stored, and a person be waited for.
+ *
+ *   token lock > read the store > another's? > refresh > stored
+ *   login lock > read the store > another's? > discover > client > browser
+ *              > code > token > stored
+ */
+#ifndef MCPSPLICE_LOGIN_LOGIN_H
+#define MCPSPLICE_LOGIN_LOGIN_H
+
+#include "login/assertion.h"
+#include "login/challenge.h"
+#include "login/fetch.h"
+#include "login/metadata.h"
+#include "store/import.h"
+#include "store/store.h"
+
+enum login_mode { LOGIN_BROWSER, LOGIN_DEVICE, LOGIN_CREDENTIALS };
+
+/* Why the token at hand is not good enough. */
+enum login_reason {
+	LOGIN_NONE,     /* there is none, or a person wants a new one */
+	LOGIN_EXPIRED,  /* by its own time */
+	LOGIN_REJECTED, /* 401 */
+	LOGIN_SCOPE     /* 403 insufficient_scope */
+};
+
+/* All borrowed for the life of the login. NULL: not given. */
+struct login_config {
+	const struct url *server;
+	const char *profile;
+	enum login_mode mode;
+
+	/* why, and what for */
+	enum login_reason reason;
+	const struct challenge *challenge; /* of the 401 or 403 */
+	const char
+	    *rejected; /* proof_challenge of the token that was refused */
+	bool person;   /* may one be asked? */
+	bool force;    /* whatever the store has now does not do */
+	const struct record *record;        /* to begin with, without a store */
+	const struct import_config *import; /* where the store has nothing */
+
+	/* the client */
+	const char *client_id, *client_secret;
+	const struct assertion_key *client_key; /* for LOGIN_CREDENTIALS */
+	const char *client_document;            /* --client-metadata-url */
+
+	/* is the MCP server at a public address, where that is known? */
+	bool knows_place, is_public;
+
+	/* what is asked for */
+	const char *issuer, *scope, *resource, *token_endpoint;
+	bool no_resource;
+	const char *const *params;
+	struct metadata_policy policy;
+
+	/* the person */
+	unsigned callback_port; /* 0: any */
+	const char *callback_host, *callback_path;
+	char *const *browser; /* words; NULL: only the URL is shown */
+	const char *const *unset;
+	int64_t timeout_ms; /* 0: none */
+};
+
+enum login_end {
+	LOGIN_DONE,   /* a good token is in the store, and in the record */
+	LOGIN_PERSON, /* a person is needed, and must not be asked */
+	LOGIN_LATER,  /* it may work in a while: network, 5xx, 429 */
+	LOGIN_FAILED  /* it will not, until somebody changes something */
+};
+
+struct login_ops {
+	/* Where the person has to go; again when it changes. user_code is of
+	 * the device flow, else NULL. */
+	void (*where)(const char *url, const char *user_code, void *arg);
+	/* The last call. record is valid in it: with LOGIN_DONE the good one.
+	 * why: for people; with LOGIN_DONE NULL, or why the store has it not.
+	 * again_ms: with LOGIN_LATER, not before that time; -1: not told. */
+	void (*done)(enum login_end end, const char *why, int64_t again_ms,
+	    const struct record *record, void *arg);
+};
+
+struct login;
+
+/* store NULL: nothing is kept, nothing is shared. */
+struct login *login_start(struct loop *l, struct fetcher *f,
+    struct store *store, const struct login_config *config,
+    const struct login_ops *ops, void *arg);
+/* The URL that a person's browser was sent back to, from a terminal. Returns
+ * false when it is not the one that is waited for. */
+bool login_paste(struct login *g, const char *url);
+/* Nobody waits for it any more: what was begun is finished for the next copy,
+ * but nobody is asked who was not asked yet. false: there is nothing to
+ * finish, so it may be freed. */
+bool login_orphan(struct login *g);
+void login_free(struct login *g); /* no callback; NULL is fine */
+
+#endif

@@ -1,0 +1,105 @@
+/* mcpsplice: a local stdio MCP server that is really a remote one. */
+#include "config.h"
+
+#include <sys/resource.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "app/account.h"
+#include "app/proxy.h"
+#include "app/startup_error.h"
+#include "base/log.h"
+#include "io/http.h"
+#include "io/loop.h"
+#include "options/options.h"
+
+/* A socket that landed on a closed 0, 1 or 2 would be taken for stdio. */
+static void
+open_stdio(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Tokens are in memory: no copy of it on a disk. */
+static void
+no_core(void)
+{
+	struct rlimit none = { 0, 0 };
+
+	if (setrlimit(RLIMIT_CORE, &none) != 0)
+		log_debug("RLIMIT_CORE cannot be set");
+}
+
+/* libcurl would write the keys of each connection there: tokens could be read
+ * from what was recorded on the network. */
+static void
+no_key_log(void)
+{
+	unsetenv("SSLKEYLOGFILE");
+}
+
+static int
+print(char *text)
+{
+	int failed = fputs(text, stdout) == EOF || fflush(stdout) == EOF;
+
+	free(text);
+	return failed;
+}
+
+static int
+run(const struct options *o, char **why)
+{
+	switch (o->command) {
+	case COMMAND_LOGIN:
+		return account_login(o, why);
+	case COMMAND_LOGOUT:
+		return account_logout(o, why);
+	case COMMAND_STATUS:
+		return account_status(o, why);
+	default:
+		return proxy_run(o, why);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	struct options o = { 0 };
+	char *why = NULL;
+	int status;
+
+	open_stdio();
+	no_core();
+	no_key_log();
+	if (options_load(&o, argc, argv, &why) != 0) {
+		status = 2;
+	} else if (o.agent) {
+		status = account_agent(argv[0]);
+	} else if (o.help) {
+		status = print(options_help());
+	} else if (o.version) {
+		status = print(xasprintf("mcpsplice %s, %s, %s\n",
+		    PACKAGE_VERSION, loop_version(), http_version()));
+	} else if (o.show_config) {
+		status = print(options_show(&o));
+	} else {
+		status = run(&o, &why);
+	}
+	if (why != NULL && o.command == COMMAND_PROXY)
+		refuse(why);
+	else if (why != NULL)
+		log_error("%s", why);
+	free(why);
+	options_free(&o);
+	return status;
+}

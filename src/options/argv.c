@@ -1,0 +1,218 @@
+/*
+ * The command line in GNU's habits: --name=value and --name value, bundles of
+ * letters, "--" ends the options, operands and options in any order. The
+ * first operand is a command or the URL; a port behind it is mcp-remote's.
+ *
+ * A literal secret is copied and then overwritten in argv, as curl does, so
+ * that other users see it in the list of processes for a moment only.
+ */
+#include "config.h"
+
+#include "options/argv.h"
+
+#include <stdlib.h>
+
+/* Looked for by many, and not an option on purpose. */
+#define SECRET_NAME "client-secret"
+
+struct argv_state {
+	struct option_argv *out;
+	int argc;
+	char **argv;
+	int at;       /* the argument that is read */
+	bool operand; /* one was read, be it the command */
+	bool url;
+	bool port;
+	char **why;
+};
+
+char *
+option_argv_unknown(const char *prefix, const char *dashes, struct span name)
+{
+	const char *near = option_table_nearest(name);
+	int n = name.n > 60 ? 60 : (int)name.n;
+
+	if (span_is(name, SECRET_NAME))
+		return xasprintf("%sthere is no %s" SECRET_NAME
+				 ", a secret does not belong there; use "
+				 "%s" SECRET_NAME "-file FILE or "
+				 "%s" SECRET_NAME "-env VAR",
+		    prefix, dashes, dashes, dashes);
+	if (near == NULL)
+		return xasprintf("%sunknown option \"%s%.*s\"; \"mcpsplice "
+				 "--help\" lists them",
+		    prefix, dashes, n, name.p);
+	return xasprintf("%sunknown option \"%s%.*s\" (did you mean %s%s?)",
+	    prefix, dashes, n, name.p, dashes, near);
+}
+
+/* Adds a setting, and overwrites what is secret in value, which lies in
+ * argv. value may be NULL. */
+static void
+add(struct argv_state *st, const struct option_row *row, char *value, bool off)
+{
+	struct option_setting *s;
+	struct span secret;
+
+	s = option_set_add(&st->out->settings, row, WEIGHT_ARGV,
+	    value == NULL ? NULL : xstrdup(value), xstrdup("command line"),
+	    xasprintf("--%s", row->name));
+	s->off = off;
+	if (value != NULL && option_table_secret(row, value, &secret)) {
+		memset(value + (secret.p - value), 'x', secret.n);
+		st->out->secret = true;
+	}
+}
+
+/* The value of an option that needs one: the next argument. */
+static char *
+next_value(struct argv_state *st, const struct option_row *row)
+{
+	if (st->at + 1 < st->argc)
+		return st->argv[++st->at];
+	*st->why = xasprintf("--%s needs a value: --%s %s", row->name,
+	    row->name, row->arg);
+	return NULL;
+}
+
+/* A secret of an option that does not exist: behind "=", or the next one. */
+static void
+blank_secret(struct argv_state *st, char *value)
+{
+	if (value == NULL && st->at + 1 < st->argc)
+		value = st->argv[st->at + 1];
+	if (value != NULL)
+		memset(value, 'x', strlen(value));
+}
+
+static int
+read_long(struct argv_state *st, char *arg)
+{
+	size_t n = strcspn(arg, "=");
+	char *value = arg[n] == '=' ? arg + n + 1 : NULL;
+	const struct option_row *row;
+	bool off;
+
+	row = option_table_find((struct span){ arg, n }, &off);
+	if (row == NULL || (row->flags & OPTION_NO_ARGV) != 0) {
+		if (span_is((struct span){ arg, n }, SECRET_NAME))
+			blank_secret(st, value);
+		*st->why = option_argv_unknown("", "--",
+		    (struct span){ arg, n });
+		return -1;
+	}
+	if (row->arg == NULL && value != NULL) {
+		*st->why = xasprintf("--%.*s takes no value", (int)n, arg);
+		return -1;
+	}
+	if (row->arg != NULL && value == NULL)
+		value = next_value(st, row);
+	if (row->arg != NULL && value == NULL)
+		return -1;
+	add(st, row, value, off);
+	return 0;
+}
+
+static int
+read_letters(struct argv_state *st, char *arg)
+{
+	const struct option_row *row;
+	char *value;
+
+	for (; *arg != '\0'; arg++) {
+		row = option_table_letter(*arg);
+		if (row == NULL) {
+			*st->why = xasprintf("unknown option \"-%c\"; "
+					     "\"mcpsplice --help\" lists them",
+			    *arg);
+			return -1;
+		}
+		if (row->arg == NULL) {
+			add(st, row, NULL, false);
+			continue;
+		}
+		value = arg[1] != '\0' ? arg + 1 : next_value(st, row);
+		if (value == NULL)
+			return -1;
+		add(st, row, value, false);
+		return 0;
+	}
+	return 0;
+}
+
+static bool
+is_port(const char *s)
+{
+	size_t n = strspn(s, "0123456789");
+	long port = n == 0 || n > 5 || s[n] != '\0' ? 0 : strtol(s, NULL, 10);
+
+	return port >= 1 && port <= 65535;
+}
+
+/* The command that an operand is, if it is the first one. */
+static enum command
+command_of(struct argv_state *st, const char *arg)
+{
+	static const char *const words[] = { [COMMAND_LOGIN] = "login",
+		[COMMAND_LOGOUT] = "logout",
+		[COMMAND_STATUS] = "status" };
+	unsigned i;
+
+	for (i = COMMAND_LOGIN; !st->operand && i <= COMMAND_STATUS; i++)
+		if (strcmp(arg, words[i]) == 0)
+			return (enum command)i;
+	return COMMAND_PROXY;
+}
+
+static int
+read_operand(struct argv_state *st, char *arg)
+{
+	enum command command = command_of(st, arg);
+	bool off;
+
+	st->operand = true;
+	if (command != COMMAND_PROXY) {
+		st->out->command = command;
+		return 0;
+	}
+	if (!st->url) {
+		st->url = true;
+		add(st, option_table_find(span_of("url"), &off), arg, false);
+		return 0;
+	}
+	if (!st->port && is_port(arg)) {
+		st->port = true;
+		add(st, option_table_find(span_of("callback-port"), &off), arg,
+		    false);
+		return 0;
+	}
+	*st->why = xasprintf("unexpected argument \"%.60s\" after the URL; "
+			     "put quotes around a value that has blanks",
+	    arg);
+	return -1;
+}
+
+int
+option_argv_read(struct option_argv *out, int argc, char **argv, char **why)
+{
+	struct argv_state st = {
+		.out = out, .argc = argc, .argv = argv, .why = why
+	};
+	bool ended = false;
+	char *arg;
+	int rc = 0;
+
+	*out = (struct option_argv){ 0 };
+	for (st.at = 1; rc == 0 && st.at < argc; st.at++) {
+		arg = argv[st.at];
+		if (ended || arg[0] != '-' || arg[1] == '\0')
+			rc = read_operand(&st, arg);
+		else if (arg[1] != '-')
+			rc = read_letters(&st, arg + 1);
+		else if (arg[2] != '\0')
+			rc = read_long(&st, arg + 2);
+		else
+			ended = true;
+	}
+	return rc;
+}

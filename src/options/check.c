@@ -1,0 +1,257 @@
+/*
+ * Options that are right by themselves and wrong together. Each is refused at
+ * the start with a hint, because a host shows that, and a guess about which
+ * one was meant would send a credential that nobody expects.
+ */
+#include "config.h"
+
+#include "options/check.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+#include "options/set.h"
+#include "options/table.h"
+
+#define GIVEN_MAX 5
+
+static bool
+has_authorization(const struct options *o)
+{
+	static const char name[] = "Authorization";
+	const char *line;
+	size_t i, n;
+
+	for (i = 0; i < o->headers.n; i++) {
+		line = o->headers.list[i];
+		n = strcspn(line, ": \t");
+		if (n == strlen(name) && strncasecmp(line, name, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The names of what gives an Authorization. */
+static size_t
+given(const struct options *o, const char *names[GIVEN_MAX])
+{
+	size_t n = 0;
+
+	if (o->bearer_file != NULL)
+		names[n++] = "--bearer-file";
+	if (o->bearer_env != NULL)
+		names[n++] = "--bearer-env";
+	if (o->auth_command != NULL)
+		names[n++] = "--auth-command";
+	if (o->netrc_file != NULL)
+		names[n++] = "--netrc-file";
+	if (has_authorization(o))
+		names[n++] = "an Authorization header";
+	return n;
+}
+
+const char *
+options_given_credential(const struct options *o)
+{
+	const char *names[GIVEN_MAX];
+
+	return given(o, names) > 0 ? names[0] : NULL;
+}
+
+/* The word of --auth, owned by the caller. */
+static char *
+mode_word(enum auth_mode mode)
+{
+	bool off;
+	const char *words = option_table_find(span_of("auth"), &off)->arg;
+
+	for (; mode > 0; mode--)
+		words += strcspn(words, "|") + 1;
+	return xstrndup(words, strcspn(words, "|"));
+}
+
+static char *
+exclude(const char *a, const char *b)
+{
+	return xasprintf("%s and %s exclude each other; give one of them", a,
+	    b);
+}
+
+static char *
+check_network(const struct options *o, const struct url *url)
+{
+	if (o->ipv4_only && o->ipv6_only)
+		return exclude("--ipv4", "--ipv6");
+	if (o->cert == NULL && o->key != NULL)
+		return xstrdup("--key needs the certificate it belongs to; "
+			       "add --cert FILE");
+	if (o->cert == NULL && o->key_password_file != NULL)
+		return xstrdup("--key-password-file needs a certificate; add "
+			       "--cert FILE");
+	if (o->cert == NULL && o->cert_auth)
+		return xstrdup("--cert-auth needs a certificate; add --cert "
+			       "FILE");
+	if (url != NULL && strcmp(url->scheme, "http") == 0 && !o->allow_http &&
+	    o->unix_socket == NULL && !url_is_loopback(url))
+		return xasprintf("%s is not encrypted: use https, or add "
+				 "--allow-http",
+		    url->origin);
+	return NULL;
+}
+
+/* A URL that a person gives for signing in. Its form is right. */
+static char *
+check_encrypted(const struct options *o, const char *name, const char *text)
+{
+	struct url url;
+	char *wrong = NULL;
+
+	if (text == NULL || o->allow_http || url_parse(&url, text) != URL_OK)
+		return NULL;
+	if (strcmp(url.scheme, "http") == 0 && !url_is_loopback(&url))
+		wrong = xasprintf("%s: %s is not encrypted: use https, or "
+				  "add --allow-http",
+		    name, url.origin);
+	url_free(&url);
+	return wrong;
+}
+
+static char *
+check_credentials(const struct options *o)
+{
+	const char *names[GIVEN_MAX];
+	size_t n = given(o, names);
+	char *mode, *wrong;
+
+	if (n > 1)
+		return xasprintf("there are two credentials, %s and %s; give "
+				 "one of them",
+		    names[0], names[1]);
+	if (o->auth == AUTH_STATIC && n == 0 && o->headers.n == 0 &&
+	    o->cert == NULL)
+		return xstrdup("--auth static needs a credential; add "
+			       "--bearer-env VAR, --bearer-file FILE, "
+			       "--auth-command CMD or a header");
+	if (o->auth == AUTH_AUTO || o->auth == AUTH_STATIC || n == 0)
+		return NULL;
+	mode = mode_word(o->auth);
+	wrong = xasprintf("--auth %s and %s contradict each other; leave one "
+			  "of them out",
+	    mode, names[0]);
+	free(mode);
+	return wrong;
+}
+
+/* How the client proves itself, NULL: not. Two ways are one too many. */
+static char *
+check_proof(const struct options *o, const char **proof)
+{
+	const char *names[3];
+	size_t n = 0;
+
+	if (o->client_secret_file != NULL)
+		names[n++] = "--client-secret-file";
+	if (o->client_secret_env != NULL)
+		names[n++] = "--client-secret-env";
+	if (o->client_key != NULL)
+		names[n++] = "--client-key";
+	*proof = n == 0 ? NULL : names[0];
+	return n > 1 ? exclude(names[0], names[1]) : NULL;
+}
+
+static char *
+check_client(const struct options *o)
+{
+	const char *proof;
+	char *wrong = check_proof(o, &proof);
+
+	if (wrong != NULL)
+		return wrong;
+	if (o->client_id != NULL && o->client_info != NULL)
+		return exclude("--client-id", "--static-oauth-client-info");
+	if (proof != NULL && o->client_id == NULL)
+		return xasprintf("%s needs the client it belongs to; add "
+				 "--client-id ID",
+		    proof);
+	if (o->client_key != NULL && o->auth != AUTH_CLIENT_CREDENTIALS)
+		return xstrdup("--client-key is for client credentials only; "
+			       "add --auth client-credentials");
+	if (o->auth != AUTH_CLIENT_CREDENTIALS || o->client_info != NULL)
+		return NULL;
+	if (o->client_id == NULL)
+		return xstrdup("--auth client-credentials needs a client; add "
+			       "--client-id ID and --client-secret-file FILE");
+	if (proof == NULL)
+		return xstrdup("--auth client-credentials needs a secret; add "
+			       "--client-secret-file FILE, --client-secret-env "
+			       "VAR or --client-key FILE");
+	return NULL;
+}
+
+static char *
+check_sign_in(const struct options *o)
+{
+	bool off;
+	const struct option_row *row = option_table_find(span_of("browser"),
+	    &off);
+	const struct option_origin *origin = &o->origins[row - option_table];
+
+	if (o->no_resource && o->resource != NULL)
+		return exclude("--resource", "--no-resource");
+	/* $BROWSER is about all programs */
+	if (o->no_browser && o->browser != NULL &&
+	    origin->from[0].weight > WEIGHT_ORDINARY)
+		return exclude("--browser", "--no-browser");
+	return NULL;
+}
+
+static char *
+check_era(const struct options *o)
+{
+	if (o->protocol == PROTOCOL_MODERN && o->transport == TRANSPORT_SSE)
+		return xstrdup("--protocol modern and --transport sse "
+			       "contradict each other; leave one of them out");
+	return NULL;
+}
+
+static char *
+check_command(const struct options *o)
+{
+	const char *credential = options_given_credential(o);
+
+	if (o->command != COMMAND_LOGIN)
+		return NULL;
+	if (credential != NULL)
+		return xasprintf("there is nothing to sign in to: %s is the "
+				 "credential; leave it out, or do without "
+				 "\"login\"",
+		    credential);
+	if (o->auth == AUTH_NONE || o->auth == AUTH_STATIC)
+		return xasprintf("there is nothing to sign in to with --auth "
+				 "%s; leave it out",
+		    o->auth == AUTH_NONE ? "none" : "static");
+	return NULL;
+}
+
+char *
+option_check(const struct options *o, const struct url *url)
+{
+	char *wrong = check_network(o, url);
+
+	if (wrong == NULL)
+		wrong = check_credentials(o);
+	if (wrong == NULL)
+		wrong = check_client(o);
+	if (wrong == NULL)
+		wrong = check_sign_in(o);
+	if (wrong == NULL)
+		wrong = check_encrypted(o, "--issuer", o->issuer);
+	if (wrong == NULL)
+		wrong = check_encrypted(o, "--token-endpoint",
+		    o->token_endpoint);
+	if (wrong == NULL)
+		wrong = check_era(o);
+	if (wrong == NULL)
+		wrong = check_command(o);
+	return wrong;
+}

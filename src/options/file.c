@@ -1,0 +1,355 @@
+/*
+ * Configuration files: `name = value`, `name: value`, `name value`, with or
+ * without dashes before the name, values in quotes with escapes, comments
+ * from "#" on, and [pattern] lines that start a section. Each option becomes
+ * a setting that remembers file, line and section.
+ */
+#include "config.h"
+
+#include "options/file.h"
+
+#include <sys/stat.h>
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "options/argv.h"
+#include "options/trust.h"
+
+#define FILE_MAX_BYTES ((size_t)1 << 20)
+
+/* How many folders above a file have to be safe. Above that of the user it is
+ * all up to HOME. */
+enum { FOLDERS = 1, FOLDERS_HOME = 3 };
+
+struct reader {
+	struct option_settings *out;
+	const char *path;
+	unsigned line;
+	enum option_weight weight;
+	char *section; /* of the lines to come, or NULL */
+	bool secret;   /* a literal secret was seen */
+	char **why;
+};
+
+static int
+fail(struct reader *r, const char *what)
+{
+	*r->why = xasprintf("%s:%u: %s", r->path, r->line, what);
+	return -1;
+}
+
+static bool
+blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static struct span
+trim(struct span s)
+{
+	while (s.n > 0 && blank(s.p[0])) {
+		s.p++;
+		s.n--;
+	}
+	while (s.n > 0 && (blank(s.p[s.n - 1]) || s.p[s.n - 1] == '\r'))
+		s.n--;
+	return s;
+}
+
+/* Cuts a comment off: "#" at the start or after a blank. */
+static struct span
+without_comment(struct span s)
+{
+	size_t i;
+
+	for (i = 0; i < s.n; i++)
+		if (s.p[i] == '#' && (i == 0 || blank(s.p[i - 1]))) {
+			s.n = i;
+			break;
+		}
+	return trim(s);
+}
+
+/* What stands between quotes; s starts behind the first one. NULL when the
+ * closing one is missing or something else than a comment follows. */
+static char *
+quoted(struct span s)
+{
+	static const char from[] = "nrtv", to[] = "\n\r\t\v";
+	char *value = xmalloc(s.n + 1);
+	const char *escape;
+	size_t i, n = 0;
+	char c;
+
+	for (i = 0; i < s.n && s.p[i] != '"'; i++) {
+		if (s.p[i] == '\\' && i + 1 < s.n) {
+			i++;
+			escape = strchr(from, s.p[i]);
+			c = escape == NULL ? s.p[i] : to[escape - from];
+		} else {
+			c = s.p[i];
+		}
+		value[n++] = c;
+	}
+	value[n] = '\0';
+	if (i < s.n &&
+	    without_comment((struct span){ s.p + i + 1, s.n - i - 1 }).n == 0)
+		return value;
+	option_set_wipe(value, n);
+	free(value);
+	return NULL;
+}
+
+static int
+read_section(struct reader *r, struct span line)
+{
+	line = without_comment(line);
+	if (line.n < 3 || line.p[line.n - 1] != ']')
+		return fail(r, "a section is written as [https://HOST/*]");
+	free(r->section);
+	r->section = xstrndup(line.p + 1, line.n - 2);
+	return 0;
+}
+
+/* Finds the option that a line names, and checks that it may stand here. */
+static const struct option_row *
+find_option(struct reader *r, struct span name, bool letter, bool *off)
+{
+	const struct option_row *row;
+	char *prefix;
+
+	*off = false;
+	row = letter ? option_table_letter(name.p[0]) :
+		       option_table_find(name, off);
+	if (row == NULL) {
+		prefix = xasprintf("%s:%u: ", r->path, r->line);
+		*r->why = option_argv_unknown(prefix, letter ? "-" : "", name);
+		free(prefix);
+		return NULL;
+	}
+	if ((row->flags & OPTION_ARGV_ONLY) != 0 ||
+	    row->kind == OPTION_CONFIG) {
+		*r->why = xasprintf("%s:%u: \"%s\" cannot stand in a file",
+		    r->path, r->line, row->name);
+		return NULL;
+	}
+	if (row->offset == offsetof(struct options, url) &&
+	    row->kind == OPTION_STRING && r->section != NULL &&
+	    strcmp(r->section, "*") != 0) {
+		fail(r, "a section is chosen by the URL, it cannot set one");
+		return NULL;
+	}
+	return row;
+}
+
+static void
+add(struct reader *r, const struct option_row *row, char *value, bool off)
+{
+	struct option_setting *s;
+	struct span secret;
+
+	s = option_set_add(r->out, row, r->weight, value,
+	    xasprintf("%s:%u", r->path, r->line),
+	    xasprintf("%s:%u: %s", r->path, r->line, row->name));
+	s->off = off;
+	s->section = r->section == NULL ? NULL : xstrdup(r->section);
+	if (value != NULL && option_table_secret(row, value, &secret))
+		r->secret = true;
+}
+
+/* What stands before a blank, "=" or ":". */
+static struct span
+name_of(struct span line)
+{
+	size_t n = 0;
+
+	while (n < line.n && !blank(line.p[n]) && line.p[n] != '=' &&
+	    line.p[n] != ':')
+		n++;
+	return (struct span){ line.p, n };
+}
+
+static int
+read_option(struct reader *r, struct span line)
+{
+	const struct option_row *row;
+	struct span name;
+	char *value = NULL;
+	size_t dashes = 0;
+	bool off;
+
+	while (dashes < 2 && line.n > 0 && line.p[0] == '-') {
+		line.p++;
+		line.n--;
+		dashes++;
+	}
+	name = name_of(line);
+	if (name.n == 0)
+		return fail(r, "no option's name");
+	row = find_option(r, name, dashes == 1 && name.n == 1, &off);
+	if (row == NULL)
+		return -1;
+	line = trim((struct span){ line.p + name.n, line.n - name.n });
+	if (line.n > 0 && (line.p[0] == '=' || line.p[0] == ':'))
+		line = trim((struct span){ line.p + 1, line.n - 1 });
+	if (line.n > 0 && line.p[0] == '"') {
+		value = quoted((struct span){ line.p + 1, line.n - 1 });
+		if (value == NULL)
+			return fail(r, "the quotes do not close at the end");
+	} else {
+		line = without_comment(line);
+		if (line.n > 0)
+			value = xstrndup(line.p, line.n);
+	}
+	if (row->arg != NULL && value == NULL)
+		return fail(r, "the value is missing; \"\" is an empty one");
+	add(r, row, value, off);
+	return 0;
+}
+
+static int
+read_line(struct reader *r, struct span line)
+{
+	line = trim(line);
+	if (line.n == 0 || line.p[0] == '#')
+		return 0;
+	if (memchr(line.p, '\0', line.n) != NULL)
+		return fail(r, "a NUL byte");
+	return line.p[0] == '[' ? read_section(r, line) : read_option(r, line);
+}
+
+/* The whole file. Returns 0, or the errno; EPERM with *why, owned by the
+ * caller, when another user could have written it. */
+static int
+slurp(struct reader *r, struct buf *out, bool *others)
+{
+	unsigned folders = r->weight == WEIGHT_HOME ? FOLDERS_HOME : FOLDERS;
+	char chunk[4096];
+	struct stat st;
+	ssize_t n = 0;
+	int fd, error;
+
+	fd = open(r->path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno;
+	error = fstat(fd, &st) < 0 ? errno : 0;
+	if (error == 0 &&
+	    (*r->why = option_trust(r->path, fd, folders)) != NULL)
+		error = EPERM;
+	while (error == 0 && (n = read(fd, chunk, sizeof chunk)) != 0) {
+		if (n < 0 && errno != EINTR)
+			error = errno;
+		else if (n > 0 && buf_add(out, chunk, (size_t)n) < 0)
+			error = EFBIG;
+	}
+	option_set_wipe(chunk, sizeof chunk);
+	close(fd);
+	*others = error == 0 && (st.st_mode & (S_IRGRP | S_IROTH)) != 0;
+	return error;
+}
+
+int
+option_file_read(struct option_settings *out, const char *path,
+    enum option_weight weight, bool needed, bool *exposed, char **why)
+{
+	struct reader r = {
+		.out = out, .path = path, .weight = weight, .why = why
+	};
+	struct buf text;
+	struct span line;
+	const char *lf;
+	size_t at = 0;
+	bool others;
+	int error, rc = 0;
+
+	buf_init(&text, FILE_MAX_BYTES);
+	error = slurp(&r, &text, &others);
+	if (error != 0 && (needed || (error != ENOENT && error != ENOTDIR))) {
+		if (*why == NULL)
+			*why = xasprintf("cannot read the configuration file "
+					 "%s: %s",
+			    path, strerror(error));
+		rc = -1;
+	}
+	while (rc == 0 && error == 0 && at < text.n) {
+		lf = memchr(text.p + at, '\n', text.n - at);
+		line.p = text.p + at;
+		line.n = lf == NULL ? text.n - at : (size_t)(lf - line.p);
+		at += line.n + 1;
+		r.line++;
+		rc = read_line(&r, line);
+	}
+	*exposed = rc == 0 && r.secret && others;
+	free(r.section);
+	if (text.n > 0)
+		option_set_wipe(text.p, text.n);
+	buf_free(&text);
+	return rc;
+}
+
+static bool
+same_char(char a, char b, bool fold)
+{
+	return a == b ||
+	    (fold && tolower((unsigned char)a) == tolower((unsigned char)b));
+}
+
+/* "*" is any text, all else itself. Linear in practice: only the latest "*"
+ * is ever tried again. */
+static bool
+glob(struct span pattern, struct span text, bool fold)
+{
+	size_t p = 0, t = 0, star = SIZE_MAX, resume = 0;
+
+	while (t < text.n) {
+		if (p < pattern.n && pattern.p[p] == '*') {
+			star = p++;
+			resume = t;
+		} else if (p < pattern.n &&
+		    same_char(pattern.p[p], text.p[t], fold)) {
+			p++;
+			t++;
+		} else if (star != SIZE_MAX) {
+			p = star + 1;
+			t = ++resume;
+		} else {
+			return false;
+		}
+	}
+	while (p < pattern.n && pattern.p[p] == '*')
+		p++;
+	return p == pattern.n;
+}
+
+bool
+option_file_match(const char *pattern, const struct url *url)
+{
+	struct span scheme = { "*", 1 }, host, rest;
+	const char *at = strstr(pattern, "://"), *path;
+	char *full;
+	bool hit;
+
+	if (strcmp(pattern, "*") == 0)
+		return true;
+	if (url == NULL)
+		return false;
+	if (at != NULL) {
+		scheme = (struct span){ pattern, (size_t)(at - pattern) };
+		pattern = at + 3;
+	}
+	host = (struct span){ pattern, strcspn(pattern, "/?") };
+	rest = span_of(pattern + host.n);
+	path = strstr(url->text, "://") + 3;
+	path += strcspn(path, "/?");
+	full = xasprintf("%s:%s", url->host, url->port);
+	hit = glob(scheme, span_of(url->scheme), true) &&
+	    (glob(host, span_of(strstr(url->origin, "://") + 3), true) ||
+		glob(host, span_of(full), true)) &&
+	    (rest.n == 0 || glob(rest, span_of(path), false));
+	free(full);
+	return hit;
+}

@@ -1,0 +1,175 @@
+/*
+ * The options: one table drives argv, configuration files, the environment,
+ * --help, --show-config and the check of the man page.
+ */
+#ifndef MCPSPLICE_OPTIONS_OPTIONS_H
+#define MCPSPLICE_OPTIONS_OPTIONS_H
+
+#include "base/mem.h"
+#include "core/server/server.h"
+
+enum command { COMMAND_PROXY, COMMAND_LOGIN, COMMAND_LOGOUT, COMMAND_STATUS };
+enum replay { REPLAY_NEVER, REPLAY_REFUSED, REPLAY_SAFE };
+enum auth_mode {
+	AUTH_AUTO,
+	AUTH_NONE,
+	AUTH_STATIC,
+	AUTH_OAUTH,
+	AUTH_DEVICE,
+	AUTH_CLIENT_CREDENTIALS
+};
+
+/* A NULL-ended list of strings. */
+struct strings {
+	char **list;
+	size_t n;
+};
+
+struct options {
+	enum command command;
+	bool agent;  /* "login --agent": nothing else is set but argv */
+	char **argv; /* a copy with its secrets, NULL-ended */
+	char *url;   /* as given; NULL: COMMAND_STATUS for all servers */
+
+	/* request */
+	struct strings headers; /* "Name: value" or "@FILE", not expanded */
+	char *user_agent;       /* NULL: mcpsplice/VERSION */
+	bool no_cookies;
+	bool compressed;
+	bool http2;
+
+	/* sign-in: given credentials */
+	enum auth_mode auth; /* auto */
+	char *bearer_file;
+	char *bearer_env;
+	char *auth_command; /* not split */
+	char *netrc_file;
+
+	/* sign-in: the client */
+	char *client_id;
+	char *client_secret_file;
+	char *client_secret_env;
+	char *client_key;          /* file; with AUTH_CLIENT_CREDENTIALS only */
+	char *client_metadata_url; /* https, with a path */
+	char *client_info;         /* JSON with a secret, or "@FILE" */
+	char *client_metadata;     /* JSON, or "@FILE" */
+
+	/* sign-in: what is asked for */
+	char *issuer;
+	char *scope;
+	char *resource;
+	bool no_resource;
+	struct strings authorize_params; /* "name=value", name not empty */
+	char *token_endpoint;
+
+	/* sign-in: the person */
+	unsigned callback_port; /* 0: any */
+	char *callback_host;    /* "127.0.0.1" or "localhost" */
+	char *callback_path;    /* begins with a slash */
+	char *browser;          /* --browser, $BROWSER; not split */
+	bool no_browser;
+	int64_t login_timeout_ms; /* 5 min; 0: no end */
+	bool use_id_token;
+
+	/* sign-in: what is allowed, where it is kept */
+	bool assume_pkce;
+	bool allow_private_auth;
+	bool allow_cross_origin_prm;
+	char *profile;    /* NULL: none */
+	char *auth_store; /* "file" or "helper:CMD", see the function below */
+
+	/* network */
+	char *proxy;
+	char *noproxy;
+	char *proxy_user;
+	bool proxy_negotiate;
+	char *proxy_cacert;
+	char *cacert;       /* --cacert, CURL_CA_BUNDLE, SSL_CERT_FILE */
+	char *cacert_extra; /* NODE_EXTRA_CA_CERTS */
+	char *cert;
+	char *key;
+	char *key_password_file;
+	bool cert_auth; /* the token endpoint gets the certificate, too */
+	bool ipv4_only, ipv6_only;
+	struct strings resolve;
+	char *unix_socket;
+	bool allow_http;
+
+	/* times, in ms; 0: off */
+	int64_t connect_timeout_ms; /* 10 s */
+	int64_t init_timeout_ms;    /* 25 s */
+	int64_t retry_window_ms;    /* 20 s */
+	int64_t call_timeout_ms;    /* 1 h */
+	int64_t drain_timeout_ms;   /* 0: until every call is answered */
+	int64_t ping_interval_ms;   /* 0: never; else at least 1 s */
+
+	/* sizes, in bytes; 0: none */
+	size_t max_message; /* 128 MiB */
+	size_t max_result;  /* 10 MiB - 64 KiB */
+	bool max_result_set;
+	size_t max_buffer;     /* 256 MiB */
+	unsigned max_depth;    /* 512 */
+	unsigned max_inflight; /* 256 */
+
+	/* behaviour */
+	enum era_protocol protocol;   /* auto */
+	enum era_transport transport; /* auto */
+	enum replay replay;           /* safe */
+	/* each is good for regcomp: extended, any case */
+	struct strings session_lost_patterns;
+	bool session_lost_in_results;
+	bool no_memory;
+	bool handshake;
+	bool fail;
+
+	/* what people see */
+	int verbose; /* -v: 1, -vv: 2 */
+	bool quiet;
+	char *log_file;
+	bool log_json;
+	bool show_config;
+	bool help;
+	bool version;
+
+	/* what was said about options that have no meaning yet, for -v */
+	struct strings notes;
+	/* what the user should know at any level but -q */
+	struct strings warnings;
+
+	struct option_origin *origins; /* for --show-config */
+};
+
+/* Reads, in rising order of weight: defaults, /etc/mcpsplice.conf,
+ * $HOME/.config/mcpsplice/config, MCPSPLICE_* of the environment, --config
+ * files, argv. Secrets in argv are blanked there. Returns 0, or -1 with *why
+ * a message for people (owned by the caller) that ends in a hint; o then has
+ * nothing but the command, as far as it was read. */
+int options_load(struct options *o, int argc, char **argv, char **why);
+
+/* The same with every source given: what options_load does after it has found
+ * the two default files. Either path may be NULL. */
+struct option_sources {
+	int argc;
+	char **argv;
+	const char *etc;  /* /etc/mcpsplice.conf */
+	const char *home; /* $HOME/.config/mcpsplice/config */
+	const char *(*env)(const char *name, void *arg);
+	void *env_arg;
+};
+int options_load_from(struct options *o, const struct option_sources *from,
+    char **why);
+/* Wipes and frees all; o may be one that options_load refused. */
+void options_free(struct options *o);
+
+/* CMD of --auth-store helper:CMD, or NULL: files. */
+const char *options_store_helper(const struct options *o);
+/* The name of a credential that is given (an option's, or a header's), or
+ * NULL: there is none, a file of headers left aside. */
+const char *options_given_credential(const struct options *o);
+
+/* The text of --help: one screen, grouped. The caller frees it. */
+char *options_help(void);
+/* Each value with where it came from; secrets as "(set)". */
+char *options_show(const struct options *o);
+
+#endif

@@ -1,0 +1,428 @@
+/*
+ * Settings: their values are checked here and written into the field that
+ * the table names. A later setting of the same option replaces an earlier
+ * one; lists grow, but a header drops those of its name that weigh less.
+ * Invariant: o->origins has a row for each row of the table, and for a list
+ * one origin for each item, in the same order.
+ */
+#include "config.h"
+
+#include "options/set.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "options/parse.h"
+#include "options/value.h"
+
+#define KEEP_ALIVE_MS 30000 /* mcp-remote's */
+
+struct option_setting *
+option_set_add(struct option_settings *all, const struct option_row *row,
+    enum option_weight weight, char *value, char *from, char *label)
+{
+	struct option_setting *s;
+
+	if (all->n == all->cap) {
+		all->cap = all->cap == 0 ? 32 : all->cap * 2;
+		all->list = xrealloc(all->list, all->cap * sizeof *all->list);
+	}
+	s = &all->list[all->n++];
+	*s = (struct option_setting){ 0 };
+	s->row = row;
+	s->weight = weight;
+	s->value = value;
+	s->from = from;
+	s->label = label;
+	return s;
+}
+
+void
+option_set_wipe(void *p, size_t n)
+{
+	volatile char *v = p;
+
+	while (n-- > 0)
+		*v++ = '\0';
+}
+
+void
+option_set_free(struct option_settings *all)
+{
+	struct option_setting *s;
+	size_t i;
+
+	for (i = 0; i < all->n; i++) {
+		s = &all->list[i];
+		if (s->value != NULL)
+			option_set_wipe(s->value, strlen(s->value));
+		free(s->value);
+		free(s->from);
+		free(s->label);
+		free(s->section);
+	}
+	free(all->list);
+	*all = (struct option_settings){ 0 };
+}
+
+void
+option_set_string(struct strings *list, char *s)
+{
+	list->list = xrealloc(list->list, (list->n + 2) * sizeof *list->list);
+	if (s != NULL)
+		list->list[list->n++] = s;
+	list->list[list->n] = NULL;
+}
+
+static struct option_origin *
+origin_of(struct options *o, const struct option_row *row)
+{
+	return &o->origins[option_table_main(row) - option_table];
+}
+
+static void
+origin_add(struct option_origin *origin, const struct option_setting *s)
+{
+	struct option_from *f;
+
+	origin->from = xrealloc(origin->from,
+	    (origin->n + 1) * sizeof *origin->from);
+	f = &origin->from[origin->n++];
+	f->text = xstrdup(s->from);
+	f->weight = s->weight;
+}
+
+static void
+origin_set(struct option_origin *origin, const struct option_setting *s)
+{
+	while (origin->n > 0)
+		free(origin->from[--origin->n].text);
+	origin_add(origin, s);
+}
+
+static int
+out_of_range(const struct option_setting *s, int64_t unit, char **why)
+{
+	const struct option_row *row = option_table_main(s->row);
+	bool zero = row->kind == OPTION_SECONDS && row->min > 0;
+
+	*why = xasprintf("%s: %s is out of range, %" PRId64 " to %" PRId64 "%s",
+	    s->label, s->value, row->min / unit, row->max / unit,
+	    zero ? ", or 0 for never" : "");
+	return -1;
+}
+
+static int
+apply_number(void *field, const struct option_setting *s, const char *value,
+    char **why)
+{
+	const struct option_row *row = option_table_main(s->row);
+	const char *kind;
+	int64_t n;
+
+	if (row->kind == OPTION_SECONDS) {
+		if (!option_parse_seconds(value, &n)) {
+			*why = xasprintf("%s: \"%s\" is not a number of "
+					 "seconds, like 10 or 2.5",
+			    s->label, value);
+			return -1;
+		}
+		if (n > row->max || (n > 0 && n < row->min))
+			return out_of_range(s, 1000, why);
+		*(int64_t *)field = n;
+		return 0;
+	}
+	if (!option_parse_number(value, row->kind == OPTION_SIZE, &n)) {
+		kind = row->kind == OPTION_UINT ? "number" :
+						  "size, like 64K or 10M";
+		*why = xasprintf("%s: \"%s\" is not a %s", s->label, value,
+		    kind);
+		return -1;
+	}
+	if (n < row->min || n > row->max)
+		return out_of_range(s, 1, why);
+	if (row->kind == OPTION_SIZE)
+		*(size_t *)field = (size_t)n;
+	else
+		*(unsigned *)field = (unsigned)n;
+	return 0;
+}
+
+static int
+apply_choice(void *field, const struct option_setting *s, const char *value,
+    char **why)
+{
+	int i = option_parse_choice(s->row->arg, value);
+
+	if (i < 0 && s->row->kind == OPTION_TRANSPORT)
+		i = option_parse_choice(option_transport_words, value);
+	if (i < 0) {
+		*why = xasprintf("%s: \"%s\" is none of %s", s->label, value,
+		    s->row->arg);
+		return -1;
+	}
+	if (s->row->kind == OPTION_REPLAY)
+		*(enum replay *)field = (enum replay)i;
+	else if (s->row->kind == OPTION_AUTH)
+		*(enum auth_mode *)field = (enum auth_mode)i;
+	else if (s->row->kind == OPTION_PROTOCOL)
+		*(enum era_protocol *)field = (enum era_protocol)i;
+	else if (s->row->kind == OPTION_TRANSPORT)
+		*(enum era_transport *)field = (enum era_transport)i;
+	else
+		*(bool *)field = i != 0;
+	return 0;
+}
+
+static int
+apply_switch(bool *field, const struct option_setting *s, char **why)
+{
+	bool on = true;
+
+	if (s->value != NULL && !option_parse_bool(s->value, &on)) {
+		*why = xasprintf("%s: \"%s\" is neither yes nor no", s->label,
+		    s->value);
+		return -1;
+	}
+	*field = on != s->off;
+	return 0;
+}
+
+/* A switch that stands for a value of another option. */
+static int
+apply_fixed(void *field, const struct option_setting *s, char **why)
+{
+	const char *words = option_table_main(s->row)->arg;
+	bool on = false;
+
+	if (apply_switch(&on, s, why) < 0)
+		return -1;
+	if (s->row->kind == OPTION_KEEP_ALIVE)
+		*(int64_t *)field = on ? KEEP_ALIVE_MS : 0;
+	else if (s->row->kind == OPTION_AUTH_WORD)
+		*(enum auth_mode *)field = on ?
+		    (enum auth_mode)option_parse_choice(words, s->row->help) :
+		    AUTH_AUTO;
+	else
+		*(int *)field = on ? 2 : 0;
+	return 0;
+}
+
+/* Counts within one origin; a heavier one starts anew. */
+static int
+apply_count(int *field, const struct option_setting *s,
+    const struct option_origin *origin, char **why)
+{
+	bool on;
+
+	if (origin->n == 0 || origin->from[0].weight < s->weight || s->off)
+		*field = 0;
+	if (s->off)
+		return 0;
+	if (s->value == NULL) {
+		++*field;
+	} else if (s->value[0] >= '0' && s->value[0] <= '9' &&
+	    s->value[1] == '\0') {
+		*field = s->value[0] - '0';
+	} else if (option_parse_bool(s->value, &on)) {
+		*field = on;
+	} else {
+		*why = xasprintf("%s: \"%s\" is not a number from 0 to 9",
+		    s->label, s->value);
+		return -1;
+	}
+	return 0;
+}
+
+/* Is there a rule for such values that this one breaks? */
+static int
+check_value(const struct option_setting *s, const char *value, char **why)
+{
+	char *wrong = option_value_wrong(s->row, value);
+
+	if (wrong == NULL)
+		return 0;
+	*why = xasprintf("%s%s", s->label, wrong);
+	free(wrong);
+	return -1;
+}
+
+static int
+apply_string(char **field, const struct option_setting *s, const char *value,
+    char **why)
+{
+	if (value != NULL && check_value(s, value, why) < 0)
+		return -1;
+	if (*field != NULL)
+		option_set_wipe(*field, strlen(*field));
+	free(*field);
+	*field = value == NULL ? NULL : xstrdup(value);
+	return 0;
+}
+
+static void
+list_drop(struct strings *list, struct option_origin *origin, size_t at)
+{
+	option_set_wipe(list->list[at], strlen(list->list[at]));
+	free(list->list[at]);
+	free(origin->from[at].text);
+	list->n--;
+	origin->n--;
+	memmove(&list->list[at], &list->list[at + 1],
+	    (list->n - at + 1) * sizeof *list->list);
+	memmove(&origin->from[at], &origin->from[at + 1],
+	    (origin->n - at) * sizeof *origin->from);
+}
+
+/* Drops the headers of line's name that came from a lighter place. */
+static void
+drop_lighter(struct strings *list, struct option_origin *origin,
+    const char *line, enum option_weight weight)
+{
+	size_t n = strcspn(line, ": \t"), i = 0;
+
+	while (line[0] != '@' && i < list->n) {
+		if (origin->from[i].weight < weight &&
+		    strncasecmp(list->list[i], line, n) == 0 &&
+		    strcspn(list->list[i], ": \t") == n)
+			list_drop(list, origin, i);
+		else
+			i++;
+	}
+}
+
+static int
+apply_item(struct strings *list, struct option_origin *origin,
+    const struct option_setting *s, char **why)
+{
+	char *item;
+
+	if (check_value(s, s->value, why) < 0)
+		return -1;
+	if (s->value[0] == '\0') {
+		*why = xasprintf("%s: the value is empty", s->label);
+		return -1;
+	}
+	if (s->row->kind == OPTION_HEADER_FILE)
+		item = xasprintf("@%s", s->value);
+	else if (s->row->kind == OPTION_BEARER)
+		item = xasprintf("Authorization: Bearer %s", s->value);
+	else
+		item = xstrdup(s->value);
+	if (s->row->kind == OPTION_HEADER && item[0] != '@' &&
+	    strchr(item, ':') == NULL) {
+		/* never quoted: it may be half of a secret */
+		*why = xasprintf("%s: there is no colon in it; write "
+				 "\"Name: value\" or @FILE",
+		    s->label);
+		free(item);
+		return -1;
+	}
+	if (s->row->kind != OPTION_LIST)
+		drop_lighter(list, origin, item, s->weight);
+	option_set_string(list, item);
+	origin_add(origin, s);
+	return 0;
+}
+
+/* Options of mcp-remote that are understood but not done. */
+static void
+apply_noted(struct options *o, const struct option_setting *s)
+{
+	const char *what = s->row->help;
+
+	if (what == NULL)
+		what = "has no meaning yet: ignored";
+	option_set_string(&o->notes, xasprintf("%s %s", s->label, what));
+}
+
+/* The value to take: an empty one means the default, NULL of a string. */
+static const char *
+effective(const struct option_setting *s)
+{
+	if (s->value != NULL && s->value[0] == '\0' &&
+	    (s->row->flags & OPTION_KEEPS_EMPTY) == 0)
+		return option_table_main(s->row)->preset;
+	return s->value;
+}
+
+int
+option_set_apply(struct options *o, const struct option_setting *s, char **why)
+{
+	struct option_origin *origin = origin_of(o, s->row);
+	void *field = (char *)o + s->row->offset;
+	int rc = 0;
+
+	switch (s->row->kind) {
+	case OPTION_HEADER:
+	case OPTION_HEADER_FILE:
+	case OPTION_BEARER:
+	case OPTION_LIST:
+		return apply_item(field, origin, s, why);
+	case OPTION_NOTED:
+	case OPTION_NOTED_SWITCH:
+		apply_noted(o, s);
+		return 0;
+	case OPTION_REFUSED:
+		*why = xasprintf("%s: %s", s->label, s->row->help);
+		return -1;
+	case OPTION_CONFIG:
+		return 0;
+	case OPTION_STRING:
+		rc = apply_string(field, s, effective(s), why);
+		break;
+	case OPTION_SECONDS:
+	case OPTION_SIZE:
+	case OPTION_UINT:
+		rc = apply_number(field, s, effective(s), why);
+		break;
+	case OPTION_REPLAY:
+	case OPTION_PROTOCOL:
+	case OPTION_TRANSPORT:
+	case OPTION_AUTH:
+	case OPTION_LOG_FORMAT:
+		rc = apply_choice(field, s, effective(s), why);
+		break;
+	case OPTION_SWITCH:
+		rc = apply_switch(field, s, why);
+		break;
+	case OPTION_COUNT:
+		rc = apply_count(field, s, origin, why);
+		break;
+	case OPTION_DEBUG:
+	case OPTION_KEEP_ALIVE:
+	case OPTION_AUTH_WORD:
+		rc = apply_fixed(field, s, why);
+		break;
+	}
+	if (rc == 0)
+		origin_set(origin, s);
+	return rc;
+}
+
+void
+option_set_defaults(struct options *o)
+{
+	struct option_setting s = { 0 };
+	char from[] = "default", *why = NULL;
+	size_t i;
+
+	o->origins = xcalloc(option_table_rows, sizeof *o->origins);
+	option_set_string(&o->headers, NULL);
+	option_set_string(&o->authorize_params, NULL);
+	option_set_string(&o->resolve, NULL);
+	option_set_string(&o->session_lost_patterns, NULL);
+	option_set_string(&o->notes, NULL);
+	option_set_string(&o->warnings, NULL);
+	s.from = s.label = from;
+	for (i = 0; i < option_table_rows; i++) {
+		s.row = &option_table[i];
+		if (s.row->preset == NULL)
+			continue;
+		s.value = xstrdup(s.row->preset);
+		if (option_set_apply(o, &s, &why) < 0)
+			abort(); /* the table itself is wrong */
+		free(s.value);
+	}
+}

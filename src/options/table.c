@@ -1,0 +1,479 @@
+/*
+ * The table of options and the look-ups in it. The order of the rows is the
+ * order of --help. tests/man_check.sh reads the names in the first column, so
+ * each row starts on a line of its own with the name first.
+ */
+#include "config.h"
+
+#include "options/table.h"
+
+#include <ctype.h>
+#include <strings.h>
+
+#include "options/options.h"
+
+/* Longer names are not compared with ours. */
+#define NAME_MAX_LEN 40
+
+#define AT(field) offsetof(struct options, field)
+/* 23 days: in ms it still fits the int and long of the libraries. */
+#define MS_MAX 2000000000
+#define SIZE_LIMIT                                                             \
+	((int64_t)(SIZE_MAX / 4 < INT32_MAX ? SIZE_MAX / 4 : (int64_t)1 << 40))
+
+#define TEXT(name, c, group, flags, field, arg, help)                          \
+	{                                                                      \
+		name, c, OPTION_STRING, group, flags, AT(field), arg, NULL, 0, \
+		    0, NULL, help                                              \
+	}
+#define SWITCH(name, c, group, flags, field, help)                             \
+	{                                                                      \
+		name, c, OPTION_SWITCH, group, flags, AT(field), NULL, NULL,   \
+		    0, 0, NULL, help                                           \
+	}
+#define SECONDS(name, field, preset, help)                                     \
+	{                                                                      \
+		name, 0, OPTION_SECONDS, OPTION_LIMITS, 0, AT(field), "SEC",   \
+		    preset, 0, MS_MAX, NULL, help                              \
+	}
+#define SIZE(name, flags, field, preset, help)                                 \
+	{                                                                      \
+		name, 0, OPTION_SIZE, OPTION_LIMITS, flags, AT(field), "SIZE", \
+		    preset, 0, SIZE_LIMIT, NULL, help                          \
+	}
+#define UINT(name, flags, field, preset)                                       \
+	{                                                                      \
+		name, 0, OPTION_UINT, OPTION_LIMITS, flags, AT(field), "N",    \
+		    preset, 1, 65535, NULL, NULL                               \
+	}
+/* A text that is checked or has a default, in the manual only. */
+#define MANUAL(name, field, arg, preset)                                       \
+	{                                                                      \
+		name, 0, OPTION_STRING, OPTION_SIGN_IN, OPTION_UNLISTED,       \
+		    AT(field), arg, preset, 0, 0, NULL, NULL                   \
+	}
+#define CHOICE(name, kind, group, field, arg, preset, help)                    \
+	{                                                                      \
+		name, 0, kind, group, 0, AT(field), arg, preset, 0, 0, NULL,   \
+		    help                                                       \
+	}
+#define OTHER(name, c, kind, group, flags, field, arg, help)                   \
+	{                                                                      \
+		name, c, kind, group, flags, AT(field), arg, NULL, 0, 0, NULL, \
+		    help                                                       \
+	}
+/* Names of other programs: one for an option of ours, and those that say
+ * something about themselves instead of doing it. */
+#define ALIAS(name, kind, flags, field, arg, as)                               \
+	{                                                                      \
+		name, 0, kind, OPTION_OUTPUT, OPTION_HIDDEN | (flags),         \
+		    AT(field), arg, NULL, 0, 0, as, NULL                       \
+	}
+#define URL_OF(name, transport)                                                \
+	{                                                                      \
+		name, 0, OPTION_STRING, OPTION_OUTPUT, OPTION_HIDDEN, AT(url), \
+		    "URL", NULL, 0, 0, "url", transport                        \
+	}
+#define NOTED(name, arg)                                                       \
+	{                                                                      \
+		name, 0, OPTION_NOTED, OPTION_OUTPUT, OPTION_HIDDEN, 0, arg,   \
+		    NULL, 0, 0, NULL, NULL                                     \
+	}
+#define REFUSED(name, arg, help)                                               \
+	{                                                                      \
+		name, 0, OPTION_REFUSED, OPTION_OUTPUT, OPTION_HIDDEN, 0, arg, \
+		    NULL, 0, 0, NULL, help                                     \
+	}
+#define NOTED_SWITCH(name, help)                                               \
+	{                                                                      \
+		name, 0, OPTION_NOTED_SWITCH, OPTION_OUTPUT, OPTION_HIDDEN, 0, \
+		    NULL, NULL, 0, 0, NULL, help                               \
+	}
+
+const struct option_row option_table[] = {
+	TEXT("url", 0, OPTION_REQUEST, OPTION_NO_ARGV, url, "URL", NULL),
+
+	OTHER("header", 'H', OPTION_HEADER, OPTION_REQUEST, 0, headers,
+	    "LINE|@FILE", "add \"Name: value\"; ${VAR} is filled in; repeats"),
+	{ "header-file", 0, OPTION_HEADER_FILE, OPTION_REQUEST, 0, AT(headers),
+	    "FILE", NULL, 0, 0, "header", NULL },
+	TEXT("user-agent", 'A', OPTION_REQUEST, 0, user_agent, "TEXT", NULL),
+	SWITCH("no-cookies", 0, OPTION_REQUEST, 0, no_cookies, NULL),
+	SWITCH("compressed", 0, OPTION_REQUEST, 0, compressed, NULL),
+	SWITCH("http2", 0, OPTION_REQUEST, OPTION_UNLISTED, http2, NULL),
+	SWITCH("allow-http", 0, OPTION_REQUEST, 0, allow_http,
+	    "plain http to other machines, unencrypted"),
+
+	TEXT("bearer-file", 0, OPTION_SIGN_IN, 0, bearer_file, "FILE",
+	    "send the token in FILE, read again on change"),
+	TEXT("bearer-env", 0, OPTION_SIGN_IN, 0, bearer_env, "VAR",
+	    "send the token in the environment's VAR"),
+	TEXT("auth-command", 0, OPTION_SIGN_IN, 0, auth_command, "CMD",
+	    "send what this program answers, see the manual"),
+	CHOICE("auth", OPTION_AUTH, OPTION_SIGN_IN, auth,
+	    "auto|none|static|oauth|device|client-credentials", "auto", NULL),
+	TEXT("client-id", 0, OPTION_SIGN_IN, 0, client_id, "ID", NULL),
+	TEXT("scope", 0, OPTION_SIGN_IN, 0, scope, "SCOPES", NULL),
+	TEXT("profile", 0, OPTION_SIGN_IN, 0, profile, "NAME", NULL),
+	SWITCH("no-browser", 0, OPTION_SIGN_IN, 0, no_browser, NULL),
+	TEXT("browser", 0, OPTION_SIGN_IN, OPTION_UNLISTED, browser, "CMD",
+	    NULL),
+	MANUAL("netrc-file", netrc_file, "FILE", NULL),
+	MANUAL("client-secret-file", client_secret_file, "FILE", NULL),
+	MANUAL("client-secret-env", client_secret_env, "VAR", NULL),
+	MANUAL("client-key", client_key, "FILE", NULL),
+	MANUAL("client-metadata-url", client_metadata_url, "URL", NULL),
+	MANUAL("issuer", issuer, "URL", NULL),
+	MANUAL("resource", resource, "URI", NULL),
+	SWITCH("no-resource", 0, OPTION_SIGN_IN, OPTION_UNLISTED, no_resource,
+	    NULL),
+	OTHER("authorize-param", 0, OPTION_LIST, OPTION_SIGN_IN,
+	    OPTION_UNLISTED, authorize_params, "NAME=VALUE", NULL),
+	MANUAL("token-endpoint", token_endpoint, "URL", NULL),
+	{ "callback-port", 0, OPTION_UINT, OPTION_SIGN_IN, OPTION_UNLISTED,
+	    AT(callback_port), "N", "0", 0, 65535, NULL, NULL },
+	MANUAL("callback-host", callback_host, "127.0.0.1|localhost",
+	    "127.0.0.1"),
+	MANUAL("callback-path", callback_path, "PATH", "/callback"),
+	{ "login-timeout", 0, OPTION_SECONDS, OPTION_SIGN_IN, OPTION_UNLISTED,
+	    AT(login_timeout_ms), "SEC", "300", 1000, MS_MAX, NULL, NULL },
+	SWITCH("use-id-token", 0, OPTION_SIGN_IN, OPTION_UNLISTED, use_id_token,
+	    NULL),
+	SWITCH("assume-pkce", 0, OPTION_SIGN_IN, OPTION_UNLISTED, assume_pkce,
+	    NULL),
+	SWITCH("allow-private-auth", 0, OPTION_SIGN_IN, OPTION_UNLISTED,
+	    allow_private_auth, NULL),
+	SWITCH("allow-cross-origin-prm", 0, OPTION_SIGN_IN, OPTION_UNLISTED,
+	    allow_cross_origin_prm, NULL),
+	MANUAL("auth-store", auth_store, "file|helper:CMD", "file"),
+	SWITCH("cert-auth", 0, OPTION_SIGN_IN, OPTION_UNLISTED, cert_auth,
+	    NULL),
+
+	TEXT("proxy", 'x', OPTION_NETWORK, OPTION_KEEPS_EMPTY, proxy, "URL",
+	    "use this proxy; \"\" for none"),
+	TEXT("cacert", 0, OPTION_NETWORK, 0, cacert, "FILE",
+	    "trust the certificates in FILE"),
+	TEXT("NODE_EXTRA_CA_CERTS", 0, OPTION_NETWORK,
+	    OPTION_HIDDEN | OPTION_ARGV_ONLY | OPTION_NO_ARGV, cacert_extra,
+	    "FILE", NULL),
+	TEXT("unix-socket", 0, OPTION_NETWORK, 0, unix_socket, "PATH", NULL),
+	TEXT("noproxy", 0, OPTION_NETWORK, OPTION_KEEPS_EMPTY, noproxy, "HOSTS",
+	    NULL),
+	TEXT("proxy-user", 0, OPTION_NETWORK, OPTION_SECRET, proxy_user,
+	    "USER:PASSWORD", NULL),
+	SWITCH("proxy-negotiate", 0, OPTION_NETWORK, 0, proxy_negotiate, NULL),
+	TEXT("proxy-cacert", 0, OPTION_NETWORK, 0, proxy_cacert, "FILE", NULL),
+	TEXT("cert", 'E', OPTION_NETWORK, 0, cert, "FILE", NULL),
+	TEXT("key", 0, OPTION_NETWORK, 0, key, "FILE", NULL),
+	TEXT("key-password-file", 0, OPTION_NETWORK, OPTION_UNLISTED,
+	    key_password_file, "FILE", NULL),
+	OTHER("resolve", 0, OPTION_LIST, OPTION_NETWORK, 0, resolve,
+	    "HOST:PORT:ADDRESS", NULL),
+	SWITCH("ipv4", '4', OPTION_NETWORK, 0, ipv4_only, NULL),
+	SWITCH("ipv6", '6', OPTION_NETWORK, 0, ipv6_only, NULL),
+
+	SECONDS("init-timeout", init_timeout_ms, "25",
+	    "for the answer to \"initialize\", with retries"),
+	SECONDS("call-timeout", call_timeout_ms, "3600",
+	    "silence of an open call"),
+	SIZE("max-result", 0, max_result, "10176K",
+	    "one line for the client; 0: any"),
+	SECONDS("connect-timeout", connect_timeout_ms, "10", NULL),
+	SECONDS("retry-window", retry_window_ms, "20", NULL),
+	SECONDS("drain-timeout", drain_timeout_ms, "0", NULL),
+	SIZE("max-message", 0, max_message, "128M", NULL),
+	SIZE("max-buffer", OPTION_UNLISTED, max_buffer, "256M", NULL),
+	UINT("max-depth", OPTION_UNLISTED, max_depth, "512"),
+	UINT("max-inflight", OPTION_UNLISTED, max_inflight, "256"),
+	/* before the other: in the environment the number wins */
+	{ "keep-alive", 0, OPTION_KEEP_ALIVE, OPTION_LIMITS, 0,
+	    AT(ping_interval_ms), NULL, NULL, 0, 0, "ping-interval", NULL },
+	{ "ping-interval", 0, OPTION_SECONDS, OPTION_LIMITS, 0,
+	    AT(ping_interval_ms), "SEC", "0", 1000, MS_MAX, NULL, NULL },
+
+	CHOICE("replay", OPTION_REPLAY, OPTION_BEHAVIOUR, replay,
+	    "never|refused|safe", "safe", "what may run again"),
+	CHOICE("protocol", OPTION_PROTOCOL, OPTION_BEHAVIOUR, protocol,
+	    "auto|legacy|modern", "auto", NULL),
+	CHOICE("transport", OPTION_TRANSPORT, OPTION_BEHAVIOUR, transport,
+	    "auto|http|sse", "auto", NULL),
+	OTHER("session-lost-pattern", 0, OPTION_LIST, OPTION_BEHAVIOUR, 0,
+	    session_lost_patterns, "REGEX", NULL),
+	SWITCH("session-lost-in-results", 0, OPTION_BEHAVIOUR, 0,
+	    session_lost_in_results, NULL),
+	SWITCH("no-memory", 0, OPTION_BEHAVIOUR, 0, no_memory,
+	    "keep nothing about servers on disk"),
+	SWITCH("handshake", 0, OPTION_BEHAVIOUR, 0, handshake,
+	    "do \"initialize\" here: pipe a single request in"),
+	SWITCH("fail", 0, OPTION_BEHAVIOUR, 0, fail,
+	    "exit 22 if an answer was mcpsplice's own error"),
+	OTHER("config", 'K', OPTION_CONFIG, OPTION_BEHAVIOUR, 0, url, "FILE",
+	    "read options from FILE; repeats"),
+
+	OTHER("verbose", 'v', OPTION_COUNT, OPTION_OUTPUT, 0, verbose, NULL,
+	    "say more on stderr; twice for all"),
+	SWITCH("quiet", 'q', OPTION_OUTPUT, 0, quiet, "say only errors"),
+	TEXT("log-file", 0, OPTION_OUTPUT, 0, log_file, "FILE", NULL),
+	CHOICE("log-format", OPTION_LOG_FORMAT, OPTION_OUTPUT, log_json,
+	    "text|json", "text", NULL),
+	SWITCH("show-config", 0, OPTION_OUTPUT, OPTION_ARGV_ONLY, show_config,
+	    "show every value and where it came from"),
+	SWITCH("help", 'h', OPTION_OUTPUT, OPTION_ARGV_ONLY, help, NULL),
+	SWITCH("version", 'V', OPTION_OUTPUT, OPTION_ARGV_ONLY, version, NULL),
+
+	/* mcp-remote */
+	ALIAS("disable-cookies", OPTION_SWITCH, 0, no_cookies, NULL,
+	    "no-cookies"),
+	ALIAS("debug", OPTION_DEBUG, 0, verbose, NULL, "verbose"),
+	ALIAS("silent", OPTION_SWITCH, 0, quiet, NULL, "quiet"),
+	NOTED_SWITCH("enable-proxy",
+	    "has no meaning: the proxy variables are always used"),
+	ALIAS("host", OPTION_STRING, 0, callback_host, "127.0.0.1|localhost",
+	    "callback-host"),
+	NOTED("auth-success-url", "URL"),
+	ALIAS("auth-timeout", OPTION_SECONDS, 0, login_timeout_ms, "SEC",
+	    "login-timeout"),
+	NOTED("headers-timeout", "SEC"),
+	NOTED("body-timeout", "SEC"),
+	REFUSED("ignore-tool", "GLOB",
+	    "mcpsplice cannot hide tools: the client would see them all. Leave "
+	    "this option out if that is what you want"),
+	ALIAS("disable-resource-parameter", OPTION_SWITCH, 0, no_resource, NULL,
+	    "no-resource"),
+	TEXT("static-oauth-client-info", 0, OPTION_OUTPUT,
+	    OPTION_HIDDEN | OPTION_SECRET, client_info, "JSON|@FILE", NULL),
+	TEXT("static-oauth-client-metadata", 0, OPTION_OUTPUT, OPTION_HIDDEN,
+	    client_metadata, "JSON|@FILE", NULL),
+	{ "device-code", 0, OPTION_AUTH_WORD, OPTION_OUTPUT, OPTION_HIDDEN,
+	    AT(auth), NULL, NULL, 0, 0, "auth", "device" },
+	{ "client-credentials", 0, OPTION_AUTH_WORD, OPTION_OUTPUT,
+	    OPTION_HIDDEN, AT(auth), NULL, NULL, 0, 0, "auth",
+	    "client-credentials" },
+
+	/* supergateway */
+	URL_OF("streamableHttp", "http"),
+	URL_OF("sse", "sse"),
+	ALIAS("oauth2Bearer", OPTION_BEARER, OPTION_SECRET, headers, "TOKEN",
+	    "header"),
+};
+
+const size_t option_table_rows = sizeof option_table / sizeof option_table[0];
+
+const char option_transport_words[] = "http-first|http-only|sse-only|sse-first";
+
+/* Can "no-" turn it off? */
+static bool
+negatable(const struct option_row *row)
+{
+	return (row->kind == OPTION_SWITCH || row->kind == OPTION_COUNT ||
+		   row->kind == OPTION_KEEP_ALIVE) &&
+	    (row->flags & (OPTION_ARGV_ONLY | OPTION_HIDDEN)) == 0;
+}
+
+static const struct option_row *
+find_exact(struct span name)
+{
+	size_t i;
+
+	for (i = 0; i < option_table_rows; i++)
+		if (span_is(name, option_table[i].name))
+			return &option_table[i];
+	return NULL;
+}
+
+const struct option_row *
+option_table_find(struct span name, bool *off)
+{
+	const struct option_row *row = find_exact(name);
+	size_t i;
+
+	*off = false;
+	if (row != NULL)
+		return row;
+	*off = true;
+	if (name.n > 3 && memcmp(name.p, "no-", 3) == 0) {
+		row = find_exact((struct span){ name.p + 3, name.n - 3 });
+		return row != NULL && negatable(row) ? row : NULL;
+	}
+	for (i = 0; i < option_table_rows; i++) {
+		row = &option_table[i];
+		if (strncmp(row->name, "no-", 3) == 0 && negatable(row) &&
+		    span_is(name, row->name + 3))
+			return row;
+	}
+	return NULL;
+}
+
+const struct option_row *
+option_table_letter(char letter)
+{
+	size_t i;
+
+	for (i = 0; letter != '\0' && i < option_table_rows; i++)
+		if (option_table[i].letter == letter)
+			return &option_table[i];
+	return NULL;
+}
+
+const struct option_row *
+option_table_main(const struct option_row *row)
+{
+	return row->as == NULL ? row : find_exact(span_of(row->as));
+}
+
+/* Levenshtein's distance, case ignored. name is at most NAME_MAX_LEN long. */
+static size_t
+distance(struct span name, const char *other)
+{
+	size_t line[NAME_MAX_LEN + 1], i, j, diagonal, up, best;
+
+	for (i = 0; i <= name.n; i++)
+		line[i] = i;
+	for (j = 0; other[j] != '\0'; j++) {
+		diagonal = line[0];
+		line[0] = j + 1;
+		for (i = 0; i < name.n; i++) {
+			up = line[i + 1];
+			best = diagonal +
+			    (tolower((unsigned char)name.p[i]) !=
+				tolower((unsigned char)other[j]));
+			if (up + 1 < best)
+				best = up + 1;
+			if (line[i] + 1 < best)
+				best = line[i] + 1;
+			line[i + 1] = best;
+			diagonal = up;
+		}
+	}
+	return line[name.n];
+}
+
+const char *
+option_table_nearest(struct span name)
+{
+	const struct option_row *row, *near = NULL, *prefix = NULL;
+	size_t i, d, least;
+
+	if (name.n == 0 || name.n > NAME_MAX_LEN)
+		return NULL;
+	least = name.n < 6 ? 2 : 3; /* two slips, one in a short name */
+	for (i = 0; i < option_table_rows; i++) {
+		row = &option_table[i];
+		if ((row->flags & OPTION_NO_ARGV) != 0)
+			continue;
+		d = distance(name, row->name);
+		if (d < least) {
+			least = d;
+			near = row;
+		}
+		if (prefix == NULL && name.n > 1 &&
+		    strncasecmp(row->name, name.p, name.n) == 0)
+			prefix = row;
+	}
+	if (near == NULL)
+		near = prefix;
+	return near == NULL ? NULL : near->name;
+}
+
+char *
+option_table_variable(const struct option_row *row)
+{
+	char *s = xasprintf("MCPSPLICE_%s", row->name), *c;
+
+	for (c = s; *c != '\0'; c++)
+		*c = *c == '-' ? '_' : (char)toupper((unsigned char)*c);
+	return s;
+}
+
+/* Does value hold a ${NAME} that is not escaped as $${NAME}? */
+static bool
+has_reference(const char *value)
+{
+	for (; *value != '\0'; value++) {
+		if (value[0] != '$')
+			continue;
+		if (value[1] == '{')
+			return true;
+		if (value[1] == '$')
+			value++;
+	}
+	return false;
+}
+
+static bool
+secret_name(struct span name)
+{
+	static const char *const words[] = { "auth", "cookie", "key", "passw",
+		"secret", "token" };
+	size_t i, at, n;
+
+	for (i = 0; i < sizeof words / sizeof words[0]; i++) {
+		n = strlen(words[i]);
+		for (at = 0; at + n <= name.n; at++)
+			if (strncasecmp(name.p + at, words[i], n) == 0)
+				return true;
+	}
+	return false;
+}
+
+static bool
+header_secret(const char *value, struct span *secret)
+{
+	const char *colon = strchr(value, ':');
+	struct span name = { value, 0 };
+
+	if (value[0] == '@' || colon == NULL)
+		return false;
+	name.n = (size_t)(colon - value);
+	if (!secret_name(name) || has_reference(colon))
+		return false;
+	colon++;
+	*secret = span_of(colon + strspn(colon, " \t"));
+	return secret->n > 0;
+}
+
+/* Does the client's JSON have a secret, and not only say where it is? */
+static bool
+client_secret(const char *json)
+{
+	static const char name[] = "client_secret\"";
+	const char *at = json[0] == '@' ? NULL : strstr(json, name);
+
+	if (at == NULL)
+		return false;
+	at += strlen(name);
+	at += strspn(at, " \t\r\n:");
+	return strncmp(at, "\"${", 3) != 0;
+}
+
+/* The user and password in a proxy's URL. */
+static bool
+userinfo(const char *url, struct span *secret)
+{
+	const char *start = strstr(url, "://"), *end;
+
+	start = start == NULL ? url : start + 3;
+	end = start + strcspn(start, "/?#");
+	while (end > start && *end != '@')
+		end--;
+	*secret = (struct span){ start, (size_t)(end - start) };
+	return end > start;
+}
+
+bool
+option_table_secret(const struct option_row *row, const char *value,
+    struct span *secret)
+{
+	if (row->kind == OPTION_HEADER)
+		return header_secret(value, secret);
+	if (row->offset == AT(proxy) && row->kind == OPTION_STRING)
+		return userinfo(value, secret);
+	if ((row->flags & OPTION_SECRET) == 0 || value[0] == '\0')
+		return false;
+	if (row->offset == AT(client_info) && !client_secret(value))
+		return false;
+	if (row->offset == AT(headers) && has_reference(value))
+		return false;
+	*secret = span_of(value);
+	return true;
+}

@@ -1,0 +1,214 @@
+/*
+ * Lines of credentials as users write them, checked and put into headers. No
+ * value is ever quoted in an error: it may be half of a secret.
+ */
+#include "config.h"
+
+#include "store/credential.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+void
+credential_wipe(struct buf *b)
+{
+	volatile char *p = b->p;
+	size_t i;
+
+	for (i = 0; p != NULL && i < b->cap; i++)
+		p[i] = '\0';
+	buf_free(b);
+}
+
+void
+credential_drop(char **secret)
+{
+	volatile char *p = *secret;
+
+	for (; p != NULL && *p != '\0'; p++)
+		*p = '\0';
+	free(*secret);
+	*secret = NULL;
+}
+
+static bool
+blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static struct span
+trim(struct span s)
+{
+	while (s.n > 0 && blank(s.p[0])) {
+		s.p++;
+		s.n--;
+	}
+	while (s.n > 0 && blank(s.p[s.n - 1]))
+		s.n--;
+	return s;
+}
+
+static bool
+named(struct span name, const char *other)
+{
+	return name.n == strlen(other) &&
+	    strncasecmp(name.p, other, name.n) == 0;
+}
+
+/* Headers that the transport sets itself. */
+static bool
+reserved(struct span name)
+{
+	static const char *const ours[] = { "Accept", "Content-Type",
+		"Content-Length", "Host", "Connection", "Transfer-Encoding",
+		"Last-Event-ID" };
+	size_t i;
+
+	for (i = 0; i < sizeof ours / sizeof ours[0]; i++)
+		if (named(name, ours[i]))
+			return true;
+	return name.n >= 4 && strncasecmp(name.p, "mcp-", 4) == 0;
+}
+
+/* Appends the value of the ${NAME} whose name is given. */
+static int
+expand_one(struct span name, const struct credential_env *env, struct buf *out,
+    char **why)
+{
+	char *variable = xstrndup(name.p, name.n);
+	const char *value = env->get(variable, env->arg);
+
+	if (value == NULL)
+		*why = xasprintf("the variable %s is not set; set it, or write "
+				 "$$ for a dollar sign",
+		    variable);
+	else
+		buf_adds(out, value);
+	free(variable);
+	return value == NULL ? -1 : 0;
+}
+
+/* Replaces ${NAME} by the variable's value, once, and $$ by a dollar. A
+ * dollar before anything else is itself. */
+int
+credential_expand(struct span in, const struct credential_env *env,
+    struct buf *out, char **why)
+{
+	const char *end;
+	size_t i, n;
+
+	for (i = 0; i < in.n; i++) {
+		if (in.p[i] != '$' || i + 1 == in.n ||
+		    (in.p[i + 1] != '$' && in.p[i + 1] != '{')) {
+			buf_addc(out, in.p[i]);
+			continue;
+		}
+		i++;
+		if (in.p[i] == '$') {
+			buf_addc(out, '$');
+			continue;
+		}
+		i++;
+		end = memchr(in.p + i, '}', in.n - i);
+		if (end == NULL || end == in.p + i) {
+			*why = xstrdup("a ${ without NAME}; write $$ for a "
+				       "dollar sign");
+			return -1;
+		}
+		n = (size_t)(end - (in.p + i));
+		if (expand_one((struct span){ in.p + i, n }, env, out, why) < 0)
+			return -1;
+		i += n;
+	}
+	return 0;
+}
+
+int
+credential_line(struct headers *to, struct span line,
+    const struct credential_env *env, char **why)
+{
+	const char *colon = line.n == 0 ? NULL : memchr(line.p, ':', line.n);
+	struct span name, value;
+	struct buf text;
+	int rc;
+
+	if (colon == NULL) {
+		*why = xstrdup("a line without a colon; write \"Name: "
+			       "value\"");
+		return -1;
+	}
+	name = trim((struct span){ line.p, (size_t)(colon - line.p) });
+	if (reserved(name)) {
+		*why = xasprintf("the header %.*s is set by mcpsplice itself; "
+				 "leave it out",
+		    (int)name.n, name.p);
+		return -1;
+	}
+	value = (struct span){ colon + 1,
+		line.n - (size_t)(colon + 1 - line.p) };
+	buf_init(&text, 0);
+	rc = credential_expand(value, env, &text, why);
+	if (rc == 0 && headers_add(to, name, buf_span(&text), true) < 0) {
+		*why = xasprintf("the header \"%.*s\" has bytes that cannot "
+				 "be sent",
+		    name.n > 60 ? 60 : (int)name.n, name.p);
+		rc = -1;
+	}
+	credential_wipe(&text);
+	return rc;
+}
+
+int
+credential_lines(struct headers *to, struct span text,
+    const struct credential_env *env, char **why)
+{
+	struct span line;
+	const char *lf;
+	char *what;
+	unsigned number = 0;
+
+	while (text.n > 0) {
+		lf = memchr(text.p, '\n', text.n);
+		line = (struct span){ text.p,
+			lf == NULL ? text.n : (size_t)(lf - text.p) };
+		text.p += line.n + (lf != NULL);
+		text.n -= line.n + (lf != NULL);
+		number++;
+		line = trim(line);
+		if (line.n == 0 || line.p[0] == '#')
+			continue;
+		if (credential_line(to, line, env, &what) < 0) {
+			*why = xasprintf("line %u: %s", number, what);
+			free(what);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+int
+credential_bearer(struct headers *to, struct span token, char **why)
+{
+	struct buf value;
+	size_t i;
+
+	token = trim(token);
+	if (token.n == 0) {
+		*why = xstrdup("there is no token in it");
+		return -1;
+	}
+	for (i = 0; i < token.n; i++)
+		if (token.p[i] <= ' ' || token.p[i] > '~') {
+			*why =
+			    xstrdup("it holds more than a token: a blank, "
+				    "a line end or a byte that is not ASCII");
+			return -1;
+		}
+	buf_init(&value, 0);
+	buf_adds(&value, "Bearer ");
+	buf_addspan(&value, token);
+	headers_set(to, span_of("Authorization"), buf_span(&value), true);
+	credential_wipe(&value);
+	return 0;
+}

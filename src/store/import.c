@@ -1,0 +1,469 @@
+/*
+ * What mcp-remote keeps, as its versions 0.1.12, 0.1.38 and 0.15.1 do:
+ *
+ *   FOLDER/mcp-remote-VERSION/HASH_tokens.json, HASH_client_info.json
+ *
+ * VERSION is that of the program, and "v1" in later ones, for good. HASH is
+ * the MD5 of what follows, with "|" between what is there: the URL as it was
+ * written; --resource; the --authorize-param as a JSON object, names sorted;
+ * the headers likewise, before variables are filled in;
+ * --client-metadata-url; --token-endpoint.
+ *
+ * tokens.json is the token response, in later versions with expires_at (ms
+ * since 1970), requested_scope and issuer; client_info.json is the
+ * registration, in later versions with issuer, and is missing for a client
+ * that was given. Files of early versions may be read by everybody.
+ *
+ * A refresh token and a client are only taken with the issuer that is noted
+ * beside them. Without one nothing shows which authorization server they
+ * belong to, and the MCP server could name any server to send them to. The
+ * access token is taken in any case: the MCP server is meant to see it.
+ *
+ * The newest version that has tokens is taken, and no older one when those
+ * are of no use: an old refresh token can end the sign-in of the new.
+ */
+#include "config.h"
+
+#include "store/import.h"
+
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include <openssl/evp.h>
+
+#include "io/file.h"
+#include "store/credential.h"
+
+#define FOLDER_PREFIX "mcp-remote-"
+#define FOLDERS_MAX 256
+#define ENTRIES_MAX 4096
+#define HASH_BYTES 33 /* MD5 as hex digits, and a NUL */
+/* what is less is taken for seconds: some servers send an expires_at of their
+ * own, and mcp-remote keeps it */
+#define LEAST_MS INT64_C(100000000000)
+
+struct names {
+	char *list[FOLDERS_MAX];
+	size_t n;
+};
+
+/* A file that was read. */
+struct source {
+	struct json_object *json;
+	int64_t changed_at; /* s since 1970 */
+};
+
+/* Where mcp-remote takes a blank for one. */
+static bool
+is_blank(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* "Name: value"; what is none is skipped, as mcp-remote does. */
+static void
+add_header(struct json_object *o, const char *line)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "abcdefghijklmnopqrstuvwxyz"
+				      "0123456789_-";
+	size_t n = strspn(line, letters);
+	const char *value = line + n + 1;
+	char *name;
+
+	if (n == 0 || line[n] != ':')
+		return;
+	while (is_blank(*value))
+		value++;
+	name = xstrndup(line, n);
+	document_set(o, name, value);
+	free(name);
+}
+
+/* "name=value" */
+static void
+add_param(struct json_object *o, const char *param)
+{
+	const char *sign = strchr(param, '='), *end = sign;
+	char *name;
+
+	if (sign == NULL || sign == param)
+		return;
+	while (param < end && is_blank(*param))
+		param++;
+	while (end > param && is_blank(end[-1]))
+		end--;
+	name = xstrndup(param, (size_t)(end - param));
+	document_set(o, name, sign + 1);
+	free(name);
+}
+
+static int
+compare_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The members by their names' order. */
+static void
+print_sorted(struct json_object *o, struct buf *out)
+{
+	struct json_object *sorted = json_object_new_object();
+	size_t i = 0, n = (size_t)json_object_object_length(o);
+	const char **names = xcalloc(n, sizeof *names);
+
+	json_object_object_foreach(o, name, value)
+	{
+		(void)value;
+		names[i++] = name;
+	}
+	qsort(names, n, sizeof *names, compare_text);
+	for (i = 0; i < n; i++)
+		document_set(sorted, names[i], document_text(o, names[i]));
+	document_print(sorted, out);
+	json_object_put(sorted);
+	free(names);
+}
+
+/* A list becomes an object; an empty one is left out. */
+static void
+add_list(struct buf *b, const char *const *list,
+    void (*add)(struct json_object *o, const char *item))
+{
+	struct json_object *o = json_object_new_object();
+
+	for (; list != NULL && *list != NULL; list++)
+		add(o, *list);
+	if (json_object_object_length(o) > 0) {
+		buf_addc(b, '|');
+		print_sorted(o, b);
+	}
+	json_object_put(o);
+}
+
+static void
+add_text(struct buf *b, const char *text)
+{
+	if (text != NULL && *text != '\0') {
+		buf_addc(b, '|');
+		buf_adds(b, text);
+	}
+}
+
+/* Returns -1 where there is no MD5 (a FIPS provider). */
+static int
+make_hash(char hash[HASH_BYTES], const char *url,
+    const struct import_config *config)
+{
+	static const char digits[] = "0123456789abcdef";
+	unsigned char sum[EVP_MAX_MD_SIZE];
+	unsigned i, n = 0;
+	struct buf b;
+	int rc;
+
+	buf_init(&b, 0);
+	buf_adds(&b, url);
+	add_text(&b, config->resource);
+	add_list(&b, config->params, add_param);
+	add_list(&b, config->headers, add_header);
+	add_text(&b, config->client_document);
+	add_text(&b, config->token_endpoint);
+	rc = EVP_Digest(b.p, b.n, sum, &n, EVP_md5(), NULL);
+	credential_wipe(&b);
+	if (rc != 1 || n * 2 + 1 != HASH_BYTES)
+		return -1;
+	for (i = 0; i < n; i++) {
+		hash[2 * i] = digits[sum[i] >> 4];
+		hash[2 * i + 1] = digits[sum[i] & 15];
+	}
+	hash[2 * i] = '\0';
+	return 0;
+}
+
+static bool
+add_name(const char *name, void *arg)
+{
+	struct names *names = arg;
+
+	if (strncmp(name, FOLDER_PREFIX, strlen(FOLDER_PREFIX)) == 0)
+		names->list[names->n++] = xstrdup(name);
+	return names->n < FOLDERS_MAX;
+}
+
+/* Newest first. "v1" came after the plain numbers; those go by their parts. */
+static int
+compare_version(const void *a, const void *b)
+{
+	const char *p = *(const char *const *)a + strlen(FOLDER_PREFIX);
+	const char *q = *(const char *const *)b + strlen(FOLDER_PREFIX);
+	unsigned long m, n;
+	char *p_end, *q_end;
+
+	if ((*p == 'v') != (*q == 'v'))
+		return *p == 'v' ? -1 : 1;
+	do {
+		p += strcspn(p, "0123456789");
+		q += strcspn(q, "0123456789");
+		m = strtoul(p, &p_end, 10);
+		n = strtoul(q, &q_end, 10);
+		if (m != n)
+			return m > n ? -1 : 1;
+		p = p_end;
+		q = q_end;
+	} while (*p != '\0' && *q != '\0');
+	return (*p == '\0') - (*q == '\0');
+}
+
+static void
+list_versions(struct names *names, const char *folder)
+{
+	int dir;
+
+	names->n = 0;
+	dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return;
+	file_list(dir, ENTRIES_MAX, add_name, names);
+	file_close(dir);
+	qsort(names->list, names->n, sizeof *names->list, compare_version);
+}
+
+/* What another user could have written signs us in to who knows what. */
+static const char *
+unfit(const struct stat *st)
+{
+	if (!S_ISREG(st->st_mode))
+		return "it is no regular file";
+	if (st->st_uid != geteuid() || st->st_nlink > 1)
+		return "it belongs to another user, or has a second name";
+	if ((st->st_mode & (S_IWGRP | S_IWOTH)) != 0)
+		return "others can write it";
+	return NULL;
+}
+
+/* Reads it into s. Returns 0 with *why NULL, or -1 with *why for people, NULL
+ * when there is no such file; static, or good until the next call. */
+static int
+read_source(struct source *s, const char *path, const char **why)
+{
+	struct buf text;
+	struct stat st;
+	int fd;
+
+	*why = NULL;
+	fd = open(path,
+	    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0) {
+		if (errno != ENOENT && errno != ENOTDIR)
+			*why = strerror(errno);
+		return -1;
+	}
+	buf_init(&text, 0);
+	buf_reserve(&text, DOCUMENT_MAX_BYTES);
+	if (fstat(fd, &st) < 0)
+		*why = strerror(errno);
+	else
+		*why = unfit(&st);
+	if (*why == NULL && file_get(fd, DOCUMENT_MAX_BYTES, &text) < 0)
+		*why = strerror(errno);
+	file_close(fd);
+	s->json = NULL;
+	if (*why == NULL) {
+		s->changed_at = (int64_t)st.st_mtime;
+		s->json = document_parse(buf_span(&text), why);
+	}
+	credential_wipe(&text);
+	return s->json == NULL ? -1 : 0;
+}
+
+static char *
+copy_of(struct json_object *o, const char *name)
+{
+	const char *text = document_text(o, name);
+
+	return text == NULL || *text == '\0' ? NULL : xstrdup(text);
+}
+
+static void
+take_times(struct record *r, const struct source *s)
+{
+	int64_t at = document_number(s->json, "expires_at");
+	int64_t in = document_number(s->json, "expires_in");
+
+	if (at >= LEAST_MS)
+		at /= 1000;
+	r->token.obtained_at = s->changed_at;
+	if (at > 0) {
+		r->token.expires_at = at;
+		if (in > 0 && in < at)
+			r->token.obtained_at = at - in;
+	} else if (in > 0) {
+		r->token.expires_at = s->changed_at + in;
+	}
+}
+
+/* Returns NULL, or why it is no token that we could send. */
+static const char *
+take_token(struct record *r, const struct source *s)
+{
+	const char *type = document_text(s->json, "token_type");
+	const char *text = document_text(s->json, "access_token");
+	struct headers none;
+	char *why;
+	int rc;
+
+	if (text == NULL)
+		return "there is no access token in it";
+	if (type != NULL && strcasecmp(type, "Bearer") != 0)
+		return "its token is of another type than Bearer";
+	headers_init(&none);
+	rc = credential_bearer(&none, span_of(text), &why);
+	headers_free(&none);
+	if (rc < 0) {
+		free(why);
+		return "its access token is none";
+	}
+	r->token.access = xstrdup(text);
+	r->issuer = copy_of(s->json, "issuer");
+	if (r->issuer != NULL)
+		r->token.refresh = copy_of(s->json, "refresh_token");
+	r->token.id_token = copy_of(s->json, "id_token");
+	r->token.scope_requested = copy_of(s->json, "requested_scope");
+	r->token.scope_granted = copy_of(s->json, "scope");
+	take_times(r, s);
+	return NULL;
+}
+
+/* As the registration says (RFC 7591: basic when it does not). Returns false
+ * for what we cannot do. */
+static bool
+take_method(struct record *r, struct json_object *o)
+{
+	const char *method = document_text(o, "token_endpoint_auth_method");
+
+	r->client.method = CLIENT_NONE;
+	if (method != NULL && strcmp(method, "none") == 0)
+		return true;
+	if (method != NULL && strcmp(method, "client_secret_basic") != 0 &&
+	    strcmp(method, "client_secret_post") != 0)
+		return false;
+	if (r->client.secret == NULL)
+		return true;
+	r->client.method = method == NULL ||
+		strcmp(method, "client_secret_basic") == 0 ?
+	    CLIENT_BASIC :
+	    CLIENT_POST;
+	return true;
+}
+
+static void
+take_redirect(struct record *r, struct json_object *o)
+{
+	struct json_object *list = document_list(o, "redirect_uris");
+
+	if (list != NULL && json_object_array_length(list) > 0)
+		r->client.redirect_uri = xstrdup(
+		    json_object_get_string(json_object_array_get_idx(list, 0)));
+}
+
+/* Only a client of the token's own issuer is of use. */
+static void
+take_client(struct record *r, const struct source *s)
+{
+	const char *issuer = document_text(s->json, "issuer");
+	int64_t end = document_number(s->json, "client_secret_expires_at");
+
+	if (issuer == NULL || r->issuer == NULL ||
+	    strcmp(issuer, r->issuer) != 0)
+		return;
+	r->client.id = copy_of(s->json, "client_id");
+	r->client.secret = copy_of(s->json, "client_secret");
+	r->client.source = CLIENT_IMPORTED;
+	r->client.secret_expires_at = end < 0 ? 0 : end;
+	if (r->client.id == NULL || !take_method(r, s->json)) {
+		free(r->client.id);
+		r->client.id = NULL;
+		return;
+	}
+	take_redirect(r, s->json);
+}
+
+/* What is in one folder. Returns whether that is the end of the search. */
+static bool
+take_folder(struct record *r, const char *folder, const char *hash, char **from,
+    char **why)
+{
+	char *path = xasprintf("%s/%s_tokens.json", folder, hash);
+	struct source s;
+	const char *reason;
+
+	if (read_source(&s, path, &reason) == 0) {
+		reason = take_token(r, &s);
+		json_object_put(s.json);
+	} else if (reason == NULL) {
+		free(path);
+		return false;
+	}
+	if (reason != NULL) {
+		*why = xasprintf("%s is not imported: %s", path, reason);
+		free(path);
+		return true;
+	}
+	*from = path;
+	path = xasprintf("%s/%s_client_info.json", folder, hash);
+	if (read_source(&s, path, &reason) == 0) {
+		take_client(r, &s);
+		json_object_put(s.json);
+	}
+	free(path);
+	return true;
+}
+
+static bool
+take_any(struct record *r, const struct import_config *config,
+    const char *const *hashes, const char *version, char **from, char **why)
+{
+	char *folder = xasprintf("%s/%s", config->folder, version);
+	bool end = false;
+
+	for (; !end && *hashes != NULL; hashes++)
+		end = take_folder(r, folder, *hashes, from, why);
+	free(folder);
+	return end;
+}
+
+bool
+import_tokens(struct record *r, const struct import_config *config, char **from,
+    char **why)
+{
+	char written[HASH_BYTES], normal[HASH_BYTES];
+	const char *hashes[3] = { written, NULL, NULL };
+	struct names names;
+	bool end = false;
+	size_t i;
+
+	record_init(r);
+	*from = NULL;
+	*why = NULL;
+	if (config->folder == NULL || config->folder[0] != '/' ||
+	    make_hash(written, config->url, config) < 0)
+		return false;
+	if (config->normal != NULL &&
+	    make_hash(normal, config->normal, config) == 0)
+		hashes[1] = normal;
+	list_versions(&names, config->folder);
+	for (i = 0; i < names.n && !end; i++)
+		end = take_any(r, config, hashes, names.list[i], from, why);
+	for (i = 0; i < names.n; i++)
+		free(names.list[i]);
+	if (*from == NULL)
+		return false;
+	if (config->resource != NULL && config->resource[0] != '\0')
+		r->resource = xstrdup(config->resource);
+	return true;
+}

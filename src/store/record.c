@@ -1,0 +1,517 @@
+/*
+ * A record is JSON outside and plain C strings inside. What was read is kept
+ * as a tree beside the strings, and a print begins with a copy of it: so what
+ * another version wrote there survives us. Known members of the tree are
+ * never looked at again: the strings are what counts.
+ *
+ * What we cannot do without has to be there in the right type; anything else
+ * of a wrong type is as if it were absent.
+ */
+#include "config.h"
+
+#include "store/record.h"
+
+#include <stdlib.h>
+
+#include <openssl/crypto.h>
+
+#define SCOPES_MAX_BYTES ((size_t)16 * 1024)
+#define EARLY_SECONDS 60
+
+/* As they are written; by enum client_source and enum client_method. */
+static const char *const source_words[] = { "given", "document", "registered",
+	"imported" };
+static const char *const method_words[] = { "none", "client_secret_basic",
+	"client_secret_post", "private_key_jwt" };
+
+/* A string member: where it is in the struct, and what it is called. */
+struct member {
+	const char *name;
+	size_t offset;
+};
+
+#define MEMBER(name, field)                                                    \
+	{                                                                      \
+		name, offsetof(struct record, field)                           \
+	}
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+static const struct member top_members[] = {
+	MEMBER("url", url),
+	MEMBER("profile", profile),
+	MEMBER("issuer", issuer),
+	MEMBER("resource", resource),
+	MEMBER("token_endpoint", token_endpoint),
+	MEMBER("revocation_endpoint", revocation_endpoint),
+};
+
+static const struct member client_members[] = {
+	MEMBER("id", client.id),
+	MEMBER("secret", client.secret),
+	MEMBER("redirect_uri", client.redirect_uri),
+};
+
+static const struct member token_members[] = {
+	MEMBER("access_token", token.access),
+	MEMBER("refresh_token", token.refresh),
+	MEMBER("id_token", token.id_token),
+	MEMBER("scope_requested", token.scope_requested),
+	MEMBER("scope_granted", token.scope_granted),
+};
+
+static char **
+field_of(struct record *r, const struct member *m)
+{
+	return (char **)(void *)((char *)r + m->offset);
+}
+
+static const char *
+value_of(const struct record *r, const struct member *m)
+{
+	return *(char *const *)(const void *)((const char *)r + m->offset);
+}
+
+static void
+forget(char **text)
+{
+	if (*text != NULL)
+		OPENSSL_cleanse(*text, strlen(*text));
+	free(*text);
+	*text = NULL;
+}
+
+static void
+forget_all(struct record *r, const struct member *m, size_t n)
+{
+	for (; n > 0; n--, m++)
+		forget(field_of(r, m));
+}
+
+/* Overwrites the strings of one part: json-c puts a value that is no longer
+ * than the old one into its place. */
+static void
+tree_wipe_part(struct json_object *tree, const char *part,
+    const struct member *m, size_t n)
+{
+	struct json_object *o, *value;
+	char *blank;
+	int len;
+
+	if (!json_object_object_get_ex(tree, part, &o))
+		return;
+	for (; n > 0; n--, m++) {
+		if (!json_object_object_get_ex(o, m->name, &value) ||
+		    !json_object_is_type(value, json_type_string))
+			continue;
+		len = json_object_get_string_len(value);
+		blank = xcalloc(1, (size_t)len + 1);
+		json_object_set_string_len(value, blank, len);
+		free(blank);
+	}
+}
+
+/* The tree is ours alone. */
+static void
+tree_free(struct json_object *tree)
+{
+	if (tree == NULL)
+		return;
+	tree_wipe_part(tree, "client", client_members, COUNT(client_members));
+	tree_wipe_part(tree, "token", token_members, COUNT(token_members));
+	json_object_put(tree);
+}
+
+static struct json_object *
+tree_copy(struct json_object *tree)
+{
+	struct json_object *copy = NULL;
+
+	if (tree == NULL)
+		return json_object_new_object();
+	if (json_object_deep_copy(tree, &copy, NULL) < 0)
+		abort();
+	return copy;
+}
+
+void
+record_init(struct record *r)
+{
+	memset(r, 0, sizeof *r);
+}
+
+void
+record_free(struct record *r)
+{
+	tree_free(r->json);
+	forget_all(r, top_members, COUNT(top_members));
+	forget_all(r, client_members, COUNT(client_members));
+	forget_all(r, token_members, COUNT(token_members));
+	record_init(r);
+}
+
+static void
+copy_all(struct record *to, const struct record *from, const struct member *m,
+    size_t n)
+{
+	const char *value;
+
+	for (; n > 0; n--, m++) {
+		value = value_of(from, m);
+		*field_of(to, m) = value == NULL ? NULL : xstrdup(value);
+	}
+}
+
+void
+record_copy(struct record *to, const struct record *from)
+{
+	*to = *from;
+	to->json = from->json == NULL ? NULL : tree_copy(from->json);
+	copy_all(to, from, top_members, COUNT(top_members));
+	copy_all(to, from, client_members, COUNT(client_members));
+	copy_all(to, from, token_members, COUNT(token_members));
+}
+
+static void
+parse_all(struct record *r, struct json_object *o, const struct member *m,
+    size_t n)
+{
+	const char *text;
+
+	for (; n > 0; n--, m++) {
+		text = document_text(o, m->name);
+		if (text != NULL)
+			*field_of(r, m) = xstrdup(text);
+	}
+}
+
+/* Absent is 0. */
+static int64_t
+number_of(struct json_object *o, const char *name)
+{
+	int64_t n = document_number(o, name);
+
+	return n < 0 ? 0 : n;
+}
+
+static int
+word_of(const char *text, const char *const *words, size_t n)
+{
+	size_t i;
+
+	for (i = 0; text != NULL && i < n; i++)
+		if (strcmp(text, words[i]) == 0)
+			return (int)i;
+	return -1;
+}
+
+/* A part that may be missing: *o is NULL then. Returns -1 when it is there
+ * and no object. */
+static int
+part_of(struct json_object *tree, const char *name, struct json_object **o)
+{
+	if (!json_object_object_get_ex(tree, name, o) || *o == NULL) {
+		*o = NULL;
+		return 0;
+	}
+	return json_object_is_type(*o, json_type_object) ? 0 : -1;
+}
+
+static int
+parse_client(struct record *r, const char **why)
+{
+	struct json_object *o;
+	int source, method;
+
+	*why = "its client is not one";
+	if (part_of(r->json, "client", &o) < 0)
+		return -1;
+	if (o == NULL)
+		return 0;
+	parse_all(r, o, client_members, COUNT(client_members));
+	source = word_of(document_text(o, "source"), source_words,
+	    COUNT(source_words));
+	method = word_of(document_text(o, "method"), method_words,
+	    COUNT(method_words));
+	if (r->client.id == NULL || source < 0 || method < 0)
+		return -1;
+	r->client.source = (enum client_source)source;
+	r->client.method = (enum client_method)method;
+	r->client.secret_expires_at = number_of(o, "secret_expires_at");
+	return 0;
+}
+
+/* What may stand in a header: visible ASCII, and some of it. */
+static bool
+is_token(const char *text)
+{
+	const char *p;
+
+	for (p = text; *p > ' ' && *p <= '~'; p++)
+		;
+	return p != text && *p == '\0';
+}
+
+static int
+parse_token(struct record *r, const char **why)
+{
+	struct json_object *o;
+
+	*why = "its token is not one";
+	if (part_of(r->json, "token", &o) < 0)
+		return -1;
+	if (o == NULL)
+		return 0;
+	parse_all(r, o, token_members, COUNT(token_members));
+	if (r->token.access == NULL || !is_token(r->token.access))
+		return -1;
+	if (r->token.id_token != NULL && !is_token(r->token.id_token))
+		forget(&r->token.id_token);
+	r->token.obtained_at = number_of(o, "obtained_at");
+	r->token.expires_at = number_of(o, "expires_at");
+	return 0;
+}
+
+static int
+parse_top(struct record *r, const char **why)
+{
+	int64_t version = document_number(r->json, "version");
+
+	if (version > RECORD_VERSION) {
+		*why = "a newer version of mcpsplice wrote it";
+		return -1;
+	}
+	if (version != RECORD_VERSION) {
+		*why = "it does not say that it is a record of version 1";
+		return -1;
+	}
+	parse_all(r, r->json, top_members, COUNT(top_members));
+	if (r->url == NULL) {
+		*why = "it does not say of which server";
+		return -1;
+	}
+	r->generation = number_of(r->json, "generation");
+	r->client_failures = number_of(r->json, "client_failures");
+	r->server_public = number_of(r->json, "server_public") != 0;
+	return 0;
+}
+
+int
+record_parse(struct record *r, struct span text, const char **why)
+{
+	record_init(r);
+	r->json = document_parse(text, why);
+	if (r->json == NULL)
+		return -1;
+	if (parse_top(r, why) < 0 || parse_client(r, why) < 0 ||
+	    parse_token(r, why) < 0) {
+		record_free(r);
+		return -1;
+	}
+	*why = NULL;
+	return 0;
+}
+
+static void
+set_all(const struct record *r, struct json_object *o, const struct member *m,
+    size_t n)
+{
+	for (; n > 0; n--, m++)
+		document_set(o, m->name, value_of(r, m));
+}
+
+/* The part of that name, made when it is missing. */
+static struct json_object *
+make_part(struct json_object *tree, const char *name)
+{
+	struct json_object *o;
+
+	if (part_of(tree, name, &o) < 0 || o == NULL) {
+		o = json_object_new_object();
+		json_object_object_add(tree, name, o);
+	}
+	return o;
+}
+
+static void
+set_client(const struct record *r, struct json_object *tree)
+{
+	struct json_object *o;
+
+	if (r->client.id == NULL) {
+		json_object_object_del(tree, "client");
+		return;
+	}
+	o = make_part(tree, "client");
+	document_set(o, "source", source_words[r->client.source]);
+	document_set(o, "method", method_words[r->client.method]);
+	set_all(r, o, client_members, COUNT(client_members));
+	document_set_number(o, "secret_expires_at",
+	    r->client.secret_expires_at);
+}
+
+static void
+set_token(const struct record *r, struct json_object *tree)
+{
+	struct json_object *o;
+
+	if (r->token.access == NULL) {
+		json_object_object_del(tree, "token");
+		return;
+	}
+	o = make_part(tree, "token");
+	set_all(r, o, token_members, COUNT(token_members));
+	document_set_number(o, "obtained_at", r->token.obtained_at);
+	document_set_number(o, "expires_at", r->token.expires_at);
+}
+
+void
+record_print(const struct record *r, struct buf *out)
+{
+	struct json_object *tree = tree_copy(r->json);
+
+	document_set_number(tree, "version", RECORD_VERSION);
+	document_set_number(tree, "generation", r->generation);
+	set_all(r, tree, top_members, COUNT(top_members));
+	set_client(r, tree);
+	set_token(r, tree);
+	document_set_number(tree, "client_failures", r->client_failures);
+	document_set_number(tree, "server_public", r->server_public);
+	document_print(tree, out);
+	tree_free(tree);
+}
+
+/* What others wrote in the part is about what goes. */
+static void
+drop_part(struct record *r, const char *name, const struct member *m, size_t n)
+{
+	forget_all(r, m, n);
+	if (r->json == NULL)
+		return;
+	tree_wipe_part(r->json, name, m, n);
+	json_object_object_del(r->json, name);
+}
+
+void
+record_drop_token(struct record *r)
+{
+	drop_part(r, "token", token_members, COUNT(token_members));
+	memset(&r->token, 0, sizeof r->token);
+}
+
+void
+record_drop_client(struct record *r)
+{
+	record_drop_token(r);
+	drop_part(r, "client", client_members, COUNT(client_members));
+	memset(&r->client, 0, sizeof r->client);
+	r->client_failures = 0;
+}
+
+bool
+record_usable(const struct record *r, int64_t now)
+{
+	int64_t early;
+
+	if (r->token.access == NULL)
+		return false;
+	if (r->token.expires_at == 0 || now < r->token.obtained_at)
+		return true;
+	early = (r->token.expires_at - r->token.obtained_at) / 10;
+	if (early > EARLY_SECONDS)
+		early = EARLY_SECONDS;
+	return now < r->token.expires_at - early;
+}
+
+bool
+record_expired(const struct record *r, int64_t now)
+{
+	if (r->token.access == NULL)
+		return true;
+	return r->token.expires_at != 0 && now >= r->token.obtained_at &&
+	    now >= r->token.expires_at;
+}
+
+/* Takes the first scope off the text. */
+static bool
+scope_next(struct span *text, struct span *scope)
+{
+	while (text->n > 0 && *text->p == ' ') {
+		text->p++;
+		text->n--;
+	}
+	if (text->n == 0)
+		return false;
+	scope->p = text->p;
+	for (scope->n = 0; scope->n < text->n; scope->n++)
+		if (text->p[scope->n] == ' ')
+			break;
+	text->p += scope->n;
+	text->n -= scope->n;
+	return true;
+}
+
+static bool
+scope_in(struct span text, struct span scope)
+{
+	struct span one;
+
+	while (scope_next(&text, &one))
+		if (span_eq(one, scope))
+			return true;
+	return false;
+}
+
+bool
+scope_listed(const char *list, const char *word)
+{
+	return scope_in(span_of(list), span_of(word));
+}
+
+/* A server that does not tell what it granted has granted what was requested
+ * (RFC 6749 section 5.1). */
+bool
+record_has_scopes(const struct record *r, const char *scopes)
+{
+	struct span has = span_of(r->token.scope_granted != NULL ?
+		r->token.scope_granted :
+		r->token.scope_requested);
+	struct span wanted = span_of(scopes), one;
+
+	while (scope_next(&wanted, &one))
+		if (!scope_in(has, one))
+			return false;
+	return true;
+}
+
+/* A hostile list is cut: nobody has 16 KiB of scopes. */
+static void
+scope_add(struct buf *all, const char *scopes)
+{
+	struct span text = span_of(scopes), one;
+	bool first;
+
+	while (scope_next(&text, &one)) {
+		if (scope_in(buf_span(all), one))
+			continue;
+		first = all->n == 0;
+		if (one.n + !first > SCOPES_MAX_BYTES - all->n)
+			return;
+		if (!first)
+			buf_addc(all, ' ');
+		buf_addspan(all, one);
+	}
+}
+
+char *
+scope_union(const char *a, const char *b)
+{
+	struct buf all;
+	char *text;
+
+	buf_init(&all, 0);
+	scope_add(&all, a);
+	scope_add(&all, b);
+	text = all.n == 0 ? NULL : xstrndup(all.p, all.n);
+	buf_free(&all);
+	return text;
+}

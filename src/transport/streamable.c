@@ -1,0 +1,933 @@
+/*
+ * Streamable HTTP: messages out, frames and facts in. A stream is one
+ * exchange with the server as the session knows it, by its ticket; redirects
+ * on the same origin happen inside it.
+ *
+ * Back-pressure: when stdout is full, all transfers pause. When partial
+ * messages hold more than the cap, all pause but the one with the oldest
+ * partial message, which may finish it. What the session asks for itself goes
+ * on in both cases, as long as its answer is small.
+ */
+#include "config.h"
+
+#include "transport/streamable.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "base/log.h"
+#include "core/wire/msg.h"
+#include "core/wire/sse.h"
+#include "io/url.h"
+
+enum {
+	MAX_REDIRECTS = 3,
+	MAX_ERROR_BODY = 256 * 1024,
+	MAX_EVENT_WORDS = 64 * 1024, /* of an event that is no message */
+	MAX_CHALLENGE = 16 * 1024,
+	MAX_CONTROL = 256 *
+	    1024, /* of a control's answer, while others pause */
+	SLOTS = 64,
+	DECIDED_MS = 2000, /* for the body of an answer that is no message */
+	IDLE_S = 15,       /* a connection that idled longer may be dead */
+	RECEIPT_MS = 60 * 1000 /* for the 2xx to an answer of the client */
+};
+
+struct stream {
+	struct streamable *u;
+	struct stream *next, *prev;
+	struct stream *chain;
+	uint64_t ticket;
+	enum verb verb;
+	struct frame *body;
+	char *session, *version, *last_event_id;
+	bool silent_ok, control, person;
+	bool aborted;       /* by streamable_abort */
+	uint64_t delivered; /* messages */
+	bool decided;       /* by the status: the body is only words */
+	bool began;         /* there was an event */
+	bool ending;        /* done is about to be told: too late to abort */
+	bool refused;       /* 401 or 403: its head waits for the end */
+	bool waits;         /* for streamable_go or _stand */
+	unsigned refusals;
+	struct exchange *x;
+	char *url; /* NULL: the server's own */
+	unsigned redirects;
+	char *redirect; /* where to go when this answer is over */
+	struct sse *sse;
+	struct buf answer;
+	size_t bytes;     /* of this answer, ever */
+	size_t held;      /* bytes of the partial message, as counted in u */
+	uint64_t partial; /* its number among all partial messages */
+	uint64_t events;  /* that came on this stream */
+	uint64_t before;  /* of them, those before the partial message */
+	bool paused;
+	struct headers mirrored; /* of the body */
+	bool endpoint, announces;
+	struct facts facts;
+	char *session_given, *location;
+	struct buf challenge;
+	struct headers credentials;
+	uint64_t stamp;
+};
+
+struct streamable {
+	struct http *http;
+	struct streamable_config config;
+	struct streamable_ops ops;
+	void *arg;
+	struct url base;
+	char *url;
+	bool announced; /* an endpoint event came on a stream of another kind */
+	char *endpoint; /* of HTTP+SSE, as announced last; NULL: none */
+	char *peer;     /* the address that answered last, or NULL */
+	struct stream *first, *last; /* in the order they began */
+	struct stream *by_ticket[SLOTS];
+	/* The headers made last, and what from. */
+	struct headers made, made_credentials;
+	char *made_session, *made_version;
+	bool made_is_post;
+	bool stdout_full;
+	bool held_full;
+	size_t held;
+	uint64_t partials; /* that ever began */
+	uint64_t accepted; /* the latest stamp that was taken */
+};
+
+struct streamable *
+streamable_new(struct http *h, const struct streamable_config *config,
+    const struct streamable_ops *ops, void *arg)
+{
+	struct streamable *u = xcalloc(1, sizeof *u);
+
+	u->http = h;
+	u->config = *config;
+	u->ops = *ops;
+	u->arg = arg;
+	url_parse(&u->base, config->url);
+	u->url = xstrdup(config->url);
+	return u;
+}
+
+static struct stream *
+stream_find(const struct streamable *u, uint64_t ticket)
+{
+	struct stream *t = u->by_ticket[ticket % SLOTS];
+
+	while (t != NULL && t->ticket != ticket)
+		t = t->chain;
+	return t;
+}
+
+/* Forgets what belongs to one answer; a redirect starts another. */
+static void
+answer_clear(struct stream *t)
+{
+	t->u->held -= t->held;
+	t->held = 0;
+	sse_free(t->sse);
+	t->sse = NULL;
+	buf_free(&t->answer);
+	buf_free(&t->challenge);
+	free(t->session_given);
+	free(t->location);
+	t->session_given = t->location = NULL;
+}
+
+static void
+stream_free(struct stream *t)
+{
+	struct streamable *u = t->u;
+	struct stream **at = &u->by_ticket[t->ticket % SLOTS];
+
+	while (*at != t)
+		at = &(*at)->chain;
+	*at = t->chain;
+	if (t->prev != NULL)
+		t->prev->next = t->next;
+	else
+		u->first = t->next;
+	if (t->next != NULL)
+		t->next->prev = t->prev;
+	else
+		u->last = t->prev;
+	answer_clear(t);
+	frame_unref(t->body);
+	headers_free(&t->credentials);
+	headers_free(&t->mirrored);
+	free(t->session);
+	free(t->version);
+	free(t->last_event_id);
+	free(t->url);
+	free(t->redirect);
+	free(t);
+}
+
+/* --- back-pressure --- */
+
+static bool
+is_small_control(const struct stream *t)
+{
+	return t->control && t->bytes <= MAX_CONTROL;
+}
+
+static void
+stream_pause(struct stream *t, bool paused)
+{
+	if (t->x == NULL || t->paused == paused ||
+	    (paused && is_small_control(t)))
+		return;
+	t->paused = paused;
+	http_pause(t->x, paused);
+}
+
+/* The stream that may go on to finish its message, or NULL. A listen stream
+ * may keep half a message for ever: calls first. */
+static struct stream *
+oldest_partial(const struct streamable *u)
+{
+	struct stream *t, *oldest = NULL;
+
+	for (t = u->first; t != NULL; t = t->next) {
+		if (t->held == 0 || t->x == NULL)
+			continue;
+		if (oldest == NULL ||
+		    (t->silent_ok == oldest->silent_ok ?
+			    t->partial < oldest->partial :
+			    oldest->silent_ok))
+			oldest = t;
+	}
+	return oldest;
+}
+
+static bool
+is_full(const struct streamable *u)
+{
+	return u->stdout_full || u->held_full;
+}
+
+/* When stdout is full nobody goes on: a message more would only wait there. */
+static void
+apply_pause(struct streamable *u)
+{
+	struct stream *t, *goes_on = NULL;
+
+	if (u->held_full && !u->stdout_full)
+		goes_on = oldest_partial(u);
+	for (t = u->first; t != NULL; t = t->next)
+		stream_pause(t, is_full(u) && t != goes_on);
+}
+
+void
+streamable_pause(struct streamable *u, bool paused)
+{
+	if (u->stdout_full == paused)
+		return;
+	u->stdout_full = paused;
+	apply_pause(u);
+}
+
+size_t
+streamable_held(const struct streamable *u)
+{
+	return u->held;
+}
+
+/* The stream holds this many bytes of a message now. One read may bring the
+ * end of a message and the beginning of the next. */
+static void
+count_held(struct stream *t, size_t held)
+{
+	struct streamable *u = t->u;
+	bool finished = t->held > 0 && (held == 0 || t->events != t->before);
+	bool full;
+
+	if (held > 0 && (t->held == 0 || finished)) {
+		t->partial = ++u->partials;
+		t->before = t->events;
+	}
+	u->held = u->held - t->held + held;
+	t->held = held;
+	full = u->config.max_held > 0 && u->held > u->config.max_held;
+	if (full != u->held_full || (full && finished)) {
+		u->held_full = full;
+		apply_pause(u); /* the next oldest may go on */
+	}
+}
+
+/* The answer grows by n bytes. */
+static void
+count_bytes(struct stream *t, size_t n)
+{
+	bool was_small = is_small_control(t);
+
+	t->bytes += n;
+	if (was_small && !is_small_control(t) && is_full(t->u))
+		apply_pause(t->u);
+}
+
+/* --- the way down --- */
+
+static void
+add(struct headers *h, const char *name, const char *value)
+{
+	if (value != NULL)
+		headers_add(h, span_of(name), span_of(value), false);
+}
+
+/* The one place where headers are put together (protocol.md H2, H9, H13,
+ * H15, H17, 6.2). No Origin: we are no browser. */
+static void
+assemble(const struct stream *t, struct headers *h)
+{
+	headers_init(h);
+	if (t->verb == VERB_POST) {
+		add(h, "Accept", "application/json, text/event-stream");
+		add(h, "Content-Type", "application/json");
+	} else if (t->verb == VERB_GET) {
+		add(h, "Accept", "text/event-stream");
+		add(h, "Last-Event-ID", t->last_event_id);
+	}
+	add(h, "MCP-Protocol-Version", t->version);
+	add(h, "Mcp-Session-Id", t->session);
+	headers_append(h, &t->mirrored);
+	headers_append(h, &t->credentials);
+}
+
+static bool
+same_text(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static void
+made_clear(struct streamable *u)
+{
+	headers_free(&u->made);
+	headers_free(&u->made_credentials);
+	free(u->made_session);
+	free(u->made_version);
+	u->made_session = u->made_version = NULL;
+}
+
+/* Call after call has the same headers: they are put together again only
+ * when something in them changed. */
+static const struct headers *
+headers_for(const struct stream *t)
+{
+	struct streamable *u = t->u;
+
+	if (t->verb == VERB_POST && u->made_is_post && t->mirrored.n == 0 &&
+	    same_text(u->made_session, t->session) &&
+	    same_text(u->made_version, t->version) &&
+	    headers_same(&u->made_credentials, &t->credentials))
+		return &u->made;
+	made_clear(u);
+	assemble(t, &u->made);
+	u->made_is_post = t->verb == VERB_POST && t->mirrored.n == 0;
+	if (t->session != NULL)
+		u->made_session = xstrdup(t->session);
+	if (t->version != NULL)
+		u->made_version = xstrdup(t->version);
+	headers_append(&u->made_credentials, &t->credentials);
+	return &u->made;
+}
+
+static void on_head(struct exchange *, int, void *);
+static bool on_data(struct exchange *, const char *, size_t, void *);
+static void on_done(struct exchange *, const struct http_answer *, void *);
+
+/* How long it may be silent once its body is out, in ms; 0: for ever. An
+ * answer of the client needs no more than a receipt. */
+static int64_t
+idle_limit(const struct stream *t)
+{
+	int64_t limit = t->u->config.call_timeout_ms;
+
+	if (t->silent_ok)
+		return 0;
+	if (t->body != NULL &&
+	    (t->body->kind == FRAME_RESULT || t->body->kind == FRAME_ERROR) &&
+	    (limit == 0 || limit > RECEIPT_MS))
+		return RECEIPT_MS;
+	return limit;
+}
+
+static void
+stream_start(struct stream *t)
+{
+	static const struct http_ops ops = { on_head, on_data, on_done };
+	static const char *const methods[] = { "POST", "GET", "DELETE" };
+	struct streamable *u = t->u;
+	struct http_request r = { 0 };
+
+	r.method = methods[t->verb];
+	r.url = t->url != NULL                 ? t->url :
+	    t->endpoint && u->endpoint != NULL ? u->endpoint :
+						 u->url;
+	if (t->body != NULL)
+		r.body = t->body->text;
+	r.headers = headers_for(t);
+	r.idle_ms = idle_limit(t);
+	r.max_idle_conn_s = IDLE_S;
+	memset(&t->facts, 0, sizeof t->facts);
+	t->facts.verb = t->verb;
+	t->facts.had_session = t->session != NULL;
+	t->facts.retry_after_ms = t->facts.retry_ms = -1;
+	buf_init(&t->answer, 0);
+	t->bytes = 0;
+	t->paused = t->refused = t->decided = t->began = false;
+	t->x = http_send(u->http, &r, &ops, t);
+	if (is_full(u))
+		stream_pause(t, true);
+}
+
+static char *
+dup_span(struct span s)
+{
+	return s.n == 0 ? NULL : xstrndup(s.p, s.n);
+}
+
+void
+streamable_send(struct streamable *u, const struct order *order)
+{
+	struct stream *t = xcalloc(1, sizeof *t), **slot;
+
+	t->u = u;
+	t->ticket = order->ticket;
+	t->verb = order->verb;
+	t->body = order->verb == VERB_POST ? frame_ref(order->body) : NULL;
+	t->session = dup_span(order->session);
+	t->version = dup_span(order->version);
+	t->last_event_id = dup_span(order->last_event_id);
+	t->silent_ok = order->listen;
+	t->control = order->control;
+	t->person = order->person;
+	t->endpoint = order->endpoint;
+	t->announces = order->announces;
+	headers_init(&t->mirrored);
+	if (order->mirrored != NULL)
+		headers_append(&t->mirrored, order->mirrored);
+	headers_init(&t->credentials);
+	slot = &u->by_ticket[t->ticket % SLOTS];
+	t->chain = *slot;
+	*slot = t;
+	t->prev = u->last;
+	if (u->last != NULL)
+		u->last->next = t;
+	else
+		u->first = t;
+	u->last = t;
+	u->ops.authorize(t->ticket, t->verb == VERB_DELETE, u->arg);
+}
+
+void
+streamable_go(struct streamable *u, uint64_t ticket,
+    const struct headers *credentials, uint64_t stamp)
+{
+	struct stream *t = stream_find(u, ticket);
+
+	if (t == NULL || t->x != NULL || t->ending)
+		return;
+	t->waits = false;
+	answer_clear(t);
+	headers_free(&t->credentials);
+	headers_append(&t->credentials, credentials);
+	t->stamp = stamp;
+	stream_start(t);
+}
+
+static void
+stream_end(struct stream *t)
+{
+	struct streamable *u = t->u;
+
+	t->ending = true;
+	if (t->held > 0)
+		count_held(t, 0);
+	u->ops.done(t->ticket, &t->facts, u->arg);
+	stream_free(t);
+}
+
+void
+streamable_deny(struct streamable *u, uint64_t ticket, const char *why)
+{
+	struct stream *t = stream_find(u, ticket);
+
+	if (t == NULL || t->x != NULL || t->ending)
+		return;
+	memset(&t->facts, 0, sizeof t->facts);
+	t->facts.verb = t->verb;
+	t->facts.ending = ENDING_DENIED;
+	t->facts.retry_after_ms = t->facts.retry_ms = -1;
+	t->facts.why = span_of(why);
+	stream_end(t);
+}
+
+void
+streamable_abort(struct streamable *u, uint64_t ticket)
+{
+	struct stream *t = stream_find(u, ticket);
+
+	if (t == NULL || t->ending)
+		return;
+	t->aborted = true;
+	if (t->x != NULL) {
+		http_abort(t->x);
+		return;
+	}
+	memset(&t->facts, 0, sizeof t->facts);
+	t->facts.verb = t->verb;
+	t->facts.ending = ENDING_ABORTED;
+	t->facts.retry_after_ms = t->facts.retry_ms = -1;
+	stream_end(t);
+}
+
+/* --- the way up --- */
+
+static void
+deliver(struct frame *m, void *arg)
+{
+	struct stream *t = arg;
+
+	t->delivered++;
+	t->u->ops.message(t->ticket, &t->facts, m, t->u->arg);
+}
+
+/* An array of messages: 2025-03-26 had them, later versions have not. Returns
+ * false when none of it was a message that may come so. */
+static bool
+batch_in(struct stream *t, struct span array)
+{
+	uint64_t before = t->delivered;
+	size_t bad;
+
+	if (t->version != NULL && strcmp(t->version, "2025-06-18") >= 0) {
+		log_info("the server sent an array of messages, which its "
+			 "version %s does not have: refused",
+		    t->version);
+		return false;
+	}
+	bad = msg_batch(array, t->u->config.max_depth, deliver, t);
+	if (bad == SIZE_MAX)
+		log_info("the server sent an array of more than %d messages: "
+			 "refused",
+		    MSG_BATCH_MAX);
+	else if (bad > 0)
+		log_debug("%zu elements of an array from the server are no "
+			  "messages: dropped",
+		    bad);
+	return t->delivered > before;
+}
+
+/* One message, or an array of them. Returns false when it is neither; b keeps
+ * its content then. */
+static bool
+message_in(struct stream *t, struct buf *b)
+{
+	unsigned depth = t->u->config.max_depth;
+	bool scrubbed = false;
+	struct frame *m;
+
+	switch (msg_from_server(b, depth, &m, &scrubbed)) {
+	case MSG_OK:
+		if (scrubbed)
+			log_debug("broken UTF-8 from the server became "
+				  "U+FFFD");
+		deliver(m, t);
+		return true;
+	case MSG_BATCH:
+		return batch_in(t, buf_span(b));
+	default:
+		return false;
+	}
+}
+
+/* HTTP+SSE: where POSTs go. Only on the server's own origin, else it could
+ * draw the credentials elsewhere (protocol.md section 5): NULL. */
+static char *
+endpoint_url(const struct stream *t, struct buf *data)
+{
+	struct streamable *u = t->u;
+	struct url base, target;
+	char *url = NULL;
+
+	if (url_parse(&base, t->url != NULL ? t->url : u->url) != URL_OK)
+		return NULL;
+	if (url_resolve(&target, &base, buf_str(data)) == URL_OK) {
+		if (url_same_origin(&target, &u->base))
+			url = xstrdup(target.text);
+		url_free(&target);
+	}
+	url_free(&base);
+	return url;
+}
+
+/* There may be another server now: as if this one had no such stream, or took
+ * no POST. The former once, because one that serves both transports at one
+ * URL says so each time. */
+static void
+refuse_endpoint(struct stream *t, bool ok)
+{
+	bool get = t->verb == VERB_GET;
+
+	if (get ? t->u->announced : !ok)
+		return;
+	t->u->announced = t->u->announced || get;
+	t->decided = true;
+	t->facts.status = get ? 404 : 405;
+	http_abort(t->x);
+}
+
+static void
+take_endpoint(struct stream *t, struct buf *data)
+{
+	struct streamable *u = t->u;
+	char *url = endpoint_url(t, data);
+	bool ok = url != NULL;
+
+	if (t->announces && t->verb == VERB_GET && ok) {
+		free(u->endpoint);
+		u->endpoint = url;
+	} else {
+		free(url);
+	}
+	if (t->announces)
+		u->ops.endpoint(t->ticket, ok, u->arg);
+	else
+		refuse_endpoint(t, ok);
+}
+
+static void
+on_event(const char *type, struct buf *data, void *arg)
+{
+	struct stream *t = arg;
+	bool first = !t->began;
+
+	t->began = true;
+	t->events++;
+	/* To a POST only its place tells it from what may be skipped. */
+	if (strcmp(type, "endpoint") == 0 && verdict_2xx(&t->facts) &&
+	    (t->verb == VERB_GET || (first && !t->endpoint))) {
+		take_endpoint(t, data);
+		return;
+	}
+	if (data->n == 0 || strcmp(type, "message") != 0)
+		return;
+	if (message_in(t, data))
+		return;
+	log_info("an event of the server is no JSON-RPC message: skipped");
+	/* The first one may be words for the verdict, if nothing else comes. */
+	if (t->answer.n == 0)
+		buf_add(&t->answer, data->p,
+		    data->n > MAX_EVENT_WORDS ? MAX_EVENT_WORDS : data->n);
+}
+
+/* Retry-After: seconds, or an HTTP date (not worth a date parser: ours are
+ * back-offs of seconds). */
+static int64_t
+retry_after(const char *value)
+{
+	char *end;
+	long s;
+
+	if (value == NULL || *value < '0' || *value > '9')
+		return -1;
+	s = strtol(value, &end, 10);
+	if (*end != '\0' || s < 0 || s > 86400)
+		return -1;
+	return (int64_t)s * 1000;
+}
+
+static char *
+dup_header(struct exchange *x, const char *name)
+{
+	const char *value = http_header(x, name, 0);
+
+	return value == NULL ? NULL : xstrdup(value);
+}
+
+/* 307 and 308 on the same origin are followed (protocol.md H27). */
+static void
+check_redirect(struct stream *t)
+{
+	struct url target;
+
+	if ((t->facts.status != 307 && t->facts.status != 308) ||
+	    t->location == NULL || t->redirects >= MAX_REDIRECTS)
+		return;
+	if (url_resolve(&target, &t->u->base, t->location) != URL_OK)
+		return;
+	if (url_same_origin(&target, &t->u->base))
+		t->redirect = xstrdup(target.text);
+	url_free(&target);
+}
+
+static void
+remember_peer(struct streamable *u, const char *peer)
+{
+	if (peer == NULL || same_text(u->peer, peer))
+		return;
+	free(u->peer);
+	u->peer = xstrdup(peer);
+}
+
+const char *
+streamable_peer(const struct streamable *u)
+{
+	return u->peer;
+}
+
+void
+streamable_forget(struct streamable *u)
+{
+	http_forget(u->http);
+}
+
+static void
+on_head(struct exchange *x, int status, void *arg)
+{
+	struct stream *t = arg;
+	struct facts *f = &t->facts;
+
+	f->status = status;
+	f->sent = true;
+	f->out_at = http_written_at(x);
+	remember_peer(t->u, http_peer(x));
+	/* Only an answer to initialize may give one (protocol.md H9). */
+	if (t->session == NULL)
+		t->session_given = dup_header(x, "Mcp-Session-Id");
+	f->media = verdict_media(http_header(x, "Content-Type", 0));
+	f->session = span_of(t->session_given);
+	if (status >= 400)
+		f->retry_after_ms = retry_after(http_header(x, "Retry-After",
+		    0));
+	if (status >= 300 && status < 400) {
+		t->location = dup_header(x, "Location");
+		f->location = span_of(t->location);
+		check_redirect(t);
+	}
+	t->refused = status == 401 || status == 403;
+	if (t->refused) {
+		buf_init(&t->challenge, MAX_CHALLENGE);
+		http_headers_all(x, "WWW-Authenticate", &t->challenge);
+		f->challenge = buf_span(&t->challenge);
+	}
+	/* The status says it all: the rest must not take for ever. */
+	if (status >= 300 && f->media != MEDIA_SSE) {
+		t->decided = true;
+		http_expire(x, DECIDED_MS);
+	}
+	if (t->redirect != NULL)
+		return;
+	if (f->media == MEDIA_SSE)
+		t->sse = sse_new(t->u->config.max_message, on_event, t);
+	if (status < 400 && t->stamp != t->u->accepted) {
+		t->u->accepted = t->stamp;
+		t->u->ops.accepted(t->stamp, t->u->arg);
+	}
+	if (!t->refused)
+		t->u->ops.head(t->ticket, f, t->u->arg);
+}
+
+static bool
+too_large(struct stream *t)
+{
+	t->facts.too_large = true;
+	t->facts.size = t->u->config.max_message;
+	return false;
+}
+
+static bool
+on_data(struct exchange *x, const char *p, size_t n, void *arg)
+{
+	struct stream *t = arg;
+	size_t max = t->u->config.max_message;
+
+	(void)x;
+	count_bytes(t, n);
+	if (t->redirect != NULL)
+		return true; /* it has its time, see on_head */
+	if (t->sse != NULL) {
+		if (sse_feed(t->sse, p, n) < 0)
+			return too_large(t);
+		count_held(t, sse_held(t->sse));
+		return true;
+	}
+	if (t->facts.media != MEDIA_JSON) {
+		/* For the verdict and the error's words only. */
+		if (n > MAX_ERROR_BODY - t->answer.n)
+			n = MAX_ERROR_BODY - t->answer.n;
+		buf_add(&t->answer, p, n);
+		count_held(t, t->answer.n);
+		return t->answer.n < MAX_ERROR_BODY;
+	}
+	if (n > max - t->answer.n)
+		return too_large(t);
+	buf_add(&t->answer, p, n);
+	count_held(t, t->answer.n);
+	return true;
+}
+
+static enum ending
+ending_of(enum http_end end)
+{
+	switch (end) {
+	case HTTP_DONE:
+		return ENDING_COMPLETE;
+	case HTTP_CUT:
+		return ENDING_CUT;
+	case HTTP_IDLE:
+		return ENDING_IDLE;
+	case HTTP_ABORTED:
+		return ENDING_ABORTED;
+	case HTTP_RESOLVE:
+		return ENDING_RESOLVE;
+	case HTTP_CONNECT:
+		return ENDING_CONNECT;
+	case HTTP_TLS:
+		return ENDING_TLS;
+	case HTTP_PROXY:
+		return ENDING_PROXY;
+	case HTTP_CONFIG:
+	case HTTP_REFUSED:
+		break;
+	}
+	return ENDING_CONFIG;
+}
+
+static void
+follow(struct stream *t)
+{
+	char **moved = t->endpoint ? &t->u->endpoint : &t->u->url;
+
+	if (t->facts.status == 308) {
+		/* Moved for good: later requests go there at once. */
+		free(*moved);
+		*moved = xstrdup(t->redirect);
+	}
+	free(t->url);
+	t->url = t->redirect;
+	t->redirect = NULL;
+	t->redirects++;
+	answer_clear(t);
+	stream_start(t);
+}
+
+static struct span
+words_of(const struct stream *t)
+{
+	struct span words = buf_span(&t->answer);
+
+	if (words.n > MAX_ERROR_BODY)
+		words.n = MAX_ERROR_BODY;
+	return words;
+}
+
+/* The body is complete: a message, messages, or words for the verdict. */
+static void
+take_body(struct stream *t)
+{
+	struct facts *f = &t->facts;
+	bool json = f->media == MEDIA_JSON ||
+	    (f->status >= 400 && t->answer.n > 0 && t->answer.p[0] == '{');
+
+	if (json && t->answer.n > 0 && message_in(t, &t->answer)) {
+		buf_reset(&t->answer);
+		f->body = buf_span(&t->answer);
+		return;
+	}
+	f->body = words_of(t);
+}
+
+/* A refusal may be mended by other credentials: those who give them hear of
+ * it first. Returns true when it waits for them. */
+static bool
+ask_again(struct stream *t)
+{
+	struct facts *f = &t->facts;
+	struct refusal r = { f, t->person, span_of(t->session), t->stamp,
+		t->refusals };
+
+	if (!t->refused || f->ending != ENDING_COMPLETE || t->delivered > 0)
+		return false;
+	f->body = words_of(t);
+	t->refusals++;
+	t->waits = true; /* before: the answer may come from inside */
+	if (t->u->ops.refused(t->ticket, &r, t->u->arg))
+		return true;
+	t->waits = false;
+	return false;
+}
+
+/* The exchange is over: the last of it is told. */
+static void
+conclude(struct stream *t)
+{
+	t->ending = true;
+	if (t->refused)
+		t->u->ops.head(t->ticket, &t->facts, t->u->arg);
+	if (t->sse == NULL && t->facts.ending == ENDING_COMPLETE)
+		take_body(t);
+	stream_end(t);
+}
+
+void
+streamable_stand(struct streamable *u, uint64_t ticket, const char *why,
+    bool trusted)
+{
+	struct stream *t = stream_find(u, ticket);
+
+	if (t == NULL || !t->waits)
+		return;
+	t->waits = false;
+	t->facts.trusted = trusted;
+	t->facts.why = span_of(why);
+	conclude(t);
+}
+
+static void
+on_done(struct exchange *x, const struct http_answer *a, void *arg)
+{
+	struct stream *t = arg;
+	struct facts *f = &t->facts;
+	enum http_end end = a->end;
+
+	(void)x;
+	t->x = NULL;
+	if (t->decided && !t->aborted)
+		end = HTTP_DONE;
+	if (t->redirect != NULL && end == HTTP_DONE) {
+		follow(t);
+		return;
+	}
+	f->ending = ending_of(end);
+	f->sent = a->sent;
+	f->why = span_of(a->why);
+	if (f->status == 0)
+		f->status = a->status;
+	if (t->sse != NULL) {
+		f->last_event_id = sse_last_id(t->sse);
+		f->retry_ms = sse_retry_ms(t->sse);
+		f->body = buf_span(&t->answer);
+	}
+	if (ask_again(t))
+		return;
+	conclude(t);
+}
+
+void
+streamable_free(struct streamable *u)
+{
+	if (u == NULL)
+		return;
+	while (u->first != NULL)
+		stream_free(u->first);
+	made_clear(u);
+	url_free(&u->base);
+	free(u->url);
+	free(u->endpoint);
+	free(u->peer);
+	free(u);
+}
