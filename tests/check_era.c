@@ -16,9 +16,9 @@
 #include "unit.h"
 
 #define META                                                                   \
-	"\"" ERA_META "protocolVersion\":\"2026-07-28\","                      \
-	"\"" ERA_META "clientInfo\":{\"name\":\"c\",\"version\":\"1\"},"       \
-	"\"" ERA_META "clientCapabilities\":{}"
+	"\"" META_PREFIX "protocolVersion\":\"2026-07-28\","                   \
+	"\"" META_PREFIX "clientInfo\":{\"name\":\"c\",\"version\":\"1\"},"    \
+	"\"" META_PREFIX "clientCapabilities\":{}"
 #define SERVER "{\"name\":\"s\",\"version\":\"1\"}"
 
 enum { ROWS_MAX = 400, OPERATION_BYTES = 32 };
@@ -70,7 +70,7 @@ expand(const char *s)
 			buf_adds(&b, META);
 			s += 5;
 		} else if (strncmp(s, "@/", 2) == 0) {
-			buf_adds(&b, ERA_META);
+			buf_adds(&b, META_PREFIX);
 			s += 2;
 		} else {
 			buf_addc(&b, *s++);
@@ -648,17 +648,17 @@ START_TEST(test_meta)
 				   "\"m\",\"params\":{\"_meta\":{" META "}}}";
 	struct frame *f = parsed(call);
 
-	ck_assert(span_is(era_meta(f, ERA_KEY_CAPABILITIES), "{}"));
-	ck_assert_ptr_null(era_meta(f, ERA_KEY_LEVEL).p);
-	ck_assert_ptr_null(era_meta(f, ERA_META "").p);
+	ck_assert(span_is(era_meta(f, META_CAPABILITIES), "{}"));
+	ck_assert_ptr_null(era_meta(f, META_LEVEL).p);
+	ck_assert_ptr_null(era_meta(f, META_PREFIX "").p);
 	frame_unref(f);
 	check_meta("{\"_meta\":{" META "}}", "\"2026-07-28\"");
-	check_meta("{\"_meta\":{\"" ERA_META "protocolVersion\":5}}", "5");
+	check_meta("{\"_meta\":{\"" META_PREFIX "protocolVersion\":5}}", "5");
 	check_meta("{\"_meta\":{\"io.modelcontextprotocol\\/protocolVersion\":"
 		   "null}}",
 	    "null");
 	check_meta("{\"_meta\":{\"protocolVersion\":\"2026-07-28\"}}", NULL);
-	check_meta("{\"" ERA_META "protocolVersion\":5}", NULL);
+	check_meta("{\"" META_PREFIX "protocolVersion\":5}", NULL);
 	check_meta("{\"_meta\":5}", NULL);
 	check_meta("[1]", NULL);
 	check_meta("null", NULL);

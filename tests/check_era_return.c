@@ -294,12 +294,12 @@ client_words(struct span *level)
 
 	*level = span_of(one_of(levels, COUNT(levels)));
 	buf_init(&b, 0);
-	buf_adds(&b, "\"" ERA_META "protocolVersion\":\"2026-07-28\"");
+	buf_adds(&b, "\"" META_PREFIX "protocolVersion\":\"2026-07-28\"");
 	if (pick(2) == 0)
 		buf_adds(&b,
-		    ",\"" ERA_META "clientInfo\":{\"name\":\"\\u0063\"}");
+		    ",\"" META_PREFIX "clientInfo\":{\"name\":\"\\u0063\"}");
 	buf_adds(&b,
-	    ",\"" ERA_META "clientCapabilities\":{\"sampling\":{},\"x\":");
+	    ",\"" META_PREFIX "clientCapabilities\":{\"sampling\":{},\"x\":");
 	add_value(&b, 2);
 	buf_addc(&b, '}');
 	buf_str(&b);
@@ -325,8 +325,7 @@ legacy_call(void)
 	words = client_words(&level);
 	modern = era_request_to_modern(f, span_of(words), level);
 	ck_assert(span_is(era_request_version(modern), "\"2026-07-28\""));
-	ck_assert(level.n == 0 ||
-	    span_eq(era_meta(modern, ERA_KEY_LEVEL), level));
+	ck_assert(level.n == 0 || span_eq(era_meta(modern, META_LEVEL), level));
 	back = era_request_to_legacy(modern);
 	check_bytes(f->params, "arguments", modern->params);
 	check_bytes(f->params, "arguments", back->params);
@@ -352,7 +351,7 @@ modern_call(void)
 
 	all = level.n == 0 ?
 	    xstrdup(words) :
-	    xasprintf("%s,\"" ERA_META "logLevel\":%s", words, level.p);
+	    xasprintf("%s,\"" META_PREFIX "logLevel\":%s", words, level.p);
 	put_params(&p);
 	put_meta(&p, all);
 	if (pick(3) == 0)
@@ -362,7 +361,7 @@ modern_call(void)
 	f = call(one_of(both, COUNT(both)), false, &p);
 	legacy = era_request_to_legacy(f);
 	ck_assert_ptr_null(memmem(legacy->text.p, legacy->text.n,
-	    ERA_META "client", strlen(ERA_META "client")));
+	    META_PREFIX "client", strlen(META_PREFIX "client")));
 	back = era_request_to_modern(legacy, span_of(words), level);
 	check_bytes(f->params, "arguments", legacy->params);
 	check_bytes(f->params, "arguments", back->params);
@@ -459,7 +458,7 @@ legacy_result(void)
 	ck_assert_str_eq(json_object_get_string(member(r, "resultType")),
 	    "complete");
 	ck_assert_ptr_nonnull(member(member(r, "_meta"),
-	    ERA_META "serverInfo"));
+	    META_PREFIX "serverInfo"));
 	ck_assert_int_eq(member(r, "cacheScope") != NULL, cacheable);
 	json_object_put(r);
 	back = era_answer_to_legacy(modern, method, false);
@@ -485,7 +484,7 @@ modern_result(void)
 
 	put_result(&p, name);
 	put_raw(&p, "resultType", "\"complete\"");
-	put_meta(&p, "\"" ERA_META "serverInfo\":" SERVER);
+	put_meta(&p, "\"" META_PREFIX "serverInfo\":" SERVER);
 	put_raw(&p, "ttlMs", "3600");
 	put_raw(&p, "cacheScope", "\"public\"");
 	f = answer(&p);
@@ -519,7 +518,7 @@ notification(void)
 		put_meta(&p, NULL);
 	f = call(one_of(notices, COUNT(notices)), true, &p);
 	modern = era_notification_to_modern(f, span_of("\"L\""));
-	ck_assert(span_is(era_meta(modern, ERA_KEY_SUBSCRIPTION), "\"L\""));
+	ck_assert(span_is(era_meta(modern, META_SUBSCRIPTION), "\"L\""));
 	back = era_notification_to_legacy(modern);
 	want = tree(f->text);
 	params_of(want);
@@ -565,7 +564,7 @@ map_capabilities(struct json_object *o)
 	json_object_object_del(c, "tasks");
 	if (member(c, "extensions") != NULL)
 		json_object_object_del(member(c, "extensions"),
-		    ERA_META "tasks");
+		    META_PREFIX "tasks");
 }
 
 /* initialize, its meaning in each modern request, initialize again. */
@@ -585,8 +584,8 @@ client_greeting(void)
 	era_client_meta(&meta, f->params);
 	modern = era_discover(f->id, buf_span(&meta));
 	ck_assert(span_is(era_request_version(modern), "\"2026-07-28\""));
-	back = era_initialize(modern->id, era_meta(modern, ERA_KEY_CLIENT),
-	    era_meta(modern, ERA_KEY_CAPABILITIES), "9");
+	back = era_initialize(modern->id, era_meta(modern, META_CLIENT),
+	    era_meta(modern, META_CAPABILITIES), "9");
 	want = tree(f->text);
 	map_capabilities(member(want, "params"));
 	check_same(want, tree(back->text));

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "cache/state_cache.h"
 #include "home.h"
+#include "options/identity.h"
 #include "unit.h"
 
 #define FOLDER ".cache/mcpsplice"
@@ -42,6 +43,22 @@ on_log(enum log_level level, const char *line, void *arg)
 	lines++;
 }
 
+static int
+make_profile(struct profile *p, const struct options *o)
+{
+	struct buf identity;
+	char *of;
+	int rc;
+
+	buf_init(&identity, 0);
+	if (options_identity(o, &identity, &of) != 0)
+		return -1;
+	rc = profile_make(p, of, buf_span(&identity));
+	buf_free(&identity);
+	free(of);
+	return rc;
+}
+
 static struct profile
 profile_of(const char *url)
 {
@@ -49,7 +66,7 @@ profile_of(const char *url)
 	struct options o = { .url = copy };
 	struct profile p;
 
-	ck_assert_int_eq(profile_make(&p, &o), 0);
+	ck_assert_int_eq(make_profile(&p, &o), 0);
 	free(copy);
 	return p;
 }
@@ -756,11 +773,13 @@ START_TEST(an_era_is_kept)
 {
 	char url[] = "https://mcp.example.com/mcp?key=CANARY";
 	struct options o = { .url = url };
+	struct profile p;
 	struct keepsakes *k;
 	struct loop_timer *t;
 
 	loop = loop_new();
-	k = keepsakes_new(loop, home, &o, NULL, NULL);
+	ck_assert_int_eq(make_profile(&p, &o), 0);
+	k = keepsakes_new(loop, home, &p, NULL, NULL);
 	t = loop_timer_new(loop, on_stop, NULL);
 	ck_assert_pstr_eq(recalled(k), NULL);
 	keepsakes_note_era(k, false, true);
@@ -917,7 +936,7 @@ chosen(const struct choice *c)
 
 	fill(&o.headers, c->headers);
 	fill(&o.resolve, c->resolve);
-	ck_assert_int_eq(profile_make(&p, &o), 0);
+	ck_assert_int_eq(make_profile(&p, &o), 0);
 	empty(&o.headers);
 	empty(&o.resolve);
 	free(o.url);
@@ -1011,9 +1030,9 @@ START_TEST(no_profile)
 	struct options o = { .url = NULL };
 	struct profile p;
 
-	ck_assert_int_eq(profile_make(&p, &o), -1);
+	ck_assert_int_eq(make_profile(&p, &o), -1);
 	o.url = bad;
-	ck_assert_int_eq(profile_make(&p, &o), -1);
+	ck_assert_int_eq(make_profile(&p, &o), -1);
 }
 END_TEST
 

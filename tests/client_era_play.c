@@ -27,7 +27,7 @@ struct play {
 
 #define META_VERSION                                                           \
 	"\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
-#define META_CAPABILITIES "\"io.modelcontextprotocol/clientCapabilities\":"
+#define CLIENT_CAPABILITIES "\"io.modelcontextprotocol/clientCapabilities\":"
 
 static const char *
 long_form(char name)
@@ -38,9 +38,9 @@ long_form(char name)
 	case 'I':
 		return "io.modelcontextprotocol/";
 	case 'M':
-		return "\"_meta\":{" META_VERSION META_CAPABILITIES "{}}";
+		return "\"_meta\":{" META_VERSION CLIENT_CAPABILITIES "{}}";
 	case 'A':
-		return "\"_meta\":{" META_VERSION META_CAPABILITIES
+		return "\"_meta\":{" META_VERSION CLIENT_CAPABILITIES
 		       "{\"sampling\":{},\"roots\":{},"
 		       "\"elicitation\":{\"form\":{},\"url\":{}}}}";
 	case 'W':

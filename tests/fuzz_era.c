@@ -14,8 +14,8 @@
 #define DEPTH 96       /* deeper than a schema that is wrapped */
 #define MADE_DEPTH 112 /* what is made adds a few levels */
 #define META                                                                   \
-	"\"" ERA_META "protocolVersion\":\"2026-07-28\","                      \
-	"\"" ERA_META "clientCapabilities\":{}"
+	"\"" META_PREFIX "protocolVersion\":\"2026-07-28\","                   \
+	"\"" META_PREFIX "clientCapabilities\":{}"
 
 static const struct span absent = { NULL, 0 };
 
@@ -64,8 +64,8 @@ check_call(struct frame *f)
 	made = era_request_to_modern(f, meta, level);
 	if (json_kind(f->params) != '[') {
 		FUZZ_CHECK(span_is(era_request_version(made),
-		    "\"" ERA_MODERN_VERSION "\""));
-		FUZZ_CHECK(span_eq(era_meta(made, ERA_KEY_LEVEL), level));
+		    "\"" REVISION_MODERN "\""));
+		FUZZ_CHECK(span_eq(era_meta(made, META_LEVEL), level));
 		FUZZ_CHECK(json_get(made->params, "task").p == NULL);
 	}
 	back = era_request_to_legacy(made);
@@ -77,7 +77,7 @@ check_call(struct frame *f)
 	check_stable(made, era_request_to_legacy(made));
 	made = era_notification_to_modern(f, span_of("7"));
 	back = era_notification_to_legacy(made);
-	FUZZ_CHECK(era_meta(back, ERA_KEY_SUBSCRIPTION).p == NULL);
+	FUZZ_CHECK(era_meta(back, META_SUBSCRIPTION).p == NULL);
 	check_stable(back, era_notification_to_legacy(back));
 	check_stable(made, era_notification_to_modern(made, span_of("7")));
 }
@@ -172,7 +172,7 @@ check_answer(struct frame *f)
 			check_tools(json_get(made->result, "tools"));
 		check_stable(made, era_answer_to_legacy(made, method, false));
 		made = era_answer_to_modern(f, method, server);
-		FUZZ_CHECK(msg_error_code(made) != ERA_RESOURCE_NOT_FOUND);
+		FUZZ_CHECK(msg_error_code(made) != ERROR_RESOURCE_NOT_FOUND);
 		check_stable(made, era_answer_to_modern(made, method, server));
 		made = era_answer_to_legacy(f, method, true);
 		check_made(made);

@@ -40,7 +40,7 @@ client_document(const char *option, const char *text, char **why)
 	if (credential_expand(span_of(content != NULL ? content : text), &env,
 		&full, why) == 0)
 		o = document_parse(buf_span(&full), &fault);
-	credential_wipe(&full);
+	buf_wipe(&full);
 	secret_free(content);
 	if (o == NULL && fault != NULL)
 		*why = xasprintf("%s: %s", option, fault);

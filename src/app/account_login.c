@@ -17,7 +17,6 @@
 #include "base/codec.h"
 #include "base/log.h"
 #include "core/wire/lines.h"
-#include "store/credential.h"
 
 #define TASK_MAX ((size_t)1024 * 1024)
 #define TYPED_MAX ((size_t)64 * 1024)
@@ -89,7 +88,7 @@ write_all(struct buf *b)
 		left.p += n;
 		left.n -= (size_t)n;
 	}
-	credential_wipe(b);
+	buf_wipe(b);
 }
 
 static void
@@ -221,7 +220,7 @@ account_agent(char *program)
 	status = read_stdin(&text);
 	if (status == 0)
 		status = agent_task_read(&task, buf_span(&text), &why);
-	credential_wipe(&text);
+	buf_wipe(&text);
 	if (status != 0) {
 		t.why = xasprintf("the sign-in agent cannot read its task: %s",
 		    why);

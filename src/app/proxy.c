@@ -25,6 +25,7 @@
 #include "io/pipes.h"
 #include "io/route.h"
 #include "io/url.h"
+#include "options/identity.h"
 #include "transport/streamable.h"
 
 enum {
@@ -780,6 +781,27 @@ make_chain(struct proxy *p)
 	return chain_new(&c);
 }
 
+/* NULL: it is switched off, or there is no home. */
+static struct keepsakes *
+make_keepsakes(struct proxy *p)
+{
+	const char *home = getenv("HOME");
+	struct profile profile;
+	struct buf identity;
+	char *host;
+	int rc;
+
+	buf_init(&identity, 0);
+	if (p->options->no_memory || home == NULL ||
+	    options_identity(p->options, &identity, &host) != 0)
+		return NULL;
+	rc = profile_make(&profile, host, buf_span(&identity));
+	buf_wipe(&identity);
+	free(host);
+	return rc == 0 ? keepsakes_new(p->loop, home, &profile, on_orphan, p) :
+			 NULL;
+}
+
 static char *
 host_label(const struct url *u)
 {
@@ -823,9 +845,7 @@ proxy_init(struct proxy *p, char **why)
 	p->lines = lines_new(message_cap(p->options), &lines_ops, p);
 	p->pipes = pipes_new(p->loop, STDIN_FILENO, STDOUT_FILENO, STDOUT_HIGH,
 	    STDOUT_LOW, &pipes_ops, p);
-	p->keepsakes = p->options->no_memory ?
-	    NULL :
-	    keepsakes_new(p->loop, getenv("HOME"), p->options, on_orphan, p);
+	p->keepsakes = make_keepsakes(p);
 	compile_patterns(p);
 	p->chain = make_chain(p);
 	for (i = 0; i < sizeof signals / sizeof *signals; i++)

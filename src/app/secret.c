@@ -14,7 +14,6 @@
 #include <openssl/crypto.h>
 
 #include "base/mem.h"
-#include "store/credential.h"
 
 #define SECRET_MAX ((size_t)64 * 1024)
 
@@ -58,7 +57,7 @@ secret_file(const char *option, const char *path, char **why)
 		else
 			secret = xstrndup(text.p, text.n);
 	}
-	credential_wipe(&text);
+	buf_wipe(&text);
 	return secret;
 }
 

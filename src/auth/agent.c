@@ -8,7 +8,6 @@
 
 #include "base/codec.h"
 #include "io/child.h"
-#include "store/credential.h"
 
 enum { MAX_OUTPUT = 1024 * 1024, MAX_LINE = 512 * 1024, MAX_ERRORS = 512 };
 
@@ -60,7 +59,7 @@ set_record(struct json_object *o, const struct record *r)
 	buf_init(&text, 0);
 	record_print(r, &text);
 	json = document_parse(buf_span(&text), &why);
-	credential_wipe(&text);
+	buf_wipe(&text);
 	if (json != NULL)
 		json_object_object_add(o, "record", json);
 }
@@ -79,7 +78,7 @@ get_record(struct json_object *o, struct record *r)
 	buf_init(&text, 0);
 	document_print(json, &text);
 	status = record_parse(r, buf_span(&text), &why);
-	credential_wipe(&text);
+	buf_wipe(&text);
 	return status == 0;
 }
 
@@ -101,7 +100,7 @@ add_word(struct json_object *list, const char *word)
 	buf_init(&text, 0);
 	codec_base64url(&text, span_of(word));
 	json_object_array_add(list, json_object_new_string(buf_str(&text)));
-	credential_wipe(&text);
+	buf_wipe(&text);
 }
 
 static void
@@ -167,7 +166,7 @@ on_output(const char *p, size_t n, void *arg)
 		if (end == NULL)
 			return;
 		take_line(a, buf_span(&a->line));
-		credential_wipe(&a->line);
+		buf_wipe(&a->line);
 		buf_init(&a->line, MAX_LINE);
 		p += part + 1;
 		n -= part + 1;
@@ -259,7 +258,7 @@ agent_start(struct loop *l, const char *const *program,
 	print_request(&text, request);
 	c.input = buf_span(&text);
 	a->child = child_new(l, &c, &child_ops, a);
-	credential_wipe(&text);
+	buf_wipe(&text);
 	return a;
 }
 
@@ -270,7 +269,7 @@ agent_free(struct agent *a)
 		return;
 	if (a->child != NULL)
 		child_free(a->child, false);
-	credential_wipe(&a->line);
+	buf_wipe(&a->line);
 	buf_free(&a->errors);
 	record_free(&a->record);
 	free(a->why);
@@ -291,7 +290,7 @@ read_word(struct json_object *list, size_t i)
 	buf_init(&b, 0);
 	if (codec_base64url_read(&b, span_of(text)) == 0)
 		word = xstrdup(buf_str(&b));
-	credential_wipe(&b);
+	buf_wipe(&b);
 	return word;
 }
 

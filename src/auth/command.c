@@ -183,7 +183,7 @@ add_header(struct headers *to, const char *name, const char *value, char **why)
 		buf_addc(&line, *value);
 	}
 	rc = credential_line(to, buf_span(&line), &env, &what);
-	credential_wipe(&line);
+	buf_wipe(&line);
 	free(what);
 	if (rc < 0)
 		*why = xstrdup("a header in it has bytes that cannot be sent, "
@@ -346,7 +346,7 @@ on_done(enum child_end end, int value, void *arg)
 	c->child = NULL;
 	if (why == NULL)
 		take_answer(c, &why);
-	credential_wipe(&c->output);
+	buf_wipe(&c->output);
 	tell(c, why);
 	free(why);
 }
@@ -453,7 +453,7 @@ command_free(struct command_auth *c)
 	child_free(c->child, true);
 	child_words_free(c->words);
 	free(c->url);
-	credential_wipe(&c->output);
+	buf_wipe(&c->output);
 	free(c->waiters);
 	headers_free(&c->headers);
 	free(c);

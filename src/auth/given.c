@@ -140,7 +140,7 @@ read_source(const struct static_auth *a, struct source *s, struct headers *to,
 		    credential_bearer(to, buf_span(&text), why) :
 		    credential_lines(to, buf_span(&text), &a->env, why);
 	}
-	credential_wipe(&text);
+	buf_wipe(&text);
 	return rc;
 }
 

@@ -24,7 +24,6 @@
 #include "base/log.h"
 #include "login/assertion.h"
 #include "login/challenge.h"
-#include "store/credential.h"
 
 enum {
 	LOOK_MS = 1000,       /* between two looks at the store */
@@ -118,7 +117,7 @@ take_token(struct oauth *o)
 	if (headers_add(&o->headers, span_of("Authorization"), buf_span(&value),
 		true) == 0)
 		o->stamp = ++o->stamps;
-	credential_wipe(&value);
+	buf_wipe(&value);
 }
 
 /* Takes over what the store has. Returns whether the token is another. */

@@ -220,6 +220,28 @@ buf_free(struct buf *b)
 	buf_init(b, b->max);
 }
 
+void
+buf_wipe(struct buf *b)
+{
+	volatile char *p = b->p;
+	size_t i;
+
+	for (i = 0; p != NULL && i < b->cap; i++)
+		p[i] = '\0';
+	buf_free(b);
+}
+
+void
+string_wipe(char **secret)
+{
+	volatile char *p = *secret;
+
+	for (; p != NULL && *p != '\0'; p++)
+		*p = '\0';
+	free(*secret);
+	*secret = NULL;
+}
+
 const char *
 buf_str(struct buf *b)
 {

@@ -74,6 +74,11 @@ void buf_drain(struct buf *b, size_t n);
 void buf_reset(struct buf *b);
 /* Frees the memory; b can be used again with the same cap. */
 void buf_free(struct buf *b);
+/* The same for a secret: its bytes are overwritten first. */
+void buf_wipe(struct buf *b);
+/* Overwrites and frees the string *secret, and sets it to NULL; it may be NULL
+ * already. */
+void string_wipe(char **secret);
 
 static inline struct span
 buf_span(const struct buf *b)

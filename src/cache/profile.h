@@ -6,7 +6,7 @@
 #ifndef MCPSPLICE_CACHE_PROFILE_H
 #define MCPSPLICE_CACHE_PROFILE_H
 
-#include "options/options.h"
+#include "base/mem.h"
 
 #define PROFILE_HEX_BYTES 65 /* SHA-256 as lower-case hex digits, and a NUL */
 #define PROFILE_HOST_BYTES 64
@@ -17,11 +17,9 @@ struct profile {
 	char name[PROFILE_HOST_BYTES + 17];
 };
 
-/* Values count as they are written in the options, and so do the variables
- * named there; the content of a file does not, so that a token that is renewed
- * finds the same profile. Returns 0, or -1 when there is no URL or no
- * SHA-256. */
-int profile_make(struct profile *p, const struct options *o);
+/* identity is what options_identity makes of the options, host that of their
+ * URL. Returns 0, or -1 when there is no SHA-256. */
+int profile_make(struct profile *p, const char *host, struct span identity);
 
 /* SHA-256 of the parts, one behind the other. Returns 0, or -1. */
 int profile_digest(char hex[PROFILE_HEX_BYTES], const struct span *parts,

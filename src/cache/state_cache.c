@@ -58,17 +58,13 @@ on_keep(void *arg)
 }
 
 struct keepsakes *
-keepsakes_new(struct loop *l, const char *home, const struct options *o,
+keepsakes_new(struct loop *l, const char *home, const struct profile *profile,
     orphans_cb *orphan, void *arg)
 {
-	struct keepsakes *k;
-	struct profile profile;
+	struct keepsakes *k = xcalloc(1, sizeof *k);
 
-	if (home == NULL || profile_make(&profile, o) != 0)
-		return NULL;
-	k = xcalloc(1, sizeof *k);
-	k->memory = memory_new(home, &profile);
-	k->orphans = orphans_new(home, &profile);
+	k->memory = memory_new(home, profile);
+	k->orphans = orphans_new(home, profile);
 	k->keep_timer = loop_timer_new(l, on_keep, k);
 	k->memory_timer = loop_timer_new(l, on_memory, k);
 	k->orphan = orphan;

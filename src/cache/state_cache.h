@@ -8,15 +8,13 @@
 
 #include "cache/stale_sessions.h"
 #include "io/loop.h"
-#include "options/options.h"
 
 struct keepsakes;
 
-/* home may be NULL, as HOME may: then it is off, and NULL, which all below
- * take. orphan is called for sessions that others left behind, once there is
+/* All functions below take NULL for a cache that is off. orphan is called for sessions that others left behind, once there is
  * one of our own. */
 struct keepsakes *keepsakes_new(struct loop *l, const char *home,
-    const struct options *o, orphans_cb *orphan, void *arg);
+    const struct profile *profile, orphans_cb *orphan, void *arg);
 /* Writes what waits to be written. */
 void keepsakes_free(struct keepsakes *k);
 

@@ -308,7 +308,7 @@ static void
 name_version(const struct chain *c, struct session_action *a)
 {
 	if (!client_era_is_legacy(c->client))
-		a->version = span_of("\"" ERA_MODERN_VERSION "\"");
+		a->version = span_of("\"" REVISION_MODERN "\"");
 }
 
 static bool

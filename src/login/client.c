@@ -11,7 +11,6 @@
 
 #include "base/log.h"
 #include "login/state.h"
-#include "store/credential.h"
 
 enum {
 	PORT_POLL_MS = 200,
@@ -199,7 +198,7 @@ take_client(struct login *g, enum client_source source, const char *id)
 	r->client.source = source;
 	free(r->client.id);
 	r->client.id = xstrdup(id);
-	credential_drop(&r->client.secret);
+	string_wipe(&r->client.secret);
 	r->client.method = CLIENT_NONE;
 	if (source == CLIENT_GIVEN && g->config.client_secret != NULL)
 		r->client.secret = xstrdup(g->config.client_secret);

@@ -16,7 +16,6 @@
 
 #include "base/codec.h"
 #include "io/url.h"
-#include "store/credential.h"
 
 #define JWT_BEARER "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 #define DEVICE_CODE "urn:ietf:params:oauth:grant-type:device_code"
@@ -24,7 +23,7 @@
 void
 client_request_free(struct client_request *r)
 {
-	credential_wipe(&r->form);
+	buf_wipe(&r->form);
 	headers_free(&r->headers);
 }
 
@@ -70,8 +69,8 @@ basic(struct headers *to, const char *id, const char *secret)
 	buf_adds(&value, "Basic ");
 	codec_base64(&value, buf_span(&pair));
 	headers_set(to, span_of("Authorization"), buf_span(&value), true);
-	credential_wipe(&pair);
-	credential_wipe(&value);
+	buf_wipe(&pair);
+	buf_wipe(&value);
 }
 
 /* Adds who is asking, and the proof. */

@@ -22,7 +22,6 @@
 
 #include "base/codec.h"
 #include "io/url.h"
-#include "store/credential.h"
 
 enum {
 	FETCH_TOTAL_MS = 30000,
@@ -209,7 +208,7 @@ fetch_free(struct fetch *t)
 	if (t->body != NULL)
 		OPENSSL_cleanse(t->body, t->body_n);
 	free(t->body);
-	credential_wipe(&t->text);
+	buf_wipe(&t->text);
 	headers_free(&t->headers);
 	url_free(&t->url);
 	json_object_put(t->answer.json);
@@ -316,7 +315,7 @@ follow(struct fetch *t)
 	url_free(&t->url);
 	t->url = target;
 	t->redirects++;
-	credential_wipe(&t->text);
+	buf_wipe(&t->text);
 	t->answer.status = 0;
 	fetch_begin(t);
 	return true;

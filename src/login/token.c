@@ -6,7 +6,6 @@
 
 #include "base/log.h"
 #include "login/state.h"
-#include "store/credential.h"
 
 /* --- refresh --- */
 
@@ -81,7 +80,7 @@ take_given(struct login *g)
 	r->client.source = CLIENT_GIVEN;
 	free(r->client.id);
 	r->client.id = xstrdup(c->client_id);
-	credential_drop(&r->client.secret);
+	string_wipe(&r->client.secret);
 	r->client.secret = c->client_secret == NULL ? NULL :
 						      xstrdup(c->client_secret);
 	if (g->discovered)

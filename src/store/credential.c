@@ -9,28 +9,6 @@
 #include <stdlib.h>
 #include <strings.h>
 
-void
-credential_wipe(struct buf *b)
-{
-	volatile char *p = b->p;
-	size_t i;
-
-	for (i = 0; p != NULL && i < b->cap; i++)
-		p[i] = '\0';
-	buf_free(b);
-}
-
-void
-credential_drop(char **secret)
-{
-	volatile char *p = *secret;
-
-	for (; p != NULL && *p != '\0'; p++)
-		*p = '\0';
-	free(*secret);
-	*secret = NULL;
-}
-
 static bool
 blank(char c)
 {
@@ -155,7 +133,7 @@ credential_line(struct headers *to, struct span line,
 		    name.n > 60 ? 60 : (int)name.n, name.p);
 		rc = -1;
 	}
-	credential_wipe(&text);
+	buf_wipe(&text);
 	return rc;
 }
 
@@ -209,6 +187,6 @@ credential_bearer(struct headers *to, struct span token, char **why)
 	buf_adds(&value, "Bearer ");
 	buf_addspan(&value, token);
 	headers_set(to, span_of("Authorization"), buf_span(&value), true);
-	credential_wipe(&value);
+	buf_wipe(&value);
 	return 0;
 }

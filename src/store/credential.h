@@ -25,10 +25,6 @@ int credential_lines(struct headers *to, struct span text,
 /* "Authorization: Bearer TOKEN". The token is trimmed; what is left has to be
  * visible ASCII without blanks. */
 int credential_bearer(struct headers *to, struct span token, char **why);
-/* Overwrites and frees. */
-void credential_wipe(struct buf *b);
-/* The same for a string, which is NULL then; NULL is fine. */
-void credential_drop(char **secret);
 /* Replaces ${VAR} as in a header line, and appends the text. */
 int credential_expand(struct span in, const struct credential_env *env,
     struct buf *out, char **why);

@@ -174,7 +174,7 @@ make_hash(char hash[HASH_BYTES], const char *url,
 	add_text(&b, config->client_document);
 	add_text(&b, config->token_endpoint);
 	rc = EVP_Digest(b.p, b.n, sum, &n, EVP_md5(), NULL);
-	credential_wipe(&b);
+	buf_wipe(&b);
 	if (rc != 1 || n * 2 + 1 != HASH_BYTES)
 		return -1;
 	for (i = 0; i < n; i++) {
@@ -277,7 +277,7 @@ read_source(struct source *s, const char *path, const char **why)
 		s->changed_at = (int64_t)st.st_mtime;
 		s->json = document_parse(buf_span(&text), why);
 	}
-	credential_wipe(&text);
+	buf_wipe(&text);
 	return s->json == NULL ? -1 : 0;
 }
 

@@ -21,7 +21,6 @@
 
 #include "io/child.h"
 #include "io/file.h"
-#include "store/credential.h"
 #include "store/state.h"
 
 #define HELPER_MS 30000
@@ -143,7 +142,7 @@ static void
 op_free(struct store_op *op)
 {
 	record_free(&op->record);
-	credential_wipe(&op->output);
+	buf_wipe(&op->output);
 	free(op->why);
 	free(op);
 }
@@ -235,7 +234,7 @@ file_load(struct store_op *op, const char *name)
 	else if (errno != ENOENT)
 		op->why = xasprintf("%s cannot be used: %s", path,
 		    reason_of(errno));
-	credential_wipe(&text);
+	buf_wipe(&text);
 	free(path);
 }
 
@@ -354,7 +353,7 @@ helper_run(struct store_op *op, const char *verb, const char *name,
 	buf_addspan(&input, text);
 	config.input = buf_span(&input);
 	op->child = child_new(s->loop, &config, &ops, op);
-	credential_wipe(&input);
+	buf_wipe(&input);
 	free(argv);
 }
 
@@ -405,7 +404,7 @@ store_put(struct store *s, const char *name, struct record *r,
 		helper_run(op, "store", name, r->url, buf_span(&text));
 	else
 		op_tell_later(op);
-	credential_wipe(&text);
+	buf_wipe(&text);
 	return op;
 }
 

@@ -505,7 +505,7 @@ client_era_describe(const struct client_era *e, struct buf *out)
 	if (!e->modern)
 		return;
 	buf_addf(out, "client: protocol %s, %zu requests held back\n",
-	    ERA_MODERN_VERSION, e->held.n + e->waiting.n);
+	    REVISION_MODERN, e->held.n + e->waiting.n);
 	if (e->n_listens > 0)
 		buf_addf(out, "client: %zu listens, %zu resources watched\n",
 		    e->n_listens, e->n_uris);

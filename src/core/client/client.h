@@ -12,7 +12,7 @@
 
 #include "base/log.h"
 #include "core/era/era.h"
-#include "core/session/session.h"
+#include "core/stage.h"
 
 struct client_era;
 

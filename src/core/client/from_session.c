@@ -101,7 +101,7 @@ client_era_answered(struct client_era *e, struct request *r,
 	client_era_refuse(e, r);
 	client_era_over(e, r);
 	if (answer->kind == FRAME_ERROR &&
-	    msg_error_code(answer) == ERA_URL_ELICITATION &&
+	    msg_error_code(answer) == ERROR_URL_ELICITATION &&
 	    client_era_park_urls(e, r, answer))
 		return;
 	named = msg_with_id(answer, r->frame->id);
@@ -319,7 +319,7 @@ notification(struct client_era *e, const struct client_era_input *in)
 
 	if (in->related != NULL)
 		r = client_era_find(e, BY_WIRE, in->related->id);
-	listen = client_era_find(e, BY_ID, era_meta(m, ERA_KEY_SUBSCRIPTION));
+	listen = client_era_find(e, BY_ID, era_meta(m, META_SUBSCRIPTION));
 	if (is_native(listen))
 		r = listen;
 	if (!is_native(r)) {

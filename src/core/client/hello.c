@@ -29,15 +29,15 @@ unsupported(const struct frame *f, struct span version)
 	buf_init(&message, 0);
 	buf_init(&data, 0);
 	buf_adds(&message,
-	    "mcpsplice speaks " ERA_MODERN_VERSION
+	    "mcpsplice speaks " REVISION_MODERN
 	    " and, after \"initialize\", the versions before it, not ");
 	codec_visible(&message, version, WORDS_MAX);
 	buf_adds(&message, ". Not sent.");
 	buf_adds(&data,
-	    "{\"supported\":[\"" ERA_MODERN_VERSION "\"],\"requested\":");
+	    "{\"supported\":[\"" REVISION_MODERN "\"],\"requested\":");
 	buf_addspan(&data, version);
 	buf_addc(&data, '}');
-	error = msg_error(f->id, ERA_UNSUPPORTED_VERSION, buf_str(&message),
+	error = msg_error(f->id, ERROR_UNSUPPORTED_VERSION, buf_str(&message),
 	    buf_span(&data));
 	buf_free(&message);
 	buf_free(&data);
@@ -52,14 +52,14 @@ check_meta(const struct frame *f, struct span version)
 
 	if (json_kind(version) != '"')
 		return fault_frame(f->id, &fault,
-		    "params._meta[\"" ERA_META "protocolVersion\"] is no "
+		    "params._meta[\"" META_PREFIX "protocolVersion\"] is no "
 		    "string. Not sent.");
 	if (!json_key_is((struct span){ version.p + 1, version.n - 2 },
-		ERA_MODERN_VERSION))
+		REVISION_MODERN))
 		return unsupported(f, version);
-	if (json_kind(era_meta(f, ERA_KEY_CAPABILITIES)) != '{')
+	if (json_kind(era_meta(f, META_CAPABILITIES)) != '{')
 		return fault_frame(f->id, &fault,
-		    "params._meta[\"" ERA_META "clientCapabilities\"] is "
+		    "params._meta[\"" META_PREFIX "clientCapabilities\"] is "
 		    "missing, or no object. Not sent.");
 	return NULL;
 }
@@ -79,7 +79,7 @@ no_initialize(const struct frame *f)
 	struct fault fault = { .code = FAULT_METHOD };
 
 	return fault_frame(f->id, &fault,
-	    "\"initialize\" is not a method of " ERA_MODERN_VERSION
+	    "\"initialize\" is not a method of " REVISION_MODERN
 	    ". Not sent: leave _meta out to begin a session of an older "
 	    "version.");
 }
@@ -117,8 +117,8 @@ answer_all(struct client_era *e, struct queue *q, struct frame *answer)
 static void
 add_who(struct buf *out, const struct frame *f)
 {
-	static const char *const keys[] = { ERA_KEY_VERSION, ERA_KEY_CLIENT,
-		ERA_KEY_CAPABILITIES };
+	static const char *const keys[] = { META_REVISION, META_CLIENT,
+		META_CAPABILITIES };
 	struct span value;
 	size_t i;
 
@@ -172,7 +172,7 @@ allowed(struct span capabilities)
 void
 client_era_open(struct client_era *e, struct frame *f)
 {
-	struct span capabilities = era_meta(f, ERA_KEY_CAPABILITIES);
+	struct span capabilities = era_meta(f, META_CAPABILITIES);
 	struct request *r;
 	char *id;
 
@@ -184,8 +184,8 @@ client_era_open(struct client_era *e, struct frame *f)
 	r = client_era_add(e, NULL, &e->running);
 	r->kind = REQUEST_OPEN;
 	client_era_go(e, r,
-	    era_initialize(span_of(id), era_meta(f, ERA_KEY_CLIENT),
-		capabilities, e->config.version));
+	    era_initialize(span_of(id), era_meta(f, META_CLIENT), capabilities,
+		e->config.version));
 	free(id);
 }
 
@@ -193,7 +193,7 @@ client_era_open(struct client_era *e, struct frame *f)
 bool
 client_era_outgrown(const struct client_era *e, const struct frame *f)
 {
-	unsigned bits = allowed(era_meta(f, ERA_KEY_CAPABILITIES));
+	unsigned bits = allowed(era_meta(f, META_CAPABILITIES));
 
 	return e->discovered == NULL && (bits | e->declared) == bits &&
 	    bits != e->declared &&
@@ -239,7 +239,7 @@ client_era_opened(struct client_era *e, struct request *r, struct frame *answer)
 	client_era_learn(e, answer);
 	client_era_note(e, LEVEL_INFO,
 	    e->discovered != NULL ?
-		"%s speaks " ERA_MODERN_VERSION " like its client" :
+		"%s speaks " REVISION_MODERN " like its client" :
 		"%s speaks an older protocol than its client: translated",
 	    e->config.host);
 	client_era_send(e,
@@ -262,11 +262,11 @@ reduce(struct buf *out, struct span versions)
 	while (json_next(versions, &at, &key, &v))
 		if (json_kind(v) == '"' &&
 		    json_key_is((struct span){ v.p + 1, v.n - 2 },
-			ERA_MODERN_VERSION))
+			REVISION_MODERN))
 			ours = true;
 		else
 			others = true;
-	buf_adds(out, ours ? "[\"" ERA_MODERN_VERSION "\"]" : "[]");
+	buf_adds(out, ours ? "[\"" REVISION_MODERN "\"]" : "[]");
 	return others;
 }
 
@@ -403,7 +403,7 @@ legacy_asks(struct client_era *e, struct frame *f)
 		client_era_write(e,
 		    fault_frame(f->id, &fault,
 			"This client initialized, and %s speaks no "
-			"" ERA_MODERN_VERSION ". Not sent: go on in the "
+			"" REVISION_MODERN ". Not sent: go on in the "
 			"session.",
 			e->config.host));
 	else if (client_era_is(f, "server/discover"))
@@ -426,7 +426,7 @@ without_key(struct client_era *e, const struct frame *f)
 	else
 		client_era_write(e,
 		    fault_frame(f->id, &fault,
-			"params._meta[\"" ERA_META "protocolVersion\"] is "
+			"params._meta[\"" META_PREFIX "protocolVersion\"] is "
 			"missing, and there was no \"initialize\". Not "
 			"sent."));
 }
@@ -498,6 +498,6 @@ client_era_client(struct client_era *e, struct frame *f)
 		client_era_notification(e, f);
 	else
 		client_era_note(e, LEVEL_WARN,
-		    "an answer of a client that speaks " ERA_MODERN_VERSION
+		    "an answer of a client that speaks " REVISION_MODERN
 		    ": there it answers in its next request; dropped");
 }

@@ -140,7 +140,7 @@ client_era_listen_end(struct span id)
 
 	buf_init(&result, 0);
 	buf_adds(&result,
-	    "{\"resultType\":\"complete\",\"_meta\":{\"" ERA_META
+	    "{\"resultType\":\"complete\",\"_meta\":{\"" META_PREFIX
 	    "subscriptionId\":");
 	buf_addspan(&result, id);
 	buf_adds(&result, "}}");

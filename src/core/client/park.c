@@ -135,7 +135,7 @@ static struct frame *
 turned_down(const struct client_era *e, const struct request *r,
     const struct frame *f)
 {
-	struct span can = era_meta(r->frame, ERA_KEY_CAPABILITIES);
+	struct span can = era_meta(r->frame, META_CAPABILITIES);
 	struct fault fault = { .code = FAULT_METHOD };
 
 	if (e->ended)
@@ -321,7 +321,8 @@ url_undeclared(const struct client_era *e, const struct frame *f)
 				  "this client did not declare "
 				  "elicitation.url.",
 	    e->config.host);
-	struct frame *error = msg_error(f->id, ERA_MISSING_CAPABILITY, message,
+	struct frame *error = msg_error(f->id, ERROR_MISSING_CAPABILITY,
+	    message,
 	    span_of("{\"requiredCapabilities\":{\"elicitation\":{\"url\":{}}}"
 		    "}"));
 
@@ -333,7 +334,7 @@ bool
 client_era_park_urls(struct client_era *e, struct request *r,
     struct frame *error)
 {
-	struct span can = era_meta(r->frame, ERA_KEY_CAPABILITIES);
+	struct span can = era_meta(r->frame, META_CAPABILITIES);
 	struct span list = json_get(json_get(error->error, "data"),
 	    "elicitations");
 	struct buf requests;

@@ -29,7 +29,7 @@ is_listen(const struct frame *f)
 int
 client_era_wanted_level(const struct frame *f)
 {
-	return era_level(era_meta(f, ERA_KEY_LEVEL));
+	return era_level(era_meta(f, META_LEVEL));
 }
 
 /* ERA_LEVELS: nobody wants any. */
@@ -137,7 +137,7 @@ unknown_level(const struct frame *f)
 	struct fault fault = { .code = FAULT_PARAMS };
 
 	return fault_frame(f->id, &fault,
-	    "params._meta[\"" ERA_META "logLevel\"] is none of debug, info, "
+	    "params._meta[\"" META_PREFIX "logLevel\"] is none of debug, info, "
 	    "notice, warning, error, critical, alert, emergency. Not sent.");
 }
 
@@ -252,7 +252,7 @@ client_era_request(struct client_era *e, struct frame *f)
 
 	if (e->ended && is_listen(f))
 		client_era_write(e, client_era_listen_end(f->id));
-	else if (!native && era_meta(f, ERA_KEY_LEVEL).p != NULL &&
+	else if (!native && era_meta(f, META_LEVEL).p != NULL &&
 	    client_era_wanted_level(f) < 0)
 		client_era_write(e, unknown_level(f));
 	else if (client_era_retry(e, f))

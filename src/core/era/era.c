@@ -54,7 +54,7 @@ static const struct method methods[] = {
 };
 
 static const char *const legacy_versions[] = { "2024-11-05", "2025-03-26",
-	"2025-06-18", ERA_LEGACY_VERSION };
+	"2025-06-18", REVISION_LEGACY };
 
 const char *const era_levels[ERA_LEVELS] = { "debug", "info", "notice",
 	"warning", "error", "critical", "alert", "emergency" };
@@ -134,7 +134,7 @@ era_legacy_version(struct span wanted)
 {
 	if (legacy_index(wanted) >= 0)
 		return wanted;
-	return span_of("\"" ERA_LEGACY_VERSION "\"");
+	return span_of("\"" REVISION_LEGACY "\"");
 }
 
 int
@@ -146,7 +146,7 @@ era_level(struct span level)
 struct span
 era_request_version(const struct frame *request)
 {
-	return era_meta(request, ERA_KEY_VERSION);
+	return era_meta(request, META_REVISION);
 }
 
 struct span
@@ -222,14 +222,15 @@ era_discovered(struct span result, bool *modern)
 	if (json_kind(versions) != '[')
 		return false;
 	while (json_next(versions, &at, &key, &v))
-		*modern |= json_string_is(v, ERA_MODERN_VERSION);
+		*modern |= json_string_is(v, REVISION_MODERN);
 	return true;
 }
 
 void
 era_capabilities(struct buf *out, struct span capabilities)
 {
-	static const struct edit no_tasks = { ERA_META "tasks", { NULL, 0 } };
+	static const struct edit no_tasks = { META_PREFIX "tasks",
+		{ NULL, 0 } };
 	struct span extensions = json_get(capabilities, "extensions");
 	struct edit edits[] = { { "roots", absent }, { "tasks", absent },
 		{ "extensions", absent } };

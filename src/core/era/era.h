@@ -11,24 +11,7 @@
 #define MCPSPLICE_CORE_ERA_ERA_H
 
 #include "base/frame.h"
-
-#define ERA_MODERN_VERSION "2026-07-28"
-#define ERA_LEGACY_VERSION "2025-11-25" /* offered where it is our choice */
-#define ERA_META "io.modelcontextprotocol/"
-#define ERA_KEY_VERSION ERA_META "protocolVersion"
-#define ERA_KEY_CLIENT ERA_META "clientInfo"
-#define ERA_KEY_CAPABILITIES ERA_META "clientCapabilities"
-#define ERA_KEY_LEVEL ERA_META "logLevel"
-#define ERA_KEY_SERVER ERA_META "serverInfo"
-#define ERA_KEY_SUBSCRIPTION ERA_META "subscriptionId"
-
-enum {
-	ERA_HEADER_MISMATCH = -32020,
-	ERA_MISSING_CAPABILITY = -32021,
-	ERA_UNSUPPORTED_VERSION = -32022,
-	ERA_URL_ELICITATION = -32042,
-	ERA_RESOURCE_NOT_FOUND = -32002
-};
+#include "core/wire/protocol.h"
 
 enum { ERA_FAMILIES = 3, ERA_LEVELS = 8 };
 
@@ -117,7 +100,7 @@ struct frame *era_listen(struct span id, struct span meta,
 /* --- modern client, legacy server --- */
 
 /* initialize with this id for a client with this clientInfo and these
- * clientCapabilities (raw; p NULL: none given), offering ERA_LEGACY_VERSION.
+ * clientCapabilities (raw; p NULL: none given), offering REVISION_LEGACY.
  * version is our own, for a client without a name. */
 struct frame *era_initialize(struct span id, struct span info,
     struct span capabilities, const char *version);

@@ -18,7 +18,7 @@ add_server(struct buf *out, struct span discovered, const char *host)
 {
 	struct span info;
 
-	info = json_get(json_get(discovered, "_meta"), ERA_KEY_SERVER);
+	info = json_get(json_get(discovered, "_meta"), META_SERVER);
 	if (json_kind(info) != '{')
 		info = json_get(discovered, "serverInfo"); /* older drafts */
 	if (json_kind(info) == '{') {
@@ -33,7 +33,7 @@ add_server(struct buf *out, struct span discovered, const char *host)
 static struct edit
 without_server(struct buf *out, struct span object)
 {
-	static const struct edit edit = { ERA_KEY_SERVER, { NULL, 0 } };
+	static const struct edit edit = { META_SERVER, { NULL, 0 } };
 
 	return era_edit_meta(out, object, &edit, 1);
 }
@@ -190,7 +190,7 @@ era_answer_to_legacy(struct frame *answer, struct span method, bool wrapped)
 struct frame *
 era_notification_to_legacy(struct frame *modern)
 {
-	static const struct edit id = { ERA_KEY_SUBSCRIPTION, { NULL, 0 } };
+	static const struct edit id = { META_SUBSCRIPTION, { NULL, 0 } };
 	struct frame *made;
 	struct edit edit;
 	struct buf meta;
@@ -231,8 +231,7 @@ add_elicitation(struct buf *out, struct span params, struct span version,
 	struct buf id;
 	bool newest;
 
-	newest = json_string_is(era_legacy_version(version),
-	    ERA_LEGACY_VERSION);
+	newest = json_string_is(era_legacy_version(version), REVISION_LEGACY);
 	buf_init(&id, 0);
 	codec_json_string(&id, span_of(uuid));
 	edit.value = json_get(params, edit.key);
@@ -276,8 +275,7 @@ era_initialize(struct span id, struct span info, struct span capabilities,
 
 	buf_init(&params, 0);
 	buf_adds(&params,
-	    "{\"protocolVersion\":\"" ERA_LEGACY_VERSION
-	    "\",\"capabilities\":");
+	    "{\"protocolVersion\":\"" REVISION_LEGACY "\",\"capabilities\":");
 	era_capabilities(&params, capabilities);
 	buf_adds(&params, ",\"clientInfo\":");
 	if (json_kind(info) == '{') {
@@ -296,10 +294,10 @@ era_initialize(struct span id, struct span info, struct span capabilities,
 struct frame *
 era_request_to_legacy(struct frame *modern)
 {
-	static const struct edit keys[] = { { ERA_KEY_VERSION, { NULL, 0 } },
-		{ ERA_KEY_CLIENT, { NULL, 0 } },
-		{ ERA_KEY_CAPABILITIES, { NULL, 0 } },
-		{ ERA_KEY_LEVEL, { NULL, 0 } } };
+	static const struct edit keys[] = { { META_REVISION, { NULL, 0 } },
+		{ META_CLIENT, { NULL, 0 } },
+		{ META_CAPABILITIES, { NULL, 0 } },
+		{ META_LEVEL, { NULL, 0 } } };
 	struct edit params[] = { { "inputResponses", absent },
 		{ "requestState", absent }, { "_meta", absent } };
 	struct frame *made;

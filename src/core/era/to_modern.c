@@ -30,20 +30,20 @@ era_client_meta(struct buf *out, struct span initialize_params)
 {
 	struct span client = json_get(initialize_params, "clientInfo");
 
-	add_member(out, ERA_KEY_VERSION, span_of("\"" ERA_MODERN_VERSION "\""));
+	add_member(out, META_REVISION, span_of("\"" REVISION_MODERN "\""));
 	if (json_kind(client) == '{') {
 		buf_addc(out, ',');
-		add_member(out, ERA_KEY_CLIENT, client);
+		add_member(out, META_CLIENT, client);
 	}
-	buf_adds(out, ",\"" ERA_KEY_CAPABILITIES "\":");
+	buf_adds(out, ",\"" META_CAPABILITIES "\":");
 	era_capabilities(out, json_get(initialize_params, "capabilities"));
 }
 
 struct frame *
 era_request_to_modern(struct frame *legacy, struct span meta, struct span level)
 {
-	static const char *const keys[] = { ERA_KEY_VERSION, ERA_KEY_CLIENT,
-		ERA_KEY_CAPABILITIES };
+	static const char *const keys[] = { META_REVISION, META_CLIENT,
+		META_CAPABILITIES };
 	struct edit edits[ERA_EDITS(keys) + 1], params[2];
 	struct buf ours, merged;
 	struct frame *made;
@@ -60,7 +60,7 @@ era_request_to_modern(struct frame *legacy, struct span meta, struct span level)
 		n += edits[n].value.p != NULL;
 	}
 	if (level.n > 0)
-		edits[n++] = (struct edit){ ERA_KEY_LEVEL, level };
+		edits[n++] = (struct edit){ META_LEVEL, level };
 	params[0] = era_edit_meta(&merged, legacy->params, edits, n);
 	params[1] = (struct edit){ "task", absent };
 	made = era_edit_params(legacy, params, ERA_EDITS(params));
@@ -134,10 +134,10 @@ era_server_info(struct buf *out, struct span initialized)
 static struct edit
 name_server(struct buf *out, struct span object, struct span server_info)
 {
-	struct edit edit = { ERA_KEY_SERVER, server_info };
+	struct edit edit = { META_SERVER, server_info };
 	struct span meta = json_get(object, "_meta");
 
-	if (server_info.n == 0 || json_get(meta, ERA_KEY_SERVER).p != NULL)
+	if (server_info.n == 0 || json_get(meta, META_SERVER).p != NULL)
 		return (struct edit){ "_meta", meta };
 	return era_edit_meta(out, object, &edit, 1);
 }
@@ -147,8 +147,7 @@ era_discover_result(struct buf *out, struct span initialized)
 {
 	struct buf meta, capabilities, info;
 	struct edit edits[] = { { "resultType", span_of(COMPLETE) },
-		{ "supportedVersions",
-		    span_of("[\"" ERA_MODERN_VERSION "\"]") },
+		{ "supportedVersions", span_of("[\"" REVISION_MODERN "\"]") },
 		{ "capabilities", absent }, { "protocolVersion", absent },
 		{ "serverInfo", absent }, { "ttlMs", span_of("0") },
 		{ "cacheScope", span_of("\"private\"") }, { "_meta", absent } };
@@ -232,7 +231,7 @@ error_to_modern(struct frame *answer)
 	struct frame *made;
 	struct buf error;
 
-	if (msg_error_code(answer) != ERA_RESOURCE_NOT_FOUND)
+	if (msg_error_code(answer) != ERROR_RESOURCE_NOT_FOUND)
 		return frame_ref(answer);
 	buf_init(&error, 0);
 	edit_object(&error, answer->error, &edit, 1);
@@ -258,7 +257,7 @@ era_answer_to_modern(struct frame *answer, struct span method,
 struct frame *
 era_notification_to_modern(struct frame *legacy, struct span subscription)
 {
-	struct edit id = { ERA_KEY_SUBSCRIPTION, subscription }, edit;
+	struct edit id = { META_SUBSCRIPTION, subscription }, edit;
 	struct frame *made;
 	struct buf meta;
 

@@ -17,11 +17,11 @@
 
 #include <strings.h>
 
-#include "core/era/era.h"
 #include "core/exchange/error_text.h"
 #include "core/exchange/phrases.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
+#include "core/wire/protocol.h"
 
 #define PATTERN_BYTES (16 * 1024) /* of the text are shown to patterns */
 #define RESULT_BYTES (8 * 1024)   /* a longer result is no refusal */
@@ -148,7 +148,8 @@ const char
 static bool
 is_other_era(long code)
 {
-	return code == ERA_HEADER_MISMATCH || code == ERA_UNSUPPORTED_VERSION;
+	return code == ERROR_HEADER_MISMATCH ||
+	    code == ERROR_UNSUPPORTED_VERSION;
 }
 
 /* The whole text, in any case. */

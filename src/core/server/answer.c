@@ -64,9 +64,9 @@ speaks_legacy(struct span error)
 static bool
 is_legacy_error(const struct frame *m)
 {
-	static const int modern[] = { ERA_HEADER_MISMATCH,
-		ERA_MISSING_CAPABILITY, ERA_UNSUPPORTED_VERSION, FAULT_METHOD,
-		FAULT_PARAMS, FAULT_INTERNAL, FAULT_PARSE };
+	static const int modern[] = { ERROR_HEADER_MISMATCH,
+		ERROR_MISSING_CAPABILITY, ERROR_UNSUPPORTED_VERSION,
+		FAULT_METHOD, FAULT_PARAMS, FAULT_INTERNAL, FAULT_PARSE };
 	long code = msg_error_code(m);
 	size_t i;
 
@@ -372,7 +372,7 @@ take_version(struct server_era *e, struct outer *o, struct inner *i,
 	fault_label(o->body, &label);
 	fail(e, o, i,
 	    fault_frame(o->body->id, &fault,
-		"%s said that it speaks MCP " ERA_MODERN_VERSION
+		"%s said that it speaks MCP " REVISION_MODERN
 		", and refuses %s for that version. It did not run.",
 		e->config.host, buf_str(&label)));
 	buf_free(&label);
@@ -383,7 +383,7 @@ static bool
 is_of_our_version(const struct outer *o)
 {
 	return !o->native ||
-	    json_string_is(era_request_version(o->body), ERA_MODERN_VERSION);
+	    json_string_is(era_request_version(o->body), REVISION_MODERN);
 }
 
 /* Every modern server has it. */
@@ -401,9 +401,9 @@ take_error(struct server_era *e, struct outer *o, struct inner *i,
 	long code = msg_error_code(m);
 	struct frame *legacy;
 
-	if (code == ERA_HEADER_MISMATCH) {
+	if (code == ERROR_HEADER_MISMATCH) {
 		take_mismatch(e, o, i, f, m);
-	} else if (code == ERA_UNSUPPORTED_VERSION && is_of_our_version(o)) {
+	} else if (code == ERROR_UNSUPPORTED_VERSION && is_of_our_version(o)) {
 		take_version(e, o, i, f, m);
 	} else if (server_modern_may_doubt(e, i) &&
 	    (server_modern_contradicts(f, m) || lacks_discover(o, code))) {

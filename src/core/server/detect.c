@@ -222,7 +222,7 @@ mode_name(enum server_mode mode)
 	static const char *const names[] = { "?",
 		"the legacy protocol (Streamable HTTP)",
 		"the legacy protocol (HTTP+SSE)",
-		"the modern protocol (" ERA_MODERN_VERSION ")" };
+		"the modern protocol (" REVISION_MODERN ")" };
 
 	return names[mode];
 }
@@ -342,7 +342,8 @@ is_modern_error(const struct frame *m)
 {
 	long code = m == NULL ? 0 : msg_error_code(m);
 
-	return code <= ERA_HEADER_MISMATCH && code >= ERA_UNSUPPORTED_VERSION;
+	return code <= ERROR_HEADER_MISMATCH &&
+	    code >= ERROR_UNSUPPORTED_VERSION;
 }
 
 static void
@@ -395,8 +396,8 @@ names_modern(struct span version)
 
 	buf_init(&text, 0);
 	modern = json_string(version, &text) == 0 &&
-	    text.n == strlen(ERA_MODERN_VERSION) && text.p[4] == '-' &&
-	    strcmp(buf_str(&text), ERA_MODERN_VERSION) >= 0;
+	    text.n == strlen(REVISION_MODERN) && text.p[4] == '-' &&
+	    strcmp(buf_str(&text), REVISION_MODERN) >= 0;
 	buf_free(&text);
 	return modern;
 }
@@ -412,7 +413,7 @@ judge_versions(const struct frame *m)
 	size_t at = 0;
 
 	while (json_next(list, &at, &key, &value)) {
-		if (span_is(value, "\"" ERA_MODERN_VERSION "\""))
+		if (span_is(value, "\"" REVISION_MODERN "\""))
 			return AGAIN;
 		if (names_modern(value))
 			outcome = RELAYED;
@@ -431,10 +432,10 @@ judge_discover(const struct facts *f, const struct frame *m)
 		return era_discovered(m->result, &modern) && modern ? FOUND :
 								      OTHER;
 	switch (msg_error_code(m)) {
-	case ERA_HEADER_MISMATCH:
-	case ERA_MISSING_CAPABILITY:
+	case ERROR_HEADER_MISMATCH:
+	case ERROR_MISSING_CAPABILITY:
 		return RELAYED;
-	case ERA_UNSUPPORTED_VERSION:
+	case ERROR_UNSUPPORTED_VERSION:
 		return judge_versions(m);
 	default:
 		return says_nothing(f) ? RELAYED : OTHER;

@@ -85,7 +85,8 @@ tell_change(struct server_era *e, struct outer *o, const char *method,
 	}
 	if (o != NULL) {
 		buf_adds(&params, params.n > 0 ? "," : "{");
-		buf_adds(&params, "\"_meta\":{\"" ERA_META "subscriptionId\":");
+		buf_adds(&params,
+		    "\"_meta\":{\"" META_PREFIX "subscriptionId\":");
 		buf_addspan(&params, o->body->id);
 		buf_addc(&params, '}');
 	}
@@ -300,7 +301,7 @@ acknowledged(struct server_era *e, struct feed *fd, struct frame *m)
 static void
 notified(struct server_era *e, struct feed *fd, struct frame *m)
 {
-	struct span id = era_meta(m, ERA_KEY_SUBSCRIPTION);
+	struct span id = era_meta(m, META_SUBSCRIPTION);
 	bool ack = json_key_is(m->method,
 	    "notifications/subscriptions/acknowledged");
 	struct frame *told;

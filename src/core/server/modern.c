@@ -115,8 +115,7 @@ answer_unknown(struct server_era *e, struct outer *o)
 	fault_label(o->body, &label);
 	server_tell_answer(e, o,
 	    fault_frame(o->body->id, &fault,
-		"%s speaks MCP " ERA_MODERN_VERSION
-		", which has no %s. Not sent.",
+		"%s speaks MCP " REVISION_MODERN ", which has no %s. Not sent.",
 		e->config.host, buf_str(&label)));
 	buf_free(&label);
 }
@@ -130,7 +129,7 @@ answer_listen(struct server_era *e, struct outer *o)
 	server_tell_answer(e, o,
 	    fault_frame(o->body->id, &fault,
 		"subscriptions/listen is for clients that speak "
-		"MCP " ERA_MODERN_VERSION ". Not sent: to this one changes are "
+		"MCP " REVISION_MODERN ". Not sent: to this one changes are "
 		"told without it."));
 }
 

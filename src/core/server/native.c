@@ -97,7 +97,7 @@ is_first(const struct feed *fd)
 static struct frame *
 result_for_client(struct frame *m, struct span id)
 {
-	struct edit edit = { ERA_META "subscriptionId", id };
+	struct edit edit = { META_PREFIX "subscriptionId", id };
 	struct span meta = json_get(m->result, "_meta");
 	struct buf object, result;
 	struct frame *edited, *made;
@@ -163,7 +163,7 @@ static void
 notified(struct server_era *e, struct feed *fd, const struct facts *f,
     struct frame *m)
 {
-	struct span id = era_meta(m, ERA_KEY_SUBSCRIPTION);
+	struct span id = era_meta(m, META_SUBSCRIPTION);
 	struct frame *told;
 
 	if (id.p != NULL && !msg_id_same(id, span_of(fd->id))) {

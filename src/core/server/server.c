@@ -271,7 +271,7 @@ server_inner_modern(struct server_era *e, enum purpose purpose, struct outer *o,
 {
 	struct inner *i = server_inner(e, purpose, o, body);
 
-	i->version = xstrdup(ERA_MODERN_VERSION);
+	i->version = xstrdup(REVISION_MODERN);
 	mirror_headers(e->mirror, body, &i->mirrored);
 	return i;
 }
@@ -711,7 +711,7 @@ server_era_describe(const struct server_era *e, struct buf *out)
 {
 	static const char *const modes[] = { "not known yet",
 		"legacy, Streamable HTTP", "legacy, HTTP+SSE (2024-11-05)",
-		"modern (" ERA_MODERN_VERSION ")" };
+		"modern (" REVISION_MODERN ")" };
 	const struct outer *o;
 	const struct inner *i;
 	size_t outers = 0, inners = 0;

@@ -403,7 +403,7 @@ fail_waiting(struct session *s, const struct facts *f,
 		fault.maybe = session_may_have_run(c);
 		fault.reason = s->from_memory ? "upstream_unreachable" :
 		    error != NULL &&
-			msg_error_code(error) == ERA_UNSUPPORTED_VERSION ?
+			msg_error_code(error) == ERROR_UNSUPPORTED_VERSION ?
 						"version_changed" :
 						"reinit_failed";
 		if (c->refusal != NULL)

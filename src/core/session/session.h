@@ -13,6 +13,7 @@
 
 #include "base/log.h"
 #include "core/exchange/order.h"
+#include "core/stage.h"
 
 struct session;
 
@@ -129,9 +130,7 @@ void session_step(struct session *s, const struct session_input *in);
 bool session_next(struct session *s, struct session_action *action);
 /* When INPUT_TICK is due, in the time of the inputs; -1: never. */
 int64_t session_deadline(const struct session *s);
-/* Has the session a stream for what belongs to no request: is it open, may it
- * come to be, or will there be none? */
-enum session_listening { LISTENS_PERHAPS, LISTENS, LISTENS_NOT };
+/* See enum session_listening. */
 enum session_listening session_listening(const struct session *s);
 /* The server's latest answer to initialize; NULL: none. Borrowed. */
 struct frame *session_initialize_answer(const struct session *s);

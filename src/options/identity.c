@@ -1,0 +1,86 @@
+/*
+ * The identity is a list of values in a fixed order, each with its length
+ * before it: no two lists become the same bytes.
+ */
+#include "config.h"
+
+#include "options/identity.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/url.h"
+
+/* NULL is another value than "". */
+static void
+add_value(struct buf *b, const char *value)
+{
+	if (value == NULL)
+		buf_adds(b, "-,");
+	else
+		buf_addf(b, "%zu:%s,", strlen(value), value);
+}
+
+static void
+add_list(struct buf *b, const struct strings *list)
+{
+	size_t i;
+
+	buf_addf(b, "%zu,", list->n);
+	for (i = 0; i < list->n; i++)
+		add_value(b, list->list[i]);
+}
+
+/* What is in the environment is another identity when it changes; what is in
+ * a file is a token that is renewed. */
+static void
+add_variable(struct buf *b, const char *name, size_t n)
+{
+	char *copy = xstrndup(name, n);
+
+	add_value(b, getenv(copy));
+	free(copy);
+}
+
+/* Of each ${NAME} in it. */
+static void
+add_variables(struct buf *b, const char *text)
+{
+	const char *at, *end;
+
+	for (at = strstr(text, "${"); at != NULL; at = strstr(end, "${")) {
+		end = strchr(at, '}');
+		if (end == NULL)
+			return;
+		add_variable(b, at + 2, (size_t)(end - at) - 2);
+	}
+}
+
+int
+options_identity(const struct options *o, struct buf *identity, char **host)
+{
+	struct buf *b = identity;
+	struct url url;
+	size_t i;
+
+	if (o->url == NULL || url_parse(&url, o->url) != URL_OK)
+		return -1;
+	add_value(b, url.text);
+	add_list(b, &o->headers);
+	for (i = 0; i < o->headers.n; i++)
+		add_variables(b, o->headers.list[i]);
+	add_value(b, o->profile);
+	add_value(b, o->client_id);
+	add_value(b, o->auth_command);
+	add_value(b, o->netrc_file);
+	add_value(b, o->bearer_file);
+	add_value(b, o->bearer_env);
+	if (o->bearer_env != NULL)
+		add_variable(b, o->bearer_env, strlen(o->bearer_env));
+	add_value(b, o->cert);
+	add_value(b, o->unix_socket);
+	add_list(b, &o->resolve);
+	*host = xstrdup(url.host);
+	url_free(&url);
+	return 0;
+}
