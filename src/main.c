@@ -83,8 +83,8 @@ main(int argc, char **argv)
 	no_key_log();
 	if (options_load(&o, argc, argv, &why) != 0) {
 		status = 2;
-	} else if (o.agent) {
-		status = account_agent(argv[0]);
+	} else if (o.login_process) {
+		status = account_login_process(argv[0]);
 	} else if (o.help) {
 		status = print(options_help());
 	} else if (o.version) {

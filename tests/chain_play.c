@@ -150,14 +150,14 @@ tell_abort(struct play *p, uint64_t ticket)
 static void
 tell_memory(struct play *p, const struct session_action *a)
 {
-	if (!p->config.session.memory)
+	if (!p->config.session.cached_start)
 		return;
-	if (a->kind == ACTION_KEEP)
+	if (a->kind == ACTION_SAVE_SESSION)
 		buf_addf(&p->out, "keep %s%.*s\n", a->session.n > 0 ? "@" : "-",
 		    (int)a->session.n, a->session.n > 0 ? a->session.p : "");
 	else
 		buf_addf(&p->out, "%s %.*s\n",
-		    a->kind == ACTION_RECALL ? "recall" : "remember",
+		    a->kind == ACTION_LOAD_START ? "recall" : "remember",
 		    a->version.n < 2 ? 0 : (int)a->version.n - 2,
 		    a->version.n < 2 ? "" : a->version.p + 1);
 }
@@ -185,13 +185,13 @@ tell(struct play *p, const struct session_action *a)
 			a->sse    ? "sse" :
 				    "legacy");
 		break;
-	case ACTION_NOTE:
+	case ACTION_LOG:
 		if (p->warnings && a->level <= LEVEL_WARN)
 			buf_addf(b, "warn %s\n", a->text);
 		break;
-	case ACTION_RECALL:
-	case ACTION_REMEMBER:
-	case ACTION_KEEP:
+	case ACTION_LOAD_START:
+	case ACTION_SAVE_START:
+	case ACTION_SAVE_SESSION:
 		tell_memory(p, a);
 		break;
 	case ACTION_READ:
@@ -527,7 +527,7 @@ play_event(struct play *p, const char *text)
 		return;
 	}
 	if (strncmp(text, "memory ", 7) == 0) {
-		in.kind = INPUT_MEMORY;
+		in.kind = INPUT_CACHED_START;
 		in.result = span_of(text + 7);
 	} else if (strcmp(text, "wake") == 0) {
 		in.kind = INPUT_WAKE;
@@ -547,7 +547,7 @@ option(struct play *p, const char *word)
 		"sse-first" };
 	static const char *const was[] = { "legacy", "modern", "sse" };
 	static const char *const replay[] = { "never", "refused", "safe" };
-	struct server_era_config *c = &p->config.server;
+	struct server_config *c = &p->config.server;
 	const char *v;
 	int i;
 
@@ -556,14 +556,14 @@ option(struct play *p, const char *word)
 	} else if (strcmp(word, "warnings") == 0) {
 		p->warnings = true;
 	} else if (strcmp(word, "memory") == 0) {
-		p->config.session.memory = true;
+		p->config.session.cached_start = true;
 	} else if ((v = value_of(word, "protocol")) != NULL) {
 		c->protocol = (enum era_protocol)index_of(v, protocols, 3);
 	} else if ((v = value_of(word, "transport")) != NULL) {
 		c->transport = (enum era_transport)index_of(v, transports, 4);
 	} else if ((v = value_of(word, "replay")) != NULL) {
 		i = index_of(v, replay, 3);
-		p->config.session.replay = (enum session_replay)i;
+		p->config.session.replay = (enum replay)i;
 	} else {
 		v = value_of(word, "was");
 		ck_assert_msg(v != NULL, "option \"%s\" is unknown", word);
@@ -589,7 +589,7 @@ play_new(const char *options)
 		.call_timeout_ms = 3600000,
 		.max_inflight = 256,
 		.max_held = 1 << 20,
-		.replay = SESSION_SAFE,
+		.replay = REPLAY_SAFE,
 	};
 	p->now = 1000000;
 	buf_init(&word, 0);

@@ -1,5 +1,5 @@
 /*
- * A player for the chain (client_era, session and server_era in a row): a
+ * A player for the chain (core/client, session and core/server in a row): a
  * schedule is text. Lines that begin with ">", "<" or "!" are inputs, all
  * others are what must come of the input before them, all of it, in order.
  *

@@ -1,10 +1,11 @@
 /*
- * The pipe between a proxy and its agent: what goes through it as it is, what
- * is mended on the way, and what is said of an agent that gives no answer.
+ * The pipe between a proxy and its login process: what goes through it as it
+ * is, what is mended on the way, and what is said of a login process that gives
+ * no answer.
  */
 #include "config.h"
 
-#include "auth/agent.h"
+#include "auth/login_process.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 #define KEEP "cat > \"$0\""
 
 static struct loop *l;
-static struct agent_task task;
+static struct login_process_task task;
 static enum login_end end;
 static char *said;
 
@@ -59,27 +60,28 @@ on_done(enum login_end how, const char *why, int64_t again_ms,
 }
 
 static void
-run(const char *script, const struct agent_request *request)
+run(const char *script, const struct login_process_request *request)
 {
-	static const struct agent_ops ops = { on_where, on_done };
+	static const struct login_process_ops ops = { on_where, on_done };
 	const char *const program[] = { "/bin/sh", "-c", script,
 		home_path("task"), NULL };
 
 	free(said);
-	agent_start(l, program, request, &ops, NULL);
+	login_process_start(l, program, request, &ops, NULL);
 	loop_run(l);
 }
 
-/* What the agent reads of it. */
+/* What the login process reads of it. */
 static void
-pass(const struct agent_request *request)
+pass(const struct login_process_request *request)
 {
 	struct buf text;
 	const char *why;
 
 	run(KEEP, request);
 	text = home_get("task");
-	ck_assert_int_eq(agent_task_read(&task, buf_span(&text), &why), 0);
+	ck_assert_int_eq(login_process_task_read(&task, buf_span(&text), &why),
+	    0);
 	buf_free(&text);
 }
 
@@ -88,7 +90,7 @@ START_TEST(command_line_as_it_is)
 	char all[256];
 	const char *argv[] = { "mcpsplice", "", "-H", "X-Name: caf\xE9",
 		"/tmp/\xC3\xA9\xFF\n\"\\", all, NULL };
-	const struct agent_request request = { .argv = argv };
+	const struct login_process_request request = { .argv = argv };
 	size_t i;
 
 	for (i = 0; i < sizeof all - 1; i++)
@@ -99,7 +101,7 @@ START_TEST(command_line_as_it_is)
 	for (i = 0; i < task.argc; i++)
 		ck_assert_str_eq(task.argv[i], argv[i]);
 	ck_assert_ptr_null(task.argv[i]);
-	agent_task_free(&task);
+	login_process_task_free(&task);
 }
 END_TEST
 
@@ -107,24 +109,24 @@ START_TEST(challenge_in_another_charset)
 {
 	const char *const argv[] = { "mcpsplice", NULL };
 	char large[CHALLENGE_MAX_BYTES + 2];
-	struct agent_request request = { .argv = argv };
+	struct login_process_request request = { .argv = argv };
 
 	request.challenge = "Bearer realm=\"caf\xE9\", scope=\"a\"";
 	pass(&request);
 	ck_assert_str_eq(task.request.challenge,
 	    "Bearer realm=\"caf\xEF\xBF\xBD\", scope=\"a\"");
-	agent_task_free(&task);
+	login_process_task_free(&task);
 	memset(large, 1, sizeof large);
 	large[CHALLENGE_MAX_BYTES] = '\0';
 	request.challenge = large;
 	pass(&request);
 	ck_assert_str_eq(task.request.challenge, large);
-	agent_task_free(&task);
+	login_process_task_free(&task);
 	large[CHALLENGE_MAX_BYTES] = 1;
 	large[CHALLENGE_MAX_BYTES + 1] = '\0';
 	pass(&request);
 	ck_assert_ptr_null(task.request.challenge);
-	agent_task_free(&task);
+	login_process_task_free(&task);
 }
 END_TEST
 
@@ -132,7 +134,8 @@ START_TEST(record_in_another_charset)
 {
 	const char *const argv[] = { "mcpsplice", NULL };
 	struct record r;
-	const struct agent_request request = { .argv = argv, .record = &r };
+	const struct login_process_request request = { .argv = argv,
+		.record = &r };
 
 	record_init(&r);
 	r.url = xstrdup("https://a.example/mcp");
@@ -142,7 +145,7 @@ START_TEST(record_in_another_charset)
 	ck_assert_ptr_nonnull(task.request.record);
 	ck_assert_str_eq(task.request.record->profile, "caf\xEF\xBF\xBD");
 	ck_assert_str_eq(task.request.record->token.access, "at");
-	agent_task_free(&task);
+	login_process_task_free(&task);
 	record_free(&r);
 }
 END_TEST
@@ -160,7 +163,8 @@ START_TEST(no_task)
 {
 	const char *why = NULL;
 
-	ck_assert_int_eq(agent_task_read(&task, span_of(none[_i].text), &why),
+	ck_assert_int_eq(login_process_task_read(&task, span_of(none[_i].text),
+			     &why),
 	    -1);
 	ck_assert_ptr_nonnull(strstr(why, none[_i].word));
 }
@@ -182,7 +186,7 @@ static const struct {
 START_TEST(no_answer)
 {
 	const char *const argv[] = { "mcpsplice", NULL };
-	const struct agent_request request = { .argv = argv };
+	const struct login_process_request request = { .argv = argv };
 
 	run(silent[_i].script, &request);
 	ck_assert_int_eq((int)end, LOGIN_LATER);

@@ -1,6 +1,6 @@
 /*
- * The table of calls and legs: finding by id (as written, then by value) and
- * by ticket, order, growth, which of two outlives the other, generations.
+ * The table of calls and attempts: finding by id (as written, then by value)
+ * and by ticket, order, growth, which of two outlives the other, generations.
  */
 #include "config.h"
 
@@ -143,77 +143,81 @@ END_TEST
 START_TEST(test_legs)
 {
 	struct generation *g = generation_new(1);
-	struct leg *legs[200];
+	struct attempt *attempts[200];
 	struct calls t;
 	size_t i, k;
 
 	calls_init(&t);
 	for (i = 0; i < 200; i++) {
-		legs[i] = calls_leg(&t, LEG_NOTE, NULL, NULL, g);
-		ck_assert(!legs[i]->live);
+		attempts[i] = calls_attempt(&t, ATTEMPT_ONE_WAY, NULL, NULL, g);
+		ck_assert(!attempts[i]->live);
 		for (k = 0; k < i; k++)
-			ck_assert_uint_ne(legs[i]->ticket, legs[k]->ticket);
+			ck_assert_uint_ne(attempts[i]->ticket,
+			    attempts[k]->ticket);
 	}
-	ck_assert_uint_eq(t.n_legs, 200);
+	ck_assert_uint_eq(t.n_attempts, 200);
 	ck_assert_uint_eq(g->refs, 201);
 	for (i = 0; i < 200; i++)
-		ck_assert_ptr_eq(calls_leg_find(&t, legs[i]->ticket), legs[i]);
-	ck_assert_ptr_null(calls_leg_find(&t, 0));
-	ck_assert_ptr_null(calls_leg_find(&t, legs[199]->ticket + 1));
-	k = legs[77]->ticket;
-	calls_leg_drop(&t, legs[77]);
-	ck_assert_ptr_null(calls_leg_find(&t, k));
-	calls_bury(&t);
+		ck_assert_ptr_eq(calls_attempt_find(&t, attempts[i]->ticket),
+		    attempts[i]);
+	ck_assert_ptr_null(calls_attempt_find(&t, 0));
+	ck_assert_ptr_null(calls_attempt_find(&t, attempts[199]->ticket + 1));
+	k = attempts[77]->ticket;
+	calls_attempt_drop(&t, attempts[77]);
+	ck_assert_ptr_null(calls_attempt_find(&t, k));
+	calls_reap(&t);
 	ck_assert_uint_eq(g->refs, 200);
-	ck_assert_uint_eq(t.n_legs, 199);
+	ck_assert_uint_eq(t.n_attempts, 199);
 	/* A ticket is not given again. */
-	ck_assert_uint_gt(calls_leg(&t, LEG_NOTE, NULL, NULL, g)->ticket, k);
+	ck_assert_uint_gt(calls_attempt(&t, ATTEMPT_ONE_WAY, NULL, NULL, g)
+			      ->ticket,
+	    k);
 	calls_free(&t);
 	ck_assert_uint_eq(g->refs, 1);
 	generation_unref(g);
 }
 END_TEST
 
-/* The answer came: the leg lives on without its call. */
+/* The answer came: the attempt lives on without its call. */
 START_TEST(test_leg_outlives_call)
 {
 	struct generation *g = generation_new(1);
 	struct calls t;
 	struct call *c;
-	struct leg *l;
+	struct attempt *l;
 
 	calls_init(&t);
 	c = add(&t, "1");
-	l = calls_leg(&t, LEG_CALL, c, c->frame, g);
-	ck_assert_ptr_eq(c->leg, l);
+	l = calls_attempt(&t, ATTEMPT_CALL, c, c->frame, g);
+	ck_assert_ptr_eq(c->attempt, l);
 	ck_assert_ptr_eq(l->call, c);
 	calls_drop(&t, c);
 	ck_assert_ptr_null(l->call);
 	ck_assert(span_is(l->body->id, "1"));
-	calls_leg_drop(&t, l);
+	calls_attempt_drop(&t, l);
 	calls_free(&t);
 	generation_unref(g);
 }
 END_TEST
 
-/* A replay: the new leg has the call, the old one has none. */
+/* A replay: the new attempt has the call, the old one has none. */
 START_TEST(test_call_outlives_leg)
 {
 	struct generation *g = generation_new(1);
-	struct leg *first, *second;
+	struct attempt *first, *second;
 	struct calls t;
 	struct call *c;
 
 	calls_init(&t);
 	c = add(&t, "1");
-	first = calls_leg(&t, LEG_CALL, c, c->frame, g);
-	second = calls_leg(&t, LEG_CALL, c, c->frame, g);
+	first = calls_attempt(&t, ATTEMPT_CALL, c, c->frame, g);
+	second = calls_attempt(&t, ATTEMPT_CALL, c, c->frame, g);
 	ck_assert_ptr_null(first->call);
-	ck_assert_ptr_eq(c->leg, second);
-	calls_leg_drop(&t, first);
-	ck_assert_ptr_eq(c->leg, second);
-	calls_leg_drop(&t, second);
-	ck_assert_ptr_null(c->leg);
+	ck_assert_ptr_eq(c->attempt, second);
+	calls_attempt_drop(&t, first);
+	ck_assert_ptr_eq(c->attempt, second);
+	calls_attempt_drop(&t, second);
+	ck_assert_ptr_null(c->attempt);
 	calls_free(&t);
 	generation_unref(g);
 }

@@ -875,7 +875,7 @@ START_TEST(test_passes)
 	step(c, &in);
 	await(c, ACTION_SEND, &a);
 	ck_assert(a.order.body == initialize);
-	ck_assert(server_era_owns(a.ticket) && a.ticket == a.order.ticket);
+	ck_assert(server_owns(a.ticket) && a.ticket == a.order.ticket);
 	ck_assert(!chain_wants_secret(c));
 	in = (struct session_input){ .kind = INPUT_MESSAGE,
 		.ticket = a.ticket,
@@ -887,7 +887,7 @@ START_TEST(test_passes)
 	in = (struct session_input){ .kind = INPUT_CLIENT, .frame = ready };
 	step(c, &in);
 	await(c, ACTION_SEND, &a);
-	ck_assert(a.order.body == ready && !server_era_owns(a.ticket));
+	ck_assert(a.order.body == ready && !server_owns(a.ticket));
 	in = (struct session_input){
 		.kind = INPUT_DONE, .ticket = a.ticket, .facts = &ok
 	};
@@ -897,7 +897,7 @@ START_TEST(test_passes)
 	in = (struct session_input){ .kind = INPUT_CLIENT, .frame = call };
 	step(c, &in);
 	await(c, ACTION_SEND, &a);
-	ck_assert(a.order.body == call && !server_era_owns(a.ticket));
+	ck_assert(a.order.body == call && !server_owns(a.ticket));
 	in = (struct session_input){ .kind = INPUT_MESSAGE,
 		.ticket = a.ticket,
 		.facts = &ok,

@@ -1,7 +1,7 @@
 /*
  * The reducer for the client's era: schedules of inputs and what must come of
- * them, in tests/schedules/client_era_*.txt, each a test with a name.
- * client_era_play.h tells the language; "& NAME" stands for the lines of
+ * them, in tests/schedules/client_*.txt, each a test with a name.
+ * client_play.h tells the language; "& NAME" stands for the lines of
  * @NAME. CK_RUN_CASE=NAME plays one of them.
  */
 #include "config.h"
@@ -113,7 +113,7 @@ forget_all(void)
 START_TEST(test_schedule)
 {
 	struct schedule *s = &schedules[_i];
-	char *wrong = client_era_play(buf_str(&s->lines), s->held);
+	char *wrong = client_play(buf_str(&s->lines), s->held);
 
 	ck_assert_msg(wrong == NULL, "%s", wrong);
 }

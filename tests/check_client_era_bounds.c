@@ -18,7 +18,7 @@
 static void
 check(struct buf *schedule)
 {
-	char *wrong = client_era_play(buf_str(schedule), 0);
+	char *wrong = client_play(buf_str(schedule), 0);
 
 	ck_assert_msg(wrong == NULL, "%.2000s", wrong);
 	buf_free(schedule);

@@ -677,7 +677,8 @@ START_TEST(parent_watch)
 			orphan_main(report[1], ready[1]);
 		}
 		close(ready[1]);
-		/* The orphan watches us by then; it must not be told yet. */
+		/* The stale session watches us by then; it must not be told
+		 * yet. */
 		if (read(ready[0], got, 1) != 1)
 			_exit(1);
 		sleep_ms(50);

@@ -27,7 +27,7 @@ static const char *const version = "\"2025-06-18\"";
 static const char *const first = "{\"protocolVersion\":\"2025-06-18\",\"a\":1}";
 static const char *const tools = "{\"tools\":[{\"name\":\"t\"}],\"x\":null}";
 
-static struct memory *memory;
+static struct startup_cache *startup_cache;
 static struct profile profile;
 static char file[256]; /* relative to the home */
 static char era_file[256];
@@ -84,14 +84,14 @@ setup(void)
 	profile = profile_of("https://mcp.example.com/mcp?key=CANARY");
 	snprintf(file, sizeof file, FOLDER "/%s", profile.name);
 	snprintf(era_file, sizeof era_file, FOLDER "/%s.era", profile.name);
-	memory = memory_new(home, &profile);
-	ck_assert_ptr_nonnull(memory);
+	startup_cache = startup_cache_new(home, &profile);
+	ck_assert_ptr_nonnull(startup_cache);
 }
 
 static void
 teardown(void)
 {
-	memory_free(memory);
+	startup_cache_free(startup_cache);
 	log_sink(NULL, NULL);
 	log_close();
 	ck_assert(!loud);
@@ -101,7 +101,7 @@ teardown(void)
 static void
 save(const char *v, const char *i, const char *t)
 {
-	memory_save(memory, span_of(v), span_of(i), span_of(t));
+	startup_cache_save(startup_cache, span_of(v), span_of(i), span_of(t));
 }
 
 /* Is that what is remembered? i NULL: nothing is. */
@@ -115,7 +115,7 @@ remembers(const char *v, const char *i, const char *t)
 	buf_init(&b, 0);
 	buf_addc(&a, '<');
 	buf_addc(&b, '<');
-	found = memory_load(memory, span_of(v), &a, &b);
+	found = startup_cache_load(startup_cache, span_of(v), &a, &b);
 	ok = found == (i != NULL) && a.p[0] == '<' && b.p[0] == '<';
 	buf_drain(&a, 1);
 	buf_drain(&b, 1);
@@ -350,10 +350,10 @@ END_TEST
 START_TEST(foreign)
 {
 	struct profile other = profile_of("https://mcp.example.com/other");
-	struct memory *m = memory_new(home, &other);
+	struct startup_cache *m = startup_cache_new(home, &other);
 	char *theirs = xasprintf(FOLDER "/%s", other.name);
 
-	memory_save(m, span_of(version), span_of(first), span_of(tools));
+	startup_cache_save(m, span_of(version), span_of(first), span_of(tools));
 	ck_assert(remembers(version, NULL, NULL));
 	ck_assert_int_eq(rename(home_path(theirs), home_path(file)), 0);
 	lines = 0;
@@ -361,7 +361,7 @@ START_TEST(foreign)
 	ck_assert_uint_eq(lines, 1);
 	save(version, first, "");
 	ck_assert(remembers(version, first, ""));
-	memory_free(m);
+	startup_cache_free(m);
 	free(theirs);
 }
 END_TEST
@@ -426,10 +426,10 @@ START_TEST(off)
 
 	buf_init(&b, 0);
 	for (i = 0; i < COUNT(homes); i++)
-		ck_assert_ptr_null(memory_new(homes[i], &profile));
-	ck_assert(!memory_load(NULL, span_of(version), &b, &b));
-	memory_save(NULL, span_of(version), span_of(first), span_of(""));
-	memory_free(NULL);
+		ck_assert_ptr_null(startup_cache_new(homes[i], &profile));
+	ck_assert(!startup_cache_load(NULL, span_of(version), &b, &b));
+	startup_cache_save(NULL, span_of(version), span_of(first), span_of(""));
+	startup_cache_free(NULL);
 	ck_assert_uint_eq(b.n, 0);
 	ck_assert_uint_eq(home_count("."), 0);
 }
@@ -500,7 +500,7 @@ load_pair(void)
 
 	buf_init(&i, 0);
 	buf_init(&t, 0);
-	if (memory_load(memory, span_of(version), &i, &t)) {
+	if (startup_cache_load(startup_cache, span_of(version), &i, &t)) {
 		ck_assert_int_eq(sscanf(buf_str(&i), "{\"n\":%d", &number), 1);
 		ck_assert_uint_eq(i.n,
 		    strlen("{\"n\":0,\"pad\":\"\"}") + (size_t)number * 1000 +
@@ -549,7 +549,7 @@ static const char *
 era(void)
 {
 	bool modern = true, sse = true;
-	bool found = memory_load_era(memory, &modern, &sse);
+	bool found = startup_cache_load_era(startup_cache, &modern, &sse);
 
 	return era_word(found, &modern, &sse);
 }
@@ -557,7 +557,7 @@ era(void)
 static void
 save_era(const char *word)
 {
-	memory_save_era(memory, strcmp(word, "modern") == 0,
+	startup_cache_save_era(startup_cache, strcmp(word, "modern") == 0,
 	    strcmp(word, "sse") == 0);
 }
 
@@ -602,9 +602,9 @@ START_TEST(an_era_and_a_start)
 	ck_assert(remembers(version, first, tools));
 	save(version, "{}", "");
 	ck_assert_pstr_eq(era(), "sse");
-	memory_forget_era(memory);
+	startup_cache_forget_era(startup_cache);
 	ck_assert_pstr_eq(era(), NULL);
-	memory_forget_era(memory);
+	startup_cache_forget_era(startup_cache);
 	ck_assert(remembers(version, "{}", ""));
 	ck_assert_uint_eq(home_count(FOLDER), 1);
 }
@@ -682,11 +682,11 @@ END_TEST
 START_TEST(a_foreign_era)
 {
 	struct profile other = profile_of("https://mcp.example.com/other");
-	struct memory *m = memory_new(home, &other);
+	struct startup_cache *m = startup_cache_new(home, &other);
 	char *theirs = xasprintf(FOLDER "/%s.era", other.name);
 	struct buf big;
 
-	memory_save_era(m, true, false);
+	startup_cache_save_era(m, true, false);
 	ck_assert_pstr_eq(era(), NULL);
 	ck_assert_int_eq(rename(home_path(theirs), home_path(era_file)), 0);
 	ck_assert_pstr_eq(era(), NULL);
@@ -701,7 +701,7 @@ START_TEST(a_foreign_era)
 	save_era("legacy");
 	ck_assert_pstr_eq(era(), "legacy");
 	buf_free(&big);
-	memory_free(m);
+	startup_cache_free(m);
 	free(theirs);
 }
 END_TEST
@@ -738,13 +738,13 @@ START_TEST(no_memory_of_an_era)
 {
 	bool modern = true, sse = true;
 
-	ck_assert(!memory_load_era(NULL, &modern, &sse));
-	memory_save_era(NULL, true, false);
-	ck_assert(!keepsakes_recall_era(NULL, &modern, &sse));
-	keepsakes_note_era(NULL, true, false);
-	memory_forget_era(NULL);
-	keepsakes_forget_era(NULL);
-	memory_forget_era(memory); /* there is no folder */
+	ck_assert(!startup_cache_load_era(NULL, &modern, &sse));
+	startup_cache_save_era(NULL, true, false);
+	ck_assert(!state_cache_load_era(NULL, &modern, &sse));
+	state_cache_save_era(NULL, true, false);
+	startup_cache_forget_era(NULL);
+	state_cache_forget_era(NULL);
+	startup_cache_forget_era(startup_cache); /* there is no folder */
 	ck_assert(modern && sse);
 	ck_assert_uint_eq(home_count("."), 0);
 }
@@ -760,10 +760,10 @@ on_stop(void *arg)
 }
 
 static const char *
-recalled(struct keepsakes *k)
+recalled(struct state_cache *k)
 {
 	bool modern = true, sse = true;
-	bool found = keepsakes_recall_era(k, &modern, &sse);
+	bool found = state_cache_load_era(k, &modern, &sse);
 
 	return era_word(found, &modern, &sse);
 }
@@ -774,16 +774,16 @@ START_TEST(an_era_is_kept)
 	char url[] = "https://mcp.example.com/mcp?key=CANARY";
 	struct options o = { .url = url };
 	struct profile p;
-	struct keepsakes *k;
+	struct state_cache *k;
 	struct loop_timer *t;
 
 	loop = loop_new();
 	ck_assert_int_eq(make_profile(&p, &o), 0);
-	k = keepsakes_new(loop, home, &p, NULL, NULL);
+	k = state_cache_new(loop, home, &p, NULL, NULL);
 	t = loop_timer_new(loop, on_stop, NULL);
 	ck_assert_pstr_eq(recalled(k), NULL);
-	keepsakes_note_era(k, false, true);
-	keepsakes_note_era(k, true, false);
+	state_cache_save_era(k, false, true);
+	state_cache_save_era(k, true, false);
 	ck_assert_pstr_eq(recalled(k), "modern");
 	ck_assert_pstr_eq(era(), NULL);
 	loop_timer_set(t, 300);
@@ -798,8 +798,8 @@ START_TEST(an_era_is_kept)
 	loop_run(loop);
 	ck_assert_pstr_eq(era(), "sse");
 	/* forgotten, too */
-	keepsakes_note_era(k, true, false);
-	keepsakes_forget_era(k);
+	state_cache_save_era(k, true, false);
+	state_cache_forget_era(k);
 	ck_assert_pstr_eq(recalled(k), NULL);
 	ck_assert_pstr_eq(era(), "sse");
 	loop_timer_set(t, 300);
@@ -808,10 +808,10 @@ START_TEST(an_era_is_kept)
 	save_era("sse");
 	ck_assert_pstr_eq(recalled(k), "sse");
 	/* the end waits for nothing, and the latest counts */
-	keepsakes_forget_era(k);
-	keepsakes_note_era(k, false, false);
+	state_cache_forget_era(k);
+	state_cache_save_era(k, false, false);
 	ck_assert_pstr_eq(era(), "sse");
-	keepsakes_free(k);
+	state_cache_free(k);
 	ck_assert_pstr_eq(era(), "legacy");
 	loop_timer_free(t);
 	loop_free(loop);

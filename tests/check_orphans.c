@@ -30,10 +30,10 @@
 #define WEEK (7L * 24 * 3600)
 
 static struct profile profile, other;
-static struct orphans *orphans;
+static struct stale_sessions *stale_sessions;
 static bool loud;
 
-/* What orphans_take gave: "session version\n" each. */
+/* What stale_sessions_take gave: "session version\n" each. */
 static struct buf taken;
 static unsigned given;
 
@@ -84,8 +84,8 @@ setup(void)
 	loud = false;
 	profile = profile_of("https://a.example/mcp");
 	other = profile_of("https://b.example/mcp");
-	orphans = orphans_new(home, &profile);
-	ck_assert_ptr_nonnull(orphans);
+	stale_sessions = stale_sessions_new(home, &profile);
+	ck_assert_ptr_nonnull(stale_sessions);
 	buf_init(&taken, 0);
 	given = 0;
 }
@@ -93,7 +93,7 @@ setup(void)
 static void
 teardown(void)
 {
-	orphans_free(orphans);
+	stale_sessions_free(stale_sessions);
 	buf_free(&taken);
 	log_sink(NULL, NULL);
 	log_close();
@@ -102,9 +102,9 @@ teardown(void)
 }
 
 static void
-keep(struct orphans *o, const char *session)
+keep(struct stale_sessions *o, const char *session)
 {
-	orphans_keep(o, span_of(session), span_of(SPOKEN));
+	stale_sessions_save(o, span_of(session), span_of(SPOKEN));
 }
 
 static void
@@ -122,7 +122,7 @@ static bool
 take(size_t max, const char *expect)
 {
 	buf_reset(&taken);
-	orphans_take(orphans, max, on_taken, &given);
+	stale_sessions_take(stale_sessions, max, on_taken, &given);
 	if (!span_is(buf_span(&taken), expect))
 		fprintf(stderr, "taken: %s", buf_str(&taken));
 	return span_is(buf_span(&taken), expect);
@@ -149,30 +149,30 @@ only_file(void)
 static void
 live(void *session)
 {
-	keep(orphans_new(home, &profile), session);
+	keep(stale_sessions_new(home, &profile), session);
 }
 
 static void
 live_other(void *session)
 {
-	keep(orphans_new(home, &other), session);
+	keep(stale_sessions_new(home, &other), session);
 }
 
 static void
 leave(const char *session)
 {
-	struct orphans *o = orphans_new(home, &profile);
+	struct stale_sessions *o = stale_sessions_new(home, &profile);
 
 	keep(o, session);
-	orphans_free(o);
+	stale_sessions_free(o);
 }
 
 START_TEST(nothing_before_it_is_asked)
 {
-	ck_assert(!orphans_rival(orphans));
+	ck_assert(!stale_sessions_newer_peer(stale_sessions));
 	ck_assert(take(9, ""));
-	keep(orphans, "");
-	ck_assert(!orphans_rival(orphans));
+	keep(stale_sessions, "");
+	ck_assert(!stale_sessions_newer_peer(stale_sessions));
 	ck_assert_uint_eq(home_count("."), 0);
 }
 END_TEST
@@ -183,7 +183,7 @@ START_TEST(kept_in_one_file)
 	struct buf b;
 	char *start;
 
-	keep(orphans, "one");
+	keep(stale_sessions, "one");
 	ck_assert_int_eq(stat(home_path(only_file()), &st), 0);
 	ck_assert_int_eq(st.st_mode & 07777, 0600);
 	ck_assert_int_eq(stat(home_path(FOLDER), &st), 0);
@@ -194,12 +194,12 @@ START_TEST(kept_in_one_file)
 	ck_assert_ptr_nonnull(strstr(buf_str(&b), "\none\n" SPOKEN "\n"));
 	buf_free(&b);
 	free(start);
-	keep(orphans, "a-second-one");
+	keep(stale_sessions, "a-second-one");
 	b = home_get(only_file());
 	ck_assert_ptr_nonnull(strstr(buf_str(&b), "\na-second-one\n"));
 	ck_assert_ptr_null(strstr(buf_str(&b), "\none\n"));
 	buf_free(&b);
-	keep(orphans, "");
+	keep(stale_sessions, "");
 	ck_assert(home_is(only_file(), ""));
 }
 END_TEST
@@ -208,13 +208,14 @@ START_TEST(same_is_not_written)
 {
 	struct stat before, after;
 
-	keep(orphans, "one");
+	keep(stale_sessions, "one");
 	home_age(only_file(), 100);
 	ck_assert_int_eq(stat(home_path(only_file()), &before), 0);
-	keep(orphans, "one");
+	keep(stale_sessions, "one");
 	ck_assert_int_eq(stat(home_path(only_file()), &after), 0);
 	ck_assert_int_eq(before.st_mtime, after.st_mtime);
-	orphans_keep(orphans, span_of("one"), span_of("2025-11-25"));
+	stale_sessions_save(stale_sessions, span_of("one"),
+	    span_of("2025-11-25"));
 	ck_assert_int_eq(stat(home_path(only_file()), &after), 0);
 	ck_assert_int_ne(before.st_mtime, after.st_mtime);
 }
@@ -222,11 +223,11 @@ END_TEST
 
 START_TEST(end_with_and_without)
 {
-	struct orphans *o = orphans_new(home, &profile);
+	struct stale_sessions *o = stale_sessions_new(home, &profile);
 
 	keep(o, "one");
 	keep(o, "");
-	orphans_free(o);
+	stale_sessions_free(o);
 	ck_assert_uint_eq(home_count(FOLDER), 0);
 	leave("two");
 	ck_assert_uint_eq(home_count(FOLDER), 1);
@@ -250,14 +251,14 @@ START_TEST(killed)
 }
 END_TEST
 
-/* Our own session is no orphan, whoever asks. */
+/* Our own session is no stale session, whoever asks. */
 START_TEST(ours_is_not_taken)
 {
-	keep(orphans, "mine");
+	keep(stale_sessions, "mine");
 	leave("left");
 	ck_assert(take(9, "left " SPOKEN "\n"));
 	ck_assert_uint_eq(home_count(FOLDER), 1);
-	keep(orphans, "");
+	keep(stale_sessions, "");
 	home_age(only_file(), WEEK + 100);
 	ck_assert(take(9, ""));
 	ck_assert_uint_eq(home_count(FOLDER), 1);
@@ -274,12 +275,12 @@ START_TEST(not_more_than_max)
 		leave(s);
 		free(s);
 	}
-	orphans_take(orphans, 0, on_taken, &given);
+	stale_sessions_take(stale_sessions, 0, on_taken, &given);
 	ck_assert_uint_eq(given, 0);
-	orphans_take(orphans, 2, on_taken, &given);
+	stale_sessions_take(stale_sessions, 2, on_taken, &given);
 	ck_assert_uint_eq(given, 2);
 	ck_assert_uint_eq(home_count(FOLDER), 3);
-	orphans_take(orphans, 9, on_taken, &given);
+	stale_sessions_take(stale_sessions, 9, on_taken, &given);
 	ck_assert_uint_eq(given, 5);
 	ck_assert_uint_eq(home_count(FOLDER), 0);
 }
@@ -288,19 +289,19 @@ END_TEST
 START_TEST(other_profiles)
 {
 	static char session[] = "again";
-	struct orphans *o = orphans_new(home, &other);
+	struct stale_sessions *o = stale_sessions_new(home, &other);
 	pid_t pid;
 
 	keep(o, "theirs");
-	orphans_free(o);
+	stale_sessions_free(o);
 	ck_assert(take(9, ""));
 	home_age(only_file(), WEEK - 100);
 	ck_assert(take(9, ""));
-	o = orphans_new(home, &other);
-	orphans_take(o, 9, on_taken, &given);
+	o = stale_sessions_new(home, &other);
+	stale_sessions_take(o, 9, on_taken, &given);
 	ck_assert_uint_eq(given, 1);
 	ck_assert(span_is(buf_span(&taken), "theirs " SPOKEN "\n"));
-	orphans_free(o);
+	stale_sessions_free(o);
 	pid = home_process(live_other, session);
 	home_age(only_file(), WEEK + 100);
 	ck_assert(take(9, ""));
@@ -328,33 +329,36 @@ START_TEST(ids)
 	int i;
 
 	for (i = 0; i < (int)(sizeof bad / sizeof *bad); i++) {
-		keep(orphans, "good");
-		keep(orphans, bad[i]);
+		keep(stale_sessions, "good");
+		keep(stale_sessions, bad[i]);
 		ck_assert(home_is(only_file(), ""));
 	}
-	orphans_keep(orphans, of_length(text, 1025), version);
+	stale_sessions_save(stale_sessions, of_length(text, 1025), version);
 	ck_assert(home_is(only_file(), ""));
-	orphans_keep(orphans, (struct span){ "a\0b", 3 }, version);
+	stale_sessions_save(stale_sessions, (struct span){ "a\0b", 3 },
+	    version);
 	ck_assert(home_is(only_file(), ""));
-	orphans_keep(orphans, span_of("a"), of_length(text, 65));
+	stale_sessions_save(stale_sessions, span_of("a"), of_length(text, 65));
 	ck_assert(home_is(only_file(), ""));
-	orphans_keep(orphans, span_of("a"), span_of("1 2"));
+	stale_sessions_save(stale_sessions, span_of("a"), span_of("1 2"));
 	ck_assert(home_is(only_file(), ""));
-	orphans_keep(orphans, of_length(text, 1024), of_length(text, 64));
+	stale_sessions_save(stale_sessions, of_length(text, 1024),
+	    of_length(text, 64));
 	b = home_get(only_file());
 	ck_assert_uint_gt(b.n, 1024);
 	buf_free(&b);
-	orphans_free(orphans);
-	orphans = orphans_new(home, &profile);
+	stale_sessions_free(stale_sessions);
+	stale_sessions = stale_sessions_new(home, &profile);
 	memset(expect, '~', sizeof expect);
 	expect[1024] = ' ';
 	strcpy(expect + 1089, "\n");
 	ck_assert(take(9, expect));
 	leave("!~");
 	ck_assert(take(9, "!~ " SPOKEN "\n"));
-	orphans_keep(orphans, span_of("no-version"), (struct span){ NULL, 0 });
-	orphans_free(orphans);
-	orphans = orphans_new(home, &profile);
+	stale_sessions_save(stale_sessions, span_of("no-version"),
+	    (struct span){ NULL, 0 });
+	stale_sessions_free(stale_sessions);
+	stale_sessions = stale_sessions_new(home, &profile);
 	ck_assert(take(9, "no-version \n"));
 }
 END_TEST
@@ -427,7 +431,7 @@ START_TEST(strangers_are_left_alone)
 	home_mkdir(hex2, 0700);
 	ck_assert_int_eq(mkfifo(home_path(hex3), 0600), 0);
 	ck_assert(take(9, ""));
-	ck_assert(!orphans_rival(orphans));
+	ck_assert(!stale_sessions_newer_peer(stale_sessions));
 	ck_assert_uint_eq(home_count(FOLDER), 8);
 	ck_assert(home_exists("record"));
 	buf_free(&b);
@@ -449,31 +453,31 @@ START_TEST(rivals)
 
 	earlier = home_process(live, session);
 	pause_ms(3);
-	ck_assert(!orphans_rival(orphans));
-	keep(orphans, "mine");
-	ck_assert(!orphans_rival(orphans));
+	ck_assert(!stale_sessions_newer_peer(stale_sessions));
+	keep(stale_sessions, "mine");
+	ck_assert(!stale_sessions_newer_peer(stale_sessions));
 	pause_ms(3);
 	later = home_process(live_other, session);
-	ck_assert(!orphans_rival(orphans));
+	ck_assert(!stale_sessions_newer_peer(stale_sessions));
 	home_kill(later);
 	later = home_process(live, session);
-	ck_assert(orphans_rival(orphans));
+	ck_assert(stale_sessions_newer_peer(stale_sessions));
 	/* also while we have none */
-	keep(orphans, "");
-	ck_assert(orphans_rival(orphans));
+	keep(stale_sessions, "");
+	ck_assert(stale_sessions_newer_peer(stale_sessions));
 	pause_ms(3);
 	/* a new one is later */
-	keep(orphans, "mine-again");
-	ck_assert(!orphans_rival(orphans));
+	keep(stale_sessions, "mine-again");
+	ck_assert(!stale_sessions_newer_peer(stale_sessions));
 	home_kill(later);
 	pause_ms(3);
 	later = home_process(live, session);
-	ck_assert(orphans_rival(orphans));
-	/* the dead are no rivals, and stay orphans */
+	ck_assert(stale_sessions_newer_peer(stale_sessions));
+	/* the dead are no rivals, and stay stale sessions */
 	home_kill(later);
-	ck_assert(!orphans_rival(orphans));
+	ck_assert(!stale_sessions_newer_peer(stale_sessions));
 	home_kill(earlier);
-	orphans_take(orphans, 9, on_taken, &given);
+	stale_sessions_take(stale_sessions, 9, on_taken, &given);
 	ck_assert_uint_eq(given, 3);
 }
 END_TEST
@@ -481,7 +485,7 @@ END_TEST
 static void
 live_and_drop(void *session)
 {
-	struct orphans *o = orphans_new(home, &profile);
+	struct stale_sessions *o = stale_sessions_new(home, &profile);
 
 	keep(o, session);
 	keep(o, "");
@@ -492,10 +496,10 @@ START_TEST(no_session_no_rival)
 	static char session[] = "theirs";
 	pid_t pid;
 
-	keep(orphans, "mine");
+	keep(stale_sessions, "mine");
 	pause_ms(3);
 	pid = home_process(live_and_drop, session);
-	ck_assert(!orphans_rival(orphans));
+	ck_assert(!stale_sessions_newer_peer(stale_sessions));
 	home_kill(pid);
 }
 END_TEST
@@ -519,16 +523,16 @@ START_TEST(rival_of_the_same_moment)
 	struct buf b;
 	pid_t pid;
 
-	keep(orphans, "mine");
+	keep(stale_sessions, "mine");
 	b = home_get(only_file());
 	home_put(FOLDER "/00000000000000000000000000000000", b.p, b.n, 0600);
 	home_put(FOLDER "/ffffffffffffffffffffffffffffffff", b.p, b.n, 0600);
-	ck_assert(!orphans_rival(orphans));
+	ck_assert(!stale_sessions_newer_peer(stale_sessions));
 	pid = home_process(hold_name, least);
-	ck_assert(!orphans_rival(orphans));
+	ck_assert(!stale_sessions_newer_peer(stale_sessions));
 	home_kill(pid);
 	pid = home_process(hold_name, most);
-	ck_assert(orphans_rival(orphans));
+	ck_assert(stale_sessions_newer_peer(stale_sessions));
 	home_kill(pid);
 	buf_free(&b);
 }
@@ -538,18 +542,18 @@ START_TEST(folder_is_cleared)
 {
 	char *command = xasprintf("rm -rf %s", home_path(".local"));
 
-	keep(orphans, "one");
+	keep(stale_sessions, "one");
 	ck_assert_int_eq(system(command), 0);
-	keep(orphans, "");
+	keep(stale_sessions, "");
 	ck_assert_uint_eq(home_count("."), 0);
-	keep(orphans, "two");
+	keep(stale_sessions, "two");
 	ck_assert_uint_eq(home_count(FOLDER), 1);
 	ck_assert_int_eq(system(command), 0);
 	/* nothing new, and yet it has to be there */
-	keep(orphans, "two");
+	keep(stale_sessions, "two");
 	ck_assert_uint_eq(home_count(FOLDER), 1);
-	orphans_free(orphans);
-	orphans = orphans_new(home, &profile);
+	stale_sessions_free(stale_sessions);
+	stale_sessions = stale_sessions_new(home, &profile);
 	ck_assert(take(9, "two " SPOKEN "\n"));
 	free(command);
 }
@@ -561,11 +565,11 @@ START_TEST(off)
 	int i;
 
 	for (i = 0; i < 3; i++)
-		ck_assert_ptr_null(orphans_new(homes[i], &profile));
+		ck_assert_ptr_null(stale_sessions_new(homes[i], &profile));
 	keep(NULL, "one");
-	orphans_take(NULL, 9, on_taken, &given);
-	ck_assert(!orphans_rival(NULL));
-	orphans_free(NULL);
+	stale_sessions_take(NULL, 9, on_taken, &given);
+	ck_assert(!stale_sessions_newer_peer(NULL));
+	stale_sessions_free(NULL);
 	ck_assert_uint_eq(given, 0);
 }
 END_TEST
@@ -573,16 +577,16 @@ END_TEST
 static bool
 keep_in_read_only(void)
 {
-	struct orphans *o = orphans_new(home, &profile);
+	struct stale_sessions *o = stale_sessions_new(home, &profile);
 
 	if (chmod(home, 0500) != 0)
 		return false;
 	keep(o, "one");
 	keep(o, "two");
 	keep(o, "");
-	orphans_take(o, 9, on_taken, &given);
-	orphans_rival(o);
-	orphans_free(o);
+	stale_sessions_take(o, 9, on_taken, &given);
+	stale_sessions_newer_peer(o);
+	stale_sessions_free(o);
 	return home_count(".") == 0;
 }
 
@@ -599,7 +603,7 @@ static bool
 keep_limited(void)
 {
 	struct rlimit limit = { 100, RLIM_INFINITY };
-	struct orphans *o = orphans_new(home, &profile);
+	struct stale_sessions *o = stale_sessions_new(home, &profile);
 
 	keep(o, "one");
 	if (home_count(FOLDER) != 1 || setrlimit(RLIMIT_FSIZE, &limit) != 0)
@@ -613,7 +617,7 @@ keep_limited(void)
 	keep(o, "two");
 	if (home_count(FOLDER) != 1)
 		return false;
-	orphans_free(o);
+	stale_sessions_free(o);
 	return true;
 }
 
@@ -682,7 +686,7 @@ START_TEST(locked_before_it_is_seen)
 {
 	met = 0;
 	before_lock = see_no_name;
-	keep(orphans, "one");
+	keep(stale_sessions, "one");
 	ck_assert_uint_eq(met, 1);
 	ck_assert_uint_eq(home_count(FOLDER), 1);
 }
@@ -691,10 +695,10 @@ END_TEST
 static void
 take_first(void)
 {
-	struct orphans *o = orphans_new(home, &profile);
+	struct stale_sessions *o = stale_sessions_new(home, &profile);
 
-	orphans_take(o, 9, on_taken, &given);
-	orphans_free(o);
+	stale_sessions_take(o, 9, on_taken, &given);
+	stale_sessions_free(o);
 	met++;
 }
 
@@ -729,12 +733,12 @@ report(struct span session, struct span version, void *arg)
 static void
 take_all(void)
 {
-	struct orphans *o = orphans_new(home, &profile);
+	struct stale_sessions *o = stale_sessions_new(home, &profile);
 	int i;
 
 	for (i = 0; i < 20; i++)
-		orphans_take(o, 3, report, NULL);
-	orphans_free(o);
+		stale_sessions_take(o, 3, report, NULL);
+	stale_sessions_free(o);
 	_exit(0);
 }
 
@@ -786,20 +790,20 @@ END_TEST
 static void
 live_and_let_live(void)
 {
-	struct orphans *o;
+	struct stale_sessions *o;
 	int i;
 
 	for (i = 0; i < 300; i++) {
-		o = orphans_new(home, &profile);
+		o = stale_sessions_new(home, &profile);
 		keep(o, "123");
 		if (home_count(FOLDER) == 0)
 			_exit(1);
-		orphans_take(o, 9, report, NULL);
-		orphans_rival(o);
+		stale_sessions_take(o, 9, report, NULL);
+		stale_sessions_newer_peer(o);
 		keep(o, "456");
-		orphans_take(o, 9, report, NULL);
+		stale_sessions_take(o, 9, report, NULL);
 		keep(o, "");
-		orphans_free(o);
+		stale_sessions_free(o);
 	}
 	_exit(0);
 }

@@ -28,10 +28,10 @@ request(const char *method, const char *params)
 }
 
 static bool
-learn(struct restore *r, const char *method, const char *params)
+learn(struct settings *r, const char *method, const char *params)
 {
 	struct frame *f = request(method, params);
-	bool kept = restore_learn(r, f);
+	bool kept = settings_learn(r, f);
 
 	frame_unref(f);
 	return kept;
@@ -39,7 +39,7 @@ learn(struct restore *r, const char *method, const char *params)
 
 /* A request about a URI, given as raw JSON. */
 static bool
-about(struct restore *r, const char *method, const char *uri)
+about(struct settings *r, const char *method, const char *uri)
 {
 	char *params = xasprintf("{\"uri\":%s}", uri);
 	bool kept = learn(r, method, params);
@@ -50,7 +50,7 @@ about(struct restore *r, const char *method, const char *uri)
 
 /* The URIs kept, raw and in order, are these; the list is sound. */
 static void
-check_uris(const struct restore *r, const char *want)
+check_uris(const struct settings *r, const char *want)
 {
 	const struct subscription *s, *last = NULL;
 	struct buf seen;
@@ -70,7 +70,7 @@ check_uris(const struct restore *r, const char *want)
 }
 
 static void
-check_level(const struct restore *r, const char *params)
+check_level(const struct settings *r, const char *params)
 {
 	ck_assert_ptr_nonnull(r->level);
 	ck_assert(span_is(r->level->method, LEVEL));
@@ -79,28 +79,28 @@ check_level(const struct restore *r, const char *params)
 
 START_TEST(test_level)
 {
-	struct restore r = { 0 };
+	struct settings r = { 0 };
 	struct frame *f = request(LEVEL, "{\"level\":\"debug\"}");
 
-	ck_assert(restore_learn(&r, f));
+	ck_assert(settings_learn(&r, f));
 	ck_assert_ptr_eq(r.level, f);
 	ck_assert_uint_eq(f->refs, 2);
 	frame_unref(f);
 	/* Told again with the frame that only the room still holds. */
-	ck_assert(restore_learn(&r, r.level));
+	ck_assert(settings_learn(&r, r.level));
 	check_level(&r, "{\"level\":\"debug\"}");
 	ck_assert_uint_eq(r.level->refs, 1);
 	ck_assert(learn(&r, LEVEL, "{\"level\":\"error\"}"));
 	check_level(&r, "{\"level\":\"error\"}");
 	check_uris(&r, "");
-	restore_clear(&r);
+	settings_clear(&r);
 	ck_assert_ptr_null(r.level);
 }
 END_TEST
 
 START_TEST(test_order)
 {
-	struct restore r = { 0 };
+	struct settings r = { 0 };
 
 	ck_assert(about(&r, SUBSCRIBE, "\"a\""));
 	ck_assert(about(&r, SUBSCRIBE, "\"b\""));
@@ -113,14 +113,14 @@ START_TEST(test_order)
 	ck_assert(about(&r, SUBSCRIBE, "\"d\""));
 	check_uris(&r, "\"a\"\"b\"\"c\"\"d\"");
 	ck_assert_ptr_null(r.level);
-	restore_clear(&r);
+	settings_clear(&r);
 	check_uris(&r, "");
 }
 END_TEST
 
 START_TEST(test_unsubscribe)
 {
-	struct restore r = { 0 };
+	struct settings r = { 0 };
 
 	ck_assert(about(&r, UNSUBSCRIBE, "\"a\""));
 	about(&r, SUBSCRIBE, "\"a\"");
@@ -142,7 +142,7 @@ START_TEST(test_unsubscribe)
 	/* It can be begun anew. */
 	about(&r, SUBSCRIBE, "\"e\"");
 	check_uris(&r, "\"e\"");
-	restore_clear(&r);
+	settings_clear(&r);
 }
 END_TEST
 
@@ -152,7 +152,7 @@ START_TEST(test_escaped)
 	static const char slashed[] =
 	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"logging\\/setLevel\","
 	    "\"params\":{\"level\":\"info\"}}";
-	struct restore r = { 0 };
+	struct settings r = { 0 };
 	struct frame *f;
 
 	about(&r, SUBSCRIBE, "\"file:///caf\xC3\xA9\"");
@@ -165,10 +165,10 @@ START_TEST(test_escaped)
 	check_uris(&r, "\"file:///cafe\"\"FILE:///cafe\"");
 	f = frame_copy(span_of(slashed));
 	ck_assert_int_eq(msg_parse(f, 20), MSG_OK);
-	ck_assert(restore_learn(&r, f));
+	ck_assert(settings_learn(&r, f));
 	ck_assert_ptr_eq(r.level, f);
 	frame_unref(f);
-	restore_clear(&r);
+	settings_clear(&r);
 }
 END_TEST
 
@@ -179,7 +179,7 @@ static const char *const odd[] = { "{\"uri\":1}", "{\"uri\":null}",
 /* No URI: nothing to keep and nothing to forget. */
 START_TEST(test_odd_uri)
 {
-	struct restore r = { 0 };
+	struct settings r = { 0 };
 
 	ck_assert(learn(&r, SUBSCRIBE, odd[_i]));
 	check_uris(&r, "");
@@ -189,7 +189,7 @@ START_TEST(test_odd_uri)
 	ck_assert(learn(&r, SUBSCRIBE, odd[_i]));
 	ck_assert(learn(&r, UNSUBSCRIBE, odd[_i]));
 	check_uris(&r, "\"a\"\"1\"\"null\"");
-	restore_clear(&r);
+	settings_clear(&r);
 }
 END_TEST
 
@@ -199,48 +199,48 @@ static const char *const others[] = { "tools/call", "resources/read",
 
 START_TEST(test_other_methods)
 {
-	struct restore r = { 0 };
+	struct settings r = { 0 };
 
 	about(&r, SUBSCRIBE, "\"a\"");
 	ck_assert(about(&r, others[_i], "\"a\""));
 	ck_assert(about(&r, others[_i], "\"b\""));
 	check_uris(&r, "\"a\"");
 	ck_assert_ptr_null(r.level);
-	restore_clear(&r);
+	settings_clear(&r);
 }
 END_TEST
 
 /* Without params, and with a member named twice. */
 START_TEST(test_params)
 {
-	struct restore r = { 0 };
+	struct settings r = { 0 };
 	struct frame *f = msg_call(span_of("1"), SUBSCRIBE,
 	    (struct span){ NULL, 0 });
 
-	ck_assert(restore_learn(&r, f));
+	ck_assert(settings_learn(&r, f));
 	check_uris(&r, "");
 	frame_unref(f);
 	ck_assert(about(&r, SUBSCRIBE, "\"a\",\"uri\":\"b\""));
 	check_uris(&r, "\"b\"");
-	restore_clear(&r);
+	settings_clear(&r);
 }
 END_TEST
 
 /* One frame more than the cap has no room, until one is given back. */
 START_TEST(test_count)
 {
-	struct restore r = { 0 };
+	struct settings r = { 0 };
 	char *uri;
 	int i;
 
-	for (i = 0; i < RESTORE_SUBSCRIPTIONS; i++) {
+	for (i = 0; i < SETTINGS_SUBSCRIPTIONS; i++) {
 		uri = xasprintf("\"u%d\"", i);
 		ck_assert(about(&r, SUBSCRIBE, uri));
 		free(uri);
 	}
-	ck_assert_uint_eq(r.n, RESTORE_SUBSCRIPTIONS);
+	ck_assert_uint_eq(r.n, SETTINGS_SUBSCRIPTIONS);
 	ck_assert(!about(&r, SUBSCRIBE, "\"more\""));
-	ck_assert_uint_eq(r.n, RESTORE_SUBSCRIPTIONS);
+	ck_assert_uint_eq(r.n, SETTINGS_SUBSCRIPTIONS);
 	ck_assert(about(&r, SUBSCRIBE, "\"u1023\"")); /* known */
 	ck_assert(about(&r, UNSUBSCRIBE, "\"more\""));
 	ck_assert(!about(&r, SUBSCRIBE, "\"more\""));
@@ -249,7 +249,7 @@ START_TEST(test_count)
 	ck_assert(!about(&r, SUBSCRIBE, "\"u512\""));
 	ck_assert(span_is(json_get(r.last->request->params, "uri"),
 	    "\"more\""));
-	restore_clear(&r);
+	settings_clear(&r);
 	check_uris(&r, "");
 }
 END_TEST
@@ -279,10 +279,11 @@ sized(const char *method, const char *uri, size_t size)
 }
 
 static bool
-learn_sized(struct restore *r, const char *method, const char *uri, size_t size)
+learn_sized(struct settings *r, const char *method, const char *uri,
+    size_t size)
 {
 	struct frame *f = sized(method, uri, size);
-	bool kept = restore_learn(r, f);
+	bool kept = settings_learn(r, f);
 
 	frame_unref(f);
 	return kept;
@@ -290,7 +291,7 @@ learn_sized(struct restore *r, const char *method, const char *uri, size_t size)
 
 START_TEST(test_size)
 {
-	struct restore r = { 0 };
+	struct settings r = { 0 };
 
 	ck_assert(learn_sized(&r, SUBSCRIBE, "\"a\"", REQUEST_BYTES));
 	ck_assert(!learn_sized(&r, SUBSCRIBE, "\"b\"", REQUEST_BYTES + 1));
@@ -302,14 +303,14 @@ START_TEST(test_size)
 	check_uris(&r, "\"a\"");
 	ck_assert(learn_sized(&r, UNSUBSCRIBE, "\"a\"", REQUEST_BYTES + 1));
 	check_uris(&r, "");
-	restore_clear(&r);
+	settings_clear(&r);
 }
 END_TEST
 
 /* A level that cannot be kept leaves none: the old one would be wrong. */
 START_TEST(test_level_size)
 {
-	struct restore r = { 0 };
+	struct settings r = { 0 };
 
 	ck_assert(learn_sized(&r, LEVEL, "0", REQUEST_BYTES));
 	ck_assert_uint_eq(r.level->text.n, REQUEST_BYTES);
@@ -318,34 +319,34 @@ START_TEST(test_level_size)
 	ck_assert(!learn_sized(&r, LEVEL, "0", REQUEST_BYTES + 1));
 	ck_assert(learn(&r, LEVEL, "{\"level\":\"info\"}"));
 	check_level(&r, "{\"level\":\"info\"}");
-	restore_clear(&r);
+	settings_clear(&r);
 }
 END_TEST
 
 /* One reference for what is kept, none for the rest, none left behind. */
 START_TEST(test_references)
 {
-	struct restore r = { 0 };
+	struct settings r = { 0 };
 	struct frame *a = request(SUBSCRIBE, "{\"uri\":\"a\"}");
 	struct frame *again = request(SUBSCRIBE, "{\"uri\":\"a\"}");
 	struct frame *b = request(SUBSCRIBE, "{\"uri\":\"b\"}");
 	struct frame *gone = request(UNSUBSCRIBE, "{\"uri\":\"a\"}");
 	struct frame *level = request(LEVEL, "{}");
 
-	restore_learn(&r, a);
-	restore_learn(&r, again);
-	restore_learn(&r, b);
-	restore_learn(&r, level);
+	settings_learn(&r, a);
+	settings_learn(&r, again);
+	settings_learn(&r, b);
+	settings_learn(&r, level);
 	ck_assert_ptr_eq(r.list->request, a);
 	ck_assert_uint_eq(a->refs, 2);
 	ck_assert_uint_eq(again->refs, 1);
-	restore_learn(&r, gone);
+	settings_learn(&r, gone);
 	ck_assert_uint_eq(a->refs, 1);
 	ck_assert_uint_eq(gone->refs, 1);
 	ck_assert_uint_eq(b->refs, 2);
 	ck_assert_uint_eq(level->refs, 2);
-	restore_clear(&r);
-	restore_clear(&r);
+	settings_clear(&r);
+	settings_clear(&r);
 	ck_assert_uint_eq(b->refs, 1);
 	ck_assert_uint_eq(level->refs, 1);
 	ck_assert_ptr_null(r.level);

@@ -1,6 +1,6 @@
 /*
  * Which era, which transport? Every branch of both trees (protocol.md 8) as a
- * schedule in the language of server_era_play.h, then what the session is
+ * schedule in the language of server_play.h, then what the session is
  * told, fact by fact.
  */
 #include "config.h"
@@ -1305,7 +1305,7 @@ static const struct row notes[] = {
 
 /* --- the facts that the session gets --- */
 
-static const struct server_era_config plain = { .host = "h", .prefix = "p" };
+static const struct server_config plain = { .host = "h", .prefix = "p" };
 static const struct facts ok_facts = { .status = 200,
 	.media = MEDIA_JSON,
 	.session = { "sess", 4 },
@@ -1317,7 +1317,7 @@ static const char initialized[] =
  * speaks what it spoke before. */
 START_TEST(test_facts_legacy)
 {
-	struct server_era_config config = plain;
+	struct server_config config = plain;
 	struct hand h;
 
 	config.remembered = _i > 0;
@@ -1332,11 +1332,12 @@ START_TEST(test_facts_legacy)
 	ck_assert_int_eq(h.head.facts.media, MEDIA_JSON);
 	ck_assert_str_eq(h.head.session, "sess");
 	ck_assert_str_eq(h.message.session, "sess");
-	ck_assert(!h.message.facts.had_session && !h.message.facts.gone);
+	ck_assert(!h.message.facts.had_session &&
+	    !h.message.facts.session_ended);
 	ck_assert_int_eq(h.message.facts.changed, _i != 1);
 	ck_assert_str_eq(buf_str(&h.text), initialized);
 	hand_answer(&h, h.order, &ok_facts, NULL);
-	ck_assert(h.done.told && !h.done.facts.gone);
+	ck_assert(h.done.told && !h.done.facts.session_ended);
 	ck_assert_str_eq(h.done.session, "sess");
 	ck_assert_int_eq(h.done.facts.ending, ENDING_COMPLETE);
 	hand_free(&h);
@@ -1355,13 +1356,13 @@ START_TEST(test_facts_stray)
 	hand_post(&h, 8,
 	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"initialize\"}");
 	ck_assert(h.order != former && !h.done.told);
-	ck_assert(server_era_has(h.era, 7) && server_era_has(h.era, 8));
+	ck_assert(server_has(h.era, 7) && server_has(h.era, 8));
 	hand_answer(&h, former, &ok_facts, initialized);
 	ck_assert(h.message.told);
 	ck_assert_str_eq(h.message.session, "sess");
 	ck_assert(!h.message.facts.changed);
 	hand_answer(&h, former, &ok_facts, NULL);
-	ck_assert(h.done.told && !server_era_has(h.era, 7));
+	ck_assert(h.done.told && !server_has(h.era, 7));
 	hand_free(&h);
 }
 END_TEST
@@ -1373,14 +1374,14 @@ static const char discovered[] =
 
 START_TEST(test_facts_modern)
 {
-	struct server_era_config config = plain;
+	struct server_config config = plain;
 	struct hand h;
 	struct buf page;
 
 	config.remembered = true;
 	config.was_modern = _i == 0;
 	hand_open(&h, &config);
-	ck_assert_ptr_null(server_era_discovered(h.era));
+	ck_assert_ptr_null(server_discovered(h.era));
 	if (_i == 1)
 		hand_answer(&h, h.order,
 		    &(struct facts){ .status = 415, PLAIN }, NULL);
@@ -1391,12 +1392,12 @@ START_TEST(test_facts_modern)
 	ck_assert_int_eq(h.message.facts.media, MEDIA_JSON);
 	ck_assert_int_eq(h.message.facts.changed, _i == 1);
 	ck_assert_str_eq(h.message.session, "");
-	ck_assert(!h.done.facts.gone);
-	ck_assert(span_is(server_era_discovered(h.era)->text, discovered));
+	ck_assert(!h.done.facts.session_ended);
+	ck_assert(span_is(server_discovered(h.era)->text, discovered));
 	hand_answer(&h, h.order, &ok_facts, NULL);
 	ck_assert(h.done.told == 0);
 	buf_init(&page, 0);
-	server_era_describe(h.era, &page);
+	server_describe(h.era, &page);
 	ck_assert_str_eq(buf_str(&page), "server: modern (2026-07-28)\n");
 	buf_free(&page);
 	hand_free(&h);
@@ -1415,7 +1416,7 @@ hand_refuse(struct hand *h, int status, const char *why)
 /* When nothing fits: what initialize was refused by, and both failures. */
 START_TEST(test_facts_neither)
 {
-	struct server_era_config config = plain;
+	struct server_config config = plain;
 	struct hand h;
 
 	hand_open(&h, &config);
@@ -1427,7 +1428,7 @@ START_TEST(test_facts_neither)
 	ck_assert(h.done.told && !h.message.told);
 	ck_assert_int_eq(h.done.facts.status, 404);
 	ck_assert_int_eq(h.done.facts.verb, VERB_POST);
-	ck_assert(!h.done.facts.gone && !h.done.facts.had_session);
+	ck_assert(!h.done.facts.session_ended && !h.done.facts.had_session);
 	ck_assert_str_eq(h.done.why,
 	    "no event stream of HTTP+SSE there either, and server/discover is "
 	    "not known");
@@ -1453,16 +1454,16 @@ END_TEST
 
 START_TEST(test_facts_silence)
 {
-	struct server_era_config config = plain;
-	struct server_era_input in = { .kind = SERVER_ERA_TICK };
+	struct server_config config = plain;
+	struct server_input in = { .kind = SERVER_TICK };
 	struct hand h;
 
 	config.transport = TRANSPORT_SSE;
 	hand_open(&h, &config);
-	ck_assert_int_eq(server_era_deadline(h.era), 1000 + 10000);
+	ck_assert_int_eq(server_deadline(h.era), 1000 + 10000);
 	hand_step(&h, &in); /* too early */
 	ck_assert(!h.done.told);
-	ck_assert_int_eq(server_era_deadline(h.era), 1000 + 10000);
+	ck_assert_int_eq(server_deadline(h.era), 1000 + 10000);
 	h.now += 10000;
 	hand_step(&h, &in);
 	ck_assert(h.done.told);
@@ -1471,14 +1472,14 @@ START_TEST(test_facts_silence)
 
 	/* A foreign endpoint. */
 	hand_open(&h, &config);
-	in.kind = SERVER_ERA_ENDPOINT;
+	in.kind = SERVER_ENDPOINT;
 	in.ticket = h.order;
 	hand_step(&h, &in);
 	ck_assert(h.done.told);
 	ck_assert_str_eq(h.done.why, "its endpoint is on another origin");
-	in.kind = SERVER_ERA_TICK;
+	in.kind = SERVER_TICK;
 	hand_step(&h, &in);
-	ck_assert_int_eq(server_era_deadline(h.era), -1);
+	ck_assert_int_eq(server_deadline(h.era), -1);
 	hand_free(&h);
 }
 END_TEST

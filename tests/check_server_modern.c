@@ -1,7 +1,7 @@
 /*
  * A modern server behind a legacy session. Most of it are schedules, in
  * tests/schedules/modern.txt, each a test with a name (CK_RUN_CASE=NAME plays
- * one); here are the tables and the bounds. server_era_play.h tells the
+ * one); here are the tables and the bounds. server_play.h tells the
  * language.
  */
 #include "config.h"

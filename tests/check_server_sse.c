@@ -1,6 +1,6 @@
 /*
  * HTTP+SSE of 2024-11-05, played as Streamable HTTP: schedules in the language
- * of server_era_play.h (protocol.md 5), the bounds of what is kept, and the
+ * of server_play.h (protocol.md 5), the bounds of what is kept, and the
  * facts of what is refused and of what is lost.
  */
 #include "config.h"
@@ -799,14 +799,13 @@ END_TEST
 static uint64_t
 hand_sse(struct hand *h)
 {
-	const struct server_era_config config = {
+	const struct server_config config = {
 		.host = "h", .prefix = "p", .transport = TRANSPORT_SSE
 	};
 	const struct facts stream = {
 		.status = 200, .media = MEDIA_SSE, PLAIN
 	};
-	struct server_era_input in = { .kind = SERVER_ERA_ENDPOINT,
-		.ok = true };
+	struct server_input in = { .kind = SERVER_ENDPOINT, .ok = true };
 	uint64_t ticket;
 
 	hand_open(h, &config);
@@ -847,7 +846,7 @@ START_TEST(test_facts_answer)
 	    "{\"jsonrpc\":\"2.0\",\"id\":5,\"result\":{}}");
 	ck_assert(h.message.told == 1 && h.done.told == 1 && h.done_of == 8);
 	ck_assert_int_eq(h.message.facts.media, MEDIA_SSE);
-	ck_assert(!h.message.facts.changed && !h.message.facts.gone);
+	ck_assert(!h.message.facts.changed && !h.message.facts.session_ended);
 	/* There is nothing to resume. */
 	ck_assert_uint_eq(h.done.facts.last_event_id.n, 0);
 	ck_assert_int_eq(h.done.facts.ending, ENDING_COMPLETE);
@@ -876,9 +875,9 @@ START_TEST(test_facts_refused)
 	hand_answer(&h, h.order, &f, NULL);
 	ck_assert(h.head.told == 1 && h.head.facts.had_session);
 	ck_assert(h.done.told == 1 && h.done.facts.had_session);
-	ck_assert(!h.done.facts.gone);
+	ck_assert(!h.done.facts.session_ended);
 	ck_assert_int_eq(h.done.facts.status, f.status);
-	ck_assert(!server_era_has(h.era, 8));
+	ck_assert(!server_has(h.era, 8));
 	hand_free(&h);
 }
 END_TEST
@@ -886,11 +885,10 @@ END_TEST
 START_TEST(test_facts_refused_first)
 {
 	const struct facts f = { .status = 404, .media = MEDIA_JSON, PLAIN };
-	const struct server_era_config config = {
+	const struct server_config config = {
 		.host = "h", .prefix = "p", .transport = TRANSPORT_SSE
 	};
-	struct server_era_input in = { .kind = SERVER_ERA_ENDPOINT,
-		.ok = true };
+	struct server_input in = { .kind = SERVER_ENDPOINT, .ok = true };
 	struct hand h;
 
 	hand_open(&h, &config);
@@ -916,16 +914,16 @@ START_TEST(test_facts_lost)
 	hand_answer(&h, h.order, &taken, NULL);
 	hand_answer(&h, ticket, &end, NULL);
 	ck_assert(h.done.told == 1 && h.done_of == 8);
-	ck_assert(h.done.facts.gone && h.done.facts.sent);
+	ck_assert(h.done.facts.session_ended && h.done.facts.sent);
 	ck_assert_int_eq(h.done.facts.status, 0);
 	ck_assert_int_eq(h.done.facts.verb, VERB_POST);
 	/* What comes later did not run. */
 	hand_post(&h, 9, POSTED);
 	ck_assert(h.done.told == 1 && h.done_of == 9);
-	ck_assert(h.done.facts.gone);
+	ck_assert(h.done.facts.session_ended);
 	ck_assert_int_eq(h.done.facts.status, 404);
 	buf_init(&page, 0);
-	server_era_describe(h.era, &page);
+	server_describe(h.era, &page);
 	ck_assert_str_eq(buf_str(&page),
 	    "server: legacy, HTTP+SSE (2024-11-05)\n");
 	buf_free(&page);

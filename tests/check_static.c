@@ -92,14 +92,14 @@ look_up(const char *name, void *arg)
 }
 
 /* Headers joined by '|'; FILE stands for the file's path. */
-static struct static_auth *
+static struct given *
 make(const char *headers, const char *bearer_file, const char *bearer_env,
     char **why)
 {
 	char *copy = xstrdup(headers), *at, *item[LIST_MAX] = { NULL };
-	struct static_config config = { .env = look_up,
+	struct given_config config = { .env = look_up,
 		.bearer_env = bearer_env };
-	struct static_auth *a;
+	struct given *a;
 	static char arg[] = "arg";
 	size_t n = 0;
 
@@ -111,9 +111,9 @@ make(const char *headers, const char *bearer_file, const char *bearer_env,
 	if (bearer_file != NULL)
 		config.bearer_file = path;
 	*why = NULL;
-	a = static_new(&config, why);
+	a = given_new(&config, why);
 	if (a != NULL)
-		static_headers(a, 0);
+		given_headers(a, 0);
 	while (n > 0)
 		free(item[--n]);
 	free(copy);
@@ -122,9 +122,9 @@ make(const char *headers, const char *bearer_file, const char *bearer_env,
 
 /* "Name: value;" of each; all of them have to be marked secret. */
 static void
-expect(struct static_auth *a, int64_t now_ms, const char *want)
+expect(struct given *a, int64_t now_ms, const char *want)
 {
-	const struct headers *h = static_headers(a, now_ms);
+	const struct headers *h = given_headers(a, now_ms);
 	struct buf got;
 	size_t i;
 
@@ -174,16 +174,16 @@ static const struct good_case good_cases[] = {
 START_TEST(headers_are_made)
 {
 	const struct good_case *c = &good_cases[_i];
-	struct static_auth *a;
+	struct given *a;
 	char *why;
 
 	write_file(c->file);
 	a = make(c->headers, NULL, NULL, &why);
 	ck_assert_msg(a != NULL, "%s: %s", c->headers, why);
 	expect(a, 0, c->want);
-	ck_assert(static_has_authorization(a) == c->authorization);
+	ck_assert(given_has_authorization(a) == c->authorization);
 	ck_assert_uint_eq(warned, 0);
-	static_free(a);
+	given_free(a);
 }
 END_TEST
 
@@ -300,7 +300,7 @@ static const struct bearer_case bearer_cases[] = {
 START_TEST(bearer_files)
 {
 	const struct bearer_case *c = &bearer_cases[_i];
-	struct static_auth *a;
+	struct given *a;
 	char *why, *want;
 
 	write_bytes(path, c->text, c->n != 0 ? c->n : strlen(c->text), 0600);
@@ -309,7 +309,7 @@ START_TEST(bearer_files)
 		ck_assert_ptr_nonnull(a);
 		want = xasprintf("A: b;Authorization: Bearer %s;", c->token);
 		expect(a, 0, want);
-		ck_assert(static_has_authorization(a));
+		ck_assert(given_has_authorization(a));
 	} else {
 		ck_assert_ptr_null(a);
 		want = xasprintf("--bearer-file \"%s\": %s", path, c->why);
@@ -317,19 +317,19 @@ START_TEST(bearer_files)
 	}
 	free(want);
 	free(why);
-	static_free(a);
+	given_free(a);
 }
 END_TEST
 
 START_TEST(bearer_from_the_environment)
 {
-	struct static_auth *a;
+	struct given *a;
 	char *why;
 
 	a = make("", NULL, "PADDED", &why);
 	ck_assert_ptr_nonnull(a);
 	expect(a, 0, "Authorization: Bearer CANARY;");
-	static_free(a);
+	given_free(a);
 	ck_assert_ptr_null(make("", NULL, "MISSING", &why));
 	ck_assert_str_eq(why, "--bearer-env: the variable MISSING is not set");
 	free(why);
@@ -386,7 +386,7 @@ replace_file(const char *text)
 
 START_TEST(a_bearer_file_changes)
 {
-	struct static_auth *a;
+	struct given *a;
 	char *why;
 
 	write_file("one\n");
@@ -403,7 +403,7 @@ START_TEST(a_bearer_file_changes)
 	expect(a, 1999, "Authorization: Bearer two;");
 	expect(a, 2000, "Authorization: Bearer three;");
 	ck_assert_uint_eq(warned, 0);
-	static_free(a);
+	given_free(a);
 }
 END_TEST
 
@@ -419,7 +419,7 @@ set_time(time_t seconds)
 /* Each of time, size and inode tells by itself. */
 START_TEST(a_file_changes_in_one_thing_only)
 {
-	struct static_auth *a;
+	struct given *a;
 	char *why;
 
 	write_file("one\n");
@@ -437,14 +437,14 @@ START_TEST(a_file_changes_in_one_thing_only)
 	replace_file("seven\n");
 	set_time(1000000001);
 	expect(a, 4000, "Authorization: Bearer seven;");
-	static_free(a);
+	given_free(a);
 }
 END_TEST
 
 /* A file that may not be opened is tried again and complained about once. */
 START_TEST(a_file_that_is_locked_away)
 {
-	struct static_auth *a;
+	struct given *a;
 	char *why;
 
 	if (geteuid() == 0)
@@ -460,14 +460,14 @@ START_TEST(a_file_that_is_locked_away)
 	ck_assert_int_eq(chmod(path, 0600), 0);
 	expect(a, 3000, "Authorization: Bearer two;");
 	ck_assert_uint_eq(warned, 1);
-	static_free(a);
+	given_free(a);
 }
 END_TEST
 
 /* What is wrong with a file later is one warning, and the old content stays. */
 START_TEST(a_file_goes_bad)
 {
-	struct static_auth *a;
+	struct given *a;
 	char *why;
 
 	write_file("one\n");
@@ -496,13 +496,13 @@ START_TEST(a_file_goes_bad)
 	/* a pipe there must not stop the loop */
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
 	expect(a, 9000, "Authorization: Bearer five;");
-	static_free(a);
+	given_free(a);
 }
 END_TEST
 
 START_TEST(a_header_file_changes)
 {
-	struct static_auth *a;
+	struct given *a;
 	char *why;
 
 	write_file("A: 1\nB: 2\n");
@@ -524,7 +524,7 @@ START_TEST(a_header_file_changes)
 	replace_file("D: 1\n");
 	expect(a, 5000, "Authorization: x;D: 1;Z: 9;");
 	ck_assert_uint_eq(warned, 3);
-	static_free(a);
+	given_free(a);
 }
 END_TEST
 
@@ -532,7 +532,7 @@ END_TEST
 START_TEST(a_symbolic_link_is_swapped)
 {
 	char *one = xasprintf("%s/one", dir), *two = xasprintf("%s/two", dir);
-	struct static_auth *a;
+	struct given *a;
 	char *why;
 
 	write_bytes(one, "one", 3, 0600);
@@ -544,7 +544,7 @@ START_TEST(a_symbolic_link_is_swapped)
 	unlink(path);
 	ck_assert_int_eq(symlink(two, path), 0);
 	expect(a, 1000, "Authorization: Bearer two;");
-	static_free(a);
+	given_free(a);
 	unlink(one);
 	unlink(two);
 	free(one);
@@ -561,7 +561,7 @@ static const struct {
 /* Said once, not at each reading. */
 START_TEST(open_files_are_warned_about)
 {
-	struct static_auth *a;
+	struct given *a;
 	char *why;
 
 	write_bytes(path, "one", 3, modes[_i].mode);
@@ -574,13 +574,13 @@ START_TEST(open_files_are_warned_about)
 	ck_assert_int_eq(chmod(path, modes[_i].mode), 0);
 	expect(a, 1000, "Authorization: Bearer two;");
 	ck_assert_uint_eq(warned, modes[_i].warnings);
-	static_free(a);
+	given_free(a);
 }
 END_TEST
 
 START_TEST(another_users_file)
 {
-	struct static_auth *a;
+	struct given *a;
 	char *why;
 
 	write_file("one");
@@ -590,7 +590,7 @@ START_TEST(another_users_file)
 	ck_assert_ptr_nonnull(a);
 	ck_assert_uint_eq(warned, 1);
 	ck_assert_ptr_nonnull(strstr(last, "belongs to another user"));
-	static_free(a);
+	given_free(a);
 }
 END_TEST
 
@@ -598,55 +598,55 @@ END_TEST
  * their content tells of a change. */
 START_TEST(a_refusal_reads_again)
 {
-	struct static_auth *a;
+	struct given *a;
 	char *why;
 
 	write_file("one\n");
 	set_time(1000000000);
 	a = make("A: b", "FILE", NULL, &why);
 	ck_assert_ptr_nonnull(a);
-	ck_assert(!static_reread(a));
+	ck_assert(!given_reread(a));
 	expect(a, 1, "A: b;Authorization: Bearer one;");
 	write_file("two\n");
 	set_time(1000000000);
 	expect(a, 1000, "A: b;Authorization: Bearer one;");
-	ck_assert(static_reread(a));
+	ck_assert(given_reread(a));
 	expect(a, 1001, "A: b;Authorization: Bearer two;");
-	ck_assert(!static_reread(a));
+	ck_assert(!given_reread(a));
 	/* another file with the same token is no change */
 	replace_file("two");
-	ck_assert(!static_reread(a));
+	ck_assert(!given_reread(a));
 	replace_file("ten\n");
-	ck_assert(static_reread(a));
+	ck_assert(given_reread(a));
 	expect(a, 1002, "A: b;Authorization: Bearer ten;");
 	ck_assert_uint_eq(warned, 0);
-	static_free(a);
+	given_free(a);
 }
 END_TEST
 
 /* What is wrong with a file then is said once, however many are refused. */
 START_TEST(a_refusal_reads_a_bad_file)
 {
-	struct static_auth *a;
+	struct given *a;
 	char *why;
 
 	write_file("one\n");
 	a = make("", "FILE", NULL, &why);
 	ck_assert_ptr_nonnull(a);
 	replace_file("CANARY CANARY\n");
-	ck_assert(!static_reread(a));
-	ck_assert(!static_reread(a));
+	ck_assert(!given_reread(a));
+	ck_assert(!given_reread(a));
 	expect(a, 1000, "Authorization: Bearer one;");
 	ck_assert_uint_eq(warned, 1);
 	ck_assert_int_eq(unlink(path), 0);
-	ck_assert(!static_reread(a));
+	ck_assert(!given_reread(a));
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
-	ck_assert(!static_reread(a));
+	ck_assert(!given_reread(a));
 	ck_assert_int_eq(unlink(path), 0);
 	write_file("two\n");
-	ck_assert(static_reread(a));
+	ck_assert(given_reread(a));
 	expect(a, 1001, "Authorization: Bearer two;");
-	static_free(a);
+	given_free(a);
 }
 END_TEST
 
@@ -655,41 +655,41 @@ START_TEST(a_refusal_reads_headers)
 {
 	static const char *const texts[] = { "A: 2\n", "B: 2\n", "B: 2\nC: 3\n",
 		"" };
-	struct static_auth *a;
+	struct given *a;
 	char *why;
 	size_t i;
 
 	write_file("A: 1\n");
 	a = make("X: ${TOKEN}|@FILE", NULL, NULL, &why);
 	ck_assert_ptr_nonnull(a);
-	ck_assert(!static_reread(a));
+	ck_assert(!given_reread(a));
 	for (i = 0; i < COUNT(texts); i++) {
 		replace_file(texts[i]);
-		ck_assert_msg(static_reread(a), "%s", texts[i]);
-		ck_assert(!static_reread(a));
+		ck_assert_msg(given_reread(a), "%s", texts[i]);
+		ck_assert(!given_reread(a));
 	}
 	expect(a, 0, "X: CANARY;");
 	/* it would be a second one: refused as a whole */
 	replace_file("Authorization: a\nAuthorization: b\n");
-	ck_assert(!static_reread(a));
+	ck_assert(!given_reread(a));
 	expect(a, 0, "X: CANARY;");
-	static_free(a);
+	given_free(a);
 }
 END_TEST
 
 /* A configuration without a list of headers, and freeing nothing. */
 START_TEST(nothing_at_all)
 {
-	struct static_config config = { .env = look_up };
+	struct given_config config = { .env = look_up };
 	char *why = NULL;
-	struct static_auth *a = static_new(&config, &why);
+	struct given *a = given_new(&config, &why);
 
 	ck_assert_ptr_nonnull(a);
 	expect(a, INT64_MAX, "");
-	ck_assert(!static_has_authorization(a));
-	ck_assert(!static_reread(a));
-	static_free(a);
-	static_free(NULL);
+	ck_assert(!given_has_authorization(a));
+	ck_assert(!given_reread(a));
+	given_free(a);
+	given_free(NULL);
 }
 END_TEST
 

@@ -275,7 +275,7 @@ static const struct {
 	const char *text;
 	enum verdict want; /* of an error; */
 	const char *rule;  /* the same of a body */
-} trusted[] = {
+} credentials_known_good[] = {
 	{ 401, "", VERDICT_LOST, "401 to credentials that it took before" },
 	{ 401, "unauthorized", VERDICT_LOST,
 	    "401 to credentials that it took before" },
@@ -294,21 +294,22 @@ static const struct {
 
 START_TEST(test_trusted)
 {
-	struct facts facts = answered(trusted[_i].status);
-	struct frame *f = error_frame("7", -32001, trusted[_i].text);
-	enum verdict want = trusted[_i].want;
+	struct facts facts = answered(credentials_known_good[_i].status);
+	struct frame *f = error_frame("7", -32001,
+	    credentials_known_good[_i].text);
+	enum verdict want = credentials_known_good[_i].want;
 	struct ruling r;
 
-	facts.trusted = true;
+	facts.credentials_known_good = true;
 	r = verdict_error(&facts, f, &no_rules);
 	ck_assert_msg(r.verdict == want, "%s", verdict_names[r.verdict]);
-	ck_assert_str_eq(r.rule, trusted[_i].rule);
-	facts.body = span_of(trusted[_i].text);
+	ck_assert_str_eq(r.rule, credentials_known_good[_i].rule);
+	facts.body = span_of(credentials_known_good[_i].text);
 	r = verdict_bare(&facts, &no_rules);
 	if (want == VERDICT_ANSWER)
 		want = VERDICT_FAIL; /* there is none to pass on */
 	ck_assert_msg(r.verdict == want, "%s", verdict_names[r.verdict]);
-	ck_assert_str_eq(r.rule, trusted[_i].rule);
+	ck_assert_str_eq(r.rule, credentials_known_good[_i].rule);
 	/* Where there is no session none is lost. */
 	facts.had_session = false;
 	ck_assert_int_ne(verdict_bare(&facts, &no_rules).verdict, VERDICT_LOST);
@@ -913,7 +914,7 @@ main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_errors, 0, COUNT(errors));
 	tcase_add_loop_test(tc, test_fresh, 0, COUNT(fresh));
-	tcase_add_loop_test(tc, test_trusted, 0, COUNT(trusted));
+	tcase_add_loop_test(tc, test_trusted, 0, COUNT(credentials_known_good));
 	tcase_add_loop_test(tc, test_members, 0, COUNT(members));
 	tcase_add_loop_test(tc, test_bare, 0, COUNT(bare));
 	tcase_add_test(tc, test_spans);

@@ -1,4 +1,4 @@
-/* The player of client_era_play.h. */
+/* The player of client_play.h. */
 #include "config.h"
 
 #include "client_era_play.h"
@@ -13,9 +13,9 @@
 enum { DEPTH = 512, SENT_MAX = 4096, SPINS = 10000 };
 
 struct play {
-	struct client_era_config config;
-	struct client_era *era;
-	struct client_era_input in;
+	struct client_config config;
+	struct client *era;
+	struct client_input in;
 	struct frame *sent[SENT_MAX];
 	size_t n_sent;
 	struct frame *discovered;
@@ -83,18 +83,18 @@ add_line(struct play *p, const char *what, const struct frame *f)
 }
 
 static void
-act(struct play *p, const struct client_era_action *a)
+act(struct play *p, const struct client_action *a)
 {
 	switch (a->kind) {
-	case CLIENT_ERA_PROBE:
+	case CLIENT_PROBE:
 		add_line(p, "probe", a->frame);
 		break;
-	case CLIENT_ERA_SEND:
+	case CLIENT_SEND:
 		add_line(p, "send", a->frame);
 		if (p->n_sent < SENT_MAX)
 			p->sent[p->n_sent++] = frame_ref(a->frame);
 		break;
-	case CLIENT_ERA_WRITE:
+	case CLIENT_WRITE:
 		add_line(p, "write", a->frame);
 		break;
 	default:
@@ -105,17 +105,17 @@ act(struct play *p, const struct client_era_action *a)
 }
 
 static void
-step(struct play *p, enum client_era_input_kind kind, struct frame *f,
+step(struct play *p, enum client_input_kind kind, struct frame *f,
     const struct frame *related)
 {
-	struct client_era_action a;
+	struct client_action a;
 
 	p->in.kind = kind;
 	p->in.frame = f;
 	p->in.related = related;
 	p->in.discovered = p->discovered;
-	client_era_step(p->era, &p->in);
-	while (client_era_next(p->era, &a))
+	client_step(p->era, &p->in);
+	while (client_next(p->era, &a))
 		act(p, &a);
 }
 
@@ -164,7 +164,7 @@ session_says(struct play *p, const char *text)
 	f = parse(text);
 	if (f == NULL)
 		return false;
-	step(p, CLIENT_ERA_SESSION, f, related);
+	step(p, CLIENT_SESSION, f, related);
 	frame_unref(f);
 	return true;
 }
@@ -176,7 +176,7 @@ client_says(struct play *p, const char *text)
 
 	if (f == NULL)
 		return false;
-	step(p, CLIENT_ERA_CLIENT, f, NULL);
+	step(p, CLIENT_CLIENT, f, NULL);
 	frame_unref(f);
 	return true;
 }
@@ -196,7 +196,7 @@ goes_out(struct play *p, const char *id)
 
 	if (f == NULL)
 		return false;
-	made = client_era_fit(p->era, f->kind == FRAME_REQUEST ? f : NULL, f,
+	made = client_fit(p->era, f->kind == FRAME_REQUEST ? f : NULL, f,
 	    p->discovered != NULL);
 	if (made == NULL)
 		buf_adds(&p->out, "fits\n");
@@ -213,12 +213,12 @@ wait_for(struct play *p, int64_t ms)
 	int64_t end = p->in.now + ms, due;
 	int spins = 0;
 
-	while ((due = client_era_deadline(p->era)) >= 0 && due <= end) {
+	while ((due = client_deadline(p->era)) >= 0 && due <= end) {
 		if (++spins > SPINS)
 			return false;
 		if (due > p->in.now)
 			p->in.now = due;
-		step(p, CLIENT_ERA_TICK, NULL, NULL);
+		step(p, CLIENT_TICK, NULL, NULL);
 	}
 	p->in.now = end;
 	return true;
@@ -235,7 +235,7 @@ stream_is(struct play *p, const char *text)
 		p->in.listening = LISTENS_PERHAPS;
 	else
 		return false;
-	step(p, CLIENT_ERA_LISTENS, NULL, NULL);
+	step(p, CLIENT_LISTENS, NULL, NULL);
 	return true;
 }
 
@@ -251,7 +251,7 @@ static bool
 control(struct play *p, const char *text)
 {
 	if (strcmp(text, "eof") == 0)
-		step(p, CLIENT_ERA_EOF, NULL, NULL);
+		step(p, CLIENT_EOF, NULL, NULL);
 	else if (strcmp(text, "notes") == 0)
 		p->notes = true;
 	else if (strcmp(text, "shared") == 0)
@@ -275,14 +275,14 @@ static bool
 ask(struct play *p, char *text)
 {
 	char *answer = strrchr(text, ' ');
-	int64_t due = client_era_deadline(p->era);
+	int64_t due = client_deadline(p->era);
 	struct frame *f;
 	struct buf page;
 	bool is;
 
 	if (strncmp(text, "says ", 5) == 0) {
 		buf_init(&page, 0);
-		client_era_describe(p->era, &page);
+		client_describe(p->era, &page);
 		is = strstr(buf_str(&page), text + 5) != NULL;
 		buf_free(&page);
 		return is;
@@ -295,12 +295,12 @@ ask(struct play *p, char *text)
 	if (strcmp(text, "due") == 0)
 		return due - p->in.now == strtol(answer, NULL, 10);
 	if (strcmp(text, "legacy") == 0) {
-		is = client_era_is_legacy(p->era);
+		is = client_is_legacy(p->era);
 	} else if (strcmp(text, "holds") == 0) {
-		is = client_era_holds(p->era);
+		is = client_holds(p->era);
 	} else if (strncmp(text, "passes ", 7) == 0 &&
 	    (f = parse(text + 7)) != NULL) {
-		is = client_era_passes(p->era, f);
+		is = client_passes(p->era, f);
 		frame_unref(f);
 	} else {
 		return false;
@@ -404,14 +404,14 @@ play_start(struct play *p, size_t max_held)
 	p->in.listening = LISTENS;
 	p->in.secret[0] = 0x1111111111111111;
 	p->in.secret[1] = 0x2222222222222222;
-	p->era = client_era_new(&p->config);
+	p->era = client_new(&p->config);
 	buf_init(&p->out, 0);
 }
 
 static void
 play_end(struct play *p)
 {
-	client_era_free(p->era);
+	client_free(p->era);
 	while (p->n_sent > 0)
 		frame_unref(p->sent[--p->n_sent]);
 	frame_unref(p->in.initialized);
@@ -420,7 +420,7 @@ play_end(struct play *p)
 }
 
 char *
-client_era_play(const char *schedule, size_t max_held)
+client_play(const char *schedule, size_t max_held)
 {
 	struct play p;
 	const char *at = schedule, *end;

@@ -36,6 +36,6 @@
 
 /* Plays it, with so many bytes that may be held (0: many). Returns NULL if
  * all went as written, else what did not, to be freed. */
-char *client_era_play(const char *schedule, size_t max_held);
+char *client_play(const char *schedule, size_t max_held);
 
 #endif

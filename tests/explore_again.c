@@ -18,7 +18,7 @@ enum {
 static void
 check_repeat(struct world *w, struct seen_call *c, bool same, bool own_id)
 {
-	if (w->p->config.replay != SESSION_SAFE)
+	if (w->p->config.replay != REPLAY_SAFE)
 		explore_breaks(w,
 		    "--replay forbids to repeat what may have run");
 	if (!c->was_safe && !explore_is_safe(w, c))
@@ -80,7 +80,7 @@ check_replay(struct world *w, struct seen_call *c)
 static void
 check_refused(struct world *w, struct seen_call *c, bool same)
 {
-	if (w->p->config.replay == SESSION_NEVER)
+	if (w->p->config.replay == REPLAY_NEVER)
 		explore_breaks(w, "--replay=never, and a call is sent again");
 	if (w->p->config.retry_window_ms == 0 && same)
 		explore_breaks(w, "a session is asked again without a window");
@@ -108,7 +108,7 @@ check_unready(struct world *w, struct seen_call *c, bool same)
 		check_refused(w, c, same);
 		return;
 	}
-	if (w->p->config.replay == SESSION_NEVER)
+	if (w->p->config.replay == REPLAY_NEVER)
 		explore_breaks(w, "--replay=never, and a call is sent again");
 	c->unready = true;
 }
@@ -122,7 +122,7 @@ check_reason(struct world *w, struct seen_call *c, bool same, bool own_id)
 			explore_breaks(w, "a retry without a window");
 		break;
 	case LATER:
-		if (w->p->config.replay == SESSION_NEVER)
+		if (w->p->config.replay == REPLAY_NEVER)
 			explore_breaks(w,
 			    "--replay=never, and a call comes back later");
 		if (w->p->config.retry_window_ms == 0)

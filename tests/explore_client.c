@@ -85,7 +85,7 @@ explore_initialize(struct world *w)
 		return;
 	w->initializes++;
 	w->said_initialized = w->ready_known = false;
-	w->idle = w->from_memory = w->listen_refused = false;
+	w->idle = w->from_cache = w->listen_refused = false;
 	w->flapping = false;
 	w->n_questions = 0;
 	w->level = -1;

@@ -30,9 +30,9 @@ struct ids {
 };
 
 struct world {
-	struct client_era_config config;
-	struct client_era *era;
-	struct client_era_input in;
+	struct client_config config;
+	struct client *era;
+	struct client_input in;
 	struct frame *discovered;
 	uint64_t random;
 	struct ids client;    /* requests of the client */
@@ -175,10 +175,10 @@ written(struct world *w, struct frame *f)
 }
 
 static void
-step(struct world *w, enum client_era_input_kind kind, struct frame *f,
+step(struct world *w, enum client_input_kind kind, struct frame *f,
     const struct frame *related)
 {
-	struct client_era_action a;
+	struct client_action a;
 
 	w->in.kind = kind;
 	w->in.frame = f;
@@ -186,13 +186,13 @@ step(struct world *w, enum client_era_input_kind kind, struct frame *f,
 	w->in.discovered = w->discovered;
 	w->in.secret[0] = next_random(w);
 	w->in.secret[1] = next_random(w);
-	client_era_step(w->era, &w->in);
-	while (client_era_next(w->era, &a))
-		if (a.kind == CLIENT_ERA_SEND)
+	client_step(w->era, &w->in);
+	while (client_next(w->era, &a))
+		if (a.kind == CLIENT_SEND)
 			sent(w, a.frame);
-		else if (a.kind == CLIENT_ERA_WRITE)
+		else if (a.kind == CLIENT_WRITE)
 			written(w, a.frame);
-		else if (a.kind == CLIENT_ERA_PROBE)
+		else if (a.kind == CLIENT_PROBE)
 			w->modern = a.frame != NULL;
 }
 
@@ -244,7 +244,7 @@ static void
 client_says(struct world *w, struct frame *f)
 {
 	says(w, ">", f);
-	step(w, CLIENT_ERA_CLIENT, f, NULL);
+	step(w, CLIENT_CLIENT, f, NULL);
 	frame_unref(f);
 }
 
@@ -304,10 +304,10 @@ static void
 session_says(struct world *w, struct frame *f, const struct frame *related)
 {
 	says(w, "<", f);
-	if (client_era_is_legacy(w->era))
+	if (client_is_legacy(w->era))
 		written(w, f);
 	else
-		step(w, CLIENT_ERA_SESSION, f, related);
+		step(w, CLIENT_SESSION, f, related);
 	frame_unref(f);
 }
 
@@ -438,11 +438,11 @@ session_sends(struct world *w)
 {
 	struct frame *f, *made;
 
-	if (w->session.n == 0 || client_era_is_legacy(w->era))
+	if (w->session.n == 0 || client_is_legacy(w->era))
 		return;
 	f = w->session.frame[pick(w, (unsigned)w->session.n)];
 	says(w, "~", f);
-	made = client_era_fit(w->era, f, f, w->discovered != NULL);
+	made = client_fit(w->era, f, f, w->discovered != NULL);
 	must(w, made == NULL || span_eq(made->id, f->id),
 	    "it goes out under an id that the session does not know");
 	frame_unref(made);
@@ -456,14 +456,14 @@ wait_for(struct world *w, int64_t ms)
 	int64_t end = w->in.now + ms, due;
 	int spins = 0;
 
-	while ((due = client_era_deadline(w->era)) >= 0 && due <= end &&
+	while ((due = client_deadline(w->era)) >= 0 && due <= end &&
 	    w->broken == NULL) {
 		must(w, ++spins < OPEN_MAX, "the deadline comes for ever");
 		if (due > w->in.now)
 			w->in.now = due;
 		if (w->trace)
 			printf("! tick at %" PRId64 "\n", w->in.now);
-		step(w, CLIENT_ERA_TICK, NULL, NULL);
+		step(w, CLIENT_TICK, NULL, NULL);
 	}
 	w->in.now = end;
 }
@@ -545,12 +545,12 @@ check_end(struct world *w)
 	if (w->trace)
 		printf("! eof\n");
 	if (!w->legacy)
-		step(w, CLIENT_ERA_EOF, NULL, NULL);
+		step(w, CLIENT_EOF, NULL, NULL);
 	drain(w);
 	must(w, w->client.n == 0 || w->legacy, "a listen without an end");
 	must(w, w->questions.n == 0, "a question without an answer");
-	must(w, client_era_deadline(w->era) < 0, "a deadline for nothing");
-	must(w, !client_era_holds(w->era), "something is held for ever");
+	must(w, client_deadline(w->era) < 0, "a deadline for nothing");
+	must(w, !client_holds(w->era), "something is held for ever");
 }
 
 /* Returns the rule that is broken, or NULL. */
@@ -561,17 +561,17 @@ play(uint64_t seed, bool trace)
 	const char *broken;
 	int i;
 
-	w->config = (struct client_era_config){ "h", "0.1", "p", 2000, 0 };
+	w->config = (struct client_config){ "h", "0.1", "p", 2000, 0 };
 	w->random = seed;
 	w->trace = trace;
 	w->in.now = 1;
-	w->era = client_era_new(&w->config);
+	w->era = client_new(&w->config);
 	for (i = 0; i < STEPS && w->broken == NULL; i++)
 		anything(w);
 	drain(w);
 	check_end(w);
 	broken = w->broken;
-	client_era_free(w->era);
+	client_free(w->era);
 	ids_clear(&w->client);
 	ids_clear(&w->session);
 	ids_clear(&w->questions);

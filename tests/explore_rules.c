@@ -297,10 +297,10 @@ check_person(struct world *w, size_t i, const struct session_action *a)
 		may |= explore_is_held(w, k);
 		must |= explore_is_held(w, k) && w->calls[k].sent == 0;
 	}
-	if (a->order.person && !may)
+	if (a->order.interactive && !may)
 		explore_breaks(w,
 		    "a person may be asked, and no request waits for it");
-	if (!a->order.person && must)
+	if (!a->order.interactive && must)
 		explore_breaks(w,
 		    "a request waits, and no person may be asked");
 }
@@ -351,7 +351,7 @@ explore_watch(struct play *p, const struct session_action *a)
 {
 	struct world *w = p->arg;
 
-	if (p->status >= 0 && a->kind != ACTION_NOTE)
+	if (p->status >= 0 && a->kind != ACTION_LOG)
 		explore_breaks(w, "an action after exit");
 	if (p->n_sent == MAX_SENDS - 1)
 		explore_breaks(w, "too many sends");
@@ -367,18 +367,18 @@ explore_watch(struct play *p, const struct session_action *a)
 	case ACTION_WRITE:
 		explore_check_write(w, a->frame);
 		break;
-	case ACTION_NOTE:
+	case ACTION_LOG:
 		if (strstr(a->text, "accepts and refuses") != NULL &&
 		    !w->may_flap)
 			explore_breaks(w, "replicas are blamed that agree");
 		break;
-	case ACTION_RECALL:
+	case ACTION_LOAD_START:
 		w->recalled = true;
 		break;
-	case ACTION_LOOK:
+	case ACTION_CHECK_PEERS:
 		w->looks = true;
 		break;
-	case ACTION_KEEP:
+	case ACTION_SAVE_SESSION:
 		if (a->session.n > 0 &&
 		    !span_is(a->session, explore_now(w)->session))
 			explore_breaks(w, "another session is kept");

@@ -19,9 +19,10 @@ enum {
 	MAX_ASKED = 8,         /* questions that the client remembers */
 	MAX_HELD = 1000,       /* one frame that is held, with what holds it */
 	SILENT_MS = 60 * 1000, /* of a call, until it is looked after */
-	PERSON_MS = 45 * 1000, /* of a call, for a person */
-	MEMORY_MS = 5 * 1000,  /* of initialize, before it is from memory */
-	READY_MS = 10 * 1000,  /* for the 2xx to initialized */
+	USER_MS = 45 * 1000,   /* of a call, for a person */
+	CACHED_START_MS = 5 * 1000, /* of initialize, before it is from
+				      * memory */
+	READY_MS = 10 * 1000,       /* for the 2xx to initialized */
 	/* Words that come later than this are no refusal: */
 	REFUSAL_MS = 500,           /* after the request */
 	REFUSAL_HEAD_MS = 150,      /* after the head of the answer */
@@ -185,7 +186,7 @@ struct world {
 	bool flapping; /* a call got through by being sent again */
 	bool may_flap; /* or what the session may take for that */
 	bool reason;   /* there is one to renew */
-	bool from_memory;
+	bool from_cache;
 	bool recalled, looks;  /* an answer is owed */
 	bool safe[TOOLS];      /* as the last tools/list said */
 	int level, subs[URIS]; /* calls that the server agreed to; -1: none */

@@ -347,7 +347,7 @@ explore_opened(struct world *w, size_t i)
 		    ++w->strays, result);
 		return;
 	}
-	w->from_memory = false;
+	w->from_cache = false;
 	w->reason = false;
 	g->settled = true;
 	g->ordered = g->own && w->ready_known;

@@ -131,7 +131,7 @@ explore_settle(struct world *w, unsigned generation)
 {
 	unsigned i;
 
-	if (w->p->config.replay != SESSION_SAFE ||
+	if (w->p->config.replay != REPLAY_SAFE ||
 	    play_describes(w->p, "session: dead"))
 		return;
 	for (i = 0; i < w->n_calls; i++) {
@@ -172,7 +172,7 @@ is_told_at_once(const struct world *w)
 		return false;
 	return c->accepted || (n->kind == SEND_RESUME && w->may_flap) ||
 	    (c->was_safe && !c->asked && !c->repeated &&
-		w->p->config.replay == SESSION_SAFE) ||
+		w->p->config.replay == REPLAY_SAFE) ||
 	    c->outcome == RUNS;
 }
 
@@ -223,7 +223,7 @@ are_held_told(const struct world *w, int64_t since)
 			continue;
 		from = c->sent > 0 ? c->told_at : c->made_at;
 		if (w->p->now - (from > since ? from : since) >
-		    PERSON_MS + MEMORY_MS)
+		    USER_MS + CACHED_START_MS)
 			return false;
 	}
 	return true;
@@ -238,7 +238,7 @@ check_waiting(struct world *w, size_t i)
 	if (n->call >= 0 && !explore_is_open(w, (unsigned)n->call))
 		explore_breaks(w, "what nobody waits for may still be sent");
 	else if (n->call >= 0 && !patient &&
-	    w->p->now - n->waits_since > PERSON_MS)
+	    w->p->now - n->waits_since > USER_MS)
 		explore_breaks(w, "a call waits too long for a person");
 	else if (n->kind == SEND_OPEN && !patient &&
 	    n->generation == w->generation && n->epoch == w->initializes &&

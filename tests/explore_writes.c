@@ -66,7 +66,7 @@ check_given_up(struct world *w, const struct seen_call *c,
 	    c->generation == w->generation &&
 	    !span_is(reason, "\"shutting_down\"") && !w->opening_open;
 
-	if (!refused || w->p->config.replay == SESSION_NEVER ||
+	if (!refused || w->p->config.replay == REPLAY_NEVER ||
 	    w->p->config.retry_window_ms == 0 || !explore_now(w)->settled)
 		return;
 	if (w->flapping && g->served && !c->unready && !c->in_band &&
@@ -89,8 +89,8 @@ check_result(struct world *w, const struct seen_call *c, const struct frame *f)
 		if (explore_number(n) != (int)(c - w->calls))
 			explore_breaks(w, "the result of another call");
 	} else if (c->method == METHOD_INITIALIZE) {
-		w->from_memory = json_get(f->result, "memory").p != NULL;
-		w->ready_known |= w->from_memory && w->said_initialized;
+		w->from_cache = json_get(f->result, "memory").p != NULL;
+		w->ready_known |= w->from_cache && w->said_initialized;
 	} else if (c->method != METHOD_PING &&
 	    json_get(f->result, "memory").p == NULL) {
 		explore_breaks(w, "a result that no server gave");

@@ -220,7 +220,7 @@ dump(const struct options *o)
 	buf_init(&out, 0);
 	if (o->command != COMMAND_PROXY)
 		buf_addf(&out, "%d;", (int)o->command);
-	put_number(&out, "as_agent", o->agent, 0);
+	put_number(&out, "as_agent", o->login_process, 0);
 	if (o->url == NULL || strcmp(o->url, URL) != 0)
 		buf_addf(&out, "url=%s;", o->url == NULL ? "-" : o->url);
 	put_list(&out, "header", &o->headers);

@@ -1,4 +1,4 @@
-/* Exchanges by hand; see server_era_hand.h. */
+/* Exchanges by hand; see server_hand.h. */
 #include "config.h"
 
 #include "server_era_hand.h"
@@ -19,7 +19,7 @@ copy(char *to, size_t size, struct span s)
 }
 
 static void
-see(struct seen *s, const struct server_era_action *a)
+see(struct seen *s, const struct server_action *a)
 {
 	s->told++;
 	s->facts = *a->facts;
@@ -28,22 +28,22 @@ see(struct seen *s, const struct server_era_action *a)
 }
 
 static void
-look(struct hand *h, const struct server_era_action *a)
+look(struct hand *h, const struct server_action *a)
 {
 	switch (a->kind) {
-	case SERVER_ERA_ORDER:
+	case SERVER_ORDER:
 		h->order = a->order.ticket;
 		h->verb = a->order.verb;
 		break;
-	case SERVER_ERA_TELL_HEAD:
+	case SERVER_TELL_HEAD:
 		see(&h->head, a);
 		break;
-	case SERVER_ERA_TELL_MESSAGE:
+	case SERVER_TELL_MESSAGE:
 		see(&h->message, a);
 		buf_reset(&h->text);
 		buf_addspan(&h->text, a->frame->text);
 		break;
-	case SERVER_ERA_TELL_DONE:
+	case SERVER_TELL_DONE:
 		see(&h->done, a);
 		h->done_of = a->ticket;
 		break;
@@ -53,14 +53,14 @@ look(struct hand *h, const struct server_era_action *a)
 }
 
 void
-hand_step(struct hand *h, struct server_era_input *in)
+hand_step(struct hand *h, struct server_input *in)
 {
-	struct server_era_action a;
+	struct server_action a;
 
 	in->now = h->now;
 	h->head.told = h->message.told = h->done.told = 0;
-	server_era_step(h->era, in);
-	while (server_era_next(h->era, &a))
+	server_step(h->era, in);
+	while (server_next(h->era, &a))
 		look(h, &a);
 }
 
@@ -78,20 +78,19 @@ hand_post(struct hand *h, uint64_t ticket, const char *message)
 {
 	struct frame *f = parsed(message);
 	struct order order = { .ticket = ticket, .verb = VERB_POST, .body = f };
-	struct server_era_input in = { .kind = SERVER_ERA_SEND,
-		.order = &order };
+	struct server_input in = { .kind = SERVER_SEND, .order = &order };
 
 	hand_step(h, &in);
 	frame_unref(f);
 }
 
 void
-hand_open(struct hand *h, const struct server_era_config *config)
+hand_open(struct hand *h, const struct server_config *config)
 {
 	memset(h, 0, sizeof *h);
 	buf_init(&h->text, 0);
 	h->now = 1000;
-	h->era = server_era_new(config);
+	h->era = server_new(config);
 	hand_post(h, 7,
 	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\","
 	    "\"params\":{}}");
@@ -100,7 +99,7 @@ hand_open(struct hand *h, const struct server_era_config *config)
 void
 hand_free(struct hand *h)
 {
-	server_era_free(h->era);
+	server_free(h->era);
 	buf_free(&h->text);
 }
 
@@ -108,8 +107,8 @@ void
 hand_answer(struct hand *h, uint64_t ticket, const struct facts *f,
     const char *message)
 {
-	struct server_era_input in = {
-		.kind = message != NULL ? SERVER_ERA_MESSAGE : SERVER_ERA_DONE,
+	struct server_input in = {
+		.kind = message != NULL ? SERVER_MESSAGE : SERVER_DONE,
 		.ticket = ticket,
 		.facts = f,
 		.frame = message != NULL ? parsed(message) : NULL,

@@ -1,6 +1,6 @@
 /*
- * One exchange of the session with the server_era reducer, by hand: to look
- * at each fact that the session is told, where the lines of server_era_play.h
+ * One exchange of the session with the core/server reducer, by hand: to look
+ * at each fact that the session is told, where the lines of server_play.h
  * tell a few.
  */
 #ifndef MCPSPLICE_TESTS_SERVER_ERA_HAND_H
@@ -16,7 +16,7 @@ struct seen {
 };
 
 struct hand {
-	struct server_era *era;
+	struct server *era;
 	int64_t now;
 	uint64_t order; /* ticket of the latest order to upstream */
 	enum verb verb; /* its */
@@ -30,9 +30,9 @@ struct hand {
 	.retry_ms = -1
 
 /* Begins: the session sends initialize 1 under ticket 7. */
-void hand_open(struct hand *h, const struct server_era_config *config);
+void hand_open(struct hand *h, const struct server_config *config);
 void hand_free(struct hand *h);
-void hand_step(struct hand *h, struct server_era_input *in);
+void hand_step(struct hand *h, struct server_input *in);
 /* The session POSTs this. */
 void hand_post(struct hand *h, uint64_t ticket, const char *message);
 /* A message for the exchange of this ticket of ours; NULL: its end. */

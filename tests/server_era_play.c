@@ -1,4 +1,4 @@
-/* Plays inputs that are lines of text; see server_era_play.h. */
+/* Plays inputs that are lines of text; see server_play.h. */
 #include "config.h"
 
 #include "server_era_play.h"
@@ -15,14 +15,14 @@ enum { DEPTH = 64, AT_ONCE = 8, NEVER_ENDS = 100000 };
 /* --- steps --- */
 
 static void
-step(struct era_play *p, struct server_era_input *in)
+step(struct era_play *p, struct server_input *in)
 {
-	struct server_era_action a;
+	struct server_action a;
 
 	in->now = p->now;
 	in->random = p->random;
-	server_era_step(p->era, in);
-	while (server_era_next(p->era, &a))
+	server_step(p->era, in);
+	while (server_next(p->era, &a))
 		era_play_tell(p, &a);
 }
 
@@ -87,13 +87,12 @@ static void
 play_order(struct era_play *p, struct order *order)
 {
 	struct played *s = add_order(p, order->verb);
-	struct server_era_input in = { .kind = SERVER_ERA_SEND,
-		.order = order };
+	struct server_input in = { .kind = SERVER_SEND, .order = order };
 
 	order->ticket = s->ticket;
 	if (order->body != NULL)
 		s->frame = frame_ref(order->body);
-	if (server_era_passes(p->era, order)) {
+	if (server_passes(p->era, order)) {
 		buf_addf(&p->out, "pass @%zu ", p->n_orders - p->hidden_orders);
 		era_play_order(p, order->ticket, order);
 		return;
@@ -118,7 +117,7 @@ play_post(struct era_play *p, const char *text)
 		make_call(&b, text);
 	f = frame_of(&b);
 	order.body = f;
-	order.person = f->kind == FRAME_REQUEST;
+	order.interactive = f->kind == FRAME_REQUEST;
 	if (span_is(f->method, "initialize")) {
 		buf_reset(&p->meta);
 		era_client_meta(&p->meta, f->params);
@@ -134,7 +133,7 @@ play_post(struct era_play *p, const char *text)
 static bool
 play_abort(struct era_play *p, const char *text)
 {
-	struct server_era_input in = { .kind = SERVER_ERA_ABORT };
+	struct server_input in = { .kind = SERVER_ABORT };
 	size_t number = text[0] == '@' ? strtoul(text + 1, NULL, 10) : 0;
 
 	if (number == 0 || number + p->hidden_orders > p->n_orders)
@@ -243,17 +242,17 @@ take_facts(struct played *s, const char *text)
 }
 
 static void
-tell_input(struct era_play *p, struct played *s,
-    enum server_era_input_kind kind, struct frame *m)
+tell_input(struct era_play *p, struct played *s, enum server_input_kind kind,
+    struct frame *m)
 {
-	struct server_era_input in = { .kind = kind,
+	struct server_input in = { .kind = kind,
 		.ticket = s->ticket,
 		.facts = &s->facts,
 		.frame = m };
 
 	if (s->ticket == 0)
 		return;
-	if (kind == SERVER_ERA_DONE)
+	if (kind == SERVER_DONE)
 		s->ticket = 0; /* s may move in step */
 	step(p, &in);
 }
@@ -321,7 +320,7 @@ play_message(struct era_play *p, struct played *s, const char *text)
 	buf_init(&b, 0);
 	make_message(&b, s, text);
 	m = frame_of(&b);
-	tell_input(p, s, SERVER_ERA_MESSAGE, m);
+	tell_input(p, s, SERVER_MESSAGE, m);
 	frame_unref(m);
 }
 
@@ -355,7 +354,7 @@ play_end(struct era_play *p, struct played *s, const char *name,
 		s->facts.sent = ends[i].sent;
 		if (!s->facts.sent && s->facts.why.n == 0)
 			s->facts.why = span_of("refused");
-		tell_input(p, s, SERVER_ERA_DONE, NULL);
+		tell_input(p, s, SERVER_DONE, NULL);
 		return *rest == '\0';
 	}
 	return false;
@@ -372,14 +371,14 @@ play_head(struct era_play *p, struct played *s, const char *status,
 	rest = take_facts(s, rest);
 	if (s->facts.media == MEDIA_NONE && *rest != '\0')
 		s->facts.media = MEDIA_JSON;
-	tell_input(p, s, SERVER_ERA_HEAD, NULL);
+	tell_input(p, s, SERVER_HEAD, NULL);
 	return rest;
 }
 
 static bool
 play_what(struct era_play *p, size_t at, const char *what, const char *rest)
 {
-	struct server_era_input in = { .ticket = p->ours[at].ticket };
+	struct server_input in = { .ticket = p->ours[at].ticket };
 	struct buf word;
 
 	buf_init(&word, 0);
@@ -389,12 +388,12 @@ play_what(struct era_play *p, size_t at, const char *what, const char *rest)
 	} else if (strcmp(what, "msg") == 0) {
 		play_message(p, &p->ours[at], rest);
 	} else if (strcmp(what, "endpoint") == 0) {
-		in.kind = SERVER_ERA_ENDPOINT;
+		in.kind = SERVER_ENDPOINT;
 		in.ok = strcmp(rest, "ok") == 0;
 		in.facts = &p->ours[at].facts;
 		step(p, &in);
 	} else if (strcmp(what, "person") == 0) {
-		in.kind = SERVER_ERA_SIGN_IN;
+		in.kind = SERVER_SIGN_IN;
 		in.text = span_of(rest);
 		step(p, &in);
 	} else if (*what >= '1' && *what <= '5') {
@@ -430,7 +429,7 @@ play_upstream(struct era_play *p, const char *text)
 static void
 tick(struct era_play *p)
 {
-	struct server_era_input in = { .kind = SERVER_ERA_TICK };
+	struct server_input in = { .kind = SERVER_TICK };
 
 	step(p, &in);
 }
@@ -442,7 +441,7 @@ play_wait(struct era_play *p, int64_t ms)
 	unsigned n = 0, idle = 0;
 	size_t before;
 
-	while ((at = server_era_deadline(p->era)) >= 0 && at <= until) {
+	while ((at = server_deadline(p->era)) >= 0 && at <= until) {
 		before = p->out.n;
 		idle = at > p->now ? 0 : idle + 1;
 		if (at > p->now)
@@ -469,7 +468,7 @@ play_client(struct era_play *p, const char *text)
 		buf_adds(&b, text);
 		f = frame_of(&b);
 	}
-	server_era_client(p->era, f);
+	server_client(p->era, f);
 	frame_unref(f);
 }
 

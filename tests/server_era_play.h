@@ -1,6 +1,6 @@
 /*
- * A player for the server_era reducer (server_era_play.c, server_era_tell.c
- * and server_era_setup.c): a line of text is an input, what comes
+ * A player for the core/server reducer (server_play.c, server_tell.c
+ * and server_setup.c): a line of text is an input, what comes
  * of it are lines of text, time is a number. A schedule is a string of lines;
  * those that begin with ">", "<" or "!" are inputs, all others are what must
  * come of the input before them, all of it and in this order.
@@ -27,7 +27,7 @@
  *
  * What comes:
  *   order #N POST METHOD ID | order #N GET [listen] [announces] | drop #N
- *   pass @K POST METHOD ID  (an order that needs no server_era)
+ *   pass @K POST METHOD ID  (an order that needs no core/server)
  *   head @K STATUS | tell @K {...} | done @K STATUS|ENDING|gone ... |
  *   sign-in @K TEXT | found modern|legacy|sse|dual | warn TEXT | note TEXT
  * Options: bodies (POSTs are shown whole; <meta> stands for the members of
@@ -54,8 +54,8 @@ struct played {
 };
 
 struct era_play {
-	struct server_era_config config;
-	struct server_era *era;
+	struct server_config config;
+	struct server *era;
 	int64_t now;
 	uint64_t random;
 	struct played *orders, *ours;
@@ -89,7 +89,7 @@ const char *era_play_value(const char *word, const char *name);
 /* Which of n names it is; it must be one. */
 int era_play_index(const char *value, const char *const *names, size_t n);
 /* An action, and an order, as a line of out. */
-void era_play_tell(struct era_play *p, const struct server_era_action *a);
+void era_play_tell(struct era_play *p, const struct server_action *a);
 void era_play_order(struct era_play *p, uint64_t ticket,
     const struct order *order);
 

@@ -1,5 +1,5 @@
 /* How a player begins and ends, and schedules as tests; see
- * server_era_play.h. */
+ * server_play.h. */
 #include "config.h"
 
 #include "server_era_play.h"
@@ -111,7 +111,7 @@ option(struct era_play *p, const char *word)
 	static const char *const transports[] = { "auto", "http", "sse",
 		"sse-first" };
 	static const char *const was[] = { "legacy", "modern", "sse" };
-	struct server_era_config *c = &p->config;
+	struct server_config *c = &p->config;
 	const char *value;
 	int i;
 
@@ -180,7 +180,7 @@ era_play_new(const char *options)
 	while (era_play_word(&options, &word))
 		option(p, word.p);
 	buf_free(&word);
-	p->era = server_era_new(&p->config);
+	p->era = server_new(&p->config);
 	if (p->modern)
 		open_modern(p);
 	return p;
@@ -202,7 +202,7 @@ free_played(struct played *list, size_t n)
 void
 era_play_free(struct era_play *p)
 {
-	server_era_free(p->era);
+	server_free(p->era);
 	free_played(p->orders, p->n_orders);
 	free_played(p->ours, p->n_ours);
 	free(p->client);

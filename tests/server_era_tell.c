@@ -1,4 +1,4 @@
-/* What server_era does, as lines of text; see server_era_play.h. */
+/* What core/server does, as lines of text; see server_play.h. */
 #include "config.h"
 
 #include "server_era_play.h"
@@ -61,7 +61,7 @@ tell_flags(struct buf *b, const struct order *order)
 		buf_adds(b, " endpoint");
 	if (order->control)
 		buf_adds(b, " control");
-	if (order->person)
+	if (order->interactive)
 		buf_adds(b, " person");
 }
 
@@ -128,12 +128,12 @@ tell_end(struct buf *b, const struct facts *f)
 		"resolve", "connect", "tls", "proxy", "config", "denied",
 		"sign-in" };
 
-	if (f->gone)
+	if (f->session_ended)
 		buf_addf(b, " gone%s", f->status == 0 ? " maybe" : "");
-	if (f->ending != ENDING_COMPLETE && !f->gone)
+	if (f->ending != ENDING_COMPLETE && !f->session_ended)
 		buf_addf(b, " %s%s", endings[f->ending],
 		    f->sent ? "" : " unsent");
-	if (f->status != 0 && !f->gone)
+	if (f->status != 0 && !f->session_ended)
 		buf_addf(b, " %d", f->status);
 	if (f->last_event_id.n > 0)
 		buf_addf(b, " event %.*s", (int)f->last_event_id.n,
@@ -146,7 +146,7 @@ tell_end(struct buf *b, const struct facts *f)
 
 /* An exchange is over when its end is told: nothing may come after it. */
 static void
-tell_done(struct era_play *p, const struct server_era_action *a)
+tell_done(struct era_play *p, const struct server_action *a)
 {
 	size_t number = number_of(p, a->ticket);
 
@@ -174,46 +174,46 @@ tell_drop(struct era_play *p, uint64_t ticket)
 }
 
 void
-era_play_tell(struct era_play *p, const struct server_era_action *a)
+era_play_tell(struct era_play *p, const struct server_action *a)
 {
 	size_t number = number_of(p, a->ticket);
 	struct buf *b = &p->out;
 
 	switch (a->kind) {
-	case SERVER_ERA_ORDER:
+	case SERVER_ORDER:
 		buf_addf(b, "order #%zu ", p->n_ours + 1 - p->hidden_ours);
 		era_play_order(p, a->order.ticket, &a->order);
 		break;
-	case SERVER_ERA_DROP:
+	case SERVER_DROP:
 		tell_drop(p, a->ticket);
 		break;
-	case SERVER_ERA_TELL_HEAD:
+	case SERVER_TELL_HEAD:
 		buf_addf(b, "head @%zu %d\n", number, a->facts->status);
 		break;
-	case SERVER_ERA_TELL_MESSAGE:
+	case SERVER_TELL_MESSAGE:
 		buf_addf(b, "tell @%zu %.*s\n", number, (int)a->frame->text.n,
 		    a->frame->text.p);
 		break;
-	case SERVER_ERA_TELL_SIGN_IN:
+	case SERVER_TELL_SIGN_IN:
 		buf_addf(b, "sign-in @%zu %.*s\n", number, (int)a->text.n,
 		    a->text.n == 0 ? "" : a->text.p);
 		break;
-	case SERVER_ERA_TELL_DONE:
+	case SERVER_TELL_DONE:
 		tell_done(p, a);
 		break;
-	case SERVER_ERA_FOUND:
+	case SERVER_FOUND:
 		buf_addf(b, "found %s\n",
 		    a->dual       ? "dual" :
 			a->modern ? "modern" :
 			a->sse    ? "sse" :
 				    "legacy");
 		break;
-	case SERVER_ERA_NOTE:
+	case SERVER_NOTE:
 		if (a->level <= LEVEL_WARN || p->notes)
 			buf_addf(b, "%s %s\n",
 			    a->level <= LEVEL_WARN ? "warn" : "note", a->note);
 		break;
-	case SERVER_ERA_NONE:
+	case SERVER_NONE:
 		buf_adds(b, "NONE\n");
 		break;
 	}

@@ -60,9 +60,9 @@ option(struct play *p, const char *word)
 	if (option_flag(p, word))
 		return;
 	if (strcmp(word, "replay=never") == 0)
-		c->replay = SESSION_NEVER;
+		c->replay = REPLAY_NEVER;
 	else if (strcmp(word, "replay=refused") == 0)
-		c->replay = SESSION_REFUSED;
+		c->replay = REPLAY_REFUSED;
 	else if (option_number(word, "inflight", &n))
 		c->max_inflight = (size_t)n;
 	else if (option_number(word, "held", &n))
@@ -80,7 +80,7 @@ option(struct play *p, const char *word)
 	else if (option_number(word, "ping", &n))
 		c->ping_interval_ms = n;
 	else if (strcmp(word, "memory") == 0)
-		c->memory = true;
+		c->cached_start = true;
 	else if (strcmp(word, "in-results") == 0)
 		c->rules.in_results = true;
 	else
@@ -116,7 +116,7 @@ play_new(const char *options)
 		.call_timeout_ms = 3600000,
 		.max_inflight = 256,
 		.max_held = 1 << 20,
-		.replay = SESSION_SAFE,
+		.replay = REPLAY_SAFE,
 	};
 	p->now = 1000000;
 	p->reading = true;
@@ -228,7 +228,7 @@ make_call(struct buf *b, const char *text)
 static void
 play_client(struct play *p, const char *text)
 {
-	struct session_input in = { .kind = INPUT_BAD };
+	struct session_input in = { .kind = INPUT_INVALID };
 	struct buf b;
 
 	buf_init(&b, 0);
@@ -243,13 +243,13 @@ play_client(struct play *p, const char *text)
 		break;
 	case MSG_SYNTAX:
 	case MSG_UTF8:
-		in.bad = BAD_SYNTAX;
+		in.bad = INVALID_SYNTAX;
 		break;
 	case MSG_BATCH:
-		in.bad = BAD_BATCH;
+		in.bad = INVALID_BATCH;
 		break;
 	case MSG_INVALID:
-		in.bad = BAD_MESSAGE;
+		in.bad = INVALID_MESSAGE;
 		break;
 	}
 	step(p, &in);
@@ -313,7 +313,7 @@ take_facts(const struct play *p, struct sent *s, const char **at)
 		else if (strcmp(word.p, "why") == 0)
 			f->why = keep(s, value);
 		else if (strcmp(word.p, "trusted") == 0)
-			f->trusted = true;
+			f->credentials_known_good = true;
 		else if (strcmp(word.p, "retry") == 0)
 			f->retry_ms = strtoll(value, NULL, 10);
 		else if (strcmp(word.p, "retry-after") == 0)
@@ -601,7 +601,7 @@ play_too_long(struct play *p, const char *text)
 static void
 play_memory(struct play *p, const char *text)
 {
-	struct session_input in = { .kind = INPUT_MEMORY };
+	struct session_input in = { .kind = INPUT_CACHED_START };
 	struct buf result, tools;
 
 	buf_init(&result, 0);
@@ -642,12 +642,12 @@ play_event(struct play *p, const char *text)
 		else if (strcmp(text, "signed-in") == 0)
 			in.kind = INPUT_SIGNED_IN;
 		else if (strcmp(text, "alone") == 0)
-			in.kind = INPUT_LOOKED;
+			in.kind = INPUT_PEER_STATE;
 		else if (strcmp(text, "rival") == 0) {
-			in.kind = INPUT_LOOKED;
-			in.rival = true;
+			in.kind = INPUT_PEER_STATE;
+			in.newer_peer = true;
 		} else if (strncmp(text, "orphan ", 7) == 0) {
-			in.kind = INPUT_ORPHAN;
+			in.kind = INPUT_STALE_SESSION;
 			in.session = span_of(text + 7);
 		} else if (strcmp(text, "eof") != 0)
 			return false;

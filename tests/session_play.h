@@ -16,10 +16,9 @@
  *   < #N connect|resolve|tls|proxy|denied|reset   it was never sent
  *   < #N person [TEXT]      a person is asked to sign in; without TEXT: no more
  *   ! eof | ! stop | ! broken | ! tick | ! toolong SIZE ID|- request|answer
- *   ! memory RESULT [TOOLS] | ! orphan SESSION | ! rival | ! alone | ! wake
- *   ! signed-in             there are new credentials
- *   ! wait MS               time passes, with a tick at each deadline
- *   ! random N              the random word from here on
+ *   ! memory RESULT [TOOLS] | ! stale session SESSION | ! rival | ! alone | !
+ *   wake ! signed-in there are new credentials ! wait MS time passes, with a
+ *   tick at each deadline ! random N the random word from here on
  * MESSAGE is {...} as it is with $ for the id of the send, or
  *   ok [RESULT] | ok=ID [RESULT] | err[=ID] CODE TEXT | ask ID METHOD |
  *   note METHOD [PARAMS]

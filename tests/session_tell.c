@@ -75,7 +75,7 @@ tell_send(struct play *p, const struct session_action *a)
 		buf_addf(&p->out, " @%s", s->session);
 	if (p->details && s->version != NULL)
 		buf_addf(&p->out, " v=%s", s->version);
-	if (p->person && a->order.person)
+	if (p->person && a->order.interactive)
 		buf_adds(&p->out, " person");
 	buf_addc(&p->out, '\n');
 }
@@ -194,7 +194,7 @@ play_tell(struct play *p, const struct session_action *a)
 		p->reading = a->on;
 		buf_addf(&p->out, "read %s\n", a->on ? "on" : "off");
 		break;
-	case ACTION_NOTE:
+	case ACTION_LOG:
 		if (p->warnings && a->level == LEVEL_WARN)
 			buf_addf(&p->out, "warn %s\n", a->text);
 		break;
@@ -203,22 +203,22 @@ play_tell(struct play *p, const struct session_action *a)
 		p->exit_at = p->now;
 		buf_addf(&p->out, "exit %d\n", a->status);
 		break;
-	case ACTION_RECALL:
+	case ACTION_LOAD_START:
 		buf_adds(&p->out, "recall\n");
 		break;
-	case ACTION_REMEMBER:
+	case ACTION_SAVE_START:
 		buf_adds(&p->out,
 		    a->tools.n > 0 ? "remember tools\n" : "remember\n");
 		break;
-	case ACTION_KEEP:
-		if (p->config.memory)
+	case ACTION_SAVE_SESSION:
+		if (p->config.cached_start)
 			buf_addf(&p->out, "keep %s%.*s\n",
 			    a->session.n > 0 ? "@" : "-", (int)a->session.n,
 			    a->session.n > 0 ? a->session.p : "");
 		break;
 	case ACTION_FOUND: /* of a chain only */
 		break;
-	case ACTION_LOOK:
+	case ACTION_CHECK_PEERS:
 		buf_adds(&p->out, "look\n");
 		break;
 	case ACTION_NONE:

@@ -1,7 +1,7 @@
 /*
  * Everything a sign-in to one server needs, made from the options: the store,
- * a client for authorization servers, our client's secrets. For the agent of
- * a proxy and for the commands login, logout and status.
+ * a client for authorization servers, our client's secrets. For the login
+ * process of a proxy and for the commands login, logout and status.
  */
 #ifndef MCPSPLICE_APP_ACCOUNT_H
 #define MCPSPLICE_APP_ACCOUNT_H
@@ -71,9 +71,9 @@ int account_probe(struct probe *p, struct loop *l, const struct options *o,
     const struct url *url, char **why);
 void probe_free(struct probe *p);
 
-/* "mcpsplice login --agent": reads its task from stdin. Returns the exit
- * status. */
-int account_agent(char *program);
+/* "mcpsplice login --agent": reads its task from stdin. Returns the
+ * exit status. */
+int account_login_process(char *program);
 /* The commands. Each returns the exit status, with *why for people where it
  * is not 0. */
 int account_login(const struct options *o, char **why);

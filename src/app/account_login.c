@@ -1,6 +1,6 @@
 /*
- * A login with somebody to talk to: the agent of a proxy, which speaks JSON
- * lines on its stdout, and "mcpsplice login", which speaks to a person.
+ * A login with somebody to talk to: the login process of a proxy, which speaks
+ * JSON lines on its stdout, and "mcpsplice login", which speaks to a person.
  */
 #include "config.h"
 
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "auth/agent.h"
+#include "auth/login_process.h"
 #include "base/codec.h"
 #include "base/log.h"
 #include "core/wire/lines.h"
@@ -69,7 +69,7 @@ ignore(struct exchange *x, const char *p, size_t n, void *arg)
 	return true;
 }
 
-/* --- the agent --- */
+/* --- the login process --- */
 
 /* All at once: a line is never cut by another. When nobody reads any more the
  * work goes on for the next copy. */
@@ -92,29 +92,30 @@ write_all(struct buf *b)
 }
 
 static void
-agent_where(const char *url, const char *code, void *arg)
+login_process_where(const char *url, const char *code, void *arg)
 {
 	struct buf b;
 
 	(void)arg;
 	buf_init(&b, 0);
-	agent_say_where(&b, url, code);
+	login_process_say_where(&b, url, code);
 	write_all(&b);
 }
 
 static void
-agent_end(struct talk *t, enum login_end end, const char *why, int64_t again_ms,
-    const struct record *record)
+login_process_end(struct talk *t, enum login_end end, const char *why,
+    int64_t again_ms, const struct record *record)
 {
 	struct buf b;
 
 	buf_init(&b, 0);
-	agent_say_end(&b, end, why, again_ms, t->keeps_record ? record : NULL);
+	login_process_say_end(&b, end, why, again_ms,
+	    t->keeps_record ? record : NULL);
 	write_all(&b);
 }
 
 static void
-agent_done(enum login_end end, const char *why, int64_t again_ms,
+login_process_done(enum login_end end, const char *why, int64_t again_ms,
     const struct record *record, void *arg)
 {
 	struct talk *t = arg;
@@ -124,7 +125,7 @@ agent_done(enum login_end end, const char *why, int64_t again_ms,
 		why = t->account.store_why;
 	if (end == LOGIN_DONE && why != NULL)
 		t->keeps_record = true;
-	agent_end(t, end, why, again_ms, record);
+	login_process_end(t, end, why, again_ms, record);
 	talk_end(t, 0, NULL);
 }
 
@@ -146,20 +147,20 @@ bare(const char *line)
 }
 
 static void
-agent_log(enum log_level level, const char *line, void *arg)
+login_process_log(enum log_level level, const char *line, void *arg)
 {
 	struct buf b;
 
 	(void)arg;
 	buf_init(&b, 0);
-	agent_say_log(&b, level, bare(line));
+	login_process_say_log(&b, level, bare(line));
 	write_all(&b);
 }
 
 /* Whoever wanted the token is gone: what was begun is finished, what another
  * copy does is its own. */
 static void
-agent_orphaned(void *arg)
+login_process_orphaned(void *arg)
 {
 	struct talk *t = arg;
 
@@ -181,10 +182,11 @@ read_stdin(struct buf *to)
 }
 
 static int
-agent_begin(struct talk *t, const struct options *o,
-    const struct agent_task *task)
+login_process_begin(struct talk *t, const struct options *o,
+    const struct login_process_task *task)
 {
-	static const struct login_ops ops = { agent_where, agent_done };
+	static const struct login_ops ops = { login_process_where,
+		login_process_done };
 	struct account *a = &t->account;
 	struct login_config *c = &a->login;
 	struct loop *l = account_loop(&t->why);
@@ -198,16 +200,16 @@ agent_begin(struct talk *t, const struct options *o,
 	c->rejected = task->request.rejected;
 	t->keeps_record = a->store == NULL;
 	c->record = t->keeps_record ? task->request.record : NULL;
-	loop_watch_parent(l, agent_orphaned, t);
+	loop_watch_parent(l, login_process_orphaned, t);
 	t->login = login_start(l, a->fetcher, a->store, c, &ops, t);
 	return 0;
 }
 
 int
-account_agent(char *program)
+account_login_process(char *program)
 {
 	struct options o = { 0 };
-	struct agent_task task;
+	struct login_process_task task;
 	struct talk t = { 0 };
 	struct buf text;
 	const char *why = "it is too large";
@@ -215,16 +217,16 @@ account_agent(char *program)
 	bool loaded;
 	int status;
 
-	log_sink(agent_log, NULL);
+	log_sink(login_process_log, NULL);
 	buf_init(&text, TASK_MAX);
 	status = read_stdin(&text);
 	if (status == 0)
-		status = agent_task_read(&task, buf_span(&text), &why);
+		status = login_process_task_read(&task, buf_span(&text), &why);
 	buf_wipe(&text);
 	if (status != 0) {
 		t.why = xasprintf("the sign-in agent cannot read its task: %s",
 		    why);
-		agent_end(&t, LOGIN_FAILED, t.why, -1, NULL);
+		login_process_end(&t, LOGIN_FAILED, t.why, -1, NULL);
 		free(t.why);
 		return 2;
 	}
@@ -234,15 +236,15 @@ account_agent(char *program)
 		argv[0] = program;
 	loaded = options_load(&o, (int)task.argc, argv, &t.why) == 0;
 	account_log(&o, LEVEL_INFO); /* the proxy leaves out what is too much */
-	if (!loaded || agent_begin(&t, &o, &task) != 0)
-		agent_end(&t, LOGIN_FAILED, t.why, -1, NULL);
+	if (!loaded || login_process_begin(&t, &o, &task) != 0)
+		login_process_end(&t, LOGIN_FAILED, t.why, -1, NULL);
 	else
 		loop_run(t.account.loop);
 	talk_free(&t);
 	free(t.why);
 	free(argv);
 	options_free(&o);
-	agent_task_free(&task);
+	login_process_task_free(&task);
 	return 0;
 }
 

@@ -53,14 +53,14 @@ struct proxy {
 	char **unset;
 	char *program; /* this one */
 	struct oauth_config oauth;
-	const char *agent[4];
+	const char *login_process[4];
 	struct import_config import;
 	char *import_folder;
 	struct authorize *authorize;
 	struct http *http;
 	struct streamable *upstream;
 	struct chain *chain;
-	struct keepsakes *keepsakes;
+	struct state_cache *state_cache;
 	struct route *route; /* NULL: the system does not tell */
 	regex_t *patterns;   /* of --session-lost-pattern */
 	size_t n_patterns;
@@ -132,7 +132,7 @@ act_write(struct proxy *p, struct frame *f)
 }
 
 static void
-act_note(struct proxy *p, const struct session_action *a)
+act_log(struct proxy *p, const struct session_action *a)
 {
 	int64_t now = loop_now(p->loop);
 
@@ -149,12 +149,13 @@ act_note(struct proxy *p, const struct session_action *a)
 static void
 act_recall(struct proxy *p, const struct session_action *a)
 {
-	struct session_input in = { .kind = INPUT_MEMORY };
+	struct session_input in = { .kind = INPUT_CACHED_START };
 	struct buf result, tools;
 
 	buf_init(&result, 0);
 	buf_init(&tools, 0);
-	if (keepsakes_recall(p->keepsakes, a->version, &result, &tools)) {
+	if (state_cache_load_start(p->state_cache, a->version, &result,
+		&tools)) {
 		in.result = buf_span(&result);
 		in.tools = buf_span(&tools);
 		input(p, &in);
@@ -166,9 +167,9 @@ act_recall(struct proxy *p, const struct session_action *a)
 static void
 act_look(struct proxy *p)
 {
-	struct session_input in = { .kind = INPUT_LOOKED };
+	struct session_input in = { .kind = INPUT_PEER_STATE };
 
-	in.rival = keepsakes_rival(p->keepsakes);
+	in.newer_peer = state_cache_newer_peer(p->state_cache);
 	input(p, &in);
 }
 
@@ -189,26 +190,27 @@ act(struct proxy *p, const struct session_action *a)
 		p->session_full = !a->on;
 		pause_stdin(p);
 		break;
-	case ACTION_NOTE:
-		act_note(p, a);
+	case ACTION_LOG:
+		act_log(p, a);
 		break;
-	case ACTION_RECALL:
+	case ACTION_LOAD_START:
 		act_recall(p, a);
 		break;
-	case ACTION_REMEMBER:
-		keepsakes_remember(p->keepsakes, a->version, a->result,
+	case ACTION_SAVE_START:
+		state_cache_save_start(p->state_cache, a->version, a->result,
 		    a->tools);
 		break;
-	case ACTION_KEEP:
-		keepsakes_keep(p->keepsakes, a->session, a->version);
+	case ACTION_SAVE_SESSION:
+		state_cache_save_session(p->state_cache, a->session,
+		    a->version);
 		break;
 	case ACTION_FOUND:
 		if (a->dual)
-			keepsakes_forget_era(p->keepsakes);
+			state_cache_forget_era(p->state_cache);
 		else
-			keepsakes_note_era(p->keepsakes, a->modern, a->sse);
+			state_cache_save_era(p->state_cache, a->modern, a->sse);
 		break;
-	case ACTION_LOOK:
+	case ACTION_CHECK_PEERS:
 		act_look(p);
 		break;
 	case ACTION_EXIT:
@@ -275,7 +277,7 @@ static void
 on_line(struct frame *f, void *arg)
 {
 	struct proxy *p = arg;
-	struct session_input in = { .kind = INPUT_BAD, .frame = f };
+	struct session_input in = { .kind = INPUT_INVALID, .frame = f };
 
 	switch (msg_parse(f, p->options->max_depth)) {
 	case MSG_OK:
@@ -283,13 +285,13 @@ on_line(struct frame *f, void *arg)
 		break;
 	case MSG_SYNTAX:
 	case MSG_UTF8:
-		in.bad = BAD_SYNTAX;
+		in.bad = INVALID_SYNTAX;
 		break;
 	case MSG_BATCH:
-		in.bad = BAD_BATCH;
+		in.bad = INVALID_BATCH;
 		break;
 	case MSG_INVALID:
-		in.bad = BAD_MESSAGE;
+		in.bad = INVALID_MESSAGE;
 		break;
 	}
 	input(p, &in);
@@ -373,7 +375,7 @@ on_refused(uint64_t ticket, const struct refusal *r, void *arg)
 	struct proxy *p = arg;
 	const struct verdict_rules rules = { p->patterns, p->n_patterns,
 		p->options->session_lost_in_results };
-	struct facts trusted = *r->facts;
+	struct facts credentials_known_good = *r->facts;
 	struct oauth_refusal o = {
 		.stamp = r->stamp,
 		.status = r->facts->status,
@@ -387,8 +389,9 @@ on_refused(uint64_t ticket, const struct refusal *r, void *arg)
 	    verdict == VERDICT_LOST || verdict == VERDICT_SUSPECT ||
 	    verdict == VERDICT_LOST_MAYBE)
 		return false;
-	trusted.trusted = true;
-	if (verdict_bare(&trusted, &rules).verdict == VERDICT_LOST)
+	credentials_known_good.credentials_known_good = true;
+	if (verdict_bare(&credentials_known_good, &rules).verdict ==
+	    VERDICT_LOST)
 		o.session = r->session;
 	return authorize_refused(p->authorize, ticket, &o);
 }
@@ -413,7 +416,8 @@ tell_wait(struct proxy *p, uint64_t ticket, const char *why)
 }
 
 static void
-on_go(uint64_t ticket, const struct headers *h, uint64_t stamp, void *arg)
+on_credentials_ready(uint64_t ticket, const struct headers *h, uint64_t stamp,
+    void *arg)
 {
 	struct proxy *p = arg;
 
@@ -421,21 +425,22 @@ on_go(uint64_t ticket, const struct headers *h, uint64_t stamp, void *arg)
 }
 
 static void
-on_stand(uint64_t ticket, const char *why, bool trusted, void *arg)
+on_refusal_final(uint64_t ticket, const char *why, bool credentials_known_good,
+    void *arg)
 {
 	struct proxy *p = arg;
 
-	streamable_stand(p->upstream, ticket, why, trusted);
+	streamable_stand(p->upstream, ticket, why, credentials_known_good);
 }
 
 static void
-on_wait(uint64_t ticket, const char *why, void *arg)
+on_user_needed(uint64_t ticket, const char *why, void *arg)
 {
 	tell_wait(arg, ticket, why);
 }
 
 static void
-on_fresh(void *arg)
+on_credentials_changed(void *arg)
 {
 	struct session_input in = { .kind = INPUT_SIGNED_IN };
 
@@ -506,9 +511,9 @@ on_done(uint64_t ticket, const struct facts *f, void *arg)
 /* --- what befalls the machine --- */
 
 static void
-on_orphan(struct span session, struct span version, void *arg)
+on_stale_session(struct span session, struct span version, void *arg)
 {
-	struct session_input in = { .kind = INPUT_ORPHAN };
+	struct session_input in = { .kind = INPUT_STALE_SESSION };
 
 	in.session = session;
 	in.version = version;
@@ -630,7 +635,7 @@ has_oauth(const struct options *o)
 {
 	switch (o->auth) {
 	case AUTH_NONE:
-	case AUTH_STATIC:
+	case AUTH_GIVEN:
 		return false;
 	case AUTH_AUTO:
 		return options_given_credential(o) == NULL;
@@ -665,9 +670,9 @@ fill_oauth(struct proxy *p)
 		log_info("%s", why);
 	free(why);
 	p->program = own_path(o->argv[0]);
-	p->agent[0] = p->program;
-	p->agent[1] = "login";
-	p->agent[2] = "--agent";
+	p->login_process[0] = p->program;
+	p->login_process[1] = "login";
+	p->login_process[2] = "--agent";
 	account_import(&p->import, o, &p->url, &p->import_folder);
 	c->host = p->host;
 	c->url = p->url.text;
@@ -676,7 +681,7 @@ fill_oauth(struct proxy *p)
 	c->import = p->import.folder != NULL && o->profile == NULL ?
 	    &p->import :
 	    NULL;
-	c->agent = p->agent;
+	c->login_process = p->login_process;
 	c->argv = (const char *const *)o->argv;
 	c->alone = o->auth == AUTH_CLIENT_CREDENTIALS;
 	c->use_id_token = o->use_id_token;
@@ -687,10 +692,12 @@ static int
 make_authorize(struct proxy *p, char **why)
 {
 	static const struct authorize_ops ops = {
-		{ on_go, on_stand, on_wait, on_fresh, on_peer }, on_deny
+		{ on_credentials_ready, on_refusal_final, on_user_needed,
+		    on_credentials_changed, on_peer },
+		on_deny
 	};
 	const struct options *o = p->options;
-	struct static_config given = {
+	struct given_config given = {
 		.headers = (const char *const *)o->headers.list,
 		.bearer_file = o->bearer_file,
 		.bearer_env = o->bearer_env,
@@ -769,21 +776,21 @@ make_chain(struct proxy *p)
 		.ping_interval_ms = o->ping_interval_ms,
 		.rules = { p->patterns, p->n_patterns,
 		    o->session_lost_in_results },
-		.memory = p->keepsakes != NULL,
-		.replay = (enum session_replay)o->replay,
+		.cached_start = p->state_cache != NULL,
+		.replay = o->replay,
 		.handshake = o->handshake,
 		.fail = o->fail,
 	};
 	c.server.protocol = (enum era_protocol)o->protocol;
 	c.server.transport = (enum era_transport)o->transport;
-	c.server.remembered = keepsakes_recall_era(p->keepsakes,
+	c.server.remembered = state_cache_load_era(p->state_cache,
 	    &c.server.was_modern, &c.server.was_sse);
 	return chain_new(&c);
 }
 
 /* NULL: it is switched off, or there is no home. */
-static struct keepsakes *
-make_keepsakes(struct proxy *p)
+static struct state_cache *
+make_state_cache(struct proxy *p)
 {
 	const char *home = getenv("HOME");
 	struct profile profile;
@@ -798,8 +805,9 @@ make_keepsakes(struct proxy *p)
 	rc = profile_make(&profile, host, buf_span(&identity));
 	buf_wipe(&identity);
 	free(host);
-	return rc == 0 ? keepsakes_new(p->loop, home, &profile, on_orphan, p) :
-			 NULL;
+	return rc == 0 ?
+	    state_cache_new(p->loop, home, &profile, on_stale_session, p) :
+	    NULL;
 }
 
 static char *
@@ -845,7 +853,7 @@ proxy_init(struct proxy *p, char **why)
 	p->lines = lines_new(message_cap(p->options), &lines_ops, p);
 	p->pipes = pipes_new(p->loop, STDIN_FILENO, STDOUT_FILENO, STDOUT_HIGH,
 	    STDOUT_LOW, &pipes_ops, p);
-	p->keepsakes = make_keepsakes(p);
+	p->state_cache = make_state_cache(p);
 	compile_patterns(p);
 	p->chain = make_chain(p);
 	for (i = 0; i < sizeof signals / sizeof *signals; i++)
@@ -866,7 +874,7 @@ proxy_free(struct proxy *p)
 	http_free(p->http);
 	streamable_free(p->upstream);
 	chain_free(p->chain);
-	keepsakes_free(p->keepsakes);
+	state_cache_free(p->state_cache);
 	while (p->n_patterns > 0)
 		regfree(&p->patterns[--p->n_patterns]);
 	free(p->patterns);

@@ -19,7 +19,7 @@ struct authorize {
 	struct loop *loop;
 	struct authorize_ops ops;
 	void *arg;
-	struct static_auth *given;
+	struct given *given;
 	struct command_auth *command;
 	struct oauth *oauth;
 	struct asked *asked;
@@ -34,7 +34,7 @@ struct authorize {
 static const struct headers *
 given(struct authorize *a)
 {
-	return static_headers(a->given, loop_now(a->loop));
+	return given_headers(a->given, loop_now(a->loop));
 }
 
 static void
@@ -43,47 +43,49 @@ go(struct authorize *a, uint64_t ticket, const struct headers *more,
 {
 	const struct headers *mine = given(a);
 
-	if (a->both_given != static_version(a->given) ||
+	if (a->both_given != given_version(a->given) ||
 	    a->both_stamp != stamp) {
 		headers_free(&a->both);
 		headers_append(&a->both, mine);
 		headers_append(&a->both, more);
-		a->both_given = static_version(a->given);
+		a->both_given = given_version(a->given);
 		a->both_stamp = stamp;
 	}
-	a->ops.oauth.go(ticket, &a->both, stamp, a->arg);
+	a->ops.oauth.credentials_ready(ticket, &a->both, stamp, a->arg);
 }
 
 /* --- OAuth --- */
 
 static void
-on_go(uint64_t ticket, const struct headers *h, uint64_t stamp, void *arg)
+on_credentials_ready(uint64_t ticket, const struct headers *h, uint64_t stamp,
+    void *arg)
 {
 	go(arg, ticket, h, stamp);
 }
 
 static void
-on_stand(uint64_t ticket, const char *why, bool trusted, void *arg)
+on_refusal_final(uint64_t ticket, const char *why, bool credentials_known_good,
+    void *arg)
 {
 	struct authorize *a = arg;
 
-	a->ops.oauth.stand(ticket, why, trusted, a->arg);
+	a->ops.oauth.refusal_final(ticket, why, credentials_known_good, a->arg);
 }
 
 static void
-on_wait(uint64_t ticket, const char *why, void *arg)
+on_user_needed(uint64_t ticket, const char *why, void *arg)
 {
 	struct authorize *a = arg;
 
-	a->ops.oauth.wait(ticket, why, a->arg);
+	a->ops.oauth.user_needed(ticket, why, a->arg);
 }
 
 static void
-on_fresh(void *arg)
+on_credentials_changed(void *arg)
 {
 	struct authorize *a = arg;
 
-	a->ops.oauth.fresh(a->arg);
+	a->ops.oauth.credentials_changed(a->arg);
 }
 
 static const char *
@@ -108,7 +110,8 @@ on_helped(const struct headers *h, const char *why, void *arg)
 		if (h != NULL)
 			go(a, q->ticket, h, command_version(a->command));
 		else if (q->refused)
-			a->ops.oauth.stand(q->ticket, why, false, a->arg);
+			a->ops.oauth.refusal_final(q->ticket, why, false,
+			    a->arg);
 		else
 			a->ops.deny(q->ticket, why, a->arg);
 		free(q);
@@ -148,8 +151,8 @@ authorize_ask(struct authorize *a, uint64_t ticket, bool last)
 	else if (a->command != NULL)
 		help(a, ticket, false, 0);
 	else
-		a->ops.oauth.go(ticket, given(a), static_version(a->given),
-		    a->arg);
+		a->ops.oauth.credentials_ready(ticket, given(a),
+		    given_version(a->given), a->arg);
 }
 
 /* What is given may have changed since it was sent, a token in a file for
@@ -157,10 +160,11 @@ authorize_ask(struct authorize *a, uint64_t ticket, bool last)
 static bool
 given_again(struct authorize *a, uint64_t ticket, uint64_t stamp)
 {
-	static_reread(a->given);
-	if (static_version(a->given) == stamp)
+	given_reread(a->given);
+	if (given_version(a->given) == stamp)
 		return false;
-	a->ops.oauth.go(ticket, given(a), static_version(a->given), a->arg);
+	a->ops.oauth.credentials_ready(ticket, given(a),
+	    given_version(a->given), a->arg);
 	return true;
 }
 
@@ -203,15 +207,16 @@ struct authorize *
 authorize_new(struct loop *l, const struct authorize_config *config,
     const struct authorize_ops *ops, void *arg, char **why)
 {
-	static const struct oauth_ops oauth_ops = { on_go, on_stand, on_wait,
-		on_fresh, on_peer };
+	static const struct oauth_ops oauth_ops = { on_credentials_ready,
+		on_refusal_final, on_user_needed, on_credentials_changed,
+		on_peer };
 	struct authorize *a = xcalloc(1, sizeof *a);
 
 	a->loop = l;
 	a->ops = *ops;
 	a->arg = arg;
 	headers_init(&a->both);
-	a->given = static_new(config->given, why);
+	a->given = given_new(config->given, why);
 	if (a->given != NULL && config->command != NULL)
 		a->command = command_new(l, config->command, config->url,
 		    config->unset, why);
@@ -220,13 +225,13 @@ authorize_new(struct loop *l, const struct authorize_config *config,
 		return NULL;
 	}
 	if (config->oauth != NULL && config->wanted &&
-	    static_has_authorization(a->given)) {
+	    given_has_authorization(a->given)) {
 		*why = xstrdup("an Authorization header and OAuth do not go "
 			       "together: leave out one of them");
 		authorize_free(a);
 		return NULL;
 	}
-	if (config->oauth != NULL && !static_has_authorization(a->given))
+	if (config->oauth != NULL && !given_has_authorization(a->given))
 		a->oauth = oauth_new(l, config->oauth, &oauth_ops, a);
 	return a;
 }
@@ -244,7 +249,7 @@ authorize_free(struct authorize *a)
 	}
 	oauth_free(a->oauth);
 	command_free(a->command);
-	static_free(a->given);
+	given_free(a->given);
 	headers_free(&a->both);
 	free(a);
 }

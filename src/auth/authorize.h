@@ -12,7 +12,7 @@
 struct authorize;
 
 struct authorize_config {
-	const struct static_config *given;
+	const struct given_config *given;
 	const char *command; /* of --auth-command, not split; NULL: none */
 	const char *url;     /* for the command */
 	const char *const *unset;

@@ -22,8 +22,8 @@
 #include "base/log.h"
 #include "store/credential.h"
 
-#define STATIC_FILE_BYTES ((size_t)64 * 1024)
-#define STATIC_LOOK_MS 1000
+#define GIVEN_FILE_BYTES ((size_t)64 * 1024)
+#define GIVEN_LOOK_MS 1000
 
 /* What tells one content of a file from the next. */
 struct identity {
@@ -44,7 +44,7 @@ struct source {
 	struct headers headers;
 };
 
-struct static_auth {
+struct given {
 	struct source *sources;
 	size_t n;
 	struct headers all;
@@ -113,7 +113,7 @@ read_all(int fd, struct buf *out)
  * a change in between is seen at the next look. A file that is read again is
  * opened without waiting: it may have become a pipe. */
 static int
-read_source(const struct static_auth *a, struct source *s, struct headers *to,
+read_source(const struct given *a, struct source *s, struct headers *to,
     bool first, char **why)
 {
 	struct stat st;
@@ -125,7 +125,7 @@ read_source(const struct static_auth *a, struct source *s, struct headers *to,
 		*why = xasprintf("cannot read it: %s", strerror(errno));
 		return -1;
 	}
-	buf_init(&text, STATIC_FILE_BYTES);
+	buf_init(&text, GIVEN_FILE_BYTES);
 	error = fstat(fd, &st) < 0 ? errno : read_all(fd, &text);
 	close(fd);
 	if (error != 0) {
@@ -147,8 +147,8 @@ read_source(const struct static_auth *a, struct source *s, struct headers *to,
 /* Sums the sources up, with other in place of s's own headers. Fails, and
  * leaves all as it was, when there would be two Authorization headers. */
 static int
-sum_up(struct static_auth *a, const struct source *s,
-    const struct headers *other, char **why)
+sum_up(struct given *a, const struct source *s, const struct headers *other,
+    char **why)
 {
 	struct headers sum;
 	size_t i, n = 0;
@@ -175,7 +175,7 @@ sum_up(struct static_auth *a, const struct source *s,
 
 /* Reads a file again. What is wrong with it is said once for each change. */
 static void
-reread(struct static_auth *a, struct source *s)
+reread(struct given *a, struct source *s)
 {
 	struct headers fresh;
 	char *why = NULL;
@@ -202,7 +202,7 @@ reread(struct static_auth *a, struct source *s)
 
 /* force: a time stamp is too coarse to be believed. */
 static void
-look(struct static_auth *a, struct source *s, bool force)
+look(struct given *a, struct source *s, bool force)
 {
 	struct identity now;
 	struct stat st;
@@ -227,7 +227,7 @@ look(struct static_auth *a, struct source *s, bool force)
 }
 
 static struct source *
-new_source(struct static_auth *a, const char *path, bool bearer)
+new_source(struct given *a, const char *path, bool bearer)
 {
 	struct source *s;
 
@@ -240,7 +240,7 @@ new_source(struct static_auth *a, const char *path, bool bearer)
 }
 
 static int
-add_file(struct static_auth *a, const char *path, bool bearer, char **why)
+add_file(struct given *a, const char *path, bool bearer, char **why)
 {
 	struct source *s = new_source(a, path, bearer);
 	char *what = NULL;
@@ -254,7 +254,7 @@ add_file(struct static_auth *a, const char *path, bool bearer, char **why)
 }
 
 static int
-add_bearer_env(struct static_auth *a, const char *name, char **why)
+add_bearer_env(struct given *a, const char *name, char **why)
 {
 	struct source *s = new_source(a, NULL, true);
 	const char *token = a->env.get(name, a->env.arg);
@@ -273,7 +273,7 @@ add_bearer_env(struct static_auth *a, const char *name, char **why)
 }
 
 static int
-add_header(struct static_auth *a, const char *header, char **why)
+add_header(struct given *a, const char *header, char **why)
 {
 	struct source *s;
 	char *what = NULL;
@@ -289,7 +289,7 @@ add_header(struct static_auth *a, const char *header, char **why)
 }
 
 static int
-configure(struct static_auth *a, const struct static_config *config, char **why)
+configure(struct given *a, const struct given_config *config, char **why)
 {
 	const char *const *h;
 
@@ -305,26 +305,26 @@ configure(struct static_auth *a, const struct static_config *config, char **why)
 	return sum_up(a, NULL, NULL, why);
 }
 
-struct static_auth *
-static_new(const struct static_config *config, char **why)
+struct given *
+given_new(const struct given_config *config, char **why)
 {
-	struct static_auth *a = xcalloc(1, sizeof *a);
+	struct given *a = xcalloc(1, sizeof *a);
 
 	a->env = (struct credential_env){ config->env, config->env_arg };
 	headers_init(&a->all);
 	a->version = 1;
 	if (configure(a, config, why) == 0)
 		return a;
-	static_free(a);
+	given_free(a);
 	return NULL;
 }
 
 const struct headers *
-static_headers(struct static_auth *a, int64_t now_ms)
+given_headers(struct given *a, int64_t now_ms)
 {
 	size_t i;
 
-	if (!a->looked || now_ms - a->looked_ms >= STATIC_LOOK_MS) {
+	if (!a->looked || now_ms - a->looked_ms >= GIVEN_LOOK_MS) {
 		a->looked = true;
 		a->looked_ms = now_ms;
 		for (i = 0; i < a->n; i++)
@@ -334,7 +334,7 @@ static_headers(struct static_auth *a, int64_t now_ms)
 }
 
 bool
-static_reread(struct static_auth *a)
+given_reread(struct given *a)
 {
 	struct headers before;
 	bool changed;
@@ -350,19 +350,19 @@ static_reread(struct static_auth *a)
 }
 
 uint64_t
-static_version(const struct static_auth *a)
+given_version(const struct given *a)
 {
 	return a->version;
 }
 
 bool
-static_has_authorization(const struct static_auth *a)
+given_has_authorization(const struct given *a)
 {
 	return headers_get(&a->all, "Authorization") != NULL;
 }
 
 void
-static_free(struct static_auth *a)
+given_free(struct given *a)
 {
 	size_t i;
 

@@ -2,13 +2,13 @@
  * The token of the store, and who waits for a better one.
  *
  * A question (ask, or a refusal) that cannot be answered at once waits, for
- * the store to be read or for the agent. When either is over every waiting
- * question is asked again, so that there is one place where each is decided:
- * settle_ask and settle_refusal.
+ * the store to be read or for the login process. When either is over every
+ * waiting question is asked again, so that there is one place where each is
+ * decided: settle_ask and settle_refusal.
  *
  * Two brakes, so that nothing makes us ask without end: a token that we got
  * just now and that was never accepted opens the circuit (later tries at
- * 15 s, doubling to 10 min), and so does an agent that failed.
+ * 15 s, doubling to 10 min), and so does a login process that failed.
  */
 #include "config.h"
 
@@ -20,7 +20,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "auth/agent.h"
+#include "auth/login_process.h"
 #include "base/log.h"
 #include "login/assertion.h"
 #include "login/challenge.h"
@@ -58,7 +58,7 @@ struct oauth {
 	uint64_t stamp;    /* of its token; 0: there is none */
 	uint64_t stamps;   /* the latest that was given */
 	uint64_t accepted; /* the latest that the server took */
-	uint64_t fetched;  /* the latest that an agent got for us */
+	uint64_t fetched;  /* the latest that a login process got for us */
 	int64_t changed_at;
 	uint64_t doubted; /* a session was blamed for this one: */
 	char *doubted_in;
@@ -69,15 +69,16 @@ struct oauth {
 	bool hinted;     /* that nothing is kept */
 	bool unkept;     /* the store has not what we have */
 	bool read;       /* the store was, at least once */
-	bool expects;    /* an agent says that there is a new one in it */
-	uint64_t before; /* the stamp when the agent began */
+	bool expects;    /* a login process says that there is a new one in
+			  * it */
+	uint64_t before; /* the stamp when the login process began */
 	uint64_t seen;
 	int64_t looked_at;
 	struct store_op *get;
 
-	struct agent *agent;
-	enum login_reason reason; /* of the agent */
-	bool person;              /* the agent may ask one */
+	struct login_process *login_process;
+	enum login_reason reason; /* of the login process */
+	bool person;              /* the login process may ask one */
 	char *where;              /* what it asked, for people */
 	int64_t asked[3];         /* when it did, the latest first */
 	int64_t brake_until, brake_ms;
@@ -91,8 +92,8 @@ struct oauth {
 static bool settle(struct oauth *o, struct waiter *w);
 static void brake(struct oauth *, const char *, int64_t, int64_t);
 static void end_waiting(struct oauth *, const char *, bool);
-static void on_agent_where(const char *, const char *, void *);
-static void on_agent_done(enum login_end, const char *, int64_t,
+static void on_login_process_where(const char *, const char *, void *);
+static void on_login_process_done(enum login_end, const char *, int64_t,
     const struct record *, void *);
 
 /* --- the token at hand --- */
@@ -152,15 +153,15 @@ can_refresh(const struct oauth *o)
 static void
 tell_where(struct oauth *o, struct waiter *w)
 {
-	o->ops.wait(w->ticket, o->where, o->arg);
+	o->ops.user_needed(w->ticket, o->where, o->arg);
 }
 
 static void
 go(struct oauth *o, const struct waiter *w)
 {
 	if (w->waited)
-		o->ops.wait(w->ticket, NULL, o->arg);
-	o->ops.go(w->ticket, &o->headers, o->stamp, o->arg);
+		o->ops.user_needed(w->ticket, NULL, o->arg);
+	o->ops.credentials_ready(w->ticket, &o->headers, o->stamp, o->arg);
 }
 
 static void
@@ -181,7 +182,7 @@ wait_add(struct oauth *o, struct waiter *w)
 	w->next = NULL;
 	w->waited = true;
 	*at = w;
-	if (o->agent != NULL && o->where != NULL)
+	if (o->login_process != NULL && o->where != NULL)
 		tell_where(o, w);
 }
 
@@ -249,7 +250,7 @@ oauth_drop(struct oauth *o, uint64_t ticket)
 /* --- the store --- */
 
 /* Whoever comes from mcp-remote is signed in already. Nothing is written: the
- * agent does it, when there is something new. */
+ * login process does it, when there is something new. */
 static bool
 adopt_import(struct oauth *o)
 {
@@ -287,7 +288,7 @@ on_record(const struct record *r, const char *why, void *arg)
 	if (why != NULL)
 		log_warn("%s", why);
 	if (changed && o->stamp != 0)
-		o->ops.fresh(o->arg);
+		o->ops.credentials_changed(o->arg);
 	if (expected && o->stamp == o->before) {
 		brake(o, "the new token is not in the store", LATER_MS,
 		    LATER_MAX_MS);
@@ -327,7 +328,7 @@ is_read(struct oauth *o, bool now)
 	return false;
 }
 
-/* --- the agent --- */
+/* --- the login process --- */
 
 static bool
 is_braked(const struct oauth *o)
@@ -349,11 +350,12 @@ brake(struct oauth *o, const char *why, int64_t first, int64_t most)
 }
 
 static void
-start_agent(struct oauth *o, enum login_reason reason, bool person,
+start_login_process(struct oauth *o, enum login_reason reason, bool person,
     const char *challenge)
 {
-	static const struct agent_ops ops = { on_agent_where, on_agent_done };
-	struct agent_request r = {
+	static const struct login_process_ops ops = { on_login_process_where,
+		on_login_process_done };
+	struct login_process_request r = {
 		.argv = o->config.argv,
 		.reason = reason,
 		.person = person,
@@ -372,11 +374,12 @@ start_agent(struct oauth *o, enum login_reason reason, bool person,
 	o->reason = reason;
 	o->person = person;
 	o->before = o->stamp;
-	o->agent = agent_start(o->loop, o->config.agent, &r, &ops, o);
+	o->login_process = login_process_start(o->loop, o->config.login_process,
+	    &r, &ops, o);
 }
 
 static void
-on_agent_where(const char *url, const char *code, void *arg)
+on_login_process_where(const char *url, const char *code, void *arg)
 {
 	struct oauth *o = arg;
 	struct waiter *w;
@@ -396,7 +399,8 @@ on_agent_where(const char *url, const char *code, void *arg)
 		wait_add(o, w);
 }
 
-/* A question that another agent would not answer better is answered now. */
+/* A question that another login process would not answer better is answered
+ * now. */
 static void
 end_waiting(struct oauth *o, const char *why, bool person)
 {
@@ -410,7 +414,7 @@ end_waiting(struct oauth *o, const char *why, bool person)
 			continue;
 		}
 		if (w->refused)
-			o->ops.stand(w->ticket, why, false, o->arg);
+			o->ops.refusal_final(w->ticket, why, false, o->arg);
 		else
 			go(o, w);
 		waiter_free(w);
@@ -419,12 +423,12 @@ end_waiting(struct oauth *o, const char *why, bool person)
 }
 
 static void
-on_agent_done(enum login_end end, const char *why, int64_t again_ms,
+on_login_process_done(enum login_end end, const char *why, int64_t again_ms,
     const struct record *record, void *arg)
 {
 	struct oauth *o = arg;
 
-	o->agent = NULL;
+	o->login_process = NULL;
 	free(o->where);
 	o->where = NULL;
 	o->looked_at = INT64_MIN / 2; /* look at once */
@@ -441,7 +445,7 @@ on_agent_done(enum login_end end, const char *why, int64_t again_ms,
 		if (o->config.store != NULL)
 			o->seen = store_stamp(o->config.store, o->name);
 		if (adopt(o, record) && o->stamp != 0)
-			o->ops.fresh(o->arg);
+			o->ops.credentials_changed(o->arg);
 	}
 	switch (end) {
 	case LOGIN_DONE:
@@ -455,7 +459,7 @@ on_agent_done(enum login_end end, const char *why, int64_t again_ms,
 		o->expects = true;
 		read_store(o);
 		return;
-	case LOGIN_PERSON:
+	case LOGIN_INTERACTIVE:
 		if (o->reason != LOGIN_SCOPE)
 			o->attended = true;
 		end_waiting(o, why, !o->person);
@@ -486,9 +490,9 @@ is_over(const struct oauth *o)
 	    !record_usable(&o->record, (int64_t)time(NULL)) && can_refresh(o);
 }
 
-/* An agent would take the MCP server for one on the internet, and refuse an
- * authorization server beside it on a private network. That is right where the
- * MCP server was public when the token was got. */
+/* A login process would take the MCP server for one on the internet, and refuse
+ * an authorization server beside it on a private network. That is right where
+ * the MCP server was public when the token was got. */
 static bool
 is_too_early(const struct oauth *o)
 {
@@ -511,8 +515,8 @@ settle_ask(struct oauth *o, const struct waiter *w)
 	 * needs none works meanwhile. So does the first request to a server
 	 * whose address is not known yet: its refusal tells it. */
 	if (is_over(o) && !is_braked(o) && !is_too_early(o)) {
-		if (o->agent == NULL)
-			start_agent(o, LOGIN_EXPIRED, false, NULL);
+		if (o->login_process == NULL)
+			start_login_process(o, LOGIN_EXPIRED, false, NULL);
 		return false;
 	}
 	go(o, w);
@@ -520,9 +524,10 @@ settle_ask(struct oauth *o, const struct waiter *w)
 }
 
 static bool
-stand(struct oauth *o, const struct waiter *w, const char *why, bool trusted)
+stand(struct oauth *o, const struct waiter *w, const char *why,
+    bool credentials_known_good)
 {
-	o->ops.stand(w->ticket, why, trusted, o->arg);
+	o->ops.refusal_final(w->ticket, why, credentials_known_good, o->arg);
 	return true;
 }
 
@@ -535,19 +540,21 @@ asked_too_often(const struct oauth *o)
 	    loop_now(o->loop) - o->asked[2] < ASKED_MS;
 }
 
-/* An agent that asks a person is joined; one that may not is waited for. */
+/* A login process that asks a person is joined; one that may not is waited
+ * for. */
 static bool
-want_agent(struct oauth *o, const struct waiter *w, enum login_reason reason)
+want_login_process(struct oauth *o, const struct waiter *w,
+    enum login_reason reason)
 {
-	if (o->agent == NULL && o->attended && !w->refusal.person)
+	if (o->login_process == NULL && o->attended && !w->refusal.person)
 		return stand(o, w, NULL, false);
-	if (o->agent == NULL && w->refusal.person && asked_too_often(o))
+	if (o->login_process == NULL && w->refusal.person && asked_too_often(o))
 		return stand(o, w,
 		    "it has asked for three sign-ins within 15 minutes, and "
 		    "there is no folder in which to note the next (see HOME)",
 		    false);
-	if (o->agent == NULL)
-		start_agent(o, reason, w->refusal.person, w->challenge);
+	if (o->login_process == NULL)
+		start_login_process(o, reason, w->refusal.person, w->challenge);
 	return false;
 }
 
@@ -583,10 +590,10 @@ settle_scope(struct oauth *o, const struct waiter *w, const char *scope)
 	}
 	if (is_braked(o))
 		return stand(o, w, o->brake_why, false);
-	return want_agent(o, w, LOGIN_SCOPE);
+	return want_login_process(o, w, LOGIN_SCOPE);
 }
 
-/* Did an agent get the token, and no server take it yet? */
+/* Did a login process get the token, and no server take it yet? */
 static bool
 is_new(const struct oauth *o)
 {
@@ -604,8 +611,9 @@ doubt_session(struct oauth *o, struct span session, bool may)
 		return false;
 	if (o->doubted == o->stamp)
 		return span_is(session, o->doubted_in);
-	/* An agent at work for this very token may bring a better one. */
-	if (!may || (o->agent != NULL && o->before == o->stamp))
+	/* A login process at work for this very token may bring a better
+	 * one. */
+	if (!may || (o->login_process != NULL && o->before == o->stamp))
 		return false;
 	o->doubted = o->stamp;
 	free(o->doubted_in);
@@ -632,7 +640,8 @@ settle_401(struct oauth *o, const struct waiter *w)
 		    BRAKE_MS, BRAKE_MAX_MS);
 		return stand(o, w, o->brake_why, false);
 	}
-	return want_agent(o, w, o->stamp == 0 ? LOGIN_NONE : LOGIN_REJECTED);
+	return want_login_process(o, w,
+	    o->stamp == 0 ? LOGIN_NONE : LOGIN_REJECTED);
 }
 
 /* 403 that is not about scopes: perhaps the session is bound to the bytes of
@@ -763,7 +772,7 @@ oauth_free(struct oauth *o)
 	while ((w = walk_next(o)) != NULL)
 		waiter_free(w);
 	store_cancel(o->get);
-	agent_free(o->agent);
+	login_process_free(o->login_process);
 	record_free(&o->record);
 	headers_free(&o->headers);
 	free(o->where);

@@ -1,8 +1,8 @@
 /*
  * The proxy's side of OAuth: sends the token of the store, and when that is
- * not good enough starts an agent (another copy of this program, see
- * login/login.h) and waits for it. One agent at a time; the copies of the
- * proxy share its work through the store.
+ * not good enough starts a login process (another copy of this program, see
+ * login/login.h) and waits for it. One login process at a time; the copies of
+ * the proxy share its work through the store.
  */
 #ifndef MCPSPLICE_AUTH_OAUTH_H
 #define MCPSPLICE_AUTH_OAUTH_H
@@ -19,9 +19,10 @@ struct oauth_config {
 	const char *profile;
 	struct store *store;                /* NULL: there is none */
 	const struct import_config *import; /* NULL: none */
-	const char *const *agent; /* the program and its words, NULL-ended */
-	const char *const *argv;  /* the options it works with, NULL-ended */
-	bool alone; /* tokens can always be had without a person */
+	const char *const *login_process;   /* the program and its words,
+					   * NULL-ended */
+	const char *const *argv; /* the options it works with, NULL-ended */
+	bool alone;              /* tokens can always be had without a person */
 	bool use_id_token;
 	/* Which authorization servers may be asked depends on the address of
 	 * the MCP server (login/fetch.h): none is before that is known. */
@@ -33,18 +34,18 @@ struct oauth_config {
 struct oauth_ops {
 	/* Send it with these headers. stamp tells one token from the next; 0:
 	 * there is none. */
-	void (*go)(uint64_t ticket, const struct headers *h, uint64_t stamp,
-	    void *arg);
+	void (*credentials_ready)(uint64_t ticket, const struct headers *h,
+	    uint64_t stamp, void *arg);
 	/* The refusal stands. why NULL: the server's own words will do.
 	 * trusted: perhaps it is the session that it does not know
 	 * (session-loss row 14). */
-	void (*stand)(uint64_t ticket, const char *why, bool trusted,
-	    void *arg);
+	void (*refusal_final)(uint64_t ticket, const char *why,
+	    bool credentials_known_good, void *arg);
 	/* A person is asked: what to tell the client if it cannot wait. NULL:
 	 * no more, go follows. */
-	void (*wait)(uint64_t ticket, const char *why, void *arg);
+	void (*user_needed)(uint64_t ticket, const char *why, void *arg);
 	/* There is a new token. */
-	void (*fresh)(void *arg);
+	void (*credentials_changed)(void *arg);
 	/* The address that the MCP server answered from, borrowed for the
 	 * moment; NULL: it has not answered yet. */
 	const char *(*peer)(void *arg);

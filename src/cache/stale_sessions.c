@@ -23,9 +23,9 @@
 #include "io/file.h"
 #include "io/loop.h"
 
-#define ORPHANS_FOLDER ".local/state/mcpsplice/sessions"
-#define ORPHANS_TITLE "mcpsplice session 1"
-#define ORPHANS_ENTRIES 4096
+#define STALE_SESSIONS_FOLDER ".local/state/mcpsplice/sessions"
+#define STALE_SESSIONS_TITLE "mcpsplice session 1"
+#define STALE_SESSIONS_ENTRIES 4096
 #define NAME_BYTES 33 /* 32 hex digits and a NUL */
 #define SESSION_MAX 1024
 #define VERSION_MAX 64
@@ -33,7 +33,7 @@
 #define TORN_SECONDS 60
 #define FOREIGN_SECONDS (7 * 24 * 3600)
 
-struct orphans {
+struct stale_sessions {
 	char *home;
 	struct profile profile;
 	char name[NAME_BYTES]; /* of our file, the latest; "": none yet */
@@ -49,10 +49,10 @@ struct record {
 	struct span version;
 };
 
-struct orphans *
-orphans_new(const char *home, const struct profile *profile)
+struct stale_sessions *
+stale_sessions_new(const char *home, const struct profile *profile)
 {
-	struct orphans *o;
+	struct stale_sessions *o;
 
 	if (home == NULL || home[0] != '/') {
 		log_debug("sessions are not noted: HOME is not set");
@@ -67,10 +67,10 @@ orphans_new(const char *home, const struct profile *profile)
 }
 
 static int
-open_folder(const struct orphans *o, bool make)
+open_folder(const struct stale_sessions *o, bool make)
 {
 	char *why;
-	int dir = file_dir(o->home, ORPHANS_FOLDER, make, &why);
+	int dir = file_dir(o->home, STALE_SESSIONS_FOLDER, make, &why);
 
 	if (dir < 0) {
 		if (make || errno != ENOENT)
@@ -107,7 +107,7 @@ add_record(struct buf *out, const struct record *r)
 	char sum[PROFILE_HEX_BYTES];
 	struct span all;
 
-	buf_addf(out, "%s\n", ORPHANS_TITLE);
+	buf_addf(out, "%s\n", STALE_SESSIONS_TITLE);
 	buf_addspan(out, r->hash);
 	buf_addf(out, "\n%" PRId64 "\n", r->began_ms);
 	buf_addspan(out, r->session);
@@ -164,7 +164,7 @@ read_record(int fd, struct buf *text, struct record *r)
 }
 
 static bool
-is_ours(const struct orphans *o, const struct record *r)
+is_ours(const struct stale_sessions *o, const struct record *r)
 {
 	return span_is(r->hash, o->profile.hash);
 }
@@ -179,7 +179,7 @@ is_name(const char *name)
 }
 
 static int
-make_name(struct orphans *o)
+make_name(struct stale_sessions *o)
 {
 	uint64_t r[2];
 
@@ -194,7 +194,7 @@ make_name(struct orphans *o)
 
 /* Removes our file. It is ours until it is closed. */
 static void
-drop(struct orphans *o)
+drop(struct stale_sessions *o)
 {
 	int dir;
 
@@ -213,7 +213,7 @@ drop(struct orphans *o)
 
 /* Opens our file. Somebody may have cleared the folder meanwhile. */
 static int
-hold(struct orphans *o)
+hold(struct stale_sessions *o)
 {
 	int dir;
 
@@ -234,7 +234,7 @@ hold(struct orphans *o)
 
 /* What cannot be written is removed: an old record would be wrong now. */
 static void
-write_record(struct orphans *o)
+write_record(struct stale_sessions *o)
 {
 	if (o->fd < 0 || file_put(o->fd, buf_span(&o->record)) == 0)
 		return;
@@ -253,7 +253,8 @@ wall_ms(void)
 
 /* Is this what our file says? */
 static bool
-is_kept(const struct orphans *o, struct span session, struct span version)
+is_kept(const struct stale_sessions *o, struct span session,
+    struct span version)
 {
 	struct record was;
 
@@ -263,7 +264,8 @@ is_kept(const struct orphans *o, struct span session, struct span version)
 }
 
 void
-orphans_keep(struct orphans *o, struct span session, struct span version)
+stale_sessions_save(struct stale_sessions *o, struct span session,
+    struct span version)
 {
 	struct record r = { .session = session, .version = version };
 
@@ -282,7 +284,7 @@ orphans_keep(struct orphans *o, struct span session, struct span version)
 }
 
 void
-orphans_free(struct orphans *o)
+stale_sessions_free(struct stale_sessions *o)
 {
 	if (o == NULL)
 		return;
@@ -298,16 +300,16 @@ orphans_free(struct orphans *o)
 /* The files of others */
 
 static bool
-is_other(const struct orphans *o, const char *name)
+is_other(const struct stale_sessions *o, const char *name)
 {
 	return is_name(name) && strcmp(name, o->name) != 0;
 }
 
 struct taking {
-	struct orphans *o;
+	struct stale_sessions *o;
 	int dir;
 	size_t left;
-	orphans_cb *each;
+	stale_session_cb *each;
 	void *arg;
 };
 
@@ -352,7 +354,8 @@ take_one(const char *name, void *arg)
 }
 
 void
-orphans_take(struct orphans *o, size_t max, orphans_cb *each, void *arg)
+stale_sessions_take(struct stale_sessions *o, size_t max,
+    stale_session_cb *each, void *arg)
 {
 	struct taking t = { o, -1, max, each, arg };
 
@@ -361,19 +364,20 @@ orphans_take(struct orphans *o, size_t max, orphans_cb *each, void *arg)
 	t.dir = open_folder(o, false);
 	if (t.dir < 0)
 		return;
-	file_list(t.dir, ORPHANS_ENTRIES, take_one, &t);
+	file_list(t.dir, STALE_SESSIONS_ENTRIES, take_one, &t);
 	file_close(t.dir);
 }
 
 struct looking {
-	const struct orphans *o;
+	const struct stale_sessions *o;
 	int dir;
 	bool found;
 };
 
 /* In the same millisecond the name decides. */
 static bool
-is_later(const struct orphans *o, const struct record *r, const char *name)
+is_later(const struct stale_sessions *o, const struct record *r,
+    const char *name)
 {
 	return r->began_ms > o->began_ms ||
 	    (r->began_ms == o->began_ms && strcmp(name, o->name) > 0);
@@ -404,7 +408,7 @@ look_at_one(const char *name, void *arg)
 }
 
 bool
-orphans_rival(const struct orphans *o)
+stale_sessions_newer_peer(const struct stale_sessions *o)
 {
 	struct looking look = { .o = o };
 
@@ -413,7 +417,7 @@ orphans_rival(const struct orphans *o)
 	look.dir = open_folder(o, false);
 	if (look.dir < 0)
 		return false;
-	file_list(look.dir, ORPHANS_ENTRIES, look_at_one, &look);
+	file_list(look.dir, STALE_SESSIONS_ENTRIES, look_at_one, &look);
 	file_close(look.dir);
 	return look.found;
 }

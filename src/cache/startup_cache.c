@@ -23,19 +23,24 @@
 #include "core/wire/json.h"
 #include "io/file.h"
 
-#define MEMORY_FOLDER ".cache/mcpsplice"
-#define MEMORY_BYTES ((size_t)8 * 1024 * 1024)
-#define MEMORY_DEPTH 512
-#define MEMORY_VERSION_BYTES 128
-#define MEMORY_ERA_BYTES 256
+#define STARTUP_CACHE_FOLDER ".cache/mcpsplice"
+#define STARTUP_CACHE_BYTES ((size_t)8 * 1024 * 1024)
+#define STARTUP_CACHE_DEPTH 512
+#define STARTUP_CACHE_VERSION_BYTES 128
+#define STARTUP_CACHE_ERA_BYTES 256
 
-struct memory {
+struct startup_cache {
 	char *home;
 	struct profile profile;
 	char *era; /* the name of its file */
 };
 
-enum memory_era { MEMORY_LEGACY, MEMORY_SSE, MEMORY_MODERN, MEMORY_NO_ERA };
+enum memory_era {
+	STARTUP_CACHE_LEGACY,
+	STARTUP_CACHE_SSE,
+	STARTUP_CACHE_MODERN,
+	STARTUP_CACHE_NO_ERA
+};
 
 /* The lines below the first, in place. */
 struct lines {
@@ -43,10 +48,10 @@ struct lines {
 	struct span tools;
 };
 
-struct memory *
-memory_new(const char *home, const struct profile *profile)
+struct startup_cache *
+startup_cache_new(const char *home, const struct profile *profile)
 {
-	struct memory *m;
+	struct startup_cache *m;
 
 	if (home == NULL || home[0] != '/') {
 		log_debug("no memory of the start: HOME is not set");
@@ -60,7 +65,7 @@ memory_new(const char *home, const struct profile *profile)
 }
 
 void
-memory_free(struct memory *m)
+startup_cache_free(struct startup_cache *m)
 {
 	if (m == NULL)
 		return;
@@ -70,10 +75,10 @@ memory_free(struct memory *m)
 }
 
 static int
-open_folder(const struct memory *m, bool make)
+open_folder(const struct startup_cache *m, bool make)
 {
 	char *why;
-	int dir = file_dir(m->home, MEMORY_FOLDER, make, &why);
+	int dir = file_dir(m->home, STARTUP_CACHE_FOLDER, make, &why);
 
 	if (dir < 0) {
 		if (make || errno != ENOENT)
@@ -87,13 +92,13 @@ static bool
 is_json(struct span s, char kind)
 {
 	return json_kind(s) == kind &&
-	    json_check(s, MEMORY_DEPTH, NULL, NULL, NULL) == JSON_OK;
+	    json_check(s, STARTUP_CACHE_DEPTH, NULL, NULL, NULL) == JSON_OK;
 }
 
 static bool
 is_version(struct span s)
 {
-	return s.n <= MEMORY_VERSION_BYTES && is_json(s, '"');
+	return s.n <= STARTUP_CACHE_VERSION_BYTES && is_json(s, '"');
 }
 
 static bool
@@ -104,7 +109,7 @@ is_tools(struct span s)
 
 /* The first line above rest, with its end. */
 static int
-add_head(const struct memory *m, struct span requested, struct span rest,
+add_head(const struct startup_cache *m, struct span requested, struct span rest,
     struct buf *out)
 {
 	struct span parts[] = { requested, span_of("\n"), rest };
@@ -120,7 +125,7 @@ add_head(const struct memory *m, struct span requested, struct span rest,
 
 /* Is this head the one that stands above rest? */
 static bool
-is_head(const struct memory *m, struct span requested, struct span head,
+is_head(const struct startup_cache *m, struct span requested, struct span head,
     struct span rest)
 {
 	struct buf b;
@@ -135,8 +140,8 @@ is_head(const struct memory *m, struct span requested, struct span head,
 
 /* Finds the lines in what a file holds. */
 static bool
-find_lines(const struct memory *m, struct span requested, struct span text,
-    struct lines *l)
+find_lines(const struct startup_cache *m, struct span requested,
+    struct span text, struct lines *l)
 {
 	struct span head, rest;
 
@@ -151,10 +156,10 @@ find_lines(const struct memory *m, struct span requested, struct span text,
 
 /* Reads the file. false when there is none, or none for this version. */
 static bool
-read_lines(const struct memory *m, int dir, struct span requested,
+read_lines(const struct startup_cache *m, int dir, struct span requested,
     struct buf *text, struct lines *l)
 {
-	if (file_read(dir, m->profile.name, MEMORY_BYTES, text) < 0) {
+	if (file_read(dir, m->profile.name, STARTUP_CACHE_BYTES, text) < 0) {
 		if (errno != ENOENT)
 			log_debug("no memory of the start in %s: %s",
 			    m->profile.name, strerror(errno));
@@ -169,7 +174,7 @@ read_lines(const struct memory *m, int dir, struct span requested,
 }
 
 bool
-memory_load(const struct memory *m, struct span requested,
+startup_cache_load(const struct startup_cache *m, struct span requested,
     struct buf *initialize, struct buf *tools)
 {
 	struct lines l;
@@ -208,7 +213,7 @@ add_line(struct buf *out, struct span json)
 
 /* The whole file. */
 static int
-compose(const struct memory *m, struct span requested, struct lines l,
+compose(const struct startup_cache *m, struct span requested, struct lines l,
     struct buf *out)
 {
 	struct buf rest;
@@ -241,9 +246,10 @@ same_line(struct span json, struct span line)
 /* Replaces the old file, unless it is the same. When the result of initialize
  * alone is too big the old one goes: it is not the last one any more. */
 static int
-replace(const struct memory *m, int dir, struct span old, struct span fresh)
+replace(const struct startup_cache *m, int dir, struct span old,
+    struct span fresh)
 {
-	if (fresh.n > MEMORY_BYTES) {
+	if (fresh.n > STARTUP_CACHE_BYTES) {
 		file_remove(dir, m->profile.name);
 		errno = EFBIG;
 		return -1;
@@ -255,7 +261,8 @@ replace(const struct memory *m, int dir, struct span old, struct span fresh)
 }
 
 static void
-save_in(const struct memory *m, int dir, struct span requested, struct lines l)
+save_in(const struct startup_cache *m, int dir, struct span requested,
+    struct lines l)
 {
 	struct buf old, fresh;
 	struct lines was;
@@ -268,7 +275,7 @@ save_in(const struct memory *m, int dir, struct span requested, struct lines l)
 	if (l.tools.n == 0 && known && same_line(l.initialize, was.initialize))
 		l.tools = was.tools;
 	rc = compose(m, requested, l, &fresh);
-	if (rc == 0 && fresh.n > MEMORY_BYTES && l.tools.n > 0) {
+	if (rc == 0 && fresh.n > STARTUP_CACHE_BYTES && l.tools.n > 0) {
 		l.tools.n = 0;
 		buf_reset(&fresh);
 		rc = compose(m, requested, l, &fresh);
@@ -281,7 +288,7 @@ save_in(const struct memory *m, int dir, struct span requested, struct lines l)
 }
 
 void
-memory_save(const struct memory *m, struct span requested,
+startup_cache_save(const struct startup_cache *m, struct span requested,
     struct span initialize, struct span tools)
 {
 	struct lines l = { initialize, tools };
@@ -300,26 +307,26 @@ memory_save(const struct memory *m, struct span requested,
 
 /* The whole file of an era. */
 static void
-compose_era(const struct memory *m, enum memory_era era, struct buf *out)
+compose_era(const struct startup_cache *m, enum memory_era era, struct buf *out)
 {
-	static const char *const words[] = { [MEMORY_LEGACY] = "legacy",
-		[MEMORY_SSE] = "sse",
-		[MEMORY_MODERN] = "modern" };
+	static const char *const words[] = { [STARTUP_CACHE_LEGACY] = "legacy",
+		[STARTUP_CACHE_SSE] = "sse",
+		[STARTUP_CACHE_MODERN] = "modern" };
 
 	buf_reset(out);
 	buf_addf(out, "{\"mcpsplice\":1,\"key\":\"%s\",\"era\":\"%s\"}\n",
 	    m->profile.hash, words[era]);
 }
 
-/* MEMORY_NO_ERA: this is none of them. */
+/* STARTUP_CACHE_NO_ERA: this is none of them. */
 static enum memory_era
-find_era(const struct memory *m, struct span text)
+find_era(const struct startup_cache *m, struct span text)
 {
 	enum memory_era era;
 	struct buf b;
 
 	buf_init(&b, 0);
-	for (era = MEMORY_LEGACY; era < MEMORY_NO_ERA; era++) {
+	for (era = STARTUP_CACHE_LEGACY; era < STARTUP_CACHE_NO_ERA; era++) {
 		compose_era(m, era, &b);
 		if (span_eq(buf_span(&b), text))
 			break;
@@ -333,21 +340,22 @@ find_era(const struct memory *m, struct span text)
 static bool
 is_fresh(enum memory_era era, int64_t age)
 {
-	return era == MEMORY_MODERN || (age >= 0 && age < MEMORY_LEGACY_S);
+	return era == STARTUP_CACHE_MODERN ||
+	    (age >= 0 && age < STARTUP_CACHE_LEGACY_S);
 }
 
-/* MEMORY_NO_ERA: there is none that can be believed. */
+/* STARTUP_CACHE_NO_ERA: there is none that can be believed. */
 static enum memory_era
-read_era(const struct memory *m, int dir)
+read_era(const struct startup_cache *m, int dir)
 {
-	enum memory_era era = MEMORY_NO_ERA;
+	enum memory_era era = STARTUP_CACHE_NO_ERA;
 	struct buf text;
 	int64_t age = 0;
 	int fd, rc;
 
 	buf_init(&text, 0);
 	fd = file_open(dir, m->era, false);
-	rc = fd < 0 ? -1 : file_get(fd, MEMORY_ERA_BYTES, &text);
+	rc = fd < 0 ? -1 : file_get(fd, STARTUP_CACHE_ERA_BYTES, &text);
 	if (rc == 0) {
 		age = file_age(fd);
 		era = find_era(m, buf_span(&text));
@@ -358,13 +366,15 @@ read_era(const struct memory *m, int dir)
 	if (fd >= 0)
 		file_close(fd);
 	buf_free(&text);
-	if (rc == 0 && era == MEMORY_NO_ERA)
+	if (rc == 0 && era == STARTUP_CACHE_NO_ERA)
 		log_debug("no memory of the era in %s: not whole", m->era);
-	return era < MEMORY_NO_ERA && is_fresh(era, age) ? era : MEMORY_NO_ERA;
+	return era < STARTUP_CACHE_NO_ERA && is_fresh(era, age) ?
+	    era :
+	    STARTUP_CACHE_NO_ERA;
 }
 
 bool
-memory_load_era(const struct memory *m, bool *modern, bool *sse)
+startup_cache_load_era(const struct startup_cache *m, bool *modern, bool *sse)
 {
 	enum memory_era era;
 	int dir;
@@ -374,22 +384,22 @@ memory_load_era(const struct memory *m, bool *modern, bool *sse)
 		return false;
 	era = read_era(m, dir);
 	file_close(dir);
-	if (era == MEMORY_NO_ERA)
+	if (era == STARTUP_CACHE_NO_ERA)
 		return false;
-	*modern = era == MEMORY_MODERN;
-	*sse = era == MEMORY_SSE;
+	*modern = era == STARTUP_CACHE_MODERN;
+	*sse = era == STARTUP_CACHE_SSE;
 	return true;
 }
 
 void
-memory_save_era(const struct memory *m, bool modern, bool sse)
+startup_cache_save_era(const struct startup_cache *m, bool modern, bool sse)
 {
-	enum memory_era era = sse ? MEMORY_SSE : MEMORY_LEGACY;
+	enum memory_era era = sse ? STARTUP_CACHE_SSE : STARTUP_CACHE_LEGACY;
 	struct buf b;
 	int dir;
 
 	if (modern)
-		era = MEMORY_MODERN;
+		era = STARTUP_CACHE_MODERN;
 	dir = m == NULL ? -1 : open_folder(m, true);
 	if (dir < 0)
 		return;
@@ -406,7 +416,7 @@ memory_save_era(const struct memory *m, bool modern, bool sse)
 }
 
 void
-memory_forget_era(const struct memory *m)
+startup_cache_forget_era(const struct startup_cache *m)
 {
 	int dir = m == NULL ? -1 : open_folder(m, false);
 

@@ -10,12 +10,13 @@
 
 #include "cache/profile.h"
 
-struct memory;
+struct startup_cache;
 
 /* Touches no disk yet. home may be NULL, as HOME may: then it is off, and
  * NULL, which all below take. The profile is copied. */
-struct memory *memory_new(const char *home, const struct profile *profile);
-void memory_free(struct memory *m);
+struct startup_cache *startup_cache_new(const char *home,
+    const struct profile *profile);
+void startup_cache_free(struct startup_cache *m);
 
 /* All spans are raw JSON: the client's protocolVersion (a string), the result
  * of initialize (an object) and that of tools/list (an object with an array
@@ -24,25 +25,27 @@ void memory_free(struct memory *m);
 /* Appends what is remembered for a client that asks for this version; nothing
  * to tools when only initialize is known. false, and nothing appended, when
  * there is no such memory. */
-bool memory_load(const struct memory *m, struct span requested,
+bool startup_cache_load(const struct startup_cache *m, struct span requested,
     struct buf *initialize, struct buf *tools);
 /* Writes when it differs from what is there. Without tools those of the file
  * are kept while initialize is the same. What is no such JSON, or over 8 MiB,
  * is not written; tools that are too big are left out. */
-void memory_save(const struct memory *m, struct span requested,
+void startup_cache_save(const struct startup_cache *m, struct span requested,
     struct span initialize, struct span tools);
 
 /* The server's era: modern, or legacy, and then with HTTP+SSE or without. A
  * server that became modern may answer legacy requests all the same, so that
  * nobody would notice: legacy is believed for a day only. A wrong modern
  * comes out by itself. */
-#define MEMORY_LEGACY_S (24 * 60 * 60)
+#define STARTUP_CACHE_LEGACY_S (24 * 60 * 60)
 
 /* false, and nothing set, when none is remembered or it is too old. */
-bool memory_load_era(const struct memory *m, bool *modern, bool *sse);
+bool startup_cache_load_era(const struct startup_cache *m, bool *modern,
+    bool *sse);
 /* Writes when it differs from what is there, or that is too old: what is
  * found again every hour ages all the same. */
-void memory_save_era(const struct memory *m, bool modern, bool sse);
-void memory_forget_era(const struct memory *m);
+void startup_cache_save_era(const struct startup_cache *m, bool modern,
+    bool sse);
+void startup_cache_forget_era(const struct startup_cache *m);
 
 #endif

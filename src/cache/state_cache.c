@@ -1,4 +1,5 @@
-/* Collects what changed and hands it to memory and orphans; see keepsakes.h. */
+/* Collects what changed and hands it to memory and stale sessions; see state
+ * cache.h. */
 #include "config.h"
 
 #include "cache/state_cache.h"
@@ -7,85 +8,86 @@
 
 #include "cache/startup_cache.h"
 
-enum { MEMORY_MS = 100, ORPHANS_AT_ONCE = 8 };
+enum { CACHED_START_MS = 100, STALE_SESSIONS_AT_ONCE = 8 };
 
-struct keepsakes {
-	struct memory *memory;
-	struct orphans *orphans;
-	struct loop_timer *keep_timer, *memory_timer;
-	orphans_cb *orphan;
+struct state_cache {
+	struct startup_cache *startup_cache;
+	struct stale_sessions *stale_sessions;
+	struct loop_timer *keep_timer, *cache_timer;
+	stale_session_cb *stale_session;
 	void *arg;
 	/* what waits to be written */
-	bool has_session, has_memory, has_era, no_era;
+	bool has_session, has_start, has_era, no_era;
 	bool modern, sse;
 	struct buf session, session_version;
 	struct buf version, result, tools;
-	bool looked; /* for orphans: once */
+	bool looked; /* for stale sessions: once */
 };
 
 static void
-write_memory(struct keepsakes *k)
+write_cache(struct state_cache *k)
 {
-	if (k->has_memory)
-		memory_save(k->memory, buf_span(&k->version),
+	if (k->has_start)
+		startup_cache_save(k->startup_cache, buf_span(&k->version),
 		    buf_span(&k->result), buf_span(&k->tools));
 	if (k->has_era)
-		memory_save_era(k->memory, k->modern, k->sse);
+		startup_cache_save_era(k->startup_cache, k->modern, k->sse);
 	if (k->no_era)
-		memory_forget_era(k->memory);
-	k->has_memory = false;
+		startup_cache_forget_era(k->startup_cache);
+	k->has_start = false;
 	k->has_era = k->no_era = false;
 }
 
 static void
-on_memory(void *arg)
+on_cache(void *arg)
 {
-	write_memory(arg);
+	write_cache(arg);
 }
 
 static void
 on_keep(void *arg)
 {
-	struct keepsakes *k = arg;
+	struct state_cache *k = arg;
 
 	k->has_session = false;
-	orphans_keep(k->orphans, buf_span(&k->session),
+	stale_sessions_save(k->stale_sessions, buf_span(&k->session),
 	    buf_span(&k->session_version));
 	if (k->session.n == 0 || k->looked)
 		return;
 	k->looked = true;
-	orphans_take(k->orphans, ORPHANS_AT_ONCE, k->orphan, k->arg);
+	stale_sessions_take(k->stale_sessions, STALE_SESSIONS_AT_ONCE,
+	    k->stale_session, k->arg);
 }
 
-struct keepsakes *
-keepsakes_new(struct loop *l, const char *home, const struct profile *profile,
-    orphans_cb *orphan, void *arg)
+struct state_cache *
+state_cache_new(struct loop *l, const char *home, const struct profile *profile,
+    stale_session_cb *stale_session, void *arg)
 {
-	struct keepsakes *k = xcalloc(1, sizeof *k);
+	struct state_cache *k = xcalloc(1, sizeof *k);
 
-	k->memory = memory_new(home, profile);
-	k->orphans = orphans_new(home, profile);
+	k->startup_cache = startup_cache_new(home, profile);
+	k->stale_sessions = stale_sessions_new(home, profile);
 	k->keep_timer = loop_timer_new(l, on_keep, k);
-	k->memory_timer = loop_timer_new(l, on_memory, k);
-	k->orphan = orphan;
+	k->cache_timer = loop_timer_new(l, on_cache, k);
+	k->stale_session = stale_session;
 	k->arg = arg;
 	return k;
 }
 
 void
-keepsakes_free(struct keepsakes *k)
+state_cache_free(struct state_cache *k)
 {
 	if (k == NULL)
 		return;
-	write_memory(k);
+	write_cache(k);
 	/* A session that was noted and is gone now need not be found. */
 	if (k->has_session && k->looked)
-		orphans_keep(k->orphans, buf_span(&k->session),
+		stale_sessions_save(k->stale_sessions, buf_span(&k->session),
 		    buf_span(&k->session_version));
-	memory_free(k->memory);
-	orphans_free(k->orphans);
+	startup_cache_free(k->startup_cache);
+	stale_sessions_free(k->stale_sessions);
 	loop_timer_free(k->keep_timer);
-	loop_timer_free(k->memory_timer);
+	loop_timer_free(k->cache_timer);
 	buf_free(&k->session);
 	buf_free(&k->session_version);
 	buf_free(&k->version);
@@ -95,10 +97,11 @@ keepsakes_free(struct keepsakes *k)
 }
 
 bool
-keepsakes_recall(struct keepsakes *k, struct span version, struct buf *result,
-    struct buf *tools)
+state_cache_load_start(struct state_cache *k, struct span version,
+    struct buf *result, struct buf *tools)
 {
-	return k != NULL && memory_load(k->memory, version, result, tools);
+	return k != NULL &&
+	    startup_cache_load(k->startup_cache, version, result, tools);
 }
 
 static void
@@ -109,32 +112,32 @@ put(struct buf *b, struct span text)
 }
 
 void
-keepsakes_remember(struct keepsakes *k, struct span version, struct span result,
-    struct span tools)
+state_cache_save_start(struct state_cache *k, struct span version,
+    struct span result, struct span tools)
 {
 	if (k == NULL)
 		return;
 	put(&k->version, version);
 	put(&k->result, result);
 	put(&k->tools, tools);
-	k->has_memory = true;
-	loop_timer_set(k->memory_timer, MEMORY_MS);
+	k->has_start = true;
+	loop_timer_set(k->cache_timer, CACHED_START_MS);
 }
 
 bool
-keepsakes_recall_era(struct keepsakes *k, bool *modern, bool *sse)
+state_cache_load_era(struct state_cache *k, bool *modern, bool *sse)
 {
 	if (k == NULL || k->no_era)
 		return false;
 	if (!k->has_era)
-		return memory_load_era(k->memory, modern, sse);
+		return startup_cache_load_era(k->startup_cache, modern, sse);
 	*modern = k->modern;
 	*sse = k->sse;
 	return true;
 }
 
 void
-keepsakes_note_era(struct keepsakes *k, bool modern, bool sse)
+state_cache_save_era(struct state_cache *k, bool modern, bool sse)
 {
 	if (k == NULL)
 		return;
@@ -142,21 +145,22 @@ keepsakes_note_era(struct keepsakes *k, bool modern, bool sse)
 	k->sse = sse;
 	k->has_era = true;
 	k->no_era = false;
-	loop_timer_set(k->memory_timer, MEMORY_MS);
+	loop_timer_set(k->cache_timer, CACHED_START_MS);
 }
 
 void
-keepsakes_forget_era(struct keepsakes *k)
+state_cache_forget_era(struct state_cache *k)
 {
 	if (k == NULL)
 		return;
 	k->has_era = false;
 	k->no_era = true;
-	loop_timer_set(k->memory_timer, MEMORY_MS);
+	loop_timer_set(k->cache_timer, CACHED_START_MS);
 }
 
 void
-keepsakes_keep(struct keepsakes *k, struct span session, struct span version)
+state_cache_save_session(struct state_cache *k, struct span session,
+    struct span version)
 {
 	if (k == NULL)
 		return;
@@ -168,7 +172,7 @@ keepsakes_keep(struct keepsakes *k, struct span session, struct span version)
 }
 
 bool
-keepsakes_rival(struct keepsakes *k)
+state_cache_newer_peer(struct state_cache *k)
 {
-	return k != NULL && orphans_rival(k->orphans);
+	return k != NULL && stale_sessions_newer_peer(k->stale_sessions);
 }

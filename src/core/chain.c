@@ -16,14 +16,14 @@
 enum { EXIT_OWN_ERROR = 22 };
 
 struct chain {
-	struct client_era *client;
+	struct client *client;
 	struct session *session;
-	struct server_era *server;
+	struct server *server;
 	/* Of the latest input, for what follows from it. */
 	int64_t now;
 	uint64_t random;
 	uint64_t secret[2];
-	enum session_listening listening; /* as client_era knows it */
+	enum session_listening listening; /* as core/client knows it */
 	bool fail;                        /* exit 22 after an error of ours, */
 	bool own_errors;                  /* like this, */
 	bool broken;                      /* unless nobody reads it */
@@ -39,8 +39,8 @@ struct chain *
 chain_new(const struct chain_config *config)
 {
 	const struct session_config *s = &config->session;
-	struct server_era_config server = config->server;
-	struct client_era_config client = {
+	struct server_config server = config->server;
+	struct client_config client = {
 		.host = s->host,
 		.version = s->version,
 		.prefix = s->prefix,
@@ -53,9 +53,9 @@ chain_new(const struct chain_config *config)
 	server.prefix = s->prefix;
 	server.call_timeout_ms = s->call_timeout_ms;
 	c->fail = s->fail;
-	c->client = client_era_new(&client);
+	c->client = client_new(&client);
 	c->session = session_new(s);
-	c->server = server_era_new(&server);
+	c->server = server_new(&server);
 	return c;
 }
 
@@ -64,9 +64,9 @@ chain_free(struct chain *c)
 {
 	if (c == NULL)
 		return;
-	client_era_free(c->client);
+	client_free(c->client);
 	session_free(c->session);
-	server_era_free(c->server);
+	server_free(c->server);
 	frame_unref(c->fitted);
 	free(c);
 }
@@ -74,7 +74,7 @@ chain_free(struct chain *c)
 bool
 chain_wants_secret(const struct chain *c)
 {
-	return !client_era_is_legacy(c->client);
+	return !client_is_legacy(c->client);
 }
 
 /* The latest input's makes as many as there are steps. */
@@ -95,36 +95,35 @@ to_session(struct chain *c, struct session_input *in)
 }
 
 static void
-to_client(struct chain *c, struct client_era_input *in)
+to_client(struct chain *c, struct client_input *in)
 {
 	c->quiet = false;
 	in->now = c->now;
 	in->random = next_random(c);
 	in->secret[0] = c->secret[0];
 	in->secret[1] = c->secret[1]++; /* no two are the same */
-	in->discovered = server_era_discovered(c->server);
-	in->shared = server_era_shares_stream(c->server);
+	in->discovered = server_discovered(c->server);
+	in->shared = server_shares_stream(c->server);
 	in->initialized = session_initialize_answer(c->session);
 	in->listening = c->listening = session_listening(c->session);
-	client_era_step(c->client, in);
+	client_step(c->client, in);
 }
 
 static void
-to_server(struct chain *c, struct server_era_input *in)
+to_server(struct chain *c, struct server_input *in)
 {
 	c->quiet = false;
 	in->now = c->now;
 	in->random = next_random(c);
-	server_era_step(c->server, in);
+	server_step(c->server, in);
 }
 
 static void
 client_says(struct chain *c, const struct session_input *in)
 {
-	struct client_era_input to = { .kind = CLIENT_ERA_CLIENT,
-		.frame = in->frame };
+	struct client_input to = { .kind = CLIENT_CLIENT, .frame = in->frame };
 
-	if (client_era_passes(c->client, in->frame))
+	if (client_passes(c->client, in->frame))
 		session_step(c->session, in);
 	else
 		to_client(c, &to);
@@ -135,7 +134,7 @@ client_says(struct chain *c, const struct session_input *in)
 static void
 server_says(struct chain *c, const struct session_input *in)
 {
-	struct server_era_input to = {
+	struct server_input to = {
 		.ticket = in->ticket,
 		.facts = in->facts,
 		.frame = in->frame,
@@ -143,25 +142,25 @@ server_says(struct chain *c, const struct session_input *in)
 		.ok = in->ok,
 	};
 
-	if (!server_era_owns(in->ticket)) {
+	if (!server_owns(in->ticket)) {
 		session_step(c->session, in);
 		return;
 	}
 	switch (in->kind) {
 	case INPUT_HEAD:
-		to.kind = SERVER_ERA_HEAD;
+		to.kind = SERVER_HEAD;
 		break;
 	case INPUT_MESSAGE:
-		to.kind = SERVER_ERA_MESSAGE;
+		to.kind = SERVER_MESSAGE;
 		break;
 	case INPUT_ENDPOINT:
-		to.kind = SERVER_ERA_ENDPOINT;
+		to.kind = SERVER_ENDPOINT;
 		break;
 	case INPUT_SIGN_IN:
-		to.kind = SERVER_ERA_SIGN_IN;
+		to.kind = SERVER_SIGN_IN;
 		break;
 	default:
-		to.kind = SERVER_ERA_DONE;
+		to.kind = SERVER_DONE;
 		break;
 	}
 	to_server(c, &to);
@@ -171,10 +170,10 @@ server_says(struct chain *c, const struct session_input *in)
 static void
 ends(struct chain *c, const struct session_input *in)
 {
-	struct client_era_input to = { .kind = CLIENT_ERA_EOF };
-	struct server_era_input server = { .kind = SERVER_ERA_EOF };
+	struct client_input to = { .kind = CLIENT_EOF };
+	struct server_input server = { .kind = SERVER_EOF };
 
-	if (client_era_is_legacy(c->client)) {
+	if (client_is_legacy(c->client)) {
 		session_step(c->session, in);
 		to_server(c, &server);
 		return;
@@ -187,9 +186,9 @@ ends(struct chain *c, const struct session_input *in)
 static void
 stops(struct chain *c, const struct session_input *in)
 {
-	struct client_era_input to = { .kind = CLIENT_ERA_EOF };
+	struct client_input to = { .kind = CLIENT_EOF };
 
-	if (client_era_is_legacy(c->client)) {
+	if (client_is_legacy(c->client)) {
 		session_step(c->session, in);
 		return;
 	}
@@ -215,21 +214,21 @@ tick_session(struct chain *c)
 static void
 tick_server(struct chain *c)
 {
-	struct server_era_input in = { .kind = SERVER_ERA_TICK };
+	struct server_input in = { .kind = SERVER_TICK };
 
-	if (is_due(server_era_deadline(c->server), c->now))
+	if (is_due(server_deadline(c->server), c->now))
 		to_server(c, &in);
 }
 
 /* After a stall the times of several of the three are over in one turn. What
- * client_era answers itself it cancels at the session: that has to arrive
+ * core/client answers itself it cancels at the session: that has to arrive
  * before the session, or the server's end of it, gives an answer, too. */
 static void
 tick(struct chain *c)
 {
-	struct client_era_input in = { .kind = CLIENT_ERA_TICK };
+	struct client_input in = { .kind = CLIENT_TICK };
 
-	if (is_due(client_era_deadline(c->client), c->now)) {
+	if (is_due(client_deadline(c->client), c->now)) {
 		to_client(c, &in);
 		c->tick = true;
 		return;
@@ -294,10 +293,10 @@ fit(struct chain *c, const struct frame *request, struct order *order)
 {
 	frame_unref(c->fitted);
 	c->fitted = NULL;
-	if (client_era_is_legacy(c->client) || order->body == NULL)
+	if (client_is_legacy(c->client) || order->body == NULL)
 		return;
-	c->fitted = client_era_fit(c->client, request, order->body,
-	    server_era_discovered(c->server) != NULL);
+	c->fitted = client_fit(c->client, request, order->body,
+	    server_discovered(c->server) != NULL);
 	if (c->fitted != NULL)
 		order->body = c->fitted;
 }
@@ -307,41 +306,41 @@ fit(struct chain *c, const struct frame *request, struct order *order)
 static void
 name_version(const struct chain *c, struct session_action *a)
 {
-	if (!client_era_is_legacy(c->client))
+	if (!client_is_legacy(c->client))
 		a->version = span_of("\"" REVISION_MODERN "\"");
 }
 
 static bool
 session_acts(struct chain *c, struct session_action *a)
 {
-	struct server_era_input server = { .ticket = a->ticket,
+	struct server_input server = { .ticket = a->ticket,
 		.order = &a->order };
-	struct client_era_input client = { .kind = CLIENT_ERA_SESSION,
-		.frame = a->frame,
-		.related = a->related };
+	struct client_input client = {
+		.kind = CLIENT_SESSION, .frame = a->frame, .related = a->related
+	};
 
 	switch (a->kind) {
 	case ACTION_SEND:
 		fit(c, a->related, &a->order);
-		if (server_era_passes(c->server, &a->order))
+		if (server_passes(c->server, &a->order))
 			return true;
-		server.kind = SERVER_ERA_SEND;
+		server.kind = SERVER_SEND;
 		to_server(c, &server);
 		return false;
 	case ACTION_ABORT:
-		if (!server_era_has(c->server, a->ticket))
+		if (!server_has(c->server, a->ticket))
 			return true;
-		server.kind = SERVER_ERA_ABORT;
+		server.kind = SERVER_ABORT;
 		to_server(c, &server);
 		return false;
 	case ACTION_WRITE:
 		look_at(c, a->frame);
-		if (client_era_is_legacy(c->client))
+		if (client_is_legacy(c->client))
 			return true;
 		to_client(c, &client);
 		return false;
-	case ACTION_RECALL:
-	case ACTION_REMEMBER:
+	case ACTION_LOAD_START:
+	case ACTION_SAVE_START:
 		name_version(c, a);
 		return true;
 	case ACTION_EXIT:
@@ -355,7 +354,7 @@ session_acts(struct chain *c, struct session_action *a)
 
 static void
 tell_session(struct chain *c, enum session_input_kind kind,
-    const struct server_era_action *a)
+    const struct server_action *a)
 {
 	struct session_input in = { .kind = kind,
 		.ticket = a->ticket,
@@ -367,75 +366,75 @@ tell_session(struct chain *c, enum session_input_kind kind,
 }
 
 static bool
-server_acts(struct chain *c, const struct server_era_action *a,
+server_acts(struct chain *c, const struct server_action *a,
     struct session_action *out)
 {
 	memset(out, 0, sizeof *out);
 	out->ticket = a->ticket;
 	switch (a->kind) {
-	case SERVER_ERA_ORDER:
+	case SERVER_ORDER:
 		out->kind = ACTION_SEND;
 		out->order = a->order;
 		return true;
-	case SERVER_ERA_DROP:
+	case SERVER_DROP:
 		out->kind = ACTION_ABORT;
 		return true;
-	case SERVER_ERA_FOUND:
+	case SERVER_FOUND:
 		out->kind = ACTION_FOUND;
 		out->modern = a->modern;
 		out->sse = a->sse;
 		out->dual = a->dual;
 		return true;
-	case SERVER_ERA_NOTE:
-		out->kind = ACTION_NOTE;
+	case SERVER_NOTE:
+		out->kind = ACTION_LOG;
 		out->level = a->level;
 		out->text = a->note;
 		return true;
-	case SERVER_ERA_TELL_HEAD:
+	case SERVER_TELL_HEAD:
 		tell_session(c, INPUT_HEAD, a);
 		return false;
-	case SERVER_ERA_TELL_MESSAGE:
+	case SERVER_TELL_MESSAGE:
 		tell_session(c, INPUT_MESSAGE, a);
 		return false;
-	case SERVER_ERA_TELL_SIGN_IN:
+	case SERVER_TELL_SIGN_IN:
 		tell_session(c, INPUT_SIGN_IN, a);
 		return false;
-	case SERVER_ERA_TELL_DONE:
+	case SERVER_TELL_DONE:
 		tell_session(c, INPUT_DONE, a);
 		return false;
-	case SERVER_ERA_NONE:
+	case SERVER_NONE:
 		break;
 	}
 	return false;
 }
 
 static bool
-client_acts(struct chain *c, const struct client_era_action *a,
+client_acts(struct chain *c, const struct client_action *a,
     struct session_action *out)
 {
 	struct session_input in = { .kind = INPUT_CLIENT,
 		.frame = a->frame,
-		.probe = !client_era_is_legacy(c->client) };
+		.probe = !client_is_legacy(c->client) };
 
 	memset(out, 0, sizeof *out);
 	switch (a->kind) {
-	case CLIENT_ERA_WRITE:
+	case CLIENT_WRITE:
 		look_at(c, a->frame);
 		out->kind = ACTION_WRITE;
 		out->frame = a->frame;
 		return true;
-	case CLIENT_ERA_NOTE:
-		out->kind = ACTION_NOTE;
+	case CLIENT_NOTE:
+		out->kind = ACTION_LOG;
 		out->level = a->level;
 		out->text = a->text;
 		return true;
-	case CLIENT_ERA_PROBE:
-		server_era_client(c->server, a->frame);
+	case CLIENT_PROBE:
+		server_client(c->server, a->frame);
 		return false;
-	case CLIENT_ERA_SEND:
+	case CLIENT_SEND:
 		to_session(c, &in);
 		return false;
-	case CLIENT_ERA_NONE:
+	case CLIENT_NONE:
 		break;
 	}
 	return false;
@@ -450,9 +449,9 @@ earlier(int64_t a, int64_t b)
 static void
 settle(struct chain *c)
 {
-	c->quiet = client_era_is_legacy(c->client) && !c->eof;
-	c->eras_deadline = earlier(client_era_deadline(c->client),
-	    server_era_deadline(c->server));
+	c->quiet = client_is_legacy(c->client) && !c->eof;
+	c->eras_deadline = earlier(client_deadline(c->client),
+	    server_deadline(c->server));
 }
 
 static bool
@@ -460,14 +459,14 @@ next_of_three(struct chain *c, struct session_action *out)
 {
 	struct session_input eof = { .kind = INPUT_EOF };
 	struct session_input stop = { .kind = INPUT_STOP };
-	struct server_era_input server_eof = { .kind = SERVER_ERA_EOF };
-	struct client_era_input listens = { .kind = CLIENT_ERA_LISTENS };
-	struct client_era_action client;
-	struct server_era_action server;
+	struct server_input server_eof = { .kind = SERVER_EOF };
+	struct client_input listens = { .kind = CLIENT_LISTENS };
+	struct client_action client;
+	struct server_action server;
 
 	for (;;) {
 		/* What goes to the client goes before the session's end. */
-		if (client_era_next(c->client, &client)) {
+		if (client_next(c->client, &client)) {
 			if (client_acts(c, &client, out))
 				return true;
 		} else if (c->tick) {
@@ -480,13 +479,13 @@ next_of_three(struct chain *c, struct session_action *out)
 		} else if (session_next(c->session, out)) {
 			if (session_acts(c, out))
 				return true;
-		} else if (server_era_next(c->server, &server)) {
+		} else if (server_next(c->server, &server)) {
 			if (server_acts(c, &server, out))
 				return true;
-		} else if (!client_era_is_legacy(c->client) &&
+		} else if (!client_is_legacy(c->client) &&
 		    session_listening(c->session) != c->listening) {
 			to_client(c, &listens);
-		} else if (c->eof && !client_era_holds(c->client)) {
+		} else if (c->eof && !client_holds(c->client)) {
 			c->eof = false;
 			to_session(c, &eof);
 			to_server(c, &server_eof);
@@ -514,9 +513,9 @@ chain_next(struct chain *c, struct session_action *out)
 int64_t
 chain_deadline(const struct chain *c)
 {
-	int64_t eras = c->quiet ? c->eras_deadline :
-				  earlier(client_era_deadline(c->client),
-				      server_era_deadline(c->server));
+	int64_t eras = c->quiet ?
+	    c->eras_deadline :
+	    earlier(client_deadline(c->client), server_deadline(c->server));
 
 	return earlier(session_deadline(c->session), eras);
 }
@@ -524,7 +523,7 @@ chain_deadline(const struct chain *c)
 void
 chain_describe(const struct chain *c, struct buf *out)
 {
-	client_era_describe(c->client, out);
+	client_describe(c->client, out);
 	session_describe(c->session, out);
-	server_era_describe(c->server, out);
+	server_describe(c->server, out);
 }

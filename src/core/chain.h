@@ -1,5 +1,5 @@
 /*
- * client_era, session and server_era in a row, as one reducer with the
+ * core/client, session and core/server in a row, as one reducer with the
  * session's inputs and actions: frames of the client on one side, exchanges
  * with the server on the other, whatever either speaks. Two legacy ends talk
  * to the session directly.
@@ -15,7 +15,7 @@ struct chain;
 struct chain_config {
 	struct session_config session;
 	/* host, prefix and call_timeout_ms are the session's */
-	struct server_era_config server;
+	struct server_config server;
 };
 
 struct chain *chain_new(const struct chain_config *config);

@@ -114,7 +114,7 @@ on_registered(const struct fetch_answer *a, void *arg)
 	    why != NULL        ? why :
 		a->why != NULL ? a->why :
 				 "no JSON");
-	login_fruitless(g, LOGIN_FAILED, full);
+	login_failed(g, LOGIN_FAILED, full);
 	free(full);
 	free(why);
 }
@@ -257,12 +257,12 @@ login_dead_client(struct login *g, const char *why)
 
 	if (!ours || g->registered_anew ||
 	    g->found.server.registration_endpoint == NULL) {
-		login_fruitless(g, LOGIN_FAILED, why);
+		login_failed(g, LOGIN_FAILED, why);
 		return;
 	}
 	log_info("the client is not known any more: registered anew");
 	g->registered_anew = true;
-	g->came_back = false;
+	g->on_redirect = false;
 	record_drop_client(&g->record);
 	login_expect_person(g, true);
 	login_find_client(g);

@@ -23,7 +23,7 @@ poll_again(struct login *g)
 	if (login_now() < g->until)
 		login_later(g, g->interval_ms, poll);
 	else
-		login_fruitless(g, LOGIN_FAILED,
+		login_failed(g, LOGIN_FAILED,
 		    "nobody entered the code while it was good");
 }
 
@@ -55,7 +55,7 @@ on_polled(const struct fetch_answer *a, void *arg)
 		poll_again(g);
 		break;
 	default:
-		login_fruitless(g, LOGIN_FAILED, a->why != NULL ? a->why : why);
+		login_failed(g, LOGIN_FAILED, a->why != NULL ? a->why : why);
 		break;
 	}
 	free(why);
@@ -132,7 +132,7 @@ on_device(const struct fetch_answer *a, void *arg)
 		if (doc != NULL && document_has(doc, "error"))
 			client_token(&g->record, a->status, doc, NULL,
 			    login_now(), &why);
-		login_fruitless(g, LOGIN_FAILED,
+		login_failed(g, LOGIN_FAILED,
 		    why != NULL        ? why :
 			a->why != NULL ? a->why :
 					 "the authorization server gave no "

@@ -342,7 +342,8 @@ on_answer(const struct fetch_answer *a, void *arg)
 
 /* May the challenge send us there? *why is for people, when not. */
 static bool
-trusted(struct discovery *d, const struct url *u, const char *text, char **why)
+credentials_known_good(struct discovery *d, const struct url *u,
+    const char *text, char **why)
 {
 	struct buf b;
 
@@ -380,7 +381,7 @@ add_challenge(struct discovery *d, char **why)
 			 "URL, it is not used");
 		return 0;
 	}
-	if (trusted(d, &u, text, why)) {
+	if (credentials_known_good(d, &u, text, why)) {
 		d->places[d->n++] = xstrdup(u.text);
 		d->from_challenge = true;
 	}

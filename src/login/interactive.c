@@ -79,7 +79,7 @@ note_failure(struct login *g)
 }
 
 void
-login_fruitless(struct login *g, enum login_end end, const char *why)
+login_failed(struct login *g, enum login_end end, const char *why)
 {
 	if (g->login_lock >= 0)
 		note_failure(g);
@@ -111,10 +111,10 @@ on_code(const struct fetch_answer *a, void *arg)
 		login_dead_client(g, why);
 		break;
 	case TOKEN_TRANSIENT:
-		login_fruitless(g, LOGIN_LATER, why);
+		login_failed(g, LOGIN_LATER, why);
 		break;
 	default:
-		login_fruitless(g, LOGIN_FAILED, a->why != NULL ? a->why : why);
+		login_failed(g, LOGIN_FAILED, a->why != NULL ? a->why : why);
 		break;
 	}
 	free(why);
@@ -135,7 +135,7 @@ exchange(struct login *g, const char *code)
 
 /* What a browser brought, or a person pasted. */
 static void
-came_back(struct login *g, enum callback_result result,
+on_redirect(struct login *g, enum callback_result result,
     const struct callback *c)
 {
 	struct buf words;
@@ -150,7 +150,7 @@ came_back(struct login *g, enum callback_result result,
 		return;
 	}
 	if (result == CALLBACK_ISSUER) {
-		login_fruitless(g, LOGIN_FAILED,
+		login_failed(g, LOGIN_FAILED,
 		    "what came back is not from the authorization server that "
 		    "was asked (iss): nothing of it was used");
 		return;
@@ -163,7 +163,7 @@ came_back(struct login *g, enum callback_result result,
 		words.n > 0 ? ", it says \"" : "", buf_str(&words),
 		words.n > 0 ? "\"" : "");
 	buf_free(&words);
-	login_fruitless(g, LOGIN_FAILED, why);
+	login_failed(g, LOGIN_FAILED, why);
 	free(why);
 }
 
@@ -187,21 +187,21 @@ on_arrival(struct login *g)
 	struct callback c = g->arrived;
 
 	memset(&g->arrived, 0, sizeof g->arrived);
-	came_back(g, g->arrived_as, &c);
+	on_redirect(g, g->arrived_as, &c);
 	callback_free(&c);
 }
 
 /* Returns false when it is not what is waited for; c is taken. The rest
  * happens with an empty stack, after the page was handed over. */
 static bool
-arrive(struct login *g, enum callback_result result, struct callback *c)
+take_redirect(struct login *g, enum callback_result result, struct callback *c)
 {
-	if (g->came_back || result == CALLBACK_OTHER ||
+	if (g->on_redirect || result == CALLBACK_OTHER ||
 	    result == CALLBACK_MORE) {
 		callback_free(c);
 		return false;
 	}
-	g->came_back = true;
+	g->on_redirect = true;
 	g->arrived = *c;
 	g->arrived_as = result;
 	login_later(g, 0, on_arrival);
@@ -218,7 +218,7 @@ login_callback(struct span so_far, struct buf *reply, void *arg)
 
 	if (result == CALLBACK_MORE)
 		return false;
-	arrive(g, result, &c);
+	take_redirect(g, result, &c);
 	return true;
 }
 
@@ -228,7 +228,8 @@ login_paste(struct login *g, const char *url)
 	struct callback_expected e = expected(g);
 	struct callback c = { 0 };
 
-	return g->listener != NULL && arrive(g, callback_url(url, &e, &c), &c);
+	return g->listener != NULL &&
+	    take_redirect(g, callback_url(url, &e, &c), &c);
 }
 
 /* --- the browser --- */
@@ -454,7 +455,7 @@ void
 login_person(struct login *g)
 {
 	if (!g->config.person) {
-		login_end(g, LOGIN_PERSON, "a person has to sign in");
+		login_end(g, LOGIN_INTERACTIVE, "a person has to sign in");
 		return;
 	}
 	login_expect_person(g, true);

@@ -51,7 +51,7 @@ login_later(struct login *g, int64_t ms, login_step *step)
 static void
 timed_out(struct login *g)
 {
-	login_fruitless(g, LOGIN_FAILED,
+	login_failed(g, LOGIN_FAILED,
 	    "nobody signed in within --login-timeout");
 }
 
@@ -69,13 +69,13 @@ on_timeout(void *arg)
 {
 	struct login *g = arg;
 
-	if (g->listener == NULL || g->came_back || g->op != NULL ||
+	if (g->listener == NULL || g->on_redirect || g->op != NULL ||
 	    g->fetch != NULL || g->token_lock >= 0 ||
 	    g->record.client.source != CLIENT_REGISTERED) {
 		timed_out(g);
 		return;
 	}
-	g->came_back = true;
+	g->on_redirect = true;
 	g->record.client_failures++;
 	login_lock_token(g, save_failure);
 }

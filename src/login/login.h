@@ -2,8 +2,8 @@
  * Getting a good token into the store, whatever that takes: one that another
  * copy has put there meanwhile, a refresh, client credentials, or a person
  * who signs in by browser or device code. Runs in a process of its own (the
- * agent, or "mcpsplice login"), because hosts kill the copy that began it:
- * a refresh that was sent must be stored, and a person be waited for.
+ * login process, or "mcpsplice login"), because hosts kill the copy that began
+ * it: a refresh that was sent must be stored, and a person be waited for.
  *
  *   token lock > read the store > another's? > refresh > stored
  *   login lock > read the store > another's? > discover > client > browser
@@ -68,10 +68,10 @@ struct login_config {
 };
 
 enum login_end {
-	LOGIN_DONE,   /* a good token is in the store, and in the record */
-	LOGIN_PERSON, /* a person is needed, and must not be asked */
-	LOGIN_LATER,  /* it may work in a while: network, 5xx, 429 */
-	LOGIN_FAILED  /* it will not, until somebody changes something */
+	LOGIN_DONE,        /* a good token is in the store, and in the record */
+	LOGIN_INTERACTIVE, /* a person is needed, and must not be asked */
+	LOGIN_LATER,       /* it may work in a while: network, 5xx, 429 */
+	LOGIN_FAILED       /* it will not, until somebody changes something */
 };
 
 struct login_ops {

@@ -64,7 +64,7 @@ struct login {
 	char *url;
 	struct browser *browser;
 	bool registered_anew; /* once for each login */
-	bool came_back;       /* a browser did, or a pasted URL: */
+	bool on_redirect;     /* a browser did, or a pasted URL: */
 	enum callback_result arrived_as;
 	struct callback arrived;
 	char *device_code;
@@ -119,7 +119,7 @@ void login_person(struct login *g);
 /* Tells where to go, here and to the copies that wait. */
 void login_show(struct login *g, const char *url, const char *code);
 /* A login that came to nothing; g is gone. */
-void login_fruitless(struct login *g, enum login_end end, const char *why);
+void login_failed(struct login *g, enum login_end end, const char *why);
 char *login_wanted_scope(const struct login *g);
 /* Sends the person to the page of the authorization server. */
 void login_authorize(struct login *g);

@@ -127,12 +127,12 @@ check_credentials(const struct options *o)
 		return xasprintf("there are two credentials, %s and %s; give "
 				 "one of them",
 		    names[0], names[1]);
-	if (o->auth == AUTH_STATIC && n == 0 && o->headers.n == 0 &&
+	if (o->auth == AUTH_GIVEN && n == 0 && o->headers.n == 0 &&
 	    o->cert == NULL)
 		return xstrdup("--auth static needs a credential; add "
 			       "--bearer-env VAR, --bearer-file FILE, "
 			       "--auth-command CMD or a header");
-	if (o->auth == AUTH_AUTO || o->auth == AUTH_STATIC || n == 0)
+	if (o->auth == AUTH_AUTO || o->auth == AUTH_GIVEN || n == 0)
 		return NULL;
 	mode = mode_word(o->auth);
 	wrong = xasprintf("--auth %s and %s contradict each other; leave one "
@@ -226,7 +226,7 @@ check_command(const struct options *o)
 				 "credential; leave it out, or do without "
 				 "\"login\"",
 		    credential);
-	if (o->auth == AUTH_NONE || o->auth == AUTH_STATIC)
+	if (o->auth == AUTH_NONE || o->auth == AUTH_GIVEN)
 		return xasprintf("there is nothing to sign in to with --auth "
 				 "%s; leave it out",
 		    o->auth == AUTH_NONE ? "none" : "static");

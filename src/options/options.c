@@ -338,7 +338,7 @@ say(struct loader *l)
 
 /* How a proxy calls the copy that signs in; the rest comes by a pipe. */
 static bool
-is_agent(const struct option_sources *from)
+is_login_process(const struct option_sources *from)
 {
 	return from->argc == 3 && strcmp(from->argv[1], "login") == 0 &&
 	    strcmp(from->argv[2], "--agent") == 0;
@@ -361,9 +361,9 @@ load(struct loader *l)
 	struct options *o = l->o;
 	int rc;
 
-	if (is_agent(l->from)) {
+	if (is_login_process(l->from)) {
 		o->command = COMMAND_LOGIN;
-		o->agent = true;
+		o->login_process = true;
 		return 0;
 	}
 	rc = option_argv_read(&l->argv, l->from->argc, l->from->argv, l->why);

@@ -7,13 +7,13 @@
 
 #include "base/mem.h"
 #include "core/server/server.h"
+#include "core/session/session.h"
 
 enum command { COMMAND_PROXY, COMMAND_LOGIN, COMMAND_LOGOUT, COMMAND_STATUS };
-enum replay { REPLAY_NEVER, REPLAY_REFUSED, REPLAY_SAFE };
 enum auth_mode {
 	AUTH_AUTO,
 	AUTH_NONE,
-	AUTH_STATIC,
+	AUTH_GIVEN,
 	AUTH_OAUTH,
 	AUTH_DEVICE,
 	AUTH_CLIENT_CREDENTIALS
@@ -27,9 +27,9 @@ struct strings {
 
 struct options {
 	enum command command;
-	bool agent;  /* "login --agent": nothing else is set but argv */
-	char **argv; /* a copy with its secrets, NULL-ended */
-	char *url;   /* as given; NULL: COMMAND_STATUS for all servers */
+	bool login_process; /* "login --agent": nothing else is set but argv */
+	char **argv;        /* a copy with its secrets, NULL-ended */
+	char *url;          /* as given; NULL: COMMAND_STATUS for all servers */
 
 	/* request */
 	struct strings headers; /* "Name: value" or "@FILE", not expanded */

@@ -403,7 +403,7 @@ streamable_send(struct streamable *u, const struct order *order)
 	t->last_event_id = dup_span(order->last_event_id);
 	t->silent_ok = order->listen;
 	t->control = order->control;
-	t->person = order->person;
+	t->person = order->interactive;
 	t->endpoint = order->endpoint;
 	t->announces = order->announces;
 	headers_init(&t->mirrored);
@@ -875,14 +875,14 @@ conclude(struct stream *t)
 
 void
 streamable_stand(struct streamable *u, uint64_t ticket, const char *why,
-    bool trusted)
+    bool credentials_known_good)
 {
 	struct stream *t = stream_find(u, ticket);
 
 	if (t == NULL || !t->waits)
 		return;
 	t->waits = false;
-	t->facts.trusted = trusted;
+	t->facts.credentials_known_good = credentials_known_good;
 	t->facts.why = span_of(why);
 	conclude(t);
 }

@@ -68,7 +68,7 @@ void streamable_deny(struct streamable *u, uint64_t ticket, const char *why);
 /* The refusal is told as it came. why, if not NULL, says more than its own
  * words; trusted: the credentials were taken before, in this session. */
 void streamable_stand(struct streamable *u, uint64_t ticket, const char *why,
-    bool trusted);
+    bool credentials_known_good);
 /* done comes later with ENDING_ABORTED. An unknown ticket is ignored. */
 void streamable_abort(struct streamable *u, uint64_t ticket);
 /* Pauses all transfers, or lets them go on. Control orders with a small answer

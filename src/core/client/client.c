@@ -1,7 +1,7 @@
 /*
  * The reducer for the client's era: inputs in, actions out, the table of
- * requests, time. What an input means is decided in the other client_era_*.c;
- * client_era_state.h lists who does what.
+ * requests, time. What an input means is decided in the other client_*.c;
+ * client_state.h lists who does what.
  *
  * Invariants: a request in the table has had no answer yet, but for parked
  * ones; it is in exactly one queue; what the session has is found by the id it
@@ -20,10 +20,10 @@
 
 enum { BUCKETS = 64 };
 
-struct client_era *
-client_era_new(const struct client_era_config *config)
+struct client *
+client_new(const struct client_config *config)
 {
-	struct client_era *e = xcalloc(1, sizeof *e);
+	struct client *e = xcalloc(1, sizeof *e);
 	size_t i;
 
 	e->config = *config;
@@ -46,7 +46,7 @@ action_clear(struct action *a)
 }
 
 void
-client_era_free(struct client_era *e)
+client_free(struct client *e)
 {
 	struct queue *all[] = { &e->held, &e->probes, &e->waiting, &e->asking,
 		&e->collecting, &e->parked, &e->running };
@@ -54,10 +54,10 @@ client_era_free(struct client_era *e)
 
 	if (e == NULL)
 		return;
-	client_era_listen_free(e);
+	client_listen_free(e);
 	for (i = 0; i < sizeof all / sizeof *all; i++)
 		while (all[i]->first != NULL)
-			client_era_drop(e, all[i]->first);
+			client_drop(e, all[i]->first);
 	while (e->next_action < e->n_actions)
 		action_clear(&e->actions[e->next_action++]);
 	action_clear(&e->current);
@@ -72,7 +72,7 @@ client_era_free(struct client_era *e)
 /* --- actions --- */
 
 static struct action *
-action_add(struct client_era *e, enum client_era_action_kind kind)
+action_add(struct client *e, enum client_action_kind kind)
 {
 	struct action *a;
 
@@ -90,14 +90,14 @@ action_add(struct client_era *e, enum client_era_action_kind kind)
 }
 
 void
-client_era_send(struct client_era *e, struct frame *f)
+client_send(struct client *e, struct frame *f)
 {
-	action_add(e, CLIENT_ERA_SEND)->frame = f;
+	action_add(e, CLIENT_SEND)->frame = f;
 }
 
 /* What we make of an answer may have become too large for the client. */
 static struct frame *
-too_large(const struct client_era *e, const struct frame *f)
+too_large(const struct client *e, const struct frame *f)
 {
 	struct fault fault = { .reason = "too_large", .maybe = true };
 
@@ -109,7 +109,7 @@ too_large(const struct client_era *e, const struct frame *f)
 }
 
 void
-client_era_write(struct client_era *e, struct frame *f)
+client_write(struct client *e, struct frame *f)
 {
 	struct frame *error;
 
@@ -119,20 +119,19 @@ client_era_write(struct client_era *e, struct frame *f)
 		frame_unref(f);
 		f = error;
 	}
-	action_add(e, CLIENT_ERA_WRITE)->frame = f;
+	action_add(e, CLIENT_WRITE)->frame = f;
 }
 
 void
-client_era_probe(struct client_era *e, struct frame *f)
+client_probe(struct client *e, struct frame *f)
 {
-	action_add(e, CLIENT_ERA_PROBE)->frame = f;
+	action_add(e, CLIENT_PROBE)->frame = f;
 }
 
 void
-client_era_note(struct client_era *e, enum log_level level, const char *fmt,
-    ...)
+client_log(struct client *e, enum log_level level, const char *fmt, ...)
 {
-	struct action *a = action_add(e, CLIENT_ERA_NOTE);
+	struct action *a = action_add(e, CLIENT_NOTE);
 	char text[512];
 	va_list ap;
 
@@ -144,7 +143,7 @@ client_era_note(struct client_era *e, enum log_level level, const char *fmt,
 }
 
 bool
-client_era_next(struct client_era *e, struct client_era_action *out)
+client_next(struct client *e, struct client_action *out)
 {
 	action_clear(&e->current);
 	if (e->next_action == e->n_actions)
@@ -166,7 +165,7 @@ id_of(const struct request *r, enum by by)
 }
 
 static void
-table_grow(struct client_era *e, enum by by)
+table_grow(struct client *e, enum by by)
 {
 	size_t was = e->n_buckets[by], i;
 	struct request **old = e->buckets[by], *r, *after, **at;
@@ -184,7 +183,7 @@ table_grow(struct client_era *e, enum by by)
 }
 
 static void
-table_add(struct client_era *e, struct request *r, enum by by)
+table_add(struct client *e, struct request *r, enum by by)
 {
 	struct request **at;
 
@@ -198,7 +197,7 @@ table_add(struct client_era *e, struct request *r, enum by by)
 }
 
 static void
-table_remove(struct client_era *e, struct request *r, enum by by)
+table_remove(struct client *e, struct request *r, enum by by)
 {
 	struct request **at;
 
@@ -213,7 +212,7 @@ table_remove(struct client_era *e, struct request *r, enum by by)
 }
 
 struct request *
-client_era_find(const struct client_era *e, enum by by, struct span id)
+client_find(const struct client *e, enum by by, struct span id)
 {
 	struct request *r, *same = NULL;
 	uint64_t hash;
@@ -237,31 +236,31 @@ client_era_find(const struct client_era *e, enum by by, struct span id)
 /* --- queues --- */
 
 static bool
-is_held(const struct client_era *e, const struct request *r)
+is_held(const struct client *e, const struct request *r)
 {
 	return r->in == &e->held || r->in == &e->waiting;
 }
 
 size_t
-client_era_size(const struct frame *f)
+client_size(const struct frame *f)
 {
 	return frame_size(f) + sizeof(struct request) + MEM_OVERHEAD;
 }
 
 bool
-client_era_is_full(const struct client_era *e, const struct frame *f)
+client_is_full(const struct client *e, const struct frame *f)
 {
 	return e->held_bytes > 0 &&
-	    e->held_bytes + client_era_size(f) > e->config.max_held;
+	    e->held_bytes + client_size(f) > e->config.max_held;
 }
 
 static void
-queue_remove(struct client_era *e, struct request *r)
+queue_remove(struct client *e, struct request *r)
 {
 	struct queue *q = r->in;
 
 	if (is_held(e, r))
-		e->held_bytes -= client_era_size(r->frame);
+		e->held_bytes -= client_size(r->frame);
 	if (r->prev != NULL)
 		r->prev->next = r->next;
 	else
@@ -275,7 +274,7 @@ queue_remove(struct client_era *e, struct request *r)
 }
 
 static void
-queue_add(struct client_era *e, struct request *r, struct queue *q)
+queue_add(struct client *e, struct request *r, struct queue *q)
 {
 	r->next = NULL;
 	r->prev = q->last;
@@ -287,11 +286,11 @@ queue_add(struct client_era *e, struct request *r, struct queue *q)
 	q->n++;
 	r->in = q;
 	if (is_held(e, r))
-		e->held_bytes += client_era_size(r->frame);
+		e->held_bytes += client_size(r->frame);
 }
 
 struct request *
-client_era_add(struct client_era *e, struct frame *f, struct queue *q)
+client_add(struct client *e, struct frame *f, struct queue *q)
 {
 	struct request *r = xcalloc(1, sizeof *r);
 
@@ -305,14 +304,14 @@ client_era_add(struct client_era *e, struct frame *f, struct queue *q)
 }
 
 void
-client_era_move(struct client_era *e, struct request *r, struct queue *q)
+client_move(struct client *e, struct request *r, struct queue *q)
 {
 	queue_remove(e, r);
 	queue_add(e, r, q);
 }
 
 void
-client_era_turn(struct client_era *e, struct request *r, enum request_kind kind)
+client_turn(struct client *e, struct request *r, enum request_kind kind)
 {
 	if (r->known[BY_WIRE]) {
 		e->strays -= r->kind != REQUEST_NATIVE;
@@ -322,7 +321,7 @@ client_era_turn(struct client_era *e, struct request *r, enum request_kind kind)
 }
 
 void
-client_era_over(struct client_era *e, struct request *r)
+client_over(struct client *e, struct request *r)
 {
 	if (!r->known[BY_WIRE])
 		return;
@@ -332,11 +331,11 @@ client_era_over(struct client_era *e, struct request *r)
 }
 
 void
-client_era_drop(struct client_era *e, struct request *r)
+client_drop(struct client *e, struct request *r)
 {
-	client_era_forget_questions(e, r);
-	client_era_set_level(e, r, -1);
-	client_era_over(e, r);
+	client_forget_questions(e, r);
+	client_set_level(e, r, -1);
+	client_over(e, r);
 	table_remove(e, r, BY_ID);
 	queue_remove(e, r);
 	if (r->final != NULL)
@@ -348,7 +347,7 @@ client_era_drop(struct client_era *e, struct request *r)
 }
 
 void
-client_era_rename(struct client_era *e, struct request *r, struct frame *f)
+client_rename(struct client *e, struct request *r, struct frame *f)
 {
 	table_remove(e, r, BY_ID);
 	if (f == NULL)
@@ -360,7 +359,7 @@ client_era_rename(struct client_era *e, struct request *r, struct frame *f)
 }
 
 void
-client_era_set_level(struct client_era *e, struct request *r, int level)
+client_set_level(struct client *e, struct request *r, int level)
 {
 	if (r->level >= 0)
 		e->levels[r->level]--;
@@ -372,14 +371,14 @@ client_era_set_level(struct client_era *e, struct request *r, int level)
 /* --- to the session --- */
 
 char *
-client_era_id(struct client_era *e)
+client_id(struct client *e)
 {
 	return xasprintf("\"%s-c%llu\"", e->config.prefix,
 	    (unsigned long long)++e->ids);
 }
 
 void
-client_era_go(struct client_era *e, struct request *r, struct frame *f)
+client_go(struct client *e, struct request *r, struct frame *f)
 {
 	r->sent = f;
 	r->tokens_known = false;
@@ -387,28 +386,28 @@ client_era_go(struct client_era *e, struct request *r, struct frame *f)
 	table_add(e, r, BY_WIRE);
 	if (r->kind != REQUEST_NATIVE)
 		e->strays++;
-	client_era_send(e, frame_ref(f));
+	client_send(e, frame_ref(f));
 }
 
 struct request *
-client_era_own(struct client_era *e, enum request_kind kind, const char *method,
+client_own(struct client *e, enum request_kind kind, const char *method,
     struct span params)
 {
-	struct request *r = client_era_add(e, NULL, &e->running);
-	char *id = client_era_id(e);
+	struct request *r = client_add(e, NULL, &e->running);
+	char *id = client_id(e);
 
 	r->kind = kind;
-	client_era_go(e, r, msg_call(span_of(id), method, params));
+	client_go(e, r, msg_call(span_of(id), method, params));
 	free(id);
 	return r;
 }
 
 void
-client_era_busy(struct client_era *e, const struct frame *f)
+client_busy(struct client *e, const struct frame *f)
 {
 	struct fault fault = { .reason = "busy" };
 
-	client_era_write(e,
+	client_write(e,
 	    fault_frame(f->id, &fault,
 		"Too many requests wait for %s (%zu bytes held back). Not "
 		"sent. Wait for answers, then try again.",
@@ -433,9 +432,9 @@ queue_due(const struct queue *q)
 }
 
 int64_t
-client_era_deadline(const struct client_era *e)
+client_deadline(const struct client *e)
 {
-	int64_t due = sooner(e->level_at, client_era_listen_due(e));
+	int64_t due = sooner(e->level_at, client_listen_due(e));
 
 	due = sooner(due, queue_due(&e->probes));
 	due = sooner(due, queue_due(&e->collecting));
@@ -443,17 +442,17 @@ client_era_deadline(const struct client_era *e)
 }
 
 static void
-tick(struct client_era *e)
+tick(struct client *e)
 {
 	if (e->level_at >= 0 && e->level_at <= e->now)
-		client_era_level_set(e);
-	client_era_probes_tick(e);
-	client_era_park_tick(e);
-	client_era_listen_tick(e);
+		client_level_set(e);
+	client_probes_tick(e);
+	client_park_tick(e);
+	client_listen_tick(e);
 }
 
 void
-client_era_step(struct client_era *e, const struct client_era_input *in)
+client_step(struct client *e, const struct client_input *in)
 {
 	e->now = in->now;
 	e->secret[0] = in->secret[0];
@@ -463,44 +462,44 @@ client_era_step(struct client_era *e, const struct client_era_input *in)
 	/* A session that was renewed, perhaps with another server. */
 	if (e->opening == OPENING_DONE && in->initialized != NULL &&
 	    in->initialized != e->initialized)
-		client_era_learn(e, in->initialized);
+		client_learn(e, in->initialized);
 	if (in->listening != e->listening) {
 		e->listening = in->listening;
-		client_era_listening(e);
+		client_listening(e);
 	}
 	switch (in->kind) {
-	case CLIENT_ERA_CLIENT:
-		client_era_client(e, in->frame);
+	case CLIENT_CLIENT:
+		client_client(e, in->frame);
 		break;
-	case CLIENT_ERA_SESSION:
-		client_era_session(e, in);
+	case CLIENT_SESSION:
+		client_session(e, in);
 		break;
-	case CLIENT_ERA_EOF:
-		client_era_eof(e);
+	case CLIENT_EOF:
+		client_eof(e);
 		break;
-	case CLIENT_ERA_TICK:
+	case CLIENT_TICK:
 		tick(e);
 		break;
-	case CLIENT_ERA_LISTENS:
+	case CLIENT_LISTENS:
 		break; /* seen above */
 	}
 	e->discovered = NULL;
 }
 
 bool
-client_era_is_legacy(const struct client_era *e)
+client_is_legacy(const struct client *e)
 {
 	return e->legacy && e->strays == 0;
 }
 
 bool
-client_era_holds(const struct client_era *e)
+client_holds(const struct client *e)
 {
 	return e->opening == OPENING_RUNS || e->held.n + e->waiting.n > 0;
 }
 
 void
-client_era_describe(const struct client_era *e, struct buf *out)
+client_describe(const struct client *e, struct buf *out)
 {
 	if (!e->modern)
 		return;

@@ -14,9 +14,9 @@
 #include "core/era/era.h"
 #include "core/stage.h"
 
-struct client_era;
+struct client;
 
-struct client_era_config {
+struct client_config {
 	const char *host;    /* how people know the server; borrowed */
 	const char *version; /* of this program */
 	const char *prefix;  /* of ids we make: random, JSON-safe; borrowed */
@@ -24,16 +24,16 @@ struct client_era_config {
 	size_t max_result;   /* bytes of a line to the client; 0: any */
 };
 
-enum client_era_input_kind {
-	CLIENT_ERA_CLIENT,  /* a frame of the client, located */
-	CLIENT_ERA_SESSION, /* a frame the session writes; related */
-	CLIENT_ERA_LISTENS, /* listening is another than before */
-	CLIENT_ERA_EOF,     /* of stdin: before the session hears of it */
-	CLIENT_ERA_TICK     /* the deadline passed */
+enum client_input_kind {
+	CLIENT_CLIENT,  /* a frame of the client, located */
+	CLIENT_SESSION, /* a frame the session writes; related */
+	CLIENT_LISTENS, /* listening is another than before */
+	CLIENT_EOF,     /* of stdin: before the session hears of it */
+	CLIENT_TICK     /* the deadline passed */
 };
 
-struct client_era_input {
-	enum client_era_input_kind kind;
+struct client_input {
+	enum client_input_kind kind;
 	int64_t now; /* monotonic ms */
 	uint64_t random;
 	struct frame *frame; /* references are taken */
@@ -54,46 +54,46 @@ struct client_era_input {
 	uint64_t secret[2]; /* random words that nobody can guess */
 };
 
-enum client_era_action_kind {
-	CLIENT_ERA_NONE,
-	CLIENT_ERA_PROBE, /* frame: the server/discover that detection is to
-			   * ask first (server_era_client); NULL: the client
+enum client_action_kind {
+	CLIENT_NONE,
+	CLIENT_PROBE, /* frame: the server/discover that detection is to
+			   * ask first (server_client); NULL: the client
 			   * is a legacy one */
-	CLIENT_ERA_SEND,  /* frame: to the session, as if from the client */
-	CLIENT_ERA_WRITE, /* frame: to the client */
-	CLIENT_ERA_NOTE   /* level, text: a decision, for people */
+	CLIENT_SEND,  /* frame: to the session, as if from the client */
+	CLIENT_WRITE, /* frame: to the client */
+	CLIENT_NOTE   /* level, text: a decision, for people */
 };
 
-struct client_era_action {
-	enum client_era_action_kind kind;
+struct client_action {
+	enum client_action_kind kind;
 	struct frame *frame; /* borrowed until the next call */
 	enum log_level level;
 	const char *text;
 };
 
-struct client_era *client_era_new(const struct client_era_config *config);
-void client_era_free(struct client_era *e);
+struct client *client_new(const struct client_config *config);
+void client_free(struct client *e);
 
 /* Does this frame of the client go to the session as it is, with no input
  * here? So it is for a legacy client from its initialize on. */
-bool client_era_passes(const struct client_era *e, const struct frame *f);
+bool client_passes(const struct client *e, const struct frame *f);
 /* The same for all that the session writes. */
-bool client_era_is_legacy(const struct client_era *e);
+bool client_is_legacy(const struct client *e);
 
-void client_era_step(struct client_era *e, const struct client_era_input *in);
+void client_step(struct client *e, const struct client_input *in);
 /* A message goes out to the server, which is a modern one or not by now: f,
  * for this request of the session's client (NULL: for none), perhaps under
  * another id. Returns what goes out in its place, the caller's; NULL: it fits
  * as it is. */
-struct frame *client_era_fit(struct client_era *e, const struct frame *request,
+struct frame *client_fit(struct client *e, const struct frame *request,
     struct frame *f, bool modern);
-bool client_era_next(struct client_era *e, struct client_era_action *action);
-/* When CLIENT_ERA_TICK is due; -1: never. */
-int64_t client_era_deadline(const struct client_era *e);
+bool client_next(struct client *e, struct client_action *action);
+/* When CLIENT_TICK is due; -1: never. */
+int64_t client_deadline(const struct client *e);
 /* Is there something of the client that the session has not seen yet? Then
  * EOF is not to be told it. */
-bool client_era_holds(const struct client_era *e);
+bool client_holds(const struct client *e);
 /* Lines for people: listens and parked requests, if any. */
-void client_era_describe(const struct client_era *e, struct buf *out);
+void client_describe(const struct client *e, struct buf *out);
 
 #endif

@@ -26,42 +26,42 @@ is_native(const struct request *r)
 /* Was it sent to a modern server and answered by a legacy one, that took its
  * place meanwhile and has no such method? Then it is played here after all. */
 static bool
-outlived(const struct client_era *e, const struct request *r,
+outlived(const struct client *e, const struct request *r,
     const struct frame *answer)
 {
 	return e->discovered == NULL && e->opening == OPENING_DONE &&
 	    answer->kind == FRAME_ERROR &&
 	    msg_error_code(answer) == FAULT_METHOD &&
-	    (client_era_is(r->frame, "server/discover") ||
-		(client_era_is(r->frame, "subscriptions/listen") && !r->acked));
+	    (client_is(r->frame, "server/discover") ||
+		(client_is(r->frame, "subscriptions/listen") && !r->acked));
 }
 
 static void
-native_answered(struct client_era *e, struct request *r, struct frame *answer)
+native_answered(struct client *e, struct request *r, struct frame *answer)
 {
 	struct frame *f;
 
 	if (outlived(e, r, answer)) {
-		client_era_dispatch(e, r);
+		client_dispatch(e, r);
 		return;
 	}
 	if (answer->kind == FRAME_ERROR && r->acked)
-		f = client_era_listen_lost(r->frame);
+		f = client_listen_lost(r->frame);
 	else if (answer->kind == FRAME_RESULT &&
-	    client_era_is(r->frame, "server/discover"))
-		f = client_era_reduced(answer, r->frame->id);
+	    client_is(r->frame, "server/discover"))
+		f = client_reduced(answer, r->frame->id);
 	else if (r->sent != r->frame)
 		f = msg_with_id(answer, r->frame->id);
 	else
 		f = frame_ref(answer);
-	client_era_write(e, f);
-	client_era_drop(e, r);
+	client_write(e, f);
+	client_drop(e, r);
 }
 
 /* On a stream of its own, a question is taken for one of the request that
  * was sent last. */
 static struct request *
-latest(const struct client_era *e)
+latest(const struct client *e)
 {
 	struct request *r, *found = e->asking.last;
 
@@ -76,45 +76,44 @@ latest(const struct client_era *e)
 
 /* It is over, so what it was thought to be asked is another's. */
 static void
-hand_on(struct client_era *e, struct request *r)
+hand_on(struct client *e, struct request *r)
 {
 	struct request *other;
 	struct frame *f;
 
 	if (r->in != &e->collecting)
 		return;
-	client_era_move(e, r, &e->running);
+	client_move(e, r, &e->running);
 	while ((other = latest(e)) != NULL &&
-	    (f = client_era_unguess(e, r)) != NULL) {
-		client_era_question(e, other, f, true);
+	    (f = client_unguess(e, r)) != NULL) {
+		client_question(e, other, f, true);
 		frame_unref(f);
 	}
 }
 
 void
-client_era_answered(struct client_era *e, struct request *r,
-    struct frame *answer)
+client_answered(struct client *e, struct request *r, struct frame *answer)
 {
 	struct frame *named;
 
 	hand_on(e, r);
-	client_era_refuse(e, r);
-	client_era_over(e, r);
+	client_refuse(e, r);
+	client_over(e, r);
 	if (answer->kind == FRAME_ERROR &&
 	    msg_error_code(answer) == ERROR_URL_ELICITATION &&
-	    client_era_park_urls(e, r, answer))
+	    client_park_urls(e, r, answer))
 		return;
 	named = msg_with_id(answer, r->frame->id);
-	client_era_write(e,
+	client_write(e,
 	    era_answer_to_modern(named, r->frame->method,
 		buf_span(&e->server_info)));
 	frame_unref(named);
-	client_era_drop(e, r);
+	client_drop(e, r);
 }
 
 /* Made by us, and given up meanwhile? */
 static bool
-is_ours(const struct client_era *e, struct span id)
+is_ours(const struct client *e, struct span id)
 {
 	size_t n = strlen(e->config.prefix);
 
@@ -124,63 +123,63 @@ is_ours(const struct client_era *e, struct span id)
 }
 
 static void
-answered(struct client_era *e, struct frame *m)
+answered(struct client *e, struct frame *m)
 {
-	struct request *r = client_era_find(e, BY_WIRE, m->id);
+	struct request *r = client_find(e, BY_WIRE, m->id);
 	bool setting = r != NULL && r == e->setting;
 
 	if (r == NULL) {
 		/* Errors of what was no request, too. */
 		if (!is_ours(e, m->id))
-			client_era_write(e, frame_ref(m));
+			client_write(e, frame_ref(m));
 		return;
 	}
 	switch (r->kind) {
 	case REQUEST_OPEN:
-		client_era_opened(e, r, m);
+		client_opened(e, r, m);
 		break;
 	case REQUEST_NATIVE:
 		native_answered(e, r, m);
 		break;
 	case REQUEST_BRIDGED:
 		if (r->in == &e->parked)
-			client_era_park_final(e, r, m);
+			client_park_final(e, r, m);
 		else
-			client_era_answered(e, r, m);
+			client_answered(e, r, m);
 		break;
 	case REQUEST_SUBSCRIBE:
 	case REQUEST_UNSUBSCRIBE:
-		client_era_subscribed(e, r, m);
+		client_subscribed(e, r, m);
 		break;
 	default:
-		client_era_drop(e, r);
+		client_drop(e, r);
 		break;
 	}
 	if (setting)
-		client_era_level_set(e);
+		client_level_set(e);
 }
 
 /* --- questions --- */
 
 static void
-question(struct client_era *e, const struct client_era_input *in)
+question(struct client *e, const struct client_input *in)
 {
 	struct fault fault = { .code = FAULT_METHOD };
 	struct frame *m = in->frame;
 	struct request *r;
 
-	if (client_era_is(m, "ping")) {
-		client_era_send(e, msg_result(m->id, "{}"));
+	if (client_is(m, "ping")) {
+		client_send(e, msg_result(m->id, "{}"));
 		return;
 	}
 	if (in->related != NULL)
-		r = client_era_find(e, BY_WIRE, in->related->id);
+		r = client_find(e, BY_WIRE, in->related->id);
 	else
 		r = latest(e);
 	if (r != NULL && r->kind == REQUEST_BRIDGED && r->in != &e->running)
-		client_era_question(e, r, m, in->related == NULL);
+		client_question(e, r, m, in->related == NULL);
 	else
-		client_era_send(e,
+		client_send(e,
 		    fault_frame(m->id, &fault,
 			"The client is asked in answers to tools/call, "
 			"prompts/get and resources/read only; this belongs to "
@@ -230,7 +229,7 @@ with_token(struct queue *q, struct span token)
 
 /* Whose progress it is; NULL: of nobody who waits. */
 static struct request *
-progressing(struct client_era *e, struct request *r, struct span token)
+progressing(struct client *e, struct request *r, struct span token)
 {
 	if (token.p == NULL)
 		return NULL;
@@ -244,7 +243,7 @@ progressing(struct client_era *e, struct request *r, struct span token)
 
 /* A retry may have a token of its own. */
 static void
-progress(struct client_era *e, struct request *r, struct frame *m)
+progress(struct client *e, struct request *r, struct frame *m)
 {
 	struct edit edit = { "progressToken",
 		json_get(m->params, "progressToken") };
@@ -254,7 +253,7 @@ progress(struct client_era *e, struct request *r, struct frame *m)
 	if (r == NULL)
 		return;
 	if (span_eq(r->token, r->sent_token)) {
-		client_era_write(e, frame_ref(m));
+		client_write(e, frame_ref(m));
 		return;
 	}
 	edit.value = r->token;
@@ -263,14 +262,14 @@ progress(struct client_era *e, struct request *r, struct frame *m)
 	buf_init(&params, 0);
 	edit_object(&params, m->params, &edit, 1);
 	edit = (struct edit){ "params", buf_span(&params) };
-	client_era_write(e, edit_frame(m, &edit, 1));
+	client_write(e, edit_frame(m, &edit, 1));
 	buf_free(&params);
 }
 
 /* Log messages only for who wants them. One that is on the stream of no
  * request is for any that does: HTTP+SSE has no other stream. */
 static bool
-is_wanted(const struct client_era *e, const struct request *r, bool related,
+is_wanted(const struct client *e, const struct request *r, bool related,
     const struct frame *m)
 {
 	int level = era_level(json_get(m->params, "level")), i;
@@ -289,47 +288,47 @@ is_wanted(const struct client_era *e, const struct request *r, bool related,
 static bool
 is_legacy_only(const struct frame *m)
 {
-	return client_era_is(m, "notifications/elicitation/complete") ||
-	    client_era_is(m, "notifications/tasks/status") ||
-	    client_era_is(m, "notifications/subscriptions/acknowledged");
+	return client_is(m, "notifications/elicitation/complete") ||
+	    client_is(m, "notifications/tasks/status") ||
+	    client_is(m, "notifications/subscriptions/acknowledged");
 }
 
 static void
-notified(struct client_era *e, struct request *r, bool related, struct frame *m)
+notified(struct client *e, struct request *r, bool related, struct frame *m)
 {
-	if (client_era_is(m, "notifications/cancelled"))
-		client_era_question_over(e, json_get(m->params, "requestId"));
-	else if (client_era_fan_out(e, m) || is_legacy_only(m))
+	if (client_is(m, "notifications/cancelled"))
+		client_question_over(e, json_get(m->params, "requestId"));
+	else if (client_fan_out(e, m) || is_legacy_only(m))
 		return;
-	else if (client_era_is(m, "notifications/progress"))
+	else if (client_is(m, "notifications/progress"))
 		progress(e, r, m);
-	else if (client_era_is(m, "notifications/message")) {
+	else if (client_is(m, "notifications/message")) {
 		if (is_wanted(e, r, related, m))
-			client_era_write(e, frame_ref(m));
+			client_write(e, frame_ref(m));
 	} else if (!related || (r != NULL && r->in != &e->parked)) {
-		client_era_write(e, frame_ref(m));
+		client_write(e, frame_ref(m));
 	}
 }
 
 static void
-notification(struct client_era *e, const struct client_era_input *in)
+notification(struct client *e, const struct client_input *in)
 {
 	struct frame *m = in->frame;
 	struct request *r = NULL, *listen;
 
 	if (in->related != NULL)
-		r = client_era_find(e, BY_WIRE, in->related->id);
-	listen = client_era_find(e, BY_ID, era_meta(m, META_SUBSCRIPTION));
+		r = client_find(e, BY_WIRE, in->related->id);
+	listen = client_find(e, BY_ID, era_meta(m, META_SUBSCRIPTION));
 	if (is_native(listen))
 		r = listen;
 	if (!is_native(r)) {
 		notified(e, r, in->related != NULL, m);
 		return;
 	}
-	if (client_era_is(m, "notifications/subscriptions/acknowledged") &&
-	    client_era_is(r->frame, "subscriptions/listen"))
+	if (client_is(m, "notifications/subscriptions/acknowledged") &&
+	    client_is(r->frame, "subscriptions/listen"))
 		r->acked = true;
-	client_era_write(e, frame_ref(m));
+	client_write(e, frame_ref(m));
 }
 
 /* --- what it is --- */
@@ -337,23 +336,23 @@ notification(struct client_era *e, const struct client_era_input *in)
 /* The client began as a modern one and initialized then: what it asked before
  * is answered under its own ids, what we asked it does not see. */
 static void
-for_legacy(struct client_era *e, struct frame *m)
+for_legacy(struct client *e, struct frame *m)
 {
 	struct request *r = NULL;
 
 	if (m->kind == FRAME_RESULT || m->kind == FRAME_ERROR)
-		r = client_era_find(e, BY_WIRE, m->id);
+		r = client_find(e, BY_WIRE, m->id);
 	if (r == NULL) {
-		client_era_write(e, frame_ref(m));
+		client_write(e, frame_ref(m));
 		return;
 	}
 	if (r->kind == REQUEST_BRIDGED)
-		client_era_write(e, msg_with_id(m, r->frame->id));
-	client_era_drop(e, r);
+		client_write(e, msg_with_id(m, r->frame->id));
+	client_drop(e, r);
 }
 
 void
-client_era_session(struct client_era *e, const struct client_era_input *in)
+client_session(struct client *e, const struct client_input *in)
 {
 	struct frame *m = in->frame;
 

@@ -65,9 +65,9 @@ check_meta(const struct frame *f, struct span version)
 }
 
 static bool
-is_duplicate(const struct client_era *e, struct span id)
+is_duplicate(const struct client *e, struct span id)
 {
-	const struct request *r = client_era_find(e, BY_ID, id);
+	const struct request *r = client_find(e, BY_ID, id);
 
 	return r != NULL && msg_id_again(r->frame->id, id);
 }
@@ -87,27 +87,27 @@ no_initialize(const struct frame *f)
 /* --- holding --- */
 
 void
-client_era_hold(struct client_era *e, struct frame *f)
+client_hold(struct client *e, struct frame *f)
 {
-	bool probe = client_era_is(f, "server/discover");
+	bool probe = client_is(f, "server/discover");
 
-	if ((probe && e->probes.n >= MAX_PROBES) || client_era_is_full(e, f)) {
-		client_era_busy(e, f);
+	if ((probe && e->probes.n >= MAX_PROBES) || client_is_full(e, f)) {
+		client_busy(e, f);
 		return;
 	}
 	if (probe)
-		client_era_add(e, f, &e->probes)->at = e->now + PROBE_MS;
+		client_add(e, f, &e->probes)->at = e->now + PROBE_MS;
 	else
-		client_era_add(e, f, &e->held);
+		client_add(e, f, &e->held);
 }
 
 /* Each that waits gets this answer, under its own id. */
 static void
-answer_all(struct client_era *e, struct queue *q, struct frame *answer)
+answer_all(struct client *e, struct queue *q, struct frame *answer)
 {
 	while (q->first != NULL) {
-		client_era_write(e, msg_with_id(answer, q->first->frame->id));
-		client_era_drop(e, q->first);
+		client_write(e, msg_with_id(answer, q->first->frame->id));
+		client_drop(e, q->first);
 	}
 }
 
@@ -132,19 +132,19 @@ add_who(struct buf *out, const struct frame *f)
 }
 
 static void
-probe(struct client_era *e, struct frame *f)
+probe(struct client *e, struct frame *f)
 {
 	struct buf who;
 	char *id;
 
-	if (client_era_is(f, "server/discover")) {
-		client_era_probe(e, frame_ref(f));
+	if (client_is(f, "server/discover")) {
+		client_probe(e, frame_ref(f));
 		return;
 	}
 	buf_init(&who, 0);
 	add_who(&who, f);
-	id = client_era_id(e);
-	client_era_probe(e, era_discover(span_of(id), buf_span(&who)));
+	id = client_id(e);
+	client_probe(e, era_discover(span_of(id), buf_span(&who)));
 	free(id);
 	buf_free(&who);
 }
@@ -170,7 +170,7 @@ allowed(struct span capabilities)
 }
 
 void
-client_era_open(struct client_era *e, struct frame *f)
+client_open(struct client *e, struct frame *f)
 {
 	struct span capabilities = era_meta(f, META_CAPABILITIES);
 	struct request *r;
@@ -180,10 +180,10 @@ client_era_open(struct client_era *e, struct frame *f)
 	e->opening = OPENING_RUNS;
 	e->declared = allowed(capabilities);
 	e->level = -1; /* of the session before, if any */
-	id = client_era_id(e);
-	r = client_era_add(e, NULL, &e->running);
+	id = client_id(e);
+	r = client_add(e, NULL, &e->running);
 	r->kind = REQUEST_OPEN;
-	client_era_go(e, r,
+	client_go(e, r,
 	    era_initialize(span_of(id), era_meta(f, META_CLIENT), capabilities,
 		e->config.version));
 	free(id);
@@ -191,7 +191,7 @@ client_era_open(struct client_era *e, struct frame *f)
 
 /* Only ever more, so that two kinds of requests do not take turns. */
 bool
-client_era_outgrown(const struct client_era *e, const struct frame *f)
+client_outgrown(const struct client *e, const struct frame *f)
 {
 	unsigned bits = allowed(era_meta(f, META_CAPABILITIES));
 
@@ -203,16 +203,16 @@ client_era_outgrown(const struct client_era *e, const struct frame *f)
 }
 
 static void
-flush(struct client_era *e)
+flush(struct client *e)
 {
 	while (e->probes.first != NULL)
-		client_era_dispatch(e, e->probes.first);
+		client_dispatch(e, e->probes.first);
 	while (e->opening == OPENING_DONE && e->held.first != NULL)
-		client_era_dispatch(e, e->held.first);
+		client_dispatch(e, e->held.first);
 }
 
 void
-client_era_learn(struct client_era *e, struct frame *answer)
+client_learn(struct client *e, struct frame *answer)
 {
 	struct span capabilities = json_get(answer->result, "capabilities");
 
@@ -226,9 +226,9 @@ client_era_learn(struct client_era *e, struct frame *answer)
 }
 
 void
-client_era_opened(struct client_era *e, struct request *r, struct frame *answer)
+client_opened(struct client *e, struct request *r, struct frame *answer)
 {
-	client_era_drop(e, r);
+	client_drop(e, r);
 	if (answer->kind != FRAME_RESULT) {
 		e->opening = OPENING_SHUT;
 		answer_all(e, &e->probes, answer);
@@ -236,14 +236,13 @@ client_era_opened(struct client_era *e, struct request *r, struct frame *answer)
 		return;
 	}
 	e->opening = OPENING_DONE;
-	client_era_learn(e, answer);
-	client_era_note(e, LEVEL_INFO,
+	client_learn(e, answer);
+	client_log(e, LEVEL_INFO,
 	    e->discovered != NULL ?
 		"%s speaks " REVISION_MODERN " like its client" :
 		"%s speaks an older protocol than its client: translated",
 	    e->config.host);
-	client_era_send(e,
-	    msg_call(no_span, "notifications/initialized", no_span));
+	client_send(e, msg_call(no_span, "notifications/initialized", no_span));
 	flush(e);
 }
 
@@ -271,7 +270,7 @@ reduce(struct buf *out, struct span versions)
 }
 
 struct frame *
-client_era_reduced(struct frame *discovered, struct span id)
+client_reduced(struct frame *discovered, struct span id)
 {
 	struct frame *named = msg_with_id(discovered, id), *made;
 	struct buf versions, result;
@@ -294,7 +293,7 @@ client_era_reduced(struct frame *discovered, struct span id)
 }
 
 static struct frame *
-too_slow(const struct client_era *e, const struct frame *f)
+too_slow(const struct client *e, const struct frame *f)
 {
 	struct fault fault = { .reason = "upstream_timeout" };
 
@@ -307,70 +306,70 @@ too_slow(const struct client_era *e, const struct frame *f)
 
 /* Clients give up on a probe after 5 s. */
 void
-client_era_probes_tick(struct client_era *e)
+client_probes_tick(struct client *e)
 {
 	struct request *r;
 
 	while ((r = e->probes.first) != NULL && r->at <= e->now) {
 		if (r->sent != NULL)
-			client_era_cancel(e, r, "too late");
-		client_era_write(e,
+			client_cancel(e, r, "too late");
+		client_write(e,
 		    e->discovered != NULL ?
-			client_era_reduced(e->discovered, r->frame->id) :
+			client_reduced(e->discovered, r->frame->id) :
 			too_slow(e, r->frame));
-		client_era_drop(e, r);
+		client_drop(e, r);
 	}
 }
 
 /* --- who it is --- */
 
 static void
-begun_again(struct client_era *e, struct queue *q)
+begun_again(struct client *e, struct queue *q)
 {
 	struct fault fault = { .reason = "session_lost" };
 
 	while (q->first != NULL) {
 		if (q->first->sent == NULL)
-			client_era_write(e,
+			client_write(e,
 			    fault_frame(q->first->frame->id, &fault,
 				"The client began a new session before %s "
 				"answered. The call did not run.",
 				e->config.host));
-		client_era_drop(e, q->first);
+		client_drop(e, q->first);
 	}
 }
 
 /* What the session has of these it ends itself at the initialize to come:
  * what is native under the client's ids, what is of our making through us. */
 static void
-leave_to_session(struct client_era *e, struct queue *q)
+leave_to_session(struct client *e, struct queue *q)
 {
 	struct request *r, *next;
 
 	for (r = q->first; r != NULL; r = next) {
 		next = r->next;
-		client_era_set_level(e, r, -1);
+		client_set_level(e, r, -1);
 		if (!r->known[BY_WIRE] ||
 		    (r->sent == r->frame && q != &e->parked)) {
-			client_era_drop(e, r);
+			client_drop(e, r);
 			continue;
 		}
-		client_era_turn(e, r,
+		client_turn(e, r,
 		    r->frame != NULL && q != &e->parked ? REQUEST_BRIDGED :
 							  REQUEST_STRAY);
 		if (q != &e->running)
-			client_era_move(e, r, &e->running);
+			client_move(e, r, &e->running);
 	}
 }
 
 static void
-end_modern(struct client_era *e)
+end_modern(struct client *e)
 {
 	begun_again(e, &e->probes);
 	begun_again(e, &e->held);
 	begun_again(e, &e->waiting);
-	client_era_listens_lost(e);
-	client_era_listen_free(e);
+	client_listens_lost(e);
+	client_listen_free(e);
 	leave_to_session(e, &e->running);
 	leave_to_session(e, &e->asking);
 	leave_to_session(e, &e->collecting);
@@ -378,38 +377,37 @@ end_modern(struct client_era *e)
 	e->setting = NULL;
 	e->level_at = -1;
 	e->opening = OPENING_SHUT;
-	client_era_note(e, LEVEL_INFO,
-	    "the client falls back to \"initialize\"");
+	client_log(e, LEVEL_INFO, "the client falls back to \"initialize\"");
 }
 
 static void
-become_legacy(struct client_era *e, struct frame *f)
+become_legacy(struct client *e, struct frame *f)
 {
 	if (e->modern)
 		end_modern(e);
 	e->modern = false;
 	e->legacy = true;
-	client_era_probe(e, NULL);
-	client_era_send(e, frame_ref(f));
+	client_probe(e, NULL);
+	client_send(e, frame_ref(f));
 }
 
 /* It initialized, and probes again: that changes nothing for it. */
 static void
-legacy_asks(struct client_era *e, struct frame *f)
+legacy_asks(struct client *e, struct frame *f)
 {
 	struct fault fault = { .code = FAULT_METHOD };
 
 	if (e->discovered == NULL)
-		client_era_write(e,
+		client_write(e,
 		    fault_frame(f->id, &fault,
 			"This client initialized, and %s speaks no "
 			"" REVISION_MODERN ". Not sent: go on in the "
 			"session.",
 			e->config.host));
-	else if (client_era_is(f, "server/discover"))
-		client_era_write(e, client_era_reduced(e->discovered, f->id));
+	else if (client_is(f, "server/discover"))
+		client_write(e, client_reduced(e->discovered, f->id));
 	else
-		client_era_write(e,
+		client_write(e,
 		    fault_frame(f->id, &fault,
 			"This client initialized: it listens in its session. "
 			"Not sent."));
@@ -417,14 +415,14 @@ legacy_asks(struct client_era *e, struct frame *f)
 
 /* Of a modern client, but it does not say so. */
 static void
-without_key(struct client_era *e, const struct frame *f)
+without_key(struct client *e, const struct frame *f)
 {
 	struct fault fault = { .code = FAULT_PARAMS };
 
-	if (client_era_is(f, "ping"))
-		client_era_write(e, msg_result(f->id, "{}"));
+	if (client_is(f, "ping"))
+		client_write(e, msg_result(f->id, "{}"));
 	else
-		client_era_write(e,
+		client_write(e,
 		    fault_frame(f->id, &fault,
 			"params._meta[\"" META_PREFIX "protocolVersion\"] is "
 			"missing, and there was no \"initialize\". Not "
@@ -432,7 +430,7 @@ without_key(struct client_era *e, const struct frame *f)
 }
 
 static void
-modern_asks(struct client_era *e, struct frame *f, struct span version)
+modern_asks(struct client *e, struct frame *f, struct span version)
 {
 	struct frame *error;
 
@@ -440,64 +438,64 @@ modern_asks(struct client_era *e, struct frame *f, struct span version)
 		error = fault_duplicate(f->id);
 	else
 		error = check_meta(f, version);
-	if (error == NULL && client_era_is(f, "initialize"))
+	if (error == NULL && client_is(f, "initialize"))
 		error = no_initialize(f);
 	if (error != NULL) {
-		client_era_write(e, error);
+		client_write(e, error);
 		return;
 	}
 	e->modern = true;
 	if (e->opening == OPENING_SHUT)
-		client_era_open(e, f);
+		client_open(e, f);
 	if (e->opening == OPENING_RUNS)
-		client_era_hold(e, f);
+		client_hold(e, f);
 	else
-		client_era_request(e, f);
+		client_request(e, f);
 }
 
 static bool
 is_modern_only(const struct frame *f)
 {
 	return f->kind == FRAME_REQUEST &&
-	    (client_era_is(f, "server/discover") ||
-		client_era_is(f, "subscriptions/listen")) &&
+	    (client_is(f, "server/discover") ||
+		client_is(f, "subscriptions/listen")) &&
 	    era_request_version(f).p != NULL;
 }
 
 bool
-client_era_passes(const struct client_era *e, const struct frame *f)
+client_passes(const struct client *e, const struct frame *f)
 {
 	return e->legacy && !is_modern_only(f);
 }
 
 static void
-client_asks(struct client_era *e, struct frame *f)
+client_asks(struct client *e, struct frame *f)
 {
 	struct span version = era_request_version(f);
 
 	if (version.p != NULL)
 		modern_asks(e, f, version);
-	else if (client_era_is(f, "initialize"))
+	else if (client_is(f, "initialize"))
 		become_legacy(e, f);
 	else if (e->modern)
 		without_key(e, f);
 	else
-		client_era_send(e, frame_ref(f));
+		client_send(e, frame_ref(f));
 }
 
 void
-client_era_client(struct client_era *e, struct frame *f)
+client_client(struct client *e, struct frame *f)
 {
 	if (e->legacy && is_modern_only(f))
 		legacy_asks(e, f);
 	else if (!e->legacy && f->kind == FRAME_REQUEST)
 		client_asks(e, f);
 	else if (!e->modern)
-		client_era_send(e, frame_ref(f));
+		client_send(e, frame_ref(f));
 	else if (f->kind == FRAME_NOTIFICATION)
-		client_era_notification(e, f);
+		client_notification(e, f);
 	else
-		client_era_note(e, LEVEL_WARN,
+		client_log(e, LEVEL_WARN,
 		    "an answer of a client that speaks " REVISION_MODERN
 		    ": there it answers in its next request; dropped");
 }

@@ -23,7 +23,7 @@ static const struct span no_span = { NULL, 0 };
 /* --- resources --- */
 
 static void
-uri_forget(struct client_era *e, struct uri *u)
+uri_forget(struct client *e, struct uri *u)
 {
 	struct uri **at = &e->uris;
 
@@ -38,11 +38,11 @@ uri_forget(struct client_era *e, struct uri *u)
 }
 
 static void
-uri_send(struct client_era *e, struct uri *u, bool on)
+uri_send(struct client *e, struct uri *u, bool on)
 {
 	char *params = xasprintf("{\"uri\":%s}", u->raw);
 
-	client_era_own(e, on ? REQUEST_SUBSCRIBE : REQUEST_UNSUBSCRIBE,
+	client_own(e, on ? REQUEST_SUBSCRIBE : REQUEST_UNSUBSCRIBE,
 	    on ? "resources/subscribe" : "resources/unsubscribe",
 	    span_of(params))
 	    ->uri = u;
@@ -51,7 +51,7 @@ uri_send(struct client_era *e, struct uri *u, bool on)
 }
 
 static void
-uri_release(struct client_era *e, struct uri *u)
+uri_release(struct client *e, struct uri *u)
 {
 	if (--u->refs > 0)
 		return;
@@ -63,7 +63,7 @@ uri_release(struct client_era *e, struct uri *u)
 
 /* The one with this text, raw; NULL when they are too many, or too long. */
 static struct uri *
-uri_get(struct client_era *e, struct span raw)
+uri_get(struct client *e, struct span raw)
 {
 	uint64_t hash = msg_id_hash(raw);
 	struct uri *u;
@@ -89,7 +89,7 @@ uri_get(struct client_era *e, struct span raw)
 /* --- listens --- */
 
 static struct listen **
-listen_of(struct client_era *e, const struct request *r)
+listen_of(struct client *e, const struct request *r)
 {
 	struct listen **at = &e->listens;
 
@@ -100,7 +100,7 @@ listen_of(struct client_era *e, const struct request *r)
 
 /* Its resources are released, unless there is no session for them. */
 static void
-listen_drop(struct client_era *e, struct listen **at, bool release)
+listen_drop(struct client *e, struct listen **at, bool release)
 {
 	struct listen *l = *at;
 	size_t i;
@@ -113,18 +113,18 @@ listen_drop(struct client_era *e, struct listen **at, bool release)
 		frame_unref(l->early[i]);
 	free(l->early);
 	free(l->uris);
-	client_era_drop(e, l->request);
+	client_drop(e, l->request);
 	free(l);
 }
 
 void
-client_era_unlisten(struct client_era *e, struct request *r)
+client_unlisten(struct client *e, struct request *r)
 {
 	listen_drop(e, listen_of(e, r), true);
 }
 
 void
-client_era_listen_free(struct client_era *e)
+client_listen_free(struct client *e)
 {
 	while (e->listens != NULL)
 		listen_drop(e, &e->listens, false);
@@ -133,7 +133,7 @@ client_era_listen_free(struct client_era *e)
 }
 
 struct frame *
-client_era_listen_end(struct span id)
+client_listen_end(struct span id)
 {
 	struct frame *f;
 	struct buf result;
@@ -150,16 +150,15 @@ client_era_listen_end(struct span id)
 }
 
 struct frame *
-client_era_listen_lost(const struct frame *listen)
+client_listen_lost(const struct frame *listen)
 {
 	return msg_cancel(listen->id, no_span);
 }
 
 static void
-tell(struct client_era *e, const struct listen *l, struct frame *f)
+tell(struct client *e, const struct listen *l, struct frame *f)
 {
-	client_era_write(e,
-	    era_notification_to_modern(f, l->request->frame->id));
+	client_write(e, era_notification_to_modern(f, l->request->frame->id));
 }
 
 /* Appends what of its wishes is honoured. */
@@ -189,7 +188,7 @@ add_honoured(struct buf *out, const struct listen *l)
 }
 
 static void
-acknowledge(struct client_era *e, struct listen *l)
+acknowledge(struct client *e, struct listen *l)
 {
 	struct buf params;
 	struct frame *f;
@@ -224,7 +223,7 @@ has_wishes(const struct listen *l)
 
 /* It is when all is known, and nothing can be missed any more. */
 static void
-acknowledge_if_ready(struct client_era *e, struct listen *l)
+acknowledge_if_ready(struct client *e, struct listen *l)
 {
 	if (l->pending == 0 &&
 	    (e->listening != LISTENS_PERHAPS || !has_wishes(l)))
@@ -257,7 +256,7 @@ remove_uri(struct listen *l, const struct uri *u)
 /* Returns false when they are too many, or too long; one that is named twice
  * counts twice. */
 static bool
-add_uris(struct client_era *e, struct listen *l, struct span list)
+add_uris(struct client *e, struct listen *l, struct span list)
 {
 	struct span key, value;
 	struct uri *u;
@@ -284,7 +283,7 @@ add_uris(struct client_era *e, struct listen *l, struct span list)
 }
 
 static struct frame *
-refused(const struct client_era *e, const struct frame *f)
+refused(const struct client *e, const struct frame *f)
 {
 	struct fault fault = { .reason = "busy" };
 
@@ -302,11 +301,11 @@ refused(const struct client_era *e, const struct frame *f)
 }
 
 static void
-too_many_uris(struct client_era *e, const struct frame *f)
+too_many_uris(struct client *e, const struct frame *f)
 {
 	struct fault fault = { .reason = "busy" };
 
-	client_era_write(e,
+	client_write(e,
 	    fault_frame(f->id, &fault,
 		"Too many resources of %s are watched at once (%d, or %d KiB "
 		"of URIs). Cancel a subscriptions/listen first.",
@@ -315,7 +314,7 @@ too_many_uris(struct client_era *e, const struct frame *f)
 
 /* What the client wishes and the server can do. */
 static bool
-add_wishes(struct client_era *e, struct listen *l)
+add_wishes(struct client *e, struct listen *l)
 {
 	struct span wishes = json_get(l->request->frame->params,
 	    "notifications");
@@ -336,15 +335,15 @@ add_wishes(struct client_era *e, struct listen *l)
 }
 
 void
-client_era_listen(struct client_era *e, struct request *r)
+client_listen(struct client *e, struct request *r)
 {
 	struct frame *error = refused(e, r->frame);
 	struct listen **at = listen_of(e, NULL), *l; /* the end */
 	size_t i;
 
 	if (error != NULL) {
-		client_era_write(e, error);
-		client_era_drop(e, r);
+		client_write(e, error);
+		client_drop(e, r);
 		return;
 	}
 	l = *at = xcalloc(1, sizeof *l);
@@ -364,7 +363,7 @@ client_era_listen(struct client_era *e, struct request *r)
 
 /* The server agreed to watch it, or did not. */
 static void
-uri_settled(struct client_era *e, struct uri *u, bool on)
+uri_settled(struct client *e, struct uri *u, bool on)
 {
 	struct listen *l;
 
@@ -388,13 +387,13 @@ uri_settled(struct client_era *e, struct uri *u, bool on)
 }
 
 void
-client_era_subscribed(struct client_era *e, struct request *r,
+client_subscribed(struct client *e, struct request *r,
     const struct frame *answer)
 {
 	struct uri *u = r->uri;
 	bool off = r->kind == REQUEST_UNSUBSCRIBE;
 
-	client_era_drop(e, r);
+	client_drop(e, r);
 	if (!off)
 		uri_settled(e, u, answer->kind == FRAME_RESULT);
 	else if (u->refs > 0)
@@ -406,7 +405,7 @@ client_era_subscribed(struct client_era *e, struct request *r,
 /* --- the stream --- */
 
 static void
-without_wishes(struct client_era *e, struct listen *l)
+without_wishes(struct client *e, struct listen *l)
 {
 	memset(l->families, 0, sizeof l->families);
 	while (l->n_uris > 0)
@@ -415,19 +414,19 @@ without_wishes(struct client_era *e, struct listen *l)
 }
 
 void
-client_era_listens_lost(struct client_era *e)
+client_listens_lost(struct client *e)
 {
 	struct listen *l;
 
 	while ((l = e->listens) != NULL) {
-		client_era_write(e, client_era_listen_lost(l->request->frame));
+		client_write(e, client_listen_lost(l->request->frame));
 		listen_drop(e, &e->listens, true);
 	}
 }
 
 /* The server is a modern one: what nobody was promised yet goes to it. */
 static void
-hand_over(struct client_era *e)
+hand_over(struct client *e)
 {
 	struct listen *l;
 	struct frame *f;
@@ -438,15 +437,15 @@ hand_over(struct client_era *e)
 		acked = l->acked;
 		listen_drop(e, &e->listens, true);
 		if (acked)
-			client_era_write(e, client_era_listen_lost(f));
+			client_write(e, client_listen_lost(f));
 		else
-			client_era_request(e, f);
+			client_request(e, f);
 		frame_unref(f);
 	}
 }
 
 void
-client_era_listening(struct client_era *e)
+client_listening(struct client *e)
 {
 	struct listen *l;
 
@@ -486,14 +485,14 @@ watches(const struct listen *l, struct span uri)
 
 /* A listen hears nothing before it is acknowledged. */
 static void
-tell_or_keep(struct client_era *e, struct listen *l, struct frame *f)
+tell_or_keep(struct client *e, struct listen *l, struct frame *f)
 {
 	if (l->acked) {
 		tell(e, l, f);
 		return;
 	}
 	if (l->early_bytes + frame_size(f) > MAX_EARLY) {
-		client_era_note(e, LEVEL_WARN,
+		client_log(e, LEVEL_WARN,
 		    "too much for a listen that is not acknowledged yet: a "
 		    "notification is dropped");
 		return;
@@ -506,7 +505,7 @@ tell_or_keep(struct client_era *e, struct listen *l, struct frame *f)
 /* A server may name a resource in another way than its subscriber: better
  * all hear of it than nobody. */
 static void
-tell_updated(struct client_era *e, struct frame *f)
+tell_updated(struct client *e, struct frame *f)
 {
 	struct listen *l;
 	struct buf uri;
@@ -523,18 +522,18 @@ tell_updated(struct client_era *e, struct frame *f)
 }
 
 bool
-client_era_fan_out(struct client_era *e, struct frame *f)
+client_fan_out(struct client *e, struct frame *f)
 {
-	bool updated = client_era_is(f, "notifications/resources/updated");
+	bool updated = client_is(f, "notifications/resources/updated");
 	struct listen *l;
 	size_t i = 0;
 
-	while (i < ERA_FAMILIES && !client_era_is(f, era_families[i].changed))
+	while (i < ERA_FAMILIES && !client_is(f, era_families[i].changed))
 		i++;
 	if (!updated && i == ERA_FAMILIES)
 		return false;
 	if (f->text.n > MAX_EARLY) {
-		client_era_note(e, LEVEL_WARN,
+		client_log(e, LEVEL_WARN,
 		    "a notice of %zu bytes that a %s changed: dropped",
 		    f->text.n, updated ? "resource" : "list");
 		return true;
@@ -553,7 +552,7 @@ client_era_fan_out(struct client_era *e, struct frame *f)
 
 /* They all wait equally long, the first one for the longest time. */
 int64_t
-client_era_listen_due(const struct client_era *e)
+client_listen_due(const struct client *e)
 {
 	const struct listen *l;
 
@@ -566,7 +565,7 @@ client_era_listen_due(const struct client_era *e)
 /* What is not answered by now is not honoured; the stream is still looked
  * for. */
 static void
-give_up(struct client_era *e, struct listen *l)
+give_up(struct client *e, struct listen *l)
 {
 	struct uri *u;
 	size_t i = 0;
@@ -585,7 +584,7 @@ give_up(struct client_era *e, struct listen *l)
 }
 
 void
-client_era_listen_tick(struct client_era *e)
+client_listen_tick(struct client *e)
 {
 	struct listen *l;
 

@@ -37,7 +37,7 @@ question_drop(struct question **at)
 }
 
 static size_t
-count_questions(const struct client_era *e, const struct request *r)
+count_questions(const struct client *e, const struct request *r)
 {
 	const struct question *q;
 	size_t n = 0;
@@ -49,7 +49,7 @@ count_questions(const struct client_era *e, const struct request *r)
 
 /* Of this request, or (NULL) of all. */
 static size_t
-bytes_asked(const struct client_era *e, const struct request *r)
+bytes_asked(const struct client *e, const struct request *r)
 {
 	const struct question *q;
 	size_t n = 0;
@@ -61,7 +61,7 @@ bytes_asked(const struct client_era *e, const struct request *r)
 }
 
 void
-client_era_forget_questions(struct client_era *e, const struct request *r)
+client_forget_questions(struct client *e, const struct request *r)
 {
 	struct question **at = &e->questions;
 
@@ -79,7 +79,7 @@ refusal(const struct frame *f, bool late)
 {
 	struct fault fault = { .reason = "input_expired" };
 
-	if (client_era_is(f, "elicitation/create"))
+	if (client_is(f, "elicitation/create"))
 		return msg_result(f->id, "{\"action\":\"cancel\"}");
 	if (!late) {
 		fault.code = FAULT_METHOD;
@@ -87,13 +87,13 @@ refusal(const struct frame *f, bool late)
 		return fault_frame(f->id, &fault,
 		    "No request runs whose client could be asked.");
 	}
-	if (client_era_is(f, "sampling/createMessage"))
+	if (client_is(f, "sampling/createMessage"))
 		fault.code = USER_REJECTED;
 	return fault_frame(f->id, &fault, "The user did not answer.");
 }
 
 void
-client_era_refuse(struct client_era *e, struct request *r)
+client_refuse(struct client *e, struct request *r)
 {
 	struct question **at = &e->questions;
 
@@ -102,13 +102,13 @@ client_era_refuse(struct client_era *e, struct request *r)
 			at = &(*at)->next;
 			continue;
 		}
-		client_era_send(e, refusal((*at)->frame, (*at)->key != 0));
+		client_send(e, refusal((*at)->frame, (*at)->key != 0));
 		question_drop(at);
 	}
 }
 
 void
-client_era_question_over(struct client_era *e, struct span id)
+client_question_over(struct client *e, struct span id)
 {
 	struct question **at = &e->questions;
 	struct request *r;
@@ -121,18 +121,18 @@ client_era_question_over(struct client_era *e, struct span id)
 	r = (*at)->owner;
 	question_drop(at);
 	if (r->in == &e->collecting && count_questions(e, r) == 0)
-		client_era_move(e, r, &e->asking);
+		client_move(e, r, &e->asking);
 }
 
 static bool
-is_full(const struct client_era *e)
+is_full(const struct client *e)
 {
 	return e->parked.n + e->collecting.n >= MAX_PARKED;
 }
 
 /* The answer to a question that the client is not asked, or NULL. */
 static struct frame *
-turned_down(const struct client_era *e, const struct request *r,
+turned_down(const struct client *e, const struct request *r,
     const struct frame *f)
 {
 	struct span can = era_meta(r->frame, META_CAPABILITIES);
@@ -141,7 +141,7 @@ turned_down(const struct client_era *e, const struct request *r,
 	if (e->ended)
 		return refusal(f, true);
 	if (!era_declares(can, f->method, f->params)) {
-		if (client_era_is(f, "elicitation/create") &&
+		if (client_is(f, "elicitation/create") &&
 		    json_kind(json_get(can, "elicitation")) == '{')
 			fault.code = FAULT_PARAMS;
 		return fault_frame(f->id, &fault,
@@ -158,14 +158,14 @@ turned_down(const struct client_era *e, const struct request *r,
 }
 
 void
-client_era_question(struct client_era *e, struct request *r, struct frame *f,
+client_question(struct client *e, struct request *r, struct frame *f,
     bool guessed)
 {
 	struct frame *no = turned_down(e, r, f);
 	struct question **end = &e->questions;
 
 	if (no != NULL) {
-		client_era_send(e, no);
+		client_send(e, no);
 		return;
 	}
 	while (*end != NULL)
@@ -175,13 +175,13 @@ client_era_question(struct client_era *e, struct request *r, struct frame *f,
 	(*end)->frame = frame_ref(f);
 	(*end)->guessed = guessed;
 	if (r->in == &e->asking) {
-		client_era_move(e, r, &e->collecting);
+		client_move(e, r, &e->collecting);
 		r->at = e->now + COLLECT_MS;
 	}
 }
 
 struct frame *
-client_era_unguess(struct client_era *e, const struct request *r)
+client_unguess(struct client *e, const struct request *r)
 {
 	struct question **at = &e->questions;
 	struct frame *f;
@@ -250,22 +250,22 @@ binding(const struct frame *f)
 /* Asks the client for these, raw. One in a step: the secret words are for one
  * token. */
 static void
-park(struct client_era *e, struct request *r, struct span requests)
+park(struct client *e, struct request *r, struct span requests)
 {
 	snprintf(r->state, sizeof r->state, "%016llx%016llx",
 	    (unsigned long long)e->secret[0], (unsigned long long)e->secret[1]);
 	r->binding = binding(r->frame);
 	r->at = e->now + PARK_MS;
-	client_era_write(e,
+	client_write(e,
 	    era_input_required(r->frame->id, requests, span_of(r->state)));
-	client_era_rename(e, r, NULL);
-	client_era_set_level(e, r, -1);
-	client_era_move(e, r, &e->parked);
+	client_rename(e, r, NULL);
+	client_set_level(e, r, -1);
+	client_move(e, r, &e->parked);
 }
 
 /* With all its questions that are not answered. */
 static void
-park_questions(struct client_era *e, struct request *r)
+park_questions(struct client *e, struct request *r)
 {
 	struct question *q;
 	struct buf requests;
@@ -315,7 +315,7 @@ add_urls(struct buf *out, struct span list)
 }
 
 static struct frame *
-url_undeclared(const struct client_era *e, const struct frame *f)
+url_undeclared(const struct client *e, const struct frame *f)
 {
 	char *message = xasprintf("%s wants its user to open a URL first, and "
 				  "this client did not declare "
@@ -331,8 +331,7 @@ url_undeclared(const struct client_era *e, const struct frame *f)
 }
 
 bool
-client_era_park_urls(struct client_era *e, struct request *r,
-    struct frame *error)
+client_park_urls(struct client *e, struct request *r, struct frame *error)
 {
 	struct span can = era_meta(r->frame, META_CAPABILITIES);
 	struct span list = json_get(json_get(error->error, "data"),
@@ -342,15 +341,15 @@ client_era_park_urls(struct client_era *e, struct request *r,
 	buf_init(&requests, 0);
 	if (!era_declares(can, span_of("elicitation/create"),
 		span_of(URL_MODE))) {
-		client_era_write(e, url_undeclared(e, r->frame));
-		client_era_drop(e, r);
+		client_write(e, url_undeclared(e, r->frame));
+		client_drop(e, r);
 	} else if (json_kind(list) != '[' || !era_may_ask(r->frame->method) ||
 	    add_urls(&requests, list) == 0) {
 		buf_free(&requests);
 		return false;
 	} else if (is_full(e)) {
-		client_era_busy(e, r->frame);
-		client_era_drop(e, r);
+		client_busy(e, r->frame);
+		client_drop(e, r);
 	} else {
 		r->again = true;
 		park(e, r, buf_span(&requests));
@@ -362,7 +361,7 @@ client_era_park_urls(struct client_era *e, struct request *r,
 /* --- the retry --- */
 
 struct request *
-client_era_parked(const struct client_era *e, struct span id)
+client_parked(const struct client *e, struct span id)
 {
 	struct request *r;
 
@@ -373,7 +372,7 @@ client_era_parked(const struct client_era *e, struct span id)
 }
 
 static struct request *
-by_state(const struct client_era *e, const struct frame *f, struct span state)
+by_state(const struct client *e, const struct frame *f, struct span state)
 {
 	struct request *r = e->parked.first;
 
@@ -387,7 +386,7 @@ by_state(const struct client_era *e, const struct frame *f, struct span state)
 
 /* To the server goes what was answered; the rest is asked again. */
 static void
-deliver(struct client_era *e, const struct request *r, struct span responses)
+deliver(struct client *e, const struct request *r, struct span responses)
 {
 	struct question **at = &e->questions, *q;
 	struct span value;
@@ -404,28 +403,28 @@ deliver(struct client_era *e, const struct request *r, struct span responses)
 			continue;
 		}
 		result = xstrndup(value.p, value.n);
-		client_era_send(e, msg_result(q->frame->id, result));
+		client_send(e, msg_result(q->frame->id, result));
 		free(result);
 		question_drop(at);
 	}
 }
 
 static void
-resume(struct client_era *e, struct request *r, struct frame *f)
+resume(struct client *e, struct request *r, struct frame *f)
 {
 	struct frame *final = r->final;
 
 	if (r->again) {
-		client_era_drop(e, r);
-		client_era_bridge(e, f);
+		client_drop(e, r);
+		client_bridge(e, f);
 		return;
 	}
-	client_era_rename(e, r, f);
-	client_era_move(e, r, &e->asking);
+	client_rename(e, r, f);
+	client_move(e, r, &e->asking);
 	if (final != NULL) {
 		r->final = NULL;
 		e->parked_bytes -= final->text.n;
-		client_era_answered(e, r, final);
+		client_answered(e, r, final);
 		frame_unref(final);
 		return;
 	}
@@ -434,12 +433,12 @@ resume(struct client_era *e, struct request *r, struct frame *f)
 		park_questions(e, r);
 		return;
 	}
-	client_era_set_level(e, r, client_era_wanted_level(f));
-	client_era_level_sync(e);
+	client_set_level(e, r, client_wanted_level(f));
+	client_level_sync(e);
 }
 
 bool
-client_era_retry(struct client_era *e, struct frame *f)
+client_retry(struct client *e, struct frame *f)
 {
 	struct span state = json_get(f->params, "requestState");
 	struct fault fault = { .code = FAULT_PARAMS,
@@ -456,7 +455,7 @@ client_era_retry(struct client_era *e, struct frame *f)
 	/* A modern server has states of its own. */
 	if (e->discovered != NULL || !era_may_ask(f->method))
 		return false;
-	client_era_write(e,
+	client_write(e,
 	    fault_frame(f->id, &fault,
 		"Unknown requestState: no request like this one waits for its "
 		"user, or not any more (10 min). Not sent: ask without it."));
@@ -466,13 +465,12 @@ client_era_retry(struct client_era *e, struct frame *f)
 /* --- waiting --- */
 
 void
-client_era_park_final(struct client_era *e, struct request *r,
-    struct frame *answer)
+client_park_final(struct client *e, struct request *r, struct frame *answer)
 {
 	struct fault fault = { .reason = "too_large", .maybe = true };
 
-	client_era_refuse(e, r);
-	client_era_over(e, r);
+	client_refuse(e, r);
+	client_over(e, r);
 	if (e->parked_bytes + answer->text.n > e->config.max_held)
 		r->final = fault_frame(r->frame->id, &fault,
 		    "%s answered while its user was asked, and the answer was "
@@ -484,26 +482,26 @@ client_era_park_final(struct client_era *e, struct request *r,
 }
 
 void
-client_era_abandon(struct client_era *e, struct request *r, const char *reason)
+client_abandon(struct client *e, struct request *r, const char *reason)
 {
-	client_era_refuse(e, r);
+	client_refuse(e, r);
 	if (r->known[BY_WIRE])
-		client_era_cancel(e, r, reason);
-	client_era_drop(e, r);
+		client_cancel(e, r, reason);
+	client_drop(e, r);
 }
 
 void
-client_era_park_tick(struct client_era *e)
+client_park_tick(struct client *e)
 {
 	struct request *r = e->collecting.first;
 
 	if (r != NULL && r->at <= e->now)
 		park_questions(e, r);
 	while ((r = e->parked.first) != NULL && r->at <= e->now) {
-		client_era_note(e, LEVEL_INFO,
+		client_log(e, LEVEL_INFO,
 		    "nobody answered what %s asked within 10 min: the call is "
 		    "given up",
 		    e->config.host);
-		client_era_abandon(e, r, "the user did not answer in time");
+		client_abandon(e, r, "the user did not answer in time");
 	}
 }

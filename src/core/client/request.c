@@ -21,20 +21,20 @@ enum { WORDS_MAX = 64 };
 static bool
 is_listen(const struct frame *f)
 {
-	return client_era_is(f, "subscriptions/listen");
+	return client_is(f, "subscriptions/listen");
 }
 
 /* --- the level of log messages --- */
 
 int
-client_era_wanted_level(const struct frame *f)
+client_wanted_level(const struct frame *f)
 {
 	return era_level(era_meta(f, META_LEVEL));
 }
 
 /* ERA_LEVELS: nobody wants any. */
 static int
-most_verbose(const struct client_era *e)
+most_verbose(const struct client *e)
 {
 	int level = 0;
 
@@ -45,7 +45,7 @@ most_verbose(const struct client_era *e)
 
 /* One at a time: two at once may arrive in either order. */
 void
-client_era_level_sync(struct client_era *e)
+client_level_sync(struct client *e)
 {
 	int level = most_verbose(e);
 	char *params;
@@ -54,7 +54,7 @@ client_era_level_sync(struct client_era *e)
 	    level == e->level)
 		return;
 	params = xasprintf("{\"level\":\"%s\"}", era_levels[level]);
-	e->setting = client_era_own(e, REQUEST_LEVEL, "logging/setLevel",
+	e->setting = client_own(e, REQUEST_LEVEL, "logging/setLevel",
 	    span_of(params));
 	free(params);
 	e->level = level;
@@ -62,14 +62,14 @@ client_era_level_sync(struct client_era *e)
 }
 
 static void
-send_bridged(struct client_era *e, struct request *r)
+send_bridged(struct client *e, struct request *r)
 {
 	struct frame *legacy = era_request_to_legacy(r->frame);
-	char *id = client_era_id(e);
+	char *id = client_id(e);
 
-	client_era_move(e, r,
+	client_move(e, r,
 	    era_may_ask(r->frame->method) ? &e->asking : &e->running);
-	client_era_go(e, r, msg_with_id(legacy, span_of(id)));
+	client_go(e, r, msg_with_id(legacy, span_of(id)));
 	frame_unref(legacy);
 	free(id);
 }
@@ -77,7 +77,7 @@ send_bridged(struct client_era *e, struct request *r)
 /* As the client wrote it, unless the server has asked something already: then
  * it knows nothing of the state in it. */
 static struct frame *
-fit_modern(struct client_era *e, struct request *r, struct frame *f)
+fit_modern(struct client *e, struct request *r, struct frame *f)
 {
 	if (r == NULL || r->frame == NULL || r->asked > 0 ||
 	    (r->in != &e->asking && r->in != &e->running) ||
@@ -85,46 +85,46 @@ fit_modern(struct client_era *e, struct request *r, struct frame *f)
 	    (r->sent != r->frame &&
 		json_get(r->frame->params, "requestState").p != NULL))
 		return NULL;
-	client_era_turn(e, r, REQUEST_NATIVE);
-	client_era_set_level(e, r, -1);
-	client_era_move(e, r, &e->running);
+	client_turn(e, r, REQUEST_NATIVE);
+	client_set_level(e, r, -1);
+	client_move(e, r, &e->running);
 	return r->sent == r->frame ? NULL : msg_with_id(r->frame, f->id);
 }
 
 static struct frame *
-fit_legacy(struct client_era *e, struct request *r, struct frame *f)
+fit_legacy(struct client *e, struct request *r, struct frame *f)
 {
 	if (r != NULL && r->kind == REQUEST_NATIVE && r->in == &e->running &&
 	    !is_listen(r->frame) && era_to_legacy(r->frame) == ERA_BOTH) {
-		client_era_turn(e, r, REQUEST_BRIDGED);
-		client_era_set_level(e, r, client_era_wanted_level(r->frame));
+		client_turn(e, r, REQUEST_BRIDGED);
+		client_set_level(e, r, client_wanted_level(r->frame));
 		if (era_may_ask(r->frame->method))
-			client_era_move(e, r, &e->asking);
+			client_move(e, r, &e->asking);
 	}
 	return era_request_version(f).p == NULL ? NULL :
 						  era_request_to_legacy(f);
 }
 
 struct frame *
-client_era_fit(struct client_era *e, const struct frame *request,
-    struct frame *f, bool modern)
+client_fit(struct client *e, const struct frame *request, struct frame *f,
+    bool modern)
 {
 	struct request *r = NULL;
 
 	if (!e->modern)
 		return NULL;
 	if (request != NULL)
-		r = client_era_find(e, BY_WIRE, request->id);
+		r = client_find(e, BY_WIRE, request->id);
 	return modern ? fit_modern(e, r, f) : fit_legacy(e, r, f);
 }
 
 void
-client_era_level_set(struct client_era *e)
+client_level_set(struct client *e)
 {
 	e->setting = NULL;
 	e->level_at = -1;
 	if (e->waiting.n > 0 && most_verbose(e) < e->level)
-		client_era_level_sync(e);
+		client_level_sync(e);
 	while (e->setting == NULL && e->waiting.first != NULL)
 		send_bridged(e, e->waiting.first);
 }
@@ -142,7 +142,7 @@ unknown_level(const struct frame *f)
 }
 
 static struct frame *
-no_method(const struct client_era *e, const struct frame *f)
+no_method(const struct client *e, const struct frame *f)
 {
 	struct fault fault = { .code = FAULT_METHOD };
 	struct frame *error;
@@ -159,7 +159,7 @@ no_method(const struct client_era *e, const struct frame *f)
 }
 
 static struct frame *
-discovered(const struct client_era *e, const struct frame *f)
+discovered(const struct client *e, const struct frame *f)
 {
 	struct frame *answer;
 	struct buf result;
@@ -172,45 +172,45 @@ discovered(const struct client_era *e, const struct frame *f)
 }
 
 static void
-send_call(struct client_era *e, struct frame *f)
+send_call(struct client *e, struct frame *f)
 {
 	struct request *r;
-	int level = client_era_wanted_level(f);
+	int level = client_wanted_level(f);
 
-	if (e->logs && level >= 0 && client_era_is_full(e, f)) {
-		client_era_busy(e, f);
+	if (e->logs && level >= 0 && client_is_full(e, f)) {
+		client_busy(e, f);
 		return;
 	}
-	r = client_era_add(e, f, &e->running);
+	r = client_add(e, f, &e->running);
 	r->kind = REQUEST_BRIDGED;
-	client_era_set_level(e, r, level);
+	client_set_level(e, r, level);
 	if (level >= 0)
-		client_era_level_sync(e);
+		client_level_sync(e);
 	if (level >= 0 && e->setting != NULL)
-		client_era_move(e, r, &e->waiting);
+		client_move(e, r, &e->waiting);
 	else
 		send_bridged(e, r);
 }
 
 void
-client_era_bridge(struct client_era *e, struct frame *f)
+client_bridge(struct client *e, struct frame *f)
 {
 	struct request *r;
 
-	if (client_era_is(f, "server/discover")) {
-		client_era_write(e, discovered(e, f));
+	if (client_is(f, "server/discover")) {
+		client_write(e, discovered(e, f));
 	} else if (!is_listen(f) && era_to_legacy(f) != ERA_BOTH) {
-		client_era_write(e, no_method(e, f));
-	} else if (client_era_outgrown(e, f)) {
-		client_era_note(e, LEVEL_INFO,
+		client_write(e, no_method(e, f));
+	} else if (client_outgrown(e, f)) {
+		client_log(e, LEVEL_INFO,
 		    "the client can answer more than before: a new session");
-		client_era_listens_lost(e);
-		client_era_open(e, f);
-		client_era_hold(e, f);
+		client_listens_lost(e);
+		client_open(e, f);
+		client_hold(e, f);
 	} else if (is_listen(f)) {
-		r = client_era_add(e, f, &e->running);
+		r = client_add(e, f, &e->running);
 		r->kind = REQUEST_LISTEN;
-		client_era_listen(e, r);
+		client_listen(e, r);
 	} else {
 		send_call(e, f);
 	}
@@ -218,7 +218,7 @@ client_era_bridge(struct client_era *e, struct frame *f)
 
 /* Each holds a connection, and a place among the calls in flight. */
 static size_t
-count_listens(const struct client_era *e)
+count_listens(const struct client *e)
 {
 	const struct request *r;
 	size_t n = 0;
@@ -229,70 +229,69 @@ count_listens(const struct client_era *e)
 }
 
 static void
-send_native(struct client_era *e, struct frame *f)
+send_native(struct client *e, struct frame *f)
 {
-	bool probe = client_era_is(f, "server/discover");
+	bool probe = client_is(f, "server/discover");
 	struct request *r;
 
 	if ((probe && e->probes.n >= MAX_PROBES) ||
 	    (is_listen(f) && count_listens(e) >= MAX_LISTENS)) {
-		client_era_busy(e, f);
+		client_busy(e, f);
 		return;
 	}
-	r = client_era_add(e, f, probe ? &e->probes : &e->running);
+	r = client_add(e, f, probe ? &e->probes : &e->running);
 	r->kind = REQUEST_NATIVE;
 	r->at = e->now + PROBE_MS;
-	client_era_go(e, r, frame_ref(f));
+	client_go(e, r, frame_ref(f));
 }
 
 void
-client_era_request(struct client_era *e, struct frame *f)
+client_request(struct client *e, struct frame *f)
 {
 	bool native = e->discovered != NULL;
 
 	if (e->ended && is_listen(f))
-		client_era_write(e, client_era_listen_end(f->id));
+		client_write(e, client_listen_end(f->id));
 	else if (!native && era_meta(f, META_LEVEL).p != NULL &&
-	    client_era_wanted_level(f) < 0)
-		client_era_write(e, unknown_level(f));
-	else if (client_era_retry(e, f))
+	    client_wanted_level(f) < 0)
+		client_write(e, unknown_level(f));
+	else if (client_retry(e, f))
 		return;
 	else if (native)
 		send_native(e, f);
 	else
-		client_era_bridge(e, f);
+		client_bridge(e, f);
 }
 
 void
-client_era_dispatch(struct client_era *e, struct request *r)
+client_dispatch(struct client *e, struct request *r)
 {
 	struct frame *f = frame_ref(r->frame);
 
-	client_era_drop(e, r);
-	if (e->discovered != NULL && client_era_is(f, "server/discover"))
-		client_era_write(e, client_era_reduced(e->discovered, f->id));
+	client_drop(e, r);
+	if (e->discovered != NULL && client_is(f, "server/discover"))
+		client_write(e, client_reduced(e->discovered, f->id));
 	else
-		client_era_request(e, f);
+		client_request(e, f);
 	frame_unref(f);
 }
 
 /* --- notifications --- */
 
 void
-client_era_cancel(struct client_era *e, const struct request *r,
-    const char *reason)
+client_cancel(struct client *e, const struct request *r, const char *reason)
 {
 	struct buf raw;
 
 	buf_init(&raw, 0);
 	codec_json_string(&raw, span_of(reason));
-	client_era_send(e, msg_cancel(r->sent->id, buf_span(&raw)));
+	client_send(e, msg_cancel(r->sent->id, buf_span(&raw)));
 	buf_free(&raw);
 }
 
 /* The client's own words, about the id that the session has. */
 static void
-forward_cancel(struct client_era *e, const struct request *r, struct frame *f)
+forward_cancel(struct client *e, const struct request *r, struct frame *f)
 {
 	struct edit edit = { "requestId", r->sent->id };
 	struct buf params;
@@ -300,72 +299,72 @@ forward_cancel(struct client_era *e, const struct request *r, struct frame *f)
 	buf_init(&params, 0);
 	edit_object(&params, f->params, &edit, 1);
 	edit = (struct edit){ "params", buf_span(&params) };
-	client_era_send(e, edit_frame(f, &edit, 1));
+	client_send(e, edit_frame(f, &edit, 1));
 	buf_free(&params);
 }
 
 static void
-cancelled(struct client_era *e, struct frame *f)
+cancelled(struct client *e, struct frame *f)
 {
 	struct span id = json_get(f->params, "requestId");
-	struct request *r = client_era_find(e, BY_ID, id);
+	struct request *r = client_find(e, BY_ID, id);
 
-	if (r == NULL && (r = client_era_parked(e, id)) != NULL) {
-		client_era_abandon(e, r, "cancelled by the client");
+	if (r == NULL && (r = client_parked(e, id)) != NULL) {
+		client_abandon(e, r, "cancelled by the client");
 		return;
 	}
 	if (r == NULL) {
 		/* Of what was sent before the client was known, or of
 		 * nothing: the session knows. */
-		client_era_send(e, frame_ref(f));
+		client_send(e, frame_ref(f));
 		return;
 	}
 	if (r->kind == REQUEST_LISTEN) {
-		client_era_unlisten(e, r);
+		client_unlisten(e, r);
 		return;
 	}
-	client_era_refuse(e, r);
+	client_refuse(e, r);
 	if (r->sent != NULL)
 		forward_cancel(e, r, f);
-	client_era_drop(e, r);
+	client_drop(e, r);
 }
 
 void
-client_era_notification(struct client_era *e, struct frame *f)
+client_notification(struct client *e, struct frame *f)
 {
-	if (client_era_is(f, "notifications/cancelled"))
+	if (client_is(f, "notifications/cancelled"))
 		cancelled(e, f);
-	else if (client_era_is(f, "notifications/initialized"))
-		client_era_note(e, LEVEL_DEBUG,
+	else if (client_is(f, "notifications/initialized"))
+		client_log(e, LEVEL_DEBUG,
 		    "notifications/initialized of a client that did not "
 		    "initialize: dropped");
 	else
-		client_era_send(e, frame_ref(f));
+		client_send(e, frame_ref(f));
 }
 
 /* --- the end --- */
 
 static void
-give_up(struct client_era *e, struct request *r)
+give_up(struct client *e, struct request *r)
 {
-	client_era_cancel(e, r, "the client ended");
-	client_era_drop(e, r);
+	client_cancel(e, r, "the client ended");
+	client_drop(e, r);
 }
 
 static void
-end_listen(struct client_era *e, struct request *r)
+end_listen(struct client *e, struct request *r)
 {
-	client_era_write(e, client_era_listen_end(r->frame->id));
+	client_write(e, client_listen_end(r->frame->id));
 	if (r->kind == REQUEST_NATIVE)
 		give_up(e, r);
 	else
-		client_era_unlisten(e, r);
+		client_unlisten(e, r);
 }
 
 /* Nobody is there to answer, nor to cancel: what would never end does, and
  * nothing is waited for that nobody asked for. */
 void
-client_era_eof(struct client_era *e)
+client_eof(struct client *e)
 {
 	struct request *r, *next;
 
@@ -379,9 +378,9 @@ client_era_eof(struct client_era *e)
 			end_listen(e, r);
 	}
 	while ((r = e->collecting.first) != NULL) {
-		client_era_refuse(e, r);
-		client_era_move(e, r, &e->asking);
+		client_refuse(e, r);
+		client_move(e, r, &e->asking);
 	}
 	while (e->parked.first != NULL)
-		client_era_abandon(e, e->parked.first, "the client ended");
+		client_abandon(e, e->parked.first, "the client ended");
 }

@@ -1,11 +1,11 @@
 /*
  * The inside of the reducer for the client's era, shared by its files:
- *   client_era.c         inputs, actions, the table of requests, time
- *   client_era_open.c    who the client is; the opening for a modern one
- *   client_era_request.c what a modern client sends
- *   client_era_answer.c  what the session writes to a modern client
- *   client_era_park.c    requests whose server asks something
- *   client_era_listen.c  subscriptions/listen on a legacy server
+ *   core/client.c         inputs, actions, the table of requests, time
+ *   client_open.c    who the client is; the opening for a modern one
+ *   client_request.c what a modern client sends
+ *   client_answer.c  what the session writes to a modern client
+ *   client_park.c    requests whose server asks something
+ *   client_listen.c  subscriptions/listen on a legacy server
  * Nobody else includes this.
  */
 #ifndef MCPSPLICE_CORE_CLIENT_STATE_H
@@ -124,14 +124,14 @@ struct listen {
 enum opening { OPENING_SHUT, OPENING_RUNS, OPENING_DONE };
 
 struct action {
-	enum client_era_action_kind kind;
+	enum client_action_kind kind;
 	struct frame *frame;
 	enum log_level level;
 	char *text;
 };
 
-struct client_era {
-	struct client_era_config config;
+struct client {
+	struct client_config config;
 	bool legacy, modern; /* as far as known */
 	enum opening opening;
 	unsigned declared;         /* the questions its initialize allows */
@@ -176,141 +176,132 @@ struct client_era {
 };
 
 static inline bool
-client_era_is(const struct frame *f, const char *method)
+client_is(const struct frame *f, const char *method)
 {
 	return json_key_is(f->method, method);
 }
 
-/* client_era.c. Those that send or write take over the frame. */
-void client_era_send(struct client_era *e, struct frame *f);
-void client_era_write(struct client_era *e, struct frame *f);
-void client_era_probe(struct client_era *e, struct frame *f);
-void client_era_note(struct client_era *e, enum log_level level,
-    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* core/client.c. Those that send or write take over the frame. */
+void client_send(struct client *e, struct frame *f);
+void client_write(struct client *e, struct frame *f);
+void client_probe(struct client *e, struct frame *f);
+void client_log(struct client *e, enum log_level level, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 /* The next id of our own as raw JSON, the caller's. */
-char *client_era_id(struct client_era *e);
+char *client_id(struct client *e);
 
 /* A request of the client (NULL: of our own), in this queue. */
-struct request *client_era_add(struct client_era *e, struct frame *f,
-    struct queue *q);
-void client_era_move(struct client_era *e, struct request *r, struct queue *q);
+struct request *client_add(struct client *e, struct frame *f, struct queue *q);
+void client_move(struct client *e, struct request *r, struct queue *q);
 /* The memory that a request of the client takes with this frame. */
-size_t client_era_size(const struct frame *f);
+size_t client_size(const struct frame *f);
 /* Is there no room to hold one more? One alone always has room. */
-bool client_era_is_full(const struct client_era *e, const struct frame *f);
+bool client_is_full(const struct client *e, const struct frame *f);
 /* Forgets it wherever it is. */
-void client_era_drop(struct client_era *e, struct request *r);
-struct request *client_era_find(const struct client_era *e, enum by by,
-    struct span id);
+void client_drop(struct client *e, struct request *r);
+struct request *client_find(const struct client *e, enum by by, struct span id);
 /* The client asks by that request now; NULL: it has had its answer. */
-void client_era_rename(struct client_era *e, struct request *r,
-    struct frame *f);
+void client_rename(struct client *e, struct request *r, struct frame *f);
 /* It goes out in another way than before. */
-void client_era_turn(struct client_era *e, struct request *r,
-    enum request_kind kind);
+void client_turn(struct client *e, struct request *r, enum request_kind kind);
 /* The session answered it. */
-void client_era_over(struct client_era *e, struct request *r);
+void client_over(struct client *e, struct request *r);
 /* To the session, found by its id from now on (takes the frame over). */
-void client_era_go(struct client_era *e, struct request *r, struct frame *f);
+void client_go(struct client *e, struct request *r, struct frame *f);
 /* A request of our own. */
-struct request *client_era_own(struct client_era *e, enum request_kind kind,
+struct request *client_own(struct client *e, enum request_kind kind,
     const char *method, struct span params);
 /* From here on r wants log messages of this level, -1: none. */
-void client_era_set_level(struct client_era *e, struct request *r, int level);
+void client_set_level(struct client *e, struct request *r, int level);
 /* An error of ours for a request that is not in the table. */
-void client_era_busy(struct client_era *e, const struct frame *f);
+void client_busy(struct client *e, const struct frame *f);
 
-/* client_era_open.c */
-void client_era_client(struct client_era *e, struct frame *f);
+/* client_open.c */
+void client_client(struct client *e, struct frame *f);
 /* Opens the session for a modern client as this request of it says. */
-void client_era_open(struct client_era *e, struct frame *f);
+void client_open(struct client *e, struct frame *f);
 /* The server's answer to initialize, the first one or a later one. */
-void client_era_learn(struct client_era *e, struct frame *answer);
+void client_learn(struct client *e, struct frame *answer);
 /* The answer to our initialize. */
-void client_era_opened(struct client_era *e, struct request *r,
-    struct frame *answer);
+void client_opened(struct client *e, struct request *r, struct frame *answer);
 /* Keeps a request until the session is open. */
-void client_era_hold(struct client_era *e, struct frame *f);
-void client_era_unhold(struct client_era *e, struct request *r);
+void client_hold(struct client *e, struct frame *f);
+void client_unhold(struct client *e, struct request *r);
 /* Must the session be opened anew, as this request allows more questions? */
-bool client_era_outgrown(const struct client_era *e, const struct frame *f);
+bool client_outgrown(const struct client *e, const struct frame *f);
 /* The answer to a server/discover under its id. */
-struct frame *client_era_reduced(struct frame *discovered, struct span id);
-void client_era_probes_tick(struct client_era *e);
+struct frame *client_reduced(struct frame *discovered, struct span id);
+void client_probes_tick(struct client *e);
 
-/* client_era_request.c */
+/* client_request.c */
 /* A request of a modern client that was checked; the session is open. */
-void client_era_request(struct client_era *e, struct frame *f);
+void client_request(struct client *e, struct frame *f);
 /* One that was held. */
-void client_era_dispatch(struct client_era *e, struct request *r);
+void client_dispatch(struct client *e, struct request *r);
 /* The same for a legacy server, whatever the server of now is. */
-void client_era_bridge(struct client_era *e, struct frame *f);
+void client_bridge(struct client *e, struct frame *f);
 /* The log level that a request wants; -1: none. */
-int client_era_wanted_level(const struct frame *f);
-void client_era_notification(struct client_era *e, struct frame *f);
+int client_wanted_level(const struct frame *f);
+void client_notification(struct client *e, struct frame *f);
 /* Sets the most verbose level that is wanted, if it is not. */
-void client_era_level_sync(struct client_era *e);
+void client_level_sync(struct client *e);
 /* logging/setLevel was answered, or took too long. */
-void client_era_level_set(struct client_era *e);
+void client_level_set(struct client *e);
 /* Tells the session that nobody waits for this request any more. */
-void client_era_cancel(struct client_era *e, const struct request *r,
+void client_cancel(struct client *e, const struct request *r,
     const char *reason);
-void client_era_eof(struct client_era *e);
+void client_eof(struct client *e);
 
-/* client_era_answer.c */
-void client_era_session(struct client_era *e,
-    const struct client_era_input *in);
+/* client_answer.c */
+void client_session(struct client *e, const struct client_input *in);
 /* The answer to a bridged request that the client waits for. */
-void client_era_answered(struct client_era *e, struct request *r,
-    struct frame *answer);
+void client_answered(struct client *e, struct request *r, struct frame *answer);
 
-/* client_era_park.c */
+/* client_park.c */
 /* guessed: it came on no request's stream, r is only likely. */
-void client_era_question(struct client_era *e, struct request *r,
-    struct frame *f, bool guessed);
+void client_question(struct client *e, struct request *r, struct frame *f,
+    bool guessed);
 /* Takes a question that was guessed to be of r, and the client has not seen;
  * owned by the caller, NULL: none. */
-struct frame *client_era_unguess(struct client_era *e, const struct request *r);
+struct frame *client_unguess(struct client *e, const struct request *r);
 /* The server takes its question back. */
-void client_era_question_over(struct client_era *e, struct span id);
+void client_question_over(struct client *e, struct span id);
 /* Nobody answers the questions of r: the server is told so. */
-void client_era_refuse(struct client_era *e, struct request *r);
-void client_era_forget_questions(struct client_era *e, const struct request *r);
+void client_refuse(struct client *e, struct request *r);
+void client_forget_questions(struct client *e, const struct request *r);
 /* The retry of a parked request? Then it is handled. */
-bool client_era_retry(struct client_era *e, struct frame *f);
+bool client_retry(struct client *e, struct frame *f);
 /* The answer to a parked request. */
-void client_era_park_final(struct client_era *e, struct request *r,
+void client_park_final(struct client *e, struct request *r,
     struct frame *answer);
 /* The client is to open URLs first (-32042). Returns false when this error
  * names none. */
-bool client_era_park_urls(struct client_era *e, struct request *r,
-    struct frame *error);
+bool client_park_urls(struct client *e, struct request *r, struct frame *error);
 /* Ends a parked request: its questions, and itself at the session. */
-void client_era_abandon(struct client_era *e, struct request *r,
-    const char *reason);
+void client_abandon(struct client *e, struct request *r, const char *reason);
 /* The parked request that the client knows by this id, or NULL. */
-struct request *client_era_parked(const struct client_era *e, struct span id);
-void client_era_park_tick(struct client_era *e);
+struct request *client_parked(const struct client *e, struct span id);
+void client_park_tick(struct client *e);
 
-/* client_era_listen.c */
-void client_era_listen(struct client_era *e, struct request *r);
+/* client_listen.c */
+void client_listen(struct client *e, struct request *r);
 /* The client ends it. */
-void client_era_unlisten(struct client_era *e, struct request *r);
+void client_unlisten(struct client *e, struct request *r);
 /* We do, in order: its only answer. */
-struct frame *client_era_listen_end(struct span id);
+struct frame *client_listen_end(struct span id);
 /* All of them are lost: the client is told, and listens again if it likes. */
-void client_era_listens_lost(struct client_era *e);
+void client_listens_lost(struct client *e);
 /* It is lost: the notification after which a client listens again. */
-struct frame *client_era_listen_lost(const struct frame *listen);
+struct frame *client_listen_lost(const struct frame *listen);
 /* The answer to a resources/subscribe or unsubscribe of ours. */
-void client_era_subscribed(struct client_era *e, struct request *r,
+void client_subscribed(struct client *e, struct request *r,
     const struct frame *answer);
 /* The session has a stream for them now, or has none. */
-void client_era_listening(struct client_era *e);
+void client_listening(struct client *e);
 /* Is this one for listens? Then it went to all that want it. */
-bool client_era_fan_out(struct client_era *e, struct frame *f);
-void client_era_listen_tick(struct client_era *e);
-int64_t client_era_listen_due(const struct client_era *e);
-void client_era_listen_free(struct client_era *e);
+bool client_fan_out(struct client *e, struct frame *f);
+void client_listen_tick(struct client *e);
+int64_t client_listen_due(const struct client *e);
+void client_listen_free(struct client *e);
 
 #endif

@@ -23,7 +23,7 @@
 
 /* One text: kept for patterns, and looked at. */
 static void
-add_text(struct said *s, struct span text)
+add_text(struct error_text *s, struct span text)
 {
 	if (buf_addspan(&s->text, text) != 0 || buf_addc(&s->text, '\n') != 0)
 		return;
@@ -32,7 +32,7 @@ add_text(struct said *s, struct span text)
 
 /* A text from JSON is decoded to where it is kept. */
 static void
-add_string(struct said *s, struct span value)
+add_string(struct error_text *s, struct span value)
 {
 	size_t start = s->text.n;
 
@@ -76,7 +76,7 @@ member_of(struct span key)
 
 /* The members of error.data, or of an object that stands for a text. */
 static void
-add_inner(struct said *s, struct span object)
+add_attempt(struct error_text *s, struct span object)
 {
 	struct span key, value;
 	enum member member;
@@ -93,7 +93,7 @@ add_inner(struct said *s, struct span object)
 
 /* The error object of JSON-RPC, or what looks like it. */
 static void
-add_error(struct said *s, struct span error)
+add_error(struct error_text *s, struct span error)
 {
 	struct span key, value;
 	enum member member;
@@ -104,7 +104,7 @@ add_error(struct said *s, struct span error)
 		if (member == M_CODE && json_kind(value) != '"')
 			s->code = strtol(value.p, NULL, 10);
 		else if (member == M_DATA && json_kind(value) == '{')
-			add_inner(s, value);
+			add_attempt(s, value);
 		else if (member != M_OTHER)
 			add_string(s, value);
 	}
@@ -114,7 +114,7 @@ add_error(struct said *s, struct span error)
 static void
 add_member(struct span key, struct span value, void *arg)
 {
-	struct said *s = arg;
+	struct error_text *s = arg;
 	enum member member = member_of(key);
 
 	if (member == M_OTHER || member == M_DATA || member == M_DEMAND)
@@ -124,16 +124,16 @@ add_member(struct span key, struct span value, void *arg)
 	else if (member == M_ERROR)
 		add_error(s, value);
 	else
-		add_inner(s, value);
+		add_attempt(s, value);
 }
 
 /* JSON that holds words is taken apart: an object, or one string. What is no
  * JSON in the end, such as one that was cut, leaves nothing behind. */
 static bool
-add_json(struct said *s, struct span text)
+add_json(struct error_text *s, struct span text)
 {
 	enum json_status status;
-	struct said was;
+	struct error_text was;
 	size_t n = s->text.n;
 
 	if (json_kind(text) != '{' && json_kind(text) != '"')
@@ -186,7 +186,7 @@ pass_tag(const char *p, const char *end)
 
 /* What a reader of the page sees; every tag ends a line. */
 static void
-add_page(struct said *s, struct span body)
+add_page(struct error_text *s, struct span body)
 {
 	const char *p = body.p, *end = body.p + body.n, *stop;
 	struct buf text;
@@ -223,7 +223,7 @@ trim(struct span text)
 }
 
 void
-said_error(struct said *s, struct span error)
+error_text_of_error(struct error_text *s, struct span error)
 {
 	memset(s, 0, sizeof *s);
 	buf_init(&s->text, TEXT_BYTES);
@@ -231,7 +231,7 @@ said_error(struct said *s, struct span error)
 }
 
 void
-said_body(struct said *s, struct span body, bool page)
+error_text_of_body(struct error_text *s, struct span body, bool page)
 {
 	memset(s, 0, sizeof *s);
 	buf_init(&s->text, TEXT_BYTES);
@@ -246,7 +246,7 @@ said_body(struct said *s, struct span body, bool page)
 }
 
 void
-said_result(struct said *s, struct span result)
+error_text_of_result(struct error_text *s, struct span result)
 {
 	struct span content = json_get(result, "content"), key, item;
 	struct buf text;
@@ -264,7 +264,7 @@ said_result(struct said *s, struct span result)
 }
 
 void
-said_free(struct said *s)
+error_text_free(struct error_text *s)
 {
 	buf_free(&s->text);
 }

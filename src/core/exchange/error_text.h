@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 
-struct said {
+struct error_text {
 	struct buf text;   /* its texts, one on a line */
 	unsigned phrases;  /* what they say (core/exchange/phrases) */
 	long code;         /* JSON-RPC's; 0: none */
@@ -15,13 +15,13 @@ struct said {
 	bool reinitialize; /* data.requiresReinitialize is true */
 };
 
-/* Each is given fresh memory and fills it; said_free ends its life. */
+/* Each is given fresh memory and fills it; error_text_free ends its life. */
 /* The error object of a JSON-RPC message, checked JSON. */
-void said_error(struct said *s, struct span error);
+void error_text_of_error(struct error_text *s, struct span error);
 /* Any body; page tells that its type is HTML. The bytes decide the rest. */
-void said_body(struct said *s, struct span body, bool page);
+void error_text_of_body(struct error_text *s, struct span body, bool page);
 /* The texts of a tool's result, checked JSON. */
-void said_result(struct said *s, struct span result);
-void said_free(struct said *s);
+void error_text_of_result(struct error_text *s, struct span result);
+void error_text_free(struct error_text *s);
 
 #endif

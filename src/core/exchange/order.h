@@ -17,12 +17,12 @@ struct order {
 	struct span version;            /* MCP-Protocol-Version; n 0: none */
 	struct span last_event_id;      /* GET; n 0: none */
 	const struct headers *mirrored; /* of the body; NULL: none */
-	bool endpoint;  /* POST to the URL that an endpoint event named */
-	bool announces; /* an endpoint event is told of: that of a GET names
+	bool endpoint;    /* POST to the URL that an endpoint event named */
+	bool announces;   /* an endpoint event is told of: that of a GET names
 			 * the endpoint, that of a POST only the transport */
-	bool listen;    /* silence never ends it */
-	bool control;   /* small, and the way on: never paused */
-	bool person;    /* a request of the client waits for it */
+	bool listen;      /* silence never ends it */
+	bool control;     /* small, and the way on: never paused */
+	bool interactive; /* a request of the client waits for it */
 };
 
 #endif

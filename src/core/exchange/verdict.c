@@ -34,7 +34,7 @@
 #define MARK_PARAMS (1u << 20)   /* "Invalid request parameters", no more */
 #define MARK_PAGE (1u << 21)     /* a web page */
 #define MARK_ANY (1u << 22)      /* every answer has it */
-#define MARK_TRUSTED (1u << 23)  /* it is not the credentials */
+#define MARK_CREDENTIALS_GOOD (1u << 23) /* it is not the credentials */
 
 #define LOST_WORDS (PHRASE_LOST | PHRASE_UNREADY | PHRASE_EARLY)
 #define LITERALS (PHRASE_TERMINATED | PHRASE_EXPIRED)
@@ -96,9 +96,9 @@ static const struct rule rules[] = {
 	    "403, the session is another user's" },
 	{ 401, 401, PHRASE_MISSING, 0, VERDICT_SUSPECT,
 	    "401, it misses the session id" },
-	{ 401, 401, MARK_TRUSTED, 0, VERDICT_LOST,
+	{ 401, 401, MARK_CREDENTIALS_GOOD, 0, VERDICT_LOST,
 	    "401 to credentials that it took before" },
-	{ 403, 403, MARK_TRUSTED, 0, VERDICT_LOST,
+	{ 403, 403, MARK_CREDENTIALS_GOOD, 0, VERDICT_LOST,
 	    "403 to new credentials in an old session" },
 	{ 401, 401, MARK_ANY, 0, VERDICT_ANSWER, "401" },
 	{ 403, 403, MARK_ANY, 0, VERDICT_ANSWER, "403" },
@@ -185,7 +185,7 @@ is_pattern(const struct verdict_rules *more, struct span text)
 }
 
 static unsigned
-marks_of(const struct facts *facts, const struct said *said,
+marks_of(const struct facts *facts, const struct error_text *said,
     const struct verdict_rules *more)
 {
 	unsigned marks = said->phrases | MARK_ANY;
@@ -203,8 +203,8 @@ marks_of(const struct facts *facts, const struct said *said,
 		marks |= MARK_PARAMS;
 	if (said->page)
 		marks |= MARK_PAGE;
-	if (facts->trusted)
-		marks |= MARK_TRUSTED;
+	if (facts->credentials_known_good)
+		marks |= MARK_CREDENTIALS_GOOD;
 	return marks;
 }
 
@@ -243,7 +243,7 @@ plain_ruling(const struct facts *facts, enum verdict verdict, const char *rule)
  * initialize, which has no session either: a refusal for now is tried again,
  * and a 401 or 403 is about credentials. */
 static struct ruling
-rule_without_id(const struct facts *facts, const struct said *said,
+rule_without_id(const struct facts *facts, const struct error_text *said,
     const struct verdict_rules *more, struct ruling plain)
 {
 	unsigned words = LITERALS | LOST_WORDS | MARK_PATTERN | MARK_DEMAND;
@@ -263,7 +263,7 @@ rule_without_id(const struct facts *facts, const struct said *said,
 }
 
 static struct ruling
-rule_said(const struct facts *facts, const struct said *said,
+rule_said(const struct facts *facts, const struct error_text *said,
     const struct verdict_rules *more, struct ruling plain)
 {
 	if (!facts->had_session)
@@ -276,13 +276,13 @@ verdict_error(const struct facts *facts, const struct frame *error,
     const struct verdict_rules *more)
 {
 	struct ruling r = plain_ruling(facts, VERDICT_ANSWER, "an error");
-	struct said said;
+	struct error_text said;
 
 	if (facts->status == 400 && is_other_era(msg_error_code(error)))
 		return (struct ruling){ VERDICT_LOST, verdict_other_era };
-	said_error(&said, error->error);
+	error_text_of_error(&said, error->error);
 	r = rule_said(facts, &said, more, r);
-	said_free(&said);
+	error_text_free(&said);
 	return r;
 }
 
@@ -293,16 +293,16 @@ verdict_result(const struct facts *facts, const struct frame *result,
 {
 	const struct verdict_rules none = { NULL, 0, false };
 	struct ruling r = { VERDICT_ANSWER, "a result" };
-	struct said said;
+	struct error_text said;
 	unsigned marks;
 
 	*hint = false;
 	if (!facts->had_session || result->result.n > RESULT_BYTES ||
 	    !span_is(json_get(result->result, "isError"), "true"))
 		return r;
-	said_result(&said, result->result);
+	error_text_of_result(&said, result->result);
 	marks = marks_of(facts, &said, more->in_results ? more : &none);
-	said_free(&said);
+	error_text_free(&said);
 	if (marks & PHRASE_VETO)
 		return r;
 	if (marks & PHRASE_INTERRUPTED)
@@ -347,7 +347,7 @@ is_cut(const struct facts *facts, struct ruling *r)
  * server: its POSTs go elsewhere, if it says nothing or what a framework says
  * of a route that is not there. */
 static bool
-is_elsewhere(const struct facts *facts, const struct said *said)
+is_elsewhere(const struct facts *facts, const struct error_text *said)
 {
 	return facts->status == 404 && facts->verb == VERB_POST &&
 	    !facts->had_session && (said->page || facts->body.n == 0) &&
@@ -359,11 +359,11 @@ struct ruling
 verdict_bare(const struct facts *facts, const struct verdict_rules *more)
 {
 	struct ruling r;
-	struct said said;
+	struct error_text said;
 	bool page = facts->media == MEDIA_HTML && facts->body.n > 0 &&
 	    memchr(facts->body.p, '<', facts->body.n) != NULL;
 
-	if (facts->gone)
+	if (facts->session_ended)
 		return (struct ruling){
 			facts->status == 0 ? VERDICT_LOST_MAYBE : VERDICT_LOST,
 			"the stream that was the session ended, or the server "
@@ -377,12 +377,12 @@ verdict_bare(const struct facts *facts, const struct verdict_rules *more)
 	r = plain_ruling(facts, VERDICT_FAIL, "no message in the answer");
 	if (facts->verb == VERB_DELETE)
 		return r;
-	said_body(&said, facts->body, page);
+	error_text_of_body(&said, facts->body, page);
 	r = rule_said(facts, &said, more, r);
 	if (is_elsewhere(facts, &said))
 		r = (struct ruling){ VERDICT_SUSPECT,
 			"404 to a POST, it may speak another transport" };
-	said_free(&said);
+	error_text_free(&said);
 	return r;
 }
 

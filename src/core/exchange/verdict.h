@@ -48,16 +48,16 @@ struct facts {
 	struct span location;      /* of a redirect that was not followed */
 	struct span why;           /* transport's words for people */
 	struct span challenge;     /* WWW-Authenticate of a 401 or 403 */
-	bool gone;      /* the session is: there is another server now, or what
-		       * carried it ended; without a status the request may
-		       * have run */
+	bool session_ended; /* there is another server now, or what carried the
+			     * session ended; without a status the request
+			     * may have run */
 	bool changed;   /* told by core/server/server: initialize found another
 		       * protocol than the one before */
 	int64_t out_at; /* when the last byte of the request was written, in
 			 * the time of the session's inputs (ms); 0: not
 			 * known */
-	bool trusted;   /* 401 or 403, but its credentials are good as far as is
-		       * known: perhaps it is the session */
+	bool credentials_known_good; /* 401 or 403, but its credentials are
+		       * good as far as is known: perhaps it is the session */
 };
 
 enum verdict {

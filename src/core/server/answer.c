@@ -27,14 +27,14 @@ enum {
 static const struct span none = { NULL, 0 };
 
 static bool
-is_method(const struct outer *o, const char *method)
+is_method(const struct server_order *o, const char *method)
 {
 	return json_key_is(o->body->method, method);
 }
 
 /* An error of our own is the answer. */
 static void
-fail(struct server_era *e, struct outer *o, struct inner *i,
+fail(struct server *e, struct server_order *o, struct server_attempt *i,
     struct frame *error)
 {
 	server_modern_let_go(e, i);
@@ -50,13 +50,13 @@ speaks_legacy(struct span error)
 	const unsigned session = PHRASE_INTERRUPTED | PHRASE_TERMINATED |
 	    PHRASE_EXPIRED | PHRASE_LOST | PHRASE_UNREADY | PHRASE_EARLY |
 	    PHRASE_MISSING;
-	struct said said;
+	struct error_text said;
 	bool does;
 
-	said_error(&said, error);
+	error_text_of_error(&said, error);
 	does = (said.phrases & session) != 0 ||
 	    strcasestr(buf_str(&said.text), "protocol version") != NULL;
-	said_free(&said);
+	error_text_free(&said);
 	return does;
 }
 
@@ -106,12 +106,12 @@ server_modern_contradicts(const struct facts *f, const struct frame *m)
 /* --- tools/list of our own --- */
 
 static void
-list_tools(struct server_era *e, struct outer *o, struct span cursor,
+list_tools(struct server *e, struct server_order *o, struct span cursor,
     int64_t end_at)
 {
 	char *id = server_own_id(e);
 	struct frame *plain, *modern;
-	struct inner *i;
+	struct server_attempt *i;
 	struct buf params;
 
 	buf_init(&params, 0);
@@ -124,7 +124,7 @@ list_tools(struct server_era *e, struct outer *o, struct span cursor,
 	plain = msg_call(span_of(id), "tools/list", buf_span(&params));
 	modern = era_request_to_modern(plain, buf_span(&e->meta), none);
 	o->pages++;
-	i = server_inner_modern(e, FOR_TOOLS, o, modern);
+	i = server_attempt_modern(e, FOR_TOOLS, o, modern);
 	i->end_at = end_at;
 	server_due(e, end_at);
 	frame_unref(plain);
@@ -136,30 +136,30 @@ list_tools(struct server_era *e, struct outer *o, struct span cursor,
 static void
 dropped_tool(const char *name, const char *why, void *arg)
 {
-	struct server_era *e = arg;
+	struct server *e = arg;
 
 	if (++e->dropped_tools <= TOLD_MAX)
-		server_note(e, LEVEL_WARN,
+		server_log(e, LEVEL_WARN,
 		    "a tool of %s is not passed on: %s (%s)", e->config.host,
 		    name, why);
 }
 
 /* Without the tools that no client may have. */
 static struct frame *
-learn_tools(struct server_era *e, struct frame *m)
+learn_tools(struct server *e, struct frame *m)
 {
 	struct frame *good;
 
 	e->dropped_tools = 0;
 	good = mirror_learn(e->mirror, m, dropped_tool, e);
 	if (e->dropped_tools > TOLD_MAX)
-		server_note(e, LEVEL_WARN, "and %zu more tools of %s",
+		server_log(e, LEVEL_WARN, "and %zu more tools of %s",
 		    e->dropped_tools - TOLD_MAX, e->config.host);
 	return good;
 }
 
 static void
-take_tools(struct server_era *e, struct outer *o, struct inner *i,
+take_tools(struct server *e, struct server_order *o, struct server_attempt *i,
     struct frame *m)
 {
 	struct span cursor = json_get(m->result, "nextCursor");
@@ -181,7 +181,7 @@ take_tools(struct server_era *e, struct outer *o, struct inner *i,
 
 /* The answer under the id that the session knows. */
 static void
-tell(struct server_era *e, struct outer *o, const struct facts *f,
+tell(struct server *e, struct server_order *o, const struct facts *f,
     struct frame *m)
 {
 	struct frame *own = msg_with_id(m, o->body->id);
@@ -191,7 +191,7 @@ tell(struct server_era *e, struct outer *o, const struct facts *f,
 }
 
 static void
-tell_result(struct server_era *e, struct outer *o, const struct facts *f,
+tell_result(struct server *e, struct server_order *o, const struct facts *f,
     struct frame *m)
 {
 	bool tools = is_method(o, "tools/list");
@@ -212,8 +212,8 @@ tell_result(struct server_era *e, struct outer *o, const struct facts *f,
 
 /* Only some methods may ask. */
 static void
-take_question(struct server_era *e, struct outer *o, struct inner *i,
-    struct frame *m)
+take_question(struct server *e, struct server_order *o,
+    struct server_attempt *i, struct frame *m)
 {
 	static const struct fault fault = { .reason = "bad_upstream",
 		.maybe = true };
@@ -244,8 +244,8 @@ take_question(struct server_era *e, struct outer *o, struct inner *i,
 
 /* A task, for one: the client did not say that it can take it. */
 static void
-take_unknown_type(struct server_era *e, struct outer *o, struct inner *i,
-    struct span type)
+take_unknown_type(struct server *e, struct server_order *o,
+    struct server_attempt *i, struct span type)
 {
 	static const struct fault fault = { .reason = "unsupported_result",
 		.maybe = true };
@@ -266,14 +266,14 @@ take_unknown_type(struct server_era *e, struct outer *o, struct inner *i,
 
 /* It speaks our version. */
 static void
-served(struct server_era *e, const struct inner *i)
+served(struct server *e, const struct server_attempt *i)
 {
 	if (i->ticket > e->refused_before)
 		e->refused_version = false;
 }
 
 static void
-take_result(struct server_era *e, struct outer *o, struct inner *i,
+take_result(struct server *e, struct server_order *o, struct server_attempt *i,
     const struct facts *f, struct frame *m)
 {
 	struct span type = json_get(m->result, "resultType");
@@ -292,8 +292,9 @@ take_result(struct server_era *e, struct outer *o, struct inner *i,
 /* -32020 that no tools/list mends. missing: the header that was left out as
  * it would be too long, or empty. */
 static void
-fail_mismatch(struct server_era *e, struct outer *o, struct inner *i,
-    const struct facts *f, const struct frame *m, struct buf *missing)
+fail_mismatch(struct server *e, struct server_order *o,
+    struct server_attempt *i, const struct facts *f, const struct frame *m,
+    struct buf *missing)
 {
 	struct fault fault = { .reason = missing->n > 0 ? "too_large" :
 							  "bad_upstream",
@@ -325,8 +326,8 @@ fail_mismatch(struct server_era *e, struct outer *o, struct inner *i,
 
 /* -32020: our idea of its tools is old, most likely. */
 static void
-take_mismatch(struct server_era *e, struct outer *o, struct inner *i,
-    const struct facts *f, const struct frame *m)
+take_mismatch(struct server *e, struct server_order *o,
+    struct server_attempt *i, const struct facts *f, const struct frame *m)
 {
 	struct buf missing;
 
@@ -340,7 +341,7 @@ take_mismatch(struct server_era *e, struct outer *o, struct inner *i,
 	if (o->mismatched || span_is(buf_span(&missing), "Mcp-Name")) {
 		fail_mismatch(e, o, i, f, m, &missing);
 	} else {
-		server_note(e, LEVEL_INFO,
+		server_log(e, LEVEL_INFO,
 		    "%s refused the headers: its tools are listed again, then "
 		    "the call is sent again",
 		    e->config.host);
@@ -353,7 +354,7 @@ take_mismatch(struct server_era *e, struct outer *o, struct inner *i,
 
 /* -32022: the server changed. A new start finds out, once. */
 static void
-take_version(struct server_era *e, struct outer *o, struct inner *i,
+take_version(struct server *e, struct server_order *o, struct server_attempt *i,
     const struct facts *f, const struct frame *m)
 {
 	struct fault fault = { .reason = "version_changed",
@@ -363,7 +364,7 @@ take_version(struct server_era *e, struct outer *o, struct inner *i,
 
 	if (!e->refused_version || i->ticket <= e->refused_before) {
 		if (!e->refused_version)
-			e->refused_before = e->inners->ticket;
+			e->refused_before = e->attempts->ticket;
 		e->refused_version = true;
 		server_modern_renew(e, o, i, f, o->rounds > 0);
 		return;
@@ -380,7 +381,7 @@ take_version(struct server_era *e, struct outer *o, struct inner *i,
 
 /* A modern client may ask for a version that we do not know. */
 static bool
-is_of_our_version(const struct outer *o)
+is_of_our_version(const struct server_order *o)
 {
 	return !o->native ||
 	    json_string_is(era_request_version(o->body), REVISION_MODERN);
@@ -388,14 +389,14 @@ is_of_our_version(const struct outer *o)
 
 /* Every modern server has it. */
 static bool
-lacks_discover(const struct outer *o, long code)
+lacks_discover(const struct server_order *o, long code)
 {
 	return code == FAULT_METHOD &&
 	    json_key_is(o->body->method, "server/discover");
 }
 
 static void
-take_error(struct server_era *e, struct outer *o, struct inner *i,
+take_error(struct server *e, struct server_order *o, struct server_attempt *i,
     const struct facts *f, struct frame *m)
 {
 	long code = msg_error_code(m);
@@ -424,7 +425,7 @@ take_error(struct server_era *e, struct outer *o, struct inner *i,
 
 /* Each round may begin its progress again; to the client it must rise. */
 static bool
-goes_backwards(struct outer *o, const struct frame *m)
+goes_backwards(struct server_order *o, const struct frame *m)
 {
 	double value;
 
@@ -447,8 +448,8 @@ is_ours(const struct frame *m)
 }
 
 static void
-take_notification(struct server_era *e, struct outer *o, const struct facts *f,
-    struct frame *m)
+take_notification(struct server *e, struct server_order *o,
+    const struct facts *f, struct frame *m)
 {
 	struct frame *legacy;
 
@@ -457,7 +458,7 @@ take_notification(struct server_era *e, struct outer *o, const struct facts *f,
 		return;
 	}
 	if (is_ours(m) || goes_backwards(o, m)) {
-		server_note(e, LEVEL_DEBUG,
+		server_log(e, LEVEL_DEBUG,
 		    "a notification that is not for the client: dropped");
 		return;
 	}
@@ -475,7 +476,7 @@ holds_up(const struct frame *m)
 }
 
 static void
-take_request(struct server_era *e, struct outer *o, struct inner *i,
+take_request(struct server *e, struct server_order *o, struct server_attempt *i,
     const struct facts *f, struct frame *m)
 {
 	static const struct fault fault = { .reason = "bad_upstream",
@@ -483,7 +484,7 @@ take_request(struct server_era *e, struct outer *o, struct inner *i,
 	struct buf label;
 
 	if (!holds_up(m)) {
-		server_note(e, LEVEL_INFO,
+		server_log(e, LEVEL_INFO,
 		    "%s asks by a request, as modern servers may not: dropped",
 		    e->config.host);
 		return;
@@ -503,10 +504,10 @@ take_request(struct server_era *e, struct outer *o, struct inner *i,
 }
 
 void
-server_modern_message(struct server_era *e, struct inner *i,
+server_modern_message(struct server *e, struct server_attempt *i,
     const struct facts *f, struct frame *m)
 {
-	struct outer *o = i->outer;
+	struct server_order *o = i->order;
 
 	if (o == NULL || o->answered || o->body->kind != FRAME_REQUEST)
 		return;

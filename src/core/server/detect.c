@@ -35,16 +35,16 @@ step_clear(struct detect *d)
 {
 	server_facts_free(d->head);
 	d->head = NULL;
-	d->inner = NULL;
+	d->attempt = NULL;
 	d->deadline = -1;
 }
 
 void
-server_detect_end(struct server_era *e)
+server_detect_end(struct server *e)
 {
 	struct detect *d = &e->detect;
 
-	server_inner_end(e, d->inner);
+	server_attempt_end(e, d->attempt);
 	if (d->step == TRY_STREAM && e->mode != MODE_SSE)
 		server_sse_close(e);
 	step_clear(d);
@@ -57,9 +57,9 @@ server_detect_end(struct server_era *e)
 /* --- which step is next --- */
 
 static bool
-allows(const struct server_era *e, enum detect_step step)
+allows(const struct server *e, enum detect_step step)
 {
-	const struct server_era_config *c = &e->config;
+	const struct server_config *c = &e->config;
 
 	if ((e->detect.tried & 1u << step) ||
 	    (e->detect.announced && step != TRY_STREAM))
@@ -74,7 +74,7 @@ allows(const struct server_era *e, enum detect_step step)
 }
 
 static enum detect_step
-first_of(const struct server_era *e, const enum detect_step *steps, size_t n)
+first_of(const struct server *e, const enum detect_step *steps, size_t n)
 {
 	size_t i;
 
@@ -85,7 +85,7 @@ first_of(const struct server_era *e, const enum detect_step *steps, size_t n)
 }
 
 static enum detect_step
-first_step(const struct server_era *e)
+first_step(const struct server *e)
 {
 	static const enum detect_step stream[] = { TRY_STREAM, TRY_INITIALIZE,
 		TRY_DISCOVER };
@@ -105,7 +105,7 @@ first_step(const struct server_era *e)
 /* initialize was refused by JSON-RPC: a modern server is likelier; by a bare
  * 404 or 405: HTTP+SSE is. */
 static enum detect_step
-next_step(const struct server_era *e)
+next_step(const struct server *e)
 {
 	static const enum detect_step spoken[] = { TRY_DISCOVER, TRY_STREAM };
 	static const enum detect_step bare[] = { TRY_STREAM, TRY_DISCOVER };
@@ -129,7 +129,7 @@ next_step(const struct server_era *e)
 /* Less where the server spoke otherwise, or is only remembered to have had
  * such a stream: there is more to try. */
 static int64_t
-endpoint_wait(const struct server_era *e)
+endpoint_wait(const struct server *e)
 {
 	const struct detect *d = &e->detect;
 	bool soon = e->last == MODE_LEGACY ||
@@ -141,7 +141,7 @@ endpoint_wait(const struct server_era *e)
 }
 
 static void
-begin(struct server_era *e, enum detect_step step)
+begin(struct server *e, enum detect_step step)
 {
 	struct detect *d = &e->detect;
 	struct frame *discover;
@@ -151,9 +151,9 @@ begin(struct server_era *e, enum detect_step step)
 	d->tried |= 1u << step;
 	switch (step) {
 	case TRY_INITIALIZE:
-		d->inner = server_inner(e, FOR_INITIALIZE, d->outer,
-		    d->outer->body);
-		d->inner->announces = true;
+		d->attempt = server_attempt(e, FOR_INITIALIZE, d->order,
+		    d->order->body);
+		d->attempt->announces = true;
 		break;
 	case TRY_DISCOVER:
 		if (e->client_discover != NULL) {
@@ -164,9 +164,9 @@ begin(struct server_era *e, enum detect_step step)
 			    buf_span(&e->meta));
 			free(id);
 		}
-		d->inner = server_inner_modern(e, FOR_DISCOVER, d->outer,
+		d->attempt = server_attempt_modern(e, FOR_DISCOVER, d->order,
 		    discover);
-		d->inner->announces = true;
+		d->attempt->announces = true;
 		frame_unref(discover);
 		break;
 	default:
@@ -181,24 +181,24 @@ begin(struct server_era *e, enum detect_step step)
 /* The client began again. What may still make a session goes on: the session
  * ends it. */
 static void
-leave_former(struct server_era *e)
+leave_former(struct server *e)
 {
 	struct facts given_up = server_facts_accepted;
 
-	if (e->detect.outer == NULL)
+	if (e->detect.order == NULL)
 		return;
 	if (e->detect.step == TRY_INITIALIZE) {
-		e->detect.inner = NULL;
+		e->detect.attempt = NULL;
 		server_detect_end(e);
 		return;
 	}
 	given_up.status = 0;
 	given_up.ending = ENDING_ABORTED;
-	server_tell_done(e, e->detect.outer, &given_up);
+	server_tell_done(e, e->detect.order, &given_up);
 }
 
 void
-server_detect(struct server_era *e, struct outer *o)
+server_detect(struct server *e, struct server_order *o)
 {
 	leave_former(e);
 	frame_unref(e->initialize);
@@ -210,7 +210,7 @@ server_detect(struct server_era *e, struct outer *o)
 	e->mode = MODE_UNKNOWN;
 	server_sse_leave(e);
 	server_modern_leave(e);
-	e->detect.outer = o;
+	e->detect.order = o;
 	begin(e, first_step(e));
 }
 
@@ -228,14 +228,14 @@ mode_name(enum server_mode mode)
 }
 
 static void
-found(struct server_era *e, enum server_mode mode)
+found(struct server *e, enum server_mode mode)
 {
-	struct outer *o = e->detect.outer;
+	struct server_order *o = e->detect.order;
 	bool known = e->last != MODE_UNKNOWN;
 
 	o->changed = mode != e->last;
 	if (o->changed)
-		server_note(e,
+		server_log(e,
 		    mode == MODE_LEGACY && e->last == MODE_UNKNOWN ?
 			LEVEL_DEBUG :
 			LEVEL_INFO,
@@ -248,7 +248,7 @@ found(struct server_era *e, enum server_mode mode)
 		e->modern_only = false;
 	else if (e->detect.tried & 1u << TRY_INITIALIZE)
 		e->modern_only = true;
-	e->detect.inner = NULL; /* it may go on */
+	e->detect.attempt = NULL; /* it may go on */
 	server_detect_end(e);
 	/* A dual-era server is no news for the next start, but that it is not
 	 * what it was. */
@@ -257,14 +257,14 @@ found(struct server_era *e, enum server_mode mode)
 }
 
 static void
-found_modern(struct server_era *e, struct frame *m)
+found_modern(struct server *e, struct frame *m)
 {
-	struct outer *o = e->detect.outer;
+	struct server_order *o = e->detect.order;
 	struct buf result;
 
 	frame_unref(e->discovered);
 	e->discovered = frame_ref(m);
-	server_modern_let_go(e, e->detect.inner); /* it ends by itself */
+	server_modern_let_go(e, e->detect.attempt); /* it ends by itself */
 	found(e, MODE_MODERN);
 	server_modern_enter(e);
 	buf_init(&result, 0);
@@ -275,9 +275,9 @@ found_modern(struct server_era *e, struct frame *m)
 }
 
 static void
-found_legacy(struct server_era *e, const struct facts *f, struct frame *m)
+found_legacy(struct server *e, const struct facts *f, struct frame *m)
 {
-	struct outer *o = e->detect.outer;
+	struct server_order *o = e->detect.order;
 
 	server_tell_head(e, o, f);
 	found(e, MODE_LEGACY);
@@ -286,9 +286,9 @@ found_legacy(struct server_era *e, const struct facts *f, struct frame *m)
 
 /* Tells the session how the step ended: it is the answer. */
 static void
-relay(struct server_era *e, const struct facts *f, struct frame *m)
+relay(struct server *e, const struct facts *f, struct frame *m)
 {
-	struct outer *o = e->detect.outer;
+	struct server_order *o = e->detect.order;
 	struct frame *own;
 
 	if (e->detect.head != NULL || m != NULL)
@@ -304,12 +304,12 @@ relay(struct server_era *e, const struct facts *f, struct frame *m)
 /* Nothing is left to try: initialize's own answer counts, as the one that a
  * person understands. */
 static void
-give_up(struct server_era *e, const struct facts *f, struct frame *m)
+give_up(struct server *e, const struct facts *f, struct frame *m)
 {
 	struct detect *d = &e->detect;
 	struct kept_facts *kept = d->facts;
 	struct frame *words = d->words;
-	struct outer *o = d->outer;
+	struct server_order *o = d->order;
 	struct facts both;
 
 	if (kept == NULL) {
@@ -347,7 +347,7 @@ is_modern_error(const struct frame *m)
 }
 
 static void
-go_on(struct server_era *e, const struct facts *f, struct frame *m)
+go_on(struct server *e, const struct facts *f, struct frame *m)
 {
 	struct detect *d = &e->detect;
 	enum detect_step next;
@@ -360,7 +360,7 @@ go_on(struct server_era *e, const struct facts *f, struct frame *m)
 		if (m != NULL)
 			d->words = frame_ref(m);
 	}
-	server_inner_end(e, d->inner);
+	server_attempt_end(e, d->attempt);
 	step_clear(d);
 	next = next_step(e);
 	if (next == TRY_NONE)
@@ -461,7 +461,7 @@ judge_initialize(const struct facts *f, const struct frame *m, bool was_legacy)
 }
 
 static void
-decide(struct server_era *e, const struct facts *f, struct frame *m)
+decide(struct server *e, const struct facts *f, struct frame *m)
 {
 	struct detect *d = &e->detect;
 	enum outcome outcome = d->step == TRY_DISCOVER ?
@@ -469,7 +469,7 @@ decide(struct server_era *e, const struct facts *f, struct frame *m)
 	    judge_initialize(f, m, e->last == MODE_LEGACY);
 
 	if (outcome == AGAIN && !d->again) {
-		server_inner_end(e, d->inner);
+		server_attempt_end(e, d->attempt);
 		step_clear(d);
 		d->again = true;
 		begin(e, TRY_DISCOVER);
@@ -487,43 +487,45 @@ decide(struct server_era *e, const struct facts *f, struct frame *m)
 /* --- what comes of a step --- */
 
 void
-server_detect_head(struct server_era *e, struct inner *i, const struct facts *f)
+server_detect_head(struct server *e, struct server_attempt *i,
+    const struct facts *f)
 {
-	if (e->detect.inner != i)
+	if (e->detect.attempt != i)
 		return;
 	server_facts_free(e->detect.head);
 	e->detect.head = server_facts_keep(f);
 }
 
 void
-server_detect_message(struct server_era *e, struct inner *i,
+server_detect_message(struct server *e, struct server_attempt *i,
     const struct facts *f, struct frame *m)
 {
 	bool answer = m->kind == FRAME_RESULT || m->kind == FRAME_ERROR;
 
-	if (e->detect.inner == i && answer)
+	if (e->detect.attempt == i && answer)
 		decide(e, f, m);
-	else if (i->purpose == FOR_INITIALIZE && i->outer != NULL)
-		server_tell_message(e, i->outer, f, m);
+	else if (i->purpose == FOR_INITIALIZE && i->order != NULL)
+		server_tell_message(e, i->order, f, m);
 }
 
 void
-server_detect_done(struct server_era *e, struct inner *i, const struct facts *f)
+server_detect_done(struct server *e, struct server_attempt *i,
+    const struct facts *f)
 {
-	if (e->detect.inner == i)
+	if (e->detect.attempt == i)
 		decide(e, f, NULL);
-	else if (i->outer != NULL)
-		server_tell_done(e, i->outer, f);
+	else if (i->order != NULL)
+		server_tell_done(e, i->order, f);
 }
 
 void
-server_detect_stream(struct server_era *e, const struct facts *f)
+server_detect_stream(struct server *e, const struct facts *f)
 {
-	if (e->detect.outer == NULL || e->detect.step != TRY_STREAM)
+	if (e->detect.order == NULL || e->detect.step != TRY_STREAM)
 		return;
 	if (f == NULL) {
 		e->detect.deadline = -1;
-		server_sse_send(e, e->detect.outer);
+		server_sse_send(e, e->detect.order);
 	} else if (says_nothing(f)) {
 		relay(e, f, NULL);
 	} else {
@@ -534,10 +536,10 @@ server_detect_stream(struct server_era *e, const struct facts *f)
 
 /* There is no step left that would do. */
 static void
-fail_announced(struct server_era *e)
+fail_announced(struct server *e)
 {
 	static const struct fault fault = { .reason = "bad_upstream" };
-	struct outer *o = e->detect.outer;
+	struct server_order *o = e->detect.order;
 	const char *why = "but none for a GET: check the URL.";
 
 	if (e->config.protocol == PROTOCOL_MODERN)
@@ -554,13 +556,13 @@ fail_announced(struct server_era *e)
  * said nowhere: a GET gets the one that counts. An endpoint on another origin
  * decides nothing. */
 void
-server_detect_endpoint(struct server_era *e, struct inner *i, bool ok)
+server_detect_endpoint(struct server *e, struct server_attempt *i, bool ok)
 {
 	struct detect *d = &e->detect;
 
-	if (d->inner != i || !ok)
+	if (d->attempt != i || !ok)
 		return;
-	server_inner_end(e, i);
+	server_attempt_end(e, i);
 	step_clear(d);
 	if (!allows(e, TRY_STREAM)) {
 		fail_announced(e);
@@ -571,13 +573,13 @@ server_detect_endpoint(struct server_era *e, struct inner *i, bool ok)
 }
 
 void
-server_detect_answered(struct server_era *e)
+server_detect_answered(struct server *e)
 {
 	found(e, MODE_SSE);
 }
 
 void
-server_detect_tick(struct server_era *e)
+server_detect_tick(struct server *e)
 {
 	struct facts silent = server_facts_accepted;
 	struct detect *d = &e->detect;
@@ -597,19 +599,19 @@ server_detect_tick(struct server_era *e)
 
 /* The clock of the endpoint stands still while a person signs in. */
 void
-server_detect_person(struct server_era *e, const struct inner *i, bool waits)
+server_detect_user(struct server *e, const struct server_attempt *i, bool waits)
 {
 	struct detect *d = &e->detect;
 
-	if (i->purpose != FOR_STREAM || i->outer == NULL ||
-	    i->outer != d->outer)
+	if (i->purpose != FOR_STREAM || i->order == NULL ||
+	    i->order != d->order)
 		return;
 	d->deadline = waits ? -1 : e->now + d->wait_ms;
 	server_due(e, d->deadline);
 }
 
 int64_t
-server_detect_due(const struct server_era *e)
+server_detect_due(const struct server *e)
 {
 	return e->detect.deadline;
 }

@@ -21,7 +21,7 @@ enum {
 	MAX_ROUNDS = 10,
 	MAX_QUESTIONS = 64, /* in one round */
 	MAX_OPEN = 256,     /* of all calls: more the session would drop */
-	PERSON_MS = 60 * 60 * 1000,
+	USER_MS = 60 * 60 * 1000,
 	PAUSE_MS = 250, /* before a round that asks nothing */
 	LABEL_MAX = 64,
 	MAX_KEPT = 8 << 20,     /* bytes of what one call waits for, */
@@ -43,7 +43,7 @@ struct inputs {
 };
 
 static void
-inputs_free(struct server_era *e, struct inputs *t)
+inputs_free(struct server *e, struct inputs *t)
 {
 	size_t i;
 
@@ -62,7 +62,7 @@ inputs_free(struct server_era *e, struct inputs *t)
 /* The call ends, and what is open at the client with it. refusal is the
  * client's, or NULL; what tells the rest to people. */
 static void
-fail(struct server_era *e, struct outer *o, const char *reason,
+fail(struct server *e, struct server_order *o, const char *reason,
     const struct frame *refusal, const char *what)
 {
 	struct fault fault = { .reason = reason, .maybe = true };
@@ -85,7 +85,7 @@ fail(struct server_era *e, struct outer *o, const char *reason,
 
 /* A version 4 UUID, unlike any other of this step and before. */
 static char *
-new_uuid(const struct server_era *e)
+new_uuid(const struct server *e)
 {
 	uint64_t a = codec_mix(e->random ^ e->ids << 1);
 	uint64_t b = codec_mix(e->random ^ (e->ids << 1 | 1));
@@ -99,7 +99,7 @@ new_uuid(const struct server_era *e)
 /* The question for the client, or NULL when it is none, or one that the
  * client did not say it answers. */
 static struct frame *
-make_question(struct server_era *e, struct span entry)
+make_question(struct server *e, struct span entry)
 {
 	struct span params = e->initialize->params;
 	struct span method = json_get(entry, "method");
@@ -136,7 +136,7 @@ place_of(const struct inputs *t, struct span key)
 /* All questions as requests. Returns false when one cannot be asked; what is
  * set to the text that says why. */
 static bool
-collect(struct server_era *e, struct inputs *t, struct span requests,
+collect(struct server *e, struct inputs *t, struct span requests,
     const char **what)
 {
 	struct span key, value;
@@ -165,24 +165,24 @@ collect(struct server_era *e, struct inputs *t, struct span requests,
 }
 
 static size_t
-open_in_all(const struct server_era *e)
+open_in_all(const struct server *e)
 {
-	const struct outer *o;
+	const struct server_order *o;
 	size_t n = 0;
 
-	for (o = e->outers; o != NULL; o = o->next)
+	for (o = e->orders; o != NULL; o = o->next)
 		if (!o->dropped && o->inputs != NULL)
 			n += o->inputs->open;
 	return n;
 }
 
 static void
-ask_all(struct server_era *e, struct outer *o)
+ask_all(struct server *e, struct server_order *o)
 {
 	struct inputs *t = o->inputs;
 	size_t i;
 
-	o->inputs_end = e->now + PERSON_MS;
+	o->inputs_end = e->now + USER_MS;
 	server_due(e, o->inputs_end);
 	for (i = 0; i < t->n; i++)
 		server_tell_message(e, o, &server_facts_stream, t->list[i].ask);
@@ -190,7 +190,7 @@ ask_all(struct server_era *e, struct outer *o)
 
 /* The call once more, with the answers (raw object; n 0: none). */
 static void
-next_round(struct server_era *e, struct outer *o, struct span responses,
+next_round(struct server *e, struct server_order *o, struct span responses,
     struct span state)
 {
 	char *id = server_own_id(e);
@@ -211,7 +211,7 @@ member(const struct frame *result, const char *name)
 }
 
 static void
-ask_nothing(struct server_era *e, struct outer *o, struct span state)
+ask_nothing(struct server *e, struct server_order *o, struct span state)
 {
 	next_round(e, o, none, state);
 	o->again_at = e->now + PAUSE_MS;
@@ -219,7 +219,8 @@ ask_nothing(struct server_era *e, struct outer *o, struct span state)
 }
 
 void
-server_inputs_ask(struct server_era *e, struct outer *o, struct frame *result)
+server_inputs_ask(struct server *e, struct server_order *o,
+    struct frame *result)
 {
 	struct span requests = member(result, "inputRequests");
 	struct span state = member(result, "requestState");
@@ -303,7 +304,7 @@ add_responses(struct buf *b, const struct inputs *t)
 }
 
 static void
-go_on(struct server_era *e, struct outer *o)
+go_on(struct server *e, struct server_order *o)
 {
 	struct buf responses;
 
@@ -317,13 +318,13 @@ go_on(struct server_era *e, struct outer *o)
 }
 
 static struct input *
-find_open(const struct server_era *e, struct span id, struct outer **owner)
+find_open(const struct server *e, struct span id, struct server_order **owner)
 {
 	struct inputs *t;
-	struct outer *o;
+	struct server_order *o;
 	size_t i;
 
-	for (o = e->outers; o != NULL; o = o->next) {
+	for (o = e->orders; o != NULL; o = o->next) {
 		t = o->dropped ? NULL : o->inputs;
 		for (i = 0; t != NULL && i < t->n; i++) {
 			if (t->list[i].answer != NULL ||
@@ -337,9 +338,9 @@ find_open(const struct server_era *e, struct span id, struct outer **owner)
 }
 
 bool
-server_inputs_answer(struct server_era *e, struct frame *answer)
+server_inputs_answer(struct server *e, struct frame *answer)
 {
-	struct outer *o;
+	struct server_order *o;
 	struct input *q = find_open(e, answer->id, &o);
 
 	if (q == NULL)
@@ -356,7 +357,7 @@ server_inputs_answer(struct server_era *e, struct frame *answer)
 /* --- the end --- */
 
 static void
-cancel(struct server_era *e, struct outer *o, const struct input *q)
+cancel(struct server *e, struct server_order *o, const struct input *q)
 {
 	struct frame *f = msg_cancel(q->ask->id,
 	    span_of("\"the call that asked is over\""));
@@ -366,7 +367,7 @@ cancel(struct server_era *e, struct outer *o, const struct input *q)
 }
 
 void
-server_inputs_end(struct server_era *e, struct outer *o, bool tell)
+server_inputs_end(struct server *e, struct server_order *o, bool tell)
 {
 	struct inputs *t = o->inputs;
 	size_t i;
@@ -382,13 +383,13 @@ server_inputs_end(struct server_era *e, struct outer *o, bool tell)
 }
 
 void
-server_inputs_eof(struct server_era *e, struct outer *o)
+server_inputs_eof(struct server *e, struct server_order *o)
 {
 	fail(e, o, "input_refused", NULL, "the client ended");
 }
 
 void
-server_inputs_expire(struct server_era *e, struct outer *o)
+server_inputs_expire(struct server *e, struct server_order *o)
 {
 	fail(e, o, "input_expired", NULL, "nobody did for an hour");
 }

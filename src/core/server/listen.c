@@ -1,7 +1,7 @@
 /*
- * subscriptions/listen at a modern server (protocol.md 6.5): feeds, and the
- * session's GET stream, which is played with what two of them bring: one for
- * changes of lists, one for resources, so that a change of the latter never
+ * subscriptions/listen at a modern server (protocol.md 6.5): subscriptions, and
+ * the session's GET stream, which is played with what two of them bring: one
+ * for changes of lists, one for resources, so that a change of the latter never
  * loses one of the former.
  *
  * A stream that ends is replaced, under a new id and after a while. What
@@ -19,7 +19,7 @@
 static const struct span absent = { NULL, 0 };
 
 struct listens *
-server_listens(struct server_era *e)
+server_listens(struct server *e)
 {
 	if (e->listens == NULL)
 		e->listens = xcalloc(1, sizeof *e->listens);
@@ -32,17 +32,18 @@ server_listen_is_true(struct span value)
 	return span_is(value, "true");
 }
 
-static struct feed *
-feed_of(const struct listens *l, const struct inner *i)
+static struct subscription *
+subscription_of(const struct listens *l, const struct server_attempt *i)
 {
-	struct feed *own[] = { l->lists, l->resources, l->successor }, *fd;
+	struct subscription *own[] = { l->lists, l->resources, l->successor },
+			    *fd;
 	size_t n;
 
 	for (n = 0; n < sizeof own / sizeof *own; n++)
-		if (own[n] != NULL && own[n]->inner == i)
+		if (own[n] != NULL && own[n]->attempt == i)
 			return own[n];
 	for (fd = l->natives; fd != NULL; fd = fd->next)
-		if (fd->inner == i)
+		if (fd->attempt == i)
 			return fd;
 	return NULL;
 }
@@ -50,7 +51,7 @@ feed_of(const struct listens *l, const struct inner *i)
 /* --- what the session is told --- */
 
 void
-server_listen_tell(struct server_era *e, struct frame *m)
+server_listen_tell(struct server *e, struct frame *m)
 {
 	struct listens *l = e->listens;
 
@@ -60,7 +61,7 @@ server_listen_tell(struct server_era *e, struct frame *m)
 	}
 	if (l->n_kept == LISTEN_KEPT ||
 	    m->text.n > LISTEN_KEPT_BYTES - l->kept_bytes) {
-		server_note(e, LEVEL_DEBUG,
+		server_log(e, LEVEL_DEBUG,
 		    "too many notifications before the session listens: "
 		    "dropped");
 		return;
@@ -72,7 +73,7 @@ server_listen_tell(struct server_era *e, struct frame *m)
 /* Says that something (uri raw JSON, or absent) may have changed: to the
  * session, or to a client's listen under its id. */
 static void
-tell_change(struct server_era *e, struct outer *o, const char *method,
+tell_change(struct server *e, struct server_order *o, const char *method,
     struct span uri)
 {
 	struct frame *m;
@@ -102,7 +103,7 @@ tell_change(struct server_era *e, struct outer *o, const char *method,
 }
 
 void
-server_listen_tell_lists(struct server_era *e, struct outer *o,
+server_listen_tell_lists(struct server *e, struct server_order *o,
     const struct frame *honours)
 {
 	struct span honoured = json_get(honours->params, "notifications");
@@ -115,7 +116,7 @@ server_listen_tell_lists(struct server_era *e, struct outer *o,
 }
 
 void
-server_listen_tell_resource(struct server_era *e, struct outer *o,
+server_listen_tell_resource(struct server *e, struct server_order *o,
     struct span uri)
 {
 	tell_change(e, o, "notifications/resources/updated", uri);
@@ -125,7 +126,7 @@ server_listen_tell_resource(struct server_era *e, struct outer *o,
 
 /* What the server says that it tells of; false: of no list. */
 static bool
-add_lists(const struct server_era *e, struct buf *asked)
+add_lists(const struct server *e, struct buf *asked)
 {
 	struct span all = json_get(e->discovered->result, "capabilities");
 	struct span one;
@@ -143,7 +144,7 @@ add_lists(const struct server_era *e, struct buf *asked)
 }
 
 static void
-refuse_get(struct server_era *e, struct outer *o)
+refuse_get(struct server *e, struct server_order *o)
 {
 	struct facts f = server_facts_accepted;
 
@@ -154,7 +155,7 @@ refuse_get(struct server_era *e, struct outer *o)
 }
 
 static void
-attach(struct server_era *e, struct outer *o)
+attach(struct server *e, struct server_order *o)
 {
 	struct listens *l = e->listens;
 	size_t i;
@@ -171,7 +172,7 @@ attach(struct server_era *e, struct outer *o)
 }
 
 void
-server_listen_open(struct server_era *e, struct outer *o)
+server_listen_open(struct server *e, struct server_order *o)
 {
 	struct listens *l = server_listens(e);
 	struct buf asked;
@@ -186,32 +187,32 @@ server_listen_open(struct server_era *e, struct outer *o)
 	}
 	attach(e, o);
 	if (lists && l->lists == NULL) {
-		l->lists = server_feed_new(NULL);
+		l->lists = server_subscription_new(NULL);
 		buf_addspan(&l->lists->asked, buf_span(&asked));
 	}
 	buf_free(&asked);
-	if (l->lists != NULL && l->lists->inner == NULL && !l->lists->refused)
-		server_feed_ask(e, l->lists);
+	if (l->lists != NULL && l->lists->attempt == NULL && !l->lists->refused)
+		server_subscription_ask(e, l->lists);
 }
 
 /* The session ends its GET where it thinks that the stream is dead (the
  * machine slept): so may be ours. */
 static void
-detach(struct server_era *e)
+detach(struct server *e)
 {
 	struct listens *l = e->listens;
 
 	l->get = NULL;
 	if (l->lists != NULL)
-		server_feed_end(e, l->lists);
+		server_subscription_end(e, l->lists);
 	server_set_stale(e);
 }
 
 void
-server_listen_close(struct server_era *e, struct outer *o)
+server_listen_close(struct server *e, struct server_order *o)
 {
 	struct listens *l = e->listens;
-	struct feed *fd;
+	struct subscription *fd;
 
 	if (l == NULL)
 		return;
@@ -220,7 +221,7 @@ server_listen_close(struct server_era *e, struct outer *o)
 		return;
 	}
 	for (fd = l->natives; fd != NULL; fd = fd->next) {
-		if (fd->outer == o) {
+		if (fd->order == o) {
 			server_native_drop(e, fd);
 			return;
 		}
@@ -231,52 +232,54 @@ server_listen_close(struct server_era *e, struct outer *o)
 /* --- a server of another era --- */
 
 bool
-server_listen_contradicts(const struct server_era *e, const struct facts *f,
+server_listen_contradicts(const struct server *e, const struct facts *f,
     const struct frame *m)
 {
 	return !e->listen_doubted && server_modern_contradicts(f, m);
 }
 
 void
-server_listen_gone(struct server_era *e, struct outer *o)
+server_listen_gone(struct server *e, struct server_order *o)
 {
 	e->listens->contradicted = true;
 	server_tell_gone(e, o, false);
 }
 
-/* --- what a feed of the session brings --- */
+/* --- what a subscription of the session brings --- */
 
 /* The server is no modern one any more. */
 static void
-contradicted(struct server_era *e, struct feed *fd)
+contradicted(struct server *e, struct subscription *fd)
 {
 	struct listens *l = e->listens;
-	struct outer *o = l->get != NULL ? l->get : server_set_waiting(e);
+	struct server_order *o = l->get != NULL ? l->get :
+						  server_set_waiting(e);
 
 	if (o == NULL) {
-		server_feed_lost(e, fd, NULL); /* nobody to tell it to */
+		server_subscription_lost(e, fd, NULL); /* nobody to tell it
+							* to */
 		return;
 	}
-	server_feed_end(e, fd);
+	server_subscription_end(e, fd);
 	if (o == l->get)
 		l->get = NULL;
 	server_listen_gone(e, o);
 }
 
 static void
-refused(struct server_era *e, struct feed *fd, const struct facts *f,
+refused(struct server *e, struct subscription *fd, const struct facts *f,
     struct frame *error)
 {
 	struct listens *l = e->listens;
 
 	if (server_listen_contradicts(e, f, error)) {
 		contradicted(e, fd);
-	} else if (server_feed_is_passing(f, error)) {
-		server_feed_lost(e, fd, f);
+	} else if (server_subscription_is_passing(f, error)) {
+		server_subscription_lost(e, fd, f);
 	} else {
-		server_feed_end(e, fd);
+		server_subscription_end(e, fd);
 		fd->refused = true;
-		server_note(e, LEVEL_INFO,
+		server_log(e, LEVEL_INFO,
 		    "%s does not tell of changes: it refuses "
 		    "subscriptions/listen (%ld)",
 		    e->config.host, msg_error_code(error));
@@ -286,20 +289,20 @@ refused(struct server_era *e, struct feed *fd, const struct facts *f,
 }
 
 static void
-acknowledged(struct server_era *e, struct feed *fd, struct frame *m)
+acknowledged(struct server *e, struct subscription *fd, struct frame *m)
 {
-	if (!server_feed_acknowledged(e, fd, m))
+	if (!server_subscription_acknowledged(e, fd, m))
 		return;
 	if (fd != e->listens->lists) {
 		server_set_acknowledged(e, fd);
 		return;
 	}
-	if (server_feed_take_gap(fd))
+	if (server_subscription_take_gap(fd))
 		server_listen_tell_lists(e, NULL, m);
 }
 
 static void
-notified(struct server_era *e, struct feed *fd, struct frame *m)
+notified(struct server *e, struct subscription *fd, struct frame *m)
 {
 	struct span id = era_meta(m, META_SUBSCRIPTION);
 	bool ack = json_key_is(m->method,
@@ -307,7 +310,7 @@ notified(struct server_era *e, struct feed *fd, struct frame *m)
 	struct frame *told;
 
 	if (!msg_id_same(id, span_of(fd->id)) && (id.p != NULL || !ack)) {
-		server_note(e, LEVEL_DEBUG,
+		server_log(e, LEVEL_DEBUG,
 		    "a notification of another subscription: dropped");
 		return;
 	}
@@ -325,71 +328,79 @@ notified(struct server_era *e, struct feed *fd, struct frame *m)
 /* --- what comes --- */
 
 void
-server_listen_head(struct server_era *e, struct inner *i, const struct facts *f)
+server_listen_head(struct server *e, struct server_attempt *i,
+    const struct facts *f)
 {
-	struct feed *fd = e->listens == NULL ? NULL : feed_of(e->listens, i);
+	struct subscription *fd = e->listens == NULL ?
+	    NULL :
+	    subscription_of(e->listens, i);
 
-	if (fd != NULL && fd->outer != NULL)
+	if (fd != NULL && fd->order != NULL)
 		server_native_head(e, fd, f);
 }
 
 void
-server_listen_message(struct server_era *e, struct inner *i,
+server_listen_message(struct server *e, struct server_attempt *i,
     const struct facts *f, struct frame *m)
 {
-	struct feed *fd = e->listens == NULL ? NULL : feed_of(e->listens, i);
+	struct subscription *fd = e->listens == NULL ?
+	    NULL :
+	    subscription_of(e->listens, i);
 
 	if (fd == NULL)
 		return;
 	if (m->kind == FRAME_REQUEST)
-		server_note(e, LEVEL_DEBUG,
+		server_log(e, LEVEL_DEBUG,
 		    "a request on a subscription stream: dropped");
-	else if (fd->outer != NULL)
+	else if (fd->order != NULL)
 		server_native_message(e, fd, f, m);
 	else if (m->kind == FRAME_NOTIFICATION)
 		notified(e, fd, m);
 	else if (m->kind == FRAME_ERROR)
 		refused(e, fd, f, m);
 	else
-		server_feed_lost(e, fd, NULL); /* a graceful end */
+		server_subscription_lost(e, fd, NULL); /* a graceful end */
 }
 
 void
-server_listen_done(struct server_era *e, struct inner *i, const struct facts *f)
+server_listen_done(struct server *e, struct server_attempt *i,
+    const struct facts *f)
 {
-	struct feed *fd = e->listens == NULL ? NULL : feed_of(e->listens, i);
+	struct subscription *fd = e->listens == NULL ?
+	    NULL :
+	    subscription_of(e->listens, i);
 
 	if (fd == NULL)
 		return;
-	fd->inner = NULL;
-	if (fd->outer != NULL)
+	fd->attempt = NULL;
+	if (fd->order != NULL)
 		server_native_done(e, fd, f);
 	else if (server_listen_contradicts(e, f, NULL))
 		contradicted(e, fd);
 	else
-		server_feed_lost(e, fd, f);
+		server_subscription_lost(e, fd, f);
 }
 
 /* --- times, and the end --- */
 
 void
-server_listen_tick(struct server_era *e)
+server_listen_tick(struct server *e)
 {
 	struct listens *l = e->listens;
-	struct feed *fd;
+	struct subscription *fd;
 
 	if (l == NULL)
 		return;
 	server_set_tick(e);
-	if (server_feed_is_due(e, l->lists))
-		server_feed_ask(e, l->lists);
+	if (server_subscription_is_due(e, l->lists))
+		server_subscription_ask(e, l->lists);
 	for (fd = l->natives; fd != NULL; fd = fd->next)
-		if (server_feed_is_due(e, fd))
+		if (server_subscription_is_due(e, fd))
 			server_native_again(e, fd);
 }
 
 static int64_t
-sooner(int64_t due, const struct feed *fd)
+sooner(int64_t due, const struct subscription *fd)
 {
 	if (fd == NULL || fd->again_at == 0)
 		return due;
@@ -397,10 +408,10 @@ sooner(int64_t due, const struct feed *fd)
 }
 
 int64_t
-server_listen_due(const struct server_era *e)
+server_listen_due(const struct server *e)
 {
 	const struct listens *l = e->listens;
-	const struct feed *fd;
+	const struct subscription *fd;
 	int64_t due;
 
 	if (l == NULL)
@@ -414,24 +425,24 @@ server_listen_due(const struct server_era *e)
 /* Those who still wait learn that the server is gone: the session asks
  * again. */
 void
-server_listen_leave(struct server_era *e)
+server_listen_leave(struct server *e)
 {
 	struct listens *l = e->listens;
-	struct outer *o;
+	struct server_order *o;
 
 	if (l == NULL)
 		return;
 	if (l->get != NULL)
 		server_tell_gone(e, l->get, false);
 	while (l->natives != NULL) {
-		o = l->natives->outer;
+		o = l->natives->order;
 		server_native_drop(e, l->natives);
 		server_tell_gone(e, o, false);
 	}
 	server_set_leave(e);
-	server_feed_free(e, l->lists);
-	server_feed_free(e, l->resources);
-	server_feed_free(e, l->successor);
+	server_subscription_free(e, l->lists);
+	server_subscription_free(e, l->resources);
+	server_subscription_free(e, l->successor);
 	while (l->n_kept > 0)
 		frame_unref(l->kept[--l->n_kept]);
 	e->listen_doubted = l->contradicted;

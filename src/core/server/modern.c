@@ -1,9 +1,9 @@
 /*
  * The calls of a modern server: what the session's orders become there, and
- * how they end (what is answered: server_era_answer.c). A modern client's own
+ * how they end (what is answered: server_answer.c). A modern client's own
  * requests pass byte for byte; a legacy client's are translated (core/era/era).
- * An outer has at most one exchange at a time; one that has said what it had
- * to say, while its outer goes on, is let go: it ends by itself, or soon.
+ * An order has at most one exchange at a time; one that has said what it had
+ * to say, while its order goes on, is let go: it ends by itself, or soon.
  */
 #include "config.h"
 
@@ -25,13 +25,13 @@ enum {
 static const struct span none = { NULL, 0 };
 
 static bool
-is_method(const struct outer *o, const char *method)
+is_method(const struct server_order *o, const char *method)
 {
 	return o->body != NULL && json_key_is(o->body->method, method);
 }
 
 void
-server_modern_enter(struct server_era *e)
+server_modern_enter(struct server *e)
 {
 	buf_reset(&e->level);
 }
@@ -39,18 +39,18 @@ server_modern_enter(struct server_era *e)
 /* The session begins anew. Calls that run may end by themselves, but what
  * they ask would be of a session that is gone. */
 void
-server_modern_leave(struct server_era *e)
+server_modern_leave(struct server *e)
 {
-	struct outer *o;
+	struct server_order *o;
 
 	server_listen_leave(e);
-	for (o = e->outers; o != NULL; o = o->next) {
+	for (o = e->orders; o != NULL; o = o->next) {
 		if (o->dropped || o->mode != MODE_MODERN)
 			continue;
 		o->former = true;
 		if (o->inputs != NULL || o->again_at != 0)
 			server_tell_gone(e, o, true);
-		else if (server_inner_of(e, FOR_TOOLS, o) != NULL)
+		else if (server_attempt_of(e, FOR_TOOLS, o) != NULL)
 			server_tell_gone(e, o, o->rounds > 0);
 	}
 }
@@ -58,15 +58,15 @@ server_modern_leave(struct server_era *e)
 /* --- the way down --- */
 
 void
-server_modern_call(struct server_era *e, struct outer *o)
+server_modern_call(struct server *e, struct server_order *o)
 {
 	o->again_at = 0;
-	server_inner_modern(e, FOR_CALL, o, o->sent);
+	server_attempt_modern(e, FOR_CALL, o, o->sent);
 }
 
-/* Is it one of those that server_era_listen.c looks after? */
+/* Is it one of those that server_listen.c looks after? */
 static bool
-is_listens(const struct outer *o)
+is_listens(const struct server_order *o)
 {
 	return o->verb == VERB_GET || is_method(o, "subscriptions/listen") ||
 	    is_method(o, "resources/subscribe") ||
@@ -74,20 +74,20 @@ is_listens(const struct outer *o)
 }
 
 void
-server_modern_abort(struct server_era *e, struct outer *o)
+server_modern_abort(struct server *e, struct server_order *o)
 {
 	if (is_listens(o))
 		server_listen_close(e, o);
 }
 
 static void
-answer_ping(struct server_era *e, struct outer *o)
+answer_ping(struct server *e, struct server_order *o)
 {
 	server_tell_answer(e, o, msg_result(o->body->id, "{}"));
 }
 
 static void
-set_level(struct server_era *e, struct outer *o)
+set_level(struct server *e, struct server_order *o)
 {
 	static const struct fault fault = { .code = FAULT_PARAMS };
 	struct span level = json_get(o->body->params, "level");
@@ -106,7 +106,7 @@ set_level(struct server_era *e, struct outer *o)
 }
 
 static void
-answer_unknown(struct server_era *e, struct outer *o)
+answer_unknown(struct server *e, struct server_order *o)
 {
 	static const struct fault fault = { .code = FAULT_METHOD };
 	struct buf label;
@@ -122,7 +122,7 @@ answer_unknown(struct server_era *e, struct outer *o)
 
 /* Its answer would be a stream that no legacy client can know. */
 static void
-answer_listen(struct server_era *e, struct outer *o)
+answer_listen(struct server *e, struct server_order *o)
 {
 	static const struct fault fault = { .code = FAULT_METHOD };
 
@@ -134,7 +134,7 @@ answer_listen(struct server_era *e, struct outer *o)
 }
 
 static void
-send_native(struct server_era *e, struct outer *o)
+send_native(struct server *e, struct server_order *o)
 {
 	o->native = true;
 	o->sent = frame_ref(o->body);
@@ -145,11 +145,11 @@ send_native(struct server_era *e, struct outer *o)
 }
 
 static void
-send_request(struct server_era *e, struct outer *o)
+send_request(struct server *e, struct server_order *o)
 {
 	static const struct {
 		const char *method;
-		void (*answer)(struct server_era *, struct outer *);
+		void (*answer)(struct server *, struct server_order *);
 	} here[] = {
 		{ "ping", answer_ping },
 		{ "logging/setLevel", set_level },
@@ -179,10 +179,10 @@ send_request(struct server_era *e, struct outer *o)
 
 /* To close the stream is the cancel. */
 static void
-cancel(struct server_era *e, struct span id)
+cancel(struct server *e, struct span id)
 {
 	struct facts aborted = server_facts_accepted;
-	struct outer *o = server_outer_asking(e, id, MODE_MODERN);
+	struct server_order *o = server_order_asking(e, id, MODE_MODERN);
 
 	if (o == NULL)
 		return;
@@ -194,7 +194,7 @@ cancel(struct server_era *e, struct span id)
 }
 
 static void
-send_note(struct server_era *e, struct outer *o)
+send_note(struct server *e, struct server_order *o)
 {
 	if (is_method(o, "notifications/cancelled")) {
 		cancel(e, json_get(o->body->params, "requestId"));
@@ -210,7 +210,7 @@ send_note(struct server_era *e, struct outer *o)
 }
 
 void
-server_modern_send(struct server_era *e, struct outer *o)
+server_modern_send(struct server *e, struct server_order *o)
 {
 	if (o->verb == VERB_GET && e->client_discover != NULL) {
 		/* A modern client listens itself. */
@@ -224,7 +224,7 @@ server_modern_send(struct server_era *e, struct outer *o)
 		send_note(e, o);
 	} else {
 		if (o->verb == VERB_POST && !server_inputs_answer(e, o->body))
-			server_note(e, LEVEL_DEBUG,
+			server_log(e, LEVEL_DEBUG,
 			    "an answer to no open question: dropped");
 		server_tell_done(e, o, &server_facts_accepted);
 	}
@@ -233,15 +233,15 @@ server_modern_send(struct server_era *e, struct outer *o)
 /* --- the ends of exchanges --- */
 
 void
-server_modern_let_go(struct server_era *e, struct inner *i)
+server_modern_let_go(struct server *e, struct server_attempt *i)
 {
-	i->outer = NULL;
+	i->order = NULL;
 	i->end_at = e->now + LINGER_MS;
 	server_due(e, i->end_at);
 }
 
 void
-server_modern_again(struct server_era *e, struct outer *o)
+server_modern_again(struct server *e, struct server_order *o)
 {
 	char *id = server_own_id(e);
 	struct frame *again = msg_with_id(o->sent, span_of(id));
@@ -269,7 +269,7 @@ is_refused_for_now(const struct facts *f)
 }
 
 bool
-server_modern_retry(struct server_era *e, struct outer *o,
+server_modern_retry(struct server *e, struct server_order *o,
     const struct facts *f)
 {
 	bool refused = is_refused_for_now(f);
@@ -286,42 +286,43 @@ server_modern_retry(struct server_era *e, struct outer *o,
 	o->tries++;
 	o->again_at = e->now + wait;
 	server_due(e, o->again_at);
-	server_note(e, LEVEL_INFO, "the answers for %s go out again in %lld ms",
+	server_log(e, LEVEL_INFO, "the answers for %s go out again in %lld ms",
 	    e->config.host, (long long)wait);
 	return true;
 }
 
 bool
-server_modern_may_doubt(const struct server_era *e, const struct inner *i)
+server_modern_may_doubt(const struct server *e, const struct server_attempt *i)
 {
 	return !e->doubted || i->ticket <= e->doubted_before;
 }
 
 void
-server_modern_renew(struct server_era *e, struct outer *o, struct inner *i,
-    const struct facts *f, bool ran)
+server_modern_renew(struct server *e, struct server_order *o,
+    struct server_attempt *i, const struct facts *f, bool ran)
 {
-	server_note(e, LEVEL_INFO,
+	server_log(e, LEVEL_INFO,
 	    "%s answered %d as no modern server does: what it speaks is found "
 	    "out anew",
 	    e->config.host, f->status);
 	if (!e->doubted)
-		e->doubted_before = e->inners->ticket;
+		e->doubted_before = e->attempts->ticket;
 	e->doubted = true;
 	server_modern_let_go(e, i);
 	server_tell_gone(e, o, ran);
 }
 
 void
-server_modern_head(struct server_era *e, struct inner *i, const struct facts *f)
+server_modern_head(struct server *e, struct server_attempt *i,
+    const struct facts *f)
 {
-	if (i->purpose == FOR_CALL && i->outer != NULL)
-		server_tell_head(e, i->outer, f);
+	if (i->purpose == FOR_CALL && i->order != NULL)
+		server_tell_head(e, i->order, f);
 }
 
 /* What it was told in the rounds before may have had effects. */
 static void
-undelivered(struct server_era *e, struct outer *o, const struct facts *f)
+undelivered(struct server *e, struct server_order *o, const struct facts *f)
 {
 	static const struct fault fault = { .reason = "upstream_unreachable",
 		.maybe = true };
@@ -341,7 +342,7 @@ undelivered(struct server_era *e, struct outer *o, const struct facts *f)
 
 /* A notification is as good as delivered where the server does not want it. */
 static void
-note_done(struct server_era *e, struct outer *o, const struct facts *f)
+note_done(struct server *e, struct server_order *o, const struct facts *f)
 {
 	bool refused = f->status >= 400 && f->status < 500 &&
 	    f->status != 401 && f->status != 403 && f->status != 429;
@@ -352,9 +353,10 @@ note_done(struct server_era *e, struct outer *o, const struct facts *f)
 }
 
 void
-server_modern_done(struct server_era *e, struct inner *i, const struct facts *f)
+server_modern_done(struct server *e, struct server_attempt *i,
+    const struct facts *f)
 {
-	struct outer *o = i->outer;
+	struct server_order *o = i->order;
 	struct facts told = *f;
 
 	if (o == NULL)
@@ -390,20 +392,20 @@ is_due(int64_t at, int64_t now)
 }
 
 void
-server_modern_tick(struct server_era *e)
+server_modern_tick(struct server *e)
 {
-	struct outer *o;
-	struct inner *i;
+	struct server_order *o;
+	struct server_attempt *i;
 
-	for (i = e->inners; i != NULL; i = i->next) {
+	for (i = e->attempts; i != NULL; i = i->next) {
 		if (i->dropped || !is_due(i->end_at, e->now))
 			continue;
-		o = i->outer;
-		server_inner_end(e, i);
+		o = i->order;
+		server_attempt_end(e, i);
 		if (o != NULL)
 			server_modern_again(e, o);
 	}
-	for (o = e->outers; o != NULL; o = o->next) {
+	for (o = e->orders; o != NULL; o = o->next) {
 		if (o->dropped)
 			continue;
 		if (is_due(o->again_at, e->now))
@@ -420,16 +422,16 @@ earlier(int64_t due, int64_t at)
 }
 
 int64_t
-server_modern_due(const struct server_era *e)
+server_modern_due(const struct server *e)
 {
-	const struct outer *o;
-	const struct inner *i;
+	const struct server_order *o;
+	const struct server_attempt *i;
 	int64_t due = -1;
 
-	for (i = e->inners; i != NULL; i = i->next)
+	for (i = e->attempts; i != NULL; i = i->next)
 		if (!i->dropped)
 			due = earlier(due, i->end_at);
-	for (o = e->outers; o != NULL; o = o->next)
+	for (o = e->orders; o != NULL; o = o->next)
 		if (!o->dropped)
 			due = earlier(earlier(due, o->again_at), o->inputs_end);
 	return due;

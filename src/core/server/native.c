@@ -16,55 +16,56 @@
 #include "core/wire/msg.h"
 
 void
-server_listen_native(struct server_era *e, struct outer *o)
+server_listen_native(struct server *e, struct server_order *o)
 {
 	struct listens *l = server_listens(e);
-	struct feed *fd = server_feed_new(o), **at = &l->natives;
+	struct subscription *fd = server_subscription_new(o),
+			    **at = &l->natives;
 
 	while (*at != NULL)
 		at = &(*at)->next;
 	*at = fd;
 	fd->id = xstrndup(o->body->id.p, o->body->id.n);
-	server_feed_open(e, fd, o->body);
+	server_subscription_open(e, fd, o->body);
 }
 
 void
-server_native_drop(struct server_era *e, struct feed *fd)
+server_native_drop(struct server *e, struct subscription *fd)
 {
-	struct feed **at = &e->listens->natives;
+	struct subscription **at = &e->listens->natives;
 
 	while (*at != fd)
 		at = &(*at)->next;
 	*at = fd->next;
-	server_feed_free(e, fd);
+	server_subscription_free(e, fd);
 }
 
 void
-server_native_again(struct server_era *e, struct feed *fd)
+server_native_again(struct server *e, struct subscription *fd)
 {
 	struct frame *request;
 
 	free(fd->id);
 	fd->id = server_own_id(e);
-	request = msg_with_id(fd->outer->body, span_of(fd->id));
-	server_feed_open(e, fd, request);
+	request = msg_with_id(fd->order->body, span_of(fd->id));
+	server_subscription_open(e, fd, request);
 	frame_unref(request);
 }
 
 /* It is over; the client's listen is, too. */
 static void
-finish(struct server_era *e, struct feed *fd, const struct facts *f)
+finish(struct server *e, struct subscription *fd, const struct facts *f)
 {
-	struct outer *o = fd->outer;
+	struct server_order *o = fd->order;
 
 	server_native_drop(e, fd);
 	server_tell_done(e, o, f);
 }
 
 static void
-gone(struct server_era *e, struct feed *fd)
+gone(struct server *e, struct subscription *fd)
 {
-	struct outer *o = fd->outer;
+	struct server_order *o = fd->order;
 
 	server_native_drop(e, fd);
 	server_listen_gone(e, o);
@@ -72,14 +73,14 @@ gone(struct server_era *e, struct feed *fd)
 
 /* Another stream, or not: the client is to see that it broke. */
 static void
-lost(struct server_era *e, struct feed *fd, const struct facts *f)
+lost(struct server *e, struct subscription *fd, const struct facts *f)
 {
 	struct facts cut = server_facts_stream;
 
-	server_feed_lost(e, fd, f);
+	server_subscription_lost(e, fd, f);
 	if (fd->failures < LISTEN_FAILURES)
 		return;
-	server_note(e, LEVEL_INFO, "%s does not take a subscription again",
+	server_log(e, LEVEL_INFO, "%s does not take a subscription again",
 	    e->config.host);
 	cut.ending = ENDING_CUT;
 	finish(e, fd, &cut);
@@ -88,9 +89,9 @@ lost(struct server_era *e, struct feed *fd, const struct facts *f)
 /* --- under the client's id --- */
 
 static bool
-is_first(const struct feed *fd)
+is_first(const struct subscription *fd)
 {
-	return span_eq(span_of(fd->id), fd->outer->body->id);
+	return span_eq(span_of(fd->id), fd->order->body->id);
 }
 
 /* The result of a listen that we named; owned by the caller. */
@@ -120,38 +121,39 @@ result_for_client(struct frame *m, struct span id)
 
 /* Behind a gap anything may have changed. */
 static void
-tell_changes(struct server_era *e, struct feed *fd)
+tell_changes(struct server *e, struct subscription *fd)
 {
 	struct span all = json_get(fd->honours->params, "notifications");
 	struct span list = json_get(all, "resourceSubscriptions"), key, uri;
 	size_t at = 0, n = 0;
 
-	server_listen_tell_lists(e, fd->outer, fd->honours);
+	server_listen_tell_lists(e, fd->order, fd->honours);
 	if (json_kind(list) != '[')
 		return;
 	while (n++ < LISTEN_URIS && json_next(list, &at, &key, &uri))
 		if (json_kind(uri) == '"')
-			server_listen_tell_resource(e, fd->outer, uri);
+			server_listen_tell_resource(e, fd->order, uri);
 }
 
 /* --- what comes --- */
 
 void
-server_native_head(struct server_era *e, struct feed *fd, const struct facts *f)
+server_native_head(struct server *e, struct subscription *fd,
+    const struct facts *f)
 {
 	if (fd->begun)
 		return;
 	fd->begun = verdict_2xx(f);
-	server_tell_head(e, fd->outer, f);
+	server_tell_head(e, fd->order, f);
 }
 
 /* Returns whether the client is to see it. */
 static bool
-acknowledged(struct server_era *e, struct feed *fd, struct frame *m)
+acknowledged(struct server *e, struct subscription *fd, struct frame *m)
 {
-	if (!server_feed_acknowledged(e, fd, m))
+	if (!server_subscription_acknowledged(e, fd, m))
 		return false;
-	if (server_feed_take_gap(fd))
+	if (server_subscription_take_gap(fd))
 		tell_changes(e, fd);
 	if (fd->told)
 		return false;
@@ -160,14 +162,14 @@ acknowledged(struct server_era *e, struct feed *fd, struct frame *m)
 }
 
 static void
-notified(struct server_era *e, struct feed *fd, const struct facts *f,
+notified(struct server *e, struct subscription *fd, const struct facts *f,
     struct frame *m)
 {
 	struct span id = era_meta(m, META_SUBSCRIPTION);
 	struct frame *told;
 
 	if (id.p != NULL && !msg_id_same(id, span_of(fd->id))) {
-		server_note(e, LEVEL_DEBUG,
+		server_log(e, LEVEL_DEBUG,
 		    "a notification of another subscription: dropped");
 		return;
 	}
@@ -178,21 +180,21 @@ notified(struct server_era *e, struct feed *fd, const struct facts *f,
 	if (id.p == NULL || is_first(fd))
 		told = frame_ref(m);
 	else
-		told = era_notification_to_modern(m, fd->outer->body->id);
-	server_tell_message(e, fd->outer, f, told);
+		told = era_notification_to_modern(m, fd->order->body->id);
+	server_tell_message(e, fd->order, f, told);
 	frame_unref(told);
 }
 
 static void
-answered(struct server_era *e, struct feed *fd, const struct facts *f,
+answered(struct server *e, struct subscription *fd, const struct facts *f,
     struct frame *m)
 {
-	struct span id = fd->outer->body->id;
+	struct span id = fd->order->body->id;
 	struct frame *told = m->kind == FRAME_RESULT && !is_first(fd) ?
 	    result_for_client(m, id) :
 	    msg_with_id(m, id);
 
-	server_tell_message(e, fd->outer,
+	server_tell_message(e, fd->order,
 	    is_first(fd) ? f : &server_facts_stream, told);
 	frame_unref(told);
 	fd->answered = true;
@@ -203,7 +205,7 @@ answered(struct server_era *e, struct feed *fd, const struct facts *f,
 /* So a legacy server refuses it; a modern one that has no subscriptions says
  * 404. Those that do not are asked but once. */
 static bool
-is_no_method(const struct server_era *e, const struct feed *fd,
+is_no_method(const struct server *e, const struct subscription *fd,
     const struct facts *f, const struct frame *m)
 {
 	return !e->listen_unknown && !fd->told && verdict_2xx(f) &&
@@ -211,7 +213,7 @@ is_no_method(const struct server_era *e, const struct feed *fd,
 }
 
 static void
-refused(struct server_era *e, struct feed *fd, const struct facts *f,
+refused(struct server *e, struct subscription *fd, const struct facts *f,
     struct frame *m)
 {
 	if (server_listen_contradicts(e, f, m)) {
@@ -219,7 +221,8 @@ refused(struct server_era *e, struct feed *fd, const struct facts *f,
 	} else if (is_no_method(e, fd, f, m)) {
 		e->listen_unknown = true;
 		gone(e, fd);
-	} else if (fd->begun && !is_first(fd) && server_feed_is_passing(f, m)) {
+	} else if (fd->begun && !is_first(fd) &&
+	    server_subscription_is_passing(f, m)) {
 		lost(e, fd, f);
 	} else if (!fd->answered) {
 		answered(e, fd, f, m);
@@ -227,7 +230,7 @@ refused(struct server_era *e, struct feed *fd, const struct facts *f,
 }
 
 void
-server_native_message(struct server_era *e, struct feed *fd,
+server_native_message(struct server *e, struct subscription *fd,
     const struct facts *f, struct frame *m)
 {
 	if (m->kind == FRAME_NOTIFICATION)
@@ -240,7 +243,8 @@ server_native_message(struct server_era *e, struct feed *fd,
 
 /* A refusal, before anything was told, is the session's to judge. */
 void
-server_native_done(struct server_era *e, struct feed *fd, const struct facts *f)
+server_native_done(struct server *e, struct subscription *fd,
+    const struct facts *f)
 {
 	if (!fd->answered && server_listen_contradicts(e, f, NULL))
 		gone(e, fd);

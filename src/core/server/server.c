@@ -1,7 +1,7 @@
 /*
- * The server_era reducer: inputs are routed to the part that knows the
+ * The core/server reducer: inputs are routed to the part that knows the
  * server's era, what they do becomes a queue of actions. Exchanges have two
- * ends: outer, what the session ordered, and inner, what goes to the server.
+ * ends: order, what the session ordered, and attempt, what goes to the server.
  * Both live in lists; what is over is freed at the end of a step, so that a
  * walk may end any of them.
  */
@@ -17,10 +17,10 @@
 
 static const uint64_t OURS = (uint64_t)1 << 63;
 
-struct server_era *
-server_era_new(const struct server_era_config *config)
+struct server *
+server_new(const struct server_config *config)
 {
-	struct server_era *e = xcalloc(1, sizeof *e);
+	struct server *e = xcalloc(1, sizeof *e);
 
 	e->config = *config;
 	e->deadline = e->detect.deadline = -1;
@@ -73,7 +73,7 @@ server_facts_gone(bool ran)
 
 	f.status = ran ? 0 : 404;
 	f.ending = ran ? ENDING_CUT : ENDING_COMPLETE;
-	f.gone = true;
+	f.session_ended = true;
 	return f;
 }
 
@@ -110,7 +110,7 @@ server_facts_free(struct kept_facts *k)
 /* --- actions --- */
 
 static void
-action_clear(struct server_action *a)
+action_clear(struct server_queued *a)
 {
 	server_facts_free(a->facts);
 	frame_unref(a->frame);
@@ -118,11 +118,10 @@ action_clear(struct server_action *a)
 	memset(a, 0, sizeof *a);
 }
 
-static struct server_action *
-action_add(struct server_era *e, enum server_era_action_kind kind,
-    uint64_t ticket)
+static struct server_queued *
+action_add(struct server *e, enum server_action_kind kind, uint64_t ticket)
 {
-	struct server_action *a;
+	struct server_queued *a;
 
 	if (e->next_action == e->n_actions)
 		e->next_action = e->n_actions = 0;
@@ -139,9 +138,9 @@ action_add(struct server_era *e, enum server_era_action_kind kind,
 }
 
 void
-server_note(struct server_era *e, enum log_level level, const char *fmt, ...)
+server_log(struct server *e, enum log_level level, const char *fmt, ...)
 {
-	struct server_action *a = action_add(e, SERVER_ERA_NOTE, 0);
+	struct server_queued *a = action_add(e, SERVER_NOTE, 0);
 	va_list ap;
 
 	a->level = level;
@@ -151,9 +150,9 @@ server_note(struct server_era *e, enum log_level level, const char *fmt, ...)
 }
 
 void
-server_found(struct server_era *e)
+server_found(struct server *e)
 {
-	struct server_action *a = action_add(e, SERVER_ERA_FOUND, 0);
+	struct server_queued *a = action_add(e, SERVER_FOUND, 0);
 
 	a->modern = e->modern_only;
 	a->sse = e->mode == MODE_SSE;
@@ -161,7 +160,7 @@ server_found(struct server_era *e)
 }
 
 static void
-fill_order(struct order *order, const struct inner *i)
+fill_order(struct order *order, const struct server_attempt *i)
 {
 	order->ticket = i->ticket;
 	order->verb = i->verb;
@@ -172,25 +171,25 @@ fill_order(struct order *order, const struct inner *i)
 	order->announces = i->announces;
 	order->listen = i->listen;
 	order->control = i->control;
-	order->person = i->person;
+	order->interactive = i->interactive;
 }
 
-static struct inner *
-inner_find(const struct server_era *e, uint64_t ticket)
+static struct server_attempt *
+attempt_find(const struct server *e, uint64_t ticket)
 {
-	struct inner *i;
+	struct server_attempt *i;
 
-	for (i = e->inners; i != NULL; i = i->next)
+	for (i = e->attempts; i != NULL; i = i->next)
 		if (i->ticket == ticket && !i->dropped)
 			return i;
 	return NULL;
 }
 
 bool
-server_era_next(struct server_era *e, struct server_era_action *out)
+server_next(struct server *e, struct server_action *out)
 {
-	struct server_action *a = &e->current;
-	struct inner *i;
+	struct server_queued *a = &e->current;
+	struct server_attempt *i;
 
 	for (;;) {
 		action_clear(a);
@@ -208,10 +207,10 @@ server_era_next(struct server_era *e, struct server_era_action *out)
 		out->modern = a->modern;
 		out->sse = a->sse;
 		out->dual = a->dual;
-		if (a->kind != SERVER_ERA_ORDER)
+		if (a->kind != SERVER_ORDER)
 			return true;
 		/* Ended again within the same step: nothing to send. */
-		i = inner_find(e, a->ticket);
+		i = attempt_find(e, a->ticket);
 		if (i == NULL)
 			continue;
 		i->ordered = true;
@@ -221,14 +220,14 @@ server_era_next(struct server_era *e, struct server_era_action *out)
 }
 
 void
-server_due(struct server_era *e, int64_t at)
+server_due(struct server *e, int64_t at)
 {
 	if (at >= 0 && (e->deadline < 0 || at < e->deadline))
 		e->deadline = at;
 }
 
 int64_t
-server_era_deadline(const struct server_era *e)
+server_deadline(const struct server *e)
 {
 	return e->deadline;
 }
@@ -236,40 +235,40 @@ server_era_deadline(const struct server_era *e)
 /* --- the server's end --- */
 
 char *
-server_own_id(struct server_era *e)
+server_own_id(struct server *e)
 {
 	return xasprintf("\"%s-s%llu\"", e->config.prefix,
 	    (unsigned long long)++e->ids);
 }
 
-struct inner *
-server_inner(struct server_era *e, enum purpose purpose, struct outer *o,
+struct server_attempt *
+server_attempt(struct server *e, enum purpose purpose, struct server_order *o,
     struct frame *body)
 {
-	struct inner *i = xcalloc(1, sizeof *i);
+	struct server_attempt *i = xcalloc(1, sizeof *i);
 
 	i->ticket = OURS | ++e->next_ticket;
 	i->purpose = purpose;
-	i->outer = o;
+	i->order = o;
 	i->verb = body != NULL ? VERB_POST : VERB_GET;
 	if (body != NULL)
 		i->body = frame_ref(body);
 	headers_init(&i->mirrored);
 	if (o != NULL) {
-		i->person = o->person;
+		i->interactive = o->interactive;
 		i->control = o->control;
 	}
-	i->next = e->inners;
-	e->inners = i;
-	action_add(e, SERVER_ERA_ORDER, i->ticket);
+	i->next = e->attempts;
+	e->attempts = i;
+	action_add(e, SERVER_ORDER, i->ticket);
 	return i;
 }
 
-struct inner *
-server_inner_modern(struct server_era *e, enum purpose purpose, struct outer *o,
-    struct frame *body)
+struct server_attempt *
+server_attempt_modern(struct server *e, enum purpose purpose,
+    struct server_order *o, struct frame *body)
 {
-	struct inner *i = server_inner(e, purpose, o, body);
+	struct server_attempt *i = server_attempt(e, purpose, o, body);
 
 	i->version = xstrdup(REVISION_MODERN);
 	mirror_headers(e->mirror, body, &i->mirrored);
@@ -277,30 +276,30 @@ server_inner_modern(struct server_era *e, enum purpose purpose, struct outer *o,
 }
 
 void
-server_inner_end(struct server_era *e, struct inner *i)
+server_attempt_end(struct server *e, struct server_attempt *i)
 {
 	if (i == NULL || i->dropped)
 		return;
 	i->dropped = true;
-	i->outer = NULL;
+	i->order = NULL;
 	if (i->ordered)
-		action_add(e, SERVER_ERA_DROP, i->ticket);
+		action_add(e, SERVER_DROP, i->ticket);
 }
 
-struct inner *
-server_inner_of(const struct server_era *e, enum purpose purpose,
-    const struct outer *o)
+struct server_attempt *
+server_attempt_of(const struct server *e, enum purpose purpose,
+    const struct server_order *o)
 {
-	struct inner *i;
+	struct server_attempt *i;
 
-	for (i = e->inners; i != NULL; i = i->next)
-		if (!i->dropped && i->purpose == purpose && i->outer == o)
+	for (i = e->attempts; i != NULL; i = i->next)
+		if (!i->dropped && i->purpose == purpose && i->order == o)
 			return i;
 	return NULL;
 }
 
 static void
-inner_free(struct inner *i)
+attempt_free(struct server_attempt *i)
 {
 	frame_unref(i->body);
 	free(i->version);
@@ -310,27 +309,27 @@ inner_free(struct inner *i)
 
 /* --- the session's end --- */
 
-struct outer *
-server_outer_find(const struct server_era *e, uint64_t ticket)
+struct server_order *
+server_order_find(const struct server *e, uint64_t ticket)
 {
-	struct outer *o;
+	struct server_order *o;
 
-	for (o = e->outers; o != NULL; o = o->next)
+	for (o = e->orders; o != NULL; o = o->next)
 		if (o->ticket == ticket && !o->dropped)
 			return o;
 	return NULL;
 }
 
-struct outer *
-server_outer_asking(const struct server_era *e, struct span id,
+struct server_order *
+server_order_asking(const struct server *e, struct span id,
     enum server_mode mode)
 {
-	struct outer *o, *alike = NULL;
+	struct server_order *o, *alike = NULL;
 
-	for (o = e->outers; o != NULL; o = o->next) {
+	for (o = e->orders; o != NULL; o = o->next) {
 		if (o->dropped || o->orphan || o->body == NULL ||
 		    o->body->kind != FRAME_REQUEST ||
-		    (o->mode != mode && o != e->detect.outer))
+		    (o->mode != mode && o != e->detect.order))
 			continue;
 		if (span_eq(o->body->id, id))
 			return o;
@@ -340,10 +339,10 @@ server_outer_asking(const struct server_era *e, struct span id,
 	return alike;
 }
 
-static struct outer *
-outer_new(struct server_era *e, const struct order *order)
+static struct server_order *
+order_new(struct server *e, const struct order *order)
 {
-	struct outer *o = xcalloc(1, sizeof *o);
+	struct server_order *o = xcalloc(1, sizeof *o);
 
 	o->ticket = order->ticket;
 	o->verb = order->verb;
@@ -353,15 +352,15 @@ outer_new(struct server_era *e, const struct order *order)
 		o->version = xstrndup(order->version.p, order->version.n);
 	o->listen = order->listen;
 	o->control = order->control;
-	o->person = order->person;
+	o->interactive = order->interactive;
 	o->mode = e->mode;
-	o->next = e->outers;
-	e->outers = o;
+	o->next = e->orders;
+	e->orders = o;
 	return o;
 }
 
 static void
-outer_free(struct outer *o)
+order_free(struct server_order *o)
 {
 	frame_unref(o->body);
 	frame_unref(o->sent);
@@ -371,33 +370,33 @@ outer_free(struct outer *o)
 
 /* Nothing more goes to the session for it. */
 static void
-outer_drop(struct server_era *e, struct outer *o)
+order_drop(struct server *e, struct server_order *o)
 {
-	struct inner *i;
+	struct server_attempt *i;
 
 	o->dropped = true;
-	if (e->detect.outer == o)
+	if (e->detect.order == o)
 		server_detect_end(e);
 	if (o->mode == MODE_MODERN)
 		server_inputs_end(e, o, false);
-	for (i = e->inners; i != NULL; i = i->next)
-		if (i->outer == o)
-			server_inner_end(e, i);
+	for (i = e->attempts; i != NULL; i = i->next)
+		if (i->order == o)
+			server_attempt_end(e, i);
 }
 
 void
-server_tell_head(struct server_era *e, struct outer *o, const struct facts *f)
+server_tell_head(struct server *e, struct server_order *o,
+    const struct facts *f)
 {
-	action_add(e, SERVER_ERA_TELL_HEAD, o->ticket)
+	action_add(e, SERVER_TELL_HEAD, o->ticket)
 	    ->facts = server_facts_keep(f);
 }
 
 void
-server_tell_message(struct server_era *e, struct outer *o,
+server_tell_message(struct server *e, struct server_order *o,
     const struct facts *f, struct frame *m)
 {
-	struct server_action *a = action_add(e, SERVER_ERA_TELL_MESSAGE,
-	    o->ticket);
+	struct server_queued *a = action_add(e, SERVER_TELL_MESSAGE, o->ticket);
 
 	a->facts = server_facts_keep(f);
 	a->facts->facts.changed = o->changed;
@@ -411,15 +410,16 @@ server_tell_message(struct server_era *e, struct outer *o,
 }
 
 void
-server_tell_done(struct server_era *e, struct outer *o, const struct facts *f)
+server_tell_done(struct server *e, struct server_order *o,
+    const struct facts *f)
 {
-	action_add(e, SERVER_ERA_TELL_DONE, o->ticket)
+	action_add(e, SERVER_TELL_DONE, o->ticket)
 	    ->facts = server_facts_keep(f);
-	outer_drop(e, o);
+	order_drop(e, o);
 }
 
 void
-server_tell_answer(struct server_era *e, struct outer *o, struct frame *m)
+server_tell_answer(struct server *e, struct server_order *o, struct frame *m)
 {
 	server_tell_head(e, o, &server_facts_ok);
 	server_tell_message(e, o, &server_facts_ok, m);
@@ -428,7 +428,7 @@ server_tell_answer(struct server_era *e, struct outer *o, struct frame *m)
 }
 
 void
-server_tell_gone(struct server_era *e, struct outer *o, bool ran)
+server_tell_gone(struct server *e, struct server_order *o, bool ran)
 {
 	struct facts f = server_facts_gone(ran);
 
@@ -446,20 +446,20 @@ is_initialize(const struct order *order)
 }
 
 bool
-server_era_passes(const struct server_era *e, const struct order *order)
+server_passes(const struct server *e, const struct order *order)
 {
 	return order->session.n > 0 ||
 	    (e->mode == MODE_LEGACY && !is_initialize(order));
 }
 
 bool
-server_era_has(const struct server_era *e, uint64_t ticket)
+server_has(const struct server *e, uint64_t ticket)
 {
-	return server_outer_find(e, ticket) != NULL;
+	return server_order_find(e, ticket) != NULL;
 }
 
 void
-server_era_client(struct server_era *e, struct frame *discover)
+server_client(struct server *e, struct frame *discover)
 {
 	frame_unref(e->client_discover);
 	e->client_discover = discover == NULL ? NULL : frame_ref(discover);
@@ -468,15 +468,15 @@ server_era_client(struct server_era *e, struct frame *discover)
 /* Without a server that is known: only where an initialize failed and the
  * session tidies up, or a client of no session speaks. */
 static void
-send_unknown(struct server_era *e, struct outer *o)
+send_unknown(struct server *e, struct server_order *o)
 {
 	server_tell_gone(e, o, false);
 }
 
 static void
-send(struct server_era *e, const struct order *order)
+send(struct server *e, const struct order *order)
 {
-	struct outer *o = outer_new(e, order);
+	struct server_order *o = order_new(e, order);
 
 	if (is_initialize(order)) {
 		o->mode = MODE_UNKNOWN;
@@ -497,9 +497,9 @@ send(struct server_era *e, const struct order *order)
 }
 
 static void
-abort_outer(struct server_era *e, uint64_t ticket)
+abort_order(struct server *e, uint64_t ticket)
 {
-	struct outer *o = server_outer_find(e, ticket);
+	struct server_order *o = server_order_find(e, ticket);
 	struct facts f = server_facts_accepted;
 
 	if (o == NULL)
@@ -517,7 +517,7 @@ abort_outer(struct server_era *e, uint64_t ticket)
 /* --- the way up --- */
 
 static void
-take_head(struct server_era *e, struct inner *i, const struct facts *f)
+take_head(struct server *e, struct server_attempt *i, const struct facts *f)
 {
 	switch (i->purpose) {
 	case FOR_INITIALIZE:
@@ -538,7 +538,7 @@ take_head(struct server_era *e, struct inner *i, const struct facts *f)
 }
 
 static void
-take_message(struct server_era *e, struct inner *i, const struct facts *f,
+take_message(struct server *e, struct server_attempt *i, const struct facts *f,
     struct frame *m)
 {
 	switch (i->purpose) {
@@ -561,7 +561,7 @@ take_message(struct server_era *e, struct inner *i, const struct facts *f,
 }
 
 static void
-take_done(struct server_era *e, struct inner *i, const struct facts *f)
+take_done(struct server *e, struct server_attempt *i, const struct facts *f)
 {
 	i->dropped = true;
 	switch (i->purpose) {
@@ -585,32 +585,32 @@ take_done(struct server_era *e, struct inner *i, const struct facts *f)
 
 /* A person is asked to sign in before this exchange goes on. */
 static void
-take_sign_in(struct server_era *e, struct inner *i, struct span text)
+take_sign_in(struct server *e, struct server_attempt *i, struct span text)
 {
-	struct server_action *a;
+	struct server_queued *a;
 
-	if (i->outer == NULL)
+	if (i->order == NULL)
 		return;
-	server_detect_person(e, i, text.n > 0);
-	a = action_add(e, SERVER_ERA_TELL_SIGN_IN, i->outer->ticket);
+	server_detect_user(e, i, text.n > 0);
+	a = action_add(e, SERVER_TELL_SIGN_IN, i->order->ticket);
 	if (text.n > 0)
 		a->text = xstrndup(text.p, text.n);
 }
 
 static void
-take(struct server_era *e, const struct server_era_input *in)
+take(struct server *e, const struct server_input *in)
 {
-	struct inner *i = inner_find(e, in->ticket);
+	struct server_attempt *i = attempt_find(e, in->ticket);
 
 	if (i == NULL)
 		return; /* stale: it was given up */
-	if (in->kind == SERVER_ERA_HEAD)
+	if (in->kind == SERVER_HEAD)
 		take_head(e, i, in->facts);
-	else if (in->kind == SERVER_ERA_MESSAGE)
+	else if (in->kind == SERVER_MESSAGE)
 		take_message(e, i, in->facts, in->frame);
-	else if (in->kind == SERVER_ERA_ENDPOINT)
+	else if (in->kind == SERVER_ENDPOINT)
 		server_sse_endpoint(e, i, in->ok);
-	else if (in->kind == SERVER_ERA_SIGN_IN)
+	else if (in->kind == SERVER_SIGN_IN)
 		take_sign_in(e, i, in->text);
 	else
 		take_done(e, i, in->facts);
@@ -619,7 +619,7 @@ take(struct server_era *e, const struct server_era_input *in)
 /* --- steps --- */
 
 static void
-tick(struct server_era *e)
+tick(struct server *e)
 {
 	server_detect_tick(e);
 	server_sse_tick(e);
@@ -633,117 +633,117 @@ tick(struct server_era *e)
 }
 
 static void
-end_of_client(struct server_era *e)
+end_of_client(struct server *e)
 {
-	struct outer *o;
+	struct server_order *o;
 
 	e->ended = true;
-	for (o = e->outers; o != NULL; o = o->next)
+	for (o = e->orders; o != NULL; o = o->next)
 		if (!o->dropped && o->inputs != NULL)
 			server_inputs_eof(e, o);
 }
 
 static void
-bury(struct server_era *e)
+reap(struct server *e)
 {
-	struct outer **o = &e->outers, *old_outer;
-	struct inner **i = &e->inners, *old_inner;
+	struct server_order **o = &e->orders, *old_order;
+	struct server_attempt **i = &e->attempts, *old_attempt;
 
-	while ((old_inner = *i) != NULL) {
-		if (!old_inner->dropped) {
-			i = &old_inner->next;
+	while ((old_attempt = *i) != NULL) {
+		if (!old_attempt->dropped) {
+			i = &old_attempt->next;
 			continue;
 		}
-		*i = old_inner->next;
-		inner_free(old_inner);
+		*i = old_attempt->next;
+		attempt_free(old_attempt);
 	}
-	while ((old_outer = *o) != NULL) {
-		if (!old_outer->dropped) {
-			o = &old_outer->next;
+	while ((old_order = *o) != NULL) {
+		if (!old_order->dropped) {
+			o = &old_order->next;
 			continue;
 		}
-		*o = old_outer->next;
-		outer_free(old_outer);
+		*o = old_order->next;
+		order_free(old_order);
 	}
 }
 
 void
-server_era_step(struct server_era *e, const struct server_era_input *in)
+server_step(struct server *e, const struct server_input *in)
 {
 	e->now = in->now;
 	e->random = in->random;
 	switch (in->kind) {
-	case SERVER_ERA_SEND:
+	case SERVER_SEND:
 		send(e, in->order);
 		break;
-	case SERVER_ERA_ABORT:
-		abort_outer(e, in->ticket);
+	case SERVER_ABORT:
+		abort_order(e, in->ticket);
 		break;
-	case SERVER_ERA_EOF:
+	case SERVER_EOF:
 		end_of_client(e);
 		break;
-	case SERVER_ERA_TICK:
+	case SERVER_TICK:
 		tick(e);
 		break;
 	default:
 		take(e, in);
 		break;
 	}
-	bury(e);
+	reap(e);
 }
 
 /* --- looking in, and the end --- */
 
 struct frame *
-server_era_discovered(const struct server_era *e)
+server_discovered(const struct server *e)
 {
 	return e->mode == MODE_MODERN ? e->discovered : NULL;
 }
 
 bool
-server_era_shares_stream(const struct server_era *e)
+server_shares_stream(const struct server *e)
 {
 	return e->mode == MODE_SSE;
 }
 
 void
-server_era_describe(const struct server_era *e, struct buf *out)
+server_describe(const struct server *e, struct buf *out)
 {
 	static const char *const modes[] = { "not known yet",
 		"legacy, Streamable HTTP", "legacy, HTTP+SSE (2024-11-05)",
 		"modern (" REVISION_MODERN ")" };
-	const struct outer *o;
-	const struct inner *i;
-	size_t outers = 0, inners = 0;
+	const struct server_order *o;
+	const struct server_attempt *i;
+	size_t orders = 0, attempts = 0;
 
-	for (o = e->outers; o != NULL; o = o->next)
-		outers++;
-	for (i = e->inners; i != NULL; i = i->next)
-		inners++;
+	for (o = e->orders; o != NULL; o = o->next)
+		orders++;
+	for (i = e->attempts; i != NULL; i = i->next)
+		attempts++;
 	buf_addf(out, "server: %s", modes[e->mode]);
-	if (outers > 0)
-		buf_addf(out, "; %zu exchanges translated, as %zu", outers,
-		    inners);
+	if (orders > 0)
+		buf_addf(out, "; %zu exchanges translated, as %zu", orders,
+		    attempts);
 	buf_addc(out, '\n');
 }
 
 void
-server_era_free(struct server_era *e)
+server_free(struct server *e)
 {
-	struct outer *o;
-	struct inner *i;
+	struct server_order *o;
+	struct server_attempt *i;
 
 	if (e == NULL)
 		return;
 	server_detect_end(e);
 	server_sse_close(e);
 	server_modern_leave(e);
-	for (o = e->outers; o != NULL; o = o->next)
+	for (o = e->orders; o != NULL; o = o->next)
 		if (!o->dropped)
-			outer_drop(e, o);
-	for (i = e->inners; i != NULL; i = i->next)
+			order_drop(e, o);
+	for (i = e->attempts; i != NULL; i = i->next)
 		i->dropped = true;
-	bury(e);
+	reap(e);
 	action_clear(&e->current);
 	while (e->next_action < e->n_actions)
 		action_clear(&e->actions[e->next_action++]);

@@ -10,8 +10,8 @@
  *   modern    2026-07-28: translated (core/era/era)
  *
  * A server that turns out to be of another era, and an SSE stream that ends,
- * are told as facts.gone: the session renews, and its initialize finds out
- * anew.
+ * are told as facts.session_ended: the session renews, and its initialize finds
+ * out anew.
  */
 #ifndef MCPSPLICE_CORE_SERVER_SERVER_H
 #define MCPSPLICE_CORE_SERVER_SERVER_H
@@ -19,7 +19,7 @@
 #include "base/log.h"
 #include "core/exchange/order.h"
 
-struct server_era;
+struct server;
 
 enum era_protocol { PROTOCOL_AUTO, PROTOCOL_LEGACY, PROTOCOL_MODERN };
 enum era_transport {
@@ -29,7 +29,7 @@ enum era_transport {
 	TRANSPORT_SSE_FIRST
 };
 
-struct server_era_config {
+struct server_config {
 	const char *host;   /* how people know the server; borrowed */
 	const char *prefix; /* of ids we make: random, JSON-safe; borrowed */
 	int64_t call_timeout_ms; /* of silence; 0: none */
@@ -39,21 +39,21 @@ struct server_era_config {
 	bool was_modern, was_sse;
 };
 
-enum server_era_input_kind {
-	SERVER_ERA_SEND,     /* the session's order */
-	SERVER_ERA_ABORT,    /* the session's, of ticket */
-	SERVER_ERA_HEAD,     /* of an order of ours, ticket: facts */
-	SERVER_ERA_MESSAGE,  /* facts, frame (a reference is taken) */
-	SERVER_ERA_ENDPOINT, /* of an order that announces: ok tells that it
+enum server_input_kind {
+	SERVER_SEND,     /* the session's order */
+	SERVER_ABORT,    /* the session's, of ticket */
+	SERVER_HEAD,     /* of an order of ours, ticket: facts */
+	SERVER_MESSAGE,  /* facts, frame (a reference is taken) */
+	SERVER_ENDPOINT, /* of an order that announces: ok tells that it
 			      * is on the same origin */
-	SERVER_ERA_SIGN_IN,  /* text, as INPUT_SIGN_IN */
-	SERVER_ERA_DONE,     /* facts */
-	SERVER_ERA_EOF,      /* of stdin: nobody answers questions */
-	SERVER_ERA_TICK      /* the deadline passed */
+	SERVER_SIGN_IN,  /* text, as INPUT_SIGN_IN */
+	SERVER_DONE,     /* facts */
+	SERVER_EOF,      /* of stdin: nobody answers questions */
+	SERVER_TICK      /* the deadline passed */
 };
 
-struct server_era_input {
-	enum server_era_input_kind kind;
+struct server_input {
+	enum server_input_kind kind;
 	int64_t now; /* monotonic ms */
 	uint64_t random;
 	uint64_t ticket;
@@ -64,24 +64,24 @@ struct server_era_input {
 	bool ok;
 };
 
-enum server_era_action_kind {
-	SERVER_ERA_NONE,
+enum server_action_kind {
+	SERVER_NONE,
 	/* To upstream. */
-	SERVER_ERA_ORDER, /* order */
-	SERVER_ERA_DROP,  /* end the exchange of ticket */
+	SERVER_ORDER, /* order */
+	SERVER_DROP,  /* end the exchange of ticket */
 	/* To the session, under its ticket. */
-	SERVER_ERA_TELL_HEAD,    /* facts */
-	SERVER_ERA_TELL_MESSAGE, /* facts, frame */
-	SERVER_ERA_TELL_SIGN_IN, /* text */
-	SERVER_ERA_TELL_DONE,    /* facts */
+	SERVER_TELL_HEAD,    /* facts */
+	SERVER_TELL_MESSAGE, /* facts, frame */
+	SERVER_TELL_SIGN_IN, /* text */
+	SERVER_TELL_DONE,    /* facts */
 	/* To whom it may concern. */
-	SERVER_ERA_FOUND, /* the server's era: modern (and nothing else), sse,
+	SERVER_FOUND, /* the server's era: modern (and nothing else), sse,
 			   * dual (or perhaps: nothing to remember) */
-	SERVER_ERA_NOTE   /* level, text: a decision, for people */
+	SERVER_NOTE   /* level, text: a decision, for people */
 };
 
-struct server_era_action {
-	enum server_era_action_kind kind;
+struct server_action {
+	enum server_action_kind kind;
 	uint64_t ticket;
 	struct order order;        /* borrowed parts */
 	const struct facts *facts; /* borrowed */
@@ -92,41 +92,41 @@ struct server_era_action {
 	const char *note; /* borrowed */
 };
 
-struct server_era *server_era_new(const struct server_era_config *config);
-void server_era_free(struct server_era *e);
+struct server *server_new(const struct server_config *config);
+void server_free(struct server *e);
 
 /* The client is a modern one, and this is its server/discover, or one made
  * for it (a reference is taken): detection asks that first. NULL: a legacy
  * client. */
-void server_era_client(struct server_era *e, struct frame *discover);
+void server_client(struct server *e, struct frame *discover);
 
 /* Does this order of the session go to upstream as it is, with no input here?
  * Always so with a legacy Streamable server, but for initialize, and for what
  * carries the id of a session there. */
-bool server_era_passes(const struct server_era *e, const struct order *order);
+bool server_passes(const struct server *e, const struct order *order);
 /* Is this ticket one of ours (else it is the session's own, and what comes of
  * it goes straight there)? */
 static inline bool
-server_era_owns(uint64_t ticket)
+server_owns(uint64_t ticket)
 {
 	return ticket >> 63 != 0;
 }
 /* Is an order of the session with this ticket here (else its abort goes
  * straight to upstream)? */
-bool server_era_has(const struct server_era *e, uint64_t ticket);
+bool server_has(const struct server *e, uint64_t ticket);
 
-void server_era_step(struct server_era *e, const struct server_era_input *in);
+void server_step(struct server *e, const struct server_input *in);
 /* The next action; what it borrows is valid until the next call of either. */
-bool server_era_next(struct server_era *e, struct server_era_action *action);
-/* When SERVER_ERA_TICK is due; -1: never. */
-int64_t server_era_deadline(const struct server_era *e);
+bool server_next(struct server *e, struct server_action *action);
+/* When SERVER_TICK is due; -1: never. */
+int64_t server_deadline(const struct server *e);
 
 /* The server's answer to server/discover, a result frame, as long as it is a
  * modern one; else NULL. Borrowed. */
-struct frame *server_era_discovered(const struct server_era *e);
+struct frame *server_discovered(const struct server *e);
 /* Does everything of the server come on one stream (HTTP+SSE)? */
-bool server_era_shares_stream(const struct server_era *e);
+bool server_shares_stream(const struct server *e);
 /* A line for people: what the server speaks. */
-void server_era_describe(const struct server_era *e, struct buf *out);
+void server_describe(const struct server *e, struct buf *out);
 
 #endif

@@ -26,7 +26,7 @@ enum {
 static const struct span no_id = { "null", 4 };
 
 bool
-server_set_is_offered(const struct server_era *e)
+server_set_is_offered(const struct server *e)
 {
 	struct span all = json_get(e->discovered->result, "capabilities");
 
@@ -37,21 +37,21 @@ server_set_is_offered(const struct server_era *e)
 /* --- answers --- */
 
 static void
-done(struct server_era *e, struct outer *o)
+done(struct server *e, struct server_order *o)
 {
 	server_tell_answer(e, o, msg_result(o->body->id, "{}"));
 }
 
 /* All who wait for the resource get this error; NULL: their wish. */
 static void
-answer(struct server_era *e, struct uri *u, struct frame *error)
+answer(struct server *e, struct uri *u, struct frame *error)
 {
 	struct waiter *w;
-	struct outer *o;
+	struct server_order *o;
 
 	while ((w = u->waiters) != NULL) {
 		u->waiters = w->next;
-		o = server_outer_find(e, w->ticket);
+		o = server_order_find(e, w->ticket);
 		free(w);
 		if (o == NULL)
 			continue;
@@ -66,7 +66,7 @@ answer(struct server_era *e, struct uri *u, struct frame *error)
 /* --- changes --- */
 
 static void
-change_soon(struct server_era *e)
+change_soon(struct server *e)
 {
 	struct listens *l = e->listens;
 
@@ -78,7 +78,7 @@ change_soon(struct server_era *e)
 /* The change is made, as far as it is honoured (NULL: not at all). Who waits
  * for what is not gets this error, and the resource leaves the set. */
 static void
-settle(struct server_era *e, const struct frame *honours, struct frame *error)
+settle(struct server *e, const struct frame *honours, struct frame *error)
 {
 	struct listens *l = e->listens;
 	struct uri **at = &l->uris, *u;
@@ -105,7 +105,7 @@ settle(struct server_era *e, const struct frame *honours, struct frame *error)
 }
 
 static void
-settle_honoured(struct server_era *e, const struct frame *honours)
+settle_honoured(struct server *e, const struct frame *honours)
 {
 	struct fault fault = { .code = FAULT_PARAMS };
 	struct frame *error = fault_frame(no_id, &fault,
@@ -124,48 +124,48 @@ is_as_asked(const struct listens *l, const struct buf *asked)
 }
 
 static void
-change(struct server_era *e)
+change(struct server *e)
 {
 	struct listens *l = e->listens;
-	struct feed *fd;
+	struct subscription *fd;
 	struct uri *u;
 
 	l->change_at = 0;
 	if (l->uris == NULL) {
-		server_feed_free(e, l->resources);
+		server_subscription_free(e, l->resources);
 		l->resources = NULL;
 		return;
 	}
 	for (u = l->uris; u != NULL; u = u->next)
 		u->asked = true;
-	fd = server_feed_new(NULL);
+	fd = server_subscription_new(NULL);
 	server_uris_ask(l, &fd->asked);
 	if (is_as_asked(l, &fd->asked)) {
-		server_feed_free(e, fd);
+		server_subscription_free(e, fd);
 		settle_honoured(e, l->resources->honours);
 		return;
 	}
 	l->successor = fd;
 	l->given_up_at = e->now + PATIENCE_MS;
-	server_feed_ask(e, fd);
+	server_subscription_ask(e, fd);
 }
 
 /* What was under way did not help: what there is stays. */
 static void
-give_up(struct server_era *e, struct frame *error)
+give_up(struct server *e, struct frame *error)
 {
 	struct listens *l = e->listens;
 
-	server_feed_free(e, l->successor);
+	server_subscription_free(e, l->successor);
 	l->successor = NULL;
-	if (l->stale && l->resources != NULL && l->resources->inner != NULL)
-		server_feed_lost(e, l->resources, NULL);
+	if (l->stale && l->resources != NULL && l->resources->attempt != NULL)
+		server_subscription_lost(e, l->resources, NULL);
 	l->stale = false;
 	settle(e, NULL, error);
 }
 
 static void
-time_out(struct server_era *e)
+time_out(struct server *e)
 {
 	struct fault fault = { .reason = "upstream_timeout" };
 	struct frame *error = fault_frame(no_id, &fault,
@@ -178,13 +178,13 @@ time_out(struct server_era *e)
 }
 
 void
-server_set_refused(struct server_era *e, struct frame *error)
+server_set_refused(struct server *e, struct frame *error)
 {
 	give_up(e, error);
 }
 
 static void
-tell_updated(struct server_era *e)
+tell_updated(struct server *e)
 {
 	const struct uri *u;
 
@@ -195,28 +195,28 @@ tell_updated(struct server_era *e)
 
 /* From here on it alone is heard. */
 static void
-succeed(struct server_era *e)
+succeed(struct server *e)
 {
 	struct listens *l = e->listens;
-	struct feed *old = l->resources;
+	struct subscription *old = l->resources;
 
 	l->resources = l->successor;
 	l->successor = NULL;
 	l->stale = false;
 	if (old != NULL && old->gap)
 		tell_updated(e);
-	server_feed_free(e, old);
+	server_subscription_free(e, old);
 	settle_honoured(e, l->resources->honours);
 }
 
 void
-server_set_acknowledged(struct server_era *e, struct feed *fd)
+server_set_acknowledged(struct server *e, struct subscription *fd)
 {
 	if (fd == e->listens->successor) {
 		succeed(e);
 		return;
 	}
-	if (server_feed_take_gap(fd))
+	if (server_subscription_take_gap(fd))
 		tell_updated(e);
 }
 
@@ -226,7 +226,7 @@ server_set_acknowledged(struct server_era *e, struct feed *fd)
  * nobody subscribed to is a part of what somebody did: only what was
  * unsubscribed is not. */
 bool
-server_set_wants(const struct server_era *e, const struct feed *fd,
+server_set_wants(const struct server *e, const struct subscription *fd,
     const struct frame *m)
 {
 	struct listens *l = e->listens;
@@ -245,7 +245,7 @@ server_set_wants(const struct server_era *e, const struct feed *fd,
 /* --- the session's requests --- */
 
 static void
-subscribe(struct server_era *e, struct outer *o, struct span uri)
+subscribe(struct server *e, struct server_order *o, struct span uri)
 {
 	struct fault busy = { .reason = "busy" };
 	struct listens *l = server_listens(e);
@@ -271,7 +271,7 @@ subscribe(struct server_era *e, struct outer *o, struct span uri)
 }
 
 static void
-unsubscribe(struct server_era *e, struct outer *o, struct span uri)
+unsubscribe(struct server *e, struct server_order *o, struct span uri)
 {
 	struct listens *l = server_listens(e);
 	struct uri **at = server_uris_find(l, uri);
@@ -285,7 +285,7 @@ unsubscribe(struct server_era *e, struct outer *o, struct span uri)
 }
 
 void
-server_listen_subscribe(struct server_era *e, struct outer *o)
+server_listen_subscribe(struct server *e, struct server_order *o)
 {
 	struct fault method = { .code = FAULT_METHOD };
 	struct fault params = { .code = FAULT_PARAMS };
@@ -309,27 +309,27 @@ server_listen_subscribe(struct server_era *e, struct outer *o)
 /* --- the session gives up --- */
 
 void
-server_set_stale(struct server_era *e)
+server_set_stale(struct server *e)
 {
 	struct listens *l = e->listens;
 
-	if (l->resources == NULL || l->resources->inner == NULL)
+	if (l->resources == NULL || l->resources->attempt == NULL)
 		return;
 	l->stale = true;
 	l->resources->gap |= l->resources->acknowledged;
 	change_soon(e);
 }
 
-struct outer *
-server_set_waiting(const struct server_era *e)
+struct server_order *
+server_set_waiting(const struct server *e)
 {
 	const struct waiter *w;
 	const struct uri *u;
-	struct outer *o;
+	struct server_order *o;
 
 	for (u = e->listens->uris; u != NULL; u = u->next) {
 		for (w = u->waiters; w != NULL; w = w->next) {
-			o = server_outer_find(e, w->ticket);
+			o = server_order_find(e, w->ticket);
 			if (o != NULL)
 				return o;
 		}
@@ -339,7 +339,7 @@ server_set_waiting(const struct server_era *e)
 
 /* A resource that nobody waits for, and nobody has, is not wanted. */
 void
-server_set_abort(struct server_era *e, const struct outer *o)
+server_set_abort(struct server *e, const struct server_order *o)
 {
 	struct listens *l = e->listens;
 	struct uri **at = &l->uris, *u;
@@ -356,15 +356,15 @@ server_set_abort(struct server_era *e, const struct outer *o)
 }
 
 void
-server_set_leave(struct server_era *e)
+server_set_leave(struct server *e)
 {
 	struct listens *l = e->listens;
 	const struct waiter *w;
-	struct outer *o;
+	struct server_order *o;
 
 	while (l->uris != NULL) {
 		for (w = l->uris->waiters; w != NULL; w = w->next) {
-			o = server_outer_find(e, w->ticket);
+			o = server_order_find(e, w->ticket);
 			if (o != NULL)
 				server_tell_gone(e, o, false);
 		}
@@ -384,7 +384,7 @@ again_at(const struct listens *l)
 }
 
 void
-server_set_tick(struct server_era *e)
+server_set_tick(struct server *e)
 {
 	struct listens *l = e->listens;
 
@@ -392,16 +392,16 @@ server_set_tick(struct server_era *e)
 		time_out(e);
 	if (l->successor == NULL && l->change_at != 0 && l->change_at <= e->now)
 		change(e);
-	if (server_feed_is_due(e, l->successor))
-		server_feed_ask(e, l->successor);
+	if (server_subscription_is_due(e, l->successor))
+		server_subscription_ask(e, l->successor);
 	if (again_at(l) != 0 && again_at(l) <= e->now) {
 		server_uris_ask(l, &l->resources->asked);
-		server_feed_ask(e, l->resources);
+		server_subscription_ask(e, l->resources);
 	}
 }
 
 int64_t
-server_set_due(const struct server_era *e)
+server_set_due(const struct server *e)
 {
 	const struct listens *l = e->listens;
 	int64_t again, due;

@@ -19,36 +19,36 @@ enum {
 };
 
 struct sse2024 {
-	struct inner *stream;
-	int64_t heard_at;     /* the latest message, or the latest POST taken */
-	bool ready;           /* there is an endpoint */
-	struct outer *listen; /* the session's GET, NULL: none */
+	struct server_attempt *stream;
+	int64_t heard_at; /* the latest message, or the latest POST taken */
+	bool ready;       /* there is an endpoint */
+	struct server_order *listen; /* the session's GET, NULL: none */
 	struct frame *kept[KEPT];
 	size_t n_kept, kept_bytes;
 };
 
 void
-server_sse_open(struct server_era *e)
+server_sse_open(struct server *e)
 {
 	struct sse2024 *s = xcalloc(1, sizeof *s);
-	struct inner *i;
+	struct server_attempt *i;
 
 	server_sse_close(e);
 	e->sse = s;
-	i = server_inner(e, FOR_STREAM, e->detect.outer, NULL);
+	i = server_attempt(e, FOR_STREAM, e->detect.order, NULL);
 	i->announces = i->listen = true;
 	i->control = false;
 	s->stream = i;
 }
 
 void
-server_sse_close(struct server_era *e)
+server_sse_close(struct server *e)
 {
 	struct sse2024 *s = e->sse;
 
 	if (s == NULL)
 		return;
-	server_inner_end(e, s->stream);
+	server_attempt_end(e, s->stream);
 	while (s->n_kept > 0)
 		frame_unref(s->kept[--s->n_kept]);
 	free(s);
@@ -56,7 +56,7 @@ server_sse_close(struct server_era *e)
 }
 
 bool
-server_sse_ready(const struct server_era *e)
+server_sse_ready(const struct server *e)
 {
 	return e->sse != NULL && e->sse->ready;
 }
@@ -64,7 +64,7 @@ server_sse_ready(const struct server_era *e)
 /* --- the way down --- */
 
 static void
-attach_listen(struct server_era *e, struct outer *o)
+attach_listen(struct server *e, struct server_order *o)
 {
 	struct sse2024 *s = e->sse;
 	size_t i;
@@ -79,9 +79,9 @@ attach_listen(struct server_era *e, struct outer *o)
 }
 
 void
-server_sse_send(struct server_era *e, struct outer *o)
+server_sse_send(struct server *e, struct server_order *o)
 {
-	struct inner *i;
+	struct server_attempt *i;
 
 	if (e->sse == NULL) {
 		server_tell_gone(e, o, false);
@@ -90,7 +90,7 @@ server_sse_send(struct server_era *e, struct outer *o)
 	} else if (o->verb == VERB_DELETE) {
 		server_tell_done(e, o, &server_facts_accepted);
 	} else {
-		i = server_inner(e, FOR_POST, o, o->body);
+		i = server_attempt(e, FOR_POST, o, o->body);
 		i->endpoint = true;
 		if (o->version != NULL)
 			i->version = xstrdup(o->version);
@@ -98,7 +98,7 @@ server_sse_send(struct server_era *e, struct outer *o)
 }
 
 void
-server_sse_abort(struct server_era *e, struct outer *o)
+server_sse_abort(struct server *e, struct server_order *o)
 {
 	if (e->sse != NULL && e->sse->listen == o)
 		e->sse->listen = NULL;
@@ -107,12 +107,12 @@ server_sse_abort(struct server_era *e, struct outer *o)
 /* --- the stream --- */
 
 static void
-keep(struct server_era *e, struct frame *m)
+keep(struct server *e, struct frame *m)
 {
 	struct sse2024 *s = e->sse;
 
 	if (s->n_kept == KEPT || s->kept_bytes + m->text.n > KEPT_BYTES) {
-		server_note(e, LEVEL_DEBUG,
+		server_log(e, LEVEL_DEBUG,
 		    "too much on the stream before the session listens: "
 		    "dropped");
 		return;
@@ -122,23 +122,23 @@ keep(struct server_era *e, struct frame *m)
 }
 
 static void
-take_answer(struct server_era *e, struct frame *m)
+take_answer(struct server *e, struct frame *m)
 {
-	struct outer *o = server_outer_asking(e, m->id, MODE_SSE);
+	struct server_order *o = server_order_asking(e, m->id, MODE_SSE);
 
 	if (o == NULL) {
-		server_note(e, LEVEL_DEBUG,
+		server_log(e, LEVEL_DEBUG,
 		    "an answer to no open request on the stream: dropped");
 		return;
 	}
-	if (o == e->detect.outer && m->kind == FRAME_RESULT)
+	if (o == e->detect.order && m->kind == FRAME_RESULT)
 		server_detect_answered(e);
 	server_tell_message(e, o, &server_facts_stream, m);
 	server_tell_done(e, o, &server_facts_stream);
 }
 
 static void
-stream_message(struct server_era *e, struct frame *m)
+stream_message(struct server *e, struct frame *m)
 {
 	struct sse2024 *s = e->sse;
 
@@ -152,20 +152,20 @@ stream_message(struct server_era *e, struct frame *m)
 }
 
 void
-server_sse_leave(struct server_era *e)
+server_sse_leave(struct server *e)
 {
 	struct facts cut = server_facts_gone(true);
-	struct outer *o;
+	struct server_order *o;
 
 	server_sse_close(e);
-	cut.gone = false;
-	for (o = e->outers; o != NULL; o = o->next) {
+	cut.session_ended = false;
+	for (o = e->orders; o != NULL; o = o->next) {
 		if (o->dropped)
 			continue;
-		if (o == e->detect.outer)
+		if (o == e->detect.order)
 			server_tell_done(e, o, &cut); /* begins again */
 		else if (o->mode == MODE_SSE &&
-		    server_inner_of(e, FOR_POST, o) != NULL)
+		    server_attempt_of(e, FOR_POST, o) != NULL)
 			o->orphan = true;
 		else if (o->mode == MODE_SSE)
 			server_tell_gone(e, o, o->verb == VERB_POST);
@@ -173,7 +173,7 @@ server_sse_leave(struct server_era *e)
 }
 
 static void
-stream_done(struct server_era *e, const struct facts *f)
+stream_done(struct server *e, const struct facts *f)
 {
 	if (server_sse_ready(e)) {
 		server_sse_leave(e);
@@ -185,7 +185,7 @@ stream_done(struct server_era *e, const struct facts *f)
 
 /* It is an event stream, but not one of this transport. */
 static void
-no_stream(struct server_era *e, const char *why)
+no_stream(struct server *e, const char *why)
 {
 	struct facts f = server_facts_ok;
 
@@ -195,7 +195,7 @@ no_stream(struct server_era *e, const char *why)
 }
 
 void
-server_sse_endpoint(struct server_era *e, struct inner *i, bool ok)
+server_sse_endpoint(struct server *e, struct server_attempt *i, bool ok)
 {
 	struct sse2024 *s = e->sse;
 
@@ -206,7 +206,7 @@ server_sse_endpoint(struct server_era *e, struct inner *i, bool ok)
 	if (s == NULL || s->stream != i)
 		return;
 	if (!ok) {
-		server_note(e, LEVEL_WARN,
+		server_log(e, LEVEL_WARN,
 		    "%s names an endpoint on another origin: not used",
 		    e->config.host);
 		no_stream(e, "its endpoint is on another origin");
@@ -215,7 +215,7 @@ server_sse_endpoint(struct server_era *e, struct inner *i, bool ok)
 	if (s->ready)
 		return; /* another one: upstream uses it from now on */
 	s->ready = true;
-	i->outer = NULL; /* it outlives initialize */
+	i->order = NULL; /* it outlives initialize */
 	server_detect_stream(e, NULL);
 }
 
@@ -223,7 +223,7 @@ server_sse_endpoint(struct server_era *e, struct inner *i, bool ok)
 
 /* Its answer is due on the stream. */
 static void
-taken_request(struct server_era *e, struct outer *o)
+taken_request(struct server *e, struct server_order *o)
 {
 	o->taken = true;
 	e->sse->heard_at = e->now;
@@ -233,9 +233,9 @@ taken_request(struct server_era *e, struct outer *o)
 
 /* Its status says whether it was taken; its answer comes on the stream. */
 static void
-post_done(struct server_era *e, struct inner *i, const struct facts *f)
+post_done(struct server *e, struct server_attempt *i, const struct facts *f)
 {
-	struct outer *o = i->outer;
+	struct server_order *o = i->order;
 	struct facts refused = *f;
 	bool taken = verdict_2xx(f);
 
@@ -254,7 +254,7 @@ post_done(struct server_era *e, struct inner *i, const struct facts *f)
 		return;
 	}
 	/* A POST to a dead session gets 404 or 400: as with an id. */
-	refused.had_session = o != e->detect.outer;
+	refused.had_session = o != e->detect.order;
 	server_tell_head(e, o, &refused);
 	server_tell_done(e, o, &refused);
 }
@@ -262,8 +262,8 @@ post_done(struct server_era *e, struct inner *i, const struct facts *f)
 /* --- what comes --- */
 
 void
-server_sse_message(struct server_era *e, struct inner *i, const struct facts *f,
-    struct frame *m)
+server_sse_message(struct server *e, struct server_attempt *i,
+    const struct facts *f, struct frame *m)
 {
 	struct facts refused = *f;
 
@@ -277,15 +277,16 @@ server_sse_message(struct server_era *e, struct inner *i, const struct facts *f,
 		return;
 	}
 	/* The words of a refusal; what a body says of success is ignored. */
-	if (i->outer == NULL || i->outer->orphan || f->status < 400 ||
+	if (i->order == NULL || i->order->orphan || f->status < 400 ||
 	    m->kind != FRAME_ERROR)
 		return;
-	refused.had_session = i->outer != e->detect.outer;
-	server_tell_message(e, i->outer, &refused, m);
+	refused.had_session = i->order != e->detect.order;
+	server_tell_message(e, i->order, &refused, m);
 }
 
 void
-server_sse_done(struct server_era *e, struct inner *i, const struct facts *f)
+server_sse_done(struct server *e, struct server_attempt *i,
+    const struct facts *f)
 {
 	if (i->purpose == FOR_POST)
 		post_done(e, i, f);
@@ -298,29 +299,29 @@ server_sse_done(struct server_era *e, struct inner *i, const struct facts *f)
 /* The stream of a server that is only slow lives on: what was taken and has
  * no answer is bounded by the silence of the stream. */
 int64_t
-server_sse_due(const struct server_era *e)
+server_sse_due(const struct server *e)
 {
-	const struct outer *o;
+	const struct server_order *o;
 
 	if (!server_sse_ready(e) || e->config.call_timeout_ms <= 0)
 		return -1;
-	for (o = e->outers; o != NULL; o = o->next)
+	for (o = e->orders; o != NULL; o = o->next)
 		if (!o->dropped && o->taken)
 			return e->sse->heard_at + e->config.call_timeout_ms;
 	return -1;
 }
 
 void
-server_sse_tick(struct server_era *e)
+server_sse_tick(struct server *e)
 {
 	struct facts silent = server_facts_stream;
 	int64_t due = server_sse_due(e);
-	struct outer *o;
+	struct server_order *o;
 
 	if (due < 0 || due > e->now)
 		return;
 	silent.ending = ENDING_IDLE;
-	for (o = e->outers; o != NULL; o = o->next)
+	for (o = e->orders; o != NULL; o = o->next)
 		if (!o->dropped && o->taken)
 			server_tell_done(e, o, &silent);
 }

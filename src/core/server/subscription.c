@@ -1,7 +1,7 @@
 /*
- * Feeds: one subscription at the server, through all the streams it takes. A
- * stream that ends is replaced, under a new id and after a while; one that
- * never works is tried seldom.
+ * Subscriptions: one subscription at the server, through all the streams it
+ * takes. A stream that ends is replaced, under a new id and after a while; one
+ * that never works is tried seldom.
  */
 #include "config.h"
 
@@ -18,32 +18,32 @@ enum {
 	SELDOM_MS = 5 * 60 * 1000
 };
 
-struct feed *
-server_feed_new(struct outer *o)
+struct subscription *
+server_subscription_new(struct server_order *o)
 {
-	struct feed *fd = xcalloc(1, sizeof *fd);
+	struct subscription *fd = xcalloc(1, sizeof *fd);
 
-	fd->outer = o;
+	fd->order = o;
 	buf_init(&fd->asked, 0);
 	return fd;
 }
 
 void
-server_feed_end(struct server_era *e, struct feed *fd)
+server_subscription_end(struct server *e, struct subscription *fd)
 {
-	server_inner_end(e, fd->inner);
-	fd->inner = NULL;
+	server_attempt_end(e, fd->attempt);
+	fd->attempt = NULL;
 	fd->gap |= fd->acknowledged;
 	fd->acknowledged = false;
 	fd->again_at = 0;
 }
 
 void
-server_feed_free(struct server_era *e, struct feed *fd)
+server_subscription_free(struct server *e, struct subscription *fd)
 {
 	if (fd == NULL)
 		return;
-	server_feed_end(e, fd);
+	server_subscription_end(e, fd);
 	buf_free(&fd->asked);
 	frame_unref(fd->honours);
 	free(fd->id);
@@ -51,16 +51,17 @@ server_feed_free(struct server_era *e, struct feed *fd)
 }
 
 void
-server_feed_open(struct server_era *e, struct feed *fd, struct frame *request)
+server_subscription_open(struct server *e, struct subscription *fd,
+    struct frame *request)
 {
 	fd->since = e->now;
 	fd->again_at = 0;
-	fd->inner = server_inner_modern(e, FOR_LISTEN, fd->outer, request);
-	fd->inner->listen = true;
+	fd->attempt = server_attempt_modern(e, FOR_LISTEN, fd->order, request);
+	fd->attempt->listen = true;
 }
 
 void
-server_feed_ask(struct server_era *e, struct feed *fd)
+server_subscription_ask(struct server *e, struct subscription *fd)
 {
 	struct frame *request;
 
@@ -68,12 +69,13 @@ server_feed_ask(struct server_era *e, struct feed *fd)
 	fd->id = server_own_id(e);
 	request = era_listen(span_of(fd->id), buf_span(&e->meta),
 	    buf_span(&fd->asked));
-	server_feed_open(e, fd, request);
+	server_subscription_open(e, fd, request);
 	frame_unref(request);
 }
 
 void
-server_feed_lost(struct server_era *e, struct feed *fd, const struct facts *f)
+server_subscription_lost(struct server *e, struct subscription *fd,
+    const struct facts *f)
 {
 	bool brief = e->now - fd->since < BRIEF_MS;
 	int64_t wait;
@@ -81,14 +83,14 @@ server_feed_lost(struct server_era *e, struct feed *fd, const struct facts *f)
 	fd->failures = brief && !fd->acknowledged ? fd->failures + 1 : 0;
 	if (!brief)
 		fd->tries = 0;
-	server_feed_end(e, fd);
+	server_subscription_end(e, fd);
 	wait = fd->failures >= LISTEN_FAILURES ?
 	    SELDOM_MS :
 	    backoff_stream(fd->tries++, -1);
 	if (f != NULL && f->retry_after_ms > wait)
 		wait = f->retry_after_ms < SELDOM_MS ? f->retry_after_ms :
 						       SELDOM_MS;
-	server_note(e, LEVEL_DEBUG,
+	server_log(e, LEVEL_DEBUG,
 	    "the subscription stream is opened again in %lld ms",
 	    (long long)wait);
 	fd->again_at = e->now + wait;
@@ -96,10 +98,11 @@ server_feed_lost(struct server_era *e, struct feed *fd, const struct facts *f)
 }
 
 bool
-server_feed_acknowledged(struct server_era *e, struct feed *fd, struct frame *m)
+server_subscription_acknowledged(struct server *e, struct subscription *fd,
+    struct frame *m)
 {
 	if (fd->acknowledged) {
-		server_note(e, LEVEL_DEBUG,
+		server_log(e, LEVEL_DEBUG,
 		    "a subscription is acknowledged twice: dropped");
 		return false;
 	}
@@ -111,7 +114,7 @@ server_feed_acknowledged(struct server_era *e, struct feed *fd, struct frame *m)
 }
 
 bool
-server_feed_take_gap(struct feed *fd)
+server_subscription_take_gap(struct subscription *fd)
 {
 	bool gap = fd->gap;
 
@@ -120,7 +123,7 @@ server_feed_take_gap(struct feed *fd)
 }
 
 bool
-server_feed_is_passing(const struct facts *f, const struct frame *error)
+server_subscription_is_passing(const struct facts *f, const struct frame *error)
 {
 	return f->status == 401 || f->status == 403 || f->status == 408 ||
 	    f->status == 429 || f->status >= 500 ||
@@ -128,7 +131,8 @@ server_feed_is_passing(const struct facts *f, const struct frame *error)
 }
 
 bool
-server_feed_is_due(const struct server_era *e, const struct feed *fd)
+server_subscription_is_due(const struct server *e,
+    const struct subscription *fd)
 {
 	return fd != NULL && fd->again_at != 0 && fd->again_at <= e->now;
 }

@@ -56,7 +56,7 @@ server_uris_forget(struct listens *l, struct uri **at)
 }
 
 void
-server_uri_wait(struct uri *u, const struct outer *o)
+server_uri_wait(struct uri *u, const struct server_order *o)
 {
 	struct waiter *w = xcalloc(1, sizeof *w);
 
@@ -102,7 +102,7 @@ server_uris_honoured(struct listens *l, const struct frame *honours)
 }
 
 bool
-server_uris_was_asked(const struct feed *fd, struct span uri)
+server_uris_was_asked(const struct subscription *fd, struct span uri)
 {
 	struct span list = json_get(buf_span(&fd->asked),
 	    "resourceSubscriptions");

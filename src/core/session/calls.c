@@ -1,6 +1,6 @@
 /*
- * The table of calls and legs: lists for order, hashes for finding. A call
- * is found by its id (type and value), a leg by its ticket.
+ * The table of calls and attempts: lists for order, hashes for finding. A call
+ * is found by its id (type and value), an attempt by its ticket.
  */
 #include "config.h"
 
@@ -50,9 +50,9 @@ calls_init(struct calls *t)
 void
 calls_free(struct calls *t)
 {
-	while (t->legs != NULL)
-		calls_leg_drop(t, t->legs);
-	calls_bury(t);
+	while (t->attempts != NULL)
+		calls_attempt_drop(t, t->attempts);
+	calls_reap(t);
 	while (t->first != NULL)
 		calls_drop(t, t->first);
 	free(t->by_id);
@@ -135,8 +135,8 @@ calls_drop(struct calls *t, struct call *c)
 	else
 		t->last = c->prev;
 	t->n--;
-	if (c->leg != NULL)
-		c->leg->call = NULL;
+	if (c->attempt != NULL)
+		c->attempt->call = NULL;
 	calls_send_as(t, c, NULL);
 	frame_unref(c->frame);
 	frame_unref(c->refusal);
@@ -150,7 +150,7 @@ calls_origin(const struct call *c)
 {
 	if (c->state == CALL_ACCEPTED)
 		return c->accepted;
-	return c->leg == NULL ? 0 : c->leg->origin;
+	return c->attempt == NULL ? 0 : c->attempt->origin;
 }
 
 struct span
@@ -186,27 +186,27 @@ calls_find_sent(const struct calls *t, struct span id)
 	return NULL;
 }
 
-/* The counter that a LEG_NOTE belongs to. */
+/* The counter that a ATTEMPT_ONE_WAY belongs to. */
 static size_t *
-note_counter(struct calls *t, const struct leg *l)
+note_counter(struct calls *t, const struct attempt *l)
 {
 	return l->body == NULL || l->body->kind == FRAME_NOTIFICATION ?
-	    &t->n_notes :
+	    &t->n_notifications :
 	    &t->n_answers;
 }
 
-static struct leg **
-leg_slot(struct calls *t, uint64_t ticket)
+static struct attempt **
+attempt_slot(struct calls *t, uint64_t ticket)
 {
 	return &t->by_ticket[ticket %
 	    (sizeof t->by_ticket / sizeof *t->by_ticket)];
 }
 
-struct leg *
-calls_leg(struct calls *t, enum leg_kind kind, struct call *c,
+struct attempt *
+calls_attempt(struct calls *t, enum attempt_kind kind, struct call *c,
     struct frame *body, struct generation *g)
 {
-	struct leg *l = xcalloc(1, sizeof *l), **slot;
+	struct attempt *l = xcalloc(1, sizeof *l), **slot;
 
 	l->ticket = l->origin = t->next_ticket++;
 	l->kind = kind;
@@ -215,27 +215,27 @@ calls_leg(struct calls *t, enum leg_kind kind, struct call *c,
 	l->body = body == NULL ? NULL : frame_ref(body);
 	l->generation = generation_ref(g);
 	if (c != NULL) {
-		if (c->leg != NULL)
-			c->leg->call = NULL;
-		c->leg = l;
+		if (c->attempt != NULL)
+			c->attempt->call = NULL;
+		c->attempt = l;
 	}
-	l->next = t->legs;
-	if (t->legs != NULL)
-		t->legs->prev = l;
-	t->legs = l;
-	slot = leg_slot(t, l->ticket);
+	l->next = t->attempts;
+	if (t->attempts != NULL)
+		t->attempts->prev = l;
+	t->attempts = l;
+	slot = attempt_slot(t, l->ticket);
 	l->chain = *slot;
 	*slot = l;
-	t->n_legs++;
-	if (kind == LEG_NOTE)
+	t->n_attempts++;
+	if (kind == ATTEMPT_ONE_WAY)
 		++*note_counter(t, l);
 	return l;
 }
 
-struct leg *
-calls_leg_find(const struct calls *t, uint64_t ticket)
+struct attempt *
+calls_attempt_find(const struct calls *t, uint64_t ticket)
 {
-	struct leg *l = t->by_ticket[ticket %
+	struct attempt *l = t->by_ticket[ticket %
 	    (sizeof t->by_ticket / sizeof *t->by_ticket)];
 
 	while (l != NULL && l->ticket != ticket)
@@ -244,9 +244,9 @@ calls_leg_find(const struct calls *t, uint64_t ticket)
 }
 
 void
-calls_leg_drop(struct calls *t, struct leg *l)
+calls_attempt_drop(struct calls *t, struct attempt *l)
 {
-	struct leg **at = leg_slot(t, l->ticket);
+	struct attempt **at = attempt_slot(t, l->ticket);
 
 	while (*at != l)
 		at = &(*at)->chain;
@@ -254,14 +254,14 @@ calls_leg_drop(struct calls *t, struct leg *l)
 	if (l->prev != NULL)
 		l->prev->next = l->next;
 	else
-		t->legs = l->next;
+		t->attempts = l->next;
 	if (l->next != NULL)
 		l->next->prev = l->prev;
-	t->n_legs--;
-	if (l->kind == LEG_NOTE)
+	t->n_attempts--;
+	if (l->kind == ATTEMPT_ONE_WAY)
 		--*note_counter(t, l);
 	if (l->call != NULL)
-		l->call->leg = NULL;
+		l->call->attempt = NULL;
 	l->call = NULL;
 	l->live = false;
 	l->dropped = true;
@@ -269,10 +269,10 @@ calls_leg_drop(struct calls *t, struct leg *l)
 	t->dropped = l;
 }
 
-struct leg *
-calls_leg_next(const struct leg *l)
+struct attempt *
+calls_attempt_next(const struct attempt *l)
 {
-	struct leg *next = l->next;
+	struct attempt *next = l->next;
 
 	while (next != NULL && next->dropped)
 		next = next->next;
@@ -280,9 +280,9 @@ calls_leg_next(const struct leg *l)
 }
 
 void
-calls_bury(struct calls *t)
+calls_reap(struct calls *t)
 {
-	struct leg *l;
+	struct attempt *l;
 
 	while ((l = t->dropped) != NULL) {
 		t->dropped = l->chain;

@@ -1,9 +1,9 @@
 /*
- * The table of calls and legs. A call is one request of the client, from its
- * frame to its answer. A leg is one attempt at something: an exchange with
- * the server, named by its ticket, which may outlive the call it was for
+ * The table of calls and attempts. A call is one request of the client, from
+ * its frame to its answer. An attempt is one attempt at something: an exchange
+ * with the server, named by its ticket, which may outlive the call it was for
  * (the answer came, the transport has not ended) or be outlived by it (a
- * replay, a resumption: a new leg of the same call).
+ * replay, a resumption: a new attempt of the same call).
  */
 #ifndef MCPSPLICE_CORE_SESSION_CALLS_H
 #define MCPSPLICE_CORE_SESSION_CALLS_H
@@ -11,19 +11,22 @@
 #include "core/exchange/verdict.h"
 
 /* What the server calls a session, and what we count as one. Refcounted:
- * a leg keeps the generation it was sent with. */
+ * an attempt keeps the generation it was sent with. */
 struct generation {
 	unsigned refs;
 	uint64_t number;
-	char *session;     /* NULL: the server keeps none */
-	char *version;     /* NULL until negotiated */
-	int64_t ready_at;  /* initialized was taken; 0: not yet */
-	int64_t served_at; /* the latest answer in it; 0: none */
-	unsigned helped;   /* calls that were refused before and worked in it */
-	bool lost;         /* known to be gone, not renewed yet */
-	const char *why;   /* the rule by which it was lost; static, or NULL */
-	bool reminded;     /* initialized was sent again, as it was not taken */
-	bool unwelcome;    /* initialized was refused for its credentials */
+	char *session;       /* NULL: the server keeps none */
+	char *version;       /* NULL until negotiated */
+	int64_t ready_at;    /* initialized was taken; 0: not yet */
+	int64_t served_at;   /* the latest answer in it; 0: none */
+	unsigned replays_ok; /* calls that were refused before and worked in
+				* it */
+	bool lost;           /* known to be gone, not renewed yet */
+	const char *why; /* the rule by which it was lost; static, or NULL */
+	bool initialized_resent; /* initialized was sent again, as it was
+				      * not taken */
+	bool initialized_denied; /* initialized was refused for its
+				     * credentials */
 };
 
 struct generation *generation_new(uint64_t number);
@@ -32,7 +35,7 @@ void generation_unref(struct generation *g);
 
 enum call_state {
 	CALL_HELD,    /* not sent yet */
-	CALL_RUNNING, /* has a leg, which is live or goes out later */
+	CALL_RUNNING, /* has an attempt, which is live or goes out later */
 	CALL_REFUSED, /* refused as lost: waits for the next generation */
 	CALL_SUSPECT, /* refused, perhaps as lost: waits for a ping */
 	CALL_ACCEPTED /* 202: the answer is due on another stream */
@@ -62,9 +65,9 @@ struct call {
 	int64_t flaps_end;
 	int64_t lost_at;   /* refused as lost for the first time; 0: not */
 	int64_t again_at;  /* CALL_ACCEPTED: given up then */
-	uint64_t accepted; /* CALL_ACCEPTED: origin of the leg that was */
-	int64_t person_at; /* it waits for a person, until then; 0: no */
-	struct leg *leg;
+	uint64_t accepted; /* CALL_ACCEPTED: origin of the attempt that was */
+	int64_t user_at;   /* it waits for a person, until then; 0: no */
+	struct attempt *attempt;
 	struct frame *refusal; /* the server's own words, NULL if none */
 	struct frame *verdict; /* CALL_SUSPECT without a refusal: our error */
 	struct generation *suspect; /* CALL_SUSPECT: which one it doubts */
@@ -74,48 +77,52 @@ struct call {
 	const char *rule; /* that made it one; static */
 };
 
-enum leg_kind {
-	LEG_CALL,    /* a request of the client */
-	LEG_OPEN,    /* an initialize: the client's or our own */
-	LEG_READY,   /* notifications/initialized */
-	LEG_NOTE,    /* a notification or an answer of the client */
-	LEG_LISTEN,  /* the GET stream */
-	LEG_PING,    /* of our own: does the session live? */
-	LEG_RESTORE, /* what the session before was told, of our own */
-	LEG_DELETE
+enum attempt_kind {
+	ATTEMPT_CALL,    /* a request of the client */
+	ATTEMPT_OPEN,    /* an initialize: the client's or our own */
+	ATTEMPT_READY,   /* notifications/initialized */
+	ATTEMPT_ONE_WAY, /* a notification or an answer of the client */
+	ATTEMPT_LISTEN,  /* the GET stream */
+	ATTEMPT_PING,    /* of our own: does the session live? */
+	ATTEMPT_RESTORE, /* what the session before was told, of our own */
+	ATTEMPT_DELETE
 };
 
-struct leg {
-	struct leg *next, *prev;
-	struct leg *chain;
-	bool dropped; /* it is freed by calls_bury */
+struct attempt {
+	struct attempt *next, *prev;
+	struct attempt *chain;
+	bool dropped; /* it is freed by calls_reap */
 	uint64_t ticket;
-	enum leg_kind kind;
+	enum attempt_kind kind;
 	struct call *call; /* NULL: none, or answered already */
 	struct generation *generation;
 	struct frame *body;       /* what is POSTed; NULL for a GET */
 	struct buf last_event_id; /* where a GET goes on */
 	unsigned tries;
-	bool live;          /* an exchange is under way */
-	bool person;        /* it waits for one to sign in */
-	int64_t retry_ms;   /* the stream's own, -1: none */
-	bool spoke;         /* something but the answer came on it */
-	bool answered;      /* LEG_PING, LEG_RESTORE: its answer came */
-	bool after_delete;  /* LEG_OPEN: waits for a DELETE */
-	bool suspect;       /* LEG_NOTE, not live: refused, waits for a ping */
+	bool live;           /* an exchange is under way */
+	bool waits_for_user; /* it waits for one to sign in */
+	int64_t retry_ms;    /* the stream's own, -1: none */
+	bool spoke;          /* something but the answer came on it */
+	bool answered;      /* ATTEMPT_PING, ATTEMPT_RESTORE: its answer came */
+	bool after_delete;  /* ATTEMPT_OPEN: waits for a DELETE */
+	bool suspect;       /* ATTEMPT_ONE_WAY, not live: refused, waits for a
+			     * ping */
 	struct ruling said; /* what its error response means; rule NULL: none
 			     * came, or it is one of those that have a call */
-	int64_t silent_at;  /* LEG_CALL, live: too long without a word then */
+	int64_t silent_at;  /* ATTEMPT_CALL, live: too long without a word
+			     * then */
 	unsigned silences;  /* how often it was */
 	unsigned resumes;   /* streams of it that were fetched again */
 	int64_t out_at;     /* its request was written, as far as known */
 	int64_t head_at;    /* the head of its answer came; 0: not */
-	int64_t event_at;   /* LEG_CALL: the call's latest event or message, or
-			     * when it was sent */
+	int64_t event_at;   /* ATTEMPT_CALL: the call's latest event or message,
+			     * or when it was sent */
 	int64_t dead_at; /* its session is gone and it is silent: given up; 0 */
-	uint64_t origin; /* ticket of the leg that this one goes on for */
-	uint64_t asker;  /* LEG_NOTE: origin of the leg that asked, or 0 */
-	int status;      /* LEG_NOTE, suspect: HTTP status of the refusal */
+	uint64_t origin; /* ticket of the attempt that this one goes on for */
+	uint64_t asker;  /* ATTEMPT_ONE_WAY: origin of the attempt that asked,
+			  * or 0 */
+	int status;      /* ATTEMPT_ONE_WAY, suspect: HTTP status of the
+			  * refusal */
 	int64_t window_end; /* retries end here; 0: not begun */
 	int64_t start_at;   /* not live: goes out then */
 	int64_t abort_at;   /* live: ended then; 0: never */
@@ -127,12 +134,12 @@ struct calls {
 	size_t n_sent; /* of the calls, those with an id of ours */
 	struct call **by_id;
 	size_t buckets;
-	struct leg *legs, *dropped;
-	size_t n_legs;
-	/* Of the legs, those that are LEG_NOTE: */
-	size_t n_notes;   /* notifications, cancels too */
-	size_t n_answers; /* answers to questions of the server */
-	struct leg *by_ticket[64];
+	struct attempt *attempts, *dropped;
+	size_t n_attempts;
+	/* Of the attempts, those that are ATTEMPT_ONE_WAY: */
+	size_t n_notifications; /* notifications, cancels too */
+	size_t n_answers;       /* answers to questions of the server */
+	struct attempt *by_ticket[64];
 	uint64_t next_ticket;
 };
 
@@ -152,21 +159,22 @@ struct call *calls_find_sent(const struct calls *t, struct span id);
 /* The progress token of its request, raw JSON; p NULL: none. It is looked for
  * once, when it is asked for: params may be long. */
 struct span calls_token(struct call *c);
-/* The origin of the leg that it runs on; 0: it does not run. */
+/* The origin of the attempt that it runs on; 0: it does not run. */
 uint64_t calls_origin(const struct call *c);
-/* Removes and frees it; its leg, if any, lives on without a call. */
+/* Removes and frees it; its attempt, if any, lives on without a call. */
 void calls_drop(struct calls *t, struct call *c);
 
-/* A new leg with a fresh ticket, not live yet. call and body may be NULL. */
-struct leg *calls_leg(struct calls *t, enum leg_kind kind, struct call *c,
-    struct frame *body, struct generation *g);
-struct leg *calls_leg_find(const struct calls *t, uint64_t ticket);
-/* The one after it in t->legs; it may have been dropped meanwhile. */
-struct leg *calls_leg_next(const struct leg *l);
-/* Takes it out of the table; its memory stays until calls_bury, so that a
- * walk over the legs may drop any of them. */
-void calls_leg_drop(struct calls *t, struct leg *l);
-void calls_bury(struct calls *t);
+/* A new attempt with a fresh ticket, not live yet. call and body may be
+ * NULL. */
+struct attempt *calls_attempt(struct calls *t, enum attempt_kind kind,
+    struct call *c, struct frame *body, struct generation *g);
+struct attempt *calls_attempt_find(const struct calls *t, uint64_t ticket);
+/* The one after it in t->attempts; it may have been dropped meanwhile. */
+struct attempt *calls_attempt_next(const struct attempt *l);
+/* Takes it out of the table; its memory stays until calls_reap, so that a
+ * walk over the attempts may drop any of them. */
+void calls_attempt_drop(struct calls *t, struct attempt *l);
+void calls_reap(struct calls *t);
 
 /* May this request be repeated although it may have run? By method. */
 bool calls_safe(const struct frame *request);

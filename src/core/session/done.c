@@ -8,10 +8,10 @@
 
 #include "core/wire/json.h"
 
-/* Tries the leg again as long as the window is open. Returns false when it
+/* Tries the attempt again as long as the window is open. Returns false when it
  * is not. */
 static bool
-retry_unsent(struct session *s, struct leg *l, const struct facts *f)
+retry_unsent(struct session *s, struct attempt *l, const struct facts *f)
 {
 	int64_t wait = backoff_retry(l->tries, s->random);
 
@@ -19,7 +19,7 @@ retry_unsent(struct session *s, struct leg *l, const struct facts *f)
 		l->window_end = s->now + s->config.retry_window_ms;
 	if (s->now + wait > l->window_end)
 		return false;
-	session_note(s, LEVEL_INFO, "nothing was sent (%.*s): again in %lld ms",
+	session_log(s, LEVEL_INFO, "nothing was sent (%.*s): again in %lld ms",
 	    (int)f->why.n, f->why.n == 0 ? "" : f->why.p, (long long)wait);
 	session_again(s, l, wait);
 	return true;
@@ -28,14 +28,14 @@ retry_unsent(struct session *s, struct leg *l, const struct facts *f)
 /* 429 and 503 say when to come back. A notification or an answer that was
  * taken all the same does no harm when it comes again, as a safe call. */
 static bool
-retry_refused(struct session *s, struct leg *l, const struct facts *f)
+retry_refused(struct session *s, struct attempt *l, const struct facts *f)
 {
 	int64_t wait = backoff_retry(l->tries, s->random);
 	bool safe = l->call == NULL || session_is_safe(s, l->call);
 	bool may = f->status == 429 || (f->status == 503 && safe);
 
-	if (s->config.replay == SESSION_NEVER || !may ||
-	    f->retry_after_ms < 0 || f->retry_after_ms > RETRY_AFTER_MAX_MS)
+	if (s->config.replay == REPLAY_NEVER || !may || f->retry_after_ms < 0 ||
+	    f->retry_after_ms > RETRY_AFTER_MAX_MS)
 		return false;
 	/* "0" is no leave to hurry. */
 	if (wait < f->retry_after_ms)
@@ -44,7 +44,7 @@ retry_refused(struct session *s, struct leg *l, const struct facts *f)
 		l->window_end = s->now + s->config.retry_window_ms;
 	if (s->now + wait > l->window_end)
 		return false;
-	session_note(s, LEVEL_INFO, "%s answered %d: again in %lld ms",
+	session_log(s, LEVEL_INFO, "%s answered %d: again in %lld ms",
 	    s->config.host, f->status, (long long)wait);
 	session_again(s, l, wait);
 	return true;
@@ -53,7 +53,7 @@ retry_refused(struct session *s, struct leg *l, const struct facts *f)
 /* Did this stream bring its call on? One that only lasted counts, too: it is
  * opened again without a back-off. */
 static bool
-brought_something(const struct session *s, const struct leg *l,
+brought_something(const struct session *s, const struct attempt *l,
     const struct facts *f)
 {
 	enum { LASTED_MS = 10 * 1000 };
@@ -69,7 +69,7 @@ brought_something(const struct session *s, const struct leg *l,
  * may want that often, but not for longer than --call-timeout without an event
  * or a message. */
 static bool
-resume(struct session *s, struct leg *l, const struct facts *f)
+resume(struct session *s, struct attempt *l, const struct facts *f)
 {
 	enum { RESUMES_QUICK = 20, RESUME_MS = 1000 };
 	int64_t wait;
@@ -100,7 +100,7 @@ resume(struct session *s, struct leg *l, const struct facts *f)
 	if (s->config.call_timeout_ms > 0 &&
 	    s->now + wait > l->event_at + s->config.call_timeout_ms)
 		return false;
-	session_note(s, LEVEL_INFO,
+	session_log(s, LEVEL_INFO,
 	    "a stream ended before its answer: it is resumed in %lld ms",
 	    (long long)wait);
 	session_again(s, l, wait);
@@ -149,11 +149,11 @@ session_fail_accepted(struct session *s, bool lost)
 static bool
 accept_202(struct session *s, struct call *c, const struct facts *f)
 {
-	if (f->status != 202 || c->leg->generation != s->generation ||
+	if (f->status != 202 || c->attempt->generation != s->generation ||
 	    (s->listen.state != LISTEN_OPEN &&
 		s->listen.state != LISTEN_WAITING))
 		return false;
-	c->accepted = c->leg->origin;
+	c->accepted = c->attempt->origin;
 	session_call_state(s, c, CALL_ACCEPTED);
 	c->again_at = s->now + s->config.call_timeout_ms;
 	if (s->config.call_timeout_ms > 0)
@@ -165,7 +165,7 @@ accept_202(struct session *s, struct call *c, const struct facts *f)
 
 /* What the end of a call's exchange means, where no answer came. */
 static struct ruling
-judge_end(struct session *s, const struct leg *l, const struct facts *f)
+judge_end(struct session *s, const struct attempt *l, const struct facts *f)
 {
 	static const struct ruling too_large = { VERDICT_FAIL, "too large" };
 	static const struct ruling resume_404 = { VERDICT_LOST_MAYBE,
@@ -183,7 +183,7 @@ judge_end(struct session *s, const struct leg *l, const struct facts *f)
 /* The exchange ended without an answer, after the server may have begun: a
  * cut, a stream that just ends, a gateway that lost its server. */
 static bool
-may_repeat(const struct leg *l, const struct facts *f)
+may_repeat(const struct attempt *l, const struct facts *f)
 {
 	if (f->too_large || !f->sent)
 		return false;
@@ -208,7 +208,7 @@ was_taken(const struct facts *f)
 }
 
 static void
-call_failed(struct session *s, struct call *c, struct leg *l,
+call_failed(struct session *s, struct call *c, struct attempt *l,
     const struct facts *f)
 {
 	if (accept_202(s, c, f)) {
@@ -220,7 +220,7 @@ call_failed(struct session *s, struct call *c, struct leg *l,
 		 * more. */
 		if (session_repeat(s, c, backoff_retry(0, s->random)))
 			return;
-		session_note(s, LEVEL_INFO,
+		session_log(s, LEVEL_INFO,
 		    "a call may have run and is not repeated: an error");
 	}
 	if (c->refusal != NULL && f->status != 401)
@@ -233,7 +233,7 @@ call_failed(struct session *s, struct call *c, struct leg *l,
 }
 
 static void
-call_done(struct session *s, struct leg *l, const struct facts *f)
+call_done(struct session *s, struct attempt *l, const struct facts *f)
 {
 	struct call *c = l->call;
 	struct generation *g;
@@ -243,7 +243,7 @@ call_done(struct session *s, struct leg *l, const struct facts *f)
 
 	l->live = false;
 	if (c == NULL) {
-		calls_leg_drop(&s->calls, l);
+		calls_attempt_drop(&s->calls, l);
 		return;
 	}
 	if (c->cancelled) {
@@ -306,13 +306,13 @@ session_undelivered(struct session *s, uint64_t asker, const struct facts *f)
 	while (c != NULL && calls_origin(c) != asker)
 		c = c->next;
 	/* One that waits for a sign-in was refused: it has not asked. */
-	if (c != NULL && (c->leg == NULL || !c->leg->person))
+	if (c != NULL && (c->attempt == NULL || !c->attempt->waits_for_user))
 		session_fail(s, c,
 		    fault_undelivered(c->frame, f, s->config.host));
 }
 
 const char *
-session_note_name(const struct leg *l)
+session_one_way_name(const struct attempt *l)
 {
 	if (l->body->kind != FRAME_NOTIFICATION)
 		return "an answer of the client";
@@ -322,7 +322,7 @@ session_note_name(const struct leg *l)
 }
 
 struct ruling
-session_ruling(const struct session *s, const struct leg *l,
+session_ruling(const struct session *s, const struct attempt *l,
     const struct facts *f)
 {
 	return l->said.rule != NULL && f->ending == ENDING_COMPLETE ?
@@ -332,7 +332,7 @@ session_ruling(const struct session *s, const struct leg *l,
 
 /* A cancel is the end of something: it begins no recovery. */
 void
-session_note_lost(struct session *s, const struct leg *l)
+session_one_way_lost(struct session *s, const struct attempt *l)
 {
 	s->generation->lost = true;
 	if (!json_key_is(l->body->method, "notifications/cancelled"))
@@ -344,35 +344,35 @@ session_note_lost(struct session *s, const struct leg *l)
 
 /* It is over, and the server did not take it. */
 static void
-note_refused(struct session *s, struct leg *l, const struct facts *f,
+note_refused(struct session *s, struct attempt *l, const struct facts *f,
     struct ruling r)
 {
 	bool current = l->generation == s->generation;
 
 	if (current && r.verdict == VERDICT_LOST) {
-		session_note(s, LEVEL_WARN,
+		session_log(s, LEVEL_WARN,
 		    "%s forgot the session: %s was not delivered",
-		    s->config.host, session_note_name(l));
+		    s->config.host, session_one_way_name(l));
 		session_undelivered(s, l->asker, NULL);
-		session_note_lost(s, l);
+		session_one_way_lost(s, l);
 	} else {
-		session_note(s, LEVEL_WARN, "%s did not take %s (%d)",
-		    s->config.host, session_note_name(l), f->status);
+		session_log(s, LEVEL_WARN, "%s did not take %s (%d)",
+		    s->config.host, session_one_way_name(l), f->status);
 		session_undelivered(s, l->asker, current ? f : NULL);
 	}
-	calls_leg_drop(&s->calls, l);
+	calls_attempt_drop(&s->calls, l);
 }
 
 /* A notification or an answer of the client. */
 static void
-note_done(struct session *s, struct leg *l, const struct facts *f)
+note_done(struct session *s, struct attempt *l, const struct facts *f)
 {
 	bool current = l->generation == s->generation;
 	struct ruling r = session_ruling(s, l, f);
 
 	l->live = false;
-	if (verdict_2xx(f) && !f->gone && !is_refusal(r)) {
-		calls_leg_drop(&s->calls, l);
+	if (verdict_2xx(f) && !f->session_ended && !is_refusal(r)) {
+		calls_attempt_drop(&s->calls, l);
 		return;
 	}
 	if (current && r.verdict == VERDICT_RETRY &&
@@ -394,7 +394,7 @@ note_done(struct session *s, struct leg *l, const struct facts *f)
 
 /* notifications/initialized: its 2xx opens the gate. */
 static void
-ready_done(struct session *s, struct leg *l, const struct facts *f)
+ready_done(struct session *s, struct attempt *l, const struct facts *f)
 {
 	struct ruling r = session_ruling(s, l, f);
 	/* Without an id it is no more than a doubt, and a call will tell. */
@@ -403,7 +403,7 @@ ready_done(struct session *s, struct leg *l, const struct facts *f)
 
 	l->live = false;
 	if (s->phase != PHASE_READYING || l->generation != s->generation) {
-		calls_leg_drop(&s->calls, l);
+		calls_attempt_drop(&s->calls, l);
 		return;
 	}
 	if (r.verdict == VERDICT_RETRY && !f->sent && retry_unsent(s, l, f))
@@ -417,33 +417,35 @@ ready_done(struct session *s, struct leg *l, const struct facts *f)
 		return;
 	}
 	if (lost && backoff_budget_allows(&s->budget, s->now)) {
-		calls_leg_drop(&s->calls, l);
+		calls_attempt_drop(&s->calls, l);
 		backoff_budget_failed(&s->budget, s->now);
 		session_renew(s, "initialized was refused");
 		return;
 	}
-	s->generation->unwelcome = f->status == 401 || f->status == 403;
+	s->generation->initialized_denied = f->status == 401 ||
+	    f->status == 403;
 	if (!verdict_2xx(f))
-		session_note(s, LEVEL_WARN,
+		session_log(s, LEVEL_WARN,
 		    "%s did not take notifications/initialized (%d); going on",
 		    s->config.host, f->status);
-	calls_leg_drop(&s->calls, l);
+	calls_attempt_drop(&s->calls, l);
 	session_readied(s);
 }
 
 static void
-delete_done(struct session *s, struct leg *l, const struct facts *f)
+delete_done(struct session *s, struct attempt *l, const struct facts *f)
 {
-	struct leg *open;
+	struct attempt *open;
 
 	if (l->generation == s->generation && f->status != 0)
-		session_keep(s, NULL);
-	calls_leg_drop(&s->calls, l);
+		session_save(s, NULL);
+	calls_attempt_drop(&s->calls, l);
 	if (s->phase == PHASE_CLOSING)
 		session_closed(s);
 	/* An initialize that waited for the old session to end. */
-	for (open = s->calls.legs; open != NULL; open = open->next)
-		if (open->kind == LEG_OPEN && !open->live && open->after_delete)
+	for (open = s->calls.attempts; open != NULL; open = open->next)
+		if (open->kind == ATTEMPT_OPEN && !open->live &&
+		    open->after_delete)
 			open->start_at = s->now;
 	session_due(s, s->now);
 }
@@ -452,18 +454,18 @@ static void
 note_not_ready(struct session *s, const struct facts *f, int64_t wait)
 {
 	if (f->why.n > 0)
-		session_note(s, LEVEL_INFO,
+		session_log(s, LEVEL_INFO,
 		    "%s is not ready (%.*s): initialize again in %lld ms",
 		    s->config.host, (int)f->why.n, f->why.p, (long long)wait);
 	else
-		session_note(s, LEVEL_INFO,
+		session_log(s, LEVEL_INFO,
 		    "%s is not ready (%d): initialize again in %lld ms",
 		    s->config.host, f->status, (long long)wait);
 }
 
 /* initialize ended without a result that was adopted. */
 static void
-open_done(struct session *s, struct leg *l, const struct facts *f)
+open_done(struct session *s, struct attempt *l, const struct facts *f)
 {
 	enum verdict verdict = verdict_bare(f, &s->config.rules).verdict;
 	int64_t wait = backoff_retry(l->tries, s->random);
@@ -472,7 +474,7 @@ open_done(struct session *s, struct leg *l, const struct facts *f)
 	l->live = false;
 	if (l->generation != s->generation ||
 	    (s->phase != PHASE_OPENING && s->phase != PHASE_RENEWING)) {
-		calls_leg_drop(&s->calls, l);
+		calls_attempt_drop(&s->calls, l);
 		if (s->phase == PHASE_CLOSING)
 			session_closed(s);
 		return;
@@ -489,7 +491,7 @@ open_done(struct session *s, struct leg *l, const struct facts *f)
 	}
 	if (session_make_room(s, l, f))
 		return;
-	if (session_from_memory(s, f)) {
+	if (session_start_from_cache(s, f)) {
 		session_again(s, l, wait);
 		return;
 	}
@@ -497,39 +499,39 @@ open_done(struct session *s, struct leg *l, const struct facts *f)
 	    frame_ref(l->call->refusal) :
 	    NULL;
 	if (l->call == NULL)
-		calls_leg_drop(&s->calls, l);
+		calls_attempt_drop(&s->calls, l);
 	session_open_failed(s, f, words);
 	frame_unref(words);
 }
 
 void
-session_done(struct session *s, struct leg *l, const struct facts *f)
+session_done(struct session *s, struct attempt *l, const struct facts *f)
 {
 	switch (l->kind) {
-	case LEG_CALL:
+	case ATTEMPT_CALL:
 		call_done(s, l, f);
 		break;
-	case LEG_OPEN:
+	case ATTEMPT_OPEN:
 		open_done(s, l, f);
 		break;
-	case LEG_READY:
+	case ATTEMPT_READY:
 		ready_done(s, l, f);
 		break;
-	case LEG_NOTE:
+	case ATTEMPT_ONE_WAY:
 		note_done(s, l, f);
 		break;
-	case LEG_LISTEN:
+	case ATTEMPT_LISTEN:
 		if (l->ticket == s->listen.ticket)
 			session_listen_done(s, l, f);
-		calls_leg_drop(&s->calls, l);
+		calls_attempt_drop(&s->calls, l);
 		break;
-	case LEG_PING:
+	case ATTEMPT_PING:
 		session_ping_done(s, l, f);
 		break;
-	case LEG_RESTORE:
+	case ATTEMPT_RESTORE:
 		session_restore_done(s, l, f);
 		break;
-	case LEG_DELETE:
+	case ATTEMPT_DELETE:
 		delete_done(s, l, f);
 		break;
 	}

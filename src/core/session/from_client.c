@@ -45,7 +45,7 @@ session_call_state(struct session *s, struct call *c, enum call_state state)
 static void
 call_forget(struct session *s, struct call *c)
 {
-	struct leg *l = c->leg;
+	struct attempt *l = c->attempt;
 
 	session_forget_scout(s, c);
 	session_unhold(s, c);
@@ -53,7 +53,7 @@ call_forget(struct session *s, struct call *c)
 	calls_drop(&s->calls, c);
 	if (l == NULL)
 		return;
-	if (!l->live || l->person) {
+	if (!l->live || l->waits_for_user) {
 		session_abort(s, l); /* it must not be sent any more */
 	} else {
 		l->abort_at = s->now + LINGER_MS;
@@ -220,7 +220,7 @@ session_keep_ready(struct session *s)
 }
 
 void
-session_drop_notes(struct session *s)
+session_drop_one_way(struct session *s)
 {
 	struct held *h, *prev = NULL, *next;
 
@@ -239,14 +239,14 @@ session_may_have_run(const struct call *c)
 	if (c->repeated ||
 	    (c->state == CALL_SUSPECT && (c->suspect_ran || c->status < 400)))
 		return true;
-	if (c->state == CALL_RUNNING && c->leg != NULL)
-		return (c->leg->live && !c->leg->person) ||
-		    c->leg->last_event_id.n > 0;
+	if (c->state == CALL_RUNNING && c->attempt != NULL)
+		return (c->attempt->live && !c->attempt->waits_for_user) ||
+		    c->attempt->last_event_id.n > 0;
 	return c->state == CALL_ACCEPTED;
 }
 
-struct leg *
-session_call_leg(struct session *s, struct call *c)
+struct attempt *
+session_call_attempt(struct session *s, struct call *c)
 {
 	struct frame *ours = NULL;
 
@@ -257,7 +257,7 @@ session_call_leg(struct session *s, struct call *c)
 		ours = session_with_own_id(s, c->frame);
 	if (c->sent != ours)
 		calls_send_as(&s->calls, c, ours);
-	return calls_leg(&s->calls, LEG_CALL, c,
+	return calls_attempt(&s->calls, ATTEMPT_CALL, c,
 	    c->sent != NULL ? c->sent : c->frame, s->generation);
 }
 
@@ -265,13 +265,14 @@ void
 session_send_call(struct session *s, struct call *c)
 {
 	session_call_state(s, c, CALL_RUNNING);
-	session_start(s, session_call_leg(s, c));
+	session_start(s, session_call_attempt(s, c));
 }
 
-struct leg *
-session_send_note(struct session *s, struct frame *f)
+struct attempt *
+session_send_one_way(struct session *s, struct frame *f)
 {
-	struct leg *l = calls_leg(&s->calls, LEG_NOTE, NULL, f, s->generation);
+	struct attempt *l = calls_attempt(&s->calls, ATTEMPT_ONE_WAY, NULL, f,
+	    s->generation);
 
 	session_start(s, l);
 	return l;
@@ -323,15 +324,15 @@ session_send_answer(struct session *s, struct frame *f, uint64_t asker)
 	struct facts full = { .ending = ENDING_IDLE };
 
 	if (s->phase >= PHASE_DEAD) {
-		session_note(s, LEVEL_INFO,
+		session_log(s, LEVEL_INFO,
 		    "an answer for a session that is gone: dropped");
 		session_undelivered(s, asker, NULL);
 	} else if (s->answers == NULL && may_send_answer(s)) {
-		session_send_note(s, f)->asker = asker;
+		session_send_one_way(s, f)->asker = asker;
 	} else if (s->n_answers >= MAX_QUESTIONS ||
 	    (s->answer_bytes > 0 &&
 		s->answer_bytes + f->text.n > s->config.max_held)) {
-		session_note(s, LEVEL_INFO,
+		session_log(s, LEVEL_INFO,
 		    "%s does not take the answers to its questions: one is "
 		    "dropped",
 		    s->config.host);
@@ -363,7 +364,7 @@ pump_answers(struct session *s)
 		session_drop_answers(s);
 	while (s->answers != NULL && may_send_answer(s)) {
 		f = take_answer(s, &asker);
-		session_send_note(s, f)->asker = asker;
+		session_send_one_way(s, f)->asker = asker;
 		frame_unref(f);
 	}
 }
@@ -383,7 +384,7 @@ session_pump(struct session *s)
 	while (s->held != NULL && gate_open(s)) {
 		c = s->held->call;
 		if (c != NULL ? s->in_flight >= s->config.max_inflight :
-				s->calls.n_notes >= MAX_NOTES)
+				s->calls.n_notifications >= MAX_NOTIFICATIONS)
 			break;
 		f = frame_ref(s->held->frame);
 		release(s, NULL);
@@ -394,7 +395,7 @@ session_pump(struct session *s)
 			s->ready = frame_ref(f);
 			session_begin_ready(s);
 		} else {
-			session_send_note(s, f);
+			session_send_one_way(s, f);
 		}
 		frame_unref(f);
 	}
@@ -452,7 +453,7 @@ static void
 end_former(struct session *s)
 {
 	struct fault fault = { .reason = "session_lost" };
-	struct leg *l;
+	struct attempt *l;
 	struct call *c;
 	struct frame *early;
 
@@ -466,15 +467,15 @@ end_former(struct session *s)
 			fault.maybe ? " The call may have run." :
 				      " The call did not run."));
 	}
-	session_drop_notes(s);
+	session_drop_one_way(s);
 	session_drop_answers(s);
 	while ((early = session_take_early(s)) != NULL)
 		frame_unref(early);
-	for (l = s->calls.legs; l != NULL; l = calls_leg_next(l)) {
-		if (l->kind == LEG_DELETE)
+	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
+		if (l->kind == ATTEMPT_DELETE)
 			continue;
 		/* An initialize under way makes a session that must end. */
-		if (l->kind != LEG_OPEN || !l->live) {
+		if (l->kind != ATTEMPT_OPEN || !l->live) {
 			session_abort(s, l);
 		} else {
 			l->abort_at = s->now + LINGER_MS;
@@ -492,7 +493,7 @@ static void
 request_initialize(struct session *s, struct frame *f)
 {
 	if (s->phase != PHASE_IDLE) {
-		session_note(s, LEVEL_INFO,
+		session_log(s, LEVEL_INFO,
 		    "the client initializes again: a new session, the old one "
 		    "ends");
 		end_former(s);
@@ -539,7 +540,7 @@ client_request(struct session *s, struct frame *f)
 		answer_ping(s, f);
 		return;
 	}
-	answer = session_memory_answer(s, f);
+	answer = session_cached_answer(s, f);
 	if (answer != NULL) {
 		session_write(s, answer);
 		frame_unref(answer);
@@ -597,7 +598,7 @@ runs_in_current(const struct session *s, const struct call *c)
 {
 	return (gate_open(s) || s->phase == PHASE_READYING ||
 		   s->phase == PHASE_RESTORING) &&
-	    (c->leg == NULL || c->leg->generation == s->generation);
+	    (c->attempt == NULL || c->attempt->generation == s->generation);
 }
 
 /* The server may know the call by an id of ours. */
@@ -606,19 +607,19 @@ forward_cancel(struct session *s, struct call *c, struct frame *f)
 {
 	struct frame *ours;
 
-	if (s->calls.n_notes >= MAX_CANCELS) {
-		session_note(s, LEVEL_INFO,
+	if (s->calls.n_notifications >= MAX_CANCELS) {
+		session_log(s, LEVEL_INFO,
 		    "%s does not acknowledge what it is told: a cancel is "
 		    "dropped",
 		    s->config.host);
 		return;
 	}
 	if (c->sent == NULL) {
-		session_send_note(s, f);
+		session_send_one_way(s, f);
 		return;
 	}
 	ours = msg_cancel(c->sent->id, json_get(f->params, "reason"));
-	session_send_note(s, ours);
+	session_send_one_way(s, ours);
 	frame_unref(ours);
 }
 
@@ -629,33 +630,35 @@ client_cancel(struct session *s, struct frame *f)
 	    json_get(f->params, "requestId"));
 
 	if (c == NULL || c->cancelled) {
-		session_note(s, LEVEL_DEBUG,
+		session_log(s, LEVEL_DEBUG,
 		    "cancel of a request that is not open: ignored");
 		return;
 	}
 	if (is_method(c->frame, "initialize")) {
-		session_note(s, LEVEL_INFO,
+		session_log(s, LEVEL_INFO,
 		    "initialize cannot be cancelled: ignored");
 		return;
 	}
 	c->cancelled = true;
 	if (c->state == CALL_HELD || c->state == CALL_REFUSED ||
 	    c->state == CALL_SUSPECT ||
-	    (c->leg != NULL && (!c->leg->live || c->leg->person) &&
-		c->leg->last_event_id.n == 0)) {
-		session_note(s, LEVEL_INFO, "cancelled before it was sent");
+	    (c->attempt != NULL &&
+		(!c->attempt->live || c->attempt->waits_for_user) &&
+		c->attempt->last_event_id.n == 0)) {
+		session_log(s, LEVEL_INFO, "cancelled before it was sent");
 		session_fail(s, c, NULL);
 		return;
 	}
 	if (runs_in_current(s, c))
 		forward_cancel(s, c, f);
-	if (c->state == CALL_ACCEPTED || !c->leg->live || c->leg->person) {
+	if (c->state == CALL_ACCEPTED || !c->attempt->live ||
+	    c->attempt->waits_for_user) {
 		session_fail(s, c, NULL);
 		return;
 	}
 	/* The server owes no answer now; the stream may end by itself. */
-	c->leg->abort_at = s->now + LINGER_MS;
-	session_due(s, c->leg->abort_at);
+	c->attempt->abort_at = s->now + LINGER_MS;
+	session_due(s, c->attempt->abort_at);
 }
 
 static void
@@ -673,14 +676,14 @@ client_notification(struct session *s, struct frame *f)
 	}
 	if (s->generation->lost && gate_open(s))
 		session_renew_unasked(s, "it was lost");
-	if (gate_open(s) && s->calls.n_notes < MAX_NOTES) {
-		session_send_note(s, f);
+	if (gate_open(s) && s->calls.n_notifications < MAX_NOTIFICATIONS) {
+		session_send_one_way(s, f);
 	} else if (s->phase == PHASE_IDLE || s->phase == PHASE_DEAD) {
-		session_note(s, LEVEL_INFO,
+		session_log(s, LEVEL_INFO,
 		    "a notification without a session: dropped");
 	} else if (is_full(s, f, false)) {
 		if (session_may_say(s, &s->say_dropped_at))
-			session_note(s, LEVEL_WARN,
+			session_log(s, LEVEL_WARN,
 			    "too much waits for %s: notifications are dropped",
 			    s->config.host);
 	} else {
@@ -697,10 +700,10 @@ client_answer(struct session *s, struct frame *f)
 	    &asker);
 
 	if (out == NULL)
-		session_note(s, LEVEL_INFO,
+		session_log(s, LEVEL_INFO,
 		    "an answer to no open question of the server: dropped");
 	else if (generation != s->generation->number)
-		session_note(s, LEVEL_INFO,
+		session_log(s, LEVEL_INFO,
 		    "an answer for a session that is gone: dropped");
 	else
 		session_send_answer(s, out, asker);
@@ -766,7 +769,7 @@ answer_unusable(struct session *s, struct span id, const char *why)
 }
 
 void
-session_bad(struct session *s, const struct session_input *in)
+session_invalid(struct session *s, const struct session_input *in)
 {
 	struct fault fault = { .code = FAULT_REQUEST };
 	struct span id = in->kind == INPUT_TOO_LONG ? in->id :
@@ -777,7 +780,7 @@ session_bad(struct session *s, const struct session_input *in)
 	/* To an answer there is no answer, not even to a bad one. */
 	if (in->frame != NULL &&
 	    (in->frame->result.p != NULL || in->frame->error.p != NULL)) {
-		session_note(s, LEVEL_WARN,
+		session_log(s, LEVEL_WARN,
 		    "an answer of the client is no JSON-RPC message: dropped");
 		answer_unusable(s, id, "is no JSON-RPC message");
 		return;
@@ -788,23 +791,23 @@ session_bad(struct session *s, const struct session_input *in)
 		    "Message too large: %llu bytes. Not sent. Send less, or "
 		    "raise --max-message.",
 		    (unsigned long long)in->size);
-	} else if (in->bad == BAD_SYNTAX) {
+	} else if (in->bad == INVALID_SYNTAX) {
 		fault.code = FAULT_PARSE;
 		f = fault_frame(id, &fault,
 		    "Parse error: this line is no JSON in UTF-8. Not sent.");
-	} else if (in->bad == BAD_BATCH) {
+	} else if (in->bad == INVALID_BATCH) {
 		f = fault_frame(id, &fault,
 		    "Invalid request: one message a line, no batch. Not sent.");
 	} else {
 		f = fault_frame(id, &fault,
 		    "Invalid request: no JSON-RPC 2.0 message. Not sent.");
 	}
-	session_note(s, LEVEL_WARN,
+	session_log(s, LEVEL_WARN,
 	    "a line from the client is not forwarded: %s",
-	    in->kind == INPUT_TOO_LONG ? "too long" :
-		in->bad == BAD_SYNTAX  ? "no JSON" :
-		in->bad == BAD_BATCH   ? "a batch" :
-					 "no JSON-RPC message");
+	    in->kind == INPUT_TOO_LONG    ? "too long" :
+		in->bad == INVALID_SYNTAX ? "no JSON" :
+		in->bad == INVALID_BATCH  ? "a batch" :
+					    "no JSON-RPC message");
 	/* To an over-long notification or answer the client gets none. */
 	if (in->kind == INPUT_TOO_LONG && id.p != NULL && !in->request) {
 		frame_unref(f);

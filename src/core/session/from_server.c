@@ -12,7 +12,7 @@
 #include "core/wire/msg.h"
 
 static void
-heard(struct session *s, struct leg *l)
+heard(struct session *s, struct attempt *l)
 {
 	l->event_at = s->now;
 	l->silences = 0;
@@ -23,7 +23,7 @@ heard(struct session *s, struct leg *l)
 
 /* Notes how long the server took: what it says later is judged by that. */
 static void
-time_head(struct session *s, struct leg *l, const struct facts *f)
+time_head(struct session *s, struct attempt *l, const struct facts *f)
 {
 	int64_t took;
 
@@ -37,16 +37,16 @@ time_head(struct session *s, struct leg *l, const struct facts *f)
 }
 
 void
-session_head(struct session *s, struct leg *l, const struct facts *f)
+session_head(struct session *s, struct attempt *l, const struct facts *f)
 {
 	time_head(s, l, f);
 	/* A stream that is resumed may end again without a word. */
-	if (l->kind == LEG_CALL && l->last_event_id.n > 0)
+	if (l->kind == ATTEMPT_CALL && l->last_event_id.n > 0)
 		return;
 	heard(s, l);
-	if (l->kind == LEG_LISTEN) {
+	if (l->kind == ATTEMPT_LISTEN) {
 		session_listen_head(s, f);
-	} else if (l->kind == LEG_NOTE && verdict_2xx(f)) {
+	} else if (l->kind == ATTEMPT_ONE_WAY && verdict_2xx(f)) {
 		/* It was taken; what else comes is of no use. */
 		l->abort_at = s->now + LINGER_MS;
 		session_due(s, l->abort_at);
@@ -67,7 +67,7 @@ keep_early(struct session *s, struct frame *m)
 	struct held *h;
 
 	if (s->early_bytes + session_held_size(m) > MAX_EARLY) {
-		session_note(s, LEVEL_DEBUG,
+		session_log(s, LEVEL_DEBUG,
 		    "too much before the answer to initialize: dropped");
 		return;
 	}
@@ -123,7 +123,7 @@ refuse_flood(struct session *s, uint64_t asker, const struct frame *m)
 	struct facts full = { .ending = ENDING_IDLE };
 
 	if (session_may_say(s, &s->say_asks_at))
-		session_note(s, LEVEL_WARN,
+		session_log(s, LEVEL_WARN,
 		    "%s asks too much at once: questions are refused while %d "
 		    "are open",
 		    s->config.host, MAX_QUESTIONS);
@@ -137,21 +137,21 @@ refuse_flood(struct session *s, uint64_t asker, const struct frame *m)
 	session_undelivered(s, asker, &full);
 }
 
-/* Does this call run in the session of the leg? One that was accepted by 202
- * does, without a leg. */
+/* Does this call run in the session of the attempt? One that was accepted by
+ * 202 does, without an attempt. */
 static bool
-runs_beside(const struct call *c, const struct leg *l)
+runs_beside(const struct call *c, const struct attempt *l)
 {
 	if (c->state == CALL_ACCEPTED)
 		return true;
-	return c->state == CALL_RUNNING && c->leg->kind == LEG_CALL &&
-	    c->leg->live && c->leg->generation == l->generation;
+	return c->state == CALL_RUNNING && c->attempt->kind == ATTEMPT_CALL &&
+	    c->attempt->live && c->attempt->generation == l->generation;
 }
 
 /* A call that asked the user something is not repeated. A question from no
  * call in particular: any that runs may be the one. */
 static void
-may_have_asked(struct session *s, const struct leg *l)
+may_have_asked(struct session *s, const struct attempt *l)
 {
 	size_t left = s->in_flight;
 	struct call *c;
@@ -167,23 +167,25 @@ may_have_asked(struct session *s, const struct leg *l)
 	}
 }
 
-/* The leg that asks, by its origin; 0: nobody waits, as the question is a
+/* The attempt that asks, by its origin; 0: nobody waits, as the question is a
  * ping. On a stream of no call in particular, as all questions of HTTP+SSE
  * come, the only call that runs is taken to ask; but roots/list may be asked
  * for the server itself. */
 static uint64_t
-asker_of(const struct session *s, const struct leg *l, const struct frame *m)
+asker_of(const struct session *s, const struct attempt *l,
+    const struct frame *m)
 {
 	size_t left = s->in_flight;
 	const struct call *c, *only = NULL;
 
 	if (json_key_is(m->method, "ping"))
 		return 0;
-	if (l->kind == LEG_CALL || json_key_is(m->method, "roots/list"))
+	if (l->kind == ATTEMPT_CALL || json_key_is(m->method, "roots/list"))
 		return l->origin;
 	for (c = s->calls.first; c != NULL && left > 0; c = c->next) {
 		left -= c->state != CALL_HELD;
-		if (!runs_beside(c, l) || (c->leg != NULL && c->leg->person))
+		if (!runs_beside(c, l) ||
+		    (c->attempt != NULL && c->attempt->waits_for_user))
 			continue;
 		if (only != NULL)
 			return l->origin;
@@ -193,7 +195,7 @@ asker_of(const struct session *s, const struct leg *l, const struct frame *m)
 }
 
 static void
-server_request(struct session *s, struct leg *l, struct frame *m)
+server_request(struct session *s, struct attempt *l, struct frame *m)
 {
 	struct fault fault = { .reason = "too_large" };
 	bool ping = json_key_is(m->method, "ping");
@@ -201,7 +203,7 @@ server_request(struct session *s, struct leg *l, struct frame *m)
 	struct frame *f;
 
 	if (l->generation != s->generation) {
-		session_note(s, LEVEL_INFO,
+		session_log(s, LEVEL_INFO,
 		    "a question of a session that is gone: dropped");
 		session_undelivered(s, asker, NULL);
 		return;
@@ -218,7 +220,7 @@ server_request(struct session *s, struct leg *l, struct frame *m)
 		return;
 	}
 	if (m->id.n > MAX_QUESTION_ID) {
-		session_note(s, LEVEL_INFO,
+		session_log(s, LEVEL_INFO,
 		    "a question of %s has an id of %zu bytes: refused",
 		    s->config.host, m->id.n);
 		answer_here(s, asker,
@@ -242,7 +244,7 @@ server_request(struct session *s, struct leg *l, struct frame *m)
 /* The call that asked for progress under this token. Calls that were not sent
  * have none, and there may be very many of them behind those that were. */
 static struct call *
-progressing(struct session *s, struct leg *l, struct span token)
+progressing(struct session *s, struct attempt *l, struct span token)
 {
 	size_t left = s->in_flight;
 	struct call *c = l->call;
@@ -264,7 +266,7 @@ progressing(struct session *s, struct leg *l, struct span token)
 /* A call that is sent again begins its progress again; to the client it must
  * rise. */
 static bool
-goes_backwards(struct session *s, struct leg *l, const struct frame *m)
+goes_backwards(struct session *s, struct attempt *l, const struct frame *m)
 {
 	struct call *c = progressing(s, l,
 	    json_get(m->params, "progressToken"));
@@ -281,12 +283,12 @@ goes_backwards(struct session *s, struct leg *l, const struct frame *m)
 }
 
 static void
-server_notification(struct session *s, struct leg *l, struct frame *m)
+server_notification(struct session *s, struct attempt *l, struct frame *m)
 {
 	struct frame *f;
 
 	if (s->config.max_result > 0 && m->text.n > s->config.max_result) {
-		session_note(s, LEVEL_WARN,
+		session_log(s, LEVEL_WARN,
 		    "a notification of %zu bytes is too large for the client: "
 		    "dropped",
 		    m->text.n);
@@ -300,7 +302,7 @@ server_notification(struct session *s, struct leg *l, struct frame *m)
 	}
 	if (json_key_is(m->method, "notifications/progress") &&
 	    goes_backwards(s, l, m)) {
-		session_note(s, LEVEL_DEBUG,
+		session_log(s, LEVEL_DEBUG,
 		    "progress of a call that was sent again: behind what was "
 		    "told, dropped");
 		return;
@@ -314,7 +316,7 @@ server_notification(struct session *s, struct leg *l, struct frame *m)
  * what matches no open call belongs to the POST it came on.
  */
 static struct call *
-answered_call(struct session *s, struct leg *l, const struct facts *f,
+answered_call(struct session *s, struct attempt *l, const struct facts *f,
     const struct frame *m)
 {
 	struct call *c;
@@ -325,7 +327,7 @@ answered_call(struct session *s, struct leg *l, const struct facts *f,
 	if (c != NULL && c->state != CALL_HELD)
 		return c;
 	c = calls_find_sent(&s->calls, m->id);
-	if (c != NULL || l->kind == LEG_LISTEN)
+	if (c != NULL || l->kind == ATTEMPT_LISTEN)
 		return c;
 	/* On a stream it may be the second answer to another call. */
 	if (f->media == MEDIA_SSE && session_was_answered(s, m->id))
@@ -336,7 +338,8 @@ answered_call(struct session *s, struct leg *l, const struct facts *f,
 /* Words in a 2xx or a 5xx may come from a handler that ran: only what comes
  * as soon as a refusal before the dispatch would is one. */
 static bool
-came_soon(const struct session *s, const struct call *c, const struct leg *l)
+came_soon(const struct session *s, const struct call *c,
+    const struct attempt *l)
 {
 	int64_t since_head = l->head_at == 0 ? 0 : s->now - l->head_at;
 	int64_t soon = 4 * s->quickest_ms;
@@ -354,10 +357,10 @@ came_soon(const struct session *s, const struct call *c, const struct leg *l)
  * that is not known); all else only if it comes soon, and not to a call that
  * may have asked the user. */
 static bool
-was_refused(const struct session *s, const struct call *c, const struct leg *l,
-    const struct facts *f)
+was_refused(const struct session *s, const struct call *c,
+    const struct attempt *l, const struct facts *f)
 {
-	if (l != c->leg || l->spoke || l->last_event_id.n > 0)
+	if (l != c->attempt || l->spoke || l->last_event_id.n > 0)
 		return false;
 	if (f->status >= 400 && f->status < 500)
 		return true;
@@ -366,7 +369,7 @@ was_refused(const struct session *s, const struct call *c, const struct leg *l,
 
 struct ruling
 session_weigh(const struct session *s, const struct call *c,
-    const struct leg *l, const struct facts *f, struct ruling r)
+    const struct attempt *l, const struct facts *f, struct ruling r)
 {
 	if ((!is_refusal(r) && r.verdict != VERDICT_UNREADY) ||
 	    was_refused(s, c, l, f))
@@ -380,14 +383,14 @@ session_weigh(const struct session *s, const struct call *c,
 	return r;
 }
 
-/* The ruling for an answer of the call: its own leg tells whether it carried
- * a session. */
+/* The ruling for an answer of the call: its own attempt tells whether it
+ * carried a session. */
 static struct ruling
-judge(struct session *s, const struct call *c, const struct leg *l,
+judge(struct session *s, const struct call *c, const struct attempt *l,
     const struct facts *f, const struct frame *m)
 {
 	struct facts of_call = *f;
-	const struct leg *own = c->leg != NULL ? c->leg : l;
+	const struct attempt *own = c->attempt != NULL ? c->attempt : l;
 	const struct generation *g = own->generation;
 	struct ruling r;
 	bool hint = false;
@@ -402,7 +405,7 @@ judge(struct session *s, const struct call *c, const struct leg *l,
 		r = verdict_result(&of_call, m, &s->config.rules, &hint);
 	if (hint && !s->hinted) {
 		s->hinted = true;
-		session_note(s, LEVEL_WARN,
+		session_log(s, LEVEL_WARN,
 		    "a result of %s speaks of a lost session. If it wraps its "
 		    "refusals like that, add --session-lost-in-results",
 		    s->config.host);
@@ -420,11 +423,11 @@ call_worked(struct session *s, struct call *c, struct generation *g,
 	if (json_key_is(c->frame->method, "tools/list")) {
 		tools_learn(s->tools, c->frame, m);
 		if (tools_list(s->tools).n > 0)
-			session_remember(s);
+			session_save_start(s);
 		return;
 	}
-	if (!restore_learn(&s->restore, c->frame))
-		session_note(s, LEVEL_WARN,
+	if (!settings_learn(&s->settings, c->frame))
+		session_log(s, LEVEL_WARN,
 		    "too many subscriptions: not all are restored when %s "
 		    "forgets the session",
 		    s->config.host);
@@ -451,7 +454,7 @@ refusal_to_keep(struct frame *m)
 }
 
 static void
-server_answer(struct session *s, struct leg *l, const struct facts *f,
+server_answer(struct session *s, struct attempt *l, const struct facts *f,
     struct frame *m)
 {
 	struct call *c = answered_call(s, l, f, m);
@@ -460,17 +463,17 @@ server_answer(struct session *s, struct leg *l, const struct facts *f,
 	struct ruling r;
 
 	if (c == NULL) {
-		session_note(s, LEVEL_DEBUG,
+		session_log(s, LEVEL_DEBUG,
 		    "an answer to no open request: dropped");
 		return;
 	}
-	if (c->leg != NULL && c->leg->kind == LEG_OPEN) {
-		session_opened(s, c->leg, f, m);
+	if (c->attempt != NULL && c->attempt->kind == ATTEMPT_OPEN) {
+		session_opened(s, c->attempt, f, m);
 		return;
 	}
 	r = judge(s, c, l, f, m);
 	/* Said by an exchange that the call has left: not of the one of now. */
-	if (l->kind == LEG_CALL && c->leg != NULL && l != c->leg &&
+	if (l->kind == ATTEMPT_CALL && c->attempt != NULL && l != c->attempt &&
 	    (l->body == c->frame || l->body == c->sent) &&
 	    r.verdict != VERDICT_ANSWER)
 		return;
@@ -484,7 +487,8 @@ server_answer(struct session *s, struct leg *l, const struct facts *f,
 		c->refusal = kept;
 		return;
 	}
-	g = generation_ref(c->leg != NULL ? c->leg->generation : l->generation);
+	g = generation_ref(c->attempt != NULL ? c->attempt->generation :
+						l->generation);
 	switch (r.verdict) {
 	case VERDICT_LOST:
 		session_refused(s, c, g, f->status, kept, r.rule);
@@ -516,19 +520,20 @@ server_answer(struct session *s, struct leg *l, const struct facts *f,
 }
 
 void
-session_message(struct session *s, struct leg *l, const struct facts *f,
+session_message(struct session *s, struct attempt *l, const struct facts *f,
     struct frame *m)
 {
 	bool answer = m->kind == FRAME_RESULT || m->kind == FRAME_ERROR;
 
-	if (l->kind == LEG_LISTEN && verdict_2xx(f))
+	if (l->kind == ATTEMPT_LISTEN && verdict_2xx(f))
 		session_listen_event(s);
 	if (!answer)
 		l->spoke = true;
 	heard(s, l);
 	/* What an old listen stream still brings is of a session that is
 	 * gone; answers are answers. */
-	if (!answer && l->kind == LEG_LISTEN && l->generation != s->generation)
+	if (!answer && l->kind == ATTEMPT_LISTEN &&
+	    l->generation != s->generation)
 		return;
 	if (!answer && s->phase == PHASE_OPENING && !s->own_handshake) {
 		keep_early(s, m);
@@ -536,14 +541,14 @@ session_message(struct session *s, struct leg *l, const struct facts *f,
 		server_request(s, l, m);
 	} else if (m->kind == FRAME_NOTIFICATION) {
 		server_notification(s, l, m);
-	} else if (l->kind == LEG_OPEN) {
+	} else if (l->kind == ATTEMPT_OPEN) {
 		session_opened(s, l, f, m);
-	} else if (l->kind == LEG_CALL ||
-	    (l->kind == LEG_LISTEN && f->status < 400)) {
+	} else if (l->kind == ATTEMPT_CALL ||
+	    (l->kind == ATTEMPT_LISTEN && f->status < 400)) {
 		server_answer(s, l, f, m);
-	} else if (l->kind == LEG_PING) {
+	} else if (l->kind == ATTEMPT_PING) {
 		session_ping_message(s, l, f, m);
-	} else if (l->kind == LEG_RESTORE && m->kind == FRAME_RESULT) {
+	} else if (l->kind == ATTEMPT_RESTORE && m->kind == FRAME_RESULT) {
 		session_restore_message(s, l);
 	} else if (m->kind == FRAME_ERROR) {
 		l->said = verdict_error(f, m, &s->config.rules);

@@ -15,7 +15,7 @@ static void
 listen_start(struct session *s)
 {
 	struct listen *n = &s->listen;
-	struct leg *l = calls_leg(&s->calls, LEG_LISTEN, NULL, NULL,
+	struct attempt *l = calls_attempt(&s->calls, ATTEMPT_LISTEN, NULL, NULL,
 	    s->generation);
 
 	buf_addspan(&l->last_event_id, buf_span(&n->last_event_id));
@@ -45,8 +45,8 @@ void
 session_listen_close(struct session *s)
 {
 	struct listen *n = &s->listen;
-	struct leg *l = n->state == LISTEN_OPEN ?
-	    calls_leg_find(&s->calls, n->ticket) :
+	struct attempt *l = n->state == LISTEN_OPEN ?
+	    calls_attempt_find(&s->calls, n->ticket) :
 	    NULL;
 
 	if (n->state == LISTEN_REFUSED)
@@ -77,7 +77,7 @@ listen_again(struct session *s, int64_t extra)
 	int64_t wait = backoff_stream(n->tries++, n->retry_ms) + extra;
 
 	wait = backoff_rate(&n->rate, s->now, wait);
-	session_note(s, LEVEL_DEBUG,
+	session_log(s, LEVEL_DEBUG,
 	    "the listen stream is opened again in %lld ms", (long long)wait);
 	n->state = LISTEN_WAITING;
 	n->at = s->now + wait;
@@ -107,7 +107,7 @@ is_refused(const struct facts *f)
 }
 
 void
-session_listen_done(struct session *s, const struct leg *l,
+session_listen_done(struct session *s, const struct attempt *l,
     const struct facts *f)
 {
 	struct listen *n = &s->listen;
@@ -152,14 +152,14 @@ session_listen_done(struct session *s, const struct leg *l,
 		return;
 	}
 	if (f->status != 0 && !stream && is_refused(f)) {
-		session_note(s, LEVEL_INFO, "%s offers no listen stream (%d)",
+		session_log(s, LEVEL_INFO, "%s offers no listen stream (%d)",
 		    s->config.host, f->status);
 		n->state = LISTEN_REFUSED;
 		session_fail_accepted(s, false);
 		return;
 	}
 	if (f->status == 401 || f->status == 403) {
-		session_note(s, LEVEL_WARN, "%s refuses the listen stream (%d)",
+		session_log(s, LEVEL_WARN, "%s refuses the listen stream (%d)",
 		    s->config.host, f->status);
 		n->state = LISTEN_OFF;
 		n->denied = true;
@@ -195,7 +195,7 @@ void
 session_listen_wake(struct session *s)
 {
 	struct listen *n = &s->listen;
-	struct leg *l = calls_leg_find(&s->calls, n->ticket);
+	struct attempt *l = calls_attempt_find(&s->calls, n->ticket);
 
 	n->tries = 0;
 	if (n->state == LISTEN_WAITING) {

@@ -23,7 +23,8 @@ restore_send(struct session *s, struct frame *request)
 
 	s->restores++;
 	session_start(s,
-	    calls_leg(&s->calls, LEG_RESTORE, NULL, body, s->generation));
+	    calls_attempt(&s->calls, ATTEMPT_RESTORE, NULL, body,
+		s->generation));
 	frame_unref(body);
 }
 
@@ -41,7 +42,7 @@ restored(struct session *s)
 static void
 restore_more(struct session *s)
 {
-	struct subscription *sub = s->restore.list;
+	struct subscription *sub = s->settings.list;
 
 	while (sub != NULL && s->restores < RESTORES_AT_ONCE) {
 		if (sub->told != s->generation->number) {
@@ -67,13 +68,13 @@ restore_rest(struct session *s)
 bool
 session_restore(struct session *s)
 {
-	if (s->restore.level == NULL && s->restore.n == 0)
+	if (s->settings.level == NULL && s->settings.n == 0)
 		return false;
 	session_phase(s, PHASE_RESTORING, s->now + RESTORING_MS);
 	s->restores = s->restore_flaps = 0;
-	s->restoring_level = s->restore.level != NULL;
+	s->restoring_level = s->settings.level != NULL;
 	if (s->restoring_level)
-		restore_send(s, s->restore.level);
+		restore_send(s, s->settings.level);
 	else
 		restore_rest(s);
 	return true;
@@ -91,7 +92,7 @@ restore_next(struct session *s)
 }
 
 void
-session_restore_message(struct session *s, struct leg *l)
+session_restore_message(struct session *s, struct attempt *l)
 {
 	if (l->answered)
 		return;
@@ -106,7 +107,7 @@ session_restore_message(struct session *s, struct leg *l)
 
 /* The new session is refused: by another replica, or it is gone again. */
 static bool
-restore_lost(struct session *s, struct leg *l, struct ruling r)
+restore_lost(struct session *s, struct attempt *l, struct ruling r)
 {
 	if (!is_refusal(r))
 		return false;
@@ -117,41 +118,42 @@ restore_lost(struct session *s, struct leg *l, struct ruling r)
 	}
 	if (!session_may_renew(s))
 		return false;
-	calls_leg_drop(&s->calls, l);
+	calls_attempt_drop(&s->calls, l);
 	session_renew(s, r.rule);
 	return true;
 }
 
 /* One that the server does not take is not worth the session. */
 void
-session_restore_done(struct session *s, struct leg *l, const struct facts *f)
+session_restore_done(struct session *s, struct attempt *l,
+    const struct facts *f)
 {
 	struct ruling r = session_ruling(s, l, f);
 
 	l->live = false;
 	if (l->answered || l->generation != s->generation ||
 	    s->phase != PHASE_RESTORING) {
-		calls_leg_drop(&s->calls, l);
+		calls_attempt_drop(&s->calls, l);
 		return;
 	}
 	if (restore_lost(s, l, r))
 		return;
 	s->unrestored++;
-	session_note(s, LEVEL_WARN,
+	session_log(s, LEVEL_WARN,
 	    "%s did not take %.*s again in the new session (%d)",
 	    s->config.host, (int)l->body->method.n, l->body->method.p,
 	    f->status);
 	/* Refused, and not by silence: the client has none now. */
 	if (r.verdict == VERDICT_ANSWER)
-		restore_forget(&s->restore, l->body);
-	calls_leg_drop(&s->calls, l);
+		settings_forget(&s->settings, l->body);
+	calls_attempt_drop(&s->calls, l);
 	restore_next(s);
 }
 
 void
 session_restore_timeout(struct session *s)
 {
-	session_note(s, LEVEL_WARN,
+	session_log(s, LEVEL_WARN,
 	    "%s takes too long to take again what the session before was told; "
 	    "going on",
 	    s->config.host);
@@ -189,7 +191,7 @@ tell_resources(struct session *s)
 	struct buf params;
 	struct span uri;
 
-	for (sub = s->restore.list; sub != NULL; sub = sub->next) {
+	for (sub = s->settings.list; sub != NULL; sub = sub->next) {
 		uri = json_get(sub->request->params, "uri");
 		buf_init(&params, 0);
 		buf_adds(&params, "{\"uri\":");
@@ -285,7 +287,7 @@ session_sum_up(struct session *s)
 	due = s->summed_at < 0 || s->now - s->summed_at >= SUM_UP_MS;
 	if (differs || due)
 		s->summed_at = s->now;
-	session_note(s, differs || due ? LEVEL_WARN : LEVEL_INFO, "%s",
+	session_log(s, differs || due ? LEVEL_WARN : LEVEL_INFO, "%s",
 	    buf_str(&line));
 	buf_free(&line);
 	frame_unref(s->opened_before);

@@ -41,13 +41,13 @@ void
 session_open_begin(struct session *s, struct frame *body, struct call *c,
     enum phase phase, int64_t timeout)
 {
-	struct leg *l, *d;
+	struct attempt *l, *d;
 
 	session_phase(s, phase, timeout > 0 ? s->now + timeout : -1);
-	l = calls_leg(&s->calls, LEG_OPEN, c, body, s->generation);
+	l = calls_attempt(&s->calls, ATTEMPT_OPEN, c, body, s->generation);
 	/* A server with room for one session wants the old one ended first. */
-	for (d = s->calls.legs; d != NULL; d = d->next)
-		if (d->kind == LEG_DELETE && d->live &&
+	for (d = s->calls.attempts; d != NULL; d = d->next)
+		if (d->kind == ATTEMPT_DELETE && d->live &&
 		    d->generation->number != 0) {
 			l->start_at = s->now + DELETE_MS;
 			l->after_delete = true;
@@ -71,15 +71,15 @@ session_open(struct session *s, struct frame *initialize, struct call *c)
 	s->former = NULL;
 	frame_unref(s->opened);
 	s->opened = NULL;
-	s->from_memory = false;
-	restore_clear(&s->restore);
+	s->from_cache = false;
+	settings_clear(&s->settings);
 	s->renewed = false;
 	frame_unref(s->opened_before);
 	s->opened_before = NULL;
 	session_call_state(s, c, CALL_RUNNING);
 	session_open_begin(s, initialize, c, PHASE_OPENING,
 	    s->config.init_timeout_ms);
-	session_recall(s);
+	session_load_start(s);
 }
 
 static char *
@@ -158,7 +158,7 @@ adopt(struct session *s, const struct facts *f, struct frame *m)
 	if (verdict_session_ok(f->session))
 		g->session = xstrndup(f->session.p, f->session.n);
 	else if (f->session.n > 0)
-		session_note(s, LEVEL_WARN,
+		session_log(s, LEVEL_WARN,
 		    "%s gave a session id with bytes that are not allowed: not "
 		    "used",
 		    s->config.host);
@@ -167,14 +167,14 @@ adopt(struct session *s, const struct facts *f, struct frame *m)
 		s->listen.state = LISTEN_OFF;
 	frame_unref(s->opened);
 	s->opened = frame_ref(m);
-	s->from_memory = false;
-	s->memory_at = -1;
-	session_keep(s, g);
-	session_remember(s);
+	s->from_cache = false;
+	s->cached_at = -1;
+	session_save(s, g);
+	session_save_start(s);
 }
 
 static void
-deliver_early(struct session *s, struct leg *l)
+deliver_early(struct session *s, struct attempt *l)
 {
 	struct frame *f;
 
@@ -199,14 +199,14 @@ session_learn_families(struct session *s, const struct frame *m)
 
 /* An initialize of the client, or of our own handshake, was answered. */
 static void
-first_opened(struct session *s, struct leg *l, const struct facts *f,
+first_opened(struct session *s, struct attempt *l, const struct facts *f,
     struct frame *m)
 {
 	struct call *c = l->call;
 
 	adopt(s, f, m);
 	session_learn_families(s, m);
-	session_note(s, LEVEL_INFO,
+	session_log(s, LEVEL_INFO,
 	    "session of generation %llu with %s, protocol %s%s",
 	    (unsigned long long)s->generation->number, s->config.host,
 	    s->generation->version != NULL ? s->generation->version : "unknown",
@@ -220,14 +220,14 @@ first_opened(struct session *s, struct leg *l, const struct facts *f,
 }
 
 static void
-renewed(struct session *s, struct leg *l, const struct facts *f,
+renewed(struct session *s, struct attempt *l, const struct facts *f,
     struct frame *m)
 {
 	adopt(s, f, m);
-	s->memory_tries = 0;
+	s->cached_tries = 0;
 	l->abort_at = s->now + LINGER_MS;
 	session_due(s, l->abort_at);
-	session_note(s, LEVEL_DEBUG, "new session with %s, generation %llu",
+	session_log(s, LEVEL_DEBUG, "new session with %s, generation %llu",
 	    s->config.host, (unsigned long long)s->generation->number);
 	s->renewed = true;
 	if (s->ready != NULL) {
@@ -249,7 +249,7 @@ session_reopened(struct session *s)
 /* The answer to an initialize that nobody waits for any more: the session it
  * made is not left behind. */
 static void
-end_stray(struct session *s, struct leg *l, const struct facts *f,
+end_stray(struct session *s, struct attempt *l, const struct facts *f,
     const struct frame *m)
 {
 	if (m->kind != FRAME_RESULT || !verdict_session_ok(f->session) ||
@@ -261,14 +261,14 @@ end_stray(struct session *s, struct leg *l, const struct facts *f,
 }
 
 bool
-session_make_room(struct session *s, struct leg *l, const struct facts *f)
+session_make_room(struct session *s, struct attempt *l, const struct facts *f)
 {
 	if (s->phase != PHASE_RENEWING || s->former == NULL ||
 	    s->former->session == NULL || s->former_ended ||
 	    (f->status != 400 && f->status != 409))
 		return false;
 	s->former_ended = true;
-	session_note(s, LEVEL_INFO,
+	session_log(s, LEVEL_INFO,
 	    "%s refuses a new session (%d): the old one is ended first",
 	    s->config.host, f->status);
 	session_delete(s, s->former);
@@ -277,7 +277,7 @@ session_make_room(struct session *s, struct leg *l, const struct facts *f)
 }
 
 void
-session_opened(struct session *s, struct leg *l, const struct facts *f,
+session_opened(struct session *s, struct attempt *l, const struct facts *f,
     struct frame *m)
 {
 	if (l->generation != s->generation || s->phase >= PHASE_CLOSING) {
@@ -294,7 +294,7 @@ session_opened(struct session *s, struct leg *l, const struct facts *f,
 	    VERDICT_RETRY) {
 		if (session_make_room(s, l, f))
 			return;
-		if (session_from_memory(s, f))
+		if (session_start_from_cache(s, f))
 			session_again(s, l, backoff_retry(0, s->random));
 		else
 			session_open_failed(s, f, m);
@@ -310,7 +310,8 @@ session_begin_ready(struct session *s)
 {
 	session_phase(s, PHASE_READYING, s->now + READY_MS);
 	session_start(s,
-	    calls_leg(&s->calls, LEG_READY, NULL, s->ready, s->generation));
+	    calls_attempt(&s->calls, ATTEMPT_READY, NULL, s->ready,
+		s->generation));
 }
 
 void
@@ -401,18 +402,18 @@ fail_waiting(struct session *s, const struct facts *f,
 		fault.status = f->status;
 		fault.retry_after_ms = f->retry_after_ms;
 		fault.maybe = session_may_have_run(c);
-		fault.reason = s->from_memory ? "upstream_unreachable" :
+		fault.reason = s->from_cache ? "upstream_unreachable" :
 		    error != NULL &&
 			msg_error_code(error) == ERROR_UNSUPPORTED_VERSION ?
-						"version_changed" :
-						"reinit_failed";
+					       "version_changed" :
+					       "reinit_failed";
 		if (c->refusal != NULL)
 			fault.server = c->refusal->error;
 		else if (error != NULL)
 			fault.server = error->error;
 		session_fail(s, c,
 		    fault_frame(c->frame->id, &fault,
-			lost && !s->from_memory ?
+			lost && !s->from_cache ?
 			    "%s forgot the session, and no new one could be "
 			    "made: %s. The call %s. Try again later." :
 			    "No session with %s could be made: %s. The call "
@@ -421,7 +422,7 @@ fail_waiting(struct session *s, const struct facts *f,
 			fault.maybe ? "may have run" : "did not run"));
 	}
 	buf_free(&why);
-	session_drop_notes(s);
+	session_drop_one_way(s);
 }
 
 /* The client's own initialize gets the server's words, or ours. */
@@ -430,11 +431,11 @@ first_failed(struct session *s, const struct facts *f, struct frame *error)
 {
 	struct fault late = { .reason = "upstream_timeout" };
 	struct call *c = NULL;
-	struct leg *l;
+	struct attempt *l;
 	struct frame *early;
 
-	for (l = s->calls.legs; l != NULL; l = calls_leg_next(l)) {
-		if (l->kind != LEG_OPEN)
+	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
+		if (l->kind != ATTEMPT_OPEN)
 			continue;
 		if (l->call != NULL)
 			c = l->call;
@@ -472,27 +473,27 @@ void
 session_open_failed(struct session *s, const struct facts *f,
     struct frame *error)
 {
-	struct leg *l;
+	struct attempt *l;
 
 	if (s->phase == PHASE_OPENING) {
 		first_failed(s, f, error);
 		return;
 	}
-	session_note(s, s->from_memory ? LEVEL_INFO : LEVEL_ERROR,
-	    s->from_memory ? "%s is still not there (%d)" :
-			     "%s lost the session and accepts no new one (%d)",
+	session_log(s, s->from_cache ? LEVEL_INFO : LEVEL_ERROR,
+	    s->from_cache ? "%s is still not there (%d)" :
+			    "%s lost the session and accepts no new one (%d)",
 	    s->config.host, f->status);
-	for (l = s->calls.legs; l != NULL; l = calls_leg_next(l)) {
-		if (l->kind == LEG_OPEN)
+	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
+		if (l->kind == ATTEMPT_OPEN)
 			session_abort(s, l);
 	}
 	/* A server that is away says nothing about sessions. */
 	if (f->status != 0)
-		session_no_help(s);
+		session_count_failed_renewal(s);
 	session_phase(s, PHASE_DEAD, -1);
 	/* The client believes that there is a server: it is looked for. */
-	if (s->from_memory) {
-		s->renew_at = s->now + memory_wait(s->memory_tries++) +
+	if (s->from_cache) {
+		s->renew_at = s->now + memory_wait(s->cached_tries++) +
 		    (int64_t)(s->random % JITTER_MS);
 		session_due(s, s->renew_at);
 	}

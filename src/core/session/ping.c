@@ -31,14 +31,14 @@ void
 session_ping(struct session *s, const char *why)
 {
 	struct frame *body;
-	struct leg *l;
+	struct attempt *l;
 
 	if (s->ping != 0)
 		return;
-	session_note(s, LEVEL_INFO,
+	session_log(s, LEVEL_INFO,
 	    "%s: a ping finds out whether the session lives", why);
 	body = session_own_request(s, "ping", no_span);
-	l = calls_leg(&s->calls, LEG_PING, NULL, body, s->generation);
+	l = calls_attempt(&s->calls, ATTEMPT_PING, NULL, body, s->generation);
 	frame_unref(body);
 	s->ping = l->ticket;
 	l->abort_at = s->now + PING_MS;
@@ -130,7 +130,7 @@ stands(struct session *s, struct call *c)
 {
 	struct frame *error = c->verdict;
 
-	session_note(s, LEVEL_INFO, "the first answer is passed on");
+	session_log(s, LEVEL_INFO, "the first answer is passed on");
 	c->verdict = NULL;
 	if (error != NULL)
 		session_fail(s, c, error);
@@ -156,20 +156,21 @@ settle_notes(struct session *s, struct generation *g, bool lost)
 {
 	struct facts refused = { .ending = ENDING_COMPLETE, .sent = true };
 	bool gone = lost || g != s->generation;
-	struct leg *l;
+	struct attempt *l;
 
-	for (l = s->calls.legs; l != NULL; l = calls_leg_next(l)) {
-		if (l->kind != LEG_NOTE || !l->suspect || l->generation != g)
+	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
+		if (l->kind != ATTEMPT_ONE_WAY || !l->suspect ||
+		    l->generation != g)
 			continue;
-		session_note(s, LEVEL_WARN, "%s %s: %s was not delivered",
+		session_log(s, LEVEL_WARN, "%s %s: %s was not delivered",
 		    s->config.host,
 		    lost ? "forgot the session" : "did not take it",
-		    session_note_name(l));
+		    session_one_way_name(l));
 		refused.status = l->status;
 		session_undelivered(s, l->asker, gone ? NULL : &refused);
 		if (lost && g == s->generation)
-			session_note_lost(s, l);
-		calls_leg_drop(&s->calls, l);
+			session_one_way_lost(s, l);
+		calls_attempt_drop(&s->calls, l);
 	}
 }
 
@@ -177,7 +178,7 @@ settle_notes(struct session *s, struct generation *g, bool lost)
  * where that is safe. Another gets as much time again, because its own stream
  * may still be served by whoever began it. */
 static void
-outlive(struct session *s, struct leg *l)
+outlive(struct session *s, struct attempt *l)
 {
 	if (l->dead_at != 0 || session_repeat(s, l->call, 0))
 		return;
@@ -188,10 +189,10 @@ outlive(struct session *s, struct leg *l)
 void
 session_mind_silent(struct session *s)
 {
-	struct leg *l;
+	struct attempt *l;
 
-	for (l = s->calls.legs; l != NULL; l = l->next) {
-		if (l->kind != LEG_CALL || !l->live || l->person ||
+	for (l = s->calls.attempts; l != NULL; l = l->next) {
+		if (l->kind != ATTEMPT_CALL || !l->live || l->waits_for_user ||
 		    l->call == NULL || l->silences == 0 || l->dead_at != 0)
 			continue;
 		l->silent_at = s->now;
@@ -202,10 +203,10 @@ session_mind_silent(struct session *s)
 static void
 settle_silent(struct session *s, struct generation *g)
 {
-	struct leg *l;
+	struct attempt *l;
 
-	for (l = s->calls.legs; l != NULL; l = calls_leg_next(l)) {
-		if (l->kind == LEG_CALL && l->live && l->call != NULL &&
+	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
+		if (l->kind == ATTEMPT_CALL && l->live && l->call != NULL &&
 		    l->generation == g && l->silences > 0)
 			outlive(s, l);
 	}
@@ -236,8 +237,8 @@ is_loss(const struct session *s, struct ruling r)
 /* The answer to the ping: any that does not speak of a lost session shows
  * that there is one; servers of 2026-07-28 have no ping any more. */
 void
-session_ping_message(struct session *s, struct leg *l, const struct facts *f,
-    struct frame *m)
+session_ping_message(struct session *s, struct attempt *l,
+    const struct facts *f, struct frame *m)
 {
 	struct generation *g = l->generation;
 	struct ruling r = { VERDICT_ANSWER, "it answered" };
@@ -250,7 +251,7 @@ session_ping_message(struct session *s, struct leg *l, const struct facts *f,
 	lost = is_loss(s, r);
 	l->answered = true;
 	s->ping = 0;
-	session_note(s, LEVEL_INFO, "the ping says: %s (%s)",
+	session_log(s, LEVEL_INFO, "the ping says: %s (%s)",
 	    lost ? "the session is gone" : "the session lives", r.rule);
 	l->abort_at = s->now + LINGER_MS;
 	session_due(s, l->abort_at);
@@ -261,7 +262,7 @@ session_ping_message(struct session *s, struct leg *l, const struct facts *f,
 }
 
 void
-session_ping_done(struct session *s, struct leg *l, const struct facts *f)
+session_ping_done(struct session *s, struct attempt *l, const struct facts *f)
 {
 	struct generation *g = l->generation;
 	struct ruling r = verdict_bare(f, &s->config.rules);
@@ -272,12 +273,12 @@ session_ping_done(struct session *s, struct leg *l, const struct facts *f)
 	if (s->ping == l->ticket)
 		s->ping = 0;
 	if (!l->answered) {
-		session_note(s, LEVEL_INFO, "the ping says: %s (%s)",
+		session_log(s, LEVEL_INFO, "the ping says: %s (%s)",
 		    lost ? "the session is gone" : "nothing", r.rule);
-		calls_leg_drop(&s->calls, l);
+		calls_attempt_drop(&s->calls, l);
 		settle(s, g, lost);
 	} else {
-		calls_leg_drop(&s->calls, l);
+		calls_attempt_drop(&s->calls, l);
 	}
 	generation_unref(g);
 	session_ping_due(s);
@@ -286,14 +287,14 @@ session_ping_done(struct session *s, struct leg *l, const struct facts *f)
 /* --- when to ask --- */
 
 static void
-silence(struct session *s, struct leg *l)
+silence(struct session *s, struct attempt *l)
 {
 	if (l->dead_at != 0 && l->dead_at <= s->now) {
 		session_interrupted(s, l->call, l->generation, NULL,
 		    "silent, and its session is gone");
 		return;
 	}
-	if (l->silent_at > s->now || l->person)
+	if (l->silent_at > s->now || l->waits_for_user)
 		return;
 	/* Less and less often: one ping tells of all calls. */
 	if (l->silences < 6)
@@ -309,10 +310,10 @@ void
 session_ping_tick(struct session *s)
 {
 	int64_t interval = s->config.ping_interval_ms;
-	struct leg *l;
+	struct attempt *l;
 
-	for (l = s->calls.legs; l != NULL; l = calls_leg_next(l)) {
-		if (l->kind == LEG_CALL && l->live && l->call != NULL)
+	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
+		if (l->kind == ATTEMPT_CALL && l->live && l->call != NULL)
 			silence(s, l);
 	}
 	if (interval > 0 && may_ask(s) && s->now >= s->active_at + interval)

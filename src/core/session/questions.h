@@ -13,7 +13,7 @@ struct question {
 	char *server_id; /* raw JSON, as the server wrote it */
 	char *client_id; /* raw JSON, as the client knows it */
 	uint64_t generation;
-	uint64_t ticket; /* of the leg that it came on; 0: a ping */
+	uint64_t ticket; /* of the attempt that it came on; 0: a ping */
 };
 
 struct questions {

@@ -20,10 +20,10 @@ session_renew_window(const struct session *s)
 static void
 end_own(struct session *s)
 {
-	struct leg *l;
+	struct attempt *l;
 
-	for (l = s->calls.legs; l != NULL; l = calls_leg_next(l)) {
-		if (l->kind == LEG_PING || l->kind == LEG_RESTORE)
+	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
+		if (l->kind == ATTEMPT_PING || l->kind == ATTEMPT_RESTORE)
 			session_abort(s, l);
 	}
 	s->ping = 0;
@@ -39,9 +39,9 @@ session_renew(struct session *s, const char *why)
 	    s->phase != PHASE_READYING && s->phase != PHASE_RESTORING &&
 	    s->phase != PHASE_DEAD)
 		return;
-	session_note(s, LEVEL_INFO,
-	    s->from_memory ? "%s: a session is tried again (%s)" :
-			     "%s forgot the session (%s): renewing",
+	session_log(s, LEVEL_INFO,
+	    s->from_cache ? "%s: a session is tried again (%s)" :
+			    "%s forgot the session (%s): renewing",
 	    s->config.host, why);
 	s->why = s->generation->why = why;
 	s->replays = s->restored = s->unrestored = 0;
@@ -50,7 +50,7 @@ session_renew(struct session *s, const char *why)
 	session_listen_close(s);
 	session_mind_silent(s);
 	session_next_generation(s);
-	session_keep(s, s->generation);
+	session_save(s, s->generation);
 	session_phase(s, PHASE_RENEWING, -1);
 	end_own(s);
 	session_fail_accepted(s, true);
@@ -68,7 +68,7 @@ session_renew(struct session *s, const char *why)
 }
 
 void
-session_no_help(struct session *s)
+session_count_failed_renewal(struct session *s)
 {
 	if (!s->counted)
 		backoff_budget_failed(&s->budget, s->now);
@@ -79,7 +79,7 @@ bool
 session_may_renew(struct session *s)
 {
 	if (s->former != NULL && s->generation->served_at == 0)
-		session_no_help(s);
+		session_count_failed_renewal(s);
 	return backoff_budget_allows(&s->budget, s->now);
 }
 
@@ -92,7 +92,7 @@ session_renew_unasked(struct session *s, const char *why)
 {
 	s->generation->lost = true;
 	if (!backoff_budget_allows(&s->unasked, s->now)) {
-		session_note(s, LEVEL_INFO, "%s: no renewal for that now", why);
+		session_log(s, LEVEL_INFO, "%s: no renewal for that now", why);
 		session_mind_silent(s);
 		return;
 	}
@@ -109,18 +109,18 @@ session_renew_later(struct session *s, const char *why)
 	if (s->renew_at >= 0)
 		return;
 	session_mind_silent(s);
-	if (s->asleep >= RENEWALS_ASLEEP) {
-		session_note(s, LEVEL_INFO,
+	if (s->idle_renewals >= RENEWALS_ASLEEP) {
+		session_log(s, LEVEL_INFO,
 		    "the session is gone (%s): it is renewed when the client "
 		    "speaks",
 		    why);
 		return;
 	}
-	s->asleep++;
+	s->idle_renewals++;
 	s->why = why;
 	/* A fleet is a herd. */
 	s->renew_at = s->now + (int64_t)(s->random % JITTER_MS);
-	session_note(s, LEVEL_INFO,
+	session_log(s, LEVEL_INFO,
 	    "%s forgot the session (%s); no call waits for it: renewed in "
 	    "%lld ms",
 	    s->config.host, why, (long long)(s->renew_at - s->now));
@@ -133,30 +133,30 @@ session_renew_tick(struct session *s)
 	if (s->renew_at < 0 || s->now < s->renew_at)
 		return;
 	s->renew_at = -1;
-	if (s->phase == PHASE_DEAD && s->from_memory) {
+	if (s->phase == PHASE_DEAD && s->from_cache) {
 		if (backoff_budget_allows(&s->budget, s->now)) {
 			session_renew(s, "the start was from memory");
 		} else {
 			s->renew_at = s->now + RENEW_MS;
 			session_due(s, s->renew_at);
 		}
-	} else if (s->config.memory) {
-		session_ask(s, ACTION_LOOK);
+	} else if (s->config.cached_start) {
+		session_ask(s, ACTION_CHECK_PEERS);
 	} else {
-		session_looked(s, false);
+		session_peer_state(s, false);
 	}
 }
 
 /* Some servers keep one session for each user: two copies of us would end
  * each other's for ever. */
 void
-session_looked(struct session *s, bool rival)
+session_peer_state(struct session *s, bool newer_peer)
 {
 	if (!s->generation->lost ||
 	    (s->phase != PHASE_LIVE && s->phase != PHASE_OPENED))
 		return;
-	if (rival)
-		session_note(s, LEVEL_INFO,
+	if (newer_peer)
+		session_log(s, LEVEL_INFO,
 		    "another mcpsplice has a newer session with %s: this one "
 		    "is renewed when its client speaks",
 		    s->config.host);
@@ -171,19 +171,19 @@ session_revive(struct session *s, struct span id)
 
 	if (backoff_budget_allows(&s->budget, s->now)) {
 		session_renew(s,
-		    s->from_memory ? "the start was from memory" :
-				     "it was lost before");
+		    s->from_cache ? "the start was from memory" :
+				    "it was lost before");
 		return NULL;
 	}
 	if (s->last_refusal != NULL)
 		return msg_with_id(s->last_refusal, id);
 	s->own_errors = true;
-	if (s->from_memory)
+	if (s->from_cache)
 		fault.reason = "upstream_unreachable";
 	return fault_frame(id, &fault,
-	    s->from_memory ? "%s has not answered since the start. Not sent. "
-			     "The next trial is within 30 s." :
-			     "%s keeps losing its sessions. Not sent. The next "
-			     "trial is within 30 s.",
+	    s->from_cache ? "%s has not answered since the start. Not sent. "
+			    "The next trial is within 30 s." :
+			    "%s keeps losing its sessions. Not sent. The next "
+			    "trial is within 30 s.",
 	    s->config.host);
 }

@@ -24,13 +24,13 @@ session_is_safe(const struct session *s, const struct call *c)
 void
 session_detach(struct session *s, struct call *c)
 {
-	struct leg *l = c->leg;
+	struct attempt *l = c->attempt;
 
 	if (l == NULL)
 		return;
-	c->leg = NULL;
+	c->attempt = NULL;
 	l->call = NULL;
-	if (!l->live || l->person) {
+	if (!l->live || l->waits_for_user) {
 		session_abort(s, l);
 		return;
 	}
@@ -96,8 +96,8 @@ flap_exhausted(struct session *s, struct call *scout)
 static bool
 flap(struct session *s, struct call *c, struct generation *g)
 {
-	bool fresh = c->replayed == g->number && g->helped == 0;
-	struct leg *l;
+	bool fresh = c->replayed == g->number && g->replays_ok == 0;
+	struct attempt *l;
 
 	/* Only a status refuses for certain before the call runs. */
 	if (s->config.retry_window_ms == 0 || c->status < 400 ||
@@ -124,12 +124,12 @@ flap(struct session *s, struct call *c, struct generation *g)
 		return false;
 	}
 	c->flaps++;
-	session_note(s, LEVEL_INFO,
+	session_log(s, LEVEL_INFO,
 	    "another replica may know the session: sent again with the same "
 	    "id, try %u of %d",
 	    c->flaps, FLAPS);
 	session_call_state(s, c, CALL_RUNNING);
-	l = session_call_leg(s, c);
+	l = session_call_attempt(s, c);
 	l->start_at = s->now + session_flap_wait(c->flaps);
 	session_due(s, l->start_at);
 	return true;
@@ -191,7 +191,7 @@ is_spent(const struct session *s, const struct call *c,
 {
 	if (c->replayed == 0)
 		return false;
-	return (c->replayed == g->number && g->helped == 0) ||
+	return (c->replayed == g->number && g->replays_ok == 0) ||
 	    s->now - c->lost_at >= s->config.retry_window_ms;
 }
 
@@ -212,7 +212,7 @@ note_refusal(struct session *s, struct call *c, const struct generation *g,
 	session_end_doubt(c);
 	buf_init(&label, 0);
 	fault_label(c->frame, &label);
-	session_note(s, LEVEL_INFO,
+	session_log(s, LEVEL_INFO,
 	    "%s was refused before it ran by generation %llu: %s",
 	    buf_str(&label), (unsigned long long)g->number, c->rule);
 	buf_free(&label);
@@ -227,19 +227,19 @@ refused_now(struct session *s, struct call *c, struct generation *g)
 	if (flap(s, c, g))
 		return;
 	if (is_spent(s, c, g)) {
-		session_no_help(s);
-		session_note(s, LEVEL_INFO,
+		session_count_failed_renewal(s);
+		session_log(s, LEVEL_INFO,
 		    "%s refused the replay too: its answer is passed on",
 		    s->config.host);
 		refusal_stands(s, c, ", and the new one too");
 	} else if (!session_may_renew(s)) {
-		session_note(s, LEVEL_WARN,
+		session_log(s, LEVEL_WARN,
 		    "%s keeps losing its sessions: no renewal now",
 		    s->config.host);
 		refusal_stands(s, c, ", again and again");
 	} else {
-		if (s->config.replay == SESSION_NEVER) {
-			session_note(s, LEVEL_INFO,
+		if (s->config.replay == REPLAY_NEVER) {
+			session_log(s, LEVEL_INFO,
 			    "it is not sent again: --replay=never");
 			refusal_stands(s, c, "; --replay=never");
 		}
@@ -265,7 +265,7 @@ session_refused(struct session *s, struct call *c, struct generation *g,
 		c->lost_at = s->now;
 	if (g == s->generation)
 		refused_now(s, c, g);
-	else if (s->config.replay == SESSION_NEVER)
+	else if (s->config.replay == REPLAY_NEVER)
 		refusal_stands(s, c, "; --replay=never");
 	else
 		replay_stale(s, c);
@@ -279,7 +279,7 @@ session_replay(struct session *s)
 
 	for (c = s->calls.first; c != NULL; c = next) {
 		next = c->next;
-		if (c->state != CALL_REFUSED || c->leg != NULL)
+		if (c->state != CALL_REFUSED || c->attempt != NULL)
 			continue;
 		if (c->refused_in == s->generation->number) {
 			c->flaps++;
@@ -294,7 +294,7 @@ session_replay(struct session *s)
 	}
 	s->replays += n;
 	if (n > 0)
-		session_note(s, LEVEL_INFO, "replayed %zu request%s", n,
+		session_log(s, LEVEL_INFO, "replayed %zu request%s", n,
 		    n == 1 ? "" : "s");
 }
 
@@ -305,7 +305,7 @@ session_served(struct session *s, struct call *c, struct generation *g)
 	if (g != s->generation)
 		return;
 	if (c->replayed == g->number) {
-		g->helped++;
+		g->replays_ok++;
 		s->flaps_useless = false;
 		backoff_budget_helped(&s->budget);
 		backoff_budget_helped(&s->unasked);
@@ -318,7 +318,7 @@ session_served(struct session *s, struct call *c, struct generation *g)
 	if (s->flapping_told_at >= 0 && s->now - s->flapping_told_at < HOUR_MS)
 		return;
 	s->flapping_told_at = s->now;
-	session_note(s, LEVEL_WARN,
+	session_log(s, LEVEL_WARN,
 	    "%s accepts and refuses the same session: its load balancer sends "
 	    "requests to replicas that do not share sessions. Each is sent "
 	    "again until it meets the right one, which costs time. The remedy "
@@ -332,9 +332,9 @@ bool
 session_repeat(struct session *s, struct call *c, int64_t wait)
 {
 	struct buf label;
-	struct leg *l;
+	struct attempt *l;
 
-	if (s->config.replay != SESSION_SAFE || c->repeated || c->asked ||
+	if (s->config.replay != REPLAY_SAFE || c->repeated || c->asked ||
 	    c->cancelled || s->phase == PHASE_DEAD || s->phase == PHASE_IDLE ||
 	    s->phase >= PHASE_CLOSING || !session_is_safe(s, c))
 		return false;
@@ -344,7 +344,7 @@ session_repeat(struct session *s, struct call *c, int64_t wait)
 	c->repeated = true;
 	buf_init(&label, 0);
 	fault_label(c->frame, &label);
-	session_note(s, LEVEL_INFO,
+	session_log(s, LEVEL_INFO,
 	    "%s may have run; it is safe to repeat: sent again",
 	    buf_str(&label));
 	buf_free(&label);
@@ -359,7 +359,7 @@ session_repeat(struct session *s, struct call *c, int64_t wait)
 		c->flaps = 0;
 		c->flaps_end = 0;
 	}
-	l = session_call_leg(s, c);
+	l = session_call_attempt(s, c);
 	l->start_at = s->now + wait;
 	session_due(s, l->start_at);
 	return true;
@@ -391,7 +391,7 @@ session_interrupted(struct session *s, struct call *c, struct generation *g,
 		fault.server = refusal->error;
 	buf_init(&label, 0);
 	fault_label(c->frame, &label);
-	session_note(s, LEVEL_INFO,
+	session_log(s, LEVEL_INFO,
 	    "%s may have run (%s) and is not repeated: an error",
 	    buf_str(&label), rule);
 	session_fail(s, c,
@@ -408,23 +408,23 @@ session_unready(struct session *s, struct call *c, struct frame *refusal,
     const char *rule)
 {
 	enum { UNREADY_MS = 250 };
-	struct leg *l;
+	struct attempt *l;
 
-	if (s->config.replay == SESSION_NEVER || c->unready || c->cancelled ||
+	if (s->config.replay == REPLAY_NEVER || c->unready || c->cancelled ||
 	    s->phase != PHASE_LIVE) {
 		session_answer(s, c, refusal);
 		return;
 	}
 	c->unready = true;
-	session_note(s, LEVEL_INFO,
+	session_log(s, LEVEL_INFO,
 	    "the new session is not ready (%s): initialized and the call are "
 	    "sent again",
 	    rule);
 	session_detach(s, c);
-	if (s->ready != NULL && !s->generation->reminded)
-		session_send_note(s, s->ready);
-	s->generation->reminded = true;
-	l = session_call_leg(s, c);
+	if (s->ready != NULL && !s->generation->initialized_resent)
+		session_send_one_way(s, s->ready);
+	s->generation->initialized_resent = true;
+	l = session_call_attempt(s, c);
 	l->start_at = s->now + UNREADY_MS;
 	session_due(s, l->start_at);
 }

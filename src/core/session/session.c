@@ -3,8 +3,8 @@
  * input means is decided in the other session_*.c; session_state.h lists who
  * does what.
  *
- * Invariants: a call in the table has had no answer yet; a leg that is live
- * has exactly one exchange under way, named by its ticket; a frame that is
+ * Invariants: a call in the table has had no answer yet; an attempt that is
+ * live has exactly one exchange under way, named by its ticket; a frame that is
  * held is held once.
  */
 #include "config.h"
@@ -24,7 +24,7 @@ session_new(const struct session_config *config)
 	s->config = *config;
 	s->phase_deadline = s->drain_deadline = s->deadline = -1;
 	s->last_at = -1;
-	s->tell_at = s->renew_at = s->memory_at = -1;
+	s->tell_at = s->renew_at = s->cached_at = -1;
 	s->flapping_told_at = s->summed_at = -1;
 	s->told_at = INT64_MIN / 2;
 	s->quickest_ms = -1;
@@ -76,10 +76,10 @@ session_free(struct session *s)
 	frame_unref(s->last_refusal);
 	frame_unref(s->opened);
 	frame_unref(s->opened_before);
-	restore_clear(&s->restore);
+	settings_clear(&s->settings);
 	tools_free(s->tools);
-	buf_free(&s->memory);
-	buf_free(&s->memory_tools);
+	buf_free(&s->cached_start);
+	buf_free(&s->cached_tools);
 	generation_unref(s->generation);
 	generation_unref(s->former);
 	free(s);
@@ -106,9 +106,9 @@ action_add(struct session *s, enum session_action_kind kind)
 }
 
 void
-session_note(struct session *s, enum log_level level, const char *fmt, ...)
+session_log(struct session *s, enum log_level level, const char *fmt, ...)
 {
-	struct action *a = action_add(s, ACTION_NOTE);
+	struct action *a = action_add(s, ACTION_LOG);
 	char text[512];
 	va_list ap;
 
@@ -136,7 +136,7 @@ session_write(struct session *s, struct frame *f)
 }
 
 void
-session_pass(struct session *s, struct frame *f, const struct leg *l)
+session_pass(struct session *s, struct frame *f, const struct attempt *l)
 {
 	struct action *a;
 
@@ -149,12 +149,12 @@ session_pass(struct session *s, struct frame *f, const struct leg *l)
 }
 
 void
-session_start(struct session *s, struct leg *l)
+session_start(struct session *s, struct attempt *l)
 {
 	l->live = true;
 	l->start_at = 0;
 	l->out_at = s->active_at = s->now;
-	if (l->kind == LEG_CALL) {
+	if (l->kind == ATTEMPT_CALL) {
 		if (l->call != NULL)
 			l->call->ran_in = l->generation->number;
 		/* To resume a stream is no sign of life of its call. */
@@ -163,40 +163,41 @@ session_start(struct session *s, struct leg *l)
 			l->silent_at = s->now + SILENT_MS;
 		}
 		session_due(s, l->silent_at);
-	} else if (l->kind == LEG_RESTORE) {
+	} else if (l->kind == ATTEMPT_RESTORE) {
 		l->abort_at = s->now + RESTORE_MS;
 		session_due(s, l->abort_at);
-	} else if (l->kind == LEG_NOTE && l->body->kind == FRAME_NOTIFICATION) {
+	} else if (l->kind == ATTEMPT_ONE_WAY &&
+	    l->body->kind == FRAME_NOTIFICATION) {
 		/* An answer may be large and slow to send. */
-		l->abort_at = s->now + NOTE_MS;
+		l->abort_at = s->now + NOTIFICATION_MS;
 		session_due(s, l->abort_at);
 	}
 	action_add(s, ACTION_SEND)->ticket = l->ticket;
 }
 
 void
-session_abort(struct session *s, struct leg *l)
+session_abort(struct session *s, struct attempt *l)
 {
 	l->abort_at = 0;
 	if (l->live)
 		action_add(s, ACTION_ABORT)->ticket = l->ticket;
 	else
-		calls_leg_drop(&s->calls, l);
+		calls_attempt_drop(&s->calls, l);
 }
 
-struct leg *
-session_again(struct session *s, struct leg *l, int64_t wait)
+struct attempt *
+session_again(struct session *s, struct attempt *l, int64_t wait)
 {
 	struct call *c = l->call;
-	struct leg *again;
+	struct attempt *again;
 
 	l->call = NULL;
 	if (c != NULL) {
-		c->leg = NULL;
+		c->attempt = NULL;
 		frame_unref(c->refusal);
 		c->refusal = NULL;
 	}
-	again = calls_leg(&s->calls, l->kind, c, l->body, l->generation);
+	again = calls_attempt(&s->calls, l->kind, c, l->body, l->generation);
 	again->tries = l->tries + 1;
 	again->window_end = l->window_end;
 	again->spoke = l->spoke;
@@ -214,7 +215,7 @@ session_again(struct session *s, struct leg *l, int64_t wait)
 	buf_addspan(&again->last_event_id, buf_span(&l->last_event_id));
 	again->start_at = s->now + wait;
 	session_due(s, again->start_at);
-	calls_leg_drop(&s->calls, l);
+	calls_attempt_drop(&s->calls, l);
 	return again;
 }
 
@@ -230,9 +231,9 @@ session_ask(struct session *s, enum session_action_kind kind)
 }
 
 void
-session_keep(struct session *s, struct generation *g)
+session_save(struct session *s, struct generation *g)
 {
-	struct action *a = action_add(s, ACTION_KEEP);
+	struct action *a = action_add(s, ACTION_SAVE_SESSION);
 
 	if (g != NULL)
 		a->generation = generation_ref(g);
@@ -256,11 +257,11 @@ session_want_read(struct session *s)
 /* Only what a request of the client waits for may open a browser: nobody
  * wants one at night. */
 static bool
-is_for_client(const struct session *s, const struct leg *l)
+is_for_client(const struct session *s, const struct attempt *l)
 {
 	const struct call *c;
 
-	if (l->kind != LEG_OPEN || l->call != NULL)
+	if (l->kind != ATTEMPT_OPEN || l->call != NULL)
 		return l->call != NULL;
 	for (c = s->calls.first; c != NULL; c = c->next)
 		if (c->state == CALL_HELD || c->state == CALL_REFUSED)
@@ -269,21 +270,21 @@ is_for_client(const struct session *s, const struct leg *l)
 }
 
 static void
-fill_order(const struct session *s, struct order *out, const struct leg *l)
+fill_order(const struct session *s, struct order *out, const struct attempt *l)
 {
 	out->ticket = l->ticket;
 	out->body = l->body;
-	out->person = is_for_client(s, l);
-	if (l->kind == LEG_DELETE)
+	out->interactive = is_for_client(s, l);
+	if (l->kind == ATTEMPT_DELETE)
 		out->verb = VERB_DELETE;
-	else if (l->kind == LEG_LISTEN || l->last_event_id.n > 0)
+	else if (l->kind == ATTEMPT_LISTEN || l->last_event_id.n > 0)
 		out->verb = VERB_GET;
 	else
 		out->verb = VERB_POST;
 	out->last_event_id = buf_span(&l->last_event_id);
-	out->listen = l->kind == LEG_LISTEN;
-	out->control = l->kind != LEG_CALL && l->kind != LEG_LISTEN;
-	if (l->kind == LEG_OPEN)
+	out->listen = l->kind == ATTEMPT_LISTEN;
+	out->control = l->kind != ATTEMPT_CALL && l->kind != ATTEMPT_LISTEN;
+	if (l->kind == ATTEMPT_OPEN)
 		return;
 	out->session = span_of(l->generation->session);
 	out->version = span_of(l->generation->version);
@@ -316,7 +317,7 @@ fill_keep(const struct session *s, struct session_action *out)
 bool
 session_next(struct session *s, struct session_action *out)
 {
-	struct leg *l;
+	struct attempt *l;
 
 	for (;;) {
 		action_clear(&s->current);
@@ -333,14 +334,15 @@ session_next(struct session *s, struct session_action *out)
 		out->status = s->current.status;
 		if (out->kind == ACTION_WRITE)
 			out->related = s->current.other;
-		if (out->kind == ACTION_RECALL || out->kind == ACTION_REMEMBER)
+		if (out->kind == ACTION_LOAD_START ||
+		    out->kind == ACTION_SAVE_START)
 			fill_memory(s, out);
-		else if (out->kind == ACTION_KEEP)
+		else if (out->kind == ACTION_SAVE_SESSION)
 			fill_keep(s, out);
 		if (out->kind != ACTION_SEND)
 			return true;
 		/* Dropped again within the same step: nothing to send. */
-		l = calls_leg_find(&s->calls, out->ticket);
+		l = calls_attempt_find(&s->calls, out->ticket);
 		if (l == NULL)
 			continue;
 		fill_order(s, &out->order, l);
@@ -387,7 +389,7 @@ void
 session_phase(struct session *s, enum phase phase, int64_t deadline)
 {
 	if (phase != s->phase)
-		session_note(s, LEVEL_DEBUG, "session: %s -> %s",
+		session_log(s, LEVEL_DEBUG, "session: %s -> %s",
 		    phase_name(s->phase), phase_name(phase));
 	s->phase = phase;
 	s->phase_deadline = deadline;
@@ -407,7 +409,7 @@ phase_timeout(struct session *s)
 
 	switch (s->phase) {
 	case PHASE_OPENING:
-		if (session_from_memory(s, &silent))
+		if (session_start_from_cache(s, &silent))
 			break;
 		/* FALLTHROUGH */
 	case PHASE_RENEWING:
@@ -416,7 +418,7 @@ phase_timeout(struct session *s)
 		session_open_failed(s, &f, NULL);
 		break;
 	case PHASE_READYING:
-		session_note(s, LEVEL_WARN,
+		session_log(s, LEVEL_WARN,
 		    "%s did not acknowledge notifications/initialized within "
 		    "%d s; going on",
 		    s->config.host, READY_MS / 1000);
@@ -435,7 +437,7 @@ phase_timeout(struct session *s)
 }
 
 static void
-leg_tick(struct session *s, struct leg *l)
+attempt_tick(struct session *s, struct attempt *l)
 {
 	struct call *c;
 	struct frame *error;
@@ -447,24 +449,25 @@ leg_tick(struct session *s, struct leg *l)
 	}
 	if (l->suspect || l->start_at > s->now)
 		return;
-	if (l->kind == LEG_RESTORE && l->generation != s->generation) {
-		calls_leg_drop(&s->calls, l);
+	if (l->kind == ATTEMPT_RESTORE && l->generation != s->generation) {
+		calls_attempt_drop(&s->calls, l);
 		return;
 	}
-	if ((l->kind == LEG_NOTE || l->kind == LEG_READY) &&
+	if ((l->kind == ATTEMPT_ONE_WAY || l->kind == ATTEMPT_READY) &&
 	    (l->generation != s->generation ||
-		(l->kind == LEG_READY && s->phase != PHASE_READYING))) {
+		(l->kind == ATTEMPT_READY && s->phase != PHASE_READYING))) {
 		session_undelivered(s, l->asker, NULL);
-		calls_leg_drop(&s->calls, l); /* of a session that is gone */
+		calls_attempt_drop(&s->calls, l); /* of a session that is
+						   * gone */
 		return;
 	}
 	/* Nothing of it was sent yet: it belongs to the session of now. */
-	if (l->last_event_id.n == 0 && l->kind == LEG_CALL &&
+	if (l->last_event_id.n == 0 && l->kind == ATTEMPT_CALL &&
 	    l->generation != s->generation) {
 		if (s->phase != PHASE_LIVE && s->phase != PHASE_OPENED) {
 			c = l->call;
 			session_call_state(s, c, CALL_REFUSED);
-			calls_leg_drop(&s->calls, l);
+			calls_attempt_drop(&s->calls, l);
 			if (s->phase == PHASE_DEAD &&
 			    (error = session_revive(s, c->frame->id)) != NULL)
 				session_fail(s, c, error);
@@ -521,7 +524,7 @@ call_tick(struct session *s, struct call *c)
 static void
 session_due_all(struct session *s)
 {
-	struct leg *l;
+	struct attempt *l;
 	struct call *c;
 
 	s->deadline = -1;
@@ -529,7 +532,7 @@ session_due_all(struct session *s)
 	session_due(s, s->drain_deadline);
 	if (s->last_at > s->now)
 		session_due(s, s->last_at);
-	session_due(s, s->memory_at);
+	session_due(s, s->cached_at);
 	session_due(s, s->renew_at);
 	if (s->phase == PHASE_LIVE)
 		session_due(s, s->tell_at);
@@ -542,7 +545,7 @@ session_due_all(struct session *s)
 			session_due(s, c->again_at);
 		session_due(s, session_sign_in_due(s, c));
 	}
-	for (l = s->calls.legs; l != NULL; l = l->next) {
+	for (l = s->calls.attempts; l != NULL; l = l->next) {
 		if (!l->live) {
 			if (!l->suspect)
 				session_due(s, l->start_at);
@@ -550,9 +553,9 @@ session_due_all(struct session *s)
 		}
 		if (l->abort_at != 0)
 			session_due(s, l->abort_at);
-		if (l->kind != LEG_CALL || l->call == NULL)
+		if (l->kind != ATTEMPT_CALL || l->call == NULL)
 			continue;
-		if (!l->person)
+		if (!l->waits_for_user)
 			session_due(s, l->silent_at);
 		if (l->dead_at != 0)
 			session_due(s, l->dead_at);
@@ -562,15 +565,15 @@ session_due_all(struct session *s)
 static void
 session_tick(struct session *s)
 {
-	struct leg *l;
+	struct attempt *l;
 	struct call *c, *after;
 
 	if (s->phase_deadline >= 0 && s->phase_deadline <= s->now)
 		phase_timeout(s);
 	if (s->drain_deadline >= 0 && s->drain_deadline <= s->now)
 		drain_timeout(s);
-	if (s->memory_at >= 0 && s->memory_at <= s->now)
-		session_from_memory(s, NULL);
+	if (s->cached_at >= 0 && s->cached_at <= s->now)
+		session_start_from_cache(s, NULL);
 	session_listen_tick(s);
 	session_renew_tick(s);
 	session_ping_tick(s);
@@ -580,8 +583,8 @@ session_tick(struct session *s)
 		after = c->next;
 		call_tick(s, c);
 	}
-	for (l = s->calls.legs; l != NULL; l = calls_leg_next(l)) {
-		leg_tick(s, l);
+	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
+		attempt_tick(s, l);
 	}
 	session_due_all(s);
 }
@@ -591,7 +594,8 @@ session_tick(struct session *s)
 void
 session_delete(struct session *s, struct generation *g)
 {
-	struct leg *l = calls_leg(&s->calls, LEG_DELETE, NULL, NULL, g);
+	struct attempt *l = calls_attempt(&s->calls, ATTEMPT_DELETE, NULL, NULL,
+	    g);
 
 	l->abort_at = s->now + DELETE_MS;
 	session_due(s, l->abort_at);
@@ -603,10 +607,10 @@ session_delete(struct session *s, struct generation *g)
 void
 session_closed(struct session *s)
 {
-	const struct leg *l;
+	const struct attempt *l;
 
-	for (l = s->calls.legs; l != NULL; l = l->next)
-		if (l->kind == LEG_DELETE || l->kind == LEG_OPEN)
+	for (l = s->calls.attempts; l != NULL; l = l->next)
+		if (l->kind == ATTEMPT_DELETE || l->kind == ATTEMPT_OPEN)
 			return;
 	session_phase(s, PHASE_ENDED, -1);
 }
@@ -615,14 +619,15 @@ session_closed(struct session *s)
 void
 session_close(struct session *s)
 {
-	struct leg *l;
+	struct attempt *l;
 
 	if (s->phase >= PHASE_CLOSING)
 		return;
 	session_listen_close(s);
 	session_drop_answers(s);
-	for (l = s->calls.legs; l != NULL; l = calls_leg_next(l)) {
-		if (l->kind != LEG_DELETE && (l->kind != LEG_OPEN || !l->live))
+	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
+		if (l->kind != ATTEMPT_DELETE &&
+		    (l->kind != ATTEMPT_OPEN || !l->live))
 			session_abort(s, l);
 	}
 	if (s->generation->session != NULL && !s->generation->lost)
@@ -672,15 +677,16 @@ static bool
 is_owed(const struct session *s)
 {
 	bool notes = s->now < s->last_at;
-	const struct leg *l;
+	const struct attempt *l;
 
 	if (notes && (s->answers != NULL || s->held != NULL))
 		return true;
-	for (l = s->calls.legs; l != NULL; l = l->next)
-		if ((l->kind == LEG_NOTE && notes) || l->kind == LEG_DELETE ||
-		    (l->kind == LEG_READY && l->live &&
+	for (l = s->calls.attempts; l != NULL; l = l->next)
+		if ((l->kind == ATTEMPT_ONE_WAY && notes) ||
+		    l->kind == ATTEMPT_DELETE ||
+		    (l->kind == ATTEMPT_READY && l->live &&
 			s->phase == PHASE_READYING) ||
-		    (l->kind == LEG_OPEN && l->generation != s->generation))
+		    (l->kind == ATTEMPT_OPEN && l->generation != s->generation))
 			return true;
 	return false;
 }
@@ -727,16 +733,16 @@ session_broken(struct session *s)
 static void
 session_wake(struct session *s)
 {
-	struct leg *l;
+	struct attempt *l;
 
 	session_listen_wake(s);
-	for (l = s->calls.legs; l != NULL; l = l->next)
+	for (l = s->calls.attempts; l != NULL; l = l->next)
 		if (!l->live && !l->suspect && l->tries > 0 &&
-		    (l->kind == LEG_CALL || l->kind == LEG_OPEN)) {
+		    (l->kind == ATTEMPT_CALL || l->kind == ATTEMPT_OPEN)) {
 			l->start_at = s->now;
 			session_due(s, s->now);
 		}
-	if (s->phase == PHASE_DEAD && s->from_memory) {
+	if (s->phase == PHASE_DEAD && s->from_cache) {
 		s->renew_at = s->now;
 		session_due(s, s->now);
 	}
@@ -744,7 +750,7 @@ session_wake(struct session *s)
 
 /* A session that a process before us left behind. */
 static void
-session_orphan(struct session *s, const struct session_input *in)
+session_end_stale(struct session *s, const struct session_input *in)
 {
 	struct generation *g;
 
@@ -754,7 +760,7 @@ session_orphan(struct session *s, const struct session_input *in)
 	g->session = xstrndup(in->session.p, in->session.n);
 	if (in->version.n > 0)
 		g->version = xstrndup(in->version.p, in->version.n);
-	session_note(s, LEVEL_INFO,
+	session_log(s, LEVEL_INFO,
 	    "a session that was left behind at %s is ended", s->config.host);
 	session_delete(s, g);
 	generation_unref(g);
@@ -772,19 +778,19 @@ session_exit(struct session *s)
 void
 session_step(struct session *s, const struct session_input *in)
 {
-	struct leg *l;
+	struct attempt *l;
 
 	s->now = in->now;
 	s->random = in->random;
 	switch (in->kind) {
 	case INPUT_CLIENT:
-		s->asleep = 0;
+		s->idle_renewals = 0;
 		s->probed = in->probe;
 		session_client(s, in->frame);
 		break;
-	case INPUT_BAD:
+	case INPUT_INVALID:
 	case INPUT_TOO_LONG:
-		session_bad(s, in);
+		session_invalid(s, in);
 		break;
 	case INPUT_EOF:
 		session_eof(s);
@@ -800,14 +806,14 @@ session_step(struct session *s, const struct session_input *in)
 	case INPUT_TICK:
 		session_tick(s);
 		break;
-	case INPUT_MEMORY:
-		session_remembered(s, in);
+	case INPUT_CACHED_START:
+		session_cached_start(s, in);
 		break;
-	case INPUT_LOOKED:
-		session_looked(s, in->rival);
+	case INPUT_PEER_STATE:
+		session_peer_state(s, in->newer_peer);
 		break;
-	case INPUT_ORPHAN:
-		session_orphan(s, in);
+	case INPUT_STALE_SESSION:
+		session_end_stale(s, in);
 		break;
 	case INPUT_WAKE:
 		session_wake(s);
@@ -816,9 +822,9 @@ session_step(struct session *s, const struct session_input *in)
 		session_signed_in(s);
 		break;
 	default:
-		l = calls_leg_find(&s->calls, in->ticket);
+		l = calls_attempt_find(&s->calls, in->ticket);
 		if (l == NULL || !l->live)
-			break; /* stale: its leg was given up */
+			break; /* stale: its attempt was given up */
 		s->active_at = s->now;
 		if (in->kind == INPUT_SIGN_IN)
 			session_sign_in(s, l, in->text);
@@ -834,7 +840,7 @@ session_step(struct session *s, const struct session_input *in)
 	/* A call that came, or was refused, waits for a person, too. */
 	if (in->kind != INPUT_TICK && session_opening_waits(s))
 		session_due(s, s->now);
-	calls_bury(&s->calls);
+	calls_reap(&s->calls);
 	if (s->eof && s->phase < PHASE_CLOSING)
 		session_drain(s);
 	if (s->phase == PHASE_ENDED && !s->exiting)
@@ -867,7 +873,7 @@ session_describe(const struct session *s, struct buf *out)
 	buf_addf(out,
 	    "calls: %zu open, %zu in flight, %zu bytes held back; %zu legs; "
 	    "%zu questions of the server open\n",
-	    s->calls.n, s->in_flight, s->held_bytes, s->calls.n_legs,
+	    s->calls.n, s->in_flight, s->held_bytes, s->calls.n_attempts,
 	    s->questions.n);
 	buf_addf(out, "listen stream: %s\n", listen[s->listen.state]);
 	for (c = s->calls.first; c != NULL; c = c->next) {

@@ -4,7 +4,7 @@
  * clock, no randomness of its own: a schedule of inputs is a test.
  *
  * It keeps the opening (the client's initialize byte for byte), the
- * generation, the table of calls and legs and what is held back; it alone
+ * generation, the table of calls and attempts and what is held back; it alone
  * decides to hold, forward, renew, replay, fail, open or close the listen
  * stream, end.
  */
@@ -17,7 +17,7 @@
 
 struct session;
 
-enum session_replay { SESSION_NEVER, SESSION_REFUSED, SESSION_SAFE };
+enum replay { REPLAY_NEVER, REPLAY_REFUSED, REPLAY_SAFE };
 
 struct session_config {
 	const char *host;    /* how people know the server; borrowed */
@@ -32,39 +32,40 @@ struct session_config {
 	size_t max_inflight;
 	int64_t ping_interval_ms; /* 0: only where there is doubt */
 	struct verdict_rules rules;
-	enum session_replay replay;
-	bool memory;    /* somebody answers ACTION_RECALL */
-	bool handshake; /* do it for a client that does not */
-	bool fail;      /* exit 22 if an answer was our own error */
+	enum replay replay;
+	bool cached_start; /* somebody answers ACTION_LOAD_START */
+	bool handshake;    /* do it for a client that does not */
+	bool fail;         /* exit 22 if an answer was our own error */
 };
 
 enum session_input_kind {
-	INPUT_CLIENT,    /* a frame of the client, located (a reference is
+	INPUT_CLIENT,   /* a frame of the client, located (a reference is
 	                 * taken) */
-	INPUT_BAD,       /* a frame of the client that is none: status, and
+	INPUT_INVALID,  /* a frame of the client that is none: status, and
 	                 * frame with its id where it had one, or NULL */
-	INPUT_TOO_LONG,  /* a line over the cap: size, id, request */
-	INPUT_EOF,       /* of stdin */
-	INPUT_STOP,      /* a signal, or the parent is gone */
-	INPUT_BROKEN,    /* nobody reads stdout */
-	INPUT_HEAD,      /* of ticket: status and headers are here */
-	INPUT_MESSAGE,   /* of ticket: a message of the server (a reference is
+	INPUT_TOO_LONG, /* a line over the cap: size, id, request */
+	INPUT_EOF,      /* of stdin */
+	INPUT_STOP,     /* a signal, or the parent is gone */
+	INPUT_BROKEN,   /* nobody reads stdout */
+	INPUT_HEAD,     /* of ticket: status and headers are here */
+	INPUT_MESSAGE,  /* of ticket: a message of the server (a reference is
 	                 * taken) */
-	INPUT_ENDPOINT,  /* of ticket: an endpoint event, ok or not (to a chain
+	INPUT_ENDPOINT, /* of ticket: an endpoint event, ok or not (to a chain
 			  * only) */
-	INPUT_DONE,      /* of ticket: the exchange is over */
-	INPUT_MEMORY,    /* the answer to ACTION_RECALL: result and tools of a
-			 * former start */
-	INPUT_LOOKED,    /* the answer to ACTION_LOOK: rival */
-	INPUT_ORPHAN,    /* session and version: one that is left behind */
-	INPUT_WAKE,      /* the machine slept, or its network changed */
+	INPUT_DONE,     /* of ticket: the exchange is over */
+	INPUT_CACHED_START,  /* the answer to ACTION_LOAD_START: result and
+			 * tools of a former start */
+	INPUT_PEER_STATE,    /* the answer to ACTION_CHECK_PEERS: rival */
+	INPUT_STALE_SESSION, /* session and version: one that is left
+				 * behind */
+	INPUT_WAKE,          /* the machine slept, or its network changed */
 	INPUT_SIGN_IN,   /* of ticket: a person is asked to sign in first, text
 	                 * tells how; n 0: no more */
 	INPUT_SIGNED_IN, /* there are new credentials */
 	INPUT_TICK       /* the deadline passed */
 };
 
-enum bad_frame { BAD_SYNTAX, BAD_BATCH, BAD_MESSAGE };
+enum invalid_line { INVALID_SYNTAX, INVALID_BATCH, INVALID_MESSAGE };
 
 struct session_input {
 	enum session_input_kind kind;
@@ -73,14 +74,14 @@ struct session_input {
 	struct frame *frame;
 	uint64_t ticket;
 	const struct facts *facts; /* HEAD, MESSAGE, DONE */
-	enum bad_frame bad;
+	enum invalid_line bad;
 	uint64_t size;
 	struct span id;
 	bool request;
 	struct span result, tools; /* MEMORY: raw JSON */
 	struct span session, version;
 	struct span text; /* SIGN_IN */
-	bool rival;
+	bool newer_peer;
 	bool ok;            /* ENDPOINT */
 	bool probe;         /* CLIENT: somebody waits who is less patient than a
 		     * client after initialize */
@@ -90,19 +91,20 @@ struct session_input {
 
 enum session_action_kind {
 	ACTION_NONE,
-	ACTION_SEND,     /* an exchange; done comes back for its ticket */
-	ACTION_ABORT,    /* end the exchange of ticket */
-	ACTION_WRITE,    /* frame to the client */
-	ACTION_READ,     /* read stdin or do not, as on tells */
-	ACTION_NOTE,     /* level, text: a decision, for people */
-	ACTION_RECALL,   /* say what is remembered of a start whose client
+	ACTION_SEND,         /* an exchange; done comes back for its ticket */
+	ACTION_ABORT,        /* end the exchange of ticket */
+	ACTION_WRITE,        /* frame to the client */
+	ACTION_READ,         /* read stdin or do not, as on tells */
+	ACTION_LOG,          /* level, text: a decision, for people */
+	ACTION_LOAD_START,   /* say what is remembered of a start whose client
 			  * asked for version, if anything */
-	ACTION_REMEMBER, /* version, result and tools of a good start */
-	ACTION_KEEP,     /* session and version: to be ended by somebody if we
-			  * cannot; n 0: there is none any more */
-	ACTION_FOUND,    /* what the server speaks (of a chain only) */
-	ACTION_LOOK,     /* does another copy of us have a newer session? */
-	ACTION_EXIT      /* flush stdout, then end with status */
+	ACTION_SAVE_START,   /* version, result and tools of a good start */
+	ACTION_SAVE_SESSION, /* session and version: to be ended by somebody
+			  * if we cannot; n 0: there is none any more */
+	ACTION_FOUND,        /* what the server speaks (of a chain only) */
+	ACTION_CHECK_PEERS,  /* does another copy of us have a newer
+				 * session? */
+	ACTION_EXIT          /* flush stdout, then end with status */
 };
 
 struct session_action {

@@ -23,7 +23,7 @@ uri_of(const struct frame *request)
 /* A level too large to keep (no server knows such a one) leaves none: the one
  * before is no longer what the client wants. */
 static bool
-learn_level(struct restore *r, struct frame *request)
+learn_level(struct settings *r, struct frame *request)
 {
 	struct frame *before = r->level;
 	bool fits = request->text.n <= REQUEST_BYTES;
@@ -36,7 +36,7 @@ learn_level(struct restore *r, struct frame *request)
 /* The subscription to this URI and the one before it (NULL for the first);
  * NULL when there is none, and before is the last. */
 static struct subscription *
-find(const struct restore *r, struct span uri, struct subscription **before)
+find(const struct settings *r, struct span uri, struct subscription **before)
 {
 	struct subscription *s;
 
@@ -51,14 +51,14 @@ find(const struct restore *r, struct span uri, struct subscription **before)
 }
 
 static bool
-subscribe(struct restore *r, struct frame *request)
+subscribe(struct settings *r, struct frame *request)
 {
 	struct span uri = uri_of(request);
 	struct subscription *s, *before;
 
 	if (json_kind(uri) != '"' || find(r, uri, &before) != NULL)
 		return true;
-	if (r->n == RESTORE_SUBSCRIPTIONS || request->text.n > REQUEST_BYTES)
+	if (r->n == SETTINGS_SUBSCRIPTIONS || request->text.n > REQUEST_BYTES)
 		return false;
 	s = xcalloc(1, sizeof *s);
 	s->request = frame_ref(request);
@@ -72,7 +72,7 @@ subscribe(struct restore *r, struct frame *request)
 }
 
 static void
-drop(struct restore *r, struct subscription *s, struct subscription *before)
+drop(struct settings *r, struct subscription *s, struct subscription *before)
 {
 	if (before != NULL)
 		before->next = s->next;
@@ -86,7 +86,7 @@ drop(struct restore *r, struct subscription *s, struct subscription *before)
 }
 
 static void
-unsubscribe(struct restore *r, const struct frame *request)
+unsubscribe(struct settings *r, const struct frame *request)
 {
 	struct subscription *s, *before;
 
@@ -96,7 +96,7 @@ unsubscribe(struct restore *r, const struct frame *request)
 }
 
 bool
-restore_learn(struct restore *r, struct frame *request)
+settings_learn(struct settings *r, struct frame *request)
 {
 	/* Some clients write a slash in a string with a backslash. */
 	if (json_key_is(request->method, "logging/setLevel"))
@@ -109,7 +109,7 @@ restore_learn(struct restore *r, struct frame *request)
 }
 
 void
-restore_forget(struct restore *r, const struct frame *request)
+settings_forget(struct settings *r, const struct frame *request)
 {
 	if (json_key_is(request->method, "resources/subscribe")) {
 		unsubscribe(r, request);
@@ -120,7 +120,7 @@ restore_forget(struct restore *r, const struct frame *request)
 }
 
 void
-restore_clear(struct restore *r)
+settings_clear(struct settings *r)
 {
 	while (r->list != NULL)
 		drop(r, r->list, NULL);

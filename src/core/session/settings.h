@@ -8,7 +8,7 @@
 
 #include "base/frame.h"
 
-enum { RESTORE_SUBSCRIPTIONS = 1024 }; /* more are not kept */
+enum { SETTINGS_SUBSCRIPTIONS = 1024 }; /* more are not kept */
 
 struct subscription {
 	struct subscription *next;
@@ -16,7 +16,7 @@ struct subscription {
 	uint64_t told;         /* the session's number that was told it */
 };
 
-struct restore {
+struct settings {
 	struct frame *level; /* the client's logging/setLevel; NULL: none */
 	struct subscription *list, *last; /* in the client's order */
 	size_t n;
@@ -25,11 +25,11 @@ struct restore {
 /* A request of the client was answered with a result: keeps or forgets what
  * it means, if it means something here. Returns false when there was no room
  * for one more subscription. */
-bool restore_learn(struct restore *r, struct frame *request);
+bool settings_learn(struct settings *r, struct frame *request);
 /* The server refused this request, logging/setLevel or resources/subscribe,
  * in a new session: there is no such thing any more. */
-void restore_forget(struct restore *r, const struct frame *request);
+void settings_forget(struct settings *r, const struct frame *request);
 /* Forgets all. */
-void restore_clear(struct restore *r);
+void settings_clear(struct settings *r);
 
 #endif

@@ -10,17 +10,18 @@
 #include <stdlib.h>
 
 void
-session_sign_in(struct session *s, struct leg *l, struct span text)
+session_sign_in(struct session *s, struct attempt *l, struct span text)
 {
 	/* Nobody wants its answer any more: it must not be sent again. */
-	if (l->kind == LEG_CALL && (l->call == NULL || l->call->cancelled)) {
+	if (l->kind == ATTEMPT_CALL &&
+	    (l->call == NULL || l->call->cancelled)) {
 		session_abort(s, l);
 		return;
 	}
-	if (text.n == 0 && !l->person)
+	if (text.n == 0 && !l->waits_for_user)
 		return;
-	l->person = text.n > 0;
-	if (l->person) {
+	l->waits_for_user = text.n > 0;
+	if (l->waits_for_user) {
 		free(s->sign_in);
 		s->sign_in = xstrndup(text.p, text.n);
 		l->silences = 0;
@@ -31,13 +32,16 @@ session_sign_in(struct session *s, struct leg *l, struct span text)
 		l->event_at = s->now;
 	}
 	/* A renewal, or a handshake of our own, has nobody who gives up. */
-	if (l->kind == LEG_OPEN && l->generation == s->generation) {
+	if (l->kind == ATTEMPT_OPEN && l->generation == s->generation) {
 		if (s->phase == PHASE_RENEWING)
 			session_phase(s, PHASE_RENEWING,
-			    l->person ? -1 : s->now + session_renew_window(s));
+			    l->waits_for_user ?
+				-1 :
+				s->now + session_renew_window(s));
 		else if (s->phase == PHASE_OPENING && l->call == NULL)
 			session_phase(s, PHASE_OPENING,
-			    l->person || s->config.init_timeout_ms == 0 ?
+			    l->waits_for_user ||
+				    s->config.init_timeout_ms == 0 ?
 				-1 :
 				s->now + s->config.init_timeout_ms);
 	}
@@ -47,12 +51,12 @@ session_sign_in(struct session *s, struct leg *l, struct span text)
 bool
 session_opening_waits(const struct session *s)
 {
-	const struct leg *l;
+	const struct attempt *l;
 
 	if (s->phase != PHASE_OPENING && s->phase != PHASE_RENEWING)
 		return false;
-	for (l = s->calls.legs; l != NULL; l = l->next)
-		if (l->kind == LEG_OPEN && l->person &&
+	for (l = s->calls.attempts; l != NULL; l = l->next)
+		if (l->kind == ATTEMPT_OPEN && l->waits_for_user &&
 		    l->generation == s->generation)
 			return true;
 	return false;
@@ -60,10 +64,11 @@ session_opening_waits(const struct session *s)
 
 /* Held back, or refused before, until there is a session. */
 static bool
-waits_for_person(const struct session *s, const struct call *c)
+waits_for_user(const struct session *s, const struct call *c)
 {
-	if (c->leg != NULL)
-		return c->leg->person && c->leg->kind == LEG_CALL;
+	if (c->attempt != NULL)
+		return c->attempt->waits_for_user &&
+		    c->attempt->kind == ATTEMPT_CALL;
 	return (c->state == CALL_HELD || c->state == CALL_REFUSED) &&
 	    s->phase == PHASE_RENEWING && session_opening_waits(s);
 }
@@ -72,13 +77,13 @@ int64_t
 session_sign_in_due(struct session *s, struct call *c)
 {
 	if (s->sign_in == NULL || s->config.handshake ||
-	    !waits_for_person(s, c)) {
-		c->person_at = 0;
+	    !waits_for_user(s, c)) {
+		c->user_at = 0;
 		return -1;
 	}
-	if (c->person_at == 0)
-		c->person_at = s->now + PERSON_MS;
-	return c->person_at;
+	if (c->user_at == 0)
+		c->user_at = s->now + USER_MS;
+	return c->user_at;
 }
 
 struct facts
@@ -109,13 +114,13 @@ session_signed_in(struct session *s)
 {
 	session_listen_signed_in(s);
 	/* A server may open to all, and take nothing more. */
-	if (s->phase == PHASE_LIVE && s->generation->unwelcome &&
+	if (s->phase == PHASE_LIVE && s->generation->initialized_denied &&
 	    s->ready != NULL) {
-		s->generation->unwelcome = false;
-		session_send_note(s, s->ready);
+		s->generation->initialized_denied = false;
+		session_send_one_way(s, s->ready);
 	}
 	s->budget.trial_at = s->now; /* what was refused may work now */
-	if (s->phase == PHASE_DEAD && s->from_memory) {
+	if (s->phase == PHASE_DEAD && s->from_cache) {
 		s->renew_at = s->now;
 		session_due(s, s->now);
 	}

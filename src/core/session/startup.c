@@ -11,31 +11,31 @@
 #include "core/wire/msg.h"
 
 void
-session_recall(struct session *s)
+session_load_start(struct session *s)
 {
-	if (!s->config.memory)
+	if (!s->config.cached_start)
 		return;
-	buf_free(&s->memory);
-	buf_free(&s->memory_tools);
-	session_ask(s, ACTION_RECALL);
+	buf_free(&s->cached_start);
+	buf_free(&s->cached_tools);
+	session_ask(s, ACTION_LOAD_START);
 }
 
 void
-session_remembered(struct session *s, const struct session_input *in)
+session_cached_start(struct session *s, const struct session_input *in)
 {
 	if (s->phase != PHASE_OPENING || in->result.n == 0)
 		return;
-	buf_addspan(&s->memory, in->result);
-	buf_addspan(&s->memory_tools, in->tools);
-	s->memory_at = s->now + (s->probed ? MEMORY_PROBE_MS : MEMORY_MS);
-	session_due(s, s->memory_at);
+	buf_addspan(&s->cached_start, in->result);
+	buf_addspan(&s->cached_tools, in->tools);
+	s->cached_at = s->now + (s->probed ? CACHED_PROBE_MS : CACHED_START_MS);
+	session_due(s, s->cached_at);
 }
 
 void
-session_remember(struct session *s)
+session_save_start(struct session *s)
 {
-	if (s->config.memory && s->opened != NULL && !s->own_handshake)
-		session_ask(s, ACTION_REMEMBER);
+	if (s->config.cached_start && s->opened != NULL && !s->own_handshake)
+		session_ask(s, ACTION_SAVE_START);
 }
 
 /* A server that says no, or cannot be trusted, is not one that is away. */
@@ -56,33 +56,33 @@ is_away(const struct facts *f)
 }
 
 bool
-session_from_memory(struct session *s, const struct facts *f)
+session_start_from_cache(struct session *s, const struct facts *f)
 {
 	struct call *c, *next;
 	struct frame *answer;
 
-	s->memory_at = -1;
-	if (s->memory.n == 0 || s->phase != PHASE_OPENING ||
+	s->cached_at = -1;
+	if (s->cached_start.n == 0 || s->phase != PHASE_OPENING ||
 	    (f != NULL && !is_away(f)))
 		return false;
 	for (c = s->calls.first; c != NULL; c = c->next)
-		if (c->leg != NULL && c->leg->kind == LEG_OPEN)
+		if (c->attempt != NULL && c->attempt->kind == ATTEMPT_OPEN)
 			break;
 	if (c == NULL)
 		return false;
-	session_note(s, LEVEL_WARN,
+	session_log(s, LEVEL_WARN,
 	    "%s has opened no session yet: the client gets what it said at a "
 	    "former start, calls wait for it",
 	    s->config.host);
 	session_call_state(s, c, CALL_RUNNING);
 	frame_unref(c->refusal);
 	c->refusal = NULL;
-	c->leg->call = NULL;
-	c->leg = NULL;
-	answer = msg_result(c->frame->id, buf_str(&s->memory));
+	c->attempt->call = NULL;
+	c->attempt = NULL;
+	answer = msg_result(c->frame->id, buf_str(&s->cached_start));
 	session_keep_ready(s);
 	session_learn_families(s, answer);
-	s->from_memory = true;
+	s->from_cache = true;
 	s->why = "the start was from memory";
 	session_phase(s, PHASE_RENEWING,
 	    session_opening_waits(s) ? -1 : s->now + session_renew_window(s));
@@ -90,7 +90,7 @@ session_from_memory(struct session *s, const struct facts *f)
 	frame_unref(answer);
 	for (c = s->calls.first; c != NULL; c = next) {
 		next = c->next;
-		answer = session_memory_answer(s, c->frame);
+		answer = session_cached_answer(s, c->frame);
 		if (answer != NULL)
 			session_answer(s, c, answer);
 		frame_unref(answer);
@@ -99,11 +99,11 @@ session_from_memory(struct session *s, const struct facts *f)
 }
 
 struct frame *
-session_memory_answer(struct session *s, struct frame *request)
+session_cached_answer(struct session *s, struct frame *request)
 {
-	if (!s->from_memory || s->memory_tools.n == 0 ||
+	if (!s->from_cache || s->cached_tools.n == 0 ||
 	    !json_key_is(request->method, "tools/list") ||
 	    json_get(request->params, "cursor").p != NULL)
 		return NULL;
-	return msg_result(request->id, buf_str(&s->memory_tools));
+	return msg_result(request->id, buf_str(&s->cached_tools));
 }

@@ -27,12 +27,12 @@
 #include "core/session/tools.h"
 
 enum {
-	READY_MS = 10 * 1000,     /* for the 2xx to initialized */
-	NOTE_MS = 30 * 1000,      /* for the 2xx to a notification */
-	SAY_MS = 60 * 1000,       /* between two warnings of one kind */
-	TELL_MS = 30 * 1000,      /* between two rounds of list_changed */
-	MAX_NOTES = 64,           /* notifications under way at once */
-	MAX_CANCELS = 256,        /* the same with cancels */
+	READY_MS = 10 * 1000,        /* for the 2xx to initialized */
+	NOTIFICATION_MS = 30 * 1000, /* for the 2xx to a notification */
+	SAY_MS = 60 * 1000,          /* between two warnings of one kind */
+	TELL_MS = 30 * 1000,         /* between two rounds of list_changed */
+	MAX_NOTIFICATIONS = 64,      /* notifications under way at once */
+	MAX_CANCELS = 256,           /* the same with cancels */
 	MAX_ANSWERS = 64,         /* the client's answers under way at once */
 	MAX_QUESTIONS = 256,      /* of the server: open at the client, and
 				   * answered but not sent yet */
@@ -52,8 +52,9 @@ enum {
 	PING_MS = 5 * 1000,         /* for the answer to a ping of ours */
 	SILENT_MS = 60 * 1000,      /* of a call, until it is looked after */
 	FRESH_MS = 5 * 1000,        /* a new session may not know it yet */
-	MEMORY_MS = 5 * 1000,       /* a start from memory after so long, */
-	MEMORY_PROBE_MS = 3000,     /* or so long for a probe */
+	CACHED_START_MS = 5 * 1000, /* a start from memory after so
+					   * long, */
+	CACHED_PROBE_MS = 3000,     /* or so long for a probe */
 	FLAPS = 8,                  /* sent again to the same session, */
 	FLAPS_MS = 3 * 1000,        /* within this time */
 	FLAPPING_MS = 60 * 1000,    /* one id, served and refused within this */
@@ -61,7 +62,7 @@ enum {
 	SUM_UP_MS = 10 * 60 * 1000, /* between two lines about renewals */
 	JITTER_MS = 5 * 1000,       /* of what no client waits for */
 	LINGER_MS = 5 * 1000,       /* a stream may stay after its answer */
-	PERSON_MS = 45 * 1000,      /* of a call, for a person who signs in */
+	USER_MS = 45 * 1000,        /* of a call, for a person who signs in */
 	DELETE_MS = 1000,
 	LAST_MS = 5 * 1000, /* after EOF and the last call, for the 2xx to
 			     * notifications and answers */
@@ -87,7 +88,7 @@ struct held {
 	struct held *next;
 	struct frame *frame;
 	struct call *call; /* NULL: a notification, or an answer */
-	uint64_t asker;    /* of an answer: as leg.asker */
+	uint64_t asker;    /* of an answer: as attempt.asker */
 };
 
 enum listen_state {
@@ -156,7 +157,7 @@ struct session {
 	/* Renewals that no call waits for. */
 	struct backoff_budget unasked; /* they never cost a call its own */
 	int64_t renew_at;              /* -1: none is due */
-	unsigned asleep; /* so many without a frame of the client */
+	unsigned idle_renewals; /* so many without a frame of the client */
 
 	/* One id that is accepted and refused: replicas that do not share. */
 	bool flapping;       /* it was seen */
@@ -175,11 +176,12 @@ struct session {
 	bool hinted;       /* of --session-lost-in-results */
 
 	/* What a new session is told, and what the client is. */
-	struct restore restore;
+	struct settings settings;
 	struct tools *tools;
 	struct frame *opened; /* the server's latest answer to initialize */
 	struct frame *opened_before; /* the one before the renewal */
-	unsigned restores;           /* legs of RESTORING that have not ended */
+	unsigned restores;           /* attempts of RESTORING that have not
+				      * ended */
 	bool restoring_level;        /* the others come after it */
 	unsigned restore_flaps;      /* sent again to the same session */
 	size_t restored, unrestored;
@@ -190,12 +192,13 @@ struct session {
 	int64_t summed_at;        /* the last line about a renewal */
 
 	/* A start without the server. */
-	struct buf memory;       /* result of initialize, of a former start */
-	struct buf memory_tools; /* the same of tools/list */
-	int64_t memory_at;       /* used then; -1: not */
+	struct buf cached_start; /* result of initialize, of a former
+					* start */
+	struct buf cached_tools; /* the same of tools/list */
+	int64_t cached_at;       /* used then; -1: not */
 	bool probed;             /* initialize is for a client that probes */
-	bool from_memory;        /* the client has it, and no server yet */
-	unsigned memory_tries;
+	bool from_cache;         /* the client has it, and no server yet */
+	unsigned cached_tries;
 	uint64_t answered[ANSWERED]; /* hashes of ids, a ring */
 	size_t next_answered;
 	uint64_t ids; /* made by us */
@@ -226,21 +229,22 @@ is_refusal(struct ruling r)
 }
 
 /* session.c */
-void session_note(struct session *s, enum log_level level, const char *fmt, ...)
+void session_log(struct session *s, enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* May a warning be said that was last said before *say_at? Then it may be said
  * again after SAY_MS. */
 bool session_may_say(const struct session *s, int64_t *say_at);
 void session_write(struct session *s, struct frame *f);
-/* The same for what the server said on this leg. */
-void session_pass(struct session *s, struct frame *f, const struct leg *l);
-void session_abort(struct session *s, struct leg *l);
-/* Sends a leg now. */
-void session_start(struct session *s, struct leg *l);
-/* A copy of this leg that goes out in wait ms; the old one is dropped. */
-struct leg *session_again(struct session *s, struct leg *l, int64_t wait);
-/* A keepsake for somebody: the session to end when we are killed. */
-void session_keep(struct session *s, struct generation *g);
+/* The same for what the server said on this attempt. */
+void session_pass(struct session *s, struct frame *f, const struct attempt *l);
+void session_abort(struct session *s, struct attempt *l);
+/* Sends an attempt now. */
+void session_start(struct session *s, struct attempt *l);
+/* A copy of this attempt that goes out in wait ms; the old one is dropped. */
+struct attempt *session_again(struct session *s, struct attempt *l,
+    int64_t wait);
+/* Saves for somebody: the session to end when we are killed. */
+void session_save(struct session *s, struct generation *g);
 /* An action without anything but its kind. */
 void session_ask(struct session *s, enum session_action_kind kind);
 /* Something is due at this time. */
@@ -254,7 +258,7 @@ void session_want_read(struct session *s);
 
 /* session_client.c */
 void session_client(struct session *s, struct frame *f);
-void session_bad(struct session *s, const struct session_input *in);
+void session_invalid(struct session *s, const struct session_input *in);
 /* Sends what was held back, as far as the gate and the cap allow. */
 void session_pump(struct session *s);
 void session_call_state(struct session *s, struct call *c,
@@ -266,15 +270,15 @@ void session_answer(struct session *s, struct call *c, struct frame *answer);
 bool session_was_answered(const struct session *s, struct span id);
 /* The same as session_answer with an error of our own, which is taken. */
 void session_fail(struct session *s, struct call *c, struct frame *error);
-/* A new leg of the call, not live: under an id of ours where the server may
+/* A new attempt of the call, not live: under an id of ours where the server may
  * still know the client's as one that runs in this session. */
-struct leg *session_call_leg(struct session *s, struct call *c);
+struct attempt *session_call_attempt(struct session *s, struct call *c);
 void session_send_call(struct session *s, struct call *c);
 /* false only when its request was certainly not sent, or refused. */
 bool session_may_have_run(const struct call *c);
-struct leg *session_send_note(struct session *s, struct frame *f);
+struct attempt *session_send_one_way(struct session *s, struct frame *f);
 /* Sends an answer to a question of the server, or holds it back while too
- * many are under way. asker is the origin of the leg that asked, or 0: if
+ * many are under way. asker is the origin of the attempt that asked, or 0: if
  * there is no place for the answer the call that asked ends. f is borrowed. */
 void session_send_answer(struct session *s, struct frame *f, uint64_t asker);
 /* Answers what is open for a client that has ended. */
@@ -285,39 +289,39 @@ void session_drop_answers(struct session *s);
 size_t session_held_size(const struct frame *f);
 /* Forgets what is held; calls in it get no answer here. */
 void session_unhold(struct session *s, struct call *c);
-void session_drop_notes(struct session *s);
+void session_drop_one_way(struct session *s);
 /* initialized, if it is held, is kept for the session to come. */
 void session_keep_ready(struct session *s);
 
 /* session_server.c */
-void session_head(struct session *s, struct leg *l, const struct facts *f);
-void session_message(struct session *s, struct leg *l, const struct facts *f,
-    struct frame *m);
+void session_head(struct session *s, struct attempt *l, const struct facts *f);
+void session_message(struct session *s, struct attempt *l,
+    const struct facts *f, struct frame *m);
 /* What we answer where nobody can: "no", but to a ping. Owned by the caller. */
 struct frame *session_nobody(struct span id, bool ping);
 /* Takes the oldest message of before initialize was answered, or NULL. */
 struct frame *session_take_early(struct session *s);
 
-/* What a ruling for an answer to this call on this leg means at this moment:
- * words of a lost session that come late, or after other messages, leave open
- * whether the call ran. */
+/* What a ruling for an answer to this call on this attempt means at this
+ * moment: words of a lost session that come late, or after other messages,
+ * leave open whether the call ran. */
 struct ruling session_weigh(const struct session *s, const struct call *c,
-    const struct leg *l, const struct facts *f, struct ruling r);
+    const struct attempt *l, const struct facts *f, struct ruling r);
 
 /* session_done.c */
-void session_done(struct session *s, struct leg *l, const struct facts *f);
+void session_done(struct session *s, struct attempt *l, const struct facts *f);
 /* Calls that were answered 202 will have no answer: the listen stream, or
  * (lost) the session, is gone. */
 void session_fail_accepted(struct session *s, bool lost);
 /* What the end of an exchange means that is not a call's. */
-struct ruling session_ruling(const struct session *s, const struct leg *l,
+struct ruling session_ruling(const struct session *s, const struct attempt *l,
     const struct facts *f);
-/* What it is, for people: a LEG_NOTE. */
-const char *session_note_name(const struct leg *l);
+/* What it is, for people: a ATTEMPT_ONE_WAY. */
+const char *session_one_way_name(const struct attempt *l);
 /* It was refused as lost. */
-void session_note_lost(struct session *s, const struct leg *l);
+void session_one_way_lost(struct session *s, const struct attempt *l);
 /* The client's answer to a question was not delivered. If a call asked it, on
- * the leg with this origin, that call would wait for ever: it ends with an
+ * the attempt with this origin, that call would wait for ever: it ends with an
  * error, but where the server read the answer and refused it. f tells what
  * became of the answer; NULL: its session is gone. */
 void session_undelivered(struct session *s, uint64_t asker,
@@ -333,14 +337,15 @@ void session_open_begin(struct session *s, struct frame *body, struct call *c,
     enum phase phase, int64_t timeout);
 void session_open(struct session *s, struct frame *initialize, struct call *c);
 void session_open_own(struct session *s);
-void session_opened(struct session *s, struct leg *l, const struct facts *f,
+void session_opened(struct session *s, struct attempt *l, const struct facts *f,
     struct frame *m);
 void session_open_failed(struct session *s, const struct facts *f,
     struct frame *error);
 /* A server with room for one session may not have noticed that the old one
  * is gone: it is ended, and this initialize sent once more. Returns false
  * where that was done, or cannot help. */
-bool session_make_room(struct session *s, struct leg *l, const struct facts *f);
+bool session_make_room(struct session *s, struct attempt *l,
+    const struct facts *f);
 void session_begin_ready(struct session *s);
 /* initialized was taken, or will not be. */
 void session_readied(struct session *s);
@@ -361,7 +366,7 @@ struct frame *session_with_own_id(struct session *s, struct frame *request);
 void session_renew(struct session *s, const char *why);
 /* The renewal that made the session of now counts as one that did not help,
  * once. */
-void session_no_help(struct session *s);
+void session_count_failed_renewal(struct session *s);
 /* May a call that was refused begin a renewal now? The one before counts
  * when its session served nobody. */
 bool session_may_renew(struct session *s);
@@ -374,8 +379,8 @@ void session_renew_later(struct session *s, const char *why);
 void session_renew_tick(struct session *s);
 /* The time of a renewal: its part of the retry window, ms. */
 int64_t session_renew_window(const struct session *s);
-/* The answer to ACTION_LOOK. */
-void session_looked(struct session *s, bool rival);
+/* The answer to ACTION_CHECK_PEERS. */
+void session_peer_state(struct session *s, bool newer_peer);
 /* A call needs the session that is known dead: NULL when it is renewed now,
  * else the error for the call with this id (owned by the caller). */
 struct frame *session_revive(struct session *s, struct span id);
@@ -387,7 +392,7 @@ bool session_is_safe(const struct session *s, const struct call *c);
  * is the server's error, or NULL. */
 void session_refused(struct session *s, struct call *c, struct generation *g,
     int status, struct frame *refusal, const char *rule);
-/* Its leg is over for the call, which has no leg then. */
+/* Its attempt is over for the call, which has no attempt then. */
 void session_detach(struct session *s, struct call *c);
 /* Sends what waits for the new session, in the client's order. */
 void session_replay(struct session *s);
@@ -416,17 +421,17 @@ int64_t session_flap_wait(unsigned n);
 /* Begins to tell the new session what the one before was told; false when
  * there is nothing. */
 bool session_restore(struct session *s);
-void session_restore_done(struct session *s, struct leg *l,
+void session_restore_done(struct session *s, struct attempt *l,
     const struct facts *f);
 /* Its result came. */
-void session_restore_message(struct session *s, struct leg *l);
+void session_restore_message(struct session *s, struct attempt *l);
 void session_restore_timeout(struct session *s);
 void session_tell_changes(struct session *s);
 /* The one line about a renewal. */
 void session_sum_up(struct session *s);
 
 /* session_ping.c */
-/* The answer of this call's leg is ambiguous: it waits for a ping. refusal
+/* The answer of this call's attempt is ambiguous: it waits for a ping. refusal
  * is the server's error, or NULL: then error is ours, and taken. ran tells
  * that the call may have run if the session is gone. */
 void session_suspect(struct session *s, struct call *c, struct generation *g,
@@ -436,9 +441,10 @@ void session_suspect(struct session *s, struct call *c, struct generation *g,
 void session_end_doubt(struct call *c);
 /* Asks now, if nothing asks already. */
 void session_ping(struct session *s, const char *why);
-void session_ping_message(struct session *s, struct leg *l,
+void session_ping_message(struct session *s, struct attempt *l,
     const struct facts *f, struct frame *m);
-void session_ping_done(struct session *s, struct leg *l, const struct facts *f);
+void session_ping_done(struct session *s, struct attempt *l,
+    const struct facts *f);
 /* The session of now is gone: calls that have been silent for long are looked
  * after at once. Their next turn may be an hour away. */
 void session_mind_silent(struct session *s);
@@ -447,19 +453,19 @@ void session_ping_tick(struct session *s);
 void session_ping_due(struct session *s);
 
 /* session_memory.c */
-void session_recall(struct session *s);
-void session_remembered(struct session *s, const struct session_input *in);
-void session_remember(struct session *s);
+void session_load_start(struct session *s);
+void session_cached_start(struct session *s, const struct session_input *in);
+void session_save_start(struct session *s);
 /* Answers the client from memory where it can. f tells why there is no
  * server: NULL when it is slow. Returns false when it cannot, or should
  * not. */
-bool session_from_memory(struct session *s, const struct facts *f);
+bool session_start_from_cache(struct session *s, const struct facts *f);
 /* The answer to this request from memory; NULL: none. Owned by the caller. */
-struct frame *session_memory_answer(struct session *s, struct frame *request);
+struct frame *session_cached_answer(struct session *s, struct frame *request);
 
 /* session_sign_in.c */
-/* This leg waits for a person (text) or does no more (n 0). */
-void session_sign_in(struct session *s, struct leg *l, struct span text);
+/* This attempt waits for a person (text) or does no more (n 0). */
+void session_sign_in(struct session *s, struct attempt *l, struct span text);
 /* Does an initialize wait for a person? */
 bool session_opening_waits(const struct session *s);
 /* When this call is told that a person has to sign in; -1: never. Begins the
@@ -477,7 +483,7 @@ void session_listen_open(struct session *s);
 void session_listen_close(struct session *s);
 void session_listen_head(struct session *s, const struct facts *f);
 void session_listen_event(struct session *s);
-void session_listen_done(struct session *s, const struct leg *l,
+void session_listen_done(struct session *s, const struct attempt *l,
     const struct facts *f);
 void session_listen_tick(struct session *s);
 /* What the ping found out for a stream that was refused. */

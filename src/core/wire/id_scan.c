@@ -9,17 +9,17 @@
 #include "core/wire/json.h"
 
 void
-skim_start(struct skim *s)
+id_scan_start(struct id_scan *s)
 {
 	s->depth = 0;
 	s->object = s->over = s->string = s->escaped = s->value = false;
-	s->member = SKIM_OTHER;
+	s->member = ID_SCAN_OTHER;
 	s->method = s->token_over = false;
 	s->token_n = s->id_n = 0;
 }
 
 static void
-token_add(struct skim *s, char c)
+token_add(struct id_scan *s, char c)
 {
 	if (s->token_n < sizeof s->token)
 		s->token[s->token_n++] = c;
@@ -29,7 +29,7 @@ token_add(struct skim *s, char c)
 
 /* Can the token be echoed as an id? */
 static bool
-token_is_id(const struct skim *s)
+token_is_id(const struct id_scan *s)
 {
 	struct span token = { s->token, s->token_n };
 	char c = json_kind(token);
@@ -40,26 +40,26 @@ token_is_id(const struct skim *s)
 }
 
 static void
-take_key(struct skim *s)
+take_key(struct id_scan *s)
 {
 	struct span key = { s->token + 1, s->token_n - 2 };
 
-	s->member = SKIM_OTHER;
+	s->member = ID_SCAN_OTHER;
 	if (s->token_over || s->token_n < 2 || s->token[0] != '"')
 		return;
 	if (json_key_is(key, "id"))
-		s->member = SKIM_ID;
+		s->member = ID_SCAN_ID;
 	else if (json_key_is(key, "method"))
-		s->member = SKIM_METHOD;
+		s->member = ID_SCAN_METHOD;
 }
 
 /* A member named twice counts as the last one. */
 static void
-take_value(struct skim *s)
+take_value(struct id_scan *s)
 {
-	if (s->member == SKIM_METHOD)
+	if (s->member == ID_SCAN_METHOD)
 		s->method = s->token[0] == '"';
-	if (s->member != SKIM_ID)
+	if (s->member != ID_SCAN_ID)
 		return;
 	s->id_n = 0;
 	if (token_is_id(s)) {
@@ -69,7 +69,7 @@ take_value(struct skim *s)
 }
 
 static void
-end_token(struct skim *s)
+end_token(struct id_scan *s)
 {
 	if (s->token_n == 0)
 		return;
@@ -82,7 +82,7 @@ end_token(struct skim *s)
 }
 
 static void
-open_container(struct skim *s, char c)
+open_container(struct id_scan *s, char c)
 {
 	if (s->depth == 0)
 		s->object = c == '{';
@@ -95,7 +95,7 @@ open_container(struct skim *s, char c)
 }
 
 static void
-close_container(struct skim *s)
+close_container(struct id_scan *s)
 {
 	if (s->depth == 1)
 		end_token(s);
@@ -106,7 +106,7 @@ close_container(struct skim *s)
 
 /* One byte outside of strings. */
 static void
-structure(struct skim *s, char c)
+structure(struct id_scan *s, char c)
 {
 	bool top = s->depth == 1 && s->object;
 
@@ -140,7 +140,7 @@ structure(struct skim *s, char c)
 
 /* One byte inside a string. */
 static void
-inside(struct skim *s, char c)
+inside(struct id_scan *s, char c)
 {
 	if (s->depth == 1 && s->object)
 		token_add(s, c);
@@ -153,7 +153,7 @@ inside(struct skim *s, char c)
 }
 
 void
-skim_feed(struct skim *s, const char *p, size_t n)
+id_scan_feed(struct id_scan *s, const char *p, size_t n)
 {
 	const char *end = p + n;
 
@@ -172,7 +172,7 @@ skim_feed(struct skim *s, const char *p, size_t n)
 }
 
 struct span
-skim_end(struct skim *s, bool *method)
+id_scan_end(struct id_scan *s, bool *method)
 {
 	*method = s->method;
 	if (s->id_n == 0)

@@ -8,30 +8,30 @@
 
 #include "base/mem.h"
 
-#define SKIM_ID_BYTES 1024 /* a longer id counts as not seen */
+#define ID_SCAN_BYTES 1024 /* a longer id counts as not seen */
 
-enum skim_member { SKIM_OTHER, SKIM_ID, SKIM_METHOD };
+enum id_scan_member { ID_SCAN_OTHER, ID_SCAN_ID, ID_SCAN_METHOD };
 
-struct skim {
+struct id_scan {
 	uint64_t depth;
-	bool object;             /* the outermost value is one */
-	bool over;               /* the outermost value has ended */
-	bool string;             /* inside a string */
-	bool escaped;            /* the next byte is escaped */
-	bool value;              /* behind the colon of a top-level member */
-	enum skim_member member; /* which one */
-	bool method;             /* a top-level method was seen */
+	bool object;                /* the outermost value is one */
+	bool over;                  /* the outermost value has ended */
+	bool string;                /* inside a string */
+	bool escaped;               /* the next byte is escaped */
+	bool value;                 /* behind the colon of a top-level member */
+	enum id_scan_member member; /* which one */
+	bool method;                /* a top-level method was seen */
 	bool token_over;
 	size_t token_n; /* of the top-level key or value being read */
-	char token[SKIM_ID_BYTES];
+	char token[ID_SCAN_BYTES];
 	size_t id_n; /* 0: none seen */
-	char id[SKIM_ID_BYTES];
+	char id[ID_SCAN_BYTES];
 };
 
-void skim_start(struct skim *s);
-void skim_feed(struct skim *s, const char *p, size_t n);
+void id_scan_start(struct id_scan *s);
+void id_scan_feed(struct id_scan *s, const char *p, size_t n);
 /* The raw id (p NULL: none; valid until the next start), and whether there
  * was a method. */
-struct span skim_end(struct skim *s, bool *method);
+struct span id_scan_end(struct id_scan *s, bool *method);
 
 #endif

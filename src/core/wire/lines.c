@@ -25,7 +25,7 @@ struct lines {
 	bool skipping;   /* the line is too long */
 	uint64_t skipped;
 	bool cr; /* the last byte skipped was one */
-	struct skim skim;
+	struct id_scan id_scan;
 };
 
 static const char bom_bytes[] = "\xEF\xBB\xBF";
@@ -49,7 +49,7 @@ skip(struct lines *l, const char *p, size_t n)
 {
 	if (n == 0)
 		return;
-	skim_feed(&l->skim, p, n);
+	id_scan_feed(&l->id_scan, p, n);
 	l->skipped += n;
 	l->cr = p[n - 1] == '\r';
 }
@@ -57,7 +57,7 @@ skip(struct lines *l, const char *p, size_t n)
 static void
 start_skipping(struct lines *l)
 {
-	skim_start(&l->skim);
+	id_scan_start(&l->id_scan);
 	l->skipping = true;
 	l->skipped = 0;
 	skip(l, l->part.p, l->part.n);
@@ -71,7 +71,7 @@ stop_skipping(struct lines *l)
 	bool request;
 
 	l->skipping = false;
-	id = skim_end(&l->skim, &request);
+	id = id_scan_end(&l->id_scan, &request);
 	if (l->cr)
 		l->skipped--;
 	l->ops.too_long(l->skipped, id, request, l->arg);

@@ -1,7 +1,7 @@
-/* The two ends of the pipe between a proxy and its agent. */
+/* The two ends of the pipe between a proxy and its login process. */
 #include "config.h"
 
-#include "auth/agent.h"
+#include "auth/login_process.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 
 enum { MAX_OUTPUT = 1024 * 1024, MAX_LINE = 512 * 1024, MAX_ERRORS = 512 };
 
-struct agent {
+struct login_process {
 	struct child *child;
-	struct agent_ops ops;
+	struct login_process_ops ops;
 	void *arg;
 	struct buf line;   /* not complete yet */
 	struct buf errors; /* the beginning of its stderr */
@@ -104,7 +104,7 @@ add_word(struct json_object *list, const char *word)
 }
 
 static void
-print_request(struct buf *out, const struct agent_request *r)
+print_request(struct buf *out, const struct login_process_request *r)
 {
 	struct json_object *o = json_object_new_object();
 	struct json_object *argv = json_object_new_array();
@@ -125,7 +125,7 @@ print_request(struct buf *out, const struct agent_request *r)
 }
 
 static void
-take_line(struct agent *a, struct span text)
+take_line(struct login_process *a, struct span text)
 {
 	const char *why;
 	struct json_object *o = document_parse(text, &why);
@@ -155,7 +155,7 @@ take_line(struct agent *a, struct span text)
 static void
 on_output(const char *p, size_t n, void *arg)
 {
-	struct agent *a = arg;
+	struct login_process *a = arg;
 	const char *end;
 	size_t part;
 
@@ -177,7 +177,7 @@ on_output(const char *p, size_t n, void *arg)
 static void
 on_errors(const char *p, size_t n, void *arg)
 {
-	struct agent *a = arg;
+	struct login_process *a = arg;
 	size_t room = MAX_ERRORS - a->errors.n;
 
 	buf_add(&a->errors, p, n < room ? n : room);
@@ -201,7 +201,7 @@ failure(enum child_end end, int value)
 /* It ended without an answer. Its stderr may tell why, as where the dynamic
  * linker or a broken configuration file ended it. */
 static void
-give_up(struct agent *a, enum child_end end, int value)
+give_up(struct login_process *a, enum child_end end, int value)
 {
 	struct span said = buf_span(&a->errors);
 	char *how = failure(end, value);
@@ -222,23 +222,24 @@ give_up(struct agent *a, enum child_end end, int value)
 static void
 on_done(enum child_end end, int value, void *arg)
 {
-	struct agent *a = arg;
+	struct login_process *a = arg;
 
 	a->child = NULL;
 	if (!a->ended)
 		give_up(a, end, value);
 	a->ops.done(a->end, a->why, a->again_ms,
 	    a->has_record ? &a->record : NULL, a->arg);
-	agent_free(a);
+	login_process_free(a);
 }
 
-struct agent *
-agent_start(struct loop *l, const char *const *program,
-    const struct agent_request *request, const struct agent_ops *ops, void *arg)
+struct login_process *
+login_process_start(struct loop *l, const char *const *program,
+    const struct login_process_request *request,
+    const struct login_process_ops *ops, void *arg)
 {
 	static const struct child_ops child_ops = { on_output, on_errors,
 		on_done };
-	struct agent *a = xcalloc(1, sizeof *a);
+	struct login_process *a = xcalloc(1, sizeof *a);
 	struct child_config c = {
 		.argv = program,
 		.output = true,
@@ -263,7 +264,7 @@ agent_start(struct loop *l, const char *const *program,
 }
 
 void
-agent_free(struct agent *a)
+login_process_free(struct login_process *a)
 {
 	if (a == NULL)
 		return;
@@ -276,7 +277,7 @@ agent_free(struct agent *a)
 	free(a);
 }
 
-/* --- the agent's side --- */
+/* --- the login process's side --- */
 
 /* A word of the command line, owned by the caller; NULL when it is not one. */
 static char *
@@ -295,7 +296,7 @@ read_word(struct json_object *list, size_t i)
 }
 
 static int
-read_argv(struct agent_task *t)
+read_argv(struct login_process_task *t)
 {
 	struct json_object *list = document_list(t->json, "argv");
 
@@ -312,7 +313,8 @@ read_argv(struct agent_task *t)
 }
 
 int
-agent_task_read(struct agent_task *t, struct span text, const char **why)
+login_process_task_read(struct login_process_task *t, struct span text,
+    const char **why)
 {
 	memset(t, 0, sizeof *t);
 	record_init(&t->record);
@@ -321,7 +323,7 @@ agent_task_read(struct agent_task *t, struct span text, const char **why)
 		return -1;
 	if (read_argv(t) != 0) {
 		*why = "it has no command line";
-		agent_task_free(t);
+		login_process_task_free(t);
 		return -1;
 	}
 	t->request.reason = (enum login_reason)word_of(document_text(t->json,
@@ -337,7 +339,7 @@ agent_task_read(struct agent_task *t, struct span text, const char **why)
 }
 
 void
-agent_task_free(struct agent_task *t)
+login_process_task_free(struct login_process_task *t)
 {
 	size_t i;
 
@@ -350,7 +352,7 @@ agent_task_free(struct agent_task *t)
 }
 
 void
-agent_say_where(struct buf *out, const char *url, const char *code)
+login_process_say_where(struct buf *out, const char *url, const char *code)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -360,7 +362,7 @@ agent_say_where(struct buf *out, const char *url, const char *code)
 }
 
 void
-agent_say_log(struct buf *out, enum log_level level, const char *text)
+login_process_say_log(struct buf *out, enum log_level level, const char *text)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -370,7 +372,7 @@ agent_say_log(struct buf *out, enum log_level level, const char *text)
 }
 
 void
-agent_say_end(struct buf *out, enum login_end end, const char *why,
+login_process_say_end(struct buf *out, enum login_end end, const char *why,
     int64_t again_ms, const struct record *record)
 {
 	struct json_object *o = json_object_new_object();
