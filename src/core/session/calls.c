@@ -42,8 +42,6 @@ void
 calls_init(struct calls *t)
 {
 	memset(t, 0, sizeof *t);
-	t->buckets = 64;
-	t->by_id = xcalloc(t->buckets, sizeof *t->by_id);
 	t->next_ticket = 1;
 }
 
@@ -55,77 +53,45 @@ calls_free(struct calls *t)
 	calls_reap(t);
 	while (t->first != NULL)
 		calls_drop(t, t->first);
-	free(t->by_id);
-	t->by_id = NULL;
-}
-
-static void
-calls_grow(struct calls *t)
-{
-	size_t buckets = t->buckets * 4, i;
-	struct call *c;
-
-	free(t->by_id);
-	t->by_id = xcalloc(buckets, sizeof *t->by_id);
-	t->buckets = buckets;
-	for (c = t->first; c != NULL; c = c->next) {
-		i = c->hash % buckets;
-		c->chain = t->by_id[i];
-		t->by_id[i] = c;
-	}
+	idtable_free(&t->by_id);
+	idtable_free(&t->by_ticket);
 }
 
 struct call *
 calls_add(struct calls *t, struct frame *f)
 {
 	struct call *c = xcalloc(1, sizeof *c);
-	size_t i;
 
 	c->frame = frame_ref(f);
-	c->hash = msg_id_hash(f->id);
 	c->prev = t->last;
 	if (t->last != NULL)
 		t->last->next = c;
 	else
 		t->first = c;
 	t->last = c;
-	i = c->hash % t->buckets;
-	c->chain = t->by_id[i];
-	t->by_id[i] = c;
-	if (++t->n > t->buckets * 2)
-		calls_grow(t);
+	t->n++;
+	idtable_add(&t->by_id, &c->by_id, msg_id_hash(f->id));
 	return c;
+}
+
+static struct span
+id_of(struct idtable_entry *e)
+{
+	return IDTABLE_THING(e, struct call, by_id)->frame->id;
 }
 
 struct call *
 calls_find(const struct calls *t, struct span id)
 {
-	uint64_t hash;
-	struct call *c, *same = NULL;
+	struct idtable_entry *e = msg_id_find(&t->by_id, id, id_of);
 
-	if (id.p == NULL)
-		return NULL;
-	hash = msg_id_hash(id);
-	/* As written first: two ids may be one value to a double. */
-	for (c = t->by_id[hash % t->buckets]; c != NULL; c = c->chain) {
-		if (c->hash != hash)
-			continue;
-		if (span_eq(c->frame->id, id))
-			return c;
-		if (same == NULL && msg_id_same(c->frame->id, id))
-			same = c;
-	}
-	return same;
+	return e == NULL ? NULL : IDTABLE_THING(e, struct call, by_id);
 }
 
 void
 calls_drop(struct calls *t, struct call *c)
 {
-	struct call **at = &t->by_id[c->hash % t->buckets];
-
-	while (*at != c)
-		at = &(*at)->chain;
-	*at = c->chain;
+	idtable_remove(&t->by_id, &c->by_id);
 	if (c->prev != NULL)
 		c->prev->next = c->next;
 	else
@@ -195,18 +161,11 @@ note_counter(struct calls *t, const struct attempt *l)
 	    &t->n_answers;
 }
 
-static struct attempt **
-attempt_slot(struct calls *t, uint64_t ticket)
-{
-	return &t->by_ticket[ticket %
-	    (sizeof t->by_ticket / sizeof *t->by_ticket)];
-}
-
 struct attempt *
 calls_attempt(struct calls *t, enum attempt_kind kind, struct call *c,
     struct frame *body, struct generation *g)
 {
-	struct attempt *l = xcalloc(1, sizeof *l), **slot;
+	struct attempt *l = xcalloc(1, sizeof *l);
 
 	l->ticket = l->origin = t->next_ticket++;
 	l->kind = kind;
@@ -223,9 +182,7 @@ calls_attempt(struct calls *t, enum attempt_kind kind, struct call *c,
 	if (t->attempts != NULL)
 		t->attempts->prev = l;
 	t->attempts = l;
-	slot = attempt_slot(t, l->ticket);
-	l->chain = *slot;
-	*slot = l;
+	idtable_add(&t->by_ticket, &l->by_ticket, l->ticket);
 	t->n_attempts++;
 	if (kind == ATTEMPT_ONE_WAY)
 		++*note_counter(t, l);
@@ -235,22 +192,15 @@ calls_attempt(struct calls *t, enum attempt_kind kind, struct call *c,
 struct attempt *
 calls_attempt_find(const struct calls *t, uint64_t ticket)
 {
-	struct attempt *l = t->by_ticket[ticket %
-	    (sizeof t->by_ticket / sizeof *t->by_ticket)];
+	struct idtable_entry *e = idtable_first(&t->by_ticket, ticket);
 
-	while (l != NULL && l->ticket != ticket)
-		l = l->chain;
-	return l;
+	return e == NULL ? NULL : IDTABLE_THING(e, struct attempt, by_ticket);
 }
 
 void
 calls_attempt_drop(struct calls *t, struct attempt *l)
 {
-	struct attempt **at = attempt_slot(t, l->ticket);
-
-	while (*at != l)
-		at = &(*at)->chain;
-	*at = l->chain;
+	idtable_remove(&t->by_ticket, &l->by_ticket);
 	if (l->prev != NULL)
 		l->prev->next = l->next;
 	else
@@ -265,7 +215,7 @@ calls_attempt_drop(struct calls *t, struct attempt *l)
 	l->call = NULL;
 	l->live = false;
 	l->dropped = true;
-	l->chain = t->dropped;
+	l->next_dropped = t->dropped;
 	t->dropped = l;
 }
 
@@ -285,7 +235,7 @@ calls_reap(struct calls *t)
 	struct attempt *l;
 
 	while ((l = t->dropped) != NULL) {
-		t->dropped = l->chain;
+		t->dropped = l->next_dropped;
 		frame_unref(l->body);
 		buf_free(&l->last_event_id);
 		generation_unref(l->generation);

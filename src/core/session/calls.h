@@ -8,6 +8,7 @@
 #ifndef MCPSPLICE_CORE_SESSION_CALLS_H
 #define MCPSPLICE_CORE_SESSION_CALLS_H
 
+#include "base/idtable.h"
 #include "core/exchange/verdict.h"
 
 /* What the server calls a session, and what we count as one. Refcounted:
@@ -43,8 +44,7 @@ enum call_state {
 
 struct call {
 	struct call *next, *prev; /* in the client's order */
-	struct call *chain;
-	uint64_t hash;
+	struct idtable_entry by_id;
 	struct frame *frame; /* the request */
 	struct frame *sent;  /* the same under an id of ours, if it was sent
 			      * like that */
@@ -90,8 +90,9 @@ enum attempt_kind {
 
 struct attempt {
 	struct attempt *next, *prev;
-	struct attempt *chain;
-	bool dropped; /* it is freed by calls_reap */
+	struct idtable_entry by_ticket;
+	bool dropped;                 /* it is freed by calls_reap, */
+	struct attempt *next_dropped; /* with these */
 	uint64_t ticket;
 	enum attempt_kind kind;
 	struct call *call; /* NULL: none, or answered already */
@@ -132,14 +133,13 @@ struct calls {
 	struct call *first, *last;
 	size_t n;
 	size_t n_sent; /* of the calls, those with an id of ours */
-	struct call **by_id;
-	size_t buckets;
+	struct idtable by_id;
 	struct attempt *attempts, *dropped;
 	size_t n_attempts;
 	/* Of the attempts, those that are ATTEMPT_ONE_WAY: */
 	size_t n_notifications; /* notifications, cancels too */
 	size_t n_answers;       /* answers to questions of the server */
-	struct attempt *by_ticket[64];
+	struct idtable by_ticket;
 	uint64_t next_ticket;
 };
 

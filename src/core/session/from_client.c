@@ -84,7 +84,7 @@ session_answer(struct session *s, struct call *c, struct frame *answer)
 {
 	struct frame *f;
 
-	s->answered[s->next_answered++ % ANSWERED] = c->hash;
+	s->answered[s->next_answered++ % ANSWERED] = c->by_id.key;
 	if (!c->cancelled) {
 		f = msg_with_id(answer, c->frame->id);
 		if (s->config.max_result > 0 &&

@@ -441,6 +441,24 @@ msg_id_hash(struct span id)
 	return hash_bytes(~FNV_START, &d, sizeof d);
 }
 
+struct idtable_entry *
+msg_id_find(const struct idtable *t, struct span id,
+    struct span (*id_of)(struct idtable_entry *e))
+{
+	struct idtable_entry *e, *same = NULL;
+
+	if (id.p == NULL)
+		return NULL;
+	for (e = idtable_first(t, msg_id_hash(id)); e != NULL;
+	     e = idtable_next(e)) {
+		if (span_eq(id_of(e), id))
+			return e;
+		if (same == NULL && msg_id_same(id_of(e), id))
+			same = e;
+	}
+	return same;
+}
+
 /* f with [from, to) of its text replaced; the parts behind it move along. */
 static struct frame *
 splice(struct frame *f, size_t from, size_t to, struct span text)

@@ -6,6 +6,7 @@
 #define MCPSPLICE_CORE_WIRE_MSG_H
 
 #include "base/frame.h"
+#include "base/idtable.h"
 
 enum msg_status {
 	MSG_OK,
@@ -50,6 +51,11 @@ bool msg_id_same(struct span a, struct span b);
 bool msg_id_again(struct span a, struct span b);
 /* Equal for ids that msg_id_same calls the same. */
 uint64_t msg_id_hash(struct span id);
+/* Of the things in t, whose keys are msg_id_hash of their ids, the one with
+ * this id; NULL: none. id_of tells the id of a thing. An id as it is written
+ * goes before one that only means the same: two ids may be one double. */
+struct idtable_entry *msg_id_find(const struct idtable *t, struct span id,
+    struct span (*id_of)(struct idtable_entry *e));
 
 /* f with its id replaced by the raw JSON text id (added when it had none); f
  * itself, with one more reference, when the bytes are the same already. The
