@@ -465,7 +465,10 @@ client_step(struct client *e, const struct client_input *in)
 		client_learn(e, in->initialized);
 	if (in->listening != e->listening) {
 		e->listening = in->listening;
-		client_listening(e);
+		if (e->discovered != NULL)
+			client_hand_over(e);
+		else
+			client_listening(e);
 	}
 	switch (in->kind) {
 	case CLIENT_CLIENT:

@@ -424,9 +424,8 @@ client_listens_lost(struct client *e)
 	}
 }
 
-/* The server is a modern one: what nobody was promised yet goes to it. */
-static void
-hand_over(struct client *e)
+void
+client_hand_over(struct client *e)
 {
 	struct listen *l;
 	struct frame *f;
@@ -435,7 +434,7 @@ hand_over(struct client *e)
 	while ((l = e->listens) != NULL) {
 		f = frame_ref(l->request->frame);
 		acked = l->acked;
-		listen_drop(e, &e->listens, true);
+		client_unlisten(e, l->request);
 		if (acked)
 			client_write(e, client_listen_lost(f));
 		else
@@ -449,10 +448,6 @@ client_listening(struct client *e)
 {
 	struct listen *l;
 
-	if (e->discovered != NULL) {
-		hand_over(e);
-		return;
-	}
 	for (l = e->listens; l != NULL; l = l->next) {
 		if (l->acked)
 			continue;

@@ -296,7 +296,9 @@ struct frame *client_listen_lost(const struct frame *listen);
 /* The answer to a resources/subscribe or unsubscribe of ours. */
 void client_subscribed(struct client *e, struct request *r,
     const struct frame *answer);
-/* The session has a stream for them now, or has none. */
+/* The server is a modern one: what nobody was promised yet goes to it. */
+void client_hand_over(struct client *e);
+/* A legacy server: the session has a stream for them now, or has none. */
 void client_listening(struct client *e);
 /* Is this one for listens? Then it went to all that want it. */
 bool client_fan_out(struct client *e, struct frame *f);
