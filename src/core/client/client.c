@@ -24,18 +24,29 @@ struct client *
 client_new(const struct client_config *config)
 {
 	struct client *e = xcalloc(1, sizeof *e);
-	size_t i;
 
 	e->config = *config;
 	e->level = -1;
 	e->level_at = -1;
 	buf_init(&e->server_info, 0);
-	for (i = 0; i < 2; i++) {
-		e->n_buckets[i] = BUCKETS;
-		e->buckets[i] = xcalloc(BUCKETS, sizeof *e->buckets[i]);
-	}
+	client_table_init(e);
 	return e;
 }
+
+void
+client_free(struct client *e)
+{
+	if (e == NULL)
+		return;
+	client_listen_free(e);
+	client_table_free(e);
+	client_actions_free(e);
+	frame_unref(e->initialized);
+	buf_free(&e->server_info);
+	free(e);
+}
+
+/* --- actions --- */
 
 static void
 action_clear(struct action *a)
@@ -44,32 +55,6 @@ action_clear(struct action *a)
 	free(a->text);
 	memset(a, 0, sizeof *a);
 }
-
-void
-client_free(struct client *e)
-{
-	struct queue *all[] = { &e->held, &e->probes, &e->waiting, &e->asking,
-		&e->collecting, &e->parked, &e->running };
-	size_t i;
-
-	if (e == NULL)
-		return;
-	client_listen_free(e);
-	for (i = 0; i < sizeof all / sizeof *all; i++)
-		while (all[i]->first != NULL)
-			client_drop(e, all[i]->first);
-	while (e->next_action < e->n_actions)
-		action_clear(&e->actions[e->next_action++]);
-	action_clear(&e->current);
-	free(e->actions);
-	free(e->buckets[BY_ID]);
-	free(e->buckets[BY_WIRE]);
-	frame_unref(e->initialized);
-	buf_free(&e->server_info);
-	free(e);
-}
-
-/* --- actions --- */
 
 static struct action *
 action_add(struct client *e, enum client_action_kind kind)
@@ -156,7 +141,27 @@ client_next(struct client *e, struct client_action *out)
 	return true;
 }
 
+void
+client_actions_free(struct client *e)
+{
+	while (e->next_action < e->n_actions)
+		action_clear(&e->actions[e->next_action++]);
+	action_clear(&e->current);
+	free(e->actions);
+}
+
 /* --- the table --- */
+
+void
+client_table_init(struct client *e)
+{
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		e->n_buckets[i] = BUCKETS;
+		e->buckets[i] = xcalloc(BUCKETS, sizeof *e->buckets[i]);
+	}
+}
 
 static struct span
 id_of(const struct request *r, enum by by)
@@ -366,6 +371,20 @@ client_set_level(struct client *e, struct request *r, int level)
 	r->level = level;
 	if (level >= 0)
 		e->levels[level]++;
+}
+
+void
+client_table_free(struct client *e)
+{
+	struct queue *all[] = { &e->held, &e->probes, &e->waiting, &e->asking,
+		&e->collecting, &e->parked, &e->running };
+	size_t i;
+
+	for (i = 0; i < sizeof all / sizeof *all; i++)
+		while (all[i]->first != NULL)
+			client_drop(e, all[i]->first);
+	free(e->buckets[BY_ID]);
+	free(e->buckets[BY_WIRE]);
 }
 
 /* --- to the session --- */

@@ -187,6 +187,13 @@ void client_write(struct client *e, struct frame *f);
 void client_probe(struct client *e, struct frame *f);
 void client_log(struct client *e, enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* Drops the actions that nobody took. */
+void client_actions_free(struct client *e);
+
+/* An empty table. */
+void client_table_init(struct client *e);
+/* Drops all requests that are left, without a word to anybody. */
+void client_table_free(struct client *e);
 /* The next id of our own as raw JSON, the caller's. */
 char *client_id(struct client *e);
 
