@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "core/client/act.h"
+#include "core/client/table.h"
 #include "core/exchange/fault.h"
 #include "core/wire/edit.h"
 #include "core/wire/msg.h"

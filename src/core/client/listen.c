@@ -14,7 +14,8 @@
 
 #include <stdlib.h>
 
-#include "base/codec.h"
+#include "core/client/act.h"
+#include "core/client/table.h"
 #include "core/exchange/fault.h"
 #include "core/wire/msg.h"
 

@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/client/act.h"
+#include "core/client/table.h"
 #include "core/exchange/fault.h"
 #include "core/wire/edit.h"
 #include "core/wire/msg.h"
@@ -25,16 +27,6 @@ enum { USER_REJECTED = -1 }; /* the code of sampling's own example */
 static const struct span no_span = { NULL, 0 };
 
 /* --- questions --- */
-
-static void
-question_drop(struct question **at)
-{
-	struct question *q = *at;
-
-	*at = q->next;
-	frame_unref(q->frame);
-	free(q);
-}
 
 static size_t
 count_questions(const struct client *e, const struct request *r)
@@ -58,18 +50,6 @@ bytes_asked(const struct client *e, const struct request *r)
 		if (r == NULL || q->owner == r)
 			n += q->frame->text.n;
 	return n;
-}
-
-void
-client_forget_questions(struct client *e, const struct request *r)
-{
-	struct question **at = &e->questions;
-
-	while (*at != NULL)
-		if ((*at)->owner == r)
-			question_drop(at);
-		else
-			at = &(*at)->next;
 }
 
 /* What a server hears when its question finds nobody, or (late) one who does
@@ -103,7 +83,7 @@ client_refuse(struct client *e, struct request *r)
 			continue;
 		}
 		client_send(e, refusal((*at)->frame, (*at)->key != 0));
-		question_drop(at);
+		client_question_drop(at);
 	}
 }
 
@@ -119,7 +99,7 @@ client_question_over(struct client *e, struct span id)
 	if (id.p == NULL || *at == NULL)
 		return;
 	r = (*at)->owner;
-	question_drop(at);
+	client_question_drop(at);
 	if (r->in == &e->collecting && count_questions(e, r) == 0)
 		client_move(e, r, &e->asking);
 }
@@ -192,7 +172,7 @@ client_unguess(struct client *e, const struct request *r)
 	if (*at == NULL)
 		return NULL;
 	f = frame_ref((*at)->frame);
-	question_drop(at);
+	client_question_drop(at);
 	return f;
 }
 
@@ -405,7 +385,7 @@ deliver(struct client *e, const struct request *r, struct span responses)
 		result = xstrndup(value.p, value.n);
 		client_send(e, msg_result(q->frame->id, result));
 		free(result);
-		question_drop(at);
+		client_question_drop(at);
 	}
 }
 

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 
 #include "base/codec.h"
+#include "core/client/act.h"
+#include "core/client/table.h"
 #include "core/exchange/fault.h"
 #include "core/wire/edit.h"
 #include "core/wire/msg.h"
@@ -277,17 +279,6 @@ client_dispatch(struct client *e, struct request *r)
 }
 
 /* --- notifications --- */
-
-void
-client_cancel(struct client *e, const struct request *r, const char *reason)
-{
-	struct buf raw;
-
-	buf_init(&raw, 0);
-	codec_json_string(&raw, span_of(reason));
-	client_send(e, msg_cancel(r->sent->id, buf_span(&raw)));
-	buf_free(&raw);
-}
 
 /* The client's own words, about the id that the session has. */
 static void

@@ -181,48 +181,6 @@ client_is(const struct frame *f, const char *method)
 	return json_key_is(f->method, method);
 }
 
-/* core/client.c. Those that send or write take over the frame. */
-void client_send(struct client *e, struct frame *f);
-void client_write(struct client *e, struct frame *f);
-void client_probe(struct client *e, struct frame *f);
-void client_log(struct client *e, enum log_level level, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-/* Drops the actions that nobody took. */
-void client_actions_free(struct client *e);
-
-/* An empty table. */
-void client_table_init(struct client *e);
-/* Drops all requests that are left, without a word to anybody. */
-void client_table_free(struct client *e);
-/* The next id of our own as raw JSON, the caller's. */
-char *client_id(struct client *e);
-
-/* A request of the client (NULL: of our own), in this queue. */
-struct request *client_add(struct client *e, struct frame *f, struct queue *q);
-void client_move(struct client *e, struct request *r, struct queue *q);
-/* The memory that a request of the client takes with this frame. */
-size_t client_size(const struct frame *f);
-/* Is there no room to hold one more? One alone always has room. */
-bool client_is_full(const struct client *e, const struct frame *f);
-/* Forgets it wherever it is. */
-void client_drop(struct client *e, struct request *r);
-struct request *client_find(const struct client *e, enum by by, struct span id);
-/* The client asks by that request now; NULL: it has had its answer. */
-void client_rename(struct client *e, struct request *r, struct frame *f);
-/* It goes out in another way than before. */
-void client_turn(struct client *e, struct request *r, enum request_kind kind);
-/* The session answered it. */
-void client_over(struct client *e, struct request *r);
-/* To the session, found by its id from now on (takes the frame over). */
-void client_go(struct client *e, struct request *r, struct frame *f);
-/* A request of our own. */
-struct request *client_own(struct client *e, enum request_kind kind,
-    const char *method, struct span params);
-/* From here on r wants log messages of this level, -1: none. */
-void client_set_level(struct client *e, struct request *r, int level);
-/* An error of ours for a request that is not in the table. */
-void client_busy(struct client *e, const struct frame *f);
-
 /* client_open.c */
 void client_client(struct client *e, struct frame *f);
 /* Opens the session for a modern client as this request of it says. */
@@ -254,9 +212,6 @@ void client_notification(struct client *e, struct frame *f);
 void client_level_sync(struct client *e);
 /* logging/setLevel was answered, or took too long. */
 void client_level_set(struct client *e);
-/* Tells the session that nobody waits for this request any more. */
-void client_cancel(struct client *e, const struct request *r,
-    const char *reason);
 void client_eof(struct client *e);
 
 /* client_answer.c */
@@ -275,7 +230,6 @@ struct frame *client_unguess(struct client *e, const struct request *r);
 void client_question_over(struct client *e, struct span id);
 /* Nobody answers the questions of r: the server is told so. */
 void client_refuse(struct client *e, struct request *r);
-void client_forget_questions(struct client *e, const struct request *r);
 /* The retry of a parked request? Then it is handled. */
 bool client_retry(struct client *e, struct frame *f);
 /* The answer to a parked request. */

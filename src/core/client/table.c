@@ -1,7 +1,6 @@
 /*
- * The reducer for the client's era: inputs in, actions out, the table of
- * requests, time. What an input means is decided in the other client_*.c;
- * client_state.h lists who does what.
+ * The table of requests: each is in one queue, found by the id that the client
+ * knows and by the one that the session knows, and may be asked questions.
  *
  * Invariants: a request in the table has had no answer yet, but for parked
  * ones; it is in exactly one queue; what the session has is found by the id it
@@ -9,148 +8,16 @@
  */
 #include "config.h"
 
-#include "core/client/client.h"
+#include "core/client/table.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "core/client/state.h"
+#include "base/codec.h"
+#include "core/client/act.h"
 #include "core/exchange/fault.h"
 #include "core/wire/msg.h"
 
 enum { BUCKETS = 64 };
-
-struct client *
-client_new(const struct client_config *config)
-{
-	struct client *e = xcalloc(1, sizeof *e);
-
-	e->config = *config;
-	e->level = -1;
-	e->level_at = -1;
-	buf_init(&e->server_info, 0);
-	client_table_init(e);
-	return e;
-}
-
-void
-client_free(struct client *e)
-{
-	if (e == NULL)
-		return;
-	client_listen_free(e);
-	client_table_free(e);
-	client_actions_free(e);
-	frame_unref(e->initialized);
-	buf_free(&e->server_info);
-	free(e);
-}
-
-/* --- actions --- */
-
-static void
-action_clear(struct action *a)
-{
-	frame_unref(a->frame);
-	free(a->text);
-	memset(a, 0, sizeof *a);
-}
-
-static struct action *
-action_add(struct client *e, enum client_action_kind kind)
-{
-	struct action *a;
-
-	if (e->next_action == e->n_actions)
-		e->next_action = e->n_actions = 0;
-	if (e->n_actions == e->cap_actions) {
-		e->cap_actions = e->cap_actions * 2 + 16;
-		e->actions = xrealloc(e->actions,
-		    e->cap_actions * sizeof *e->actions);
-	}
-	a = &e->actions[e->n_actions++];
-	memset(a, 0, sizeof *a);
-	a->kind = kind;
-	return a;
-}
-
-void
-client_send(struct client *e, struct frame *f)
-{
-	action_add(e, CLIENT_SEND)->frame = f;
-}
-
-/* What we make of an answer may have become too large for the client. */
-static struct frame *
-too_large(const struct client *e, const struct frame *f)
-{
-	struct fault fault = { .reason = "too_large", .maybe = true };
-
-	return fault_frame(f->id, &fault,
-	    "The answer of %s is too large for the client: %zu bytes, the "
-	    "limit is %zu. Ask for less, or raise --max-result if your client "
-	    "takes it.",
-	    e->config.host, f->text.n, e->config.max_result);
-}
-
-void
-client_write(struct client *e, struct frame *f)
-{
-	struct frame *error;
-
-	if (e->config.max_result > 0 && f->text.n > e->config.max_result &&
-	    f->kind == FRAME_RESULT) {
-		error = too_large(e, f);
-		frame_unref(f);
-		f = error;
-	}
-	action_add(e, CLIENT_WRITE)->frame = f;
-}
-
-void
-client_probe(struct client *e, struct frame *f)
-{
-	action_add(e, CLIENT_PROBE)->frame = f;
-}
-
-void
-client_log(struct client *e, enum log_level level, const char *fmt, ...)
-{
-	struct action *a = action_add(e, CLIENT_NOTE);
-	char text[512];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
-	va_end(ap);
-	a->level = level;
-	a->text = xstrdup(text);
-}
-
-bool
-client_next(struct client *e, struct client_action *out)
-{
-	action_clear(&e->current);
-	if (e->next_action == e->n_actions)
-		return false;
-	e->current = e->actions[e->next_action++];
-	out->kind = e->current.kind;
-	out->frame = e->current.frame;
-	out->level = e->current.level;
-	out->text = e->current.text;
-	return true;
-}
-
-void
-client_actions_free(struct client *e)
-{
-	while (e->next_action < e->n_actions)
-		action_clear(&e->actions[e->next_action++]);
-	action_clear(&e->current);
-	free(e->actions);
-}
-
-/* --- the table --- */
 
 void
 client_table_init(struct client *e)
@@ -335,6 +202,42 @@ client_over(struct client *e, struct request *r)
 	table_remove(e, r, BY_WIRE);
 }
 
+/* --- questions --- */
+
+void
+client_question_drop(struct question **at)
+{
+	struct question *q = *at;
+
+	*at = q->next;
+	frame_unref(q->frame);
+	free(q);
+}
+
+void
+client_forget_questions(struct client *e, const struct request *r)
+{
+	struct question **at = &e->questions;
+
+	while (*at != NULL)
+		if ((*at)->owner == r)
+			client_question_drop(at);
+		else
+			at = &(*at)->next;
+}
+
+/* --- the life of a request --- */
+
+void
+client_set_level(struct client *e, struct request *r, int level)
+{
+	if (r->level >= 0)
+		e->levels[r->level]--;
+	r->level = level;
+	if (level >= 0)
+		e->levels[level]++;
+}
+
 void
 client_drop(struct client *e, struct request *r)
 {
@@ -361,16 +264,6 @@ client_rename(struct client *e, struct request *r, struct frame *f)
 	r->frame = frame_ref(f);
 	r->tokens_known = false;
 	table_add(e, r, BY_ID);
-}
-
-void
-client_set_level(struct client *e, struct request *r, int level)
-{
-	if (r->level >= 0)
-		e->levels[r->level]--;
-	r->level = level;
-	if (level >= 0)
-		e->levels[level]++;
 }
 
 void
@@ -422,6 +315,17 @@ client_own(struct client *e, enum request_kind kind, const char *method,
 }
 
 void
+client_cancel(struct client *e, const struct request *r, const char *reason)
+{
+	struct buf raw;
+
+	buf_init(&raw, 0);
+	codec_json_string(&raw, span_of(reason));
+	client_send(e, msg_cancel(r->sent->id, buf_span(&raw)));
+	buf_free(&raw);
+}
+
+void
 client_busy(struct client *e, const struct frame *f)
 {
 	struct fault fault = { .reason = "busy" };
@@ -431,107 +335,4 @@ client_busy(struct client *e, const struct frame *f)
 		"Too many requests wait for %s (%zu bytes held back). Not "
 		"sent. Wait for answers, then try again.",
 		e->config.host, e->held_bytes));
-}
-
-/* --- time --- */
-
-static int64_t
-sooner(int64_t a, int64_t b)
-{
-	if (a < 0 || b < 0)
-		return a < 0 ? b : a;
-	return a < b ? a : b;
-}
-
-/* In these queues all wait equally long. */
-static int64_t
-queue_due(const struct queue *q)
-{
-	return q->first == NULL ? -1 : q->first->at;
-}
-
-int64_t
-client_deadline(const struct client *e)
-{
-	int64_t due = sooner(e->level_at, client_listen_due(e));
-
-	due = sooner(due, queue_due(&e->probes));
-	due = sooner(due, queue_due(&e->collecting));
-	return sooner(due, queue_due(&e->parked));
-}
-
-static void
-tick(struct client *e)
-{
-	if (e->level_at >= 0 && e->level_at <= e->now)
-		client_level_set(e);
-	client_probes_tick(e);
-	client_park_tick(e);
-	client_listen_tick(e);
-}
-
-void
-client_step(struct client *e, const struct client_input *in)
-{
-	e->now = in->now;
-	e->secret[0] = in->secret[0];
-	e->secret[1] = in->secret[1];
-	e->discovered = in->discovered;
-	e->shared = in->shared;
-	/* A session that was renewed, perhaps with another server. */
-	if (e->opening == OPENING_DONE && in->initialized != NULL &&
-	    in->initialized != e->initialized)
-		client_learn(e, in->initialized);
-	if (in->listening != e->listening) {
-		e->listening = in->listening;
-		if (e->discovered != NULL)
-			client_hand_over(e);
-		else
-			client_listening(e);
-	}
-	switch (in->kind) {
-	case CLIENT_CLIENT:
-		client_client(e, in->frame);
-		break;
-	case CLIENT_SESSION:
-		client_session(e, in);
-		break;
-	case CLIENT_EOF:
-		client_eof(e);
-		break;
-	case CLIENT_TICK:
-		tick(e);
-		break;
-	case CLIENT_LISTENS:
-		break; /* seen above */
-	}
-	e->discovered = NULL;
-}
-
-bool
-client_is_legacy(const struct client *e)
-{
-	return e->legacy && e->strays == 0;
-}
-
-bool
-client_holds(const struct client *e)
-{
-	return e->opening == OPENING_RUNS || e->held.n + e->waiting.n > 0;
-}
-
-void
-client_describe(const struct client *e, struct buf *out)
-{
-	if (!e->modern)
-		return;
-	buf_addf(out, "client: protocol %s, %zu requests held back\n",
-	    REVISION_MODERN, e->held.n + e->waiting.n);
-	if (e->n_listens > 0)
-		buf_addf(out, "client: %zu listens, %zu resources watched\n",
-		    e->n_listens, e->n_uris);
-	if (e->parked.n > 0)
-		buf_addf(out,
-		    "client: %zu requests parked until its user answered\n",
-		    e->parked.n);
 }

@@ -1,0 +1,146 @@
+/*
+ * One step of the reducer: gives each input to the part that it is for, tells
+ * when time has something to do, and describes the whole.
+ */
+#include "config.h"
+
+#include "core/client/client.h"
+
+#include <stdlib.h>
+
+#include "core/client/act.h"
+#include "core/client/state.h"
+#include "core/client/table.h"
+
+struct client *
+client_new(const struct client_config *config)
+{
+	struct client *e = xcalloc(1, sizeof *e);
+
+	e->config = *config;
+	e->level = -1;
+	e->level_at = -1;
+	buf_init(&e->server_info, 0);
+	client_table_init(e);
+	return e;
+}
+
+void
+client_free(struct client *e)
+{
+	if (e == NULL)
+		return;
+	client_listen_free(e);
+	client_table_free(e);
+	client_actions_free(e);
+	frame_unref(e->initialized);
+	buf_free(&e->server_info);
+	free(e);
+}
+
+/* --- time --- */
+
+static int64_t
+sooner(int64_t a, int64_t b)
+{
+	if (a < 0 || b < 0)
+		return a < 0 ? b : a;
+	return a < b ? a : b;
+}
+
+/* In these queues all wait equally long. */
+static int64_t
+queue_due(const struct queue *q)
+{
+	return q->first == NULL ? -1 : q->first->at;
+}
+
+int64_t
+client_deadline(const struct client *e)
+{
+	int64_t due = sooner(e->level_at, client_listen_due(e));
+
+	due = sooner(due, queue_due(&e->probes));
+	due = sooner(due, queue_due(&e->collecting));
+	return sooner(due, queue_due(&e->parked));
+}
+
+static void
+tick(struct client *e)
+{
+	if (e->level_at >= 0 && e->level_at <= e->now)
+		client_level_set(e);
+	client_probes_tick(e);
+	client_park_tick(e);
+	client_listen_tick(e);
+}
+
+/* --- inputs --- */
+
+void
+client_step(struct client *e, const struct client_input *in)
+{
+	e->now = in->now;
+	e->secret[0] = in->secret[0];
+	e->secret[1] = in->secret[1];
+	e->discovered = in->discovered;
+	e->shared = in->shared;
+	/* A session that was renewed, perhaps with another server. */
+	if (e->opening == OPENING_DONE && in->initialized != NULL &&
+	    in->initialized != e->initialized)
+		client_learn(e, in->initialized);
+	if (in->listening != e->listening) {
+		e->listening = in->listening;
+		if (e->discovered != NULL)
+			client_hand_over(e);
+		else
+			client_listening(e);
+	}
+	switch (in->kind) {
+	case CLIENT_CLIENT:
+		client_client(e, in->frame);
+		break;
+	case CLIENT_SESSION:
+		client_session(e, in);
+		break;
+	case CLIENT_EOF:
+		client_eof(e);
+		break;
+	case CLIENT_TICK:
+		tick(e);
+		break;
+	case CLIENT_LISTENS:
+		break; /* seen above */
+	}
+	e->discovered = NULL;
+}
+
+/* --- the whole --- */
+
+bool
+client_is_legacy(const struct client *e)
+{
+	return e->legacy && e->strays == 0;
+}
+
+bool
+client_holds(const struct client *e)
+{
+	return e->opening == OPENING_RUNS || e->held.n + e->waiting.n > 0;
+}
+
+void
+client_describe(const struct client *e, struct buf *out)
+{
+	if (!e->modern)
+		return;
+	buf_addf(out, "client: protocol %s, %zu requests held back\n",
+	    REVISION_MODERN, e->held.n + e->waiting.n);
+	if (e->n_listens > 0)
+		buf_addf(out, "client: %zu listens, %zu resources watched\n",
+		    e->n_listens, e->n_uris);
+	if (e->parked.n > 0)
+		buf_addf(out,
+		    "client: %zu requests parked until its user answered\n",
+		    e->parked.n);
+}
