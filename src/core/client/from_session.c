@@ -5,11 +5,13 @@
  */
 #include "config.h"
 
-#include "core/client/state.h"
+#include "core/client/from_session.h"
 
 #include <string.h>
 
 #include "core/client/act.h"
+#include "core/client/park.h"
+#include "core/client/question.h"
 #include "core/client/table.h"
 #include "core/exchange/fault.h"
 #include "core/wire/edit.h"
@@ -57,59 +59,6 @@ native_answered(struct client *e, struct request *r, struct frame *answer)
 	else
 		f = frame_ref(answer);
 	client_write(e, f);
-	client_drop(e, r);
-}
-
-/* On a stream of its own, a question is taken for one of the request that
- * was sent last. */
-static struct request *
-latest(const struct client *e)
-{
-	struct request *r, *found = e->asking.last;
-
-	for (r = e->collecting.first; r != NULL; r = r->next)
-		if (found == NULL || r->serial > found->serial)
-			found = r;
-	for (r = e->parked.last; found == NULL && r != NULL; r = r->prev)
-		if (r->known[BY_WIRE])
-			found = r;
-	return found;
-}
-
-/* It is over, so what it was thought to be asked is another's. */
-static void
-hand_on(struct client *e, struct request *r)
-{
-	struct request *other;
-	struct frame *f;
-
-	if (r->in != &e->collecting)
-		return;
-	client_move(e, r, &e->running);
-	while ((other = latest(e)) != NULL &&
-	    (f = client_unguess(e, r)) != NULL) {
-		client_question(e, other, f, true);
-		frame_unref(f);
-	}
-}
-
-void
-client_answered(struct client *e, struct request *r, struct frame *answer)
-{
-	struct frame *named;
-
-	hand_on(e, r);
-	client_refuse(e, r);
-	client_over(e, r);
-	if (answer->kind == FRAME_ERROR &&
-	    msg_error_code(answer) == ERROR_URL_ELICITATION &&
-	    client_park_urls(e, r, answer))
-		return;
-	named = msg_with_id(answer, r->frame->id);
-	client_write(e,
-	    era_answer_to_modern(named, r->frame->method,
-		buf_span(&e->server_info)));
-	frame_unref(named);
 	client_drop(e, r);
 }
 
@@ -177,7 +126,7 @@ question(struct client *e, const struct client_input *in)
 	if (in->related != NULL)
 		r = client_find(e, BY_WIRE, in->related->id);
 	else
-		r = latest(e);
+		r = client_latest(e);
 	if (r != NULL && r->kind == REQUEST_BRIDGED && r->in != &e->running)
 		client_question(e, r, m, in->related == NULL);
 	else

@@ -4,17 +4,16 @@
  * answered with input_required while the session's goes on, and the retry,
  * known by its requestState, takes the place of the first. (protocol.md 7.4,
  * "Parking")
- *
- * The session bounds how many questions are open in all.
  */
 #include "config.h"
 
-#include "core/client/state.h"
+#include "core/client/park.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "core/client/act.h"
+#include "core/client/question.h"
 #include "core/client/table.h"
 #include "core/exchange/fault.h"
 #include "core/wire/edit.h"
@@ -22,159 +21,7 @@
 
 #define URL_MODE "{\"mode\":\"url\"}"
 
-enum { USER_REJECTED = -1 }; /* the code of sampling's own example */
-
 static const struct span no_span = { NULL, 0 };
-
-/* --- questions --- */
-
-static size_t
-count_questions(const struct client *e, const struct request *r)
-{
-	const struct question *q;
-	size_t n = 0;
-
-	for (q = e->questions; q != NULL; q = q->next)
-		n += q->owner == r;
-	return n;
-}
-
-/* Of this request, or (NULL) of all. */
-static size_t
-bytes_asked(const struct client *e, const struct request *r)
-{
-	const struct question *q;
-	size_t n = 0;
-
-	for (q = e->questions; q != NULL; q = q->next)
-		if (r == NULL || q->owner == r)
-			n += q->frame->text.n;
-	return n;
-}
-
-/* What a server hears when its question finds nobody, or (late) one who does
- * not answer. */
-static struct frame *
-refusal(const struct frame *f, bool late)
-{
-	struct fault fault = { .reason = "input_expired" };
-
-	if (client_is(f, "elicitation/create"))
-		return msg_result(f->id, "{\"action\":\"cancel\"}");
-	if (!late) {
-		fault.code = FAULT_METHOD;
-		fault.reason = NULL;
-		return fault_frame(f->id, &fault,
-		    "No request runs whose client could be asked.");
-	}
-	if (client_is(f, "sampling/createMessage"))
-		fault.code = USER_REJECTED;
-	return fault_frame(f->id, &fault, "The user did not answer.");
-}
-
-void
-client_refuse(struct client *e, struct request *r)
-{
-	struct question **at = &e->questions;
-
-	while (*at != NULL) {
-		if ((*at)->owner != r) {
-			at = &(*at)->next;
-			continue;
-		}
-		client_send(e, refusal((*at)->frame, (*at)->key != 0));
-		client_question_drop(at);
-	}
-}
-
-void
-client_question_over(struct client *e, struct span id)
-{
-	struct question **at = &e->questions;
-	struct request *r;
-
-	while (id.p != NULL && *at != NULL &&
-	    !msg_id_same((*at)->frame->id, id))
-		at = &(*at)->next;
-	if (id.p == NULL || *at == NULL)
-		return;
-	r = (*at)->owner;
-	client_question_drop(at);
-	if (r->in == &e->collecting && count_questions(e, r) == 0)
-		client_move(e, r, &e->asking);
-}
-
-static bool
-is_full(const struct client *e)
-{
-	return e->parked.n + e->collecting.n >= MAX_PARKED;
-}
-
-/* The answer to a question that the client is not asked, or NULL. */
-static struct frame *
-turned_down(const struct client *e, const struct request *r,
-    const struct frame *f)
-{
-	struct span can = era_meta(r->frame, META_CAPABILITIES);
-	struct fault fault = { .code = FAULT_METHOD };
-
-	if (e->ended)
-		return refusal(f, true);
-	if (!era_declares(can, f->method, f->params)) {
-		if (client_is(f, "elicitation/create") &&
-		    json_kind(json_get(can, "elicitation")) == '{')
-			fault.code = FAULT_PARAMS;
-		return fault_frame(f->id, &fault,
-		    "The client did not declare that it answers this.");
-	}
-	if (count_questions(e, r) < MAX_QUESTIONS &&
-	    bytes_asked(e, r) + f->text.n <= MAX_ASKED &&
-	    bytes_asked(e, NULL) + f->text.n <= MAX_ASKED_ALL &&
-	    (r->in != &e->asking || !is_full(e)))
-		return NULL;
-	fault = (struct fault){ .reason = "busy" };
-	return fault_frame(f->id, &fault,
-	    "The client is asked too much at once.");
-}
-
-void
-client_question(struct client *e, struct request *r, struct frame *f,
-    bool guessed)
-{
-	struct frame *no = turned_down(e, r, f);
-	struct question **end = &e->questions;
-
-	if (no != NULL) {
-		client_send(e, no);
-		return;
-	}
-	while (*end != NULL)
-		end = &(*end)->next;
-	*end = xcalloc(1, sizeof **end);
-	(*end)->owner = r;
-	(*end)->frame = frame_ref(f);
-	(*end)->guessed = guessed;
-	if (r->in == &e->asking) {
-		client_move(e, r, &e->collecting);
-		r->at = e->now + COLLECT_MS;
-	}
-}
-
-struct frame *
-client_unguess(struct client *e, const struct request *r)
-{
-	struct question **at = &e->questions;
-	struct frame *f;
-
-	while (*at != NULL &&
-	    ((*at)->owner != r || !(*at)->guessed || (*at)->key != 0))
-		at = &(*at)->next;
-	if (*at == NULL)
-		return NULL;
-	f = frame_ref((*at)->frame);
-	client_question_drop(at);
-	return f;
-}
 
 /* --- the token --- */
 
@@ -310,8 +157,10 @@ url_undeclared(const struct client *e, const struct frame *f)
 	return error;
 }
 
-bool
-client_park_urls(struct client *e, struct request *r, struct frame *error)
+/* The client is to open URLs first (-32042). Returns false when this error
+ * names none. */
+static bool
+park_urls(struct client *e, struct request *r, struct frame *error)
 {
 	struct span can = era_meta(r->frame, META_CAPABILITIES);
 	struct span list = json_get(json_get(error->error, "data"),
@@ -327,7 +176,7 @@ client_park_urls(struct client *e, struct request *r, struct frame *error)
 	    add_urls(&requests, list) == 0) {
 		buf_free(&requests);
 		return false;
-	} else if (is_full(e)) {
+	} else if (client_park_is_full(e)) {
 		client_busy(e, r->frame);
 		client_drop(e, r);
 	} else {
@@ -338,18 +187,46 @@ client_park_urls(struct client *e, struct request *r, struct frame *error)
 	return true;
 }
 
-/* --- the retry --- */
+/* --- answers --- */
 
-struct request *
-client_parked(const struct client *e, struct span id)
+/* It is over, so what it was thought to be asked is another's. */
+static void
+hand_on(struct client *e, struct request *r)
 {
-	struct request *r;
+	struct request *other;
+	struct frame *f;
 
-	for (r = e->parked.first; id.p != NULL && r != NULL; r = r->next)
-		if (msg_id_same(r->frame->id, id))
-			return r;
-	return NULL;
+	if (r->in != &e->collecting)
+		return;
+	client_move(e, r, &e->running);
+	while ((other = client_latest(e)) != NULL &&
+	    (f = client_unguess(e, r)) != NULL) {
+		client_question(e, other, f, true);
+		frame_unref(f);
+	}
 }
+
+void
+client_answered(struct client *e, struct request *r, struct frame *answer)
+{
+	struct frame *named;
+
+	hand_on(e, r);
+	client_refuse(e, r);
+	client_over(e, r);
+	if (answer->kind == FRAME_ERROR &&
+	    msg_error_code(answer) == ERROR_URL_ELICITATION &&
+	    park_urls(e, r, answer))
+		return;
+	named = msg_with_id(answer, r->frame->id);
+	client_write(e,
+	    era_answer_to_modern(named, r->frame->method,
+		buf_span(&e->server_info)));
+	frame_unref(named);
+	client_drop(e, r);
+}
+
+/* --- the retry --- */
 
 static struct request *
 by_state(const struct client *e, const struct frame *f, struct span state)
@@ -409,7 +286,7 @@ resume(struct client *e, struct request *r, struct frame *f)
 		return;
 	}
 	deliver(e, r, json_get(f->params, "inputResponses"));
-	if (count_questions(e, r) > 0) {
+	if (client_count_questions(e, r) > 0) {
 		park_questions(e, r);
 		return;
 	}
@@ -459,15 +336,6 @@ client_park_final(struct client *e, struct request *r, struct frame *answer)
 	else
 		r->final = frame_ref(answer);
 	e->parked_bytes += r->final->text.n;
-}
-
-void
-client_abandon(struct client *e, struct request *r, const char *reason)
-{
-	client_refuse(e, r);
-	if (r->known[BY_WIRE])
-		client_cancel(e, r, reason);
-	client_drop(e, r);
 }
 
 void

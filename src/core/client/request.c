@@ -13,6 +13,8 @@
 
 #include "base/codec.h"
 #include "core/client/act.h"
+#include "core/client/park.h"
+#include "core/client/question.h"
 #include "core/client/table.h"
 #include "core/exchange/fault.h"
 #include "core/wire/edit.h"

@@ -214,35 +214,7 @@ void client_level_sync(struct client *e);
 void client_level_set(struct client *e);
 void client_eof(struct client *e);
 
-/* client_answer.c */
-void client_session(struct client *e, const struct client_input *in);
-/* The answer to a bridged request that the client waits for. */
-void client_answered(struct client *e, struct request *r, struct frame *answer);
-
 /* client_park.c */
-/* guessed: it came on no request's stream, r is only likely. */
-void client_question(struct client *e, struct request *r, struct frame *f,
-    bool guessed);
-/* Takes a question that was guessed to be of r, and the client has not seen;
- * owned by the caller, NULL: none. */
-struct frame *client_unguess(struct client *e, const struct request *r);
-/* The server takes its question back. */
-void client_question_over(struct client *e, struct span id);
-/* Nobody answers the questions of r: the server is told so. */
-void client_refuse(struct client *e, struct request *r);
-/* The retry of a parked request? Then it is handled. */
-bool client_retry(struct client *e, struct frame *f);
-/* The answer to a parked request. */
-void client_park_final(struct client *e, struct request *r,
-    struct frame *answer);
-/* The client is to open URLs first (-32042). Returns false when this error
- * names none. */
-bool client_park_urls(struct client *e, struct request *r, struct frame *error);
-/* Ends a parked request: its questions, and itself at the session. */
-void client_abandon(struct client *e, struct request *r, const char *reason);
-/* The parked request that the client knows by this id, or NULL. */
-struct request *client_parked(const struct client *e, struct span id);
-void client_park_tick(struct client *e);
 
 /* client_listen.c */
 void client_listen(struct client *e, struct request *r);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 
 #include "core/client/act.h"
+#include "core/client/from_session.h"
+#include "core/client/park.h"
 #include "core/client/state.h"
 #include "core/client/table.h"
 

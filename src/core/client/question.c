@@ -1,0 +1,202 @@
+/*
+ * Questions that a legacy server asks while a request runs: whose they are,
+ * how many there may be, and what the server hears when nobody answers them.
+ *
+ * The session bounds how many questions are open in all.
+ */
+#include "config.h"
+
+#include "core/client/question.h"
+
+#include "core/client/act.h"
+#include "core/client/table.h"
+#include "core/exchange/fault.h"
+#include "core/wire/msg.h"
+
+enum { USER_REJECTED = -1 }; /* the code of sampling's own example */
+
+size_t
+client_count_questions(const struct client *e, const struct request *r)
+{
+	const struct question *q;
+	size_t n = 0;
+
+	for (q = e->questions; q != NULL; q = q->next)
+		n += q->owner == r;
+	return n;
+}
+
+/* Of this request, or (NULL) of all. */
+static size_t
+bytes_asked(const struct client *e, const struct request *r)
+{
+	const struct question *q;
+	size_t n = 0;
+
+	for (q = e->questions; q != NULL; q = q->next)
+		if (r == NULL || q->owner == r)
+			n += q->frame->text.n;
+	return n;
+}
+
+/* What a server hears when its question finds nobody, or (late) one who does
+ * not answer. */
+static struct frame *
+refusal(const struct frame *f, bool late)
+{
+	struct fault fault = { .reason = "input_expired" };
+
+	if (client_is(f, "elicitation/create"))
+		return msg_result(f->id, "{\"action\":\"cancel\"}");
+	if (!late) {
+		fault.code = FAULT_METHOD;
+		fault.reason = NULL;
+		return fault_frame(f->id, &fault,
+		    "No request runs whose client could be asked.");
+	}
+	if (client_is(f, "sampling/createMessage"))
+		fault.code = USER_REJECTED;
+	return fault_frame(f->id, &fault, "The user did not answer.");
+}
+
+void
+client_refuse(struct client *e, struct request *r)
+{
+	struct question **at = &e->questions;
+
+	while (*at != NULL) {
+		if ((*at)->owner != r) {
+			at = &(*at)->next;
+			continue;
+		}
+		client_send(e, refusal((*at)->frame, (*at)->key != 0));
+		client_question_drop(at);
+	}
+}
+
+void
+client_question_over(struct client *e, struct span id)
+{
+	struct question **at = &e->questions;
+	struct request *r;
+
+	while (id.p != NULL && *at != NULL &&
+	    !msg_id_same((*at)->frame->id, id))
+		at = &(*at)->next;
+	if (id.p == NULL || *at == NULL)
+		return;
+	r = (*at)->owner;
+	client_question_drop(at);
+	if (r->in == &e->collecting && client_count_questions(e, r) == 0)
+		client_move(e, r, &e->asking);
+}
+
+bool
+client_park_is_full(const struct client *e)
+{
+	return e->parked.n + e->collecting.n >= MAX_PARKED;
+}
+
+/* The answer to a question that the client is not asked, or NULL. */
+static struct frame *
+turned_down(const struct client *e, const struct request *r,
+    const struct frame *f)
+{
+	struct span can = era_meta(r->frame, META_CAPABILITIES);
+	struct fault fault = { .code = FAULT_METHOD };
+
+	if (e->ended)
+		return refusal(f, true);
+	if (!era_declares(can, f->method, f->params)) {
+		if (client_is(f, "elicitation/create") &&
+		    json_kind(json_get(can, "elicitation")) == '{')
+			fault.code = FAULT_PARAMS;
+		return fault_frame(f->id, &fault,
+		    "The client did not declare that it answers this.");
+	}
+	if (client_count_questions(e, r) < MAX_QUESTIONS &&
+	    bytes_asked(e, r) + f->text.n <= MAX_ASKED &&
+	    bytes_asked(e, NULL) + f->text.n <= MAX_ASKED_ALL &&
+	    (r->in != &e->asking || !client_park_is_full(e)))
+		return NULL;
+	fault = (struct fault){ .reason = "busy" };
+	return fault_frame(f->id, &fault,
+	    "The client is asked too much at once.");
+}
+
+void
+client_question(struct client *e, struct request *r, struct frame *f,
+    bool guessed)
+{
+	struct frame *no = turned_down(e, r, f);
+	struct question **end = &e->questions;
+
+	if (no != NULL) {
+		client_send(e, no);
+		return;
+	}
+	while (*end != NULL)
+		end = &(*end)->next;
+	*end = xcalloc(1, sizeof **end);
+	(*end)->owner = r;
+	(*end)->frame = frame_ref(f);
+	(*end)->guessed = guessed;
+	if (r->in == &e->asking) {
+		client_move(e, r, &e->collecting);
+		r->at = e->now + COLLECT_MS;
+	}
+}
+
+struct frame *
+client_unguess(struct client *e, const struct request *r)
+{
+	struct question **at = &e->questions;
+	struct frame *f;
+
+	while (*at != NULL &&
+	    ((*at)->owner != r || !(*at)->guessed || (*at)->key != 0))
+		at = &(*at)->next;
+	if (*at == NULL)
+		return NULL;
+	f = frame_ref((*at)->frame);
+	client_question_drop(at);
+	return f;
+}
+
+/* On a stream of its own, a question is taken for one of the request that
+ * was sent last. */
+struct request *
+client_latest(const struct client *e)
+{
+	struct request *r, *found = e->asking.last;
+
+	for (r = e->collecting.first; r != NULL; r = r->next)
+		if (found == NULL || r->serial > found->serial)
+			found = r;
+	for (r = e->parked.last; found == NULL && r != NULL; r = r->prev)
+		if (r->known[BY_WIRE])
+			found = r;
+	return found;
+}
+
+/* --- parked requests --- */
+
+struct request *
+client_parked(const struct client *e, struct span id)
+{
+	struct request *r;
+
+	for (r = e->parked.first; id.p != NULL && r != NULL; r = r->next)
+		if (msg_id_same(r->frame->id, id))
+			return r;
+	return NULL;
+}
+
+void
+client_abandon(struct client *e, struct request *r, const char *reason)
+{
+	client_refuse(e, r);
+	if (r->known[BY_WIRE])
+		client_cancel(e, r, reason);
+	client_drop(e, r);
+}
