@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "core/client/act.h"
+#include "core/client/hello.h"
+#include "core/client/opening.h"
 #include "core/client/park.h"
 #include "core/client/question.h"
 #include "core/client/table.h"

@@ -181,22 +181,7 @@ client_is(const struct frame *f, const char *method)
 	return json_key_is(f->method, method);
 }
 
-/* client_open.c */
-void client_client(struct client *e, struct frame *f);
-/* Opens the session for a modern client as this request of it says. */
-void client_open(struct client *e, struct frame *f);
-/* The server's answer to initialize, the first one or a later one. */
-void client_learn(struct client *e, struct frame *answer);
-/* The answer to our initialize. */
-void client_opened(struct client *e, struct request *r, struct frame *answer);
-/* Keeps a request until the session is open. */
-void client_hold(struct client *e, struct frame *f);
 void client_unhold(struct client *e, struct request *r);
-/* Must the session be opened anew, as this request allows more questions? */
-bool client_outgrown(const struct client *e, const struct frame *f);
-/* The answer to a server/discover under its id. */
-struct frame *client_reduced(struct frame *discovered, struct span id);
-void client_probes_tick(struct client *e);
 
 /* client_request.c */
 /* A request of a modern client that was checked; the session is open. */
@@ -213,8 +198,6 @@ void client_level_sync(struct client *e);
 /* logging/setLevel was answered, or took too long. */
 void client_level_set(struct client *e);
 void client_eof(struct client *e);
-
-/* client_park.c */
 
 /* client_listen.c */
 void client_listen(struct client *e, struct request *r);

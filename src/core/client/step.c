@@ -9,7 +9,10 @@
 #include <stdlib.h>
 
 #include "core/client/act.h"
+#include "core/client/from_client.h"
 #include "core/client/from_session.h"
+#include "core/client/hello.h"
+#include "core/client/opening.h"
 #include "core/client/park.h"
 #include "core/client/state.h"
 #include "core/client/table.h"

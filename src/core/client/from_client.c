@@ -1,0 +1,194 @@
+/*
+ * What the client sends: tells a modern client from a legacy one, and checks
+ * what a modern request must say.
+ */
+#include "config.h"
+
+#include "core/client/from_client.h"
+
+#include "base/codec.h"
+#include "core/client/act.h"
+#include "core/client/hello.h"
+#include "core/client/opening.h"
+#include "core/client/table.h"
+#include "core/exchange/fault.h"
+#include "core/wire/msg.h"
+
+enum { WORDS_MAX = 64 };
+
+/* --- what a modern request must say --- */
+
+static struct frame *
+unsupported(const struct frame *f, struct span version)
+{
+	struct buf message, data;
+	struct frame *error;
+
+	buf_init(&message, 0);
+	buf_init(&data, 0);
+	buf_adds(&message,
+	    "mcpsplice speaks " REVISION_MODERN
+	    " and, after \"initialize\", the versions before it, not ");
+	codec_visible(&message, version, WORDS_MAX);
+	buf_adds(&message, ". Not sent.");
+	buf_adds(&data,
+	    "{\"supported\":[\"" REVISION_MODERN "\"],\"requested\":");
+	buf_addspan(&data, version);
+	buf_addc(&data, '}');
+	error = msg_error(f->id, ERROR_UNSUPPORTED_VERSION, buf_str(&message),
+	    buf_span(&data));
+	buf_free(&message);
+	buf_free(&data);
+	return error;
+}
+
+/* The error for a request without what each must have, or NULL. */
+static struct frame *
+check_meta(const struct frame *f, struct span version)
+{
+	struct fault fault = { .code = FAULT_PARAMS };
+
+	if (json_kind(version) != '"')
+		return fault_frame(f->id, &fault,
+		    "params._meta[\"" META_PREFIX "protocolVersion\"] is no "
+		    "string. Not sent.");
+	if (!json_key_is((struct span){ version.p + 1, version.n - 2 },
+		REVISION_MODERN))
+		return unsupported(f, version);
+	if (json_kind(era_meta(f, META_CAPABILITIES)) != '{')
+		return fault_frame(f->id, &fault,
+		    "params._meta[\"" META_PREFIX "clientCapabilities\"] is "
+		    "missing, or no object. Not sent.");
+	return NULL;
+}
+
+static bool
+is_duplicate(const struct client *e, struct span id)
+{
+	const struct request *r = client_find(e, BY_ID, id);
+
+	return r != NULL && msg_id_again(r->frame->id, id);
+}
+
+/* The modern era has no initialize. */
+static struct frame *
+no_initialize(const struct frame *f)
+{
+	struct fault fault = { .code = FAULT_METHOD };
+
+	return fault_frame(f->id, &fault,
+	    "\"initialize\" is not a method of " REVISION_MODERN
+	    ". Not sent: leave _meta out to begin a session of an older "
+	    "version.");
+}
+
+/* --- who it is --- */
+
+/* It initialized, and probes again: that changes nothing for it. */
+static void
+legacy_asks(struct client *e, struct frame *f)
+{
+	struct fault fault = { .code = FAULT_METHOD };
+
+	if (e->discovered == NULL)
+		client_write(e,
+		    fault_frame(f->id, &fault,
+			"This client initialized, and %s speaks no "
+			"" REVISION_MODERN ". Not sent: go on in the "
+			"session.",
+			e->config.host));
+	else if (client_is(f, "server/discover"))
+		client_write(e, client_reduced(e->discovered, f->id));
+	else
+		client_write(e,
+		    fault_frame(f->id, &fault,
+			"This client initialized: it listens in its session. "
+			"Not sent."));
+}
+
+/* Of a modern client, but it does not say so. */
+static void
+without_key(struct client *e, const struct frame *f)
+{
+	struct fault fault = { .code = FAULT_PARAMS };
+
+	if (client_is(f, "ping"))
+		client_write(e, msg_result(f->id, "{}"));
+	else
+		client_write(e,
+		    fault_frame(f->id, &fault,
+			"params._meta[\"" META_PREFIX "protocolVersion\"] is "
+			"missing, and there was no \"initialize\". Not "
+			"sent."));
+}
+
+static void
+modern_asks(struct client *e, struct frame *f, struct span version)
+{
+	struct frame *error;
+
+	if (is_duplicate(e, f->id))
+		error = fault_duplicate(f->id);
+	else
+		error = check_meta(f, version);
+	if (error == NULL && client_is(f, "initialize"))
+		error = no_initialize(f);
+	if (error != NULL) {
+		client_write(e, error);
+		return;
+	}
+	e->modern = true;
+	if (e->opening == OPENING_SHUT)
+		client_open(e, f);
+	if (e->opening == OPENING_RUNS)
+		client_hold(e, f);
+	else
+		client_request(e, f);
+}
+
+static bool
+is_modern_only(const struct frame *f)
+{
+	return f->kind == FRAME_REQUEST &&
+	    (client_is(f, "server/discover") ||
+		client_is(f, "subscriptions/listen")) &&
+	    era_request_version(f).p != NULL;
+}
+
+bool
+client_passes(const struct client *e, const struct frame *f)
+{
+	return e->legacy && !is_modern_only(f);
+}
+
+static void
+client_asks(struct client *e, struct frame *f)
+{
+	struct span version = era_request_version(f);
+
+	if (version.p != NULL)
+		modern_asks(e, f, version);
+	else if (client_is(f, "initialize"))
+		client_become_legacy(e, f);
+	else if (e->modern)
+		without_key(e, f);
+	else
+		client_send(e, frame_ref(f));
+}
+
+void
+client_client(struct client *e, struct frame *f)
+{
+	if (e->legacy && is_modern_only(f))
+		legacy_asks(e, f);
+	else if (!e->legacy && f->kind == FRAME_REQUEST)
+		client_asks(e, f);
+	else if (!e->modern)
+		client_send(e, frame_ref(f));
+	else if (f->kind == FRAME_NOTIFICATION)
+		client_notification(e, f);
+	else
+		client_log(e, LEVEL_WARN,
+		    "an answer of a client that speaks " REVISION_MODERN
+		    ": there it answers in its next request; dropped");
+}

@@ -1,0 +1,180 @@
+/*
+ * Opens the session for a modern client, which knows no initialize: one is
+ * made from its first request, and what it asks meanwhile is held back.
+ */
+#include "config.h"
+
+#include "core/client/opening.h"
+
+#include <stdlib.h>
+
+#include "core/client/act.h"
+#include "core/client/table.h"
+#include "core/wire/edit.h"
+#include "core/wire/msg.h"
+
+static const struct span no_span = { NULL, 0 };
+
+void
+client_hold(struct client *e, struct frame *f)
+{
+	bool probe = client_is(f, "server/discover");
+
+	if ((probe && e->probes.n >= MAX_PROBES) || client_is_full(e, f)) {
+		client_busy(e, f);
+		return;
+	}
+	if (probe)
+		client_add(e, f, &e->probes)->at = e->now + PROBE_MS;
+	else
+		client_add(e, f, &e->held);
+}
+
+/* The members of _meta by which a request says who asks. */
+static void
+add_who(struct buf *out, const struct frame *f)
+{
+	static const char *const keys[] = { META_REVISION, META_CLIENT,
+		META_CAPABILITIES };
+	struct span value;
+	size_t i;
+
+	for (i = 0; i < sizeof keys / sizeof *keys; i++) {
+		value = era_meta(f, keys[i]);
+		if (value.p == NULL)
+			continue;
+		buf_addf(out, "%s\"%s\":", out->n > 0 ? "," : "", keys[i]);
+		buf_addspan(out, value);
+	}
+}
+
+static void
+probe(struct client *e, struct frame *f)
+{
+	struct buf who;
+	char *id;
+
+	if (client_is(f, "server/discover")) {
+		client_probe(e, frame_ref(f));
+		return;
+	}
+	buf_init(&who, 0);
+	add_who(&who, f);
+	id = client_id(e);
+	client_probe(e, era_discover(span_of(id), buf_span(&who)));
+	free(id);
+	buf_free(&who);
+}
+
+/* Which questions these capabilities allow, as bits. */
+static unsigned
+allowed(struct span capabilities)
+{
+	static const struct {
+		const char *method, *params;
+	} questions[] = { { "sampling/createMessage", "{}" },
+		{ "elicitation/create", "{\"mode\":\"form\"}" },
+		{ "elicitation/create", "{\"mode\":\"url\"}" },
+		{ "roots/list", "{}" } };
+	unsigned bits = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof questions / sizeof *questions; i++)
+		if (era_declares(capabilities, span_of(questions[i].method),
+			span_of(questions[i].params)))
+			bits |= 1u << i;
+	return bits;
+}
+
+void
+client_open(struct client *e, struct frame *f)
+{
+	struct span capabilities = era_meta(f, META_CAPABILITIES);
+	struct request *r;
+	char *id;
+
+	probe(e, f);
+	e->opening = OPENING_RUNS;
+	e->declared = allowed(capabilities);
+	e->level = -1; /* of the session before, if any */
+	id = client_id(e);
+	r = client_add(e, NULL, &e->running);
+	r->kind = REQUEST_OPEN;
+	client_go(e, r,
+	    era_initialize(span_of(id), era_meta(f, META_CLIENT), capabilities,
+		e->config.version));
+	free(id);
+}
+
+/* Only ever more, so that two kinds of requests do not take turns. */
+bool
+client_outgrown(const struct client *e, const struct frame *f)
+{
+	unsigned bits = allowed(era_meta(f, META_CAPABILITIES));
+
+	return e->discovered == NULL && (bits | e->declared) == bits &&
+	    bits != e->declared &&
+	    e->waiting.n + e->asking.n + e->collecting.n + e->parked.n +
+		e->running.n ==
+	    e->n_listens;
+}
+
+void
+client_learn(struct client *e, struct frame *answer)
+{
+	struct span capabilities = json_get(answer->result, "capabilities");
+
+	frame_unref(e->initialized);
+	e->initialized = frame_ref(answer);
+	buf_reset(&e->server_info);
+	era_server_info(&e->server_info, answer->result);
+	if (e->server_info.n > MAX_SERVER_INFO)
+		buf_reset(&e->server_info); /* it goes into each result */
+	e->logs = json_kind(json_get(capabilities, "logging")) == '{';
+}
+
+/* --- server/discover --- */
+
+/* Appends the versions that we speak, too. Returns whether that is less. */
+static bool
+reduce(struct buf *out, struct span versions)
+{
+	struct span key, v;
+	bool ours = false, others = false;
+	size_t at = 0;
+
+	if (json_kind(versions) != '[')
+		return false;
+	while (json_next(versions, &at, &key, &v))
+		if (json_kind(v) == '"' &&
+		    json_key_is((struct span){ v.p + 1, v.n - 2 },
+			REVISION_MODERN))
+			ours = true;
+		else
+			others = true;
+	buf_adds(out, ours ? "[\"" REVISION_MODERN "\"]" : "[]");
+	return others;
+}
+
+struct frame *
+client_reduced(struct frame *discovered, struct span id)
+{
+	struct frame *named = msg_with_id(discovered, id), *made;
+	struct buf versions, result;
+	struct edit edit = { "supportedVersions", no_span };
+
+	buf_init(&versions, 0);
+	if (!reduce(&versions, json_get(named->result, edit.key))) {
+		buf_free(&versions);
+		return named;
+	}
+	buf_init(&result, 0);
+	edit.value = buf_span(&versions);
+	edit_object(&result, named->result, &edit, 1);
+	edit = (struct edit){ "result", buf_span(&result) };
+	made = edit_frame(named, &edit, 1);
+	buf_free(&versions);
+	buf_free(&result);
+	frame_unref(named);
+	return made;
+}
