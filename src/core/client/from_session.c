@@ -11,6 +11,7 @@
 
 #include "core/client/act.h"
 #include "core/client/hello.h"
+#include "core/client/listen.h"
 #include "core/client/opening.h"
 #include "core/client/park.h"
 #include "core/client/question.h"

@@ -8,6 +8,7 @@
 #include "core/client/hello.h"
 
 #include "core/client/act.h"
+#include "core/client/listen.h"
 #include "core/client/opening.h"
 #include "core/client/table.h"
 #include "core/exchange/fault.h"

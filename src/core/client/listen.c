@@ -10,84 +10,17 @@
  */
 #include "config.h"
 
-#include "core/client/state.h"
+#include "core/client/listen.h"
 
 #include <stdlib.h>
 
 #include "core/client/act.h"
 #include "core/client/table.h"
+#include "core/client/uri.h"
 #include "core/exchange/fault.h"
 #include "core/wire/msg.h"
 
 static const struct span no_span = { NULL, 0 };
-
-/* --- resources --- */
-
-static void
-uri_forget(struct client *e, struct uri *u)
-{
-	struct uri **at = &e->uris;
-
-	while (*at != u)
-		at = &(*at)->next;
-	*at = u->next;
-	e->n_uris--;
-	e->uri_bytes -= strlen(u->raw);
-	buf_free(&u->text);
-	free(u->raw);
-	free(u);
-}
-
-static void
-uri_send(struct client *e, struct uri *u, bool on)
-{
-	char *params = xasprintf("{\"uri\":%s}", u->raw);
-
-	client_own(e, on ? REQUEST_SUBSCRIBE : REQUEST_UNSUBSCRIBE,
-	    on ? "resources/subscribe" : "resources/unsubscribe",
-	    span_of(params))
-	    ->uri = u;
-	u->state = on ? URI_SUBSCRIBING : URI_UNSUBSCRIBING;
-	free(params);
-}
-
-static void
-uri_release(struct client *e, struct uri *u)
-{
-	if (--u->refs > 0)
-		return;
-	if (u->state == URI_NEW)
-		uri_forget(e, u);
-	else if (u->state == URI_ON && !e->ended)
-		uri_send(e, u, false);
-}
-
-/* The one with this text, raw; NULL when they are too many, or too long. */
-static struct uri *
-uri_get(struct client *e, struct span raw)
-{
-	uint64_t hash = msg_id_hash(raw);
-	struct uri *u;
-
-	for (u = e->uris; u != NULL; u = u->next)
-		/* It compares any two JSON strings. */
-		if (u->hash == hash && msg_id_same(span_of(u->raw), raw))
-			return u;
-	if (e->n_uris >= MAX_URIS || raw.n > MAX_URI_BYTES - e->uri_bytes)
-		return NULL;
-	u = xcalloc(1, sizeof *u);
-	buf_init(&u->text, 0);
-	json_string(raw, &u->text);
-	u->raw = xstrndup(raw.p, raw.n);
-	u->hash = hash;
-	u->next = e->uris;
-	e->uris = u;
-	e->n_uris++;
-	e->uri_bytes += raw.n;
-	return u;
-}
-
-/* --- listens --- */
 
 static struct listen **
 listen_of(struct client *e, const struct request *r)
@@ -109,7 +42,7 @@ listen_drop(struct client *e, struct listen **at, bool release)
 	*at = l->next;
 	e->n_listens--;
 	for (i = 0; release && i < l->n_uris; i++)
-		uri_release(e, l->uris[i]);
+		client_uri_release(e, l->uris[i]);
 	for (i = 0; i < l->n_early; i++)
 		frame_unref(l->early[i]);
 	free(l->early);
@@ -130,7 +63,7 @@ client_listen_free(struct client *e)
 	while (e->listens != NULL)
 		listen_drop(e, &e->listens, false);
 	while (e->uris != NULL)
-		uri_forget(e, e->uris);
+		client_uri_forget(e, e->uris);
 }
 
 struct frame *
@@ -270,7 +203,7 @@ add_uris(struct client *e, struct listen *l, struct span list)
 			continue;
 		if (n++ == MAX_URIS)
 			return false;
-		u = uri_get(e, value);
+		u = client_uri_get(e, value);
 		if (u == NULL)
 			return false;
 		if (has_uri(l, u))
@@ -358,7 +291,7 @@ client_listen(struct client *e, struct request *r)
 	}
 	for (i = 0; i < l->n_uris; i++)
 		if (l->uris[i]->state == URI_NEW)
-			uri_send(e, l->uris[i], true);
+			client_uri_send(e, l->uris[i], true);
 	acknowledge_if_ready(e, l);
 }
 
@@ -382,9 +315,9 @@ uri_settled(struct client *e, struct uri *u, bool on)
 	if (u->refs > 0)
 		return;
 	if (on && !e->ended)
-		uri_send(e, u, false);
+		client_uri_send(e, u, false);
 	else
-		uri_forget(e, u);
+		client_uri_forget(e, u);
 }
 
 void
@@ -398,9 +331,9 @@ client_subscribed(struct client *e, struct request *r,
 	if (!off)
 		uri_settled(e, u, answer->kind == FRAME_RESULT);
 	else if (u->refs > 0)
-		uri_send(e, u, true);
+		client_uri_send(e, u, true);
 	else
-		uri_forget(e, u);
+		client_uri_forget(e, u);
 }
 
 /* --- the stream --- */
@@ -410,7 +343,7 @@ without_wishes(struct client *e, struct listen *l)
 {
 	memset(l->families, 0, sizeof l->families);
 	while (l->n_uris > 0)
-		uri_release(e, l->uris[--l->n_uris]);
+		client_uri_release(e, l->uris[--l->n_uris]);
 	l->pending = 0;
 }
 
@@ -573,7 +506,7 @@ give_up(struct client *e, struct listen *l)
 			continue;
 		}
 		remove_uri(l, u);
-		uri_release(e, u);
+		client_uri_release(e, u);
 	}
 	l->pending = 0;
 	acknowledge(e, l);

@@ -13,6 +13,7 @@
 
 #include "base/codec.h"
 #include "core/client/act.h"
+#include "core/client/listen.h"
 #include "core/client/opening.h"
 #include "core/client/park.h"
 #include "core/client/question.h"

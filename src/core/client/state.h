@@ -199,27 +199,7 @@ void client_level_sync(struct client *e);
 void client_level_set(struct client *e);
 void client_eof(struct client *e);
 
-/* client_listen.c */
-void client_listen(struct client *e, struct request *r);
-/* The client ends it. */
-void client_unlisten(struct client *e, struct request *r);
-/* We do, in order: its only answer. */
-struct frame *client_listen_end(struct span id);
-/* All of them are lost: the client is told, and listens again if it likes. */
-void client_listens_lost(struct client *e);
-/* It is lost: the notification after which a client listens again. */
-struct frame *client_listen_lost(const struct frame *listen);
-/* The answer to a resources/subscribe or unsubscribe of ours. */
-void client_subscribed(struct client *e, struct request *r,
-    const struct frame *answer);
 /* The server is a modern one: what nobody was promised yet goes to it. */
 void client_hand_over(struct client *e);
-/* A legacy server: the session has a stream for them now, or has none. */
-void client_listening(struct client *e);
-/* Is this one for listens? Then it went to all that want it. */
-bool client_fan_out(struct client *e, struct frame *f);
-void client_listen_tick(struct client *e);
-int64_t client_listen_due(const struct client *e);
-void client_listen_free(struct client *e);
 
 #endif

@@ -12,6 +12,7 @@
 #include "core/client/from_client.h"
 #include "core/client/from_session.h"
 #include "core/client/hello.h"
+#include "core/client/listen.h"
 #include "core/client/opening.h"
 #include "core/client/park.h"
 #include "core/client/state.h"
