@@ -15,6 +15,8 @@
 #include "core/client/opening.h"
 #include "core/client/park.h"
 #include "core/client/question.h"
+#include "core/client/request.h"
+#include "core/client/send.h"
 #include "core/client/table.h"
 #include "core/exchange/fault.h"
 #include "core/wire/edit.h"

@@ -10,6 +10,7 @@
 #include "core/client/act.h"
 #include "core/client/listen.h"
 #include "core/client/opening.h"
+#include "core/client/request.h"
 #include "core/client/table.h"
 #include "core/exchange/fault.h"
 #include "core/wire/msg.h"

@@ -359,25 +359,6 @@ client_listens_lost(struct client *e)
 }
 
 void
-client_hand_over(struct client *e)
-{
-	struct listen *l;
-	struct frame *f;
-	bool acked;
-
-	while ((l = e->listens) != NULL) {
-		f = frame_ref(l->request->frame);
-		acked = l->acked;
-		client_unlisten(e, l->request);
-		if (acked)
-			client_write(e, client_listen_lost(f));
-		else
-			client_request(e, f);
-		frame_unref(f);
-	}
-}
-
-void
 client_listening(struct client *e)
 {
 	struct listen *l;

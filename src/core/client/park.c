@@ -14,6 +14,7 @@
 
 #include "core/client/act.h"
 #include "core/client/question.h"
+#include "core/client/send.h"
 #include "core/client/table.h"
 #include "core/exchange/fault.h"
 #include "core/wire/edit.h"

@@ -7,78 +7,18 @@
  */
 #include "config.h"
 
-#include "core/client/state.h"
+#include "core/client/request.h"
 
-#include <stdlib.h>
-
-#include "base/codec.h"
 #include "core/client/act.h"
 #include "core/client/listen.h"
 #include "core/client/opening.h"
 #include "core/client/park.h"
 #include "core/client/question.h"
+#include "core/client/send.h"
 #include "core/client/table.h"
 #include "core/exchange/fault.h"
 #include "core/wire/edit.h"
 #include "core/wire/msg.h"
-
-enum { WORDS_MAX = 64 };
-
-static bool
-is_listen(const struct frame *f)
-{
-	return client_is(f, "subscriptions/listen");
-}
-
-/* --- the level of log messages --- */
-
-int
-client_wanted_level(const struct frame *f)
-{
-	return era_level(era_meta(f, META_LEVEL));
-}
-
-/* ERA_LEVELS: nobody wants any. */
-static int
-most_verbose(const struct client *e)
-{
-	int level = 0;
-
-	while (level < ERA_LEVELS && e->levels[level] == 0)
-		level++;
-	return level;
-}
-
-/* One at a time: two at once may arrive in either order. */
-void
-client_level_sync(struct client *e)
-{
-	int level = most_verbose(e);
-	char *params;
-
-	if (!e->logs || e->setting != NULL || level == ERA_LEVELS ||
-	    level == e->level)
-		return;
-	params = xasprintf("{\"level\":\"%s\"}", era_levels[level]);
-	e->setting = client_own(e, REQUEST_LEVEL, "logging/setLevel",
-	    span_of(params));
-	free(params);
-	e->level = level;
-	e->level_at = e->now + LEVEL_MS;
-}
-
-static void
-send_bridged(struct client *e, struct request *r)
-{
-	struct frame *legacy = era_request_to_legacy(r->frame);
-	char *id = client_id(e);
-
-	client_move(e, r,
-	    era_may_ask(r->frame->method) ? &e->asking : &e->running);
-	client_go(e, r, msg_with_id(legacy, span_of(id)));
-	frame_unref(legacy);
-	free(id);
-}
 
 /* As the client wrote it, unless the server has asked something already: then
  * it knows nothing of the state in it. */
@@ -101,7 +41,8 @@ static struct frame *
 fit_legacy(struct client *e, struct request *r, struct frame *f)
 {
 	if (r != NULL && r->kind == REQUEST_NATIVE && r->in == &e->running &&
-	    !is_listen(r->frame) && era_to_legacy(r->frame) == ERA_BOTH) {
+	    !client_is_listen(r->frame) &&
+	    era_to_legacy(r->frame) == ERA_BOTH) {
 		client_turn(e, r, REQUEST_BRIDGED);
 		client_set_level(e, r, client_wanted_level(r->frame));
 		if (era_may_ask(r->frame->method))
@@ -124,17 +65,6 @@ client_fit(struct client *e, const struct frame *request, struct frame *f,
 	return modern ? fit_modern(e, r, f) : fit_legacy(e, r, f);
 }
 
-void
-client_level_set(struct client *e)
-{
-	e->setting = NULL;
-	e->level_at = -1;
-	if (e->waiting.n > 0 && most_verbose(e) < e->level)
-		client_level_sync(e);
-	while (e->setting == NULL && e->waiting.first != NULL)
-		send_bridged(e, e->waiting.first);
-}
-
 /* --- requests --- */
 
 static struct frame *
@@ -147,116 +77,12 @@ unknown_level(const struct frame *f)
 	    "notice, warning, error, critical, alert, emergency. Not sent.");
 }
 
-static struct frame *
-no_method(const struct client *e, const struct frame *f)
-{
-	struct fault fault = { .code = FAULT_METHOD };
-	struct frame *error;
-	struct buf name;
-
-	buf_init(&name, 0);
-	codec_visible(&name, f->method, WORDS_MAX);
-	error = fault_frame(f->id, &fault,
-	    "%s speaks an older protocol than this client: \"%s\" cannot be "
-	    "translated. Not sent.",
-	    e->config.host, buf_str(&name));
-	buf_free(&name);
-	return error;
-}
-
-static struct frame *
-discovered(const struct client *e, const struct frame *f)
-{
-	struct frame *answer;
-	struct buf result;
-
-	buf_init(&result, 0);
-	era_discover_result(&result, e->initialized->result);
-	answer = msg_result(f->id, buf_str(&result));
-	buf_free(&result);
-	return answer;
-}
-
-static void
-send_call(struct client *e, struct frame *f)
-{
-	struct request *r;
-	int level = client_wanted_level(f);
-
-	if (e->logs && level >= 0 && client_is_full(e, f)) {
-		client_busy(e, f);
-		return;
-	}
-	r = client_add(e, f, &e->running);
-	r->kind = REQUEST_BRIDGED;
-	client_set_level(e, r, level);
-	if (level >= 0)
-		client_level_sync(e);
-	if (level >= 0 && e->setting != NULL)
-		client_move(e, r, &e->waiting);
-	else
-		send_bridged(e, r);
-}
-
-void
-client_bridge(struct client *e, struct frame *f)
-{
-	struct request *r;
-
-	if (client_is(f, "server/discover")) {
-		client_write(e, discovered(e, f));
-	} else if (!is_listen(f) && era_to_legacy(f) != ERA_BOTH) {
-		client_write(e, no_method(e, f));
-	} else if (client_outgrown(e, f)) {
-		client_log(e, LEVEL_INFO,
-		    "the client can answer more than before: a new session");
-		client_listens_lost(e);
-		client_open(e, f);
-		client_hold(e, f);
-	} else if (is_listen(f)) {
-		r = client_add(e, f, &e->running);
-		r->kind = REQUEST_LISTEN;
-		client_listen(e, r);
-	} else {
-		send_call(e, f);
-	}
-}
-
-/* Each holds a connection, and a place among the calls in flight. */
-static size_t
-count_listens(const struct client *e)
-{
-	const struct request *r;
-	size_t n = 0;
-
-	for (r = e->running.first; r != NULL; r = r->next)
-		n += r->frame != NULL && is_listen(r->frame);
-	return n;
-}
-
-static void
-send_native(struct client *e, struct frame *f)
-{
-	bool probe = client_is(f, "server/discover");
-	struct request *r;
-
-	if ((probe && e->probes.n >= MAX_PROBES) ||
-	    (is_listen(f) && count_listens(e) >= MAX_LISTENS)) {
-		client_busy(e, f);
-		return;
-	}
-	r = client_add(e, f, probe ? &e->probes : &e->running);
-	r->kind = REQUEST_NATIVE;
-	r->at = e->now + PROBE_MS;
-	client_go(e, r, frame_ref(f));
-}
-
 void
 client_request(struct client *e, struct frame *f)
 {
 	bool native = e->discovered != NULL;
 
-	if (e->ended && is_listen(f))
+	if (e->ended && client_is_listen(f))
 		client_write(e, client_listen_end(f->id));
 	else if (!native && era_meta(f, META_LEVEL).p != NULL &&
 	    client_wanted_level(f) < 0)
@@ -264,7 +90,7 @@ client_request(struct client *e, struct frame *f)
 	else if (client_retry(e, f))
 		return;
 	else if (native)
-		send_native(e, f);
+		client_send_native(e, f);
 	else
 		client_bridge(e, f);
 }
@@ -280,6 +106,25 @@ client_dispatch(struct client *e, struct request *r)
 	else
 		client_request(e, f);
 	frame_unref(f);
+}
+
+void
+client_hand_over(struct client *e)
+{
+	struct listen *l;
+	struct frame *f;
+	bool acked;
+
+	while ((l = e->listens) != NULL) {
+		f = frame_ref(l->request->frame);
+		acked = l->acked;
+		client_unlisten(e, l->request);
+		if (acked)
+			client_write(e, client_listen_lost(f));
+		else
+			client_request(e, f);
+		frame_unref(f);
+	}
 }
 
 /* --- notifications --- */
@@ -369,7 +214,7 @@ client_eof(struct client *e)
 		if (r->kind == REQUEST_SUBSCRIBE ||
 		    r->kind == REQUEST_UNSUBSCRIBE)
 			give_up(e, r);
-		else if (r->frame != NULL && is_listen(r->frame))
+		else if (r->frame != NULL && client_is_listen(r->frame))
 			end_listen(e, r);
 	}
 	while ((r = e->collecting.first) != NULL) {

@@ -183,23 +183,10 @@ client_is(const struct frame *f, const char *method)
 
 void client_unhold(struct client *e, struct request *r);
 
-/* client_request.c */
-/* A request of a modern client that was checked; the session is open. */
-void client_request(struct client *e, struct frame *f);
-/* One that was held. */
-void client_dispatch(struct client *e, struct request *r);
-/* The same for a legacy server, whatever the server of now is. */
-void client_bridge(struct client *e, struct frame *f);
-/* The log level that a request wants; -1: none. */
-int client_wanted_level(const struct frame *f);
-void client_notification(struct client *e, struct frame *f);
-/* Sets the most verbose level that is wanted, if it is not. */
-void client_level_sync(struct client *e);
-/* logging/setLevel was answered, or took too long. */
-void client_level_set(struct client *e);
-void client_eof(struct client *e);
-
-/* The server is a modern one: what nobody was promised yet goes to it. */
-void client_hand_over(struct client *e);
+static inline bool
+client_is_listen(const struct frame *f)
+{
+	return client_is(f, "subscriptions/listen");
+}
 
 #endif
