@@ -181,8 +181,6 @@ client_is(const struct frame *f, const char *method)
 	return json_key_is(f->method, method);
 }
 
-void client_unhold(struct client *e, struct request *r);
-
 static inline bool
 client_is_listen(const struct frame *f)
 {

@@ -113,8 +113,9 @@ is_held(const struct client *e, const struct request *r)
 	return r->in == &e->held || r->in == &e->waiting;
 }
 
-size_t
-client_size(const struct frame *f)
+/* The memory that a request of the client takes with this frame. */
+static size_t
+size_of(const struct frame *f)
 {
 	return frame_size(f) + sizeof(struct request) + MEM_OVERHEAD;
 }
@@ -123,7 +124,7 @@ bool
 client_is_full(const struct client *e, const struct frame *f)
 {
 	return e->held_bytes > 0 &&
-	    e->held_bytes + client_size(f) > e->config.max_held;
+	    e->held_bytes + size_of(f) > e->config.max_held;
 }
 
 static void
@@ -132,7 +133,7 @@ queue_remove(struct client *e, struct request *r)
 	struct queue *q = r->in;
 
 	if (is_held(e, r))
-		e->held_bytes -= client_size(r->frame);
+		e->held_bytes -= size_of(r->frame);
 	if (r->prev != NULL)
 		r->prev->next = r->next;
 	else
@@ -158,7 +159,7 @@ queue_add(struct client *e, struct request *r, struct queue *q)
 	q->n++;
 	r->in = q;
 	if (is_held(e, r))
-		e->held_bytes += client_size(r->frame);
+		e->held_bytes += size_of(r->frame);
 }
 
 struct request *
@@ -214,8 +215,9 @@ client_question_drop(struct question **at)
 	free(q);
 }
 
-void
-client_forget_questions(struct client *e, const struct request *r)
+/* Drops the questions of r, without a word to the server. */
+static void
+forget_questions(struct client *e, const struct request *r)
 {
 	struct question **at = &e->questions;
 
@@ -241,7 +243,7 @@ client_set_level(struct client *e, struct request *r, int level)
 void
 client_drop(struct client *e, struct request *r)
 {
-	client_forget_questions(e, r);
+	forget_questions(e, r);
 	client_set_level(e, r, -1);
 	client_over(e, r);
 	table_remove(e, r, BY_ID);

@@ -15,8 +15,6 @@ void client_table_free(struct client *e);
 struct request *client_add(struct client *e, struct frame *f, struct queue *q);
 /* From its queue to the end of this one. */
 void client_move(struct client *e, struct request *r, struct queue *q);
-/* The memory that a request of the client takes with this frame. */
-size_t client_size(const struct frame *f);
 /* Is there no room to hold one more? One alone always has room. */
 bool client_is_full(const struct client *e, const struct frame *f);
 /* Forgets it wherever it is. */
@@ -34,8 +32,6 @@ void client_set_level(struct client *e, struct request *r, int level);
 
 /* Takes this question out of the list. */
 void client_question_drop(struct question **at);
-/* Drops the questions of r, without a word to the server. */
-void client_forget_questions(struct client *e, const struct request *r);
 
 /* The next id of our own as raw JSON, the caller's. */
 char *client_id(struct client *e);
