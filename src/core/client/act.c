@@ -1,6 +1,6 @@
 /*
- * The queue of actions: what a step wants done waits here until client_next
- * takes it.
+ * Keeps the queue of actions: what a step wants done waits here until
+ * client_next takes it.
  */
 #include "config.h"
 

@@ -1,6 +1,6 @@
 /*
- * What the client sends: tells a modern client from a legacy one, and checks
- * what a modern request must say.
+ * Takes what the client sends: tells a modern client from a legacy one, and
+ * checks what a modern request must say.
  */
 #include "config.h"
 

@@ -1,7 +1,7 @@
 /*
- * What the session writes, for a modern client. What belongs to a request
- * that went out as it came passes as it is; all else is a legacy server's.
- * (protocol.md 7.4, "From server")
+ * Takes what the session writes for a modern client: what belongs to a request
+ * that went out as it came passes as it is, all else is a legacy server's and
+ * is translated. (protocol.md 7.4, "From server")
  */
 #include "config.h"
 

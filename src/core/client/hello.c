@@ -1,7 +1,6 @@
 /*
- * Who the client is, and the opening for a modern one: it knows no initialize,
- * so one is made from its first request, and what it asks meanwhile is held
- * back. (protocol.md 2.3, 8.B)
+ * Ends the wait for a session: sends or answers what waited when the session
+ * has opened, when that takes too long, or when the client begins another.
  */
 #include "config.h"
 
@@ -17,6 +16,8 @@
 
 static const struct span no_span = { NULL, 0 };
 
+/* --- opening --- */
+
 /* Each that waits gets this answer, under its own id. */
 static void
 answer_all(struct client *e, struct queue *q, struct frame *answer)
@@ -26,8 +27,6 @@ answer_all(struct client *e, struct queue *q, struct frame *answer)
 		client_drop(e, q->first);
 	}
 }
-
-/* --- opening --- */
 
 static void
 flush(struct client *e)

@@ -1,12 +1,10 @@
 /*
- * subscriptions/listen on a legacy server: what it says on its own stream
- * goes to every listen that asked for it, resources are subscribed to for as
- * long as one listen wants them. (protocol.md 7.4)
+ * Plays subscriptions/listen for a legacy server: what that says on its own
+ * stream goes to every listen that asked for it. (protocol.md 7.4)
  *
  * Invariants: a listen that is acknowledged has only resources that the server
  * agreed to; one that waits has no wishes when there is no stream to fulfil
- * them; at most one of subscribe and unsubscribe is under way for a resource,
- * as two may arrive in either order.
+ * them.
  */
 #include "config.h"
 

@@ -1,6 +1,7 @@
 /*
  * Opens the session for a modern client, which knows no initialize: one is
  * made from its first request, and what it asks meanwhile is held back.
+ * (protocol.md 2.3, 8.B)
  */
 #include "config.h"
 

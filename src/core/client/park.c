@@ -1,8 +1,7 @@
 /*
- * Parked requests. A legacy server asks while a request runs; a modern client
- * is asked in the answer and answers in a retry. So the client's request is
- * answered with input_required while the session's goes on, and the retry,
- * known by its requestState, takes the place of the first. (protocol.md 7.4,
+ * Answers a request with input_required when its server asks something, while
+ * the session's request goes on; the client's retry, known by its
+ * requestState, then takes the place of the first. (protocol.md 7.4,
  * "Parking")
  */
 #include "config.h"

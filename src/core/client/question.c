@@ -1,6 +1,7 @@
 /*
- * Questions that a legacy server asks while a request runs: whose they are,
- * how many there may be, and what the server hears when nobody answers them.
+ * Keeps the questions that a legacy server asks while a request runs: whose
+ * they are, how many there may be, and what the server hears when nobody
+ * answers them.
  *
  * The session bounds how many questions are open in all.
  */

@@ -1,9 +1,7 @@
 /*
- * What a modern client sends once the session is open. To a modern server it
- * goes as it came; to a legacy one translated and under an id of ours, as the
- * client may use an id again while its first request is parked. Where the
- * server changes on the way it goes as that takes it, under the id it has.
- * (protocol.md 7.4, "From client")
+ * Decides what becomes of each request and notification of a modern client
+ * once the session is open, also when the server changes on the way or the
+ * client ends. (protocol.md 7.4, "From client")
  */
 #include "config.h"
 

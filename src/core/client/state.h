@@ -1,12 +1,21 @@
 /*
- * The inside of the reducer for the client's era, shared by its files:
- *   core/client.c         inputs, actions, the table of requests, time
- *   client_open.c    who the client is; the opening for a modern one
- *   client_request.c what a modern client sends
- *   client_answer.c  what the session writes to a modern client
- *   client_park.c    requests whose server asks something
- *   client_listen.c  subscriptions/listen on a legacy server
- * Nobody else includes this.
+ * The state of the reducer for the client's era. Nobody outside this folder
+ * includes it. Each file includes and calls only those above it in this list:
+ *   client        the public header
+ *   state         structures and constants
+ *   act           the queue of actions
+ *   table         requests, and the list of questions
+ *   question      what a legacy server asks
+ *   opening       the session is opened for a modern client
+ *   uri           resources that are watched at a legacy server
+ *   listen        subscriptions/listen at a legacy server
+ *   send          requests on their way to the session
+ *   park          requests whose client is asked something first
+ *   request       what becomes of what a modern client sends
+ *   hello         the session has opened, or the client begins another
+ *   from_client   what the client sends
+ *   from_session  what the session writes
+ *   step          inputs and time; nobody else calls the two from_*
  */
 #ifndef MCPSPLICE_CORE_CLIENT_STATE_H
 #define MCPSPLICE_CORE_CLIENT_STATE_H

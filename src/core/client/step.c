@@ -1,6 +1,6 @@
 /*
- * One step of the reducer: gives each input to the part that it is for, tells
- * when time has something to do, and describes the whole.
+ * Steps the reducer: gives each input to the part that it is for, tells when
+ * time has something to do, and describes the whole.
  */
 #include "config.h"
 

@@ -1,5 +1,5 @@
 /*
- * The table of requests: each is in one queue, found by the id that the client
+ * Keeps the requests: each is in one queue, found by the id that the client
  * knows and by the one that the session knows, and may be asked questions.
  *
  * Invariants: a request in the table has had no answer yet, but for parked

@@ -1,6 +1,6 @@
 /*
- * The resources that listens watch at a legacy server: one subscription for
- * each, for as long as one listen wants it.
+ * Watches resources at a legacy server: one subscription for each, for as long
+ * as one listen wants it.
  *
  * Invariant: at most one of subscribe and unsubscribe is under way for a
  * resource, as two may arrive in either order.
