@@ -8,12 +8,9 @@
 #include "core/server/state.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/codec.h"
-#include "core/exchange/error_text.h"
 #include "core/exchange/fault.h"
-#include "core/exchange/phrases.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 
@@ -39,68 +36,6 @@ fail(struct server *e, struct server_order *o, struct server_attempt *i,
 {
 	server_modern_let_go(e, i);
 	server_tell_answer(e, o, error);
-}
-
-/* --- is it a modern server? --- */
-
-/* Of a session, or of the versions that a legacy server knows. */
-static bool
-speaks_legacy(struct span error)
-{
-	const unsigned session = PHRASE_INTERRUPTED | PHRASE_TERMINATED |
-	    PHRASE_EXPIRED | PHRASE_LOST | PHRASE_UNREADY | PHRASE_EARLY |
-	    PHRASE_MISSING;
-	struct error_text said;
-	bool does;
-
-	error_text_of_error(&said, error);
-	does = (said.phrases & session) != 0 ||
-	    strcasestr(buf_str(&said.text), "protocol version") != NULL;
-	error_text_free(&said);
-	return does;
-}
-
-/* -32600 is a code of both eras: there the words decide. */
-static bool
-is_legacy_error(const struct frame *m)
-{
-	static const int modern[] = { ERROR_HEADER_MISMATCH,
-		ERROR_MISSING_CAPABILITY, ERROR_UNSUPPORTED_VERSION,
-		FAULT_METHOD, FAULT_PARAMS, FAULT_INTERNAL, FAULT_PARSE };
-	long code = msg_error_code(m);
-	size_t i;
-
-	for (i = 0; i < sizeof modern / sizeof *modern; i++)
-		if (code == modern[i])
-			return false;
-	if (code != FAULT_REQUEST && (m->id.p == NULL || *m->id.p == 'n'))
-		return true;
-	return speaks_legacy(m->error);
-}
-
-/* Credentials, overload and what broke say nothing; a web page says as much
- * as a bare answer: a framework writes it for a route that is not there. */
-bool
-server_modern_contradicts(const struct facts *f, const struct frame *m)
-{
-	if (f->ending != ENDING_COMPLETE || f->too_large || f->status < 400 ||
-	    f->status > 499)
-		return false;
-	switch (f->status) {
-	case 401:
-	case 403:
-	case 407:
-	case 408:
-	case 413:
-	case 429:
-		return false;
-	default:
-		break;
-	}
-	if (m != NULL)
-		return m->kind == FRAME_ERROR && is_legacy_error(m);
-	return f->status == 400 || f->status == 404 || f->status == 405 ||
-	    f->status == 406 || f->status == 415;
 }
 
 /* --- tools/list of our own --- */

@@ -9,18 +9,9 @@
 
 #include "core/server/state.h"
 
-#include <stdlib.h>
-
-#include "core/exchange/backoff.h"
 #include "core/exchange/fault.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
-
-enum {
-	LINGER_MS = 5 * 1000,
-	ROUND_MS = 20 * 1000, /* for a round that was not sent */
-	RETRY_AFTER_MAX_MS = 20 * 1000
-};
 
 static const struct span none = { NULL, 0 };
 
@@ -56,13 +47,6 @@ server_modern_leave(struct server *e)
 }
 
 /* --- the way down --- */
-
-void
-server_modern_call(struct server *e, struct server_order *o)
-{
-	o->again_at = 0;
-	server_attempt_modern(e, FOR_CALL, o, o->sent);
-}
 
 /* Is it one of those that server_listen.c looks after? */
 static bool
@@ -233,86 +217,6 @@ server_modern_send(struct server *e, struct server_order *o)
 /* --- the ends of exchanges --- */
 
 void
-server_modern_let_go(struct server *e, struct server_attempt *i)
-{
-	i->order = NULL;
-	i->end_at = e->now + LINGER_MS;
-	server_due(e, i->end_at);
-}
-
-void
-server_modern_again(struct server *e, struct server_order *o)
-{
-	char *id = server_own_id(e);
-	struct frame *again = msg_with_id(o->sent, span_of(id));
-
-	free(id);
-	frame_unref(o->sent);
-	o->sent = again;
-	server_modern_call(e, o);
-}
-
-static bool
-is_unsent(const struct facts *f)
-{
-	return !f->sent &&
-	    (f->ending == ENDING_RESOLVE || f->ending == ENDING_CONNECT ||
-		f->ending == ENDING_CUT);
-}
-
-static bool
-is_refused_for_now(const struct facts *f)
-{
-	return f->ending == ENDING_COMPLETE &&
-	    (f->status == 429 || f->status == 503) && f->retry_after_ms >= 0 &&
-	    f->retry_after_ms <= RETRY_AFTER_MAX_MS;
-}
-
-bool
-server_modern_retry(struct server *e, struct server_order *o,
-    const struct facts *f)
-{
-	bool refused = is_refused_for_now(f);
-	int64_t wait = backoff_retry(o->tries, e->random);
-
-	if (o->rounds == 0 || o->former || (!refused && !is_unsent(f)))
-		return false;
-	if (refused && wait < f->retry_after_ms)
-		wait = f->retry_after_ms;
-	if (o->window_end == 0)
-		o->window_end = e->now + ROUND_MS;
-	if (e->now + wait > o->window_end)
-		return false;
-	o->tries++;
-	o->again_at = e->now + wait;
-	server_due(e, o->again_at);
-	server_log(e, LEVEL_INFO, "the answers for %s go out again in %lld ms",
-	    e->config.host, (long long)wait);
-	return true;
-}
-
-bool
-server_modern_may_doubt(const struct server *e, const struct server_attempt *i)
-{
-	return !e->doubted || i->ticket <= e->doubted_before;
-}
-
-void
-server_modern_renew(struct server *e, struct server_order *o,
-    struct server_attempt *i, const struct facts *f, bool ran)
-{
-	server_log(e, LEVEL_INFO,
-	    "%s answered %d as no modern server does: what it speaks is found "
-	    "out anew",
-	    e->config.host, f->status);
-	if (!e->doubted)
-		e->doubted_before = e->attempts->ticket;
-	e->doubted = true;
-	server_modern_let_go(e, i);
-	server_tell_gone(e, o, ran);
-}
-
-void
 server_modern_head(struct server *e, struct server_attempt *i,
     const struct facts *f)
 {
@@ -364,7 +268,7 @@ server_modern_done(struct server *e, struct server_attempt *i,
 	/* Nothing is resumed, and no later round begins again at the first. */
 	told.last_event_id = none;
 	told.retry_ms = -1;
-	if (o->rounds > 0 && is_refused_for_now(f))
+	if (o->rounds > 0 && server_modern_is_refused_for_now(f))
 		told.retry_after_ms = -1;
 	if (i->purpose == FOR_TOOLS)
 		server_modern_again(e, o);
@@ -377,7 +281,7 @@ server_modern_done(struct server *e, struct server_attempt *i,
 		server_modern_renew(e, o, i, f, o->rounds > 0);
 	else if (server_modern_retry(e, o, f))
 		return;
-	else if (o->rounds > 0 && is_unsent(f))
+	else if (o->rounds > 0 && server_modern_is_unsent(f))
 		undelivered(e, o, f);
 	else
 		server_tell_done(e, o, &told);

@@ -20,7 +20,6 @@ enum server_mode { MODE_UNKNOWN, MODE_LEGACY, MODE_SSE, MODE_MODERN };
 
 struct inputs;  /* server_inputs.c */
 struct listens; /* server_listen.c */
-struct sse2024; /* server_sse.c */
 
 /* An exchange that the session ordered: it is told done exactly once, or
  * the session aborts it. */
@@ -95,6 +94,20 @@ struct server_queued {
 	bool modern, sse, dual;
 };
 
+enum {
+	SSE_KEPT = 64, /* messages that wait for the session's listen stream */
+	SSE_KEPT_BYTES = 1 << 20
+};
+
+struct sse2024 {
+	struct server_attempt *stream;
+	int64_t heard_at; /* the latest message, or the latest POST taken */
+	bool ready;       /* there is an endpoint */
+	struct server_order *listen; /* the session's GET, NULL: none */
+	struct frame *kept[SSE_KEPT];
+	size_t n_kept, kept_bytes;
+};
+
 enum detect_step { TRY_NONE, TRY_INITIALIZE, TRY_DISCOVER, TRY_STREAM };
 
 /* Finding out, for one initialize of the session. */
@@ -156,6 +169,11 @@ struct server {
 
 /* --- core/server.c --- */
 
+/* Queues an action for this ticket; what it owns is the caller's to set. */
+struct server_queued *server_action_add(struct server *e,
+    enum server_action_kind kind, uint64_t ticket);
+/* Frees what the action owns. */
+void server_action_clear(struct server_queued *a);
 void server_log(struct server *e, enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* Tells what the server speaks, to be remembered or forgotten. */
@@ -186,6 +204,12 @@ void server_tell_answer(struct server *e, struct server_order *o,
  * the session is to renew. */
 void server_tell_gone(struct server *e, struct server_order *o, bool ran);
 
+/* What the session ordered, in the list of orders. */
+struct server_order *server_order_new(struct server *e,
+    const struct order *order);
+/* Nothing more goes to the session for it. */
+void server_order_drop(struct server *e, struct server_order *o);
+void server_order_free(struct server_order *o);
 struct server_order *server_order_find(const struct server *e, uint64_t ticket);
 /* Whose request, in this mode or an initialize under way, has this id? As it
  * is written goes before what only means the same. */
@@ -200,6 +224,9 @@ struct server_attempt *server_attempt_modern(struct server *e,
     enum purpose purpose, struct server_order *o, struct frame *body);
 /* Ends it; nothing more of it is heard. NULL is allowed. */
 void server_attempt_end(struct server *e, struct server_attempt *i);
+void server_attempt_free(struct server_attempt *i);
+struct server_attempt *server_attempt_find(const struct server *e,
+    uint64_t ticket);
 /* The one under way with this purpose for this order, or NULL. */
 struct server_attempt *server_attempt_of(const struct server *e,
     enum purpose purpose, const struct server_order *o);
@@ -246,6 +273,8 @@ int64_t server_sse_due(const struct server *e);
 /* initialize too, once there is an endpoint. */
 void server_sse_send(struct server *e, struct server_order *o);
 void server_sse_abort(struct server *e, struct server_order *o);
+/* A message that is to wait for the session's listen stream. */
+void server_sse_keep(struct server *e, struct frame *m);
 /* Of FOR_STREAM and FOR_POST. Their heads say nothing. */
 void server_sse_message(struct server *e, struct server_attempt *i,
     const struct facts *f, struct frame *m);
@@ -263,6 +292,10 @@ void server_modern_send(struct server *e, struct server_order *o);
 void server_modern_abort(struct server *e, struct server_order *o);
 /* Sends the order's request (o->sent, a round of it or the first). */
 void server_modern_call(struct server *e, struct server_order *o);
+/* Did it not reach the server? */
+bool server_modern_is_unsent(const struct facts *f);
+/* Is it to be tried again, in a time that is waited for? */
+bool server_modern_is_refused_for_now(const struct facts *f);
 /* The same under a new id. */
 void server_modern_again(struct server *e, struct server_order *o);
 /* A later round that did not reach the server, or was refused for now, goes

@@ -1,0 +1,173 @@
+/*
+ * The life of one call at a modern server: it is sent, sent again and let go,
+ * and an answer of no modern server makes the session renew.
+ */
+#include "config.h"
+
+#include "core/server/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/exchange/backoff.h"
+#include "core/exchange/error_text.h"
+#include "core/exchange/fault.h"
+#include "core/exchange/phrases.h"
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
+
+enum {
+	LINGER_MS = 5 * 1000,
+	ROUND_MS = 20 * 1000, /* for a round that was not sent */
+	RETRY_AFTER_MAX_MS = 20 * 1000
+};
+
+void
+server_modern_call(struct server *e, struct server_order *o)
+{
+	o->again_at = 0;
+	server_attempt_modern(e, FOR_CALL, o, o->sent);
+}
+
+void
+server_modern_let_go(struct server *e, struct server_attempt *i)
+{
+	i->order = NULL;
+	i->end_at = e->now + LINGER_MS;
+	server_due(e, i->end_at);
+}
+
+void
+server_modern_again(struct server *e, struct server_order *o)
+{
+	char *id = server_own_id(e);
+	struct frame *again = msg_with_id(o->sent, span_of(id));
+
+	free(id);
+	frame_unref(o->sent);
+	o->sent = again;
+	server_modern_call(e, o);
+}
+
+bool
+server_modern_is_unsent(const struct facts *f)
+{
+	return !f->sent &&
+	    (f->ending == ENDING_RESOLVE || f->ending == ENDING_CONNECT ||
+		f->ending == ENDING_CUT);
+}
+
+bool
+server_modern_is_refused_for_now(const struct facts *f)
+{
+	return f->ending == ENDING_COMPLETE &&
+	    (f->status == 429 || f->status == 503) && f->retry_after_ms >= 0 &&
+	    f->retry_after_ms <= RETRY_AFTER_MAX_MS;
+}
+
+bool
+server_modern_retry(struct server *e, struct server_order *o,
+    const struct facts *f)
+{
+	bool refused = server_modern_is_refused_for_now(f);
+	int64_t wait = backoff_retry(o->tries, e->random);
+
+	if (o->rounds == 0 || o->former ||
+	    (!refused && !server_modern_is_unsent(f)))
+		return false;
+	if (refused && wait < f->retry_after_ms)
+		wait = f->retry_after_ms;
+	if (o->window_end == 0)
+		o->window_end = e->now + ROUND_MS;
+	if (e->now + wait > o->window_end)
+		return false;
+	o->tries++;
+	o->again_at = e->now + wait;
+	server_due(e, o->again_at);
+	server_log(e, LEVEL_INFO, "the answers for %s go out again in %lld ms",
+	    e->config.host, (long long)wait);
+	return true;
+}
+
+/* --- is it a modern server? --- */
+
+/* Of a session, or of the versions that a legacy server knows. */
+static bool
+speaks_legacy(struct span error)
+{
+	const unsigned session = PHRASE_INTERRUPTED | PHRASE_TERMINATED |
+	    PHRASE_EXPIRED | PHRASE_LOST | PHRASE_UNREADY | PHRASE_EARLY |
+	    PHRASE_MISSING;
+	struct error_text said;
+	bool does;
+
+	error_text_of_error(&said, error);
+	does = (said.phrases & session) != 0 ||
+	    strcasestr(buf_str(&said.text), "protocol version") != NULL;
+	error_text_free(&said);
+	return does;
+}
+
+/* -32600 is a code of both eras: there the words decide. */
+static bool
+is_legacy_error(const struct frame *m)
+{
+	static const int modern[] = { ERROR_HEADER_MISMATCH,
+		ERROR_MISSING_CAPABILITY, ERROR_UNSUPPORTED_VERSION,
+		FAULT_METHOD, FAULT_PARAMS, FAULT_INTERNAL, FAULT_PARSE };
+	long code = msg_error_code(m);
+	size_t i;
+
+	for (i = 0; i < sizeof modern / sizeof *modern; i++)
+		if (code == modern[i])
+			return false;
+	if (code != FAULT_REQUEST && (m->id.p == NULL || *m->id.p == 'n'))
+		return true;
+	return speaks_legacy(m->error);
+}
+
+/* Credentials, overload and what broke say nothing; a web page says as much
+ * as a bare answer: a framework writes it for a route that is not there. */
+bool
+server_modern_contradicts(const struct facts *f, const struct frame *m)
+{
+	if (f->ending != ENDING_COMPLETE || f->too_large || f->status < 400 ||
+	    f->status > 499)
+		return false;
+	switch (f->status) {
+	case 401:
+	case 403:
+	case 407:
+	case 408:
+	case 413:
+	case 429:
+		return false;
+	default:
+		break;
+	}
+	if (m != NULL)
+		return m->kind == FRAME_ERROR && is_legacy_error(m);
+	return f->status == 400 || f->status == 404 || f->status == 405 ||
+	    f->status == 406 || f->status == 415;
+}
+
+bool
+server_modern_may_doubt(const struct server *e, const struct server_attempt *i)
+{
+	return !e->doubted || i->ticket <= e->doubted_before;
+}
+
+void
+server_modern_renew(struct server *e, struct server_order *o,
+    struct server_attempt *i, const struct facts *f, bool ran)
+{
+	server_log(e, LEVEL_INFO,
+	    "%s answered %d as no modern server does: what it speaks is found "
+	    "out anew",
+	    e->config.host, f->status);
+	if (!e->doubted)
+		e->doubted_before = e->attempts->ticket;
+	e->doubted = true;
+	server_modern_let_go(e, i);
+	server_tell_gone(e, o, ran);
+}

@@ -1,0 +1,139 @@
+/*
+ * The life of one order of the session: it begins, is found, is told what came
+ * of it, and is dropped.
+ */
+#include "config.h"
+
+#include "core/server/state.h"
+
+#include <stdlib.h>
+
+#include "core/wire/msg.h"
+
+struct server_order *
+server_order_find(const struct server *e, uint64_t ticket)
+{
+	struct server_order *o;
+
+	for (o = e->orders; o != NULL; o = o->next)
+		if (o->ticket == ticket && !o->dropped)
+			return o;
+	return NULL;
+}
+
+struct server_order *
+server_order_asking(const struct server *e, struct span id,
+    enum server_mode mode)
+{
+	struct server_order *o, *alike = NULL;
+
+	for (o = e->orders; o != NULL; o = o->next) {
+		if (o->dropped || o->orphan || o->body == NULL ||
+		    o->body->kind != FRAME_REQUEST ||
+		    (o->mode != mode && o != e->detect.order))
+			continue;
+		if (span_eq(o->body->id, id))
+			return o;
+		if (alike == NULL && msg_id_same(o->body->id, id))
+			alike = o;
+	}
+	return alike;
+}
+
+struct server_order *
+server_order_new(struct server *e, const struct order *order)
+{
+	struct server_order *o = xcalloc(1, sizeof *o);
+
+	o->ticket = order->ticket;
+	o->verb = order->verb;
+	if (order->verb == VERB_POST)
+		o->body = frame_ref(order->body);
+	if (order->version.n > 0)
+		o->version = xstrndup(order->version.p, order->version.n);
+	o->listen = order->listen;
+	o->control = order->control;
+	o->interactive = order->interactive;
+	o->mode = e->mode;
+	o->next = e->orders;
+	e->orders = o;
+	return o;
+}
+
+void
+server_order_free(struct server_order *o)
+{
+	frame_unref(o->body);
+	frame_unref(o->sent);
+	free(o->version);
+	free(o);
+}
+
+/* Nothing more goes to the session for it. */
+void
+server_order_drop(struct server *e, struct server_order *o)
+{
+	struct server_attempt *i;
+
+	o->dropped = true;
+	if (e->detect.order == o)
+		server_detect_end(e);
+	if (o->mode == MODE_MODERN)
+		server_inputs_end(e, o, false);
+	for (i = e->attempts; i != NULL; i = i->next)
+		if (i->order == o)
+			server_attempt_end(e, i);
+}
+
+void
+server_tell_head(struct server *e, struct server_order *o,
+    const struct facts *f)
+{
+	server_action_add(e, SERVER_TELL_HEAD, o->ticket)
+	    ->facts = server_facts_keep(f);
+}
+
+void
+server_tell_message(struct server *e, struct server_order *o,
+    const struct facts *f, struct frame *m)
+{
+	struct server_queued *a = server_action_add(e, SERVER_TELL_MESSAGE,
+	    o->ticket);
+
+	a->facts = server_facts_keep(f);
+	a->facts->facts.changed = o->changed;
+	/* A modern server's refusals are no words about a session. */
+	if (o->mode == MODE_MODERN && m->kind == FRAME_ERROR &&
+	    (f->status == 400 || f->status == 404))
+		a->facts->facts.status = 200;
+	a->frame = frame_ref(m);
+	if (m->kind == FRAME_RESULT || m->kind == FRAME_ERROR)
+		o->answered = true;
+}
+
+void
+server_tell_done(struct server *e, struct server_order *o,
+    const struct facts *f)
+{
+	server_action_add(e, SERVER_TELL_DONE, o->ticket)
+	    ->facts = server_facts_keep(f);
+	server_order_drop(e, o);
+}
+
+void
+server_tell_answer(struct server *e, struct server_order *o, struct frame *m)
+{
+	server_tell_head(e, o, &server_facts_ok);
+	server_tell_message(e, o, &server_facts_ok, m);
+	frame_unref(m);
+	server_tell_done(e, o, &server_facts_ok);
+}
+
+void
+server_tell_gone(struct server *e, struct server_order *o, bool ran)
+{
+	struct facts f = server_facts_gone(ran);
+
+	f.verb = o->verb;
+	server_tell_done(e, o, &f);
+}

@@ -1,0 +1,161 @@
+/*
+ * What comes on the exchanges of HTTP+SSE: the stream with its endpoint and its
+ * messages, and the ends of POSTs.
+ */
+#include "config.h"
+
+#include "core/server/state.h"
+
+/* --- the stream --- */
+
+static void
+take_answer(struct server *e, struct frame *m)
+{
+	struct server_order *o = server_order_asking(e, m->id, MODE_SSE);
+
+	if (o == NULL) {
+		server_log(e, LEVEL_DEBUG,
+		    "an answer to no open request on the stream: dropped");
+		return;
+	}
+	if (o == e->detect.order && m->kind == FRAME_RESULT)
+		server_detect_answered(e);
+	server_tell_message(e, o, &server_facts_stream, m);
+	server_tell_done(e, o, &server_facts_stream);
+}
+
+static void
+stream_message(struct server *e, struct frame *m)
+{
+	struct sse2024 *s = e->sse;
+
+	s->heard_at = e->now;
+	if (m->kind == FRAME_RESULT || m->kind == FRAME_ERROR)
+		take_answer(e, m);
+	else if (s->listen != NULL)
+		server_tell_message(e, s->listen, &server_facts_stream, m);
+	else
+		server_sse_keep(e, m);
+}
+
+static void
+stream_done(struct server *e, const struct facts *f)
+{
+	if (server_sse_ready(e)) {
+		server_sse_leave(e);
+		return;
+	}
+	server_sse_close(e);
+	server_detect_stream(e, f);
+}
+
+/* It is an event stream, but not one of this transport. */
+static void
+no_stream(struct server *e, const char *why)
+{
+	struct facts f = server_facts_ok;
+
+	f.verb = VERB_GET;
+	f.why = span_of(why);
+	stream_done(e, &f);
+}
+
+void
+server_sse_endpoint(struct server *e, struct server_attempt *i, bool ok)
+{
+	struct sse2024 *s = e->sse;
+
+	if (i->purpose != FOR_STREAM) {
+		server_detect_endpoint(e, i, ok);
+		return;
+	}
+	if (s == NULL || s->stream != i)
+		return;
+	if (!ok) {
+		server_log(e, LEVEL_WARN,
+		    "%s names an endpoint on another origin: not used",
+		    e->config.host);
+		no_stream(e, "its endpoint is on another origin");
+		return;
+	}
+	if (s->ready)
+		return; /* another one: upstream uses it from now on */
+	s->ready = true;
+	i->order = NULL; /* it outlives initialize */
+	server_detect_stream(e, NULL);
+}
+
+/* --- a POST --- */
+
+/* Its answer is due on the stream. */
+static void
+taken_request(struct server *e, struct server_order *o)
+{
+	o->taken = true;
+	e->sse->heard_at = e->now;
+	server_due(e, server_sse_due(e));
+	server_tell_head(e, o, &server_facts_stream);
+}
+
+/* Its status says whether it was taken; its answer comes on the stream. */
+static void
+post_done(struct server *e, struct server_attempt *i, const struct facts *f)
+{
+	struct server_order *o = i->order;
+	struct facts refused = *f;
+	bool taken = verdict_2xx(f);
+
+	if (o == NULL)
+		return;
+	if ((o->orphan || e->sse == NULL) &&
+	    (taken || f->ending == ENDING_COMPLETE)) {
+		server_tell_gone(e, o, f->status < 400 || f->status >= 500);
+		return;
+	}
+	if (taken) {
+		if (o->body->kind == FRAME_REQUEST)
+			taken_request(e, o);
+		else
+			server_tell_done(e, o, &server_facts_accepted);
+		return;
+	}
+	/* A POST to a dead session gets 404 or 400: as with an id. */
+	refused.had_session = o != e->detect.order;
+	server_tell_head(e, o, &refused);
+	server_tell_done(e, o, &refused);
+}
+
+/* --- what comes --- */
+
+void
+server_sse_message(struct server *e, struct server_attempt *i,
+    const struct facts *f, struct frame *m)
+{
+	struct facts refused = *f;
+
+	if (i->purpose == FOR_STREAM) {
+		if (e->sse == NULL || e->sse->stream != i)
+			return;
+		if (e->sse->ready)
+			stream_message(e, m);
+		else
+			no_stream(e, "its first event names no endpoint");
+		return;
+	}
+	/* The words of a refusal; what a body says of success is ignored. */
+	if (i->order == NULL || i->order->orphan || f->status < 400 ||
+	    m->kind != FRAME_ERROR)
+		return;
+	refused.had_session = i->order != e->detect.order;
+	server_tell_message(e, i->order, &refused, m);
+}
+
+void
+server_sse_done(struct server *e, struct server_attempt *i,
+    const struct facts *f)
+{
+	if (i->purpose == FOR_POST)
+		post_done(e, i, f);
+	else if (e->sse != NULL && e->sse->stream == i)
+		stream_done(e, f);
+}

@@ -1,0 +1,114 @@
+/*
+ * What the subscriptions at a modern server tell the session, or a modern
+ * client: that something changed, or that the server is no modern one any more.
+ */
+#include "config.h"
+
+#include "core/server/listen_state.h"
+
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
+
+static const struct span absent = { NULL, 0 };
+
+struct listens *
+server_listens(struct server *e)
+{
+	if (e->listens == NULL)
+		e->listens = xcalloc(1, sizeof *e->listens);
+	return e->listens;
+}
+
+bool
+server_listen_is_true(struct span value)
+{
+	return span_is(value, "true");
+}
+
+void
+server_listen_tell(struct server *e, struct frame *m)
+{
+	struct listens *l = e->listens;
+
+	if (l->get != NULL) {
+		server_tell_message(e, l->get, &server_facts_stream, m);
+		return;
+	}
+	if (l->n_kept == LISTEN_KEPT ||
+	    m->text.n > LISTEN_KEPT_BYTES - l->kept_bytes) {
+		server_log(e, LEVEL_DEBUG,
+		    "too many notifications before the session listens: "
+		    "dropped");
+		return;
+	}
+	l->kept[l->n_kept++] = frame_ref(m);
+	l->kept_bytes += m->text.n;
+}
+
+/* Says that something (uri raw JSON, or absent) may have changed: to the
+ * session, or to a client's listen under its id. */
+static void
+tell_change(struct server *e, struct server_order *o, const char *method,
+    struct span uri)
+{
+	struct frame *m;
+	struct buf params;
+
+	buf_init(&params, 0);
+	if (uri.p != NULL) {
+		buf_adds(&params, "{\"uri\":");
+		buf_addspan(&params, uri);
+	}
+	if (o != NULL) {
+		buf_adds(&params, params.n > 0 ? "," : "{");
+		buf_adds(&params,
+		    "\"_meta\":{\"" META_PREFIX "subscriptionId\":");
+		buf_addspan(&params, o->body->id);
+		buf_addc(&params, '}');
+	}
+	if (params.n > 0)
+		buf_addc(&params, '}');
+	m = msg_call(absent, method, buf_span(&params));
+	if (o != NULL)
+		server_tell_message(e, o, &server_facts_stream, m);
+	else
+		server_listen_tell(e, m);
+	frame_unref(m);
+	buf_free(&params);
+}
+
+void
+server_listen_tell_lists(struct server *e, struct server_order *o,
+    const struct frame *honours)
+{
+	struct span honoured = json_get(honours->params, "notifications");
+	size_t i;
+
+	for (i = 0; i < ERA_FAMILIES; i++)
+		if (server_listen_is_true(json_get(honoured,
+			era_families[i].wish)))
+			tell_change(e, o, era_families[i].changed, absent);
+}
+
+void
+server_listen_tell_resource(struct server *e, struct server_order *o,
+    struct span uri)
+{
+	tell_change(e, o, "notifications/resources/updated", uri);
+}
+
+/* --- a server of another era --- */
+
+bool
+server_listen_contradicts(const struct server *e, const struct facts *f,
+    const struct frame *m)
+{
+	return !e->listen_doubted && server_modern_contradicts(f, m);
+}
+
+void
+server_listen_gone(struct server *e, struct server_order *o)
+{
+	e->listens->contradicted = true;
+	server_tell_gone(e, o, false);
+}
