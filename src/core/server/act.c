@@ -4,9 +4,12 @@
  */
 #include "config.h"
 
-#include "core/server/state.h"
+#include "core/server/act.h"
 
 #include <stdlib.h>
+
+#include "core/era/mirror.h"
+#include "core/wire/protocol.h"
 
 static const uint64_t OURS = (uint64_t)1 << 63;
 

@@ -5,14 +5,21 @@
  */
 #include "config.h"
 
-#include "core/server/state.h"
+#include "core/server/answer.h"
 
 #include <stdlib.h>
 
 #include "base/codec.h"
+#include "core/era/era.h"
+#include "core/era/mirror.h"
 #include "core/exchange/fault.h"
+#include "core/server/act.h"
+#include "core/server/call.h"
+#include "core/server/inputs.h"
+#include "core/server/order.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
+#include "core/wire/protocol.h"
 
 enum {
 	TOOLS_MS = 30 * 1000, /* for all pages of tools/list */

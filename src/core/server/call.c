@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "core/server/state.h"
+#include "core/server/call.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,10 @@
 #include "core/exchange/error_text.h"
 #include "core/exchange/fault.h"
 #include "core/exchange/phrases.h"
-#include "core/wire/json.h"
+#include "core/server/act.h"
+#include "core/server/order.h"
 #include "core/wire/msg.h"
+#include "core/wire/protocol.h"
 
 enum {
 	LINGER_MS = 5 * 1000,

@@ -8,14 +8,21 @@
  */
 #include "config.h"
 
-#include "core/server/state.h"
+#include "core/server/detect.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/era/era.h"
 #include "core/exchange/fault.h"
+#include "core/server/act.h"
+#include "core/server/call.h"
+#include "core/server/modern.h"
+#include "core/server/order.h"
+#include "core/server/sse2024.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
+#include "core/wire/protocol.h"
 
 enum {
 	ENDPOINT_MS = 10 * 1000,

@@ -7,13 +7,17 @@
  */
 #include "config.h"
 
-#include "core/server/state.h"
+#include "core/server/inputs.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/codec.h"
+#include "core/era/era.h"
 #include "core/exchange/fault.h"
+#include "core/server/act.h"
+#include "core/server/call.h"
+#include "core/server/order.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 

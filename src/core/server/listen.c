@@ -9,12 +9,21 @@
  */
 #include "config.h"
 
-#include "core/server/listen_state.h"
+#include "core/server/listen.h"
 
 #include <stdlib.h>
 
+#include "core/era/era.h"
+#include "core/server/act.h"
+#include "core/server/listen_state.h"
+#include "core/server/native.h"
+#include "core/server/order.h"
+#include "core/server/set.h"
+#include "core/server/subscription.h"
+#include "core/server/tell.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
+#include "core/wire/protocol.h"
 
 static struct subscription *
 subscription_of(const struct listens *l, const struct server_attempt *i)

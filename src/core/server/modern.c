@@ -7,11 +7,20 @@
  */
 #include "config.h"
 
-#include "core/server/state.h"
+#include "core/server/modern.h"
 
+#include "core/era/era.h"
 #include "core/exchange/fault.h"
+#include "core/server/act.h"
+#include "core/server/call.h"
+#include "core/server/inputs.h"
+#include "core/server/listen.h"
+#include "core/server/native.h"
+#include "core/server/order.h"
+#include "core/server/set.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
+#include "core/wire/protocol.h"
 
 static const struct span none = { NULL, 0 };
 

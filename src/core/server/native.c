@@ -6,14 +6,20 @@
  */
 #include "config.h"
 
-#include "core/server/listen_state.h"
+#include "core/server/native.h"
 
 #include <stdlib.h>
 
+#include "core/era/era.h"
 #include "core/exchange/fault.h"
+#include "core/server/act.h"
+#include "core/server/order.h"
+#include "core/server/subscription.h"
+#include "core/server/tell.h"
 #include "core/wire/edit.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
+#include "core/wire/protocol.h"
 
 void
 server_listen_native(struct server *e, struct server_order *o)

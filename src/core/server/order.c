@@ -4,10 +4,13 @@
  */
 #include "config.h"
 
-#include "core/server/state.h"
+#include "core/server/order.h"
 
 #include <stdlib.h>
 
+#include "core/server/act.h"
+#include "core/server/detect.h"
+#include "core/server/inputs.h"
 #include "core/wire/msg.h"
 
 struct server_order *

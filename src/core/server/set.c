@@ -9,11 +9,16 @@
  */
 #include "config.h"
 
-#include "core/server/listen_state.h"
+#include "core/server/set.h"
 
 #include <stdlib.h>
 
 #include "core/exchange/fault.h"
+#include "core/server/act.h"
+#include "core/server/order.h"
+#include "core/server/subscription.h"
+#include "core/server/tell.h"
+#include "core/server/uris.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 

@@ -7,9 +7,12 @@
  */
 #include "config.h"
 
-#include "core/server/state.h"
+#include "core/server/sse2024.h"
 
 #include <stdlib.h>
+
+#include "core/server/act.h"
+#include "core/server/order.h"
 
 void
 server_sse_open(struct server *e)

@@ -4,7 +4,12 @@
  */
 #include "config.h"
 
-#include "core/server/state.h"
+#include "core/server/sse2024_in.h"
+
+#include "core/server/act.h"
+#include "core/server/detect.h"
+#include "core/server/order.h"
+#include "core/server/sse2024.h"
 
 /* --- the stream --- */
 

@@ -1,25 +1,17 @@
 /*
- * The inside of the core/server reducer, shared by the files it is made of:
- *   core/server.c         inputs, actions, the two kinds of exchanges
- *   server_detect.c  which era, which transport
- *   server_sse.c     HTTP+SSE of 2024-11-05
- *   server_modern.c  requests of 2026-07-28, and how they end
- *   server_answer.c  what is answered to them
- *   server_inputs.c  what a modern server wants to know first
- *   server_listen.c  subscriptions/listen
- * Nobody else includes this. Their exported names begin with server_.
+ * The structures and constants of the core/server reducer. Only the files of
+ * this folder include it; what they export begins with server_.
  */
 #ifndef MCPSPLICE_CORE_SERVER_STATE_H
 #define MCPSPLICE_CORE_SERVER_STATE_H
 
-#include "core/era/era.h"
-#include "core/era/mirror.h"
 #include "core/server/server.h"
 
 enum server_mode { MODE_UNKNOWN, MODE_LEGACY, MODE_SSE, MODE_MODERN };
 
-struct inputs;  /* server_inputs.c */
-struct listens; /* server_listen.c */
+struct inputs;  /* inputs.c */
+struct listens; /* listen_state.h */
+struct mirror;
 
 /* An exchange that the session ordered: it is told done exactly once, or
  * the session aborts it. */
@@ -166,201 +158,5 @@ struct server {
 	size_t n_actions, next_action, cap_actions;
 	struct server_queued current;
 };
-
-/* --- core/server.c --- */
-
-/* Queues an action for this ticket; what it owns is the caller's to set. */
-struct server_queued *server_action_add(struct server *e,
-    enum server_action_kind kind, uint64_t ticket);
-/* Frees what the action owns. */
-void server_action_clear(struct server_queued *a);
-void server_log(struct server *e, enum log_level level, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-/* Tells what the server speaks, to be remembered or forgotten. */
-void server_found(struct server *e);
-/* Something is due at this time. */
-void server_due(struct server *e, int64_t at);
-
-struct kept_facts *server_facts_keep(const struct facts *f);
-void server_facts_free(struct kept_facts *k);
-/* 200 with JSON; 202; the end of an exchange that the server is gone for:
- * ran tells that the request may have run. */
-extern const struct facts server_facts_ok, server_facts_accepted,
-    server_facts_stream;
-struct facts server_facts_gone(bool ran);
-
-/* Tells the session. After done or gone the order is no more, and its attempts
- * are ended. */
-void server_tell_head(struct server *e, struct server_order *o,
-    const struct facts *f);
-void server_tell_message(struct server *e, struct server_order *o,
-    const struct facts *f, struct frame *m);
-void server_tell_done(struct server *e, struct server_order *o,
-    const struct facts *f);
-/* A whole answer: head, message and done; m is taken. */
-void server_tell_answer(struct server *e, struct server_order *o,
-    struct frame *m);
-/* The server does not speak what we thought any more, or its stream is gone:
- * the session is to renew. */
-void server_tell_gone(struct server *e, struct server_order *o, bool ran);
-
-/* What the session ordered, in the list of orders. */
-struct server_order *server_order_new(struct server *e,
-    const struct order *order);
-/* Nothing more goes to the session for it. */
-void server_order_drop(struct server *e, struct server_order *o);
-void server_order_free(struct server_order *o);
-struct server_order *server_order_find(const struct server *e, uint64_t ticket);
-/* Whose request, in this mode or an initialize under way, has this id? As it
- * is written goes before what only means the same. */
-struct server_order *server_order_asking(const struct server *e, struct span id,
-    enum server_mode mode);
-/* Orders a POST of body (a reference is taken) or, body NULL, a GET. o may
- * be NULL. Fields may be set until the step ends: the action reads them. */
-struct server_attempt *server_attempt(struct server *e, enum purpose purpose,
-    struct server_order *o, struct frame *body);
-/* A modern POST: with version and mirrored headers. */
-struct server_attempt *server_attempt_modern(struct server *e,
-    enum purpose purpose, struct server_order *o, struct frame *body);
-/* Ends it; nothing more of it is heard. NULL is allowed. */
-void server_attempt_end(struct server *e, struct server_attempt *i);
-void server_attempt_free(struct server_attempt *i);
-struct server_attempt *server_attempt_find(const struct server *e,
-    uint64_t ticket);
-/* The one under way with this purpose for this order, or NULL. */
-struct server_attempt *server_attempt_of(const struct server *e,
-    enum purpose purpose, const struct server_order *o);
-/* A raw JSON id of ours, owned by the caller. */
-char *server_own_id(struct server *e);
-
-/* --- server_detect.c --- */
-
-/* The session sends initialize. */
-void server_detect(struct server *e, struct server_order *o);
-void server_detect_head(struct server *e, struct server_attempt *i,
-    const struct facts *f);
-void server_detect_message(struct server *e, struct server_attempt *i,
-    const struct facts *f, struct frame *m);
-void server_detect_done(struct server *e, struct server_attempt *i,
-    const struct facts *f);
-/* The stream of HTTP+SSE has its endpoint (f NULL), or will have none, as the
- * facts say. */
-void server_detect_stream(struct server *e, const struct facts *f);
-/* A POST that asks got the stream of HTTP+SSE: its endpoint event. */
-void server_detect_endpoint(struct server *e, struct server_attempt *i,
-    bool ok);
-/* initialize was answered on that stream. */
-void server_detect_answered(struct server *e);
-/* The session gave it up. */
-void server_detect_end(struct server *e);
-void server_detect_tick(struct server *e);
-/* Its exchange waits for a person to sign in, or does not any more. */
-void server_detect_user(struct server *e, const struct server_attempt *i,
-    bool waits);
-int64_t server_detect_due(const struct server *e);
-
-/* --- server_sse.c --- */
-
-/* Orders the stream; server_detect_stream tells how it went. */
-void server_sse_open(struct server *e);
-void server_sse_close(struct server *e);
-/* The same, and what was under way on it learns that. */
-void server_sse_leave(struct server *e);
-/* Is there an endpoint? */
-bool server_sse_ready(const struct server *e);
-void server_sse_tick(struct server *e);
-int64_t server_sse_due(const struct server *e);
-/* initialize too, once there is an endpoint. */
-void server_sse_send(struct server *e, struct server_order *o);
-void server_sse_abort(struct server *e, struct server_order *o);
-/* A message that is to wait for the session's listen stream. */
-void server_sse_keep(struct server *e, struct frame *m);
-/* Of FOR_STREAM and FOR_POST. Their heads say nothing. */
-void server_sse_message(struct server *e, struct server_attempt *i,
-    const struct facts *f, struct frame *m);
-void server_sse_endpoint(struct server *e, struct server_attempt *i, bool ok);
-void server_sse_done(struct server *e, struct server_attempt *i,
-    const struct facts *f);
-
-/* --- server_modern.c --- */
-
-/* The server is modern: e->discovered, e->initialize, e->meta are set. */
-void server_modern_enter(struct server *e);
-void server_modern_leave(struct server *e);
-/* Any order of the session but initialize. */
-void server_modern_send(struct server *e, struct server_order *o);
-void server_modern_abort(struct server *e, struct server_order *o);
-/* Sends the order's request (o->sent, a round of it or the first). */
-void server_modern_call(struct server *e, struct server_order *o);
-/* Did it not reach the server? */
-bool server_modern_is_unsent(const struct facts *f);
-/* Is it to be tried again, in a time that is waited for? */
-bool server_modern_is_refused_for_now(const struct facts *f);
-/* The same under a new id. */
-void server_modern_again(struct server *e, struct server_order *o);
-/* A later round that did not reach the server, or was refused for now, goes
- * out again by us: to the session the call runs. False: it does not. */
-bool server_modern_retry(struct server *e, struct server_order *o,
-    const struct facts *f);
-/* May what came of it say that the server is no modern one any more? */
-bool server_modern_may_doubt(const struct server *e,
-    const struct server_attempt *i);
-/* The session is to find out anew what the server speaks. ran: the call may
- * have run, in part. */
-void server_modern_renew(struct server *e, struct server_order *o,
-    struct server_attempt *i, const struct facts *f, bool ran);
-/* The exchange has said to its order what it had to say. */
-void server_modern_let_go(struct server *e, struct server_attempt *i);
-/* Of FOR_CALL and FOR_TOOLS. */
-void server_modern_head(struct server *e, struct server_attempt *i,
-    const struct facts *f);
-void server_modern_done(struct server *e, struct server_attempt *i,
-    const struct facts *f);
-void server_modern_tick(struct server *e);
-int64_t server_modern_due(const struct server *e);
-
-/* --- server_answer.c --- */
-
-/* Of FOR_CALL and FOR_TOOLS. */
-void server_modern_message(struct server *e, struct server_attempt *i,
-    const struct facts *f, struct frame *m);
-/* Does this answer show that the server is no modern one (any more)? */
-bool server_modern_contradicts(const struct facts *f, const struct frame *m);
-
-/* --- server_inputs.c --- */
-
-/* The call was answered by this input_required result: the client is asked,
- * then it goes out again by server_modern_call. */
-void server_inputs_ask(struct server *e, struct server_order *o,
-    struct frame *result);
-/* The client will not answer any more. */
-void server_inputs_eof(struct server *e, struct server_order *o);
-/* An answer of the client: true when it was to a question of ours. */
-bool server_inputs_answer(struct server *e, struct frame *answer);
-/* The call is over: open questions are cancelled at the client if tell. */
-void server_inputs_end(struct server *e, struct server_order *o, bool tell);
-/* Nobody answered for too long. */
-void server_inputs_expire(struct server *e, struct server_order *o);
-
-/* --- server_listen.c --- */
-
-/* The session's GET stream. */
-void server_listen_open(struct server *e, struct server_order *o);
-/* The session gave up the GET stream, or a listen of a modern client. */
-void server_listen_close(struct server *e, struct server_order *o);
-/* resources/subscribe and unsubscribe of the session. */
-void server_listen_subscribe(struct server *e, struct server_order *o);
-/* subscriptions/listen of a modern client. */
-void server_listen_native(struct server *e, struct server_order *o);
-void server_listen_head(struct server *e, struct server_attempt *i,
-    const struct facts *f);
-void server_listen_message(struct server *e, struct server_attempt *i,
-    const struct facts *f, struct frame *m);
-void server_listen_done(struct server *e, struct server_attempt *i,
-    const struct facts *f);
-/* All of it ends: the server is no modern one any more. */
-void server_listen_leave(struct server *e);
-void server_listen_tick(struct server *e);
-int64_t server_listen_due(const struct server *e);
 
 #endif

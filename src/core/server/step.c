@@ -7,11 +7,23 @@
  */
 #include "config.h"
 
-#include "core/server/state.h"
+#include "core/server/server.h"
 
 #include <stdlib.h>
 
+#include "core/era/mirror.h"
+#include "core/server/act.h"
+#include "core/server/answer.h"
+#include "core/server/detect.h"
+#include "core/server/inputs.h"
+#include "core/server/listen.h"
+#include "core/server/modern.h"
+#include "core/server/order.h"
+#include "core/server/sse2024.h"
+#include "core/server/sse2024_in.h"
+#include "core/server/state.h"
 #include "core/wire/json.h"
+#include "core/wire/protocol.h"
 
 struct server *
 server_new(const struct server_config *config)

@@ -5,12 +5,14 @@
  */
 #include "config.h"
 
-#include "core/server/listen_state.h"
+#include "core/server/subscription.h"
 
 #include <stdlib.h>
 
+#include "core/era/era.h"
 #include "core/exchange/backoff.h"
 #include "core/exchange/fault.h"
+#include "core/server/act.h"
 #include "core/wire/msg.h"
 
 enum {

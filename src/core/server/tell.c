@@ -4,10 +4,15 @@
  */
 #include "config.h"
 
-#include "core/server/listen_state.h"
+#include "core/server/tell.h"
 
+#include "core/era/era.h"
+#include "core/server/act.h"
+#include "core/server/call.h"
+#include "core/server/order.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
+#include "core/wire/protocol.h"
 
 static const struct span absent = { NULL, 0 };
 

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "core/server/listen_state.h"
+#include "core/server/uris.h"
 
 #include <stdlib.h>
 

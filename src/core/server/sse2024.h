@@ -1,0 +1,24 @@
+/* HTTP+SSE of 2024-11-05: its stream, and the session's orders. */
+#ifndef MCPSPLICE_CORE_SERVER_SSE2024_H
+#define MCPSPLICE_CORE_SERVER_SSE2024_H
+
+#include "core/server/state.h"
+
+/* Orders the stream; server_detect_stream tells how it went. */
+void server_sse_open(struct server *e);
+void server_sse_close(struct server *e);
+/* The same, and what was under way on it learns that. */
+void server_sse_leave(struct server *e);
+/* Is there an endpoint? */
+bool server_sse_ready(const struct server *e);
+/* initialize too, once there is an endpoint. */
+void server_sse_send(struct server *e, struct server_order *o);
+/* The session gave it up; the order itself is the caller's to end. */
+void server_sse_abort(struct server *e, struct server_order *o);
+/* A message that is to wait for the session's listen stream. */
+void server_sse_keep(struct server *e, struct frame *m);
+/* Does what is due; when that is the next time (monotonic ms; -1: never). */
+void server_sse_tick(struct server *e);
+int64_t server_sse_due(const struct server *e);
+
+#endif

@@ -1,0 +1,14 @@
+/* What comes of the exchanges of HTTP+SSE. */
+#ifndef MCPSPLICE_CORE_SERVER_SSE2024_IN_H
+#define MCPSPLICE_CORE_SERVER_SSE2024_IN_H
+
+#include "core/server/state.h"
+
+/* Of attempts FOR_STREAM and FOR_POST. Their heads say nothing. */
+void server_sse_message(struct server *e, struct server_attempt *i,
+    const struct facts *f, struct frame *m);
+void server_sse_endpoint(struct server *e, struct server_attempt *i, bool ok);
+void server_sse_done(struct server *e, struct server_attempt *i,
+    const struct facts *f);
+
+#endif
