@@ -180,7 +180,7 @@ begin(struct server *e, enum detect_step step)
 		d->wait_ms = endpoint_wait(e);
 		d->deadline = e->now + d->wait_ms;
 		server_due(e, d->deadline);
-		server_sse_open(e);
+		d->attempt = server_sse_open(e);
 		break;
 	}
 }
@@ -202,6 +202,7 @@ leave_former(struct server *e)
 	given_up.status = 0;
 	given_up.ending = ENDING_ABORTED;
 	server_tell_done(e, e->detect.order, &given_up);
+	server_detect_end(e);
 }
 
 void

@@ -6,7 +6,7 @@
 
 /* The session sends initialize. */
 void server_detect(struct server *e, struct server_order *o);
-/* The session gave it up. */
+/* Nothing is found out any more. */
 void server_detect_end(struct server *e);
 /* What comes of attempts FOR_INITIALIZE and FOR_DISCOVER. */
 void server_detect_head(struct server *e, struct server_attempt *i,

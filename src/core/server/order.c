@@ -9,8 +9,6 @@
 #include <stdlib.h>
 
 #include "core/server/act.h"
-#include "core/server/detect.h"
-#include "core/server/inputs.h"
 #include "core/wire/msg.h"
 
 struct server_order *
@@ -72,7 +70,6 @@ server_order_free(struct server_order *o)
 	free(o);
 }
 
-/* Nothing more goes to the session for it. */
 void
 server_order_drop(struct server *e, struct server_order *o)
 {
@@ -80,9 +77,7 @@ server_order_drop(struct server *e, struct server_order *o)
 
 	o->dropped = true;
 	if (e->detect.order == o)
-		server_detect_end(e);
-	if (o->mode == MODE_MODERN)
-		server_inputs_end(e, o, false);
+		server_attempt_end(e, e->detect.attempt);
 	for (i = e->attempts; i != NULL; i = i->next)
 		if (i->order == o)
 			server_attempt_end(e, i);

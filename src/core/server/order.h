@@ -29,7 +29,9 @@ void server_tell_answer(struct server *e, struct server_order *o,
  * the session is to renew. */
 void server_tell_gone(struct server *e, struct server_order *o, bool ran);
 
-/* Nothing more goes to the session for it. */
+/* Nothing more goes to the session for it, and its attempts are ended. What
+ * else hangs on it, and the order itself, is released at the end of the step.
+ */
 void server_order_drop(struct server *e, struct server_order *o);
 /* Frees it; it is in no list any more. */
 void server_order_free(struct server_order *o);

@@ -14,7 +14,7 @@
 #include "core/server/act.h"
 #include "core/server/order.h"
 
-void
+struct server_attempt *
 server_sse_open(struct server *e)
 {
 	struct sse2024 *s = xcalloc(1, sizeof *s);
@@ -26,6 +26,7 @@ server_sse_open(struct server *e)
 	i->announces = i->listen = true;
 	i->control = false;
 	s->stream = i;
+	return i;
 }
 
 void

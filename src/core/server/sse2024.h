@@ -4,8 +4,9 @@
 
 #include "core/server/state.h"
 
-/* Orders the stream; server_detect_stream tells how it went. */
-void server_sse_open(struct server *e);
+/* Orders the stream and returns its attempt; server_detect_stream tells how it
+ * went. */
+struct server_attempt *server_sse_open(struct server *e);
 void server_sse_close(struct server *e);
 /* The same, and what was under way on it learns that. */
 void server_sse_leave(struct server *e);

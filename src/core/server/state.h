@@ -17,7 +17,7 @@ struct mirror;
  * the session aborts it. */
 struct server_order {
 	struct server_order *next;
-	bool dropped; /* freed at the end of the step */
+	bool dropped; /* it is over; released at the end of the step */
 	uint64_t ticket;
 	enum verb verb;
 	struct frame *body; /* NULL: a GET */

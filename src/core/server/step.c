@@ -232,6 +232,11 @@ tick(struct server *e)
 	server_sse_tick(e);
 	server_modern_tick(e);
 	server_listen_tick(e);
+}
+
+static void
+set_deadline(struct server *e)
+{
 	e->deadline = -1;
 	server_due(e, server_detect_due(e));
 	server_due(e, server_sse_due(e));
@@ -250,12 +255,32 @@ end_of_client(struct server *e)
 			server_inputs_eof(e, o);
 }
 
+/* Releases what hangs on an order that is over, and the order. */
+static void
+release(struct server *e, struct server_order *o)
+{
+	if (e->detect.order == o)
+		server_detect_end(e);
+	server_inputs_end(e, o, false);
+	server_order_free(o);
+}
+
+/* Frees what this step left: orders first, as detection may still name an
+ * attempt that ended with its order. */
 static void
 reap(struct server *e)
 {
 	struct server_order **o = &e->orders, *old_order;
 	struct server_attempt **i = &e->attempts, *old_attempt;
 
+	while ((old_order = *o) != NULL) {
+		if (!old_order->dropped) {
+			o = &old_order->next;
+			continue;
+		}
+		*o = old_order->next;
+		release(e, old_order);
+	}
 	while ((old_attempt = *i) != NULL) {
 		if (!old_attempt->dropped) {
 			i = &old_attempt->next;
@@ -263,14 +288,6 @@ reap(struct server *e)
 		}
 		*i = old_attempt->next;
 		server_attempt_free(old_attempt);
-	}
-	while ((old_order = *o) != NULL) {
-		if (!old_order->dropped) {
-			o = &old_order->next;
-			continue;
-		}
-		*o = old_order->next;
-		server_order_free(old_order);
 	}
 }
 
@@ -297,6 +314,8 @@ server_step(struct server *e, const struct server_input *in)
 		break;
 	}
 	reap(e);
+	if (in->kind == SERVER_TICK)
+		set_deadline(e);
 }
 
 /* --- looking in, and the end --- */
