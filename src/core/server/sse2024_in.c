@@ -70,10 +70,6 @@ server_sse_endpoint(struct server *e, struct server_attempt *i, bool ok)
 {
 	struct sse2024 *s = e->sse;
 
-	if (i->purpose != FOR_STREAM) {
-		server_detect_endpoint(e, i, ok);
-		return;
-	}
 	if (s == NULL || s->stream != i)
 		return;
 	if (!ok) {

@@ -190,6 +190,15 @@ take_done(struct server *e, struct server_attempt *i, const struct facts *f)
 	}
 }
 
+static void
+take_endpoint(struct server *e, struct server_attempt *i, bool ok)
+{
+	if (i->purpose == FOR_STREAM)
+		server_sse_endpoint(e, i, ok);
+	else
+		server_detect_endpoint(e, i, ok);
+}
+
 /* A person is asked to sign in before this exchange goes on. */
 static void
 take_sign_in(struct server *e, struct server_attempt *i, struct span text)
@@ -216,7 +225,7 @@ take(struct server *e, const struct server_input *in)
 	else if (in->kind == SERVER_MESSAGE)
 		take_message(e, i, in->facts, in->frame);
 	else if (in->kind == SERVER_ENDPOINT)
-		server_sse_endpoint(e, i, in->ok);
+		take_endpoint(e, i, in->ok);
 	else if (in->kind == SERVER_SIGN_IN)
 		take_sign_in(e, i, in->text);
 	else
