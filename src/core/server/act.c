@@ -1,6 +1,7 @@
 /*
- * The primitives that every part uses: facts, the queue of actions, the
- * deadline, and the attempts, which are the exchanges with the server.
+ * This file has the primitives that every part uses: facts, the queue of
+ * actions, the deadline, and the attempts, which are the exchanges with the
+ * server.
  */
 #include "config.h"
 

@@ -1,7 +1,7 @@
 /*
- * What a modern server answers, and what that is to the session: results and
- * errors as a legacy client knows them, or the next step of the call (to ask
- * the client, to learn the tools anew, to renew), or an error of our own.
+ * This file decides what an answer of a modern server is to the session: a
+ * result or an error as a legacy client knows it, the next step of the call (to
+ * ask the client, to learn the tools anew, to renew), or an error of our own.
  */
 #include "config.h"
 

@@ -1,6 +1,6 @@
 /*
- * The life of one call at a modern server: it is sent, sent again and let go,
- * and an answer of no modern server makes the session renew.
+ * This file keeps one call at a modern server: it is sent, sent again and let
+ * go, and an answer that no modern server gives makes the session renew.
  */
 #include "config.h"
 

@@ -1,10 +1,10 @@
 /*
- * Which era, which transport? Found out by an initialize of the session, with
- * the fewest round trips (protocol.md section 8): for a legacy client by that
- * initialize itself, for a modern one by server/discover, by what a former
- * start remembers first of all. What says nothing about the protocol (no
- * network, 401, 403, 407, 429, 3xx, 5xx) decides nothing: the session hears
- * of it and tries again, or does not.
+ * This file finds out which era and which transport the server speaks, by an
+ * initialize of the session and with the fewest round trips (protocol.md
+ * section 8): for a legacy client by that initialize itself, for a modern one
+ * by server/discover, by what a former start remembers first of all. What says
+ * nothing about the protocol (no network, 401, 403, 407, 429, 3xx, 5xx) decides
+ * nothing: the session hears of it and tries again, or does not.
  */
 #include "config.h"
 

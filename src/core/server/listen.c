@@ -1,8 +1,8 @@
 /*
- * subscriptions/listen at a modern server (protocol.md 6.5): subscriptions, and
- * the session's GET stream, which is played with what two of them bring: one
- * for changes of lists, one for resources, so that a change of the latter never
- * loses one of the former.
+ * This file plays the session's GET stream with two subscriptions at a modern
+ * server (subscriptions/listen, protocol.md 6.5), and takes what comes on any:
+ * one is for changes of lists, one for resources, so that a change of the
+ * latter never loses one of the former.
  *
  * A stream that ends is replaced, under a new id and after a while. What
  * changed in between is not known, so everything is told as changed.

@@ -1,9 +1,10 @@
 /*
- * The calls of a modern server: what the session's orders become there, and
- * how they end (what is answered: server_answer.c). A modern client's own
- * requests pass byte for byte; a legacy client's are translated (core/era/era).
- * An order has at most one exchange at a time; one that has said what it had
- * to say, while its order goes on, is let go: it ends by itself, or soon.
+ * This file makes calls of a modern server out of the session's orders, and
+ * takes the ends of these calls; their answers are for answer.c. A modern
+ * client's own requests pass byte for byte; a legacy client's are translated
+ * (core/era/era). An order has at most one exchange at a time; one that has
+ * said what it had to say, while its order goes on, is let go: it ends by
+ * itself, or soon.
  */
 #include "config.h"
 
@@ -57,7 +58,7 @@ server_modern_leave(struct server *e)
 
 /* --- the way down --- */
 
-/* Is it one of those that server_listen.c looks after? */
+/* Does listen.c, set.c or native.c look after this order? */
 static bool
 is_listens(const struct server_order *o)
 {

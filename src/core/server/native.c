@@ -1,8 +1,9 @@
 /*
- * subscriptions/listen of a modern client at a modern server: what comes goes
- * through as it came, and a stream that breaks is replaced by one under an id
- * of ours. The client sees one subscription, with its own id, one
- * acknowledgement and, behind the gap, everything told as changed.
+ * This file keeps the subscriptions/listen of a modern client at a modern
+ * server: what comes goes through as it came, and a stream that breaks is
+ * replaced by one under an id of ours. The client sees one subscription, with
+ * its own id, one acknowledgement and, behind the gap, everything told as
+ * changed.
  */
 #include "config.h"
 

@@ -1,6 +1,6 @@
 /*
- * The life of one order of the session: it begins, is found, is told what came
- * of it, and is dropped.
+ * This file keeps one order of the session from its begin to its end: it is
+ * found, is told what came of it, and is dropped.
  */
 #include "config.h"
 

@@ -1,8 +1,9 @@
 /*
- * The resources that the session has subscribed to, at a modern server: one
- * subscriptions/listen for the whole set. To change the set a second one is
- * opened, and the first ends when the second is acknowledged, so that no
- * update is lost. resources/subscribe waits for that; unsubscribe does not.
+ * This file keeps the resources that the session has subscribed to, at a modern
+ * server: one subscriptions/listen for the whole set. To change the set a
+ * second one is opened, and the first ends when the second is acknowledged, so
+ * that no update is lost. resources/subscribe waits for that; unsubscribe does
+ * not.
  *
  * One change is under way at a time (the successor); changes that come close
  * together are made as one.

@@ -1,8 +1,8 @@
 /*
- * HTTP+SSE of 2024-11-05 (protocol.md section 5), played as Streamable HTTP.
- * One GET stream brings everything: its first event names the endpoint for
- * POSTs, then answers go to the order whose request they answer, the rest to
- * the session's listen stream. The stream is the session: when it ends the
+ * This file plays HTTP+SSE of 2024-11-05 (protocol.md section 5) as Streamable
+ * HTTP. One GET stream brings everything: its first event names the endpoint
+ * for POSTs, then answers go to the order whose request they answer, the rest
+ * to the session's listen stream. The stream is the session: when it ends the
  * orders under way may have run, and later ones are refused as lost.
  */
 #include "config.h"

@@ -1,6 +1,6 @@
 /*
- * What comes on the exchanges of HTTP+SSE: the stream with its endpoint and its
- * messages, and the ends of POSTs.
+ * This file takes what comes on the exchanges of HTTP+SSE: the endpoint and the
+ * messages of the stream, its end, and the ends of POSTs.
  */
 #include "config.h"
 

@@ -1,6 +1,28 @@
 /*
  * The structures and constants of the core/server reducer. Only the files of
  * this folder include it; what they export begins with server_.
+ *
+ * The order of the files, each with its header; a file includes and calls only
+ * those before it:
+ *   state.h listen_state.h
+ *   act            facts, the queue of actions, the deadline, attempts
+ *   order          the life of one order of the session
+ *   call           the life of one call at a modern server
+ *   tell           what subscriptions tell
+ *   uris           the set of resources that the session wants to hear of
+ *   subscription   one subscription at the server
+ *   set            the session's subscriptions to resources
+ *   native         a modern client's own listens
+ *   listen         the session's GET stream, and what comes on subscriptions
+ *   inputs         what a modern server wants to know first
+ *   answer         what a modern server answers
+ *   modern         what orders become at a modern server, and how they end
+ *   sse2024        HTTP+SSE: the stream, and what orders become there
+ *   detect         which era, which transport
+ *   sse2024_in     what comes on the exchanges of HTTP+SSE
+ *   step           the dispatcher: it alone hands on what comes in
+ * What an earlier file leaves to a later one is marked in the state (an order
+ * as dropped), and step.c has it done at the end of the step.
  */
 #ifndef MCPSPLICE_CORE_SERVER_STATE_H
 #define MCPSPLICE_CORE_SERVER_STATE_H

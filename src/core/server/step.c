@@ -1,9 +1,9 @@
 /*
- * The core/server reducer: inputs are routed to the part that knows the
- * server's era, what they do becomes a queue of actions. Exchanges have two
- * ends: order, what the session ordered, and attempt, what goes to the server.
- * Both live in lists; what is over is freed at the end of a step, so that a
- * walk may end any of them.
+ * This file is the dispatcher of the core/server reducer: it hands each input
+ * to the part that knows the server's era, and what the parts do becomes a
+ * queue of actions. Exchanges have two ends: order, what the session ordered,
+ * and attempt, what goes to the server. Both live in lists; what is over is
+ * released at the end of a step, so that a walk may end any of them.
  */
 #include "config.h"
 

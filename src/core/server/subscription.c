@@ -1,7 +1,7 @@
 /*
- * Subscriptions: one subscription at the server, through all the streams it
- * takes. A stream that ends is replaced, under a new id and after a while; one
- * that never works is tried seldom.
+ * This file keeps one subscription at the server through all the streams that
+ * it takes. A stream that ends is replaced, under a new id and after a while;
+ * one that never works is tried seldom.
  */
 #include "config.h"
 

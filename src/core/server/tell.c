@@ -1,6 +1,7 @@
 /*
- * What the subscriptions at a modern server tell the session, or a modern
- * client: that something changed, or that the server is no modern one any more.
+ * This file tells the session, or a modern client's listen, what subscriptions
+ * at a modern server bring: changes, and that the server is no modern one any
+ * more.
  */
 #include "config.h"
 

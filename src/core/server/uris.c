@@ -1,6 +1,7 @@
 /*
- * The set of resources that the session wants to hear of, and who waits for
- * one to be in it. There are few, so it is a list, searched by hash.
+ * This file keeps the set of resources that the session wants to hear of, and
+ * who waits for one to be in it. There are few, so it is a list, searched by
+ * hash.
  */
 #include "config.h"
 
