@@ -212,7 +212,8 @@ session_keep_ready(struct session *s)
 
 	for (h = s->held; h != NULL; prev = h, h = h->next)
 		if (h->call == NULL &&
-		    is_method(h->frame, "notifications/initialized")) {
+		    json_key_is(h->frame->method,
+			"notifications/initialized")) {
 			s->ready = frame_ref(h->frame);
 			release(s, prev);
 			return;
@@ -391,7 +392,7 @@ session_pump(struct session *s)
 		if (c != NULL) {
 			session_send_call(s, c);
 		} else if (s->phase == PHASE_OPENED &&
-		    is_method(f, "notifications/initialized")) {
+		    json_key_is(f->method, "notifications/initialized")) {
 			s->ready = frame_ref(f);
 			session_begin_ready(s);
 		} else {

@@ -48,6 +48,15 @@ action_clear(struct action *a)
 }
 
 void
+session_drop_actions(struct session *s)
+{
+	while (s->next_action < s->n_actions)
+		action_clear(&s->actions[s->next_action++]);
+	action_clear(&s->current);
+	free(s->actions);
+}
+
+void
 session_free(struct session *s)
 {
 	struct held *h;
@@ -55,10 +64,7 @@ session_free(struct session *s)
 
 	if (s == NULL)
 		return;
-	while (s->next_action < s->n_actions)
-		action_clear(&s->actions[s->next_action++]);
-	action_clear(&s->current);
-	free(s->actions);
+	session_drop_actions(s);
 	while ((h = s->held) != NULL) {
 		s->held = h->next;
 		frame_unref(h->frame);

@@ -229,6 +229,8 @@ is_refusal(struct ruling r)
 }
 
 /* session.c */
+/* Frees what was not asked for. */
+void session_drop_actions(struct session *s);
 void session_log(struct session *s, enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* May a warning be said that was last said before *say_at? Then it may be said
