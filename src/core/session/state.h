@@ -1,6 +1,6 @@
 /*
  * The inside of the session reducer, shared by the files it is made of:
- *   session.c         inputs, actions, timers, the end
+ *   act.c, end.c, time.c, step.c
  *   session_client.c  what the client sends
  *   session_server.c  what the server says
  *   session_done.c    the ends of exchanges
@@ -228,7 +228,7 @@ is_refusal(struct ruling r)
 	return r.verdict == VERDICT_LOST || r.verdict == VERDICT_SUSPECT;
 }
 
-/* session.c */
+/* act.c */
 /* Frees what was not asked for. */
 void session_drop_actions(struct session *s);
 void session_log(struct session *s, enum log_level level, const char *fmt, ...)
@@ -249,14 +249,26 @@ struct attempt *session_again(struct session *s, struct attempt *l,
 void session_save(struct session *s, struct generation *g);
 /* An action without anything but its kind. */
 void session_ask(struct session *s, enum session_action_kind kind);
+void session_want_read(struct session *s);
+void session_exit(struct session *s);
 /* Something is due at this time. */
 void session_due(struct session *s, int64_t at);
+const char *session_phase_name(enum phase phase);
 void session_phase(struct session *s, enum phase phase, int64_t deadline);
-void session_close(struct session *s);
-void session_closed(struct session *s);
+
+/* end.c */
 /* Ends a session at the server; takes a second at most. */
 void session_delete(struct session *s, struct generation *g);
-void session_want_read(struct session *s);
+void session_closed(struct session *s);
+void session_close(struct session *s);
+void session_stop(struct session *s);
+void session_drain(struct session *s);
+void session_eof(struct session *s);
+void session_broken(struct session *s);
+void session_end_stale(struct session *s, const struct session_input *in);
+
+/* time.c */
+void session_tick(struct session *s);
 
 /* session_client.c */
 void session_client(struct session *s, struct frame *f);

@@ -1,0 +1,351 @@
+/*
+ * What the reducer does: the queue of actions, deadlines, the phase, and one
+ * attempt that is started, aborted or made again.
+ */
+#include "config.h"
+
+#include "core/session/state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/wire/json.h"
+
+/* --- actions --- */
+
+static void
+action_clear(struct action *a)
+{
+	frame_unref(a->frame);
+	frame_unref(a->other);
+	generation_unref(a->generation);
+	free(a->text);
+	memset(a, 0, sizeof *a);
+}
+
+static struct action *
+action_add(struct session *s, enum session_action_kind kind)
+{
+	struct action *a;
+
+	if (s->next_action == s->n_actions)
+		s->next_action = s->n_actions = 0;
+	if (s->n_actions == s->cap_actions) {
+		s->cap_actions = s->cap_actions * 2 + 16;
+		s->actions = xrealloc(s->actions,
+		    s->cap_actions * sizeof *s->actions);
+	}
+	a = &s->actions[s->n_actions++];
+	memset(a, 0, sizeof *a);
+	a->kind = kind;
+	return a;
+}
+
+void
+session_drop_actions(struct session *s)
+{
+	while (s->next_action < s->n_actions)
+		action_clear(&s->actions[s->next_action++]);
+	action_clear(&s->current);
+	free(s->actions);
+}
+
+void
+session_log(struct session *s, enum log_level level, const char *fmt, ...)
+{
+	struct action *a = action_add(s, ACTION_LOG);
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	a->level = level;
+	a->text = xstrdup(text);
+}
+
+bool
+session_may_say(const struct session *s, int64_t *say_at)
+{
+	if (s->now < *say_at)
+		return false;
+	*say_at = s->now + SAY_MS;
+	return true;
+}
+
+void
+session_write(struct session *s, struct frame *f)
+{
+	if (!s->broken)
+		action_add(s, ACTION_WRITE)->frame = frame_ref(f);
+}
+
+void
+session_pass(struct session *s, struct frame *f, const struct attempt *l)
+{
+	struct action *a;
+
+	if (s->broken)
+		return;
+	a = action_add(s, ACTION_WRITE);
+	a->frame = frame_ref(f);
+	if (l->call != NULL)
+		a->other = frame_ref(l->call->frame);
+}
+
+void
+session_start(struct session *s, struct attempt *l)
+{
+	l->live = true;
+	l->start_at = 0;
+	l->out_at = s->active_at = s->now;
+	if (l->kind == ATTEMPT_CALL) {
+		if (l->call != NULL)
+			l->call->ran_in = l->generation->number;
+		/* To resume a stream is no sign of life of its call. */
+		if (l->last_event_id.n == 0) {
+			l->event_at = s->now;
+			l->silent_at = s->now + SILENT_MS;
+		}
+		session_due(s, l->silent_at);
+	} else if (l->kind == ATTEMPT_RESTORE) {
+		l->abort_at = s->now + RESTORE_MS;
+		session_due(s, l->abort_at);
+	} else if (l->kind == ATTEMPT_ONE_WAY &&
+	    l->body->kind == FRAME_NOTIFICATION) {
+		/* An answer may be large and slow to send. */
+		l->abort_at = s->now + NOTIFICATION_MS;
+		session_due(s, l->abort_at);
+	}
+	action_add(s, ACTION_SEND)->ticket = l->ticket;
+}
+
+void
+session_abort(struct session *s, struct attempt *l)
+{
+	l->abort_at = 0;
+	if (l->live)
+		action_add(s, ACTION_ABORT)->ticket = l->ticket;
+	else
+		calls_attempt_drop(&s->calls, l);
+}
+
+struct attempt *
+session_again(struct session *s, struct attempt *l, int64_t wait)
+{
+	struct call *c = l->call;
+	struct attempt *again;
+
+	l->call = NULL;
+	if (c != NULL) {
+		c->attempt = NULL;
+		frame_unref(c->refusal);
+		c->refusal = NULL;
+	}
+	again = calls_attempt(&s->calls, l->kind, c, l->body, l->generation);
+	again->tries = l->tries + 1;
+	again->window_end = l->window_end;
+	again->spoke = l->spoke;
+	again->resumes = l->resumes;
+	again->retry_ms = l->retry_ms;
+	again->origin = l->origin;
+	again->asker = l->asker;
+	/* The call that a stream is resumed for has been silent so long. */
+	if (l->last_event_id.n > 0) {
+		again->event_at = l->event_at;
+		again->silent_at = l->silent_at;
+		again->silences = l->silences;
+		again->dead_at = l->dead_at;
+	}
+	buf_addspan(&again->last_event_id, buf_span(&l->last_event_id));
+	again->start_at = s->now + wait;
+	session_due(s, again->start_at);
+	calls_attempt_drop(&s->calls, l);
+	return again;
+}
+
+void
+session_ask(struct session *s, enum session_action_kind kind)
+{
+	struct action *a = action_add(s, kind);
+
+	if (s->opening != NULL)
+		a->frame = frame_ref(s->opening);
+	if (s->opened != NULL)
+		a->other = frame_ref(s->opened);
+}
+
+void
+session_save(struct session *s, struct generation *g)
+{
+	struct action *a = action_add(s, ACTION_SAVE_SESSION);
+
+	if (g != NULL)
+		a->generation = generation_ref(g);
+}
+
+/* Reading goes on while a question waits for the client's answer, however
+ * much is held: only the answer can free the calls. */
+void
+session_want_read(struct session *s)
+{
+	bool want = !s->eof &&
+	    (s->held_bytes < s->config.max_held || s->questions.n > 0 ||
+		s->phase >= PHASE_CLOSING);
+
+	if (want == s->reading || s->eof)
+		return;
+	s->reading = want;
+	action_add(s, ACTION_READ)->on = want;
+}
+
+void
+session_exit(struct session *s)
+{
+	struct action *a = action_add(s, ACTION_EXIT);
+
+	a->status = s->config.fail && s->own_errors && !s->broken ? 22 : 0;
+	s->exiting = true;
+}
+
+/* Only what a request of the client waits for may open a browser: nobody
+ * wants one at night. */
+static bool
+is_for_client(const struct session *s, const struct attempt *l)
+{
+	const struct call *c;
+
+	if (l->kind != ATTEMPT_OPEN || l->call != NULL)
+		return l->call != NULL;
+	for (c = s->calls.first; c != NULL; c = c->next)
+		if (c->state == CALL_HELD || c->state == CALL_REFUSED)
+			return true;
+	return false;
+}
+
+static void
+fill_order(const struct session *s, struct order *out, const struct attempt *l)
+{
+	out->ticket = l->ticket;
+	out->body = l->body;
+	out->interactive = is_for_client(s, l);
+	if (l->kind == ATTEMPT_DELETE)
+		out->verb = VERB_DELETE;
+	else if (l->kind == ATTEMPT_LISTEN || l->last_event_id.n > 0)
+		out->verb = VERB_GET;
+	else
+		out->verb = VERB_POST;
+	out->last_event_id = buf_span(&l->last_event_id);
+	out->listen = l->kind == ATTEMPT_LISTEN;
+	out->control = l->kind != ATTEMPT_CALL && l->kind != ATTEMPT_LISTEN;
+	if (l->kind == ATTEMPT_OPEN)
+		return;
+	out->session = span_of(l->generation->session);
+	out->version = span_of(l->generation->version);
+}
+
+static void
+fill_memory(const struct session *s, struct session_action *out)
+{
+	const struct action *a = &s->current;
+
+	if (a->frame != NULL)
+		out->version = json_get(a->frame->params, "protocolVersion");
+	if (a->other != NULL)
+		out->result = a->other->result;
+	out->tools = tools_list(s->tools);
+	out->frame = NULL;
+}
+
+static void
+fill_keep(const struct session *s, struct session_action *out)
+{
+	const struct generation *g = s->current.generation;
+
+	if (g == NULL)
+		return;
+	out->session = span_of(g->session);
+	out->version = span_of(g->version);
+}
+
+bool
+session_next(struct session *s, struct session_action *out)
+{
+	struct attempt *l;
+
+	for (;;) {
+		action_clear(&s->current);
+		if (s->next_action == s->n_actions)
+			return false;
+		s->current = s->actions[s->next_action++];
+		memset(out, 0, sizeof *out);
+		out->kind = s->current.kind;
+		out->ticket = s->current.ticket;
+		out->frame = s->current.frame;
+		out->level = s->current.level;
+		out->text = s->current.text;
+		out->on = s->current.on;
+		out->status = s->current.status;
+		if (out->kind == ACTION_WRITE)
+			out->related = s->current.other;
+		if (out->kind == ACTION_LOAD_START ||
+		    out->kind == ACTION_SAVE_START)
+			fill_memory(s, out);
+		else if (out->kind == ACTION_SAVE_SESSION)
+			fill_keep(s, out);
+		if (out->kind != ACTION_SEND)
+			return true;
+		/* Dropped again within the same step: nothing to send. */
+		l = calls_attempt_find(&s->calls, out->ticket);
+		if (l == NULL)
+			continue;
+		fill_order(s, &out->order, l);
+		out->related = l->call != NULL ? l->call->frame : NULL;
+		return true;
+	}
+}
+
+/* --- phases and time --- */
+
+void
+session_due(struct session *s, int64_t at)
+{
+	if (at >= 0 && (s->deadline < 0 || at < s->deadline))
+		s->deadline = at;
+}
+
+int64_t
+session_deadline(const struct session *s)
+{
+	return s->deadline;
+}
+
+const char *
+session_phase_name(enum phase phase)
+{
+	static const char *const names[] = {
+		"idle",
+		"opening",
+		"opened",
+		"readying",
+		"restoring",
+		"live",
+		"renewing",
+		"dead",
+		"closing",
+		"ended",
+	};
+
+	return names[phase];
+}
+
+void
+session_phase(struct session *s, enum phase phase, int64_t deadline)
+{
+	if (phase != s->phase)
+		session_log(s, LEVEL_DEBUG, "session: %s -> %s",
+		    session_phase_name(s->phase), session_phase_name(phase));
+	s->phase = phase;
+	s->phase_deadline = deadline;
+	session_due(s, deadline);
+}

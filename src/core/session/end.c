@@ -1,0 +1,162 @@
+/*
+ * The end of a session: the client is gone, a signal came, nobody reads stdout;
+ * calls get an error, the server a DELETE.
+ */
+#include "config.h"
+
+#include "core/session/state.h"
+
+void
+session_delete(struct session *s, struct generation *g)
+{
+	struct attempt *l = calls_attempt(&s->calls, ATTEMPT_DELETE, NULL, NULL,
+	    g);
+
+	l->abort_at = s->now + DELETE_MS;
+	session_due(s, l->abort_at);
+	session_start(s, l);
+}
+
+/* Ends the closing when no DELETE is under way any more, nor an initialize
+ * whose session would be left behind. */
+void
+session_closed(struct session *s)
+{
+	const struct attempt *l;
+
+	for (l = s->calls.attempts; l != NULL; l = l->next)
+		if (l->kind == ATTEMPT_DELETE || l->kind == ATTEMPT_OPEN)
+			return;
+	session_phase(s, PHASE_ENDED, -1);
+}
+
+/* Ends the session: DELETE where there is one, no other traffic. */
+void
+session_close(struct session *s)
+{
+	struct attempt *l;
+
+	if (s->phase >= PHASE_CLOSING)
+		return;
+	session_listen_close(s);
+	session_drop_answers(s);
+	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
+		if (l->kind != ATTEMPT_DELETE &&
+		    (l->kind != ATTEMPT_OPEN || !l->live))
+			session_abort(s, l);
+	}
+	if (s->generation->session != NULL && !s->generation->lost)
+		session_delete(s, s->generation);
+	session_phase(s, PHASE_CLOSING, s->now + DELETE_MS);
+	session_closed(s);
+}
+
+void
+session_stop(struct session *s)
+{
+	struct call *c;
+
+	s->stopped = true;
+	while ((c = s->calls.first) != NULL) {
+		struct fault fault = { .reason = "shutting_down",
+			.maybe = session_may_have_run(c) };
+
+		session_fail(s, c,
+		    fault_frame(c->frame->id, &fault,
+			"mcpsplice was told to end before %s answered.%s",
+			s->config.host,
+			fault.maybe ? " The call may have run." :
+				      " The call did not run."));
+	}
+	session_close(s);
+}
+
+/* After EOF: does the client still wait for something? Notifications that are
+ * held wait for the session, whose opening has an end, or else for others
+ * before them. */
+static bool
+is_awaited(const struct session *s)
+{
+	bool gate_open = s->phase == PHASE_LIVE || s->phase == PHASE_OPENED;
+	const struct call *c;
+
+	for (c = s->calls.first; c != NULL; c = c->next)
+		if (!c->cancelled)
+			return true;
+	return (s->held != NULL && !gate_open) || s->phase == PHASE_OPENING;
+}
+
+/* Is anything under way that the server is owed? Notifications and answers
+ * count until last_at. */
+static bool
+is_owed(const struct session *s)
+{
+	bool notes = s->now < s->last_at;
+	const struct attempt *l;
+
+	if (notes && (s->answers != NULL || s->held != NULL))
+		return true;
+	for (l = s->calls.attempts; l != NULL; l = l->next)
+		if ((l->kind == ATTEMPT_ONE_WAY && notes) ||
+		    l->kind == ATTEMPT_DELETE ||
+		    (l->kind == ATTEMPT_READY && l->live &&
+			s->phase == PHASE_READYING) ||
+		    (l->kind == ATTEMPT_OPEN && l->generation != s->generation))
+			return true;
+	return false;
+}
+
+/* After EOF the session ends with the last call. What the server is told in
+ * those moments has only a few seconds to arrive, whenever it was sent: a
+ * server that never acknowledges it must not keep the process. */
+void
+session_drain(struct session *s)
+{
+	if (is_awaited(s))
+		return;
+	if (s->last_at < 0) {
+		s->last_at = s->now + LAST_MS;
+		session_due(s, s->last_at);
+	}
+	if (!is_owed(s))
+		session_close(s);
+}
+
+void
+session_eof(struct session *s)
+{
+	s->eof = true;
+	session_answer_all(s);
+	if (s->config.drain_timeout_ms > 0) {
+		s->drain_deadline = s->now + s->config.drain_timeout_ms;
+		session_due(s, s->drain_deadline);
+	}
+}
+
+/* Everything is dropped; nobody would read it. */
+void
+session_broken(struct session *s)
+{
+	s->broken = true;
+	while (s->calls.first != NULL)
+		session_fail(s, s->calls.first, NULL);
+	session_close(s);
+}
+
+/* A session that a process before us left behind. */
+void
+session_end_stale(struct session *s, const struct session_input *in)
+{
+	struct generation *g;
+
+	if (s->phase >= PHASE_CLOSING || !verdict_session_ok(in->session))
+		return;
+	g = generation_new(0);
+	g->session = xstrndup(in->session.p, in->session.n);
+	if (in->version.n > 0)
+		g->version = xstrndup(in->version.p, in->version.n);
+	session_log(s, LEVEL_INFO,
+	    "a session that was left behind at %s is ended", s->config.host);
+	session_delete(s, g);
+	generation_unref(g);
+}

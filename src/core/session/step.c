@@ -1,0 +1,202 @@
+/*
+ * The session reducer: inputs in, actions out. It gives each input to the part
+ * that knows what it means, and does at the end of each step what is left.
+ *
+ * Invariants: a call in the table has had no answer yet; an attempt that is
+ * live has exactly one exchange under way, named by its ticket; a frame that is
+ * held is held once.
+ */
+#include "config.h"
+
+#include "core/session/state.h"
+
+#include <stdlib.h>
+
+struct session *
+session_new(const struct session_config *config)
+{
+	struct session *s = xcalloc(1, sizeof *s);
+
+	s->config = *config;
+	s->phase_deadline = s->drain_deadline = s->deadline = -1;
+	s->last_at = -1;
+	s->tell_at = s->renew_at = s->cached_at = -1;
+	s->flapping_told_at = s->summed_at = -1;
+	s->told_at = INT64_MIN / 2;
+	s->quickest_ms = -1;
+	s->say_asks_at = s->say_dropped_at = INT64_MIN;
+	s->tools = tools_new();
+	s->generation = generation_new(0);
+	s->reading = true;
+	s->listen.retry_ms = -1;
+	calls_init(&s->calls);
+	return s;
+}
+
+void
+session_free(struct session *s)
+{
+	struct held *h;
+	struct frame *f;
+
+	if (s == NULL)
+		return;
+	session_drop_actions(s);
+	while ((h = s->held) != NULL) {
+		s->held = h->next;
+		frame_unref(h->frame);
+		free(h);
+	}
+	while ((f = session_take_early(s)) != NULL)
+		frame_unref(f);
+	calls_free(&s->calls);
+	session_drop_answers(s); /* no call is left that it could end */
+	questions_free(&s->questions);
+	buf_free(&s->listen.last_event_id);
+	free(s->sign_in);
+	frame_unref(s->opening);
+	frame_unref(s->ready);
+	frame_unref(s->last_refusal);
+	frame_unref(s->opened);
+	frame_unref(s->opened_before);
+	settings_clear(&s->settings);
+	tools_free(s->tools);
+	buf_free(&s->cached_start);
+	buf_free(&s->cached_tools);
+	generation_unref(s->generation);
+	generation_unref(s->former);
+	free(s);
+}
+
+/* Connections may be dead without knowing it, and a network may be there
+ * again: what waits for a better time goes out now. */
+static void
+session_wake(struct session *s)
+{
+	struct attempt *l;
+
+	session_listen_wake(s);
+	for (l = s->calls.attempts; l != NULL; l = l->next)
+		if (!l->live && !l->suspect && l->tries > 0 &&
+		    (l->kind == ATTEMPT_CALL || l->kind == ATTEMPT_OPEN)) {
+			l->start_at = s->now;
+			session_due(s, s->now);
+		}
+	if (s->phase == PHASE_DEAD && s->from_cache) {
+		s->renew_at = s->now;
+		session_due(s, s->now);
+	}
+}
+
+void
+session_step(struct session *s, const struct session_input *in)
+{
+	struct attempt *l;
+
+	s->now = in->now;
+	s->random = in->random;
+	switch (in->kind) {
+	case INPUT_CLIENT:
+		s->idle_renewals = 0;
+		s->probed = in->probe;
+		session_client(s, in->frame);
+		break;
+	case INPUT_INVALID:
+	case INPUT_TOO_LONG:
+		session_invalid(s, in);
+		break;
+	case INPUT_EOF:
+		session_eof(s);
+		break;
+	case INPUT_STOP:
+		if (!s->stopped)
+			session_stop(s);
+		break;
+	case INPUT_BROKEN:
+		if (!s->broken)
+			session_broken(s);
+		break;
+	case INPUT_TICK:
+		session_tick(s);
+		break;
+	case INPUT_CACHED_START:
+		session_cached_start(s, in);
+		break;
+	case INPUT_PEER_STATE:
+		session_peer_state(s, in->newer_peer);
+		break;
+	case INPUT_STALE_SESSION:
+		session_end_stale(s, in);
+		break;
+	case INPUT_WAKE:
+		session_wake(s);
+		break;
+	case INPUT_SIGNED_IN:
+		session_signed_in(s);
+		break;
+	default:
+		l = calls_attempt_find(&s->calls, in->ticket);
+		if (l == NULL || !l->live)
+			break; /* stale: its attempt was given up */
+		s->active_at = s->now;
+		if (in->kind == INPUT_SIGN_IN)
+			session_sign_in(s, l, in->text);
+		else if (in->kind == INPUT_HEAD)
+			session_head(s, l, in->facts);
+		else if (in->kind == INPUT_MESSAGE)
+			session_message(s, l, in->facts, in->frame);
+		else
+			session_done(s, l, in->facts);
+		break;
+	}
+	session_pump(s);
+	/* A call that came, or was refused, waits for a person, too. */
+	if (in->kind != INPUT_TICK && session_opening_waits(s))
+		session_due(s, s->now);
+	calls_reap(&s->calls);
+	if (s->eof && s->phase < PHASE_CLOSING)
+		session_drain(s);
+	if (s->phase == PHASE_ENDED && !s->exiting)
+		session_exit(s);
+}
+
+void
+session_describe(const struct session *s, struct buf *out)
+{
+	static const char *const listen[] = {
+		"off",
+		"refused by the server",
+		"waiting to reopen",
+		"refused, asking whether the session lives",
+		"open",
+	};
+	static const char *const states[] = {
+		"held back",
+		"running",
+		"refused, waits for a new session",
+		"refused, asking whether the session lives",
+		"accepted",
+	};
+	const struct call *c;
+
+	buf_addf(out, "session: %s, generation %llu%s, protocol %s\n",
+	    session_phase_name(s->phase),
+	    (unsigned long long)s->generation->number,
+	    s->generation->session != NULL ? "" : " (no session id)",
+	    s->generation->version != NULL ? s->generation->version : "-");
+	buf_addf(out,
+	    "calls: %zu open, %zu in flight, %zu bytes held back; %zu legs; "
+	    "%zu questions of the server open\n",
+	    s->calls.n, s->in_flight, s->held_bytes, s->calls.n_attempts,
+	    s->questions.n);
+	buf_addf(out, "listen stream: %s\n", listen[s->listen.state]);
+	for (c = s->calls.first; c != NULL; c = c->next) {
+		buf_adds(out, "call ");
+		buf_add(out, c->frame->id.p,
+		    c->frame->id.n > 64 ? 64 : c->frame->id.n);
+		buf_adds(out, " ");
+		fault_label(c->frame, out);
+		buf_addf(out, ": %s%s\n", states[c->state],
+		    c->cancelled ? ", cancelled" : "");
+	}
+}

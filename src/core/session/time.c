@@ -1,0 +1,200 @@
+/*
+ * What is due: a phase that takes too long, attempts that wait, calls that are
+ * given up. A tick looks at all that has a time.
+ */
+#include "config.h"
+
+#include "core/session/state.h"
+
+static void
+phase_timeout(struct session *s)
+{
+	static const struct facts silent = {
+		.ending = ENDING_IDLE,
+		.sent = true,
+		.retry_after_ms = -1,
+	};
+
+	struct facts f = silent;
+
+	switch (s->phase) {
+	case PHASE_OPENING:
+		if (session_start_from_cache(s, &silent))
+			break;
+		/* FALLTHROUGH */
+	case PHASE_RENEWING:
+		if (session_opening_waits(s))
+			f = session_sign_in_facts(s);
+		session_open_failed(s, &f, NULL);
+		break;
+	case PHASE_READYING:
+		session_log(s, LEVEL_WARN,
+		    "%s did not acknowledge notifications/initialized within "
+		    "%d s; going on",
+		    s->config.host, READY_MS / 1000);
+		session_readied(s);
+		break;
+	case PHASE_RESTORING:
+		session_restore_timeout(s);
+		break;
+	case PHASE_CLOSING:
+		session_phase(s, PHASE_ENDED, -1);
+		break;
+	default:
+		s->phase_deadline = -1;
+		break;
+	}
+}
+
+static void
+attempt_tick(struct session *s, struct attempt *l)
+{
+	struct call *c;
+	struct frame *error;
+
+	if (l->live) {
+		if (l->abort_at != 0 && l->abort_at <= s->now)
+			session_abort(s, l);
+		return;
+	}
+	if (l->suspect || l->start_at > s->now)
+		return;
+	if (l->kind == ATTEMPT_RESTORE && l->generation != s->generation) {
+		calls_attempt_drop(&s->calls, l);
+		return;
+	}
+	if ((l->kind == ATTEMPT_ONE_WAY || l->kind == ATTEMPT_READY) &&
+	    (l->generation != s->generation ||
+		(l->kind == ATTEMPT_READY && s->phase != PHASE_READYING))) {
+		session_undelivered(s, l->asker, NULL);
+		calls_attempt_drop(&s->calls, l); /* of a session that is
+						   * gone */
+		return;
+	}
+	/* Nothing of it was sent yet: it belongs to the session of now. */
+	if (l->last_event_id.n == 0 && l->kind == ATTEMPT_CALL &&
+	    l->generation != s->generation) {
+		if (s->phase != PHASE_LIVE && s->phase != PHASE_OPENED) {
+			c = l->call;
+			session_call_state(s, c, CALL_REFUSED);
+			calls_attempt_drop(&s->calls, l);
+			if (s->phase == PHASE_DEAD &&
+			    (error = session_revive(s, c->frame->id)) != NULL)
+				session_fail(s, c, error);
+			return;
+		}
+		generation_unref(l->generation);
+		l->generation = generation_ref(s->generation);
+		if (l->call->lost_at != 0)
+			l->call->replayed = s->generation->number;
+		l->call->flaps = 0;
+		l->call->flaps_end = 0;
+	}
+	session_start(s, l);
+}
+
+static void
+drain_timeout(struct session *s)
+{
+	struct call *c;
+
+	s->drain_deadline = -1;
+	while ((c = s->calls.first) != NULL) {
+		struct fault fault = { .reason = "shutting_down",
+			.maybe = session_may_have_run(c) };
+
+		session_fail(s, c,
+		    fault_frame(c->frame->id, &fault,
+			"mcpsplice ended before %s answered: --drain-timeout.",
+			s->config.host));
+	}
+	session_close(s);
+}
+
+static void
+call_tick(struct session *s, struct call *c)
+{
+	static const struct facts silent = {
+		.ending = ENDING_COMPLETE,
+		.sent = true,
+		.status = 202,
+		.retry_after_ms = -1,
+	};
+
+	int64_t due = session_sign_in_due(s, c);
+
+	if (c->state == CALL_ACCEPTED && c->again_at <= s->now)
+		session_fail(s, c,
+		    fault_from_facts(c->frame, &silent, s->config.host, NULL));
+	else if (due >= 0 && due <= s->now)
+		session_fail(s, c, session_sign_in_error(s, c));
+}
+
+/* What remains due, from scratch. */
+static void
+session_due_all(struct session *s)
+{
+	struct attempt *l;
+	struct call *c;
+
+	s->deadline = -1;
+	session_due(s, s->phase_deadline);
+	session_due(s, s->drain_deadline);
+	if (s->last_at > s->now)
+		session_due(s, s->last_at);
+	session_due(s, s->cached_at);
+	session_due(s, s->renew_at);
+	if (s->phase == PHASE_LIVE)
+		session_due(s, s->tell_at);
+	session_ping_due(s);
+	session_due(s, session_scout_due(s));
+	if (s->listen.state == LISTEN_WAITING)
+		session_due(s, s->listen.at);
+	for (c = s->calls.first; c != NULL; c = c->next) {
+		if (c->state == CALL_ACCEPTED)
+			session_due(s, c->again_at);
+		session_due(s, session_sign_in_due(s, c));
+	}
+	for (l = s->calls.attempts; l != NULL; l = l->next) {
+		if (!l->live) {
+			if (!l->suspect)
+				session_due(s, l->start_at);
+			continue;
+		}
+		if (l->abort_at != 0)
+			session_due(s, l->abort_at);
+		if (l->kind != ATTEMPT_CALL || l->call == NULL)
+			continue;
+		if (!l->waits_for_user)
+			session_due(s, l->silent_at);
+		if (l->dead_at != 0)
+			session_due(s, l->dead_at);
+	}
+}
+
+void
+session_tick(struct session *s)
+{
+	struct attempt *l;
+	struct call *c, *after;
+
+	if (s->phase_deadline >= 0 && s->phase_deadline <= s->now)
+		phase_timeout(s);
+	if (s->drain_deadline >= 0 && s->drain_deadline <= s->now)
+		drain_timeout(s);
+	if (s->cached_at >= 0 && s->cached_at <= s->now)
+		session_start_from_cache(s, NULL);
+	session_listen_tick(s);
+	session_renew_tick(s);
+	session_ping_tick(s);
+	session_scout_tick(s);
+	session_tell_changes(s);
+	for (c = s->calls.first; c != NULL; c = after) {
+		after = c->next;
+		call_tick(s, c);
+	}
+	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
+		attempt_tick(s, l);
+	}
+	session_due_all(s);
+}
