@@ -118,33 +118,6 @@ cut_off(struct session *s, const struct call *c, const struct facts *f)
 	return fault_from_facts(c->frame, &cut, s->config.host, NULL);
 }
 
-void
-session_fail_accepted(struct session *s, bool lost)
-{
-	static const struct facts accepted = {
-		.ending = ENDING_COMPLETE,
-		.sent = true,
-		.status = 202,
-		.retry_after_ms = -1,
-	};
-	struct fault fault = { .reason = "session_lost", .maybe = true };
-	struct call *c, *next;
-
-	for (c = s->calls.first; c != NULL; c = next) {
-		next = c->next;
-		if (c->state != CALL_ACCEPTED)
-			continue;
-		session_fail(s, c,
-		    lost ? fault_frame(c->frame->id, &fault,
-			       "%s forgot the session before it answered. The "
-			       "call may have run: check before calling it "
-			       "again.",
-			       s->config.host) :
-			   fault_from_facts(c->frame, &accepted, s->config.host,
-			       NULL));
-	}
-}
-
 /* 202 to a request: some servers answer on the GET stream. */
 static bool
 accept_202(struct session *s, struct call *c, const struct facts *f)
@@ -279,55 +252,6 @@ call_done(struct session *s, struct attempt *l, const struct facts *f)
 		break;
 	}
 	generation_unref(g);
-}
-
-/* The call that asked goes on: the server read the answer and wants none, as it
- * came too late; or the answer went out and only its receipt is missing, which
- * some servers give when the call is over. */
-static bool
-may_go_on(const struct facts *f)
-{
-	if (f == NULL)
-		return false;
-	if (f->ending == ENDING_IDLE)
-		return f->sent;
-	return f->ending == ENDING_COMPLETE &&
-	    (f->status == 400 || f->status == 404 || f->status == 409 ||
-		f->status == 410 || f->status == 422);
-}
-
-void
-session_undelivered(struct session *s, uint64_t asker, const struct facts *f)
-{
-	struct call *c = s->calls.first;
-
-	if (asker == 0 || may_go_on(f))
-		return;
-	while (c != NULL && calls_origin(c) != asker)
-		c = c->next;
-	/* One that waits for a sign-in was refused: it has not asked. */
-	if (c != NULL && (c->attempt == NULL || !c->attempt->waits_for_user))
-		session_fail(s, c,
-		    fault_undelivered(c->frame, f, s->config.host));
-}
-
-const char *
-session_one_way_name(const struct attempt *l)
-{
-	if (l->body->kind != FRAME_NOTIFICATION)
-		return "an answer of the client";
-	return json_key_is(l->body->method, "notifications/cancelled") ?
-	    "a cancel" :
-	    "a notification";
-}
-
-struct ruling
-session_ruling(const struct session *s, const struct attempt *l,
-    const struct facts *f)
-{
-	return l->said.rule != NULL && f->ending == ENDING_COMPLETE ?
-	    l->said :
-	    verdict_bare(f, &s->config.rules);
 }
 
 /* A cancel is the end of something: it begins no recovery. */

@@ -6,8 +6,6 @@
 
 #include "core/session/state.h"
 
-#include <stdlib.h>
-
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 
@@ -57,52 +55,6 @@ session_head(struct session *s, struct attempt *l, const struct facts *f)
 		if (l->call != NULL)
 			session_forget_scout(s, l->call);
 	}
-}
-
-/* A question, or a notification, from before initialize was answered: the
- * client must not see it yet. */
-static void
-keep_early(struct session *s, struct frame *m)
-{
-	struct held *h;
-
-	if (s->early_bytes + session_held_size(m) > MAX_EARLY) {
-		session_log(s, LEVEL_DEBUG,
-		    "too much before the answer to initialize: dropped");
-		return;
-	}
-	h = xcalloc(1, sizeof *h);
-	h->frame = frame_ref(m);
-	if (s->early == NULL)
-		s->early = h;
-	else
-		s->early_last->next = h;
-	s->early_last = h;
-	s->early_bytes += session_held_size(m);
-}
-
-struct frame *
-session_take_early(struct session *s)
-{
-	struct held *h = s->early;
-	struct frame *f;
-
-	if (h == NULL)
-		return NULL;
-	f = h->frame;
-	s->early = h->next;
-	s->early_bytes -= session_held_size(f);
-	free(h);
-	return f;
-}
-
-struct frame *
-session_nobody(struct span id, bool ping)
-{
-	struct fault fault = { .code = FAULT_METHOD };
-
-	return ping ? msg_result(id, "{}") :
-		      fault_frame(id, &fault, "Nobody is there to answer.");
 }
 
 /* Answers a question without asking the client: with this frame, which is
@@ -536,7 +488,7 @@ session_message(struct session *s, struct attempt *l, const struct facts *f,
 	    l->generation != s->generation)
 		return;
 	if (!answer && s->phase == PHASE_OPENING && !s->own_handshake) {
-		keep_early(s, m);
+		session_keep_early(s, m);
 	} else if (m->kind == FRAME_REQUEST) {
 		server_request(s, l, m);
 	} else if (m->kind == FRAME_NOTIFICATION) {

@@ -6,8 +6,6 @@
 
 #include "core/session/state.h"
 
-#include <stdlib.h>
-
 #include "base/codec.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"

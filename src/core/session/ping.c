@@ -7,8 +7,6 @@
 
 #include "core/session/state.h"
 
-#include "core/wire/msg.h"
-
 static const struct span no_span = { NULL, 0 };
 
 static bool
@@ -56,15 +54,6 @@ refuses(const struct session *s, const struct generation *g, int status,
 	if (g != s->generation)
 		return status >= 400 || rule == g->why;
 	return status >= 400 && session_flaps(s);
-}
-
-void
-session_end_doubt(struct call *c)
-{
-	frame_unref(c->verdict);
-	c->verdict = NULL;
-	generation_unref(c->suspect);
-	c->suspect = NULL;
 }
 
 /* The session is gone: what that means for a call that doubted it. */

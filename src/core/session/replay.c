@@ -8,10 +8,7 @@
 
 #include "core/session/state.h"
 
-#include <stdlib.h>
-
 #include "core/wire/json.h"
-#include "core/wire/msg.h"
 
 bool
 session_is_safe(const struct session *s, const struct call *c)
@@ -19,23 +16,6 @@ session_is_safe(const struct session *s, const struct call *c)
 	return calls_safe(c->frame) ||
 	    (json_key_is(c->frame->method, "tools/call") &&
 		tools_safe(s->tools, c->frame));
-}
-
-void
-session_detach(struct session *s, struct call *c)
-{
-	struct attempt *l = c->attempt;
-
-	if (l == NULL)
-		return;
-	c->attempt = NULL;
-	l->call = NULL;
-	if (!l->live || l->waits_for_user) {
-		session_abort(s, l);
-		return;
-	}
-	l->abort_at = s->now + LINGER_MS;
-	session_due(s, l->abort_at);
 }
 
 /* The server's own words, or ours where it had none. */
@@ -148,13 +128,6 @@ void
 session_scout_tick(struct session *s)
 {
 	if (s->scout != NULL && s->now >= session_scout_due(s))
-		s->scout = NULL;
-}
-
-void
-session_forget_scout(struct session *s, const struct call *c)
-{
-	if (s->scout == c)
 		s->scout = NULL;
 }
 

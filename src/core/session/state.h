@@ -1,6 +1,6 @@
 /*
  * The inside of the session reducer, shared by the files it is made of:
- *   act.c, end.c, time.c, step.c
+ *   act.c, held.c, call.c, one_way.c, end.c, time.c, step.c
  *   session_client.c  what the client sends
  *   session_server.c  what the server says
  *   session_done.c    the ends of exchanges
@@ -221,6 +221,13 @@ struct session {
 	struct action current; /* what session_next lent last */
 };
 
+/* May requests go out? */
+static inline bool
+gate_is_open(const struct session *s)
+{
+	return s->phase == PHASE_OPENED || s->phase == PHASE_LIVE;
+}
+
 /* Gone, or perhaps gone. */
 static inline bool
 is_refusal(struct ruling r)
@@ -270,13 +277,42 @@ void session_end_stale(struct session *s, const struct session_input *in);
 /* time.c */
 void session_tick(struct session *s);
 
-/* session_client.c */
-void session_client(struct session *s, struct frame *f);
-void session_invalid(struct session *s, const struct session_input *in);
-/* Sends what was held back, as far as the gate and the cap allow. */
-void session_pump(struct session *s);
+/* held.c */
+/* The bytes of memory that a frame takes while it is held back. */
+size_t session_held_size(const struct frame *f);
+/* Is there no room to hold this frame? */
+bool session_is_full(const struct session *s, const struct frame *f,
+    bool is_call);
+void session_hold(struct session *s, struct frame *f, struct call *c);
+/* Takes the entry after prev (NULL: the first) out of the list. */
+void session_release(struct session *s, struct held *prev);
+/* Forgets what is held; calls in it get no answer here. */
+void session_unhold(struct session *s, struct call *c);
+/* initialized, if it is held, is kept for the session to come. */
+void session_keep_ready(struct session *s);
+void session_drop_one_way(struct session *s);
+void session_keep_early(struct session *s, struct frame *m);
+/* Takes the oldest message of before initialize was answered, or NULL. */
+struct frame *session_take_early(struct session *s);
+
+/* call.c */
 void session_call_state(struct session *s, struct call *c,
     enum call_state state);
+/* false only when its request was certainly not sent, or refused. */
+bool session_may_have_run(const struct call *c);
+/* A new attempt of the call, not live: under an id of ours where the server may
+ * still know the client's as one that runs in this session. */
+struct attempt *session_call_attempt(struct session *s, struct call *c);
+void session_send_call(struct session *s, struct call *c);
+/* Its attempt is over for the call, which has no attempt then. */
+void session_detach(struct session *s, struct call *c);
+/* What the end of an exchange means that is not a call's. */
+struct ruling session_ruling(const struct session *s, const struct attempt *l,
+    const struct facts *f);
+/* The call is about to go. */
+void session_forget_scout(struct session *s, const struct call *c);
+/* Forgets what the call waits with for a ping. */
+void session_end_doubt(struct call *c);
 /* Writes the answer (id put right) or nothing when the call was cancelled,
  * and forgets the call. answer is borrowed. */
 void session_answer(struct session *s, struct call *c, struct frame *answer);
@@ -284,38 +320,41 @@ void session_answer(struct session *s, struct call *c, struct frame *answer);
 bool session_was_answered(const struct session *s, struct span id);
 /* The same as session_answer with an error of our own, which is taken. */
 void session_fail(struct session *s, struct call *c, struct frame *error);
-/* A new attempt of the call, not live: under an id of ours where the server may
- * still know the client's as one that runs in this session. */
-struct attempt *session_call_attempt(struct session *s, struct call *c);
-void session_send_call(struct session *s, struct call *c);
-/* false only when its request was certainly not sent, or refused. */
-bool session_may_have_run(const struct call *c);
+/* Calls that were answered 202 will have no answer: the listen stream, or
+ * (lost) the session, is gone. */
+void session_fail_accepted(struct session *s, bool lost);
+
+/* one_way.c */
+/* What it is, for people: a ATTEMPT_ONE_WAY. */
+const char *session_one_way_name(const struct attempt *l);
 struct attempt *session_send_one_way(struct session *s, struct frame *f);
+/* The client's answer to a question was not delivered. If a call asked it, on
+ * the attempt with this origin, that call would wait for ever: it ends with an
+ * error, but where the server read the answer and refused it. f tells what
+ * became of the answer; NULL: its session is gone. */
+void session_undelivered(struct session *s, uint64_t asker,
+    const struct facts *f);
 /* Sends an answer to a question of the server, or holds it back while too
  * many are under way. asker is the origin of the attempt that asked, or 0: if
  * there is no place for the answer the call that asked ends. f is borrowed. */
 void session_send_answer(struct session *s, struct frame *f, uint64_t asker);
-/* Answers what is open for a client that has ended. */
-void session_answer_all(struct session *s);
 /* Drops the answers that are held back; the calls that asked end. */
 void session_drop_answers(struct session *s);
-/* The bytes of memory that a frame takes while it is held back. */
-size_t session_held_size(const struct frame *f);
-/* Forgets what is held; calls in it get no answer here. */
-void session_unhold(struct session *s, struct call *c);
-void session_drop_one_way(struct session *s);
-/* initialized, if it is held, is kept for the session to come. */
-void session_keep_ready(struct session *s);
+void session_pump_answers(struct session *s);
+/* What we answer where nobody can: "no", but to a ping. Owned by the caller. */
+struct frame *session_nobody(struct span id, bool ping);
+void session_answer_question(struct session *s, struct frame *f);
+/* Answers what is open for a client that has ended. */
+void session_answer_all(struct session *s);
+
+/* session_client.c */
+void session_client(struct session *s, struct frame *f);
+void session_invalid(struct session *s, const struct session_input *in);
 
 /* session_server.c */
 void session_head(struct session *s, struct attempt *l, const struct facts *f);
 void session_message(struct session *s, struct attempt *l,
     const struct facts *f, struct frame *m);
-/* What we answer where nobody can: "no", but to a ping. Owned by the caller. */
-struct frame *session_nobody(struct span id, bool ping);
-/* Takes the oldest message of before initialize was answered, or NULL. */
-struct frame *session_take_early(struct session *s);
-
 /* What a ruling for an answer to this call on this attempt means at this
  * moment: words of a lost session that come late, or after other messages,
  * leave open whether the call ran. */
@@ -324,22 +363,8 @@ struct ruling session_weigh(const struct session *s, const struct call *c,
 
 /* session_done.c */
 void session_done(struct session *s, struct attempt *l, const struct facts *f);
-/* Calls that were answered 202 will have no answer: the listen stream, or
- * (lost) the session, is gone. */
-void session_fail_accepted(struct session *s, bool lost);
-/* What the end of an exchange means that is not a call's. */
-struct ruling session_ruling(const struct session *s, const struct attempt *l,
-    const struct facts *f);
-/* What it is, for people: a ATTEMPT_ONE_WAY. */
-const char *session_one_way_name(const struct attempt *l);
 /* It was refused as lost. */
 void session_one_way_lost(struct session *s, const struct attempt *l);
-/* The client's answer to a question was not delivered. If a call asked it, on
- * the attempt with this origin, that call would wait for ever: it ends with an
- * error, but where the server read the answer and refused it. f tells what
- * became of the answer; NULL: its session is gone. */
-void session_undelivered(struct session *s, uint64_t asker,
-    const struct facts *f);
 
 /* session_open.c */
 void session_next_generation(struct session *s);
@@ -406,8 +431,6 @@ bool session_is_safe(const struct session *s, const struct call *c);
  * is the server's error, or NULL. */
 void session_refused(struct session *s, struct call *c, struct generation *g,
     int status, struct frame *refusal, const char *rule);
-/* Its attempt is over for the call, which has no attempt then. */
-void session_detach(struct session *s, struct call *c);
 /* Sends what waits for the new session, in the client's order. */
 void session_replay(struct session *s);
 /* The call may have run and will have no answer: sends it again if that is
@@ -424,8 +447,6 @@ void session_served(struct session *s, struct call *c, struct generation *g);
 /* When a scout that was not refused holds the others no longer; -1: never. */
 int64_t session_scout_due(const struct session *s);
 void session_scout_tick(struct session *s);
-/* The call is about to go. */
-void session_forget_scout(struct session *s, const struct call *c);
 /* Was it seen lately that one id is accepted and refused? */
 bool session_flaps(const struct session *s);
 /* The n-th wait between two tries on the same session, ms. */
@@ -451,8 +472,6 @@ void session_sum_up(struct session *s);
 void session_suspect(struct session *s, struct call *c, struct generation *g,
     int status, struct frame *refusal, struct frame *error, const char *rule,
     bool ran);
-/* Forgets what the call waits with for a ping. */
-void session_end_doubt(struct call *c);
 /* Asks now, if nothing asks already. */
 void session_ping(struct session *s, const char *why);
 void session_ping_message(struct session *s, struct attempt *l,

@@ -12,6 +12,8 @@
 
 #include <stdlib.h>
 
+#include "core/wire/json.h"
+
 struct session *
 session_new(const struct session_config *config)
 {
@@ -88,6 +90,40 @@ session_wake(struct session *s)
 	}
 }
 
+/* Sends what was held back, as far as the gate and the cap allow. */
+static void
+pump(struct session *s)
+{
+	struct frame *f;
+	struct call *c;
+
+	if (s->answers != NULL)
+		session_pump_answers(s);
+	if (s->scouted && s->scout == NULL && gate_is_open(s)) {
+		s->scouted = false;
+		session_replay(s);
+	}
+	while (s->held != NULL && gate_is_open(s)) {
+		c = s->held->call;
+		if (c != NULL ? s->in_flight >= s->config.max_inflight :
+				s->calls.n_notifications >= MAX_NOTIFICATIONS)
+			break;
+		f = frame_ref(s->held->frame);
+		session_release(s, NULL);
+		if (c != NULL) {
+			session_send_call(s, c);
+		} else if (s->phase == PHASE_OPENED &&
+		    json_key_is(f->method, "notifications/initialized")) {
+			s->ready = frame_ref(f);
+			session_begin_ready(s);
+		} else {
+			session_send_one_way(s, f);
+		}
+		frame_unref(f);
+	}
+	session_want_read(s);
+}
+
 void
 session_step(struct session *s, const struct session_input *in)
 {
@@ -149,7 +185,7 @@ session_step(struct session *s, const struct session_input *in)
 			session_done(s, l, in->facts);
 		break;
 	}
-	session_pump(s);
+	pump(s);
 	/* A call that came, or was refused, waits for a person, too. */
 	if (in->kind != INPUT_TICK && session_opening_waits(s))
 		session_due(s, s->now);

@@ -1,0 +1,211 @@
+/*
+ * The life of a call: it is sent, leaves its attempt, and ends with an answer
+ * or an error.
+ */
+#include "config.h"
+
+#include "core/session/state.h"
+
+#include "core/wire/msg.h"
+
+void
+session_call_state(struct session *s, struct call *c, enum call_state state)
+{
+	bool was = c->state != CALL_HELD, is = state != CALL_HELD;
+
+	if (was && !is)
+		s->in_flight--;
+	else if (is && !was)
+		s->in_flight++;
+	c->state = state;
+}
+
+bool
+session_may_have_run(const struct call *c)
+{
+	if (c->repeated ||
+	    (c->state == CALL_SUSPECT && (c->suspect_ran || c->status < 400)))
+		return true;
+	if (c->state == CALL_RUNNING && c->attempt != NULL)
+		return (c->attempt->live && !c->attempt->waits_for_user) ||
+		    c->attempt->last_event_id.n > 0;
+	return c->state == CALL_ACCEPTED;
+}
+
+struct attempt *
+session_call_attempt(struct session *s, struct call *c)
+{
+	struct frame *ours = NULL;
+
+	/* What refused the call before says nothing of this attempt. */
+	frame_unref(c->refusal);
+	c->refusal = NULL;
+	if (c->repeated && c->ran_in == s->generation->number)
+		ours = session_with_own_id(s, c->frame);
+	if (c->sent != ours)
+		calls_send_as(&s->calls, c, ours);
+	return calls_attempt(&s->calls, ATTEMPT_CALL, c,
+	    c->sent != NULL ? c->sent : c->frame, s->generation);
+}
+
+void
+session_send_call(struct session *s, struct call *c)
+{
+	session_call_state(s, c, CALL_RUNNING);
+	session_start(s, session_call_attempt(s, c));
+}
+
+void
+session_detach(struct session *s, struct call *c)
+{
+	struct attempt *l = c->attempt;
+
+	if (l == NULL)
+		return;
+	c->attempt = NULL;
+	l->call = NULL;
+	if (!l->live || l->waits_for_user) {
+		session_abort(s, l);
+		return;
+	}
+	l->abort_at = s->now + LINGER_MS;
+	session_due(s, l->abort_at);
+}
+
+struct ruling
+session_ruling(const struct session *s, const struct attempt *l,
+    const struct facts *f)
+{
+	return l->said.rule != NULL && f->ending == ENDING_COMPLETE ?
+	    l->said :
+	    verdict_bare(f, &s->config.rules);
+}
+
+/* --- its end --- */
+
+void
+session_forget_scout(struct session *s, const struct call *c)
+{
+	if (s->scout == c)
+		s->scout = NULL;
+}
+
+void
+session_end_doubt(struct call *c)
+{
+	frame_unref(c->verdict);
+	c->verdict = NULL;
+	generation_unref(c->suspect);
+	c->suspect = NULL;
+}
+
+/* The call is over. A stream that still runs may end by itself for a while. */
+static void
+call_forget(struct session *s, struct call *c)
+{
+	struct attempt *l = c->attempt;
+
+	session_forget_scout(s, c);
+	session_unhold(s, c);
+	session_call_state(s, c, CALL_HELD);
+	calls_drop(&s->calls, c);
+	if (l == NULL)
+		return;
+	if (!l->live || l->waits_for_user) {
+		session_abort(s, l); /* it must not be sent any more */
+	} else {
+		l->abort_at = s->now + LINGER_MS;
+		session_due(s, l->abort_at);
+	}
+}
+
+static struct frame *
+too_large(struct session *s, const struct call *c, size_t size)
+{
+	struct fault fault = { .reason = "too_large", .maybe = true };
+	struct buf label;
+	struct frame *f;
+
+	buf_init(&label, 0);
+	fault_label(c->frame, &label);
+	f = fault_frame(c->frame->id, &fault,
+	    "The answer of %s to %s is too large for the client: %zu bytes, "
+	    "the limit is %zu. It did run. Ask for less, or raise --max-result "
+	    "if your client takes it.",
+	    s->config.host, buf_str(&label), size, s->config.max_result);
+	buf_free(&label);
+	return f;
+}
+
+void
+session_answer(struct session *s, struct call *c, struct frame *answer)
+{
+	struct frame *f;
+
+	s->answered[s->next_answered++ % ANSWERED] = c->by_id.key;
+	if (!c->cancelled) {
+		f = msg_with_id(answer, c->frame->id);
+		if (s->config.max_result > 0 &&
+		    f->text.n > s->config.max_result) {
+			session_fail(s, c, too_large(s, c, f->text.n));
+			frame_unref(f);
+			return;
+		}
+		session_write(s, f);
+		frame_unref(f);
+	}
+	call_forget(s, c);
+}
+
+bool
+session_was_answered(const struct session *s, struct span id)
+{
+	uint64_t hash;
+	size_t i;
+
+	if (id.p == NULL || id.p[0] == 'n')
+		return false;
+	hash = msg_id_hash(id);
+	for (i = 0; i < ANSWERED && i < s->next_answered; i++)
+		if (s->answered[i] == hash)
+			return true;
+	return false;
+}
+
+void
+session_fail(struct session *s, struct call *c, struct frame *error)
+{
+	if (error != NULL && !c->cancelled) {
+		s->own_errors = true;
+		session_write(s, error);
+	}
+	frame_unref(error);
+	call_forget(s, c);
+}
+
+void
+session_fail_accepted(struct session *s, bool lost)
+{
+	static const struct facts accepted = {
+		.ending = ENDING_COMPLETE,
+		.sent = true,
+		.status = 202,
+		.retry_after_ms = -1,
+	};
+	struct fault fault = { .reason = "session_lost", .maybe = true };
+	struct call *c, *next;
+
+	for (c = s->calls.first; c != NULL; c = next) {
+		next = c->next;
+		if (c->state != CALL_ACCEPTED)
+			continue;
+		session_fail(s, c,
+		    lost ? fault_frame(c->frame->id, &fault,
+			       "%s forgot the session before it answered. The "
+			       "call may have run: check before calling it "
+			       "again.",
+			       s->config.host) :
+			   fault_from_facts(c->frame, &accepted, s->config.host,
+			       NULL));
+	}
+}

@@ -1,0 +1,146 @@
+/*
+ * What is held back: requests and notifications of the client until they may go
+ * out, messages of the server until initialize is answered.
+ */
+#include "config.h"
+
+#include "core/session/state.h"
+
+#include <stdlib.h>
+
+#include "core/wire/json.h"
+
+size_t
+session_held_size(const struct frame *f)
+{
+	return frame_size(f) + sizeof(struct held) + MEM_OVERHEAD;
+}
+
+/* The same, with the call where it is one. */
+static size_t
+held_size(const struct frame *f, bool is_call)
+{
+	size_t size = session_held_size(f);
+
+	return is_call ? size + sizeof(struct call) + MEM_OVERHEAD : size;
+}
+
+/* Is there no room to hold this frame? */
+bool
+session_is_full(const struct session *s, const struct frame *f, bool is_call)
+{
+	return s->held_bytes + held_size(f, is_call) > s->config.max_held;
+}
+
+void
+session_hold(struct session *s, struct frame *f, struct call *c)
+{
+	struct held *h = xcalloc(1, sizeof *h);
+
+	h->frame = frame_ref(f);
+	h->call = c;
+	if (s->held_last != NULL)
+		s->held_last->next = h;
+	else
+		s->held = h;
+	s->held_last = h;
+	s->held_bytes += held_size(f, c != NULL);
+	session_want_read(s);
+}
+
+/* Takes the entry after prev (NULL: the first) out of the list. */
+void
+session_release(struct session *s, struct held *prev)
+{
+	struct held *h = prev == NULL ? s->held : prev->next;
+
+	if (prev == NULL)
+		s->held = h->next;
+	else
+		prev->next = h->next;
+	if (s->held_last == h)
+		s->held_last = prev;
+	s->held_bytes -= held_size(h->frame, h->call != NULL);
+	frame_unref(h->frame);
+	free(h);
+}
+
+void
+session_unhold(struct session *s, struct call *c)
+{
+	struct held *h, *prev = NULL;
+
+	if (c->state != CALL_HELD)
+		return;
+	for (h = s->held; h != NULL; prev = h, h = h->next)
+		if (h->call == c) {
+			session_release(s, prev);
+			return;
+		}
+}
+
+void
+session_keep_ready(struct session *s)
+{
+	struct held *h, *prev = NULL;
+
+	for (h = s->held; h != NULL; prev = h, h = h->next)
+		if (h->call == NULL &&
+		    json_key_is(h->frame->method,
+			"notifications/initialized")) {
+			s->ready = frame_ref(h->frame);
+			session_release(s, prev);
+			return;
+		}
+}
+
+void
+session_drop_one_way(struct session *s)
+{
+	struct held *h, *prev = NULL, *next;
+
+	for (h = s->held; h != NULL; h = next) {
+		next = h->next;
+		if (h->call == NULL)
+			session_release(s, prev);
+		else
+			prev = h;
+	}
+}
+
+/* A question, or a notification, from before initialize was answered: the
+ * client must not see it yet. */
+void
+session_keep_early(struct session *s, struct frame *m)
+{
+	struct held *h;
+
+	if (s->early_bytes + session_held_size(m) > MAX_EARLY) {
+		session_log(s, LEVEL_DEBUG,
+		    "too much before the answer to initialize: dropped");
+		return;
+	}
+	h = xcalloc(1, sizeof *h);
+	h->frame = frame_ref(m);
+	if (s->early == NULL)
+		s->early = h;
+	else
+		s->early_last->next = h;
+	s->early_last = h;
+	s->early_bytes += session_held_size(m);
+}
+
+struct frame *
+session_take_early(struct session *s)
+{
+	struct held *h = s->early;
+	struct frame *f;
+
+	if (h == NULL)
+		return NULL;
+	f = h->frame;
+	s->early = h->next;
+	s->early_bytes -= session_held_size(f);
+	free(h);
+	return f;
+}

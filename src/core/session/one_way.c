@@ -1,0 +1,195 @@
+/*
+ * One-way messages: the notifications of the client, and its answers to the
+ * questions of the server, which may have to wait for a place.
+ */
+#include "config.h"
+
+#include "core/session/state.h"
+
+#include <stdlib.h>
+
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
+
+const char *
+session_one_way_name(const struct attempt *l)
+{
+	if (l->body->kind != FRAME_NOTIFICATION)
+		return "an answer of the client";
+	return json_key_is(l->body->method, "notifications/cancelled") ?
+	    "a cancel" :
+	    "a notification";
+}
+
+struct attempt *
+session_send_one_way(struct session *s, struct frame *f)
+{
+	struct attempt *l = calls_attempt(&s->calls, ATTEMPT_ONE_WAY, NULL, f,
+	    s->generation);
+
+	session_start(s, l);
+	return l;
+}
+
+/* The call that asked goes on: the server read the answer and wants none, as it
+ * came too late; or the answer went out and only its receipt is missing, which
+ * some servers give when the call is over. */
+static bool
+may_go_on(const struct facts *f)
+{
+	if (f == NULL)
+		return false;
+	if (f->ending == ENDING_IDLE)
+		return f->sent;
+	return f->ending == ENDING_COMPLETE &&
+	    (f->status == 400 || f->status == 404 || f->status == 409 ||
+		f->status == 410 || f->status == 422);
+}
+
+void
+session_undelivered(struct session *s, uint64_t asker, const struct facts *f)
+{
+	struct call *c = s->calls.first;
+
+	if (asker == 0 || may_go_on(f))
+		return;
+	while (c != NULL && calls_origin(c) != asker)
+		c = c->next;
+	/* One that waits for a sign-in was refused: it has not asked. */
+	if (c != NULL && (c->attempt == NULL || !c->attempt->waits_for_user))
+		session_fail(s, c,
+		    fault_undelivered(c->frame, f, s->config.host));
+}
+
+/* --- answers to questions of the server --- */
+
+/* There is no session to send them in while it is renewed. */
+static bool
+may_send_answer(const struct session *s)
+{
+	return s->calls.n_answers < MAX_ANSWERS && s->phase != PHASE_RENEWING;
+}
+
+static void
+hold_answer(struct session *s, struct frame *f, uint64_t asker)
+{
+	struct held *h = xcalloc(1, sizeof *h);
+
+	h->frame = frame_ref(f);
+	h->asker = asker;
+	if (s->answers != NULL)
+		s->answers_last->next = h;
+	else
+		s->answers = h;
+	s->answers_last = h;
+	s->n_answers++;
+	s->answer_bytes += f->text.n;
+}
+
+/* The first that is held; the caller owns it. */
+static struct frame *
+take_answer(struct session *s, uint64_t *asker)
+{
+	struct held *h = s->answers;
+	struct frame *f = h->frame;
+
+	*asker = h->asker;
+	s->answers = h->next;
+	s->n_answers--;
+	s->answer_bytes -= f->text.n;
+	free(h);
+	return f;
+}
+
+void
+session_send_answer(struct session *s, struct frame *f, uint64_t asker)
+{
+	struct facts full = { .ending = ENDING_IDLE };
+
+	if (s->phase >= PHASE_DEAD) {
+		session_log(s, LEVEL_INFO,
+		    "an answer for a session that is gone: dropped");
+		session_undelivered(s, asker, NULL);
+	} else if (s->answers == NULL && may_send_answer(s)) {
+		session_send_one_way(s, f)->asker = asker;
+	} else if (s->n_answers >= MAX_QUESTIONS ||
+	    (s->answer_bytes > 0 &&
+		s->answer_bytes + f->text.n > s->config.max_held)) {
+		session_log(s, LEVEL_INFO,
+		    "%s does not take the answers to its questions: one is "
+		    "dropped",
+		    s->config.host);
+		full.why = span_of("too many answers wait for it");
+		session_undelivered(s, asker, &full);
+	} else {
+		hold_answer(s, f, asker);
+	}
+}
+
+void
+session_drop_answers(struct session *s)
+{
+	uint64_t asker;
+
+	while (s->answers != NULL) {
+		frame_unref(take_answer(s, &asker));
+		session_undelivered(s, asker, NULL);
+	}
+}
+
+void
+session_pump_answers(struct session *s)
+{
+	struct frame *f;
+	uint64_t asker;
+
+	if (s->phase >= PHASE_DEAD)
+		session_drop_answers(s);
+	while (s->answers != NULL && may_send_answer(s)) {
+		f = take_answer(s, &asker);
+		session_send_one_way(s, f)->asker = asker;
+		frame_unref(f);
+	}
+}
+
+struct frame *
+session_nobody(struct span id, bool ping)
+{
+	struct fault fault = { .code = FAULT_METHOD };
+
+	return ping ? msg_result(id, "{}") :
+		      fault_frame(id, &fault, "Nobody is there to answer.");
+}
+
+/* An answer of the client to a question of the server. */
+void
+session_answer_question(struct session *s, struct frame *f)
+{
+	uint64_t generation, asker;
+	struct frame *out = questions_answer(&s->questions, f, &generation,
+	    &asker);
+
+	if (out == NULL)
+		session_log(s, LEVEL_INFO,
+		    "an answer to no open question of the server: dropped");
+	else if (generation != s->generation->number)
+		session_log(s, LEVEL_INFO,
+		    "an answer for a session that is gone: dropped");
+	else
+		session_send_answer(s, out, asker);
+	frame_unref(out);
+	session_want_read(s);
+}
+
+void
+session_answer_all(struct session *s)
+{
+	const struct question *q;
+	struct frame *f;
+
+	while ((q = s->questions.list) != NULL) {
+		f = session_nobody(span_of(q->client_id), q->ticket == 0);
+		session_answer_question(s, f);
+		frame_unref(f);
+	}
+}
