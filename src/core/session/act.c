@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/wire/json.h"
+#include "core/wire/msg.h"
 
 /* --- actions --- */
 
@@ -163,6 +164,33 @@ session_again(struct session *s, struct attempt *l, int64_t wait)
 	session_due(s, again->start_at);
 	calls_attempt_drop(&s->calls, l);
 	return again;
+}
+
+static char *
+own_id(struct session *s)
+{
+	return xasprintf("\"%s-%llu\"", s->config.prefix,
+	    (unsigned long long)++s->ids);
+}
+
+struct frame *
+session_own_request(struct session *s, const char *method, struct span params)
+{
+	char *id = own_id(s);
+	struct frame *f = msg_call(span_of(id), method, params);
+
+	free(id);
+	return f;
+}
+
+struct frame *
+session_with_own_id(struct session *s, struct frame *request)
+{
+	char *id = own_id(s);
+	struct frame *f = msg_with_id(request, span_of(id));
+
+	free(id);
+	return f;
 }
 
 void

@@ -6,8 +6,6 @@
 
 #include "core/session/state.h"
 
-#include "core/wire/json.h"
-
 /* Tries the attempt again as long as the window is open. Returns false when it
  * is not. */
 static bool
@@ -254,18 +252,6 @@ call_done(struct session *s, struct attempt *l, const struct facts *f)
 	generation_unref(g);
 }
 
-/* A cancel is the end of something: it begins no recovery. */
-void
-session_one_way_lost(struct session *s, const struct attempt *l)
-{
-	s->generation->lost = true;
-	if (!json_key_is(l->body->method, "notifications/cancelled"))
-		session_renew_unasked(s,
-		    l->body->kind == FRAME_NOTIFICATION ?
-			"a notification was refused" :
-			"an answer of the client was refused");
-}
-
 /* It is over, and the server did not take it. */
 static void
 note_refused(struct session *s, struct attempt *l, const struct facts *f,
@@ -374,6 +360,99 @@ delete_done(struct session *s, struct attempt *l, const struct facts *f)
 	session_due(s, s->now);
 }
 
+/* The server has no such stream. */
+static bool
+is_refused(const struct facts *f)
+{
+	switch (f->status) {
+	case 400:
+	case 405:
+	case 406:
+	case 501:
+	case 204:
+		return true;
+	case 401:
+	case 403:
+	case 408:
+	case 409: /* an old stream still counts */
+	case 429:
+		return false;
+	default:
+		return f->status < 500;
+	}
+}
+
+static void
+listen_done(struct session *s, const struct attempt *l, const struct facts *f)
+{
+	enum { HEALTHY_MS = 10 * 1000 }; /* this old, no false start */
+	struct listen *n = &s->listen;
+	bool stream = verdict_2xx(f) && f->media == MEDIA_SSE;
+	struct ruling r;
+
+	if (n->state != LISTEN_OPEN)
+		return; /* closed by us */
+	if (s->phase != PHASE_LIVE && s->phase != PHASE_RESTORING) {
+		n->state = LISTEN_OFF;
+		return;
+	}
+	/* 404 to the first one is a missing route, not a missing session. */
+	r = session_ruling(s, l, f);
+	if (n->worked && session_flaps(s) && n->tries < FLAPS &&
+	    is_refusal(r)) {
+		session_listen_again(s, 0);
+		return;
+	}
+	if (n->worked && r.verdict == VERDICT_LOST) {
+		n->state = LISTEN_OFF;
+		session_renew_later(s, r.rule);
+		return;
+	}
+	if (n->worked && r.verdict == VERDICT_SUSPECT) {
+		n->state = LISTEN_SUSPECT;
+		session_ping(s, "the listen stream was refused");
+		return;
+	}
+	if (n->worked && f->status == 405) {
+		/* Another server may have taken its place. */
+		n->worked = false;
+		n->state = LISTEN_SUSPECT;
+		session_fail_accepted(s, false);
+		session_ping(s, "the listen stream is not offered any more");
+		return;
+	}
+	if (f->status == 400 && n->last_event_id.n > 0) {
+		/* It may be the event id that it does not know. */
+		buf_reset(&n->last_event_id);
+		session_listen_again(s, 0);
+		return;
+	}
+	if (f->status != 0 && !stream && is_refused(f)) {
+		session_log(s, LEVEL_INFO, "%s offers no listen stream (%d)",
+		    s->config.host, f->status);
+		n->state = LISTEN_REFUSED;
+		session_fail_accepted(s, false);
+		return;
+	}
+	if (f->status == 401 || f->status == 403) {
+		session_log(s, LEVEL_WARN, "%s refuses the listen stream (%d)",
+		    s->config.host, f->status);
+		n->state = LISTEN_OFF;
+		n->denied = true;
+		session_fail_accepted(s, false);
+		return;
+	}
+	if (f->retry_ms >= 0)
+		n->retry_ms = f->retry_ms;
+	if (f->last_event_id.n > 0) {
+		buf_reset(&n->last_event_id);
+		buf_addspan(&n->last_event_id, f->last_event_id);
+	}
+	if (n->event || (stream && s->now - n->since > HEALTHY_MS))
+		n->tries = 0;
+	session_listen_again(s, 0);
+}
+
 static void
 note_not_ready(struct session *s, const struct facts *f, int64_t wait)
 {
@@ -446,7 +525,7 @@ session_done(struct session *s, struct attempt *l, const struct facts *f)
 		break;
 	case ATTEMPT_LISTEN:
 		if (l->ticket == s->listen.ticket)
-			session_listen_done(s, l, f);
+			listen_done(s, l, f);
 		calls_attempt_drop(&s->calls, l);
 		break;
 	case ATTEMPT_PING:

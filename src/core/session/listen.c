@@ -6,10 +6,7 @@
 
 #include "core/session/state.h"
 
-enum {
-	HEALTHY_MS = 10 * 1000, /* a stream this old was no false start */
-	WAKE_MS = 100
-};
+enum { WAKE_MS = 100 };
 
 static void
 listen_start(struct session *s)
@@ -70,8 +67,8 @@ session_listen_event(struct session *s)
 	s->listen.event = true;
 }
 
-static void
-listen_again(struct session *s, int64_t extra)
+void
+session_listen_again(struct session *s, int64_t extra)
 {
 	struct listen *n = &s->listen;
 	int64_t wait = backoff_stream(n->tries++, n->retry_ms) + extra;
@@ -82,99 +79,6 @@ listen_again(struct session *s, int64_t extra)
 	n->state = LISTEN_WAITING;
 	n->at = s->now + wait;
 	session_due(s, n->at);
-}
-
-/* The server has no such stream. */
-static bool
-is_refused(const struct facts *f)
-{
-	switch (f->status) {
-	case 400:
-	case 405:
-	case 406:
-	case 501:
-	case 204:
-		return true;
-	case 401:
-	case 403:
-	case 408:
-	case 409: /* an old stream still counts */
-	case 429:
-		return false;
-	default:
-		return f->status < 500;
-	}
-}
-
-void
-session_listen_done(struct session *s, const struct attempt *l,
-    const struct facts *f)
-{
-	struct listen *n = &s->listen;
-	bool stream = verdict_2xx(f) && f->media == MEDIA_SSE;
-	struct ruling r;
-
-	if (n->state != LISTEN_OPEN)
-		return; /* closed by us */
-	if (s->phase != PHASE_LIVE && s->phase != PHASE_RESTORING) {
-		n->state = LISTEN_OFF;
-		return;
-	}
-	/* 404 to the first one is a missing route, not a missing session. */
-	r = session_ruling(s, l, f);
-	if (n->worked && session_flaps(s) && n->tries < FLAPS &&
-	    is_refusal(r)) {
-		listen_again(s, 0);
-		return;
-	}
-	if (n->worked && r.verdict == VERDICT_LOST) {
-		n->state = LISTEN_OFF;
-		session_renew_later(s, r.rule);
-		return;
-	}
-	if (n->worked && r.verdict == VERDICT_SUSPECT) {
-		n->state = LISTEN_SUSPECT;
-		session_ping(s, "the listen stream was refused");
-		return;
-	}
-	if (n->worked && f->status == 405) {
-		/* Another server may have taken its place. */
-		n->worked = false;
-		n->state = LISTEN_SUSPECT;
-		session_fail_accepted(s, false);
-		session_ping(s, "the listen stream is not offered any more");
-		return;
-	}
-	if (f->status == 400 && n->last_event_id.n > 0) {
-		/* It may be the event id that it does not know. */
-		buf_reset(&n->last_event_id);
-		listen_again(s, 0);
-		return;
-	}
-	if (f->status != 0 && !stream && is_refused(f)) {
-		session_log(s, LEVEL_INFO, "%s offers no listen stream (%d)",
-		    s->config.host, f->status);
-		n->state = LISTEN_REFUSED;
-		session_fail_accepted(s, false);
-		return;
-	}
-	if (f->status == 401 || f->status == 403) {
-		session_log(s, LEVEL_WARN, "%s refuses the listen stream (%d)",
-		    s->config.host, f->status);
-		n->state = LISTEN_OFF;
-		n->denied = true;
-		session_fail_accepted(s, false);
-		return;
-	}
-	if (f->retry_ms >= 0)
-		n->retry_ms = f->retry_ms;
-	if (f->last_event_id.n > 0) {
-		buf_reset(&n->last_event_id);
-		buf_addspan(&n->last_event_id, f->last_event_id);
-	}
-	if (n->event || (stream && s->now - n->since > HEALTHY_MS))
-		n->tries = 0;
-	listen_again(s, 0);
 }
 
 void
@@ -188,7 +92,7 @@ session_listen_pinged(struct session *s, bool lost)
 	if (lost)
 		return;
 	n->retry_ms = -1; /* the server's wish was for better times */
-	listen_again(s, 0);
+	session_listen_again(s, 0);
 }
 
 void

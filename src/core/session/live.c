@@ -291,3 +291,63 @@ session_sum_up(struct session *s)
 	frame_unref(s->opened_before);
 	s->opened_before = NULL;
 }
+
+/* --- ready, and live --- */
+
+void
+session_learn_families(struct session *s, const struct frame *m)
+{
+	struct span caps = json_get(m->result, "capabilities"), family;
+	size_t i;
+
+	for (i = 0; i < ERA_FAMILIES; i++) {
+		family = json_get(caps, era_families[i].name);
+		s->tells_changes[i] = span_is(json_get(family, "listChanged"),
+		    "true");
+	}
+}
+
+void
+session_begin_ready(struct session *s)
+{
+	session_phase(s, PHASE_READYING, s->now + READY_MS);
+	session_start(s,
+	    calls_attempt(&s->calls, ATTEMPT_READY, NULL, s->ready,
+		s->generation));
+}
+
+void
+session_live(struct session *s)
+{
+	session_phase(s, PHASE_LIVE, -1);
+	s->generation->ready_at = s->active_at = s->now;
+	session_replay(s);
+	/* A client lists anew on each list_changed: not so often that a server
+	 * which loses its sessions over that makes a storm. */
+	if (s->renewed) {
+		session_sum_up(s);
+		s->tell_at = s->now < s->told_at + TELL_MS ?
+		    s->told_at + TELL_MS :
+		    s->now;
+	}
+	s->renewed = false;
+	session_tell_changes(s);
+	session_ping_due(s);
+}
+
+void
+session_reopened(struct session *s)
+{
+	session_phase(s, PHASE_OPENED, -1);
+	session_replay(s);
+	session_sum_up(s);
+}
+
+void
+session_readied(struct session *s)
+{
+	if (s->renewed && session_restore(s))
+		return;
+	session_listen_open(s);
+	session_live(s);
+}

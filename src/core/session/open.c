@@ -15,47 +15,7 @@
 
 static const struct span no_span = { NULL, 0 };
 
-/* The former one is the last that there was, not one that did not come to
- * be. */
-void
-session_next_generation(struct session *s)
-{
-	uint64_t number = s->generation->number + 1;
-
-	if (s->generation->version != NULL || s->generation->session != NULL) {
-		generation_unref(s->former);
-		s->former = s->generation;
-	} else {
-		generation_unref(s->generation);
-	}
-	s->generation = generation_new(number);
-	s->counted = false;
-	s->former_ended = false;
-	s->scout = NULL;
-	s->renew_at = -1;
-}
-
 /* --- opening --- */
-
-void
-session_open_begin(struct session *s, struct frame *body, struct call *c,
-    enum phase phase, int64_t timeout)
-{
-	struct attempt *l, *d;
-
-	session_phase(s, phase, timeout > 0 ? s->now + timeout : -1);
-	l = calls_attempt(&s->calls, ATTEMPT_OPEN, c, body, s->generation);
-	/* A server with room for one session wants the old one ended first. */
-	for (d = s->calls.attempts; d != NULL; d = d->next)
-		if (d->kind == ATTEMPT_DELETE && d->live &&
-		    d->generation->number != 0) {
-			l->start_at = s->now + DELETE_MS;
-			l->after_delete = true;
-			session_due(s, l->start_at);
-			return;
-		}
-	session_start(s, l);
-}
 
 void
 session_open(struct session *s, struct frame *initialize, struct call *c)
@@ -80,33 +40,6 @@ session_open(struct session *s, struct frame *initialize, struct call *c)
 	session_open_begin(s, initialize, c, PHASE_OPENING,
 	    s->config.init_timeout_ms);
 	session_load_start(s);
-}
-
-static char *
-own_id(struct session *s)
-{
-	return xasprintf("\"%s-%llu\"", s->config.prefix,
-	    (unsigned long long)++s->ids);
-}
-
-struct frame *
-session_own_request(struct session *s, const char *method, struct span params)
-{
-	char *id = own_id(s);
-	struct frame *f = msg_call(span_of(id), method, params);
-
-	free(id);
-	return f;
-}
-
-struct frame *
-session_with_own_id(struct session *s, struct frame *request)
-{
-	char *id = own_id(s);
-	struct frame *f = msg_with_id(request, span_of(id));
-
-	free(id);
-	return f;
 }
 
 void
@@ -184,19 +117,6 @@ deliver_early(struct session *s, struct attempt *l)
 	}
 }
 
-void
-session_learn_families(struct session *s, const struct frame *m)
-{
-	struct span caps = json_get(m->result, "capabilities"), family;
-	size_t i;
-
-	for (i = 0; i < ERA_FAMILIES; i++) {
-		family = json_get(caps, era_families[i].name);
-		s->tells_changes[i] = span_is(json_get(family, "listChanged"),
-		    "true");
-	}
-}
-
 /* An initialize of the client, or of our own handshake, was answered. */
 static void
 first_opened(struct session *s, struct attempt *l, const struct facts *f,
@@ -236,14 +156,6 @@ renewed(struct session *s, struct attempt *l, const struct facts *f,
 	}
 	if (!session_restore(s))
 		session_reopened(s);
-}
-
-void
-session_reopened(struct session *s)
-{
-	session_phase(s, PHASE_OPENED, -1);
-	session_replay(s);
-	session_sum_up(s);
 }
 
 /* The answer to an initialize that nobody waits for any more: the session it
@@ -303,43 +215,6 @@ session_opened(struct session *s, struct attempt *l, const struct facts *f,
 		frame_unref(l->call->refusal);
 		l->call->refusal = frame_ref(m);
 	}
-}
-
-void
-session_begin_ready(struct session *s)
-{
-	session_phase(s, PHASE_READYING, s->now + READY_MS);
-	session_start(s,
-	    calls_attempt(&s->calls, ATTEMPT_READY, NULL, s->ready,
-		s->generation));
-}
-
-void
-session_readied(struct session *s)
-{
-	if (s->renewed && session_restore(s))
-		return;
-	session_listen_open(s);
-	session_live(s);
-}
-
-void
-session_live(struct session *s)
-{
-	session_phase(s, PHASE_LIVE, -1);
-	s->generation->ready_at = s->active_at = s->now;
-	session_replay(s);
-	/* A client lists anew on each list_changed: not so often that a server
-	 * which loses its sessions over that makes a storm. */
-	if (s->renewed) {
-		session_sum_up(s);
-		s->tell_at = s->now < s->told_at + TELL_MS ?
-		    s->told_at + TELL_MS :
-		    s->now;
-	}
-	s->renewed = false;
-	session_tell_changes(s);
-	session_ping_due(s);
 }
 
 struct frame *

@@ -175,20 +175,6 @@ outlive(struct session *s, struct attempt *l)
 	session_due(s, l->dead_at);
 }
 
-void
-session_mind_silent(struct session *s)
-{
-	struct attempt *l;
-
-	for (l = s->calls.attempts; l != NULL; l = l->next) {
-		if (l->kind != ATTEMPT_CALL || !l->live || l->waits_for_user ||
-		    l->call == NULL || l->silences == 0 || l->dead_at != 0)
-			continue;
-		l->silent_at = s->now;
-		session_due(s, s->now);
-	}
-}
-
 static void
 settle_silent(struct session *s, struct generation *g)
 {

@@ -6,6 +6,7 @@
 
 #include "core/session/state.h"
 
+#include "core/wire/json.h"
 #include "core/wire/msg.h"
 
 int64_t
@@ -14,6 +15,60 @@ session_renew_window(const struct session *s)
 	int64_t window = s->config.retry_window_ms;
 
 	return window > 0 && window < RENEW_MS ? window : RENEW_MS;
+}
+
+/* The former one is the last that there was, not one that did not come to
+ * be. */
+void
+session_next_generation(struct session *s)
+{
+	uint64_t number = s->generation->number + 1;
+
+	if (s->generation->version != NULL || s->generation->session != NULL) {
+		generation_unref(s->former);
+		s->former = s->generation;
+	} else {
+		generation_unref(s->generation);
+	}
+	s->generation = generation_new(number);
+	s->counted = false;
+	s->former_ended = false;
+	s->scout = NULL;
+	s->renew_at = -1;
+}
+
+void
+session_open_begin(struct session *s, struct frame *body, struct call *c,
+    enum phase phase, int64_t timeout)
+{
+	struct attempt *l, *d;
+
+	session_phase(s, phase, timeout > 0 ? s->now + timeout : -1);
+	l = calls_attempt(&s->calls, ATTEMPT_OPEN, c, body, s->generation);
+	/* A server with room for one session wants the old one ended first. */
+	for (d = s->calls.attempts; d != NULL; d = d->next)
+		if (d->kind == ATTEMPT_DELETE && d->live &&
+		    d->generation->number != 0) {
+			l->start_at = s->now + DELETE_MS;
+			l->after_delete = true;
+			session_due(s, l->start_at);
+			return;
+		}
+	session_start(s, l);
+}
+
+void
+session_mind_silent(struct session *s)
+{
+	struct attempt *l;
+
+	for (l = s->calls.attempts; l != NULL; l = l->next) {
+		if (l->kind != ATTEMPT_CALL || !l->live || l->waits_for_user ||
+		    l->call == NULL || l->silences == 0 || l->dead_at != 0)
+			continue;
+		l->silent_at = s->now;
+		session_due(s, s->now);
+	}
 }
 
 /* What of the session before is under way for ourselves is of no use. */
@@ -99,6 +154,18 @@ session_renew_unasked(struct session *s, const char *why)
 	backoff_budget_failed(&s->unasked, s->now);
 	session_renew(s, why);
 	s->counted = true;
+}
+
+/* A cancel is the end of something: it begins no recovery. */
+void
+session_one_way_lost(struct session *s, const struct attempt *l)
+{
+	s->generation->lost = true;
+	if (!json_key_is(l->body->method, "notifications/cancelled"))
+		session_renew_unasked(s,
+		    l->body->kind == FRAME_NOTIFICATION ?
+			"a notification was refused" :
+			"an answer of the client was refused");
 }
 
 void

@@ -18,6 +18,54 @@ session_is_safe(const struct session *s, const struct call *c)
 		tools_safe(s->tools, c->frame));
 }
 
+/* Words in a 2xx or a 5xx may come from a handler that ran: only what comes
+ * as soon as a refusal before the dispatch would is one. */
+static bool
+came_soon(const struct session *s, const struct call *c,
+    const struct attempt *l)
+{
+	int64_t since_head = l->head_at == 0 ? 0 : s->now - l->head_at;
+	int64_t soon = 4 * s->quickest_ms;
+
+	if (session_is_safe(s, c))
+		return since_head < REFUSAL_SAFE_MS;
+	if (soon < REFUSAL_MS)
+		soon = REFUSAL_MS;
+	return s->now - l->out_at <= soon && since_head <= REFUSAL_HEAD_MS;
+}
+
+/* A call that was accepted, that began to speak, or whose answer comes from
+ * elsewhere, was not refused before it ran. A status of 4xx is a refusal
+ * however late it comes (transports, session management: 404 to a session id
+ * that is not known); all else only if it comes soon, and not to a call that
+ * may have asked the user. */
+static bool
+was_refused(const struct session *s, const struct call *c,
+    const struct attempt *l, const struct facts *f)
+{
+	if (l != c->attempt || l->spoke || l->last_event_id.n > 0)
+		return false;
+	if (f->status >= 400 && f->status < 500)
+		return true;
+	return (!c->asked || f->status >= 500) && came_soon(s, c, l);
+}
+
+struct ruling
+session_weigh(const struct session *s, const struct call *c,
+    const struct attempt *l, const struct facts *f, struct ruling r)
+{
+	if ((!is_refusal(r) && r.verdict != VERDICT_UNREADY) ||
+	    was_refused(s, c, l, f))
+		return r;
+	if (r.verdict == VERDICT_UNREADY)
+		r.verdict = VERDICT_ANSWER;
+	else if (r.verdict == VERDICT_LOST)
+		r.verdict = VERDICT_LOST_MAYBE;
+	else
+		r.verdict = VERDICT_SUSPECT_MAYBE;
+	return r;
+}
+
 /* The server's own words, or ours where it had none. */
 static void
 refusal_stands(struct session *s, struct call *c, const char *what)

@@ -252,6 +252,11 @@ void session_start(struct session *s, struct attempt *l);
 /* A copy of this attempt that goes out in wait ms; the old one is dropped. */
 struct attempt *session_again(struct session *s, struct attempt *l,
     int64_t wait);
+/* A request of ours with an id of ours. */
+struct frame *session_own_request(struct session *s, const char *method,
+    struct span params);
+/* The request under an id of ours. */
+struct frame *session_with_own_id(struct session *s, struct frame *request);
 /* Saves for somebody: the session to end when we are killed. */
 void session_save(struct session *s, struct generation *g);
 /* An action without anything but its kind. */
@@ -355,25 +360,14 @@ void session_invalid(struct session *s, const struct session_input *in);
 void session_head(struct session *s, struct attempt *l, const struct facts *f);
 void session_message(struct session *s, struct attempt *l,
     const struct facts *f, struct frame *m);
-/* What a ruling for an answer to this call on this attempt means at this
- * moment: words of a lost session that come late, or after other messages,
- * leave open whether the call ran. */
-struct ruling session_weigh(const struct session *s, const struct call *c,
-    const struct attempt *l, const struct facts *f, struct ruling r);
 
 /* session_done.c */
 void session_done(struct session *s, struct attempt *l, const struct facts *f);
-/* It was refused as lost. */
-void session_one_way_lost(struct session *s, const struct attempt *l);
 
 /* session_open.c */
-void session_next_generation(struct session *s);
 /* A version as raw JSON: it goes into a header, so it is a plain token (owned
  * by the caller), or NULL. */
 char *session_version(struct span text);
-/* Sends an initialize of the new generation; c is the client's, or NULL. */
-void session_open_begin(struct session *s, struct frame *body, struct call *c,
-    enum phase phase, int64_t timeout);
 void session_open(struct session *s, struct frame *initialize, struct call *c);
 void session_open_own(struct session *s);
 void session_opened(struct session *s, struct attempt *l, const struct facts *f,
@@ -385,22 +379,15 @@ void session_open_failed(struct session *s, const struct facts *f,
  * where that was done, or cannot help. */
 bool session_make_room(struct session *s, struct attempt *l,
     const struct facts *f);
-void session_begin_ready(struct session *s);
-/* initialized was taken, or will not be. */
-void session_readied(struct session *s);
-/* Renewed for a client that has not said initialized. */
-void session_reopened(struct session *s);
-/* Everything may go out. */
-void session_live(struct session *s);
-/* Which list_changed the server says it sends. */
-void session_learn_families(struct session *s, const struct frame *m);
-/* A request of ours with an id of ours. */
-struct frame *session_own_request(struct session *s, const char *method,
-    struct span params);
-/* The request under an id of ours. */
-struct frame *session_with_own_id(struct session *s, struct frame *request);
 
 /* session_renew.c */
+void session_next_generation(struct session *s);
+/* Sends an initialize of the new generation; c is the client's, or NULL. */
+void session_open_begin(struct session *s, struct frame *body, struct call *c,
+    enum phase phase, int64_t timeout);
+/* The session of now is gone: calls that have been silent for long are looked
+ * after at once. Their next turn may be an hour away. */
+void session_mind_silent(struct session *s);
 /* why is the rule by which it is lost; static. */
 void session_renew(struct session *s, const char *why);
 /* The renewal that made the session of now counts as one that did not help,
@@ -412,6 +399,8 @@ bool session_may_renew(struct session *s);
 /* The session is gone and no call of the client waits for it: it is renewed
  * within the budget, so that a server cannot make us spin. */
 void session_renew_unasked(struct session *s, const char *why);
+/* It was refused as lost. */
+void session_one_way_lost(struct session *s, const struct attempt *l);
 /* The same where the client did not even speak: after a while, or when it
  * does. */
 void session_renew_later(struct session *s, const char *why);
@@ -427,6 +416,11 @@ struct frame *session_revive(struct session *s, struct span id);
 /* session_replay.c */
 /* May it be sent again although it may have run? */
 bool session_is_safe(const struct session *s, const struct call *c);
+/* What a ruling for an answer to this call on this attempt means at this
+ * moment: words of a lost session that come late, or after other messages,
+ * leave open whether the call ran. */
+struct ruling session_weigh(const struct session *s, const struct call *c,
+    const struct attempt *l, const struct facts *f, struct ruling r);
 /* The call was refused by this generation as lost (it did not run). refusal
  * is the server's error, or NULL. */
 void session_refused(struct session *s, struct call *c, struct generation *g,
@@ -453,6 +447,15 @@ bool session_flaps(const struct session *s);
 int64_t session_flap_wait(unsigned n);
 
 /* session_restore.c */
+void session_begin_ready(struct session *s);
+/* initialized was taken, or will not be. */
+void session_readied(struct session *s);
+/* Renewed for a client that has not said initialized. */
+void session_reopened(struct session *s);
+/* Everything may go out. */
+void session_live(struct session *s);
+/* Which list_changed the server says it sends. */
+void session_learn_families(struct session *s, const struct frame *m);
 /* Begins to tell the new session what the one before was told; false when
  * there is nothing. */
 bool session_restore(struct session *s);
@@ -478,9 +481,6 @@ void session_ping_message(struct session *s, struct attempt *l,
     const struct facts *f, struct frame *m);
 void session_ping_done(struct session *s, struct attempt *l,
     const struct facts *f);
-/* The session of now is gone: calls that have been silent for long are looked
- * after at once. Their next turn may be an hour away. */
-void session_mind_silent(struct session *s);
 void session_ping_tick(struct session *s);
 /* When the user's interval wants the next one. */
 void session_ping_due(struct session *s);
@@ -516,8 +516,8 @@ void session_listen_open(struct session *s);
 void session_listen_close(struct session *s);
 void session_listen_head(struct session *s, const struct facts *f);
 void session_listen_event(struct session *s);
-void session_listen_done(struct session *s, const struct attempt *l,
-    const struct facts *f);
+/* Opens it again after the back-off, and extra ms. */
+void session_listen_again(struct session *s, int64_t extra);
 void session_listen_tick(struct session *s);
 /* What the ping found out for a stream that was refused. */
 void session_listen_pinged(struct session *s, bool lost);
