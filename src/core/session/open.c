@@ -106,17 +106,6 @@ adopt(struct session *s, const struct facts *f, struct frame *m)
 	session_save_start(s);
 }
 
-static void
-deliver_early(struct session *s, struct attempt *l)
-{
-	struct frame *f;
-
-	while ((f = session_take_early(s)) != NULL) {
-		session_message(s, l, &(struct facts){ 0 }, f);
-		frame_unref(f);
-	}
-}
-
 /* An initialize of the client, or of our own handshake, was answered. */
 static void
 first_opened(struct session *s, struct attempt *l, const struct facts *f,
@@ -134,7 +123,7 @@ first_opened(struct session *s, struct attempt *l, const struct facts *f,
 	session_phase(s, PHASE_OPENED, -1);
 	if (c != NULL)
 		session_answer(s, c, m);
-	deliver_early(s, l);
+	s->opener = l;
 	if (s->own_handshake)
 		session_begin_ready(s);
 }

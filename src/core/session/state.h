@@ -147,6 +147,9 @@ struct session {
 	/* Of the server, before initialize is answered. */
 	struct held *early, *early_last;
 	size_t early_bytes;
+	/* The attempt whose answer opened the session in this step: the end of
+	 * the step delivers what came early as if it came on it. */
+	struct attempt *opener;
 	struct listen listen;
 	char *sign_in; /* where a person has to sign in; NULL: never asked */
 	struct backoff_budget budget;

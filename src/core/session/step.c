@@ -90,6 +90,22 @@ session_wake(struct session *s)
 	}
 }
 
+/* What the server said before it answered initialize is for the client now.
+ * The attempt may have been dropped since, but calls_reap comes later. */
+static void
+deliver_early(struct session *s)
+{
+	static const struct facts none = { 0 };
+	struct attempt *l = s->opener;
+	struct frame *f;
+
+	s->opener = NULL;
+	while (l != NULL && (f = session_take_early(s)) != NULL) {
+		session_message(s, l, &none, f);
+		frame_unref(f);
+	}
+}
+
 /* Sends what was held back, as far as the gate and the cap allow. */
 static void
 pump(struct session *s)
@@ -185,6 +201,7 @@ session_step(struct session *s, const struct session_input *in)
 			session_done(s, l, in->facts);
 		break;
 	}
+	deliver_early(s);
 	pump(s);
 	/* A call that came, or was refused, waits for a person, too. */
 	if (in->kind != INPUT_TICK && session_opening_waits(s))
