@@ -400,7 +400,7 @@ listen_done(struct session *s, const struct attempt *l, const struct facts *f)
 	r = session_ruling(s, l, f);
 	if (n->worked && session_flaps(s) && n->tries < FLAPS &&
 	    is_refusal(r)) {
-		session_listen_again(s, 0);
+		session_listen_again(s);
 		return;
 	}
 	if (n->worked && r.verdict == VERDICT_LOST) {
@@ -424,7 +424,7 @@ listen_done(struct session *s, const struct attempt *l, const struct facts *f)
 	if (f->status == 400 && n->last_event_id.n > 0) {
 		/* It may be the event id that it does not know. */
 		buf_reset(&n->last_event_id);
-		session_listen_again(s, 0);
+		session_listen_again(s);
 		return;
 	}
 	if (f->status != 0 && !stream && is_refused(f)) {
@@ -450,7 +450,7 @@ listen_done(struct session *s, const struct attempt *l, const struct facts *f)
 	}
 	if (n->event || (stream && s->now - n->since > HEALTHY_MS))
 		n->tries = 0;
-	session_listen_again(s, 0);
+	session_listen_again(s);
 }
 
 static void

@@ -77,13 +77,13 @@ session_stop(struct session *s)
 static bool
 is_awaited(const struct session *s)
 {
-	bool gate_open = s->phase == PHASE_LIVE || s->phase == PHASE_OPENED;
 	const struct call *c;
 
 	for (c = s->calls.first; c != NULL; c = c->next)
 		if (!c->cancelled)
 			return true;
-	return (s->held != NULL && !gate_open) || s->phase == PHASE_OPENING;
+	return (s->held != NULL && !gate_is_open(s)) ||
+	    s->phase == PHASE_OPENING;
 }
 
 /* Is anything under way that the server is owed? Notifications and answers

@@ -68,10 +68,10 @@ session_listen_event(struct session *s)
 }
 
 void
-session_listen_again(struct session *s, int64_t extra)
+session_listen_again(struct session *s)
 {
 	struct listen *n = &s->listen;
-	int64_t wait = backoff_stream(n->tries++, n->retry_ms) + extra;
+	int64_t wait = backoff_stream(n->tries++, n->retry_ms);
 
 	wait = backoff_rate(&n->rate, s->now, wait);
 	session_log(s, LEVEL_DEBUG,
@@ -92,7 +92,7 @@ session_listen_pinged(struct session *s, bool lost)
 	if (lost)
 		return;
 	n->retry_ms = -1; /* the server's wish was for better times */
-	session_listen_again(s, 0);
+	session_listen_again(s);
 }
 
 void

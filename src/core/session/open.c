@@ -61,8 +61,10 @@ session_open_own(struct session *s)
 	    s->config.init_timeout_ms);
 }
 
-char *
-session_version(struct span text)
+/* A version as raw JSON: it goes into a header, so it is a plain token (owned
+ * by the caller), or NULL. */
+static char *
+plain_version(struct span text)
 {
 	static const char plain[] =
 	    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-_";
@@ -80,7 +82,7 @@ session_version(struct span text)
 static char *
 negotiated(const struct frame *m)
 {
-	return session_version(json_get(m->result, "protocolVersion"));
+	return plain_version(json_get(m->result, "protocolVersion"));
 }
 
 static void

@@ -368,9 +368,6 @@ void session_message(struct session *s, struct attempt *l,
 void session_done(struct session *s, struct attempt *l, const struct facts *f);
 
 /* session_open.c */
-/* A version as raw JSON: it goes into a header, so it is a plain token (owned
- * by the caller), or NULL. */
-char *session_version(struct span text);
 void session_open(struct session *s, struct frame *initialize, struct call *c);
 void session_open_own(struct session *s);
 void session_opened(struct session *s, struct attempt *l, const struct facts *f,
@@ -519,8 +516,8 @@ void session_listen_open(struct session *s);
 void session_listen_close(struct session *s);
 void session_listen_head(struct session *s, const struct facts *f);
 void session_listen_event(struct session *s);
-/* Opens it again after the back-off, and extra ms. */
-void session_listen_again(struct session *s, int64_t extra);
+/* Opens it again after the back-off. */
+void session_listen_again(struct session *s);
 void session_listen_tick(struct session *s);
 /* What the ping found out for a stream that was refused. */
 void session_listen_pinged(struct session *s, bool lost);
