@@ -10,8 +10,9 @@
 
 #include "core/wire/json.h"
 
-size_t
-session_held_size(const struct frame *f)
+/* The bytes of memory that a frame takes while it is held back. */
+static size_t
+bare_size(const struct frame *f)
 {
 	return frame_size(f) + sizeof(struct held) + MEM_OVERHEAD;
 }
@@ -20,7 +21,7 @@ session_held_size(const struct frame *f)
 static size_t
 held_size(const struct frame *f, bool is_call)
 {
-	size_t size = session_held_size(f);
+	size_t size = bare_size(f);
 
 	return is_call ? size + sizeof(struct call) + MEM_OVERHEAD : size;
 }
@@ -115,7 +116,7 @@ session_keep_early(struct session *s, struct frame *m)
 {
 	struct held *h;
 
-	if (s->early_bytes + session_held_size(m) > MAX_EARLY) {
+	if (s->early_bytes + bare_size(m) > MAX_EARLY) {
 		session_log(s, LEVEL_DEBUG,
 		    "too much before the answer to initialize: dropped");
 		return;
@@ -127,7 +128,7 @@ session_keep_early(struct session *s, struct frame *m)
 	else
 		s->early_last->next = h;
 	s->early_last = h;
-	s->early_bytes += session_held_size(m);
+	s->early_bytes += bare_size(m);
 }
 
 struct frame *
@@ -140,7 +141,7 @@ session_take_early(struct session *s)
 		return NULL;
 	f = h->frame;
 	s->early = h->next;
-	s->early_bytes -= session_held_size(f);
+	s->early_bytes -= bare_size(f);
 	free(h);
 	return f;
 }

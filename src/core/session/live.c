@@ -12,7 +12,201 @@
 
 static const struct span no_span = { NULL, 0 };
 
-/* --- the server --- */
+/* --- the client is told --- */
+
+static void
+tell(struct session *s, const char *method, struct span params)
+{
+	struct frame *f = msg_call(no_span, method, params);
+
+	session_write(s, f);
+	frame_unref(f);
+}
+
+static void
+tell_lists(struct session *s)
+{
+	size_t i;
+
+	for (i = 0; i < ERA_FAMILIES; i++)
+		if (s->tells_changes[i])
+			tell(s, era_families[i].changed, no_span);
+}
+
+/* What changed while there was no session was missed. */
+static void
+tell_resources(struct session *s)
+{
+	struct subscription *sub;
+	struct buf params;
+	struct span uri;
+
+	for (sub = s->settings.list; sub != NULL; sub = sub->next) {
+		uri = json_get(sub->request->params, "uri");
+		buf_init(&params, 0);
+		buf_adds(&params, "{\"uri\":");
+		buf_addspan(&params, uri);
+		buf_addc(&params, '}');
+		tell(s, "notifications/resources/updated", buf_span(&params));
+		buf_free(&params);
+	}
+}
+
+void
+session_tell_changes(struct session *s)
+{
+	if (s->tell_at < 0 || s->phase != PHASE_LIVE)
+		return;
+	session_due(s, s->tell_at);
+	if (s->now < s->tell_at)
+		return;
+	s->told_at = s->now;
+	s->tell_at = -1;
+	if (s->own_handshake)
+		return;
+	tell_lists(s);
+	tell_resources(s);
+}
+
+/* --- people are told --- */
+
+static void
+add_string(struct buf *out, struct span object, const char *name)
+{
+	enum { SHOWN = 64 };
+	struct buf text;
+
+	buf_init(&text, 0);
+	if (json_string(json_get(object, name), &text) == 0)
+		codec_visible(out, buf_span(&text), SHOWN);
+	buf_free(&text);
+}
+
+/* What is different from the session that the client began. */
+static bool
+add_changes(struct session *s, struct frame *before, struct buf *out)
+{
+	struct span was = before->result, is = s->opened->result;
+	struct span a = json_get(was, "serverInfo"),
+		    b = json_get(is, "serverInfo");
+	size_t n = out->n;
+
+	if (!span_eq(a, b)) {
+		buf_adds(out, "; the server is ");
+		add_string(out, b, "name");
+		buf_addc(out, ' ');
+		add_string(out, b, "version");
+		buf_adds(out, ", was ");
+		add_string(out, a, "name");
+		buf_addc(out, ' ');
+		add_string(out, a, "version");
+	}
+	if (!span_eq(json_get(was, "protocolVersion"),
+		json_get(is, "protocolVersion"))) {
+		buf_adds(out, "; it speaks ");
+		add_string(out, is, "protocolVersion");
+		buf_adds(out, ", spoke ");
+		add_string(out, was, "protocolVersion");
+	}
+	if (!span_eq(json_get(was, "capabilities"),
+		json_get(is, "capabilities")))
+		buf_adds(out, "; its capabilities are others");
+	return out->n > n;
+}
+
+/* The one line about a renewal. It is told to everybody when something is
+ * different, and once in a while: not for each session of a server that ends
+ * them all the time. */
+static void
+sum_up(struct session *s)
+{
+	struct buf line;
+	bool differs = false, due;
+
+	buf_init(&line, 0);
+	buf_addf(&line,
+	    "%s: new session, generation %llu (%s); %zu request%s "
+	    "sent again",
+	    s->config.host, (unsigned long long)s->generation->number,
+	    s->why != NULL ? s->why : "at the start", s->replays,
+	    s->replays == 1 ? "" : "s");
+	if (s->restored + s->unrestored > 0)
+		buf_addf(&line, "; %zu of %zu settings restored", s->restored,
+		    s->restored + s->unrestored);
+	if (s->opened_before != NULL && s->opened != NULL)
+		differs = add_changes(s, s->opened_before, &line);
+	due = s->summed_at < 0 || s->now - s->summed_at >= SUM_UP_MS;
+	if (differs || due)
+		s->summed_at = s->now;
+	session_log(s, differs || due ? LEVEL_WARN : LEVEL_INFO, "%s",
+	    buf_str(&line));
+	buf_free(&line);
+	frame_unref(s->opened_before);
+	s->opened_before = NULL;
+}
+
+/* --- ready, and live --- */
+
+void
+session_learn_families(struct session *s, const struct frame *m)
+{
+	struct span caps = json_get(m->result, "capabilities"), family;
+	size_t i;
+
+	for (i = 0; i < ERA_FAMILIES; i++) {
+		family = json_get(caps, era_families[i].name);
+		s->tells_changes[i] = span_is(json_get(family, "listChanged"),
+		    "true");
+	}
+}
+
+void
+session_begin_ready(struct session *s)
+{
+	session_phase(s, PHASE_READYING, s->now + READY_MS);
+	session_start(s,
+	    calls_attempt(&s->calls, ATTEMPT_READY, NULL, s->ready,
+		s->generation));
+}
+
+/* Everything may go out. */
+static void
+go_live(struct session *s)
+{
+	session_phase(s, PHASE_LIVE, -1);
+	s->generation->ready_at = s->active_at = s->now;
+	session_replay(s);
+	/* A client lists anew on each list_changed: not so often that a server
+	 * which loses its sessions over that makes a storm. */
+	if (s->renewed) {
+		sum_up(s);
+		s->tell_at = s->now < s->told_at + TELL_MS ?
+		    s->told_at + TELL_MS :
+		    s->now;
+	}
+	s->renewed = false;
+	session_tell_changes(s);
+	session_ping_due(s);
+}
+
+void
+session_reopened(struct session *s)
+{
+	session_phase(s, PHASE_OPENED, -1);
+	session_replay(s);
+	sum_up(s);
+}
+
+void
+session_readied(struct session *s)
+{
+	if (s->renewed && session_restore(s))
+		return;
+	session_listen_open(s);
+	go_live(s);
+}
+
+/* --- a new session is told again --- */
 
 static void
 restore_send(struct session *s, struct frame *request)
@@ -31,7 +225,7 @@ static void
 restored(struct session *s)
 {
 	if (s->ready != NULL)
-		session_live(s);
+		go_live(s);
 	else
 		session_reopened(s);
 }
@@ -158,196 +352,4 @@ session_restore_timeout(struct session *s)
 	if (s->restoring_level && s->ready != NULL)
 		session_listen_open(s);
 	restored(s);
-}
-
-/* --- the client --- */
-
-static void
-tell(struct session *s, const char *method, struct span params)
-{
-	struct frame *f = msg_call(no_span, method, params);
-
-	session_write(s, f);
-	frame_unref(f);
-}
-
-static void
-tell_lists(struct session *s)
-{
-	size_t i;
-
-	for (i = 0; i < ERA_FAMILIES; i++)
-		if (s->tells_changes[i])
-			tell(s, era_families[i].changed, no_span);
-}
-
-/* What changed while there was no session was missed. */
-static void
-tell_resources(struct session *s)
-{
-	struct subscription *sub;
-	struct buf params;
-	struct span uri;
-
-	for (sub = s->settings.list; sub != NULL; sub = sub->next) {
-		uri = json_get(sub->request->params, "uri");
-		buf_init(&params, 0);
-		buf_adds(&params, "{\"uri\":");
-		buf_addspan(&params, uri);
-		buf_addc(&params, '}');
-		tell(s, "notifications/resources/updated", buf_span(&params));
-		buf_free(&params);
-	}
-}
-
-void
-session_tell_changes(struct session *s)
-{
-	if (s->tell_at < 0 || s->phase != PHASE_LIVE)
-		return;
-	session_due(s, s->tell_at);
-	if (s->now < s->tell_at)
-		return;
-	s->told_at = s->now;
-	s->tell_at = -1;
-	if (s->own_handshake)
-		return;
-	tell_lists(s);
-	tell_resources(s);
-}
-
-/* --- people --- */
-
-static void
-add_string(struct buf *out, struct span object, const char *name)
-{
-	enum { SHOWN = 64 };
-	struct buf text;
-
-	buf_init(&text, 0);
-	if (json_string(json_get(object, name), &text) == 0)
-		codec_visible(out, buf_span(&text), SHOWN);
-	buf_free(&text);
-}
-
-/* What is different from the session that the client began. */
-static bool
-add_changes(struct session *s, struct frame *before, struct buf *out)
-{
-	struct span was = before->result, is = s->opened->result;
-	struct span a = json_get(was, "serverInfo"),
-		    b = json_get(is, "serverInfo");
-	size_t n = out->n;
-
-	if (!span_eq(a, b)) {
-		buf_adds(out, "; the server is ");
-		add_string(out, b, "name");
-		buf_addc(out, ' ');
-		add_string(out, b, "version");
-		buf_adds(out, ", was ");
-		add_string(out, a, "name");
-		buf_addc(out, ' ');
-		add_string(out, a, "version");
-	}
-	if (!span_eq(json_get(was, "protocolVersion"),
-		json_get(is, "protocolVersion"))) {
-		buf_adds(out, "; it speaks ");
-		add_string(out, is, "protocolVersion");
-		buf_adds(out, ", spoke ");
-		add_string(out, was, "protocolVersion");
-	}
-	if (!span_eq(json_get(was, "capabilities"),
-		json_get(is, "capabilities")))
-		buf_adds(out, "; its capabilities are others");
-	return out->n > n;
-}
-
-/* Told to everybody when something is different, and once in a while: not
- * for each session of a server that ends them all the time. */
-void
-session_sum_up(struct session *s)
-{
-	struct buf line;
-	bool differs = false, due;
-
-	buf_init(&line, 0);
-	buf_addf(&line,
-	    "%s: new session, generation %llu (%s); %zu request%s "
-	    "sent again",
-	    s->config.host, (unsigned long long)s->generation->number,
-	    s->why != NULL ? s->why : "at the start", s->replays,
-	    s->replays == 1 ? "" : "s");
-	if (s->restored + s->unrestored > 0)
-		buf_addf(&line, "; %zu of %zu settings restored", s->restored,
-		    s->restored + s->unrestored);
-	if (s->opened_before != NULL && s->opened != NULL)
-		differs = add_changes(s, s->opened_before, &line);
-	due = s->summed_at < 0 || s->now - s->summed_at >= SUM_UP_MS;
-	if (differs || due)
-		s->summed_at = s->now;
-	session_log(s, differs || due ? LEVEL_WARN : LEVEL_INFO, "%s",
-	    buf_str(&line));
-	buf_free(&line);
-	frame_unref(s->opened_before);
-	s->opened_before = NULL;
-}
-
-/* --- ready, and live --- */
-
-void
-session_learn_families(struct session *s, const struct frame *m)
-{
-	struct span caps = json_get(m->result, "capabilities"), family;
-	size_t i;
-
-	for (i = 0; i < ERA_FAMILIES; i++) {
-		family = json_get(caps, era_families[i].name);
-		s->tells_changes[i] = span_is(json_get(family, "listChanged"),
-		    "true");
-	}
-}
-
-void
-session_begin_ready(struct session *s)
-{
-	session_phase(s, PHASE_READYING, s->now + READY_MS);
-	session_start(s,
-	    calls_attempt(&s->calls, ATTEMPT_READY, NULL, s->ready,
-		s->generation));
-}
-
-void
-session_live(struct session *s)
-{
-	session_phase(s, PHASE_LIVE, -1);
-	s->generation->ready_at = s->active_at = s->now;
-	session_replay(s);
-	/* A client lists anew on each list_changed: not so often that a server
-	 * which loses its sessions over that makes a storm. */
-	if (s->renewed) {
-		session_sum_up(s);
-		s->tell_at = s->now < s->told_at + TELL_MS ?
-		    s->told_at + TELL_MS :
-		    s->now;
-	}
-	s->renewed = false;
-	session_tell_changes(s);
-	session_ping_due(s);
-}
-
-void
-session_reopened(struct session *s)
-{
-	session_phase(s, PHASE_OPENED, -1);
-	session_replay(s);
-	session_sum_up(s);
-}
-
-void
-session_readied(struct session *s)
-{
-	if (s->renewed && session_restore(s))
-		return;
-	session_listen_open(s);
-	session_live(s);
 }

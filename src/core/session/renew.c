@@ -57,8 +57,10 @@ session_open_begin(struct session *s, struct frame *body, struct call *c,
 	session_start(s, l);
 }
 
-void
-session_mind_silent(struct session *s)
+/* The session of now is gone: calls that have been silent for long are looked
+ * after at once. Their next turn may be an hour away. */
+static void
+mind_silent(struct session *s)
 {
 	struct attempt *l;
 
@@ -103,7 +105,7 @@ session_renew(struct session *s, const char *why)
 	if (s->opened_before == NULL && s->opened != NULL)
 		s->opened_before = frame_ref(s->opened);
 	session_listen_close(s);
-	session_mind_silent(s);
+	mind_silent(s);
 	session_next_generation(s);
 	session_save(s, s->generation);
 	session_phase(s, PHASE_RENEWING, -1);
@@ -148,7 +150,7 @@ session_renew_unasked(struct session *s, const char *why)
 	s->generation->lost = true;
 	if (!backoff_budget_allows(&s->unasked, s->now)) {
 		session_log(s, LEVEL_INFO, "%s: no renewal for that now", why);
-		session_mind_silent(s);
+		mind_silent(s);
 		return;
 	}
 	backoff_budget_failed(&s->unasked, s->now);
@@ -175,7 +177,7 @@ session_renew_later(struct session *s, const char *why)
 	session_fail_accepted(s, true);
 	if (s->renew_at >= 0)
 		return;
-	session_mind_silent(s);
+	mind_silent(s);
 	if (s->idle_renewals >= RENEWALS_ASLEEP) {
 		session_log(s, LEVEL_INFO,
 		    "the session is gone (%s): it is renewed when the client "

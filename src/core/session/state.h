@@ -286,8 +286,6 @@ void session_end_stale(struct session *s, const struct session_input *in);
 void session_tick(struct session *s);
 
 /* held.c */
-/* The bytes of memory that a frame takes while it is held back. */
-size_t session_held_size(const struct frame *f);
 /* Is there no room to hold this frame? */
 bool session_is_full(const struct session *s, const struct frame *f,
     bool is_call);
@@ -385,9 +383,6 @@ void session_next_generation(struct session *s);
 /* Sends an initialize of the new generation; c is the client's, or NULL. */
 void session_open_begin(struct session *s, struct frame *body, struct call *c,
     enum phase phase, int64_t timeout);
-/* The session of now is gone: calls that have been silent for long are looked
- * after at once. Their next turn may be an hour away. */
-void session_mind_silent(struct session *s);
 /* why is the rule by which it is lost; static. */
 void session_renew(struct session *s, const char *why);
 /* The renewal that made the session of now counts as one that did not help,
@@ -452,8 +447,6 @@ void session_begin_ready(struct session *s);
 void session_readied(struct session *s);
 /* Renewed for a client that has not said initialized. */
 void session_reopened(struct session *s);
-/* Everything may go out. */
-void session_live(struct session *s);
 /* Which list_changed the server says it sends. */
 void session_learn_families(struct session *s, const struct frame *m);
 /* Begins to tell the new session what the one before was told; false when
@@ -465,8 +458,6 @@ void session_restore_done(struct session *s, struct attempt *l,
 void session_restore_message(struct session *s, struct attempt *l);
 void session_restore_timeout(struct session *s);
 void session_tell_changes(struct session *s);
-/* The one line about a renewal. */
-void session_sum_up(struct session *s);
 
 /* session_ping.c */
 /* The answer of this call's attempt is ambiguous: it waits for a ping. refusal
