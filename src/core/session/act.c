@@ -4,12 +4,13 @@
  */
 #include "config.h"
 
-#include "core/session/state.h"
+#include "core/session/act.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/session/tools.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 

@@ -4,8 +4,11 @@
  */
 #include "config.h"
 
-#include "core/session/state.h"
+#include "core/session/call.h"
 
+#include "core/exchange/fault.h"
+#include "core/session/act.h"
+#include "core/session/held.h"
 #include "core/wire/msg.h"
 
 void

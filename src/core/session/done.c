@@ -4,7 +4,20 @@
  */
 #include "config.h"
 
-#include "core/session/state.h"
+#include "core/session/done.h"
+
+#include "core/exchange/fault.h"
+#include "core/session/act.h"
+#include "core/session/call.h"
+#include "core/session/end.h"
+#include "core/session/listen.h"
+#include "core/session/live.h"
+#include "core/session/one_way.h"
+#include "core/session/open.h"
+#include "core/session/ping.h"
+#include "core/session/renew.h"
+#include "core/session/replay.h"
+#include "core/session/startup.h"
 
 /* Tries the attempt again as long as the window is open. Returns false when it
  * is not. */

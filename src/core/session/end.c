@@ -4,7 +4,13 @@
  */
 #include "config.h"
 
-#include "core/session/state.h"
+#include "core/session/end.h"
+
+#include "core/exchange/fault.h"
+#include "core/session/act.h"
+#include "core/session/call.h"
+#include "core/session/listen.h"
+#include "core/session/one_way.h"
 
 void
 session_delete(struct session *s, struct generation *g)

@@ -1,14 +1,25 @@
 /*
- * What the client sends: requests, notifications, answers, and frames that
- * are none. Requests and notifications go through the gate and are held
+ * What the client sends: requests, notifications, answers, and lines that are
+ * no message. Requests and notifications go through the gate and are held
  * while it is shut; answers and cancels never wait.
  */
 #include "config.h"
 
-#include "core/session/state.h"
+#include "core/session/from_client.h"
 
 #include <string.h>
 
+#include "core/exchange/fault.h"
+#include "core/session/act.h"
+#include "core/session/call.h"
+#include "core/session/end.h"
+#include "core/session/held.h"
+#include "core/session/listen.h"
+#include "core/session/live.h"
+#include "core/session/one_way.h"
+#include "core/session/open.h"
+#include "core/session/renew.h"
+#include "core/session/startup.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 

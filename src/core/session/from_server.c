@@ -4,8 +4,20 @@
  */
 #include "config.h"
 
-#include "core/session/state.h"
+#include "core/session/from_server.h"
 
+#include "core/exchange/fault.h"
+#include "core/session/act.h"
+#include "core/session/call.h"
+#include "core/session/held.h"
+#include "core/session/listen.h"
+#include "core/session/live.h"
+#include "core/session/one_way.h"
+#include "core/session/open.h"
+#include "core/session/ping.h"
+#include "core/session/replay.h"
+#include "core/session/startup.h"
+#include "core/session/tools.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 

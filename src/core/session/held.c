@@ -4,10 +4,11 @@
  */
 #include "config.h"
 
-#include "core/session/state.h"
+#include "core/session/held.h"
 
 #include <stdlib.h>
 
+#include "core/session/act.h"
 #include "core/wire/json.h"
 
 /* The bytes of memory that a frame takes while it is held back. */

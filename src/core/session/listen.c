@@ -4,7 +4,9 @@
  */
 #include "config.h"
 
-#include "core/session/state.h"
+#include "core/session/listen.h"
+
+#include "core/session/act.h"
 
 enum { WAKE_MS = 100 };
 

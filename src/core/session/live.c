@@ -1,12 +1,18 @@
 /*
- * After a renewal: the new session is told what the client told the one
- * before, and the client what may have changed.
+ * A session becomes live: initialized is sent, a new session is told what the
+ * client told the one before, and the client is told what may have changed.
  */
 #include "config.h"
 
-#include "core/session/state.h"
+#include "core/session/live.h"
 
 #include "base/codec.h"
+#include "core/session/act.h"
+#include "core/session/call.h"
+#include "core/session/listen.h"
+#include "core/session/ping.h"
+#include "core/session/renew.h"
+#include "core/session/replay.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 

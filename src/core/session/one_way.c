@@ -4,10 +4,13 @@
  */
 #include "config.h"
 
-#include "core/session/state.h"
+#include "core/session/one_way.h"
 
 #include <stdlib.h>
 
+#include "core/exchange/fault.h"
+#include "core/session/act.h"
+#include "core/session/call.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 

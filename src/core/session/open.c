@@ -1,15 +1,23 @@
 /*
  * Opening a session, the first one and every one after it: initialize, what
- * the answer says, initialized, and what happens where none can be had.
+ * its answer says, and what happens where no session can be had.
  */
 #include "config.h"
 
-#include "core/session/state.h"
+#include "core/session/open.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/codec.h"
+#include "core/exchange/fault.h"
+#include "core/session/act.h"
+#include "core/session/call.h"
+#include "core/session/end.h"
+#include "core/session/held.h"
+#include "core/session/live.h"
+#include "core/session/renew.h"
+#include "core/session/startup.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 

@@ -5,7 +5,14 @@
  */
 #include "config.h"
 
-#include "core/session/state.h"
+#include "core/session/ping.h"
+
+#include "core/session/act.h"
+#include "core/session/call.h"
+#include "core/session/listen.h"
+#include "core/session/one_way.h"
+#include "core/session/renew.h"
+#include "core/session/replay.h"
 
 static const struct span no_span = { NULL, 0 };
 

@@ -6,8 +6,14 @@
  */
 #include "config.h"
 
-#include "core/session/state.h"
+#include "core/session/replay.h"
 
+#include "core/exchange/fault.h"
+#include "core/session/act.h"
+#include "core/session/call.h"
+#include "core/session/one_way.h"
+#include "core/session/renew.h"
+#include "core/session/tools.h"
 #include "core/wire/json.h"
 
 bool

@@ -1,5 +1,5 @@
 /*
- * What the next session is told again; see restore.h. Subscriptions are a
+ * What the next session is told again; see settings.h. Subscriptions are a
  * list in the client's order: there are few, so it is searched from the
  * start. A request is kept as a frame, not copied.
  */

@@ -1,13 +1,20 @@
 /*
- * A person is asked to sign in, and what needs it waits: an initialize within
+ * The user is asked to sign in, and what needs it waits: an initialize within
  * its time, a call for a while, both with an error at the end that says where
  * to sign in. The sign-in itself goes on; what comes later works.
  */
 #include "config.h"
 
-#include "core/session/state.h"
+#include "core/session/sign_in.h"
 
 #include <stdlib.h>
+
+#include "core/exchange/fault.h"
+#include "core/session/act.h"
+#include "core/session/call.h"
+#include "core/session/listen.h"
+#include "core/session/one_way.h"
+#include "core/session/renew.h"
 
 void
 session_sign_in(struct session *s, struct attempt *l, struct span text)

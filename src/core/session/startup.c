@@ -5,8 +5,14 @@
  */
 #include "config.h"
 
-#include "core/session/state.h"
+#include "core/session/startup.h"
 
+#include "core/session/act.h"
+#include "core/session/call.h"
+#include "core/session/held.h"
+#include "core/session/live.h"
+#include "core/session/renew.h"
+#include "core/session/sign_in.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 

@@ -8,10 +8,28 @@
  */
 #include "config.h"
 
-#include "core/session/state.h"
+#include "core/session/session.h"
 
 #include <stdlib.h>
 
+#include "core/exchange/fault.h"
+#include "core/session/act.h"
+#include "core/session/call.h"
+#include "core/session/done.h"
+#include "core/session/end.h"
+#include "core/session/from_client.h"
+#include "core/session/from_server.h"
+#include "core/session/held.h"
+#include "core/session/listen.h"
+#include "core/session/live.h"
+#include "core/session/one_way.h"
+#include "core/session/renew.h"
+#include "core/session/replay.h"
+#include "core/session/sign_in.h"
+#include "core/session/startup.h"
+#include "core/session/state.h"
+#include "core/session/time.h"
+#include "core/session/tools.h"
 #include "core/wire/json.h"
 
 struct session *
