@@ -238,8 +238,8 @@ session_exit(struct session *s)
 	s->exiting = true;
 }
 
-/* Only what a request of the client waits for may open a browser: nobody
- * wants one at night. */
+/* Only a request of the client may open a browser; background work must
+ * not. */
 static bool
 is_for_client(const struct session *s, const struct attempt *l)
 {

@@ -48,7 +48,7 @@ retry_refused(struct session *s, struct attempt *l, const struct facts *f)
 	if (s->config.replay == REPLAY_NEVER || !may || f->retry_after_ms < 0 ||
 	    f->retry_after_ms > RETRY_AFTER_MAX_MS)
 		return false;
-	/* "0" is no leave to hurry. */
+	/* "Retry-After: 0" still gets the back-off. */
 	if (wait < f->retry_after_ms)
 		wait = f->retry_after_ms;
 	if (l->window_end == 0)

@@ -78,8 +78,8 @@ answer_here(struct session *s, uint64_t asker, struct frame *answer)
 	frame_unref(answer);
 }
 
-/* A question that finds no place is refused. But a flood is not answered with
- * a flood: where too many answers are under way the call that asked ends. */
+/* A question that finds no place is refused. Where too many answers are under
+ * way the call that asked ends instead: a flood gets no flood of answers. */
 static void
 refuse_flood(struct session *s, uint64_t asker, const struct frame *m)
 {

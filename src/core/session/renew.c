@@ -192,7 +192,8 @@ session_renew_later(struct session *s, const char *why)
 	}
 	s->idle_renewals++;
 	s->why = why;
-	/* A fleet is a herd. */
+	/* Spread the renewals: many clients lose their session at the same
+	 * moment. */
 	s->renew_at = s->now + (int64_t)(s->random % JITTER_MS);
 	session_log(s, LEVEL_INFO,
 	    "%s forgot the session (%s); no call waits for it: renewed in "

@@ -41,8 +41,9 @@ struct session_config {
 enum session_input_kind {
 	INPUT_CLIENT,   /* a frame of the client, located (a reference is
 	                 * taken) */
-	INPUT_INVALID,  /* a frame of the client that is none: status, and
-	                 * frame with its id where it had one, or NULL */
+	INPUT_INVALID,  /* a line from the client that is not a valid message:
+	                 * bad, and frame with its id where it had one, or
+	                 * NULL */
 	INPUT_TOO_LONG, /* a line over the cap: size, id, request */
 	INPUT_EOF,      /* of stdin */
 	INPUT_STOP,     /* a signal, or the parent is gone */
