@@ -1,8 +1,8 @@
 #!/bin/sh
-# The layers of src/, as doc/design.md has them: which folder may include
-# which, which library is whose, who may read the environment, start a
-# process, touch files, or write to stdout. Prints each breach;
-# tests/layers_test.sh checks that each kind is found.
+# The layers of src/, as doc/design.md has them: which folder may include and
+# call which, in which order the files of a folder may, which library is whose,
+# who may read the environment, start a process, touch files, or write to
+# stdout. Prints each breach; layers_test.sh checks that each kind is found.
 # usage: layers.sh [TREE]
 set -eu
 
@@ -17,6 +17,12 @@ exec ${AWK:-awk} '
 function breach(what)
 {
 	printf "%s:%d: %s\n", FILENAME, FNR, what
+	breaches++
+}
+
+function breach_at(name, what)
+{
+	printf "%s:1: %s\n", name, what
 	breaches++
 }
 
@@ -70,6 +76,30 @@ function is_below(to)
 	return index(" " below[room] " ", " " to " ") > 0
 }
 
+# "core/session/open" of "core/session/open.c"
+function part_of(name)
+{
+	sub(/\.[ch]$/, "", name)
+	return name
+}
+
+# This file needs that one: by an include or a call.
+function needs(name, what,    from, to)
+{
+	from = part_of(file)
+	to = part_of(name)
+	# the macros of a header may need its own functions
+	if (from == to && file ~ /\.h$/)
+		return
+	edge[file, name] = 1
+	if (from == to || !(room in ordered) || room_of(name) != room)
+		return
+	if (!(from in position))
+		lost[from] = FILENAME
+	else if (position[to] > position[from])
+		breach(what ", which stands above it in the order of " room)
+}
+
 function own_header(name,    to)
 {
 	to = room_of(name)
@@ -79,8 +109,78 @@ function own_header(name,    to)
 		breach("\"" name "\" is not written as \"folder/name.h\"")
 	else if (!is_below(to))
 		breach(room " may not include " name)
-	else if (name ~ /\/state\.h$/ && to != room)
+	else if (name ~ /state\.h$/ && to != room)
 		breach("only " to " itself includes " name)
+	else
+		needs(name, "includes " name)
+}
+
+# Each call of a function that another file defines.
+function check_calls(line,    name, before)
+{
+	while (match(line, /[A-Za-z_][A-Za-z_0-9]*[ \t]*\(/)) {
+		before = RSTART > 1 ? substr(line, RSTART - 1, 1) : " "
+		name = substr(line, RSTART, RLENGTH)
+		line = substr(line, RSTART + RLENGTH)
+		sub(/[ \t]*\($/, "", name)
+		if (before ~ /[.>]/ || !(name in defined) ||
+		    (file, name) in own)
+			continue
+		if (!is_below(room_of(defined[name])))
+			breach(room " may not call " name " of " defined[name])
+		else
+			needs(defined[name], "calls " name)
+	}
+}
+
+# The first pass notes who defines what. A definition has its name at the
+# begin of a line, and its type on the line before.
+function note_definition(line,    name)
+{
+	if (file ~ /\.c$/ && match(line, /^[a-z_][A-Za-z_0-9]*\(/)) {
+		name = substr(line, 1, RLENGTH - 1)
+		own[file, name] = 1
+		if (type !~ /(^| )static( |$)/)
+			defined[name] = file
+	}
+	type = line
+}
+
+# Takes away, again and again, the files that need no other or that no other
+# needs. What is left stands in a circle, or between two.
+function find_circles(    pair, file, n, left, again, needing, needed)
+{
+	for (pair in edge) {
+		split(pair, n, SUBSEP)
+		left[n[1]] = left[n[2]] = 1
+	}
+	for (again = 1; again;) {
+		again = 0
+		split("", needing)
+		split("", needed)
+		for (pair in edge) {
+			split(pair, n, SUBSEP)
+			if (n[1] in left && n[2] in left)
+				needing[n[1]] = needed[n[2]] = 1
+		}
+		for (file in left)
+			if (!(file in needing) || !(file in needed)) {
+				delete left[file]
+				again = 1
+			}
+	}
+	for (pair in edge) {
+		split(pair, n, SUBSEP)
+		if (n[1] in left && n[2] in left)
+			breach_at("src/" n[1], "stands in a circle with " n[2])
+	}
+}
+
+function order_of(room, names,    n, i)
+{
+	ordered[room] = 1
+	for (i = split(names, n, " "); i > 0; i--)
+		position[room "/" n[i]] = i
 }
 
 function system_header(name)
@@ -125,18 +225,27 @@ BEGIN {
 	below["app"] = "app transport auth login store options cache io " \
 	    below["core"]
 	below["main"] = below["app"]
+	# From the bottom up.
 	pure = "^(assert|ctype|errno|inttypes|limits|math|stdarg|stdbool|" \
 	    "stddef|stdint|stdio|stdlib|string|strings)\\.h$"
 }
 
 FNR == 1 {
 	in_comment = 0
+	type = ""
+	if (FILENAME == ARGV[1])
+		pass++
 	file = FILENAME
 	sub(/^src\//, "", file)
 	room = room_of(file)
 	is_core = room ~ /^core/
 	if (!(room in below))
 		breach("no such layer: " room)
+}
+
+pass == 1 {
+	note_definition(code($0))
+	next
 }
 
 !in_comment && /^[ \t]*#[ \t]*include[ \t]*[<"]/ {
@@ -152,6 +261,9 @@ FNR == 1 {
 
 {
 	line = code($0)
+	# a definition and a prototype begin their line, a call does not
+	if (line ~ /^\t/)
+		check_calls(line)
 	# to give it to a child without our secrets is what io/child is for
 	if (file == "io/child.c")
 		gsub(/environ/, "", line)
@@ -196,6 +308,9 @@ FNR == 1 {
 }
 
 END {
+	for (part in lost)
+		breach_at(lost[part], "has no place in the order of its folder")
+	find_circles()
 	exit breaches > 0
 }
-' "$@"
+' "$@" "$@"

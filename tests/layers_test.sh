@@ -12,7 +12,8 @@ failed=0
 fresh()
 {
 	rm -rf "$dir/src"
-	for room in base wire io upstream auth app; do
+	for room in base core/wire core/session core/client io transport \
+	    store auth options cache app; do
 		mkdir -p "$dir/src/$room"
 	done
 	cat >"$dir/src/base/mem.c" <<-'END'
@@ -25,9 +26,9 @@ fresh()
 	#include <string.h>
 	static const char *text = "call system() and getenv(\"PATH\") /* ";
 	END
-	cat >"$dir/src/wire/json.c" <<-'END'
+	cat >"$dir/src/core/wire/json.c" <<-'END'
 	#include "base/mem.h"
-	#include "wire/json.h"
+	#include "core/wire/json.h"
 	#include <stdbool.h>
 	static const char names[] = "x";
 	static void step(int x);
@@ -42,17 +43,42 @@ fresh()
 	echo '#include <curl/curl.h>' >"$dir/src/io/http.c"
 	echo '#include <event2/event.h>' >"$dir/src/io/loop.c"
 	echo 'x = write(1, "a", 1); fflush(stdout);' >"$dir/src/io/pipes.c"
-	echo '#include "io/http.h"' >"$dir/src/upstream/streamable.c"
-	echo '#include "wire/sse.h"' >>"$dir/src/upstream/streamable.c"
-	echo '#include <json-c/json.h>' >"$dir/src/auth/oauth.c"
-	echo '#include <openssl/evp.h>' >"$dir/src/app/profile.c"
+	echo '#include "io/http.h"' >"$dir/src/transport/streamable.c"
+	echo '#include "core/wire/sse.h"' >>"$dir/src/transport/streamable.c"
+	echo '#include <json-c/json.h>' >"$dir/src/store/record.c"
+	echo '#include <openssl/evp.h>' >"$dir/src/cache/profile.c"
+	cat >"$dir/src/core/session/act.c" <<-'END'
+	#include "core/session/act.h"
+	#include "core/session/state.h"
+	void
+	session_send(struct session *s)
+	{
+		own(s);
+		s->step(s);
+	}
+	END
+	cat >"$dir/src/core/session/step.c" <<-'END'
+	#include "core/session/act.h"
+	static void
+	own(struct session *s)
+	{
+		session_send(s);
+	}
+	void
+	session_step(struct session *s)
+	{
+		own(s);
+	}
+	END
+	echo 'void session_send(struct session *s);' \
+	    >"$dir/src/core/session/act.h"
 	echo 'x = flock(fd, 1); y = openat(dir, n, 0);' >"$dir/src/io/file.c"
 	echo 'x = rename(a, b); y = open(a, 0);' >"$dir/src/base/log.c"
 	echo 'x = open(a, 0); fclose(f); file_open(a);' \
-	    >"$dir/src/app/option_file.c"
-	echo 'fputs(help, stdout);' >"$dir/src/app/main.c"
-	echo 'x = getenv("HOME");' >"$dir/src/app/options.c"
-	echo '#include "upstream/streamable.h"' >"$dir/src/app/proxy.c"
+	    >"$dir/src/options/file.c"
+	echo 'fputs(help, stdout);' >"$dir/src/main.c"
+	echo 'x = getenv("HOME");' >"$dir/src/options/options.c"
+	echo '#include "transport/streamable.h"' >"$dir/src/app/proxy.c"
 	echo 'p = pipes_new(l, STDIN_FILENO, STDOUT_FILENO, x);' \
 	    >>"$dir/src/app/proxy.c"
 }
@@ -84,60 +110,84 @@ if ! sh "$abs_srcdir/layers.sh" "$dir"; then
 fi
 
 # arrows that point up or sideways
-breach base/log.c '#include "wire/json.h"'
+breach base/log.c '#include "core/wire/json.h"'
 breach base/log.h '#include "io/loop.h"'
-breach wire/msg.c '#include "io/loop.h"'
-breach wire/msg.h '#include "upstream/streamable.h"'
-breach io/url.c '#include "wire/verdict.h"'
-breach io/url.c '#  include "auth/static.h"'
-breach upstream/listen.c '#include "auth/static.h"'
-breach auth/static.c '#include "upstream/streamable.h"'
-breach auth/static.c '#include "app/options.h"'
-breach wire/json.c '#include "json.h"'
-breach wire/json.c '#include "../io/loop.h"'
+breach core/wire/msg.c '#include "io/loop.h"'
+breach core/wire/msg.h '#include "transport/streamable.h"'
+breach core/wire/msg.c '#include "core/era/era.h"'
+breach core/era/era.c '#include "core/exchange/verdict.h"'
+breach core/exchange/verdict.c '#include "core/era/era.h"'
+breach core/client/listen.c '#include "core/session/session.h"'
+breach core/session/step.c '#include "core/server/server.h"'
+breach core/chain.c '#include "core/session/state.h"'
+breach core/chain.c '#include "core/server/listen_state.h"'
+breach io/url.c '#include "core/exchange/verdict.h"'
+breach io/url.c '#  include "auth/given.h"'
+breach transport/listen.c '#include "auth/given.h"'
+breach auth/given.c '#include "transport/streamable.h"'
+breach store/record.c '#include "login/login.h"'
+breach login/login.c '#include "auth/oauth.h"'
+breach auth/given.c '#include "options/options.h"'
+breach cache/profile.c '#include "options/options.h"'
+breach cache/profile.c '#include "store/credential.h"'
+breach app/proxy.h '#include "main.h"'
+breach core/wire/json.c '#include "json.h"'
+breach core/wire/json.c '#include "../io/loop.h"'
 breach other/x.c '#include "base/mem.h"'
+
+# the order inside a folder
+breach core/session/act.c '#include "core/session/step.h"'
+breach core/session/act.c '	session_step(s);'
+breach core/session/act.c '	if (session_step (s))'
+breach core/session/other.c '#include "core/session/act.h"'
+breach core/session/other.c '	session_send(s);'
+
+# calls that no include shows
+breach core/client/listen.c '	session_step(s);'
+breach base/codec.c '	session_send(s);'
+breach io/loop.c '	x = session_send(s);'
 
 # libraries out of their rooms
 breach io/loop.c '#include <curl/curl.h>'
-breach upstream/listen.c '#include <curl/curl.h>'
+breach transport/listen.c '#include <curl/curl.h>'
 breach app/proxy.c '#include <event2/event.h>'
-breach upstream/listen.c '#include <event.h>'
+breach transport/listen.c '#include <event.h>'
 breach io/listener.c '#include <event2/http.h>'
-breach wire/json.c '#include <json-c/json.h>'
+breach core/wire/json.c '#include <json-c/json.h>'
 breach io/file.c '#include <json-c/json.h>'
 breach io/file.c '#include <openssl/evp.h>'
-breach upstream/listen.c '#include <openssl/evp.h>'
+breach transport/listen.c '#include <openssl/evp.h>'
 
 # descriptors, clocks and state where none are
-breach wire/sse.c '#include <unistd.h>'
-breach wire/sse.c '#include <time.h>'
+breach core/wire/sse.c '#include <unistd.h>'
+breach core/wire/sse.c '#include <time.h>'
 breach base/codec.c '#include <sys/socket.h>'
-breach wire/sse.c 'static int count;'
-breach wire/sse.c '	static struct span last = { 0 };'
+breach core/wire/sse.c 'static int count;'
+breach core/wire/sse.c '	static struct span last = { 0 };'
 
 # the environment
 breach base/log.c 'if (getenv("DEBUG") != NULL)'
 breach io/http.c '	setenv("X", "", 1);'
-breach auth/static.c 'extern char **environ;'
+breach auth/given.c 'extern char **environ;'
 
 # processes
 breach io/loop.c '	pid = fork();'
-breach auth/browser.c '	execvp(argv[0], argv);'
-breach auth/browser.c '	posix_spawn(&pid, path);'
+breach login/browser.c '	execvp(argv[0], argv);'
+breach login/browser.c '	posix_spawn(&pid, path);'
 breach app/proxy.c '	system("true");'
 breach io/child.c '	f = popen(s, "r");'
 
 # files
-breach app/memory.c '	rc = renameat(dir, from, dir, to);'
-breach auth/store.c '	flock(fd, LOCK_EX);'
+breach cache/startup_cache.c '	rc = renameat(dir, from, dir, to);'
+breach store/store.c '	flock(fd, LOCK_EX);'
 breach io/http.c '	unlink(path);'
-breach app/memory.c '	fd = open(path, O_RDONLY);'
-breach upstream/listen.c '	d = opendir("/tmp");'
+breach cache/startup_cache.c '	fd = open(path, O_RDONLY);'
+breach transport/listen.c '	d = opendir("/tmp");'
 
 # stdout
-breach wire/msg.c '	printf("x");'
-breach app/options.c '	puts("x");'
-breach app/options.c '	fprintf(stdout, "x");'
+breach core/wire/msg.c '	printf("x");'
+breach options/options.c '	puts("x");'
+breach options/options.c '	fprintf(stdout, "x");'
 breach app/proxy.c '	write(STDOUT_FILENO, "x", 1);'
 breach io/loop.c '	write(1, "x", 1);'
 breach io/loop.c '	dprintf(1, "x");'
@@ -145,8 +195,8 @@ breach io/loop.c '/* a comment */ puts("x"); /* another'
 
 # functions nobody uses here
 breach base/codec.c '	strcpy(a, b);'
-breach app/options.c '	n = atoi(s);'
-breach app/options.c '	p = alloca(3);'
+breach options/options.c '	n = atoi(s);'
+breach options/options.c '	p = alloca(3);'
 
 # a tree without files is no good tree
 rm -rf "$dir/src"
@@ -155,10 +205,23 @@ if sh "$abs_srcdir/layers.sh" "$dir" >/dev/null 2>&1; then
 	echo 'FAIL: an empty tree passes'
 	failed=1
 fi
+
+# circles, of calls and of headers
 fresh
-echo 'int x;' >"$dir/src/stray.c"
-if sh "$abs_srcdir/layers.sh" "$dir" >/dev/null 2>&1; then
-	echo 'FAIL: a file above the folders passes'
+printf 'int\nloop_new(void)\n{\n\treturn url_parse();\n}\n' >"$dir/src/io/loop.c"
+printf 'int\nurl_parse(void)\n{\n\treturn loop_new();\n}\n' >"$dir/src/io/url.c"
+printf '#include "io/url.h"\n' >"$dir/src/io/loop.h"
+printf '#include "io/loop.h"\n' >"$dir/src/io/url.h"
+sh "$abs_srcdir/layers.sh" "$dir" >"$dir/out" 2>&1 || :
+cat >"$dir/wanted" <<'END'
+src/io/loop.c:1: stands in a circle with io/url.c
+src/io/loop.h:1: stands in a circle with io/url.h
+src/io/url.c:1: stands in a circle with io/loop.c
+src/io/url.h:1: stands in a circle with io/loop.h
+END
+if ! LC_ALL=C sort "$dir/out" | cmp -s - "$dir/wanted"; then
+	echo 'FAIL: circles are not told:'
+	cat "$dir/out"
 	failed=1
 fi
 
