@@ -109,7 +109,8 @@ function own_header(name,    to)
 		breach("\"" name "\" is not written as \"folder/name.h\"")
 	else if (!is_below(to))
 		breach(room " may not include " name)
-	else if (name ~ /state\.h$/ && to != room)
+	else if (to != room && (name ~ /state\.h$/ ||
+	    (to in ordered && position[part_of(name)] != 1)))
 		breach("only " to " itself includes " name)
 	else
 		needs(name, "includes " name)
@@ -225,7 +226,15 @@ BEGIN {
 	below["app"] = "app transport auth login store options cache io " \
 	    below["core"]
 	below["main"] = below["app"]
-	# From the bottom up.
+	# From the bottom up; the first is the header for the others.
+	order_of("core/session", "session calls questions settings tools " \
+	    "state act held call one_way listen end renew sign_in replay " \
+	    "ping live startup open from_client from_server done time step")
+	order_of("core/client", "client state act table question opening " \
+	    "uri listen send park request hello from_client from_session step")
+	order_of("core/server", "server state listen_state act order call " \
+	    "tell uris subscription set native listen inputs answer modern " \
+	    "sse2024 detect sse2024_in step")
 	pure = "^(assert|ctype|errno|inttypes|limits|math|stdarg|stdbool|" \
 	    "stddef|stdint|stdio|stdlib|string|strings)\\.h$"
 }
