@@ -103,7 +103,8 @@ static const struct row legacy[] = {
 	    CHANGED("tools")
 	    "< #9 200 ok " CONTENT "\n"
 	    GAVE("5", CONTENT) },
-	/* The first GET is refused: no stream, not a lost session (T31). */
+	/* The first GET is refused: no stream, not a lost session
+	 * (doc/protocol.md 4.3). */
 	{ "no stream", "",
 	    "> initialize 1 " INIT "\n"
 	    "send #1 POST initialize 1\n"

@@ -1,7 +1,7 @@
 /*
- * Which era, which transport? Every branch of both trees (protocol.md 8) as a
- * schedule in the language of server_play.h, then what the session is
- * told, fact by fact.
+ * Which era, which transport? Every branch of both trees (doc/protocol.md 5) as
+ * a schedule in the language of server_play.h, then what the session is told,
+ * fact by fact.
  */
 #include "config.h"
 
@@ -959,7 +959,8 @@ static const struct row modern_client[] = {
 	    "< #1 endpoint ok\n"
 	    "drop #1\n"
 	    ANNOUNCED("but --transport allows none: leave that out.") },
-	/* initialize would be executed by what needs none (T14). */
+	/* initialize would be executed by what needs none (doc/protocol.md
+	 * 5.3). */
 	{ "remembered as sse, is legacy", "was=sse",
 	    IS_MODERN OPENS STREAM("1")
 	    "< #1 405\n"

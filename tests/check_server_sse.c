@@ -1,6 +1,6 @@
 /*
  * HTTP+SSE of 2024-11-05, played as Streamable HTTP: schedules in the language
- * of server_play.h (protocol.md 5), the bounds of what is kept, and the
+ * of server_play.h (doc/protocol.md 1.2), the bounds of what is kept, and the
  * facts of what is refused and of what is lost.
  */
 #include "config.h"

@@ -812,7 +812,7 @@ class Questions(Base):
                 if r.json["params"]["name"] == name]
 
     def test_form(self):
-        """The trace of the specification."""
+        """A question and its retry (doc/protocol.md 6.7)."""
         s, p = self.start()
         p.send(support.request(5, "tools/call", {
             "name": "form", "arguments": {"key": 1.5},

@@ -802,7 +802,7 @@ class Parked(Base):
             p.finish()
 
     def test_form(self):
-        """The trace of the specification."""
+        """A question and its retry (doc/protocol.md 7.5)."""
         def one(s, p):
             r = self.required(p.answer(p.tell("form", key="k")))
             self.assertEqual(list(r["inputRequests"].values()), [

@@ -637,7 +637,7 @@ class Sessions(Base):
         self.assertEqual(self.a.token_requests("refresh_token"), 0)
         self.assertEqual(len(self.b.opened()), 1)
 
-    # 401 for a session (row 14)
+    # 401 for a session (doc/protocol.md 3.7)
 
     @staticmethod
     def bare(rx, tx):
