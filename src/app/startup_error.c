@@ -1,4 +1,4 @@
-/* Answering one request with "this cannot be started"; see refuse.h. */
+/* Answering one request with "this cannot be started"; see startup_error.h. */
 #include "config.h"
 
 #include "app/startup_error.h"

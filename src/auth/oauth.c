@@ -33,7 +33,7 @@ enum {
 	LATER_MAX_MS = 60 * 1000,
 	AGAIN_MAX_MS = 300 * 1000, /* of a Retry-After */
 	CHANGED_MS = 5 * 1000,     /* a new token in an old session */
-	ASKED_MS = 15 * 60 * 1000, /* three sign-ins within it (B1.16) */
+	ASKED_MS = 15 * 60 * 1000, /* three sign-ins within it */
 	MAX_TRIES = 4              /* of one request */
 };
 
@@ -559,7 +559,7 @@ want_login_process(struct oauth *o, const struct waiter *w,
 }
 
 /* Was it asked for already, whether or not it was granted? Another question
- * would only get the same (A1.21). */
+ * would only get the same (doc/protocol.md 8.10). */
 static bool
 was_asked(const struct oauth *o, const char *scope)
 {

@@ -37,8 +37,8 @@ struct oauth_ops {
 	void (*credentials_ready)(uint64_t ticket, const struct headers *h,
 	    uint64_t stamp, void *arg);
 	/* The refusal stands. why NULL: the server's own words will do.
-	 * trusted: perhaps it is the session that it does not know
-	 * (session-loss row 14). */
+	 * credentials_known_good: perhaps it is the session that it does not
+	 * know (doc/protocol.md 3.7). */
 	void (*refusal_final)(uint64_t ticket, const char *why,
 	    bool credentials_known_good, void *arg);
 	/* A person is asked: what to tell the client if it cannot wait. NULL:

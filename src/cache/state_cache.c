@@ -1,5 +1,5 @@
-/* Collects what changed and hands it to memory and stale sessions; see state
- * cache.h. */
+/* Collects what changed and hands it to memory and stale sessions; see
+ * state_cache.h. */
 #include "config.h"
 
 #include "cache/state_cache.h"

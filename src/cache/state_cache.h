@@ -25,8 +25,8 @@ bool state_cache_load_start(struct state_cache *k, struct span version,
     struct buf *result, struct buf *tools);
 void state_cache_save_start(struct state_cache *k, struct span version,
     struct span result, struct span tools);
-/* The server's era, see memory.h. false, and nothing set, when none is known
- * that can be believed still. */
+/* The server's era, see startup_cache.h. false, and nothing set, when none is
+ * known that can be believed still. */
 bool state_cache_load_era(struct state_cache *k, bool *modern, bool *sse);
 void state_cache_save_era(struct state_cache *k, bool modern, bool sse);
 /* What was remembered of it is wrong, and nothing better is known. */

@@ -13,7 +13,7 @@
 
 #include "base/mem.h"
 
-/* Opens the folder base/below. It must be a directory, no link, that is ours
+/* Opens the folder below in base. It must be a directory, no link, that is ours
  * and that nobody else can write in. With make, what is missing of below is
  * made, and it is 0700 then; base itself never is made, and root makes nothing
  * in the home of another user. On failure *why is a message for people, owned

@@ -25,7 +25,7 @@ struct listener_config {
 typedef bool listener_cb(struct span so_far, struct buf *reply, void *arg);
 
 /* Binds at once and keeps the socket: nobody else can have the port. Without
- * SO_REUSEADDR and SO_REUSEPORT (B1.17). NULL with errno. */
+ * SO_REUSEADDR and SO_REUSEPORT. NULL with errno. */
 struct listener *listener_new(struct loop *l,
     const struct listener_config *config, listener_cb *cb, void *arg);
 unsigned listener_port(const struct listener *l);

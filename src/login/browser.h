@@ -1,5 +1,5 @@
 /*
- * Opening a URL that a server made (auth-security A1.13): parsed, checked,
+ * Opening a URL that a server made (doc/protocol.md 8.12): parsed, checked,
  * percent-encoded, given to one program as one argument; no shell.
  */
 #ifndef MCPSPLICE_LOGIN_BROWSER_H

@@ -1,7 +1,7 @@
 /*
  * What a browser brings back to the loopback address: a small, strict HTTP/1
- * reader and the pages it gets (auth-security A1.11, A1.12). Pure. Nothing of
- * a request is ever in a page.
+ * reader and the pages it gets (doc/protocol.md 8.8). Pure. Nothing of a
+ * request is ever in a page.
  */
 #ifndef MCPSPLICE_LOGIN_CALLBACK_H
 #define MCPSPLICE_LOGIN_CALLBACK_H

@@ -1,7 +1,7 @@
 /*
  * Requests to the token, registration, revocation and device endpoints, and
- * what their answers mean. Pure: bytes in, bytes out (auth-security A1.6 to
- * A1.8, A1.14, A1.20, A1.23, A1.24).
+ * what their answers mean. Pure: bytes in, bytes out (doc/protocol.md 8.6 to
+ * 8.11).
  */
 #ifndef MCPSPLICE_LOGIN_CLIENT_MESSAGES_H
 #define MCPSPLICE_LOGIN_CLIENT_MESSAGES_H
@@ -18,8 +18,8 @@ struct client_request {
 };
 void client_request_free(struct client_request *r);
 
-/* How this client proves itself there: what the registration said, else by
- * what the server lists: basic, post, none (A1.14). */
+/* How this client proves itself there: what the registration said, else by what
+ * the server lists: basic, post, none (doc/protocol.md 8.9). */
 enum client_method client_method(const struct server_metadata *m,
     bool has_secret, bool has_key);
 

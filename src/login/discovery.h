@@ -1,8 +1,7 @@
 /*
- * From a 401 to an authorization server: the resource's document, the choice
- * of the issuer, the issuer's document; or what servers of 2025-03-26 have
- * instead (auth-security A1.3 to A1.5, A1.22; protocol.md A2 to A8). Asks for
- * nothing it does not need.
+ * From a 401 to an authorization server: the resource's document, the choice of
+ * the issuer, the issuer's document; or what servers of 2025-03-26 have instead
+ * (doc/protocol.md 8.2 to 8.5). Asks for nothing it does not need.
  */
 #ifndef MCPSPLICE_LOGIN_DISCOVERY_H
 #define MCPSPLICE_LOGIN_DISCOVERY_H

@@ -1,8 +1,8 @@
 /*
- * One JSON document over HTTP, for sign-in: metadata, tokens, registration.
- * Its own connections: no cookie, no header of the user, no redirect for a
- * POST, at most three on the same origin for a GET, 256 KiB, 30 s, and no
- * address behind the door (B1.2).
+ * One JSON document over HTTP, for sign-in: metadata, tokens, registration. Its
+ * own connections: no cookie, no header of the user, no redirect for a POST, at
+ * most three on the same origin for a GET, 256 KiB, 30 s, and no address behind
+ * the door (doc/protocol.md 8.12).
  */
 #ifndef MCPSPLICE_LOGIN_FETCH_H
 #define MCPSPLICE_LOGIN_FETCH_H

@@ -63,7 +63,7 @@ save_failure(struct login *g)
 
 /* That no browser ever came back may be because the server has forgotten our
  * client, which only the page in the browser says: the next login registers
- * anew (A1.8). */
+ * anew (doc/protocol.md 8.6). */
 static void
 on_timeout(void *arg)
 {
@@ -469,7 +469,7 @@ read_again(struct login *g)
 }
 
 /* A server that has moved to another issuer must not see what was for the one
- * before: it is read anew before any refresh (A1.22). */
+ * before: it is read anew before any refresh (doc/protocol.md 8.3). */
 static void
 moved(struct login *g)
 {

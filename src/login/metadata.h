@@ -1,7 +1,7 @@
 /*
- * Where to sign in: the documents of RFC 9728 (protected resource) and RFC
- * 8414 (authorization server), where they are looked for, and what is
- * believed of them (auth-security A1.3 to A1.5). Pure but for URL parsing.
+ * Where to sign in: the documents of RFC 9728 (protected resource) and RFC 8414
+ * (authorization server), where they are looked for, and what is believed of
+ * them (doc/protocol.md 8.2 to 8.5). Pure but for URL parsing.
  */
 #ifndef MCPSPLICE_LOGIN_METADATA_H
 #define MCPSPLICE_LOGIN_METADATA_H

@@ -276,8 +276,8 @@ add(struct headers *h, const char *name, const char *value)
 		headers_add(h, span_of(name), span_of(value), false);
 }
 
-/* The one place where headers are put together (protocol.md H2, H9, H13,
- * H15, H17, 6.2). No Origin: we are no browser. */
+/* The one place where headers are put together (doc/protocol.md 1.1, 1.3, 3.1,
+ * 3.2, 4.3, 4.4, 6.2). No Origin: we are no browser. */
 static void
 assemble(const struct stream *t, struct headers *h)
 {
@@ -544,8 +544,8 @@ message_in(struct stream *t, struct buf *b)
 	}
 }
 
-/* HTTP+SSE: where POSTs go. Only on the server's own origin, else it could
- * draw the credentials elsewhere (protocol.md section 5): NULL. */
+/* HTTP+SSE: where POSTs go. Only on the server's own origin, else it could draw
+ * the credentials elsewhere (doc/protocol.md 1.2): NULL. */
 static char *
 endpoint_url(const struct stream *t, struct buf *data)
 {
@@ -648,7 +648,7 @@ dup_header(struct exchange *x, const char *name)
 	return value == NULL ? NULL : xstrdup(value);
 }
 
-/* 307 and 308 on the same origin are followed (protocol.md H27). */
+/* 307 and 308 on the same origin are followed (doc/protocol.md 1.4). */
 static void
 check_redirect(struct stream *t)
 {
@@ -695,7 +695,7 @@ on_head(struct exchange *x, int status, void *arg)
 	f->sent = true;
 	f->out_at = http_written_at(x);
 	remember_peer(t->u, http_peer(x));
-	/* Only an answer to initialize may give one (protocol.md H9). */
+	/* Only an answer to initialize may give one (doc/protocol.md 3.1). */
 	if (t->session == NULL)
 		t->session_given = dup_header(x, "Mcp-Session-Id");
 	f->media = verdict_media(http_header(x, "Content-Type", 0));

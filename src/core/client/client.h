@@ -3,9 +3,9 @@
  * between the client and the session. A legacy client's messages pass
  * untouched. For a modern one (2026-07-28: no initialize, _meta in each
  * request) it opens the session itself; then messages pass untouched too where
- * the server is modern, else they are translated (core/era/era, protocol.md
- * 7.4): requests are parked while the server asks something, notifications fan
- * out to subscriptions/listen.
+ * the server is modern, else they are translated (core/era/era, doc/protocol.md
+ * 7.3 to 7.6): requests are parked while the server asks something,
+ * notifications fan out to subscriptions/listen.
  */
 #ifndef MCPSPLICE_CORE_CLIENT_CLIENT_H
 #define MCPSPLICE_CORE_CLIENT_CLIENT_H

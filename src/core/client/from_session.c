@@ -1,7 +1,7 @@
 /*
  * Takes what the session writes for a modern client: what belongs to a request
  * that went out as it came passes as it is, all else is a legacy server's and
- * is translated. (protocol.md 7.4, "From server")
+ * is translated. (doc/protocol.md 7.4)
  */
 #include "config.h"
 

@@ -1,6 +1,6 @@
 /*
  * Plays subscriptions/listen for a legacy server: what that says on its own
- * stream goes to every listen that asked for it. (protocol.md 7.4)
+ * stream goes to every listen that asked for it. (doc/protocol.md 7.6)
  *
  * Invariants: a listen that is acknowledged has only resources that the server
  * agreed to; one that waits has no wishes when there is no stream to fulfil

@@ -1,7 +1,7 @@
 /*
- * Opens the session for a modern client, which knows no initialize: one is
- * made from its first request, and what it asks meanwhile is held back.
- * (protocol.md 2.3, 8.B)
+ * Opens the session for a modern client, which knows no initialize: one is made
+ * from its first request, and what it asks meanwhile is held back.
+ * (doc/protocol.md 5.3, 7.3)
  */
 #include "config.h"
 

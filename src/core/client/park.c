@@ -1,8 +1,7 @@
 /*
  * Answers a request with input_required when its server asks something, while
- * the session's request goes on; the client's retry, known by its
- * requestState, then takes the place of the first. (protocol.md 7.4,
- * "Parking")
+ * the session's request goes on; the client's retry, known by its requestState,
+ * then takes the place of the first. (doc/protocol.md 7.5)
  */
 #include "config.h"
 

@@ -14,7 +14,7 @@
 #include "core/exchange/fault.h"
 #include "core/wire/msg.h"
 
-enum { USER_REJECTED = -1 }; /* the code of sampling's own example */
+enum { USER_REJECTED = -1 }; /* MCP 2025-11-25 "Sampling" */
 
 size_t
 client_count_questions(const struct client *e, const struct request *r)

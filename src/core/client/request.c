@@ -1,7 +1,7 @@
 /*
- * Decides what becomes of each request and notification of a modern client
- * once the session is open, also when the server changes on the way or the
- * client ends. (protocol.md 7.4, "From client")
+ * Decides what becomes of each request and notification of a modern client once
+ * the session is open, also when the server changes on the way or the client
+ * ends. (doc/protocol.md 7.3)
  */
 #include "config.h"
 

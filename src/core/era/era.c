@@ -1,7 +1,7 @@
 /*
  * What the two eras have in common and in what they differ: methods, versions,
- * capabilities. The messages themselves are made in era_modern.c (what
- * a modern peer gets) and era_legacy.c (what a legacy one gets).
+ * capabilities. The messages themselves are made in to_modern.c (what a modern
+ * peer gets) and to_legacy.c (what a legacy one gets).
  *
  * A method or a string of a peer is compared decoded: some write a slash with
  * a backslash.

@@ -1,8 +1,8 @@
 /*
  * The headers that mirror a modern request's body: Mcp-Method, Mcp-Name, and
- * Mcp-Param-* of a tool's arguments as its inputSchema asks for by
- * x-mcp-header (2026-07-28 streamable HTTP; SEP-2243). Bounded: what is too
- * much is not learned, and then not mirrored.
+ * Mcp-Param-* of a tool's arguments as its inputSchema asks for by x-mcp-header
+ * (doc/protocol.md 6.2, 6.3). Bounded: what is too much is not learned, and
+ * then not mirrored.
  */
 #ifndef MCPSPLICE_CORE_ERA_MIRROR_H
 #define MCPSPLICE_CORE_ERA_MIRROR_H

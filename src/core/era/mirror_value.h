@@ -1,4 +1,4 @@
-/* A value of a message as the value of a header (protocol: SEP-2243). */
+/* A value of a message as the value of a header (doc/protocol.md 6.2). */
 #ifndef MCPSPLICE_CORE_ERA_MIRROR_VALUE_H
 #define MCPSPLICE_CORE_ERA_MIRROR_VALUE_H
 

@@ -1,7 +1,7 @@
 /*
  * What a legacy client or server gets: initialize and its result, results
  * without what only the modern era has, questions as requests. As in
- * era_modern.c what came is edited, never made anew.
+ * to_modern.c what came is edited, never made anew.
  */
 #include "config.h"
 

@@ -1,7 +1,7 @@
 /*
  * This file finds out which era and which transport the server speaks, by an
- * initialize of the session and with the fewest round trips (protocol.md
- * section 8): for a legacy client by that initialize itself, for a modern one
+ * initialize of the session and with the fewest round trips (doc/protocol.md
+ * 5.2 to 5.4): for a legacy client by that initialize itself, for a modern one
  * by server/discover, by what a former start remembers first of all. What says
  * nothing about the protocol (no network, 401, 403, 407, 429, 3xx, 5xx) decides
  * nothing: the session hears of it and tries again, or does not.

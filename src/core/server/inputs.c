@@ -1,10 +1,10 @@
 /*
  * This file asks the client what a modern server wants to know before it
- * answers (multi-round-trip requests, protocol.md 6.7): each of the server's
- * questions becomes a request to the client; when all are answered the call
- * goes out once more with the answers. To the client it is one call that asks
- * in between, as legacy servers do. Bounded: rounds, questions, and the time
- * that a person may take.
+ * answers (multi-round-trip requests, doc/protocol.md 6.7): each of the
+ * server's questions becomes a request to the client; when all are answered the
+ * call goes out once more with the answers. To the client it is one call that
+ * asks in between, as legacy servers do. Bounded: rounds, questions, and the
+ * time that a person may take.
  */
 #include "config.h"
 

@@ -1,7 +1,7 @@
 /*
  * This file plays the session's GET stream with two subscriptions at a modern
- * server (subscriptions/listen, protocol.md 6.5), and takes what comes on any:
- * one is for changes of lists, one for resources, so that a change of the
+ * server (subscriptions/listen, doc/protocol.md 6.6), and takes what comes on
+ * any: one is for changes of lists, one for resources, so that a change of the
  * latter never loses one of the former.
  *
  * A stream that ends is replaced, under a new id and after a while. What

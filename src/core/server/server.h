@@ -4,7 +4,7 @@
  * session's orders go in, orders to the server come out, and what comes of
  * those goes back under the session's tickets. No descriptor, no clock.
  *
- *   unknown   until an initialize of the session finds out (protocol.md 8)
+ *   unknown   until an initialize of the session finds out (doc/protocol.md 5)
  *   legacy    Streamable HTTP: passes through, under the same tickets
  *   SSE       HTTP+SSE of 2024-11-05: one stream for all answers
  *   modern    2026-07-28: translated (core/era/era)

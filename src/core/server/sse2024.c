@@ -1,5 +1,5 @@
 /*
- * This file plays HTTP+SSE of 2024-11-05 (protocol.md section 5) as Streamable
+ * This file plays HTTP+SSE of 2024-11-05 (doc/protocol.md 1.2) as Streamable
  * HTTP. One GET stream brings everything: its first event names the endpoint
  * for POSTs, then answers go to the order whose request they answer, the rest
  * to the session's listen stream. The stream is the session: when it ends the
