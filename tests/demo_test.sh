@@ -15,6 +15,7 @@ HOME=$dir/home
 export HOME
 mkdir "$HOME"
 demo=$abs_top_srcdir/contrib/demo
+programs=$abs_top_builddir/contrib/demo-server
 
 fail()
 {
@@ -58,13 +59,13 @@ fi
 grep -q '^demo: ' "$dir/out" || fail 'no reason given'
 
 # a proxy that dies
-if "$abs_top_builddir/tests/demo_talk" --server \
-    "$abs_top_builddir/tests/demo_server" false >"$dir/out" 2>&1; then
+if "$programs/demo_talk" --server \
+    "$programs/demo_server" false >"$dir/out" 2>&1; then
 	fail 'a client that dies went unnoticed'
 fi
 
 # a server that does not start
-if "$abs_top_builddir/tests/demo_talk" --server /nonexistent/server \
+if "$programs/demo_talk" --server /nonexistent/server \
     "${MCPSPLICE:?}" >"$dir/out" 2>&1; then
 	fail 'a server that does not start went unnoticed'
 fi
@@ -73,11 +74,11 @@ fi
 # demo notice, and say $3?
 notices()
 {
-	mkdir -p "$dir/build/src" "$dir/build/tests"
+	mkdir -p "$dir/build/src" "$dir/build/contrib/demo-server"
 	for program in demo_server demo_talk; do
-		ln -sf "$abs_top_builddir/tests/$program" "$dir/build/tests"
+		ln -sf "$programs/$program" "$dir/build/contrib/demo-server"
 	done
-	ln -sf "$1" "$dir/build/tests/demo_browser"
+	ln -sf "$1" "$dir/build/contrib/demo-server/demo_browser"
 	printf '#!/bin/sh\n%s\nexec "%s" "$@"\n' "$2" "$MCPSPLICE" \
 	    >"$dir/build/src/mcpsplice"
 	chmod +x "$dir/build/src/mcpsplice"
@@ -87,7 +88,7 @@ notices()
 	grep -q "^demo: .*$3" "$dir/out" || fail "no reason given: $2"
 }
 
-browser=$abs_top_builddir/tests/demo_browser
+browser=$programs/demo_browser
 # who is signed in is forgotten
 notices "$browser" 'rm -rf "$HOME/.local/state/mcpsplice/auth"' \
     'a refresh token'

@@ -11,7 +11,7 @@ import urllib.parse
 import support
 
 SERVER = os.path.join(os.path.dirname(os.environ.get("MCPSPLICE", ".")),
-                      "..", "tests", "demo_server")
+                      "..", "contrib", "demo-server", "demo_server")
 BACK = "http://127.0.0.1:1/callback"
 VERIFIER = "v" * 43
 

@@ -1,6 +1,6 @@
 /* The programs that demo_talk starts, and the lines they say. */
-#ifndef MCPSPLICE_TESTS_DEMO_CHILD_H
-#define MCPSPLICE_TESTS_DEMO_CHILD_H
+#ifndef MCPSPLICE_DEMO_CHILD_H
+#define MCPSPLICE_DEMO_CHILD_H
 
 #include <sys/types.h>
 

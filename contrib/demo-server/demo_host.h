@@ -1,6 +1,6 @@
 /* What an MCP host knows of a server: an entry of its configuration. */
-#ifndef MCPSPLICE_TESTS_DEMO_HOST_H
-#define MCPSPLICE_TESTS_DEMO_HOST_H
+#ifndef MCPSPLICE_DEMO_HOST_H
+#define MCPSPLICE_DEMO_HOST_H
 
 /* Command and arguments, NULL-ended, of the one server in this file; NULL when
  * there is none. */

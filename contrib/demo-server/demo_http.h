@@ -1,6 +1,6 @@
 /* What the parts of the demo server have in common: its log, and answers. */
-#ifndef MCPSPLICE_TESTS_DEMO_HTTP_H
-#define MCPSPLICE_TESTS_DEMO_HTTP_H
+#ifndef MCPSPLICE_DEMO_HTTP_H
+#define MCPSPLICE_DEMO_HTTP_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* The command line of the demo server. */
-#ifndef MCPSPLICE_TESTS_DEMO_OPTIONS_H
-#define MCPSPLICE_TESTS_DEMO_OPTIONS_H
+#ifndef MCPSPLICE_DEMO_OPTIONS_H
+#define MCPSPLICE_DEMO_OPTIONS_H
 
 #include <stdbool.h>
 

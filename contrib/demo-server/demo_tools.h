@@ -1,6 +1,6 @@
 /* The demo server's tools and answers. */
-#ifndef MCPSPLICE_TESTS_DEMO_TOOLS_H
-#define MCPSPLICE_TESTS_DEMO_TOOLS_H
+#ifndef MCPSPLICE_DEMO_TOOLS_H
+#define MCPSPLICE_DEMO_TOOLS_H
 
 #include <stdbool.h>
 

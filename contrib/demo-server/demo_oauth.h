@@ -1,6 +1,6 @@
 /* The demo server's other half: its own authorization server. */
-#ifndef MCPSPLICE_TESTS_DEMO_OAUTH_H
-#define MCPSPLICE_TESTS_DEMO_OAUTH_H
+#ifndef MCPSPLICE_DEMO_OAUTH_H
+#define MCPSPLICE_DEMO_OAUTH_H
 
 #include <stdbool.h>
 
