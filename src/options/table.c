@@ -1,6 +1,6 @@
 /*
  * The table of options and the look-ups in it. The order of the rows is the
- * order of --help. tests/man_check.sh reads the names in the first column, so
+ * order of --help. tests/lint/man.sh reads the names in the first column, so
  * each row starts on a line of its own with the name first.
  */
 #include "config.h"

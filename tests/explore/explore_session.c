@@ -1,0 +1,403 @@
+/*
+ * Random schedules for the session reducer: a client, a server that forgets,
+ * refuses, cuts and lingers, and time. After every input the rules that hold
+ * for all schedules are checked; a schedule that breaks one is printed in the
+ * language of session_play.h.
+ *
+ * EXPLORE is the number of schedules; EXPLORE_SEED=N plays that one alone,
+ * EXPLORE_TRACE=1 prints it even when it is good. EXPLORE_ALL=1 goes on after
+ * a broken rule and prints, of each, the shortest schedule.
+ */
+#include "config.h"
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "explore/session/world.h"
+
+enum {
+	SCHEDULES = 100000,
+	WITH_SANITIZERS = 20000, /* they take five times as long */
+	UNDER_VALGRIND = 300,
+	MAX_STEPS = 160,
+	ROUNDS = 400, /* of answers, after EOF */
+	RULES = 64
+};
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+/* --- what happens --- */
+
+static void
+time_passes(struct world *w)
+{
+	static const unsigned spans[] = { 0, 1, 100, 250, 500, 1000, 2000, 5000,
+		6000, 11000, 16000, 31000, 61000 };
+	unsigned n = w->climate->hasty ? 5 : 13;
+
+	explore_input(w, "! random %u", explore_below(w, 1000000));
+	explore_input(w, "! wait %u", spans[explore_below(w, n)]);
+}
+
+static void
+remember(struct world *w)
+{
+	w->recalled = false;
+	if (explore_chance(w, 30))
+		return;
+	explore_input(w,
+	    "! memory {\"protocolVersion\":\"2025-11-25\",\"memory\":1}%s",
+	    explore_chance(w, 50) ? " {\"tools\":[],\"memory\":1}" : "");
+}
+
+/* Whatever else comes from outside. */
+static void
+world_turns(struct world *w)
+{
+	unsigned dice = explore_below(w, 100);
+
+	if (w->recalled && dice < 70)
+		remember(w);
+	else if (w->looks && dice < 90) {
+		w->looks = false;
+		explore_input(w, dice < 60 ? "! alone" : "! rival");
+	} else if (dice < 65)
+		explore_input(w, "! signed-in");
+	else if (dice < 75)
+		explore_input(w, "! wake");
+	else if (dice < 85)
+		explore_input(w, "! orphan o%u", ++w->strays);
+	else if (dice < 95)
+		explore_input(w, "! tick");
+	else
+		explore_input(w, "! toolong 1000 %u request", 999u);
+}
+
+static void
+wander(struct world *w)
+{
+	unsigned steps = 20 + explore_below(w, MAX_STEPS - 20), dice;
+	unsigned client = w->climate->hasty ? 20 : 38;
+
+	if (w->climate->hasty)
+		steps += MAX_STEPS;
+	while (steps-- > 0 && w->broken == NULL) {
+		dice = explore_below(w, 100);
+		if (w->recalled && dice < 50)
+			world_turns(w);
+		else if (dice < client)
+			explore_client(w);
+		else if (dice < 84)
+			explore_server(w);
+		else if (dice < 97)
+			time_passes(w);
+		else
+			world_turns(w);
+	}
+}
+
+/* --- how it ends --- */
+
+static void
+check_all_answered(struct world *w)
+{
+	unsigned i;
+
+	if (w->broken != NULL)
+		return;
+	for (i = 0; i < w->n_calls; i++)
+		if (explore_is_open(w, i))
+			explore_breaks(w, "a call without an answer");
+}
+
+static void
+check_exit(struct world *w)
+{
+	check_all_answered(w);
+	if (w->broken == NULL && w->p->status < 0)
+		explore_breaks(w,
+		    w->ending ? "no exit in its second" :
+				"no exit after EOF and every answer");
+}
+
+/* From here on the session itself answers what the server asks. */
+static void
+eof(struct world *w)
+{
+	w->eof = true;
+	w->n_questions = 0;
+	explore_input(w, "! eof");
+}
+
+static void
+end_by_eof(struct world *w)
+{
+	unsigned rounds = ROUNDS;
+
+	w->slow = explore_chance(w, 50);
+	eof(w);
+	while (w->p->status < 0 && rounds-- > 0 && w->broken == NULL) {
+		explore_answer_well(w);
+		explore_input(w, "! wait 1000");
+	}
+	check_exit(w);
+}
+
+/* In 1.1 seconds, without any help of the server. */
+static void
+end_by(struct world *w, const char *how)
+{
+	unsigned i;
+
+	w->ending = true;
+	if (explore_below(w, 4) == 0)
+		eof(w);
+	if (strcmp(how, "broken") == 0)
+		for (i = 0; i < w->n_calls; i++)
+			w->calls[i].cancelled = true;
+	explore_input(w, "! %s", how);
+	explore_input(w, "! wait 1100");
+	check_exit(w);
+}
+
+static void
+all_is_well(struct world *w, unsigned rounds)
+{
+	while (rounds-- > 0 && w->broken == NULL) {
+		explore_answer_well(w);
+		explore_input(w, "! wait 1000");
+	}
+}
+
+/* Once the server is good every call is answered, and a new one works: at
+ * the latest when the budget allows the next renewal. */
+static void
+end_well(struct world *w)
+{
+	unsigned trials = 4;
+	int call = -1;
+
+	all_is_well(w, 30);
+	check_all_answered(w);
+	if (w->idle || (w->initializes == 0 && !w->p->config.handshake))
+		explore_initialize(w);
+	all_is_well(w, 3);
+	while (trials-- > 0 && w->broken == NULL &&
+	    (call < 0 || !w->calls[call].result)) {
+		call = explore_plain_call(w);
+		if (call < 0)
+			break;
+		all_is_well(w, 32);
+		check_all_answered(w);
+	}
+	if (w->broken == NULL && call >= 0 && !w->calls[call].result)
+		explore_breaks(w, "a good server, and no call works");
+	end_by(w, "stop");
+}
+
+/* --- a schedule --- */
+
+static const struct climate climates[] = {
+	/* loss flap unsent maybe stream refuse silent person hasty */
+	{ 5, 0, 5, 5, 15, 10, 5, 2, false },     /* most is well */
+	{ 30, 0, 15, 20, 15, 30, 5, 5, false },  /* most is not */
+	{ 60, 0, 5, 5, 5, 10, 0, 5, false },     /* it forgets all the time */
+	{ 0, 50, 2, 2, 5, 5, 0, 0, false },      /* two replicas */
+	{ 2, 30, 0, 0, 0, 0, 0, 2, false },      /* some of them */
+	{ 10, 0, 30, 30, 10, 60, 10, 0, false }, /* the network is bad */
+	{ 20, 0, 5, 10, 60, 10, 40, 5, false },  /* slow streams */
+	{ 95, 0, 0, 0, 0, 5, 0, 0, true },       /* broken for good */
+	{ 10, 0, 5, 5, 15, 10, 10, 40, false },  /* it wants a sign-in */
+	{ 30, 0, 5, 10, 15, 10, 30, 25, false }, /* and forgets */
+};
+
+static void
+begin(struct world *w)
+{
+	static const char *const options[] = { "call=60000",
+		"call=60000 inflight=2", "call=60000 held=6000 inflight=3",
+		"call=60000 replay=never", "call=60000 replay=refused",
+		"call=60000 handshake", "call=60000 held=600",
+		"call=60000 inflight=1", "call=0", "call=60000 drain=5000",
+		"call=3600000", "call=60000 window=0" };
+	static const char *const more[] = { "", "", "", " memory", " memory",
+		" ping=5000", " ping=30000 memory", " late" };
+	char text[80];
+
+	w->climate = &climates[explore_below(w,
+	    sizeof climates / sizeof *climates)];
+	w->level = w->cancelling = -1;
+	memset(w->subs, -1, sizeof w->subs);
+	snprintf(text, sizeof text, "%s%s", options[explore_below(w, 12)],
+	    more[explore_below(w, 8)]);
+	w->p = play_new(text);
+	w->p->watch = explore_watch;
+	w->p->arg = w;
+	/* What the trace needs to be played again. */
+	buf_addf(&w->p->trace, "== a_schedule %s\n", text);
+}
+
+static void
+play_schedule(struct world *w)
+{
+	begin(w);
+	wander(w);
+	switch (explore_below(w, 6)) {
+	case 0:
+		end_by(w, "stop");
+		break;
+	case 1:
+		end_by(w, "broken");
+		break;
+	case 2:
+	case 3:
+		end_well(w);
+		break;
+	default:
+		end_by_eof(w);
+		break;
+	}
+}
+
+/* --- all of them --- */
+
+struct finding {
+	const char *rule;
+	uint64_t seed;
+	char *trace;
+	size_t n, times;
+};
+
+/* The shortest schedule for each rule. */
+static void
+note_finding(struct finding *all, uint64_t seed, const struct world *w)
+{
+	struct finding *f = all;
+
+	while (f->rule != NULL && f->rule != w->broken)
+		f++;
+	if (f == all + RULES - 1)
+		return;
+	f->rule = w->broken;
+	f->times++;
+	if (f->trace != NULL && f->n <= w->p->trace.n)
+		return;
+	free(f->trace);
+	f->trace = xstrndup(w->p->trace.p, w->p->trace.n);
+	f->n = w->p->trace.n;
+	f->seed = seed;
+}
+
+static void
+tell_finding(const struct finding *f)
+{
+	printf("%s\nEXPLORE_SEED=%llu breaks a rule: %s\n", f->trace,
+	    (unsigned long long)f->seed, f->rule);
+	if (f->times > 1)
+		printf("(%zu schedules do; this is the shortest)\n", f->times);
+}
+
+/* Returns false when a rule was broken. */
+static bool
+explore(uint64_t seed, bool trace, struct finding *all)
+{
+	struct world *w = xcalloc(1, sizeof *w);
+	bool good;
+
+	w->rng = seed;
+	play_schedule(w);
+	good = w->broken == NULL;
+	if (!good)
+		note_finding(all, seed, w);
+	else if (trace)
+		printf("%s\n", buf_str(&w->p->trace));
+	play_free(w->p);
+	free(w);
+	return good;
+}
+
+/* Returns how many findings there are. */
+static int
+explore_from(uint64_t first, uint64_t last, bool go_on, bool trace,
+    uint64_t *at)
+{
+	struct finding all[RULES];
+	int n = 0;
+
+	memset(all, 0, sizeof all);
+	for (*at = first; *at <= last; ++*at)
+		if (!explore(*at, trace, all) && !go_on)
+			break;
+	for (; all[n].rule != NULL; n++) {
+		tell_finding(&all[n]);
+		free(all[n].trace);
+	}
+	fflush(stdout);
+	return n;
+}
+
+/* In a child, so that the seed of a crash is known. */
+static int
+explore_all(uint64_t n, bool go_on)
+{
+	uint64_t *seed = mmap(NULL, sizeof *seed, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	const char *fork_wish = getenv("CK_FORK");
+	int status = 0;
+	pid_t child;
+
+	if (seed == MAP_FAILED)
+		return 1;
+	if (fork_wish != NULL && strcmp(fork_wish, "no") == 0)
+		return explore_from(1, n, go_on, false, seed) > 0;
+	child = fork();
+	if (child == 0)
+		exit(explore_from(1, n, go_on, false, seed) > 0);
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		return 1;
+	if (status != 0 && !(WIFEXITED(status) && WEXITSTATUS(status) == 1))
+		printf("EXPLORE_SEED=%llu ends in a crash\n",
+		    (unsigned long long)*seed);
+	if (status == 0)
+		printf("%llu schedules, no rule broken\n",
+		    (unsigned long long)n);
+	return status != 0;
+}
+
+static uint64_t
+how_many(void)
+{
+	const char *number = getenv("EXPLORE");
+
+	if (number != NULL)
+		return strtoull(number, NULL, 10);
+	if (getenv("UNDER_VALGRIND") != NULL)
+		return UNDER_VALGRIND;
+	return SANITIZED ? WITH_SANITIZERS : SCHEDULES;
+}
+
+int
+main(void)
+{
+	const char *seed = getenv("EXPLORE_SEED");
+	uint64_t at, one;
+
+	if (seed == NULL)
+		return explore_all(how_many(), getenv("EXPLORE_ALL") != NULL);
+	one = strtoull(seed, NULL, 10);
+	return explore_from(one, one, false, getenv("EXPLORE_TRACE") != NULL,
+		   &at) > 0;
+}

@@ -1,0 +1,389 @@
+/*
+ * The rules that hold for every schedule, checked action by action: which
+ * exchange is begun, in the name of which session, how many at a time. What
+ * is sent again is again.c's, what comes in which order after a
+ * renewal order.c's, what the client is told writes.c's.
+ */
+#include "config.h"
+
+#include <stdio.h>
+
+#include "explore/session/world.h"
+
+#include <stdlib.h>
+
+#include "core/wire/json.h"
+
+enum {
+	MINUTE_MS = 60 * 1000,
+	USELESS = 10, /* renewals in a minute that helped nobody */
+	NOTES = 64    /* notifications under way */
+};
+
+/* Calls have the ids 1000 and on; -1: another id. */
+int
+explore_number(struct span id)
+{
+	char text[32];
+	long n;
+
+	if (id.n == 0 || id.n >= sizeof text)
+		return -1;
+	memcpy(text, id.p, id.n);
+	text[id.n] = '\0';
+	n = strtol(text, NULL, 10);
+	return n >= 1000 && n < 1000 + MAX_CALLS ? (int)n - 1000 : -1;
+}
+
+int
+explore_call_of(const struct frame *f)
+{
+	struct span meta = json_get(f->params, "_meta");
+
+	return explore_number(json_get(meta, "progressToken"));
+}
+
+static enum send_kind
+kind_of(const struct session_action *a)
+{
+	const struct frame *f = a->order.body;
+
+	if (a->order.verb == VERB_DELETE)
+		return SEND_DELETE;
+	if (a->order.verb == VERB_GET)
+		return a->order.listen ? SEND_LISTEN : SEND_RESUME;
+	if (f->kind == FRAME_NOTIFICATION)
+		return span_is(f->method, "notifications/initialized") ?
+		    SEND_READY :
+		    SEND_NOTE;
+	if (f->kind != FRAME_REQUEST)
+		return SEND_ANSWER;
+	if (span_is(f->method, "initialize"))
+		return SEND_OPEN;
+	if (!a->order.control)
+		return SEND_CALL;
+	return span_is(f->method, "ping") ? SEND_PING : SEND_RESTORE;
+}
+
+/* --- initialize --- */
+
+/* Renewals whose session helped nobody, in a minute. */
+static void
+check_budget(struct world *w)
+{
+	unsigned i, n = 0;
+
+	for (i = 1; i < w->generation; i++)
+		n += w->generations[i].useless &&
+		    w->p->now - w->generations[i].begun_at < MINUTE_MS;
+	if (n > USELESS)
+		explore_breaks(w, "a storm of renewals");
+}
+
+static void
+begin_generation(struct world *w, struct span id, bool own)
+{
+	struct seen_generation *g;
+
+	if (w->generation + 1 == MAX_GENERATIONS) {
+		explore_breaks(w, "too many generations");
+		return;
+	}
+	if (own && w->generation > 0 && !w->reason)
+		explore_breaks(w, "a renewal without a loss");
+	g = &w->generations[++w->generation];
+	g->own = g->useless = own && w->generation > 1;
+	g->ready_at = g->restore_at = -1;
+	g->level = -1;
+	g->begun_at = w->p->now;
+	memset(g->subs, -1, sizeof g->subs);
+	snprintf(w->opening, sizeof w->opening, "%.*s", (int)id.n, id.p);
+	w->reason = w->flapping = false;
+	if (w->initializes == 0)
+		w->ready_known = true;
+	if (!own)
+		return;
+	check_budget(w);
+	if (w->n_questions > 0)
+		explore_breaks(w, "a question outlives its session");
+}
+
+static void
+check_open(struct world *w, size_t i, const struct session_action *a)
+{
+	struct seen_send *n = &w->sends[i];
+	struct span id = a->order.body->id;
+	size_t k;
+
+	for (k = w->first_alive; k < i; k++)
+		if (explore_is_alive(w, k) && w->sends[k].kind == SEND_OPEN &&
+		    w->sends[k].epoch == w->initializes)
+			explore_breaks(w, "two renewals at a time");
+	if (a->order.session.n > 0)
+		explore_breaks(w, "an initialize with a session id");
+	if (!span_is(id, w->opening))
+		begin_generation(w, id, id.n > 0 && id.p[0] == '"');
+	n->generation = w->generation;
+}
+
+/* --- sessions --- */
+
+/* What goes out in the name of a session is that of now. */
+static void
+check_session(struct world *w, struct span session)
+{
+	const struct seen_generation *g = explore_now(w);
+
+	if (w->generation == 0 || !g->settled)
+		explore_breaks(w, "something is sent without a session");
+	else if (!span_is(session, g->session))
+		explore_breaks(w,
+		    "something is sent with another session's id");
+	else if (g->deleted)
+		explore_breaks(w, "something is sent to a deleted session");
+}
+
+static void
+check_delete(struct world *w, struct span session)
+{
+	unsigned i;
+
+	for (i = 1; i <= w->generation; i++)
+		if (span_is(session, w->generations[i].session)) {
+			w->generations[i].deleted = true;
+			return;
+		}
+	if (session.n == 0 ||
+	    (session.p[0] != 'x' && session.p[0] != 'o' && session.p[0] != 's'))
+		explore_breaks(w, "a session that never was is deleted");
+}
+
+/* --- the rest --- */
+
+/* A resuming GET is of the call whose stream ended before it: the reducer
+ * does not say which, the event id does (it is the call's number). */
+static void
+check_resume(struct world *w, size_t i, const struct session_action *a)
+{
+	struct seen_send *n = &w->sends[i];
+	struct seen_call *c;
+
+	n->call = explore_number((struct span){
+	    a->order.last_event_id.p + 1, a->order.last_event_id.n - 1 });
+	if (n->call < 0) {
+		explore_breaks(w, "a stream is resumed that nobody knows");
+		return;
+	}
+	c = &w->calls[n->call];
+	n->spoke = true;
+	n->heard_at = w->sends[c->last].heard_at; /* no sign of life yet */
+	n->generation = c->generation;
+	if (!explore_is_open(w, (unsigned)n->call))
+		explore_breaks(w, "a stream is resumed for nobody");
+	if (!span_is(a->order.session, w->generations[c->generation].session))
+		explore_breaks(w,
+		    "a stream is resumed with another session's id");
+	if (explore_is_alive(w, c->last) ||
+	    (c->outcome != RUNS && c->outcome != BROKEN && !w->may_flap))
+		explore_breaks(w, "a stream is resumed that did not break");
+	c->last = i;
+	c->outcome = RUNS;
+}
+
+static void
+check_listen(struct world *w, size_t i)
+{
+	size_t k;
+
+	for (k = w->first_alive; k < i; k++)
+		if (explore_is_alive(w, k) && w->sends[k].kind == SEND_LISTEN)
+			explore_breaks(w, "two listen streams at a time");
+}
+
+static void
+check_note(struct world *w, size_t i, const struct frame *f)
+{
+	const struct seen_call *c;
+	unsigned n = 0;
+	size_t k;
+
+	if (span_is(f->method, "notifications/cancelled")) {
+		if (w->cancelling < 0)
+			return;
+		w->cancel_sent = true;
+		c = &w->calls[w->cancelling];
+		if (!span_eq(json_get(f->params, "requestId"),
+			w->p->sent[c->posted].frame->id))
+			explore_breaks(w,
+			    "a cancel names what the server does not know");
+		return;
+	}
+	for (k = w->first_alive; k < i; k++)
+		n += explore_is_alive(w, k) && w->sends[k].kind == SEND_NOTE &&
+		    !span_is(w->p->sent[k].frame->method,
+			"notifications/cancelled");
+	if (n >= NOTES)
+		explore_breaks(w, "too many notifications under way");
+}
+
+/* An answer of the client goes to the session that asked, under its id. */
+static void
+check_answer(struct world *w, size_t i, const struct frame *f)
+{
+	const struct question *q;
+	unsigned k;
+
+	if (w->p->config.handshake || w->eof)
+		return; /* we answer ourselves */
+	if (w->answering.client[0] != '\0')
+		w->given[w->n_given++ % MAX_ASKED] = w->answering;
+	for (k = 0; k < MAX_ASKED; k++) {
+		q = &w->given[k];
+		if (q->generation != w->generation ||
+		    !span_is(f->id, q->server))
+			continue;
+		w->sends[i].question = q->call;
+		return;
+	}
+	explore_breaks(w, "an answer to what this session did not ask");
+}
+
+static void
+check_send(struct world *w, size_t i, const struct session_action *a)
+{
+	switch (w->sends[i].kind) {
+	case SEND_OPEN:
+		check_open(w, i, a);
+		return;
+	case SEND_RESUME:
+		check_resume(w, i, a);
+		return;
+	case SEND_DELETE:
+		check_delete(w, a->order.session);
+		return;
+	default:
+		break;
+	}
+	check_session(w, a->order.session);
+	if (w->broken != NULL)
+		return;
+	explore_check_order(w, i, a->order.body);
+	if (w->sends[i].kind == SEND_LISTEN)
+		check_listen(w, i);
+	else if (w->sends[i].kind == SEND_NOTE)
+		check_note(w, i, a->order.body);
+	else if (w->sends[i].kind == SEND_ANSWER)
+		check_answer(w, i, a->order.body);
+}
+
+/* --- a person --- */
+
+/* Only where a request of the client waits, and wherever one does. */
+static void
+check_person(struct world *w, size_t i, const struct session_action *a)
+{
+	const struct seen_send *n = &w->sends[i];
+	int own = a->order.body == NULL ? -1 :
+					  explore_number(a->order.body->id);
+	bool may = false, must = false;
+	unsigned k;
+
+	if (n->kind == SEND_CALL || n->kind == SEND_RESUME)
+		may = must = n->call >= 0 &&
+		    explore_is_open(w, (unsigned)n->call);
+	else if (n->kind == SEND_OPEN)
+		may = must = own >= 0 && explore_is_open(w, (unsigned)own);
+	for (k = 0; n->kind == SEND_OPEN && k < w->n_calls; k++) {
+		may |= explore_is_held(w, k);
+		must |= explore_is_held(w, k) && w->calls[k].sent == 0;
+	}
+	if (a->order.interactive && !may)
+		explore_breaks(w,
+		    "a person may be asked, and no request waits for it");
+	if (!a->order.interactive && must)
+		explore_breaks(w,
+		    "a request waits, and no person may be asked");
+}
+
+static void
+watch_send(struct world *w, const struct session_action *a)
+{
+	size_t i = w->p->n_sent, k;
+	struct seen_send *n = &w->sends[i];
+
+	memset(n, 0, sizeof *n);
+	n->kind = kind_of(a);
+	n->call = n->question = -1;
+	n->generation = w->generation;
+	n->epoch = w->initializes;
+	n->sent_at = n->heard_at = w->p->now;
+	if (a->ticket == 0)
+		explore_breaks(w, "a send without a ticket");
+	for (k = w->first_alive; k < i; k++)
+		if (w->p->sent[k].ticket == a->ticket)
+			explore_breaks(w, "a ticket is used twice");
+	check_send(w, i, a);
+	if (n->kind == SEND_CALL && w->broken == NULL) {
+		n->call = explore_call_of(a->order.body);
+		if (n->call < 0) {
+			explore_breaks(w, "a call that nobody made is sent");
+			return;
+		}
+		explore_check_again(w, i, a->order.body->id.p[0] == '"');
+	}
+	check_person(w, i, a);
+}
+
+/* An initialize that took too long: the next call may try again. */
+static void
+watch_abort(struct world *w, uint64_t ticket)
+{
+	size_t i;
+
+	for (i = w->first_alive; i < w->p->n_sent; i++)
+		if (w->p->sent[i].ticket == ticket &&
+		    w->sends[i].kind == SEND_OPEN)
+			explore_failed(w, i);
+}
+
+void
+explore_watch(struct play *p, const struct session_action *a)
+{
+	struct world *w = p->arg;
+
+	if (p->status >= 0 && a->kind != ACTION_LOG)
+		explore_breaks(w, "an action after exit");
+	if (p->n_sent == MAX_SENDS - 1)
+		explore_breaks(w, "too many sends");
+	if (w->broken != NULL)
+		return;
+	switch (a->kind) {
+	case ACTION_SEND:
+		watch_send(w, a);
+		break;
+	case ACTION_ABORT:
+		watch_abort(w, a->ticket);
+		break;
+	case ACTION_WRITE:
+		explore_check_write(w, a->frame);
+		break;
+	case ACTION_LOG:
+		if (strstr(a->text, "accepts and refuses") != NULL &&
+		    !w->may_flap)
+			explore_breaks(w, "replicas are blamed that agree");
+		break;
+	case ACTION_LOAD_START:
+		w->recalled = true;
+		break;
+	case ACTION_CHECK_PEERS:
+		w->looks = true;
+		break;
+	case ACTION_SAVE_SESSION:
+		if (a->session.n > 0 &&
+		    !span_is(a->session, explore_now(w)->session))
+			explore_breaks(w, "another session is kept");
+		break;
+	default:
+		break;
+	}
+}

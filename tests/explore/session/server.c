@@ -1,0 +1,525 @@
+/* The explorer's server: it answers, forgets, refuses, cuts, asks, lingers. */
+#include "config.h"
+
+#include "explore/session/world.h"
+
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+#define TELL_ONE_OF(w, i, list)                                                \
+	explore_tell(w, i, &(list)[explore_below(w, (unsigned)COUNT(list))])
+
+/* Refused as lost, with words or by the status alone. */
+static const struct shape lost[] = {
+	{ "404 media=other body=session_not_found", REFUSED, true },
+	{ "404 err -32001 Session not found", REFUSED, true },
+	{ "404 err=null -32602 Unknown session", REFUSED, true },
+	{ "400 err=null -32000 invalid or expired session", REFUSED, true },
+	{ "400 media=other body=Invalid_or_expired_session", REFUSED, true },
+	{ "500 err -32603 Session terminated", REFUSED, true },
+	{ "401 err=null -32000 Invalid or expired session", REFUSED, true },
+	{ "401 trusted=1", REFUSED, true },
+	{ "403 trusted=1 err -32001 no", REFUSED, true },
+	{ "200 err 32600 Session terminated", REFUSED, true },
+	{ "404", DOUBTED, false },
+	{ "404 media=html body=<p>404</p>", DOUBTED, false },
+	{ "200 err -32000 Session not found", DOUBTED, false },
+	{ "400 err=null -32000 Mcp-Session-Id header is required", DOUBTED,
+	    false },
+	{ "200 err -32000 Session terminated before the request completed",
+	    MAYBE, true },
+	{ "200 err 0 Server not initialized", UNREADY, true },
+};
+
+static bool
+has_session(const struct world *w, size_t i)
+{
+	return w->p->sent[i].session != NULL;
+}
+
+/* A replica that does not know the session. */
+static void
+flap(struct world *w, size_t i)
+{
+	static const struct shape shapes[] = {
+		{ "404 media=other body=session_not_found", REFUSED, true },
+		{ "404 err=null -32001 Session not found", REFUSED, true },
+		{ "404", DOUBTED, false },
+	};
+
+	TELL_ONE_OF(w, i, shapes);
+}
+
+static bool
+flaps(struct world *w, size_t i)
+{
+	return !w->well && has_session(w, i) &&
+	    explore_chance(w, w->climate->flap);
+}
+
+/* --- initialize --- */
+
+static void
+open_early(struct world *w, size_t i)
+{
+	w->sends[i].session = ++w->sessions;
+	w->sends[i].headed = true;
+	explore_input(w, "< #%zu head 200 media=sse session=s%u", i + 1,
+	    w->sessions);
+	explore_input(w, "< #%zu msg note notifications/message {\"early\":1}",
+	    i + 1);
+}
+
+static void
+answer_open(struct world *w, size_t i)
+{
+	static const struct shape refusals[] = {
+		{ "503", LATER, false },
+		{ "429 retry-after=1", LATER, false },
+		{ "connect", UNSENT, false },
+		{ "resolve", UNSENT, false },
+		{ "cut", MAYBE, false },
+		{ "500", MAYBE, false },
+		{ "404", MAYBE, false },
+		{ "400", MAYBE, false },
+		{ "409 err -1 one session only", MAYBE, false },
+		{ "tls", UNSENT, false },
+		{ "401", MAYBE, false },
+		{ "200 err -32602 no", MAYBE, false },
+		{ "503 retry-after=90 err -1 later", LATER, false },
+	};
+
+	if (!explore_chance(w, w->climate->refuse))
+		explore_opened(w, i);
+	else if (w->sends[i].headed)
+		explore_end(w, i, MAYBE, "cut");
+	else if (explore_chance(w, 25))
+		open_early(w, i);
+	else
+		TELL_ONE_OF(w, i, refusals);
+}
+
+/* --- what is no request of the client --- */
+
+static void
+answer_note(struct world *w, size_t i)
+{
+	static const struct shape refusals[] = {
+		{ "404 media=other body=session_not_found", REFUSED, true },
+		{ "404 err=null -32001 Session not found", REFUSED, true },
+		{ "404", DOUBTED, false },
+		{ "401 trusted=1", REFUSED, true },
+		{ "401", FINAL, false },
+		{ "connect", UNSENT, false },
+		{ "reset", UNSENT, false },
+		{ "500", MAYBE, false },
+		{ "503", MAYBE, false },
+		{ "429 retry-after=2", LATER, false },
+		{ "cut", MAYBE, false },
+		{ "400 err=null -32600 no", FINAL, false },
+	};
+
+	if (flaps(w, i))
+		flap(w, i);
+	else if (!has_session(w, i) || !explore_chance(w, w->climate->loss))
+		explore_end(w, i, FINAL, "202");
+	else
+		TELL_ONE_OF(w, i, refusals);
+}
+
+static void
+answer_ping(struct world *w, size_t i)
+{
+	static const struct shape answers[] = {
+		{ "200 ok", FINAL, false },
+		{ "200 err -32601 Method not found", FINAL, false },
+		{ "404 err -32601 Method not found", FINAL, false },
+		{ "500", FINAL, false },
+		{ "503", FINAL, false },
+		{ "cut", FINAL, false },
+		{ "connect", FINAL, false },
+		{ "idle", FINAL, false },
+		{ "401", FINAL, false },
+		{ "404", REFUSED, true },
+		{ "401 trusted=1", REFUSED, true },
+		{ "404 media=other body=session_not_found", REFUSED, true },
+		{ "400 err=null -32000 invalid or expired session", REFUSED,
+		    true },
+		{ "200 err 32600 Session terminated", REFUSED, true },
+		{ "200 err -32000 Session not found", REFUSED, true },
+	};
+	static const struct shape gone = { "404", REFUSED, true };
+
+	if (flaps(w, i))
+		explore_tell(w, i, &gone);
+	else if (w->climate->flap > 0 || w->climate->loss == 0)
+		explore_end(w, i, FINAL, "200 ok");
+	else
+		TELL_ONE_OF(w, i, answers);
+}
+
+static void
+answer_restore(struct world *w, size_t i)
+{
+	static const struct shape refusals[] = {
+		{ "404", DOUBTED, false },
+		{ "404 err=null -32001 Session not found", REFUSED, false },
+		{ "200 err -32602 no", FINAL, false },
+		{ "500", FINAL, false },
+		{ "cut", FINAL, false },
+	};
+
+	if (flaps(w, i))
+		flap(w, i);
+	else if (!explore_chance(w, w->climate->refuse))
+		explore_end(w, i, FINAL, "200 ok");
+	else
+		TELL_ONE_OF(w, i, refusals);
+}
+
+static void
+answer_delete(struct world *w, size_t i)
+{
+	static const struct shape answers[] = {
+		{ "200", FINAL, false },
+		{ "404", FINAL, false },
+		{ "405", FINAL, false },
+		{ "connect", FINAL, false },
+	};
+
+	TELL_ONE_OF(w, i, answers);
+}
+
+/* --- streams --- */
+
+static void
+answer_listen(struct world *w, size_t i)
+{
+	static const struct shape refusals[] = {
+		{ "405", FINAL, false },
+		{ "404", DOUBTED, false },
+		{ "404 media=other body=session_not_found", REFUSED, true },
+		{ "503", LATER, false },
+		{ "409", LATER, false },
+		{ "400", FINAL, false },
+		{ "connect", UNSENT, false },
+		{ "401", FINAL, false },
+		{ "403 trusted=1", REFUSED, true },
+	};
+
+	if (w->sends[i].headed)
+		explore_stream_goes_on(w, i);
+	else if (!explore_chance(w, w->climate->refuse))
+		explore_stream_starts(w, i);
+	else
+		TELL_ONE_OF(w, i, refusals);
+}
+
+static void
+answer_resume(struct world *w, size_t i)
+{
+	static const struct shape refusals[] = {
+		{ "405", MAYBE, false },
+		{ "404", MAYBE, true },
+		{ "400", MAYBE, false },
+		{ "503", BROKEN, false },
+		{ "connect", BROKEN, false },
+	};
+
+	if (w->sends[i].headed)
+		explore_stream_goes_on(w, i);
+	else if (explore_chance(w, 70))
+		explore_stream_starts(w, i);
+	else
+		TELL_ONE_OF(w, i, refusals);
+}
+
+/* --- calls --- */
+
+static void
+call_unsent(struct world *w, size_t i)
+{
+	static const struct shape shapes[] = {
+		{ "connect", UNSENT, false },
+		{ "resolve", UNSENT, false },
+		{ "reset", UNSENT, false },
+		{ "429 retry-after=2", LATER, false },
+		{ "429 retry-after=1 err -1 slow", LATER, false },
+		{ "503 retry-after=1", LATER, false },
+	};
+
+	TELL_ONE_OF(w, i, shapes);
+}
+
+/* An end without a result; perhaps it ran. */
+static void
+call_over(struct world *w, size_t i)
+{
+	static const struct shape shapes[] = {
+		{ "cut", MAYBE, false },
+		{ "cut", MAYBE, false },
+		{ "502", MAYBE, false },
+		{ "504 err -1 gateway", MAYBE, false },
+		{ "idle", MAYBE, false },
+		{ "cut size=100", MAYBE, false },
+		{ "202", MAYBE, false },
+		{ "500", FINAL, false },
+		{ "tls", FINAL, false },
+		{ "proxy", FINAL, false },
+		{ "denied", FINAL, false },
+		{ "401", FINAL, false },
+		{ "403", FINAL, false },
+		{ "200 media=html", FINAL, false },
+		{ "200 err -32603 no", FINAL, false },
+		{ "404 err -32601 Method not found", FINAL, false },
+		{ "302", FINAL, false },
+		{ "429 retry-after=60", FINAL, false },
+	};
+	const struct shape
+	    *shape = &shapes[explore_below(w, (unsigned)COUNT(shapes))];
+	int call = w->sends[i].call;
+
+	if (strcmp(shape->text, "202") == 0 && w->calls[call].last == i)
+		w->calls[call].accepted = true;
+	explore_tell(w, i, shape);
+}
+
+static void
+answer_call(struct world *w, size_t i)
+{
+	unsigned dice = explore_below(w, 100);
+	const struct climate *c = w->climate;
+
+	if (w->sends[i].headed)
+		explore_stream_goes_on(w, i);
+	else if (flaps(w, i))
+		flap(w, i);
+	else if (dice < c->loss && has_session(w, i))
+		TELL_ONE_OF(w, i, lost);
+	else if (dice < c->loss + c->unsent)
+		call_unsent(w, i);
+	else if (dice < c->loss + c->unsent + c->maybe)
+		call_over(w, i);
+	else if (dice < c->loss + c->unsent + c->maybe + c->stream)
+		explore_stream_starts(w, i);
+	else
+		explore_result(w, i, (unsigned)w->sends[i].call, true);
+}
+
+/* --- a person has to sign in first --- */
+
+static void
+person_is_asked(struct world *w, size_t i)
+{
+	struct seen_send *n = &w->sends[i];
+
+	if (!n->waits)
+		n->waits_since = w->p->now;
+	n->waits = true;
+	n->heard_at = w->p->now;
+	explore_input(w, "< #%zu person open http://a/%u", i + 1,
+	    explore_below(w, 100));
+}
+
+/* It goes out, as if for the first time. */
+static void
+person_came(struct world *w, size_t i)
+{
+	w->sends[i].waits = false;
+	w->sends[i].heard_at = w->p->now;
+	explore_input(w, "< #%zu person", i + 1);
+	if (explore_chance(w, 50))
+		explore_input(w, "! signed-in");
+}
+
+static void
+person_refused(struct world *w, size_t i)
+{
+	static const char *const words[] = { "401 why=denied",
+		"403 why=denied" };
+	enum send_kind kind = w->sends[i].kind;
+
+	if (explore_chance(w, 50))
+		person_came(w, i);
+	/* In that moment it may have been given up. */
+	if (!explore_is_alive(w, i) || w->broken != NULL)
+		return;
+	w->sends[i].waits = false;
+	explore_end(w, i,
+	    kind == SEND_OPEN || kind == SEND_RESUME ? MAYBE : FINAL,
+	    words[explore_below(w, 2)]);
+}
+
+static void
+person_goes_on(struct world *w, size_t i)
+{
+	unsigned dice = explore_below(w, 100);
+
+	if (dice < 40)
+		person_came(w, i);
+	else if (dice < 55)
+		person_is_asked(w, i);
+	else if (dice < 75)
+		person_refused(w, i);
+}
+
+/* Words for an exchange that is over come too late. */
+static void
+person_is_late(struct world *w)
+{
+	size_t i;
+
+	if (w->p->n_sent == 0)
+		return;
+	i = explore_below(w, (unsigned)w->p->n_sent);
+	if (w->sends[i].ended)
+		explore_input(w, "< #%zu person%s", i + 1,
+		    explore_chance(w, 50) ? " open http://late" : "");
+}
+
+/* --- whichever --- */
+
+static void
+answer(struct world *w, size_t i)
+{
+	if (w->sends[i].waits) {
+		person_goes_on(w, i);
+		return;
+	}
+	if (!w->sends[i].headed && explore_chance(w, w->climate->person)) {
+		person_is_asked(w, i);
+		return;
+	}
+	switch (w->sends[i].kind) {
+	case SEND_OPEN:
+		answer_open(w, i);
+		break;
+	case SEND_LISTEN:
+		answer_listen(w, i);
+		break;
+	case SEND_RESUME:
+		answer_resume(w, i);
+		break;
+	case SEND_CALL:
+		answer_call(w, i);
+		break;
+	case SEND_PING:
+		answer_ping(w, i);
+		break;
+	case SEND_RESTORE:
+		answer_restore(w, i);
+		break;
+	case SEND_DELETE:
+		answer_delete(w, i);
+		break;
+	default:
+		answer_note(w, i);
+		break;
+	}
+}
+
+/* What is ours ended long ago, but the transport has not said so. */
+static bool
+ends_late(const struct world *w, size_t i)
+{
+	return w->p->late && !w->sends[i].ended && w->p->sent[i].aborted;
+}
+
+static void
+end_late(struct world *w, size_t i)
+{
+	w->sends[i].ended = true;
+	explore_input(w, "< #%zu aborted", i + 1);
+}
+
+void
+explore_server(struct world *w)
+{
+	size_t i, n = 0, which;
+
+	for (i = w->first_alive; i < w->p->n_sent; i++)
+		n += !w->sends[i].ended &&
+		    (explore_is_alive(w, i) || ends_late(w, i));
+	if (explore_chance(w, 1))
+		person_is_late(w);
+	if (n == 0 || explore_chance(w, w->climate->silent))
+		return;
+	which = explore_below(w, (unsigned)n);
+	for (i = w->first_alive; i < w->p->n_sent; i++) {
+		if (w->sends[i].ended ||
+		    (!explore_is_alive(w, i) && !ends_late(w, i)) ||
+		    which-- > 0)
+			continue;
+		if (ends_late(w, i))
+			end_late(w, i);
+		else
+			answer(w, i);
+		return;
+	}
+}
+
+/* --- a good server --- */
+
+static void
+deliver_accepted(struct world *w, size_t i)
+{
+	unsigned k;
+
+	for (k = 0; k < w->n_calls && explore_is_alive(w, i); k++)
+		if (w->calls[k].accepted && explore_is_open(w, k))
+			explore_result(w, i, k, false);
+}
+
+static void
+answer_stream_well(struct world *w, size_t i)
+{
+	struct seen_send *n = &w->sends[i];
+
+	if (!n->headed)
+		explore_stream_starts(w, i);
+	if (n->kind == SEND_LISTEN) {
+		deliver_accepted(w, i);
+		return;
+	}
+	if (explore_is_open(w, (unsigned)n->call) &&
+	    w->calls[n->call].last == i)
+		explore_result(w, i, (unsigned)n->call, false);
+	else if (explore_is_alive(w, i))
+		explore_end(w, i, MAYBE, "end");
+}
+
+void
+explore_answer_well(struct world *w)
+{
+	size_t i, n = w->p->n_sent;
+	struct seen_send *s;
+
+	w->well = true;
+	for (i = w->first_alive; i < n && w->broken == NULL && w->p->status < 0;
+	     i++) {
+		s = &w->sends[i];
+		if (ends_late(w, i))
+			end_late(w, i);
+		if (!explore_is_alive(w, i))
+			continue;
+		if (s->waits && w->slow && !explore_chance(w, 3))
+			continue;
+		if (s->waits)
+			person_came(w, i);
+		if (!explore_is_alive(w, i))
+			continue;
+		if (s->kind == SEND_OPEN)
+			explore_opened(w, i);
+		else if (s->kind == SEND_LISTEN || s->kind == SEND_RESUME ||
+		    (s->kind == SEND_CALL && s->headed))
+			answer_stream_well(w, i);
+		else if (s->kind == SEND_CALL &&
+		    explore_is_open(w, (unsigned)s->call) &&
+		    w->calls[s->call].last == i)
+			explore_result(w, i, (unsigned)s->call, true);
+		else if (s->kind == SEND_CALL)
+			explore_end(w, i, FINAL, "200");
+		else if (s->kind == SEND_PING || s->kind == SEND_RESTORE)
+			explore_end(w, i, FINAL, "200 ok");
+		else
+			explore_end(w, i, FINAL, "202");
+	}
+}

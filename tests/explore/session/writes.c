@@ -1,0 +1,244 @@
+/*
+ * What the client is told: each request one answer, its own and a true one;
+ * questions only of the session that there is; progress that rises.
+ */
+#include "config.h"
+
+#include <stdio.h>
+
+#include "explore/session/world.h"
+
+#include <stdlib.h>
+
+#include "core/wire/json.h"
+
+enum { TELL_MS = 30 * 1000, MINUTE_MS = 60 * 1000 };
+
+/* --- answers --- */
+
+static bool
+may_have_run(const struct world *w, const struct seen_call *c)
+{
+	return c->ran ||
+	    (c->sent > 0 && !explore_is_unasked(w, c) &&
+		(c->outcome == RUNS || c->outcome == MAYBE ||
+		    c->outcome == BROKEN || c->outcome == DOUBTED_LATE));
+}
+
+/* Our own error must not say that it did not run, when it may have. */
+static void
+check_evidence(struct world *w, const struct seen_call *c,
+    const struct frame *f)
+{
+	struct span data = json_get(f->error, "data");
+	struct span ran = json_get(data, "ran");
+
+	if (!span_is(json_get(data, "source"), "\"mcpsplice\""))
+		return;
+	if (c->outcome == UNSENT && c->sent == 1 && w->telling > 0 &&
+	    w->told_call && w->p->config.retry_window_ms > 0 &&
+	    w->calls[w->sends[w->telling - 1].call].sent == 1 &&
+	    c == &w->calls[w->sends[w->telling - 1].call])
+		explore_breaks(w, "what was not sent is not tried again");
+	if (span_is(ran, "\"no\"") && may_have_run(w, c))
+		explore_breaks(w,
+		    "an error says that a call did not run, and "
+		    "it may have");
+	if (span_is(ran, "\"maybe\"") &&
+	    (c->sent == 0 ||
+		(c->sent == 1 && !c->left && !c->vague &&
+		    explore_is_unasked(w, c))) &&
+	    c->method != METHOD_INITIALIZE)
+		explore_breaks(w,
+		    "an error says that a call may have run, and "
+		    "it was not sent");
+}
+
+/* The server's refusal is not passed on while another replica may know the
+ * session. */
+static void
+check_given_up(struct world *w, const struct seen_call *c,
+    const struct frame *f)
+{
+	const struct seen_generation *g = &w->generations[c->generation];
+	struct span reason = json_get(json_get(f->error, "data"), "reason");
+	bool refused = c->outcome == REFUSED &&
+	    c->generation == w->generation &&
+	    !span_is(reason, "\"shutting_down\"") && !w->opening_open;
+
+	if (!refused || w->p->config.replay == REPLAY_NEVER ||
+	    w->p->config.retry_window_ms == 0 || !explore_now(w)->settled)
+		return;
+	if (w->flapping && g->served && !c->unready && !c->in_band &&
+	    w->p->now - g->served_at < MINUTE_MS && c->flaps < FLAPS &&
+	    (c->flaps == 0 || w->p->now - c->flaps_first < FLAPS_MS))
+		explore_breaks(w,
+		    "a call is given up, and another replica may "
+		    "know the session");
+	if (c->flaps > 0)
+		w->flapping = false;
+}
+
+/* Each result says whose it is; what we answer ourselves does not. */
+static void
+check_result(struct world *w, const struct seen_call *c, const struct frame *f)
+{
+	struct span n = json_get(f->result, "n");
+
+	if (n.p != NULL) {
+		if (explore_number(n) != (int)(c - w->calls))
+			explore_breaks(w, "the result of another call");
+	} else if (c->method == METHOD_INITIALIZE) {
+		w->from_cache = json_get(f->result, "memory").p != NULL;
+		w->ready_known |= w->from_cache && w->said_initialized;
+	} else if (c->method != METHOD_PING &&
+	    json_get(f->result, "memory").p == NULL) {
+		explore_breaks(w, "a result that no server gave");
+	}
+}
+
+static void
+check_answer(struct world *w, const struct frame *f)
+{
+	int number = explore_number(f->id);
+	struct seen_call *c;
+
+	if (number < 0) {
+		if (f->id.n > 0 && !span_is(f->id, "999"))
+			explore_breaks(w,
+			    "an answer with an id that nobody used");
+		return;
+	}
+	c = &w->calls[number];
+	if ((unsigned)number >= w->n_calls)
+		explore_breaks(w, "an answer to a call that was not made");
+	if (c->answered)
+		explore_breaks(w, "a second answer");
+	if (c->cancelled)
+		explore_breaks(w, "an answer to a cancelled call");
+	c->answered = true;
+	c->result = f->kind == FRAME_RESULT;
+	if (c->method == METHOD_INITIALIZE) {
+		w->opening_open = false;
+		w->idle = !c->result;
+	}
+	if (c->result) {
+		check_result(w, c, f);
+	} else {
+		check_evidence(w, c, f);
+		check_given_up(w, c, f);
+	}
+}
+
+/* --- questions --- */
+
+void
+explore_forget_question(struct world *w, unsigned i)
+{
+	memmove(&w->questions[i], &w->questions[i + 1],
+	    (w->n_questions - i - 1) * sizeof w->questions[0]);
+	w->n_questions--;
+}
+
+static void
+note_cancelled(struct world *w, struct span id)
+{
+	unsigned i;
+
+	for (i = 0; i < w->n_questions; i++)
+		if (span_is(id, w->questions[i].client)) {
+			explore_forget_question(w, i);
+			return;
+		}
+}
+
+/* The user is asked: on behalf of the call whose stream it is, else of any
+ * that runs in the session. */
+static int
+note_asked(struct world *w, bool ping)
+{
+	const struct seen_send *n = &w->sends[w->telling - 1];
+	struct seen_call *c;
+	unsigned i;
+
+	if (n->call >= 0 && !w->calls[n->call].answered &&
+	    !w->calls[n->call].left && w->calls[n->call].outcome == RUNS &&
+	    w->calls[n->call].last == w->telling - 1) {
+		w->calls[n->call].asked |= !ping;
+		return ping ? -1 : n->call;
+	}
+	for (i = 0; i < w->n_calls; i++) {
+		c = &w->calls[i];
+		if (explore_is_open(w, i) && c->sent > 0 &&
+		    c->generation == n->generation && c->outcome == RUNS &&
+		    explore_is_alive(w, c->last) && !c->left)
+			c->asked |= !ping;
+	}
+	return -1;
+}
+
+static void
+check_question(struct world *w, const struct frame *f)
+{
+	struct question *q = &w->questions[w->n_questions];
+	unsigned i;
+
+	for (i = 0; i < w->n_questions; i++)
+		if (span_is(f->id, w->questions[i].client))
+			explore_breaks(w, "two questions with one id");
+	if (w->telling == 0 || w->asking.server[0] == '\0' ||
+	    w->sends[w->telling - 1].generation != w->generation) {
+		explore_breaks(w, "a question of a session that is gone");
+		return;
+	}
+	*q = w->asking;
+	q->call = note_asked(w, span_is(f->method, "ping"));
+	q->generation = w->generation;
+	snprintf(q->client, sizeof q->client, "%.*s", (int)f->id.n, f->id.p);
+	if (w->n_questions < MAX_ASKED - 1)
+		w->n_questions++;
+}
+
+/* --- notifications --- */
+
+static void
+check_progress(struct world *w, const struct frame *f)
+{
+	int number = explore_number(json_get(f->params, "progressToken"));
+	struct seen_call *c;
+	struct span value = json_get(f->params, "progress");
+	double progress = value.n == 0 ? 0 : strtod(value.p, NULL);
+
+	if (number < 0)
+		return;
+	c = &w->calls[number];
+	if (!explore_is_open(w, (unsigned)number))
+		return;
+	if (c->progressed && c->again && progress <= c->progress)
+		explore_breaks(w, "progress falls after a call was sent again");
+	c->progressed = true;
+	c->progress = progress;
+}
+
+static void
+check_changed(struct world *w)
+{
+	if (w->changed_at > 0 && w->p->now < w->changed_at + TELL_MS)
+		explore_breaks(w, "the client is told too often of new lists");
+	w->changed_at = w->p->now;
+}
+
+void
+explore_check_write(struct world *w, const struct frame *f)
+{
+	if (f->kind == FRAME_REQUEST)
+		check_question(w, f);
+	else if (f->kind != FRAME_NOTIFICATION)
+		check_answer(w, f);
+	else if (span_is(f->method, "notifications/cancelled"))
+		note_cancelled(w, json_get(f->params, "requestId"));
+	else if (span_is(f->method, "notifications/progress"))
+		check_progress(w, f);
+	else if (span_is(f->method, "notifications/tools/list_changed"))
+		check_changed(w);
+}

@@ -1,0 +1,91 @@
+/*
+ * base/idtable: what is added is found until it is removed, also under one
+ * key and through growth, and in the order of arrival.
+ */
+#include "config.h"
+
+#include "base/idtable.h"
+
+#include <stdlib.h>
+
+#include "unit/unit.h"
+
+enum { MANY = 5000 };
+
+struct thing {
+	int number;
+	struct idtable_entry entry;
+};
+
+static struct thing *
+thing_of(struct idtable_entry *e)
+{
+	return e == NULL ? NULL : IDTABLE_THING(e, struct thing, entry);
+}
+
+START_TEST(an_empty_table_has_nothing)
+{
+	struct idtable t = { 0 };
+
+	ck_assert_ptr_null(idtable_first(&t, 0));
+	idtable_free(&t);
+	ck_assert_ptr_null(idtable_first(&t, 7));
+}
+END_TEST
+
+START_TEST(many_are_found)
+{
+	struct thing *things = xcalloc(MANY, sizeof *things);
+	struct idtable t = { 0 };
+	int i;
+
+	for (i = 0; i < MANY; i++) {
+		things[i].number = i;
+		idtable_add(&t, &things[i].entry, (uint64_t)i * 64);
+	}
+	ck_assert_uint_eq(t.n, MANY);
+	for (i = 0; i < MANY; i += 2)
+		idtable_remove(&t, &things[i].entry);
+	ck_assert_uint_eq(t.n, MANY / 2);
+	for (i = 0; i < MANY; i++)
+		ck_assert_ptr_eq(thing_of(idtable_first(&t, (uint64_t)i * 64)),
+		    i % 2 == 0 ? NULL : &things[i]);
+	idtable_free(&t);
+	free(things);
+}
+END_TEST
+
+/* The latest comes first, whether the table has grown or not. */
+START_TEST(one_key_for_several)
+{
+	struct thing *things = xcalloc(MANY, sizeof *things), *found;
+	struct idtable t = { 0 };
+	struct idtable_entry *e;
+	int i, n = 0;
+
+	for (i = 0; i < MANY; i++) {
+		things[i].number = i;
+		idtable_add(&t, &things[i].entry, i % 100 == 0 ? 5 : 69);
+	}
+	for (e = idtable_first(&t, 5); e != NULL; e = idtable_next(e)) {
+		found = thing_of(e);
+		ck_assert_int_eq(found->number, MANY - 100 * ++n);
+	}
+	ck_assert_int_eq(n, MANY / 100);
+	idtable_free(&t);
+	free(things);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("idtable");
+	TCase *t = tcase_create("idtable");
+
+	tcase_add_test(t, an_empty_table_has_nothing);
+	tcase_add_test(t, many_are_found);
+	tcase_add_test(t, one_key_for_several);
+	suite_add_tcase(s, t);
+	return unit_run(s);
+}

@@ -1,0 +1,375 @@
+/*
+ * Our own errors: code, data and words for every way an exchange can end. A
+ * message names the host; what the network said in it is escaped and short.
+ */
+#include "config.h"
+
+#include "core/exchange/fault.h"
+
+#include <stdlib.h>
+
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
+#include "unit/unit.h"
+
+#define HOST "mcp.test"
+
+static struct frame *
+tool_call(const char *name)
+{
+	char *params = xasprintf("{\"name\":\"%s\",\"arguments\":{}}", name);
+	struct frame *f = msg_call(span_of("7"), "tools/call", span_of(params));
+
+	free(params);
+	return f;
+}
+
+static char *
+message_of(const struct frame *f)
+{
+	struct buf b;
+	char *text;
+
+	buf_init(&b, 0);
+	msg_error_text(f, &b);
+	text = xstrdup(buf_str(&b));
+	buf_free(&b);
+	return text;
+}
+
+#define OWN "{\"source\":\"mcpsplice\""
+
+static const struct {
+	struct facts facts;
+	const char *reason; /* with ran and httpStatus, as in data */
+	const char *says[3];
+} cases[] = {
+	{ { .ending = ENDING_CONNECT },
+	    ",\"reason\":\"upstream_unreachable\",\"ran\":\"no\"}",
+	    { "cannot be reached", "Nothing was sent" } },
+	{ { .ending = ENDING_RESOLVE },
+	    ",\"reason\":\"upstream_unreachable\",\"ran\":\"no\"}",
+	    { "cannot be reached", "Nothing was sent" } },
+	{ { .ending = ENDING_TLS },
+	    ",\"reason\":\"tls_refused\",\"ran\":\"no\"}",
+	    { "Nothing was sent", "--cacert" } },
+	{ { .ending = ENDING_PROXY },
+	    ",\"reason\":\"proxy_refused\",\"ran\":\"no\"}",
+	    { "Nothing was sent", "--proxy-user", "--proxy-negotiate" } },
+	{ { .ending = ENDING_CONFIG },
+	    ",\"reason\":\"upstream_unreachable\",\"ran\":\"no\"}",
+	    { "Nothing was sent" } },
+	{ { .ending = ENDING_DENIED },
+	    ",\"reason\":\"auth_failed\",\"ran\":\"no\"}",
+	    { "credentials", "Nothing was sent" } },
+	{ { .ending = ENDING_SIGN_IN },
+	    ",\"reason\":\"auth_required\",\"ran\":\"no\"}",
+	    { "wants a sign-in first: a reason.", "not sent", "try again" } },
+	{ { .ending = ENDING_IDLE, .sent = true, .status = 200 },
+	    ",\"reason\":\"upstream_timeout\",\"ran\":\"maybe\","
+	    "\"httpStatus\":200}",
+	    { "silent", "\"make\"", "did not repeat it" } },
+	{ { .ending = ENDING_CUT, .sent = true },
+	    ",\"reason\":\"stream_lost\",\"ran\":\"maybe\"}",
+	    { "cut the connection while \"make\" was running",
+		"check before calling it again", "did not repeat it" } },
+	{ { .ending = ENDING_CUT },
+	    ",\"reason\":\"stream_lost\",\"ran\":\"no\"}", { "did not run" } },
+	{ { .status = 200, .sent = true, .media = MEDIA_SSE },
+	    ",\"reason\":\"stream_lost\",\"ran\":\"maybe\","
+	    "\"httpStatus\":200}",
+	    { "\"make\"", "It may have run" } },
+	{ { .status = 202, .sent = true },
+	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
+	    "\"httpStatus\":202}",
+	    { "sent no answer", "202" } },
+	{ { .status = 200, .sent = true, .media = MEDIA_JSON },
+	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
+	    "\"httpStatus\":200}",
+	    { "no JSON-RPC message" } },
+	{ { .status = 401, .sent = true },
+	    ",\"reason\":\"auth_required\",\"ran\":\"no\","
+	    "\"httpStatus\":401}",
+	    { "--bearer-env", "--bearer-file", "-H" } },
+	{ { .status = 403, .sent = true, .body = { "no \033[1m", 7 } },
+	    ",\"reason\":\"auth_failed\",\"ran\":\"no\","
+	    "\"httpStatus\":403}",
+	    { "403", "no " } },
+	{ { .status = 407, .sent = true },
+	    ",\"reason\":\"proxy_refused\",\"ran\":\"no\","
+	    "\"httpStatus\":407}",
+	    { "407", "--proxy-negotiate", "not tried again" } },
+	{ { .status = 302, .sent = true, .location = { "http://x/", 9 } },
+	    ",\"reason\":\"bad_upstream\",\"ran\":\"no\","
+	    "\"httpStatus\":302}",
+	    { "redirects (302)", "http://x/" } },
+	{ { .status = 404, .sent = true },
+	    ",\"reason\":\"bad_upstream\",\"ran\":\"no\","
+	    "\"httpStatus\":404}",
+	    { "at this path (404; a reason)", "Check the URL" } },
+	{ { .status = 405, .sent = true },
+	    ",\"reason\":\"bad_upstream\",\"ran\":\"no\","
+	    "\"httpStatus\":405}",
+	    { "at this path (405; a reason)" } },
+	{ { .status = 404, .sent = true, .media = MEDIA_HTML },
+	    ",\"reason\":\"bad_upstream\",\"ran\":\"no\","
+	    "\"httpStatus\":404}",
+	    { "web page, not MCP (404, text/html)" } },
+	{ { .status = 200, .sent = true, .media = MEDIA_HTML },
+	    ",\"reason\":\"bad_upstream\"",
+	    { "web page, not MCP (200, text/html)", "open a browser" } },
+	{ { .status = 429, .sent = true, .retry_after_ms = 61001 },
+	    ",\"reason\":\"upstream_unreachable\",\"ran\":\"no\","
+	    "\"httpStatus\":429,\"retryAfter\":62}",
+	    { "429", "Try again later" } },
+	{ { .status = 503, .sent = true, .retry_after_ms = -1 },
+	    ",\"reason\":\"upstream_unreachable\",\"ran\":\"no\","
+	    "\"httpStatus\":503}",
+	    { "503" } },
+	{ { .status = 502, .sent = true },
+	    ",\"reason\":\"upstream_unreachable\",\"ran\":\"maybe\","
+	    "\"httpStatus\":502}",
+	    { "may have run" } },
+	{ { .status = 500, .sent = true, .body = { "oops", 4 } },
+	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
+	    "\"httpStatus\":500}",
+	    { "500", "oops" } },
+	{ { .status = 200,
+	      .sent = true,
+	      .too_large = true,
+	      .size = 12345,
+	      .ending = ENDING_CUT },
+	    ",\"reason\":\"too_large\",\"ran\":\"maybe\",\"httpStatus\":200}",
+	    { "12345 bytes", "--max-message", "It did run" } },
+};
+
+START_TEST(test_facts)
+{
+	struct frame *request = tool_call("make"), *f;
+	struct facts facts = cases[_i].facts;
+	char *want = xasprintf("%s%s", OWN, cases[_i].reason), *message;
+	struct span data;
+	size_t k;
+
+	/* A refusal has none but those of whoever gives the credentials. */
+	if (facts.status != 401 && facts.status != 403)
+		facts.why = span_of("a reason");
+	f = fault_from_facts(request, &facts, HOST, NULL);
+	ck_assert_int_eq(f->kind, FRAME_ERROR);
+	ck_assert(span_is(f->id, "7"));
+	ck_assert_int_eq(msg_error_code(f), FAULT_INTERNAL);
+	data = json_get(f->error, "data");
+	ck_assert_msg(data.n >= strlen(want) &&
+		memcmp(data.p, want, strlen(want)) == 0,
+	    "data is %.*s", (int)data.n, data.p);
+	message = message_of(f);
+	ck_assert_msg(strstr(message, HOST) != NULL, "%s", message);
+	for (k = 0; k < 3 && cases[_i].says[k] != NULL; k++)
+		ck_assert_msg(strstr(message, cases[_i].says[k]) != NULL,
+		    "\"%s\" is not in: %s", cases[_i].says[k], message);
+	for (k = 0; message[k] != '\0'; k++)
+		ck_assert_msg((unsigned char)message[k] >= ' ',
+		    "a control byte in: %s", message);
+	if (facts.ending == ENDING_CONNECT || facts.ending == ENDING_TLS)
+		ck_assert_ptr_nonnull(strstr(message, "a reason"));
+	free(message);
+	free(want);
+	frame_unref(f);
+	frame_unref(request);
+}
+END_TEST
+
+/* Whoever gives the credentials knows more than the status. */
+START_TEST(test_refused_credentials)
+{
+	static const char why[] = "the token is rejected. Sign in: %n \"x\"";
+	struct facts facts = { .status = _i == 0 ? 401 : 403,
+		.sent = true,
+		.body = span_of("the server's words") };
+	struct frame *request = tool_call("x"), *f;
+	char *message, *want;
+	struct span data;
+
+	/* Not only up to a NUL, which a span need not have. */
+	facts.why = (struct span){ why, sizeof why - 2 };
+	f = fault_from_facts(request, &facts, HOST, NULL);
+	data = json_get(f->error, "data");
+	ck_assert(span_is(json_get(data, "reason"),
+	    _i == 0 ? "\"auth_required\"" : "\"auth_failed\""));
+	ck_assert(span_is(json_get(data, "ran"), "\"no\""));
+	ck_assert(span_is(json_get(data, "httpStatus"),
+	    _i == 0 ? "401" : "403"));
+	message = message_of(f);
+	want = xasprintf("%s refused it (%d): %.*s", HOST, facts.status,
+	    (int)facts.why.n, why);
+	ck_assert_str_eq(message, want);
+	free(want);
+	free(message);
+	frame_unref(f);
+	frame_unref(request);
+}
+END_TEST
+
+/* The server's own error is inside, byte for byte. */
+START_TEST(test_server)
+{
+	static const char text[] = "{\"jsonrpc\":\"2.0\",\"id\":null,"
+				   "\"error\":{ \"code\" : 1e0,\"x\":[1.50]}}";
+	struct facts facts = { .status = 401, .sent = true };
+	struct frame *request = tool_call("x"), *f;
+	struct frame *refusal = frame_copy(span_of(text));
+
+	ck_assert_int_eq(msg_parse(refusal, 10), MSG_OK);
+	f = fault_from_facts(request, &facts, HOST, refusal);
+	ck_assert(span_is(json_get(json_get(f->error, "data"), "server"),
+	    "{ \"code\" : 1e0,\"x\":[1.50]}"));
+	frame_unref(f);
+	frame_unref(refusal);
+	frame_unref(request);
+}
+END_TEST
+
+/* What a server sends to be quoted is neither long nor dangerous. */
+START_TEST(test_words_are_short_and_escaped)
+{
+	struct frame *request = tool_call("x"), *f;
+	struct facts facts = { .status = 500, .sent = true };
+	static char body[100000];
+	size_t i;
+
+	for (i = 0; i < sizeof body; i++)
+		body[i] = (char)(i * 7);
+	facts.body = (struct span){ body, sizeof body };
+	f = fault_from_facts(request, &facts, HOST, NULL);
+	ck_assert_uint_lt(f->text.n, 2500);
+	for (i = 0; i < f->text.n; i++)
+		ck_assert((unsigned char)f->text.p[i] >= ' ' &&
+		    (unsigned char)f->text.p[i] < 0x7f);
+	frame_unref(f);
+	frame_unref(request);
+}
+END_TEST
+
+static const struct {
+	const char *method, *params, *want;
+} labels[] = {
+	{ "tools/call", "{\"name\":\"create_invoice\"}", "\"create_invoice\"" },
+	{ "tools/call", "{\"name\":\"\"}", "tools/call" },
+	{ "tools/call", "{\"name\":7}", "tools/call" },
+	{ "tools/call", "{}", "tools/call" },
+	{ "tools/call", NULL, "tools/call" },
+	{ "tools/call", "[1]", "tools/call" },
+	{ "resources/read", "{\"name\":\"x\"}", "resources/read" },
+};
+
+START_TEST(test_label)
+{
+	struct frame *f = msg_call(span_of("1"), labels[_i].method,
+	    span_of(labels[_i].params));
+	struct buf b;
+
+	buf_init(&b, 0);
+	fault_label(f, &b);
+	ck_assert_str_eq(buf_str(&b), labels[_i].want);
+	buf_free(&b);
+	frame_unref(f);
+}
+END_TEST
+
+/* A name is shortened and made visible. */
+/* Some write a slash like that. */
+START_TEST(test_label_with_an_escape)
+{
+	struct frame *f = frame_copy(
+	    span_of("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":"
+		    "\"tools\\/call\",\"params\":{\"name\":\"n\"}}"));
+	struct buf b;
+
+	buf_init(&b, 0);
+	ck_assert_int_eq(msg_parse(f, 2), MSG_OK);
+	fault_label(f, &b);
+	ck_assert_str_eq(buf_str(&b), "\"n\"");
+	buf_free(&b);
+	frame_unref(f);
+}
+END_TEST
+
+START_TEST(test_label_is_short)
+{
+	static char name[5000];
+	struct frame *f;
+	struct buf b;
+	size_t i;
+
+	memset(name, 'n', sizeof name - 1);
+	memcpy(name, "a\\u001b[31m\\n", 12);
+	f = tool_call(name);
+	buf_init(&b, 0);
+	fault_label(f, &b);
+	ck_assert_uint_lt(b.n, 100);
+	for (i = 0; i < b.n; i++)
+		ck_assert((unsigned char)b.p[i] >= ' ' &&
+		    (unsigned char)b.p[i] < 0x7f);
+	buf_free(&b);
+	frame_unref(f);
+}
+END_TEST
+
+static const struct {
+	const char *id;
+	struct fault fault;
+	const char *want;
+} frames[] = {
+	{ NULL, { .code = FAULT_PARSE },
+	    "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,"
+	    "\"message\":\"a \\\"b\\\" 7\",\"data\":" OWN
+	    ",\"ran\":\"no\"}}}" },
+	{ "\"x\"", { .reason = "busy" },
+	    "{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"error\":{\"code\":-32603,"
+	    "\"message\":\"a \\\"b\\\" 7\",\"data\":" OWN
+	    ",\"reason\":\"busy\",\"ran\":\"no\"}}}" },
+	{ "1.50",
+	    { .reason = "r",
+		.maybe = true,
+		.status = 418,
+		.retry_after_ms = 1000,
+		.server = { "{\"c\":1}", 7 } },
+	    "{\"jsonrpc\":\"2.0\",\"id\":1.50,\"error\":{\"code\":-32603,"
+	    "\"message\":\"a \\\"b\\\" 7\",\"data\":" OWN
+	    ",\"reason\":\"r\",\"ran\":\"maybe\",\"httpStatus\":418,"
+	    "\"retryAfter\":1,\"server\":{\"c\":1}}}}" },
+	{ "1", { .retry_after_ms = 1 },
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32603,"
+	    "\"message\":\"a \\\"b\\\" 7\",\"data\":" OWN
+	    ",\"ran\":\"no\",\"retryAfter\":1}}}" },
+};
+
+START_TEST(test_frame)
+{
+	struct frame *f = fault_frame(span_of(frames[_i].id), &frames[_i].fault,
+	    "a \"%s\" %d", "b", 7);
+
+	ck_assert_int_eq(f->kind, FRAME_ERROR);
+	ck_assert_msg(span_is(f->text, frames[_i].want), "%.*s", (int)f->text.n,
+	    f->text.p);
+	frame_unref(f);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("fault");
+	TCase *tc = tcase_create("fault");
+
+	tcase_add_loop_test(tc, test_facts, 0, COUNT(cases));
+	tcase_add_loop_test(tc, test_refused_credentials, 0, 2);
+	tcase_add_test(tc, test_server);
+	tcase_add_test(tc, test_words_are_short_and_escaped);
+	tcase_add_loop_test(tc, test_label, 0, COUNT(labels));
+	tcase_add_test(tc, test_label_with_an_escape);
+	tcase_add_test(tc, test_label_is_short);
+	tcase_add_loop_test(tc, test_frame, 0, COUNT(frames));
+	suite_add_tcase(s, tc);
+	return unit_run(s);
+}

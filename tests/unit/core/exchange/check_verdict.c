@@ -1,0 +1,931 @@
+/*
+ * What one HTTP answer means: each rule, status, shape and ending by itself,
+ * the patterns of users, results. Whole answers are in check_losses.c.
+ */
+#include "config.h"
+
+#include "core/exchange/verdict.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "core/wire/msg.h"
+#include "unit/unit.h"
+
+enum { SESSION = 1, NO_SESSION = 0 };
+
+static const struct verdict_rules no_rules = { NULL, 0, false };
+
+static const char *const verdict_names[] = { [VERDICT_ANSWER] = "answer",
+	[VERDICT_LOST] = "lost",
+	[VERDICT_LOST_MAYBE] = "lost_maybe",
+	[VERDICT_SUSPECT] = "suspect",
+	[VERDICT_UNREADY] = "unready",
+	[VERDICT_RETRY] = "retry",
+	[VERDICT_FAIL] = "fail" };
+
+/* Every rule by itself, as an error message to a request with the id 7. */
+static const struct {
+	int status;
+	int code;
+	const char *message;
+	enum verdict want;
+	const char *rule;
+} errors[] = {
+	/* Whatever the status is. */
+	{ 200, -1, "Session terminated: already initialized", VERDICT_ANSWER,
+	    "the words are not about a lost session" },
+	{ 404, -1, "Session not found: it already exists", VERDICT_ANSWER,
+	    "the words are not about a lost session" },
+	{ 200, 32600, "Session terminated", VERDICT_LOST,
+	    "in-band: session terminated" },
+	{ 200, 0, "SESSION  TERMINATED", VERDICT_LOST,
+	    "in-band: session terminated" },
+	{ 299, -32603, "MCP error 32600: Session terminated", VERDICT_LOST,
+	    "in-band: session terminated" },
+	/* A tool with sessions of its own says more than that. */
+	{ 200, -32603, "MCP error 32600: Session terminated (remote)",
+	    VERDICT_SUSPECT, "in-band: words of a lost session" },
+	{ 200, -1, "Session terminated by user", VERDICT_SUSPECT,
+	    "in-band: words of a lost session" },
+	{ 200, -1, "Session terminated. The shell exited with status 3",
+	    VERDICT_SUSPECT, "in-band: words of a lost session" },
+	{ 200, -1, "Invalid or expired session: log in to the bank again",
+	    VERDICT_SUSPECT, "in-band: words of a lost session" },
+	{ 400, -1, "Session terminated by user", VERDICT_LOST,
+	    "session terminated" },
+	{ 200, -32602, "Invalid params: Invalid or expired session",
+	    VERDICT_LOST, "in-band: invalid or expired session" },
+	{ 300, -1, "Session terminated", VERDICT_LOST, "session terminated" },
+	{ 400, -1, "Session terminated", VERDICT_LOST, "session terminated" },
+	{ 401, -1, "Session terminated", VERDICT_LOST, "session terminated" },
+	{ 409, -1, "Session terminated", VERDICT_LOST, "session terminated" },
+	{ 502, -1, "Session terminated", VERDICT_LOST, "session terminated" },
+	{ 404, -32602, "Session terminated", VERDICT_LOST,
+	    "session terminated" },
+	{ 500, -1, "invalid OR expired session.", VERDICT_LOST,
+	    "invalid or expired session" },
+	{ 200, -1, "Session terminated before the request completed",
+	    VERDICT_LOST_MAYBE, "the session ended while the request ran" },
+	{ 404, -1, "Session expired while processing the request",
+	    VERDICT_LOST_MAYBE, "the session ended while the request ran" },
+	/* In-band. */
+	{ 200, -1, "Server not initialized", VERDICT_LOST,
+	    "in-band: not initialized" },
+	{ 200, -1, "Session not found", VERDICT_SUSPECT,
+	    "in-band: words of a lost session" },
+	{ 299, -1, "initialize first", VERDICT_SUSPECT,
+	    "in-band: words of a lost session" },
+	{ 200, -1, "Browser session is closed", VERDICT_SUSPECT,
+	    "in-band: words of a lost session" },
+	{ 200, -1, "Connection closed", VERDICT_SUSPECT,
+	    "in-band: a connection behind the server is gone" },
+	{ 200, -1, "Failed to forward the call", VERDICT_SUSPECT,
+	    "in-band: a connection behind the server is gone" },
+	{ 200, -1, "Session ID is required", VERDICT_ANSWER, "an error" },
+	{ 200, -1, "The session belongs to another user", VERDICT_ANSWER,
+	    "an error" },
+	{ 200, -1, "Session terminate", VERDICT_ANSWER, "an error" },
+	{ 200, -32001, "", VERDICT_ANSWER, "an error" },
+	{ 199, -1, "Session not found", VERDICT_ANSWER, "an error" },
+	{ 300, -1, "Session not found", VERDICT_ANSWER, "an error" },
+	{ 200, -32602, "Invalid request parameters", VERDICT_ANSWER,
+	    "an error" },
+	/* 404. */
+	{ 404, -32601, "Session not found", VERDICT_LOST,
+	    "404, the session is unknown" },
+	{ 404, -1, "Server not initialized", VERDICT_LOST,
+	    "404, the session is unknown" },
+	{ 404, -1, "initialize first", VERDICT_LOST,
+	    "404, the session is unknown" },
+	{ 404, -32601, "Not Found", VERDICT_ANSWER,
+	    "404, method, tool or resource not found" },
+	{ 404, -32602, "", VERDICT_ANSWER,
+	    "404, method, tool or resource not found" },
+	{ 404, -32002, "no", VERDICT_ANSWER,
+	    "404, method, tool or resource not found" },
+	{ 404, -32003, "no", VERDICT_ANSWER,
+	    "404, method, tool or resource not found" },
+	{ 404, -32004, "a session id is required", VERDICT_ANSWER,
+	    "404, method, tool or resource not found" },
+	{ 404, -32001, "no", VERDICT_SUSPECT, "404 without words" },
+	{ 404, -32005, "no", VERDICT_SUSPECT, "404 without words" },
+	{ 404, -32600, "no", VERDICT_SUSPECT, "404 without words" },
+	{ 404, -32603, "no", VERDICT_SUSPECT, "404 without words" },
+	{ 404, 32601, "no", VERDICT_SUSPECT, "404 without words" },
+	{ 404, -1, "Connection closed", VERDICT_SUSPECT, "404 without words" },
+	{ 404, -1, "Session ID is required", VERDICT_SUSPECT,
+	    "404, words about some session" },
+	{ 404, -1, "Browser session is closed", VERDICT_SUSPECT,
+	    "404, words about some session" },
+	/* 401 and 403. */
+	{ 401, -1, "Session not found", VERDICT_LOST,
+	    "401, the session is unknown" },
+	{ 403, -1, "Session not found", VERDICT_LOST,
+	    "403, the session is unknown" },
+	{ 401, -1, "Session terminated, log in", VERDICT_ANSWER,
+	    "401, sign in again" },
+	{ 403, -1, "Session expired, sign in", VERDICT_ANSWER,
+	    "403, sign in again" },
+	{ 401, -1, "session user mismatch", VERDICT_LOST,
+	    "401, the session is another user's" },
+	{ 403, -1, "session access denied", VERDICT_LOST,
+	    "403, the session is another user's" },
+	{ 401, -1, "Session ID is required", VERDICT_SUSPECT,
+	    "401, it misses the session id" },
+	{ 403, -1, "Session ID is required", VERDICT_ANSWER, "403" },
+	{ 401, -1, "Browser session is closed", VERDICT_ANSWER, "401" },
+	{ 401, -1, "no", VERDICT_ANSWER, "401" },
+	{ 403, -1, "no", VERDICT_ANSWER, "403" },
+	/* The other refusals. */
+	{ 400, -1, "Session not found", VERDICT_LOST,
+	    "400, the session is unknown" },
+	{ 400, -1, "Session ID is required", VERDICT_SUSPECT,
+	    "400, it misses the session id" },
+	{ 422, -1, "Session ID is required", VERDICT_SUSPECT,
+	    "422, it misses the session id" },
+	{ 400, -1, "Browser session is closed", VERDICT_SUSPECT,
+	    "400, words about some session" },
+	{ 422, -1, "Browser session is closed", VERDICT_SUSPECT,
+	    "422, words about some session" },
+	{ 400, -1, "session user mismatch", VERDICT_ANSWER, "an error" },
+	{ 400, -1, "no", VERDICT_ANSWER, "an error" },
+	{ 405, -1, "Session not found", VERDICT_ANSWER,
+	    "405, it is not offered" },
+	{ 409, -1, "Session not found", VERDICT_ANSWER, "409" },
+	{ 429, -1, "Session not found", VERDICT_RETRY, "429" },
+	{ 410, -1, "Session not found", VERDICT_LOST,
+	    "refused, the session is unknown" },
+	{ 422, -1, "Session not found", VERDICT_LOST,
+	    "refused, the session is unknown" },
+	{ 499, -1, "Server not initialized", VERDICT_LOST,
+	    "refused, the session is unknown" },
+	{ 410, -1, "Session ID is required", VERDICT_ANSWER, "an error" },
+	{ 410, -1, "no", VERDICT_ANSWER, "an error" },
+	/* Server errors. */
+	{ 500, -1, "Session not found", VERDICT_LOST,
+	    "a server error, the session is unknown" },
+	{ 503, -1, "Session not found", VERDICT_LOST,
+	    "a server error, the session is unknown" },
+	{ 599, -1, "initialize first", VERDICT_LOST,
+	    "a server error, the session is unknown" },
+	{ 502, -1, "Session not found", VERDICT_RETRY, "502" },
+	{ 504, -1, "Session not found", VERDICT_RETRY, "504" },
+	{ 503, -1, "Browser session is closed", VERDICT_RETRY, "503" },
+	{ 500, -1, "Browser session is closed", VERDICT_SUSPECT,
+	    "a server error, words about some session" },
+	{ 500, -1, "Session ID is required", VERDICT_ANSWER, "an error" },
+	{ 501, -1, "no", VERDICT_ANSWER, "an error" },
+};
+
+static struct frame *
+parsed(char *text)
+{
+	struct frame *f = frame_copy(span_of(text));
+
+	ck_assert_msg(msg_parse(f, 10) == MSG_OK, "%s", text);
+	free(text);
+	return f;
+}
+
+static struct frame *
+error_frame(const char *id, int code, const char *message)
+{
+	return parsed(
+	    xasprintf("{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,"
+		      "\"message\":\"%s\"}}",
+		id, code, message));
+}
+
+static struct frame *
+result_frame(const char *result)
+{
+	return parsed(xasprintf("{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":%s}",
+	    result));
+}
+
+static struct facts
+answered(int status)
+{
+	return (struct facts){ .ending = ENDING_COMPLETE,
+		.sent = true,
+		.had_session = true,
+		.status = status,
+		.media = MEDIA_JSON,
+		.retry_after_ms = -1 };
+}
+
+/* The id of the answer never counts. */
+START_TEST(test_errors)
+{
+	static const char *const ids[] = { "7", "null", "\"server-error\"",
+		"8" };
+	struct facts facts = answered(errors[_i].status);
+	struct frame *f;
+	struct ruling r;
+	int i;
+
+	for (i = 0; i < COUNT(ids); i++) {
+		f = error_frame(ids[i], errors[_i].code, errors[_i].message);
+		r = verdict_error(&facts, f, &no_rules);
+		ck_assert_msg(r.verdict == errors[_i].want, "%d %s: %s",
+		    facts.status, errors[_i].message, verdict_names[r.verdict]);
+		ck_assert_str_eq(r.rule, errors[_i].rule);
+		frame_unref(f);
+	}
+}
+END_TEST
+
+/* Just after a renewal of ours, in-band: not ready is not lost. */
+static const struct {
+	int status;
+	const char *message;
+	enum verdict want;
+} fresh[] = {
+	{ 200, "Server not initialized", VERDICT_UNREADY },
+	{ 200, "initialize first", VERDICT_UNREADY },
+	{ 299, "Invalid request parameters", VERDICT_UNREADY },
+	{ 200, "INVALID request parameters", VERDICT_UNREADY },
+	{ 200, "Invalid request parameters: x", VERDICT_ANSWER },
+	{ 200, "Invalid request parameter", VERDICT_ANSWER },
+	{ 200, "Session not found", VERDICT_SUSPECT },
+	{ 200, "Session terminated", VERDICT_LOST },
+	{ 400, "Server not initialized", VERDICT_LOST },
+	{ 400, "Invalid request parameters", VERDICT_ANSWER },
+	{ 404, "initialize first", VERDICT_LOST },
+};
+
+START_TEST(test_fresh)
+{
+	struct facts facts = answered(fresh[_i].status);
+	struct frame *f = error_frame("7", -32602, fresh[_i].message);
+
+	facts.fresh = true;
+	ck_assert_msg(verdict_error(&facts, f, &no_rules).verdict ==
+		fresh[_i].want,
+	    "%s", fresh[_i].message);
+	frame_unref(f);
+}
+END_TEST
+
+/* The credentials are good as far as is known: a 401 or 403 that says nothing
+ * else may be the session's. */
+static const struct {
+	int status;
+	const char *text;
+	enum verdict want; /* of an error; */
+	const char *rule;  /* the same of a body */
+} credentials_known_good[] = {
+	{ 401, "", VERDICT_LOST, "401 to credentials that it took before" },
+	{ 401, "unauthorized", VERDICT_LOST,
+	    "401 to credentials that it took before" },
+	{ 403, "", VERDICT_LOST, "403 to new credentials in an old session" },
+	{ 401, "Session not found", VERDICT_LOST,
+	    "401, the session is unknown" },
+	{ 401, "Session ID is required", VERDICT_SUSPECT,
+	    "401, it misses the session id" },
+	{ 401, "Session expired, sign in", VERDICT_ANSWER,
+	    "401, sign in again" },
+	{ 403, "Session expired, sign in", VERDICT_ANSWER,
+	    "403, sign in again" },
+	{ 404, "", VERDICT_SUSPECT, "404 without words" },
+	{ 429, "", VERDICT_RETRY, "429" },
+};
+
+START_TEST(test_trusted)
+{
+	struct facts facts = answered(credentials_known_good[_i].status);
+	struct frame *f = error_frame("7", -32001,
+	    credentials_known_good[_i].text);
+	enum verdict want = credentials_known_good[_i].want;
+	struct ruling r;
+
+	facts.credentials_known_good = true;
+	r = verdict_error(&facts, f, &no_rules);
+	ck_assert_msg(r.verdict == want, "%s", verdict_names[r.verdict]);
+	ck_assert_str_eq(r.rule, credentials_known_good[_i].rule);
+	facts.body = span_of(credentials_known_good[_i].text);
+	r = verdict_bare(&facts, &no_rules);
+	if (want == VERDICT_ANSWER)
+		want = VERDICT_FAIL; /* there is none to pass on */
+	ck_assert_msg(r.verdict == want, "%s", verdict_names[r.verdict]);
+	ck_assert_str_eq(r.rule, credentials_known_good[_i].rule);
+	/* Where there is no session none is lost. */
+	facts.had_session = false;
+	ck_assert_int_ne(verdict_bare(&facts, &no_rules).verdict, VERDICT_LOST);
+	ck_assert_int_ne(verdict_error(&facts, f, &no_rules).verdict,
+	    VERDICT_LOST);
+	frame_unref(f);
+}
+END_TEST
+
+/* Where the words of an error may stand, and where not. */
+static const struct {
+	const char *error;
+	enum verdict want;
+} members[] = {
+	{ "{\"code\":1,\"message\":\"Session not found\"}", VERDICT_LOST },
+	{ "{\"code\":1,\"message\":\"\\u0053ession not f\\u006fund\"}",
+	    VERDICT_LOST },
+	{ "{\"code\":1,\"mess\\u0061ge\":\"Session not found\"}",
+	    VERDICT_LOST },
+	{ "{\"code\":1,\"message\":\"x\",\"data\":{\"message\":"
+	  "\"Session not found\"}}",
+	    VERDICT_LOST },
+	{ "{\"code\":1,\"message\":\"x\",\"data\":"
+	  "\"Session not found\"}",
+	    VERDICT_LOST },
+	{ "{\"code\":1,\"message\":\"x\",\"data\":"
+	  "{\"requiresReinitialize\":true}}",
+	    VERDICT_LOST },
+	{ "{\"code\":1,\"message\":\"x\",\"data\":"
+	  "{\"requiresReinitialize\":\"true\"}}",
+	    VERDICT_ANSWER },
+	{ "{\"code\":1,\"message\":\"x\",\"data\":{\"input\":"
+	  "\"Session not found\"}}",
+	    VERDICT_ANSWER },
+	{ "{\"code\":1,\"message\":\"x\",\"data\":[\"Session not "
+	  "found\"]}",
+	    VERDICT_ANSWER },
+	{ "{\"code\":1,\"message\":\"x\",\"data\":{\"a\":{\"message\":"
+	  "\"Session not found\"}}}",
+	    VERDICT_ANSWER },
+	{ "{\"code\":1,\"message\":\"Session not\",\"data\":\"found\"}",
+	    VERDICT_ANSWER },
+	{ "{\"code\":1,\"message\":\"\"}", VERDICT_ANSWER },
+};
+
+START_TEST(test_members)
+{
+	struct facts facts = answered(400);
+	struct frame
+	    *f = parsed(xasprintf("{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":%s}",
+		members[_i].error));
+
+	ck_assert_msg(verdict_error(&facts, f, &no_rules).verdict ==
+		members[_i].want,
+	    "%s", members[_i].error);
+	frame_unref(f);
+}
+END_TEST
+
+/* Endings, shapes and verbs of an answer that is no message. */
+static const struct {
+	enum ending ending;
+	bool sent;
+	int status;
+	int had_session;
+	enum media media;
+	enum verb verb;
+	const char *body;
+	enum verdict want;
+	const char *rule;
+} bare[] = {
+	/* Nothing was sent. */
+	{ ENDING_RESOLVE, false, 0, SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_RETRY, "nothing was sent" },
+	{ ENDING_CONNECT, false, 0, SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_RETRY, "nothing was sent" },
+	{ ENDING_CUT, false, 0, SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_RETRY, "nothing was sent" },
+	/* It may have been: not even the words count. */
+	{ ENDING_CUT, true, 0, SESSION, MEDIA_NONE, VERB_POST, "", VERDICT_FAIL,
+	    "cut before the answer" },
+	{ ENDING_CUT, true, 404, SESSION, MEDIA_NONE, VERB_POST,
+	    "Session not found", VERDICT_FAIL, "cut before the answer" },
+	{ ENDING_IDLE, true, 200, SESSION, MEDIA_SSE, VERB_POST, "",
+	    VERDICT_FAIL, "no answer" },
+	{ ENDING_ABORTED, true, 404, SESSION, MEDIA_NONE, VERB_POST,
+	    "Session not found", VERDICT_FAIL, "no answer" },
+	{ ENDING_TLS, false, 0, SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_FAIL, "no answer" },
+	{ ENDING_PROXY, false, 407, SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_FAIL, "no answer" },
+	{ ENDING_CONFIG, false, 0, SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_FAIL, "no answer" },
+	{ ENDING_DENIED, false, 0, SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_FAIL, "no answer" },
+	/* 404. */
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_SUSPECT, "404 without words" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_NONE, VERB_GET, "",
+	    VERDICT_SUSPECT, "404 without words" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_NONE, VERB_GET,
+	    "no such session", VERDICT_LOST, "404, the session is unknown" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_NONE, VERB_DELETE,
+	    "no such session", VERDICT_FAIL, "no message in the answer" },
+	{ ENDING_COMPLETE, true, 404, NO_SESSION, MEDIA_NONE, VERB_POST,
+	    "no such session", VERDICT_SUSPECT,
+	    "words about a session, and it gave no id" },
+	/* No session could be lost, but the server may be another. */
+	{ ENDING_COMPLETE, true, 404, NO_SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_SUSPECT, "404 to a POST, it may speak another transport" },
+	{ ENDING_COMPLETE, true, 404, NO_SESSION, MEDIA_HTML, VERB_POST,
+	    "<pre>Cannot POST /mcp</pre>", VERDICT_SUSPECT,
+	    "404 to a POST, it may speak another transport" },
+	{ ENDING_COMPLETE, true, 404, NO_SESSION, MEDIA_OTHER, VERB_POST,
+	    "<h1>404 Not Found</h1>", VERDICT_SUSPECT,
+	    "404 to a POST, it may speak another transport" },
+	{ ENDING_COMPLETE, true, 404, NO_SESSION, MEDIA_HTML, VERB_POST,
+	    "<p>404 page not found</p>", VERDICT_FAIL,
+	    "no message in the answer" },
+	{ ENDING_COMPLETE, true, 404, NO_SESSION, MEDIA_HTML, VERB_POST,
+	    "no such tool", VERDICT_FAIL, "no message in the answer" },
+	{ ENDING_COMPLETE, true, 404, NO_SESSION, MEDIA_JSON, VERB_POST,
+	    "{\"detail\":\"Not Found\"}", VERDICT_FAIL,
+	    "no message in the answer" },
+	{ ENDING_COMPLETE, true, 404, NO_SESSION, MEDIA_NONE, VERB_GET, "",
+	    VERDICT_FAIL, "no message in the answer" },
+	{ ENDING_COMPLETE, true, 404, NO_SESSION, MEDIA_NONE, VERB_DELETE, "",
+	    VERDICT_FAIL, "no message in the answer" },
+	{ ENDING_CUT, true, 404, NO_SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_FAIL, "cut before the answer" },
+	{ ENDING_COMPLETE, true, 405, NO_SESSION, MEDIA_HTML, VERB_POST,
+	    "<p>no", VERDICT_SUSPECT,
+	    "405 to a POST, it may speak another transport" },
+	{ ENDING_COMPLETE, true, 400, NO_SESSION, MEDIA_HTML, VERB_POST,
+	    "<p>no", VERDICT_FAIL, "no message in the answer" },
+	{ ENDING_COMPLETE, true, 200, NO_SESSION, MEDIA_HTML, VERB_POST,
+	    "<p>sign in", VERDICT_FAIL, "no message in the answer" },
+	{ ENDING_COMPLETE, true, 503, NO_SESSION, MEDIA_HTML, VERB_POST,
+	    "<p>no", VERDICT_RETRY, "refused for now" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST,
+	    "<p>Session terminated", VERDICT_SUSPECT, "404, a web page" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_JSON, VERB_POST,
+	    "{\"detail\":1}", VERDICT_SUSPECT, "404 without words" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_OTHER, VERB_POST,
+	    "{\"error\":{\"code\":-32601,\"message\":\"no\"}}", VERDICT_FAIL,
+	    "404, method, tool or resource not found" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_OTHER, VERB_POST,
+	    "{\"jsonRpcError\":{\"code\":-32601,\"message\":\"no\"}}",
+	    VERDICT_FAIL, "404, method, tool or resource not found" },
+	/* Web pages. */
+	{ ENDING_COMPLETE, true, 200, SESSION, MEDIA_HTML, VERB_POST,
+	    "<p>Session terminated", VERDICT_FAIL, "the body is a web page" },
+	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_NONE, VERB_POST,
+	    " \n<p>Session terminated", VERDICT_FAIL,
+	    "the body is a web page" },
+	{ ENDING_COMPLETE, true, 502, SESSION, MEDIA_HTML, VERB_POST, "<p>x",
+	    VERDICT_RETRY, "the body is a web page" },
+	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_HTML, VERB_POST,
+	    "{\"error\":\"Session not found\"}", VERDICT_LOST,
+	    "400, the session is unknown" },
+	/* Only what one can see of it counts, and that only against it. */
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST,
+	    "<p>404 page not found</p>", VERDICT_FAIL,
+	    "the words are not about a lost session" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST,
+	    "404 page not found", VERDICT_FAIL,
+	    "the words are not about a lost session" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST,
+	    "<i>404</i> page not found", VERDICT_SUSPECT, "404, a web page" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST,
+	    "<SCRIPT a>404 page not found</script >", VERDICT_SUSPECT,
+	    "404, a web page" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST,
+	    "<style>x</style><p>404 page not found", VERDICT_FAIL,
+	    "the words are not about a lost session" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST,
+	    "<script>a<b> 404 page not found</script>", VERDICT_SUSPECT,
+	    "404, a web page" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST,
+	    "<style>404 page not found", VERDICT_SUSPECT, "404, a web page" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST,
+	    "<scripts>404 page not found", VERDICT_FAIL,
+	    "the words are not about a lost session" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST,
+	    "<!-- > 404 page not found -->", VERDICT_SUSPECT,
+	    "404, a web page" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST,
+	    "<!-- 404 page not found", VERDICT_SUSPECT, "404, a web page" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST,
+	    "<!-- x -->404 page not found", VERDICT_FAIL,
+	    "the words are not about a lost session" },
+	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST, "<",
+	    VERDICT_SUSPECT, "404, a web page" },
+	/* Plain words, and what is no JSON in the end. */
+	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_OTHER, VERB_POST,
+	    "\xEF\xBB\xBF \r\nSession not found\r\n", VERDICT_LOST,
+	    "400, the session is unknown" },
+	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_JSON, VERB_POST,
+	    "\xEF\xBB\xBF{\"error\":\"Session not found\"}\n", VERDICT_LOST,
+	    "400, the session is unknown" },
+	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_JSON, VERB_POST,
+	    "{\"error\":\"Session not found \xFF\"}", VERDICT_LOST,
+	    "400, the session is unknown" },
+	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_JSON, VERB_POST,
+	    "{\"error\":\"Session not found\",\"stackTrace\":[\"x",
+	    VERDICT_SUSPECT, "400, words about some session" },
+	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_JSON, VERB_POST,
+	    "{\"error\":{\"code\":-32601,\"data\":{\"requiresReinitialize\""
+	    ":true}},\"x\":",
+	    VERDICT_FAIL, "no message in the answer" },
+	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_JSON, VERB_POST,
+	    "{\"stackTrace\":\"Session not found\"}", VERDICT_FAIL,
+	    "no message in the answer" },
+	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_JSON, VERB_POST,
+	    "{\"data\":\"Session not found\"}", VERDICT_FAIL,
+	    "no message in the answer" },
+	{ ENDING_COMPLETE, true, 400, NO_SESSION, MEDIA_OTHER, VERB_POST,
+	    "Invalid or expired session", VERDICT_SUSPECT,
+	    "words about a session, and it gave no id" },
+	{ ENDING_COMPLETE, true, 500, NO_SESSION, MEDIA_OTHER, VERB_POST,
+	    "Session not found", VERDICT_SUSPECT,
+	    "words about a session, and it gave no id" },
+	{ ENDING_COMPLETE, true, 503, NO_SESSION, MEDIA_OTHER, VERB_POST,
+	    "Session not found", VERDICT_RETRY, "refused for now" },
+	{ ENDING_COMPLETE, true, 401, NO_SESSION, MEDIA_OTHER, VERB_POST,
+	    "Session expired", VERDICT_FAIL, "no message in the answer" },
+	{ ENDING_COMPLETE, true, 403, NO_SESSION, MEDIA_OTHER, VERB_POST,
+	    "Unknown session", VERDICT_FAIL, "no message in the answer" },
+	{ ENDING_COMPLETE, true, 200, SESSION, MEDIA_SSE, VERB_POST,
+	    "{\"error\":\"Session not found\"}", VERDICT_SUSPECT,
+	    "in-band: words of a lost session" },
+	/* Another transport, or one that has sessions now. */
+	{ ENDING_COMPLETE, true, 405, SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_SUSPECT, "405 to a POST, it may speak another transport" },
+	{ ENDING_COMPLETE, true, 405, NO_SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_SUSPECT, "405 to a POST, it may speak another transport" },
+	{ ENDING_COMPLETE, true, 405, SESSION, MEDIA_NONE, VERB_GET, "",
+	    VERDICT_FAIL, "405, it is not offered" },
+	{ ENDING_COMPLETE, true, 400, NO_SESSION, MEDIA_OTHER, VERB_POST,
+	    "No valid session ID provided", VERDICT_SUSPECT,
+	    "words about a session, and it gave no id" },
+	{ ENDING_COMPLETE, true, 401, NO_SESSION, MEDIA_OTHER, VERB_POST,
+	    "No valid session ID provided", VERDICT_FAIL,
+	    "no message in the answer" },
+	/* The rest. */
+	{ ENDING_COMPLETE, true, 429, SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_RETRY, "429" },
+	{ ENDING_COMPLETE, true, 503, NO_SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_RETRY, "refused for now" },
+	{ ENDING_COMPLETE, true, 502, NO_SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_RETRY, "refused for now" },
+	{ ENDING_COMPLETE, true, 504, NO_SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_RETRY, "refused for now" },
+	{ ENDING_COMPLETE, true, 429, NO_SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_RETRY, "refused for now" },
+	{ ENDING_COMPLETE, true, 500, SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_FAIL, "no message in the answer" },
+	{ ENDING_COMPLETE, true, 202, SESSION, MEDIA_NONE, VERB_POST, "",
+	    VERDICT_FAIL, "no message in the answer" },
+};
+
+START_TEST(test_bare)
+{
+	struct facts facts = { .ending = bare[_i].ending,
+		.sent = bare[_i].sent,
+		.status = bare[_i].status,
+		.had_session = bare[_i].had_session == SESSION,
+		.media = bare[_i].media,
+		.verb = bare[_i].verb,
+		.body = span_of(bare[_i].body) };
+	struct ruling r = verdict_bare(&facts, &no_rules);
+
+	ck_assert_msg(r.verdict == bare[_i].want, "%d %s: %s", facts.status,
+	    bare[_i].body, verdict_names[r.verdict]);
+	ck_assert_str_eq(r.rule, bare[_i].rule);
+}
+END_TEST
+
+/* A body is a span: nothing behind it counts, and NULs do not end it. */
+START_TEST(test_spans)
+{
+	static const char text[] = "a\0Session terminated\0x";
+	struct facts facts = answered(400);
+
+	facts.body = (struct span){ text, sizeof text - 1 };
+	ck_assert_int_eq(verdict_bare(&facts, &no_rules).verdict, VERDICT_LOST);
+	facts.body.n = 19;
+	ck_assert_int_eq(verdict_bare(&facts, &no_rules).verdict, VERDICT_FAIL);
+	facts.body = (struct span){ NULL, 0 };
+	ck_assert_int_eq(verdict_bare(&facts, &no_rules).verdict, VERDICT_FAIL);
+}
+END_TEST
+
+/* A result only counts when it is a short error, and only for those who said
+ * that it does. */
+static const struct {
+	const char *result;
+	bool had_session;
+	enum verdict want; /* with in_results */
+	bool hint;         /* without */
+} results[] = {
+	{ "{\"content\":[{\"type\":\"text\",\"text\":\"Session terminated\"}],"
+	  "\"isError\":true}",
+	    true, VERDICT_LOST, true },
+	{ "{\"isError\":true,\"content\":[{\"text\":\"x\"},{\"text\":"
+	  "\"invalid or expired session\"}]}",
+	    true, VERDICT_LOST, true },
+	{ "{\"isError\":true,\"content\":[{\"text\":\"MCP session not "
+	  "found\"}]}",
+	    true, VERDICT_LOST, true },
+	{ "{\"isError\":true,\"content\":[{\"text\":\"Server not "
+	  "initialized\"}]}",
+	    true, VERDICT_LOST, true },
+	{ "{\"isError\":true,\"content\":[{\"text\":\"{\\\"error\\\":"
+	  "\\\"Session not found\\\"}\"}]}",
+	    true, VERDICT_LOST, true },
+	{ "{\"isError\":true,\"content\":[{\"text\":\"{\\\"data\\\":"
+	  "\\\"Session not found\\\"}\"}]}",
+	    true, VERDICT_ANSWER, false },
+	{ "{\"isError\":true,\"content\":[{\"text\":\"Session terminated "
+	  "before the request completed\"}]}",
+	    true, VERDICT_LOST_MAYBE, true },
+	{ "{\"isError\":true,\"content\":[{\"text\":\"Session not found\"}]}",
+	    false, VERDICT_ANSWER, false },
+	{ "{\"isError\":false,\"content\":[{\"text\":\"Session not found\"}]}",
+	    true, VERDICT_ANSWER, false },
+	{ "{\"isError\":\"true\",\"content\":[{\"text\":\"Session not "
+	  "found\"}]}",
+	    true, VERDICT_ANSWER, false },
+	{ "{\"content\":[{\"text\":\"Session not found\"}]}", true,
+	    VERDICT_ANSWER, false },
+	{ "{\"isError\":true,\"content\":[{\"text\":\"browser session not "
+	  "found\"}]}",
+	    true, VERDICT_ANSWER, false },
+	{ "{\"isError\":true,\"content\":[{\"text\":\"Session not found, it "
+	  "already exists\"}]}",
+	    true, VERDICT_ANSWER, false },
+	{ "{\"isError\":true,\"content\":[{\"text\":\"Session id is "
+	  "required\"}]}",
+	    true, VERDICT_ANSWER, false },
+	{ "{\"isError\":true,\"structuredContent\":{\"text\":\"Session not "
+	  "found\"}}",
+	    true, VERDICT_ANSWER, false },
+	{ "{\"isError\":true,\"content\":\"Session not found\"}", true,
+	    VERDICT_ANSWER, false },
+	{ "{\"isError\":true,\"content\":[1,null,{\"text\":7}]}", true,
+	    VERDICT_ANSWER, false },
+	{ "{\"isError\":true,\"content\":[{\"text\":\"our word: void\"}]}",
+	    true, VERDICT_ANSWER, false },
+	{ "[]", true, VERDICT_ANSWER, false },
+	{ "\"Session terminated\"", true, VERDICT_ANSWER, false },
+};
+
+START_TEST(test_results)
+{
+	const struct verdict_rules in = { NULL, 0, true };
+	struct facts facts = answered(200);
+	struct frame *f = result_frame(results[_i].result);
+	bool hint = !results[_i].hint;
+	struct ruling r;
+
+	facts.had_session = results[_i].had_session;
+	r = verdict_result(&facts, f, &no_rules, &hint);
+	ck_assert_int_eq(r.verdict, VERDICT_ANSWER);
+	ck_assert_msg(hint == results[_i].hint, "%s", results[_i].result);
+	hint = true;
+	r = verdict_result(&facts, f, &in, &hint);
+	ck_assert_msg(r.verdict == results[_i].want, "%s: %s",
+	    results[_i].result, verdict_names[r.verdict]);
+	ck_assert(!hint);
+	ck_assert(*r.rule != '\0');
+	frame_unref(f);
+}
+END_TEST
+
+/* 8 KiB may be a refusal; a byte more is content. */
+START_TEST(test_result_size)
+{
+	static const char start[] = "{\"isError\":true,\"content\":[{\"text\":"
+				    "\"Session terminated\",\"x\":\"";
+	static const char end[] = "\"}]}";
+	struct facts facts = answered(200);
+	struct frame *f;
+	struct buf b;
+	bool hint;
+	int over;
+
+	for (over = 0; over < 2; over++) {
+		buf_init(&b, 0);
+		buf_adds(&b, start);
+		while (b.n + sizeof end - 1 < 8192 + (size_t)over)
+			buf_addc(&b, 'x');
+		buf_adds(&b, end);
+		f = result_frame(buf_str(&b));
+		verdict_result(&facts, f, &no_rules, &hint);
+		ck_assert_int_eq(hint, over == 0);
+		frame_unref(f);
+		buf_free(&b);
+	}
+}
+END_TEST
+
+static regex_t patterns[2];
+
+static void
+compile(void)
+{
+	const int flags = REG_EXTENDED | REG_ICASE | REG_NOSUB;
+
+	ck_assert_int_eq(regcomp(&patterns[0], "^our word: (void|null)", flags),
+	    0);
+	ck_assert_int_eq(regcomp(&patterns[1], "tenant .* asleep", flags), 0);
+}
+
+static void
+release(void)
+{
+	regfree(&patterns[0]);
+	regfree(&patterns[1]);
+}
+
+START_TEST(test_patterns)
+{
+	static const struct {
+		int status;
+		const char *message;
+		enum verdict want;
+	} cases[] = {
+		{ 200, "OUR word: void", VERDICT_LOST },
+		{ 500, "Tenant 7 is asleep", VERDICT_LOST },
+		{ 429, "tenant 7 is asleep", VERDICT_LOST },
+		{ 401, "tenant 7 is asleep, log in", VERDICT_LOST },
+		{ 200, "our word: avoid", VERDICT_ANSWER },
+		{ 200, "", VERDICT_ANSWER },
+		{ 404, "tenant asleep, already initialized", VERDICT_ANSWER },
+		{ 200,
+		    "tenant x asleep: session terminated before the request "
+		    "completed",
+		    VERDICT_LOST_MAYBE },
+	};
+	const struct verdict_rules mine = { patterns, 2, false };
+	struct facts facts;
+	struct frame *f;
+	int i;
+
+	compile();
+	for (i = 0; i < COUNT(cases); i++) {
+		facts = answered(cases[i].status);
+		f = error_frame("7", 1, cases[i].message);
+		ck_assert_msg(verdict_error(&facts, f, &mine).verdict ==
+			cases[i].want,
+		    "%s", cases[i].message);
+		facts.had_session = false;
+		ck_assert_int_ne(verdict_error(&facts, f, &mine).verdict,
+		    VERDICT_LOST);
+		frame_unref(f);
+	}
+	release();
+}
+END_TEST
+
+START_TEST(test_patterns_bare)
+{
+	static const char nul[] = "\0tenant\0x asleep";
+	const struct verdict_rules mine = { patterns, 2, false };
+	struct facts facts = answered(400);
+	struct buf b;
+	size_t over;
+
+	compile();
+	facts.body = span_of("<p>tenant <b>7</b> is asleep</p>");
+	ck_assert_int_eq(verdict_bare(&facts, &mine).verdict, VERDICT_LOST);
+	facts.body = (struct span){ nul, sizeof nul - 1 };
+	ck_assert_int_eq(verdict_bare(&facts, &mine).verdict, VERDICT_LOST);
+	/* 16 KiB are looked at: the last byte decides. */
+	for (over = 0; over < 2; over++) {
+		buf_init(&b, 0);
+		while (b.n < 16 * 1024 - 15 + over)
+			buf_addc(&b, 'x');
+		buf_adds(&b, "tenant 7 asleep");
+		facts.body = buf_span(&b);
+		ck_assert_int_eq(verdict_bare(&facts, &mine).verdict,
+		    over == 0 ? VERDICT_LOST : VERDICT_FAIL);
+		buf_free(&b);
+	}
+	release();
+}
+END_TEST
+
+START_TEST(test_patterns_results)
+{
+	struct verdict_rules mine = { patterns, 2, false };
+	struct facts facts = answered(200);
+	struct frame *f = result_frame(
+	    "{\"isError\":true,\"content\":[{\"text\":\"our word: void\"}]}");
+	bool hint = true;
+
+	compile();
+	ck_assert_int_eq(verdict_result(&facts, f, &mine, &hint).verdict,
+	    VERDICT_ANSWER);
+	ck_assert(!hint);
+	mine.in_results = true;
+	ck_assert_int_eq(verdict_result(&facts, f, &mine, &hint).verdict,
+	    VERDICT_LOST);
+	frame_unref(f);
+	release();
+}
+END_TEST
+
+static void
+add_times(struct buf *b, const char *text, size_t bytes)
+{
+	size_t start = b->n;
+
+	while (b->n - start < bytes)
+		buf_adds(b, text);
+}
+
+/* What a hostile server may send up to the cap costs little: linear time.
+ * The bound has room for slow machines and checkers; a scan that is not
+ * linear takes minutes. */
+START_TEST(test_time)
+{
+	static const char *const pieces[] = { "a ", "session ", "\"", "'a ",
+		"' ", "'a'", "A_", "a.b ", "{\"a\":", "[", "<", "<a>",
+		"<script>", "<!--", "http://a ", "no session is found ",
+		"initialize ", "\xE2\x80\x99", "{\"error\":", "x-x ", "X_x    ",
+		"\"error\":\"a\"," };
+	struct facts facts = answered(404);
+	struct buf b;
+	clock_t start = clock();
+	int i;
+
+	for (i = 0; i < COUNT(pieces); i++) {
+		buf_init(&b, 0);
+		buf_addc(&b, i % 2 == 0 ? '{' : ' ');
+		add_times(&b, pieces[i], 256 * 1024);
+		facts.body = buf_span(&b);
+		verdict_bare(&facts, &no_rules);
+		buf_free(&b);
+	}
+	ck_assert_int_lt((clock() - start) / CLOCKS_PER_SEC, 20);
+}
+END_TEST
+
+static const struct {
+	const char *type;
+	enum media want;
+} types[] = {
+	{ NULL, MEDIA_NONE },
+	{ "", MEDIA_NONE },
+	{ " \t", MEDIA_NONE },
+	{ ";charset=utf-8", MEDIA_NONE },
+	{ "application/json", MEDIA_JSON },
+	{ "Application/JSON;charset=utf-8", MEDIA_JSON },
+	{ " application/json ; x", MEDIA_JSON },
+	{ "application/json\t", MEDIA_JSON },
+	{ "application/jsonp", MEDIA_OTHER },
+	{ "application/json-rpc", MEDIA_OTHER },
+	{ "application/jso", MEDIA_OTHER },
+	{ "application/problem+json", MEDIA_OTHER },
+	{ "text/event-stream", MEDIA_SSE },
+	{ "TEXT/EVENT-STREAM; charset=UTF-8", MEDIA_SSE },
+	{ "text/html", MEDIA_HTML },
+	{ "text/html; charset=x", MEDIA_HTML },
+	{ "application/xhtml+xml", MEDIA_HTML },
+	{ "text/plain", MEDIA_OTHER },
+	{ "x", MEDIA_OTHER },
+};
+
+START_TEST(test_media)
+{
+	ck_assert_int_eq(verdict_media(types[_i].type), types[_i].want);
+}
+END_TEST
+
+START_TEST(test_session_ok)
+{
+	char id[1025];
+	int c;
+
+	memset(id, 'a', sizeof id);
+	ck_assert(!verdict_session_ok((struct span){ NULL, 0 }));
+	ck_assert(!verdict_session_ok((struct span){ id, 0 }));
+	ck_assert(verdict_session_ok((struct span){ id, 1 }));
+	ck_assert(verdict_session_ok((struct span){ id, 1024 }));
+	ck_assert(!verdict_session_ok((struct span){ id, 1025 }));
+	for (c = 0; c < 256; c++) {
+		id[1] = (char)c;
+		ck_assert_int_eq(verdict_session_ok((struct span){ id, 3 }),
+		    c >= 0x21 && c <= 0x7e);
+	}
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("verdict");
+	TCase *tc = tcase_create("verdict");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_loop_test(tc, test_errors, 0, COUNT(errors));
+	tcase_add_loop_test(tc, test_fresh, 0, COUNT(fresh));
+	tcase_add_loop_test(tc, test_trusted, 0, COUNT(credentials_known_good));
+	tcase_add_loop_test(tc, test_members, 0, COUNT(members));
+	tcase_add_loop_test(tc, test_bare, 0, COUNT(bare));
+	tcase_add_test(tc, test_spans);
+	tcase_add_loop_test(tc, test_results, 0, COUNT(results));
+	tcase_add_test(tc, test_result_size);
+	tcase_add_test(tc, test_patterns);
+	tcase_add_test(tc, test_patterns_bare);
+	tcase_add_test(tc, test_patterns_results);
+	tcase_add_test(tc, test_time);
+	tcase_add_loop_test(tc, test_media, 0, COUNT(types));
+	tcase_add_test(tc, test_session_ok);
+	suite_add_tcase(s, tc);
+	return unit_run(s);
+}

@@ -1,0 +1,758 @@
+/*
+ * subscriptions/listen at a modern server: the session's GET stream, and a
+ * modern client's own listens, as schedules.
+ */
+#include "config.h"
+
+#include "play/server_play.h"
+
+#include <stdlib.h>
+
+#include "play/server_listen_words.h"
+#include "unit/unit.h"
+
+/* The opening of a GET whose listen is acknowledged. */
+#define OPEN                                                                   \
+	"> get\n"                                                              \
+	"head @1 200\n"                                                        \
+	"order #1 POST subscriptions/listen \"mine-s2\" listen\n"              \
+	"< #1 head 200 media=sse\n"                                            \
+	"< #1 msg " ACK ALL END
+
+/* --- the session's GET --- */
+
+START_TEST(test_get)
+{
+	era_play_check("modern bodies headers",
+	    "> get\n"
+	    "head @1 200\n"
+	    "order #1 POST {\"jsonrpc\":\"2.0\",\"id\":\"mine-s2\","
+	    "\"method\":\"subscriptions/listen\","
+	    "\"params\":{\"notifications\":" ALL
+	    ",\"_meta\":{<meta>}}} listen [2026-07-28; Mcp-Method: "
+	    "subscriptions/listen]\n"
+	    "< #1 head 200 media=sse\n"
+	    "< #1 msg " ACK ALL END
+	    /* silence never ends it */
+	    "! wait 86400000\n"
+	    "< #1 msg " TOOLS "tell @1 " TOLD_TOOLS
+	    /* What nobody here knows stays in it. */
+	    "< #1 msg {\"params\":{\"x\":1.0,\"_meta\":{\"a\":2,"
+	    "\"io.modelcontextprotocol/subscriptionId\":$}},"
+	    "\"method\":\"notifications/prompts/list_changed\","
+	    "\"jsonrpc\":\"2.0\"}\n"
+	    "tell @1 {\"params\":{\"x\":1.0,\"_meta\":{\"a\":2}},"
+	    "\"method\":\"notifications/prompts/list_changed\","
+	    "\"jsonrpc\":\"2.0\"}\n"
+	    "> abort @1\n"
+	    "drop #1\n"
+	    "done @1 aborted\n");
+}
+END_TEST
+
+START_TEST(test_get_asks_for_what_there_is)
+{
+	era_play_check("modern bodies "
+		       "server={\"tools\":{\"listChanged\":false},"
+		       "\"prompts\":{\"listChanged\":true},\"resources\":{}}",
+	    "> get\n"
+	    "head @1 200\n"
+	    "order #1 POST {\"jsonrpc\":\"2.0\",\"id\":\"mine-s2\","
+	    "\"method\":\"subscriptions/listen\","
+	    "\"params\":{\"notifications\":{\"promptsListChanged\":true},"
+	    "\"_meta\":{<meta>}}} listen\n");
+	era_play_check("modern server={\"resources\":{\"subscribe\":true}}",
+	    "> get\n"
+	    "head @1 200\n"
+	    "! wait 1000000\n");
+	era_play_check("modern server={\"tools\":{\"listChanged\":1},"
+		       "\"resources\":{\"subscribe\":\"true\"}}",
+	    "> get\n"
+	    "head @1 405\n"
+	    "done @1 405\n"
+	    "! wait 1000000\n");
+}
+END_TEST
+
+START_TEST(test_get_hostile)
+{
+	era_play_check("modern",
+	    OPEN
+	    /* another subscription's, one of another type, none at all */
+	    "< #1 msg " TOOLS_OF "\"mine-s3\"" THAT "< #1 msg " TOOLS_OF
+	    "2" THAT "< #1 msg " TOOLS_OF "null" THAT
+	    "< #1 msg note notifications/tools/list_changed\n"
+	    "< #1 msg note notifications/tools/list_changed {\"_meta\":[]}\n"
+	    "< #1 msg " ACK_OF "\"other\"" FOR ALL END
+	    /* no requests on a listen stream */
+	    "< #1 msg ask 7 roots/list\n"
+	    "< #1 msg " ACK ALL END "< #1 msg " TOOLS "tell @1 " TOLD_TOOLS);
+	/* Before the acknowledgement, or without any: told nevertheless. */
+	era_play_check("modern",
+	    "> get\n"
+	    "head @1 200\n"
+	    "order #1 POST subscriptions/listen \"mine-s2\" listen\n"
+	    "< #1 msg " TOOLS "tell @1 " TOLD_TOOLS "< #1 head 200 media=sse\n"
+	    "< #1 msg " PROMPTS "tell @1 " TOLD_PROMPTS
+	    /* nothing was lost that was ours */
+	    "< #1 end\n"
+	    "! wait 1000\n"
+	    "order #2 POST subscriptions/listen \"mine-s3\" listen\n"
+	    "< #2 head 200 media=sse\n"
+	    "< #2 msg " ACK ALL END);
+}
+END_TEST
+
+START_TEST(test_get_notes)
+{
+	era_play_check("modern notes",
+	    OPEN "< #1 msg " TOOLS_OF "\"other\"" THAT
+		 "note a notification of another subscription: dropped\n"
+		 "< #1 msg " ACK ALL END
+		 "note a subscription is acknowledged twice: dropped\n"
+		 "< #1 msg ask 7 roots/list\n"
+		 "note a request on a subscription stream: dropped\n"
+		 "< #1 cut\n"
+		 "note the subscription stream is opened again in 1000 ms\n");
+}
+END_TEST
+
+/* Behind each gap everything honoured is told as changed, once. */
+START_TEST(test_get_gap)
+{
+	era_play_check("modern",
+	    OPEN
+	    "! wait 30000\n"
+	    /* graceful: what the stream says after its result is not heard */
+	    "< #1 msg " ENDED "drop #1\n"
+	    "! wait 999\n"
+	    "! wait 1\n"
+	    "order #2 POST subscriptions/listen \"mine-s3\" listen\n"
+	    "< #2 head 200 media=sse\n"
+	    "< #2 msg " ACK
+	    "{\"toolsListChanged\":true,\"promptsListChanged\":false}" END
+	    "tell @1 " SAID_TOOLS
+	    /* abrupt, and soon: a longer wait */
+	    "< #2 cut\n"
+	    "! wait 1499\n"
+	    "! wait 1\n"
+	    "order #3 POST subscriptions/listen \"mine-s4\" listen\n"
+	    "< #3 503 retry-after=7\n"
+	    "! wait 6999\n"
+	    "! wait 1\n"
+	    "order #4 POST subscriptions/listen \"mine-s5\" listen\n"
+	    "< #4 head 200 media=sse\n"
+	    "< #4 msg " ACK ALL END "tell @1 " SAID_TOOLS
+	    "tell @1 " SAID_PROMPTS "tell @1 " SAID_RESOURCES
+	    "< #4 msg " TOOLS_OF "\"mine-s4\"" THAT "< #4 msg " TOOLS
+	    "tell @1 " TOLD_TOOLS);
+}
+END_TEST
+
+/* A stream that never works is tried seldom, but for ever. */
+START_TEST(test_get_false_starts)
+{
+	era_play_check("modern",
+	    "> get\n"
+	    "head @1 200\n"
+	    "order #1 POST subscriptions/listen \"mine-s2\" listen\n"
+	    "< #1 connect\n"
+	    "! wait 1000\n"
+	    "order #2 POST subscriptions/listen \"mine-s3\" listen\n"
+	    "< #2 401\n"
+	    "! wait 1500\n"
+	    "order #3 POST subscriptions/listen \"mine-s4\" listen\n"
+	    "< #3 403 err -32000 no\n"
+	    "drop #3\n"
+	    "! wait 2250\n"
+	    "order #4 POST subscriptions/listen \"mine-s5\" listen\n"
+	    "< #4 429 retry-after=3600\n"
+	    "! wait 299999\n"
+	    "! wait 1\n"
+	    "order #5 POST subscriptions/listen \"mine-s6\" listen\n"
+	    "< #5 200 media=sse\n"
+	    "! wait 299999\n"
+	    "! wait 1\n"
+	    "order #6 POST subscriptions/listen \"mine-s7\" listen\n"
+	    "< #6 502 media=html\n"
+	    "! wait 299999\n"
+	    "! wait 1\n"
+	    "order #7 POST subscriptions/listen \"mine-s8\" listen\n"
+	    /* one that lasts is a new start */
+	    "< #7 head 200 media=sse\n"
+	    "! wait 30000\n"
+	    "< #7 cut\n"
+	    "! wait 1000\n"
+	    "order #8 POST subscriptions/listen \"mine-s9\" listen\n");
+}
+END_TEST
+
+/* Acknowledged ones that die young: the waits grow up to half a minute. */
+START_TEST(test_get_short_lives)
+{
+	static const char *const waits[] = { "1000", "1500", "2250", "3375",
+		"5062", "7593", "11389", "17083", "25624", "30000", "30000" };
+	struct buf b;
+	size_t i;
+
+	buf_init(&b, 0);
+	buf_adds(&b, OPEN);
+	for (i = 0; i < sizeof waits / sizeof *waits; i++) {
+		buf_addf(&b, "< #%zu cut\n", i + 1);
+		buf_addf(&b, "! wait %ld\n! wait 1\n",
+		    strtol(waits[i], NULL, 10) - 1);
+		buf_addf(&b,
+		    "order #%zu POST subscriptions/listen \"mine-s%zu\" "
+		    "listen\n",
+		    i + 2, i + 3);
+		buf_addf(&b, "< #%zu head 200 media=sse\n", i + 2);
+		buf_addf(&b, "< #%zu msg ", i + 2);
+		buf_adds(&b, ACK "{\"toolsListChanged\":true}" END);
+		buf_adds(&b, "tell @1 " SAID_TOOLS);
+	}
+	era_play_check("modern", buf_str(&b));
+	buf_free(&b);
+}
+END_TEST
+
+START_TEST(test_get_refused)
+{
+	static const int passing[] = { 401, 403, 408, 429, 500, 503 };
+	char *schedule;
+	size_t i;
+
+	era_play_check("modern notes",
+	    "> get\n"
+	    "head @1 200\n"
+	    "order #1 POST subscriptions/listen \"mine-s2\" listen\n"
+	    "< #1 404 err -32601 no\n"
+	    "drop #1\n"
+	    "note mcp.test does not tell of changes: it refuses "
+	    "subscriptions/listen (-32601)\n"
+	    "! wait 10000000\n"
+	    /* nor for a GET to come */
+	    "> abort @1\n"
+	    "done @1 aborted\n"
+	    "> get\n"
+	    "head @2 200\n"
+	    "! wait 10000000\n");
+	/* One of the moment. */
+	for (i = 0; i < sizeof passing / sizeof *passing; i++) {
+		schedule = xasprintf(
+		    "> get\n"
+		    "head @1 200\n"
+		    "order #1 POST subscriptions/listen \"mine-s2\" listen\n"
+		    "< #1 %d err -32000 oops\n"
+		    "drop #1\n"
+		    "! wait 1000\n"
+		    "order #2 POST subscriptions/listen \"mine-s3\" "
+		    "listen\n",
+		    passing[i]);
+		era_play_check("modern", schedule);
+		free(schedule);
+	}
+	era_play_check("modern",
+	    "> get\n"
+	    "head @1 200\n"
+	    "order #1 POST subscriptions/listen \"mine-s2\" listen\n"
+	    "< #1 200 err -32603 oops\n"
+	    "drop #1\n"
+	    "! wait 1000\n"
+	    "order #2 POST subscriptions/listen \"mine-s3\" listen\n");
+}
+END_TEST
+
+/* The server is a legacy one by now: the session is to find out. */
+START_TEST(test_get_gone)
+{
+	era_play_check("modern",
+	    OPEN "< #1 cut\n"
+		 "! wait 1000\n"
+		 "order #2 POST subscriptions/listen \"mine-s3\" listen\n"
+		 "< #2 404\n"
+		 "done @1 gone\n"
+		 "! wait 1000000\n");
+	era_play_check("modern",
+	    OPEN "< #1 cut\n"
+		 "! wait 1000\n"
+		 "order #2 POST subscriptions/listen \"mine-s3\" listen\n"
+		 "< #2 400 err=null -32000 Bad Request: no session id\n"
+		 "drop #2\n"
+		 "done @1 gone\n"
+		 "! wait 1000000\n");
+}
+END_TEST
+
+/* The server is a modern one again, and refuses again: it is not asked who
+ * it is a second time. */
+START_TEST(test_get_gone_once)
+{
+	era_play_check("modern",
+	    "> get\n"
+	    "head @1 200\n"
+	    "order #1 POST subscriptions/listen \"mine-s2\" listen\n"
+	    "< #1 405\n"
+	    "done @1 gone\n"
+	    "> initialize 5 {\"protocolVersion\":\"2025-11-25\","
+	    "\"capabilities\":{}}\n"
+	    "order #2 POST server/discover \"mine-s3\"\n"
+	    "< #2 200 ok {\"supportedVersions\":[\"2026-07-28\"],"
+	    "\"capabilities\":{\"tools\":{\"listChanged\":true}}}\n"
+	    "found modern\n"
+	    "head @2 200\n"
+	    "tell @2 ...\n"
+	    "done @2 200\n"
+	    "> get\n"
+	    "head @3 200\n"
+	    "order #3 POST subscriptions/listen \"mine-s4\" listen\n"
+	    "< #3 405\n"
+	    "! wait 1000\n"
+	    "order #4 POST subscriptions/listen \"mine-s5\" listen\n"
+	    "< #4 head 200 media=sse\n"
+	    /* It works by now, so that it is believed again. */
+	    "< #4 msg " ACK ALL END "< #4 cut\n"
+	    "! wait 1500\n"
+	    "order #5 POST subscriptions/listen \"mine-s6\" listen\n"
+	    "< #5 405\n"
+	    "done @3 gone\n");
+}
+END_TEST
+
+/* The session ends its GET when the machine slept. */
+START_TEST(test_get_again)
+{
+	era_play_check("modern",
+	    OPEN "> abort @1\n"
+		 "drop #1\n"
+		 "done @1 aborted\n"
+		 "! wait 100000\n"
+		 "> get\n"
+		 "head @2 200\n"
+		 "order #2 POST subscriptions/listen \"mine-s3\" listen\n"
+		 "< #2 head 200 media=sse\n"
+		 "< #2 msg " ACK "{\"promptsListChanged\":true}" END
+		 "tell @2 " SAID_PROMPTS
+		 /* and one that comes too soon replaces the one before */
+		 "> get\n"
+		 "done @2 200\n"
+		 "head @3 200\n"
+		 "< #2 msg " TOOLS "tell @3 " TOLD_TOOLS);
+}
+END_TEST
+
+/* A stream that waits does not open without a GET. */
+START_TEST(test_get_ends_while_it_waits)
+{
+	era_play_check("modern",
+	    OPEN "< #1 cut\n"
+		 "> abort @1\n"
+		 "done @1 aborted\n"
+		 "! wait 1000000\n"
+		 "> get\n"
+		 "head @2 200\n"
+		 "order #2 POST subscriptions/listen \"mine-s3\" listen\n"
+		 "< #2 head 200 media=sse\n"
+		 "< #2 msg " ACK "{\"toolsListChanged\":true}" END
+		 "tell @2 " SAID_TOOLS);
+}
+END_TEST
+
+START_TEST(test_leave)
+{
+	era_play_check("modern",
+	    "> get\n"
+	    "head @1 200\n"
+	    "order #1 POST subscriptions/listen \"mine-s2\" listen\n"
+	    "> resources/subscribe 1 {\"uri\":\"a:/1\"}\n"
+	    "! wait 50\n"
+	    "order #2 POST subscriptions/listen \"mine-s3\" listen\n"
+	    "> initialize 5 {\"protocolVersion\":\"2025-11-25\","
+	    "\"capabilities\":{}}\n"
+	    "done @1 gone\n"
+	    "done @2 gone\n"
+	    "drop #1\n"
+	    "drop #2\n"
+	    "order #3 POST server/discover \"mine-s4\"\n"
+	    "! wait 100000\n");
+}
+END_TEST
+
+/* --- a modern client's own listens --- */
+
+#define LISTEN_OF                                                              \
+	"{\"method\":\"subscriptions/listen\", \"jsonrpc\":\"2.0\",\"id\":"
+#define WITH                                                                   \
+	",\"params\":{\"notifications\":{\"toolsListChanged\":true,"           \
+	"\"resourceSubscriptions\":[\"a:/1\"]},\"_meta\":{"                    \
+	"\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"}}}"
+#define LISTEN_7 LISTEN_OF "7" WITH
+#define LISTEN_8 LISTEN_OF "8" WITH
+#define LISTEN_A LISTEN_OF "\"a\"" WITH
+#define LISTEN_S2 LISTEN_OF "\"mine-s2\"" WITH
+#define SUB_7 SUB_OF "7}"
+#define ACK_7 ACK_OF "7" FOR
+#define HONOURS                                                                \
+	"{\"toolsListChanged\":true,\"resourceSubscriptions\":[\"a:/1\"]}"
+#define NATIVE                                                                 \
+	"> " LISTEN_7 "\n"                                                     \
+	"order #1 POST subscriptions/listen 7 listen\n"                        \
+	"< #1 head 200 media=sse\n"                                            \
+	"head @1 200\n"
+#define NATIVE_ACK "< #1 msg " ACK HONOURS END "tell @1 " ACK_7 HONOURS END
+
+START_TEST(test_native)
+{
+	era_play_check("modern bodies headers",
+	    "> " LISTEN_7 "\n"
+	    "order #1 POST " LISTEN_7
+	    " listen [2026-07-28; Mcp-Method: subscriptions/listen]\n"
+	    "< #1 head 200 media=sse\n"
+	    "head @1 200\n" NATIVE_ACK "! wait 86400000\n"
+	    "< #1 msg {\"params\":{ \"x\":1.0," SUB
+	    "},\"method\":\"notifications/tools/list_changed\","
+	    "\"jsonrpc\":\"2.0\"}\n"
+	    "tell @1 {\"params\":{ \"x\":1.0," SUB_7
+	    "},\"method\":\"notifications/tools/list_changed\","
+	    "\"jsonrpc\":\"2.0\"}\n"
+	    "< #1 msg " ENDED "tell @1 {\"jsonrpc\":\"2.0\",\"id\":7,"
+	    "\"result\":{\"resultType\":\"complete\"," SUB_7 "}}\n"
+	    "drop #1\n"
+	    "done @1 200\n"
+	    "! wait 1000000\n");
+}
+END_TEST
+
+START_TEST(test_native_hostile)
+{
+	era_play_check("modern",
+	    NATIVE
+	    /* before the acknowledgement: the client judges */
+	    "< #1 msg " TOOLS "tell @1 " TOOLS_OF "7" THAT NATIVE_ACK
+	    "< #1 msg " ACK HONOURS END "< #1 msg " TOOLS_OF "8" THAT
+	    "< #1 msg " TOOLS_OF "\"7\"" THAT "< #1 msg " ACK_OF "8" FOR
+	    "{}" END "< #1 msg ask 9 roots/list\n"
+	    "< #1 msg note notifications/tools/list_changed\n"
+	    "tell @1 {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/li"
+	    "st_changed\"}\n"
+	    /* an answer with no id, or another one, is this one's */
+	    "< #1 msg ok=\"x\" {}\n"
+	    "tell @1 {\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}\n"
+	    "drop #1\n"
+	    "done @1 200\n");
+}
+END_TEST
+
+START_TEST(test_native_abort)
+{
+	era_play_check("modern",
+	    NATIVE "> " LISTEN_8 "\n"
+		   "order #2 POST subscriptions/listen 8 listen\n"
+		   "> abort @1\n"
+		   "drop #1\n"
+		   "done @1 aborted\n"
+		   "< #2 cut\n"
+		   "done @2 cut\n"
+		   "! wait 1000000\n");
+	/* between two streams */
+	era_play_check("modern",
+	    NATIVE NATIVE_ACK "< #1 cut\n"
+			      "> abort @1\n"
+			      "done @1 aborted\n"
+			      "! wait 1000000\n");
+	/* by its own notification */
+	era_play_check("modern",
+	    NATIVE "> notifications/cancelled {\"requestId\":7}\n"
+		   "drop #1\n"
+		   "done @1 aborted\n"
+		   "done @2 202\n"
+		   "! wait 1000000\n");
+}
+END_TEST
+
+/* A stream that breaks is replaced; the client sees one subscription. */
+START_TEST(test_native_again)
+{
+	era_play_check("modern bodies",
+	    "> " LISTEN_7 "\n"
+	    "order #1 POST " LISTEN_7 " listen\n"
+	    "< #1 head 200 media=sse\n"
+	    "head @1 200\n" NATIVE_ACK "< #1 cut\n"
+	    "! wait 999\n"
+	    "! wait 1\n"
+	    "order #2 POST " LISTEN_S2 " listen\n"
+	    "< #2 head 200 media=sse\n"
+	    "< #2 msg " ACK
+	    "{\"toolsListChanged\":true,\"promptsListChanged\":false,"
+	    "\"resourceSubscriptions\":[\"a:/1\",4]}" END
+	    "tell @1 {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/li"
+	    "st_changed\",\"params\":{" SUB_7 "}}\n"
+	    "tell @1 {\"jsonrpc\":\"2.0\",\"method\":\"notifications/resource"
+	    "s/updated\",\"params\":{\"uri\":\"a:/1\"," SUB_7 "}}\n"
+	    "< #2 msg {\"params\":{ \"uri\":\"a:/1\", " SUB
+	    "},\"method\":\"notifications/resources/updated\","
+	    "\"jsonrpc\":\"2.0\"}\n"
+	    "tell @1 {\"params\":{ \"uri\":\"a:/1\", " SUB_7
+	    "},\"method\":\"notifications/resources/updated\","
+	    "\"jsonrpc\":\"2.0\"}\n"
+	    /* without an id: as it came */
+	    "< #2 msg note notifications/tools/list_changed\n"
+	    "tell @1 {\"jsonrpc\":\"2.0\","
+	    "\"method\":\"notifications/tools/list_changed\"}\n"
+	    /* of the stream before */
+	    "< #2 msg " TOOLS_OF "7" THAT "< #2 msg " ACK HONOURS END
+	    "< #2 msg " ENDED "tell @1 {\"jsonrpc\":\"2.0\",\"id\":7,"
+	    "\"result\":{\"resultType\":\"complete\"," SUB_7 "}}\n"
+	    "drop #2\n"
+	    "done @1 200\n"
+	    "! wait 1000000\n");
+	/* The first acknowledgement comes on the second stream only. */
+	era_play_check("modern",
+	    NATIVE
+	    "< #1 end\n"
+	    "! wait 1000\n"
+	    "order #2 POST subscriptions/listen \"mine-s2\" listen\n"
+	    "< #2 head 200 media=sse\n"
+	    "< #2 msg " ACK HONOURS END "tell @1 " ACK_7 HONOURS END
+	    /* a result without a subscriptionId gets none */
+	    "< #2 msg ok {\"resultType\":\"complete\",\"_meta\":{\"a\":1}}\n"
+	    "tell @1 {\"jsonrpc\":\"2.0\",\"id\":7,"
+	    "\"result\":{\"resultType\":\"complete\",\"_meta\":{\"a\":1}}}\n"
+	    "drop #2\n"
+	    "done @1 200\n");
+}
+END_TEST
+
+/* A server that honours more than there is room for. */
+START_TEST(test_native_gap_bound)
+{
+	struct era_play *p = era_play_new("modern");
+	struct buf b, line;
+	size_t i, n = 0;
+
+	ck_assert(era_play_input(p, "> " LISTEN_7));
+	ck_assert(era_play_input(p, "< #1 head 200 media=sse"));
+	ck_assert(era_play_input(p, "< #1 msg " ACK_OF "$" FOR "{}}}"));
+	ck_assert(era_play_input(p, "< #1 cut"));
+	ck_assert(era_play_input(p, "! wait 1000"));
+	ck_assert(era_play_input(p, "< #2 head 200 media=sse"));
+	buf_init(&line, 0);
+	while (era_play_take(p, &line))
+		;
+	buf_init(&b, 0);
+	buf_adds(&b, "< #2 msg " ACK "{\"resourceSubscriptions\":[\"u\"");
+	for (i = 0; i < 1100; i++)
+		buf_adds(&b, ",\"u\"");
+	buf_adds(&b, "]}}}");
+	ck_assert(era_play_input(p, buf_str(&b)));
+	while (era_play_take(p, &line))
+		n += strncmp(buf_str(&line), "tell @1", 7) == 0;
+	ck_assert_uint_eq(n, 1024);
+	buf_free(&line);
+	buf_free(&b);
+	era_play_free(p);
+}
+END_TEST
+
+START_TEST(test_native_gives_up)
+{
+	era_play_check("modern",
+	    NATIVE NATIVE_ACK
+	    "! wait 40000\n"
+	    "< #1 cut\n"
+	    "! wait 1000\n"
+	    "order #2 POST subscriptions/listen \"mine-s2\" listen\n"
+	    "< #2 503\n"
+	    "! wait 1500\n"
+	    "order #3 POST subscriptions/listen \"mine-s3\" listen\n"
+	    "< #3 connect\n"
+	    "! wait 2250\n"
+	    "order #4 POST subscriptions/listen \"mine-s4\" listen\n"
+	    "< #4 401 err -32000 no\n"
+	    "drop #4\n"
+	    "! wait 3375\n"
+	    "order #5 POST subscriptions/listen \"mine-s5\" listen\n"
+	    "< #5 200 media=sse\n"
+	    "! wait 5062\n"
+	    "order #6 POST subscriptions/listen \"mine-s6\" listen\n"
+	    "< #6 200 media=html\n"
+	    "done @1 cut 200\n"
+	    "! wait 1000000\n");
+	/* One that works is a new start. */
+	era_play_check("modern",
+	    NATIVE NATIVE_ACK
+	    "< #1 cut\n"
+	    "! wait 1000\n"
+	    "order #2 POST subscriptions/listen \"mine-s2\" listen\n"
+	    "< #2 503\n"
+	    "! wait 1500\n"
+	    "order #3 POST subscriptions/listen \"mine-s3\" listen\n"
+	    "< #3 503\n"
+	    "! wait 2250\n"
+	    "order #4 POST subscriptions/listen \"mine-s4\" listen\n"
+	    "< #4 503\n"
+	    "! wait 3375\n"
+	    "order #5 POST subscriptions/listen \"mine-s5\" listen\n"
+	    "< #5 head 200 media=sse\n"
+	    "< #5 msg " ACK "{}" END "< #5 cut\n"
+	    "! wait 5062\n"
+	    "order #6 POST subscriptions/listen \"mine-s6\" listen\n"
+	    "< #6 503\n"
+	    "! wait 7593\n"
+	    "order #7 POST subscriptions/listen \"mine-s7\" listen\n");
+}
+END_TEST
+
+/* The first refusal is the session's to judge. */
+START_TEST(test_native_refused)
+{
+	era_play_check("modern",
+	    "> " LISTEN_A "\n"
+	    "order #1 POST subscriptions/listen \"a\" listen\n"
+	    "< #1 404 err -32601 no\n"
+	    "head @1 404\n"
+	    "tell @1 {\"jsonrpc\":\"2.0\",\"id\":\"a\","
+	    "\"error\":{\"code\":-32601,\"message\":\"no\"}}\n"
+	    "done @1 404\n"
+	    "! wait 1000000\n");
+	era_play_check("modern",
+	    "> " LISTEN_7 "\n"
+	    "order #1 POST subscriptions/listen 7 listen\n"
+	    "< #1 429 retry-after=3\n"
+	    "head @1 429\n"
+	    "done @1 429 retry-after 3000\n"
+	    "! wait 1000000\n");
+	era_play_check("modern",
+	    "> " LISTEN_7 "\n"
+	    "order #1 POST subscriptions/listen 7 listen\n"
+	    "< #1 connect\n"
+	    "done @1 connect unsent\n"
+	    "! wait 1000000\n");
+	era_play_check("modern",
+	    NATIVE "< #1 msg err=null -32603 broken\n"
+		   "tell @1 {\"jsonrpc\":\"2.0\",\"id\":7,"
+		   "\"error\":{\"code\":-32603,\"message\":\"broken\"}}\n"
+		   "drop #1\n"
+		   "done @1 200\n");
+	/* It refuses twice. */
+	era_play_check("modern",
+	    "> " LISTEN_7 "\n"
+	    "order #1 POST subscriptions/listen 7 listen\n"
+	    "< #1 head 400\n"
+	    "head @1 400\n"
+	    "< #1 msg err -32602 no\n"
+	    "tell @1 {\"jsonrpc\":\"2.0\",\"id\":7,"
+	    "\"error\":{\"code\":-32602,\"message\":\"no\"}}\n"
+	    "< #1 msg err -32602 no\n"
+	    "< #1 msg ok\n"
+	    "< #1 end\n"
+	    "done @1 400\n");
+	/* A later one, by a server that does not want it any more. */
+	era_play_check("modern",
+	    NATIVE NATIVE_ACK
+	    "< #1 cut\n"
+	    "! wait 1000\n"
+	    "order #2 POST subscriptions/listen \"mine-s2\" listen\n"
+	    "< #2 404 err -32601 no\n"
+	    "tell @1 {\"jsonrpc\":\"2.0\",\"id\":7,"
+	    "\"error\":{\"code\":-32601,\"message\":\"no\"}}\n"
+	    "drop #2\n"
+	    "done @1 200\n");
+}
+END_TEST
+
+START_TEST(test_native_gone)
+{
+	era_play_check("modern",
+	    "> " LISTEN_7 "\n"
+	    "order #1 POST subscriptions/listen 7 listen\n"
+	    "< #1 400 err=null -32000 Bad Request: no session id\n"
+	    "head @1 400\n"
+	    "drop #1\n"
+	    "done @1 gone\n");
+	era_play_check("modern",
+	    NATIVE NATIVE_ACK
+	    "< #1 cut\n"
+	    "! wait 1000\n"
+	    "order #2 POST subscriptions/listen \"mine-s2\" listen\n"
+	    "< #2 404\n"
+	    "done @1 gone\n"
+	    "! wait 1000000\n");
+	/* As only a legacy server refuses it; the second time it is true. */
+	era_play_check("modern",
+	    "> " LISTEN_7 "\n"
+	    "order #1 POST subscriptions/listen 7 listen\n"
+	    "< #1 200 err -32601 no\n"
+	    "head @1 200\n"
+	    "drop #1\n"
+	    "done @1 gone\n"
+	    "> initialize 5 {\"protocolVersion\":\"2025-11-25\","
+	    "\"capabilities\":{}}\n"
+	    "order #2 POST server/discover \"mine-s2\"\n"
+	    "< #2 200 ok {\"supportedVersions\":[\"2026-07-28\"],"
+	    "\"capabilities\":{}}\n"
+	    "found modern\n"
+	    "head @2 200\n"
+	    "tell @2 ...\n"
+	    "done @2 200\n"
+	    "> " LISTEN_8 "\n"
+	    "order #3 POST subscriptions/listen 8 listen\n"
+	    "< #3 200 err -32601 no\n"
+	    "head @3 200\n"
+	    "tell @3 {\"jsonrpc\":\"2.0\",\"id\":8,"
+	    "\"error\":{\"code\":-32601,\"message\":\"no\"}}\n"
+	    "drop #3\n"
+	    "done @3 200\n");
+	/* Another request finds out: all of them are told. */
+	era_play_check("modern",
+	    NATIVE NATIVE_ACK
+	    "> " LISTEN_8 "\n"
+	    "order #2 POST subscriptions/listen 8 listen\n"
+	    "> initialize 5 {\"protocolVersion\":\"2025-11-25\","
+	    "\"capabilities\":{}}\n"
+	    "drop #1\n"
+	    "done @1 gone\n"
+	    "drop #2\n"
+	    "done @2 gone\n"
+	    "order #3 POST server/discover \"mine-s2\"\n"
+	    "! wait 1000000\n");
+}
+END_TEST
+
+static Suite *
+make_suite(void)
+{
+	Suite *s = suite_create("server_listen");
+	TCase *get = tcase_create("get");
+	TCase *native = tcase_create("native");
+
+	tcase_add_test(get, test_get);
+	tcase_add_test(get, test_get_asks_for_what_there_is);
+	tcase_add_test(get, test_get_hostile);
+	tcase_add_test(get, test_get_notes);
+	tcase_add_test(get, test_get_gap);
+	tcase_add_test(get, test_get_false_starts);
+	tcase_add_test(get, test_get_short_lives);
+	tcase_add_test(get, test_get_refused);
+	tcase_add_test(get, test_get_gone);
+	tcase_add_test(get, test_get_gone_once);
+	tcase_add_test(get, test_get_again);
+	tcase_add_test(get, test_get_ends_while_it_waits);
+	tcase_add_test(get, test_leave);
+	tcase_add_test(native, test_native);
+	tcase_add_test(native, test_native_hostile);
+	tcase_add_test(native, test_native_abort);
+	tcase_add_test(native, test_native_again);
+	tcase_add_test(native, test_native_gap_bound);
+	tcase_add_test(native, test_native_gives_up);
+	tcase_add_test(native, test_native_refused);
+	tcase_add_test(native, test_native_gone);
+	suite_add_tcase(s, get);
+	suite_add_tcase(s, native);
+	return s;
+}
+
+int
+main(void)
+{
+	return unit_run(make_suite());
+}

@@ -1,0 +1,437 @@
+/*
+ * A modern server behind a legacy session. Most of it are schedules, in
+ * tests/play/schedules/modern.txt, each a test with a name (CK_RUN_CASE=NAME
+ * plays one); here are the tables and the bounds. server_play.h tells the
+ * language.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "play/server_play.h"
+
+#include "unit/unit.h"
+
+struct schedule {
+	char *name, *options;
+	struct buf lines;
+};
+
+static struct schedule *schedules;
+static size_t n_schedules;
+
+static void
+add_schedule(const char *head)
+{
+	size_t n = strcspn(head, " ");
+	struct schedule *s;
+
+	schedules = xrealloc(schedules, (n_schedules + 1) * sizeof *schedules);
+	s = &schedules[n_schedules++];
+	s->name = xstrndup(head, n);
+	s->options = xstrdup(head + n);
+	buf_init(&s->lines, 0);
+}
+
+static void
+read_schedules(void)
+{
+	const char *srcdir = getenv("abs_srcdir");
+	char *path = xasprintf("%s/play/schedules/modern.txt",
+	    srcdir == NULL ? "." : srcdir);
+	FILE *file = fopen(path, "r");
+	char line[4096];
+
+	if (file == NULL) {
+		perror(path);
+		exit(1);
+	}
+	while (fgets(line, sizeof line, file) != NULL) {
+		if (strncmp(line, "== ", 3) == 0) {
+			line[strcspn(line, "\n")] = '\0';
+			add_schedule(line + 3);
+		} else if (n_schedules > 0) {
+			buf_adds(&schedules[n_schedules - 1].lines, line);
+		}
+	}
+	fclose(file);
+	free(path);
+}
+
+START_TEST(test_schedule)
+{
+	const char *lines = buf_str(&schedules[_i].lines);
+
+	ck_assert_msg(strchr(lines, '>') != NULL, "an empty schedule");
+	era_play_check(schedules[_i].options, lines);
+}
+END_TEST
+
+/* --- is it a modern server? --- */
+
+static const struct {
+	const char *answer;
+	bool gone;
+} answers[] = {
+	{ "400", true },
+	{ "404", true },
+	{ "405", true },
+	{ "406", true },
+	{ "415", true },
+	{ "404 media=other body=Not_found", true },
+	{ "400 media=json body={}", true },
+	{ "400 err=null -32000 Bad Request: Server not initialized", true },
+	{ "400 err -32000 Bad Request: Server not initialized", true },
+	{ "404 err=null -32001 Session not found", true },
+	{ "404 err='other' -32001 Session not found", true },
+	{ "400 err='server-error' -32600 Bad Request: Missing session ID",
+	    true },
+	{ "400 err='server-error' -32600 Bad Request: Unsupported protocol "
+	  "version: 2026-07-28. Supported versions: 2025-11-25",
+	    true },
+	{ "422 err=null -1 what", true },
+	/* It may be the server's way to say something else. */
+	{ "400 err -32000 Out of paper", false },
+	{ "400 err=null -32600 Invalid Request", false },
+	{ "400 err=null -32602 session not found", false },
+	{ "404 err=null -32601 session not found", false },
+	{ "400 err=null -32603 session not found", false },
+	{ "400 err=null -32700 session not found", false },
+	{ "400 err=null -32021 session not found", false },
+	{ "401 err=null -32001 Session not found", false },
+	{ "403 err=null -32001 Session not found", false },
+	{ "407 err=null -32001 Session not found", false },
+	{ "408 err=null -32001 Session not found", false },
+	{ "413 err=null -32001 Session not found", false },
+	{ "429 err=null -32001 Session not found", false },
+	{ "500 err=null -32001 Session not found", false },
+	{ "503 err=null -32001 Session not found", false },
+	{ "200 err=null -32001 Session not found", false },
+	/* A framework's words for a route that is not there. */
+	{ "404 media=html body=<p>no</p>", true },
+	{ "400 media=html", true },
+	{ "405 media=html body=<p>no</p>", true },
+	{ "406 media=html body=<p>no</p>", true },
+	{ "415 media=html body=<p>no</p>", true },
+	/* Not about the protocol. */
+	{ "200 media=html body=<p>sign_in</p>", false },
+	{ "403 media=html body=<p>no</p>", false },
+	{ "410 media=html body=<p>no</p>", false },
+	{ "502 media=html body=<p>no</p>", false },
+	{ "401", false },
+	{ "403", false },
+	{ "407", false },
+	{ "408", false },
+	{ "409", false },
+	{ "410", false },
+	{ "413", false },
+	{ "429", false },
+	{ "500", false },
+	{ "502", false },
+	{ "307", false },
+	{ "202", false },
+	{ "404 size=100", false },
+	{ "cut", false },
+	{ "connect", false },
+	{ "idle", false },
+};
+
+START_TEST(test_contradicts)
+{
+	struct era_play *p = era_play_new("modern");
+	char *line = xasprintf("< #1 %s", answers[_i].answer), *quote;
+
+	while ((quote = strchr(line, '\'')) != NULL)
+		*quote = '"';
+	ck_assert(era_play_input(p, "> tools/call 1"));
+	ck_assert(era_play_input(p, line));
+	ck_assert_msg((strstr(buf_str(&p->out), "done @1 gone\n") != NULL) ==
+		answers[_i].gone,
+	    "%s", buf_str(&p->trace));
+	/* The session hears of the end, whatever it was. */
+	ck_assert(strstr(buf_str(&p->out), "done @1") != NULL);
+	free(line);
+	era_play_free(p);
+}
+END_TEST
+
+/* A call in a later round may have run in part. */
+START_TEST(test_contradicts_later)
+{
+	struct era_play *p = era_play_new("modern");
+	char *line = xasprintf("< #2 %s", answers[_i].answer), *quote;
+
+	while ((quote = strchr(line, '\'')) != NULL)
+		*quote = '"';
+	ck_assert(era_play_input(p, "> tools/call 1"));
+	ck_assert(era_play_input(p,
+	    "< #1 200 ok {\"resultType\":\"input_required\","
+	    "\"requestState\":\"x\"}"));
+	ck_assert(era_play_input(p, "! wait 250"));
+	ck_assert(era_play_input(p, line));
+	ck_assert(strstr(buf_str(&p->out), "done @1 gone\n") == NULL);
+	ck_assert_msg((strstr(buf_str(&p->out), "done @1 gone maybe\n") !=
+			  NULL) == answers[_i].gone,
+	    "%s", buf_str(&p->trace));
+	free(line);
+	era_play_free(p);
+}
+END_TEST
+
+/* Every modern server has server/discover, and is asked but once more. */
+START_TEST(test_lacks_discover)
+{
+	static const char *const refusals[] = { "< #1 404 err -32601 no",
+		"< #1 200 err -32601 no" };
+	struct era_play *p;
+	int i;
+
+	for (i = 0; i < COUNT(refusals); i++) {
+		p = era_play_new("modern");
+		ck_assert(era_play_input(p, "> server/discover 1"));
+		ck_assert(era_play_input(p, refusals[i]));
+		ck_assert_ptr_nonnull(strstr(buf_str(&p->out),
+		    "done @1 gone\n"));
+		ck_assert(era_play_input(p, "> server/discover 2"));
+		ck_assert(era_play_input(p, "< #2 404 err -32601 no"));
+		ck_assert_ptr_nonnull(strstr(buf_str(&p->out), "tell @2 "));
+		ck_assert_ptr_null(strstr(buf_str(&p->out), "done @2 gone\n"));
+		era_play_free(p);
+	}
+}
+END_TEST
+
+/* --- bounds --- */
+
+static size_t
+count_of(struct era_play *p, const char *what)
+{
+	const char *at = buf_str(&p->out);
+	size_t n = 0;
+
+	while ((at = strstr(at, what)) != NULL) {
+		n++;
+		at++;
+	}
+	return n;
+}
+
+/* The call with this number asks n questions in its first answer. */
+static void
+ask(struct era_play *p, unsigned call, unsigned n)
+{
+	struct buf line;
+	unsigned i;
+
+	buf_init(&line, 0);
+	buf_addf(&line, "> tools/call %u {\"name\":\"t\"}", call);
+	ck_assert(era_play_input(p, buf_str(&line)));
+	buf_reset(&line);
+	buf_addf(&line,
+	    "< #%u 200 ok {\"resultType\":\"input_required\","
+	    "\"inputRequests\":{",
+	    call);
+	for (i = 0; i < n; i++)
+		buf_addf(&line, "%s\"q%u\":{\"method\":\"roots/list\"}",
+		    i == 0 ? "" : ",", i);
+	buf_adds(&line, "}}");
+	ck_assert(era_play_input(p, buf_str(&line)));
+	buf_free(&line);
+}
+
+START_TEST(test_questions_in_a_round)
+{
+	struct era_play *p = era_play_new("modern");
+
+	ask(p, 1, 64);
+	ck_assert_uint_eq(count_of(p, "roots/list"), 64);
+	ck_assert_uint_eq(count_of(p, "done"), 0);
+	buf_reset(&p->out);
+	ask(p, 2, 65);
+	ck_assert_uint_eq(count_of(p, "roots/list"), 0);
+	ck_assert_uint_eq(count_of(p, "input_refused"), 1);
+	ck_assert_uint_eq(count_of(p, "done @2 200"), 1);
+	era_play_free(p);
+}
+END_TEST
+
+START_TEST(test_questions_of_all)
+{
+	struct era_play *p = era_play_new("modern");
+	unsigned i;
+
+	for (i = 1; i <= 4; i++)
+		ask(p, i, 64);
+	ck_assert_uint_eq(count_of(p, "roots/list"), 256);
+	buf_reset(&p->out);
+	ask(p, 5, 1);
+	ck_assert_uint_eq(count_of(p, "input_refused"), 1);
+	/* Where one call is over there is room again. */
+	ck_assert(era_play_input(p,
+	    "> notifications/cancelled {\"requestId\":3}"));
+	buf_reset(&p->out);
+	ask(p, 6, 64);
+	ck_assert_uint_eq(count_of(p, "roots/list"), 64);
+	era_play_free(p);
+}
+END_TEST
+
+/* A server that never comes to an end of its tools. */
+START_TEST(test_pages)
+{
+	struct era_play *p = era_play_new("modern");
+	char *line;
+	unsigned i;
+
+	ck_assert(era_play_input(p, "> tools/call 1 {\"name\":\"t\"}"));
+	ck_assert(era_play_input(p, "< #1 400 err -32020 no"));
+	for (i = 2; i <= 51; i++) {
+		buf_reset(&p->out);
+		line = xasprintf("< #%u 200 ok {\"tools\":[],"
+				 "\"nextCursor\":\"x\"}",
+		    i);
+		ck_assert(era_play_input(p, line));
+		free(line);
+		ck_assert_uint_eq(count_of(p, "order"), 1);
+		ck_assert_uint_eq(count_of(p, "tools/list"), i < 51);
+	}
+	ck_assert_uint_eq(count_of(p, "order #52 POST tools/call"), 1);
+	era_play_free(p);
+}
+END_TEST
+
+#define TOO_LONG_NAME                                                          \
+	"mcp.test refused resources/read without the header Mcp-Name: what "   \
+	"it would say is over 8 KiB, and that is not sent in a header. It "    \
+	"did not run.\",\"data\":{\"source\":\"mcpsplice\",\"reason\":"        \
+	"\"too_large\",\"ran\":\"no\",\"httpStatus\":400"
+#define TOO_LONG_PARAM                                                         \
+	"mcp.test refused \\\"t\\\" without the header Mcp-Param-A: what it "  \
+	"would say is over 8 KiB, and that is not sent in a header. It did "   \
+	"not run."
+
+/* A header that would be too long is left out: the server may mind. */
+START_TEST(test_too_long_name)
+{
+	struct era_play *p = era_play_new("modern headers");
+	char *line = xasprintf("> resources/read 1 {\"uri\":\"%08193d\"}", 0);
+
+	ck_assert(era_play_input(p, line));
+	ck_assert_uint_eq(count_of(p, "Mcp-Name"), 0);
+	ck_assert(era_play_input(p, "< #1 400 err -32020 no Mcp-Name"));
+	ck_assert_uint_eq(count_of(p, "tools/list"), 0);
+	ck_assert_uint_eq(count_of(p, TOO_LONG_NAME), 1);
+	free(line);
+	era_play_free(p);
+}
+END_TEST
+
+/* The tools are listed again: the header may be none any more. */
+START_TEST(test_too_long_param)
+{
+	struct era_play *p = era_play_new("modern headers");
+	const char *listed = "< #2 200 ok {\"tools\":[{\"name\":\"t\","
+			     "\"inputSchema\":{\"properties\":{\"a\":{"
+			     "\"type\":\"string\",\"x-mcp-header\":\"A\"}}}}]}";
+	char *line = xasprintf("> tools/call 1 {\"name\":\"t\",\"arguments\":{"
+			       "\"a\":\"%08193d\"}}",
+	    0);
+
+	ck_assert(era_play_input(p, line));
+	ck_assert(era_play_input(p, "< #1 400 err -32020 no Mcp-Param-A"));
+	ck_assert(era_play_input(p, listed));
+	ck_assert_uint_eq(count_of(p, "order #3 POST tools/call"), 1);
+	ck_assert_uint_eq(count_of(p, "Mcp-Param-A"), 0);
+	ck_assert(era_play_input(p, "< #3 400 err -32020 no Mcp-Param-A"));
+	ck_assert_uint_eq(count_of(p, TOO_LONG_PARAM), 1);
+	free(line);
+	era_play_free(p);
+}
+END_TEST
+
+/* Many members, deep and long ones: what is refused costs little. */
+START_TEST(test_hostile)
+{
+	struct era_play *p = era_play_new("modern");
+	struct buf line;
+	unsigned i;
+
+	buf_init(&line, 0);
+	buf_adds(&line,
+	    "< #1 200 ok {\"resultType\":\"input_required\","
+	    "\"requestState\":\"");
+	for (i = 0; i < 200000; i++)
+		buf_adds(&line, "state");
+	buf_adds(&line, "\",\"inputRequests\":{");
+	for (i = 0; i < 50000; i++)
+		buf_addf(&line, "%s\"q\":{\"method\":\"roots/list\"}",
+		    i == 0 ? "" : ",");
+	buf_adds(&line, "}}");
+	ck_assert(era_play_input(p, "> tools/call 1 {\"name\":\"t\"}"));
+	ck_assert(era_play_input(p, buf_str(&line)));
+	/* All of one name: one question. */
+	ck_assert_uint_eq(count_of(p, "\"method\":\"roots/list\""), 1);
+	buf_reset(&p->out);
+	ck_assert(era_play_input(p, "> answer \"mine-s50001\" {}"));
+	ck_assert_uint_eq(count_of(p, "order #2 POST tools/call"), 1);
+	era_play_free(p);
+	buf_free(&line);
+}
+END_TEST
+
+/* Ends while everything is open. */
+START_TEST(test_end)
+{
+	struct era_play *p = era_play_new("modern");
+
+	ask(p, 1, 3);
+	ck_assert(era_play_input(p, "> tools/call 2"));
+	ck_assert(era_play_input(p, "< #2 400 err -32020 no"));
+	ck_assert(era_play_input(p, "> tools/call 3"));
+	ck_assert(era_play_input(p,
+	    "< #4 200 ok {\"resultType\":\"input_required\","
+	    "\"requestState\":\"x\"}"));
+	ck_assert(era_play_input(p, "> notifications/own"));
+	ck_assert_uint_eq(count_of(p, "done"), 0);
+	era_play_free(p);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("server_modern");
+	TCase *tc;
+	size_t i;
+	int status;
+
+	read_schedules();
+	for (i = 0; i < n_schedules; i++) {
+		tc = tcase_create(schedules[i].name);
+		tcase_add_loop_test(tc, test_schedule, (int)i, (int)i + 1);
+		suite_add_tcase(suite, tc);
+	}
+	tc = tcase_create("contradicts");
+	tcase_add_loop_test(tc, test_contradicts, 0, COUNT(answers));
+	tcase_add_loop_test(tc, test_contradicts_later, 0, COUNT(answers));
+	tcase_add_test(tc, test_lacks_discover);
+	suite_add_tcase(suite, tc);
+	tc = tcase_create("bounds");
+	tcase_add_test(tc, test_questions_in_a_round);
+	tcase_add_test(tc, test_questions_of_all);
+	tcase_add_test(tc, test_pages);
+	tcase_add_test(tc, test_hostile);
+	tcase_add_test(tc, test_too_long_name);
+	tcase_add_test(tc, test_too_long_param);
+	tcase_add_test(tc, test_end);
+	suite_add_tcase(suite, tc);
+	status = unit_run(suite);
+	for (i = 0; i < n_schedules; i++) {
+		free(schedules[i].name);
+		free(schedules[i].options);
+		buf_free(&schedules[i].lines);
+	}
+	free(schedules);
+	return status;
+}

@@ -1,0 +1,961 @@
+/*
+ * io/http: what is sent and what is read, over connections that are kept, to
+ * servers that behave badly on purpose. Each trap of libcurl that was measured
+ * has a test here or in the files beside it.
+ */
+#include "config.h"
+
+#include "io/http.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "unit/io/http_play.h"
+
+/* Plain requests */
+
+static void
+script_headers(struct conn *c)
+{
+	while (read_request(c)) {
+		if (c->reads != 1)
+			say_ok(c, "more than one write");
+		say(c,
+		    "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
+		    "Mcp-Session-Id: abc \r\nX-Twice: one\r\nx-twice: two\r\n"
+		    "Content-Length: 2\r\n\r\nok");
+	}
+}
+
+static void
+check_headers(struct call *k)
+{
+	ck_assert_str_eq(http_header(k->x, "content-type", 0), "text/plain");
+	ck_assert_str_eq(http_header(k->x, "MCP-SESSION-ID", 0), "abc");
+	ck_assert_str_eq(http_header(k->x, "X-Twice", 0), "one");
+	ck_assert_str_eq(http_header(k->x, "X-Twice", 1), "two");
+	ck_assert_ptr_null(http_header(k->x, "X-Twice", 2));
+	ck_assert_ptr_null(http_header(k->x, "X-None", 0));
+}
+
+static bool
+check_headers_in_data(struct call *k)
+{
+	check_headers(k);
+	return true;
+}
+
+/* A small call is one write, with the headers that we gave and no others that
+ * matter; the answer's headers can be read in each callback. */
+START_TEST(small_post)
+{
+	struct server *s = server_new(script_headers);
+	struct client *c = client_new();
+	struct headers h;
+	struct http_request r = { .method = "POST", .body = span_of("{}") };
+	struct call k = { .on_head = check_headers,
+		.on_data = check_headers_in_data,
+		.on_done = check_headers };
+
+	headers_init(&h);
+	headers_add(&h, span_of("Content-Type"), span_of("application/json"),
+	    false);
+	headers_add(&h, span_of("Accept"), span_of("text/event-stream"), false);
+	headers_add(&h, span_of("X-Empty"), span_of(""), false);
+	r.url = url_on(s, "/mcp?a=b");
+	r.headers = &h;
+	call_request(&k, c, &r);
+	headers_free(&h);
+	client_wait(c);
+	is_ok(&k, "ok");
+
+	ck_assert_ptr_eq(strstr(s->seen, "POST /mcp?a=b HTTP/1.1\r\n"),
+	    s->seen);
+	ck_assert_ptr_nonnull(strstr(s->seen, "\r\nContent-Length: 2\r\n"));
+	ck_assert_ptr_nonnull(strstr(s->seen,
+	    "\r\nContent-Type: application/json\r\n"));
+	ck_assert_ptr_nonnull(strstr(s->seen,
+	    "\r\nAccept: text/event-stream\r\n"));
+	ck_assert_ptr_nonnull(strstr(s->seen, "\r\nX-Empty:\r\n"));
+	ck_assert_ptr_nonnull(strstr(s->seen,
+	    "\r\nUser-Agent: mcpsplice/test\r\n"));
+	ck_assert_ptr_null(strstr(s->seen, "Expect"));
+	ck_assert_ptr_null(strstr(s->seen, "Encoding"));
+	ck_assert_ptr_null(strstr(s->seen, "urlencoded"));
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+static void
+script_method(struct conn *c)
+{
+	char text[64];
+
+	while (read_request(c)) {
+		snprintf(text, sizeof text, "%.*s %zu %s",
+		    (int)strcspn(c->head, " "), c->head, c->body_n,
+		    strstr(c->head, "X-Old:") == NULL ? "new" : "old");
+		say_ok(c, text);
+	}
+}
+
+/* A pooled handle keeps nothing of the request before. */
+START_TEST(methods_in_turn)
+{
+	struct server *s = server_new(script_method);
+	struct client *c = client_new();
+	struct headers h;
+	struct http_request r = { .method = "POST", .body = span_of("abc") };
+	struct call k = { 0 };
+
+	headers_init(&h);
+	headers_add(&h, span_of("X-Old"), span_of("1"), false);
+	r.url = url_on(s, "/");
+	r.headers = &h;
+	call_request(&k, c, &r);
+	client_wait(c);
+	is_ok(&k, "POST 3 old");
+	headers_free(&h);
+	get(&k, c, r.url);
+	is_ok(&k, "GET 0 new");
+	r = (struct http_request){ .method = "DELETE", .url = r.url };
+	call_request(&k, c, &r);
+	client_wait(c);
+	is_ok(&k, "DELETE 0 new");
+	post(&k, c, r.url, "");
+	is_ok(&k, "POST 0 new");
+	post(&k, c, r.url, "abcde");
+	is_ok(&k, "POST 5 new");
+	get(&k, c, r.url);
+	is_ok(&k, "GET 0 new");
+	ck_assert_int_eq(atomic_load(&s->accepted), 1);
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+static void
+script_status(struct conn *c)
+{
+	static const char *const answers[] = {
+		"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 204 No Content\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+		("HTTP/1.1 202 Accepted\r\nTransfer-Encoding: chunked\r\n\r\n"
+		 "0\r\nX-Trailer: x\r\n\r\n"),
+		"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
+	};
+
+	while (read_request(c))
+		say(c, answers[c->s->variant]);
+}
+
+START_TEST(empty_answers)
+{
+	static const int status[] = { 202, 204, 200, 202, 404 };
+	struct server *s = server_new(script_status);
+	struct client *c = client_new();
+	struct call k = { 0 };
+
+	s->variant = _i;
+	post(&k, c, url_on(s, "/"), "{}");
+	ended(&k, HTTP_DONE, true);
+	ck_assert_int_eq(k.heads, 1);
+	ck_assert_int_eq(k.status, status[_i]);
+	ck_assert_uint_eq(k.bytes, 0);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+static void
+script_interim(struct conn *c)
+{
+	while (read_request(c)) {
+		say(c,
+		    "HTTP/1.1 100 Continue\r\n\r\n"
+		    "HTTP/1.1 103 Early Hints\r\nX-Hint: 1\r\n\r\n");
+		pause_ms(20);
+		say_ok(c, "final");
+	}
+}
+
+static void
+check_no_hint(struct call *k)
+{
+	ck_assert_ptr_null(http_header(k->x, "X-Hint", 0));
+}
+
+START_TEST(interim_answers_give_no_head)
+{
+	struct server *s = server_new(script_interim);
+	struct client *c = client_new();
+	struct call k = { .on_head = check_no_hint };
+
+	post(&k, c, url_on(s, "/"), "{}");
+	is_ok(&k, "final");
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+static void
+script_redirect(struct conn *c)
+{
+	while (read_request(c))
+		say(c,
+		    "HTTP/1.1 307 Temporary Redirect\r\nLocation: /next\r\n"
+		    "Content-Length: 0\r\n\r\n");
+}
+
+START_TEST(redirects_are_not_followed)
+{
+	struct server *s = server_new(script_redirect);
+	struct client *c = client_new();
+	struct call k = { 0 };
+
+	post(&k, c, url_on(s, "/"), "{}");
+	ended(&k, HTTP_DONE, true);
+	ck_assert_int_eq(k.status, 307);
+	ck_assert_int_eq(atomic_load(&s->requests), 1);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+/* Sent once */
+
+/* The first answer is good, the second request is read and dropped. */
+static void
+script_dies_on_second(struct conn *c)
+{
+	if (c->serial == 1) {
+		read_request(c);
+		say_ok(c, "first");
+		read_request(c);
+		return;
+	}
+	script_echo(c);
+}
+
+/* libcurl would send it again on a new connection and report success. */
+START_TEST(no_hidden_replay)
+{
+	static const size_t sizes[] = { 2, 60 * 1024, 300 * 1024 };
+	struct server *s = server_new(script_dies_on_second);
+	struct client *c = client_new();
+	struct call k = { 0 };
+	char *body;
+
+	post(&k, c, url_on(s, "/"), "{}");
+	is_ok(&k, "first");
+	body = xcalloc(1, sizes[_i] + 1);
+	memset(body, 'x', sizes[_i]);
+	post(&k, c, url_on(s, "/"), body);
+	ended(&k, HTTP_CUT, true);
+	ck_assert_int_eq(k.heads, 0);
+	ck_assert_str_ne(k.why, "");
+	ck_assert_int_eq(atomic_load(&s->requests), 2);
+	/* And the next one is not harmed. */
+	post(&k, c, url_on(s, "/"), "next");
+	is_ok(&k, "next");
+	ck_assert_int_eq(atomic_load(&s->requests), 3);
+	free(body);
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+static void
+script_one_each(struct conn *c)
+{
+	if (read_request(c))
+		say_ok(c, "one");
+}
+
+START_TEST(stale_connection_reconnects)
+{
+	struct server *s = server_new(script_one_each);
+	struct client *c = client_new();
+	struct call k = { 0 };
+
+	post(&k, c, url_on(s, "/"), "1");
+	is_ok(&k, "one");
+	client_nap(c, 100);
+	post(&k, c, url_on(s, "/"), "2");
+	is_ok(&k, "one");
+	ck_assert_int_eq(atomic_load(&s->accepted), 2);
+	ck_assert_int_eq(atomic_load(&s->requests), 2);
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+START_TEST(refused_is_not_sent)
+{
+	struct client *c = client_new();
+	struct call k = { 0 };
+	char url[64];
+	int fd, port;
+
+	fd = bound_socket(&port);
+	snprintf(url, sizeof url, "http://127.0.0.1:%d/", port);
+	post(&k, c, url, "{}");
+	ended(&k, HTTP_CONNECT, false);
+	ck_assert_int_eq(k.heads, 0);
+	ck_assert_str_ne(k.why, "");
+	close(fd);
+	client_free(c);
+}
+END_TEST
+
+/* The longest label is 63 bytes: no name server is asked. */
+START_TEST(unknown_host_is_not_sent)
+{
+	struct client *c = client_new();
+	struct call k = { 0 };
+
+	post(&k, c,
+	    "http://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+	    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.invalid/",
+	    "{}");
+	ended(&k, HTTP_RESOLVE, false);
+	client_free(c);
+}
+END_TEST
+
+/* The handshake belongs to the connect timeout. */
+START_TEST(connect_timeout)
+{
+	struct http_config config = defaults;
+	struct server *s = server_new(script_silent);
+	struct client *c;
+	struct call k = { 0 };
+	int64_t start = now_ms();
+	char url[64];
+
+	config.connect_timeout_ms = 200;
+	c = client_with(&config);
+	snprintf(url, sizeof url, "https://127.0.0.1:%d/", s->port);
+	post(&k, c, url, "{}");
+	ended(&k, HTTP_CONNECT, false);
+	ck_assert_int_ge(now_ms() - start, 190);
+	ck_assert_int_lt(now_ms() - start, 15000);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+/* libcurl would wait a second for the 100 of a server that sends none. */
+START_TEST(no_expect_delay)
+{
+	struct server *s = server_new(script_echo);
+	struct client *c = client_new();
+	struct call k = { 0 };
+	size_t n = 2 * 1024 * 1024;
+	char *body = xcalloc(1, n + 1);
+	int64_t start;
+
+	memset(body, 'x', n);
+	start = now_ms();
+	post(&k, c, url_on(s, "/"), body);
+	is_ok(&k, "large");
+	ck_assert_int_lt(now_ms() - start, 900);
+	ck_assert_ptr_null(strstr(s->seen, "Expect"));
+	free(body);
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+/* Connections */
+
+/* With a cache smaller than the calls in flight each round would open new
+ * connections. */
+START_TEST(in_flight_reuse_connections)
+{
+	struct server *s = server_new(script_slow_echo);
+	struct client *c = client_new();
+	static struct call k[64];
+	int i, round;
+
+	for (round = 0; round < 4; round++) {
+		for (i = 0; i < 64; i++)
+			call_post(&k[i], c, url_on(s, "/"), "x");
+		client_wait(c);
+		for (i = 0; i < 64; i++)
+			is_ok(&k[i], "x");
+		ck_assert_int_eq(atomic_load(&s->accepted), 64);
+	}
+	for (i = 0; i < 64; i++)
+		buf_free(&k[i].body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+/* The head of a stream comes before its first byte; with a limit of
+ * connections per host each POST would queue behind it for ever. */
+START_TEST(stream_does_not_block_posts)
+{
+	struct server *s = server_new(script_stream);
+	struct client *c = client_new();
+	struct call stream = { 0 }, k = { 0 };
+	int i;
+
+	call_get(&stream, c, url_on(s, "/stream"));
+	client_until(c, &stream.heads);
+	c->waiting--;
+	for (i = 0; i < 20; i++) {
+		post(&k, c, url_on(s, "/"), "x");
+		is_ok(&k, "x");
+	}
+	c->waiting++;
+	ck_assert_int_eq(stream.dones, 0);
+	ck_assert_int_eq(atomic_load(&s->accepted), 2);
+	http_abort(stream.x);
+	client_wait(c);
+	ended(&stream, HTTP_ABORTED, true);
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+START_TEST(fresh_connection_when_idle_too_long)
+{
+	struct server *s = server_new(script_echo);
+	struct client *c = client_new();
+	struct http_request r = {
+		.method = "POST", .body = span_of("x"), .max_idle_conn_s = 1
+	};
+	struct call k = { 0 };
+
+	r.url = url_on(s, "/");
+	post(&k, c, r.url, "x");
+	client_nap(c, 1100);
+	/* Good enough for a call that does not ask for a fresh one. */
+	post(&k, c, r.url, "x");
+	ck_assert_int_eq(atomic_load(&s->accepted), 1);
+	client_nap(c, 1100);
+	call_request(&k, c, &r);
+	client_wait(c);
+	is_ok(&k, "x");
+	ck_assert_int_eq(atomic_load(&s->accepted), 2);
+	client_nap(c, 500);
+	/* One that was used a moment ago is fresh. */
+	call_request(&k, c, &r);
+	client_wait(c);
+	is_ok(&k, "x");
+	ck_assert_int_eq(atomic_load(&s->accepted), 2);
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+/* The descriptor of our connection to that port, or -1. */
+static int
+find_connection(int port)
+{
+	struct sockaddr_in a;
+	socklen_t n;
+	int fd;
+
+	for (fd = 0; fd < 256; fd++) {
+		n = sizeof a;
+		memset(&a, 0, sizeof a);
+		if (getpeername(fd, (struct sockaddr *)&a, &n) == 0 &&
+		    a.sin_family == AF_INET && ntohs(a.sin_port) == port)
+			return fd;
+	}
+	return -1;
+}
+
+static int
+option_of(int fd, int level, int name)
+{
+	socklen_t n;
+	int value;
+
+	value = -1;
+	n = sizeof value;
+	ck_assert_int_eq(getsockopt(fd, level, name, &value, &n), 0);
+	return value;
+}
+
+START_TEST(socket_options)
+{
+	struct server *s = server_new(script_echo);
+	struct client *c = client_new();
+	struct call k = { 0 };
+	int fd;
+
+	post(&k, c, url_on(s, "/"), "x");
+	is_ok(&k, "x");
+	fd = find_connection(s->port);
+	ck_assert_int_ne(fd, -1);
+	ck_assert(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+	ck_assert_int_ne(option_of(fd, SOL_SOCKET, SO_KEEPALIVE), 0);
+	ck_assert_int_ne(option_of(fd, IPPROTO_TCP, TCP_NODELAY), 0);
+#ifdef TCP_KEEPIDLE
+	ck_assert_int_eq(option_of(fd, IPPROTO_TCP, TCP_KEEPIDLE), 30);
+	ck_assert_int_eq(option_of(fd, IPPROTO_TCP, TCP_KEEPINTVL), 10);
+	ck_assert_int_eq(option_of(fd, IPPROTO_TCP, TCP_KEEPCNT), 3);
+#endif
+#ifdef TCP_USER_TIMEOUT
+	ck_assert_int_eq(option_of(fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 20000);
+#endif
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+static void
+check_no_peer(struct call *k)
+{
+	ck_assert_ptr_null(http_peer(k->x));
+}
+
+START_TEST(unix_socket)
+{
+	char dir[] = "/tmp/check_http.XXXXXX";
+	struct http_config config = defaults;
+	struct sockaddr_un a;
+	struct server *s;
+	struct client *c;
+	struct call k = { .on_head = check_no_peer };
+	int fd;
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	memset(&a, 0, sizeof a);
+	a.sun_family = AF_UNIX;
+	snprintf(a.sun_path, sizeof a.sun_path, "%s/s", dir);
+	fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, sizeof a), 0);
+	s = server_on(fd, script_echo);
+	config.unix_socket = a.sun_path;
+	/* A proxy is not asked for the way there. */
+	config.proxy = "http://127.0.0.1:1";
+	c = client_with(&config);
+	post(&k, c, "http://server.example/mcp", "x");
+	is_ok(&k, "x");
+	ck_assert_ptr_nonnull(strstr(s->seen, "Host: server.example\r\n"));
+	unlink(a.sun_path);
+	rmdir(dir);
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+START_TEST(resolve_option)
+{
+	struct server *s = server_new(script_echo);
+	struct http_config config = defaults;
+	const char *list[] = { NULL, NULL };
+	char entry[64], url[64];
+	struct client *c;
+	struct call k = { 0 };
+
+	snprintf(entry, sizeof entry, "mcp.example:%d:127.0.0.1", s->port);
+	snprintf(url, sizeof url, "http://mcp.example:%d/", s->port);
+	list[0] = entry;
+	config.resolve = list;
+	c = client_with(&config);
+	post(&k, c, url, "x");
+	is_ok(&k, "x");
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+static bool
+check_peer_in_data(struct call *k)
+{
+	check_peer(k);
+	return true;
+}
+
+START_TEST(peer_of_an_answer)
+{
+	struct server *s = server_new(script_echo);
+	struct client *c = client_new();
+	struct call k = { .on_head = check_peer,
+		.on_data = check_peer_in_data,
+		.on_done = check_peer };
+	int i;
+
+	/* The second is on a connection that was there. */
+	for (i = 0; i < 2; i++) {
+		call_post(&k, c, url_on(s, "/"), "x");
+		ck_assert_ptr_null(http_peer(k.x));
+		client_wait(c);
+		is_ok(&k, "x");
+	}
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+/* Broken answers */
+
+struct broken {
+	const char *text;
+	int heads;
+	size_t bytes;
+};
+
+/* Each is followed by the end of the connection. */
+static const struct broken brokens[] = {
+	{ "", 0, 0 },
+	{ "HTTP/1.1 200 OK\r\nContent-Le", 0, 0 },
+	{ "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n", 0, 0 },
+	{ "HTTP/1.1 200 OK\r\n", 0, 0 },
+	{ "HTTP/1.1 100 Continue\r\n\r\n", 0, 0 },
+	{ "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", 1, 3 },
+	{ "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n", 1, 0 },
+	{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", 1,
+	    2 },
+	{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+	  "2\r\nab\r\n",
+	    1, 2 },
+	{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 1, 0 },
+	{ "SSH-2.0-OpenSSH_9.2\r\n", 0, 0 },
+	{ "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nabc", 0, 0 },
+};
+
+static void
+script_broken(struct conn *c)
+{
+	if (read_request(c))
+		say(c, brokens[c->s->variant].text);
+}
+
+START_TEST(broken_answers_are_cut)
+{
+	struct server *s = server_new(script_broken);
+	struct client *c = client_new();
+	struct call k = { 0 };
+
+	s->variant = _i;
+	post(&k, c, url_on(s, "/"), "{}");
+	ended(&k, HTTP_CUT, true);
+	ck_assert_int_eq(k.heads, brokens[_i].heads);
+	ck_assert_uint_eq(k.bytes, brokens[_i].bytes);
+	ck_assert(!k.answer.too_large_head);
+	ck_assert_str_ne(k.why, "");
+	ck_assert_int_eq(atomic_load(&s->requests), 1);
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+/* Many lines, one endless line, a flood of interim answers, a trailer. */
+static void
+script_large_head(struct conn *c)
+{
+	static char line[1024];
+	int i;
+
+	memset(line, 'x', sizeof line - 1);
+	memcpy(line, "X-A: ", 5);
+	read_request(c);
+	if (c->s->variant == 3)
+		say(c,
+		    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+		    "1\r\na\r\n0\r\n");
+	else if (c->s->variant != 2)
+		say(c, "HTTP/1.1 200 OK\r\n");
+	for (i = 0; i < 4096; i++) {
+		if (c->s->variant == 2)
+			say(c, "HTTP/1.1 102 Processing\r\n");
+		if (!say(c, line))
+			return;
+		if (c->s->variant != 1)
+			say(c, "\r\n");
+		if (c->s->variant == 2)
+			say(c, "\r\n");
+	}
+}
+
+START_TEST(large_head_is_cut)
+{
+	struct server *s = server_new(script_large_head);
+	struct client *c = client_new();
+	struct call k = { 0 };
+
+	s->variant = _i;
+	post(&k, c, url_on(s, "/"), "{}");
+	ended(&k, HTTP_CUT, true);
+	ck_assert(k.answer.too_large_head);
+	ck_assert_int_eq(k.heads, _i == 3 ? 1 : 0);
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+/* A head just below the cap passes. */
+static void
+script_tall_head(struct conn *c)
+{
+	static char line[1000];
+	int i;
+
+	memset(line, 'x', sizeof line - 1);
+	memcpy(line, "X-A: ", 5);
+	while (read_request(c)) {
+		say(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n");
+		for (i = 0; i < 64; i++) {
+			say(c, line);
+			say(c, "\r\n");
+		}
+		say(c, "\r\nok");
+	}
+}
+
+START_TEST(tall_head_passes)
+{
+	struct server *s = server_new(script_tall_head);
+	struct client *c = client_new();
+	struct call k = { 0 };
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		post(&k, c, url_on(s, "/"), "{}");
+		is_ok(&k, "ok");
+	}
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+/* Cookies and coding */
+
+static void
+script_cookie(struct conn *c)
+{
+	while (read_request(c)) {
+		if (strstr(c->head, "Cookie: lb=node7") != NULL)
+			say_ok(c, "kept");
+		else
+			say(c,
+			    "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n"
+			    "Set-Cookie: lb=node7; Path=/; HttpOnly\r\n"
+			    "\r\nnew");
+	}
+}
+
+/* Two calls at once use two handles: the second one of the next round may
+ * only know the cookie by sharing. */
+START_TEST(cookies)
+{
+	struct server *s = server_new(script_cookie);
+	struct http_config config = defaults;
+	struct client *c;
+	struct call a = { 0 }, b = { 0 };
+
+	config.no_cookies = _i == 1;
+	c = client_with(&config);
+	post(&a, c, url_on(s, "/"), "{}");
+	is_ok(&a, "new");
+	call_post(&a, c, url_on(s, "/"), "{}");
+	call_post(&b, c, url_on(s, "/"), "{}");
+	client_wait(c);
+	is_ok(&a, _i == 1 ? "new" : "kept");
+	is_ok(&b, _i == 1 ? "new" : "kept");
+	buf_free(&a.body);
+	buf_free(&b.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+/* The load balancer's cookie comes with the first answer only (variant 0), or
+ * with each one (1); the server sets 49 new ones with each answer. Or (2) it
+ * comes from the 20th answer on, when the request has none, beside 3 others. */
+static void
+script_many_cookies(struct conn *c)
+{
+	struct buf b;
+	int i, n, variant = c->s->variant;
+	bool sticky;
+
+	buf_init(&b, 0);
+	while (read_request(c)) {
+		n = c->s->requests;
+		sticky = strstr(c->head, "lb=node7") != NULL;
+		buf_reset(&b);
+		buf_addf(&b, "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n");
+		if (variant == 1 || (variant == 0 && n == 1) ||
+		    (variant == 2 && n >= 20 && !sticky))
+			buf_adds(&b, "set-cookie: lb=node7; Path=/\r\n");
+		for (i = 0; i < (variant == 2 ? 3 : 49); i++)
+			buf_addf(&b, "Set-Cookie: c%d_%d=%020d\r\n", n, i, 0);
+		buf_adds(&b, sticky ? "\r\nkept" : "\r\nlost");
+		push(c, b.p, b.n);
+	}
+	buf_free(&b);
+}
+
+static void
+count_cookies(enum log_level level, const char *line, void *arg)
+{
+	int *told = arg;
+
+	(void)level;
+	*told += strstr(line, "cookies") != NULL;
+}
+
+/* The jar is bounded, which is told once, and the cookie that matters outlives
+ * the others. */
+START_TEST(many_cookies)
+{
+	struct server *s = server_new(script_many_cookies);
+	struct client *c = client_new();
+	struct call k = { 0 };
+	int i, kept = 0, told = 0;
+
+	s->variant = _i;
+	log_sink(count_cookies, &told);
+	for (i = 0; i < 400; i++) {
+		get(&k, c, url_on(s, "/"));
+		ended(&k, HTTP_DONE, true);
+		kept += strcmp(buf_str(&k.body), "kept") == 0;
+		buf_free(&k.body);
+	}
+	log_sink(NULL, NULL);
+	ck_assert_int_eq(told, 1);
+	ck_assert_int_ge(kept, _i == 2 ? 300 : 399);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+static void
+script_gzip(struct conn *c)
+{
+	static const unsigned char packed[] = { /* "hello" */
+		0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xcb, 0x48, 0xcd, 0xc9,
+		0xc9, 7, 0, 0x86, 0xa6, 0x10, 0x36, 5, 0, 0, 0
+	};
+	char text[128];
+
+	while (read_request(c)) {
+		if (strstr(c->head, "\r\nAccept-Encoding: gzip\r\n") == NULL) {
+			say_ok(c, "plain");
+			continue;
+		}
+		snprintf(text, sizeof text,
+		    "HTTP/1.1 200 OK\r\n"
+		    "Content-Encoding: gzip\r\nContent-Length: %zu\r\n\r\n",
+		    sizeof packed);
+		say(c, text);
+		push(c, packed, sizeof packed);
+	}
+}
+
+START_TEST(gzip_only_when_asked_for)
+{
+	struct server *s = server_new(script_gzip);
+	struct http_config config = defaults;
+	struct client *c;
+	struct call k = { 0 };
+
+	config.compressed = _i == 1;
+	c = client_with(&config);
+	post(&k, c, url_on(s, "/"), "{}");
+	is_ok(&k, _i == 1 ? "hello" : "plain");
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+/* Options that cannot be used */
+
+START_TEST(unusable_options)
+{
+	static const char *const urls[] = { "ftp://127.0.0.1/",
+		"http://127.0.0.1:99999/", "http://example.com/",
+		"https://127.0.0.1:%d/" };
+	struct server *s = server_new(script_echo);
+	struct http_config config = defaults;
+	struct client *c;
+	struct call k = { 0 };
+	char url[64];
+
+	if (_i == 2)
+		config.proxy = "foo://127.0.0.1:1";
+	if (_i == 3)
+		config.cacert = "/nonexistent/ca.pem";
+	c = client_with(&config);
+	if (_i == 3)
+		snprintf(url, sizeof url, "https://127.0.0.1:%d/", s->port);
+	else
+		snprintf(url, sizeof url, "%s", urls[_i]);
+	post(&k, c, url, "{}");
+	ended(&k, HTTP_CONFIG, false);
+	ck_assert_str_ne(k.why, "");
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+static void
+add_plain(TCase *t)
+{
+	tcase_add_test(t, small_post);
+	tcase_add_test(t, methods_in_turn);
+	tcase_add_loop_test(t, empty_answers, 0, 5);
+	tcase_add_test(t, interim_answers_give_no_head);
+	tcase_add_test(t, redirects_are_not_followed);
+	tcase_add_loop_test(t, no_hidden_replay, 0, 3);
+	tcase_add_test(t, stale_connection_reconnects);
+	tcase_add_test(t, refused_is_not_sent);
+	tcase_add_test(t, unknown_host_is_not_sent);
+	tcase_add_test(t, connect_timeout);
+	tcase_add_test(t, no_expect_delay);
+	tcase_add_test(t, in_flight_reuse_connections);
+	tcase_add_test(t, stream_does_not_block_posts);
+	tcase_add_test(t, fresh_connection_when_idle_too_long);
+	tcase_add_test(t, socket_options);
+	tcase_add_test(t, unix_socket);
+	tcase_add_test(t, resolve_option);
+	tcase_add_test(t, peer_of_an_answer);
+	tcase_add_loop_test(t, broken_answers_are_cut, 0, COUNT(brokens));
+	tcase_add_loop_test(t, large_head_is_cut, 0, 4);
+	tcase_add_test(t, tall_head_passes);
+	tcase_add_loop_test(t, cookies, 0, 2);
+	tcase_add_loop_test(t, many_cookies, 0, 3);
+	tcase_add_loop_test(t, gzip_only_when_asked_for, 0, 2);
+	tcase_add_loop_test(t, unusable_options, 0, 4);
+}
+
+int
+main(void)
+{
+	static const struct play_group groups[] = { { "plain", add_plain } };
+
+	return play_main("http", groups, COUNT(groups));
+}

@@ -1,0 +1,391 @@
+/*
+ * options/options: what is for signing in, in argv, files and the environment.
+ * The rest is in check_options.c.
+ */
+#include "config.h"
+
+#include "options/options.h"
+
+#include <stdlib.h>
+
+#include "unit/options/options_play.h"
+
+static const struct argv_case argv_cases[] = {
+	{ "--bearer-file|/t", "bearer_file=/t;" },
+	{ "--bearer-env|T", "bearer_env=T;" },
+	{ "--auth-command|get 'a b'", "command=get 'a b';" },
+	{ "--netrc-file|/n", "netrc=/n;" },
+	{ "--auth|auto", "" },
+	{ "--auth=none", "auth=1;" },
+	{ "--auth=static|-H|A: b", "header=A: b;auth=2;" },
+	{ "--auth=static|--cert|/c", "auth=2;cert=/c;" },
+	{ "--auth=static|--bearer-env|T", "auth=2;bearer_env=T;" },
+	{ "--auth=oauth|-H|X-Key: ${K}", "header=X-Key: ${K};auth=3;" },
+	/* what is in the file is found when it is read */
+	{ "--auth=oauth|-H|@f", "header=@f;auth=3;" },
+	{ "--auth=device|--auth=", "" },
+	{ "--auth=device", "auth=4;" },
+	{ "--auth|client-credentials|--client-id|i|--client-key|/k",
+	    "auth=5;client_id=i;client_key=/k;" },
+	{ "--client-id|i d|--client-secret-file|/s",
+	    "client_id=i d;secret_file=/s;" },
+	{ "--client-secret-env=S|--client-id=i", "client_id=i;secret_env=S;" },
+	{ "--client-metadata-url|https://h/c.json",
+	    "document=https://h/c.json;" },
+	{ "--issuer|https://h/a", "issuer=https://h/a;" },
+	{ "--issuer|http://localhost:1", "issuer=http://localhost:1;" },
+	{ "--issuer|http://h/|--allow-http", "issuer=http://h/;allow_http=1;" },
+	{ "--token-endpoint|https://h/t?a=b",
+	    "token_endpoint=https://h/t?a=b;" },
+	{ "--scope|a b:c/d", "scope=a b:c/d;" },
+	{ "--scope|a|--scope=", "" },
+	{ "--resource|api://0-1", "resource=api://0-1;" },
+	{ "--no-resource", "no_resource=1;" },
+	{ "--no-resource|--no-no-resource", "" },
+	{ "--authorize-param|a=b|--authorize-param=c=", "param=a=b;param=c=;" },
+	{ "--callback-port|65535", "port=65535;" },
+	{ "--callback-port|1|--callback-port|0", "" },
+	{ "--callback-port|1|--callback-port=", "" },
+	{ "--callback-host|localhost", "host=localhost;" },
+	{ "--callback-path|/a-b/c.d_~1", "path=/a-b/c.d_~1;" },
+	{ "--callback-path|/|--callback-path=", "" },
+	{ "--browser|w3m -x", "browser=w3m -x;" },
+	{ "--no-browser", "no_browser=1;" },
+	{ "--login-timeout|1.5", "login=1500;" },
+	{ "--use-id-token", "id_token=1;" },
+	{ "--use-id-token|--no-use-id-token", "" },
+	{ "--assume-pkce", "pkce=1;" },
+	{ "--allow-private-auth", "private=1;" },
+	{ "--allow-cross-origin-prm", "prm=1;" },
+	{ "--profile|aZ09._-", "profile=aZ09._-;" },
+	{ "--auth-store|file", "" },
+	{ "--auth-store|helper:k -x", "store=helper:k -x;" },
+	{ "--auth-store|helper:k|--auth-store=", "" },
+	{ "-E|/e|--key|/k|--key-password-file|/p|--cert-auth",
+	    "key_password=/p;cert_auth=1;cert=/e;key=/k;" },
+	{ "--host|localhost", "host=localhost;" },
+	{ "--host|localhost|--callback-host=127.0.0.1", "" },
+	{ "--callback-path|/oauth/callback", "path=/oauth/callback;" },
+	{ "--auth-timeout|30", "login=30000;" },
+	{ "--auth-timeout|30|--login-timeout=", "" },
+	{ "--login-timeout=9|--auth-timeout=", "" },
+	{ "--auth-timeout=0", "login=0;" },
+	{ "--disable-resource-parameter", "no_resource=1;" },
+	{ "--static-oauth-client-metadata|{\"scope\":\"a\"}",
+	    "metadata={\"scope\":\"a\"};" },
+	{ "--static-oauth-client-info|@f", "info=@f;" },
+	{ "--static-oauth-client-info|{\"client_id\":\"a\"}",
+	    "info={\"client_id\":\"a\"};" },
+	{ "--static-oauth-client-info|{\"client_secret\" : \"${S}\"}",
+	    "info={\"client_secret\" : \"${S}\"};" },
+	{ "--device-code", "auth=4;" },
+	{ "--client-credentials|--static-oauth-client-info|@f",
+	    "auth=5;info=@f;" },
+	/* supergateway */
+	{ "--oauth2Bearer|${T}", "header=Authorization: Bearer ${T};" },
+};
+
+START_TEST(argv_is_read)
+{
+	play_argv(&argv_cases[_i]);
+}
+END_TEST
+
+#define NO_SECRET                                                              \
+	"there is no --client-secret, a secret does not belong there; use "    \
+	"--client-secret-file FILE or --client-secret-env VAR"
+#define SIXTEEN "0123456789abcdef"
+#define NO_PROFILE(name)                                                       \
+	"--profile: \"" name "\" is not a name of at most 64 letters, "        \
+	"digits, dots, \"_\" and \"-\""
+#define NO_HOST(option, host)                                                  \
+	"--" option ": \"" host "\" is not 127.0.0.1 or localhost; the "       \
+	"browser's answer is only taken on this machine"
+#define NO_PATH(path)                                                          \
+	"--callback-path: \"" path "\" is not a plain path, like /callback"
+#define NO_STORE(store)                                                        \
+	"--auth-store: \"" store "\" is neither \"file\" nor \"helper:CMD\""
+#define NO_URL(option)                                                         \
+	"--" option ": this is not a URL like https://auth.example.com/"
+#define NO_DOCUMENT                                                            \
+	"--client-metadata-url: this is not an https URL with a path, like "   \
+	"https://example.com/client.json"
+#define TWO(a, b) "there are two credentials, " a " and " b "; give one of them"
+#define EXCLUDE(a, b) a " and " b " exclude each other; give one of them"
+
+static const struct refused_case refused_cases[] = {
+	{ "--client-secret|x|" URL, NO_SECRET },
+	{ "--client-secret=x|" URL, NO_SECRET },
+	{ URL "|--client-secret", NO_SECRET },
+	{ "--auth|OAuth|" URL,
+	    "--auth: \"OAuth\" is none of auto|none|static|oauth|device|"
+	    "client-credentials" },
+	{ "--profile|a/b|" URL, NO_PROFILE("a/b") },
+	{ "--profile|" SIXTEEN SIXTEEN SIXTEEN SIXTEEN "x|" URL,
+	    NO_PROFILE(SIXTEEN SIXTEEN SIXTEEN SIXTEEN "x") },
+	{ "--callback-host|0.0.0.0|" URL, NO_HOST("callback-host", "0.0.0.0") },
+	{ "--host|::1|" URL, NO_HOST("host", "::1") },
+	{ "--host|Localhost|" URL, NO_HOST("host", "Localhost") },
+	{ "--callback-path|callback|" URL, NO_PATH("callback") },
+	{ "--callback-path|/a?b|" URL, NO_PATH("/a?b") },
+	{ "--callback-path|/a b|" URL, NO_PATH("/a b") },
+	{ "--callback-path|/../a|" URL, NO_PATH("/../a") },
+	{ "--callback-path|//a|" URL, NO_PATH("//a") },
+	{ "--callback-path|/%61|" URL, NO_PATH("/%61") },
+	{ "--callback-port|65536|" URL,
+	    "--callback-port: 65536 is out of range, 0 to 65535" },
+	{ "--auth-timeout|0.5|" URL,
+	    "--auth-timeout: 0.5 is out of range, 1 to 2000000, or 0 for "
+	    "never" },
+	{ "--login-timeout|2000001|" URL,
+	    "--login-timeout: 2000001 is out of range, 1 to 2000000, or 0 for "
+	    "never" },
+	{ "--auth-store|keyring|" URL, NO_STORE("keyring") },
+	{ "--auth-store|helper:|" URL, NO_STORE("helper:") },
+	{ "--auth-store|helper: |" URL, NO_STORE("helper: ") },
+	{ "--auth-store|file:/x|" URL, NO_STORE("file:/x") },
+	{ "--issuer|h|" URL, NO_URL("issuer") },
+	{ "--issuer|https://u:secret@h/|" URL, NO_URL("issuer") },
+	{ "--token-endpoint|file:///etc|" URL, NO_URL("token-endpoint") },
+	{ "--issuer|http://h/a?b|" URL,
+	    "--issuer: http://h is not encrypted: use https, or add "
+	    "--allow-http" },
+	{ "--token-endpoint|http://h/t|" URL,
+	    "--token-endpoint: http://h is not encrypted: use https, or add "
+	    "--allow-http" },
+	{ "--client-metadata-url|http://localhost/c|" URL, NO_DOCUMENT },
+	{ "--client-metadata-url|https://h|" URL, NO_DOCUMENT },
+	{ "--client-metadata-url|https://h/?c|" URL, NO_DOCUMENT },
+	{ "--client-metadata-url|https://u@h/c|" URL, NO_DOCUMENT },
+	{ "--resource|https://h/a#b|" URL,
+	    "--resource: this is not a URI without blanks and \"#\"" },
+	{ "--resource|a b|" URL,
+	    "--resource: this is not a URI without blanks and \"#\"" },
+	{ "--scope|a \"b\"|" URL,
+	    "--scope: these are not scopes with blanks between them" },
+	{ "--scope|a\nb|" URL,
+	    "--scope: these are not scopes with blanks between them" },
+	{ "--client-id|\xc3\xa4|" URL,
+	    "--client-id: it has bytes that are not printable ASCII" },
+	{ "--authorize-param|a|" URL, "--authorize-param: write NAME=VALUE" },
+	{ "--authorize-param|=a|" URL, "--authorize-param: write NAME=VALUE" },
+	{ "--authorize-param||" URL, "--authorize-param: write NAME=VALUE" },
+	/* what does not go together */
+	{ "--bearer-file|/f|--bearer-env|T|" URL,
+	    TWO("--bearer-file", "--bearer-env") },
+	{ "--auth-command|c|--bearer-env|T|" URL,
+	    TWO("--bearer-env", "--auth-command") },
+	{ "--auth-command|c|--netrc-file|/n|" URL,
+	    TWO("--auth-command", "--netrc-file") },
+	{ "-H|authorization:x|--netrc-file|/n|" URL,
+	    TWO("--netrc-file", "an Authorization header") },
+	{ "--bearer-file|/f|--oauth2Bearer|x|" URL,
+	    TWO("--bearer-file", "an Authorization header") },
+	{ "--auth|oauth|-H|Authorization: x|" URL,
+	    "--auth oauth and an Authorization header contradict each other; "
+	    "leave one of them out" },
+	{ "--device-code|--bearer-env|T|" URL,
+	    "--auth device and --bearer-env contradict each other; leave one "
+	    "of them out" },
+	{ "--auth|none|--auth-command|c|" URL,
+	    "--auth none and --auth-command contradict each other; leave one "
+	    "of them out" },
+	{ "--auth|client-credentials|--netrc-file|/n|" URL,
+	    "--auth client-credentials and --netrc-file contradict each "
+	    "other; leave one of them out" },
+	{ "--auth|static|" URL,
+	    "--auth static needs a credential; add --bearer-env VAR, "
+	    "--bearer-file FILE, --auth-command CMD or a header" },
+	{ "--client-credentials|" URL,
+	    "--auth client-credentials needs a client; add --client-id ID "
+	    "and --client-secret-file FILE" },
+	{ "--auth=client-credentials|--client-id|i|" URL,
+	    "--auth client-credentials needs a secret; add "
+	    "--client-secret-file FILE, --client-secret-env VAR or "
+	    "--client-key FILE" },
+	{ "--client-id|i|--client-secret-file|/s|--client-secret-env|S|" URL,
+	    EXCLUDE("--client-secret-file", "--client-secret-env") },
+	{ "--client-id|i|--client-secret-env|S|--client-key|/k|" URL,
+	    EXCLUDE("--client-secret-env", "--client-key") },
+	{ "--client-id|i|--static-oauth-client-info|@f|" URL,
+	    EXCLUDE("--client-id", "--static-oauth-client-info") },
+	{ "--client-secret-file|/s|" URL,
+	    "--client-secret-file needs the client it belongs to; add "
+	    "--client-id ID" },
+	{ "--client-key|/k|" URL,
+	    "--client-key needs the client it belongs to; add --client-id "
+	    "ID" },
+	{ "--client-id|i|--client-key|/k|" URL,
+	    "--client-key is for client credentials only; add --auth "
+	    "client-credentials" },
+	{ "--resource|r|--disable-resource-parameter|" URL,
+	    EXCLUDE("--resource", "--no-resource") },
+	{ "--no-browser|--browser|b|" URL,
+	    EXCLUDE("--browser", "--no-browser") },
+	{ "--key-password-file|/p|" URL,
+	    "--key-password-file needs a certificate; add --cert FILE" },
+	{ "--cert-auth|" URL,
+	    "--cert-auth needs a certificate; add --cert FILE" },
+	{ "login|--bearer-env|T|" URL,
+	    "there is nothing to sign in to: --bearer-env is the credential; "
+	    "leave it out, or do without \"login\"" },
+	{ "login|--auth|none|" URL,
+	    "there is nothing to sign in to with --auth none; leave it out" },
+	{ "login|--auth|static|-H|a: b|" URL,
+	    "there is nothing to sign in to with --auth static; leave it "
+	    "out" },
+};
+
+START_TEST(argv_is_refused)
+{
+	play_refused(&refused_cases[_i]);
+}
+END_TEST
+
+static const struct file_case file_cases[] = {
+	{ "host = localhost\nauth-timeout = 7\ndevice-code\n",
+	    "auth=4;host=localhost;login=7000;", NULL },
+	{ "device-code\ndevice-code = no\n", "", NULL },
+	{ "client-id = i\nclient-secret-env = S\nauth-store: helper:a b\n"
+	  "authorize-param = \"a = b\"\nno-browser\nscope = a b # c\n",
+	    "client_id=i;secret_env=S;scope=a b;param=a = b;"
+	    "store=helper:a b;no_browser=1;",
+	    NULL },
+	{ "\ncallback-host = ::\n", NULL,
+	    "2: callback-host: \"::\" is not 127.0.0.1 or localhost; the "
+	    "browser's answer is only taken on this machine" },
+	{ "client-secret = x\n", NULL,
+	    "1: there is no client-secret, a secret does not belong there; "
+	    "use client-secret-file FILE or client-secret-env VAR" },
+};
+
+START_TEST(files_are_read)
+{
+	play_file(&file_cases[_i]);
+}
+END_TEST
+
+START_TEST(the_environment)
+{
+	struct world w;
+
+	world_init(&w);
+	w.env = "MCPSPLICE_AUTH=device|MCPSPLICE_PROFILE=p|BROWSER=lynx|"
+		"MCPSPLICE_AUTHORIZE_PARAM=a=b\nc=d|MCPSPLICE_NO_RESOURCE=1|"
+		"MCPSPLICE_DEVICE_CODE=0|MCPSPLICE_CLIENT_SECRET=x|"
+		"MCPSPLICE_LOGIN_TIMEOUT=60|MCPSPLICE_CALLBACK_PORT=7|"
+		"MCPSPLICE_STATIC_OAUTH_CLIENT_INFO=x|MCPSPLICE_AGENT=1";
+	ck_assert_msg(world_load(&w, URL) == 0, "%s", w.why);
+	world_expect(&w, "environment",
+	    "auth=4;no_resource=1;param=a=b;param=c=d;port=7;login=60000;"
+	    "browser=lynx;profile=p;");
+	options_free(&w.o);
+	/* what is for all programs contradicts nothing */
+	ck_assert_msg(world_load(&w, "--no-browser|" URL) == 0, "%s", w.why);
+	ck_assert(w.o.no_browser);
+	options_free(&w.o);
+	ck_assert_msg(world_load(&w, "--browser|b|" URL) == 0, "%s", w.why);
+	ck_assert_str_eq(w.o.browser, "b");
+	world_free(&w);
+}
+END_TEST
+
+START_TEST(sign_in_is_shown)
+{
+	static const char *const lines[][3] = {
+		{ "auth", " client-credentials ", "command line" },
+		{ "client-id", " i ", "command line" },
+		{ "client-secret-env", " S ", "command line" },
+		{ "issuer", " (none) ", "default" },
+		{ "authorize-param", " a=b ", "command line" },
+		{ "authorize-param", " c=d ", "command line" },
+		{ "callback-port", " 3334 ", "command line" },
+		{ "callback-host", " localhost ", "command line" },
+		{ "callback-path", " /callback ", "default" },
+		{ "login-timeout", " 90 ", "command line" },
+		{ "browser", " lynx ", "environment BROWSER" },
+		{ "no-browser", " no ", "default" },
+		{ "auth-store", " file ", "default" },
+		{ "static-oauth-client-info", " (none) ", "default" },
+		{ "static-oauth-client-metadata", " {} ", "command line" },
+	};
+	struct world w;
+	char *text;
+	size_t i;
+
+	world_init(&w);
+	w.env = "BROWSER=lynx|S=CANARY1";
+	ck_assert_msg(world_load(&w,
+			  URL "|3334|--show-config|--client-credentials|"
+			      "--client-id|i|--client-secret-env|S|"
+			      "--authorize-param|a=b|--authorize-param|c=d|"
+			      "--host|localhost|--auth-timeout|90|"
+			      "--static-oauth-client-metadata|{}") == 0,
+	    "%s", w.why);
+	text = options_show(&w.o);
+	for (i = 0; i < COUNT(lines); i++)
+		ck_assert_msg(world_shows(text, lines[i][0], lines[i][1],
+				  lines[i][2]),
+		    "%s\n%s", lines[i][0], text);
+	free(text);
+	options_free(&w.o);
+	ck_assert_int_eq(world_load(&w,
+			     URL "|--static-oauth-client-info|"
+				 "{\"client_secret\":\"CANARY2\"}"),
+	    0);
+	text = options_show(&w.o);
+	ck_assert_ptr_null(strstr(text, "CANARY"));
+	ck_assert(world_shows(text, "static-oauth-client-info", " (set) ",
+	    "command line"));
+	free(text);
+	world_free(&w);
+}
+END_TEST
+
+/* What other rooms ask. */
+START_TEST(what_the_options_say)
+{
+	static const struct {
+		const char *args, *credential, *helper;
+	} cases[] = {
+		{ URL, NULL, NULL },
+		{ "-H|X-Key: a|-H|@f|" URL, NULL, NULL },
+		{ "-H|Authorizations: a|" URL, NULL, NULL },
+		{ "-H|AUTHORIZATION : a|" URL, "an Authorization header",
+		    NULL },
+		{ "--bearer-file|f|" URL, "--bearer-file", NULL },
+		{ "--auth-command|f|" URL, "--auth-command", NULL },
+		{ "--netrc-file|f|" URL, "--netrc-file", NULL },
+		{ "--auth-store|helper:a b|" URL, NULL, "a b" },
+		{ "--auth-store|file|" URL, NULL, NULL },
+	};
+	struct world w;
+	size_t i;
+
+	world_init(&w);
+	for (i = 0; i < COUNT(cases); i++) {
+		ck_assert_int_eq(world_load(&w, cases[i].args), 0);
+		ck_assert_pstr_eq(options_given_credential(&w.o),
+		    cases[i].credential);
+		ck_assert_pstr_eq(options_store_helper(&w.o), cases[i].helper);
+		options_free(&w.o);
+	}
+	world_free(&w);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("options of sign-in");
+	TCase *t = tcase_create("options of sign-in");
+
+	tcase_add_loop_test(t, argv_is_read, 0, COUNT(argv_cases));
+	tcase_add_loop_test(t, argv_is_refused, 0, COUNT(refused_cases));
+	tcase_add_loop_test(t, files_are_read, 0, COUNT(file_cases));
+	tcase_add_test(t, the_environment);
+	tcase_add_test(t, sign_in_is_shown);
+	tcase_add_test(t, what_the_options_say);
+	suite_add_tcase(s, t);
+	return unit_run(s);
+}
