@@ -1,5 +1,5 @@
 /*
- * Random schedules for the reducer of the client's era: a client that begins
+ * Random schedules for the core/client reducer: a client that begins
  * as a modern one, a session that answers, asks and is lost, a server that
  * changes its era, and time. The rules that hold for all of them: each request
  * of the client has one answer, none after it was cancelled; each question

@@ -1,6 +1,6 @@
 /*
- * A player for the reducer of the client's era. A schedule is text: inputs,
- * and after each what comes out of it, all of it and in order.
+ * A player for the core/client reducer. A schedule is text: inputs, and after
+ * each what comes out of it, all of it and in order.
  *
  * Inputs:
  *   > {...}         a frame of the client

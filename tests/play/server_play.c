@@ -15,7 +15,7 @@ enum { DEPTH = 64, AT_ONCE = 8, NEVER_ENDS = 100000 };
 /* --- steps --- */
 
 static void
-step(struct era_play *p, struct server_input *in)
+step(struct server_play *p, struct server_input *in)
 {
 	struct server_action a;
 
@@ -23,7 +23,7 @@ step(struct era_play *p, struct server_input *in)
 	in->random = p->random;
 	server_step(p->era, in);
 	while (server_next(p->era, &a))
-		era_play_tell(p, &a);
+		server_play_tell(p, &a);
 }
 
 /* --- the session --- */
@@ -46,21 +46,21 @@ make_call(struct buf *b, const char *text)
 	struct buf word;
 
 	buf_init(&word, 0);
-	era_play_word(&text, &word);
+	server_play_word(&text, &word);
 	buf_addf(b, "{\"jsonrpc\":\"2.0\"");
 	if (strcmp(word.p, "answer") == 0) {
-		era_play_word(&text, &word);
+		server_play_word(&text, &word);
 		buf_addf(b, ",\"id\":%s,\"result\":%s}", word.p,
 		    *text == '\0' ? "{}" : text);
 	} else if (strcmp(word.p, "refuse") == 0) {
-		era_play_word(&text, &word);
+		server_play_word(&text, &word);
 		buf_addf(b, ",\"id\":%s", word.p);
-		era_play_word(&text, &word);
+		server_play_word(&text, &word);
 		buf_addf(b, ",\"error\":{\"code\":%s,\"message\":\"%s\"}}",
 		    word.p, text);
 	} else {
 		buf_addf(b, ",\"method\":\"%s\"", word.p);
-		if (*text != '{' && era_play_word(&text, &word))
+		if (*text != '{' && server_play_word(&text, &word))
 			buf_addf(b, ",\"id\":%s", word.p);
 		if (*text != '\0')
 			buf_addf(b, ",\"params\":%s", text);
@@ -71,7 +71,7 @@ make_call(struct buf *b, const char *text)
 
 /* The tickets of two exchanges are never the same. */
 static struct played *
-add_order(struct era_play *p, enum verb verb)
+add_order(struct server_play *p, enum verb verb)
 {
 	struct played *s;
 
@@ -84,7 +84,7 @@ add_order(struct era_play *p, enum verb verb)
 }
 
 static void
-play_order(struct era_play *p, struct order *order)
+play_order(struct server_play *p, struct order *order)
 {
 	struct played *s = add_order(p, order->verb);
 	struct server_input in = { .kind = SERVER_SEND, .order = order };
@@ -94,7 +94,7 @@ play_order(struct era_play *p, struct order *order)
 		s->frame = frame_ref(order->body);
 	if (server_passes(p->era, order)) {
 		buf_addf(&p->out, "pass @%zu ", p->n_orders - p->hidden_orders);
-		era_play_order(p, order->ticket, order);
+		server_play_order(p, order->ticket, order);
 		return;
 	}
 	step(p, &in);
@@ -103,7 +103,7 @@ play_order(struct era_play *p, struct order *order)
 }
 
 static void
-play_post(struct era_play *p, const char *text)
+play_post(struct server_play *p, const char *text)
 {
 	struct order order = { .verb = VERB_POST };
 	struct frame *f;
@@ -131,7 +131,7 @@ play_post(struct era_play *p, const char *text)
 }
 
 static bool
-play_abort(struct era_play *p, const char *text)
+play_abort(struct server_play *p, const char *text)
 {
 	struct server_input in = { .kind = SERVER_ABORT };
 	size_t number = text[0] == '@' ? strtoul(text + 1, NULL, 10) : 0;
@@ -145,7 +145,7 @@ play_abort(struct era_play *p, const char *text)
 }
 
 static bool
-play_session(struct era_play *p, const char *text)
+play_session(struct server_play *p, const char *text)
 {
 	struct order order = { .verb = VERB_GET, .listen = true };
 	char *event;
@@ -188,7 +188,7 @@ media_of(const char *name)
 	static const char *const names[] = { "none", "json", "sse", "html",
 		"other" };
 
-	return (enum media)era_play_index(name, names, 5);
+	return (enum media)server_play_index(name, names, 5);
 }
 
 static bool
@@ -208,17 +208,17 @@ take_fact(struct played *s, const char *word)
 	size_t i;
 
 	for (i = 0; i < sizeof spans / sizeof *spans; i++)
-		if ((value = era_play_value(word, spans[i].name)) != NULL) {
+		if ((value = server_play_value(word, spans[i].name)) != NULL) {
 			*spans[i].span = keep(s, value);
 			return true;
 		}
-	if ((value = era_play_value(word, "media")) != NULL)
+	if ((value = server_play_value(word, "media")) != NULL)
 		f->media = media_of(value);
-	else if ((value = era_play_value(word, "retry")) != NULL)
+	else if ((value = server_play_value(word, "retry")) != NULL)
 		f->retry_ms = strtoll(value, NULL, 10);
-	else if ((value = era_play_value(word, "retry-after")) != NULL)
+	else if ((value = server_play_value(word, "retry-after")) != NULL)
 		f->retry_after_ms = strtoll(value, NULL, 10) * 1000;
-	else if ((value = era_play_value(word, "size")) != NULL)
+	else if ((value = server_play_value(word, "size")) != NULL)
 		f->size = strtoull(value, NULL, 10);
 	else
 		return false;
@@ -234,7 +234,7 @@ take_facts(struct played *s, const char *text)
 	struct buf word;
 
 	buf_init(&word, 0);
-	while (*rest != '{' && era_play_word(&rest, &word) &&
+	while (*rest != '{' && server_play_word(&rest, &word) &&
 	    take_fact(s, word.p))
 		text = rest;
 	buf_free(&word);
@@ -242,7 +242,7 @@ take_facts(struct played *s, const char *text)
 }
 
 static void
-tell_input(struct era_play *p, struct played *s, enum server_input_kind kind,
+tell_input(struct server_play *p, struct played *s, enum server_input_kind kind,
     struct frame *m)
 {
 	struct server_input in = { .kind = kind,
@@ -287,17 +287,17 @@ make_message(struct buf *b, const struct played *s, const char *text)
 	}
 	buf_init(&word, 0);
 	buf_init(&code, 0);
-	era_play_word(&text, &word);
+	server_play_word(&text, &word);
 	if (strncmp(word.p, "ok", 2) == 0) {
 		add_id(b, s, word.p);
 		buf_addf(b, ",\"result\":%s}", *text == '\0' ? "{}" : text);
 	} else if (strncmp(word.p, "err", 3) == 0) {
-		era_play_word(&text, &code);
+		server_play_word(&text, &code);
 		add_id(b, s, word.p);
 		buf_addf(b, ",\"error\":{\"code\":%s,\"message\":\"%s\"}}",
 		    code.p, text);
 	} else if (strcmp(word.p, "ask") == 0) {
-		era_play_word(&text, &code);
+		server_play_word(&text, &code);
 		buf_addf(b,
 		    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"%s\","
 		    "\"params\":{}}",
@@ -310,7 +310,7 @@ make_message(struct buf *b, const struct played *s, const char *text)
 }
 
 static void
-play_message(struct era_play *p, struct played *s, const char *text)
+play_message(struct server_play *p, struct played *s, const char *text)
 {
 	struct frame *m;
 	struct buf b;
@@ -325,7 +325,7 @@ play_message(struct era_play *p, struct played *s, const char *text)
 }
 
 static bool
-play_end(struct era_play *p, struct played *s, const char *name,
+play_end(struct server_play *p, struct played *s, const char *name,
     const char *rest)
 {
 	static const struct {
@@ -363,7 +363,7 @@ play_end(struct era_play *p, struct played *s, const char *name,
 /* Status and headers; the media type of a message is JSON unless told.
  * Returns the text behind them. */
 static const char *
-play_head(struct era_play *p, struct played *s, const char *status,
+play_head(struct server_play *p, struct played *s, const char *status,
     const char *rest)
 {
 	s->facts.status = (int)strtol(status, NULL, 10);
@@ -376,14 +376,14 @@ play_head(struct era_play *p, struct played *s, const char *status,
 }
 
 static bool
-play_what(struct era_play *p, size_t at, const char *what, const char *rest)
+play_what(struct server_play *p, size_t at, const char *what, const char *rest)
 {
 	struct server_input in = { .ticket = p->ours[at].ticket };
 	struct buf word;
 
 	buf_init(&word, 0);
 	if (strcmp(what, "head") == 0) {
-		era_play_word(&rest, &word);
+		server_play_word(&rest, &word);
 		play_head(p, &p->ours[at], word.p, rest);
 	} else if (strcmp(what, "msg") == 0) {
 		play_message(p, &p->ours[at], rest);
@@ -408,17 +408,17 @@ play_what(struct era_play *p, size_t at, const char *what, const char *rest)
 }
 
 static bool
-play_upstream(struct era_play *p, const char *text)
+play_upstream(struct server_play *p, const char *text)
 {
 	struct buf word;
 	size_t number;
 	bool known = false;
 
 	buf_init(&word, 0);
-	era_play_word(&text, &word);
+	server_play_word(&text, &word);
 	number = word.p[0] == '#' ? strtoul(word.p + 1, NULL, 10) : 0;
 	if (number > 0 && number + p->hidden_ours <= p->n_ours &&
-	    era_play_word(&text, &word))
+	    server_play_word(&text, &word))
 		known = play_what(p, number + p->hidden_ours - 1, word.p, text);
 	buf_free(&word);
 	return known;
@@ -427,7 +427,7 @@ play_upstream(struct era_play *p, const char *text)
 /* --- time, and the rest --- */
 
 static void
-tick(struct era_play *p)
+tick(struct server_play *p)
 {
 	struct server_input in = { .kind = SERVER_TICK };
 
@@ -435,7 +435,7 @@ tick(struct era_play *p)
 }
 
 static void
-play_wait(struct era_play *p, int64_t ms)
+play_wait(struct server_play *p, int64_t ms)
 {
 	int64_t until = p->now + ms, at;
 	unsigned n = 0, idle = 0;
@@ -458,7 +458,7 @@ play_wait(struct era_play *p, int64_t ms)
 }
 
 static void
-play_client(struct era_play *p, const char *text)
+play_client(struct server_play *p, const char *text)
 {
 	struct frame *f = NULL;
 	struct buf b;
@@ -473,7 +473,7 @@ play_client(struct era_play *p, const char *text)
 }
 
 static bool
-play_event(struct era_play *p, const char *text)
+play_event(struct server_play *p, const char *text)
 {
 	if (strncmp(text, "wait ", 5) == 0)
 		play_wait(p, strtoll(text + 5, NULL, 10));
@@ -489,7 +489,7 @@ play_event(struct era_play *p, const char *text)
 }
 
 bool
-era_play_input(struct era_play *p, const char *line)
+server_play_input(struct server_play *p, const char *line)
 {
 	size_t before = p->out.n;
 	bool known = false;
@@ -507,7 +507,7 @@ era_play_input(struct era_play *p, const char *line)
 }
 
 bool
-era_play_take(struct era_play *p, struct buf *out)
+server_play_take(struct server_play *p, struct buf *out)
 {
 	const char *end = p->out.n == 0 ? NULL :
 					  memchr(p->out.p, '\n', p->out.n);

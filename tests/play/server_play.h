@@ -1,9 +1,9 @@
 /*
- * A player for the core/server reducer (server_play.c, server_tell.c
- * and server_setup.c): a line of text is an input, what comes
- * of it are lines of text, time is a number. A schedule is a string of lines;
- * those that begin with ">", "<" or "!" are inputs, all others are what must
- * come of the input before them, all of it and in this order.
+ * A player for the core/server reducer (server_play.c, server_tell.c and
+ * server_setup.c): a line of text is an input, what comes of it are lines of
+ * text, time is a number. A schedule is a string of lines; those that begin
+ * with ">", "<" or "!" are inputs, all others are what must come of the input
+ * before them, all of it and in this order.
  *
  * The session, where K is the number of its order (the first is @1):
  *   > METHOD ID [PARAMS]    it POSTs a request; without ID: a notification
@@ -53,7 +53,7 @@ struct played {
 	size_t n_values;
 };
 
-struct era_play {
+struct server_play {
 	struct server_config config;
 	struct server *era;
 	int64_t now;
@@ -63,34 +63,34 @@ struct era_play {
 	size_t hidden_orders, hidden_ours;
 	char *client, *server, *version;
 	struct buf meta; /* what <meta> stands for */
-	struct buf out;  /* since era_play_take */
+	struct buf out;  /* since server_play_take */
 	struct buf trace;
 	bool bodies, headers, flags, notes, modern;
 };
 
-struct era_play *era_play_new(const char *options);
-void era_play_free(struct era_play *p);
+struct server_play *server_play_new(const char *options);
+void server_play_free(struct server_play *p);
 /* Plays one input. Returns false when the line cannot be understood. */
-bool era_play_input(struct era_play *p, const char *line);
+bool server_play_input(struct server_play *p, const char *line);
 /* The next line of what came, without its LF, into out; false: none. */
-bool era_play_take(struct era_play *p, struct buf *out);
+bool server_play_take(struct server_play *p, struct buf *out);
 
 /* A test: plays the schedule and compares. A wanted line that ends with "..."
  * is the beginning of one; lines that begin with "#" are skipped; ' stands
  * for ". */
-void era_play_check(const char *options, const char *schedule);
+void server_play_check(const char *options, const char *schedule);
 
 /* --- for the player itself --- */
 
 /* The next word of *at into b, as a C string; false at the end. */
-bool era_play_word(const char **at, struct buf *b);
+bool server_play_word(const char **at, struct buf *b);
 /* What stands behind NAME= in this word, or NULL. */
-const char *era_play_value(const char *word, const char *name);
+const char *server_play_value(const char *word, const char *name);
 /* Which of n names it is; it must be one. */
-int era_play_index(const char *value, const char *const *names, size_t n);
+int server_play_index(const char *value, const char *const *names, size_t n);
 /* An action, and an order, as a line of out. */
-void era_play_tell(struct era_play *p, const struct server_action *a);
-void era_play_order(struct era_play *p, uint64_t ticket,
+void server_play_tell(struct server_play *p, const struct server_action *a);
+void server_play_order(struct server_play *p, uint64_t ticket,
     const struct order *order);
 
 #endif

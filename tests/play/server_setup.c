@@ -19,7 +19,7 @@
 /* --- words --- */
 
 bool
-era_play_word(const char **at, struct buf *b)
+server_play_word(const char **at, struct buf *b)
 {
 	size_t n;
 
@@ -36,7 +36,7 @@ era_play_word(const char **at, struct buf *b)
 /* --- options --- */
 
 const char *
-era_play_value(const char *word, const char *name)
+server_play_value(const char *word, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -45,7 +45,7 @@ era_play_value(const char *word, const char *name)
 }
 
 static bool
-option_flag(struct era_play *p, const char *word)
+option_flag(struct server_play *p, const char *word)
 {
 	struct {
 		const char *name;
@@ -68,7 +68,7 @@ option_flag(struct era_play *p, const char *word)
 }
 
 static bool
-option_text(struct era_play *p, const char *word)
+option_text(struct server_play *p, const char *word)
 {
 	struct {
 		const char *name;
@@ -82,7 +82,7 @@ option_text(struct era_play *p, const char *word)
 	size_t i;
 
 	for (i = 0; i < sizeof texts / sizeof *texts; i++) {
-		value = era_play_value(word, texts[i].name);
+		value = server_play_value(word, texts[i].name);
 		if (value == NULL)
 			continue;
 		free(*texts[i].text);
@@ -93,7 +93,7 @@ option_text(struct era_play *p, const char *word)
 }
 
 int
-era_play_index(const char *value, const char *const *names, size_t n)
+server_play_index(const char *value, const char *const *names, size_t n)
 {
 	size_t i;
 
@@ -105,7 +105,7 @@ era_play_index(const char *value, const char *const *names, size_t n)
 }
 
 static void
-option(struct era_play *p, const char *word)
+option(struct server_play *p, const char *word)
 {
 	static const char *const protocols[] = { "auto", "legacy", "modern" };
 	static const char *const transports[] = { "auto", "http", "sse",
@@ -117,14 +117,14 @@ option(struct era_play *p, const char *word)
 
 	if (option_flag(p, word) || option_text(p, word))
 		return;
-	if ((value = era_play_value(word, "protocol")) != NULL) {
-		c->protocol = (enum era_protocol)era_play_index(value,
+	if ((value = server_play_value(word, "protocol")) != NULL) {
+		c->protocol = (enum era_protocol)server_play_index(value,
 		    protocols, 3);
-	} else if ((value = era_play_value(word, "transport")) != NULL) {
-		i = era_play_index(value, transports, 4);
+	} else if ((value = server_play_value(word, "transport")) != NULL) {
+		i = server_play_index(value, transports, 4);
 		c->transport = (enum era_transport)i;
-	} else if ((value = era_play_value(word, "was")) != NULL) {
-		i = era_play_index(value, was, 3);
+	} else if ((value = server_play_value(word, "was")) != NULL) {
+		i = server_play_index(value, was, 3);
 		c->remembered = true;
 		c->was_modern = i == 1;
 		c->was_sse = i == 2;
@@ -137,7 +137,7 @@ option(struct era_play *p, const char *word)
 
 /* A client of this version opens, and the server is a modern one. */
 static void
-open_modern(struct era_play *p)
+open_modern(struct server_play *p)
 {
 	char *line;
 
@@ -145,16 +145,16 @@ open_modern(struct era_play *p)
 			 "\"capabilities\":%s,\"clientInfo\":"
 			 "{\"name\":\"c\",\"version\":\"1\"}}",
 	    p->version, p->client);
-	ck_assert(era_play_input(p, line));
+	ck_assert(server_play_input(p, line));
 	free(line);
-	ck_assert(era_play_input(p, "< #1 400 err -32022 no"));
+	ck_assert(server_play_input(p, "< #1 400 err -32022 no"));
 	line = xasprintf("< #2 200 ok {\"resultType\":\"complete\","
 			 "\"supportedVersions\":[\"2026-07-28\"],"
 			 "\"capabilities\":%s,\"_meta\":"
 			 "{\"io.modelcontextprotocol/serverInfo\":"
 			 "{\"name\":\"s\",\"version\":\"1\"}}}",
 	    p->server);
-	ck_assert(era_play_input(p, line));
+	ck_assert(server_play_input(p, line));
 	free(line);
 	ck_assert_msg(memmem(p->out.p, p->out.n, "found modern\n", 13) != NULL,
 	    "the opening failed:\n%s", buf_str(&p->trace));
@@ -164,10 +164,10 @@ open_modern(struct era_play *p)
 	p->hidden_ours = p->n_ours;
 }
 
-struct era_play *
-era_play_new(const char *options)
+struct server_play *
+server_play_new(const char *options)
 {
-	struct era_play *p = xcalloc(1, sizeof *p);
+	struct server_play *p = xcalloc(1, sizeof *p);
 	struct buf word;
 
 	p->config.host = "mcp.test";
@@ -177,7 +177,7 @@ era_play_new(const char *options)
 	p->version = xstrdup("2025-11-25");
 	p->now = 1000000;
 	buf_init(&word, 0);
-	while (era_play_word(&options, &word))
+	while (server_play_word(&options, &word))
 		option(p, word.p);
 	buf_free(&word);
 	p->era = server_new(&p->config);
@@ -200,7 +200,7 @@ free_played(struct played *list, size_t n)
 }
 
 void
-era_play_free(struct era_play *p)
+server_play_free(struct server_play *p)
 {
 	server_free(p->era);
 	free_played(p->orders, p->n_orders);
@@ -227,13 +227,13 @@ is_same(const char *want, const char *seen)
 }
 
 static void
-expect(struct era_play *p, const char *want)
+expect(struct server_play *p, const char *want)
 {
 	struct buf seen;
 	bool some;
 
 	buf_init(&seen, 0);
-	some = era_play_take(p, &seen);
+	some = server_play_take(p, &seen);
 	if (want == NULL ? some : !some || !is_same(want, buf_str(&seen)))
 		ck_abort_msg("wanted: %s\nseen:   %s\nin:\n%s",
 		    want == NULL ? "nothing more" : want,
@@ -253,7 +253,7 @@ quoted(const char *text, size_t n)
 }
 
 static void
-play_line(struct era_play *p, const char *line)
+play_line(struct server_play *p, const char *line)
 {
 	if (line[0] == '#' || line[0] == '\0')
 		return;
@@ -262,14 +262,14 @@ play_line(struct era_play *p, const char *line)
 		return;
 	}
 	expect(p, NULL);
-	ck_assert_msg(era_play_input(p, line), "not understood: %s", line);
+	ck_assert_msg(server_play_input(p, line), "not understood: %s", line);
 }
 
 void
-era_play_check(const char *options, const char *schedule)
+server_play_check(const char *options, const char *schedule)
 {
 	char *line = quoted(options, strlen(options));
-	struct era_play *p = era_play_new(line);
+	struct server_play *p = server_play_new(line);
 	const char *at = schedule, *end;
 
 	free(line);
@@ -280,5 +280,5 @@ era_play_check(const char *options, const char *schedule)
 		free(line);
 	}
 	expect(p, NULL);
-	era_play_free(p);
+	server_play_free(p);
 }

@@ -21,7 +21,7 @@ tell_message(struct buf *b, const struct frame *f)
 
 /* The text with <meta> for the members of _meta. */
 static void
-tell_body(struct buf *b, const struct era_play *p, struct span text)
+tell_body(struct buf *b, const struct server_play *p, struct span text)
 {
 	const char *meta = NULL;
 
@@ -66,7 +66,7 @@ tell_flags(struct buf *b, const struct order *order)
 }
 
 static void
-add_played(struct era_play *p, uint64_t ticket, const struct order *order)
+add_played(struct server_play *p, uint64_t ticket, const struct order *order)
 {
 	struct played *s;
 
@@ -83,7 +83,8 @@ add_played(struct era_play *p, uint64_t ticket, const struct order *order)
 }
 
 void
-era_play_order(struct era_play *p, uint64_t ticket, const struct order *order)
+server_play_order(struct server_play *p, uint64_t ticket,
+    const struct order *order)
 {
 	static const char *const verbs[] = { "POST", "GET", "DELETE" };
 
@@ -111,7 +112,7 @@ era_play_order(struct era_play *p, uint64_t ticket, const struct order *order)
 /* --- what the session is told --- */
 
 static size_t
-number_of(const struct era_play *p, uint64_t ticket)
+number_of(const struct server_play *p, uint64_t ticket)
 {
 	size_t i;
 
@@ -146,7 +147,7 @@ tell_end(struct buf *b, const struct facts *f)
 
 /* An exchange is over when its end is told: nothing may come after it. */
 static void
-tell_done(struct era_play *p, const struct server_action *a)
+tell_done(struct server_play *p, const struct server_action *a)
 {
 	size_t number = number_of(p, a->ticket);
 
@@ -158,7 +159,7 @@ tell_done(struct era_play *p, const struct server_action *a)
 }
 
 static void
-tell_drop(struct era_play *p, uint64_t ticket)
+tell_drop(struct server_play *p, uint64_t ticket)
 {
 	size_t i;
 
@@ -174,7 +175,7 @@ tell_drop(struct era_play *p, uint64_t ticket)
 }
 
 void
-era_play_tell(struct era_play *p, const struct server_action *a)
+server_play_tell(struct server_play *p, const struct server_action *a)
 {
 	size_t number = number_of(p, a->ticket);
 	struct buf *b = &p->out;
@@ -182,7 +183,7 @@ era_play_tell(struct era_play *p, const struct server_action *a)
 	switch (a->kind) {
 	case SERVER_ORDER:
 		buf_addf(b, "order #%zu ", p->n_ours + 1 - p->hidden_ours);
-		era_play_order(p, a->order.ticket, &a->order);
+		server_play_order(p, a->order.ticket, &a->order);
 		break;
 	case SERVER_DROP:
 		tell_drop(p, a->ticket);

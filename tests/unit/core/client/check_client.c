@@ -1,5 +1,5 @@
 /*
- * The reducer for the client's era: schedules of inputs and what must come of
+ * The core/client reducer: schedules of inputs and what must come of
  * them, in tests/play/schedules/client_*.txt, each a test with a name.
  * client_play.h tells the language; "& NAME" stands for the lines of
  * @NAME. CK_RUN_CASE=NAME plays one of them.

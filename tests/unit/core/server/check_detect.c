@@ -1066,7 +1066,7 @@ check_nothing(const struct step_row *s, const struct ending_row *r)
 		buf_adds(&b, OPENS);
 		buf_addf(&b, "order #2%s", s->order + strlen("order #1"));
 	}
-	era_play_check(s->options, buf_str(&b));
+	server_play_check(s->options, buf_str(&b));
 	buf_free(&b);
 }
 
@@ -1490,7 +1490,7 @@ END_TEST
 #define ROWS(list)                                                             \
 	START_TEST(test_##list)                                                \
 	{                                                                      \
-		era_play_check(list[_i].options, list[_i].schedule);           \
+		server_play_check(list[_i].options, list[_i].schedule);        \
 	}                                                                      \
 	END_TEST
 

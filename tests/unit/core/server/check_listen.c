@@ -23,7 +23,7 @@
 
 START_TEST(test_get)
 {
-	era_play_check("modern bodies headers",
+	server_play_check("modern bodies headers",
 	    "> get\n"
 	    "head @1 200\n"
 	    "order #1 POST {\"jsonrpc\":\"2.0\",\"id\":\"mine-s2\","
@@ -52,21 +52,21 @@ END_TEST
 
 START_TEST(test_get_asks_for_what_there_is)
 {
-	era_play_check("modern bodies "
-		       "server={\"tools\":{\"listChanged\":false},"
-		       "\"prompts\":{\"listChanged\":true},\"resources\":{}}",
+	server_play_check("modern bodies "
+			  "server={\"tools\":{\"listChanged\":false},"
+			  "\"prompts\":{\"listChanged\":true},\"resources\":{}}",
 	    "> get\n"
 	    "head @1 200\n"
 	    "order #1 POST {\"jsonrpc\":\"2.0\",\"id\":\"mine-s2\","
 	    "\"method\":\"subscriptions/listen\","
 	    "\"params\":{\"notifications\":{\"promptsListChanged\":true},"
 	    "\"_meta\":{<meta>}}} listen\n");
-	era_play_check("modern server={\"resources\":{\"subscribe\":true}}",
+	server_play_check("modern server={\"resources\":{\"subscribe\":true}}",
 	    "> get\n"
 	    "head @1 200\n"
 	    "! wait 1000000\n");
-	era_play_check("modern server={\"tools\":{\"listChanged\":1},"
-		       "\"resources\":{\"subscribe\":\"true\"}}",
+	server_play_check("modern server={\"tools\":{\"listChanged\":1},"
+			  "\"resources\":{\"subscribe\":\"true\"}}",
 	    "> get\n"
 	    "head @1 405\n"
 	    "done @1 405\n"
@@ -76,7 +76,7 @@ END_TEST
 
 START_TEST(test_get_hostile)
 {
-	era_play_check("modern",
+	server_play_check("modern",
 	    OPEN
 	    /* another subscription's, one of another type, none at all */
 	    "< #1 msg " TOOLS_OF "\"mine-s3\"" THAT "< #1 msg " TOOLS_OF
@@ -88,7 +88,7 @@ START_TEST(test_get_hostile)
 	    "< #1 msg ask 7 roots/list\n"
 	    "< #1 msg " ACK ALL END "< #1 msg " TOOLS "tell @1 " TOLD_TOOLS);
 	/* Before the acknowledgement, or without any: told nevertheless. */
-	era_play_check("modern",
+	server_play_check("modern",
 	    "> get\n"
 	    "head @1 200\n"
 	    "order #1 POST subscriptions/listen \"mine-s2\" listen\n"
@@ -105,7 +105,7 @@ END_TEST
 
 START_TEST(test_get_notes)
 {
-	era_play_check("modern notes",
+	server_play_check("modern notes",
 	    OPEN "< #1 msg " TOOLS_OF "\"other\"" THAT
 		 "note a notification of another subscription: dropped\n"
 		 "< #1 msg " ACK ALL END
@@ -120,7 +120,7 @@ END_TEST
 /* Behind each gap everything honoured is told as changed, once. */
 START_TEST(test_get_gap)
 {
-	era_play_check("modern",
+	server_play_check("modern",
 	    OPEN
 	    "! wait 30000\n"
 	    /* graceful: what the stream says after its result is not heard */
@@ -152,7 +152,7 @@ END_TEST
 /* A stream that never works is tried seldom, but for ever. */
 START_TEST(test_get_false_starts)
 {
-	era_play_check("modern",
+	server_play_check("modern",
 	    "> get\n"
 	    "head @1 200\n"
 	    "order #1 POST subscriptions/listen \"mine-s2\" listen\n"
@@ -210,7 +210,7 @@ START_TEST(test_get_short_lives)
 		buf_adds(&b, ACK "{\"toolsListChanged\":true}" END);
 		buf_adds(&b, "tell @1 " SAID_TOOLS);
 	}
-	era_play_check("modern", buf_str(&b));
+	server_play_check("modern", buf_str(&b));
 	buf_free(&b);
 }
 END_TEST
@@ -221,7 +221,7 @@ START_TEST(test_get_refused)
 	char *schedule;
 	size_t i;
 
-	era_play_check("modern notes",
+	server_play_check("modern notes",
 	    "> get\n"
 	    "head @1 200\n"
 	    "order #1 POST subscriptions/listen \"mine-s2\" listen\n"
@@ -248,10 +248,10 @@ START_TEST(test_get_refused)
 		    "order #2 POST subscriptions/listen \"mine-s3\" "
 		    "listen\n",
 		    passing[i]);
-		era_play_check("modern", schedule);
+		server_play_check("modern", schedule);
 		free(schedule);
 	}
-	era_play_check("modern",
+	server_play_check("modern",
 	    "> get\n"
 	    "head @1 200\n"
 	    "order #1 POST subscriptions/listen \"mine-s2\" listen\n"
@@ -265,14 +265,14 @@ END_TEST
 /* The server is a legacy one by now: the session is to find out. */
 START_TEST(test_get_gone)
 {
-	era_play_check("modern",
+	server_play_check("modern",
 	    OPEN "< #1 cut\n"
 		 "! wait 1000\n"
 		 "order #2 POST subscriptions/listen \"mine-s3\" listen\n"
 		 "< #2 404\n"
 		 "done @1 gone\n"
 		 "! wait 1000000\n");
-	era_play_check("modern",
+	server_play_check("modern",
 	    OPEN "< #1 cut\n"
 		 "! wait 1000\n"
 		 "order #2 POST subscriptions/listen \"mine-s3\" listen\n"
@@ -287,7 +287,7 @@ END_TEST
  * it is a second time. */
 START_TEST(test_get_gone_once)
 {
-	era_play_check("modern",
+	server_play_check("modern",
 	    "> get\n"
 	    "head @1 200\n"
 	    "order #1 POST subscriptions/listen \"mine-s2\" listen\n"
@@ -321,7 +321,7 @@ END_TEST
 /* The session ends its GET when the machine slept. */
 START_TEST(test_get_again)
 {
-	era_play_check("modern",
+	server_play_check("modern",
 	    OPEN "> abort @1\n"
 		 "drop #1\n"
 		 "done @1 aborted\n"
@@ -343,7 +343,7 @@ END_TEST
 /* A stream that waits does not open without a GET. */
 START_TEST(test_get_ends_while_it_waits)
 {
-	era_play_check("modern",
+	server_play_check("modern",
 	    OPEN "< #1 cut\n"
 		 "> abort @1\n"
 		 "done @1 aborted\n"
@@ -359,7 +359,7 @@ END_TEST
 
 START_TEST(test_leave)
 {
-	era_play_check("modern",
+	server_play_check("modern",
 	    "> get\n"
 	    "head @1 200\n"
 	    "order #1 POST subscriptions/listen \"mine-s2\" listen\n"
@@ -402,7 +402,7 @@ END_TEST
 
 START_TEST(test_native)
 {
-	era_play_check("modern bodies headers",
+	server_play_check("modern bodies headers",
 	    "> " LISTEN_7 "\n"
 	    "order #1 POST " LISTEN_7
 	    " listen [2026-07-28; Mcp-Method: subscriptions/listen]\n"
@@ -424,7 +424,7 @@ END_TEST
 
 START_TEST(test_native_hostile)
 {
-	era_play_check("modern",
+	server_play_check("modern",
 	    NATIVE
 	    /* before the acknowledgement: the client judges */
 	    "< #1 msg " TOOLS "tell @1 " TOOLS_OF "7" THAT NATIVE_ACK
@@ -444,7 +444,7 @@ END_TEST
 
 START_TEST(test_native_abort)
 {
-	era_play_check("modern",
+	server_play_check("modern",
 	    NATIVE "> " LISTEN_8 "\n"
 		   "order #2 POST subscriptions/listen 8 listen\n"
 		   "> abort @1\n"
@@ -454,13 +454,13 @@ START_TEST(test_native_abort)
 		   "done @2 cut\n"
 		   "! wait 1000000\n");
 	/* between two streams */
-	era_play_check("modern",
+	server_play_check("modern",
 	    NATIVE NATIVE_ACK "< #1 cut\n"
 			      "> abort @1\n"
 			      "done @1 aborted\n"
 			      "! wait 1000000\n");
 	/* by its own notification */
-	era_play_check("modern",
+	server_play_check("modern",
 	    NATIVE "> notifications/cancelled {\"requestId\":7}\n"
 		   "drop #1\n"
 		   "done @1 aborted\n"
@@ -472,7 +472,7 @@ END_TEST
 /* A stream that breaks is replaced; the client sees one subscription. */
 START_TEST(test_native_again)
 {
-	era_play_check("modern bodies",
+	server_play_check("modern bodies",
 	    "> " LISTEN_7 "\n"
 	    "order #1 POST " LISTEN_7 " listen\n"
 	    "< #1 head 200 media=sse\n"
@@ -506,7 +506,7 @@ START_TEST(test_native_again)
 	    "done @1 200\n"
 	    "! wait 1000000\n");
 	/* The first acknowledgement comes on the second stream only. */
-	era_play_check("modern",
+	server_play_check("modern",
 	    NATIVE
 	    "< #1 end\n"
 	    "! wait 1000\n"
@@ -525,37 +525,37 @@ END_TEST
 /* A server that honours more than there is room for. */
 START_TEST(test_native_gap_bound)
 {
-	struct era_play *p = era_play_new("modern");
+	struct server_play *p = server_play_new("modern");
 	struct buf b, line;
 	size_t i, n = 0;
 
-	ck_assert(era_play_input(p, "> " LISTEN_7));
-	ck_assert(era_play_input(p, "< #1 head 200 media=sse"));
-	ck_assert(era_play_input(p, "< #1 msg " ACK_OF "$" FOR "{}}}"));
-	ck_assert(era_play_input(p, "< #1 cut"));
-	ck_assert(era_play_input(p, "! wait 1000"));
-	ck_assert(era_play_input(p, "< #2 head 200 media=sse"));
+	ck_assert(server_play_input(p, "> " LISTEN_7));
+	ck_assert(server_play_input(p, "< #1 head 200 media=sse"));
+	ck_assert(server_play_input(p, "< #1 msg " ACK_OF "$" FOR "{}}}"));
+	ck_assert(server_play_input(p, "< #1 cut"));
+	ck_assert(server_play_input(p, "! wait 1000"));
+	ck_assert(server_play_input(p, "< #2 head 200 media=sse"));
 	buf_init(&line, 0);
-	while (era_play_take(p, &line))
+	while (server_play_take(p, &line))
 		;
 	buf_init(&b, 0);
 	buf_adds(&b, "< #2 msg " ACK "{\"resourceSubscriptions\":[\"u\"");
 	for (i = 0; i < 1100; i++)
 		buf_adds(&b, ",\"u\"");
 	buf_adds(&b, "]}}}");
-	ck_assert(era_play_input(p, buf_str(&b)));
-	while (era_play_take(p, &line))
+	ck_assert(server_play_input(p, buf_str(&b)));
+	while (server_play_take(p, &line))
 		n += strncmp(buf_str(&line), "tell @1", 7) == 0;
 	ck_assert_uint_eq(n, 1024);
 	buf_free(&line);
 	buf_free(&b);
-	era_play_free(p);
+	server_play_free(p);
 }
 END_TEST
 
 START_TEST(test_native_gives_up)
 {
-	era_play_check("modern",
+	server_play_check("modern",
 	    NATIVE NATIVE_ACK
 	    "! wait 40000\n"
 	    "< #1 cut\n"
@@ -578,7 +578,7 @@ START_TEST(test_native_gives_up)
 	    "done @1 cut 200\n"
 	    "! wait 1000000\n");
 	/* One that works is a new start. */
-	era_play_check("modern",
+	server_play_check("modern",
 	    NATIVE NATIVE_ACK
 	    "< #1 cut\n"
 	    "! wait 1000\n"
@@ -605,7 +605,7 @@ END_TEST
 /* The first refusal is the session's to judge. */
 START_TEST(test_native_refused)
 {
-	era_play_check("modern",
+	server_play_check("modern",
 	    "> " LISTEN_A "\n"
 	    "order #1 POST subscriptions/listen \"a\" listen\n"
 	    "< #1 404 err -32601 no\n"
@@ -614,27 +614,27 @@ START_TEST(test_native_refused)
 	    "\"error\":{\"code\":-32601,\"message\":\"no\"}}\n"
 	    "done @1 404\n"
 	    "! wait 1000000\n");
-	era_play_check("modern",
+	server_play_check("modern",
 	    "> " LISTEN_7 "\n"
 	    "order #1 POST subscriptions/listen 7 listen\n"
 	    "< #1 429 retry-after=3\n"
 	    "head @1 429\n"
 	    "done @1 429 retry-after 3000\n"
 	    "! wait 1000000\n");
-	era_play_check("modern",
+	server_play_check("modern",
 	    "> " LISTEN_7 "\n"
 	    "order #1 POST subscriptions/listen 7 listen\n"
 	    "< #1 connect\n"
 	    "done @1 connect unsent\n"
 	    "! wait 1000000\n");
-	era_play_check("modern",
+	server_play_check("modern",
 	    NATIVE "< #1 msg err=null -32603 broken\n"
 		   "tell @1 {\"jsonrpc\":\"2.0\",\"id\":7,"
 		   "\"error\":{\"code\":-32603,\"message\":\"broken\"}}\n"
 		   "drop #1\n"
 		   "done @1 200\n");
 	/* It refuses twice. */
-	era_play_check("modern",
+	server_play_check("modern",
 	    "> " LISTEN_7 "\n"
 	    "order #1 POST subscriptions/listen 7 listen\n"
 	    "< #1 head 400\n"
@@ -647,7 +647,7 @@ START_TEST(test_native_refused)
 	    "< #1 end\n"
 	    "done @1 400\n");
 	/* A later one, by a server that does not want it any more. */
-	era_play_check("modern",
+	server_play_check("modern",
 	    NATIVE NATIVE_ACK
 	    "< #1 cut\n"
 	    "! wait 1000\n"
@@ -662,14 +662,14 @@ END_TEST
 
 START_TEST(test_native_gone)
 {
-	era_play_check("modern",
+	server_play_check("modern",
 	    "> " LISTEN_7 "\n"
 	    "order #1 POST subscriptions/listen 7 listen\n"
 	    "< #1 400 err=null -32000 Bad Request: no session id\n"
 	    "head @1 400\n"
 	    "drop #1\n"
 	    "done @1 gone\n");
-	era_play_check("modern",
+	server_play_check("modern",
 	    NATIVE NATIVE_ACK
 	    "< #1 cut\n"
 	    "! wait 1000\n"
@@ -678,7 +678,7 @@ START_TEST(test_native_gone)
 	    "done @1 gone\n"
 	    "! wait 1000000\n");
 	/* As only a legacy server refuses it; the second time it is true. */
-	era_play_check("modern",
+	server_play_check("modern",
 	    "> " LISTEN_7 "\n"
 	    "order #1 POST subscriptions/listen 7 listen\n"
 	    "< #1 200 err -32601 no\n"
@@ -703,7 +703,7 @@ START_TEST(test_native_gone)
 	    "drop #3\n"
 	    "done @3 200\n");
 	/* Another request finds out: all of them are told. */
-	era_play_check("modern",
+	server_play_check("modern",
 	    NATIVE NATIVE_ACK
 	    "> " LISTEN_8 "\n"
 	    "order #2 POST subscriptions/listen 8 listen\n"

@@ -64,7 +64,7 @@ START_TEST(test_schedule)
 	const char *lines = buf_str(&schedules[_i].lines);
 
 	ck_assert_msg(strchr(lines, '>') != NULL, "an empty schedule");
-	era_play_check(schedules[_i].options, lines);
+	server_play_check(schedules[_i].options, lines);
 }
 END_TEST
 
@@ -139,43 +139,43 @@ static const struct {
 
 START_TEST(test_contradicts)
 {
-	struct era_play *p = era_play_new("modern");
+	struct server_play *p = server_play_new("modern");
 	char *line = xasprintf("< #1 %s", answers[_i].answer), *quote;
 
 	while ((quote = strchr(line, '\'')) != NULL)
 		*quote = '"';
-	ck_assert(era_play_input(p, "> tools/call 1"));
-	ck_assert(era_play_input(p, line));
+	ck_assert(server_play_input(p, "> tools/call 1"));
+	ck_assert(server_play_input(p, line));
 	ck_assert_msg((strstr(buf_str(&p->out), "done @1 gone\n") != NULL) ==
 		answers[_i].gone,
 	    "%s", buf_str(&p->trace));
 	/* The session hears of the end, whatever it was. */
 	ck_assert(strstr(buf_str(&p->out), "done @1") != NULL);
 	free(line);
-	era_play_free(p);
+	server_play_free(p);
 }
 END_TEST
 
 /* A call in a later round may have run in part. */
 START_TEST(test_contradicts_later)
 {
-	struct era_play *p = era_play_new("modern");
+	struct server_play *p = server_play_new("modern");
 	char *line = xasprintf("< #2 %s", answers[_i].answer), *quote;
 
 	while ((quote = strchr(line, '\'')) != NULL)
 		*quote = '"';
-	ck_assert(era_play_input(p, "> tools/call 1"));
-	ck_assert(era_play_input(p,
+	ck_assert(server_play_input(p, "> tools/call 1"));
+	ck_assert(server_play_input(p,
 	    "< #1 200 ok {\"resultType\":\"input_required\","
 	    "\"requestState\":\"x\"}"));
-	ck_assert(era_play_input(p, "! wait 250"));
-	ck_assert(era_play_input(p, line));
+	ck_assert(server_play_input(p, "! wait 250"));
+	ck_assert(server_play_input(p, line));
 	ck_assert(strstr(buf_str(&p->out), "done @1 gone\n") == NULL);
 	ck_assert_msg((strstr(buf_str(&p->out), "done @1 gone maybe\n") !=
 			  NULL) == answers[_i].gone,
 	    "%s", buf_str(&p->trace));
 	free(line);
-	era_play_free(p);
+	server_play_free(p);
 }
 END_TEST
 
@@ -184,20 +184,20 @@ START_TEST(test_lacks_discover)
 {
 	static const char *const refusals[] = { "< #1 404 err -32601 no",
 		"< #1 200 err -32601 no" };
-	struct era_play *p;
+	struct server_play *p;
 	int i;
 
 	for (i = 0; i < COUNT(refusals); i++) {
-		p = era_play_new("modern");
-		ck_assert(era_play_input(p, "> server/discover 1"));
-		ck_assert(era_play_input(p, refusals[i]));
+		p = server_play_new("modern");
+		ck_assert(server_play_input(p, "> server/discover 1"));
+		ck_assert(server_play_input(p, refusals[i]));
 		ck_assert_ptr_nonnull(strstr(buf_str(&p->out),
 		    "done @1 gone\n"));
-		ck_assert(era_play_input(p, "> server/discover 2"));
-		ck_assert(era_play_input(p, "< #2 404 err -32601 no"));
+		ck_assert(server_play_input(p, "> server/discover 2"));
+		ck_assert(server_play_input(p, "< #2 404 err -32601 no"));
 		ck_assert_ptr_nonnull(strstr(buf_str(&p->out), "tell @2 "));
 		ck_assert_ptr_null(strstr(buf_str(&p->out), "done @2 gone\n"));
-		era_play_free(p);
+		server_play_free(p);
 	}
 }
 END_TEST
@@ -205,7 +205,7 @@ END_TEST
 /* --- bounds --- */
 
 static size_t
-count_of(struct era_play *p, const char *what)
+count_of(struct server_play *p, const char *what)
 {
 	const char *at = buf_str(&p->out);
 	size_t n = 0;
@@ -219,14 +219,14 @@ count_of(struct era_play *p, const char *what)
 
 /* The call with this number asks n questions in its first answer. */
 static void
-ask(struct era_play *p, unsigned call, unsigned n)
+ask(struct server_play *p, unsigned call, unsigned n)
 {
 	struct buf line;
 	unsigned i;
 
 	buf_init(&line, 0);
 	buf_addf(&line, "> tools/call %u {\"name\":\"t\"}", call);
-	ck_assert(era_play_input(p, buf_str(&line)));
+	ck_assert(server_play_input(p, buf_str(&line)));
 	buf_reset(&line);
 	buf_addf(&line,
 	    "< #%u 200 ok {\"resultType\":\"input_required\","
@@ -236,13 +236,13 @@ ask(struct era_play *p, unsigned call, unsigned n)
 		buf_addf(&line, "%s\"q%u\":{\"method\":\"roots/list\"}",
 		    i == 0 ? "" : ",", i);
 	buf_adds(&line, "}}");
-	ck_assert(era_play_input(p, buf_str(&line)));
+	ck_assert(server_play_input(p, buf_str(&line)));
 	buf_free(&line);
 }
 
 START_TEST(test_questions_in_a_round)
 {
-	struct era_play *p = era_play_new("modern");
+	struct server_play *p = server_play_new("modern");
 
 	ask(p, 1, 64);
 	ck_assert_uint_eq(count_of(p, "roots/list"), 64);
@@ -252,13 +252,13 @@ START_TEST(test_questions_in_a_round)
 	ck_assert_uint_eq(count_of(p, "roots/list"), 0);
 	ck_assert_uint_eq(count_of(p, "input_refused"), 1);
 	ck_assert_uint_eq(count_of(p, "done @2 200"), 1);
-	era_play_free(p);
+	server_play_free(p);
 }
 END_TEST
 
 START_TEST(test_questions_of_all)
 {
-	struct era_play *p = era_play_new("modern");
+	struct server_play *p = server_play_new("modern");
 	unsigned i;
 
 	for (i = 1; i <= 4; i++)
@@ -268,36 +268,36 @@ START_TEST(test_questions_of_all)
 	ask(p, 5, 1);
 	ck_assert_uint_eq(count_of(p, "input_refused"), 1);
 	/* Where one call is over there is room again. */
-	ck_assert(era_play_input(p,
+	ck_assert(server_play_input(p,
 	    "> notifications/cancelled {\"requestId\":3}"));
 	buf_reset(&p->out);
 	ask(p, 6, 64);
 	ck_assert_uint_eq(count_of(p, "roots/list"), 64);
-	era_play_free(p);
+	server_play_free(p);
 }
 END_TEST
 
 /* A server that never comes to an end of its tools. */
 START_TEST(test_pages)
 {
-	struct era_play *p = era_play_new("modern");
+	struct server_play *p = server_play_new("modern");
 	char *line;
 	unsigned i;
 
-	ck_assert(era_play_input(p, "> tools/call 1 {\"name\":\"t\"}"));
-	ck_assert(era_play_input(p, "< #1 400 err -32020 no"));
+	ck_assert(server_play_input(p, "> tools/call 1 {\"name\":\"t\"}"));
+	ck_assert(server_play_input(p, "< #1 400 err -32020 no"));
 	for (i = 2; i <= 51; i++) {
 		buf_reset(&p->out);
 		line = xasprintf("< #%u 200 ok {\"tools\":[],"
 				 "\"nextCursor\":\"x\"}",
 		    i);
-		ck_assert(era_play_input(p, line));
+		ck_assert(server_play_input(p, line));
 		free(line);
 		ck_assert_uint_eq(count_of(p, "order"), 1);
 		ck_assert_uint_eq(count_of(p, "tools/list"), i < 51);
 	}
 	ck_assert_uint_eq(count_of(p, "order #52 POST tools/call"), 1);
-	era_play_free(p);
+	server_play_free(p);
 }
 END_TEST
 
@@ -314,23 +314,23 @@ END_TEST
 /* A header that would be too long is left out: the server may mind. */
 START_TEST(test_too_long_name)
 {
-	struct era_play *p = era_play_new("modern headers");
+	struct server_play *p = server_play_new("modern headers");
 	char *line = xasprintf("> resources/read 1 {\"uri\":\"%08193d\"}", 0);
 
-	ck_assert(era_play_input(p, line));
+	ck_assert(server_play_input(p, line));
 	ck_assert_uint_eq(count_of(p, "Mcp-Name"), 0);
-	ck_assert(era_play_input(p, "< #1 400 err -32020 no Mcp-Name"));
+	ck_assert(server_play_input(p, "< #1 400 err -32020 no Mcp-Name"));
 	ck_assert_uint_eq(count_of(p, "tools/list"), 0);
 	ck_assert_uint_eq(count_of(p, TOO_LONG_NAME), 1);
 	free(line);
-	era_play_free(p);
+	server_play_free(p);
 }
 END_TEST
 
 /* The tools are listed again: the header may be none any more. */
 START_TEST(test_too_long_param)
 {
-	struct era_play *p = era_play_new("modern headers");
+	struct server_play *p = server_play_new("modern headers");
 	const char *listed = "< #2 200 ok {\"tools\":[{\"name\":\"t\","
 			     "\"inputSchema\":{\"properties\":{\"a\":{"
 			     "\"type\":\"string\",\"x-mcp-header\":\"A\"}}}}]}";
@@ -338,22 +338,22 @@ START_TEST(test_too_long_param)
 			       "\"a\":\"%08193d\"}}",
 	    0);
 
-	ck_assert(era_play_input(p, line));
-	ck_assert(era_play_input(p, "< #1 400 err -32020 no Mcp-Param-A"));
-	ck_assert(era_play_input(p, listed));
+	ck_assert(server_play_input(p, line));
+	ck_assert(server_play_input(p, "< #1 400 err -32020 no Mcp-Param-A"));
+	ck_assert(server_play_input(p, listed));
 	ck_assert_uint_eq(count_of(p, "order #3 POST tools/call"), 1);
 	ck_assert_uint_eq(count_of(p, "Mcp-Param-A"), 0);
-	ck_assert(era_play_input(p, "< #3 400 err -32020 no Mcp-Param-A"));
+	ck_assert(server_play_input(p, "< #3 400 err -32020 no Mcp-Param-A"));
 	ck_assert_uint_eq(count_of(p, TOO_LONG_PARAM), 1);
 	free(line);
-	era_play_free(p);
+	server_play_free(p);
 }
 END_TEST
 
 /* Many members, deep and long ones: what is refused costs little. */
 START_TEST(test_hostile)
 {
-	struct era_play *p = era_play_new("modern");
+	struct server_play *p = server_play_new("modern");
 	struct buf line;
 	unsigned i;
 
@@ -368,14 +368,14 @@ START_TEST(test_hostile)
 		buf_addf(&line, "%s\"q\":{\"method\":\"roots/list\"}",
 		    i == 0 ? "" : ",");
 	buf_adds(&line, "}}");
-	ck_assert(era_play_input(p, "> tools/call 1 {\"name\":\"t\"}"));
-	ck_assert(era_play_input(p, buf_str(&line)));
+	ck_assert(server_play_input(p, "> tools/call 1 {\"name\":\"t\"}"));
+	ck_assert(server_play_input(p, buf_str(&line)));
 	/* All of one name: one question. */
 	ck_assert_uint_eq(count_of(p, "\"method\":\"roots/list\""), 1);
 	buf_reset(&p->out);
-	ck_assert(era_play_input(p, "> answer \"mine-s50001\" {}"));
+	ck_assert(server_play_input(p, "> answer \"mine-s50001\" {}"));
 	ck_assert_uint_eq(count_of(p, "order #2 POST tools/call"), 1);
-	era_play_free(p);
+	server_play_free(p);
 	buf_free(&line);
 }
 END_TEST
@@ -383,18 +383,18 @@ END_TEST
 /* Ends while everything is open. */
 START_TEST(test_end)
 {
-	struct era_play *p = era_play_new("modern");
+	struct server_play *p = server_play_new("modern");
 
 	ask(p, 1, 3);
-	ck_assert(era_play_input(p, "> tools/call 2"));
-	ck_assert(era_play_input(p, "< #2 400 err -32020 no"));
-	ck_assert(era_play_input(p, "> tools/call 3"));
-	ck_assert(era_play_input(p,
+	ck_assert(server_play_input(p, "> tools/call 2"));
+	ck_assert(server_play_input(p, "< #2 400 err -32020 no"));
+	ck_assert(server_play_input(p, "> tools/call 3"));
+	ck_assert(server_play_input(p,
 	    "< #4 200 ok {\"resultType\":\"input_required\","
 	    "\"requestState\":\"x\"}"));
-	ck_assert(era_play_input(p, "> notifications/own"));
+	ck_assert(server_play_input(p, "> notifications/own"));
 	ck_assert_uint_eq(count_of(p, "done"), 0);
-	era_play_free(p);
+	server_play_free(p);
 }
 END_TEST
 

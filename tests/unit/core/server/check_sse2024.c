@@ -635,7 +635,7 @@ static const struct row ends[] = {
 
 START_TEST(test_orders)
 {
-	era_play_check("transport=sse flags headers",
+	server_play_check("transport=sse flags headers",
 	    "> initialize 0 " INIT "\n"
 	    "order #1 GET listen announces [] person\n"
 	    "< #1 endpoint ok\n"
@@ -653,7 +653,7 @@ START_TEST(test_orders)
 	    "> answer 7\n"
 	    "order #5 POST answer 7 [2025-11-25] endpoint\n");
 	/* Byte for byte. */
-	era_play_check("transport=sse bodies",
+	server_play_check("transport=sse bodies",
 	    "> initialize 0\n"
 	    "order #1 GET listen announces\n"
 	    "< #1 endpoint ok\n"
@@ -672,7 +672,7 @@ END_TEST
 
 START_TEST(test_notes)
 {
-	era_play_check("transport=sse notes was=sse",
+	server_play_check("transport=sse notes was=sse",
 	    LIVE "< #1 msg ok=1\n"
 		 "note an answer to no open request on the stream: dropped\n");
 }
@@ -681,7 +681,7 @@ END_TEST
 /* --- bounds --- */
 
 static void
-play(struct era_play *p, const char *line)
+play(struct server_play *p, const char *line)
 {
 	struct buf text;
 	size_t i;
@@ -691,12 +691,12 @@ play(struct era_play *p, const char *line)
 	for (i = 0; i < text.n; i++)
 		if (text.p[i] == '\'')
 			text.p[i] = '"';
-	ck_assert(era_play_input(p, buf_str(&text)));
+	ck_assert(server_play_input(p, buf_str(&text)));
 	buf_free(&text);
 }
 
 static void
-play_all(struct era_play *p, const char *lines)
+play_all(struct server_play *p, const char *lines)
 {
 	const char *end;
 	char *line;
@@ -712,13 +712,13 @@ play_all(struct era_play *p, const char *lines)
 }
 
 static unsigned
-count(struct era_play *p, const char *beginning)
+count(struct server_play *p, const char *beginning)
 {
 	struct buf line;
 	unsigned n = 0;
 
 	buf_init(&line, 0);
-	while (era_play_take(p, &line))
+	while (server_play_take(p, &line))
 		if (strncmp(buf_str(&line), beginning, strlen(beginning)) == 0)
 			n++;
 	buf_free(&line);
@@ -728,7 +728,7 @@ count(struct era_play *p, const char *beginning)
 /* So many messages wait for a GET, and no more. */
 START_TEST(test_kept)
 {
-	struct era_play *p = era_play_new("transport=sse notes");
+	struct server_play *p = server_play_new("transport=sse notes");
 	char line[64];
 	int i;
 
@@ -749,12 +749,12 @@ START_TEST(test_kept)
 	buf_reset(&p->out);
 	play(p, "> get");
 	ck_assert_uint_eq(count(p, "tell @3"), 1);
-	era_play_free(p);
+	server_play_free(p);
 }
 END_TEST
 
 static void
-play_big(struct era_play *p, size_t n)
+play_big(struct server_play *p, size_t n)
 {
 	struct buf b;
 
@@ -763,13 +763,13 @@ play_big(struct era_play *p, size_t n)
 	while (b.n < n)
 		buf_addc(&b, 'x');
 	buf_adds(&b, "\"}");
-	ck_assert(era_play_input(p, buf_str(&b)));
+	ck_assert(server_play_input(p, buf_str(&b)));
 	buf_free(&b);
 }
 
 START_TEST(test_kept_bytes)
 {
-	struct era_play *p = era_play_new("transport=sse notes");
+	struct server_play *p = server_play_new("transport=sse notes");
 	int i;
 
 	play_all(p, OPENED);
@@ -789,7 +789,7 @@ START_TEST(test_kept_bytes)
 	/* With a GET there is no bound here. */
 	play_big(p, 2 * 1000 * 1000);
 	ck_assert_uint_eq(count(p, "tell @3"), 1);
-	era_play_free(p);
+	server_play_free(p);
 }
 END_TEST
 
@@ -936,7 +936,7 @@ END_TEST
 #define ROWS(list)                                                             \
 	START_TEST(test_##list)                                                \
 	{                                                                      \
-		era_play_check("transport=sse", list[_i].schedule);            \
+		server_play_check("transport=sse", list[_i].schedule);         \
 	}                                                                      \
 	END_TEST
 

@@ -41,7 +41,7 @@
 
 START_TEST(test_subscribe)
 {
-	era_play_check("modern bodies",
+	server_play_check("modern bodies",
 	    "> resources/subscribe 7 {\"uri\":\"a:/1\"}\n"
 	    "! wait 49\n"
 	    "! wait 1\n"
@@ -66,7 +66,7 @@ END_TEST
 
 START_TEST(test_subscribe_refused)
 {
-	era_play_check("modern server={\"resources\":{\"listChanged\":true}}",
+	server_play_check("modern server={\"resources\":{\"listChanged\":true}}",
 	    "> resources/subscribe 7 {\"uri\":\"a:/1\"}\n"
 	    "head @1 200\n"
 	    "tell @1 {\"jsonrpc\":\"2.0\",\"id\":7,"
@@ -79,7 +79,7 @@ START_TEST(test_subscribe_refused)
 	    "\"error\":{\"code\":-32601,...\n"
 	    "done @2 200\n"
 	    "! wait 1000000\n");
-	era_play_check("modern",
+	server_play_check("modern",
 	    "> resources/subscribe 7\n"
 	    "head @1 200\n"
 	    "tell @1 {\"jsonrpc\":\"2.0\",\"id\":7,"
@@ -98,7 +98,7 @@ END_TEST
 /* A burst is one change; each is answered for itself. */
 START_TEST(test_subscribe_burst)
 {
-	era_play_check("modern bodies",
+	server_play_check("modern bodies",
 	    "> resources/subscribe 1 {\"uri\":\"a:/1\"}\n"
 	    "! wait 25\n"
 	    "> resources/subscribe 2 {\"uri\":\"a:/2\"}\n"
@@ -159,7 +159,7 @@ END_TEST
 /* Both streams tell of the same change: one is heard. */
 START_TEST(test_overlap)
 {
-	era_play_check(ONLY,
+	server_play_check(ONLY,
 	    FIRST SUBSCRIBE_2
 	    "< #1 msg " UPDATED "a:/1" UP_END "tell @1 " TOLD "a:/1" TOLD_END
 	    "< #2 msg " UPDATED "a:/1" UP_END
@@ -183,7 +183,7 @@ END_TEST
 
 START_TEST(test_unsubscribe)
 {
-	era_play_check(ONLY,
+	server_play_check(ONLY,
 	    FIRST SUBSCRIBE_2
 	    "< #2 msg " ACK
 	    "{\"resourceSubscriptions\":[\"a:/1\",\"a:/2\"]}" END "drop #1\n"
@@ -224,7 +224,7 @@ END_TEST
 /* Taken out and put in again: what is open will do. */
 START_TEST(test_resubscribe)
 {
-	era_play_check(ONLY,
+	server_play_check(ONLY,
 	    FIRST "> resources/unsubscribe 3 {\"uri\":\"a:/1\"}\n"
 		  "head @3 200\n"
 		  "tell @3 {\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{}}\n"
@@ -245,7 +245,7 @@ END_TEST
 /* But not what is not open. */
 START_TEST(test_resubscribe_while_it_is_away)
 {
-	era_play_check(ONLY,
+	server_play_check(ONLY,
 	    FIRST "< #1 cut\n"
 		  "> resources/unsubscribe 3 {\"uri\":\"a:/1\"}\n"
 		  "head @3 200\n"
@@ -259,7 +259,7 @@ END_TEST
 
 START_TEST(test_subscribe_timeout)
 {
-	era_play_check(ONLY,
+	server_play_check(ONLY,
 	    FIRST SUBSCRIBE_2
 	    "! wait 9999\n"
 	    "! wait 1\n"
@@ -275,7 +275,7 @@ START_TEST(test_subscribe_timeout)
 	    "< #1 msg " UPDATED "a:/1" UP_END "tell @1 " TOLD "a:/1" TOLD_END
 	    "! wait 1000000\n");
 	/* Tried again as long as somebody waits. */
-	era_play_check(ONLY,
+	server_play_check(ONLY,
 	    SUBSCRIBE_1
 	    "< #1 cut\n"
 	    "! tick\n"
@@ -289,7 +289,7 @@ START_TEST(test_subscribe_timeout)
 	    "head @1 200\n"
 	    "tell @1 {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"
 	    "done @1 200\n");
-	era_play_check(ONLY,
+	server_play_check(ONLY,
 	    SUBSCRIBE_1
 	    "< #1 cut\n"
 	    "! wait 1000\n"
@@ -307,7 +307,7 @@ END_TEST
 /* The server's own words. */
 START_TEST(test_subscribe_error)
 {
-	era_play_check(ONLY,
+	server_play_check(ONLY,
 	    FIRST SUBSCRIBE_2
 	    "< #2 msg err -32602 too many\n"
 	    "drop #2\n"
@@ -325,7 +325,7 @@ END_TEST
 /* All that was asked for is not honoured: the stream is of no use. */
 START_TEST(test_subscribe_to_nothing)
 {
-	era_play_check(ONLY,
+	server_play_check(ONLY,
 	    SUBSCRIBE_1 "< #1 msg " ACK "{}" END "head @1 200\n"
 			"tell @1 {\"jsonrpc\":\"2.0\",\"id\":1,"
 			"\"error\":{\"code\":-32602,...\n"
@@ -333,7 +333,7 @@ START_TEST(test_subscribe_to_nothing)
 			"! wait 50\n"
 			"drop #1\n"
 			"! wait 1000000\n");
-	era_play_check(ONLY,
+	server_play_check(ONLY,
 	    SUBSCRIBE_1 "< #1 msg " ACK
 			"{\"resourceSubscriptions\":{\"a:/1\":\"a:/1\"}}" END
 			"head @1 200\n"
@@ -346,13 +346,13 @@ END_TEST
 START_TEST(test_subscribe_abort)
 {
 	/* before it went out */
-	era_play_check(ONLY,
+	server_play_check(ONLY,
 	    "> resources/subscribe 1 {\"uri\":\"a:/1\"}\n"
 	    "> abort @1\n"
 	    "done @1 aborted\n"
 	    "! wait 1000000\n");
 	/* and after: the acknowledgement is for nobody */
-	era_play_check(ONLY,
+	server_play_check(ONLY,
 	    SUBSCRIBE_1 "> abort @1\n"
 			"done @1 aborted\n"
 			"< #1 msg " ACK
@@ -361,7 +361,7 @@ START_TEST(test_subscribe_abort)
 			"drop #1\n"
 			"! wait 1000000\n");
 	/* another one waits for the same */
-	era_play_check(ONLY,
+	server_play_check(ONLY,
 	    "> resources/subscribe 9 {\"uri\":\"a:/1\"}\n" SUBSCRIBE_1
 	    "> abort @1\n"
 	    "done @1 aborted\n"
@@ -375,7 +375,7 @@ END_TEST
 
 START_TEST(test_resources_gap)
 {
-	era_play_check(ONLY,
+	server_play_check(ONLY,
 	    FIRST SUBSCRIBE_2
 	    "< #2 msg " ACK
 	    "{\"resourceSubscriptions\":[\"a:/1\",\"a:/2\"]}" END "drop #1\n"
@@ -394,7 +394,7 @@ START_TEST(test_resources_gap)
 	    "{\"resourceSubscriptions\":[\"a:/1\",\"a:/2\"]}" END
 	    "! wait 1000000\n");
 	/* A change while it is away takes its place, and tells the same. */
-	era_play_check(ONLY,
+	server_play_check(ONLY,
 	    FIRST "! wait 30000\n"
 		  "< #1 cut\n"
 		  "! wait 980\n"
@@ -413,7 +413,7 @@ START_TEST(test_resources_gap)
 		  "done @3 200\n"
 		  "! wait 1000000\n");
 	/* The change fails: what was away comes back, with the set of now. */
-	era_play_check(ONLY " bodies",
+	server_play_check(ONLY " bodies",
 	    "> resources/subscribe 1 {\"uri\":\"a:/1\"}\n"
 	    "! wait 50\n"
 	    "order #1 POST ...\n"
@@ -441,7 +441,7 @@ END_TEST
 /* What the server honours without being asked does not count later. */
 START_TEST(test_honoured_too_early)
 {
-	era_play_check(ONLY,
+	server_play_check(ONLY,
 	    SUBSCRIBE_1
 	    "> resources/subscribe 2 {\"uri\":\"a:/2\"}\n"
 	    "< #1 msg " ACK
@@ -464,7 +464,7 @@ END_TEST
 /* A gap is told once, not with the next change. */
 START_TEST(test_gap_told_once)
 {
-	era_play_check(ONLY,
+	server_play_check(ONLY,
 	    FIRST "< #1 cut\n"
 		  "! wait 1000\n"
 		  "order #2 POST subscriptions/listen \"mine-s3\" listen\n"
@@ -487,7 +487,7 @@ END_TEST
 /* The session's GET ended: what is open is replaced, before it ends. */
 START_TEST(test_resources_again)
 {
-	era_play_check(ONLY,
+	server_play_check(ONLY,
 	    FIRST "> abort @1\n"
 		  "done @1 aborted\n"
 		  "> get\n"
@@ -500,7 +500,7 @@ START_TEST(test_resources_again)
 		  "tell @3 " TOLD "a:/1" TOLD_END "drop #1\n"
 		  "! wait 1000000\n");
 	/* Neither is heard of: the old one is not trusted. */
-	era_play_check(ONLY,
+	server_play_check(ONLY,
 	    FIRST "> abort @1\n"
 		  "done @1 aborted\n"
 		  "! wait 50\n"
@@ -521,7 +521,7 @@ END_TEST
 /* Without a GET the one who waits learns that the server is another. */
 START_TEST(test_subscribe_gone)
 {
-	era_play_check(ONLY,
+	server_play_check(ONLY,
 	    "> resources/subscribe 1 {\"uri\":\"a:/1\"}\n"
 	    "! wait 50\n"
 	    "order #1 POST subscriptions/listen \"mine-s2\" listen\n"
@@ -529,7 +529,7 @@ START_TEST(test_subscribe_gone)
 	    "done @1 gone\n"
 	    "! wait 1000000\n");
 	/* Nobody is there to learn it: it is asked again. */
-	era_play_check(ONLY,
+	server_play_check(ONLY,
 	    SUBSCRIBE_1
 	    "< #1 msg " ACK "{\"resourceSubscriptions\":[\"a:/1\"]}" END
 	    "head @1 200\n"
@@ -552,13 +552,13 @@ END_TEST
 
 /* Reads the lines of what came that begin like this. */
 static size_t
-count_lines(struct era_play *p, const char *begin)
+count_lines(struct server_play *p, const char *begin)
 {
 	struct buf line;
 	size_t n = 0;
 
 	buf_init(&line, 0);
-	while (era_play_take(p, &line))
+	while (server_play_take(p, &line))
 		if (strncmp(buf_str(&line), begin, strlen(begin)) == 0)
 			n++;
 	buf_free(&line);
@@ -566,16 +566,16 @@ count_lines(struct era_play *p, const char *begin)
 }
 
 static void
-play(struct era_play *p, const char *text)
+play(struct server_play *p, const char *text)
 {
 	char *line = xstrndup(text, strcspn(text, "\n"));
 
-	ck_assert_msg(era_play_input(p, line), "not understood: %s", line);
+	ck_assert_msg(server_play_input(p, line), "not understood: %s", line);
 	free(line);
 }
 
 static void
-subscribe(struct era_play *p, int id, const char *uri)
+subscribe(struct server_play *p, int id, const char *uri)
 {
 	char *line = xasprintf("> resources/subscribe %d {\"uri\":\"%s\"}", id,
 	    uri);
@@ -586,7 +586,7 @@ subscribe(struct era_play *p, int id, const char *uri)
 
 START_TEST(test_too_many_uris)
 {
-	struct era_play *p = era_play_new("modern");
+	struct server_play *p = server_play_new("modern");
 	char uri[32];
 	int i;
 
@@ -612,13 +612,13 @@ START_TEST(test_too_many_uris)
 	ck_assert_uint_eq(count_lines(p, ""), 0);
 	play(p, "! wait 50");
 	ck_assert_uint_eq(count_lines(p, "order #1 POST"), 1);
-	era_play_free(p);
+	server_play_free(p);
 }
 END_TEST
 
 START_TEST(test_too_long_uris)
 {
-	struct era_play *p = era_play_new("modern");
+	struct server_play *p = server_play_new("modern");
 	char *uri = xmalloc((1 << 19) + 1);
 
 	/* With their quotes two of them would be a few bytes too many. */
@@ -643,14 +643,14 @@ START_TEST(test_too_long_uris)
 	subscribe(p, 5, "w");
 	ck_assert_uint_eq(count_lines(p, ""), 0);
 	free(uri);
-	era_play_free(p);
+	server_play_free(p);
 }
 END_TEST
 
 /* What is honoured is looked at as far as it can be of use. */
 START_TEST(test_long_acknowledgement)
 {
-	struct era_play *p = era_play_new("modern");
+	struct server_play *p = server_play_new("modern");
 	struct buf b;
 	size_t i;
 
@@ -673,15 +673,15 @@ START_TEST(test_long_acknowledgement)
 			      "\"error\":{\"code\":-32602,"),
 	    1);
 	buf_free(&b);
-	era_play_free(p);
+	server_play_free(p);
 }
 END_TEST
 
 /* An acknowledged stream of resources, and no GET. */
-static struct era_play *
+static struct server_play *
 without_get(void)
 {
-	struct era_play *p = era_play_new(ONLY);
+	struct server_play *p = server_play_new(ONLY);
 
 	subscribe(p, 1, "a:/1");
 	play(p, "! wait 50");
@@ -693,7 +693,7 @@ without_get(void)
 
 START_TEST(test_kept)
 {
-	struct era_play *p = without_get();
+	struct server_play *p = without_get();
 	struct buf line;
 	char want[128];
 	char *input;
@@ -707,28 +707,28 @@ START_TEST(test_kept)
 	ck_assert_uint_eq(count_lines(p, ""), 0);
 	play(p, "> get");
 	buf_init(&line, 0);
-	ck_assert(era_play_take(p, &line));
+	ck_assert(server_play_take(p, &line));
 	ck_assert_str_eq(buf_str(&line), "head @2 200");
 	for (i = 0; i < 64; i++) {
 		snprintf(want, sizeof want, "tell @2 " TOLD "a:/1/%d" TOLD_END,
 		    i);
 		want[strlen(want) - 1] = '\0';
-		ck_assert(era_play_take(p, &line));
+		ck_assert(server_play_take(p, &line));
 		ck_assert_str_eq(buf_str(&line), want);
 	}
-	ck_assert(!era_play_take(p, &line));
+	ck_assert(!server_play_take(p, &line));
 	buf_free(&line);
 	/* They are told once. */
 	play(p, "> abort @2");
 	play(p, "> get");
 	ck_assert_uint_eq(count_lines(p, "tell"), 0);
-	era_play_free(p);
+	server_play_free(p);
 }
 END_TEST
 
 START_TEST(test_kept_bytes)
 {
-	struct era_play *p = without_get();
+	struct server_play *p = without_get();
 	char *big = xmalloc((1 << 18) + 1), *input;
 	int i;
 
@@ -755,7 +755,7 @@ START_TEST(test_kept_bytes)
 	play(p, "> get");
 	ck_assert_uint_eq(count_lines(p, "tell @3"), 2);
 	free(big);
-	era_play_free(p);
+	server_play_free(p);
 }
 END_TEST
 
