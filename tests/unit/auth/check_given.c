@@ -38,7 +38,7 @@ on_log(enum log_level level, const char *line, void *arg)
 static void
 setup(void)
 {
-	strcpy(dir, "/tmp/check_static.XXXXXX");
+	strcpy(dir, "/tmp/check_given.XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	path = xasprintf("%s/file", dir);
 	warned = 0;
