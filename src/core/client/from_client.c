@@ -66,7 +66,7 @@ check_meta(const struct frame *f, struct span version)
 static bool
 is_duplicate(const struct client *e, struct span id)
 {
-	const struct request *r = client_find(e, BY_ID, id);
+	const struct request *r = client_find(e, id);
 
 	return r != NULL && msg_id_again(r->frame->id, id);
 }

@@ -81,7 +81,7 @@ is_ours(const struct client *e, struct span id)
 static void
 answered(struct client *e, struct frame *m)
 {
-	struct request *r = client_find(e, BY_WIRE, m->id);
+	struct request *r = client_find_sent(e, m->id);
 	bool setting = r != NULL && r == e->setting;
 
 	if (r == NULL) {
@@ -129,7 +129,7 @@ question(struct client *e, const struct client_input *in)
 		return;
 	}
 	if (in->related != NULL)
-		r = client_find(e, BY_WIRE, in->related->id);
+		r = client_find_sent(e, in->related->id);
 	else
 		r = client_latest(e);
 	if (r != NULL && r->kind == REQUEST_BRIDGED && r->in != &e->running)
@@ -273,8 +273,8 @@ notification(struct client *e, const struct client_input *in)
 	struct request *r = NULL, *listen;
 
 	if (in->related != NULL)
-		r = client_find(e, BY_WIRE, in->related->id);
-	listen = client_find(e, BY_ID, era_meta(m, META_SUBSCRIPTION));
+		r = client_find_sent(e, in->related->id);
+	listen = client_find(e, era_meta(m, META_SUBSCRIPTION));
 	if (is_native(listen))
 		r = listen;
 	if (!is_native(r)) {
@@ -297,7 +297,7 @@ for_legacy(struct client *e, struct frame *m)
 	struct request *r = NULL;
 
 	if (m->kind == FRAME_RESULT || m->kind == FRAME_ERROR)
-		r = client_find(e, BY_WIRE, m->id);
+		r = client_find_sent(e, m->id);
 	if (r == NULL) {
 		client_write(e, frame_ref(m));
 		return;

@@ -117,7 +117,7 @@ leave_to_session(struct client *e, struct queue *q)
 	for (r = q->first; r != NULL; r = next) {
 		next = r->next;
 		client_set_level(e, r, -1);
-		if (!r->known[BY_WIRE] ||
+		if (!r->at_session ||
 		    (r->sent == r->frame && q != &e->parked)) {
 			client_drop(e, r);
 			continue;

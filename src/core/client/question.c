@@ -175,7 +175,7 @@ client_latest(const struct client *e)
 		if (found == NULL || r->serial > found->serial)
 			found = r;
 	for (r = e->parked.last; found == NULL && r != NULL; r = r->prev)
-		if (r->known[BY_WIRE])
+		if (r->at_session)
 			found = r;
 	return found;
 }
@@ -197,7 +197,7 @@ void
 client_abandon(struct client *e, struct request *r, const char *reason)
 {
 	client_refuse(e, r);
-	if (r->known[BY_WIRE])
+	if (r->at_session)
 		client_cancel(e, r, reason);
 	client_drop(e, r);
 }

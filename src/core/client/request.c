@@ -59,7 +59,7 @@ client_fit(struct client *e, const struct frame *request, struct frame *f,
 	if (!e->modern)
 		return NULL;
 	if (request != NULL)
-		r = client_find(e, BY_WIRE, request->id);
+		r = client_find_sent(e, request->id);
 	return modern ? fit_modern(e, r, f) : fit_legacy(e, r, f);
 }
 
@@ -145,7 +145,7 @@ static void
 cancelled(struct client *e, struct frame *f)
 {
 	struct span id = json_get(f->params, "requestId");
-	struct request *r = client_find(e, BY_ID, id);
+	struct request *r = client_find(e, id);
 
 	if (r == NULL && (r = client_parked(e, id)) != NULL) {
 		client_abandon(e, r, "cancelled by the client");

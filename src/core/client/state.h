@@ -20,6 +20,7 @@
 #ifndef MCPSPLICE_CORE_CLIENT_STATE_H
 #define MCPSPLICE_CORE_CLIENT_STATE_H
 
+#include "base/idtable.h"
 #include "core/client/client.h"
 #include "core/wire/json.h"
 
@@ -61,16 +62,13 @@ struct queue {
 	size_t n;
 };
 
-/* By which id a request is found: the client's, and the one the session
- * knows it by. */
-enum by { BY_ID, BY_WIRE };
-
 struct request {
 	struct request *next, *prev;
 	struct queue *in;
-	struct request *chain[2];
-	uint64_t hash[2];
-	bool known[2];
+	struct idtable_entry by_id;   /* in the table while client_waits */
+	struct idtable_entry by_sent; /* in the table while at_session */
+	bool client_waits;            /* for an answer to frame */
+	bool at_session;              /* sent, and not answered there */
 	enum request_kind kind;
 	uint64_t serial;     /* in the order they were sent */
 	struct frame *frame; /* the client's, after a retry the latest; NULL:
@@ -163,9 +161,9 @@ struct client {
 	size_t levels[ERA_LEVELS];
 	struct request *setting; /* the setLevel under way, until level_at */
 	int64_t level_at;
-	struct request **buckets[2];
-	size_t n_buckets[2], n_known[2];
-	size_t strays; /* of our making, open at the session */
+	struct idtable by_id;   /* the client's id */
+	struct idtable by_sent; /* the id that the session has */
+	size_t strays;          /* of our making, open at the session */
 	uint64_t ids, serial;
 	struct question *questions;
 	struct listen *listens;

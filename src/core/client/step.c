@@ -29,7 +29,6 @@ client_new(const struct client_config *config)
 	e->level = -1;
 	e->level_at = -1;
 	buf_init(&e->server_info, 0);
-	client_table_init(e);
 	return e;
 }
 

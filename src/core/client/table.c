@@ -17,92 +17,53 @@
 #include "core/exchange/fault.h"
 #include "core/wire/msg.h"
 
-enum { BUCKETS = 64 };
+/* --- ids --- */
 
-void
-client_table_init(struct client *e)
+static struct span
+id_of(struct idtable_entry *e)
 {
-	size_t i;
-
-	for (i = 0; i < 2; i++) {
-		e->n_buckets[i] = BUCKETS;
-		e->buckets[i] = xcalloc(BUCKETS, sizeof *e->buckets[i]);
-	}
+	return IDTABLE_THING(e, struct request, by_id)->frame->id;
 }
 
 static struct span
-id_of(const struct request *r, enum by by)
+sent_id_of(struct idtable_entry *e)
 {
-	return by == BY_ID ? r->frame->id : r->sent->id;
-}
-
-static void
-table_grow(struct client *e, enum by by)
-{
-	size_t was = e->n_buckets[by], i;
-	struct request **old = e->buckets[by], *r, *after, **at;
-
-	e->n_buckets[by] = was * 4;
-	e->buckets[by] = xcalloc(was * 4, sizeof *old);
-	for (i = 0; i < was; i++)
-		for (r = old[i]; r != NULL; r = after) {
-			after = r->chain[by];
-			at = &e->buckets[by][r->hash[by] % (was * 4)];
-			r->chain[by] = *at;
-			*at = r;
-		}
-	free(old);
-}
-
-static void
-table_add(struct client *e, struct request *r, enum by by)
-{
-	struct request **at;
-
-	if (++e->n_known[by] > e->n_buckets[by] * 2)
-		table_grow(e, by);
-	r->hash[by] = msg_id_hash(id_of(r, by));
-	at = &e->buckets[by][r->hash[by] % e->n_buckets[by]];
-	r->chain[by] = *at;
-	*at = r;
-	r->known[by] = true;
-}
-
-static void
-table_remove(struct client *e, struct request *r, enum by by)
-{
-	struct request **at;
-
-	if (!r->known[by])
-		return;
-	at = &e->buckets[by][r->hash[by] % e->n_buckets[by]];
-	while (*at != r)
-		at = &(*at)->chain[by];
-	*at = r->chain[by];
-	r->known[by] = false;
-	e->n_known[by]--;
+	return IDTABLE_THING(e, struct request, by_sent)->sent->id;
 }
 
 struct request *
-client_find(const struct client *e, enum by by, struct span id)
+client_find(const struct client *e, struct span id)
 {
-	struct request *r, *same = NULL;
-	uint64_t hash;
+	struct idtable_entry *found = msg_id_find(&e->by_id, id, id_of);
 
-	if (id.p == NULL)
-		return NULL;
-	hash = msg_id_hash(id);
-	/* As written first: two ids may be one value to a double. */
-	for (r = e->buckets[by][hash % e->n_buckets[by]]; r != NULL;
-	     r = r->chain[by]) {
-		if (r->hash[by] != hash)
-			continue;
-		if (span_eq(id_of(r, by), id))
-			return r;
-		if (same == NULL && msg_id_same(id_of(r, by), id))
-			same = r;
-	}
-	return same;
+	return found == NULL ? NULL :
+			       IDTABLE_THING(found, struct request, by_id);
+}
+
+struct request *
+client_find_sent(const struct client *e, struct span id)
+{
+	struct idtable_entry *found = msg_id_find(&e->by_sent, id, sent_id_of);
+
+	return found == NULL ? NULL :
+			       IDTABLE_THING(found, struct request, by_sent);
+}
+
+static void
+await(struct client *e, struct request *r, struct frame *f)
+{
+	r->frame = frame_ref(f);
+	r->client_waits = true;
+	idtable_add(&e->by_id, &r->by_id, msg_id_hash(f->id));
+}
+
+static void
+stop_waiting(struct client *e, struct request *r)
+{
+	if (!r->client_waits)
+		return;
+	idtable_remove(&e->by_id, &r->by_id);
+	r->client_waits = false;
 }
 
 /* --- queues --- */
@@ -168,10 +129,8 @@ client_add(struct client *e, struct frame *f, struct queue *q)
 	struct request *r = xcalloc(1, sizeof *r);
 
 	r->level = -1;
-	if (f != NULL) {
-		r->frame = frame_ref(f);
-		table_add(e, r, BY_ID);
-	}
+	if (f != NULL)
+		await(e, r, f);
 	queue_add(e, r, q);
 	return r;
 }
@@ -186,7 +145,7 @@ client_move(struct client *e, struct request *r, struct queue *q)
 void
 client_turn(struct client *e, struct request *r, enum request_kind kind)
 {
-	if (r->known[BY_WIRE]) {
+	if (r->at_session) {
 		e->strays -= r->kind != REQUEST_NATIVE;
 		e->strays += kind != REQUEST_NATIVE;
 	}
@@ -196,11 +155,12 @@ client_turn(struct client *e, struct request *r, enum request_kind kind)
 void
 client_over(struct client *e, struct request *r)
 {
-	if (!r->known[BY_WIRE])
+	if (!r->at_session)
 		return;
 	if (r->kind != REQUEST_NATIVE)
 		e->strays--;
-	table_remove(e, r, BY_WIRE);
+	idtable_remove(&e->by_sent, &r->by_sent);
+	r->at_session = false;
 }
 
 /* --- questions --- */
@@ -246,7 +206,7 @@ client_drop(struct client *e, struct request *r)
 	forget_questions(e, r);
 	client_set_level(e, r, -1);
 	client_over(e, r);
-	table_remove(e, r, BY_ID);
+	stop_waiting(e, r);
 	queue_remove(e, r);
 	if (r->final != NULL)
 		e->parked_bytes -= r->final->text.n;
@@ -259,13 +219,12 @@ client_drop(struct client *e, struct request *r)
 void
 client_rename(struct client *e, struct request *r, struct frame *f)
 {
-	table_remove(e, r, BY_ID);
+	stop_waiting(e, r);
 	if (f == NULL)
 		return;
 	frame_unref(r->frame);
-	r->frame = frame_ref(f);
 	r->tokens_known = false;
-	table_add(e, r, BY_ID);
+	await(e, r, f);
 }
 
 void
@@ -278,8 +237,8 @@ client_table_free(struct client *e)
 	for (i = 0; i < sizeof all / sizeof *all; i++)
 		while (all[i]->first != NULL)
 			client_drop(e, all[i]->first);
-	free(e->buckets[BY_ID]);
-	free(e->buckets[BY_WIRE]);
+	idtable_free(&e->by_id);
+	idtable_free(&e->by_sent);
 }
 
 /* --- to the session --- */
@@ -297,7 +256,8 @@ client_go(struct client *e, struct request *r, struct frame *f)
 	r->sent = f;
 	r->tokens_known = false;
 	r->serial = ++e->serial;
-	table_add(e, r, BY_WIRE);
+	r->at_session = true;
+	idtable_add(&e->by_sent, &r->by_sent, msg_id_hash(f->id));
 	if (r->kind != REQUEST_NATIVE)
 		e->strays++;
 	client_send(e, frame_ref(f));

@@ -6,8 +6,6 @@
 
 #include "core/client/state.h"
 
-/* An empty table. */
-void client_table_init(struct client *e);
 /* Drops all requests that are left, without a word to anybody. */
 void client_table_free(struct client *e);
 
@@ -19,8 +17,10 @@ void client_move(struct client *e, struct request *r, struct queue *q);
 bool client_is_full(const struct client *e, const struct frame *f);
 /* Forgets it wherever it is. */
 void client_drop(struct client *e, struct request *r);
-/* The request with this id, or NULL. */
-struct request *client_find(const struct client *e, enum by by, struct span id);
+/* The request whose answer the client waits for under this id; NULL: none. */
+struct request *client_find(const struct client *e, struct span id);
+/* The request that the session has under this id; NULL: none. */
+struct request *client_find_sent(const struct client *e, struct span id);
 /* The client asks by that request now; NULL: it has had its answer. */
 void client_rename(struct client *e, struct request *r, struct frame *f);
 /* It goes out in another way than before. */
