@@ -143,7 +143,7 @@ end_modern(struct client *e)
 	leave_to_session(e, &e->collecting);
 	leave_to_session(e, &e->parked);
 	e->setting = NULL;
-	e->level_at = -1;
+	alarm_set(&e->alarms, ALARM_LEVEL, ALARM_NEVER);
 	e->opening = OPENING_SHUT;
 	client_log(e, LEVEL_INFO, "the client falls back to \"initialize\"");
 }

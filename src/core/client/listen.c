@@ -127,6 +127,7 @@ acknowledge(struct client *e, struct listen *l)
 	size_t i;
 
 	l->acked = true;
+	l->ack_at = ALARM_NEVER;
 	buf_init(&params, 0);
 	add_honoured(&params, l);
 	f = msg_call(no_span, "notifications/subscriptions/acknowledged",
@@ -458,16 +459,15 @@ client_fan_out(struct client *e, struct frame *f)
 
 /* --- time --- */
 
-/* They all wait equally long, the first one for the longest time. */
 int64_t
 client_listen_due(const struct client *e)
 {
 	const struct listen *l;
+	int64_t due = ALARM_NEVER;
 
 	for (l = e->listens; l != NULL; l = l->next)
-		if (!l->acked)
-			return l->ack_at;
-	return -1;
+		due = alarm_sooner(due, l->ack_at);
+	return due;
 }
 
 /* What is not answered by now is not honoured; the stream is still looked
@@ -497,6 +497,6 @@ client_listen_tick(struct client *e)
 	struct listen *l;
 
 	for (l = e->listens; l != NULL; l = l->next)
-		if (!l->acked && l->ack_at <= e->now)
+		if (l->ack_at <= e->now)
 			give_up(e, l);
 }

@@ -27,7 +27,7 @@ bool client_fan_out(struct client *e, struct frame *f);
 /* Listens whose time is over are acknowledged with what the server agreed
  * to. */
 void client_listen_tick(struct client *e);
-/* When client_listen_tick is due, monotonic ms; -1: never. */
+/* When client_listen_tick is due, monotonic ms, or ALARM_NEVER. */
 int64_t client_listen_due(const struct client *e);
 /* Drops all listens and resources, without a word to anybody. */
 void client_listen_free(struct client *e);

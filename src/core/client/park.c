@@ -81,12 +81,12 @@ park(struct client *e, struct request *r, struct span requests)
 	snprintf(r->state, sizeof r->state, "%016llx%016llx",
 	    (unsigned long long)e->secret[0], (unsigned long long)e->secret[1]);
 	r->binding = binding(r->frame);
-	r->at = e->now + PARK_MS;
 	client_write(e,
 	    era_input_required(r->frame->id, requests, span_of(r->state)));
 	client_rename(e, r, NULL);
 	client_set_level(e, r, -1);
 	client_move(e, r, &e->parked);
+	r->at = e->now + PARK_MS;
 }
 
 /* With all its questions that are not answered. */

@@ -53,7 +53,7 @@ client_level_sync(struct client *e)
 	    span_of(params));
 	free(params);
 	e->level = level;
-	e->level_at = e->now + LEVEL_MS;
+	alarm_set(&e->alarms, ALARM_LEVEL, e->now + LEVEL_MS);
 }
 
 static void
@@ -73,7 +73,7 @@ void
 client_level_set(struct client *e)
 {
 	e->setting = NULL;
-	e->level_at = -1;
+	alarm_set(&e->alarms, ALARM_LEVEL, ALARM_NEVER);
 	if (e->waiting.n > 0 && most_verbose(e) < e->level)
 		client_level_sync(e);
 	while (e->setting == NULL && e->waiting.first != NULL)
@@ -184,6 +184,7 @@ client_send_native(struct client *e, struct frame *f)
 	}
 	r = client_add(e, f, probe ? &e->probes : &e->running);
 	r->kind = REQUEST_NATIVE;
-	r->at = e->now + PROBE_MS;
+	if (probe)
+		r->at = e->now + PROBE_MS;
 	client_go(e, r, frame_ref(f));
 }

@@ -20,6 +20,7 @@
 #ifndef MCPSPLICE_CORE_CLIENT_STATE_H
 #define MCPSPLICE_CORE_CLIENT_STATE_H
 
+#include "base/alarm.h"
 #include "base/idtable.h"
 #include "core/client/client.h"
 #include "core/wire/json.h"
@@ -79,7 +80,8 @@ struct request {
 	 * They are looked for when they are asked for, and then kept. */
 	struct span token, sent_token;
 	bool tokens_known;
-	int64_t at; /* what its queue waits for comes then */
+	int64_t at; /* what its queue waits for comes then; in probes,
+		     * collecting and parked, else ALARM_NEVER */
 	bool acked; /* native subscriptions/listen: acknowledged */
 	/* In the queue of parked ones: */
 	char state[33];      /* its requestState */
@@ -123,10 +125,13 @@ struct listen {
 	size_t n_uris;
 	size_t pending; /* of them, those not answered yet */
 	bool acked;
-	int64_t ack_at;
+	int64_t ack_at;       /* ALARM_NEVER: acknowledged */
 	struct frame **early; /* what came before */
 	size_t n_early, early_bytes;
 };
+
+/* Names of alarms. */
+enum { ALARM_LEVEL };
 
 enum opening { OPENING_SHUT, OPENING_RUNS, OPENING_DONE };
 
@@ -159,17 +164,18 @@ struct client {
 	size_t held_bytes;
 	size_t parked_bytes; /* of final answers */
 	size_t levels[ERA_LEVELS];
-	struct request *setting; /* the setLevel under way, until level_at */
-	int64_t level_at;
-	struct idtable by_id;   /* the client's id */
-	struct idtable by_sent; /* the id that the session has */
-	size_t strays;          /* of our making, open at the session */
+	struct request *setting; /* the setLevel under way, until ALARM_LEVEL */
+	struct idtable by_id;    /* the client's id */
+	struct idtable by_sent;  /* the id that the session has */
+	size_t strays;           /* of our making, open at the session */
 	uint64_t ids, serial;
 	struct question *questions;
 	struct listen *listens;
 	size_t n_listens;
 	struct uri *uris;
 	size_t n_uris, uri_bytes;
+
+	struct alarms alarms;
 
 	/* Of the input. */
 	int64_t now;

@@ -27,7 +27,7 @@ client_new(const struct client_config *config)
 
 	e->config = *config;
 	e->level = -1;
-	e->level_at = -1;
+	alarm_init(&e->alarms);
 	buf_init(&e->server_info, 0);
 	return e;
 }
@@ -47,35 +47,37 @@ client_free(struct client *e)
 
 /* --- time --- */
 
-static int64_t
-sooner(int64_t a, int64_t b)
-{
-	if (a < 0 || b < 0)
-		return a < 0 ? b : a;
-	return a < b ? a : b;
-}
-
-/* In these queues all wait equally long. */
-static int64_t
-queue_due(const struct queue *q)
-{
-	return q->first == NULL ? -1 : q->first->at;
-}
-
 int64_t
 client_deadline(const struct client *e)
 {
-	int64_t due = sooner(e->level_at, client_listen_due(e));
+	int64_t at = e->alarms.soonest;
 
-	due = sooner(due, queue_due(&e->probes));
-	due = sooner(due, queue_due(&e->collecting));
-	return sooner(due, queue_due(&e->parked));
+	return at == ALARM_NEVER ? -1 : at;
+}
+
+/* In these queues all wait equally long: the first is due first. */
+static void
+note_queue(struct client *e, const struct queue *q)
+{
+	if (q->first != NULL)
+		alarm_note(&e->alarms, q->first->at);
+}
+
+/* The end of each step: the soonest of all times is exact again. */
+static void
+note_times(struct client *e)
+{
+	alarm_recount(&e->alarms);
+	note_queue(e, &e->probes);
+	note_queue(e, &e->collecting);
+	note_queue(e, &e->parked);
+	alarm_note(&e->alarms, client_listen_due(e));
 }
 
 static void
 tick(struct client *e)
 {
-	if (e->level_at >= 0 && e->level_at <= e->now)
+	if (alarm_is_due(&e->alarms, ALARM_LEVEL, e->now))
 		client_level_set(e);
 	client_probes_tick(e);
 	client_park_tick(e);
@@ -120,6 +122,7 @@ client_step(struct client *e, const struct client_input *in)
 		break; /* seen above */
 	}
 	e->discovered = NULL;
+	note_times(e);
 }
 
 /* --- the whole --- */

@@ -119,6 +119,7 @@ queue_add(struct client *e, struct request *r, struct queue *q)
 	q->last = r;
 	q->n++;
 	r->in = q;
+	r->at = ALARM_NEVER;
 	if (is_held(e, r))
 		e->held_bytes += size_of(r->frame);
 }

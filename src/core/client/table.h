@@ -11,7 +11,7 @@ void client_table_free(struct client *e);
 
 /* A request of the client (NULL: of our own), in this queue. */
 struct request *client_add(struct client *e, struct frame *f, struct queue *q);
-/* From its queue to the end of this one. */
+/* From its queue to the end of this one, where r->at is ALARM_NEVER. */
 void client_move(struct client *e, struct request *r, struct queue *q);
 /* Is there no room to hold one more? One alone always has room. */
 bool client_is_full(const struct client *e, const struct frame *f);
