@@ -1,5 +1,5 @@
 /*
- * The state of the reducer for the client's era. Nobody outside this folder
+ * The state of the reducer for the client's era. No file outside this folder
  * includes it. Each file includes and calls only those above it in this list:
  *   client        the public header
  *   state         structures and constants
@@ -15,7 +15,56 @@
  *   hello         the session has opened, or the client begins another
  *   from_client   what the client sends
  *   from_session  what the session writes
+ *   sane          the invariants below, asserted
  *   step          inputs and time; nobody else calls the two from_*
+ *
+ * These invariants hold at the end of each step.
+ *
+ * The client:
+ * - It is legacy, modern, or not known yet. Unless it is modern, there are no
+ *   listens, no resources, and no requests but those in `running`.
+ * - REQUEST_OPEN exists exactly while `opening` is OPENING_RUNS. Requests in
+ *   `held`, and probes that were not sent, exist only in that time.
+ *
+ * Requests:
+ * - Each request is in one queue. It is in the table `by_id` exactly while
+ *   client_waits is true, and in `by_sent` exactly while at_session is.
+ * - held: REQUEST_NEW, not sent. probes: REQUEST_NEW, not sent, or
+ *   REQUEST_NATIVE, sent. waiting: REQUEST_BRIDGED with a log level, not sent;
+ *   `setting` is under way. asking: REQUEST_BRIDGED, sent. collecting: the
+ *   same, and it has a question. The client waits for all of these.
+ * - parked: REQUEST_BRIDGED. The client does not wait, it has `state` and may
+ *   retry. Either the session has the request, or `final` is its answer, or
+ *   `again` says that the retry is sent as a new request.
+ * - running: requests of any kind but REQUEST_NEW. The session has all of them
+ *   but REQUEST_LISTEN.
+ * - Requests in probes, collecting and parked have a time `at`, which is not
+ *   later than that of the next one in the queue. No other request has one.
+ *
+ * Counts:
+ * - held_bytes is the size of all requests in `held` and `waiting`,
+ *   parked_bytes that of the text of all `final`.
+ * - levels[i] is the number of requests that want log messages of level i.
+ * - strays is the number of requests that the session has and that are not
+ *   REQUEST_NATIVE.
+ * - `setting` is a REQUEST_LEVEL in `running`, and ALARM_LEVEL is set exactly
+ *   while there is one.
+ *
+ * Questions:
+ * - The owner of a question is at the session. It is in `collecting` or
+ *   `parked`, or in `running` once the client is a legacy one.
+ *
+ * Listens and resources:
+ * - Each struct listen has one REQUEST_LISTEN in `running`, and each of those
+ *   has a struct listen.
+ * - `pending` is the number of resources of the listen that are not URI_ON. An
+ *   acknowledged listen has none of those, nor early notifications, nor a
+ *   time. A listen that is not acknowledged waits for `pending` to become 0,
+ *   or for the session to know whether it has a stream.
+ * - The refs of a resource are the listens that have it. The state of a
+ *   resource is never URI_NEW. Until EOF it is URI_ON only with refs, and
+ *   otherwise one REQUEST_SUBSCRIBE or REQUEST_UNSUBSCRIBE is under way for
+ *   it.
  */
 #ifndef MCPSPLICE_CORE_CLIENT_STATE_H
 #define MCPSPLICE_CORE_CLIENT_STATE_H

@@ -16,6 +16,7 @@
 #include "core/client/opening.h"
 #include "core/client/park.h"
 #include "core/client/request.h"
+#include "core/client/sane.h"
 #include "core/client/send.h"
 #include "core/client/state.h"
 #include "core/client/table.h"
@@ -123,6 +124,7 @@ client_step(struct client *e, const struct client_input *in)
 	}
 	e->discovered = NULL;
 	note_times(e);
+	client_sane(e);
 }
 
 /* --- the whole --- */

@@ -74,9 +74,8 @@ is_held(const struct client *e, const struct request *r)
 	return r->in == &e->held || r->in == &e->waiting;
 }
 
-/* The memory that a request of the client takes with this frame. */
-static size_t
-size_of(const struct frame *f)
+size_t
+client_size_of(const struct frame *f)
 {
 	return frame_size(f) + sizeof(struct request) + MEM_OVERHEAD;
 }
@@ -85,7 +84,7 @@ bool
 client_is_full(const struct client *e, const struct frame *f)
 {
 	return e->held_bytes > 0 &&
-	    e->held_bytes + size_of(f) > e->config.max_held;
+	    e->held_bytes + client_size_of(f) > e->config.max_held;
 }
 
 static void
@@ -94,7 +93,7 @@ queue_remove(struct client *e, struct request *r)
 	struct queue *q = r->in;
 
 	if (is_held(e, r))
-		e->held_bytes -= size_of(r->frame);
+		e->held_bytes -= client_size_of(r->frame);
 	if (r->prev != NULL)
 		r->prev->next = r->next;
 	else
@@ -121,7 +120,7 @@ queue_add(struct client *e, struct request *r, struct queue *q)
 	r->in = q;
 	r->at = ALARM_NEVER;
 	if (is_held(e, r))
-		e->held_bytes += size_of(r->frame);
+		e->held_bytes += client_size_of(r->frame);
 }
 
 struct request *

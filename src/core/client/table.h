@@ -13,6 +13,8 @@ void client_table_free(struct client *e);
 struct request *client_add(struct client *e, struct frame *f, struct queue *q);
 /* From its queue to the end of this one, where r->at is ALARM_NEVER. */
 void client_move(struct client *e, struct request *r, struct queue *q);
+/* The memory that a request of the client takes with this frame. */
+size_t client_size_of(const struct frame *f);
 /* Is there no room to hold one more? One alone always has room. */
 bool client_is_full(const struct client *e, const struct frame *f);
 /* Forgets it wherever it is. */

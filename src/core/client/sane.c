@@ -1,0 +1,296 @@
+/*
+ * Checks the whole state at the end of a step, in a build that was configured
+ * with --enable-debug or --enable-sanitizers.
+ */
+#include "config.h"
+
+#include "core/client/sane.h"
+
+#ifdef MCPSPLICE_SANE
+
+#undef NDEBUG
+#include <assert.h>
+
+#include "core/client/question.h"
+#include "core/client/table.h"
+#include "core/wire/msg.h"
+
+/* What a walk through all requests counts. */
+struct census {
+	size_t held_bytes, parked_bytes, strays, client_waits, at_session;
+	size_t levels[ERA_LEVELS];
+	size_t kinds[REQUEST_STRAY + 1];
+	size_t settings; /* requests that e->setting points to: 0 or 1 */
+};
+
+/* --- requests --- */
+
+static bool
+is_in_table(const struct idtable *t, const struct idtable_entry *entry,
+    struct span id)
+{
+	const struct idtable_entry *at = idtable_first(t, msg_id_hash(id));
+
+	while (at != NULL && at != entry)
+		at = idtable_next(at);
+	return at != NULL;
+}
+
+static void
+check_ids(const struct client *e, const struct request *r)
+{
+	assert(!r->client_waits || r->frame != NULL);
+	assert(!r->at_session || r->sent != NULL);
+	if (r->client_waits)
+		assert(is_in_table(&e->by_id, &r->by_id, r->frame->id));
+	if (r->at_session)
+		assert(is_in_table(&e->by_sent, &r->by_sent, r->sent->id));
+}
+
+static void
+check_time(const struct client *e, const struct request *r)
+{
+	if (r->in != &e->probes && r->in != &e->collecting &&
+	    r->in != &e->parked) {
+		assert(r->at == ALARM_NEVER);
+		return;
+	}
+	assert(r->at != ALARM_NEVER);
+	assert(r->next == NULL || r->at <= r->next->at);
+	assert(e->alarms.soonest <= r->at);
+}
+
+static void
+check_running(const struct request *r)
+{
+	bool own = r->kind == REQUEST_OPEN || r->kind == REQUEST_LEVEL ||
+	    r->kind == REQUEST_SUBSCRIBE || r->kind == REQUEST_UNSUBSCRIBE;
+
+	assert(r->kind != REQUEST_NEW);
+	assert(r->at_session == (r->kind != REQUEST_LISTEN));
+	if (r->kind == REQUEST_STRAY)
+		assert(!r->client_waits);
+	else
+		assert(own ? r->frame == NULL : r->client_waits);
+	if (r->kind == REQUEST_SUBSCRIBE)
+		assert(r->uri->state == URI_SUBSCRIBING);
+	if (r->kind == REQUEST_UNSUBSCRIBE)
+		assert(r->uri->state == URI_UNSUBSCRIBING);
+}
+
+static void
+check_parked(const struct request *r)
+{
+	assert(r->kind == REQUEST_BRIDGED && !r->client_waits);
+	assert(strlen(r->state) == sizeof r->state - 1);
+	assert(r->level < 0);
+	assert(r->at_session + r->again + (r->final != NULL) == 1);
+}
+
+/* Is r of a kind and in a state that its queue is for? */
+static void
+check_place(const struct client *e, const struct request *r)
+{
+	if (r->in == &e->running) {
+		check_running(r);
+	} else if (r->in == &e->parked) {
+		check_parked(r);
+	} else if (r->in == &e->probes && r->kind == REQUEST_NATIVE) {
+		assert(r->client_waits && r->at_session);
+	} else if (r->in == &e->held || r->in == &e->probes) {
+		assert(r->kind == REQUEST_NEW && r->client_waits);
+		assert(r->sent == NULL && e->opening == OPENING_RUNS);
+	} else {
+		assert(r->kind == REQUEST_BRIDGED && r->client_waits);
+		assert(r->at_session == (r->in != &e->waiting));
+	}
+	if (r->in == &e->waiting)
+		assert(r->level >= 0 && e->setting != NULL);
+	if (r->in == &e->collecting)
+		assert(client_count_questions(e, r) > 0);
+}
+
+static void
+count_request(const struct client *e, const struct request *r,
+    struct census *seen)
+{
+	seen->kinds[r->kind]++;
+	seen->client_waits += r->client_waits;
+	seen->at_session += r->at_session;
+	seen->strays += r->at_session && r->kind != REQUEST_NATIVE;
+	seen->settings += r == e->setting;
+	if (r->level >= 0)
+		seen->levels[r->level]++;
+	if (r->final != NULL)
+		seen->parked_bytes += r->final->text.n;
+	if (r->in == &e->held || r->in == &e->waiting)
+		seen->held_bytes += client_size_of(r->frame);
+}
+
+static void
+check_queue(const struct client *e, const struct queue *q, struct census *seen)
+{
+	const struct request *r, *prev = NULL;
+	size_t n = 0;
+
+	for (r = q->first; r != NULL; prev = r, r = r->next) {
+		assert(r->in == q && r->prev == prev);
+		check_ids(e, r);
+		check_time(e, r);
+		check_place(e, r);
+		count_request(e, r, seen);
+		n++;
+	}
+	assert(q->last == prev && q->n == n);
+}
+
+static void
+check_census(const struct client *e, const struct census *seen)
+{
+	size_t i;
+
+	assert(e->held_bytes == seen->held_bytes);
+	assert(e->parked_bytes == seen->parked_bytes);
+	assert(e->by_id.n == seen->client_waits);
+	assert(e->by_sent.n == seen->at_session);
+	assert(e->strays == seen->strays);
+	for (i = 0; i < ERA_LEVELS; i++)
+		assert(e->levels[i] == seen->levels[i]);
+	assert(e->n_listens == seen->kinds[REQUEST_LISTEN]);
+	assert((e->opening == OPENING_RUNS) == seen->kinds[REQUEST_OPEN]);
+	assert((e->setting != NULL) == seen->settings);
+	assert(e->setting == NULL || e->setting->kind == REQUEST_LEVEL);
+	assert(alarm_is_set(&e->alarms, ALARM_LEVEL) == (e->setting != NULL));
+}
+
+/* --- questions --- */
+
+static void
+check_questions(const struct client *e)
+{
+	const struct question *q;
+	const struct request *r;
+	size_t bytes = 0;
+
+	for (q = e->questions; q != NULL; q = q->next) {
+		r = q->owner;
+		assert(r->at_session && q->key <= r->asked);
+		assert(e->legacy ?
+			r->in == &e->running :
+			r->in == &e->collecting || r->in == &e->parked);
+		bytes += q->frame->text.n;
+	}
+	assert(bytes <= MAX_ASKED_ALL);
+	assert(e->parked.n + e->collecting.n <= MAX_PARKED);
+}
+
+/* --- listens and resources --- */
+
+static void
+check_listen(const struct client *e, const struct listen *l)
+{
+	size_t i, pending = 0, bytes = 0;
+
+	assert(l->request->kind == REQUEST_LISTEN);
+	for (i = 0; i < l->n_uris; i++)
+		pending += l->uris[i]->state != URI_ON;
+	for (i = 0; i < l->n_early; i++)
+		bytes += frame_size(l->early[i]) + sizeof *l->early;
+	assert(l->pending == pending && l->early_bytes == bytes);
+	assert(l->acked == (l->ack_at == ALARM_NEVER));
+	assert(e->alarms.soonest <= l->ack_at);
+	if (l->acked)
+		assert(pending == 0 && l->n_early == 0);
+	else
+		assert(e->listening != LISTENS_NOT &&
+		    (pending > 0 || e->listening == LISTENS_PERHAPS));
+}
+
+/* Adds 1 (up) to the refs of each resource of each listen, or takes it off. */
+static void
+change_refs(struct client *e, bool up)
+{
+	struct listen *l;
+	size_t i;
+
+	for (l = e->listens; l != NULL; l = l->next)
+		for (i = 0; i < l->n_uris; i++)
+			l->uris[i]->refs += up ? 1u : -1u;
+}
+
+/* After EOF no subscription is ended any more. */
+static void
+check_uris(struct client *e, const struct census *seen)
+{
+	const struct uri *u;
+	size_t n = 0, bytes = 0, subscribing = 0, unsubscribing = 0;
+
+	for (u = e->uris; u != NULL; u = u->next) {
+		assert(u->state != URI_NEW);
+		assert(u->state != URI_ON || u->refs > 0 || e->ended);
+		subscribing += u->state == URI_SUBSCRIBING;
+		unsubscribing += u->state == URI_UNSUBSCRIBING;
+		bytes += strlen(u->raw);
+		n++;
+	}
+	assert(e->n_uris == n && n <= MAX_URIS);
+	assert(e->uri_bytes == bytes && bytes <= MAX_URI_BYTES);
+	if (!e->ended) {
+		assert(subscribing == seen->kinds[REQUEST_SUBSCRIBE]);
+		assert(unsubscribing == seen->kinds[REQUEST_UNSUBSCRIBE]);
+	}
+	change_refs(e, false);
+	for (u = e->uris; u != NULL; u = u->next)
+		assert(u->refs == 0);
+	change_refs(e, true);
+}
+
+static void
+check_listens(struct client *e, const struct census *seen)
+{
+	const struct listen *l;
+	size_t n = 0;
+
+	for (l = e->listens; l != NULL; l = l->next) {
+		check_listen(e, l);
+		n++;
+	}
+	assert(e->n_listens == n && n <= MAX_LISTENS);
+	check_uris(e, seen);
+}
+
+/* --- the whole --- */
+
+static void
+check_era(const struct client *e)
+{
+	assert(!e->legacy || !e->modern);
+	assert(e->opening != OPENING_DONE || e->initialized != NULL);
+	if (e->modern)
+		return;
+	assert(e->opening == OPENING_SHUT && e->setting == NULL);
+	assert(e->listens == NULL && e->uris == NULL);
+	assert(e->held.n + e->probes.n + e->waiting.n + e->asking.n +
+		e->collecting.n + e->parked.n ==
+	    0);
+}
+
+void
+client_sane(struct client *e)
+{
+	struct census seen = { 0 };
+
+	check_era(e);
+	check_queue(e, &e->held, &seen);
+	check_queue(e, &e->probes, &seen);
+	check_queue(e, &e->waiting, &seen);
+	check_queue(e, &e->asking, &seen);
+	check_queue(e, &e->collecting, &seen);
+	check_queue(e, &e->parked, &seen);
+	check_queue(e, &e->running, &seen);
+	check_census(e, &seen);
+	check_questions(e);
+	check_listens(e, &seen);
+}
+
+#endif

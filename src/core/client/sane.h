@@ -1,0 +1,21 @@
+/*
+ * Asserts the invariants that state.h states.
+ */
+#ifndef MCPSPLICE_CORE_CLIENT_SANE_H
+#define MCPSPLICE_CORE_CLIENT_SANE_H
+
+#include "core/client/state.h"
+
+#ifdef MCPSPLICE_SANE
+/* Aborts unless each invariant of state.h holds. The time it takes grows with
+ * the number of requests, questions, listens and resources. */
+void client_sane(struct client *e);
+#else
+static inline void
+client_sane(struct client *e)
+{
+	(void)e;
+}
+#endif
+
+#endif
