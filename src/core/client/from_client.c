@@ -99,7 +99,7 @@ legacy_asks(struct client *e, struct frame *f)
 			"session.",
 			e->config.host));
 	else if (client_is(f, "server/discover"))
-		client_write(e, client_reduced(e->discovered, f->id));
+		client_write(e, client_discover_answer(e->discovered, f->id));
 	else
 		client_write(e,
 		    fault_frame(f->id, &fault,
@@ -109,7 +109,7 @@ legacy_asks(struct client *e, struct frame *f)
 
 /* Of a modern client, but it does not say so. */
 static void
-without_key(struct client *e, const struct frame *f)
+without_revision(struct client *e, const struct frame *f)
 {
 	struct fault fault = { .code = FAULT_PARAMS };
 
@@ -172,13 +172,13 @@ client_asks(struct client *e, struct frame *f)
 	else if (client_is(f, "initialize"))
 		client_become_legacy(e, f);
 	else if (e->modern)
-		without_key(e, f);
+		without_revision(e, f);
 	else
 		client_send(e, frame_ref(f));
 }
 
 void
-client_client(struct client *e, struct frame *f)
+client_from_client(struct client *e, struct frame *f)
 {
 	if (e->legacy && is_modern_only(f))
 		legacy_asks(e, f);

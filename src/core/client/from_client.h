@@ -7,6 +7,6 @@
 #include "core/client/state.h"
 
 /* A frame of the client, located. */
-void client_client(struct client *e, struct frame *f);
+void client_from_client(struct client *e, struct frame *f);
 
 #endif

@@ -55,10 +55,10 @@ native_answered(struct client *e, struct request *r, struct frame *answer)
 		return;
 	}
 	if (answer->kind == FRAME_ERROR && r->acked)
-		f = client_listen_lost(r->frame);
+		f = client_listen_cancel(r->frame);
 	else if (answer->kind == FRAME_RESULT &&
 	    client_is(r->frame, "server/discover"))
-		f = client_reduced(answer, r->frame->id);
+		f = client_discover_answer(answer, r->frame->id);
 	else if (r->sent != r->frame)
 		f = msg_with_id(answer, r->frame->id);
 	else
@@ -112,7 +112,7 @@ answered(struct client *e, struct frame *m)
 		break;
 	}
 	if (setting)
-		client_level_set(e);
+		client_level_settled(e);
 }
 
 /* --- questions --- */
@@ -131,7 +131,7 @@ question(struct client *e, const struct client_input *in)
 	if (in->related != NULL)
 		r = client_find_sent(e, in->related->id);
 	else
-		r = client_latest(e);
+		r = client_likely_owner(e);
 	if (r != NULL && r->kind == REQUEST_BRIDGED && r->in != &e->running)
 		client_question(e, r, m, in->related == NULL);
 	else
@@ -308,7 +308,7 @@ for_legacy(struct client *e, struct frame *m)
 }
 
 void
-client_session(struct client *e, const struct client_input *in)
+client_from_session(struct client *e, const struct client_input *in)
 {
 	struct frame *m = in->frame;
 

@@ -7,6 +7,6 @@
 #include "core/client/state.h"
 
 /* A frame of the session, in an input of kind CLIENT_SESSION. */
-void client_session(struct client *e, const struct client_input *in);
+void client_from_session(struct client *e, const struct client_input *in);
 
 #endif

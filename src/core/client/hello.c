@@ -83,7 +83,7 @@ client_probes_tick(struct client *e)
 			client_cancel(e, r, "too late");
 		client_write(e,
 		    e->discovered != NULL ?
-			client_reduced(e->discovered, r->frame->id) :
+			client_discover_answer(e->discovered, r->frame->id) :
 			too_slow(e, r->frame));
 		client_drop(e, r);
 	}
@@ -116,13 +116,13 @@ leave_to_session(struct client *e, struct queue *q)
 
 	for (r = q->first; r != NULL; r = next) {
 		next = r->next;
-		client_set_level(e, r, -1);
+		client_want_level(e, r, -1);
 		if (!r->at_session ||
 		    (r->sent == r->frame && q != &e->parked)) {
 			client_drop(e, r);
 			continue;
 		}
-		client_turn(e, r,
+		client_set_kind(e, r,
 		    r->frame != NULL && q != &e->parked ? REQUEST_BRIDGED :
 							  REQUEST_STRAY);
 		if (q != &e->running)

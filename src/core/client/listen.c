@@ -65,7 +65,7 @@ client_listen_free(struct client *e)
 }
 
 struct frame *
-client_listen_end(struct span id)
+client_listen_result(struct span id)
 {
 	struct frame *f;
 	struct buf result;
@@ -82,7 +82,7 @@ client_listen_end(struct span id)
 }
 
 struct frame *
-client_listen_lost(const struct frame *listen)
+client_listen_cancel(const struct frame *listen)
 {
 	return msg_cancel(listen->id, no_span);
 }
@@ -352,13 +352,13 @@ client_listens_lost(struct client *e)
 	struct listen *l;
 
 	while ((l = e->listens) != NULL) {
-		client_write(e, client_listen_lost(l->request->frame));
+		client_write(e, client_listen_cancel(l->request->frame));
 		listen_drop(e, &e->listens, true);
 	}
 }
 
 void
-client_listening(struct client *e)
+client_listening_changed(struct client *e)
 {
 	struct listen *l;
 

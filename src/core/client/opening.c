@@ -101,7 +101,7 @@ client_open(struct client *e, struct frame *f)
 	id = client_id(e);
 	r = client_add(e, NULL, &e->running);
 	r->kind = REQUEST_OPEN;
-	client_go(e, r,
+	client_send_as(e, r,
 	    era_initialize(span_of(id), era_meta(f, META_CLIENT), capabilities,
 		e->config.version));
 	free(id);
@@ -158,7 +158,7 @@ reduce(struct buf *out, struct span versions)
 }
 
 struct frame *
-client_reduced(struct frame *discovered, struct span id)
+client_discover_answer(struct frame *discovered, struct span id)
 {
 	struct frame *named = msg_with_id(discovered, id), *made;
 	struct buf versions, result;

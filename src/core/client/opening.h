@@ -15,6 +15,6 @@ bool client_outgrown(const struct client *e, const struct frame *f);
 /* The server's answer to initialize, the first one or a later one. */
 void client_learn(struct client *e, struct frame *answer);
 /* The answer to a server/discover under this id, the caller's. */
-struct frame *client_reduced(struct frame *discovered, struct span id);
+struct frame *client_discover_answer(struct frame *discovered, struct span id);
 
 #endif

@@ -83,8 +83,8 @@ park(struct client *e, struct request *r, struct span requests)
 	r->binding = binding(r->frame);
 	client_write(e,
 	    era_input_required(r->frame->id, requests, span_of(r->state)));
-	client_rename(e, r, NULL);
-	client_set_level(e, r, -1);
+	client_forget_id(e, r);
+	client_want_level(e, r, -1);
 	client_move(e, r, &e->parked);
 	r->at = e->now + PARK_MS;
 }
@@ -198,8 +198,8 @@ hand_on(struct client *e, struct request *r)
 	if (r->in != &e->collecting)
 		return;
 	client_move(e, r, &e->running);
-	while ((other = client_latest(e)) != NULL &&
-	    (f = client_unguess(e, r)) != NULL) {
+	while ((other = client_likely_owner(e)) != NULL &&
+	    (f = client_take_guessed(e, r)) != NULL) {
 		client_question(e, other, f, true);
 		frame_unref(f);
 	}
@@ -211,8 +211,8 @@ client_answered(struct client *e, struct request *r, struct frame *answer)
 	struct frame *named;
 
 	hand_on(e, r);
-	client_refuse(e, r);
-	client_over(e, r);
+	client_refuse_questions(e, r);
+	client_forget_sent(e, r);
 	if (answer->kind == FRAME_ERROR &&
 	    msg_error_code(answer) == ERROR_URL_ELICITATION &&
 	    park_urls(e, r, answer))
@@ -275,7 +275,7 @@ resume(struct client *e, struct request *r, struct frame *f)
 		client_bridge(e, f);
 		return;
 	}
-	client_rename(e, r, f);
+	client_replace(e, r, f);
 	client_move(e, r, &e->asking);
 	if (final != NULL) {
 		r->final = NULL;
@@ -289,7 +289,7 @@ resume(struct client *e, struct request *r, struct frame *f)
 		park_questions(e, r);
 		return;
 	}
-	client_set_level(e, r, client_wanted_level(f));
+	client_want_level(e, r, client_wanted_level(f));
 	client_level_sync(e);
 }
 
@@ -325,8 +325,8 @@ client_park_final(struct client *e, struct request *r, struct frame *answer)
 {
 	struct fault fault = { .reason = "too_large", .maybe = true };
 
-	client_refuse(e, r);
-	client_over(e, r);
+	client_refuse_questions(e, r);
+	client_forget_sent(e, r);
 	if (e->parked_bytes + answer->text.n > e->config.max_held)
 		r->final = fault_frame(r->frame->id, &fault,
 		    "%s answered while its user was asked, and the answer was "

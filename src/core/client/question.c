@@ -61,7 +61,7 @@ refusal(const struct frame *f, bool late)
 }
 
 void
-client_refuse(struct client *e, struct request *r)
+client_refuse_questions(struct client *e, struct request *r)
 {
 	struct question **at = &e->questions;
 
@@ -149,7 +149,7 @@ client_question(struct client *e, struct request *r, struct frame *f,
 }
 
 struct frame *
-client_unguess(struct client *e, const struct request *r)
+client_take_guessed(struct client *e, const struct request *r)
 {
 	struct question **at = &e->questions;
 	struct frame *f;
@@ -167,7 +167,7 @@ client_unguess(struct client *e, const struct request *r)
 /* On a stream of its own, a question is taken for one of the request that
  * was sent last. */
 struct request *
-client_latest(const struct client *e)
+client_likely_owner(const struct client *e)
 {
 	struct request *r, *found = e->asking.last;
 
@@ -196,7 +196,7 @@ client_parked(const struct client *e, struct span id)
 void
 client_abandon(struct client *e, struct request *r, const char *reason)
 {
-	client_refuse(e, r);
+	client_refuse_questions(e, r);
 	if (r->at_session)
 		client_cancel(e, r, reason);
 	client_drop(e, r);

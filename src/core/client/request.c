@@ -29,8 +29,8 @@ fit_modern(struct client *e, struct request *r, struct frame *f)
 	    (r->sent != r->frame &&
 		json_get(r->frame->params, "requestState").p != NULL))
 		return NULL;
-	client_turn(e, r, REQUEST_NATIVE);
-	client_set_level(e, r, -1);
+	client_set_kind(e, r, REQUEST_NATIVE);
+	client_want_level(e, r, -1);
 	client_move(e, r, &e->running);
 	return r->sent == r->frame ? NULL : msg_with_id(r->frame, f->id);
 }
@@ -41,8 +41,8 @@ fit_legacy(struct client *e, struct request *r, struct frame *f)
 	if (r != NULL && r->kind == REQUEST_NATIVE && r->in == &e->running &&
 	    !client_is_listen(r->frame) &&
 	    era_to_legacy(r->frame) == ERA_BOTH) {
-		client_turn(e, r, REQUEST_BRIDGED);
-		client_set_level(e, r, client_wanted_level(r->frame));
+		client_set_kind(e, r, REQUEST_BRIDGED);
+		client_want_level(e, r, client_wanted_level(r->frame));
 		if (era_may_ask(r->frame->method))
 			client_move(e, r, &e->asking);
 	}
@@ -81,7 +81,7 @@ client_request(struct client *e, struct frame *f)
 	bool native = e->discovered != NULL;
 
 	if (e->ended && client_is_listen(f))
-		client_write(e, client_listen_end(f->id));
+		client_write(e, client_listen_result(f->id));
 	else if (!native && era_meta(f, META_LEVEL).p != NULL &&
 	    client_wanted_level(f) < 0)
 		client_write(e, unknown_level(f));
@@ -100,7 +100,7 @@ client_dispatch(struct client *e, struct request *r)
 
 	client_drop(e, r);
 	if (e->discovered != NULL && client_is(f, "server/discover"))
-		client_write(e, client_reduced(e->discovered, f->id));
+		client_write(e, client_discover_answer(e->discovered, f->id));
 	else
 		client_request(e, f);
 	frame_unref(f);
@@ -118,7 +118,7 @@ client_hand_over(struct client *e)
 		acked = l->acked;
 		client_unlisten(e, l->request);
 		if (acked)
-			client_write(e, client_listen_lost(f));
+			client_write(e, client_listen_cancel(f));
 		else
 			client_request(e, f);
 		frame_unref(f);
@@ -161,7 +161,7 @@ cancelled(struct client *e, struct frame *f)
 		client_unlisten(e, r);
 		return;
 	}
-	client_refuse(e, r);
+	client_refuse_questions(e, r);
 	if (r->sent != NULL)
 		forward_cancel(e, r, f);
 	client_drop(e, r);
@@ -192,7 +192,7 @@ give_up(struct client *e, struct request *r)
 static void
 end_listen(struct client *e, struct request *r)
 {
-	client_write(e, client_listen_end(r->frame->id));
+	client_write(e, client_listen_result(r->frame->id));
 	if (r->kind == REQUEST_NATIVE)
 		give_up(e, r);
 	else
@@ -216,7 +216,7 @@ client_eof(struct client *e)
 			end_listen(e, r);
 	}
 	while ((r = e->collecting.first) != NULL) {
-		client_refuse(e, r);
+		client_refuse_questions(e, r);
 		client_move(e, r, &e->asking);
 	}
 	while (e->parked.first != NULL)

@@ -49,7 +49,7 @@ client_level_sync(struct client *e)
 	    level == e->level)
 		return;
 	params = xasprintf("{\"level\":\"%s\"}", era_levels[level]);
-	e->setting = client_own(e, REQUEST_LEVEL, "logging/setLevel",
+	e->setting = client_send_own(e, REQUEST_LEVEL, "logging/setLevel",
 	    span_of(params));
 	free(params);
 	e->level = level;
@@ -64,13 +64,13 @@ send_bridged(struct client *e, struct request *r)
 
 	client_move(e, r,
 	    era_may_ask(r->frame->method) ? &e->asking : &e->running);
-	client_go(e, r, msg_with_id(legacy, span_of(id)));
+	client_send_as(e, r, msg_with_id(legacy, span_of(id)));
 	frame_unref(legacy);
 	free(id);
 }
 
 void
-client_level_set(struct client *e)
+client_level_settled(struct client *e)
 {
 	e->setting = NULL;
 	alarm_set(&e->alarms, ALARM_LEVEL, ALARM_NEVER);
@@ -100,7 +100,7 @@ no_method(const struct client *e, const struct frame *f)
 }
 
 static struct frame *
-discovered(const struct client *e, const struct frame *f)
+legacy_discover_answer(const struct client *e, const struct frame *f)
 {
 	struct frame *answer;
 	struct buf result;
@@ -124,7 +124,7 @@ send_call(struct client *e, struct frame *f)
 	}
 	r = client_add(e, f, &e->running);
 	r->kind = REQUEST_BRIDGED;
-	client_set_level(e, r, level);
+	client_want_level(e, r, level);
 	if (level >= 0)
 		client_level_sync(e);
 	if (level >= 0 && e->setting != NULL)
@@ -139,7 +139,7 @@ client_bridge(struct client *e, struct frame *f)
 	struct request *r;
 
 	if (client_is(f, "server/discover")) {
-		client_write(e, discovered(e, f));
+		client_write(e, legacy_discover_answer(e, f));
 	} else if (!client_is_listen(f) && era_to_legacy(f) != ERA_BOTH) {
 		client_write(e, no_method(e, f));
 	} else if (client_outgrown(e, f)) {
@@ -186,5 +186,5 @@ client_send_native(struct client *e, struct frame *f)
 	r->kind = REQUEST_NATIVE;
 	if (probe)
 		r->at = e->now + PROBE_MS;
-	client_go(e, r, frame_ref(f));
+	client_send_as(e, r, frame_ref(f));
 }

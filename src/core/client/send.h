@@ -11,7 +11,7 @@ int client_wanted_level(const struct frame *f);
 /* Sets the most verbose level that is wanted, if it is not. */
 void client_level_sync(struct client *e);
 /* logging/setLevel was answered, or took too long. */
-void client_level_set(struct client *e);
+void client_level_settled(struct client *e);
 /* A request for a legacy server, whatever the server of now is. */
 void client_bridge(struct client *e, struct frame *f);
 /* A request for a modern server. */

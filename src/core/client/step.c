@@ -79,7 +79,7 @@ static void
 tick(struct client *e)
 {
 	if (alarm_is_due(&e->alarms, ALARM_LEVEL, e->now))
-		client_level_set(e);
+		client_level_settled(e);
 	client_probes_tick(e);
 	client_park_tick(e);
 	client_listen_tick(e);
@@ -104,14 +104,14 @@ client_step(struct client *e, const struct client_input *in)
 		if (e->discovered != NULL)
 			client_hand_over(e);
 		else
-			client_listening(e);
+			client_listening_changed(e);
 	}
 	switch (in->kind) {
 	case CLIENT_CLIENT:
-		client_client(e, in->frame);
+		client_from_client(e, in->frame);
 		break;
 	case CLIENT_SESSION:
-		client_session(e, in);
+		client_from_session(e, in);
 		break;
 	case CLIENT_EOF:
 		client_eof(e);

@@ -57,8 +57,8 @@ await(struct client *e, struct request *r, struct frame *f)
 	idtable_add(&e->by_id, &r->by_id, msg_id_hash(f->id));
 }
 
-static void
-stop_waiting(struct client *e, struct request *r)
+void
+client_forget_id(struct client *e, struct request *r)
 {
 	if (!r->client_waits)
 		return;
@@ -143,7 +143,7 @@ client_move(struct client *e, struct request *r, struct queue *q)
 }
 
 void
-client_turn(struct client *e, struct request *r, enum request_kind kind)
+client_set_kind(struct client *e, struct request *r, enum request_kind kind)
 {
 	if (r->at_session) {
 		e->strays -= r->kind != REQUEST_NATIVE;
@@ -153,7 +153,7 @@ client_turn(struct client *e, struct request *r, enum request_kind kind)
 }
 
 void
-client_over(struct client *e, struct request *r)
+client_forget_sent(struct client *e, struct request *r)
 {
 	if (!r->at_session)
 		return;
@@ -191,7 +191,7 @@ forget_questions(struct client *e, const struct request *r)
 /* --- the life of a request --- */
 
 void
-client_set_level(struct client *e, struct request *r, int level)
+client_want_level(struct client *e, struct request *r, int level)
 {
 	if (r->level >= 0)
 		e->levels[r->level]--;
@@ -204,9 +204,9 @@ void
 client_drop(struct client *e, struct request *r)
 {
 	forget_questions(e, r);
-	client_set_level(e, r, -1);
-	client_over(e, r);
-	stop_waiting(e, r);
+	client_want_level(e, r, -1);
+	client_forget_sent(e, r);
+	client_forget_id(e, r);
 	queue_remove(e, r);
 	if (r->final != NULL)
 		e->parked_bytes -= r->final->text.n;
@@ -217,11 +217,9 @@ client_drop(struct client *e, struct request *r)
 }
 
 void
-client_rename(struct client *e, struct request *r, struct frame *f)
+client_replace(struct client *e, struct request *r, struct frame *f)
 {
-	stop_waiting(e, r);
-	if (f == NULL)
-		return;
+	client_forget_id(e, r);
 	frame_unref(r->frame);
 	r->tokens_known = false;
 	await(e, r, f);
@@ -251,7 +249,7 @@ client_id(struct client *e)
 }
 
 void
-client_go(struct client *e, struct request *r, struct frame *f)
+client_send_as(struct client *e, struct request *r, struct frame *f)
 {
 	r->sent = f;
 	r->tokens_known = false;
@@ -264,14 +262,14 @@ client_go(struct client *e, struct request *r, struct frame *f)
 }
 
 struct request *
-client_own(struct client *e, enum request_kind kind, const char *method,
+client_send_own(struct client *e, enum request_kind kind, const char *method,
     struct span params)
 {
 	struct request *r = client_add(e, NULL, &e->running);
 	char *id = client_id(e);
 
 	r->kind = kind;
-	client_go(e, r, msg_call(span_of(id), method, params));
+	client_send_as(e, r, msg_call(span_of(id), method, params));
 	free(id);
 	return r;
 }

@@ -23,14 +23,17 @@ void client_drop(struct client *e, struct request *r);
 struct request *client_find(const struct client *e, struct span id);
 /* The request that the session has under this id; NULL: none. */
 struct request *client_find_sent(const struct client *e, struct span id);
-/* The client asks by that request now; NULL: it has had its answer. */
-void client_rename(struct client *e, struct request *r, struct frame *f);
+/* The client has had its answer: r is not found by its id any more. */
+void client_forget_id(struct client *e, struct request *r);
+/* The client asks by this frame now, and waits for its answer. */
+void client_replace(struct client *e, struct request *r, struct frame *f);
 /* It goes out in another way than before. */
-void client_turn(struct client *e, struct request *r, enum request_kind kind);
+void client_set_kind(struct client *e, struct request *r,
+    enum request_kind kind);
 /* The session answered it. */
-void client_over(struct client *e, struct request *r);
+void client_forget_sent(struct client *e, struct request *r);
 /* From here on r wants log messages of this level, -1: none. */
-void client_set_level(struct client *e, struct request *r, int level);
+void client_want_level(struct client *e, struct request *r, int level);
 
 /* Takes this question out of the list. */
 void client_question_drop(struct question **at);
@@ -38,9 +41,9 @@ void client_question_drop(struct question **at);
 /* The next id of our own as raw JSON, the caller's. */
 char *client_id(struct client *e);
 /* To the session, found by its id from now on (takes the frame over). */
-void client_go(struct client *e, struct request *r, struct frame *f);
+void client_send_as(struct client *e, struct request *r, struct frame *f);
 /* A request of our own. */
-struct request *client_own(struct client *e, enum request_kind kind,
+struct request *client_send_own(struct client *e, enum request_kind kind,
     const char *method, struct span params);
 /* Tells the session that nobody waits for this request any more. */
 void client_cancel(struct client *e, const struct request *r,

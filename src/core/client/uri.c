@@ -34,7 +34,7 @@ client_uri_send(struct client *e, struct uri *u, bool on)
 {
 	char *params = xasprintf("{\"uri\":%s}", u->raw);
 
-	client_own(e, on ? REQUEST_SUBSCRIBE : REQUEST_UNSUBSCRIBE,
+	client_send_own(e, on ? REQUEST_SUBSCRIBE : REQUEST_UNSUBSCRIBE,
 	    on ? "resources/subscribe" : "resources/unsubscribe",
 	    span_of(params))
 	    ->uri = u;
