@@ -15,8 +15,6 @@
 #include "core/exchange/fault.h"
 #include "core/wire/msg.h"
 
-enum { WORDS_MAX = 64 };
-
 /* --- what a modern request must say --- */
 
 static struct frame *
@@ -30,7 +28,7 @@ unsupported(const struct frame *f, struct span version)
 	buf_adds(&message,
 	    "mcpsplice speaks " REVISION_MODERN
 	    " and, after \"initialize\", the versions before it, not ");
-	codec_visible(&message, version, WORDS_MAX);
+	codec_visible(&message, version, MAX_WORDS);
 	buf_adds(&message, ". Not sent.");
 	buf_adds(&data,
 	    "{\"supported\":[\"" REVISION_MODERN "\"],\"requested\":");
@@ -53,8 +51,7 @@ check_meta(const struct frame *f, struct span version)
 		return fault_frame(f->id, &fault,
 		    "params._meta[\"" META_PREFIX "protocolVersion\"] is no "
 		    "string. Not sent.");
-	if (!json_key_is((struct span){ version.p + 1, version.n - 2 },
-		REVISION_MODERN))
+	if (!client_is_string(version, REVISION_MODERN))
 		return unsupported(f, version);
 	if (json_kind(era_meta(f, META_CAPABILITIES)) != '{')
 		return fault_frame(f->id, &fault,
@@ -98,7 +95,7 @@ legacy_asks(struct client *e, struct frame *f)
 			"" REVISION_MODERN ". Not sent: go on in the "
 			"session.",
 			e->config.host));
-	else if (client_is(f, "server/discover"))
+	else if (client_is_discover(f))
 		client_write(e, client_discover_answer(e->discovered, f->id));
 	else
 		client_write(e,
@@ -151,8 +148,7 @@ static bool
 is_modern_only(const struct frame *f)
 {
 	return f->kind == FRAME_REQUEST &&
-	    (client_is(f, "server/discover") ||
-		client_is(f, "subscriptions/listen")) &&
+	    (client_is_discover(f) || client_is_listen(f)) &&
 	    era_request_version(f).p != NULL;
 }
 

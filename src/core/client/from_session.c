@@ -22,8 +22,6 @@
 #include "core/wire/edit.h"
 #include "core/wire/msg.h"
 
-static const struct span no_span = { NULL, 0 };
-
 static bool
 is_native(const struct request *r)
 {
@@ -41,8 +39,8 @@ outlived(const struct client *e, const struct request *r,
 	return e->discovered == NULL && e->opening == OPENING_DONE &&
 	    answer->kind == FRAME_ERROR &&
 	    msg_error_code(answer) == FAULT_METHOD &&
-	    (client_is(r->frame, "server/discover") ||
-		(client_is(r->frame, "subscriptions/listen") && !r->acked));
+	    (client_is_discover(r->frame) ||
+		(client_is_listen(r->frame) && !r->acked));
 }
 
 static void
@@ -56,8 +54,7 @@ native_answered(struct client *e, struct request *r, struct frame *answer)
 	}
 	if (answer->kind == FRAME_ERROR && r->acked)
 		f = client_listen_cancel(r->frame);
-	else if (answer->kind == FRAME_RESULT &&
-	    client_is(r->frame, "server/discover"))
+	else if (answer->kind == FRAME_RESULT && client_is_discover(r->frame))
 		f = client_discover_answer(answer, r->frame->id);
 	else if (r->sent != r->frame)
 		f = msg_with_id(answer, r->frame->id);
@@ -282,7 +279,7 @@ notification(struct client *e, const struct client_input *in)
 		return;
 	}
 	if (client_is(m, "notifications/subscriptions/acknowledged") &&
-	    client_is(r->frame, "subscriptions/listen"))
+	    client_is_listen(r->frame))
 		r->acked = true;
 	client_write(e, frame_ref(m));
 }

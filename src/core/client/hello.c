@@ -14,8 +14,6 @@
 #include "core/exchange/fault.h"
 #include "core/wire/msg.h"
 
-static const struct span no_span = { NULL, 0 };
-
 /* --- opening --- */
 
 /* Each that waits gets this answer, under its own id. */

@@ -18,8 +18,6 @@
 #include "core/exchange/fault.h"
 #include "core/wire/msg.h"
 
-static const struct span no_span = { NULL, 0 };
-
 static struct listen **
 listen_of(struct client *e, const struct request *r)
 {
@@ -373,22 +371,19 @@ client_listening_changed(struct client *e)
 
 /* --- fan-out --- */
 
-static bool
-starts_with(struct span text, struct span start)
-{
-	return text.n >= start.n &&
-	    (start.n == 0 || memcmp(text.p, start.p, start.n) == 0);
-}
-
 /* What is inside a resource is of it. */
 static bool
 watches(const struct listen *l, struct span uri)
 {
+	struct span start;
 	size_t i;
 
-	for (i = 0; i < l->n_uris; i++)
-		if (starts_with(uri, buf_span(&l->uris[i]->text)))
+	for (i = 0; i < l->n_uris; i++) {
+		start = buf_span(&l->uris[i]->text);
+		if (uri.n >= start.n &&
+		    span_eq((struct span){ uri.p, start.n }, start))
 			return true;
+	}
 	return false;
 }
 

@@ -14,12 +14,10 @@
 #include "core/wire/edit.h"
 #include "core/wire/msg.h"
 
-static const struct span no_span = { NULL, 0 };
-
 void
 client_hold(struct client *e, struct frame *f)
 {
-	bool probe = client_is(f, "server/discover");
+	bool probe = client_is_discover(f);
 
 	if ((probe && e->probes.n >= MAX_PROBES) || client_is_full(e, f)) {
 		client_busy(e, f);
@@ -55,7 +53,7 @@ probe(struct client *e, struct frame *f)
 	struct buf who;
 	char *id;
 
-	if (client_is(f, "server/discover")) {
+	if (client_is_discover(f)) {
 		client_probe(e, frame_ref(f));
 		return;
 	}
@@ -147,9 +145,7 @@ reduce(struct buf *out, struct span versions)
 	if (json_kind(versions) != '[')
 		return false;
 	while (json_next(versions, &at, &key, &v))
-		if (json_kind(v) == '"' &&
-		    json_key_is((struct span){ v.p + 1, v.n - 2 },
-			REVISION_MODERN))
+		if (client_is_string(v, REVISION_MODERN))
 			ours = true;
 		else
 			others = true;

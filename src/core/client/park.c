@@ -20,8 +20,6 @@
 
 #define URL_MODE "{\"mode\":\"url\"}"
 
-static const struct span no_span = { NULL, 0 };
-
 /* --- the token --- */
 
 static uint64_t
@@ -232,10 +230,7 @@ by_state(const struct client *e, const struct frame *f, struct span state)
 {
 	struct request *r = e->parked.first;
 
-	if (json_kind(state) != '"')
-		return NULL;
-	state = (struct span){ state.p + 1, state.n - 2 };
-	while (r != NULL && !json_key_is(state, r->state))
+	while (r != NULL && !client_is_string(state, r->state))
 		r = r->next;
 	return r != NULL && r->binding == binding(f) ? r : NULL;
 }

@@ -99,7 +99,7 @@ client_dispatch(struct client *e, struct request *r)
 	struct frame *f = frame_ref(r->frame);
 
 	client_drop(e, r);
-	if (e->discovered != NULL && client_is(f, "server/discover"))
+	if (e->discovered != NULL && client_is_discover(f))
 		client_write(e, client_discover_answer(e->discovered, f->id));
 	else
 		client_request(e, f);

@@ -17,8 +17,6 @@
 #include "core/exchange/fault.h"
 #include "core/wire/msg.h"
 
-enum { WORDS_MAX = 64 };
-
 /* --- the level of log messages --- */
 
 int
@@ -90,7 +88,7 @@ no_method(const struct client *e, const struct frame *f)
 	struct buf name;
 
 	buf_init(&name, 0);
-	codec_visible(&name, f->method, WORDS_MAX);
+	codec_visible(&name, f->method, MAX_WORDS);
 	error = fault_frame(f->id, &fault,
 	    "%s speaks an older protocol than this client: \"%s\" cannot be "
 	    "translated. Not sent.",
@@ -138,7 +136,7 @@ client_bridge(struct client *e, struct frame *f)
 {
 	struct request *r;
 
-	if (client_is(f, "server/discover")) {
+	if (client_is_discover(f)) {
 		client_write(e, legacy_discover_answer(e, f));
 	} else if (!client_is_listen(f) && era_to_legacy(f) != ERA_BOTH) {
 		client_write(e, no_method(e, f));
@@ -174,7 +172,7 @@ count_listens(const struct client *e)
 void
 client_send_native(struct client *e, struct frame *f)
 {
-	bool probe = client_is(f, "server/discover");
+	bool probe = client_is_discover(f);
 	struct request *r;
 
 	if ((probe && e->probes.n >= MAX_PROBES) ||

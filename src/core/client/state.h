@@ -91,7 +91,10 @@ enum {
 	MAX_EARLY = 1 << 20, /* bytes kept until a listen is acknowledged; of
 			      * what all that wanted it are told */
 	MAX_SERVER_INFO = 16 * 1024,
+	MAX_WORDS = 64 /* bytes of the client's words in an error */
 };
+
+static const struct span no_span = { NULL, 0 };
 
 enum request_kind {
 	REQUEST_NEW,     /* held back: not known yet how it goes out */
@@ -247,6 +250,20 @@ static inline bool
 client_is_listen(const struct frame *f)
 {
 	return client_is(f, "subscriptions/listen");
+}
+
+static inline bool
+client_is_discover(const struct frame *f)
+{
+	return client_is(f, "server/discover");
+}
+
+/* Is this raw JSON a string that says this, decoded? */
+static inline bool
+client_is_string(struct span raw, const char *text)
+{
+	return json_kind(raw) == '"' &&
+	    json_key_is((struct span){ raw.p + 1, raw.n - 2 }, text);
 }
 
 #endif
