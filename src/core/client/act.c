@@ -1,6 +1,5 @@
 /*
- * Keeps the queue of actions: what a step wants done waits here until
- * client_next takes it.
+ * Keeps the queue of actions: a step adds to it, client_next takes from it.
  */
 #include "config.h"
 
@@ -43,7 +42,8 @@ client_send(struct client *e, struct frame *f)
 	action_add(e, CLIENT_SEND)->frame = f;
 }
 
-/* What we make of an answer may have become too large for the client. */
+/* A translated answer may be larger than the server's, and too large for the
+ * client. */
 static struct frame *
 too_large(const struct client *e, const struct frame *f)
 {

@@ -1,22 +1,24 @@
 /*
- * The queue of actions. Those that send or write take over the frame.
+ * The queue of actions. client_send, client_write and client_probe take over
+ * the reference to the frame.
  */
 #ifndef MCPSPLICE_CORE_CLIENT_ACT_H
 #define MCPSPLICE_CORE_CLIENT_ACT_H
 
 #include "core/client/state.h"
 
-/* A frame to the session, as if from the client. */
+/* Sends a frame to the session, as if the client had sent it. */
 void client_send(struct client *e, struct frame *f);
-/* A frame to the client; an error in place of a result that is too large. */
+/* Writes a frame to the client. A result that is larger than max_result is
+ * replaced by an error. */
 void client_write(struct client *e, struct frame *f);
-/* The server/discover that detection is to ask first; NULL: the client is a
- * legacy one. */
+/* Hands over the server/discover that detection asks the server first. NULL
+ * says that the client is a legacy one. */
 void client_probe(struct client *e, struct frame *f);
-/* A decision, for people. */
+/* Logs a decision. The text is cut at 511 bytes. */
 void client_log(struct client *e, enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* Drops the actions that nobody took. */
+/* Drops the actions that are still in the queue, and frees the queue. */
 void client_actions_free(struct client *e);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Takes what the client sends: tells a modern client from a legacy one, and
- * checks what a modern request must say.
+ * Takes the frames of the client: tells a modern client from a legacy one, and
+ * checks that a modern request says what it has to.
  */
 #include "config.h"
 
@@ -15,7 +15,7 @@
 #include "core/exchange/fault.h"
 #include "core/wire/msg.h"
 
-/* --- what a modern request must say --- */
+/* --- what a modern request has to say --- */
 
 static struct frame *
 unsupported(const struct frame *f, struct span version)
@@ -41,7 +41,8 @@ unsupported(const struct frame *f, struct span version)
 	return error;
 }
 
-/* The error for a request without what each must have, or NULL. */
+/* Returns the error for a request whose _meta lacks a required member; NULL:
+ * the _meta is good. */
 static struct frame *
 check_meta(const struct frame *f, struct span version)
 {
@@ -80,9 +81,10 @@ no_initialize(const struct frame *f)
 	    "version.");
 }
 
-/* --- who it is --- */
+/* --- which era the client speaks --- */
 
-/* It initialized, and probes again: that changes nothing for it. */
+/* A legacy client sends a modern request after its initialize. The client
+ * remains a legacy one. */
 static void
 legacy_asks(struct client *e, struct frame *f)
 {
@@ -104,7 +106,7 @@ legacy_asks(struct client *e, struct frame *f)
 			"Not sent."));
 }
 
-/* Of a modern client, but it does not say so. */
+/* A request of a modern client lacks the protocol version. */
 static void
 without_revision(struct client *e, const struct frame *f)
 {

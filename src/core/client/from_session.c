@@ -1,7 +1,7 @@
 /*
- * Takes what the session writes for a modern client: what belongs to a request
- * that went out as it came passes as it is, all else is a legacy server's and
- * is translated. (doc/protocol.md 7.4)
+ * Takes the frames that the session writes for a modern client. A frame that
+ * belongs to a native request passes unchanged. Every other frame is from a
+ * legacy server and is translated. (doc/protocol.md 7.4)
  */
 #include "config.h"
 
@@ -30,8 +30,8 @@ is_native(const struct request *r)
 
 /* --- answers --- */
 
-/* Was it sent to a modern server and answered by a legacy one, that took its
- * place meanwhile and has no such method? Then it is played here after all. */
+/* Was r sent to a modern server and answered by a legacy one that took the
+ * place of the first and does not know the method? Then r is played here. */
 static bool
 outlived(const struct client *e, const struct request *r,
     const struct frame *answer)
@@ -64,7 +64,8 @@ native_answered(struct client *e, struct request *r, struct frame *answer)
 	client_drop(e, r);
 }
 
-/* Made by us, and given up meanwhile? */
+/* Does client_id make such ids? A request of the reducer with an id that is not
+ * in the table was dropped before its answer came. */
 static bool
 is_ours(const struct client *e, struct span id)
 {
@@ -82,7 +83,8 @@ answered(struct client *e, struct frame *m)
 	bool setting = r != NULL && r == e->setting;
 
 	if (r == NULL) {
-		/* Errors of what was no request, too. */
+		/* An error without a known id may be for a line that was not a
+		 * request: the client sees it too. */
 		if (!is_ours(e, m->id))
 			client_write(e, frame_ref(m));
 		return;
@@ -159,7 +161,7 @@ find_tokens(struct request *r)
 	r->sent_token = token_of(r->sent);
 }
 
-/* Was it sent with this token? */
+/* Was r sent with this progress token? */
 static bool
 has_token(struct request *r, struct span token)
 {
@@ -180,7 +182,8 @@ with_token(struct queue *q, struct span token)
 	return NULL;
 }
 
-/* Whose progress it is; NULL: of nobody who waits. */
+/* Returns the request with this progress token, r if it has it; NULL: the
+ * client waits for no such request. */
 static struct request *
 progressing(struct client *e, struct request *r, struct span token)
 {
@@ -194,7 +197,7 @@ progressing(struct client *e, struct request *r, struct span token)
 	return r;
 }
 
-/* A retry may have a token of its own. */
+/* Passes m on, with the token of the retry if a retry of r has another one. */
 static void
 progress(struct client *e, struct request *r, struct frame *m)
 {
@@ -219,8 +222,9 @@ progress(struct client *e, struct request *r, struct frame *m)
 	buf_free(&params);
 }
 
-/* Log messages only for who wants them. One that is on the stream of no
- * request is for any that does: HTTP+SSE has no other stream. */
+/* Does the client want this log message? One on the stream of a request must be
+ * wanted by that request. One on no request's stream may be wanted by any
+ * request, as HTTP+SSE has no other stream. */
 static bool
 is_wanted(const struct client *e, const struct request *r, bool related,
     const struct frame *m)
@@ -237,7 +241,8 @@ is_wanted(const struct client *e, const struct request *r, bool related,
 	return false;
 }
 
-/* What the modern era has not, or has only where we play it. */
+/* Is m a notification that the modern era does not have, or that a legacy
+ * server must not send? */
 static bool
 is_legacy_only(const struct frame *m)
 {
@@ -284,10 +289,11 @@ notification(struct client *e, const struct client_input *in)
 	client_write(e, frame_ref(m));
 }
 
-/* --- what it is --- */
+/* --- frames of all kinds --- */
 
-/* The client began as a modern one and initialized then: what it asked before
- * is answered under its own ids, what we asked it does not see. */
+/* The client began as a modern one and then sent initialize. Answers to its
+ * earlier requests go out under the ids that it knows; answers to requests of
+ * the reducer are dropped. */
 static void
 for_legacy(struct client *e, struct frame *m)
 {

@@ -1,6 +1,7 @@
 /*
- * Ends the wait for a session: sends or answers what waited when the session
- * has opened, when that takes too long, or when the client begins another.
+ * Ends the wait for a session: dispatches or answers the requests that waited
+ * when the session has opened, when opening takes too long, or when the client
+ * begins another session.
  */
 #include "config.h"
 
@@ -16,7 +17,7 @@
 
 /* --- opening --- */
 
-/* Each that waits gets this answer, under its own id. */
+/* Answers each request of q with this frame, under the id of the request. */
 static void
 answer_all(struct client *e, struct queue *q, struct frame *answer)
 {
@@ -56,7 +57,7 @@ client_opened(struct client *e, struct request *r, struct frame *answer)
 	flush(e);
 }
 
-/* --- probes that wait --- */
+/* --- probes --- */
 
 static struct frame *
 too_slow(const struct client *e, const struct frame *f)
@@ -70,7 +71,7 @@ too_slow(const struct client *e, const struct frame *f)
 	    e->config.host);
 }
 
-/* Clients give up on a probe after 5 s. */
+/* A client gives up on a probe after 5 s, so PROBE_MS is less than that. */
 void
 client_probes_tick(struct client *e)
 {
@@ -105,8 +106,10 @@ begun_again(struct client *e, struct queue *q)
 	}
 }
 
-/* What the session has of these it ends itself at the initialize to come:
- * what is native under the client's ids, what is of our making through us. */
+/* Leaves the requests of q to the session, which ends them when it gets the
+ * initialize to come. Of the requests that the session has, those sent as they
+ * came are dropped here: the session answers them under the ids of the client.
+ * The others stay in `running` until the session has answered. */
 static void
 leave_to_session(struct client *e, struct queue *q)
 {

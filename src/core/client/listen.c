@@ -1,10 +1,7 @@
 /*
- * Plays subscriptions/listen for a legacy server: what that says on its own
- * stream goes to every listen that asked for it. (doc/protocol.md 7.6)
- *
- * Invariants: a listen that is acknowledged has only resources that the server
- * agreed to; one that waits has no wishes when there is no stream to fulfil
- * them.
+ * Plays subscriptions/listen for a legacy server: a notification on the
+ * server's own stream goes to every listen that asked for it. (doc/protocol.md
+ * 7.6)
  */
 #include "config.h"
 
@@ -28,7 +25,8 @@ listen_of(struct client *e, const struct request *r)
 	return at;
 }
 
-/* Its resources are released, unless there is no session for them. */
+/* Removes the listen at *at and its request. With release, its resources are
+ * released too. */
 static void
 listen_drop(struct client *e, struct listen **at, bool release)
 {
@@ -91,7 +89,7 @@ tell(struct client *e, const struct listen *l, struct frame *f)
 	client_write(e, era_notification_to_modern(f, l->request->frame->id));
 }
 
-/* Appends what of its wishes is honoured. */
+/* Appends the params that tell the client which of its wishes are honoured. */
 static void
 add_honoured(struct buf *out, const struct listen *l)
 {
@@ -152,7 +150,8 @@ has_wishes(const struct listen *l)
 	return i < ERA_FAMILIES || l->n_uris > 0;
 }
 
-/* It is when all is known, and nothing can be missed any more. */
+/* Acknowledges l if the server has answered for each resource, and either the
+ * stream is open or the listen does not need one. */
 static void
 acknowledge_if_ready(struct client *e, struct listen *l)
 {
@@ -172,7 +171,7 @@ has_uri(const struct listen *l, const struct uri *u)
 	return false;
 }
 
-/* One that it has. */
+/* Removes u from l, which has it. */
 static void
 remove_uri(struct listen *l, const struct uri *u)
 {
@@ -184,8 +183,8 @@ remove_uri(struct listen *l, const struct uri *u)
 	memmove(&l->uris[i], &l->uris[i + 1], n * sizeof *l->uris);
 }
 
-/* Returns false when they are too many, or too long; one that is named twice
- * counts twice. */
+/* Adds the resources of this list. Returns false if there are too many, or
+ * their URIs are too long. A resource that is named twice counts twice. */
 static bool
 add_uris(struct client *e, struct listen *l, struct span list)
 {
@@ -243,7 +242,8 @@ too_many_uris(struct client *e, const struct frame *f)
 		e->config.host, MAX_URIS, MAX_URI_BYTES >> 10));
 }
 
-/* What the client wishes and the server can do. */
+/* Notes in l the wishes that the server can fulfil. Returns false like
+ * add_uris. */
 static bool
 add_wishes(struct client *e, struct listen *l)
 {
@@ -292,7 +292,7 @@ client_listen(struct client *e, struct request *r)
 	acknowledge_if_ready(e, l);
 }
 
-/* The server agreed to watch it, or did not. */
+/* The server agreed (on) or refused to watch u. */
 static void
 uri_settled(struct client *e, struct uri *u, bool on)
 {
@@ -371,7 +371,7 @@ client_listening_changed(struct client *e)
 
 /* --- fan-out --- */
 
-/* What is inside a resource is of it. */
+/* Does l have this resource, or one whose URI is a prefix of this? */
 static bool
 watches(const struct listen *l, struct span uri)
 {
@@ -387,7 +387,7 @@ watches(const struct listen *l, struct span uri)
 	return false;
 }
 
-/* A listen hears nothing before it is acknowledged. */
+/* Tells l, or keeps the notification until l is acknowledged. */
 static void
 tell_or_keep(struct client *e, struct listen *l, struct frame *f)
 {
@@ -406,8 +406,8 @@ tell_or_keep(struct client *e, struct listen *l, struct frame *f)
 	l->early_bytes += frame_size(f) + sizeof *l->early;
 }
 
-/* A server may name a resource in another way than its subscriber: better
- * all hear of it than nobody. */
+/* The server may write a URI in another way than the client did. If no listen
+ * watches this URI, all listens that watch any resource are told. */
 static void
 tell_updated(struct client *e, struct frame *f)
 {
@@ -465,8 +465,8 @@ client_listen_due(const struct client *e)
 	return due;
 }
 
-/* What is not answered by now is not honoured; the stream is still looked
- * for. */
+/* Acknowledges l without the resources that the server has not answered for.
+ * The session may still get a stream later. */
 static void
 give_up(struct client *e, struct listen *l)
 {

@@ -1,7 +1,8 @@
 /*
- * Opens the session for a modern client, which knows no initialize: one is made
- * from its first request, and what it asks meanwhile is held back.
- * (doc/protocol.md 5.3, 7.3)
+ * Opens the session for a modern client, which does not send initialize:
+ * client_open makes one from the first request of the client, and client_hold
+ * keeps what the client asks until the session has opened. (doc/protocol.md
+ * 5.3, 7.3)
  */
 #include "config.h"
 
@@ -29,7 +30,7 @@ client_hold(struct client *e, struct frame *f)
 		client_add(e, f, &e->held);
 }
 
-/* The members of _meta by which a request says who asks. */
+/* Appends the members of _meta that say who sends the request f. */
 static void
 add_who(struct buf *out, const struct frame *f)
 {
@@ -65,7 +66,7 @@ probe(struct client *e, struct frame *f)
 	buf_free(&who);
 }
 
-/* Which questions these capabilities allow, as bits. */
+/* Returns the kinds of questions that these capabilities allow, as bits. */
 static unsigned
 allowed(struct span capabilities)
 {
@@ -105,7 +106,8 @@ client_open(struct client *e, struct frame *f)
 	free(id);
 }
 
-/* Only ever more, so that two kinds of requests do not take turns. */
+/* The new bits must include the old ones. Otherwise two kinds of requests could
+ * replace the session in turn for ever. */
 bool
 client_outgrown(const struct client *e, const struct frame *f)
 {
@@ -134,7 +136,8 @@ client_learn(struct client *e, struct frame *answer)
 
 /* --- server/discover --- */
 
-/* Appends the versions that we speak, too. Returns whether that is less. */
+/* Appends those of the versions that mcpsplice speaks too. Returns true if some
+ * were left out. */
 static bool
 reduce(struct buf *out, struct span versions)
 {

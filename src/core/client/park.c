@@ -1,7 +1,9 @@
 /*
- * Answers a request with input_required when its server asks something, while
- * the session's request goes on; the client's retry, known by its requestState,
- * then takes the place of the first. (doc/protocol.md 7.5)
+ * Parks requests. When a legacy server asks a question, client_park_tick
+ * answers the request of the client with input_required while the session goes
+ * on with the request. The client then sends the request again with a
+ * requestState and its answers, and this retry takes the place of the first
+ * request. (doc/protocol.md 7.5)
  */
 #include "config.h"
 
@@ -32,7 +34,7 @@ hash_bytes(uint64_t h, const char *p, size_t n)
 	return h;
 }
 
-/* Without the white space between tokens. */
+/* Hashes JSON without the white space between its tokens. */
 static uint64_t
 hash_json(uint64_t h, struct span value)
 {
@@ -53,7 +55,8 @@ hash_json(uint64_t h, struct span value)
 	return h;
 }
 
-/* What a retry has in common with its request, in whatever order. */
+/* Hashes what a retry must have in common with its request. The order of the
+ * params does not matter. */
 static uint64_t
 binding(const struct frame *f)
 {
@@ -71,8 +74,8 @@ binding(const struct frame *f)
 	return h;
 }
 
-/* Asks the client for these, raw. One in a step: the secret words are for one
- * token. */
+/* Parks r and asks the client for these inputs, raw JSON. Called once in a step
+ * at most, as the secret of a step is used for one requestState. */
 static void
 park(struct client *e, struct request *r, struct span requests)
 {
@@ -87,7 +90,7 @@ park(struct client *e, struct request *r, struct span requests)
 	r->at = e->now + PARK_MS;
 }
 
-/* With all its questions that are not answered. */
+/* Parks r and asks the client all questions of r that are not answered. */
 static void
 park_questions(struct client *e, struct request *r)
 {
@@ -111,7 +114,8 @@ park_questions(struct client *e, struct request *r)
 
 /* --- URLs to open first (-32042) --- */
 
-/* Appends those that the error names; returns how many. */
+/* Appends the URLs that the error names as inputs; returns how many they
+ * are. */
 static unsigned
 add_urls(struct buf *out, struct span list)
 {
@@ -154,8 +158,8 @@ url_undeclared(const struct client *e, const struct frame *f)
 	return error;
 }
 
-/* The client is to open URLs first (-32042). Returns false when this error
- * names none. */
+/* Handles an error that tells the client to open URLs first (-32042). Returns
+ * false if the error names none, and r is left as it was. */
 static bool
 park_urls(struct client *e, struct request *r, struct frame *error)
 {
@@ -186,7 +190,8 @@ park_urls(struct client *e, struct request *r, struct frame *error)
 
 /* --- answers --- */
 
-/* It is over, so what it was thought to be asked is another's. */
+/* r is answered. Questions that were guessed to be of r go to the next likely
+ * owner. */
 static void
 hand_on(struct client *e, struct request *r)
 {
@@ -235,7 +240,8 @@ by_state(const struct client *e, const struct frame *f, struct span state)
 	return r != NULL && r->binding == binding(f) ? r : NULL;
 }
 
-/* To the server goes what was answered; the rest is asked again. */
+/* Sends the answers in these responses to the server. Questions without one
+ * stay open. */
 static void
 deliver(struct client *e, const struct request *r, struct span responses)
 {
@@ -303,7 +309,7 @@ client_retry(struct client *e, struct frame *f)
 		resume(e, r, f);
 		return true;
 	}
-	/* A modern server has states of its own. */
+	/* The state may be one of a modern server's own. */
 	if (e->discovered != NULL || !era_may_ask(f->method))
 		return false;
 	client_write(e,

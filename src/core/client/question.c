@@ -1,9 +1,9 @@
 /*
- * Keeps the questions that a legacy server asks while a request runs: whose
- * they are, how many there may be, and what the server hears when nobody
- * answers them.
+ * Keeps the questions that a legacy server asks while a request runs: finds the
+ * request that a question belongs to, limits the questions of one request, and
+ * answers a question for a client that does not.
  *
- * The session bounds how many questions are open in all.
+ * The session limits the number of questions that are open in all.
  */
 #include "config.h"
 
@@ -27,7 +27,7 @@ client_count_questions(const struct client *e, const struct request *r)
 	return n;
 }
 
-/* Of this request, or (NULL) of all. */
+/* Returns the bytes of the questions of r; NULL: of all requests. */
 static size_t
 bytes_asked(const struct client *e, const struct request *r)
 {
@@ -40,8 +40,8 @@ bytes_asked(const struct client *e, const struct request *r)
 	return n;
 }
 
-/* What a server hears when its question finds nobody, or (late) one who does
- * not answer. */
+/* Returns the answer to the question f if no request is there to ask it in, or
+ * (late) if the user did not answer it. */
 static struct frame *
 refusal(const struct frame *f, bool late)
 {
@@ -98,7 +98,8 @@ client_park_is_full(const struct client *e)
 	return e->parked.n + e->collecting.n >= MAX_PARKED;
 }
 
-/* The answer to a question that the client is not asked, or NULL. */
+/* Returns the answer to the question f if the client must not be asked it;
+ * NULL: it may be asked. */
 static struct frame *
 turned_down(const struct client *e, const struct request *r,
     const struct frame *f)
@@ -164,8 +165,8 @@ client_take_guessed(struct client *e, const struct request *r)
 	return f;
 }
 
-/* On a stream of its own, a question is taken for one of the request that
- * was sent last. */
+/* The request that was sent last is taken to be the owner. Parked ones come
+ * last. */
 struct request *
 client_likely_owner(const struct client *e)
 {

@@ -1,7 +1,7 @@
 /*
- * Decides what becomes of each request and notification of a modern client once
- * the session is open, also when the server changes on the way or the client
- * ends. (doc/protocol.md 7.3)
+ * Decides what becomes of the requests and notifications of a modern client
+ * once the session is open, also when the server changes its era and when the
+ * client closes stdin. (doc/protocol.md 7.3)
  */
 #include "config.h"
 
@@ -18,8 +18,9 @@
 #include "core/wire/edit.h"
 #include "core/wire/msg.h"
 
-/* As the client wrote it, unless the server has asked something already: then
- * it knows nothing of the state in it. */
+/* Returns the request of r as the client wrote it, under the id of f; NULL: f
+ * goes out as it is. A request that a legacy server has asked a question for is
+ * not changed, because a modern server does not know its requestState. */
 static struct frame *
 fit_modern(struct client *e, struct request *r, struct frame *f)
 {
@@ -127,7 +128,8 @@ client_hand_over(struct client *e)
 
 /* --- notifications --- */
 
-/* The client's own words, about the id that the session has. */
+/* Sends the cancel f of the client to the session, with the id that the session
+ * knows r by. */
 static void
 forward_cancel(struct client *e, const struct request *r, struct frame *f)
 {
@@ -152,8 +154,8 @@ cancelled(struct client *e, struct frame *f)
 		return;
 	}
 	if (r == NULL) {
-		/* Of what was sent before the client was known, or of
-		 * nothing: the session knows. */
+		/* The id may be that of a request sent before the era of the
+		 * client was known. The session decides. */
 		client_send(e, frame_ref(f));
 		return;
 	}
@@ -199,8 +201,9 @@ end_listen(struct client *e, struct request *r)
 		client_unlisten(e, r);
 }
 
-/* Nobody is there to answer, nor to cancel: what would never end does, and
- * nothing is waited for that nobody asked for. */
+/* After EOF the client can neither answer nor cancel. Listens and parked
+ * requests would never end, so they end now. Subscriptions are not waited
+ * for. */
 void
 client_eof(struct client *e)
 {

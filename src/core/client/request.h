@@ -1,20 +1,23 @@
 /*
- * What a modern client sends once the session is open.
+ * Handles requests and notifications of a modern client once the session is
+ * open.
  */
 #ifndef MCPSPLICE_CORE_CLIENT_REQUEST_H
 #define MCPSPLICE_CORE_CLIENT_REQUEST_H
 
 #include "core/client/state.h"
 
-/* A request that was checked; the session is open. */
+/* Sends, parks or answers the request f, which was checked. */
 void client_request(struct client *e, struct frame *f);
-/* One that was held. */
+/* Drops r, which was held back, and handles its frame by client_request. */
 void client_dispatch(struct client *e, struct request *r);
-/* The server is a modern one: what no listen was promised yet goes to it. */
+/* The server is a modern one now. Listens that are not acknowledged are sent to
+ * it as requests; the client is told that the others are lost. */
 void client_hand_over(struct client *e);
-/* A notification of a modern client. */
+/* Handles the notification f of a modern client. */
 void client_notification(struct client *e, struct frame *f);
-/* The client closed stdin: ends what would never end. */
+/* The client closed stdin: ends the requests that would never end by
+ * themselves. */
 void client_eof(struct client *e);
 
 #endif

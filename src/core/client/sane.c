@@ -15,7 +15,7 @@
 #include "core/client/table.h"
 #include "core/wire/msg.h"
 
-/* What a walk through all requests counts. */
+/* The counts of a walk through all requests. */
 struct census {
 	size_t held_bytes, parked_bytes, strays, client_waits, at_session;
 	size_t levels[ERA_LEVELS];
@@ -87,7 +87,7 @@ check_parked(const struct request *r)
 	assert(r->at_session + r->again + (r->final != NULL) == 1);
 }
 
-/* Is r of a kind and in a state that its queue is for? */
+/* Are the kind and the state of r right for its queue? */
 static void
 check_place(const struct client *e, const struct request *r)
 {
@@ -206,7 +206,7 @@ check_listen(const struct client *e, const struct listen *l)
 		    (pending > 0 || e->listening == LISTENS_PERHAPS));
 }
 
-/* Adds 1 (up) to the refs of each resource of each listen, or takes it off. */
+/* Adds 1 to the refs of each resource of each listen (up), or subtracts 1. */
 static void
 change_refs(struct client *e, bool up)
 {
@@ -218,7 +218,8 @@ change_refs(struct client *e, bool up)
 			l->uris[i]->refs += up ? 1u : -1u;
 }
 
-/* After EOF no subscription is ended any more. */
+/* After EOF the reducer does not end subscriptions, and drops the requests for
+ * them. */
 static void
 check_uris(struct client *e, const struct census *seen)
 {

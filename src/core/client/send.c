@@ -1,7 +1,7 @@
 /*
- * Sends a request of a modern client to the session: to a modern server as it
- * came, to a legacy one translated and under an id of ours, as the client may
- * use an id again while its first request is parked.
+ * Sends a request of a modern client to the session. To a modern server it goes
+ * unchanged. To a legacy server it goes translated and under a new id, because
+ * the client may use its id again while the first request is parked.
  */
 #include "config.h"
 
@@ -25,7 +25,8 @@ client_wanted_level(const struct frame *f)
 	return era_level(era_meta(f, META_LEVEL));
 }
 
-/* ERA_LEVELS: nobody wants any. */
+/* Returns the most verbose level that a request wants; ERA_LEVELS: none wants
+ * log messages. */
 static int
 most_verbose(const struct client *e)
 {
@@ -36,7 +37,7 @@ most_verbose(const struct client *e)
 	return level;
 }
 
-/* One at a time: two at once may arrive in either order. */
+/* One setLevel is sent at a time, as two may arrive in either order. */
 void
 client_level_sync(struct client *e)
 {
@@ -157,7 +158,8 @@ client_bridge(struct client *e, struct frame *f)
 
 /* --- to a modern server --- */
 
-/* Each holds a connection, and a place among the calls in flight. */
+/* Listens are limited, as each holds a connection and a place among the calls
+ * in flight. */
 static size_t
 count_listens(const struct client *e)
 {

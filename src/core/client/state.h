@@ -75,21 +75,22 @@
 #include "core/wire/json.h"
 
 enum {
-	PROBE_MS = 3500,          /* our answer to server/discover */
-	COLLECT_MS = 30,          /* for further questions of one request */
-	PARK_MS = 10 * 60 * 1000, /* for the client's retry */
-	LEVEL_MS = 5 * 1000,      /* for the answer to logging/setLevel */
-	ACK_MS = 10 * 1000,       /* for the answers to resources/subscribe */
+	PROBE_MS = 3500,          /* server/discover is answered in this time */
+	COLLECT_MS = 30,          /* wait for further questions of a request */
+	PARK_MS = 10 * 60 * 1000, /* wait for the retry of a parked request */
+	LEVEL_MS = 5 * 1000,      /* wait for the answer to setLevel */
+	ACK_MS = 10 * 1000,       /* wait for the answers to subscribe */
 	MAX_PROBES = 64,          /* server/discover that wait */
 	MAX_PARKED = 256,
-	MAX_QUESTIONS = 64,  /* of one request */
-	MAX_ASKED = 9 << 20, /* bytes of its questions: they are one line */
-	MAX_ASKED_ALL = 64 << 20, /* of all requests */
+	MAX_QUESTIONS = 64,       /* of one request */
+	MAX_ASKED = 9 << 20,      /* bytes of them, as they go in one line */
+	MAX_ASKED_ALL = 64 << 20, /* bytes of the questions of all requests */
 	MAX_LISTENS = 64,
-	MAX_URIS = 1024,
-	MAX_URI_BYTES = 1 << 20, /* of all of them, as they are written */
-	MAX_EARLY = 1 << 20, /* bytes kept until a listen is acknowledged; of
-			      * what all that wanted it are told */
+	MAX_URIS = 1024,         /* of all listens */
+	MAX_URI_BYTES = 1 << 20, /* of all URIs, as raw JSON */
+	MAX_EARLY = 1 << 20,     /* bytes of one notification for listens, and
+				  * of all that one listen keeps until it is
+				  * acknowledged */
 	MAX_SERVER_INFO = 16 * 1024,
 	MAX_WORDS = 64 /* bytes of the client's words in an error */
 };
@@ -97,19 +98,19 @@ enum {
 static const struct span no_span = { NULL, 0 };
 
 enum request_kind {
-	REQUEST_NEW,     /* held back: not known yet how it goes out */
-	REQUEST_NATIVE,  /* as it came, to a modern server */
-	REQUEST_BRIDGED, /* translated, to a legacy one */
-	REQUEST_LISTEN,  /* subscriptions/listen that is played here */
-	/* Of our own: */
+	REQUEST_NEW,     /* held back until the era of the server is known */
+	REQUEST_NATIVE,  /* sent unchanged to a modern server */
+	REQUEST_BRIDGED, /* translated for a legacy server */
+	REQUEST_LISTEN,  /* subscriptions/listen, played for a legacy server */
+	/* The reducer's own requests: */
 	REQUEST_OPEN,  /* initialize */
 	REQUEST_LEVEL, /* logging/setLevel */
 	REQUEST_SUBSCRIBE,
 	REQUEST_UNSUBSCRIBE,
-	REQUEST_STRAY /* nobody wants its answer any more */
+	REQUEST_STRAY /* its answer will be dropped */
 };
 
-/* A request is in one queue, in the order of arrival there. */
+/* Requests in the order in which they came into the queue. */
 struct queue {
 	struct request *first, *last;
 	size_t n;
@@ -120,70 +121,74 @@ struct request {
 	struct queue *in;
 	struct idtable_entry by_id;   /* in the table while client_waits */
 	struct idtable_entry by_sent; /* in the table while at_session */
-	bool client_waits;            /* for an answer to frame */
-	bool at_session;              /* sent, and not answered there */
+	bool client_waits;            /* the client waits for an answer */
+	bool at_session;              /* the session has not answered yet */
 	enum request_kind kind;
-	uint64_t serial;     /* in the order they were sent */
-	struct frame *frame; /* the client's, after a retry the latest; NULL:
-			      * of our own */
-	struct frame *sent;  /* as the session has it; NULL: not yet */
-	int level;           /* of log messages it wants; -1: none */
+	uint64_t serial;     /* rises in the order of sending */
+	struct frame *frame; /* the latest one of the client, which may be a
+			      * retry; NULL: a request of the reducer's own */
+	struct frame *sent;  /* the frame that the session has; NULL: none */
+	int level;           /* the least level of log messages that the client
+			      * wants for it; -1: it wants none */
 	/* The progress tokens of frame and of sent, raw JSON; p NULL: none.
-	 * They are looked for when they are asked for, and then kept. */
+	 * Both are looked up when one is first needed (tokens_known). */
 	struct span token, sent_token;
 	bool tokens_known;
-	int64_t at; /* what its queue waits for comes then; in probes,
-		     * collecting and parked, else ALARM_NEVER */
-	bool acked; /* native subscriptions/listen: acknowledged */
-	/* In the queue of parked ones: */
+	/* When the wait in its queue is over; ALARM_NEVER unless the queue is
+	 * probes, collecting or parked. */
+	int64_t at;
+	bool acked; /* native subscriptions/listen: was acknowledged */
+	/* Of a parked request: */
 	char state[33];      /* its requestState */
 	uint64_t binding;    /* hash of what a retry must repeat */
-	bool again;          /* a retry sends it again, the first is over */
-	struct frame *final; /* the answer that came meanwhile */
-	unsigned asked;      /* questions so far */
-	struct uri *uri;     /* SUBSCRIBE, UNSUBSCRIBE */
+	bool again;          /* it was answered; its retry is a new request */
+	struct frame *final; /* the answer that waits for the retry */
+	unsigned asked;      /* questions that the client was asked so far */
+	/* Of REQUEST_SUBSCRIBE and REQUEST_UNSUBSCRIBE: */
+	struct uri *uri;
 };
 
-/* A server's question that is not answered yet. */
+/* A question of the server that is not answered yet. */
 struct question {
 	struct question *next;
 	struct request *owner;
 	struct frame *frame; /* as the session wrote it */
-	unsigned key;        /* the client sees it as q1, q2, ...; 0: not yet */
-	bool guessed;        /* its stream does not tell whose it is */
+	unsigned key;        /* N of its key "qN" in the input_required; 0: the
+			      * client was not asked yet */
+	bool guessed;        /* owner is a guess: the stream did not tell */
 };
 
 enum uri_state {
 	URI_NEW,
 	URI_SUBSCRIBING,
 	URI_ON,
-	URI_UNSUBSCRIBING /* and subscribed again if somebody wants it */
+	URI_UNSUBSCRIBING /* if refs > 0 then, it is subscribed again */
 };
 
 struct uri {
 	struct uri *next;
-	struct buf text; /* decoded */
-	char *raw;       /* as a JSON string, */
-	uint64_t hash;   /* of what it says */
-	unsigned refs;   /* listens that want it */
+	struct buf text; /* the URI, decoded */
+	char *raw;       /* the URI as a JSON string */
+	uint64_t hash;   /* of the URI, decoded */
+	unsigned refs;   /* number of listens that have it */
 	enum uri_state state;
 };
 
 struct listen {
 	struct listen *next;
 	struct request *request;
-	bool families[ERA_FAMILIES]; /* whose list_changed it wants and gets */
+	bool families[ERA_FAMILIES]; /* whose list_changed it gets */
 	struct uri **uris;
 	size_t n_uris;
-	size_t pending; /* of them, those not answered yet */
+	size_t pending; /* uris that are not URI_ON yet */
 	bool acked;
-	int64_t ack_at;       /* ALARM_NEVER: acknowledged */
-	struct frame **early; /* what came before */
+	int64_t ack_at;       /* ALARM_NEVER once acked */
+	struct frame **early; /* notifications kept until acked */
 	size_t n_early, early_bytes;
 };
 
-/* Names of alarms. */
-enum { ALARM_LEVEL };
+/* The names of alarms. */
+enum { ALARM_LEVEL /* the wait for the answer to `setting` is over */ };
 
 enum opening { OPENING_SHUT, OPENING_RUNS, OPENING_DONE };
 
@@ -196,31 +201,31 @@ struct action {
 
 struct client {
 	struct client_config config;
-	bool legacy, modern; /* as far as known */
+	bool legacy, modern; /* both false: not known yet */
 	enum opening opening;
-	unsigned declared;         /* the questions its initialize allows */
-	struct frame *initialized; /* the answer to it */
+	unsigned declared; /* bits: the questions that initialize allows */
+	struct frame *initialized; /* the answer to initialize */
 	struct buf server_info;
 	bool logs;   /* the server takes logging/setLevel */
-	int level;   /* the one it was told; -1: none */
-	bool ended;  /* EOF */
-	bool shared; /* all of the server comes on one stream */
+	int level;   /* the server was told this one last; -1: none */
+	bool ended;  /* the client closed stdin */
+	bool shared; /* everything from the server comes on one stream */
 
-	struct queue held;       /* wait for the opening */
-	struct queue probes;     /* server/discover without an answer */
-	struct queue waiting;    /* for a log level to be set */
-	struct queue asking;     /* bridged, may be asked something */
-	struct queue collecting; /* the same, and were asked */
+	struct queue held;       /* requests that wait for the opening */
+	struct queue probes;     /* server/discover that is not answered */
+	struct queue waiting;    /* requests that wait for `setting` */
+	struct queue asking;     /* bridged ones that may get a question */
+	struct queue collecting; /* bridged ones that have got one */
 	struct queue parked;
-	struct queue running; /* all others */
-	size_t held_bytes;
-	size_t parked_bytes; /* of final answers */
-	size_t levels[ERA_LEVELS];
+	struct queue running;      /* all others */
+	size_t held_bytes;         /* of held and waiting */
+	size_t parked_bytes;       /* of the final answers of parked */
+	size_t levels[ERA_LEVELS]; /* requests that want this level */
 	struct request *setting; /* the setLevel under way, until ALARM_LEVEL */
-	struct idtable by_id;    /* the client's id */
-	struct idtable by_sent;  /* the id that the session has */
-	size_t strays;           /* of our making, open at the session */
-	uint64_t ids, serial;
+	struct idtable by_id;    /* by the id that the client knows */
+	struct idtable by_sent;  /* by the id that the session knows */
+	size_t strays;           /* at the session, but not REQUEST_NATIVE */
+	uint64_t ids, serial;    /* the latest ones */
 	struct question *questions;
 	struct listen *listens;
 	size_t n_listens;
@@ -229,7 +234,7 @@ struct client {
 
 	struct alarms alarms;
 
-	/* Of the input. */
+	/* Of the input; discovered is NULL between two steps. */
 	int64_t now;
 	uint64_t secret[2];
 	enum session_listening listening;

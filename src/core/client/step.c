@@ -1,6 +1,6 @@
 /*
- * Steps the reducer: gives each input to the part that it is for, tells when
- * time has something to do, and describes the whole.
+ * Steps the reducer: gives each input to the function that handles it, keeps
+ * the time of the next tick, and describes the state.
  */
 #include "config.h"
 
@@ -56,7 +56,7 @@ client_deadline(const struct client *e)
 	return at == ALARM_NEVER ? -1 : at;
 }
 
-/* In these queues all wait equally long: the first is due first. */
+/* All requests of q wait equally long, so the first one is due first. */
 static void
 note_queue(struct client *e, const struct queue *q)
 {
@@ -64,7 +64,8 @@ note_queue(struct client *e, const struct queue *q)
 		alarm_note(&e->alarms, q->first->at);
 }
 
-/* The end of each step: the soonest of all times is exact again. */
+/* Computes the deadline at the end of a step. It must be exact: the reducer
+ * asks for no tick without need. */
 static void
 note_times(struct client *e)
 {
@@ -95,7 +96,7 @@ client_step(struct client *e, const struct client_input *in)
 	e->secret[1] = in->secret[1];
 	e->discovered = in->discovered;
 	e->shared = in->shared;
-	/* A session that was renewed, perhaps with another server. */
+	/* The session was renewed, perhaps with another server. */
 	if (e->opening == OPENING_DONE && in->initialized != NULL &&
 	    in->initialized != e->initialized)
 		client_learn(e, in->initialized);
@@ -127,7 +128,7 @@ client_step(struct client *e, const struct client_input *in)
 	client_sane(e);
 }
 
-/* --- the whole --- */
+/* --- the state --- */
 
 bool
 client_is_legacy(const struct client *e)

@@ -1,10 +1,7 @@
 /*
- * Keeps the requests: each is in one queue, found by the id that the client
- * knows and by the one that the session knows, and may be asked questions.
- *
- * Invariants: a request in the table has had no answer yet, but for parked
- * ones; it is in exactly one queue; what the session has is found by the id it
- * has there, and what the client waits for by the client's.
+ * Keeps the requests: each is in one queue, and is found by the id that the
+ * client knows and by the id that the session knows. Keeps the questions too,
+ * as they go with their request.
  */
 #include "config.h"
 
@@ -175,7 +172,7 @@ client_question_drop(struct question **at)
 	free(q);
 }
 
-/* Drops the questions of r, without a word to the server. */
+/* Drops the questions of r and does not answer them. */
 static void
 forget_questions(struct client *e, const struct request *r)
 {

@@ -1,54 +1,61 @@
 /*
- * The table of requests, and the list of the questions that wait for them.
+ * The table of requests, and the list of questions that go with them.
  */
 #ifndef MCPSPLICE_CORE_CLIENT_TABLE_H
 #define MCPSPLICE_CORE_CLIENT_TABLE_H
 
 #include "core/client/state.h"
 
-/* Drops all requests that are left, without a word to anybody. */
+/* Drops all requests that are left and tells neither side. */
 void client_table_free(struct client *e);
 
-/* A request of the client (NULL: of our own), in this queue. */
+/* Adds a request to the end of q, with the frame f of the client; NULL: a
+ * request of the reducer's own. Takes a reference to f. */
 struct request *client_add(struct client *e, struct frame *f, struct queue *q);
-/* From its queue to the end of this one, where r->at is ALARM_NEVER. */
+/* Moves r from its queue to the end of q, and sets r->at to ALARM_NEVER. */
 void client_move(struct client *e, struct request *r, struct queue *q);
-/* The memory that a request of the client takes with this frame. */
+/* Returns the bytes of memory that a request with the frame f takes. */
 size_t client_size_of(const struct frame *f);
-/* Is there no room to hold one more? One alone always has room. */
+/* Would a request with the frame f exceed max_held? One alone never does. */
 bool client_is_full(const struct client *e, const struct frame *f);
-/* Forgets it wherever it is. */
+/* Takes r out of its queue and the tables, drops its questions, and frees it.
+ * Neither side is told. */
 void client_drop(struct client *e, struct request *r);
-/* The request whose answer the client waits for under this id; NULL: none. */
+/* Returns the request that the client waits for under this id; NULL: there is
+ * none. */
 struct request *client_find(const struct client *e, struct span id);
-/* The request that the session has under this id; NULL: none. */
+/* Returns the request that the session has under this id; NULL: there is
+ * none. */
 struct request *client_find_sent(const struct client *e, struct span id);
-/* The client has had its answer: r is not found by its id any more. */
+/* The client was answered: client_find does not find r any more. */
 void client_forget_id(struct client *e, struct request *r);
-/* The client asks by this frame now, and waits for its answer. */
+/* f takes the place of the client's frame of r, and the client waits for its
+ * answer. Takes a reference to f. */
 void client_replace(struct client *e, struct request *r, struct frame *f);
-/* It goes out in another way than before. */
+/* Changes the kind of r. */
 void client_set_kind(struct client *e, struct request *r,
     enum request_kind kind);
-/* The session answered it. */
+/* The session answered r: client_find_sent does not find r any more. */
 void client_forget_sent(struct client *e, struct request *r);
-/* From here on r wants log messages of this level, -1: none. */
+/* Changes the least level of log messages that r wants; -1: none. */
 void client_want_level(struct client *e, struct request *r, int level);
 
-/* Takes this question out of the list. */
+/* Takes the question at *at out of the list, and frees it. */
 void client_question_drop(struct question **at);
 
-/* The next id of our own as raw JSON, the caller's. */
+/* Returns a new id, as raw JSON, for a request to the session; the caller frees
+ * it. */
 char *client_id(struct client *e);
-/* To the session, found by its id from now on (takes the frame over). */
+/* Sends r to the session as the frame f, whose id client_find_sent finds r by
+ * from now on. Takes over the reference to f. */
 void client_send_as(struct client *e, struct request *r, struct frame *f);
-/* A request of our own. */
+/* Sends a request of the reducer's own to the session, and returns it. */
 struct request *client_send_own(struct client *e, enum request_kind kind,
     const char *method, struct span params);
-/* Tells the session that nobody waits for this request any more. */
+/* Tells the session that r is cancelled, and why. */
 void client_cancel(struct client *e, const struct request *r,
     const char *reason);
-/* An error of ours for a request that is not in the table. */
+/* Answers the request f, which is not in the table, with the error "busy". */
 void client_busy(struct client *e, const struct frame *f);
 
 #endif

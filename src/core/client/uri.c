@@ -1,9 +1,7 @@
 /*
- * Watches resources at a legacy server: one subscription for each, for as long
- * as one listen wants it.
- *
- * Invariant: at most one of subscribe and unsubscribe is under way for a
- * resource, as two may arrive in either order.
+ * Watches resources at a legacy server: each has one subscription for as long
+ * as a listen wants it. At most one of subscribe and unsubscribe is under way
+ * for a resource, as two may arrive in either order.
  */
 #include "config.h"
 
@@ -61,7 +59,7 @@ client_uri_get(struct client *e, struct span raw)
 	struct uri *u;
 
 	for (u = e->uris; u != NULL; u = u->next)
-		/* It compares any two JSON strings. */
+		/* msg_id_same compares any two JSON strings. */
 		if (u->hash == hash && msg_id_same(span_of(u->raw), raw))
 			return u;
 	if (e->n_uris >= MAX_URIS || raw.n > MAX_URI_BYTES - e->uri_bytes)

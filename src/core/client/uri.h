@@ -6,13 +6,15 @@
 
 #include "core/client/state.h"
 
-/* The one with this text, raw; NULL when they are too many, or too long. */
+/* Returns the resource with this URI, a JSON string; makes it if there is none.
+ * NULL: there are too many, or their URIs are too long. */
 struct uri *client_uri_get(struct client *e, struct span raw);
-/* Sends a resources/subscribe (on) or unsubscribe. */
+/* Sends resources/subscribe (on) or resources/unsubscribe for u. */
 void client_uri_send(struct client *e, struct uri *u, bool on);
-/* One listen less wants it. */
+/* One listen no longer wants u. If it was the last one, u is unsubscribed, or
+ * freed if it was never subscribed. */
 void client_uri_release(struct client *e, struct uri *u);
-/* Frees it; no listen wants it and nothing is under way for it. */
+/* Frees u. No listen may want it, and no request for it may be under way. */
 void client_uri_forget(struct client *e, struct uri *u);
 
 #endif
