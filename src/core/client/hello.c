@@ -50,8 +50,9 @@ client_opened(struct client *e, struct request *r, struct frame *answer)
 	client_learn(e, answer);
 	client_log(e, LEVEL_INFO,
 	    e->discovered != NULL ?
-		"%s speaks " REVISION_MODERN " like its client" :
-		"%s speaks an older protocol than its client: translated",
+		"%s speaks " REVISION_MODERN ", as the client does" :
+		"%s speaks an older protocol than the client: messages are "
+		"translated",
 	    e->config.host);
 	client_send(e, msg_call(no_span, "notifications/initialized", no_span));
 	flush(e);

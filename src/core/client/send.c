@@ -143,7 +143,8 @@ client_bridge(struct client *e, struct frame *f)
 		client_write(e, no_method(e, f));
 	} else if (client_outgrown(e, f)) {
 		client_log(e, LEVEL_INFO,
-		    "the client can answer more than before: a new session");
+		    "the client can answer more kinds of questions than "
+		    "before: opens a new session");
 		client_listens_lost(e);
 		client_open(e, f);
 		client_hold(e, f);
