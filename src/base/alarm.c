@@ -1,4 +1,4 @@
-/* The soonest alarm is kept as a lower bound; see alarm.h. */
+/* soonest is a lower bound of all alarms; see alarm.h. */
 #include "config.h"
 
 #include "base/alarm.h"

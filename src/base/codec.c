@@ -1,8 +1,8 @@
 /*
  * Small encodings: JSON strings, base64, percent, text for people, UTF-8.
  *
- * The only validator of UTF-8 is here, so that what the JSON check accepts,
- * what is quoted and what is shown agree on every byte.
+ * The only validator of UTF-8 is here, so that the JSON check, the quoting of
+ * strings and the text shown to users agree on every byte.
  */
 #include "config.h"
 
@@ -36,11 +36,11 @@ codec_utf8(const char *p, size_t n)
 		return 0;
 	len = u[0] < 0xE0 ? 2 : u[0] < 0xF0 ? 3 : 4;
 	if (u[0] == 0xE0)
-		lo = 0xA0; /* shorter would do */
+		lo = 0xA0; /* a shorter form exists */
 	else if (u[0] == 0xED)
 		hi = 0x9F; /* surrogates */
 	else if (u[0] == 0xF0)
-		lo = 0x90; /* shorter would do */
+		lo = 0x90; /* a shorter form exists */
 	else if (u[0] == 0xF4)
 		hi = 0x8F; /* above U+10FFFF */
 	if (!follows(u, 1, n, lo, hi))
@@ -52,7 +52,7 @@ codec_utf8(const char *p, size_t n)
 	return len;
 }
 
-/* One byte that a JSON string cannot hold as it is. */
+/* Escapes one byte that a JSON string cannot hold as it is. */
 static void
 json_escape(struct buf *out, unsigned char c)
 {
@@ -90,7 +90,7 @@ codec_json_string(struct buf *out, struct span in)
 	buf_addc(out, '"');
 }
 
-/* Base64 with the given 64 digits and, if pad, "=" at the end. */
+/* Appends base64 with the given 64 digits and, if pad, "=" at the end. */
 static void
 base64(struct buf *out, struct span in, const char *digits, bool pad)
 {
@@ -151,8 +151,9 @@ codec_base64url_read(struct buf *out, struct span in)
 	return -1;
 }
 
-/* Would these bytes of one character act on a terminal or turn text round?
- * C0, DEL, C1, the bidi controls, and the Unicode line separators. */
+/* Would the bytes of this character act on a terminal or change the direction
+ * of text? These are C0, DEL, C1, the bidi controls and the Unicode line
+ * separators. */
 static bool
 is_control(const char *p, size_t len)
 {
@@ -171,7 +172,8 @@ is_control(const char *p, size_t len)
 	return u[1] == 0x81 && u[2] >= 0xA6 && u[2] <= 0xA9; /* U+2066-9 */
 }
 
-/* Writes one character into word, as it is or as \xNN. Returns the length. */
+/* Writes one character into word, as it is or, if hide, as \xNN. Returns the
+ * number of bytes written. */
 static size_t
 show(char word[16], const char *p, size_t len, bool hide)
 {

@@ -1,6 +1,6 @@
 /*
- * Frames: a small one is a single allocation, a large one takes over the
- * buffer it was collected in. Either way there is an LF behind the text.
+ * Frames: a small frame is a single allocation, a large one takes over the
+ * buffer in which it was collected. In both cases an LF follows the text.
  */
 #include "config.h"
 
@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* Up to here copying is cheaper than a second allocation. */
+/* Up to this size copying is cheaper than a second allocation. */
 #define INLINE_BYTES 4096
 
 struct frame *

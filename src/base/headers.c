@@ -1,6 +1,6 @@
 /*
- * Header lists. Nothing gets in that could end a header line early, so the
- * rooms above may print them without another look.
+ * Header lists. No name or value that could end a header line early is taken,
+ * so the rooms above may print them unchecked.
  */
 #include "config.h"
 
@@ -91,8 +91,8 @@ push(struct headers *h, struct header one)
 	h->list[h->n++] = one;
 }
 
-/* Checks and copies one; the copies come first because the spans may point
- * into the list itself. */
+/* Checks and copies one header. The copies come before any change to the list,
+ * because the spans may point into the list itself. */
 static int
 make(struct header *one, struct span name, struct span value, bool secret)
 {

@@ -16,22 +16,25 @@ struct headers {
 	size_t cap;
 };
 
+/* Makes h an empty list. */
 void headers_init(struct headers *h);
-/* Adds one. Returns -1 when the name is no token (RFC 9110 section 5.6.2) or
- * the value holds CR, LF, NUL or another control byte but TAB. Leading and
- * trailing blanks of the value are dropped. */
+/* Adds a copy of one header. Returns -1 if the name is not a token (RFC 9110
+ * section 5.6.2) or the value holds CR, LF, NUL or another control byte except
+ * TAB. Leading and trailing blanks of the value are dropped. */
 int headers_add(struct headers *h, struct span name, struct span value,
     bool secret);
-/* Like headers_add, but replaces all of that name (names ignore case). */
+/* Like headers_add, but replaces all headers of that name (names ignore
+ * case). */
 int headers_set(struct headers *h, struct span name, struct span value,
     bool secret);
-/* Value of the first of that name, or NULL. */
+/* Returns the value of the first header of that name, or NULL. h owns it. */
 const char *headers_get(const struct headers *h, const char *name);
-/* Appends copies of all of from. */
+/* Appends copies of all headers of from. */
 void headers_append(struct headers *h, const struct headers *from);
-/* The same names, in any case, with the same values, in the same order? */
+/* Do both have the same names, ignoring case, with the same values in the same
+ * order? */
 bool headers_same(const struct headers *a, const struct headers *b);
-/* Wipes the values and frees all. h is empty and usable after. */
+/* Wipes the values and frees the list. h is empty and usable after. */
 void headers_free(struct headers *h);
 
 #endif

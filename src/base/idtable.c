@@ -1,4 +1,5 @@
-/* A hash table with chains, of a power of two of buckets; see idtable.h. */
+/* A hash table with chains; the number of buckets is a power of two. See
+ * idtable.h. */
 #include "config.h"
 
 #include "base/idtable.h"
@@ -31,7 +32,8 @@ grow(struct idtable *t)
 	t->n_buckets = was == 0 ? FIRST_BUCKETS : was * 4;
 	t->buckets = xcalloc(t->n_buckets, sizeof(struct idtable_entry *));
 	for (i = 0; i < was; i++) {
-		/* Turned round twice, a chain keeps its order. */
+		/* put() adds in front. Reversing the chain first keeps its
+		 * order. */
 		for (chain = NULL, e = old[i]; e != NULL; e = after) {
 			after = e->next;
 			e->next = chain;

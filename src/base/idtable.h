@@ -1,7 +1,8 @@
 /*
  * A hash table of things that are found by a number or by the hash of a name.
- * The table owns none of them: each has an entry inside, and whoever owns the
- * thing takes it out before freeing it. The table grows and never shrinks.
+ * The table owns none of the things: each contains an entry, and the owner of a
+ * thing removes the entry before it frees the thing. The table grows and never
+ * shrinks.
  */
 #ifndef MCPSPLICE_BASE_IDTABLE_H
 #define MCPSPLICE_BASE_IDTABLE_H
@@ -14,23 +15,25 @@ struct idtable_entry {
 };
 
 struct idtable {
-	struct idtable_entry **buckets; /* NULL: nothing was added yet */
+	struct idtable_entry **buckets; /* NULL until the first entry is
+					 * added */
 	size_t n_buckets;               /* a power of two */
 	size_t n;
 };
 
-/* The thing of this type that has the entry as this member. */
+/* The thing of this type whose member of this name is the entry. */
 #define IDTABLE_THING(entry, type, member)                                     \
 	((type *)(void *)((char *)(entry)-offsetof(type, member)))
 
-/* A table of zero bytes is an empty one. Several entries may have one key. */
+/* Adds an entry. A table of zero bytes is empty. Several entries may have the
+ * same key. */
 void idtable_add(struct idtable *t, struct idtable_entry *e, uint64_t key);
-/* e has to be in the table. */
+/* Removes an entry, which has to be in the table. */
 void idtable_remove(struct idtable *t, struct idtable_entry *e);
-/* The entries with this key, the latest first; NULL: none, or no more. */
+/* Walk the entries with one key, the latest first; NULL at the end. */
 struct idtable_entry *idtable_first(const struct idtable *t, uint64_t key);
 struct idtable_entry *idtable_next(const struct idtable_entry *e);
-/* Frees the table, which has to be empty or never looked at again. */
+/* Frees the buckets. The table has to be empty, or must not be used again. */
 void idtable_free(struct idtable *t);
 
 #endif

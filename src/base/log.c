@@ -1,16 +1,16 @@
 /*
- * Records for people. The one room of base that touches a descriptor, reads
- * the clock and keeps state: there is one stderr, so there is one log.
+ * Log records. This is the only room of base that uses a descriptor, reads the
+ * clock and keeps state: a process has one stderr, so it has one log.
  *
- * A record is made whole in memory, at most 4 KiB long, and written by one
- * write(2): several processes may share a pipe or append to one file. What
- * cannot be written at once is dropped, because a host that does not read
- * our stderr must never stop its own calls.
+ * A record is built in memory, at most 4 KiB long, and written by one write(2),
+ * because several processes may share a pipe or append to one file. A record
+ * that cannot be written at once is dropped, because a host that does not read
+ * stderr must never stop its own calls.
  *
- * So many records of each level are written in each second of the clock, so
- * that a peer cannot fill a disk with warnings, and that many notes hide no
- * warning; the rest are counted, and the number is told. At LEVEL_DEBUG all are
- * written.
+ * At most RATE records of each level are written in each second of the clock,
+ * so that a peer cannot fill a disk with warnings and notes cannot hide a
+ * warning. The others are counted, and a later record tells the number. At
+ * LEVEL_DEBUG all are written.
  */
 #include "config.h"
 
@@ -31,10 +31,10 @@
 #include "base/codec.h"
 
 #define RECORD_BYTES 4096
-#define PREFIX_BYTES 160 /* of a record: time, pid, level, punctuation */
+#define PREFIX_BYTES 160 /* of a record, for time, pid, level and punctuation */
 #define TEXT_BYTES (RECORD_BYTES - PREFIX_BYTES)
 #define FILE_BYTES (5L * 1024 * 1024)
-#define RATE 100 /* records of one level in a second */
+#define RATE 100 /* records of one level per second */
 #define RING 64
 #define DECISION_BYTES 512
 
@@ -46,16 +46,16 @@ struct decision {
 static struct {
 	enum log_level level;
 	bool json;
-	int fd; /* of the file, -1 when there is none */
+	int fd; /* of the log file; -1 if there is none */
 	char *path;
 	char *old_path;
 	log_sink_cb *sink;
 	void *sink_arg;
 	struct decision ring[RING];
-	size_t decisions; /* ever taken */
-	time_t second;    /* in which the following were counted */
+	size_t decisions; /* number of decisions taken since the start */
+	time_t second;    /* the second in which records[] was counted */
 	unsigned records[LEVEL_DEBUG + 1];
-	size_t left_out; /* not told yet */
+	size_t left_out; /* dropped records that no record has told yet */
 } state = { .level = LEVEL_WARN, .fd = -1 };
 
 static const char *const level_names[] = { "error", "warn", "info", "debug" };
@@ -73,7 +73,8 @@ format_time(char text[40], const struct timespec *when)
 	snprintf(text + n, 40 - n, ".%03dZ", (int)(when->tv_nsec / 1000000));
 }
 
-/* One JSON object. Quoting may double the text: it is cut until it fits. */
+/* Formats a record as one JSON object. Quoting makes the text longer, so the
+ * text is cut until the record fits. */
 static void
 format_json(struct buf *out, enum log_level level, const char *when,
     struct span text)
@@ -92,7 +93,8 @@ format_json(struct buf *out, enum log_level level, const char *when,
 	}
 }
 
-/* A text line; only the file's bear time and pid. */
+/* Formats a record as a line of text. Only the file's lines have time and
+ * pid. */
 static void
 format_text(struct buf *out, enum log_level level, const char *when,
     struct span text)
@@ -110,7 +112,7 @@ format_text(struct buf *out, enum log_level level, const char *when,
 static int
 open_file(void)
 {
-	/* O_NONBLOCK: a FIFO that nobody reads must not hold us up. */
+	/* O_NONBLOCK: a FIFO that nobody reads must not block the process. */
 	return open(state.path,
 	    O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
 	    0600);
@@ -123,8 +125,8 @@ reopen_file(void)
 	state.fd = open_file();
 }
 
-/* Is the open file still the one at the path? Another process may have put
- * it aside. */
+/* Does the path still name the open file? Another process may have renamed
+ * it. */
 static bool
 still_there(const struct stat *ours)
 {
@@ -134,9 +136,9 @@ still_there(const struct stat *ours)
 	    there.st_dev == ours->st_dev;
 }
 
-/* Puts a full file aside. Of several processes that see it full the one that
- * gets the lock does it; the lock is on the file that is put aside, so the
- * next one finds it gone and only reopens. */
+/* Renames a full file. When several processes see it full, the one that gets
+ * the lock renames it. The lock is on the renamed file, so the next process
+ * finds that the path names another file and only reopens it. */
 static void
 rotate_file(void)
 {
@@ -153,7 +155,7 @@ rotate_file(void)
 	if (flock(state.fd, LOCK_EX | LOCK_NB) != 0)
 		return;
 	if (!still_there(&st) || rename(state.path, state.old_path) == 0)
-		reopen_file(); /* closing gives the lock up */
+		reopen_file(); /* closing the file releases the lock */
 	else
 		flock(state.fd, LOCK_UN);
 }
@@ -180,7 +182,8 @@ write_stderr(struct buf *line)
 		write_once(STDERR_FILENO, line);
 }
 
-/* Makes a record of text that is fit to be seen, for each place it goes. */
+/* Formats a record and writes it to the sink, stderr and the file. text must be
+ * safe to show. */
 static void
 emit(enum log_level level, const struct timespec *when, struct span text)
 {
@@ -247,7 +250,7 @@ tell_left_out(const struct timespec *now)
 	    n, RATE);
 }
 
-/* Is a record of this level to be written now? */
+/* May a record of this level be written now? If not, it is counted. */
 static bool
 admit(enum log_level level, const struct timespec *now)
 {
@@ -349,7 +352,7 @@ log_decision(const char *fmt, ...)
 	errno = saved;
 }
 
-/* A line of the dump, which no level holds back. */
+/* Writes a line of the dump, whatever the level of the log is. */
 static void __attribute__((format(printf, 1, 2)))
 dump_line(const char *fmt, ...)
 {

@@ -1,7 +1,7 @@
 /*
- * Lines for people: stderr and --log-file. Text from the network is escaped,
- * one record is one line, and the latest decisions are kept in memory so that
- * they can be shown when something goes wrong.
+ * Log records, written to stderr and to --log-file. Text from the network is
+ * escaped, one record is one line, and the latest decisions are kept in memory
+ * so that they can be shown when something goes wrong.
  */
 #ifndef MCPSPLICE_BASE_LOG_H
 #define MCPSPLICE_BASE_LOG_H
@@ -11,36 +11,39 @@
 enum log_level { LEVEL_ERROR, LEVEL_WARN, LEVEL_INFO, LEVEL_DEBUG };
 
 struct log_config {
-	enum log_level level; /* what reaches stderr and the file */
+	enum log_level level; /* the least important level that is written */
 	bool json;            /* one JSON object per line */
 	const char
-	    *file; /* appended to, 5 MiB x 2, pid on each line; NULL: none */
+	    *file; /* appended to, two files of 5 MiB, pid on each line; NULL:
+		    * none */
 };
 
-/* Opens the log file (0600). Returns 0, or -1 with errno set when the file
- * cannot be opened; stderr works either way. stderr is never made
- * non-blocking and never written to when it is closed. */
+/* Opens the log file with mode 0600. Returns 0, or -1 with errno set if the
+ * file cannot be opened; stderr works in both cases. stderr is never made
+ * non-blocking and is never written to when it is closed. */
 int log_open(const struct log_config *config);
+/* Tells how many records were left out, and closes the log file. */
 void log_close(void);
 
-/* One record. Control bytes, bidi controls and broken UTF-8 are written as
- * \xNN; a record is cut at 4 KiB. Never pass a secret. In each second 100
- * records of each level are written; how many more there were is told by a
- * later record, or by log_close. With a level of LEVEL_DEBUG there is no
- * such limit. */
+/* Writes one record. Control bytes, bidi controls and broken UTF-8 are written
+ * as \xNN; a record is cut at 4 KiB. Never pass a secret. In each second at
+ * most 100 records of each level are written; a later record, or log_close,
+ * tells how many were left out. At LEVEL_DEBUG there is no such limit. */
 void log_put(enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* Is this level written at all? */
 bool log_wants(enum log_level level);
-/* A record of LEVEL_ERROR that is never left out: for what ends the program,
- * and for what hardly ever happens. */
+/* Writes a record of LEVEL_ERROR that the limit never drops: for errors that
+ * end the program, and for errors that are very rare. */
 void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Remembers a decision in a ring of 64, and logs it at LEVEL_INFO. */
+/* Keeps a decision in a ring of 64, and logs it at LEVEL_INFO. */
 void log_decision(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Writes the ring, oldest first, whatever the level is. */
+/* Writes the ring, oldest decision first, whatever the level is. */
 void log_dump(const char *title);
 
-/* Where records go instead of stderr; for tests and the dump. NULL: stderr. */
+/* Sends records to cb instead of stderr, for tests and the dump. NULL:
+ * stderr. */
 typedef void log_sink_cb(enum log_level level, const char *line, void *arg);
 void log_sink(log_sink_cb *cb, void *arg);
 

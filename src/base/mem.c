@@ -1,10 +1,10 @@
 /*
  * Allocation that ends the process instead of failing, and growing buffers.
  *
- * A buffer that holds memory always has room for one byte more than its
- * content: that byte takes the NUL of buf_str() and the LF of frame_take().
- * Growth is by doubling through realloc(), which moves pages and not bytes
- * where the C library can, so that a large message is in memory once.
+ * A buffer that has memory always has room for one byte more than its content:
+ * buf_str() puts a NUL there, and frame_take() an LF. A buffer grows by
+ * doubling through realloc(), which can move pages instead of bytes, so that a
+ * large message is in memory only once.
  */
 #include "config.h"
 
@@ -70,7 +70,7 @@ xstrndup(const char *s, size_t n)
 	return copy;
 }
 
-/* printf behind the content, growing once when the first try did not fit. */
+/* Appends with printf; the buffer grows once if the first try did not fit. */
 static int __attribute__((format(printf, 2, 0)))
 add_format(struct buf *b, const char *fmt, va_list ap)
 {

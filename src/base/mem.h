@@ -1,7 +1,7 @@
 /*
- * Memory: allocation that never returns NULL, borrowed spans, owned buffers.
- * Running out of memory ends the process with one line on stderr; what a peer
- * can make us hold is bounded by the caps above this room.
+ * Memory: allocation that never returns NULL, borrowed spans, owned buffers. If
+ * memory runs out, the process ends with one line on stderr. The rooms above
+ * set the caps that bound what a peer can make the process hold.
  */
 #ifndef MCPSPLICE_BASE_MEM_H
 #define MCPSPLICE_BASE_MEM_H
@@ -12,14 +12,15 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A borrowed view of bytes; never outlives what it points into. p may be NULL
- * when n is 0: an absent value. */
+/* A borrowed view of bytes; it never outlives the bytes. If n is 0, p may be
+ * NULL: the value is absent. */
 struct span {
 	const char *p;
 	size_t n;
 };
 
-/* Owned, growing bytes. max is the cap in bytes, 0 means none. */
+/* Bytes that the buffer owns and that can grow. max is the cap in bytes; 0:
+ * none. */
 struct buf {
 	char *p;
 	size_t n;
@@ -27,15 +28,17 @@ struct buf {
 	size_t max;
 };
 
-/* What the allocator takes for itself, beside the bytes of an allocation. */
+/* Bytes that the allocator uses for itself with each allocation. */
 #define MEM_OVERHEAD 16
 
+/* Like the functions of the C library without the x, but they end the process
+ * instead of returning NULL. The caller owns the memory. */
 void *xmalloc(size_t size);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t size);
 char *xstrdup(const char *s);
 char *xstrndup(const char *s, size_t n);
-/* printf into a fresh string owned by the caller. */
+/* Prints into a new string, which the caller owns. */
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 char *xvasprintf(const char *fmt, va_list ap)
     __attribute__((format(printf, 1, 0)));
@@ -58,26 +61,29 @@ span_is(struct span a, const char *s)
 	return span_eq(a, span_of(s));
 }
 
+/* Makes b an empty buffer without memory. max: its cap in bytes; 0: none. */
 void buf_init(struct buf *b, size_t max);
-/* Each returns 0, or -1 and leaves b as it was when the cap would be passed. */
+/* Append to b. Each returns 0, or -1 and leaves b as it was if the content
+ * would grow over the cap. */
 int buf_add(struct buf *b, const void *p, size_t n);
 int buf_addc(struct buf *b, char c);
 int buf_adds(struct buf *b, const char *s);
 int buf_addspan(struct buf *b, struct span s);
 int buf_addf(struct buf *b, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/* Makes room for n more bytes (a hint when the size is known). */
+/* Makes room for n more bytes, when the size is known in advance. Returns like
+ * buf_add. */
 int buf_reserve(struct buf *b, size_t n);
-/* Drops the first n bytes. */
+/* Removes the first n bytes. */
 void buf_drain(struct buf *b, size_t n);
-/* Forgets the content, keeps the memory. */
+/* Empties the buffer and keeps its memory. */
 void buf_reset(struct buf *b);
 /* Frees the memory; b can be used again with the same cap. */
 void buf_free(struct buf *b);
-/* The same for a secret: its bytes are overwritten first. */
+/* Like buf_free, but overwrites the bytes first; for secrets. */
 void buf_wipe(struct buf *b);
-/* Overwrites and frees the string *secret, and sets it to NULL; it may be NULL
- * already. */
+/* Overwrites and frees the string *secret, and sets it to NULL. *secret may be
+ * NULL already. */
 void string_wipe(char **secret);
 
 static inline struct span
@@ -86,7 +92,8 @@ buf_span(const struct buf *b)
 	return (struct span){ b->p, b->n };
 }
 
-/* The content as a C string (a NUL is put behind it, not counted). */
+/* Returns the content as a C string: a NUL, which is not counted, follows it. b
+ * owns the string, until b changes. */
 const char *buf_str(struct buf *b);
 
 #endif
