@@ -16,7 +16,8 @@
 #include "io/loop.h"
 #include "options/options.h"
 
-/* A socket that landed on a closed 0, 1 or 2 would be taken for stdio. */
+/* Opens /dev/null in place of closed descriptors 0, 1 and 2: a socket that got
+ * one of these numbers would be taken for stdio. */
 static void
 open_stdio(void)
 {
@@ -29,7 +30,7 @@ open_stdio(void)
 		close(fd);
 }
 
-/* Tokens are in memory: no copy of it on a disk. */
+/* Memory holds tokens, so no core file may be written. */
 static void
 no_core(void)
 {
@@ -39,8 +40,8 @@ no_core(void)
 		log_debug("RLIMIT_CORE cannot be set");
 }
 
-/* libcurl would write the keys of each connection there: tokens could be read
- * from what was recorded on the network. */
+/* libcurl would write the keys of each connection to this file, and tokens
+ * could be read from recorded network traffic. */
 static void
 no_key_log(void)
 {

@@ -1,7 +1,8 @@
 /*
- * Three reducers in a row. An action of one is an input of its neighbour or
- * goes out; chain_next works until there is one that goes out. What two
- * legacy ends say to each other makes no stop on the way.
+ * Three reducers in a row: client, session, server. An action of one reducer is
+ * an input of its neighbour, or it leaves the chain; chain_next steps the
+ * reducers until an action leaves. Messages between a legacy client and a
+ * legacy server go to the session directly.
  */
 #include "config.h"
 
@@ -19,20 +20,27 @@ struct chain {
 	struct client *client;
 	struct session *session;
 	struct server *server;
-	/* Of the latest input, for what follows from it. */
+	/* Of the latest input, for the steps that follow from it. */
 	int64_t now;
 	uint64_t random;
 	uint64_t secret[2];
-	enum session_listening listening; /* as core/client knows it */
-	bool fail;                        /* exit 22 after an error of ours, */
-	bool own_errors;                  /* like this, */
-	bool broken;                      /* unless nobody reads it */
-	bool eof, stop, tick;             /* the session is to hear of it */
-	struct frame *fitted;             /* of the action lent last, or NULL */
-	/* Nothing waits in the two eras, and the client is a legacy one: all
-	 * is the session's, until one of them is stepped again. */
+	enum session_listening listening; /* the last value that core/client was
+					   * told */
+	bool fail;                        /* exit with 22 after an error that
+					   * mcpsplice made */
+	bool own_errors;                  /* such an error was written */
+	bool broken;                      /* stdout is broken, so nobody reads
+					   * the error */
+	bool eof, stop, tick;             /* inputs that the session still has
+					   * to get */
+	struct frame *fitted;             /* the body of the latest order,
+					   * rewritten by fit(), or NULL */
+	/* client and server have no action and the client is a legacy one: only
+	 * the session is asked for actions, until client or server is stepped
+	 * again. */
 	bool quiet;
-	int64_t eras_deadline; /* of both, as long as it is quiet */
+	int64_t eras_deadline; /* deadline of client and server, while quiet is
+				* set */
 };
 
 struct chain *
@@ -77,7 +85,7 @@ chain_wants_secret(const struct chain *c)
 	return !client_is_legacy(c->client);
 }
 
-/* The latest input's makes as many as there are steps. */
+/* Makes a new random word of the latest input's one for each step. */
 static uint64_t
 next_random(struct chain *c)
 {
@@ -101,7 +109,7 @@ to_client(struct chain *c, struct client_input *in)
 	in->now = c->now;
 	in->random = next_random(c);
 	in->secret[0] = c->secret[0];
-	in->secret[1] = c->secret[1]++; /* no two are the same */
+	in->secret[1] = c->secret[1]++; /* each step gets another secret */
 	in->discovered = server_discovered(c->server);
 	in->shared = server_shares_stream(c->server);
 	in->initialized = session_initialize_answer(c->session);
@@ -129,8 +137,8 @@ client_says(struct chain *c, const struct session_input *in)
 		to_client(c, &to);
 }
 
-/* What came for a ticket: of the session itself, or of an order that is not
- * its own. */
+/* Hands on an input that names a ticket: to the session for a ticket of its
+ * own, else to the server. */
 static void
 server_says(struct chain *c, const struct session_input *in)
 {
@@ -166,7 +174,8 @@ server_says(struct chain *c, const struct session_input *in)
 	to_server(c, &to);
 }
 
-/* The session hears of the end when what it leads to was done. */
+/* EOF of the client. The client makes its last answers before the session gets
+ * the input. */
 static void
 ends(struct chain *c, const struct session_input *in)
 {
@@ -182,7 +191,8 @@ ends(struct chain *c, const struct session_input *in)
 	c->eof = true;
 }
 
-/* A signal: what the client is owed first, then the session. */
+/* A signal. The client makes the answers it owes before the session gets the
+ * input. */
 static void
 stops(struct chain *c, const struct session_input *in)
 {
@@ -220,9 +230,10 @@ tick_server(struct chain *c)
 		to_server(c, &in);
 }
 
-/* After a stall the times of several of the three are over in one turn. What
- * core/client answers itself it cancels at the session: that has to arrive
- * before the session, or the server's end of it, gives an answer, too. */
+/* After a stall several of the three deadlines may have passed in one turn.
+ * When the client answers a request itself, it cancels the call at the session:
+ * that cancel has to arrive before the session or the server ticks, or they
+ * would answer the request a second time. */
 static void
 tick(struct chain *c)
 {
@@ -274,9 +285,9 @@ chain_step(struct chain *c, const struct session_input *in)
 	}
 }
 
-/* --- actions of the three: true when one goes out --- */
+/* --- actions of the three; each returns true if an action leaves --- */
 
-/* Errors of ours that the session did not make. */
+/* Notes an error that mcpsplice made, whichever reducer wrote it. */
 static void
 look_at(struct chain *c, const struct frame *f)
 {
@@ -286,8 +297,8 @@ look_at(struct chain *c, const struct frame *f)
 		c->own_errors = true;
 }
 
-/* What a modern client said goes out as the server takes it now, whatever
- * that was when it was said. */
+/* Rewrites the message of a modern client for the era that the server has now,
+ * which may not be the era it had when the message came. */
 static void
 fit(struct chain *c, const struct frame *request, struct order *order)
 {
@@ -301,8 +312,8 @@ fit(struct chain *c, const struct frame *request, struct order *order)
 		order->body = c->fitted;
 }
 
-/* Tools look otherwise to a modern client: a start of its is remembered for
- * another of its kind. */
+/* Tools look different to a modern client, so the startup cache of a modern
+ * client is stored under its own revision. */
 static void
 name_version(const struct chain *c, struct session_action *a)
 {
@@ -465,7 +476,7 @@ next_of_three(struct chain *c, struct session_action *out)
 	struct server_action server;
 
 	for (;;) {
-		/* What goes to the client goes before the session's end. */
+		/* Actions of the client go out before the session's end. */
 		if (client_next(c->client, &client)) {
 			if (client_acts(c, &client, out))
 				return true;
@@ -508,7 +519,7 @@ chain_next(struct chain *c, struct session_action *out)
 	return next_of_three(c, out);
 }
 
-/* --- looking in --- */
+/* --- inspection --- */
 
 int64_t
 chain_deadline(const struct chain *c)

@@ -1,8 +1,8 @@
 /*
- * core/client, session and core/server in a row, as one reducer with the
+ * core/client, core/session and core/server in a row, as one reducer with the
  * session's inputs and actions: frames of the client on one side, exchanges
- * with the server on the other, whatever either speaks. Two legacy ends talk
- * to the session directly.
+ * with the server on the other, whatever era each of them speaks. A legacy
+ * client and a legacy server talk to the session directly.
  */
 #ifndef MCPSPLICE_CORE_CHAIN_H
 #define MCPSPLICE_CORE_CHAIN_H
@@ -14,18 +14,20 @@ struct chain;
 
 struct chain_config {
 	struct session_config session;
-	/* host, prefix and call_timeout_ms are the session's */
+	/* host, prefix and call_timeout_ms are taken from session */
 	struct server_config server;
 };
 
+/* Makes a chain, which the caller owns. */
 struct chain *chain_new(const struct chain_config *config);
+/* Frees c and its three reducers; NULL is allowed. */
 void chain_free(struct chain *c);
-/* As session_step, session_next, session_deadline and session_describe. */
+/* Like session_step, session_next, session_deadline and session_describe. */
 void chain_step(struct chain *c, const struct session_input *in);
 bool chain_next(struct chain *c, struct session_action *action);
 int64_t chain_deadline(const struct chain *c);
 void chain_describe(const struct chain *c, struct buf *out);
-/* Are the inputs to have a secret? Where there is a modern client. */
+/* Do the inputs need a secret? They do if the client is a modern one. */
 bool chain_wants_secret(const struct chain *c);
 
 #endif

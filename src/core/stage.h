@@ -1,9 +1,9 @@
-/* What core/client, core/session and core/server say to each other. */
+/* What core/client, core/session and core/server tell each other. */
 #ifndef MCPSPLICE_CORE_STAGE_H
 #define MCPSPLICE_CORE_STAGE_H
 
-/* Has the session a stream for what belongs to no request: may one come to be,
- * is it open, or will there be none? */
+/* Does the session have a stream for messages that belong to no request? It may
+ * get one, it has one, or it will have none. */
 enum session_listening { LISTENS_PERHAPS, LISTENS, LISTENS_NOT };
 
 #endif
