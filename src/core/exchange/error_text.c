@@ -1,10 +1,10 @@
 /*
  * Collects the texts of an answer.
  *
- * Of JSON only the members count that servers put their words in; what else
- * there is (stack traces, echoed arguments) does not speak. Two levels of
- * objects are looked into. A text of a result that is itself JSON is taken
- * apart once. What is kept is bounded.
+ * In JSON only the members count in which servers put their words; other
+ * members (stack traces, echoed arguments) are ignored. Objects are searched
+ * two levels deep. If a text of a result is itself JSON, it is searched too,
+ * once. The amount of text that is kept is bounded.
  */
 #include "config.h"
 
@@ -21,7 +21,7 @@
 #define MAX_DEPTH 256
 #define KEY_BYTES 64
 
-/* One text: kept for patterns, and looked at. */
+/* Keeps one text for the user's patterns and searches it for phrases. */
 static void
 add_text(struct error_text *s, struct span text)
 {
@@ -30,7 +30,7 @@ add_text(struct error_text *s, struct span text)
 	s->phrases |= phrases_find(text);
 }
 
-/* A text from JSON is decoded to where it is kept. */
+/* Decodes a JSON string into s->text and searches it for phrases. */
 static void
 add_string(struct error_text *s, struct span value)
 {
@@ -45,7 +45,7 @@ add_string(struct error_text *s, struct span value)
 
 enum member { M_OTHER, M_WORDS, M_ERROR, M_DATA, M_CODE, M_DEMAND };
 
-/* What a member is, by its name; an escaped name is decoded once. */
+/* Finds the kind of a member by its name; an escaped name is decoded first. */
 static enum member
 member_of(struct span key)
 {
@@ -74,7 +74,7 @@ member_of(struct span key)
 	return member;
 }
 
-/* The members of error.data, or of an object that stands for a text. */
+/* Adds the members of error.data, or of an object in the place of a text. */
 static void
 add_attempt(struct error_text *s, struct span object)
 {
@@ -91,7 +91,7 @@ add_attempt(struct error_text *s, struct span object)
 	}
 }
 
-/* The error object of JSON-RPC, or what looks like it. */
+/* Adds the error object of JSON-RPC, or a similar object. */
 static void
 add_error(struct error_text *s, struct span error)
 {
@@ -110,7 +110,7 @@ add_error(struct error_text *s, struct span error)
 	}
 }
 
-/* A member of a body that is an object. */
+/* Adds one member of a body that is a JSON object. */
 static void
 add_member(struct span key, struct span value, void *arg)
 {
@@ -127,8 +127,9 @@ add_member(struct span key, struct span value, void *arg)
 		add_attempt(s, value);
 }
 
-/* JSON that holds words is taken apart: an object, or one string. What is no
- * JSON in the end, such as one that was cut, leaves nothing behind. */
+/* Adds a body that is JSON with words in it: an object, or one string. If the
+ * check fails in the end, as for a body that was cut, s is restored. Returns
+ * false if the body is not such JSON. */
 static bool
 add_json(struct error_text *s, struct span text)
 {
@@ -151,7 +152,7 @@ add_json(struct error_text *s, struct span text)
 	return true;
 }
 
-/* Does the tag at p (behind its "<") have this name? */
+/* Does the tag at p (after its "<") have this name? */
 static bool
 is_tag(const char *p, const char *end, const char *name)
 {
@@ -161,7 +162,8 @@ is_tag(const char *p, const char *end, const char *name)
 	    memchr(" \t\r\n>/", p[n], 6) != NULL;
 }
 
-/* Past the tag at p, with all of a script or style; past a comment. */
+/* Returns the end of the tag at p, including the content of a script or style
+ * element; or the end of a comment. */
 static const char *
 pass_tag(const char *p, const char *end)
 {
@@ -184,7 +186,7 @@ pass_tag(const char *p, const char *end)
 	return p == NULL ? end : p + 1;
 }
 
-/* What a reader of the page sees; every tag ends a line. */
+/* Adds the text of a page that a reader would see; every tag ends a line. */
 static void
 add_page(struct error_text *s, struct span body)
 {

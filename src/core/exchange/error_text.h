@@ -1,6 +1,6 @@
 /*
- * What an answer that is no result says in words, wherever its server keeps
- * them: JSON-RPC, the JSON errors of frameworks, plain text, a web page.
+ * The words in an answer that is not a result, wherever the server puts them:
+ * JSON-RPC, the JSON errors of frameworks, plain text, a web page.
  */
 #ifndef MCPSPLICE_CORE_EXCHANGE_ERROR_TEXT_H
 #define MCPSPLICE_CORE_EXCHANGE_ERROR_TEXT_H
@@ -8,19 +8,21 @@
 #include "base/mem.h"
 
 struct error_text {
-	struct buf text;   /* its texts, one on a line */
-	unsigned phrases;  /* what they say (core/exchange/phrases) */
-	long code;         /* JSON-RPC's; 0: none */
-	bool page;         /* it is a web page */
+	struct buf text;   /* the texts, one per line */
+	unsigned phrases;  /* set of enum phrase found in them */
+	long code;         /* JSON-RPC error code; 0: none */
+	bool page;         /* the body is a web page */
 	bool reinitialize; /* data.requiresReinitialize is true */
 };
 
-/* Each is given fresh memory and fills it; error_text_free ends its life. */
-/* The error object of a JSON-RPC message, checked JSON. */
+/* Each of these functions initializes *s and fills it; free it with
+ * error_text_free. */
+/* Reads the error object of a JSON-RPC message, which is checked JSON. */
 void error_text_of_error(struct error_text *s, struct span error);
-/* Any body; page tells that its type is HTML. The bytes decide the rest. */
+/* Reads any body. page: its media type is HTML. Whether it is JSON or plain
+ * text is decided by its bytes. */
 void error_text_of_body(struct error_text *s, struct span body, bool page);
-/* The texts of a tool's result, checked JSON. */
+/* Reads the texts of a tool's result, which is checked JSON. */
 void error_text_of_result(struct error_text *s, struct span result);
 void error_text_free(struct error_text *s);
 

@@ -1,6 +1,7 @@
 /*
- * Our own errors: one place for their words, so that they speak with one
- * voice. What happened, to which host, whether it may have run, what to do.
+ * The errors that mcpsplice makes. All texts are in one place, so that they
+ * read alike: what happened, to which host, whether the call may have run, what
+ * to do.
  */
 #include "config.h"
 
@@ -74,7 +75,7 @@ fault_frame(struct span id, const struct fault *fault, const char *fmt, ...)
 	return f;
 }
 
-/* What was under way, and what that means for the next call. */
+/* Tells whether the call ran, and what that means for the next one. */
 static const char *
 advice(bool maybe)
 {
@@ -83,7 +84,7 @@ advice(bool maybe)
 		       "It did not run.";
 }
 
-/* The exchange broke before a complete answer. */
+/* Makes the error for an exchange that broke before a complete answer. */
 static struct frame *
 broken(const struct frame *request, const struct facts *facts, const char *host,
     const char *label, struct fault *fault)
@@ -156,7 +157,8 @@ broken(const struct frame *request, const struct facts *facts, const char *host,
 	return f;
 }
 
-/* A complete answer by its status, which held no JSON-RPC message. */
+/* Makes the error for a complete answer with an error status and no JSON-RPC
+ * message. */
 static struct frame *
 wrong_status(const struct frame *request, const struct facts *facts,
     const char *host, struct fault *fault)
@@ -229,7 +231,8 @@ wrong_status(const struct frame *request, const struct facts *facts,
 	return f;
 }
 
-/* Status 2xx, but no answer in it. */
+/* Makes the error for an answer with status 2xx that holds no JSON-RPC
+ * answer. */
 static struct frame *
 no_answer(const struct frame *request, const struct facts *facts,
     const char *host, const char *label, struct fault *fault)
@@ -294,7 +297,8 @@ fault_from_facts(const struct frame *request, const struct facts *facts,
 	return f;
 }
 
-/* Why the client's answer was not taken, for machines. */
+/* Returns the reason token for an answer of the client that was not
+ * delivered. */
 static const char *
 undelivered_reason(const struct facts *facts)
 {
@@ -322,7 +326,7 @@ undelivered_reason(const struct facts *facts)
 	    "bad_upstream";
 }
 
-/* The same for people. The caller owns it. */
+/* Returns the same in words for users. The caller owns the string. */
 static char *
 undelivered_words(const struct facts *facts)
 {

@@ -1,7 +1,7 @@
 /*
- * The lexicon: the words that servers use when they speak of sessions, with
- * the roles they can play. In lower case, without hyphens, underscores and
- * apostrophes; rows are initial letters.
+ * The lexicon: the words that servers use when they speak of sessions, with the
+ * roles that they can play. Words are in lower case, without hyphens,
+ * underscores and apostrophes; there is one row per initial letter.
  */
 #include "config.h"
 

@@ -1,12 +1,12 @@
 /*
  * Finds what a clause says about a session.
  *
- * Around every word for a session (the noun) it looks to the left (unknown
+ * At every word for a session (the noun) the search goes to the left (unknown
  * session, could not find that session) and to the right (session not found,
- * session has expired) over words that join them. A noun that only describes
- * another one (session limit, session cookie) is none. One with a qualifier
- * that is not ours (browser session), and words in quotation marks, are in
- * doubt. The scans are bounded, so all is linear.
+ * session has expired), past words that only join. A noun that only describes
+ * another noun (session limit, session cookie) does not count. A noun with a
+ * foreign qualifier (browser session) and words in quotation marks give
+ * PHRASE_DOUBT. The scans are bounded, so the whole is linear.
  */
 #include "config.h"
 
@@ -16,9 +16,9 @@
 
 enum sense {
 	SENSE_NONE,
-	SENSE_MISSING, /* a session id should be there */
-	SENSE_BAD,     /* it is something bad: expired */
-	SENSE_ABSENT   /* it is not something good: not found */
+	SENSE_MISSING, /* a session id is required and missing */
+	SENSE_BAD,     /* the session is something bad: expired */
+	SENSE_ABSENT   /* the session is not something good: not found */
 };
 
 enum { STEPS = 12, STRANGERS = 4 };
@@ -35,14 +35,15 @@ is(const struct clause *c, size_t i, uint64_t roles)
 	return (roles_at(c, i) & roles) != 0;
 }
 
-/* Is word i there, next to the one before it? */
+/* Does word i exist, with only white space before it? */
 static bool
 joined(const struct clause *c, size_t i)
 {
 	return i < c->n && !c->words[i].apart;
 }
 
-/* Is one of the n words from i on, or of the n words before i, such a one? */
+/* Does one of the n words from i on, or of the n words before i, have one of
+ * these roles? */
 static bool
 near_after(const struct clause *c, size_t i, size_t n, uint64_t roles)
 {
@@ -61,8 +62,8 @@ near_before(const struct clause *c, size_t i, size_t n, uint64_t roles)
 	return false;
 }
 
-/* Where the words behind the noun begin: past "id" and "header". 0 when the
- * noun only describes the one behind it. */
+/* Returns the index of the first word after the noun, past "id" and "header".
+ * Returns 0 if the noun only describes the word after it. */
 static size_t
 noun_end(const struct clause *c, size_t i)
 {
@@ -78,7 +79,8 @@ noun_end(const struct clause *c, size_t i)
 	return i;
 }
 
-/* "no session": is that all, or does it go on as with "found", "for"? */
+/* Does "no session" mean that the session is gone? It does at the end of the
+ * clause and in "no session found", "no session for ...". */
 static bool
 is_no_such(const struct clause *c, size_t end, bool good)
 {
@@ -91,15 +93,16 @@ is_no_such(const struct clause *c, size_t end, bool good)
 	return is(c, end, W_GOOD | W_LINK | W_ID);
 }
 
-/* "could not find", "no longer know", "unable to resume": before word i. */
+/* Is there a denial before word i: "could not find", "no longer know", "unable
+ * to resume"? */
 static bool
 is_denied(const struct clause *c, size_t i)
 {
 	return near_before(c, i, 3, W_NOT | W_FAIL | W_LONGER);
 }
 
-/* What is said in front of the noun at i. *strange: it has a qualifier that
- * is not ours. *named: it is a name of something else. */
+/* Scans the words before the noun at i. Sets *strange if the noun has a foreign
+ * qualifier, *named if the noun is the name of something else. */
 static enum sense
 look_before(const struct clause *c, size_t i, size_t end, bool *strange,
     bool *named)
@@ -137,16 +140,17 @@ look_before(const struct clause *c, size_t i, size_t end, bool *strange,
 }
 
 struct scan {
-	bool denied;      /* not, no longer */
-	bool modal;       /* will, must */
-	bool loose;       /* more is said about the noun first */
-	size_t strangers; /* words of that */
+	bool denied;      /* after "not" or "no longer" */
+	bool modal;       /* after "will" or "must" */
+	bool loose;       /* after a link such as "with": words about the noun
+			   * follow */
+	size_t strangers; /* number of unknown words after the link */
 	uint64_t noun;
 };
 
 enum go { GO_ON, GO_STOP, GO_BAD, GO_ABSENT, GO_MISSING };
 
-/* One word behind the noun. */
+/* Takes one word after the noun. */
 static enum go
 step_after(struct scan *s, uint64_t roles, bool last)
 {
@@ -156,7 +160,7 @@ step_after(struct scan *s, uint64_t roles, bool last)
 	if (roles & W_GOOD && s->denied)
 		return GO_ABSENT;
 	if (roles & W_GOOD && s->modal && s->noun & W_HEADER)
-		return GO_ABSENT; /* must be a valid UUID: it was ours */
+		return GO_ABSENT; /* "must be a valid UUID": the id was ours */
 	if (roles & (W_REQUIRED | W_MISSING))
 		return GO_MISSING;
 	if (roles & W_GIVEN && (s->modal || s->denied))
@@ -180,8 +184,8 @@ step_after(struct scan *s, uint64_t roles, bool last)
 	return s->loose && ++s->strangers <= STRANGERS ? GO_ON : GO_STOP;
 }
 
-/* What is said behind the noun, which ends before word i. *at is the word
- * that says it. */
+/* Scans the words after the noun, from word i on. Sets *at to the last word
+ * that was looked at. */
 static enum sense
 look_after(const struct clause *c, size_t i, uint64_t noun, size_t *at)
 {
@@ -204,7 +208,7 @@ look_after(const struct clause *c, size_t i, uint64_t noun, size_t *at)
 	return SENSE_NONE;
 }
 
-/* "before the request completed", right behind word i. */
+/* Does "before the request completed" or the like follow word i? */
 static bool
 is_interrupted(const struct clause *c, size_t i)
 {
@@ -216,9 +220,9 @@ is_interrupted(const struct clause *c, size_t i)
 	return false;
 }
 
-/* PHRASE_WHOLE if the words from i on, up to the one before end, make the
- * whole clause. An article, or a wrapper such as "MCP error 32600:", may stand
- * before them. */
+/* Returns PHRASE_WHOLE if the words from i up to the one before end are the
+ * whole clause. An article, or a prefix such as "MCP error 32600:", may precede
+ * them. */
 static unsigned
 whole(const struct clause *c, size_t i, size_t end)
 {
@@ -228,7 +232,7 @@ whole(const struct clause *c, size_t i, size_t end)
 	return end == c->n && (i == 0 || !joined(c, i)) ? PHRASE_WHOLE : 0;
 }
 
-/* The product's own words, from the noun at i. */
+/* Finds the exact words of the usual MCP servers, from the noun at i. */
 static unsigned
 literal(const struct clause *c, size_t i)
 {
@@ -242,7 +246,8 @@ literal(const struct clause *c, size_t i)
 	return 0;
 }
 
-/* A session that we may not know, or words that are not the server's own. */
+/* Turns a loss into PHRASE_DOUBT: the session may be a foreign one, or the
+ * words may be quoted. */
 static unsigned
 in_doubt(unsigned found)
 {
@@ -254,7 +259,7 @@ in_doubt(unsigned found)
 	return found & lost ? rest | PHRASE_DOUBT : rest;
 }
 
-/* The noun at i: what is said of it. */
+/* Finds what the clause says of the noun at i. */
 static unsigned
 of_noun(const struct clause *c, size_t i)
 {
@@ -289,8 +294,8 @@ of_noun(const struct clause *c, size_t i)
 	return strange ? in_doubt(found) : found;
 }
 
-/* Is the word at i at the head of the clause, or behind words that leave the
- * subject ours? */
+/* Does the clause begin at the word at i, apart from words that may stand
+ * before our own session? */
 static bool
 is_ours(const struct clause *c, size_t i)
 {
@@ -300,7 +305,7 @@ is_ours(const struct clause *c, size_t i)
 	return true;
 }
 
-/* "server not initialized": the word at i is the last one. */
+/* Takes "server not initialized"; the word at i is the last one. */
 static unsigned
 of_initialized(const struct clause *c, size_t i)
 {
@@ -319,8 +324,8 @@ of_initialized(const struct clause *c, size_t i)
 	return is_ours(c, k - 1) ? PHRASE_UNREADY : PHRASE_DOUBT;
 }
 
-/* "is invalid during session initialization", "received before
- * initialization": the word at i is the last one. */
+/* Takes "is invalid during session initialization", "received before
+ * initialization"; the word at i is the last one. */
 static unsigned
 of_initialization(const struct clause *c, size_t i)
 {
@@ -335,7 +340,7 @@ of_initialization(const struct clause *c, size_t i)
 	return subject ? PHRASE_UNREADY : PHRASE_EARLY;
 }
 
-/* "initialize" as a demand. */
+/* Takes "initialize" as a demand. */
 static unsigned
 of_initialize(const struct clause *c, size_t i)
 {
@@ -362,7 +367,7 @@ of_reinitialize(const struct clause *c, size_t i)
 	return 0;
 }
 
-/* "connection closed", "failed to forward". */
+/* Takes "connection closed" and "failed to forward". */
 static unsigned
 of_connection(const struct clause *c, size_t i)
 {
@@ -391,7 +396,8 @@ of_veto(const struct clause *c, size_t i)
 	return 0;
 }
 
-/* A session that is someone else's: "belongs to", "user mismatch". */
+/* Finds that the session belongs to another user: "belongs to", "user
+ * mismatch". */
 static unsigned
 of_owner(uint64_t all)
 {
@@ -404,7 +410,7 @@ of_owner(uint64_t all)
 	return 0;
 }
 
-/* Words that something may be said of, or with. */
+/* The roles of the words at which of_word starts to look. */
 #define ANCHORS                                                                \
 	(W_NOUN | W_INITED | W_INITION | W_INIT | W_REINIT | W_CONNECTION |    \
 	    W_FORWARD | W_LOGIN | W_UNINITED | W_NO_ROUTE | W_ALREADY |        \

@@ -1,13 +1,13 @@
 /*
  * What one HTTP answer means.
  *
- * The words that it says (core/exchange/error_text) and its status choose the
- * first rule of a table that fits. What no rule is for is the answer, or the
- * end of the call. A request that carried no session id can lose none, but may
- * need one now; an answer to DELETE says nothing. The numbers of JSON-RPC
- * errors and the id of the answer never decide that a session is gone, because
- * every server has its own; but the two by which a later revision refuses an
- * earlier one.
+ * The words of the answer (core/exchange/error_text) and its status select the
+ * first rule of a table that fits. An answer that no rule fits is delivered, or
+ * ends the call. A request that carried no session id cannot lose a session,
+ * but may need one now; the answer to a DELETE means nothing. The numbers of
+ * JSON-RPC errors and the id of the answer never decide that a session is gone,
+ * because each server has numbers of its own. The exception is the two numbers
+ * by which a later revision refuses an earlier one.
  */
 #include "config.h"
 
@@ -23,33 +23,34 @@
 #include "core/wire/msg.h"
 #include "core/wire/protocol.h"
 
-#define PATTERN_BYTES (16 * 1024) /* of the text are shown to patterns */
-#define RESULT_BYTES (8 * 1024)   /* a longer result is no refusal */
+#define PATTERN_BYTES (16 * 1024) /* patterns see so much of the text */
+#define RESULT_BYTES (8 * 1024)   /* a longer result is not a refusal */
 
-/* Marks of an answer, behind the phrases of what it says. */
-#define MARK_FRESH (1u << 16)    /* we renewed the session just now */
-#define MARK_PATTERN (1u << 17)  /* one of the user's fits */
+/* Marks of an answer; they share a word with the phrases of its text. */
+#define MARK_FRESH (1u << 16)    /* the session was renewed a moment ago */
+#define MARK_PATTERN (1u << 17)  /* a pattern of the user matches */
 #define MARK_DEMAND (1u << 18)   /* data.requiresReinitialize */
 #define MARK_ORDINARY (1u << 19) /* the code of a missing method or tool */
-#define MARK_PARAMS (1u << 20)   /* "Invalid request parameters", no more */
+#define MARK_PARAMS (1u << 20)   /* the text is "Invalid request parameters" */
 #define MARK_PAGE (1u << 21)     /* a web page */
 #define MARK_ANY (1u << 22)      /* every answer has it */
-#define MARK_CREDENTIALS_GOOD (1u << 23) /* it is not the credentials */
+#define MARK_CREDENTIALS_GOOD (1u << 23) /* the credentials are not the cause */
 
 #define LOST_WORDS (PHRASE_LOST | PHRASE_UNREADY | PHRASE_EARLY)
 #define LITERALS (PHRASE_TERMINATED | PHRASE_EXPIRED)
 
-/* One row: for a status from..to, an answer with one of these marks, and all
- * of those. */
+/* One row: it fits an answer with a status in from..to that has at least one of
+ * the marks in one, and all marks in all. */
 struct rule {
 	int from, to;
 	unsigned one, all;
-	enum verdict verdict; /* ANSWER: as it is, lost is nothing */
+	enum verdict verdict; /* VERDICT_ANSWER: nothing is lost, the plain
+			       * verdict stands */
 	const char *text;
 };
 
 static const struct rule rules[] = {
-	/* Whatever the status is. */
+	/* For any status. */
 	{ 0, 999, PHRASE_VETO, 0, VERDICT_ANSWER,
 	    "the words are not about a lost session" },
 	{ 0, 999, MARK_PATTERN, PHRASE_INTERRUPTED, VERDICT_LOST_MAYBE,
@@ -68,7 +69,7 @@ static const struct rule rules[] = {
 	{ 300, 999, PHRASE_TERMINATED, 0, VERDICT_LOST, "session terminated" },
 	{ 300, 999, PHRASE_EXPIRED, 0, VERDICT_LOST,
 	    "invalid or expired session" },
-	/* In-band: more words than those, or others, may be a tool's. */
+	/* In-band: a text with more words, or with others, may be a tool's. */
 	{ 200, 299, PHRASE_TERMINATED, PHRASE_WHOLE, VERDICT_LOST,
 	    "in-band: session terminated" },
 	{ 200, 299, PHRASE_EXPIRED, PHRASE_WHOLE, VERDICT_LOST,
@@ -132,7 +133,8 @@ is_refused_for_now(int status)
 	return status == 429 || status == 502 || status == 503 || status == 504;
 }
 
-/* Codes that servers which map errors to 404 use for what is not there. */
+/* Is it a code that servers which map errors to 404 use for a missing method,
+ * tool or resource? */
 static bool
 is_ordinary(long code)
 {
@@ -143,8 +145,9 @@ is_ordinary(long code)
 const char
     verdict_other_era[] = "400, it speaks another revision of the protocol";
 
-/* A server of 2026-07-28 refuses what names no revision that it speaks, before
- * it does anything (streamable HTTP, protocol version header). */
+/* A server of 2026-07-28 refuses a request that does not name a revision which
+ * it speaks, before it runs anything (streamable HTTP, protocol version
+ * header). */
 static bool
 is_other_era(long code)
 {
@@ -152,7 +155,7 @@ is_other_era(long code)
 	    code == ERROR_UNSUPPORTED_VERSION;
 }
 
-/* The whole text, in any case. */
+/* Is want the whole text, ignoring case? */
 static bool
 is_text(struct span text, const char *want)
 {
@@ -162,7 +165,8 @@ is_text(struct span text, const char *want)
 	    (text.n == n || text.p[n] == '\n');
 }
 
-/* NULs end no text before its end. */
+/* Does a pattern of the user match the text? A NUL in the text becomes a blank,
+ * because regexec would stop there. */
 static bool
 is_pattern(const struct verdict_rules *more, struct span text)
 {
@@ -208,7 +212,7 @@ marks_of(const struct facts *facts, const struct error_text *said,
 	return marks;
 }
 
-/* The first rule that fits; plain is what it is without one. */
+/* Returns the ruling of the first rule that fits, or plain if none does. */
 static struct ruling
 rule_for(const struct facts *facts, unsigned marks, struct ruling plain)
 {
@@ -228,7 +232,7 @@ rule_for(const struct facts *facts, unsigned marks, struct ruling plain)
 	return plain;
 }
 
-/* What an answer is that has nothing to do with the session. */
+/* Returns the ruling for an answer that has nothing to do with the session. */
 static struct ruling
 plain_ruling(const struct facts *facts, enum verdict verdict, const char *rule)
 {
@@ -238,10 +242,10 @@ plain_ruling(const struct facts *facts, enum verdict verdict, const char *rule)
 }
 
 /* A server that gave no session id may have a session all the same, as a
- * gateway has before a server with sessions, or may have come to want one.
- * Words that would tell of a loss are a doubt then. Two exceptions are for
- * initialize, which has no session either: a refusal for now is tried again,
- * and a 401 or 403 is about credentials. */
+ * gateway in front of a server with sessions has, or may want one by now. Words
+ * that would tell of a loss then only make the session suspect. initialize,
+ * which carries no session id either, has two exceptions: a refusal for now is
+ * tried again, and a 401 or 403 is about credentials. */
 static struct ruling
 rule_without_id(const struct facts *facts, const struct error_text *said,
     const struct verdict_rules *more, struct ruling plain)
@@ -286,7 +290,8 @@ verdict_error(const struct facts *facts, const struct frame *error,
 	return r;
 }
 
-/* A tool may speak of its own sessions: only the user can know better. */
+/* A tool may speak of sessions of its own: only the user can know, by
+ * in_results. */
 struct ruling
 verdict_result(const struct facts *facts, const struct frame *result,
     const struct verdict_rules *more, bool *hint)
@@ -318,7 +323,7 @@ verdict_result(const struct facts *facts, const struct frame *result,
 	return r;
 }
 
-/* How it ended when that alone decides. */
+/* Sets *r if the ending of the exchange alone decides. */
 static bool
 is_cut(const struct facts *facts, struct ruling *r)
 {
@@ -343,9 +348,9 @@ is_cut(const struct facts *facts, struct ruling *r)
 	}
 }
 
-/* Without an id there is no session to forget, but there may be another
- * server: its POSTs go elsewhere, if it says nothing or what a framework says
- * of a route that is not there. */
+/* Without an id there is no session to lose, but there may be another server
+ * now, one that takes POSTs at another URL. Its 404 is empty, or has the words
+ * of a framework for a missing route. */
 static bool
 is_elsewhere(const struct facts *facts, const struct error_text *said)
 {
@@ -354,7 +359,8 @@ is_elsewhere(const struct facts *facts, const struct error_text *said)
 	    (said->phrases & PHRASE_VETO) == 0;
 }
 
-/* Some frameworks call each text a web page: one has at least a tag. */
+/* Some frameworks label every text as HTML; a real page has at least one
+ * tag. */
 struct ruling
 verdict_bare(const struct facts *facts, const struct verdict_rules *more)
 {

@@ -1,20 +1,20 @@
 /*
  * Splits text into clauses of words.
  *
- * A word is a run of letters and digits; hyphens and underscores inside it
- * are dropped, so that session-id, session_id and sessionId are one word, and
- * session_terminated is a word that nobody knows: the name of something. What
- * is part of a path or URL is a name too.
+ * A word is a run of letters and digits. Hyphens and underscores inside it are
+ * dropped, so session-id, session_id and sessionId are one word, and
+ * session_terminated is an unknown word, because it is the name of something. A
+ * part of a path or URL is a name too.
  */
 #include "config.h"
 
 #include "core/exchange/words.h"
 
 enum {
-	WORD_BYTES = 24,   /* longer ones are in no lexicon */
+	WORD_BYTES = 24,   /* the lexicon has no longer words */
 	LONG_ID = 20,      /* a word this long is an identifier */
-	QUOTE_BYTES = 256, /* further apart, marks are not a pair */
-	OVERLAP = 16       /* words that a long clause says again */
+	QUOTE_BYTES = 256, /* marks further apart are not a pair */
+	OVERLAP = 16       /* words that two parts of a long clause share */
 };
 
 struct splitter {
@@ -22,8 +22,8 @@ struct splitter {
 	struct clause clause;
 	uint64_t roles;   /* of all words in this clause so far */
 	uint64_t last;    /* of the last word */
-	size_t words;     /* in all clauses */
-	const char *open; /* no apostrophe before this closes anything */
+	size_t words;     /* number of words in all clauses */
+	const char *open; /* no apostrophe before this closes a quotation */
 	bool apart;
 	void (*each)(const struct clause *, void *);
 	void *arg;
@@ -31,14 +31,14 @@ struct splitter {
 
 struct token {
 	char text[WORD_BYTES];
-	size_t n;   /* of what there would be without the cap */
-	bool digit; /* it has one */
+	size_t n;   /* length without the cap of text */
+	bool digit; /* it has a digit */
 	bool lower; /* it has a lower-case letter */
-	bool hump;  /* a capital behind a small letter */
+	bool hump;  /* it has a capital after a small letter */
 	bool joint; /* it has a hyphen or an underscore */
 };
 
-/* The words of the clause stay as they are: there are none yet. */
+/* Starts a splitter. It leaves clause.words unset, because clause.n is 0. */
 static void
 start(struct splitter *s, struct span text, bool quoted,
     void (*each)(const struct clause *, void *), void *arg)
@@ -73,7 +73,7 @@ is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Letters of other scripts count as such: their words are not known. */
+/* Bytes above 0x7F count as letters: the words of other scripts are unknown. */
 static bool
 is_letter(char c)
 {
@@ -100,7 +100,7 @@ starts(const struct splitter *s, const char *text)
 	return (size_t)(s->end - s->p) >= n && memcmp(s->p, text, n) == 0;
 }
 
-/* The byte at p plus i, NUL outside. */
+/* Returns the byte at p plus i, or NUL outside of the text. */
 static char
 peek(const struct splitter *s, long i)
 {
@@ -145,7 +145,7 @@ add_char(struct token *t, char c)
 	t->n++;
 }
 
-/* Bytes at p of what stands inside a word but is no part of it. */
+/* Returns the number of bytes at p if they join two parts of a word, else 0. */
 static size_t
 joint_bytes(const struct splitter *s)
 {
@@ -163,14 +163,14 @@ joint_bytes(const struct splitter *s)
 	}
 }
 
-/* A space that does not break. */
+/* Is there a no-break space at p? */
 static bool
 is_wide_space(const struct splitter *s)
 {
 	return *s->p == '\xC2' && peek(s, 1) == '\xA0';
 }
 
-/* General punctuation: dashes, quotation marks. */
+/* Is there general punctuation at p, such as a dash or a quotation mark? */
 static bool
 is_punctuation(const struct splitter *s)
 {
@@ -208,7 +208,7 @@ read_token(struct splitter *s, struct token *t)
 	}
 }
 
-/* Is the noun from start to p a part of a path or of an expression? */
+/* Is the word from start to p a part of a path or of an expression? */
 static bool
 is_part(const struct splitter *s, const char *start)
 {
@@ -237,8 +237,9 @@ token_roles(const struct splitter *s, const struct token *t, const char *start)
 }
 
 /*
- * Is the token an error code? It is when it is all there is, or before a
- * colon, or all in capitals: SESSION_NOT_FOUND, SessionExpiredError.
+ * Is the token an error code? It is if it is the whole text, or stands at the
+ * start before a colon, or is all in capitals: SESSION_NOT_FOUND,
+ * SessionExpiredError.
  */
 static bool
 is_code(const struct splitter *s, const struct token *t)
@@ -255,7 +256,7 @@ is_code(const struct splitter *s, const struct token *t)
 	    (s->p + i == s->end || (i == 0 && *s->p == ':'));
 }
 
-/* The words of an error code are a clause of their own. */
+/* Reports the words of an error code as a clause of their own. */
 static void
 say_code(const struct splitter *s, const char *from)
 {
@@ -303,8 +304,8 @@ take_word(struct splitter *s)
 	push(s, token_roles(s, &t, from));
 }
 
-/* The mark that closes the quotation opened at p, or NULL. Where a search for
- * an apostrophe found none, no later one looks again. */
+/* Returns the mark that closes the quotation opened at p, or NULL. A search for
+ * an apostrophe that fails is remembered, so that no later one repeats it. */
 static const char *
 closing(struct splitter *s)
 {
@@ -327,7 +328,8 @@ closing(struct splitter *s)
 
 static void take(struct splitter *s);
 
-/* What is quoted: its own clauses, and one word of this one. */
+/* Takes a quotation: its words are clauses of their own, and it counts as one
+ * word of the clause around it. */
 static void
 take_quoted(struct splitter *s)
 {
@@ -356,7 +358,7 @@ take_quoted(struct splitter *s)
 	s->p = close + 1;
 }
 
-/* A dot inside of something is not a full stop. */
+/* Does the clause end at p? A dot inside a word does not end it. */
 static bool
 is_end(const struct splitter *s)
 {
@@ -372,7 +374,8 @@ is_quote(const struct splitter *s)
 	    (*s->p == '"' || *s->p == '\'' || *s->p == '`');
 }
 
-/* A backslash and a letter is a control character, as in escaped text. */
+/* A backslash and a letter stand for a control character, as in escaped
+ * text. */
 static bool
 is_escape(const struct splitter *s)
 {

@@ -1,6 +1,6 @@
 /*
- * Text of an answer as clauses of words, each word known by the roles it can
- * play in a sentence about a session. Linear, flat memory.
+ * Splits the text of an answer into clauses of words. Each word has the roles
+ * that it can play in a sentence about a session. Time is linear, memory flat.
  */
 #ifndef MCPSPLICE_CORE_EXCHANGE_WORDS_H
 #define MCPSPLICE_CORE_EXCHANGE_WORDS_H
@@ -15,7 +15,7 @@
 #define W_SESSION_ID ROLE(1)
 #define W_HEADER ROLE(2) /* Mcp-Session-Id */
 #define W_TRANSPORT ROLE(3)
-#define W_HEAD ROLE(4) /* may follow the noun and keeps its meaning: id */
+#define W_HEAD ROLE(4) /* may follow the noun and keep its meaning: id */
 #define W_DET ROLE(5)  /* the, this, your */
 #define W_ARTICLE ROLE(6)
 #define W_OURS ROLE(7) /* a qualifier of our own session: mcp, client */
@@ -26,8 +26,8 @@
 #define W_FAIL ROLE(12) /* failed, unable */
 #define W_NO ROLE(13)
 #define W_LONGER ROLE(14)
-#define W_GOOD ROLE(15) /* lost when denied: found, valid, active */
-#define W_BAD ROLE(16)  /* lost when said: expired, unknown, closed */
+#define W_GOOD ROLE(15) /* a loss if denied: found, valid, active */
+#define W_BAD ROLE(16)  /* a loss if said: expired, unknown, closed */
 #define W_INVALID ROLE(17)
 #define W_EXPIRED ROLE(18)
 #define W_TERMINATED ROLE(19)
@@ -35,7 +35,7 @@
 #define W_OUT ROLE(21)
 #define W_TIMEOUT ROLE(22)
 #define W_FIND ROLE(23) /* verbs: could not find, no longer know */
-#define W_LINK ROLE(24) /* with, for, that: more is said about the noun */
+#define W_LINK ROLE(24) /* with, for, that: more about the noun follows */
 #define W_STOP ROLE(25) /* ends a noun phrase: when, if, error */
 #define W_OR ROLE(26)
 #define W_REQUIRED ROLE(27)
@@ -49,7 +49,7 @@
 #define W_FIRST ROLE(35)   /* first, again */
 #define W_BEFORE ROLE(36)  /* before, while, during */
 #define W_WORK ROLE(37)    /* request, call, completed */
-#define W_SUBJECT ROLE(38) /* what can be not initialized: server */
+#define W_SUBJECT ROLE(38) /* a thing that can be not initialized: server */
 #define W_CONNECTION ROLE(39)
 #define W_FIELD ROLE(40) /* argument, parameter: a name follows */
 #define W_NAMER ROLE(41) /* tool, method: a name follows */
@@ -76,24 +76,25 @@
 
 struct word {
 	uint64_t roles;
-	bool apart; /* more than white space stands before it */
+	bool apart; /* more than white space precedes it */
 };
 
-/* Words up to a full stop, a semicolon, a line end, a brace. A longer clause
- * comes in parts that overlap. */
+/* Words up to a full stop, a semicolon, a line end or a brace. A longer clause
+ * is reported in parts that overlap. */
 struct clause {
 	struct word words[CLAUSE_WORDS];
 	size_t n;
-	bool quoted; /* it stood in quotation marks: someone else's words */
+	bool quoted; /* it was in quotation marks: not the speaker's words */
 };
 
-/* Calls each for every clause. What is in quotation marks comes as clauses of
- * its own and is one identifier in the sentence around it; behind words such
- * as "tool" and "argument" it is a name and says nothing. An error code
- * (SESSION_NOT_FOUND) comes as its words. */
+/* Calls each for every clause of text. A quotation is reported as clauses of
+ * its own and is one identifier in the sentence around it; after words such as
+ * "tool" and "argument" it is a name and is not reported. An error code
+ * (SESSION_NOT_FOUND) is reported as its words. */
 void words_split(struct span text,
     void (*each)(const struct clause *clause, void *arg), void *arg);
-/* The roles of one word in lower case, without hyphens. */
+/* Returns the roles of one word in lower case, without hyphens; 0 if it is not
+ * in the lexicon. */
 uint64_t words_roles(const char *word, size_t n);
 
 #endif
