@@ -1,9 +1,10 @@
 /*
  * The table of networks that are not the internet, from the special-purpose
- * registries of IANA, and the few addresses where clouds keep what a machine
- * there may know. An address is looked for from the top, so what is narrow
- * stands above what is wide; IPv6 that is in no line and not of 2000::/3 is
- * reserved. What carries an IPv4 address is judged by that.
+ * registries of IANA, and of the addresses where clouds keep the secrets of
+ * their machines. The first line that matches counts, so a narrow network
+ * stands above a wide one. An IPv6 address that no line matches and that is
+ * outside of 2000::/3 is reserved. An address that carries an IPv4 address is
+ * judged by that one.
  */
 #include "config.h"
 
@@ -28,7 +29,7 @@ struct network4 {
 	enum address_class class;
 };
 
-/* carried: where in the address the IPv4 address stands; 0: nowhere. */
+/* carried is the offset of the IPv4 address inside the address; 0: none. */
 struct network6 {
 	unsigned char prefix[V6_BYTES];
 	unsigned bits;
@@ -46,7 +47,7 @@ static const struct network4 networks4[] = {
 	{ { 169, 254 }, 16, ADDRESS_FORBIDDEN },
 	{ { 172, 16 }, 12, ADDRESS_PRIVATE },
 	{ { 192, 168 }, 16, ADDRESS_PRIVATE },
-	/* For benchmarks; proxies on the machine answer names with it. */
+	/* For benchmarks; local proxies use it for the names they answer. */
 	{ { 198, 18 }, 15, ADDRESS_PRIVATE },
 	{ { 192, 0, 2 }, 24, ADDRESS_FORBIDDEN },
 	{ { 192, 88, 99 }, 24, ADDRESS_FORBIDDEN },
@@ -61,10 +62,10 @@ static const struct network6 networks6[] = {
 	{ { 0 }, 96, ADDRESS_PUBLIC, 12 },
 	{ { [10] = 0xff, 0xff }, 96, ADDRESS_PUBLIC, 12 },
 	{ { 0x00, 0x64, 0xff, 0x9b }, 96, ADDRESS_PUBLIC, 12 },
-	/* Local NAT64: who says where in it the IPv4 address stands? */
+	/* Local NAT64: the IPv4 address may stand elsewhere in it. */
 	{ { 0x00, 0x64, 0xff, 0x9b, 0x00, 0x01 }, 48, ADDRESS_PRIVATE, 12 },
 	{ { 0x20, 0x02 }, 16, ADDRESS_PUBLIC, 2 },
-	/* Teredo, benchmarks, ORCHID and what else is no host */
+	/* Teredo, benchmarks, ORCHID and others that name no host */
 	{ { 0x20, 0x01 }, 23, ADDRESS_FORBIDDEN, 0 },
 	{ { 0x20, 0x01, 0x0d, 0xb8 }, 32, ADDRESS_FORBIDDEN, 0 },
 	{ { 0x3f, 0xff }, 20, ADDRESS_FORBIDDEN, 0 },
@@ -76,7 +77,7 @@ static const struct network6 networks6[] = {
 	{ { 0xfe, 0xc0 }, 10, ADDRESS_PRIVATE, 0 },
 };
 
-/* Are the first bits of both the same? */
+/* Do a and prefix have the same first bits? */
 static bool
 matches(const unsigned char *a, const unsigned char *prefix, unsigned bits)
 {
@@ -102,8 +103,8 @@ class4(const unsigned char *a)
 	return ADDRESS_PUBLIC;
 }
 
-/* In a network that is not the internet itself, what is carried can only make
- * it worse. */
+/* In a network that is not the internet itself, the carried address can only
+ * make the class stricter. */
 static enum address_class
 class6(const unsigned char *a)
 {
@@ -143,8 +144,8 @@ address_class(const struct sockaddr *sa)
 	}
 }
 
-/* 127.1, 0x7f000001, 2130706433, 127.0.0.1.: what resolvers, ours or that of
- * an HTTP proxy, take for an IPv4 address. */
+/* Is text an IPv4 address for a resolver, the local one or that of an HTTP
+ * proxy? Resolvers also take 127.1, 0x7f000001, 2130706433 and "127.0.0.1.". */
 static bool
 is_literal4(char *text, struct in_addr *out)
 {
@@ -152,13 +153,13 @@ is_literal4(char *text, struct in_addr *out)
 
 	if (n > 1 && text[n - 1] == '.')
 		text[n - 1] = '\0';
-	/* inet_aton lets anything stand behind a blank. */
+	/* inet_aton accepts any text after a blank. */
 	if (text[strspn(text, "0123456789abcdefABCDEFxX.")] != '\0')
 		return false;
 	return inet_aton(text, out) != 0;
 }
 
-/* The zone is of no matter for the class; inet_pton does not know it. */
+/* The zone does not matter for the class, and inet_pton does not know it. */
 static bool
 is_literal6(char *text, struct in6_addr *out)
 {

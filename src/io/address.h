@@ -1,6 +1,7 @@
 /*
- * What kind of place an address is: for the rule that a server on the
- * internet cannot send us to the machines behind our door.
+ * The class of an address. It serves the rule that a server on the internet
+ * must not be able to make mcpsplice connect to machines in the user's own
+ * network.
  */
 #ifndef MCPSPLICE_IO_ADDRESS_H
 #define MCPSPLICE_IO_ADDRESS_H
@@ -9,18 +10,18 @@ struct sockaddr;
 
 enum address_class {
 	ADDRESS_PUBLIC,
-	ADDRESS_PRIVATE,  /* RFC 1918, 4193, 6598, and what is like it */
+	ADDRESS_PRIVATE,  /* RFC 1918, 4193, 6598, and similar */
 	ADDRESS_LOOPBACK, /* and unix sockets */
-	/* Never of use for us: link-local, where clouds keep their metadata;
-	 * the unspecified address, multicast, broadcast, reserved. */
+	/* Never connected to: link-local, where clouds keep their metadata; the
+	 * unspecified address, multicast, broadcast, reserved. */
 	ADDRESS_FORBIDDEN
 };
 
-/* IPv6 forms that carry an IPv4 address (mapped, compatible, NAT64, 6to4)
- * count as what they carry. */
+/* Returns the class of an address. An IPv6 address that carries an IPv4 address
+ * (mapped, compatible, NAT64, 6to4) has the class of that one. */
 enum address_class address_class(const struct sockaddr *sa);
-/* The same of a literal, "10.0.0.1" or "fe80::1" with or without brackets.
- * Returns -1 when it is none. */
+/* Finds the class of a literal such as "10.0.0.1" or "fe80::1", with or without
+ * brackets. Returns 0, or -1 if text is not a literal. */
 int address_literal(const char *text, enum address_class *out);
 
 #endif

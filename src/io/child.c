@@ -1,12 +1,13 @@
 /*
- * Between fork and exec only what a signal handler may call: everything that
- * allocates or looks something up is done before. Whether the program could
- * be started comes by a close-on-exec pipe, on the loop like the rest.
+ * Starting a program and reading its output. Between fork and exec only
+ * functions run that a signal handler may call: everything that allocates or
+ * looks something up is done before. A close-on-exec pipe tells on the loop
+ * whether the program could be started.
  *
- * Invariants: each process is in the list of processes until it is waited
- * for, and no other process ever is, so that its number stays ours and is
- * safe to kill; no callback runs inside a function of child.h; done is told
- * from deferred work, when the process is gone and no pipe is open.
+ * Invariants: each process is in the list of processes until it is waited for,
+ * and waitpid is called for no other process, so its number cannot be reused
+ * and is safe to kill; no callback runs inside a function of child.h; done is
+ * called from deferred work, when the process is gone and no pipe is open.
  */
 #include "config.h"
 
@@ -31,11 +32,12 @@ extern char **environ;
 
 enum {
 	CHUNK = 16384,
-	/* For what the child left behind and still writes. */
+	/* Time for processes that the child left behind and that still
+	 * write. */
 	LINGER_MS = 1000,
-	/* Where the pipe that reports a failure is put, above stdio. */
+	/* Descriptor of the pipe that reports a failure, above stdio. */
 	REPORT_FD = 3,
-	/* Where there is no call that closes all, and no sane limit. */
+	/* Used if no call closes all descriptors and there is no sane limit. */
 	MAX_FDS = 65536,
 	NO_EXEC_STATUS = 127
 };
@@ -45,14 +47,14 @@ enum {
 #define NSIG 65
 #endif
 
-/* One process that is to be waited for. */
+/* A process to wait for. */
 struct process {
 	struct process *next;
 	pid_t pid;
-	struct child *child; /* NULL: nobody wants to know */
+	struct child *child; /* NULL: the child was freed */
 };
 
-/* Our end of a pipe. */
+/* The parent's end of a pipe. */
 struct end {
 	int fd; /* -1: closed */
 	struct loop_fd *watch;
@@ -63,24 +65,25 @@ struct child {
 	struct loop *l;
 	const struct child_ops *ops;
 	void *arg;
-	struct process *process; /* NULL: not started, or waited for */
+	struct process *process; /* NULL: not started, or ended */
 	struct end in, out, err, report;
 	struct buf input;
-	size_t written; /* of input */
+	size_t written; /* bytes of input */
 	size_t max_output;
-	struct loop_timer *timer; /* its time, then LINGER_MS */
+	struct loop_timer *timer; /* config.timeout_ms, then LINGER_MS */
 	enum child_end end;
 	int value;
-	bool decided; /* end is not how the process ends: we killed it, or it
-		       * did not start */
-	bool over;    /* done is due */
+	bool decided; /* end is known before the process ends: it was killed, or
+		       * it did not start */
+	bool over;    /* done is deferred */
 };
 
-/* What the child process needs, made before it is there. */
+/* The data that the child process needs, made before the fork. */
 struct start {
 	char *path;
 	char **argv, **env;
-	int fds[REPORT_FD + 1]; /* for 0 to 3; all of them above 3 */
+	int fds[REPORT_FD + 1]; /* for descriptors 0 to 3; all of them are above
+				 * 3 */
 	bool detached;
 };
 
@@ -110,7 +113,7 @@ look_if_over(struct child *c)
 	loop_defer(c->l, over_now, c);
 }
 
-/* status is -1 when somebody else has waited for it. */
+/* Notes the end of the process. status is -1 if somebody else waited for it. */
 static void
 process_ended(struct child *c, int status)
 {
@@ -126,7 +129,8 @@ process_ended(struct child *c, int status)
 	look_if_over(c);
 }
 
-/* Signals are not counted, so all are asked for, and nobody else's. */
+/* Signals are not counted, so every process of the list is checked, and no
+ * other process is waited for. */
 static void
 wait_for_all(void)
 {
@@ -155,8 +159,9 @@ on_sigchld(int signo, void *arg)
 	wait_for_all();
 }
 
-/* Once for each loop: that of before is gone when its handler is. A host may
- * have left us the signal ignored, which libevent ends, or blocked. */
+/* Installs the handler once for each loop; a new loop is noticed by the missing
+ * handler. The host may have left SIGCHLD ignored, which libevent ends, or
+ * blocked. */
 static int
 watch_sigchld(struct loop *l)
 {
@@ -204,7 +209,8 @@ kill_child(struct child *c, enum child_end end)
 		kill(c->process->pid, SIGKILL);
 }
 
-/* The part that still counts is told. */
+/* Ends a child whose output is too long; take_output still passes on the bytes
+ * up to the limit. */
 static void
 too_large(struct child *c)
 {
@@ -215,7 +221,8 @@ too_large(struct child *c)
 	look_if_over(c);
 }
 
-/* The callback comes last: it may free the child. */
+/* Reads once and passes the output on. The callback comes last, because it may
+ * free the child. */
 static void
 take_output(struct child *c, struct end *e,
     void (*tell)(const char *p, size_t n, void *arg))
@@ -263,7 +270,8 @@ on_errors(int fd, int what, void *arg)
 	take_output(c, &c->err, c->ops->errors);
 }
 
-/* A program need not read what it is given. */
+/* Writes input. A write error only ends the input, because a program need not
+ * read it. */
 static void
 on_input(int fd, int what, void *arg)
 {
@@ -280,7 +288,7 @@ on_input(int fd, int what, void *arg)
 		close_end(&c->in);
 }
 
-/* Closed without a word: the program runs. */
+/* Reads the report pipe. EOF without an error means that the program runs. */
 static void
 on_report(int fd, int what, void *arg)
 {
@@ -309,8 +317,9 @@ has_more(const struct end *e)
 	return e->fd != -1 && poll(&p, 1, 0) == 1;
 }
 
-/* The time is up: for the program, or for whoever it left its pipes to. What
- * is in them already is taken first, we may have been busy. */
+/* The time is up, for the program or for the processes that hold its pipes.
+ * Bytes that are already in the pipes are read first, because the loop may have
+ * been busy. */
 static void
 on_time(void *arg)
 {
@@ -329,7 +338,8 @@ on_time(void *arg)
 		kill_child(c, CHILD_TIMEOUT);
 }
 
-/* Returns the descriptor at 4 or above, where it is in nobody's way. */
+/* Returns a duplicate of fd at 4 or above, so that dup2 to 0..3 cannot
+ * overwrite it; closes fd if it was lower. */
 static int
 lift(int fd)
 {
@@ -342,7 +352,8 @@ lift(int fd)
 	return up;
 }
 
-/* Both ends close on exec; ours does not block. Returns 0, or -1. */
+/* Makes a pipe. Both ends close on exec; the parent's end does not block.
+ * Returns 0, or -1. */
 static int
 pipe_new(int *ours, int *theirs, int our_side)
 {
@@ -402,7 +413,7 @@ pipes_open(struct child *c, const struct child_config *config, int *fds)
 	return end_open(c, &c->report, &fds[REPORT_FD], LOOP_READ, on_report);
 }
 
-/* 0, or why it cannot be run. */
+/* Returns 0, or an errno if path cannot be run. */
 static int
 runnable(const char *path)
 {
@@ -426,8 +437,9 @@ search_path(void)
 	return DEFAULT_PATH;
 }
 
-/* Returns 0, or an errno as execvp has it. Folders of PATH that depend on
- * where the host started us are passed over: that may be anybody's. */
+/* Finds the program in PATH, like execvp. Returns 0, or an errno. Relative
+ * folders of PATH are skipped: they depend on where the host started mcpsplice,
+ * and anybody may write there. */
 static int
 find_program(const char *name, char **out)
 {
@@ -467,7 +479,8 @@ is_unset(const char *variable, const char *const *unset)
 	return false;
 }
 
-/* The strings are those of our own environment. */
+/* Makes the child's environment without the variables in unset. The strings are
+ * borrowed from environ. */
 static char **
 make_environment(const char *const *unset)
 {
@@ -484,7 +497,8 @@ make_environment(const char *const *unset)
 	return env;
 }
 
-/* execve takes what it does not change as changeable. */
+/* Copies argv: execve wants strings without const, though it does not change
+ * them. */
 static char **
 make_argv(const char *const *argv)
 {
@@ -499,7 +513,7 @@ make_argv(const char *const *argv)
 	return copy;
 }
 
-/* From here to become: in the child process. */
+/* The functions from here to become run in the child process. */
 static void
 close_from(int first)
 {
@@ -556,8 +570,9 @@ become(const struct start *s)
 	_exit(NO_EXEC_STATUS);
 }
 
-/* All signals wait meanwhile: in the child one would run our handlers, which
- * write to pipes that we share. Returns 0, or -1. */
+/* Forks with all signals blocked: in the child, a signal would run the parent's
+ * handlers, which write to pipes that both processes share. Returns 0, or
+ * -1. */
 static int
 fork_child(struct child *c, const struct start *s)
 {
@@ -585,7 +600,7 @@ fork_child(struct child *c, const struct start *s)
 	return 0;
 }
 
-/* Returns 0, or an errno. */
+/* Starts the program. Returns 0, or an errno. */
 static int
 start(struct child *c, const struct child_config *config)
 {
@@ -659,7 +674,7 @@ child_free(struct child *c, bool kill_it)
 	close_end(&c->err);
 	close_end(&c->report);
 	loop_timer_free(c->timer);
-	/* What a program is told here may be secret. */
+	/* The input of a program may be secret. */
 	input = c->input.p;
 	for (i = 0; i < c->input.n; i++)
 		input[i] = '\0';

@@ -1,8 +1,8 @@
 /*
- * A program of somebody else's: a browser, a credential helper, another copy
- * of ourselves. Started without a shell, with default signals, with no
- * descriptor but the three it gets, and without the variables that hold our
- * secrets. Nothing here waits.
+ * Runs another program: a browser, a credential helper, another copy of
+ * mcpsplice. It is started without a shell, with default signals, with no
+ * descriptors but stdin, stdout and stderr, and without the variables that hold
+ * secrets. No function here blocks.
  */
 #ifndef MCPSPLICE_IO_CHILD_H
 #define MCPSPLICE_IO_CHILD_H
@@ -13,47 +13,54 @@
 struct child;
 
 struct child_config {
-	const char *const *argv;  /* NULL-ended; [0] is looked up in PATH */
-	const char *const *unset; /* variables it does not get; NULL: none */
-	struct span input;        /* its stdin, then EOF; copied */
-	bool output, errors;      /* read them; else they are /dev/null */
-	/* A session of its own: no terminal, and no signal that is meant for
-	 * us. Only child_free with kill ends it before its time. */
+	const char *const *argv;  /* NULL-ended; argv[0] is looked up in PATH */
+	const char *const *unset; /* variables to remove from its environment;
+				   * NULL: none */
+	struct span input;        /* bytes for its stdin, then EOF; copied */
+	bool output, errors;      /* read stdout, stderr; else they are
+				   * /dev/null */
+	/* Runs it in a session of its own: it has no terminal and gets no
+	 * signal that is meant for mcpsplice. Only child_free with kill ends it
+	 * early. */
 	bool detached;
-	size_t max_output;  /* bytes of stdout and of stderr; more ends it */
-	int64_t timeout_ms; /* then it is killed; 0: none */
+	size_t max_output;  /* bytes of stdout and of stderr; it is killed above
+			     * this */
+	int64_t timeout_ms; /* then it is killed; 0: no limit */
 };
 
 enum child_end {
-	CHILD_EXIT,      /* value: its exit status */
-	CHILD_SIGNAL,    /* value: the signal's number */
-	CHILD_TIMEOUT,   /* killed */
-	CHILD_TOO_LARGE, /* killed */
+	CHILD_EXIT,      /* value: the exit status */
+	CHILD_SIGNAL,    /* value: the number of the signal */
+	CHILD_TIMEOUT,   /* it was killed after timeout_ms */
+	CHILD_TOO_LARGE, /* it was killed after max_output bytes */
 	CHILD_NO_START   /* value: errno of the attempt */
 };
 
 struct child_ops {
-	/* Bytes as they come; NULL: not wanted. */
+	/* Bytes of stdout and stderr as they arrive; NULL: dropped. */
 	void (*output)(const char *p, size_t n, void *arg);
 	void (*errors)(const char *p, size_t n, void *arg);
-	/* Once, the last call: it is over and what it wrote was told. The
-	 * child object is gone after it. Never from inside child_new. */
+	/* The last call, made once: the program ended and all its output was
+	 * passed on. The child object is gone after it. Never called from
+	 * inside child_new. */
 	void (*done)(enum child_end end, int value, void *arg);
 };
 
-/* Never NULL: what cannot be started ends with CHILD_NO_START. ops is
- * borrowed. */
+/* Starts the program. Never returns NULL: if it cannot be started, done is
+ * called with CHILD_NO_START. ops is borrowed; the child object owns itself
+ * until done or child_free. */
 struct child *child_new(struct loop *l, const struct child_config *config,
     const struct child_ops *ops, void *arg);
-/* No more callbacks. kill: it is sent SIGKILL, else it lives on and its pipes
- * are closed. Either way it is waited for while we live. */
+/* Frees the object; no callback follows. kill: the program gets SIGKILL, else
+ * it lives on with its pipes closed. In both cases it is waited for as long as
+ * this process lives. */
 void child_free(struct child *c, bool kill);
 
-/* Splits a command line of a user into words: blanks part them, '...' and
- * "..." keep them together, a backslash takes the next character as it is
- * (not inside '...'). Nothing is expanded. Returns a NULL-ended list (freed
- * with child_words_free), or NULL with *why for people, owned by the caller:
- * no word in it, or a quote that is not closed. */
+/* Splits a user's command line into words. Blanks separate words, '...' and
+ * "..." keep them together, a backslash takes the next character literally (not
+ * inside '...'). Nothing is expanded. Returns a NULL-ended list (free it with
+ * child_words_free), or NULL with *why, a message for users that the caller
+ * owns, if there is no word or a quote is not closed. */
 char **child_words(const char *text, char **why);
 void child_words_free(char **words);
 

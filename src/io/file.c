@@ -1,10 +1,11 @@
 /*
- * Own files. Opened relative to a folder that was checked, never through a
- * link, and looked at before they are used. New content is written beside the
- * old and moved over it; the temporary name is random and exclusive, so that
- * processes do not disturb one another.
+ * The program's own files. A file is opened relative to a folder that was
+ * checked, never through a link, and its owner and mode are checked before it
+ * is used. New content is written to a temporary file, which then replaces the
+ * old one; the temporary name is random and exclusive, so that processes do not
+ * disturb one another.
  *
- * Invariant: after a failure there is no file that was not there before.
+ * Invariant: a failure leaves no file that was not there before.
  */
 #include "config.h"
 
@@ -46,8 +47,8 @@ open_dir(const char *path)
 	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Makes what is missing of path behind its first n bytes. Systems differ in
- * how mkdir refuses what is there, so that is looked at. */
+/* Makes the missing folders of path after its first n bytes. Systems differ in
+ * how mkdir fails for a path that exists, so the path is checked. */
 static int
 make_below(char *path, size_t n)
 {
@@ -70,8 +71,8 @@ make_below(char *path, size_t n)
 	return rc;
 }
 
-/* sudo can leave HOME as it was: what root makes there, its owner could not
- * use. */
+/* sudo can leave HOME unchanged. A folder that root makes there could not be
+ * used by the owner of HOME. */
 static bool
 may_make_in(const char *base)
 {
@@ -98,7 +99,8 @@ is_private_dir(int fd)
 	return false;
 }
 
-/* Names of files tell which servers somebody uses. */
+/* Takes all rights from group and others: file names tell which servers
+ * somebody uses. */
 static void
 hide(int fd)
 {
@@ -106,7 +108,7 @@ hide(int fd)
 
 	if (fstat(fd, &st) == 0 && (st.st_mode & (S_IRWXG | S_IRWXO)) != 0 &&
 	    fchmod(fd, S_IRWXU) < 0)
-		errno = 0; /* it works as it is */
+		errno = 0; /* the folder can be used anyway */
 }
 
 int
@@ -144,7 +146,8 @@ file_dir(const char *base, const char *below, bool make, char **why)
 	return fd;
 }
 
-/* What open says of a link that is not to be followed, in one word. */
+/* Makes errno ELOOP for a link that open does not follow, whatever the system
+ * says. */
 static int
 no_link(int fd)
 {
@@ -176,7 +179,7 @@ check_file(int fd)
 	return 0;
 }
 
-/* Without waiting: it may be a pipe. */
+/* O_NONBLOCK: the name may belong to a pipe. */
 int
 file_open(int dir, const char *name, bool write)
 {
@@ -218,7 +221,8 @@ file_get(int fd, size_t max, struct buf *out)
 	return -1;
 }
 
-/* To pass the limit of ulimit -f is a deadly signal. */
+/* Checks ulimit -f: a write past that limit raises a signal that ends the
+ * process. */
 static bool
 is_allowed(size_t n)
 {
@@ -278,7 +282,7 @@ file_read(int dir, const char *name, size_t max, struct buf *out)
 	return rc;
 }
 
-/* The mode is set again because the umask may have taken from it. */
+/* fchmod follows because the umask may have removed bits of the mode. */
 static int
 temp_open(int dir, char name[TEMP_BYTES])
 {
@@ -307,14 +311,14 @@ temp_remove(int dir, const char *name)
 	errno = saved;
 }
 
-/* EINVAL: the file system has nothing to wait for. */
+/* EINVAL means that the file system has nothing to sync. */
 static int
 sync_to_disk(int fd)
 {
 	return fsync(fd) < 0 && errno != EINVAL ? -1 : 0;
 }
 
-/* Network file systems tell a full disk when the file is closed. */
+/* Network file systems report a full disk at close. */
 static int
 temp_fill(int fd, struct span text, bool sync)
 {
@@ -350,7 +354,7 @@ file_remove(int dir, const char *name)
 	return unlinkat(dir, name, 0);
 }
 
-/* Systems without flock have locks that belong to the process instead. */
+/* Systems without flock have fcntl locks, which belong to the process. */
 int
 file_lock(int fd)
 {

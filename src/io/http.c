@@ -1,13 +1,13 @@
 /*
- * HTTP on a curl multi handle, driven by its socket and timer callbacks. It
- * owns the connections: to forget them is to begin with a new one. The old one
- * ends with the last exchange in it.
+ * HTTP on a curl multi handle, driven by its socket and timer callbacks. A
+ * multi handle owns its connections: http_forget starts a new one, and the old
+ * one is freed with its last exchange.
  *
  * Invariants:
  *  - no multi function and no pause is called while libcurl is on the stack:
  *    http_send, http_abort and http_pause only put the exchange on the to-do
- *    list, which is worked off by loop_defer; done is called from there too,
- *    or from the loop's own callbacks;
+ *    list, which loop_defer works through; done is called from there too, or
+ *    from the loop's own callbacks;
  *  - each exchange in use is on the active list; "running" says that its easy
  *    handle is in the multi handle x->multi;
  *  - exchanges start in the first of the multi handles only; each of the
@@ -37,13 +37,14 @@
 
 enum {
 	HTTP_OLDEST_CURL = 0x075500, /* CURLOPT_PROTOCOLS_STR */
-	HTTP_POOL_SPARE = 8,         /* exchanges kept above max_inflight */
-	HTTP_CACHE_SPARE = 16,       /* connections kept above it */
+	HTTP_POOL_SPARE = 8,         /* spare exchanges kept above
+				      * max_inflight */
+	HTTP_CACHE_SPARE = 16,       /* connections kept above max_inflight */
 	HTTP_HEAD_MAX_BYTES = 64 * 1024,
 	HTTP_CA_MAX_BYTES = 16 * 1024 * 1024,
-	HTTP_COOKIES = 64, /* in the jar; libcurl itself sets no bound */
+	HTTP_COOKIES = 64, /* limits of the jar; libcurl itself has none */
 	HTTP_COOKIE_BYTES = 32 * 1024,
-	HTTP_SMALL_BODY_BYTES = 64 * 1024, /* goes out at once */
+	HTTP_SMALL_BODY_BYTES = 64 * 1024, /* such a body is sent at once */
 	HTTP_LIFETIME_S = 3600,
 	HTTP_MAXAGE_S = 118, /* libcurl's own default */
 	HTTP_KEEPALIVE_IDLE_S = 30,
@@ -52,32 +53,32 @@ enum {
 	HTTP_USER_TIMEOUT_MS = 20000
 };
 
-/* The interest in one descriptor of libcurl's. */
+/* The loop's interest in one descriptor of libcurl. */
 struct watch {
 	struct watch *next, **prev;
 	struct loop_fd *fd;
 	int what;
 };
 
-/* A multi handle: exchanges, and the connections they share. */
+/* A multi handle: exchanges and the connections they share. */
 struct multi {
 	struct http *h;
-	struct multi *next; /* the one before */
+	struct multi *next; /* the multi handle before this one */
 	CURLM *curl;
-	struct loop_timer *timer; /* libcurl's */
-	long timer_ms;            /* what it last asked for, -1: none */
+	struct loop_timer *timer; /* the timer that libcurl asks for */
+	long timer_ms;            /* what libcurl asked for last; -1: none */
 	bool timer_changed;
 	struct watch *watches;
-	unsigned running; /* exchanges */
+	unsigned running; /* number of exchanges */
 	bool used;
 };
 
 struct http {
 	struct loop *l;
 	struct http_config config;
-	struct multi *multis; /* the first is the one for what begins */
+	struct multi *multis; /* new exchanges start in the first one */
 	CURLSH *share;
-	struct loop_timer *idle; /* for all exchanges */
+	struct loop_timer *idle; /* one timer for all exchanges */
 	int64_t idle_at;         /* when it fires; 0: it does not run */
 	struct exchange *active;
 	struct exchange *spare;
@@ -85,10 +86,10 @@ struct http {
 	struct exchange *todo, **todo_end;
 	bool deferred;
 	struct curl_slist *resolve;
-	/* The cookies that the jar has at most: those of the last look, and
-	 * each Set-Cookie since. */
+	/* The most cookies that the jar can have: those of the last count, and
+	 * each Set-Cookie since then. */
 	size_t cookies, cookie_bytes;
-	bool cookies_told;   /* that some were dropped */
+	bool cookies_told;   /* the user was told that cookies were dropped */
 	const char *ca_path; /* a hashed folder, or NULL */
 	const char *ca_file;
 	struct buf ca_blob; /* the system's bundle and the extra file */
@@ -98,7 +99,7 @@ struct exchange {
 	struct http *h;
 	struct multi *multi; /* while running */
 	CURL *easy;
-	CURLcode refused;              /* an option that libcurl did not take */
+	CURLcode refused;              /* first error of curl_easy_setopt */
 	struct exchange *next, **prev; /* active list; spare list by next */
 	struct exchange *todo_next;
 	struct http_ops ops;
@@ -109,32 +110,36 @@ struct exchange {
 	char *text;
 	size_t text_cap;
 	int64_t idle_ms;
-	int64_t expires;     /* ends then in any case; 0: never */
+	int64_t expires;     /* end of the exchange in any case; 0: none */
 	int64_t heard;       /* when the last byte came */
 	int64_t written;     /* when the last byte of the request went out */
-	bool measures;       /* libcurl tells how far the body is out */
-	curl_off_t out;      /* so far */
-	curl_off_t uploaded; /* by the last look of the idle timer */
+	bool measures;       /* progress callbacks are on */
+	curl_off_t out;      /* bytes of the body sent so far */
+	curl_off_t uploaded; /* bytes sent at the last idle timer */
 	size_t body_bytes;
-	size_t head_bytes; /* 1xx and trailers included */
+	size_t head_bytes; /* includes 1xx and trailers */
 	int status;
 	bool running;
 	bool todo;
 	bool abort;
-	bool paused;    /* wanted */
-	bool held;      /* libcurl was told so by the write callback */
+	bool paused;    /* the caller wants a pause */
+	bool held;      /* the write callback paused the transfer */
 	bool sent;      /* libcurl began to write the request */
-	bool again;     /* a proxy's 407: writing it again is right, once */
-	bool asks;      /* config.allow: url is reached without a proxy */
-	bool denied;    /* config.allow said no to an address */
-	bool let;       /* and yes to one */
-	bool resending; /* and was kept from writing it a second time */
+	bool again;     /* after a proxy's 407 the request may be written once
+			 * more */
+	bool asks;      /* config.allow is asked: the URL is reached without a
+			 * proxy */
+	bool denied;    /* config.allow refused an address */
+	bool let;       /* config.allow took an address */
+	bool resending; /* libcurl tried to send the request twice and was
+			 * stopped */
 	bool head;      /* ops.head was called */
 	bool too_large;
 	char error[CURL_ERROR_SIZE];
 };
 
-/* Remembers the first refusal; an exchange with one ends as HTTP_CONFIG. */
+/* Sets an option and remembers the first error; an exchange with an error ends
+ * as HTTP_CONFIG. */
 #define SET(x, option, value)                                                  \
 	do {                                                                   \
 		CURLcode set_rc;                                               \
@@ -186,11 +191,11 @@ todo_remove(struct exchange *x)
 	x->todo = false;
 }
 
-/* Callbacks of libcurl: they only move bytes inward. */
+/* Callbacks of libcurl: they only take in bytes. */
 
-/* The first call of a transfer comes right before the request is written; a
- * second one means that libcurl is about to write it again, on another
- * connection, while the first may have been executed. */
+/* The first call of a transfer comes right before the request is written. A
+ * second call means that libcurl is about to write the request again on another
+ * connection, while the server may have run the first one. */
 static int
 http_on_prereq(void *arg, char *peer, char *local, int peer_port,
     int local_port)
@@ -211,7 +216,7 @@ http_on_prereq(void *arg, char *peer, char *local, int peer_port,
 	return CURL_PREREQFUNC_OK;
 }
 
-/* A large body takes its time to go out. */
+/* Notes when the last bytes of a large body went out. */
 static int
 http_on_progress(void *arg, curl_off_t dltotal, curl_off_t dlnow,
     curl_off_t ultotal, curl_off_t ulnow)
@@ -228,8 +233,8 @@ http_on_progress(void *arg, curl_off_t dltotal, curl_off_t dlnow,
 	return 0;
 }
 
-/* Calls ops.head, once. Returns false when there is no final answer, or the
- * exchange shall end. */
+/* Calls ops.head once. Returns false if there is no final answer yet, or the
+ * exchange has to end. */
 static bool
 give_head(struct exchange *x)
 {
@@ -254,7 +259,7 @@ has_too_many_cookies(const struct http *h)
 }
 
 /* libcurl has put the cookie of this line into the jar. Counting lines is
- * cheap; the jar is looked at when there may be too many. */
+ * cheap; the jar itself is only counted when it may hold too many cookies. */
 static void
 count_cookie(struct http *h, const char *line, size_t n)
 {
@@ -269,8 +274,8 @@ count_cookie(struct http *h, const char *line, size_t n)
 		defer(h);
 }
 
-/* One line of the head at a time. With Negotiate a proxy's 407 may not be the
- * last answer: that one is given with its body, or at the end. */
+/* Takes one line of the head. With Negotiate, a proxy's 407 may not be the last
+ * answer: its head is given with its body, or at the end. */
 static size_t
 http_on_header(char *p, size_t size, size_t n, void *arg)
 {
@@ -317,7 +322,8 @@ http_on_body(char *p, size_t size, size_t n, void *arg)
 	return x->abort ? 0 : n;
 }
 
-/* What libcurl has no option for. A refusal (a unix socket) is no matter. */
+/* Sets socket options that libcurl has no option for. An error, as from a unix
+ * socket, does not matter. */
 static int
 http_on_socket_made(void *arg, curl_socket_t fd, curlsocktype purpose)
 {
@@ -338,8 +344,8 @@ http_on_socket_made(void *arg, curl_socket_t fd, curlsocktype purpose)
 	return CURL_SOCKOPT_OK;
 }
 
-/* The address is judged in the form in which it is connected to, so nothing
- * can change in between. After a refusal libcurl tries the next one. */
+/* The address is checked in the form that is connected to, so it cannot change
+ * in between. After a refusal libcurl tries the next address. */
 static curl_socket_t
 http_on_socket_wanted(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 {
@@ -355,7 +361,7 @@ http_on_socket_wanted(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 	return socket(a->family, a->socktype, a->protocol);
 }
 
-/* Only noted: libcurl changes its mind several times per request. */
+/* Only notes the time: libcurl changes it several times per request. */
 static int
 http_on_timer_wanted(CURLM *curl, long ms, void *arg)
 {
@@ -369,7 +375,7 @@ http_on_timer_wanted(CURLM *curl, long ms, void *arg)
 
 /* The end of a transfer */
 
-/* Did the handshake break off, rather than fail? */
+/* Was the TLS handshake cut, rather than refused? */
 static bool
 is_cut_handshake(const char *why)
 {
@@ -378,7 +384,8 @@ is_cut_handshake(const char *why)
 	    strstr(why, "unexpected eof") != NULL;
 }
 
-/* A SOCKS proxy's answer: is it about the host, or about us? */
+/* Judges a SOCKS proxy's answer: is the host the cause, or the proxy's own
+ * rules? */
 static enum http_end
 judge_socks(struct exchange *x)
 {
@@ -400,7 +407,7 @@ judge_socks(struct exchange *x)
 	}
 }
 
-/* A failure before anything was written. */
+/* Judges a failure before anything was written. */
 static enum http_end
 judge_unsent(struct exchange *x, CURLcode rc, int proxy_status)
 {
@@ -431,7 +438,7 @@ judge_unsent(struct exchange *x, CURLcode rc, int proxy_status)
 	case CURLE_BAD_FUNCTION_ARGUMENT:
 	case CURLE_UNKNOWN_OPTION:
 	case CURLE_INTERFACE_FAILED:
-	case CURLE_READ_ERROR: /* a netrc file that is none */
+	case CURLE_READ_ERROR: /* not a netrc file */
 	case CURLE_SSL_CERTPROBLEM:
 	case CURLE_SSL_CIPHER:
 	case CURLE_SSL_CACERT_BADFILE:
@@ -451,14 +458,14 @@ judge(struct exchange *x, CURLcode rc, int proxy_status)
 		return HTTP_ABORTED;
 	if (x->refused != CURLE_OK)
 		return HTTP_CONFIG;
-	/* libcurl takes a head that breaks off for an answer without body. */
+	/* libcurl takes a head that breaks off for an answer without a body. */
 	if (rc == CURLE_OK && !x->head && !x->again)
 		return HTTP_CUT;
 	if (rc == CURLE_OK)
 		return give_head(x) ? HTTP_DONE : HTTP_CUT;
 	if (!x->sent)
 		return judge_unsent(x, rc, proxy_status);
-	/* TLS 1.3 tells of a missing client certificate this late. */
+	/* TLS 1.3 reports a missing client certificate only now. */
 	if (!x->head && strstr(x->error, " alert ") != NULL)
 		return HTTP_TLS;
 	/* A single line that is longer than libcurl can hold. */
@@ -467,8 +474,8 @@ judge(struct exchange *x, CURLcode rc, int proxy_status)
 	return HTTP_CUT;
 }
 
-/* libcurl counts " after N ms" from its last try, which says nothing about
- * how long we tried. */
+/* libcurl counts " after N ms" from its last try only, not from the first
+ * one. */
 static void
 drop_duration(char *why)
 {
@@ -482,7 +489,7 @@ drop_duration(char *why)
 		memmove(from, to + 3, strlen(to + 3) + 1);
 }
 
-/* Words for people: libcurl's own where they fit. */
+/* Returns the reason in words for users: libcurl's own words if they fit. */
 static const char *
 reason(struct exchange *x, CURLcode rc)
 {
@@ -513,7 +520,7 @@ exchange_free(struct exchange *x)
 	free(x);
 }
 
-/* Into the pool, or away. */
+/* Puts the exchange into the pool, or frees it. */
 static void
 release(struct exchange *x)
 {
@@ -547,7 +554,7 @@ leave(struct exchange *x)
 		defer(m->h);
 }
 
-/* The end of x, told. Only with an empty curl stack. */
+/* Calls done and releases x. libcurl must not be on the stack. */
 static void
 finish(struct exchange *x, struct http_answer *a)
 {
@@ -559,7 +566,7 @@ finish(struct exchange *x, struct http_answer *a)
 	release(x);
 }
 
-/* libcurl has ended the transfer. */
+/* Ends an exchange after libcurl has ended the transfer. */
 static void
 finish_transfer(struct exchange *x, CURLcode rc)
 {
@@ -571,14 +578,15 @@ finish_transfer(struct exchange *x, CURLcode rc)
 	curl_easy_getinfo(x->easy, CURLINFO_HTTP_CONNECTCODE, &status);
 	a.proxy_status = (int)status;
 	a.end = judge(x, rc, a.proxy_status);
-	/* The last head may have been given just now, and have ended it. */
+	/* judge may have given the head just now, and ops.head may have
+	 * aborted. */
 	if (x->abort)
 		a.end = HTTP_ABORTED;
 	a.why = a.end == HTTP_ABORTED ? "" : reason(x, rc);
 	finish(x, &a);
 }
 
-/* We have ended it. */
+/* Ends an exchange before libcurl has ended the transfer. */
 static void
 finish_early(struct exchange *x, enum http_end end)
 {
@@ -592,8 +600,8 @@ finish_early(struct exchange *x, enum http_end end)
 
 /* Driving libcurl */
 
-/* Tells what has ended and sets libcurl's timer: after each call that may
- * have moved something. */
+/* Reports the transfers that ended and sets libcurl's timer. Called after each
+ * call of libcurl that may have changed something. */
 static void
 settle(struct multi *m)
 {
@@ -606,7 +614,7 @@ settle(struct multi *m)
 	while ((message = curl_multi_info_read(m->curl, &left)) != NULL) {
 		if (message->msg != CURLMSG_DONE)
 			continue;
-		/* It is gone once its handle is removed. */
+		/* Removing the handle frees the message. */
 		rc = message->data.result;
 		private = NULL;
 		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE,
@@ -673,8 +681,9 @@ watch_new(struct multi *m, int fd)
 	return w;
 }
 
-/* One interest per descriptor, deleted and added again on a change. After
- * CURL_POLL_REMOVE libcurl has forgotten w, and fd may be another file. */
+/* Keeps one interest per descriptor, which is deleted and added again on a
+ * change. After CURL_POLL_REMOVE libcurl has forgotten w, and fd may be another
+ * file. */
 static int
 http_on_interest(CURL *easy, curl_socket_t fd, int poll, void *arg,
     void *socketp)
@@ -716,7 +725,7 @@ multi_setup(struct multi *m)
 	curl_multi_setopt(m->curl, CURLMOPT_TIMERFUNCTION,
 	    http_on_timer_wanted);
 	curl_multi_setopt(m->curl, CURLMOPT_TIMERDATA, m);
-	/* With fewer than are in flight each call opens a new one. */
+	/* A smaller cache would make each call open a new connection. */
 	curl_multi_setopt(m->curl, CURLMOPT_MAXCONNECTS,
 	    (long)c->max_inflight + HTTP_CACHE_SPARE);
 	if (!c->http2)
@@ -724,7 +733,8 @@ multi_setup(struct multi *m)
 		    (long)CURLPIPE_NOTHING);
 }
 
-/* Becomes the first of h. Returns -1 when libcurl has none. */
+/* Adds a multi handle as the first of h. Returns -1 if libcurl cannot make
+ * one. */
 static int
 multi_add(struct http *h)
 {
@@ -744,8 +754,8 @@ multi_add(struct http *h)
 	return 0;
 }
 
-/* No exchange is in it any more. The order matters: it still calls
- * http_on_interest while it closes its connections. */
+/* Frees a multi handle without exchanges. The order matters: libcurl still
+ * calls http_on_interest while it closes its connections. */
 static void
 multi_free(struct multi *m)
 {
@@ -756,7 +766,7 @@ multi_free(struct multi *m)
 	free(m);
 }
 
-/* The multi handles that were forgotten and have nothing left to do. */
+/* Frees the forgotten multi handles that have no exchange left. */
 static void
 drop_ended(struct http *h)
 {
@@ -772,8 +782,8 @@ drop_ended(struct http *h)
 	}
 }
 
-/* Names that were given by hand are kept in the multi handle, but taken from
- * the easy handle only once. */
+/* Starts the transfer. config.resolve is set here, because the multi handle
+ * keeps these names, but takes them from an easy handle only once. */
 static void
 start(struct exchange *x)
 {
@@ -795,8 +805,9 @@ start(struct exchange *x)
 	m->used = true;
 }
 
-/* curl_easy_pause runs the callbacks of the transfer, which may pause it
- * again. It refuses one that is over; that one's message is under way. */
+/* Resumes a transfer. curl_easy_pause runs its callbacks, which may pause it
+ * again. It fails for a transfer that is over; the message of that one is on
+ * its way. */
 static void
 resume(struct exchange *x)
 {
@@ -808,8 +819,8 @@ resume(struct exchange *x)
 		finish_transfer(x, rc);
 }
 
-/* How many of the n lines at line, taken upwards or downwards, fit into a
- * quarter of the jar. Adds their bytes to *bytes. */
+/* Returns how many of the n lines at line, going in the direction of step, fit
+ * into a quarter of the jar. Adds their bytes to *bytes. */
 static size_t
 jar_fit(char *const *line, size_t n, int step, size_t *bytes)
 {
@@ -825,9 +836,9 @@ jar_fit(char *const *line, size_t n, int step, size_t *bytes)
 	return i;
 }
 
-/* Empties the jar but for its oldest and its newest cookies. The cookie by
- * which a load balancer finds its replica is set with the first answer, or
- * with each answer, or again as soon as it is missing: it is kept, or comes
+/* Empties the jar except for its oldest and newest cookies. A load balancer
+ * sets the cookie that finds its replica with the first answer, or with each
+ * answer, or again as soon as it is missing. So the cookie is kept or comes
  * back. */
 static void
 jar_thin(struct http *h, CURL *jar, char *const *lines, size_t n)
@@ -850,7 +861,7 @@ jar_thin(struct http *h, CURL *jar, char *const *lines, size_t n)
 	h->cookies_told = true;
 }
 
-/* Counts what is in the jar, and makes room when it is too much. */
+/* Counts the cookies in the jar, and removes some if there are too many. */
 static void
 jar_look(struct http *h)
 {
@@ -897,13 +908,14 @@ http_on_deferred(void *arg)
 		else if (x->held && !x->paused)
 			resume(x);
 	}
-	/* Written in this turn, not in the next. */
+	/* New requests are written in this turn, not in the next. */
 	for (m = h->multis; m != NULL; m = m->next)
 		drive(m, CURL_SOCKET_TIMEOUT, 0);
 	drop_ended(h);
 }
 
-/* The idle limit: one timer for all, set again only when it has fired. */
+/* The idle limit: one timer for all exchanges, set again only after it
+ * fired. */
 
 static void
 idle_watch(struct http *h, int64_t at)
@@ -914,7 +926,8 @@ idle_watch(struct http *h, int64_t at)
 	loop_timer_set(h->idle, at - loop_now(h->l));
 }
 
-/* A large body that is still going out, or a pause of ours, is no silence. */
+/* An exchange is not silent while a large body is going out, or while the
+ * caller pauses it. */
 static void
 idle_excuse(struct exchange *x, int64_t now)
 {
@@ -928,7 +941,7 @@ idle_excuse(struct exchange *x, int64_t now)
 	x->uploaded = uploaded;
 }
 
-/* When it is to end, INT64_MAX if never. */
+/* Returns when the exchange has to end; INT64_MAX: never. */
 static int64_t
 ends_at(const struct exchange *x)
 {
@@ -984,8 +997,8 @@ set_callbacks(struct exchange *x)
 	SET(x, CURLOPT_XFERINFODATA, x);
 	SET(x, CURLOPT_NOPROGRESS, 1L);
 #if LIBCURL_VERSION_NUM >= 0x075700
-	/* Do not wait for a name that is still being resolved; an older
-	 * library may refuse it. */
+	/* Do not wait for a name that is still being resolved. An older library
+	 * may refuse the option. */
 	(void)curl_easy_setopt(x->easy, CURLOPT_QUICK_EXIT, 1L);
 #endif
 }
@@ -1041,14 +1054,15 @@ set_proxy(struct exchange *x)
 		SET(x, CURLOPT_PROXYUSERPWD, ":");
 }
 
-/* A TLS library without CA folders refuses even this; it has none then. */
+/* Unsets the CA folder. The option fails with a TLS library that has no CA
+ * folders, which does not matter. */
 static void
 no_folder(struct exchange *x, CURLoption option)
 {
 	(void)curl_easy_setopt(x->easy, option, NULL);
 }
 
-/* Either a file or a hashed folder, if it can be: with both, each handshake
+/* Sets either a file or a hashed folder if possible: with both, each handshake
  * reads the whole bundle (17 ms). */
 static void
 set_tls(struct exchange *x)
@@ -1060,7 +1074,8 @@ set_tls(struct exchange *x)
 	SET(x, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	SET(x, CURLOPT_SSLCERT, c->cert);
 	SET(x, CURLOPT_SSLKEY, c->key);
-	/* Without one OpenSSL would ask on the terminal, and wait there. */
+	/* Without a password OpenSSL would ask on the terminal, and wait
+	 * there. */
 	SET(x, CURLOPT_KEYPASSWD,
 	    c->key_password == NULL ? "" : c->key_password);
 	if (h->ca_path != NULL)
@@ -1123,9 +1138,9 @@ http_on_probe_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 	return CURL_SOCKET_BAD;
 }
 
-/* Would libcurl go by a proxy there? It does not say, but a transfer that may
- * neither look up a name nor open a socket fails in different ways; it is over
- * at once. What is not a certain yes is a no. */
+/* libcurl does not tell whether it would use a proxy, but a transfer that may
+ * neither look up a name nor open a socket fails in different ways with and
+ * without one, at once. The answer is true only if it is certain. */
 bool
 http_takes_proxy(const struct http_config *c, const char *url)
 {
@@ -1149,9 +1164,10 @@ http_takes_proxy(const struct http_config *c, const char *url)
 	return rc == CURLE_COULDNT_RESOLVE_PROXY;
 }
 
-/* libcurl reads the environment's proxies itself; loopback never goes there.
- * NULL lets it read NO_PROXY. Where addresses are asked about it must do what
- * was found out: "*" is no proxy, "" is no way around it. */
+/* libcurl reads the proxies of the environment itself; loopback never uses
+ * them. NULL lets it read NO_PROXY. When addresses have to be checked, libcurl
+ * must do what http_takes_proxy found: "*" means no proxy, "" means always the
+ * proxy. */
 static void
 set_url(struct exchange *x, const char *text)
 {
@@ -1198,8 +1214,8 @@ set_method(struct exchange *x, const char *method, struct span body)
 		SET(x, CURLOPT_CUSTOMREQUEST, method);
 }
 
-/* "Name: value" at p; libcurl wants "Name;" for an empty value. Returns the
- * byte after its NUL. */
+/* Writes "Name: value" at p; libcurl wants "Name;" for an empty value. Returns
+ * the byte after its NUL. */
 static char *
 put_line(char *p, const struct header *header)
 {
@@ -1209,9 +1225,9 @@ put_line(char *p, const struct header *header)
 	return stpcpy(stpcpy(p, ": "), header->value) + 1;
 }
 
-/* The list that libcurl borrows for the transfer, in memory that stays with
- * x. An empty Expect spares the second that some servers let a large body
- * wait for their 100. */
+/* Makes the list that libcurl borrows for the transfer, in memory that stays
+ * with x. With a large body some servers let libcurl wait a second for their
+ * 100; an empty Expect avoids that. */
 static void
 set_headers(struct exchange *x, const struct headers *headers)
 {
@@ -1244,7 +1260,7 @@ set_headers(struct exchange *x, const struct headers *headers)
 	SET(x, CURLOPT_HTTPHEADER, x->lines);
 }
 
-/* A pooled exchange, as if it were new. */
+/* Takes an exchange from the pool, or makes one, and resets its fields. */
 static struct exchange *
 exchange_take(struct http *h)
 {
@@ -1282,7 +1298,7 @@ http_send(struct http *h, const struct http_request *r,
 	long max_idle_s;
 
 	max_idle_s = HTTP_MAXAGE_S;
-	/* libcurl rounds down what it compares. */
+	/* libcurl rounds the age of a connection down. */
 	if (r->max_idle_conn_s > 0)
 		max_idle_s = r->max_idle_conn_s - 1;
 	x = exchange_take(h);
@@ -1304,7 +1320,8 @@ http_send(struct http *h, const struct http_request *r,
 	return x;
 }
 
-/* An easy handle that was used before still has the old answer's headers. */
+/* Before the head, a used easy handle still has the headers of its last
+ * answer. */
 const char *
 http_header(struct exchange *x, const char *name, size_t index)
 {
@@ -1323,7 +1340,7 @@ http_written_at(const struct exchange *x)
 	return x->written;
 }
 
-/* Of an empty value libcurl leaves the CR. */
+/* libcurl leaves the CR in an empty value. */
 int
 http_headers_all(struct exchange *x, const char *name, struct buf *out)
 {
@@ -1371,7 +1388,7 @@ http_pause(struct exchange *x, bool paused)
 	if (x->paused == paused)
 		return;
 	x->paused = paused;
-	/* The time of the pause is not silence. */
+	/* The time of the pause does not count as silence. */
 	x->heard = loop_now(x->h->l);
 	if (!paused && x->held)
 		todo_add(x);
@@ -1379,7 +1396,7 @@ http_pause(struct exchange *x, bool paused)
 
 /* Certificate authorities */
 
-/* Does the folder hold links by hash ("4042bcee.0")? */
+/* Does the folder hold links named by hash ("4042bcee.0")? */
 static bool
 is_hashed(const char *path)
 {
@@ -1398,8 +1415,8 @@ is_hashed(const char *path)
 	return found;
 }
 
-/* A folder that makes a handshake cheap; only the OpenSSL family reads just
- * the files it needs. */
+/* Returns a folder that makes a handshake cheap, or NULL: only the OpenSSL
+ * family reads just the files it needs. */
 static const char *
 hashed_folder(const curl_version_info_data *v)
 {
@@ -1413,7 +1430,7 @@ hashed_folder(const curl_version_info_data *v)
 	return is_hashed(usual) ? usual : NULL;
 }
 
-/* Returns 0, or -1 when the file cannot be read or is absurdly large. */
+/* Returns 0, or -1 if the file cannot be read or is absurdly large. */
 static int
 read_file(struct buf *b, const char *path)
 {
@@ -1434,8 +1451,9 @@ read_file(struct buf *b, const char *path)
 	return r == 0 ? buf_addc(b, '\n') : -1;
 }
 
-/* Chooses what set_tls sets; with neither, libcurl's defaults stay. A file
- * that cannot be read is left to libcurl, which says so per transfer. */
+/* Chooses the values for set_tls; without any, libcurl's defaults stay. A file
+ * that cannot be read is left to libcurl, which reports it for each
+ * transfer. */
 static void
 choose_ca(struct http *h, const curl_version_info_data *v)
 {
@@ -1458,7 +1476,7 @@ choose_ca(struct http *h, const curl_version_info_data *v)
 
 /* Life */
 
-/* NULL when this libcurl will do. */
+/* Returns why this libcurl cannot be used, or NULL if it can. */
 static const char *
 unfit(const curl_version_info_data *v)
 {

@@ -1,9 +1,9 @@
 /*
- * HTTP on a curl multi handle. A request goes in, head, data and done come
- * out. Owns every trap of libcurl:
- *  - curl callbacks move bytes inward only; sending, aborting and resuming
- *    are put off to the end of the turn, with an empty curl stack;
- *  - a POST is never sent twice by the library: the first call of
+ * HTTP on a curl multi handle. A request goes in; head, data and done come out.
+ * This room handles the traps of libcurl:
+ *  - curl callbacks only take in bytes; sending, aborting and resuming are
+ *    deferred to the end of the turn, with an empty curl stack;
+ *  - the library never sends a POST twice: the first call of
  *    PREREQFUNCTION for a transfer sets "sent", a second one aborts;
  *  - no redirect is followed here.
  */
@@ -17,11 +17,13 @@ struct sockaddr;
 struct http;
 struct exchange;
 
-/* Strings are borrowed for the life of the http object; NULL or 0: off. */
+/* Strings are borrowed for the life of the http object; NULL or 0 switch an
+ * option off. */
 struct http_config {
 	const char *user_agent;
-	const char *proxy;      /* NULL: the usual environment */
-	const char *noproxy;    /* instead of NO_PROXY; loopback is exempt */
+	const char *proxy;      /* NULL: the usual environment variables */
+	const char *noproxy;    /* used instead of NO_PROXY; loopback is
+				 * exempt */
 	const char *proxy_user; /* user:password */
 	bool proxy_negotiate;
 	const char *proxy_cacert;
@@ -30,8 +32,8 @@ struct http_config {
 	const char *cert;
 	const char *key;
 	const char *key_password;
-	/* User and password for the server's host, as curl reads them; an
-	 * Authorization header of a request wins. */
+	/* Holds user and password for the server's host, as curl reads them; an
+	 * Authorization header of a request has precedence. */
 	const char *netrc_file;
 	bool ipv4_only, ipv6_only;
 	const char *const *resolve; /* NULL-ended list of HOST:PORT:ADDR */
@@ -41,8 +43,8 @@ struct http_config {
 	bool http2;
 	int64_t connect_timeout_ms;
 	unsigned max_inflight; /* the connection cache is larger than this */
-	/* May this address be connected to? Asked for each address before
-	 * each connect, but not for those of a proxy; NULL: all may. */
+	/* May this address be connected to? Called for each address before each
+	 * connect, but not for those of a proxy; NULL: all are allowed. */
 	bool (*allow)(const struct sockaddr *sa, void *arg);
 	void *allow_arg;
 };
@@ -50,11 +52,11 @@ struct http_config {
 struct http_request {
 	const char *method;            /* "POST", "GET", "DELETE" */
 	const char *url;               /* copied */
-	struct span body;              /* borrowed until done; POST only */
+	struct span body;              /* borrowed until done; only for POST */
 	const struct headers *headers; /* copied */
-	/* End with HTTP_IDLE after so many ms without a byte; 0: never. */
+	/* Ends with HTTP_IDLE after this many ms without a byte; 0: never. */
 	int64_t idle_ms;
-	/* Do not reuse a connection that was idle for so many seconds; 0:
+	/* Connections that were idle for this many seconds are not reused; 0:
 	 * libcurl's own limit. */
 	long max_idle_conn_s;
 };
@@ -62,14 +64,14 @@ struct http_request {
 enum http_end {
 	HTTP_DONE,    /* the answer is complete */
 	HTTP_CUT,     /* the connection broke, or the peer broke the protocol */
-	HTTP_IDLE,    /* idle_ms passed */
+	HTTP_IDLE,    /* idle_ms or http_expire passed */
 	HTTP_ABORTED, /* http_abort */
-	/* Nothing was written (but see http_answer.sent: TLS 1.3 tells of a
+	/* Nothing was written (but see http_answer.sent: TLS 1.3 reports a
 	 * missing client certificate late): */
 	HTTP_RESOLVE, /* no such host */
 	HTTP_CONNECT, /* refused, unreachable, or the connect timeout */
 	HTTP_TLS,     /* the certificate or the handshake */
-	HTTP_PROXY,   /* the proxy refused (why holds its status) */
+	HTTP_PROXY,   /* the proxy refused (why contains its status) */
 	HTTP_CONFIG,  /* an option cannot be used: a file, a scheme */
 	HTTP_REFUSED  /* config.allow allows none of the host's addresses */
 };
@@ -78,9 +80,9 @@ struct http_answer {
 	enum http_end end;
 	/* May the server have seen the request? false is certain. */
 	bool sent;
-	int status;       /* 0 when there was none */
+	int status;       /* 0: there was no answer */
 	int proxy_status; /* of a CONNECT, else 0 */
-	const char *why;  /* for people; may be "" */
+	const char *why;  /* for users; may be "" */
 	bool too_large_head;
 };
 
@@ -88,44 +90,46 @@ struct http_ops {
 	/* Status line and headers are complete (never for 1xx, nor for a
 	 * proxy's answer to CONNECT). http_header works from here on. */
 	void (*head)(struct exchange *x, int status, void *arg);
-	/* Body bytes. Returns false to end the exchange (HTTP_ABORTED). */
+	/* Takes bytes of the body. Returns false to end the exchange
+	 * (HTTP_ABORTED). */
 	bool (*data)(struct exchange *x, const char *p, size_t n, void *arg);
-	/* Once, the last call; x is gone after it. */
+	/* The last call, made once; x is gone after it. */
 	void (*done)(struct exchange *x, const struct http_answer *a,
 	    void *arg);
 };
 
-/* NULL when libcurl cannot start or is too old (7.85) or has no TLS; *why
- * then says it. */
+/* Makes an http object, which the caller owns. Returns NULL with *why, a static
+ * text, if libcurl cannot start, is older than 7.85 or has no TLS. */
 struct http *http_new(struct loop *l, const struct http_config *config,
     const char **why);
-/* Starts a request, at the end of this turn. Callbacks come later, never from
- * inside this call. The exchange belongs to the http object. */
+/* Starts a request at the end of this turn. Callbacks come later, never from
+ * inside this call. The http object owns the exchange. */
 struct exchange *http_send(struct http *h, const struct http_request *r,
     const struct http_ops *ops, void *arg);
-/* Value of the index-th header of that name, or NULL. From head until done
- * has returned. */
+/* Returns the value of the index-th header of that name, or NULL. Works from
+ * head until done has returned. */
 const char *http_header(struct exchange *x, const char *name, size_t index);
-/* Appends all values of headers of that name, ", " between. Returns 0, or -1
- * when there is none, or out is full: out is as it was then. */
+/* Appends all values of headers of that name, with ", " between them. Returns
+ * 0, or -1 with out unchanged if there is none or out is full. */
 int http_headers_all(struct exchange *x, const char *name, struct buf *out);
-/* When the last byte of the request was written (loop_now), 0 before that. It
- * is the time of a socket's buffer, not of the server's. */
+/* Returns the time (loop_now) at which the last byte of the request was
+ * written, 0 before that. The byte then is in the socket's buffer, not yet at
+ * the server. */
 int64_t http_written_at(const struct exchange *x);
-/* The address of the server, or of the proxy that was asked, as text; NULL
- * for a unix socket. From head until done has returned. */
+/* Returns the address of the server, or of the proxy that was used, as text;
+ * NULL for a unix socket. Works from head until done has returned. */
 const char *http_peer(struct exchange *x);
-/* Ends it: done comes later with HTTP_ABORTED. */
+/* Ends the exchange: done comes later with HTTP_ABORTED. */
 void http_abort(struct exchange *x);
-/* Ends it with HTTP_IDLE when it is not over in so many ms from now, whatever
- * comes. */
+/* Ends the exchange with HTTP_IDLE if it is not over ms from now, whatever
+ * arrives. */
 void http_expire(struct exchange *x, int64_t ms);
-/* Stops and goes on taking the body from the network. */
+/* Stops reading the body from the network, or continues. */
 void http_pause(struct exchange *x, bool paused);
-/* What begins from now on, in this turn too, gets connections that are made
- * from now on, and looks names up again. What is under way goes on. */
+/* Exchanges that start from now on, in this turn too, get new connections and
+ * look names up again. Running exchanges continue. */
 void http_forget(struct http *h);
-/* Ends all without callbacks, closes the connections. */
+/* Ends all exchanges without callbacks and closes the connections. */
 void http_free(struct http *h);
 /* Would a request to this URL go to an HTTP proxy? */
 bool http_takes_proxy(const struct http_config *config, const char *url);

@@ -1,16 +1,15 @@
 /*
- * A connection reads until the caller has a reply, writes it, and waits for
- * the peer to close first: whoever closes first keeps the port busy for a
- * minute afterwards, and without SO_REUSEADDR that would be the next login's
- * port. For the same reason what gets no reply is reset, not closed.
+ * A connection reads until the caller has a reply, writes it, and waits for the
+ * peer to close first: the side that closes first keeps the port busy for a
+ * minute, and without SO_REUSEADDR the next login could not use it. For the
+ * same reason a connection without a reply is reset, not closed.
  *
- * A new connection takes the place of the one that has been silent for the
- * longest: whoever opens many and says nothing, as browsers do ahead of need
- * and enemies do for ever, must not keep the one out that brings the answer.
+ * A new connection replaces the one that has been silent for the longest time:
+ * browsers open connections ahead of need, and an attacker may open many and
+ * stay silent; they must not keep out the connection that brings the answer.
  *
- * Invariants: the port is watched while it is open and a connection is free
- * or silent;
- * the callback is the last that happens to a connection before it writes; a
+ * Invariants: the port is watched while it is open and a connection is free or
+ * silent; a connection makes no further callback once it has a reply; a
  * listener that was freed lives until its last connection is gone.
  */
 #include "config.h"
@@ -30,16 +29,17 @@
 #include "base/mem.h"
 
 #ifndef MSG_NOSIGNAL
-#define MSG_NOSIGNAL 0 /* SIGPIPE is ignored by the loop */
+#define MSG_NOSIGNAL 0 /* the loop ignores SIGPIPE */
 #endif
 
 enum {
 	CHUNK = 4096,
 	BACKLOG = 16,
-	/* How long a peer may take to close, and a reply after the end. */
+	/* How long a peer may take to close, and how long a reply may take
+	 * after listener_free. */
 	LINGER_MS = 1000,
 	SHORT_BYTES = 16 * 1024,
-	/* When no descriptor is left. */
+	/* The wait if no descriptor is left. */
 	PAUSE_MS = 100
 };
 
@@ -51,15 +51,15 @@ struct conn {
 	struct loop_timer *timer;
 	int64_t deadline;
 	struct buf request, reply;
-	size_t written; /* of reply */
-	bool called;    /* the callback runs */
+	size_t written; /* bytes of reply */
+	bool called;    /* the callback is running */
 	bool replying;
-	bool waiting; /* for the socket to take more */
-	bool replied; /* all of it */
+	bool waiting; /* the socket takes no more for now */
+	bool replied; /* all of reply was written */
 };
 
 struct listener {
-	struct listener *next; /* of those that were freed */
+	struct listener *next; /* next freed listener */
 	struct loop *l;
 	struct listener_config config;
 	listener_cb *cb;
@@ -73,12 +73,13 @@ struct listener {
 	bool ended, linger;
 };
 
-/* Those that were freed and still write: the process may end before them. */
+/* Freed listeners that still write; the process may end before they do. */
 static struct listener *ended;
 
 static void on_port(int fd, int what, void *arg);
 
-/* The oldest that is silent, or has its reply; NULL: all are at work. */
+/* Returns the oldest connection that is silent or has its reply; NULL: all are
+ * busy. */
 static struct conn *
 oldest_idle(const struct listener *s)
 {
@@ -90,8 +91,8 @@ oldest_idle(const struct listener *s)
 	return oldest;
 }
 
-/* Watches the port while there is room, or can be made. Where it cannot, it
- * tries again. */
+/* Watches the port while a connection is free or can be replaced. If the watch
+ * fails, a timer tries again. */
 static void
 watch_port(struct listener *s)
 {
@@ -115,7 +116,7 @@ on_pause(void *arg)
 	watch_port(arg);
 }
 
-/* What was read may have secrets in it. */
+/* Overwrites and frees a buffer; a request may contain secrets. */
 static void
 wipe(struct buf *b)
 {
@@ -142,7 +143,7 @@ listener_destroy(struct listener *s)
 	free(s);
 }
 
-/* The listener may be gone after it. */
+/* Frees a connection. It may free the listener too. */
 static void
 conn_free(struct conn *c)
 {
@@ -173,7 +174,7 @@ on_late(void *arg)
 	conn_free(arg);
 }
 
-/* It has so long from now, and no more than it had. */
+/* Limits the rest of the connection's time to ms; never extends it. */
 static void
 limit(struct conn *c, int64_t ms)
 {
@@ -196,10 +197,10 @@ watch_conn(struct conn *c, int what)
 		conn_free(c);
 }
 
-/* A process that ends before a slow browser closes would leave the port to
- * TIME_WAIT: the kernel closes for it, and as is said here. A reset does not,
- * and Linux gives the reader what has arrived before it; so has a short reply
- * by now, on one machine. */
+/* If this process ended before a slow browser closes, the kernel would close
+ * for it and leave the port in TIME_WAIT. A reset avoids that. Linux still
+ * gives the reader the bytes that arrived before the reset, and on one machine
+ * a short reply has arrived by now. */
 static void
 spare_port(struct conn *c)
 {
@@ -213,7 +214,8 @@ spare_port(struct conn *c)
 #endif
 }
 
-/* Writes what the socket takes; the peer is to close when it has all. */
+/* Writes as much as the socket takes. After the last byte the peer has to
+ * close. */
 static void
 write_reply(struct conn *c)
 {
@@ -243,8 +245,8 @@ write_reply(struct conn *c)
 	watch_conn(c, LOOP_READ);
 }
 
-/* Lets the caller look at what has come. It may free the listener. Written
- * is at once: the process may be about to end. */
+/* Passes the bytes so far to the caller, which may free the listener. A reply
+ * is written at once, because the process may be about to end. */
 static void
 call(struct conn *c)
 {
@@ -264,8 +266,9 @@ call(struct conn *c)
 	write_reply(c);
 }
 
-/* Reads once. After the reply it is only to empty the socket: one that is
- * closed with bytes in it is reset, and the reply may be lost. */
+/* Reads once. After the reply, reading only empties the socket: closing a
+ * socket with unread bytes would reset the connection, and the reply could be
+ * lost. */
 static void
 read_request(struct conn *c)
 {
@@ -301,7 +304,7 @@ on_conn(int fd, int what, void *arg)
 		read_request(c);
 }
 
-/* Returns 0, or -1. */
+/* Makes fd non-blocking and close-on-exec. Returns 0, or -1. */
 static int
 set_flags(int fd)
 {
@@ -343,7 +346,8 @@ accept_one(int fd)
 #endif
 }
 
-/* A port that stays readable and gives nothing must not spin. */
+/* Accepts a connection. A port that stays readable but gives none must not
+ * spin. */
 static void
 on_port(int fd, int what, void *arg)
 {
@@ -371,7 +375,7 @@ on_port(int fd, int what, void *arg)
 	}
 }
 
-/* Returns the port, 0 with errno when it cannot be had. */
+/* Binds to the port. Returns its number, or 0 with errno. */
 static unsigned
 port_open(int fd, unsigned port)
 {
@@ -450,7 +454,7 @@ listener_free(struct listener *s, bool linger)
 	s->ended = true;
 	s->next = ended;
 	ended = s;
-	/* Not by the last of them. */
+	/* Keeps conn_free of the last one from freeing s. */
 	s->n++;
 	for (c = s->conns; c != NULL; c = next) {
 		next = c->next;

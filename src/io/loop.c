@@ -1,12 +1,12 @@
 /*
- * The loop: one libevent base, the work put off to the end of a turn, and
- * the clock. A turn is one wait, the callbacks it woke, and then all deferred
- * work, so that nothing put off costs a system call of its own.
+ * The loop: one libevent base, deferred work, and the clock. A turn is one
+ * wait, the callbacks it woke, and then all deferred work, so that deferring
+ * costs no system call.
  *
- * Invariants: deferred work never runs inside a callback of libevent or of
- * the loop; the clock does not move within a turn; a timer never fires before
- * loop_now has reached its deadline; a sleep of the machine is told before the
- * first callback of a turn.
+ * Invariants: deferred work never runs inside a callback of libevent or of the
+ * loop; the clock does not move within a turn; a timer never fires before
+ * loop_now has reached its deadline; a sleep of the machine is reported before
+ * the first callback of a turn.
  */
 #include "config.h"
 
@@ -33,18 +33,18 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-/* Deferred work that keeps deferring lets descriptors be served after so
- * many rounds. */
+/* If deferred work keeps deferring more, descriptors are served after this many
+ * rounds. */
 #define DEFER_ROUNDS 64
-/* A timer is never set further ahead: ten years. */
+/* The longest time of a timer: ten years. */
 #define TIMER_MAX_MS (INT64_C(315360000) * 1000)
-/* What getentropy gives at once. */
+/* The most that getentropy gives in one call. */
 #define RANDOM_PART 256
 
-/* A clock that goes on while the machine sleeps, and one that does not; a
- * sleep is when they move apart by so much. On macOS the monotonic clock goes
- * on, on some BSDs too. Where only the wall clock does, it may be set: by a
- * small step of NTP, or back, which is no sleep. */
+/* CLOCK_ALWAYS goes on while the machine sleeps, CLOCK_AWAKE does not. The
+ * machine slept if they moved apart by SLEEP_LEAST_MS. On macOS and some BSDs
+ * the monotonic clock goes on. On systems where only the wall clock goes on, it
+ * may be set: a small step by NTP, or a step back, is not a sleep. */
 #if defined(CLOCK_UPTIME_RAW)
 #define CLOCK_ALWAYS CLOCK_MONOTONIC
 #define CLOCK_AWAKE CLOCK_UPTIME_RAW
@@ -64,7 +64,7 @@
 #endif
 
 struct task {
-	loop_cb *cb; /* NULL: taken back */
+	loop_cb *cb; /* NULL: removed by loop_undefer */
 	void *arg;
 };
 
@@ -86,11 +86,12 @@ struct loop {
 	void *parent_arg;
 	void (*sleep_cb)(int64_t slept_ms, void *arg); /* NULL: not watched */
 	void *sleep_arg;
-	int64_t apart; /* of the clocks, the least since the last sleep */
-	int64_t slept; /* to be told; 0: no */
+	int64_t apart; /* smallest difference of the clocks since the last
+			* sleep */
+	int64_t slept; /* ms of a sleep still to be reported; 0: none */
 	int64_t now;   /* valid while now_known */
 	bool now_known;
-	bool looked; /* after a sleep, in this turn */
+	bool looked; /* the clocks were compared in this turn */
 	bool running;
 	bool stopped;
 	int status;
@@ -112,8 +113,8 @@ struct loop_fd {
 	void *arg;
 };
 
-/* What libevent warns of, its caller is told by a return value and handles:
- * a line on stderr would only look like an error of the user's. */
+/* libevent reports errors also by return values, which the callers handle: its
+ * warnings on stderr would only look like an error of the user's. */
 static void
 loop_on_log(int severity, const char *msg)
 {
@@ -147,7 +148,7 @@ loop_new(void)
 	struct event_base *base;
 	struct loop *l;
 
-	/* So that making an event cannot fail for want of memory. */
+	/* With these, making an event cannot fail for lack of memory. */
 	event_set_mem_functions(xmalloc, xrealloc, free);
 	event_set_log_callback(loop_on_log);
 	base = base_new();
@@ -191,8 +192,8 @@ loop_free(struct loop *l)
 	free(l);
 }
 
-/* Runs the deferred work, in order. A round is what was there at its start.
- * What is left after the last round waits for the next turn. */
+/* Runs the deferred work in order. A round is the work that was there at its
+ * start. Work left after the last round waits for the next turn. */
 static void
 run_deferred(struct loop *l)
 {
@@ -226,20 +227,20 @@ loop_now(struct loop *l)
 	if (l->now_known)
 		return l->now;
 	l->now = clock_ms(CLOCK_MONOTONIC);
-	/* Outside of a turn nothing would ever refresh it. */
+	/* Outside of a turn nothing would refresh the cached time. */
 	l->now_known = l->running;
 	return l->now;
 }
 
-/* One of the two clocks is the loop's, which is read anyway. */
+/* One of the two clocks is the loop's own, which is read in any case. */
 static int64_t
 clock_of_turn(struct loop *l, clockid_t id)
 {
 	return id == CLOCK_MONOTONIC ? loop_now(l) : clock_ms(id);
 }
 
-/* How far the clocks are apart. What passes between the two readings makes
- * it look like more. */
+/* Returns how far the clocks are apart. Time that passes between the two
+ * readings makes the difference larger. */
 static int64_t
 clocks_apart(struct loop *l)
 {
@@ -248,7 +249,8 @@ clocks_apart(struct loop *l)
 	return clock_of_turn(l, CLOCK_ALWAYS) - awake;
 }
 
-/* The same, but there it makes it look like less. */
+/* Reads in the other order: time between the readings makes the difference
+ * smaller. */
 static int64_t
 clocks_apart_at_least(void)
 {
@@ -257,8 +259,8 @@ clocks_apart_at_least(void)
 	return always - clock_ms(CLOCK_AWAKE);
 }
 
-/* Looks once in a turn. Returns false when the machine slept: then the turn
- * is broken off, and whoever asks has to come again. */
+/* Compares the clocks, once in a turn. Returns false if the machine slept: then
+ * the turn is broken off, and the caller has to be called again. */
 static bool
 turn_begins(struct loop *l)
 {
@@ -272,7 +274,7 @@ turn_begins(struct loop *l)
 		l->apart = apart;
 	if (apart - l->apart < SLEEP_LEAST_MS)
 		return true;
-	/* Or was it that we were not let run between the two readings? */
+	/* Or was the process just not scheduled between the readings? */
 	slept = clocks_apart_at_least() - l->apart;
 	if (slept < SLEEP_LEAST_MS)
 		return true;
@@ -282,7 +284,7 @@ turn_begins(struct loop *l)
 	return false;
 }
 
-/* Only outside of libevent. */
+/* Reports a sleep. Must not be called inside libevent. */
 static void
 tell_sleep(struct loop *l)
 {
@@ -319,13 +321,13 @@ loop_run(struct loop *l)
 		l->looked = false;
 		r = event_base_loop(l->base, flags);
 		if (r != 0 && l->n == 0 && !l->stopped) {
-			/* Nothing can ever call loop_stop. */
+			/* No callback could ever call loop_stop. */
 			log_error("the event loop has nothing to wait for");
 			loop_stop(l, 1);
 		}
 		if (l->stopped)
 			break;
-		/* A turn without callbacks may have work left to do. */
+		/* A turn without callbacks may still have to report a sleep. */
 		turn_begins(l);
 		tell_sleep(l);
 	}
@@ -391,9 +393,9 @@ timer_add(struct loop_timer *t, int64_t ms)
 	event_add(t->ev, &tv);
 }
 
-/* libevent counts by a coarse clock, which lags by some ms: a timer that
- * came too early by ours is sent back, so that whoever asks the clock in the
- * callback sees the deadline reached. */
+/* libevent uses a coarse clock that lags by some ms. A timer that fires too
+ * early by loop_now is set again, so that its callback sees the deadline
+ * reached. */
 static void
 loop_on_timer(evutil_socket_t fd, short what, void *arg)
 {
@@ -494,7 +496,7 @@ loop_on_fd(evutil_socket_t fd, short what, void *arg)
 	struct loop_fd *f = arg;
 	int got = 0;
 
-	/* Still ready, it comes again. */
+	/* The descriptor stays ready and is reported again. */
 	if (!turn_begins(f->l))
 		return;
 	if (what & EV_READ)
@@ -576,9 +578,9 @@ loop_on_parent(int fd, int what, void *arg)
 	l->parent_cb(l->parent_arg);
 }
 
-/* A parent of 0 is one outside of our process namespace. When the parent ends
- * while we get hold of it, its number may name another process by then, or
- * none: only a parent that is still ours afterwards is the one we watch. */
+/* A parent of 0 is outside of our process namespace. If the parent ends before
+ * process_fd, its number may name another process, or none. So getppid is asked
+ * again afterwards: only an unchanged parent is the one being watched. */
 int
 loop_watch_parent(struct loop *l, loop_cb *cb, void *arg)
 {
@@ -605,7 +607,8 @@ loop_watch_parent(struct loop *l, loop_cb *cb, void *arg)
 	return 0;
 }
 
-/* Where the system has no call for it, or an old kernel refuses it. */
+/* For systems without a call for random bytes, or with an old kernel that
+ * refuses it. */
 static int
 random_from_device(unsigned char *p, size_t n)
 {

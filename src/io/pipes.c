@@ -2,12 +2,11 @@
  * stdin and stdout. The host decides what they are, and may share them with
  * others, so their flags are left alone: stdin is read once per readiness,
  * which cannot block; stdout is written through a description of our own, or
- * with a flag per call, wherever the system has that.
+ * with a flag per call, if the system has that.
  *
- * Invariants: no callback runs inside a function of pipes.h, all come from
- * the loop or from work put off to the end of the turn; the queue holds a
- * reference to each frame that is not wholly written; once stdout is broken
- * the queue stays empty.
+ * Invariants: no callback runs inside a function of pipes.h, all come from the
+ * loop or from deferred work; the queue holds a reference to each frame that is
+ * not wholly written; once stdout is broken the queue stays empty.
  */
 #include "config.h"
 
@@ -29,30 +28,31 @@
 #include "base/mem.h"
 
 #ifndef MSG_NOSIGNAL
-#define MSG_NOSIGNAL 0 /* SIGPIPE is ignored by the loop */
+#define MSG_NOSIGNAL 0 /* the loop ignores SIGPIPE */
 #endif
 
 #define IN_CHUNK 65536
-#define OUT_FRAMES 64 /* in one system call; every system takes as many */
-/* After so many bytes the other descriptors are served. */
+#define OUT_FRAMES 64 /* per system call; every system takes this many */
+/* After this many bytes the other descriptors are served. */
 #define OUT_TURN 1048576
-/* What a frame in the queue takes beside its text: the struct, two slots of
- * the ring, and the allocator's part. */
+/* The memory of a frame in the queue without its text: the struct, two slots of
+ * the ring, and the allocator's overhead. */
 #define FRAME_BYTES                                                            \
 	(sizeof(struct frame) + 2 * sizeof(struct frame *) + MEM_OVERHEAD)
-/* An emptied queue keeps so many slots for later. */
+/* An emptied queue keeps this many slots. */
 #define RING_KEPT 4096
-/* Fits when poll says that a pipe or terminal takes something. */
+/* A write of this size does not block if poll reports that a pipe or terminal
+ * is writable. */
 #define OUT_CAREFUL_BYTES _POSIX_PIPE_BUF
-/* How often to look at what the event backend refuses to watch. */
+/* How often a descriptor is polled that the event backend refuses to watch. */
 #define RETRY_MS 20
 
 enum out_way {
 	OUT_DIRECT, /* regular files, /dev/null: a write may block, briefly */
-	OUT_SEND,   /* sockets: do not block, said for each call */
+	OUT_SEND,   /* sockets: non-blocking by a flag of each call */
 	OUT_OWN,    /* non-blocking, in a description of our own */
-	OUT_FLAG,   /* O_NONBLOCK set here, taken back at the end */
-	OUT_CAREFUL /* blocking: no more than poll promises */
+	OUT_FLAG,   /* O_NONBLOCK is set, and taken back at the end */
+	OUT_CAREFUL /* blocking: each write is small enough after a poll */
 };
 
 struct pipes {
@@ -61,7 +61,8 @@ struct pipes {
 	void *arg;
 
 	int in;
-	bool in_by_turns; /* the backend cannot watch it */
+	bool in_by_turns; /* in_timer polls it, because the backend cannot watch
+			   * it */
 	bool paused;
 	bool ended;
 	struct loop_fd *in_watch;
@@ -69,20 +70,20 @@ struct pipes {
 
 	int out;
 	enum out_way way;
-	int flags; /* of out as we found it, for OUT_FLAG */
+	int flags; /* of out before O_NONBLOCK was set, for OUT_FLAG */
 	bool person;
 	bool broken;
-	bool above;   /* high was called, low not yet */
-	bool put_off; /* on_turn_end is due */
-	bool waiting; /* for stdout to take more */
+	bool above;   /* high was called, low was not yet */
+	bool put_off; /* pipes_on_turn_end is deferred */
+	bool waiting; /* stdout takes no more for now */
 	struct loop_fd *out_watch;
 	struct loop_fd *gone_watch;
 	struct loop_timer *out_timer;
 
 	struct frame **ring; /* cap is a power of two */
 	size_t head, n, cap;
-	size_t written; /* bytes of the first frame */
-	size_t queued;  /* bytes to go */
+	size_t written; /* bytes written of the first frame */
+	size_t queued;  /* bytes still to write */
 	size_t high, low;
 
 	struct loop_timer *flush_timer;
@@ -93,7 +94,7 @@ struct pipes {
 	char chunk[IN_CHUNK];
 };
 
-/* What poll says of one descriptor right now. */
+/* Returns the state of one descriptor as poll reports it now. */
 static int
 poll_now(int fd, short events)
 {
@@ -114,8 +115,8 @@ in_unwatch(struct pipes *p)
 	loop_timer_set(p->in_timer, -1);
 }
 
-/* One read and no more: what is there now is had without blocking, whether
- * the descriptor blocks or not. */
+/* Reads once: one read after readiness does not block, even on a blocking
+ * descriptor. */
 static void
 in_read(struct pipes *p)
 {
@@ -149,19 +150,19 @@ pipes_on_in_turn(void *arg)
 {
 	struct pipes *p = arg;
 
-	/* What is no descriptor at all is left to read to complain of. */
+	/* For a closed descriptor, read has to report the error. */
 	if (p->in >= 0 && poll_now(p->in, POLLIN) == 0) {
 		loop_timer_set(p->in_timer, RETRY_MS);
 		return;
 	}
-	/* Set first: the callbacks may pause or end it. */
+	/* Set before reading: the callbacks may pause or end it. */
 	loop_timer_set(p->in_timer, 0);
 	in_read(p);
 }
 
-/* Can the event backend be trusted with it? Some refuse regular files and
- * /dev/null at once, some only when they wait, and kqueue says nothing of the
- * end of a file. All of these are always ready. */
+/* Can the event backend watch this descriptor? Some backends refuse regular
+ * files and /dev/null at once, some only when they wait, and kqueue does not
+ * report the end of a file. All of these are always ready. */
 static bool
 in_watchable(int fd)
 {
@@ -228,7 +229,7 @@ queue_pop(struct pipes *p)
 	p->n--;
 }
 
-/* Gives back what a long queue took, now that it is empty. */
+/* Frees the slots of a long queue that is empty now. */
 static void
 queue_shrink(struct pipes *p)
 {
@@ -239,7 +240,7 @@ queue_shrink(struct pipes *p)
 	p->head = p->cap = 0;
 }
 
-/* Takes n written bytes off the queue. */
+/* Removes n written bytes from the queue. */
 static void
 queue_written(struct pipes *p, size_t n)
 {
@@ -263,7 +264,7 @@ queue_drop(struct pipes *p)
 	p->queued = 0;
 }
 
-/* The next bytes of the queue, at most limit of them. A frame and its LF lie
+/* Collects the next bytes of the queue, at most limit. A frame and its LF lie
  * side by side. */
 static size_t
 queue_gather(const struct pipes *p, struct iovec *v, size_t limit)
@@ -276,7 +277,7 @@ queue_gather(const struct pipes *p, struct iovec *v, size_t limit)
 		part = f->text.n + 1 - skip;
 		if (part > limit)
 			part = limit;
-		/* iov_base is not const only because readv shares it. */
+		/* iov_base lacks const only because readv uses it too. */
 		v[i].iov_base = (void *)(uintptr_t)(f->text.p + skip);
 		v[i].iov_len = part;
 		limit -= part;
@@ -308,8 +309,8 @@ out_write_some(const struct pipes *p, size_t limit)
 }
 
 /* Writes until the queue is empty, stdout takes no more, or this turn's share
- * is used up; what nothing can watch has no share. Returns -1 with errno when
- * stdout is broken. */
+ * is used up. OUT_DIRECT has no share, because nothing can watch it. Returns -1
+ * with errno if stdout is broken. */
 static int
 out_write(struct pipes *p)
 {
@@ -350,7 +351,7 @@ pipes_on_flushed(void *arg)
 	p->flush_done(p->flush_arg);
 }
 
-/* Tells whoever waits in pipes_flush, at the end of the turn. */
+/* Calls the done of pipes_flush at the end of the turn. */
 static void
 flush_end(struct pipes *p)
 {
@@ -377,8 +378,8 @@ out_break(struct pipes *p, int error)
 	p->ops.broken(p->arg);
 }
 
-/* The marks are looked at when a turn is over, so that what is written in the
- * same turn counts for nothing. */
+/* Compares the queue with high and low when a turn is over, so that frames
+ * written in the same turn do not count. */
 static void
 out_marks(struct pipes *p)
 {
@@ -428,7 +429,7 @@ out_wait(struct pipes *p)
 		loop_timer_set(p->out_timer, RETRY_MS);
 }
 
-/* Writes what can be written, and arranges for the rest. */
+/* Writes as much as possible, and waits for stdout if frames are left. */
 static void
 out_pump(struct pipes *p)
 {
@@ -487,7 +488,7 @@ pipes_on_flush_timer(void *arg)
 	flush_end(arg);
 }
 
-/* A second call takes the place of the first, whose done is not called. */
+/* A second call replaces the first, whose done is not called. */
 void
 pipes_flush(struct pipes *p, int64_t ms, loop_cb *done, void *arg)
 {
@@ -505,8 +506,9 @@ pipes_flush(struct pipes *p, int64_t ms, loop_cb *done, void *arg)
  * Which way to write
  */
 
-/* Opens again, non-blocking, what fd is. Returns -1 unless that gives the
- * same file in a description of our own: some systems only duplicate. */
+/* Opens the file of fd again, non-blocking. Returns -1 unless that gives the
+ * same file in a new description: some systems only duplicate the
+ * descriptor. */
 static int
 out_reopen(int fd, const char *path)
 {
@@ -534,8 +536,9 @@ is_stderr(const struct stat *st)
 	    st->st_dev == other.st_dev && st->st_ino == other.st_ino;
 }
 
-/* The last resort of a pipe: a flag that all its holders share, and that
- * stderr must not get, since whoever else writes there loses lines by it. */
+/* The last resort for a pipe: O_NONBLOCK, which all holders of the pipe share.
+ * It is not used if stderr is the same pipe, because other writers to stderr
+ * would lose lines. */
 static void
 out_set_flag(struct pipes *p, const struct stat *st)
 {
@@ -582,9 +585,9 @@ out_open(struct pipes *p, int fd)
 	}
 }
 
-/* The write end of a pipe is never readable, but an error there, the reader's
- * going, is reported as if it were. Anything else that comes is a misread
- * system, and to listen to it again would be to spin. */
+/* The write end of a pipe is never readable, but the end of the reader is
+ * reported as if it were. Any other event here is an error of the system; the
+ * watch is removed so that it cannot spin. */
 static void
 pipes_on_gone(int fd, int what, void *arg)
 {
@@ -599,8 +602,8 @@ pipes_on_gone(int fd, int what, void *arg)
 	p->gone_watch = NULL;
 }
 
-/* Only a pipe that is open for writing alone: elsewhere there are bytes to
- * read, which belong to stdin. */
+/* Watches only a pipe that is open for writing alone: other descriptors can
+ * have bytes to read, which belong to stdin. */
 static void
 out_watch_gone(struct pipes *p)
 {

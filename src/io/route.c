@@ -1,12 +1,13 @@
 /*
- * The events of a routing socket are only a hint: what they say is not
- * looked at. After the first one the socket is left alone until the change
- * has settled, so that a storm of them costs two wake-ups a second; then the
- * source addresses before and after are compared. A UDP socket that is
- * connected and never written to tells the address without a packet.
+ * The events of a routing socket are only a hint; their content is not used.
+ * After the first event the socket is left alone until the change has settled,
+ * so that a storm of events costs two wake-ups a second; then the source
+ * addresses before and after are compared. A UDP socket that is connected and
+ * never written to gives the source address without sending a packet.
  *
  * Invariants: the socket is watched unless the timer runs; "source" is the
- * way to "peer" as it was when connections were last known to be good.
+ * local address towards "peer" at the time when connections were last known to
+ * be good.
  */
 #include "config.h"
 
@@ -33,11 +34,11 @@
 
 enum {
 	ROUTE_SETTLE_MS = 1000,
-	ROUTE_READS = 1000, /* at once; what is left keeps for later */
-	ROUTE_PORT = 443    /* any: nothing goes there */
+	ROUTE_READS = 1000, /* per call; the rest is read later */
+	ROUTE_PORT = 443    /* any port: nothing is sent there */
 };
 
-/* A local address; n 0: there is no way. */
+/* A local address; n 0: there is no route. */
 struct source {
 	unsigned char bytes[sizeof(struct in6_addr)];
 	size_t n;
@@ -52,12 +53,12 @@ struct route {
 	struct loop_timer *timer;
 	char *peer; /* NULL: none */
 	struct source source;
-	bool changed; /* seen, and to be told when the timer fires */
+	bool changed; /* a change was seen; cb is called when the timer fires */
 };
 
 static void route_on_event(int fd, int what, void *arg);
 
-/* The socket that tells of changes, or -1. */
+/* Opens the socket that reports changes, or returns -1. */
 static int
 events_open(void)
 {
@@ -70,8 +71,8 @@ events_open(void)
 		return -1;
 	memset(&a, 0, sizeof a);
 	a.nl_family = AF_NETLINK;
-	/* A link that goes down takes its routes along without a word. A VPN
-	 * may come as a rule. */
+	/* A link that goes down takes its routes along without a message of
+	 * their own. A VPN may come as a rule. */
 	a.nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR |
 	    RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE | RTMGRP_IPV4_RULE |
 	    1U << (RTNLGRP_IPV6_RULE - 1);
@@ -86,8 +87,9 @@ events_open(void)
 #endif
 }
 
-/* Is it more than an echo of somebody's search for a way? Our own, when there
- * is none, must not make us search again. */
+/* Does the message report a change, and not just a failed lookup of a route?
+ * Our own lookup fails when there is no route, and must not cause the next
+ * lookup. */
 static bool
 is_change(const unsigned char *message, size_t n)
 {
@@ -106,7 +108,7 @@ is_change(const unsigned char *message, size_t n)
 #endif
 }
 
-/* Takes what the socket holds. Events that were lost are events. */
+/* Empties the socket. Lost events (ENOBUFS) count as a change. */
 static bool
 events_take(int fd)
 {
@@ -145,7 +147,7 @@ source_of(const struct sockaddr_storage *a)
 	return s;
 }
 
-/* Returns the length of the socket address, 0 if text is none. */
+/* Returns the length of the socket address, or 0 if text is not an address. */
 static socklen_t
 address_parse(struct sockaddr_storage *a, const char *text)
 {
@@ -167,7 +169,7 @@ address_parse(struct sockaddr_storage *a, const char *text)
 	return 0;
 }
 
-/* The address that the system would use towards peer now. */
+/* Returns the source address that the system would use towards peer now. */
 static struct source
 find_source(const char *peer)
 {
@@ -192,8 +194,8 @@ find_source(const char *peer)
 	return s;
 }
 
-/* Looks for the way again. No way at all is only noted: until there is one,
- * nothing better can be done than to wait. */
+/* Looks up the source address again. A missing route is only noted: until there
+ * is one, waiting is the best that can be done. */
 static void
 look(struct route *r)
 {
@@ -214,7 +216,8 @@ watch(struct route *r)
 	r->watch = loop_fd_new(r->l, r->fd, LOOP_READ, route_on_event, r);
 }
 
-/* The change, or the rest of it, comes within this time. */
+/* Stops watching for ROUTE_SETTLE_MS, the time that a change needs to
+ * settle. */
 static void
 settle(struct route *r)
 {
@@ -235,7 +238,8 @@ route_on_event(int fd, int what, void *arg)
 		settle(r);
 }
 
-/* What comes after it is taken wakes us again: none is missed. */
+/* Events that arrive after events_take wake the loop again, so none is
+ * missed. */
 static void
 route_on_settled(void *arg)
 {
@@ -291,7 +295,8 @@ route_new(struct loop *l, loop_cb *cb, void *arg)
 	return r;
 }
 
-/* Another address may hide that the way to the one before has changed. */
+/* Checks the old peer first: setting a new one would hide that the route to the
+ * old one changed. */
 void
 route_peer(struct route *r, const char *ip_address)
 {

@@ -1,6 +1,6 @@
 /*
- * The command line of a user, parted into words without a shell: quotes and
- * backslashes are known, variables, wildcards and operators are only bytes.
+ * Splits a user's command line into words without a shell: quotes and
+ * backslashes are known; variables, wildcards and operators are plain bytes.
  */
 #include "config.h"
 
@@ -16,7 +16,8 @@ is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Takes one word from *at on into word. Returns NULL, or what is wrong. */
+/* Reads one word from *at on into word. Returns NULL, or why the text is
+ * wrong. */
 static const char *
 take_word(const char **at, struct buf *word)
 {

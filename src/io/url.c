@@ -1,10 +1,10 @@
 /*
- * URLs, by libcurl's URL API, so that what we compare is what libcurl will
- * connect to. Stricter than libcurl where it guesses: a scheme must be
- * written, and blanks, control bytes and user info are refused.
+ * URLs, by libcurl's URL API, so that a comparison sees what libcurl will
+ * connect to. Stricter than libcurl, which guesses: a scheme is required, and
+ * blanks, control bytes and user info are refused.
  *
- * Invariant: each fresh handle parses one absolute URL or resolves one
- * reference; a used handle would take any input as relative.
+ * Invariant: each handle parses one absolute URL or resolves one reference; a
+ * used handle would take any input as relative.
  */
 #include "config.h"
 
@@ -23,7 +23,7 @@
 
 enum { URL_MAX_BYTES = 64 * 1024 };
 
-/* Length of "scheme" when text starts with "scheme:", else 0. */
+/* Returns the length of "scheme" if text starts with "scheme:", else 0. */
 static size_t
 scheme_length(const char *text)
 {
@@ -37,7 +37,7 @@ scheme_length(const char *text)
 	return n;
 }
 
-/* Blanks and control bytes never belong into a URL; libcurl versions differ
+/* Blanks and control bytes are not allowed in a URL; versions of libcurl differ
  * in which of them they refuse. */
 static bool
 is_clean(const char *text)
@@ -59,7 +59,7 @@ lower(char *s)
 			*s = (char)(*s - 'A' + 'a');
 }
 
-/* One part as our own string, or NULL. */
+/* Returns one part as a string that the caller owns, or NULL. */
 static char *
 part(CURLU *c, CURLUPart what, unsigned flags)
 {
@@ -73,8 +73,8 @@ part(CURLU *c, CURLUPart what, unsigned flags)
 	return copy;
 }
 
-/* The host in lower case, the fragment gone. Returns 0 or -1. Setting the
- * host drops the zone of a link-local address. */
+/* Makes the host lower case and removes the fragment. Returns 0 or -1. Setting
+ * the host drops the zone of a link-local address, so the zone is set again. */
 static int
 normalise(CURLU *c)
 {
@@ -82,7 +82,7 @@ normalise(CURLU *c)
 	int bad;
 
 	host = part(c, CURLUPART_HOST, 0);
-	/* libcurl would encode it once more for each part that is asked for. */
+	/* libcurl would encode such a host again whenever a part is read. */
 	if (host == NULL || strchr(host, '%') != NULL) {
 		free(host);
 		return -1;
@@ -97,8 +97,8 @@ normalise(CURLU *c)
 	return bad ? -1 : 0;
 }
 
-/* scheme://host[:port]: the URL without path and query. This keeps the zone
- * of a link-local address, which is no part of CURLUPART_HOST. */
+/* Returns scheme://host[:port], which is the URL without path and query. This
+ * keeps the zone of a link-local address, which is not in CURLUPART_HOST. */
 static char *
 origin_of(CURLU *c)
 {
@@ -113,7 +113,7 @@ origin_of(CURLU *c)
 	return s;
 }
 
-/* Fills u from what c holds; c is used up. */
+/* Fills u from c; c is changed and cannot be used again. */
 static enum url_status
 fill(struct url *u, CURLU *c)
 {
@@ -135,7 +135,7 @@ fill(struct url *u, CURLU *c)
 	return URL_OK;
 }
 
-/* base NULL: text is absolute, with "://" in it. */
+/* Parses text. base NULL: text is absolute and contains "://". */
 static enum url_status
 parse(struct url *u, const char *base, const char *text)
 {
@@ -159,7 +159,7 @@ parse(struct url *u, const char *base, const char *text)
 		status = URL_BAD;
 	else
 		status = fill(u, c);
-	/* libcurl reads "http:///host" as if there were one slash less. */
+	/* libcurl reads "http:///host" as if it had one slash less. */
 	if (status == URL_OK && base == NULL && strstr(text, "://")[3] == '/')
 		status = URL_BAD;
 	curl_url_cleanup(c);
@@ -168,7 +168,7 @@ parse(struct url *u, const char *base, const char *text)
 	return status;
 }
 
-/* Would it be a URL with a scheme in front? "localhost:8000/mcp" would, and
+/* Would text be a URL with a scheme in front? "localhost:8000/mcp" would, but
  * libcurl would take "localhost" for the scheme. */
 static enum url_status
 without_scheme(struct url *u, const char *text)
@@ -218,7 +218,7 @@ url_resolve(struct url *u, const struct url *base, const char *reference)
 		return parse(u, base->text, reference);
 	if (strncmp(reference + n, "://", 3) == 0)
 		return parse(u, NULL, reference);
-	/* "http:path" is a relic, "mailto:x" another scheme. */
+	/* "http:path" is obsolete, "mailto:x" is another scheme. */
 	if ((n == 4 && strncasecmp(reference, "http", 4) == 0) ||
 	    (n == 5 && strncasecmp(reference, "https", 5) == 0))
 		return URL_BAD;
@@ -232,8 +232,8 @@ url_same_origin(const struct url *a, const struct url *b)
 	    strcmp(a->origin, b->origin) == 0;
 }
 
-/* Is it a dotted quad in 127.0.0.0/8? libcurl has made one of the shorter
- * forms; "127.example.com" is a name. */
+/* Is host a dotted quad in 127.0.0.0/8? libcurl has expanded the shorter forms;
+ * "127.example.com" is a name. */
 static bool
 is_loopback4(const char *host)
 {
@@ -269,7 +269,7 @@ url_free(struct url *u)
 	memset(u, 0, sizeof *u);
 }
 
-/* Values may be secrets: libcurl's copy of one does not stay. */
+/* Overwrites and frees a string of libcurl: values may be secrets. */
 static void
 give_back(char *s)
 {
@@ -286,15 +286,15 @@ url_escape(struct buf *out, struct span in)
 	char *s;
 
 	if (in.n == 0)
-		return; /* libcurl would measure it */
+		return; /* for length 0 libcurl would call strlen */
 	s = in.n > INT_MAX ? NULL : curl_easy_escape(NULL, in.p, (int)in.n);
 	if (s == NULL)
-		abort(); /* no memory */
+		abort(); /* libcurl is out of memory */
 	buf_adds(out, s);
 	give_back(s);
 }
 
-/* libcurl leaves what is no escape as it is. */
+/* Finds a broken escape; libcurl would leave it as it is. */
 static bool
 has_broken_escape(struct span in)
 {

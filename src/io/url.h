@@ -14,27 +14,30 @@ struct url {
 
 enum url_status {
 	URL_OK,
-	URL_BAD,       /* no URL */
-	URL_NO_SCHEME, /* "example.com/mcp": a hint is due */
+	URL_BAD,       /* not a URL */
+	URL_NO_SCHEME, /* "example.com/mcp": give the user a hint */
 	URL_SCHEME,    /* neither http nor https */
-	URL_USERINFO   /* user:password@ is refused: use a header */
+	URL_USERINFO   /* user:password@ is refused: a header has to be used */
 };
 
-/* Fills u (freed with url_free); on a failure u is empty. */
+/* Parses text into u (free it with url_free). After a failure u is empty. */
 enum url_status url_parse(struct url *u, const char *text);
-/* Resolves a reference (RFC 3986) against base. */
+/* Resolves a reference (RFC 3986) against base, like url_parse. */
 enum url_status url_resolve(struct url *u, const struct url *base,
     const char *reference);
+/* Do both have the same scheme, host and port? False if one of them is
+ * empty. */
 bool url_same_origin(const struct url *a, const struct url *b);
-/* 127.0.0.0/8, [::1], localhost and *.localhost. */
+/* Is the host in 127.0.0.0/8, or [::1], localhost or *.localhost? */
 bool url_is_loopback(const struct url *u);
+/* Frees the strings; u is empty after. */
 void url_free(struct url *u);
 
-/* Appends a value for a form or a query: all but the unreserved characters of
- * RFC 3986 as %XX. */
+/* Appends a value for a form or a query; all characters except the unreserved
+ * ones of RFC 3986 become %XX. */
 void url_escape(struct buf *out, struct span in);
-/* Its reverse, once, with "+" as a blank, as forms have it. NULL when an
- * escape is broken or makes a NUL; else owned by the caller. */
+/* Decodes %XX once, and "+" as a blank, as in forms. Returns a string that the
+ * caller owns, or NULL if an escape is broken or gives a NUL. */
 char *url_unescape(struct span in);
 
 #endif
