@@ -1,12 +1,12 @@
 /*
- * Streamable HTTP: messages out, frames and facts in. A stream is one
- * exchange with the server as the session knows it, by its ticket; redirects
- * on the same origin happen inside it.
+ * Streamable HTTP: messages go out, frames and facts come in. A stream is the
+ * exchange for one order, named by its ticket; it may take several HTTP
+ * requests, for redirects on the same origin and for new credentials.
  *
  * Back-pressure: when stdout is full, all transfers pause. When partial
- * messages hold more than the cap, all pause but the one with the oldest
- * partial message, which may finish it. What the session asks for itself goes
- * on in both cases, as long as its answer is small.
+ * messages hold more than the cap, all pause except the one with the oldest
+ * partial message, which may finish it. Control orders continue in both cases,
+ * as long as their answers are small.
  */
 #include "config.h"
 
@@ -24,13 +24,15 @@
 enum {
 	MAX_REDIRECTS = 3,
 	MAX_ERROR_BODY = 256 * 1024,
-	MAX_EVENT_WORDS = 64 * 1024, /* of an event that is no message */
+	MAX_EVENT_WORDS = 64 * 1024, /* kept of an event that is not a
+				      * message */
 	MAX_CHALLENGE = 16 * 1024,
 	MAX_CONTROL = 256 *
-	    1024, /* of a control's answer, while others pause */
+	    1024, /* a control order's answer, while others pause */
 	SLOTS = 64,
-	DECIDED_MS = 2000, /* for the body of an answer that is no message */
-	IDLE_S = 15,       /* a connection that idled longer may be dead */
+	DECIDED_MS = 2000, /* for the body of an answer that only its status
+			    * decides */
+	IDLE_S = 15,       /* a connection that was idle longer may be dead */
 	RECEIPT_MS = 60 * 1000 /* for the 2xx to an answer of the client */
 };
 
@@ -43,27 +45,27 @@ struct stream {
 	struct frame *body;
 	char *session, *version, *last_event_id;
 	bool silent_ok, control, person;
-	bool aborted;       /* by streamable_abort */
-	uint64_t delivered; /* messages */
-	bool decided;       /* by the status: the body is only words */
-	bool began;         /* there was an event */
-	bool ending;        /* done is about to be told: too late to abort */
-	bool refused;       /* 401 or 403: its head waits for the end */
-	bool waits;         /* for streamable_go or _stand */
+	bool aborted;       /* streamable_abort was called */
+	uint64_t delivered; /* number of messages */
+	bool decided;       /* the status decides; the body is only text */
+	bool began;         /* an event came */
+	bool ending;        /* done is about to be called: too late to abort */
+	bool refused;       /* 401 or 403: ops.head is called at the end */
+	bool waits;         /* for streamable_go or streamable_stand */
 	unsigned refusals;
 	struct exchange *x;
-	char *url; /* NULL: the server's own */
+	char *url; /* NULL: the server's own URL */
 	unsigned redirects;
-	char *redirect; /* where to go when this answer is over */
+	char *redirect; /* URL to go to when this answer is over */
 	struct sse *sse;
 	struct buf answer;
-	size_t bytes;     /* of this answer, ever */
+	size_t bytes;     /* all bytes of this answer so far */
 	size_t held;      /* bytes of the partial message, as counted in u */
-	uint64_t partial; /* its number among all partial messages */
-	uint64_t events;  /* that came on this stream */
-	uint64_t before;  /* of them, those before the partial message */
+	uint64_t partial; /* number of the partial message in u->partials */
+	uint64_t events;  /* number of events on this stream */
+	uint64_t before;  /* number of events before the partial message */
 	bool paused;
-	struct headers mirrored; /* of the body */
+	struct headers mirrored; /* headers that mirror the body */
 	bool endpoint, announces;
 	struct facts facts;
 	char *session_given, *location;
@@ -79,20 +81,20 @@ struct streamable {
 	void *arg;
 	struct url base;
 	char *url;
-	bool announced; /* an endpoint event came on a stream of another kind */
-	char *endpoint; /* of HTTP+SSE, as announced last; NULL: none */
+	bool announced; /* a stream other than HTTP+SSE had an endpoint event */
+	char *endpoint; /* the latest endpoint of HTTP+SSE; NULL: none */
 	char *peer;     /* the address that answered last, or NULL */
-	struct stream *first, *last; /* in the order they began */
+	struct stream *first, *last; /* in the order of their start */
 	struct stream *by_ticket[SLOTS];
-	/* The headers made last, and what from. */
+	/* The latest headers, and the values they were made from. */
 	struct headers made, made_credentials;
 	char *made_session, *made_version;
 	bool made_is_post;
 	bool stdout_full;
 	bool held_full;
 	size_t held;
-	uint64_t partials; /* that ever began */
-	uint64_t accepted; /* the latest stamp that was taken */
+	uint64_t partials; /* number of partial messages so far */
+	uint64_t accepted; /* the latest stamp reported to ops.accepted */
 };
 
 struct streamable *
@@ -120,7 +122,7 @@ stream_find(const struct streamable *u, uint64_t ticket)
 	return t;
 }
 
-/* Forgets what belongs to one answer; a redirect starts another. */
+/* Forgets everything of one answer; a redirect starts another. */
 static void
 answer_clear(struct stream *t)
 {
@@ -182,8 +184,8 @@ stream_pause(struct stream *t, bool paused)
 	http_pause(t->x, paused);
 }
 
-/* The stream that may go on to finish its message, or NULL. A listen stream
- * may keep half a message for ever: calls first. */
+/* Returns the stream that may continue in order to finish its message, or NULL.
+ * Calls come before listen streams, which may keep half a message for ever. */
 static struct stream *
 oldest_partial(const struct streamable *u)
 {
@@ -207,7 +209,8 @@ is_full(const struct streamable *u)
 	return u->stdout_full || u->held_full;
 }
 
-/* When stdout is full nobody goes on: a message more would only wait there. */
+/* Pauses the streams that have to pause. When stdout is full, all do: one more
+ * message would only wait there. */
 static void
 apply_pause(struct streamable *u)
 {
@@ -234,8 +237,8 @@ streamable_held(const struct streamable *u)
 	return u->held;
 }
 
-/* The stream holds this many bytes of a message now. One read may bring the
- * end of a message and the beginning of the next. */
+/* Notes that the stream now holds this many bytes of a partial message. One
+ * read may bring the end of a message and the beginning of the next. */
 static void
 count_held(struct stream *t, size_t held)
 {
@@ -252,11 +255,11 @@ count_held(struct stream *t, size_t held)
 	full = u->config.max_held > 0 && u->held > u->config.max_held;
 	if (full != u->held_full || (full && finished)) {
 		u->held_full = full;
-		apply_pause(u); /* the next oldest may go on */
+		apply_pause(u); /* the next oldest may continue */
 	}
 }
 
-/* The answer grows by n bytes. */
+/* Notes that the answer grew by n bytes. */
 static void
 count_bytes(struct stream *t, size_t n)
 {
@@ -267,7 +270,7 @@ count_bytes(struct stream *t, size_t n)
 		apply_pause(t->u);
 }
 
-/* --- the way down --- */
+/* --- requests to the server --- */
 
 static void
 add(struct headers *h, const char *name, const char *value)
@@ -277,7 +280,8 @@ add(struct headers *h, const char *name, const char *value)
 }
 
 /* The one place where headers are put together (doc/protocol.md 1.1, 1.3, 3.1,
- * 3.2, 4.3, 4.4, 6.2). No Origin: we are no browser. */
+ * 3.2, 4.3, 4.4, 6.2). There is no Origin, because mcpsplice is not a
+ * browser. */
 static void
 assemble(const struct stream *t, struct headers *h)
 {
@@ -311,8 +315,8 @@ made_clear(struct streamable *u)
 	u->made_session = u->made_version = NULL;
 }
 
-/* Call after call has the same headers: they are put together again only
- * when something in them changed. */
+/* Consecutive calls have the same headers: these are made again only if a value
+ * in them changed. */
 static const struct headers *
 headers_for(const struct stream *t)
 {
@@ -338,8 +342,8 @@ static void on_head(struct exchange *, int, void *);
 static bool on_data(struct exchange *, const char *, size_t, void *);
 static void on_done(struct exchange *, const struct http_answer *, void *);
 
-/* How long it may be silent once its body is out, in ms; 0: for ever. An
- * answer of the client needs no more than a receipt. */
+/* Returns how long the exchange may be silent once its body is out, in ms; 0:
+ * for ever. An answer of the client only waits for its receipt. */
 static int64_t
 idle_limit(const struct stream *t)
 {
@@ -484,7 +488,7 @@ streamable_abort(struct streamable *u, uint64_t ticket)
 	stream_end(t);
 }
 
-/* --- the way up --- */
+/* --- answers of the server --- */
 
 static void
 deliver(struct frame *m, void *arg)
@@ -495,8 +499,8 @@ deliver(struct frame *m, void *arg)
 	t->u->ops.message(t->ticket, &t->facts, m, t->u->arg);
 }
 
-/* An array of messages: 2025-03-26 had them, later versions have not. Returns
- * false when none of it was a message that may come so. */
+/* Takes an array of messages, which 2025-03-26 allows and later revisions do
+ * not. Returns false if no message in it was delivered. */
 static bool
 batch_in(struct stream *t, struct span array)
 {
@@ -521,8 +525,8 @@ batch_in(struct stream *t, struct span array)
 	return t->delivered > before;
 }
 
-/* One message, or an array of them. Returns false when it is neither; b keeps
- * its content then. */
+/* Takes one message, or an array of them. Returns false if b is neither; b then
+ * keeps its content. */
 static bool
 message_in(struct stream *t, struct buf *b)
 {
@@ -544,8 +548,9 @@ message_in(struct stream *t, struct buf *b)
 	}
 }
 
-/* HTTP+SSE: where POSTs go. Only on the server's own origin, else it could draw
- * the credentials elsewhere (doc/protocol.md 1.2): NULL. */
+/* Returns the URL for POSTs of HTTP+SSE. It must be on the server's own origin,
+ * else the server could send the credentials elsewhere (doc/protocol.md 1.2);
+ * NULL if it is not. */
 static char *
 endpoint_url(const struct stream *t, struct buf *data)
 {
@@ -564,9 +569,10 @@ endpoint_url(const struct stream *t, struct buf *data)
 	return url;
 }
 
-/* There may be another server now: as if this one had no such stream, or took
- * no POST. The former once, because one that serves both transports at one
- * URL says so each time. */
+/* The endpoint event means that another server may answer now. The exchange
+ * ends as if this server had no such stream, or took no POST. For a GET this is
+ * done once only, because a server that has both transports at one URL sends
+ * the event each time. */
 static void
 refuse_endpoint(struct stream *t, bool ok)
 {
@@ -607,7 +613,8 @@ on_event(const char *type, struct buf *data, void *arg)
 
 	t->began = true;
 	t->events++;
-	/* To a POST only its place tells it from what may be skipped. */
+	/* On a POST's stream only the first event can be an endpoint; others of
+	 * that name are skipped. */
 	if (strcmp(type, "endpoint") == 0 && verdict_2xx(&t->facts) &&
 	    (t->verb == VERB_GET || (first && !t->endpoint))) {
 		take_endpoint(t, data);
@@ -618,14 +625,15 @@ on_event(const char *type, struct buf *data, void *arg)
 	if (message_in(t, data))
 		return;
 	log_info("an event of the server is no JSON-RPC message: skipped");
-	/* The first one may be words for the verdict, if nothing else comes. */
+	/* The verdict may need the text of the first one, if no message
+	 * follows. */
 	if (t->answer.n == 0)
 		buf_add(&t->answer, data->p,
 		    data->n > MAX_EVENT_WORDS ? MAX_EVENT_WORDS : data->n);
 }
 
-/* Retry-After: seconds, or an HTTP date (not worth a date parser: ours are
- * back-offs of seconds). */
+/* Reads Retry-After in seconds and returns ms, or -1. An HTTP date is ignored:
+ * the back-offs are seconds, for which a date parser is not worth it. */
 static int64_t
 retry_after(const char *value)
 {
@@ -648,7 +656,7 @@ dup_header(struct exchange *x, const char *name)
 	return value == NULL ? NULL : xstrdup(value);
 }
 
-/* 307 and 308 on the same origin are followed (doc/protocol.md 1.4). */
+/* Follows 307 and 308 on the same origin (doc/protocol.md 1.4). */
 static void
 check_redirect(struct stream *t)
 {
@@ -695,7 +703,8 @@ on_head(struct exchange *x, int status, void *arg)
 	f->sent = true;
 	f->out_at = http_written_at(x);
 	remember_peer(t->u, http_peer(x));
-	/* Only an answer to initialize may give one (doc/protocol.md 3.1). */
+	/* Only an answer to initialize may give a session id (doc/protocol.md
+	 * 3.1). */
 	if (t->session == NULL)
 		t->session_given = dup_header(x, "Mcp-Session-Id");
 	f->media = verdict_media(http_header(x, "Content-Type", 0));
@@ -714,7 +723,7 @@ on_head(struct exchange *x, int status, void *arg)
 		http_headers_all(x, "WWW-Authenticate", &t->challenge);
 		f->challenge = buf_span(&t->challenge);
 	}
-	/* The status says it all: the rest must not take for ever. */
+	/* The status decides, so the body must not take for ever. */
 	if (status >= 300 && f->media != MEDIA_SSE) {
 		t->decided = true;
 		http_expire(x, DECIDED_MS);
@@ -748,7 +757,7 @@ on_data(struct exchange *x, const char *p, size_t n, void *arg)
 	(void)x;
 	count_bytes(t, n);
 	if (t->redirect != NULL)
-		return true; /* it has its time, see on_head */
+		return true; /* on_head limits its time */
 	if (t->sse != NULL) {
 		if (sse_feed(t->sse, p, n) < 0)
 			return too_large(t);
@@ -756,7 +765,7 @@ on_data(struct exchange *x, const char *p, size_t n, void *arg)
 		return true;
 	}
 	if (t->facts.media != MEDIA_JSON) {
-		/* For the verdict and the error's words only. */
+		/* Kept only for the verdict and for the text of an error. */
 		if (n > MAX_ERROR_BODY - t->answer.n)
 			n = MAX_ERROR_BODY - t->answer.n;
 		buf_add(&t->answer, p, n);
@@ -803,7 +812,7 @@ follow(struct stream *t)
 	char **moved = t->endpoint ? &t->u->endpoint : &t->u->url;
 
 	if (t->facts.status == 308) {
-		/* Moved for good: later requests go there at once. */
+		/* A permanent redirect: later requests go there at once. */
 		free(*moved);
 		*moved = xstrdup(t->redirect);
 	}
@@ -825,7 +834,8 @@ words_of(const struct stream *t)
 	return words;
 }
 
-/* The body is complete: a message, messages, or words for the verdict. */
+/* Takes a complete body: a message, an array of messages, or text for the
+ * verdict. */
 static void
 take_body(struct stream *t)
 {
@@ -841,8 +851,8 @@ take_body(struct stream *t)
 	f->body = words_of(t);
 }
 
-/* A refusal may be mended by other credentials: those who give them hear of
- * it first. Returns true when it waits for them. */
+/* Other credentials may help against a 401 or 403, so ops.refused is asked
+ * first. Returns true if the stream now waits for them. */
 static bool
 ask_again(struct stream *t)
 {
@@ -854,14 +864,14 @@ ask_again(struct stream *t)
 		return false;
 	f->body = words_of(t);
 	t->refusals++;
-	t->waits = true; /* before: the answer may come from inside */
+	t->waits = true; /* set first: ops.refused may call streamable_go */
 	if (t->u->ops.refused(t->ticket, &r, t->u->arg))
 		return true;
 	t->waits = false;
 	return false;
 }
 
-/* The exchange is over: the last of it is told. */
+/* Reports the end of the exchange. */
 static void
 conclude(struct stream *t)
 {
