@@ -1,4 +1,5 @@
-/* Given headers, a helper, OAuth: what an exchange gets of each. */
+/* Gets the credentials of an exchange from the given headers, the helper or
+ * OAuth. */
 #include "config.h"
 
 #include "auth/authorize.h"
@@ -23,13 +24,13 @@ struct authorize {
 	struct command_auth *command;
 	struct oauth *oauth;
 	struct asked *asked;
-	/* The given headers and those of somebody else, made once for many
-	 * exchanges. */
+	/* The given headers together with those of OAuth or the helper, made
+	 * once for many exchanges. */
 	struct headers both;
 	uint64_t both_given, both_stamp;
 };
 
-/* --- the given ones, and those of somebody else --- */
+/* --- given headers, and those of OAuth or the helper --- */
 
 static const struct headers *
 given(struct authorize *a)
@@ -118,7 +119,8 @@ on_helped(const struct headers *h, const char *why, void *arg)
 	}
 }
 
-/* Returns false when the headers at hand are all there is. */
+/* Asks the helper. Returns false if its latest headers were refused and it
+ * cannot be asked again yet. */
 static bool
 help(struct authorize *a, uint64_t ticket, bool refused, uint64_t stamp)
 {
@@ -141,7 +143,7 @@ help(struct authorize *a, uint64_t ticket, bool refused, uint64_t stamp)
 	return true;
 }
 
-/* --- from outside --- */
+/* --- calls from outside --- */
 
 void
 authorize_ask(struct authorize *a, uint64_t ticket, bool last)
@@ -155,8 +157,8 @@ authorize_ask(struct authorize *a, uint64_t ticket, bool last)
 		    given_version(a->given), a->arg);
 }
 
-/* What is given may have changed since it was sent, a token in a file for
- * one. */
+/* The given headers may have changed since the request was sent: a file with a
+ * token may have new content. Returns false if they are the same. */
 static bool
 given_again(struct authorize *a, uint64_t ticket, uint64_t stamp)
 {

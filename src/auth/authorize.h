@@ -1,7 +1,7 @@
 /*
- * Credentials for one exchange after the other, whatever they are: given
- * headers, a helper of the user's, OAuth, or none. The one place that an
- * exchange gets them from, so that they go to the server and to nobody else.
+ * Gives each exchange its credentials, from any source: given headers, a
+ * credential helper, OAuth, or none. An exchange gets credentials only here, so
+ * they go to the server and to nobody else.
  */
 #ifndef MCPSPLICE_AUTH_AUTHORIZE_H
 #define MCPSPLICE_AUTH_AUTHORIZE_H
@@ -13,34 +13,38 @@ struct authorize;
 
 struct authorize_config {
 	const struct given_config *given;
-	const char *command; /* of --auth-command, not split; NULL: none */
-	const char *url;     /* for the command */
+	const char *command; /* --auth-command as one line; NULL: none */
+	const char *url;     /* of the server, for the helper */
 	const char *const *unset;
 	const struct oauth_config *oauth; /* NULL: no OAuth */
-	bool wanted; /* OAuth was asked for by name: an Authorization of the
-		      * user's, which would win, is a mistake then */
+	bool wanted; /* the user asked for OAuth: an Authorization header among
+		      * the given ones, which would replace it, is an error */
 };
 
-/* See oauth.h. There is one answer for each question, which may come from
- * inside it: go, deny (nothing is sent) or stand. */
+/* See oauth.h. Each question gets one answer, which may come from inside the
+ * call: credentials_ready, refusal_final, or deny (the request is not sent). */
 struct authorize_ops {
 	struct oauth_ops oauth;
 	void (*deny)(uint64_t ticket, const char *why, void *arg);
 };
 
-/* NULL with *why for people, owned by the caller. What config names is
- * borrowed. */
+/* Returns NULL with *why for users, owned by the caller, if a setting cannot be
+ * used. The strings and structures that config points to are borrowed. */
 struct authorize *authorize_new(struct loop *l,
     const struct authorize_config *config, const struct authorize_ops *ops,
     void *arg, char **why);
-/* last: with what there is, nothing is begun for it. */
+/* Asks for the credentials of an exchange. last: the answer is made of the
+ * credentials at hand; nothing is started for it. */
 void authorize_ask(struct authorize *a, uint64_t ticket, bool last);
-/* Returns false when nothing can mend it. */
+/* Reports a refusal. Returns false if no other credentials can help; else the
+ * answer comes, maybe from inside this call. */
 bool authorize_refused(struct authorize *a, uint64_t ticket,
     const struct oauth_refusal *r);
+/* The server accepted a request with these credentials. */
 void authorize_accepted(struct authorize *a, uint64_t stamp);
-/* Nobody waits for an answer any more. */
+/* Forgets the question: its answer is not wanted any more. */
 void authorize_drop(struct authorize *a, uint64_t ticket);
+/* Frees a without a callback; NULL is allowed. */
 void authorize_free(struct authorize *a);
 
 #endif

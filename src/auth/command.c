@@ -1,10 +1,10 @@
 /*
- * --auth-command: a credential helper of the user's. What it answers is kept
- * until it expires or is refused.
+ * --auth-command: the user's credential helper. Its answer is kept until it
+ * expires or is refused.
  *
- * Invariants: one run at a time; whoever asks meanwhile waits for it. A run
- * that fails leaves the headers at hand as they were. Nothing that the helper
- * writes is ever in a message.
+ * Invariants: one helper runs at a time, and questions that come meanwhile wait
+ * for it. A run that fails leaves the headers at hand unchanged. No message
+ * ever contains output of the helper.
  */
 #include "config.h"
 
@@ -35,18 +35,19 @@ struct command_auth {
 	char **words;
 	char *url;
 	const char *const *unset;
-	struct child *child; /* NULL: it does not run */
+	struct child *child; /* NULL: the helper does not run */
 	struct buf output;
 	struct waiter *waiters;
 	size_t n_waiters;
 	struct headers headers;
 	bool at_hand;
 	uint64_t version;
-	int64_t expires_at; /* s since 1970; 0: not told */
-	int64_t refused_at; /* when it was last asked because of a 401 */
+	int64_t expires_at; /* s since 1970; 0: not known */
+	int64_t refused_at; /* time of the last run because of a 401 */
 };
 
-/* Digits of a fixed width in a range; moves on. -1: they are not there. */
+/* Reads digits of a fixed width, in a range, and moves *at on. Returns -1 if
+ * they are not there. */
 static int
 number(const char **at, unsigned width, int low, int high)
 {
@@ -60,7 +61,7 @@ number(const char **at, unsigned width, int low, int high)
 	return n < low || n > high ? -1 : n;
 }
 
-/* The next byte has to be one of these; moves on. */
+/* Moves *at past one byte out of bytes. Returns false if it is another byte. */
 static bool
 one_of(const char **at, const char *bytes)
 {
@@ -70,7 +71,7 @@ one_of(const char **at, const char *bytes)
 	return true;
 }
 
-/* "2026-01-31" as days since 1970, or -1. */
+/* Reads "2026-01-31" as days since 1970, or returns -1. */
 static int64_t
 read_date(const char **at)
 {
@@ -89,12 +90,12 @@ read_date(const char **at)
 	leap = (y % 4 == 0 && y % 100 != 0) || y % 400 == 0;
 	if (d > before[m] - before[m - 1] + (m == 2 && leap))
 		return -1;
-	past = y - 1; /* the years whose leap days are over */
+	past = y - 1; /* the years before y, for counting leap days */
 	return (past - 1969) * 365 + past / 4 - past / 100 + past / 400 - 477 +
 	    before[m - 1] + (m > 2 && leap) + d - 1;
 }
 
-/* "12:34:56", with a fraction, which is dropped, as seconds, or -1. */
+/* Reads "12:34:56" as seconds, or returns -1. A fraction is dropped. */
 static int
 read_time(const char **at)
 {
@@ -115,7 +116,7 @@ read_time(const char **at)
 	return (h * 60 + m) * 60 + s;
 }
 
-/* "Z" or "+01:00" as seconds to take off. Returns 0, or -1. */
+/* Reads "Z" or "+01:00" as seconds to subtract. Returns 0, or -1. */
 static int
 read_offset(const char **at, int *seconds)
 {
@@ -134,7 +135,7 @@ read_offset(const char **at, int *seconds)
 	return m < 0 ? -1 : 0;
 }
 
-/* A time of RFC 3339 as s since 1970, or -1. */
+/* Reads a time of RFC 3339 as s since 1970, or returns -1. */
 static int64_t
 read_instant(const char *text)
 {
@@ -149,7 +150,7 @@ read_instant(const char *text)
 	return days * 86400 + seconds - offset;
 }
 
-/* Nothing that a helper writes is a ${VAR} of ours. */
+/* Hides the environment: ${VAR} in a helper's output is not replaced. */
 static const char *
 no_variable(const char *name, void *arg)
 {
@@ -158,9 +159,10 @@ no_variable(const char *name, void *arg)
 	return NULL;
 }
 
-/* Adds one header as the user's own lines are, but with every dollar doubled,
- * because it is to be itself. Which one was wrong is not said: who mixes up
- * name and value has a secret for a name. */
+/* Adds one header like a header line of the user, but with every dollar
+ * doubled, so that it stands for itself. The message does not tell the name of
+ * a wrong header: a helper that swaps name and value has a secret in the place
+ * of the name. */
 static int
 add_header(struct headers *to, const char *name, const char *value, char **why)
 {
@@ -191,7 +193,7 @@ add_header(struct headers *to, const char *name, const char *value, char **why)
 	return rc;
 }
 
-/* Adds all of a JSON object. */
+/* Adds all headers of a JSON object. Returns 0, or -1 with *why. */
 static int
 add_headers(struct headers *to, struct json_object *o, char **why)
 {
@@ -218,7 +220,7 @@ add_headers(struct headers *to, struct json_object *o, char **why)
 	return 0;
 }
 
-/* Reads the expiry, if there is one. Returns 0, or -1. */
+/* Reads expires_at, which may be missing. Returns 0, or -1 with *why. */
 static int
 read_expiry(struct json_object *o, int64_t *expires_at, char **why)
 {
@@ -237,7 +239,7 @@ read_expiry(struct json_object *o, int64_t *expires_at, char **why)
 	return -1;
 }
 
-/* Reads a checked answer into headers. Returns 0, or -1 with *why. */
+/* Reads the members of the answer into to. Returns 0, or -1 with *why. */
 static int
 read_members(struct json_object *o, struct headers *to, int64_t *expires_at,
     char **why)
@@ -261,7 +263,7 @@ read_members(struct json_object *o, struct headers *to, int64_t *expires_at,
 	return credential_bearer(to, span_of(document_text(o, "token")), why);
 }
 
-/* The answer becomes the headers at hand. Returns 0, or -1 with *why. */
+/* Makes the answer the headers at hand. Returns 0, or -1 with *why. */
 static int
 take_answer(struct command_auth *c, char **why)
 {
@@ -293,7 +295,7 @@ take_answer(struct command_auth *c, char **why)
 	return 0;
 }
 
-/* Why a run came to nothing; NULL: it ended well. */
+/* Returns why a run failed, owned by the caller; NULL: it did not. */
 static char *
 end_fault(enum child_end end, int value)
 {
@@ -322,8 +324,7 @@ end_fault(enum child_end end, int value)
 	    strerror(value));
 }
 
-/* Tells all who wait. They may ask again from inside, which makes a list of
- * its own. */
+/* Answers all waiters. A callback may ask again, which makes a new list. */
 static void
 tell(struct command_auth *c, const char *why)
 {
@@ -382,7 +383,8 @@ run(struct command_auth *c, const char *reason)
 	buf_free(&input);
 }
 
-/* Why the helper has to be asked now; NULL: the headers at hand will do. */
+/* Returns the reason to run the helper now; NULL: the headers at hand will
+ * do. */
 static const char *
 reason(const struct command_auth *c, int64_t now_s, bool refused)
 {
@@ -390,7 +392,7 @@ reason(const struct command_auth *c, int64_t now_s, bool refused)
 		return "start";
 	if (c->expires_at != 0 && now_s >= c->expires_at)
 		return "expired";
-	/* a clock that was set back is no reason to wait for it */
+	/* If the clock was set back, do not wait for it */
 	if (refused &&
 	    (now_s < c->refused_at || now_s - c->refused_at >= REFUSED_S))
 		return "unauthorized";

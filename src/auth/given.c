@@ -1,11 +1,12 @@
 /*
- * Credentials that are given. The configuration becomes a list of sources in
- * the order of the command line, each with the headers it holds now; their
- * sum is what a request gets. Files are read again when their inode, time or
- * size change; when something is wrong with the new content, that is one
- * warning and the old one stays in use.
+ * Credentials that the user passes by options. The configuration becomes a list
+ * of sources in the order of the command line, each with its current headers; a
+ * request gets the sum of all sources. A file is read again when its inode,
+ * time or size changes. If the new content is wrong, one warning is logged and
+ * the old content stays in use.
  *
- * Invariant: the sum holds no header of ours and at most one Authorization.
+ * Invariant: the sum has no header that mcpsplice sets itself, and at most one
+ * Authorization.
  */
 #include "config.h"
 
@@ -25,7 +26,7 @@
 #define GIVEN_FILE_BYTES ((size_t)64 * 1024)
 #define GIVEN_LOOK_MS 1000
 
-/* What tells one content of a file from the next. */
+/* The state of a file; it changes with the content. */
 struct identity {
 	dev_t device;
 	ino_t inode;
@@ -35,12 +36,12 @@ struct identity {
 };
 
 struct source {
-	char *path;  /* NULL: given literally */
+	char *path;  /* NULL: the header is in the option */
 	bool bearer; /* the file holds a token, not header lines */
 	bool regular;
-	bool complained;       /* about the file as it is now */
-	struct identity seen;  /* of the content in use, or found wrong */
-	struct identity tried; /* of the latest look */
+	bool complained;       /* the user was warned about the current file */
+	struct identity seen;  /* file that was read last */
+	struct identity tried; /* file at the latest look */
 	struct headers headers;
 };
 
@@ -78,7 +79,8 @@ same(const struct identity *a, const struct identity *b)
 	    a->nanoseconds == b->nanoseconds;
 }
 
-/* Others who can read or write the file have the credential, too. */
+/* Warns if other users can read or write the file, and with it the
+ * credential. */
 static void
 look_at_mode(const struct source *s, const struct stat *st)
 {
@@ -90,7 +92,7 @@ look_at_mode(const struct source *s, const struct stat *st)
 		    s->path);
 }
 
-/* Reads the file behind fd. Returns 0, or the errno. */
+/* Reads the file behind fd. Returns 0, or an errno. */
 static int
 read_all(int fd, struct buf *out)
 {
@@ -109,9 +111,9 @@ read_all(int fd, struct buf *out)
 	}
 }
 
-/* Reads a source's file into to. The identity is taken before the content, so
- * a change in between is seen at the next look. A file that is read again is
- * opened without waiting: it may have become a pipe. */
+/* Reads a source's file into to. A file that is read again is opened without
+ * blocking, because it may have become a pipe. fstat comes before the content,
+ * so that a change in between is noticed at the next look. */
 static int
 read_source(const struct given *a, struct source *s, struct headers *to,
     bool first, char **why)
@@ -144,8 +146,9 @@ read_source(const struct given *a, struct source *s, struct headers *to,
 	return rc;
 }
 
-/* Sums the sources up, with other in place of s's own headers. Fails, and
- * leaves all as it was, when there would be two Authorization headers. */
+/* Makes the sum of all sources, with other in place of the headers of s. If
+ * there would be two Authorization headers, returns -1 and leaves the sum as it
+ * was. */
 static int
 sum_up(struct given *a, const struct source *s, const struct headers *other,
     char **why)
@@ -173,7 +176,7 @@ sum_up(struct given *a, const struct source *s, const struct headers *other,
 	return 0;
 }
 
-/* Reads a file again. What is wrong with it is said once for each change. */
+/* Reads a file again. A wrong content gives one warning for each change. */
 static void
 reread(struct given *a, struct source *s)
 {
@@ -200,7 +203,8 @@ reread(struct given *a, struct source *s)
 	s->headers = fresh;
 }
 
-/* force: a time stamp is too coarse to be believed. */
+/* Reads a file again if it changed, or if force is set: a time stamp may be too
+ * coarse to show a change. */
 static void
 look(struct given *a, struct source *s, bool force)
 {

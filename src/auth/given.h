@@ -1,7 +1,7 @@
 /*
- * Credentials that are given, not fetched: --header, --bearer-file,
- * --bearer-env. They are only ever sent to the server's own origin, because
- * they reach an exchange through authorize alone.
+ * Credentials that the user passes by options: --header, --bearer-file,
+ * --bearer-env. They are sent to the server's own origin only, because they
+ * reach an exchange through authorize alone.
  */
 #ifndef MCPSPLICE_AUTH_GIVEN_H
 #define MCPSPLICE_AUTH_GIVEN_H
@@ -10,35 +10,38 @@
 
 struct given;
 
-/* Looks up a variable of the environment; app owns getenv. NULL: not set. */
+/* Looks up an environment variable; app owns getenv. NULL: not set. */
 typedef const char *given_env_cb(const char *name, void *arg);
 
 struct given_config {
-	/* "Name: value" lines, "@FILE" for a file of such lines; "${VAR}" is
+	/* "Name: value", or "@FILE" for a file of such lines; "${VAR}" is
 	 * replaced ("$$" is a dollar). NULL-ended. */
 	const char *const *headers;
-	/* Holds the token, trimmed; read again when the file changes. */
+	/* File that contains the token, with blanks around it removed; read
+	 * again when the file changes. */
 	const char *bearer_file;
 	const char *bearer_env; /* name of a variable that holds the token */
 	given_env_cb *env;
 	void *env_arg;
 };
 
-/* NULL on a bad configuration; *why is then a message for people, owned by
- * the caller. Accept, Content-Type, Content-Length, Host, Connection,
- * Transfer-Encoding, Last-Event-ID and Mcp-* are refused: they are ours. */
+/* Returns NULL with *why, a message for users that the caller owns, if the
+ * configuration is wrong. Accept, Content-Type, Content-Length, Host,
+ * Connection, Transfer-Encoding, Last-Event-ID and Mcp-* are refused, because
+ * mcpsplice sets them. */
 struct given *given_new(const struct given_config *config, char **why);
-/* The headers for the next request. Files are looked at again at most once a
- * second (now_ms). A file that cannot be read any more keeps its last
- * content. Valid until the next call. */
+/* Returns the headers for the next request, valid until the next call. Files
+ * are checked for changes at most once a second (now_ms). If a file cannot be
+ * read any more, its last content stays in use. */
 const struct headers *given_headers(struct given *a, int64_t now_ms);
-/* A request was refused with 401: looks at the files at once, whatever their
- * time says. Returns true when the headers are other ones now. */
+/* Reads the files again at once, whatever their time says, after a 401. Returns
+ * true if the headers have changed. */
 bool given_reread(struct given *a);
-/* Tells one content of the files from the next. */
+/* Returns a number that changes with the headers. */
 uint64_t given_version(const struct given *a);
-/* Is any Authorization configured? */
+/* Does any source have an Authorization header? */
 bool given_has_authorization(const struct given *a);
+/* Wipes and frees the headers; NULL is allowed. */
 void given_free(struct given *a);
 
 #endif

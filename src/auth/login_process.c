@@ -1,4 +1,4 @@
-/* The two ends of the pipe between a proxy and its login process. */
+/* Both ends of the pipe between a proxy and its login process. */
 #include "config.h"
 
 #include "auth/login_process.h"
@@ -15,22 +15,22 @@ struct login_process {
 	struct child *child;
 	struct login_process_ops ops;
 	void *arg;
-	struct buf line;   /* not complete yet */
+	struct buf line;   /* the last, incomplete line */
 	struct buf errors; /* the beginning of its stderr */
 	struct record record;
 	enum login_end end;
 	char *why;
-	int64_t again_ms; /* -1: not told */
+	int64_t again_ms; /* wait before the next try; -1: not known */
 	bool ended, has_record;
 };
 
-/* --- words on the wire --- */
+/* --- names used in the messages --- */
 
 static const char *const reasons[] = { "none", "expired", "rejected", "scope" };
 static const char *const ends[] = { "done", "person", "later", "failed" };
 static const char *const levels[] = { "error", "warn", "info", "debug" };
 
-/* The place of text in a list of n; otherwise is what no other word means. */
+/* Returns the index of text in a list of n; otherwise for any other text. */
 static unsigned
 word_of(const char *text, const char *const *list, unsigned n,
     unsigned otherwise)
@@ -64,7 +64,7 @@ set_record(struct json_object *o, const struct record *r)
 		json_object_object_add(o, "record", json);
 }
 
-/* Returns whether there is one. */
+/* Reads the member "record". Returns false if there is none. */
 static bool
 get_record(struct json_object *o, struct record *r)
 {
@@ -173,7 +173,7 @@ on_output(const char *p, size_t n, void *arg)
 	}
 }
 
-/* What does not fit is left out. */
+/* Keeps the first MAX_ERRORS bytes of stderr. */
 static void
 on_errors(const char *p, size_t n, void *arg)
 {
@@ -198,8 +198,9 @@ failure(enum child_end end, int value)
 	}
 }
 
-/* It ended without an answer. Its stderr may tell why, as where the dynamic
- * linker or a broken configuration file ended it. */
+/* Handles a login process that ended without an answer. Its stderr may tell
+ * why, for example if the dynamic linker or a broken configuration file ended
+ * it. */
 static void
 give_up(struct login_process *a, enum child_end end, int value)
 {
@@ -279,7 +280,8 @@ login_process_free(struct login_process *a)
 
 /* --- the login process's side --- */
 
-/* A word of the command line, owned by the caller; NULL when it is not one. */
+/* Returns one word of the command line, owned by the caller; NULL if it is not
+ * valid base64url. */
 static char *
 read_word(struct json_object *list, size_t i)
 {

@@ -1,14 +1,14 @@
 /*
- * The token of the store, and who waits for a better one.
+ * The token of the store, and the questions that wait for a better one.
  *
- * A question (ask, or a refusal) that cannot be answered at once waits, for
- * the store to be read or for the login process. When either is over every
- * waiting question is asked again, so that there is one place where each is
- * decided: settle_ask and settle_refusal.
+ * A question (oauth_ask, or a refusal) that cannot be answered at once waits
+ * for the store to be read or for the login process. After either of them,
+ * every waiting question is decided again, so that each kind is decided in one
+ * place: settle_ask and settle_refusal.
  *
- * Two brakes, so that nothing makes us ask without end: a token that we got
- * just now and that was never accepted opens the circuit (later tries at
- * 15 s, doubling to 10 min), and so does a login process that failed.
+ * Two brakes keep mcpsplice from asking without end: a new token that was never
+ * accepted stops further tries (the next comes after 15 s, doubling to 10 min),
+ * and so does a login process that failed.
  */
 #include "config.h"
 
@@ -27,24 +27,25 @@
 
 enum {
 	LOOK_MS = 1000,       /* between two looks at the store */
-	BRAKE_MS = 15 * 1000, /* the first wait after a failure, */
+	BRAKE_MS = 15 * 1000, /* the first wait after a failure */
 	BRAKE_MAX_MS = 600 * 1000,
-	LATER_MS = 1000, /* the same where it may work soon */
+	LATER_MS = 1000, /* the first wait if it may work soon */
 	LATER_MAX_MS = 60 * 1000,
-	AGAIN_MAX_MS = 300 * 1000, /* of a Retry-After */
-	CHANGED_MS = 5 * 1000,     /* a new token in an old session */
-	ASKED_MS = 15 * 60 * 1000, /* three sign-ins within it */
-	MAX_TRIES = 4              /* of one request */
+	AGAIN_MAX_MS = 300 * 1000, /* limit of a Retry-After */
+	CHANGED_MS = 5 * 1000,     /* a token this young may not fit an old
+				    * session */
+	ASKED_MS = 15 * 60 * 1000, /* three sign-ins at most within it */
+	MAX_TRIES = 4              /* for one request */
 };
 
 struct waiter {
 	struct waiter *next;
 	uint64_t ticket;
-	bool waited;  /* the asker is told when that is over */
-	bool refused; /* else it is not sent yet */
+	bool waited;  /* user_needed was called for it */
+	bool refused; /* a refusal; else the request is not sent yet */
 	struct oauth_refusal refusal;
 	char *challenge, *session;
-	bool last; /* not worth a new token */
+	bool last; /* a DELETE, not worth a new token */
 };
 
 struct oauth {
@@ -55,37 +56,40 @@ struct oauth {
 	char name[STORE_NAME_BYTES];
 
 	struct record record;
-	uint64_t stamp;    /* of its token; 0: there is none */
-	uint64_t stamps;   /* the latest that was given */
-	uint64_t accepted; /* the latest that the server took */
-	uint64_t fetched;  /* the latest that a login process got for us */
+	uint64_t stamp;    /* of the token of record; 0: there is none */
+	uint64_t stamps;   /* the latest stamp given out */
+	uint64_t accepted; /* the latest stamp that the server accepted */
+	uint64_t fetched;  /* the latest stamp that came from a login process */
 	int64_t changed_at;
-	uint64_t doubted; /* a session was blamed for this one: */
+	uint64_t doubted; /* stamp of a token whose 401 or 403 was blamed on a
+			   * session */
 	char *doubted_in;
-	uint64_t blamed; /* its issuer was */
-	bool attended;   /* nothing but a person brings the next one */
+	uint64_t blamed; /* stamp of a token whose 401 was blamed on its
+			  * issuer */
+	bool attended;   /* only the user can bring the next token */
 	struct headers headers;
 
-	bool hinted;     /* that nothing is kept */
-	bool unkept;     /* the store has not what we have */
-	bool read;       /* the store was, at least once */
-	bool expects;    /* a login process says that there is a new one in
-			  * it */
-	uint64_t before; /* the stamp when the login process began */
+	bool hinted;     /* the warning that the record is not kept was
+			  * logged */
+	bool unkept;     /* the store does not have this record */
+	bool read;       /* the store was read at least once */
+	bool expects;    /* a login process has put a new token into the
+			  * store */
+	uint64_t before; /* the stamp at the start of the login process */
 	uint64_t seen;
 	int64_t looked_at;
 	struct store_op *get;
 
 	struct login_process *login_process;
-	enum login_reason reason; /* of the login process */
-	bool person;              /* the login process may ask one */
-	char *where;              /* what it asked, for people */
-	int64_t asked[3];         /* when it did, the latest first */
+	enum login_reason reason; /* why the login process was started */
+	bool person;              /* the login process may ask the user */
+	char *where;              /* what it asked the user to do, in words */
+	int64_t asked[3];         /* times when it asked, the latest first */
 	int64_t brake_until, brake_ms;
 	char *brake_why;
 
 	struct waiter *waiters;
-	struct waiter *walk; /* those of them that a walk has not come to */
+	struct waiter *walk; /* waiters that a walk has not reached yet */
 	bool settling;
 };
 
@@ -121,7 +125,8 @@ take_token(struct oauth *o)
 	buf_wipe(&value);
 }
 
-/* Takes over what the store has. Returns whether the token is another. */
+/* Takes over the record of the store; r may be NULL. Returns whether the token
+ * changed. */
 static bool
 adopt(struct oauth *o, const struct record *r)
 {
@@ -136,7 +141,7 @@ adopt(struct oauth *o, const struct record *r)
 	if (same)
 		return false;
 	take_token(o);
-	/* The first one is as old as the session. */
+	/* The first token is not a change: the session began with it. */
 	if (o->read || o->config.store == NULL)
 		o->changed_at = loop_now(o->loop);
 	return true;
@@ -186,8 +191,8 @@ wait_add(struct oauth *o, struct waiter *w)
 		tell_where(o, w);
 }
 
-/* A walk over all that wait: whatever a callback does, drops others or asks
- * anew, each is met once, when it is in no list. */
+/* A walk visits each waiter once and takes it out of the lists first, so that a
+ * callback may drop other waiters or ask again. */
 static void
 walk_begin(struct oauth *o)
 {
@@ -205,8 +210,8 @@ walk_next(struct oauth *o)
 	return w;
 }
 
-/* Asks every waiting question again; those that must go on waiting, and new
- * ones, are there after it. */
+/* Decides every waiting question again. Those that still have to wait, and new
+ * ones, are in o->waiters after it. */
 static void
 settle_all(struct oauth *o)
 {
@@ -225,7 +230,8 @@ settle_all(struct oauth *o)
 	o->settling = false;
 }
 
-/* Returns whether it was in this list. */
+/* Drops the waiter with this ticket. Returns false if it is not in this
+ * list. */
 static bool
 drop_from(struct waiter **at, uint64_t ticket)
 {
@@ -249,8 +255,8 @@ oauth_drop(struct oauth *o, uint64_t ticket)
 
 /* --- the store --- */
 
-/* Whoever comes from mcp-remote is signed in already. Nothing is written: the
- * login process does it, when there is something new. */
+/* A user of mcp-remote is signed in already. Its token is only used here: the
+ * login process writes a record as soon as it has a new token. */
 static bool
 adopt_import(struct oauth *o)
 {
@@ -279,7 +285,7 @@ on_record(const struct record *r, const char *why, void *arg)
 	struct oauth *o = arg;
 	bool expected = o->expects, changed = false;
 
-	/* What cannot be read now may still be what we have. */
+	/* If the store cannot be read, keep the current record. */
 	if (why == NULL)
 		changed = r == NULL ? adopt_import(o) : adopt(o, r);
 	o->get = NULL;
@@ -308,8 +314,8 @@ read_store(struct oauth *o)
 	o->get = store_get(o->config.store, o->name, on_record, o);
 }
 
-/* Is what we have what the store has? Looks at most once a second, or now.
- * false: it is being read. */
+/* Is the record the same as in the store? The store is checked at most once a
+ * second, or at once with now. Returns false while the store is being read. */
 static bool
 is_read(struct oauth *o, bool now)
 {
@@ -399,8 +405,9 @@ on_login_process_where(const char *url, const char *code, void *arg)
 		wait_add(o, w);
 }
 
-/* A question that another login process would not answer better is answered
- * now. */
+/* Answers the waiting questions for which another login process could do no
+ * more. user: the login process could not ask the user, but the next one
+ * may. */
 static void
 end_waiting(struct oauth *o, const char *why, bool person)
 {
@@ -431,13 +438,13 @@ on_login_process_done(enum login_end end, const char *why, int64_t again_ms,
 	o->login_process = NULL;
 	free(o->where);
 	o->where = NULL;
-	o->looked_at = INT64_MIN / 2; /* look at once */
+	o->looked_at = INT64_MIN / 2; /* check the store at once */
 	if (end == LOGIN_DONE && why != NULL && !o->hinted) {
 		o->hinted = true;
 		log_warn("the next start has to sign in again: %s", why);
 	}
 	if (record != NULL) {
-		/* It is newer than what the store has. */
+		/* The record is newer than the one in the store. */
 		store_cancel(o->get);
 		o->get = NULL;
 		o->read = true;
@@ -482,7 +489,7 @@ on_login_process_done(enum login_end end, const char *why, int64_t again_ms,
 
 /* --- questions --- */
 
-/* Is the token over by its own time, and can a better one be had? */
+/* Has the token expired, and can a better one be had? */
 static bool
 is_over(const struct oauth *o)
 {
@@ -490,9 +497,10 @@ is_over(const struct oauth *o)
 	    !record_usable(&o->record, (int64_t)time(NULL)) && can_refresh(o);
 }
 
-/* A login process would take the MCP server for one on the internet, and refuse
- * an authorization server beside it on a private network. That is right where
- * the MCP server was public when the token was got. */
+/* Without the peer's address a login process would take the MCP server for one
+ * on the internet, and refuse an authorization server in the same private
+ * network. If the MCP server was public when the token was issued, that is
+ * right. */
 static bool
 is_too_early(const struct oauth *o)
 {
@@ -500,7 +508,8 @@ is_too_early(const struct oauth *o)
 	    o->ops.peer(o->arg) == NULL;
 }
 
-/* Each returns true when the question has its answer, false when it waits. */
+/* Each settle function returns true if the question was answered, false if it
+ * has to wait. */
 
 static bool
 settle_ask(struct oauth *o, const struct waiter *w)
@@ -511,9 +520,10 @@ settle_ask(struct oauth *o, const struct waiter *w)
 		go(o, w);
 		return true;
 	}
-	/* Without a token it goes as it is, even while one is asked for: what
-	 * needs none works meanwhile. So does the first request to a server
-	 * whose address is not known yet: its refusal tells it. */
+	/* Without a token the request is sent without one, even during a login:
+	 * requests that need none work meanwhile. The same holds for the first
+	 * request to a server whose address is not known yet: its refusal tells
+	 * the address. */
 	if (is_over(o) && !is_braked(o) && !is_too_early(o)) {
 		if (o->login_process == NULL)
 			start_login_process(o, LOGIN_EXPIRED, false, NULL);
@@ -531,8 +541,9 @@ stand(struct oauth *o, const struct waiter *w, const char *why,
 	return true;
 }
 
-/* The store counts the tabs of all copies; without one we count, or a server
- * that always wants another scope would open one after the other. */
+/* The store counts the browser tabs of all copies. Without a store they are
+ * counted here, or a server that always wants another scope would open one tab
+ * after the other. */
 static bool
 asked_too_often(const struct oauth *o)
 {
@@ -540,8 +551,8 @@ asked_too_often(const struct oauth *o)
 	    loop_now(o->loop) - o->asked[2] < ASKED_MS;
 }
 
-/* A login process that asks a person is joined; one that may not is waited
- * for. */
+/* Waits for a login process, and starts one if there is none. A question joins
+ * a process that asks the user, and waits for one that may not. */
 static bool
 want_login_process(struct oauth *o, const struct waiter *w,
     enum login_reason reason)
@@ -558,8 +569,8 @@ want_login_process(struct oauth *o, const struct waiter *w,
 	return false;
 }
 
-/* Was it asked for already, whether or not it was granted? Another question
- * would only get the same (doc/protocol.md 8.10). */
+/* Was this scope requested before, granted or not? Another request would only
+ * get the same (doc/protocol.md 8.10). */
 static bool
 was_asked(const struct oauth *o, const char *scope)
 {
@@ -593,7 +604,8 @@ settle_scope(struct oauth *o, const struct waiter *w, const char *scope)
 	return want_login_process(o, w, LOGIN_SCOPE);
 }
 
-/* Did a login process get the token, and no server take it yet? */
+/* Did the token come from a login process, and has no request with it been
+ * accepted yet? */
 static bool
 is_new(const struct oauth *o)
 {
@@ -601,9 +613,9 @@ is_new(const struct oauth *o)
 	    o->accepted != o->stamp;
 }
 
-/* Is it the session that is refused, and not the token? Tried once for each
- * token, but for all that was sent in that session; and only where tokens
- * were taken before. */
+/* May the server have refused the session, and not the token? That is assumed
+ * once for each token, but for all requests of that session, and only if the
+ * server accepted tokens before. */
 static bool
 doubt_session(struct oauth *o, struct span session, bool may)
 {
@@ -611,8 +623,7 @@ doubt_session(struct oauth *o, struct span session, bool may)
 		return false;
 	if (o->doubted == o->stamp)
 		return span_is(session, o->doubted_in);
-	/* A login process at work for this very token may bring a better
-	 * one. */
+	/* A login process that began with this token may bring a better one. */
 	if (!may || (o->login_process != NULL && o->before == o->stamp))
 		return false;
 	o->doubted = o->stamp;
@@ -644,8 +655,8 @@ settle_401(struct oauth *o, const struct waiter *w)
 	    o->stamp == 0 ? LOGIN_NONE : LOGIN_REJECTED);
 }
 
-/* 403 that is not about scopes: perhaps the session is bound to the bytes of
- * the token before. */
+/* A 403 that is not about scopes: the session may be bound to the bytes of the
+ * previous token. */
 static bool
 settle_403(struct oauth *o, const struct waiter *w)
 {
@@ -673,7 +684,7 @@ settle_refusal(struct oauth *o, const struct waiter *w)
 		done = settle_scope(o, w, c.scope);
 	else if (o->stamp != 0 && w->refusal.stamp != o->stamp)
 		go(o, w);
-	/* An expired token gets 403 from some servers. */
+	/* Some servers answer an expired token with 403. */
 	else if (w->refusal.status == 403 && !is_over(o))
 		done = settle_403(o, w);
 	else
@@ -688,7 +699,7 @@ settle(struct oauth *o, struct waiter *w)
 	return w->refused ? settle_refusal(o, w) : settle_ask(o, w);
 }
 
-/* --- from outside --- */
+/* --- calls from outside --- */
 
 static void
 question(struct oauth *o, struct waiter *w)
@@ -735,7 +746,7 @@ oauth_refused(struct oauth *o, uint64_t ticket, const struct oauth_refusal *r)
 void
 oauth_accepted(struct oauth *o, uint64_t stamp)
 {
-	/* A late answer says nothing about the token after it. */
+	/* A late answer to an older token tells nothing about this one. */
 	if (stamp > o->accepted)
 		o->accepted = stamp;
 	if (stamp != 0 && stamp == o->stamp)

@@ -1,8 +1,8 @@
 /*
- * The proxy's side of OAuth: sends the token of the store, and when that is
- * not good enough starts a login process (another copy of this program, see
- * login/login.h) and waits for it. One login process at a time; the copies of
- * the proxy share its work through the store.
+ * The proxy's side of OAuth: it sends the token of the store, and if that one
+ * is missing, expired or refused, starts a login process (another copy of this
+ * program, see login/login.h) and waits for it. One login process runs at a
+ * time; the copies of the proxy share its work through the store.
  */
 #ifndef MCPSPLICE_AUTH_OAUTH_H
 #define MCPSPLICE_AUTH_OAUTH_H
@@ -14,65 +14,72 @@
 struct oauth;
 
 struct oauth_config {
-	const char *host; /* for people */
+	const char *host; /* name of the server for users */
 	const char *url;  /* normalised */
 	const char *profile;
-	struct store *store;                /* NULL: there is none */
-	const struct import_config *import; /* NULL: none */
+	struct store *store;                /* NULL: there is no store */
+	const struct import_config *import; /* tokens of mcp-remote; NULL:
+					     * none */
 	const char *const *login_process;   /* the program and its words,
 					   * NULL-ended */
-	const char *const *argv; /* the options it works with, NULL-ended */
-	bool alone;              /* tokens can always be had without a person */
+	const char *const *argv; /* options for the login process, NULL-ended */
+	bool alone;              /* tokens can always be had without the user */
 	bool use_id_token;
-	/* Which authorization servers may be asked depends on the address of
-	 * the MCP server (login/fetch.h): none is before that is known. */
+	/* The address of the MCP server decides which authorization servers may
+	 * be asked (login/fetch.h): none is asked before it is known. */
 	bool needs_peer;
 };
 
-/* Tickets are the caller's. Each question gets one of go and stand; wait
- * may come before, more than once. */
+/* The caller chooses the tickets. Each question gets one call of
+ * credentials_ready or refusal_final; user_needed may come before, more than
+ * once. */
 struct oauth_ops {
-	/* Send it with these headers. stamp tells one token from the next; 0:
-	 * there is none. */
+	/* Send the request with these headers. stamp tells one token from the
+	 * next; 0: there is none. */
 	void (*credentials_ready)(uint64_t ticket, const struct headers *h,
 	    uint64_t stamp, void *arg);
-	/* The refusal stands. why NULL: the server's own words will do.
-	 * credentials_known_good: perhaps it is the session that it does not
-	 * know (doc/protocol.md 3.7). */
+	/* The refusal is final. why NULL: the server's own words will do.
+	 * credentials_known_good: the server may not know the session
+	 * (doc/protocol.md 3.7). */
 	void (*refusal_final)(uint64_t ticket, const char *why,
 	    bool credentials_known_good, void *arg);
-	/* A person is asked: what to tell the client if it cannot wait. NULL:
-	 * no more, go follows. */
+	/* The user has to sign in: why is the message for the client if the
+	 * request cannot wait. NULL: not any more, credentials_ready
+	 * follows. */
 	void (*user_needed)(uint64_t ticket, const char *why, void *arg);
 	/* There is a new token. */
 	void (*credentials_changed)(void *arg);
-	/* The address that the MCP server answered from, borrowed for the
+	/* Returns the address that the MCP server answered from, valid for the
 	 * moment; NULL: it has not answered yet. */
 	const char *(*peer)(void *arg);
 };
 
 struct oauth_refusal {
-	uint64_t stamp; /* of the token it was sent with; 0: none */
-	int status;     /* 401, 403 */
+	uint64_t stamp; /* of the token in the request; 0: none */
+	int status;     /* 401 or 403 */
 	struct span challenge;
-	struct span session; /* what it may not know instead; n 0: none */
-	bool person; /* a request of the client: a person may be asked */
+	struct span session; /* session that may have been refused instead; n 0:
+			      * none */
+	bool person; /* a request of the client: the user may be asked */
 	unsigned tries;
 };
 
-/* All of config is borrowed for its life. */
+/* Makes the object, which the caller owns. Everything in config is borrowed for
+ * its life. */
 struct oauth *oauth_new(struct loop *l, const struct oauth_config *config,
     const struct oauth_ops *ops, void *arg);
-/* Answers may come from inside. last: nobody waits for a better token. */
+/* Asks for the credentials of a request. The answer may come from inside. last:
+ * the request does not wait for a better token. */
 void oauth_ask(struct oauth *o, uint64_t ticket, bool last);
-/* It was sent, and refused. Returns false when that is nothing that
- * credentials could mend; else the answer may have come from inside. */
+/* Reports that a request was refused. Returns false if credentials could not
+ * help; else the answer comes, maybe from inside this call. */
 bool oauth_refused(struct oauth *o, uint64_t ticket,
     const struct oauth_refusal *r);
-/* The server took a request with this token. */
+/* The server accepted a request with this token. */
 void oauth_accepted(struct oauth *o, uint64_t stamp);
-/* Nobody waits for this any more. */
+/* Forgets the question: its answer is not wanted any more. */
 void oauth_drop(struct oauth *o, uint64_t ticket);
+/* Frees o without a callback; NULL is allowed. */
 void oauth_free(struct oauth *o);
 
 #endif
