@@ -1,4 +1,4 @@
-/* What a sign-in needs, made from the options. */
+/* Makes everything that a sign-in needs from the options. */
 #include "config.h"
 
 #include "app/account.h"
@@ -14,7 +14,7 @@
 #include "options/table.h"
 #include "store/credential.h"
 
-/* --- our client --- */
+/* --- the client --- */
 
 static const char *
 variable(const char *name, void *arg)
@@ -23,7 +23,8 @@ variable(const char *name, void *arg)
 	return getenv(name);
 }
 
-/* --static-oauth-client-info and -metadata of mcp-remote: JSON, or @FILE. */
+/* Reads --static-oauth-client-info or -metadata of mcp-remote: JSON, or
+ * @FILE. */
 static struct json_object *
 client_document(const char *option, const char *text, char **why)
 {
@@ -120,10 +121,10 @@ read_client(struct account *a, char **why)
 	return o->client_key == NULL ? 0 : read_key(a, why);
 }
 
-/* --- where, and who --- */
+/* --- address of the server, and environment --- */
 
-/* With an HTTP proxy between, or where nothing is known, the server counts as
- * one on the internet, unless its URL says otherwise. */
+/* Behind an HTTP proxy, or if nothing is known, the server counts as one on the
+ * internet, unless its URL says otherwise. */
 static enum address_class
 class_of(const struct account *a, const char *peer)
 {
@@ -193,7 +194,7 @@ add_name(char ***list, size_t *n, char *name)
 	(*list)[*n] = NULL;
 }
 
-/* Each ${NAME} in a header of the user's. */
+/* Adds each ${NAME} of a header that the user passes. */
 static void
 add_names_in(char ***list, size_t *n, const char *text)
 {
@@ -256,7 +257,7 @@ find_browser(struct account *a, char **why)
 
 	if (a->options->no_browser)
 		return 0;
-	/* One that is named may need no display. */
+	/* a browser that the user names may need no display */
 	a->browser = browser_command(command, command != NULL || has_display(),
 	    why);
 	return *why != NULL ? -1 : 0;
@@ -299,7 +300,7 @@ account_import(struct import_config *c, const struct options *o,
 	c->token_endpoint = o->token_endpoint;
 }
 
-/* --- the whole --- */
+/* --- the whole account --- */
 
 static enum login_mode
 mode_of(const struct options *o)

@@ -22,10 +22,10 @@ struct listing {
 	size_t n, next;
 	size_t shown, unread;
 	char *why;
-	char *only; /* name; NULL: all */
+	char *only; /* name of the record to show; NULL: all */
 };
 
-/* Text from elsewhere, safe for a terminal. */
+/* Prints a text from outside, made safe for a terminal. */
 static void
 print_field(const char *name, const char *value)
 {
@@ -64,7 +64,7 @@ print_token(const struct record *r)
 		print_field("scopes", r->token.scope_granted);
 }
 
-/* Who it is for, where the token tells. */
+/* Prints the user whom the token names, if it names one. */
 static void
 print_person(const struct record *r)
 {
@@ -132,7 +132,7 @@ on_record(const struct record *r, const char *why, void *arg)
 		l->unread++;
 		fprintf(stderr, "mcpsplice: %s\n", why);
 	}
-	/* Without both it only says that somebody signed out. */
+	/* A record with neither only tells that the user signed out. */
 	if (r != NULL && r->url != NULL &&
 	    (r->token.access != NULL || r->client.id != NULL)) {
 		print_record(r);
@@ -164,7 +164,8 @@ on_name(const char *name, void *arg)
 	return true;
 }
 
-/* The name of its record in the store. */
+/* Finds the name of the server's record in the store. Returns 0, or -1 with
+ * *why. */
 static int
 name_of(const struct options *o, char name[STORE_NAME_BYTES], char **why)
 {
@@ -223,7 +224,7 @@ struct leaving {
 	struct loop_timer *timer;
 	bool refresh_revoked;
 	bool was_there;
-	bool imports; /* mcp-remote has tokens, too */
+	bool imports; /* mcp-remote has tokens too */
 	char *why;
 };
 
@@ -239,8 +240,8 @@ on_erased(const char *why, void *arg)
 	loop_stop(v->account.loop, why != NULL);
 }
 
-/* What mcp-remote has would be taken again where the store has nothing: there
- * a record without token and client stays. */
+/* Erases the record. If mcp-remote has tokens, a record without token and
+ * client remains, because an empty store would take over those tokens again. */
 static void
 erase(struct leaving *v)
 {
@@ -256,7 +257,7 @@ erase(struct leaving *v)
 	store_put(a->store, v->name, &v->record, on_erased, v);
 }
 
-/* Are there tokens of mcp-remote, which stay where they are? */
+/* Notes whether mcp-remote has tokens; they are left in its folder. */
 static void
 look_at_import(struct leaving *v)
 {
@@ -294,7 +295,8 @@ on_revoked(const struct fetch_answer *a, void *arg)
 	revoke(v);
 }
 
-/* The refresh token first: it is the one that lives on. */
+/* Revokes one token at the authorization server, the refresh token first,
+ * because it lives longer. */
 static void
 revoke(struct leaving *v)
 {
@@ -341,7 +343,7 @@ on_leaving(const struct record *r, const char *why, void *arg)
 	struct leaving *v = arg;
 
 	look_at_import(v);
-	/* What cannot be read is in the way of the next sign-in. */
+	/* A broken record would block the next sign-in, so it is erased. */
 	if (why != NULL) {
 		fprintf(stderr,
 		    "mcpsplice: %s: it is removed, nothing was revoked\n", why);
@@ -356,7 +358,8 @@ on_leaving(const struct record *r, const char *why, void *arg)
 	revoke(v);
 }
 
-/* A refresh of another copy ends first: it would bring the token back. */
+/* Waits for the token lock: a refresh of another copy would bring the token
+ * back afterwards. */
 static void
 try_lock(void *arg)
 {
@@ -380,8 +383,9 @@ try_lock(void *arg)
 	}
 }
 
-/* Whether the authorization server may be asked can depend on where the MCP
- * server is. One that cannot be reached counts as one on the internet. */
+/* Asks the MCP server for its address, which can decide whether the
+ * authorization server may be asked. A server that cannot be reached counts as
+ * one on the internet. */
 static void
 find_peer(struct leaving *v)
 {

@@ -1,6 +1,6 @@
 /*
- * A login with somebody to talk to: the login process of a proxy, which speaks
- * JSON lines on its stdout, and "mcpsplice login", which speaks to a person.
+ * Two front ends of a login: the login process of a proxy, which writes JSON
+ * lines to its stdout, and "mcpsplice login", which talks to a user.
  */
 #include "config.h"
 
@@ -26,12 +26,12 @@ struct talk {
 	struct account account;
 	struct login *login;
 	struct login_ops ops;
-	bool keeps_record; /* there is no store: the proxy keeps it */
+	bool keeps_record; /* there is no store: the record goes to the proxy */
 	char *why;
-	/* a terminal */
+	/* input at a terminal */
 	struct loop_fd *stdin_watch;
 	struct lines *typed;
-	struct http *other; /* to another copy that asks the person */
+	struct http *other; /* client for the copy that asks the user */
 	int other_status;
 	struct probe probe;
 };
@@ -58,7 +58,7 @@ talk_free(struct talk *t)
 	loop_free(t->account.loop);
 }
 
-/* Only the head of an answer counts. */
+/* Ignores the body: only the head of an answer counts. */
 static bool
 ignore(struct exchange *x, const char *p, size_t n, void *arg)
 {
@@ -71,8 +71,8 @@ ignore(struct exchange *x, const char *p, size_t n, void *arg)
 
 /* --- the login process --- */
 
-/* All at once: a line is never cut by another. When nobody reads any more the
- * work goes on for the next copy. */
+/* Writes all of b at once, so that no other line can cut it. If nobody reads
+ * stdout any more, the login continues for the next copy. */
 static void
 write_all(struct buf *b)
 {
@@ -120,7 +120,7 @@ login_process_done(enum login_end end, const char *why, int64_t again_ms,
 {
 	struct talk *t = arg;
 
-	/* What could not be kept works until the proxy ends. */
+	/* A token that could not be stored works until the proxy ends. */
 	if (end == LOGIN_DONE && why == NULL)
 		why = t->account.store_why;
 	if (end == LOGIN_DONE && why != NULL)
@@ -129,7 +129,8 @@ login_process_done(enum login_end end, const char *why, int64_t again_ms,
 	talk_end(t, 0, NULL);
 }
 
-/* The proxy puts its own name and the level before it. */
+/* Strips the head of a log line: the proxy puts its own name and the level in
+ * front. */
 static const char *
 bare(const char *line)
 {
@@ -157,8 +158,8 @@ login_process_log(enum log_level level, const char *line, void *arg)
 	write_all(&b);
 }
 
-/* Whoever wanted the token is gone: what was begun is finished, what another
- * copy does is its own. */
+/* The proxy is gone. A login that this process began is finished; one that it
+ * only waits for belongs to another copy. */
 static void
 login_process_orphaned(void *arg)
 {
@@ -235,7 +236,8 @@ account_login_process(char *program)
 	if (task.argc > 0)
 		argv[0] = program;
 	loaded = options_load(&o, (int)task.argc, argv, &t.why) == 0;
-	account_log(&o, LEVEL_INFO); /* the proxy leaves out what is too much */
+	account_log(&o, LEVEL_INFO); /* the proxy drops records that are too
+				      * detailed */
 	if (!loaded || login_process_begin(&t, &o, &task) != 0)
 		login_process_end(&t, LOGIN_FAILED, t.why, -1, NULL);
 	else
@@ -248,7 +250,7 @@ account_login_process(char *program)
 	return 0;
 }
 
-/* --- a person at a terminal --- */
+/* --- a user at a terminal --- */
 
 static void
 person_where(const char *url, const char *code, void *arg)
@@ -312,7 +314,7 @@ other_done(struct exchange *x, const struct http_answer *answer, void *arg)
 	t->other_status = 0;
 }
 
-/* The redirect of a login of ours, on this machine? */
+/* Is text the redirect URL of a login on this machine? */
 static bool
 is_callback(const struct talk *t, const char *text)
 {
@@ -331,8 +333,8 @@ is_callback(const struct talk *t, const char *text)
 	return ok;
 }
 
-/* Another copy asks the person, and listens: it gets what was pasted as from
- * a browser. */
+/* Sends a pasted redirect URL to the copy that asks the user and listens, as a
+ * browser would. */
 static bool
 paste_to_other(struct talk *t, const char *url)
 {

@@ -1,6 +1,6 @@
 /*
- * One request to the MCP server without credentials, as a proxy would begin:
- * for the challenge in its refusal, and for the address it answers from.
+ * Sends one request without credentials to the MCP server, as a proxy would
+ * begin, to get the challenge of its refusal and the address it answers from.
  */
 #include "config.h"
 
@@ -31,7 +31,7 @@ probe_head(struct exchange *x, int status, void *arg)
 	http_abort(x);
 }
 
-/* Only the head of an answer counts. */
+/* Ignores the body: only the head of an answer counts. */
 static bool
 probe_data(struct exchange *x, const char *data, size_t n, void *arg)
 {

@@ -1,4 +1,4 @@
-/* The options of the network, as io/http wants them. */
+/* The network options in the form that io/http wants. */
 #include "config.h"
 
 #include "app/network.h"
@@ -74,7 +74,7 @@ network_server(struct network *n, struct loop *l, const struct options *o,
 	c.compressed = o->compressed;
 	c.http2 = o->http2;
 	c.netrc_file = o->netrc_file;
-	/* libcurl would go on without it. */
+	/* libcurl would ignore a missing file. */
 	if (o->netrc_file != NULL && access(o->netrc_file, R_OK) != 0) {
 		*why = xasprintf("--netrc-file %s cannot be read: %s",
 		    o->netrc_file, strerror(errno));

@@ -1,8 +1,8 @@
 /*
- * The way down: pipes, lines, msg, chain (session), streamable, (authorize),
- * http. The way up is the same rooms in reverse. Each callback here turns what
- * a room says into an input of the chain, and performs the chain's actions; it
- * decides nothing itself.
+ * Messages of the client go through pipes, lines, msg, chain (session),
+ * streamable (with authorize) and http; answers take the reverse way. Each
+ * callback here turns an event of a room into an input of the chain and
+ * performs the chain's actions. It decides nothing itself.
  */
 #include "config.h"
 
@@ -31,8 +31,9 @@
 enum {
 	STDOUT_HIGH = 1024 * 1024,
 	STDOUT_LOW = 256 * 1024,
-	DUMP_MS = 60 * 1000, /* between two lists of what led to an error */
-	STOP_MS = 1500,      /* a signal ends everything by then */
+	DUMP_MS = 60 * 1000, /* between two dumps of the decisions before an
+			      * error */
+	STOP_MS = 1500,      /* a signal ends everything within it */
 	STOP_FLUSH_MS = 300,
 	EXIT_SECOND_SIGNAL = 128
 };
@@ -40,10 +41,11 @@ enum {
 struct proxy {
 	const struct options *options;
 	struct url url;
-	char *host;   /* for people: host, and port if it is unusual */
-	char *prefix; /* of the ids we make */
+	char *host;   /* name of the server for users: host, and port if
+		       * unusual */
+	char *prefix; /* of the ids of mcpsplice's own requests */
 	struct loop *loop;
-	struct loop_timer *timer; /* the session's deadline */
+	struct loop_timer *timer; /* the chain's deadline */
 	struct loop_timer *stop_timer;
 	int64_t timer_at;
 	struct pipes *pipes;
@@ -51,7 +53,7 @@ struct proxy {
 	struct network network;
 	struct store *store;
 	char **unset;
-	char *program; /* this one */
+	char *program; /* path of this program */
 	struct oauth_config oauth;
 	const char *login_process[4];
 	struct import_config import;
@@ -61,23 +63,24 @@ struct proxy {
 	struct streamable *upstream;
 	struct chain *chain;
 	struct state_cache *state_cache;
-	struct route *route; /* NULL: the system does not tell */
+	struct route *route; /* NULL: the system does not report changes */
 	regex_t *patterns;   /* of --session-lost-pattern */
 	size_t n_patterns;
 	uint64_t random;
 	bool acting; /* actions are being performed further up the stack */
 	bool stopping;
-	bool session_full; /* it holds back as much as it may */
-	bool stdout_full;  /* more than half of --max-buffer waits there */
-	bool stdout_above; /* its high water: transfers pause until low */
-	bool stdout_burst; /* or only until the end of this turn */
-	int64_t dump_at;   /* not before */
+	bool session_full; /* the session holds back as much as it may */
+	bool stdout_full;  /* more than half of --max-buffer waits for stdout */
+	bool stdout_above; /* queue above STDOUT_HIGH: transfers pause until
+			    * low */
+	bool stdout_burst; /* the same, but only until the end of this turn */
+	int64_t dump_at;   /* time of the next dump at the earliest */
 	int status;
 };
 
 static void input(struct proxy *p, struct session_input *in);
 
-/* xorshift64*: spreads retries, is no secret. */
+/* xorshift64*: good enough to spread retries; it is not secret. */
 static uint64_t
 next_random(struct proxy *p)
 {
@@ -97,8 +100,8 @@ on_flushed(void *arg)
 	loop_stop(p->loop, p->status);
 }
 
-/* Answers of our own to a client that reads none of them are bounded by not
- * reading on. */
+/* Stops reading stdin while stdout's queue is too long. This bounds the answers
+ * to a client that sends requests but does not read. */
 static void
 pause_stdin(struct proxy *p)
 {
@@ -118,8 +121,8 @@ on_burst_end(void *arg)
 	streamable_pause(p->upstream, p->stdout_above);
 }
 
-/* Many streams can bring much more in one turn than stdout's queue shall
- * hold. */
+/* Many streams can bring much more in one turn than stdout's queue should hold,
+ * so transfers pause until the end of the turn. */
 static void
 act_write(struct proxy *p, struct frame *f)
 {
@@ -239,8 +242,8 @@ arm_timer(struct proxy *p)
 	loop_timer_set(p->timer, wait < 0 ? 0 : wait);
 }
 
-/* Every input comes through here. An action may cause an input at once: it
- * is stepped then, and its actions wait for the ones before them. */
+/* Takes every input. An action may cause another input at once: that one is
+ * stepped at once, and its actions wait for those before them. */
 static void
 input(struct proxy *p, struct session_input *in)
 {
@@ -367,8 +370,9 @@ on_authorize(uint64_t ticket, bool last, void *arg)
 	authorize_ask(p->authorize, ticket, last);
 }
 
-/* Words of a lost session are not about credentials; and where the session may
- * be what is refused, that is tried before a person is asked. */
+/* Words of a lost session are not about credentials, so authorize is not asked.
+ * If the server may be refusing the session, a renewal is tried before the user
+ * is asked. */
 static bool
 on_refused(uint64_t ticket, const struct refusal *r, void *arg)
 {
@@ -508,7 +512,7 @@ on_done(uint64_t ticket, const struct facts *f, void *arg)
 	input(p, &in);
 }
 
-/* --- what befalls the machine --- */
+/* --- events of the machine --- */
 
 static void
 on_stale_session(struct span session, struct span version, void *arg)
@@ -520,7 +524,7 @@ on_stale_session(struct span session, struct span version, void *arg)
 	input(arg, &in);
 }
 
-/* Connections of before may be dead without a word. */
+/* The old connections may be dead without any sign. */
 static void
 wake(struct proxy *p)
 {
@@ -545,7 +549,7 @@ on_route(void *arg)
 	wake(arg);
 }
 
-/* --- the end, and looking in --- */
+/* --- the end, and SIGUSR1 --- */
 
 static void
 on_stop_timer(void *arg)
@@ -583,7 +587,7 @@ on_parent_gone(void *arg)
 {
 	struct proxy *p = arg;
 
-	/* A person's pipeline may outlive the shell it was started from. */
+	/* A user's pipeline may outlive the shell that started it. */
 	if (p->stopping || pipes_out_is_person(p->pipes))
 		return;
 	log_info("the parent process is gone: ending");
@@ -607,7 +611,7 @@ on_usr1(int signo, void *arg)
 	buf_free(&b);
 }
 
-/* --- putting it together --- */
+/* --- construction --- */
 
 static const char *
 env_lookup(const char *name, void *arg)
@@ -616,7 +620,7 @@ env_lookup(const char *name, void *arg)
 	return getenv(name);
 }
 
-/* Each call in flight holds a connection. */
+/* Raises the limit of descriptors: each call in flight holds a connection. */
 static void
 raise_nofile(void)
 {
@@ -629,7 +633,8 @@ raise_nofile(void)
 		log_debug("RLIMIT_NOFILE cannot be raised");
 }
 
-/* OAuth is for servers that ask for it, unless something else is given. */
+/* OAuth is used for servers that ask for it, unless other credentials are
+ * given. */
 static bool
 has_oauth(const struct options *o)
 {
@@ -644,7 +649,7 @@ has_oauth(const struct options *o)
 	}
 }
 
-/* The way to start this program again, as it is now. */
+/* Returns a path that starts this program again, in its current version. */
 static char *
 own_path(const char *name)
 {
@@ -742,7 +747,7 @@ make_upstream(struct proxy *p)
 	return streamable_new(p->http, &c, &ops, p);
 }
 
-/* They were tried when the options were read. */
+/* The patterns were checked when the options were read. */
 static void
 compile_patterns(struct proxy *p)
 {
@@ -788,7 +793,7 @@ make_chain(struct proxy *p)
 	return chain_new(&c);
 }
 
-/* NULL: it is switched off, or there is no home. */
+/* Returns NULL if the cache is switched off or there is no home folder. */
 static struct state_cache *
 make_state_cache(struct proxy *p)
 {
@@ -867,7 +872,8 @@ proxy_init(struct proxy *p, char **why)
 	return 0;
 }
 
-/* Against the order of making: nobody is called back by what is gone. */
+/* Frees in the reverse order of making, so that no freed object is called
+ * back. */
 static void
 proxy_free(struct proxy *p)
 {
@@ -895,8 +901,8 @@ proxy_free(struct proxy *p)
 	free(p->prefix);
 }
 
-/* Hosts show every line of stderr as an error: warnings only, unless a person
- * looks. */
+/* Hosts show every line of stderr as an error, so only warnings are written,
+ * unless a user reads stderr. */
 static enum log_level
 level_of(const struct options *o)
 {

@@ -1,4 +1,4 @@
-/* Secrets that options name. */
+/* Reads the secrets that options name. */
 #include "config.h"
 
 #include "app/secret.h"
@@ -17,7 +17,7 @@
 
 #define SECRET_MAX ((size_t)64 * 1024)
 
-/* Returns 0, or -1 with errno set. */
+/* Reads a file into to. Returns 0, or -1 with errno set. */
 static int
 read_all(const char *path, struct buf *to)
 {

@@ -1,14 +1,14 @@
-/* Secrets that options name: a file, a variable. */
+/* Reads the secrets that options name, from a file or a variable. */
 #ifndef MCPSPLICE_APP_SECRET_H
 #define MCPSPLICE_APP_SECRET_H
 
-/* The content of a file, without the line end behind it; at most 64 KiB.
- * Owned by the caller (secret_free). NULL with *why for people; option is the
- * name it was given by. */
+/* Returns the content of a file without the line end after it, at most 64 KiB.
+ * The caller owns it (secret_free). Returns NULL with *why for users; option is
+ * the name of the option, for the message. */
 char *secret_file(const char *option, const char *path, char **why);
-/* The same of an environment variable. */
+/* Returns the value of an environment variable, in the same way. */
 char *secret_env(const char *option, const char *name, char **why);
-/* Wipes and frees; NULL is fine. */
+/* Wipes and frees the secret; NULL is allowed. */
 void secret_free(char *secret);
 
 #endif

@@ -1,4 +1,5 @@
-/* Answering one request with "this cannot be started"; see startup_error.h. */
+/* Answers one request with the reason why mcpsplice cannot start; see
+ * startup_error.h. */
 #include "config.h"
 
 #include "app/startup_error.h"
@@ -79,7 +80,7 @@ on_eof(void *arg)
 static void
 on_water(void *arg)
 {
-	(void)arg; /* one short line */
+	(void)arg; /* one short line never fills the queue */
 }
 
 void
