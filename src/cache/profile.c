@@ -28,7 +28,8 @@ profile_digest(char hex[PROFILE_HEX_BYTES], const struct span *parts, size_t n)
 	return 0;
 }
 
-/* The host in letters that are safe in any file name; never a dot first. */
+/* Adds the host in characters that are safe in any file name; the first is
+ * never a dot. */
 static void
 add_host(char *name, const char *host)
 {

@@ -1,7 +1,8 @@
 /*
- * Who speaks with which server: the URL and all options that choose another
- * server or another identity there. What is remembered between two starts
- * belongs to one profile. Only its hash is kept, because it may hold secrets.
+ * A profile stands for one server and one identity there: the URL, and all
+ * options that select another server or another identity. Everything cached
+ * between two starts belongs to one profile. Only the hash of the identity is
+ * kept, because the identity may contain secrets.
  */
 #ifndef MCPSPLICE_CACHE_PROFILE_H
 #define MCPSPLICE_CACHE_PROFILE_H
@@ -13,15 +14,15 @@
 
 struct profile {
 	char hash[PROFILE_HEX_BYTES];
-	/* host-HASH, 16 digits of it: the name of a file */
+	/* host-HASH, with 16 digits of the hash: the name of a file */
 	char name[PROFILE_HOST_BYTES + 17];
 };
 
-/* identity is what options_identity makes of the options, host that of their
- * URL. Returns 0, or -1 when there is no SHA-256. */
+/* Makes the profile. identity comes from options_identity, host from the URL of
+ * the options. Returns 0, or -1 if there is no SHA-256. */
 int profile_make(struct profile *p, const char *host, struct span identity);
 
-/* SHA-256 of the parts, one behind the other. Returns 0, or -1. */
+/* Makes the SHA-256 of the parts, concatenated. Returns 0, or -1. */
 int profile_digest(char hex[PROFILE_HEX_BYTES], const struct span *parts,
     size_t n);
 

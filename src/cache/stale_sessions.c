@@ -1,13 +1,13 @@
 /*
- * A file is a record of lines: a title, the profile's hash, the time the
- * session began (wall clock, ms), its id, the version, and a SHA-256 over all
- * that. It is written in place, because a moved file would not be the locked
- * one; so a reader that comes in between, or after a process was killed in
- * between, finds that the sum is wrong. Behind the sum may stand the end of a
- * longer record.
+ * A file is a record of lines: a title, the profile's hash, the time at which
+ * the session began (wall clock, ms), its id, the version, and a SHA-256 over
+ * all of that. It is written in place, because a new file moved over it would
+ * not be the locked one. So a reader may see a half-written file, for example
+ * after its process was killed: its sum is wrong. After the sum the end of a
+ * longer, older record may remain.
  *
- * Invariant: a file with a name of ours is locked from before it has that
- * name until its process ends, or it is nobody's.
+ * Invariant: a file with a name of this format is locked before it gets that
+ * name and until its process ends; a file without a lock has no process.
  */
 #include "config.h"
 
@@ -36,10 +36,10 @@
 struct stale_sessions {
 	char *home;
 	struct profile profile;
-	char name[NAME_BYTES]; /* of our file, the latest; "": none yet */
-	int fd;                /* our file, locked; or -1 */
-	int64_t began_ms;      /* our latest session; 0: there was none */
-	struct buf record;     /* what our file says; empty: no session */
+	char name[NAME_BYTES]; /* of our latest file; "": none yet */
+	int fd;                /* our file, locked; -1: none */
+	int64_t began_ms;      /* start of our latest session; 0: none */
+	struct buf record;     /* content of our file; empty: no session */
 };
 
 struct record {
@@ -136,7 +136,8 @@ number(struct span digits)
 	return n;
 }
 
-/* The lines are ours if we would have written them so. */
+/* Reads a record. It is valid if add_record would write exactly the same
+ * bytes. */
 static bool
 parse_record(struct span text, struct record *r)
 {
@@ -192,7 +193,7 @@ make_name(struct stale_sessions *o)
 	return 0;
 }
 
-/* Removes our file. It is ours until it is closed. */
+/* Removes our file. Its lock is held until it is closed. */
 static void
 drop(struct stale_sessions *o)
 {
@@ -211,7 +212,7 @@ drop(struct stale_sessions *o)
 	o->fd = -1;
 }
 
-/* Opens our file. Somebody may have cleared the folder meanwhile. */
+/* Opens our file, again if somebody has removed it. */
 static int
 hold(struct stale_sessions *o)
 {
@@ -232,7 +233,8 @@ hold(struct stale_sessions *o)
 	return o->fd < 0 ? -1 : 0;
 }
 
-/* What cannot be written is removed: an old record would be wrong now. */
+/* Writes the record. If that fails the file is removed, because an old record
+ * would be wrong now. */
 static void
 write_record(struct stale_sessions *o)
 {
@@ -251,7 +253,7 @@ wall_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Is this what our file says? */
+/* Does our file name this session already? */
 static bool
 is_kept(const struct stale_sessions *o, struct span session,
     struct span version)
@@ -313,8 +315,8 @@ struct taking {
 	void *arg;
 };
 
-/* Its process is gone. Another taker may have had the file a moment ago: to
- * remove it succeeds for one only. */
+/* Handles a file without a process. Another process may have seen the file too,
+ * but only one of them succeeds in removing it. */
 static void
 judge(struct taking *t, int fd, const char *name)
 {
@@ -374,7 +376,8 @@ struct looking {
 	bool found;
 };
 
-/* In the same millisecond the name decides. */
+/* Is the session of r later than ours? With the same millisecond the name
+ * decides. */
 static bool
 is_later(const struct stale_sessions *o, const struct record *r,
     const char *name)
@@ -383,8 +386,8 @@ is_later(const struct stale_sessions *o, const struct record *r,
 	    (r->began_ms == o->began_ms && strcmp(name, o->name) > 0);
 }
 
-/* The lock is asked last, and only of a rival: to have it is to be in the way
- * of one who takes. */
+/* Takes the lock only of a file that names a later session, because holding the
+ * lock blocks a process that wants to take the file. */
 static bool
 look_at_one(const char *name, void *arg)
 {

@@ -1,16 +1,17 @@
 /*
- * Two files. The start is one of three lines: an object of ours, the result of
- * initialize, that of tools/list or nothing. The first line is never parsed:
- * it has to be the very bytes that we would write above the other two, with
- * the format's number, the profile's hash, the version the client asked for,
- * and a SHA-256 over that version and the other lines. So any byte that
- * changed makes it no memory, and so does another version or profile.
+ * Two files for each profile. The first has three lines: an object written by
+ * mcpsplice, the result of initialize, and the result of tools/list or nothing.
+ * The first line is never parsed: it has to be the same bytes that add_head
+ * would write for the other two, with the number of the format, the profile's
+ * hash, the version that the client asked for, and a SHA-256 over that version
+ * and the other lines. So a file with any changed byte is not used, nor one for
+ * another version or profile.
  *
- * The era is a file of one line, which has to be one of the three that we
- * would write. It is as old as the file.
+ * The second file is one line for the era, which has to be one of the three
+ * lines that compose_era can write. The age of the era is that of the file.
  *
- * Written without waiting for the disk, which would hold up the loop: a file
- * that a power cut tore is no memory.
+ * Files are written without a sync, which would block the loop: a file that a
+ * power cut has torn is not used.
  */
 #include "config.h"
 
@@ -32,7 +33,7 @@
 struct startup_cache {
 	char *home;
 	struct profile profile;
-	char *era; /* the name of its file */
+	char *era; /* name of the file for the era */
 };
 
 enum memory_era {
@@ -42,7 +43,7 @@ enum memory_era {
 	STARTUP_CACHE_NO_ERA
 };
 
-/* The lines below the first, in place. */
+/* The second and third line, in the text of the file. */
 struct lines {
 	struct span initialize;
 	struct span tools;
@@ -107,7 +108,7 @@ is_tools(struct span s)
 	return is_json(s, '{') && json_kind(json_get(s, "tools")) == '[';
 }
 
-/* The first line above rest, with its end. */
+/* Adds the first line for rest, with its line end. Returns 0, or -1. */
 static int
 add_head(const struct startup_cache *m, struct span requested, struct span rest,
     struct buf *out)
@@ -123,7 +124,7 @@ add_head(const struct startup_cache *m, struct span requested, struct span rest,
 	    m->profile.hash, (int)requested.n, requested.p, sum);
 }
 
-/* Is this head the one that stands above rest? */
+/* Is head the first line for rest? */
 static bool
 is_head(const struct startup_cache *m, struct span requested, struct span head,
     struct span rest)
@@ -138,7 +139,8 @@ is_head(const struct startup_cache *m, struct span requested, struct span head,
 	return same;
 }
 
-/* Finds the lines in what a file holds. */
+/* Finds the lines in the text of a file. Returns false if they are not
+ * valid. */
 static bool
 find_lines(const struct startup_cache *m, struct span requested,
     struct span text, struct lines *l)
@@ -154,7 +156,7 @@ find_lines(const struct startup_cache *m, struct span requested,
 	    (l->tools.n == 0 || is_tools(l->tools));
 }
 
-/* Reads the file. false when there is none, or none for this version. */
+/* Reads the file. Returns false if there is none, or none for this version. */
 static bool
 read_lines(const struct startup_cache *m, int dir, struct span requested,
     struct buf *text, struct lines *l)
@@ -198,7 +200,8 @@ startup_cache_load(const struct startup_cache *m, struct span requested,
 	return found;
 }
 
-/* Adds JSON as one line: a break can only stand between tokens. */
+/* Adds JSON as one line: a line break can only stand between tokens, so it
+ * becomes a blank. */
 static void
 add_line(struct buf *out, struct span json)
 {
@@ -211,7 +214,7 @@ add_line(struct buf *out, struct span json)
 	buf_addc(out, '\n');
 }
 
-/* The whole file. */
+/* Makes the text of the whole file. Returns 0, or -1. */
 static int
 compose(const struct startup_cache *m, struct span requested, struct lines l,
     struct buf *out)
@@ -228,7 +231,7 @@ compose(const struct startup_cache *m, struct span requested, struct lines l,
 	return rc;
 }
 
-/* Is the one, made a line, the other, which is one already? */
+/* Is json, made into one line, the same as line? */
 static bool
 same_line(struct span json, struct span line)
 {
@@ -243,8 +246,9 @@ same_line(struct span json, struct span line)
 	return same;
 }
 
-/* Replaces the old file, unless it is the same. When the result of initialize
- * alone is too big the old one goes: it is not the last one any more. */
+/* Replaces the old file unless the new text is the same. If the result of
+ * initialize alone is too large, the old file is removed, because it is not the
+ * latest any more. */
 static int
 replace(const struct startup_cache *m, int dir, struct span old,
     struct span fresh)
@@ -305,7 +309,7 @@ startup_cache_save(const struct startup_cache *m, struct span requested,
 	file_close(dir);
 }
 
-/* The whole file of an era. */
+/* Makes the text of the file for an era. */
 static void
 compose_era(const struct startup_cache *m, enum memory_era era, struct buf *out)
 {
@@ -318,7 +322,8 @@ compose_era(const struct startup_cache *m, enum memory_era era, struct buf *out)
 	    m->profile.hash, words[era]);
 }
 
-/* STARTUP_CACHE_NO_ERA: this is none of them. */
+/* Finds the era in the text of a file; STARTUP_CACHE_NO_ERA: it is not
+ * valid. */
 static enum memory_era
 find_era(const struct startup_cache *m, struct span text)
 {
@@ -335,8 +340,8 @@ find_era(const struct startup_cache *m, struct span text)
 	return era;
 }
 
-/* Not of the future either, as after a clock was set back: it would stay
- * fresh for too long. */
+/* A file from the future, as after a clock was set back, is not fresh: it would
+ * stay fresh for too long. */
 static bool
 is_fresh(enum memory_era era, int64_t age)
 {
@@ -344,7 +349,7 @@ is_fresh(enum memory_era era, int64_t age)
 	    (age >= 0 && age < STARTUP_CACHE_LEGACY_S);
 }
 
-/* STARTUP_CACHE_NO_ERA: there is none that can be believed. */
+/* Reads the era; STARTUP_CACHE_NO_ERA if there is none, or if it is too old. */
 static enum memory_era
 read_era(const struct startup_cache *m, int dir)
 {

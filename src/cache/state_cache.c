@@ -1,4 +1,4 @@
-/* Collects what changed and hands it to memory and stale sessions; see
+/* Collects changes and hands them to startup_cache and stale_sessions; see
  * state_cache.h. */
 #include "config.h"
 
@@ -16,12 +16,12 @@ struct state_cache {
 	struct loop_timer *keep_timer, *cache_timer;
 	stale_session_cb *stale_session;
 	void *arg;
-	/* what waits to be written */
+	/* changes that are not written yet */
 	bool has_session, has_start, has_era, no_era;
 	bool modern, sse;
 	struct buf session, session_version;
 	struct buf version, result, tools;
-	bool looked; /* for stale sessions: once */
+	bool looked; /* stale sessions were looked for, which is done once */
 };
 
 static void
@@ -80,7 +80,7 @@ state_cache_free(struct state_cache *k)
 	if (k == NULL)
 		return;
 	write_cache(k);
-	/* A session that was noted and is gone now need not be found. */
+	/* A session that ended must not be found by the next start. */
 	if (k->has_session && k->looked)
 		stale_sessions_save(k->stale_sessions, buf_span(&k->session),
 		    buf_span(&k->session_version));
@@ -167,7 +167,8 @@ state_cache_save_session(struct state_cache *k, struct span session,
 	put(&k->session, session);
 	put(&k->session_version, version);
 	k->has_session = true;
-	/* In the next turn: what the client waits for is on its way then. */
+	/* Written in the next turn, when the answer to the client is already on
+	 * its way. */
 	loop_timer_set(k->keep_timer, 0);
 }
 

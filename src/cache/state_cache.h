@@ -1,7 +1,8 @@
 /*
- * What is kept on disk for the next start: the memory of the start and of the
- * server's era, and the session, to be ended if this process cannot. Written a
- * moment later, off the way of the messages.
+ * The state cache: what is kept on disk for the next start. That is the startup
+ * cache, the server's era, and the session, which the next start ends if this
+ * process cannot. Changes are written a moment later, so that they do not delay
+ * messages.
  */
 #ifndef MCPSPLICE_CACHE_STATE_CACHE_H
 #define MCPSPLICE_CACHE_STATE_CACHE_H
@@ -11,27 +12,29 @@
 
 struct state_cache;
 
-/* All functions below take NULL for a cache that is off. stale session is
- * called for sessions that others left behind, once there is one of our own. */
+/* Makes the cache, which the caller owns. All functions below take NULL for a
+ * cache that is off. stale_session is called for sessions that other processes
+ * left behind, once this process has a session. */
 struct state_cache *state_cache_new(struct loop *l, const char *home,
     const struct profile *profile, stale_session_cb *stale_session, void *arg);
-/* Writes what waits to be written. */
+/* Writes the changes that are not written yet, and frees the cache. */
 void state_cache_free(struct state_cache *k);
 
-/* What is remembered of a start whose client asked for this version (raw
- * JSON): appends raw JSON; tools may stay empty. Returns false when there is
- * nothing. */
+/* Appends the cached start of a client that asked for this version (raw JSON),
+ * also as raw JSON; tools may stay empty. Returns false if there is none. */
 bool state_cache_load_start(struct state_cache *k, struct span version,
     struct buf *result, struct buf *tools);
+/* Stores such a start, a moment later. */
 void state_cache_save_start(struct state_cache *k, struct span version,
     struct span result, struct span tools);
-/* The server's era, see startup_cache.h. false, and nothing set, when none is
- * known that can be believed still. */
+/* Gets the server's era, see startup_cache.h. Returns false, and sets nothing,
+ * if none is known or it is too old. */
 bool state_cache_load_era(struct state_cache *k, bool *modern, bool *sse);
+/* Stores the era, a moment later. */
 void state_cache_save_era(struct state_cache *k, bool modern, bool sse);
-/* What was remembered of it is wrong, and nothing better is known. */
+/* Forgets the era, which proved wrong, when no better one is known. */
 void state_cache_forget_era(struct state_cache *k);
-/* The session of now; an empty one: there is none. */
+/* Notes the current session; empty: there is none. */
 void state_cache_save_session(struct state_cache *k, struct span session,
     struct span version);
 /* Has another living process of this profile a newer session? */
