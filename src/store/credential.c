@@ -1,6 +1,6 @@
 /*
- * Lines of credentials as users write them, checked and put into headers. No
- * value is ever quoted in an error: it may be half of a secret.
+ * Checks lines of credentials as users write them, and puts them into headers.
+ * No error ever quotes a value, which may be half of a secret.
  */
 #include "config.h"
 
@@ -34,7 +34,7 @@ named(struct span name, const char *other)
 	    strncasecmp(name.p, other, name.n) == 0;
 }
 
-/* Headers that the transport sets itself. */
+/* Is this a header that the transport sets itself? */
 static bool
 reserved(struct span name)
 {
@@ -49,7 +49,8 @@ reserved(struct span name)
 	return name.n >= 4 && strncasecmp(name.p, "mcp-", 4) == 0;
 }
 
-/* Appends the value of the ${NAME} whose name is given. */
+/* Appends the value of the variable with this name. Returns 0, or -1 with
+ * *why. */
 static int
 expand_one(struct span name, const struct credential_env *env, struct buf *out,
     char **why)
@@ -67,8 +68,8 @@ expand_one(struct span name, const struct credential_env *env, struct buf *out,
 	return value == NULL ? -1 : 0;
 }
 
-/* Replaces ${NAME} by the variable's value, once, and $$ by a dollar. A
- * dollar before anything else is itself. */
+/* Replaces ${NAME} by the variable's value, once, and $$ by a dollar. A dollar
+ * before any other character stands for itself. */
 int
 credential_expand(struct span in, const struct credential_env *env,
     struct buf *out, char **why)

@@ -1,11 +1,12 @@
 /*
  * JSON documents, with json-c.
  *
- * What is JSON is decided by core/wire/json alone: what json-c refuses differs
- * from version to version, in its strict mode too. json-c then builds the tree
- * of text that is known to be good, so its flags are of no use here. Two
- * things are left that core/wire/json allows and json-c would hide: of a name
- * that stands twice the last one wins, and a name ends at its first NUL.
+ * core/wire/json alone decides whether a text is JSON, because versions of
+ * json-c differ in what they refuse, even in strict mode. json-c then builds
+ * the tree of a text that is known to be valid, so its flags are not needed.
+ * Two things that core/wire/json allows and json-c would hide are refused here:
+ * a name that occurs twice, of which json-c keeps the last, and a NUL in a
+ * name, at which json-c ends the name.
  */
 #include "config.h"
 
@@ -20,11 +21,11 @@
 #include "core/wire/json.h"
 
 #define MAX_DEPTH 32
-#define MAX_NUMBER (INT64_C(1) << 53) /* exact in a double, too */
+#define MAX_NUMBER (INT64_C(1) << 53) /* exact in a double too */
 #define REPLACEMENT "\xEF\xBF\xBD"    /* U+FFFD */
 
-/* How many members have all objects in a text that was checked, outside
- * strings there is one colon for each. *nul: is there a NUL in a name? */
+/* Returns how many members all objects of a checked text have: each has one
+ * colon outside strings. Sets *nul if a name contains a NUL. */
 static size_t
 count_members(struct span text, bool *nul)
 {
@@ -67,7 +68,7 @@ add_members(struct json_object *o, int flags, struct json_object *parent,
 	return JSON_C_VISIT_RETURN_CONTINUE;
 }
 
-/* Is text one JSON object? *why is told when it is not. */
+/* Is text one JSON object? If not, *why is set. */
 static bool
 is_object(struct span text, const char **why)
 {
@@ -94,7 +95,7 @@ is_object(struct span text, const char **why)
 	return false;
 }
 
-/* The tree of a text that was checked. */
+/* Builds the tree of a checked text. */
 static struct json_object *
 build(struct span text)
 {
@@ -146,7 +147,7 @@ document_parse(struct span text, const char **why)
 	return NULL;
 }
 
-/* The text of a string without NUL inside, else NULL. */
+/* Returns the text of a string that contains no NUL, else NULL. */
 static const char *
 plain(struct json_object *o)
 {
@@ -186,14 +187,15 @@ document_true(struct json_object *o, const char *name)
 	    json_object_get_boolean(found);
 }
 
-/* null is as good as absent. */
+/* null counts as absent. */
 bool
 document_has(struct json_object *o, const char *name)
 {
 	return member(o, name) != NULL;
 }
 
-/* Digits only, no sign, no blank; what is too large stays too large. */
+/* Reads digits without sign or blank, or returns -1; a number that is too large
+ * stays too large. */
 static int64_t
 digits(const char *text)
 {
@@ -214,7 +216,7 @@ document_number(struct json_object *o, const char *name)
 	if (json_object_is_type(found, json_type_int)) {
 		n = json_object_get_int64(found);
 	} else if (json_object_is_type(found, json_type_double)) {
-		/* 3600.0 and 3.6e3 are whole as well. */
+		/* 3600.0 and 3.6e3 are whole numbers too. */
 		d = json_object_get_double(found);
 		if (d >= 0 && d < (double)MAX_NUMBER &&
 		    !((double)(int64_t)d < d))
@@ -225,8 +227,8 @@ document_number(struct json_object *o, const char *name)
 	return n < 0 || n > MAX_NUMBER ? -1 : n;
 }
 
-/* The others are taken out of the document, in one pass, so that whoever
- * walks the array meets strings only. */
+/* Elements of other types are removed from the document in one pass, so that a
+ * walk over the array meets strings only. */
 struct json_object *
 document_list(struct json_object *o, const char *name)
 {
@@ -288,8 +290,8 @@ document_joined(struct json_object *list)
 	return text;
 }
 
-/* json-c returns NULL where base/mem ends the process: a member
- * that is lost without a word is worse. */
+/* Aborts when memory runs out, because a member that is lost without notice
+ * would be worse. */
 static void
 put(struct json_object *o, const char *name, struct json_object *value)
 {
@@ -297,8 +299,8 @@ put(struct json_object *o, const char *name, struct json_object *value)
 		abort();
 }
 
-/* A JSON string. json-c would print bytes that are not UTF-8 as they are, and
- * nobody could read the document. */
+/* Makes a JSON string. json-c would print bytes that are not UTF-8 as they are,
+ * and the document could not be read again. */
 static struct json_object *
 new_string(const char *text)
 {

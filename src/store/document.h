@@ -1,6 +1,6 @@
 /*
- * JSON documents that are ours to read: metadata, tokens, the store. json-c,
- * with its holes closed: strict, UTF-8, no NaN, no single quotes, no raw
+ * JSON documents that mcpsplice reads whole: metadata, tokens, the store. Uses
+ * json-c, and closes its holes: strict, UTF-8, no NaN, no single quotes, no raw
  * control bytes, no name twice, depth 32, 256 KiB.
  */
 #ifndef MCPSPLICE_STORE_DOCUMENT_H
@@ -12,31 +12,35 @@
 
 #define DOCUMENT_MAX_BYTES ((size_t)256 * 1024)
 
-/* An object, owned by the caller (json_object_put); NULL when the text is
- * none, *why is then a message for people that has nothing of the text in it:
- * static. */
+/* Parses an object, which the caller owns (json_object_put). Returns NULL if
+ * text is not one; *why is then a static message for users without any part of
+ * the text. */
 struct json_object *document_parse(struct span text, const char **why);
 
-/* Members of an object; what has another type than asked for is absent.
- * Returned strings are borrowed, without NUL inside. */
+/* Read members of an object; a member of another type counts as absent.
+ * Returned strings are borrowed and contain no NUL. */
 const char *document_text(struct json_object *o, const char *name);
-/* Is it there, and is it true? */
+/* Is the member there, and true? */
 bool document_true(struct json_object *o, const char *name);
+/* Is the member there, and not null? */
 bool document_has(struct json_object *o, const char *name);
-/* A whole number, or a number in a string, as some servers send expires_in;
- * absent, negative or over 2^53: -1. */
+/* Returns a whole number, also from a string, as some servers send expires_in;
+ * -1 if it is absent, negative or over 2^53. */
 int64_t document_number(struct json_object *o, const char *name);
-/* An array of strings (others are left out): NULL when there is no array. */
+/* Returns an array of strings, without its other elements; NULL if there is no
+ * array. Borrowed. */
 struct json_object *document_list(struct json_object *o, const char *name);
+/* Is text one of the strings in list? */
 bool document_listed(struct json_object *list, const char *text);
-/* The strings of it with a blank between; NULL: no list, or an empty one.
- * Owned by the caller. */
+/* Joins the strings of list with blanks; NULL: no list, or an empty one. The
+ * caller owns the text. */
 char *document_joined(struct json_object *list);
-/* Sets a member to a string; NULL removes it. Each byte that is not UTF-8
- * becomes U+FFFD. */
+/* Sets a member to a string; NULL removes the member. Each byte that is not
+ * UTF-8 becomes U+FFFD. */
 void document_set(struct json_object *o, const char *name, const char *text);
+/* Sets a member to a number. */
 void document_set_number(struct json_object *o, const char *name, int64_t n);
-/* Appends it as text, without needless escapes. */
+/* Appends the document as text, without needless escapes. */
 void document_print(struct json_object *o, struct buf *out);
 
 #endif

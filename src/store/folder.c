@@ -1,8 +1,8 @@
 /*
- * The folder of the store: names, locks, stamps, lists. NAME.json is a
- * record, pending-NAME a sign-in under way, lock-* are locks: empty, and
- * never removed, for a lock on a file that has lost its name keeps nobody
- * out. A NAME ends in 16 hex digits, so none of these is taken for another.
+ * The folder of the store: names, locks, stamps, lists. NAME.json is a record,
+ * pending-NAME a sign-in under way, lock-* are locks. Locks are empty files
+ * that are never removed, because a lock on a file that lost its name would
+ * exclude nobody. A NAME ends in 16 hex digits, so these cannot be confused.
  */
 #include "config.h"
 
@@ -57,7 +57,8 @@ is_safe(char c)
 	    c == '-' || c == '_';
 }
 
-/* The host in letters that are safe in any file name, a letter first. */
+/* Adds the host in characters that are safe in any file name; the first is
+ * neither a dot nor a hyphen. Returns its length. */
 static size_t
 add_host(char *name, const char *host)
 {
@@ -73,8 +74,8 @@ add_host(char *name, const char *host)
 	return i;
 }
 
-/* No two pairs become the same text: lengths go before, and no profile is
- * another than an empty one. */
+/* Adds the hash of URL and profile. Different pairs give different texts: each
+ * part has its length in front, and no profile differs from an empty one. */
 static void
 add_hash(char *to, const char *url, const char *profile)
 {
@@ -108,7 +109,7 @@ store_name(char name[STORE_NAME_BYTES], const char *url, const char *profile)
 	add_hash(name + n, url, profile);
 }
 
-/* Is it a name of ours, n bytes of it? */
+/* Is text, of n bytes, a NAME? */
 static bool
 is_name(const char *text, size_t n)
 {
@@ -194,11 +195,10 @@ store_stamp(struct store *s, const char *name)
 	return h == 0 ? 1 : h;
 }
 
-/* Makes an empty file. io/file makes files by moving them into place, which
- * would take the name from a lock that another process has just made and
- * holds: so only one process at a time makes one, the holder of a lock on the
- * folder. Where a folder cannot be locked (NFS) there is this gap, the first
- * time that a lock is used. */
+/* Makes an empty file. io/file makes a file by moving it into place, which
+ * would take the name from a lock that another process has just made and holds.
+ * So only the process that holds a lock on the folder makes one. If a folder
+ * cannot be locked (NFS), this gap remains for the first use of a lock. */
 static int
 make_lock_file(struct store *s, const char *file)
 {
@@ -225,7 +225,7 @@ make_lock_file(struct store *s, const char *file)
 	return rc;
 }
 
-/* Has the file that was opened this name, still? */
+/* Does the name still belong to the open file? */
 static bool
 is_same(int dir, const char *file, int fd)
 {

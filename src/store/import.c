@@ -1,26 +1,28 @@
 /*
- * What mcp-remote keeps, as its versions 0.1.12, 0.1.38 and 0.15.1 do:
+ * The files of mcp-remote, as its versions 0.1.12, 0.1.38 and 0.15.1 write
+ * them:
  *
  *   FOLDER/mcp-remote-VERSION/HASH_tokens.json, HASH_client_info.json
  *
- * VERSION is that of the program, and "v1" in later ones, for good. HASH is
- * the MD5 of what follows, with "|" between what is there: the URL as it was
- * written; --resource; the --authorize-param as a JSON object, names sorted;
- * the headers likewise, before variables are filled in;
+ * VERSION is that of the program, or "v1" in all later versions. HASH is the
+ * MD5 of the following values, with "|" between those that exist: the URL as it
+ * was written; --resource; the --authorize-param as a JSON object with sorted
+ * names; the headers likewise, before variables are replaced;
  * --client-metadata-url; --token-endpoint.
  *
  * tokens.json is the token response, in later versions with expires_at (ms
- * since 1970), requested_scope and issuer; client_info.json is the
- * registration, in later versions with issuer, and is missing for a client
- * that was given. Files of early versions may be read by everybody.
+ * since 1970), requested_scope and issuer. client_info.json is the
+ * registration, in later versions with issuer; it is missing for a client that
+ * the user passed. Files of early versions may be readable by everybody.
  *
- * A refresh token and a client are only taken with the issuer that is noted
- * beside them. Without one nothing shows which authorization server they
- * belong to, and the MCP server could name any server to send them to. The
- * access token is taken in any case: the MCP server is meant to see it.
+ * A refresh token and a client are only taken together with the issuer that is
+ * stored beside them. Without an issuer nothing shows which authorization
+ * server they belong to, and the MCP server could name any server to send them
+ * to. The access token is taken in any case, because it is meant for the MCP
+ * server.
  *
- * The newest version that has tokens is taken, and no older one when those
- * are of no use: an old refresh token can end the sign-in of the new.
+ * Only the newest version that has tokens is used, even if they turn out to be
+ * of no use: an old refresh token could end the sign-in of the newer one.
  */
 #include "config.h"
 
@@ -43,7 +45,7 @@
 #define FOLDERS_MAX 256
 #define ENTRIES_MAX 4096
 #define HASH_BYTES 33 /* MD5 as hex digits, and a NUL */
-/* what is less is taken for seconds: some servers send an expires_at of their
+/* a smaller number counts as seconds: some servers send an expires_at of their
  * own, and mcp-remote keeps it */
 #define LEAST_MS INT64_C(100000000000)
 
@@ -52,20 +54,20 @@ struct names {
 	size_t n;
 };
 
-/* A file that was read. */
+/* A file and its time. */
 struct source {
 	struct json_object *json;
 	int64_t changed_at; /* s since 1970 */
 };
 
-/* Where mcp-remote takes a blank for one. */
+/* Is c a blank for mcp-remote? */
 static bool
 is_blank(char c)
 {
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* "Name: value"; what is none is skipped, as mcp-remote does. */
+/* Adds "Name: value". Malformed lines are skipped, as mcp-remote does. */
 static void
 add_header(struct json_object *o, const char *line)
 {
@@ -85,7 +87,7 @@ add_header(struct json_object *o, const char *line)
 	free(name);
 }
 
-/* "name=value" */
+/* Adds "name=value". */
 static void
 add_param(struct json_object *o, const char *param)
 {
@@ -109,7 +111,7 @@ compare_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The members by their names' order. */
+/* Prints the object with its members sorted by name. */
 static void
 print_sorted(struct json_object *o, struct buf *out)
 {
@@ -130,7 +132,7 @@ print_sorted(struct json_object *o, struct buf *out)
 	free(names);
 }
 
-/* A list becomes an object; an empty one is left out. */
+/* Makes an object of the list and adds it; an empty one is left out. */
 static void
 add_list(struct buf *b, const char *const *list,
     void (*add)(struct json_object *o, const char *item))
@@ -155,7 +157,7 @@ add_text(struct buf *b, const char *text)
 	}
 }
 
-/* Returns -1 where there is no MD5 (a FIPS provider). */
+/* Makes HASH. Returns 0, or -1 if there is no MD5 (a FIPS provider). */
 static int
 make_hash(char hash[HASH_BYTES], const char *url,
     const struct import_config *config)
@@ -195,7 +197,8 @@ add_name(const char *name, void *arg)
 	return names->n < FOLDERS_MAX;
 }
 
-/* Newest first. "v1" came after the plain numbers; those go by their parts. */
+/* Sorts versions, the newest first. "v1" came after the plain numbers, which
+ * are compared part by part. */
 static int
 compare_version(const void *a, const void *b)
 {
@@ -233,7 +236,8 @@ list_versions(struct names *names, const char *folder)
 	qsort(names->list, names->n, sizeof *names->list, compare_version);
 }
 
-/* What another user could have written signs us in to who knows what. */
+/* Returns why the file cannot be trusted, or NULL. A file that another user
+ * could have written might sign the user in to a foreign account. */
 static const char *
 unfit(const struct stat *st)
 {
@@ -246,8 +250,9 @@ unfit(const struct stat *st)
 	return NULL;
 }
 
-/* Reads it into s. Returns 0 with *why NULL, or -1 with *why for people, NULL
- * when there is no such file; static, or good until the next call. */
+/* Reads the file into s. Returns 0 with *why NULL, or -1. *why is then a
+ * message for users, static or valid until the next call, or NULL if there is
+ * no such file. */
 static int
 read_source(struct source *s, const char *path, const char **why)
 {
@@ -307,7 +312,7 @@ take_times(struct record *r, const struct source *s)
 	}
 }
 
-/* Returns NULL, or why it is no token that we could send. */
+/* Takes the token over. Returns NULL, or why it cannot be sent. */
 static const char *
 take_token(struct record *r, const struct source *s)
 {
@@ -339,8 +344,8 @@ take_token(struct record *r, const struct source *s)
 	return NULL;
 }
 
-/* As the registration says (RFC 7591: basic when it does not). Returns false
- * for what we cannot do. */
+/* Takes the method of the registration (RFC 7591: basic if it names none).
+ * Returns false if mcpsplice does not have it. */
 static bool
 take_method(struct record *r, struct json_object *o)
 {
@@ -371,7 +376,7 @@ take_redirect(struct record *r, struct json_object *o)
 		    json_object_get_string(json_object_array_get_idx(list, 0)));
 }
 
-/* Only a client of the token's own issuer is of use. */
+/* Takes the client over, if it belongs to the token's own issuer. */
 static void
 take_client(struct record *r, const struct source *s)
 {
@@ -393,7 +398,7 @@ take_client(struct record *r, const struct source *s)
 	take_redirect(r, s->json);
 }
 
-/* What is in one folder. Returns whether that is the end of the search. */
+/* Takes the files of one folder over. Returns whether the search ends here. */
 static bool
 take_folder(struct record *r, const char *folder, const char *hash, char **from,
     char **why)

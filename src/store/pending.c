@@ -1,8 +1,8 @@
 /*
  * A sign-in under way, as lines of text: "url", "code", "opened" and "failed",
- * each with its value behind a blank. Lines of another kind are left alone.
- * It is written beside the records even when a helper has those: it holds
- * nothing that lets anybody in.
+ * each with a blank and its value. Lines of another kind are ignored. The file
+ * is written beside the records even if a helper keeps those: it contains
+ * nothing that gives access.
  */
 #include "config.h"
 
@@ -27,7 +27,7 @@ pending_free(struct pending *p)
 	memset(p, 0, sizeof *p);
 }
 
-/* Is the line of this kind? Then value is what stands behind the blank. */
+/* Is the line of this kind? If so, value is the text after the blank. */
 static bool
 is_line(struct span line, const char *kind, struct span *value)
 {
@@ -39,7 +39,7 @@ is_line(struct span line, const char *kind, struct span *value)
 	return true;
 }
 
-/* Digits up to a blank; anything else, or too many of them, is 0. */
+/* Reads digits up to a blank; other characters, or too many digits, give 0. */
 static int64_t
 take_number(struct span *text)
 {
@@ -59,7 +59,7 @@ take_number(struct span *text)
 	return ok ? n : 0;
 }
 
-/* The first line of a kind counts. */
+/* Sets a text once: the first line of a kind counts. */
 static void
 set_text(char **to, struct span value)
 {
@@ -101,7 +101,8 @@ store_pending(struct store *s, const char *name, struct pending *p)
 	buf_free(&text);
 }
 
-/* Returns -1 for what would not be one line. */
+/* Adds one line. Returns -1 if the value contains a control byte, such as a
+ * line end. */
 static int
 add_text(struct buf *b, const char *kind, const char *value)
 {

@@ -1,11 +1,11 @@
 /*
- * A record is JSON outside and plain C strings inside. What was read is kept
- * as a tree beside the strings, and a print begins with a copy of it: so what
- * another version wrote there survives us. Known members of the tree are
- * never looked at again: the strings are what counts.
+ * A record is JSON outside and plain C strings inside. The tree that was read
+ * is kept beside the strings, and printing starts with a copy of it, so members
+ * that another version wrote are kept. Known members are read from the tree
+ * only once; after that the strings count.
  *
- * What we cannot do without has to be there in the right type; anything else
- * of a wrong type is as if it were absent.
+ * Required members must be there with the right type; any other member of a
+ * wrong type counts as absent.
  */
 #include "config.h"
 
@@ -18,13 +18,13 @@
 #define SCOPES_MAX_BYTES ((size_t)16 * 1024)
 #define EARLY_SECONDS 60
 
-/* As they are written; by enum client_source and enum client_method. */
+/* The words in the JSON, by enum client_source and enum client_method. */
 static const char *const source_words[] = { "given", "document", "registered",
 	"imported" };
 static const char *const method_words[] = { "none", "client_secret_basic",
 	"client_secret_post", "private_key_jwt" };
 
-/* A string member: where it is in the struct, and what it is called. */
+/* A string member: its name in JSON and its offset in the struct. */
 struct member {
 	const char *name;
 	size_t offset;
@@ -87,8 +87,8 @@ forget_all(struct record *r, const struct member *m, size_t n)
 		forget(field_of(r, m));
 }
 
-/* Overwrites the strings of one part: json-c puts a value that is no longer
- * than the old one into its place. */
+/* Overwrites the strings of one part. json-c puts a new value that is not
+ * longer than the old one into the same memory. */
 static void
 tree_wipe_part(struct json_object *tree, const char *part,
     const struct member *m, size_t n)
@@ -110,7 +110,7 @@ tree_wipe_part(struct json_object *tree, const char *part,
 	}
 }
 
-/* The tree is ours alone. */
+/* Wipes and frees a tree that nobody else uses. */
 static void
 tree_free(struct json_object *tree)
 {
@@ -184,7 +184,7 @@ parse_all(struct record *r, struct json_object *o, const struct member *m,
 	}
 }
 
-/* Absent is 0. */
+/* Returns a number, 0 if it is absent. */
 static int64_t
 number_of(struct json_object *o, const char *name)
 {
@@ -204,8 +204,8 @@ word_of(const char *text, const char *const *words, size_t n)
 	return -1;
 }
 
-/* A part that may be missing: *o is NULL then. Returns -1 when it is there
- * and no object. */
+/* Finds an optional part; *o is NULL if it is missing. Returns -1 if it is
+ * there and not an object. */
 static int
 part_of(struct json_object *tree, const char *name, struct json_object **o)
 {
@@ -240,7 +240,7 @@ parse_client(struct record *r, const char **why)
 	return 0;
 }
 
-/* What may stand in a header: visible ASCII, and some of it. */
+/* May the text stand in a header? It has to be visible ASCII, and not empty. */
 static bool
 is_token(const char *text)
 {
@@ -319,7 +319,7 @@ set_all(const struct record *r, struct json_object *o, const struct member *m,
 		document_set(o, m->name, value_of(r, m));
 }
 
-/* The part of that name, made when it is missing. */
+/* Returns the part of that name, and makes it if it is missing. */
 static struct json_object *
 make_part(struct json_object *tree, const char *name)
 {
@@ -380,7 +380,8 @@ record_print(const struct record *r, struct buf *out)
 	tree_free(tree);
 }
 
-/* What others wrote in the part is about what goes. */
+/* Forgets one part, including the unknown members in it, which belong to the
+ * same client or token. */
 static void
 drop_part(struct record *r, const char *name, const struct member *m, size_t n)
 {
@@ -431,7 +432,7 @@ record_expired(const struct record *r, int64_t now)
 	    now >= r->token.expires_at;
 }
 
-/* Takes the first scope off the text. */
+/* Takes the first scope from the text. Returns false if there is none. */
 static bool
 scope_next(struct span *text, struct span *scope)
 {
@@ -467,7 +468,7 @@ scope_listed(const char *list, const char *word)
 	return scope_in(span_of(list), span_of(word));
 }
 
-/* A server that does not tell what it granted has granted what was requested
+/* If a server does not say what it granted, it granted the requested scopes
  * (RFC 6749 section 5.1). */
 bool
 record_has_scopes(const struct record *r, const char *scopes)
@@ -483,7 +484,8 @@ record_has_scopes(const struct record *r, const char *scopes)
 	return true;
 }
 
-/* A hostile list is cut: nobody has 16 KiB of scopes. */
+/* Adds the scopes that are not in all yet. The list is cut at 16 KiB, which
+ * only a hostile server exceeds. */
 static void
 scope_add(struct buf *all, const char *scopes)
 {

@@ -1,30 +1,30 @@
 /*
- * What the parts of the store share: the folder, checked once and opened anew
- * when somebody removed it, and who waits for an answer.
+ * State that the parts of the store share: the folder, which is checked once
+ * and opened again if somebody removed it, and the operations that wait.
  */
 #ifndef MCPSPLICE_STORE_STATE_H
 #define MCPSPLICE_STORE_STATE_H
 
 #include "store/store.h"
 
-/* A name with what stands before and behind it. */
+/* Room for a NAME with a prefix and a suffix. */
 #define STORE_FILE_BYTES (STORE_NAME_BYTES + 16)
 
 struct store {
 	struct loop *loop;
 	char *home;
-	char *path;    /* of the folder, for people */
-	int dir;       /* the folder; -1: not there any more */
-	char **helper; /* its words, or NULL */
+	char *path;    /* of the folder, for users */
+	int dir;       /* the folder; -1: it does not exist */
+	char **helper; /* words of its command line, or NULL */
 	size_t helper_words;
 	const char *const *unset;
-	struct store_op *ops; /* under way */
+	struct store_op *ops; /* operations under way */
 };
 
-/* The folder, opened again if need be, and made where something is to be
- * written; -1 with errno. */
+/* Returns the folder, opened again if necessary. make: it is made if it is
+ * missing. Returns -1 with errno on failure. */
 int store_folder(struct store *s, bool make);
-/* before NAME behind, as a file's name. */
+/* Makes the file name: before, NAME, behind. */
 void store_file(char file[STORE_FILE_BYTES], const char *before,
     const char *name, const char *behind);
 

@@ -1,13 +1,14 @@
 /*
- * Records, read and written. In files that is done at once and told a moment
- * later; a helper takes its time. A helper is run for each operation, as
+ * Reads and writes records. With files this is done at once, and the callback
+ * follows a moment later; a helper takes longer. A helper is run for each
+ * operation, as
  *
  *   CMD get | store | erase
  *
- * and gets lines on stdin: "name=NAME", for store "url=URL" too, an empty
- * line, and for store the record as JSON to the end. get prints the record, or
- * nothing when there is none. An exit status other than 0 is a failure. It
- * has 30 s. No secret is in its arguments.
+ * and gets lines on stdin: "name=NAME", for store also "url=URL", then an empty
+ * line, and for store the record as JSON up to the end. get prints the record,
+ * or nothing if there is none. An exit status other than 0 is a failure. The
+ * helper has 30 s. Its arguments contain no secret.
  *
  * Invariant: an op is in the store's list until its callback is called.
  */
@@ -24,23 +25,24 @@
 #include "store/state.h"
 
 #define HELPER_MS 30000
-/* a line end may stand behind the record */
+/* a line end may follow the record */
 #define HELPER_BYTES (DOCUMENT_MAX_BYTES + 1)
 
 struct store_op {
 	struct store *store;
 	struct store_op *next;
-	store_get_cb *get; /* one of these two */
+	store_get_cb *get; /* get or done is set */
 	store_done_cb *done;
 	void *arg;
 	struct record record;
-	bool found; /* record is one */
+	bool found; /* record was found */
 	char *why;
-	struct child *child; /* the helper at work; NULL: told by loop_defer */
+	struct child *child; /* the running helper; NULL: op_tell is deferred */
 	struct buf output;
 };
 
-/* May the folder be made? Asked of the deepest part of it that is there. */
+/* May the folder be made? The deepest existing part of its path has to be
+ * writable. */
 static bool
 may_be_made(const char *home)
 {
@@ -68,7 +70,7 @@ store_new(struct loop *l, const struct store_config *config, char **why)
 	s->dir = file_dir(config->home, STORE_BELOW, config->make, &reason);
 	if (s->dir < 0 && errno == ENOENT && !config->make &&
 	    may_be_made(config->home)) {
-		free(reason); /* made when there is something to keep */
+		free(reason); /* the folder is made with the first record */
 	} else if (s->dir < 0) {
 		*why = xasprintf("%s: tokens are kept in memory only", reason);
 		free(reason);
@@ -147,7 +149,7 @@ op_free(struct store_op *op)
 	free(op);
 }
 
-/* The store may be gone when the callback returns. */
+/* Calls back and frees the op. The callback may free the store. */
 static void
 op_tell(void *arg)
 {
@@ -167,8 +169,8 @@ op_tell_later(struct store_op *op)
 	loop_defer(op->store->loop, op_tell, op);
 }
 
-/* A helper that is stopped before it has read all of a record must not take
- * the beginning for the whole: it is killed. */
+/* The helper is killed: one that was interrupted before it has read a whole
+ * record must not take the beginning for the whole. */
 void
 store_cancel(struct store_op *op)
 {
@@ -182,7 +184,7 @@ store_cancel(struct store_op *op)
 	op_free(op);
 }
 
-/* The record of a text; where is what people find it by. */
+/* Parses the text of a record; where names its place for users. */
 static void
 op_parse(struct store_op *op, struct span text, const char *where)
 {
@@ -286,7 +288,7 @@ helper_failure(enum child_end end, int value)
 	}
 }
 
-/* Without the line end behind it, which is no part of a record. */
+/* Removes the line end after the record. */
 static struct span
 trim(struct span text)
 {
@@ -344,7 +346,8 @@ helper_run(struct store_op *op, const char *verb, const char *name,
 		argv[i] = s->helper[i];
 	argv[i] = verb;
 	buf_init(&input, 0);
-	/* at once: what grows leaves its content behind */
+	/* reserved at once, because a growing buffer leaves copies of its
+	 * content behind */
 	buf_reserve(&input, text.n + (url == NULL ? 0 : strlen(url)) + 256);
 	buf_addf(&input, "name=%s\n", name);
 	if (url != NULL)
@@ -373,7 +376,8 @@ store_get(struct store *s, const char *name, store_get_cb *cb, void *arg)
 	return op;
 }
 
-/* What could not be read again would be a loss that is noticed too late. */
+/* Returns why the record could not be read again, or NULL. Such a record must
+ * not be written, because the loss would be noticed too late. */
 static char *
 unfit(struct span text)
 {

@@ -1,8 +1,8 @@
 /*
- * The token store: one record for each server and account, shared by all
- * copies of us that this user runs. Files in a folder of our own, or a helper
- * of the user's (a keyring). Locks are files in the folder either way: the
- * kernel gives them back when their holder dies.
+ * The token store: one record for each server and account, shared by all copies
+ * of mcpsplice that this user runs. Records are files in a folder of their own,
+ * or a helper of the user's (a keyring) keeps them. Locks are files in the
+ * folder in both cases: the kernel releases them when their holder dies.
  */
 #ifndef MCPSPLICE_STORE_STORE_H
 #define MCPSPLICE_STORE_STORE_H
@@ -19,79 +19,86 @@ struct store_op;
 struct store_config {
 	const char *home;         /* $HOME; the folder is STORE_BELOW in it */
 	const char *helper;       /* CMD of --auth-store helper:CMD, or NULL */
-	const char *const *unset; /* variables a helper does not get */
-	/* There is something to keep: the folder is made at once, else when
-	 * there is. */
+	const char *const *unset; /* variables that a helper does not get */
+	/* Makes the folder at once, because there is a record to keep; else it
+	 * is made with the first record. */
 	bool make;
 };
 
-/* NULL with *why for people, owned by the caller. */
+/* Returns NULL with *why for users, owned by the caller, if there is no
+ * store. */
 struct store *store_new(struct loop *l, const struct store_config *config,
     char **why);
+/* Cancels all operations without a callback, and frees s; NULL is allowed. */
 void store_free(struct store *s);
 
-/* host-HASH, 16 digits of SHA-256 over URL and profile: the name of its files.
- * url is normalised; profile may be NULL. */
+/* Makes the name of the record's files: host-HASH, with 16 digits of a SHA-256
+ * over URL and profile. url is normalised; profile may be NULL. */
 void store_name(char name[STORE_NAME_BYTES], const char *url,
     const char *profile);
 
-/* Results come by callback, never from inside the call; the op is gone after
- * it. why is NULL when it went well, else for people. */
+/* Callbacks of an operation. They never come from inside the call; the op is
+ * gone after them. why is NULL on success, else a message for users. */
 typedef void store_get_cb(const struct record *r, const char *why, void *arg);
 typedef void store_done_cb(const char *why, void *arg);
 
-/* r is NULL when there is none, and when it cannot be read (why). */
+/* Reads a record. r is NULL if there is none, and if it cannot be read
+ * (why). */
 struct store_op *store_get(struct store *s, const char *name, store_get_cb *cb,
     void *arg);
-/* Writes it as a whole; its generation is raised by one. Call it with the
- * token lock held. */
+/* Writes the whole record with its generation raised by one. The caller has to
+ * hold the token lock. */
 struct store_op *store_put(struct store *s, const char *name, struct record *r,
     store_done_cb *cb, void *arg);
+/* Removes a record; that there is none is a success. */
 struct store_op *store_erase(struct store *s, const char *name,
     store_done_cb *cb, void *arg);
-void store_cancel(struct store_op *op); /* no callback; NULL is fine */
+void store_cancel(struct store_op *op); /* no callback; op may be NULL */
 
-/* Tells one content of a record from the next without reading it: changes
- * when somebody writes it. 0: there is none, or a helper has it. */
+/* Returns a number that changes when somebody writes the record, without
+ * reading it. 0: there is no record, or a helper keeps it. */
 uint64_t store_stamp(struct store *s, const char *name);
 
-/* Is it a helper of the user's that keeps them? */
+/* Does a helper keep the records? */
 bool store_has_helper(const struct store *s);
 
-/* For those who want a lock that another has. */
+/* Times for a process that waits for a lock. */
 enum {
 	STORE_POLL_MS = 100,          /* between two tries */
-	STORE_PATIENCE_MS = 35 * 1000 /* for a token request of another */
+	STORE_PATIENCE_MS = 35 * 1000 /* for a token request of another
+				       * process */
 };
 
-/* Locks, never waited for: a descriptor (closed by store_unlock), or -1 with
- * EWOULDBLOCK when another process has it. The files are never removed. */
+/* Takes a lock without waiting: returns a descriptor, for store_unlock, or -1
+ * with EWOULDBLOCK if another process has it. The files are never removed. */
 enum store_lock {
-	STORE_TOKEN, /* around read, decide, refresh, write: 35 s at most */
-	STORE_LOGIN, /* a person signs in to this server */
-	STORE_TAB    /* a browser tab of ours is open; name is not used */
+	STORE_TOKEN, /* held to read, decide, refresh and write: 35 s at most */
+	STORE_LOGIN, /* the user is signing in to this server */
+	STORE_TAB    /* a browser tab of a login is open; name is not used */
 };
 int store_lock(struct store *s, enum store_lock what, const char *name);
 void store_unlock(int fd);
 
-/* A sign-in under way, for the copies that wait for it: where the person has
- * to go. Written by the holder of STORE_LOGIN; of no meaning when nobody
- * holds it. Small text, one line each. */
+/* A sign-in under way, for the copies that wait for it: the URL that the user
+ * has to open. The holder of STORE_LOGIN writes it; without a holder it means
+ * nothing. Short texts of one line each. */
 struct pending {
 	char *url;       /* NULL: not known yet */
 	char *user_code; /* of the device flow, or NULL */
 	/* when tabs were opened for this server: s since 1970, newest first */
 	int64_t opened[3];
-	int64_t failed_at; /* a login that came to nothing; 0: none */
+	int64_t failed_at; /* when a login failed; 0: none did */
 };
+/* Frees the strings of p. */
 void pending_free(struct pending *p);
-/* Always fills p, with nothing where there is nothing. */
+/* Reads the state. Always fills p, with zeros if there is none. */
 void store_pending(struct store *s, const char *name, struct pending *p);
+/* Writes the state. Returns 0, or -1 with errno. */
 int store_set_pending(struct store *s, const char *name,
     const struct pending *p);
 
-/* The names of all records, for "status". With a helper: those that have a
- * lock file. */
+/* Lists the names of all records, for "status". With a helper: the names that
+ * have a lock file. */
 typedef bool store_list_cb(const char *name, void *arg);
 void store_list(struct store *s, store_list_cb *each, void *arg);
 
