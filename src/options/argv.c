@@ -1,10 +1,11 @@
 /*
- * The command line in GNU's habits: --name=value and --name value, bundles of
- * letters, "--" ends the options, operands and options in any order. The
- * first operand is a command or the URL; a port behind it is mcp-remote's.
+ * Reads the command line with GNU's conventions: --name=value and --name value,
+ * bundled letters, "--" ends the options, operands and options in any order.
+ * The first operand is a command or the URL; a port after the URL comes from
+ * mcp-remote's syntax.
  *
  * A literal secret is copied and then overwritten in argv, as curl does, so
- * that other users see it in the list of processes for a moment only.
+ * that other users see it in the list of processes only for a moment.
  */
 #include "config.h"
 
@@ -12,15 +13,15 @@
 
 #include <stdlib.h>
 
-/* Looked for by many, and not an option on purpose. */
+/* Many users look for this option, which deliberately does not exist. */
 #define SECRET_NAME "client-secret"
 
 struct argv_state {
 	struct option_argv *out;
 	int argc;
 	char **argv;
-	int at;       /* the argument that is read */
-	bool operand; /* one was read, be it the command */
+	int at;       /* index of the current argument */
+	bool operand; /* an operand was read, maybe the command */
 	bool url;
 	bool port;
 	char **why;
@@ -46,8 +47,8 @@ option_argv_unknown(const char *prefix, const char *dashes, struct span name)
 	    prefix, dashes, n, name.p, dashes, near);
 }
 
-/* Adds a setting, and overwrites what is secret in value, which lies in
- * argv. value may be NULL. */
+/* Adds a setting and overwrites the secret part of value, which lies in argv.
+ * value may be NULL. */
 static void
 add(struct argv_state *st, const struct option_row *row, char *value, bool off)
 {
@@ -64,7 +65,7 @@ add(struct argv_state *st, const struct option_row *row, char *value, bool off)
 	}
 }
 
-/* The value of an option that needs one: the next argument. */
+/* Returns the next argument as the value of an option, or NULL with *why. */
 static char *
 next_value(struct argv_state *st, const struct option_row *row)
 {
@@ -75,7 +76,8 @@ next_value(struct argv_state *st, const struct option_row *row)
 	return NULL;
 }
 
-/* A secret of an option that does not exist: behind "=", or the next one. */
+/* Overwrites the value of an option that does not exist, because it may be a
+ * secret: the text after "=", or the next argument. */
 static void
 blank_secret(struct argv_state *st, char *value)
 {
@@ -149,7 +151,7 @@ is_port(const char *s)
 	return port >= 1 && port <= 65535;
 }
 
-/* The command that an operand is, if it is the first one. */
+/* Returns the command that an operand names, if it is the first operand. */
 static enum command
 command_of(struct argv_state *st, const char *arg)
 {

@@ -1,4 +1,4 @@
-/* The command line, read into settings. */
+/* Reads the command line into settings. */
 #ifndef MCPSPLICE_OPTIONS_ARGV_H
 #define MCPSPLICE_OPTIONS_ARGV_H
 
@@ -7,15 +7,16 @@
 struct option_argv {
 	struct option_settings settings;
 	enum command command;
-	bool secret; /* a literal secret was given, and is blanked now */
+	bool secret; /* a literal secret was given, and is overwritten now */
 };
 
-/* Reads argv. Returns 0, or -1 with *why. out is to be freed either way. */
+/* Reads argv. Returns 0, or -1 with *why. Free out in both cases. */
 int option_argv_read(struct option_argv *out, int argc, char **argv,
     char **why);
 
-/* "unknown option ..." with the name a user may have meant, behind a prefix
- * like "file:3: "; dashes is what stands before names there. */
+/* Returns "unknown option ..." with the name that the user may have meant; the
+ * caller owns the text. prefix stands in front, like "file:3: "; dashes stands
+ * before names. */
 char *option_argv_unknown(const char *prefix, const char *dashes,
     struct span name);
 

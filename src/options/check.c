@@ -1,7 +1,7 @@
 /*
- * Options that are right by themselves and wrong together. Each is refused at
- * the start with a hint, because a host shows that, and a guess about which
- * one was meant would send a credential that nobody expects.
+ * Checks for options that are valid alone and wrong together. They are refused
+ * at the start with a hint, which a host shows. A guess about which one was
+ * meant could send a credential that nobody expects.
  */
 #include "config.h"
 
@@ -31,7 +31,8 @@ has_authorization(const struct options *o)
 	return false;
 }
 
-/* The names of what gives an Authorization. */
+/* Collects the names of the options that give an Authorization header. Returns
+ * their number. */
 static size_t
 given(const struct options *o, const char *names[GIVEN_MAX])
 {
@@ -58,7 +59,7 @@ options_given_credential(const struct options *o)
 	return given(o, names) > 0 ? names[0] : NULL;
 }
 
-/* The word of --auth, owned by the caller. */
+/* Returns the word of --auth for mode, owned by the caller. */
 static char *
 mode_word(enum auth_mode mode)
 {
@@ -99,7 +100,8 @@ check_network(const struct options *o, const struct url *url)
 	return NULL;
 }
 
-/* A URL that a person gives for signing in. Its form is right. */
+/* Checks a URL for signing in that the user gives; its form was checked
+ * before. */
 static char *
 check_encrypted(const struct options *o, const char *name, const char *text)
 {
@@ -142,7 +144,8 @@ check_credentials(const struct options *o)
 	return wrong;
 }
 
-/* How the client proves itself, NULL: not. Two ways are one too many. */
+/* Finds the option by which the client proves its identity, NULL if there is
+ * none. More than one is an error. */
 static char *
 check_proof(const struct options *o, const char **proof)
 {
@@ -198,7 +201,7 @@ check_sign_in(const struct options *o)
 
 	if (o->no_resource && o->resource != NULL)
 		return exclude("--resource", "--no-resource");
-	/* $BROWSER is about all programs */
+	/* $BROWSER is meant for all programs, so it is no conflict */
 	if (o->no_browser && o->browser != NULL &&
 	    origin->from[0].weight > WEIGHT_ORDINARY)
 		return exclude("--browser", "--no-browser");

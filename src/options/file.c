@@ -1,8 +1,8 @@
 /*
- * Configuration files: `name = value`, `name: value`, `name value`, with or
- * without dashes before the name, values in quotes with escapes, comments
- * from "#" on, and [pattern] lines that start a section. Each option becomes
- * a setting that remembers file, line and section.
+ * Reads configuration files: `name = value`, `name: value`, `name value`, with
+ * or without dashes before the name, values in quotes with escapes, comments
+ * after "#", and [pattern] lines that start a section. Each option becomes a
+ * setting that knows its file, line and section.
  */
 #include "config.h"
 
@@ -21,8 +21,8 @@
 
 #define FILE_MAX_BYTES ((size_t)1 << 20)
 
-/* How many folders above a file have to be safe. Above that of the user it is
- * all up to HOME. */
+/* The number of folders above a file that have to be safe. For the user's own
+ * file these are all folders up to HOME. */
 enum { FOLDERS = 1, FOLDERS_HOME = 3 };
 
 struct reader {
@@ -30,8 +30,8 @@ struct reader {
 	const char *path;
 	unsigned line;
 	enum option_weight weight;
-	char *section; /* of the lines to come, or NULL */
-	bool secret;   /* a literal secret was seen */
+	char *section; /* the current section, or NULL */
+	bool secret;   /* a literal secret was read */
 	char **why;
 };
 
@@ -60,7 +60,8 @@ trim(struct span s)
 	return s;
 }
 
-/* Cuts a comment off: "#" at the start or after a blank. */
+/* Cuts off a comment, which starts with "#" at the beginning or after a
+ * blank. */
 static struct span
 without_comment(struct span s)
 {
@@ -74,8 +75,9 @@ without_comment(struct span s)
 	return trim(s);
 }
 
-/* What stands between quotes; s starts behind the first one. NULL when the
- * closing one is missing or something else than a comment follows. */
+/* Returns the text in quotes, owned by the caller; s starts after the first
+ * quote. Returns NULL if the closing quote is missing or anything but a comment
+ * follows. */
 static char *
 quoted(struct span s)
 {
@@ -115,7 +117,7 @@ read_section(struct reader *r, struct span line)
 	return 0;
 }
 
-/* Finds the option that a line names, and checks that it may stand here. */
+/* Finds the option of a line, and checks that it is allowed here. */
 static const struct option_row *
 find_option(struct reader *r, struct span name, bool letter, bool *off)
 {
@@ -161,7 +163,7 @@ add(struct reader *r, const struct option_row *row, char *value, bool off)
 		r->secret = true;
 }
 
-/* What stands before a blank, "=" or ":". */
+/* Returns the text before a blank, "=" or ":". */
 static struct span
 name_of(struct span line)
 {
@@ -222,8 +224,8 @@ read_line(struct reader *r, struct span line)
 	return line.p[0] == '[' ? read_section(r, line) : read_option(r, line);
 }
 
-/* The whole file. Returns 0, or the errno; EPERM with *why, owned by the
- * caller, when another user could have written it. */
+/* Reads the whole file. Returns 0, or an errno; EPERM with *why, owned by the
+ * caller, if another user could have written the file. */
 static int
 slurp(struct reader *r, struct buf *out, bool *others)
 {
@@ -298,8 +300,8 @@ same_char(char a, char b, bool fold)
 	    (fold && tolower((unsigned char)a) == tolower((unsigned char)b));
 }
 
-/* "*" is any text, all else itself. Linear in practice: only the latest "*"
- * is ever tried again. */
+/* Matches a pattern: "*" is any text, other bytes match themselves. Linear in
+ * practice, because only the latest "*" is tried again. */
 static bool
 glob(struct span pattern, struct span text, bool fold)
 {

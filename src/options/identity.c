@@ -1,6 +1,6 @@
 /*
- * The identity is a list of values in a fixed order, each with its length
- * before it: no two lists become the same bytes.
+ * The identity is a list of values in a fixed order, each with its length in
+ * front, so that different lists never give the same bytes.
  */
 #include "config.h"
 
@@ -11,7 +11,7 @@
 
 #include "io/url.h"
 
-/* NULL is another value than "". */
+/* Adds one value; NULL differs from "". */
 static void
 add_value(struct buf *b, const char *value)
 {
@@ -31,8 +31,8 @@ add_list(struct buf *b, const struct strings *list)
 		add_value(b, list->list[i]);
 }
 
-/* What is in the environment is another identity when it changes; what is in
- * a file is a token that is renewed. */
+/* Adds the value of a variable: another value is another identity. The content
+ * of a file is not added, because it is a token that gets renewed. */
 static void
 add_variable(struct buf *b, const char *name, size_t n)
 {
@@ -42,7 +42,7 @@ add_variable(struct buf *b, const char *name, size_t n)
 	free(copy);
 }
 
-/* Of each ${NAME} in it. */
+/* Adds the variable of each ${NAME} in text. */
 static void
 add_variables(struct buf *b, const char *text)
 {

@@ -1,8 +1,8 @@
 /*
- * Loading: every source is read into settings first, in rising weight, then
- * the URL is found (sections of files depend on it), then all that counts is
- * applied, then what does not go together is refused. Nothing here prints or
- * exits; this is the only room that reads the environment.
+ * Loads the options. Every source is first read into settings, in rising
+ * weight; then the URL is found, because sections of files depend on it; then
+ * the settings that apply are applied, and contradictions are refused. Nothing
+ * here prints or exits. This is the only room that reads the environment.
  */
 #include "config.h"
 
@@ -22,9 +22,10 @@
 struct loader {
 	struct options *o;
 	const struct option_sources *from;
-	struct option_settings settings; /* all but argv's */
+	struct option_settings settings; /* of all sources except argv */
 	struct option_argv argv;
-	const struct option_setting *url_by; /* what gave the URL, or NULL */
+	const struct option_setting *url_by; /* the setting that gave the URL,
+					      * or NULL */
 	struct url url;
 	bool has_url;
 	char **why;
@@ -55,8 +56,8 @@ add_variable(struct loader *l, const char *option, enum option_weight weight,
 	    xstrdup(name));
 }
 
-/* Variables that other programs know, too; the last one of an option wins.
- * http_proxy and its kin are libcurl's. */
+/* Reads variables that other programs use too; the last one of an option wins.
+ * http_proxy and the like are left to libcurl. */
 static void
 read_ordinary(struct loader *l)
 {
@@ -79,7 +80,7 @@ read_ordinary(struct loader *l)
 	}
 }
 
-/* A list in the environment: one item on each line. */
+/* Adds a list from the environment: one item per line. */
 static void
 add_lines(struct loader *l, const char *option, const char *name,
     const char *value)
@@ -140,7 +141,7 @@ read_file(struct loader *l, const char *path, enum option_weight weight)
 	return 0;
 }
 
-/* The files that --config and its variable name. */
+/* Reads the files that --config and its variable name. */
 static int
 read_named_files(struct loader *l)
 {
@@ -183,7 +184,7 @@ asked_for(const struct loader *l, const char *name)
 	return false;
 }
 
-/* The last URL of a list that no section holds. */
+/* Returns the last URL of a list. No section except "*" can set one. */
 static const struct option_setting *
 last_url(const struct option_settings *all)
 {
@@ -198,7 +199,7 @@ last_url(const struct option_settings *all)
 	return url;
 }
 
-/* What a text without a scheme was meant to be. */
+/* Makes the error for a text without a scheme, with a hint. */
 static char *
 no_scheme(const char *text)
 {
@@ -243,7 +244,7 @@ parse_url(struct loader *l, const char *text)
 		*l->why = wrong_scheme(text);
 		return -1;
 	case URL_USERINFO:
-		/* not quoted: it holds a password */
+		/* not quoted, because it contains a password */
 		*l->why =
 		    xstrdup("a user name or password in the URL is "
 			    "refused; use -H 'Authorization: Basic ${VAR}'");
@@ -298,8 +299,8 @@ apply(struct loader *l, const struct option_settings *all)
 	return 0;
 }
 
-/* "--sse URL" says what is spoken there, too. An option for that, with the
- * same weight or more, says it better. */
+/* "--sse URL" also selects the transport. --transport with the same or a higher
+ * weight wins. */
 static int
 apply_transport(struct loader *l)
 {
@@ -336,7 +337,8 @@ say(struct loader *l)
 				.weight > WEIGHT_DEFAULT;
 }
 
-/* How a proxy calls the copy that signs in; the rest comes by a pipe. */
+/* Is this the command line by which a proxy starts its login process? The task
+ * comes through a pipe. */
 static bool
 is_login_process(const struct option_sources *from)
 {
@@ -344,7 +346,7 @@ is_login_process(const struct option_sources *from)
 	    strcmp(from->argv[2], "--agent") == 0;
 }
 
-/* Before anything in it is blanked. */
+/* Copies argv before the secrets in it are overwritten. */
 static void
 copy_argv(struct options *o, const struct option_sources *from)
 {
@@ -373,7 +375,7 @@ load(struct loader *l)
 	o->help = asked_for(l, "help");
 	o->version = asked_for(l, "version");
 	if (o->help || o->version)
-		return 0; /* even where a file is broken */
+		return 0; /* also works if a file is broken */
 	if (read_sources(l) < 0 || find_url(l) < 0 ||
 	    apply(l, &l->settings) < 0 || apply(l, &l->argv.settings) < 0 ||
 	    apply_transport(l) < 0)

@@ -1,5 +1,5 @@
 /*
- * The options: one table drives argv, configuration files, the environment,
+ * The options. One table drives argv, configuration files, the environment,
  * --help, --show-config and the check of the man page.
  */
 #ifndef MCPSPLICE_OPTIONS_OPTIONS_H
@@ -27,8 +27,8 @@ struct strings {
 
 struct options {
 	enum command command;
-	bool login_process; /* "login --agent": nothing else is set but argv */
-	char **argv;        /* a copy with its secrets, NULL-ended */
+	bool login_process; /* "login --agent": only argv is set */
+	char **argv;        /* copy with its secrets, NULL-ended */
 	char *url;          /* as given; NULL: COMMAND_STATUS for all servers */
 
 	/* request */
@@ -54,7 +54,7 @@ struct options {
 	char *client_info;         /* JSON with a secret, or "@FILE" */
 	char *client_metadata;     /* JSON, or "@FILE" */
 
-	/* sign-in: what is asked for */
+	/* sign-in: the values that are requested */
 	char *issuer;
 	char *scope;
 	char *resource;
@@ -62,7 +62,7 @@ struct options {
 	struct strings authorize_params; /* "name=value", name not empty */
 	char *token_endpoint;
 
-	/* sign-in: the person */
+	/* sign-in: the user */
 	unsigned callback_port; /* 0: any */
 	char *callback_host;    /* "127.0.0.1" or "localhost" */
 	char *callback_path;    /* begins with a slash */
@@ -71,12 +71,12 @@ struct options {
 	int64_t login_timeout_ms; /* 5 min; 0: no end */
 	bool use_id_token;
 
-	/* sign-in: what is allowed, where it is kept */
+	/* sign-in: permissions, and the store */
 	bool assume_pkce;
 	bool allow_private_auth;
 	bool allow_cross_origin_prm;
 	char *profile;    /* NULL: none */
-	char *auth_store; /* "file" or "helper:CMD", see the function below */
+	char *auth_store; /* "file" or "helper:CMD", see options_store_helper */
 
 	/* network */
 	char *proxy;
@@ -89,7 +89,7 @@ struct options {
 	char *cert;
 	char *key;
 	char *key_password_file;
-	bool cert_auth; /* the token endpoint gets the certificate, too */
+	bool cert_auth; /* send the certificate to the token endpoint too */
 	bool ipv4_only, ipv6_only;
 	struct strings resolve;
 	char *unix_socket;
@@ -103,7 +103,7 @@ struct options {
 	int64_t drain_timeout_ms;   /* 0: until every call is answered */
 	int64_t ping_interval_ms;   /* 0: never; else at least 1 s */
 
-	/* sizes, in bytes; 0: none */
+	/* sizes, in bytes; 0: no limit */
 	size_t max_message; /* 128 MiB */
 	size_t max_result;  /* 10 MiB - 64 KiB */
 	bool max_result_set;
@@ -115,14 +115,14 @@ struct options {
 	enum era_protocol protocol;   /* auto */
 	enum era_transport transport; /* auto */
 	enum replay replay;           /* safe */
-	/* each is good for regcomp: extended, any case */
+	/* each compiles with regcomp: extended, case ignored */
 	struct strings session_lost_patterns;
 	bool session_lost_in_results;
 	bool no_memory;
 	bool handshake;
 	bool fail;
 
-	/* what people see */
+	/* output for users */
 	int verbose; /* -v: 1, -vv: 2 */
 	bool quiet;
 	char *log_file;
@@ -131,9 +131,9 @@ struct options {
 	bool help;
 	bool version;
 
-	/* what was said about options that have no meaning yet, for -v */
+	/* notes about options that have no meaning yet, for -v */
 	struct strings notes;
-	/* what the user should know at any level but -q */
+	/* warnings for the user at any level but -q */
 	struct strings warnings;
 
 	struct option_origin *origins; /* for --show-config */
@@ -141,12 +141,12 @@ struct options {
 
 /* Reads, in rising order of weight: defaults, /etc/mcpsplice.conf,
  * $HOME/.config/mcpsplice/config, MCPSPLICE_* of the environment, --config
- * files, argv. Secrets in argv are blanked there. Returns 0, or -1 with *why
- * a message for people (owned by the caller) that ends in a hint; o then has
- * nothing but the command, as far as it was read. */
+ * files, argv. Secrets in argv are overwritten. Returns 0, or -1 with *why, a
+ * message for users (owned by the caller) that ends in a hint; o then contains
+ * only the command, as far as it was read. */
 int options_load(struct options *o, int argc, char **argv, char **why);
 
-/* The same with every source given: what options_load does after it has found
+/* Does the same with all sources given; options_load calls it when it has found
  * the two default files. Either path may be NULL. */
 struct option_sources {
 	int argc;
@@ -158,18 +158,19 @@ struct option_sources {
 };
 int options_load_from(struct options *o, const struct option_sources *from,
     char **why);
-/* Wipes and frees all; o may be one that options_load refused. */
+/* Wipes and frees all; also for an o for which options_load returned -1. */
 void options_free(struct options *o);
 
-/* CMD of --auth-store helper:CMD, or NULL: files. */
+/* Returns CMD of --auth-store helper:CMD, or NULL if files are used. */
 const char *options_store_helper(const struct options *o);
-/* The name of a credential that is given (an option's, or a header's), or
- * NULL: there is none, a file of headers left aside. */
+/* Returns the name of a given credential (an option's, or a header's), or NULL
+ * if there is none. A file of headers does not count. */
 const char *options_given_credential(const struct options *o);
 
-/* The text of --help: one screen, grouped. The caller frees it. */
+/* Returns the text of --help: one screen, grouped. The caller frees it. */
 char *options_help(void);
-/* Each value with where it came from; secrets as "(set)". */
+/* Returns each value with its origin; secrets as "(set)". The caller frees
+ * it. */
 char *options_show(const struct options *o);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * Values of options. Numbers by hand, because strtod and its kin take signs,
- * blanks, exponents and the locale's idea of a decimal point.
+ * Parses the values of options. Numbers are parsed by hand, because strtod and
+ * similar functions accept signs, blanks, exponents and the locale's decimal
+ * point.
  */
 #include "config.h"
 
@@ -13,8 +14,8 @@
 
 #define WHOLE_MAX (INT64_MAX / 100000)
 
-/* Steps over digits. A number beyond WHOLE_MAX is WHOLE_MAX: out of any
- * range, but still a number. */
+/* Reads digits and moves *s past them. A number beyond WHOLE_MAX becomes
+ * WHOLE_MAX, which is out of any range, but still a number. */
 static bool
 whole(const char **s, int64_t *out)
 {
@@ -114,7 +115,7 @@ option_parse_regex(const char *s)
 	bool hit;
 	int rc;
 
-	/* some libraries refuse it in words of their own */
+	/* some libraries refuse it with a message of their own */
 	if (s[0] == '\0')
 		return xstrdup(blank);
 	rc = regcomp(&re, s, REG_EXTENDED | REG_ICASE | REG_NOSUB);
@@ -122,7 +123,7 @@ option_parse_regex(const char *s)
 		regerror(rc, &re, words, sizeof words);
 		return xasprintf("is not a regular expression: %s", words);
 	}
-	/* the second one is for "." and its kin */
+	/* the blank is for patterns such as "." */
 	hit = regexec(&re, "", 0, NULL, 0) == 0 ||
 	    regexec(&re, " ", 0, NULL, 0) == 0;
 	regfree(&re);

@@ -1,9 +1,9 @@
 /*
- * Settings: their values are checked here and written into the field that
- * the table names. A later setting of the same option replaces an earlier
- * one; lists grow, but a header drops those of its name that weigh less.
- * Invariant: o->origins has a row for each row of the table, and for a list
- * one origin for each item, in the same order.
+ * Applies settings: their values are checked here and written into the field
+ * that the table names. A later setting of an option replaces an earlier one.
+ * Lists grow, but a header removes those of the same name with less weight.
+ * Invariant: o->origins has a row for each row of the table, and for a list one
+ * origin for each item, in the same order.
  */
 #include "config.h"
 
@@ -16,7 +16,7 @@
 #include "options/parse.h"
 #include "options/value.h"
 
-#define KEEP_ALIVE_MS 30000 /* mcp-remote's */
+#define KEEP_ALIVE_MS 30000 /* the default of mcp-remote */
 
 struct option_setting *
 option_set_add(struct option_settings *all, const struct option_row *row,
@@ -189,7 +189,7 @@ apply_switch(bool *field, const struct option_setting *s, char **why)
 	return 0;
 }
 
-/* A switch that stands for a value of another option. */
+/* Applies a switch that stands for a value of another option. */
 static int
 apply_fixed(void *field, const struct option_setting *s, char **why)
 {
@@ -209,7 +209,7 @@ apply_fixed(void *field, const struct option_setting *s, char **why)
 	return 0;
 }
 
-/* Counts within one origin; a heavier one starts anew. */
+/* Counts within one source; a source with more weight starts again at 0. */
 static int
 apply_count(int *field, const struct option_setting *s,
     const struct option_origin *origin, char **why)
@@ -235,7 +235,7 @@ apply_count(int *field, const struct option_setting *s,
 	return 0;
 }
 
-/* Is there a rule for such values that this one breaks? */
+/* Does the value break a rule for its option? Returns 0, or -1 with *why. */
 static int
 check_value(const struct option_setting *s, const char *value, char **why)
 {
@@ -275,7 +275,7 @@ list_drop(struct strings *list, struct option_origin *origin, size_t at)
 	    (origin->n - at) * sizeof *origin->from);
 }
 
-/* Drops the headers of line's name that came from a lighter place. */
+/* Removes headers with the name of line and less weight. */
 static void
 drop_lighter(struct strings *list, struct option_origin *origin,
     const char *line, enum option_weight weight)
@@ -312,7 +312,7 @@ apply_item(struct strings *list, struct option_origin *origin,
 		item = xstrdup(s->value);
 	if (s->row->kind == OPTION_HEADER && item[0] != '@' &&
 	    strchr(item, ':') == NULL) {
-		/* never quoted: it may be half of a secret */
+		/* never quoted, because it may be half of a secret */
 		*why = xasprintf("%s: there is no colon in it; write "
 				 "\"Name: value\" or @FILE",
 		    s->label);
@@ -326,7 +326,7 @@ apply_item(struct strings *list, struct option_origin *origin,
 	return 0;
 }
 
-/* Options of mcp-remote that are understood but not done. */
+/* Notes options of mcp-remote that are accepted without effect. */
 static void
 apply_noted(struct options *o, const struct option_setting *s)
 {
@@ -337,7 +337,8 @@ apply_noted(struct options *o, const struct option_setting *s)
 	option_set_string(&o->notes, xasprintf("%s %s", s->label, what));
 }
 
-/* The value to take: an empty one means the default, NULL of a string. */
+/* Returns the value to use: an empty one means the default, which is NULL for a
+ * string. */
 static const char *
 effective(const struct option_setting *s)
 {

@@ -1,7 +1,7 @@
 /*
- * One option as it was given somewhere, and its way into struct options.
- * Argv, files and the environment are first read into a list of settings;
- * they are applied in rising weight, so reading and deciding stay apart.
+ * One option as a source gives it, and its way into struct options. Argv, files
+ * and the environment are first read into lists of settings, which are then
+ * applied in rising weight. So reading and deciding stay apart.
  */
 #ifndef MCPSPLICE_OPTIONS_SET_H
 #define MCPSPLICE_OPTIONS_SET_H
@@ -11,7 +11,7 @@
 
 enum option_weight {
 	WEIGHT_DEFAULT,
-	WEIGHT_ORDINARY, /* variables that are not ours, like CURL_CA_BUNDLE */
+	WEIGHT_ORDINARY, /* variables of other programs, like CURL_CA_BUNDLE */
 	WEIGHT_ETC,
 	WEIGHT_HOME,
 	WEIGHT_ENVIRONMENT,
@@ -21,12 +21,12 @@ enum option_weight {
 
 struct option_setting {
 	const struct option_row *row;
-	char *value; /* NULL: a switch without one */
+	char *value; /* NULL: a switch without a value */
 	bool off;    /* "no-NAME" */
 	enum option_weight weight;
-	char *from;    /* as --show-config names its origin */
-	char *label;   /* as an error names it */
-	char *section; /* the URL pattern it stands under, or NULL */
+	char *from;    /* the origin, as in --show-config */
+	char *label;   /* the name for an error */
+	char *section; /* the URL pattern of its section, or NULL */
 };
 
 struct option_settings {
@@ -35,7 +35,7 @@ struct option_settings {
 	size_t cap;
 };
 
-/* Where the value of a row came from; of a list, where each item did. */
+/* The origin of a row's value; for a list, one for each item. */
 struct option_origin {
 	struct option_from {
 		char *text;
@@ -44,21 +44,21 @@ struct option_origin {
 	size_t n;
 };
 
-/* Appends a setting; takes over value, from and label. */
+/* Appends a setting, which takes over value, from and label. */
 struct option_setting *option_set_add(struct option_settings *all,
     const struct option_row *row, enum option_weight weight, char *value,
     char *from, char *label);
-/* Wipes the values and frees all. */
+/* Wipes the values and frees the list. */
 void option_set_free(struct option_settings *all);
 
-/* Puts the defaults into a zeroed o. */
+/* Sets the defaults in a zeroed o. */
 void option_set_defaults(struct options *o);
 /* Writes the setting into o. Returns 0, or -1 with *why. */
 int option_set_apply(struct options *o, const struct option_setting *s,
     char **why);
-/* Appends an owned string to a list. */
+/* Appends s to a list, which takes it over. */
 void option_set_string(struct strings *list, char *s);
-/* Overwrites bytes in a way no compiler leaves out. */
+/* Overwrites bytes in a way that no compiler removes. */
 void option_set_wipe(void *p, size_t n);
 
 #endif

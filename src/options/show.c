@@ -1,7 +1,7 @@
 /*
- * What a person sees of the table: --help, with the options that need words
- * on lines of their own and the others of their group in a run below, and
- * --show-config, which never shows a secret.
+ * The table as users see it: --help, with a line for each option that has a
+ * help text and the names of the others of its group below, and --show-config,
+ * which never shows a secret.
  */
 #include "config.h"
 
@@ -28,7 +28,7 @@ pad(struct buf *out, size_t line, size_t column)
 	while (out->n - line < column);
 }
 
-/* "-H, --header LINE|@FILE" */
+/* Adds "-H, --header LINE|@FILE". */
 static void
 add_name(struct buf *out, const struct option_row *row)
 {
@@ -59,7 +59,8 @@ help_line(struct buf *out, const struct option_row *row)
 	buf_addc(out, '\n');
 }
 
-/* The options of a group that have no words, as many as fit on a line. */
+/* Adds the options of a group that have no help text, as many as fit on a
+ * line. */
 static void
 help_run(struct buf *out, enum option_group group)
 {
@@ -125,7 +126,7 @@ options_help(void)
 	return text;
 }
 
-/* The text with its secret part, if it has one, left out. */
+/* Adds the text without its secret part. */
 static void
 add_masked(struct buf *out, const struct option_row *row, const char *value)
 {
@@ -179,7 +180,7 @@ add_size(struct buf *out, size_t n)
 		buf_addc(out, units[i]);
 }
 
-/* The i-th word of "a|b|c". */
+/* Adds the i-th word of "a|b|c". */
 static void
 add_word(struct buf *out, const char *words, unsigned i)
 {
@@ -268,8 +269,9 @@ show_line(struct buf *out, const struct options *o,
 	buf_addc(out, '\n');
 }
 
-/* Rows with a value of their own, also those that a variable alone can set;
- * of other programs' options those that are done. */
+/* Does --show-config show this row? It shows rows with a value of their own,
+ * also those that only a variable can set; of other programs' options those
+ * that have an effect. */
 static bool
 shown(const struct option_row *row)
 {

@@ -12,11 +12,11 @@
 
 #include "options/options.h"
 
-/* Longer names are not compared with ours. */
+/* Longer names are not compared with the table. */
 #define NAME_MAX_LEN 40
 
 #define AT(field) offsetof(struct options, field)
-/* 23 days: in ms it still fits the int and long of the libraries. */
+/* 23 days: in ms this fits into the int and long of the libraries. */
 #define MS_MAX 2000000000
 #define SIZE_LIMIT                                                             \
 	((int64_t)(SIZE_MAX / 4 < INT32_MAX ? SIZE_MAX / 4 : (int64_t)1 << 40))
@@ -46,7 +46,7 @@
 		name, 0, OPTION_UINT, OPTION_LIMITS, flags, AT(field), "N",    \
 		    preset, 1, 65535, NULL, NULL                               \
 	}
-/* A text that is checked or has a default, in the manual only. */
+/* A text that is checked or has a default; only the manual lists it. */
 #define MANUAL(name, field, arg, preset)                                       \
 	{                                                                      \
 		name, 0, OPTION_STRING, OPTION_SIGN_IN, OPTION_UNLISTED,       \
@@ -62,8 +62,8 @@
 		name, c, kind, group, flags, AT(field), arg, NULL, 0, 0, NULL, \
 		    help                                                       \
 	}
-/* Names of other programs: one for an option of ours, and those that say
- * something about themselves instead of doing it. */
+/* Names of other programs: another name for an option of the table, and names
+ * that only log a note. */
 #define ALIAS(name, kind, flags, field, arg, as)                               \
 	{                                                                      \
 		name, 0, kind, OPTION_OUTPUT, OPTION_HIDDEN | (flags),         \
@@ -185,7 +185,7 @@ const struct option_row option_table[] = {
 	SIZE("max-buffer", OPTION_UNLISTED, max_buffer, "256M", NULL),
 	UINT("max-depth", OPTION_UNLISTED, max_depth, "512"),
 	UINT("max-inflight", OPTION_UNLISTED, max_inflight, "256"),
-	/* before the other: in the environment the number wins */
+	/* before ping-interval: in the environment the number wins */
 	{ "keep-alive", 0, OPTION_KEEP_ALIVE, OPTION_LIMITS, 0,
 	    AT(ping_interval_ms), NULL, NULL, 0, 0, "ping-interval", NULL },
 	{ "ping-interval", 0, OPTION_SECONDS, OPTION_LIMITS, 0,
@@ -261,7 +261,7 @@ const size_t option_table_rows = sizeof option_table / sizeof option_table[0];
 
 const char option_transport_words[] = "http-first|http-only|sse-only|sse-first";
 
-/* Can "no-" turn it off? */
+/* Can "no-" switch this option off? */
 static bool
 negatable(const struct option_row *row)
 {
@@ -321,7 +321,8 @@ option_table_main(const struct option_row *row)
 	return row->as == NULL ? row : find_exact(span_of(row->as));
 }
 
-/* Levenshtein's distance, case ignored. name is at most NAME_MAX_LEN long. */
+/* Returns the Levenshtein distance, case ignored. name is at most NAME_MAX_LEN
+ * long. */
 static size_t
 distance(struct span name, const char *other)
 {
@@ -356,7 +357,7 @@ option_table_nearest(struct span name)
 
 	if (name.n == 0 || name.n > NAME_MAX_LEN)
 		return NULL;
-	least = name.n < 6 ? 2 : 3; /* two slips, one in a short name */
+	least = name.n < 6 ? 2 : 3; /* two typing errors, in a short name one */
 	for (i = 0; i < option_table_rows; i++) {
 		row = &option_table[i];
 		if ((row->flags & OPTION_NO_ARGV) != 0)
@@ -385,7 +386,7 @@ option_table_variable(const struct option_row *row)
 	return s;
 }
 
-/* Does value hold a ${NAME} that is not escaped as $${NAME}? */
+/* Does value contain a ${NAME} that is not escaped as $${NAME}? */
 static bool
 has_reference(const char *value)
 {
@@ -432,7 +433,7 @@ header_secret(const char *value, struct span *secret)
 	return secret->n > 0;
 }
 
-/* Does the client's JSON have a secret, and not only say where it is? */
+/* Does the client's JSON contain a secret, and not only a variable's name? */
 static bool
 client_secret(const char *json)
 {
@@ -446,7 +447,7 @@ client_secret(const char *json)
 	return strncmp(at, "\"${", 3) != 0;
 }
 
-/* The user and password in a proxy's URL. */
+/* Finds user and password in a proxy's URL. */
 static bool
 userinfo(const char *url, struct span *secret)
 {

@@ -1,5 +1,5 @@
-/* Configuration files that another user could change, as StrictModes of sshd
- * finds them. */
+/* Finds configuration files that another user could change, like StrictModes of
+ * sshd. */
 #include "config.h"
 
 #include "options/trust.h"
@@ -14,13 +14,15 @@
 #include "base/mem.h"
 
 struct findings {
-	char *foreign;     /* the first that belongs to another user */
-	struct buf opened; /* what others can write, a blank before each */
+	char *foreign;     /* first path that belongs to another user */
+	struct buf opened; /* paths that others can write to, with a blank
+			    * before each */
 };
 
-/* Who may write a folder can put another file there, but none that is ours or
- * root's. So its group does no harm, and has reasons: Homebrew's etc is open
- * to one. */
+/* Returns the write bits of mode that are dangerous. Whoever may write to a
+ * folder can put another file there, but not one that belongs to this user or
+ * to root. So a group may write to a folder, which has uses: Homebrew's etc is
+ * open to a group. */
 static mode_t
 too_much(mode_t mode)
 {
@@ -51,8 +53,8 @@ folder_of(const char *path)
 			       xstrndup(path, (size_t)(slash - path));
 }
 
-/* Nobody can put a file there. A ConfigMap of Kubernetes is such a mount: its
- * folder has mode 0777, and chmod cannot change that. */
+/* Nobody can put a file into a read-only folder. A ConfigMap of Kubernetes is
+ * mounted that way: its folder has mode 0777, and chmod cannot change that. */
 static bool
 is_read_only(const char *path)
 {
@@ -61,7 +63,7 @@ is_read_only(const char *path)
 	return statvfs(path, &fs) == 0 && (fs.f_flag & ST_RDONLY) != 0;
 }
 
-/* The folders above path, so many of them. */
+/* Checks this number of folders above path. */
 static void
 look_above(struct findings *f, const char *path, unsigned folders)
 {
@@ -81,7 +83,7 @@ look_above(struct findings *f, const char *path, unsigned folders)
 	free(at);
 }
 
-/* A link is as good as who made it, and where it leads is looked at as well:
+/* Checks the owner of a link, and the folder of the file that it leads to:
  * dotfiles are often kept elsewhere. */
 static void
 look_at_link(struct findings *f, const char *path)
@@ -91,7 +93,7 @@ look_at_link(struct findings *f, const char *path)
 
 	if (lstat(path, &st) < 0 || !S_ISLNK(st.st_mode))
 		return;
-	st.st_mode &= ~(mode_t)(S_IWGRP | S_IWOTH); /* says nothing of a link */
+	st.st_mode &= ~(mode_t)(S_IWGRP | S_IWOTH); /* meaningless for a link */
 	look(f, path, &st);
 	real = realpath(path, NULL);
 	if (real != NULL)

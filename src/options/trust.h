@@ -1,16 +1,16 @@
 /*
- * Who could have written a configuration file. Its words name programs to run
- * and servers to trust, so it has to be ours or root's, and so has the place
- * it is read from.
+ * Checks who could have written a configuration file. A file names programs to
+ * run and servers to trust, so it and its folders have to belong to this user
+ * or to root.
  */
 #ifndef MCPSPLICE_OPTIONS_TRUST_H
 #define MCPSPLICE_OPTIONS_TRUST_H
 
-/* Looks at the file that was opened as path: its owner, who else may write
- * it, and the same of so many folders above it. A folder may be open to its
- * group, and a sticky one, or one that is mounted read-only, to all. A device
- * has no content that anybody could plant. Returns NULL, or why the file is
- * refused and what mends that, owned by the caller. */
+/* Checks the file that was opened as path: its owner, who else may write to it,
+ * and the same for this number of folders above it. A folder may be writable
+ * for its group, and for all if it is sticky or mounted read-only. A device is
+ * accepted, because nobody can plant its content. Returns NULL, or why the file
+ * is refused and how to correct that, owned by the caller. */
 char *option_trust(const char *path, int fd, unsigned folders);
 
 #endif

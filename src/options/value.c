@@ -1,6 +1,6 @@
 /*
- * Texts that cannot be just any text, found by the field they are for, so
- * that an option and its other names have one rule. A URL that may hold a
+ * Rules for texts that have a form, found by the field they are for, so that an
+ * option and its other names have the same rule. A URL that may contain a
  * password is not quoted.
  */
 #include "config.h"
@@ -52,7 +52,7 @@ wrong_callback_host(const char *value)
 	    value);
 }
 
-/* Nothing in it that a browser would write in another way. */
+/* The path may have no characters that a browser would write in another way. */
 static char *
 wrong_callback_path(const char *value)
 {
@@ -92,7 +92,7 @@ wrong_url(const char *value)
 	return NULL;
 }
 
-/* The document's URL is the client's id: an empty path names none. */
+/* The URL of the document is the client's id, so its path must not be empty. */
 static char *
 wrong_document(const char *value)
 {
