@@ -1,8 +1,8 @@
 /*
- * Splices in an object. A first pass finds where the members to edit are,
- * a second one copies: what stands between two commas goes over as it is,
- * white space included, or not at all. Where the first pass sees that nothing
- * changes there is no second one.
+ * Splices in an object. A first pass finds the members to edit, a second one
+ * copies: the text between two commas is copied as it is, with its white space,
+ * or left out. If the first pass finds that nothing changes, there is no second
+ * one.
  */
 #include "config.h"
 
@@ -14,7 +14,7 @@
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 
-/* The edit for this member, or n. */
+/* Returns the index of the edit for this member, or n. */
 static size_t
 find(struct span key, const struct edit *edits, size_t n)
 {
@@ -27,8 +27,8 @@ find(struct span key, const struct edit *edits, size_t n)
 	return i;
 }
 
-/* Learns the value that counts for each edit: the last of its name, NULL for
- * none. Do the edits change anything? */
+/* Finds the value that counts for each edit: the last of its name, or NULL if
+ * there is none. Returns whether the edits change anything. */
 static bool
 survey(struct span object, const struct edit *edits, size_t n,
     const char **last)
@@ -63,8 +63,8 @@ separate(struct buf *out, size_t *members)
 		buf_addc(out, ',');
 }
 
-/* The members that stay, with new values; to each belongs what is between
- * the commas around it. Returns how many. */
+/* Copies the members that stay, with their new values, each together with the
+ * text between the commas around it. Returns their number. */
 static size_t
 rewrite(struct buf *out, struct span object, const struct edit *edits, size_t n,
     const char *const *last)
@@ -128,7 +128,7 @@ edit_object(struct buf *out, struct span object, const struct edit *edits,
 	free(last);
 }
 
-/* Without the white space around it. */
+/* Returns the text without the white space around it. */
 static struct span
 outermost(struct span text)
 {

@@ -1,6 +1,6 @@
 /*
- * The skimmer: brackets are counted, strings are stepped over, and only the
- * keys and scalars of the outermost object are kept for a moment, as tokens.
+ * The scan counts brackets and steps over strings. Only the keys and scalars of
+ * the outermost object are kept for a moment, as tokens.
  */
 #include "config.h"
 
@@ -53,7 +53,7 @@ take_key(struct id_scan *s)
 		s->member = ID_SCAN_METHOD;
 }
 
-/* A member named twice counts as the last one. */
+/* Takes a value; the last member of a name counts. */
 static void
 take_value(struct id_scan *s)
 {
@@ -88,7 +88,8 @@ open_container(struct id_scan *s, char c)
 		s->object = c == '{';
 	if (s->depth == 1 && s->value) {
 		s->token_n = 0;
-		token_add(s, c); /* neither an id nor a method */
+		token_add(s, c); /* such a value is neither an id nor a
+				  * method */
 		end_token(s);
 	}
 	s->depth++;
@@ -104,7 +105,7 @@ close_container(struct id_scan *s)
 	s->over = s->depth == 0;
 }
 
-/* One byte outside of strings. */
+/* Takes one byte outside of strings. */
 static void
 structure(struct id_scan *s, char c)
 {
@@ -138,7 +139,7 @@ structure(struct id_scan *s, char c)
 	}
 }
 
-/* One byte inside a string. */
+/* Takes one byte inside a string. */
 static void
 inside(struct id_scan *s, char c)
 {

@@ -1,13 +1,13 @@
 /*
  * The JSON check and the cursor.
  *
- * The check knows its place by two things only: what is open (one bit for
- * each container: object or array) and where it reads. It stops at the first
- * fault, except that broken UTF-8 in a string is noted and passed over, so
- * that text which only needs mending can be told from garbage.
+ * The state of the check is small: which containers are open (one bit for each:
+ * object or array) and where it reads. It stops at the first error. Broken
+ * UTF-8 in a string is only noted, so that a text that can be mended is told
+ * from one that cannot.
  *
- * The cursor trusts the check for sense, not for safety: on any bytes it
- * stays inside the text and ends.
+ * The cursor relies on the check for meaning, but not for safety: on any bytes
+ * it stays inside the text and comes to an end.
  */
 #include "config.h"
 
@@ -23,25 +23,25 @@
 #define HIGH (ONES << 7)
 
 struct reader {
-	const char *p; /* at a fault: the byte at fault */
+	const char *p; /* after an error: the wrong byte */
 	const char *end;
 	const char *broken; /* first broken UTF-8, or NULL */
 	unsigned depth, max_depth;
-	bool object;    /* is the innermost container one? */
-	bool rooted;    /* is the outermost container an object? */
-	uint64_t *open; /* a bit for each level: set for an object */
+	bool object;    /* the innermost container is an object */
+	bool rooted;    /* the outermost container is an object */
+	uint64_t *open; /* one bit for each level: set for an object */
 	size_t levels;
 	uint64_t fixed[INLINE_DEPTH / WORD_BITS];
 	json_member_cb *member;
 	void *arg;
-	struct span key;   /* of the outermost object's member */
-	const char *value; /* where its value begins */
+	struct span key;   /* of the outermost object's current member */
+	const char *value; /* start of its value */
 };
 
 enum step { STEP_VALUE, STEP_ENDED, STEP_DONE, STEP_SYNTAX, STEP_DEPTH };
 
-/* Does this byte end a run of plain ones in a string? What is not ASCII does
- * too: it is looked at more closely. */
+/* Does this byte end a run of plain bytes in a string? Bytes that are not ASCII
+ * do too, because they have to be checked. */
 static bool
 is_special(unsigned char c)
 {
@@ -84,7 +84,7 @@ is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The value of a hex digit, or -1. */
+/* Returns the value of a hex digit, or -1. */
 static int
 hex_value(char c)
 {
@@ -116,7 +116,7 @@ read_escape(struct reader *r)
 	return true;
 }
 
-/* Steps over text that is not ASCII, noting what is broken. */
+/* Steps over text that is not ASCII, and notes broken UTF-8. */
 static void
 read_wide(struct reader *r)
 {
@@ -211,8 +211,8 @@ read_scalar(struct reader *r)
 	}
 }
 
-/* Space for one level more. Beyond the inline ones it follows the depth that
- * the text really has, not the one it may have. */
+/* Makes space for more levels. Beyond the fixed array the space follows the
+ * depth of the text, not max_depth. */
 static void
 grow(struct reader *r)
 {
@@ -255,7 +255,7 @@ pop(struct reader *r)
 	r->object = r->open[level / WORD_BITS] >> level % WORD_BITS & 1;
 }
 
-/* A member name and its colon. */
+/* Reads a member name and its colon. */
 static enum step
 read_key(struct reader *r)
 {
@@ -274,7 +274,7 @@ read_key(struct reader *r)
 	return STEP_VALUE;
 }
 
-/* Opens a container, up to its first value or, when empty, its end. */
+/* Opens a container, up to its first value or, if it is empty, its end. */
 static enum step
 read_open(struct reader *r)
 {
@@ -305,7 +305,7 @@ read_value(struct reader *r)
 	return read_scalar(r) ? STEP_ENDED : STEP_SYNTAX;
 }
 
-/* What follows a value: a comma, or the end of what holds it. */
+/* Reads what follows a value: a comma, or the end of the container. */
 static enum step
 read_after(struct reader *r)
 {
@@ -367,7 +367,7 @@ json_check(struct span text, unsigned max_depth, json_member_cb *member,
 	return status;
 }
 
-/* Past the string at p, which is at its opening quote. */
+/* Returns the end of the string at p, which points to the opening quote. */
 static const char *
 pass_string(const char *p, const char *end)
 {
@@ -382,7 +382,7 @@ pass_string(const char *p, const char *end)
 	return p < end ? p + 1 : end;
 }
 
-/* Past the value at p. */
+/* Returns the end of the value at p. */
 static const char *
 pass_value(const char *p, const char *end)
 {
@@ -458,7 +458,7 @@ json_key_is(struct span key, const char *name)
 	struct buf text;
 	bool same;
 
-	/* An escape is longer than what it says, at most six times. */
+	/* An escape is at most six times as long as its character. */
 	if (key.n <= n || key.n > 6 * n || memchr(key.p, '\\', key.n) == NULL)
 		return span_is(key, name);
 	buf_init(&text, n);
@@ -483,7 +483,7 @@ json_get(struct span object, const char *key)
 	return found;
 }
 
-/* Reads four hex digits. Returns -1 when they are not there. */
+/* Reads four hex digits. Returns -1 if they are not there. */
 static long
 hex4(const char *p, const char *end)
 {
@@ -524,7 +524,7 @@ add_code_point(struct buf *out, long code)
 	return buf_add(out, utf8, n);
 }
 
-/* Decodes \uXXXX, or a pair of them; *p is at the u and moves past. */
+/* Decodes \uXXXX, or a pair of them. *p points to the u and is moved past. */
 static int
 decode_unicode(const char **p, const char *end, struct buf *out)
 {
@@ -548,7 +548,7 @@ decode_unicode(const char **p, const char *end, struct buf *out)
 	return add_code_point(out, code);
 }
 
-/* Decodes one escape; *p is behind the backslash and moves past. */
+/* Decodes one escape. *p points after the backslash and is moved past. */
 static int
 decode_escape(const char **p, const char *end, struct buf *out)
 {

@@ -1,6 +1,6 @@
 /*
- * Strict RFC 8259, without a tree: one pass that checks, and a cursor over
- * text that was checked. Iterative, depth-bounded, linear.
+ * Strict RFC 8259 without a tree: a check in one pass, and a cursor over
+ * checked text. Iterative, depth-bounded, linear.
  */
 #ifndef MCPSPLICE_CORE_WIRE_JSON_H
 #define MCPSPLICE_CORE_WIRE_JSON_H
@@ -11,36 +11,37 @@ enum json_status {
 	JSON_OK,
 	JSON_SYNTAX,
 	JSON_DEPTH, /* nested deeper than max_depth */
-	JSON_UTF8   /* the only fault is a broken UTF-8 byte inside a string */
+	JSON_UTF8   /* the only error is a broken UTF-8 byte inside a string */
 };
 
-/* Called for each member of the outermost object, in order, as the check
- * passes it. key is the raw text between the quotes, value is raw JSON. */
+/* Called for each member of the outermost object, in order, during the check.
+ * key is the raw text between the quotes, value is raw JSON. */
 typedef void json_member_cb(struct span key, struct span value, void *arg);
 
 /* Checks that text is exactly one JSON value (white space around it is
- * allowed). member may be NULL. *error_at gets the offset of the first fault;
- * error_at may be NULL. JSON_UTF8 is told at the first broken byte. */
+ * allowed). member may be NULL. *error_at gets the offset of the first error,
+ * for JSON_UTF8 that of the first broken byte; error_at may be NULL. */
 enum json_status json_check(struct span text, unsigned max_depth,
     json_member_cb *member, void *arg, size_t *error_at);
 
-/* Steps over a checked object or array: start with *at = 0. key is the raw
- * text between the quotes (empty in an array). Returns false at the end or
- * when container is neither. */
+/* Steps through a checked object or array; start with *at = 0. key is the raw
+ * text between the quotes (empty in an array). Returns false at the end, or if
+ * container is neither. */
 bool json_next(struct span container, size_t *at, struct span *key,
     struct span *value);
-/* Value of the last member named key (as JSON.parse would give), p NULL if
- * there is none or object is no object. Escaped keys are compared decoded. */
+/* Returns the value of the last member named key (as JSON.parse would), p NULL
+ * if there is none or object is not an object. Escaped keys are compared
+ * decoded. */
 struct span json_get(struct span object, const char *key);
-/* Is this raw key (as given by json_check or json_next) that name, decoded? */
+/* Is this raw key (from json_check or json_next) that name, when decoded? */
 bool json_key_is(struct span key, const char *name);
-/* Is this checked value a string that says just this, decoded? */
+/* Is this checked value a string with exactly this text, when decoded? */
 bool json_string_is(struct span value, const char *text);
-/* Appends the decoded text of a checked JSON string (quotes included in
- * value). Returns -1 when value is no string or out is full. A lone surrogate
- * becomes U+FFFD. */
+/* Appends the decoded text of a checked JSON string (value includes the
+ * quotes). Returns 0, or -1 if value is not a string or out is full. A lone
+ * surrogate becomes U+FFFD. */
 int json_string(struct span value, struct buf *out);
-/* First byte tells the type of a checked value. */
+/* Returns the first byte, which tells the type of a checked value. */
 static inline char
 json_kind(struct span value)
 {

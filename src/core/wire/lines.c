@@ -1,10 +1,10 @@
 /*
  * The line framer.
  *
- * A line that lies whole inside a chunk goes straight into its frame; only
- * one that spans chunks is collected, and each byte is looked at once. The
- * cap holds for what is collected: when a line passes it, what is held goes
- * through the skimmer, and so does the rest as it comes.
+ * A line that lies inside one chunk goes straight into its frame; only a line
+ * that spans chunks is collected. Each byte is read once. The cap applies to
+ * the collected bytes: when a line passes it, these bytes and the rest of the
+ * line go through the id scan.
  */
 #include "config.h"
 
@@ -20,11 +20,11 @@ struct lines {
 	size_t max;
 	struct lines_ops ops;
 	void *arg;
-	struct buf part; /* of a line that is not complete yet */
-	size_t bom;      /* bytes of one seen; BOM_BYTES: look no more */
+	struct buf part; /* beginning of a line */
+	size_t bom;      /* BOM bytes read; BOM_BYTES: the check is over */
 	bool skipping;   /* the line is too long */
 	uint64_t skipped;
-	bool cr; /* the last byte skipped was one */
+	bool cr; /* the last skipped byte was a CR */
 	struct id_scan id_scan;
 };
 
@@ -43,7 +43,7 @@ lines_new(size_t max, const struct lines_ops *ops, void *arg)
 	return l;
 }
 
-/* Passes over bytes of a line that is too long. */
+/* Skips bytes of a line that is too long. */
 static void
 skip(struct lines *l, const char *p, size_t n)
 {
@@ -97,7 +97,7 @@ is_blank(struct span line)
 	return true;
 }
 
-/* Would the line, with this as its end, be over the cap? */
+/* Would the line be over the cap with this end? */
 static bool
 is_over(const struct lines *l, struct span rest)
 {
@@ -110,7 +110,7 @@ is_over(const struct lines *l, struct span rest)
 	return n - 1 > l->max || rest.p[rest.n - 1] != '\r';
 }
 
-/* A line is complete: what is held, and rest. */
+/* Ends a line that consists of the held bytes and rest. */
 static void
 finish(struct lines *l, struct span rest)
 {
@@ -152,7 +152,8 @@ hold(struct lines *l, const char *p, size_t n)
 }
 
 /* Drops a BOM at the very start, which may come in pieces. Returns how many
- * bytes of p were used; what only began like one is held as text. */
+ * bytes of p were used. The beginning of a BOM that turns out to be none is
+ * held as text. */
 static size_t
 pass_bom(struct lines *l, const char *p, size_t n)
 {

@@ -1,9 +1,9 @@
 /*
  * JSON-RPC messages as located bytes.
  *
- * msg_parse makes one pass over the text and allocates nothing for a message
- * that is valid. Everything that makes a message makes bytes first and has
- * them located like any other, so there is one idea of what a message is.
+ * msg_parse makes one pass over the text and allocates nothing for a valid
+ * message. Functions that make a message make its bytes first and have them
+ * parsed like any other, so that there is only one definition of a message.
  */
 #include "config.h"
 
@@ -16,19 +16,20 @@
 #include "base/codec.h"
 #include "core/wire/json.h"
 
-#define PARTS 5 /* spans of a frame */
+#define PARTS 5 /* number of spans in a frame */
 #define FNV_START UINT64_C(0xcbf29ce484222325)
 #define FNV_PRIME UINT64_C(0x100000001b3)
 
-/* The members of the outermost object that mean something. */
+/* The members of the outermost object that have a meaning. */
 struct members {
 	struct span jsonrpc, id, method, params, result, error;
 };
 
 static const struct span absent = { NULL, 0 };
 
-/* The one that a key names; NULL for all others. The length decides first:
- * even with every letter escaped a name of ours is at most 42 bytes. */
+/* Returns the member that a key names; NULL for all others. The length is
+ * checked first: with every letter escaped, a known name has at most 42
+ * bytes. */
 static struct span *
 member_of(struct members *m, struct span key)
 {
@@ -78,14 +79,15 @@ is_container(struct span value)
 	return json_kind(value) == '{' || json_kind(value) == '[';
 }
 
-/* A request or a notification, or FRAME_RAW when it is neither. */
+/* Returns the kind of a request or a notification, or FRAME_RAW if it is
+ * neither. */
 static enum frame_kind
 kind_of_call(const struct members *m)
 {
 	if (json_kind(m->method) != '"' || m->result.p != NULL ||
 	    m->error.p != NULL)
 		return FRAME_RAW;
-	/* null is not allowed, but written where none is meant. */
+	/* null is not allowed, but some write it for "no params". */
 	if (m->params.p != NULL && !is_container(m->params) &&
 	    json_kind(m->params) != 'n')
 		return FRAME_RAW;
@@ -94,7 +96,7 @@ kind_of_call(const struct members *m)
 	return is_id(m->id) ? FRAME_REQUEST : FRAME_RAW;
 }
 
-/* One of the two responses, or FRAME_RAW when it is neither. */
+/* Returns the kind of a result or an error, or FRAME_RAW if it is neither. */
 static enum frame_kind
 kind_of_response(const struct members *m)
 {
@@ -127,7 +129,7 @@ forget(struct frame *f)
 	f->id = f->method = f->params = f->result = f->error = absent;
 }
 
-/* The first byte that is no white space, or NUL. */
+/* Returns the first byte that is not white space, or NUL. */
 static char
 first_byte(struct span text)
 {
@@ -172,8 +174,8 @@ msg_parse(struct frame *f, unsigned max_depth)
 	return MSG_INVALID;
 }
 
-/* Replaces each broken byte by U+FFFD. Returns -1, and leaves b as it was,
- * when the longer text would pass b's cap. */
+/* Replaces each broken byte by U+FFFD. Returns 0, or -1 and leaves b as it was
+ * if the longer text would pass the cap of b. */
 static int
 mend_utf8(struct buf *b)
 {
@@ -202,7 +204,8 @@ mend_utf8(struct buf *b)
 	return 0;
 }
 
-/* In valid JSON a raw CR or LF can only be white space. */
+/* Replaces each end_of_line byte by a blank: in valid JSON a raw CR or LF can
+ * only be white space. */
 static void
 flatten(char *p, size_t n, char end_of_line)
 {
@@ -213,7 +216,7 @@ flatten(char *p, size_t n, char end_of_line)
 		*p++ = ' ';
 }
 
-/* The parts of a frame that are located in its text. */
+/* Collects the spans of a frame that point into its text. */
 static void
 parts_of(struct frame *f, struct span *part[PARTS])
 {
@@ -224,7 +227,8 @@ parts_of(struct frame *f, struct span *part[PARTS])
 	part[4] = &f->error;
 }
 
-/* A frame that takes the content of b; what was located there follows. */
+/* Makes a frame of the content of b. The parts of located, which point into b,
+ * move to the new frame. */
 static struct frame *
 take_located(struct buf *b, struct frame *located)
 {
@@ -277,7 +281,7 @@ msg_from_server(struct buf *b, unsigned max_depth, struct frame **out,
 	return MSG_OK;
 }
 
-/* The number of elements, or one more than MSG_BATCH_MAX. */
+/* Returns the number of elements, at most MSG_BATCH_MAX + 1. */
 static size_t
 count_elements(struct span array)
 {
@@ -318,7 +322,7 @@ msg_batch(struct span array, unsigned max_depth,
 	return bad;
 }
 
-/* The value of a number as written; ids are short, but need not be. */
+/* Returns the value of a number. Ids are short, but need not be. */
 static double
 number_of(struct span value)
 {
@@ -342,11 +346,11 @@ same_strings(struct span a, struct span b)
 	struct buf x, y;
 	bool same;
 
-	/* An escape is at most six times as long as what it says. */
+	/* An escape is at most six times as long as its character. */
 	if (a.n > 6 * b.n || b.n > 6 * a.n)
 		return false;
 	if (memchr(a.p, '\\', a.n) == NULL && memchr(b.p, '\\', b.n) == NULL)
-		return false; /* the bytes differ, as the caller has seen */
+		return false; /* the caller saw that the bytes differ */
 	buf_init(&x, 0);
 	buf_init(&y, 0);
 	same = json_string(a, &x) == 0 && json_string(b, &y) == 0 &&
@@ -459,7 +463,8 @@ msg_id_find(const struct idtable *t, struct span id,
 	return same;
 }
 
-/* f with [from, to) of its text replaced; the parts behind it move along. */
+/* Returns f with [from, to) of its text replaced; the parts after it move
+ * along. */
 static struct frame *
 splice(struct frame *f, size_t from, size_t to, struct span text)
 {
@@ -487,7 +492,7 @@ splice(struct frame *f, size_t from, size_t to, struct span text)
 	return f;
 }
 
-/* f with a member more, in front of all others. */
+/* Returns f with an id added in front of all other members. */
 static struct frame *
 add_id(struct frame *f, struct span id)
 {
@@ -527,7 +532,7 @@ msg_with_id(struct frame *f, struct span id)
 	return made;
 }
 
-/* The opening of a message of ours, up to and with the id. */
+/* Begins a message, up to and including the id. */
 static void
 begin(struct buf *b, struct span id)
 {

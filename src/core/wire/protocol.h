@@ -1,9 +1,9 @@
-/* Names and numbers that the protocol gives: revisions, _meta keys, errors. */
+/* Names and numbers of the protocol: revisions, _meta keys, errors. */
 #ifndef MCPSPLICE_CORE_WIRE_PROTOCOL_H
 #define MCPSPLICE_CORE_WIRE_PROTOCOL_H
 
 #define REVISION_MODERN "2026-07-28"
-#define REVISION_LEGACY "2025-11-25" /* offered where the choice is ours */
+#define REVISION_LEGACY "2025-11-25" /* offered when mcpsplice may choose */
 
 #define META_PREFIX "io.modelcontextprotocol/"
 #define META_REVISION META_PREFIX "protocolVersion"
@@ -13,7 +13,7 @@
 #define META_SERVER META_PREFIX "serverInfo"
 #define META_SUBSCRIPTION META_PREFIX "subscriptionId"
 
-/* Error codes beside those of JSON-RPC itself. */
+/* Error codes in addition to those of JSON-RPC. */
 enum {
 	ERROR_RESOURCE_NOT_FOUND = -32002,
 	ERROR_HEADER_MISMATCH = -32020,

@@ -1,13 +1,13 @@
 /*
  * The event stream parser.
  *
- * Bytes of a data line go into the event as they come; no line is collected
- * first. All else that is kept of a line is small and bounded: the field's
- * name, a type, an id, the digits of a retry. Lines that mean nothing are
- * passed over without being held.
+ * Bytes of a data line go into the event as they arrive; no line is collected
+ * first. All other parts of a line that are kept are small and bounded: the
+ * name of the field, a type, an id, the digits of a retry. Lines without a
+ * meaning are skipped without being held.
  *
- * The LF between data lines is written in front of the second one instead of
- * behind the first, so that the event never has one to take back.
+ * The LF between data lines is written before the second line, not after the
+ * first, so that it never has to be removed at the end of the event.
  */
 #include "config.h"
 
@@ -15,14 +15,14 @@
 
 #include <stdlib.h>
 
-#define NAME_BYTES 5     /* of the longest field name that means something */
-#define VALUE_BYTES 4096 /* of a type or an id */
+#define NAME_BYTES 5     /* length of the longest known field name */
+#define VALUE_BYTES 4096 /* cap of a type or an id */
 #define RETRY_MAX_MS 3600000
-#define KEEP_BYTES 65536 /* a larger buffer is given back after its event */
+#define KEEP_BYTES 65536 /* a larger buffer is freed after its event */
 #define BOM_BYTES 3
 
 enum field {
-	FIELD_NAME, /* still in the name */
+	FIELD_NAME, /* still in the name of the field */
 	FIELD_DATA,
 	FIELD_EVENT,
 	FIELD_ID,
@@ -34,24 +34,24 @@ struct sse {
 	sse_cb *cb;
 	void *arg;
 	bool dead;  /* a cap was passed */
-	size_t bom; /* bytes of one seen; BOM_BYTES: look no more */
-	bool cr;    /* the last byte was one: an LF belongs to it */
+	size_t bom; /* BOM bytes read; BOM_BYTES: the check is over */
+	bool cr;    /* the last byte was a CR: an LF belongs to it */
 
-	/* The line. */
+	/* The line being read. */
 	enum field field;
-	bool begun; /* it has a byte */
-	bool value; /* the value has begun: a blank is no longer dropped */
-	bool bad;   /* the value counts for nothing */
+	bool begun; /* the line has a byte */
+	bool value; /* the value has begun: a blank is not dropped any more */
+	bool bad;   /* the value is ignored */
 	size_t name_n;
 	char name[NAME_BYTES];
 	struct buf text; /* of an event or id line */
 	int64_t number;  /* of a retry line; -1: no digit yet */
 
-	/* The event. */
+	/* The event being read. */
 	bool has_data;
 	struct buf data;
 	struct buf type;
-	struct buf next_id; /* counts from the dispatch on */
+	struct buf next_id; /* becomes last_id with the dispatch */
 	bool has_next_id;
 
 	/* The stream. */
@@ -83,7 +83,7 @@ assign(struct buf *to, const struct buf *from)
 	buf_addspan(to, buf_span(from));
 }
 
-/* The field that the name tells. */
+/* Returns the field that the name means. */
 static enum field
 field_of(const struct sse *s)
 {
@@ -100,7 +100,7 @@ field_of(const struct sse *s)
 	return FIELD_OTHER;
 }
 
-/* The name is complete. */
+/* Ends the name and starts the value. */
 static int
 start_value(struct sse *s)
 {
@@ -135,7 +135,7 @@ add_digits(struct sse *s, const char *p, size_t n)
 	}
 }
 
-/* Bytes of the value. */
+/* Takes bytes of the value. */
 static int
 add_value(struct sse *s, const char *p, size_t n)
 {
@@ -151,8 +151,8 @@ add_value(struct sse *s, const char *p, size_t n)
 		return buf_add(&s->data, p, n);
 	case FIELD_EVENT:
 	case FIELD_ID:
-		/* A NUL spoils an id by the standard; for a type that is
-		 * to become a C string the same is right. */
+		/* A NUL makes an id invalid by the standard. A type becomes a C
+		 * string, so the same rule is used. */
 		if (s->bad || n == 0)
 			return 0;
 		s->bad = memchr(p, '\0', n) != NULL ||
@@ -166,7 +166,7 @@ add_value(struct sse *s, const char *p, size_t n)
 	}
 }
 
-/* Bytes of a line, without its end. */
+/* Takes bytes of a line, without its end. */
 static int
 add_line(struct sse *s, const char *p, size_t n)
 {
@@ -182,7 +182,7 @@ add_line(struct sse *s, const char *p, size_t n)
 		} else if (s->name_n < NAME_BYTES) {
 			s->name[s->name_n++] = *p;
 		} else {
-			s->field = FIELD_OTHER; /* too long to mean a thing */
+			s->field = FIELD_OTHER; /* too long for a known name */
 		}
 		p++;
 	}
@@ -206,7 +206,7 @@ dispatch(struct sse *s)
 		buf_free(&s->data);
 }
 
-/* What a line means beyond its data, now that it is complete. */
+/* Applies a complete line, except for its data. */
 static void
 apply(struct sse *s)
 {
@@ -214,7 +214,7 @@ apply(struct sse *s)
 	case FIELD_EVENT:
 		assign(&s->type, &s->text);
 		if (s->bad) {
-			/* No type that means anything to anybody. */
+			/* A type that nothing handles. */
 			buf_reset(&s->type);
 			buf_addc(&s->type, '?');
 		}
@@ -241,7 +241,7 @@ end_line(struct sse *s)
 		dispatch(s);
 		return 0;
 	}
-	/* A line without a colon is all name. */
+	/* In a line without a colon all bytes are the name. */
 	if (s->field == FIELD_NAME && start_value(s) != 0)
 		return -1;
 	apply(s);
@@ -252,7 +252,8 @@ end_line(struct sse *s)
 }
 
 /* Drops a BOM at the very start, which may come in pieces. Returns how many
- * bytes of p were used; what only began like one is text. */
+ * bytes of p were used. The beginning of a BOM that turns out to be none is
+ * text. */
 static size_t
 pass_bom(struct sse *s, const char *p, size_t n)
 {
@@ -271,8 +272,8 @@ pass_bom(struct sse *s, const char *p, size_t n)
 	return used;
 }
 
-/* The next c from p on, or end. Each of the two line ends is searched for
- * again only when it was passed, which keeps the whole linear. */
+/* Returns the next c from p on, or end. at is the last result: it is searched
+ * for again only when p has passed it, which keeps the whole linear. */
 static const char *
 next_of(const char *at, char c, const char *p, const char *end)
 {
