@@ -1,10 +1,10 @@
 /*
- * What the two eras have in common and in what they differ: methods, versions,
- * capabilities. The messages themselves are made in to_modern.c (what a modern
- * peer gets) and to_legacy.c (what a legacy one gets).
+ * What the two eras have in common and how they differ: methods, versions,
+ * capabilities. The messages themselves are made in to_modern.c (for a modern
+ * peer) and to_legacy.c (for a legacy one).
  *
- * A method or a string of a peer is compared decoded: some write a slash with
- * a backslash.
+ * Methods and strings of a peer are compared decoded, because some peers write
+ * a slash with a backslash.
  */
 #include "config.h"
 
@@ -14,8 +14,8 @@
 #include "core/wire/json.h"
 
 enum {
-	ASKS = 1,  /* its answer may be input_required */
-	CACHED = 2 /* its result has ttlMs and cacheScope */
+	ASKS = 1,  /* the answer may be input_required */
+	CACHED = 2 /* the result has ttlMs and cacheScope */
 };
 
 struct method {
@@ -24,7 +24,7 @@ struct method {
 	unsigned traits;
 };
 
-/* All that are not simply translated, or have a trait. */
+/* All methods that are not just translated, or that have a trait. */
 static const struct method methods[] = {
 	{ "completion/complete", ERA_BOTH, ERA_BOTH, 0 },
 	{ "initialize", ERA_LOCAL, ERA_NONE, 0 },
@@ -78,7 +78,7 @@ era_method_is(struct span method, const char *name)
 	if (method.n == 0 || memchr(method.p, '\\', method.n) == NULL)
 		return span_is(method, name);
 	if (method.n > 6 * strlen(name))
-		return false; /* even with every letter escaped */
+		return false; /* too long even with every letter escaped */
 	buf_init(&text, 0);
 	buf_addc(&text, '"');
 	buf_addspan(&text, method);
@@ -88,7 +88,7 @@ era_method_is(struct span method, const char *name)
 	return same;
 }
 
-/* NULL for one that is not in the table. */
+/* Returns NULL for a method that is not in the table. */
 static const struct method *
 find(struct span method)
 {
@@ -109,7 +109,7 @@ has_trait(struct span method, unsigned trait)
 	return m != NULL && (m->traits & trait) != 0;
 }
 
-/* Where this raw string is in the list, or -1. */
+/* Returns the index of this raw string in the list, or -1. */
 static int
 index_of(struct span value, const char *const *list, size_t n)
 {
@@ -183,8 +183,8 @@ era_is_cacheable(struct span method)
 	return has_trait(method, CACHED);
 }
 
-/* An elicitation capability without modes is from before there were two: it
- * means forms. */
+/* An elicitation capability without modes is older than the modes: it means
+ * forms. */
 static bool
 declares_mode(struct span elicitation, struct span mode)
 {

@@ -1,11 +1,12 @@
 /*
  * The two eras of the protocol, message by message: legacy (2024-11-05 to
  * 2025-11-25, with initialize) and modern (2026-07-28: no session, _meta in
- * each request). Pure: a message in, the same in the other era out. What is
- * the same in both stays byte for byte. (doc/design.md "Eras")
+ * each request). All functions are pure: a message goes in, the same message of
+ * the other era comes out. Text that is the same in both eras stays byte for
+ * byte. (doc/design.md "Eras")
  *
- * Raw JSON is checked JSON, as the frames have it. All frames that are
- * returned are parsed, new or with one more reference, and the caller's.
+ * Raw JSON is checked JSON, as in frames. All returned frames are parsed, are
+ * new or have one more reference, and belong to the caller.
  */
 #ifndef MCPSPLICE_CORE_ERA_ERA_H
 #define MCPSPLICE_CORE_ERA_ERA_H
@@ -15,8 +16,8 @@
 
 enum { ERA_FAMILIES = 3, ERA_LEVELS = 8 };
 
-/* What has lists that change: the capability, what a listen asks for, the
- * notification. */
+/* A list that can change: its capability, the member of a listen's filter, the
+ * notification of a change. */
 struct era_family {
 	const char *name, *wish, *changed;
 };
@@ -24,105 +25,109 @@ extern const struct era_family era_families[ERA_FAMILIES];
 /* Log levels by severity. */
 extern const char *const era_levels[ERA_LEVELS];
 
-/* What a request or notification of the client is in the other era. */
+/* How a request or notification of the client goes over to the other era. */
 enum era_way {
 	ERA_BOTH,  /* exists in both: translated */
-	ERA_LOCAL, /* answered or swallowed here, see the rooms that do */
-	ERA_NONE   /* the other era has nothing for it: -32601, or dropped */
+	ERA_LOCAL, /* answered or dropped by core/client or core/server */
+	ERA_NONE   /* the other era has no such message: -32601, or dropped */
 };
 
-/* --- what is what --- */
+/* --- properties of messages --- */
 
-/* params._meta["io.modelcontextprotocol/protocolVersion"] as raw JSON, p
- * NULL when there is none: a request that has it is modern. */
+/* Returns params._meta["io.modelcontextprotocol/protocolVersion"] as raw JSON,
+ * p NULL if there is none. A request that has it is modern. */
 struct span era_request_version(const struct frame *request);
-/* The member of params._meta with this key, raw. */
+/* Returns the raw member of params._meta with this key. */
 struct span era_meta(const struct frame *f, const char *key);
-/* By method; unknown methods are ERA_BOTH. */
+/* Decide by the method; unknown methods are ERA_BOTH. */
 enum era_way era_to_modern(const struct frame *legacy);
 enum era_way era_to_legacy(const struct frame *modern);
-/* May an answer to this be input_required (tools/call, prompts/get,
+/* May the answer to this method be input_required (tools/call, prompts/get,
  * resources/read)? */
 bool era_may_ask(struct span method);
-/* Has its complete result ttlMs and cacheScope (the six methods)? */
+/* Does a complete result of this method have ttlMs and cacheScope (six
+ * methods)? */
 bool era_is_cacheable(struct span method);
-/* Does the set of capabilities (raw object of a client) allow this question
+/* Do the capabilities (raw object of a client) allow this question
  * (sampling/createMessage, elicitation/create with its mode, roots/list)? */
 bool era_declares(struct span capabilities, struct span method,
     struct span params);
-/* The severity of a log level (raw JSON string): 0 debug to 7 emergency, -1:
- * none of the eight. */
+/* Returns the severity of a log level (raw JSON string): 0 debug to 7
+ * emergency, -1: none of the eight. */
 int era_level(struct span level);
 
 /* --- legacy client, modern server --- */
 
-/* From the params of initialize: the members of _meta that each modern request
- * of this client carries, without braces (protocolVersion, clientInfo if
- * given, clientCapabilities mapped: roots {}, no tasks). */
+/* Makes the members of _meta that each modern request of this client carries,
+ * without braces, from the params of its initialize: protocolVersion,
+ * clientInfo if given, and clientCapabilities, mapped (roots {}, no tasks). */
 void era_client_meta(struct buf *out, struct span initialize_params);
-/* The request (or notification) with these members in its params._meta; ours
- * win. level: raw JSON string for logLevel, n 0: none. params.task goes. */
+/* Returns the request or notification with these members in its params._meta,
+ * where they replace others. level: raw JSON string for logLevel, n 0: none.
+ * params.task is removed. */
 struct frame *era_request_to_modern(struct frame *legacy, struct span meta,
     struct span level);
-/* server/discover with this id (raw JSON). */
+/* Makes server/discover with this id (raw JSON). */
 struct frame *era_discover(struct span id, struct span meta);
-/* Does this DiscoverResult list the version that we speak? Returns false when
- * it is no DiscoverResult: no supportedVersions array. */
+/* *modern tells whether this DiscoverResult lists REVISION_MODERN. Returns
+ * false if it is not a DiscoverResult: it has no supportedVersions array. */
 bool era_discovered(struct span result, bool *modern);
-/* Appends the InitializeResult that says what this DiscoverResult says.
- * wanted: the protocolVersion of the client's initialize, raw; host names a
- * server that does not name itself. */
+/* Appends the InitializeResult for this DiscoverResult. wanted: the
+ * protocolVersion of the client's initialize, raw; host is the name of a server
+ * that gives none. */
 void era_initialize_result(struct buf *out, struct span discovered,
     struct span wanted, const char *host);
-/* The result or error for a legacy client. wrapped: the tool of this
+/* Makes the result or error for a legacy client. wrapped: the tool of this
  * tools/call has an outputSchema that tools/list showed wrapped. */
 struct frame *era_answer_to_legacy(struct frame *answer, struct span method,
     bool wrapped);
-/* Was the tool's outputSchema, raw (p NULL: none), shown wrapped by
- * era_answer_to_legacy? */
+/* Does era_answer_to_legacy show this outputSchema wrapped? Raw; p NULL:
+ * none. */
 bool era_wraps(struct span output_schema);
-/* Without subscriptionId. */
+/* Returns the notification without subscriptionId. */
 struct frame *era_notification_to_legacy(struct frame *modern);
-/* One question out of inputRequests as a request to a client that speaks
- * version: entry is {"method":..,"params":..}; id raw; uuid for the
- * elicitationId that 2025-11-25 wants in URL mode. NULL when entry is none of
- * the three questions. */
+/* Makes a request for a client that speaks version out of one entry of
+ * inputRequests: entry is {"method":..,"params":..}; id is raw; uuid is for the
+ * elicitationId that 2025-11-25 requires in URL mode. Returns NULL if entry is
+ * not one of the three questions. */
 struct frame *era_question(struct span entry, struct span id,
     struct span version, const char *uuid);
-/* The modern request once more, with this id, answers (raw object; n 0: none)
- * and state (raw string; p NULL: none; replaces one of before). */
+/* Makes the modern request again, with this id, responses (raw object; n 0:
+ * none) and state (raw string; p NULL: none), which replace earlier ones. */
 struct frame *era_retry(struct frame *modern, struct span id,
     struct span responses, struct span state);
-/* subscriptions/listen for these notifications, raw object. */
+/* Makes subscriptions/listen for these notifications (raw object). */
 struct frame *era_listen(struct span id, struct span meta,
     struct span notifications);
 
 /* --- modern client, legacy server --- */
 
-/* initialize with this id for a client with this clientInfo and these
+/* Makes initialize with this id for a client with this clientInfo and these
  * clientCapabilities (raw; p NULL: none given), offering REVISION_LEGACY.
- * version is our own, for a client without a name. */
+ * version is mcpsplice's own, for a client without a name. */
 struct frame *era_initialize(struct span id, struct span info,
     struct span capabilities, const char *version);
-/* Appends the DiscoverResult that says what this InitializeResult says. */
+/* Appends the DiscoverResult for this InitializeResult. */
 void era_discover_result(struct buf *out, struct span initialized);
-/* Appends its serverInfo for _meta of results, raw; nothing if none. */
+/* Appends its serverInfo, raw, for _meta of results; nothing if there is
+ * none. */
 void era_server_info(struct buf *out, struct span initialized);
-/* Without what only the modern era has: the four keys, inputResponses,
- * requestState. */
+/* Returns the request without the members that only the modern era has: the
+ * four _meta keys, inputResponses, requestState. */
 struct frame *era_request_to_legacy(struct frame *modern);
-/* The answer for a modern client: resultType, serverInfo (raw; n 0: none),
- * ttlMs and cacheScope where they belong; tools without execution; error
- * -32002 as -32602. */
+/* Makes the answer for a modern client: with resultType, serverInfo (raw; n 0:
+ * none), and ttlMs and cacheScope for methods that have them; tools without
+ * execution; error -32002 as -32602. */
 struct frame *era_answer_to_modern(struct frame *answer, struct span method,
     struct span server_info);
-/* The notification with this subscriptionId (raw JSON) in params._meta. */
+/* Returns the notification with this subscriptionId (raw JSON) in
+ * params._meta. */
 struct frame *era_notification_to_modern(struct frame *legacy,
     struct span subscription);
-/* Appends {"method":..,"params":..} of a server's question for inputRequests,
+/* Appends {"method":..,"params":..} for inputRequests from a server's question,
  * without params.task, elicitationId and _meta. */
 void era_input_request(struct buf *out, const struct frame *question);
-/* An input_required result for id: requests is the raw object of
+/* Makes an input_required result for id: requests is the raw object
  * inputRequests, state the decoded requestState. */
 struct frame *era_input_required(struct span id, struct span requests,
     struct span state);

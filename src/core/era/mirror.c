@@ -1,10 +1,10 @@
 /*
  * The mirrored headers of modern requests.
  *
- * Only tools that have something to mirror, or whose results get wrapped, are
- * kept: one array sorted by length, then bytes (as in core/session/tools, no
- * names a server could choose make it slow). A tool that is not in it costs a
- * call the search for its name and nothing else.
+ * Only tools that have a value to mirror, or that have their results wrapped,
+ * are kept, in one array sorted by length, then bytes (as in
+ * core/session/tools, no names that a server chooses can make it slow). For a
+ * tool that is not in it, a call only costs the search for its name.
  */
 #include "config.h"
 
@@ -23,16 +23,16 @@
 enum {
 	TOOLS_MAX = 10000,
 	NAME_BYTES = 512,        /* the protocol asks for 128 characters */
-	SHOWN_BYTES = 128,       /* of a name that people see */
-	LEARNED_BYTES = 4 << 20, /* all that is kept */
-	PAGE_BUDGET = 16 << 20   /* what is walked in one tools/list */
+	SHOWN_BYTES = 128,       /* shown of a name */
+	LEARNED_BYTES = 4 << 20, /* bytes kept of all tools */
+	PAGE_BUDGET = 16 << 20   /* bytes read in one tools/list */
 };
 
 static const struct span absent = { NULL, 0 };
 
 struct learned {
 	bool wraps;
-	struct mirror_plan *plan; /* or NULL */
+	struct mirror_plan *plan; /* NULL: nothing to mirror */
 	size_t size;
 	size_t n;
 	char name[];
@@ -44,18 +44,18 @@ struct mirror {
 	size_t size;
 };
 
-/* A page of tools while it is read. The copy begins with the first tool that
- * is dropped. */
+/* A page of tools while it is read. The copy starts with the first tool that is
+ * dropped. */
 struct page {
 	const struct frame *frame;
 	struct span tools;
 	struct buf copy;
 	size_t kept;
-	const char *kept_end; /* of the last one in the frame */
+	const char *kept_end; /* end of the last kept tool in the frame */
 	bool dropping;
 };
 
-/* --- what was learned --- */
+/* --- the tools --- */
 
 struct mirror *
 mirror_new(void)
@@ -98,7 +98,7 @@ compare(const struct learned *tool, struct span name)
 	return name.n == 0 ? 0 : memcmp(tool->name, name.p, name.n);
 }
 
-/* Where the name is, or where it belongs. */
+/* Returns the index of the name, or the one where it belongs. */
 static size_t
 find(const struct mirror *m, struct span name, bool *known)
 {
@@ -118,7 +118,7 @@ find(const struct mirror *m, struct span name, bool *known)
 	return high;
 }
 
-/* The tool with this name (raw JSON), or NULL. */
+/* Returns the tool with this name (raw JSON), or NULL. */
 static const struct learned *
 look_up(const struct mirror *m, struct span raw)
 {
@@ -144,7 +144,8 @@ forget(struct mirror *m, size_t at)
 	    (m->n - at) * sizeof *m->tools);
 }
 
-/* The plan is the tool's, also where there is no room for it. */
+/* Inserts a tool and takes over its plan, which is freed if there is no
+ * room. */
 static void
 insert(struct mirror *m, size_t at, struct span name, bool wraps,
     struct mirror_plan *plan)
@@ -173,7 +174,8 @@ insert(struct mirror *m, size_t at, struct span name, bool wraps,
 	m->size += size;
 }
 
-/* What the server last said of this name counts. */
+/* Notes what the server says of this name now, in place of earlier
+ * statements. */
 static void
 learn(struct mirror *m, struct span raw, bool wraps, struct mirror_plan *plan)
 {
@@ -196,8 +198,9 @@ learn(struct mirror *m, struct span raw, bool wraps, struct mirror_plan *plan)
 
 /* --- tools/list --- */
 
-/* The values of some members in one pass: an object can be large. As in
- * json_get the last of a name counts; p is NULL for what is missing. */
+/* Finds the values of some members in one pass, because an object can be large.
+ * As in json_get the last member of a name counts; p is NULL for a missing
+ * one. */
 static void
 get_some(struct span object, const char *const *names, struct span *found,
     size_t n)
@@ -254,7 +257,7 @@ leave_out(struct page *page)
 	buf_add(&page->copy, start, (size_t)(page->kept_end - start));
 }
 
-/* The page without what was dropped. */
+/* Makes the page without the dropped tools. */
 static struct frame *
 finish(struct page *page)
 {
@@ -265,7 +268,7 @@ finish(struct page *page)
 	buf_add(&page->copy, rest, (size_t)(text.p + text.n - rest));
 	made = frame_take(&page->copy);
 	buf_free(&page->copy);
-	/* It was checked with these parts in it. */
+	/* The text was checked before the tools were dropped. */
 	msg_parse(made, UINT_MAX);
 	return made;
 }
@@ -313,8 +316,8 @@ mirror_wraps(const struct mirror *m, const struct frame *call)
 
 /* --- headers --- */
 
-/* Where the headers go, and the name of the first that is too long; either
- * may be NULL. */
+/* Gets the headers, and the name of the first one that is too long; each may be
+ * NULL. */
 struct sink {
 	struct headers *headers;
 	struct buf *left_out;
@@ -332,13 +335,14 @@ add_value(const struct sink *to, const char *header, struct span raw)
 			    buf_span(&text), false);
 	} else if (json_kind(raw) == '"' && to->left_out != NULL &&
 	    to->left_out->n == 0) {
-		/* A string has a value, of whatever length. */
+		/* A string always has a value: only its length can be the
+		 * reason. */
 		buf_adds(to->left_out, header);
 	}
 	buf_free(&text);
 }
 
-/* The values of one node's children, in one pass. */
+/* Finds the values of one node's children in one pass. */
 static void
 find_children(const struct mirror_plan *plan, size_t parent, struct span *found)
 {
@@ -347,7 +351,7 @@ find_children(const struct mirror_plan *plan, size_t parent, struct span *found)
 	struct span key, value;
 	struct buf text;
 
-	/* An element of an array would be one without a name. */
+	/* Elements of an array have no name, so they are skipped. */
 	if (node->count == 0 || json_kind(found[parent]) != '{')
 		return;
 	buf_init(&text, MIRROR_KEY_BYTES);
@@ -378,7 +382,7 @@ add_params(const struct mirror_plan *plan, struct span arguments,
 	free(found);
 }
 
-/* The member of params that Mcp-Name mirrors, or NULL. */
+/* Returns the member of params that Mcp-Name mirrors, or NULL. */
 static const char *
 name_member(struct span method)
 {
@@ -398,7 +402,8 @@ name_member(struct span method)
 	return NULL;
 }
 
-/* Mcp-Method has no wrapped form: one that is not plain is left out. */
+/* Adds Mcp-Method. It has no wrapped form, so a method that is not plain is
+ * left out. */
 static void
 add_method(const struct sink *to, struct span method)
 {

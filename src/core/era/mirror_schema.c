@@ -1,14 +1,15 @@
 /*
- * The walk through an inputSchema. Every place where JSON Schema has a schema
- * is looked at, so that an annotation that no chain of "properties" leads to
- * is found, and nothing else is: a property that is called x-mcp-header, or
- * what stands in const, enum, default, examples or an unknown keyword, is
- * data. References are not followed.
+ * Walks through an inputSchema. Every place is visited where JSON Schema has a
+ * schema, so that an annotation is also found if no chain of "properties" leads
+ * to it. Other text is data: a property named x-mcp-header, and the values of
+ * const, enum, default, examples and unknown keywords. References are not
+ * followed.
  *
- * The schemas wait in a queue: their depth costs no stack, and the children
- * of a node come out in a row. Each level is read once more, which the budget
- * bounds. As JSON.parse has it, the last member of a name counts. What passes
- * a limit is neither good nor bad: the tool stays and is not mirrored.
+ * The schemas wait in a queue, so that depth costs no stack and the children of
+ * a node are numbered in a row. Each level is read once more, which the budget
+ * bounds. As in JSON.parse, the last member of a name counts. A tool that
+ * passes a limit is neither valid nor invalid: it is passed on and not
+ * mirrored.
  */
 #include "config.h"
 
@@ -21,7 +22,7 @@
 
 enum {
 	SCHEMAS_MAX = 10000, /* in one inputSchema, and members of one map */
-	MIRRORED_MAX = 64,   /* servers take about a hundred headers */
+	MIRRORED_MAX = 64,   /* servers accept about a hundred headers */
 	NODES_MAX = 256,
 	TOKEN_BYTES = 256,
 	KEYWORD_BYTES = 32
@@ -31,7 +32,8 @@ enum {
 #define PREFIX "Mcp-Param-"
 #define NOWHERE SIZE_MAX
 
-/* The keywords that count. A map has a schema in each of its members. */
+/* The keywords that hold schemas or annotations. A map has a schema in each
+ * member. */
 enum { KEY_ANNOTATION, KEY_TYPE, KEY_PROPERTIES, KEY_OTHERS };
 
 #define KEYWORD(text, is_map)                                                  \
@@ -71,14 +73,14 @@ static const struct {
 
 enum { KEYWORDS = sizeof keywords / sizeof *keywords };
 
-/* A schema that waits. */
+/* A schema in the queue. */
 struct task {
 	struct span value;
-	struct span key; /* of the property that it is for, raw */
-	size_t parent;   /* the step that it hangs on, or NOWHERE */
+	struct span key; /* raw name of its property */
+	size_t parent;   /* step of the parent property, or NOWHERE */
 };
 
-/* A property that has an annotation, or properties that may have one. */
+/* A property that has an annotation, or has properties that may have one. */
 struct step {
 	struct span key;
 	size_t parent;
@@ -92,7 +94,7 @@ struct walk {
 	size_t n, room;
 	struct step *steps;
 	size_t n_steps, steps_room;
-	struct headers seen; /* the tokens so far, as names */
+	struct headers seen; /* the header tokens so far, as names */
 	size_t *budget;
 	bool too_much;
 	const char *why;
@@ -103,8 +105,8 @@ struct member {
 	size_t at;
 };
 
-/* Can there be an annotation in it? Only \u can hide the word. Most tools
- * cost no more than this. */
+/* Can the schema contain an annotation? Only \u can hide the word. For most
+ * tools this is all the work. */
 static bool
 may_have_annotation(struct span schema)
 {
@@ -176,7 +178,7 @@ read_keywords(struct span schema, struct span found[KEYWORDS])
 	buf_free(&text);
 }
 
-/* By name, and of the same name the last one first. */
+/* Sorts by name, and puts the last one of a name first. */
 static int
 compare(const void *left, const void *right)
 {
@@ -192,8 +194,8 @@ compare(const void *left, const void *right)
 	return a->at > b->at ? -1 : a->at < b->at;
 }
 
-/* All members of a map, as they are. Returns how many, SCHEMAS_MAX + 1 for
- * too many; list is the caller's. */
+/* Reads all members of a map in their order. Returns their number, or
+ * SCHEMAS_MAX + 1 for too many. The caller frees *list. */
 static size_t
 read_members(struct span map, struct member **list)
 {
@@ -214,7 +216,7 @@ read_members(struct span map, struct member **list)
 	return n;
 }
 
-/* A schema for each name in the map. */
+/* Queues the schema of each name in the map. */
 static void
 push_map(struct walk *w, struct span map, size_t parent)
 {
@@ -229,7 +231,7 @@ push_map(struct walk *w, struct span map, size_t parent)
 		free(list);
 		return;
 	}
-	/* No string is longer than it was written: text never moves. */
+	/* Decoding never makes a string longer, so text never moves. */
 	buf_init(&text, map.n);
 	buf_reserve(&text, map.n);
 	raw = xcalloc(n + 1, sizeof *raw);
@@ -249,7 +251,7 @@ push_map(struct walk *w, struct span map, size_t parent)
 	buf_free(&text);
 }
 
-/* The schema, or the schemas, that a keyword has. */
+/* Queues the schema or the schemas of a keyword. */
 static void
 push_keyword(struct walk *w, struct span value, size_t keyword)
 {
@@ -274,7 +276,7 @@ is_mirrored_type(struct span type)
 	    json_string_is(type, "integer") || json_string_is(type, "boolean");
 }
 
-/* One type whose values are mirrored, or that and null. */
+/* Is the type a mirrored one, or a list of one such type and null? */
 static bool
 has_mirrored_type(struct span type)
 {
@@ -292,7 +294,8 @@ has_mirrored_type(struct span type)
 	return n == 1;
 }
 
-/* Checks an annotation's name against those before. */
+/* Checks an annotation's token, also against the earlier ones. Returns NULL, or
+ * why it is invalid. */
 static const char *
 check_token(struct walk *w, struct span value, struct buf *token)
 {
@@ -313,7 +316,7 @@ check_token(struct walk *w, struct span value, struct buf *token)
 	return NULL;
 }
 
-/* The header of a property, or why it cannot be one. */
+/* Sets the header of a property. Returns NULL, or why there can be none. */
 static const char *
 annotate(struct walk *w, const struct span found[KEYWORDS], size_t step)
 {
@@ -356,7 +359,7 @@ visit(struct walk *w, struct task task)
 			push_keyword(w, found[i], i);
 }
 
-/* Marks and numbers what leads to a header. */
+/* Marks and numbers the steps that lead to a header. Returns their number. */
 static size_t
 number_steps(struct walk *w)
 {
@@ -376,7 +379,7 @@ number_steps(struct walk *w)
 	return n;
 }
 
-/* Moves a step to its node. Returns -1 when its key is too long. */
+/* Copies a step to its node. Returns 0, or -1 if its key is too long. */
 static int
 place(struct mirror_plan *plan, struct walk *w, struct step *s)
 {
@@ -395,7 +398,7 @@ place(struct mirror_plan *plan, struct walk *w, struct step *s)
 	    &node->key);
 }
 
-/* NULL when it is too much. */
+/* Makes the plan; NULL if there is nothing to mirror or too much. */
 static struct mirror_plan *
 make_plan(struct walk *w)
 {

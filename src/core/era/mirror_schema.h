@@ -1,6 +1,6 @@
 /*
- * What an inputSchema asks to be mirrored by x-mcp-header: the check of all
- * its annotations, and where in the arguments the values are.
+ * Reads an inputSchema for x-mcp-header: checks all annotations, and finds
+ * where the values are in the arguments.
  */
 #ifndef MCPSPLICE_CORE_ERA_MIRROR_SCHEMA_H
 #define MCPSPLICE_CORE_ERA_MIRROR_SCHEMA_H
@@ -10,31 +10,32 @@
 /* A property with a longer name is not mirrored. */
 #define MIRROR_KEY_BYTES 512
 
-/* A property on the way to a value; the children of one are in a row, and
- * behind it. The first of all is the arguments object itself. */
+/* A property on the way to a value. The children of a node are in a row behind
+ * it. The first node is the arguments object itself. */
 struct mirror_node {
-	struct buf key;      /* decoded; it may hold a NUL */
-	char *header;        /* the whole name, or NULL: only on the way */
-	size_t first, count; /* its children */
+	struct buf key;      /* decoded; it may contain a NUL */
+	char *header;        /* full name; NULL: the node only leads to
+			      * others */
+	size_t first, count; /* index and number of its children */
 };
 
 struct mirror_plan {
 	size_t n;
-	size_t size; /* in memory, about */
+	size_t size; /* memory in bytes, about */
 	struct mirror_node nodes[];
 };
 
-/* Reads a tool's inputSchema (raw JSON; p NULL: none). Returns NULL when the
- * tool is good, else why it is not. *plan is what to mirror, or NULL when
- * that is nothing, or too much to be learned. *budget is how many bytes may
- * be walked, and goes down. */
+/* Reads a tool's inputSchema (raw JSON; p NULL: none). Returns NULL if the tool
+ * is valid, else why it is not, a static text. *plan, owned by the caller, says
+ * what to mirror; NULL if that is nothing, or too much. *budget is how many
+ * bytes may be read, and is reduced. */
 const char *mirror_schema_read(struct span schema, size_t *budget,
     struct mirror_plan **plan);
-/* NULL is allowed. */
+/* Frees a plan, which may be NULL. */
 void mirror_plan_free(struct mirror_plan *plan);
 
-/* Makes a raw key decoded, in out if it has an escape; false when it does not
- * fit there. */
+/* Decodes a raw key, into out if it has an escape. Returns false if it does not
+ * fit into out. */
 bool mirror_key(struct span *key, struct buf *out);
 
 #endif

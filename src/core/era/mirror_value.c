@@ -1,8 +1,8 @@
 /*
- * The values of mirrored headers. What comes out of here is 0x20 to 0x7E
- * only, without blanks around it, whatever the message says: strings that are
- * not like that are wrapped, and a number or a word cannot have anything
- * else. Numbers are read by their digits, never as doubles.
+ * The values of mirrored headers. A value consists of 0x20 to 0x7E without
+ * blanks around it, whatever the message says: other strings are wrapped, and
+ * numbers and words have no other bytes. Numbers are read by their digits,
+ * never as doubles.
  */
 #include "config.h"
 
@@ -16,11 +16,12 @@
 #define WRAP_BEGIN "=?base64?"
 #define WRAP_END "?="
 #define SAFE_MAX ((UINT64_C(1) << 53) - 1)
-#define SAFE_DIGITS 16 /* of SAFE_MAX */
+#define SAFE_DIGITS 16 /* number of digits in SAFE_MAX */
 /* More digits than a message can have. */
 #define EXPONENT_MAX INT64_C(1000000000000)
 
-/* Some stacks drop empty headers, all of them drop the blanks around. */
+/* Some HTTP stacks drop empty headers, and all drop the blanks around a
+ * value. */
 bool
 mirror_is_plain(struct span s)
 {
@@ -37,7 +38,7 @@ mirror_is_plain(struct span s)
 	return true;
 }
 
-/* Would a server take it for a wrapped one? */
+/* Would a server take the string for a wrapped one? */
 static bool
 looks_wrapped(struct span s)
 {
@@ -48,8 +49,8 @@ looks_wrapped(struct span s)
 	    memcmp(s.p + s.n - end.n, end.p, end.n) == 0;
 }
 
-/* Each of the write_ functions appends a value for a header, or returns -1
- * when there is none. */
+/* Each write_ function appends a value for a header, or returns -1 if there is
+ * none. */
 static int
 write_string(struct buf *out, struct span raw)
 {
@@ -74,7 +75,7 @@ write_string(struct buf *out, struct span raw)
 	return 0;
 }
 
-/* The exponent of a number, from behind the e on. */
+/* Reads the exponent of a number, from the byte after the e. */
 static int64_t
 read_exponent(const char *p, const char *end)
 {
@@ -89,9 +90,9 @@ read_exponent(const char *p, const char *end)
 	return minus ? -value : value;
 }
 
-/* What a JSON number is: its digits from the first to the last that is not 0
- * (as far as they count), how many these are, and how many digits there are in
- * front of the point, counted from the same first one. */
+/* A JSON number as digits: those from the first to the last one that is not 0
+ * (as far as they fit), how many these are, and how many digits there are
+ * before the point, counted from the same first one. */
 struct decimal {
 	uint64_t digits;
 	int64_t n, whole;
@@ -103,14 +104,14 @@ read_decimal(struct span raw)
 	const char *p = raw.p, *end = raw.p + raw.n;
 	struct decimal d = { 0, 0, 0 };
 	bool point = false;
-	int64_t zeros = 0; /* in front of the next other digit */
+	int64_t zeros = 0; /* zeros since the last other digit */
 
 	for (; p < end && *p != 'e' && *p != 'E'; p++) {
 		if (*p == '.')
 			point = true;
 		if (*p < '0' || *p > '9')
 			continue;
-		/* Leading zeros count only behind the point. */
+		/* Leading zeros count only after the point. */
 		if (*p != '0' || d.n != 0)
 			d.whole += !point;
 		else
@@ -131,9 +132,9 @@ read_decimal(struct span raw)
 	return d;
 }
 
-/* Integers in decimal: 1.0 and 1e3 are some, and -0 is 0. One that a double
- * cannot tell from its neighbours has no value. What is no integer is for the
- * server to refuse, and goes as it was written. */
+/* Writes integers in decimal: 1.0 and 1e3 are integers too, and -0 is 0. An
+ * integer that a double cannot tell from its neighbours has no value. Another
+ * number is written as it was sent, and the server may refuse it. */
 static int
 write_number(struct buf *out, struct span raw)
 {

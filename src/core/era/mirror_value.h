@@ -1,19 +1,19 @@
-/* A value of a message as the value of a header (doc/protocol.md 6.2). */
+/* Writes a value of a message as the value of a header (doc/protocol.md
+ * 6.2). */
 #ifndef MCPSPLICE_CORE_ERA_MIRROR_VALUE_H
 #define MCPSPLICE_CORE_ERA_MIRROR_VALUE_H
 
 #include "base/mem.h"
 
-/* A longer value is left out: most servers refuse the whole request for its
- * header lines at 8 or 16 KiB, where without it they may say what is
- * missing. */
+/* A longer value is left out. Most servers refuse a request with 8 or 16 KiB of
+ * headers as a whole; without the header they can say that it is missing. */
 #define MIRROR_VALUE_BYTES (8 * 1024)
 
-/* May it stand in a header as it is, and arrive as it is? */
+/* Can the text stand in a header unchanged, and arrive unchanged? */
 bool mirror_is_plain(struct span s);
-/* Appends the value of a header for this JSON value. Returns -1, and leaves
- * out as it was, when there is none: for null, what is absent, objects,
- * arrays, integers beyond 2^53 - 1 and what is too long. */
+/* Appends the value of a header for this JSON value. Returns 0, or -1 and
+ * leaves out as it was if there is none: for null, absent values, objects,
+ * arrays, integers beyond 2^53 - 1 and values that are too long. */
 int mirror_value(struct buf *out, struct span raw);
 
 #endif

@@ -1,12 +1,12 @@
 /*
- * A tool's outputSchema that is no object's, wrapped for a legacy client,
- * whose protocol allows only objects (protocol of 2025-06-18 on).
+ * Wraps a tool's outputSchema that is not an object's for a legacy client: the
+ * legacy protocol allows only objects (from 2025-06-18 on).
  *
  * The schema moves from the root to /properties/result, so references to the
- * root follow it. A $ref is one only where a schema stands: not a property of
- * that name, not in data. One pass over checked JSON, which keeps its own
- * stack of bounded depth; a schema that is nested deeper, or would change its
- * meaning, is not wrapped.
+ * root have to move too. A $ref is a reference only inside a schema, not as the
+ * name of a property and not in data. The walk is one pass over checked JSON
+ * with a stack of bounded depth. A schema that is nested deeper, or would
+ * change its meaning, is not wrapped.
  */
 #include "config.h"
 
@@ -16,10 +16,10 @@
 
 enum { SCHEMA_DEPTH = 64 };
 
-/* What an object or array in a schema holds. */
+/* The contents of an object or array in a schema. */
 enum place {
-	SCHEMAS, /* it is a schema, or an array of them */
-	NAMED,   /* its members are schemas under names of the author */
+	SCHEMAS, /* a schema, or an array of schemas */
+	NAMED,   /* members that are schemas under names of the author */
 	DATA
 };
 
@@ -32,11 +32,11 @@ struct walk {
 	const char *p, *end;
 	struct level levels[SCHEMA_DEPTH];
 	size_t depth;
-	size_t data;      /* open containers that hold only data */
-	bool named;       /* a key was read, its value comes next */
+	size_t data;      /* number of open containers that hold only data */
+	bool named;       /* a key was read, and its value is next */
 	struct span key;  /* that key */
-	const char *done; /* up to here it was copied */
-	struct buf *out;  /* NULL: only look */
+	const char *done; /* everything before this was copied */
+	struct buf *out;  /* NULL: only check */
 };
 
 struct keyword {
@@ -44,7 +44,7 @@ struct keyword {
 	enum place place;
 };
 
-/* Those whose value is not just a schema or an array of them. */
+/* The keywords with another value than a schema or an array of schemas. */
 static const struct keyword keywords[] = {
 	{ "$defs", NAMED },
 	{ "const", DATA },
@@ -71,7 +71,7 @@ place_of(struct span key)
 	return SCHEMAS;
 }
 
-/* Copies up to value, and text instead of it. */
+/* Copies the text before value, and then text in place of value. */
 static void
 replace(struct walk *w, struct span value, struct span text)
 {
@@ -82,8 +82,8 @@ replace(struct walk *w, struct span value, struct span text)
 	w->done = value.p + value.n;
 }
 
-/* A reference to the root, or down from it by a path, gets the new place. One
- * to an anchor or to another document means the same wherever it stands. */
+/* Moves a reference to the root, or by a path from the root. A reference to an
+ * anchor or to another document means the same at any place. */
 static void
 move_reference(struct walk *w, struct span value)
 {
@@ -101,16 +101,16 @@ move_reference(struct walk *w, struct span value)
 	buf_free(&moved);
 }
 
-/* Is it an id, from which references start? One that is only a fragment is
- * how older drafts write an anchor. */
+/* Is it an id that changes the base of references? One that is only a fragment
+ * is the anchor of older drafts. */
 static bool
 is_base(struct span id)
 {
 	return json_kind(id) == '"' && id.p[1] != '#';
 }
 
-/* Does this keyword make references mean something that is not known here? An
- * id of the root did not come to the walk, or it is empty. */
+/* Does this keyword change the meaning of references in an unknown way? The id
+ * of the root is not part of the walk, or it is empty. */
 static bool
 is_strange(struct span key, struct span value)
 {
@@ -118,7 +118,7 @@ is_strange(struct span key, struct span value)
 	    (json_key_is(key, "$id") && is_base(value));
 }
 
-/* Steps over the string at p; returns it with its quotes. */
+/* Steps over the string at p and returns it with its quotes. */
 static struct span
 read_string(struct walk *w)
 {
@@ -142,7 +142,7 @@ in_schema(const struct walk *w)
 	return top->object && top->place == SCHEMAS;
 }
 
-/* A container begins. Returns false when it is too deep. */
+/* Enters a container. Returns false if it is too deep. */
 static bool
 enter(struct walk *w)
 {
@@ -171,8 +171,8 @@ leave(struct walk *w)
 	w->p++;
 }
 
-/* A key, or a string as a value. Returns false when the schema cannot be
- * wrapped because of it. */
+/* Takes a key, or a string as a value. Returns false if it keeps the schema
+ * from being wrapped. */
 static bool
 visit_string(struct walk *w)
 {
@@ -194,7 +194,7 @@ visit_string(struct walk *w)
 	return true;
 }
 
-/* Up to the next token that means something. */
+/* Takes one token. Returns false if the schema cannot be wrapped. */
 static bool
 step(struct walk *w)
 {
@@ -218,7 +218,8 @@ step(struct walk *w)
 	return true;
 }
 
-/* Appends the schema (unless out is NULL) with its references moved. */
+/* Appends the schema (unless out is NULL) with its references moved. Returns
+ * false if it cannot be wrapped. */
 static bool
 move_references(struct buf *out, struct span schema)
 {
@@ -236,7 +237,7 @@ move_references(struct buf *out, struct span schema)
 	return true;
 }
 
-/* Is it a schema at all, and none of an object? */
+/* Is it a schema, but not one of an object? */
 static bool
 is_foreign(struct span schema)
 {
@@ -245,8 +246,7 @@ is_foreign(struct span schema)
 	return json_kind(schema) == 't' || json_kind(schema) == 'f';
 }
 
-/* With an id of its own the root is where references start, wherever it
- * stands. */
+/* Does the root have an id? References then start from that id at any place. */
 static bool
 has_id(struct span schema)
 {
@@ -262,7 +262,7 @@ era_wraps(struct span output_schema)
 	    (has_id(output_schema) || move_references(NULL, output_schema));
 }
 
-/* Appends what stands under "result". */
+/* Appends the schema for "result". Returns false if it cannot be wrapped. */
 static bool
 add_attempt(struct buf *out, struct span schema)
 {

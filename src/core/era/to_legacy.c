@@ -1,7 +1,7 @@
 /*
- * What a legacy client or server gets: initialize and its result, results
- * without what only the modern era has, questions as requests. As in
- * to_modern.c what came is edited, never made anew.
+ * Makes the messages for a legacy client or server: initialize and its result,
+ * results without the members of the modern era, questions as requests. As in
+ * to_modern.c, messages are edited, never made anew.
  */
 #include "config.h"
 
@@ -12,7 +12,7 @@
 
 static const struct span absent = { NULL, 0 };
 
-/* Appends who serves: every InitializeResult must say it. */
+/* Appends the server's name, which every InitializeResult must have. */
 static void
 add_server(struct buf *out, struct span discovered, const char *host)
 {
@@ -96,7 +96,7 @@ has_text(struct span content)
 	return false;
 }
 
-/* Appends the content with one item more, which says the value as JSON. */
+/* Appends the content with one more item, which has the value as JSON text. */
 static void
 add_text(struct buf *out, struct span content, struct span value)
 {
@@ -117,8 +117,8 @@ add_text(struct buf *out, struct span content, struct span value)
 	buf_adds(out, "}]");
 }
 
-/* A structured value that a legacy client cannot take as it is, because it is
- * no object or the schema was wrapped: the edits of a tools/call result. */
+/* Makes the edits of a tools/call result with a structured value that a legacy
+ * client cannot take, because it is not an object or the schema was wrapped. */
 static size_t
 wrap_value(struct edit *edits, struct buf *value, struct buf *content,
     struct span result, bool wrapped)
@@ -139,7 +139,7 @@ wrap_value(struct edit *edits, struct buf *value, struct buf *content,
 	return 2;
 }
 
-/* What only one method's result has; up to two edits. */
+/* Makes the edits for a particular method's result, up to two. */
 static size_t
 edit_special(struct edit *edits, struct buf *one, struct buf *two,
     const struct frame *answer, struct span method, bool wrapped)
@@ -204,7 +204,7 @@ era_notification_to_legacy(struct frame *modern)
 	return made;
 }
 
-/* The name of a question, or NULL for anything else. */
+/* Returns the name of a question, or NULL for anything else. */
 static const char *
 question_of(struct span method)
 {
@@ -219,9 +219,9 @@ question_of(struct span method)
 	return NULL;
 }
 
-/* 2025-11-25 has modes and wants an elicitationId with one of them. Before
- * it there were only forms, and the word may be refused; it means nothing, so
- * it goes too where the version is not known. */
+/* 2025-11-25 has modes, and requires an elicitationId in URL mode. Earlier
+ * versions have only forms and may refuse the member "mode". For a form it
+ * means nothing, so it is removed also if the version is not known. */
 static void
 add_elicitation(struct buf *out, struct span params, struct span version,
     const char *uuid)

@@ -1,8 +1,8 @@
 /*
- * What a modern server or client gets: requests with their _meta, results
- * with resultType, the messages that only the modern era has. What comes from
- * the other side is edited, never made anew: members that nobody here knows
- * stay in it.
+ * Makes the messages for a modern server or client: requests with their _meta,
+ * results with resultType, the messages that only the modern era has. Messages
+ * of the other side are edited, never made anew, so unknown members stay in
+ * them.
  */
 #include "config.h"
 
@@ -69,8 +69,8 @@ era_request_to_modern(struct frame *legacy, struct span meta, struct span level)
 	return made;
 }
 
-/* A request with these members of _meta, and one other member of params if
- * it has a key. */
+/* Makes a request with these members of _meta, and with one other member of
+ * params if key is not NULL. */
 static struct frame *
 call(struct span id, const char *method, const char *key, struct span value,
     struct span meta)
@@ -130,7 +130,8 @@ era_server_info(struct buf *out, struct span initialized)
 		buf_addspan(out, info);
 }
 
-/* The edit of _meta that adds serverInfo, unless it is there or not known. */
+/* Returns the edit of _meta that adds serverInfo, unless it is there or not
+ * known. */
 static struct edit
 name_server(struct buf *out, struct span object, struct span server_info)
 {
@@ -173,7 +174,7 @@ add_modern_tool(struct buf *out, struct span tool)
 	edit_object(out, tool, &edit, 1);
 }
 
-/* A member that is set only where there is none. */
+/* Returns an edit that sets a member only if there is none. */
 static struct edit
 unless_there(struct span object, const char *key, const char *value)
 {
@@ -182,7 +183,7 @@ unless_there(struct span object, const char *key, const char *value)
 	return (struct edit){ key, there.p != NULL ? there : span_of(value) };
 }
 
-/* The result's edits, but for _meta and the tools. */
+/* Makes the edits of a result, except for _meta and the tools. */
 static size_t
 complete(struct edit *edits, struct span result, struct span method)
 {
@@ -223,7 +224,8 @@ result_to_modern(struct frame *answer, struct span method,
 	return made;
 }
 
-/* A modern server must not say "resource not found" by a code of its own. */
+/* Replaces -32002: a modern server must not use a code of its own for "resource
+ * not found". */
 static struct frame *
 error_to_modern(struct frame *answer)
 {
@@ -248,7 +250,7 @@ era_answer_to_modern(struct frame *answer, struct span method,
 
 	if (answer->kind == FRAME_ERROR)
 		return error_to_modern(answer);
-	/* null is what some servers write for an empty result. */
+	/* Some servers write null for an empty result. */
 	if (kind != '{' && kind != 'n')
 		return frame_ref(answer);
 	return result_to_modern(answer, method, server_info);
