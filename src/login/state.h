@@ -1,6 +1,7 @@
 /*
  * The inside of a login, shared by the files it is made of:
- *   login.c         what is in the store, locks, the order of things, the end
+ *   steps.c         what each part can start: store, lock, request, end
+ *   login.c         the order of things
  *   login_token.c   tokens without a person: refresh, client credentials
  *   login_person.c  a person: who else asks one, browser, what comes back
  *   login_client.c  who we are at the authorization server
@@ -71,7 +72,7 @@ struct login {
 	int64_t interval_ms;
 };
 
-/* login.c */
+/* steps.c */
 int64_t login_now(void); /* s since 1970 */
 /* Ends it; g is gone. why is printf'ed; NULL with LOGIN_DONE. */
 void login_end(struct login *g, enum login_end end, const char *fmt, ...)
@@ -107,6 +108,8 @@ void login_post(struct login *g, const char *url, struct client_request *r,
 void login_unready(struct login *g, const struct fetch_answer *a);
 /* The time for a person begins, or is over. */
 void login_expect_person(struct login *g, bool expect);
+/* There is a good token: the login ends. */
+void login_done(struct login *g);
 /* A token was had: stored, then done. */
 void login_have_token(struct login *g);
 
