@@ -2,10 +2,6 @@
  * The inside of a login, shared by the files it is made of:
  *   steps.c         what each part can start: store, lock, request, end
  *   login.c         the order of things
- *   login_token.c   tokens without a person: refresh, client credentials
- *   login_person.c  a person: who else asks one, browser, what comes back
- *   login_client.c  who we are at the authorization server
- *   login_device.c  a person with another machine: device code
  * Nobody else includes this.
  */
 #ifndef MCPSPLICE_LOGIN_STATE_H
@@ -113,30 +109,43 @@ void login_done(struct login *g);
 /* A token was had: stored, then done. */
 void login_have_token(struct login *g);
 
-/* login_token.c */
+/* token.c */
 void login_refresh(struct login *g);
 void login_credentials(struct login *g);
 
-/* login_person.c */
-void login_person(struct login *g);
+/* waiting.c */
+/* false with errno: it cannot be written. */
+bool login_save_pending(struct login *g);
+void login_forget_url(struct pending *p);
+/* Was it told last? It counts as told from now on. */
+bool login_is_shown(struct login *g, const char *url, const char *code);
 /* Tells where to go, here and to the copies that wait. */
 void login_show(struct login *g, const char *url, const char *code);
+/* The copies that wait do not ask the user again. */
+void login_note_failure(struct login *g);
 /* A login that came to nothing; g is gone. */
 void login_failed(struct login *g, enum login_end end, const char *why);
 char *login_wanted_scope(const struct login *g);
-/* Sends the person to the page of the authorization server. */
+
+/* redirect.c */
+/* Sends the user to the page of the authorization server. */
 void login_authorize(struct login *g);
 /* What comes to the redirect's port: listener_cb. */
 bool login_callback(struct span so_far, struct buf *reply, void *arg);
+browser_cb login_on_browser; /* of g->browser */
 
-/* login_client.c */
+/* interactive.c */
+/* Asks the user to sign in, or watches the copy that does. */
+void login_person(struct login *g);
+
+/* client.c */
 /* Finds or makes the client, then asks the person. */
 void login_find_client(struct login *g);
 /* The client is dead at the server: forgotten, and another try where that can
  * help. */
 void login_dead_client(struct login *g, const char *why);
 
-/* login_device.c */
+/* device.c */
 void login_device(struct login *g);
 
 #endif
