@@ -19,6 +19,8 @@ enum {
 	CALLBACK_MS = 10 * 1000
 };
 
+static login_dead_cb dead_client;
+
 static void
 client_saved(struct login *g)
 {
@@ -26,7 +28,7 @@ client_saved(struct login *g)
 	if (g->config.mode == LOGIN_DEVICE)
 		login_device(g);
 	else
-		login_authorize(g);
+		login_authorize(g, dead_client);
 }
 
 static void
@@ -249,8 +251,10 @@ login_find_client(struct login *g)
 	}
 }
 
-void
-login_dead_client(struct login *g, const char *why)
+/* The client is dead at the server: forgotten, and another try where that can
+ * help. */
+static void
+dead_client(struct login *g, const char *why)
 {
 	bool ours = g->record.client.source == CLIENT_REGISTERED ||
 	    g->record.client.source == CLIENT_IMPORTED;

@@ -39,7 +39,7 @@ on_code(const struct fetch_answer *a, void *arg)
 		login_have_token(g);
 		break;
 	case TOKEN_CLIENT:
-		login_dead_client(g, why);
+		g->dead_client(g, why);
 		break;
 	case TOKEN_TRANSIENT:
 		login_failed(g, LOGIN_LATER, why);
@@ -220,10 +220,11 @@ open_browser(struct login *g)
 /* --- the request --- */
 
 void
-login_authorize(struct login *g)
+login_authorize(struct login *g, login_dead_cb *dead)
 {
 	char challenge[PROOF_BYTES], *url = NULL, *why = NULL;
 
+	g->dead_client = dead;
 	free(g->scope);
 	g->scope = login_wanted_scope(g);
 	free(g->url);

@@ -15,6 +15,8 @@
 #include "login/login.h"
 
 typedef void login_step(struct login *g);
+/* The authorization server does not know the client any more. */
+typedef void login_dead_cb(struct login *g, const char *why);
 
 struct login {
 	struct loop *loop;
@@ -58,6 +60,7 @@ struct login {
 	char *redirect_uri;
 	char *scope;
 	char state[PROOF_BYTES], verifier[PROOF_BYTES];
+	login_dead_cb *dead_client; /* what follows then */
 	char *url;
 	struct browser *browser;
 	bool registered_anew; /* once for each login */
@@ -128,8 +131,9 @@ void login_failed(struct login *g, enum login_end end, const char *why);
 char *login_wanted_scope(const struct login *g);
 
 /* redirect.c */
-/* Sends the user to the page of the authorization server. */
-void login_authorize(struct login *g);
+/* Sends the user to the page of the authorization server; dead is called when
+ * that does not know the client of the code it gave. */
+void login_authorize(struct login *g, login_dead_cb *dead);
 /* What comes to the redirect's port: listener_cb. */
 bool login_callback(struct span so_far, struct buf *reply, void *arg);
 browser_cb login_on_browser; /* of g->browser */
@@ -141,9 +145,6 @@ void login_person(struct login *g);
 /* client.c */
 /* Finds or makes the client, then asks the person. */
 void login_find_client(struct login *g);
-/* The client is dead at the server: forgotten, and another try where that can
- * help. */
-void login_dead_client(struct login *g, const char *why);
 
 /* device.c */
 void login_device(struct login *g);
