@@ -5,12 +5,17 @@
  */
 #include "config.h"
 
+#include "login/client.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
-#include "login/state.h"
+#include "login/device.h"
+#include "login/redirect.h"
+#include "login/steps.h"
+#include "login/waiting.h"
 
 enum {
 	PORT_POLL_MS = 200,

@@ -1,11 +1,14 @@
 /* A person with another machine (RFC 8628): a code and where to enter it. */
 #include "config.h"
 
+#include "login/device.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/url.h"
-#include "login/state.h"
+#include "login/steps.h"
+#include "login/waiting.h"
 #include "store/credential.h"
 
 enum {

@@ -4,11 +4,16 @@
  */
 #include "config.h"
 
+#include "login/interactive.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "login/state.h"
+#include "login/client.h"
+#include "login/redirect.h"
+#include "login/steps.h"
+#include "login/waiting.h"
 #include "store/credential.h"
 
 enum {

@@ -9,7 +9,10 @@
 
 #include <string.h>
 
-#include "login/state.h"
+#include "login/interactive.h"
+#include "login/steps.h"
+#include "login/token.h"
+#include "login/waiting.h"
 
 /* --- time --- */
 

@@ -4,12 +4,15 @@
  */
 #include "config.h"
 
+#include "login/redirect.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/codec.h"
 #include "base/log.h"
-#include "login/state.h"
+#include "login/steps.h"
+#include "login/waiting.h"
 
 enum {
 	POLL_MS = 200,

@@ -4,6 +4,8 @@
  */
 #include "config.h"
 
+#include "login/steps.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,7 +17,6 @@
 
 #include "base/codec.h"
 #include "base/log.h"
-#include "login/state.h"
 
 enum {
 	DISCOVERY_MS = 90 * 1000 /* all its documents */

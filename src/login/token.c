@@ -1,11 +1,15 @@
 /* Tokens without a person: a refresh, client credentials. */
 #include "config.h"
 
+#include "login/token.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
-#include "login/state.h"
+#include "login/interactive.h"
+#include "login/steps.h"
+#include "login/waiting.h"
 
 /* --- refresh --- */
 

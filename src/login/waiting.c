@@ -4,10 +4,12 @@
  */
 #include "config.h"
 
+#include "login/waiting.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "login/state.h"
+#include "login/steps.h"
 
 /* false with errno: it cannot be written. */
 bool
