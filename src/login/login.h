@@ -12,22 +12,13 @@
 #ifndef MCPSPLICE_LOGIN_LOGIN_H
 #define MCPSPLICE_LOGIN_LOGIN_H
 
+#include "core/login/login.h"
 #include "login/assertion.h"
 #include "login/challenge.h"
 #include "login/fetch.h"
 #include "login/metadata.h"
 #include "store/import.h"
 #include "store/store.h"
-
-enum login_mode { LOGIN_BROWSER, LOGIN_DEVICE, LOGIN_CREDENTIALS };
-
-/* Why the token at hand is not good enough. */
-enum login_reason {
-	LOGIN_NONE,     /* there is none, or a person wants a new one */
-	LOGIN_EXPIRED,  /* by its own time */
-	LOGIN_REJECTED, /* 401 */
-	LOGIN_SCOPE     /* 403 insufficient_scope */
-};
 
 /* All borrowed for the life of the login. NULL: not given. */
 struct login_config {
@@ -65,13 +56,6 @@ struct login_config {
 	char *const *browser; /* words; NULL: only the URL is shown */
 	const char *const *unset;
 	int64_t timeout_ms; /* 0: none */
-};
-
-enum login_end {
-	LOGIN_DONE,        /* a good token is in the store, and in the record */
-	LOGIN_INTERACTIVE, /* a person is needed, and must not be asked */
-	LOGIN_LATER,       /* it may work in a while: network, 5xx, 429 */
-	LOGIN_FAILED       /* it will not, until somebody changes something */
 };
 
 struct login_ops {

@@ -216,10 +216,11 @@ BEGIN {
 	below["core/client"] = "core/client " reducer
 	below["core/server"] = "core/server " reducer
 	below["core"] = "core/session core/client core/server " reducer
+	below["core/login"] = "core/login core/wire base"
 	below["io"] = "io base"
 	below["transport"] = "transport io " below["core"]
 	below["store"] = "store io " below["core"]
-	below["login"] = "login " below["store"]
+	below["login"] = "login core/login " below["store"]
 	below["auth"] = "auth " below["login"]
 	below["options"] = "options io " below["core"]
 	below["cache"] = "cache io " below["core"]
@@ -235,6 +236,7 @@ BEGIN {
 	order_of("core/server", "server state listen_state act order call " \
 	    "tell uris subscription set native listen inputs answer modern " \
 	    "sse2024 detect sse2024_in step")
+	order_of("core/login", "login state act judge table step")
 	pure = "^(assert|ctype|errno|inttypes|limits|math|stdarg|stdbool|" \
 	    "stddef|stdint|stdio|stdlib|string|strings)\\.h$"
 }

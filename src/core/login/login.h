@@ -1,0 +1,217 @@
+/*
+ * The order of a login, as a reducer: what came of the last action goes in,
+ * what is to be done next comes out. No descriptor, no clock, no environment:
+ * the shell (src/login) does what the actions say and reports what came of it,
+ * and does not know what follows. table.c has the steps, what may come of
+ * each, and which step is next.
+ */
+#ifndef MCPSPLICE_CORE_LOGIN_LOGIN_H
+#define MCPSPLICE_CORE_LOGIN_LOGIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/log.h"
+
+struct login_flow;
+
+enum login_mode { LOGIN_BROWSER, LOGIN_DEVICE, LOGIN_CREDENTIALS };
+
+/* Why the token at hand is not good enough. */
+enum login_reason {
+	LOGIN_NONE,     /* there is none, or a user wants a new one */
+	LOGIN_EXPIRED,  /* by its own time */
+	LOGIN_REJECTED, /* 401 */
+	LOGIN_SCOPE     /* 403 insufficient_scope */
+};
+
+enum login_end {
+	LOGIN_DONE,        /* a good token is in the store, and in the record */
+	LOGIN_INTERACTIVE, /* a user is needed, and must not be asked */
+	LOGIN_LATER,       /* it may work in a while: network, 5xx, 429 */
+	LOGIN_FAILED       /* it will not, until somebody changes something */
+};
+
+/* Strings are borrowed for the life of the flow. */
+struct login_flow_config {
+	enum login_mode mode;
+	enum login_reason reason;
+	bool may_ask; /* the user, who is there */
+	bool force;   /* whatever the store has now does not do */
+	bool shared;  /* there is a store, and other copies use it */
+	bool helper;  /* of the store: it cannot tell that it has another
+		       * record without being run */
+	bool client_given, client_document, issuer_given, has_browser;
+	int64_t timeout_ms;   /* for the user; 0: none */
+	const char *rejected; /* proof of the token that does not do; NULL */
+	const char *host;     /* how people know the MCP server */
+};
+
+/* Whose the client of the record is. */
+enum login_client {
+	LOGIN_CLIENT_NONE,
+	LOGIN_CLIENT_GIVEN,
+	LOGIN_CLIENT_DOCUMENT,
+	LOGIN_CLIENT_REGISTERED,
+	LOGIN_CLIENT_IMPORTED
+};
+
+/* What the shell holds at this moment, as plain values. */
+struct login_facts {
+	/* the record */
+	const char *token; /* the proof of its access token; NULL: none */
+	bool usable;       /* the access token is, by its own time */
+	bool has_scopes;   /* it has what the challenge wants */
+	bool refresh;      /* there is a refresh token */
+	bool endpoint;     /* it names a token endpoint */
+	const char *issuer;
+	enum login_client client;
+	bool client_as_given;   /* its id is that of --client-id */
+	int64_t client_expires; /* its secret does; s since 1970, 0: never */
+	int64_t client_failures;
+	bool client_redirect; /* its redirect URI is that of the listener, or
+			       * there is no listener */
+	/* what was discovered */
+	bool found;
+	const char *found_issuer;
+	bool guessed;   /* it published nothing: the paths of 2025-03-26 */
+	bool registers; /* clients, dynamically */
+	bool documents; /* it takes clients that are a document */
+	bool devices;   /* it gives device codes */
+	/* what the copy noted that had the login lock before; s since 1970 */
+	int64_t failed_at;
+	int64_t third_tab; /* the last but two that was opened; 0: none */
+};
+
+/* What an action came to. */
+enum login_outcome {
+	CAME_DONE,    /* as it was to be */
+	CAME_TIME,    /* DO_WAIT, or that of DO_DISCOVER, is over */
+	CAME_LOADED,  /* DO_LOAD */
+	CAME_BROKEN,  /* it will not work here; why */
+	CAME_LOCKED,  /* DO_LOCK_* */
+	CAME_BUSY,    /* somebody else has the lock, or the port; why */
+	CAME_SAVED,   /* DO_SAVE */
+	CAME_UNKEPT,  /* the store did not take it, for the reason why */
+	CAME_FOUND,   /* DO_DISCOVER */
+	CAME_NOT_NOW, /* nothing was found, but later there may be; why */
+	CAME_LOOKED,  /* DO_WATCH: stamp, shown */
+	/* of a request */
+	CAME_UNABLE,      /* it could not be made; why */
+	CAME_IMPOSSIBLE,  /* we refuse to send it; why, again_ms */
+	CAME_UNREADY,     /* no answer, or one of the moment; why, again_ms */
+	CAME_TOKEN,       /* it is in the record, but not stored */
+	CAME_DEAD_GRANT,  /* invalid_grant; why */
+	CAME_DEAD_CLIENT, /* invalid_client; why */
+	CAME_PENDING,     /* the user has not entered the device code yet */
+	CAME_SLOW_DOWN,
+	CAME_TRANSIENT,    /* an error of the moment; why */
+	CAME_REFUSED,      /* any other error; why */
+	CAME_REGISTERED,   /* DO_REGISTER */
+	CAME_BAD_REDIRECT, /* a name of loopback may do where its address
+			    * did not */
+	CAME_NO_DOCUMENT,  /* what was answered is no JSON; why */
+	CAME_CODE_SHOWN,   /* DO_DEVICE: life_s, interval_s */
+	/* These come unasked. */
+	CAME_CODE,           /* the redirect brought a code */
+	CAME_DENIED,         /* it brought an error; why */
+	CAME_FOREIGN,        /* it is of another issuer */
+	CAME_TIMEOUT,        /* DO_TIMEOUT is over */
+	CAME_BROWSER_FAILED, /* it could not be started */
+	CAME_ORPHANED,       /* nobody waits for this login any more */
+	CAME_OUTCOMES
+};
+
+struct login_input {
+	enum login_outcome came;
+	const struct login_facts *facts;
+	int64_t now;      /* monotonic ms */
+	int64_t wall;     /* s since 1970 */
+	unsigned random;  /* with CAME_BUSY */
+	const char *why;  /* for people */
+	int64_t again_ms; /* the server wants to be asked no earlier; -1 */
+	uint64_t stamp;   /* of what the store has */
+	bool shown;       /* another copy's URL, for the first time */
+	int64_t life_s, interval_s; /* as the server told; 0 and -1: it did
+				     * not */
+};
+
+enum login_action_kind {
+	DO_NOTHING,
+	/* After one of these the reducer waits for its outcome. */
+	DO_WAIT,     /* ms; -1: for what comes unasked */
+	DO_LOAD,     /* the record, from the store */
+	DO_DISCOVER, /* where to sign in, in ms at most; interactive */
+	DO_ADOPT,    /* what was discovered into the record; forget */
+	DO_SAVE,     /* the record; forget */
+	DO_FORGET,   /* forget */
+	DO_LOCK_TOKEN,
+	DO_LOCK_LOGIN,
+	DO_LOCK_TAB,
+	DO_WATCH,         /* what the copy shows that has the login lock */
+	DO_CLEAR,         /* what the copy before showed */
+	DO_COUNT_FAILURE, /* of the client */
+	DO_LISTEN,        /* for the redirect; again: at the port of the last
+			   * time */
+	DO_TAKE_GIVEN,    /* the client of --client-id */
+	DO_TAKE_DOCUMENT, /* that of --client-metadata-url */
+	DO_REGISTER,
+	DO_REGISTER_BY_NAME, /* with localhost in the redirect URI */
+	DO_REFRESH,
+	DO_CREDENTIALS,
+	DO_AUTHORIZE, /* makes the URL for the browser, and shows it */
+	DO_OPEN,      /* the browser */
+	DO_EXCHANGE,  /* the code for a token */
+	DO_DEVICE,    /* asks for a device code, and shows it */
+	DO_POLL,      /* asks whether it was entered */
+	/* These are done at once, and nothing comes of them. */
+	DO_TIMEOUT,     /* the user has ms from now on */
+	DO_TIMEOUT_OFF, /* no more */
+	DO_UNLOCK_TOKEN,
+	DO_UNLOCK_TAB,
+	DO_OPEN_FOR_OTHER, /* the browser, with the URL of another copy */
+	DO_CLOSE_BROWSER,
+	DO_CLOSE_LISTENER,
+	DO_NOTE_SUCCESS, /* for the copies that wait */
+	DO_NOTE_FAILURE,
+	DO_LOG, /* level, text */
+	DO_END, /* end, text, again_ms: the flow is to be freed */
+	DO_ACTIONS
+};
+
+/* What of the record is no good any more. */
+enum login_forget { FORGET_NOTHING, FORGET_TOKEN, FORGET_CLIENT };
+
+struct login_action {
+	enum login_action_kind kind;
+	int64_t ms;
+	bool interactive, again;
+	enum login_forget forget;
+	enum log_level level;
+	enum login_end end;
+	char *text; /* borrowed; NULL: nothing to say */
+	int64_t again_ms;
+};
+
+/* Its first action is there at once. */
+struct login_flow *login_flow_new(const struct login_flow_config *config);
+void login_flow_free(struct login_flow *f); /* NULL is fine */
+
+/* Takes what came. All that in borrows may go after the call. */
+void login_flow_step(struct login_flow *f, const struct login_input *in);
+/* The next action, in order; its text is valid until the next call of either.
+ * false: there is none. */
+bool login_flow_next(struct login_flow *f, struct login_action *action);
+
+/* Does the reducer wait for an outcome after such an action? */
+static inline bool
+login_is_awaited(enum login_action_kind kind)
+{
+	return kind > DO_NOTHING && kind < DO_TIMEOUT;
+}
+/* Is the redirect awaited, so that CAME_CODE and its like may be told? */
+bool login_flow_awaits_redirect(const struct login_flow *f);
+/* Is something begun that other copies would miss? */
+bool login_flow_is_needed(const struct login_flow *f);
+
+#endif

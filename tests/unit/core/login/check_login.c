@@ -1,0 +1,432 @@
+/*
+ * The reducer of a login: schedules of what came and what is to be done then,
+ * in tests/play/schedules/login.txt, each a test with a name (login_play.h tells the
+ * language; CK_RUN_CASE=NAME plays one of them); and logins in which anything
+ * comes that may come.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "play/login_play.h"
+
+#include "unit/unit.h"
+
+struct schedule {
+	char *name; /* fragments begin with @ */
+	char *options;
+	char *lines;
+};
+
+static struct schedule *schedules;
+static size_t n_schedules;
+
+/* --- reading --- */
+
+static void
+add_schedule(const char *head, size_t n)
+{
+	size_t name = strcspn(head, " \n");
+	struct schedule *s;
+
+	schedules = xrealloc(schedules, (n_schedules + 1) * sizeof *schedules);
+	s = &schedules[n_schedules++];
+	s->name = xstrndup(head, name);
+	s->options = xstrndup(head + name, n - name);
+	s->lines = xstrdup("");
+}
+
+static const struct schedule *
+find_schedule(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < n_schedules; i++)
+		if (strcmp(schedules[i].name, name) == 0)
+			return &schedules[i];
+	fprintf(stderr, "there is no fragment %s\n", name);
+	exit(1);
+}
+
+/* "& NAME" stands for the lines of the fragment @NAME, which is above. */
+static void
+add_line(const char *line)
+{
+	struct schedule *s = &schedules[n_schedules - 1];
+	char *name, *more;
+
+	if (line[0] == '&') {
+		name = xasprintf("@%s", line + 2);
+		more = xasprintf("%s%s", s->lines, find_schedule(name)->lines);
+		free(name);
+	} else {
+		more = xasprintf("%s%s\n", s->lines, line);
+	}
+	free(s->lines);
+	s->lines = more;
+}
+
+static void
+read_schedules(void)
+{
+	const char *srcdir = getenv("abs_srcdir");
+	char *path = xasprintf("%s/play/schedules/login.txt",
+	    srcdir == NULL ? "." : srcdir);
+	FILE *file = fopen(path, "r");
+	char line[1024];
+
+	if (file == NULL) {
+		perror(path);
+		exit(1);
+	}
+	while (fgets(line, sizeof line, file) != NULL) {
+		line[strcspn(line, "\n")] = '\0';
+		if (strncmp(line, "== ", 3) == 0)
+			add_schedule(line + 3, strlen(line) - 3);
+		else if (line[0] != '\0' && line[0] != '#' && n_schedules > 0)
+			add_line(line);
+	}
+	fclose(file);
+	free(path);
+}
+
+/* --- playing --- */
+
+/* An expected line that ends with "..." is the beginning of one. */
+static bool
+is_same(const char *want, const char *seen)
+{
+	size_t n = strlen(want);
+
+	if (n > 3 && strcmp(want + n - 3, "...") == 0)
+		return strncmp(want, seen, n - 3) == 0;
+	return strcmp(want, seen) == 0;
+}
+
+/* want NULL: nothing more comes. at: the line after, for the message. */
+static void
+expect(struct login_play *p, const char *want, const char *lines,
+    const char *at)
+{
+	struct buf seen;
+	bool some;
+
+	buf_init(&seen, 0);
+	some = login_play_take(p, &seen);
+	if (want == NULL ? some : !some || !is_same(want, buf_str(&seen)))
+		ck_abort_msg("wanted: %s\nseen:   %s\nafter:\n%.*s",
+		    want == NULL ? "nothing more" : want,
+		    some ? buf_str(&seen) : "nothing", (int)(at - lines),
+		    lines);
+	buf_free(&seen);
+}
+
+START_TEST(test_schedule)
+{
+	const struct schedule *s = &schedules[_i];
+	struct login_play *p = login_play_new(s->options);
+	const char *at = s->lines, *end;
+	char *line;
+
+	for (; *at != '\0'; at = end + 1) {
+		end = strchr(at, '\n');
+		line = xstrndup(at, (size_t)(end - at));
+		if (line[0] == '<' || line[0] == '!') {
+			expect(p, NULL, s->lines, at);
+			ck_assert_msg(login_play_input(p, line),
+			    "not understood: %s", line);
+		} else {
+			expect(p, line, s->lines, at);
+		}
+		free(line);
+	}
+	expect(p, NULL, s->lines, at);
+	login_play_free(p);
+}
+END_TEST
+
+/* --- anything --- */
+
+enum { LOGINS = 20000, INPUTS = 400 };
+
+/* What may come of each action; LAST ends a row. */
+#define LAST CAME_OUTCOMES
+#define POSTED                                                                 \
+	CAME_UNABLE, CAME_IMPOSSIBLE, CAME_UNREADY, CAME_TOKEN,                \
+	    CAME_DEAD_GRANT, CAME_DEAD_CLIENT, CAME_PENDING, CAME_SLOW_DOWN,   \
+	    CAME_TRANSIENT, CAME_REFUSED, LAST
+#define ASKED CAME_IMPOSSIBLE, CAME_UNREADY, CAME_REFUSED
+static const enum login_outcome may_come[DO_TIMEOUT][12] = {
+	[DO_WAIT] = { CAME_TIME, LAST },
+	[DO_LOAD] = { CAME_LOADED, CAME_LOADED, CAME_LOADED, CAME_BROKEN,
+	    LAST },
+	[DO_DISCOVER] = { CAME_FOUND, CAME_FOUND, CAME_FOUND, CAME_NOT_NOW,
+	    CAME_BROKEN, CAME_TIME, LAST },
+	[DO_ADOPT] = { CAME_DONE, LAST },
+	[DO_SAVE] = { CAME_SAVED, CAME_SAVED, CAME_UNKEPT, LAST },
+	[DO_FORGET] = { CAME_DONE, LAST },
+	[DO_LOCK_TOKEN] = { CAME_LOCKED, CAME_LOCKED, CAME_BUSY, CAME_BROKEN,
+	    LAST },
+	[DO_LOCK_LOGIN] = { CAME_LOCKED, CAME_LOCKED, CAME_BUSY, CAME_BROKEN,
+	    LAST },
+	[DO_LOCK_TAB] = { CAME_LOCKED, CAME_LOCKED, CAME_BUSY, CAME_BROKEN,
+	    LAST },
+	[DO_WATCH] = { CAME_LOOKED, LAST },
+	[DO_CLEAR] = { CAME_DONE, CAME_DONE, CAME_BROKEN, LAST },
+	[DO_COUNT_FAILURE] = { CAME_DONE, LAST },
+	[DO_LISTEN] = { CAME_DONE, CAME_DONE, CAME_BUSY, CAME_BROKEN, LAST },
+	[DO_TAKE_GIVEN] = { CAME_DONE, LAST },
+	[DO_TAKE_DOCUMENT] = { CAME_DONE, LAST },
+	[DO_REGISTER] = { CAME_REGISTERED, CAME_REGISTERED, CAME_BAD_REDIRECT,
+	    CAME_NO_DOCUMENT, ASKED, LAST },
+	[DO_REGISTER_BY_NAME] = { CAME_REGISTERED, CAME_NO_DOCUMENT, ASKED,
+	    LAST },
+	[DO_REFRESH] = { POSTED },
+	[DO_CREDENTIALS] = { POSTED },
+	[DO_AUTHORIZE] = { CAME_DONE, CAME_DONE, CAME_UNABLE, LAST },
+	[DO_OPEN] = { CAME_DONE, LAST },
+	[DO_EXCHANGE] = { POSTED },
+	[DO_DEVICE] = { CAME_CODE_SHOWN, CAME_CODE_SHOWN, CAME_UNABLE, ASKED,
+	    LAST },
+	[DO_POLL] = { POSTED },
+};
+
+struct any {
+	uint64_t seed;
+	struct login_flow *flow;
+	struct login_flow_config config;
+	int64_t now;
+	enum login_action_kind awaited; /* DO_NOTHING: none */
+	bool endless;                   /* the wait is */
+	bool timed;
+	bool token, login, ended; /* locks as they are told */
+};
+
+static unsigned
+any_of(struct any *x, unsigned n)
+{
+	x->seed = x->seed * 6364136223846793005u + 1442695040888963407u;
+	return (unsigned)(x->seed >> 33) % n;
+}
+
+static bool
+maybe(struct any *x)
+{
+	return any_of(x, 2) == 0;
+}
+
+static const char *
+any_text(struct any *x, const char *one)
+{
+	static const char *const texts[] = { NULL, "a", "b" };
+
+	return maybe(x) ? one : texts[any_of(x, 3)];
+}
+
+static struct login_facts
+any_facts(struct any *x)
+{
+	return (struct login_facts){
+		.token = any_text(x, NULL),
+		.usable = any_of(x, 8) == 0,
+		.has_scopes = maybe(x),
+		.refresh = maybe(x),
+		.endpoint = maybe(x),
+		.issuer = any_text(x, "a"),
+		.client = (enum login_client)any_of(x, 5),
+		.client_as_given = maybe(x),
+		.client_expires = any_of(x, 3),
+		.client_failures = any_of(x, 2),
+		.client_redirect = maybe(x),
+		.found = maybe(x),
+		.found_issuer = any_text(x, "a"),
+		.guessed = maybe(x),
+		.registers = any_of(x, 4) != 0,
+		.documents = maybe(x),
+		.devices = any_of(x, 4) != 0,
+		.failed_at = any_of(x, 9) == 0 ? 1000 : 0,
+		.third_tab = any_of(x, 9) == 0 ? 1000 : 0,
+	};
+}
+
+/* What came: of the action, or unasked. */
+static enum login_outcome
+any_outcome(struct any *x)
+{
+	static const enum login_outcome redirects[] = { CAME_CODE, CAME_CODE,
+		CAME_DENIED, CAME_FOREIGN };
+	const enum login_outcome *row = may_come[x->awaited];
+	unsigned n = 0;
+
+	if (any_of(x, 30) == 0)
+		return maybe(x) ? CAME_ORPHANED : CAME_BROWSER_FAILED;
+	if (login_flow_awaits_redirect(x->flow) && (x->endless || maybe(x)) &&
+	    (!x->timed || any_of(x, 4) != 0))
+		return redirects[any_of(x, COUNT(redirects))];
+	if (x->timed && (x->endless || any_of(x, 30) == 0)) {
+		x->timed = false;
+		return CAME_TIMEOUT;
+	}
+	while (row[n] != LAST)
+		n++;
+	return row[any_of(x, n)];
+}
+
+/* Checks an action against what was told before. */
+static void
+check_action(struct any *x, const struct login_action *a)
+{
+	ck_assert(!x->ended);
+	if (login_is_awaited(a->kind)) {
+		ck_assert_int_eq(x->awaited, DO_NOTHING);
+		x->awaited = a->kind;
+		x->endless = a->kind == DO_WAIT && a->ms < 0;
+	}
+	switch (a->kind) {
+	case DO_REFRESH:
+	case DO_CREDENTIALS:
+	case DO_SAVE:
+		ck_assert(x->token);
+		break;
+	case DO_CLEAR:
+	case DO_LISTEN:
+	case DO_REGISTER:
+	case DO_AUTHORIZE:
+	case DO_OPEN:
+	case DO_EXCHANGE:
+	case DO_DEVICE:
+	case DO_NOTE_SUCCESS:
+	case DO_NOTE_FAILURE:
+		ck_assert(x->login || !x->config.shared);
+		ck_assert(x->config.mode != LOGIN_CREDENTIALS);
+		break;
+	case DO_LOCK_TOKEN:
+		ck_assert(!x->token);
+		break;
+	case DO_UNLOCK_TOKEN:
+		ck_assert(x->token);
+		x->token = false;
+		break;
+	case DO_TIMEOUT:
+		x->timed = true;
+		break;
+	case DO_TIMEOUT_OFF:
+		x->timed = false;
+		break;
+	case DO_END:
+		x->ended = true;
+		break;
+	default:
+		break;
+	}
+}
+
+static void
+take_actions(struct any *x)
+{
+	struct login_action a;
+
+	while (login_flow_next(x->flow, &a))
+		check_action(x, &a);
+	ck_assert(x->ended || x->awaited != DO_NOTHING);
+}
+
+static void
+any_input(struct any *x)
+{
+	struct login_facts facts = any_facts(x);
+	struct login_input in = {
+		.came = any_outcome(x),
+		.facts = &facts,
+		.now = x->now += any_of(x, 5000),
+		.wall = 1000 + x->now / 1000,
+		.random = any_of(x, 1000),
+		.why = "why",
+		.again_ms = -1,
+		.stamp = any_of(x, 3),
+		.shown = maybe(x),
+		.life_s = any_of(x, 100),
+		.interval_s = any_of(x, 100),
+	};
+
+	if (in.came == CAME_LOCKED && x->awaited == DO_LOCK_TOKEN)
+		x->token = true;
+	if (in.came == CAME_LOCKED && x->awaited == DO_LOCK_LOGIN)
+		x->login = true;
+	if (in.came != CAME_ORPHANED && in.came != CAME_BROWSER_FAILED)
+		x->awaited = DO_NOTHING;
+	login_flow_step(x->flow, &in);
+}
+
+static unsigned
+any_login(uint64_t seed)
+{
+	struct any x = { .seed = seed };
+	unsigned i;
+
+	x.config = (struct login_flow_config){
+		.mode = (enum login_mode)any_of(&x, 3),
+		.reason = (enum login_reason)any_of(&x, 4),
+		.may_ask = any_of(&x, 8) != 0,
+		.force = any_of(&x, 4) == 0,
+		.shared = any_of(&x, 4) != 0,
+		.helper = any_of(&x, 4) == 0,
+		.client_given = any_of(&x, 4) == 0,
+		.client_document = any_of(&x, 4) == 0,
+		.issuer_given = maybe(&x),
+		.has_browser = maybe(&x),
+		.timeout_ms = 300000,
+		.host = "mcp.test",
+	};
+	x.flow = login_flow_new(&x.config);
+	take_actions(&x);
+	for (i = 0; i < INPUTS && !x.ended; i++) {
+		any_input(&x);
+		take_actions(&x);
+	}
+	login_flow_free(x.flow);
+	return x.ended;
+}
+
+/* Each outcome has a place in the table, the locks are held where they must
+ * be, and a login ends. */
+START_TEST(anything_may_come)
+{
+	unsigned seed, ended = 0;
+
+	for (seed = 0; seed < LOGINS; seed++)
+		ended += any_login(seed);
+	ck_assert_uint_gt(ended, LOGINS - LOGINS / 100);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("login");
+	TCase *tc;
+	size_t i;
+	int status;
+
+	read_schedules();
+	for (i = 0; i < n_schedules; i++) {
+		if (schedules[i].name[0] == '@')
+			continue;
+		tc = tcase_create(schedules[i].name);
+		tcase_add_loop_test(tc, test_schedule, (int)i, (int)i + 1);
+		suite_add_tcase(suite, tc);
+	}
+	tc = tcase_create("anything");
+	tcase_add_test(tc, anything_may_come);
+	suite_add_tcase(suite, tc);
+	status = unit_run(suite);
+	for (i = 0; i < n_schedules; i++) {
+		free(schedules[i].name);
+		free(schedules[i].options);
+		free(schedules[i].lines);
+	}
+	free(schedules);
+	return status;
+}
