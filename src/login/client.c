@@ -11,38 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
-#include "login/device.h"
+#include "login/records.h"
 #include "login/redirect.h"
-#include "login/steps.h"
-#include "login/waiting.h"
+#include "login/report.h"
+#include "login/token.h"
 
-enum {
-	PORT_POLL_MS = 200,
-	PORT_MS = 3 * 1000, /* for a port that is given, to become free */
-	CALLBACK_CONNS = 16,
-	CALLBACK_MS = 10 * 1000
-};
+enum { CALLBACK_CONNS = 16, CALLBACK_MS = 10 * 1000 };
 
-static login_dead_cb dead_client;
-
-static void
-client_saved(struct login *g)
-{
-	login_unlock(&g->token_lock);
-	if (g->config.mode == LOGIN_DEVICE)
-		login_device(g);
-	else
-		login_authorize(g, dead_client);
-}
-
-static void
-save_client(struct login *g)
-{
-	login_save(g, client_saved);
-}
-
-static void on_registered(const struct fetch_answer *, void *);
+/* --- the port --- */
 
 static void
 make_redirect_uri(struct login *g)
@@ -52,114 +28,6 @@ make_redirect_uri(struct login *g)
 	free(g->redirect_uri);
 	g->redirect_uri = xasprintf("http://%s:%u%s", g->redirect_host,
 	    listener_port(g->listener), g->config.callback_path);
-}
-
-static void
-register_client(struct login *g)
-{
-	struct fetch_request f = {
-		.url = g->found.server.registration_endpoint,
-		.content_type = "application/json",
-	};
-	char *scope = login_wanted_scope(g);
-	struct buf body;
-
-	buf_init(&body, 0);
-	client_register(&body, &g->found.server, g->redirect_uri, scope);
-	f.body = buf_span(&body);
-	g->fetch = fetch_start(g->fetcher, &f, on_registered, g);
-	buf_free(&body);
-	free(scope);
-}
-
-/* Some servers know loopback by its name only. */
-static bool
-is_redirect_refused(const struct login *g, const struct fetch_answer *a)
-{
-	const char *error = a->json == NULL ? NULL :
-					      document_text(a->json, "error");
-
-	return error != NULL && strcmp(error, "invalid_redirect_uri") == 0 &&
-	    g->listener != NULL && strcmp(g->redirect_host, "127.0.0.1") == 0;
-}
-
-static void
-on_registered(const struct fetch_answer *a, void *arg)
-{
-	struct login *g = arg;
-	char *why = NULL, *full;
-
-	g->fetch = NULL;
-	if (a->status == 0 || a->transient) {
-		login_unready(g, a);
-		return;
-	}
-	if (is_redirect_refused(g, a)) {
-		g->redirect_host = "localhost";
-		make_redirect_uri(g);
-		register_client(g);
-		return;
-	}
-	record_drop_client(&g->record);
-	if (a->json != NULL &&
-	    client_registered(&g->record, a->json, g->redirect_uri, &why) ==
-		0) {
-		login_lock_token(g, save_client);
-		return;
-	}
-	/* Guessed paths (2025-03-26) that are not there: it was no OAuth. */
-	if (g->found.legacy && g->found.server.issuer == NULL &&
-	    a->json == NULL) {
-		login_end(g, LOGIN_FAILED,
-		    "it wants credentials, and shows no way to sign in. Pass a "
-		    "token with --bearer-env NAME or --bearer-file FILE, or a "
-		    "header with -H");
-		return;
-	}
-	full = xasprintf("the authorization server did not register a client: "
-			 "%s. Register one by hand and pass --client-id",
-	    why != NULL        ? why :
-		a->why != NULL ? a->why :
-				 "no JSON");
-	login_failed(g, LOGIN_FAILED, full);
-	free(full);
-	free(why);
-}
-
-/* Binds the port that the browser comes back to. false: the login is over, or
- * it is tried again. */
-static bool
-listen_for_browser(struct login *g, unsigned port)
-{
-	struct listener_config c = {
-		.port = port,
-		.max_conns = CALLBACK_CONNS,
-		.max_request = CALLBACK_MAX_BYTES,
-		.conn_ms = CALLBACK_MS,
-	};
-	bool given = g->config.callback_port != 0;
-	int64_t now = loop_now(g->loop);
-
-	g->listener = listener_new(g->loop, &c, login_callback, g);
-	if (g->listener == NULL && port != 0 && !given) {
-		c.port = 0; /* somebody else has the one of the last time */
-		g->listener = listener_new(g->loop, &c, login_callback, g);
-	}
-	if (g->listener != NULL) {
-		make_redirect_uri(g);
-		return true;
-	}
-	/* The login of a moment ago still says good-bye there. */
-	if (g->port_until == 0)
-		g->port_until = now + PORT_MS;
-	if (errno == EADDRINUSE && now < g->port_until) {
-		login_later(g, PORT_POLL_MS, login_find_client);
-		return false;
-	}
-	login_end(g, LOGIN_FAILED, "port %u of 127.0.0.1 cannot be had: %s%s",
-	    port, strerror(errno),
-	    given ? ". Choose another with --callback-port" : "");
-	return false;
 }
 
 /* The port of a redirect URI of ours, 0: it is none. host is set to its. */
@@ -182,17 +50,52 @@ port_of(const char *uri, const char **host)
 	return 0;
 }
 
-/* A client that was registered before, at this issuer, and seems alive. */
-static bool
-has_client(const struct login *g)
+/* Binds the port, or another one where it is only the one of the last time. */
+static struct listener *
+listen_at(struct login *g, unsigned port)
 {
-	const struct record *r = &g->record;
+	struct listener_config c = {
+		.port = port,
+		.max_conns = CALLBACK_CONNS,
+		.max_request = CALLBACK_MAX_BYTES,
+		.conn_ms = CALLBACK_MS,
+	};
+	struct listener *l = listener_new(g->loop, &c, login_callback, g);
 
-	return r->client.id != NULL && r->client_failures == 0 &&
-	    r->client.source == CLIENT_REGISTERED &&
-	    (r->client.secret_expires_at == 0 ||
-		r->client.secret_expires_at > login_now());
+	if (l != NULL || port == 0 || g->config.callback_port != 0)
+		return l;
+	c.port = 0; /* somebody else has it */
+	return listener_new(g->loop, &c, login_callback, g);
 }
+
+void
+login_do_listen(struct login *g, const struct login_action *a)
+{
+	unsigned port = g->config.callback_port;
+	const char *host = g->config.callback_host;
+	enum login_outcome came;
+	char *why;
+
+	if (port == 0 && a->again)
+		port = port_of(g->record.client.redirect_uri, &host);
+	g->redirect_host = host;
+	g->listener = listen_at(g, port);
+	if (g->listener != NULL) {
+		make_redirect_uri(g);
+		login_report(g, CAME_DONE);
+		return;
+	}
+	came = errno == EADDRINUSE ? CAME_BUSY : CAME_BROKEN;
+	why = xasprintf("port %u of 127.0.0.1 cannot be had: %s%s", port,
+	    strerror(errno),
+	    g->config.callback_port != 0 ?
+		". Choose another with --callback-port" :
+		"");
+	login_report_why(g, came, why);
+	free(why);
+}
+
+/* --- clients that are known --- */
 
 /* Replaces the client of the record by one that is known without asking. */
 static void
@@ -203,8 +106,7 @@ take_client(struct login *g, enum client_source source, const char *id)
 	if (r->client.id == NULL || strcmp(r->client.id, id) != 0)
 		record_drop_client(r);
 	r->client.source = source;
-	free(r->client.id);
-	r->client.id = xstrdup(id);
+	login_set(&r->client.id, id);
 	string_wipe(&r->client.secret);
 	r->client.method = CLIENT_NONE;
 	if (source == CLIENT_GIVEN && g->config.client_secret != NULL)
@@ -212,67 +114,85 @@ take_client(struct login *g, enum client_source source, const char *id)
 	if (source == CLIENT_GIVEN)
 		r->client.method = client_method(&g->found.server,
 		    r->client.secret != NULL, false);
-	free(r->client.redirect_uri);
-	r->client.redirect_uri = g->redirect_uri == NULL ?
-	    NULL :
-	    xstrdup(g->redirect_uri);
+	login_set(&r->client.redirect_uri, g->redirect_uri);
+	login_report(g, CAME_DONE);
 }
 
 void
-login_find_client(struct login *g)
+login_do_take_given(struct login *g, const struct login_action *a)
 {
-	const struct login_config *c = &g->config;
-	const struct server_metadata *m = &g->found.server;
-	struct record *r = &g->record;
-	unsigned port = c->callback_port;
-	const char *host = c->callback_host;
-
-	if (!login_take_found(g))
-		return;
-	if (port == 0 && has_client(g))
-		port = port_of(r->client.redirect_uri, &host);
-	g->redirect_host = host;
-	if (c->mode != LOGIN_DEVICE && g->listener == NULL &&
-	    !listen_for_browser(g, port))
-		return;
-	if (c->client_id != NULL) {
-		take_client(g, CLIENT_GIVEN, c->client_id);
-		client_saved(g);
-	} else if (m->client_document && c->client_document != NULL) {
-		take_client(g, CLIENT_DOCUMENT, c->client_document);
-		client_saved(g);
-	} else if (has_client(g) &&
-	    (g->redirect_uri == NULL ||
-		(r->client.redirect_uri != NULL &&
-		    strcmp(g->redirect_uri, r->client.redirect_uri) == 0))) {
-		client_saved(g);
-	} else if (m->registration_endpoint != NULL) {
-		register_client(g);
-	} else {
-		login_end(g, LOGIN_FAILED,
-		    "its authorization server registers no clients by itself. "
-		    "Register one there and pass --client-id (and "
-		    "--client-secret-file)");
-	}
+	(void)a;
+	take_client(g, CLIENT_GIVEN, g->config.client_id);
 }
 
-/* The client is dead at the server: forgotten, and another try where that can
- * help. */
-static void
-dead_client(struct login *g, const char *why)
+void
+login_do_take_document(struct login *g, const struct login_action *a)
 {
-	bool ours = g->record.client.source == CLIENT_REGISTERED ||
-	    g->record.client.source == CLIENT_IMPORTED;
+	(void)a;
+	take_client(g, CLIENT_DOCUMENT, g->config.client_document);
+}
 
-	if (!ours || g->registered_anew ||
-	    g->found.server.registration_endpoint == NULL) {
-		login_failed(g, LOGIN_FAILED, why);
+/* --- registration --- */
+
+/* Some servers know loopback by its name only. */
+static bool
+is_redirect_refused(const struct login *g, const struct fetch_answer *a)
+{
+	const char *error = a->json == NULL ? NULL :
+					      document_text(a->json, "error");
+
+	return error != NULL && strcmp(error, "invalid_redirect_uri") == 0 &&
+	    g->listener != NULL && strcmp(g->redirect_host, "127.0.0.1") == 0;
+}
+
+static void
+on_registered(const struct fetch_answer *a, void *arg)
+{
+	struct login *g = arg;
+	char *why = NULL;
+
+	g->fetch = NULL;
+	if (login_is_unready(g, a))
+		return;
+	if (is_redirect_refused(g, a)) {
+		login_report(g, CAME_BAD_REDIRECT);
 		return;
 	}
-	log_info("the client is not known any more: registered anew");
-	g->registered_anew = true;
-	g->on_redirect = false;
 	record_drop_client(&g->record);
-	login_expect_person(g, true);
-	login_find_client(g);
+	if (a->json == NULL)
+		login_report_why(g, CAME_NO_DOCUMENT,
+		    a->why != NULL ? a->why : "no JSON");
+	else if (client_registered(&g->record, a->json, g->redirect_uri,
+		     &why) == 0)
+		login_report(g, CAME_REGISTERED);
+	else
+		login_report_why(g, CAME_REFUSED, why);
+	free(why);
+}
+
+void
+login_do_register(struct login *g, const struct login_action *a)
+{
+	struct fetch_request f = {
+		.url = g->found.server.registration_endpoint,
+		.content_type = "application/json",
+	};
+	char *scope = login_wanted_scope(g);
+	struct buf body;
+
+	(void)a;
+	buf_init(&body, 0);
+	client_register(&body, &g->found.server, g->redirect_uri, scope);
+	f.body = buf_span(&body);
+	g->fetch = fetch_start(g->fetcher, &f, on_registered, g);
+	buf_free(&body);
+	free(scope);
+}
+
+void
+login_do_register_by_name(struct login *g, const struct login_action *a)
+{
+	g->redirect_host = "localhost";
+	make_redirect_uri(g);
+	login_do_register(g, a);
 }

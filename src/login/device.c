@@ -1,4 +1,4 @@
-/* A person with another machine (RFC 8628): a code and where to enter it. */
+/* A user with another machine (RFC 8628): a code and where to enter it. */
 #include "config.h"
 
 #include "login/device.h"
@@ -6,78 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/url.h"
-#include "login/steps.h"
+#include "login/records.h"
+#include "login/report.h"
+#include "login/token.h"
 #include "login/waiting.h"
-#include "store/credential.h"
 
-enum {
-	INTERVAL_MS = 5 * 1000,
-	INTERVAL_MAX_MS = 60 * 1000,
-	LIFE_MAX_S = 1800,
-	CODE_MAX = 64
-};
+enum { CODE_MAX = 64 };
 
-static void poll(struct login *g);
-
-static void
-poll_again(struct login *g)
-{
-	if (login_now() < g->until)
-		login_later(g, g->interval_ms, poll);
-	else
-		login_failed(g, LOGIN_FAILED,
-		    "nobody entered the code while it was good");
-}
-
-static void
-on_polled(const struct fetch_answer *a, void *arg)
-{
-	struct login *g = arg;
-	enum token_verdict verdict;
-	char *why = NULL;
-
-	g->fetch = NULL;
-	if (a->status == 0 || a->transient) {
-		poll_again(g);
-		return;
-	}
-	record_drop_token(&g->record); /* of the login before */
-	verdict = client_token(&g->record, a->status, a->json, g->scope,
-	    login_now(), &why);
-	switch (verdict) {
-	case TOKEN_OK:
-		login_have_token(g);
-		break;
-	case TOKEN_SLOW_DOWN:
-		if (g->interval_ms < INTERVAL_MAX_MS)
-			g->interval_ms += INTERVAL_MS;
-		/* FALLTHROUGH */
-	case TOKEN_PENDING:
-	case TOKEN_TRANSIENT:
-		poll_again(g);
-		break;
-	default:
-		login_failed(g, LOGIN_FAILED, a->why != NULL ? a->why : why);
-		break;
-	}
-	free(why);
-}
-
-static void
-poll(struct login *g)
-{
-	struct client_request r = { 0 };
-	char *assertion;
-
-	if (!login_assertion(g, &assertion))
-		return;
-	client_device_poll(&r, &g->record, g->device_code, assertion);
-	free(assertion);
-	login_post(g, g->record.token_endpoint, &r, on_polled);
-}
-
-/* Only a page that a person may be sent to, as it may be shown; owned by the
+/* Only a page that a user may be sent to, as it may be shown; owned by the
  * caller. */
 static char *
 page_of(const struct login *g, struct json_object *doc)
@@ -99,7 +35,7 @@ page_of(const struct login *g, struct json_object *doc)
 	return safe;
 }
 
-/* The code that a person is to type. It goes to terminals and into messages:
+/* The code that the user is to type. It goes to terminals and into messages:
  * only what a keyboard has, and little of it. */
 static const char *
 code_of(struct json_object *doc)
@@ -115,66 +51,76 @@ code_of(struct json_object *doc)
 }
 
 static void
+report_refused(struct login *g, const struct fetch_answer *a)
+{
+	char *why = NULL;
+
+	if (a->json != NULL && document_has(a->json, "error"))
+		client_token(&g->record, a->status, a->json, NULL, login_now(),
+		    &why);
+	login_report_why(g, CAME_REFUSED,
+	    why != NULL        ? why :
+		a->why != NULL ? a->why :
+				 "the authorization server gave no usable "
+				 "device code");
+	free(why);
+}
+
+static void
 on_device(const struct fetch_answer *a, void *arg)
 {
 	struct login *g = arg;
+	struct login_input in = { .came = CAME_CODE_SHOWN, .again_ms = -1 };
 	struct json_object *doc = a->json;
-	char *page, *why = NULL;
 	const char *code, *user;
-	int64_t life, interval;
+	char *page;
 
 	g->fetch = NULL;
-	if (a->status == 0 || a->transient) {
-		login_unready(g, a);
+	if (login_is_unready(g, a))
 		return;
-	}
 	code = doc == NULL ? NULL : document_text(doc, "device_code");
 	user = doc == NULL ? NULL : code_of(doc);
 	page = doc == NULL ? NULL : page_of(g, doc);
 	if (a->status >= 300 || code == NULL || user == NULL || page == NULL) {
-		if (doc != NULL && document_has(doc, "error"))
-			client_token(&g->record, a->status, doc, NULL,
-			    login_now(), &why);
-		login_failed(g, LOGIN_FAILED,
-		    why != NULL        ? why :
-			a->why != NULL ? a->why :
-					 "the authorization server gave no "
-					 "usable device code");
 		free(page);
-		free(why);
+		report_refused(g, a);
 		return;
 	}
-	life = document_number(doc, "expires_in");
-	g->until = login_now() +
-	    (life > 0 && life < LIFE_MAX_S ? life : LIFE_MAX_S);
-	interval = document_number(doc, "interval");
-	g->interval_ms = interval <= 0 ? INTERVAL_MS : interval * 1000;
-	if (interval > INTERVAL_MAX_MS / 1000)
-		g->interval_ms = INTERVAL_MAX_MS;
-	g->device_code = xstrdup(code);
+	in.life_s = document_number(doc, "expires_in");
+	in.interval_s = document_number(doc, "interval");
+	login_set(&g->device_code, code);
 	login_show(g, page, user);
 	free(page);
-	login_later(g, g->interval_ms, poll);
+	login_report_all(g, &in);
 }
 
 void
-login_device(struct login *g)
+login_do_device(struct login *g, const struct login_action *a)
 {
-	const char *endpoint = g->found.server.device_authorization_endpoint;
 	struct client_request r = { 0 };
 	char *assertion;
 
-	if (endpoint == NULL) {
-		login_end(g, LOGIN_FAILED,
-		    "its authorization server offers no device codes: leave "
-		    "out --auth device");
-		return;
-	}
-	if (!login_assertion(g, &assertion))
+	(void)a;
+	if (!login_prove(g, &assertion))
 		return;
 	free(g->scope);
 	g->scope = login_wanted_scope(g);
 	client_device(&r, &g->record, g->scope, assertion);
 	free(assertion);
-	login_post(g, endpoint, &r, on_device);
+	login_post(g, g->found.server.device_authorization_endpoint, &r,
+	    on_device);
+}
+
+void
+login_do_poll(struct login *g, const struct login_action *a)
+{
+	struct client_request r = { 0 };
+	char *assertion;
+
+	(void)a;
+	if (!login_prove(g, &assertion))
+		return;
+	client_device_poll(&r, &g->record, g->device_code, assertion);
+	free(assertion);
+	login_post(g, g->record.token_endpoint, &r, login_on_token);
 }

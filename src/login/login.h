@@ -5,9 +5,8 @@
  * login process, or "mcpsplice login"), because hosts kill the copy that began
  * it: a refresh that was sent must be stored, and a person be waited for.
  *
- *   token lock > read the store > another's? > refresh > stored
- *   login lock > read the store > another's? > discover > client > browser
- *              > code > token > stored
+ * core/login has the order of it, in one table. Here is what is done: the
+ * store, locks, requests, the browser.
  */
 #ifndef MCPSPLICE_LOGIN_LOGIN_H
 #define MCPSPLICE_LOGIN_LOGIN_H

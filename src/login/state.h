@@ -1,8 +1,10 @@
 /*
- * What a login consists of; structures only. The parts of a login, each may
- * call those before it:
+ * What a login consists of, beside the reducer that says what is to be done
+ * (core/login); structures only. Its parts each do some of the actions and
+ * report what came of them; each may call those before it:
  *
- *   steps > waiting > device > redirect > client > interactive > token > login
+ *   report > records > locks > place > waiting > token > device > redirect
+ *     > client > perform
  *
  * Nobody else includes this.
  */
@@ -16,10 +18,6 @@
 #include "login/discovery.h"
 #include "login/login.h"
 
-typedef void login_step(struct login *g);
-/* The authorization server does not know the client any more. */
-typedef void login_dead_cb(struct login *g, const char *why);
-
 struct login {
 	struct loop *loop;
 	struct fetcher *fetcher;
@@ -28,49 +26,34 @@ struct login {
 	struct login_ops ops;
 	void *arg;
 	char name[STORE_NAME_BYTES];
-	struct record record;     /* as it was read, and as it becomes */
-	char *unkept;             /* why the store has not the latest of it */
-	char hash[PROOF_BYTES];   /* of the token that does not do; "": none */
-	int64_t until;            /* of the device code, s since 1970 */
-	struct loop_timer *timer; /* for the next try, or poll */
-	struct loop_timer *timeout; /* for until */
-	login_step *step;           /* what the timer does */
+	struct login_flow *flow;
+	void (*work)(struct login *g); /* does what the flow says */
+	bool at_work;
+	struct record record; /* as it was read, and as it becomes */
 
 	/* under way: at most one of them */
+	struct loop_timer *timer; /* of DO_WAIT and DO_DISCOVER */
 	struct store_op *op;
 	struct fetch *fetch;
 	struct discovery *discovery;
-	login_step *then; /* when it is over */
-	int64_t again_ms; /* the server wants to be asked no earlier */
 
+	struct loop_timer *timeout;           /* of the user */
 	int token_lock, login_lock, tab_lock; /* -1: not held */
-	int64_t lock_until;
-
 	bool discovered;
 	struct discovered found;
-	char *failure; /* of the discovery */
-	enum login_end failure_end;
 
-	/* the person */
-	int64_t helped_at; /* the helper of the store was run */
-	uint64_t seen;     /* the store's stamp while another copy asks */
+	/* the user */
 	char *shown, *shown_code; /* what was told last */
 	struct pending pending;
 	struct listener *listener; /* the redirect comes there */
-	int64_t port_until;        /* a port that is given is tried so long */
 	const char *redirect_host;
 	char *redirect_uri;
-	char *scope;
+	char *scope; /* that was asked for */
 	char state[PROOF_BYTES], verifier[PROOF_BYTES];
-	login_dead_cb *dead_client; /* what follows then */
 	char *url;
 	struct browser *browser;
-	bool registered_anew; /* once for each login */
-	bool on_redirect;     /* a browser did, or a pasted URL: */
-	enum callback_result arrived_as;
-	struct callback arrived;
+	struct callback arrived; /* by the redirect, or pasted */
 	char *device_code;
-	int64_t interval_ms;
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* Tokens without a person: a refresh, client credentials. */
+/* Requests for a token: what is sent, and what the answer says. */
 #include "config.h"
 
 #include "login/token.h"
@@ -6,66 +6,182 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
-#include "login/interactive.h"
-#include "login/steps.h"
-#include "login/waiting.h"
+#include "login/records.h"
+#include "login/report.h"
+
+char *
+login_wanted_scope(const struct login *g)
+{
+	const struct login_config *c = &g->config;
+	const char *base = c->scope;
+	char *scope, *more;
+
+	if (base == NULL && c->challenge != NULL)
+		base = c->challenge->scope;
+	if (base == NULL)
+		base = g->found.scopes;
+	scope = scope_union(c->reason == LOGIN_SCOPE ?
+		g->record.token.scope_requested :
+		NULL,
+	    base);
+	/* A step-up widens what the user chose. */
+	if (c->reason == LOGIN_SCOPE && c->challenge != NULL) {
+		more = scope_union(scope, c->challenge->scope);
+		free(scope);
+		scope = more;
+	}
+	if (scope == NULL || c->mode == LOGIN_CREDENTIALS ||
+	    !g->found.server.offline_access)
+		return scope;
+	more = scope_union(scope, "offline_access");
+	free(scope);
+	return more;
+}
+
+bool
+login_prove(struct login *g, char **assertion)
+{
+	const struct record *r = &g->record;
+	char *why = NULL;
+
+	*assertion = NULL;
+	if (r->client.method != CLIENT_JWT)
+		return true;
+	if (g->config.client_key != NULL)
+		*assertion = assertion_make(g->config.client_key, r->client.id,
+		    r->issuer != NULL ? r->issuer : r->token_endpoint,
+		    g->discovered ? g->found.server.jwt_algs : NULL,
+		    login_now(), &why);
+	if (*assertion != NULL)
+		return true;
+	login_report_why(g, CAME_UNABLE,
+	    why != NULL ? why : "this client needs --client-key");
+	free(why);
+	return false;
+}
+
+void
+login_post(struct login *g, const char *url, struct client_request *r,
+    fetch_cb *cb)
+{
+	struct fetch_request f = {
+		.url = url,
+		.body = buf_span(&r->form),
+		.content_type = "application/x-www-form-urlencoded",
+		.headers = &r->headers,
+	};
+
+	g->fetch = fetch_start(g->fetcher, &f, cb, g);
+	client_request_free(r);
+}
+
+/* --- answers --- */
+
+/* What we refuse ourselves does not change by waiting. */
+static void
+report_unready(struct login *g, const struct fetch_answer *a)
+{
+	bool refused = a->status == 0 && !a->transient;
+	struct login_input in = {
+		.came = refused ? CAME_IMPOSSIBLE : CAME_UNREADY,
+		.why = a->why,
+		.again_ms = a->retry_after_ms,
+	};
+	char *why = NULL;
+
+	if (in.why == NULL && refused)
+		in.why = "no request was possible";
+	else if (in.why == NULL)
+		in.why = why =
+		    xasprintf("the authorization server is not ready (%d)",
+			a->status);
+	login_report_all(g, &in);
+	free(why);
+}
+
+bool
+login_is_unready(struct login *g, const struct fetch_answer *a)
+{
+	if (a->status != 0 && !a->transient)
+		return false;
+	report_unready(g, a);
+	return true;
+}
+
+static enum login_outcome
+outcome_of(enum token_verdict verdict)
+{
+	switch (verdict) {
+	case TOKEN_OK:
+		return CAME_TOKEN;
+	case TOKEN_GRANT:
+		return CAME_DEAD_GRANT;
+	case TOKEN_CLIENT:
+		return CAME_DEAD_CLIENT;
+	case TOKEN_PENDING:
+		return CAME_PENDING;
+	case TOKEN_SLOW_DOWN:
+		return CAME_SLOW_DOWN;
+	case TOKEN_TRANSIENT:
+		return CAME_TRANSIENT;
+	default:
+		return CAME_REFUSED;
+	}
+}
+
+/* scope: what was asked for. */
+static void
+take_answer(struct login *g, const struct fetch_answer *a, const char *scope)
+{
+	char *why = NULL;
+	enum token_verdict verdict = client_token(&g->record, a->status,
+	    a->json, scope, login_now(), &why);
+
+	if (verdict == TOKEN_OK) {
+		g->record.client_failures = 0;
+		if (g->config.knows_place)
+			g->record.server_public = g->config.is_public;
+	}
+	login_report_why(g, outcome_of(verdict),
+	    verdict == TOKEN_REFUSED && a->why != NULL ? a->why : why);
+	free(why);
+}
+
+void
+login_on_token(const struct fetch_answer *a, void *arg)
+{
+	struct login *g = arg;
+
+	g->fetch = NULL;
+	if (login_is_unready(g, a))
+		return;
+	/* Nothing of the login before is kept: this one is another. */
+	record_drop_token(&g->record);
+	take_answer(g, a, g->scope);
+}
 
 /* --- refresh --- */
-
-static void
-person_next(struct login *g)
-{
-	login_unlock(&g->token_lock);
-	login_person(g);
-}
 
 static void
 on_refreshed(const struct fetch_answer *a, void *arg)
 {
 	struct login *g = arg;
-	char *why = NULL, *scope = NULL;
-	enum token_verdict verdict;
+	char *scope;
 
 	g->fetch = NULL;
+	if (login_is_unready(g, a))
+		return;
 	/* A web page or a redirect is somebody else's, of a network that wants
 	 * a sign-in of its own: it says nothing of our token. */
-	if (a->status == 0 || a->transient || a->json == NULL) {
-		login_unready(g, a);
+	if (a->json == NULL) {
+		report_unready(g, a);
 		return;
 	}
-	if (g->record.token.scope_requested != NULL)
-		scope = xstrdup(g->record.token.scope_requested);
-	verdict = client_token(&g->record, a->status, a->json, scope,
-	    login_now(), &why);
+	scope = g->record.token.scope_requested == NULL ?
+	    NULL :
+	    xstrdup(g->record.token.scope_requested);
+	take_answer(g, a, scope);
 	free(scope);
-	switch (verdict) {
-	case TOKEN_OK:
-		login_have_token(g);
-		break;
-	case TOKEN_TRANSIENT:
-		login_end(g, LOGIN_LATER, "%s", why);
-		break;
-	case TOKEN_CLIENT:
-		log_info("the refresh was refused: %s", why);
-		if (g->record.client.source == CLIENT_REGISTERED ||
-		    g->record.client.source == CLIENT_IMPORTED)
-			record_drop_client(&g->record);
-		record_drop_token(&g->record);
-		login_save(g, person_next);
-		break;
-	case TOKEN_GRANT:
-		/* Under the lock nobody else can have spent it: it is dead. */
-		log_info("the refresh was refused: %s", why);
-		record_drop_token(&g->record);
-		login_save(g, person_next);
-		break;
-	default:
-		log_warn("the refresh was refused: %s", why);
-		person_next(g);
-		break;
-	}
-	free(why);
 }
 
 /* A given client is as it is given now: its secret may be another, and
@@ -82,29 +198,23 @@ take_given(struct login *g)
 		    strcmp(r->client.id, c->client_id) != 0)))
 		return;
 	r->client.source = CLIENT_GIVEN;
-	free(r->client.id);
-	r->client.id = xstrdup(c->client_id);
+	login_set(&r->client.id, c->client_id);
 	string_wipe(&r->client.secret);
-	r->client.secret = c->client_secret == NULL ? NULL :
-						      xstrdup(c->client_secret);
+	login_set(&r->client.secret, c->client_secret);
 	if (g->discovered)
 		r->client.method = client_method(&g->found.server,
 		    r->client.secret != NULL, false);
 }
 
 void
-login_refresh(struct login *g)
+login_do_refresh(struct login *g, const struct login_action *a)
 {
 	struct client_request r = { 0 };
 	char *assertion;
 
-	if (g->record.token.refresh == NULL ||
-	    g->record.token_endpoint == NULL) {
-		person_next(g);
-		return;
-	}
+	(void)a;
 	take_given(g);
-	if (!login_assertion(g, &assertion))
+	if (!login_prove(g, &assertion))
 		return;
 	client_refresh(&r, &g->record, assertion);
 	free(assertion);
@@ -117,47 +227,49 @@ static void
 on_credentials(const struct fetch_answer *a, void *arg)
 {
 	struct login *g = arg;
-	char *why = NULL;
 
 	g->fetch = NULL;
-	if (a->status == 0 || a->transient) {
-		login_unready(g, a);
-		return;
-	}
-	switch (client_token(&g->record, a->status, a->json, g->scope,
-	    login_now(), &why)) {
-	case TOKEN_OK:
-		login_have_token(g);
-		break;
-	case TOKEN_TRANSIENT:
-		login_end(g, LOGIN_LATER, "%s", why);
-		break;
-	default:
-		login_end(g, LOGIN_FAILED, "%s", a->why != NULL ? a->why : why);
-		break;
-	}
-	free(why);
+	if (!login_is_unready(g, a))
+		take_answer(g, a, g->scope);
 }
 
 void
-login_credentials(struct login *g)
+login_do_credentials(struct login *g, const struct login_action *a)
 {
 	struct record *r = &g->record;
 	struct client_request form = { 0 };
 	char *assertion;
 
+	(void)a;
 	free(g->scope);
 	g->scope = login_wanted_scope(g); /* widens that of the token now */
 	record_drop_client(r);
 	r->client.source = CLIENT_GIVEN;
-	r->client.id = xstrdup(g->config.client_id);
-	if (g->config.client_secret != NULL)
-		r->client.secret = xstrdup(g->config.client_secret);
+	login_set(&r->client.id, g->config.client_id);
+	login_set(&r->client.secret, g->config.client_secret);
 	r->client.method = client_method(&g->found.server,
 	    g->config.client_secret != NULL, g->config.client_key != NULL);
-	if (!login_assertion(g, &assertion))
+	if (!login_prove(g, &assertion))
 		return;
 	client_credentials(&form, r, g->scope, assertion);
 	free(assertion);
 	login_post(g, r->token_endpoint, &form, on_credentials);
+}
+
+/* --- the code of a redirect --- */
+
+void
+login_do_exchange(struct login *g, const struct login_action *a)
+{
+	struct client_request r = { 0 };
+	char *assertion;
+
+	(void)a;
+	if (login_prove(g, &assertion)) {
+		client_code(&r, &g->record, g->arrived.code, g->verifier,
+		    assertion);
+		free(assertion);
+		login_post(g, g->record.token_endpoint, &r, login_on_token);
+	}
+	callback_free(&g->arrived);
 }

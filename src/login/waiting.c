@@ -1,17 +1,18 @@
 /*
- * What the copies that wait for a user are told: where the user has to go, or
- * that a login came to nothing.
+ * What copies that wait for the same user tell each other. The one with the
+ * login lock writes where the user has to go, or that a login came to nothing;
+ * the others show it.
  */
 #include "config.h"
 
 #include "login/waiting.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "login/steps.h"
+#include "login/report.h"
 
-/* false with errno: it cannot be written. */
 bool
 login_save_pending(struct login *g)
 {
@@ -19,16 +20,17 @@ login_save_pending(struct login *g)
 	    store_set_pending(g->store, g->name, &g->pending) == 0;
 }
 
-void
-login_forget_url(struct pending *p)
+static void
+forget_url(struct pending *p)
 {
 	free(p->url);
 	free(p->user_code);
 	p->url = p->user_code = NULL;
 }
 
-bool
-login_is_shown(struct login *g, const char *url, const char *code)
+/* Was it told last? It counts as told from now on. */
+static bool
+is_shown(struct login *g, const char *url, const char *code)
 {
 	if (code == NULL)
 		code = "";
@@ -47,56 +49,65 @@ login_show(struct login *g, const char *url, const char *code)
 {
 	struct pending *p = &g->pending;
 
-	login_forget_url(p);
+	forget_url(p);
 	p->url = xstrdup(url);
 	p->user_code = code == NULL ? NULL : xstrdup(code);
 	login_save_pending(g);
-	if (!login_is_shown(g, url, code))
+	if (!is_shown(g, url, code))
 		g->ops.where(url, code, g->arg);
 }
 
-/* The copies that wait do not ask the person again. */
 void
-login_note_failure(struct login *g)
+login_do_watch(struct login *g, const struct login_action *a)
 {
-	login_forget_url(&g->pending);
-	g->pending.failed_at = login_now();
+	struct login_input in = { .came = CAME_LOOKED, .again_ms = -1 };
+	struct pending p;
+
+	(void)a;
+	in.stamp = store_stamp(g->store, g->name);
+	store_pending(g->store, g->name, &p);
+	if (p.url != NULL && !is_shown(g, p.url, p.user_code)) {
+		g->ops.where(p.url, p.user_code, g->arg);
+		in.shown = p.user_code == NULL;
+	}
+	pending_free(&p);
+	login_report_all(g, &in);
+}
+
+/* What the copy before us showed is over. */
+void
+login_do_clear(struct login *g, const struct login_action *a)
+{
+	char *why;
+
+	(void)a;
+	forget_url(&g->pending);
+	if (login_save_pending(g)) {
+		login_report(g, CAME_DONE);
+		return;
+	}
+	why = xasprintf("the token store ~/" STORE_BELOW
+			" cannot be written: %s",
+	    strerror(errno));
+	login_report_why(g, CAME_BROKEN, why);
+	free(why);
+}
+
+void
+login_do_note_success(struct login *g, const struct login_action *a)
+{
+	(void)a;
+	forget_url(&g->pending);
+	g->pending.failed_at = 0;
 	login_save_pending(g);
 }
 
+/* The copies that wait do not ask the user again. */
 void
-login_failed(struct login *g, enum login_end end, const char *why)
+login_do_note_failure(struct login *g, const struct login_action *a)
 {
-	if (g->login_lock >= 0)
-		login_note_failure(g);
-	login_end(g, end, "%s", why);
-}
-
-char *
-login_wanted_scope(const struct login *g)
-{
-	const struct login_config *c = &g->config;
-	const char *base = c->scope;
-	char *scope, *more;
-
-	if (base == NULL && c->challenge != NULL)
-		base = c->challenge->scope;
-	if (base == NULL)
-		base = g->found.scopes;
-	scope = scope_union(c->reason == LOGIN_SCOPE ?
-		g->record.token.scope_requested :
-		NULL,
-	    base);
-	/* A step-up widens what the user chose. */
-	if (c->reason == LOGIN_SCOPE && c->challenge != NULL) {
-		more = scope_union(scope, c->challenge->scope);
-		free(scope);
-		scope = more;
-	}
-	if (scope == NULL || c->mode == LOGIN_CREDENTIALS ||
-	    !g->found.server.offline_access)
-		return scope;
-	more = scope_union(scope, "offline_access");
-	free(scope);
-	return more;
+	(void)a;
+	forget_url(&g->pending);
+	g->pending.failed_at = login_now();
+	login_save_pending(g);
 }

@@ -342,7 +342,7 @@ judge_authorize(struct login_flow *f, int came)
 
 /* That no browser ever came back may be because the server has forgotten our
  * client, which only the page in the browser says: the next login registers
- * anew. */
+ * anew (doc/protocol.md 8.6). */
 static int
 judge_silence(struct login_flow *f, int came)
 {

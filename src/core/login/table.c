@@ -110,7 +110,8 @@ static const struct {
 	{ STEP_READ,             NEEDS_USER,        STEP_USER },
 
 	/* A server that has moved to another issuer must not see what was for
-	 * the one before: it is asked before any refresh. */
+	 * the one before: it is asked before any refresh (doc/protocol.md
+	 * 8.3). */
 	{ STEP_PLACE,            CAME_FOUND,        STEP_ADOPT },
 	{ STEP_PLACE,            IS_MOVED,          STEP_ADOPT },
 	{ STEP_PLACE,            CAME_TIME,         END_SLOW },

@@ -1,0 +1,207 @@
+/*
+ * Does what the reducer of core/login says, one action after the other. What
+ * came of an action is reported by the part that did it; what follows is for
+ * the reducer to know.
+ */
+#include "config.h"
+
+#include "login/login.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <openssl/crypto.h>
+
+#include "base/codec.h"
+#include "login/client.h"
+#include "login/device.h"
+#include "login/locks.h"
+#include "login/place.h"
+#include "login/records.h"
+#include "login/redirect.h"
+#include "login/report.h"
+#include "login/token.h"
+#include "login/waiting.h"
+
+#define WHY_MAX_BYTES ((size_t)1023)
+
+/* All but DO_NOTHING and DO_END, which no part does. */
+static void (*const performers[DO_ACTIONS])(struct login *g,
+    const struct login_action *a) = {
+	[DO_WAIT] = login_do_wait,
+	[DO_LOAD] = login_do_load,
+	[DO_DISCOVER] = login_do_discover,
+	[DO_ADOPT] = login_do_adopt,
+	[DO_SAVE] = login_do_save,
+	[DO_FORGET] = login_do_forget,
+	[DO_LOCK_TOKEN] = login_do_lock_token,
+	[DO_LOCK_LOGIN] = login_do_lock_login,
+	[DO_LOCK_TAB] = login_do_lock_tab,
+	[DO_WATCH] = login_do_watch,
+	[DO_CLEAR] = login_do_clear,
+	[DO_COUNT_FAILURE] = login_do_count_failure,
+	[DO_LISTEN] = login_do_listen,
+	[DO_TAKE_GIVEN] = login_do_take_given,
+	[DO_TAKE_DOCUMENT] = login_do_take_document,
+	[DO_REGISTER] = login_do_register,
+	[DO_REGISTER_BY_NAME] = login_do_register_by_name,
+	[DO_REFRESH] = login_do_refresh,
+	[DO_CREDENTIALS] = login_do_credentials,
+	[DO_AUTHORIZE] = login_do_authorize,
+	[DO_OPEN] = login_do_open,
+	[DO_EXCHANGE] = login_do_exchange,
+	[DO_DEVICE] = login_do_device,
+	[DO_POLL] = login_do_poll,
+	[DO_TIMEOUT] = login_do_timeout,
+	[DO_TIMEOUT_OFF] = login_do_timeout_off,
+	[DO_UNLOCK_TOKEN] = login_do_unlock_token,
+	[DO_UNLOCK_TAB] = login_do_unlock_tab,
+	[DO_OPEN_FOR_OTHER] = login_do_open_for_other,
+	[DO_CLOSE_BROWSER] = login_do_close_browser,
+	[DO_CLOSE_LISTENER] = login_do_close_listener,
+	[DO_NOTE_SUCCESS] = login_do_note_success,
+	[DO_NOTE_FAILURE] = login_do_note_failure,
+	[DO_LOG] = login_do_log,
+};
+
+/* g is gone after it. */
+static void
+end(struct login *g, const struct login_action *a)
+{
+	struct login_ops ops = g->ops;
+	struct record record = g->record;
+	enum login_end how = a->end;
+	int64_t again_ms = a->again_ms;
+	bool says = a->text != NULL;
+	struct span text = span_of(a->text);
+	void *arg = g->arg;
+	struct buf why; /* names of others may be in it */
+
+	if (text.n > WHY_MAX_BYTES)
+		text.n = WHY_MAX_BYTES;
+	buf_init(&why, 0);
+	codec_visible(&why, text, WHY_MAX_BYTES + 1);
+	record_init(&g->record); /* ours until it was told */
+	login_free(g);
+	ops.done(how, says ? buf_str(&why) : NULL, again_ms, &record, arg);
+	record_free(&record);
+	buf_free(&why);
+}
+
+/* An action that is over at once makes the next one: login_report does not
+ * come back here meanwhile. */
+static void
+work(struct login *g)
+{
+	struct login_action a;
+
+	g->at_work = true;
+	while (login_flow_next(g->flow, &a)) {
+		if (a.kind == DO_END) {
+			end(g, &a);
+			return;
+		}
+		if (login_is_awaited(a.kind)) /* what was waited for is over */
+			loop_timer_set(g->timer, -1);
+		performers[a.kind](g, &a);
+	}
+	g->at_work = false;
+}
+
+static void
+on_timer(void *arg)
+{
+	login_report(arg, CAME_TIME);
+}
+
+static void
+on_timeout(void *arg)
+{
+	login_report(arg, CAME_TIMEOUT);
+}
+
+static struct login_flow *
+flow_new(const struct login_config *c, struct store *store)
+{
+	const struct login_flow_config config = {
+		.mode = c->mode,
+		.reason = c->reason,
+		.may_ask = c->person,
+		.force = c->force,
+		.shared = store != NULL,
+		.helper = store != NULL && store_has_helper(store),
+		.client_given = c->client_id != NULL,
+		.client_document = c->client_document != NULL,
+		.issuer_given = c->issuer != NULL,
+		.has_browser = c->browser != NULL,
+		.timeout_ms = c->timeout_ms,
+		.rejected = c->rejected,
+		.host = c->server->host,
+	};
+
+	return login_flow_new(&config);
+}
+
+struct login *
+login_start(struct loop *l, struct fetcher *f, struct store *store,
+    const struct login_config *config, const struct login_ops *ops, void *arg)
+{
+	struct login *g = xcalloc(1, sizeof *g);
+
+	g->loop = l;
+	g->fetcher = f;
+	g->store = store;
+	g->config = *config;
+	g->ops = *ops;
+	g->arg = arg;
+	g->token_lock = g->login_lock = g->tab_lock = -1;
+	store_name(g->name, config->server->text, config->profile);
+	record_init(&g->record);
+	if (config->record != NULL)
+		record_copy(&g->record, config->record);
+	g->timer = loop_timer_new(l, on_timer, g);
+	g->timeout = loop_timer_new(l, on_timeout, g);
+	g->flow = flow_new(config, store);
+	g->work = work;
+	work(g); /* which begins with DO_WAIT */
+	return g;
+}
+
+bool
+login_orphan(struct login *g)
+{
+	login_report(g, CAME_ORPHANED);
+	return login_flow_is_needed(g->flow);
+}
+
+void
+login_free(struct login *g)
+{
+	if (g == NULL)
+		return;
+	store_cancel(g->op);
+	fetch_cancel(g->fetch);
+	discovery_cancel(g->discovery);
+	listener_free(g->listener, true);
+	browser_free(g->browser);
+	loop_timer_free(g->timer);
+	loop_timer_free(g->timeout);
+	login_unlock(&g->tab_lock);
+	login_unlock(&g->token_lock);
+	login_unlock(&g->login_lock);
+	login_flow_free(g->flow);
+	if (g->discovered)
+		discovered_free(&g->found);
+	record_free(&g->record);
+	pending_free(&g->pending);
+	callback_free(&g->arrived);
+	free(g->shown);
+	free(g->shown_code);
+	free(g->redirect_uri);
+	free(g->scope);
+	free(g->url);
+	free(g->device_code);
+	OPENSSL_cleanse(g->verifier, sizeof g->verifier);
+	OPENSSL_cleanse(g->state, sizeof g->state);
+	free(g);
+}

@@ -1,0 +1,131 @@
+/*
+ * The record of a login. It is read from the store and written to it as a
+ * whole; between the two it is g->record. Without a store it is only that.
+ */
+#include "config.h"
+
+#include "login/records.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "login/report.h"
+
+void
+login_set(char **to, const char *value)
+{
+	char *copy = value == NULL ? NULL : xstrdup(value);
+
+	free(*to);
+	*to = copy;
+}
+
+/* What mcp-remote has is as good as a record of ours: above all its refresh
+ * token. */
+static void
+import(struct login *g)
+{
+	char *from = NULL, *why = NULL;
+
+	if (g->config.import != NULL &&
+	    import_tokens(&g->record, g->config.import, &from, &why))
+		log_debug("taken from %s", from);
+	free(from);
+	free(why);
+}
+
+static void
+on_record(const struct record *r, const char *why, void *arg)
+{
+	struct login *g = arg;
+
+	g->op = NULL;
+	if (why != NULL) {
+		login_report_why(g, CAME_BROKEN, why);
+		return;
+	}
+	record_free(&g->record);
+	if (r != NULL)
+		record_copy(&g->record, r);
+	else
+		import(g);
+	login_report(g, CAME_LOADED);
+}
+
+void
+login_do_load(struct login *g, const struct login_action *a)
+{
+	(void)a;
+	if (g->store == NULL)
+		login_report(g, CAME_LOADED);
+	else
+		g->op = store_get(g->store, g->name, on_record, g);
+}
+
+static void
+forget(struct login *g, enum login_forget what)
+{
+	if (what == FORGET_CLIENT)
+		record_drop_client(&g->record);
+	else if (what == FORGET_TOKEN)
+		record_drop_token(&g->record);
+}
+
+void
+login_do_forget(struct login *g, const struct login_action *a)
+{
+	forget(g, a->forget);
+	login_report(g, CAME_DONE);
+}
+
+void
+login_do_adopt(struct login *g, const struct login_action *a)
+{
+	const struct login_config *c = &g->config;
+	const struct server_metadata *m = &g->found.server;
+	struct record *r = &g->record;
+
+	forget(g, a->forget);
+	login_set(&r->issuer, m->issuer);
+	login_set(&r->token_endpoint,
+	    c->token_endpoint != NULL ? c->token_endpoint : m->token_endpoint);
+	login_set(&r->revocation_endpoint, m->revocation_endpoint);
+	login_set(&r->resource,
+	    c->no_resource          ? NULL :
+		c->resource != NULL ? c->resource :
+				      g->found.resource);
+	login_report(g, CAME_DONE);
+}
+
+void
+login_do_count_failure(struct login *g, const struct login_action *a)
+{
+	(void)a;
+	g->record.client_failures++;
+	login_report(g, CAME_DONE);
+}
+
+static void
+on_saved(const char *why, void *arg)
+{
+	struct login *g = arg;
+
+	g->op = NULL;
+	if (why != NULL)
+		log_warn("%s", why);
+	login_report_why(g, why == NULL ? CAME_SAVED : CAME_UNKEPT, why);
+}
+
+void
+login_do_save(struct login *g, const struct login_action *a)
+{
+	struct record *r = &g->record;
+
+	forget(g, a->forget);
+	login_set(&r->url, g->config.server->text);
+	login_set(&r->profile, g->config.profile);
+	if (g->store == NULL)
+		login_report(g, CAME_SAVED);
+	else
+		g->op = store_put(g->store, g->name, r, on_saved, g);
+}

@@ -1,0 +1,17 @@
+/* The record of a login: read, changed, written. */
+#ifndef MCPSPLICE_LOGIN_RECORDS_H
+#define MCPSPLICE_LOGIN_RECORDS_H
+
+#include "login/state.h"
+
+/* Sets *to to a copy of value, which may be NULL. */
+void login_set(char **to, const char *value);
+
+/* Each does the action of its name, as core/login/login.h has it. */
+void login_do_load(struct login *g, const struct login_action *a);
+void login_do_adopt(struct login *g, const struct login_action *a);
+void login_do_forget(struct login *g, const struct login_action *a);
+void login_do_count_failure(struct login *g, const struct login_action *a);
+void login_do_save(struct login *g, const struct login_action *a);
+
+#endif

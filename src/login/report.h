@@ -1,0 +1,23 @@
+/* What came of an action, to the reducer. */
+#ifndef MCPSPLICE_LOGIN_REPORT_H
+#define MCPSPLICE_LOGIN_REPORT_H
+
+#include "login/state.h"
+
+int64_t login_now(void); /* s since 1970 */
+/* Tells what came, with the facts of this moment, and does what follows, unless
+ * that is under way: then it is done after the caller has returned. g may be
+ * gone after it. */
+void login_report(struct login *g, enum login_outcome came);
+/* The same with why, for people; or with all that in says. */
+void login_report_why(struct login *g, enum login_outcome came,
+    const char *why);
+void login_report_all(struct login *g, struct login_input *in);
+
+/* Each does the action of its name, as core/login/login.h has it. */
+void login_do_wait(struct login *g, const struct login_action *a);
+void login_do_timeout(struct login *g, const struct login_action *a);
+void login_do_timeout_off(struct login *g, const struct login_action *a);
+void login_do_log(struct login *g, const struct login_action *a);
+
+#endif
