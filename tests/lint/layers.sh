@@ -110,7 +110,7 @@ function own_header(name,    to)
 	else if (!is_below(to))
 		breach(room " may not include " name)
 	else if (to != room && (name ~ /state\.h$/ ||
-	    (to in ordered && position[part_of(name)] != 1)))
+	    (to in ordered && !(part_of(name) in is_open))))
 		breach("only " to " itself includes " name)
 	else
 		needs(name, "includes " name)
@@ -177,11 +177,19 @@ function find_circles(    pair, file, n, left, again, needing, needed)
 	}
 }
 
-function order_of(room, names,    n, i)
+# The files of a folder from the bottom up. The first is the header for other
+# folders, or all before a "|".
+function order_of(room, names,    n, i, last)
 {
 	ordered[room] = 1
+	last = 1
 	for (i = split(names, n, " "); i > 0; i--)
-		position[room "/" n[i]] = i
+		if (n[i] == "|")
+			last = i
+		else
+			position[room "/" n[i]] = i
+	for (i = 1; i <= last; i++)
+		is_open[room "/" n[i]] = 1
 }
 
 function system_header(name)
@@ -227,7 +235,6 @@ BEGIN {
 	below["app"] = "app transport auth login store options cache io " \
 	    below["core"]
 	below["main"] = below["app"]
-	# From the bottom up; the first is the header for the others.
 	order_of("core/session", "session calls questions settings tools " \
 	    "state act held call one_way listen end renew sign_in replay " \
 	    "ping live startup open from_client from_server done time step")
@@ -237,6 +244,10 @@ BEGIN {
 	    "tell uris subscription set native listen inputs answer modern " \
 	    "sse2024 detect sse2024_in step")
 	order_of("core/login", "login state act judge table step")
+	order_of("login", "challenge callback assertion browser metadata " \
+	    "fetch discovery client_messages client_request client_answer " \
+	    "login | state report records locks place waiting token device " \
+	    "redirect client perform")
 	pure = "^(assert|ctype|errno|inttypes|limits|math|stdarg|stdbool|" \
 	    "stddef|stdint|stdio|stdlib|string|strings)\\.h$"
 }
