@@ -379,7 +379,7 @@ on_refused(uint64_t ticket, const struct refusal *r, void *arg)
 	struct proxy *p = arg;
 	const struct verdict_rules rules = { p->patterns, p->n_patterns,
 		p->options->session_lost_in_results };
-	struct facts credentials_known_good = *r->facts;
+	struct facts known_good = *r->facts;
 	struct oauth_refusal o = {
 		.stamp = r->stamp,
 		.status = r->facts->status,
@@ -393,9 +393,8 @@ on_refused(uint64_t ticket, const struct refusal *r, void *arg)
 	    verdict == VERDICT_LOST || verdict == VERDICT_SUSPECT ||
 	    verdict == VERDICT_LOST_MAYBE)
 		return false;
-	credentials_known_good.credentials_known_good = true;
-	if (verdict_bare(&credentials_known_good, &rules).verdict ==
-	    VERDICT_LOST)
+	known_good.credentials_known_good = true;
+	if (verdict_bare(&known_good, &rules).verdict == VERDICT_LOST)
 		o.session = r->session;
 	return authorize_refused(p->authorize, ticket, &o);
 }

@@ -342,8 +342,8 @@ on_answer(const struct fetch_answer *a, void *arg)
 
 /* May the challenge send us there? *why is for people, when not. */
 static bool
-credentials_known_good(struct discovery *d, const struct url *u,
-    const char *text, char **why)
+may_be_asked(struct discovery *d, const struct url *u, const char *text,
+    char **why)
 {
 	struct buf b;
 
@@ -381,7 +381,7 @@ add_challenge(struct discovery *d, char **why)
 			 "URL, it is not used");
 		return 0;
 	}
-	if (credentials_known_good(d, &u, text, why)) {
+	if (may_be_asked(d, &u, text, why)) {
 		d->places[d->n++] = xstrdup(u.text);
 		d->from_challenge = true;
 	}
