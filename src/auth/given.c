@@ -40,8 +40,9 @@ struct source {
 	bool bearer; /* the file holds a token, not header lines */
 	bool regular;
 	bool complained;       /* the user was warned about the current file */
-	struct identity seen;  /* file that was read last */
-	struct identity tried; /* file at the latest look */
+	struct identity seen;  /* state of the file when it was last read */
+	struct identity tried; /* state at the latest attempt to read it
+				* again */
 	struct headers headers;
 };
 

@@ -406,8 +406,8 @@ on_login_process_where(const char *url, const char *code, void *arg)
 }
 
 /* Answers the waiting questions for which another login process could do no
- * more. user: the login process could not ask the user, but the next one
- * may. */
+ * more. person: the login process was not allowed to ask the user; questions
+ * that may ask the user wait for the next one. */
 static void
 end_waiting(struct oauth *o, const char *why, bool person)
 {
