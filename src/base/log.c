@@ -182,8 +182,8 @@ write_stderr(struct buf *line)
 		write_once(STDERR_FILENO, line);
 }
 
-/* Formats a record and writes it to the sink, stderr and the file. text must be
- * safe to show. */
+/* Formats a record and writes it to stderr, or to the sink instead, and to the
+ * file. text must be safe to show. */
 static void
 emit(enum log_level level, const struct timespec *when, struct span text)
 {
