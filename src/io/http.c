@@ -384,8 +384,8 @@ is_cut_handshake(const char *why)
 	    strstr(why, "unexpected eof") != NULL;
 }
 
-/* Judges a SOCKS proxy's answer: is the host the cause, or the proxy's own
- * rules? */
+/* Judges a SOCKS proxy's answer: is the host the cause, or did the proxy
+ * refuse? */
 static enum http_end
 judge_socks(struct exchange *x)
 {
