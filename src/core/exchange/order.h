@@ -18,11 +18,12 @@ struct order {
 	const struct headers *mirrored; /* headers that mirror the body; NULL:
 					 * none */
 	bool endpoint;    /* POST to the URL that an endpoint event named */
-	bool announces;   /* INPUT_ENDPOINT tells of an endpoint event: that of
-			 * a GET names the endpoint, that of a POST only the
+	bool announces;   /* INPUT_ENDPOINT reports an endpoint event: for a GET
+			 * it names the endpoint, for a POST only the
 			 * transport */
 	bool listen;      /* silence never ends the exchange */
-	bool control;     /* a small request of the reducers: never paused */
+	bool control;     /* neither a call nor a listen stream; never paused
+			   * while its answer is small */
 	bool interactive; /* a request of the client waits for the exchange */
 };
 

@@ -232,7 +232,8 @@ whole(const struct clause *c, size_t i, size_t end)
 	return end == c->n && (i == 0 || !joined(c, i)) ? PHRASE_WHOLE : 0;
 }
 
-/* Finds the exact words of the usual MCP servers, from the noun at i. */
+/* Finds the two literal phrases from the noun at i: "session terminated" and
+ * "invalid or expired session". */
 static unsigned
 literal(const struct clause *c, size_t i)
 {
@@ -294,8 +295,9 @@ of_noun(const struct clause *c, size_t i)
 	return strange ? in_doubt(found) : found;
 }
 
-/* Does the clause begin at the word at i, apart from words that may stand
- * before our own session? */
+/* Is the word at i a subject of its own? It is at the head of the clause and
+ * after a word that ends a phrase, apart from words such as "the" and "mcp"
+ * before it. */
 static bool
 is_ours(const struct clause *c, size_t i)
 {

@@ -349,8 +349,8 @@ is_cut(const struct facts *facts, struct ruling *r)
 }
 
 /* Without an id there is no session to lose, but there may be another server
- * now, one that takes POSTs at another URL. Its 404 is empty, or has the words
- * of a framework for a missing route. */
+ * now, one that takes POSTs at another URL. Its 404 is empty, or a web page as
+ * frameworks send for a missing route, and has no PHRASE_VETO. */
 static bool
 is_elsewhere(const struct facts *facts, const struct error_text *said)
 {
