@@ -264,7 +264,7 @@ era_wraps(struct span output_schema)
 
 /* Appends the schema for "result". Returns false if it cannot be wrapped. */
 static bool
-add_attempt(struct buf *out, struct span schema)
+add_inner(struct buf *out, struct span schema)
 {
 	static const struct edit edit = { "$schema", { NULL, 0 } };
 	struct buf plain;
@@ -296,7 +296,7 @@ era_wrap_schema(struct buf *out, struct span schema)
 		buf_addc(out, ',');
 	}
 	buf_adds(out, "\"type\":\"object\",\"properties\":{\"result\":");
-	if (!add_attempt(out, schema))
+	if (!add_inner(out, schema))
 		return false;
 	buf_adds(out, "},\"required\":[\"result\"]}");
 	return true;

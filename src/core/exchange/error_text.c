@@ -76,7 +76,7 @@ member_of(struct span key)
 
 /* Adds the members of error.data, or of an object in the place of a text. */
 static void
-add_attempt(struct error_text *s, struct span object)
+add_inner(struct error_text *s, struct span object)
 {
 	struct span key, value;
 	enum member member;
@@ -104,7 +104,7 @@ add_error(struct error_text *s, struct span error)
 		if (member == M_CODE && json_kind(value) != '"')
 			s->code = strtol(value.p, NULL, 10);
 		else if (member == M_DATA && json_kind(value) == '{')
-			add_attempt(s, value);
+			add_inner(s, value);
 		else if (member != M_OTHER)
 			add_string(s, value);
 	}
@@ -124,7 +124,7 @@ add_member(struct span key, struct span value, void *arg)
 	else if (member == M_ERROR)
 		add_error(s, value);
 	else
-		add_attempt(s, value);
+		add_inner(s, value);
 }
 
 /* Adds a body that is JSON with words in it: an object, or one string. If the
