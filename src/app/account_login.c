@@ -60,7 +60,7 @@ talk_free(struct talk *t)
 
 /* Ignores the body: only the head of an answer counts. */
 static bool
-ignore(struct exchange *x, const char *p, size_t n, void *arg)
+ignore(struct transfer *x, const char *p, size_t n, void *arg)
 {
 	(void)x;
 	(void)p;
@@ -294,7 +294,7 @@ say_not_waited_for(void)
 }
 
 static void
-other_head(struct exchange *x, int status, void *arg)
+other_head(struct transfer *x, int status, void *arg)
 {
 	struct talk *t = arg;
 
@@ -303,7 +303,7 @@ other_head(struct exchange *x, int status, void *arg)
 }
 
 static void
-other_done(struct exchange *x, const struct http_answer *answer, void *arg)
+other_done(struct transfer *x, const struct http_answer *answer, void *arg)
 {
 	struct talk *t = arg;
 

@@ -17,7 +17,7 @@ struct probing {
 };
 
 static void
-probe_head(struct exchange *x, int status, void *arg)
+probe_head(struct transfer *x, int status, void *arg)
 {
 	struct probing *g = arg;
 	struct probe *p = g->probe;
@@ -33,7 +33,7 @@ probe_head(struct exchange *x, int status, void *arg)
 
 /* Ignores the body: only the head of an answer counts. */
 static bool
-probe_data(struct exchange *x, const char *data, size_t n, void *arg)
+probe_data(struct transfer *x, const char *data, size_t n, void *arg)
 {
 	(void)x;
 	(void)data;
@@ -43,7 +43,7 @@ probe_data(struct exchange *x, const char *data, size_t n, void *arg)
 }
 
 static void
-probe_done(struct exchange *x, const struct http_answer *answer, void *arg)
+probe_done(struct transfer *x, const struct http_answer *answer, void *arg)
 {
 	struct probing *g = arg;
 

@@ -1,19 +1,19 @@
 /*
  * HTTP on a curl multi handle, driven by its socket and timer callbacks. A
  * multi handle owns its connections: http_forget starts a new one, and the old
- * one is freed with its last exchange.
+ * one is freed with its last transfer.
  *
  * Invariants:
  *  - no multi function and no pause is called while libcurl is on the stack:
- *    http_send, http_abort and http_pause only put the exchange on the to-do
+ *    http_send, http_abort and http_pause only put the transfer on the to-do
  *    list, which loop_defer works through; done is called from there too, or
  *    from the loop's own callbacks;
- *  - each exchange in use is on the active list; "running" says that its easy
+ *  - each transfer in use is on the active list; "running" says that its easy
  *    handle is in the multi handle x->multi;
- *  - exchanges start in the first of the multi handles only; each of the
- *    others runs an exchange, or is freed at the end of the turn;
- *  - an easy handle keeps its exchange for life, so that the constant options
- *    are set once; exchanges are pooled, never reset.
+ *  - transfers start in the first of the multi handles only; each of the
+ *    others runs a transfer, or is freed at the end of the turn;
+ *  - an easy handle keeps its transfer for life, so that the constant options
+ *    are set once; transfers are pooled, never reset.
  */
 #include "config.h"
 
@@ -37,7 +37,7 @@
 
 enum {
 	HTTP_OLDEST_CURL = 0x075500, /* CURLOPT_PROTOCOLS_STR */
-	HTTP_POOL_SPARE = 8,         /* spare exchanges kept above
+	HTTP_POOL_SPARE = 8,         /* spare transfers kept above
 				      * max_inflight */
 	HTTP_CACHE_SPARE = 16,       /* connections kept above max_inflight */
 	HTTP_HEAD_MAX_BYTES = 64 * 1024,
@@ -60,7 +60,7 @@ struct watch {
 	int what;
 };
 
-/* A multi handle: exchanges and the connections they share. */
+/* A multi handle: transfers and the connections they share. */
 struct multi {
 	struct http *h;
 	struct multi *next; /* the multi handle before this one */
@@ -69,21 +69,21 @@ struct multi {
 	long timer_ms;            /* what libcurl asked for last; -1: none */
 	bool timer_changed;
 	struct watch *watches;
-	unsigned running; /* number of exchanges */
+	unsigned running; /* number of transfers */
 	bool used;
 };
 
 struct http {
 	struct loop *l;
 	struct http_config config;
-	struct multi *multis; /* new exchanges start in the first one */
+	struct multi *multis; /* new transfers start in the first one */
 	CURLSH *share;
-	struct loop_timer *idle; /* one timer for all exchanges */
+	struct loop_timer *idle; /* one timer for all transfers */
 	int64_t idle_at;         /* when it fires; 0: it does not run */
-	struct exchange *active;
-	struct exchange *spare;
+	struct transfer *active;
+	struct transfer *spare;
 	unsigned nspare;
-	struct exchange *todo, **todo_end;
+	struct transfer *todo, **todo_end;
 	bool deferred;
 	struct curl_slist *resolve;
 	/* The most cookies that the jar can have: those of the last count, and
@@ -95,13 +95,13 @@ struct http {
 	struct buf ca_blob; /* the system's bundle and the extra file */
 };
 
-struct exchange {
+struct transfer {
 	struct http *h;
 	struct multi *multi; /* while running */
 	CURL *easy;
 	CURLcode refused;              /* first error of curl_easy_setopt */
-	struct exchange *next, **prev; /* active list; spare list by next */
-	struct exchange *todo_next;
+	struct transfer *next, **prev; /* active list; spare list by next */
+	struct transfer *todo_next;
 	struct http_ops ops;
 	void *arg;
 	char *url;
@@ -110,7 +110,7 @@ struct exchange {
 	char *text;
 	size_t text_cap;
 	int64_t idle_ms;
-	int64_t expires;     /* end of the exchange in any case; 0: none */
+	int64_t expires;     /* end of the transfer in any case; 0: none */
 	int64_t heard;       /* when the last byte came */
 	int64_t written;     /* when the last byte of the request went out */
 	bool measures;       /* progress callbacks are on */
@@ -138,7 +138,7 @@ struct exchange {
 	char error[CURL_ERROR_SIZE];
 };
 
-/* Sets an option and remembers the first error; an exchange with an error ends
+/* Sets an option and remembers the first error; a transfer with an error ends
  * as HTTP_CONFIG. */
 #define SET(x, option, value)                                                  \
 	do {                                                                   \
@@ -162,7 +162,7 @@ defer(struct http *h)
 }
 
 static void
-todo_add(struct exchange *x)
+todo_add(struct transfer *x)
 {
 	struct http *h = x->h;
 
@@ -176,10 +176,10 @@ todo_add(struct exchange *x)
 }
 
 static void
-todo_remove(struct exchange *x)
+todo_remove(struct transfer *x)
 {
 	struct http *h = x->h;
-	struct exchange **p;
+	struct transfer **p;
 
 	if (!x->todo)
 		return;
@@ -200,7 +200,7 @@ static int
 http_on_prereq(void *arg, char *peer, char *local, int peer_port,
     int local_port)
 {
-	struct exchange *x = arg;
+	struct transfer *x = arg;
 
 	(void)peer;
 	(void)local;
@@ -221,7 +221,7 @@ static int
 http_on_progress(void *arg, curl_off_t dltotal, curl_off_t dlnow,
     curl_off_t ultotal, curl_off_t ulnow)
 {
-	struct exchange *x = arg;
+	struct transfer *x = arg;
 
 	(void)dltotal;
 	(void)dlnow;
@@ -234,9 +234,9 @@ http_on_progress(void *arg, curl_off_t dltotal, curl_off_t dlnow,
 }
 
 /* Calls ops.head once. Returns false if there is no final answer yet, or the
- * exchange has to end. */
+ * transfer has to end. */
 static bool
-give_head(struct exchange *x)
+give_head(struct transfer *x)
 {
 	long status;
 
@@ -279,7 +279,7 @@ count_cookie(struct http *h, const char *line, size_t n)
 static size_t
 http_on_header(char *p, size_t size, size_t n, void *arg)
 {
-	struct exchange *x = arg;
+	struct transfer *x = arg;
 	long status;
 
 	n *= size;
@@ -307,7 +307,7 @@ http_on_header(char *p, size_t size, size_t n, void *arg)
 static size_t
 http_on_body(char *p, size_t size, size_t n, void *arg)
 {
-	struct exchange *x = arg;
+	struct transfer *x = arg;
 
 	n *= size;
 	x->heard = loop_now(x->h->l);
@@ -349,7 +349,7 @@ http_on_socket_made(void *arg, curl_socket_t fd, curlsocktype purpose)
 static curl_socket_t
 http_on_socket_wanted(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 {
-	struct exchange *x = arg;
+	struct transfer *x = arg;
 	const struct http_config *c = &x->h->config;
 
 	(void)purpose;
@@ -387,7 +387,7 @@ is_cut_handshake(const char *why)
 /* Judges a SOCKS proxy's answer: is the host the cause, or did the proxy
  * refuse? */
 static enum http_end
-judge_socks(struct exchange *x)
+judge_socks(struct transfer *x)
 {
 	long code;
 
@@ -409,7 +409,7 @@ judge_socks(struct exchange *x)
 
 /* Judges a failure before anything was written. */
 static enum http_end
-judge_unsent(struct exchange *x, CURLcode rc, int proxy_status)
+judge_unsent(struct transfer *x, CURLcode rc, int proxy_status)
 {
 	if (x->denied && !x->let)
 		return HTTP_REFUSED;
@@ -452,7 +452,7 @@ judge_unsent(struct exchange *x, CURLcode rc, int proxy_status)
 }
 
 static enum http_end
-judge(struct exchange *x, CURLcode rc, int proxy_status)
+judge(struct transfer *x, CURLcode rc, int proxy_status)
 {
 	if (x->abort)
 		return HTTP_ABORTED;
@@ -491,7 +491,7 @@ drop_duration(char *why)
 
 /* Returns the reason in words for users: libcurl's own words if they fit. */
 static const char *
-reason(struct exchange *x, CURLcode rc)
+reason(struct transfer *x, CURLcode rc)
 {
 	if (x->denied && !x->let)
 		return "the address of the host is not allowed";
@@ -511,7 +511,7 @@ reason(struct exchange *x, CURLcode rc)
 }
 
 static void
-exchange_free(struct exchange *x)
+transfer_free(struct transfer *x)
 {
 	curl_easy_cleanup(x->easy);
 	free(x->url);
@@ -520,9 +520,9 @@ exchange_free(struct exchange *x)
 	free(x);
 }
 
-/* Puts the exchange into the pool, or frees it. */
+/* Puts the transfer into the pool, or frees it. */
 static void
-release(struct exchange *x)
+release(struct transfer *x)
 {
 	struct http *h = x->h;
 
@@ -532,7 +532,7 @@ release(struct exchange *x)
 		x->next->prev = x->prev;
 	if (x->refused != CURLE_OK ||
 	    h->nspare >= h->config.max_inflight + HTTP_POOL_SPARE) {
-		exchange_free(x);
+		transfer_free(x);
 		return;
 	}
 	x->next = h->spare;
@@ -541,7 +541,7 @@ release(struct exchange *x)
 }
 
 static void
-leave(struct exchange *x)
+leave(struct transfer *x)
 {
 	struct multi *m = x->multi;
 
@@ -556,7 +556,7 @@ leave(struct exchange *x)
 
 /* Calls done and releases x. libcurl must not be on the stack. */
 static void
-finish(struct exchange *x, struct http_answer *a)
+finish(struct transfer *x, struct http_answer *a)
 {
 	leave(x);
 	a->sent = x->sent;
@@ -566,9 +566,9 @@ finish(struct exchange *x, struct http_answer *a)
 	release(x);
 }
 
-/* Ends an exchange after libcurl has ended the transfer. */
+/* Ends a transfer after libcurl has ended the transfer. */
 static void
-finish_transfer(struct exchange *x, CURLcode rc)
+finish_transfer(struct transfer *x, CURLcode rc)
 {
 	struct http_answer a;
 	long status;
@@ -586,9 +586,9 @@ finish_transfer(struct exchange *x, CURLcode rc)
 	finish(x, &a);
 }
 
-/* Ends an exchange before libcurl has ended the transfer. */
+/* Ends a transfer before libcurl has ended the transfer. */
 static void
-finish_early(struct exchange *x, enum http_end end)
+finish_early(struct transfer *x, enum http_end end)
 {
 	struct http_answer a;
 
@@ -605,7 +605,7 @@ finish_early(struct exchange *x, enum http_end end)
 static void
 settle(struct multi *m)
 {
-	struct exchange *x;
+	struct transfer *x;
 	CURLMsg *message;
 	CURLcode rc;
 	char *private;
@@ -619,7 +619,7 @@ settle(struct multi *m)
 		private = NULL;
 		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE,
 		    &private);
-		x = (struct exchange *)(void *)private;
+		x = (struct transfer *)(void *)private;
 		finish_transfer(x, rc);
 	}
 	if (m->timer_changed) {
@@ -754,7 +754,7 @@ multi_add(struct http *h)
 	return 0;
 }
 
-/* Frees a multi handle without exchanges. The order matters: libcurl still
+/* Frees a multi handle without transfers. The order matters: libcurl still
  * calls http_on_interest while it closes its connections. */
 static void
 multi_free(struct multi *m)
@@ -766,7 +766,7 @@ multi_free(struct multi *m)
 	free(m);
 }
 
-/* Frees the forgotten multi handles that have no exchange left. */
+/* Frees the forgotten multi handles that have no transfer left. */
 static void
 drop_ended(struct http *h)
 {
@@ -785,7 +785,7 @@ drop_ended(struct http *h)
 /* Starts the transfer. config.resolve is set here, because the multi handle
  * keeps these names, but takes them from an easy handle only once. */
 static void
-start(struct exchange *x)
+start(struct transfer *x)
 {
 	struct multi *m = x->h->multis;
 
@@ -809,7 +809,7 @@ start(struct exchange *x)
  * again. It fails for a transfer that is over; the message of that one is on
  * its way. */
 static void
-resume(struct exchange *x)
+resume(struct transfer *x)
 {
 	CURLcode rc;
 
@@ -893,7 +893,7 @@ static void
 http_on_deferred(void *arg)
 {
 	struct http *h = arg;
-	struct exchange *x;
+	struct transfer *x;
 	struct multi *m;
 
 	h->deferred = false;
@@ -914,7 +914,7 @@ http_on_deferred(void *arg)
 	drop_ended(h);
 }
 
-/* The idle limit: one timer for all exchanges, set again only after it
+/* The idle limit: one timer for all transfers, set again only after it
  * fired. */
 
 static void
@@ -926,10 +926,10 @@ idle_watch(struct http *h, int64_t at)
 	loop_timer_set(h->idle, at - loop_now(h->l));
 }
 
-/* An exchange is not silent while a large body is going out, or while the
+/* A transfer is not silent while a large body is going out, or while the
  * caller pauses it. */
 static void
-idle_excuse(struct exchange *x, int64_t now)
+idle_excuse(struct transfer *x, int64_t now)
 {
 	curl_off_t uploaded;
 
@@ -941,9 +941,9 @@ idle_excuse(struct exchange *x, int64_t now)
 	x->uploaded = uploaded;
 }
 
-/* Returns when the exchange has to end; INT64_MAX: never. */
+/* Returns when the transfer has to end; INT64_MAX: never. */
 static int64_t
-ends_at(const struct exchange *x)
+ends_at(const struct transfer *x)
 {
 	int64_t at = x->idle_ms == 0 ? INT64_MAX : x->heard + x->idle_ms;
 
@@ -954,7 +954,7 @@ static void
 http_on_idle(void *arg)
 {
 	struct http *h = arg;
-	struct exchange *x, *next;
+	struct transfer *x, *next;
 	struct multi *m;
 	int64_t now, at;
 
@@ -977,7 +977,7 @@ http_on_idle(void *arg)
 /* Options of an easy handle that never change */
 
 static void
-set_callbacks(struct exchange *x)
+set_callbacks(struct transfer *x)
 {
 	SET(x, CURLOPT_PRIVATE, x);
 	SET(x, CURLOPT_ERRORBUFFER, x->error);
@@ -1004,7 +1004,7 @@ set_callbacks(struct exchange *x)
 }
 
 static void
-set_transport(struct exchange *x)
+set_transport(struct transfer *x)
 {
 	const struct http_config *c = &x->h->config;
 
@@ -1038,7 +1038,7 @@ set_transport(struct exchange *x)
 }
 
 static void
-set_proxy(struct exchange *x)
+set_proxy(struct transfer *x)
 {
 	const struct http_config *c = &x->h->config;
 
@@ -1057,7 +1057,7 @@ set_proxy(struct exchange *x)
 /* Unsets the CA folder. The option fails with a TLS library that has no CA
  * folders, which does not matter. */
 static void
-no_folder(struct exchange *x, CURLoption option)
+no_folder(struct transfer *x, CURLoption option)
 {
 	(void)curl_easy_setopt(x->easy, option, NULL);
 }
@@ -1065,7 +1065,7 @@ no_folder(struct exchange *x, CURLoption option)
 /* Sets either a file or a hashed folder if possible: with both, each handshake
  * reads the whole bundle (17 ms). */
 static void
-set_tls(struct exchange *x)
+set_tls(struct transfer *x)
 {
 	const struct http *h = x->h;
 	const struct http_config *c = &h->config;
@@ -1099,10 +1099,10 @@ set_tls(struct exchange *x)
 	}
 }
 
-static struct exchange *
-exchange_new(struct http *h)
+static struct transfer *
+transfer_new(struct http *h)
 {
-	struct exchange *x;
+	struct transfer *x;
 
 	x = xcalloc(1, sizeof *x);
 	x->h = h;
@@ -1169,7 +1169,7 @@ http_takes_proxy(const struct http_config *c, const char *url)
  * must do what http_takes_proxy found: "*" means no proxy, "" means always the
  * proxy. */
 static void
-set_url(struct exchange *x, const char *text)
+set_url(struct transfer *x, const char *text)
 {
 	const struct http_config *c = &x->h->config;
 	const char *noproxy = c->noproxy;
@@ -1194,7 +1194,7 @@ set_url(struct exchange *x, const char *text)
 }
 
 static void
-set_method(struct exchange *x, const char *method, struct span body)
+set_method(struct transfer *x, const char *method, struct span body)
 {
 	bool post = strcmp(method, "POST") == 0;
 
@@ -1229,7 +1229,7 @@ put_line(char *p, const struct header *header)
  * with x. With a large body some servers let libcurl wait a second for their
  * 100; an empty Expect avoids that. */
 static void
-set_headers(struct exchange *x, const struct headers *headers)
+set_headers(struct transfer *x, const struct headers *headers)
 {
 	static const char expect[] = "Expect:";
 	size_t bytes, i, n;
@@ -1260,15 +1260,15 @@ set_headers(struct exchange *x, const struct headers *headers)
 	SET(x, CURLOPT_HTTPHEADER, x->lines);
 }
 
-/* Takes an exchange from the pool, or makes one, and resets its fields. */
-static struct exchange *
-exchange_take(struct http *h)
+/* Takes a transfer from the pool, or makes one, and resets its fields. */
+static struct transfer *
+transfer_take(struct http *h)
 {
-	struct exchange *x;
+	struct transfer *x;
 
 	x = h->spare;
 	if (x == NULL) {
-		x = exchange_new(h);
+		x = transfer_new(h);
 	} else {
 		h->spare = x->next;
 		h->nspare--;
@@ -1290,18 +1290,18 @@ exchange_take(struct http *h)
 	return x;
 }
 
-struct exchange *
+struct transfer *
 http_send(struct http *h, const struct http_request *r,
     const struct http_ops *ops, void *arg)
 {
-	struct exchange *x;
+	struct transfer *x;
 	long max_idle_s;
 
 	max_idle_s = HTTP_MAXAGE_S;
 	/* libcurl rounds the age of a connection down. */
 	if (r->max_idle_conn_s > 0)
 		max_idle_s = r->max_idle_conn_s - 1;
-	x = exchange_take(h);
+	x = transfer_take(h);
 	x->ops = *ops;
 	x->arg = arg;
 	if (x->easy != NULL) {
@@ -1323,7 +1323,7 @@ http_send(struct http *h, const struct http_request *r,
 /* Before the head, a used easy handle still has the headers of its last
  * answer. */
 const char *
-http_header(struct exchange *x, const char *name, size_t index)
+http_header(struct transfer *x, const char *name, size_t index)
 {
 	struct curl_header *header;
 
@@ -1335,14 +1335,14 @@ http_header(struct exchange *x, const char *name, size_t index)
 }
 
 int64_t
-http_written_at(const struct exchange *x)
+http_written_at(const struct transfer *x)
 {
 	return x->written;
 }
 
 /* libcurl leaves the CR in an empty value. */
 int
-http_headers_all(struct exchange *x, const char *name, struct buf *out)
+http_headers_all(struct transfer *x, const char *name, struct buf *out)
 {
 	size_t before = out->n, i;
 	const char *value;
@@ -1358,7 +1358,7 @@ http_headers_all(struct exchange *x, const char *name, struct buf *out)
 }
 
 const char *
-http_peer(struct exchange *x)
+http_peer(struct transfer *x)
 {
 	char *address = NULL;
 
@@ -1369,21 +1369,21 @@ http_peer(struct exchange *x)
 }
 
 void
-http_abort(struct exchange *x)
+http_abort(struct transfer *x)
 {
 	x->abort = true;
 	todo_add(x);
 }
 
 void
-http_expire(struct exchange *x, int64_t ms)
+http_expire(struct transfer *x, int64_t ms)
 {
 	x->expires = loop_now(x->h->l) + ms;
 	idle_watch(x->h, x->expires);
 }
 
 void
-http_pause(struct exchange *x, bool paused)
+http_pause(struct transfer *x, bool paused)
 {
 	if (x->paused == paused)
 		return;
@@ -1530,7 +1530,7 @@ http_new(struct loop *l, const struct http_config *config, const char **why)
 	return h;
 }
 
-/* The old connections stay with the exchanges that use them. */
+/* The old connections stay with the transfers that use them. */
 void
 http_forget(struct http *h)
 {
@@ -1545,7 +1545,7 @@ http_forget(struct http *h)
 void
 http_free(struct http *h)
 {
-	struct exchange *x;
+	struct transfer *x;
 	struct multi *m;
 
 	if (h == NULL)
@@ -1555,11 +1555,11 @@ http_free(struct http *h)
 		h->active = x->next;
 		if (x->running)
 			curl_multi_remove_handle(x->multi->curl, x->easy);
-		exchange_free(x);
+		transfer_free(x);
 	}
 	while ((x = h->spare) != NULL) {
 		h->spare = x->next;
-		exchange_free(x);
+		transfer_free(x);
 	}
 	while ((m = h->multis) != NULL) {
 		h->multis = m->next;

@@ -15,7 +15,7 @@
 
 struct sockaddr;
 struct http;
-struct exchange;
+struct transfer;
 
 /* Strings are borrowed for the life of the http object; NULL or 0 switch an
  * option off. */
@@ -89,12 +89,12 @@ struct http_answer {
 struct http_ops {
 	/* Status line and headers are complete (never for 1xx, nor for a
 	 * proxy's answer to CONNECT). http_header works from here on. */
-	void (*head)(struct exchange *x, int status, void *arg);
-	/* Takes bytes of the body. Returns false to end the exchange
+	void (*head)(struct transfer *x, int status, void *arg);
+	/* Takes bytes of the body. Returns false to end the transfer
 	 * (HTTP_ABORTED). */
-	bool (*data)(struct exchange *x, const char *p, size_t n, void *arg);
+	bool (*data)(struct transfer *x, const char *p, size_t n, void *arg);
 	/* The last call, made once; x is gone after it. */
-	void (*done)(struct exchange *x, const struct http_answer *a,
+	void (*done)(struct transfer *x, const struct http_answer *a,
 	    void *arg);
 };
 
@@ -103,33 +103,33 @@ struct http_ops {
 struct http *http_new(struct loop *l, const struct http_config *config,
     const char **why);
 /* Starts a request at the end of this turn. Callbacks come later, never from
- * inside this call. The http object owns the exchange. */
-struct exchange *http_send(struct http *h, const struct http_request *r,
+ * inside this call. The http object owns the transfer. */
+struct transfer *http_send(struct http *h, const struct http_request *r,
     const struct http_ops *ops, void *arg);
 /* Returns the value of the index-th header of that name, or NULL. Works from
  * head until done has returned. */
-const char *http_header(struct exchange *x, const char *name, size_t index);
+const char *http_header(struct transfer *x, const char *name, size_t index);
 /* Appends all values of headers of that name, with ", " between them. Returns
  * 0, or -1 with out unchanged if there is none or out is full. */
-int http_headers_all(struct exchange *x, const char *name, struct buf *out);
+int http_headers_all(struct transfer *x, const char *name, struct buf *out);
 /* Returns the time (loop_now) at which the last byte of the request was
  * written, 0 before that. The byte then is in the socket's buffer, not yet at
  * the server. */
-int64_t http_written_at(const struct exchange *x);
+int64_t http_written_at(const struct transfer *x);
 /* Returns the address of the server, or of the proxy that was used, as text;
  * NULL for a unix socket. Works from head until done has returned. */
-const char *http_peer(struct exchange *x);
-/* Ends the exchange: done comes later with HTTP_ABORTED. */
-void http_abort(struct exchange *x);
-/* Ends the exchange with HTTP_IDLE if it is not over ms from now, whatever
+const char *http_peer(struct transfer *x);
+/* Ends the transfer: done comes later with HTTP_ABORTED. */
+void http_abort(struct transfer *x);
+/* Ends the transfer with HTTP_IDLE if it is not over ms from now, whatever
  * arrives. */
-void http_expire(struct exchange *x, int64_t ms);
+void http_expire(struct transfer *x, int64_t ms);
 /* Stops reading the body from the network, or continues. */
-void http_pause(struct exchange *x, bool paused);
-/* Exchanges that start from now on, in this turn too, get new connections and
- * look names up again. Running exchanges continue. */
+void http_pause(struct transfer *x, bool paused);
+/* Transfers that start from now on, in this turn too, get new connections and
+ * look names up again. Running transfers continue. */
 void http_forget(struct http *h);
-/* Ends all exchanges without callbacks and closes the connections. */
+/* Ends all transfers without callbacks and closes the connections. */
 void http_free(struct http *h);
 /* Would a request to this URL go to an HTTP proxy? */
 bool http_takes_proxy(const struct http_config *config, const char *url);

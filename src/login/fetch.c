@@ -51,7 +51,7 @@ struct fetch {
 	struct headers headers;
 	char *body; /* NULL: GET */
 	size_t body_n;
-	struct exchange *x; /* NULL: it ends at the end of this turn */
+	struct transfer *x; /* NULL: it ends at the end of this turn */
 	int64_t deadline;
 	int redirects;
 	/* The answer so far */
@@ -243,7 +243,7 @@ fetch_on_early(void *arg)
 /* The answer */
 
 static void
-fetch_on_head(struct exchange *x, int status, void *arg)
+fetch_on_head(struct transfer *x, int status, void *arg)
 {
 	struct fetch *t = arg;
 
@@ -252,7 +252,7 @@ fetch_on_head(struct exchange *x, int status, void *arg)
 }
 
 static bool
-fetch_on_data(struct exchange *x, const char *p, size_t n, void *arg)
+fetch_on_data(struct transfer *x, const char *p, size_t n, void *arg)
 {
 	struct fetch *t = arg;
 
@@ -335,7 +335,7 @@ read_body(struct fetch *t)
 }
 
 static void
-fetch_on_done(struct exchange *x, const struct http_answer *a, void *arg)
+fetch_on_done(struct transfer *x, const struct http_answer *a, void *arg)
 {
 	struct fetch *t = arg;
 	struct fetch_answer *out = &t->answer;

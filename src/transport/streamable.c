@@ -53,7 +53,7 @@ struct stream {
 	bool refused;       /* 401 or 403: ops.head is called at the end */
 	bool waits;         /* for streamable_go or streamable_stand */
 	unsigned refusals;
-	struct exchange *x;
+	struct transfer *x;
 	char *url; /* NULL: the server's own URL */
 	unsigned redirects;
 	char *redirect; /* URL to go to when this answer is over */
@@ -338,9 +338,9 @@ headers_for(const struct stream *t)
 	return &u->made;
 }
 
-static void on_head(struct exchange *, int, void *);
-static bool on_data(struct exchange *, const char *, size_t, void *);
-static void on_done(struct exchange *, const struct http_answer *, void *);
+static void on_head(struct transfer *, int, void *);
+static bool on_data(struct transfer *, const char *, size_t, void *);
+static void on_done(struct transfer *, const struct http_answer *, void *);
 
 /* Returns how long the exchange may be silent once its body is out, in ms; 0:
  * for ever. An answer of the client only waits for its receipt. */
@@ -649,7 +649,7 @@ retry_after(const char *value)
 }
 
 static char *
-dup_header(struct exchange *x, const char *name)
+dup_header(struct transfer *x, const char *name)
 {
 	const char *value = http_header(x, name, 0);
 
@@ -694,7 +694,7 @@ streamable_forget(struct streamable *u)
 }
 
 static void
-on_head(struct exchange *x, int status, void *arg)
+on_head(struct transfer *x, int status, void *arg)
 {
 	struct stream *t = arg;
 	struct facts *f = &t->facts;
@@ -749,7 +749,7 @@ too_large(struct stream *t)
 }
 
 static bool
-on_data(struct exchange *x, const char *p, size_t n, void *arg)
+on_data(struct transfer *x, const char *p, size_t n, void *arg)
 {
 	struct stream *t = arg;
 	size_t max = t->u->config.max_message;
@@ -898,7 +898,7 @@ streamable_stand(struct streamable *u, uint64_t ticket, const char *why,
 }
 
 static void
-on_done(struct exchange *x, const struct http_answer *a, void *arg)
+on_done(struct transfer *x, const struct http_answer *a, void *arg)
 {
 	struct stream *t = arg;
 	struct facts *f = &t->facts;

@@ -569,7 +569,7 @@ END_TEST
 /* The end of it all */
 
 static void
-not_called_head(struct exchange *x, int status, void *arg)
+not_called_head(struct transfer *x, int status, void *arg)
 {
 	(void)x;
 	(void)arg;
@@ -577,7 +577,7 @@ not_called_head(struct exchange *x, int status, void *arg)
 }
 
 static bool
-not_called_data(struct exchange *x, const char *p, size_t n, void *arg)
+not_called_data(struct transfer *x, const char *p, size_t n, void *arg)
 {
 	(void)x;
 	(void)p;
@@ -588,7 +588,7 @@ not_called_data(struct exchange *x, const char *p, size_t n, void *arg)
 }
 
 static void
-not_called_done(struct exchange *x, const struct http_answer *a, void *arg)
+not_called_done(struct transfer *x, const struct http_answer *a, void *arg)
 {
 	(void)x;
 	(void)a;
@@ -608,7 +608,7 @@ START_TEST(free_with_calls_open)
 		.method = "POST", .body = span_of("x"), .idle_ms = 20
 	};
 	struct call k = { .discard = true, .on_data = pause_now };
-	struct exchange *x;
+	struct transfer *x;
 
 	call_get(&k, c, url_on(big, "/"));
 	r.url = url_on(s, "/");

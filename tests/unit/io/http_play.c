@@ -326,7 +326,7 @@ client_until(struct client *c, const int *flag)
 }
 
 static void
-call_on_head(struct exchange *x, int status, void *arg)
+call_on_head(struct transfer *x, int status, void *arg)
 {
 	struct call *k = arg;
 
@@ -340,7 +340,7 @@ call_on_head(struct exchange *x, int status, void *arg)
 }
 
 static bool
-call_on_data(struct exchange *x, const char *p, size_t n, void *arg)
+call_on_data(struct transfer *x, const char *p, size_t n, void *arg)
 {
 	struct call *k = arg;
 	size_t i;
@@ -358,7 +358,7 @@ call_on_data(struct exchange *x, const char *p, size_t n, void *arg)
 }
 
 static void
-call_on_done(struct exchange *x, const struct http_answer *a, void *arg)
+call_on_done(struct transfer *x, const struct http_answer *a, void *arg)
 {
 	struct call *k = arg;
 

@@ -53,7 +53,7 @@ struct client {
 
 struct call {
 	struct client *c;
-	struct exchange *x;
+	struct transfer *x;
 	int heads, dones;
 	int status; /* as head said it */
 	struct http_answer answer;
