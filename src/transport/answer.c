@@ -1,0 +1,402 @@
+/*
+ * Answers of the server: status and headers become facts, bodies and events
+ * become frames.
+ */
+#include "config.h"
+
+#include "transport/answer.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "core/wire/msg.h"
+#include "transport/exchange.h"
+#include "transport/request.h"
+
+enum {
+	MAX_ERROR_BODY = 256 * 1024,
+	MAX_EVENT_WORDS = 64 * 1024, /* kept of an event that is not a
+				      * message */
+	MAX_CHALLENGE = 16 * 1024,
+	DECIDED_MS = 2000 /* for the body of an answer that only its status
+			   * decides */
+};
+
+static void
+deliver(struct frame *m, void *arg)
+{
+	struct exchange *t = arg;
+
+	t->delivered++;
+	t->u->ops.message(t->ticket, &t->facts, m, t->u->arg);
+}
+
+/* Takes an array of messages, which 2025-03-26 allows and later revisions do
+ * not. Returns false if no message in it was delivered. */
+static bool
+batch_in(struct exchange *t, struct span array)
+{
+	uint64_t before = t->delivered;
+	size_t bad;
+
+	if (t->version != NULL && strcmp(t->version, "2025-06-18") >= 0) {
+		log_info("the server sent an array of messages, which its "
+			 "version %s does not have: refused",
+		    t->version);
+		return false;
+	}
+	bad = msg_batch(array, t->u->config.max_depth, deliver, t);
+	if (bad == SIZE_MAX)
+		log_info("the server sent an array of more than %d messages: "
+			 "refused",
+		    MSG_BATCH_MAX);
+	else if (bad > 0)
+		log_debug("%zu elements of an array from the server are no "
+			  "messages: dropped",
+		    bad);
+	return t->delivered > before;
+}
+
+/* Takes one message, or an array of them. Returns false if b is neither; b then
+ * keeps its content. */
+static bool
+message_in(struct exchange *t, struct buf *b)
+{
+	unsigned depth = t->u->config.max_depth;
+	bool scrubbed = false;
+	struct frame *m;
+
+	switch (msg_from_server(b, depth, &m, &scrubbed)) {
+	case MSG_OK:
+		if (scrubbed)
+			log_debug("broken UTF-8 from the server became "
+				  "U+FFFD");
+		deliver(m, t);
+		return true;
+	case MSG_BATCH:
+		return batch_in(t, buf_span(b));
+	default:
+		return false;
+	}
+}
+
+/* Returns the URL for POSTs of HTTP+SSE. It must be on the server's own origin,
+ * else the server could send the credentials elsewhere (doc/protocol.md 1.2);
+ * NULL if it is not. */
+static char *
+endpoint_url(const struct exchange *t, struct buf *data)
+{
+	struct streamable *u = t->u;
+	struct url base, target;
+	char *url = NULL;
+
+	if (url_parse(&base, t->url != NULL ? t->url : u->url) != URL_OK)
+		return NULL;
+	if (url_resolve(&target, &base, buf_str(data)) == URL_OK) {
+		if (url_same_origin(&target, &u->base))
+			url = xstrdup(target.text);
+		url_free(&target);
+	}
+	url_free(&base);
+	return url;
+}
+
+/* The endpoint event means that another server may answer now. The exchange
+ * ends as if this server had no such stream, or took no POST. For a GET this is
+ * done once only, because a server that has both transports at one URL sends
+ * the event each time. */
+static void
+refuse_endpoint(struct exchange *t, bool ok)
+{
+	bool get = t->verb == VERB_GET;
+
+	if (get ? t->u->announced : !ok)
+		return;
+	t->u->announced = t->u->announced || get;
+	t->decided = true;
+	t->facts.status = get ? 404 : 405;
+	http_abort(t->x);
+}
+
+static void
+take_endpoint(struct exchange *t, struct buf *data)
+{
+	struct streamable *u = t->u;
+	char *url = endpoint_url(t, data);
+	bool ok = url != NULL;
+
+	if (t->announces && t->verb == VERB_GET && ok) {
+		free(u->endpoint);
+		u->endpoint = url;
+	} else {
+		free(url);
+	}
+	if (t->announces)
+		u->ops.endpoint(t->ticket, ok, u->arg);
+	else
+		refuse_endpoint(t, ok);
+}
+
+static void
+on_event(const char *type, struct buf *data, void *arg)
+{
+	struct exchange *t = arg;
+	bool first = !t->began;
+
+	t->began = true;
+	t->events++;
+	/* On a POST's stream only the first event can be an endpoint; others of
+	 * that name are skipped. */
+	if (strcmp(type, "endpoint") == 0 && verdict_2xx(&t->facts) &&
+	    (t->verb == VERB_GET || (first && !t->endpoint))) {
+		take_endpoint(t, data);
+		return;
+	}
+	if (data->n == 0 || strcmp(type, "message") != 0)
+		return;
+	if (message_in(t, data))
+		return;
+	log_info("an event of the server is no JSON-RPC message: skipped");
+	/* The verdict may need the text of the first one, if no message
+	 * follows. */
+	if (t->answer.n == 0)
+		buf_add(&t->answer, data->p,
+		    data->n > MAX_EVENT_WORDS ? MAX_EVENT_WORDS : data->n);
+}
+
+/* Reads Retry-After in seconds and returns ms, or -1. An HTTP date is ignored:
+ * the back-offs are seconds, for which a date parser is not worth it. */
+static int64_t
+retry_after(const char *value)
+{
+	char *end;
+	long s;
+
+	if (value == NULL || *value < '0' || *value > '9')
+		return -1;
+	s = strtol(value, &end, 10);
+	if (*end != '\0' || s < 0 || s > 86400)
+		return -1;
+	return (int64_t)s * 1000;
+}
+
+static char *
+dup_header(struct transfer *x, const char *name)
+{
+	const char *value = http_header(x, name, 0);
+
+	return value == NULL ? NULL : xstrdup(value);
+}
+
+static void
+remember_peer(struct streamable *u, const char *peer)
+{
+	if (peer == NULL || (u->peer != NULL && strcmp(u->peer, peer) == 0))
+		return;
+	free(u->peer);
+	u->peer = xstrdup(peer);
+}
+
+static void
+on_head(struct transfer *x, int status, void *arg)
+{
+	struct exchange *t = arg;
+	struct facts *f = &t->facts;
+
+	f->status = status;
+	f->sent = true;
+	f->out_at = http_written_at(x);
+	remember_peer(t->u, http_peer(x));
+	/* Only an answer to initialize may give a session id (doc/protocol.md
+	 * 3.1). */
+	if (t->session == NULL)
+		t->session_given = dup_header(x, "Mcp-Session-Id");
+	f->media = verdict_media(http_header(x, "Content-Type", 0));
+	f->session = span_of(t->session_given);
+	if (status >= 400)
+		f->retry_after_ms = retry_after(http_header(x, "Retry-After",
+		    0));
+	if (status >= 300 && status < 400) {
+		t->location = dup_header(x, "Location");
+		f->location = span_of(t->location);
+		request_check_redirect(t);
+	}
+	t->refused = status == 401 || status == 403;
+	if (t->refused) {
+		buf_init(&t->challenge, MAX_CHALLENGE);
+		http_headers_all(x, "WWW-Authenticate", &t->challenge);
+		f->challenge = buf_span(&t->challenge);
+	}
+	/* The status decides, so the body must not take for ever. */
+	if (status >= 300 && f->media != MEDIA_SSE) {
+		t->decided = true;
+		http_expire(x, DECIDED_MS);
+	}
+	if (t->redirect != NULL)
+		return;
+	if (f->media == MEDIA_SSE)
+		t->sse = sse_new(t->u->config.max_message, on_event, t);
+	if (status < 400 && t->stamp != t->u->accepted) {
+		t->u->accepted = t->stamp;
+		t->u->ops.accepted(t->stamp, t->u->arg);
+	}
+	if (!t->refused)
+		t->u->ops.head(t->ticket, f, t->u->arg);
+}
+
+static bool
+too_large(struct exchange *t)
+{
+	t->facts.too_large = true;
+	t->facts.size = t->u->config.max_message;
+	return false;
+}
+
+static bool
+on_data(struct transfer *x, const char *p, size_t n, void *arg)
+{
+	struct exchange *t = arg;
+	size_t max = t->u->config.max_message;
+
+	(void)x;
+	exchange_count_bytes(t, n);
+	if (t->redirect != NULL)
+		return true; /* on_head limits its time */
+	if (t->sse != NULL) {
+		if (sse_feed(t->sse, p, n) < 0)
+			return too_large(t);
+		exchange_count_held(t, sse_held(t->sse));
+		return true;
+	}
+	if (t->facts.media != MEDIA_JSON) {
+		/* Kept only for the verdict and for the text of an error. */
+		if (n > MAX_ERROR_BODY - t->answer.n)
+			n = MAX_ERROR_BODY - t->answer.n;
+		buf_add(&t->answer, p, n);
+		exchange_count_held(t, t->answer.n);
+		return t->answer.n < MAX_ERROR_BODY;
+	}
+	if (n > max - t->answer.n)
+		return too_large(t);
+	buf_add(&t->answer, p, n);
+	exchange_count_held(t, t->answer.n);
+	return true;
+}
+
+static enum ending
+ending_of(enum http_end end)
+{
+	switch (end) {
+	case HTTP_DONE:
+		return ENDING_COMPLETE;
+	case HTTP_CUT:
+		return ENDING_CUT;
+	case HTTP_IDLE:
+		return ENDING_IDLE;
+	case HTTP_ABORTED:
+		return ENDING_ABORTED;
+	case HTTP_RESOLVE:
+		return ENDING_RESOLVE;
+	case HTTP_CONNECT:
+		return ENDING_CONNECT;
+	case HTTP_TLS:
+		return ENDING_TLS;
+	case HTTP_PROXY:
+		return ENDING_PROXY;
+	case HTTP_CONFIG:
+	case HTTP_REFUSED:
+		break;
+	}
+	return ENDING_CONFIG;
+}
+
+static struct span
+words_of(const struct exchange *t)
+{
+	struct span words = buf_span(&t->answer);
+
+	if (words.n > MAX_ERROR_BODY)
+		words.n = MAX_ERROR_BODY;
+	return words;
+}
+
+/* Takes a complete body: a message, an array of messages, or text for the
+ * verdict. */
+static void
+take_body(struct exchange *t)
+{
+	struct facts *f = &t->facts;
+	bool json = f->media == MEDIA_JSON ||
+	    (f->status >= 400 && t->answer.n > 0 && t->answer.p[0] == '{');
+
+	if (json && t->answer.n > 0 && message_in(t, &t->answer)) {
+		buf_reset(&t->answer);
+		f->body = buf_span(&t->answer);
+		return;
+	}
+	f->body = words_of(t);
+}
+
+/* Other credentials may help against a 401 or 403, so ops.refused is asked
+ * first. Returns true if the stream now waits for them. */
+static bool
+ask_again(struct exchange *t)
+{
+	struct facts *f = &t->facts;
+	struct refusal r = { f, t->person, span_of(t->session), t->stamp,
+		t->refusals };
+
+	if (!t->refused || f->ending != ENDING_COMPLETE || t->delivered > 0)
+		return false;
+	f->body = words_of(t);
+	t->refusals++;
+	t->waits = true; /* set first: ops.refused may call streamable_go */
+	if (t->u->ops.refused(t->ticket, &r, t->u->arg))
+		return true;
+	t->waits = false;
+	return false;
+}
+
+/* Reports the end of the exchange. */
+void
+answer_conclude(struct exchange *t)
+{
+	t->ending = true;
+	if (t->refused)
+		t->u->ops.head(t->ticket, &t->facts, t->u->arg);
+	if (t->sse == NULL && t->facts.ending == ENDING_COMPLETE)
+		take_body(t);
+	exchange_end(t);
+}
+
+static void
+on_done(struct transfer *x, const struct http_answer *a, void *arg)
+{
+	struct exchange *t = arg;
+	struct facts *f = &t->facts;
+	enum http_end end = a->end;
+
+	(void)x;
+	t->x = NULL;
+	if (t->decided && !t->aborted)
+		end = HTTP_DONE;
+	if (t->redirect != NULL && end == HTTP_DONE) {
+		request_follow(t);
+		return;
+	}
+	f->ending = ending_of(end);
+	f->sent = a->sent;
+	f->why = span_of(a->why);
+	if (f->status == 0)
+		f->status = a->status;
+	if (t->sse != NULL) {
+		f->last_event_id = sse_last_id(t->sse);
+		f->retry_ms = sse_retry_ms(t->sse);
+		f->body = buf_span(&t->answer);
+	}
+	if (ask_again(t))
+		return;
+	answer_conclude(t);
+}
+
+const struct http_ops answer_ops = { on_head, on_data, on_done };

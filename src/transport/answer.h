@@ -1,0 +1,12 @@
+/* Answers of the server. */
+#ifndef MCPSPLICE_TRANSPORT_ANSWER_H
+#define MCPSPLICE_TRANSPORT_ANSWER_H
+
+#include "transport/state.h"
+
+/* What io/http calls with an answer; its argument is the exchange. */
+extern const struct http_ops answer_ops;
+/* Reports the end of the exchange, with its body. */
+void answer_conclude(struct exchange *t);
+
+#endif

@@ -1,0 +1,160 @@
+/* Requests to the server: their headers, their start, redirects. */
+#include "config.h"
+
+#include "transport/request.h"
+
+#include <stdlib.h>
+
+#include "transport/exchange.h"
+
+enum {
+	MAX_REDIRECTS = 3,
+	IDLE_S = 15, /* a connection that was idle longer may be dead */
+	RECEIPT_MS = 60 * 1000 /* for the 2xx to an answer of the client */
+};
+
+static void
+add(struct headers *h, const char *name, const char *value)
+{
+	if (value != NULL)
+		headers_add(h, span_of(name), span_of(value), false);
+}
+
+/* The one place where headers are put together (doc/protocol.md 1.1, 1.3, 3.1,
+ * 3.2, 4.3, 4.4, 6.2). There is no Origin, because mcpsplice is not a
+ * browser. */
+static void
+assemble(const struct exchange *t, struct headers *h)
+{
+	headers_init(h);
+	if (t->verb == VERB_POST) {
+		add(h, "Accept", "application/json, text/event-stream");
+		add(h, "Content-Type", "application/json");
+	} else if (t->verb == VERB_GET) {
+		add(h, "Accept", "text/event-stream");
+		add(h, "Last-Event-ID", t->last_event_id);
+	}
+	add(h, "MCP-Protocol-Version", t->version);
+	add(h, "Mcp-Session-Id", t->session);
+	headers_append(h, &t->mirrored);
+	headers_append(h, &t->credentials);
+}
+
+static bool
+same_text(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+void
+request_forget_headers(struct streamable *u)
+{
+	headers_free(&u->made);
+	headers_free(&u->made_credentials);
+	free(u->made_session);
+	free(u->made_version);
+	u->made_session = u->made_version = NULL;
+}
+
+/* Consecutive calls have the same headers: these are made again only if a value
+ * in them changed. */
+static const struct headers *
+headers_for(const struct exchange *t)
+{
+	struct streamable *u = t->u;
+
+	if (t->verb == VERB_POST && u->made_is_post && t->mirrored.n == 0 &&
+	    same_text(u->made_session, t->session) &&
+	    same_text(u->made_version, t->version) &&
+	    headers_same(&u->made_credentials, &t->credentials))
+		return &u->made;
+	request_forget_headers(u);
+	assemble(t, &u->made);
+	u->made_is_post = t->verb == VERB_POST && t->mirrored.n == 0;
+	if (t->session != NULL)
+		u->made_session = xstrdup(t->session);
+	if (t->version != NULL)
+		u->made_version = xstrdup(t->version);
+	headers_append(&u->made_credentials, &t->credentials);
+	return &u->made;
+}
+
+/* Returns how long the exchange may be silent once its body is out, in ms; 0:
+ * for ever. An answer of the client only waits for its receipt. */
+static int64_t
+idle_limit(const struct exchange *t)
+{
+	int64_t limit = t->u->config.call_timeout_ms;
+
+	if (t->silent_ok)
+		return 0;
+	if (t->body != NULL &&
+	    (t->body->kind == FRAME_RESULT || t->body->kind == FRAME_ERROR) &&
+	    (limit == 0 || limit > RECEIPT_MS))
+		return RECEIPT_MS;
+	return limit;
+}
+
+void
+request_start(struct exchange *t)
+{
+	static const char *const methods[] = { "POST", "GET", "DELETE" };
+	struct streamable *u = t->u;
+	struct http_request r = { 0 };
+
+	r.method = methods[t->verb];
+	r.url = t->url != NULL                 ? t->url :
+	    t->endpoint && u->endpoint != NULL ? u->endpoint :
+						 u->url;
+	if (t->body != NULL)
+		r.body = t->body->text;
+	r.headers = headers_for(t);
+	r.idle_ms = idle_limit(t);
+	r.max_idle_conn_s = IDLE_S;
+	memset(&t->facts, 0, sizeof t->facts);
+	t->facts.verb = t->verb;
+	t->facts.had_session = t->session != NULL;
+	t->facts.retry_after_ms = t->facts.retry_ms = -1;
+	buf_init(&t->answer, 0);
+	t->bytes = 0;
+	t->paused = t->refused = t->decided = t->began = false;
+	t->x = http_send(u->http, &r, u->http_ops, t);
+	if (exchange_is_full(u))
+		exchange_pause(t, true);
+}
+
+/* --- redirects --- */
+
+/* Follows 307 and 308 on the same origin (doc/protocol.md 1.4). */
+void
+request_check_redirect(struct exchange *t)
+{
+	struct url target;
+
+	if ((t->facts.status != 307 && t->facts.status != 308) ||
+	    t->location == NULL || t->redirects >= MAX_REDIRECTS)
+		return;
+	if (url_resolve(&target, &t->u->base, t->location) != URL_OK)
+		return;
+	if (url_same_origin(&target, &t->u->base))
+		t->redirect = xstrdup(target.text);
+	url_free(&target);
+}
+
+void
+request_follow(struct exchange *t)
+{
+	char **moved = t->endpoint ? &t->u->endpoint : &t->u->url;
+
+	if (t->facts.status == 308) {
+		/* A permanent redirect: later requests go there at once. */
+		free(*moved);
+		*moved = xstrdup(t->redirect);
+	}
+	free(t->url);
+	t->url = t->redirect;
+	t->redirect = NULL;
+	t->redirects++;
+	exchange_clear_answer(t);
+	request_start(t);
+}

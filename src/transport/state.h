@@ -1,0 +1,77 @@
+/*
+ * The exchanges of one server, and what they share.
+ *
+ * An exchange is what one order comes to. It may take several transfers of
+ * io/http, for redirects on the same origin and for new credentials.
+ */
+#ifndef MCPSPLICE_TRANSPORT_STATE_H
+#define MCPSPLICE_TRANSPORT_STATE_H
+
+#include "base/idtable.h"
+#include "core/wire/sse.h"
+#include "io/url.h"
+#include "transport/streamable.h"
+
+struct exchange {
+	struct streamable *u;
+	struct exchange *next, *prev;
+	struct idtable_entry by_ticket;
+	uint64_t ticket;
+	enum verb verb;
+	struct frame *body;
+	char *session, *version, *last_event_id;
+	bool silent_ok, control, person;
+	bool aborted;       /* streamable_abort was called */
+	uint64_t delivered; /* number of messages */
+	bool decided;       /* the status decides; the body is only text */
+	bool began;         /* an event came */
+	bool ending;        /* done is about to be called: too late to abort */
+	bool refused;       /* 401 or 403: ops.head is called at the end */
+	bool waits;         /* for streamable_go or streamable_stand */
+	unsigned refusals;
+	struct transfer *x;
+	char *url; /* NULL: the server's own URL */
+	unsigned redirects;
+	char *redirect; /* URL to go to when this answer is over */
+	struct sse *sse;
+	struct buf answer;
+	size_t bytes;     /* all bytes of this answer so far */
+	size_t held;      /* bytes of the partial message, as counted in u */
+	uint64_t partial; /* number of the partial message in u->partials */
+	uint64_t events;  /* number of events on this stream */
+	uint64_t before;  /* number of events before the partial message */
+	bool paused;
+	struct headers mirrored; /* headers that mirror the body */
+	bool endpoint, announces;
+	struct facts facts;
+	char *session_given, *location;
+	struct buf challenge;
+	struct headers credentials;
+	uint64_t stamp;
+};
+
+struct streamable {
+	struct http *http;
+	const struct http_ops *http_ops; /* what takes the answers */
+	struct streamable_config config;
+	struct streamable_ops ops;
+	void *arg;
+	struct url base;
+	char *url;
+	bool announced; /* a stream other than HTTP+SSE had an endpoint event */
+	char *endpoint; /* the latest endpoint of HTTP+SSE; NULL: none */
+	char *peer;     /* the address that answered last, or NULL */
+	struct exchange *first, *last; /* in the order of their start */
+	struct idtable by_ticket;
+	/* The latest headers, and the values they were made from. */
+	struct headers made, made_credentials;
+	char *made_session, *made_version;
+	bool made_is_post;
+	bool stdout_full;
+	bool held_full;
+	size_t held;
+	uint64_t partials; /* number of partial messages so far */
+	uint64_t accepted; /* the latest stamp reported to ops.accepted */
+};
+
+#endif
