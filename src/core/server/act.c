@@ -118,7 +118,7 @@ server_action_add(struct server *e, enum server_action_kind kind,
 }
 
 void
-server_log(struct server *e, enum log_level level, const char *fmt, ...)
+server_act_log(struct server *e, enum log_level level, const char *fmt, ...)
 {
 	struct server_queued *a = server_action_add(e, SERVER_NOTE, 0);
 	va_list ap;
@@ -130,7 +130,7 @@ server_log(struct server *e, enum log_level level, const char *fmt, ...)
 }
 
 void
-server_found(struct server *e)
+server_act_found(struct server *e)
 {
 	struct server_queued *a = server_action_add(e, SERVER_FOUND, 0);
 
@@ -200,7 +200,7 @@ server_next(struct server *e, struct server_action *out)
 }
 
 void
-server_due(struct server *e, int64_t at)
+server_act_due(struct server *e, int64_t at)
 {
 	if (at >= 0 && (e->deadline < 0 || at < e->deadline))
 		e->deadline = at;
@@ -215,15 +215,15 @@ server_deadline(const struct server *e)
 /* --- the server's end --- */
 
 char *
-server_own_id(struct server *e)
+server_act_own_id(struct server *e)
 {
 	return xasprintf("\"%s-s%llu\"", e->config.prefix,
 	    (unsigned long long)++e->ids);
 }
 
 struct server_attempt *
-server_attempt(struct server *e, enum purpose purpose, struct server_order *o,
-    struct frame *body)
+server_attempt_new(struct server *e, enum purpose purpose,
+    struct server_order *o, struct frame *body)
 {
 	struct server_attempt *i = xcalloc(1, sizeof *i);
 
@@ -245,10 +245,10 @@ server_attempt(struct server *e, enum purpose purpose, struct server_order *o,
 }
 
 struct server_attempt *
-server_attempt_modern(struct server *e, enum purpose purpose,
+server_attempt_new_modern(struct server *e, enum purpose purpose,
     struct server_order *o, struct frame *body)
 {
-	struct server_attempt *i = server_attempt(e, purpose, o, body);
+	struct server_attempt *i = server_attempt_new(e, purpose, o, body);
 
 	i->version = xstrdup(REVISION_MODERN);
 	mirror_headers(e->mirror, body, &i->mirrored);

@@ -28,23 +28,23 @@ struct server_queued *server_action_add(struct server *e,
     enum server_action_kind kind, uint64_t ticket);
 /* Frees what the action owns. */
 void server_action_clear(struct server_queued *a);
-void server_log(struct server *e, enum log_level level, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+void server_act_log(struct server *e, enum log_level level, const char *fmt,
+    ...) __attribute__((format(printf, 3, 4)));
 /* Tells what the server speaks, to be remembered or forgotten. */
-void server_found(struct server *e);
+void server_act_found(struct server *e);
 /* Something is due at this time (monotonic ms); -1: nothing is. */
-void server_due(struct server *e, int64_t at);
+void server_act_due(struct server *e, int64_t at);
 
 /* --- attempts --- */
 
 /* A raw JSON id of ours, owned by the caller. */
-char *server_own_id(struct server *e);
+char *server_act_own_id(struct server *e);
 /* Orders a POST of body (a reference is taken) or, body NULL, a GET. o may
  * be NULL. Fields may be set until the step ends: the action reads them. */
-struct server_attempt *server_attempt(struct server *e, enum purpose purpose,
-    struct server_order *o, struct frame *body);
+struct server_attempt *server_attempt_new(struct server *e,
+    enum purpose purpose, struct server_order *o, struct frame *body);
 /* A modern POST: with version and mirrored headers. */
-struct server_attempt *server_attempt_modern(struct server *e,
+struct server_attempt *server_attempt_new_modern(struct server *e,
     enum purpose purpose, struct server_order *o, struct frame *body);
 /* Ends it; nothing more of it is heard. It is freed at the end of the step.
  * NULL is allowed. */

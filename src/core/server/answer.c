@@ -41,8 +41,8 @@ static void
 fail(struct server *e, struct server_order *o, struct server_attempt *i,
     struct frame *error)
 {
-	server_modern_let_go(e, i);
-	server_tell_answer(e, o, error);
+	server_call_let_go(e, i);
+	server_order_tell_answer(e, o, error);
 }
 
 /* --- tools/list of our own --- */
@@ -51,7 +51,7 @@ static void
 list_tools(struct server *e, struct server_order *o, struct span cursor,
     int64_t end_at)
 {
-	char *id = server_own_id(e);
+	char *id = server_act_own_id(e);
 	struct frame *plain, *modern;
 	struct server_attempt *i;
 	struct buf params;
@@ -66,9 +66,9 @@ list_tools(struct server *e, struct server_order *o, struct span cursor,
 	plain = msg_call(span_of(id), "tools/list", buf_span(&params));
 	modern = era_request_to_modern(plain, buf_span(&e->meta), none);
 	o->pages++;
-	i = server_attempt_modern(e, FOR_TOOLS, o, modern);
+	i = server_attempt_new_modern(e, FOR_TOOLS, o, modern);
 	i->end_at = end_at;
-	server_due(e, end_at);
+	server_act_due(e, end_at);
 	frame_unref(plain);
 	frame_unref(modern);
 	buf_free(&params);
@@ -81,7 +81,7 @@ dropped_tool(const char *name, const char *why, void *arg)
 	struct server *e = arg;
 
 	if (++e->dropped_tools <= TOLD_MAX)
-		server_log(e, LEVEL_WARN,
+		server_act_log(e, LEVEL_WARN,
 		    "a tool of %s is not passed on: %s (%s)", e->config.host,
 		    name, why);
 }
@@ -95,7 +95,7 @@ learn_tools(struct server *e, struct frame *m)
 	e->dropped_tools = 0;
 	good = mirror_learn(e->mirror, m, dropped_tool, e);
 	if (e->dropped_tools > TOLD_MAX)
-		server_log(e, LEVEL_WARN, "and %zu more tools of %s",
+		server_act_log(e, LEVEL_WARN, "and %zu more tools of %s",
 		    e->dropped_tools - TOLD_MAX, e->config.host);
 	return good;
 }
@@ -109,14 +109,14 @@ take_tools(struct server *e, struct server_order *o, struct server_attempt *i,
 
 	if (m->kind != FRAME_RESULT && m->kind != FRAME_ERROR)
 		return;
-	server_modern_let_go(e, i);
+	server_call_let_go(e, i);
 	if (m->kind == FRAME_RESULT)
 		frame_unref(learn_tools(e, m));
 	if (m->kind == FRAME_RESULT && json_kind(cursor) == '"' &&
 	    o->pages < TOOLS_PAGES)
 		list_tools(e, o, cursor, end_at);
 	else
-		server_modern_again(e, o);
+		server_call_again(e, o);
 }
 
 /* --- answers --- */
@@ -128,7 +128,7 @@ tell(struct server *e, struct server_order *o, const struct facts *f,
 {
 	struct frame *own = msg_with_id(m, o->body->id);
 
-	server_tell_message(e, o, f, own);
+	server_order_tell_message(e, o, f, own);
 	frame_unref(own);
 }
 
@@ -162,12 +162,12 @@ take_question(struct server *e, struct server_order *o,
 	struct buf label;
 
 	if (o->former) {
-		server_modern_let_go(e, i);
-		server_tell_gone(e, o, true);
+		server_call_let_go(e, i);
+		server_order_tell_gone(e, o, true);
 		return;
 	}
 	if (era_may_ask(o->body->method)) {
-		server_modern_let_go(e, i);
+		server_call_let_go(e, i);
 		o->tries = 0;
 		o->window_end = 0;
 		server_inputs_ask(e, o, m);
@@ -274,8 +274,8 @@ take_mismatch(struct server *e, struct server_order *o,
 	struct buf missing;
 
 	if (o->former) {
-		server_modern_let_go(e, i);
-		server_tell_gone(e, o, o->rounds > 0);
+		server_call_let_go(e, i);
+		server_order_tell_gone(e, o, o->rounds > 0);
 		return;
 	}
 	buf_init(&missing, 0);
@@ -283,12 +283,12 @@ take_mismatch(struct server *e, struct server_order *o,
 	if (o->mismatched || span_is(buf_span(&missing), "Mcp-Name")) {
 		fail_mismatch(e, o, i, f, m, &missing);
 	} else {
-		server_log(e, LEVEL_INFO,
+		server_act_log(e, LEVEL_INFO,
 		    "%s refused the headers: its tools are listed again, then "
 		    "the call is sent again",
 		    e->config.host);
 		o->mismatched = true;
-		server_modern_let_go(e, i);
+		server_call_let_go(e, i);
 		list_tools(e, o, none, e->now + TOOLS_MS);
 	}
 	buf_free(&missing);
@@ -308,7 +308,7 @@ take_version(struct server *e, struct server_order *o, struct server_attempt *i,
 		if (!e->refused_version)
 			e->refused_before = e->attempts->ticket;
 		e->refused_version = true;
-		server_modern_renew(e, o, i, f, o->rounds > 0);
+		server_call_renew(e, o, i, f, o->rounds > 0);
 		return;
 	}
 	buf_init(&label, 0);
@@ -348,11 +348,11 @@ take_error(struct server *e, struct server_order *o, struct server_attempt *i,
 		take_mismatch(e, o, i, f, m);
 	} else if (code == ERROR_UNSUPPORTED_VERSION && is_of_our_version(o)) {
 		take_version(e, o, i, f, m);
-	} else if (server_modern_may_doubt(e, i) &&
-	    (server_modern_contradicts(f, m) || lacks_discover(o, code))) {
-		server_modern_renew(e, o, i, f, o->rounds > 0);
-	} else if (server_modern_retry(e, o, f)) {
-		server_modern_let_go(e, i);
+	} else if (server_call_may_doubt(e, i) &&
+	    (server_call_contradicts(f, m) || lacks_discover(o, code))) {
+		server_call_renew(e, o, i, f, o->rounds > 0);
+	} else if (server_call_retry(e, o, f)) {
+		server_call_let_go(e, i);
 	} else {
 		served(e, i);
 		legacy = o->native ?
@@ -396,16 +396,16 @@ take_notification(struct server *e, struct server_order *o,
 	struct frame *legacy;
 
 	if (o->native) {
-		server_tell_message(e, o, f, m);
+		server_order_tell_message(e, o, f, m);
 		return;
 	}
 	if (is_ours(m) || goes_backwards(o, m)) {
-		server_log(e, LEVEL_DEBUG,
+		server_act_log(e, LEVEL_DEBUG,
 		    "a notification that is not for the client: dropped");
 		return;
 	}
 	legacy = era_notification_to_legacy(m);
-	server_tell_message(e, o, f, legacy);
+	server_order_tell_message(e, o, f, legacy);
 	frame_unref(legacy);
 }
 
@@ -426,13 +426,13 @@ take_request(struct server *e, struct server_order *o, struct server_attempt *i,
 	struct buf label;
 
 	if (!holds_up(m)) {
-		server_log(e, LEVEL_INFO,
+		server_act_log(e, LEVEL_INFO,
 		    "%s asks by a request, as modern servers may not: dropped",
 		    e->config.host);
 		return;
 	}
-	if (server_modern_may_doubt(e, i)) {
-		server_modern_renew(e, o, i, f, true);
+	if (server_call_may_doubt(e, i)) {
+		server_call_renew(e, o, i, f, true);
 		return;
 	}
 	buf_init(&label, 0);
@@ -446,7 +446,7 @@ take_request(struct server *e, struct server_order *o, struct server_attempt *i,
 }
 
 void
-server_modern_message(struct server *e, struct server_attempt *i,
+server_answer_message(struct server *e, struct server_attempt *i,
     const struct facts *f, struct frame *m)
 {
 	struct server_order *o = i->order;

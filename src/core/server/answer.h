@@ -5,7 +5,7 @@
 #include "core/server/state.h"
 
 /* What comes of attempts FOR_CALL and FOR_TOOLS. */
-void server_modern_message(struct server *e, struct server_attempt *i,
+void server_answer_message(struct server *e, struct server_attempt *i,
     const struct facts *f, struct frame *m);
 
 #endif

@@ -25,34 +25,34 @@ enum {
 };
 
 void
-server_modern_call(struct server *e, struct server_order *o)
+server_call_send(struct server *e, struct server_order *o)
 {
 	o->again_at = 0;
-	server_attempt_modern(e, FOR_CALL, o, o->sent);
+	server_attempt_new_modern(e, FOR_CALL, o, o->sent);
 }
 
 void
-server_modern_let_go(struct server *e, struct server_attempt *i)
+server_call_let_go(struct server *e, struct server_attempt *i)
 {
 	i->order = NULL;
 	i->end_at = e->now + LINGER_MS;
-	server_due(e, i->end_at);
+	server_act_due(e, i->end_at);
 }
 
 void
-server_modern_again(struct server *e, struct server_order *o)
+server_call_again(struct server *e, struct server_order *o)
 {
-	char *id = server_own_id(e);
+	char *id = server_act_own_id(e);
 	struct frame *again = msg_with_id(o->sent, span_of(id));
 
 	free(id);
 	frame_unref(o->sent);
 	o->sent = again;
-	server_modern_call(e, o);
+	server_call_send(e, o);
 }
 
 bool
-server_modern_is_unsent(const struct facts *f)
+server_call_is_unsent(const struct facts *f)
 {
 	return !f->sent &&
 	    (f->ending == ENDING_RESOLVE || f->ending == ENDING_CONNECT ||
@@ -60,7 +60,7 @@ server_modern_is_unsent(const struct facts *f)
 }
 
 bool
-server_modern_is_refused_for_now(const struct facts *f)
+server_call_is_refused_for_now(const struct facts *f)
 {
 	return f->ending == ENDING_COMPLETE &&
 	    (f->status == 429 || f->status == 503) && f->retry_after_ms >= 0 &&
@@ -68,14 +68,14 @@ server_modern_is_refused_for_now(const struct facts *f)
 }
 
 bool
-server_modern_retry(struct server *e, struct server_order *o,
+server_call_retry(struct server *e, struct server_order *o,
     const struct facts *f)
 {
-	bool refused = server_modern_is_refused_for_now(f);
+	bool refused = server_call_is_refused_for_now(f);
 	int64_t wait = backoff_retry(o->tries, e->random);
 
 	if (o->rounds == 0 || o->former ||
-	    (!refused && !server_modern_is_unsent(f)))
+	    (!refused && !server_call_is_unsent(f)))
 		return false;
 	if (refused && wait < f->retry_after_ms)
 		wait = f->retry_after_ms;
@@ -85,9 +85,10 @@ server_modern_retry(struct server *e, struct server_order *o,
 		return false;
 	o->tries++;
 	o->again_at = e->now + wait;
-	server_due(e, o->again_at);
-	server_log(e, LEVEL_INFO, "the answers for %s go out again in %lld ms",
-	    e->config.host, (long long)wait);
+	server_act_due(e, o->again_at);
+	server_act_log(e, LEVEL_INFO,
+	    "the answers for %s go out again in %lld ms", e->config.host,
+	    (long long)wait);
 	return true;
 }
 
@@ -131,7 +132,7 @@ is_legacy_error(const struct frame *m)
 /* Credentials, overload and what broke say nothing; a web page says as much
  * as a bare answer: a framework writes it for a route that is not there. */
 bool
-server_modern_contradicts(const struct facts *f, const struct frame *m)
+server_call_contradicts(const struct facts *f, const struct frame *m)
 {
 	if (f->ending != ENDING_COMPLETE || f->too_large || f->status < 400 ||
 	    f->status > 499)
@@ -154,22 +155,22 @@ server_modern_contradicts(const struct facts *f, const struct frame *m)
 }
 
 bool
-server_modern_may_doubt(const struct server *e, const struct server_attempt *i)
+server_call_may_doubt(const struct server *e, const struct server_attempt *i)
 {
 	return !e->doubted || i->ticket <= e->doubted_before;
 }
 
 void
-server_modern_renew(struct server *e, struct server_order *o,
+server_call_renew(struct server *e, struct server_order *o,
     struct server_attempt *i, const struct facts *f, bool ran)
 {
-	server_log(e, LEVEL_INFO,
+	server_act_log(e, LEVEL_INFO,
 	    "%s answered %d as no modern server does: what it speaks is found "
 	    "out anew",
 	    e->config.host, f->status);
 	if (!e->doubted)
 		e->doubted_before = e->attempts->ticket;
 	e->doubted = true;
-	server_modern_let_go(e, i);
-	server_tell_gone(e, o, ran);
+	server_call_let_go(e, i);
+	server_order_tell_gone(e, o, ran);
 }

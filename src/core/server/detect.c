@@ -53,7 +53,7 @@ server_detect_end(struct server *e)
 
 	server_attempt_end(e, d->attempt);
 	if (d->step == TRY_STREAM && e->mode != MODE_SSE)
-		server_sse_close(e);
+		server_sse2024_close(e);
 	step_clear(d);
 	server_facts_free(d->facts);
 	frame_unref(d->words);
@@ -158,7 +158,7 @@ begin(struct server *e, enum detect_step step)
 	d->tried |= 1u << step;
 	switch (step) {
 	case TRY_INITIALIZE:
-		d->attempt = server_attempt(e, FOR_INITIALIZE, d->order,
+		d->attempt = server_attempt_new(e, FOR_INITIALIZE, d->order,
 		    d->order->body);
 		d->attempt->announces = true;
 		break;
@@ -166,21 +166,21 @@ begin(struct server *e, enum detect_step step)
 		if (e->client_discover != NULL) {
 			discover = frame_ref(e->client_discover);
 		} else {
-			id = server_own_id(e);
+			id = server_act_own_id(e);
 			discover = era_discover(span_of(id),
 			    buf_span(&e->meta));
 			free(id);
 		}
-		d->attempt = server_attempt_modern(e, FOR_DISCOVER, d->order,
-		    discover);
+		d->attempt = server_attempt_new_modern(e, FOR_DISCOVER,
+		    d->order, discover);
 		d->attempt->announces = true;
 		frame_unref(discover);
 		break;
 	default:
 		d->wait_ms = endpoint_wait(e);
 		d->deadline = e->now + d->wait_ms;
-		server_due(e, d->deadline);
-		d->attempt = server_sse_open(e);
+		server_act_due(e, d->deadline);
+		d->attempt = server_sse2024_open(e);
 		break;
 	}
 }
@@ -201,12 +201,12 @@ leave_former(struct server *e)
 	}
 	given_up.status = 0;
 	given_up.ending = ENDING_ABORTED;
-	server_tell_done(e, e->detect.order, &given_up);
+	server_order_tell_done(e, e->detect.order, &given_up);
 	server_detect_end(e);
 }
 
 void
-server_detect(struct server *e, struct server_order *o)
+server_detect_begin(struct server *e, struct server_order *o)
 {
 	leave_former(e);
 	frame_unref(e->initialize);
@@ -216,7 +216,7 @@ server_detect(struct server *e, struct server_order *o)
 	if (e->mode != MODE_UNKNOWN)
 		e->last = e->mode;
 	e->mode = MODE_UNKNOWN;
-	server_sse_leave(e);
+	server_sse2024_leave(e);
 	server_modern_leave(e);
 	e->detect.order = o;
 	begin(e, first_step(e));
@@ -243,7 +243,7 @@ found(struct server *e, enum server_mode mode)
 
 	o->changed = mode != e->last;
 	if (o->changed)
-		server_log(e,
+		server_act_log(e,
 		    mode == MODE_LEGACY && e->last == MODE_UNKNOWN ?
 			LEVEL_DEBUG :
 			LEVEL_INFO,
@@ -261,7 +261,7 @@ found(struct server *e, enum server_mode mode)
 	/* A dual-era server is no news for the next start, but that it is not
 	 * what it was. */
 	if (mode != MODE_MODERN || e->modern_only || (known && o->changed))
-		server_found(e);
+		server_act_found(e);
 }
 
 static void
@@ -272,13 +272,14 @@ found_modern(struct server *e, struct frame *m)
 
 	frame_unref(e->discovered);
 	e->discovered = frame_ref(m);
-	server_modern_let_go(e, e->detect.attempt); /* it ends by itself */
+	server_call_let_go(e, e->detect.attempt); /* it ends by itself */
 	found(e, MODE_MODERN);
 	server_modern_enter(e);
 	buf_init(&result, 0);
 	era_initialize_result(&result, m->result,
 	    json_get(o->body->params, "protocolVersion"), e->config.host);
-	server_tell_answer(e, o, msg_result(o->body->id, buf_str(&result)));
+	server_order_tell_answer(e, o,
+	    msg_result(o->body->id, buf_str(&result)));
 	buf_free(&result);
 }
 
@@ -287,9 +288,9 @@ found_legacy(struct server *e, const struct facts *f, struct frame *m)
 {
 	struct server_order *o = e->detect.order;
 
-	server_tell_head(e, o, f);
+	server_order_tell_head(e, o, f);
 	found(e, MODE_LEGACY);
-	server_tell_message(e, o, f, m);
+	server_order_tell_message(e, o, f, m);
 }
 
 /* Tells the session how the step ended: it is the answer. */
@@ -300,13 +301,13 @@ relay(struct server *e, const struct facts *f, struct frame *m)
 	struct frame *own;
 
 	if (e->detect.head != NULL || m != NULL)
-		server_tell_head(e, o, f);
+		server_order_tell_head(e, o, f);
 	if (m != NULL) {
 		own = msg_with_id(m, o->body->id);
-		server_tell_message(e, o, f, own);
+		server_order_tell_message(e, o, f, own);
 		frame_unref(own);
 	}
-	server_tell_done(e, o, f);
+	server_order_tell_done(e, o, f);
 }
 
 /* Nothing is left to try: initialize's own answer counts, as the one that a
@@ -336,7 +337,7 @@ give_up(struct server *e, const struct facts *f, struct frame *m)
 		both.why = span_of("no event stream of HTTP+SSE there either");
 	if (words != NULL && words->kind == FRAME_RESULT) {
 		found_legacy(e, &both, words);
-		server_tell_done(e, o, &both);
+		server_order_tell_done(e, o, &both);
 	} else {
 		relay(e, &both, words);
 	}
@@ -513,7 +514,7 @@ server_detect_message(struct server *e, struct server_attempt *i,
 	if (e->detect.attempt == i && answer)
 		decide(e, f, m);
 	else if (i->purpose == FOR_INITIALIZE && i->order != NULL)
-		server_tell_message(e, i->order, f, m);
+		server_order_tell_message(e, i->order, f, m);
 }
 
 void
@@ -523,7 +524,7 @@ server_detect_done(struct server *e, struct server_attempt *i,
 	if (e->detect.attempt == i)
 		decide(e, f, NULL);
 	else if (i->order != NULL)
-		server_tell_done(e, i->order, f);
+		server_order_tell_done(e, i->order, f);
 }
 
 void
@@ -533,11 +534,11 @@ server_detect_stream(struct server *e, const struct facts *f)
 		return;
 	if (f == NULL) {
 		e->detect.deadline = -1;
-		server_sse_send(e, e->detect.order);
+		server_sse2024_send(e, e->detect.order);
 	} else if (says_nothing(f)) {
 		relay(e, f, NULL);
 	} else {
-		server_sse_close(e);
+		server_sse2024_close(e);
 		go_on(e, f, NULL);
 	}
 }
@@ -554,7 +555,7 @@ fail_announced(struct server *e)
 		why = "but --protocol allows none: leave that out.";
 	else if (e->config.transport == TRANSPORT_HTTP)
 		why = "but --transport allows none: leave that out.";
-	server_tell_answer(e, o,
+	server_order_tell_answer(e, o,
 	    fault_frame(o->body->id, &fault,
 		"%s opens a stream of HTTP+SSE for a POST, %s", e->config.host,
 		why));
@@ -615,7 +616,7 @@ server_detect_user(struct server *e, const struct server_attempt *i, bool waits)
 	    i->order != d->order)
 		return;
 	d->deadline = waits ? -1 : e->now + d->wait_ms;
-	server_due(e, d->deadline);
+	server_act_due(e, d->deadline);
 }
 
 int64_t

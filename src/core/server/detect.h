@@ -5,7 +5,7 @@
 #include "core/server/state.h"
 
 /* The session sends initialize. */
-void server_detect(struct server *e, struct server_order *o);
+void server_detect_begin(struct server *e, struct server_order *o);
 /* Nothing is found out any more. */
 void server_detect_end(struct server *e);
 /* What comes of attempts FOR_INITIALIZE and FOR_DISCOVER. */

@@ -78,7 +78,7 @@ fail(struct server *e, struct server_order *o, const char *reason,
 	buf_init(&label, 0);
 	fault_label(o->body, &label);
 	server_inputs_end(e, o, true);
-	server_tell_answer(e, o,
+	server_order_tell_answer(e, o,
 	    fault_frame(o->body->id, &fault,
 		"%s wants to be told something before it answers %s: %s. It "
 		"may have run in part: check before calling it again.",
@@ -117,7 +117,7 @@ make_question(struct server *e, struct span entry)
 	if (!era_declares(json_get(params, "capabilities"), method,
 		json_get(entry, "params")))
 		return NULL;
-	id = server_own_id(e);
+	id = server_act_own_id(e);
 	uuid = new_uuid(e);
 	f = era_question(entry, span_of(id),
 	    json_get(params, "protocolVersion"), uuid);
@@ -188,9 +188,10 @@ ask_all(struct server *e, struct server_order *o)
 	size_t i;
 
 	o->inputs_end = e->now + USER_MS;
-	server_due(e, o->inputs_end);
+	server_act_due(e, o->inputs_end);
 	for (i = 0; i < t->n; i++)
-		server_tell_message(e, o, &server_facts_stream, t->list[i].ask);
+		server_order_tell_message(e, o, &server_facts_stream,
+		    t->list[i].ask);
 }
 
 /* The call once more, with the answers (raw object; n 0: none). */
@@ -198,7 +199,7 @@ static void
 next_round(struct server *e, struct server_order *o, struct span responses,
     struct span state)
 {
-	char *id = server_own_id(e);
+	char *id = server_act_own_id(e);
 	struct frame *next = era_retry(o->sent, span_of(id), responses, state);
 
 	free(id);
@@ -220,7 +221,7 @@ ask_nothing(struct server *e, struct server_order *o, struct span state)
 {
 	next_round(e, o, none, state);
 	o->again_at = e->now + PAUSE_MS;
-	server_due(e, o->again_at);
+	server_act_due(e, o->again_at);
 }
 
 void
@@ -319,7 +320,7 @@ go_on(struct server *e, struct server_order *o)
 	    member(o->inputs->result, "requestState"));
 	buf_free(&responses);
 	server_inputs_end(e, o, false);
-	server_modern_call(e, o);
+	server_call_send(e, o);
 }
 
 static struct input *
@@ -367,7 +368,7 @@ cancel(struct server *e, struct server_order *o, const struct input *q)
 	struct frame *f = msg_cancel(q->ask->id,
 	    span_of("\"the call that asked is over\""));
 
-	server_tell_message(e, o, &server_facts_stream, f);
+	server_order_tell_message(e, o, &server_facts_stream, f);
 	frame_unref(f);
 }
 

@@ -5,7 +5,7 @@
 #include "core/server/state.h"
 
 /* The call was answered by this input_required result: the client is asked,
- * then it goes out again by server_modern_call. */
+ * then it goes out again by server_call_send. */
 void server_inputs_ask(struct server *e, struct server_order *o,
     struct frame *result);
 /* An answer of the client: true when it was to a question of ours. */

@@ -53,7 +53,7 @@ add_lists(const struct server *e, struct buf *asked)
 
 	for (i = 0; i < ERA_FAMILIES; i++) {
 		one = json_get(all, era_families[i].name);
-		if (server_listen_is_true(json_get(one, "listChanged")))
+		if (server_tell_is_true(json_get(one, "listChanged")))
 			buf_addf(asked, "%s\"%s\":true",
 			    asked->n == 0 ? "{" : ",", era_families[i].wish);
 	}
@@ -69,8 +69,8 @@ refuse_get(struct server *e, struct server_order *o)
 
 	f.verb = VERB_GET;
 	f.status = 405;
-	server_tell_head(e, o, &f);
-	server_tell_done(e, o, &f);
+	server_order_tell_head(e, o, &f);
+	server_order_tell_done(e, o, &f);
 }
 
 static void
@@ -80,11 +80,12 @@ attach(struct server *e, struct server_order *o)
 	size_t i;
 
 	if (l->get != NULL)
-		server_tell_done(e, l->get, &server_facts_stream);
+		server_order_tell_done(e, l->get, &server_facts_stream);
 	l->get = o;
-	server_tell_head(e, o, &server_facts_stream);
+	server_order_tell_head(e, o, &server_facts_stream);
 	for (i = 0; i < l->n_kept; i++) {
-		server_tell_message(e, o, &server_facts_stream, l->kept[i]);
+		server_order_tell_message(e, o, &server_facts_stream,
+		    l->kept[i]);
 		frame_unref(l->kept[i]);
 	}
 	l->n_kept = l->kept_bytes = 0;
@@ -93,7 +94,7 @@ attach(struct server *e, struct server_order *o)
 void
 server_listen_open(struct server *e, struct server_order *o)
 {
-	struct listens *l = server_listens(e);
+	struct listens *l = server_tell_listens(e);
 	struct buf asked;
 	bool lists;
 
@@ -166,7 +167,7 @@ contradicted(struct server *e, struct subscription *fd)
 	server_subscription_end(e, fd);
 	if (o == l->get)
 		l->get = NULL;
-	server_listen_gone(e, o);
+	server_tell_gone(e, o);
 }
 
 static void
@@ -175,14 +176,14 @@ refused(struct server *e, struct subscription *fd, const struct facts *f,
 {
 	struct listens *l = e->listens;
 
-	if (server_listen_contradicts(e, f, error)) {
+	if (server_tell_contradicts(e, f, error)) {
 		contradicted(e, fd);
 	} else if (server_subscription_is_passing(f, error)) {
 		server_subscription_lost(e, fd, f);
 	} else {
 		server_subscription_end(e, fd);
 		fd->refused = true;
-		server_log(e, LEVEL_INFO,
+		server_act_log(e, LEVEL_INFO,
 		    "%s does not tell of changes: it refuses "
 		    "subscriptions/listen (%ld)",
 		    e->config.host, msg_error_code(error));
@@ -201,7 +202,7 @@ acknowledged(struct server *e, struct subscription *fd, struct frame *m)
 		return;
 	}
 	if (server_subscription_take_gap(fd))
-		server_listen_tell_lists(e, NULL, m);
+		server_tell_lists(e, NULL, m);
 }
 
 static void
@@ -213,7 +214,7 @@ notified(struct server *e, struct subscription *fd, struct frame *m)
 	struct frame *told;
 
 	if (!msg_id_same(id, span_of(fd->id)) && (id.p != NULL || !ack)) {
-		server_log(e, LEVEL_DEBUG,
+		server_act_log(e, LEVEL_DEBUG,
 		    "a notification of another subscription: dropped");
 		return;
 	}
@@ -224,7 +225,7 @@ notified(struct server *e, struct subscription *fd, struct frame *m)
 	if (fd != e->listens->lists && !server_set_wants(e, fd, m))
 		return;
 	told = era_notification_to_legacy(m);
-	server_listen_tell(e, told);
+	server_tell_session(e, told);
 	frame_unref(told);
 }
 
@@ -253,7 +254,7 @@ server_listen_message(struct server *e, struct server_attempt *i,
 	if (fd == NULL)
 		return;
 	if (m->kind == FRAME_REQUEST)
-		server_log(e, LEVEL_DEBUG,
+		server_act_log(e, LEVEL_DEBUG,
 		    "a request on a subscription stream: dropped");
 	else if (fd->order != NULL)
 		server_native_message(e, fd, f, m);
@@ -278,7 +279,7 @@ server_listen_done(struct server *e, struct server_attempt *i,
 	fd->attempt = NULL;
 	if (fd->order != NULL)
 		server_native_done(e, fd, f);
-	else if (server_listen_contradicts(e, f, NULL))
+	else if (server_tell_contradicts(e, f, NULL))
 		contradicted(e, fd);
 	else
 		server_subscription_lost(e, fd, f);
@@ -336,11 +337,11 @@ server_listen_leave(struct server *e)
 	if (l == NULL)
 		return;
 	if (l->get != NULL)
-		server_tell_gone(e, l->get, false);
+		server_order_tell_gone(e, l->get, false);
 	while (l->natives != NULL) {
 		o = l->natives->order;
 		server_native_drop(e, l->natives);
-		server_tell_gone(e, o, false);
+		server_order_tell_gone(e, o, false);
 	}
 	server_set_leave(e);
 	server_subscription_free(e, l->lists);

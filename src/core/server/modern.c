@@ -50,9 +50,9 @@ server_modern_leave(struct server *e)
 			continue;
 		o->former = true;
 		if (o->inputs != NULL || o->again_at != 0)
-			server_tell_gone(e, o, true);
+			server_order_tell_gone(e, o, true);
 		else if (server_attempt_of(e, FOR_TOOLS, o) != NULL)
-			server_tell_gone(e, o, o->rounds > 0);
+			server_order_tell_gone(e, o, o->rounds > 0);
 	}
 }
 
@@ -77,7 +77,7 @@ server_modern_abort(struct server *e, struct server_order *o)
 static void
 answer_ping(struct server *e, struct server_order *o)
 {
-	server_tell_answer(e, o, msg_result(o->body->id, "{}"));
+	server_order_tell_answer(e, o, msg_result(o->body->id, "{}"));
 }
 
 static void
@@ -87,7 +87,7 @@ set_level(struct server *e, struct server_order *o)
 	struct span level = json_get(o->body->params, "level");
 
 	if (era_level(level) < 0) {
-		server_tell_answer(e, o,
+		server_order_tell_answer(e, o,
 		    fault_frame(o->body->id, &fault,
 			"There is no such log level. Use one of debug, info, "
 			"notice, warning, error, critical, alert, "
@@ -107,7 +107,7 @@ answer_unknown(struct server *e, struct server_order *o)
 
 	buf_init(&label, 0);
 	fault_label(o->body, &label);
-	server_tell_answer(e, o,
+	server_order_tell_answer(e, o,
 	    fault_frame(o->body->id, &fault,
 		"%s speaks MCP " REVISION_MODERN ", which has no %s. Not sent.",
 		e->config.host, buf_str(&label)));
@@ -120,7 +120,7 @@ answer_listen(struct server *e, struct server_order *o)
 {
 	static const struct fault fault = { .code = FAULT_METHOD };
 
-	server_tell_answer(e, o,
+	server_order_tell_answer(e, o,
 	    fault_frame(o->body->id, &fault,
 		"subscriptions/listen is for clients that speak "
 		"MCP " REVISION_MODERN ". Not sent: to this one changes are "
@@ -133,9 +133,9 @@ send_native(struct server *e, struct server_order *o)
 	o->native = true;
 	o->sent = frame_ref(o->body);
 	if (is_method(o, "subscriptions/listen"))
-		server_listen_native(e, o);
+		server_native_open(e, o);
 	else
-		server_modern_call(e, o);
+		server_call_send(e, o);
 }
 
 static void
@@ -147,8 +147,8 @@ send_request(struct server *e, struct server_order *o)
 	} here[] = {
 		{ "ping", answer_ping },
 		{ "logging/setLevel", set_level },
-		{ "resources/subscribe", server_listen_subscribe },
-		{ "resources/unsubscribe", server_listen_subscribe },
+		{ "resources/subscribe", server_set_subscribe },
+		{ "resources/unsubscribe", server_set_subscribe },
 		{ "subscriptions/listen", answer_listen },
 	};
 	size_t i;
@@ -168,7 +168,7 @@ send_request(struct server *e, struct server_order *o)
 	}
 	o->sent = era_request_to_modern(o->body, buf_span(&e->meta),
 	    buf_span(&e->level));
-	server_modern_call(e, o);
+	server_call_send(e, o);
 }
 
 /* To close the stream is the cancel. */
@@ -184,7 +184,7 @@ cancel(struct server *e, struct span id)
 	server_inputs_end(e, o, true);
 	aborted.status = 0;
 	aborted.ending = ENDING_ABORTED;
-	server_tell_done(e, o, &aborted);
+	server_order_tell_done(e, o, &aborted);
 }
 
 static void
@@ -197,10 +197,10 @@ send_note(struct server *e, struct server_order *o)
 		o->sent = o->native ?
 		    frame_ref(o->body) :
 		    era_request_to_modern(o->body, buf_span(&e->meta), none);
-		server_modern_call(e, o);
+		server_call_send(e, o);
 		return;
 	}
-	server_tell_done(e, o, &server_facts_accepted);
+	server_order_tell_done(e, o, &server_facts_accepted);
 }
 
 void
@@ -208,7 +208,7 @@ server_modern_send(struct server *e, struct server_order *o)
 {
 	if (o->verb == VERB_GET && e->client_discover != NULL) {
 		/* A modern client listens itself. */
-		server_tell_head(e, o, &server_facts_stream);
+		server_order_tell_head(e, o, &server_facts_stream);
 	} else if (o->verb == VERB_GET) {
 		server_listen_open(e, o);
 	} else if (o->verb == VERB_POST && o->body->kind == FRAME_REQUEST) {
@@ -218,9 +218,9 @@ server_modern_send(struct server *e, struct server_order *o)
 		send_note(e, o);
 	} else {
 		if (o->verb == VERB_POST && !server_inputs_answer(e, o->body))
-			server_log(e, LEVEL_DEBUG,
+			server_act_log(e, LEVEL_DEBUG,
 			    "an answer to no open question: dropped");
-		server_tell_done(e, o, &server_facts_accepted);
+		server_order_tell_done(e, o, &server_facts_accepted);
 	}
 }
 
@@ -231,7 +231,7 @@ server_modern_head(struct server *e, struct server_attempt *i,
     const struct facts *f)
 {
 	if (i->purpose == FOR_CALL && i->order != NULL)
-		server_tell_head(e, i->order, f);
+		server_order_tell_head(e, i->order, f);
 }
 
 /* What it was told in the rounds before may have had effects. */
@@ -244,7 +244,7 @@ undelivered(struct server *e, struct server_order *o, const struct facts *f)
 
 	buf_init(&label, 0);
 	fault_label(o->body, &label);
-	server_tell_answer(e, o,
+	server_order_tell_answer(e, o,
 	    fault_frame(o->body->id, &fault,
 		"%s cannot be reached any more: %.*s. The answers to its "
 		"questions for %s were not delivered. It may have run in "
@@ -263,7 +263,7 @@ note_done(struct server *e, struct server_order *o, const struct facts *f)
 	bool taken = f->ending == ENDING_COMPLETE &&
 	    ((f->status >= 200 && f->status < 300) || refused);
 
-	server_tell_done(e, o, taken ? &server_facts_accepted : f);
+	server_order_tell_done(e, o, taken ? &server_facts_accepted : f);
 }
 
 void
@@ -278,23 +278,23 @@ server_modern_done(struct server *e, struct server_attempt *i,
 	/* Nothing is resumed, and no later round begins again at the first. */
 	told.last_event_id = none;
 	told.retry_ms = -1;
-	if (o->rounds > 0 && server_modern_is_refused_for_now(f))
+	if (o->rounds > 0 && server_call_is_refused_for_now(f))
 		told.retry_after_ms = -1;
 	if (i->purpose == FOR_TOOLS)
-		server_modern_again(e, o);
+		server_call_again(e, o);
 	else if (o->body->kind != FRAME_REQUEST)
 		note_done(e, o, &told);
 	else if (o->answered)
-		server_tell_done(e, o, &told);
-	else if (server_modern_may_doubt(e, i) &&
-	    server_modern_contradicts(f, NULL))
-		server_modern_renew(e, o, i, f, o->rounds > 0);
-	else if (server_modern_retry(e, o, f))
+		server_order_tell_done(e, o, &told);
+	else if (server_call_may_doubt(e, i) &&
+	    server_call_contradicts(f, NULL))
+		server_call_renew(e, o, i, f, o->rounds > 0);
+	else if (server_call_retry(e, o, f))
 		return;
-	else if (o->rounds > 0 && server_modern_is_unsent(f))
+	else if (o->rounds > 0 && server_call_is_unsent(f))
 		undelivered(e, o, f);
 	else
-		server_tell_done(e, o, &told);
+		server_order_tell_done(e, o, &told);
 }
 
 /* --- time --- */
@@ -317,13 +317,13 @@ server_modern_tick(struct server *e)
 		o = i->order;
 		server_attempt_end(e, i);
 		if (o != NULL)
-			server_modern_again(e, o);
+			server_call_again(e, o);
 	}
 	for (o = e->orders; o != NULL; o = o->next) {
 		if (o->dropped)
 			continue;
 		if (is_due(o->again_at, e->now))
-			server_modern_call(e, o);
+			server_call_send(e, o);
 		else if (is_due(o->inputs_end, e->now))
 			server_inputs_expire(e, o);
 	}

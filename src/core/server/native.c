@@ -23,9 +23,9 @@
 #include "core/wire/protocol.h"
 
 void
-server_listen_native(struct server *e, struct server_order *o)
+server_native_open(struct server *e, struct server_order *o)
 {
-	struct listens *l = server_listens(e);
+	struct listens *l = server_tell_listens(e);
 	struct subscription *fd = server_subscription_new(o),
 			    **at = &l->natives;
 
@@ -53,7 +53,7 @@ server_native_again(struct server *e, struct subscription *fd)
 	struct frame *request;
 
 	free(fd->id);
-	fd->id = server_own_id(e);
+	fd->id = server_act_own_id(e);
 	request = msg_with_id(fd->order->body, span_of(fd->id));
 	server_subscription_open(e, fd, request);
 	frame_unref(request);
@@ -66,7 +66,7 @@ finish(struct server *e, struct subscription *fd, const struct facts *f)
 	struct server_order *o = fd->order;
 
 	server_native_drop(e, fd);
-	server_tell_done(e, o, f);
+	server_order_tell_done(e, o, f);
 }
 
 static void
@@ -75,7 +75,7 @@ gone(struct server *e, struct subscription *fd)
 	struct server_order *o = fd->order;
 
 	server_native_drop(e, fd);
-	server_listen_gone(e, o);
+	server_tell_gone(e, o);
 }
 
 /* Another stream, or not: the client is to see that it broke. */
@@ -87,7 +87,7 @@ lost(struct server *e, struct subscription *fd, const struct facts *f)
 	server_subscription_lost(e, fd, f);
 	if (fd->failures < LISTEN_FAILURES)
 		return;
-	server_log(e, LEVEL_INFO, "%s does not take a subscription again",
+	server_act_log(e, LEVEL_INFO, "%s does not take a subscription again",
 	    e->config.host);
 	cut.ending = ENDING_CUT;
 	finish(e, fd, &cut);
@@ -134,12 +134,12 @@ tell_changes(struct server *e, struct subscription *fd)
 	struct span list = json_get(all, "resourceSubscriptions"), key, uri;
 	size_t at = 0, n = 0;
 
-	server_listen_tell_lists(e, fd->order, fd->honours);
+	server_tell_lists(e, fd->order, fd->honours);
 	if (json_kind(list) != '[')
 		return;
 	while (n++ < LISTEN_URIS && json_next(list, &at, &key, &uri))
 		if (json_kind(uri) == '"')
-			server_listen_tell_resource(e, fd->order, uri);
+			server_tell_resource(e, fd->order, uri);
 }
 
 /* --- what comes --- */
@@ -151,7 +151,7 @@ server_native_head(struct server *e, struct subscription *fd,
 	if (fd->begun)
 		return;
 	fd->begun = verdict_2xx(f);
-	server_tell_head(e, fd->order, f);
+	server_order_tell_head(e, fd->order, f);
 }
 
 /* Returns whether the client is to see it. */
@@ -176,7 +176,7 @@ notified(struct server *e, struct subscription *fd, const struct facts *f,
 	struct frame *told;
 
 	if (id.p != NULL && !msg_id_same(id, span_of(fd->id))) {
-		server_log(e, LEVEL_DEBUG,
+		server_act_log(e, LEVEL_DEBUG,
 		    "a notification of another subscription: dropped");
 		return;
 	}
@@ -188,7 +188,7 @@ notified(struct server *e, struct subscription *fd, const struct facts *f,
 		told = frame_ref(m);
 	else
 		told = era_notification_to_modern(m, fd->order->body->id);
-	server_tell_message(e, fd->order, f, told);
+	server_order_tell_message(e, fd->order, f, told);
 	frame_unref(told);
 }
 
@@ -201,7 +201,7 @@ answered(struct server *e, struct subscription *fd, const struct facts *f,
 	    result_for_client(m, id) :
 	    msg_with_id(m, id);
 
-	server_tell_message(e, fd->order,
+	server_order_tell_message(e, fd->order,
 	    is_first(fd) ? f : &server_facts_stream, told);
 	frame_unref(told);
 	fd->answered = true;
@@ -223,7 +223,7 @@ static void
 refused(struct server *e, struct subscription *fd, const struct facts *f,
     struct frame *m)
 {
-	if (server_listen_contradicts(e, f, m)) {
+	if (server_tell_contradicts(e, f, m)) {
 		gone(e, fd);
 	} else if (is_no_method(e, fd, f, m)) {
 		e->listen_unknown = true;
@@ -253,7 +253,7 @@ void
 server_native_done(struct server *e, struct subscription *fd,
     const struct facts *f)
 {
-	if (!fd->answered && server_listen_contradicts(e, f, NULL))
+	if (!fd->answered && server_tell_contradicts(e, f, NULL))
 		gone(e, fd);
 	else if (!fd->begun)
 		finish(e, fd, f);

@@ -5,7 +5,7 @@
 #include "core/server/listen_state.h"
 
 /* The client's listen goes out. */
-void server_listen_native(struct server *e, struct server_order *o);
+void server_native_open(struct server *e, struct server_order *o);
 /* What comes on the stream of one. */
 void server_native_head(struct server *e, struct subscription *fd,
     const struct facts *f);

@@ -84,7 +84,7 @@ server_order_drop(struct server *e, struct server_order *o)
 }
 
 void
-server_tell_head(struct server *e, struct server_order *o,
+server_order_tell_head(struct server *e, struct server_order *o,
     const struct facts *f)
 {
 	server_action_add(e, SERVER_TELL_HEAD, o->ticket)
@@ -92,7 +92,7 @@ server_tell_head(struct server *e, struct server_order *o,
 }
 
 void
-server_tell_message(struct server *e, struct server_order *o,
+server_order_tell_message(struct server *e, struct server_order *o,
     const struct facts *f, struct frame *m)
 {
 	struct server_queued *a = server_action_add(e, SERVER_TELL_MESSAGE,
@@ -110,7 +110,7 @@ server_tell_message(struct server *e, struct server_order *o,
 }
 
 void
-server_tell_done(struct server *e, struct server_order *o,
+server_order_tell_done(struct server *e, struct server_order *o,
     const struct facts *f)
 {
 	server_action_add(e, SERVER_TELL_DONE, o->ticket)
@@ -119,19 +119,20 @@ server_tell_done(struct server *e, struct server_order *o,
 }
 
 void
-server_tell_answer(struct server *e, struct server_order *o, struct frame *m)
+server_order_tell_answer(struct server *e, struct server_order *o,
+    struct frame *m)
 {
-	server_tell_head(e, o, &server_facts_ok);
-	server_tell_message(e, o, &server_facts_ok, m);
+	server_order_tell_head(e, o, &server_facts_ok);
+	server_order_tell_message(e, o, &server_facts_ok, m);
 	frame_unref(m);
-	server_tell_done(e, o, &server_facts_ok);
+	server_order_tell_done(e, o, &server_facts_ok);
 }
 
 void
-server_tell_gone(struct server *e, struct server_order *o, bool ran)
+server_order_tell_gone(struct server *e, struct server_order *o, bool ran)
 {
 	struct facts f = server_facts_gone(ran);
 
 	f.verb = o->verb;
-	server_tell_done(e, o, &f);
+	server_order_tell_done(e, o, &f);
 }

@@ -16,18 +16,18 @@ struct server_order *server_order_asking(const struct server *e, struct span id,
 
 /* Tells the session. After done, answer or gone the order is no more, and its
  * attempts are ended. */
-void server_tell_head(struct server *e, struct server_order *o,
+void server_order_tell_head(struct server *e, struct server_order *o,
     const struct facts *f);
-void server_tell_message(struct server *e, struct server_order *o,
+void server_order_tell_message(struct server *e, struct server_order *o,
     const struct facts *f, struct frame *m);
-void server_tell_done(struct server *e, struct server_order *o,
+void server_order_tell_done(struct server *e, struct server_order *o,
     const struct facts *f);
 /* A whole answer: head, message and done; m is taken. */
-void server_tell_answer(struct server *e, struct server_order *o,
+void server_order_tell_answer(struct server *e, struct server_order *o,
     struct frame *m);
 /* The server does not speak what we thought any more, or its stream is gone:
  * the session is to renew. */
-void server_tell_gone(struct server *e, struct server_order *o, bool ran);
+void server_order_tell_gone(struct server *e, struct server_order *o, bool ran);
 
 /* Nothing more goes to the session for it, and its attempts are ended. What
  * else hangs on it, and the order itself, is released at the end of the step.

@@ -36,7 +36,7 @@ server_set_is_offered(const struct server *e)
 {
 	struct span all = json_get(e->discovered->result, "capabilities");
 
-	return server_listen_is_true(json_get(json_get(all, "resources"),
+	return server_tell_is_true(json_get(json_get(all, "resources"),
 	    "subscribe"));
 }
 
@@ -45,7 +45,7 @@ server_set_is_offered(const struct server *e)
 static void
 done(struct server *e, struct server_order *o)
 {
-	server_tell_answer(e, o, msg_result(o->body->id, "{}"));
+	server_order_tell_answer(e, o, msg_result(o->body->id, "{}"));
 }
 
 /* All who wait for the resource get this error; NULL: their wish. */
@@ -64,7 +64,7 @@ answer(struct server *e, struct uri *u, struct frame *error)
 		if (error == NULL)
 			done(e, o);
 		else
-			server_tell_answer(e, o,
+			server_order_tell_answer(e, o,
 			    msg_with_id(error, o->body->id));
 	}
 }
@@ -78,7 +78,7 @@ change_soon(struct server *e)
 
 	if (l->change_at == 0)
 		l->change_at = e->now + BURST_MS;
-	server_due(e, l->change_at);
+	server_act_due(e, l->change_at);
 }
 
 /* The change is made, as far as it is honoured (NULL: not at all). Who waits
@@ -107,7 +107,7 @@ settle(struct server *e, const struct frame *honours, struct frame *error)
 	if (l->uris == NULL && l->resources != NULL)
 		change_soon(e); /* the stream is of no use */
 	/* What waited for the end of this one. */
-	server_due(e, server_set_due(e));
+	server_act_due(e, server_set_due(e));
 }
 
 static void
@@ -196,7 +196,7 @@ tell_updated(struct server *e)
 
 	for (u = e->listens->uris; u != NULL; u = u->next)
 		if (u->settled)
-			server_listen_tell_resource(e, NULL, span_of(u->text));
+			server_tell_resource(e, NULL, span_of(u->text));
 }
 
 /* From here on it alone is heard. */
@@ -254,7 +254,7 @@ static void
 subscribe(struct server *e, struct server_order *o, struct span uri)
 {
 	struct fault busy = { .reason = "busy" };
-	struct listens *l = server_listens(e);
+	struct listens *l = server_tell_listens(e);
 	struct uri **at = server_uris_find(l, uri), *u = *at;
 
 	if (u != NULL && u->settled) {
@@ -264,7 +264,7 @@ subscribe(struct server *e, struct server_order *o, struct span uri)
 	if (u == NULL) {
 		if (l->n_uris == LISTEN_URIS ||
 		    uri.n > LISTEN_URI_BYTES - l->uri_bytes) {
-			server_tell_answer(e, o,
+			server_order_tell_answer(e, o,
 			    fault_frame(o->body->id, &busy,
 				"Too many subscriptions to resources: "
 				"unsubscribe from some first."));
@@ -273,13 +273,13 @@ subscribe(struct server *e, struct server_order *o, struct span uri)
 		u = server_uris_add(l, at, uri);
 		change_soon(e);
 	}
-	server_uri_wait(u, o);
+	server_uris_wait(u, o);
 }
 
 static void
 unsubscribe(struct server *e, struct server_order *o, struct span uri)
 {
-	struct listens *l = server_listens(e);
+	struct listens *l = server_tell_listens(e);
 	struct uri **at = server_uris_find(l, uri);
 
 	if (*at != NULL) {
@@ -291,19 +291,19 @@ unsubscribe(struct server *e, struct server_order *o, struct span uri)
 }
 
 void
-server_listen_subscribe(struct server *e, struct server_order *o)
+server_set_subscribe(struct server *e, struct server_order *o)
 {
 	struct fault method = { .code = FAULT_METHOD };
 	struct fault params = { .code = FAULT_PARAMS };
 	struct span uri = json_get(o->body->params, "uri");
 
 	if (!server_set_is_offered(e))
-		server_tell_answer(e, o,
+		server_order_tell_answer(e, o,
 		    fault_frame(o->body->id, &method,
 			"%s has no subscriptions to resources.",
 			e->config.host));
 	else if (json_kind(uri) != '"')
-		server_tell_answer(e, o,
+		server_order_tell_answer(e, o,
 		    fault_frame(o->body->id, &params,
 			"params.uri is missing, or is no string."));
 	else if (json_key_is(o->body->method, "resources/subscribe"))
@@ -351,7 +351,7 @@ server_set_abort(struct server *e, const struct server_order *o)
 	struct uri **at = &l->uris, *u;
 
 	while ((u = *at) != NULL) {
-		server_uri_wait_no_more(u, o->ticket);
+		server_uris_wait_no_more(u, o->ticket);
 		if (u->settled || u->waiters != NULL) {
 			at = &u->next;
 			continue;
@@ -372,7 +372,7 @@ server_set_leave(struct server *e)
 		for (w = l->uris->waiters; w != NULL; w = w->next) {
 			o = server_order_find(e, w->ticket);
 			if (o != NULL)
-				server_tell_gone(e, o, false);
+				server_order_tell_gone(e, o, false);
 		}
 		server_uris_forget(l, &l->uris);
 	}

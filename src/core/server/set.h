@@ -9,7 +9,7 @@
 /* Has the server subscriptions to resources? */
 bool server_set_is_offered(const struct server *e);
 /* resources/subscribe and unsubscribe of the session. */
-void server_listen_subscribe(struct server *e, struct server_order *o);
+void server_set_subscribe(struct server *e, struct server_order *o);
 /* The subscription that has the set, or the one that is to take its place, was
  * acknowledged. */
 void server_set_acknowledged(struct server *e, struct subscription *fd);

@@ -15,14 +15,14 @@
 #include "core/server/order.h"
 
 struct server_attempt *
-server_sse_open(struct server *e)
+server_sse2024_open(struct server *e)
 {
 	struct sse2024 *s = xcalloc(1, sizeof *s);
 	struct server_attempt *i;
 
-	server_sse_close(e);
+	server_sse2024_close(e);
 	e->sse = s;
-	i = server_attempt(e, FOR_STREAM, e->detect.order, NULL);
+	i = server_attempt_new(e, FOR_STREAM, e->detect.order, NULL);
 	i->announces = i->listen = true;
 	i->control = false;
 	s->stream = i;
@@ -30,7 +30,7 @@ server_sse_open(struct server *e)
 }
 
 void
-server_sse_close(struct server *e)
+server_sse2024_close(struct server *e)
 {
 	struct sse2024 *s = e->sse;
 
@@ -44,7 +44,7 @@ server_sse_close(struct server *e)
 }
 
 bool
-server_sse_ready(const struct server *e)
+server_sse2024_ready(const struct server *e)
 {
 	return e->sse != NULL && e->sse->ready;
 }
@@ -58,27 +58,28 @@ attach_listen(struct server *e, struct server_order *o)
 	size_t i;
 
 	s->listen = o;
-	server_tell_head(e, o, &server_facts_stream);
+	server_order_tell_head(e, o, &server_facts_stream);
 	for (i = 0; i < s->n_kept; i++) {
-		server_tell_message(e, o, &server_facts_stream, s->kept[i]);
+		server_order_tell_message(e, o, &server_facts_stream,
+		    s->kept[i]);
 		frame_unref(s->kept[i]);
 	}
 	s->n_kept = s->kept_bytes = 0;
 }
 
 void
-server_sse_send(struct server *e, struct server_order *o)
+server_sse2024_send(struct server *e, struct server_order *o)
 {
 	struct server_attempt *i;
 
 	if (e->sse == NULL) {
-		server_tell_gone(e, o, false);
+		server_order_tell_gone(e, o, false);
 	} else if (o->verb == VERB_GET) {
 		attach_listen(e, o);
 	} else if (o->verb == VERB_DELETE) {
-		server_tell_done(e, o, &server_facts_accepted);
+		server_order_tell_done(e, o, &server_facts_accepted);
 	} else {
-		i = server_attempt(e, FOR_POST, o, o->body);
+		i = server_attempt_new(e, FOR_POST, o, o->body);
 		i->endpoint = true;
 		if (o->version != NULL)
 			i->version = xstrdup(o->version);
@@ -86,7 +87,7 @@ server_sse_send(struct server *e, struct server_order *o)
 }
 
 void
-server_sse_abort(struct server *e, struct server_order *o)
+server_sse2024_abort(struct server *e, struct server_order *o)
 {
 	if (e->sse != NULL && e->sse->listen == o)
 		e->sse->listen = NULL;
@@ -95,13 +96,13 @@ server_sse_abort(struct server *e, struct server_order *o)
 /* --- the stream --- */
 
 void
-server_sse_keep(struct server *e, struct frame *m)
+server_sse2024_keep(struct server *e, struct frame *m)
 {
 	struct sse2024 *s = e->sse;
 
 	if (s->n_kept == SSE_KEPT ||
 	    s->kept_bytes + m->text.n > SSE_KEPT_BYTES) {
-		server_log(e, LEVEL_DEBUG,
+		server_act_log(e, LEVEL_DEBUG,
 		    "too much on the stream before the session listens: "
 		    "dropped");
 		return;
@@ -111,23 +112,23 @@ server_sse_keep(struct server *e, struct frame *m)
 }
 
 void
-server_sse_leave(struct server *e)
+server_sse2024_leave(struct server *e)
 {
 	struct facts cut = server_facts_gone(true);
 	struct server_order *o;
 
-	server_sse_close(e);
+	server_sse2024_close(e);
 	cut.session_ended = false;
 	for (o = e->orders; o != NULL; o = o->next) {
 		if (o->dropped)
 			continue;
 		if (o == e->detect.order)
-			server_tell_done(e, o, &cut); /* begins again */
+			server_order_tell_done(e, o, &cut); /* begins again */
 		else if (o->mode == MODE_SSE &&
 		    server_attempt_of(e, FOR_POST, o) != NULL)
 			o->orphan = true;
 		else if (o->mode == MODE_SSE)
-			server_tell_gone(e, o, o->verb == VERB_POST);
+			server_order_tell_gone(e, o, o->verb == VERB_POST);
 	}
 }
 
@@ -136,11 +137,11 @@ server_sse_leave(struct server *e)
 /* The stream of a server that is only slow lives on: what was taken and has
  * no answer is bounded by the silence of the stream. */
 int64_t
-server_sse_due(const struct server *e)
+server_sse2024_due(const struct server *e)
 {
 	const struct server_order *o;
 
-	if (!server_sse_ready(e) || e->config.call_timeout_ms <= 0)
+	if (!server_sse2024_ready(e) || e->config.call_timeout_ms <= 0)
 		return -1;
 	for (o = e->orders; o != NULL; o = o->next)
 		if (!o->dropped && o->taken)
@@ -149,10 +150,10 @@ server_sse_due(const struct server *e)
 }
 
 void
-server_sse_tick(struct server *e)
+server_sse2024_tick(struct server *e)
 {
 	struct facts silent = server_facts_stream;
-	int64_t due = server_sse_due(e);
+	int64_t due = server_sse2024_due(e);
 	struct server_order *o;
 
 	if (due < 0 || due > e->now)
@@ -160,5 +161,5 @@ server_sse_tick(struct server *e)
 	silent.ending = ENDING_IDLE;
 	for (o = e->orders; o != NULL; o = o->next)
 		if (!o->dropped && o->taken)
-			server_tell_done(e, o, &silent);
+			server_order_tell_done(e, o, &silent);
 }

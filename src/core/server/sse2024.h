@@ -6,20 +6,20 @@
 
 /* Orders the stream and returns its attempt; server_detect_stream tells how it
  * went. */
-struct server_attempt *server_sse_open(struct server *e);
-void server_sse_close(struct server *e);
+struct server_attempt *server_sse2024_open(struct server *e);
+void server_sse2024_close(struct server *e);
 /* The same, and what was under way on it learns that. */
-void server_sse_leave(struct server *e);
+void server_sse2024_leave(struct server *e);
 /* Is there an endpoint? */
-bool server_sse_ready(const struct server *e);
+bool server_sse2024_ready(const struct server *e);
 /* initialize too, once there is an endpoint. */
-void server_sse_send(struct server *e, struct server_order *o);
+void server_sse2024_send(struct server *e, struct server_order *o);
 /* The session gave it up; the order itself is the caller's to end. */
-void server_sse_abort(struct server *e, struct server_order *o);
+void server_sse2024_abort(struct server *e, struct server_order *o);
 /* A message that is to wait for the session's listen stream. */
-void server_sse_keep(struct server *e, struct frame *m);
+void server_sse2024_keep(struct server *e, struct frame *m);
 /* Does what is due; when that is the next time (monotonic ms; -1: never). */
-void server_sse_tick(struct server *e);
-int64_t server_sse_due(const struct server *e);
+void server_sse2024_tick(struct server *e);
+int64_t server_sse2024_due(const struct server *e);
 
 #endif

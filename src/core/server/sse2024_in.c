@@ -19,14 +19,14 @@ take_answer(struct server *e, struct frame *m)
 	struct server_order *o = server_order_asking(e, m->id, MODE_SSE);
 
 	if (o == NULL) {
-		server_log(e, LEVEL_DEBUG,
+		server_act_log(e, LEVEL_DEBUG,
 		    "an answer to no open request on the stream: dropped");
 		return;
 	}
 	if (o == e->detect.order && m->kind == FRAME_RESULT)
 		server_detect_answered(e);
-	server_tell_message(e, o, &server_facts_stream, m);
-	server_tell_done(e, o, &server_facts_stream);
+	server_order_tell_message(e, o, &server_facts_stream, m);
+	server_order_tell_done(e, o, &server_facts_stream);
 }
 
 static void
@@ -38,19 +38,20 @@ stream_message(struct server *e, struct frame *m)
 	if (m->kind == FRAME_RESULT || m->kind == FRAME_ERROR)
 		take_answer(e, m);
 	else if (s->listen != NULL)
-		server_tell_message(e, s->listen, &server_facts_stream, m);
+		server_order_tell_message(e, s->listen, &server_facts_stream,
+		    m);
 	else
-		server_sse_keep(e, m);
+		server_sse2024_keep(e, m);
 }
 
 static void
 stream_done(struct server *e, const struct facts *f)
 {
-	if (server_sse_ready(e)) {
-		server_sse_leave(e);
+	if (server_sse2024_ready(e)) {
+		server_sse2024_leave(e);
 		return;
 	}
-	server_sse_close(e);
+	server_sse2024_close(e);
 	server_detect_stream(e, f);
 }
 
@@ -66,14 +67,14 @@ no_stream(struct server *e, const char *why)
 }
 
 void
-server_sse_endpoint(struct server *e, struct server_attempt *i, bool ok)
+server_sse2024_in_endpoint(struct server *e, struct server_attempt *i, bool ok)
 {
 	struct sse2024 *s = e->sse;
 
 	if (s == NULL || s->stream != i)
 		return;
 	if (!ok) {
-		server_log(e, LEVEL_WARN,
+		server_act_log(e, LEVEL_WARN,
 		    "%s names an endpoint on another origin: not used",
 		    e->config.host);
 		no_stream(e, "its endpoint is on another origin");
@@ -94,8 +95,8 @@ taken_request(struct server *e, struct server_order *o)
 {
 	o->taken = true;
 	e->sse->heard_at = e->now;
-	server_due(e, server_sse_due(e));
-	server_tell_head(e, o, &server_facts_stream);
+	server_act_due(e, server_sse2024_due(e));
+	server_order_tell_head(e, o, &server_facts_stream);
 }
 
 /* Its status says whether it was taken; its answer comes on the stream. */
@@ -110,26 +111,27 @@ post_done(struct server *e, struct server_attempt *i, const struct facts *f)
 		return;
 	if ((o->orphan || e->sse == NULL) &&
 	    (taken || f->ending == ENDING_COMPLETE)) {
-		server_tell_gone(e, o, f->status < 400 || f->status >= 500);
+		server_order_tell_gone(e, o,
+		    f->status < 400 || f->status >= 500);
 		return;
 	}
 	if (taken) {
 		if (o->body->kind == FRAME_REQUEST)
 			taken_request(e, o);
 		else
-			server_tell_done(e, o, &server_facts_accepted);
+			server_order_tell_done(e, o, &server_facts_accepted);
 		return;
 	}
 	/* A POST to a dead session gets 404 or 400: as with an id. */
 	refused.had_session = o != e->detect.order;
-	server_tell_head(e, o, &refused);
-	server_tell_done(e, o, &refused);
+	server_order_tell_head(e, o, &refused);
+	server_order_tell_done(e, o, &refused);
 }
 
 /* --- what comes --- */
 
 void
-server_sse_message(struct server *e, struct server_attempt *i,
+server_sse2024_in_message(struct server *e, struct server_attempt *i,
     const struct facts *f, struct frame *m)
 {
 	struct facts refused = *f;
@@ -148,11 +150,11 @@ server_sse_message(struct server *e, struct server_attempt *i,
 	    m->kind != FRAME_ERROR)
 		return;
 	refused.had_session = i->order != e->detect.order;
-	server_tell_message(e, i->order, &refused, m);
+	server_order_tell_message(e, i->order, &refused, m);
 }
 
 void
-server_sse_done(struct server *e, struct server_attempt *i,
+server_sse2024_in_done(struct server *e, struct server_attempt *i,
     const struct facts *f)
 {
 	if (i->purpose == FOR_POST)

@@ -5,11 +5,12 @@
 #include "core/server/state.h"
 
 /* The endpoint event of an attempt FOR_STREAM. */
-void server_sse_endpoint(struct server *e, struct server_attempt *i, bool ok);
+void server_sse2024_in_endpoint(struct server *e, struct server_attempt *i,
+    bool ok);
 /* Of attempts FOR_STREAM and FOR_POST. Their heads say nothing. */
-void server_sse_message(struct server *e, struct server_attempt *i,
+void server_sse2024_in_message(struct server *e, struct server_attempt *i,
     const struct facts *f, struct frame *m);
-void server_sse_done(struct server *e, struct server_attempt *i,
+void server_sse2024_in_done(struct server *e, struct server_attempt *i,
     const struct facts *f);
 
 #endif

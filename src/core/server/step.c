@@ -77,7 +77,7 @@ server_client(struct server *e, struct frame *discover)
 static void
 send_unknown(struct server *e, struct server_order *o)
 {
-	server_tell_gone(e, o, false);
+	server_order_tell_gone(e, o, false);
 }
 
 static void
@@ -87,12 +87,12 @@ send(struct server *e, const struct order *order)
 
 	if (is_initialize(order)) {
 		o->mode = MODE_UNKNOWN;
-		server_detect(e, o);
+		server_detect_begin(e, o);
 		return;
 	}
 	switch (e->mode) {
 	case MODE_SSE:
-		server_sse_send(e, o);
+		server_sse2024_send(e, o);
 		break;
 	case MODE_MODERN:
 		server_modern_send(e, o);
@@ -115,10 +115,10 @@ abort_order(struct server *e, uint64_t ticket)
 	f.ending = ENDING_ABORTED;
 	f.verb = o->verb;
 	if (o->mode == MODE_SSE)
-		server_sse_abort(e, o);
+		server_sse2024_abort(e, o);
 	else if (o->mode == MODE_MODERN)
 		server_modern_abort(e, o);
-	server_tell_done(e, o, &f);
+	server_order_tell_done(e, o, &f);
 }
 
 /* --- the way up --- */
@@ -155,11 +155,11 @@ take_message(struct server *e, struct server_attempt *i, const struct facts *f,
 		break;
 	case FOR_STREAM:
 	case FOR_POST:
-		server_sse_message(e, i, f, m);
+		server_sse2024_in_message(e, i, f, m);
 		break;
 	case FOR_CALL:
 	case FOR_TOOLS:
-		server_modern_message(e, i, f, m);
+		server_answer_message(e, i, f, m);
 		break;
 	case FOR_LISTEN:
 		server_listen_message(e, i, f, m);
@@ -178,7 +178,7 @@ take_done(struct server *e, struct server_attempt *i, const struct facts *f)
 		break;
 	case FOR_STREAM:
 	case FOR_POST:
-		server_sse_done(e, i, f);
+		server_sse2024_in_done(e, i, f);
 		break;
 	case FOR_CALL:
 	case FOR_TOOLS:
@@ -194,7 +194,7 @@ static void
 take_endpoint(struct server *e, struct server_attempt *i, bool ok)
 {
 	if (i->purpose == FOR_STREAM)
-		server_sse_endpoint(e, i, ok);
+		server_sse2024_in_endpoint(e, i, ok);
 	else
 		server_detect_endpoint(e, i, ok);
 }
@@ -238,7 +238,7 @@ static void
 tick(struct server *e)
 {
 	server_detect_tick(e);
-	server_sse_tick(e);
+	server_sse2024_tick(e);
 	server_modern_tick(e);
 	server_listen_tick(e);
 }
@@ -247,10 +247,10 @@ static void
 set_deadline(struct server *e)
 {
 	e->deadline = -1;
-	server_due(e, server_detect_due(e));
-	server_due(e, server_sse_due(e));
-	server_due(e, server_modern_due(e));
-	server_due(e, server_listen_due(e));
+	server_act_due(e, server_detect_due(e));
+	server_act_due(e, server_sse2024_due(e));
+	server_act_due(e, server_modern_due(e));
+	server_act_due(e, server_listen_due(e));
 }
 
 static void
@@ -371,7 +371,7 @@ server_free(struct server *e)
 	if (e == NULL)
 		return;
 	server_detect_end(e);
-	server_sse_close(e);
+	server_sse2024_close(e);
 	server_modern_leave(e);
 	for (o = e->orders; o != NULL; o = o->next)
 		if (!o->dropped)

@@ -18,7 +18,7 @@
 static const struct span absent = { NULL, 0 };
 
 struct listens *
-server_listens(struct server *e)
+server_tell_listens(struct server *e)
 {
 	if (e->listens == NULL)
 		e->listens = xcalloc(1, sizeof *e->listens);
@@ -26,23 +26,23 @@ server_listens(struct server *e)
 }
 
 bool
-server_listen_is_true(struct span value)
+server_tell_is_true(struct span value)
 {
 	return span_is(value, "true");
 }
 
 void
-server_listen_tell(struct server *e, struct frame *m)
+server_tell_session(struct server *e, struct frame *m)
 {
 	struct listens *l = e->listens;
 
 	if (l->get != NULL) {
-		server_tell_message(e, l->get, &server_facts_stream, m);
+		server_order_tell_message(e, l->get, &server_facts_stream, m);
 		return;
 	}
 	if (l->n_kept == LISTEN_KEPT ||
 	    m->text.n > LISTEN_KEPT_BYTES - l->kept_bytes) {
-		server_log(e, LEVEL_DEBUG,
+		server_act_log(e, LEVEL_DEBUG,
 		    "too many notifications before the session listens: "
 		    "dropped");
 		return;
@@ -76,29 +76,28 @@ tell_change(struct server *e, struct server_order *o, const char *method,
 		buf_addc(&params, '}');
 	m = msg_call(absent, method, buf_span(&params));
 	if (o != NULL)
-		server_tell_message(e, o, &server_facts_stream, m);
+		server_order_tell_message(e, o, &server_facts_stream, m);
 	else
-		server_listen_tell(e, m);
+		server_tell_session(e, m);
 	frame_unref(m);
 	buf_free(&params);
 }
 
 void
-server_listen_tell_lists(struct server *e, struct server_order *o,
+server_tell_lists(struct server *e, struct server_order *o,
     const struct frame *honours)
 {
 	struct span honoured = json_get(honours->params, "notifications");
 	size_t i;
 
 	for (i = 0; i < ERA_FAMILIES; i++)
-		if (server_listen_is_true(json_get(honoured,
+		if (server_tell_is_true(json_get(honoured,
 			era_families[i].wish)))
 			tell_change(e, o, era_families[i].changed, absent);
 }
 
 void
-server_listen_tell_resource(struct server *e, struct server_order *o,
-    struct span uri)
+server_tell_resource(struct server *e, struct server_order *o, struct span uri)
 {
 	tell_change(e, o, "notifications/resources/updated", uri);
 }
@@ -106,15 +105,15 @@ server_listen_tell_resource(struct server *e, struct server_order *o,
 /* --- a server of another era --- */
 
 bool
-server_listen_contradicts(const struct server *e, const struct facts *f,
+server_tell_contradicts(const struct server *e, const struct facts *f,
     const struct frame *m)
 {
-	return !e->listen_doubted && server_modern_contradicts(f, m);
+	return !e->listen_doubted && server_call_contradicts(f, m);
 }
 
 void
-server_listen_gone(struct server *e, struct server_order *o)
+server_tell_gone(struct server *e, struct server_order *o)
 {
 	e->listens->contradicted = true;
-	server_tell_gone(e, o, false);
+	server_order_tell_gone(e, o, false);
 }

@@ -5,23 +5,23 @@
 #include "core/server/listen_state.h"
 
 /* e->listens, made if there is none. */
-struct listens *server_listens(struct server *e);
+struct listens *server_tell_listens(struct server *e);
 /* Is value (raw JSON) true? */
-bool server_listen_is_true(struct span value);
+bool server_tell_is_true(struct span value);
 /* Tells the session, at once or when its GET is there. */
-void server_listen_tell(struct server *e, struct frame *m);
+void server_tell_session(struct server *e, struct frame *m);
 /* After a gap anything may have changed. Tells so of each list that this
  * acknowledgement honours: the session (o NULL) or a client's listen. */
-void server_listen_tell_lists(struct server *e, struct server_order *o,
+void server_tell_lists(struct server *e, struct server_order *o,
     const struct frame *honours);
 /* The same of one resource, uri in raw JSON. */
-void server_listen_tell_resource(struct server *e, struct server_order *o,
+void server_tell_resource(struct server *e, struct server_order *o,
     struct span uri);
 /* Does this answer show that the server is no modern one? A modern one may
  * refuse listens like that: it is believed once. */
-bool server_listen_contradicts(const struct server *e, const struct facts *f,
+bool server_tell_contradicts(const struct server *e, const struct facts *f,
     const struct frame *m);
 /* It does: told under o, which is no more. */
-void server_listen_gone(struct server *e, struct server_order *o);
+void server_tell_gone(struct server *e, struct server_order *o);
 
 #endif

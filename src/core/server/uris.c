@@ -57,7 +57,7 @@ server_uris_forget(struct listens *l, struct uri **at)
 }
 
 void
-server_uri_wait(struct uri *u, const struct server_order *o)
+server_uris_wait(struct uri *u, const struct server_order *o)
 {
 	struct waiter *w = xcalloc(1, sizeof *w);
 
@@ -117,7 +117,7 @@ server_uris_was_asked(const struct subscription *fd, struct span uri)
 }
 
 void
-server_uri_wait_no_more(struct uri *u, uint64_t ticket)
+server_uris_wait_no_more(struct uri *u, uint64_t ticket)
 {
 	struct waiter **at = &u->waiters, *w;
 

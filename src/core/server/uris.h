@@ -12,8 +12,8 @@ struct uri *server_uris_add(struct listens *l, struct uri **at,
 /* Takes out the one at this place, and who waits for it. */
 void server_uris_forget(struct listens *l, struct uri **at);
 /* This order waits for it; the order with this ticket does not any more. */
-void server_uri_wait(struct uri *u, const struct server_order *o);
-void server_uri_wait_no_more(struct uri *u, uint64_t ticket);
+void server_uris_wait(struct uri *u, const struct server_order *o);
+void server_uris_wait_no_more(struct uri *u, uint64_t ticket);
 /* params.notifications for all of them. */
 void server_uris_ask(const struct listens *l, struct buf *asked);
 /* Did the subscription ask for exactly this one? */
