@@ -1,6 +1,6 @@
 /*
  * This file has the primitives that every part uses: facts, the queue of
- * actions, the deadline, and the attempts, which are the exchanges with the
+ * actions, and the attempts, which are the exchanges with the
  * server.
  */
 #include "config.h"
@@ -199,19 +199,6 @@ server_next(struct server *e, struct server_action *out)
 	}
 }
 
-void
-server_act_due(struct server *e, int64_t at)
-{
-	if (at >= 0 && (e->deadline < 0 || at < e->deadline))
-		e->deadline = at;
-}
-
-int64_t
-server_deadline(const struct server *e)
-{
-	return e->deadline;
-}
-
 /* --- the server's end --- */
 
 char *
@@ -231,6 +218,7 @@ server_attempt_new(struct server *e, enum purpose purpose,
 	i->purpose = purpose;
 	i->order = o;
 	i->verb = body != NULL ? VERB_POST : VERB_GET;
+	i->end_at = ALARM_NEVER;
 	if (body != NULL)
 		i->body = frame_ref(body);
 	headers_init(&i->mirrored);

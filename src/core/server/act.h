@@ -1,5 +1,5 @@
 /*
- * What every part of core/server uses: facts, actions, the deadline, attempts.
+ * What every part of core/server uses: facts, actions, attempts.
  */
 #ifndef MCPSPLICE_CORE_SERVER_ACT_H
 #define MCPSPLICE_CORE_SERVER_ACT_H
@@ -32,8 +32,6 @@ void server_act_log(struct server *e, enum log_level level, const char *fmt,
     ...) __attribute__((format(printf, 3, 4)));
 /* Tells what the server speaks, to be remembered or forgotten. */
 void server_act_found(struct server *e);
-/* Something is due at this time (monotonic ms); -1: nothing is. */
-void server_act_due(struct server *e, int64_t at);
 
 /* --- attempts --- */
 

@@ -68,7 +68,6 @@ list_tools(struct server *e, struct server_order *o, struct span cursor,
 	o->pages++;
 	i = server_attempt_new_modern(e, FOR_TOOLS, o, modern);
 	i->end_at = end_at;
-	server_act_due(e, end_at);
 	frame_unref(plain);
 	frame_unref(modern);
 	buf_free(&params);
@@ -169,7 +168,7 @@ take_question(struct server *e, struct server_order *o,
 	if (era_may_ask(o->body->method)) {
 		server_call_let_go(e, i);
 		o->tries = 0;
-		o->window_end = 0;
+		o->window_end = ALARM_NEVER;
 		server_inputs_ask(e, o, m);
 		return;
 	}

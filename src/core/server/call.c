@@ -27,7 +27,7 @@ enum {
 void
 server_call_send(struct server *e, struct server_order *o)
 {
-	o->again_at = 0;
+	o->again_at = ALARM_NEVER;
 	server_attempt_new_modern(e, FOR_CALL, o, o->sent);
 }
 
@@ -36,7 +36,6 @@ server_call_let_go(struct server *e, struct server_attempt *i)
 {
 	i->order = NULL;
 	i->end_at = e->now + LINGER_MS;
-	server_act_due(e, i->end_at);
 }
 
 void
@@ -79,13 +78,12 @@ server_call_retry(struct server *e, struct server_order *o,
 		return false;
 	if (refused && wait < f->retry_after_ms)
 		wait = f->retry_after_ms;
-	if (o->window_end == 0)
+	if (o->window_end == ALARM_NEVER)
 		o->window_end = e->now + ROUND_MS;
 	if (e->now + wait > o->window_end)
 		return false;
 	o->tries++;
 	o->again_at = e->now + wait;
-	server_act_due(e, o->again_at);
 	server_act_log(e, LEVEL_INFO,
 	    "the answers for %s go out again in %lld ms", e->config.host,
 	    (long long)wait);

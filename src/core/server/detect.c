@@ -38,12 +38,14 @@ enum outcome {
 };
 
 static void
-step_clear(struct detect *d)
+step_clear(struct server *e)
 {
+	struct detect *d = &e->detect;
+
 	server_facts_free(d->head);
 	d->head = NULL;
 	d->attempt = NULL;
-	d->deadline = -1;
+	alarm_set(&e->alarms, ALARM_ENDPOINT, ALARM_NEVER);
 }
 
 void
@@ -54,11 +56,10 @@ server_detect_end(struct server *e)
 	server_attempt_end(e, d->attempt);
 	if (d->step == TRY_STREAM && e->mode != MODE_SSE)
 		server_sse2024_close(e);
-	step_clear(d);
+	step_clear(e);
 	server_facts_free(d->facts);
 	frame_unref(d->words);
 	memset(d, 0, sizeof *d);
-	d->deadline = -1;
 }
 
 /* --- which step is next --- */
@@ -178,8 +179,7 @@ begin(struct server *e, enum detect_step step)
 		break;
 	default:
 		d->wait_ms = endpoint_wait(e);
-		d->deadline = e->now + d->wait_ms;
-		server_act_due(e, d->deadline);
+		alarm_set(&e->alarms, ALARM_ENDPOINT, e->now + d->wait_ms);
 		d->attempt = server_sse2024_open(e);
 		break;
 	}
@@ -370,7 +370,7 @@ go_on(struct server *e, const struct facts *f, struct frame *m)
 			d->words = frame_ref(m);
 	}
 	server_attempt_end(e, d->attempt);
-	step_clear(d);
+	step_clear(e);
 	next = next_step(e);
 	if (next == TRY_NONE)
 		give_up(e, f, m);
@@ -479,7 +479,7 @@ decide(struct server *e, const struct facts *f, struct frame *m)
 
 	if (outcome == AGAIN && !d->again) {
 		server_attempt_end(e, d->attempt);
-		step_clear(d);
+		step_clear(e);
 		d->again = true;
 		begin(e, TRY_DISCOVER);
 	} else if (outcome == OTHER) {
@@ -533,7 +533,7 @@ server_detect_stream(struct server *e, const struct facts *f)
 	if (e->detect.order == NULL || e->detect.step != TRY_STREAM)
 		return;
 	if (f == NULL) {
-		e->detect.deadline = -1;
+		alarm_set(&e->alarms, ALARM_ENDPOINT, ALARM_NEVER);
 		server_sse2024_send(e, e->detect.order);
 	} else if (says_nothing(f)) {
 		relay(e, f, NULL);
@@ -572,7 +572,7 @@ server_detect_endpoint(struct server *e, struct server_attempt *i, bool ok)
 	if (d->attempt != i || !ok)
 		return;
 	server_attempt_end(e, i);
-	step_clear(d);
+	step_clear(e);
 	if (!allows(e, TRY_STREAM)) {
 		fail_announced(e);
 		return;
@@ -594,7 +594,7 @@ server_detect_tick(struct server *e)
 	struct detect *d = &e->detect;
 	char why[64];
 
-	if (d->deadline < 0 || d->deadline > e->now)
+	if (!alarm_is_due(&e->alarms, ALARM_ENDPOINT, e->now))
 		return;
 	snprintf(why, sizeof why, "no endpoint event within %lld s",
 	    (long long)d->wait_ms / 1000);
@@ -615,12 +615,6 @@ server_detect_user(struct server *e, const struct server_attempt *i, bool waits)
 	if (i->purpose != FOR_STREAM || i->order == NULL ||
 	    i->order != d->order)
 		return;
-	d->deadline = waits ? -1 : e->now + d->wait_ms;
-	server_act_due(e, d->deadline);
-}
-
-int64_t
-server_detect_due(const struct server *e)
-{
-	return e->detect.deadline;
+	alarm_set(&e->alarms, ALARM_ENDPOINT,
+	    waits ? ALARM_NEVER : e->now + d->wait_ms);
 }

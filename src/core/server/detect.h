@@ -26,8 +26,7 @@ void server_detect_answered(struct server *e);
 /* Its exchange waits for a person to sign in, or does not any more. */
 void server_detect_user(struct server *e, const struct server_attempt *i,
     bool waits);
-/* Does what is due; when that is the next time (monotonic ms; -1: never). */
+/* Does what is due. */
 void server_detect_tick(struct server *e);
-int64_t server_detect_due(const struct server *e);
 
 #endif

@@ -188,7 +188,6 @@ ask_all(struct server *e, struct server_order *o)
 	size_t i;
 
 	o->inputs_end = e->now + USER_MS;
-	server_act_due(e, o->inputs_end);
 	for (i = 0; i < t->n; i++)
 		server_order_tell_message(e, o, &server_facts_stream,
 		    t->list[i].ask);
@@ -221,7 +220,6 @@ ask_nothing(struct server *e, struct server_order *o, struct span state)
 {
 	next_round(e, o, none, state);
 	o->again_at = e->now + PAUSE_MS;
-	server_act_due(e, o->again_at);
 }
 
 void
@@ -381,7 +379,7 @@ server_inputs_end(struct server *e, struct server_order *o, bool tell)
 	if (t == NULL)
 		return;
 	o->inputs = NULL;
-	o->inputs_end = 0;
+	o->inputs_end = ALARM_NEVER;
 	for (i = 0; tell && i < t->n; i++)
 		if (t->list[i].answer == NULL)
 			cancel(e, o, &t->list[i]);

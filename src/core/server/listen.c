@@ -303,29 +303,6 @@ server_listen_tick(struct server *e)
 			server_native_again(e, fd);
 }
 
-static int64_t
-sooner(int64_t due, const struct subscription *fd)
-{
-	if (fd == NULL || fd->again_at == 0)
-		return due;
-	return due < 0 || fd->again_at < due ? fd->again_at : due;
-}
-
-int64_t
-server_listen_due(const struct server *e)
-{
-	const struct listens *l = e->listens;
-	const struct subscription *fd;
-	int64_t due;
-
-	if (l == NULL)
-		return -1;
-	due = sooner(server_set_due(e), l->lists);
-	for (fd = l->natives; fd != NULL; fd = fd->next)
-		due = sooner(due, fd);
-	return due;
-}
-
 /* Those who still wait learn that the server is gone: the session asks
  * again. */
 void
@@ -349,6 +326,7 @@ server_listen_leave(struct server *e)
 	server_subscription_free(e, l->successor);
 	while (l->n_kept > 0)
 		frame_unref(l->kept[--l->n_kept]);
+	alarm_set(&e->alarms, ALARM_PATIENCE, ALARM_NEVER);
 	e->listen_doubted = l->contradicted;
 	free(l);
 	e->listens = NULL;

@@ -18,8 +18,7 @@ void server_listen_message(struct server *e, struct server_attempt *i,
     const struct facts *f, struct frame *m);
 void server_listen_done(struct server *e, struct server_attempt *i,
     const struct facts *f);
-/* Does what is due; when that is the next time (monotonic ms; -1: never). */
+/* Does what is due. */
 void server_listen_tick(struct server *e);
-int64_t server_listen_due(const struct server *e);
 
 #endif

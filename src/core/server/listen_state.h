@@ -27,7 +27,7 @@ struct subscription {
 	bool refused;          /* the server does not want it: never again */
 	struct frame *honours; /* the latest acknowledgement; NULL: none */
 	int64_t since;         /* the stream was ordered */
-	int64_t again_at;      /* the next one opens; 0: none */
+	int64_t again_at;      /* the next one opens, or ALARM_NEVER */
 	unsigned tries;        /* since one lived long */
 	unsigned failures;     /* false starts in a row */
 
@@ -65,8 +65,7 @@ struct listens {
 	struct subscription *resources; /* what is subscribed */
 	struct subscription *successor; /* with the set that is to be; NULL: no
 				 * change is under way */
-	int64_t given_up_at; /* that it was not acknowledged by then */
-	int64_t change_at;   /* the next change; 0: none is wanted */
+	int64_t change_at; /* the next change; ALARM_NEVER: none is wanted */
 	bool stale; /* resources may be dead: replaced though nothing changed */
 	struct uri *uris; /* in the order they came */
 	size_t n_uris, uri_bytes;

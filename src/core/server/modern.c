@@ -49,7 +49,7 @@ server_modern_leave(struct server *e)
 		if (o->dropped || o->mode != MODE_MODERN)
 			continue;
 		o->former = true;
-		if (o->inputs != NULL || o->again_at != 0)
+		if (o->inputs != NULL || o->again_at != ALARM_NEVER)
 			server_order_tell_gone(e, o, true);
 		else if (server_attempt_of(e, FOR_TOOLS, o) != NULL)
 			server_order_tell_gone(e, o, o->rounds > 0);
@@ -299,12 +299,6 @@ server_modern_done(struct server *e, struct server_attempt *i,
 
 /* --- time --- */
 
-static bool
-is_due(int64_t at, int64_t now)
-{
-	return at != 0 && at <= now;
-}
-
 void
 server_modern_tick(struct server *e)
 {
@@ -312,7 +306,7 @@ server_modern_tick(struct server *e)
 	struct server_attempt *i;
 
 	for (i = e->attempts; i != NULL; i = i->next) {
-		if (i->dropped || !is_due(i->end_at, e->now))
+		if (i->dropped || i->end_at > e->now)
 			continue;
 		o = i->order;
 		server_attempt_end(e, i);
@@ -322,31 +316,9 @@ server_modern_tick(struct server *e)
 	for (o = e->orders; o != NULL; o = o->next) {
 		if (o->dropped)
 			continue;
-		if (is_due(o->again_at, e->now))
+		if (o->again_at <= e->now)
 			server_call_send(e, o);
-		else if (is_due(o->inputs_end, e->now))
+		else if (o->inputs_end <= e->now)
 			server_inputs_expire(e, o);
 	}
-}
-
-static int64_t
-earlier(int64_t due, int64_t at)
-{
-	return at != 0 && (due < 0 || at < due) ? at : due;
-}
-
-int64_t
-server_modern_due(const struct server *e)
-{
-	const struct server_order *o;
-	const struct server_attempt *i;
-	int64_t due = -1;
-
-	for (i = e->attempts; i != NULL; i = i->next)
-		if (!i->dropped)
-			due = earlier(due, i->end_at);
-	for (o = e->orders; o != NULL; o = o->next)
-		if (!o->dropped)
-			due = earlier(earlier(due, o->again_at), o->inputs_end);
-	return due;
 }

@@ -17,8 +17,7 @@ void server_modern_head(struct server *e, struct server_attempt *i,
     const struct facts *f);
 void server_modern_done(struct server *e, struct server_attempt *i,
     const struct facts *f);
-/* Does what is due; when that is the next time (monotonic ms; -1: never). */
+/* Does what is due. */
 void server_modern_tick(struct server *e);
-int64_t server_modern_due(const struct server *e);
 
 #endif

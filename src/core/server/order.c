@@ -56,6 +56,7 @@ server_order_new(struct server *e, const struct order *order)
 	o->control = order->control;
 	o->interactive = order->interactive;
 	o->mode = e->mode;
+	o->again_at = o->inputs_end = o->window_end = ALARM_NEVER;
 	o->next = e->orders;
 	e->orders = o;
 	return o;

@@ -76,9 +76,8 @@ change_soon(struct server *e)
 {
 	struct listens *l = e->listens;
 
-	if (l->change_at == 0)
+	if (l->change_at == ALARM_NEVER)
 		l->change_at = e->now + BURST_MS;
-	server_act_due(e, l->change_at);
 }
 
 /* The change is made, as far as it is honoured (NULL: not at all). Who waits
@@ -106,8 +105,6 @@ settle(struct server *e, const struct frame *honours, struct frame *error)
 	}
 	if (l->uris == NULL && l->resources != NULL)
 		change_soon(e); /* the stream is of no use */
-	/* What waited for the end of this one. */
-	server_act_due(e, server_set_due(e));
 }
 
 static void
@@ -136,7 +133,7 @@ change(struct server *e)
 	struct subscription *fd;
 	struct uri *u;
 
-	l->change_at = 0;
+	l->change_at = ALARM_NEVER;
 	if (l->uris == NULL) {
 		server_subscription_free(e, l->resources);
 		l->resources = NULL;
@@ -152,7 +149,7 @@ change(struct server *e)
 		return;
 	}
 	l->successor = fd;
-	l->given_up_at = e->now + PATIENCE_MS;
+	alarm_set(&e->alarms, ALARM_PATIENCE, e->now + PATIENCE_MS);
 	server_subscription_ask(e, fd);
 }
 
@@ -162,6 +159,7 @@ give_up(struct server *e, struct frame *error)
 {
 	struct listens *l = e->listens;
 
+	alarm_set(&e->alarms, ALARM_PATIENCE, ALARM_NEVER);
 	server_subscription_free(e, l->successor);
 	l->successor = NULL;
 	if (l->stale && l->resources != NULL && l->resources->attempt != NULL)
@@ -206,6 +204,7 @@ succeed(struct server *e)
 	struct listens *l = e->listens;
 	struct subscription *old = l->resources;
 
+	alarm_set(&e->alarms, ALARM_PATIENCE, ALARM_NEVER);
 	l->resources = l->successor;
 	l->successor = NULL;
 	l->stale = false;
@@ -384,8 +383,9 @@ server_set_leave(struct server *e)
 static int64_t
 again_at(const struct listens *l)
 {
-	if (l->resources == NULL || l->successor != NULL || l->change_at != 0)
-		return 0;
+	if (l->resources == NULL || l->successor != NULL ||
+	    l->change_at != ALARM_NEVER)
+		return ALARM_NEVER;
 	return l->resources->again_at;
 }
 
@@ -394,13 +394,13 @@ server_set_tick(struct server *e)
 {
 	struct listens *l = e->listens;
 
-	if (l->successor != NULL && l->given_up_at <= e->now)
+	if (alarm_is_due(&e->alarms, ALARM_PATIENCE, e->now))
 		time_out(e);
-	if (l->successor == NULL && l->change_at != 0 && l->change_at <= e->now)
+	if (l->successor == NULL && l->change_at <= e->now)
 		change(e);
 	if (server_subscription_is_due(e, l->successor))
 		server_subscription_ask(e, l->successor);
-	if (again_at(l) != 0 && again_at(l) <= e->now) {
+	if (again_at(l) <= e->now) {
 		server_uris_ask(l, &l->resources->asked);
 		server_subscription_ask(e, l->resources);
 	}
@@ -410,16 +410,8 @@ int64_t
 server_set_due(const struct server *e)
 {
 	const struct listens *l = e->listens;
-	int64_t again, due;
 
-	if (l->successor != NULL) {
-		again = l->successor->again_at;
-		due = l->given_up_at;
-	} else {
-		again = again_at(l);
-		due = l->change_at;
-	}
-	if (again != 0 && (due == 0 || again < due))
-		due = again;
-	return due == 0 ? -1 : due;
+	if (l->successor != NULL)
+		return l->successor->again_at;
+	return alarm_sooner(l->change_at, again_at(l));
 }

@@ -26,8 +26,10 @@ struct server_order *server_set_waiting(const struct server *e);
 void server_set_abort(struct server *e, const struct server_order *o);
 /* All who wait learn that the server is gone. */
 void server_set_leave(struct server *e);
-/* Does what is due; when that is the next time (monotonic ms; -1: never). */
+/* Does what is due. */
 void server_set_tick(struct server *e);
+/* When the next change, or a stream of the set, is due (monotonic ms, or
+ * ALARM_NEVER). e->listens is there. */
 int64_t server_set_due(const struct server *e);
 
 #endif

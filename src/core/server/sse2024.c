@@ -37,6 +37,7 @@ server_sse2024_close(struct server *e)
 	if (s == NULL)
 		return;
 	server_attempt_end(e, s->stream);
+	alarm_set(&e->alarms, ALARM_SILENCE, ALARM_NEVER);
 	while (s->n_kept > 0)
 		frame_unref(s->kept[--s->n_kept]);
 	free(s);
@@ -136,28 +137,23 @@ server_sse2024_leave(struct server *e)
 
 /* The stream of a server that is only slow lives on: what was taken and has
  * no answer is bounded by the silence of the stream. */
-int64_t
-server_sse2024_due(const struct server *e)
+void
+server_sse2024_heard(struct server *e)
 {
-	const struct server_order *o;
-
-	if (!server_sse2024_ready(e) || e->config.call_timeout_ms <= 0)
-		return -1;
-	for (o = e->orders; o != NULL; o = o->next)
-		if (!o->dropped && o->taken)
-			return e->sse->heard_at + e->config.call_timeout_ms;
-	return -1;
+	if (e->config.call_timeout_ms > 0)
+		alarm_set(&e->alarms, ALARM_SILENCE,
+		    e->now + e->config.call_timeout_ms);
 }
 
 void
 server_sse2024_tick(struct server *e)
 {
 	struct facts silent = server_facts_stream;
-	int64_t due = server_sse2024_due(e);
 	struct server_order *o;
 
-	if (due < 0 || due > e->now)
+	if (!alarm_is_due(&e->alarms, ALARM_SILENCE, e->now))
 		return;
+	alarm_set(&e->alarms, ALARM_SILENCE, ALARM_NEVER);
 	silent.ending = ENDING_IDLE;
 	for (o = e->orders; o != NULL; o = o->next)
 		if (!o->dropped && o->taken)

@@ -18,8 +18,10 @@ void server_sse2024_send(struct server *e, struct server_order *o);
 void server_sse2024_abort(struct server *e, struct server_order *o);
 /* A message that is to wait for the session's listen stream. */
 void server_sse2024_keep(struct server *e, struct frame *m);
-/* Does what is due; when that is the next time (monotonic ms; -1: never). */
+/* The stream has just brought a message, or a POST was taken: the time of its
+ * silence begins anew. */
+void server_sse2024_heard(struct server *e);
+/* Does what is due. */
 void server_sse2024_tick(struct server *e);
-int64_t server_sse2024_due(const struct server *e);
 
 #endif

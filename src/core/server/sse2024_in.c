@@ -34,7 +34,7 @@ stream_message(struct server *e, struct frame *m)
 {
 	struct sse2024 *s = e->sse;
 
-	s->heard_at = e->now;
+	server_sse2024_heard(e);
 	if (m->kind == FRAME_RESULT || m->kind == FRAME_ERROR)
 		take_answer(e, m);
 	else if (s->listen != NULL)
@@ -94,8 +94,7 @@ static void
 taken_request(struct server *e, struct server_order *o)
 {
 	o->taken = true;
-	e->sse->heard_at = e->now;
-	server_act_due(e, server_sse2024_due(e));
+	server_sse2024_heard(e);
 	server_order_tell_head(e, o, &server_facts_stream);
 }
 

@@ -5,7 +5,7 @@
  * The order of the files, each with its header; a file includes and calls only
  * those before it:
  *   state.h listen_state.h
- *   act            facts, the queue of actions, the deadline, attempts
+ *   act            facts, the queue of actions, attempts
  *   order          the life of one order of the session
  *   call           the life of one call at a modern server
  *   tell           what subscriptions tell
@@ -27,6 +27,7 @@
 #ifndef MCPSPLICE_CORE_SERVER_STATE_H
 #define MCPSPLICE_CORE_SERVER_STATE_H
 
+#include "base/alarm.h"
 #include "core/server/server.h"
 
 enum server_mode { MODE_UNKNOWN, MODE_LEGACY, MODE_SSE, MODE_MODERN };
@@ -56,13 +57,14 @@ struct server_order {
 	bool mismatched;       /* sent again after -32020 */
 	unsigned rounds;       /* of inputs */
 	struct inputs *inputs; /* NULL: none is open */
-	int64_t again_at;      /* its next round goes out then; 0: no */
-	int64_t inputs_end;    /* questions are open until then; 0: none are */
-	int64_t window_end;    /* a round that fails is sent again until then */
-	unsigned tries;        /* of that round */
-	unsigned pages;        /* of tools/list of our own */
-	bool former;           /* of a session before: it may only end */
-	bool progressed;       /* progress is the latest that was told */
+	/* Times in monotonic ms, or ALARM_NEVER. */
+	int64_t again_at;   /* its next round goes out then */
+	int64_t inputs_end; /* questions are open until then */
+	int64_t window_end; /* a round that fails is sent again until then */
+	unsigned tries;     /* of that round */
+	unsigned pages;     /* of tools/list of our own */
+	bool former;        /* of a session before: it may only end */
+	bool progressed;    /* progress is the latest that was told */
 	double progress;
 };
 
@@ -89,7 +91,7 @@ struct server_attempt {
 	char *version;
 	struct headers mirrored;
 	bool endpoint, announces, listen, control, interactive;
-	int64_t end_at; /* modern calls: ended then; 0: by itself */
+	int64_t end_at; /* modern calls: ended then; ALARM_NEVER: by itself */
 };
 
 /* Facts that stay. */
@@ -115,8 +117,7 @@ enum {
 
 struct sse2024 {
 	struct server_attempt *stream;
-	int64_t heard_at; /* the latest message, or the latest POST taken */
-	bool ready;       /* there is an endpoint */
+	bool ready;                  /* there is an endpoint */
 	struct server_order *listen; /* the session's GET, NULL: none */
 	struct frame *kept[SSE_KEPT];
 	size_t n_kept, kept_bytes;
@@ -134,10 +135,17 @@ struct detect {
 	struct kept_facts *facts;       /* how initialize was refused, */
 	struct frame *words;            /* in which words, or NULL */
 	bool again;                     /* discover was tried twice */
-	int64_t deadline;               /* of TRY_STREAM; -1: none */
-	int64_t wait_ms;                /* until then */
+	int64_t wait_ms;                /* of TRY_STREAM, for the endpoint */
 	bool other_path;                /* initialize got 400, 404 or 405 */
 	bool announced;                 /* a POST got an endpoint event */
+};
+
+/* The times that have a name. Those of single orders, attempts and
+ * subscriptions stand there; step.c notes them at the end of each step. */
+enum {
+	ALARM_ENDPOINT, /* TRY_STREAM has no endpoint by then */
+	ALARM_SILENCE,  /* HTTP+SSE: nothing was heard for call_timeout_ms */
+	ALARM_PATIENCE  /* the successor was not acknowledged by then */
 };
 
 struct server {
@@ -175,7 +183,7 @@ struct server {
 
 	int64_t now;
 	uint64_t random;
-	int64_t deadline; /* may be earlier than needed */
+	struct alarms alarms;
 	struct server_queued *actions;
 	size_t n_actions, next_action, cap_actions;
 	struct server_queued current;

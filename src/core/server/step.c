@@ -19,6 +19,7 @@
 #include "core/server/listen.h"
 #include "core/server/modern.h"
 #include "core/server/order.h"
+#include "core/server/set.h"
 #include "core/server/sse2024.h"
 #include "core/server/sse2024_in.h"
 #include "core/server/state.h"
@@ -31,7 +32,7 @@ server_new(const struct server_config *config)
 	struct server *e = xcalloc(1, sizeof *e);
 
 	e->config = *config;
-	e->deadline = e->detect.deadline = -1;
+	alarm_init(&e->alarms);
 	if (config->remembered)
 		e->last = config->was_modern ? MODE_MODERN :
 		    config->was_sse          ? MODE_SSE :
@@ -243,14 +244,29 @@ tick(struct server *e)
 	server_listen_tick(e);
 }
 
+/* Notes the times of what comes and goes: the alarms know only those with a
+ * name. */
 static void
-set_deadline(struct server *e)
+note_times(struct server *e)
 {
-	e->deadline = -1;
-	server_act_due(e, server_detect_due(e));
-	server_act_due(e, server_sse2024_due(e));
-	server_act_due(e, server_modern_due(e));
-	server_act_due(e, server_listen_due(e));
+	const struct server_order *o;
+	const struct server_attempt *i;
+	const struct subscription *fd;
+
+	alarm_recount(&e->alarms);
+	for (o = e->orders; o != NULL; o = o->next) {
+		alarm_note(&e->alarms, o->again_at);
+		alarm_note(&e->alarms, o->inputs_end);
+	}
+	for (i = e->attempts; i != NULL; i = i->next)
+		alarm_note(&e->alarms, i->end_at);
+	if (e->listens == NULL)
+		return;
+	alarm_note(&e->alarms, server_set_due(e));
+	if (e->listens->lists != NULL)
+		alarm_note(&e->alarms, e->listens->lists->again_at);
+	for (fd = e->listens->natives; fd != NULL; fd = fd->next)
+		alarm_note(&e->alarms, fd->again_at);
 }
 
 static void
@@ -323,11 +339,16 @@ server_step(struct server *e, const struct server_input *in)
 		break;
 	}
 	reap(e);
-	if (in->kind == SERVER_TICK)
-		set_deadline(e);
+	note_times(e);
 }
 
 /* --- looking in, and the end --- */
+
+int64_t
+server_deadline(const struct server *e)
+{
+	return e->alarms.soonest == ALARM_NEVER ? -1 : e->alarms.soonest;
+}
 
 struct frame *
 server_discovered(const struct server *e)

@@ -26,6 +26,7 @@ server_subscription_new(struct server_order *o)
 	struct subscription *fd = xcalloc(1, sizeof *fd);
 
 	fd->order = o;
+	fd->again_at = ALARM_NEVER;
 	buf_init(&fd->asked, 0);
 	return fd;
 }
@@ -37,7 +38,7 @@ server_subscription_end(struct server *e, struct subscription *fd)
 	fd->attempt = NULL;
 	fd->gap |= fd->acknowledged;
 	fd->acknowledged = false;
-	fd->again_at = 0;
+	fd->again_at = ALARM_NEVER;
 }
 
 void
@@ -57,7 +58,7 @@ server_subscription_open(struct server *e, struct subscription *fd,
     struct frame *request)
 {
 	fd->since = e->now;
-	fd->again_at = 0;
+	fd->again_at = ALARM_NEVER;
 	fd->attempt = server_attempt_new_modern(e, FOR_LISTEN, fd->order,
 	    request);
 	fd->attempt->listen = true;
@@ -97,7 +98,6 @@ server_subscription_lost(struct server *e, struct subscription *fd,
 	    "the subscription stream is opened again in %lld ms",
 	    (long long)wait);
 	fd->again_at = e->now + wait;
-	server_act_due(e, fd->again_at);
 }
 
 bool
@@ -137,5 +137,5 @@ bool
 server_subscription_is_due(const struct server *e,
     const struct subscription *fd)
 {
-	return fd != NULL && fd->again_at != 0 && fd->again_at <= e->now;
+	return fd != NULL && fd->again_at <= e->now;
 }

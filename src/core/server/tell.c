@@ -20,8 +20,10 @@ static const struct span absent = { NULL, 0 };
 struct listens *
 server_tell_listens(struct server *e)
 {
-	if (e->listens == NULL)
+	if (e->listens == NULL) {
 		e->listens = xcalloc(1, sizeof *e->listens);
+		e->listens->change_at = ALARM_NEVER;
+	}
 	return e->listens;
 }
 
