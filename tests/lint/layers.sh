@@ -240,7 +240,7 @@ BEGIN {
 	    "ping live startup open from_client from_server done time step")
 	order_of("core/client", "client state act table question opening " \
 	    "uri listen send park request hello from_client from_session sane step")
-	order_of("core/server", "server state listen_state act order call " \
+	order_of("core/server", "server state listen_state act belief order call " \
 	    "tell uris subscription set native listen inputs answer modern " \
 	    "sse2024 detect sse2024_in step")
 	order_of("core/login", "login state act judge table step")

@@ -129,16 +129,6 @@ server_act_log(struct server *e, enum log_level level, const char *fmt, ...)
 	va_end(ap);
 }
 
-void
-server_act_found(struct server *e)
-{
-	struct server_queued *a = server_action_add(e, SERVER_FOUND, 0);
-
-	a->modern = e->modern_only;
-	a->sse = e->mode == MODE_SSE;
-	a->dual = e->mode == MODE_MODERN && !e->modern_only;
-}
-
 static void
 fill_order(struct order *order, const struct server_attempt *i)
 {

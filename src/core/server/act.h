@@ -30,8 +30,6 @@ struct server_queued *server_action_add(struct server *e,
 void server_action_clear(struct server_queued *a);
 void server_act_log(struct server *e, enum log_level level, const char *fmt,
     ...) __attribute__((format(printf, 3, 4)));
-/* Tells what the server speaks, to be remembered or forgotten. */
-void server_act_found(struct server *e);
 
 /* --- attempts --- */
 

@@ -14,6 +14,7 @@
 #include "core/era/mirror.h"
 #include "core/exchange/fault.h"
 #include "core/server/act.h"
+#include "core/server/belief.h"
 #include "core/server/call.h"
 #include "core/server/inputs.h"
 #include "core/server/order.h"
@@ -205,22 +206,14 @@ take_unknown_type(struct server *e, struct server_order *o,
 	buf_free(&name);
 }
 
-/* It speaks our version. */
-static void
-served(struct server *e, const struct server_attempt *i)
-{
-	if (i->ticket > e->refused_before)
-		e->refused_version = false;
-}
-
 static void
 take_result(struct server *e, struct server_order *o, struct server_attempt *i,
     const struct facts *f, struct frame *m)
 {
 	struct span type = json_get(m->result, "resultType");
 
-	served(e, i);
-	e->doubted = false;
+	server_belief_took_version(e, i);
+	server_belief_confirm(e);
 	if (o->native || type.p == NULL || json_kind(type) == 'n' ||
 	    json_string_is(type, "complete"))
 		tell_result(e, o, f, m);
@@ -303,10 +296,7 @@ take_version(struct server *e, struct server_order *o, struct server_attempt *i,
 		.server = m->error };
 	struct buf label;
 
-	if (!e->refused_version || i->ticket <= e->refused_before) {
-		if (!e->refused_version)
-			e->refused_before = e->attempts->ticket;
-		e->refused_version = true;
+	if (server_belief_refused_version(e, i)) {
 		server_call_renew(e, o, i, f, o->rounds > 0);
 		return;
 	}
@@ -347,13 +337,13 @@ take_error(struct server *e, struct server_order *o, struct server_attempt *i,
 		take_mismatch(e, o, i, f, m);
 	} else if (code == ERROR_UNSUPPORTED_VERSION && is_of_our_version(o)) {
 		take_version(e, o, i, f, m);
-	} else if (server_call_may_doubt(e, i) &&
-	    (server_call_contradicts(f, m) || lacks_discover(o, code))) {
+	} else if (server_belief_may_doubt(e, i) &&
+	    (server_belief_contradicts(f, m) || lacks_discover(o, code))) {
 		server_call_renew(e, o, i, f, o->rounds > 0);
 	} else if (server_call_retry(e, o, f)) {
 		server_call_let_go(e, i);
 	} else {
-		served(e, i);
+		server_belief_took_version(e, i);
 		legacy = o->native ?
 		    frame_ref(m) :
 		    era_answer_to_legacy(m, o->body->method, false);
@@ -430,7 +420,7 @@ take_request(struct server *e, struct server_order *o, struct server_attempt *i,
 		    e->config.host);
 		return;
 	}
-	if (server_call_may_doubt(e, i)) {
+	if (server_belief_may_doubt(e, i)) {
 		server_call_renew(e, o, i, f, true);
 		return;
 	}

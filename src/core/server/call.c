@@ -7,16 +7,12 @@
 #include "core/server/call.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/exchange/backoff.h"
-#include "core/exchange/error_text.h"
-#include "core/exchange/fault.h"
-#include "core/exchange/phrases.h"
 #include "core/server/act.h"
+#include "core/server/belief.h"
 #include "core/server/order.h"
 #include "core/wire/msg.h"
-#include "core/wire/protocol.h"
 
 enum {
 	LINGER_MS = 5 * 1000,
@@ -90,74 +86,6 @@ server_call_retry(struct server *e, struct server_order *o,
 	return true;
 }
 
-/* --- is it a modern server? --- */
-
-/* Of a session, or of the versions that a legacy server knows. */
-static bool
-speaks_legacy(struct span error)
-{
-	const unsigned session = PHRASE_INTERRUPTED | PHRASE_TERMINATED |
-	    PHRASE_EXPIRED | PHRASE_LOST | PHRASE_UNREADY | PHRASE_EARLY |
-	    PHRASE_MISSING;
-	struct error_text said;
-	bool does;
-
-	error_text_of_error(&said, error);
-	does = (said.phrases & session) != 0 ||
-	    strcasestr(buf_str(&said.text), "protocol version") != NULL;
-	error_text_free(&said);
-	return does;
-}
-
-/* -32600 is a code of both eras: there the words decide. */
-static bool
-is_legacy_error(const struct frame *m)
-{
-	static const int modern[] = { ERROR_HEADER_MISMATCH,
-		ERROR_MISSING_CAPABILITY, ERROR_UNSUPPORTED_VERSION,
-		FAULT_METHOD, FAULT_PARAMS, FAULT_INTERNAL, FAULT_PARSE };
-	long code = msg_error_code(m);
-	size_t i;
-
-	for (i = 0; i < sizeof modern / sizeof *modern; i++)
-		if (code == modern[i])
-			return false;
-	if (code != FAULT_REQUEST && (m->id.p == NULL || *m->id.p == 'n'))
-		return true;
-	return speaks_legacy(m->error);
-}
-
-/* Credentials, overload and what broke say nothing; a web page says as much
- * as a bare answer: a framework writes it for a route that is not there. */
-bool
-server_call_contradicts(const struct facts *f, const struct frame *m)
-{
-	if (f->ending != ENDING_COMPLETE || f->too_large || f->status < 400 ||
-	    f->status > 499)
-		return false;
-	switch (f->status) {
-	case 401:
-	case 403:
-	case 407:
-	case 408:
-	case 413:
-	case 429:
-		return false;
-	default:
-		break;
-	}
-	if (m != NULL)
-		return m->kind == FRAME_ERROR && is_legacy_error(m);
-	return f->status == 400 || f->status == 404 || f->status == 405 ||
-	    f->status == 406 || f->status == 415;
-}
-
-bool
-server_call_may_doubt(const struct server *e, const struct server_attempt *i)
-{
-	return !e->doubted || i->ticket <= e->doubted_before;
-}
-
 void
 server_call_renew(struct server *e, struct server_order *o,
     struct server_attempt *i, const struct facts *f, bool ran)
@@ -166,9 +94,7 @@ server_call_renew(struct server *e, struct server_order *o,
 	    "%s answered %d as no modern server does: what it speaks is found "
 	    "out anew",
 	    e->config.host, f->status);
-	if (!e->doubted)
-		e->doubted_before = e->attempts->ticket;
-	e->doubted = true;
+	server_belief_doubt(e);
 	server_call_let_go(e, i);
 	server_order_tell_gone(e, o, ran);
 }

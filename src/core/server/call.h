@@ -21,12 +21,6 @@ bool server_call_is_refused_for_now(const struct facts *f);
 bool server_call_retry(struct server *e, struct server_order *o,
     const struct facts *f);
 
-/* Does this answer (m NULL: an end without one) show that the server is no
- * modern one (any more)? */
-bool server_call_contradicts(const struct facts *f, const struct frame *m);
-/* May what came of it say that the server is no modern one any more? */
-bool server_call_may_doubt(const struct server *e,
-    const struct server_attempt *i);
 /* The session is to find out anew what the server speaks. ran: the call may
  * have run, in part. */
 void server_call_renew(struct server *e, struct server_order *o,

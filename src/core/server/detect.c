@@ -16,6 +16,7 @@
 #include "core/era/era.h"
 #include "core/exchange/fault.h"
 #include "core/server/act.h"
+#include "core/server/belief.h"
 #include "core/server/call.h"
 #include "core/server/modern.h"
 #include "core/server/order.h"
@@ -54,7 +55,7 @@ server_detect_end(struct server *e)
 	struct detect *d = &e->detect;
 
 	server_attempt_end(e, d->attempt);
-	if (d->step == TRY_STREAM && e->mode != MODE_SSE)
+	if (d->step == TRY_STREAM && e->belief.mode != MODE_SSE)
 		server_sse2024_close(e);
 	step_clear(e);
 	server_facts_free(d->facts);
@@ -103,9 +104,10 @@ first_step(const struct server *e)
 		TRY_DISCOVER };
 	const enum detect_step *steps = legacy;
 
-	if (e->config.transport == TRANSPORT_SSE_FIRST || e->last == MODE_SSE)
+	if (e->config.transport == TRANSPORT_SSE_FIRST ||
+	    e->belief.last == MODE_SSE)
 		steps = stream;
-	else if (e->client_discover != NULL || e->modern_only)
+	else if (e->client_discover != NULL || e->belief.modern_only)
 		steps = modern;
 	return first_of(e, steps, 3);
 }
@@ -140,8 +142,8 @@ static int64_t
 endpoint_wait(const struct server *e)
 {
 	const struct detect *d = &e->detect;
-	bool soon = e->last == MODE_LEGACY ||
-	    (e->last == MODE_SSE && d->tried == 1u << TRY_STREAM);
+	bool soon = e->belief.last == MODE_LEGACY ||
+	    (e->belief.last == MODE_SSE && d->tried == 1u << TRY_STREAM);
 
 	return soon && !d->announced && e->config.transport != TRANSPORT_SSE ?
 	    ENDPOINT_SOON_MS :
@@ -213,9 +215,7 @@ server_detect_begin(struct server *e, struct server_order *o)
 	e->initialize = frame_ref(o->body);
 	buf_reset(&e->meta);
 	era_client_meta(&e->meta, o->body->params);
-	if (e->mode != MODE_UNKNOWN)
-		e->last = e->mode;
-	e->mode = MODE_UNKNOWN;
+	server_belief_forget(e);
 	server_sse2024_leave(e);
 	server_modern_leave(e);
 	e->detect.order = o;
@@ -224,44 +224,16 @@ server_detect_begin(struct server *e, struct server_order *o)
 
 /* --- what was found --- */
 
-static const char *
-mode_name(enum server_mode mode)
-{
-	static const char *const names[] = { "?",
-		"the legacy protocol (Streamable HTTP)",
-		"the legacy protocol (HTTP+SSE)",
-		"the modern protocol (" REVISION_MODERN ")" };
-
-	return names[mode];
-}
-
 static void
 found(struct server *e, enum server_mode mode)
 {
 	struct server_order *o = e->detect.order;
-	bool known = e->last != MODE_UNKNOWN;
 
-	o->changed = mode != e->last;
-	if (o->changed)
-		server_act_log(e,
-		    mode == MODE_LEGACY && e->last == MODE_UNKNOWN ?
-			LEVEL_DEBUG :
-			LEVEL_INFO,
-		    "%s speaks %s", e->config.host, mode_name(mode));
-	if (o->changed)
-		e->doubted = e->listen_unknown = false;
-	e->mode = e->last = mode;
+	o->changed = server_belief_found(e, mode,
+	    e->detect.tried & 1u << TRY_INITIALIZE);
 	o->mode = mode == MODE_SSE ? MODE_SSE : MODE_UNKNOWN;
-	if (mode != MODE_MODERN)
-		e->modern_only = false;
-	else if (e->detect.tried & 1u << TRY_INITIALIZE)
-		e->modern_only = true;
 	e->detect.attempt = NULL; /* it may go on */
 	server_detect_end(e);
-	/* A dual-era server is no news for the next start, but that it is not
-	 * what it was. */
-	if (mode != MODE_MODERN || e->modern_only || (known && o->changed))
-		server_act_found(e);
 }
 
 static void
@@ -475,7 +447,7 @@ decide(struct server *e, const struct facts *f, struct frame *m)
 	struct detect *d = &e->detect;
 	enum outcome outcome = d->step == TRY_DISCOVER ?
 	    judge_discover(f, m) :
-	    judge_initialize(f, m, e->last == MODE_LEGACY);
+	    judge_initialize(f, m, e->belief.last == MODE_LEGACY);
 
 	if (outcome == AGAIN && !d->again) {
 		server_attempt_end(e, d->attempt);

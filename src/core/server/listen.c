@@ -15,6 +15,7 @@
 
 #include "core/era/era.h"
 #include "core/server/act.h"
+#include "core/server/belief.h"
 #include "core/server/listen_state.h"
 #include "core/server/native.h"
 #include "core/server/order.h"
@@ -176,7 +177,7 @@ refused(struct server *e, struct subscription *fd, const struct facts *f,
 {
 	struct listens *l = e->listens;
 
-	if (server_tell_contradicts(e, f, error)) {
+	if (server_belief_listen_contradicts(e, f, error)) {
 		contradicted(e, fd);
 	} else if (server_subscription_is_passing(f, error)) {
 		server_subscription_lost(e, fd, f);
@@ -279,7 +280,7 @@ server_listen_done(struct server *e, struct server_attempt *i,
 	fd->attempt = NULL;
 	if (fd->order != NULL)
 		server_native_done(e, fd, f);
-	else if (server_tell_contradicts(e, f, NULL))
+	else if (server_belief_listen_contradicts(e, f, NULL))
 		contradicted(e, fd);
 	else
 		server_subscription_lost(e, fd, f);
@@ -327,7 +328,7 @@ server_listen_leave(struct server *e)
 	while (l->n_kept > 0)
 		frame_unref(l->kept[--l->n_kept]);
 	alarm_set(&e->alarms, ALARM_PATIENCE, ALARM_NEVER);
-	e->listen_doubted = l->contradicted;
+	server_belief_listen_leave(e);
 	free(l);
 	e->listens = NULL;
 }

@@ -57,7 +57,6 @@ struct listens {
 	struct server_order *get; /* the session's, NULL: none */
 	struct frame *kept[LISTEN_KEPT];
 	size_t n_kept, kept_bytes;
-	bool contradicted;            /* the session was told so */
 	struct subscription *lists;   /* changes of lists */
 	struct subscription *natives; /* in the order they came */
 

@@ -13,6 +13,7 @@
 #include "core/era/era.h"
 #include "core/exchange/fault.h"
 #include "core/server/act.h"
+#include "core/server/belief.h"
 #include "core/server/call.h"
 #include "core/server/inputs.h"
 #include "core/server/listen.h"
@@ -286,8 +287,8 @@ server_modern_done(struct server *e, struct server_attempt *i,
 		note_done(e, o, &told);
 	else if (o->answered)
 		server_order_tell_done(e, o, &told);
-	else if (server_call_may_doubt(e, i) &&
-	    server_call_contradicts(f, NULL))
+	else if (server_belief_may_doubt(e, i) &&
+	    server_belief_contradicts(f, NULL))
 		server_call_renew(e, o, i, f, o->rounds > 0);
 	else if (server_call_retry(e, o, f))
 		return;

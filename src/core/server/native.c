@@ -14,6 +14,7 @@
 #include "core/era/era.h"
 #include "core/exchange/fault.h"
 #include "core/server/act.h"
+#include "core/server/belief.h"
 #include "core/server/order.h"
 #include "core/server/subscription.h"
 #include "core/server/tell.h"
@@ -212,21 +213,19 @@ answered(struct server *e, struct subscription *fd, const struct facts *f,
 /* So a legacy server refuses it; a modern one that has no subscriptions says
  * 404. Those that do not are asked but once. */
 static bool
-is_no_method(const struct server *e, const struct subscription *fd,
-    const struct facts *f, const struct frame *m)
+is_no_method(const struct subscription *fd, const struct facts *f,
+    const struct frame *m)
 {
-	return !e->listen_unknown && !fd->told && verdict_2xx(f) &&
-	    msg_error_code(m) == FAULT_METHOD;
+	return !fd->told && verdict_2xx(f) && msg_error_code(m) == FAULT_METHOD;
 }
 
 static void
 refused(struct server *e, struct subscription *fd, const struct facts *f,
     struct frame *m)
 {
-	if (server_tell_contradicts(e, f, m)) {
+	if (server_belief_listen_contradicts(e, f, m)) {
 		gone(e, fd);
-	} else if (is_no_method(e, fd, f, m)) {
-		e->listen_unknown = true;
+	} else if (is_no_method(fd, f, m) && server_belief_listen_unknown(e)) {
 		gone(e, fd);
 	} else if (fd->begun && !is_first(fd) &&
 	    server_subscription_is_passing(f, m)) {
@@ -253,7 +252,7 @@ void
 server_native_done(struct server *e, struct subscription *fd,
     const struct facts *f)
 {
-	if (!fd->answered && server_tell_contradicts(e, f, NULL))
+	if (!fd->answered && server_belief_listen_contradicts(e, f, NULL))
 		gone(e, fd);
 	else if (!fd->begun)
 		finish(e, fd, f);

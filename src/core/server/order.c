@@ -55,7 +55,7 @@ server_order_new(struct server *e, const struct order *order)
 	o->listen = order->listen;
 	o->control = order->control;
 	o->interactive = order->interactive;
-	o->mode = e->mode;
+	o->mode = e->belief.mode;
 	o->again_at = o->inputs_end = o->window_end = ALARM_NEVER;
 	o->next = e->orders;
 	e->orders = o;

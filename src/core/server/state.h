@@ -6,6 +6,7 @@
  * those before it:
  *   state.h listen_state.h
  *   act            facts, the queue of actions, attempts
+ *   belief         what is believed of the server
  *   order          the life of one order of the session
  *   call           the life of one call at a modern server
  *   tell           what subscriptions tell
@@ -140,6 +141,22 @@ struct detect {
 	bool announced;                 /* a POST got an endpoint event */
 };
 
+/* What mcpsplice believes of the server; belief.c alone changes it. */
+struct belief {
+	enum server_mode mode; /* UNKNOWN: until it is found out (anew) */
+	enum server_mode last; /* the latest that was found or remembered */
+	bool modern_only;      /* last is MODERN, and as far as is known the
+				* server refuses initialize */
+	/* Attempts up to this one may make the session renew; UINT64_MAX: any
+	 * may. */
+	uint64_t doubt_until;     /* by an answer that no modern server gives */
+	uint64_t refuse_until;    /* by -32022 */
+	bool listen_contradicted; /* an answer to a listen made the session
+				   * renew, and none was acknowledged since */
+	bool listen_doubted;      /* the same, in the session before */
+	bool listen_unknown;      /* a listen was refused as no method */
+};
+
 /* The times that have a name. Those of single orders, attempts and
  * subscriptions stand there; step.c notes them at the end of each step. */
 enum {
@@ -150,9 +167,7 @@ enum {
 
 struct server {
 	struct server_config config;
-	enum server_mode mode;
-	enum server_mode last; /* before a loss; where to begin */
-	bool modern_only;      /* it refuses initialize, as far as is known */
+	struct belief belief;
 	struct frame *client_discover; /* of a modern client, or NULL */
 	struct server_order *orders;
 	struct server_attempt *attempts;
@@ -170,16 +185,9 @@ struct server {
 	struct buf level;         /* raw JSON string of logging/setLevel */
 	struct mirror *mirror;
 	struct listens *listens;
-	bool refused_version;    /* -32022 came, and no answer since, */
-	uint64_t refused_before; /* of an exchange after this one */
-	size_t dropped_tools;    /* of the latest tools/list */
-	bool ended;              /* the client answers nothing any more */
-	size_t inputs_bytes;     /* kept by server_inputs */
-	bool doubted; /* an answer did not look modern, and no result since: */
-	uint64_t doubted_before; /* exchanges after this one are believed */
-	bool listen_doubted; /* refused as by no modern server, and it was one;
-			       * none was acknowledged since */
-	bool listen_unknown; /* refused as no method, by what proved modern */
+	size_t dropped_tools; /* of the latest tools/list */
+	bool ended;           /* the client answers nothing any more */
+	size_t inputs_bytes;  /* kept by server_inputs */
 
 	int64_t now;
 	uint64_t random;

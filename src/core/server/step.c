@@ -14,6 +14,7 @@
 #include "core/era/mirror.h"
 #include "core/server/act.h"
 #include "core/server/answer.h"
+#include "core/server/belief.h"
 #include "core/server/detect.h"
 #include "core/server/inputs.h"
 #include "core/server/listen.h"
@@ -33,11 +34,7 @@ server_new(const struct server_config *config)
 
 	e->config = *config;
 	alarm_init(&e->alarms);
-	if (config->remembered)
-		e->last = config->was_modern ? MODE_MODERN :
-		    config->was_sse          ? MODE_SSE :
-					       MODE_LEGACY;
-	e->modern_only = e->last == MODE_MODERN;
+	server_belief_init(e);
 	buf_init(&e->meta, 0);
 	buf_init(&e->level, 0);
 	e->mirror = mirror_new();
@@ -57,7 +54,7 @@ bool
 server_passes(const struct server *e, const struct order *order)
 {
 	return order->session.n > 0 ||
-	    (e->mode == MODE_LEGACY && !is_initialize(order));
+	    (e->belief.mode == MODE_LEGACY && !is_initialize(order));
 }
 
 bool
@@ -91,7 +88,7 @@ send(struct server *e, const struct order *order)
 		server_detect_begin(e, o);
 		return;
 	}
-	switch (e->mode) {
+	switch (e->belief.mode) {
 	case MODE_SSE:
 		server_sse2024_send(e, o);
 		break;
@@ -353,13 +350,13 @@ server_deadline(const struct server *e)
 struct frame *
 server_discovered(const struct server *e)
 {
-	return e->mode == MODE_MODERN ? e->discovered : NULL;
+	return e->belief.mode == MODE_MODERN ? e->discovered : NULL;
 }
 
 bool
 server_shares_stream(const struct server *e)
 {
-	return e->mode == MODE_SSE;
+	return e->belief.mode == MODE_SSE;
 }
 
 void
@@ -376,7 +373,7 @@ server_describe(const struct server *e, struct buf *out)
 		orders++;
 	for (i = e->attempts; i != NULL; i = i->next)
 		attempts++;
-	buf_addf(out, "server: %s", modes[e->mode]);
+	buf_addf(out, "server: %s", modes[e->belief.mode]);
 	if (orders > 0)
 		buf_addf(out, "; %zu exchanges translated, as %zu", orders,
 		    attempts);

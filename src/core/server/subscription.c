@@ -13,6 +13,7 @@
 #include "core/exchange/backoff.h"
 #include "core/exchange/fault.h"
 #include "core/server/act.h"
+#include "core/server/belief.h"
 #include "core/wire/msg.h"
 
 enum {
@@ -110,7 +111,7 @@ server_subscription_acknowledged(struct server *e, struct subscription *fd,
 		return false;
 	}
 	fd->acknowledged = true;
-	e->listens->contradicted = e->listen_doubted = false;
+	server_belief_listen_confirm(e);
 	frame_unref(fd->honours);
 	fd->honours = frame_ref(m);
 	return true;

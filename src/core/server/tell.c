@@ -9,7 +9,7 @@
 
 #include "core/era/era.h"
 #include "core/server/act.h"
-#include "core/server/call.h"
+#include "core/server/belief.h"
 #include "core/server/order.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
@@ -106,16 +106,9 @@ server_tell_resource(struct server *e, struct server_order *o, struct span uri)
 
 /* --- a server of another era --- */
 
-bool
-server_tell_contradicts(const struct server *e, const struct facts *f,
-    const struct frame *m)
-{
-	return !e->listen_doubted && server_call_contradicts(f, m);
-}
-
 void
 server_tell_gone(struct server *e, struct server_order *o)
 {
-	e->listens->contradicted = true;
+	server_belief_listen_doubt(e);
 	server_order_tell_gone(e, o, false);
 }

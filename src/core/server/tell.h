@@ -17,10 +17,6 @@ void server_tell_lists(struct server *e, struct server_order *o,
 /* The same of one resource, uri in raw JSON. */
 void server_tell_resource(struct server *e, struct server_order *o,
     struct span uri);
-/* Does this answer show that the server is no modern one? A modern one may
- * refuse listens like that: it is believed once. */
-bool server_tell_contradicts(const struct server *e, const struct facts *f,
-    const struct frame *m);
 /* It does: told under o, which is no more. */
 void server_tell_gone(struct server *e, struct server_order *o);
 

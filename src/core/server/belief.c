@@ -1,0 +1,232 @@
+/*
+ * This file keeps what mcpsplice believes of the server. Every change of
+ * struct belief stands here. An answer that contradicts the belief makes the
+ * session renew once: if the same server is found again, the same answer is
+ * taken as it is.
+ */
+#include "config.h"
+
+#include "core/server/belief.h"
+
+#include <string.h>
+
+#include "core/exchange/error_text.h"
+#include "core/exchange/fault.h"
+#include "core/exchange/phrases.h"
+#include "core/server/act.h"
+#include "core/wire/msg.h"
+#include "core/wire/protocol.h"
+
+void
+server_belief_init(struct server *e)
+{
+	const struct server_config *c = &e->config;
+	struct belief *b = &e->belief;
+
+	if (c->remembered)
+		b->last = c->was_modern ? MODE_MODERN :
+		    c->was_sse          ? MODE_SSE :
+					  MODE_LEGACY;
+	b->modern_only = b->last == MODE_MODERN;
+	b->doubt_until = b->refuse_until = UINT64_MAX;
+}
+
+void
+server_belief_forget(struct server *e)
+{
+	e->belief.mode = MODE_UNKNOWN;
+}
+
+/* --- what was found --- */
+
+static const char *
+mode_name(enum server_mode mode)
+{
+	static const char *const names[] = { "?",
+		"the legacy protocol (Streamable HTTP)",
+		"the legacy protocol (HTTP+SSE)",
+		"the modern protocol (" REVISION_MODERN ")" };
+
+	return names[mode];
+}
+
+/* Tells what the server speaks, to be remembered or forgotten. A dual-era
+ * server is no news for the next start, unless another was remembered. */
+static void
+tell_found(struct server *e, bool was_other)
+{
+	const struct belief *b = &e->belief;
+	bool dual = b->mode == MODE_MODERN && !b->modern_only;
+	struct server_queued *a;
+
+	if (dual && !was_other)
+		return;
+	a = server_action_add(e, SERVER_FOUND, 0);
+	a->modern = b->modern_only;
+	a->sse = b->mode == MODE_SSE;
+	a->dual = dual;
+}
+
+bool
+server_belief_found(struct server *e, enum server_mode mode, bool refused)
+{
+	struct belief *b = &e->belief;
+	bool known = b->last != MODE_UNKNOWN;
+	bool changed = mode != b->last;
+
+	if (changed) {
+		server_act_log(e,
+		    mode == MODE_LEGACY && !known ? LEVEL_DEBUG : LEVEL_INFO,
+		    "%s speaks %s", e->config.host, mode_name(mode));
+		b->doubt_until = UINT64_MAX;
+		b->listen_unknown = false;
+	}
+	b->mode = b->last = mode;
+	b->modern_only = mode == MODE_MODERN && (b->modern_only || refused);
+	tell_found(e, known && changed);
+	return changed;
+}
+
+/* --- is it a modern server? --- */
+
+/* Of a session, or of the versions that a legacy server knows. */
+static bool
+speaks_legacy(struct span error)
+{
+	const unsigned session = PHRASE_INTERRUPTED | PHRASE_TERMINATED |
+	    PHRASE_EXPIRED | PHRASE_LOST | PHRASE_UNREADY | PHRASE_EARLY |
+	    PHRASE_MISSING;
+	struct error_text said;
+	bool does;
+
+	error_text_of_error(&said, error);
+	does = (said.phrases & session) != 0 ||
+	    strcasestr(buf_str(&said.text), "protocol version") != NULL;
+	error_text_free(&said);
+	return does;
+}
+
+/* -32600 is a code of both eras: there the words decide. */
+static bool
+is_legacy_error(const struct frame *m)
+{
+	static const int modern[] = { ERROR_HEADER_MISMATCH,
+		ERROR_MISSING_CAPABILITY, ERROR_UNSUPPORTED_VERSION,
+		FAULT_METHOD, FAULT_PARAMS, FAULT_INTERNAL, FAULT_PARSE };
+	long code = msg_error_code(m);
+	size_t i;
+
+	for (i = 0; i < sizeof modern / sizeof *modern; i++)
+		if (code == modern[i])
+			return false;
+	if (code != FAULT_REQUEST && (m->id.p == NULL || *m->id.p == 'n'))
+		return true;
+	return speaks_legacy(m->error);
+}
+
+/* Credentials, overload and what broke say nothing; a web page says as much
+ * as a bare answer: a framework writes it for a route that is not there. */
+bool
+server_belief_contradicts(const struct facts *f, const struct frame *m)
+{
+	if (f->ending != ENDING_COMPLETE || f->too_large || f->status < 400 ||
+	    f->status > 499)
+		return false;
+	switch (f->status) {
+	case 401:
+	case 403:
+	case 407:
+	case 408:
+	case 413:
+	case 429:
+		return false;
+	default:
+		break;
+	}
+	if (m != NULL)
+		return m->kind == FRAME_ERROR && is_legacy_error(m);
+	return f->status == 400 || f->status == 404 || f->status == 405 ||
+	    f->status == 406 || f->status == 415;
+}
+
+/* The newest attempt: those that come after it know of the doubt. */
+static uint64_t
+newest(const struct server *e)
+{
+	return e->attempts->ticket;
+}
+
+bool
+server_belief_may_doubt(const struct server *e, const struct server_attempt *i)
+{
+	return i->ticket <= e->belief.doubt_until;
+}
+
+void
+server_belief_doubt(struct server *e)
+{
+	if (e->belief.doubt_until == UINT64_MAX)
+		e->belief.doubt_until = newest(e);
+}
+
+void
+server_belief_confirm(struct server *e)
+{
+	e->belief.doubt_until = UINT64_MAX;
+}
+
+bool
+server_belief_refused_version(struct server *e, const struct server_attempt *i)
+{
+	struct belief *b = &e->belief;
+
+	if (i->ticket > b->refuse_until)
+		return false;
+	if (b->refuse_until == UINT64_MAX)
+		b->refuse_until = newest(e);
+	return true;
+}
+
+void
+server_belief_took_version(struct server *e, const struct server_attempt *i)
+{
+	if (i->ticket > e->belief.refuse_until)
+		e->belief.refuse_until = UINT64_MAX;
+}
+
+/* --- does it know subscriptions/listen? --- */
+
+bool
+server_belief_listen_contradicts(const struct server *e, const struct facts *f,
+    const struct frame *m)
+{
+	return !e->belief.listen_doubted && server_belief_contradicts(f, m);
+}
+
+void
+server_belief_listen_doubt(struct server *e)
+{
+	e->belief.listen_contradicted = true;
+}
+
+void
+server_belief_listen_confirm(struct server *e)
+{
+	e->belief.listen_contradicted = e->belief.listen_doubted = false;
+}
+
+void
+server_belief_listen_leave(struct server *e)
+{
+	e->belief.listen_doubted = e->belief.listen_contradicted;
+	e->belief.listen_contradicted = false;
+}
+
+bool
+server_belief_listen_unknown(struct server *e)
+{
+	if (e->belief.listen_unknown)
+		return false;
+	e->belief.listen_unknown = true;
+	return true;
+}
