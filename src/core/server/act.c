@@ -1,7 +1,7 @@
 /*
- * This file has the primitives that every part uses: facts, the queue of
- * actions, and the attempts, which are the exchanges with the
- * server.
+ * This file has the primitives that every other file of the folder uses: kept
+ * facts, the queue of actions, and attempts, which are the exchanges that
+ * core/server orders from upstream.
  */
 #include "config.h"
 
@@ -179,7 +179,8 @@ server_next(struct server *e, struct server_action *out)
 		out->dual = a->dual;
 		if (a->kind != SERVER_ORDER)
 			return true;
-		/* Ended again within the same step: nothing to send. */
+		/* The step that ordered this attempt also ended it, so upstream
+		 * never hears of it. */
 		i = server_attempt_find(e, a->ticket);
 		if (i == NULL)
 			continue;

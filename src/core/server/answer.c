@@ -1,7 +1,8 @@
 /*
- * This file decides what an answer of a modern server is to the session: a
- * result or an error as a legacy client knows it, the next step of the call (to
- * ask the client, to learn the tools anew, to renew), or an error of our own.
+ * This file decides what the session is told of an answer of a modern server: a
+ * result or an error as a legacy client knows it, or an error that mcpsplice
+ * makes. Or the answer is not told, and the call goes on: the client is asked,
+ * the tools are listed again, or the session renews.
  */
 #include "config.h"
 
@@ -25,7 +26,7 @@
 enum {
 	TOOLS_MS = 30 * 1000, /* for all pages of tools/list */
 	TOOLS_PAGES = 50,
-	TOLD_MAX = 20, /* tools that are not passed on, by name */
+	TOLD_MAX = 20, /* warnings about single tools */
 	TYPE_MAX = 64
 };
 
@@ -37,7 +38,7 @@ is_method(const struct server_order *o, const char *method)
 	return json_key_is(o->body->method, method);
 }
 
-/* An error of our own is the answer. */
+/* Answers the order with an error that mcpsplice made. */
 static void
 fail(struct server *e, struct server_order *o, struct server_attempt *i,
     struct frame *error)
@@ -46,7 +47,7 @@ fail(struct server *e, struct server_order *o, struct server_attempt *i,
 	server_order_tell_answer(e, o, error);
 }
 
-/* --- tools/list of our own --- */
+/* --- to list the tools --- */
 
 static void
 list_tools(struct server *e, struct server_order *o, struct span cursor,
@@ -86,7 +87,8 @@ dropped_tool(const char *name, const char *why, void *arg)
 		    name, why);
 }
 
-/* Without the tools that no client may have. */
+/* Learns which tools there are. Returns the tools/list result without the tools
+ * that no client may have; the caller frees it. */
 static struct frame *
 learn_tools(struct server *e, struct frame *m)
 {
@@ -121,7 +123,7 @@ take_tools(struct server *e, struct server_order *o, struct server_attempt *i,
 
 /* --- answers --- */
 
-/* The answer under the id that the session knows. */
+/* Tells the answer under the id that the session gave its request. */
 static void
 tell(struct server *e, struct server_order *o, const struct facts *f,
     struct frame *m)
@@ -152,7 +154,7 @@ tell_result(struct server *e, struct server_order *o, const struct facts *f,
 	frame_unref(good);
 }
 
-/* Only some methods may ask. */
+/* Only some methods allow the server to ask the client something. */
 static void
 take_question(struct server *e, struct server_order *o,
     struct server_attempt *i, struct frame *m)
@@ -184,7 +186,7 @@ take_question(struct server *e, struct server_order *o,
 	buf_free(&label);
 }
 
-/* A task, for one: the client did not say that it can take it. */
+/* The type may be a task, which the client did not say that it can take. */
 static void
 take_unknown_type(struct server *e, struct server_order *o,
     struct server_attempt *i, struct span type)
@@ -223,8 +225,9 @@ take_result(struct server *e, struct server_order *o, struct server_attempt *i,
 		take_unknown_type(e, o, i, type);
 }
 
-/* -32020 that no tools/list mends. missing: the header that was left out as
- * it would be too long, or empty. */
+/* Fails a call that the server refused with -32020 and that another tools/list
+ * cannot help. missing names the header that was left out because its value is
+ * too long, or is empty. */
 static void
 fail_mismatch(struct server *e, struct server_order *o,
     struct server_attempt *i, const struct facts *f, const struct frame *m,
@@ -258,7 +261,8 @@ fail_mismatch(struct server *e, struct server_order *o,
 	buf_free(&label);
 }
 
-/* -32020: our idea of its tools is old, most likely. */
+/* The server refused the mirrored headers. What mcpsplice knows of its tools is
+ * most likely old. */
 static void
 take_mismatch(struct server *e, struct server_order *o,
     struct server_attempt *i, const struct facts *f, const struct frame *m)
@@ -286,7 +290,8 @@ take_mismatch(struct server *e, struct server_order *o,
 	buf_free(&missing);
 }
 
-/* -32022: the server changed. A new start finds out, once. */
+/* The server refused the version, so it changed. The session renews once to
+ * find out. */
 static void
 take_version(struct server *e, struct server_order *o, struct server_attempt *i,
     const struct facts *f, const struct frame *m)
@@ -310,7 +315,8 @@ take_version(struct server *e, struct server_order *o, struct server_attempt *i,
 	buf_free(&label);
 }
 
-/* A modern client may ask for a version that we do not know. */
+/* Tells whether the request names the version that mcpsplice speaks: a modern
+ * client may ask for another one. */
 static bool
 is_of_our_version(const struct server_order *o)
 {
@@ -318,7 +324,8 @@ is_of_our_version(const struct server_order *o)
 	    json_string_is(era_request_version(o->body), REVISION_MODERN);
 }
 
-/* Every modern server has it. */
+/* Tells whether the server does not know server/discover, which every modern
+ * server knows. */
 static bool
 lacks_discover(const struct server_order *o, long code)
 {
@@ -354,7 +361,8 @@ take_error(struct server *e, struct server_order *o, struct server_attempt *i,
 
 /* --- notifications --- */
 
-/* Each round may begin its progress again; to the client it must rise. */
+/* Each round of a call may count its progress from the beginning, but what the
+ * client sees must rise. */
 static bool
 goes_backwards(struct server_order *o, const struct frame *m)
 {
@@ -370,7 +378,8 @@ goes_backwards(struct server_order *o, const struct frame *m)
 	return false;
 }
 
-/* These would be about what the server and we have between us. */
+/* Tells whether a notification concerns only the exchange between mcpsplice and
+ * the server. */
 static bool
 is_ours(const struct frame *m)
 {
@@ -398,7 +407,8 @@ take_notification(struct server *e, struct server_order *o,
 	frame_unref(legacy);
 }
 
-/* As a legacy server asks; these wait for what nobody can answer. */
+/* Tells whether the server waits for the answer to this request, which nobody
+ * can give: a legacy server asks like that. */
 static bool
 holds_up(const struct frame *m)
 {

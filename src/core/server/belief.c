@@ -50,8 +50,9 @@ mode_name(enum server_mode mode)
 	return names[mode];
 }
 
-/* Tells what the server speaks, to be remembered or forgotten. A dual-era
- * server is no news for the next start, unless another was remembered. */
+/* Queues SERVER_FOUND, for the app to remember what the server speaks. A server
+ * that speaks both eras is worth no note unless another kind was remembered:
+ * then the note is deleted. */
 static void
 tell_found(struct server *e, bool was_other)
 {
@@ -89,7 +90,8 @@ server_belief_found(struct server *e, enum server_mode mode, bool refused)
 
 /* --- is it a modern server? --- */
 
-/* Of a session, or of the versions that a legacy server knows. */
+/* Tells whether the words of an error are about a session, or about the
+ * versions that a legacy server knows. */
 static bool
 speaks_legacy(struct span error)
 {
@@ -106,7 +108,7 @@ speaks_legacy(struct span error)
 	return does;
 }
 
-/* -32600 is a code of both eras: there the words decide. */
+/* Both eras use -32600, so for that code the words of the error decide. */
 static bool
 is_legacy_error(const struct frame *m)
 {
@@ -124,8 +126,9 @@ is_legacy_error(const struct frame *m)
 	return speaks_legacy(m->error);
 }
 
-/* Credentials, overload and what broke say nothing; a web page says as much
- * as a bare answer: a framework writes it for a route that is not there. */
+/* An answer about credentials or overload, or one that broke, says nothing
+ * about the era. A web page counts like an answer without a body, because
+ * frameworks write one for a route that does not exist. */
 bool
 server_belief_contradicts(const struct facts *f, const struct frame *m)
 {
@@ -149,7 +152,8 @@ server_belief_contradicts(const struct facts *f, const struct frame *m)
 	    f->status == 406 || f->status == 415;
 }
 
-/* The newest attempt: those that come after it know of the doubt. */
+/* Returns the ticket of the newest attempt. The doubt does not
+ * concern attempts that come later. */
 static uint64_t
 newest(const struct server *e)
 {

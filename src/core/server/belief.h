@@ -31,7 +31,7 @@ void server_belief_confirm(struct server *e);
  * attempt. */
 bool server_belief_refused_version(struct server *e,
     const struct server_attempt *i);
-/* The server answered this attempt, so it speaks our version. */
+/* The server answered this attempt, so it speaks REVISION_MODERN. */
 void server_belief_took_version(struct server *e,
     const struct server_attempt *i);
 

@@ -1,6 +1,7 @@
 /*
- * This file keeps one call at a modern server: it is sent, sent again and let
- * go, and an answer that no modern server gives makes the session renew.
+ * This file keeps one call at a modern server: it sends the call, sends it
+ * again, and lets its exchange go. It makes the session renew if the answer is
+ * one that no modern server gives.
  */
 #include "config.h"
 
@@ -16,7 +17,7 @@
 
 enum {
 	LINGER_MS = 5 * 1000,
-	ROUND_MS = 20 * 1000, /* for a round that was not sent */
+	ROUND_MS = 20 * 1000, /* the retry window of a round */
 	RETRY_AFTER_MAX_MS = 20 * 1000
 };
 

@@ -1,28 +1,30 @@
-/* The life of one call at a modern server. */
+/* One call at a modern server, from its first request to its last. */
 #ifndef MCPSPLICE_CORE_SERVER_CALL_H
 #define MCPSPLICE_CORE_SERVER_CALL_H
 
 #include "core/server/state.h"
 
-/* Sends the order's request (o->sent, a round of it or the first). */
+/* Sends o->sent, the request of the first round or of a later one. */
 void server_call_send(struct server *e, struct server_order *o);
-/* The same under a new id. */
+/* Sends the same request under a new id. */
 void server_call_again(struct server *e, struct server_order *o);
-/* The exchange has said to its order what it had to say: it ends by itself, or
- * is ended soon. */
+/* Takes the attempt off its order, which needs no more of it. The attempt ends
+ * by itself, or is ended 5 s later. */
 void server_call_let_go(struct server *e, struct server_attempt *i);
 
-/* Do the facts say that the request did not reach the server? */
+/* Tells whether the facts say that the request did not reach the server. */
 bool server_call_is_unsent(const struct facts *f);
-/* Does the server name a time to ask again that is worth a wait? */
+/* Tells whether the server refused the request for now and named a time to wait
+ * that is short enough. */
 bool server_call_is_refused_for_now(const struct facts *f);
-/* A later round that did not reach the server, or was refused for now, goes
- * out again by us: to the session the call runs. False: it does not. */
+/* Sends a later round again if it did not reach the server or was refused for
+ * now: the session cannot, because the call has begun. Returns false if it is
+ * not sent again. */
 bool server_call_retry(struct server *e, struct server_order *o,
     const struct facts *f);
 
-/* The session is to find out anew what the server speaks. ran: the call may
- * have run, in part. */
+/* Makes the session renew, to find out anew what the server speaks. ran tells
+ * that the call may have run in part. */
 void server_call_renew(struct server *e, struct server_order *o,
     struct server_attempt *i, const struct facts *f, bool ran);
 

@@ -1,10 +1,13 @@
 /*
- * This file finds out which era and which transport the server speaks, by an
- * initialize of the session and with the fewest round trips (doc/protocol.md
- * 5.2 to 5.4): for a legacy client by that initialize itself, for a modern one
- * by server/discover, by what a former start remembers first of all. What says
- * nothing about the protocol (no network, 401, 403, 407, 429, 3xx, 5xx) decides
- * nothing: the session hears of it and tries again, or does not.
+ * This file finds out which era and which transport the server speaks. It uses
+ * an initialize of the session and as few round trips as it can
+ * (doc/protocol.md 5.2 to 5.4). It asks a legacy client's server by that
+ * initialize itself, a modern client's server by server/discover, and begins
+ * with what a former start remembers.
+ *
+ * An answer that is not about the protocol (no network, 401, 403, 407, 429,
+ * 3xx, 5xx) decides nothing: the session is told of it, and tries again or
+ * gives up.
  */
 #include "config.h"
 
@@ -27,15 +30,15 @@
 
 enum {
 	ENDPOINT_MS = 10 * 1000,
-	ENDPOINT_SOON_MS = 2 * 1000 /* where something else is likelier */
+	ENDPOINT_SOON_MS = 2 * 1000 /* where another step is likelier */
 };
 
-/* What the end of a step means. */
+/* What the end of a step says about what the step tried. */
 enum outcome {
 	FOUND,   /* the server speaks it */
-	OTHER,   /* it does not: the next step */
-	AGAIN,   /* it may, in a second try */
-	RELAYED, /* that is the answer */
+	OTHER,   /* the server does not: on to the next step */
+	AGAIN,   /* the server may: the same step again */
+	RELAYED, /* nothing: the session is told of it */
 };
 
 static void
@@ -112,8 +115,8 @@ first_step(const struct server *e)
 	return first_of(e, steps, 3);
 }
 
-/* initialize was refused by JSON-RPC: a modern server is likelier; by a bare
- * 404 or 405: HTTP+SSE is. */
+/* After an initialize that was refused by a JSON-RPC error a modern server is
+ * likelier; after one that was refused by a bare 404 or 405, HTTP+SSE is. */
 static enum detect_step
 next_step(const struct server *e)
 {
@@ -136,8 +139,8 @@ next_step(const struct server *e)
 
 /* --- steps --- */
 
-/* Less where the server spoke otherwise, or is only remembered to have had
- * such a stream: there is more to try. */
+/* The wait is shorter if there are other steps to try: where the server spoke
+ * another protocol before, or HTTP+SSE is only remembered. */
 static int64_t
 endpoint_wait(const struct server *e)
 {
@@ -187,8 +190,8 @@ begin(struct server *e, enum detect_step step)
 	}
 }
 
-/* The client began again. What may still make a session goes on: the session
- * ends it. */
+/* The client began again while a former initialize was under way. An exchange
+ * that may still make a session at the server goes on: the session ends it. */
 static void
 leave_former(struct server *e)
 {
@@ -232,7 +235,7 @@ found(struct server *e, enum server_mode mode)
 	o->changed = server_belief_found(e, mode,
 	    e->detect.tried & 1u << TRY_INITIALIZE);
 	o->mode = mode == MODE_SSE ? MODE_SSE : MODE_UNKNOWN;
-	e->detect.attempt = NULL; /* it may go on */
+	e->detect.attempt = NULL; /* the exchange may go on */
 	server_detect_end(e);
 }
 
@@ -265,7 +268,7 @@ found_legacy(struct server *e, const struct facts *f, struct frame *m)
 	server_order_tell_message(e, o, f, m);
 }
 
-/* Tells the session how the step ended: it is the answer. */
+/* Tells the session how the step ended. */
 static void
 relay(struct server *e, const struct facts *f, struct frame *m)
 {
@@ -282,8 +285,8 @@ relay(struct server *e, const struct facts *f, struct frame *m)
 	server_order_tell_done(e, o, f);
 }
 
-/* Nothing is left to try: initialize's own answer counts, as the one that a
- * person understands. */
+/* Nothing is left to try. The session is told the answer to initialize, because
+ * a person understands that one best. */
 static void
 give_up(struct server *e, const struct facts *f, struct frame *m)
 {
@@ -317,7 +320,7 @@ give_up(struct server *e, const struct facts *f, struct frame *m)
 	frame_unref(words);
 }
 
-/* By its code alone only a modern server says it. */
+/* Only a modern server uses these codes. */
 static bool
 is_modern_error(const struct frame *m)
 {
@@ -352,7 +355,8 @@ go_on(struct server *e, const struct facts *f, struct frame *m)
 
 /* --- what a step's end means --- */
 
-/* Credentials, gateways, overload, redirects: not about the protocol. */
+/* Answers about credentials, overload and redirects, and those of gateways, are
+ * not about the protocol. */
 static bool
 says_nothing(const struct facts *f)
 {
@@ -362,7 +366,8 @@ says_nothing(const struct facts *f)
 	    (f->status >= 300 && f->status < 400);
 }
 
-/* A network's sign-in page; a framework's 404 may be one, too. */
+/* A web page with 2xx is the sign-in page of a network. With 404 it may be the
+ * page of a framework, which does count. */
 static bool
 is_page(const struct facts *f)
 {
@@ -383,8 +388,10 @@ names_modern(struct span version)
 	return modern;
 }
 
-/* The server's list after -32022: ours may have been a slip, other modern
- * revisions are not for us to speak, legacy ones or none are legacy. */
+/* Judges the list of versions that comes with -32022. If it names
+ * REVISION_MODERN, the refusal was a slip. If it names only other modern
+ * versions, mcpsplice cannot speak to the server. If it names legacy versions
+ * or none, the server is a legacy one. */
 static enum outcome
 judge_versions(const struct frame *m)
 {
@@ -426,14 +433,14 @@ judge_discover(const struct facts *f, const struct frame *m)
 static enum outcome
 judge_initialize(const struct facts *f, const struct frame *m, bool was_legacy)
 {
-	/* A legacy client cannot take a version that has no initialize. */
+	/* A legacy client cannot take a version without initialize. */
 	if (m != NULL && m->kind == FRAME_RESULT)
 		return names_modern(json_get(m->result, "protocolVersion")) ?
 		    OTHER :
 		    FOUND;
 	if (says_nothing(f) || (m == NULL && f->status < 400))
 		return RELAYED;
-	/* One that was legacy a moment ago has its own reasons. */
+	/* A server that was legacy a moment ago has other reasons. */
 	if (m != NULL && was_legacy && !is_modern_error(m) &&
 	    msg_error_code(m) != FAULT_METHOD &&
 	    msg_error_code(m) != FAULT_PARAMS)
@@ -515,7 +522,7 @@ server_detect_stream(struct server *e, const struct facts *f)
 	}
 }
 
-/* There is no step left that would do. */
+/* No step is left that fits the endpoint event. */
 static void
 fail_announced(struct server *e)
 {
@@ -533,9 +540,9 @@ fail_announced(struct server *e)
 		why));
 }
 
-/* Such a server looks at the path only. What comes on the stream of a POST is
- * said nowhere: a GET gets the one that counts. An endpoint on another origin
- * decides nothing. */
+/* A server of HTTP+SSE may open its stream for a POST, too, if it looks only at
+ * the path. The protocol does not say what comes on such a stream, so a GET is
+ * sent to get the proper one. An endpoint on another origin decides nothing. */
 void
 server_detect_endpoint(struct server *e, struct server_attempt *i, bool ok)
 {
@@ -572,13 +579,13 @@ server_detect_tick(struct server *e)
 	    (long long)d->wait_ms / 1000);
 	silent.verb = VERB_GET;
 	silent.why = span_of(why);
-	/* It may only be slow: tried again where nothing else fits. */
+	/* The server may only be slow, so TRY_STREAM stays possible. */
 	if (d->wait_ms < ENDPOINT_MS && d->tried == 1u << TRY_STREAM)
 		d->tried = 0;
 	server_detect_stream(e, &silent);
 }
 
-/* The clock of the endpoint stands still while a person signs in. */
+/* The wait for the endpoint stands still while a person signs in. */
 void
 server_detect_user(struct server *e, const struct server_attempt *i, bool waits)
 {

@@ -1,32 +1,33 @@
-/* Which era, which transport? */
+/* Detection: which era and which transport the server speaks. */
 #ifndef MCPSPLICE_CORE_SERVER_DETECT_H
 #define MCPSPLICE_CORE_SERVER_DETECT_H
 
 #include "core/server/state.h"
 
-/* The session sends initialize. */
+/* Begins detection for an initialize of the session. */
 void server_detect_begin(struct server *e, struct server_order *o);
-/* Nothing is found out any more. */
+/* Ends detection, if any is under way. */
 void server_detect_end(struct server *e);
-/* What comes of attempts FOR_INITIALIZE and FOR_DISCOVER. */
+/* Take what comes of attempts FOR_INITIALIZE and FOR_DISCOVER. */
 void server_detect_head(struct server *e, struct server_attempt *i,
     const struct facts *f);
 void server_detect_message(struct server *e, struct server_attempt *i,
     const struct facts *f, struct frame *m);
 void server_detect_done(struct server *e, struct server_attempt *i,
     const struct facts *f);
-/* A POST that asks got the stream of HTTP+SSE: its endpoint event. */
+/* Takes the endpoint event that came as the answer to such a POST. */
 void server_detect_endpoint(struct server *e, struct server_attempt *i,
     bool ok);
-/* The stream of HTTP+SSE has its endpoint (f NULL), or will have none, as the
- * facts say. */
+/* Tells detection that the stream of HTTP+SSE has its endpoint (f NULL), or
+ * that it will have none, for the reason that the facts give. */
 void server_detect_stream(struct server *e, const struct facts *f);
-/* initialize was answered on that stream. */
+/* Tells detection that initialize was answered on the stream. */
 void server_detect_answered(struct server *e);
-/* Its exchange waits for a person to sign in, or does not any more. */
+/* Tells detection that this attempt waits for a person to sign in, or does not
+ * wait any more. */
 void server_detect_user(struct server *e, const struct server_attempt *i,
     bool waits);
-/* Does what is due. */
+/* Gives up the wait for an endpoint if its time is over. */
 void server_detect_tick(struct server *e);
 
 #endif

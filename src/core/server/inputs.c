@@ -1,10 +1,10 @@
 /*
  * This file asks the client what a modern server wants to know before it
- * answers (multi-round-trip requests, doc/protocol.md 6.7): each of the
- * server's questions becomes a request to the client; when all are answered the
- * call goes out once more with the answers. To the client it is one call that
- * asks in between, as legacy servers do. Bounded: rounds, questions, and the
- * time that a person may take.
+ * answers a call (multi-round-trip requests, doc/protocol.md 6.7). Each
+ * question of the server becomes a request to the client. When the client has
+ * answered all of them, the call goes out once more, with the answers: to the
+ * client it is one call that asks in between, as legacy servers do. The number
+ * of rounds, the number of questions and the time for the answers are bounded.
  */
 #include "config.h"
 
@@ -25,24 +25,24 @@
 enum {
 	MAX_ROUNDS = 10,
 	MAX_QUESTIONS = 64, /* in one round */
-	MAX_OPEN = 256,     /* of all calls: more the session would drop */
+	MAX_OPEN = 256,     /* of all calls: the session takes no more */
 	USER_MS = 60 * 60 * 1000,
-	PAUSE_MS = 250, /* before a round that asks nothing */
+	PAUSE_MS = 250, /* before a round without questions */
 	LABEL_MAX = 64,
-	MAX_KEPT = 8 << 20,     /* bytes of what one call waits for, */
-	MAX_KEPT_ALL = 64 << 20 /* of all calls */
+	MAX_KEPT = 8 << 20,     /* bytes of results that ask: of one call, */
+	MAX_KEPT_ALL = 64 << 20 /* and of all calls together */
 };
 
 static const struct span none = { NULL, 0 };
 
 struct input {
-	struct span key;      /* raw, between its quotes; of the result */
-	struct frame *ask;    /* the question under an id of ours */
-	struct frame *answer; /* NULL: it is open */
+	struct span key;      /* raw, without quotes; points into result */
+	struct frame *ask;    /* the request to the client */
+	struct frame *answer; /* NULL: the client has not answered */
 };
 
 struct inputs {
-	struct frame *result; /* that asks */
+	struct frame *result; /* the input_required result */
 	struct input *list;
 	size_t n, open;
 };
@@ -64,8 +64,8 @@ inputs_free(struct server *e, struct inputs *t)
 
 /* --- errors --- */
 
-/* The call ends, and what is open at the client with it. refusal is the
- * client's, or NULL; what tells the rest to people. */
+/* Ends the call with an error, and cancels its open questions at the client.
+ * refusal is the client's error, or NULL; what says the rest for people. */
 static void
 fail(struct server *e, struct server_order *o, const char *reason,
     const struct frame *refusal, const char *what)
@@ -88,7 +88,7 @@ fail(struct server *e, struct server_order *o, const char *reason,
 
 /* --- asking --- */
 
-/* A version 4 UUID, unlike any other of this step and before. */
+/* Returns a version 4 UUID that was not used before. */
 static char *
 new_uuid(const struct server *e)
 {
@@ -101,8 +101,8 @@ new_uuid(const struct server *e)
 	    b & UINT64_C(0xffffffffffff));
 }
 
-/* The question for the client, or NULL when it is none, or one that the
- * client did not say it answers. */
+/* Returns the request to the client, or NULL if the entry is no question, or
+ * one that the client did not say it answers. */
 static struct frame *
 make_question(struct server *e, struct span entry)
 {
@@ -126,7 +126,8 @@ make_question(struct server *e, struct span entry)
 	return f;
 }
 
-/* Where in the list, or t->n. JSON.parse would see the last of a name. */
+/* Returns the index of the question with this key, or t->n. The last of two
+ * equal keys counts, as with JSON.parse. */
 static size_t
 place_of(const struct inputs *t, struct span key)
 {
@@ -138,8 +139,8 @@ place_of(const struct inputs *t, struct span key)
 	return i;
 }
 
-/* All questions as requests. Returns false when one cannot be asked; what is
- * set to the text that says why. */
+/* Makes a request of each question. Returns false if one cannot be asked, and
+ * points *what to the reason. */
 static bool
 collect(struct server *e, struct inputs *t, struct span requests,
     const char **what)
@@ -193,7 +194,8 @@ ask_all(struct server *e, struct server_order *o)
 		    t->list[i].ask);
 }
 
-/* The call once more, with the answers (raw object; n 0: none). */
+/* Makes o->sent the next round of the call, with the answers (a raw object; n
+ * 0: none) and the state. */
 static void
 next_round(struct server *e, struct server_order *o, struct span responses,
     struct span state)
@@ -206,7 +208,7 @@ next_round(struct server *e, struct server_order *o, struct span responses,
 	o->sent = next;
 }
 
-/* Null is what some write where they mean nothing. */
+/* Some servers write null for a member that they do not mean to set. */
 static struct span
 member(const struct frame *result, const char *name)
 {
@@ -287,7 +289,8 @@ is_elicitation(const struct input *q)
 	return span_is(q->ask->method, "elicitation/create");
 }
 
-/* {"key":result,...}; who will not say it has cancelled. */
+/* Adds {"key":result,...}. A question that the client refused counts as
+ * cancelled. */
 static void
 add_responses(struct buf *b, const struct inputs *t)
 {

@@ -1,20 +1,25 @@
-/* What a modern server wants to know before it answers a call. */
+/*
+ * The questions of a modern server that have to be answered before the server
+ * answers a call.
+ */
 #ifndef MCPSPLICE_CORE_SERVER_INPUTS_H
 #define MCPSPLICE_CORE_SERVER_INPUTS_H
 
 #include "core/server/state.h"
 
-/* The call was answered by this input_required result: the client is asked,
- * then it goes out again by server_call_send. */
+/* Asks the client what this input_required result wants to know. When all is
+ * answered, server_call_send() sends the next round. */
 void server_inputs_ask(struct server *e, struct server_order *o,
     struct frame *result);
-/* An answer of the client: true when it was to a question of ours. */
+/* Takes an answer of the client. Returns false if it answers no open question.
+ */
 bool server_inputs_answer(struct server *e, struct frame *answer);
-/* The call is over: open questions are cancelled at the client if tell. */
+/* Releases the questions of a call. tell: open ones are cancelled at the
+ * client. */
 void server_inputs_end(struct server *e, struct server_order *o, bool tell);
-/* The client will not answer any more. */
+/* Fails the call because stdin has ended and the client can answer no more. */
 void server_inputs_eof(struct server *e, struct server_order *o);
-/* Nobody answered for too long. */
+/* Fails the call because the time for the answers is over. */
 void server_inputs_expire(struct server *e, struct server_order *o);
 
 #endif

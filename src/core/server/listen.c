@@ -1,11 +1,12 @@
 /*
  * This file plays the session's GET stream with two subscriptions at a modern
- * server (subscriptions/listen, doc/protocol.md 6.6), and takes what comes on
- * any: one is for changes of lists, one for resources, so that a change of the
- * latter never loses one of the former.
+ * server (subscriptions/listen, doc/protocol.md 6.6): one for changes of lists
+ * and one for resources, so that a change of the set of resources never loses a
+ * change of a list. It also hands on what comes for any subscription.
  *
- * A stream that ends is replaced, under a new id and after a while. What
- * changed in between is not known, so everything is told as changed.
+ * A stream that ends is replaced after a while, under a new id. mcpsplice
+ * cannot know what changed in between, so it tells the session that everything
+ * changed.
  */
 #include "config.h"
 
@@ -44,7 +45,8 @@ subscription_of(const struct listens *l, const struct server_attempt *i)
 
 /* --- the session's GET --- */
 
-/* What the server says that it tells of; false: of no list. */
+/* Adds the lists whose changes the server declares. Returns false if there is
+ * none. */
 static bool
 add_lists(const struct server *e, struct buf *asked)
 {
@@ -116,8 +118,9 @@ server_listen_open(struct server *e, struct server_order *o)
 		server_subscription_ask(e, l->lists);
 }
 
-/* The session ends its GET where it thinks that the stream is dead (the
- * machine slept): so may be ours. */
+/* The session ends its GET when it thinks that the stream is dead, for example
+ * after the machine slept. The streams of the subscriptions may then be dead,
+ * too. */
 static void
 detach(struct server *e)
 {
@@ -152,7 +155,8 @@ server_listen_close(struct server *e, struct server_order *o)
 
 /* --- what a subscription of the session brings --- */
 
-/* The server is no modern one any more. */
+/* An answer to the subscription contradicts a modern server: the session
+ * renews. */
 static void
 contradicted(struct server *e, struct subscription *fd)
 {
@@ -161,8 +165,8 @@ contradicted(struct server *e, struct subscription *fd)
 						  server_set_waiting(e);
 
 	if (o == NULL) {
-		server_subscription_lost(e, fd, NULL); /* nobody to tell it
-							* to */
+		/* There is no order that could tell the session. */
+		server_subscription_lost(e, fd, NULL);
 		return;
 	}
 	server_subscription_end(e, fd);
@@ -263,8 +267,8 @@ server_listen_message(struct server *e, struct server_attempt *i,
 		notified(e, fd, m);
 	else if (m->kind == FRAME_ERROR)
 		refused(e, fd, f, m);
-	else
-		server_subscription_lost(e, fd, NULL); /* a graceful end */
+	else /* the server ended the stream by a result */
+		server_subscription_lost(e, fd, NULL);
 }
 
 void
@@ -304,8 +308,8 @@ server_listen_tick(struct server *e)
 			server_native_again(e, fd);
 }
 
-/* Those who still wait learn that the server is gone: the session asks
- * again. */
+/* The orders that still wait learn that the server is gone, and the session
+ * asks again. */
 void
 server_listen_leave(struct server *e)
 {

@@ -8,38 +8,39 @@
 #include "core/server/state.h"
 
 enum {
-	LISTEN_URIS = 1024,          /* subscribed at once, and told at once */
-	LISTEN_URI_BYTES = 1 << 20,  /* of all of them */
-	LISTEN_KEPT = 64,            /* messages that wait for the GET */
+	LISTEN_URIS = 1024,         /* in the set, and in one acknowledgement */
+	LISTEN_URI_BYTES = 1 << 20, /* of all URIs of the set */
+	LISTEN_KEPT = 64,           /* messages that wait for the GET */
 	LISTEN_KEPT_BYTES = 1 << 20, /* of all of them */
 	LISTEN_FAILURES = 5          /* false starts in a row */
 };
 
 struct subscription {
-	struct subscription *next;  /* of the natives */
-	struct server_order *order; /* a modern client's listen; NULL: ours */
-	struct server_attempt *attempt; /* the stream that is open; NULL:
-					   * none */
-	char *id;                       /* of its request, raw JSON */
+	struct subscription *next;      /* in the list of natives */
+	struct server_order *order;     /* a modern client's listen; NULL: it is
+				     * the session's */
+	struct server_attempt *attempt; /* the open stream; NULL: none */
+	char *id;                       /* of the latest request, raw JSON */
 	struct buf asked;      /* params.notifications, raw; not of natives */
-	bool acknowledged;     /* the stream that is open was */
-	bool gap;              /* one that was is lost; not told yet */
-	bool refused;          /* the server does not want it: never again */
+	bool acknowledged;     /* the open stream was */
+	bool gap;              /* an acknowledged stream was lost, and that was
+				* not told yet */
+	bool refused;          /* the server refused it: not tried again */
 	struct frame *honours; /* the latest acknowledgement; NULL: none */
-	int64_t since;         /* the stream was ordered */
-	int64_t again_at;      /* the next one opens, or ALARM_NEVER */
-	unsigned tries;        /* since one lived long */
+	int64_t since;         /* the open stream was ordered */
+	int64_t again_at;      /* the next stream opens, or ALARM_NEVER */
+	unsigned tries;        /* since a stream lived long */
 	unsigned failures;     /* false starts in a row */
 
-	/* Of natives. */
-	bool begun;    /* a 2xx was told: from here on streams are replaced */
-	bool told;     /* an acknowledgement was */
-	bool answered; /* its answer was: the end is the end */
+	/* Of natives: what the client was told. */
+	bool begun;    /* a 2xx: from here on streams are replaced */
+	bool told;     /* an acknowledgement */
+	bool answered; /* the answer: its stream is not replaced */
 };
 
 struct waiter {
 	struct waiter *next;
-	uint64_t ticket; /* of a resources/subscribe: it may be gone */
+	uint64_t ticket; /* of a resources/subscribe; it may be over */
 };
 
 /* A resource that the session wants to hear of. */
@@ -47,25 +48,25 @@ struct uri {
 	struct uri *next;
 	char *text; /* raw JSON string */
 	uint64_t hash;
-	bool asked;   /* of a change, made or under way */
-	bool settled; /* honoured once: it stays */
-	bool honoured;
+	bool asked;    /* the latest change, made or under way, asks for it */
+	bool settled;  /* the session was told that it is subscribed */
+	bool honoured; /* the latest acknowledgement has it */
 	struct waiter *waiters;
 };
 
 struct listens {
-	struct server_order *get; /* the session's, NULL: none */
+	struct server_order *get; /* the session's; NULL: none */
 	struct frame *kept[LISTEN_KEPT];
 	size_t n_kept, kept_bytes;
-	struct subscription *lists;   /* changes of lists */
+	struct subscription *lists;   /* changes of lists; NULL: none */
 	struct subscription *natives; /* in the order they came */
 
 	/* Resources. */
-	struct subscription *resources; /* what is subscribed */
-	struct subscription *successor; /* with the set that is to be; NULL: no
-				 * change is under way */
+	struct subscription *resources; /* the set as it is; NULL: none */
+	struct subscription *successor; /* the set as it will be; NULL: no
+					 * change is under way */
 	int64_t change_at; /* the next change; ALARM_NEVER: none is wanted */
-	bool stale; /* resources may be dead: replaced though nothing changed */
+	bool stale; /* resources may be dead: it is replaced in any case */
 	struct uri *uris; /* in the order they came */
 	size_t n_uris, uri_bytes;
 };

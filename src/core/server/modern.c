@@ -1,10 +1,12 @@
 /*
- * This file makes calls of a modern server out of the session's orders, and
- * takes the ends of these calls; their answers are for answer.c. A modern
- * client's own requests pass byte for byte; a legacy client's are translated
- * (core/era/era). An order has at most one exchange at a time; one that has
- * said what it had to say, while its order goes on, is let go: it ends by
- * itself, or soon.
+ * This file makes calls to a modern server out of the session's orders, and
+ * takes the ends of their exchanges; answer.c takes the answers. The requests
+ * of a modern client pass byte for byte, those of a legacy client are
+ * translated (core/era/era).
+ *
+ * An order has at most one attempt at a time. An attempt that has nothing more
+ * to say while its order goes on is let go: it ends by itself, or is ended
+ * soon.
  */
 #include "config.h"
 
@@ -38,8 +40,9 @@ server_modern_enter(struct server *e)
 	buf_reset(&e->level);
 }
 
-/* The session begins anew. Calls that run may end by themselves, but what
- * they ask would be of a session that is gone. */
+/* The session begins anew. Calls under way may end by themselves, but a call
+ * that waits for the client or for tools/list would go on in a session that is
+ * gone. */
 void
 server_modern_leave(struct server *e)
 {
@@ -59,7 +62,7 @@ server_modern_leave(struct server *e)
 
 /* --- the way down --- */
 
-/* Does listen.c, set.c or native.c look after this order? */
+/* Tells whether listen.c, set.c or native.c keeps this order. */
 static bool
 is_listens(const struct server_order *o)
 {
@@ -115,7 +118,7 @@ answer_unknown(struct server *e, struct server_order *o)
 	buf_free(&label);
 }
 
-/* Its answer would be a stream that no legacy client can know. */
+/* The answer would be a stream, which no legacy client knows. */
 static void
 answer_listen(struct server *e, struct server_order *o)
 {
@@ -172,7 +175,7 @@ send_request(struct server *e, struct server_order *o)
 	server_call_send(e, o);
 }
 
-/* To close the stream is the cancel. */
+/* At a modern server, closing the stream is the cancel. */
 static void
 cancel(struct server *e, struct span id)
 {
@@ -208,7 +211,7 @@ void
 server_modern_send(struct server *e, struct server_order *o)
 {
 	if (o->verb == VERB_GET && e->client_discover != NULL) {
-		/* A modern client listens itself. */
+		/* A modern client opens its own listen. */
 		server_order_tell_head(e, o, &server_facts_stream);
 	} else if (o->verb == VERB_GET) {
 		server_listen_open(e, o);
@@ -235,7 +238,7 @@ server_modern_head(struct server *e, struct server_attempt *i,
 		server_order_tell_head(e, i->order, f);
 }
 
-/* What it was told in the rounds before may have had effects. */
+/* The call may have had effects in the rounds before. */
 static void
 undelivered(struct server *e, struct server_order *o, const struct facts *f)
 {
@@ -255,7 +258,7 @@ undelivered(struct server *e, struct server_order *o, const struct facts *f)
 	buf_free(&label);
 }
 
-/* A notification is as good as delivered where the server does not want it. */
+/* A notification that the server does not want counts as delivered. */
 static void
 note_done(struct server *e, struct server_order *o, const struct facts *f)
 {
@@ -276,7 +279,8 @@ server_modern_done(struct server *e, struct server_attempt *i,
 
 	if (o == NULL)
 		return;
-	/* Nothing is resumed, and no later round begins again at the first. */
+	/* A stream of a modern server is not resumed, and the session must not
+	 * send a call again that had rounds. */
 	told.last_event_id = none;
 	told.retry_ms = -1;
 	if (o->rounds > 0 && server_call_is_refused_for_now(f))

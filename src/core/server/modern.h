@@ -1,23 +1,25 @@
-/* What the session's orders become at a modern server, and how they end. */
+/* The session's orders at a modern server, from their begin to their end. */
 #ifndef MCPSPLICE_CORE_SERVER_MODERN_H
 #define MCPSPLICE_CORE_SERVER_MODERN_H
 
 #include "core/server/state.h"
 
-/* The server is modern: e->discovered, e->initialize, e->meta are set. */
+/* A modern server was found: e->discovered, e->initialize and e->meta are set.
+ */
 void server_modern_enter(struct server *e);
-/* The session begins anew. */
+/* The session begins anew: ends what cannot go on. */
 void server_modern_leave(struct server *e);
-/* Any order of the session but initialize. */
+/* Takes an order of the session; initialize is detect.c's. */
 void server_modern_send(struct server *e, struct server_order *o);
-/* The session gave it up; the order itself is the caller's to end. */
+/* The session aborted the order. The caller ends it. */
 void server_modern_abort(struct server *e, struct server_order *o);
-/* What comes of attempts FOR_CALL and FOR_TOOLS. */
+/* Take what comes of attempts FOR_CALL and FOR_TOOLS but messages, which
+ * answer.h has. */
 void server_modern_head(struct server *e, struct server_attempt *i,
     const struct facts *f);
 void server_modern_done(struct server *e, struct server_attempt *i,
     const struct facts *f);
-/* Does what is due. */
+/* Sends and ends what is due. */
 void server_modern_tick(struct server *e);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * This file keeps the subscriptions/listen of a modern client at a modern
- * server: what comes goes through as it came, and a stream that breaks is
- * replaced by one under an id of ours. The client sees one subscription, with
- * its own id, one acknowledgement and, behind the gap, everything told as
- * changed.
+ * server. What comes passes through. A stream that breaks is replaced under an
+ * id that mcpsplice makes, but the client sees one subscription: with its own
+ * id, with one acknowledgement, and with everything told as changed after the
+ * gap.
  */
 #include "config.h"
 
@@ -60,7 +60,7 @@ server_native_again(struct server *e, struct subscription *fd)
 	frame_unref(request);
 }
 
-/* It is over; the client's listen is, too. */
+/* Ends the subscription and the client's listen. */
 static void
 finish(struct server *e, struct subscription *fd, const struct facts *f)
 {
@@ -79,7 +79,8 @@ gone(struct server *e, struct subscription *fd)
 	server_tell_gone(e, o);
 }
 
-/* Another stream, or not: the client is to see that it broke. */
+/* Opens another stream later. After too many failures the client is told that
+ * its listen broke. */
 static void
 lost(struct server *e, struct subscription *fd, const struct facts *f)
 {
@@ -102,7 +103,8 @@ is_first(const struct subscription *fd)
 	return span_eq(span_of(fd->id), fd->order->body->id);
 }
 
-/* The result of a listen that we named; owned by the caller. */
+/* Returns the result of a listen that has an id of mcpsplice's, under the
+ * client's id. The caller frees it. */
 static struct frame *
 result_for_client(struct frame *m, struct span id)
 {
@@ -127,7 +129,7 @@ result_for_client(struct frame *m, struct span id)
 	return made;
 }
 
-/* Behind a gap anything may have changed. */
+/* Tells the client that everything may have changed. */
 static void
 tell_changes(struct server *e, struct subscription *fd)
 {
@@ -155,7 +157,7 @@ server_native_head(struct server *e, struct subscription *fd,
 	server_order_tell_head(e, fd->order, f);
 }
 
-/* Returns whether the client is to see it. */
+/* Returns whether the client gets this acknowledgement. */
 static bool
 acknowledged(struct server *e, struct subscription *fd, struct frame *m)
 {
@@ -210,8 +212,9 @@ answered(struct server *e, struct subscription *fd, const struct facts *f,
 		finish(e, fd, &server_facts_stream);
 }
 
-/* So a legacy server refuses it; a modern one that has no subscriptions says
- * 404. Those that do not are asked but once. */
+/* A legacy server refuses a listen as an unknown method. A modern server
+ * without subscriptions should say 404; if one does not, the session renews
+ * once for nothing. */
 static bool
 is_no_method(const struct subscription *fd, const struct facts *f,
     const struct frame *m)
@@ -247,7 +250,7 @@ server_native_message(struct server *e, struct subscription *fd,
 		answered(e, fd, f, m);
 }
 
-/* A refusal, before anything was told, is the session's to judge. */
+/* The session judges a refusal that came before anything was told. */
 void
 server_native_done(struct server *e, struct subscription *fd,
     const struct facts *f)

@@ -1,6 +1,6 @@
 /*
- * This file keeps one order of the session from its begin to its end: it is
- * found, is told what came of it, and is dropped.
+ * This file keeps one order of the session from its begin to its end: it finds
+ * the order, tells the session what comes of it, and drops it.
  */
 #include "config.h"
 
@@ -101,7 +101,8 @@ server_order_tell_message(struct server *e, struct server_order *o,
 
 	a->facts = server_facts_keep(f);
 	a->facts->facts.changed = o->changed;
-	/* A modern server's refusals are no words about a session. */
+	/* The refusal of a modern server says nothing about a session, but with
+	 * this status the session would think so. */
 	if (o->mode == MODE_MODERN && m->kind == FRAME_ERROR &&
 	    (f->status == 400 || f->status == 404))
 		a->facts->facts.status = 200;

@@ -1,17 +1,17 @@
 /*
- * Whatever era and transport the server speaks, the session sees a legacy
- * Streamable HTTP server. A reducer between the session and upstream: the
- * session's orders go in, orders to the server come out, and what comes of
- * those goes back under the session's tickets. No descriptor, no clock.
+ * A reducer between the session and upstream. Whatever era and transport the
+ * server speaks, the session sees a legacy Streamable HTTP server: the
+ * session's orders go in, orders for upstream come out, and what comes of those
+ * goes back under the session's tickets. No descriptor, no clock.
  *
  *   unknown   until an initialize of the session finds out (doc/protocol.md 5)
  *   legacy    Streamable HTTP: passes through, under the same tickets
  *   SSE       HTTP+SSE of 2024-11-05: one stream for all answers
  *   modern    2026-07-28: translated (core/era/era)
  *
- * A server that turns out to be of another era, and an SSE stream that ends,
- * are told as facts.session_ended: the session renews, and its initialize finds
- * out anew.
+ * When the server turns out to be of another era, or an SSE stream ends, the
+ * facts that the session is told have session_ended set: the session renews,
+ * and its initialize finds out anew.
  */
 #ifndef MCPSPLICE_CORE_SERVER_SERVER_H
 #define MCPSPLICE_CORE_SERVER_SERVER_H
@@ -30,25 +30,26 @@ enum era_transport {
 };
 
 struct server_config {
-	const char *host;   /* how people know the server; borrowed */
-	const char *prefix; /* of ids we make: random, JSON-safe; borrowed */
+	const char *host; /* how people know the server; borrowed */
+	const char
+	    *prefix; /* of new request ids: random, JSON-safe; borrowed */
 	int64_t call_timeout_ms; /* of silence; 0: none */
 	enum era_protocol protocol;
 	enum era_transport transport;
-	bool remembered; /* by a former start: */
-	bool was_modern, was_sse;
+	bool remembered;          /* a former start knew the server: */
+	bool was_modern, was_sse; /* neither: legacy Streamable HTTP */
 };
 
 enum server_input_kind {
-	SERVER_SEND,     /* the session's order */
-	SERVER_ABORT,    /* the session's, of ticket */
-	SERVER_HEAD,     /* of an order of ours, ticket: facts */
+	SERVER_SEND,     /* the session orders an exchange: order */
+	SERVER_ABORT,    /* the session aborts its order ticket */
+	SERVER_HEAD,     /* of the attempt ticket: facts */
 	SERVER_MESSAGE,  /* facts, frame (a reference is taken) */
-	SERVER_ENDPOINT, /* of an order that announces: ok tells that it
-			      * is on the same origin */
+	SERVER_ENDPOINT, /* of an attempt that announces: ok tells that the
+			  * endpoint is on the same origin */
 	SERVER_SIGN_IN,  /* text, as INPUT_SIGN_IN */
 	SERVER_DONE,     /* facts */
-	SERVER_EOF,      /* of stdin: nobody answers questions */
+	SERVER_EOF,      /* stdin ended: nobody answers questions */
 	SERVER_TICK      /* the deadline passed */
 };
 
@@ -66,18 +67,18 @@ struct server_input {
 
 enum server_action_kind {
 	SERVER_NONE,
-	/* To upstream. */
-	SERVER_ORDER, /* order */
+	/* For upstream. */
+	SERVER_ORDER, /* make an exchange: order */
 	SERVER_DROP,  /* end the exchange of ticket */
-	/* To the session, under its ticket. */
+	/* For the session, under the ticket of its order. */
 	SERVER_TELL_HEAD,    /* facts */
 	SERVER_TELL_MESSAGE, /* facts, frame */
 	SERVER_TELL_SIGN_IN, /* text */
 	SERVER_TELL_DONE,    /* facts */
-	/* To whom it may concern. */
-	SERVER_FOUND, /* the server's era: modern (and nothing else), sse,
-			   * dual (or perhaps: nothing to remember) */
-	SERVER_NOTE   /* level, text: a decision, for people */
+	/* For the app. */
+	SERVER_FOUND, /* what to remember of the server: modern (and nothing
+		       * else), sse, or neither; dual: to forget it */
+	SERVER_NOTE   /* a line for people: level, note */
 };
 
 struct server_action {
@@ -95,38 +96,39 @@ struct server_action {
 struct server *server_new(const struct server_config *config);
 void server_free(struct server *e);
 
-/* The client is a modern one, and this is its server/discover, or one made
- * for it (a reference is taken): detection asks that first. NULL: a legacy
+/* The client is a modern one, and this is its server/discover, or one that was
+ * made for it (a reference is taken): detection begins with it. NULL: a legacy
  * client. */
 void server_client(struct server *e, struct frame *discover);
 
-/* Does this order of the session go to upstream as it is, with no input here?
- * Always so with a legacy Streamable server, but for initialize, and for what
- * carries the id of a session there. */
+/* Tells whether this order of the session goes straight to upstream. With a
+ * legacy Streamable server all do but an initialize; and any that carries the
+ * id of a session does. */
 bool server_passes(const struct server *e, const struct order *order);
-/* Is this ticket one of ours (else it is the session's own, and what comes of
- * it goes straight there)? */
+/* Tells whether this ticket is of an attempt of core/server. Else it is the
+ * session's, and what comes of it goes straight there. */
 static inline bool
 server_owns(uint64_t ticket)
 {
 	return ticket >> 63 != 0;
 }
-/* Is an order of the session with this ticket here (else its abort goes
- * straight to upstream)? */
+/* Tells whether an order of the session with this ticket is here. Else its
+ * abort goes straight to upstream. */
 bool server_has(const struct server *e, uint64_t ticket);
 
 void server_step(struct server *e, const struct server_input *in);
-/* The next action; what it borrows is valid until the next call of either. */
+/* Takes the next action; false: there is none. What the action borrows is valid
+ * until the next call of server_step() or server_next(). */
 bool server_next(struct server *e, struct server_action *action);
-/* When SERVER_TICK is due; -1: never. */
+/* Returns when SERVER_TICK is due; -1: never. */
 int64_t server_deadline(const struct server *e);
 
-/* The server's answer to server/discover, a result frame, as long as it is a
- * modern one; else NULL. Borrowed. */
+/* Returns the server's answer to server/discover, a result frame, or NULL if
+ * the server is no modern one. Borrowed. */
 struct frame *server_discovered(const struct server *e);
-/* Does everything of the server come on one stream (HTTP+SSE)? */
+/* Tells whether all messages of the server come on one stream (HTTP+SSE). */
 bool server_shares_stream(const struct server *e);
-/* A line for people: what the server speaks. */
+/* Adds a line for people: what the server speaks. */
 void server_describe(const struct server *e, struct buf *out);
 
 #endif

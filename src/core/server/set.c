@@ -1,12 +1,13 @@
 /*
- * This file keeps the resources that the session has subscribed to, at a modern
- * server: one subscriptions/listen for the whole set. To change the set a
- * second one is opened, and the first ends when the second is acknowledged, so
- * that no update is lost. resources/subscribe waits for that; unsubscribe does
- * not.
+ * This file keeps the resources that the session subscribes to at a modern
+ * server. One subscriptions/listen, l->resources, asks for the whole set. To
+ * change the set, a second one, l->successor, is opened. When the server has
+ * acknowledged the successor, the first one ends, so that no update is lost.
+ * The answer to resources/subscribe waits for that; the answer to
+ * resources/unsubscribe does not.
  *
- * One change is under way at a time (the successor); changes that come close
- * together are made as one.
+ * There is at most one successor. Changes that come close together are made as
+ * one.
  */
 #include "config.h"
 
@@ -24,11 +25,11 @@
 #include "core/wire/msg.h"
 
 enum {
-	BURST_MS = 50,      /* changes within this are one */
-	PATIENCE_MS = 10000 /* for the acknowledgement of one */
+	BURST_MS = 50,      /* changes in this time are one change */
+	PATIENCE_MS = 10000 /* for the acknowledgement of a successor */
 };
 
-/* Who waits puts an id of its own in its place. */
+/* Each order that waits gets the error under its own id. */
 static const struct span no_id = { "null", 4 };
 
 bool
@@ -48,7 +49,8 @@ done(struct server *e, struct server_order *o)
 	server_order_tell_answer(e, o, msg_result(o->body->id, "{}"));
 }
 
-/* All who wait for the resource get this error; NULL: their wish. */
+/* Answers all orders that wait for the resource: with this error, or with a
+ * result if error is NULL. */
 static void
 answer(struct server *e, struct uri *u, struct frame *error)
 {
@@ -80,8 +82,9 @@ change_soon(struct server *e)
 		l->change_at = e->now + BURST_MS;
 }
 
-/* The change is made, as far as it is honoured (NULL: not at all). Who waits
- * for what is not gets this error, and the resource leaves the set. */
+/* Ends a change. honours is the acknowledgement; NULL: there is none. A
+ * resource that it does not honour leaves the set, and the orders that wait for
+ * it get this error. */
 static void
 settle(struct server *e, const struct frame *honours, struct frame *error)
 {
@@ -104,7 +107,7 @@ settle(struct server *e, const struct frame *honours, struct frame *error)
 		at = &u->next;
 	}
 	if (l->uris == NULL && l->resources != NULL)
-		change_soon(e); /* the stream is of no use */
+		change_soon(e); /* change() ends the stream */
 }
 
 static void
@@ -153,7 +156,7 @@ change(struct server *e)
 	server_subscription_ask(e, fd);
 }
 
-/* What was under way did not help: what there is stays. */
+/* The change failed: the set stays as it was before. */
 static void
 give_up(struct server *e, struct frame *error)
 {
@@ -197,7 +200,7 @@ tell_updated(struct server *e)
 			server_tell_resource(e, NULL, span_of(u->text));
 }
 
-/* From here on it alone is heard. */
+/* The successor takes the place of l->resources. */
 static void
 succeed(struct server *e)
 {
@@ -227,9 +230,10 @@ server_set_acknowledged(struct server *e, struct subscription *fd)
 
 /* --- what comes --- */
 
-/* Until the successor is acknowledged the one before tells the same. What
- * nobody subscribed to is a part of what somebody did: only what was
- * unsubscribed is not. */
+/* Until the successor is acknowledged, l->resources tells the same updates, so
+ * those of the successor are not wanted. A URI that nobody subscribed to is a
+ * part of a resource that somebody did subscribe to, unless the subscription
+ * asked for exactly this URI: then it was unsubscribed. */
 bool
 server_set_wants(const struct server *e, const struct subscription *fd,
     const struct frame *m)
@@ -342,7 +346,8 @@ server_set_waiting(const struct server *e)
 	return NULL;
 }
 
-/* A resource that nobody waits for, and nobody has, is not wanted. */
+/* A resource leaves the set if no order waits for it and none was told that it
+ * is subscribed. */
 void
 server_set_abort(struct server *e, const struct server_order *o)
 {
@@ -379,7 +384,8 @@ server_set_leave(struct server *e)
 
 /* --- times --- */
 
-/* When what there is opens again; a change is sooner, and replaces it. */
+/* Returns when l->resources opens its next stream. A change comes sooner, and
+ * replaces it. */
 static int64_t
 again_at(const struct listens *l)
 {

@@ -1,9 +1,11 @@
 /*
  * This file plays HTTP+SSE of 2024-11-05 (doc/protocol.md 1.2) as Streamable
- * HTTP. One GET stream brings everything: its first event names the endpoint
- * for POSTs, then answers go to the order whose request they answer, the rest
- * to the session's listen stream. The stream is the session: when it ends the
- * orders under way may have run, and later ones are refused as lost.
+ * HTTP. One GET stream brings everything. Its first event names the endpoint
+ * for POSTs; after that come the answers, each for the order whose request it
+ * answers, and other messages, for the session's listen stream.
+ *
+ * The stream is the session: when it ends, the orders under way may have run,
+ * and later ones are refused as lost.
  */
 #include "config.h"
 
@@ -123,8 +125,8 @@ server_sse2024_leave(struct server *e)
 	for (o = e->orders; o != NULL; o = o->next) {
 		if (o->dropped)
 			continue;
-		if (o == e->detect.order)
-			server_order_tell_done(e, o, &cut); /* begins again */
+		if (o == e->detect.order) /* the session tries again */
+			server_order_tell_done(e, o, &cut);
 		else if (o->mode == MODE_SSE &&
 		    server_attempt_of(e, FOR_POST, o) != NULL)
 			o->orphan = true;
@@ -135,8 +137,8 @@ server_sse2024_leave(struct server *e)
 
 /* --- time --- */
 
-/* The stream of a server that is only slow lives on: what was taken and has
- * no answer is bounded by the silence of the stream. */
+/* The stream of a slow server lives on. So the time that an order waits for its
+ * answer is bounded by the silence of the stream. */
 void
 server_sse2024_heard(struct server *e)
 {

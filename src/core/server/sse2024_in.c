@@ -1,6 +1,6 @@
 /*
- * This file takes what comes on the exchanges of HTTP+SSE: the endpoint and the
- * messages of the stream, its end, and the ends of POSTs.
+ * This file takes what comes on the exchanges of HTTP+SSE: the endpoint, the
+ * messages and the end of the stream, and the ends of POSTs.
  */
 #include "config.h"
 
@@ -55,7 +55,7 @@ stream_done(struct server *e, const struct facts *f)
 	server_detect_stream(e, f);
 }
 
-/* It is an event stream, but not one of this transport. */
+/* The GET brought an event stream, but not one of HTTP+SSE. */
 static void
 no_stream(struct server *e, const char *why)
 {
@@ -81,15 +81,15 @@ server_sse2024_in_endpoint(struct server *e, struct server_attempt *i, bool ok)
 		return;
 	}
 	if (s->ready)
-		return; /* another one: upstream uses it from now on */
+		return; /* a new endpoint: upstream uses it from now on */
 	s->ready = true;
-	i->order = NULL; /* it outlives initialize */
+	i->order = NULL; /* the stream outlives initialize */
 	server_detect_stream(e, NULL);
 }
 
 /* --- a POST --- */
 
-/* Its answer is due on the stream. */
+/* The POST of a request was taken. Its answer will come on the stream. */
 static void
 taken_request(struct server *e, struct server_order *o)
 {
@@ -98,7 +98,8 @@ taken_request(struct server *e, struct server_order *o)
 	server_order_tell_head(e, o, &server_facts_stream);
 }
 
-/* Its status says whether it was taken; its answer comes on the stream. */
+/* The status of a POST says whether the server took the message. The answer
+ * comes on the stream. */
 static void
 post_done(struct server *e, struct server_attempt *i, const struct facts *f)
 {
@@ -121,7 +122,8 @@ post_done(struct server *e, struct server_attempt *i, const struct facts *f)
 			server_order_tell_done(e, o, &server_facts_accepted);
 		return;
 	}
-	/* A POST to a dead session gets 404 or 400: as with an id. */
+	/* A POST to a dead session gets 404 or 400, like a request with a
+	 * session id. */
 	refused.had_session = o != e->detect.order;
 	server_order_tell_head(e, o, &refused);
 	server_order_tell_done(e, o, &refused);
@@ -144,7 +146,7 @@ server_sse2024_in_message(struct server *e, struct server_attempt *i,
 			no_stream(e, "its first event names no endpoint");
 		return;
 	}
-	/* The words of a refusal; what a body says of success is ignored. */
+	/* Only the words of a refusal count: a body with 2xx is ignored. */
 	if (i->order == NULL || i->order->orphan || f->status < 400 ||
 	    m->kind != FRAME_ERROR)
 		return;

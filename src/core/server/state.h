@@ -1,14 +1,14 @@
 /*
  * The structures and constants of the core/server reducer. Only the files of
- * this folder include it; what they export begins with server_.
+ * this folder include it; the functions that they export begin with server_
+ * and the name of their file.
  *
- * The order of the files, each with its header; a file includes and calls only
- * those before it:
+ * A file includes and calls only those that stand before it here:
  *   state.h listen_state.h
  *   act            facts, the queue of actions, attempts
- *   belief         what is believed of the server
- *   order          the life of one order of the session
- *   call           the life of one call at a modern server
+ *   belief         what mcpsplice believes of the server
+ *   order          one order of the session, from its begin to its end
+ *   call           one call at a modern server
  *   tell           what subscriptions tell
  *   uris           the set of resources that the session wants to hear of
  *   subscription   one subscription at the server
@@ -21,9 +21,9 @@
  *   sse2024        HTTP+SSE: the stream, and what orders become there
  *   detect         which era, which transport
  *   sse2024_in     what comes on the exchanges of HTTP+SSE
- *   step           the dispatcher: it alone hands on what comes in
- * What an earlier file leaves to a later one is marked in the state (an order
- * as dropped), and step.c has it done at the end of the step.
+ *   step           the dispatcher: only this file hands inputs to the others
+ * A file that ends an order only marks it as dropped; step.c releases at the
+ * end of the step what later files hung on it.
  */
 #ifndef MCPSPLICE_CORE_SERVER_STATE_H
 #define MCPSPLICE_CORE_SERVER_STATE_H
@@ -37,68 +37,68 @@ struct inputs;  /* inputs.c */
 struct listens; /* listen_state.h */
 struct mirror;
 
-/* An exchange that the session ordered: it is told done exactly once, or
- * the session aborts it. */
+/* An exchange that the session ordered. The session is told its end exactly
+ * once, or aborts it. */
 struct server_order {
 	struct server_order *next;
-	bool dropped; /* it is over; released at the end of the step */
+	bool dropped; /* it is over; freed at the end of the step */
 	uint64_t ticket;
 	enum verb verb;
-	struct frame *body; /* NULL: a GET */
+	struct frame *body; /* NULL: a GET or DELETE */
 	char *version;      /* as the session ordered it, or NULL */
 	bool listen, control, interactive;
-	enum server_mode mode; /* that it began in; UNKNOWN: initialize */
-	bool answered;         /* its answer was told */
+	enum server_mode mode; /* when it began; UNKNOWN: an initialize */
+	bool answered;         /* the session was told its answer */
 	bool changed; /* an initialize: the server speaks another protocol */
-	bool taken;   /* HTTP+SSE: its answer is due on the stream */
-	bool orphan;  /* HTTP+SSE: its stream is gone, its POST goes on */
-	/* modern */
-	struct frame *sent;    /* as it went out the last time */
-	bool native;           /* a modern client's: not translated */
-	bool mismatched;       /* sent again after -32020 */
-	unsigned rounds;       /* of inputs */
-	struct inputs *inputs; /* NULL: none is open */
+	bool taken;   /* HTTP+SSE: its answer will come on the stream */
+	bool orphan;  /* HTTP+SSE: the stream ended before its POST did */
+	/* At a modern server. */
+	struct frame *sent;    /* the request as it was sent the last time */
+	bool native;           /* of a modern client: not translated */
+	bool mismatched;       /* it is sent again after -32020 */
+	unsigned rounds;       /* of questions */
+	struct inputs *inputs; /* open questions; NULL: none */
 	/* Times in monotonic ms, or ALARM_NEVER. */
-	int64_t again_at;   /* its next round goes out then */
-	int64_t inputs_end; /* questions are open until then */
-	int64_t window_end; /* a round that fails is sent again until then */
+	int64_t again_at;   /* the next round is sent */
+	int64_t inputs_end; /* the open questions expire */
+	int64_t window_end; /* a round that fails is not sent again */
 	unsigned tries;     /* of that round */
-	unsigned pages;     /* of tools/list of our own */
-	bool former;        /* of a session before: it may only end */
-	bool progressed;    /* progress is the latest that was told */
+	unsigned pages;     /* of a tools/list made for this order */
+	bool former;        /* its session is over: it may only end */
+	bool progressed;    /* progress is the latest value that was told */
 	double progress;
 };
 
 enum purpose {
-	FOR_INITIALIZE, /* of an order, on trial */
-	FOR_DISCOVER,   /* of our own, for an order */
+	FOR_INITIALIZE, /* detection: the order's initialize */
+	FOR_DISCOVER,   /* detection: server/discover */
 	FOR_STREAM,     /* HTTP+SSE: the one stream */
-	FOR_POST,       /* HTTP+SSE: of an order */
-	FOR_CALL,       /* modern: of an order */
-	FOR_TOOLS,      /* modern: tools/list of our own, for an order */
-	FOR_LISTEN      /* modern: subscriptions/listen, of listens */
+	FOR_POST,       /* HTTP+SSE: the order's message */
+	FOR_CALL,       /* modern: the order's request or notification */
+	FOR_TOOLS,      /* modern: tools/list, before the call is sent again */
+	FOR_LISTEN      /* modern: the stream of a subscription */
 };
 
-/* An exchange that we ordered. */
+/* An exchange that core/server ordered from upstream. */
 struct server_attempt {
 	struct server_attempt *next;
-	bool dropped;
-	bool ordered; /* its order was taken by upstream */
+	bool dropped; /* it is over; freed at the end of the step */
+	bool ordered; /* upstream has taken its order */
 	uint64_t ticket;
 	enum purpose purpose;
-	struct server_order *order; /* NULL: of none, or it is gone */
+	struct server_order *order; /* NULL: none, or it was let go */
 	enum verb verb;
 	struct frame *body;
 	char *version;
 	struct headers mirrored;
 	bool endpoint, announces, listen, control, interactive;
-	int64_t end_at; /* modern calls: ended then; ALARM_NEVER: by itself */
+	int64_t end_at; /* modern: it is ended; ALARM_NEVER: by itself only */
 };
 
-/* Facts that stay. */
+/* A copy of facts. */
 struct kept_facts {
 	struct facts facts;
-	struct buf bytes; /* what its spans point into */
+	struct buf bytes; /* the spans of facts point into it */
 };
 
 struct server_queued {
@@ -118,83 +118,84 @@ enum {
 
 struct sse2024 {
 	struct server_attempt *stream;
-	bool ready;                  /* there is an endpoint */
-	struct server_order *listen; /* the session's GET, NULL: none */
+	bool ready;                  /* the stream has named an endpoint */
+	struct server_order *listen; /* the session's GET; NULL: none */
 	struct frame *kept[SSE_KEPT];
 	size_t n_kept, kept_bytes;
 };
 
 enum detect_step { TRY_NONE, TRY_INITIALIZE, TRY_DISCOVER, TRY_STREAM };
 
-/* Finding out, for one initialize of the session. */
+/* Detection, for one initialize of the session. */
 struct detect {
-	struct server_order *order; /* NULL: nothing is found out */
+	struct server_order *order; /* NULL: no detection is under way */
 	enum detect_step step;
 	unsigned tried;                 /* bits: 1 << step */
-	struct server_attempt *attempt; /* of the step */
+	struct server_attempt *attempt; /* of the step; NULL: it was told */
 	struct kept_facts *head;        /* of the step, not told yet */
-	struct kept_facts *facts;       /* how initialize was refused, */
-	struct frame *words;            /* in which words, or NULL */
+	struct kept_facts *facts;       /* the refusal of initialize, or NULL */
+	struct frame *words;            /* its message, or NULL */
 	bool again;                     /* discover was tried twice */
-	int64_t wait_ms;                /* of TRY_STREAM, for the endpoint */
+	int64_t wait_ms;                /* for the endpoint, in TRY_STREAM */
 	bool other_path;                /* initialize got 400, 404 or 405 */
 	bool announced;                 /* a POST got an endpoint event */
 };
 
-/* What mcpsplice believes of the server; belief.c alone changes it. */
+/* What mcpsplice believes of the server; only belief.c changes it. */
 struct belief {
-	enum server_mode mode; /* UNKNOWN: until it is found out (anew) */
+	enum server_mode mode; /* UNKNOWN: not found out yet, or being so */
 	enum server_mode last; /* the latest that was found or remembered */
 	bool modern_only;      /* last is MODERN, and as far as is known the
 				* server refuses initialize */
-	/* Attempts up to this one may make the session renew; UINT64_MAX: any
-	 * may. */
-	uint64_t doubt_until;     /* by an answer that no modern server gives */
-	uint64_t refuse_until;    /* by -32022 */
-	bool listen_contradicted; /* an answer to a listen made the session
-				   * renew, and none was acknowledged since */
-	bool listen_doubted;      /* the same, in the session before */
-	bool listen_unknown;      /* a listen was refused as no method */
+	/* Only attempts up to this one may make the session renew; UINT64_MAX:
+	 * all may. */
+	uint64_t doubt_until;  /* by an answer that no modern server gives */
+	uint64_t refuse_until; /* by -32022 */
+	/* An answer to a listen contradicted a modern server, and no listen was
+	 * acknowledged since. */
+	bool listen_contradicted; /* in this session */
+	bool listen_doubted;      /* in the one before: not to be believed */
+	bool listen_unknown; /* the server knows no listen, and is modern */
 };
 
 /* The times that have a name. Those of single orders, attempts and
  * subscriptions stand there; step.c notes them at the end of each step. */
 enum {
-	ALARM_ENDPOINT, /* TRY_STREAM has no endpoint by then */
-	ALARM_SILENCE,  /* HTTP+SSE: nothing was heard for call_timeout_ms */
-	ALARM_PATIENCE  /* the successor was not acknowledged by then */
+	ALARM_ENDPOINT, /* TRY_STREAM: the wait for the endpoint is over */
+	ALARM_SILENCE,  /* HTTP+SSE: the stream was silent for too long */
+	ALARM_PATIENCE  /* the successor was not acknowledged in time */
 };
 
 struct server {
 	struct server_config config;
 	struct belief belief;
-	struct frame *client_discover; /* of a modern client, or NULL */
-	struct server_order *orders;
-	struct server_attempt *attempts;
+	struct frame
+	    *client_discover;        /* a modern client's; NULL: a legacy one */
+	struct server_order *orders; /* the newest first */
+	struct server_attempt *attempts; /* the newest first */
 	struct detect detect;
-	uint64_t next_ticket;
-	uint64_t ids; /* made by us */
+	uint64_t next_ticket; /* of the latest attempt */
+	uint64_t ids;         /* request ids made so far */
 
-	/* HTTP+SSE */
-	struct sse2024 *sse; /* NULL: no stream */
+	struct sse2024 *sse; /* HTTP+SSE; NULL: no stream */
 
-	/* Modern. */
+	/* A modern server. */
 	struct frame *initialize; /* the session's latest */
 	struct frame *discovered; /* the server's answer to server/discover */
 	struct buf meta;          /* members of _meta, see era_client_meta */
-	struct buf level;         /* raw JSON string of logging/setLevel */
+	struct buf level;         /* of logging/setLevel, a raw JSON string */
 	struct mirror *mirror;
-	struct listens *listens;
-	size_t dropped_tools; /* of the latest tools/list */
-	bool ended;           /* the client answers nothing any more */
-	size_t inputs_bytes;  /* kept by server_inputs */
+	struct listens *listens; /* NULL: no subscription */
+	size_t dropped_tools;    /* of the latest tools/list */
+	size_t inputs_bytes;     /* of the results that all inputs keep */
+	bool ended;              /* stdin ended: the client answers nothing */
 
 	int64_t now;
 	uint64_t random;
 	struct alarms alarms;
 	struct server_queued *actions;
 	size_t n_actions, next_action, cap_actions;
-	struct server_queued current;
+	struct server_queued current; /* the action that was taken last */
 };
 
 #endif

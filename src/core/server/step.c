@@ -1,9 +1,11 @@
 /*
- * This file is the dispatcher of the core/server reducer: it hands each input
- * to the part that knows the server's era, and what the parts do becomes a
- * queue of actions. Exchanges have two ends: order, what the session ordered,
- * and attempt, what goes to the server. Both live in lists; what is over is
- * released at the end of a step, so that a walk may end any of them.
+ * This file is the dispatcher of the core/server reducer. It hands each input
+ * to the file that knows the server's era or the purpose of the attempt; what
+ * those do becomes a queue of actions.
+ *
+ * An exchange has two ends: an order is the session's, an attempt is the one
+ * that upstream makes. Both are in lists. The end of the step frees those that
+ * are over, so that a walk over a list may end any of them.
  */
 #include "config.h"
 
@@ -70,8 +72,8 @@ server_client(struct server *e, struct frame *discover)
 	e->client_discover = discover == NULL ? NULL : frame_ref(discover);
 }
 
-/* Without a server that is known: only where an initialize failed and the
- * session tidies up, or a client of no session speaks. */
+/* The server is not known. The session sends such an order only when it tidies
+ * up after a failed initialize. */
 static void
 send_unknown(struct server *e, struct server_order *o)
 {
@@ -131,7 +133,7 @@ take_head(struct server *e, struct server_attempt *i, const struct facts *f)
 		break;
 	case FOR_STREAM:
 	case FOR_POST:
-		break; /* they say nothing */
+		break; /* only the end tells their status */
 	case FOR_CALL:
 	case FOR_TOOLS:
 		server_modern_head(e, i, f);
@@ -197,7 +199,8 @@ take_endpoint(struct server *e, struct server_attempt *i, bool ok)
 		server_detect_endpoint(e, i, ok);
 }
 
-/* A person is asked to sign in before this exchange goes on. */
+/* A person has to sign in before this exchange goes on (text n 0: not any
+ * more). */
 static void
 take_sign_in(struct server *e, struct server_attempt *i, struct span text)
 {
@@ -217,7 +220,7 @@ take(struct server *e, const struct server_input *in)
 	struct server_attempt *i = server_attempt_find(e, in->ticket);
 
 	if (i == NULL)
-		return; /* stale: it was given up */
+		return; /* stale: the attempt was ended */
 	if (in->kind == SERVER_HEAD)
 		take_head(e, i, in->facts);
 	else if (in->kind == SERVER_MESSAGE)
@@ -241,8 +244,8 @@ tick(struct server *e)
 	server_listen_tick(e);
 }
 
-/* Notes the times of what comes and goes: the alarms know only those with a
- * name. */
+/* Notes the times of single orders, attempts and subscriptions. The other times
+ * have a name among the alarms. */
 static void
 note_times(struct server *e)
 {
@@ -277,7 +280,7 @@ end_of_client(struct server *e)
 			server_inputs_eof(e, o);
 }
 
-/* Releases what hangs on an order that is over, and the order. */
+/* Releases what hangs on a dropped order, and frees it. */
 static void
 release(struct server *e, struct server_order *o)
 {
@@ -287,8 +290,8 @@ release(struct server *e, struct server_order *o)
 	server_order_free(o);
 }
 
-/* Frees what this step left: orders first, as detection may still name an
- * attempt that ended with its order. */
+/* The sweep: frees what was dropped in this step. Orders go first, because
+ * detection may still name an attempt that ended with its order. */
 static void
 reap(struct server *e)
 {

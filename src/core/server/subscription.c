@@ -1,7 +1,7 @@
 /*
  * This file keeps one subscription at the server through all the streams that
- * it takes. A stream that ends is replaced, under a new id and after a while;
- * one that never works is tried seldom.
+ * it takes. A stream that ends is replaced after a while, under a new id; if
+ * none of them works, the next one is tried seldom.
  */
 #include "config.h"
 
@@ -17,7 +17,7 @@
 #include "core/wire/msg.h"
 
 enum {
-	BRIEF_MS = 30 * 1000, /* a stream this old was no false start */
+	BRIEF_MS = 30 * 1000, /* an older stream was no false start */
 	SELDOM_MS = 5 * 60 * 1000
 };
 

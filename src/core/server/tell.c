@@ -1,7 +1,6 @@
 /*
  * This file tells the session, or a modern client's listen, what subscriptions
- * at a modern server bring: changes, and that the server is no modern one any
- * more.
+ * bring: that something changed, and that the server is no modern one any more.
  */
 #include "config.h"
 
@@ -53,8 +52,9 @@ server_tell_session(struct server *e, struct frame *m)
 	l->kept_bytes += m->text.n;
 }
 
-/* Says that something (uri raw JSON, or absent) may have changed: to the
- * session, or to a client's listen under its id. */
+/* Tells that something may have changed, a resource (uri raw JSON) or a list
+ * (uri absent): to a client's listen under its id, or to the session if o is
+ * NULL. */
 static void
 tell_change(struct server *e, struct server_order *o, const char *method,
     struct span uri)

@@ -1,23 +1,24 @@
-/* What subscriptions tell the session, or a modern client's listen. */
+/* What subscriptions tell the session or a modern client's listen. */
 #ifndef MCPSPLICE_CORE_SERVER_TELL_H
 #define MCPSPLICE_CORE_SERVER_TELL_H
 
 #include "core/server/listen_state.h"
 
-/* e->listens, made if there is none. */
+/* Returns e->listens. Makes it if there is none. */
 struct listens *server_tell_listens(struct server *e);
 /* Is value (raw JSON) true? */
 bool server_tell_is_true(struct span value);
-/* Tells the session, at once or when its GET is there. */
+/* Tells the session, or keeps the message until the session's GET is there. */
 void server_tell_session(struct server *e, struct frame *m);
-/* After a gap anything may have changed. Tells so of each list that this
- * acknowledgement honours: the session (o NULL) or a client's listen. */
+/* Tells that each list may have changed that this acknowledgement honours: a
+ * client's listen, or the session if o is NULL. */
 void server_tell_lists(struct server *e, struct server_order *o,
     const struct frame *honours);
-/* The same of one resource, uri in raw JSON. */
+/* Tells the same of one resource; uri is raw JSON. */
 void server_tell_resource(struct server *e, struct server_order *o,
     struct span uri);
-/* It does: told under o, which is no more. */
+/* Makes the session renew, because an answer to a listen contradicts a modern
+ * server. Drops o. */
 void server_tell_gone(struct server *e, struct server_order *o);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * This file keeps the set of resources that the session wants to hear of, and
- * who waits for one to be in it. There are few, so it is a list, searched by
- * hash.
+ * the orders that wait for each. It is a list, searched by hash: the set is
+ * small.
  */
 #include "config.h"
 
@@ -19,7 +19,7 @@ server_uris_find(struct listens *l, struct span uri)
 	struct uri **at;
 
 	for (at = &l->uris; *at != NULL; at = &(*at)->next)
-		/* It compares any two JSON strings. */
+		/* msg_id_same() compares any two JSON strings. */
 		if ((*at)->hash == hash &&
 		    msg_id_same(span_of((*at)->text), uri))
 			break;

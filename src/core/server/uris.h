@@ -4,22 +4,26 @@
 
 #include "core/server/listen_state.h"
 
-/* Where this resource (raw JSON string) is in the list, or the list's end. */
+/* Returns the place of this resource (raw JSON string) in the list, or the end
+ * of the list. */
 struct uri **server_uris_find(struct listens *l, struct span uri);
-/* Adds one at this place, the list's end. The list owns it. */
+/* Adds a resource at this place, which is the end of the list. The list owns
+ * it. */
 struct uri *server_uris_add(struct listens *l, struct uri **at,
     struct span uri);
-/* Takes out the one at this place, and who waits for it. */
+/* Takes the resource at this place out of the list and frees it, with the list
+ * of orders that wait for it. */
 void server_uris_forget(struct listens *l, struct uri **at);
-/* This order waits for it; the order with this ticket does not any more. */
+/* Notes that this order waits for the resource, or that the order with this
+ * ticket does not wait any more. */
 void server_uris_wait(struct uri *u, const struct server_order *o);
 void server_uris_wait_no_more(struct uri *u, uint64_t ticket);
-/* params.notifications for all of them. */
+/* Writes params.notifications that ask for all resources of the set. */
 void server_uris_ask(const struct listens *l, struct buf *asked);
-/* Did the subscription ask for exactly this one? */
+/* Tells whether the subscription asked for exactly this URI. */
 bool server_uris_was_asked(const struct subscription *fd, struct span uri);
-/* Marks those that this acknowledgement honours. More than we asked for is
- * not looked at. */
+/* Marks the resources that this acknowledgement honours. Reads no more URIs
+ * than one subscription may have. */
 void server_uris_honoured(struct listens *l, const struct frame *honours);
 
 #endif
