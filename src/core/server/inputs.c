@@ -400,3 +400,30 @@ server_inputs_expire(struct server *e, struct server_order *o)
 {
 	fail(e, o, "input_expired", NULL, "nobody did for an hour");
 }
+
+#ifdef MCPSPLICE_SANE
+
+#undef NDEBUG
+#include <assert.h>
+
+void
+server_inputs_sane(const struct server *e)
+{
+	const struct server_order *o;
+	const struct inputs *t;
+	size_t i, open, bytes = 0, all = 0;
+
+	for (o = e->orders; o != NULL; o = o->next) {
+		if ((t = o->inputs) == NULL)
+			continue;
+		for (open = i = 0; i < t->n; i++)
+			open += t->list[i].answer == NULL;
+		assert(t->open == open && open > 0);
+		assert(o->mode == MODE_MODERN && !o->answered);
+		bytes += t->result->text.n;
+		all += open;
+	}
+	assert(bytes == e->inputs_bytes && all <= MAX_OPEN);
+}
+
+#endif

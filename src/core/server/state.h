@@ -21,9 +21,39 @@
  *   sse2024        HTTP+SSE: the stream, and what orders become there
  *   detect         which era, which transport
  *   sse2024_in     what comes on the exchanges of HTTP+SSE
+ *   sane           the invariants
  *   step           the dispatcher: only this file hands inputs to the others
  * A file that ends an order only marks it as dropped; step.c releases at the
  * end of the step what later files hung on it.
+ *
+ * What holds at the end of each step (sane.c asserts it in builds with
+ * MCPSPLICE_SANE):
+ * - No dropped order or attempt is in a list, and nothing points to one. Each
+ *   attempt's order is in the list of orders.
+ * - The tickets of attempts fall along the list, and have their highest bit
+ *   set; those of orders have not.
+ * - An order has at most one attempt. An order that has open inputs, or waits
+ *   for its next round, or was taken by HTTP+SSE, has none; an orphan has one.
+ * - Each order of a POST has something left that ends it: an attempt, open
+ *   inputs, a next round, the stream that took it, detection, or a
+ *   subscription.
+ * - An attempt without an order is a stream, or is ended at end_at.
+ * - If detection is under way, the mode is UNKNOWN, and the order and the
+ *   attempt of the step are in their lists; else struct detect is empty.
+ * - The mode, if it is known, is also the last one; modern_only implies that
+ *   the last one is MODERN, and MODERN that there is e->discovered.
+ * - There is an sse2024 only in mode SSE or while detection tries the stream,
+ *   and a struct listens only in mode MODERN. No message is kept while the
+ *   session listens. The counts and sums of kept messages, URIs, inputs and
+ *   open questions agree with what they count.
+ * - An attempt FOR_STREAM is the stream of e->sse; an attempt FOR_LISTEN is the
+ *   stream of exactly one subscription. A subscription with a stream waits for
+ *   no next one; a native one has either.
+ * - A URI is settled, or waiters wait for it. (Their orders may be over, if the
+ *   session is about to renew.)
+ * - An alarm is set only while what it ends is there.
+ * - What the queue tells the session is of an order that is there, or ends with
+ *   the end of that order, which is told once.
  */
 #ifndef MCPSPLICE_CORE_SERVER_STATE_H
 #define MCPSPLICE_CORE_SERVER_STATE_H

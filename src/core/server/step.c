@@ -22,6 +22,7 @@
 #include "core/server/listen.h"
 #include "core/server/modern.h"
 #include "core/server/order.h"
+#include "core/server/sane.h"
 #include "core/server/set.h"
 #include "core/server/sse2024.h"
 #include "core/server/sse2024_in.h"
@@ -340,6 +341,7 @@ server_step(struct server *e, const struct server_input *in)
 	}
 	reap(e);
 	note_times(e);
+	server_sane(e);
 }
 
 /* --- looking in, and the end --- */
