@@ -147,12 +147,10 @@ fill_order(struct order *order, const struct server_attempt *i)
 struct server_attempt *
 server_attempt_find(const struct server *e, uint64_t ticket)
 {
-	struct server_attempt *i;
+	struct idtable_entry *i = idtable_first(&e->attempt_table, ticket);
 
-	for (i = e->attempts; i != NULL; i = i->next)
-		if (i->ticket == ticket && !i->dropped)
-			return i;
-	return NULL;
+	return i == NULL ? NULL :
+			   IDTABLE_THING(i, struct server_attempt, by_ticket);
 }
 
 bool
@@ -219,6 +217,7 @@ server_attempt_new(struct server *e, enum purpose purpose,
 	}
 	i->next = e->attempts;
 	e->attempts = i;
+	idtable_add(&e->attempt_table, &i->by_ticket, i->ticket);
 	server_action_add(e, SERVER_ORDER, i->ticket);
 	return i;
 }
@@ -235,11 +234,18 @@ server_attempt_new_modern(struct server *e, enum purpose purpose,
 }
 
 void
+server_attempt_drop(struct server *e, struct server_attempt *i)
+{
+	i->dropped = true;
+	idtable_remove(&e->attempt_table, &i->by_ticket);
+}
+
+void
 server_attempt_end(struct server *e, struct server_attempt *i)
 {
 	if (i == NULL || i->dropped)
 		return;
-	i->dropped = true;
+	server_attempt_drop(e, i);
 	i->order = NULL;
 	if (i->ordered)
 		server_action_add(e, SERVER_DROP, i->ticket);

@@ -45,6 +45,9 @@ struct server_attempt *server_attempt_new(struct server *e,
  * mirrored headers. */
 struct server_attempt *server_attempt_new_modern(struct server *e,
     enum purpose purpose, struct server_order *o, struct frame *body);
+/* Drops the attempt, which upstream has ended. The sweep at the end of the step
+ * frees it. */
+void server_attempt_drop(struct server *e, struct server_attempt *i);
 /* Ends the attempt: nothing that comes for its ticket is heard any more. The
  * sweep at the end of the step frees it. i may be NULL. */
 void server_attempt_end(struct server *e, struct server_attempt *i);

@@ -14,12 +14,10 @@
 struct server_order *
 server_order_find(const struct server *e, uint64_t ticket)
 {
-	struct server_order *o;
+	struct idtable_entry *o = idtable_first(&e->order_table, ticket);
 
-	for (o = e->orders; o != NULL; o = o->next)
-		if (o->ticket == ticket && !o->dropped)
-			return o;
-	return NULL;
+	return o == NULL ? NULL :
+			   IDTABLE_THING(o, struct server_order, by_ticket);
 }
 
 struct server_order *
@@ -59,6 +57,7 @@ server_order_new(struct server *e, const struct order *order)
 	o->again_at = o->inputs_end = o->window_end = ALARM_NEVER;
 	o->next = e->orders;
 	e->orders = o;
+	idtable_add(&e->order_table, &o->by_ticket, o->ticket);
 	return o;
 }
 
@@ -77,6 +76,7 @@ server_order_drop(struct server *e, struct server_order *o)
 	struct server_attempt *i;
 
 	o->dropped = true;
+	idtable_remove(&e->order_table, &o->by_ticket);
 	if (e->detect.order == o)
 		server_attempt_end(e, e->detect.attempt);
 	for (i = e->attempts; i != NULL; i = i->next)

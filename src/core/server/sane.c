@@ -8,8 +8,10 @@
 #undef NDEBUG
 #include <assert.h>
 
+#include "core/server/act.h"
 #include "core/server/inputs.h"
 #include "core/server/listen_state.h"
+#include "core/server/order.h"
 #include "core/wire/msg.h"
 
 /* --- what hangs on what --- */
@@ -22,16 +24,6 @@ has_order(const struct server *e, const struct server_order *order)
 	for (o = e->orders; o != NULL && o != order; o = o->next)
 		;
 	return o != NULL;
-}
-
-static const struct server_order *
-order_of(const struct server *e, uint64_t ticket)
-{
-	const struct server_order *o;
-
-	for (o = e->orders; o != NULL && o->ticket != ticket; o = o->next)
-		;
-	return o;
 }
 
 static bool
@@ -103,7 +95,8 @@ sane_order(const struct server *e, const struct server_order *o)
 	size_t n = attempts_of(e, o);
 
 	assert(!o->dropped);
-	assert(!server_owns(o->ticket) && order_of(e, o->ticket) == o);
+	assert(!server_owns(o->ticket));
+	assert(server_order_find(e, o->ticket) == o);
 	assert((o->verb == VERB_POST) == (o->body != NULL));
 	assert(n <= 1);
 	assert((o->inputs != NULL) == (o->inputs_end != ALARM_NEVER));
@@ -121,6 +114,7 @@ static void
 sane_attempt(const struct server *e, const struct server_attempt *i)
 {
 	assert(!i->dropped && server_owns(i->ticket));
+	assert(server_attempt_find(e, i->ticket) == i);
 	assert((i->ticket & ~((uint64_t)1 << 63)) <= e->next_ticket);
 	assert(i->next == NULL || i->next->ticket < i->ticket);
 	assert(i->order == NULL || has_order(e, i->order));
@@ -280,7 +274,7 @@ static void
 sane_action(const struct server *e, size_t at)
 {
 	const struct server_queued *a = &e->actions[at];
-	const struct server_order *o = order_of(e, a->ticket);
+	const struct server_order *o = server_order_find(e, a->ticket);
 
 	switch (a->kind) {
 	case SERVER_ORDER:
@@ -306,12 +300,13 @@ server_sane(const struct server *e)
 {
 	const struct server_order *o;
 	const struct server_attempt *i;
-	size_t at;
+	size_t at, orders = 0, attempts = 0;
 
-	for (o = e->orders; o != NULL; o = o->next)
+	for (o = e->orders; o != NULL; o = o->next, orders++)
 		sane_order(e, o);
-	for (i = e->attempts; i != NULL; i = i->next)
+	for (i = e->attempts; i != NULL; i = i->next, attempts++)
 		sane_attempt(e, i);
+	assert(orders == e->order_table.n && attempts == e->attempt_table.n);
 	sane_detect(e);
 	sane_belief(e);
 	sane_sse(e);

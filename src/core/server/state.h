@@ -28,8 +28,9 @@
  *
  * What holds at the end of each step (sane.c asserts it in builds with
  * MCPSPLICE_SANE):
- * - No dropped order or attempt is in a list, and nothing points to one. Each
- *   attempt's order is in the list of orders.
+ * - No dropped order or attempt is in a list, and nothing points to one. The
+ *   tables by ticket have what the lists have. Each attempt's order is in the
+ *   list of orders.
  * - The tickets of attempts fall along the list, and have their highest bit
  *   set; those of orders have not.
  * - An order has at most one attempt. An order that has open inputs, or waits
@@ -59,6 +60,7 @@
 #define MCPSPLICE_CORE_SERVER_STATE_H
 
 #include "base/alarm.h"
+#include "base/idtable.h"
 #include "core/server/server.h"
 
 enum server_mode { MODE_UNKNOWN, MODE_LEGACY, MODE_SSE, MODE_MODERN };
@@ -71,7 +73,12 @@ struct mirror;
  * once, or aborts it. */
 struct server_order {
 	struct server_order *next;
+	struct idtable_entry by_ticket; /* in the table until it is dropped */
 	bool dropped; /* it is over; freed at the end of the step */
+	/* At a modern server: times in monotonic ms, or ALARM_NEVER. */
+	int64_t again_at;   /* the next round is sent */
+	int64_t inputs_end; /* the open questions expire */
+	int64_t window_end; /* a round that fails is not sent again */
 	uint64_t ticket;
 	enum verb verb;
 	struct frame *body; /* NULL: a GET or DELETE */
@@ -88,14 +95,10 @@ struct server_order {
 	bool mismatched;       /* it is sent again after -32020 */
 	unsigned rounds;       /* of questions */
 	struct inputs *inputs; /* open questions; NULL: none */
-	/* Times in monotonic ms, or ALARM_NEVER. */
-	int64_t again_at;   /* the next round is sent */
-	int64_t inputs_end; /* the open questions expire */
-	int64_t window_end; /* a round that fails is not sent again */
-	unsigned tries;     /* of that round */
-	unsigned pages;     /* of a tools/list made for this order */
-	bool former;        /* its session is over: it may only end */
-	bool progressed;    /* progress is the latest value that was told */
+	unsigned tries;        /* of the latest round */
+	unsigned pages;        /* of a tools/list made for this order */
+	bool former;           /* its session is over: it may only end */
+	bool progressed;       /* progress is the latest value that was told */
 	double progress;
 };
 
@@ -112,8 +115,10 @@ enum purpose {
 /* An exchange that core/server ordered from upstream. */
 struct server_attempt {
 	struct server_attempt *next;
-	bool dropped; /* it is over; freed at the end of the step */
-	bool ordered; /* upstream has taken its order */
+	struct idtable_entry by_ticket; /* in the table until it is dropped */
+	bool dropped;   /* it is over; freed at the end of the step */
+	bool ordered;   /* upstream has taken its order */
+	int64_t end_at; /* modern: it is ended; ALARM_NEVER: by itself only */
 	uint64_t ticket;
 	enum purpose purpose;
 	struct server_order *order; /* NULL: none, or it was let go */
@@ -122,7 +127,6 @@ struct server_attempt {
 	char *version;
 	struct headers mirrored;
 	bool endpoint, announces, listen, control, interactive;
-	int64_t end_at; /* modern: it is ended; ALARM_NEVER: by itself only */
 };
 
 /* A copy of facts. */
@@ -202,7 +206,8 @@ struct server {
 	struct frame
 	    *client_discover;        /* a modern client's; NULL: a legacy one */
 	struct server_order *orders; /* the newest first */
-	struct server_attempt *attempts; /* the newest first */
+	struct server_attempt *attempts;           /* the newest first */
+	struct idtable order_table, attempt_table; /* by ticket */
 	struct detect detect;
 	uint64_t next_ticket; /* of the latest attempt */
 	uint64_t ids;         /* request ids made so far */

@@ -171,7 +171,7 @@ take_message(struct server *e, struct server_attempt *i, const struct facts *f,
 static void
 take_done(struct server *e, struct server_attempt *i, const struct facts *f)
 {
-	i->dropped = true;
+	server_attempt_drop(e, i);
 	switch (i->purpose) {
 	case FOR_INITIALIZE:
 	case FOR_DISCOVER:
@@ -245,31 +245,6 @@ tick(struct server *e)
 	server_listen_tick(e);
 }
 
-/* Notes the times of single orders, attempts and subscriptions. The other times
- * have a name among the alarms. */
-static void
-note_times(struct server *e)
-{
-	const struct server_order *o;
-	const struct server_attempt *i;
-	const struct subscription *fd;
-
-	alarm_recount(&e->alarms);
-	for (o = e->orders; o != NULL; o = o->next) {
-		alarm_note(&e->alarms, o->again_at);
-		alarm_note(&e->alarms, o->inputs_end);
-	}
-	for (i = e->attempts; i != NULL; i = i->next)
-		alarm_note(&e->alarms, i->end_at);
-	if (e->listens == NULL)
-		return;
-	alarm_note(&e->alarms, server_set_due(e));
-	if (e->listens->lists != NULL)
-		alarm_note(&e->alarms, e->listens->lists->again_at);
-	for (fd = e->listens->natives; fd != NULL; fd = fd->next)
-		alarm_note(&e->alarms, fd->again_at);
-}
-
 static void
 end_of_client(struct server *e)
 {
@@ -291,30 +266,64 @@ release(struct server *e, struct server_order *o)
 	server_order_free(o);
 }
 
-/* The sweep: frees what was dropped in this step. Orders go first, because
- * detection may still name an attempt that ended with its order. */
 static void
-reap(struct server *e)
+sweep_orders(struct server *e)
 {
-	struct server_order **o = &e->orders, *old_order;
-	struct server_attempt **i = &e->attempts, *old_attempt;
+	struct server_order **at = &e->orders, *o;
 
-	while ((old_order = *o) != NULL) {
-		if (!old_order->dropped) {
-			o = &old_order->next;
+	while ((o = *at) != NULL) {
+		if (o->dropped) {
+			*at = o->next;
+			release(e, o);
 			continue;
 		}
-		*o = old_order->next;
-		release(e, old_order);
+		alarm_note(&e->alarms, o->again_at);
+		alarm_note(&e->alarms, o->inputs_end);
+		at = &o->next;
 	}
-	while ((old_attempt = *i) != NULL) {
-		if (!old_attempt->dropped) {
-			i = &old_attempt->next;
+}
+
+static void
+sweep_attempts(struct server *e)
+{
+	struct server_attempt **at = &e->attempts, *i;
+
+	while ((i = *at) != NULL) {
+		if (i->dropped) {
+			*at = i->next;
+			server_attempt_free(i);
 			continue;
 		}
-		*i = old_attempt->next;
-		server_attempt_free(old_attempt);
+		alarm_note(&e->alarms, i->end_at);
+		at = &i->next;
 	}
+}
+
+static void
+note_subscriptions(struct server *e)
+{
+	const struct listens *l = e->listens;
+	const struct subscription *fd;
+
+	if (l == NULL)
+		return;
+	alarm_note(&e->alarms, server_set_due(e));
+	if (l->lists != NULL)
+		alarm_note(&e->alarms, l->lists->again_at);
+	for (fd = l->natives; fd != NULL; fd = fd->next)
+		alarm_note(&e->alarms, fd->again_at);
+}
+
+/* Frees what was dropped in this step, and notes the times of what stays: the
+ * alarms know only those with a name. Orders go first, because detection may
+ * still name an attempt that ended with its order. */
+static void
+sweep(struct server *e)
+{
+	alarm_recount(&e->alarms);
+	sweep_orders(e);
+	sweep_attempts(e);
+	note_subscriptions(e);
 }
 
 void
@@ -339,8 +348,7 @@ server_step(struct server *e, const struct server_input *in)
 		take(e, in);
 		break;
 	}
-	reap(e);
-	note_times(e);
+	sweep(e);
 	server_sane(e);
 }
 
@@ -370,18 +378,11 @@ server_describe(const struct server *e, struct buf *out)
 	static const char *const modes[] = { "not known yet",
 		"legacy, Streamable HTTP", "legacy, HTTP+SSE (2024-11-05)",
 		"modern (" REVISION_MODERN ")" };
-	const struct server_order *o;
-	const struct server_attempt *i;
-	size_t orders = 0, attempts = 0;
 
-	for (o = e->orders; o != NULL; o = o->next)
-		orders++;
-	for (i = e->attempts; i != NULL; i = i->next)
-		attempts++;
 	buf_addf(out, "server: %s", modes[e->belief.mode]);
-	if (orders > 0)
-		buf_addf(out, "; %zu exchanges translated, as %zu", orders,
-		    attempts);
+	if (e->order_table.n > 0)
+		buf_addf(out, "; %zu exchanges translated, as %zu",
+		    e->order_table.n, e->attempt_table.n);
 	buf_addc(out, '\n');
 }
 
@@ -400,8 +401,10 @@ server_free(struct server *e)
 		if (!o->dropped)
 			server_order_drop(e, o);
 	for (i = e->attempts; i != NULL; i = i->next)
-		i->dropped = true;
-	reap(e);
+		server_attempt_end(e, i);
+	sweep(e);
+	idtable_free(&e->order_table);
+	idtable_free(&e->attempt_table);
 	server_action_clear(&e->current);
 	while (e->next_action < e->n_actions)
 		server_action_clear(&e->actions[e->next_action++]);
