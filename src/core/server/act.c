@@ -45,6 +45,14 @@ const struct facts server_facts_stream = {
 	.retry_ms = -1,
 };
 
+const struct facts server_facts_aborted = {
+	.verb = VERB_POST,
+	.ending = ENDING_ABORTED,
+	.sent = true,
+	.retry_after_ms = -1,
+	.retry_ms = -1,
+};
+
 struct facts
 server_facts_gone(bool ran)
 {

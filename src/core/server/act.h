@@ -13,9 +13,10 @@
 struct kept_facts *server_facts_keep(const struct facts *f);
 /* k may be NULL. */
 void server_facts_free(struct kept_facts *k);
-/* The facts of 200 with JSON, of 202, and of 200 with an event stream. */
+/* The facts of 200 with JSON, of 202, of 200 with an event stream, and of an
+ * exchange that was aborted before an answer came. */
 extern const struct facts server_facts_ok, server_facts_accepted,
-    server_facts_stream;
+    server_facts_stream, server_facts_aborted;
 /* Returns the facts of an exchange that ended because the server is gone. ran
  * tells that its request may have run. */
 struct facts server_facts_gone(bool ran);

@@ -32,12 +32,6 @@ enum {
 
 static const struct span none = { NULL, 0 };
 
-static bool
-is_method(const struct server_order *o, const char *method)
-{
-	return json_key_is(o->body->method, method);
-}
-
 /* Answers the order with an error that mcpsplice made. */
 static void
 fail(struct server *e, struct server_order *o, struct server_attempt *i,
@@ -138,7 +132,7 @@ static void
 tell_result(struct server *e, struct server_order *o, const struct facts *f,
     struct frame *m)
 {
-	bool tools = is_method(o, "tools/list");
+	bool tools = server_order_is(o, "tools/list");
 	struct frame *good, *legacy;
 
 	good = tools ? learn_tools(e, m) : frame_ref(m);
@@ -146,7 +140,7 @@ tell_result(struct server *e, struct server_order *o, const struct facts *f,
 		tell(e, o, f, good);
 	} else {
 		legacy = era_answer_to_legacy(good, o->body->method,
-		    is_method(o, "tools/call") &&
+		    server_order_is(o, "tools/call") &&
 			mirror_wraps(e->mirror, o->body));
 		tell(e, o, f, legacy);
 		frame_unref(legacy);
@@ -329,8 +323,7 @@ is_of_our_version(const struct server_order *o)
 static bool
 lacks_discover(const struct server_order *o, long code)
 {
-	return code == FAULT_METHOD &&
-	    json_key_is(o->body->method, "server/discover");
+	return code == FAULT_METHOD && server_order_is(o, "server/discover");
 }
 
 static void

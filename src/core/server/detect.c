@@ -195,8 +195,6 @@ begin(struct server *e, enum detect_step step)
 static void
 leave_former(struct server *e)
 {
-	struct facts given_up = server_facts_accepted;
-
 	if (e->detect.order == NULL)
 		return;
 	if (e->detect.step == TRY_INITIALIZE) {
@@ -204,9 +202,7 @@ leave_former(struct server *e)
 		server_detect_end(e);
 		return;
 	}
-	given_up.status = 0;
-	given_up.ending = ENDING_ABORTED;
-	server_order_tell_done(e, e->detect.order, &given_up);
+	server_order_tell_done(e, e->detect.order, &server_facts_aborted);
 	server_detect_end(e);
 }
 

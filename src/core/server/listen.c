@@ -27,13 +27,19 @@
 #include "core/wire/msg.h"
 #include "core/wire/protocol.h"
 
+/* Returns the subscription whose stream the attempt is, or NULL. */
 static struct subscription *
-subscription_of(const struct listens *l, const struct server_attempt *i)
+subscription_of(const struct server *e, const struct server_attempt *i)
 {
-	struct subscription *own[] = { l->lists, l->resources, l->successor },
-			    *fd;
+	const struct listens *l = e->listens;
+	struct subscription *own[3], *fd;
 	size_t n;
 
+	if (l == NULL)
+		return NULL;
+	own[0] = l->lists;
+	own[1] = l->resources;
+	own[2] = l->successor;
 	for (n = 0; n < sizeof own / sizeof *own; n++)
 		if (own[n] != NULL && own[n]->attempt == i)
 			return own[n];
@@ -56,7 +62,7 @@ add_lists(const struct server *e, struct buf *asked)
 
 	for (i = 0; i < ERA_FAMILIES; i++) {
 		one = json_get(all, era_families[i].name);
-		if (server_tell_is_true(json_get(one, "listChanged")))
+		if (span_is(json_get(one, "listChanged"), "true"))
 			buf_addf(asked, "%s\"%s\":true",
 			    asked->n == 0 ? "{" : ",", era_families[i].wish);
 	}
@@ -80,18 +86,11 @@ static void
 attach(struct server *e, struct server_order *o)
 {
 	struct listens *l = e->listens;
-	size_t i;
 
 	if (l->get != NULL)
 		server_order_tell_done(e, l->get, &server_facts_stream);
 	l->get = o;
-	server_order_tell_head(e, o, &server_facts_stream);
-	for (i = 0; i < l->n_kept; i++) {
-		server_order_tell_message(e, o, &server_facts_stream,
-		    l->kept[i]);
-		frame_unref(l->kept[i]);
-	}
-	l->n_kept = l->kept_bytes = 0;
+	server_order_listen(e, o, &l->kept);
 }
 
 void
@@ -240,9 +239,7 @@ void
 server_listen_head(struct server *e, struct server_attempt *i,
     const struct facts *f)
 {
-	struct subscription *fd = e->listens == NULL ?
-	    NULL :
-	    subscription_of(e->listens, i);
+	struct subscription *fd = subscription_of(e, i);
 
 	if (fd != NULL && fd->order != NULL)
 		server_native_head(e, fd, f);
@@ -252,9 +249,7 @@ void
 server_listen_message(struct server *e, struct server_attempt *i,
     const struct facts *f, struct frame *m)
 {
-	struct subscription *fd = e->listens == NULL ?
-	    NULL :
-	    subscription_of(e->listens, i);
+	struct subscription *fd = subscription_of(e, i);
 
 	if (fd == NULL)
 		return;
@@ -275,9 +270,7 @@ void
 server_listen_done(struct server *e, struct server_attempt *i,
     const struct facts *f)
 {
-	struct subscription *fd = e->listens == NULL ?
-	    NULL :
-	    subscription_of(e->listens, i);
+	struct subscription *fd = subscription_of(e, i);
 
 	if (fd == NULL)
 		return;
@@ -329,8 +322,7 @@ server_listen_leave(struct server *e)
 	server_subscription_free(e, l->lists);
 	server_subscription_free(e, l->resources);
 	server_subscription_free(e, l->successor);
-	while (l->n_kept > 0)
-		frame_unref(l->kept[--l->n_kept]);
+	server_order_forget(&l->kept);
 	alarm_set(&e->alarms, ALARM_PATIENCE, ALARM_NEVER);
 	server_belief_listen_leave(e);
 	free(l);

@@ -10,9 +10,7 @@
 enum {
 	LISTEN_URIS = 1024,         /* in the set, and in one acknowledgement */
 	LISTEN_URI_BYTES = 1 << 20, /* of all URIs of the set */
-	LISTEN_KEPT = 64,           /* messages that wait for the GET */
-	LISTEN_KEPT_BYTES = 1 << 20, /* of all of them */
-	LISTEN_FAILURES = 5          /* false starts in a row */
+	LISTEN_FAILURES = 5         /* false starts in a row */
 };
 
 struct subscription {
@@ -56,8 +54,7 @@ struct uri {
 
 struct listens {
 	struct server_order *get; /* the session's; NULL: none */
-	struct frame *kept[LISTEN_KEPT];
-	size_t n_kept, kept_bytes;
+	struct kept_messages kept;
 	struct subscription *lists;   /* changes of lists; NULL: none */
 	struct subscription *natives; /* in the order they came */
 

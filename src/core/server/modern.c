@@ -28,12 +28,6 @@
 
 static const struct span none = { NULL, 0 };
 
-static bool
-is_method(const struct server_order *o, const char *method)
-{
-	return o->body != NULL && json_key_is(o->body->method, method);
-}
-
 void
 server_modern_enter(struct server *e)
 {
@@ -66,9 +60,10 @@ server_modern_leave(struct server *e)
 static bool
 is_listens(const struct server_order *o)
 {
-	return o->verb == VERB_GET || is_method(o, "subscriptions/listen") ||
-	    is_method(o, "resources/subscribe") ||
-	    is_method(o, "resources/unsubscribe");
+	return o->verb == VERB_GET ||
+	    server_order_is(o, "subscriptions/listen") ||
+	    server_order_is(o, "resources/subscribe") ||
+	    server_order_is(o, "resources/unsubscribe");
 }
 
 void
@@ -136,7 +131,7 @@ send_native(struct server *e, struct server_order *o)
 {
 	o->native = true;
 	o->sent = frame_ref(o->body);
-	if (is_method(o, "subscriptions/listen"))
+	if (server_order_is(o, "subscriptions/listen"))
 		server_native_open(e, o);
 	else
 		server_call_send(e, o);
@@ -162,7 +157,7 @@ send_request(struct server *e, struct server_order *o)
 		return;
 	}
 	for (i = 0; i < sizeof here / sizeof *here; i++)
-		if (is_method(o, here[i].method)) {
+		if (server_order_is(o, here[i].method)) {
 			here[i].answer(e, o);
 			return;
 		}
@@ -179,22 +174,19 @@ send_request(struct server *e, struct server_order *o)
 static void
 cancel(struct server *e, struct span id)
 {
-	struct facts aborted = server_facts_accepted;
 	struct server_order *o = server_order_asking(e, id, MODE_MODERN);
 
 	if (o == NULL)
 		return;
 	server_modern_abort(e, o);
 	server_inputs_end(e, o, true);
-	aborted.status = 0;
-	aborted.ending = ENDING_ABORTED;
-	server_order_tell_done(e, o, &aborted);
+	server_order_tell_done(e, o, &server_facts_aborted);
 }
 
 static void
 send_note(struct server *e, struct server_order *o)
 {
-	if (is_method(o, "notifications/cancelled")) {
+	if (server_order_is(o, "notifications/cancelled")) {
 		cancel(e, json_get(o->body->params, "requestId"));
 	} else if (era_to_modern(o->body) == ERA_BOTH) {
 		o->native = e->client_discover != NULL;
@@ -234,7 +226,7 @@ void
 server_modern_head(struct server *e, struct server_attempt *i,
     const struct facts *f)
 {
-	if (i->purpose == FOR_CALL && i->order != NULL)
+	if (i->order != NULL)
 		server_order_tell_head(e, i->order, f);
 }
 

@@ -13,10 +13,10 @@ void server_modern_leave(struct server *e);
 void server_modern_send(struct server *e, struct server_order *o);
 /* The session aborted the order. The caller ends it. */
 void server_modern_abort(struct server *e, struct server_order *o);
-/* Take what comes of attempts FOR_CALL and FOR_TOOLS but messages, which
- * answer.h has. */
+/* Takes the head of an attempt FOR_CALL. */
 void server_modern_head(struct server *e, struct server_attempt *i,
     const struct facts *f);
+/* Takes the end of an attempt FOR_CALL or FOR_TOOLS. */
 void server_modern_done(struct server *e, struct server_attempt *i,
     const struct facts *f);
 /* Sends and ends what is due. */

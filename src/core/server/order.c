@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "core/server/act.h"
+#include "core/wire/json.h"
 #include "core/wire/msg.h"
 
 struct server_order *
@@ -27,7 +28,7 @@ server_order_asking(const struct server *e, struct span id,
 	struct server_order *o, *alike = NULL;
 
 	for (o = e->orders; o != NULL; o = o->next) {
-		if (o->dropped || o->orphan || o->body == NULL ||
+		if (o->dropped || o->post == POST_ORPHAN || o->body == NULL ||
 		    o->body->kind != FRAME_REQUEST ||
 		    (o->mode != mode && o != e->detect.order))
 			continue;
@@ -37,6 +38,12 @@ server_order_asking(const struct server *e, struct span id,
 			alike = o;
 	}
 	return alike;
+}
+
+bool
+server_order_is(const struct server_order *o, const char *method)
+{
+	return o->body != NULL && json_key_is(o->body->method, method);
 }
 
 struct server_order *
@@ -50,7 +57,6 @@ server_order_new(struct server *e, const struct order *order)
 		o->body = frame_ref(order->body);
 	if (order->version.n > 0)
 		o->version = xstrndup(order->version.p, order->version.n);
-	o->listen = order->listen;
 	o->control = order->control;
 	o->interactive = order->interactive;
 	o->mode = e->belief.mode;
@@ -137,4 +143,37 @@ server_order_tell_gone(struct server *e, struct server_order *o, bool ran)
 
 	f.verb = o->verb;
 	server_order_tell_done(e, o, &f);
+}
+
+/* --- messages for the session's listen stream --- */
+
+bool
+server_order_keep(struct kept_messages *kept, struct frame *m)
+{
+	if (kept->n == KEPT_MESSAGES || m->text.n > KEPT_BYTES - kept->bytes)
+		return false;
+	kept->list[kept->n++] = frame_ref(m);
+	kept->bytes += m->text.n;
+	return true;
+}
+
+void
+server_order_listen(struct server *e, struct server_order *o,
+    struct kept_messages *kept)
+{
+	size_t i;
+
+	server_order_tell_head(e, o, &server_facts_stream);
+	for (i = 0; i < kept->n; i++)
+		server_order_tell_message(e, o, &server_facts_stream,
+		    kept->list[i]);
+	server_order_forget(kept);
+}
+
+void
+server_order_forget(struct kept_messages *kept)
+{
+	while (kept->n > 0)
+		frame_unref(kept->list[--kept->n]);
+	kept->bytes = 0;
 }

@@ -15,6 +15,9 @@ struct server_order *server_order_find(const struct server *e, uint64_t ticket);
 struct server_order *server_order_asking(const struct server *e, struct span id,
     enum server_mode mode);
 
+/* Tells whether the order sends this method. */
+bool server_order_is(const struct server_order *o, const char *method);
+
 /* Tell the session what came of the order. server_order_tell_done(), _answer()
  * and _gone() drop the order, and its attempts are ended. */
 void server_order_tell_head(struct server *e, struct server_order *o,
@@ -30,6 +33,15 @@ void server_order_tell_answer(struct server *e, struct server_order *o,
 /* Tells that the server speaks another protocol now, or that its stream is
  * gone, so that the session renews. ran: the request may have run. */
 void server_order_tell_gone(struct server *e, struct server_order *o, bool ran);
+
+/* Keeps a message (a reference is taken) until the session listens. Returns
+ * false if there is no more room. */
+bool server_order_keep(struct kept_messages *kept, struct frame *m);
+/* The order is the session's GET: tells it a head, and what was kept. */
+void server_order_listen(struct server *e, struct server_order *o,
+    struct kept_messages *kept);
+/* Releases what was kept. */
+void server_order_forget(struct kept_messages *kept);
 
 /* Drops the order: the session is told nothing more of it, and its attempts are
  * ended. The sweep at the end of the step releases what hangs on the order, and

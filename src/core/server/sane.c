@@ -102,12 +102,13 @@ sane_order(const struct server *e, const struct server_order *o)
 	assert((o->inputs != NULL) == (o->inputs_end != ALARM_NEVER));
 	assert(o->inputs == NULL || (n == 0 && o->again_at == ALARM_NEVER));
 	assert(o->again_at == ALARM_NEVER || n == 0);
-	assert(!o->taken || (n == 0 && e->sse != NULL && e->sse->ready));
-	assert(!o->orphan || n == 1);
+	assert(o->post != POST_TAKEN ||
+	    (n == 0 && e->sse != NULL && e->sse->ready));
+	assert(o->post != POST_ORPHAN || n == 1);
 	/* Something is left that ends it. */
 	assert(n == 1 || o->verb == VERB_GET || o->inputs != NULL ||
-	    o->again_at != ALARM_NEVER || o->taken || o == e->detect.order ||
-	    (e->listens != NULL && is_listen(e, o)));
+	    o->again_at != ALARM_NEVER || o->post == POST_TAKEN ||
+	    o == e->detect.order || (e->listens != NULL && is_listen(e, o)));
 }
 
 static void
@@ -160,14 +161,18 @@ sane_belief(const struct server *e)
 
 /* --- streams --- */
 
-static size_t
-bytes_of(struct frame *const *kept, size_t n)
+/* listen: the order that listens, or NULL. */
+static void
+sane_kept(const struct server *e, const struct server_order *listen,
+    const struct kept_messages *kept)
 {
 	size_t i, bytes = 0;
 
-	for (i = 0; i < n; i++)
-		bytes += kept[i]->text.n;
-	return bytes;
+	for (i = 0; i < kept->n; i++)
+		bytes += kept->list[i]->text.n;
+	assert(kept->n <= KEPT_MESSAGES && kept->bytes <= KEPT_BYTES);
+	assert(kept->bytes == bytes);
+	assert(listen == NULL || (has_order(e, listen) && kept->n == 0));
 }
 
 static void
@@ -182,10 +187,7 @@ sane_sse(const struct server *e)
 	assert(e->belief.mode == MODE_SSE || e->detect.step == TRY_STREAM);
 	assert(has_attempt(e, s->stream) && s->stream->purpose == FOR_STREAM);
 	assert(s->ready || !alarm_is_set(&e->alarms, ALARM_SILENCE));
-	assert(s->listen == NULL ||
-	    (has_order(e, s->listen) && s->n_kept == 0));
-	assert(s->n_kept <= SSE_KEPT && s->kept_bytes <= SSE_KEPT_BYTES);
-	assert(s->kept_bytes == bytes_of(s->kept, s->n_kept));
+	sane_kept(e, s->listen, &s->kept);
 }
 
 static void
@@ -243,9 +245,7 @@ sane_listens(const struct server *e)
 	size_t i;
 
 	assert(e->belief.mode == MODE_MODERN);
-	assert(l->get == NULL || (has_order(e, l->get) && l->n_kept == 0));
-	assert(l->n_kept <= LISTEN_KEPT && l->kept_bytes <= LISTEN_KEPT_BYTES);
-	assert(l->kept_bytes == bytes_of(l->kept, l->n_kept));
+	sane_kept(e, l->get, &l->kept);
 	for (i = 0; i < sizeof own / sizeof *own; i++) {
 		if (own[i] == NULL)
 			continue;

@@ -37,8 +37,8 @@ server_set_is_offered(const struct server *e)
 {
 	struct span all = json_get(e->discovered->result, "capabilities");
 
-	return server_tell_is_true(json_get(json_get(all, "resources"),
-	    "subscribe"));
+	return span_is(json_get(json_get(all, "resources"), "subscribe"),
+	    "true");
 }
 
 /* --- answers --- */

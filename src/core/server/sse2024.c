@@ -40,8 +40,7 @@ server_sse2024_close(struct server *e)
 		return;
 	server_attempt_end(e, s->stream);
 	alarm_set(&e->alarms, ALARM_SILENCE, ALARM_NEVER);
-	while (s->n_kept > 0)
-		frame_unref(s->kept[--s->n_kept]);
+	server_order_forget(&s->kept);
 	free(s);
 	e->sse = NULL;
 }
@@ -54,22 +53,6 @@ server_sse2024_ready(const struct server *e)
 
 /* --- the way down --- */
 
-static void
-attach_listen(struct server *e, struct server_order *o)
-{
-	struct sse2024 *s = e->sse;
-	size_t i;
-
-	s->listen = o;
-	server_order_tell_head(e, o, &server_facts_stream);
-	for (i = 0; i < s->n_kept; i++) {
-		server_order_tell_message(e, o, &server_facts_stream,
-		    s->kept[i]);
-		frame_unref(s->kept[i]);
-	}
-	s->n_kept = s->kept_bytes = 0;
-}
-
 void
 server_sse2024_send(struct server *e, struct server_order *o)
 {
@@ -78,7 +61,8 @@ server_sse2024_send(struct server *e, struct server_order *o)
 	if (e->sse == NULL) {
 		server_order_tell_gone(e, o, false);
 	} else if (o->verb == VERB_GET) {
-		attach_listen(e, o);
+		e->sse->listen = o;
+		server_order_listen(e, o, &e->sse->kept);
 	} else if (o->verb == VERB_DELETE) {
 		server_order_tell_done(e, o, &server_facts_accepted);
 	} else {
@@ -99,22 +83,6 @@ server_sse2024_abort(struct server *e, struct server_order *o)
 /* --- the stream --- */
 
 void
-server_sse2024_keep(struct server *e, struct frame *m)
-{
-	struct sse2024 *s = e->sse;
-
-	if (s->n_kept == SSE_KEPT ||
-	    s->kept_bytes + m->text.n > SSE_KEPT_BYTES) {
-		server_act_log(e, LEVEL_DEBUG,
-		    "too much on the stream before the session listens: "
-		    "dropped");
-		return;
-	}
-	s->kept[s->n_kept++] = frame_ref(m);
-	s->kept_bytes += m->text.n;
-}
-
-void
 server_sse2024_leave(struct server *e)
 {
 	struct facts cut = server_facts_gone(true);
@@ -129,7 +97,7 @@ server_sse2024_leave(struct server *e)
 			server_order_tell_done(e, o, &cut);
 		else if (o->mode == MODE_SSE &&
 		    server_attempt_of(e, FOR_POST, o) != NULL)
-			o->orphan = true;
+			o->post = POST_ORPHAN;
 		else if (o->mode == MODE_SSE)
 			server_order_tell_gone(e, o, o->verb == VERB_POST);
 	}
@@ -158,6 +126,6 @@ server_sse2024_tick(struct server *e)
 	alarm_set(&e->alarms, ALARM_SILENCE, ALARM_NEVER);
 	silent.ending = ENDING_IDLE;
 	for (o = e->orders; o != NULL; o = o->next)
-		if (!o->dropped && o->taken)
+		if (!o->dropped && o->post == POST_TAKEN)
 			server_order_tell_done(e, o, &silent);
 }

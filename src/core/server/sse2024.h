@@ -17,9 +17,6 @@ bool server_sse2024_ready(const struct server *e);
 void server_sse2024_send(struct server *e, struct server_order *o);
 /* The session aborted the order. The caller ends it. */
 void server_sse2024_abort(struct server *e, struct server_order *o);
-/* Keeps a message until the session opens its listen stream. e->sse must be
- * there. */
-void server_sse2024_keep(struct server *e, struct frame *m);
 /* The stream brought a message, or a POST was taken: the time of silence begins
  * anew. */
 void server_sse2024_heard(struct server *e);

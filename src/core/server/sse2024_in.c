@@ -40,8 +40,10 @@ stream_message(struct server *e, struct frame *m)
 	else if (s->listen != NULL)
 		server_order_tell_message(e, s->listen, &server_facts_stream,
 		    m);
-	else
-		server_sse2024_keep(e, m);
+	else if (!server_order_keep(&s->kept, m))
+		server_act_log(e, LEVEL_DEBUG,
+		    "too much on the stream before the session listens: "
+		    "dropped");
 }
 
 static void
@@ -93,7 +95,7 @@ server_sse2024_in_endpoint(struct server *e, struct server_attempt *i, bool ok)
 static void
 taken_request(struct server *e, struct server_order *o)
 {
-	o->taken = true;
+	o->post = POST_TAKEN;
 	server_sse2024_heard(e);
 	server_order_tell_head(e, o, &server_facts_stream);
 }
@@ -109,7 +111,7 @@ post_done(struct server *e, struct server_attempt *i, const struct facts *f)
 
 	if (o == NULL)
 		return;
-	if ((o->orphan || e->sse == NULL) &&
+	if ((o->post == POST_ORPHAN || e->sse == NULL) &&
 	    (taken || f->ending == ENDING_COMPLETE)) {
 		server_order_tell_gone(e, o,
 		    f->status < 400 || f->status >= 500);
@@ -147,8 +149,8 @@ server_sse2024_in_message(struct server *e, struct server_attempt *i,
 		return;
 	}
 	/* Only the words of a refusal count: a body with 2xx is ignored. */
-	if (i->order == NULL || i->order->orphan || f->status < 400 ||
-	    m->kind != FRAME_ERROR)
+	if (i->order == NULL || i->order->post == POST_ORPHAN ||
+	    f->status < 400 || m->kind != FRAME_ERROR)
 		return;
 	refused.had_session = i->order != e->detect.order;
 	server_order_tell_message(e, i->order, &refused, m);

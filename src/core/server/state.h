@@ -69,6 +69,13 @@ struct inputs;  /* inputs.c */
 struct listens; /* listen_state.h */
 struct mirror;
 
+/* The POST of an order at a server of HTTP+SSE. */
+enum post {
+	POST_OPEN,  /* under way, or not sent yet */
+	POST_TAKEN, /* the answer will come on the stream */
+	POST_ORPHAN /* under way, and the stream has ended */
+};
+
 /* An exchange that the session ordered. The session is told its end exactly
  * once, or aborts it. */
 struct server_order {
@@ -83,12 +90,11 @@ struct server_order {
 	enum verb verb;
 	struct frame *body; /* NULL: a GET or DELETE */
 	char *version;      /* as the session ordered it, or NULL */
-	bool listen, control, interactive;
+	bool control, interactive;
 	enum server_mode mode; /* when it began; UNKNOWN: an initialize */
 	bool answered;         /* the session was told its answer */
-	bool changed; /* an initialize: the server speaks another protocol */
-	bool taken;   /* HTTP+SSE: its answer will come on the stream */
-	bool orphan;  /* HTTP+SSE: the stream ended before its POST did */
+	bool changed;   /* an initialize: the server speaks another protocol */
+	enum post post; /* HTTP+SSE */
 	/* At a modern server. */
 	struct frame *sent;    /* the request as it was sent the last time */
 	bool native;           /* of a modern client: not translated */
@@ -145,17 +151,19 @@ struct server_queued {
 	bool modern, sse, dual;
 };
 
-enum {
-	SSE_KEPT = 64, /* messages that wait for the session's listen stream */
-	SSE_KEPT_BYTES = 1 << 20
+enum { KEPT_MESSAGES = 64, KEPT_BYTES = 1 << 20 };
+
+/* Messages that wait for the session's listen stream. */
+struct kept_messages {
+	struct frame *list[KEPT_MESSAGES];
+	size_t n, bytes;
 };
 
 struct sse2024 {
 	struct server_attempt *stream;
 	bool ready;                  /* the stream has named an endpoint */
 	struct server_order *listen; /* the session's GET; NULL: none */
-	struct frame *kept[SSE_KEPT];
-	size_t n_kept, kept_bytes;
+	struct kept_messages kept;
 };
 
 enum detect_step { TRY_NONE, TRY_INITIALIZE, TRY_DISCOVER, TRY_STREAM };

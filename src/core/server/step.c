@@ -108,12 +108,10 @@ static void
 abort_order(struct server *e, uint64_t ticket)
 {
 	struct server_order *o = server_order_find(e, ticket);
-	struct facts f = server_facts_accepted;
+	struct facts f = server_facts_aborted;
 
 	if (o == NULL)
 		return;
-	f.status = 0;
-	f.ending = ENDING_ABORTED;
 	f.verb = o->verb;
 	if (o->mode == MODE_SSE)
 		server_sse2024_abort(e, o);
@@ -124,72 +122,29 @@ abort_order(struct server *e, uint64_t ticket)
 
 /* --- the way up --- */
 
-static void
-take_head(struct server *e, struct server_attempt *i, const struct facts *f)
-{
-	switch (i->purpose) {
-	case FOR_INITIALIZE:
-	case FOR_DISCOVER:
-		server_detect_head(e, i, f);
-		break;
-	case FOR_STREAM:
-	case FOR_POST:
-		break; /* only the end tells their status */
-	case FOR_CALL:
-	case FOR_TOOLS:
-		server_modern_head(e, i, f);
-		break;
-	case FOR_LISTEN:
-		server_listen_head(e, i, f);
-		break;
-	}
-}
-
-static void
-take_message(struct server *e, struct server_attempt *i, const struct facts *f,
-    struct frame *m)
-{
-	switch (i->purpose) {
-	case FOR_INITIALIZE:
-	case FOR_DISCOVER:
-		server_detect_message(e, i, f, m);
-		break;
-	case FOR_STREAM:
-	case FOR_POST:
-		server_sse2024_in_message(e, i, f, m);
-		break;
-	case FOR_CALL:
-	case FOR_TOOLS:
-		server_answer_message(e, i, f, m);
-		break;
-	case FOR_LISTEN:
-		server_listen_message(e, i, f, m);
-		break;
-	}
-}
-
-static void
-take_done(struct server *e, struct server_attempt *i, const struct facts *f)
-{
-	server_attempt_drop(e, i);
-	switch (i->purpose) {
-	case FOR_INITIALIZE:
-	case FOR_DISCOVER:
-		server_detect_done(e, i, f);
-		break;
-	case FOR_STREAM:
-	case FOR_POST:
-		server_sse2024_in_done(e, i, f);
-		break;
-	case FOR_CALL:
-	case FOR_TOOLS:
-		server_modern_done(e, i, f);
-		break;
-	case FOR_LISTEN:
-		server_listen_done(e, i, f);
-		break;
-	}
-}
+/* What takes the head, a message and the end of an attempt. */
+static const struct {
+	void (*head)(struct server *, struct server_attempt *,
+	    const struct facts *); /* NULL: the head says nothing */
+	void (*message)(struct server *, struct server_attempt *,
+	    const struct facts *, struct frame *);
+	void (*done)(struct server *, struct server_attempt *,
+	    const struct facts *);
+} takers[] = {
+	[FOR_INITIALIZE] = { server_detect_head, server_detect_message,
+	    server_detect_done },
+	[FOR_DISCOVER] = { server_detect_head, server_detect_message,
+	    server_detect_done },
+	[FOR_STREAM] = { NULL, server_sse2024_in_message,
+	    server_sse2024_in_done },
+	[FOR_POST] = { NULL, server_sse2024_in_message,
+	    server_sse2024_in_done },
+	[FOR_CALL] = { server_modern_head, server_answer_message,
+	    server_modern_done },
+	[FOR_TOOLS] = { NULL, server_answer_message, server_modern_done },
+	[FOR_LISTEN] = { server_listen_head, server_listen_message,
+	    server_listen_done },
+};
 
 static void
 take_endpoint(struct server *e, struct server_attempt *i, bool ok)
@@ -222,16 +177,25 @@ take(struct server *e, const struct server_input *in)
 
 	if (i == NULL)
 		return; /* stale: the attempt was ended */
-	if (in->kind == SERVER_HEAD)
-		take_head(e, i, in->facts);
-	else if (in->kind == SERVER_MESSAGE)
-		take_message(e, i, in->facts, in->frame);
-	else if (in->kind == SERVER_ENDPOINT)
+	switch (in->kind) {
+	case SERVER_HEAD:
+		if (takers[i->purpose].head != NULL)
+			takers[i->purpose].head(e, i, in->facts);
+		break;
+	case SERVER_MESSAGE:
+		takers[i->purpose].message(e, i, in->facts, in->frame);
+		break;
+	case SERVER_ENDPOINT:
 		take_endpoint(e, i, in->ok);
-	else if (in->kind == SERVER_SIGN_IN)
+		break;
+	case SERVER_SIGN_IN:
 		take_sign_in(e, i, in->text);
-	else
-		take_done(e, i, in->facts);
+		break;
+	default:
+		server_attempt_drop(e, i);
+		takers[i->purpose].done(e, i, in->facts);
+		break;
+	}
 }
 
 /* --- steps --- */

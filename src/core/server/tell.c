@@ -26,30 +26,17 @@ server_tell_listens(struct server *e)
 	return e->listens;
 }
 
-bool
-server_tell_is_true(struct span value)
-{
-	return span_is(value, "true");
-}
-
 void
 server_tell_session(struct server *e, struct frame *m)
 {
 	struct listens *l = e->listens;
 
-	if (l->get != NULL) {
+	if (l->get != NULL)
 		server_order_tell_message(e, l->get, &server_facts_stream, m);
-		return;
-	}
-	if (l->n_kept == LISTEN_KEPT ||
-	    m->text.n > LISTEN_KEPT_BYTES - l->kept_bytes) {
+	else if (!server_order_keep(&l->kept, m))
 		server_act_log(e, LEVEL_DEBUG,
 		    "too many notifications before the session listens: "
 		    "dropped");
-		return;
-	}
-	l->kept[l->n_kept++] = frame_ref(m);
-	l->kept_bytes += m->text.n;
 }
 
 /* Tells that something may have changed, a resource (uri raw JSON) or a list
@@ -93,8 +80,7 @@ server_tell_lists(struct server *e, struct server_order *o,
 	size_t i;
 
 	for (i = 0; i < ERA_FAMILIES; i++)
-		if (server_tell_is_true(json_get(honoured,
-			era_families[i].wish)))
+		if (span_is(json_get(honoured, era_families[i].wish), "true"))
 			tell_change(e, o, era_families[i].changed, absent);
 }
 

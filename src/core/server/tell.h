@@ -6,8 +6,6 @@
 
 /* Returns e->listens. Makes it if there is none. */
 struct listens *server_tell_listens(struct server *e);
-/* Is value (raw JSON) true? */
-bool server_tell_is_true(struct span value);
 /* Tells the session, or keeps the message until the session's GET is there. */
 void server_tell_session(struct server *e, struct frame *m);
 /* Tells that each list may have changed that this acknowledgement honours: a
