@@ -388,7 +388,7 @@ static int
 judge_returned(struct login_flow *f, int came)
 {
 	(void)came;
-	return f->arrived;
+	return (int)f->arrived;
 }
 
 /* A client of ours that is dead is registered anew, once. */

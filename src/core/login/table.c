@@ -36,13 +36,13 @@ static const struct login_step_row steps[LOGIN_STEPS] = {
 	[STEP_REFRESH] = { .action = DO_REFRESH, .needs = TOKEN },
 	[STEP_FORGET] = { .action = DO_SAVE, .needs = TOKEN },
 
-	[STEP_USER] = { { DO_UNLOCK_TOKEN } },
-	[STEP_INVITE] = { { DO_TIMEOUT } },
+	[STEP_USER] = { .first = { DO_UNLOCK_TOKEN } },
+	[STEP_INVITE] = { .first = { DO_TIMEOUT } },
 	[STEP_ASK] = { .action = DO_LOCK_LOGIN },
 	[STEP_WATCH] = { .action = DO_WATCH },
 	[STEP_WATCH_READ] = { .action = DO_LOAD },
 	[STEP_WATCH_WAIT] = { .action = DO_WAIT, .ms = 200 },
-	[STEP_TURN_READ] = { { DO_UNLOCK_TAB, DO_CLOSE_BROWSER },
+	[STEP_TURN_READ] = { .first = { DO_UNLOCK_TAB, DO_CLOSE_BROWSER },
 		.action = DO_LOAD, .needs = LOGIN },
 	[STEP_TURN] = { .needs = LOGIN },
 	[STEP_CLEAR] = { .action = DO_CLEAR, .needs = LOGIN },
@@ -61,7 +61,7 @@ static const struct login_step_row steps[LOGIN_STEPS] = {
 	[STEP_CLIENT_LOCK] = { .action = DO_LOCK_TOKEN, .again_ms = 100,
 		.needs = LOGIN },
 	[STEP_CLIENT_SAVE] = { .action = DO_SAVE, .needs = BOTH },
-	[STEP_READY] = { { DO_UNLOCK_TOKEN }, .needs = LOGIN },
+	[STEP_READY] = { .first = { DO_UNLOCK_TOKEN }, .needs = LOGIN },
 
 	[STEP_AUTHORIZE] = { .action = DO_AUTHORIZE, .needs = LOGIN },
 	[STEP_TAB] = { .action = DO_LOCK_TAB, .again_ms = 200,
@@ -70,10 +70,10 @@ static const struct login_step_row steps[LOGIN_STEPS] = {
 	[STEP_REDIRECT] = { .action = DO_WAIT, .ms = -1, .needs = LOGIN,
 		.lets = TAB },
 	[STEP_ARRIVED] = { .action = DO_WAIT, .needs = LOGIN, .lets = TAB },
-	[STEP_RETURNED] = { { DO_TIMEOUT_OFF, DO_CLOSE_LISTENER,
+	[STEP_RETURNED] = { .first = { DO_TIMEOUT_OFF, DO_CLOSE_LISTENER,
 		DO_UNLOCK_TAB }, .needs = LOGIN },
 	[STEP_EXCHANGE] = { .action = DO_EXCHANGE, .needs = LOGIN },
-	[STEP_ANEW] = { { DO_TIMEOUT }, .action = DO_FORGET,
+	[STEP_ANEW] = { .first = { DO_TIMEOUT }, .action = DO_FORGET,
 		.needs = LOGIN },
 
 	[STEP_DEVICE] = { .action = DO_DEVICE, .needs = LOGIN },
@@ -86,16 +86,17 @@ static const struct login_step_row steps[LOGIN_STEPS] = {
 		.needs = LOGIN, .lets = TAB },
 	[STEP_SILENT_SAVE] = { .action = DO_SAVE, .needs = BOTH, .lets = TAB },
 
-	[STEP_GOT] = { { DO_TIMEOUT_OFF, DO_NOTE_SUCCESS }, .lets = BOTH },
+	[STEP_GOT] = { .first = { DO_TIMEOUT_OFF, DO_NOTE_SUCCESS },
+		.lets = BOTH },
 	[STEP_GOT_LOCK] = { .action = DO_LOCK_TOKEN, .again_ms = 100,
 		.needs = LOGIN },
 	[STEP_KEEP] = { .action = DO_SAVE, .needs = TOKEN, .lets = LOGIN },
 
-	[END_USER_LATER] = { { DO_NOTE_FAILURE } },
-	[END_USER_FAILED] = { { DO_NOTE_FAILURE } },
-	[END_FOREIGN] = { { DO_NOTE_FAILURE } },
-	[END_CODE_OVER] = { { DO_NOTE_FAILURE } },
-	[END_TIMEOUT] = { { DO_NOTE_FAILURE } },
+	[END_USER_LATER] = { .first = { DO_NOTE_FAILURE } },
+	[END_USER_FAILED] = { .first = { DO_NOTE_FAILURE } },
+	[END_FOREIGN] = { .first = { DO_NOTE_FAILURE } },
+	[END_CODE_OVER] = { .first = { DO_NOTE_FAILURE } },
+	[END_TIMEOUT] = { .first = { DO_NOTE_FAILURE } },
 };
 
 static const struct {
@@ -307,6 +308,6 @@ login_step_after(enum login_step step, int came)
 		if (order[i].came == came &&
 		    (order[i].step == step || order[i].step == STEP_ANY))
 			return order[i].next;
-	assert(!"an outcome that the table does not have");
+	assert(false); /* each outcome of a step has its row */
 	return END_FAILED;
 }
