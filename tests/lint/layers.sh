@@ -243,7 +243,7 @@ BEGIN {
 	order_of("core/server", "server state listen_state act belief order call " \
 	    "tell uris subscription set native listen inputs answer modern " \
 	    "sse2024 detect sse2024_in sane step")
-	order_of("core/login", "login state act judge table step")
+	order_of("core/login", "login state act judge table sane step")
 	order_of("login", "challenge callback assertion browser metadata " \
 	    "fetch discovery client_messages client_request client_answer " \
 	    "login | state report records locks place waiting token device " \

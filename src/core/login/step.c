@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "core/login/act.h"
 #include "core/login/judge.h"
+#include "core/login/sane.h"
 #include "core/login/table.h"
 
 enum {
@@ -173,34 +174,6 @@ go_on(struct login_flow *f, int came)
 		came = CAME_DONE;
 	} while (login_step_row(next)->action == DO_NOTHING);
 	act(f);
-}
-
-/* Asserts the invariants of state.h. */
-static void
-login_sane(const struct login_flow *f)
-{
-#ifndef NDEBUG
-	const struct login_step_row *row = login_step_row(f->step);
-	bool ended = login_end_row(f->step) != NULL;
-	unsigned i, needs = row->needs;
-
-	for (i = f->next; i + 1 < f->queued; i++)
-		assert(!login_is_awaited(f->queue[i].kind) &&
-		    f->queue[i].kind != DO_END);
-	if (f->next < f->queued && f->queue[i].kind == DO_END)
-		assert(ended);
-	assert(f->in == NULL);
-	assert(!ended || !f->again);
-	assert(ended || row->action != DO_NOTHING);
-	if (!f->config.shared)
-		needs &= ~(unsigned)LOCK_LOGIN;
-	assert(ended || (f->held & needs) == needs);
-	assert(ended || (f->held & ~(row->needs | row->lets)) == 0);
-	assert(f->config.shared || (f->held & LOCK_LOGIN) == 0);
-	assert(!f->again || row->again_ms > 0);
-#else
-	(void)f;
-#endif
 }
 
 void
