@@ -48,9 +48,16 @@ struct frame *session_with_own_id(struct session *s, struct frame *request);
 
 /* Something is due at this time; -1: never. */
 void session_due(struct session *s, int64_t at);
-/* The name of a phase, for people; static. */
-const char *session_phase_name(enum phase phase);
-/* Enters a phase that ends at the deadline; -1: it has none. */
+/* Does the phase of now permit any of these (enum phase_bit)? */
+bool phase_permits(const struct session *s, unsigned bits);
+/* May requests and notifications go out? */
+bool gate_is_open(const struct session *s);
+/* What it means that the phase of now has come to its deadline. */
+enum lateness session_lateness(const struct session *s);
+/* The name of the phase of now, for people; static. */
+const char *session_phase_name(const struct session *s);
+/* Enters a phase that ends at the deadline; -1: it has none. Nothing else
+ * changes the phase. */
 void session_phase(struct session *s, enum phase phase, int64_t deadline);
 
 #endif

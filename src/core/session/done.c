@@ -325,7 +325,8 @@ ready_done(struct session *s, struct attempt *l, const struct facts *f)
 	    (is_refusal(r) && f->had_session);
 
 	l->live = false;
-	if (s->phase != PHASE_READYING || l->generation != s->generation) {
+	if (!phase_permits(s, PHASE_READIES) ||
+	    l->generation != s->generation) {
 		calls_attempt_drop(&s->calls, l);
 		return;
 	}
@@ -363,7 +364,7 @@ delete_done(struct session *s, struct attempt *l, const struct facts *f)
 	if (l->generation == s->generation && f->status != 0)
 		session_save(s, NULL);
 	calls_attempt_drop(&s->calls, l);
-	if (s->phase == PHASE_CLOSING)
+	if (!phase_permits(s, PHASE_SERVES))
 		session_closed(s);
 	/* An initialize that waited for the old session to end. */
 	for (open = s->calls.attempts; open != NULL; open = open->next)
@@ -405,7 +406,7 @@ listen_done(struct session *s, const struct attempt *l, const struct facts *f)
 
 	if (n->state != LISTEN_OPEN)
 		return; /* closed by us */
-	if (s->phase != PHASE_LIVE && s->phase != PHASE_RESTORING) {
+	if (!phase_permits(s, PHASE_LISTENS)) {
 		n->state = LISTEN_OFF;
 		return;
 	}
@@ -489,9 +490,9 @@ open_done(struct session *s, struct attempt *l, const struct facts *f)
 
 	l->live = false;
 	if (l->generation != s->generation ||
-	    (s->phase != PHASE_OPENING && s->phase != PHASE_RENEWING)) {
+	    !phase_permits(s, PHASE_FIRST | PHASE_AGAIN)) {
 		calls_attempt_drop(&s->calls, l);
-		if (s->phase == PHASE_CLOSING)
+		if (!phase_permits(s, PHASE_SERVES))
 			session_closed(s);
 		return;
 	}
@@ -499,7 +500,7 @@ open_done(struct session *s, struct attempt *l, const struct facts *f)
 		wait = f->retry_after_ms;
 	/* To initialize twice harms nothing: a cut is tried again too. */
 	if ((verdict == VERDICT_RETRY || f->ending == ENDING_CUT) &&
-	    (s->phase == PHASE_OPENING || s->config.retry_window_ms > 0) &&
+	    (phase_permits(s, PHASE_FIRST) || s->config.retry_window_ms > 0) &&
 	    (s->phase_deadline < 0 || s->now + wait < s->phase_deadline)) {
 		note_not_ready(s, f, wait);
 		session_again(s, l, wait);

@@ -42,7 +42,7 @@ session_close(struct session *s)
 {
 	struct attempt *l;
 
-	if (s->phase >= PHASE_CLOSING)
+	if (!phase_permits(s, PHASE_SERVES))
 		return;
 	session_listen_close(s);
 	session_drop_answers(s);
@@ -89,7 +89,7 @@ is_awaited(const struct session *s)
 		if (!c->cancelled)
 			return true;
 	return (s->held != NULL && !gate_is_open(s)) ||
-	    s->phase == PHASE_OPENING;
+	    phase_permits(s, PHASE_FIRST);
 }
 
 /* Is anything under way that the server is owed? Notifications and answers
@@ -106,7 +106,7 @@ is_owed(const struct session *s)
 		if ((l->kind == ATTEMPT_ONE_WAY && notes) ||
 		    l->kind == ATTEMPT_DELETE ||
 		    (l->kind == ATTEMPT_READY && l->live &&
-			s->phase == PHASE_READYING) ||
+			phase_permits(s, PHASE_READIES)) ||
 		    (l->kind == ATTEMPT_OPEN && l->generation != s->generation))
 			return true;
 	return false;
@@ -155,7 +155,7 @@ session_end_stale(struct session *s, const struct session_input *in)
 {
 	struct generation *g;
 
-	if (s->phase >= PHASE_CLOSING || !verdict_session_ok(in->session))
+	if (!phase_permits(s, PHASE_SERVES) || !verdict_session_ok(in->session))
 		return;
 	g = generation_new(0);
 	g->session = xstrndup(in->session.p, in->session.n);

@@ -132,7 +132,7 @@ end_former(struct session *s)
 static void
 request_initialize(struct session *s, struct frame *f)
 {
-	if (s->phase != PHASE_IDLE) {
+	if (!phase_permits(s, PHASE_STARTS)) {
 		session_log(s, LEVEL_INFO,
 		    "the client initializes again: a new session, the old one "
 		    "ends");
@@ -164,7 +164,7 @@ client_request(struct session *s, struct frame *f)
 	struct call *c;
 	struct frame *error, *answer;
 
-	if (s->phase >= PHASE_CLOSING) {
+	if (!phase_permits(s, PHASE_SERVES)) {
 		request_late(s, f);
 		return;
 	}
@@ -187,13 +187,13 @@ client_request(struct session *s, struct frame *f)
 		return;
 	}
 	renew_lost(s);
-	if (s->phase == PHASE_IDLE) {
+	if (phase_permits(s, PHASE_STARTS)) {
 		if (!s->config.handshake) {
 			request_unready(s, f);
 			return;
 		}
 		session_open_own(s);
-	} else if (s->phase == PHASE_DEAD &&
+	} else if (phase_permits(s, PHASE_REVIVES) &&
 	    (error = session_revive(s, f->id)) != NULL) {
 		session_write(s, error);
 		frame_unref(error);
@@ -217,19 +217,14 @@ client_request(struct session *s, struct frame *f)
 static void
 client_initialized(struct session *s, struct frame *f)
 {
-	switch (s->phase) {
-	case PHASE_OPENING:
+	if (phase_permits(s, PHASE_FIRST)) {
 		session_hold(s, f, NULL);
-		break;
-	case PHASE_OPENED:
+	} else if (phase_permits(s, PHASE_INITIALIZED)) {
 		s->ready = frame_ref(f);
 		session_begin_ready(s);
-		break;
-	default:
+	} else if (s->ready == NULL && !phase_permits(s, PHASE_STARTS)) {
 		/* Kept for a renewal that began before the client said it. */
-		if (s->ready == NULL && s->phase != PHASE_IDLE)
-			s->ready = frame_ref(f);
-		break;
+		s->ready = frame_ref(f);
 	}
 }
 
@@ -237,8 +232,7 @@ client_initialized(struct session *s, struct frame *f)
 static bool
 runs_in_current(const struct session *s, const struct call *c)
 {
-	return (gate_is_open(s) || s->phase == PHASE_READYING ||
-		   s->phase == PHASE_RESTORING) &&
+	return phase_permits(s, PHASE_CANCELS) &&
 	    (c->attempt == NULL || c->attempt->generation == s->generation);
 }
 
@@ -305,7 +299,7 @@ client_cancel(struct session *s, struct frame *f)
 static void
 client_notification(struct session *s, struct frame *f)
 {
-	if (s->phase >= PHASE_CLOSING)
+	if (!phase_permits(s, PHASE_SERVES))
 		return;
 	if (is_method(f, "notifications/initialized")) {
 		client_initialized(s, f);
@@ -319,7 +313,7 @@ client_notification(struct session *s, struct frame *f)
 		session_renew_unasked(s, "it was lost");
 	if (gate_is_open(s) && s->calls.n_notifications < MAX_NOTIFICATIONS) {
 		session_send_one_way(s, f);
-	} else if (s->phase == PHASE_IDLE || s->phase == PHASE_DEAD) {
+	} else if (!phase_permits(s, PHASE_HOLDS)) {
 		session_log(s, LEVEL_INFO,
 		    "a notification without a session: dropped");
 	} else if (session_is_full(s, f, false)) {

@@ -451,7 +451,7 @@ session_message(struct session *s, struct attempt *l, const struct facts *f,
 	if (!answer && l->kind == ATTEMPT_LISTEN &&
 	    l->generation != s->generation)
 		return;
-	if (!answer && s->phase == PHASE_OPENING && !s->own_handshake) {
+	if (!answer && phase_permits(s, PHASE_FIRST) && !s->own_handshake) {
 		session_keep_early(s, m);
 	} else if (m->kind == FRAME_REQUEST) {
 		server_request(s, l, m);

@@ -119,7 +119,7 @@ session_listen_signed_in(struct session *s)
 	struct listen *n = &s->listen;
 
 	if (n->state == LISTEN_OFF && n->denied &&
-	    (s->phase == PHASE_LIVE || s->phase == PHASE_RESTORING))
+	    phase_permits(s, PHASE_LISTENS))
 		listen_start(s);
 }
 
@@ -131,7 +131,7 @@ session_listen_tick(struct session *s)
 	if (n->state != LISTEN_WAITING || n->at > s->now)
 		return;
 	n->state = LISTEN_OFF;
-	if (s->phase == PHASE_LIVE || s->phase == PHASE_RESTORING)
+	if (phase_permits(s, PHASE_LISTENS))
 		listen_start(s);
 }
 

@@ -61,7 +61,7 @@ tell_resources(struct session *s)
 void
 session_tell_changes(struct session *s)
 {
-	if (s->tell_at < 0 || s->phase != PHASE_LIVE)
+	if (s->tell_at < 0 || !phase_permits(s, PHASE_WORKS))
 		return;
 	session_due(s, s->tell_at);
 	if (s->now < s->tell_at)
@@ -297,7 +297,7 @@ session_restore_message(struct session *s, struct attempt *l)
 	l->answered = true;
 	l->abort_at = s->now + LINGER_MS;
 	session_due(s, l->abort_at);
-	if (l->generation != s->generation || s->phase != PHASE_RESTORING)
+	if (l->generation != s->generation || !phase_permits(s, PHASE_RESTORES))
 		return;
 	s->restored++;
 	restore_next(s);
@@ -330,7 +330,7 @@ session_restore_done(struct session *s, struct attempt *l,
 
 	l->live = false;
 	if (l->answered || l->generation != s->generation ||
-	    s->phase != PHASE_RESTORING) {
+	    !phase_permits(s, PHASE_RESTORES)) {
 		calls_attempt_drop(&s->calls, l);
 		return;
 	}

@@ -70,7 +70,15 @@ session_undelivered(struct session *s, uint64_t asker, const struct facts *f)
 static bool
 may_send_answer(const struct session *s)
 {
-	return s->calls.n_answers < MAX_ANSWERS && s->phase != PHASE_RENEWING;
+	return s->calls.n_answers < MAX_ANSWERS &&
+	    phase_permits(s, PHASE_ANSWERS);
+}
+
+/* Is there a session for an answer, or will there be one? */
+static bool
+may_hold_answer(const struct session *s)
+{
+	return phase_permits(s, PHASE_ANSWERS | PHASE_AGAIN);
 }
 
 static void
@@ -109,7 +117,7 @@ session_send_answer(struct session *s, struct frame *f, uint64_t asker)
 {
 	struct facts full = { .ending = ENDING_IDLE };
 
-	if (s->phase >= PHASE_DEAD) {
+	if (!may_hold_answer(s)) {
 		session_log(s, LEVEL_INFO,
 		    "an answer for a session that is gone: dropped");
 		session_undelivered(s, asker, NULL);
@@ -146,7 +154,7 @@ session_pump_answers(struct session *s)
 	struct frame *f;
 	uint64_t asker;
 
-	if (s->phase >= PHASE_DEAD)
+	if (!may_hold_answer(s))
 		session_drop_answers(s);
 	while (s->answers != NULL && may_send_answer(s)) {
 		f = take_answer(s, &asker);

@@ -174,7 +174,7 @@ end_stray(struct session *s, struct attempt *l, const struct facts *f,
 bool
 session_make_room(struct session *s, struct attempt *l, const struct facts *f)
 {
-	if (s->phase != PHASE_RENEWING || s->former == NULL ||
+	if (!phase_permits(s, PHASE_AGAIN) || s->former == NULL ||
 	    s->former->session == NULL || s->former_ended ||
 	    (f->status != 400 && f->status != 409))
 		return false;
@@ -191,13 +191,13 @@ void
 session_opened(struct session *s, struct attempt *l, const struct facts *f,
     struct frame *m)
 {
-	if (l->generation != s->generation || s->phase >= PHASE_CLOSING) {
+	if (l->generation != s->generation || !phase_permits(s, PHASE_SERVES)) {
 		end_stray(s, l, f, m);
 		return;
 	}
-	if (s->phase != PHASE_OPENING && s->phase != PHASE_RENEWING)
+	if (!phase_permits(s, PHASE_FIRST | PHASE_AGAIN))
 		return;
-	if (m->kind == FRAME_RESULT && s->phase == PHASE_RENEWING) {
+	if (m->kind == FRAME_RESULT && phase_permits(s, PHASE_AGAIN)) {
 		renewed(s, l, f, m);
 	} else if (m->kind == FRAME_RESULT) {
 		first_opened(s, l, f, m);
@@ -349,7 +349,7 @@ session_open_failed(struct session *s, const struct facts *f,
 {
 	struct attempt *l;
 
-	if (s->phase == PHASE_OPENING) {
+	if (phase_permits(s, PHASE_FIRST)) {
 		first_failed(s, f, error);
 		return;
 	}

@@ -19,8 +19,8 @@ static const struct span no_span = { NULL, 0 };
 static bool
 may_ask(const struct session *s)
 {
-	return (s->phase == PHASE_LIVE || s->phase == PHASE_OPENED) &&
-	    s->generation->session != NULL && !s->generation->lost;
+	return gate_is_open(s) && s->generation->session != NULL &&
+	    !s->generation->lost;
 }
 
 void

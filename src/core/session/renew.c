@@ -97,9 +97,7 @@ session_renew(struct session *s, const char *why)
 	struct frame *body, *cancel;
 	uint64_t asker;
 
-	if (s->phase != PHASE_LIVE && s->phase != PHASE_OPENED &&
-	    s->phase != PHASE_READYING && s->phase != PHASE_RESTORING &&
-	    s->phase != PHASE_DEAD)
+	if (!phase_permits(s, PHASE_RENEWS))
 		return;
 	session_log(s, LEVEL_INFO,
 	    s->from_cache ? "%s: a session is tried again (%s)" :
@@ -208,7 +206,7 @@ session_renew_tick(struct session *s)
 	if (s->renew_at < 0 || s->now < s->renew_at)
 		return;
 	s->renew_at = -1;
-	if (s->phase == PHASE_DEAD && s->from_cache) {
+	if (phase_permits(s, PHASE_REVIVES) && s->from_cache) {
 		if (backoff_budget_allows(&s->budget, s->now)) {
 			session_renew(s, "the start was from memory");
 		} else {
@@ -227,8 +225,7 @@ session_renew_tick(struct session *s)
 void
 session_peer_state(struct session *s, bool newer_peer)
 {
-	if (!s->generation->lost ||
-	    (s->phase != PHASE_LIVE && s->phase != PHASE_OPENED))
+	if (!s->generation->lost || !gate_is_open(s))
 		return;
 	if (newer_peer)
 		session_log(s, LEVEL_INFO,

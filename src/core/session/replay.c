@@ -191,22 +191,13 @@ session_scout_tick(struct session *s)
 static void
 replay_stale(struct session *s, struct call *c)
 {
-	switch (s->phase) {
-	case PHASE_LIVE:
-	case PHASE_OPENED:
-		if (s->scout == NULL)
-			session_replay(s);
-		else
-			s->scouted = true;
-		break;
-	case PHASE_RENEWING:
-	case PHASE_READYING:
-	case PHASE_RESTORING:
-		break; /* it waits with the others */
-	default:
+	if (!phase_permits(s, PHASE_HOLDS))
 		refusal_stands(s, c, ", and there is no new one");
-		break;
-	}
+	else if (gate_is_open(s) && s->scout == NULL)
+		session_replay(s);
+	else if (gate_is_open(s))
+		s->scouted = true;
+	/* Else it waits with the others. */
 }
 
 /* One replay in each session, and in a further one only where this one helped
@@ -362,8 +353,8 @@ session_repeat(struct session *s, struct call *c, int64_t wait)
 	struct attempt *l;
 
 	if (s->config.replay != REPLAY_SAFE || c->repeated || c->asked ||
-	    c->cancelled || s->phase == PHASE_DEAD || s->phase == PHASE_IDLE ||
-	    s->phase >= PHASE_CLOSING || !session_is_safe(s, c))
+	    c->cancelled || !phase_permits(s, PHASE_HOLDS) ||
+	    !session_is_safe(s, c))
 		return false;
 	session_detach(s, c);
 	if (s->generation->lost && session_may_renew(s))
@@ -377,7 +368,7 @@ session_repeat(struct session *s, struct call *c, int64_t wait)
 	buf_free(&label);
 	frame_unref(c->refusal);
 	c->refusal = NULL;
-	if (s->phase != PHASE_LIVE && s->phase != PHASE_OPENED) {
+	if (!gate_is_open(s)) {
 		session_call_state(s, c, CALL_REFUSED);
 		return true;
 	}
@@ -438,7 +429,7 @@ session_unready(struct session *s, struct call *c, struct frame *refusal,
 	struct attempt *l;
 
 	if (s->config.replay == REPLAY_NEVER || c->unready || c->cancelled ||
-	    s->phase != PHASE_LIVE) {
+	    !phase_permits(s, PHASE_WORKS)) {
 		session_answer(s, c, refusal);
 		return;
 	}

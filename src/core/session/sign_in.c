@@ -40,12 +40,12 @@ session_sign_in(struct session *s, struct attempt *l, struct span text)
 	}
 	/* A renewal, or a handshake of our own, has nobody who gives up. */
 	if (l->kind == ATTEMPT_OPEN && l->generation == s->generation) {
-		if (s->phase == PHASE_RENEWING)
+		if (phase_permits(s, PHASE_AGAIN))
 			session_phase(s, PHASE_RENEWING,
 			    l->waits_for_user ?
 				-1 :
 				s->now + session_renew_window(s));
-		else if (s->phase == PHASE_OPENING && l->call == NULL)
+		else if (phase_permits(s, PHASE_FIRST) && l->call == NULL)
 			session_phase(s, PHASE_OPENING,
 			    l->waits_for_user ||
 				    s->config.init_timeout_ms == 0 ?
@@ -60,7 +60,7 @@ session_opening_waits(const struct session *s)
 {
 	const struct attempt *l;
 
-	if (s->phase != PHASE_OPENING && s->phase != PHASE_RENEWING)
+	if (!phase_permits(s, PHASE_FIRST | PHASE_AGAIN))
 		return false;
 	for (l = s->calls.attempts; l != NULL; l = l->next)
 		if (l->kind == ATTEMPT_OPEN && l->waits_for_user &&
@@ -77,7 +77,7 @@ waits_for_user(const struct session *s, const struct call *c)
 		return c->attempt->waits_for_user &&
 		    c->attempt->kind == ATTEMPT_CALL;
 	return (c->state == CALL_HELD || c->state == CALL_REFUSED) &&
-	    s->phase == PHASE_RENEWING && session_opening_waits(s);
+	    phase_permits(s, PHASE_AGAIN) && session_opening_waits(s);
 }
 
 int64_t
@@ -121,13 +121,13 @@ session_signed_in(struct session *s)
 {
 	session_listen_signed_in(s);
 	/* A server may open to all, and take nothing more. */
-	if (s->phase == PHASE_LIVE && s->generation->initialized_denied &&
-	    s->ready != NULL) {
+	if (phase_permits(s, PHASE_WORKS) &&
+	    s->generation->initialized_denied && s->ready != NULL) {
 		s->generation->initialized_denied = false;
 		session_send_one_way(s, s->ready);
 	}
 	s->budget.trial_at = s->now; /* what was refused may work now */
-	if (s->phase == PHASE_DEAD && s->from_cache) {
+	if (phase_permits(s, PHASE_REVIVES) && s->from_cache) {
 		s->renew_at = s->now;
 		session_due(s, s->now);
 	}

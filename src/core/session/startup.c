@@ -29,7 +29,7 @@ session_load_start(struct session *s)
 void
 session_cached_start(struct session *s, const struct session_input *in)
 {
-	if (s->phase != PHASE_OPENING || in->result.n == 0)
+	if (!phase_permits(s, PHASE_FIRST) || in->result.n == 0)
 		return;
 	buf_addspan(&s->cached_start, in->result);
 	buf_addspan(&s->cached_tools, in->tools);
@@ -68,7 +68,7 @@ session_start_from_cache(struct session *s, const struct facts *f)
 	struct frame *answer;
 
 	s->cached_at = -1;
-	if (s->cached_start.n == 0 || s->phase != PHASE_OPENING ||
+	if (s->cached_start.n == 0 || !phase_permits(s, PHASE_FIRST) ||
 	    (f != NULL && !is_away(f)))
 		return false;
 	for (c = s->calls.first; c != NULL; c = c->next)

@@ -71,8 +71,8 @@ enum {
 	RETRY_AFTER_MAX_MS = 20 * 1000
 };
 
-/* In the order they come in; the gate for requests is open in OPENED and
- * LIVE. */
+/* In the order they come in. What each permits stands in one table, in
+ * act.c. */
 enum phase {
 	PHASE_IDLE,      /* no initialize yet, or it failed */
 	PHASE_OPENING,   /* initialize is under way */
@@ -84,6 +84,37 @@ enum phase {
 	PHASE_DEAD,     /* lost, and a renewal failed: the next call tries */
 	PHASE_CLOSING,  /* DELETE is under way */
 	PHASE_ENDED
+};
+
+/* What a phase permits. */
+enum phase_bit {
+	PHASE_SERVES = 1 << 0,  /* something new may begin */
+	PHASE_STARTS = 1 << 1,  /* a first session may be opened */
+	PHASE_FIRST = 1 << 2,   /* the first initialize may be answered */
+	PHASE_AGAIN = 1 << 3,   /* a later initialize may be answered */
+	PHASE_SENDS = 1 << 4,   /* the gate: requests, notifications go out */
+	PHASE_HOLDS = 1 << 5,   /* what cannot go out yet waits */
+	PHASE_ANSWERS = 1 << 6, /* answers to questions go out */
+	PHASE_CANCELS = 1 << 7, /* cancels go out */
+	PHASE_INITIALIZED = 1 << 8, /* the client may say initialized */
+	PHASE_READIES = 1 << 9,     /* initialized may be taken */
+	PHASE_RESTORES = 1 << 10,   /* a setting may be restored */
+	PHASE_LISTENS = 1 << 11,    /* the listen stream may open */
+	PHASE_WORKS = 1 << 12,      /* the server took initialized: all may
+				     * be done */
+	PHASE_RENEWS = 1 << 13,     /* a renewal may begin */
+	PHASE_REVIVES = 1 << 14,    /* only a renewal may */
+	PHASE_EXITS = 1 << 15       /* the program may end */
+};
+
+/* What it means that a phase lasts until its deadline. */
+enum lateness {
+	LATE_NEVER,   /* it has none */
+	LATE_FIRST,   /* no answer to the first initialize */
+	LATE_AGAIN,   /* no answer to a later one */
+	LATE_READY,   /* no 2xx to initialized */
+	LATE_RESTORE, /* not all settings were restored */
+	LATE_CLOSE    /* no end of the DELETE */
 };
 
 struct held {
@@ -225,13 +256,6 @@ struct session {
 	size_t n_actions, next_action, cap_actions;
 	struct action current; /* what session_next lent last */
 };
-
-/* May requests go out? */
-static inline bool
-gate_is_open(const struct session *s)
-{
-	return s->phase == PHASE_OPENED || s->phase == PHASE_LIVE;
-}
 
 /* Gone, or perhaps gone. */
 static inline bool

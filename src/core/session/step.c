@@ -102,7 +102,7 @@ session_wake(struct session *s)
 			l->start_at = s->now;
 			session_due(s, s->now);
 		}
-	if (s->phase == PHASE_DEAD && s->from_cache) {
+	if (phase_permits(s, PHASE_REVIVES) && s->from_cache) {
 		s->renew_at = s->now;
 		session_due(s, s->now);
 	}
@@ -146,7 +146,7 @@ pump(struct session *s)
 		session_release(s, NULL);
 		if (c != NULL) {
 			session_send_call(s, c);
-		} else if (s->phase == PHASE_OPENED &&
+		} else if (phase_permits(s, PHASE_INITIALIZED) &&
 		    json_key_is(f->method, "notifications/initialized")) {
 			s->ready = frame_ref(f);
 			session_begin_ready(s);
@@ -225,9 +225,9 @@ session_step(struct session *s, const struct session_input *in)
 	if (in->kind != INPUT_TICK && session_opening_waits(s))
 		session_due(s, s->now);
 	calls_reap(&s->calls);
-	if (s->eof && s->phase < PHASE_CLOSING)
+	if (s->eof && phase_permits(s, PHASE_SERVES))
 		session_drain(s);
-	if (s->phase == PHASE_ENDED && !s->exiting)
+	if (phase_permits(s, PHASE_EXITS) && !s->exiting)
 		session_exit(s);
 }
 
@@ -251,8 +251,7 @@ session_describe(const struct session *s, struct buf *out)
 	const struct call *c;
 
 	buf_addf(out, "session: %s, generation %llu%s, protocol %s\n",
-	    session_phase_name(s->phase),
-	    (unsigned long long)s->generation->number,
+	    session_phase_name(s), (unsigned long long)s->generation->number,
 	    s->generation->session != NULL ? "" : " (no session id)",
 	    s->generation->version != NULL ? s->generation->version : "-");
 	buf_addf(out,

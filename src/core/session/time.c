@@ -31,30 +31,30 @@ phase_timeout(struct session *s)
 
 	struct facts f = silent;
 
-	switch (s->phase) {
-	case PHASE_OPENING:
+	switch (session_lateness(s)) {
+	case LATE_FIRST:
 		if (session_start_from_cache(s, &silent))
 			break;
 		/* FALLTHROUGH */
-	case PHASE_RENEWING:
+	case LATE_AGAIN:
 		if (session_opening_waits(s))
 			f = session_sign_in_facts(s);
 		session_open_failed(s, &f, NULL);
 		break;
-	case PHASE_READYING:
+	case LATE_READY:
 		session_log(s, LEVEL_WARN,
 		    "%s did not acknowledge notifications/initialized within "
 		    "%d s; going on",
 		    s->config.host, READY_MS / 1000);
 		session_readied(s);
 		break;
-	case PHASE_RESTORING:
+	case LATE_RESTORE:
 		session_restore_timeout(s);
 		break;
-	case PHASE_CLOSING:
+	case LATE_CLOSE:
 		session_phase(s, PHASE_ENDED, -1);
 		break;
-	default:
+	case LATE_NEVER:
 		s->phase_deadline = -1;
 		break;
 	}
@@ -79,7 +79,8 @@ attempt_tick(struct session *s, struct attempt *l)
 	}
 	if ((l->kind == ATTEMPT_ONE_WAY || l->kind == ATTEMPT_READY) &&
 	    (l->generation != s->generation ||
-		(l->kind == ATTEMPT_READY && s->phase != PHASE_READYING))) {
+		(l->kind == ATTEMPT_READY &&
+		    !phase_permits(s, PHASE_READIES)))) {
 		session_undelivered(s, l->asker, NULL);
 		calls_attempt_drop(&s->calls, l); /* of a session that is
 						   * gone */
@@ -88,11 +89,11 @@ attempt_tick(struct session *s, struct attempt *l)
 	/* Nothing of it was sent yet: it belongs to the session of now. */
 	if (l->last_event_id.n == 0 && l->kind == ATTEMPT_CALL &&
 	    l->generation != s->generation) {
-		if (s->phase != PHASE_LIVE && s->phase != PHASE_OPENED) {
+		if (!gate_is_open(s)) {
 			c = l->call;
 			session_call_state(s, c, CALL_REFUSED);
 			calls_attempt_drop(&s->calls, l);
-			if (s->phase == PHASE_DEAD &&
+			if (phase_permits(s, PHASE_REVIVES) &&
 			    (error = session_revive(s, c->frame->id)) != NULL)
 				session_fail(s, c, error);
 			return;
@@ -158,7 +159,7 @@ session_due_all(struct session *s)
 		session_due(s, s->last_at);
 	session_due(s, s->cached_at);
 	session_due(s, s->renew_at);
-	if (s->phase == PHASE_LIVE)
+	if (phase_permits(s, PHASE_WORKS))
 		session_due(s, s->tell_at);
 	session_ping_due(s);
 	session_due(s, session_scout_due(s));
