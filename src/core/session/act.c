@@ -68,11 +68,11 @@ session_log(struct session *s, enum log_level level, const char *fmt, ...)
 }
 
 bool
-session_may_say(const struct session *s, int64_t *say_at)
+session_may_say(const struct session *s, int64_t *say_at, int64_t pause)
 {
 	if (s->now < *say_at)
 		return false;
-	*say_at = s->now + SAY_MS;
+	*say_at = s->now + pause;
 	return true;
 }
 
@@ -100,7 +100,7 @@ void
 session_start(struct session *s, struct attempt *l)
 {
 	l->live = true;
-	l->start_at = 0;
+	l->start_at = ALARM_NEVER;
 	l->out_at = s->active_at = s->now;
 	if (l->kind == ATTEMPT_CALL) {
 		if (l->call != NULL)
@@ -110,15 +110,13 @@ session_start(struct session *s, struct attempt *l)
 			l->event_at = s->now;
 			l->silent_at = s->now + SILENT_MS;
 		}
-		session_due(s, l->silent_at);
+		alarm_note(&s->alarms, l->silent_at);
 	} else if (l->kind == ATTEMPT_RESTORE) {
-		l->abort_at = s->now + RESTORE_MS;
-		session_due(s, l->abort_at);
+		session_abort_in(s, l, RESTORE_MS);
 	} else if (l->kind == ATTEMPT_ONE_WAY &&
 	    l->body->kind == FRAME_NOTIFICATION) {
 		/* An answer may be large and slow to send. */
-		l->abort_at = s->now + NOTIFICATION_MS;
-		session_due(s, l->abort_at);
+		session_abort_in(s, l, NOTIFICATION_MS);
 	}
 	action_add(s, ACTION_SEND)->ticket = l->ticket;
 }
@@ -126,7 +124,7 @@ session_start(struct session *s, struct attempt *l)
 void
 session_abort(struct session *s, struct attempt *l)
 {
-	l->abort_at = 0;
+	l->abort_at = ALARM_NEVER;
 	if (l->live)
 		action_add(s, ACTION_ABORT)->ticket = l->ticket;
 	else
@@ -161,8 +159,7 @@ session_again(struct session *s, struct attempt *l, int64_t wait)
 		again->dead_at = l->dead_at;
 	}
 	buf_addspan(&again->last_event_id, buf_span(&l->last_event_id));
-	again->start_at = s->now + wait;
-	session_due(s, again->start_at);
+	session_start_in(s, again, wait);
 	calls_attempt_drop(&s->calls, l);
 	return again;
 }
@@ -338,16 +335,23 @@ session_next(struct session *s, struct session_action *out)
 /* --- phases and time --- */
 
 void
-session_due(struct session *s, int64_t at)
+session_start_in(struct session *s, struct attempt *l, int64_t ms)
 {
-	if (at >= 0 && (s->deadline < 0 || at < s->deadline))
-		s->deadline = at;
+	l->start_at = s->now + ms;
+	alarm_note(&s->alarms, l->start_at);
+}
+
+void
+session_abort_in(struct session *s, struct attempt *l, int64_t ms)
+{
+	l->abort_at = s->now + ms;
+	alarm_note(&s->alarms, l->abort_at);
 }
 
 int64_t
 session_deadline(const struct session *s)
 {
-	return s->deadline;
+	return s->alarms.soonest == ALARM_NEVER ? -1 : s->alarms.soonest;
 }
 
 static const struct {
@@ -410,6 +414,7 @@ session_phase(struct session *s, enum phase phase, int64_t deadline)
 		session_log(s, LEVEL_DEBUG, "session: %s -> %s",
 		    phases[s->phase].name, phases[phase].name);
 	s->phase = phase;
-	s->phase_deadline = deadline;
-	session_due(s, deadline);
+	alarm_set(&s->alarms, ALARM_PHASE, deadline);
+	if (!phase_permits(s, PHASE_WORKS))
+		alarm_set(&s->alarms, ALARM_TELL, ALARM_NEVER);
 }

@@ -12,9 +12,9 @@ void session_drop_actions(struct session *s);
 /* A decision, for people. The text is cut after 511 bytes. */
 void session_log(struct session *s, enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* May a warning be said that was last said before *say_at? Then it may be said
- * again after SAY_MS. */
-bool session_may_say(const struct session *s, int64_t *say_at);
+/* May a warning be said that may not be said before *say_at? Then it may be
+ * said again after pause ms. */
+bool session_may_say(const struct session *s, int64_t *say_at, int64_t pause);
 /* Writes a frame (borrowed) to the client, unless nobody reads stdout. */
 void session_write(struct session *s, struct frame *f);
 /* The same for what the server said on this attempt. */
@@ -46,8 +46,10 @@ struct frame *session_with_own_id(struct session *s, struct frame *request);
 
 /* --- phases and time --- */
 
-/* Something is due at this time; -1: never. */
-void session_due(struct session *s, int64_t at);
+/* Sends an attempt in ms. */
+void session_start_in(struct session *s, struct attempt *l, int64_t ms);
+/* Ends the exchange of an attempt in ms, if it has not ended by then. */
+void session_abort_in(struct session *s, struct attempt *l, int64_t ms);
 /* Does the phase of now permit any of these (enum phase_bit)? */
 bool phase_permits(const struct session *s, unsigned bits);
 /* May requests and notifications go out? */
@@ -56,7 +58,7 @@ bool gate_is_open(const struct session *s);
 enum lateness session_lateness(const struct session *s);
 /* The name of the phase of now, for people; static. */
 const char *session_phase_name(const struct session *s);
-/* Enters a phase that ends at the deadline; -1: it has none. Nothing else
+/* Enters a phase that ends at the deadline, or ALARM_NEVER. Nothing else
  * changes the phase. */
 void session_phase(struct session *s, enum phase phase, int64_t deadline);
 

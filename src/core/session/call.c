@@ -71,8 +71,7 @@ session_detach(struct session *s, struct call *c)
 		session_abort(s, l);
 		return;
 	}
-	l->abort_at = s->now + LINGER_MS;
-	session_due(s, l->abort_at);
+	session_abort_in(s, l, LINGER_MS);
 }
 
 struct ruling
@@ -87,10 +86,20 @@ session_ruling(const struct session *s, const struct attempt *l,
 /* --- its end --- */
 
 void
+session_scout(struct session *s, struct call *c)
+{
+	enum { GRACE_MS = 1000 };
+
+	s->scout = c;
+	alarm_set(&s->alarms, ALARM_SCOUT,
+	    c == NULL ? ALARM_NEVER : c->flaps_end + GRACE_MS);
+}
+
+void
 session_forget_scout(struct session *s, const struct call *c)
 {
 	if (s->scout == c)
-		s->scout = NULL;
+		session_scout(s, NULL);
 }
 
 void
@@ -117,8 +126,7 @@ call_forget(struct session *s, struct call *c)
 	if (!l->live || l->waits_for_user) {
 		session_abort(s, l); /* it must not be sent any more */
 	} else {
-		l->abort_at = s->now + LINGER_MS;
-		session_due(s, l->abort_at);
+		session_abort_in(s, l, LINGER_MS);
 	}
 }
 

@@ -22,6 +22,8 @@ struct ruling session_ruling(const struct session *s, const struct attempt *l,
 
 /* --- its end --- */
 
+/* This call is the scout, for the time of its flaps; NULL: none is. */
+void session_scout(struct session *s, struct call *c);
 /* This call is no scout any more, if it was the one. */
 void session_forget_scout(struct session *s, const struct call *c);
 /* Forgets what the call waits with for a ping. */

@@ -63,6 +63,7 @@ calls_add(struct calls *t, struct frame *f)
 	struct call *c = xcalloc(1, sizeof *c);
 
 	c->frame = frame_ref(f);
+	c->flaps_end = c->again_at = c->user_at = ALARM_NEVER;
 	c->prev = t->last;
 	if (t->last != NULL)
 		t->last->next = c;
@@ -170,6 +171,8 @@ calls_attempt(struct calls *t, enum attempt_kind kind, struct call *c,
 	l->ticket = l->origin = t->next_ticket++;
 	l->kind = kind;
 	l->retry_ms = -1;
+	l->silent_at = l->dead_at = l->window_end = ALARM_NEVER;
+	l->start_at = l->abort_at = ALARM_NEVER;
 	l->call = c;
 	l->body = body == NULL ? NULL : frame_ref(body);
 	l->generation = generation_ref(g);

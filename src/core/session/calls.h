@@ -8,6 +8,7 @@
 #ifndef MCPSPLICE_CORE_SESSION_CALLS_H
 #define MCPSPLICE_CORE_SESSION_CALLS_H
 
+#include "base/alarm.h"
 #include "base/idtable.h"
 #include "core/exchange/verdict.h"
 
@@ -62,11 +63,12 @@ struct call {
 	uint64_t replayed;   /* the latest generation it was sent again in, as
 			    * refused by one before; 0: none */
 	unsigned flaps;      /* sent again to the same generation, as refused */
-	int64_t flaps_end;
-	int64_t lost_at;   /* refused as lost for the first time; 0: not */
-	int64_t again_at;  /* CALL_ACCEPTED: given up then */
-	uint64_t accepted; /* CALL_ACCEPTED: origin of the attempt that was */
-	int64_t user_at;   /* it waits for a person, until then; 0: no */
+	int64_t flaps_end;   /* no further flap then; ALARM_NEVER: none yet */
+	int64_t lost_at;     /* refused as lost for the first time; 0: not */
+	int64_t again_at;    /* CALL_ACCEPTED: given up then, or never */
+	uint64_t accepted;   /* CALL_ACCEPTED: origin of the attempt that was */
+	int64_t user_at;     /* it waits for a person until then;
+			    * ALARM_NEVER: for none */
 	struct attempt *attempt;
 	struct frame *refusal; /* the server's own words, NULL if none */
 	struct frame *verdict; /* CALL_SUSPECT without a refusal: our error */
@@ -118,15 +120,16 @@ struct attempt {
 	int64_t head_at;    /* the head of its answer came; 0: not */
 	int64_t event_at;   /* ATTEMPT_CALL: the call's latest event or message,
 			     * or when it was sent */
-	int64_t dead_at; /* its session is gone and it is silent: given up; 0 */
+	int64_t dead_at;    /* its session is gone and it is silent: given up
+			  * then; ALARM_NEVER: not so */
 	uint64_t origin; /* ticket of the attempt that this one goes on for */
 	uint64_t asker;  /* ATTEMPT_ONE_WAY: origin of the attempt that asked,
 			  * or 0 */
 	int status;      /* ATTEMPT_ONE_WAY, suspect: HTTP status of the
 			  * refusal */
-	int64_t window_end; /* retries end here; 0: not begun */
-	int64_t start_at;   /* not live: goes out then */
-	int64_t abort_at;   /* live: ended then; 0: never */
+	int64_t window_end; /* retries end here; ALARM_NEVER: not begun */
+	int64_t start_at;   /* not live: goes out then, or never */
+	int64_t abort_at;   /* live: ended then, or never */
 };
 
 struct calls {

@@ -26,7 +26,7 @@ retry_unsent(struct session *s, struct attempt *l, const struct facts *f)
 {
 	int64_t wait = backoff_retry(l->tries, s->random);
 
-	if (l->window_end == 0)
+	if (l->window_end == ALARM_NEVER)
 		l->window_end = s->now + s->config.retry_window_ms;
 	if (s->now + wait > l->window_end)
 		return false;
@@ -51,7 +51,7 @@ retry_refused(struct session *s, struct attempt *l, const struct facts *f)
 	/* "Retry-After: 0" still gets the back-off. */
 	if (wait < f->retry_after_ms)
 		wait = f->retry_after_ms;
-	if (l->window_end == 0)
+	if (l->window_end == ALARM_NEVER)
 		l->window_end = s->now + s->config.retry_window_ms;
 	if (s->now + wait > l->window_end)
 		return false;
@@ -139,11 +139,9 @@ accept_202(struct session *s, struct call *c, const struct facts *f)
 		return false;
 	c->accepted = c->attempt->origin;
 	session_call_state(s, c, CALL_ACCEPTED);
-	c->again_at = s->now + s->config.call_timeout_ms;
 	if (s->config.call_timeout_ms > 0)
-		session_due(s, c->again_at);
-	else
-		c->again_at = INT64_MAX;
+		c->again_at = s->now + s->config.call_timeout_ms;
+	alarm_note(&s->alarms, c->again_at);
 	return true;
 }
 
@@ -333,7 +331,7 @@ ready_done(struct session *s, struct attempt *l, const struct facts *f)
 	if (r.verdict == VERDICT_RETRY && !f->sent && retry_unsent(s, l, f))
 		return;
 	/* Behind a balancer another replica may know the session. */
-	if (l->window_end == 0)
+	if (l->window_end == ALARM_NEVER)
 		l->window_end = s->now + FLAPS_MS;
 	if ((lost || f->status == 429 || f->status >= 500) &&
 	    l->tries < FLAPS && s->now < l->window_end) {
@@ -371,7 +369,7 @@ delete_done(struct session *s, struct attempt *l, const struct facts *f)
 		if (open->kind == ATTEMPT_OPEN && !open->live &&
 		    open->after_delete)
 			open->start_at = s->now;
-	session_due(s, s->now);
+	alarm_note(&s->alarms, s->now);
 }
 
 /* The server has no such stream. */
@@ -501,7 +499,7 @@ open_done(struct session *s, struct attempt *l, const struct facts *f)
 	/* To initialize twice harms nothing: a cut is tried again too. */
 	if ((verdict == VERDICT_RETRY || f->ending == ENDING_CUT) &&
 	    (phase_permits(s, PHASE_FIRST) || s->config.retry_window_ms > 0) &&
-	    (s->phase_deadline < 0 || s->now + wait < s->phase_deadline)) {
+	    !alarm_is_due(&s->alarms, ALARM_PHASE, s->now + wait)) {
 		note_not_ready(s, f, wait);
 		session_again(s, l, wait);
 		return;

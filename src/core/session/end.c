@@ -18,8 +18,7 @@ session_delete(struct session *s, struct generation *g)
 	struct attempt *l = calls_attempt(&s->calls, ATTEMPT_DELETE, NULL, NULL,
 	    g);
 
-	l->abort_at = s->now + DELETE_MS;
-	session_due(s, l->abort_at);
+	session_abort_in(s, l, DELETE_MS);
 	session_start(s, l);
 }
 
@@ -33,7 +32,7 @@ session_closed(struct session *s)
 	for (l = s->calls.attempts; l != NULL; l = l->next)
 		if (l->kind == ATTEMPT_DELETE || l->kind == ATTEMPT_OPEN)
 			return;
-	session_phase(s, PHASE_ENDED, -1);
+	session_phase(s, PHASE_ENDED, ALARM_NEVER);
 }
 
 /* Ends the session: DELETE where there is one, no other traffic. */
@@ -93,11 +92,11 @@ is_awaited(const struct session *s)
 }
 
 /* Is anything under way that the server is owed? Notifications and answers
- * count until last_at. */
+ * count until ALARM_LAST. */
 static bool
 is_owed(const struct session *s)
 {
-	bool notes = s->now < s->last_at;
+	bool notes = !s->last_over;
 	const struct attempt *l;
 
 	if (notes && (s->answers != NULL || s->held != NULL))
@@ -112,6 +111,15 @@ is_owed(const struct session *s)
 	return false;
 }
 
+void
+session_last_tick(struct session *s)
+{
+	if (!alarm_is_due(&s->alarms, ALARM_LAST, s->now))
+		return;
+	alarm_set(&s->alarms, ALARM_LAST, ALARM_NEVER);
+	s->last_over = true;
+}
+
 /* After EOF the session ends with the last call. What the server is told in
  * those moments has only a few seconds to arrive, whenever it was sent: a
  * server that never acknowledges it must not keep the process. */
@@ -120,10 +128,9 @@ session_drain(struct session *s)
 {
 	if (is_awaited(s))
 		return;
-	if (s->last_at < 0) {
-		s->last_at = s->now + LAST_MS;
-		session_due(s, s->last_at);
-	}
+	if (!s->last_over && !alarm_is_set(&s->alarms, ALARM_LAST))
+		alarm_set(&s->alarms, ALARM_LAST, s->now + LAST_MS);
+	session_last_tick(s);
 	if (!is_owed(s))
 		session_close(s);
 }
@@ -133,10 +140,9 @@ session_eof(struct session *s)
 {
 	s->eof = true;
 	session_answer_all(s);
-	if (s->config.drain_timeout_ms > 0) {
-		s->drain_deadline = s->now + s->config.drain_timeout_ms;
-		session_due(s, s->drain_deadline);
-	}
+	if (s->config.drain_timeout_ms > 0)
+		alarm_set(&s->alarms, ALARM_DRAIN,
+		    s->now + s->config.drain_timeout_ms);
 }
 
 /* Everything is dropped; nobody would read it. */

@@ -17,6 +17,8 @@ void session_eof(struct session *s);
 /* After EOF, at the end of a step: closes the session once nothing is awaited
  * or owed any more. */
 void session_drain(struct session *s);
+/* Notices that notifications and answers have had their time. */
+void session_last_tick(struct session *s);
 /* A signal, or the parent is gone: each call gets an error, then the end. */
 void session_stop(struct session *s);
 /* Nobody reads stdout: drops everything. */

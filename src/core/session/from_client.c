@@ -118,13 +118,13 @@ end_former(struct session *s)
 		if (l->kind != ATTEMPT_OPEN || !l->live) {
 			session_abort(s, l);
 		} else {
-			l->abort_at = s->now + LINGER_MS;
-			session_due(s, l->abort_at);
+			session_abort_in(s, l, LINGER_MS);
 		}
 	}
 	questions_free(&s->questions);
 	s->ping = 0;
-	s->flapping = s->flaps_useless = s->scouted = false;
+	s->flapping_until = 0;
+	s->flaps_useless = s->scouted = false;
 	if (s->generation->session != NULL)
 		session_delete(s, s->generation);
 }
@@ -292,8 +292,7 @@ client_cancel(struct session *s, struct frame *f)
 		return;
 	}
 	/* The server owes no answer now; the stream may end by itself. */
-	c->attempt->abort_at = s->now + LINGER_MS;
-	session_due(s, c->attempt->abort_at);
+	session_abort_in(s, c->attempt, LINGER_MS);
 }
 
 static void
@@ -317,7 +316,7 @@ client_notification(struct session *s, struct frame *f)
 		session_log(s, LEVEL_INFO,
 		    "a notification without a session: dropped");
 	} else if (session_is_full(s, f, false)) {
-		if (session_may_say(s, &s->say_dropped_at))
+		if (session_may_say(s, &s->say_dropped_at, SAY_MS))
 			session_log(s, LEVEL_WARN,
 			    "too much waits for %s: notifications are dropped",
 			    s->config.host);

@@ -27,7 +27,7 @@ heard(struct session *s, struct attempt *l)
 	l->event_at = s->now;
 	l->silences = 0;
 	l->silent_at = s->now + SILENT_MS;
-	if (l->dead_at != 0)
+	if (l->dead_at != ALARM_NEVER)
 		l->dead_at = l->silent_at;
 }
 
@@ -58,11 +58,10 @@ session_head(struct session *s, struct attempt *l, const struct facts *f)
 		session_listen_head(s, f);
 	} else if (l->kind == ATTEMPT_ONE_WAY && verdict_2xx(f)) {
 		/* It was taken; what else comes is of no use. */
-		l->abort_at = s->now + LINGER_MS;
-		session_due(s, l->abort_at);
+		session_abort_in(s, l, LINGER_MS);
 	} else if (verdict_2xx(f)) {
 		l->tries = 0;
-		l->window_end = 0;
+		l->window_end = ALARM_NEVER;
 		/* Accepted, whatever comes of it: the others need not wait. */
 		if (l->call != NULL)
 			session_forget_scout(s, l->call);
@@ -86,7 +85,7 @@ refuse_flood(struct session *s, uint64_t asker, const struct frame *m)
 	struct fault fault = { .reason = "busy" };
 	struct facts full = { .ending = ENDING_IDLE };
 
-	if (session_may_say(s, &s->say_asks_at))
+	if (session_may_say(s, &s->say_asks_at, SAY_MS))
 		session_log(s, LEVEL_WARN,
 		    "%s asks too much at once: questions are refused while %d "
 		    "are open",

@@ -50,6 +50,7 @@ session_listen_close(struct session *s)
 
 	if (n->state == LISTEN_REFUSED)
 		return;
+	alarm_set(&s->alarms, ALARM_LISTEN, ALARM_NEVER);
 	n->state = LISTEN_OFF;
 	n->denied = false;
 	if (l != NULL)
@@ -79,8 +80,7 @@ session_listen_again(struct session *s)
 	session_log(s, LEVEL_DEBUG,
 	    "the listen stream is opened again in %lld ms", (long long)wait);
 	n->state = LISTEN_WAITING;
-	n->at = s->now + wait;
-	session_due(s, n->at);
+	alarm_set(&s->alarms, ALARM_LISTEN, s->now + wait);
 }
 
 void
@@ -105,8 +105,7 @@ session_listen_wake(struct session *s)
 
 	n->tries = 0;
 	if (n->state == LISTEN_WAITING) {
-		n->at = s->now + WAKE_MS;
-		session_due(s, n->at);
+		alarm_set(&s->alarms, ALARM_LISTEN, s->now + WAKE_MS);
 	} else if (n->state == LISTEN_OPEN && l != NULL) {
 		/* Its end tells the last event id, and opens the next. */
 		session_abort(s, l);
@@ -128,8 +127,9 @@ session_listen_tick(struct session *s)
 {
 	struct listen *n = &s->listen;
 
-	if (n->state != LISTEN_WAITING || n->at > s->now)
+	if (!alarm_is_due(&s->alarms, ALARM_LISTEN, s->now))
 		return;
+	alarm_set(&s->alarms, ALARM_LISTEN, ALARM_NEVER);
 	n->state = LISTEN_OFF;
 	if (phase_permits(s, PHASE_LISTENS))
 		listen_start(s);

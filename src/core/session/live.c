@@ -61,13 +61,14 @@ tell_resources(struct session *s)
 void
 session_tell_changes(struct session *s)
 {
-	if (s->tell_at < 0 || !phase_permits(s, PHASE_WORKS))
+	if (!phase_permits(s, PHASE_WORKS))
 		return;
-	session_due(s, s->tell_at);
+	alarm_set(&s->alarms, ALARM_TELL, s->tell_at);
 	if (s->now < s->tell_at)
 		return;
-	s->told_at = s->now;
-	s->tell_at = -1;
+	s->quiet_until = s->now + TELL_MS;
+	s->tell_at = ALARM_NEVER;
+	alarm_set(&s->alarms, ALARM_TELL, ALARM_NEVER);
 	if (s->own_handshake)
 		return;
 	tell_lists(s);
@@ -141,9 +142,9 @@ sum_up(struct session *s)
 		    s->restored + s->unrestored);
 	if (s->opened_before != NULL && s->opened != NULL)
 		differs = add_changes(s, s->opened_before, &line);
-	due = s->summed_at < 0 || s->now - s->summed_at >= SUM_UP_MS;
+	due = s->now >= s->sum_up_at;
 	if (differs || due)
-		s->summed_at = s->now;
+		s->sum_up_at = s->now + SUM_UP_MS;
 	session_log(s, differs || due ? LEVEL_WARN : LEVEL_INFO, "%s",
 	    buf_str(&line));
 	buf_free(&line);
@@ -179,16 +180,14 @@ session_begin_ready(struct session *s)
 static void
 go_live(struct session *s)
 {
-	session_phase(s, PHASE_LIVE, -1);
+	session_phase(s, PHASE_LIVE, ALARM_NEVER);
 	s->generation->ready_at = s->active_at = s->now;
 	session_replay(s);
 	/* A client lists anew on each list_changed: not so often that a server
 	 * which loses its sessions over that makes a storm. */
 	if (s->renewed) {
 		sum_up(s);
-		s->tell_at = s->now < s->told_at + TELL_MS ?
-		    s->told_at + TELL_MS :
-		    s->now;
+		s->tell_at = s->now < s->quiet_until ? s->quiet_until : s->now;
 	}
 	s->renewed = false;
 	session_tell_changes(s);
@@ -198,7 +197,7 @@ go_live(struct session *s)
 void
 session_reopened(struct session *s)
 {
-	session_phase(s, PHASE_OPENED, -1);
+	session_phase(s, PHASE_OPENED, ALARM_NEVER);
 	session_replay(s);
 	sum_up(s);
 }
@@ -295,8 +294,7 @@ session_restore_message(struct session *s, struct attempt *l)
 	if (l->answered)
 		return;
 	l->answered = true;
-	l->abort_at = s->now + LINGER_MS;
-	session_due(s, l->abort_at);
+	session_abort_in(s, l, LINGER_MS);
 	if (l->generation != s->generation || !phase_permits(s, PHASE_RESTORES))
 		return;
 	s->restored++;

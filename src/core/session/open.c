@@ -111,7 +111,7 @@ adopt(struct session *s, const struct facts *f, struct frame *m)
 	frame_unref(s->opened);
 	s->opened = frame_ref(m);
 	s->from_cache = false;
-	s->cached_at = -1;
+	alarm_set(&s->alarms, ALARM_CACHED_START, ALARM_NEVER);
 	session_save(s, g);
 	session_save_start(s);
 }
@@ -130,7 +130,7 @@ first_opened(struct session *s, struct attempt *l, const struct facts *f,
 	    (unsigned long long)s->generation->number, s->config.host,
 	    s->generation->version != NULL ? s->generation->version : "unknown",
 	    s->generation->session != NULL ? "" : ", without a session id");
-	session_phase(s, PHASE_OPENED, -1);
+	session_phase(s, PHASE_OPENED, ALARM_NEVER);
 	if (c != NULL)
 		session_answer(s, c, m);
 	s->opener = l;
@@ -144,8 +144,7 @@ renewed(struct session *s, struct attempt *l, const struct facts *f,
 {
 	adopt(s, f, m);
 	s->cached_tries = 0;
-	l->abort_at = s->now + LINGER_MS;
-	session_due(s, l->abort_at);
+	session_abort_in(s, l, LINGER_MS);
 	session_log(s, LEVEL_DEBUG, "new session with %s, generation %llu",
 	    s->config.host, (unsigned long long)s->generation->number);
 	s->renewed = true;
@@ -315,7 +314,7 @@ first_failed(struct session *s, const struct facts *f, struct frame *error)
 			c = l->call;
 		session_abort(s, l);
 	}
-	session_phase(s, PHASE_IDLE, -1);
+	session_phase(s, PHASE_IDLE, ALARM_NEVER);
 	if (c != NULL && error != NULL && f->status != 401)
 		session_answer(s, c, error);
 	else if (c != NULL && f->ending == ENDING_IDLE)
@@ -364,12 +363,11 @@ session_open_failed(struct session *s, const struct facts *f,
 	/* A server that is away says nothing about sessions. */
 	if (f->status != 0)
 		session_count_failed_renewal(s);
-	session_phase(s, PHASE_DEAD, -1);
+	session_phase(s, PHASE_DEAD, ALARM_NEVER);
 	/* The client believes that there is a server: it is looked for. */
-	if (s->from_cache) {
-		s->renew_at = s->now + memory_wait(s->cached_tries++) +
-		    (int64_t)(s->random % JITTER_MS);
-		session_due(s, s->renew_at);
-	}
+	if (s->from_cache)
+		alarm_set(&s->alarms, ALARM_RENEW,
+		    s->now + memory_wait(s->cached_tries++) +
+			(int64_t)(s->random % JITTER_MS));
 	fail_waiting(s, f, error, true);
 }

@@ -23,13 +23,21 @@ may_ask(const struct session *s)
 	    !s->generation->lost;
 }
 
-void
-session_ping_due(struct session *s)
+/* When the user's interval wants a ping; each exchange puts it off. */
+static int64_t
+wanted_at(const struct session *s)
 {
 	int64_t interval = s->config.ping_interval_ms;
 
-	if (interval > 0 && s->ping == 0 && may_ask(s))
-		session_due(s, s->active_at + interval);
+	return interval > 0 && s->ping == 0 && may_ask(s) ?
+	    s->active_at + interval :
+	    ALARM_NEVER;
+}
+
+void
+session_ping_due(struct session *s)
+{
+	alarm_set(&s->alarms, ALARM_PING, wanted_at(s));
 }
 
 void
@@ -46,8 +54,7 @@ session_ping(struct session *s, const char *why)
 	l = calls_attempt(&s->calls, ATTEMPT_PING, NULL, body, s->generation);
 	frame_unref(body);
 	s->ping = l->ticket;
-	l->abort_at = s->now + PING_MS;
-	session_due(s, l->abort_at);
+	session_abort_in(s, l, PING_MS);
 	session_start(s, l);
 }
 
@@ -176,10 +183,10 @@ settle_notes(struct session *s, struct generation *g, bool lost)
 static void
 outlive(struct session *s, struct attempt *l)
 {
-	if (l->dead_at != 0 || session_repeat(s, l->call, 0))
+	if (l->dead_at != ALARM_NEVER || session_repeat(s, l->call, 0))
 		return;
 	l->dead_at = s->now + SILENT_MS;
-	session_due(s, l->dead_at);
+	alarm_note(&s->alarms, l->dead_at);
 }
 
 static void
@@ -235,8 +242,7 @@ session_ping_message(struct session *s, struct attempt *l,
 	s->ping = 0;
 	session_log(s, LEVEL_INFO, "the ping says: %s (%s)",
 	    lost ? "the session is gone" : "the session lives", r.rule);
-	l->abort_at = s->now + LINGER_MS;
-	session_due(s, l->abort_at);
+	session_abort_in(s, l, LINGER_MS);
 	generation_ref(g);
 	settle(s, g, lost);
 	generation_unref(g);
@@ -271,7 +277,7 @@ session_ping_done(struct session *s, struct attempt *l, const struct facts *f)
 static void
 silence(struct session *s, struct attempt *l)
 {
-	if (l->dead_at != 0 && l->dead_at <= s->now) {
+	if (l->dead_at <= s->now) {
 		session_interrupted(s, l->call, l->generation, NULL,
 		    "silent, and its session is gone");
 		return;
@@ -291,13 +297,12 @@ silence(struct session *s, struct attempt *l)
 void
 session_ping_tick(struct session *s)
 {
-	int64_t interval = s->config.ping_interval_ms;
 	struct attempt *l;
 
 	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
 		if (l->kind == ATTEMPT_CALL && l->live && l->call != NULL)
 			silence(s, l);
 	}
-	if (interval > 0 && may_ask(s) && s->now >= s->active_at + interval)
+	if (s->now >= wanted_at(s))
 		session_ping(s, "--ping-interval");
 }

@@ -38,8 +38,8 @@ session_next_generation(struct session *s)
 	s->generation = generation_new(number);
 	s->counted = false;
 	s->former_ended = false;
-	s->scout = NULL;
-	s->renew_at = -1;
+	session_scout(s, NULL);
+	alarm_set(&s->alarms, ALARM_RENEW, ALARM_NEVER);
 }
 
 void
@@ -48,15 +48,14 @@ session_open_begin(struct session *s, struct frame *body, struct call *c,
 {
 	struct attempt *l, *d;
 
-	session_phase(s, phase, timeout > 0 ? s->now + timeout : -1);
+	session_phase(s, phase, timeout > 0 ? s->now + timeout : ALARM_NEVER);
 	l = calls_attempt(&s->calls, ATTEMPT_OPEN, c, body, s->generation);
 	/* A server with room for one session wants the old one ended first. */
 	for (d = s->calls.attempts; d != NULL; d = d->next)
 		if (d->kind == ATTEMPT_DELETE && d->live &&
 		    d->generation->number != 0) {
-			l->start_at = s->now + DELETE_MS;
+			session_start_in(s, l, DELETE_MS);
 			l->after_delete = true;
-			session_due(s, l->start_at);
 			return;
 		}
 	session_start(s, l);
@@ -71,10 +70,11 @@ mind_silent(struct session *s)
 
 	for (l = s->calls.attempts; l != NULL; l = l->next) {
 		if (l->kind != ATTEMPT_CALL || !l->live || l->waits_for_user ||
-		    l->call == NULL || l->silences == 0 || l->dead_at != 0)
+		    l->call == NULL || l->silences == 0 ||
+		    l->dead_at != ALARM_NEVER)
 			continue;
 		l->silent_at = s->now;
-		session_due(s, s->now);
+		alarm_note(&s->alarms, l->silent_at);
 	}
 }
 
@@ -111,7 +111,7 @@ session_renew(struct session *s, const char *why)
 	mind_silent(s);
 	session_next_generation(s);
 	session_save(s, s->generation);
-	session_phase(s, PHASE_RENEWING, -1);
+	session_phase(s, PHASE_RENEWING, ALARM_NEVER);
 	end_own(s);
 	session_fail_accepted(s, true);
 	while (questions_expire(&s->questions, s->generation->number, &cancel,
@@ -176,9 +176,11 @@ session_one_way_lost(struct session *s, const struct attempt *l)
 void
 session_renew_later(struct session *s, const char *why)
 {
+	int64_t wait;
+
 	s->generation->lost = true;
 	session_fail_accepted(s, true);
-	if (s->renew_at >= 0)
+	if (alarm_is_set(&s->alarms, ALARM_RENEW))
 		return;
 	mind_silent(s);
 	if (s->idle_renewals >= RENEWALS_ASLEEP) {
@@ -192,27 +194,25 @@ session_renew_later(struct session *s, const char *why)
 	s->why = why;
 	/* Spread the renewals: many clients lose their session at the same
 	 * moment. */
-	s->renew_at = s->now + (int64_t)(s->random % JITTER_MS);
+	wait = (int64_t)(s->random % JITTER_MS);
+	alarm_set(&s->alarms, ALARM_RENEW, s->now + wait);
 	session_log(s, LEVEL_INFO,
 	    "%s forgot the session (%s); no call waits for it: renewed in "
 	    "%lld ms",
-	    s->config.host, why, (long long)(s->renew_at - s->now));
-	session_due(s, s->renew_at);
+	    s->config.host, why, (long long)wait);
 }
 
 void
 session_renew_tick(struct session *s)
 {
-	if (s->renew_at < 0 || s->now < s->renew_at)
+	if (!alarm_is_due(&s->alarms, ALARM_RENEW, s->now))
 		return;
-	s->renew_at = -1;
+	alarm_set(&s->alarms, ALARM_RENEW, ALARM_NEVER);
 	if (phase_permits(s, PHASE_REVIVES) && s->from_cache) {
-		if (backoff_budget_allows(&s->budget, s->now)) {
+		if (backoff_budget_allows(&s->budget, s->now))
 			session_renew(s, "the start was from memory");
-		} else {
-			s->renew_at = s->now + RENEW_MS;
-			session_due(s, s->renew_at);
-		}
+		else
+			alarm_set(&s->alarms, ALARM_RENEW, s->now + RENEW_MS);
 	} else if (s->config.cached_start) {
 		session_ask(s, ACTION_CHECK_PEERS);
 	} else {

@@ -96,7 +96,7 @@ refusal_stands(struct session *s, struct call *c, const char *what)
 bool
 session_flaps(const struct session *s)
 {
-	return s->flapping && s->now - s->flapping_at < HOUR_MS;
+	return s->now < s->flapping_until;
 }
 
 int64_t
@@ -111,10 +111,10 @@ flap_exhausted(struct session *s, struct call *scout)
 {
 	struct call *c, *next;
 
-	s->flapping = false;
+	s->flapping_until = 0;
 	if (s->scout != scout)
 		return;
-	s->scout = NULL;
+	session_scout(s, NULL);
 	s->scouted = false;
 	s->flaps_useless = true;
 	for (c = s->calls.first; c != NULL; c = next) {
@@ -147,12 +147,11 @@ flap(struct session *s, struct call *c, struct generation *g)
 			return false;
 	} else if (!fresh || s->flaps_useless) {
 		return false;
-	} else {
-		s->scout = c;
 	}
-	if (c->flaps_end == 0)
+	if (c->flaps_end == ALARM_NEVER)
 		c->flaps_end = s->now + FLAPS_MS;
-	session_due(s, session_scout_due(s));
+	if (!session_flaps(s))
+		session_scout(s, c);
 	if (c->flaps >= FLAPS || s->now >= c->flaps_end) {
 		flap_exhausted(s, c);
 		return false;
@@ -164,25 +163,16 @@ flap(struct session *s, struct call *c, struct generation *g)
 	    c->flaps, FLAPS);
 	session_call_state(s, c, CALL_RUNNING);
 	l = session_call_attempt(s, c);
-	l->start_at = s->now + session_flap_wait(c->flaps);
-	session_due(s, l->start_at);
+	session_start_in(s, l, session_flap_wait(c->flaps));
 	return true;
-}
-
-int64_t
-session_scout_due(const struct session *s)
-{
-	enum { GRACE_MS = 1000 };
-
-	return s->scout == NULL ? -1 : s->scout->flaps_end + GRACE_MS;
 }
 
 /* It was not refused, but takes its time: the others try themselves. */
 void
 session_scout_tick(struct session *s)
 {
-	if (s->scout != NULL && s->now >= session_scout_due(s))
-		s->scout = NULL;
+	if (alarm_is_due(&s->alarms, ALARM_SCOUT, s->now))
+		session_scout(s, NULL);
 }
 
 /* --- refused --- */
@@ -303,7 +293,7 @@ session_replay(struct session *s)
 			c->flaps++;
 		} else {
 			c->flaps = 0;
-			c->flaps_end = 0;
+			c->flaps_end = ALARM_NEVER;
 		}
 		if (c->lost_at != 0)
 			c->replayed = s->generation->number;
@@ -330,12 +320,10 @@ session_served(struct session *s, struct call *c, struct generation *g)
 	}
 	if (c->flaps == 0)
 		return;
-	s->flapping = true;
-	s->flapping_at = s->now;
-	s->scout = NULL;
-	if (s->flapping_told_at >= 0 && s->now - s->flapping_told_at < HOUR_MS)
+	s->flapping_until = s->now + HOUR_MS;
+	session_scout(s, NULL);
+	if (!session_may_say(s, &s->say_flapping_at, HOUR_MS))
 		return;
-	s->flapping_told_at = s->now;
 	session_log(s, LEVEL_WARN,
 	    "%s accepts and refuses the same session: its load balancer sends "
 	    "requests to replicas that do not share sessions. Each is sent "
@@ -375,11 +363,10 @@ session_repeat(struct session *s, struct call *c, int64_t wait)
 	session_call_state(s, c, CALL_RUNNING);
 	if (c->ran_in != s->generation->number) {
 		c->flaps = 0;
-		c->flaps_end = 0;
+		c->flaps_end = ALARM_NEVER;
 	}
 	l = session_call_attempt(s, c);
-	l->start_at = s->now + wait;
-	session_due(s, l->start_at);
+	session_start_in(s, l, wait);
 	return true;
 }
 
@@ -443,6 +430,5 @@ session_unready(struct session *s, struct call *c, struct frame *refusal,
 		session_send_one_way(s, s->ready);
 	s->generation->initialized_resent = true;
 	l = session_call_attempt(s, c);
-	l->start_at = s->now + UNREADY_MS;
-	session_due(s, l->start_at);
+	session_start_in(s, l, UNREADY_MS);
 }

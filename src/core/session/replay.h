@@ -35,8 +35,6 @@ bool session_repeat(struct session *s, struct call *c, int64_t wait);
 bool session_flaps(const struct session *s);
 /* The n-th wait between two tries on the same session, ms. */
 int64_t session_flap_wait(unsigned n);
-/* When a scout that was not refused holds the others no longer; -1: never. */
-int64_t session_scout_due(const struct session *s);
 /* Gives up a scout that takes too long. */
 void session_scout_tick(struct session *s);
 

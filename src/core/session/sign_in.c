@@ -32,7 +32,7 @@ session_sign_in(struct session *s, struct attempt *l, struct span text)
 		free(s->sign_in);
 		s->sign_in = xstrndup(text.p, text.n);
 		l->silences = 0;
-		l->dead_at = 0; /* it was not silent, but refused */
+		l->dead_at = ALARM_NEVER; /* it was not silent, but refused */
 	} else {
 		/* Only now it goes out: the server was not silent till then. */
 		l->silent_at = s->now + SILENT_MS;
@@ -43,16 +43,17 @@ session_sign_in(struct session *s, struct attempt *l, struct span text)
 		if (phase_permits(s, PHASE_AGAIN))
 			session_phase(s, PHASE_RENEWING,
 			    l->waits_for_user ?
-				-1 :
+				ALARM_NEVER :
 				s->now + session_renew_window(s));
 		else if (phase_permits(s, PHASE_FIRST) && l->call == NULL)
 			session_phase(s, PHASE_OPENING,
 			    l->waits_for_user ||
 				    s->config.init_timeout_ms == 0 ?
-				-1 :
+				ALARM_NEVER :
 				s->now + s->config.init_timeout_ms);
 	}
-	session_due(s, s->now); /* the calls that wait for it are counted */
+	/* The calls that wait for it are counted. */
+	alarm_note(&s->alarms, s->now);
 }
 
 bool
@@ -85,10 +86,10 @@ session_sign_in_due(struct session *s, struct call *c)
 {
 	if (s->sign_in == NULL || s->config.handshake ||
 	    !waits_for_user(s, c)) {
-		c->user_at = 0;
-		return -1;
+		c->user_at = ALARM_NEVER;
+		return ALARM_NEVER;
 	}
-	if (c->user_at == 0)
+	if (c->user_at == ALARM_NEVER)
 		c->user_at = s->now + USER_MS;
 	return c->user_at;
 }
@@ -127,8 +128,6 @@ session_signed_in(struct session *s)
 		session_send_one_way(s, s->ready);
 	}
 	s->budget.trial_at = s->now; /* what was refused may work now */
-	if (phase_permits(s, PHASE_REVIVES) && s->from_cache) {
-		s->renew_at = s->now;
-		session_due(s, s->now);
-	}
+	if (phase_permits(s, PHASE_REVIVES) && s->from_cache)
+		alarm_set(&s->alarms, ALARM_RENEW, s->now);
 }

@@ -10,8 +10,8 @@ void session_sign_in(struct session *s, struct attempt *l, struct span text);
 void session_signed_in(struct session *s);
 /* Does an initialize wait for the user? */
 bool session_opening_waits(const struct session *s);
-/* When this call is told that the user has to sign in; -1: never. Begins the
- * wait, or forgets it. */
+/* When this call is told that the user has to sign in, or ALARM_NEVER. Begins
+ * the wait, or forgets it. */
 int64_t session_sign_in_due(struct session *s, struct call *c);
 /* The facts of an exchange that the user did not make possible. They borrow
  * from s. */

@@ -33,8 +33,8 @@ session_cached_start(struct session *s, const struct session_input *in)
 		return;
 	buf_addspan(&s->cached_start, in->result);
 	buf_addspan(&s->cached_tools, in->tools);
-	s->cached_at = s->now + (s->probed ? CACHED_PROBE_MS : CACHED_START_MS);
-	session_due(s, s->cached_at);
+	alarm_set(&s->alarms, ALARM_CACHED_START,
+	    s->now + (s->probed ? CACHED_PROBE_MS : CACHED_START_MS));
 }
 
 void
@@ -67,7 +67,7 @@ session_start_from_cache(struct session *s, const struct facts *f)
 	struct call *c, *next;
 	struct frame *answer;
 
-	s->cached_at = -1;
+	alarm_set(&s->alarms, ALARM_CACHED_START, ALARM_NEVER);
 	if (s->cached_start.n == 0 || !phase_permits(s, PHASE_FIRST) ||
 	    (f != NULL && !is_away(f)))
 		return false;
@@ -91,7 +91,8 @@ session_start_from_cache(struct session *s, const struct facts *f)
 	s->from_cache = true;
 	s->why = "the start was from memory";
 	session_phase(s, PHASE_RENEWING,
-	    session_opening_waits(s) ? -1 : s->now + session_renew_window(s));
+	    session_opening_waits(s) ? ALARM_NEVER :
+				       s->now + session_renew_window(s));
 	session_answer(s, c, answer);
 	frame_unref(answer);
 	for (c = s->calls.first; c != NULL; c = next) {

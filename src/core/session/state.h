@@ -21,6 +21,7 @@
 #ifndef MCPSPLICE_CORE_SESSION_STATE_H
 #define MCPSPLICE_CORE_SESSION_STATE_H
 
+#include "base/alarm.h"
 #include "core/era/era.h"
 #include "core/exchange/backoff.h"
 #include "core/session/calls.h"
@@ -117,6 +118,20 @@ enum lateness {
 	LATE_CLOSE    /* no end of the DELETE */
 };
 
+/* The alarms of the session. Calls and attempts have no name here: each keeps
+ * its own times, and notes them. A time that is not due is ALARM_NEVER. */
+enum session_alarm {
+	ALARM_PHASE,        /* the phase is late: see session_lateness */
+	ALARM_DRAIN,        /* the calls have had --drain-timeout after EOF */
+	ALARM_LAST,         /* notifications and answers have had LAST_MS */
+	ALARM_CACHED_START, /* the startup cache answers the client */
+	ALARM_RENEW,        /* a renewal begins that no call waits for */
+	ALARM_TELL,         /* the client is told what may have changed */
+	ALARM_PING,         /* --ping-interval without traffic */
+	ALARM_SCOUT,        /* the other calls wait for it no longer */
+	ALARM_LISTEN        /* the listen stream opens again */
+};
+
 struct held {
 	struct held *next;
 	struct frame *frame;
@@ -127,7 +142,7 @@ struct held {
 enum listen_state {
 	LISTEN_OFF,     /* not wanted yet, or not now */
 	LISTEN_REFUSED, /* the server has none: never again */
-	LISTEN_WAITING, /* opens at listen.at */
+	LISTEN_WAITING, /* opens at ALARM_LISTEN */
 	LISTEN_SUSPECT, /* refused, perhaps as lost: waits for a ping */
 	LISTEN_OPEN
 };
@@ -135,7 +150,6 @@ enum listen_state {
 struct listen {
 	enum listen_state state;
 	uint64_t ticket; /* LISTEN_OPEN */
-	int64_t at;
 	int64_t since;
 	bool worked; /* a 2xx came in this generation */
 	bool event;  /* this stream delivered something */
@@ -160,7 +174,7 @@ struct action {
 struct session {
 	struct session_config config;
 	enum phase phase;
-	int64_t phase_deadline; /* -1: none */
+	struct alarms alarms;
 	struct generation *generation;
 	struct generation *former; /* the one before, NULL: none */
 	bool former_ended;         /* it was deleted to make room */
@@ -192,14 +206,12 @@ struct session {
 
 	/* Renewals that no call waits for. */
 	struct backoff_budget unasked; /* they never cost a call its own */
-	int64_t renew_at;              /* -1: none is due */
 	unsigned idle_renewals; /* so many without a frame of the client */
 
 	/* One id that is accepted and refused: replicas that do not share. */
-	bool flapping;       /* it was seen */
-	int64_t flapping_at; /* the last time */
-	bool flaps_useless;  /* to send again did not help the last time */
-	int64_t flapping_told_at;
+	int64_t flapping_until; /* it was seen in the hour before */
+	bool flaps_useless;     /* to send again did not help the last time */
+	int64_t say_flapping_at;
 	struct call *scout; /* sent again for all, until it is known */
 	bool scouted;       /* calls wait for what it finds */
 
@@ -224,14 +236,15 @@ struct session {
 	size_t replays; /* since the renewal began */
 	bool renewed;   /* the client is to be told that lists may differ */
 	bool tells_changes[ERA_FAMILIES]; /* tools, prompts, resources */
-	int64_t told_at, tell_at; /* when it was, and is due; -1: never */
-	int64_t summed_at;        /* the last line about a renewal */
+	int64_t tell_at;     /* when the client is to be told; ALARM_TELL rings
+			   * then, or when the session is live */
+	int64_t quiet_until; /* the next round comes no earlier */
+	int64_t sum_up_at;   /* a line about a renewal is a warning from then */
 
 	/* A start without the server. */
 	struct buf cached_start; /* result of initialize, of a former
 					* start */
 	struct buf cached_tools; /* the same of tools/list */
-	int64_t cached_at;       /* used then; -1: not */
 	bool probed;             /* initialize is for a client that probes */
 	bool from_cache;         /* the client has it, and no server yet */
 	unsigned cached_tries;
@@ -245,13 +258,10 @@ struct session {
 	bool exiting;
 	bool broken;
 	bool own_errors;
-	int64_t drain_deadline; /* -1: none */
-	int64_t last_at;        /* after EOF, when no call is open any more:
-				 * notes are waited for until then; -1 */
+	bool last_over; /* ALARM_LAST went off */
 
 	int64_t now;
 	uint64_t random;
-	int64_t deadline; /* -1: none; may be earlier than needed */
 	struct action *actions;
 	size_t n_actions, next_action, cap_actions;
 	struct action current; /* what session_next lent last */

@@ -38,13 +38,9 @@ session_new(const struct session_config *config)
 	struct session *s = xcalloc(1, sizeof *s);
 
 	s->config = *config;
-	s->phase_deadline = s->drain_deadline = s->deadline = -1;
-	s->last_at = -1;
-	s->tell_at = s->renew_at = s->cached_at = -1;
-	s->flapping_told_at = s->summed_at = -1;
-	s->told_at = INT64_MIN / 2;
+	alarm_init(&s->alarms);
+	s->tell_at = ALARM_NEVER;
 	s->quickest_ms = -1;
-	s->say_asks_at = s->say_dropped_at = INT64_MIN;
 	s->tools = tools_new();
 	s->generation = generation_new(0);
 	s->reading = true;
@@ -97,15 +93,11 @@ session_wake(struct session *s)
 
 	session_listen_wake(s);
 	for (l = s->calls.attempts; l != NULL; l = l->next)
-		if (!l->live && !l->suspect && l->tries > 0 &&
-		    (l->kind == ATTEMPT_CALL || l->kind == ATTEMPT_OPEN)) {
-			l->start_at = s->now;
-			session_due(s, s->now);
-		}
-	if (phase_permits(s, PHASE_REVIVES) && s->from_cache) {
-		s->renew_at = s->now;
-		session_due(s, s->now);
-	}
+		if (!l->live && l->tries > 0 &&
+		    (l->kind == ATTEMPT_CALL || l->kind == ATTEMPT_OPEN))
+			session_start_in(s, l, 0);
+	if (phase_permits(s, PHASE_REVIVES) && s->from_cache)
+		alarm_set(&s->alarms, ALARM_RENEW, s->now);
 }
 
 /* What the server said before it answered initialize is for the client now.
@@ -223,7 +215,7 @@ session_step(struct session *s, const struct session_input *in)
 	pump(s);
 	/* A call that came, or was refused, waits for a person, too. */
 	if (in->kind != INPUT_TICK && session_opening_waits(s))
-		session_due(s, s->now);
+		alarm_note(&s->alarms, s->now);
 	calls_reap(&s->calls);
 	if (s->eof && phase_permits(s, PHASE_SERVES))
 		session_drain(s);

@@ -52,10 +52,10 @@ phase_timeout(struct session *s)
 		session_restore_timeout(s);
 		break;
 	case LATE_CLOSE:
-		session_phase(s, PHASE_ENDED, -1);
+		session_phase(s, PHASE_ENDED, ALARM_NEVER);
 		break;
 	case LATE_NEVER:
-		s->phase_deadline = -1;
+		alarm_set(&s->alarms, ALARM_PHASE, ALARM_NEVER);
 		break;
 	}
 }
@@ -67,11 +67,11 @@ attempt_tick(struct session *s, struct attempt *l)
 	struct frame *error;
 
 	if (l->live) {
-		if (l->abort_at != 0 && l->abort_at <= s->now)
+		if (l->abort_at <= s->now)
 			session_abort(s, l);
 		return;
 	}
-	if (l->suspect || l->start_at > s->now)
+	if (l->start_at > s->now)
 		return;
 	if (l->kind == ATTEMPT_RESTORE && l->generation != s->generation) {
 		calls_attempt_drop(&s->calls, l);
@@ -103,7 +103,7 @@ attempt_tick(struct session *s, struct attempt *l)
 		if (l->call->lost_at != 0)
 			l->call->replayed = s->generation->number;
 		l->call->flaps = 0;
-		l->call->flaps_end = 0;
+		l->call->flaps_end = ALARM_NEVER;
 	}
 	session_start(s, l);
 }
@@ -113,7 +113,7 @@ drain_timeout(struct session *s)
 {
 	struct call *c;
 
-	s->drain_deadline = -1;
+	alarm_set(&s->alarms, ALARM_DRAIN, ALARM_NEVER);
 	while ((c = s->calls.first) != NULL) {
 		struct fault fault = { .reason = "shutting_down",
 			.maybe = session_may_have_run(c) };
@@ -141,50 +141,46 @@ call_tick(struct session *s, struct call *c)
 	if (c->state == CALL_ACCEPTED && c->again_at <= s->now)
 		session_fail(s, c,
 		    fault_from_facts(c->frame, &silent, s->config.host, NULL));
-	else if (due >= 0 && due <= s->now)
+	else if (due <= s->now)
 		session_fail(s, c, session_sign_in_error(s, c));
+}
+
+static int64_t
+call_due(struct session *s, struct call *c)
+{
+	int64_t due = session_sign_in_due(s, c);
+
+	return c->state == CALL_ACCEPTED ? alarm_sooner(due, c->again_at) : due;
+}
+
+static int64_t
+attempt_due(const struct attempt *l)
+{
+	int64_t due;
+
+	if (!l->live)
+		return l->start_at;
+	due = l->abort_at;
+	if (l->kind != ATTEMPT_CALL || l->call == NULL)
+		return due;
+	if (!l->waits_for_user)
+		due = alarm_sooner(due, l->silent_at);
+	return alarm_sooner(due, l->dead_at);
 }
 
 /* What remains due, from scratch. */
 static void
-session_due_all(struct session *s)
+recount(struct session *s)
 {
 	struct attempt *l;
 	struct call *c;
 
-	s->deadline = -1;
-	session_due(s, s->phase_deadline);
-	session_due(s, s->drain_deadline);
-	if (s->last_at > s->now)
-		session_due(s, s->last_at);
-	session_due(s, s->cached_at);
-	session_due(s, s->renew_at);
-	if (phase_permits(s, PHASE_WORKS))
-		session_due(s, s->tell_at);
 	session_ping_due(s);
-	session_due(s, session_scout_due(s));
-	if (s->listen.state == LISTEN_WAITING)
-		session_due(s, s->listen.at);
-	for (c = s->calls.first; c != NULL; c = c->next) {
-		if (c->state == CALL_ACCEPTED)
-			session_due(s, c->again_at);
-		session_due(s, session_sign_in_due(s, c));
-	}
-	for (l = s->calls.attempts; l != NULL; l = l->next) {
-		if (!l->live) {
-			if (!l->suspect)
-				session_due(s, l->start_at);
-			continue;
-		}
-		if (l->abort_at != 0)
-			session_due(s, l->abort_at);
-		if (l->kind != ATTEMPT_CALL || l->call == NULL)
-			continue;
-		if (!l->waits_for_user)
-			session_due(s, l->silent_at);
-		if (l->dead_at != 0)
-			session_due(s, l->dead_at);
-	}
+	alarm_recount(&s->alarms);
+	for (c = s->calls.first; c != NULL; c = c->next)
+		alarm_note(&s->alarms, call_due(s, c));
+	for (l = s->calls.attempts; l != NULL; l = l->next)
+		alarm_note(&s->alarms, attempt_due(l));
 }
 
 void
@@ -193,11 +189,12 @@ session_tick(struct session *s)
 	struct attempt *l;
 	struct call *c, *after;
 
-	if (s->phase_deadline >= 0 && s->phase_deadline <= s->now)
+	if (alarm_is_due(&s->alarms, ALARM_PHASE, s->now))
 		phase_timeout(s);
-	if (s->drain_deadline >= 0 && s->drain_deadline <= s->now)
+	if (alarm_is_due(&s->alarms, ALARM_DRAIN, s->now))
 		drain_timeout(s);
-	if (s->cached_at >= 0 && s->cached_at <= s->now)
+	session_last_tick(s);
+	if (alarm_is_due(&s->alarms, ALARM_CACHED_START, s->now))
 		session_start_from_cache(s, NULL);
 	session_listen_tick(s);
 	session_renew_tick(s);
@@ -211,5 +208,5 @@ session_tick(struct session *s)
 	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
 		attempt_tick(s, l);
 	}
-	session_due_all(s);
+	recount(s);
 }
