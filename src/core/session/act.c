@@ -31,14 +31,14 @@ action_add(struct session *s, enum session_action_kind kind)
 {
 	struct action *a;
 
-	if (s->next_action == s->n_actions)
-		s->next_action = s->n_actions = 0;
-	if (s->n_actions == s->cap_actions) {
-		s->cap_actions = s->cap_actions * 2 + 16;
-		s->actions = xrealloc(s->actions,
-		    s->cap_actions * sizeof *s->actions);
+	if (s->actions.next == s->actions.n)
+		s->actions.next = s->actions.n = 0;
+	if (s->actions.n == s->actions.cap) {
+		s->actions.cap = s->actions.cap * 2 + 16;
+		s->actions.list = xrealloc(s->actions.list,
+		    s->actions.cap * sizeof *s->actions.list);
 	}
-	a = &s->actions[s->n_actions++];
+	a = &s->actions.list[s->actions.n++];
 	memset(a, 0, sizeof *a);
 	a->kind = kind;
 	return a;
@@ -47,10 +47,10 @@ action_add(struct session *s, enum session_action_kind kind)
 void
 session_drop_actions(struct session *s)
 {
-	while (s->next_action < s->n_actions)
-		action_clear(&s->actions[s->next_action++]);
-	action_clear(&s->current);
-	free(s->actions);
+	while (s->actions.next < s->actions.n)
+		action_clear(&s->actions.list[s->actions.next++]);
+	action_clear(&s->actions.current);
+	free(s->actions.list);
 }
 
 void
@@ -79,7 +79,7 @@ session_may_say(const struct session *s, int64_t *say_at, int64_t pause)
 void
 session_write(struct session *s, struct frame *f)
 {
-	if (!s->broken)
+	if (!s->ending.broken)
 		action_add(s, ACTION_WRITE)->frame = frame_ref(f);
 }
 
@@ -88,7 +88,7 @@ session_pass(struct session *s, struct frame *f, const struct attempt *l)
 {
 	struct action *a;
 
-	if (s->broken)
+	if (s->ending.broken)
 		return;
 	a = action_add(s, ACTION_WRITE);
 	a->frame = frame_ref(f);
@@ -101,7 +101,7 @@ session_start(struct session *s, struct attempt *l)
 {
 	l->live = true;
 	l->start_at = ALARM_NEVER;
-	l->out_at = s->active_at = s->now;
+	l->out_at = s->ping.active_at = s->now;
 	if (l->kind == ATTEMPT_CALL) {
 		if (l->call != NULL)
 			l->call->ran_in = l->generation->number;
@@ -196,10 +196,10 @@ session_ask(struct session *s, enum session_action_kind kind)
 {
 	struct action *a = action_add(s, kind);
 
-	if (s->opening != NULL)
-		a->frame = frame_ref(s->opening);
-	if (s->opened != NULL)
-		a->other = frame_ref(s->opened);
+	if (s->handshake.request != NULL)
+		a->frame = frame_ref(s->handshake.request);
+	if (s->handshake.answer != NULL)
+		a->other = frame_ref(s->handshake.answer);
 }
 
 void
@@ -216,11 +216,11 @@ session_save(struct session *s, struct generation *g)
 void
 session_want_read(struct session *s)
 {
-	bool want = !s->eof &&
-	    (s->held_bytes < s->config.max_held || s->questions.n > 0 ||
+	bool want = !has_eof(s) &&
+	    (s->held.bytes < s->config.max_held || s->questions.n > 0 ||
 		!phase_permits(s, PHASE_SERVES));
 
-	if (want == s->reading || s->eof)
+	if (want == s->reading || has_eof(s))
 		return;
 	s->reading = want;
 	action_add(s, ACTION_READ)->on = want;
@@ -231,8 +231,11 @@ session_exit(struct session *s)
 {
 	struct action *a = action_add(s, ACTION_EXIT);
 
-	a->status = s->config.fail && s->own_errors && !s->broken ? 22 : 0;
-	s->exiting = true;
+	a->status = s->config.fail && s->ending.own_errors &&
+		!s->ending.broken ?
+	    22 :
+	    0;
+	s->ending.exiting = true;
 }
 
 /* Only a request of the client may open a browser; background work must
@@ -274,7 +277,7 @@ fill_order(const struct session *s, struct order *out, const struct attempt *l)
 static void
 fill_memory(const struct session *s, struct session_action *out)
 {
-	const struct action *a = &s->current;
+	const struct action *a = &s->actions.current;
 
 	if (a->frame != NULL)
 		out->version = json_get(a->frame->params, "protocolVersion");
@@ -287,7 +290,7 @@ fill_memory(const struct session *s, struct session_action *out)
 static void
 fill_keep(const struct session *s, struct session_action *out)
 {
-	const struct generation *g = s->current.generation;
+	const struct generation *g = s->actions.current.generation;
 
 	if (g == NULL)
 		return;
@@ -301,20 +304,20 @@ session_next(struct session *s, struct session_action *out)
 	struct attempt *l;
 
 	for (;;) {
-		action_clear(&s->current);
-		if (s->next_action == s->n_actions)
+		action_clear(&s->actions.current);
+		if (s->actions.next == s->actions.n)
 			return false;
-		s->current = s->actions[s->next_action++];
+		s->actions.current = s->actions.list[s->actions.next++];
 		memset(out, 0, sizeof *out);
-		out->kind = s->current.kind;
-		out->ticket = s->current.ticket;
-		out->frame = s->current.frame;
-		out->level = s->current.level;
-		out->text = s->current.text;
-		out->on = s->current.on;
-		out->status = s->current.status;
+		out->kind = s->actions.current.kind;
+		out->ticket = s->actions.current.ticket;
+		out->frame = s->actions.current.frame;
+		out->level = s->actions.current.level;
+		out->text = s->actions.current.text;
+		out->on = s->actions.current.on;
+		out->status = s->actions.current.status;
 		if (out->kind == ACTION_WRITE)
-			out->related = s->current.other;
+			out->related = s->actions.current.other;
 		if (out->kind == ACTION_LOAD_START ||
 		    out->kind == ACTION_SAVE_START)
 			fill_memory(s, out);

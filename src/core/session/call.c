@@ -90,7 +90,7 @@ session_scout(struct session *s, struct call *c)
 {
 	enum { GRACE_MS = 1000 };
 
-	s->scout = c;
+	s->balancer.scout = c;
 	alarm_set(&s->alarms, ALARM_SCOUT,
 	    c == NULL ? ALARM_NEVER : c->flaps_end + GRACE_MS);
 }
@@ -98,7 +98,7 @@ session_scout(struct session *s, struct call *c)
 void
 session_forget_scout(struct session *s, const struct call *c)
 {
-	if (s->scout == c)
+	if (s->balancer.scout == c)
 		session_scout(s, NULL);
 }
 
@@ -153,7 +153,7 @@ session_answer(struct session *s, struct call *c, struct frame *answer)
 {
 	struct frame *f;
 
-	s->answered[s->next_answered++ % ANSWERED] = c->by_id.key;
+	s->answered.ids[s->answered.n++ % ANSWERED] = c->by_id.key;
 	if (!c->cancelled) {
 		f = msg_with_id(answer, c->frame->id);
 		if (s->config.max_result > 0 &&
@@ -177,8 +177,8 @@ session_was_answered(const struct session *s, struct span id)
 	if (id.p == NULL || id.p[0] == 'n')
 		return false;
 	hash = msg_id_hash(id);
-	for (i = 0; i < ANSWERED && i < s->next_answered; i++)
-		if (s->answered[i] == hash)
+	for (i = 0; i < ANSWERED && i < s->answered.n; i++)
+		if (s->answered.ids[i] == hash)
 			return true;
 	return false;
 }
@@ -187,7 +187,7 @@ void
 session_fail(struct session *s, struct call *c, struct frame *error)
 {
 	if (error != NULL && !c->cancelled) {
-		s->own_errors = true;
+		s->ending.own_errors = true;
 		session_write(s, error);
 	}
 	frame_unref(error);

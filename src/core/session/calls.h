@@ -24,6 +24,8 @@ struct generation {
 	unsigned replays_ok; /* calls that were refused before and worked in
 				* it */
 	bool lost;           /* known to be gone, not renewed yet */
+	bool counted;        /* the renewal that made it counts as no help */
+	bool made_room;      /* the session before it was ended for it */
 	const char *why; /* the rule by which it was lost; static, or NULL */
 	bool initialized_resent; /* initialized was sent again, as it was
 				      * not taken */

@@ -338,9 +338,9 @@ ready_done(struct session *s, struct attempt *l, const struct facts *f)
 		session_again(s, l, session_flap_wait(l->tries + 1));
 		return;
 	}
-	if (lost && backoff_budget_allows(&s->budget, s->now)) {
+	if (lost && backoff_budget_allows(&s->renewal.budget, s->now)) {
 		calls_attempt_drop(&s->calls, l);
-		backoff_budget_failed(&s->budget, s->now);
+		backoff_budget_failed(&s->renewal.budget, s->now);
 		session_renew(s, "initialized was refused");
 		return;
 	}

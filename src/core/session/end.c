@@ -61,7 +61,6 @@ session_stop(struct session *s)
 {
 	struct call *c;
 
-	s->stopped = true;
 	while ((c = s->calls.first) != NULL) {
 		struct fault fault = { .reason = "shutting_down",
 			.maybe = session_may_have_run(c) };
@@ -87,7 +86,7 @@ is_awaited(const struct session *s)
 	for (c = s->calls.first; c != NULL; c = c->next)
 		if (!c->cancelled)
 			return true;
-	return (s->held != NULL && !gate_is_open(s)) ||
+	return (s->held.first != NULL && !gate_is_open(s)) ||
 	    phase_permits(s, PHASE_FIRST);
 }
 
@@ -96,10 +95,10 @@ is_awaited(const struct session *s)
 static bool
 is_owed(const struct session *s)
 {
-	bool notes = !s->last_over;
+	bool notes = s->ending.drain == DRAIN_LAST;
 	const struct attempt *l;
 
-	if (notes && (s->answers != NULL || s->held != NULL))
+	if (notes && (s->answers.first != NULL || s->held.first != NULL))
 		return true;
 	for (l = s->calls.attempts; l != NULL; l = l->next)
 		if ((l->kind == ATTEMPT_ONE_WAY && notes) ||
@@ -117,7 +116,7 @@ session_last_tick(struct session *s)
 	if (!alarm_is_due(&s->alarms, ALARM_LAST, s->now))
 		return;
 	alarm_set(&s->alarms, ALARM_LAST, ALARM_NEVER);
-	s->last_over = true;
+	s->ending.drain = DRAIN_OVER;
 }
 
 /* After EOF the session ends with the last call. What the server is told in
@@ -128,8 +127,10 @@ session_drain(struct session *s)
 {
 	if (is_awaited(s))
 		return;
-	if (!s->last_over && !alarm_is_set(&s->alarms, ALARM_LAST))
+	if (s->ending.drain == DRAIN_CALLS) {
+		s->ending.drain = DRAIN_LAST;
 		alarm_set(&s->alarms, ALARM_LAST, s->now + LAST_MS);
+	}
 	session_last_tick(s);
 	if (!is_owed(s))
 		session_close(s);
@@ -138,7 +139,7 @@ session_drain(struct session *s)
 void
 session_eof(struct session *s)
 {
-	s->eof = true;
+	s->ending.drain = DRAIN_CALLS;
 	session_answer_all(s);
 	if (s->config.drain_timeout_ms > 0)
 		alarm_set(&s->alarms, ALARM_DRAIN,
@@ -149,7 +150,7 @@ session_eof(struct session *s)
 void
 session_broken(struct session *s)
 {
-	s->broken = true;
+	s->ending.broken = true;
 	while (s->calls.first != NULL)
 		session_fail(s, s->calls.first, NULL);
 	session_close(s);

@@ -37,7 +37,7 @@ is_method(const struct frame *f, const char *method)
 static void
 reject(struct session *s, struct frame *error)
 {
-	s->own_errors = true;
+	s->ending.own_errors = true;
 	session_write(s, error);
 	frame_unref(error);
 }
@@ -66,7 +66,7 @@ request_full(struct session *s, struct frame *f)
 	    fault_frame(f->id, &fault,
 		"Too many requests wait for %s (%zu in flight, %zu bytes held "
 		"back). Not sent. Wait for answers, then try again.",
-		s->config.host, s->in_flight, s->held_bytes));
+		s->config.host, s->in_flight, s->held.bytes));
 }
 
 static void
@@ -122,9 +122,9 @@ end_former(struct session *s)
 		}
 	}
 	questions_free(&s->questions);
-	s->ping = 0;
-	s->flapping_until = 0;
-	s->flaps_useless = s->scouted = false;
+	s->ping.ticket = 0;
+	s->balancer.flapping_until = 0;
+	s->balancer.scouting = SCOUTING_OPEN;
 	if (s->generation->session != NULL)
 		session_delete(s, s->generation);
 }
@@ -138,7 +138,6 @@ request_initialize(struct session *s, struct frame *f)
 		    "ends");
 		end_former(s);
 	}
-	s->own_handshake = false;
 	session_open(s, f, calls_add(&s->calls, f));
 }
 
@@ -155,7 +154,8 @@ static void
 renew_lost(struct session *s)
 {
 	if (s->generation->lost && gate_is_open(s) && session_may_renew(s))
-		session_renew(s, s->why != NULL ? s->why : "it was lost");
+		session_renew(s,
+		    s->renewal.why != NULL ? s->renewal.why : "it was lost");
 }
 
 static void
@@ -199,13 +199,13 @@ client_request(struct session *s, struct frame *f)
 		frame_unref(error);
 		return;
 	}
-	if (s->held_bytes > 0 && s->questions.n > 0 &&
+	if (s->held.bytes > 0 && s->questions.n > 0 &&
 	    session_is_full(s, f, true)) {
 		request_full(s, f);
 		return;
 	}
 	c = calls_add(&s->calls, f);
-	if (gate_is_open(s) && s->held == NULL &&
+	if (gate_is_open(s) && s->held.first == NULL &&
 	    s->in_flight < s->config.max_inflight)
 		session_send_call(s, c);
 	else
@@ -220,11 +220,12 @@ client_initialized(struct session *s, struct frame *f)
 	if (phase_permits(s, PHASE_FIRST)) {
 		session_hold(s, f, NULL);
 	} else if (phase_permits(s, PHASE_INITIALIZED)) {
-		s->ready = frame_ref(f);
+		s->handshake.ready = frame_ref(f);
 		session_begin_ready(s);
-	} else if (s->ready == NULL && !phase_permits(s, PHASE_STARTS)) {
+	} else if (s->handshake.ready == NULL &&
+	    !phase_permits(s, PHASE_STARTS)) {
 		/* Kept for a renewal that began before the client said it. */
-		s->ready = frame_ref(f);
+		s->handshake.ready = frame_ref(f);
 	}
 }
 
@@ -316,7 +317,7 @@ client_notification(struct session *s, struct frame *f)
 		session_log(s, LEVEL_INFO,
 		    "a notification without a session: dropped");
 	} else if (session_is_full(s, f, false)) {
-		if (session_may_say(s, &s->say_dropped_at, SAY_MS))
+		if (session_may_say(s, &s->say.dropped_at, SAY_MS))
 			session_log(s, LEVEL_WARN,
 			    "too much waits for %s: notifications are dropped",
 			    s->config.host);

@@ -85,7 +85,7 @@ refuse_flood(struct session *s, uint64_t asker, const struct frame *m)
 	struct fault fault = { .reason = "busy" };
 	struct facts full = { .ending = ENDING_IDLE };
 
-	if (session_may_say(s, &s->say_asks_at, SAY_MS))
+	if (session_may_say(s, &s->say.asks_at, SAY_MS))
 		session_log(s, LEVEL_WARN,
 		    "%s asks too much at once: questions are refused while %d "
 		    "are open",
@@ -172,7 +172,7 @@ server_request(struct session *s, struct attempt *l, struct frame *m)
 		return;
 	}
 	/* A shell user answers no questions, and nobody does after EOF. */
-	if (s->own_handshake || s->eof) {
+	if (is_own_handshake(s) || has_eof(s)) {
 		answer_here(s, asker, session_nobody(m->id, ping));
 		return;
 	}
@@ -191,7 +191,7 @@ server_request(struct session *s, struct attempt *l, struct frame *m)
 			m->id.n));
 		return;
 	}
-	if (s->questions.n + s->n_answers >= MAX_QUESTIONS) {
+	if (s->questions.n + s->answers.n >= MAX_QUESTIONS) {
 		refuse_flood(s, asker, m);
 		return;
 	}
@@ -318,8 +318,8 @@ judge(struct session *s, const struct call *c, const struct attempt *l,
 		r = verdict_error(&of_call, m, &s->config.rules);
 	else
 		r = verdict_result(&of_call, m, &s->config.rules, &hint);
-	if (hint && !s->hinted) {
-		s->hinted = true;
+	if (hint && !s->say.hinted) {
+		s->say.hinted = true;
 		session_log(s, LEVEL_WARN,
 		    "a result of %s speaks of a lost session. If it wraps its "
 		    "refusals like that, add --session-lost-in-results",
@@ -450,7 +450,7 @@ session_message(struct session *s, struct attempt *l, const struct facts *f,
 	if (!answer && l->kind == ATTEMPT_LISTEN &&
 	    l->generation != s->generation)
 		return;
-	if (!answer && phase_permits(s, PHASE_FIRST) && !s->own_handshake) {
+	if (!answer && phase_permits(s, PHASE_FIRST) && !is_own_handshake(s)) {
 		session_keep_early(s, m);
 	} else if (m->kind == FRAME_REQUEST) {
 		server_request(s, l, m);

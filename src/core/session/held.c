@@ -31,7 +31,7 @@ held_size(const struct frame *f, bool is_call)
 bool
 session_is_full(const struct session *s, const struct frame *f, bool is_call)
 {
-	return s->held_bytes + held_size(f, is_call) > s->config.max_held;
+	return s->held.bytes + held_size(f, is_call) > s->config.max_held;
 }
 
 void
@@ -41,12 +41,12 @@ session_hold(struct session *s, struct frame *f, struct call *c)
 
 	h->frame = frame_ref(f);
 	h->call = c;
-	if (s->held_last != NULL)
-		s->held_last->next = h;
+	if (s->held.last != NULL)
+		s->held.last->next = h;
 	else
-		s->held = h;
-	s->held_last = h;
-	s->held_bytes += held_size(f, c != NULL);
+		s->held.first = h;
+	s->held.last = h;
+	s->held.bytes += held_size(f, c != NULL);
 	session_want_read(s);
 }
 
@@ -54,15 +54,15 @@ session_hold(struct session *s, struct frame *f, struct call *c)
 void
 session_release(struct session *s, struct held *prev)
 {
-	struct held *h = prev == NULL ? s->held : prev->next;
+	struct held *h = prev == NULL ? s->held.first : prev->next;
 
 	if (prev == NULL)
-		s->held = h->next;
+		s->held.first = h->next;
 	else
 		prev->next = h->next;
-	if (s->held_last == h)
-		s->held_last = prev;
-	s->held_bytes -= held_size(h->frame, h->call != NULL);
+	if (s->held.last == h)
+		s->held.last = prev;
+	s->held.bytes -= held_size(h->frame, h->call != NULL);
 	frame_unref(h->frame);
 	free(h);
 }
@@ -74,7 +74,7 @@ session_unhold(struct session *s, struct call *c)
 
 	if (c->state != CALL_HELD)
 		return;
-	for (h = s->held; h != NULL; prev = h, h = h->next)
+	for (h = s->held.first; h != NULL; prev = h, h = h->next)
 		if (h->call == c) {
 			session_release(s, prev);
 			return;
@@ -86,11 +86,11 @@ session_keep_ready(struct session *s)
 {
 	struct held *h, *prev = NULL;
 
-	for (h = s->held; h != NULL; prev = h, h = h->next)
+	for (h = s->held.first; h != NULL; prev = h, h = h->next)
 		if (h->call == NULL &&
 		    json_key_is(h->frame->method,
 			"notifications/initialized")) {
-			s->ready = frame_ref(h->frame);
+			s->handshake.ready = frame_ref(h->frame);
 			session_release(s, prev);
 			return;
 		}
@@ -101,7 +101,7 @@ session_drop_one_way(struct session *s)
 {
 	struct held *h, *prev = NULL, *next;
 
-	for (h = s->held; h != NULL; h = next) {
+	for (h = s->held.first; h != NULL; h = next) {
 		next = h->next;
 		if (h->call == NULL)
 			session_release(s, prev);
@@ -117,32 +117,32 @@ session_keep_early(struct session *s, struct frame *m)
 {
 	struct held *h;
 
-	if (s->early_bytes + bare_size(m) > MAX_EARLY) {
+	if (s->early.bytes + bare_size(m) > MAX_EARLY) {
 		session_log(s, LEVEL_DEBUG,
 		    "too much before the answer to initialize: dropped");
 		return;
 	}
 	h = xcalloc(1, sizeof *h);
 	h->frame = frame_ref(m);
-	if (s->early == NULL)
-		s->early = h;
+	if (s->early.first == NULL)
+		s->early.first = h;
 	else
-		s->early_last->next = h;
-	s->early_last = h;
-	s->early_bytes += bare_size(m);
+		s->early.last->next = h;
+	s->early.last = h;
+	s->early.bytes += bare_size(m);
 }
 
 struct frame *
 session_take_early(struct session *s)
 {
-	struct held *h = s->early;
+	struct held *h = s->early.first;
 	struct frame *f;
 
 	if (h == NULL)
 		return NULL;
 	f = h->frame;
-	s->early = h->next;
-	s->early_bytes -= bare_size(f);
+	s->early.first = h->next;
+	s->early.bytes -= bare_size(f);
 	free(h);
 	return f;
 }

@@ -35,7 +35,7 @@ tell_lists(struct session *s)
 	size_t i;
 
 	for (i = 0; i < ERA_FAMILIES; i++)
-		if (s->tells_changes[i])
+		if (s->changes.families[i])
 			tell(s, era_families[i].changed, no_span);
 }
 
@@ -63,13 +63,13 @@ session_tell_changes(struct session *s)
 {
 	if (!phase_permits(s, PHASE_WORKS))
 		return;
-	alarm_set(&s->alarms, ALARM_TELL, s->tell_at);
-	if (s->now < s->tell_at)
+	alarm_set(&s->alarms, ALARM_TELL, s->changes.tell_at);
+	if (s->now < s->changes.tell_at)
 		return;
-	s->quiet_until = s->now + TELL_MS;
-	s->tell_at = ALARM_NEVER;
+	s->changes.quiet_until = s->now + TELL_MS;
+	s->changes.tell_at = ALARM_NEVER;
 	alarm_set(&s->alarms, ALARM_TELL, ALARM_NEVER);
-	if (s->own_handshake)
+	if (is_own_handshake(s))
 		return;
 	tell_lists(s);
 	tell_resources(s);
@@ -93,7 +93,7 @@ add_string(struct buf *out, struct span object, const char *name)
 static bool
 add_changes(struct session *s, struct frame *before, struct buf *out)
 {
-	struct span was = before->result, is = s->opened->result;
+	struct span was = before->result, is = s->handshake.answer->result;
 	struct span a = json_get(was, "serverInfo"),
 		    b = json_get(is, "serverInfo");
 	size_t n = out->n;
@@ -135,21 +135,22 @@ sum_up(struct session *s)
 	    "%s: new session, generation %llu (%s); %zu request%s "
 	    "sent again",
 	    s->config.host, (unsigned long long)s->generation->number,
-	    s->why != NULL ? s->why : "at the start", s->replays,
-	    s->replays == 1 ? "" : "s");
-	if (s->restored + s->unrestored > 0)
-		buf_addf(&line, "; %zu of %zu settings restored", s->restored,
-		    s->restored + s->unrestored);
-	if (s->opened_before != NULL && s->opened != NULL)
-		differs = add_changes(s, s->opened_before, &line);
-	due = s->now >= s->sum_up_at;
+	    s->renewal.why != NULL ? s->renewal.why : "at the start",
+	    s->renewal.replays, s->renewal.replays == 1 ? "" : "s");
+	if (s->restoring.restored + s->restoring.refused > 0)
+		buf_addf(&line, "; %zu of %zu settings restored",
+		    s->restoring.restored,
+		    s->restoring.restored + s->restoring.refused);
+	if (s->renewal.before != NULL && s->handshake.answer != NULL)
+		differs = add_changes(s, s->renewal.before, &line);
+	due = s->now >= s->say.sum_up_at;
 	if (differs || due)
-		s->sum_up_at = s->now + SUM_UP_MS;
+		s->say.sum_up_at = s->now + SUM_UP_MS;
 	session_log(s, differs || due ? LEVEL_WARN : LEVEL_INFO, "%s",
 	    buf_str(&line));
 	buf_free(&line);
-	frame_unref(s->opened_before);
-	s->opened_before = NULL;
+	frame_unref(s->renewal.before);
+	s->renewal.before = NULL;
 }
 
 /* --- ready, and live --- */
@@ -162,7 +163,8 @@ session_learn_families(struct session *s, const struct frame *m)
 
 	for (i = 0; i < ERA_FAMILIES; i++) {
 		family = json_get(caps, era_families[i].name);
-		s->tells_changes[i] = span_is(json_get(family, "listChanged"),
+		s->changes.families[i] = span_is(json_get(family,
+						     "listChanged"),
 		    "true");
 	}
 }
@@ -172,7 +174,7 @@ session_begin_ready(struct session *s)
 {
 	session_phase(s, PHASE_READYING, s->now + READY_MS);
 	session_start(s,
-	    calls_attempt(&s->calls, ATTEMPT_READY, NULL, s->ready,
+	    calls_attempt(&s->calls, ATTEMPT_READY, NULL, s->handshake.ready,
 		s->generation));
 }
 
@@ -181,15 +183,17 @@ static void
 go_live(struct session *s)
 {
 	session_phase(s, PHASE_LIVE, ALARM_NEVER);
-	s->generation->ready_at = s->active_at = s->now;
+	s->generation->ready_at = s->ping.active_at = s->now;
 	session_replay(s);
 	/* A client lists anew on each list_changed: not so often that a server
 	 * which loses its sessions over that makes a storm. */
-	if (s->renewed) {
+	if (s->renewal.renewed) {
 		sum_up(s);
-		s->tell_at = s->now < s->quiet_until ? s->quiet_until : s->now;
+		s->changes.tell_at = s->now < s->changes.quiet_until ?
+		    s->changes.quiet_until :
+		    s->now;
 	}
-	s->renewed = false;
+	s->renewal.renewed = false;
 	session_tell_changes(s);
 	session_ping_due(s);
 }
@@ -205,7 +209,7 @@ session_reopened(struct session *s)
 void
 session_readied(struct session *s)
 {
-	if (s->renewed && session_restore(s))
+	if (s->renewal.renewed && session_restore(s))
 		return;
 	session_listen_open(s);
 	go_live(s);
@@ -218,7 +222,7 @@ restore_send(struct session *s, struct frame *request)
 {
 	struct frame *body = session_with_own_id(s, request);
 
-	s->restores++;
+	s->restoring.under_way++;
 	session_start(s,
 	    calls_attempt(&s->calls, ATTEMPT_RESTORE, NULL, body,
 		s->generation));
@@ -229,7 +233,7 @@ restore_send(struct session *s, struct frame *request)
 static void
 restored(struct session *s)
 {
-	if (s->ready != NULL)
+	if (s->handshake.ready != NULL)
 		go_live(s);
 	else
 		session_reopened(s);
@@ -241,14 +245,14 @@ restore_more(struct session *s)
 {
 	struct subscription *sub = s->settings.list;
 
-	while (sub != NULL && s->restores < RESTORES_AT_ONCE) {
+	while (sub != NULL && s->restoring.under_way < RESTORES_AT_ONCE) {
 		if (sub->told != s->generation->number) {
 			sub->told = s->generation->number;
 			restore_send(s, sub->request);
 		}
 		sub = sub->next;
 	}
-	if (s->restores == 0)
+	if (s->restoring.under_way == 0)
 		restored(s);
 }
 
@@ -256,8 +260,8 @@ restore_more(struct session *s)
 static void
 restore_rest(struct session *s)
 {
-	s->restoring_level = false;
-	if (s->ready != NULL)
+	s->restoring.stage = RESTORE_REST;
+	if (s->handshake.ready != NULL)
 		session_listen_open(s);
 	restore_more(s);
 }
@@ -268,9 +272,9 @@ session_restore(struct session *s)
 	if (s->settings.level == NULL && s->settings.n == 0)
 		return false;
 	session_phase(s, PHASE_RESTORING, s->now + RESTORING_MS);
-	s->restores = s->restore_flaps = 0;
-	s->restoring_level = s->settings.level != NULL;
-	if (s->restoring_level)
+	s->restoring.under_way = s->restoring.flaps = 0;
+	s->restoring.stage = RESTORE_LEVEL;
+	if (s->settings.level != NULL)
 		restore_send(s, s->settings.level);
 	else
 		restore_rest(s);
@@ -281,10 +285,10 @@ session_restore(struct session *s)
 static void
 restore_next(struct session *s)
 {
-	s->restores--;
-	if (!s->restoring_level)
+	s->restoring.under_way--;
+	if (s->restoring.stage == RESTORE_REST)
 		restore_more(s);
-	else if (s->restores == 0)
+	else if (s->restoring.under_way == 0)
 		restore_rest(s);
 }
 
@@ -297,7 +301,7 @@ session_restore_message(struct session *s, struct attempt *l)
 	session_abort_in(s, l, LINGER_MS);
 	if (l->generation != s->generation || !phase_permits(s, PHASE_RESTORES))
 		return;
-	s->restored++;
+	s->restoring.restored++;
 	restore_next(s);
 }
 
@@ -307,9 +311,9 @@ restore_lost(struct session *s, struct attempt *l, struct ruling r)
 {
 	if (!is_refusal(r))
 		return false;
-	if (s->restore_flaps < FLAPS && s->config.retry_window_ms > 0) {
-		s->restore_flaps++;
-		session_again(s, l, session_flap_wait(s->restore_flaps));
+	if (s->restoring.flaps < FLAPS && s->config.retry_window_ms > 0) {
+		s->restoring.flaps++;
+		session_again(s, l, session_flap_wait(s->restoring.flaps));
 		return true;
 	}
 	if (!session_may_renew(s))
@@ -334,7 +338,7 @@ session_restore_done(struct session *s, struct attempt *l,
 	}
 	if (restore_lost(s, l, r))
 		return;
-	s->unrestored++;
+	s->restoring.refused++;
 	session_log(s, LEVEL_WARN,
 	    "%s did not take %.*s again in the new session (%d)",
 	    s->config.host, (int)l->body->method.n, l->body->method.p,
@@ -353,7 +357,7 @@ session_restore_timeout(struct session *s)
 	    "%s takes too long to take again what the session before was told; "
 	    "going on",
 	    s->config.host);
-	if (s->restoring_level && s->ready != NULL)
+	if (s->restoring.stage == RESTORE_LEVEL && s->handshake.ready != NULL)
 		session_listen_open(s);
 	restored(s);
 }

@@ -88,26 +88,26 @@ hold_answer(struct session *s, struct frame *f, uint64_t asker)
 
 	h->frame = frame_ref(f);
 	h->asker = asker;
-	if (s->answers != NULL)
-		s->answers_last->next = h;
+	if (s->answers.first != NULL)
+		s->answers.last->next = h;
 	else
-		s->answers = h;
-	s->answers_last = h;
-	s->n_answers++;
-	s->answer_bytes += f->text.n;
+		s->answers.first = h;
+	s->answers.last = h;
+	s->answers.n++;
+	s->answers.bytes += f->text.n;
 }
 
 /* The first that is held; the caller owns it. */
 static struct frame *
 take_answer(struct session *s, uint64_t *asker)
 {
-	struct held *h = s->answers;
+	struct held *h = s->answers.first;
 	struct frame *f = h->frame;
 
 	*asker = h->asker;
-	s->answers = h->next;
-	s->n_answers--;
-	s->answer_bytes -= f->text.n;
+	s->answers.first = h->next;
+	s->answers.n--;
+	s->answers.bytes -= f->text.n;
 	free(h);
 	return f;
 }
@@ -121,11 +121,11 @@ session_send_answer(struct session *s, struct frame *f, uint64_t asker)
 		session_log(s, LEVEL_INFO,
 		    "an answer for a session that is gone: dropped");
 		session_undelivered(s, asker, NULL);
-	} else if (s->answers == NULL && may_send_answer(s)) {
+	} else if (s->answers.first == NULL && may_send_answer(s)) {
 		session_send_one_way(s, f)->asker = asker;
-	} else if (s->n_answers >= MAX_QUESTIONS ||
-	    (s->answer_bytes > 0 &&
-		s->answer_bytes + f->text.n > s->config.max_held)) {
+	} else if (s->answers.n >= MAX_QUESTIONS ||
+	    (s->answers.bytes > 0 &&
+		s->answers.bytes + f->text.n > s->config.max_held)) {
 		session_log(s, LEVEL_INFO,
 		    "%s does not take the answers to its questions: one is "
 		    "dropped",
@@ -142,7 +142,7 @@ session_drop_answers(struct session *s)
 {
 	uint64_t asker;
 
-	while (s->answers != NULL) {
+	while (s->answers.first != NULL) {
 		frame_unref(take_answer(s, &asker));
 		session_undelivered(s, asker, NULL);
 	}
@@ -156,7 +156,7 @@ session_pump_answers(struct session *s)
 
 	if (!may_hold_answer(s))
 		session_drop_answers(s);
-	while (s->answers != NULL && may_send_answer(s)) {
+	while (s->answers.first != NULL && may_send_answer(s)) {
 		f = take_answer(s, &asker);
 		session_send_one_way(s, f)->asker = asker;
 		frame_unref(f);

@@ -28,22 +28,22 @@ static const struct span no_span = { NULL, 0 };
 void
 session_open(struct session *s, struct frame *initialize, struct call *c)
 {
-	frame_unref(s->opening);
-	s->opening = frame_ref(initialize);
-	frame_unref(s->ready);
-	s->ready = NULL;
+	frame_unref(s->handshake.request);
+	s->handshake.request = frame_ref(initialize);
+	frame_unref(s->handshake.ready);
+	s->handshake.ready = NULL;
 	if (s->listen.state == LISTEN_REFUSED)
 		s->listen.state = LISTEN_OFF;
 	session_next_generation(s);
 	generation_unref(s->former);
 	s->former = NULL;
-	frame_unref(s->opened);
-	s->opened = NULL;
-	s->from_cache = false;
+	frame_unref(s->handshake.answer);
+	s->handshake.answer = NULL;
+	s->handshake.by = HANDSHAKE_CLIENT;
 	settings_clear(&s->settings);
-	s->renewed = false;
-	frame_unref(s->opened_before);
-	s->opened_before = NULL;
+	s->renewal.renewed = false;
+	frame_unref(s->renewal.before);
+	s->renewal.before = NULL;
 	session_call_state(s, c, CALL_RUNNING);
 	session_open_begin(s, initialize, c, PHASE_OPENING,
 	    s->config.init_timeout_ms);
@@ -58,14 +58,16 @@ session_open_own(struct session *s)
 	    "\"clientInfo\":{\"name\":\"mcpsplice\",\"version\":\"%s\"}}",
 	    s->config.version);
 
-	frame_unref(s->opening);
-	s->opening = session_own_request(s, "initialize", span_of(params));
+	frame_unref(s->handshake.request);
+	s->handshake.request = session_own_request(s, "initialize",
+	    span_of(params));
 	free(params);
-	frame_unref(s->ready);
-	s->ready = msg_call(no_span, "notifications/initialized", no_span);
-	s->own_handshake = true;
+	frame_unref(s->handshake.ready);
+	s->handshake.ready = msg_call(no_span, "notifications/initialized",
+	    no_span);
+	s->handshake.by = HANDSHAKE_OWN;
 	session_next_generation(s);
-	session_open_begin(s, s->opening, NULL, PHASE_OPENING,
+	session_open_begin(s, s->handshake.request, NULL, PHASE_OPENING,
 	    s->config.init_timeout_ms);
 }
 
@@ -108,9 +110,10 @@ adopt(struct session *s, const struct facts *f, struct frame *m)
 	g->version = negotiated(m);
 	if (f->changed && s->listen.state == LISTEN_REFUSED)
 		s->listen.state = LISTEN_OFF;
-	frame_unref(s->opened);
-	s->opened = frame_ref(m);
-	s->from_cache = false;
+	frame_unref(s->handshake.answer);
+	s->handshake.answer = frame_ref(m);
+	if (is_from_cache(s))
+		s->handshake.by = HANDSHAKE_CLIENT;
 	alarm_set(&s->alarms, ALARM_CACHED_START, ALARM_NEVER);
 	session_save(s, g);
 	session_save_start(s);
@@ -133,8 +136,8 @@ first_opened(struct session *s, struct attempt *l, const struct facts *f,
 	session_phase(s, PHASE_OPENED, ALARM_NEVER);
 	if (c != NULL)
 		session_answer(s, c, m);
-	s->opener = l;
-	if (s->own_handshake)
+	s->handshake.opener = l;
+	if (is_own_handshake(s))
 		session_begin_ready(s);
 }
 
@@ -143,12 +146,12 @@ renewed(struct session *s, struct attempt *l, const struct facts *f,
     struct frame *m)
 {
 	adopt(s, f, m);
-	s->cached_tries = 0;
+	s->start.tries = 0;
 	session_abort_in(s, l, LINGER_MS);
 	session_log(s, LEVEL_DEBUG, "new session with %s, generation %llu",
 	    s->config.host, (unsigned long long)s->generation->number);
-	s->renewed = true;
-	if (s->ready != NULL) {
+	s->renewal.renewed = true;
+	if (s->handshake.ready != NULL) {
 		session_begin_ready(s);
 		return;
 	}
@@ -174,10 +177,10 @@ bool
 session_make_room(struct session *s, struct attempt *l, const struct facts *f)
 {
 	if (!phase_permits(s, PHASE_AGAIN) || s->former == NULL ||
-	    s->former->session == NULL || s->former_ended ||
+	    s->former->session == NULL || s->generation->made_room ||
 	    (f->status != 400 && f->status != 409))
 		return false;
-	s->former_ended = true;
+	s->generation->made_room = true;
 	session_log(s, LEVEL_INFO,
 	    "%s refuses a new session (%d): the old one is ended first",
 	    s->config.host, f->status);
@@ -218,7 +221,7 @@ session_opened(struct session *s, struct attempt *l, const struct facts *f,
 struct frame *
 session_initialize_answer(const struct session *s)
 {
-	return s->opened;
+	return s->handshake.answer;
 }
 
 /* --- failing to open --- */
@@ -275,18 +278,18 @@ fail_waiting(struct session *s, const struct facts *f,
 		fault.status = f->status;
 		fault.retry_after_ms = f->retry_after_ms;
 		fault.maybe = session_may_have_run(c);
-		fault.reason = s->from_cache ? "upstream_unreachable" :
+		fault.reason = is_from_cache(s) ? "upstream_unreachable" :
 		    error != NULL &&
 			msg_error_code(error) == ERROR_UNSUPPORTED_VERSION ?
-					       "version_changed" :
-					       "reinit_failed";
+						  "version_changed" :
+						  "reinit_failed";
 		if (c->refusal != NULL)
 			fault.server = c->refusal->error;
 		else if (error != NULL)
 			fault.server = error->error;
 		session_fail(s, c,
 		    fault_frame(c->frame->id, &fault,
-			lost && !s->from_cache ?
+			lost && !is_from_cache(s) ?
 			    "%s forgot the session, and no new one could be "
 			    "made: %s. The call %s. Try again later." :
 			    "No session with %s could be made: %s. The call "
@@ -352,9 +355,10 @@ session_open_failed(struct session *s, const struct facts *f,
 		first_failed(s, f, error);
 		return;
 	}
-	session_log(s, s->from_cache ? LEVEL_INFO : LEVEL_ERROR,
-	    s->from_cache ? "%s is still not there (%d)" :
-			    "%s lost the session and accepts no new one (%d)",
+	session_log(s, is_from_cache(s) ? LEVEL_INFO : LEVEL_ERROR,
+	    is_from_cache(s) ?
+		"%s is still not there (%d)" :
+		"%s lost the session and accepts no new one (%d)",
 	    s->config.host, f->status);
 	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
 		if (l->kind == ATTEMPT_OPEN)
@@ -365,9 +369,9 @@ session_open_failed(struct session *s, const struct facts *f,
 		session_count_failed_renewal(s);
 	session_phase(s, PHASE_DEAD, ALARM_NEVER);
 	/* The client believes that there is a server: it is looked for. */
-	if (s->from_cache)
+	if (is_from_cache(s))
 		alarm_set(&s->alarms, ALARM_RENEW,
-		    s->now + memory_wait(s->cached_tries++) +
+		    s->now + memory_wait(s->start.tries++) +
 			(int64_t)(s->random % JITTER_MS));
 	fail_waiting(s, f, error, true);
 }

@@ -29,8 +29,8 @@ wanted_at(const struct session *s)
 {
 	int64_t interval = s->config.ping_interval_ms;
 
-	return interval > 0 && s->ping == 0 && may_ask(s) ?
-	    s->active_at + interval :
+	return interval > 0 && s->ping.ticket == 0 && may_ask(s) ?
+	    s->ping.active_at + interval :
 	    ALARM_NEVER;
 }
 
@@ -46,14 +46,14 @@ session_ping(struct session *s, const char *why)
 	struct frame *body;
 	struct attempt *l;
 
-	if (s->ping != 0)
+	if (s->ping.ticket != 0)
 		return;
 	session_log(s, LEVEL_INFO,
 	    "%s: a ping finds out whether the session lives", why);
 	body = session_own_request(s, "ping", no_span);
 	l = calls_attempt(&s->calls, ATTEMPT_PING, NULL, body, s->generation);
 	frame_unref(body);
-	s->ping = l->ticket;
+	s->ping.ticket = l->ticket;
 	session_abort_in(s, l, PING_MS);
 	session_start(s, l);
 }
@@ -239,7 +239,7 @@ session_ping_message(struct session *s, struct attempt *l,
 		r = verdict_error(f, m, &s->config.rules);
 	lost = is_loss(s, r);
 	l->answered = true;
-	s->ping = 0;
+	s->ping.ticket = 0;
 	session_log(s, LEVEL_INFO, "the ping says: %s (%s)",
 	    lost ? "the session is gone" : "the session lives", r.rule);
 	session_abort_in(s, l, LINGER_MS);
@@ -258,8 +258,8 @@ session_ping_done(struct session *s, struct attempt *l, const struct facts *f)
 
 	generation_ref(g);
 	l->live = false;
-	if (s->ping == l->ticket)
-		s->ping = 0;
+	if (s->ping.ticket == l->ticket)
+		s->ping.ticket = 0;
 	if (!l->answered) {
 		session_log(s, LEVEL_INFO, "the ping says: %s (%s)",
 		    lost ? "the session is gone" : "nothing", r.rule);

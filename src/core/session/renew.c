@@ -36,8 +36,6 @@ session_next_generation(struct session *s)
 		generation_unref(s->generation);
 	}
 	s->generation = generation_new(number);
-	s->counted = false;
-	s->former_ended = false;
 	session_scout(s, NULL);
 	alarm_set(&s->alarms, ALARM_RENEW, ALARM_NEVER);
 }
@@ -88,7 +86,7 @@ end_own(struct session *s)
 		if (l->kind == ATTEMPT_PING || l->kind == ATTEMPT_RESTORE)
 			session_abort(s, l);
 	}
-	s->ping = 0;
+	s->ping.ticket = 0;
 }
 
 void
@@ -100,13 +98,13 @@ session_renew(struct session *s, const char *why)
 	if (!phase_permits(s, PHASE_RENEWS))
 		return;
 	session_log(s, LEVEL_INFO,
-	    s->from_cache ? "%s: a session is tried again (%s)" :
-			    "%s forgot the session (%s): renewing",
+	    is_from_cache(s) ? "%s: a session is tried again (%s)" :
+			       "%s forgot the session (%s): renewing",
 	    s->config.host, why);
-	s->why = s->generation->why = why;
-	s->replays = s->restored = s->unrestored = 0;
-	if (s->opened_before == NULL && s->opened != NULL)
-		s->opened_before = frame_ref(s->opened);
+	s->renewal.why = s->generation->why = why;
+	s->renewal.replays = s->restoring.restored = s->restoring.refused = 0;
+	if (s->renewal.before == NULL && s->handshake.answer != NULL)
+		s->renewal.before = frame_ref(s->handshake.answer);
 	session_listen_close(s);
 	mind_silent(s);
 	session_next_generation(s);
@@ -121,7 +119,8 @@ session_renew(struct session *s, const char *why)
 		session_undelivered(s, asker, NULL);
 	}
 	session_drop_answers(s);
-	body = session_own_request(s, "initialize", s->opening->params);
+	body = session_own_request(s, "initialize",
+	    s->handshake.request->params);
 	session_open_begin(s, body, NULL, PHASE_RENEWING,
 	    session_renew_window(s));
 	frame_unref(body);
@@ -130,9 +129,9 @@ session_renew(struct session *s, const char *why)
 void
 session_count_failed_renewal(struct session *s)
 {
-	if (!s->counted)
-		backoff_budget_failed(&s->budget, s->now);
-	s->counted = true;
+	if (!s->generation->counted)
+		backoff_budget_failed(&s->renewal.budget, s->now);
+	s->generation->counted = true;
 }
 
 bool
@@ -140,7 +139,7 @@ session_may_renew(struct session *s)
 {
 	if (s->former != NULL && s->generation->served_at == 0)
 		session_count_failed_renewal(s);
-	return backoff_budget_allows(&s->budget, s->now);
+	return backoff_budget_allows(&s->renewal.budget, s->now);
 }
 
 /* --- renewals that no call waits for --- */
@@ -151,14 +150,14 @@ void
 session_renew_unasked(struct session *s, const char *why)
 {
 	s->generation->lost = true;
-	if (!backoff_budget_allows(&s->unasked, s->now)) {
+	if (!backoff_budget_allows(&s->renewal.unasked, s->now)) {
 		session_log(s, LEVEL_INFO, "%s: no renewal for that now", why);
 		mind_silent(s);
 		return;
 	}
-	backoff_budget_failed(&s->unasked, s->now);
+	backoff_budget_failed(&s->renewal.unasked, s->now);
 	session_renew(s, why);
-	s->counted = true;
+	s->generation->counted = true;
 }
 
 /* A cancel is the end of something: it begins no recovery. */
@@ -183,15 +182,15 @@ session_renew_later(struct session *s, const char *why)
 	if (alarm_is_set(&s->alarms, ALARM_RENEW))
 		return;
 	mind_silent(s);
-	if (s->idle_renewals >= RENEWALS_ASLEEP) {
+	if (s->renewal.idle >= RENEWALS_ASLEEP) {
 		session_log(s, LEVEL_INFO,
 		    "the session is gone (%s): it is renewed when the client "
 		    "speaks",
 		    why);
 		return;
 	}
-	s->idle_renewals++;
-	s->why = why;
+	s->renewal.idle++;
+	s->renewal.why = why;
 	/* Spread the renewals: many clients lose their session at the same
 	 * moment. */
 	wait = (int64_t)(s->random % JITTER_MS);
@@ -208,8 +207,8 @@ session_renew_tick(struct session *s)
 	if (!alarm_is_due(&s->alarms, ALARM_RENEW, s->now))
 		return;
 	alarm_set(&s->alarms, ALARM_RENEW, ALARM_NEVER);
-	if (phase_permits(s, PHASE_REVIVES) && s->from_cache) {
-		if (backoff_budget_allows(&s->budget, s->now))
+	if (phase_permits(s, PHASE_REVIVES) && is_from_cache(s)) {
+		if (backoff_budget_allows(&s->renewal.budget, s->now))
 			session_renew(s, "the start was from memory");
 		else
 			alarm_set(&s->alarms, ALARM_RENEW, s->now + RENEW_MS);
@@ -233,7 +232,7 @@ session_peer_state(struct session *s, bool newer_peer)
 		    "is renewed when its client speaks",
 		    s->config.host);
 	else
-		session_renew_unasked(s, s->why);
+		session_renew_unasked(s, s->renewal.why);
 }
 
 struct frame *
@@ -241,21 +240,22 @@ session_revive(struct session *s, struct span id)
 {
 	struct fault fault = { .reason = "session_lost" };
 
-	if (backoff_budget_allows(&s->budget, s->now)) {
+	if (backoff_budget_allows(&s->renewal.budget, s->now)) {
 		session_renew(s,
-		    s->from_cache ? "the start was from memory" :
-				    "it was lost before");
+		    is_from_cache(s) ? "the start was from memory" :
+				       "it was lost before");
 		return NULL;
 	}
-	if (s->last_refusal != NULL)
-		return msg_with_id(s->last_refusal, id);
-	s->own_errors = true;
-	if (s->from_cache)
+	if (s->renewal.last_refusal != NULL)
+		return msg_with_id(s->renewal.last_refusal, id);
+	s->ending.own_errors = true;
+	if (is_from_cache(s))
 		fault.reason = "upstream_unreachable";
 	return fault_frame(id, &fault,
-	    s->from_cache ? "%s has not answered since the start. Not sent. "
-			    "The next trial is within 30 s." :
-			    "%s keeps losing its sessions. Not sent. The next "
-			    "trial is within 30 s.",
+	    is_from_cache(s) ?
+		"%s has not answered since the start. Not sent. "
+		"The next trial is within 30 s." :
+		"%s keeps losing its sessions. Not sent. The next "
+		"trial is within 30 s.",
 	    s->config.host);
 }

@@ -96,7 +96,7 @@ refusal_stands(struct session *s, struct call *c, const char *what)
 bool
 session_flaps(const struct session *s)
 {
-	return s->now < s->flapping_until;
+	return s->now < s->balancer.flapping_until;
 }
 
 int64_t
@@ -111,12 +111,11 @@ flap_exhausted(struct session *s, struct call *scout)
 {
 	struct call *c, *next;
 
-	s->flapping_until = 0;
-	if (s->scout != scout)
+	s->balancer.flapping_until = 0;
+	if (s->balancer.scout != scout)
 		return;
 	session_scout(s, NULL);
-	s->scouted = false;
-	s->flaps_useless = true;
+	s->balancer.scouting = SCOUTING_VAIN;
 	for (c = s->calls.first; c != NULL; c = next) {
 		next = c->next;
 		if (c != scout && c->state == CALL_REFUSED)
@@ -137,15 +136,15 @@ flap(struct session *s, struct call *c, struct generation *g)
 	if (s->config.retry_window_ms == 0 || c->status < 400 ||
 	    g->session == NULL || c->rule == verdict_other_era)
 		return false;
-	if (s->scout != NULL && s->scout != c) {
-		s->scouted = true;
+	if (s->balancer.scout != NULL && s->balancer.scout != c) {
+		s->balancer.scouting = SCOUTING_AWAITED;
 		return true;
 	}
 	if (session_flaps(s)) {
 		if (!fresh &&
 		    (g->served_at == 0 || s->now - g->served_at > FLAPPING_MS))
 			return false;
-	} else if (!fresh || s->flaps_useless) {
+	} else if (!fresh || s->balancer.scouting == SCOUTING_VAIN) {
 		return false;
 	}
 	if (c->flaps_end == ALARM_NEVER)
@@ -183,10 +182,10 @@ replay_stale(struct session *s, struct call *c)
 {
 	if (!phase_permits(s, PHASE_HOLDS))
 		refusal_stands(s, c, ", and there is no new one");
-	else if (gate_is_open(s) && s->scout == NULL)
+	else if (gate_is_open(s) && s->balancer.scout == NULL)
 		session_replay(s);
 	else if (gate_is_open(s))
-		s->scouted = true;
+		s->balancer.scouting = SCOUTING_AWAITED;
 	/* Else it waits with the others. */
 }
 
@@ -214,8 +213,8 @@ note_refusal(struct session *s, struct call *c, const struct generation *g,
 		c->refusal = frame_ref(refusal);
 	}
 	if (refusal != NULL) {
-		frame_unref(s->last_refusal);
-		s->last_refusal = frame_ref(refusal);
+		frame_unref(s->renewal.last_refusal);
+		s->renewal.last_refusal = frame_ref(refusal);
 	}
 	session_end_doubt(c);
 	buf_init(&label, 0);
@@ -300,7 +299,7 @@ session_replay(struct session *s)
 		session_send_call(s, c);
 		n++;
 	}
-	s->replays += n;
+	s->renewal.replays += n;
 	if (n > 0)
 		session_log(s, LEVEL_INFO, "replayed %zu request%s", n,
 		    n == 1 ? "" : "s");
@@ -314,15 +313,16 @@ session_served(struct session *s, struct call *c, struct generation *g)
 		return;
 	if (c->replayed == g->number) {
 		g->replays_ok++;
-		s->flaps_useless = false;
-		backoff_budget_helped(&s->budget);
-		backoff_budget_helped(&s->unasked);
+		if (s->balancer.scouting == SCOUTING_VAIN)
+			s->balancer.scouting = SCOUTING_OPEN;
+		backoff_budget_helped(&s->renewal.budget);
+		backoff_budget_helped(&s->renewal.unasked);
 	}
 	if (c->flaps == 0)
 		return;
-	s->flapping_until = s->now + HOUR_MS;
+	s->balancer.flapping_until = s->now + HOUR_MS;
 	session_scout(s, NULL);
-	if (!session_may_say(s, &s->say_flapping_at, HOUR_MS))
+	if (!session_may_say(s, &s->say.flapping_at, HOUR_MS))
 		return;
 	session_log(s, LEVEL_WARN,
 	    "%s accepts and refuses the same session: its load balancer sends "
@@ -346,7 +346,8 @@ session_repeat(struct session *s, struct call *c, int64_t wait)
 		return false;
 	session_detach(s, c);
 	if (s->generation->lost && session_may_renew(s))
-		session_renew(s, s->why != NULL ? s->why : "it was lost");
+		session_renew(s,
+		    s->renewal.why != NULL ? s->renewal.why : "it was lost");
 	c->repeated = true;
 	buf_init(&label, 0);
 	fault_label(c->frame, &label);
@@ -426,8 +427,8 @@ session_unready(struct session *s, struct call *c, struct frame *refusal,
 	    "sent again",
 	    rule);
 	session_detach(s, c);
-	if (s->ready != NULL && !s->generation->initialized_resent)
-		session_send_one_way(s, s->ready);
+	if (s->handshake.ready != NULL && !s->generation->initialized_resent)
+		session_send_one_way(s, s->handshake.ready);
 	s->generation->initialized_resent = true;
 	l = session_call_attempt(s, c);
 	session_start_in(s, l, UNREADY_MS);

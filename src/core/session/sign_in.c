@@ -123,11 +123,11 @@ session_signed_in(struct session *s)
 	session_listen_signed_in(s);
 	/* A server may open to all, and take nothing more. */
 	if (phase_permits(s, PHASE_WORKS) &&
-	    s->generation->initialized_denied && s->ready != NULL) {
+	    s->generation->initialized_denied && s->handshake.ready != NULL) {
 		s->generation->initialized_denied = false;
-		session_send_one_way(s, s->ready);
+		session_send_one_way(s, s->handshake.ready);
 	}
-	s->budget.trial_at = s->now; /* what was refused may work now */
-	if (phase_permits(s, PHASE_REVIVES) && s->from_cache)
+	s->renewal.budget.trial_at = s->now; /* what was refused may work now */
+	if (phase_permits(s, PHASE_REVIVES) && is_from_cache(s))
 		alarm_set(&s->alarms, ALARM_RENEW, s->now);
 }

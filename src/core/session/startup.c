@@ -21,8 +21,8 @@ session_load_start(struct session *s)
 {
 	if (!s->config.cached_start)
 		return;
-	buf_free(&s->cached_start);
-	buf_free(&s->cached_tools);
+	buf_free(&s->start.result);
+	buf_free(&s->start.tools);
 	session_ask(s, ACTION_LOAD_START);
 }
 
@@ -31,16 +31,17 @@ session_cached_start(struct session *s, const struct session_input *in)
 {
 	if (!phase_permits(s, PHASE_FIRST) || in->result.n == 0)
 		return;
-	buf_addspan(&s->cached_start, in->result);
-	buf_addspan(&s->cached_tools, in->tools);
+	buf_addspan(&s->start.result, in->result);
+	buf_addspan(&s->start.tools, in->tools);
 	alarm_set(&s->alarms, ALARM_CACHED_START,
-	    s->now + (s->probed ? CACHED_PROBE_MS : CACHED_START_MS));
+	    s->now + (s->start.probed ? CACHED_PROBE_MS : CACHED_START_MS));
 }
 
 void
 session_save_start(struct session *s)
 {
-	if (s->config.cached_start && s->opened != NULL && !s->own_handshake)
+	if (s->config.cached_start && s->handshake.answer != NULL &&
+	    !is_own_handshake(s))
 		session_ask(s, ACTION_SAVE_START);
 }
 
@@ -68,7 +69,7 @@ session_start_from_cache(struct session *s, const struct facts *f)
 	struct frame *answer;
 
 	alarm_set(&s->alarms, ALARM_CACHED_START, ALARM_NEVER);
-	if (s->cached_start.n == 0 || !phase_permits(s, PHASE_FIRST) ||
+	if (s->start.result.n == 0 || !phase_permits(s, PHASE_FIRST) ||
 	    (f != NULL && !is_away(f)))
 		return false;
 	for (c = s->calls.first; c != NULL; c = c->next)
@@ -85,11 +86,11 @@ session_start_from_cache(struct session *s, const struct facts *f)
 	c->refusal = NULL;
 	c->attempt->call = NULL;
 	c->attempt = NULL;
-	answer = msg_result(c->frame->id, buf_str(&s->cached_start));
+	answer = msg_result(c->frame->id, buf_str(&s->start.result));
 	session_keep_ready(s);
 	session_learn_families(s, answer);
-	s->from_cache = true;
-	s->why = "the start was from memory";
+	s->handshake.by = HANDSHAKE_CACHED;
+	s->renewal.why = "the start was from memory";
 	session_phase(s, PHASE_RENEWING,
 	    session_opening_waits(s) ? ALARM_NEVER :
 				       s->now + session_renew_window(s));
@@ -108,9 +109,9 @@ session_start_from_cache(struct session *s, const struct facts *f)
 struct frame *
 session_cached_answer(struct session *s, struct frame *request)
 {
-	if (!s->from_cache || s->cached_tools.n == 0 ||
+	if (!is_from_cache(s) || s->start.tools.n == 0 ||
 	    !json_key_is(request->method, "tools/list") ||
 	    json_get(request->params, "cursor").p != NULL)
 		return NULL;
-	return msg_result(request->id, buf_str(&s->cached_tools));
+	return msg_result(request->id, buf_str(&s->start.tools));
 }

@@ -132,6 +132,27 @@ enum session_alarm {
 	ALARM_LISTEN        /* the listen stream opens again */
 };
 
+/* --- the parts; each names the file that it belongs to --- */
+
+/* act.c: what session_next will say. */
+struct action {
+	enum session_action_kind kind;
+	uint64_t ticket;
+	struct frame *frame, *other;
+	struct generation *generation;
+	enum log_level level;
+	char *text;
+	bool on;
+	int status;
+};
+
+struct actions {
+	struct action *list;
+	size_t n, next, cap;
+	struct action current; /* what session_next lent last */
+};
+
+/* held.c: frames that wait, in the order in which they came. */
 struct held {
 	struct held *next;
 	struct frame *frame;
@@ -139,6 +160,19 @@ struct held {
 	uint64_t asker;    /* of an answer: as attempt.asker */
 };
 
+struct queue {
+	struct held *first, *last;
+	size_t n; /* counted for answers only */
+	size_t bytes;
+};
+
+/* call.c: the ids of the latest calls that were answered, as hashes. */
+struct answered {
+	uint64_t ids[ANSWERED]; /* a ring */
+	size_t n;               /* of all that were answered */
+};
+
+/* listen.c: the GET stream. */
 enum listen_state {
 	LISTEN_OFF,     /* not wanted yet, or not now */
 	LISTEN_REFUSED, /* the server has none: never again */
@@ -160,112 +194,163 @@ struct listen {
 	struct backoff_rate rate;
 };
 
-struct action {
-	enum session_action_kind kind;
-	uint64_t ticket;
-	struct frame *frame, *other;
-	struct generation *generation;
-	enum log_level level;
-	char *text;
-	bool on;
-	int status;
+/* end.c: the end of the program. */
+enum drain {
+	DRAIN_NOT,   /* stdin is open */
+	DRAIN_CALLS, /* it is at its end, and calls are open */
+	DRAIN_LAST,  /* no call is; notifications and answers are waited for
+		      * until ALARM_LAST */
+	DRAIN_OVER   /* they are waited for no more */
+};
+
+struct session_end {
+	enum drain drain;
+	bool broken;     /* nobody reads stdout */
+	bool own_errors; /* the client was given an error of our own */
+	bool exiting;    /* ACTION_EXIT was said */
+};
+
+/* renew.c: renewals, those that no call waits for too. */
+struct renewal {
+	struct backoff_budget budget;
+	struct backoff_budget unasked; /* of those that no call waits for: they
+					* never cost a call its own */
+	unsigned idle;   /* so many of these without a frame of the client */
+	const char *why; /* of the one under way; static */
+	struct frame *last_refusal;
+	struct frame *before; /* the answer to initialize before it */
+	size_t replays;       /* since it began */
+	bool renewed; /* it worked, and the client does not know it yet */
+};
+
+/* replay.c: one id that is accepted and refused, as by replicas behind a load
+ * balancer that do not share their sessions. */
+enum scouting {
+	SCOUTING_OPEN,    /* a call may be the scout, or one is */
+	SCOUTING_AWAITED, /* other calls wait for what the scout finds */
+	SCOUTING_VAIN     /* to send again did not help the last time */
+};
+
+struct balancer {
+	int64_t flapping_until; /* it was seen in the hour before */
+	enum scouting scouting;
+	struct call *scout; /* sent again for all, until it is known */
+};
+
+/* ping.c */
+struct ping {
+	uint64_t ticket;   /* of the one under way; 0: none */
+	int64_t active_at; /* when something was sent or came */
+};
+
+/* live.c: what a new session is told again. */
+enum restore_stage { RESTORE_LEVEL, RESTORE_REST };
+
+struct restoring {
+	enum restore_stage stage;
+	unsigned under_way;       /* attempts that have not ended */
+	unsigned flaps;           /* sent again to the same session */
+	size_t restored, refused; /* settings, since the renewal began */
+};
+
+/* live.c: what the client is told after a renewal. */
+struct changes {
+	bool families[ERA_FAMILIES]; /* tools, prompts, resources: the server
+				      * sends list_changed */
+	int64_t tell_at;     /* when the client is to be told; ALARM_TELL rings
+			  * then, or when the session is live */
+	int64_t quiet_until; /* the next round comes no earlier */
+};
+
+/* open.c: who began the session, and how. */
+enum handshake_by {
+	HANDSHAKE_CLIENT,
+	HANDSHAKE_OWN,   /* --handshake: the client sends no initialize */
+	HANDSHAKE_CACHED /* the client was answered from the startup cache, and
+			  * no server has answered yet */
+};
+
+struct handshake {
+	enum handshake_by by;
+	struct frame *request; /* the initialize that is repeated */
+	struct frame *answer;  /* the server's latest one to it */
+	struct frame *ready;   /* notifications/initialized */
+	/* The attempt whose answer opened the session in this step: the end of
+	 * the step delivers what came early as if it came on it. */
+	struct attempt *opener;
+};
+
+/* startup.c: a start without the server. */
+struct start {
+	struct buf result; /* of initialize, of a former start */
+	struct buf tools;  /* of tools/list */
+	bool probed;       /* initialize is for a client that probes */
+	unsigned tries;    /* for a server that is not there */
+};
+
+/* When each warning may be said again. */
+struct say {
+	int64_t asks_at, dropped_at; /* of a flood */
+	int64_t flapping_at;
+	int64_t sum_up_at; /* before it the line about a renewal is none */
+	bool hinted;       /* of --session-lost-in-results */
 };
 
 struct session {
 	struct session_config config;
-	enum phase phase;
+	int64_t now; /* of the input */
+	uint64_t random;
 	struct alarms alarms;
-	struct generation *generation;
-	struct generation *former; /* the one before, NULL: none */
-	bool former_ended;         /* it was deleted to make room */
-	struct frame *opening;     /* the initialize that is repeated */
-	struct frame *ready;       /* notifications/initialized */
-	bool own_handshake;
-	struct calls calls;
-	size_t in_flight; /* calls that are running */
-	struct held *held, *held_last;
-	size_t held_bytes; /* with the structs around the frames */
-	struct questions questions;
-	/* Answers to questions of this generation that wait for a place. */
-	struct held *answers, *answers_last;
-	size_t n_answers, answer_bytes;
-	/* Warnings of a flood, when they may be said again. */
-	int64_t say_asks_at, say_dropped_at;
-	/* Of the server, before initialize is answered. */
-	struct held *early, *early_last;
-	size_t early_bytes;
-	/* The attempt whose answer opened the session in this step: the end of
-	 * the step delivers what came early as if it came on it. */
-	struct attempt *opener;
-	struct listen listen;
-	char *sign_in; /* where a person has to sign in; NULL: never asked */
-	struct backoff_budget budget;
-	bool counted; /* the current generation was counted as no help */
-	struct frame *last_refusal;
-	const char *why; /* of the renewal under way; static */
-
-	/* Renewals that no call waits for. */
-	struct backoff_budget unasked; /* they never cost a call its own */
-	unsigned idle_renewals; /* so many without a frame of the client */
-
-	/* One id that is accepted and refused: replicas that do not share. */
-	int64_t flapping_until; /* it was seen in the hour before */
-	bool flaps_useless;     /* to send again did not help the last time */
-	int64_t say_flapping_at;
-	struct call *scout; /* sent again for all, until it is known */
-	bool scouted;       /* calls wait for what it finds */
-
-	int64_t quickest_ms; /* from a request to the head of its answer, of
-			      * all exchanges so far; -1: none was measured */
-
-	/* Is it gone? */
-	uint64_t ping;     /* ticket of the one under way; 0: none */
-	int64_t active_at; /* when something was sent or came */
-	bool hinted;       /* of --session-lost-in-results */
-
-	/* What a new session is told, and what the client is. */
-	struct settings settings;
-	struct tools *tools;
-	struct frame *opened; /* the server's latest answer to initialize */
-	struct frame *opened_before; /* the one before the renewal */
-	unsigned restores;           /* attempts of RESTORING that have not
-				      * ended */
-	bool restoring_level;        /* the others come after it */
-	unsigned restore_flaps;      /* sent again to the same session */
-	size_t restored, unrestored;
-	size_t replays; /* since the renewal began */
-	bool renewed;   /* the client is to be told that lists may differ */
-	bool tells_changes[ERA_FAMILIES]; /* tools, prompts, resources */
-	int64_t tell_at;     /* when the client is to be told; ALARM_TELL rings
-			   * then, or when the session is live */
-	int64_t quiet_until; /* the next round comes no earlier */
-	int64_t sum_up_at;   /* a line about a renewal is a warning from then */
-
-	/* A start without the server. */
-	struct buf cached_start; /* result of initialize, of a former
-					* start */
-	struct buf cached_tools; /* the same of tools/list */
-	bool probed;             /* initialize is for a client that probes */
-	bool from_cache;         /* the client has it, and no server yet */
-	unsigned cached_tries;
-	uint64_t answered[ANSWERED]; /* hashes of ids, a ring */
-	size_t next_answered;
+	struct actions actions;
+	bool reading; /* stdin is read */
 	uint64_t ids; /* made by us */
 
-	bool reading;
-	bool eof;
-	bool stopped;
-	bool exiting;
-	bool broken;
-	bool own_errors;
-	bool last_over; /* ALARM_LAST went off */
+	enum phase phase;
+	struct generation *generation;
+	struct generation *former; /* the one before, NULL: none */
+	struct handshake handshake;
+	struct start start;
+	struct renewal renewal;
+	struct settings settings;
+	struct restoring restoring;
+	struct changes changes;
+	struct ping ping;
+	struct balancer balancer;
+	struct listen listen;
+	char *sign_in; /* where a person has to sign in; NULL: never asked */
+	struct session_end ending;
+	struct say say;
 
-	int64_t now;
-	uint64_t random;
-	struct action *actions;
-	size_t n_actions, next_action, cap_actions;
-	struct action current; /* what session_next lent last */
+	struct calls calls;
+	size_t in_flight;  /* calls that are not held */
+	struct queue held; /* bytes with the structs around the frames */
+	struct answered answered;
+	struct tools *tools;
+	int64_t quickest_ms; /* from a request to the head of its answer, of
+			      * all exchanges so far; -1: none was measured */
+	struct questions questions;
+	struct queue answers; /* of this generation, until there is a place */
+	struct queue early;   /* of the server, until initialize is answered */
 };
+
+/* stdin is at its end. */
+static inline bool
+has_eof(const struct session *s)
+{
+	return s->ending.drain != DRAIN_NOT;
+}
+
+static inline bool
+is_own_handshake(const struct session *s)
+{
+	return s->handshake.by == HANDSHAKE_OWN;
+}
+
+static inline bool
+is_from_cache(const struct session *s)
+{
+	return s->handshake.by == HANDSHAKE_CACHED;
+}
 
 /* Gone, or perhaps gone. */
 static inline bool

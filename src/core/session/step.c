@@ -39,7 +39,7 @@ session_new(const struct session_config *config)
 
 	s->config = *config;
 	alarm_init(&s->alarms);
-	s->tell_at = ALARM_NEVER;
+	s->changes.tell_at = ALARM_NEVER;
 	s->quickest_ms = -1;
 	s->tools = tools_new();
 	s->generation = generation_new(0);
@@ -58,8 +58,8 @@ session_free(struct session *s)
 	if (s == NULL)
 		return;
 	session_drop_actions(s);
-	while ((h = s->held) != NULL) {
-		s->held = h->next;
+	while ((h = s->held.first) != NULL) {
+		s->held.first = h->next;
 		frame_unref(h->frame);
 		free(h);
 	}
@@ -70,15 +70,15 @@ session_free(struct session *s)
 	questions_free(&s->questions);
 	buf_free(&s->listen.last_event_id);
 	free(s->sign_in);
-	frame_unref(s->opening);
-	frame_unref(s->ready);
-	frame_unref(s->last_refusal);
-	frame_unref(s->opened);
-	frame_unref(s->opened_before);
+	frame_unref(s->handshake.request);
+	frame_unref(s->handshake.ready);
+	frame_unref(s->renewal.last_refusal);
+	frame_unref(s->handshake.answer);
+	frame_unref(s->renewal.before);
 	settings_clear(&s->settings);
 	tools_free(s->tools);
-	buf_free(&s->cached_start);
-	buf_free(&s->cached_tools);
+	buf_free(&s->start.result);
+	buf_free(&s->start.tools);
 	generation_unref(s->generation);
 	generation_unref(s->former);
 	free(s);
@@ -96,7 +96,7 @@ session_wake(struct session *s)
 		if (!l->live && l->tries > 0 &&
 		    (l->kind == ATTEMPT_CALL || l->kind == ATTEMPT_OPEN))
 			session_start_in(s, l, 0);
-	if (phase_permits(s, PHASE_REVIVES) && s->from_cache)
+	if (phase_permits(s, PHASE_REVIVES) && is_from_cache(s))
 		alarm_set(&s->alarms, ALARM_RENEW, s->now);
 }
 
@@ -106,10 +106,10 @@ static void
 deliver_early(struct session *s)
 {
 	static const struct facts none = { 0 };
-	struct attempt *l = s->opener;
+	struct attempt *l = s->handshake.opener;
 	struct frame *f;
 
-	s->opener = NULL;
+	s->handshake.opener = NULL;
 	while (l != NULL && (f = session_take_early(s)) != NULL) {
 		session_message(s, l, &none, f);
 		frame_unref(f);
@@ -123,24 +123,25 @@ pump(struct session *s)
 	struct frame *f;
 	struct call *c;
 
-	if (s->answers != NULL)
+	if (s->answers.first != NULL)
 		session_pump_answers(s);
-	if (s->scouted && s->scout == NULL && gate_is_open(s)) {
-		s->scouted = false;
+	if (s->balancer.scouting == SCOUTING_AWAITED &&
+	    s->balancer.scout == NULL && gate_is_open(s)) {
+		s->balancer.scouting = SCOUTING_OPEN;
 		session_replay(s);
 	}
-	while (s->held != NULL && gate_is_open(s)) {
-		c = s->held->call;
+	while (s->held.first != NULL && gate_is_open(s)) {
+		c = s->held.first->call;
 		if (c != NULL ? s->in_flight >= s->config.max_inflight :
 				s->calls.n_notifications >= MAX_NOTIFICATIONS)
 			break;
-		f = frame_ref(s->held->frame);
+		f = frame_ref(s->held.first->frame);
 		session_release(s, NULL);
 		if (c != NULL) {
 			session_send_call(s, c);
 		} else if (phase_permits(s, PHASE_INITIALIZED) &&
 		    json_key_is(f->method, "notifications/initialized")) {
-			s->ready = frame_ref(f);
+			s->handshake.ready = frame_ref(f);
 			session_begin_ready(s);
 		} else {
 			session_send_one_way(s, f);
@@ -159,8 +160,8 @@ session_step(struct session *s, const struct session_input *in)
 	s->random = in->random;
 	switch (in->kind) {
 	case INPUT_CLIENT:
-		s->idle_renewals = 0;
-		s->probed = in->probe;
+		s->renewal.idle = 0;
+		s->start.probed = in->probe;
 		session_client(s, in->frame);
 		break;
 	case INPUT_INVALID:
@@ -171,12 +172,10 @@ session_step(struct session *s, const struct session_input *in)
 		session_eof(s);
 		break;
 	case INPUT_STOP:
-		if (!s->stopped)
-			session_stop(s);
+		session_stop(s);
 		break;
 	case INPUT_BROKEN:
-		if (!s->broken)
-			session_broken(s);
+		session_broken(s);
 		break;
 	case INPUT_TICK:
 		session_tick(s);
@@ -200,7 +199,7 @@ session_step(struct session *s, const struct session_input *in)
 		l = calls_attempt_find(&s->calls, in->ticket);
 		if (l == NULL || !l->live)
 			break; /* stale: its attempt was given up */
-		s->active_at = s->now;
+		s->ping.active_at = s->now;
 		if (in->kind == INPUT_SIGN_IN)
 			session_sign_in(s, l, in->text);
 		else if (in->kind == INPUT_HEAD)
@@ -217,9 +216,9 @@ session_step(struct session *s, const struct session_input *in)
 	if (in->kind != INPUT_TICK && session_opening_waits(s))
 		alarm_note(&s->alarms, s->now);
 	calls_reap(&s->calls);
-	if (s->eof && phase_permits(s, PHASE_SERVES))
+	if (has_eof(s) && phase_permits(s, PHASE_SERVES))
 		session_drain(s);
-	if (phase_permits(s, PHASE_EXITS) && !s->exiting)
+	if (phase_permits(s, PHASE_EXITS) && !s->ending.exiting)
 		session_exit(s);
 }
 
@@ -249,7 +248,7 @@ session_describe(const struct session *s, struct buf *out)
 	buf_addf(out,
 	    "calls: %zu open, %zu in flight, %zu bytes held back; %zu legs; "
 	    "%zu questions of the server open\n",
-	    s->calls.n, s->in_flight, s->held_bytes, s->calls.n_attempts,
+	    s->calls.n, s->in_flight, s->held.bytes, s->calls.n_attempts,
 	    s->questions.n);
 	buf_addf(out, "listen stream: %s\n", listen[s->listen.state]);
 	for (c = s->calls.first; c != NULL; c = c->next) {
