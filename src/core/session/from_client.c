@@ -95,7 +95,6 @@ end_former(struct session *s)
 	struct fault fault = { .reason = "session_lost" };
 	struct attempt *l;
 	struct call *c;
-	struct frame *early;
 
 	session_listen_close(s);
 	while ((c = s->calls.first) != NULL) {
@@ -109,8 +108,7 @@ end_former(struct session *s)
 	}
 	session_drop_one_way(s);
 	session_drop_answers(s);
-	while ((early = session_take_early(s)) != NULL)
-		frame_unref(early);
+	session_drop_early(s);
 	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
 		if (l->kind == ATTEMPT_DELETE)
 			continue;

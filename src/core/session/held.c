@@ -146,3 +146,12 @@ session_take_early(struct session *s)
 	free(h);
 	return f;
 }
+
+void
+session_drop_early(struct session *s)
+{
+	struct frame *f;
+
+	while ((f = session_take_early(s)) != NULL)
+		frame_unref(f);
+}

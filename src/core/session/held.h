@@ -24,5 +24,7 @@ void session_drop_one_way(struct session *s);
 void session_keep_early(struct session *s, struct frame *m);
 /* Takes the oldest of them, or NULL. Owned by the caller. */
 struct frame *session_take_early(struct session *s);
+/* Drops them all. */
+void session_drop_early(struct session *s);
 
 #endif

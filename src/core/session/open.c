@@ -308,7 +308,6 @@ first_failed(struct session *s, const struct facts *f, struct frame *error)
 	struct fault late = { .reason = "upstream_timeout" };
 	struct call *c = NULL;
 	struct attempt *l;
-	struct frame *early;
 
 	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
 		if (l->kind != ATTEMPT_OPEN)
@@ -332,8 +331,7 @@ first_failed(struct session *s, const struct facts *f, struct frame *error)
 		session_fail(s, c,
 		    fault_from_facts(c->frame, f, s->config.host, error));
 	fail_waiting(s, f, error, false);
-	while ((early = session_take_early(s)) != NULL)
-		frame_unref(early);
+	session_drop_early(s);
 }
 
 /* For the first minutes as often as a stream, then less. */

@@ -53,7 +53,6 @@ void
 session_free(struct session *s)
 {
 	struct held *h;
-	struct frame *f;
 
 	if (s == NULL)
 		return;
@@ -63,8 +62,7 @@ session_free(struct session *s)
 		frame_unref(h->frame);
 		free(h);
 	}
-	while ((f = session_take_early(s)) != NULL)
-		frame_unref(f);
+	session_drop_early(s);
 	calls_free(&s->calls);
 	session_drop_answers(s); /* no call is left that it could end */
 	questions_free(&s->questions);
