@@ -1,6 +1,6 @@
 /*
- * What the reducer does: the queue of actions, deadlines, the phase, and one
- * attempt that is started, aborted or made again.
+ * The primitives of the reducer: the queue of actions, the phase, the deadline,
+ * and how one attempt is started, aborted or made again.
  */
 #include "config.h"
 
@@ -105,7 +105,7 @@ session_start(struct session *s, struct attempt *l)
 	if (l->kind == ATTEMPT_CALL) {
 		if (l->call != NULL)
 			l->call->ran_in = l->generation->number;
-		/* To resume a stream is no sign of life of its call. */
+		/* Resuming a stream is not a sign that its call is alive. */
 		if (l->last_event_id.n == 0) {
 			l->event_at = s->now;
 			l->silent_at = s->now + SILENT_MS;
@@ -115,7 +115,8 @@ session_start(struct session *s, struct attempt *l)
 		session_abort_in(s, l, RESTORE_MS);
 	} else if (l->kind == ATTEMPT_ONE_WAY &&
 	    l->body->kind == FRAME_NOTIFICATION) {
-		/* An answer may be large and slow to send. */
+		/* Answers get no limit here: one may be large and slow to
+		 * send. */
 		session_abort_in(s, l, NOTIFICATION_MS);
 	}
 	action_add(s, ACTION_SEND)->ticket = l->ticket;
@@ -151,7 +152,7 @@ session_again(struct session *s, struct attempt *l, int64_t wait)
 	again->retry_ms = l->retry_ms;
 	again->origin = l->origin;
 	again->asker = l->asker;
-	/* The call that a stream is resumed for has been silent so long. */
+	/* A resumed stream inherits how long its call has been silent. */
 	if (l->last_event_id.n > 0) {
 		again->event_at = l->event_at;
 		again->silent_at = l->silent_at;
@@ -211,8 +212,8 @@ session_save(struct session *s, struct generation *g)
 		a->generation = generation_ref(g);
 }
 
-/* Reading goes on while a question waits for the client's answer, however
- * much is held: only the answer can free the calls. */
+/* stdin is read while a question waits for the client's answer, however much is
+ * held, because only that answer can free the calls. */
 void
 session_want_read(struct session *s)
 {
@@ -325,7 +326,8 @@ session_next(struct session *s, struct session_action *out)
 			fill_keep(s, out);
 		if (out->kind != ACTION_SEND)
 			return true;
-		/* Dropped again within the same step: nothing to send. */
+		/* The same step dropped this attempt again: there is nothing to
+		 * send. */
 		l = calls_attempt_find(&s->calls, out->ticket);
 		if (l == NULL)
 			continue;

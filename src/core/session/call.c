@@ -40,7 +40,7 @@ session_call_attempt(struct session *s, struct call *c)
 {
 	struct frame *ours = NULL;
 
-	/* What refused the call before says nothing of this attempt. */
+	/* The refusal of an earlier attempt says nothing about this one. */
 	frame_unref(c->refusal);
 	c->refusal = NULL;
 	if (c->repeated && c->ran_in == s->generation->number)
@@ -111,7 +111,7 @@ session_end_doubt(struct call *c)
 	c->suspect = NULL;
 }
 
-/* The call is over. A stream that still runs may end by itself for a while. */
+/* Drops a call that is over. Its stream has LINGER_MS to end by itself. */
 static void
 call_forget(struct session *s, struct call *c)
 {
@@ -124,7 +124,7 @@ call_forget(struct session *s, struct call *c)
 	if (l == NULL)
 		return;
 	if (!l->live || l->waits_for_user) {
-		session_abort(s, l); /* it must not be sent any more */
+		session_abort(s, l); /* the request must not go out any more */
 	} else {
 		session_abort_in(s, l, LINGER_MS);
 	}

@@ -4,40 +4,43 @@
 
 #include "core/session/state.h"
 
-/* Changes its state, and counts the calls in flight. */
+/* Changes the state of a call, and keeps in_flight up to date. */
 void session_call_state(struct session *s, struct call *c,
     enum call_state state);
-/* false only when its request was certainly not sent, or refused. */
+/* Returns false only if the request was certainly not sent, or was refused
+ * before it ran. */
 bool session_may_have_run(const struct call *c);
-/* A new attempt of the call, not live: under an id of ours where the server may
- * still know the client's as one that runs in this session. */
+/* Makes a new attempt for the call, not live yet. The attempt uses a new id if
+ * the server may still be running a request under the client's id in this
+ * session. */
 struct attempt *session_call_attempt(struct session *s, struct call *c);
-/* The call runs: a new attempt goes out now. */
+/* Sends the call now, in a new attempt. */
 void session_send_call(struct session *s, struct call *c);
-/* Its attempt is over for the call, which has no attempt then. */
+/* Separates a call from its attempt. The exchange of the attempt may linger. */
 void session_detach(struct session *s, struct call *c);
-/* What the end of an exchange means that is not a call's. */
+/* What the end of an exchange means, for any attempt but ATTEMPT_CALL. */
 struct ruling session_ruling(const struct session *s, const struct attempt *l,
     const struct facts *f);
 
 /* --- its end --- */
 
-/* This call is the scout, for the time of its flaps; NULL: none is. */
+/* Makes this call the scout, until shortly after its flaps_end. NULL: there is
+ * no scout any more. */
 void session_scout(struct session *s, struct call *c);
-/* This call is no scout any more, if it was the one. */
+/* Ends the scouting if this call is the scout. */
 void session_forget_scout(struct session *s, const struct call *c);
-/* Forgets what the call waits with for a ping. */
+/* Forgets the verdict that a suspect call keeps until a ping is answered. */
 void session_end_doubt(struct call *c);
-/* Writes the answer (id put right) or nothing when the call was cancelled,
- * and forgets the call. answer is borrowed. */
+/* Ends the call with this answer (borrowed), which gets the client's id. A call
+ * that was cancelled gets none. */
 void session_answer(struct session *s, struct call *c, struct frame *answer);
-/* Was a call with this id answered lately? */
+/* Was a call with this id among the last ANSWERED that were answered? */
 bool session_was_answered(const struct session *s, struct span id);
-/* The same as session_answer with an error of our own, which is taken. NULL:
- * the client gets none. */
+/* Ends the call with an error that mcpsplice made, which is taken. NULL: the
+ * client gets no error. */
 void session_fail(struct session *s, struct call *c, struct frame *error);
-/* Calls that were answered 202 will have no answer: the listen stream, or
- * (lost) the session, is gone. */
+/* Ends every call that was accepted with 202, because the listen stream that
+ * was to bring its answer, or with lost the session, is gone. */
 void session_fail_accepted(struct session *s, bool lost);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The table of calls and attempts: lists for order, hashes for finding. A call
- * is found by its id (type and value), an attempt by its ticket.
+ * The table of calls and attempts. Lists keep the order; hash tables find a
+ * call by its id (type and value) and an attempt by its ticket.
  */
 #include "config.h"
 
@@ -153,7 +153,7 @@ calls_find_sent(const struct calls *t, struct span id)
 	return NULL;
 }
 
-/* The counter that a ATTEMPT_ONE_WAY belongs to. */
+/* The counter that counts this attempt, which is ATTEMPT_ONE_WAY. */
 static size_t *
 note_counter(struct calls *t, const struct attempt *l)
 {

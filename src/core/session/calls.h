@@ -1,9 +1,9 @@
 /*
  * The table of calls and attempts. A call is one request of the client, from
- * its frame to its answer. An attempt is one attempt at something: an exchange
- * with the server, named by its ticket, which may outlive the call it was for
- * (the answer came, the transport has not ended) or be outlived by it (a
- * replay, a resumption: a new attempt of the same call).
+ * its frame to its answer. An attempt is one exchange with the server, named by
+ * its ticket. An attempt may outlive its call, if the answer came before the
+ * transport ended; and a call may outlive its attempt, because a replay or a
+ * resumption is a new attempt for the same call.
  */
 #ifndef MCPSPLICE_CORE_SESSION_CALLS_H
 #define MCPSPLICE_CORE_SESSION_CALLS_H
@@ -12,25 +12,25 @@
 #include "base/idtable.h"
 #include "core/exchange/verdict.h"
 
-/* What the server calls a session, and what we count as one. Refcounted:
- * an attempt keeps the generation it was sent with. */
+/* One session of the server. Generations are counted from 1. A generation is
+ * refcounted: an attempt keeps the one it was sent with. */
 struct generation {
 	unsigned refs;
 	uint64_t number;
-	char *session;       /* NULL: the server keeps none */
-	char *version;       /* NULL until negotiated */
-	int64_t ready_at;    /* initialized was taken; 0: not yet */
-	int64_t served_at;   /* the latest answer in it; 0: none */
-	unsigned replays_ok; /* calls that were refused before and worked in
-				* it */
-	bool lost;           /* known to be gone, not renewed yet */
-	bool counted;        /* the renewal that made it counts as no help */
-	bool made_room;      /* the session before it was ended for it */
-	const char *why; /* the rule by which it was lost; static, or NULL */
-	bool initialized_resent; /* initialized was sent again, as it was
-				      * not taken */
-	bool initialized_denied; /* initialized was refused for its
-				     * credentials */
+	char *session;       /* its id; NULL: the server gave none */
+	char *version;       /* the revision; NULL until it is negotiated */
+	int64_t ready_at;    /* when the server took initialized; 0: not yet */
+	int64_t served_at;   /* when it last answered a call; 0: never */
+	unsigned replays_ok; /* replayed calls that it answered */
+	bool lost;           /* it is known to be gone, and not renewed yet */
+	bool counted;        /* its renewal costs no more budget */
+	bool made_room;      /* the session before it was deleted so that the
+			      * server accepts this one */
+	const char *why; /* the rule that says it was lost; static; NULL: it was
+			  * not */
+	bool initialized_resent; /* initialized was sent a second time, because
+				  * a call was refused as too early */
+	bool initialized_denied; /* initialized was answered with 401 or 403 */
 };
 
 struct generation *generation_new(uint64_t number);
@@ -39,46 +39,58 @@ void generation_unref(struct generation *g);
 
 enum call_state {
 	CALL_HELD,    /* not sent yet */
-	CALL_RUNNING, /* has an attempt, which is live or goes out later */
-	CALL_REFUSED, /* refused as lost: waits for the next generation */
-	CALL_SUSPECT, /* refused, perhaps as lost: waits for a ping */
-	CALL_ACCEPTED /* 202: the answer is due on another stream */
+	CALL_RUNNING, /* it has an attempt, which is live or starts later */
+	CALL_REFUSED, /* refused because the session is lost; waits for the next
+		       * generation */
+	CALL_SUSPECT, /* perhaps refused because the session is lost; waits for
+		       * a ping */
+	CALL_ACCEPTED /* answered 202: the answer comes on the listen stream */
 };
 
 struct call {
 	struct call *next, *prev; /* in the client's order */
 	struct idtable_entry by_id;
 	struct frame *frame; /* the request */
-	struct frame *sent;  /* the same under an id of ours, if it was sent
-			      * like that */
+	struct frame *sent;  /* the same request under an id that mcpsplice
+			      * made; NULL: it goes out as it came */
 	enum call_state state;
 	bool cancelled;
-	bool asked;      /* the user may have been asked on its behalf */
-	bool repeated;   /* sent again although it may have run */
-	bool unready;    /* sent again to a session that was too new */
-	bool progressed; /* progress is the latest that was passed on */
+	bool asked;      /* the server may have asked the user something on its
+			  * behalf */
+	bool repeated;   /* it was sent again although it may have run */
+	bool unready;    /* it was sent again because the session was not ready
+			  * for it */
+	bool progressed; /* the client was told progress; progress is the
+			  * latest */
 	double progress;
 	bool token_known;
 	struct span token;   /* see calls_token */
-	uint64_t ran_in;     /* the latest generation it was sent in; 0: none */
-	uint64_t refused_in; /* the latest that refused it as lost */
-	uint64_t replayed;   /* the latest generation it was sent again in, as
-			    * refused by one before; 0: none */
-	unsigned flaps;      /* sent again to the same generation, as refused */
-	int64_t flaps_end;   /* no further flap then; ALARM_NEVER: none yet */
-	int64_t lost_at;     /* refused as lost for the first time; 0: not */
-	int64_t again_at;    /* CALL_ACCEPTED: given up then, or never */
-	uint64_t accepted;   /* CALL_ACCEPTED: origin of the attempt that was */
-	int64_t user_at;     /* it waits for a person until then;
-			    * ALARM_NEVER: for none */
+	uint64_t ran_in;     /* the number of the latest generation it was sent
+			      * in; 0: none */
+	uint64_t refused_in; /* the number of the latest generation that refused
+			      * it */
+	uint64_t replayed;   /* the number of the latest generation it was
+			      * replayed in; 0: none */
+	unsigned flaps;      /* how often it was sent again in the generation
+			      * that refused it */
+	int64_t flaps_end;   /* the end of the time for that; ALARM_NEVER: it
+			      * has not begun */
+	int64_t lost_at;     /* when it was refused for the first time; 0:
+			      * never */
+	int64_t again_at;    /* CALL_ACCEPTED: when it is given up */
+	uint64_t accepted;   /* CALL_ACCEPTED: the origin of its attempt */
+	int64_t user_at;     /* when it stops waiting for the user to sign in;
+			      * ALARM_NEVER: it does not wait */
 	struct attempt *attempt;
-	struct frame *refusal; /* the server's own words, NULL if none */
-	struct frame *verdict; /* CALL_SUSPECT without a refusal: our error */
-	struct generation *suspect; /* CALL_SUSPECT: which one it doubts */
+	struct frame *refusal; /* the server's error that refused it, or NULL */
+	struct frame *verdict; /* CALL_SUSPECT without a refusal: the error that
+			        * mcpsplice made for it */
+	struct generation *suspect; /* CALL_SUSPECT: the generation that is in
+				     * doubt */
 	bool suspect_ran; /* CALL_SUSPECT: it may have run before it was
 			   * refused */
-	int status;       /* of the refusal */
-	const char *rule; /* that made it one; static */
+	int status;       /* the HTTP status of the refusal */
+	const char *rule; /* the rule that made it a refusal; static */
 };
 
 enum attempt_kind {
@@ -87,63 +99,67 @@ enum attempt_kind {
 	ATTEMPT_READY,   /* notifications/initialized */
 	ATTEMPT_ONE_WAY, /* a notification or an answer of the client */
 	ATTEMPT_LISTEN,  /* the GET stream */
-	ATTEMPT_PING,    /* of our own: does the session live? */
-	ATTEMPT_RESTORE, /* what the session before was told, of our own */
+	ATTEMPT_PING,    /* a ping that finds out whether the session lives */
+	ATTEMPT_RESTORE, /* a setting that is restored in a new session */
 	ATTEMPT_DELETE
 };
 
 struct attempt {
 	struct attempt *next, *prev;
 	struct idtable_entry by_ticket;
-	bool dropped;                 /* it is freed by calls_reap, */
-	struct attempt *next_dropped; /* with these */
+	bool dropped;                 /* it left the table and waits for
+				       * calls_reap */
+	struct attempt *next_dropped; /* the next one that waits so */
 	uint64_t ticket;
 	enum attempt_kind kind;
-	struct call *call; /* NULL: none, or answered already */
+	struct call *call; /* NULL: it has no call, or the call is over */
 	struct generation *generation;
 	struct frame *body;       /* what is POSTed; NULL for a GET */
-	struct buf last_event_id; /* where a GET goes on */
+	struct buf last_event_id; /* not empty: a GET resumes the stream after
+				   * this event */
 	unsigned tries;
 	bool live;           /* an exchange is under way */
-	bool waits_for_user; /* it waits for one to sign in */
-	int64_t retry_ms;    /* the stream's own, -1: none */
-	bool spoke;          /* something but the answer came on it */
+	bool waits_for_user; /* the exchange waits until the user has signed
+			      * in */
+	int64_t retry_ms;    /* the server's "retry" for the stream; -1: none */
+	bool spoke;          /* a message that is no answer came on it */
 	bool answered;      /* ATTEMPT_PING, ATTEMPT_RESTORE: its answer came */
 	bool after_delete;  /* ATTEMPT_OPEN: waits for a DELETE */
-	bool suspect;       /* ATTEMPT_ONE_WAY, not live: refused, waits for a
-			     * ping */
-	struct ruling said; /* what its error response means; rule NULL: none
-			     * came, or it is one of those that have a call */
-	int64_t silent_at;  /* ATTEMPT_CALL, live: too long without a word
-			     * then */
-	unsigned silences;  /* how often it was */
-	unsigned resumes;   /* streams of it that were fetched again */
-	int64_t out_at;     /* its request was written, as far as known */
-	int64_t head_at;    /* the head of its answer came; 0: not */
-	int64_t event_at;   /* ATTEMPT_CALL: the call's latest event or message,
-			     * or when it was sent */
-	int64_t dead_at;    /* its session is gone and it is silent: given up
-			  * then; ALARM_NEVER: not so */
-	uint64_t origin; /* ticket of the attempt that this one goes on for */
-	uint64_t asker;  /* ATTEMPT_ONE_WAY: origin of the attempt that asked,
-			  * or 0 */
-	int status;      /* ATTEMPT_ONE_WAY, suspect: HTTP status of the
+	bool suspect;       /* ATTEMPT_ONE_WAY, not live: it was refused and
+			     * waits for a ping */
+	struct ruling said; /* what the error in its answer means; rule NULL: no
+			     * error came, or the error went to a call */
+	int64_t silent_at;  /* ATTEMPT_CALL, live: when the call has been silent
+			     * for too long */
+	unsigned silences;  /* how often the call was silent for too long */
+	unsigned resumes;   /* how often its stream was resumed */
+	int64_t out_at;     /* when its request was written, as far as known */
+	int64_t head_at;    /* when the head of its answer came; 0: not yet */
+	int64_t event_at;   /* ATTEMPT_CALL: when the call last had an event or
+			     * a message, or was sent */
+	int64_t dead_at;    /* when the silent call is given up because its
+			     * session is gone */
+	uint64_t origin;    /* the ticket of the first attempt in a chain of
+			  * copies; its own for the first */
+	uint64_t asker;     /* ATTEMPT_ONE_WAY: the origin of the attempt whose
+			  * question it answers, or 0 */
+	int status;         /* ATTEMPT_ONE_WAY, suspect: the HTTP status of the
 			  * refusal */
-	int64_t window_end; /* retries end here; ALARM_NEVER: not begun */
-	int64_t start_at;   /* not live: goes out then, or never */
-	int64_t abort_at;   /* live: ended then, or never */
+	int64_t window_end; /* when retries end; ALARM_NEVER: none began */
+	int64_t start_at;   /* not live: when it goes out */
+	int64_t abort_at;   /* live: when it is aborted */
 };
 
 struct calls {
 	struct call *first, *last;
 	size_t n;
-	size_t n_sent; /* of the calls, those with an id of ours */
+	size_t n_sent; /* how many of the calls have another id (sent) */
 	struct idtable by_id;
 	struct attempt *attempts, *dropped;
 	size_t n_attempts;
-	/* Of the attempts, those that are ATTEMPT_ONE_WAY: */
-	size_t n_notifications; /* notifications, cancels too */
-	size_t n_answers;       /* answers to questions of the server */
+	/* How many of the attempts are ATTEMPT_ONE_WAY: */
+	size_t n_notifications; /* with notifications, cancels included */
+	size_t n_answers;       /* with answers to questions of the server */
 	struct idtable by_ticket;
 	uint64_t next_ticket;
 };
@@ -156,32 +172,34 @@ void calls_free(struct calls *t);
 struct call *calls_add(struct calls *t, struct frame *f);
 /* The open call with this id, or NULL. */
 struct call *calls_find(const struct calls *t, struct span id);
-/* The call goes to the server as f (NULL: as it came), which is taken. */
+/* From now on the call is sent as f, which is taken; NULL: as it came. */
 void calls_send_as(struct calls *t, struct call *c, struct frame *f);
-/* The open call that was sent under this id of ours, or NULL. It is looked
- * for, not found by a hash. */
+/* The open call whose frame "sent" has this id, or NULL. This walks over the
+ * list; there is no hash. */
 struct call *calls_find_sent(const struct calls *t, struct span id);
-/* The progress token of its request, raw JSON; p NULL: none. It is looked for
- * once, when it is asked for: params may be long. */
+/* The progress token of its request, as raw JSON; p NULL: it has none. The
+ * token is looked for once, at the first call, because params may be long. */
 struct span calls_token(struct call *c);
-/* The origin of the attempt that it runs on; 0: it does not run. */
+/* The origin of the attempt that the call runs on; 0: it does not run. */
 uint64_t calls_origin(const struct call *c);
-/* Removes and frees it; its attempt, if any, lives on without a call. */
+/* Removes and frees a call. Its attempt, if it has one, stays without a
+ * call. */
 void calls_drop(struct calls *t, struct call *c);
 
-/* A new attempt with a fresh ticket, not live yet. call and body may be
- * NULL. */
+/* Adds an attempt with a new ticket, not live yet. The call (c) and the body
+ * may be NULL. */
 struct attempt *calls_attempt(struct calls *t, enum attempt_kind kind,
     struct call *c, struct frame *body, struct generation *g);
 struct attempt *calls_attempt_find(const struct calls *t, uint64_t ticket);
-/* The one after it in t->attempts; it may have been dropped meanwhile. */
+/* The attempt after l in t->attempts. l may have been dropped meanwhile. */
 struct attempt *calls_attempt_next(const struct attempt *l);
-/* Takes it out of the table; its memory stays until calls_reap, so that a
- * walk over the attempts may drop any of them. */
+/* Takes an attempt out of the table. Its memory stays until calls_reap, so that
+ * a walk over the attempts may drop any of them. */
 void calls_attempt_drop(struct calls *t, struct attempt *l);
 void calls_reap(struct calls *t);
 
-/* May this request be repeated although it may have run? By method. */
+/* Does its method say that this request may be repeated although it may have
+ * run? */
 bool calls_safe(const struct frame *request);
 
 #endif

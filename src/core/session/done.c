@@ -1,6 +1,6 @@
 /*
- * The ends of exchanges: what it means that no answer came, or that one did
- * and the transport is over too.
+ * The ends of exchanges: the transport is over, whether or not an answer came
+ * before, and the attempt is dropped or made again.
  */
 #include "config.h"
 
@@ -19,8 +19,8 @@
 #include "core/session/replay.h"
 #include "core/session/startup.h"
 
-/* Tries the attempt again as long as the window is open. Returns false when it
- * is not. */
+/* Makes the attempt again if the retry window is still open; otherwise returns
+ * false. */
 static bool
 retry_unsent(struct session *s, struct attempt *l, const struct facts *f)
 {
@@ -36,8 +36,9 @@ retry_unsent(struct session *s, struct attempt *l, const struct facts *f)
 	return true;
 }
 
-/* 429 and 503 say when to come back. A notification or an answer that was
- * taken all the same does no harm when it comes again, as a safe call. */
+/* Makes the attempt again after the Retry-After of a 429 or a 503. A 503 may
+ * come from a server that took the request all the same: a safe call, a
+ * notification or an answer does no harm if it arrives twice. */
 static bool
 retry_refused(struct session *s, struct attempt *l, const struct facts *f)
 {
@@ -61,8 +62,8 @@ retry_refused(struct session *s, struct attempt *l, const struct facts *f)
 	return true;
 }
 
-/* Did this stream bring its call on? One that only lasted counts, too: it is
- * opened again without a back-off. */
+/* Did this stream bring its call forward? A stream that lasted for LASTED_MS
+ * counts too. The next GET then starts without a back-off. */
 static bool
 brought_something(const struct session *s, const struct attempt *l,
     const struct facts *f)
@@ -76,9 +77,9 @@ brought_something(const struct session *s, const struct attempt *l,
 		!span_eq(f->last_event_id, buf_span(&l->last_event_id)));
 }
 
-/* The stream broke after an event id: the answer is fetched by GET. A server
- * may want that often, but not for longer than --call-timeout without an event
- * or a message. */
+/* Resumes by GET a stream that ended after an event id, before its answer. A
+ * server may end its streams often, but --call-timeout limits the time without
+ * an event or a message. Returns false if the stream cannot be resumed. */
 static bool
 resume(struct session *s, struct attempt *l, const struct facts *f)
 {
@@ -118,7 +119,8 @@ resume(struct session *s, struct attempt *l, const struct facts *f)
 	return true;
 }
 
-/* The call runs, or ran, but its stream cannot be had again. */
+/* The error for a call that runs, or ran, and whose stream cannot be
+ * resumed. */
 static struct frame *
 cut_off(struct session *s, const struct call *c, const struct facts *f)
 {
@@ -129,7 +131,8 @@ cut_off(struct session *s, const struct call *c, const struct facts *f)
 	return fault_from_facts(c->frame, &cut, s->config.host, NULL);
 }
 
-/* 202 to a request: some servers answer on the GET stream. */
+/* Accepts a call that was answered 202: some servers answer on the GET
+ * stream. */
 static bool
 accept_202(struct session *s, struct call *c, const struct facts *f)
 {
@@ -145,7 +148,7 @@ accept_202(struct session *s, struct call *c, const struct facts *f)
 	return true;
 }
 
-/* What the end of a call's exchange means, where no answer came. */
+/* What it means for a call that its exchange ended without an answer. */
 static struct ruling
 judge_end(struct session *s, const struct attempt *l, const struct facts *f)
 {
@@ -155,15 +158,15 @@ judge_end(struct session *s, const struct attempt *l, const struct facts *f)
 
 	if (f->too_large)
 		return too_large;
-	/* The call was running in it. */
+	/* The call was running in the session that is gone. */
 	if (l->last_event_id.n > 0 && f->status == 404)
 		return resume_404;
 	return session_weigh(s, l->call, l, f,
 	    verdict_bare(f, &s->config.rules));
 }
 
-/* The exchange ended without an answer, after the server may have begun: a
- * cut, a stream that just ends, a gateway that lost its server. */
+/* Did the exchange end after the server may have begun to run the call? That is
+ * a cut, a stream that just ends, or a gateway that lost its server. */
 static bool
 may_repeat(const struct attempt *l, const struct facts *f)
 {
@@ -198,8 +201,8 @@ call_failed(struct session *s, struct call *c, struct attempt *l,
 		return;
 	}
 	if (may_repeat(l, f)) {
-		/* A server that goes down takes connections for a moment
-		 * more. */
+		/* The wait is for a server that goes down: it accepts
+		 * connections for a moment longer. */
 		if (session_repeat(s, c, backoff_retry(0, s->random)))
 			return;
 		session_log(s, LEVEL_INFO,
@@ -243,7 +246,8 @@ call_done(struct session *s, struct attempt *l, const struct facts *f)
 	case VERDICT_SUSPECT:
 	case VERDICT_SUSPECT_MAYBE:
 		ran = r.verdict == VERDICT_SUSPECT_MAYBE;
-		/* The facts alone would say that a 4xx did not run. */
+		/* fault_from_facts would say that a call with a 4xx did not
+		 * run. */
 		error = c->repeated || (ran && f->status < 500) ?
 		    cut_off(s, c, f) :
 		    fault_from_facts(c->frame, f, s->config.host, NULL);
@@ -263,7 +267,7 @@ call_done(struct session *s, struct attempt *l, const struct facts *f)
 	generation_unref(g);
 }
 
-/* It is over, and the server did not take it. */
+/* Drops a one-way message that the server did not take. */
 static void
 note_refused(struct session *s, struct attempt *l, const struct facts *f,
     struct ruling r)
@@ -284,7 +288,7 @@ note_refused(struct session *s, struct attempt *l, const struct facts *f,
 	calls_attempt_drop(&s->calls, l);
 }
 
-/* A notification or an answer of the client. */
+/* ATTEMPT_ONE_WAY: a notification or an answer of the client. */
 static void
 note_done(struct session *s, struct attempt *l, const struct facts *f)
 {
@@ -299,7 +303,7 @@ note_done(struct session *s, struct attempt *l, const struct facts *f)
 	if (current && r.verdict == VERDICT_RETRY &&
 	    (f->sent ? retry_refused(s, l, f) : retry_unsent(s, l, f)))
 		return;
-	/* Another replica knows the session. */
+	/* Another replica may know the session. */
 	if (current && session_flaps(s) && l->tries < FLAPS && is_refusal(r)) {
 		session_again(s, l, session_flap_wait(l->tries + 1));
 		return;
@@ -313,12 +317,13 @@ note_done(struct session *s, struct attempt *l, const struct facts *f)
 	note_refused(s, l, f, r);
 }
 
-/* notifications/initialized: its 2xx opens the gate. */
+/* ATTEMPT_READY: the 2xx to notifications/initialized opens the gate. */
 static void
 ready_done(struct session *s, struct attempt *l, const struct facts *f)
 {
 	struct ruling r = session_ruling(s, l, f);
-	/* Without an id it is no more than a doubt, and a call will tell. */
+	/* Without a session id the refusal is only a doubt; the first call will
+	 * tell. */
 	bool lost = r.verdict == VERDICT_LOST ||
 	    (is_refusal(r) && f->had_session);
 
@@ -330,7 +335,7 @@ ready_done(struct session *s, struct attempt *l, const struct facts *f)
 	}
 	if (r.verdict == VERDICT_RETRY && !f->sent && retry_unsent(s, l, f))
 		return;
-	/* Behind a balancer another replica may know the session. */
+	/* Behind a load balancer, another replica may know the session. */
 	if (l->window_end == ALARM_NEVER)
 		l->window_end = s->now + FLAPS_MS;
 	if ((lost || f->status == 429 || f->status >= 500) &&
@@ -364,7 +369,8 @@ delete_done(struct session *s, struct attempt *l, const struct facts *f)
 	calls_attempt_drop(&s->calls, l);
 	if (!phase_permits(s, PHASE_SERVES))
 		session_closed(s);
-	/* An initialize that waited for the old session to end. */
+	/* An initialize may have waited for this session to end: it starts
+	 * now. */
 	for (open = s->calls.attempts; open != NULL; open = open->next)
 		if (open->kind == ATTEMPT_OPEN && !open->live &&
 		    open->after_delete)
@@ -372,7 +378,7 @@ delete_done(struct session *s, struct attempt *l, const struct facts *f)
 	alarm_note(&s->alarms, s->now);
 }
 
-/* The server has no such stream. */
+/* Does the answer to the GET say that the server has no listen stream? */
 static bool
 is_refused(const struct facts *f)
 {
@@ -386,7 +392,7 @@ is_refused(const struct facts *f)
 	case 401:
 	case 403:
 	case 408:
-	case 409: /* an old stream still counts */
+	case 409: /* the server still counts an older stream */
 	case 429:
 		return false;
 	default:
@@ -397,18 +403,22 @@ is_refused(const struct facts *f)
 static void
 listen_done(struct session *s, const struct attempt *l, const struct facts *f)
 {
-	enum { HEALTHY_MS = 10 * 1000 }; /* this old, no false start */
+	enum {
+		HEALTHY_MS = 10 * 1000
+	}; /* a stream that lasted longer was no
+					  * false start */
 	struct listen *n = &s->listen;
 	bool stream = verdict_2xx(f) && f->media == MEDIA_SSE;
 	struct ruling r;
 
 	if (n->state != LISTEN_OPEN)
-		return; /* closed by us */
+		return; /* session_listen_close closed it */
 	if (!phase_permits(s, PHASE_LISTENS)) {
 		n->state = LISTEN_OFF;
 		return;
 	}
-	/* 404 to the first one is a missing route, not a missing session. */
+	/* Until a stream worked, a 404 means a missing route, not a lost
+	 * session. */
 	r = session_ruling(s, l, f);
 	if (n->worked && session_flaps(s) && n->tries < FLAPS &&
 	    is_refusal(r)) {
@@ -426,7 +436,8 @@ listen_done(struct session *s, const struct attempt *l, const struct facts *f)
 		return;
 	}
 	if (n->worked && f->status == 405) {
-		/* Another server may have taken its place. */
+		/* Another server may have taken the place of the one that had a
+		 * stream. */
 		n->worked = false;
 		n->state = LISTEN_SUSPECT;
 		session_fail_accepted(s, false);
@@ -434,7 +445,8 @@ listen_done(struct session *s, const struct attempt *l, const struct facts *f)
 		return;
 	}
 	if (f->status == 400 && n->last_event_id.n > 0) {
-		/* It may be the event id that it does not know. */
+		/* The server may not know the event id: the next GET has
+		 * none. */
 		buf_reset(&n->last_event_id);
 		session_listen_again(s);
 		return;
@@ -478,7 +490,7 @@ note_not_ready(struct session *s, const struct facts *f, int64_t wait)
 		    s->config.host, f->status, (long long)wait);
 }
 
-/* initialize ended without a result that was adopted. */
+/* ATTEMPT_OPEN: initialize ended without a result that opened the session. */
 static void
 open_done(struct session *s, struct attempt *l, const struct facts *f)
 {
@@ -496,7 +508,7 @@ open_done(struct session *s, struct attempt *l, const struct facts *f)
 	}
 	if (wait < f->retry_after_ms)
 		wait = f->retry_after_ms;
-	/* To initialize twice harms nothing: a cut is tried again too. */
+	/* A second initialize does no harm, so a cut is retried too. */
 	if ((verdict == VERDICT_RETRY || f->ending == ENDING_CUT) &&
 	    (phase_permits(s, PHASE_FIRST) || s->config.retry_window_ms > 0) &&
 	    !alarm_is_due(&s->alarms, ALARM_PHASE, s->now + wait)) {

@@ -4,8 +4,9 @@
 
 #include "core/session/state.h"
 
-/* The exchange of this attempt is over: by what it was for and how it ended
- * the attempt is dropped, or another one takes its place. */
+/* Handles the end of an attempt's exchange. Depending on what the attempt
+ * was for and how it ended, the attempt is dropped or another one takes its
+ * place. */
 void session_done(struct session *s, struct attempt *l, const struct facts *f);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The end of a session: the client is gone, a signal came, nobody reads stdout;
- * calls get an error, the server a DELETE.
+ * The end of the program: after EOF, after a signal, or when nobody reads
+ * stdout. Open calls get an error and the server gets a DELETE.
  */
 #include "config.h"
 
@@ -22,8 +22,6 @@ session_delete(struct session *s, struct generation *g)
 	session_start(s, l);
 }
 
-/* Ends the closing when no DELETE is under way any more, nor an initialize
- * whose session would be left behind. */
 void
 session_closed(struct session *s)
 {
@@ -35,7 +33,6 @@ session_closed(struct session *s)
 	session_phase(s, PHASE_ENDED, ALARM_NEVER);
 }
 
-/* Ends the session: DELETE where there is one, no other traffic. */
 void
 session_close(struct session *s)
 {
@@ -75,9 +72,9 @@ session_stop(struct session *s)
 	session_close(s);
 }
 
-/* After EOF: does the client still wait for something? Notifications that are
- * held wait for the session, whose opening has an end, or else for others
- * before them. */
+/* Does the client still wait for something after EOF? It waits for its calls
+ * and for an opening. Held notifications count while the gate is shut, because
+ * the opening of the session has an end. */
 static bool
 is_awaited(const struct session *s)
 {
@@ -90,7 +87,7 @@ is_awaited(const struct session *s)
 	    phase_permits(s, PHASE_FIRST);
 }
 
-/* Is anything under way that the server is owed? Notifications and answers
+/* Is anything under way that the server has to get? Notifications and answers
  * count until ALARM_LAST. */
 static bool
 is_owed(const struct session *s)
@@ -119,9 +116,9 @@ session_last_tick(struct session *s)
 	s->ending.drain = DRAIN_OVER;
 }
 
-/* After EOF the session ends with the last call. What the server is told in
- * those moments has only a few seconds to arrive, whenever it was sent: a
- * server that never acknowledges it must not keep the process. */
+/* After EOF the session ends with the last call. Notifications and answers that
+ * are still under way then have LAST_MS to arrive, because a server that never
+ * acknowledges them must not keep the process. */
 void
 session_drain(struct session *s)
 {
@@ -146,7 +143,6 @@ session_eof(struct session *s)
 		    s->now + s->config.drain_timeout_ms);
 }
 
-/* Everything is dropped; nobody would read it. */
 void
 session_broken(struct session *s)
 {
@@ -156,7 +152,6 @@ session_broken(struct session *s)
 	session_close(s);
 }
 
-/* A session that a process before us left behind. */
 void
 session_end_stale(struct session *s, const struct session_input *in)
 {

@@ -1,29 +1,32 @@
-/* The end: of a session at the server, and of all. */
+/* The end of a session at the server, and the end of the program. */
 #ifndef MCPSPLICE_CORE_SESSION_END_H
 #define MCPSPLICE_CORE_SESSION_END_H
 
 #include "core/session/state.h"
 
-/* Ends a session at the server; takes a second at most. */
+/* Sends a DELETE for the session of g, and gives it DELETE_MS. */
 void session_delete(struct session *s, struct generation *g);
-/* Ends the session: DELETE where there is one, no other traffic. */
+/* Closes the session: sends a DELETE if the server has a session, and aborts
+ * all other exchanges. */
 void session_close(struct session *s);
-/* Ends the closing when no DELETE is under way any more, nor an initialize
+/* Enters PHASE_ENDED unless a DELETE is still under way, or an initialize,
  * whose session would be left behind. */
 void session_closed(struct session *s);
 
-/* stdin is at its end: what is open at the client is answered for it. */
+/* stdin has reached its end: answers the open questions for the client, and
+ * begins the drain. */
 void session_eof(struct session *s);
-/* After EOF, at the end of a step: closes the session once nothing is awaited
- * or owed any more. */
+/* Called at the end of each step after EOF: closes the session when the client
+ * waits for nothing, and the server is owed nothing. */
 void session_drain(struct session *s);
-/* Notices that notifications and answers have had their time. */
+/* Ends the wait for notifications and answers when ALARM_LAST is due. */
 void session_last_tick(struct session *s);
-/* A signal, or the parent is gone: each call gets an error, then the end. */
+/* A signal came or the parent process is gone: gives each call an error and
+ * closes the session. */
 void session_stop(struct session *s);
-/* Nobody reads stdout: drops everything. */
+/* Nobody reads stdout: drops all calls and closes the session. */
 void session_broken(struct session *s);
-/* Ends a session that a process before us left behind. */
+/* Deletes a session that an earlier process left behind. */
 void session_end_stale(struct session *s, const struct session_input *in);
 
 #endif

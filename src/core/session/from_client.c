@@ -1,7 +1,7 @@
 /*
  * What the client sends: requests, notifications, answers, and lines that are
- * no message. Requests and notifications go through the gate and are held
- * while it is shut; answers and cancels never wait.
+ * no message. Requests and notifications pass through the gate and are held
+ * while it is shut. Answers and cancels do not wait for the gate.
  */
 #include "config.h"
 
@@ -33,7 +33,7 @@ is_method(const struct frame *f, const char *method)
 
 /* --- answers to the client --- */
 
-/* An error of our own for a frame that never became a call. */
+/* Writes an error (taken) for a frame that does not become a call. */
 static void
 reject(struct session *s, struct frame *error)
 {
@@ -88,7 +88,7 @@ answer_ping(struct session *s, struct frame *f)
 	frame_unref(pong);
 }
 
-/* The client begins again: what belongs to the session before it ends. */
+/* The client sent initialize again: ends everything of the session before. */
 static void
 end_former(struct session *s)
 {
@@ -112,7 +112,8 @@ end_former(struct session *s)
 	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
 		if (l->kind == ATTEMPT_DELETE)
 			continue;
-		/* An initialize under way makes a session that must end. */
+		/* An initialize that is under way may make a session, which
+		 * must be deleted. */
 		if (l->kind != ATTEMPT_OPEN || !l->live) {
 			session_abort(s, l);
 		} else {
@@ -147,7 +148,7 @@ is_duplicate(const struct session *s, struct span id)
 	return c != NULL && msg_id_again(c->frame->id, id);
 }
 
-/* The session was found gone while nobody waited: now somebody does. */
+/* Renews a session that was lost while no call waited, because now one does. */
 static void
 renew_lost(struct session *s)
 {
@@ -222,12 +223,13 @@ client_initialized(struct session *s, struct frame *f)
 		session_begin_ready(s);
 	} else if (s->handshake.ready == NULL &&
 	    !phase_permits(s, PHASE_STARTS)) {
-		/* Kept for a renewal that began before the client said it. */
+		/* A renewal that began before the client sent initialized will
+		 * need it. */
 		s->handshake.ready = frame_ref(f);
 	}
 }
 
-/* Is there somebody to tell that this call is cancelled? */
+/* Does the call run in the current session, so that the cancel can be sent? */
 static bool
 runs_in_current(const struct session *s, const struct call *c)
 {
@@ -235,7 +237,7 @@ runs_in_current(const struct session *s, const struct call *c)
 	    (c->attempt == NULL || c->attempt->generation == s->generation);
 }
 
-/* The server may know the call by an id of ours. */
+/* Sends the cancel with the id that the server knows the call by. */
 static void
 forward_cancel(struct session *s, struct call *c, struct frame *f)
 {
@@ -290,7 +292,7 @@ client_cancel(struct session *s, struct frame *f)
 		session_fail(s, c, NULL);
 		return;
 	}
-	/* The server owes no answer now; the stream may end by itself. */
+	/* The server need not answer now; the stream has LINGER_MS to end. */
 	session_abort_in(s, c->attempt, LINGER_MS);
 }
 
@@ -342,7 +344,7 @@ session_client(struct session *s, struct frame *f)
 
 /* --- frames that are none --- */
 
-/* Schemas before 2025-11-25 know no error without an id. */
+/* May an error be sent without an id? Schemas before 2025-11-25 require one. */
 static bool
 may_omit_id(const struct session *s)
 {
@@ -353,8 +355,8 @@ may_omit_id(const struct session *s)
 	return version == NULL || strcmp(version, "2025-11-25") >= 0;
 }
 
-/* What the client said to a question with this id cannot be passed on. The
- * server waits for it, so it is told. */
+/* Answers the question with this id by an error, because the client's own
+ * answer cannot be passed on and the server waits for one. */
 static void
 answer_unusable(struct session *s, struct span id, const char *why)
 {
@@ -377,7 +379,7 @@ session_invalid(struct session *s, const struct session_input *in)
 						      no_span;
 	struct frame *f;
 
-	/* To an answer there is no answer, not even to a bad one. */
+	/* An answer gets no answer, not even a bad one. */
 	if (in->frame != NULL &&
 	    (in->frame->result.p != NULL || in->frame->error.p != NULL)) {
 		session_log(s, LEVEL_WARN,
@@ -408,7 +410,8 @@ session_invalid(struct session *s, const struct session_input *in)
 		in->bad == INVALID_SYNTAX ? "no JSON" :
 		in->bad == INVALID_BATCH  ? "a batch" :
 					    "no JSON-RPC message");
-	/* To an over-long notification or answer the client gets none. */
+	/* The client gets no error for a notification or an answer that is too
+	 * long. */
 	if (in->kind == INPUT_TOO_LONG && id.p != NULL && !in->request) {
 		frame_unref(f);
 		answer_unusable(s, id, "is too large");

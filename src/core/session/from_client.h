@@ -4,10 +4,10 @@
 
 #include "core/session/state.h"
 
-/* A message of the client (borrowed). */
+/* Handles a message of the client (borrowed). */
 void session_client(struct session *s, struct frame *f);
-/* A line of the client that is no message, or too long: INPUT_INVALID and
- * INPUT_TOO_LONG. */
+/* Handles a line of the client that is no message or too long: INPUT_INVALID
+ * and INPUT_TOO_LONG. */
 void session_invalid(struct session *s, const struct session_input *in);
 
 #endif

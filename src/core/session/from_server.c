@@ -1,6 +1,6 @@
 /*
- * What the server says: messages, routed by what they are and not by the
- * stream they came on.
+ * What the server says. A message is routed by what it is, not by the stream it
+ * came on.
  */
 #include "config.h"
 
@@ -31,7 +31,8 @@ heard(struct session *s, struct attempt *l)
 		l->dead_at = l->silent_at;
 }
 
-/* Notes how long the server took: what it says later is judged by that. */
+/* Notes how long the server took to answer: came_soon judges later refusals by
+ * the quickest answer. */
 static void
 time_head(struct session *s, struct attempt *l, const struct facts *f)
 {
@@ -50,26 +51,29 @@ void
 session_head(struct session *s, struct attempt *l, const struct facts *f)
 {
 	time_head(s, l, f);
-	/* A stream that is resumed may end again without a word. */
+	/* The head of a resumed stream is no sign of life: the stream may end
+	 * again without a message. */
 	if (l->kind == ATTEMPT_CALL && l->last_event_id.n > 0)
 		return;
 	heard(s, l);
 	if (l->kind == ATTEMPT_LISTEN) {
 		session_listen_head(s, f);
 	} else if (l->kind == ATTEMPT_ONE_WAY && verdict_2xx(f)) {
-		/* It was taken; what else comes is of no use. */
+		/* The server took the message; whatever else comes is of no
+		 * use. */
 		session_abort_in(s, l, LINGER_MS);
 	} else if (verdict_2xx(f)) {
 		l->tries = 0;
 		l->window_end = ALARM_NEVER;
-		/* Accepted, whatever comes of it: the others need not wait. */
+		/* The server accepted the session id, so the other calls need
+		 * not wait for the scout. */
 		if (l->call != NULL)
 			session_forget_scout(s, l->call);
 	}
 }
 
-/* Answers a question without asking the client: with this frame, which is
- * taken. */
+/* Answers a question with this frame, which is taken, without asking the
+ * client. */
 static void
 answer_here(struct session *s, uint64_t asker, struct frame *answer)
 {
@@ -77,8 +81,9 @@ answer_here(struct session *s, uint64_t asker, struct frame *answer)
 	frame_unref(answer);
 }
 
-/* A question that finds no place is refused. Where too many answers are under
- * way the call that asked ends instead: a flood gets no flood of answers. */
+/* Refuses a question for which there is no place. If too many answers are under
+ * way already, the call that asked ends instead, so that a flood of questions
+ * does not cause a flood of answers. */
 static void
 refuse_flood(struct session *s, uint64_t asker, const struct frame *m)
 {
@@ -100,8 +105,8 @@ refuse_flood(struct session *s, uint64_t asker, const struct frame *m)
 	session_undelivered(s, asker, &full);
 }
 
-/* Does this call run in the session of the attempt? One that was accepted by
- * 202 does, without an attempt. */
+/* Does this call run in the session of the attempt? A call that was accepted
+ * with 202 runs without an attempt. */
 static bool
 runs_beside(const struct call *c, const struct attempt *l)
 {
@@ -111,8 +116,9 @@ runs_beside(const struct call *c, const struct attempt *l)
 	    c->attempt->live && c->attempt->generation == l->generation;
 }
 
-/* A call that asked the user something is not repeated. A question from no
- * call in particular: any that runs may be the one. */
+/* Marks the calls that may have asked this question, because a call that asked
+ * the user something is not repeated. If the stream belongs to no call, each
+ * running call may be the one. */
 static void
 may_have_asked(struct session *s, const struct attempt *l)
 {
@@ -130,10 +136,10 @@ may_have_asked(struct session *s, const struct attempt *l)
 	}
 }
 
-/* The attempt that asks, by its origin; 0: nobody waits, as the question is a
- * ping. On a stream of no call in particular, as all questions of HTTP+SSE
- * come, the only call that runs is taken to ask; but roots/list may be asked
- * for the server itself. */
+/* The origin of the attempt that asks; 0 for a ping, for which no call waits.
+ * On a stream that belongs to no call, as with all questions of HTTP+SSE, the
+ * only call that runs is taken to ask. But a server may ask roots/list for
+ * itself. */
 static uint64_t
 asker_of(const struct session *s, const struct attempt *l,
     const struct frame *m)
@@ -171,7 +177,8 @@ server_request(struct session *s, struct attempt *l, struct frame *m)
 		session_undelivered(s, asker, NULL);
 		return;
 	}
-	/* A shell user answers no questions, and nobody does after EOF. */
+	/* With --handshake no client answers questions, and after EOF nobody
+	 * does. */
 	if (is_own_handshake(s) || has_eof(s)) {
 		answer_here(s, asker, session_nobody(m->id, ping));
 		return;
@@ -204,8 +211,9 @@ server_request(struct session *s, struct attempt *l, struct frame *m)
 	session_want_read(s);
 }
 
-/* The call that asked for progress under this token. Calls that were not sent
- * have none, and there may be very many of them behind those that were. */
+/* The call that asked for progress under this token. The walk skips held calls
+ * and stops after the last call in flight, because very many held calls may
+ * follow. */
 static struct call *
 progressing(struct session *s, struct attempt *l, struct span token)
 {
@@ -226,8 +234,8 @@ progressing(struct session *s, struct attempt *l, struct span token)
 	return NULL;
 }
 
-/* A call that is sent again begins its progress again; to the client it must
- * rise. */
+/* Is this progress behind what the client was told? A call that is sent again
+ * begins its progress again, but the client must see it rise. */
 static bool
 goes_backwards(struct session *s, struct attempt *l, const struct frame *m)
 {
@@ -274,9 +282,10 @@ server_notification(struct session *s, struct attempt *l, struct frame *m)
 }
 
 /*
- * Whose answer is it? An error status belongs to the POST it came on,
- * whatever its id says. Else the id decides, on whichever stream it came;
- * what matches no open call belongs to the POST it came on.
+ * Finds the call that a message answers. A message with an error status belongs
+ * to the POST it came on, whatever its id says. Otherwise the id decides, on
+ * whichever stream the message came. An id that matches no open call belongs to
+ * the POST it came on.
  */
 static struct call *
 answered_call(struct session *s, struct attempt *l, const struct facts *f,
@@ -292,14 +301,15 @@ answered_call(struct session *s, struct attempt *l, const struct facts *f,
 	c = calls_find_sent(&s->calls, m->id);
 	if (c != NULL || l->kind == ATTEMPT_LISTEN)
 		return c;
-	/* On a stream it may be the second answer to another call. */
+	/* On an event stream the message may be a second answer to another
+	 * call. */
 	if (f->media == MEDIA_SSE && session_was_answered(s, m->id))
 		return NULL;
 	return l->call;
 }
 
-/* The ruling for an answer of the call: its own attempt tells whether it
- * carried a session. */
+/* The ruling for an answer of this call. The call's own attempt tells whether
+ * its request carried a session id. */
 static struct ruling
 judge(struct session *s, const struct call *c, const struct attempt *l,
     const struct facts *f, const struct frame *m)
@@ -310,7 +320,7 @@ judge(struct session *s, const struct call *c, const struct attempt *l,
 	struct ruling r;
 	bool hint = false;
 
-	/* HTTP+SSE has sessions without an id. */
+	/* HTTP+SSE has sessions whose requests carry no id. */
 	of_call.had_session = f->had_session || g->session != NULL;
 	of_call.fresh = s->former != NULL && g == s->generation &&
 	    g->ready_at != 0 && s->now - g->ready_at < FRESH_MS;
@@ -348,8 +358,8 @@ call_worked(struct session *s, struct call *c, struct generation *g,
 		    s->config.host);
 }
 
-/* An error that a call may have to keep until its session is renewed: as it
- * came, or only its code and message where all of it is too much. */
+/* The error that a call keeps until its session is renewed: the message as it
+ * came, or only its code and text if the message is too large. */
 static struct frame *
 refusal_to_keep(struct frame *m)
 {
@@ -387,17 +397,19 @@ server_answer(struct session *s, struct attempt *l, const struct facts *f,
 		return;
 	}
 	r = judge(s, c, l, f, m);
-	/* Said by an exchange that the call has left: not of the one of now. */
+	/* An exchange that the call has left says nothing about its current
+	 * one. */
 	if (l->kind == ATTEMPT_CALL && c->attempt != NULL && l != c->attempt &&
 	    (l->body == c->frame || l->body == c->sent) &&
 	    r.verdict != VERDICT_ANSWER)
 		return;
 	if ((c->state == CALL_REFUSED || c->state == CALL_SUSPECT) &&
 	    r.verdict != VERDICT_ANSWER)
-		return; /* said already */
+		return; /* the call was refused already */
 	kept = refusal_to_keep(m);
 	if (f->status == 401 && r.verdict == VERDICT_ANSWER) {
-		/* done makes it auth_required, with these words inside. */
+		/* call_done makes an auth_required error that contains this
+		 * one. */
 		frame_unref(c->refusal);
 		c->refusal = kept;
 		return;
@@ -420,8 +432,8 @@ server_answer(struct session *s, struct attempt *l, const struct facts *f,
 		session_interrupted(s, c, g, kept, r.rule);
 		break;
 	case VERDICT_RETRY:
-		/* When the exchange ends it is known how long to wait; these
-		 * words are the answer if it is not tried again. */
+		/* call_done knows how long to wait. This error is the answer if
+		 * the call is not tried again. */
 		frame_unref(c->refusal);
 		c->refusal = frame_ref(kept);
 		break;
@@ -445,8 +457,8 @@ session_message(struct session *s, struct attempt *l, const struct facts *f,
 	if (!answer)
 		l->spoke = true;
 	heard(s, l);
-	/* What an old listen stream still brings is of a session that is
-	 * gone; answers are answers. */
+	/* Only answers count on an old listen stream: everything else belongs
+	 * to a session that is gone. */
 	if (!answer && l->kind == ATTEMPT_LISTEN &&
 	    l->generation != s->generation)
 		return;
@@ -468,5 +480,5 @@ session_message(struct session *s, struct attempt *l, const struct facts *f,
 	} else if (m->kind == FRAME_ERROR) {
 		l->said = verdict_error(f, m, &s->config.rules);
 	}
-	/* Of the others, done tells the status. */
+	/* For the other attempts session_done looks at the status. */
 }

@@ -4,9 +4,9 @@
 
 #include "core/session/state.h"
 
-/* Status and headers came on this attempt. */
+/* Handles the status and headers of this attempt's answer. */
 void session_head(struct session *s, struct attempt *l, const struct facts *f);
-/* A message (borrowed) came on it. */
+/* Handles a message (borrowed) that came on this attempt. */
 void session_message(struct session *s, struct attempt *l,
     const struct facts *f, struct frame *m);
 

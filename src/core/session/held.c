@@ -1,6 +1,6 @@
 /*
- * What is held back: requests and notifications of the client until they may go
- * out, messages of the server until initialize is answered.
+ * Frames that are held back: requests and notifications of the client until the
+ * gate is open, messages of the server until initialize is answered.
  */
 #include "config.h"
 
@@ -18,7 +18,7 @@ bare_size(const struct frame *f)
 	return frame_size(f) + sizeof(struct held) + MEM_OVERHEAD;
 }
 
-/* The same, with the call where it is one. */
+/* The same with the call, if the frame has one. */
 static size_t
 held_size(const struct frame *f, bool is_call)
 {
@@ -27,7 +27,6 @@ held_size(const struct frame *f, bool is_call)
 	return is_call ? size + sizeof(struct call) + MEM_OVERHEAD : size;
 }
 
-/* Is there no room to hold this frame? */
 bool
 session_is_full(const struct session *s, const struct frame *f, bool is_call)
 {
@@ -50,7 +49,6 @@ session_hold(struct session *s, struct frame *f, struct call *c)
 	session_want_read(s);
 }
 
-/* Takes the entry after prev (NULL: the first) out of the list. */
 void
 session_release(struct session *s, struct held *prev)
 {
@@ -110,8 +108,6 @@ session_drop_one_way(struct session *s)
 	}
 }
 
-/* A question, or a notification, from before initialize was answered: the
- * client must not see it yet. */
 void
 session_keep_early(struct session *s, struct frame *m)
 {

@@ -1,4 +1,4 @@
-/* The lists of what is held back. */
+/* The frames that are held back. */
 #ifndef MCPSPLICE_CORE_SESSION_HELD_H
 #define MCPSPLICE_CORE_SESSION_HELD_H
 
@@ -7,24 +7,26 @@
 /* Is there no room to hold this frame? */
 bool session_is_full(const struct session *s, const struct frame *f,
     bool is_call);
-/* Holds a frame (a reference is taken) until the gate is open. c is its call;
- * NULL: a notification. */
+/* Holds a frame (a reference is taken) until the gate is open. c is its call,
+ * or NULL for a notification. */
 void session_hold(struct session *s, struct frame *f, struct call *c);
-/* Takes the entry after prev (NULL: the first) out of the list. */
+/* Drops the frame after prev from s->held; NULL: the first. */
 void session_release(struct session *s, struct held *prev);
-/* Takes the call's entry out of the list; the call gets no answer here. */
+/* Drops the frame of a held call. The call itself stays and is not answered. */
 void session_unhold(struct session *s, struct call *c);
-/* initialized, if it is held, is kept for the session to come. */
+/* Keeps a held notifications/initialized for the session that is being
+ * opened. */
 void session_keep_ready(struct session *s);
 /* Drops the notifications that are held. */
 void session_drop_one_way(struct session *s);
 
-/* Keeps a question, or a notification, from before initialize was answered:
- * the client must not see it yet. Drops it where there is no room. */
+/* Keeps a question or a notification that came before the answer to initialize,
+ * because the client must not see it yet. Drops the message if there is no
+ * room. */
 void session_keep_early(struct session *s, struct frame *m);
-/* Takes the oldest of them, or NULL. Owned by the caller. */
+/* Takes the oldest early message, or returns NULL. Owned by the caller. */
 struct frame *session_take_early(struct session *s);
-/* Drops them all. */
+/* Drops all early messages. */
 void session_drop_early(struct session *s);
 
 #endif

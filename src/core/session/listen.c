@@ -1,6 +1,6 @@
 /*
- * The GET stream: opened once initialized was taken, opened again after a
- * drop, for ever; never again once the server says that it has none.
+ * The GET stream. It opens when the server has taken initialized, and opens
+ * again after each drop, until the server says that it has no such stream.
  */
 #include "config.h"
 
@@ -93,7 +93,7 @@ session_listen_pinged(struct session *s, bool lost)
 	n->state = LISTEN_OFF;
 	if (lost)
 		return;
-	n->retry_ms = -1; /* the server's wish was for better times */
+	n->retry_ms = -1; /* the server's "retry" came before the refusal */
 	session_listen_again(s);
 }
 
@@ -107,7 +107,8 @@ session_listen_wake(struct session *s)
 	if (n->state == LISTEN_WAITING) {
 		alarm_set(&s->alarms, ALARM_LISTEN, s->now + WAKE_MS);
 	} else if (n->state == LISTEN_OPEN && l != NULL) {
-		/* Its end tells the last event id, and opens the next. */
+		/* The end of the stream tells the last event id and opens the
+		 * next one. */
 		session_abort(s, l);
 	}
 }

@@ -1,26 +1,27 @@
-/* The GET stream of the session. */
+/* The listen stream: the GET stream of the session. */
 #ifndef MCPSPLICE_CORE_SESSION_LISTEN_H
 #define MCPSPLICE_CORE_SESSION_LISTEN_H
 
 #include "core/session/state.h"
 
-/* Opens it for a session that is new, unless the server has none. */
+/* Opens the stream of a new session, unless the server has none. */
 void session_listen_open(struct session *s);
-/* Closes it, until session_listen_open. */
+/* Closes the stream until session_listen_open. */
 void session_listen_close(struct session *s);
-/* The head of its answer came. */
+/* The head of the answer to the GET came. */
 void session_listen_head(struct session *s, const struct facts *f);
-/* It delivered something. */
+/* The stream delivered something. */
 void session_listen_event(struct session *s);
-/* Opens it again after the back-off. */
+/* Opens the stream again after the back-off. */
 void session_listen_again(struct session *s);
-/* Opens it if that is due. */
+/* Opens the stream if ALARM_LISTEN is due. */
 void session_listen_tick(struct session *s);
-/* What the ping found out for a stream that was refused. */
+/* A ping found out whether the session is lost: settles a refused stream. */
 void session_listen_pinged(struct session *s, bool lost);
-/* The connection may be dead without knowing it: opened again. */
+/* The machine slept or its network changed: opens the stream again, because its
+ * connection may be dead. */
 void session_listen_wake(struct session *s);
-/* There are new credentials. */
+/* There are new credentials: opens a stream that was denied. */
 void session_listen_signed_in(struct session *s);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * A session becomes live: initialized is sent, a new session is told what the
- * client told the one before, and the client is told what may have changed.
+ * A session becomes live: the server gets initialized, a new session gets the
+ * settings of the one before, and the client learns what may have changed.
  */
 #include "config.h"
 
@@ -39,7 +39,8 @@ tell_lists(struct session *s)
 			tell(s, era_families[i].changed, no_span);
 }
 
-/* What changed while there was no session was missed. */
+/* Tells the client that each subscribed resource may have changed, because
+ * changes while there was no session were missed. */
 static void
 tell_resources(struct session *s)
 {
@@ -89,7 +90,8 @@ add_string(struct buf *out, struct span object, const char *name)
 	buf_free(&text);
 }
 
-/* What is different from the session that the client began. */
+/* Adds what differs between the sessions before and after the renewal. Returns
+ * false if nothing does. */
 static bool
 add_changes(struct session *s, struct frame *before, struct buf *out)
 {
@@ -121,9 +123,8 @@ add_changes(struct session *s, struct frame *before, struct buf *out)
 	return out->n > n;
 }
 
-/* The one line about a renewal. It is told to everybody when something is
- * different, and once in a while: not for each session of a server that ends
- * them all the time. */
+/* Logs the line about a renewal. The line is a warning if something differs,
+ * and once in SUM_UP_MS: a server may end its sessions all the time. */
 static void
 sum_up(struct session *s)
 {
@@ -178,15 +179,15 @@ session_begin_ready(struct session *s)
 		s->generation));
 }
 
-/* Everything may go out. */
+/* Opens the gate: the server took initialized, or will not take it. */
 static void
 go_live(struct session *s)
 {
 	session_phase(s, PHASE_LIVE, ALARM_NEVER);
 	s->generation->ready_at = s->ping.active_at = s->now;
 	session_replay(s);
-	/* A client lists anew on each list_changed: not so often that a server
-	 * which loses its sessions over that makes a storm. */
+	/* A client lists anew on each list_changed. The pause prevents a storm
+	 * with a server that loses its session over these requests. */
 	if (s->renewal.renewed) {
 		sum_up(s);
 		s->changes.tell_at = s->now < s->changes.quiet_until ?
@@ -229,7 +230,8 @@ restore_send(struct session *s, struct frame *request)
 	frame_unref(body);
 }
 
-/* Some clients never say initialized: their session stays as it is opened. */
+/* Ends the restoring. A session whose client never says initialized stays
+ * opened. */
 static void
 restored(struct session *s)
 {
@@ -239,7 +241,8 @@ restored(struct session *s)
 		session_reopened(s);
 }
 
-/* A few at a time, then all is done. */
+/* Restores more subscriptions, RESTORES_AT_ONCE at a time, and ends the
+ * restoring after the last. */
 static void
 restore_more(struct session *s)
 {
@@ -256,7 +259,8 @@ restore_more(struct session *s)
 		restored(s);
 }
 
-/* The stream is open before the subscriptions: what they bring comes on it. */
+/* Opens the listen stream before the subscriptions, because their notifications
+ * come on it. */
 static void
 restore_rest(struct session *s)
 {
@@ -281,7 +285,7 @@ session_restore(struct session *s)
 	return true;
 }
 
-/* One request of this phase is over. */
+/* One request of the restoring is over: goes on with the next ones. */
 static void
 restore_next(struct session *s)
 {
@@ -305,7 +309,9 @@ session_restore_message(struct session *s, struct attempt *l)
 	restore_next(s);
 }
 
-/* The new session is refused: by another replica, or it is gone again. */
+/* Handles a refusal of the new session: another replica may have answered, or
+ * the session is gone again. Returns false if it was no refusal, or nothing can
+ * be done about it. */
 static bool
 restore_lost(struct session *s, struct attempt *l, struct ruling r)
 {
@@ -323,7 +329,8 @@ restore_lost(struct session *s, struct attempt *l, struct ruling r)
 	return true;
 }
 
-/* One that the server does not take is not worth the session. */
+/* A setting that the server does not take is not worth the session: the
+ * restoring goes on. */
 void
 session_restore_done(struct session *s, struct attempt *l,
     const struct facts *f)
@@ -343,7 +350,8 @@ session_restore_done(struct session *s, struct attempt *l,
 	    "%s did not take %.*s again in the new session (%d)",
 	    s->config.host, (int)l->body->method.n, l->body->method.p,
 	    f->status);
-	/* Refused, and not by silence: the client has none now. */
+	/* The server answered with a refusal: the client does not have this
+	 * setting any more. */
 	if (r.verdict == VERDICT_ANSWER)
 		settings_forget(&s->settings, l->body);
 	calls_attempt_drop(&s->calls, l);

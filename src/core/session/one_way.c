@@ -1,6 +1,6 @@
 /*
- * One-way messages: the notifications of the client, and its answers to the
- * questions of the server, which may have to wait for a place.
+ * One-way messages: notifications of the client, and its answers to questions
+ * of the server. An answer may have to wait until fewer are under way.
  */
 #include "config.h"
 
@@ -34,9 +34,10 @@ session_send_one_way(struct session *s, struct frame *f)
 	return l;
 }
 
-/* The call that asked goes on: the server read the answer and wants none, as it
- * came too late; or the answer went out and only its receipt is missing, which
- * some servers give when the call is over. */
+/* May the call that asked go on? It may if the server read the answer and
+ * refused it, because the answer came too late; or if the answer went out
+ * and only its receipt is missing, which some servers send when the call is
+ * over. */
 static bool
 may_go_on(const struct facts *f)
 {
@@ -58,7 +59,8 @@ session_undelivered(struct session *s, uint64_t asker, const struct facts *f)
 		return;
 	while (c != NULL && calls_origin(c) != asker)
 		c = c->next;
-	/* One that waits for a sign-in was refused: it has not asked. */
+	/* A call that waits for a sign-in was refused, so it has not asked
+	 * anything. */
 	if (c != NULL && (c->attempt == NULL || !c->attempt->waits_for_user))
 		session_fail(s, c,
 		    fault_undelivered(c->frame, f, s->config.host));
@@ -66,7 +68,8 @@ session_undelivered(struct session *s, uint64_t asker, const struct facts *f)
 
 /* --- answers to questions of the server --- */
 
-/* There is no session to send them in while it is renewed. */
+/* May another answer go out now? While the session is renewed there is none to
+ * send it in. */
 static bool
 may_send_answer(const struct session *s)
 {
@@ -74,7 +77,7 @@ may_send_answer(const struct session *s)
 	    phase_permits(s, PHASE_ANSWERS);
 }
 
-/* Is there a session for an answer, or will there be one? */
+/* May an answer be held back? It may if there is a session, or a renewal. */
 static bool
 may_hold_answer(const struct session *s)
 {
@@ -97,7 +100,7 @@ hold_answer(struct session *s, struct frame *f, uint64_t asker)
 	s->answers.bytes += f->text.n;
 }
 
-/* The first that is held; the caller owns it. */
+/* Takes the oldest answer that is held. Owned by the caller. */
 static struct frame *
 take_answer(struct session *s, uint64_t *asker)
 {
@@ -172,7 +175,6 @@ session_nobody(struct span id, bool ping)
 		      fault_frame(id, &fault, "Nobody is there to answer.");
 }
 
-/* An answer of the client to a question of the server. */
 void
 session_answer_question(struct session *s, struct frame *f)
 {

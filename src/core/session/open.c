@@ -1,6 +1,6 @@
 /*
- * Opening a session, the first one and every one after it: initialize, what
- * its answer says, and what happens where no session can be had.
+ * Opening a session, the first one and each one after it: initialize, what its
+ * answer says, and what happens if no session can be had.
  */
 #include "config.h"
 
@@ -71,8 +71,8 @@ session_open_own(struct session *s)
 	    s->config.init_timeout_ms);
 }
 
-/* A version as raw JSON: it goes into a header, so it is a plain token (owned
- * by the caller), or NULL. */
+/* Decodes a version, which is raw JSON. The version goes into a header, so
+ * anything but a plain token gives NULL. Owned by the caller. */
 static char *
 plain_version(struct span text)
 {
@@ -119,7 +119,7 @@ adopt(struct session *s, const struct facts *f, struct frame *m)
 	session_save_start(s);
 }
 
-/* An initialize of the client, or of our own handshake, was answered. */
+/* The first initialize, of the client or of --handshake, was answered. */
 static void
 first_opened(struct session *s, struct attempt *l, const struct facts *f,
     struct frame *m)
@@ -159,8 +159,8 @@ renewed(struct session *s, struct attempt *l, const struct facts *f,
 		session_reopened(s);
 }
 
-/* The answer to an initialize that nobody waits for any more: the session it
- * made is not left behind. */
+/* An initialize was answered that nobody waits for any more: the session that
+ * it made is deleted. */
 static void
 end_stray(struct session *s, struct attempt *l, const struct facts *f,
     const struct frame *m)
@@ -212,7 +212,7 @@ session_opened(struct session *s, struct attempt *l, const struct facts *f,
 		else
 			session_open_failed(s, f, m);
 	} else if (l->call != NULL) {
-		/* open_done knows how long to wait. */
+		/* open_done knows how long to wait before the next try. */
 		frame_unref(l->call->refusal);
 		l->call->refusal = frame_ref(m);
 	}
@@ -226,7 +226,7 @@ session_initialize_answer(const struct session *s)
 
 /* --- failing to open --- */
 
-/* Why there is no session, in a few words. */
+/* Says in a few words why there is no session. */
 static void
 setback(const struct facts *f, const struct frame *error, struct buf *out)
 {
@@ -249,7 +249,7 @@ setback(const struct facts *f, const struct frame *error, struct buf *out)
 	}
 }
 
-/* Every call that waits for this session gets its error now. */
+/* Gives each call that waits for this session its error. */
 static void
 fail_waiting(struct session *s, const struct facts *f,
     const struct frame *error, bool lost)
@@ -261,7 +261,7 @@ fail_waiting(struct session *s, const struct facts *f,
 
 	buf_init(&why, 0);
 	setback(f, error, &why);
-	unsent.sent = false; /* initialize was, these were not */
+	unsent.sent = false; /* initialize was sent, these calls were not */
 	for (c = s->calls.first; c != NULL; c = next) {
 		next = c->next;
 		if (c->state != CALL_REFUSED && c->state != CALL_HELD)
@@ -301,7 +301,8 @@ fail_waiting(struct session *s, const struct facts *f,
 	session_drop_one_way(s);
 }
 
-/* The client's own initialize gets the server's words, or ours. */
+/* The first initialize failed. The client's own gets the server's error, or one
+ * that mcpsplice makes. */
 static void
 first_failed(struct session *s, const struct facts *f, struct frame *error)
 {
@@ -334,7 +335,8 @@ first_failed(struct session *s, const struct facts *f, struct frame *error)
 	session_drop_early(s);
 }
 
-/* For the first minutes as often as a stream, then less. */
+/* The wait before the next try after a start from the cache: for the first
+ * minutes like that of a stream, then longer. */
 static int64_t
 memory_wait(unsigned tries)
 {
@@ -362,11 +364,12 @@ session_open_failed(struct session *s, const struct facts *f,
 		if (l->kind == ATTEMPT_OPEN)
 			session_abort(s, l);
 	}
-	/* A server that is away says nothing about sessions. */
+	/* A server that did not answer says nothing about its sessions. */
 	if (f->status != 0)
 		session_count_failed_renewal(s);
 	session_phase(s, PHASE_DEAD, ALARM_NEVER);
-	/* The client believes that there is a server: it is looked for. */
+	/* The client was told that there is a server, so mcpsplice looks for
+	 * it. */
 	if (is_from_cache(s))
 		alarm_set(&s->alarms, ALARM_RENEW,
 		    s->now + memory_wait(s->start.tries++) +

@@ -1,7 +1,7 @@
 /*
- * Is the session gone? Where an answer leaves it open, where a call is silent
- * for long, and at the user's interval, a ping with the same session id finds
- * out. One ping at a time speaks for all that wait for it.
+ * A ping with the same session id finds out whether the session is gone: if an
+ * answer leaves that open, if a call is silent for long, and at
+ * --ping-interval. There is one ping at a time, for all that wait for it.
  */
 #include "config.h"
 
@@ -23,7 +23,7 @@ may_ask(const struct session *s)
 	    !s->generation->lost;
 }
 
-/* When the user's interval wants a ping; each exchange puts it off. */
+/* When --ping-interval wants the next ping. Each exchange puts it off. */
 static int64_t
 wanted_at(const struct session *s)
 {
@@ -58,9 +58,9 @@ session_ping(struct session *s, const char *why)
 	session_start(s, l);
 }
 
-/* Where a ping cannot tell: a session that is gone refuses by a status, and
- * by the words that it was found lost by; others may be those of an
- * application that ran. */
+/* Is this a refusal that needs no ping, or that a ping cannot decide? A session
+ * that is known to be gone refuses by a status, or by the rule by which it was
+ * lost; other words may come from an application that ran. */
 static bool
 refuses(const struct session *s, const struct generation *g, int status,
     const char *rule)
@@ -70,7 +70,7 @@ refuses(const struct session *s, const struct generation *g, int status,
 	return status >= 400 && session_flaps(s);
 }
 
-/* The session is gone: what that means for a call that doubted it. */
+/* The session of a suspect call is gone. */
 static void
 lost_with(struct session *s, struct call *c, struct generation *g, int status,
     struct frame *refusal, const char *rule, bool ran)
@@ -127,7 +127,7 @@ first_suspect(const struct session *s, const struct generation *g)
 	return NULL;
 }
 
-/* It lives, or nobody knows: the answer was the answer. */
+/* The session lives, or nobody knows: the client gets the first answer. */
 static void
 stands(struct session *s, struct call *c)
 {
@@ -177,9 +177,9 @@ settle_notes(struct session *s, struct generation *g, bool lost)
 	}
 }
 
-/* A call that was silent for long, in a session that is gone: it is repeated
- * where that is safe. Another gets as much time again, because its own stream
- * may still be served by whoever began it. */
+/* Repeats, if that is safe, a call that has been silent for long in a session
+ * that is gone. Another call gets SILENT_MS more, because the process that
+ * began its stream may still serve it. */
 static void
 outlive(struct session *s, struct attempt *l)
 {
@@ -215,7 +215,8 @@ settle(struct session *s, struct generation *g, bool lost)
 		settle_silent(s, g);
 }
 
-/* Where replicas do not share their sessions one ping tells nothing. */
+/* Does the ping say that the session is lost? If replicas do not share their
+ * sessions, one ping tells nothing. */
 static bool
 is_loss(const struct session *s, struct ruling r)
 {
@@ -223,8 +224,8 @@ is_loss(const struct session *s, struct ruling r)
 	    (is_refusal(r) || r.verdict == VERDICT_LOST_MAYBE);
 }
 
-/* The answer to the ping: any that does not speak of a lost session shows
- * that there is one; servers of 2026-07-28 have no ping any more. */
+/* Any answer that does not speak of a lost session shows that the session
+ * lives, an error too: servers of 2026-07-28 have no ping any more. */
 void
 session_ping_message(struct session *s, struct attempt *l,
     const struct facts *f, struct frame *m)
@@ -284,7 +285,7 @@ silence(struct session *s, struct attempt *l)
 	}
 	if (l->silent_at > s->now || l->waits_for_user)
 		return;
-	/* Less and less often: one ping tells of all calls. */
+	/* The pause doubles, because one ping tells of all calls. */
 	if (l->silences < 6)
 		l->silences++;
 	l->silent_at = s->now + ((int64_t)SILENT_MS << l->silences);

@@ -4,23 +4,23 @@
 
 #include "core/session/state.h"
 
-/* The answer of this call's attempt is ambiguous: it waits for a ping. refusal
- * is the server's error, or NULL: then error is ours, and taken. ran tells
- * that the call may have run if the session is gone. */
+/* The answer to this call is ambiguous: the call waits for a ping. refusal is
+ * the server's error; if it is NULL, error (taken) is the one that mcpsplice
+ * made. ran tells that the call may have run if the session is gone. */
 void session_suspect(struct session *s, struct call *c, struct generation *g,
     int status, struct frame *refusal, struct frame *error, const char *rule,
     bool ran);
-/* Asks now, if nothing asks already. why is for people. */
+/* Sends a ping, unless one is under way. why is for the log. */
 void session_ping(struct session *s, const char *why);
-/* Its answer came. */
+/* The answer to the ping came. */
 void session_ping_message(struct session *s, struct attempt *l,
     const struct facts *f, struct frame *m);
-/* Its exchange is over. */
+/* The exchange of the ping is over. */
 void session_ping_done(struct session *s, struct attempt *l,
     const struct facts *f);
-/* Asks where a call is silent for long, and at the user's interval. */
+/* Sends a ping if a call has been silent for long, and at --ping-interval. */
 void session_ping_tick(struct session *s);
-/* When the user's interval wants the next one. */
+/* Sets ALARM_PING by --ping-interval. */
 void session_ping_due(struct session *s);
 
 #endif

@@ -1,5 +1,5 @@
-/* The table of the server's open questions; see questions.h. It is short (a
- * person answers most of them), so a list does. */
+/* The table of the server's open questions; see questions.h. The table is
+ * short, because a person answers most of them, so a list is enough. */
 #include "config.h"
 
 #include "core/session/questions.h"
@@ -9,7 +9,7 @@
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 
-enum { MSG_DEPTH = 1 << 20 }; /* checked on the way in already */
+enum { MSG_DEPTH = 1 << 20 }; /* the depth was checked when the frame came in */
 
 static void
 question_drop(struct questions *t, struct question **at)
@@ -83,7 +83,7 @@ questions_answer(struct questions *t, struct frame *answer,
 	return f;
 }
 
-/* f with the bytes of old, a span inside it, replaced by text. */
+/* A copy of f in which text replaces old, a span inside f. */
 static struct frame *
 replace(const struct frame *f, struct span old, const char *text)
 {

@@ -1,5 +1,5 @@
 /*
- * Losing a session and renewing it: one renewal at a time, one for each
+ * A session is lost and renewed: one renewal at a time, one for each
  * generation, within the budget.
  */
 #include "config.h"
@@ -22,8 +22,7 @@ session_renew_window(const struct session *s)
 	return window > 0 && window < RENEW_MS ? window : RENEW_MS;
 }
 
-/* The former one is the last that there was, not one that did not come to
- * be. */
+/* A generation that was never opened does not become the former one. */
 void
 session_next_generation(struct session *s)
 {
@@ -48,7 +47,8 @@ session_open_begin(struct session *s, struct frame *body, struct call *c,
 
 	session_phase(s, phase, timeout > 0 ? s->now + timeout : ALARM_NEVER);
 	l = calls_attempt(&s->calls, ATTEMPT_OPEN, c, body, s->generation);
-	/* A server with room for one session wants the old one ended first. */
+	/* A server that allows one session wants the DELETE of the old one
+	 * first. */
 	for (d = s->calls.attempts; d != NULL; d = d->next)
 		if (d->kind == ATTEMPT_DELETE && d->live &&
 		    d->generation->number != 0) {
@@ -59,8 +59,8 @@ session_open_begin(struct session *s, struct frame *body, struct call *c,
 	session_start(s, l);
 }
 
-/* The session of now is gone: calls that have been silent for long are looked
- * after at once. Their next turn may be an hour away. */
+/* The current session is gone: makes calls that have been silent for long due
+ * now, because their next turn may be an hour away. */
 static void
 mind_silent(struct session *s)
 {
@@ -76,7 +76,8 @@ mind_silent(struct session *s)
 	}
 }
 
-/* What of the session before is under way for ourselves is of no use. */
+/* Aborts the ping and the restoring of the session before: they are of no use
+ * any more. */
 static void
 end_own(struct session *s)
 {
@@ -160,7 +161,7 @@ session_renew_unasked(struct session *s, const char *why)
 	s->generation->counted = true;
 }
 
-/* A cancel is the end of something: it begins no recovery. */
+/* A cancel ends something, so it does not begin a renewal. */
 void
 session_one_way_lost(struct session *s, const struct attempt *l)
 {
@@ -219,8 +220,8 @@ session_renew_tick(struct session *s)
 	}
 }
 
-/* Some servers keep one session for each user: two copies of us would end
- * each other's for ever. */
+/* Some servers keep one session for each user: two copies of mcpsplice would
+ * end each other's sessions for ever. */
 void
 session_peer_state(struct session *s, bool newer_peer)
 {

@@ -1,8 +1,8 @@
 /*
- * What is sent again, and why. A call that was refused before it ran goes out
- * again in the next session, once for each; one that may have run only where
- * a second time does no harm; and where replicas do not share their sessions,
- * the same one is tried for a moment.
+ * What is sent again, and why. A call that was refused before it ran is
+ * replayed in the next session, once in each. A call that may have run is
+ * repeated only if a second run does no harm. If replicas do not share their
+ * sessions, a call is sent again with the same session id for a moment.
  */
 #include "config.h"
 
@@ -24,8 +24,8 @@ session_is_safe(const struct session *s, const struct call *c)
 		tools_safe(s->tools, c->frame));
 }
 
-/* Words in a 2xx or a 5xx may come from a handler that ran: only what comes
- * as soon as a refusal before the dispatch would is one. */
+/* Did words in a 2xx or a 5xx come soon enough to be a refusal? Later words may
+ * come from a handler that ran. */
 static bool
 came_soon(const struct session *s, const struct call *c,
     const struct attempt *l)
@@ -40,11 +40,11 @@ came_soon(const struct session *s, const struct call *c,
 	return s->now - l->out_at <= soon && since_head <= REFUSAL_HEAD_MS;
 }
 
-/* A call that was accepted, that began to speak, or whose answer comes from
- * elsewhere, was not refused before it ran. A status of 4xx is a refusal
- * however late it comes (transports, session management: 404 to a session id
- * that is not known); all else only if it comes soon, and not to a call that
- * may have asked the user. */
+/* Was the call refused before it ran? Not if it was accepted, if its stream
+ * brought messages, or if the answer came on another stream. A status of 4xx is
+ * a refusal however late it comes: the protocol has 404 for a session id that
+ * is not known. Other words are a refusal only if they come soon, and in a 2xx
+ * only if the call cannot have asked the user. */
 static bool
 was_refused(const struct session *s, const struct call *c,
     const struct attempt *l, const struct facts *f)
@@ -72,7 +72,8 @@ session_weigh(const struct session *s, const struct call *c,
 	return r;
 }
 
-/* The server's own words, or ours where it had none. */
+/* Ends a call with the server's refusal, or with an error that mcpsplice makes
+ * if the server sent no message. */
 static void
 refusal_stands(struct session *s, struct call *c, const char *what)
 {
@@ -105,7 +106,7 @@ session_flap_wait(unsigned n)
 	return n < 4 ? 100 * (int64_t)n : 400;
 }
 
-/* To send again did not help: the others that wait for the same are told. */
+/* Sending again did not help the scout: the calls that wait for it end too. */
 static void
 flap_exhausted(struct session *s, struct call *scout)
 {
@@ -124,15 +125,16 @@ flap_exhausted(struct session *s, struct call *scout)
 }
 
 /* A session that was accepted a moment ago is refused. Behind a load balancer
- * another replica may answer the next time: as long as that is a guess one
- * call tries it for all. Returns true when this call waits for it. */
+ * another replica may answer the next try. As long as that is a guess, one
+ * call, the scout, tries for all. Returns true if the call was sent again or
+ * waits for the scout. */
 static bool
 flap(struct session *s, struct call *c, struct generation *g)
 {
 	bool fresh = c->replayed == g->number && g->replays_ok == 0;
 	struct attempt *l;
 
-	/* Only a status refuses for certain before the call runs. */
+	/* Only a status is certain to refuse a call before it runs. */
 	if (s->config.retry_window_ms == 0 || c->status < 400 ||
 	    g->session == NULL || c->rule == verdict_other_era)
 		return false;
@@ -166,7 +168,6 @@ flap(struct session *s, struct call *c, struct generation *g)
 	return true;
 }
 
-/* It was not refused, but takes its time: the others try themselves. */
 void
 session_scout_tick(struct session *s)
 {
@@ -176,7 +177,7 @@ session_scout_tick(struct session *s)
 
 /* --- refused --- */
 
-/* Refused by a session that is gone already: the one of now will do. */
+/* The call was refused by an earlier session: the current one may answer it. */
 static void
 replay_stale(struct session *s, struct call *c)
 {
@@ -186,12 +187,13 @@ replay_stale(struct session *s, struct call *c)
 		session_replay(s);
 	else if (gate_is_open(s))
 		s->balancer.scouting = SCOUTING_AWAITED;
-	/* Else it waits with the others. */
+	/* Otherwise the call waits for the gate with the others. */
 }
 
-/* One replay in each session, and in a further one only where this one helped
- * another call that was refused: a server may end its sessions after each
- * call, but each brings us on. */
+/* Has the call used up its replays? A call is replayed once in each session,
+ * and again in the next one only if this session answered another replayed
+ * call: a server may end its sessions after each call, as long as each session
+ * helps. */
 static bool
 is_spent(const struct session *s, const struct call *c,
     const struct generation *g)
@@ -225,7 +227,7 @@ note_refusal(struct session *s, struct call *c, const struct generation *g,
 	buf_free(&label);
 }
 
-/* Refused by the session of now. */
+/* The call was refused by the current session. */
 static void
 refused_now(struct session *s, struct call *c, struct generation *g)
 {
@@ -383,8 +385,8 @@ session_interrupted(struct session *s, struct call *c, struct generation *g,
 		return;
 	}
 	if (refusal != NULL)
-		frame_ref(refusal); /* it may be the call's */
-	/* No longer one of the accepted calls, which end with the session. */
+		frame_ref(refusal); /* the call may own it and drop it below */
+	/* The call must not count as accepted: those end with the session. */
 	session_call_state(s, c, CALL_REFUSED);
 	session_detach(s, c);
 	if (g == s->generation && session_may_renew(s))

@@ -1,7 +1,7 @@
 /*
- * What the next session is told again; see settings.h. Subscriptions are a
- * list in the client's order: there are few, so it is searched from the
- * start. A request is kept as a frame, not copied.
+ * The settings of the client; see settings.h. Subscriptions are a list in the
+ * client's order, which is searched from the start because it is short. A
+ * request is kept as a frame, not copied.
  */
 #include "config.h"
 
@@ -20,8 +20,8 @@ uri_of(const struct frame *request)
 	return json_get(request->params, "uri");
 }
 
-/* A level too large to keep (no server knows such a one) leaves none: the one
- * before is no longer what the client wants. */
+/* Keeps the request. A level that is too large to keep leaves no level, because
+ * the client does not want the one before any more. */
 static bool
 learn_level(struct settings *r, struct frame *request)
 {
@@ -33,8 +33,9 @@ learn_level(struct settings *r, struct frame *request)
 	return fits;
 }
 
-/* The subscription to this URI and the one before it (NULL for the first);
- * NULL when there is none, and before is the last. */
+/* Finds the subscription to this URI, and the one before it (NULL for the
+ * first). Returns NULL if there is no such subscription; *before is the last
+ * one then. */
 static struct subscription *
 find(const struct settings *r, struct span uri, struct subscription **before)
 {
@@ -42,7 +43,7 @@ find(const struct settings *r, struct span uri, struct subscription **before)
 
 	*before = NULL;
 	for (s = r->list; s != NULL; s = s->next) {
-		/* It compares any two JSON strings. */
+		/* msg_id_same compares any two JSON strings. */
 		if (msg_id_same(uri_of(s->request), uri))
 			return s;
 		*before = s;
@@ -98,7 +99,7 @@ unsubscribe(struct settings *r, const struct frame *request)
 bool
 settings_learn(struct settings *r, struct frame *request)
 {
-	/* Some clients write a slash in a string with a backslash. */
+	/* json_key_is decodes: some clients write "\/" for a slash. */
 	if (json_key_is(request->method, "logging/setLevel"))
 		return learn_level(r, request);
 	if (json_key_is(request->method, "resources/subscribe"))

@@ -1,7 +1,6 @@
 /*
- * What a new session must be told again because the client told it to the
- * one before: the log level, and the live subscriptions. Recorded only after
- * the server agreed.
+ * The settings of the client: its log level and its subscriptions. A new
+ * session is told them again. A setting is kept only after the server agreed.
  */
 #ifndef MCPSPLICE_CORE_SESSION_SETTINGS_H
 #define MCPSPLICE_CORE_SESSION_SETTINGS_H
@@ -13,7 +12,8 @@ enum { SETTINGS_SUBSCRIPTIONS = 1024 }; /* more are not kept */
 struct subscription {
 	struct subscription *next;
 	struct frame *request; /* the client's resources/subscribe */
-	uint64_t told;         /* the session's number that was told it */
+	uint64_t told;         /* the number of the latest generation that was
+			        * told */
 };
 
 struct settings {
@@ -22,14 +22,14 @@ struct settings {
 	size_t n;
 };
 
-/* A request of the client was answered with a result: keeps or forgets what
- * it means, if it means something here. Returns false when there was no room
+/* A request of the client was answered with a result: keeps or forgets the
+ * setting that the request changes, if any. Returns false if there is no room
  * for one more subscription. */
 bool settings_learn(struct settings *r, struct frame *request);
-/* The server refused this request, logging/setLevel or resources/subscribe,
- * in a new session: there is no such thing any more. */
+/* The server refused this logging/setLevel or resources/subscribe in a new
+ * session: forgets the setting. */
 void settings_forget(struct settings *r, const struct frame *request);
-/* Forgets all. */
+/* Forgets all settings. */
 void settings_clear(struct settings *r);
 
 #endif

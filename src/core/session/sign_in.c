@@ -1,7 +1,8 @@
 /*
- * The user is asked to sign in, and what needs it waits: an initialize within
- * its time, a call for a while, both with an error at the end that says where
- * to sign in. The sign-in itself goes on; what comes later works.
+ * The user is asked to sign in, and exchanges wait for that: initialize as long
+ * as its phase lasts, a call for USER_MS. Then each ends with an error that
+ * says where to sign in. The sign-in itself goes on, so that later requests
+ * work.
  */
 #include "config.h"
 
@@ -19,7 +20,8 @@
 void
 session_sign_in(struct session *s, struct attempt *l, struct span text)
 {
-	/* Nobody wants its answer any more: it must not be sent again. */
+	/* Nobody wants the answer of this call any more: it must not be
+	 * sent. */
 	if (l->kind == ATTEMPT_CALL &&
 	    (l->call == NULL || l->call->cancelled)) {
 		session_abort(s, l);
@@ -32,13 +34,16 @@ session_sign_in(struct session *s, struct attempt *l, struct span text)
 		free(s->sign_in);
 		s->sign_in = xstrndup(text.p, text.n);
 		l->silences = 0;
-		l->dead_at = ALARM_NEVER; /* it was not silent, but refused */
+		l->dead_at = ALARM_NEVER; /* the call was not silent but
+					   * refused */
 	} else {
-		/* Only now it goes out: the server was not silent till then. */
+		/* The request goes out only now: the server was not silent
+		 * before. */
 		l->silent_at = s->now + SILENT_MS;
 		l->event_at = s->now;
 	}
-	/* A renewal, or a handshake of our own, has nobody who gives up. */
+	/* For a renewal or an initialize of --handshake no client gives up, so
+	 * the time for the sign-in does not count. */
 	if (l->kind == ATTEMPT_OPEN && l->generation == s->generation) {
 		if (phase_permits(s, PHASE_AGAIN))
 			session_phase(s, PHASE_RENEWING,
@@ -52,7 +57,7 @@ session_sign_in(struct session *s, struct attempt *l, struct span text)
 				ALARM_NEVER :
 				s->now + s->config.init_timeout_ms);
 	}
-	/* The calls that wait for it are counted. */
+	/* The tick finds the calls that wait for the sign-in. */
 	alarm_note(&s->alarms, s->now);
 }
 
@@ -70,7 +75,8 @@ session_opening_waits(const struct session *s)
 	return false;
 }
 
-/* Held back, or refused before, until there is a session. */
+/* Does this call wait for a sign-in: in its own exchange, or because the
+ * renewal that it needs waits? */
 static bool
 waits_for_user(const struct session *s, const struct call *c)
 {
@@ -121,13 +127,15 @@ void
 session_signed_in(struct session *s)
 {
 	session_listen_signed_in(s);
-	/* A server may open to all, and take nothing more. */
+	/* A server may answer the initialize of anybody and nothing more: it
+	 * gets initialized again with the new credentials. */
 	if (phase_permits(s, PHASE_WORKS) &&
 	    s->generation->initialized_denied && s->handshake.ready != NULL) {
 		s->generation->initialized_denied = false;
 		session_send_one_way(s, s->handshake.ready);
 	}
-	s->renewal.budget.trial_at = s->now; /* what was refused may work now */
+	s->renewal.budget.trial_at = s->now; /* a renewal that failed may work
+					      * now */
 	if (phase_permits(s, PHASE_REVIVES) && is_from_cache(s))
 		alarm_set(&s->alarms, ALARM_RENEW, s->now);
 }

@@ -1,7 +1,7 @@
 /*
- * A start without the server. Hosts end a server whose initialize is late,
- * for good: where a former start is remembered the client is answered from
- * it, and the server is opened as after a loss.
+ * A start without the server. Hosts give up for good a server whose initialize
+ * is late. If the startup cache has a former start, the client is answered from
+ * it, and the server is opened in the background as after a loss.
  */
 #include "config.h"
 
@@ -45,7 +45,8 @@ session_save_start(struct session *s)
 		session_ask(s, ACTION_SAVE_START);
 }
 
-/* A server that says no, or cannot be trusted, is not one that is away. */
+/* Do these facts say that the server is away? A server that refuses or that
+ * cannot be trusted is not. */
 static bool
 is_away(const struct facts *f)
 {

@@ -4,17 +4,17 @@
 
 #include "core/session/state.h"
 
-/* Asks for what is cached of a former start. */
+/* Asks for the former start in the startup cache. */
 void session_load_start(struct session *s);
-/* The answer to ACTION_LOAD_START. */
+/* Takes the answer to ACTION_LOAD_START. */
 void session_cached_start(struct session *s, const struct session_input *in);
-/* The start was good: it is cached. */
+/* Puts the start, which was good, into the startup cache. */
 void session_save_start(struct session *s);
-/* Answers the client from the cache where it can. f tells why there is no
- * server: NULL when it is slow. Returns false when it cannot, or should
- * not. */
+/* Answers the client's initialize from the startup cache. f tells why there is
+ * no server; NULL: the server is slow. Returns false if the cache has no start,
+ * or the facts say that the server is not away. */
 bool session_start_from_cache(struct session *s, const struct facts *f);
-/* The answer to this request from the cache; NULL: none. Owned by the
+/* The answer to this request from the startup cache, or NULL. Owned by the
  * caller. */
 struct frame *session_cached_answer(struct session *s, struct frame *request);
 

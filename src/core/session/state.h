@@ -30,60 +30,73 @@
 #include "core/session/settings.h"
 
 enum {
-	READY_MS = 10 * 1000,        /* for the 2xx to initialized */
-	NOTIFICATION_MS = 30 * 1000, /* for the 2xx to a notification */
-	SAY_MS = 60 * 1000,          /* between two warnings of one kind */
+	READY_MS = 10 * 1000,        /* how long the 2xx to initialized may
+				      * take */
+	NOTIFICATION_MS = 30 * 1000, /* the same for a notification */
+	SAY_MS = 60 * 1000,          /* between two warnings of the same kind */
 	TELL_MS = 30 * 1000,         /* between two rounds of list_changed */
 	MAX_NOTIFICATIONS = 64,      /* notifications under way at once */
-	MAX_CANCELS = 256,           /* the same with cancels */
+	MAX_CANCELS = 256,           /* the same, cancels included */
 	MAX_ANSWERS = 64,         /* the client's answers under way at once */
-	MAX_QUESTIONS = 256,      /* of the server: open at the client, and
-				   * answered but not sent yet */
-	MAX_QUESTION_ID = 1024,   /* bytes of the id of one */
-	MAX_REFUSAL = 1 << 18,    /* bytes of an error that a call keeps */
-	MAX_EARLY = 1 << 20,      /* bytes kept until initialize is answered */
-	ANSWERED = 64,            /* answered ids remembered */
-	RENEW_MS = 15 * 1000,     /* for a new session */
-	RESTORE_MS = 5 * 1000,    /* for one thing that is told again */
-	RESTORING_MS = 10 * 1000, /* for all of them */
+	MAX_QUESTIONS = 256,      /* questions of the server: open at the
+				   * client, or answered and not sent yet */
+	MAX_QUESTION_ID = 1024,   /* bytes of a question's id */
+	MAX_REFUSAL = 1 << 18,    /* bytes of the server's error that a call
+				   * keeps */
+	MAX_EARLY = 1 << 20,      /* bytes of messages before the answer to
+				   * initialize */
+	ANSWERED = 64,            /* ids of answered calls that are kept */
+	RENEW_MS = 15 * 1000,     /* how long a renewal may take */
+	RESTORE_MS = 5 * 1000,    /* how long a server may take to restore one
+				   * setting */
+	RESTORING_MS = 10 * 1000, /* the same for all settings */
 	RESTORES_AT_ONCE = 8,
 	/* Words of a lost session in a 2xx or a 5xx are a refusal only if they
 	 * come soon; later the request may have run. */
 	REFUSAL_MS = 500,      /* after the request, or four quickest answers */
-	REFUSAL_HEAD_MS = 150, /* after the head of their answer */
-	REFUSAL_SAFE_MS = 2 * 1000, /* the same for a call that is safe */
-	PING_MS = 5 * 1000,         /* for the answer to a ping of ours */
-	SILENT_MS = 60 * 1000,      /* of a call, until it is looked after */
-	FRESH_MS = 5 * 1000,        /* a new session may not know it yet */
-	CACHED_START_MS = 5 * 1000, /* a start from memory after so
-					   * long, */
-	CACHED_PROBE_MS = 3000,     /* or so long for a probe */
-	FLAPS = 8,                  /* sent again to the same session, */
-	FLAPS_MS = 3 * 1000,        /* within this time */
-	FLAPPING_MS = 60 * 1000,    /* one id, served and refused within this */
+	REFUSAL_HEAD_MS = 150, /* after the head of the answer */
+	REFUSAL_SAFE_MS = 2 * 1000, /* after the head, for a safe call */
+	PING_MS = 5 * 1000,         /* how long the answer to a ping may take */
+	SILENT_MS = 60 * 1000,      /* silence of a call before mcpsplice sends
+				     * a ping */
+	FRESH_MS = 5 * 1000,        /* how long a session is new: it may not be
+				     * ready */
+	CACHED_START_MS = 5 * 1000, /* before a start from the startup cache */
+	CACHED_PROBE_MS = 3000,     /* the same for a client that probes */
+	FLAPS = 8,                  /* how often a call is sent again with the
+				     * same session id */
+	FLAPS_MS = 3 * 1000,        /* within this time after its first
+				     * refusal */
+	FLAPPING_MS = 60 * 1000,    /* a session id that was served within this
+				     * time is not lost, as replicas flap */
 	HOUR_MS = 60 * 60 * 1000,
-	SUM_UP_MS = 10 * 60 * 1000, /* between two lines about renewals */
-	JITTER_MS = 5 * 1000,       /* of what no client waits for */
-	LINGER_MS = 5 * 1000,       /* a stream may stay after its answer */
-	USER_MS = 45 * 1000,        /* of a call, for a person who signs in */
+	SUM_UP_MS = 10 * 60 * 1000, /* between two warnings about renewals */
+	JITTER_MS = 5 * 1000,       /* the random wait before a renewal that no
+				     * client waits for */
+	LINGER_MS = 5 * 1000,       /* how long a stream may stay after its
+				     * answer */
+	USER_MS = 45 * 1000,        /* how long a call waits for the user to
+				     * sign in */
 	DELETE_MS = 1000,
-	LAST_MS = 5 * 1000, /* after EOF and the last call, for the 2xx to
-			     * notifications and answers */
+	LAST_MS = 5 * 1000, /* how long the 2xx to notifications and answers may
+			     * take after EOF and the last call */
 	RETRY_AFTER_MAX_MS = 20 * 1000
 };
 
-/* In the order they come in. What each permits stands in one table, in
- * act.c. */
+/* The phases, in their usual order. One table in act.c says what each
+ * permits. */
 enum phase {
 	PHASE_IDLE,      /* no initialize yet, or it failed */
 	PHASE_OPENING,   /* initialize is under way */
-	PHASE_OPENED,    /* answered; the client has not said initialized */
-	PHASE_READYING,  /* initialized sent, its 2xx awaited */
-	PHASE_RESTORING, /* log level and subscriptions are told again */
+	PHASE_OPENED,    /* it was answered; the client has not said
+			  * initialized */
+	PHASE_READYING,  /* initialized was sent, its 2xx is awaited */
+	PHASE_RESTORING, /* the settings are restored in a new session */
 	PHASE_LIVE,
-	PHASE_RENEWING, /* our own initialize is under way */
-	PHASE_DEAD,     /* lost, and a renewal failed: the next call tries */
-	PHASE_CLOSING,  /* DELETE is under way */
+	PHASE_RENEWING, /* an initialize that mcpsplice makes is under way */
+	PHASE_DEAD,     /* the renewal of a lost session failed; the next
+			 * request renews it */
+	PHASE_CLOSING,  /* the DELETE is under way */
 	PHASE_ENDED
 };
 
@@ -104,37 +117,40 @@ enum phase_bit {
 	PHASE_WORKS = 1 << 12,      /* the server took initialized: all may
 				     * be done */
 	PHASE_RENEWS = 1 << 13,     /* a renewal may begin */
-	PHASE_REVIVES = 1 << 14,    /* only a renewal may */
+	PHASE_REVIVES = 1 << 14,    /* only a renewal may begin */
 	PHASE_EXITS = 1 << 15       /* the program may end */
 };
 
-/* What it means that a phase lasts until its deadline. */
+/* What it means that a phase has reached its deadline. */
 enum lateness {
-	LATE_NEVER,   /* it has none */
-	LATE_FIRST,   /* no answer to the first initialize */
-	LATE_AGAIN,   /* no answer to a later one */
-	LATE_READY,   /* no 2xx to initialized */
+	LATE_NEVER,   /* the phase has no deadline */
+	LATE_FIRST,   /* the first initialize was not answered */
+	LATE_AGAIN,   /* a later initialize was not answered */
+	LATE_READY,   /* initialized got no 2xx */
 	LATE_RESTORE, /* not all settings were restored */
-	LATE_CLOSE    /* no end of the DELETE */
+	LATE_CLOSE    /* the DELETE has not ended */
 };
 
-/* The alarms of the session. Calls and attempts have no name here: each keeps
- * its own times, and notes them. A time that is not due is ALARM_NEVER. */
+/* The alarms of the session. Calls and attempts have no names here: they keep
+ * their own times and note them. ALARM_NEVER stands for a time that will not
+ * come. */
 enum session_alarm {
-	ALARM_PHASE,        /* the phase is late: see session_lateness */
-	ALARM_DRAIN,        /* the calls have had --drain-timeout after EOF */
-	ALARM_LAST,         /* notifications and answers have had LAST_MS */
-	ALARM_CACHED_START, /* the startup cache answers the client */
+	ALARM_PHASE,        /* the deadline of the phase; see
+			     * session_lateness */
+	ALARM_DRAIN,        /* --drain-timeout after EOF */
+	ALARM_LAST,         /* the last notifications and answers have had
+			     * LAST_MS */
+	ALARM_CACHED_START, /* the client is answered from the startup cache */
 	ALARM_RENEW,        /* a renewal begins that no call waits for */
 	ALARM_TELL,         /* the client is told what may have changed */
 	ALARM_PING,         /* --ping-interval without traffic */
-	ALARM_SCOUT,        /* the other calls wait for it no longer */
+	ALARM_SCOUT,        /* the other calls wait for the scout no longer */
 	ALARM_LISTEN        /* the listen stream opens again */
 };
 
 /* --- the parts; each names the file that it belongs to --- */
 
-/* act.c: what session_next will say. */
+/* act.c: what session_next will give. */
 struct action {
 	enum session_action_kind kind;
 	uint64_t ticket;
@@ -149,7 +165,7 @@ struct action {
 struct actions {
 	struct action *list;
 	size_t n, next, cap;
-	struct action current; /* what session_next lent last */
+	struct action current; /* the one that session_next gave last */
 };
 
 /* held.c: frames that wait, in the order in which they came. */
@@ -157,27 +173,29 @@ struct held {
 	struct held *next;
 	struct frame *frame;
 	struct call *call; /* NULL: a notification, or an answer */
-	uint64_t asker;    /* of an answer: as attempt.asker */
+	uint64_t asker;    /* of an answer: see attempt.asker */
 };
 
 struct queue {
 	struct held *first, *last;
-	size_t n; /* counted for answers only */
+	size_t n; /* how many; counted for answers only */
 	size_t bytes;
 };
 
 /* call.c: the ids of the latest calls that were answered, as hashes. */
 struct answered {
 	uint64_t ids[ANSWERED]; /* a ring */
-	size_t n;               /* of all that were answered */
+	size_t n;               /* how many were ever answered */
 };
 
 /* listen.c: the GET stream. */
 enum listen_state {
-	LISTEN_OFF,     /* not wanted yet, or not now */
-	LISTEN_REFUSED, /* the server has none: never again */
-	LISTEN_WAITING, /* opens at ALARM_LISTEN */
-	LISTEN_SUSPECT, /* refused, perhaps as lost: waits for a ping */
+	LISTEN_OFF,     /* no stream is wanted at present */
+	LISTEN_REFUSED, /* the server has none; the stream is not opened
+			 * again */
+	LISTEN_WAITING, /* the stream opens at ALARM_LISTEN */
+	LISTEN_SUSPECT, /* perhaps refused because the session is lost: waits
+			 * for a ping */
 	LISTEN_OPEN
 };
 
@@ -185,9 +203,9 @@ struct listen {
 	enum listen_state state;
 	uint64_t ticket; /* LISTEN_OPEN */
 	int64_t since;
-	bool worked; /* a 2xx came in this generation */
+	bool worked; /* a stream opened in this generation */
 	bool event;  /* this stream delivered something */
-	bool denied; /* off, as its credentials were refused */
+	bool denied; /* LISTEN_OFF, because the credentials were refused */
 	unsigned tries;
 	struct buf last_event_id;
 	int64_t retry_ms;
@@ -197,117 +215,125 @@ struct listen {
 /* end.c: the end of the program. */
 enum drain {
 	DRAIN_NOT,   /* stdin is open */
-	DRAIN_CALLS, /* it is at its end, and calls are open */
-	DRAIN_LAST,  /* no call is; notifications and answers are waited for
-		      * until ALARM_LAST */
-	DRAIN_OVER   /* they are waited for no more */
+	DRAIN_CALLS, /* stdin has ended, and calls are open */
+	DRAIN_LAST,  /* no call is open; notifications and answers have until
+		      * ALARM_LAST */
+	DRAIN_OVER   /* nothing is waited for any more */
 };
 
 struct session_end {
 	enum drain drain;
 	bool broken;     /* nobody reads stdout */
-	bool own_errors; /* the client was given an error of our own */
-	bool exiting;    /* ACTION_EXIT was said */
+	bool own_errors; /* the client got an error that mcpsplice made */
+	bool exiting;    /* ACTION_EXIT was given */
 };
 
-/* renew.c: renewals, those that no call waits for too. */
+/* renew.c: renewals. */
 struct renewal {
 	struct backoff_budget budget;
-	struct backoff_budget unasked; /* of those that no call waits for: they
-					* never cost a call its own */
-	unsigned idle;   /* so many of these without a frame of the client */
-	const char *why; /* of the one under way; static */
+	struct backoff_budget unasked; /* the budget of renewals that no call
+				        * waits for */
+	unsigned idle;   /* how many of these since the client last sent
+			  * something */
+	const char *why; /* the rule that began the latest renewal; static */
 	struct frame *last_refusal;
-	struct frame *before; /* the answer to initialize before it */
-	size_t replays;       /* since it began */
-	bool renewed; /* it worked, and the client does not know it yet */
+	struct frame *before; /* the answer to initialize before the renewal */
+	size_t replays;       /* calls that were replayed since the renewal
+			       * began */
+	bool renewed; /* the renewal worked, and the client has not been told */
 };
 
-/* replay.c: one id that is accepted and refused, as by replicas behind a load
- * balancer that do not share their sessions. */
+/* replay.c: replicas behind a load balancer that do not share their sessions,
+ * so that one session id is accepted and refused in turn. */
 enum scouting {
-	SCOUTING_OPEN,    /* a call may be the scout, or one is */
+	SCOUTING_OPEN,    /* a call is the scout, or may become it */
 	SCOUTING_AWAITED, /* other calls wait for what the scout finds */
-	SCOUTING_VAIN     /* to send again did not help the last time */
+	SCOUTING_VAIN     /* sending again did not help the last time */
 };
 
 struct balancer {
-	int64_t flapping_until; /* it was seen in the hour before */
+	int64_t flapping_until; /* an hour after flapping was seen; 0: never */
 	enum scouting scouting;
-	struct call *scout; /* sent again for all, until it is known */
+	struct call *scout; /* the call that is sent again for all, or NULL */
 };
 
-/* ping.c */
+/* ping.c: whether the session is gone. */
 struct ping {
-	uint64_t ticket;   /* of the one under way; 0: none */
-	int64_t active_at; /* when something was sent or came */
+	uint64_t ticket;   /* of the ping under way; 0: none */
+	int64_t active_at; /* when the server was last sent something, or sent
+			    * something */
 };
 
-/* live.c: what a new session is told again. */
+/* live.c: the settings that are restored in a new session. */
 enum restore_stage { RESTORE_LEVEL, RESTORE_REST };
 
 struct restoring {
 	enum restore_stage stage;
 	unsigned under_way;       /* attempts that have not ended */
-	unsigned flaps;           /* sent again to the same session */
+	unsigned flaps;           /* how often one was sent again with the same
+				   * session id */
 	size_t restored, refused; /* settings, since the renewal began */
 };
 
 /* live.c: what the client is told after a renewal. */
 struct changes {
-	bool families[ERA_FAMILIES]; /* tools, prompts, resources: the server
-				      * sends list_changed */
-	int64_t tell_at;     /* when the client is to be told; ALARM_TELL rings
-			  * then, or when the session is live */
-	int64_t quiet_until; /* the next round comes no earlier */
+	bool families[ERA_FAMILIES]; /* tools, prompts, resources: does the
+				      * server send list_changed? */
+	int64_t tell_at;     /* when the client is to be told; ALARM_TELL has
+			      * the same time while the session is live */
+	int64_t quiet_until; /* the client is not told before this time */
 };
 
 /* open.c: who began the session, and how. */
 enum handshake_by {
 	HANDSHAKE_CLIENT,
-	HANDSHAKE_OWN,   /* --handshake: the client sends no initialize */
+	HANDSHAKE_OWN,   /* --handshake: mcpsplice made the initialize */
 	HANDSHAKE_CACHED /* the client was answered from the startup cache, and
 			  * no server has answered yet */
 };
 
 struct handshake {
 	enum handshake_by by;
-	struct frame *request; /* the initialize that is repeated */
-	struct frame *answer;  /* the server's latest one to it */
+	struct frame *request; /* the initialize that renewals repeat */
+	struct frame *answer;  /* the server's latest answer to initialize */
 	struct frame *ready;   /* notifications/initialized */
-	/* The attempt whose answer opened the session in this step: the end of
-	 * the step delivers what came early as if it came on it. */
+	/* The attempt whose answer opened the session in this step, or NULL:
+	 * the end of the step delivers early messages as if they came on this
+	 * attempt. */
 	struct attempt *opener;
 };
 
 /* startup.c: a start without the server. */
 struct start {
-	struct buf result; /* of initialize, of a former start */
-	struct buf tools;  /* of tools/list */
-	bool probed;       /* initialize is for a client that probes */
-	unsigned tries;    /* for a server that is not there */
+	struct buf result; /* the result of initialize at a former start */
+	struct buf tools;  /* the result of tools/list */
+	bool probed;       /* the latest message came from a client that
+			    * probes */
+	unsigned tries;    /* failed renewals since the start */
 };
 
-/* When each warning may be said again. */
+/* When each warning may be given again. */
 struct say {
-	int64_t asks_at, dropped_at; /* of a flood */
+	int64_t asks_at, dropped_at; /* floods of questions and of
+				      * notifications */
 	int64_t flapping_at;
-	int64_t sum_up_at; /* before it the line about a renewal is none */
-	bool hinted;       /* of --session-lost-in-results */
+	int64_t sum_up_at; /* the line about a renewal is no warning before this
+			    * time */
+	bool hinted;       /* --session-lost-in-results was recommended */
 };
 
 struct session {
 	struct session_config config;
-	int64_t now; /* of the input */
+	int64_t now; /* of the current input */
 	uint64_t random;
 	struct alarms alarms;
 	struct actions actions;
 	bool reading; /* stdin is read */
-	uint64_t ids; /* made by us */
+	uint64_t ids; /* how many ids mcpsplice made */
 
 	enum phase phase;
 	struct generation *generation;
-	struct generation *former; /* the one before, NULL: none */
+	struct generation *former; /* the generation before, or NULL */
 	struct handshake handshake;
 	struct start start;
 	struct renewal renewal;
@@ -317,23 +343,27 @@ struct session {
 	struct ping ping;
 	struct balancer balancer;
 	struct listen listen;
-	char *sign_in; /* where a person has to sign in; NULL: never asked */
+	char *sign_in; /* how the user has to sign in; NULL: nobody was asked */
 	struct session_end ending;
 	struct say say;
 
 	struct calls calls;
 	size_t in_flight;  /* calls that are not held */
-	struct queue held; /* bytes with the structs around the frames */
+	struct queue held; /* of the client; bytes include the structs around
+			    * frames */
 	struct answered answered;
 	struct tools *tools;
-	int64_t quickest_ms; /* from a request to the head of its answer, of
-			      * all exchanges so far; -1: none was measured */
+	int64_t quickest_ms; /* the quickest answer so far, from the end of a
+			      * request to the head of its answer; -1: none was
+			      * measured */
 	struct questions questions;
-	struct queue answers; /* of this generation, until there is a place */
-	struct queue early;   /* of the server, until initialize is answered */
+	struct queue answers; /* answers to questions, until fewer are under
+			       * way */
+	struct queue early;   /* messages of the server, until initialize is
+			       * answered */
 };
 
-/* stdin is at its end. */
+/* Has stdin reached its end? */
 static inline bool
 has_eof(const struct session *s)
 {
@@ -352,7 +382,7 @@ is_from_cache(const struct session *s)
 	return s->handshake.by == HANDSHAKE_CACHED;
 }
 
-/* Gone, or perhaps gone. */
+/* Does this ruling say that the session is gone, or perhaps gone? */
 static inline bool
 is_refusal(struct ruling r)
 {

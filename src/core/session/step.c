@@ -64,7 +64,7 @@ session_free(struct session *s)
 	}
 	session_drop_early(s);
 	calls_free(&s->calls);
-	session_drop_answers(s); /* no call is left that it could end */
+	session_drop_answers(s); /* no call is left that this could end */
 	questions_free(&s->questions);
 	buf_free(&s->listen.last_event_id);
 	free(s->sign_in);
@@ -82,8 +82,9 @@ session_free(struct session *s)
 	free(s);
 }
 
-/* Connections may be dead without knowing it, and a network may be there
- * again: what waits for a better time goes out now. */
+/* The machine slept or its network changed. Connections may be dead, and the
+ * network may be there again: attempts that wait for their next try go out
+ * now. */
 static void
 session_wake(struct session *s)
 {
@@ -98,7 +99,7 @@ session_wake(struct session *s)
 		alarm_set(&s->alarms, ALARM_RENEW, s->now);
 }
 
-/* What the server said before it answered initialize is for the client now.
+/* Passes on the messages that the server sent before it answered initialize.
  * The attempt may have been dropped since, but calls_reap comes later. */
 static void
 deliver_early(struct session *s)
@@ -114,7 +115,7 @@ deliver_early(struct session *s)
 	}
 }
 
-/* Sends what was held back, as far as the gate and the cap allow. */
+/* Sends the held frames, as far as the gate and --max-inflight allow. */
 static void
 pump(struct session *s)
 {
@@ -196,7 +197,7 @@ session_step(struct session *s, const struct session_input *in)
 	default:
 		l = calls_attempt_find(&s->calls, in->ticket);
 		if (l == NULL || !l->live)
-			break; /* stale: its attempt was given up */
+			break; /* the attempt of this ticket was given up */
 		s->ping.active_at = s->now;
 		if (in->kind == INPUT_SIGN_IN)
 			session_sign_in(s, l, in->text);
@@ -210,7 +211,7 @@ session_step(struct session *s, const struct session_input *in)
 	}
 	deliver_early(s);
 	pump(s);
-	/* A call that came, or was refused, waits for a person, too. */
+	/* The tick finds calls that wait for the sign-in since this step. */
 	if (in->kind != INPUT_TICK && session_opening_waits(s))
 		alarm_note(&s->alarms, s->now);
 	calls_reap(&s->calls);

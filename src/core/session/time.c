@@ -1,6 +1,7 @@
 /*
  * What is due: a phase that takes too long, attempts that wait, calls that are
- * given up. A tick looks at all that has a time.
+ * given up. A tick looks at every alarm, call and attempt, and then counts anew
+ * what is due next.
  */
 #include "config.h"
 
@@ -82,11 +83,11 @@ attempt_tick(struct session *s, struct attempt *l)
 		(l->kind == ATTEMPT_READY &&
 		    !phase_permits(s, PHASE_READIES)))) {
 		session_undelivered(s, l->asker, NULL);
-		calls_attempt_drop(&s->calls, l); /* of a session that is
-						   * gone */
+		calls_attempt_drop(&s->calls, l); /* its session is gone */
 		return;
 	}
-	/* Nothing of it was sent yet: it belongs to the session of now. */
+	/* Nothing of this attempt was sent yet: it goes to the current
+	 * session. */
 	if (l->last_event_id.n == 0 && l->kind == ATTEMPT_CALL &&
 	    l->generation != s->generation) {
 		if (!gate_is_open(s)) {
@@ -168,7 +169,8 @@ attempt_due(const struct attempt *l)
 	return alarm_sooner(due, l->dead_at);
 }
 
-/* What remains due, from scratch. */
+/* Counts anew what is due next. This is the only place that can make the
+ * deadline later. */
 static void
 recount(struct session *s)
 {

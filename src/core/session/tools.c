@@ -1,11 +1,11 @@
 /*
- * What tools/list said. The names of safe tools are kept in one array sorted
- * by length, then bytes: no names a server could choose make it slow, as they
- * could a hash without a secret. While a page is read an entry may turn
- * unsafe; such entries are dropped when the page ends.
+ * What tools/list said. The names of safe tools are kept in one array, sorted
+ * by length and then by bytes: a server cannot choose names that make the
+ * search slow, as it could with a hash table. While a page is read an entry may
+ * turn unsafe; such entries are dropped at the end of the page.
  *
- * Invariant: outside tools_learn every entry is safe, so being there is the
- * answer. Whatever is odd or too much is not there.
+ * Invariant: outside tools_learn every entry is safe, so a tool is safe if its
+ * name is in the array. A name that is odd, or one too many, is not in it.
  */
 #include "config.h"
 
@@ -19,7 +19,7 @@
 enum {
 	TOOLS_MAX = 10000,        /* kept safe names, and tools in the list */
 	NAME_BYTES = 512,         /* the protocol asks for 128 characters */
-	LIST_BYTES = 4 << 20,     /* with what is around the tools */
+	LIST_BYTES = 4 << 20,     /* of the whole result */
 	CURSOR_BYTES = 64 * 1024, /* as written, quotes included */
 	FIRST_ROOM = 64
 };
@@ -86,8 +86,9 @@ tools_free(struct tools *t)
 	free(t);
 }
 
-/* The values of two members in one pass: an object can be large. As in
- * json_get the last of a name counts; p is NULL for what is missing. */
+/* Finds the values of two members in one pass, because an object can be large.
+ * As in json_get the last member of a name counts; p is NULL for a member that
+ * is missing. */
 static void
 get_two(struct span object, const char *const names[2], struct span found[2])
 {
@@ -105,8 +106,8 @@ get_two(struct span object, const char *const names[2], struct span found[2])
 	}
 }
 
-/* The decoded name, if it is one to go by: with a U+FFFD in it, which stands
- * for any broken byte, two tools may look like one. */
+/* Decodes a name. Returns false if the name cannot tell tools apart: U+FFFD
+ * stands for any broken byte, so two tools may have it in common. */
 static bool
 read_name(struct span value, struct buf *name)
 {
@@ -127,7 +128,7 @@ compare(const struct hint *h, struct span name)
 	return memcmp(h->name, name.p, name.n);
 }
 
-/* Where the name is, or where it belongs. */
+/* The index of the name, or the index at which it belongs. */
 static size_t
 find(const struct tools *t, struct span name, bool *known)
 {
@@ -210,7 +211,7 @@ which_page(const struct tools *t, struct span params)
 
 	if (cursor.p == NULL || span_is(cursor, "null"))
 		return PAGE_FIRST;
-	/* It compares any two JSON strings. */
+	/* msg_id_same compares any two JSON strings. */
 	if (msg_id_same(cursor, buf_span(&t->cursor)))
 		return PAGE_NEXT;
 	return PAGE_OTHER;
@@ -237,7 +238,7 @@ list_add(struct tools *t, struct span tool)
 		t->listed++;
 }
 
-/* After a page: waits for the next one, or closes the list. */
+/* Called after each page: waits for the next one, or closes the list. */
 static void
 list_end(struct tools *t, struct span next)
 {

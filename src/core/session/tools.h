@@ -1,7 +1,8 @@
 /*
  * What the server's last tools/list said: which tools may be called again
  * although they may have run, and the list itself, for a start without the
- * server. Bounded: what is too much is forgotten, and then nothing is safe.
+ * server. Both are bounded: a tool over the bound is not safe, and a list over
+ * it is forgotten.
  */
 #ifndef MCPSPLICE_CORE_SESSION_TOOLS_H
 #define MCPSPLICE_CORE_SESSION_TOOLS_H
@@ -13,10 +14,10 @@ struct tools;
 struct tools *tools_new(void);
 void tools_free(struct tools *t);
 
-/* A tools/list request of the client was answered with this result. A
- * request without a cursor begins anew; one with the cursor that the page
- * before ended with adds a page; any other changes nothing of the list, but
- * its tools' hints count. */
+/* A tools/list request of the client was answered with this result. A request
+ * without a cursor begins the list anew; one with the cursor of the page before
+ * adds a page; any other leaves the list as it is, but the hints of its tools
+ * count. */
 void tools_learn(struct tools *t, const struct frame *request,
     const struct frame *result);
 
@@ -24,8 +25,8 @@ void tools_learn(struct tools *t, const struct frame *request,
  * idempotentHint? */
 bool tools_safe(const struct tools *t, const struct frame *call);
 
-/* The result object with every tool of all pages, {"tools":[...]}, as raw
- * JSON; n 0 as long as a page is missing. Valid until the next tools_learn. */
+/* The result with the tools of all pages, {"tools":[...]}, as raw JSON; n 0 as
+ * long as a page is missing. Valid until the next tools_learn. */
 struct span tools_list(const struct tools *t);
 
 #endif
