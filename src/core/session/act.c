@@ -141,8 +141,7 @@ session_again(struct session *s, struct attempt *l, int64_t wait)
 	l->call = NULL;
 	if (c != NULL) {
 		c->attempt = NULL;
-		frame_unref(c->refusal);
-		c->refusal = NULL;
+		keep_frame(&c->refusal, NULL);
 	}
 	again = calls_attempt(&s->calls, l->kind, c, l->body, l->generation);
 	again->tries = l->tries + 1;

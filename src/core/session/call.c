@@ -41,8 +41,7 @@ session_call_attempt(struct session *s, struct call *c)
 	struct frame *ours = NULL;
 
 	/* The refusal of an earlier attempt says nothing about this one. */
-	frame_unref(c->refusal);
-	c->refusal = NULL;
+	keep_frame(&c->refusal, NULL);
 	if (c->repeated && c->ran_in == s->generation->number)
 		ours = session_with_own_id(s, c->frame);
 	if (c->sent != ours)
@@ -56,6 +55,13 @@ session_send_call(struct session *s, struct call *c)
 {
 	session_call_state(s, c, CALL_RUNNING);
 	session_start(s, session_call_attempt(s, c));
+}
+
+void
+session_send_call_in(struct session *s, struct call *c, int64_t ms)
+{
+	session_call_state(s, c, CALL_RUNNING);
+	session_start_in(s, session_call_attempt(s, c), ms);
 }
 
 void
@@ -105,8 +111,7 @@ session_forget_scout(struct session *s, const struct call *c)
 void
 session_end_doubt(struct call *c)
 {
-	frame_unref(c->verdict);
-	c->verdict = NULL;
+	keep_frame(&c->verdict, NULL);
 	generation_unref(c->suspect);
 	c->suspect = NULL;
 }
@@ -195,7 +200,23 @@ session_fail(struct session *s, struct call *c, struct frame *error)
 }
 
 void
-session_fail_accepted(struct session *s, bool lost)
+session_fail_all(struct session *s, const char *reason, const char *what)
+{
+	struct fault fault = { .reason = reason };
+	struct call *c;
+
+	while ((c = s->calls.first) != NULL) {
+		fault.maybe = session_may_have_run(c);
+		session_fail(s, c,
+		    fault_frame(c->frame->id, &fault,
+			"%s before %s answered.%s", what, s->config.host,
+			fault.maybe ? " The call may have run." :
+				      " The call did not run."));
+	}
+}
+
+void
+session_fail_unanswered(struct session *s, struct call *c)
 {
 	static const struct facts accepted = {
 		.ending = ENDING_COMPLETE,
@@ -203,6 +224,14 @@ session_fail_accepted(struct session *s, bool lost)
 		.status = 202,
 		.retry_after_ms = -1,
 	};
+
+	session_fail(s, c,
+	    fault_from_facts(c->frame, &accepted, s->config.host, NULL));
+}
+
+void
+session_fail_accepted(struct session *s, bool lost)
+{
 	struct fault fault = { .reason = "session_lost", .maybe = true };
 	struct call *c, *next;
 
@@ -210,13 +239,14 @@ session_fail_accepted(struct session *s, bool lost)
 		next = c->next;
 		if (c->state != CALL_ACCEPTED)
 			continue;
-		session_fail(s, c,
-		    lost ? fault_frame(c->frame->id, &fault,
-			       "%s forgot the session before it answered. The "
-			       "call may have run: check before calling it "
-			       "again.",
-			       s->config.host) :
-			   fault_from_facts(c->frame, &accepted, s->config.host,
-			       NULL));
+		if (lost)
+			session_fail(s, c,
+			    fault_frame(c->frame->id, &fault,
+				"%s forgot the session before it answered. The "
+				"call may have run: check before calling it "
+				"again.",
+				s->config.host));
+		else
+			session_fail_unanswered(s, c);
 	}
 }

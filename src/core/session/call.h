@@ -16,6 +16,8 @@ bool session_may_have_run(const struct call *c);
 struct attempt *session_call_attempt(struct session *s, struct call *c);
 /* Sends the call now, in a new attempt. */
 void session_send_call(struct session *s, struct call *c);
+/* Sends the call in ms milliseconds, in a new attempt. */
+void session_send_call_in(struct session *s, struct call *c, int64_t ms);
 /* Separates a call from its attempt. The exchange of the attempt may linger. */
 void session_detach(struct session *s, struct call *c);
 /* What the end of an exchange means, for any attempt but ATTEMPT_CALL. */
@@ -39,6 +41,11 @@ bool session_was_answered(const struct session *s, struct span id);
 /* Ends the call with an error that mcpsplice made, which is taken. NULL: the
  * client gets no error. */
 void session_fail(struct session *s, struct call *c, struct frame *error);
+/* Ends each call with an error for this reason. what says, for people, what
+ * happened before the server answered. */
+void session_fail_all(struct session *s, const char *reason, const char *what);
+/* Ends an accepted call to which no answer will come. */
+void session_fail_unanswered(struct session *s, struct call *c);
 /* Ends every call that was accepted with 202, because the listen stream that
  * was to bring its answer, or with lost the session, is gone. */
 void session_fail_accepted(struct session *s, bool lost);

@@ -19,6 +19,16 @@
 #include "core/session/replay.h"
 #include "core/session/startup.h"
 
+/* Does a try in wait ms fall into the retry window of the attempt, which begins
+ * with its first try? */
+static bool
+may_retry(struct session *s, struct attempt *l, int64_t wait)
+{
+	if (l->window_end == ALARM_NEVER)
+		l->window_end = s->now + s->config.retry_window_ms;
+	return s->now + wait <= l->window_end;
+}
+
 /* Makes the attempt again if the retry window is still open; otherwise returns
  * false. */
 static bool
@@ -26,9 +36,7 @@ retry_unsent(struct session *s, struct attempt *l, const struct facts *f)
 {
 	int64_t wait = backoff_retry(l->tries, s->random);
 
-	if (l->window_end == ALARM_NEVER)
-		l->window_end = s->now + s->config.retry_window_ms;
-	if (s->now + wait > l->window_end)
+	if (!may_retry(s, l, wait))
 		return false;
 	session_log(s, LEVEL_INFO, "nothing was sent (%.*s): again in %lld ms",
 	    (int)f->why.n, f->why.n == 0 ? "" : f->why.p, (long long)wait);
@@ -52,9 +60,7 @@ retry_refused(struct session *s, struct attempt *l, const struct facts *f)
 	/* "Retry-After: 0" still gets the back-off. */
 	if (wait < f->retry_after_ms)
 		wait = f->retry_after_ms;
-	if (l->window_end == ALARM_NEVER)
-		l->window_end = s->now + s->config.retry_window_ms;
-	if (s->now + wait > l->window_end)
+	if (!may_retry(s, l, wait))
 		return false;
 	session_log(s, LEVEL_INFO, "%s answered %d: again in %lld ms",
 	    s->config.host, f->status, (long long)wait);

@@ -6,7 +6,6 @@
 
 #include "core/session/end.h"
 
-#include "core/exchange/fault.h"
 #include "core/session/act.h"
 #include "core/session/call.h"
 #include "core/session/listen.h"
@@ -56,19 +55,7 @@ session_close(struct session *s)
 void
 session_stop(struct session *s)
 {
-	struct call *c;
-
-	while ((c = s->calls.first) != NULL) {
-		struct fault fault = { .reason = "shutting_down",
-			.maybe = session_may_have_run(c) };
-
-		session_fail(s, c,
-		    fault_frame(c->frame->id, &fault,
-			"mcpsplice was told to end before %s answered.%s",
-			s->config.host,
-			fault.maybe ? " The call may have run." :
-				      " The call did not run."));
-	}
+	session_fail_all(s, "shutting_down", "mcpsplice was told to end");
 	session_close(s);
 }
 

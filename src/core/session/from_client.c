@@ -23,8 +23,6 @@
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 
-static const struct span no_span = { NULL, 0 };
-
 static bool
 is_method(const struct frame *f, const char *method)
 {
@@ -92,20 +90,10 @@ answer_ping(struct session *s, struct frame *f)
 static void
 end_former(struct session *s)
 {
-	struct fault fault = { .reason = "session_lost" };
 	struct attempt *l;
-	struct call *c;
 
 	session_listen_close(s);
-	while ((c = s->calls.first) != NULL) {
-		fault.maybe = session_may_have_run(c);
-		session_fail(s, c,
-		    fault_frame(c->frame->id, &fault,
-			"The client began a new session before %s answered.%s",
-			s->config.host,
-			fault.maybe ? " The call may have run." :
-				      " The call did not run."));
-	}
+	session_fail_all(s, "session_lost", "The client began a new session");
 	session_drop_one_way(s);
 	session_drop_answers(s);
 	session_drop_early(s);

@@ -410,8 +410,7 @@ server_answer(struct session *s, struct attempt *l, const struct facts *f,
 	if (f->status == 401 && r.verdict == VERDICT_ANSWER) {
 		/* call_done makes an auth_required error that contains this
 		 * one. */
-		frame_unref(c->refusal);
-		c->refusal = kept;
+		keep_frame(&c->refusal, kept);
 		return;
 	}
 	g = generation_ref(c->attempt != NULL ? c->attempt->generation :
@@ -434,8 +433,7 @@ server_answer(struct session *s, struct attempt *l, const struct facts *f,
 	case VERDICT_RETRY:
 		/* call_done knows how long to wait. This error is the answer if
 		 * the call is not tried again. */
-		frame_unref(c->refusal);
-		c->refusal = frame_ref(kept);
+		keep_frame(&c->refusal, frame_ref(kept));
 		break;
 	default:
 		call_worked(s, c, g, m);

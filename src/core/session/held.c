@@ -11,6 +11,41 @@
 #include "core/session/act.h"
 #include "core/wire/json.h"
 
+struct held *
+session_queue_add(struct queue *q, struct frame *f, size_t bytes)
+{
+	struct held *h = xcalloc(1, sizeof *h);
+
+	h->frame = frame_ref(f);
+	h->bytes = bytes;
+	if (q->last != NULL)
+		q->last->next = h;
+	else
+		q->first = h;
+	q->last = h;
+	q->n++;
+	q->bytes += bytes;
+	return h;
+}
+
+struct frame *
+session_queue_take(struct queue *q, struct held *prev)
+{
+	struct held *h = prev == NULL ? q->first : prev->next;
+	struct frame *f = h->frame;
+
+	if (prev == NULL)
+		q->first = h->next;
+	else
+		prev->next = h->next;
+	if (q->last == h)
+		q->last = prev;
+	q->n--;
+	q->bytes -= h->bytes;
+	free(h);
+	return f;
+}
+
 /* The bytes of memory that a frame takes while it is held back. */
 static size_t
 bare_size(const struct frame *f)
@@ -36,33 +71,14 @@ session_is_full(const struct session *s, const struct frame *f, bool is_call)
 void
 session_hold(struct session *s, struct frame *f, struct call *c)
 {
-	struct held *h = xcalloc(1, sizeof *h);
-
-	h->frame = frame_ref(f);
-	h->call = c;
-	if (s->held.last != NULL)
-		s->held.last->next = h;
-	else
-		s->held.first = h;
-	s->held.last = h;
-	s->held.bytes += held_size(f, c != NULL);
+	session_queue_add(&s->held, f, held_size(f, c != NULL))->call = c;
 	session_want_read(s);
 }
 
 void
 session_release(struct session *s, struct held *prev)
 {
-	struct held *h = prev == NULL ? s->held.first : prev->next;
-
-	if (prev == NULL)
-		s->held.first = h->next;
-	else
-		prev->next = h->next;
-	if (s->held.last == h)
-		s->held.last = prev;
-	s->held.bytes -= held_size(h->frame, h->call != NULL);
-	frame_unref(h->frame);
-	free(h);
+	frame_unref(session_queue_take(&s->held, prev));
 }
 
 void
@@ -111,36 +127,18 @@ session_drop_one_way(struct session *s)
 void
 session_keep_early(struct session *s, struct frame *m)
 {
-	struct held *h;
-
-	if (s->early.bytes + bare_size(m) > MAX_EARLY) {
+	if (s->early.bytes + bare_size(m) > MAX_EARLY)
 		session_log(s, LEVEL_DEBUG,
 		    "too much before the answer to initialize: dropped");
-		return;
-	}
-	h = xcalloc(1, sizeof *h);
-	h->frame = frame_ref(m);
-	if (s->early.first == NULL)
-		s->early.first = h;
 	else
-		s->early.last->next = h;
-	s->early.last = h;
-	s->early.bytes += bare_size(m);
+		session_queue_add(&s->early, m, bare_size(m));
 }
 
 struct frame *
 session_take_early(struct session *s)
 {
-	struct held *h = s->early.first;
-	struct frame *f;
-
-	if (h == NULL)
-		return NULL;
-	f = h->frame;
-	s->early.first = h->next;
-	s->early.bytes -= bare_size(f);
-	free(h);
-	return f;
+	return s->early.first == NULL ? NULL :
+					session_queue_take(&s->early, NULL);
 }
 
 void

@@ -4,6 +4,13 @@
 
 #include "core/session/state.h"
 
+/* Adds a frame (a reference is taken) at the end of a queue, where it counts
+ * for so many bytes. */
+struct held *session_queue_add(struct queue *q, struct frame *f, size_t bytes);
+/* Takes the frame after prev (NULL: the first) out of a queue. Owned by the
+ * caller. */
+struct frame *session_queue_take(struct queue *q, struct held *prev);
+
 /* Is there no room to hold this frame? */
 bool session_is_full(const struct session *s, const struct frame *f,
     bool is_call);

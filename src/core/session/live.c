@@ -16,8 +16,6 @@
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 
-static const struct span no_span = { NULL, 0 };
-
 /* --- the client is told --- */
 
 static void
@@ -150,8 +148,7 @@ sum_up(struct session *s)
 	session_log(s, differs || due ? LEVEL_WARN : LEVEL_INFO, "%s",
 	    buf_str(&line));
 	buf_free(&line);
-	frame_unref(s->renewal.before);
-	s->renewal.before = NULL;
+	keep_frame(&s->renewal.before, NULL);
 }
 
 /* --- ready, and live --- */

@@ -6,11 +6,10 @@
 
 #include "core/session/one_way.h"
 
-#include <stdlib.h>
-
 #include "core/exchange/fault.h"
 #include "core/session/act.h"
 #include "core/session/call.h"
+#include "core/session/held.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 
@@ -84,35 +83,12 @@ may_hold_answer(const struct session *s)
 	return phase_permits(s, PHASE_ANSWERS | PHASE_AGAIN);
 }
 
-static void
-hold_answer(struct session *s, struct frame *f, uint64_t asker)
-{
-	struct held *h = xcalloc(1, sizeof *h);
-
-	h->frame = frame_ref(f);
-	h->asker = asker;
-	if (s->answers.first != NULL)
-		s->answers.last->next = h;
-	else
-		s->answers.first = h;
-	s->answers.last = h;
-	s->answers.n++;
-	s->answers.bytes += f->text.n;
-}
-
 /* Takes the oldest answer that is held. Owned by the caller. */
 static struct frame *
 take_answer(struct session *s, uint64_t *asker)
 {
-	struct held *h = s->answers.first;
-	struct frame *f = h->frame;
-
-	*asker = h->asker;
-	s->answers.first = h->next;
-	s->answers.n--;
-	s->answers.bytes -= f->text.n;
-	free(h);
-	return f;
+	*asker = s->answers.first->asker;
+	return session_queue_take(&s->answers, NULL);
 }
 
 void
@@ -136,7 +112,7 @@ session_send_answer(struct session *s, struct frame *f, uint64_t asker)
 		full.why = span_of("too many answers wait for it");
 		session_undelivered(s, asker, &full);
 	} else {
-		hold_answer(s, f, asker);
+		session_queue_add(&s->answers, f, f->text.n)->asker = asker;
 	}
 }
 

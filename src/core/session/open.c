@@ -21,29 +21,23 @@
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 
-static const struct span no_span = { NULL, 0 };
-
 /* --- opening --- */
 
 void
 session_open(struct session *s, struct frame *initialize, struct call *c)
 {
-	frame_unref(s->handshake.request);
-	s->handshake.request = frame_ref(initialize);
-	frame_unref(s->handshake.ready);
-	s->handshake.ready = NULL;
+	keep_frame(&s->handshake.request, frame_ref(initialize));
+	keep_frame(&s->handshake.ready, NULL);
 	if (s->listen.state == LISTEN_REFUSED)
 		s->listen.state = LISTEN_OFF;
 	session_next_generation(s);
 	generation_unref(s->former);
 	s->former = NULL;
-	frame_unref(s->handshake.answer);
-	s->handshake.answer = NULL;
+	keep_frame(&s->handshake.answer, NULL);
 	s->handshake.by = HANDSHAKE_CLIENT;
 	settings_clear(&s->settings);
 	s->renewal.renewed = false;
-	frame_unref(s->renewal.before);
-	s->renewal.before = NULL;
+	keep_frame(&s->renewal.before, NULL);
 	session_call_state(s, c, CALL_RUNNING);
 	session_open_begin(s, initialize, c, PHASE_OPENING,
 	    s->config.init_timeout_ms);
@@ -58,13 +52,11 @@ session_open_own(struct session *s)
 	    "\"clientInfo\":{\"name\":\"mcpsplice\",\"version\":\"%s\"}}",
 	    s->config.version);
 
-	frame_unref(s->handshake.request);
-	s->handshake.request = session_own_request(s, "initialize",
-	    span_of(params));
+	keep_frame(&s->handshake.request,
+	    session_own_request(s, "initialize", span_of(params)));
 	free(params);
-	frame_unref(s->handshake.ready);
-	s->handshake.ready = msg_call(no_span, "notifications/initialized",
-	    no_span);
+	keep_frame(&s->handshake.ready,
+	    msg_call(no_span, "notifications/initialized", no_span));
 	s->handshake.by = HANDSHAKE_OWN;
 	session_next_generation(s);
 	session_open_begin(s, s->handshake.request, NULL, PHASE_OPENING,
@@ -110,8 +102,7 @@ adopt(struct session *s, const struct facts *f, struct frame *m)
 	g->version = negotiated(m);
 	if (f->changed && s->listen.state == LISTEN_REFUSED)
 		s->listen.state = LISTEN_OFF;
-	frame_unref(s->handshake.answer);
-	s->handshake.answer = frame_ref(m);
+	keep_frame(&s->handshake.answer, frame_ref(m));
 	if (is_from_cache(s))
 		s->handshake.by = HANDSHAKE_CLIENT;
 	alarm_set(&s->alarms, ALARM_CACHED_START, ALARM_NEVER);
@@ -213,8 +204,7 @@ session_opened(struct session *s, struct attempt *l, const struct facts *f,
 			session_open_failed(s, f, m);
 	} else if (l->call != NULL) {
 		/* open_done knows how long to wait before the next try. */
-		frame_unref(l->call->refusal);
-		l->call->refusal = frame_ref(m);
+		keep_frame(&l->call->refusal, frame_ref(m));
 	}
 }
 
@@ -301,12 +291,11 @@ fail_waiting(struct session *s, const struct facts *f,
 	session_drop_one_way(s);
 }
 
-/* The first initialize failed. The client's own gets the server's error, or one
- * that mcpsplice makes. */
-static void
-first_failed(struct session *s, const struct facts *f, struct frame *error)
+/* Ends every initialize that is under way. Returns the client's call, if it has
+ * one there. */
+static struct call *
+abort_open(struct session *s)
 {
-	struct fault late = { .reason = "upstream_timeout" };
 	struct call *c = NULL;
 	struct attempt *l;
 
@@ -317,6 +306,17 @@ first_failed(struct session *s, const struct facts *f, struct frame *error)
 			c = l->call;
 		session_abort(s, l);
 	}
+	return c;
+}
+
+/* The first initialize failed. The client's own gets the server's error, or one
+ * that mcpsplice makes. */
+static void
+first_failed(struct session *s, const struct facts *f, struct frame *error)
+{
+	struct fault late = { .reason = "upstream_timeout" };
+	struct call *c = abort_open(s);
+
 	session_phase(s, PHASE_IDLE, ALARM_NEVER);
 	if (c != NULL && error != NULL && f->status != 401)
 		session_answer(s, c, error);
@@ -349,8 +349,6 @@ void
 session_open_failed(struct session *s, const struct facts *f,
     struct frame *error)
 {
-	struct attempt *l;
-
 	if (phase_permits(s, PHASE_FIRST)) {
 		first_failed(s, f, error);
 		return;
@@ -360,10 +358,7 @@ session_open_failed(struct session *s, const struct facts *f,
 		"%s is still not there (%d)" :
 		"%s lost the session and accepts no new one (%d)",
 	    s->config.host, f->status);
-	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
-		if (l->kind == ATTEMPT_OPEN)
-			session_abort(s, l);
-	}
+	abort_open(s);
 	/* A server that did not answer says nothing about its sessions. */
 	if (f->status != 0)
 		session_count_failed_renewal(s);

@@ -14,8 +14,6 @@
 #include "core/session/renew.h"
 #include "core/session/replay.h"
 
-static const struct span no_span = { NULL, 0 };
-
 static bool
 may_ask(const struct session *s)
 {
@@ -103,10 +101,8 @@ session_suspect(struct session *s, struct call *c, struct generation *g,
 	c->suspect = generation_ref(g);
 	session_detach(s, c);
 	session_call_state(s, c, CALL_SUSPECT);
-	if (refusal != NULL && refusal != c->refusal) {
-		frame_unref(c->refusal);
-		c->refusal = frame_ref(refusal);
-	}
+	if (refusal != NULL)
+		keep_frame(&c->refusal, frame_ref(refusal));
 	c->verdict = error;
 	c->suspect_ran = ran;
 	c->status = status;

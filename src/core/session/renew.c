@@ -203,6 +203,13 @@ session_renew_later(struct session *s, const char *why)
 }
 
 void
+session_renew_now(struct session *s)
+{
+	if (phase_permits(s, PHASE_REVIVES) && is_from_cache(s))
+		alarm_set(&s->alarms, ALARM_RENEW, s->now);
+}
+
+void
 session_renew_tick(struct session *s)
 {
 	if (!alarm_is_due(&s->alarms, ALARM_RENEW, s->now))

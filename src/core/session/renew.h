@@ -36,6 +36,9 @@ void session_renew_unasked(struct session *s, const char *why);
 void session_renew_later(struct session *s, const char *why);
 /* A one-way message was refused because the session is lost. */
 void session_one_way_lost(struct session *s, const struct attempt *l);
+/* The server may be there again: the renewal after a start from the cache
+ * begins now, if none is under way. */
+void session_renew_now(struct session *s);
 /* Begins the renewal that ALARM_RENEW is for. */
 void session_renew_tick(struct session *s);
 /* Takes the answer to ACTION_CHECK_PEERS. */

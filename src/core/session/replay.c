@@ -132,7 +132,6 @@ static bool
 flap(struct session *s, struct call *c, struct generation *g)
 {
 	bool fresh = c->replayed == g->number && g->replays_ok == 0;
-	struct attempt *l;
 
 	/* Only a status is certain to refuse a call before it runs. */
 	if (s->config.retry_window_ms == 0 || c->status < 400 ||
@@ -162,9 +161,7 @@ flap(struct session *s, struct call *c, struct generation *g)
 	    "another replica may know the session: sent again with the same "
 	    "id, try %u of %d",
 	    c->flaps, FLAPS);
-	session_call_state(s, c, CALL_RUNNING);
-	l = session_call_attempt(s, c);
-	session_start_in(s, l, session_flap_wait(c->flaps));
+	session_send_call_in(s, c, session_flap_wait(c->flaps));
 	return true;
 }
 
@@ -210,13 +207,9 @@ note_refusal(struct session *s, struct call *c, const struct generation *g,
 {
 	struct buf label;
 
-	if (refusal != NULL && refusal != c->refusal) {
-		frame_unref(c->refusal);
-		c->refusal = frame_ref(refusal);
-	}
 	if (refusal != NULL) {
-		frame_unref(s->renewal.last_refusal);
-		s->renewal.last_refusal = frame_ref(refusal);
+		keep_frame(&c->refusal, frame_ref(refusal));
+		keep_frame(&s->renewal.last_refusal, frame_ref(refusal));
 	}
 	session_end_doubt(c);
 	buf_init(&label, 0);
@@ -340,7 +333,6 @@ bool
 session_repeat(struct session *s, struct call *c, int64_t wait)
 {
 	struct buf label;
-	struct attempt *l;
 
 	if (s->config.replay != REPLAY_SAFE || c->repeated || c->asked ||
 	    c->cancelled || !phase_permits(s, PHASE_HOLDS) ||
@@ -357,19 +349,16 @@ session_repeat(struct session *s, struct call *c, int64_t wait)
 	    "%s may have run; it is safe to repeat: sent again",
 	    buf_str(&label));
 	buf_free(&label);
-	frame_unref(c->refusal);
-	c->refusal = NULL;
+	keep_frame(&c->refusal, NULL);
 	if (!gate_is_open(s)) {
 		session_call_state(s, c, CALL_REFUSED);
 		return true;
 	}
-	session_call_state(s, c, CALL_RUNNING);
 	if (c->ran_in != s->generation->number) {
 		c->flaps = 0;
 		c->flaps_end = ALARM_NEVER;
 	}
-	l = session_call_attempt(s, c);
-	session_start_in(s, l, wait);
+	session_send_call_in(s, c, wait);
 	return true;
 }
 
@@ -416,7 +405,6 @@ session_unready(struct session *s, struct call *c, struct frame *refusal,
     const char *rule)
 {
 	enum { UNREADY_MS = 250 };
-	struct attempt *l;
 
 	if (s->config.replay == REPLAY_NEVER || c->unready || c->cancelled ||
 	    !phase_permits(s, PHASE_WORKS)) {
@@ -432,6 +420,5 @@ session_unready(struct session *s, struct call *c, struct frame *refusal,
 	if (s->handshake.ready != NULL && !s->generation->initialized_resent)
 		session_send_one_way(s, s->handshake.ready);
 	s->generation->initialized_resent = true;
-	l = session_call_attempt(s, c);
-	session_start_in(s, l, UNREADY_MS);
+	session_send_call_in(s, c, UNREADY_MS);
 }

@@ -136,6 +136,5 @@ session_signed_in(struct session *s)
 	}
 	s->renewal.budget.trial_at = s->now; /* a renewal that failed may work
 					      * now */
-	if (phase_permits(s, PHASE_REVIVES) && is_from_cache(s))
-		alarm_set(&s->alarms, ALARM_RENEW, s->now);
+	session_renew_now(s);
 }

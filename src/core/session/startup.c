@@ -83,8 +83,7 @@ session_start_from_cache(struct session *s, const struct facts *f)
 	    "former start, calls wait for it",
 	    s->config.host);
 	session_call_state(s, c, CALL_RUNNING);
-	frame_unref(c->refusal);
-	c->refusal = NULL;
+	keep_frame(&c->refusal, NULL);
 	c->attempt->call = NULL;
 	c->attempt = NULL;
 	answer = msg_result(c->frame->id, buf_str(&s->start.result));

@@ -172,14 +172,16 @@ struct actions {
 struct held {
 	struct held *next;
 	struct frame *frame;
-	struct call *call; /* NULL: a notification, or an answer */
-	uint64_t asker;    /* of an answer: see attempt.asker */
+	size_t bytes; /* what it counts for */
+	union {
+		struct call *call; /* in session.held; NULL: a notification */
+		uint64_t asker;    /* in session.answers: as attempt.asker */
+	};
 };
 
 struct queue {
 	struct held *first, *last;
-	size_t n; /* how many; counted for answers only */
-	size_t bytes;
+	size_t n, bytes;
 };
 
 /* call.c: the ids of the latest calls that were answered, as hashes. */
@@ -380,6 +382,16 @@ static inline bool
 is_from_cache(const struct session *s)
 {
 	return s->handshake.by == HANDSHAKE_CACHED;
+}
+
+static const struct span no_span = { NULL, 0 };
+
+/* Puts f, which is taken and may be NULL, in the place of the frame at *at. */
+static inline void
+keep_frame(struct frame **at, struct frame *f)
+{
+	frame_unref(*at);
+	*at = f;
 }
 
 /* Does this ruling say that the session is gone, or perhaps gone? */

@@ -52,16 +52,11 @@ session_new(const struct session_config *config)
 void
 session_free(struct session *s)
 {
-	struct held *h;
-
 	if (s == NULL)
 		return;
 	session_drop_actions(s);
-	while ((h = s->held.first) != NULL) {
-		s->held.first = h->next;
-		frame_unref(h->frame);
-		free(h);
-	}
+	while (s->held.first != NULL)
+		session_release(s, NULL);
 	session_drop_early(s);
 	calls_free(&s->calls);
 	session_drop_answers(s); /* no call is left that this could end */
@@ -95,8 +90,7 @@ session_wake(struct session *s)
 		if (!l->live && l->tries > 0 &&
 		    (l->kind == ATTEMPT_CALL || l->kind == ATTEMPT_OPEN))
 			session_start_in(s, l, 0);
-	if (phase_permits(s, PHASE_REVIVES) && is_from_cache(s))
-		alarm_set(&s->alarms, ALARM_RENEW, s->now);
+	session_renew_now(s);
 }
 
 /* Passes on the messages that the server sent before it answered initialize.
@@ -134,8 +128,7 @@ pump(struct session *s)
 		if (c != NULL ? s->in_flight >= s->config.max_inflight :
 				s->calls.n_notifications >= MAX_NOTIFICATIONS)
 			break;
-		f = frame_ref(s->held.first->frame);
-		session_release(s, NULL);
+		f = session_queue_take(&s->held, NULL);
 		if (c != NULL) {
 			session_send_call(s, c);
 		} else if (phase_permits(s, PHASE_INITIALIZED) &&

@@ -130,18 +130,10 @@ drain_timeout(struct session *s)
 static void
 call_tick(struct session *s, struct call *c)
 {
-	static const struct facts silent = {
-		.ending = ENDING_COMPLETE,
-		.sent = true,
-		.status = 202,
-		.retry_after_ms = -1,
-	};
-
 	int64_t due = session_sign_in_due(s, c);
 
 	if (c->state == CALL_ACCEPTED && c->again_at <= s->now)
-		session_fail(s, c,
-		    fault_from_facts(c->frame, &silent, s->config.host, NULL));
+		session_fail_unanswered(s, c);
 	else if (due <= s->now)
 		session_fail(s, c, session_sign_in_error(s, c));
 }
