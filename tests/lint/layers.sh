@@ -237,7 +237,8 @@ BEGIN {
 	below["main"] = below["app"]
 	order_of("core/session", "session calls questions settings tools " \
 	    "state act held call one_way listen end renew sign_in replay " \
-	    "ping live startup open from_client from_server done time step")
+	    "ping live startup open from_client from_server done time " \
+	    "sane step")
 	order_of("core/client", "client state act table question opening " \
 	    "uri listen send park request hello from_client from_session sane step")
 	order_of("core/server", "server state listen_state act belief order call " \

@@ -14,9 +14,36 @@
  *   from_client, from_server, done,
  *   time                             what comes in; they call parts, and never
  *                                    each other
- *   step                             gives each input to one of these four
+ *   sane                             the invariants below, asserted
+ *   step                             gives each input to one of from_client to
+ *                                    time
  * A part that wants something of a later one leaves a fact here, and the end of
  * the step picks it up (opener). Nobody outside of this folder includes this.
+ *
+ * Invariants, at the end of every step (session_sane checks them):
+ * - Every call in the table still waits for its answer. in_flight counts the
+ *   calls that are not held, calls.n_sent those with an id that mcpsplice made.
+ * - A call that is running has an attempt, and that attempt points back to the
+ *   call. A call in another state has no attempt.
+ * - Each held call has one entry in the queue "held", and each entry there
+ *   that has a call has a held one.
+ * - A suspect call or attempt has a ping under way for its generation. A
+ *   suspect call keeps either the server's error or one that mcpsplice made.
+ * - An attempt is live, or has a time at which it starts, or is suspect: one of
+ *   the three. A live attempt has one exchange, which its ticket names.
+ * - calls.n_notifications and calls.n_answers count the attempts that are
+ *   ATTEMPT_ONE_WAY. Each queue counts its frames and their bytes.
+ * - The open questions and the answers that wait are MAX_QUESTIONS at most; the
+ *   answers have max_held bytes at most, unless there is only one.
+ * - The scout is a call in the table, and has an alarm.
+ * - No attempt, call or question has a later generation than the current one.
+ *   The former generation is an earlier one. A generation has no session id
+ *   and no version until its initialize was answered.
+ * - An alarm is set only in the state that it belongs to: ALARM_PHASE in a phase
+ *   that has a lateness, ALARM_LAST while the last messages are waited for,
+ *   ALARM_LISTEN while the listen stream waits, ALARM_TELL while live.
+ * - The deadline is not later than anything that is due, and after a tick
+ *   nothing is due before now. The silence of a call is an exception to both.
  */
 #ifndef MCPSPLICE_CORE_SESSION_STATE_H
 #define MCPSPLICE_CORE_SESSION_STATE_H

@@ -1,10 +1,7 @@
 /*
  * The session reducer: inputs in, actions out. It gives each input to the part
  * that knows what it means, and does at the end of each step what is left.
- *
- * Invariants: a call in the table has had no answer yet; an attempt that is
- * live has exactly one exchange under way, named by its ticket; a frame that is
- * held is held once.
+ * state.h has the invariants.
  */
 #include "config.h"
 
@@ -25,6 +22,7 @@
 #include "core/session/one_way.h"
 #include "core/session/renew.h"
 #include "core/session/replay.h"
+#include "core/session/sane.h"
 #include "core/session/sign_in.h"
 #include "core/session/startup.h"
 #include "core/session/state.h"
@@ -212,6 +210,7 @@ session_step(struct session *s, const struct session_input *in)
 		session_drain(s);
 	if (phase_permits(s, PHASE_EXITS) && !s->ending.exiting)
 		session_exit(s);
+	session_sane(s, in->kind == INPUT_TICK);
 }
 
 void

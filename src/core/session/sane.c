@@ -1,0 +1,266 @@
+/* This file asserts the invariants that the head of state.h lists. */
+#include "config.h"
+
+#include "core/session/sane.h"
+
+#ifdef MCPSPLICE_SANE
+
+#undef NDEBUG
+#include <assert.h>
+
+#include "core/session/act.h"
+
+/* A list of frames agrees with what is counted of it. */
+static void
+check_queue(const struct queue *q)
+{
+	const struct held *h, *last = NULL;
+	size_t n = 0, bytes = 0;
+
+	for (h = q->first; h != NULL; h = h->next) {
+		n++;
+		bytes += h->bytes;
+		last = h;
+	}
+	assert(q->last == last);
+	assert(q->n == n);
+	assert(q->bytes == bytes);
+}
+
+static void
+check_held(const struct session *s)
+{
+	const struct held *h;
+	const struct call *c;
+	size_t held = 0;
+
+	for (h = s->held.first; h != NULL; h = h->next) {
+		assert(h->call == NULL || h->call->state == CALL_HELD);
+		held += h->call != NULL;
+	}
+	for (c = s->calls.first; c != NULL; c = c->next)
+		held -= c->state == CALL_HELD;
+	assert(held == 0);
+	assert(s->answers.n <= MAX_QUESTIONS);
+	assert(s->answers.n <= 1 || s->answers.bytes <= s->config.max_held);
+	assert(s->early.bytes <= MAX_EARLY);
+}
+
+/* Is a ping under way that will decide about this generation? */
+static bool
+is_asked_about(const struct session *s, const struct generation *g)
+{
+	const struct attempt *l;
+
+	for (l = s->calls.attempts; l != NULL; l = l->next)
+		if (l->kind == ATTEMPT_PING && l->generation == g &&
+		    !l->answered)
+			return true;
+	return false;
+}
+
+static void
+check_call(const struct session *s, const struct call *c)
+{
+	const struct attempt *l = c->attempt;
+
+	assert((c->state == CALL_RUNNING) == (l != NULL));
+	assert(l == NULL || (l->call == c && !l->dropped));
+	assert(l == NULL || l->kind == ATTEMPT_CALL || l->kind == ATTEMPT_OPEN);
+	assert((c->state == CALL_SUSPECT) == (c->suspect != NULL));
+	if (c->state == CALL_SUSPECT) {
+		assert((c->refusal != NULL) != (c->verdict != NULL));
+		assert(is_asked_about(s, c->suspect));
+	}
+	assert(c->ran_in <= s->generation->number);
+	assert(c->refused_in <= s->generation->number);
+	assert(c->replayed <= s->generation->number);
+}
+
+static void
+check_calls(const struct session *s)
+{
+	const struct call *c, *last = NULL;
+	size_t n = 0, in_flight = 0, sent = 0;
+	bool scout = s->balancer.scout == NULL;
+
+	for (c = s->calls.first; c != NULL; c = c->next) {
+		assert(c->prev == last);
+		check_call(s, c);
+		n++;
+		in_flight += c->state != CALL_HELD;
+		sent += c->sent != NULL;
+		scout |= c == s->balancer.scout;
+		last = c;
+	}
+	assert(s->calls.last == last);
+	assert(s->calls.n == n && s->calls.by_id.n == n);
+	assert(s->calls.n_sent == sent);
+	assert(s->in_flight == in_flight);
+	assert(scout);
+}
+
+static void
+check_attempt(const struct session *s, const struct attempt *l)
+{
+	assert(!l->dropped);
+	assert(l->ticket < s->calls.next_ticket && l->origin <= l->ticket);
+	assert(l->call == NULL || l->call->attempt == l);
+	assert(l->generation->number <= s->generation->number);
+	/* An attempt runs, or begins at its time, or waits for a ping. */
+	assert(l->live + (l->start_at != ALARM_NEVER) + l->suspect == 1);
+	if (l->suspect) {
+		assert(l->kind == ATTEMPT_ONE_WAY);
+		assert(is_asked_about(s, l->generation));
+	}
+}
+
+static void
+check_attempts(const struct session *s)
+{
+	const struct attempt *l, *before = NULL;
+	size_t n = 0, notifications = 0, answers = 0;
+
+	for (l = s->calls.attempts; l != NULL; l = l->next) {
+		assert(l->prev == before);
+		check_attempt(s, l);
+		before = l;
+		n++;
+		if (l->kind == ATTEMPT_ONE_WAY &&
+		    l->body->kind == FRAME_NOTIFICATION)
+			notifications++;
+		else if (l->kind == ATTEMPT_ONE_WAY)
+			answers++;
+	}
+	assert(s->calls.n_attempts == n && s->calls.by_ticket.n == n);
+	assert(s->calls.n_notifications == notifications);
+	assert(s->calls.n_answers == answers);
+}
+
+static void
+check_questions(const struct session *s)
+{
+	const struct question *q;
+	size_t n = 0;
+
+	for (q = s->questions.list; q != NULL; q = q->next) {
+		assert(q->generation <= s->generation->number);
+		n++;
+	}
+	assert(s->questions.n == n);
+	assert(n + s->answers.n <= MAX_QUESTIONS);
+}
+
+/* The attempts that are named by their tickets are there. */
+static void
+check_tickets(const struct session *s)
+{
+	const struct attempt *l;
+
+	if (s->ping.ticket != 0) {
+		l = calls_attempt_find(&s->calls, s->ping.ticket);
+		assert(l != NULL && l->kind == ATTEMPT_PING);
+		assert(l->generation == s->generation && !l->answered);
+	}
+	if (s->listen.state == LISTEN_OPEN) {
+		l = calls_attempt_find(&s->calls, s->listen.ticket);
+		assert(l != NULL && l->kind == ATTEMPT_LISTEN);
+	}
+}
+
+static void
+check_phase(const struct session *s)
+{
+	const struct generation *g = s->generation;
+	bool is_open = phase_permits(s, PHASE_CANCELS);
+
+	assert(g->refs > 0 && (s->former == NULL || s->former->refs > 0));
+	assert(s->former == NULL || s->former->number < g->number);
+	assert(!is_open || s->handshake.request != NULL);
+	assert(!is_open || s->handshake.answer != NULL);
+	/* A session that is being opened is not known yet. */
+	if (phase_permits(s,
+		PHASE_FIRST | PHASE_AGAIN | PHASE_STARTS | PHASE_REVIVES))
+		assert(g->session == NULL && g->version == NULL);
+	if (phase_permits(s, PHASE_WORKS | PHASE_READIES))
+		assert(s->handshake.ready != NULL);
+	if (phase_permits(s, PHASE_WORKS))
+		assert(g->ready_at != 0);
+	assert(!phase_permits(s, PHASE_REVIVES) || s->ping.ticket == 0);
+	assert(s->restoring.under_way <= s->calls.n_attempts ||
+	    !phase_permits(s, PHASE_RESTORES));
+	assert(s->handshake.opener == NULL);
+}
+
+/* Each alarm is set in the state in which it means something, and only then. */
+static void
+check_alarms(const struct session *s)
+{
+	const struct alarms *a = &s->alarms;
+
+	if (session_lateness(s) == LATE_NEVER)
+		assert(!alarm_is_set(a, ALARM_PHASE));
+	assert(alarm_is_set(a, ALARM_LAST) == (s->ending.drain == DRAIN_LAST));
+	assert(alarm_is_set(a, ALARM_LISTEN) ==
+	    (s->listen.state == LISTEN_WAITING));
+	assert(alarm_is_set(a, ALARM_SCOUT) == (s->balancer.scout != NULL));
+	if (alarm_is_set(a, ALARM_TELL)) {
+		assert(phase_permits(s, PHASE_WORKS));
+		assert(a->at[ALARM_TELL] == s->changes.tell_at);
+	}
+}
+
+/* The deadline is not later than anything that is due. The silence of a call is
+ * the exception: what the call hears may bring it forward. */
+static void
+check_deadline(const struct session *s)
+{
+	int64_t soonest = s->alarms.soonest;
+	const struct attempt *l;
+	const struct call *c;
+	unsigned name;
+
+	for (name = 0; name < ALARMS; name++)
+		assert(soonest <= s->alarms.at[name]);
+	for (l = s->calls.attempts; l != NULL; l = l->next)
+		assert(soonest <= (l->live ? l->abort_at : l->start_at));
+	for (c = s->calls.first; c != NULL; c = c->next)
+		assert(soonest <= c->user_at && soonest <= c->again_at);
+}
+
+/* A tick leaves nothing undone. The silence of a call is the exception: the
+ * tick may resume its stream, and the next one looks after it. */
+static void
+check_ticked(const struct session *s)
+{
+	const struct attempt *l;
+	const struct call *c;
+	unsigned name;
+
+	for (name = 0; name < ALARMS; name++)
+		assert(s->alarms.at[name] >= s->now);
+	for (l = s->calls.attempts; l != NULL; l = l->next)
+		assert((l->live ? l->abort_at : l->start_at) >= s->now);
+	for (c = s->calls.first; c != NULL; c = c->next)
+		assert(c->user_at >= s->now && c->again_at >= s->now);
+}
+
+void
+session_sane(const struct session *s, bool ticked)
+{
+	check_queue(&s->held);
+	check_queue(&s->answers);
+	check_queue(&s->early);
+	check_held(s);
+	check_calls(s);
+	check_attempts(s);
+	check_questions(s);
+	check_tickets(s);
+	check_phase(s);
+	check_alarms(s);
+	check_deadline(s);
+	if (ticked)
+		check_ticked(s);
+}
+
+#endif
