@@ -341,12 +341,13 @@ find_era(const struct startup_cache *m, struct span text)
 }
 
 /* A file from the future, as after a clock was set back, is not fresh: it would
- * stay fresh for too long. */
+ * stay fresh for too long. A second is allowed, because time() may lag a little
+ * behind the clock that stamps the files. */
 static bool
 is_fresh(enum memory_era era, int64_t age)
 {
 	return era == STARTUP_CACHE_MODERN ||
-	    (age >= 0 && age < STARTUP_CACHE_LEGACY_S);
+	    (age >= -1 && age < STARTUP_CACHE_LEGACY_S);
 }
 
 /* Reads the era; STARTUP_CACHE_NO_ERA if there is none, or if it is too old. */

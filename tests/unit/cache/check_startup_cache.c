@@ -621,6 +621,7 @@ static const struct age_case ages[] = {
 	{ "legacy", 24 * 3600 - 60, true },
 	{ "legacy", 24 * 3600, false },
 	{ "legacy", 400L * 24 * 3600, false },
+	{ "legacy", -1, true },
 	{ "legacy", -60, false },
 	{ "sse", 24 * 3600 - 60, true },
 	{ "sse", 24 * 3600, false },
