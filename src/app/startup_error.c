@@ -35,14 +35,14 @@ static void
 on_line(struct frame *f, void *arg)
 {
 	struct refusal *r = arg;
-	struct fault fault = { .code = FAULT_INTERNAL };
 	struct frame *answer;
 
 	if (!r->answered && msg_parse(f, DEPTH) == MSG_OK &&
 	    f->kind == FRAME_REQUEST) {
 		r->answered = true;
-		answer = fault_frame(f->id, &fault,
-		    "mcpsplice cannot start: %s", r->why);
+		answer = fault_make(FAULT_START,
+		    &(struct fault_args){
+			.request = f, .why = span_of(r->why) });
 		pipes_write(r->pipes, answer);
 		frame_unref(answer);
 		pipes_flush(r->pipes, WAIT_MS, on_end, r);

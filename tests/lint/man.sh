@@ -88,9 +88,13 @@ sed -n 's/^\.It Fl \([A-Za-z0-9]\) , Fl Fl \([a-z0-9-]*\).*/-\1, --\2/p' \
     "$man" >"$dir/man_letters"
 same man_letters letters 'the manual' '--help'
 
-# The reasons of our errors that the code gives.
-for reason in $(cat "$top"/src/*/*.c "$top"/src/*/*/*.c | tr -d '\n' |
-    grep -o 'reason = *"[a-z_]*"' | sed 's/.*"\(.*\)"/\1/' | sort -u); do
+# The reasons of our errors: the second column of their table.
+tr '\n\t' '  ' <"$top"/src/core/exchange/fault_table.c |
+    grep -o '\] = { [A-Z_]*, *\("[a-z_]*"\|NULL\),' >"$dir/faults" || true
+[ "$(wc -l <"$dir/faults")" -eq \
+    "$(grep -c '^	\[FAULT_' "$top/src/core/exchange/fault_table.c")" ] ||
+    fail 'a row of the table of faults cannot be read'
+for reason in $(sed -n 's/.*"\(.*\)".*/\1/p' "$dir/faults" | sort -u); do
 	grep -q "^\.It Sy.*$reason" "$man" || fail "reason $reason: no words"
 done
 

@@ -47,13 +47,11 @@ client_send(struct client *e, struct frame *f)
 static struct frame *
 too_large(const struct client *e, const struct frame *f)
 {
-	struct fault fault = { .reason = "too_large", .maybe = true };
-
-	return fault_frame(f->id, &fault,
-	    "The answer of %s is too large for the client: %zu bytes, the "
-	    "limit is %zu. Ask for less, or raise --max-result if your client "
-	    "takes it.",
-	    e->config.host, f->text.n, e->config.max_result);
+	return fault_make(FAULT_TRANSLATED_HUGE,
+	    &(struct fault_args){ .request = f,
+		.host = e->config.host,
+		.size = f->text.n,
+		.limit = e->config.max_result });
 }
 
 void

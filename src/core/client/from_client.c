@@ -46,18 +46,14 @@ unsupported(const struct frame *f, struct span version)
 static struct frame *
 check_meta(const struct frame *f, struct span version)
 {
-	struct fault fault = { .code = FAULT_PARAMS };
-
 	if (json_kind(version) != '"')
-		return fault_frame(f->id, &fault,
-		    "params._meta[\"" META_PREFIX "protocolVersion\"] is no "
-		    "string. Not sent.");
+		return fault_make(FAULT_BAD_META_VERSION,
+		    &(struct fault_args){ .request = f });
 	if (!client_is_string(version, REVISION_MODERN))
 		return unsupported(f, version);
 	if (json_kind(era_meta(f, META_CAPABILITIES)) != '{')
-		return fault_frame(f->id, &fault,
-		    "params._meta[\"" META_PREFIX "clientCapabilities\"] is "
-		    "missing, or no object. Not sent.");
+		return fault_make(FAULT_BAD_META_CAPABILITIES,
+		    &(struct fault_args){ .request = f });
 	return NULL;
 }
 
@@ -73,12 +69,8 @@ is_duplicate(const struct client *e, struct span id)
 static struct frame *
 no_initialize(const struct frame *f)
 {
-	struct fault fault = { .code = FAULT_METHOD };
-
-	return fault_frame(f->id, &fault,
-	    "\"initialize\" is not a method of " REVISION_MODERN
-	    ". Not sent: leave _meta out to begin a session of an older "
-	    "version.");
+	return fault_make(FAULT_INITIALIZE_IS_OLD,
+	    &(struct fault_args){ .request = f });
 }
 
 /* --- which era the client speaks --- */
@@ -88,38 +80,29 @@ no_initialize(const struct frame *f)
 static void
 legacy_asks(struct client *e, struct frame *f)
 {
-	struct fault fault = { .code = FAULT_METHOD };
-
 	if (e->discovered == NULL)
 		client_write(e,
-		    fault_frame(f->id, &fault,
-			"This client initialized, and %s speaks no "
-			"" REVISION_MODERN ". Not sent: go on in the "
-			"session.",
-			e->config.host));
+		    fault_make(FAULT_INITIALIZED_OLD,
+			&(struct fault_args){
+			    .request = f, .host = e->config.host }));
 	else if (client_is_discover(f))
 		client_write(e, client_discover_answer(e->discovered, f->id));
 	else
 		client_write(e,
-		    fault_frame(f->id, &fault,
-			"This client initialized: it listens in its session. "
-			"Not sent."));
+		    fault_make(FAULT_INITIALIZED_LISTENS,
+			&(struct fault_args){ .request = f }));
 }
 
 /* A request of a modern client lacks the protocol version. */
 static void
 without_revision(struct client *e, const struct frame *f)
 {
-	struct fault fault = { .code = FAULT_PARAMS };
-
 	if (client_is(f, "ping"))
 		client_write(e, msg_result(f->id, "{}"));
 	else
 		client_write(e,
-		    fault_frame(f->id, &fault,
-			"params._meta[\"" META_PREFIX "protocolVersion\"] is "
-			"missing, and there was no \"initialize\". Not "
-			"sent."));
+		    fault_make(FAULT_NO_META_VERSION,
+			&(struct fault_args){ .request = f }));
 }
 
 static void
@@ -128,7 +111,8 @@ modern_asks(struct client *e, struct frame *f, struct span version)
 	struct frame *error;
 
 	if (is_duplicate(e, f->id))
-		error = fault_duplicate(f->id);
+		error = fault_make(FAULT_DUPLICATE,
+		    &(struct fault_args){ .request = f });
 	else
 		error = check_meta(f, version);
 	if (error == NULL && client_is(f, "initialize"))

@@ -119,7 +119,6 @@ answered(struct client *e, struct frame *m)
 static void
 question(struct client *e, const struct client_input *in)
 {
-	struct fault fault = { .code = FAULT_METHOD };
 	struct frame *m = in->frame;
 	struct request *r;
 
@@ -135,10 +134,8 @@ question(struct client *e, const struct client_input *in)
 		client_question(e, r, m, in->related == NULL);
 	else
 		client_send(e,
-		    fault_frame(m->id, &fault,
-			"The client is asked in answers to tools/call, "
-			"prompts/get and resources/read only; this belongs to "
-			"none."));
+		    fault_make(FAULT_ASKED_OUTSIDE,
+			&(struct fault_args){ .request = m }));
 }
 
 /* --- notifications --- */

@@ -63,13 +63,8 @@ client_opened(struct client *e, struct request *r, struct frame *answer)
 static struct frame *
 too_slow(const struct client *e, const struct frame *f)
 {
-	struct fault fault = { .reason = "upstream_timeout" };
-
-	return fault_frame(f->id, &fault,
-	    "%s did not answer within 4 s, so it is not known yet what it "
-	    "speaks. mcpsplice goes on trying: ask again, or send "
-	    "\"initialize\".",
-	    e->config.host);
+	return fault_make(FAULT_PROBE_SLOW,
+	    &(struct fault_args){ .request = f, .host = e->config.host });
 }
 
 /* A client gives up on a probe after 5 s, so PROBE_MS is less than that. */
@@ -94,15 +89,13 @@ client_probes_tick(struct client *e)
 static void
 begun_again(struct client *e, struct queue *q)
 {
-	struct fault fault = { .reason = "session_lost" };
-
 	while (q->first != NULL) {
 		if (q->first->sent == NULL)
 			client_write(e,
-			    fault_frame(q->first->frame->id, &fault,
-				"The client began a new session before %s "
-				"answered. The call did not run.",
-				e->config.host));
+			    fault_make(FAULT_BEGUN_AGAIN,
+				&(struct fault_args){
+				    .request = q->first->frame,
+				    .host = e->config.host }));
 		client_drop(e, q->first);
 	}
 }

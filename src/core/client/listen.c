@@ -215,31 +215,24 @@ add_uris(struct client *e, struct listen *l, struct span list)
 static struct frame *
 refused(const struct client *e, const struct frame *f)
 {
-	struct fault fault = { .reason = "busy" };
-
-	if (json_kind(json_get(f->params, "notifications")) != '{') {
-		fault = (struct fault){ .code = FAULT_PARAMS };
-		return fault_frame(f->id, &fault,
-		    "params.notifications is missing, or no object. Not "
-		    "sent.");
-	}
+	if (json_kind(json_get(f->params, "notifications")) != '{')
+		return fault_make(FAULT_BAD_NOTIFICATIONS,
+		    &(struct fault_args){ .request = f });
 	if (e->n_listens < MAX_LISTENS)
 		return NULL;
-	return fault_frame(f->id, &fault,
-	    "Too many subscriptions/listen at once (%d). Cancel one first.",
-	    MAX_LISTENS);
+	return fault_make(FAULT_LISTENS_FULL,
+	    &(struct fault_args){ .request = f, .count = MAX_LISTENS });
 }
 
 static void
 too_many_uris(struct client *e, const struct frame *f)
 {
-	struct fault fault = { .reason = "busy" };
-
 	client_write(e,
-	    fault_frame(f->id, &fault,
-		"Too many resources of %s are watched at once (%d, or %d KiB "
-		"of URIs). Cancel a subscriptions/listen first.",
-		e->config.host, MAX_URIS, MAX_URI_BYTES >> 10));
+	    fault_make(FAULT_URIS_FULL,
+		&(struct fault_args){ .request = f,
+		    .host = e->config.host,
+		    .count = MAX_URIS,
+		    .limit = MAX_URI_BYTES >> 10 }));
 }
 
 /* Notes in l the wishes that the server can fulfil. Returns false like

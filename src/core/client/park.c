@@ -298,8 +298,6 @@ bool
 client_retry(struct client *e, struct frame *f)
 {
 	struct span state = json_get(f->params, "requestState");
-	struct fault fault = { .code = FAULT_PARAMS,
-		.reason = "input_expired" };
 	struct request *r;
 
 	if (state.p == NULL)
@@ -313,9 +311,8 @@ client_retry(struct client *e, struct frame *f)
 	if (e->discovered != NULL || !era_may_ask(f->method))
 		return false;
 	client_write(e,
-	    fault_frame(f->id, &fault,
-		"Unknown requestState: no request like this one waits for its "
-		"user, or not any more (10 min). Not sent: ask without it."));
+	    fault_make(FAULT_UNKNOWN_STATE,
+		&(struct fault_args){ .request = f }));
 	return true;
 }
 
@@ -324,15 +321,13 @@ client_retry(struct client *e, struct frame *f)
 void
 client_park_final(struct client *e, struct request *r, struct frame *answer)
 {
-	struct fault fault = { .reason = "too_large", .maybe = true };
-
 	client_refuse_questions(e, r);
 	client_forget_sent(e, r);
 	if (e->parked_bytes + answer->text.n > e->config.max_held)
-		r->final = fault_frame(r->frame->id, &fault,
-		    "%s answered while its user was asked, and the answer was "
-		    "too large to be kept (%zu bytes). It did run.",
-		    e->config.host, answer->text.n);
+		r->final = fault_make(FAULT_PARKED_HUGE,
+		    &(struct fault_args){ .request = r->frame,
+			.host = e->config.host,
+			.size = answer->text.n });
 	else
 		r->final = frame_ref(answer);
 	e->parked_bytes += r->final->text.n;

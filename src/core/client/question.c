@@ -14,8 +14,6 @@
 #include "core/exchange/fault.h"
 #include "core/wire/msg.h"
 
-enum { USER_REJECTED = -1 }; /* MCP 2025-11-25 "Sampling" */
-
 size_t
 client_count_questions(const struct client *e, const struct request *r)
 {
@@ -45,19 +43,15 @@ bytes_asked(const struct client *e, const struct request *r)
 static struct frame *
 refusal(const struct frame *f, bool late)
 {
-	struct fault fault = { .reason = "input_expired" };
+	enum fault_id id = FAULT_USER_SILENT;
 
 	if (client_is(f, "elicitation/create"))
 		return msg_result(f->id, "{\"action\":\"cancel\"}");
-	if (!late) {
-		fault.code = FAULT_METHOD;
-		fault.reason = NULL;
-		return fault_frame(f->id, &fault,
-		    "No request runs whose client could be asked.");
-	}
-	if (client_is(f, "sampling/createMessage"))
-		fault.code = USER_REJECTED;
-	return fault_frame(f->id, &fault, "The user did not answer.");
+	if (!late)
+		id = FAULT_ASKED_NOWHERE;
+	else if (client_is(f, "sampling/createMessage"))
+		id = FAULT_USER_SILENT_SAMPLING;
+	return fault_make(id, &(struct fault_args){ .request = f });
 }
 
 void
@@ -105,25 +99,21 @@ turned_down(const struct client *e, const struct request *r,
     const struct frame *f)
 {
 	struct span can = era_meta(r->frame, META_CAPABILITIES);
-	struct fault fault = { .code = FAULT_METHOD };
+	enum fault_id id = FAULT_ASKED_TOO_MUCH;
 
 	if (e->ended)
 		return refusal(f, true);
-	if (!era_declares(can, f->method, f->params)) {
-		if (client_is(f, "elicitation/create") &&
-		    json_kind(json_get(can, "elicitation")) == '{')
-			fault.code = FAULT_PARAMS;
-		return fault_frame(f->id, &fault,
-		    "The client did not declare that it answers this.");
-	}
-	if (client_count_questions(e, r) < MAX_QUESTIONS &&
+	if (!era_declares(can, f->method, f->params))
+		id = client_is(f, "elicitation/create") &&
+			json_kind(json_get(can, "elicitation")) == '{' ?
+		    FAULT_PARAMS_UNDECLARED :
+		    FAULT_METHOD_UNDECLARED;
+	else if (client_count_questions(e, r) < MAX_QUESTIONS &&
 	    bytes_asked(e, r) + f->text.n <= MAX_ASKED &&
 	    bytes_asked(e, NULL) + f->text.n <= MAX_ASKED_ALL &&
 	    (r->in != &e->asking || !client_park_is_full(e)))
 		return NULL;
-	fault = (struct fault){ .reason = "busy" };
-	return fault_frame(f->id, &fault,
-	    "The client is asked too much at once.");
+	return fault_make(id, &(struct fault_args){ .request = f });
 }
 
 void

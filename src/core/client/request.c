@@ -69,11 +69,8 @@ client_fit(struct client *e, const struct frame *request, struct frame *f,
 static struct frame *
 unknown_level(const struct frame *f)
 {
-	struct fault fault = { .code = FAULT_PARAMS };
-
-	return fault_frame(f->id, &fault,
-	    "params._meta[\"" META_PREFIX "logLevel\"] is none of debug, info, "
-	    "notice, warning, error, critical, alert, emergency. Not sent.");
+	return fault_make(FAULT_BAD_META_LEVEL,
+	    &(struct fault_args){ .request = f });
 }
 
 void

@@ -9,7 +9,6 @@
 
 #include <stdlib.h>
 
-#include "base/codec.h"
 #include "core/client/act.h"
 #include "core/client/listen.h"
 #include "core/client/opening.h"
@@ -84,18 +83,9 @@ client_level_settled(struct client *e)
 static struct frame *
 no_method(const struct client *e, const struct frame *f)
 {
-	struct fault fault = { .code = FAULT_METHOD };
-	struct frame *error;
-	struct buf name;
-
-	buf_init(&name, 0);
-	codec_visible(&name, f->method, MAX_WORDS);
-	error = fault_frame(f->id, &fault,
-	    "%s speaks an older protocol than this client: \"%s\" cannot be "
-	    "translated. Not sent.",
-	    e->config.host, buf_str(&name));
-	buf_free(&name);
-	return error;
+	return fault_make(FAULT_NOT_TRANSLATED,
+	    &(struct fault_args){
+		.request = f, .host = e->config.host, .name = f->method });
 }
 
 static struct frame *

@@ -285,11 +285,9 @@ client_cancel(struct client *e, const struct request *r, const char *reason)
 void
 client_busy(struct client *e, const struct frame *f)
 {
-	struct fault fault = { .reason = "busy" };
-
 	client_write(e,
-	    fault_frame(f->id, &fault,
-		"Too many requests wait for %s (%zu bytes held back). Not "
-		"sent. Wait for answers, then try again.",
-		e->config.host, e->held_bytes));
+	    fault_make(FAULT_HELD_FULL,
+		&(struct fault_args){ .request = f,
+		    .host = e->config.host,
+		    .size = e->held_bytes }));
 }

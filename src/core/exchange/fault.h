@@ -7,32 +7,31 @@
 #ifndef MCPSPLICE_CORE_EXCHANGE_FAULT_H
 #define MCPSPLICE_CORE_EXCHANGE_FAULT_H
 
+#include "core/exchange/fault_table.h"
 #include "core/exchange/verdict.h"
 
-enum {
-	FAULT_PARSE = -32700,
-	FAULT_REQUEST = -32600,
-	FAULT_METHOD = -32601,
-	FAULT_PARAMS = -32602,
-	FAULT_INTERNAL = -32603
-};
-
-struct fault {
-	int code;               /* JSON-RPC error code; 0 means
-				 * FAULT_INTERNAL */
-	const char *reason;     /* a reason of the table in doc/design.md, or
-				 * NULL */
-	bool maybe;             /* the call may have run */
+/* What one error says. Only what the row needs is given; the rest is zero. */
+struct fault_args {
+	const struct frame *request; /* that the error answers */
+	struct span id;              /* raw JSON; instead of request */
+	const char *host;            /* the server's name for users */
+	struct span why;             /* in words for users */
+	struct span name; /* of the peer; is made visible and short */
+	uint64_t count, size, limit;
+	bool sent;
+	bool maybe;             /* the call may have run, if the row leaves it
+				 * open */
 	int status;             /* HTTP status; 0: none */
 	int64_t retry_after_ms; /* -1 or 0: not given */
-	struct span server;     /* the server's own error as raw JSON, if any;
-				 * left out over 64 KiB */
+	const struct frame *refusal; /* the server's own error response, or
+				      * NULL; data has its error, up to 64
+				      * KiB */
+	enum fault_id reason_of;     /* the row whose reason the error has;
+				  * FAULT_NONE: its own */
 };
 
-/* Makes the error response with this raw JSON id (p NULL: none); the message is
- * formatted as by printf. The caller owns the frame. */
-struct frame *fault_frame(struct span id, const struct fault *fault,
-    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Makes the error response of the row id. The caller owns the frame. */
+struct frame *fault_make(enum fault_id id, const struct fault_args *args);
 
 /* Makes the error for a request whose exchange ended without an answer, from
  * its facts. host is the server's name for users; refusal is the server's own
@@ -46,10 +45,6 @@ struct frame *fault_from_facts(const struct frame *request,
  * gone. The caller owns the frame. */
 struct frame *fault_undelivered(const struct frame *request,
     const struct facts *facts, const char *host);
-
-/* Makes the error for a request that has the id of a call in flight. The caller
- * owns the frame. */
-struct frame *fault_duplicate(struct span id);
 
 /* Appends a name of the request for users: "create_invoice" for a tools/call
  * (with quotes), else the method. */

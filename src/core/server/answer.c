@@ -10,7 +10,6 @@
 
 #include <stdlib.h>
 
-#include "base/codec.h"
 #include "core/era/era.h"
 #include "core/era/mirror.h"
 #include "core/exchange/fault.h"
@@ -26,8 +25,7 @@
 enum {
 	TOOLS_MS = 30 * 1000, /* for all pages of tools/list */
 	TOOLS_PAGES = 50,
-	TOLD_MAX = 20, /* warnings about single tools */
-	TYPE_MAX = 64
+	TOLD_MAX = 20 /* warnings about single tools */
 };
 
 static const struct span none = { NULL, 0 };
@@ -153,10 +151,6 @@ static void
 take_question(struct server *e, struct server_order *o,
     struct server_attempt *i, struct frame *m)
 {
-	static const struct fault fault = { .reason = "bad_upstream",
-		.maybe = true };
-	struct buf label;
-
 	if (o->former) {
 		server_call_let_go(e, i);
 		server_order_tell_gone(e, o, true);
@@ -169,15 +163,10 @@ take_question(struct server *e, struct server_order *o,
 		server_inputs_ask(e, o, m);
 		return;
 	}
-	buf_init(&label, 0);
-	fault_label(o->body, &label);
 	fail(e, o, i,
-	    fault_frame(o->body->id, &fault,
-		"%s wants to be told something before it answers %s. The "
-		"protocol allows that for tools/call, prompts/get and "
-		"resources/read only.",
-		e->config.host, buf_str(&label)));
-	buf_free(&label);
+	    fault_make(FAULT_INPUT_NOT_ALLOWED,
+		&(struct fault_args){
+		    .request = o->body, .host = e->config.host }));
 }
 
 /* The type may be a task, which the client did not say that it can take. */
@@ -185,21 +174,11 @@ static void
 take_unknown_type(struct server *e, struct server_order *o,
     struct server_attempt *i, struct span type)
 {
-	static const struct fault fault = { .reason = "unsupported_result",
-		.maybe = true };
-	struct buf label, name;
-
-	buf_init(&label, 0);
-	buf_init(&name, 0);
-	fault_label(o->body, &label);
-	codec_visible(&name, type, TYPE_MAX);
 	fail(e, o, i,
-	    fault_frame(o->body->id, &fault,
-		"%s answered %s with a result of the type %s, which this "
-		"client cannot take. It may have run, or run still.",
-		e->config.host, buf_str(&label), buf_str(&name)));
-	buf_free(&label);
-	buf_free(&name);
+	    fault_make(FAULT_RESULT_TYPE,
+		&(struct fault_args){ .request = o->body,
+		    .host = e->config.host,
+		    .name = type }));
 }
 
 static void
@@ -225,34 +204,17 @@ take_result(struct server *e, struct server_order *o, struct server_attempt *i,
 static void
 fail_mismatch(struct server *e, struct server_order *o,
     struct server_attempt *i, const struct facts *f, const struct frame *m,
-    struct buf *missing)
+    struct span missing)
 {
-	struct fault fault = { .reason = missing->n > 0 ? "too_large" :
-							  "bad_upstream",
-		.maybe = o->rounds > 0,
-		.status = f->status,
-		.server = m->error };
-	const char *ran = fault.maybe ? "" : " It did not run.";
-	struct buf label;
-
-	buf_init(&label, 0);
-	fault_label(o->body, &label);
-	if (missing->n > 0)
-		fail(e, o, i,
-		    fault_frame(o->body->id, &fault,
-			"%s refused %s without the header %s: what it would "
-			"say is over 8 KiB, and that is not sent in a "
-			"header.%s",
-			e->config.host, buf_str(&label), buf_str(missing),
-			ran));
-	else
-		fail(e, o, i,
-		    fault_frame(o->body->id, &fault,
-			"%s refused the headers of %s, also after its tools "
-			"were listed again: what it checks is not what its "
-			"tools/list says.%s",
-			e->config.host, buf_str(&label), ran));
-	buf_free(&label);
+	fail(e, o, i,
+	    fault_make(missing.n > 0 ? FAULT_HEADER_HUGE :
+				       FAULT_HEADERS_REFUSED,
+		&(struct fault_args){ .request = o->body,
+		    .host = e->config.host,
+		    .why = missing,
+		    .maybe = o->rounds > 0,
+		    .status = f->status,
+		    .refusal = m }));
 }
 
 /* The server refused the mirrored headers. What mcpsplice knows of its tools is
@@ -271,7 +233,7 @@ take_mismatch(struct server *e, struct server_order *o,
 	buf_init(&missing, 0);
 	mirror_left_out(e->mirror, o->sent, &missing);
 	if (o->mismatched || span_is(buf_span(&missing), "Mcp-Name")) {
-		fail_mismatch(e, o, i, f, m, &missing);
+		fail_mismatch(e, o, i, f, m, buf_span(&missing));
 	} else {
 		server_act_log(e, LEVEL_INFO,
 		    "%s refused the headers: its tools are listed again, then "
@@ -290,23 +252,16 @@ static void
 take_version(struct server *e, struct server_order *o, struct server_attempt *i,
     const struct facts *f, const struct frame *m)
 {
-	struct fault fault = { .reason = "version_changed",
-		.status = f->status,
-		.server = m->error };
-	struct buf label;
-
 	if (server_belief_refused_version(e, i)) {
 		server_call_renew(e, o, i, f, o->rounds > 0);
 		return;
 	}
-	buf_init(&label, 0);
-	fault_label(o->body, &label);
 	fail(e, o, i,
-	    fault_frame(o->body->id, &fault,
-		"%s said that it speaks MCP " REVISION_MODERN
-		", and refuses %s for that version. It did not run.",
-		e->config.host, buf_str(&label)));
-	buf_free(&label);
+	    fault_make(FAULT_VERSION_REFUSED,
+		&(struct fault_args){ .request = o->body,
+		    .host = e->config.host,
+		    .status = f->status,
+		    .refusal = m }));
 }
 
 /* Tells whether the request names the version that mcpsplice speaks: a modern
@@ -413,10 +368,6 @@ static void
 take_request(struct server *e, struct server_order *o, struct server_attempt *i,
     const struct facts *f, struct frame *m)
 {
-	static const struct fault fault = { .reason = "bad_upstream",
-		.maybe = true };
-	struct buf label;
-
 	if (!holds_up(m)) {
 		server_act_log(e, LEVEL_INFO,
 		    "%s asks by a request, as modern servers may not: dropped",
@@ -427,14 +378,10 @@ take_request(struct server *e, struct server_order *o, struct server_attempt *i,
 		server_call_renew(e, o, i, f, true);
 		return;
 	}
-	buf_init(&label, 0);
-	fault_label(o->body, &label);
 	fail(e, o, i,
-	    fault_frame(o->body->id, &fault,
-		"%s asks something by a request while it answers %s, which "
-		"the protocol that it speaks does not allow. It may have run.",
-		e->config.host, buf_str(&label)));
-	buf_free(&label);
+	    fault_make(FAULT_ASKS_BY_REQUEST,
+		&(struct fault_args){
+		    .request = o->body, .host = e->config.host }));
 }
 
 void

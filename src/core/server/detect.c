@@ -522,7 +522,6 @@ server_detect_stream(struct server *e, const struct facts *f)
 static void
 fail_announced(struct server *e)
 {
-	static const struct fault fault = { .reason = "bad_upstream" };
 	struct server_order *o = e->detect.order;
 	const char *why = "but none for a GET: check the URL.";
 
@@ -531,9 +530,10 @@ fail_announced(struct server *e)
 	else if (e->config.transport == TRANSPORT_HTTP)
 		why = "but --transport allows none: leave that out.";
 	server_order_tell_answer(e, o,
-	    fault_frame(o->body->id, &fault,
-		"%s opens a stream of HTTP+SSE for a POST, %s", e->config.host,
-		why));
+	    fault_make(FAULT_SSE2024_BY_POST,
+		&(struct fault_args){ .request = o->body,
+		    .host = e->config.host,
+		    .why = span_of(why) }));
 }
 
 /* A server of HTTP+SSE may open its stream for a POST, too, if it looks only at

@@ -64,26 +64,20 @@ inputs_free(struct server *e, struct inputs *t)
 
 /* --- errors --- */
 
-/* Ends the call with an error, and cancels its open questions at the client.
- * refusal is the client's error, or NULL; what says the rest for people. */
+/* Ends the call with the error id, and cancels its open questions at the
+ * client. refusal is the client's error, or NULL; what says the rest for
+ * people. */
 static void
-fail(struct server *e, struct server_order *o, const char *reason,
+fail(struct server *e, struct server_order *o, enum fault_id id,
     const struct frame *refusal, const char *what)
 {
-	struct fault fault = { .reason = reason, .maybe = true };
-	struct buf label;
-
-	if (refusal != NULL)
-		fault.server = refusal->error;
-	buf_init(&label, 0);
-	fault_label(o->body, &label);
 	server_inputs_end(e, o, true);
 	server_order_tell_answer(e, o,
-	    fault_frame(o->body->id, &fault,
-		"%s wants to be told something before it answers %s: %s. It "
-		"may have run in part: check before calling it again.",
-		e->config.host, buf_str(&label), what));
-	buf_free(&label);
+	    fault_make(id,
+		&(struct fault_args){ .request = o->body,
+		    .host = e->config.host,
+		    .why = span_of(what),
+		    .refusal = refusal }));
 }
 
 /* --- asking --- */
@@ -234,17 +228,17 @@ server_inputs_ask(struct server *e, struct server_order *o,
 	const char *what;
 
 	if (++o->rounds > MAX_ROUNDS) {
-		fail(e, o, "input_rounds_exceeded", NULL,
+		fail(e, o, FAULT_INPUT_ROUNDS, NULL,
 		    "it asked ten times already, and mcpsplice allows no more");
 		return;
 	}
 	if (e->ended && requests.p != NULL) {
-		fail(e, o, "input_refused", NULL, "the client ended");
+		fail(e, o, FAULT_INPUT_REFUSED, NULL, "the client ended");
 		return;
 	}
 	if (result->text.n > MAX_KEPT ||
 	    e->inputs_bytes + result->text.n > MAX_KEPT_ALL) {
-		fail(e, o, "too_large", NULL, "what it asks is too large");
+		fail(e, o, FAULT_INPUT_HUGE, NULL, "what it asks is too large");
 		return;
 	}
 	t = xcalloc(1, sizeof *t);
@@ -253,13 +247,13 @@ server_inputs_ask(struct server *e, struct server_order *o,
 	if ((requests.p != NULL && json_kind(requests) != '{') ||
 	    (state.p != NULL && json_kind(state) != '"')) {
 		inputs_free(e, t);
-		fail(e, o, "bad_upstream", NULL,
+		fail(e, o, FAULT_INPUT_BAD, NULL,
 		    "what it is cannot be made out");
 		return;
 	}
 	if (!collect(e, t, requests, &what)) {
 		inputs_free(e, t);
-		fail(e, o, "input_refused", NULL, what);
+		fail(e, o, FAULT_INPUT_REFUSED, NULL, what);
 		return;
 	}
 	if (t->n == 0) {
@@ -267,13 +261,13 @@ server_inputs_ask(struct server *e, struct server_order *o,
 		if (state.p != NULL)
 			ask_nothing(e, o, state);
 		else
-			fail(e, o, "bad_upstream", NULL,
+			fail(e, o, FAULT_INPUT_BAD, NULL,
 			    "it does not say what");
 		return;
 	}
 	if (open_in_all(e) + t->n > MAX_OPEN) {
 		inputs_free(e, t);
-		fail(e, o, "input_refused", NULL,
+		fail(e, o, FAULT_INPUT_REFUSED, NULL,
 		    "more than a client can be asked at once");
 		return;
 	}
@@ -355,7 +349,7 @@ server_inputs_answer(struct server *e, struct frame *answer)
 	q->answer = frame_ref(answer);
 	o->inputs->open--;
 	if (answer->kind == FRAME_ERROR && !is_elicitation(q))
-		fail(e, o, "input_refused", answer, "the client refused");
+		fail(e, o, FAULT_INPUT_REFUSED, answer, "the client refused");
 	else if (o->inputs->open == 0)
 		go_on(e, o);
 	return true;
@@ -392,13 +386,13 @@ server_inputs_end(struct server *e, struct server_order *o, bool tell)
 void
 server_inputs_eof(struct server *e, struct server_order *o)
 {
-	fail(e, o, "input_refused", NULL, "the client ended");
+	fail(e, o, FAULT_INPUT_REFUSED, NULL, "the client ended");
 }
 
 void
 server_inputs_expire(struct server *e, struct server_order *o)
 {
-	fail(e, o, "input_expired", NULL, "nobody did for an hour");
+	fail(e, o, FAULT_INPUT_EXPIRED, NULL, "nobody did for an hour");
 }
 
 #ifdef MCPSPLICE_SANE

@@ -24,7 +24,6 @@
 #include "core/server/set.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
-#include "core/wire/protocol.h"
 
 static const struct span none = { NULL, 0 };
 
@@ -82,15 +81,12 @@ answer_ping(struct server *e, struct server_order *o)
 static void
 set_level(struct server *e, struct server_order *o)
 {
-	static const struct fault fault = { .code = FAULT_PARAMS };
 	struct span level = json_get(o->body->params, "level");
 
 	if (era_level(level) < 0) {
 		server_order_tell_answer(e, o,
-		    fault_frame(o->body->id, &fault,
-			"There is no such log level. Use one of debug, info, "
-			"notice, warning, error, critical, alert, "
-			"emergency."));
+		    fault_make(FAULT_BAD_LEVEL,
+			&(struct fault_args){ .request = o->body }));
 		return;
 	}
 	buf_reset(&e->level);
@@ -101,29 +97,19 @@ set_level(struct server *e, struct server_order *o)
 static void
 answer_unknown(struct server *e, struct server_order *o)
 {
-	static const struct fault fault = { .code = FAULT_METHOD };
-	struct buf label;
-
-	buf_init(&label, 0);
-	fault_label(o->body, &label);
 	server_order_tell_answer(e, o,
-	    fault_frame(o->body->id, &fault,
-		"%s speaks MCP " REVISION_MODERN ", which has no %s. Not sent.",
-		e->config.host, buf_str(&label)));
-	buf_free(&label);
+	    fault_make(FAULT_NOT_IN_MODERN,
+		&(struct fault_args){
+		    .request = o->body, .host = e->config.host }));
 }
 
 /* The answer would be a stream, which no legacy client knows. */
 static void
 answer_listen(struct server *e, struct server_order *o)
 {
-	static const struct fault fault = { .code = FAULT_METHOD };
-
 	server_order_tell_answer(e, o,
-	    fault_frame(o->body->id, &fault,
-		"subscriptions/listen is for clients that speak "
-		"MCP " REVISION_MODERN ". Not sent: to this one changes are "
-		"told without it."));
+	    fault_make(FAULT_LISTEN_IS_MODERN,
+		&(struct fault_args){ .request = o->body }));
 }
 
 static void
@@ -234,20 +220,11 @@ server_modern_head(struct server *e, struct server_attempt *i,
 static void
 undelivered(struct server *e, struct server_order *o, const struct facts *f)
 {
-	static const struct fault fault = { .reason = "upstream_unreachable",
-		.maybe = true };
-	struct buf label;
-
-	buf_init(&label, 0);
-	fault_label(o->body, &label);
 	server_order_tell_answer(e, o,
-	    fault_frame(o->body->id, &fault,
-		"%s cannot be reached any more: %.*s. The answers to its "
-		"questions for %s were not delivered. It may have run in "
-		"part: check before calling it again.",
-		e->config.host, (int)f->why.n, f->why.n == 0 ? "" : f->why.p,
-		buf_str(&label)));
-	buf_free(&label);
+	    fault_make(FAULT_UNDELIVERED_INPUTS,
+		&(struct fault_args){ .request = o->body,
+		    .host = e->config.host,
+		    .why = f->why }));
 }
 
 /* A notification that the server does not want counts as delivered. */

@@ -113,9 +113,8 @@ settle(struct server *e, const struct frame *honours, struct frame *error)
 static void
 settle_honoured(struct server *e, const struct frame *honours)
 {
-	struct fault fault = { .code = FAULT_PARAMS };
-	struct frame *error = fault_frame(no_id, &fault,
-	    "%s: subscription not honoured.", e->config.host);
+	struct frame *error = fault_make(FAULT_NOT_HONOURED,
+	    &(struct fault_args){ .id = no_id, .host = e->config.host });
 
 	settle(e, honours, error);
 	frame_unref(error);
@@ -174,11 +173,10 @@ give_up(struct server *e, struct frame *error)
 static void
 time_out(struct server *e)
 {
-	struct fault fault = { .reason = "upstream_timeout" };
-	struct frame *error = fault_frame(no_id, &fault,
-	    "%s did not acknowledge the subscription within %d s. Try again "
-	    "later.",
-	    e->config.host, PATIENCE_MS / 1000);
+	struct frame *error = fault_make(FAULT_NOT_ACKNOWLEDGED,
+	    &(struct fault_args){ .id = no_id,
+		.host = e->config.host,
+		.count = PATIENCE_MS / 1000 });
 
 	give_up(e, error);
 	frame_unref(error);
@@ -256,7 +254,6 @@ server_set_wants(const struct server *e, const struct subscription *fd,
 static void
 subscribe(struct server *e, struct server_order *o, struct span uri)
 {
-	struct fault busy = { .reason = "busy" };
 	struct listens *l = server_tell_listens(e);
 	struct uri **at = server_uris_find(l, uri), *u = *at;
 
@@ -268,9 +265,8 @@ subscribe(struct server *e, struct server_order *o, struct span uri)
 		if (l->n_uris == LISTEN_URIS ||
 		    uri.n > LISTEN_URI_BYTES - l->uri_bytes) {
 			server_order_tell_answer(e, o,
-			    fault_frame(o->body->id, &busy,
-				"Too many subscriptions to resources: "
-				"unsubscribe from some first."));
+			    fault_make(FAULT_SUBSCRIPTIONS_FULL,
+				&(struct fault_args){ .request = o->body }));
 			return;
 		}
 		u = server_uris_add(l, at, uri);
@@ -296,19 +292,17 @@ unsubscribe(struct server *e, struct server_order *o, struct span uri)
 void
 server_set_subscribe(struct server *e, struct server_order *o)
 {
-	struct fault method = { .code = FAULT_METHOD };
-	struct fault params = { .code = FAULT_PARAMS };
 	struct span uri = json_get(o->body->params, "uri");
 
 	if (!server_set_is_offered(e))
 		server_order_tell_answer(e, o,
-		    fault_frame(o->body->id, &method,
-			"%s has no subscriptions to resources.",
-			e->config.host));
+		    fault_make(FAULT_NO_SUBSCRIPTIONS,
+			&(struct fault_args){
+			    .request = o->body, .host = e->config.host }));
 	else if (json_kind(uri) != '"')
 		server_order_tell_answer(e, o,
-		    fault_frame(o->body->id, &params,
-			"params.uri is missing, or is no string."));
+		    fault_make(FAULT_BAD_URI,
+			&(struct fault_args){ .request = o->body }));
 	else if (json_key_is(o->body->method, "resources/subscribe"))
 		subscribe(e, o, uri);
 	else

@@ -138,19 +138,11 @@ call_forget(struct session *s, struct call *c)
 static struct frame *
 too_large(struct session *s, const struct call *c, size_t size)
 {
-	struct fault fault = { .reason = "too_large", .maybe = true };
-	struct buf label;
-	struct frame *f;
-
-	buf_init(&label, 0);
-	fault_label(c->frame, &label);
-	f = fault_frame(c->frame->id, &fault,
-	    "The answer of %s to %s is too large for the client: %zu bytes, "
-	    "the limit is %zu. It did run. Ask for less, or raise --max-result "
-	    "if your client takes it.",
-	    s->config.host, buf_str(&label), size, s->config.max_result);
-	buf_free(&label);
-	return f;
+	return fault_make(FAULT_RESULT_HUGE,
+	    &(struct fault_args){ .request = c->frame,
+		.host = s->config.host,
+		.size = size,
+		.limit = s->config.max_result });
 }
 
 void
@@ -200,19 +192,16 @@ session_fail(struct session *s, struct call *c, struct frame *error)
 }
 
 void
-session_fail_all(struct session *s, const char *reason, const char *what)
+session_fail_all(struct session *s, enum fault_id id)
 {
-	struct fault fault = { .reason = reason };
 	struct call *c;
 
-	while ((c = s->calls.first) != NULL) {
-		fault.maybe = session_may_have_run(c);
+	while ((c = s->calls.first) != NULL)
 		session_fail(s, c,
-		    fault_frame(c->frame->id, &fault,
-			"%s before %s answered.%s", what, s->config.host,
-			fault.maybe ? " The call may have run." :
-				      " The call did not run."));
-	}
+		    fault_make(id,
+			&(struct fault_args){ .request = c->frame,
+			    .host = s->config.host,
+			    .maybe = session_may_have_run(c) }));
 }
 
 void
@@ -232,7 +221,6 @@ session_fail_unanswered(struct session *s, struct call *c)
 void
 session_fail_accepted(struct session *s, bool lost)
 {
-	struct fault fault = { .reason = "session_lost", .maybe = true };
 	struct call *c, *next;
 
 	for (c = s->calls.first; c != NULL; c = next) {
@@ -241,11 +229,9 @@ session_fail_accepted(struct session *s, bool lost)
 			continue;
 		if (lost)
 			session_fail(s, c,
-			    fault_frame(c->frame->id, &fault,
-				"%s forgot the session before it answered. The "
-				"call may have run: check before calling it "
-				"again.",
-				s->config.host));
+			    fault_make(FAULT_ACCEPTED_FORGOTTEN,
+				&(struct fault_args){ .request = c->frame,
+				    .host = s->config.host }));
 		else
 			session_fail_unanswered(s, c);
 	}

@@ -2,6 +2,7 @@
 #ifndef MCPSPLICE_CORE_SESSION_CALL_H
 #define MCPSPLICE_CORE_SESSION_CALL_H
 
+#include "core/exchange/fault.h"
 #include "core/session/state.h"
 
 /* Changes the state of a call, and keeps in_flight up to date. */
@@ -41,9 +42,8 @@ bool session_was_answered(const struct session *s, struct span id);
 /* Ends the call with an error that mcpsplice made, which is taken. NULL: the
  * client gets no error. */
 void session_fail(struct session *s, struct call *c, struct frame *error);
-/* Ends each call with an error for this reason. what says, for people, what
- * happened before the server answered. */
-void session_fail_all(struct session *s, const char *reason, const char *what);
+/* Ends each call with the error id, which has the host's name only. */
+void session_fail_all(struct session *s, enum fault_id id);
 /* Ends an accepted call to which no answer will come. */
 void session_fail_unanswered(struct session *s, struct call *c);
 /* Ends every call that was accepted with 202, because the listen stream that

@@ -55,7 +55,7 @@ session_close(struct session *s)
 void
 session_stop(struct session *s)
 {
-	session_fail_all(s, "shutting_down", "mcpsplice was told to end");
+	session_fail_all(s, FAULT_STOPPED);
 	session_close(s);
 }
 

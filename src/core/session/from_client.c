@@ -43,38 +43,14 @@ reject(struct session *s, struct frame *error)
 /* --- requests --- */
 
 static void
-request_unready(struct session *s, struct frame *f)
-{
-	struct fault fault = { .code = FAULT_PARAMS };
-
-	reject(s,
-	    fault_frame(f->id, &fault,
-		"No session yet: send \"initialize\" first, or start mcpsplice "
-		"with --handshake to have it done for you. (A request of the "
-		"2026-07-28 protocol would name its version in "
-		"params._meta.)"));
-}
-
-static void
 request_full(struct session *s, struct frame *f)
 {
-	struct fault fault = { .reason = "busy" };
-
 	reject(s,
-	    fault_frame(f->id, &fault,
-		"Too many requests wait for %s (%zu in flight, %zu bytes held "
-		"back). Not sent. Wait for answers, then try again.",
-		s->config.host, s->in_flight, s->held.bytes));
-}
-
-static void
-request_late(struct session *s, struct frame *f)
-{
-	struct fault fault = { .reason = "shutting_down" };
-
-	reject(s,
-	    fault_frame(f->id, &fault,
-		"mcpsplice is shutting down. Not sent."));
+	    fault_make(FAULT_FULL,
+		&(struct fault_args){ .request = f,
+		    .host = s->config.host,
+		    .count = s->in_flight,
+		    .size = s->held.bytes }));
 }
 
 static void
@@ -93,7 +69,7 @@ end_former(struct session *s)
 	struct attempt *l;
 
 	session_listen_close(s);
-	session_fail_all(s, "session_lost", "The client began a new session");
+	session_fail_all(s, FAULT_BEGUN_AGAIN);
 	session_drop_one_way(s);
 	session_drop_answers(s);
 	session_drop_early(s);
@@ -152,11 +128,15 @@ client_request(struct session *s, struct frame *f)
 	struct frame *error, *answer;
 
 	if (!phase_permits(s, PHASE_SERVES)) {
-		request_late(s, f);
+		reject(s,
+		    fault_make(FAULT_LATE,
+			&(struct fault_args){ .request = f }));
 		return;
 	}
 	if (is_duplicate(s, f->id)) {
-		reject(s, fault_duplicate(f->id));
+		reject(s,
+		    fault_make(FAULT_DUPLICATE,
+			&(struct fault_args){ .request = f }));
 		return;
 	}
 	if (is_method(f, "initialize")) {
@@ -176,7 +156,9 @@ client_request(struct session *s, struct frame *f)
 	renew_lost(s);
 	if (phase_permits(s, PHASE_STARTS)) {
 		if (!s->config.handshake) {
-			request_unready(s, f);
+			reject(s,
+			    fault_make(FAULT_NO_INITIALIZE,
+				&(struct fault_args){ .request = f }));
 			return;
 		}
 		session_open_own(s);
@@ -348,12 +330,12 @@ may_omit_id(const struct session *s)
 static void
 answer_unusable(struct session *s, struct span id, const char *why)
 {
-	struct fault fault = { 0 };
 	struct frame *f;
 
 	if (id.p == NULL)
 		return;
-	f = fault_frame(id, &fault, "The client's answer %s.", why);
+	f = fault_make(FAULT_BAD_ANSWER,
+	    &(struct fault_args){ .id = id, .why = span_of(why) });
 	session_answer_question(s, f);
 	frame_unref(f);
 }
@@ -361,7 +343,6 @@ answer_unusable(struct session *s, struct span id, const char *why)
 void
 session_invalid(struct session *s, const struct session_input *in)
 {
-	struct fault fault = { .code = FAULT_REQUEST };
 	struct span id = in->kind == INPUT_TOO_LONG ? in->id :
 	    in->frame != NULL                       ? in->frame->id :
 						      no_span;
@@ -375,23 +356,11 @@ session_invalid(struct session *s, const struct session_input *in)
 		answer_unusable(s, id, "is no JSON-RPC message");
 		return;
 	}
-	if (in->kind == INPUT_TOO_LONG) {
-		fault.reason = "too_large";
-		f = fault_frame(id, &fault,
-		    "Message too large: %llu bytes. Not sent. Send less, or "
-		    "raise --max-message.",
-		    (unsigned long long)in->size);
-	} else if (in->bad == INVALID_SYNTAX) {
-		fault.code = FAULT_PARSE;
-		f = fault_frame(id, &fault,
-		    "Parse error: this line is no JSON in UTF-8. Not sent.");
-	} else if (in->bad == INVALID_BATCH) {
-		f = fault_frame(id, &fault,
-		    "Invalid request: one message a line, no batch. Not sent.");
-	} else {
-		f = fault_frame(id, &fault,
-		    "Invalid request: no JSON-RPC 2.0 message. Not sent.");
-	}
+	f = fault_make(in->kind == INPUT_TOO_LONG ? FAULT_MESSAGE_HUGE :
+		in->bad == INVALID_SYNTAX         ? FAULT_NO_JSON :
+		in->bad == INVALID_BATCH          ? FAULT_BATCH :
+						    FAULT_NO_MESSAGE,
+	    &(struct fault_args){ .id = id, .size = in->size });
 	session_log(s, LEVEL_WARN,
 	    "a line from the client is not forwarded: %s",
 	    in->kind == INPUT_TOO_LONG    ? "too long" :

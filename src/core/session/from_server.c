@@ -87,7 +87,6 @@ answer_here(struct session *s, uint64_t asker, struct frame *answer)
 static void
 refuse_flood(struct session *s, uint64_t asker, const struct frame *m)
 {
-	struct fault fault = { .reason = "busy" };
 	struct facts full = { .ending = ENDING_IDLE };
 
 	if (session_may_say(s, &s->say.asks_at, SAY_MS))
@@ -97,8 +96,8 @@ refuse_flood(struct session *s, uint64_t asker, const struct frame *m)
 		    s->config.host, MAX_QUESTIONS);
 	if (s->calls.n_answers < MAX_ANSWERS) {
 		answer_here(s, asker,
-		    fault_frame(m->id, &fault,
-			"The client is asked too much at once."));
+		    fault_make(FAULT_ASKED_TOO_MUCH,
+			&(struct fault_args){ .request = m }));
 		return;
 	}
 	full.why = span_of("too many questions are open");
@@ -166,7 +165,6 @@ asker_of(const struct session *s, const struct attempt *l,
 static void
 server_request(struct session *s, struct attempt *l, struct frame *m)
 {
-	struct fault fault = { .reason = "too_large" };
 	bool ping = json_key_is(m->method, "ping");
 	uint64_t asker = asker_of(s, l, m);
 	struct frame *f;
@@ -185,8 +183,9 @@ server_request(struct session *s, struct attempt *l, struct frame *m)
 	}
 	if (s->config.max_result > 0 && m->text.n > s->config.max_result) {
 		answer_here(s, asker,
-		    fault_frame(m->id, &fault,
-			"Too large for the client: %zu bytes.", m->text.n));
+		    fault_make(FAULT_QUESTION_HUGE,
+			&(struct fault_args){
+			    .request = m, .size = m->text.n }));
 		return;
 	}
 	if (m->id.n > MAX_QUESTION_ID) {
@@ -194,8 +193,8 @@ server_request(struct session *s, struct attempt *l, struct frame *m)
 		    "a question of %s has an id of %zu bytes: refused",
 		    s->config.host, m->id.n);
 		answer_here(s, asker,
-		    fault_frame(m->id, &fault, "The id is too long: %zu bytes.",
-			m->id.n));
+		    fault_make(FAULT_QUESTION_ID_HUGE,
+			&(struct fault_args){ .request = m, .size = m->id.n }));
 		return;
 	}
 	if (s->questions.n + s->answers.n >= MAX_QUESTIONS) {

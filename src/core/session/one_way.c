@@ -145,10 +145,9 @@ session_pump_answers(struct session *s)
 struct frame *
 session_nobody(struct span id, bool ping)
 {
-	struct fault fault = { .code = FAULT_METHOD };
-
-	return ping ? msg_result(id, "{}") :
-		      fault_frame(id, &fault, "Nobody is there to answer.");
+	return ping ?
+	    msg_result(id, "{}") :
+	    fault_make(FAULT_NOBODY, &(struct fault_args){ .id = id });
 }
 
 void

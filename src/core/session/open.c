@@ -239,6 +239,18 @@ setback(const struct facts *f, const struct frame *error, struct buf *out)
 	}
 }
 
+/* Returns the row whose reason a call gets for which there is no session;
+ * FAULT_NONE: that of its own row. */
+static enum fault_id
+reason_of(const struct session *s, const struct frame *error)
+{
+	if (is_from_cache(s))
+		return FAULT_NEVER_ANSWERED;
+	if (error != NULL && msg_error_code(error) == ERROR_UNSUPPORTED_VERSION)
+		return FAULT_VERSION_REFUSED;
+	return FAULT_NONE;
+}
+
 /* Gives each call that waits for this session its error. */
 static void
 fail_waiting(struct session *s, const struct facts *f,
@@ -246,7 +258,6 @@ fail_waiting(struct session *s, const struct facts *f,
 {
 	struct facts unsent = *f;
 	struct call *c, *next;
-	struct fault fault;
 	struct buf why;
 
 	buf_init(&why, 0);
@@ -264,28 +275,18 @@ fail_waiting(struct session *s, const struct facts *f,
 				error));
 			continue;
 		}
-		memset(&fault, 0, sizeof fault);
-		fault.status = f->status;
-		fault.retry_after_ms = f->retry_after_ms;
-		fault.maybe = session_may_have_run(c);
-		fault.reason = is_from_cache(s) ? "upstream_unreachable" :
-		    error != NULL &&
-			msg_error_code(error) == ERROR_UNSUPPORTED_VERSION ?
-						  "version_changed" :
-						  "reinit_failed";
-		if (c->refusal != NULL)
-			fault.server = c->refusal->error;
-		else if (error != NULL)
-			fault.server = error->error;
 		session_fail(s, c,
-		    fault_frame(c->frame->id, &fault,
-			lost && !is_from_cache(s) ?
-			    "%s forgot the session, and no new one could be "
-			    "made: %s. The call %s. Try again later." :
-			    "No session with %s could be made: %s. The call "
-			    "%s. Try again later.",
-			s->config.host, buf_str(&why),
-			fault.maybe ? "may have run" : "did not run"));
+		    fault_make(lost && !is_from_cache(s) ?
+			    FAULT_NO_NEW_SESSION :
+			    FAULT_NO_SESSION,
+			&(struct fault_args){ .request = c->frame,
+			    .host = s->config.host,
+			    .why = buf_span(&why),
+			    .status = f->status,
+			    .retry_after_ms = f->retry_after_ms,
+			    .refusal = c->refusal != NULL ? c->refusal : error,
+			    .maybe = session_may_have_run(c),
+			    .reason_of = reason_of(s, error) }));
 	}
 	buf_free(&why);
 	session_drop_one_way(s);
@@ -314,7 +315,6 @@ abort_open(struct session *s)
 static void
 first_failed(struct session *s, const struct facts *f, struct frame *error)
 {
-	struct fault late = { .reason = "upstream_timeout" };
 	struct call *c = abort_open(s);
 
 	session_phase(s, PHASE_IDLE, ALARM_NEVER);
@@ -322,12 +322,11 @@ first_failed(struct session *s, const struct facts *f, struct frame *error)
 		session_answer(s, c, error);
 	else if (c != NULL && f->ending == ENDING_IDLE)
 		session_fail(s, c,
-		    fault_frame(c->frame->id, &late,
-			"%s did not answer initialize within %lld s "
-			"(--init-timeout). Check that the server is up and the "
-			"URL is right.",
-			s->config.host,
-			(long long)(s->config.init_timeout_ms / 1000)));
+		    fault_make(FAULT_INITIALIZE_SLOW,
+			&(struct fault_args){ .request = c->frame,
+			    .host = s->config.host,
+			    .count = (uint64_t)s->config.init_timeout_ms /
+				1000 }));
 	else if (c != NULL)
 		session_fail(s, c,
 		    fault_from_facts(c->frame, f, s->config.host, error));

@@ -246,8 +246,6 @@ session_peer_state(struct session *s, bool newer_peer)
 struct frame *
 session_revive(struct session *s, struct span id)
 {
-	struct fault fault = { .reason = "session_lost" };
-
 	if (backoff_budget_allows(&s->renewal.budget, s->now)) {
 		session_renew(s,
 		    is_from_cache(s) ? "the start was from memory" :
@@ -257,13 +255,7 @@ session_revive(struct session *s, struct span id)
 	if (s->renewal.last_refusal != NULL)
 		return msg_with_id(s->renewal.last_refusal, id);
 	s->ending.own_errors = true;
-	if (is_from_cache(s))
-		fault.reason = "upstream_unreachable";
-	return fault_frame(id, &fault,
-	    is_from_cache(s) ?
-		"%s has not answered since the start. Not sent. "
-		"The next trial is within 30 s." :
-		"%s keeps losing its sessions. Not sent. The next "
-		"trial is within 30 s.",
-	    s->config.host);
+	return fault_make(is_from_cache(s) ? FAULT_NEVER_ANSWERED :
+					     FAULT_KEEPS_LOSING,
+	    &(struct fault_args){ .id = id, .host = s->config.host });
 }

@@ -77,19 +77,16 @@ session_weigh(const struct session *s, const struct call *c,
 static void
 refusal_stands(struct session *s, struct call *c, const char *what)
 {
-	struct fault fault = { .reason = "session_lost" };
-
-	if (c->refusal != NULL) {
+	if (c->refusal != NULL)
 		session_answer(s, c, c->refusal);
-		return;
-	}
-	fault.status = c->status;
-	fault.maybe = session_may_have_run(c);
-	session_fail(s, c,
-	    fault_frame(c->frame->id, &fault,
-		"%s forgot the session (%d)%s. The call %s.", s->config.host,
-		c->status, what,
-		fault.maybe ? "may have run before" : "did not run"));
+	else
+		session_fail(s, c,
+		    fault_make(FAULT_FORGOTTEN,
+			&(struct fault_args){ .request = c->frame,
+			    .host = s->config.host,
+			    .why = span_of(what),
+			    .status = c->status,
+			    .maybe = session_may_have_run(c) }));
 }
 
 /* --- one id, accepted and refused --- */
@@ -366,7 +363,6 @@ void
 session_interrupted(struct session *s, struct call *c, struct generation *g,
     struct frame *refusal, const char *rule)
 {
-	struct fault fault = { .reason = "session_lost", .maybe = true };
 	struct buf label;
 
 	if (c->cancelled) {
@@ -384,19 +380,17 @@ session_interrupted(struct session *s, struct call *c, struct generation *g,
 		frame_unref(refusal);
 		return;
 	}
-	if (refusal != NULL)
-		fault.server = refusal->error;
 	buf_init(&label, 0);
 	fault_label(c->frame, &label);
 	session_log(s, LEVEL_INFO,
 	    "%s may have run (%s) and is not repeated: an error",
 	    buf_str(&label), rule);
-	session_fail(s, c,
-	    fault_frame(c->frame->id, &fault,
-		"%s ended the session while %s was running. It may have run: "
-		"check before calling it again. mcpsplice did not repeat it.",
-		s->config.host, buf_str(&label)));
 	buf_free(&label);
+	session_fail(s, c,
+	    fault_make(FAULT_INTERRUPTED,
+		&(struct fault_args){ .request = c->frame,
+		    .host = s->config.host,
+		    .refusal = refusal }));
 	frame_unref(refusal);
 }
 

@@ -112,15 +112,11 @@ session_sign_in_facts(const struct session *s)
 struct frame *
 session_sign_in_error(const struct session *s, const struct call *c)
 {
-	struct facts f = session_sign_in_facts(s);
-	struct fault fault = { .reason = "auth_required", .maybe = true };
-
-	if (!session_may_have_run(c))
-		return fault_from_facts(c->frame, &f, s->config.host, NULL);
-	return fault_frame(c->frame->id, &fault,
-	    "%s wants a sign-in first: %s. The call may have run before: check "
-	    "before calling it again.",
-	    s->config.host, s->sign_in);
+	return fault_make(FAULT_SIGN_IN,
+	    &(struct fault_args){ .request = c->frame,
+		.host = s->config.host,
+		.why = span_of(s->sign_in),
+		.maybe = session_may_have_run(c) });
 }
 
 void

@@ -112,18 +112,8 @@ attempt_tick(struct session *s, struct attempt *l)
 static void
 drain_timeout(struct session *s)
 {
-	struct call *c;
-
 	alarm_set(&s->alarms, ALARM_DRAIN, ALARM_NEVER);
-	while ((c = s->calls.first) != NULL) {
-		struct fault fault = { .reason = "shutting_down",
-			.maybe = session_may_have_run(c) };
-
-		session_fail(s, c,
-		    fault_frame(c->frame->id, &fault,
-			"mcpsplice ended before %s answered: --drain-timeout.",
-			s->config.host));
-	}
+	session_fail_all(s, FAULT_DRAINED);
 	session_close(s);
 }
 

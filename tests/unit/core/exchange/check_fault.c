@@ -315,44 +315,96 @@ START_TEST(test_label_is_short)
 }
 END_TEST
 
+static const struct frame refusal = { .error = { "{\"c\":1}", 7 } };
+
+/* The holes are filled as the message is made, and data has its order. */
 static const struct {
-	const char *id;
-	struct fault fault;
+	enum fault_id id;
+	struct fault_args args;
 	const char *want;
 } frames[] = {
-	{ NULL, { .code = FAULT_PARSE },
-	    "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,"
-	    "\"message\":\"a \\\"b\\\" 7\",\"data\":" OWN
-	    ",\"ran\":\"no\"}}}" },
-	{ "\"x\"", { .reason = "busy" },
+	{ FAULT_NO_JSON, { 0 },
+	    "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,\"message\":"
+	    "\"Parse error: this line is no JSON in UTF-8. Not sent.\","
+	    "\"data\":" OWN ",\"ran\":\"no\"}}}" },
+	{ FAULT_HELD_FULL,
+	    { .id = { "\"x\"", 3 }, .host = "a \"b\"", .size = 7 },
 	    "{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"error\":{\"code\":-32603,"
-	    "\"message\":\"a \\\"b\\\" 7\",\"data\":" OWN
-	    ",\"reason\":\"busy\",\"ran\":\"no\"}}}" },
-	{ "1.50",
-	    { .reason = "r",
+	    "\"message\":\"Too many requests wait for a \\\"b\\\" (7 bytes "
+	    "held back). Not sent. Wait for answers, then try again.\","
+	    "\"data\":" OWN ",\"reason\":\"busy\",\"ran\":\"no\"}}}" },
+	{ FAULT_NO_SESSION,
+	    { .id = { "1.50", 4 },
+		.host = HOST,
+		.why = { "why", 2 },
 		.maybe = true,
 		.status = 418,
 		.retry_after_ms = 1000,
-		.server = { "{\"c\":1}", 7 } },
+		.refusal = &refusal,
+		.reason_of = FAULT_VERSION_REFUSED },
 	    "{\"jsonrpc\":\"2.0\",\"id\":1.50,\"error\":{\"code\":-32603,"
-	    "\"message\":\"a \\\"b\\\" 7\",\"data\":" OWN
-	    ",\"reason\":\"r\",\"ran\":\"maybe\",\"httpStatus\":418,"
-	    "\"retryAfter\":1,\"server\":{\"c\":1}}}}" },
-	{ "1", { .retry_after_ms = 1 },
+	    "\"message\":\"No session with " HOST " could be made: wh. The "
+	    "call may have run. Try again later.\",\"data\":" OWN
+	    ",\"reason\":\"version_changed\",\"ran\":\"maybe\","
+	    "\"httpStatus\":418,\"retryAfter\":1,\"server\":{\"c\":1}}}}" },
+	{ FAULT_START, { .id = { "1", 1 }, .retry_after_ms = 1, .maybe = true },
 	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32603,"
-	    "\"message\":\"a \\\"b\\\" 7\",\"data\":" OWN
+	    "\"message\":\"mcpsplice cannot start: \",\"data\":" OWN
 	    ",\"ran\":\"no\",\"retryAfter\":1}}}" },
 };
 
 START_TEST(test_frame)
 {
-	struct frame *f = fault_frame(span_of(frames[_i].id), &frames[_i].fault,
-	    "a \"%s\" %d", "b", 7);
+	struct frame *f = fault_make(frames[_i].id, &frames[_i].args);
 
 	ck_assert_int_eq(f->kind, FRAME_ERROR);
 	ck_assert_msg(span_is(f->text, frames[_i].want), "%.*s", (int)f->text.n,
 	    f->text.p);
 	frame_unref(f);
+}
+END_TEST
+
+/* Is there a row for each, and a value for each of its holes? A value is what
+ * no row has in its own words. */
+START_TEST(test_row)
+{
+	static const struct {
+		const char *hole, *value;
+	} holes[] = { { "{host}", "HOST" }, { "{call}", "\"CALL\"" },
+		{ "{why}", "WHY" }, { "{name}", "a_name" },
+		{ "{count}", "987" }, { "{size}", "654" }, { "{limit}", "321" },
+		{ "{status}", "599" } };
+	const struct fault_row *row = &fault_rows[_i];
+	struct frame *request = tool_call("CALL"), *f;
+	struct fault_args args = { .request = request,
+		.host = "HOST",
+		.why = span_of("WHY"),
+		.name = span_of("a_name"),
+		.count = 987,
+		.size = 654,
+		.limit = 321,
+		.status = 599,
+		.maybe = true };
+	char *message;
+	size_t k;
+
+	ck_assert_ptr_nonnull(row->text);
+	ck_assert_int_ne(row->code, 0);
+	f = fault_make((enum fault_id)_i, &args);
+	ck_assert(span_is(f->id, "7"));
+	ck_assert_int_eq(msg_error_code(f), row->code);
+	ck_assert(span_is(json_get(json_get(f->error, "data"), "ran"),
+	    row->ran == RAN_NO ? "\"no\"" : "\"maybe\""));
+	message = message_of(f);
+	ck_assert_msg(strpbrk(message, "{|}") == NULL, "a hole is left: %s",
+	    message);
+	for (k = 0; k < COUNT(holes); k++)
+		ck_assert_msg((strstr(row->text, holes[k].hole) != NULL) ==
+			(strstr(message, holes[k].value) != NULL),
+		    "%s and %s: %s", holes[k].hole, holes[k].value, message);
+	free(message);
+	frame_unref(f);
+	frame_unref(request);
 }
 END_TEST
 
@@ -370,6 +422,7 @@ main(void)
 	tcase_add_test(tc, test_label_with_an_escape);
 	tcase_add_test(tc, test_label_is_short);
 	tcase_add_loop_test(tc, test_frame, 0, COUNT(frames));
+	tcase_add_loop_test(tc, test_row, FAULT_NONE + 1, FAULT_COUNT);
 	suite_add_tcase(s, tc);
 	return unit_run(s);
 }

@@ -1,0 +1,138 @@
+/*
+ * The table of the errors that mcpsplice itself makes: one row for each.
+ */
+#ifndef MCPSPLICE_CORE_EXCHANGE_FAULT_TABLE_H
+#define MCPSPLICE_CORE_EXCHANGE_FAULT_TABLE_H
+
+enum {
+	FAULT_PARSE = -32700,
+	FAULT_REQUEST = -32600,
+	FAULT_METHOD = -32601,
+	FAULT_PARAMS = -32602,
+	FAULT_INTERNAL = -32603,
+	FAULT_REJECTED = -1 /* by the user: MCP 2025-11-25 "Sampling" */
+};
+
+enum fault_id {
+	FAULT_NONE, /* no row */
+	/* An exchange broke before a complete answer. */
+	FAULT_UNREACHABLE,
+	FAULT_TLS,
+	FAULT_PROXY,
+	FAULT_SETTING,
+	FAULT_DENIED,
+	FAULT_SIGN_IN,
+	FAULT_SILENT,
+	FAULT_CUT,
+	/* The answer is none to the request. */
+	FAULT_ANSWER_HUGE,
+	FAULT_REFUSED,
+	FAULT_401,
+	FAULT_403,
+	FAULT_407,
+	FAULT_REDIRECT,
+	FAULT_NOT_READY,
+	FAULT_WEB_PAGE,
+	FAULT_WRONG_PATH,
+	FAULT_STATUS,
+	FAULT_NOT_SSE2024,
+	FAULT_STREAM_ENDED,
+	FAULT_NO_RPC,
+	FAULT_NO_ANSWER,
+	/* The client's answer to a question could not be delivered. */
+	FAULT_ASKER_FORGOTTEN,
+	FAULT_UNDELIVERED,
+	FAULT_UNDELIVERED_INPUTS,
+	/* The client sent something that is not forwarded. */
+	FAULT_NO_JSON,
+	FAULT_BATCH,
+	FAULT_NO_MESSAGE,
+	FAULT_MESSAGE_HUGE,
+	FAULT_DUPLICATE,
+	FAULT_NO_INITIALIZE,
+	FAULT_FULL,
+	FAULT_HELD_FULL,
+	FAULT_LATE,
+	FAULT_BAD_LEVEL,
+	FAULT_BAD_META_LEVEL,
+	FAULT_BAD_META_VERSION,
+	FAULT_BAD_META_CAPABILITIES,
+	FAULT_NO_META_VERSION,
+	FAULT_BAD_NOTIFICATIONS,
+	FAULT_BAD_URI,
+	FAULT_UNKNOWN_STATE,
+	FAULT_INITIALIZE_IS_OLD,
+	FAULT_INITIALIZED_OLD,
+	FAULT_INITIALIZED_LISTENS,
+	FAULT_NOT_TRANSLATED,
+	FAULT_NOT_IN_MODERN,
+	FAULT_LISTEN_IS_MODERN,
+	FAULT_NO_SUBSCRIPTIONS,
+	FAULT_NOT_HONOURED,
+	FAULT_NOT_ACKNOWLEDGED,
+	FAULT_SUBSCRIPTIONS_FULL,
+	FAULT_LISTENS_FULL,
+	FAULT_URIS_FULL,
+	/* The answer is too large for the client. */
+	FAULT_RESULT_HUGE,
+	FAULT_TRANSLATED_HUGE,
+	FAULT_PARKED_HUGE,
+	/* mcpsplice cannot start, or ends. */
+	FAULT_START,
+	FAULT_STOPPED,
+	FAULT_DRAINED,
+	/* The session is lost, or there is none yet. */
+	FAULT_BEGUN_AGAIN,
+	FAULT_FORGOTTEN,
+	FAULT_ACCEPTED_FORGOTTEN,
+	FAULT_INTERRUPTED,
+	FAULT_KEEPS_LOSING,
+	FAULT_NEVER_ANSWERED,
+	FAULT_NO_SESSION,
+	FAULT_NO_NEW_SESSION,
+	FAULT_INITIALIZE_SLOW,
+	FAULT_PROBE_SLOW,
+	/* To the server: its question does not get the client's answer. */
+	FAULT_ASKED_TOO_MUCH,
+	FAULT_QUESTION_HUGE,
+	FAULT_QUESTION_ID_HUGE,
+	FAULT_NOBODY,
+	FAULT_BAD_ANSWER,
+	FAULT_ASKED_OUTSIDE,
+	FAULT_ASKED_NOWHERE,
+	FAULT_METHOD_UNDECLARED,
+	FAULT_PARAMS_UNDECLARED,
+	FAULT_USER_SILENT,
+	FAULT_USER_SILENT_SAMPLING,
+	/* A modern server answers what the client cannot be given. */
+	FAULT_INPUT_ROUNDS,
+	FAULT_INPUT_REFUSED,
+	FAULT_INPUT_HUGE,
+	FAULT_INPUT_BAD,
+	FAULT_INPUT_EXPIRED,
+	FAULT_INPUT_NOT_ALLOWED,
+	FAULT_RESULT_TYPE,
+	FAULT_HEADER_HUGE,
+	FAULT_HEADERS_REFUSED,
+	FAULT_VERSION_REFUSED,
+	FAULT_ASKS_BY_REQUEST,
+	FAULT_SSE2024_BY_POST,
+	FAULT_COUNT
+};
+
+/* May the call have run? */
+enum fault_ran { RAN_NO, RAN_MAYBE, RAN_AS_GIVEN /* by who makes the error */ };
+
+/* A hole of the text is {NAME}: see value() in fault.c for the names. Instead,
+ * {NAME?YES|NO} becomes YES if the value is not empty, else NO; these are plain
+ * text. */
+struct fault_row {
+	int code;           /* of JSON-RPC */
+	const char *reason; /* one of doc/design.md "Our errors", or NULL */
+	enum fault_ran ran;
+	const char *text;
+};
+
+extern const struct fault_row fault_rows[FAULT_COUNT];
+
+#endif
