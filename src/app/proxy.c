@@ -150,7 +150,7 @@ act_log(struct proxy *p, const struct session_action *a)
 }
 
 static void
-act_recall(struct proxy *p, const struct session_action *a)
+act_load_start(struct proxy *p, const struct session_action *a)
 {
 	struct session_input in = { .kind = INPUT_CACHED_START };
 	struct buf result, tools;
@@ -168,7 +168,7 @@ act_recall(struct proxy *p, const struct session_action *a)
 }
 
 static void
-act_look(struct proxy *p)
+act_check_peers(struct proxy *p)
 {
 	struct session_input in = { .kind = INPUT_PEER_STATE };
 
@@ -197,7 +197,7 @@ act(struct proxy *p, const struct session_action *a)
 		act_log(p, a);
 		break;
 	case ACTION_LOAD_START:
-		act_recall(p, a);
+		act_load_start(p, a);
 		break;
 	case ACTION_SAVE_START:
 		state_cache_save_start(p->state_cache, a->version, a->result,
@@ -214,7 +214,7 @@ act(struct proxy *p, const struct session_action *a)
 			state_cache_save_era(p->state_cache, a->modern, a->sse);
 		break;
 	case ACTION_CHECK_PEERS:
-		act_look(p);
+		act_check_peers(p);
 		break;
 	case ACTION_EXIT:
 		p->status = a->status;

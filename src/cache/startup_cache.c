@@ -36,7 +36,7 @@ struct startup_cache {
 	char *era; /* name of the file for the era */
 };
 
-enum memory_era {
+enum cached_era {
 	STARTUP_CACHE_LEGACY,
 	STARTUP_CACHE_SSE,
 	STARTUP_CACHE_MODERN,
@@ -311,7 +311,7 @@ startup_cache_save(const struct startup_cache *m, struct span requested,
 
 /* Makes the text of the file for an era. */
 static void
-compose_era(const struct startup_cache *m, enum memory_era era, struct buf *out)
+compose_era(const struct startup_cache *m, enum cached_era era, struct buf *out)
 {
 	static const char *const words[] = { [STARTUP_CACHE_LEGACY] = "legacy",
 		[STARTUP_CACHE_SSE] = "sse",
@@ -324,10 +324,10 @@ compose_era(const struct startup_cache *m, enum memory_era era, struct buf *out)
 
 /* Finds the era in the text of a file; STARTUP_CACHE_NO_ERA: it is not
  * valid. */
-static enum memory_era
+static enum cached_era
 find_era(const struct startup_cache *m, struct span text)
 {
-	enum memory_era era;
+	enum cached_era era;
 	struct buf b;
 
 	buf_init(&b, 0);
@@ -344,17 +344,17 @@ find_era(const struct startup_cache *m, struct span text)
  * stay fresh for too long. A second is allowed, because time() may lag a little
  * behind the clock that stamps the files. */
 static bool
-is_fresh(enum memory_era era, int64_t age)
+is_fresh(enum cached_era era, int64_t age)
 {
 	return era == STARTUP_CACHE_MODERN ||
 	    (age >= -1 && age < STARTUP_CACHE_LEGACY_S);
 }
 
 /* Reads the era; STARTUP_CACHE_NO_ERA if there is none, or if it is too old. */
-static enum memory_era
+static enum cached_era
 read_era(const struct startup_cache *m, int dir)
 {
-	enum memory_era era = STARTUP_CACHE_NO_ERA;
+	enum cached_era era = STARTUP_CACHE_NO_ERA;
 	struct buf text;
 	int64_t age = 0;
 	int fd, rc;
@@ -382,7 +382,7 @@ read_era(const struct startup_cache *m, int dir)
 bool
 startup_cache_load_era(const struct startup_cache *m, bool *modern, bool *sse)
 {
-	enum memory_era era;
+	enum cached_era era;
 	int dir;
 
 	dir = m == NULL ? -1 : open_folder(m, false);
@@ -400,7 +400,7 @@ startup_cache_load_era(const struct startup_cache *m, bool *modern, bool *sse)
 void
 startup_cache_save_era(const struct startup_cache *m, bool modern, bool sse)
 {
-	enum memory_era era = sse ? STARTUP_CACHE_SSE : STARTUP_CACHE_LEGACY;
+	enum cached_era era = sse ? STARTUP_CACHE_SSE : STARTUP_CACHE_LEGACY;
 	struct buf b;
 	int dir;
 

@@ -126,7 +126,7 @@ server_action_add(struct server *e, enum server_action_kind kind,
 }
 
 void
-server_act_log(struct server *e, enum log_level level, const char *fmt, ...)
+server_log(struct server *e, enum log_level level, const char *fmt, ...)
 {
 	struct server_queued *a = server_action_add(e, SERVER_NOTE, 0);
 	va_list ap;
@@ -199,7 +199,7 @@ server_next(struct server *e, struct server_action *out)
 /* --- the server's end --- */
 
 char *
-server_act_own_id(struct server *e)
+server_own_id(struct server *e)
 {
 	return xasprintf("\"%s-s%llu\"", e->config.prefix,
 	    (unsigned long long)++e->ids);

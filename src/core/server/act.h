@@ -30,13 +30,13 @@ struct server_queued *server_action_add(struct server *e,
     enum server_action_kind kind, uint64_t ticket);
 /* Frees what the action owns, but not the action. */
 void server_action_clear(struct server_queued *a);
-void server_act_log(struct server *e, enum log_level level, const char *fmt,
-    ...) __attribute__((format(printf, 3, 4)));
+void server_log(struct server *e, enum log_level level, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* --- attempts --- */
 
 /* Returns a new request id as raw JSON. The caller frees it. */
-char *server_act_own_id(struct server *e);
+char *server_own_id(struct server *e);
 /* Orders an exchange from upstream: a POST of body (a reference is taken), or a
  * GET if body is NULL. o may be NULL. The caller may still set members of the
  * attempt in this step, because server_next() reads them later. */

@@ -45,7 +45,7 @@ static void
 list_tools(struct server *e, struct server_order *o, struct span cursor,
     int64_t end_at)
 {
-	char *id = server_act_own_id(e);
+	char *id = server_own_id(e);
 	struct frame *plain, *modern;
 	struct server_attempt *i;
 	struct buf params;
@@ -74,7 +74,7 @@ dropped_tool(const char *name, const char *why, void *arg)
 	struct server *e = arg;
 
 	if (++e->dropped_tools <= TOLD_MAX)
-		server_act_log(e, LEVEL_WARN,
+		server_log(e, LEVEL_WARN,
 		    "a tool of %s is not passed on: %s (%s)", e->config.host,
 		    name, why);
 }
@@ -89,7 +89,7 @@ learn_tools(struct server *e, struct frame *m)
 	e->dropped_tools = 0;
 	good = mirror_learn(e->mirror, m, dropped_tool, e);
 	if (e->dropped_tools > TOLD_MAX)
-		server_act_log(e, LEVEL_WARN, "and %zu more tools of %s",
+		server_log(e, LEVEL_WARN, "and %zu more tools of %s",
 		    e->dropped_tools - TOLD_MAX, e->config.host);
 	return good;
 }
@@ -235,7 +235,7 @@ take_mismatch(struct server *e, struct server_order *o,
 	if (o->mismatched || span_is(buf_span(&missing), "Mcp-Name")) {
 		fail_mismatch(e, o, i, f, m, buf_span(&missing));
 	} else {
-		server_act_log(e, LEVEL_INFO,
+		server_log(e, LEVEL_INFO,
 		    "%s refused the headers: its tools are listed again, then "
 		    "the call is sent again",
 		    e->config.host);
@@ -346,7 +346,7 @@ take_notification(struct server *e, struct server_order *o,
 		return;
 	}
 	if (is_ours(m) || goes_backwards(o, m)) {
-		server_act_log(e, LEVEL_DEBUG,
+		server_log(e, LEVEL_DEBUG,
 		    "a notification that is not for the client: dropped");
 		return;
 	}
@@ -369,7 +369,7 @@ take_request(struct server *e, struct server_order *o, struct server_attempt *i,
     const struct facts *f, struct frame *m)
 {
 	if (!holds_up(m)) {
-		server_act_log(e, LEVEL_INFO,
+		server_log(e, LEVEL_INFO,
 		    "%s asks by a request, as modern servers may not: dropped",
 		    e->config.host);
 		return;

@@ -76,7 +76,7 @@ server_belief_found(struct server *e, enum server_mode mode, bool refused)
 	bool changed = mode != b->last;
 
 	if (changed) {
-		server_act_log(e,
+		server_log(e,
 		    mode == MODE_LEGACY && !known ? LEVEL_DEBUG : LEVEL_INFO,
 		    "%s speaks %s", e->config.host, mode_name(mode));
 		b->doubt_until = UINT64_MAX;

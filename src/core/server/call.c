@@ -38,7 +38,7 @@ server_call_let_go(struct server *e, struct server_attempt *i)
 void
 server_call_again(struct server *e, struct server_order *o)
 {
-	char *id = server_act_own_id(e);
+	char *id = server_own_id(e);
 	struct frame *again = msg_with_id(o->sent, span_of(id));
 
 	free(id);
@@ -81,9 +81,8 @@ server_call_retry(struct server *e, struct server_order *o,
 		return false;
 	o->tries++;
 	o->again_at = e->now + wait;
-	server_act_log(e, LEVEL_INFO,
-	    "the answers for %s go out again in %lld ms", e->config.host,
-	    (long long)wait);
+	server_log(e, LEVEL_INFO, "the answers for %s go out again in %lld ms",
+	    e->config.host, (long long)wait);
 	return true;
 }
 
@@ -91,7 +90,7 @@ void
 server_call_renew(struct server *e, struct server_order *o,
     struct server_attempt *i, const struct facts *f, bool ran)
 {
-	server_act_log(e, LEVEL_INFO,
+	server_log(e, LEVEL_INFO,
 	    "%s answered %d as no modern server does: what it speaks is found "
 	    "out anew",
 	    e->config.host, f->status);

@@ -172,7 +172,7 @@ begin(struct server *e, enum detect_step step)
 		if (e->client_discover != NULL) {
 			discover = frame_ref(e->client_discover);
 		} else {
-			id = server_act_own_id(e);
+			id = server_own_id(e);
 			discover = era_discover(span_of(id),
 			    buf_span(&e->meta));
 			free(id);

@@ -111,7 +111,7 @@ make_question(struct server *e, struct span entry)
 	if (!era_declares(json_get(params, "capabilities"), method,
 		json_get(entry, "params")))
 		return NULL;
-	id = server_act_own_id(e);
+	id = server_own_id(e);
 	uuid = new_uuid(e);
 	f = era_question(entry, span_of(id),
 	    json_get(params, "protocolVersion"), uuid);
@@ -194,7 +194,7 @@ static void
 next_round(struct server *e, struct server_order *o, struct span responses,
     struct span state)
 {
-	char *id = server_act_own_id(e);
+	char *id = server_own_id(e);
 	struct frame *next = era_retry(o->sent, span_of(id), responses, state);
 
 	free(id);

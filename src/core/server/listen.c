@@ -187,7 +187,7 @@ refused(struct server *e, struct subscription *fd, const struct facts *f,
 	} else {
 		server_subscription_end(e, fd);
 		fd->refused = true;
-		server_act_log(e, LEVEL_INFO,
+		server_log(e, LEVEL_INFO,
 		    "%s does not tell of changes: it refuses "
 		    "subscriptions/listen (%ld)",
 		    e->config.host, msg_error_code(error));
@@ -218,7 +218,7 @@ notified(struct server *e, struct subscription *fd, struct frame *m)
 	struct frame *told;
 
 	if (!msg_id_same(id, span_of(fd->id)) && (id.p != NULL || !ack)) {
-		server_act_log(e, LEVEL_DEBUG,
+		server_log(e, LEVEL_DEBUG,
 		    "a notification of another subscription: dropped");
 		return;
 	}
@@ -254,7 +254,7 @@ server_listen_message(struct server *e, struct server_attempt *i,
 	if (fd == NULL)
 		return;
 	if (m->kind == FRAME_REQUEST)
-		server_act_log(e, LEVEL_DEBUG,
+		server_log(e, LEVEL_DEBUG,
 		    "a request on a subscription stream: dropped");
 	else if (fd->order != NULL)
 		server_native_message(e, fd, f, m);

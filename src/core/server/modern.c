@@ -200,7 +200,7 @@ server_modern_send(struct server *e, struct server_order *o)
 		send_note(e, o);
 	} else {
 		if (o->verb == VERB_POST && !server_inputs_answer(e, o->body))
-			server_act_log(e, LEVEL_DEBUG,
+			server_log(e, LEVEL_DEBUG,
 			    "an answer to no open question: dropped");
 		server_order_tell_done(e, o, &server_facts_accepted);
 	}

@@ -54,7 +54,7 @@ server_native_again(struct server *e, struct subscription *fd)
 	struct frame *request;
 
 	free(fd->id);
-	fd->id = server_act_own_id(e);
+	fd->id = server_own_id(e);
 	request = msg_with_id(fd->order->body, span_of(fd->id));
 	server_subscription_open(e, fd, request);
 	frame_unref(request);
@@ -89,7 +89,7 @@ lost(struct server *e, struct subscription *fd, const struct facts *f)
 	server_subscription_lost(e, fd, f);
 	if (fd->failures < LISTEN_FAILURES)
 		return;
-	server_act_log(e, LEVEL_INFO, "%s does not take a subscription again",
+	server_log(e, LEVEL_INFO, "%s does not take a subscription again",
 	    e->config.host);
 	cut.ending = ENDING_CUT;
 	finish(e, fd, &cut);
@@ -179,7 +179,7 @@ notified(struct server *e, struct subscription *fd, const struct facts *f,
 	struct frame *told;
 
 	if (id.p != NULL && !msg_id_same(id, span_of(fd->id))) {
-		server_act_log(e, LEVEL_DEBUG,
+		server_log(e, LEVEL_DEBUG,
 		    "a notification of another subscription: dropped");
 		return;
 	}

@@ -19,7 +19,7 @@ take_answer(struct server *e, struct frame *m)
 	struct server_order *o = server_order_asking(e, m->id, MODE_SSE);
 
 	if (o == NULL) {
-		server_act_log(e, LEVEL_DEBUG,
+		server_log(e, LEVEL_DEBUG,
 		    "an answer to no open request on the stream: dropped");
 		return;
 	}
@@ -41,7 +41,7 @@ stream_message(struct server *e, struct frame *m)
 		server_order_tell_message(e, s->listen, &server_facts_stream,
 		    m);
 	else if (!server_order_keep(&s->kept, m))
-		server_act_log(e, LEVEL_DEBUG,
+		server_log(e, LEVEL_DEBUG,
 		    "too much on the stream before the session listens: "
 		    "dropped");
 }
@@ -76,7 +76,7 @@ server_sse2024_in_endpoint(struct server *e, struct server_attempt *i, bool ok)
 	if (s == NULL || s->stream != i)
 		return;
 	if (!ok) {
-		server_act_log(e, LEVEL_WARN,
+		server_log(e, LEVEL_WARN,
 		    "%s names an endpoint on another origin: not used",
 		    e->config.host);
 		no_stream(e, "its endpoint is on another origin");

@@ -71,7 +71,7 @@ server_subscription_ask(struct server *e, struct subscription *fd)
 	struct frame *request;
 
 	free(fd->id);
-	fd->id = server_act_own_id(e);
+	fd->id = server_own_id(e);
 	request = era_listen(span_of(fd->id), buf_span(&e->meta),
 	    buf_span(&fd->asked));
 	server_subscription_open(e, fd, request);
@@ -95,7 +95,7 @@ server_subscription_lost(struct server *e, struct subscription *fd,
 	if (f != NULL && f->retry_after_ms > wait)
 		wait = f->retry_after_ms < SELDOM_MS ? f->retry_after_ms :
 						       SELDOM_MS;
-	server_act_log(e, LEVEL_DEBUG,
+	server_log(e, LEVEL_DEBUG,
 	    "the subscription stream is opened again in %lld ms",
 	    (long long)wait);
 	fd->again_at = e->now + wait;
@@ -106,7 +106,7 @@ server_subscription_acknowledged(struct server *e, struct subscription *fd,
     struct frame *m)
 {
 	if (fd->acknowledged) {
-		server_act_log(e, LEVEL_DEBUG,
+		server_log(e, LEVEL_DEBUG,
 		    "a subscription is acknowledged twice: dropped");
 		return false;
 	}

@@ -34,7 +34,7 @@ server_tell_session(struct server *e, struct frame *m)
 	if (l->get != NULL)
 		server_order_tell_message(e, l->get, &server_facts_stream, m);
 	else if (!server_order_keep(&l->kept, m))
-		server_act_log(e, LEVEL_DEBUG,
+		server_log(e, LEVEL_DEBUG,
 		    "too many notifications before the session listens: "
 		    "dropped");
 }

@@ -35,8 +35,11 @@ session_may_have_run(const struct call *c)
 	return c->state == CALL_ACCEPTED;
 }
 
-struct attempt *
-session_call_attempt(struct session *s, struct call *c)
+/* Makes a new attempt for the call, not live yet. The attempt uses a new id if
+ * the server may still be running a request under the client's id in this
+ * session. */
+static struct attempt *
+new_attempt(struct session *s, struct call *c)
 {
 	struct frame *ours = NULL;
 
@@ -54,14 +57,14 @@ void
 session_send_call(struct session *s, struct call *c)
 {
 	session_call_state(s, c, CALL_RUNNING);
-	session_start(s, session_call_attempt(s, c));
+	session_start(s, new_attempt(s, c));
 }
 
 void
 session_send_call_in(struct session *s, struct call *c, int64_t ms)
 {
 	session_call_state(s, c, CALL_RUNNING);
-	session_start_in(s, session_call_attempt(s, c), ms);
+	session_start_in(s, new_attempt(s, c), ms);
 }
 
 void

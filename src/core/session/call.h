@@ -11,10 +11,6 @@ void session_call_state(struct session *s, struct call *c,
 /* Returns false only if the request was certainly not sent, or was refused
  * before it ran. */
 bool session_may_have_run(const struct call *c);
-/* Makes a new attempt for the call, not live yet. The attempt uses a new id if
- * the server may still be running a request under the client's id in this
- * session. */
-struct attempt *session_call_attempt(struct session *s, struct call *c);
 /* Sends the call now, in a new attempt. */
 void session_send_call(struct session *s, struct call *c);
 /* Sends the call in ms milliseconds, in a new attempt. */

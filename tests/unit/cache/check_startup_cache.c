@@ -16,7 +16,7 @@
 
 #include "base/log.h"
 #include "cache/state_cache.h"
-#include "options/identity.h"
+#include "unit/cache/profiles.h"
 #include "unit/home.h"
 #include "unit/unit.h"
 
@@ -41,34 +41,6 @@ on_log(enum log_level level, const char *line, void *arg)
 	(void)arg;
 	loud = loud || level != LEVEL_DEBUG;
 	lines++;
-}
-
-static int
-make_profile(struct profile *p, const struct options *o)
-{
-	struct buf identity;
-	char *of;
-	int rc;
-
-	buf_init(&identity, 0);
-	if (options_identity(o, &identity, &of) != 0)
-		return -1;
-	rc = profile_make(p, of, buf_span(&identity));
-	buf_free(&identity);
-	free(of);
-	return rc;
-}
-
-static struct profile
-profile_of(const char *url)
-{
-	char *copy = xstrdup(url);
-	struct options o = { .url = copy };
-	struct profile p;
-
-	ck_assert_int_eq(make_profile(&p, &o), 0);
-	free(copy);
-	return p;
 }
 
 static void
