@@ -78,7 +78,7 @@ struct proxy {
 	int status;
 };
 
-static void input(struct proxy *p, struct session_input *in);
+static void input(struct proxy *p, struct event *in);
 
 /* xorshift64*: good enough to spread retries; it is not secret. */
 static uint64_t
@@ -135,7 +135,7 @@ act_write(struct proxy *p, struct frame *f)
 }
 
 static void
-act_log(struct proxy *p, const struct session_action *a)
+act_log(struct proxy *p, const struct event *a)
 {
 	int64_t now = loop_now(p->loop);
 
@@ -150,9 +150,9 @@ act_log(struct proxy *p, const struct session_action *a)
 }
 
 static void
-act_load_start(struct proxy *p, const struct session_action *a)
+act_load_start(struct proxy *p, const struct event *a)
 {
-	struct session_input in = { .kind = INPUT_CACHED_START };
+	struct event in = { .kind = INPUT_CACHED_START };
 	struct buf result, tools;
 
 	buf_init(&result, 0);
@@ -170,18 +170,18 @@ act_load_start(struct proxy *p, const struct session_action *a)
 static void
 act_check_peers(struct proxy *p)
 {
-	struct session_input in = { .kind = INPUT_PEER_STATE };
+	struct event in = { .kind = INPUT_PEER_STATE };
 
-	in.newer_peer = state_cache_newer_peer(p->state_cache);
+	in.ok = state_cache_newer_peer(p->state_cache);
 	input(p, &in);
 }
 
 static void
-act(struct proxy *p, const struct session_action *a)
+act(struct proxy *p, const struct event *a)
 {
 	switch (a->kind) {
 	case ACTION_SEND:
-		streamable_send(p->upstream, &a->order);
+		streamable_send(p->upstream, a->order);
 		break;
 	case ACTION_ABORT:
 		streamable_abort(p->upstream, a->ticket);
@@ -190,7 +190,7 @@ act(struct proxy *p, const struct session_action *a)
 		act_write(p, a->frame);
 		break;
 	case ACTION_READ:
-		p->session_full = !a->on;
+		p->session_full = !a->ok;
 		pause_stdin(p);
 		break;
 	case ACTION_LOG:
@@ -221,8 +221,8 @@ act(struct proxy *p, const struct session_action *a)
 		pipes_flush(p->pipes, p->stopping ? STOP_FLUSH_MS : INT64_MAX,
 		    on_flushed, p);
 		break;
-	case ACTION_NONE:
-		break;
+	default:
+		break; /* inputs do not come this way */
 	}
 }
 
@@ -245,9 +245,9 @@ arm_timer(struct proxy *p)
 /* Takes every input. An action may cause another input at once: that one is
  * stepped at once, and its actions wait for those before them. */
 static void
-input(struct proxy *p, struct session_input *in)
+input(struct proxy *p, struct event *in)
 {
-	struct session_action a;
+	struct event a;
 
 	in->now = loop_now(p->loop);
 	in->random = next_random(p);
@@ -268,7 +268,7 @@ static void
 on_timer(void *arg)
 {
 	struct proxy *p = arg;
-	struct session_input in = { .kind = INPUT_TICK };
+	struct event in = { .kind = INPUT_TICK };
 
 	p->timer_at = -1;
 	input(p, &in);
@@ -280,7 +280,7 @@ static void
 on_line(struct frame *f, void *arg)
 {
 	struct proxy *p = arg;
-	struct session_input in = { .kind = INPUT_INVALID, .frame = f };
+	struct event in = { .kind = INPUT_INVALID, .frame = f };
 
 	switch (msg_parse(f, p->options->max_depth)) {
 	case MSG_OK:
@@ -288,13 +288,13 @@ on_line(struct frame *f, void *arg)
 		break;
 	case MSG_SYNTAX:
 	case MSG_UTF8:
-		in.bad = INVALID_SYNTAX;
+		in.invalid = INVALID_SYNTAX;
 		break;
 	case MSG_BATCH:
-		in.bad = INVALID_BATCH;
+		in.invalid = INVALID_BATCH;
 		break;
 	case MSG_INVALID:
-		in.bad = INVALID_MESSAGE;
+		in.invalid = INVALID_MESSAGE;
 		break;
 	}
 	input(p, &in);
@@ -304,7 +304,7 @@ on_line(struct frame *f, void *arg)
 static void
 on_too_long(uint64_t size, struct span id, bool request, void *arg)
 {
-	struct session_input in = { .kind = INPUT_TOO_LONG,
+	struct event in = { .kind = INPUT_TOO_LONG,
 		.size = size,
 		.id = id,
 		.request = request };
@@ -325,7 +325,7 @@ static void
 on_eof(void *arg)
 {
 	struct proxy *p = arg;
-	struct session_input in = { .kind = INPUT_EOF };
+	struct event in = { .kind = INPUT_EOF };
 
 	lines_end(p->lines);
 	input(p, &in);
@@ -354,7 +354,7 @@ on_low(void *arg)
 static void
 on_broken(void *arg)
 {
-	struct session_input in = { .kind = INPUT_BROKEN };
+	struct event in = { .kind = INPUT_BROKEN };
 
 	log_info("nobody reads stdout any more");
 	input(arg, &in);
@@ -412,9 +412,9 @@ on_accepted(uint64_t stamp, void *arg)
 static void
 tell_wait(struct proxy *p, uint64_t ticket, const char *why)
 {
-	struct session_input in = { .kind = INPUT_SIGN_IN, .ticket = ticket };
+	struct event in = { .kind = INPUT_SIGN_IN, .ticket = ticket };
 
-	in.text = span_of(why);
+	in.text = why;
 	input(p, &in);
 }
 
@@ -445,7 +445,7 @@ on_user_needed(uint64_t ticket, const char *why, void *arg)
 static void
 on_credentials_changed(void *arg)
 {
-	struct session_input in = { .kind = INPUT_SIGNED_IN };
+	struct event in = { .kind = INPUT_SIGNED_IN };
 
 	input(arg, &in);
 }
@@ -470,9 +470,7 @@ static void
 on_head(uint64_t ticket, const struct facts *f, void *arg)
 {
 	struct proxy *p = arg;
-	struct session_input in = {
-		.kind = INPUT_HEAD, .ticket = ticket, .facts = f
-	};
+	struct event in = { .kind = INPUT_HEAD, .ticket = ticket, .facts = f };
 
 	route_peer(p->route, streamable_peer(p->upstream));
 	input(p, &in);
@@ -481,7 +479,7 @@ on_head(uint64_t ticket, const struct facts *f, void *arg)
 static void
 on_message(uint64_t ticket, const struct facts *f, struct frame *m, void *arg)
 {
-	struct session_input in = {
+	struct event in = {
 		.kind = INPUT_MESSAGE, .ticket = ticket, .facts = f, .frame = m
 	};
 
@@ -492,7 +490,7 @@ on_message(uint64_t ticket, const struct facts *f, struct frame *m, void *arg)
 static void
 on_endpoint(uint64_t ticket, bool ok, void *arg)
 {
-	struct session_input in = {
+	struct event in = {
 		.kind = INPUT_ENDPOINT, .ticket = ticket, .ok = ok
 	};
 
@@ -503,9 +501,7 @@ static void
 on_done(uint64_t ticket, const struct facts *f, void *arg)
 {
 	struct proxy *p = arg;
-	struct session_input in = {
-		.kind = INPUT_DONE, .ticket = ticket, .facts = f
-	};
+	struct event in = { .kind = INPUT_DONE, .ticket = ticket, .facts = f };
 
 	authorize_drop(p->authorize, ticket);
 	input(p, &in);
@@ -516,7 +512,7 @@ on_done(uint64_t ticket, const struct facts *f, void *arg)
 static void
 on_stale_session(struct span session, struct span version, void *arg)
 {
-	struct session_input in = { .kind = INPUT_STALE_SESSION };
+	struct event in = { .kind = INPUT_STALE_SESSION };
 
 	in.session = session;
 	in.version = version;
@@ -527,7 +523,7 @@ on_stale_session(struct span session, struct span version, void *arg)
 static void
 wake(struct proxy *p)
 {
-	struct session_input in = { .kind = INPUT_WAKE };
+	struct event in = { .kind = INPUT_WAKE };
 
 	streamable_forget(p->upstream);
 	input(p, &in);
@@ -561,7 +557,7 @@ on_stop_timer(void *arg)
 static void
 stop(struct proxy *p)
 {
-	struct session_input in = { .kind = INPUT_STOP };
+	struct event in = { .kind = INPUT_STOP };
 
 	p->stopping = true;
 	loop_timer_set(p->stop_timer, STOP_MS);

@@ -23,8 +23,8 @@ struct chain *chain_new(const struct chain_config *config);
 /* Frees c and its three reducers; NULL is allowed. */
 void chain_free(struct chain *c);
 /* Like session_step, session_next, session_deadline and session_describe. */
-void chain_step(struct chain *c, const struct session_input *in);
-bool chain_next(struct chain *c, struct session_action *action);
+void chain_step(struct chain *c, const struct event *in);
+bool chain_next(struct chain *c, struct event *action);
 int64_t chain_deadline(const struct chain *c);
 void chain_describe(const struct chain *c, struct buf *out);
 /* Do the inputs need a secret? They do if the client is a modern one. */

@@ -1,9 +1,151 @@
-/* What core/client, core/session and core/server tell each other. */
+/*
+ * What the three reducers of a chain say to each other and to the caller of the
+ * chain: events, and the queue that each reducer keeps of its own.
+ *
+ * An input goes towards the session: from the client through core/client, from
+ * the server through core/server. An action goes away from the session, the
+ * same ways back. core/client and core/server are filters: an event that does
+ * not concern them passes.
+ */
 #ifndef MCPSPLICE_CORE_STAGE_H
 #define MCPSPLICE_CORE_STAGE_H
 
-/* Does the session have a stream for messages that belong to no request? It may
- * get one, it has one, or it will have none. */
+#include "base/log.h"
+#include "core/exchange/order.h"
+
+enum event_kind {
+	EVENT_NONE,
+
+	/* --- inputs --- */
+
+	/* From the client. */
+	INPUT_CLIENT,   /* frame, located; probe: the client probes, and is
+			 * less patient than one that initializes */
+	INPUT_INVALID,  /* a line that is not a valid message: invalid, and
+			 * frame with its id where it had one, or NULL */
+	INPUT_TOO_LONG, /* a line over the cap: size, id, request */
+	INPUT_EOF,      /* stdin has reached its end */
+	INPUT_STOP,     /* a signal, or the parent is gone */
+	INPUT_BROKEN,   /* nobody reads stdout */
+
+	/* From the server, of the exchange of ticket. */
+	INPUT_HEAD,     /* facts: status and headers are here */
+	INPUT_MESSAGE,  /* facts, frame: a message */
+	INPUT_ENDPOINT, /* an endpoint event; ok: it is on the server's
+			 * origin */
+	INPUT_SIGN_IN,  /* the user has to sign in first, and text tells how;
+			 * NULL: not any more */
+	INPUT_DONE,     /* facts: the exchange is over */
+
+	/* From the machine. */
+	INPUT_CACHED_START,  /* the answer to ACTION_LOAD_START: result and
+			      * tools of a former start */
+	INPUT_PEER_STATE,    /* the answer to ACTION_CHECK_PEERS; ok: another
+			      * copy of mcpsplice has a newer session */
+	INPUT_STALE_SESSION, /* session and version: a session that an earlier
+			      * process left behind */
+	INPUT_WAKE,          /* the machine slept, or its network changed */
+	INPUT_SIGNED_IN,     /* there are new credentials */
+	INPUT_TICK,          /* the deadline passed */
+
+	/* --- inside a chain --- */
+
+	EVENT_PROBE,   /* core/client to core/server, frame: the server/discover
+			* that detection begins with; NULL: a legacy client */
+	EVENT_LISTENS, /* to core/client: the stage's listening has changed */
+
+	/* --- actions --- */
+
+	ACTION_SEND,         /* begin the exchange of ticket by order;
+			      * INPUT_DONE tells its end */
+	ACTION_ABORT,        /* abort the exchange of ticket; INPUT_DONE comes
+			      * all the same */
+	ACTION_WRITE,        /* write frame to the client */
+	ACTION_READ,         /* ok: read stdin; else stop reading it */
+	ACTION_LOG,          /* log text at level */
+	ACTION_LOAD_START,   /* give INPUT_CACHED_START if the startup cache has
+			      * a start whose client asked for version */
+	ACTION_SAVE_START,   /* put version, result and tools into the startup
+			      * cache */
+	ACTION_SAVE_SESSION, /* note session and version on disk, for a later
+			      * process to end; n 0: there is no session */
+	ACTION_FOUND,        /* what to remember of the server: modern (and
+			      * nothing else), sse, or neither; dual: to forget
+			      * it */
+	ACTION_CHECK_PEERS,  /* give INPUT_PEER_STATE */
+	ACTION_EXIT          /* flush stdout, then end with status */
+};
+
+enum invalid_line { INVALID_SYNTAX, INVALID_BATCH, INVALID_MESSAGE };
+
+/* One event. All that it points to is borrowed; a reducer takes a reference to
+ * a frame that it keeps. */
+struct event {
+	enum event_kind kind;
+	uint64_t ticket;
+	struct frame *frame;
+	/* The client's request, or NULL. ACTION_WRITE of a server's message:
+	 * the request on whose stream it came. ACTION_SEND: the request that
+	 * goes out, perhaps under another id. */
+	struct frame *related;
+	const struct facts *facts;
+	struct order *order;
+	const char *text;
+	struct span session, version, result, tools; /* the latter two and the
+						      * client's version: raw
+						      * JSON */
+	struct span id;
+	uint64_t size;
+	enum invalid_line invalid;
+	enum log_level level;
+	int status;
+	bool ok, probe, request;
+	bool modern, sse, dual;
+	/* Of an input: */
+	int64_t now; /* monotonic ms */
+	uint64_t random;
+	uint64_t secret[2]; /* random words that nobody can guess; only where
+			     * the client is a modern one */
+};
+
+/* Has the session a stream for what belongs to no request: may one come to be,
+ * is it open, or will there be none? */
 enum session_listening { LISTENS_PERHAPS, LISTENS, LISTENS_NOT };
+
+/* What core/client sees of its neighbours. The chain keeps it up to date. */
+struct stage {
+	/* The server's DiscoverResult frame if the server is a modern one now,
+	 * else NULL. */
+	struct frame *discovered;
+	/* Does everything from the server come on one stream, so that the
+	 * stream does not tell which request a message belongs to? */
+	bool shared;
+	/* The server's latest answer to initialize; NULL: none yet. */
+	struct frame *initialized;
+	enum session_listening listening;
+};
+
+/* The events that a reducer has for its neighbours, in order. */
+struct events {
+	struct kept_event *list;
+	size_t n, next, cap;
+	bool lent;          /* list[next] is lent by events_next */
+	struct order order; /* of the ACTION_SEND that is lent */
+};
+
+/* Adds an event, with references to its frames and copies of all else that it
+ * points to, but the order: of an ACTION_SEND the reducer fills in q->order
+ * when the event is taken. */
+void events_add(struct events *q, const struct event *e);
+/* Lends the next event, until the next call. Returns false if there is none. */
+bool events_next(struct events *q, struct event *out);
+/* Adds an ACTION_LOG, its text cut at 511 bytes. */
+void events_log(struct events *q, enum log_level level, const char *fmt,
+    va_list ap);
+/* The event at this place of the queue, 0 being the next one; NULL: there are
+ * not so many. Its text and facts are not set. Borrowed. */
+const struct event *events_peek(const struct events *q, size_t at);
+/* Drops all events, and frees what q holds. */
+void events_free(struct events *q);
 
 #endif

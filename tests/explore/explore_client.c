@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "core/client/client.h"
+#include "core/client/request.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 
@@ -32,7 +33,8 @@ struct ids {
 struct world {
 	struct client_config config;
 	struct client *era;
-	struct client_input in;
+	struct event in;
+	struct stage stage;
 	struct frame *discovered;
 	uint64_t random;
 	struct ids client;    /* requests of the client */
@@ -175,24 +177,24 @@ written(struct world *w, struct frame *f)
 }
 
 static void
-step(struct world *w, enum client_input_kind kind, struct frame *f,
-    const struct frame *related)
+step(struct world *w, enum event_kind kind, struct frame *f,
+    struct frame *related)
 {
-	struct client_action a;
+	struct event a;
 
 	w->in.kind = kind;
 	w->in.frame = f;
 	w->in.related = related;
-	w->in.discovered = w->discovered;
+	w->stage.discovered = w->discovered;
 	w->in.secret[0] = next_random(w);
 	w->in.secret[1] = next_random(w);
 	client_step(w->era, &w->in);
 	while (client_next(w->era, &a))
-		if (a.kind == CLIENT_SEND)
+		if (a.kind == INPUT_CLIENT)
 			sent(w, a.frame);
-		else if (a.kind == CLIENT_WRITE)
+		else if (a.kind == ACTION_WRITE)
 			written(w, a.frame);
-		else if (a.kind == CLIENT_PROBE)
+		else if (a.kind == EVENT_PROBE)
 			w->modern = a.frame != NULL;
 }
 
@@ -244,7 +246,7 @@ static void
 client_says(struct world *w, struct frame *f)
 {
 	says(w, ">", f);
-	step(w, CLIENT_CLIENT, f, NULL);
+	step(w, INPUT_CLIENT, f, NULL);
 	frame_unref(f);
 }
 
@@ -301,13 +303,13 @@ client_falls_back(struct world *w)
 /* --- the session --- */
 
 static void
-session_says(struct world *w, struct frame *f, const struct frame *related)
+session_says(struct world *w, struct frame *f, struct frame *related)
 {
 	says(w, "<", f);
 	if (client_is_legacy(w->era))
 		written(w, f);
 	else
-		step(w, CLIENT_SESSION, f, related);
+		step(w, ACTION_WRITE, f, related);
 	frame_unref(f);
 }
 
@@ -463,7 +465,7 @@ wait_for(struct world *w, int64_t ms)
 			w->in.now = due;
 		if (w->trace)
 			printf("! tick at %" PRId64 "\n", w->in.now);
-		step(w, CLIENT_TICK, NULL, NULL);
+		step(w, INPUT_TICK, NULL, NULL);
 	}
 	w->in.now = end;
 }
@@ -509,7 +511,7 @@ anything(struct world *w)
 	else if (what < 99)
 		session_sends(w);
 	else
-		w->in.listening = (enum session_listening)pick(w, 3);
+		w->stage.listening = (enum session_listening)pick(w, 3);
 	if (w->lost)
 		end_former(w);
 }
@@ -545,7 +547,7 @@ check_end(struct world *w)
 	if (w->trace)
 		printf("! eof\n");
 	if (!w->legacy)
-		step(w, CLIENT_EOF, NULL, NULL);
+		step(w, INPUT_EOF, NULL, NULL);
 	drain(w);
 	must(w, w->client.n == 0 || w->legacy, "a listen without an end");
 	must(w, w->questions.n == 0, "a question without an answer");
@@ -565,7 +567,7 @@ play(uint64_t seed, bool trace)
 	w->random = seed;
 	w->trace = trace;
 	w->in.now = 1;
-	w->era = client_new(&w->config);
+	w->era = client_new(&w->config, &w->stage);
 	for (i = 0; i < STEPS && w->broken == NULL; i++)
 		anything(w);
 	drain(w);

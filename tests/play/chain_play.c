@@ -101,10 +101,10 @@ expanded(const char *text, size_t n)
 /* --- what comes --- */
 
 static void
-tell_send(struct play *p, const struct session_action *a)
+tell_send(struct play *p, const struct event *a)
 {
 	static const char *const verbs[] = { "POST", "GET", "DELETE" };
-	const struct order *o = &a->order;
+	const struct order *o = a->order;
 	struct buf *b = &p->out;
 	struct sent *s;
 
@@ -148,7 +148,7 @@ tell_abort(struct play *p, uint64_t ticket)
 }
 
 static void
-tell_memory(struct play *p, const struct session_action *a)
+tell_memory(struct play *p, const struct event *a)
 {
 	if (!p->config.session.cached_start)
 		return;
@@ -163,7 +163,7 @@ tell_memory(struct play *p, const struct session_action *a)
 }
 
 static void
-tell(struct play *p, const struct session_action *a)
+tell(struct play *p, const struct event *a)
 {
 	struct buf *b = &p->out;
 
@@ -195,7 +195,7 @@ tell(struct play *p, const struct session_action *a)
 		tell_memory(p, a);
 		break;
 	case ACTION_READ:
-		buf_addf(b, "read %s\n", a->on ? "on" : "off");
+		buf_addf(b, "read %s\n", a->ok ? "on" : "off");
 		break;
 	case ACTION_EXIT:
 		buf_addf(b, "exit %d\n", a->status);
@@ -209,9 +209,9 @@ tell(struct play *p, const struct session_action *a)
 /* --- inputs --- */
 
 static void
-step_one(struct play *p, struct session_input *in)
+step_one(struct play *p, struct event *in)
 {
-	struct session_action a;
+	struct event a;
 
 	in->now = p->now;
 	in->random = ++p->random;
@@ -224,9 +224,9 @@ step_one(struct play *p, struct session_input *in)
 
 /* One step, and the ends of what it aborted. */
 static void
-step(struct play *p, struct session_input *in)
+step(struct play *p, struct event *in)
 {
-	struct session_input end = { .kind = INPUT_DONE };
+	struct event end = { .kind = INPUT_DONE };
 	size_t i;
 
 	step_one(p, in);
@@ -273,7 +273,7 @@ make_call(struct buf *b, const char *text)
 static void
 play_client(struct play *p, const char *text)
 {
-	struct session_input in = { .kind = INPUT_CLIENT };
+	struct event in = { .kind = INPUT_CLIENT };
 	struct buf b;
 
 	buf_init(&b, 0);
@@ -317,10 +317,9 @@ take_fact(struct sent *s, const char *word)
 }
 
 static void
-tell_input(struct play *p, size_t at, enum session_input_kind kind,
-    struct frame *m)
+tell_input(struct play *p, size_t at, enum event_kind kind, struct frame *m)
 {
-	struct session_input in = {
+	struct event in = {
 		.kind = kind, .ticket = p->sent[at].ticket, .frame = m
 	};
 	struct facts facts = p->sent[at].facts;
@@ -437,7 +436,7 @@ play_end(struct play *p, size_t at, const char *how)
 static void
 play_server(struct play *p, const char *text)
 {
-	struct session_input in = { .kind = INPUT_ENDPOINT };
+	struct event in = { .kind = INPUT_ENDPOINT };
 	struct buf word;
 	size_t at;
 
@@ -457,7 +456,7 @@ play_server(struct play *p, const char *text)
 		step(p, &in);
 	} else if (strcmp(word.p, "person") == 0) {
 		in.kind = INPUT_SIGN_IN;
-		in.text = span_of(text);
+		in.text = *text == '\0' ? NULL : text;
 		step(p, &in);
 	} else if (*word.p >= '1' && *word.p <= '5') {
 		text = play_head(p, at, word.p, text);
@@ -472,7 +471,7 @@ play_server(struct play *p, const char *text)
 static void
 play_wait(struct play *p, int64_t ms)
 {
-	struct session_input in = { .kind = INPUT_TICK };
+	struct event in = { .kind = INPUT_TICK };
 	int64_t until = p->now + ms, at;
 	unsigned n = 0, idle = 0;
 	size_t before;
@@ -511,7 +510,7 @@ play_describe(struct play *p)
 static void
 play_event(struct play *p, const char *text)
 {
-	struct session_input in = { .kind = INPUT_EOF };
+	struct event in = { .kind = INPUT_EOF };
 
 	if (strncmp(text, "wait ", 5) == 0) {
 		play_wait(p, strtoll(text + 5, NULL, 10));

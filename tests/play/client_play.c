@@ -7,6 +7,8 @@
 #include <stdlib.h>
 
 #include "core/client/client.h"
+#include "core/client/from_client.h"
+#include "core/client/request.h"
 #include "core/client/state.h"
 #include "core/wire/msg.h"
 
@@ -15,7 +17,8 @@ enum { DEPTH = 512, SENT_MAX = 4096, SPINS = 10000 };
 struct play {
 	struct client_config config;
 	struct client *era;
-	struct client_input in;
+	struct event in;
+	struct stage stage;
 	struct frame *sent[SENT_MAX];
 	size_t n_sent;
 	struct frame *discovered;
@@ -83,38 +86,41 @@ add_line(struct play *p, const char *what, const struct frame *f)
 }
 
 static void
-act(struct play *p, const struct client_action *a)
+act(struct play *p, const struct event *a)
 {
 	switch (a->kind) {
-	case CLIENT_PROBE:
+	case EVENT_PROBE:
 		add_line(p, "probe", a->frame);
 		break;
-	case CLIENT_SEND:
+	case INPUT_CLIENT:
 		add_line(p, "send", a->frame);
 		if (p->n_sent < SENT_MAX)
 			p->sent[p->n_sent++] = frame_ref(a->frame);
 		break;
-	case CLIENT_WRITE:
+	case ACTION_WRITE:
 		add_line(p, "write", a->frame);
 		break;
-	default:
+	case ACTION_LOG:
 		if (p->notes)
 			buf_addf(&p->out, "note %s\n", a->text);
+		break;
+	default:
 		break;
 	}
 }
 
 static void
-step(struct play *p, enum client_input_kind kind, struct frame *f,
-    const struct frame *related)
+step(struct play *p, enum event_kind kind, struct frame *f,
+    struct frame *related)
 {
-	struct client_action a;
+	struct event a;
 
 	p->in.kind = kind;
 	p->in.frame = f;
 	p->in.related = related;
-	p->in.discovered = p->discovered;
-	client_step(p->era, &p->in);
+	p->stage.discovered = p->discovered;
+	if (!client_step(p->era, &p->in))
+		act(p, &p->in); /* it passes */
 	while (client_next(p->era, &a))
 		act(p, &a);
 }
@@ -164,7 +170,7 @@ session_says(struct play *p, const char *text)
 	f = parse(text);
 	if (f == NULL)
 		return false;
-	step(p, CLIENT_SESSION, f, related);
+	step(p, ACTION_WRITE, f, related);
 	frame_unref(f);
 	return true;
 }
@@ -176,7 +182,7 @@ client_says(struct play *p, const char *text)
 
 	if (f == NULL)
 		return false;
-	step(p, CLIENT_CLIENT, f, NULL);
+	step(p, INPUT_CLIENT, f, NULL);
 	frame_unref(f);
 	return true;
 }
@@ -218,7 +224,7 @@ wait_for(struct play *p, int64_t ms)
 			return false;
 		if (due > p->in.now)
 			p->in.now = due;
-		step(p, CLIENT_TICK, NULL, NULL);
+		step(p, INPUT_TICK, NULL, NULL);
 	}
 	p->in.now = end;
 	return true;
@@ -228,34 +234,34 @@ static bool
 stream_is(struct play *p, const char *text)
 {
 	if (strcmp(text, "open") == 0)
-		p->in.listening = LISTENS;
+		p->stage.listening = LISTENS;
 	else if (strcmp(text, "none") == 0)
-		p->in.listening = LISTENS_NOT;
+		p->stage.listening = LISTENS_NOT;
 	else if (strcmp(text, "perhaps") == 0)
-		p->in.listening = LISTENS_PERHAPS;
+		p->stage.listening = LISTENS_PERHAPS;
 	else
 		return false;
-	step(p, CLIENT_LISTENS, NULL, NULL);
+	step(p, EVENT_LISTENS, NULL, NULL);
 	return true;
 }
 
 static bool
 renewed(struct play *p, const char *text)
 {
-	frame_unref(p->in.initialized);
-	p->in.initialized = parse(text);
-	return p->in.initialized != NULL;
+	frame_unref(p->stage.initialized);
+	p->stage.initialized = parse(text);
+	return p->stage.initialized != NULL;
 }
 
 static bool
 control(struct play *p, const char *text)
 {
 	if (strcmp(text, "eof") == 0)
-		step(p, CLIENT_EOF, NULL, NULL);
+		step(p, INPUT_EOF, NULL, NULL);
 	else if (strcmp(text, "notes") == 0)
 		p->notes = true;
 	else if (strcmp(text, "shared") == 0)
-		p->in.shared = true;
+		p->stage.shared = true;
 	else if (strncmp(text, "stream ", 7) == 0)
 		return stream_is(p, text + 7);
 	else if (strncmp(text, "initialized ", 12) == 0)
@@ -401,10 +407,10 @@ play_start(struct play *p, size_t max_held)
 	p->config.prefix = "p";
 	p->config.max_held = max_held == 0 ? 1 << 20 : max_held;
 	p->in.now = 1000;
-	p->in.listening = LISTENS;
+	p->stage.listening = LISTENS;
 	p->in.secret[0] = 0x1111111111111111;
 	p->in.secret[1] = 0x2222222222222222;
-	p->era = client_new(&p->config);
+	p->era = client_new(&p->config, &p->stage);
 	buf_init(&p->out, 0);
 }
 
@@ -414,7 +420,7 @@ play_end(struct play *p)
 	client_free(p->era);
 	while (p->n_sent > 0)
 		frame_unref(p->sent[--p->n_sent]);
-	frame_unref(p->in.initialized);
+	frame_unref(p->stage.initialized);
 	frame_unref(p->discovered);
 	buf_free(&p->out);
 }

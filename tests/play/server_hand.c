@@ -19,7 +19,7 @@ copy(char *to, size_t size, struct span s)
 }
 
 static void
-see(struct seen *s, const struct server_action *a)
+see(struct seen *s, const struct event *a)
 {
 	s->told++;
 	s->facts = *a->facts;
@@ -28,22 +28,22 @@ see(struct seen *s, const struct server_action *a)
 }
 
 static void
-look(struct hand *h, const struct server_action *a)
+look(struct hand *h, const struct event *a)
 {
 	switch (a->kind) {
-	case SERVER_ORDER:
-		h->order = a->order.ticket;
-		h->verb = a->order.verb;
+	case ACTION_SEND:
+		h->order = a->order->ticket;
+		h->verb = a->order->verb;
 		break;
-	case SERVER_TELL_HEAD:
+	case INPUT_HEAD:
 		see(&h->head, a);
 		break;
-	case SERVER_TELL_MESSAGE:
+	case INPUT_MESSAGE:
 		see(&h->message, a);
 		buf_reset(&h->text);
 		buf_addspan(&h->text, a->frame->text);
 		break;
-	case SERVER_TELL_DONE:
+	case INPUT_DONE:
 		see(&h->done, a);
 		h->done_of = a->ticket;
 		break;
@@ -53,9 +53,9 @@ look(struct hand *h, const struct server_action *a)
 }
 
 void
-hand_step(struct hand *h, struct server_input *in)
+hand_step(struct hand *h, struct event *in)
 {
-	struct server_action a;
+	struct event a;
 
 	in->now = h->now;
 	h->head.told = h->message.told = h->done.told = 0;
@@ -78,7 +78,7 @@ hand_post(struct hand *h, uint64_t ticket, const char *message)
 {
 	struct frame *f = parsed(message);
 	struct order order = { .ticket = ticket, .verb = VERB_POST, .body = f };
-	struct server_input in = { .kind = SERVER_SEND, .order = &order };
+	struct event in = { .kind = ACTION_SEND, .order = &order };
 
 	hand_step(h, &in);
 	frame_unref(f);
@@ -107,8 +107,8 @@ void
 hand_answer(struct hand *h, uint64_t ticket, const struct facts *f,
     const char *message)
 {
-	struct server_input in = {
-		.kind = message != NULL ? SERVER_MESSAGE : SERVER_DONE,
+	struct event in = {
+		.kind = message != NULL ? INPUT_MESSAGE : INPUT_DONE,
 		.ticket = ticket,
 		.facts = f,
 		.frame = message != NULL ? parsed(message) : NULL,

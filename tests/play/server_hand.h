@@ -32,7 +32,7 @@ struct hand {
 /* Begins: the session sends initialize 1 under ticket 7. */
 void hand_open(struct hand *h, const struct server_config *config);
 void hand_free(struct hand *h);
-void hand_step(struct hand *h, struct server_input *in);
+void hand_step(struct hand *h, struct event *in);
 /* The session POSTs this. */
 void hand_post(struct hand *h, uint64_t ticket, const char *message);
 /* A message for the exchange of this ticket of ours; NULL: its end. */

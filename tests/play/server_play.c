@@ -14,16 +14,19 @@ enum { DEPTH = 64, AT_ONCE = 8, NEVER_ENDS = 100000 };
 
 /* --- steps --- */
 
-static void
-step(struct server_play *p, struct server_input *in)
+/* Returns false for an event that passes. */
+static bool
+step(struct server_play *p, struct event *in)
 {
-	struct server_action a;
+	struct event a;
+	bool taken;
 
 	in->now = p->now;
 	in->random = p->random;
-	server_step(p->era, in);
+	taken = server_step(p->era, in);
 	while (server_next(p->era, &a))
 		server_play_tell(p, &a);
+	return taken;
 }
 
 /* --- the session --- */
@@ -87,17 +90,15 @@ static void
 play_order(struct server_play *p, struct order *order)
 {
 	struct played *s = add_order(p, order->verb);
-	struct server_input in = { .kind = SERVER_SEND, .order = order };
+	struct event in = { .kind = ACTION_SEND, .order = order };
 
 	order->ticket = s->ticket;
 	if (order->body != NULL)
 		s->frame = frame_ref(order->body);
-	if (server_passes(p->era, order)) {
+	if (!step(p, &in)) {
 		buf_addf(&p->out, "pass @%zu ", p->n_orders - p->hidden_orders);
 		server_play_order(p, order->ticket, order);
-		return;
 	}
-	step(p, &in);
 	/* What in the order is borrowed must have been copied. */
 	memset(order, 0xff, sizeof *order);
 }
@@ -133,7 +134,7 @@ play_post(struct server_play *p, const char *text)
 static bool
 play_abort(struct server_play *p, const char *text)
 {
-	struct server_input in = { .kind = SERVER_ABORT };
+	struct event in = { .kind = ACTION_ABORT };
 	size_t number = text[0] == '@' ? strtoul(text + 1, NULL, 10) : 0;
 
 	if (number == 0 || number + p->hidden_orders > p->n_orders)
@@ -242,17 +243,17 @@ take_facts(struct played *s, const char *text)
 }
 
 static void
-tell_input(struct server_play *p, struct played *s, enum server_input_kind kind,
+tell_input(struct server_play *p, struct played *s, enum event_kind kind,
     struct frame *m)
 {
-	struct server_input in = { .kind = kind,
+	struct event in = { .kind = kind,
 		.ticket = s->ticket,
 		.facts = &s->facts,
 		.frame = m };
 
 	if (s->ticket == 0)
 		return;
-	if (kind == SERVER_DONE)
+	if (kind == INPUT_DONE)
 		s->ticket = 0; /* s may move in step */
 	step(p, &in);
 }
@@ -320,7 +321,7 @@ play_message(struct server_play *p, struct played *s, const char *text)
 	buf_init(&b, 0);
 	make_message(&b, s, text);
 	m = frame_of(&b);
-	tell_input(p, s, SERVER_MESSAGE, m);
+	tell_input(p, s, INPUT_MESSAGE, m);
 	frame_unref(m);
 }
 
@@ -354,7 +355,7 @@ play_end(struct server_play *p, struct played *s, const char *name,
 		s->facts.sent = ends[i].sent;
 		if (!s->facts.sent && s->facts.why.n == 0)
 			s->facts.why = span_of("refused");
-		tell_input(p, s, SERVER_DONE, NULL);
+		tell_input(p, s, INPUT_DONE, NULL);
 		return *rest == '\0';
 	}
 	return false;
@@ -371,14 +372,14 @@ play_head(struct server_play *p, struct played *s, const char *status,
 	rest = take_facts(s, rest);
 	if (s->facts.media == MEDIA_NONE && *rest != '\0')
 		s->facts.media = MEDIA_JSON;
-	tell_input(p, s, SERVER_HEAD, NULL);
+	tell_input(p, s, INPUT_HEAD, NULL);
 	return rest;
 }
 
 static bool
 play_what(struct server_play *p, size_t at, const char *what, const char *rest)
 {
-	struct server_input in = { .ticket = p->ours[at].ticket };
+	struct event in = { .ticket = p->ours[at].ticket };
 	struct buf word;
 
 	buf_init(&word, 0);
@@ -388,13 +389,13 @@ play_what(struct server_play *p, size_t at, const char *what, const char *rest)
 	} else if (strcmp(what, "msg") == 0) {
 		play_message(p, &p->ours[at], rest);
 	} else if (strcmp(what, "endpoint") == 0) {
-		in.kind = SERVER_ENDPOINT;
+		in.kind = INPUT_ENDPOINT;
 		in.ok = strcmp(rest, "ok") == 0;
 		in.facts = &p->ours[at].facts;
 		step(p, &in);
 	} else if (strcmp(what, "person") == 0) {
-		in.kind = SERVER_SIGN_IN;
-		in.text = span_of(rest);
+		in.kind = INPUT_SIGN_IN;
+		in.text = *rest == '\0' ? NULL : rest;
 		step(p, &in);
 	} else if (*what >= '1' && *what <= '5') {
 		rest = play_head(p, &p->ours[at], what, rest);
@@ -429,7 +430,7 @@ play_upstream(struct server_play *p, const char *text)
 static void
 tick(struct server_play *p)
 {
-	struct server_input in = { .kind = SERVER_TICK };
+	struct event in = { .kind = INPUT_TICK };
 
 	step(p, &in);
 }
@@ -460,6 +461,7 @@ play_wait(struct server_play *p, int64_t ms)
 static void
 play_client(struct server_play *p, const char *text)
 {
+	struct event in = { .kind = EVENT_PROBE };
 	struct frame *f = NULL;
 	struct buf b;
 
@@ -468,7 +470,8 @@ play_client(struct server_play *p, const char *text)
 		buf_adds(&b, text);
 		f = frame_of(&b);
 	}
-	server_client(p->era, f);
+	in.frame = f;
+	step(p, &in);
 	frame_unref(f);
 }
 

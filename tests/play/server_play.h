@@ -89,7 +89,7 @@ const char *server_play_value(const char *word, const char *name);
 /* Which of n names it is; it must be one. */
 int server_play_index(const char *value, const char *const *names, size_t n);
 /* An action, and an order, as a line of out. */
-void server_play_tell(struct server_play *p, const struct server_action *a);
+void server_play_tell(struct server_play *p, const struct event *a);
 void server_play_order(struct server_play *p, uint64_t ticket,
     const struct order *order);
 

@@ -147,7 +147,7 @@ tell_end(struct buf *b, const struct facts *f)
 
 /* An exchange is over when its end is told: nothing may come after it. */
 static void
-tell_done(struct server_play *p, const struct server_action *a)
+tell_done(struct server_play *p, const struct event *a)
 {
 	size_t number = number_of(p, a->ticket);
 
@@ -175,46 +175,47 @@ tell_drop(struct server_play *p, uint64_t ticket)
 }
 
 void
-server_play_tell(struct server_play *p, const struct server_action *a)
+server_play_tell(struct server_play *p, const struct event *a)
 {
 	size_t number = number_of(p, a->ticket);
 	struct buf *b = &p->out;
 
 	switch (a->kind) {
-	case SERVER_ORDER:
+	case ACTION_SEND:
 		buf_addf(b, "order #%zu ", p->n_ours + 1 - p->hidden_ours);
-		server_play_order(p, a->order.ticket, &a->order);
+		server_play_order(p, a->order->ticket, a->order);
 		break;
-	case SERVER_DROP:
+	case ACTION_ABORT:
 		tell_drop(p, a->ticket);
 		break;
-	case SERVER_TELL_HEAD:
+	case INPUT_HEAD:
 		buf_addf(b, "head @%zu %d\n", number, a->facts->status);
 		break;
-	case SERVER_TELL_MESSAGE:
+	case INPUT_MESSAGE:
 		buf_addf(b, "tell @%zu %.*s\n", number, (int)a->frame->text.n,
 		    a->frame->text.p);
 		break;
-	case SERVER_TELL_SIGN_IN:
-		buf_addf(b, "sign-in @%zu %.*s\n", number, (int)a->text.n,
-		    a->text.n == 0 ? "" : a->text.p);
+	case INPUT_SIGN_IN:
+		buf_addf(b, "sign-in @%zu %.*s\n", number,
+		    (int)strlen(a->text == NULL ? "" : a->text),
+		    a->text == NULL ? "" : a->text);
 		break;
-	case SERVER_TELL_DONE:
+	case INPUT_DONE:
 		tell_done(p, a);
 		break;
-	case SERVER_FOUND:
+	case ACTION_FOUND:
 		buf_addf(b, "found %s\n",
 		    a->dual       ? "dual" :
 			a->modern ? "modern" :
 			a->sse    ? "sse" :
 				    "legacy");
 		break;
-	case SERVER_NOTE:
+	case ACTION_LOG:
 		if (a->level <= LEVEL_WARN || p->notes)
 			buf_addf(b, "%s %s\n",
-			    a->level <= LEVEL_WARN ? "warn" : "note", a->note);
+			    a->level <= LEVEL_WARN ? "warn" : "note", a->text);
 		break;
-	case SERVER_NONE:
+	default:
 		buf_adds(b, "NONE\n");
 		break;
 	}

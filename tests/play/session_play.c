@@ -150,7 +150,7 @@ play_free(struct play *p)
 static void
 drain_actions(struct play *p)
 {
-	struct session_action a;
+	struct event a;
 
 	while (session_next(p->session, &a)) {
 		if (p->watch != NULL)
@@ -161,9 +161,9 @@ drain_actions(struct play *p)
 
 /* One step, and the ends of what it aborted, as the transport tells them. */
 static void
-step(struct play *p, struct session_input *in)
+step(struct play *p, struct event *in)
 {
-	struct session_input end;
+	struct event end;
 	size_t i;
 
 	in->now = p->now;
@@ -173,7 +173,7 @@ step(struct play *p, struct session_input *in)
 	for (i = 0; i < p->n_sent && !p->late; i++) {
 		if (!p->sent[i].aborted || p->sent[i].ticket == 0)
 			continue;
-		end = (struct session_input){ .kind = INPUT_DONE,
+		end = (struct event){ .kind = INPUT_DONE,
 			.now = p->now,
 			.random = p->random,
 			.ticket = p->sent[i].ticket,
@@ -228,7 +228,7 @@ make_call(struct buf *b, const char *text)
 static void
 play_client(struct play *p, const char *text)
 {
-	struct session_input in = { .kind = INPUT_INVALID };
+	struct event in = { .kind = INPUT_INVALID };
 	struct buf b;
 
 	buf_init(&b, 0);
@@ -243,13 +243,13 @@ play_client(struct play *p, const char *text)
 		break;
 	case MSG_SYNTAX:
 	case MSG_UTF8:
-		in.bad = INVALID_SYNTAX;
+		in.invalid = INVALID_SYNTAX;
 		break;
 	case MSG_BATCH:
-		in.bad = INVALID_BATCH;
+		in.invalid = INVALID_BATCH;
 		break;
 	case MSG_INVALID:
-		in.bad = INVALID_MESSAGE;
+		in.invalid = INVALID_MESSAGE;
 		break;
 	}
 	step(p, &in);
@@ -409,10 +409,10 @@ make_message(struct buf *b, const struct sent *s, const char *text)
 }
 
 static void
-tell_input(struct play *p, struct sent *s, enum session_input_kind kind,
+tell_input(struct play *p, struct sent *s, enum event_kind kind,
     struct frame *m)
 {
-	struct session_input in = { .kind = kind,
+	struct event in = { .kind = kind,
 		.ticket = s->ticket,
 		.facts = &s->facts,
 		.frame = m };
@@ -428,9 +428,9 @@ tell_input(struct play *p, struct sent *s, enum session_input_kind kind,
 static void
 play_person(struct play *p, const struct sent *s, const char *text)
 {
-	struct session_input in = {
-		.kind = INPUT_SIGN_IN, .ticket = s->was, .text = span_of(text)
-	};
+	struct event in = { .kind = INPUT_SIGN_IN,
+		.ticket = s->was,
+		.text = *text == '\0' ? NULL : text };
 
 	step(p, &in);
 }
@@ -548,7 +548,7 @@ play_server(struct play *p, const char *text)
 static void
 tick(struct play *p)
 {
-	struct session_input in = { .kind = INPUT_TICK };
+	struct event in = { .kind = INPUT_TICK };
 
 	step(p, &in);
 }
@@ -581,7 +581,7 @@ play_wait(struct play *p, int64_t ms)
 static void
 play_too_long(struct play *p, const char *text)
 {
-	struct session_input in = { .kind = INPUT_TOO_LONG };
+	struct event in = { .kind = INPUT_TOO_LONG };
 	struct buf word, id;
 
 	buf_init(&word, 0);
@@ -601,7 +601,7 @@ play_too_long(struct play *p, const char *text)
 static void
 play_memory(struct play *p, const char *text)
 {
-	struct session_input in = { .kind = INPUT_CACHED_START };
+	struct event in = { .kind = INPUT_CACHED_START };
 	struct buf result, tools;
 
 	buf_init(&result, 0);
@@ -618,7 +618,7 @@ play_memory(struct play *p, const char *text)
 static bool
 play_event(struct play *p, const char *text)
 {
-	struct session_input in = { .kind = INPUT_EOF };
+	struct event in = { .kind = INPUT_EOF };
 
 	if (strncmp(text, "memory ", 7) == 0) {
 		play_memory(p, text + 7);
@@ -645,7 +645,7 @@ play_event(struct play *p, const char *text)
 			in.kind = INPUT_PEER_STATE;
 		else if (strcmp(text, "rival") == 0) {
 			in.kind = INPUT_PEER_STATE;
-			in.newer_peer = true;
+			in.ok = true;
 		} else if (strncmp(text, "orphan ", 7) == 0) {
 			in.kind = INPUT_STALE_SESSION;
 			in.session = span_of(text + 7);

@@ -72,7 +72,7 @@ struct play {
 	int status; /* of exit, -1 before */
 	int64_t exit_at;
 	/* Looks at every action before it is rendered. */
-	void (*watch)(struct play *, const struct session_action *);
+	void (*watch)(struct play *, const struct event *);
 	void *arg;
 };
 
@@ -93,7 +93,7 @@ size_t play_held(const struct play *p);
 
 /* session_tell.c, for the player itself: an action goes to out as a line, the
  * facts of a send go back to those of no answer. */
-void play_tell(struct play *p, const struct session_action *a);
+void play_tell(struct play *p, const struct event *a);
 void play_facts_clear(struct sent *s);
 
 #endif

@@ -45,7 +45,7 @@ tell_message(struct buf *b, const struct frame *f)
 }
 
 static void
-tell_send(struct play *p, const struct session_action *a)
+tell_send(struct play *p, const struct event *a)
 {
 	static const char *const verbs[] = { "POST", "GET", "DELETE" };
 	struct sent *s;
@@ -57,25 +57,25 @@ tell_send(struct play *p, const struct session_action *a)
 	s = &p->sent[p->n_sent++];
 	memset(s, 0, sizeof *s);
 	s->ticket = s->was = a->ticket;
-	s->verb = a->order.verb;
-	s->session = dup_span(a->order.session);
-	s->version = dup_span(a->order.version);
-	s->listen = a->order.listen;
-	s->resume = a->order.verb == VERB_GET && !a->order.listen;
-	if (a->order.verb == VERB_POST && a->order.body != NULL)
-		s->frame = frame_ref(a->order.body);
+	s->verb = a->order->verb;
+	s->session = dup_span(a->order->session);
+	s->version = dup_span(a->order->version);
+	s->listen = a->order->listen;
+	s->resume = a->order->verb == VERB_GET && !a->order->listen;
+	if (a->order->verb == VERB_POST && a->order->body != NULL)
+		s->frame = frame_ref(a->order->body);
 	play_facts_clear(s);
-	buf_addf(&p->out, "send #%zu %s", p->n_sent, verbs[a->order.verb]);
+	buf_addf(&p->out, "send #%zu %s", p->n_sent, verbs[a->order->verb]);
 	if (s->frame != NULL)
 		tell_message(&p->out, s->frame);
-	else if (a->order.verb == VERB_GET)
-		buf_adds(&p->out, a->order.listen ? " listen" : " resume");
-	add_word(&p->out, a->order.last_event_id);
+	else if (a->order->verb == VERB_GET)
+		buf_adds(&p->out, a->order->listen ? " listen" : " resume");
+	add_word(&p->out, a->order->last_event_id);
 	if (s->session != NULL)
 		buf_addf(&p->out, " @%s", s->session);
 	if (p->details && s->version != NULL)
 		buf_addf(&p->out, " v=%s", s->version);
-	if (p->person && a->order.interactive)
+	if (p->person && a->order->interactive)
 		buf_adds(&p->out, " person");
 	buf_addc(&p->out, '\n');
 }
@@ -168,7 +168,7 @@ by_ticket(const struct play *p, uint64_t ticket)
 }
 
 void
-play_tell(struct play *p, const struct session_action *a)
+play_tell(struct play *p, const struct event *a)
 {
 	struct sent *s;
 
@@ -191,8 +191,8 @@ play_tell(struct play *p, const struct session_action *a)
 		tell_write(&p->out, a->frame, p->words);
 		break;
 	case ACTION_READ:
-		p->reading = a->on;
-		buf_addf(&p->out, "read %s\n", a->on ? "on" : "off");
+		p->reading = a->ok;
+		buf_addf(&p->out, "read %s\n", a->ok ? "on" : "off");
 		break;
 	case ACTION_LOG:
 		if (p->warnings && a->level == LEVEL_WARN)
@@ -216,12 +216,10 @@ play_tell(struct play *p, const struct session_action *a)
 			    a->session.n > 0 ? "@" : "-", (int)a->session.n,
 			    a->session.n > 0 ? a->session.p : "");
 		break;
-	case ACTION_FOUND: /* of a chain only */
-		break;
 	case ACTION_CHECK_PEERS:
 		buf_adds(&p->out, "look\n");
 		break;
-	case ACTION_NONE:
+	default:
 		buf_adds(&p->out, "NONE\n");
 		break;
 	}

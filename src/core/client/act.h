@@ -18,7 +18,4 @@ void client_probe(struct client *e, struct frame *f);
 /* Logs a decision. The text is cut at 511 bytes. */
 void client_log(struct client *e, enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* Drops the actions that are still in the queue, and frees the queue. */
-void client_actions_free(struct client *e);
-
 #endif

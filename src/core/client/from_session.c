@@ -117,7 +117,7 @@ answered(struct client *e, struct frame *m)
 /* --- questions --- */
 
 static void
-question(struct client *e, const struct client_input *in)
+question(struct client *e, const struct event *in)
 {
 	struct frame *m = in->frame;
 	struct request *r;
@@ -266,7 +266,7 @@ notified(struct client *e, struct request *r, bool related, struct frame *m)
 }
 
 static void
-notification(struct client *e, const struct client_input *in)
+notification(struct client *e, const struct event *in)
 {
 	struct frame *m = in->frame;
 	struct request *r = NULL, *listen;
@@ -308,7 +308,7 @@ for_legacy(struct client *e, struct frame *m)
 }
 
 void
-client_from_session(struct client *e, const struct client_input *in)
+client_from_session(struct client *e, const struct event *in)
 {
 	struct frame *m = in->frame;
 

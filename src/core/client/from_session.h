@@ -7,6 +7,6 @@
 #include "core/client/state.h"
 
 /* Handles the frame in an input of kind CLIENT_SESSION. */
-void client_from_session(struct client *e, const struct client_input *in);
+void client_from_session(struct client *e, const struct event *in);
 
 #endif

@@ -20,4 +20,12 @@ void client_notification(struct client *e, struct frame *f);
  * themselves. */
 void client_eof(struct client *e);
 
+/* Translates f, which is about to go out to the server, if the server (modern
+ * or not) is of another era than the one f was made for. request is the request
+ * of the session's client that f is sent for, NULL: none; the id of f may be
+ * another one. Returns the frame to send instead, owned by the caller; NULL: f
+ * fits as it is. */
+struct frame *client_fit(struct client *e, const struct frame *request,
+    struct frame *f, bool modern);
+
 #endif

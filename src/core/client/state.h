@@ -192,15 +192,9 @@ enum { ALARM_LEVEL /* the wait for the answer to `setting` is over */ };
 
 enum opening { OPENING_SHUT, OPENING_RUNS, OPENING_DONE };
 
-struct action {
-	enum client_action_kind kind;
-	struct frame *frame;
-	enum log_level level;
-	char *text;
-};
-
 struct client {
 	struct client_config config;
+	const struct stage *stage;
 	bool legacy, modern; /* both false: not known yet */
 	enum opening opening;
 	unsigned declared; /* bits: the questions that initialize allows */
@@ -240,9 +234,8 @@ struct client {
 	enum session_listening listening;
 	struct frame *discovered;
 
-	struct action *actions;
-	size_t n_actions, cap_actions, next_action;
-	struct action current;
+	struct events events; /* what client_next will give */
+	struct frame *fitted; /* lent by client_step for an ACTION_SEND */
 };
 
 static inline bool

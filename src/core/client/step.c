@@ -22,11 +22,12 @@
 #include "core/client/table.h"
 
 struct client *
-client_new(const struct client_config *config)
+client_new(const struct client_config *config, const struct stage *stage)
 {
 	struct client *e = xcalloc(1, sizeof *e);
 
 	e->config = *config;
+	e->stage = stage;
 	e->level = -1;
 	alarm_init(&e->alarms);
 	buf_init(&e->server_info, 0);
@@ -40,7 +41,8 @@ client_free(struct client *e)
 		return;
 	client_listen_free(e);
 	client_table_free(e);
-	client_actions_free(e);
+	events_free(&e->events);
+	frame_unref(e->fitted);
 	frame_unref(e->initialized);
 	buf_free(&e->server_info);
 	free(e);
@@ -88,53 +90,97 @@ tick(struct client *e)
 
 /* --- inputs --- */
 
-void
-client_step(struct client *e, const struct client_input *in)
+/* Tells whether this event is for the reducer. */
+static bool
+concerns(const struct client *e, const struct event *in)
 {
+	switch (in->kind) {
+	case INPUT_CLIENT:
+		return !client_passes(e, in->frame);
+	case INPUT_EOF:
+	case INPUT_STOP:
+	case ACTION_WRITE:
+		return !client_is_legacy(e);
+	default:
+		return in->kind == INPUT_TICK || in->kind == EVENT_LISTENS;
+	}
+}
+
+/* What a modern client said goes out as the server takes it now, whatever the
+ * server was when the client said it. And tools look different to a modern
+ * client: a start of its is cached for another one of its kind. */
+static void
+adapt(struct client *e, struct event *out)
+{
+	bool modern = e->stage->discovered != NULL;
+
+	if (out->kind == ACTION_LOAD_START || out->kind == ACTION_SAVE_START)
+		out->version = span_of("\"" REVISION_MODERN "\"");
+	if (out->kind != ACTION_SEND || out->order->body == NULL)
+		return;
+	frame_unref(e->fitted);
+	e->fitted = client_fit(e, out->related, out->order->body, modern);
+	if (e->fitted != NULL)
+		out->order->body = e->fitted;
+}
+
+/* Takes over what the neighbours are now. */
+static void
+look(struct client *e)
+{
+	const struct stage *now = e->stage;
+
+	e->discovered = now->discovered;
+	e->shared = now->shared;
+	/* The session was renewed, perhaps with another server. */
+	if (e->opening == OPENING_DONE && now->initialized != NULL &&
+	    now->initialized != e->initialized)
+		client_learn(e, now->initialized);
+	if (now->listening == e->listening)
+		return;
+	e->listening = now->listening;
+	if (e->discovered != NULL)
+		client_hand_over(e);
+	else
+		client_listening_changed(e);
+}
+
+bool
+client_step(struct client *e, struct event *in)
+{
+	if (!concerns(e, in)) {
+		if (!client_is_legacy(e))
+			adapt(e, in);
+		return false;
+	}
 	e->now = in->now;
 	e->secret[0] = in->secret[0];
 	e->secret[1] = in->secret[1];
-	e->discovered = in->discovered;
-	e->shared = in->shared;
-	/* The session was renewed, perhaps with another server. */
-	if (e->opening == OPENING_DONE && in->initialized != NULL &&
-	    in->initialized != e->initialized)
-		client_learn(e, in->initialized);
-	if (in->listening != e->listening) {
-		e->listening = in->listening;
-		if (e->discovered != NULL)
-			client_hand_over(e);
-		else
-			client_listening_changed(e);
-	}
+	look(e);
 	switch (in->kind) {
-	case CLIENT_CLIENT:
+	case INPUT_CLIENT:
 		client_from_client(e, in->frame);
 		break;
-	case CLIENT_SESSION:
+	case ACTION_WRITE:
 		client_from_session(e, in);
 		break;
-	case CLIENT_EOF:
+	case INPUT_EOF:
+	case INPUT_STOP:
 		client_eof(e);
 		break;
-	case CLIENT_TICK:
+	case INPUT_TICK:
 		tick(e);
 		break;
-	case CLIENT_LISTENS:
-		break; /* seen above */
+	default:
+		break; /* EVENT_LISTENS: look() has seen it */
 	}
 	e->discovered = NULL;
 	note_times(e);
 	client_sane(e);
+	return true;
 }
 
 /* --- the state --- */
-
-bool
-client_is_legacy(const struct client *e)
-{
-	return e->legacy && e->strays == 0;
-}
 
 bool
 client_holds(const struct client *e)

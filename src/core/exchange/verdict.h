@@ -10,58 +10,7 @@
 #include <regex.h>
 
 #include "base/frame.h"
-
-enum verb { VERB_POST, VERB_GET, VERB_DELETE };
-
-enum media { MEDIA_NONE, MEDIA_JSON, MEDIA_SSE, MEDIA_HTML, MEDIA_OTHER };
-
-/* How an exchange ended. */
-enum ending {
-	ENDING_COMPLETE,
-	ENDING_CUT,     /* the connection broke */
-	ENDING_IDLE,    /* silent for longer than the call timeout */
-	ENDING_ABORTED, /* mcpsplice ended it */
-	ENDING_RESOLVE, /* from here on: nothing was sent */
-	ENDING_CONNECT,
-	ENDING_TLS,
-	ENDING_PROXY,
-	ENDING_CONFIG,
-	ENDING_DENIED, /* there are no credentials */
-	ENDING_SIGN_IN /* the user has to sign in first */
-};
-
-/* The facts of one answer, as far as it arrived. */
-struct facts {
-	enum verb verb;
-	bool had_session; /* the request carried a session id */
-	bool fresh;       /* mcpsplice renewed the session a moment before */
-	int status;       /* HTTP status; 0: no answer */
-	enum media media;
-	enum ending ending;
-	bool sent;      /* the server may have seen the request */
-	bool too_large; /* the message passed a cap; size tells its bytes */
-	uint64_t size;
-	int64_t retry_after_ms; /* -1: not given */
-	struct span session;    /* Mcp-Session-Id of the answer, checked */
-	struct span body; /* the part that is not a JSON-RPC message, up to 256
-			   * KiB */
-	struct span last_event_id; /* of this stream; n 0: none */
-	int64_t retry_ms;          /* of this stream; -1: none */
-	struct span location;      /* of a redirect that was not followed */
-	struct span why;           /* the transport's reason in words for
-				    * users */
-	struct span challenge;     /* WWW-Authenticate of a 401 or 403 */
-	bool session_ended; /* another server answers now, or the stream that
-			     * was the session ended; without a status the
-			     * request may have run */
-	bool changed;   /* set by core/server: initialize found another protocol
-		       * than the one before */
-	int64_t out_at; /* when the last byte of the request was written, in the
-			 * time of the session's inputs (ms); 0: not known */
-	bool credentials_known_good; /* a 401 or 403, but the credentials are
-		       * good as far as is known: the session may be the
-		       * cause */
-};
+#include "core/exchange/facts.h"
 
 enum verdict {
 	VERDICT_ANSWER,     /* deliver the answer to the client */

@@ -64,76 +64,22 @@ server_facts_gone(bool ran)
 	return f;
 }
 
-struct kept_facts *
-server_facts_keep(const struct facts *f)
-{
-	struct kept_facts *k = xcalloc(1, sizeof *k);
-	struct span *const spans[] = { &k->facts.session, &k->facts.body,
-		&k->facts.last_event_id, &k->facts.location, &k->facts.why,
-		&k->facts.challenge };
-	size_t i, at = 0;
-
-	k->facts = *f;
-	buf_init(&k->bytes, 0);
-	for (i = 0; i < sizeof spans / sizeof *spans; i++)
-		buf_addspan(&k->bytes, *spans[i]);
-	for (i = 0; i < sizeof spans / sizeof *spans; i++) {
-		if (spans[i]->n > 0)
-			spans[i]->p = k->bytes.p + at;
-		at += spans[i]->n;
-	}
-	return k;
-}
-
-void
-server_facts_free(struct kept_facts *k)
-{
-	if (k == NULL)
-		return;
-	buf_free(&k->bytes);
-	free(k);
-}
-
 /* --- actions --- */
 
 void
-server_action_clear(struct server_queued *a)
+server_post(struct server *e, enum event_kind kind, uint64_t ticket)
 {
-	server_facts_free(a->facts);
-	frame_unref(a->frame);
-	free(a->text);
-	memset(a, 0, sizeof *a);
-}
-
-struct server_queued *
-server_action_add(struct server *e, enum server_action_kind kind,
-    uint64_t ticket)
-{
-	struct server_queued *a;
-
-	if (e->next_action == e->n_actions)
-		e->next_action = e->n_actions = 0;
-	if (e->n_actions == e->cap_actions) {
-		e->cap_actions = e->cap_actions * 2 + 16;
-		e->actions = xrealloc(e->actions,
-		    e->cap_actions * sizeof *e->actions);
-	}
-	a = &e->actions[e->n_actions++];
-	memset(a, 0, sizeof *a);
-	a->kind = kind;
-	a->ticket = ticket;
-	return a;
+	events_add(&e->events,
+	    &(struct event){ .kind = kind, .ticket = ticket });
 }
 
 void
 server_log(struct server *e, enum log_level level, const char *fmt, ...)
 {
-	struct server_queued *a = server_action_add(e, SERVER_NOTE, 0);
 	va_list ap;
 
-	a->level = level;
 	va_start(ap, fmt);
-	a->text = xvasprintf(fmt, ap);
+	events_log(&e->events, level, fmt, ap);
 	va_end(ap);
 }
 
@@ -162,38 +108,26 @@ server_attempt_find(const struct server *e, uint64_t ticket)
 }
 
 bool
-server_next(struct server *e, struct server_action *out)
+server_next(struct server *e, struct event *out)
 {
-	struct server_queued *a = &e->current;
+	struct order *order = &e->events.order;
 	struct server_attempt *i;
 
-	for (;;) {
-		server_action_clear(a);
-		if (e->next_action == e->n_actions)
-			return false;
-		*a = e->actions[e->next_action++];
-		memset(out, 0, sizeof *out);
-		out->kind = a->kind;
-		out->ticket = a->ticket;
-		out->facts = a->facts != NULL ? &a->facts->facts : NULL;
-		out->frame = a->frame;
-		out->text = span_of(a->text);
-		out->note = a->text;
-		out->level = a->level;
-		out->modern = a->modern;
-		out->sse = a->sse;
-		out->dual = a->dual;
-		if (a->kind != SERVER_ORDER)
+	while (events_next(&e->events, out)) {
+		if (out->kind != ACTION_SEND)
 			return true;
-		/* The step that ordered this attempt also ended it, so upstream
-		 * never hears of it. */
-		i = server_attempt_find(e, a->ticket);
+		/* The step that ordered this attempt may have ended it: then
+		 * nobody hears of it. */
+		i = server_attempt_find(e, out->ticket);
 		if (i == NULL)
 			continue;
 		i->ordered = true;
-		fill_order(&out->order, i);
+		*order = (struct order){ 0 };
+		fill_order(order, i);
+		out->order = order;
 		return true;
 	}
+	return false;
 }
 
 /* --- the server's end --- */
@@ -226,7 +160,7 @@ server_attempt_new(struct server *e, enum purpose purpose,
 	i->next = e->attempts;
 	e->attempts = i;
 	idtable_add(&e->attempt_table, &i->by_ticket, i->ticket);
-	server_action_add(e, SERVER_ORDER, i->ticket);
+	server_post(e, ACTION_SEND, i->ticket);
 	return i;
 }
 
@@ -256,7 +190,7 @@ server_attempt_end(struct server *e, struct server_attempt *i)
 	server_attempt_drop(e, i);
 	i->order = NULL;
 	if (i->ordered)
-		server_action_add(e, SERVER_DROP, i->ticket);
+		server_post(e, ACTION_ABORT, i->ticket);
 }
 
 struct server_attempt *

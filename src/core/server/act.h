@@ -8,11 +8,6 @@
 
 /* --- facts --- */
 
-/* Returns a copy of the facts and of the bytes that they point to. The caller
- * frees it with server_facts_free(). */
-struct kept_facts *server_facts_keep(const struct facts *f);
-/* k may be NULL. */
-void server_facts_free(struct kept_facts *k);
 /* The facts of 200 with JSON, of 202, of 200 with an event stream, and of an
  * exchange that was aborted before an answer came. */
 extern const struct facts server_facts_ok, server_facts_accepted,
@@ -23,13 +18,9 @@ struct facts server_facts_gone(bool ran);
 
 /* --- actions --- */
 
-/* Queues an action for this ticket and returns it. The caller fills it in, and
- * the queue owns what the caller puts there. The pointer is valid until the
- * next action is queued. */
-struct server_queued *server_action_add(struct server *e,
-    enum server_action_kind kind, uint64_t ticket);
-/* Frees what the action owns, but not the action. */
-void server_action_clear(struct server_queued *a);
+/* Queues an event of which there is nothing to say but its kind and ticket. */
+void server_post(struct server *e, enum event_kind kind, uint64_t ticket);
+/* Logs a decision. The text is cut at 511 bytes. */
 void server_log(struct server *e, enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

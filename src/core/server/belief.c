@@ -50,7 +50,7 @@ mode_name(enum server_mode mode)
 	return names[mode];
 }
 
-/* Queues SERVER_FOUND, for the app to remember what the server speaks. A server
+/* Queues ACTION_FOUND, for the app to remember what the server speaks. A server
  * that speaks both eras is worth no note unless another kind was remembered:
  * then the note is deleted. */
 static void
@@ -58,14 +58,14 @@ tell_found(struct server *e, bool was_other)
 {
 	const struct belief *b = &e->belief;
 	bool dual = b->mode == MODE_MODERN && !b->modern_only;
-	struct server_queued *a;
+	struct event out = { .kind = ACTION_FOUND,
+		.modern = b->modern_only,
+		.sse = b->mode == MODE_SSE,
+		.dual = dual };
 
 	if (dual && !was_other)
 		return;
-	a = server_action_add(e, SERVER_FOUND, 0);
-	a->modern = b->modern_only;
-	a->sse = b->mode == MODE_SSE;
-	a->dual = dual;
+	events_add(&e->events, &out);
 }
 
 bool

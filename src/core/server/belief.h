@@ -11,7 +11,7 @@
 void server_belief_init(struct server *e);
 /* An initialize of the session begins to find the server out. */
 void server_belief_forget(struct server *e);
-/* Detection found this mode. Logs it, and queues SERVER_FOUND unless it is no
+/* Detection found this mode. Logs it, and queues ACTION_FOUND unless it is no
  * news. refused: the server refused an initialize before. Returns whether the
  * mode is another than the last one. */
 bool server_belief_found(struct server *e, enum server_mode mode, bool refused);

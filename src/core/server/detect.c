@@ -46,7 +46,7 @@ step_clear(struct server *e)
 {
 	struct detect *d = &e->detect;
 
-	server_facts_free(d->head);
+	facts_free(d->head);
 	d->head = NULL;
 	d->attempt = NULL;
 	alarm_set(&e->alarms, ALARM_ENDPOINT, ALARM_NEVER);
@@ -61,7 +61,7 @@ server_detect_end(struct server *e)
 	if (d->step == TRY_STREAM && e->belief.mode != MODE_SSE)
 		server_sse2024_close(e);
 	step_clear(e);
-	server_facts_free(d->facts);
+	facts_free(d->facts);
 	frame_unref(d->words);
 	memset(d, 0, sizeof *d);
 }
@@ -312,7 +312,7 @@ give_up(struct server *e, const struct facts *f, struct frame *m)
 	} else {
 		relay(e, &both, words);
 	}
-	server_facts_free(kept);
+	facts_free(kept);
 	frame_unref(words);
 }
 
@@ -336,7 +336,7 @@ go_on(struct server *e, const struct facts *f, struct frame *m)
 		d->other_path = (f->status == 400 || f->status == 404 ||
 				    f->status == 405) &&
 		    !is_modern_error(m);
-		d->facts = server_facts_keep(f);
+		d->facts = facts_keep(f);
 		if (m != NULL)
 			d->words = frame_ref(m);
 	}
@@ -476,8 +476,8 @@ server_detect_head(struct server *e, struct server_attempt *i,
 {
 	if (e->detect.attempt != i)
 		return;
-	server_facts_free(e->detect.head);
-	e->detect.head = server_facts_keep(f);
+	facts_free(e->detect.head);
+	e->detect.head = facts_keep(f);
 }
 
 void

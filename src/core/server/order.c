@@ -94,25 +94,28 @@ void
 server_order_tell_head(struct server *e, struct server_order *o,
     const struct facts *f)
 {
-	server_action_add(e, SERVER_TELL_HEAD, o->ticket)
-	    ->facts = server_facts_keep(f);
+	events_add(&e->events,
+	    &(struct event){
+		.kind = INPUT_HEAD, .ticket = o->ticket, .facts = f });
 }
 
 void
 server_order_tell_message(struct server *e, struct server_order *o,
     const struct facts *f, struct frame *m)
 {
-	struct server_queued *a = server_action_add(e, SERVER_TELL_MESSAGE,
-	    o->ticket);
+	struct facts facts = *f;
+	struct event out = { .kind = INPUT_MESSAGE,
+		.ticket = o->ticket,
+		.facts = &facts,
+		.frame = m };
 
-	a->facts = server_facts_keep(f);
-	a->facts->facts.changed = o->changed;
+	facts.changed = o->changed;
 	/* The refusal of a modern server says nothing about a session, but with
 	 * this status the session would think so. */
 	if (o->mode == MODE_MODERN && m->kind == FRAME_ERROR &&
 	    (f->status == 400 || f->status == 404))
-		a->facts->facts.status = 200;
-	a->frame = frame_ref(m);
+		facts.status = 200;
+	events_add(&e->events, &out);
 	if (m->kind == FRAME_RESULT || m->kind == FRAME_ERROR)
 		o->answered = true;
 }
@@ -121,8 +124,9 @@ void
 server_order_tell_done(struct server *e, struct server_order *o,
     const struct facts *f)
 {
-	server_action_add(e, SERVER_TELL_DONE, o->ticket)
-	    ->facts = server_facts_keep(f);
+	events_add(&e->events,
+	    &(struct event){
+		.kind = INPUT_DONE, .ticket = o->ticket, .facts = f });
 	server_order_drop(e, o);
 }
 

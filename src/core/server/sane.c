@@ -263,34 +263,34 @@ sane_listens(const struct server *e)
 static bool
 is_done_later(const struct server *e, size_t at, uint64_t ticket)
 {
-	while (++at < e->n_actions)
-		if (e->actions[at].kind == SERVER_TELL_DONE &&
-		    e->actions[at].ticket == ticket)
+	const struct event *out;
+
+	while ((out = events_peek(&e->events, ++at)) != NULL)
+		if (out->kind == INPUT_DONE && out->ticket == ticket)
 			return true;
 	return false;
 }
 
 static void
-sane_action(const struct server *e, size_t at)
+sane_event(const struct server *e, size_t at, const struct event *out)
 {
-	const struct server_queued *a = &e->actions[at];
-	const struct server_order *o = server_order_find(e, a->ticket);
+	const struct server_order *o = server_order_find(e, out->ticket);
 
-	switch (a->kind) {
-	case SERVER_ORDER:
-	case SERVER_DROP:
-		assert(server_owns(a->ticket));
+	switch (out->kind) {
+	case ACTION_SEND:
+	case ACTION_ABORT:
+		assert(server_owns(out->ticket));
 		break;
-	case SERVER_TELL_HEAD:
-	case SERVER_TELL_MESSAGE:
-	case SERVER_TELL_SIGN_IN:
-		assert((o != NULL) != is_done_later(e, at, a->ticket));
+	case INPUT_HEAD:
+	case INPUT_MESSAGE:
+	case INPUT_SIGN_IN:
+		assert((o != NULL) != is_done_later(e, at, out->ticket));
 		break;
-	case SERVER_TELL_DONE:
-		assert(o == NULL && !is_done_later(e, at, a->ticket));
+	case INPUT_DONE:
+		assert(o == NULL && !is_done_later(e, at, out->ticket));
 		break;
 	default:
-		assert(a->ticket == 0);
+		assert(out->ticket == 0);
 		break;
 	}
 }
@@ -300,6 +300,7 @@ server_sane(const struct server *e)
 {
 	const struct server_order *o;
 	const struct server_attempt *i;
+	const struct event *out;
 	size_t at, orders = 0, attempts = 0;
 
 	for (o = e->orders; o != NULL; o = o->next, orders++)
@@ -315,8 +316,8 @@ server_sane(const struct server *e)
 	else
 		assert(!alarm_is_set(&e->alarms, ALARM_PATIENCE));
 	server_inputs_sane(e);
-	for (at = e->next_action; at < e->n_actions; at++)
-		sane_action(e, at);
+	for (at = 0; (out = events_peek(&e->events, at)) != NULL; at++)
+		sane_event(e, at, out);
 }
 
 #endif

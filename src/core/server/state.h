@@ -135,22 +135,6 @@ struct server_attempt {
 	bool endpoint, announces, listen, control, interactive;
 };
 
-/* A copy of facts. */
-struct kept_facts {
-	struct facts facts;
-	struct buf bytes; /* the spans of facts point into it */
-};
-
-struct server_queued {
-	enum server_action_kind kind;
-	uint64_t ticket;
-	struct kept_facts *facts;
-	struct frame *frame;
-	char *text;
-	enum log_level level;
-	bool modern, sse, dual;
-};
-
 enum { KEPT_MESSAGES = 64, KEPT_BYTES = 1 << 20 };
 
 /* Messages that wait for the session's listen stream. */
@@ -236,9 +220,7 @@ struct server {
 	int64_t now;
 	uint64_t random;
 	struct alarms alarms;
-	struct server_queued *actions;
-	size_t n_actions, next_action, cap_actions;
-	struct server_queued current; /* the action that was taken last */
+	struct events events; /* what server_next will give */
 };
 
 #endif

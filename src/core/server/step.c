@@ -53,21 +53,18 @@ is_initialize(const struct order *order)
 	    json_key_is(order->body->method, "initialize");
 }
 
-bool
-server_passes(const struct server *e, const struct order *order)
+/* Does this order of the session go straight to the transport? With a legacy
+ * Streamable server all do but an initialize; and any that carries the id of a
+ * session does. */
+static bool
+passes(const struct server *e, const struct order *order)
 {
 	return order->session.n > 0 ||
 	    (e->belief.mode == MODE_LEGACY && !is_initialize(order));
 }
 
-bool
-server_has(const struct server *e, uint64_t ticket)
-{
-	return server_order_find(e, ticket) != NULL;
-}
-
-void
-server_client(struct server *e, struct frame *discover)
+static void
+probe(struct server *e, struct frame *discover)
 {
 	frame_unref(e->client_discover);
 	e->client_discover = discover == NULL ? NULL : frame_ref(discover);
@@ -155,40 +152,39 @@ take_endpoint(struct server *e, struct server_attempt *i, bool ok)
 		server_detect_endpoint(e, i, ok);
 }
 
-/* A person has to sign in before this exchange goes on (text n 0: not any
- * more). */
+/* A person has to sign in before this exchange goes on (text NULL: not
+ * any more). */
 static void
-take_sign_in(struct server *e, struct server_attempt *i, struct span text)
+take_sign_in(struct server *e, struct server_attempt *i, const char *text)
 {
-	struct server_queued *a;
-
 	if (i->order == NULL)
 		return;
-	server_detect_user(e, i, text.n > 0);
-	a = server_action_add(e, SERVER_TELL_SIGN_IN, i->order->ticket);
-	if (text.n > 0)
-		a->text = xstrndup(text.p, text.n);
+	server_detect_user(e, i, text != NULL);
+	events_add(&e->events,
+	    &(struct event){ .kind = INPUT_SIGN_IN,
+		.ticket = i->order->ticket,
+		.text = text });
 }
 
 static void
-take(struct server *e, const struct server_input *in)
+take(struct server *e, const struct event *in)
 {
 	struct server_attempt *i = server_attempt_find(e, in->ticket);
 
 	if (i == NULL)
 		return; /* stale: the attempt was ended */
 	switch (in->kind) {
-	case SERVER_HEAD:
+	case INPUT_HEAD:
 		if (takers[i->purpose].head != NULL)
 			takers[i->purpose].head(e, i, in->facts);
 		break;
-	case SERVER_MESSAGE:
+	case INPUT_MESSAGE:
 		takers[i->purpose].message(e, i, in->facts, in->frame);
 		break;
-	case SERVER_ENDPOINT:
+	case INPUT_ENDPOINT:
 		take_endpoint(e, i, in->ok);
 		break;
-	case SERVER_SIGN_IN:
+	case INPUT_SIGN_IN:
 		take_sign_in(e, i, in->text);
 		break;
 	default:
@@ -290,22 +286,49 @@ sweep(struct server *e)
 	note_subscriptions(e);
 }
 
-void
-server_step(struct server *e, const struct server_input *in)
+/* Tells whether this event is for the reducer: of an order of the session that
+ * does not pass, or of an attempt. */
+static bool
+concerns(const struct server *e, const struct event *in)
 {
+	switch (in->kind) {
+	case ACTION_SEND:
+		return !passes(e, in->order);
+	case ACTION_ABORT:
+		return server_order_find(e, in->ticket) != NULL;
+	case INPUT_HEAD:
+	case INPUT_MESSAGE:
+	case INPUT_ENDPOINT:
+	case INPUT_SIGN_IN:
+	case INPUT_DONE:
+		return server_owns(in->ticket);
+	default:
+		return in->kind == INPUT_EOF || in->kind == INPUT_TICK ||
+		    in->kind == EVENT_PROBE;
+	}
+}
+
+bool
+server_step(struct server *e, const struct event *in)
+{
+	if (!concerns(e, in))
+		return false;
 	e->now = in->now;
 	e->random = in->random;
 	switch (in->kind) {
-	case SERVER_SEND:
+	case ACTION_SEND:
 		send(e, in->order);
 		break;
-	case SERVER_ABORT:
+	case ACTION_ABORT:
 		abort_order(e, in->ticket);
 		break;
-	case SERVER_EOF:
+	case EVENT_PROBE:
+		probe(e, in->frame);
+		break;
+	case INPUT_EOF:
 		end_of_client(e);
 		break;
-	case SERVER_TICK:
+	case INPUT_TICK:
 		tick(e);
 		break;
 	default:
@@ -314,6 +337,7 @@ server_step(struct server *e, const struct server_input *in)
 	}
 	sweep(e);
 	server_sane(e);
+	return true;
 }
 
 /* --- looking in, and the end --- */
@@ -369,10 +393,7 @@ server_free(struct server *e)
 	sweep(e);
 	idtable_free(&e->order_table);
 	idtable_free(&e->attempt_table);
-	server_action_clear(&e->current);
-	while (e->next_action < e->n_actions)
-		server_action_clear(&e->actions[e->next_action++]);
-	free(e->actions);
+	events_free(&e->events);
 	frame_unref(e->client_discover);
 	frame_unref(e->initialize);
 	frame_unref(e->discovered);

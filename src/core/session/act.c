@@ -16,55 +16,14 @@
 
 /* --- actions --- */
 
-static void
-action_clear(struct action *a)
-{
-	frame_unref(a->frame);
-	frame_unref(a->other);
-	generation_unref(a->generation);
-	free(a->text);
-	memset(a, 0, sizeof *a);
-}
-
-static struct action *
-action_add(struct session *s, enum session_action_kind kind)
-{
-	struct action *a;
-
-	if (s->actions.next == s->actions.n)
-		s->actions.next = s->actions.n = 0;
-	if (s->actions.n == s->actions.cap) {
-		s->actions.cap = s->actions.cap * 2 + 16;
-		s->actions.list = xrealloc(s->actions.list,
-		    s->actions.cap * sizeof *s->actions.list);
-	}
-	a = &s->actions.list[s->actions.n++];
-	memset(a, 0, sizeof *a);
-	a->kind = kind;
-	return a;
-}
-
-void
-session_drop_actions(struct session *s)
-{
-	while (s->actions.next < s->actions.n)
-		action_clear(&s->actions.list[s->actions.next++]);
-	action_clear(&s->actions.current);
-	free(s->actions.list);
-}
-
 void
 session_log(struct session *s, enum log_level level, const char *fmt, ...)
 {
-	struct action *a = action_add(s, ACTION_LOG);
-	char text[512];
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
+	events_log(&s->events, level, fmt, ap);
 	va_end(ap);
-	a->level = level;
-	a->text = xstrdup(text);
 }
 
 bool
@@ -76,24 +35,30 @@ session_may_say(const struct session *s, int64_t *say_at, int64_t pause)
 	return true;
 }
 
+static void
+add(struct session *s, const struct event *e)
+{
+	events_add(&s->events, e);
+}
+
 void
 session_write(struct session *s, struct frame *f)
 {
+	struct event e = { .kind = ACTION_WRITE, .frame = f };
+
 	if (!s->ending.broken)
-		action_add(s, ACTION_WRITE)->frame = frame_ref(f);
+		add(s, &e);
 }
 
 void
 session_pass(struct session *s, struct frame *f, const struct attempt *l)
 {
-	struct action *a;
+	struct event e = { .kind = ACTION_WRITE, .frame = f };
 
-	if (s->ending.broken)
-		return;
-	a = action_add(s, ACTION_WRITE);
-	a->frame = frame_ref(f);
 	if (l->call != NULL)
-		a->other = frame_ref(l->call->frame);
+		e.related = l->call->frame;
+	if (!s->ending.broken)
+		add(s, &e);
 }
 
 void
@@ -119,7 +84,7 @@ session_start(struct session *s, struct attempt *l)
 		 * send. */
 		session_abort_in(s, l, NOTIFICATION_MS);
 	}
-	action_add(s, ACTION_SEND)->ticket = l->ticket;
+	add(s, &(struct event){ .kind = ACTION_SEND, .ticket = l->ticket });
 }
 
 void
@@ -127,7 +92,9 @@ session_abort(struct session *s, struct attempt *l)
 {
 	l->abort_at = ALARM_NEVER;
 	if (l->live)
-		action_add(s, ACTION_ABORT)->ticket = l->ticket;
+		add(s,
+		    &(struct event){
+			.kind = ACTION_ABORT, .ticket = l->ticket });
 	else
 		calls_attempt_drop(&s->calls, l);
 }
@@ -192,23 +159,41 @@ session_with_own_id(struct session *s, struct frame *request)
 }
 
 void
-session_ask(struct session *s, enum session_action_kind kind)
+session_ask(struct session *s, enum event_kind kind)
 {
-	struct action *a = action_add(s, kind);
+	add(s, &(struct event){ .kind = kind });
+}
 
-	if (s->handshake.request != NULL)
-		a->frame = frame_ref(s->handshake.request);
-	if (s->handshake.answer != NULL)
-		a->other = frame_ref(s->handshake.answer);
+void
+session_ask_start(struct session *s)
+{
+	add(s,
+	    &(struct event){ .kind = ACTION_LOAD_START,
+		.version = json_get(s->handshake.request->params,
+		    "protocolVersion") });
+}
+
+void
+session_keep_start(struct session *s)
+{
+	add(s,
+	    &(struct event){ .kind = ACTION_SAVE_START,
+		.version = json_get(s->handshake.request->params,
+		    "protocolVersion"),
+		.result = s->handshake.answer->result,
+		.tools = tools_list(s->tools) });
 }
 
 void
 session_save(struct session *s, struct generation *g)
 {
-	struct action *a = action_add(s, ACTION_SAVE_SESSION);
+	struct event e = { .kind = ACTION_SAVE_SESSION };
 
-	if (g != NULL)
-		a->generation = generation_ref(g);
+	if (g != NULL) {
+		e.session = span_of(g->session);
+		e.version = span_of(g->version);
+	}
+	add(s, &e);
 }
 
 /* stdin is read while a question waits for the client's answer, however much is
@@ -223,18 +208,17 @@ session_want_read(struct session *s)
 	if (want == s->reading || has_eof(s))
 		return;
 	s->reading = want;
-	action_add(s, ACTION_READ)->on = want;
+	add(s, &(struct event){ .kind = ACTION_READ, .ok = want });
 }
 
 void
 session_exit(struct session *s)
 {
-	struct action *a = action_add(s, ACTION_EXIT);
+	bool failed = s->config.fail && s->ending.own_errors &&
+	    !s->ending.broken;
 
-	a->status = s->config.fail && s->ending.own_errors &&
-		!s->ending.broken ?
-	    22 :
-	    0;
+	add(s,
+	    &(struct event){ .kind = ACTION_EXIT, .status = failed ? 22 : 0 });
 	s->ending.exiting = true;
 }
 
@@ -274,66 +258,27 @@ fill_order(const struct session *s, struct order *out, const struct attempt *l)
 	out->version = span_of(l->generation->version);
 }
 
-static void
-fill_memory(const struct session *s, struct session_action *out)
-{
-	const struct action *a = &s->actions.current;
-
-	if (a->frame != NULL)
-		out->version = json_get(a->frame->params, "protocolVersion");
-	if (a->other != NULL)
-		out->result = a->other->result;
-	out->tools = tools_list(s->tools);
-	out->frame = NULL;
-}
-
-static void
-fill_keep(const struct session *s, struct session_action *out)
-{
-	const struct generation *g = s->actions.current.generation;
-
-	if (g == NULL)
-		return;
-	out->session = span_of(g->session);
-	out->version = span_of(g->version);
-}
-
 bool
-session_next(struct session *s, struct session_action *out)
+session_next(struct session *s, struct event *out)
 {
+	struct order *order = &s->events.order;
 	struct attempt *l;
 
-	for (;;) {
-		action_clear(&s->actions.current);
-		if (s->actions.next == s->actions.n)
-			return false;
-		s->actions.current = s->actions.list[s->actions.next++];
-		memset(out, 0, sizeof *out);
-		out->kind = s->actions.current.kind;
-		out->ticket = s->actions.current.ticket;
-		out->frame = s->actions.current.frame;
-		out->level = s->actions.current.level;
-		out->text = s->actions.current.text;
-		out->on = s->actions.current.on;
-		out->status = s->actions.current.status;
-		if (out->kind == ACTION_WRITE)
-			out->related = s->actions.current.other;
-		if (out->kind == ACTION_LOAD_START ||
-		    out->kind == ACTION_SAVE_START)
-			fill_memory(s, out);
-		else if (out->kind == ACTION_SAVE_SESSION)
-			fill_keep(s, out);
+	while (events_next(&s->events, out)) {
 		if (out->kind != ACTION_SEND)
 			return true;
-		/* The same step dropped this attempt again: there is nothing to
-		 * send. */
+		/* The same step may have dropped this attempt again: then there
+		 * is nothing to send. */
 		l = calls_attempt_find(&s->calls, out->ticket);
 		if (l == NULL)
 			continue;
-		fill_order(s, &out->order, l);
+		*order = (struct order){ 0 };
+		fill_order(s, order, l);
+		out->order = order;
 		out->related = l->call != NULL ? l->call->frame : NULL;
 		return true;
 	}
+	return false;
 }
 
 /* --- phases and time --- */

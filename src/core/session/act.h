@@ -8,8 +8,6 @@
 
 /* --- actions --- */
 
-/* Frees the actions that nobody took, and the queue. */
-void session_drop_actions(struct session *s);
 /* Logs a decision for people to read. The text is cut after 511 bytes. */
 void session_log(struct session *s, enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
@@ -23,9 +21,12 @@ void session_pass(struct session *s, struct frame *f, const struct attempt *l);
 /* Has the session of g noted on disk, so that a later process can end it if
  * this one is killed. NULL: there is no session any more. */
 void session_save(struct session *s, struct generation *g);
-/* Queues an action that carries the initialize and its answer, if there are
- * any: ACTION_LOAD_START, ACTION_SAVE_START, ACTION_CHECK_PEERS. */
-void session_ask(struct session *s, enum session_action_kind kind);
+/* Queues an event that needs nothing but its kind. */
+void session_ask(struct session *s, enum event_kind kind);
+/* Asks the startup cache for a start of this client, and puts this one into
+ * it. */
+void session_ask_start(struct session *s);
+void session_keep_start(struct session *s);
 /* Pauses or resumes reading stdin, depending on how much is held. */
 void session_want_read(struct session *s);
 /* Ends the program when stdout is flushed. */

@@ -140,7 +140,7 @@ session_broken(struct session *s)
 }
 
 void
-session_end_stale(struct session *s, const struct session_input *in)
+session_end_stale(struct session *s, const struct event *in)
 {
 	struct generation *g;
 

@@ -27,6 +27,6 @@ void session_stop(struct session *s);
 /* Nobody reads stdout: drops all calls and closes the session. */
 void session_broken(struct session *s);
 /* Deletes a session that an earlier process left behind. */
-void session_end_stale(struct session *s, const struct session_input *in);
+void session_end_stale(struct session *s, const struct event *in);
 
 #endif

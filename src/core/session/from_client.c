@@ -341,7 +341,7 @@ answer_unusable(struct session *s, struct span id, const char *why)
 }
 
 void
-session_invalid(struct session *s, const struct session_input *in)
+session_invalid(struct session *s, const struct event *in)
 {
 	struct span id = in->kind == INPUT_TOO_LONG ? in->id :
 	    in->frame != NULL                       ? in->frame->id :
@@ -357,16 +357,16 @@ session_invalid(struct session *s, const struct session_input *in)
 		return;
 	}
 	f = fault_make(in->kind == INPUT_TOO_LONG ? FAULT_MESSAGE_HUGE :
-		in->bad == INVALID_SYNTAX         ? FAULT_NO_JSON :
-		in->bad == INVALID_BATCH          ? FAULT_BATCH :
+		in->invalid == INVALID_SYNTAX     ? FAULT_NO_JSON :
+		in->invalid == INVALID_BATCH      ? FAULT_BATCH :
 						    FAULT_NO_MESSAGE,
 	    &(struct fault_args){ .id = id, .size = in->size });
 	session_log(s, LEVEL_WARN,
 	    "a line from the client is not forwarded: %s",
-	    in->kind == INPUT_TOO_LONG    ? "too long" :
-		in->bad == INVALID_SYNTAX ? "no JSON" :
-		in->bad == INVALID_BATCH  ? "a batch" :
-					    "no JSON-RPC message");
+	    in->kind == INPUT_TOO_LONG        ? "too long" :
+		in->invalid == INVALID_SYNTAX ? "no JSON" :
+		in->invalid == INVALID_BATCH  ? "a batch" :
+						"no JSON-RPC message");
 	/* The client gets no error for a notification or an answer that is too
 	 * long. */
 	if (in->kind == INPUT_TOO_LONG && id.p != NULL && !in->request) {

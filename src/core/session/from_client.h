@@ -8,6 +8,6 @@
 void session_client(struct session *s, struct frame *f);
 /* Handles a line of the client that is no message or too long: INPUT_INVALID
  * and INPUT_TOO_LONG. */
-void session_invalid(struct session *s, const struct session_input *in);
+void session_invalid(struct session *s, const struct event *in);
 
 #endif

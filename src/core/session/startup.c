@@ -23,11 +23,11 @@ session_load_start(struct session *s)
 		return;
 	buf_free(&s->start.result);
 	buf_free(&s->start.tools);
-	session_ask(s, ACTION_LOAD_START);
+	session_ask_start(s);
 }
 
 void
-session_cached_start(struct session *s, const struct session_input *in)
+session_cached_start(struct session *s, const struct event *in)
 {
 	if (!phase_permits(s, PHASE_FIRST) || in->result.n == 0)
 		return;
@@ -42,7 +42,7 @@ session_save_start(struct session *s)
 {
 	if (s->config.cached_start && s->handshake.answer != NULL &&
 	    !is_own_handshake(s))
-		session_ask(s, ACTION_SAVE_START);
+		session_keep_start(s);
 }
 
 /* Do these facts say that the server is away? A server that refuses or that

@@ -7,7 +7,7 @@
 /* Asks for the former start in the startup cache. */
 void session_load_start(struct session *s);
 /* Takes the answer to ACTION_LOAD_START. */
-void session_cached_start(struct session *s, const struct session_input *in);
+void session_cached_start(struct session *s, const struct event *in);
 /* Puts the start, which was good, into the startup cache. */
 void session_save_start(struct session *s);
 /* Answers the client's initialize from the startup cache. f tells why there is

@@ -177,24 +177,6 @@ enum session_alarm {
 
 /* --- the parts; each names the file that it belongs to --- */
 
-/* act.c: what session_next will give. */
-struct action {
-	enum session_action_kind kind;
-	uint64_t ticket;
-	struct frame *frame, *other;
-	struct generation *generation;
-	enum log_level level;
-	char *text;
-	bool on;
-	int status;
-};
-
-struct actions {
-	struct action *list;
-	size_t n, next, cap;
-	struct action current; /* the one that session_next gave last */
-};
-
 /* held.c: frames that wait, in the order in which they came. */
 struct held {
 	struct held *next;
@@ -356,9 +338,9 @@ struct session {
 	int64_t now; /* of the current input */
 	uint64_t random;
 	struct alarms alarms;
-	struct actions actions;
-	bool reading; /* stdin is read */
-	uint64_t ids; /* how many ids mcpsplice made */
+	struct events events; /* what session_next will give */
+	bool reading;         /* stdin is read */
+	uint64_t ids;         /* how many ids mcpsplice made */
 
 	enum phase phase;
 	struct generation *generation;

@@ -52,7 +52,7 @@ session_free(struct session *s)
 {
 	if (s == NULL)
 		return;
-	session_drop_actions(s);
+	events_free(&s->events);
 	while (s->held.first != NULL)
 		session_release(s, NULL);
 	session_drop_early(s);
@@ -142,7 +142,7 @@ pump(struct session *s)
 }
 
 void
-session_step(struct session *s, const struct session_input *in)
+session_step(struct session *s, const struct event *in)
 {
 	struct attempt *l;
 
@@ -174,7 +174,7 @@ session_step(struct session *s, const struct session_input *in)
 		session_cached_start(s, in);
 		break;
 	case INPUT_PEER_STATE:
-		session_peer_state(s, in->newer_peer);
+		session_peer_state(s, in->ok);
 		break;
 	case INPUT_STALE_SESSION:
 		session_end_stale(s, in);
@@ -191,7 +191,7 @@ session_step(struct session *s, const struct session_input *in)
 			break; /* the attempt of this ticket was given up */
 		s->ping.active_at = s->now;
 		if (in->kind == INPUT_SIGN_IN)
-			session_sign_in(s, l, in->text);
+			session_sign_in(s, l, span_of(in->text));
 		else if (in->kind == INPUT_HEAD)
 			session_head(s, l, in->facts);
 		else if (in->kind == INPUT_MESSAGE)

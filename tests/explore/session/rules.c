@@ -44,14 +44,14 @@ explore_call_of(const struct frame *f)
 }
 
 static enum send_kind
-kind_of(const struct session_action *a)
+kind_of(const struct event *a)
 {
-	const struct frame *f = a->order.body;
+	const struct frame *f = a->order->body;
 
-	if (a->order.verb == VERB_DELETE)
+	if (a->order->verb == VERB_DELETE)
 		return SEND_DELETE;
-	if (a->order.verb == VERB_GET)
-		return a->order.listen ? SEND_LISTEN : SEND_RESUME;
+	if (a->order->verb == VERB_GET)
+		return a->order->listen ? SEND_LISTEN : SEND_RESUME;
 	if (f->kind == FRAME_NOTIFICATION)
 		return span_is(f->method, "notifications/initialized") ?
 		    SEND_READY :
@@ -60,7 +60,7 @@ kind_of(const struct session_action *a)
 		return SEND_ANSWER;
 	if (span_is(f->method, "initialize"))
 		return SEND_OPEN;
-	if (!a->order.control)
+	if (!a->order->control)
 		return SEND_CALL;
 	return span_is(f->method, "ping") ? SEND_PING : SEND_RESTORE;
 }
@@ -109,17 +109,17 @@ begin_generation(struct world *w, struct span id, bool own)
 }
 
 static void
-check_open(struct world *w, size_t i, const struct session_action *a)
+check_open(struct world *w, size_t i, const struct event *a)
 {
 	struct seen_send *n = &w->sends[i];
-	struct span id = a->order.body->id;
+	struct span id = a->order->body->id;
 	size_t k;
 
 	for (k = w->first_alive; k < i; k++)
 		if (explore_is_alive(w, k) && w->sends[k].kind == SEND_OPEN &&
 		    w->sends[k].epoch == w->initializes)
 			explore_breaks(w, "two renewals at a time");
-	if (a->order.session.n > 0)
+	if (a->order->session.n > 0)
 		explore_breaks(w, "an initialize with a session id");
 	if (!span_is(id, w->opening))
 		begin_generation(w, id, id.n > 0 && id.p[0] == '"');
@@ -163,13 +163,13 @@ check_delete(struct world *w, struct span session)
 /* A resuming GET is of the call whose stream ended before it: the reducer
  * does not say which, the event id does (it is the call's number). */
 static void
-check_resume(struct world *w, size_t i, const struct session_action *a)
+check_resume(struct world *w, size_t i, const struct event *a)
 {
 	struct seen_send *n = &w->sends[i];
 	struct seen_call *c;
 
 	n->call = explore_number((struct span){
-	    a->order.last_event_id.p + 1, a->order.last_event_id.n - 1 });
+	    a->order->last_event_id.p + 1, a->order->last_event_id.n - 1 });
 	if (n->call < 0) {
 		explore_breaks(w, "a stream is resumed that nobody knows");
 		return;
@@ -180,7 +180,7 @@ check_resume(struct world *w, size_t i, const struct session_action *a)
 	n->generation = c->generation;
 	if (!explore_is_open(w, (unsigned)n->call))
 		explore_breaks(w, "a stream is resumed for nobody");
-	if (!span_is(a->order.session, w->generations[c->generation].session))
+	if (!span_is(a->order->session, w->generations[c->generation].session))
 		explore_breaks(w,
 		    "a stream is resumed with another session's id");
 	if (explore_is_alive(w, c->last) ||
@@ -249,7 +249,7 @@ check_answer(struct world *w, size_t i, const struct frame *f)
 }
 
 static void
-check_send(struct world *w, size_t i, const struct session_action *a)
+check_send(struct world *w, size_t i, const struct event *a)
 {
 	switch (w->sends[i].kind) {
 	case SEND_OPEN:
@@ -259,32 +259,32 @@ check_send(struct world *w, size_t i, const struct session_action *a)
 		check_resume(w, i, a);
 		return;
 	case SEND_DELETE:
-		check_delete(w, a->order.session);
+		check_delete(w, a->order->session);
 		return;
 	default:
 		break;
 	}
-	check_session(w, a->order.session);
+	check_session(w, a->order->session);
 	if (w->broken != NULL)
 		return;
-	explore_check_order(w, i, a->order.body);
+	explore_check_order(w, i, a->order->body);
 	if (w->sends[i].kind == SEND_LISTEN)
 		check_listen(w, i);
 	else if (w->sends[i].kind == SEND_NOTE)
-		check_note(w, i, a->order.body);
+		check_note(w, i, a->order->body);
 	else if (w->sends[i].kind == SEND_ANSWER)
-		check_answer(w, i, a->order.body);
+		check_answer(w, i, a->order->body);
 }
 
 /* --- a person --- */
 
 /* Only where a request of the client waits, and wherever one does. */
 static void
-check_person(struct world *w, size_t i, const struct session_action *a)
+check_person(struct world *w, size_t i, const struct event *a)
 {
 	const struct seen_send *n = &w->sends[i];
-	int own = a->order.body == NULL ? -1 :
-					  explore_number(a->order.body->id);
+	int own = a->order->body == NULL ? -1 :
+					   explore_number(a->order->body->id);
 	bool may = false, must = false;
 	unsigned k;
 
@@ -297,16 +297,16 @@ check_person(struct world *w, size_t i, const struct session_action *a)
 		may |= explore_is_held(w, k);
 		must |= explore_is_held(w, k) && w->calls[k].sent == 0;
 	}
-	if (a->order.interactive && !may)
+	if (a->order->interactive && !may)
 		explore_breaks(w,
 		    "a person may be asked, and no request waits for it");
-	if (!a->order.interactive && must)
+	if (!a->order->interactive && must)
 		explore_breaks(w,
 		    "a request waits, and no person may be asked");
 }
 
 static void
-watch_send(struct world *w, const struct session_action *a)
+watch_send(struct world *w, const struct event *a)
 {
 	size_t i = w->p->n_sent, k;
 	struct seen_send *n = &w->sends[i];
@@ -324,12 +324,12 @@ watch_send(struct world *w, const struct session_action *a)
 			explore_breaks(w, "a ticket is used twice");
 	check_send(w, i, a);
 	if (n->kind == SEND_CALL && w->broken == NULL) {
-		n->call = explore_call_of(a->order.body);
+		n->call = explore_call_of(a->order->body);
 		if (n->call < 0) {
 			explore_breaks(w, "a call that nobody made is sent");
 			return;
 		}
-		explore_check_again(w, i, a->order.body->id.p[0] == '"');
+		explore_check_again(w, i, a->order->body->id.p[0] == '"');
 	}
 	check_person(w, i, a);
 }
@@ -347,7 +347,7 @@ watch_abort(struct world *w, uint64_t ticket)
 }
 
 void
-explore_watch(struct play *p, const struct session_action *a)
+explore_watch(struct play *p, const struct event *a)
 {
 	struct world *w = p->arg;
 

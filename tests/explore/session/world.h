@@ -261,7 +261,7 @@ void explore_failed(struct world *w, size_t i);
 void explore_opened(struct world *w, size_t i);
 
 /* rules.c: to be the player's watch; its arg is the world. */
-void explore_watch(struct play *p, const struct session_action *a);
+void explore_watch(struct play *p, const struct event *a);
 /* The number of the call that a request is, or -1. */
 int explore_call_of(const struct frame *f);
 int explore_number(struct span id);

@@ -827,7 +827,7 @@ parsed(const char *text)
 
 /* The next action of this kind; the others are passed over. */
 static void
-await(struct chain *c, enum session_action_kind kind, struct session_action *a)
+await(struct chain *c, enum event_kind kind, struct event *a)
 {
 	while (chain_next(c, a))
 		if (a->kind == kind)
@@ -836,7 +836,7 @@ await(struct chain *c, enum session_action_kind kind, struct session_action *a)
 }
 
 static void
-step(struct chain *c, struct session_input *in)
+step(struct chain *c, struct event *in)
 {
 	in->now = 1000;
 	chain_step(c, in);
@@ -868,38 +868,38 @@ START_TEST(test_passes)
 				      "\"result\":{}}");
 	struct frame *result = parsed("{\"jsonrpc\":\"2.0\",\"id\":2,"
 				      "\"result\":{}}");
-	struct session_input in = { .kind = INPUT_CLIENT, .frame = initialize };
-	struct session_action a;
+	struct event in = { .kind = INPUT_CLIENT, .frame = initialize };
+	struct event a;
 
 	ck_assert(chain_wants_secret(c));
 	ck_assert_int_eq(chain_deadline(c), -1);
 	step(c, &in);
 	await(c, ACTION_SEND, &a);
-	ck_assert(a.order.body == initialize);
-	ck_assert(server_owns(a.ticket) && a.ticket == a.order.ticket);
+	ck_assert(a.order->body == initialize);
+	ck_assert(server_owns(a.ticket) && a.ticket == a.order->ticket);
 	ck_assert(!chain_wants_secret(c));
-	in = (struct session_input){ .kind = INPUT_MESSAGE,
+	in = (struct event){ .kind = INPUT_MESSAGE,
 		.ticket = a.ticket,
 		.facts = &ok,
 		.frame = opened };
 	step(c, &in);
 	await(c, ACTION_WRITE, &a);
 	ck_assert(a.frame == opened);
-	in = (struct session_input){ .kind = INPUT_CLIENT, .frame = ready };
+	in = (struct event){ .kind = INPUT_CLIENT, .frame = ready };
 	step(c, &in);
 	await(c, ACTION_SEND, &a);
-	ck_assert(a.order.body == ready && !server_owns(a.ticket));
-	in = (struct session_input){
+	ck_assert(a.order->body == ready && !server_owns(a.ticket));
+	in = (struct event){
 		.kind = INPUT_DONE, .ticket = a.ticket, .facts = &ok
 	};
 	step(c, &in);
 	while (chain_next(c, &a))
 		continue;
-	in = (struct session_input){ .kind = INPUT_CLIENT, .frame = call };
+	in = (struct event){ .kind = INPUT_CLIENT, .frame = call };
 	step(c, &in);
 	await(c, ACTION_SEND, &a);
-	ck_assert(a.order.body == call && !server_owns(a.ticket));
-	in = (struct session_input){ .kind = INPUT_MESSAGE,
+	ck_assert(a.order->body == call && !server_owns(a.ticket));
+	in = (struct event){ .kind = INPUT_MESSAGE,
 		.ticket = a.ticket,
 		.facts = &ok,
 		.frame = result };

@@ -1,8 +1,8 @@
 /*
  * The reducer of a login: schedules of what came and what is to be done then,
- * in tests/play/schedules/login.txt, each a test with a name (login_play.h tells the
- * language; CK_RUN_CASE=NAME plays one of them); and logins in which anything
- * comes that may come.
+ * in tests/play/schedules/login.txt, each a test with a name (login_play.h
+ * tells the language; CK_RUN_CASE=NAME plays one of them); and logins in which
+ * anything comes that may come.
  */
 #include "config.h"
 

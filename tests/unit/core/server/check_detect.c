@@ -8,6 +8,7 @@
 #include "play/server_hand.h"
 #include "play/server_play.h"
 
+#include "core/server/order.h"
 #include "unit/unit.h"
 
 struct row {
@@ -1357,13 +1358,14 @@ START_TEST(test_facts_stray)
 	hand_post(&h, 8,
 	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"initialize\"}");
 	ck_assert(h.order != former && !h.done.told);
-	ck_assert(server_has(h.era, 7) && server_has(h.era, 8));
+	ck_assert(server_order_find(h.era, 7) != NULL &&
+	    server_order_find(h.era, 8) != NULL);
 	hand_answer(&h, former, &ok_facts, initialized);
 	ck_assert(h.message.told);
 	ck_assert_str_eq(h.message.session, "sess");
 	ck_assert(!h.message.facts.changed);
 	hand_answer(&h, former, &ok_facts, NULL);
-	ck_assert(h.done.told && !server_has(h.era, 7));
+	ck_assert(h.done.told && server_order_find(h.era, 7) == NULL);
 	hand_free(&h);
 }
 END_TEST
@@ -1456,7 +1458,7 @@ END_TEST
 START_TEST(test_facts_silence)
 {
 	struct server_config config = plain;
-	struct server_input in = { .kind = SERVER_TICK };
+	struct event in = { .kind = INPUT_TICK };
 	struct hand h;
 
 	config.transport = TRANSPORT_SSE;
@@ -1473,12 +1475,12 @@ START_TEST(test_facts_silence)
 
 	/* A foreign endpoint. */
 	hand_open(&h, &config);
-	in.kind = SERVER_ENDPOINT;
+	in.kind = INPUT_ENDPOINT;
 	in.ticket = h.order;
 	hand_step(&h, &in);
 	ck_assert(h.done.told);
 	ck_assert_str_eq(h.done.why, "its endpoint is on another origin");
-	in.kind = SERVER_TICK;
+	in.kind = INPUT_TICK;
 	hand_step(&h, &in);
 	ck_assert_int_eq(server_deadline(h.era), -1);
 	hand_free(&h);

@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 
+#include "core/server/order.h"
 #include "unit/unit.h"
 
 struct row {
@@ -805,7 +806,7 @@ hand_sse(struct hand *h)
 	const struct facts stream = {
 		.status = 200, .media = MEDIA_SSE, PLAIN
 	};
-	struct server_input in = { .kind = SERVER_ENDPOINT, .ok = true };
+	struct event in = { .kind = INPUT_ENDPOINT, .ok = true };
 	uint64_t ticket;
 
 	hand_open(h, &config);
@@ -877,7 +878,7 @@ START_TEST(test_facts_refused)
 	ck_assert(h.done.told == 1 && h.done.facts.had_session);
 	ck_assert(!h.done.facts.session_ended);
 	ck_assert_int_eq(h.done.facts.status, f.status);
-	ck_assert(!server_has(h.era, 8));
+	ck_assert(server_order_find(h.era, 8) == NULL);
 	hand_free(&h);
 }
 END_TEST
@@ -888,7 +889,7 @@ START_TEST(test_facts_refused_first)
 	const struct server_config config = {
 		.host = "h", .prefix = "p", .transport = TRANSPORT_SSE
 	};
-	struct server_input in = { .kind = SERVER_ENDPOINT, .ok = true };
+	struct event in = { .kind = INPUT_ENDPOINT, .ok = true };
 	struct hand h;
 
 	hand_open(&h, &config);

@@ -1,0 +1,36 @@
+/* Copies of facts. */
+#include "config.h"
+
+#include "core/exchange/facts.h"
+
+#include <stdlib.h>
+
+struct kept_facts *
+facts_keep(const struct facts *f)
+{
+	struct kept_facts *k = xcalloc(1, sizeof *k);
+	struct span *const spans[] = { &k->facts.session, &k->facts.body,
+		&k->facts.last_event_id, &k->facts.location, &k->facts.why,
+		&k->facts.challenge };
+	size_t i, at = 0;
+
+	k->facts = *f;
+	buf_init(&k->bytes, 0);
+	for (i = 0; i < sizeof spans / sizeof *spans; i++)
+		buf_addspan(&k->bytes, *spans[i]);
+	for (i = 0; i < sizeof spans / sizeof *spans; i++) {
+		if (spans[i]->n > 0)
+			spans[i]->p = k->bytes.p + at;
+		at += spans[i]->n;
+	}
+	return k;
+}
+
+void
+facts_free(struct kept_facts *k)
+{
+	if (k == NULL)
+		return;
+	buf_free(&k->bytes);
+	free(k);
+}
