@@ -467,44 +467,15 @@ on_deny(uint64_t ticket, const char *why, void *arg)
 }
 
 static void
-on_head(uint64_t ticket, const struct facts *f, void *arg)
+on_event(struct event *in, void *arg)
 {
 	struct proxy *p = arg;
-	struct event in = { .kind = INPUT_HEAD, .ticket = ticket, .facts = f };
 
-	route_peer(p->route, streamable_peer(p->upstream));
-	input(p, &in);
-}
-
-static void
-on_message(uint64_t ticket, const struct facts *f, struct frame *m, void *arg)
-{
-	struct event in = {
-		.kind = INPUT_MESSAGE, .ticket = ticket, .facts = f, .frame = m
-	};
-
-	input(arg, &in);
-	frame_unref(m);
-}
-
-static void
-on_endpoint(uint64_t ticket, bool ok, void *arg)
-{
-	struct event in = {
-		.kind = INPUT_ENDPOINT, .ticket = ticket, .ok = ok
-	};
-
-	input(arg, &in);
-}
-
-static void
-on_done(uint64_t ticket, const struct facts *f, void *arg)
-{
-	struct proxy *p = arg;
-	struct event in = { .kind = INPUT_DONE, .ticket = ticket, .facts = f };
-
-	authorize_drop(p->authorize, ticket);
-	input(p, &in);
+	if (in->head)
+		route_peer(p->route, streamable_peer(p->upstream));
+	if (in->kind == INPUT_DONE)
+		authorize_drop(p->authorize, in->ticket);
+	input(p, in);
 }
 
 /* --- events of the machine --- */
@@ -730,7 +701,7 @@ static struct streamable *
 make_upstream(struct proxy *p)
 {
 	static const struct streamable_ops ops = { on_authorize, on_refused,
-		on_accepted, on_head, on_message, on_endpoint, on_done };
+		on_accepted, on_event };
 	struct streamable_config c = {
 		.url = p->url.text,
 		.max_message = message_cap(p->options),
@@ -739,7 +710,7 @@ make_upstream(struct proxy *p)
 		.call_timeout_ms = p->options->call_timeout_ms,
 	};
 
-	return streamable_new(p->http, &c, &ops, p);
+	return streamable_new(p->loop, p->http, &c, &ops, p);
 }
 
 /* The patterns were checked when the options were read. */

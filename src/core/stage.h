@@ -29,13 +29,15 @@ enum event_kind {
 	INPUT_BROKEN,   /* nobody reads stdout */
 
 	/* From the server, of the exchange of ticket. */
-	INPUT_HEAD,     /* facts: status and headers are here */
-	INPUT_MESSAGE,  /* facts, frame: a message */
+	INPUT_HEAD,    /* facts: status and headers are here */
+	INPUT_MESSAGE, /* facts, frame: a message; head: no INPUT_HEAD came, the
+			 * facts tell the head, too */
 	INPUT_ENDPOINT, /* an endpoint event; ok: it is on the server's
 			 * origin */
 	INPUT_SIGN_IN,  /* the user has to sign in first, and text tells how;
 			 * NULL: not any more */
-	INPUT_DONE,     /* facts: the exchange is over */
+	INPUT_DONE,     /* facts: the exchange is over; frame: the message that
+			 * was its whole body, or NULL; head: as above */
 
 	/* From the machine. */
 	INPUT_CACHED_START,  /* the answer to ACTION_LOAD_START: result and
@@ -99,7 +101,7 @@ struct event {
 	enum invalid_line invalid;
 	enum log_level level;
 	int status;
-	bool ok, probe, request;
+	bool ok, probe, request, head;
 	bool modern, sse, dual;
 	/* Of an input: */
 	int64_t now; /* monotonic ms */

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "core/wire/msg.h"
+#include "io/loop.h"
 #include "transport/exchange.h"
 #include "transport/request.h"
 
@@ -26,9 +27,11 @@ static void
 deliver(struct frame *m, void *arg)
 {
 	struct exchange *t = arg;
+	struct event e = { .kind = INPUT_MESSAGE, .frame = m };
 
 	t->delivered++;
-	t->u->ops.message(t->ticket, &t->facts, m, t->u->arg);
+	exchange_tell(t, &e);
+	frame_unref(m);
 }
 
 /* Takes an array of messages, which 2025-03-26 allows and later revisions do
@@ -58,9 +61,10 @@ batch_in(struct exchange *t, struct span array)
 }
 
 /* Takes one message, or an array of them. Returns false if b is neither; b then
- * keeps its content. */
+ * keeps its content. If whole is not NULL, b is a whole body: a single message
+ * is not delivered, but goes to whole. */
 static bool
-message_in(struct exchange *t, struct buf *b)
+message_in(struct exchange *t, struct buf *b, struct frame **whole)
 {
 	unsigned depth = t->u->config.max_depth;
 	bool scrubbed = false;
@@ -71,7 +75,10 @@ message_in(struct exchange *t, struct buf *b)
 		if (scrubbed)
 			log_debug("broken UTF-8 from the server became "
 				  "U+FFFD");
-		deliver(m, t);
+		if (whole != NULL)
+			*whole = m;
+		else
+			deliver(m, t);
 		return true;
 	case MSG_BATCH:
 		return batch_in(t, buf_span(b));
@@ -121,6 +128,7 @@ refuse_endpoint(struct exchange *t, bool ok)
 static void
 take_endpoint(struct exchange *t, struct buf *data)
 {
+	struct event e = { .kind = INPUT_ENDPOINT };
 	struct streamable *u = t->u;
 	char *url = endpoint_url(t, data);
 	bool ok = url != NULL;
@@ -131,8 +139,9 @@ take_endpoint(struct exchange *t, struct buf *data)
 	} else {
 		free(url);
 	}
+	e.ok = ok;
 	if (t->announces)
-		u->ops.endpoint(t->ticket, ok, u->arg);
+		exchange_tell(t, &e);
 	else
 		refuse_endpoint(t, ok);
 }
@@ -154,7 +163,7 @@ on_event(const char *type, struct buf *data, void *arg)
 	}
 	if (data->n == 0 || strcmp(type, "message") != 0)
 		return;
-	if (message_in(t, data))
+	if (message_in(t, data, NULL))
 		return;
 	log_info("an event of the server is no JSON-RPC message: skipped");
 	/* The verdict may need the text of the first one, if no message
@@ -195,6 +204,46 @@ remember_peer(struct streamable *u, const char *peer)
 		return;
 	free(u->peer);
 	u->peer = xstrdup(peer);
+}
+
+/* Tells the heads that came in this turn, but for those that went with a
+ * message or with the end. */
+static void
+tell_heads(void *arg)
+{
+	struct streamable *u = arg;
+	struct event e = { .kind = INPUT_HEAD };
+	struct exchange *t;
+	size_t i;
+
+	for (i = 0; i < u->n_heads; i++) {
+		t = exchange_find(u, u->heads[i]);
+		if (t != NULL && t->head_due)
+			exchange_tell(t, &e);
+	}
+	u->n_heads = 0;
+}
+
+static void
+head_is_due(struct exchange *t)
+{
+	struct streamable *u = t->u;
+
+	t->head_due = true;
+	if (u->n_heads == 0)
+		loop_defer(u->loop, tell_heads, u);
+	if (u->n_heads == u->cap_heads) {
+		u->cap_heads = u->cap_heads * 2 + 8;
+		u->heads = xrealloc(u->heads, u->cap_heads * sizeof *u->heads);
+	}
+	u->heads[u->n_heads++] = t->ticket;
+}
+
+void
+answer_forget_heads(struct streamable *u)
+{
+	loop_undefer(u->loop, tell_heads, u);
+	free(u->heads);
 }
 
 static void
@@ -241,7 +290,7 @@ on_head(struct transfer *x, int status, void *arg)
 		t->u->ops.accepted(t->stamp, t->u->arg);
 	}
 	if (!t->refused)
-		t->u->ops.head(t->ticket, f, t->u->arg);
+		head_is_due(t);
 }
 
 static bool
@@ -320,21 +369,20 @@ words_of(const struct exchange *t)
 	return words;
 }
 
-/* Takes a complete body: a message, an array of messages, or text for the
- * verdict. */
-static void
+/* Takes a complete body: an array of messages, text for the verdict, or one
+ * message, which is returned and owned by the caller. */
+static struct frame *
 take_body(struct exchange *t)
 {
+	struct frame *whole = NULL;
 	struct facts *f = &t->facts;
 	bool json = f->media == MEDIA_JSON ||
 	    (f->status >= 400 && t->answer.n > 0 && t->answer.p[0] == '{');
 
-	if (json && t->answer.n > 0 && message_in(t, &t->answer)) {
+	if (json && t->answer.n > 0 && message_in(t, &t->answer, &whole))
 		buf_reset(&t->answer);
-		f->body = buf_span(&t->answer);
-		return;
-	}
 	f->body = words_of(t);
+	return whole;
 }
 
 /* Other credentials may help against a 401 or 403, so ops.refused is asked
@@ -361,12 +409,14 @@ ask_again(struct exchange *t)
 void
 answer_conclude(struct exchange *t)
 {
+	struct frame *body = NULL;
+
 	t->ending = true;
-	if (t->refused)
-		t->u->ops.head(t->ticket, &t->facts, t->u->arg);
+	t->head_due = t->head_due || t->refused;
 	if (t->sse == NULL && t->facts.ending == ENDING_COMPLETE)
-		take_body(t);
-	exchange_end(t);
+		body = take_body(t);
+	exchange_end(t, body);
+	frame_unref(body);
 }
 
 static void

@@ -8,5 +8,7 @@
 extern const struct http_ops answer_ops;
 /* Reports the end of the exchange, with its body. */
 void answer_conclude(struct exchange *t);
+/* Frees what tells the heads at the end of the turn. */
+void answer_forget_heads(struct streamable *u);
 
 #endif

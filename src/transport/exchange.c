@@ -62,14 +62,24 @@ exchange_free(struct exchange *t)
 }
 
 void
-exchange_end(struct exchange *t)
+exchange_tell(struct exchange *t, struct event *e)
 {
-	struct streamable *u = t->u;
+	e->ticket = t->ticket;
+	e->facts = &t->facts;
+	e->head = t->head_due;
+	t->head_due = false;
+	t->u->ops.event(e, t->u->arg);
+}
+
+void
+exchange_end(struct exchange *t, struct frame *body)
+{
+	struct event e = { .kind = INPUT_DONE, .frame = body };
 
 	t->ending = true;
 	if (t->held > 0)
 		exchange_count_held(t, 0);
-	u->ops.done(t->ticket, &t->facts, u->arg);
+	exchange_tell(t, &e);
 	exchange_free(t);
 }
 

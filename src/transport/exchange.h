@@ -8,8 +8,12 @@
 struct exchange *exchange_find(const struct streamable *u, uint64_t ticket);
 /* Forgets everything of one answer; a redirect starts another. */
 void exchange_clear_answer(struct exchange *t);
-/* Reports t->facts as its end, and frees it. */
-void exchange_end(struct exchange *t);
+/* Reports an event of this exchange, and the head with it if that is due. Sets
+ * the ticket and the facts of e. */
+void exchange_tell(struct exchange *t, struct event *e);
+/* Reports t->facts as its end, with the message that was its body, or NULL, and
+ * frees the exchange. */
+void exchange_end(struct exchange *t, struct frame *body);
 void exchange_free(struct exchange *t);
 
 /* Do exchanges that start now have to pause? */

@@ -117,7 +117,7 @@ request_start(struct exchange *t)
 	t->facts.retry_after_ms = t->facts.retry_ms = -1;
 	buf_init(&t->answer, 0);
 	t->bytes = 0;
-	t->paused = t->refused = t->decided = t->began = false;
+	t->paused = t->refused = t->decided = t->began = t->head_due = false;
 	t->x = http_send(u->http, &r, u->http_ops, t);
 	if (exchange_is_full(u))
 		exchange_pause(t, true);

@@ -26,7 +26,8 @@ struct exchange {
 	bool decided;       /* the status decides; the body is only text */
 	bool began;         /* an event came */
 	bool ending;        /* done is about to be called: too late to abort */
-	bool refused;       /* 401 or 403: ops.head is called at the end */
+	bool refused;       /* 401 or 403: nothing is told before the end */
+	bool head_due;      /* the next event tells the head, too */
 	bool waits;         /* for streamable_go or streamable_stand */
 	unsigned refusals;
 	struct transfer *x;
@@ -51,6 +52,7 @@ struct exchange {
 };
 
 struct streamable {
+	struct loop *loop;
 	struct http *http;
 	const struct http_ops *http_ops; /* what takes the answers */
 	struct streamable_config config;
@@ -63,6 +65,9 @@ struct streamable {
 	char *peer;     /* the address that answered last, or NULL */
 	struct exchange *first, *last; /* in the order of their start */
 	struct idtable by_ticket;
+	/* Tickets of the exchanges whose heads came in this turn of the loop. */
+	uint64_t *heads;
+	size_t n_heads, cap_heads;
 	/* The latest headers, and the values they were made from. */
 	struct headers made, made_credentials;
 	char *made_session, *made_version;

@@ -13,11 +13,13 @@
 #include "transport/request.h"
 
 struct streamable *
-streamable_new(struct http *h, const struct streamable_config *config,
-    const struct streamable_ops *ops, void *arg)
+streamable_new(struct loop *l, struct http *h,
+    const struct streamable_config *config, const struct streamable_ops *ops,
+    void *arg)
 {
 	struct streamable *u = xcalloc(1, sizeof *u);
 
+	u->loop = l;
 	u->http = h;
 	u->http_ops = &answer_ops;
 	u->config = *config;
@@ -107,7 +109,7 @@ streamable_deny(struct streamable *u, uint64_t ticket, const char *why)
 	t->facts.ending = ENDING_DENIED;
 	t->facts.retry_after_ms = t->facts.retry_ms = -1;
 	t->facts.why = span_of(why);
-	exchange_end(t);
+	exchange_end(t, NULL);
 }
 
 void
@@ -126,7 +128,7 @@ streamable_abort(struct streamable *u, uint64_t ticket)
 	t->facts.verb = t->verb;
 	t->facts.ending = ENDING_ABORTED;
 	t->facts.retry_after_ms = t->facts.retry_ms = -1;
-	exchange_end(t);
+	exchange_end(t, NULL);
 }
 
 void
@@ -160,6 +162,7 @@ streamable_free(struct streamable *u)
 		return;
 	while (u->first != NULL)
 		exchange_free(u->first);
+	answer_forget_heads(u);
 	idtable_free(&u->by_ticket);
 	request_forget_headers(u);
 	url_free(&u->base);

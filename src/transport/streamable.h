@@ -8,7 +8,7 @@
 #define MCPSPLICE_TRANSPORT_STREAMABLE_H
 
 #include "base/headers.h"
-#include "core/exchange/order.h"
+#include "core/stage.h"
 #include "io/http.h"
 
 struct streamable;
@@ -45,22 +45,17 @@ struct streamable_ops {
 	/* The server accepted credentials with this stamp. Called once for each
 	 * stamp. */
 	void (*accepted)(uint64_t stamp, void *arg);
-	/* Status and headers are complete. The facts are valid in the call. */
-	void (*head)(uint64_t ticket, const struct facts *f, void *arg);
-	/* One JSON-RPC message with its parts located; the callee owns it. */
-	void (*message)(uint64_t ticket, const struct facts *f, struct frame *m,
-	    void *arg);
-	/* An endpoint event came on a stream with announces set. ok: it is on
-	 * the server's origin, and orders with endpoint set go there from now
-	 * on. */
-	void (*endpoint)(uint64_t ticket, bool ok, void *arg);
-	/* The last call for this ticket. The facts are valid in the call. */
-	void (*done)(uint64_t ticket, const struct facts *f, void *arg);
+	/* What came of the exchange: INPUT_HEAD, INPUT_MESSAGE, INPUT_ENDPOINT
+	 * (orders with endpoint set go there from now on, if ok) and at last
+	 * INPUT_DONE. What the event points to is valid in the call. An answer
+	 * that is read in one turn of the loop and whose body is one message is
+	 * one event. */
+	void (*event)(struct event *e, void *arg);
 };
 
-/* Makes the transport, which the caller owns. h is borrowed; config and ops are
+/* Makes the transport, which the caller owns. l and h are borrowed; config and ops are
  * copied, but not the strings in them. */
-struct streamable *streamable_new(struct http *h,
+struct streamable *streamable_new(struct loop *l, struct http *h,
     const struct streamable_config *config, const struct streamable_ops *ops,
     void *arg);
 /* Begins the exchange. Takes a reference to the body and copies the rest. */

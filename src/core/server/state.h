@@ -123,7 +123,7 @@ struct server_attempt {
 	struct server_attempt *next;
 	struct idtable_entry by_ticket; /* in the table until it is dropped */
 	bool dropped;   /* it is over; freed at the end of the step */
-	bool ordered;   /* upstream has taken its order */
+	bool ordered;   /* its exchange is under way */
 	int64_t end_at; /* modern: it is ended; ALARM_NEVER: by itself only */
 	uint64_t ticket;
 	enum purpose purpose;

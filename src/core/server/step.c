@@ -173,24 +173,22 @@ take(struct server *e, const struct event *in)
 
 	if (i == NULL)
 		return; /* stale: the attempt was ended */
-	switch (in->kind) {
-	case INPUT_HEAD:
-		if (takers[i->purpose].head != NULL)
-			takers[i->purpose].head(e, i, in->facts);
-		break;
-	case INPUT_MESSAGE:
+	if ((in->head || in->kind == INPUT_HEAD) &&
+	    takers[i->purpose].head != NULL)
+		takers[i->purpose].head(e, i, in->facts);
+	i->ordered = in->kind != INPUT_DONE;
+	if (in->frame != NULL)
 		takers[i->purpose].message(e, i, in->facts, in->frame);
-		break;
-	case INPUT_ENDPOINT:
+	i = server_attempt_find(e, in->ticket);
+	if (i == NULL)
+		return;
+	if (in->kind == INPUT_ENDPOINT)
 		take_endpoint(e, i, in->ok);
-		break;
-	case INPUT_SIGN_IN:
+	else if (in->kind == INPUT_SIGN_IN)
 		take_sign_in(e, i, in->text);
-		break;
-	default:
+	if (in->kind == INPUT_DONE) {
 		server_attempt_drop(e, i);
 		takers[i->purpose].done(e, i, in->facts);
-		break;
 	}
 }
 

@@ -91,6 +91,8 @@ void
 session_abort(struct session *s, struct attempt *l)
 {
 	l->abort_at = ALARM_NEVER;
+	if (l->live && l->ticket == s->over)
+		return;
 	if (l->live)
 		add(s,
 		    &(struct event){

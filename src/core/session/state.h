@@ -337,6 +337,8 @@ struct session {
 	struct session_config config;
 	int64_t now; /* of the current input */
 	uint64_t random;
+	uint64_t over; /* ticket of the exchange that the current input ends, so
+			* that there is nothing to abort; 0: none */
 	struct alarms alarms;
 	struct events events; /* what session_next will give */
 	bool reading;         /* stdin is read */

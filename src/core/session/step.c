@@ -141,11 +141,41 @@ pump(struct session *s)
 	session_want_read(s);
 }
 
+/* Returns the attempt of this ticket, or NULL if it was given up. */
+static struct attempt *
+live_attempt(const struct session *s, uint64_t ticket)
+{
+	struct attempt *l = calls_attempt_find(&s->calls, ticket);
+
+	return l != NULL && l->live ? l : NULL;
+}
+
+/* One event may tell the head, the body and the end of an answer; each may end
+ * the attempt. */
+static void
+from_server(struct session *s, const struct event *in)
+{
+	struct attempt *l = live_attempt(s, in->ticket);
+
+	if (l == NULL)
+		return;
+	s->ping.active_at = s->now;
+	s->over = in->kind == INPUT_DONE ? in->ticket : 0;
+	if (in->kind == INPUT_SIGN_IN) {
+		session_sign_in(s, l, span_of(in->text));
+		return;
+	}
+	if (in->head || in->kind == INPUT_HEAD)
+		session_head(s, l, in->facts);
+	if (in->frame != NULL)
+		session_message(s, l, in->facts, in->frame);
+	if (in->kind == INPUT_DONE && (l = live_attempt(s, in->ticket)) != NULL)
+		session_done(s, l, in->facts);
+}
+
 void
 session_step(struct session *s, const struct event *in)
 {
-	struct attempt *l;
-
 	s->now = in->now;
 	s->random = in->random;
 	switch (in->kind) {
@@ -186,18 +216,7 @@ session_step(struct session *s, const struct event *in)
 		session_signed_in(s);
 		break;
 	default:
-		l = calls_attempt_find(&s->calls, in->ticket);
-		if (l == NULL || !l->live)
-			break; /* the attempt of this ticket was given up */
-		s->ping.active_at = s->now;
-		if (in->kind == INPUT_SIGN_IN)
-			session_sign_in(s, l, span_of(in->text));
-		else if (in->kind == INPUT_HEAD)
-			session_head(s, l, in->facts);
-		else if (in->kind == INPUT_MESSAGE)
-			session_message(s, l, in->facts, in->frame);
-		else
-			session_done(s, l, in->facts);
+		from_server(s, in);
 		break;
 	}
 	deliver_early(s);
