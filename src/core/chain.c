@@ -21,6 +21,12 @@ struct chain {
 	struct server *server;
 	struct stage stage; /* what the client may know of the others */
 	enum session_listening listening; /* what the client knows */
+	/* What the filters want to be offered, and whether they may have events
+	 * for the others. */
+	uint64_t client_wants, server_wants;
+	bool client_stepped, server_stepped;
+	bool legacy;         /* the client is a legacy one */
+	int64_t filters_due; /* the earlier deadline of the two */
 	/* Of the latest input, for what follows from it. */
 	int64_t now;
 	uint64_t random;
@@ -32,6 +38,23 @@ struct chain {
 	 * them comes first. */
 	bool eof, stop, tick;
 };
+
+static int64_t
+earlier(int64_t a, int64_t b)
+{
+	return b < 0 || (a >= 0 && a < b) ? a : b;
+}
+
+/* Notes what only a step of a filter changes. */
+static void
+note_filters(struct chain *c)
+{
+	c->client_wants = client_wants(c->client);
+	c->server_wants = server_wants(c->server);
+	c->legacy = client_is_legacy(c->client);
+	c->filters_due = earlier(client_deadline(c->client),
+	    server_deadline(c->server));
+}
 
 struct chain *
 chain_new(const struct chain_config *config)
@@ -54,6 +77,7 @@ chain_new(const struct chain_config *config)
 	c->client = client_new(&client, &c->stage);
 	c->session = session_new(s);
 	c->server = server_new(&server);
+	note_filters(c);
 	return c;
 }
 
@@ -71,7 +95,7 @@ chain_free(struct chain *c)
 bool
 chain_wants_secret(const struct chain *c)
 {
-	return !client_is_legacy(c->client);
+	return !c->legacy;
 }
 
 /* --- the way in --- */
@@ -93,20 +117,36 @@ follow(struct chain *c, struct event *e)
 static bool
 to_client(struct chain *c, struct event *e)
 {
-	if (!client_is_legacy(c->client)) {
+	if ((c->client_wants & EVENT_BIT(e->kind)) == 0)
+		return false;
+	if (!c->legacy) {
 		c->stage.discovered = server_discovered(c->server);
 		c->stage.shared = server_shares_stream(c->server);
 		c->stage.initialized = session_initialize_answer(c->session);
 		c->stage.listening = session_listening(c->session);
 	}
+	c->client_stepped = true;
 	if (!client_step(c->client, e))
 		return false;
 	c->listening = c->stage.listening;
+	note_filters(c);
+	return true;
+}
+
+/* The same for the server. */
+static bool
+to_server(struct chain *c, struct event *e)
+{
+	if ((c->server_wants & EVENT_BIT(e->kind)) == 0 ||
+	    !server_step(c->server, e))
+		return false;
+	c->server_stepped = true;
+	note_filters(c);
 	return true;
 }
 
 static void
-to_session(struct chain *c, enum event_kind kind)
+tell_session(struct chain *c, enum event_kind kind)
 {
 	struct event e = { .kind = kind };
 
@@ -115,12 +155,12 @@ to_session(struct chain *c, enum event_kind kind)
 }
 
 static void
-to_server(struct chain *c, enum event_kind kind)
+tell_server(struct chain *c, enum event_kind kind)
 {
 	struct event e = { .kind = kind };
 
 	follow(c, &e);
-	server_step(c->server, &e);
+	to_server(c, &e);
 }
 
 static bool
@@ -133,9 +173,9 @@ static void
 tick_others(struct chain *c)
 {
 	if (is_due(session_deadline(c->session), c->now))
-		to_session(c, INPUT_TICK);
+		tell_session(c, INPUT_TICK);
 	if (is_due(server_deadline(c->server), c->now))
-		to_server(c, INPUT_TICK);
+		tell_server(c, INPUT_TICK);
 }
 
 /* After a stall several of the three deadlines may have passed in one turn.
@@ -175,8 +215,8 @@ chain_step(struct chain *c, const struct event *event)
 	if (in.kind == INPUT_EOF) {
 		/* Both hear of it, the session first. */
 		session_step(c->session, &in);
-		to_server(c, INPUT_EOF);
-	} else if (!server_step(c->server, &in)) {
+		tell_server(c, INPUT_EOF);
+	} else if (!to_server(c, &in)) {
 		session_step(c->session, &in);
 	}
 }
@@ -203,7 +243,7 @@ leaves(struct chain *c, struct event *out)
 	else if (out->kind == ACTION_EXIT && out->status == 0 &&
 	    c->own_errors && !c->broken)
 		out->status = EXIT_OWN_ERROR;
-	return !to_client(c, out) && !server_step(c->server, out);
+	return !to_client(c, out) && !to_server(c, out);
 }
 
 /* The same for an event of the client or of the server. */
@@ -214,10 +254,26 @@ passes_on(struct chain *c, struct event *out)
 	if (out->kind == ACTION_WRITE)
 		look_at(c, out->frame);
 	if (out->kind == EVENT_PROBE)
-		server_step(c->server, out);
+		to_server(c, out);
 	else if (out->kind < EVENT_PROBE)
 		session_step(c->session, out);
 	return out->kind > EVENT_LISTENS;
+}
+
+static bool
+next_of_client(struct chain *c, struct event *out)
+{
+	if (c->client_stepped)
+		c->client_stepped = client_next(c->client, out);
+	return c->client_stepped;
+}
+
+static bool
+next_of_server(struct chain *c, struct event *out)
+{
+	if (c->server_stepped)
+		c->server_stepped = server_next(c->server, out);
+	return c->server_stepped;
 }
 
 bool
@@ -227,7 +283,7 @@ chain_next(struct chain *c, struct event *out)
 
 	for (;;) {
 		/* Actions of the client go out before the session's end. */
-		if (client_next(c->client, out)) {
+		if (next_of_client(c, out)) {
 			if (passes_on(c, out))
 				return true;
 		} else if (c->tick) {
@@ -235,21 +291,21 @@ chain_next(struct chain *c, struct event *out)
 			tick_others(c);
 		} else if (c->stop) {
 			c->stop = false;
-			to_session(c, INPUT_STOP);
+			tell_session(c, INPUT_STOP);
 		} else if (session_next(c->session, out)) {
 			if (leaves(c, out))
 				return true;
-		} else if (server_next(c->server, out)) {
+		} else if (next_of_server(c, out)) {
 			if (passes_on(c, out))
 				return true;
-		} else if (!client_is_legacy(c->client) &&
+		} else if (!c->legacy &&
 		    session_listening(c->session) != c->listening) {
 			follow(c, &listens);
 			to_client(c, &listens);
 		} else if (c->eof && !client_holds(c->client)) {
 			c->eof = false;
-			to_session(c, INPUT_EOF);
-			to_server(c, INPUT_EOF);
+			tell_session(c, INPUT_EOF);
+			tell_server(c, INPUT_EOF);
 		} else {
 			return false;
 		}
@@ -258,17 +314,10 @@ chain_next(struct chain *c, struct event *out)
 
 /* --- inspection --- */
 
-static int64_t
-earlier(int64_t a, int64_t b)
-{
-	return b < 0 || (a >= 0 && a < b) ? a : b;
-}
-
 int64_t
 chain_deadline(const struct chain *c)
 {
-	return earlier(session_deadline(c->session),
-	    earlier(client_deadline(c->client), server_deadline(c->server)));
+	return earlier(session_deadline(c->session), c->filters_due);
 }
 
 void

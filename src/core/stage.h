@@ -78,6 +78,9 @@ enum event_kind {
 	ACTION_EXIT          /* flush stdout, then end with status */
 };
 
+/* A set of kinds of events has a bit for each. */
+#define EVENT_BIT(kind) (UINT64_C(1) << (kind))
+
 enum invalid_line { INVALID_SYNTAX, INVALID_BATCH, INVALID_MESSAGE };
 
 /* One event. All that it points to is borrowed; a reducer takes a reference to

@@ -35,6 +35,9 @@ void client_free(struct client *e);
 
 /* Is the client a legacy one, so that what the session writes passes? */
 bool client_is_legacy(const struct client *e);
+/* Returns the kinds of events that may concern this reducer now (EVENT_BIT):
+ * others need not be offered. Only a step changes them. */
+uint64_t client_wants(const struct client *e);
 
 /* Takes an input from outside, or an action of the session. Returns false if
  * the event does not concern this reducer: it passes, perhaps with another

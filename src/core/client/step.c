@@ -90,6 +90,19 @@ tick(struct client *e)
 
 /* --- inputs --- */
 
+uint64_t
+client_wants(const struct client *e)
+{
+	static const uint64_t legacy = EVENT_BIT(INPUT_CLIENT) |
+	    EVENT_BIT(INPUT_TICK);
+	static const uint64_t modern = EVENT_BIT(INPUT_EOF) |
+	    EVENT_BIT(INPUT_STOP) | EVENT_BIT(EVENT_LISTENS) |
+	    EVENT_BIT(ACTION_WRITE) | EVENT_BIT(ACTION_SEND) |
+	    EVENT_BIT(ACTION_LOAD_START) | EVENT_BIT(ACTION_SAVE_START);
+
+	return client_is_legacy(e) ? legacy : legacy | modern;
+}
+
 /* Tells whether this event is for the reducer. */
 static bool
 concerns(const struct client *e, const struct event *in)
@@ -97,12 +110,12 @@ concerns(const struct client *e, const struct event *in)
 	switch (in->kind) {
 	case INPUT_CLIENT:
 		return !client_passes(e, in->frame);
-	case INPUT_EOF:
-	case INPUT_STOP:
-	case ACTION_WRITE:
-		return !client_is_legacy(e);
+	case ACTION_SEND:
+	case ACTION_LOAD_START:
+	case ACTION_SAVE_START:
+		return false;
 	default:
-		return in->kind == INPUT_TICK || in->kind == EVENT_LISTENS;
+		return (client_wants(e) & EVENT_BIT(in->kind)) != 0;
 	}
 }
 

@@ -57,6 +57,9 @@ bool server_step(struct server *e, const struct event *in);
  * order, or an action. Returns false if there is none. What the event borrows
  * is valid until the next call. */
 bool server_next(struct server *e, struct event *out);
+/* Returns the kinds of events that may concern this reducer now (EVENT_BIT):
+ * others need not be offered. Only a step changes them. */
+uint64_t server_wants(const struct server *e);
 /* Returns when INPUT_TICK is due; -1: never. */
 int64_t server_deadline(const struct server *e);
 

@@ -284,6 +284,21 @@ sweep(struct server *e)
 	note_subscriptions(e);
 }
 
+uint64_t
+server_wants(const struct server *e)
+{
+	static const uint64_t always = EVENT_BIT(INPUT_EOF) |
+	    EVENT_BIT(INPUT_TICK) | EVENT_BIT(EVENT_PROBE) |
+	    EVENT_BIT(ACTION_SEND);
+	static const uint64_t busy = EVENT_BIT(INPUT_HEAD) |
+	    EVENT_BIT(INPUT_MESSAGE) | EVENT_BIT(INPUT_ENDPOINT) |
+	    EVENT_BIT(INPUT_SIGN_IN) | EVENT_BIT(INPUT_DONE) |
+	    EVENT_BIT(ACTION_ABORT);
+
+	return e->orders == NULL && e->attempts == NULL ? always :
+							  always | busy;
+}
+
 /* Tells whether this event is for the reducer: of an order of the session that
  * does not pass, or of an attempt. */
 static bool

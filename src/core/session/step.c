@@ -173,6 +173,19 @@ from_server(struct session *s, const struct event *in)
 		session_done(s, l, in->facts);
 }
 
+/* What is left at the end of a step when the session opens or ends. */
+static void
+opening_and_end(struct session *s, enum event_kind kind)
+{
+	/* The tick finds calls that wait for the sign-in since this step. */
+	if (kind != INPUT_TICK && session_opening_waits(s))
+		alarm_note(&s->alarms, s->now);
+	if (has_eof(s) && phase_permits(s, PHASE_SERVES))
+		session_drain(s);
+	if (phase_permits(s, PHASE_EXITS) && !s->ending.exiting)
+		session_exit(s);
+}
+
 void
 session_step(struct session *s, const struct event *in)
 {
@@ -219,16 +232,12 @@ session_step(struct session *s, const struct event *in)
 		from_server(s, in);
 		break;
 	}
-	deliver_early(s);
+	if (s->handshake.opener != NULL)
+		deliver_early(s);
 	pump(s);
-	/* The tick finds calls that wait for the sign-in since this step. */
-	if (in->kind != INPUT_TICK && session_opening_waits(s))
-		alarm_note(&s->alarms, s->now);
+	if (has_eof(s) || !phase_permits(s, PHASE_WORKS))
+		opening_and_end(s, in->kind);
 	calls_reap(&s->calls);
-	if (has_eof(s) && phase_permits(s, PHASE_SERVES))
-		session_drain(s);
-	if (phase_permits(s, PHASE_EXITS) && !s->ending.exiting)
-		session_exit(s);
 	session_sane(s, in->kind == INPUT_TICK);
 }
 
