@@ -22,7 +22,7 @@ struct chain {
 	struct stage stage; /* what the client may know of the others */
 	enum session_listening listening; /* what the client knows */
 	/* What the filters want to be offered, and whether they may have events
-	 * for the others. */
+	 * for the others since their latest step. */
 	uint64_t client_wants, server_wants;
 	bool client_stepped, server_stepped;
 	bool legacy;         /* the client is a legacy one */
@@ -112,13 +112,11 @@ follow(struct chain *c, struct event *e)
 	e->secret[1] = c->secret[1]++;
 }
 
-/* Offers an event to the client; false: it passes. A legacy client does not
- * look at the stage. */
+/* Offers the client an event that may concern it; false: it passes. A legacy
+ * client does not look at the stage. */
 static bool
 to_client(struct chain *c, struct event *e)
 {
-	if ((c->client_wants & EVENT_BIT(e->kind)) == 0)
-		return false;
 	if (!c->legacy) {
 		c->stage.discovered = server_discovered(c->server);
 		c->stage.shared = server_shares_stream(c->server);
@@ -137,8 +135,7 @@ to_client(struct chain *c, struct event *e)
 static bool
 to_server(struct chain *c, struct event *e)
 {
-	if ((c->server_wants & EVENT_BIT(e->kind)) == 0 ||
-	    !server_step(c->server, e))
+	if (!server_step(c->server, e))
 		return false;
 	c->server_stepped = true;
 	note_filters(c);
@@ -197,6 +194,7 @@ void
 chain_step(struct chain *c, const struct event *event)
 {
 	struct event in = *event;
+	uint64_t bit = EVENT_BIT(in.kind);
 
 	c->now = in.now;
 	c->random = in.random;
@@ -207,7 +205,7 @@ chain_step(struct chain *c, const struct event *event)
 		return;
 	}
 	c->broken = c->broken || in.kind == INPUT_BROKEN;
-	if (to_client(c, &in)) {
+	if ((c->client_wants & bit) != 0 && to_client(c, &in)) {
 		c->eof = c->eof || in.kind == INPUT_EOF;
 		c->stop = c->stop || in.kind == INPUT_STOP;
 		return;
@@ -216,7 +214,7 @@ chain_step(struct chain *c, const struct event *event)
 		/* Both hear of it, the session first. */
 		session_step(c->session, &in);
 		tell_server(c, INPUT_EOF);
-	} else if (!to_server(c, &in)) {
+	} else if ((c->server_wants & bit) == 0 || !to_server(c, &in)) {
 		session_step(c->session, &in);
 	}
 }
@@ -237,13 +235,18 @@ look_at(struct chain *c, const struct frame *f)
 static bool
 leaves(struct chain *c, struct event *out)
 {
-	follow(c, out);
+	uint64_t bit = EVENT_BIT(out->kind);
+
 	if (out->kind == ACTION_WRITE)
 		look_at(c, out->frame);
 	else if (out->kind == ACTION_EXIT && out->status == 0 &&
 	    c->own_errors && !c->broken)
 		out->status = EXIT_OWN_ERROR;
-	return !to_client(c, out) && !to_server(c, out);
+	if (((c->client_wants | c->server_wants) & bit) == 0)
+		return true;
+	follow(c, out);
+	return ((c->client_wants & bit) == 0 || !to_client(c, out)) &&
+	    ((c->server_wants & bit) == 0 || !to_server(c, out));
 }
 
 /* The same for an event of the client or of the server. */
@@ -260,22 +263,6 @@ passes_on(struct chain *c, struct event *out)
 	return out->kind > EVENT_LISTENS;
 }
 
-static bool
-next_of_client(struct chain *c, struct event *out)
-{
-	if (c->client_stepped)
-		c->client_stepped = client_next(c->client, out);
-	return c->client_stepped;
-}
-
-static bool
-next_of_server(struct chain *c, struct event *out)
-{
-	if (c->server_stepped)
-		c->server_stepped = server_next(c->server, out);
-	return c->server_stepped;
-}
-
 bool
 chain_next(struct chain *c, struct event *out)
 {
@@ -283,7 +270,8 @@ chain_next(struct chain *c, struct event *out)
 
 	for (;;) {
 		/* Actions of the client go out before the session's end. */
-		if (next_of_client(c, out)) {
+		if (c->client_stepped &&
+		    (c->client_stepped = client_next(c->client, out))) {
 			if (passes_on(c, out))
 				return true;
 		} else if (c->tick) {
@@ -295,7 +283,8 @@ chain_next(struct chain *c, struct event *out)
 		} else if (session_next(c->session, out)) {
 			if (leaves(c, out))
 				return true;
-		} else if (next_of_server(c, out)) {
+		} else if (c->server_stepped &&
+		    (c->server_stepped = server_next(c->server, out))) {
 			if (passes_on(c, out))
 				return true;
 		} else if (!c->legacy &&

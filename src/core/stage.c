@@ -8,33 +8,37 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct kept_event {
 	struct event event;
 	struct kept_facts *facts; /* NULL: it has none */
 	char *text;
-	struct buf bytes; /* what the spans point to */
+	char *bytes; /* what the spans point to; NULL: nothing */
 };
 
-/* Copies what the spans of an event point to. */
+/* Copies what the spans of the event point to. */
 static void
-keep_spans(struct kept_event *k)
+keep_spans(struct kept_event *k, size_t n)
 {
 	struct span *const spans[] = { &k->event.session, &k->event.version,
 		&k->event.result, &k->event.tools };
-	size_t i, at;
+	char *at = k->bytes = xmalloc(n);
+	size_t i;
 
-	buf_init(&k->bytes, 0);
-	for (i = 0; i < sizeof spans / sizeof *spans; i++)
-		buf_addspan(&k->bytes, *spans[i]);
-	for (i = at = 0; i < sizeof spans / sizeof *spans; at += spans[i++]->n)
-		if (spans[i]->n > 0)
-			spans[i]->p = k->bytes.p + at;
+	for (i = 0; i < sizeof spans / sizeof *spans; i++) {
+		if (spans[i]->n == 0)
+			continue;
+		memcpy(at, spans[i]->p, spans[i]->n);
+		spans[i]->p = at;
+		at += spans[i]->n;
+	}
 }
 
 void
 events_add(struct events *q, const struct event *e)
 {
+	size_t n = e->session.n + e->version.n + e->result.n + e->tools.n;
 	struct kept_event *k;
 
 	if (q->next == q->n)
@@ -51,7 +55,9 @@ events_add(struct events *q, const struct event *e)
 		frame_ref(e->related);
 	k->text = e->text == NULL ? NULL : xstrdup(e->text);
 	k->facts = e->facts == NULL ? NULL : facts_keep(e->facts);
-	keep_spans(k);
+	k->bytes = NULL;
+	if (n > 0)
+		keep_spans(k, n);
 }
 
 void
@@ -70,9 +76,10 @@ drop(struct kept_event *k)
 {
 	frame_unref(k->event.frame);
 	frame_unref(k->event.related);
-	facts_free(k->facts);
+	if (k->facts != NULL)
+		facts_free(k->facts);
 	free(k->text);
-	buf_free(&k->bytes);
+	free(k->bytes);
 }
 
 bool

@@ -35,19 +35,13 @@ session_may_say(const struct session *s, int64_t *say_at, int64_t pause)
 	return true;
 }
 
-static void
-add(struct session *s, const struct event *e)
-{
-	events_add(&s->events, e);
-}
-
 void
 session_write(struct session *s, struct frame *f)
 {
 	struct event e = { .kind = ACTION_WRITE, .frame = f };
 
 	if (!s->ending.broken)
-		add(s, &e);
+		events_add(&s->events, &e);
 }
 
 void
@@ -58,7 +52,7 @@ session_pass(struct session *s, struct frame *f, const struct attempt *l)
 	if (l->call != NULL)
 		e.related = l->call->frame;
 	if (!s->ending.broken)
-		add(s, &e);
+		events_add(&s->events, &e);
 }
 
 void
@@ -84,7 +78,8 @@ session_start(struct session *s, struct attempt *l)
 		 * send. */
 		session_abort_in(s, l, NOTIFICATION_MS);
 	}
-	add(s, &(struct event){ .kind = ACTION_SEND, .ticket = l->ticket });
+	events_add(&s->events,
+	    &(struct event){ .kind = ACTION_SEND, .ticket = l->ticket });
 }
 
 void
@@ -94,7 +89,7 @@ session_abort(struct session *s, struct attempt *l)
 	if (l->live && l->ticket == s->over)
 		return;
 	if (l->live)
-		add(s,
+		events_add(&s->events,
 		    &(struct event){
 			.kind = ACTION_ABORT, .ticket = l->ticket });
 	else
@@ -163,13 +158,13 @@ session_with_own_id(struct session *s, struct frame *request)
 void
 session_ask(struct session *s, enum event_kind kind)
 {
-	add(s, &(struct event){ .kind = kind });
+	events_add(&s->events, &(struct event){ .kind = kind });
 }
 
 void
 session_ask_start(struct session *s)
 {
-	add(s,
+	events_add(&s->events,
 	    &(struct event){ .kind = ACTION_LOAD_START,
 		.version = json_get(s->handshake.request->params,
 		    "protocolVersion") });
@@ -178,7 +173,7 @@ session_ask_start(struct session *s)
 void
 session_keep_start(struct session *s)
 {
-	add(s,
+	events_add(&s->events,
 	    &(struct event){ .kind = ACTION_SAVE_START,
 		.version = json_get(s->handshake.request->params,
 		    "protocolVersion"),
@@ -195,7 +190,7 @@ session_save(struct session *s, struct generation *g)
 		e.session = span_of(g->session);
 		e.version = span_of(g->version);
 	}
-	add(s, &e);
+	events_add(&s->events, &e);
 }
 
 /* stdin is read while a question waits for the client's answer, however much is
@@ -210,7 +205,8 @@ session_want_read(struct session *s)
 	if (want == s->reading || has_eof(s))
 		return;
 	s->reading = want;
-	add(s, &(struct event){ .kind = ACTION_READ, .ok = want });
+	events_add(&s->events,
+	    &(struct event){ .kind = ACTION_READ, .ok = want });
 }
 
 void
@@ -219,7 +215,7 @@ session_exit(struct session *s)
 	bool failed = s->config.fail && s->ending.own_errors &&
 	    !s->ending.broken;
 
-	add(s,
+	events_add(&s->events,
 	    &(struct event){ .kind = ACTION_EXIT, .status = failed ? 22 : 0 });
 	s->ending.exiting = true;
 }
