@@ -275,7 +275,7 @@ call_done(struct session *s, struct attempt *l, const struct facts *f)
 
 /* Drops a one-way message that the server did not take. */
 static void
-note_refused(struct session *s, struct attempt *l, const struct facts *f,
+one_way_refused(struct session *s, struct attempt *l, const struct facts *f,
     struct ruling r)
 {
 	bool current = l->generation == s->generation;
@@ -296,7 +296,7 @@ note_refused(struct session *s, struct attempt *l, const struct facts *f,
 
 /* ATTEMPT_ONE_WAY: a notification or an answer of the client. */
 static void
-note_done(struct session *s, struct attempt *l, const struct facts *f)
+one_way_done(struct session *s, struct attempt *l, const struct facts *f)
 {
 	bool current = l->generation == s->generation;
 	struct ruling r = session_ruling(s, l, f);
@@ -320,7 +320,7 @@ note_done(struct session *s, struct attempt *l, const struct facts *f)
 		session_ping(s, "a notification or an answer was refused");
 		return;
 	}
-	note_refused(s, l, f, r);
+	one_way_refused(s, l, f, r);
 }
 
 /* ATTEMPT_READY: the 2xx to notifications/initialized opens the gate. */
@@ -409,10 +409,8 @@ is_refused(const struct facts *f)
 static void
 listen_done(struct session *s, const struct attempt *l, const struct facts *f)
 {
-	enum {
-		HEALTHY_MS = 10 * 1000
-	}; /* a stream that lasted longer was no
-					  * false start */
+	/* A stream that lasted longer was not a false start. */
+	enum { HEALTHY_MS = 10 * 1000 };
 	struct listen *n = &s->listen;
 	bool stream = verdict_2xx(f) && f->media == MEDIA_SSE;
 	struct ruling r;
@@ -551,7 +549,7 @@ session_done(struct session *s, struct attempt *l, const struct facts *f)
 		ready_done(s, l, f);
 		break;
 	case ATTEMPT_ONE_WAY:
-		note_done(s, l, f);
+		one_way_done(s, l, f);
 		break;
 	case ATTEMPT_LISTEN:
 		if (l->ticket == s->listen.ticket)
