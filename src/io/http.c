@@ -84,7 +84,8 @@ struct http {
 	struct transfer *spare;
 	unsigned nspare;
 	struct transfer *todo, **todo_end;
-	bool deferred;
+	loop_cb *on_turn_end; /* works through the to-do list */
+	bool deferred;        /* on_turn_end will be called */
 	struct curl_slist *resolve;
 	/* The most cookies that the jar can have: those of the last count, and
 	 * each Set-Cookie since then. */
@@ -148,8 +149,6 @@ struct transfer {
 			(x)->refused = set_rc;                                 \
 	} while (0)
 
-static void http_on_deferred(void *arg);
-
 /* The to-do list */
 
 static void
@@ -158,7 +157,7 @@ defer(struct http *h)
 	if (h->deferred)
 		return;
 	h->deferred = true;
-	loop_defer(h->l, http_on_deferred, h);
+	loop_defer(h->l, h->on_turn_end, h);
 }
 
 static void
@@ -518,6 +517,24 @@ transfer_free(struct transfer *x)
 	free(x->lines);
 	free(x->text);
 	free(x);
+}
+
+/* Frees all transfers, without callbacks. */
+static void
+transfers_free(struct http *h)
+{
+	struct transfer *x;
+
+	while ((x = h->active) != NULL) {
+		h->active = x->next;
+		if (x->running)
+			curl_multi_remove_handle(x->multi->curl, x->easy);
+		transfer_free(x);
+	}
+	while ((x = h->spare) != NULL) {
+		h->spare = x->next;
+		transfer_free(x);
+	}
 }
 
 /* Puts the transfer into the pool, or frees it. */
@@ -1260,6 +1277,22 @@ set_headers(struct transfer *x, const struct headers *headers)
 	SET(x, CURLOPT_HTTPHEADER, x->lines);
 }
 
+/* Sets the options of one request. */
+static void
+set_request(struct transfer *x, const struct http_request *r)
+{
+	long max_idle_s;
+
+	max_idle_s = HTTP_MAXAGE_S;
+	/* libcurl rounds the age of a connection down. */
+	if (r->max_idle_conn_s > 0)
+		max_idle_s = r->max_idle_conn_s - 1;
+	set_url(x, r->url);
+	set_method(x, r->method, r->body);
+	set_headers(x, r->headers);
+	SET(x, CURLOPT_MAXAGE_CONN, max_idle_s);
+}
+
 /* Takes a transfer from the pool, or makes one, and resets its fields. */
 static struct transfer *
 transfer_take(struct http *h)
@@ -1295,21 +1328,12 @@ http_send(struct http *h, const struct http_request *r,
     const struct http_ops *ops, void *arg)
 {
 	struct transfer *x;
-	long max_idle_s;
 
-	max_idle_s = HTTP_MAXAGE_S;
-	/* libcurl rounds the age of a connection down. */
-	if (r->max_idle_conn_s > 0)
-		max_idle_s = r->max_idle_conn_s - 1;
 	x = transfer_take(h);
 	x->ops = *ops;
 	x->arg = arg;
-	if (x->easy != NULL) {
-		set_url(x, r->url);
-		set_method(x, r->method, r->body);
-		set_headers(x, r->headers);
-		SET(x, CURLOPT_MAXAGE_CONN, max_idle_s);
-	}
+	if (x->easy != NULL)
+		set_request(x, r);
 	x->heard = loop_now(h->l);
 	x->body_bytes = r->body.n;
 	x->idle_ms = r->idle_ms;
@@ -1515,6 +1539,7 @@ http_new(struct loop *l, const struct http_config *config, const char **why)
 	h->l = l;
 	h->config = *config;
 	h->todo_end = &h->todo;
+	h->on_turn_end = http_on_deferred;
 	h->idle = loop_timer_new(l, http_on_idle, h);
 	share_new(h);
 	if (unfit(v) != NULL || h->share == NULL || multi_add(h) == -1) {
@@ -1545,22 +1570,12 @@ http_forget(struct http *h)
 void
 http_free(struct http *h)
 {
-	struct transfer *x;
 	struct multi *m;
 
 	if (h == NULL)
 		return;
-	loop_undefer(h->l, http_on_deferred, h);
-	while ((x = h->active) != NULL) {
-		h->active = x->next;
-		if (x->running)
-			curl_multi_remove_handle(x->multi->curl, x->easy);
-		transfer_free(x);
-	}
-	while ((x = h->spare) != NULL) {
-		h->spare = x->next;
-		transfer_free(x);
-	}
+	loop_undefer(h->l, h->on_turn_end, h);
+	transfers_free(h);
 	while ((m = h->multis) != NULL) {
 		h->multis = m->next;
 		multi_free(m);
