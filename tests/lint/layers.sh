@@ -194,8 +194,8 @@ function order_of(room, names,    n, i, last)
 
 function system_header(name)
 {
-	if (name ~ /^curl\// && file != "io/http.c" && file != "io/url.c")
-		breach("libcurl belongs to io/http.c and io/url.c")
+	if (name ~ /^curl\// && file != "io/http_state.h" && file != "io/url.c")
+		breach("libcurl belongs to io/http and io/url")
 	if ((name ~ /^event2\// || name ~ /^(event|evhttp|evutil)\.h$/) &&
 	    room != "io")
 		breach("libevent belongs to io")

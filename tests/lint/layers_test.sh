@@ -40,7 +40,7 @@ fresh()
 		fprintf(stderr, "x");
 	}
 	END
-	echo '#include <curl/curl.h>' >"$dir/src/io/http.c"
+	echo '#include <curl/curl.h>' >"$dir/src/io/http_state.h"
 	echo '#include <event2/event.h>' >"$dir/src/io/loop.c"
 	echo 'x = write(1, "a", 1); fflush(stdout);' >"$dir/src/io/pipes.c"
 	echo '#include "io/http.h"' >"$dir/src/transport/streamable.c"

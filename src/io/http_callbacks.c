@@ -1,0 +1,195 @@
+/*
+ * The callbacks of one transfer. libcurl is on the stack: they only take in
+ * bytes and times.
+ */
+#include "config.h"
+
+#include "io/http_callbacks.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include "io/cookies.h"
+#include "io/http_todo.h"
+
+enum {
+	HTTP_HEAD_MAX_BYTES = 64 * 1024,
+	HTTP_KEEPALIVE_COUNT = 3,
+	HTTP_USER_TIMEOUT_MS = 20000
+};
+
+/* The first call of a transfer comes right before the request is written. A
+ * second call means that libcurl is about to write the request again on another
+ * connection, while the server may have run the first one. */
+static int
+http_on_prereq(void *arg, char *peer, char *local, int peer_port,
+    int local_port)
+{
+	struct transfer *x = arg;
+
+	(void)peer;
+	(void)local;
+	(void)peer_port;
+	(void)local_port;
+	if (x->sent && !x->again) {
+		x->resending = true;
+		return CURL_PREREQFUNC_ABORT;
+	}
+	x->sent = true;
+	x->again = false;
+	x->written = loop_now(x->h->l);
+	return CURL_PREREQFUNC_OK;
+}
+
+/* Notes when the last bytes of a large body went out. */
+static int
+http_on_progress(void *arg, curl_off_t dltotal, curl_off_t dlnow,
+    curl_off_t ultotal, curl_off_t ulnow)
+{
+	struct transfer *x = arg;
+
+	(void)dltotal;
+	(void)dlnow;
+	(void)ultotal;
+	if (ulnow != x->out) {
+		x->out = ulnow;
+		x->written = loop_now(x->h->l);
+	}
+	return 0;
+}
+
+/* Calls ops.head once. Returns false if there is no final answer yet, or the
+ * transfer has to end. */
+bool
+http_callbacks_give_head(struct transfer *x)
+{
+	long status;
+
+	if (x->head)
+		return true;
+	status = 0;
+	curl_easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &status);
+	if (status < 200)
+		return false;
+	x->head = true;
+	x->status = (int)status;
+	x->ops.head(x, x->status, x->arg);
+	return !x->abort;
+}
+
+/* Takes one line of the head. With Negotiate, a proxy's 407 may not be the last
+ * answer: its head is given with its body, or at the end. */
+static size_t
+http_on_header(char *p, size_t size, size_t n, void *arg)
+{
+	struct transfer *x = arg;
+	long status;
+
+	n *= size;
+	x->heard = loop_now(x->h->l);
+	x->head_bytes += n;
+	if (x->head_bytes > HTTP_HEAD_MAX_BYTES) {
+		x->too_large = true;
+		return 0;
+	}
+	if ((*p | 0x20) == 's')
+		cookies_count(x->h, p, n);
+	if (x->abort)
+		return 0;
+	if (x->head || n > 2 || p[n - 1] != '\n' || (n == 2 && p[0] != '\r'))
+		return n;
+	status = 0;
+	curl_easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &status);
+	if (status == 407 && x->h->config.proxy_negotiate)
+		x->again = true;
+	if (status < 200 || x->again)
+		return n;
+	return http_callbacks_give_head(x) ? n : 0;
+}
+
+static size_t
+http_on_body(char *p, size_t size, size_t n, void *arg)
+{
+	struct transfer *x = arg;
+
+	n *= size;
+	x->heard = loop_now(x->h->l);
+	if (x->abort || !http_callbacks_give_head(x))
+		return 0;
+	if (x->paused) {
+		x->held = true;
+		return CURL_WRITEFUNC_PAUSE;
+	}
+	if (!x->ops.data(x, p, n, x->arg))
+		x->abort = true;
+	return x->abort ? 0 : n;
+}
+
+/* Sets socket options that libcurl has no option for. An error, as from a unix
+ * socket, does not matter. */
+static int
+http_on_socket_made(void *arg, curl_socket_t fd, curlsocktype purpose)
+{
+	int n;
+
+	(void)arg;
+	(void)purpose;
+	fcntl(fd, F_SETFD, FD_CLOEXEC);
+#ifdef TCP_KEEPCNT
+	n = HTTP_KEEPALIVE_COUNT;
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &n, sizeof n);
+#endif
+#ifdef TCP_USER_TIMEOUT
+	n = HTTP_USER_TIMEOUT_MS;
+	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &n, sizeof n);
+#endif
+	(void)n;
+	return CURL_SOCKOPT_OK;
+}
+
+/* The address is checked in the form that is connected to, so it cannot change
+ * in between. After a refusal libcurl tries the next address. */
+static curl_socket_t
+http_on_socket_wanted(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
+{
+	struct transfer *x = arg;
+	const struct http_config *c = &x->h->config;
+
+	(void)purpose;
+	if (x->asks && !c->allow(&a->addr, c->allow_arg)) {
+		x->denied = true;
+		return CURL_SOCKET_BAD;
+	}
+	x->let = true;
+	return socket(a->family, a->socktype, a->protocol);
+}
+
+void
+http_callbacks_set(struct transfer *x)
+{
+	SET(x, CURLOPT_PRIVATE, x);
+	SET(x, CURLOPT_ERRORBUFFER, x->error);
+	SET(x, CURLOPT_WRITEFUNCTION, http_on_body);
+	SET(x, CURLOPT_WRITEDATA, x);
+	SET(x, CURLOPT_HEADERFUNCTION, http_on_header);
+	SET(x, CURLOPT_HEADERDATA, x);
+	SET(x, CURLOPT_PREREQFUNCTION, http_on_prereq);
+	SET(x, CURLOPT_PREREQDATA, x);
+	SET(x, CURLOPT_SOCKOPTFUNCTION, http_on_socket_made);
+	if (x->h->config.allow != NULL) {
+		SET(x, CURLOPT_OPENSOCKETFUNCTION, http_on_socket_wanted);
+		SET(x, CURLOPT_OPENSOCKETDATA, x);
+	}
+	SET(x, CURLOPT_NOSIGNAL, 1L);
+	SET(x, CURLOPT_XFERINFOFUNCTION, http_on_progress);
+	SET(x, CURLOPT_XFERINFODATA, x);
+	SET(x, CURLOPT_NOPROGRESS, 1L);
+#if LIBCURL_VERSION_NUM >= 0x075700
+	/* Do not wait for a name that is still being resolved. An older library
+	 * may refuse the option. */
+	(void)curl_easy_setopt(x->easy, CURLOPT_QUICK_EXIT, 1L);
+#endif
+}

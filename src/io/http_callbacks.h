@@ -1,0 +1,13 @@
+/* What libcurl reports of a running transfer. */
+#ifndef MCPSPLICE_IO_HTTP_CALLBACKS_H
+#define MCPSPLICE_IO_HTTP_CALLBACKS_H
+
+#include "io/http_state.h"
+
+/* Sets the callbacks of x->easy. */
+void http_callbacks_set(struct transfer *x);
+/* Calls ops.head, once in the life of a request. Returns false if there is no
+ * final answer yet, or if the transfer has to end. */
+bool http_callbacks_give_head(struct transfer *x);
+
+#endif

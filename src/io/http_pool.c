@@ -1,0 +1,89 @@
+/* Transfers are pooled: an easy handle is expensive to make. */
+#include "config.h"
+
+#include "io/http_pool.h"
+
+#include <stdlib.h>
+
+#include "io/http_setup.h"
+#include "io/http_todo.h"
+
+enum { HTTP_POOL_SPARE = 8 }; /* spare transfers kept above max_inflight */
+
+static void
+transfer_free(struct transfer *x)
+{
+	curl_easy_cleanup(x->easy);
+	free(x->url);
+	free(x->lines);
+	free(x->text);
+	free(x);
+}
+
+/* Frees all transfers, without callbacks. */
+void
+http_pool_free(struct http *h)
+{
+	struct transfer *x;
+
+	while ((x = h->active) != NULL) {
+		h->active = x->next;
+		if (x->running)
+			curl_multi_remove_handle(x->multi->curl, x->easy);
+		transfer_free(x);
+	}
+	while ((x = h->spare) != NULL) {
+		h->spare = x->next;
+		transfer_free(x);
+	}
+}
+
+/* Puts the transfer into the pool, or frees it. */
+void
+http_pool_release(struct transfer *x)
+{
+	struct http *h = x->h;
+
+	http_todo_remove(x);
+	*x->prev = x->next;
+	if (x->next != NULL)
+		x->next->prev = x->prev;
+	if (x->refused != CURLE_OK ||
+	    h->nspare >= h->config.max_inflight + HTTP_POOL_SPARE) {
+		transfer_free(x);
+		return;
+	}
+	x->next = h->spare;
+	h->spare = x;
+	h->nspare++;
+}
+
+/* Takes a transfer from the pool, or makes one, and resets its fields. */
+struct transfer *
+http_pool_take(struct http *h)
+{
+	struct transfer *x;
+
+	x = h->spare;
+	if (x == NULL) {
+		x = http_setup(h);
+	} else {
+		h->spare = x->next;
+		h->nspare--;
+	}
+	x->next = h->active;
+	x->prev = &h->active;
+	if (x->next != NULL)
+		x->next->prev = &x->next;
+	h->active = x;
+	x->uploaded = x->out = 0;
+	x->written = 0;
+	x->head_bytes = 0;
+	x->status = 0;
+	x->abort = x->paused = x->held = false;
+	x->sent = x->again = x->resending = false;
+	x->denied = x->let = false;
+	x->head = x->too_large = false;
+	x->error[0] = '\0';
+	return x;
+}

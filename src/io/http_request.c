@@ -1,0 +1,123 @@
+/* Method, URL, body and headers of a request, as libcurl wants them. */
+#include "config.h"
+
+#include "io/http_request.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/url.h"
+
+enum { HTTP_MAXAGE_S = 118 }; /* libcurl's own default */
+
+/* libcurl reads the proxies of the environment itself; loopback never uses
+ * them. NULL lets it read NO_PROXY. When addresses have to be checked, libcurl
+ * must do what http_takes_proxy found: "*" means no proxy, "" means always the
+ * proxy. */
+static void
+set_url(struct transfer *x, const char *text)
+{
+	const struct http_config *c = &x->h->config;
+	const char *noproxy = c->noproxy;
+	struct url u;
+	bool direct;
+
+	if (x->url != NULL && strcmp(x->url, text) == 0)
+		return;
+	free(x->url);
+	x->url = xstrdup(text);
+	SET(x, CURLOPT_URL, text);
+	direct = c->unix_socket != NULL;
+	if (url_parse(&u, text) == URL_OK)
+		direct = direct || url_is_loopback(&u);
+	url_free(&u);
+	if (c->allow != NULL) {
+		direct = direct || !http_takes_proxy(c, text);
+		x->asks = direct;
+		noproxy = "";
+	}
+	SET(x, CURLOPT_NOPROXY, direct ? "*" : noproxy);
+}
+
+static void
+set_method(struct transfer *x, const char *method, struct span body)
+{
+	bool post = strcmp(method, "POST") == 0;
+
+	if (post) {
+		SET(x, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.n);
+		SET(x, CURLOPT_POSTFIELDS, body.n > 0 ? body.p : "");
+	} else {
+		SET(x, CURLOPT_HTTPGET, 1L);
+	}
+	if (x->measures != (body.n > HTTP_SMALL_BODY_BYTES)) {
+		x->measures = !x->measures;
+		SET(x, CURLOPT_NOPROGRESS, x->measures ? 0L : 1L);
+	}
+	if (post || strcmp(method, "GET") == 0)
+		SET(x, CURLOPT_CUSTOMREQUEST, NULL);
+	else
+		SET(x, CURLOPT_CUSTOMREQUEST, method);
+}
+
+/* Writes "Name: value" at p; libcurl wants "Name;" for an empty value. Returns
+ * the byte after its NUL. */
+static char *
+put_line(char *p, const struct header *header)
+{
+	p = stpcpy(p, header->name);
+	if (header->value[0] == '\0')
+		return stpcpy(p, ";") + 1;
+	return stpcpy(stpcpy(p, ": "), header->value) + 1;
+}
+
+/* Makes the list that libcurl borrows for the transfer, in memory that stays
+ * with x. With a large body some servers let libcurl wait a second for their
+ * 100; an empty Expect avoids that. */
+static void
+set_headers(struct transfer *x, const struct headers *headers)
+{
+	static const char expect[] = "Expect:";
+	size_t bytes, i, n;
+	char *p;
+
+	n = headers == NULL ? 0 : headers->n;
+	bytes = sizeof expect;
+	for (i = 0; i < n; i++)
+		bytes += strlen(headers->list[i].name) +
+		    strlen(headers->list[i].value) + 3;
+	if (bytes > x->text_cap) {
+		x->text = xrealloc(x->text, bytes);
+		x->text_cap = bytes;
+	}
+	if (n + 1 > x->lines_cap) {
+		x->lines = xrealloc(x->lines, (n + 1) * sizeof *x->lines);
+		x->lines_cap = n + 1;
+	}
+	p = x->text;
+	for (i = 0; i < n; i++) {
+		x->lines[i].data = p;
+		x->lines[i].next = &x->lines[i + 1];
+		p = put_line(p, &headers->list[i]);
+	}
+	memcpy(p, expect, sizeof expect);
+	x->lines[n].data = p;
+	x->lines[n].next = NULL;
+	SET(x, CURLOPT_HTTPHEADER, x->lines);
+}
+
+/* Sets the options of one request. */
+void
+http_request_set(struct transfer *x, const struct http_request *r)
+{
+	long max_idle_s;
+
+	max_idle_s = HTTP_MAXAGE_S;
+	/* libcurl rounds the age of a connection down. */
+	if (r->max_idle_conn_s > 0)
+		max_idle_s = r->max_idle_conn_s - 1;
+	set_url(x, r->url);
+	set_method(x, r->method, r->body);
+	set_headers(x, r->headers);
+	SET(x, CURLOPT_MAXAGE_CONN, max_idle_s);
+}

@@ -1,0 +1,111 @@
+/* Options of an easy handle that never change */
+#include "config.h"
+
+#include "io/http_setup.h"
+
+#include "io/http_callbacks.h"
+#include "io/http_proxy.h"
+
+enum {
+	HTTP_LIFETIME_S = 3600,
+	HTTP_KEEPALIVE_IDLE_S = 30,
+	HTTP_KEEPALIVE_INTERVAL_S = 10
+};
+
+static void
+set_transport(struct transfer *x)
+{
+	const struct http_config *c = &x->h->config;
+
+	SET(x, CURLOPT_PROTOCOLS_STR, "http,https");
+	SET(x, CURLOPT_FOLLOWLOCATION, 0L);
+	SET(x, CURLOPT_HTTP_VERSION,
+	    (long)(c->http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
+	SET(x, CURLOPT_PIPEWAIT, c->http2 ? 1L : 0L);
+	SET(x, CURLOPT_TIMEOUT_MS, 0L);
+	SET(x, CURLOPT_CONNECTTIMEOUT_MS, (long)c->connect_timeout_ms);
+	SET(x, CURLOPT_TCP_NODELAY, 1L);
+	SET(x, CURLOPT_TCP_KEEPALIVE, 1L);
+	SET(x, CURLOPT_TCP_KEEPIDLE, (long)HTTP_KEEPALIVE_IDLE_S);
+	SET(x, CURLOPT_TCP_KEEPINTVL, (long)HTTP_KEEPALIVE_INTERVAL_S);
+	SET(x, CURLOPT_MAXLIFETIME_CONN, (long)HTTP_LIFETIME_S);
+	SET(x, CURLOPT_UNIX_SOCKET_PATH, c->unix_socket);
+	if (c->ipv4_only)
+		SET(x, CURLOPT_IPRESOLVE, (long)CURL_IPRESOLVE_V4);
+	if (c->ipv6_only)
+		SET(x, CURLOPT_IPRESOLVE, (long)CURL_IPRESOLVE_V6);
+	SET(x, CURLOPT_USERAGENT, c->user_agent);
+	if (c->compressed)
+		SET(x, CURLOPT_ACCEPT_ENCODING, "gzip");
+	SET(x, CURLOPT_SHARE, x->h->share);
+	if (!c->no_cookies)
+		SET(x, CURLOPT_COOKIEFILE, "");
+	if (c->netrc_file != NULL) {
+		SET(x, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
+		SET(x, CURLOPT_NETRC_FILE, c->netrc_file);
+	}
+}
+
+/* Unsets the CA folder. The option fails with a TLS library that has no CA
+ * folders, which does not matter. */
+static void
+no_folder(struct transfer *x, CURLoption option)
+{
+	(void)curl_easy_setopt(x->easy, option, NULL);
+}
+
+/* Sets either a file or a hashed folder if possible: with both, each handshake
+ * reads the whole bundle (17 ms). */
+static void
+set_tls(struct transfer *x)
+{
+	const struct http *h = x->h;
+	const struct http_config *c = &h->config;
+	struct curl_blob blob;
+
+	SET(x, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	SET(x, CURLOPT_SSLCERT, c->cert);
+	SET(x, CURLOPT_SSLKEY, c->key);
+	/* Without a password OpenSSL would ask on the terminal, and wait
+	 * there. */
+	SET(x, CURLOPT_KEYPASSWD,
+	    c->key_password == NULL ? "" : c->key_password);
+	if (h->ca_path != NULL)
+		SET(x, CURLOPT_CAPATH, h->ca_path);
+	else if (h->ca_file != NULL)
+		no_folder(x, CURLOPT_CAPATH);
+	if (h->ca_path != NULL || h->ca_file != NULL)
+		SET(x, CURLOPT_CAINFO, h->ca_file);
+	if (h->ca_blob.n > 0) {
+		blob.data = h->ca_blob.p;
+		blob.len = h->ca_blob.n;
+		blob.flags = CURL_BLOB_NOCOPY;
+		SET(x, CURLOPT_CAINFO_BLOB, &blob);
+	}
+	if (c->proxy_cacert != NULL) {
+		no_folder(x, CURLOPT_PROXY_CAPATH);
+		SET(x, CURLOPT_PROXY_CAINFO, c->proxy_cacert);
+	} else if (h->ca_path != NULL) {
+		SET(x, CURLOPT_PROXY_CAPATH, h->ca_path);
+		SET(x, CURLOPT_PROXY_CAINFO, h->ca_file);
+	}
+}
+
+struct transfer *
+http_setup(struct http *h)
+{
+	struct transfer *x;
+
+	x = xcalloc(1, sizeof *x);
+	x->h = h;
+	x->easy = curl_easy_init();
+	if (x->easy == NULL) {
+		x->refused = CURLE_FAILED_INIT;
+		return x;
+	}
+	http_callbacks_set(x);
+	set_transport(x);
+	http_proxy_set(x);
+	set_tls(x);
+	return x;
+}

@@ -1,0 +1,12 @@
+/* The options of an easy handle that never change. */
+#ifndef MCPSPLICE_IO_HTTP_SETUP_H
+#define MCPSPLICE_IO_HTTP_SETUP_H
+
+#include "io/http_state.h"
+
+/* Makes a transfer for h with an easy handle that has all options but those of
+ * a request. The caller owns the transfer. If libcurl has no memory, x->easy is
+ * NULL and x->refused says so. */
+struct transfer *http_setup(struct http *h);
+
+#endif

@@ -1,0 +1,122 @@
+/*
+ * The structures of io/http, for its files only.
+ *
+ * Invariants:
+ *  - no multi function and no pause is called while libcurl is on the stack:
+ *    http_send, http_abort and http_pause only put the transfer on the to-do
+ *    list, which is worked through at the end of the turn; done is called from
+ *    there too, or from the loop's own callbacks;
+ *  - each transfer in use is on the active list; "running" says that its easy
+ *    handle is in the multi handle x->multi;
+ *  - transfers start in the first of the multi handles only; each of the
+ *    others runs a transfer, or is freed at the end of the turn;
+ *  - an easy handle keeps its transfer for life, so that the constant options
+ *    are set once; transfers are pooled, never reset.
+ */
+#ifndef MCPSPLICE_IO_HTTP_STATE_H
+#define MCPSPLICE_IO_HTTP_STATE_H
+
+#include <curl/curl.h>
+
+#include "base/mem.h"
+#include "io/http.h"
+
+enum { HTTP_SMALL_BODY_BYTES = 64 * 1024 }; /* such a body is sent at once */
+
+/* The loop's interest in one descriptor of libcurl. */
+struct watch {
+	struct watch *next, **prev;
+	struct loop_fd *fd;
+	int what;
+};
+
+/* A multi handle: transfers and the connections they share. */
+struct multi {
+	struct http *h;
+	struct multi *next; /* the multi handle before this one */
+	CURLM *curl;
+	struct loop_timer *timer; /* the timer that libcurl asks for */
+	long timer_ms;            /* what libcurl asked for last; -1: none */
+	bool timer_changed;
+	struct watch *watches;
+	unsigned running; /* number of transfers */
+	bool used;
+};
+
+struct http {
+	struct loop *l;
+	struct http_config config;
+	struct multi *multis; /* new transfers start in the first one */
+	CURLSH *share;
+	struct loop_timer *idle; /* one timer for all transfers */
+	int64_t idle_at;         /* when it fires; 0: it does not run */
+	struct transfer *active;
+	struct transfer *spare;
+	unsigned nspare;
+	struct transfer *todo, **todo_end;
+	loop_cb *on_turn_end; /* works through the to-do list */
+	bool deferred;        /* on_turn_end will be called */
+	struct curl_slist *resolve;
+	/* The most cookies that the jar can have: those of the last count, and
+	 * each Set-Cookie since then. */
+	size_t cookies, cookie_bytes;
+	bool cookies_told;   /* the user was told that cookies were dropped */
+	const char *ca_path; /* a hashed folder, or NULL */
+	const char *ca_file;
+	struct buf ca_blob; /* the system's bundle and the extra file */
+};
+
+struct transfer {
+	struct http *h;
+	struct multi *multi; /* while running */
+	CURL *easy;
+	CURLcode refused;              /* first error of curl_easy_setopt */
+	struct transfer *next, **prev; /* active list; spare list by next */
+	struct transfer *todo_next;
+	struct http_ops ops;
+	void *arg;
+	char *url;
+	struct curl_slist *lines; /* an array, linked, into text */
+	size_t lines_cap;
+	char *text;
+	size_t text_cap;
+	int64_t idle_ms;
+	int64_t expires;     /* end of the transfer in any case; 0: none */
+	int64_t heard;       /* when the last byte came */
+	int64_t written;     /* when the last byte of the request went out */
+	bool measures;       /* progress callbacks are on */
+	curl_off_t out;      /* bytes of the body sent so far */
+	curl_off_t uploaded; /* bytes sent at the last idle timer */
+	size_t body_bytes;
+	size_t head_bytes; /* includes 1xx and trailers */
+	int status;
+	bool running;
+	bool todo;
+	bool abort;
+	bool paused;    /* the caller wants a pause */
+	bool held;      /* the write callback paused the transfer */
+	bool sent;      /* libcurl began to write the request */
+	bool again;     /* after a proxy's 407 the request may be written once
+			 * more */
+	bool asks;      /* config.allow is asked: the URL is reached without a
+			 * proxy */
+	bool denied;    /* config.allow refused an address */
+	bool let;       /* config.allow took an address */
+	bool resending; /* libcurl tried to send the request twice and was
+			 * stopped */
+	bool head;      /* ops.head was called */
+	bool too_large;
+	char error[CURL_ERROR_SIZE];
+};
+
+/* Sets an option and remembers the first error; a transfer with an error ends
+ * as HTTP_CONFIG. */
+#define SET(x, option, value)                                                  \
+	do {                                                                   \
+		CURLcode set_rc;                                               \
+		set_rc = curl_easy_setopt((x)->easy, option, value);           \
+		if ((x)->refused == CURLE_OK)                                  \
+			(x)->refused = set_rc;                                 \
+	} while (0)
+
+#endif
