@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "io/authorities.h"
 #include "io/connections.h"
-#include "io/cookies.h"
 #include "io/http_finish.h"
 #include "io/http_idle.h"
 #include "io/http_pool.h"
@@ -63,8 +62,7 @@ http_on_deferred(void *arg)
 	struct multi *m;
 
 	h->deferred = false;
-	if (cookies_are_too_many(h))
-		cookies_trim(h);
+	cookies_trim(&h->cookies, h->share);
 	while ((x = h->todo) != NULL) {
 		http_todo_remove(x);
 		if (x->abort)

@@ -12,7 +12,6 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-#include "io/cookies.h"
 #include "io/http_todo.h"
 
 enum {
@@ -95,8 +94,9 @@ http_on_header(char *p, size_t size, size_t n, void *arg)
 		x->too_large = true;
 		return 0;
 	}
-	if ((*p | 0x20) == 's')
-		cookies_count(x->h, p, n);
+	if ((*p | 0x20) == 's' && !x->h->config.no_cookies &&
+	    cookies_count(&x->h->cookies, p, n))
+		http_todo_wake(x->h);
 	if (x->abort)
 		return 0;
 	if (x->head || n > 2 || p[n - 1] != '\n' || (n == 2 && p[0] != '\r'))

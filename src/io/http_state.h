@@ -19,6 +19,7 @@
 #include <curl/curl.h>
 
 #include "base/mem.h"
+#include "io/cookies.h"
 #include "io/http.h"
 
 enum { HTTP_SMALL_BODY_BYTES = 64 * 1024 }; /* such a body is sent at once */
@@ -57,10 +58,7 @@ struct http {
 	loop_cb *on_turn_end; /* works through the to-do list */
 	bool deferred;        /* on_turn_end will be called */
 	struct curl_slist *resolve;
-	/* The most cookies that the jar can have: those of the last count, and
-	 * each Set-Cookie since then. */
-	size_t cookies, cookie_bytes;
-	bool cookies_told;   /* the user was told that cookies were dropped */
+	struct cookies cookies;
 	const char *ca_path; /* a hashed folder, or NULL */
 	const char *ca_file;
 	struct buf ca_blob; /* the system's bundle and the extra file */
