@@ -1,4 +1,9 @@
-/* The multi handles, driven by their socket and timer callbacks. */
+/*
+ * The multi handles, driven by their socket and timer callbacks.
+ *
+ * Transfers start in the first of the multi handles only; each of the others
+ * runs a transfer, or is freed by the next connections_work.
+ */
 #include "config.h"
 
 #include "io/connections.h"
@@ -6,13 +11,39 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "io/http_finish.h"
+#include "base/mem.h"
 
-enum { HTTP_CACHE_SPARE = 16 }; /* connections kept above max_inflight */
+/* The loop's interest in one descriptor of libcurl. */
+struct watch {
+	struct watch *next, **prev;
+	struct loop_fd *fd;
+	int what;
+};
+
+/* A multi handle: transfers and the connections they share. */
+struct multi {
+	struct connections *c;
+	struct multi *next; /* the multi handle before this one */
+	CURLM *curl;
+	struct loop_timer *timer; /* the timer that libcurl asks for */
+	long timer_ms;            /* what libcurl asked for last; -1: none */
+	bool timer_changed;
+	struct watch *watches;
+	unsigned running; /* number of transfers */
+	bool used;
+};
+
+struct connections {
+	struct loop *l;
+	struct multi *multis; /* new transfers start in the first one */
+	long max;
+	bool http2;
+	connections_ended *ended;
+};
 
 /* Only notes the time: libcurl changes it several times per request. */
 static int
-http_on_timer_wanted(CURLM *curl, long ms, void *arg)
+on_timer_wanted(CURLM *curl, long ms, void *arg)
 {
 	struct multi *m = arg;
 
@@ -22,51 +53,40 @@ http_on_timer_wanted(CURLM *curl, long ms, void *arg)
 	return 0;
 }
 
-/* Reports the transfers that ended and sets libcurl's timer. Called after each
- * call of libcurl that may have changed something. */
-void
-connections_settle(struct multi *m)
+/* Called after each call of libcurl that may have changed something. Removing
+ * a transfer frees its message. */
+static void
+settle(struct multi *m)
 {
-	struct transfer *x;
 	CURLMsg *message;
-	CURLcode rc;
-	char *private;
 	int left;
 
-	while ((message = curl_multi_info_read(m->curl, &left)) != NULL) {
-		if (message->msg != CURLMSG_DONE)
-			continue;
-		/* Removing the handle frees the message. */
-		rc = message->data.result;
-		private = NULL;
-		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE,
-		    &private);
-		x = (struct transfer *)(void *)private;
-		http_finish(x, rc);
-	}
+	while ((message = curl_multi_info_read(m->curl, &left)) != NULL)
+		if (message->msg == CURLMSG_DONE)
+			m->c->ended(message->easy_handle, message->data.result);
 	if (m->timer_changed) {
 		m->timer_changed = false;
 		loop_timer_set(m->timer, m->timer_ms);
 	}
 }
 
-void
-connections_drive(struct multi *m, curl_socket_t fd, int what)
+static void
+drive(struct multi *m, curl_socket_t fd, int what)
 {
 	int running;
 
 	curl_multi_socket_action(m->curl, fd, what, &running);
-	connections_settle(m);
+	settle(m);
 }
 
 static void
-http_on_timer(void *arg)
+on_timer(void *arg)
 {
-	connections_drive(arg, CURL_SOCKET_TIMEOUT, 0);
+	drive(arg, CURL_SOCKET_TIMEOUT, 0);
 }
 
 static void
-http_on_ready(int fd, int what, void *arg)
+on_ready(int fd, int what, void *arg)
 {
 	int bits;
 
@@ -75,7 +95,7 @@ http_on_ready(int fd, int what, void *arg)
 		bits |= CURL_CSELECT_IN;
 	if (what & LOOP_WRITE)
 		bits |= CURL_CSELECT_OUT;
-	connections_drive(arg, fd, bits);
+	drive(arg, fd, bits);
 }
 
 static void
@@ -107,8 +127,7 @@ watch_new(struct multi *m, int fd)
  * change. After CURL_POLL_REMOVE libcurl has forgotten w, and fd may be another
  * file. */
 static int
-http_on_interest(CURL *easy, curl_socket_t fd, int poll, void *arg,
-    void *socketp)
+on_interest(CURL *easy, curl_socket_t fd, int poll, void *arg, void *socketp)
 {
 	struct multi *m = arg;
 	struct watch *w = socketp;
@@ -131,7 +150,7 @@ http_on_interest(CURL *easy, curl_socket_t fd, int poll, void *arg,
 		return 0;
 	loop_fd_free(w->fd);
 	w->what = what;
-	w->fd = loop_fd_new(m->h->l, fd, what, http_on_ready, m);
+	w->fd = loop_fd_new(m->c->l, fd, what, on_ready, m);
 	if (w->fd == NULL)
 		log_error("cannot wait for a connection (descriptor %d)", fd);
 	return 0;
@@ -140,25 +159,21 @@ http_on_interest(CURL *easy, curl_socket_t fd, int poll, void *arg,
 static void
 multi_setup(struct multi *m)
 {
-	const struct http_config *c = &m->h->config;
-
-	curl_multi_setopt(m->curl, CURLMOPT_SOCKETFUNCTION, http_on_interest);
+	curl_multi_setopt(m->curl, CURLMOPT_SOCKETFUNCTION, on_interest);
 	curl_multi_setopt(m->curl, CURLMOPT_SOCKETDATA, m);
-	curl_multi_setopt(m->curl, CURLMOPT_TIMERFUNCTION,
-	    http_on_timer_wanted);
+	curl_multi_setopt(m->curl, CURLMOPT_TIMERFUNCTION, on_timer_wanted);
 	curl_multi_setopt(m->curl, CURLMOPT_TIMERDATA, m);
 	/* A smaller cache would make each call open a new connection. */
-	curl_multi_setopt(m->curl, CURLMOPT_MAXCONNECTS,
-	    (long)c->max_inflight + HTTP_CACHE_SPARE);
-	if (!c->http2)
+	curl_multi_setopt(m->curl, CURLMOPT_MAXCONNECTS, m->c->max);
+	if (!m->c->http2)
 		curl_multi_setopt(m->curl, CURLMOPT_PIPELINING,
 		    (long)CURLPIPE_NOTHING);
 }
 
-/* Adds a multi handle as the first of h. Returns -1 if libcurl cannot make
+/* Adds a multi handle as the first one. Returns -1 if libcurl cannot make
  * one. */
-int
-connections_add(struct http *h)
+static int
+multi_add(struct connections *c)
 {
 	struct multi *m;
 	CURLM *curl;
@@ -167,19 +182,19 @@ connections_add(struct http *h)
 	if (curl == NULL)
 		return -1;
 	m = xcalloc(1, sizeof *m);
-	m->h = h;
+	m->c = c;
 	m->curl = curl;
-	m->timer = loop_timer_new(h->l, http_on_timer, m);
+	m->timer = loop_timer_new(c->l, on_timer, m);
 	multi_setup(m);
-	m->next = h->multis;
-	h->multis = m;
+	m->next = c->multis;
+	c->multis = m;
 	return 0;
 }
 
 /* Frees a multi handle without transfers. The order matters: libcurl still
- * calls http_on_interest while it closes its connections. */
-void
-connections_free(struct multi *m)
+ * calls on_interest while it closes its connections. */
+static void
+multi_free(struct multi *m)
 {
 	curl_multi_cleanup(m->curl);
 	while (m->watches != NULL)
@@ -188,18 +203,88 @@ connections_free(struct multi *m)
 	free(m);
 }
 
-/* Frees the forgotten multi handles that have no transfer left. */
-void
-connections_drop_ended(struct http *h)
+struct connections *
+connections_new(struct loop *l, long max, bool http2, connections_ended *ended)
 {
-	struct multi **at = &h->multis->next, *m;
+	struct connections *c;
 
-	while ((m = *at) != NULL) {
+	c = xcalloc(1, sizeof *c);
+	*c = (struct connections){
+		.l = l, .max = max, .http2 = http2, .ended = ended
+	};
+	if (multi_add(c) == 0)
+		return c;
+	free(c);
+	return NULL;
+}
+
+struct multi *
+connections_add(struct connections *c, CURL *easy)
+{
+	struct multi *m = c->multis;
+
+	if (curl_multi_add_handle(m->curl, easy) != CURLM_OK)
+		return NULL;
+	m->running++;
+	m->used = true;
+	return m;
+}
+
+bool
+connections_remove(struct multi *m, CURL *easy)
+{
+	curl_multi_remove_handle(m->curl, easy);
+	m->running--;
+	return m->running == 0 && m != m->c->multis;
+}
+
+void
+connections_work(struct connections *c)
+{
+	struct multi **at, *m;
+
+	for (m = c->multis; m != NULL; m = m->next)
+		drive(m, CURL_SOCKET_TIMEOUT, 0);
+	for (at = &c->multis->next; (m = *at) != NULL;) {
 		if (m->running > 0) {
 			at = &m->next;
 			continue;
 		}
 		*at = m->next;
-		connections_free(m);
+		multi_free(m);
 	}
+}
+
+void
+connections_settle(struct connections *c)
+{
+	struct multi *m;
+
+	for (m = c->multis; m != NULL; m = m->next)
+		settle(m);
+}
+
+bool
+connections_forget(struct connections *c)
+{
+	if (!c->multis->used)
+		return false;
+	if (multi_add(c) == 0)
+		return true;
+	log_warn("cannot make new connections: libcurl has no memory");
+	return false;
+}
+
+void
+connections_free(struct connections *c)
+{
+	struct multi *m;
+
+	if (c == NULL)
+		return;
+	while ((m = c->multis) != NULL) {
+		c->multis = m->next;
+		multi_free(m);
+	}
+	free(c);
 }

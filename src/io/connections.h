@@ -1,25 +1,45 @@
 /*
- * The multi handles of an http object. A multi handle owns its connections, so
- * connections are forgotten by making a new multi handle: the old one is freed
- * with its last transfer.
+ * The multi handles of libcurl, driven by the loop. A multi handle owns its
+ * connections, so connections are forgotten by making a new multi handle: the
+ * old one is freed with its last transfer.
+ *
+ * None of these functions may be called while libcurl is on the stack. Those
+ * that return true want connections_work to be called at the end of the turn.
  */
 #ifndef MCPSPLICE_IO_CONNECTIONS_H
 #define MCPSPLICE_IO_CONNECTIONS_H
 
-#include "io/http_state.h"
+#include <stdbool.h>
 
-/* Adds a multi handle as the first of h. Returns -1 if libcurl cannot make
- * one. */
-int connections_add(struct http *h);
-/* Frees a multi handle that has no transfer and is on no list. */
-void connections_free(struct multi *m);
-/* Frees the forgotten multi handles that have no transfer left. */
-void connections_drop_ended(struct http *h);
-/* Lets libcurl work on this descriptor, or on its timer. Calls of done may come
- * from here. */
-void connections_drive(struct multi *m, curl_socket_t fd, int what);
-/* Reports the transfers that ended and sets libcurl's timer. Called after each
- * call of libcurl that may have changed something. */
-void connections_settle(struct multi *m);
+#include <curl/curl.h>
+
+#include "io/loop.h"
+
+struct connections;
+struct multi;
+
+/* Tells that libcurl has ended this transfer, with this result. The callee
+ * removes it. */
+typedef void connections_ended(CURL *easy, CURLcode rc);
+
+/* Makes an object that the caller owns. max: how many connections are kept.
+ * Returns NULL if libcurl cannot make a multi handle. */
+struct connections *connections_new(struct loop *l, long max, bool http2,
+    connections_ended *ended);
+/* Starts a transfer. Returns its multi handle, for connections_remove, or NULL
+ * if libcurl refuses. */
+struct multi *connections_add(struct connections *c, CURL *easy);
+/* Takes a transfer out of its multi handle, whether it has ended or not. */
+bool connections_remove(struct multi *m, CURL *easy);
+/* Lets libcurl do what it can do now, and frees the multi handles that are
+ * forgotten and have no transfer left. */
+void connections_work(struct connections *c);
+/* Reports the transfers that ended, and sets libcurl's timer. To be called
+ * after connections_remove, if connections_work is not. */
+void connections_settle(struct connections *c);
+/* Lets transfers that start from now on have new connections. */
+bool connections_forget(struct connections *c);
+/* Frees all, when each transfer was removed. c may be NULL. */
+void connections_free(struct connections *c);
 
 #endif

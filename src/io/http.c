@@ -6,38 +6,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "io/authorities.h"
-#include "io/connections.h"
 #include "io/http_finish.h"
 #include "io/http_idle.h"
 #include "io/http_pool.h"
 #include "io/http_request.h"
 #include "io/http_todo.h"
 
-enum { HTTP_OLDEST_CURL = 0x075500 }; /* CURLOPT_PROTOCOLS_STR */
+enum {
+	HTTP_OLDEST_CURL = 0x075500, /* CURLOPT_PROTOCOLS_STR */
+	HTTP_CACHE_SPARE = 16        /* connections kept above max_inflight */
+};
 
 /* Starts the transfer. config.resolve is set here, because the multi handle
  * keeps these names, but takes them from an easy handle only once. */
 static void
 start(struct transfer *x)
 {
-	struct multi *m = x->h->multis;
-
 	if (x->h->resolve != NULL)
 		SET(x, CURLOPT_RESOLVE, x->h->resolve);
 	if (x->refused != CURLE_OK) {
 		http_finish(x, x->refused);
 		return;
 	}
-	if (curl_multi_add_handle(m->curl, x->easy) != CURLM_OK) {
+	x->multi = connections_add(x->h->connections, x->easy);
+	if (x->multi == NULL)
 		http_finish(x, CURLE_FAILED_INIT);
-		return;
-	}
-	x->running = true;
-	x->multi = m;
-	m->running++;
-	m->used = true;
 }
 
 /* Resumes a transfer. curl_easy_pause runs its callbacks, which may pause it
@@ -59,7 +53,6 @@ http_on_deferred(void *arg)
 {
 	struct http *h = arg;
 	struct transfer *x;
-	struct multi *m;
 
 	h->deferred = false;
 	cookies_trim(&h->cookies, h->share);
@@ -67,15 +60,13 @@ http_on_deferred(void *arg)
 		http_todo_remove(x);
 		if (x->abort)
 			http_finish_early(x, HTTP_ABORTED);
-		else if (!x->running)
+		else if (x->multi == NULL)
 			start(x);
 		else if (x->held && !x->paused)
 			resume(x);
 	}
 	/* New requests are written in this turn, not in the next. */
-	for (m = h->multis; m != NULL; m = m->next)
-		connections_drive(m, CURL_SOCKET_TIMEOUT, 0);
-	connections_drop_ended(h);
+	connections_work(h->connections);
 }
 
 struct transfer *
@@ -215,7 +206,10 @@ http_new(struct loop *l, const struct http_config *config, const char **why)
 	h->on_turn_end = http_on_deferred;
 	h->idle = loop_timer_new(l, http_idle_on_timer, h);
 	share_new(h);
-	if (unfit(v) != NULL || h->share == NULL || connections_add(h) == -1) {
+	h->connections = connections_new(l,
+	    (long)config->max_inflight + HTTP_CACHE_SPARE, config->http2,
+	    http_finish_ended);
+	if (unfit(v) != NULL || h->share == NULL || h->connections == NULL) {
 		if (unfit(v) != NULL)
 			*why = unfit(v);
 		http_free(h);
@@ -232,27 +226,18 @@ http_new(struct loop *l, const struct http_config *config, const char **why)
 void
 http_forget(struct http *h)
 {
-	if (!h->multis->used)
-		return;
-	if (connections_add(h) == -1)
-		log_warn("cannot make new connections: libcurl has no memory");
-	else
+	if (connections_forget(h->connections))
 		http_todo_wake(h);
 }
 
 void
 http_free(struct http *h)
 {
-	struct multi *m;
-
 	if (h == NULL)
 		return;
 	loop_undefer(h->l, h->on_turn_end, h);
 	http_pool_free(h);
-	while ((m = h->multis) != NULL) {
-		h->multis = m->next;
-		connections_free(m);
-	}
+	connections_free(h->connections);
 	loop_timer_free(h->idle);
 	curl_share_cleanup(h->share);
 	curl_slist_free_all(h->resolve);

@@ -148,15 +148,11 @@ reason(struct transfer *x, CURLcode rc)
 static void
 leave(struct transfer *x)
 {
-	struct multi *m = x->multi;
-
-	if (!x->running)
+	if (x->multi == NULL)
 		return;
-	curl_multi_remove_handle(m->curl, x->easy);
-	x->running = false;
-	m->running--;
-	if (m->running == 0 && m != m->h->multis)
-		http_todo_wake(m->h);
+	if (connections_remove(x->multi, x->easy))
+		http_todo_wake(x->h);
+	x->multi = NULL;
 }
 
 /* Calls done and releases x. libcurl must not be on the stack. */
@@ -189,6 +185,15 @@ http_finish(struct transfer *x, CURLcode rc)
 		a.end = HTTP_ABORTED;
 	a.why = a.end == HTTP_ABORTED ? "" : reason(x, rc);
 	finish(x, &a);
+}
+
+void
+http_finish_ended(CURL *easy, CURLcode rc)
+{
+	char *private = NULL;
+
+	curl_easy_getinfo(easy, CURLINFO_PRIVATE, &private);
+	http_finish((struct transfer *)(void *)private, rc);
 }
 
 /* Ends a transfer before libcurl has ended the transfer. */

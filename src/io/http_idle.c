@@ -4,7 +4,6 @@
 
 #include "io/http_idle.h"
 
-#include "io/connections.h"
 #include "io/http_finish.h"
 
 void
@@ -45,7 +44,6 @@ http_idle_on_timer(void *arg)
 {
 	struct http *h = arg;
 	struct transfer *x, *next;
-	struct multi *m;
 	int64_t now, at;
 
 	now = loop_now(h->l);
@@ -61,6 +59,5 @@ http_idle_on_timer(void *arg)
 		else if (at != INT64_MAX)
 			http_idle_watch(h, at);
 	}
-	for (m = h->multis; m != NULL; m = m->next)
-		connections_settle(m);
+	connections_settle(h->connections);
 }

@@ -28,8 +28,8 @@ http_pool_free(struct http *h)
 
 	while ((x = h->active) != NULL) {
 		h->active = x->next;
-		if (x->running)
-			curl_multi_remove_handle(x->multi->curl, x->easy);
+		if (x->multi != NULL)
+			connections_remove(x->multi, x->easy);
 		transfer_free(x);
 	}
 	while ((x = h->spare) != NULL) {

@@ -6,10 +6,7 @@
  *    http_send, http_abort and http_pause only put the transfer on the to-do
  *    list, which is worked through at the end of the turn; done is called from
  *    there too, or from the loop's own callbacks;
- *  - each transfer in use is on the active list; "running" says that its easy
- *    handle is in the multi handle x->multi;
- *  - transfers start in the first of the multi handles only; each of the
- *    others runs a transfer, or is freed at the end of the turn;
+ *  - each transfer in use is on the active list;
  *  - an easy handle keeps its transfer for life, so that the constant options
  *    are set once; transfers are pooled, never reset.
  */
@@ -19,35 +16,16 @@
 #include <curl/curl.h>
 
 #include "base/mem.h"
+#include "io/connections.h"
 #include "io/cookies.h"
 #include "io/http.h"
 
 enum { HTTP_SMALL_BODY_BYTES = 64 * 1024 }; /* such a body is sent at once */
 
-/* The loop's interest in one descriptor of libcurl. */
-struct watch {
-	struct watch *next, **prev;
-	struct loop_fd *fd;
-	int what;
-};
-
-/* A multi handle: transfers and the connections they share. */
-struct multi {
-	struct http *h;
-	struct multi *next; /* the multi handle before this one */
-	CURLM *curl;
-	struct loop_timer *timer; /* the timer that libcurl asks for */
-	long timer_ms;            /* what libcurl asked for last; -1: none */
-	bool timer_changed;
-	struct watch *watches;
-	unsigned running; /* number of transfers */
-	bool used;
-};
-
 struct http {
 	struct loop *l;
 	struct http_config config;
-	struct multi *multis; /* new transfers start in the first one */
+	struct connections *connections;
 	CURLSH *share;
 	struct loop_timer *idle; /* one timer for all transfers */
 	int64_t idle_at;         /* when it fires; 0: it does not run */
@@ -66,7 +44,7 @@ struct http {
 
 struct transfer {
 	struct http *h;
-	struct multi *multi; /* while running */
+	struct multi *multi; /* what runs it; NULL: it does not run */
 	CURL *easy;
 	CURLcode refused;              /* first error of curl_easy_setopt */
 	struct transfer *next, **prev; /* active list; spare list by next */
@@ -88,7 +66,6 @@ struct transfer {
 	size_t body_bytes;
 	size_t head_bytes; /* includes 1xx and trailers */
 	int status;
-	bool running;
 	bool todo;
 	bool abort;
 	bool paused;    /* the caller wants a pause */
