@@ -10,26 +10,17 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-enum { COOKIES_MAX = 64, COOKIES_MAX_BYTES = 32 * 1024 };
-
-static bool
-are_too_many(const struct cookies *c)
-{
-	return c->n > COOKIES_MAX || c->bytes > COOKIES_MAX_BYTES;
-}
-
 /* Counting lines is cheap; the jar itself is only counted when it may hold too
  * many cookies. */
-bool
+void
 cookies_count(struct cookies *c, const char *line, size_t n)
 {
 	static const char name[] = "Set-Cookie:";
 
 	if (n < sizeof name || strncasecmp(line, name, sizeof name - 1) != 0)
-		return false;
+		return;
 	c->n++;
 	c->bytes += n;
-	return are_too_many(c);
 }
 
 /* Returns how many of the n lines at line, going in the direction of step, fit
@@ -77,20 +68,19 @@ jar_thin(struct cookies *c, CURL *jar, char *const *lines, size_t n)
 void
 cookies_trim(struct cookies *c, CURLSH *share)
 {
-	struct curl_slist *all, *at;
+	CURL *jar = curl_easy_init();
+	struct curl_slist *all = NULL, *at;
 	char **lines;
 	size_t n;
-	CURL *jar;
 
-	if (!are_too_many(c) || (jar = curl_easy_init()) == NULL)
+	if (jar == NULL)
 		return;
-	all = NULL;
 	curl_easy_setopt(jar, CURLOPT_SHARE, share);
 	curl_easy_getinfo(jar, CURLINFO_COOKIELIST, &all);
 	c->n = c->bytes = 0;
 	for (at = all; at != NULL; at = at->next, c->n++)
 		c->bytes += strlen(at->data);
-	if (are_too_many(c)) {
+	if (cookies_overflow(c)) {
 		lines = xcalloc(c->n, sizeof *lines);
 		for (n = 0, at = all; at != NULL; at = at->next, n++)
 			lines[n] = at->data;

@@ -7,6 +7,8 @@
 
 #include <curl/curl.h>
 
+enum { COOKIES_MAX = 64, COOKIES_MAX_BYTES = 32 * 1024 };
+
 /* The most that the jar can hold: the cookies of the last count, and each
  * Set-Cookie since then. Zeros are a new jar. */
 struct cookies {
@@ -15,9 +17,17 @@ struct cookies {
 };
 
 /* Counts the cookie of this line of a head, if there is one; libcurl has put it
- * into the jar already. Returns whether cookies_trim may have to remove some. */
-bool cookies_count(struct cookies *c, const char *line, size_t n);
-/* Removes cookies if there are too many in the jar, which is that of share. */
+ * into the jar already. */
+void cookies_count(struct cookies *c, const char *line, size_t n);
+/* Counts the cookies in the jar of share, and removes some if there are too
+ * many. */
 void cookies_trim(struct cookies *c, CURLSH *share);
+
+/* May there be too many? */
+static inline bool
+cookies_overflow(const struct cookies *c)
+{
+	return c->n > COOKIES_MAX || c->bytes > COOKIES_MAX_BYTES;
+}
 
 #endif

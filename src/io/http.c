@@ -55,7 +55,8 @@ http_on_deferred(void *arg)
 	struct transfer *x;
 
 	h->deferred = false;
-	cookies_trim(&h->cookies, h->share);
+	if (cookies_overflow(&h->cookies))
+		cookies_trim(&h->cookies, h->share);
 	while ((x = h->todo) != NULL) {
 		http_todo_remove(x);
 		if (x->abort)
@@ -81,7 +82,6 @@ http_send(struct http *h, const struct http_request *r,
 	if (x->easy != NULL)
 		http_request_set(x, r);
 	x->heard = loop_now(h->l);
-	x->body_bytes = r->body.n;
 	x->idle_ms = r->idle_ms;
 	x->expires = 0;
 	if (x->idle_ms > 0)
@@ -97,7 +97,7 @@ http_header(struct transfer *x, const char *name, size_t index)
 {
 	struct curl_header *header;
 
-	if (!x->head ||
+	if (x->status == 0 ||
 	    curl_easy_header(x->easy, name, index, CURLH_HEADER, -1, &header) !=
 		CURLHE_OK)
 		return NULL;
@@ -132,7 +132,7 @@ http_peer(struct transfer *x)
 {
 	char *address = NULL;
 
-	if (!x->head || x->h->config.unix_socket != NULL)
+	if (x->status == 0 || x->h->config.unix_socket != NULL)
 		return NULL;
 	curl_easy_getinfo(x->easy, CURLINFO_PRIMARY_IP, &address);
 	return address == NULL || *address == '\0' ? NULL : address;

@@ -33,10 +33,8 @@ http_on_prereq(void *arg, char *peer, char *local, int peer_port,
 	(void)local;
 	(void)peer_port;
 	(void)local_port;
-	if (x->sent && !x->again) {
-		x->resending = true;
+	if (x->sent && !x->again)
 		return CURL_PREREQFUNC_ABORT;
-	}
 	x->sent = true;
 	x->again = false;
 	x->written = loop_now(x->h->l);
@@ -67,13 +65,12 @@ http_callbacks_give_head(struct transfer *x)
 {
 	long status;
 
-	if (x->head)
+	if (x->status != 0)
 		return true;
 	status = 0;
 	curl_easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &status);
 	if (status < 200)
 		return false;
-	x->head = true;
 	x->status = (int)status;
 	x->ops.head(x, x->status, x->arg);
 	return !x->abort;
@@ -94,12 +91,15 @@ http_on_header(char *p, size_t size, size_t n, void *arg)
 		x->too_large = true;
 		return 0;
 	}
-	if ((*p | 0x20) == 's' && !x->h->config.no_cookies &&
-	    cookies_count(&x->h->cookies, p, n))
-		http_todo_wake(x->h);
+	if ((*p | 0x20) == 's' && !x->h->config.no_cookies) {
+		cookies_count(&x->h->cookies, p, n);
+		if (cookies_overflow(&x->h->cookies))
+			http_todo_wake(x->h);
+	}
 	if (x->abort)
 		return 0;
-	if (x->head || n > 2 || p[n - 1] != '\n' || (n == 2 && p[0] != '\r'))
+	if (x->status != 0 || n > 2 || p[n - 1] != '\n' ||
+	    (n == 2 && p[0] != '\r'))
 		return n;
 	status = 0;
 	curl_easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &status);

@@ -44,7 +44,7 @@ judge_socks(struct transfer *x)
 
 /* Judges a failure before anything was written. */
 static enum http_end
-judge_unsent(struct transfer *x, CURLcode rc, int proxy_status)
+judge_unsent(struct transfer *x, CURLcode rc, long proxy_status)
 {
 	if (x->denied && !x->let)
 		return HTTP_REFUSED;
@@ -87,24 +87,22 @@ judge_unsent(struct transfer *x, CURLcode rc, int proxy_status)
 }
 
 static enum http_end
-judge(struct transfer *x, CURLcode rc, int proxy_status)
+judge(struct transfer *x, CURLcode rc, long proxy_status)
 {
 	if (x->abort)
 		return HTTP_ABORTED;
 	if (x->refused != CURLE_OK)
 		return HTTP_CONFIG;
 	/* libcurl takes a head that breaks off for an answer without a body. */
-	if (rc == CURLE_OK && !x->head && !x->again)
-		return HTTP_CUT;
 	if (rc == CURLE_OK)
-		return http_callbacks_give_head(x) ? HTTP_DONE : HTTP_CUT;
+		return x->status != 0 ? HTTP_DONE : HTTP_CUT;
 	if (!x->sent)
 		return judge_unsent(x, rc, proxy_status);
 	/* TLS 1.3 reports a missing client certificate only now. */
-	if (!x->head && strstr(x->error, " alert ") != NULL)
+	if (x->status == 0 && strstr(x->error, " alert ") != NULL)
 		return HTTP_TLS;
 	/* A single line that is longer than libcurl can hold. */
-	if (rc == CURLE_OUT_OF_MEMORY && !x->head)
+	if (rc == CURLE_OUT_OF_MEMORY && x->status == 0)
 		x->too_large = true;
 	return HTTP_CUT;
 }
@@ -134,57 +132,50 @@ reason(struct transfer *x, CURLcode rc)
 		return curl_easy_strerror(x->refused);
 	if (x->too_large)
 		return "the head of the answer is too large";
-	if (x->resending)
+	if (rc == CURLE_ABORTED_BY_CALLBACK)
 		return "the connection was closed before an answer came";
 	if (x->error[0] != '\0') {
 		drop_duration(x->error);
 		return x->error;
 	}
-	if (rc == CURLE_OK && !x->head)
+	if (rc == CURLE_OK && x->status == 0)
 		return "the connection was closed in the head of the answer";
 	return rc == CURLE_OK ? "" : curl_easy_strerror(rc);
 }
 
+/* Calls done and releases x. */
 static void
-leave(struct transfer *x)
+finish(struct transfer *x, enum http_end end, int proxy_status, const char *why)
 {
-	if (x->multi == NULL)
-		return;
-	if (connections_remove(x->multi, x->easy))
+	struct http_answer a;
+
+	if (x->multi != NULL && connections_remove(x->multi, x->easy))
 		http_todo_wake(x->h);
 	x->multi = NULL;
-}
-
-/* Calls done and releases x. libcurl must not be on the stack. */
-static void
-finish(struct transfer *x, struct http_answer *a)
-{
-	leave(x);
-	a->sent = x->sent;
-	a->status = x->status;
-	a->too_large_head = x->too_large;
-	x->ops.done(x, a, x->arg);
+	a.end = end;
+	a.sent = x->sent;
+	a.status = x->status;
+	a.proxy_status = proxy_status;
+	a.why = why;
+	a.too_large_head = x->too_large;
+	x->ops.done(x, &a, x->arg);
 	http_pool_release(x);
 }
 
-/* Ends a transfer after libcurl has ended the transfer. */
+/* The head of a 407 that turns out to be the last answer is given here. */
 void
 http_finish(struct transfer *x, CURLcode rc)
 {
-	struct http_answer a;
-	long status;
+	enum http_end end;
+	long proxy_status;
 
-	memset(&a, 0, sizeof a);
-	status = 0;
-	curl_easy_getinfo(x->easy, CURLINFO_HTTP_CONNECTCODE, &status);
-	a.proxy_status = (int)status;
-	a.end = judge(x, rc, a.proxy_status);
-	/* judge may have given the head just now, and ops.head may have
-	 * aborted. */
-	if (x->abort)
-		a.end = HTTP_ABORTED;
-	a.why = a.end == HTTP_ABORTED ? "" : reason(x, rc);
-	finish(x, &a);
+	if (rc == CURLE_OK && x->again && !x->abort)
+		http_callbacks_give_head(x);
+	proxy_status = 0;
+	curl_easy_getinfo(x->easy, CURLINFO_HTTP_CONNECTCODE, &proxy_status);
+	end = judge(x, rc, proxy_status);
+	finish(x, end, (int)proxy_status,
+	    end == HTTP_ABORTED ? "" : reason(x, rc));
 }
 
 void
@@ -196,14 +187,8 @@ http_finish_ended(CURL *easy, CURLcode rc)
 	http_finish((struct transfer *)(void *)private, rc);
 }
 
-/* Ends a transfer before libcurl has ended the transfer. */
 void
 http_finish_early(struct transfer *x, enum http_end end)
 {
-	struct http_answer a;
-
-	memset(&a, 0, sizeof a);
-	a.end = end;
-	a.why = "";
-	finish(x, &a);
+	finish(x, end, 0, "");
 }

@@ -81,9 +81,9 @@ http_pool_take(struct http *h)
 	x->head_bytes = 0;
 	x->status = 0;
 	x->abort = x->paused = x->held = false;
-	x->sent = x->again = x->resending = false;
+	x->sent = x->again = false;
 	x->denied = x->let = false;
-	x->head = x->too_large = false;
+	x->too_large = false;
 	x->error[0] = '\0';
 	return x;
 }

@@ -43,6 +43,8 @@ static void
 set_method(struct transfer *x, const char *method, struct span body)
 {
 	bool post = strcmp(method, "POST") == 0;
+	bool is_other = !post && strcmp(method, "GET") != 0;
+	bool is_large = body.n > HTTP_SMALL_BODY_BYTES;
 
 	if (post) {
 		SET(x, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.n);
@@ -50,14 +52,12 @@ set_method(struct transfer *x, const char *method, struct span body)
 	} else {
 		SET(x, CURLOPT_HTTPGET, 1L);
 	}
-	if (x->measures != (body.n > HTTP_SMALL_BODY_BYTES)) {
-		x->measures = !x->measures;
-		SET(x, CURLOPT_NOPROGRESS, x->measures ? 0L : 1L);
-	}
-	if (post || strcmp(method, "GET") == 0)
-		SET(x, CURLOPT_CUSTOMREQUEST, NULL);
-	else
-		SET(x, CURLOPT_CUSTOMREQUEST, method);
+	if (is_large != (x->body_bytes > HTTP_SMALL_BODY_BYTES))
+		SET(x, CURLOPT_NOPROGRESS, is_large ? 0L : 1L);
+	x->body_bytes = body.n;
+	if (is_other || x->is_other)
+		SET(x, CURLOPT_CUSTOMREQUEST, is_other ? method : NULL);
+	x->is_other = is_other;
 }
 
 /* Writes "Name: value" at p; libcurl wants "Name;" for an empty value. Returns
@@ -110,14 +110,13 @@ set_headers(struct transfer *x, const struct headers *headers)
 void
 http_request_set(struct transfer *x, const struct http_request *r)
 {
-	long max_idle_s;
+	long s = r->max_idle_conn_s;
 
-	max_idle_s = HTTP_MAXAGE_S;
-	/* libcurl rounds the age of a connection down. */
-	if (r->max_idle_conn_s > 0)
-		max_idle_s = r->max_idle_conn_s - 1;
 	set_url(x, r->url);
 	set_method(x, r->method, r->body);
 	set_headers(x, r->headers);
-	SET(x, CURLOPT_MAXAGE_CONN, max_idle_s);
+	/* libcurl rounds the age of a connection down. */
+	if (s != x->max_idle_conn_s)
+		SET(x, CURLOPT_MAXAGE_CONN, s > 0 ? s - 1 : HTTP_MAXAGE_S);
+	x->max_idle_conn_s = s;
 }

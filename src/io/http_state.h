@@ -48,7 +48,8 @@ struct transfer {
 	CURL *easy;
 	CURLcode refused;              /* first error of curl_easy_setopt */
 	struct transfer *next, **prev; /* active list; spare list by next */
-	struct transfer *todo_next;
+	struct transfer *todo_next, **todo_prev; /* todo_prev is NULL when x is
+						  * not on the to-do list */
 	struct http_ops ops;
 	void *arg;
 	char *url;
@@ -56,30 +57,28 @@ struct transfer {
 	size_t lines_cap;
 	char *text;
 	size_t text_cap;
+	bool is_other;        /* the last request was neither POST nor GET */
+	long max_idle_conn_s; /* of the last request */
 	int64_t idle_ms;
 	int64_t expires;     /* end of the transfer in any case; 0: none */
 	int64_t heard;       /* when the last byte came */
 	int64_t written;     /* when the last byte of the request went out */
-	bool measures;       /* progress callbacks are on */
 	curl_off_t out;      /* bytes of the body sent so far */
 	curl_off_t uploaded; /* bytes sent at the last idle timer */
-	size_t body_bytes;
-	size_t head_bytes; /* includes 1xx and trailers */
-	int status;
-	bool todo;
+	size_t body_bytes;   /* of the last request until it is set; with many,
+			      * progress callbacks are on */
+	size_t head_bytes;   /* includes 1xx and trailers */
+	int status; /* what ops.head was called with; 0: it was not called */
 	bool abort;
-	bool paused;    /* the caller wants a pause */
-	bool held;      /* the write callback paused the transfer */
-	bool sent;      /* libcurl began to write the request */
-	bool again;     /* after a proxy's 407 the request may be written once
+	bool paused; /* the caller wants a pause */
+	bool held;   /* the write callback paused the transfer */
+	bool sent;   /* libcurl began to write the request */
+	bool again;  /* after a proxy's 407 the request may be written once
 			 * more */
-	bool asks;      /* config.allow is asked: the URL is reached without a
+	bool asks;   /* config.allow is asked: the URL is reached without a
 			 * proxy */
-	bool denied;    /* config.allow refused an address */
-	bool let;       /* config.allow took an address */
-	bool resending; /* libcurl tried to send the request twice and was
-			 * stopped */
-	bool head;      /* ops.head was called */
+	bool denied; /* config.allow refused an address */
+	bool let;    /* config.allow took an address */
 	bool too_large;
 	char error[CURL_ERROR_SIZE];
 };

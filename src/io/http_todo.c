@@ -17,10 +17,10 @@ http_todo_add(struct transfer *x)
 {
 	struct http *h = x->h;
 
-	if (x->todo)
+	if (x->todo_prev != NULL)
 		return;
-	x->todo = true;
 	x->todo_next = NULL;
+	x->todo_prev = h->todo_end;
 	*h->todo_end = x;
 	h->todo_end = &x->todo_next;
 	http_todo_wake(h);
@@ -29,15 +29,12 @@ http_todo_add(struct transfer *x)
 void
 http_todo_remove(struct transfer *x)
 {
-	struct http *h = x->h;
-	struct transfer **p;
-
-	if (!x->todo)
+	if (x->todo_prev == NULL)
 		return;
-	for (p = &h->todo; *p != x; p = &(*p)->todo_next)
-		;
-	*p = x->todo_next;
-	if (h->todo_end == &x->todo_next)
-		h->todo_end = p;
-	x->todo = false;
+	*x->todo_prev = x->todo_next;
+	if (x->todo_next != NULL)
+		x->todo_next->todo_prev = x->todo_prev;
+	else
+		x->h->todo_end = x->todo_prev;
+	x->todo_prev = NULL;
 }
