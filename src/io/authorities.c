@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { HTTP_CA_MAX_BYTES = 16 * 1024 * 1024 };
+#include <curl/curl.h>
+
+enum { AUTHORITIES_MAX_BYTES = 16 * 1024 * 1024 };
 
 /* Does the folder hold links named by hash ("4042bcee.0")? */
 static bool
@@ -64,25 +66,22 @@ read_file(struct buf *b, const char *path)
 	return r == 0 ? buf_addc(b, '\n') : -1;
 }
 
-/* Chooses the values for set_tls; without any, libcurl's defaults stay. A file
- * that cannot be read is left to libcurl, which reports it for each
- * transfer. */
 void
-authorities_choose(struct http *h, const curl_version_info_data *v)
+authorities_choose(struct authorities *a, const char *cacert,
+    const char *cacert_extra)
 {
-	const struct http_config *c = &h->config;
+	const curl_version_info_data *v = curl_version_info(CURLVERSION_NOW);
 
-	buf_init(&h->ca_blob, HTTP_CA_MAX_BYTES);
-	h->ca_file = c->cacert != NULL ? c->cacert : v->cainfo;
-	if (c->cacert == NULL)
-		h->ca_path = hashed_folder(v);
-	if (h->ca_path != NULL) {
-		h->ca_file = c->cacert_extra;
+	buf_init(&a->both, AUTHORITIES_MAX_BYTES);
+	a->folder = cacert == NULL ? hashed_folder(v) : NULL;
+	if (a->folder != NULL) {
+		a->file = cacert_extra;
 		return;
 	}
-	if (c->cacert_extra == NULL)
+	a->file = cacert != NULL ? cacert : v->cainfo;
+	if (cacert_extra == NULL)
 		return;
-	if ((h->ca_file != NULL && read_file(&h->ca_blob, h->ca_file) != 0) ||
-	    read_file(&h->ca_blob, c->cacert_extra) != 0)
-		buf_free(&h->ca_blob);
+	if ((a->file != NULL && read_file(&a->both, a->file) != 0) ||
+	    read_file(&a->both, cacert_extra) != 0)
+		buf_free(&a->both);
 }

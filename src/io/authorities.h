@@ -3,11 +3,20 @@
 #ifndef MCPSPLICE_IO_AUTHORITIES_H
 #define MCPSPLICE_IO_AUTHORITIES_H
 
-#include "io/http_state.h"
+#include "base/mem.h"
 
-/* Chooses h->ca_path, h->ca_file and h->ca_blob; without any, libcurl's
- * defaults stay. A file that cannot be read is left to libcurl, which reports
- * it for each transfer. v: what libcurl says of itself. */
-void authorities_choose(struct http *h, const curl_version_info_data *v);
+/* With neither folder nor file, libcurl's defaults stay. The names are
+ * borrowed. */
+struct authorities {
+	const char *folder; /* links named by hash, or NULL */
+	const char *file;
+	struct buf both; /* the system's bundle and the extra file, or empty */
+};
+
+/* Chooses for these options, which are as in struct http_config and may be
+ * NULL. libcurl must have TLS. A file that cannot be read is left to libcurl,
+ * which reports it for each transfer. The caller frees a->both. */
+void authorities_choose(struct authorities *a, const char *cacert,
+    const char *cacert_extra);
 
 #endif

@@ -30,7 +30,6 @@ struct multi {
 	bool timer_changed;
 	struct watch *watches;
 	unsigned running; /* number of transfers */
-	bool used;
 };
 
 struct connections {
@@ -59,11 +58,18 @@ static void
 settle(struct multi *m)
 {
 	CURLMsg *message;
+	char *private;
 	int left;
 
-	while ((message = curl_multi_info_read(m->curl, &left)) != NULL)
-		if (message->msg == CURLMSG_DONE)
-			m->c->ended(message->easy_handle, message->data.result);
+	while ((message = curl_multi_info_read(m->curl, &left)) != NULL) {
+		if (message->msg != CURLMSG_DONE)
+			continue;
+		private = NULL;
+		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE,
+		    &private);
+		m->c->ended((struct transfer *)(void *)private,
+		    message->data.result);
+	}
 	if (m->timer_changed) {
 		m->timer_changed = false;
 		loop_timer_set(m->timer, m->timer_ms);
@@ -226,7 +232,6 @@ connections_add(struct connections *c, CURL *easy)
 	if (curl_multi_add_handle(m->curl, easy) != CURLM_OK)
 		return NULL;
 	m->running++;
-	m->used = true;
 	return m;
 }
 
@@ -267,8 +272,6 @@ connections_settle(struct connections *c)
 bool
 connections_forget(struct connections *c)
 {
-	if (!c->multis->used)
-		return false;
 	if (multi_add(c) == 0)
 		return true;
 	log_warn("cannot make new connections: libcurl has no memory");

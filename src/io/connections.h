@@ -17,10 +17,11 @@
 
 struct connections;
 struct multi;
+struct transfer;
 
 /* Tells that libcurl has ended this transfer, with this result. The callee
- * removes it. */
-typedef void connections_ended(CURL *easy, CURLcode rc);
+ * calls connections_remove. x is the CURLINFO_PRIVATE of the easy handle. */
+typedef void connections_ended(struct transfer *x, CURLcode rc);
 
 /* Makes an object that the caller owns. max: how many connections are kept.
  * Returns NULL if libcurl cannot make a multi handle. */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/authorities.h"
 #include "io/http_finish.h"
 #include "io/http_idle.h"
 #include "io/http_pool.h"
@@ -17,6 +16,8 @@ enum {
 	HTTP_OLDEST_CURL = 0x075500, /* CURLOPT_PROTOCOLS_STR */
 	HTTP_CACHE_SPARE = 16        /* connections kept above max_inflight */
 };
+
+static const char not_started[] = "libcurl does not start";
 
 /* Starts the transfer. config.resolve is set here, because the multi handle
  * keeps these names, but takes them from an easy handle only once. */
@@ -79,8 +80,7 @@ http_send(struct http *h, const struct http_request *r,
 	x = http_pool_take(h);
 	x->ops = *ops;
 	x->arg = arg;
-	if (x->easy != NULL)
-		http_request_set(x, r);
+	http_request_set(x, r);
 	x->heard = loop_now(h->l);
 	x->idle_ms = r->idle_ms;
 	x->expires = 0;
@@ -166,12 +166,16 @@ http_pause(struct transfer *x, bool paused)
 
 /* Returns why this libcurl cannot be used, or NULL if it can. */
 static const char *
-unfit(const curl_version_info_data *v)
+unfit(const struct http *h)
 {
+	const curl_version_info_data *v = curl_version_info(CURLVERSION_NOW);
+
 	if (v->version_num < HTTP_OLDEST_CURL)
 		return "libcurl is older than 7.85";
 	if (!(v->features & CURL_VERSION_SSL) || v->ssl_version == NULL)
 		return "libcurl has no TLS";
+	if (h->share == NULL || h->connections == NULL)
+		return not_started;
 	return NULL;
 }
 
@@ -191,14 +195,12 @@ share_new(struct http *h)
 struct http *
 http_new(struct loop *l, const struct http_config *config, const char **why)
 {
-	const curl_version_info_data *v;
 	const char *const *entry;
 	struct http *h;
 
-	*why = "libcurl does not start";
+	*why = not_started;
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
 		return NULL;
-	v = curl_version_info(CURLVERSION_NOW);
 	h = xcalloc(1, sizeof *h);
 	h->l = l;
 	h->config = *config;
@@ -208,17 +210,16 @@ http_new(struct loop *l, const struct http_config *config, const char **why)
 	share_new(h);
 	h->connections = connections_new(l,
 	    (long)config->max_inflight + HTTP_CACHE_SPARE, config->http2,
-	    http_finish_ended);
-	if (unfit(v) != NULL || h->share == NULL || h->connections == NULL) {
-		if (unfit(v) != NULL)
-			*why = unfit(v);
+	    http_finish);
+	*why = unfit(h);
+	if (*why != NULL) {
 		http_free(h);
 		return NULL;
 	}
-	authorities_choose(h, v);
+	authorities_choose(&h->authorities, config->cacert,
+	    config->cacert_extra);
 	for (entry = config->resolve; entry != NULL && *entry != NULL; entry++)
 		h->resolve = curl_slist_append(h->resolve, *entry);
-	*why = NULL;
 	return h;
 }
 
@@ -241,7 +242,7 @@ http_free(struct http *h)
 	loop_timer_free(h->idle);
 	curl_share_cleanup(h->share);
 	curl_slist_free_all(h->resolve);
-	buf_free(&h->ca_blob);
+	buf_free(&h->authorities.both);
 	curl_global_cleanup();
 	free(h);
 }

@@ -58,8 +58,6 @@ http_on_progress(void *arg, curl_off_t dltotal, curl_off_t dlnow,
 	return 0;
 }
 
-/* Calls ops.head once. Returns false if there is no final answer yet, or the
- * transfer has to end. */
 bool
 http_callbacks_give_head(struct transfer *x)
 {
@@ -186,7 +184,6 @@ http_callbacks_set(struct transfer *x)
 	SET(x, CURLOPT_NOSIGNAL, 1L);
 	SET(x, CURLOPT_XFERINFOFUNCTION, http_on_progress);
 	SET(x, CURLOPT_XFERINFODATA, x);
-	SET(x, CURLOPT_NOPROGRESS, 1L);
 #if LIBCURL_VERSION_NUM >= 0x075700
 	/* Do not wait for a name that is still being resolved. An older library
 	 * may refuse the option. */

@@ -179,15 +179,6 @@ http_finish(struct transfer *x, CURLcode rc)
 }
 
 void
-http_finish_ended(CURL *easy, CURLcode rc)
-{
-	char *private = NULL;
-
-	curl_easy_getinfo(easy, CURLINFO_PRIVATE, &private);
-	http_finish((struct transfer *)(void *)private, rc);
-}
-
-void
 http_finish_early(struct transfer *x, enum http_end end)
 {
 	finish(x, end, 0, "");

@@ -4,12 +4,10 @@
 
 #include "io/http_state.h"
 
-/* All call done and release x. libcurl must not be on the stack. */
+/* Both call done and release x. libcurl must not be on the stack. */
 
 /* Ends a transfer that libcurl has ended, with this result. */
 void http_finish(struct transfer *x, CURLcode rc);
-/* The same, for the transfer of an easy handle. */
-void http_finish_ended(CURL *easy, CURLcode rc);
 /* Ends a transfer that libcurl has not ended. */
 void http_finish_early(struct transfer *x, enum http_end end);
 

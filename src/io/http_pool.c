@@ -20,7 +20,6 @@ transfer_free(struct transfer *x)
 	free(x);
 }
 
-/* Frees all transfers, without callbacks. */
 void
 http_pool_free(struct http *h)
 {
@@ -38,7 +37,6 @@ http_pool_free(struct http *h)
 	}
 }
 
-/* Puts the transfer into the pool, or frees it. */
 void
 http_pool_release(struct transfer *x)
 {
@@ -58,7 +56,6 @@ http_pool_release(struct transfer *x)
 	h->nspare++;
 }
 
-/* Takes a transfer from the pool, or makes one, and resets its fields. */
 struct transfer *
 http_pool_take(struct http *h)
 {

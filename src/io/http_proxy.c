@@ -4,6 +4,8 @@
 
 #include "io/http_proxy.h"
 
+#include "io/url.h"
+
 static int
 http_on_probe_lookup(void *resolver, void *reserved, void *arg)
 {
@@ -63,4 +65,28 @@ http_proxy_set(struct transfer *x)
 		SET(x, CURLOPT_PROXYUSERPWD, c->proxy_user);
 	else if (c->proxy_negotiate)
 		SET(x, CURLOPT_PROXYUSERPWD, ":");
+}
+
+/* libcurl reads the proxies of the environment itself; loopback never uses
+ * them. NULL lets it read NO_PROXY. When addresses have to be checked, libcurl
+ * must do what http_takes_proxy found: "*" means no proxy, "" means always the
+ * proxy. */
+void
+http_proxy_choose(struct transfer *x, const char *url)
+{
+	const struct http_config *c = &x->h->config;
+	const char *noproxy = c->noproxy;
+	struct url u;
+	bool direct;
+
+	direct = c->unix_socket != NULL;
+	if (url_parse(&u, url) == URL_OK)
+		direct = direct || url_is_loopback(&u);
+	url_free(&u);
+	if (c->allow != NULL) {
+		direct = direct || !http_takes_proxy(c, url);
+		x->asks = direct;
+		noproxy = "";
+	}
+	SET(x, CURLOPT_NOPROXY, direct ? "*" : noproxy);
 }

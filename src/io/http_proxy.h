@@ -6,5 +6,7 @@
 
 /* Sets the options that are the same for each request. */
 void http_proxy_set(struct transfer *x);
+/* Sets those of a request to this URL, and x->asks. */
+void http_proxy_choose(struct transfer *x, const char *url);
 
 #endif

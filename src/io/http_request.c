@@ -6,37 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/url.h"
+#include "io/http_proxy.h"
 
 enum { HTTP_MAXAGE_S = 118 }; /* libcurl's own default */
 
-/* libcurl reads the proxies of the environment itself; loopback never uses
- * them. NULL lets it read NO_PROXY. When addresses have to be checked, libcurl
- * must do what http_takes_proxy found: "*" means no proxy, "" means always the
- * proxy. */
 static void
 set_url(struct transfer *x, const char *text)
 {
-	const struct http_config *c = &x->h->config;
-	const char *noproxy = c->noproxy;
-	struct url u;
-	bool direct;
-
 	if (x->url != NULL && strcmp(x->url, text) == 0)
 		return;
 	free(x->url);
 	x->url = xstrdup(text);
 	SET(x, CURLOPT_URL, text);
-	direct = c->unix_socket != NULL;
-	if (url_parse(&u, text) == URL_OK)
-		direct = direct || url_is_loopback(&u);
-	url_free(&u);
-	if (c->allow != NULL) {
-		direct = direct || !http_takes_proxy(c, text);
-		x->asks = direct;
-		noproxy = "";
-	}
-	SET(x, CURLOPT_NOPROXY, direct ? "*" : noproxy);
+	http_proxy_choose(x, text);
 }
 
 static void

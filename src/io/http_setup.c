@@ -22,7 +22,6 @@ set_transport(struct transfer *x)
 	SET(x, CURLOPT_HTTP_VERSION,
 	    (long)(c->http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
 	SET(x, CURLOPT_PIPEWAIT, c->http2 ? 1L : 0L);
-	SET(x, CURLOPT_TIMEOUT_MS, 0L);
 	SET(x, CURLOPT_CONNECTTIMEOUT_MS, (long)c->connect_timeout_ms);
 	SET(x, CURLOPT_TCP_NODELAY, 1L);
 	SET(x, CURLOPT_TCP_KEEPALIVE, 1L);
@@ -46,12 +45,14 @@ set_transport(struct transfer *x)
 	}
 }
 
-/* Unsets the CA folder. The option fails with a TLS library that has no CA
- * folders, which does not matter. */
+/* Sets a folder and a file, which may be NULL. Unsetting the folder fails with a
+ * TLS library that has no such folders, which does not matter. */
 static void
-no_folder(struct transfer *x, CURLoption option)
+set_authorities(struct transfer *x, CURLoption folder_option,
+    const char *folder, CURLoption file_option, const char *file)
 {
-	(void)curl_easy_setopt(x->easy, option, NULL);
+	(void)curl_easy_setopt(x->easy, folder_option, folder);
+	SET(x, file_option, file);
 }
 
 /* Sets either a file or a hashed folder if possible: with both, each handshake
@@ -59,9 +60,11 @@ no_folder(struct transfer *x, CURLoption option)
 static void
 set_tls(struct transfer *x)
 {
-	const struct http *h = x->h;
-	const struct http_config *c = &h->config;
-	struct curl_blob blob;
+	const struct http_config *c = &x->h->config;
+	const struct authorities *a = &x->h->authorities;
+	struct curl_blob both = {
+		.data = a->both.p, .len = a->both.n, .flags = CURL_BLOB_NOCOPY
+	};
 
 	SET(x, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	SET(x, CURLOPT_SSLCERT, c->cert);
@@ -70,25 +73,17 @@ set_tls(struct transfer *x)
 	 * there. */
 	SET(x, CURLOPT_KEYPASSWD,
 	    c->key_password == NULL ? "" : c->key_password);
-	if (h->ca_path != NULL)
-		SET(x, CURLOPT_CAPATH, h->ca_path);
-	else if (h->ca_file != NULL)
-		no_folder(x, CURLOPT_CAPATH);
-	if (h->ca_path != NULL || h->ca_file != NULL)
-		SET(x, CURLOPT_CAINFO, h->ca_file);
-	if (h->ca_blob.n > 0) {
-		blob.data = h->ca_blob.p;
-		blob.len = h->ca_blob.n;
-		blob.flags = CURL_BLOB_NOCOPY;
-		SET(x, CURLOPT_CAINFO_BLOB, &blob);
-	}
-	if (c->proxy_cacert != NULL) {
-		no_folder(x, CURLOPT_PROXY_CAPATH);
-		SET(x, CURLOPT_PROXY_CAINFO, c->proxy_cacert);
-	} else if (h->ca_path != NULL) {
-		SET(x, CURLOPT_PROXY_CAPATH, h->ca_path);
-		SET(x, CURLOPT_PROXY_CAINFO, h->ca_file);
-	}
+	if (a->folder != NULL || a->file != NULL)
+		set_authorities(x, CURLOPT_CAPATH, a->folder, CURLOPT_CAINFO,
+		    a->file);
+	if (both.len > 0)
+		SET(x, CURLOPT_CAINFO_BLOB, &both);
+	if (c->proxy_cacert != NULL)
+		set_authorities(x, CURLOPT_PROXY_CAPATH, NULL,
+		    CURLOPT_PROXY_CAINFO, c->proxy_cacert);
+	else if (a->folder != NULL)
+		set_authorities(x, CURLOPT_PROXY_CAPATH, a->folder,
+		    CURLOPT_PROXY_CAINFO, a->file);
 }
 
 struct transfer *
@@ -99,10 +94,8 @@ http_setup(struct http *h)
 	x = xcalloc(1, sizeof *x);
 	x->h = h;
 	x->easy = curl_easy_init();
-	if (x->easy == NULL) {
+	if (x->easy == NULL)
 		x->refused = CURLE_FAILED_INIT;
-		return x;
-	}
 	http_callbacks_set(x);
 	set_transport(x);
 	http_proxy_set(x);

@@ -6,7 +6,7 @@
 
 /* Makes a transfer for h with an easy handle that has all options but those of
  * a request. The caller owns the transfer. If libcurl has no memory, x->easy is
- * NULL and x->refused says so. */
+ * NULL, and x->refused ends the transfer. */
 struct transfer *http_setup(struct http *h);
 
 #endif

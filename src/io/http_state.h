@@ -16,6 +16,7 @@
 #include <curl/curl.h>
 
 #include "base/mem.h"
+#include "io/authorities.h"
 #include "io/connections.h"
 #include "io/cookies.h"
 #include "io/http.h"
@@ -37,9 +38,7 @@ struct http {
 	bool deferred;        /* on_turn_end will be called */
 	struct curl_slist *resolve;
 	struct cookies cookies;
-	const char *ca_path; /* a hashed folder, or NULL */
-	const char *ca_file;
-	struct buf ca_blob; /* the system's bundle and the extra file */
+	struct authorities authorities;
 };
 
 struct transfer {
