@@ -64,8 +64,8 @@ struct transfer {
 	int64_t written;     /* when the last byte of the request went out */
 	curl_off_t out;      /* bytes of the body sent so far */
 	curl_off_t uploaded; /* bytes sent at the last idle timer */
-	size_t body_bytes;   /* of the last request until it is set; with many,
-			      * progress callbacks are on */
+	size_t body_bytes;   /* progress callbacks are on for a body that is
+			      * not small */
 	size_t head_bytes;   /* includes 1xx and trailers */
 	int status; /* what ops.head was called with; 0: it was not called */
 	bool abort;
