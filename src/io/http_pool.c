@@ -16,7 +16,6 @@ transfer_free(struct transfer *x)
 	curl_easy_cleanup(x->easy);
 	free(x->url);
 	free(x->lines);
-	free(x->text);
 	free(x);
 }
 

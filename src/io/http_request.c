@@ -64,19 +64,15 @@ set_headers(struct transfer *x, const struct headers *headers)
 	char *p;
 
 	n = headers == NULL ? 0 : headers->n;
-	bytes = sizeof expect;
+	bytes = (n + 1) * sizeof *x->lines + sizeof expect;
 	for (i = 0; i < n; i++)
 		bytes += strlen(headers->list[i].name) +
 		    strlen(headers->list[i].value) + 3;
-	if (bytes > x->text_cap) {
-		x->text = xrealloc(x->text, bytes);
-		x->text_cap = bytes;
+	if (bytes > x->lines_bytes) {
+		x->lines = xrealloc(x->lines, bytes);
+		x->lines_bytes = bytes;
 	}
-	if (n + 1 > x->lines_cap) {
-		x->lines = xrealloc(x->lines, (n + 1) * sizeof *x->lines);
-		x->lines_cap = n + 1;
-	}
-	p = x->text;
+	p = (char *)(x->lines + n + 1);
 	for (i = 0; i < n; i++) {
 		x->lines[i].data = p;
 		x->lines[i].next = &x->lines[i + 1];

@@ -52,10 +52,8 @@ struct transfer {
 	struct http_ops ops;
 	void *arg;
 	char *url;
-	struct curl_slist *lines; /* an array, linked, into text */
-	size_t lines_cap;
-	char *text;
-	size_t text_cap;
+	struct curl_slist *lines; /* an array, linked, and its text after it */
+	size_t lines_bytes;
 	bool is_other;        /* the last request was neither POST nor GET */
 	long max_idle_conn_s; /* of the last request */
 	int64_t idle_ms;
