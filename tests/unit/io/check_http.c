@@ -358,24 +358,30 @@ START_TEST(connect_timeout)
 }
 END_TEST
 
-/* libcurl would wait a second for the 100 of a server that sends none. */
+/* libcurl would wait a second for the 100 of a server that sends none, each
+ * time; a busy machine needs so long now and then. */
 START_TEST(no_expect_delay)
 {
 	struct server *s = server_new(script_echo);
 	struct client *c = client_new();
-	struct call k = { 0 };
 	size_t n = 2 * 1024 * 1024;
 	char *body = xcalloc(1, n + 1);
-	int64_t start;
+	int64_t start, took;
+	int tries = 5;
 
 	memset(body, 'x', n);
-	start = now_ms();
-	post(&k, c, url_on(s, "/"), body);
-	is_ok(&k, "large");
-	ck_assert_int_lt(now_ms() - start, 900);
-	ck_assert_ptr_null(strstr(s->seen, "Expect"));
+	do {
+		struct call k = { 0 };
+
+		start = now_ms();
+		post(&k, c, url_on(s, "/"), body);
+		took = now_ms() - start;
+		is_ok(&k, "large");
+		ck_assert_ptr_null(strstr(s->seen, "Expect"));
+		buf_free(&k.body);
+	} while (took >= 900 && --tries > 0);
+	ck_assert_int_lt(took, 900);
 	free(body);
-	buf_free(&k.body);
 	client_free(c);
 	server_free(s);
 }

@@ -380,21 +380,37 @@ get_idle(struct call *k, struct client *c, const char *url, int64_t ms)
 	call_request(k, c, &r);
 }
 
-START_TEST(idle_ends_a_silent_call)
+/* How long a call without a word, or without a word after its head, lasts. */
+static int64_t
+time_silent_call(int heads)
 {
-	struct server *s = server_new(_i == 0 ? script_silent : script_stream);
+	struct server *s = server_new(heads == 0 ? script_silent :
+						   script_stream);
 	struct client *c = client_new();
 	struct call k = { 0 };
-	int64_t start = now_ms();
+	int64_t start = now_ms(), took;
 
 	get_idle(&k, c, url_on(s, "/stream"), 400);
 	client_wait(c);
+	took = now_ms() - start;
 	ended(&k, HTTP_IDLE, true);
-	ck_assert_int_eq(k.heads, _i);
-	ck_assert_int_ge(now_ms() - start, 400);
-	ck_assert_int_lt(now_ms() - start, 790);
+	ck_assert_int_eq(k.heads, heads);
+	ck_assert_int_ge(took, 400);
 	client_free(c);
 	server_free(s);
+	return took;
+}
+
+/* A busy machine may hold a call up, but not each of them. */
+START_TEST(idle_ends_a_silent_call)
+{
+	int tries = 5;
+	int64_t took;
+
+	do
+		took = time_silent_call(_i);
+	while (took >= 790 && --tries > 0);
+	ck_assert_int_lt(took, 790);
 }
 END_TEST
 
@@ -422,12 +438,12 @@ START_TEST(idle_limits_are_kept_apart)
 	struct call fast = { .other = &slow, .on_done = others_are_open };
 	int64_t start = now_ms();
 
-	get_idle(&slow, c, url_on(s, "/"), 800);
+	get_idle(&slow, c, url_on(s, "/"), 3000);
 	get_idle(&never, c, url_on(s, "/"), 0);
 	client_nap(c, 20);
 	get_idle(&fast, c, url_on(s, "/"), 100);
 	client_until(c, &fast.dones);
-	ck_assert_int_lt(now_ms() - start, 700);
+	ck_assert_int_lt(now_ms() - start, 2900);
 	client_wait(c);
 	ended(&fast, HTTP_IDLE, true);
 	ended(&slow, HTTP_IDLE, true);
