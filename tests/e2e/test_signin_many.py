@@ -105,9 +105,15 @@ class Case(authserver.Case):
             found[int(name)] = argv
         return found
 
-    def agents(self):
+    def like_agents(self):
+        """The agents, and what one has just forked: until it becomes the
+        browser it has the arguments of the agent."""
         return [pid for pid, argv in self.processes().items()
                 if "--agent" in argv]
+
+    def agents(self):
+        like = self.like_agents()
+        return [pid for pid in like if self.parent(pid) not in like]
 
     @staticmethod
     def parent(pid):
@@ -433,7 +439,7 @@ class Killed(Case):
 
     def fall(self, p):
         """Both of them at once."""
-        agents = self.agents()
+        agents = self.like_agents()
         p.kill()
         for pid in agents:
             self.kill(pid)
