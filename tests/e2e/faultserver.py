@@ -20,6 +20,8 @@ import struct
 import threading
 import time
 
+import pace
+
 PATIENCE = 30.0
 
 
@@ -44,6 +46,7 @@ class Request:
         self.body = b""
         self.time = time.monotonic()
         self.started = False    # an answer has begun
+        self.answered = None    # when it began
         self.done = None        # when the handler returned
         self._json = None
 
@@ -103,6 +106,8 @@ class Reply:
             self.sock.sendall(data)
 
     def begin(self):
+        if not self.request.started:
+            self.request.answered = time.monotonic()
         self.started = self.request.started = True
 
     def head(self, status, headers=(), length=None):
@@ -469,10 +474,10 @@ class Server:
 
     def wait(self, test, seconds=PATIENCE):
         """Polls until test() is true; returns its value."""
-        end = time.monotonic() + seconds
+        limit = pace.Limit(seconds)
         while True:
             value = test()
-            if value or time.monotonic() > end:
+            if value or limit.left() <= 0:
                 return value
             time.sleep(0.005)
 

@@ -10,6 +10,7 @@ memory.
 import collections
 import concurrent.futures
 import faulthandler
+import fcntl
 import itertools
 import json
 import os
@@ -18,6 +19,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 import traceback
@@ -28,19 +30,12 @@ if sys.version_info < (3, 9) or not hasattr(os, "openpty"):
     sys.exit(77)
 
 import faultserver
+import pace
+from pace import PROGRAM, sanitized
 
-LIVE = 20.0             # for liveness only
+LIVE = 20.0             # for liveness only; see pace
 ENV_KEPT = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS",
             "TSAN_OPTIONS", "LD_LIBRARY_PATH", "LLVM_PROFILE_FILE")
-PROGRAM = os.environ.get("MCPSPLICE", "")
-
-
-def sanitized():
-    """Is the program built with a sanitizer?  Then figures mean nothing."""
-    with open(PROGRAM, "rb") as f:
-        data = f.read()
-    return b"__asan_init" in data or b"__tsan_init" in data or \
-        b"__ubsan_handle" in data
 
 
 def alone(fn):
@@ -214,7 +209,7 @@ class Splice:
     def find(self, test, seconds=LIVE, after=0):
         """The first message that passes test, waiting so long, or None;
         the first `after` ones do not count."""
-        end = time.monotonic() + seconds
+        limit = pace.Limit(seconds)
         at = after
         with self.cond:
             while True:
@@ -223,8 +218,8 @@ class Splice:
                     if m is not None and test(m):
                         return m
                     at += 1
-                left = end - time.monotonic()
-                if left <= 0 or self.eof:
+                left = 0 if self.eof else limit.left()
+                if left <= 0:
                     return None
                 self.cond.wait(left)
 
@@ -265,10 +260,10 @@ class Splice:
 
     def big_line(self, seconds=LIVE, at=-1, least=1):
         """Waits for `least` lines, returns one whole."""
-        end = time.monotonic() + seconds
+        limit = pace.Limit(seconds)
         with self.cond:
             while len(self.lines) < least and not self.eof:
-                left = end - time.monotonic()
+                left = limit.left()
                 if left <= 0:
                     break
                 self.cond.wait(left)
@@ -349,6 +344,18 @@ class Splice:
         self.silent.add(self.key(ident))
         self.send(note("notifications/cancelled", {"requestId": ident}))
 
+    def taken(self):
+        """Waits until it has read all that was sent: it has then acted on it
+        before it reads anything else."""
+        limit = pace.Limit(LIVE)
+        left = bytearray(4)
+        while fcntl.ioctl(self.proc.stdin, termios.FIONREAD, left) == 0 and \
+                any(left):
+            if limit.left() <= 0:
+                self.case.fail("stdin is not read; stderr %s" %
+                               self.err()[-2000:])
+            time.sleep(0.005)
+
     def close(self):
         if self.proc.stdin and not self.proc.stdin.closed:
             try:
@@ -399,20 +406,25 @@ class Splice:
 
     def wait(self, seconds=LIVE):
         """Exit status; the test fails when the process stays."""
-        patience = seconds
-        try:
-            # Popen.wait with a timeout polls every 50 ms: too coarse
-            if self.proc.poll() is None and hasattr(os, "pidfd_open"):
-                fd = os.pidfd_open(self.pid)
-                faultserver.readable(fd, seconds)
-                os.close(fd)
-                seconds = 0.1
-            return self.proc.wait(seconds)
-        except subprocess.TimeoutExpired:
-            err = self.err()[-2000:]
-            self.kill()
-            self.case.fail("still there after %.1f s; stdout %r; stderr %s" %
-                           (patience, self.raw_lines()[-5:], err))
+        limit = pace.Limit(seconds)
+        while True:
+            left = limit.left()
+            if left <= 0:
+                break
+            try:
+                # Popen.wait with a timeout polls every 50 ms: too coarse
+                if self.proc.poll() is None and hasattr(os, "pidfd_open"):
+                    fd = os.pidfd_open(self.pid)
+                    faultserver.readable(fd, left)
+                    os.close(fd)
+                    left = 0.1
+                return self.proc.wait(left)
+            except subprocess.TimeoutExpired:
+                pass
+        err = self.err()[-2000:]
+        self.kill()
+        self.case.fail("still there after %.1f s; stdout %r; stderr %s" %
+                       (limit.seconds, self.raw_lines()[-5:], err))
 
     def finish(self, status=0, seconds=LIVE):
         """EOF, exit status, and the books: see check()."""
@@ -578,6 +590,34 @@ class Case(unittest.TestCase):
         if bad:
             self.fail("%d of %d failed\n%s" % (len(bad), len(things),
                                               "\n".join(sorted(bad))))
+
+    def within(self, took, seconds, msg=None):
+        """It took less than that; a slow machine may take longer."""
+        self.assertLess(took, pace.within(took, seconds), msg)
+
+    def noted(self, *sessions):
+        """Waits until the files hold these sessions, so that a later start
+        finds them when their process is killed."""
+        folder = os.path.join(self.home, ".local/state/mcpsplice/sessions")
+
+        def notes():
+            data = b""
+            for name in os.listdir(folder) if os.path.isdir(folder) else ():
+                try:
+                    with open(os.path.join(folder, name), "rb") as f:
+                        data += f.read()
+                except FileNotFoundError:
+                    pass
+            return data
+        limit = pace.Limit(LIVE)
+        while not all(sid.encode() in notes() for sid in sessions):
+            if limit.left() <= 0:
+                self.fail("%r: not all noted: %r" % (sessions, notes()))
+            time.sleep(0.01)
+
+    def let(self, seconds):
+        """Time to notice what cannot be seen to be noticed."""
+        time.sleep(seconds * pace.measure())
 
     def settle(self, seconds):
         """Time in which nothing may happen."""

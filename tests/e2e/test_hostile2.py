@@ -38,7 +38,7 @@ class Accepted(support.Case):
         p.send(call(1))
         self.assertTrue(s.wait(lambda: any(r.done for r in
                                            s.seen("tools/call"))))
-        self.settle(0.3)
+        self.let(0.3)
         s.forget()
         self.assertIn("result", p.ask("tools/list"))
         self.our_error(p.answer(1), "session_lost", "maybe")

@@ -175,7 +175,7 @@ class Dump(support.Case):
         before = p.err()
         os.kill(p.pid, signal.SIGUSR1)
         self.assertTrue(s.wait(lambda: len(p.err()) > len(before) + 50, 5))
-        self.settle(0.2)
+        self.let(0.2)
         text = p.err().lower()
         self.assertIn("session", text)
         self.assertIn("generation", text)

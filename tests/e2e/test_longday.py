@@ -284,16 +284,16 @@ class Sleep(Base):
         s, r, p, nap = self.start()
         last = s.connections
         self.sleep(r, nap, 3600)
-        self.assertLess(self.works(s, p, "after"), 5)
+        self.within(self.works(s, p, "after"), 5)
         self.assertGreater(self.of(s, "after")[0].conn, last)
         self.assertEqual(s.stream(10).request.get("Last-Event-ID"), "e-7")
         # and again, for a safe one, which may ride any connection
         last = s.connections
         self.sleep(r, nap, 7200)
-        self.assertLess(self.works(s, p, "safe", name="reads"), 5)
+        self.within(self.works(s, p, "safe", name="reads"), 5)
         self.assertGreater(self.of(s, "safe")[0].conn, last)
         self.assertEqual(s.stream(10).request.get("Last-Event-ID"), "e-7")
-        self.assertLess(self.works(s, p, "later"), 5)
+        self.within(self.works(s, p, "later"), 5)
         p.finish()
         self.assertEqual(s.inits(), 1)
         self.assertEqual(p.err().count("the machine slept for 3600 s: new "
@@ -303,7 +303,7 @@ class Sleep(Base):
         s, r, p, nap = self.start()
         s.forget()
         self.sleep(r, nap, 3600)
-        self.assertLess(self.works(s, p, "after"), 10)
+        self.within(self.works(s, p, "after"), 10)
         p.finish()
         self.assertEqual(s.inits(), 2)
 
@@ -332,7 +332,7 @@ class Sleep(Base):
         begin = time.monotonic()
         p.send(note("notifications/x"))
         self.good(p.answer(a, 10), 1)
-        self.assertLess(time.monotonic() - begin, 1.5)
+        self.within(time.monotonic() - begin, 1.5)
         p.finish()
 
     def test_no_sleep(self):
@@ -363,7 +363,7 @@ class HalfOpen(Base):
         last = s.connections
         r.stall()
         self.settle(16)
-        self.assertLess(self.works(s, p, "after"), 2)
+        self.within(self.works(s, p, "after"), 2)
         self.assertGreater(self.of(s, "after")[0].conn, last)
         p.finish()
         self.assertEqual(s.inits(), 1)
@@ -373,7 +373,7 @@ class HalfOpen(Base):
         s, r, p = self.relayed()
         r.stall()
         self.settle(16)
-        self.assertLess(self.works(s, p, "after", 15, "reads"), 2)
+        self.within(self.works(s, p, "after", 15, "reads"), 2)
         p.finish()
 
     def test_list_after_a_while(self):
@@ -382,7 +382,7 @@ class HalfOpen(Base):
         self.settle(16)
         begin = time.monotonic()
         self.assertIn("result", p.ask("tools/list", seconds=15))
-        self.assertLess(time.monotonic() - begin, 2)
+        self.within(time.monotonic() - begin, 2)
         p.finish()
 
     def test_answer_after_a_while(self):
@@ -421,7 +421,7 @@ class HalfOpen(Base):
         r.stall()
         self.settle(16)
         s.forget()
-        self.assertLess(self.works(s, p, "after"), 5)
+        self.within(self.works(s, p, "after"), 5)
         p.finish()
         self.assertEqual(s.inits(), 2)
 
@@ -513,7 +513,7 @@ class HalfOpen(Base):
         m = p.answer(a, 70)
         waited = time.monotonic() - begin
         self.assertGreater(waited, 115)
-        self.assertLess(waited, 135)
+        self.within(waited, 135)
         e = self.our_error(m, "session_lost", "maybe")
         self.assertIn("may have run", e["message"])
         release.set()
@@ -636,8 +636,8 @@ class Inside(Base):
         self.come(k, self.cafe)
         begin = time.monotonic()
         self.assertEqual(s.stream(15).request.get("Last-Event-ID"), "e-7")
-        self.assertLess(time.monotonic() - begin, 5)
-        self.assertLess(self.works(s, p, "next"), 2)
+        self.within(time.monotonic() - begin, 5)
+        self.within(self.works(s, p, "next"), 2)
         self.assertGreater(self.of(s, "next")[0].conn, last)
         self.assertIn(self.cafe, {x.getpeername()[0] for x in s.open})
         p.finish()
@@ -654,7 +654,7 @@ class Inside(Base):
         self.settle(2.5)
         self.come(k, self.cafe)
         self.good(p.answer(a, 40), "gap")
-        self.assertLess(time.monotonic() - begin, 25)
+        self.within(time.monotonic() - begin, 25)
         p.finish()
 
     def test_the_same_address_again(self):
@@ -664,7 +664,7 @@ class Inside(Base):
         self.settle(2.5)
         self.come(k, self.house)
         self.assertEqual(s.stream(15).request.get("Last-Event-ID"), "e-7")
-        self.assertLess(self.works(s, p, "next"), 2)
+        self.within(self.works(s, p, "next"), 2)
         p.finish()
         self.assertEqual(s.inits(), 1)
 
@@ -678,8 +678,8 @@ class Inside(Base):
         forgets: a safe call is repeated."""
         k, s, p = self.start(3)
         self.swallow(k, s)
-        self.assertLess(self.works(s, p, "safe", 40, "reads"), 25)
-        self.assertLess(self.works(s, p, "next"), 2)
+        self.within(self.works(s, p, "safe", 40, "reads"), 25)
+        self.within(self.works(s, p, "next"), 2)
         p.finish()
         self.assertEqual(s.inits(), 1)
 
@@ -692,7 +692,7 @@ class Inside(Base):
         self.swallow(k, s)
         begin = time.monotonic()
         self.assertIn("result", p.ask("tools/list", seconds=90))
-        self.assertLess(time.monotonic() - begin, 25)
+        self.within(time.monotonic() - begin, 25)
         p.finish()
 
     def test_half_open_unsafe(self):
@@ -701,9 +701,9 @@ class Inside(Base):
         begin = time.monotonic()
         e = self.our_error(p.tool(key="unsafe", seconds=40), ran="maybe")
         took = time.monotonic() - begin
-        self.assertLess(took, 25)
+        self.within(took, 25)
         self.assertIn("may have run", e["message"])
-        self.assertLess(self.works(s, p, "next"), 2)
+        self.within(self.works(s, p, "next"), 2)
         p.finish()
         self.assertEqual(s.runs("unsafe"), 0)
 
@@ -894,7 +894,7 @@ class Herd(Base):
                             (s.inits(), self.N * (k + 1)))
             times = sorted(r.time - begin
                            for r in s.seen("initialize")[seen:])
-            self.assertLess(times[-1], 9)
+            self.within(times[-1], 9)
             self.assertGreater(times[-1] - times[0], 1,
                                "all at once: %r" % times)
         # nobody spoke: they rest now
@@ -946,13 +946,13 @@ class Pings(Base):
 
     def test_not_while_calls_flow(self):
         s = self.server()
-        p = self.splice(s, "--ping-interval", "1")
+        p = self.splice(s, "--ping-interval", "2")
         p.hello()
         for k in range(16):
             self.works(s, p, k)
-            self.settle(0.25)
+            self.settle(0.5)
         self.assertEqual(s.seen("ping"), [])
-        self.assertTrue(s.wait(lambda: s.seen("ping"), 3))
+        self.assertTrue(s.wait(lambda: s.seen("ping"), 4))
         p.finish()
 
     def test_not_at_the_server_that_fell_silent(self):
@@ -1094,7 +1094,7 @@ class Verbose(Base):
 
     def test_orphan(self):
         s, p = self.pair()
-        self.settle(0.4)
+        self.noted(s.made[0])
         p.kill()
         q = self.splice(s, "-v")
         q.hello()
@@ -1164,7 +1164,7 @@ class Killed(Base):
 
     def kill(self, p, met):
         self.assertTrue(met.wait(10), "the phase did not come")
-        self.settle(0.3)
+        self.let(0.3)
         p.kill()
 
     def next_start(self, s, q, kept, orphans):
@@ -1174,7 +1174,7 @@ class Killed(Base):
         r = self.splice(s)
         begin = time.monotonic()
         r.hello()
-        self.assertLess(time.monotonic() - begin, 5)
+        self.within(time.monotonic() - begin, 5)
         self.works(s, r, "r")
         if orphans:
             self.assertTrue(s.wait(lambda: len(s.deleted) >=
@@ -1203,7 +1203,7 @@ class Killed(Base):
         q, kept = self.alive(s)
         p = self.start(s)
         p.answer("hello")
-        self.settle(0.3)
+        self.noted(s.made[1])
         p.kill()
         self.next_start(s, q, kept, [s.made[1]])
 
@@ -1270,7 +1270,7 @@ class Killed(Base):
         self.hold(s, lambda rx: rx.method == "DELETE")
         begin = time.monotonic()
         p.finish()
-        self.assertLess(time.monotonic() - begin, 3)
+        self.within(time.monotonic() - begin, 3)
         self.next_start(s, q, kept, [s.made[1]])
 
     def test_from_memory(self):
@@ -1284,7 +1284,7 @@ class Killed(Base):
         p.answer("hello", 8)
         s.up()
         p.server_message("notifications/tools/list_changed", 15)
-        self.settle(0.3)
+        self.noted(s.made[1])
         p.kill()
         q, kept = self.alive(s)
         self.settle(1)
@@ -1296,7 +1296,7 @@ class Killed(Base):
         s = self.server()
         q, kept = self.alive(s)
         all_of_them = [self.live(s) for _ in range(3)]
-        self.settle(0.3)
+        self.noted(*s.made[1:4])
         for p in all_of_them:
             p.kill()
         self.next_start(s, q, kept, s.made[1:4])
@@ -1331,7 +1331,7 @@ class Start(Base):
                          TOOLS)
         begin = time.monotonic()
         e = self.our_error(p.tool(key=1, seconds=20), ran="no")
-        self.assertLess(time.monotonic() - begin, 17)
+        self.within(time.monotonic() - begin, 17)
         self.assertIn("127.0.0.1", e["message"])
         deaf[0] = False
         p.server_message("notifications/tools/list_changed", 20)
@@ -1366,7 +1366,7 @@ class Start(Base):
         begin = time.monotonic()
         p.send(init(1))
         self.our_error(p.answer(1), "auth_required", "no")
-        self.assertLess(time.monotonic() - begin, 2)
+        self.within(time.monotonic() - begin, 2)
         p.finish()
 
     def test_tls(self):
@@ -1386,7 +1386,7 @@ class Start(Base):
         begin = time.monotonic()
         p.send(init(1))
         self.our_error(p.answer(1), "tls_refused", "no")
-        self.assertLess(time.monotonic() - begin, 4)
+        self.within(time.monotonic() - begin, 4)
         p.finish()
         s.tls_errors = []
 

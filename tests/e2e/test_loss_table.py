@@ -516,7 +516,7 @@ class Table(support.Case):
         seen = len(p.messages)
         begin = time.monotonic()
         p.finish()
-        self.assertLess(time.monotonic() - begin, 3)
+        self.within(time.monotonic() - begin, 3)
         self.assertEqual(shot.times, 1, "DELETE")
         self.assertEqual(s.inits(), 1, "initialize")
         self.assertEqual(len(p.messages), seen)

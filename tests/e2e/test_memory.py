@@ -338,7 +338,7 @@ class Memory(support.Case):
         p.hello()
         s.stream()
         p.tool()
-        self.settle(0.5)
+        self.let(0.5)
         before = self.switches(p)
         self.settle(2)
         self.assertLess(self.switches(p) - before, 4)

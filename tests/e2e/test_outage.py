@@ -45,7 +45,7 @@ class Start(support.Case):
         p.hello()
         a, b = s.seen("initialize")
         self.assertGreater(b.time - a.time, 1.9)
-        self.assertLess(b.time - a.time, 6)
+        self.within(b.time - a.time, 6)
         p.finish()
 
     def test_cut_during_initialize(self):
@@ -70,7 +70,7 @@ class Start(support.Case):
                 begin = time.monotonic()
                 p.send(init(1))
                 e = self.our_error(p.answer(1))
-                self.assertLess(time.monotonic() - begin, 3)
+                self.within(time.monotonic() - begin, 3)
                 self.assertEqual(e["data"]["httpStatus"], status)
                 self.assertEqual(s.inits(), 1)
                 self.assertTrue(p.alive())
@@ -86,7 +86,7 @@ class Start(support.Case):
         self.our_error(p.answer(1), "upstream_unreachable", "no")
         waited = time.monotonic() - begin
         self.assertGreater(waited, 1)
-        self.assertLess(waited, 4)
+        self.within(waited, 4)
         self.assertIn("error", p.answer(2))
         self.settle(0.3)
         self.assertTrue(p.alive())
@@ -101,7 +101,7 @@ class Start(support.Case):
         begin = time.monotonic()
         p.send(init(1))
         self.our_error(p.answer(1), "upstream_timeout")
-        self.assertLess(time.monotonic() - begin, 4)
+        self.within(time.monotonic() - begin, 4)
         p.hello()
         p.finish()
 
@@ -132,7 +132,7 @@ class Start(support.Case):
                 begin = time.monotonic()
                 p.send(init(1))
                 self.our_error(p.answer(1), ran="no")
-                self.assertLess(time.monotonic() - begin, 5)
+                self.within(time.monotonic() - begin, 5)
                 p.finish()
             finally:
                 for c in fill:
@@ -198,7 +198,7 @@ class Later(support.Case):
         self.our_error(p.tool(), "upstream_unreachable", "no")
         waited = time.monotonic() - begin
         self.assertGreater(waited, 0.4)
-        self.assertLess(waited, 4)
+        self.within(waited, 4)
         self.assertTrue(p.alive())
         s.up()
         self.assertIn("result", p.tool())
@@ -209,7 +209,7 @@ class Later(support.Case):
         s.down()
         begin = time.monotonic()
         self.our_error(p.tool(), "upstream_unreachable", "no")
-        self.assertLess(time.monotonic() - begin, 2)
+        self.within(time.monotonic() - begin, 2)
         s.up()
         p.finish()
 
@@ -219,6 +219,7 @@ class Later(support.Case):
         p.send(call(7))
         self.settle(0.3)
         p.cancel(7)
+        p.taken()
         s.up()
         self.assertIn("result", p.tool())
         p.finish()
@@ -247,7 +248,7 @@ class Later(support.Case):
             429, "slow down", [("Retry-After", "3600")])
         begin = time.monotonic()
         e = self.our_error(p.tool(), ran="no")
-        self.assertLess(time.monotonic() - begin, 3)
+        self.within(time.monotonic() - begin, 3)
         self.assertEqual(e["data"].get("retryAfter"), 3600)
         self.assertEqual(e["data"].get("httpStatus"), 429)
         p.finish()
@@ -285,7 +286,9 @@ class Later(support.Case):
         self.assertEqual(s.inits(), 1)
 
     def test_remote_side_never_ends_the_process(self):
-        s, p = self.pair("--retry-window", "0", "--init-timeout", "1")
+        # from memory there would be an answer
+        s, p = self.pair("--retry-window", "0", "--init-timeout", "1",
+                         "--no-memory")
         for how in ("cut", "reset"):
             s.methods["tools/call"] = lambda rx, tx: getattr(tx, how)()
             self.assertIn("error", p.tool())

@@ -165,11 +165,9 @@ class Restore(Base):
                           {"uri": "file:///c"}])
         self.assertGreaterEqual(new[1].time, slow["at"])
         self.assertGreaterEqual(get[0].time, new[1].time)
-        self.assertLess(get[0].time, new[4].time + 0.1)
+        self.within(get[0].time - new[4].time, 0.1)
         for r in new[1:4]:
-            # done is noted a little after the answer went out
-            s.wait(lambda: r.done)
-            self.assertGreaterEqual(new[4].time, r.done - 0.05,
+            self.assertGreaterEqual(new[4].time, r.answered,
                                     "replayed too soon")
         # the restored requests have ids of their own, and no answer to them
         # reaches the client
@@ -188,6 +186,8 @@ class Restore(Base):
             p.ask("resources/subscribe", {"uri": uri})
         s.forget()
         self.works(s, p)
+        s.wait(lambda: p.count_messages(
+            "notifications/resources/updated") == 3)
         self.settle(0.5)
         p.finish()
         self.assertEqual(sorted(
@@ -237,6 +237,7 @@ class Restore(Base):
         s.methods["resources/subscribe"] = picky
         s.forget()
         self.works(s, p)
+        s.wait(lambda: len(s.seen("resources/subscribe")) == 4)
         self.settle(0.3)
         p.finish()
         self.assertEqual(s.inits(), 2)
@@ -319,7 +320,7 @@ class Young(Base):
         s.forget()
         begin = time.monotonic()
         self.works(s, p)
-        self.assertLess(time.monotonic() - begin, 4)
+        self.within(time.monotonic() - begin, 4)
         p.finish()
         self.assertEqual(s.inits(), 2)
         self.assertEqual([r.sid for r in
@@ -784,7 +785,7 @@ class LongDay(Base):
                 self.assertEqual(e["data"].get("server"), GONE, e)
         self.assertLess(len(s.requests) - begin, 150)
         self.assertLess(s.inits(), 8)
-        self.assertLess(time.monotonic() - start, 40)
+        self.within(time.monotonic() - start, 40)
         well.set()
         end = time.monotonic() + 40
         while "result" not in p.tool(key="again"):
@@ -1029,7 +1030,7 @@ class Memory(Base):
         m = p.answer("hello", 8)
         waited = time.monotonic() - begin
         self.assertGreater(waited, 3)
-        self.assertLess(waited, 7)
+        self.within(waited, 7)
         self.assertEqual(m, answer)
         p.send(INITIALIZED)
         self.assertEqual(p.ask("tools/list", seconds=2)["result"],
@@ -1063,7 +1064,7 @@ class Memory(Base):
         begin = time.monotonic()
         p.send(init("hello"))
         self.assertEqual(p.answer("hello", 7), answer)
-        self.assertLess(time.monotonic() - begin, 7)
+        self.within(time.monotonic() - begin, 7)
         p.send(INITIALIZED)
         self.works(s, p)
         p.server_message("notifications/tools/list_changed", 5)
@@ -1083,7 +1084,7 @@ class Memory(Base):
         self.assertEqual(p.answer("hello", 8), answer)
         begin = time.monotonic()
         e = self.our_error(p.tool(key=1), ran="no")
-        self.assertLess(time.monotonic() - begin, 19)
+        self.within(time.monotonic() - begin, 19)
         self.assertIn("127.0.0.1", e["message"])
         self.assertEqual(p.ask("tools/list", seconds=3)["result"],
                          {"tools": TOOLS})
@@ -1122,7 +1123,7 @@ class Memory(Base):
         begin = time.monotonic()
         p.send(init(1))
         self.no_start(p.answer(1))
-        self.assertLess(time.monotonic() - begin, 9)
+        self.within(time.monotonic() - begin, 9)
         p.finish()
 
     def test_no_memory(self):
@@ -1226,7 +1227,7 @@ class Orphans(Base):
     def kill(self, p):
         """Some time after the start: a note is not written before the
         client has its answer."""
-        self.settle(0.4)
+        self.noted(p.server.made[-1])
         p.kill()
 
     def test_deleted_by_the_next_start(self):
@@ -1281,7 +1282,7 @@ class Orphans(Base):
             p = self.splice(s)
             p.hello()
             alive.append(p)
-        self.settle(0.4)
+        self.noted(*s.made)
         for p in alive:
             p.kill()
         orphans = set(s.made)
@@ -1300,7 +1301,7 @@ class Orphans(Base):
     def test_state_is_private(self):
         s, p = self.pair()
         self.works(s, p)
-        self.settle(0.4)
+        self.noted(s.made[0])
         found = []
         for folder, _, names in os.walk(self.home):
             found += [os.path.join(folder, n) for n in names]
@@ -1349,8 +1350,11 @@ class Pings(Base):
     def test_each_interval(self):
         s, p = self.pair("--ping-interval", "1")
         self.works(s, p, 1)
+        begin = time.monotonic()
         self.settle(3.5)
-        self.assertIn(len(s.seen("ping")), (2, 3, 4))
+        n = len(s.seen("ping"))
+        self.assertGreaterEqual(n, 2)
+        self.assertLessEqual(n, time.monotonic() - begin + 1)
         p.finish()
         self.assertEqual(s.inits(), 1)
 

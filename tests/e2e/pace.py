@@ -1,0 +1,63 @@
+"""How slow the machine is just now.
+
+The limits in these tests are those of a machine that has little else to do.
+Where one is passed, the time that a program takes to start is measured, and
+the limit counts as many times as this takes longer than there.  So what is too
+slow is found on a good machine, and a slow one does not fail for being slow.
+"""
+
+import os
+import subprocess
+import sys
+import time
+
+NORMAL = 0.03           # a start on a good machine takes half of it
+SANITIZED = 2           # what a sanitizer costs
+MOST = 10
+PROGRAM = os.environ.get("MCPSPLICE", "")
+
+
+def sanitized():
+    """Is the program built with a sanitizer?  Then figures mean nothing."""
+    try:
+        with open(PROGRAM, "rb") as f:
+            data = f.read()
+    except OSError:
+        return False
+    return b"__asan_init" in data or b"__tsan_init" in data or \
+        b"__ubsan_handle" in data
+
+
+def measure():
+    """How many times slower than a good machine; at least 1."""
+    worst = 0
+    for _ in range(3):
+        begin = time.monotonic()
+        subprocess.run([sys.executable, "-I", "-S", "-c", ""],
+                       stdin=subprocess.DEVNULL)
+        worst = max(worst, time.monotonic() - begin)
+    slow = max(1, worst / NORMAL) * (SANITIZED if sanitized() else 1)
+    return min(slow, MOST)
+
+
+class Limit:
+    """A time from now on, longer on a slow machine."""
+
+    def __init__(self, seconds):
+        self.begin = time.monotonic()
+        self.seconds = seconds
+        self.scaled = seconds <= 0
+
+    def left(self):
+        """The seconds that are left, or none or less."""
+        left = self.begin + self.seconds - time.monotonic()
+        if left <= 0 and not self.scaled:
+            self.scaled = True
+            self.seconds *= measure()
+            left = self.begin + self.seconds - time.monotonic()
+        return left
+
+
+def within(took, seconds):
+    """The limit for what took so long."""
+    return seconds if took < seconds else seconds * measure()
