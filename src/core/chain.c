@@ -112,17 +112,14 @@ follow(struct chain *c, struct event *e)
 	e->secret[1] = c->secret[1]++;
 }
 
-/* Offers the client an event that may concern it; false: it passes. A legacy
- * client does not look at the stage. */
+/* Offers the client an event that may concern it; false: it passes. */
 static bool
 to_client(struct chain *c, struct event *e)
 {
-	if (!c->legacy) {
-		c->stage.discovered = server_discovered(c->server);
-		c->stage.shared = server_shares_stream(c->server);
-		c->stage.initialized = session_initialize_answer(c->session);
-		c->stage.listening = session_listening(c->session);
-	}
+	c->stage.discovered = server_discovered(c->server);
+	c->stage.shared = server_shares_stream(c->server);
+	c->stage.initialized = session_initialize_answer(c->session);
+	c->stage.listening = session_listening(c->session);
 	c->client_stepped = true;
 	if (!client_step(c->client, e))
 		return false;

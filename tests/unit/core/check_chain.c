@@ -432,6 +432,20 @@ static const struct row legacy_tour[] = {
 	    "write {'jsonrpc':'2.0','id':4,'error':{'code':-32603,'message':"
 	    "'mcp.test forgot the session...\n"
 	    "send #4 POST server/discover 'mine-s2' v=2026-07-28 mirrored\n" },
+	/* The server changes between two probes. */
+	{ "a modern probe after initialize", "",
+	    "> initialize 1 " INIT "\n"
+	    "send #1 POST initialize 1\n"
+	    "< #1 400 err -32022 no\n"
+	    "abort #1\n"
+	    "send #2 POST server/discover 'mine-s1' v=2026-07-28 mirrored\n"
+	    "< #2 200 " DISCOVERS(TOOLS)
+	    "found modern\n"
+	    "write {'jsonrpc':'2.0','id':1,'result':{'capabilities':" TOOLS
+	    ",...\n"
+	    "> server/discover 'd' {$M}\n"
+	    "write {'jsonrpc':'2.0','id':'d','result':{'resultType':"
+	    "'complete','supportedVersions':['2026-07-28'],...\n" },
 };
 /* clang-format on */
 
