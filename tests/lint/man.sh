@@ -88,11 +88,12 @@ sed -n 's/^\.It Fl \([A-Za-z0-9]\) , Fl Fl \([a-z0-9-]*\).*/-\1, --\2/p' \
     "$man" >"$dir/man_letters"
 same man_letters letters 'the manual' '--help'
 
-# The reasons of our errors: the second column of their table.
-tr '\n\t' '  ' <"$top"/src/core/exchange/fault_table.c |
-    grep -o '\] = { [A-Z_]*, *\("[a-z_]*"\|NULL\),' >"$dir/faults" || true
-[ "$(wc -l <"$dir/faults")" -eq \
-    "$(grep -c '^	\[FAULT_' "$top/src/core/exchange/fault_table.c")" ] ||
+# The reasons of our errors: the third column of their table.
+rows=$top/src/core/exchange/fault_rows.h
+tr '\n\t' '  ' <"$rows" |
+    grep -o 'FAULT([A-Z0-9_]*, *[A-Z_]*, *\("[a-z_]*"\|NULL\),' \
+	>"$dir/faults" || true
+[ "$(wc -l <"$dir/faults")" -eq "$(grep -c '^FAULT(' "$rows")" ] ||
     fail 'a row of the table of faults cannot be read'
 for reason in $(sed -n 's/.*"\(.*\)".*/\1/p' "$dir/faults" | sort -u); do
 	grep -q "^\.It Sy.*$reason" "$man" || fail "reason $reason: no words"

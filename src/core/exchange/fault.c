@@ -11,8 +11,14 @@
 #include "base/codec.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
+#include "core/wire/protocol.h"
 
 enum { LABEL_MAX = 64, WORDS_MAX = 200, SERVER_MAX = 64 * 1024 };
+
+const struct fault_row fault_rows[FAULT_COUNT] = {
+#define FAULT(id, code, reason, ran, text) [id] = { code, reason, ran, text },
+#include "core/exchange/fault_rows.h"
+};
 
 void
 fault_label(const struct frame *request, struct buf *out)
