@@ -12,9 +12,37 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <unistd.h>
 
 #define FIRST_BYTES 256
+
+bool
+span_is_nocase(struct span a, const char *s)
+{
+	return a.n == strlen(s) && strncasecmp(a.p, s, a.n) == 0;
+}
+
+bool
+span_is_printable(struct span s, char from)
+{
+	for (; s.n > 0; s.p++, s.n--)
+		if (*s.p < from || *s.p > '~')
+			return false;
+	return true;
+}
+
+struct span
+span_trim(struct span s, const char *blanks)
+{
+	size_t n = strlen(blanks);
+
+	for (; s.n > 0 && memchr(blanks, *s.p, n) != NULL; s.n--)
+		s.p++;
+	while (s.n > 0 && memchr(blanks, s.p[s.n - 1], n) != NULL)
+		s.n--;
+	return s;
+}
 
 static _Noreturn void
 die(void)
@@ -242,6 +270,21 @@ string_wipe(char **secret)
 	*secret = NULL;
 }
 
+char *
+string_copy(const char *s)
+{
+	return s == NULL ? NULL : xstrdup(s);
+}
+
+void
+string_set(char **to, const char *value)
+{
+	char *copy = string_copy(value);
+
+	string_wipe(to);
+	*to = copy;
+}
+
 const char *
 buf_str(struct buf *b)
 {
@@ -251,4 +294,15 @@ buf_str(struct buf *b)
 	}
 	b->p[b->n] = '\0';
 	return b->p;
+}
+
+char *
+buf_take(struct buf *b)
+{
+	char *text;
+
+	buf_str(b);
+	text = b->p;
+	buf_init(b, b->max);
+	return text;
 }

@@ -61,6 +61,13 @@ span_is(struct span a, const char *s)
 	return span_eq(a, span_of(s));
 }
 
+/* Is it this text in ASCII, whatever the case of its letters? */
+bool span_is_nocase(struct span a, const char *s);
+/* Are all of its bytes ASCII, from this one on (' ' or '!') up to '~'? */
+bool span_is_printable(struct span s, char from);
+/* Returns s without the bytes of blanks at both ends. */
+struct span span_trim(struct span s, const char *blanks);
+
 /* Makes b an empty buffer without memory. max: its cap in bytes; 0: none. */
 void buf_init(struct buf *b, size_t max);
 /* Append to b. Each returns 0, or -1 and leaves b as it was if the content
@@ -82,9 +89,17 @@ void buf_reset(struct buf *b);
 void buf_free(struct buf *b);
 /* Like buf_free, but overwrites the bytes first; for secrets. */
 void buf_wipe(struct buf *b);
+/* Returns the content as a string, which the caller owns; b is empty after. */
+char *buf_take(struct buf *b);
+
+/* Returns a copy, which the caller owns; NULL for NULL. */
+char *string_copy(const char *s);
 /* Overwrites and frees the string *secret, and sets it to NULL. *secret may be
  * NULL already. */
 void string_wipe(char **secret);
+/* Sets *to to a copy of value, which may be NULL or *to; what was there is
+ * overwritten and freed. */
+void string_set(char **to, const char *value);
 
 static inline struct span
 buf_span(const struct buf *b)

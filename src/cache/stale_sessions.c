@@ -83,22 +83,11 @@ open_folder(const struct stale_sessions *o, bool make)
 /* Records */
 
 static bool
-is_visible(struct span s)
-{
-	size_t i;
-
-	for (i = 0; i < s.n; i++)
-		if (s.p[i] < 0x21 || s.p[i] > 0x7e)
-			return false;
-	return true;
-}
-
-static bool
 is_valid(struct span session, struct span version)
 {
 	return session.n > 0 && session.n <= SESSION_MAX &&
-	    is_visible(session) && version.n <= VERSION_MAX &&
-	    is_visible(version);
+	    span_is_printable(session, '!') && version.n <= VERSION_MAX &&
+	    span_is_printable(version, '!');
 }
 
 static int

@@ -50,8 +50,7 @@ encode(const char *url)
 		else
 			buf_addf(&out, "%%%02X", (unsigned char)*url);
 	}
-	buf_str(&out);
-	return out.p;
+	return buf_take(&out);
 }
 
 /* What is wrong with a URL, or NULL. */

@@ -95,21 +95,12 @@ answer(struct buf *reply, const struct page *page)
 	buf_adds(reply, PAGE_END);
 }
 
-static void
-wipe(char **s)
-{
-	if (*s != NULL)
-		OPENSSL_cleanse(*s, strlen(*s));
-	free(*s);
-	*s = NULL;
-}
-
 void
 callback_free(struct callback *c)
 {
-	wipe(&c->code);
-	wipe(&c->error);
-	wipe(&c->description);
+	string_wipe(&c->code);
+	string_wipe(&c->error);
+	string_wipe(&c->description);
 }
 
 static void
@@ -118,7 +109,7 @@ params_free(struct params *p)
 	size_t i;
 
 	for (i = 0; i < PARAM_COUNT; i++)
-		wipe(&p->values[i]);
+		string_wipe(&p->values[i]);
 }
 
 /* The part of *rest before the first c, which is dropped; all, if there is
@@ -161,7 +152,7 @@ params_take(struct params *p, struct span name, struct span value)
 		text = NULL;
 	}
 	free(key);
-	wipe(&text);
+	string_wipe(&text);
 	return rc;
 }
 
@@ -213,16 +204,7 @@ iss_is_right(const char *iss, const struct callback_expected *expected)
 static bool
 is_visible(const char *s)
 {
-	for (; *s != '\0'; s++)
-		if (*s < ' ' || *s > '~')
-			return false;
-	return true;
-}
-
-static char *
-copy(const char *s)
-{
-	return s == NULL ? NULL : xstrdup(s);
+	return span_is_printable(span_of(s), ' ');
 }
 
 /* What the parameters mean, in the order that matters. */
@@ -240,7 +222,7 @@ judge(const struct params *p, const struct callback_expected *expected,
 	if (error != NULL) {
 		if (is_visible(error) && strpbrk(error, "\"\\") == NULL)
 			out->error = xstrdup(error);
-		out->description = copy(given(p, PARAM_DESCRIPTION));
+		out->description = string_copy(given(p, PARAM_DESCRIPTION));
 		return CALLBACK_ERROR;
 	}
 	if (code == NULL || !is_visible(code))
@@ -307,12 +289,7 @@ next_line(struct span *head)
 static bool
 is_graphic(struct span s)
 {
-	size_t i;
-
-	for (i = 0; i < s.n; i++)
-		if (s.p[i] <= ' ' || s.p[i] > '~')
-			return false;
-	return s.n > 0;
+	return s.n > 0 && span_is_printable(s, '!');
 }
 
 /* Splits "GET target HTTP/1.x". Returns -1 when it is something else. */
@@ -350,18 +327,6 @@ host_is_ours(struct span value, unsigned port)
 	return false;
 }
 
-static struct span
-trim(struct span s)
-{
-	while (s.n > 0 && (s.p[0] == ' ' || s.p[0] == '\t')) {
-		s.p++;
-		s.n--;
-	}
-	while (s.n > 0 && (s.p[s.n - 1] == ' ' || s.p[s.n - 1] == '\t'))
-		s.n--;
-	return s;
-}
-
 /* Are the lines header fields, exactly one of them Host, and that ours? */
 static bool
 fields_ok(struct span head, unsigned port)
@@ -375,9 +340,9 @@ fields_ok(struct span head, unsigned port)
 			return hosts == 1;
 		if (!cut(&line, ':', &name) || !is_graphic(name))
 			return false;
-		if (name.n != 4 || strncasecmp(name.p, "Host", 4) != 0)
+		if (!span_is_nocase(name, "Host"))
 			continue;
-		if (!host_is_ours(trim(line), port))
+		if (!host_is_ours(span_trim(line, " \t"), port))
 			return false;
 		hosts++;
 	}

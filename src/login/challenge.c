@@ -12,7 +12,6 @@
 #include "login/challenge.h"
 
 #include <stdlib.h>
-#include <strings.h>
 
 enum { SCHEMES_MAX_BYTES = 200 };
 
@@ -148,8 +147,7 @@ member(struct challenge *c, struct span name)
 	size_t i;
 
 	for (i = 0; i < sizeof members / sizeof members[0]; i++)
-		if (name.n == strlen(members[i].name) &&
-		    strncasecmp(name.p, members[i].name, name.n) == 0)
+		if (span_is_nocase(name, members[i].name))
 			return members[i].to;
 	return NULL;
 }
@@ -200,10 +198,9 @@ take_parameter(struct cursor *in, struct challenge *c, struct span name)
 static enum owner
 begin(struct challenge *c, struct span scheme, struct buf *others)
 {
-	bool ours;
+	bool ours = span_is_nocase(scheme, "bearer") ||
+	    span_is_nocase(scheme, "dpop");
 
-	ours = (scheme.n == 6 && strncasecmp(scheme.p, "bearer", 6) == 0) ||
-	    (scheme.n == 4 && strncasecmp(scheme.p, "dpop", 4) == 0);
 	if (ours && !c->bearer) {
 		c->bearer = true;
 		return OWNER_OURS;

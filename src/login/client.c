@@ -106,15 +106,13 @@ take_client(struct login *g, enum client_source source, const char *id)
 	if (r->client.id == NULL || strcmp(r->client.id, id) != 0)
 		record_drop_client(r);
 	r->client.source = source;
-	login_set(&r->client.id, id);
-	string_wipe(&r->client.secret);
-	r->client.method = CLIENT_NONE;
-	if (source == CLIENT_GIVEN && g->config.client_secret != NULL)
-		r->client.secret = xstrdup(g->config.client_secret);
-	if (source == CLIENT_GIVEN)
-		r->client.method = client_method(&g->found.server,
-		    r->client.secret != NULL, false);
-	login_set(&r->client.redirect_uri, g->redirect_uri);
+	string_set(&r->client.id, id);
+	string_set(&r->client.secret,
+	    source == CLIENT_GIVEN ? g->config.client_secret : NULL);
+	r->client.method = source == CLIENT_GIVEN ?
+	    client_method(&g->found.server, r->client.secret != NULL, false) :
+	    CLIENT_NONE;
+	string_set(&r->client.redirect_uri, g->redirect_uri);
 	login_report(g, CAME_DONE);
 }
 

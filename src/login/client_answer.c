@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include <openssl/crypto.h>
-
 #include "base/codec.h"
 
 enum {
@@ -25,35 +23,15 @@ enum {
 	WORD_MAX = 40
 };
 
-/* Puts an owned string where another one may be, which is wiped. */
-static void
-replace(char **slot, char *fresh)
-{
-	if (*slot != NULL)
-		OPENSSL_cleanse(*slot, strlen(*slot));
-	free(*slot);
-	*slot = fresh;
-}
-
-static char *
-copy(const char *s)
-{
-	return s == NULL ? NULL : xstrdup(s);
-}
-
 /* Nothing but printable ASCII from the given byte up, not too much of it, and
  * not nothing. */
 static bool
 printable(const char *s, char from)
 {
-	size_t n = strlen(s), i;
+	struct span text = span_of(s);
 
-	if (n == 0 || n > TOKEN_MAX_BYTES)
-		return false;
-	for (i = 0; i < n; i++)
-		if (s[i] < from || s[i] > '~')
-			return false;
-	return true;
+	return text.n > 0 && text.n <= TOKEN_MAX_BYTES &&
+	    span_is_printable(text, from);
 }
 
 /* A member that is text and not empty, as some servers send "" for none. */
@@ -141,8 +119,7 @@ describe(const struct record *rec, struct json_object *doc, const char *name)
 		show_description(&b, text);
 		buf_addc(&b, '"');
 	}
-	buf_addc(&b, '\0');
-	return b.p;
+	return buf_take(&b);
 }
 
 /* How the registration says that we prove ourselves. */
@@ -185,9 +162,9 @@ client_registered(struct record *rec, struct json_object *doc,
 	rec->client.secret_expires_at = secret != NULL && expires > 0 ?
 	    expires :
 	    0;
-	replace(&rec->client.id, xstrdup(id));
-	replace(&rec->client.secret, copy(secret));
-	replace(&rec->client.redirect_uri, copy(redirect_uri));
+	string_set(&rec->client.id, id);
+	string_set(&rec->client.secret, secret);
+	string_set(&rec->client.redirect_uri, redirect_uri);
 	rec->client_failures = 0;
 	return 0;
 }
@@ -264,8 +241,8 @@ token_fault(struct json_object *doc)
 	return NULL;
 }
 
-/* Puts the token of a good answer into the record. requested may be a string
- * of the record. */
+/* Puts the token of a good answer into the record. requested may be
+ * rec->token.scope_requested. */
 static void
 take_token(struct record *rec, struct json_object *doc, const char *requested,
     int64_t now)
@@ -274,19 +251,18 @@ take_token(struct record *rec, struct json_object *doc, const char *requested,
 	const char *refresh = text_of(doc, "refresh_token");
 	const char *id_token = text_of(doc, "id_token");
 	const char *scope = text_of(doc, "scope");
-	char *asked = copy(requested);
 
 	if (scope == NULL || !printable(scope, ' '))
-		scope = asked;
+		scope = requested;
 	rec->token.expires_at = expiry(doc, access, now);
 	rec->token.obtained_at = now;
-	replace(&rec->token.access, xstrdup(access));
+	string_set(&rec->token.access, access);
 	if (refresh != NULL)
-		replace(&rec->token.refresh, xstrdup(refresh));
+		string_set(&rec->token.refresh, refresh);
 	if (id_token != NULL && printable(id_token, '!'))
-		replace(&rec->token.id_token, xstrdup(id_token));
-	replace(&rec->token.scope_granted, copy(scope));
-	replace(&rec->token.scope_requested, asked);
+		string_set(&rec->token.id_token, id_token);
+	string_set(&rec->token.scope_granted, scope);
+	string_set(&rec->token.scope_requested, requested);
 }
 
 /* What an error means by its name (RFC 6749 5.2, RFC 8628 3.5). */

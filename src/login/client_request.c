@@ -278,8 +278,7 @@ client_authorize_url(const struct server_metadata *m, const struct record *rec,
 	if (!add_params(&b, start, params) &&
 	    scope_listed(scope, "offline_access"))
 		field(&b, start, "prompt", "consent");
-	buf_addc(&b, '\0');
-	return b.p;
+	return buf_take(&b);
 }
 
 bool
@@ -306,7 +305,7 @@ client_param_ok(const char *param, char **why)
 		return false;
 	}
 	for (i = 0; i < sizeof ours / sizeof ours[0]; i++) {
-		if (strlen(ours[i]) != n || strncasecmp(ours[i], param, n) != 0)
+		if (!span_is_nocase((struct span){ param, n }, ours[i]))
 			continue;
 		*why = xasprintf("--authorize-param: %s is set by mcpsplice "
 				 "itself; leave it out",

@@ -40,14 +40,13 @@ page_of(const struct login *g, struct json_object *doc)
 static const char *
 code_of(struct json_object *doc)
 {
-	const char *code = document_text(doc, "user_code"), *c;
+	const char *code = document_text(doc, "user_code");
+	struct span text = span_of(code);
 
-	if (code == NULL || *code == '\0' || strlen(code) > CODE_MAX)
-		return NULL;
-	for (c = code; *c != '\0'; c++)
-		if (*c < ' ' || *c > '~')
-			return NULL;
-	return code;
+	return text.n > 0 && text.n <= CODE_MAX &&
+		span_is_printable(text, ' ') ?
+	    code :
+	    NULL;
 }
 
 static void
@@ -88,7 +87,7 @@ on_device(const struct fetch_answer *a, void *arg)
 	}
 	in.life_s = document_number(doc, "expires_in");
 	in.interval_s = document_number(doc, "interval");
-	login_set(&g->device_code, code);
+	string_set(&g->device_code, code);
 	login_show(g, page, user);
 	free(page);
 	login_report_all(g, &in);

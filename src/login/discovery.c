@@ -145,7 +145,6 @@ fail_here(struct discovery *d, const struct fetch_answer *a)
 	const char *url = d->places[d->at < d->n ? d->at : d->n - 1];
 	bool transient = a->transient || d->shaky;
 	struct buf b;
-	char *why;
 
 	buf_init(&b, 0);
 	buf_adds(&b, "cannot find out where to sign in: ");
@@ -157,9 +156,7 @@ fail_here(struct discovery *d, const struct fetch_answer *a)
 	metadata_show_url(&b, url);
 	if (!a->refused && !transient && d->config.issuer == NULL)
 		buf_adds(&b, HINT);
-	why = xstrdup(buf_str(&b));
-	buf_free(&b);
-	fail(d, why, transient);
+	fail(d, buf_take(&b), transient);
 }
 
 /* The resource parameter where no document names it: the URL without its
@@ -261,8 +258,7 @@ on_resource(struct discovery *d, const struct fetch_answer *a)
 			return;
 		}
 		d->found.resource = xstrdup(d->resource.resource);
-		if (d->resource.scopes != NULL)
-			d->found.scopes = xstrdup(d->resource.scopes);
+		d->found.scopes = string_copy(d->resource.scopes);
 		begin_server(d);
 	} else if (!next_place(d)) {
 		if (d->config.issuer == NULL) {
@@ -359,8 +355,7 @@ may_be_asked(struct discovery *d, const struct url *u, const char *text,
 	    "another origin, at ");
 	metadata_show_url(&b, text);
 	buf_adds(&b, "; if you trust that, give --allow-cross-origin-prm");
-	*why = xstrdup(buf_str(&b));
-	buf_free(&b);
+	*why = buf_take(&b);
 	return false;
 }
 

@@ -16,7 +16,6 @@
 #include "login/fetch.h"
 
 #include <stdlib.h>
-#include <strings.h>
 
 #include <openssl/crypto.h>
 
@@ -103,8 +102,7 @@ complain(struct fetch *t, const char *fmt, ...)
 	va_end(ap);
 	buf_adds(&b, words);
 	free(words);
-	t->why = xstrdup(buf_str(&b));
-	buf_free(&b);
+	t->why = buf_take(&b);
 }
 
 static void
@@ -131,12 +129,13 @@ media_type(struct fetch *t)
 		"application/octet-stream", "text/event-stream",
 		"application/x-www-form-urlencoded" };
 	const char *value = http_header(t->x, "Content-Type", 0);
-	size_t i, n;
+	struct span type = { value, 0 };
+	size_t i;
 
-	n = value == NULL ? 0 : strcspn(value, "; \t\r");
+	if (value != NULL)
+		type.n = strcspn(value, "; \t\r");
 	for (i = 0; i < sizeof known / sizeof *known; i++)
-		if (strlen(known[i]) == n &&
-		    strncasecmp(value, known[i], n) == 0)
+		if (span_is_nocase(type, known[i]))
 			return known[i];
 	return NULL;
 }

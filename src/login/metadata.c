@@ -33,13 +33,10 @@ static char *
 shown(const char *url)
 {
 	struct buf b;
-	char *s;
 
 	buf_init(&b, 0);
 	metadata_show_url(&b, url);
-	s = xstrdup(buf_str(&b));
-	buf_free(&b);
-	return s;
+	return buf_take(&b);
 }
 
 /* The path with the query, "/" at least. */

@@ -11,15 +11,6 @@
 #include "base/log.h"
 #include "login/report.h"
 
-void
-login_set(char **to, const char *value)
-{
-	char *copy = value == NULL ? NULL : xstrdup(value);
-
-	free(*to);
-	*to = copy;
-}
-
 /* What mcp-remote has is as good as a record of ours: above all its refresh
  * token. */
 static void
@@ -86,11 +77,11 @@ login_do_adopt(struct login *g, const struct login_action *a)
 	struct record *r = &g->record;
 
 	forget(g, a->forget);
-	login_set(&r->issuer, m->issuer);
-	login_set(&r->token_endpoint,
+	string_set(&r->issuer, m->issuer);
+	string_set(&r->token_endpoint,
 	    c->token_endpoint != NULL ? c->token_endpoint : m->token_endpoint);
-	login_set(&r->revocation_endpoint, m->revocation_endpoint);
-	login_set(&r->resource,
+	string_set(&r->revocation_endpoint, m->revocation_endpoint);
+	string_set(&r->resource,
 	    c->no_resource          ? NULL :
 		c->resource != NULL ? c->resource :
 				      g->found.resource);
@@ -122,8 +113,8 @@ login_do_save(struct login *g, const struct login_action *a)
 	struct record *r = &g->record;
 
 	forget(g, a->forget);
-	login_set(&r->url, g->config.server->text);
-	login_set(&r->profile, g->config.profile);
+	string_set(&r->url, g->config.server->text);
+	string_set(&r->profile, g->config.profile);
 	if (g->store == NULL)
 		login_report(g, CAME_SAVED);
 	else

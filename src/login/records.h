@@ -4,9 +4,6 @@
 
 #include "login/state.h"
 
-/* Sets *to to a copy of value, which may be NULL. */
-void login_set(char **to, const char *value);
-
 /* Each does the action of its name, as core/login/login.h has it. */
 void login_do_load(struct login *g, const struct login_action *a);
 void login_do_adopt(struct login *g, const struct login_action *a);

@@ -166,7 +166,6 @@ static void
 on_refreshed(const struct fetch_answer *a, void *arg)
 {
 	struct login *g = arg;
-	char *scope;
 
 	g->fetch = NULL;
 	if (login_is_unready(g, a))
@@ -177,11 +176,7 @@ on_refreshed(const struct fetch_answer *a, void *arg)
 		report_unready(g, a);
 		return;
 	}
-	scope = g->record.token.scope_requested == NULL ?
-	    NULL :
-	    xstrdup(g->record.token.scope_requested);
-	take_answer(g, a, scope);
-	free(scope);
+	take_answer(g, a, g->record.token.scope_requested);
 }
 
 /* A given client is as it is given now: its secret may be another, and
@@ -198,9 +193,8 @@ take_given(struct login *g)
 		    strcmp(r->client.id, c->client_id) != 0)))
 		return;
 	r->client.source = CLIENT_GIVEN;
-	login_set(&r->client.id, c->client_id);
-	string_wipe(&r->client.secret);
-	login_set(&r->client.secret, c->client_secret);
+	string_set(&r->client.id, c->client_id);
+	string_set(&r->client.secret, c->client_secret);
 	if (g->discovered)
 		r->client.method = client_method(&g->found.server,
 		    r->client.secret != NULL, false);
@@ -245,8 +239,8 @@ login_do_credentials(struct login *g, const struct login_action *a)
 	g->scope = login_wanted_scope(g); /* widens that of the token now */
 	record_drop_client(r);
 	r->client.source = CLIENT_GIVEN;
-	login_set(&r->client.id, g->config.client_id);
-	login_set(&r->client.secret, g->config.client_secret);
+	string_set(&r->client.id, g->config.client_id);
+	string_set(&r->client.secret, g->config.client_secret);
 	r->client.method = client_method(&g->found.server,
 	    g->config.client_secret != NULL, g->config.client_key != NULL);
 	if (!login_prove(g, &assertion))

@@ -23,9 +23,8 @@ login_save_pending(struct login *g)
 static void
 forget_url(struct pending *p)
 {
-	free(p->url);
-	free(p->user_code);
-	p->url = p->user_code = NULL;
+	string_wipe(&p->url);
+	string_wipe(&p->user_code);
 }
 
 /* Was it told last? It counts as told from now on. */
@@ -37,10 +36,8 @@ is_shown(struct login *g, const char *url, const char *code)
 	if (g->shown != NULL && strcmp(g->shown, url) == 0 &&
 	    strcmp(g->shown_code, code) == 0)
 		return true;
-	free(g->shown);
-	free(g->shown_code);
-	g->shown = xstrdup(url);
-	g->shown_code = xstrdup(code);
+	string_set(&g->shown, url);
+	string_set(&g->shown_code, code);
 	return false;
 }
 
@@ -51,7 +48,7 @@ login_show(struct login *g, const char *url, const char *code)
 
 	forget_url(p);
 	p->url = xstrdup(url);
-	p->user_code = code == NULL ? NULL : xstrdup(code);
+	p->user_code = string_copy(code);
 	login_save_pending(g);
 	if (!is_shown(g, url, code))
 		g->ops.where(url, code, g->arg);

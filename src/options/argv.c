@@ -56,7 +56,7 @@ add(struct argv_state *st, const struct option_row *row, char *value, bool off)
 	struct span secret;
 
 	s = option_set_add(&st->out->settings, row, WEIGHT_ARGV,
-	    value == NULL ? NULL : xstrdup(value), xstrdup("command line"),
+	    string_copy(value), xstrdup("command line"),
 	    xasprintf("--%s", row->name));
 	s->off = off;
 	if (value != NULL && option_table_secret(row, value, &secret)) {

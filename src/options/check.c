@@ -8,7 +8,6 @@
 #include "options/check.h"
 
 #include <stdlib.h>
-#include <strings.h>
 
 #include "options/set.h"
 #include "options/table.h"
@@ -18,14 +17,13 @@
 static bool
 has_authorization(const struct options *o)
 {
-	static const char name[] = "Authorization";
-	const char *line;
-	size_t i, n;
+	struct span name;
+	size_t i;
 
 	for (i = 0; i < o->headers.n; i++) {
-		line = o->headers.list[i];
-		n = strcspn(line, ": \t");
-		if (n == strlen(name) && strncasecmp(line, name, n) == 0)
+		name.p = o->headers.list[i];
+		name.n = strcspn(name.p, ": \t");
+		if (span_is_nocase(name, "Authorization"))
 			return true;
 	}
 	return false;

@@ -158,7 +158,7 @@ add(struct reader *r, const struct option_row *row, char *value, bool off)
 	    xasprintf("%s:%u", r->path, r->line),
 	    xasprintf("%s:%u: %s", r->path, r->line, row->name));
 	s->off = off;
-	s->section = r->section == NULL ? NULL : xstrdup(r->section);
+	s->section = string_copy(r->section);
 	if (value != NULL && option_table_secret(row, value, &secret))
 		r->secret = true;
 }

@@ -454,10 +454,8 @@ strings_free(struct strings *s)
 {
 	size_t i;
 
-	for (i = 0; i < s->n; i++) {
-		option_set_wipe(s->list[i], strlen(s->list[i]));
-		free(s->list[i]);
-	}
+	for (i = 0; i < s->n; i++)
+		string_wipe(&s->list[i]);
 	free(s->list);
 }
 
@@ -466,10 +464,8 @@ argv_free(char **argv)
 {
 	size_t i;
 
-	for (i = 0; argv != NULL && argv[i] != NULL; i++) {
-		option_set_wipe(argv[i], strlen(argv[i]));
-		free(argv[i]);
-	}
+	for (i = 0; argv != NULL && argv[i] != NULL; i++)
+		string_wipe(&argv[i]);
 	free(argv);
 }
 
@@ -477,17 +473,12 @@ void
 options_free(struct options *o)
 {
 	const struct option_row *row;
-	char *text;
 	size_t i, j;
 
 	for (i = 0; i < option_table_rows; i++) {
 		row = &option_table[i];
-		if (row->kind == OPTION_STRING && row->as == NULL) {
-			text = *(char **)((char *)o + row->offset);
-			if (text != NULL)
-				option_set_wipe(text, strlen(text));
-			free(text);
-		}
+		if (row->kind == OPTION_STRING && row->as == NULL)
+			string_wipe((char **)((char *)o + row->offset));
 		for (j = 0; o->origins != NULL && j < o->origins[i].n; j++)
 			free(o->origins[i].from[j].text);
 		if (o->origins != NULL)

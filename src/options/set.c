@@ -55,9 +55,7 @@ option_set_free(struct option_settings *all)
 
 	for (i = 0; i < all->n; i++) {
 		s = &all->list[i];
-		if (s->value != NULL)
-			option_set_wipe(s->value, strlen(s->value));
-		free(s->value);
+		string_wipe(&s->value);
 		free(s->from);
 		free(s->label);
 		free(s->section);
@@ -254,18 +252,14 @@ apply_string(char **field, const struct option_setting *s, const char *value,
 {
 	if (value != NULL && check_value(s, value, why) < 0)
 		return -1;
-	if (*field != NULL)
-		option_set_wipe(*field, strlen(*field));
-	free(*field);
-	*field = value == NULL ? NULL : xstrdup(value);
+	string_set(field, value);
 	return 0;
 }
 
 static void
 list_drop(struct strings *list, struct option_origin *origin, size_t at)
 {
-	option_set_wipe(list->list[at], strlen(list->list[at]));
-	free(list->list[at]);
+	string_wipe(&list->list[at]);
 	free(origin->from[at].text);
 	list->n--;
 	origin->n--;

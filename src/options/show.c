@@ -98,7 +98,6 @@ options_help(void)
 	const struct option_row *row;
 	struct buf out;
 	unsigned group;
-	char *text;
 	size_t i;
 
 	buf_init(&out, 0);
@@ -121,9 +120,7 @@ options_help(void)
 	    "SEC may have a fraction, SIZE a K, M or G; --no-NAME "
 	    "turns a switch off.\nmcpsplice(1) has more options, and the files and "
 	    "variables they can stand in.\n");
-	text = xstrdup(buf_str(&out));
-	buf_free(&out);
-	return text;
+	return buf_take(&out);
 }
 
 /* Adds the text without its secret part. */
@@ -287,7 +284,6 @@ options_show(const struct options *o)
 {
 	const struct option_row *row;
 	struct buf out;
-	char *text;
 	size_t i, j;
 
 	buf_init(&out, 0);
@@ -300,7 +296,5 @@ options_show(const struct options *o)
 			show_line(&out, o, row, j);
 		while (++j < o->origins[i].n);
 	}
-	text = xstrdup(buf_str(&out));
-	buf_free(&out);
-	return text;
+	return buf_take(&out);
 }

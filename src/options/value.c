@@ -112,19 +112,11 @@ wrong_document(const char *value)
 			    "https://example.com/client.json");
 }
 
-static bool
-visible(const char *value, bool blanks)
-{
-	for (; *value != '\0'; value++)
-		if (*value > '~' || *value < ' ' || (*value == ' ' && !blanks))
-			return false;
-	return true;
-}
-
 static char *
 wrong_resource(const char *value)
 {
-	if (visible(value, false) && strchr(value, '#') == NULL)
+	if (span_is_printable(span_of(value), '!') &&
+	    strchr(value, '#') == NULL)
 		return NULL;
 	return xstrdup(": this is not a URI without blanks and \"#\"");
 }
@@ -133,7 +125,8 @@ wrong_resource(const char *value)
 static char *
 wrong_scope(const char *value)
 {
-	if (visible(value, true) && strpbrk(value, "\"\\") == NULL)
+	if (span_is_printable(span_of(value), ' ') &&
+	    strpbrk(value, "\"\\") == NULL)
 		return NULL;
 	return xstrdup(": these are not scopes with blanks between them");
 }
@@ -142,9 +135,9 @@ wrong_scope(const char *value)
 static char *
 wrong_client_id(const char *value)
 {
-	return visible(value, true) ? NULL :
-				      xstrdup(": it has bytes that are not "
-					      "printable ASCII");
+	if (span_is_printable(span_of(value), ' '))
+		return NULL;
+	return xstrdup(": it has bytes that are not printable ASCII");
 }
 
 static char *

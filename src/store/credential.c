@@ -9,30 +9,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-static bool
-blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-static struct span
-trim(struct span s)
-{
-	while (s.n > 0 && blank(s.p[0])) {
-		s.p++;
-		s.n--;
-	}
-	while (s.n > 0 && blank(s.p[s.n - 1]))
-		s.n--;
-	return s;
-}
-
-static bool
-named(struct span name, const char *other)
-{
-	return name.n == strlen(other) &&
-	    strncasecmp(name.p, other, name.n) == 0;
-}
+#define BLANKS " \t\r\n"
 
 /* Is this a header that the transport sets itself? */
 static bool
@@ -44,7 +21,7 @@ reserved(struct span name)
 	size_t i;
 
 	for (i = 0; i < sizeof ours / sizeof ours[0]; i++)
-		if (named(name, ours[i]))
+		if (span_is_nocase(name, ours[i]))
 			return true;
 	return name.n >= 4 && strncasecmp(name.p, "mcp-", 4) == 0;
 }
@@ -117,7 +94,8 @@ credential_line(struct headers *to, struct span line,
 			       "value\"");
 		return -1;
 	}
-	name = trim((struct span){ line.p, (size_t)(colon - line.p) });
+	name = span_trim((struct span){ line.p, (size_t)(colon - line.p) },
+	    BLANKS);
 	if (reserved(name)) {
 		*why = xasprintf("the header %.*s is set by mcpsplice itself; "
 				 "leave it out",
@@ -154,7 +132,7 @@ credential_lines(struct headers *to, struct span text,
 		text.p += line.n + (lf != NULL);
 		text.n -= line.n + (lf != NULL);
 		number++;
-		line = trim(line);
+		line = span_trim(line, BLANKS);
 		if (line.n == 0 || line.p[0] == '#')
 			continue;
 		if (credential_line(to, line, env, &what) < 0) {
@@ -170,20 +148,17 @@ int
 credential_bearer(struct headers *to, struct span token, char **why)
 {
 	struct buf value;
-	size_t i;
 
-	token = trim(token);
+	token = span_trim(token, BLANKS);
 	if (token.n == 0) {
 		*why = xstrdup("there is no token in it");
 		return -1;
 	}
-	for (i = 0; i < token.n; i++)
-		if (token.p[i] <= ' ' || token.p[i] > '~') {
-			*why =
-			    xstrdup("it holds more than a token: a blank, "
-				    "a line end or a byte that is not ASCII");
-			return -1;
-		}
+	if (!span_is_printable(token, '!')) {
+		*why = xstrdup("it holds more than a token: a blank, a line "
+			       "end or a byte that is not ASCII");
+		return -1;
+	}
 	buf_init(&value, 0);
 	buf_adds(&value, "Bearer ");
 	buf_addspan(&value, token);

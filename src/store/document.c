@@ -15,7 +15,6 @@
 #include <stdlib.h>
 
 #include <json-c/json_visit.h>
-#include <openssl/crypto.h>
 
 #include "base/codec.h"
 #include "core/wire/json.h"
@@ -322,9 +321,7 @@ new_string(const char *text)
 			buf_add(&b, text + i, len);
 	}
 	string = json_object_new_string(buf_str(&b));
-	if (b.n > 0)
-		OPENSSL_cleanse(b.p, b.n);
-	buf_free(&b);
+	buf_wipe(&b);
 	return string;
 }
 

@@ -13,8 +13,6 @@
 
 #include <stdlib.h>
 
-#include <openssl/crypto.h>
-
 #define SCOPES_MAX_BYTES ((size_t)16 * 1024)
 #define EARLY_SECONDS 60
 
@@ -72,19 +70,10 @@ value_of(const struct record *r, const struct member *m)
 }
 
 static void
-forget(char **text)
-{
-	if (*text != NULL)
-		OPENSSL_cleanse(*text, strlen(*text));
-	free(*text);
-	*text = NULL;
-}
-
-static void
 forget_all(struct record *r, const struct member *m, size_t n)
 {
 	for (; n > 0; n--, m++)
-		forget(field_of(r, m));
+		string_wipe(field_of(r, m));
 }
 
 /* Overwrites the strings of one part. json-c puts a new value that is not
@@ -153,12 +142,8 @@ static void
 copy_all(struct record *to, const struct record *from, const struct member *m,
     size_t n)
 {
-	const char *value;
-
-	for (; n > 0; n--, m++) {
-		value = value_of(from, m);
-		*field_of(to, m) = value == NULL ? NULL : xstrdup(value);
-	}
+	for (; n > 0; n--, m++)
+		*field_of(to, m) = string_copy(value_of(from, m));
 }
 
 void
@@ -175,13 +160,8 @@ static void
 parse_all(struct record *r, struct json_object *o, const struct member *m,
     size_t n)
 {
-	const char *text;
-
-	for (; n > 0; n--, m++) {
-		text = document_text(o, m->name);
-		if (text != NULL)
-			*field_of(r, m) = xstrdup(text);
-	}
+	for (; n > 0; n--, m++)
+		*field_of(r, m) = string_copy(document_text(o, m->name));
 }
 
 /* Returns a number, 0 if it is absent. */
@@ -244,11 +224,7 @@ parse_client(struct record *r, const char **why)
 static bool
 is_token(const char *text)
 {
-	const char *p;
-
-	for (p = text; *p > ' ' && *p <= '~'; p++)
-		;
-	return p != text && *p == '\0';
+	return *text != '\0' && span_is_printable(span_of(text), '!');
 }
 
 static int
@@ -265,7 +241,7 @@ parse_token(struct record *r, const char **why)
 	if (r->token.access == NULL || !is_token(r->token.access))
 		return -1;
 	if (r->token.id_token != NULL && !is_token(r->token.id_token))
-		forget(&r->token.id_token);
+		string_wipe(&r->token.id_token);
 	r->token.obtained_at = number_of(o, "obtained_at");
 	r->token.expires_at = number_of(o, "expires_at");
 	return 0;

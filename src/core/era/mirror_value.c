@@ -25,17 +25,8 @@
 bool
 mirror_is_plain(struct span s)
 {
-	unsigned char c;
-	size_t i;
-
-	if (s.n == 0 || s.p[0] == ' ' || s.p[s.n - 1] == ' ')
-		return false;
-	for (i = 0; i < s.n; i++) {
-		c = (unsigned char)s.p[i];
-		if (c < 0x20 || c > 0x7E)
-			return false;
-	}
-	return true;
+	return s.n > 0 && s.p[0] != ' ' && s.p[s.n - 1] != ' ' &&
+	    span_is_printable(s, ' ');
 }
 
 /* Would a server take the string for a wrapped one? */

@@ -413,8 +413,8 @@ verdict_media(const char *content_type)
 	if (n == 0)
 		return MEDIA_NONE;
 	for (i = 0; i < sizeof known / sizeof *known; i++)
-		if (strlen(known[i].name) == n &&
-		    strncasecmp(known[i].name, content_type, n) == 0)
+		if (span_is_nocase((struct span){ content_type, n },
+			known[i].name))
 			return known[i].media;
 	return MEDIA_OTHER;
 }
@@ -422,12 +422,5 @@ verdict_media(const char *content_type)
 bool
 verdict_session_ok(struct span id)
 {
-	size_t i;
-
-	if (id.n == 0 || id.n > 1024)
-		return false;
-	for (i = 0; i < id.n; i++)
-		if (id.p[i] < 0x21 || id.p[i] > 0x7e)
-			return false;
-	return true;
+	return id.n > 0 && id.n <= 1024 && span_is_printable(id, '!');
 }

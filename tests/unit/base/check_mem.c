@@ -142,6 +142,51 @@ START_TEST(test_spans)
 	ck_assert(!span_eq(span_of("ab"), span_of("abc")));
 	ck_assert(!span_is(span_of("ab"), "ac"));
 	ck_assert(span_is(none, ""));
+	ck_assert(span_is_nocase(span_of("aB-"), "Ab-"));
+	ck_assert(!span_is_nocase(span_of("aB-"), "Ab"));
+	ck_assert(!span_is_nocase(none, "a"));
+	ck_assert(span_is_printable(none, '!'));
+	ck_assert(span_is_printable(span_of("! ~"), ' '));
+	ck_assert(!span_is_printable(span_of("! ~"), '!'));
+	ck_assert(!span_is_printable(span_of("a\x7f"), ' '));
+	ck_assert(!span_is_printable(span_of("a\xc3\xa4"), ' '));
+	ck_assert(!span_is_printable((struct span){ "a\0", 2 }, ' '));
+	ck_assert(span_is(span_trim(span_of("\t a b \n"), " \t\n"), "a b"));
+	ck_assert(span_is(span_trim(span_of("  "), " "), ""));
+	ck_assert(span_is(span_trim(none, " "), ""));
+}
+END_TEST
+
+START_TEST(test_string_set)
+{
+	char *s = NULL;
+
+	ck_assert_ptr_null(string_copy(NULL));
+	string_set(&s, "abc");
+	ck_assert_str_eq(s, "abc");
+	string_set(&s, s);
+	ck_assert_str_eq(s, "abc");
+	string_set(&s, NULL);
+	ck_assert_ptr_null(s);
+}
+END_TEST
+
+START_TEST(test_buf_take)
+{
+	struct buf b;
+	char *s;
+
+	buf_init(&b, 3);
+	s = buf_take(&b);
+	ck_assert_str_eq(s, "");
+	free(s);
+	buf_adds(&b, "abc");
+	s = buf_take(&b);
+	ck_assert_str_eq(s, "abc");
+	free(s);
+	ck_assert_uint_eq(b.n, 0);
+	ck_assert_int_eq(buf_adds(&b, "abcd"), -1);
+	buf_free(&b);
 }
 END_TEST
 
@@ -247,6 +292,8 @@ main(void)
 	tcase_add_test(tc, test_buf_str_of_nothing);
 	tcase_add_test(tc, test_strings);
 	tcase_add_test(tc, test_spans);
+	tcase_add_test(tc, test_string_set);
+	tcase_add_test(tc, test_buf_take);
 	tcase_add_loop_test(tc, test_frame_take, 0,
 	    (int)(sizeof sizes / sizeof *sizes));
 	tcase_add_test(tc, test_frame_take_steals);
