@@ -19,6 +19,8 @@ struct span {
 	size_t n;
 };
 
+static const struct span no_span = { NULL, 0 };
+
 /* Bytes that the buffer owns and that can grow. max is the cap in bytes; 0:
  * none. */
 struct buf {

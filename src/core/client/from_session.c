@@ -200,7 +200,6 @@ progress(struct client *e, struct request *r, struct frame *m)
 {
 	struct edit edit = { "progressToken",
 		json_get(m->params, "progressToken") };
-	struct buf params;
 
 	r = progressing(e, r, edit.value);
 	if (r == NULL)
@@ -210,13 +209,8 @@ progress(struct client *e, struct request *r, struct frame *m)
 		return;
 	}
 	edit.value = r->token;
-	if (edit.value.p == NULL)
-		return;
-	buf_init(&params, 0);
-	edit_object(&params, m->params, &edit, 1);
-	edit = (struct edit){ "params", buf_span(&params) };
-	client_write(e, edit_frame(m, &edit, 1));
-	buf_free(&params);
+	if (edit.value.p != NULL)
+		client_write(e, edit_part(m, "params", m->params, &edit, 1));
 }
 
 /* Does the client want this log message? One on the stream of a request must be

@@ -136,45 +136,35 @@ client_learn(struct client *e, struct frame *answer)
 
 /* --- server/discover --- */
 
-/* Appends those of the versions that mcpsplice speaks too. Returns true if some
- * were left out. */
-static bool
-reduce(struct buf *out, struct span versions)
+/* Returns the list of those of the versions that mcpsplice speaks too; NULL: it
+ * speaks all of them. */
+static const char *
+reduce(struct span versions)
 {
 	struct span key, v;
 	bool ours = false, others = false;
 	size_t at = 0;
 
 	if (json_kind(versions) != '[')
-		return false;
+		return NULL;
 	while (json_next(versions, &at, &key, &v))
 		if (client_is_string(v, REVISION_MODERN))
 			ours = true;
 		else
 			others = true;
-	buf_adds(out, ours ? "[\"" REVISION_MODERN "\"]" : "[]");
-	return others;
+	return !others ? NULL : ours ? "[\"" REVISION_MODERN "\"]" : "[]";
 }
 
 struct frame *
 client_discover_answer(struct frame *discovered, struct span id)
 {
 	struct frame *named = msg_with_id(discovered, id), *made;
-	struct buf versions, result;
 	struct edit edit = { "supportedVersions", no_span };
 
-	buf_init(&versions, 0);
-	if (!reduce(&versions, json_get(named->result, edit.key))) {
-		buf_free(&versions);
+	edit.value = span_of(reduce(json_get(named->result, edit.key)));
+	if (edit.value.p == NULL)
 		return named;
-	}
-	buf_init(&result, 0);
-	edit.value = buf_span(&versions);
-	edit_object(&result, named->result, &edit, 1);
-	edit = (struct edit){ "result", buf_span(&result) };
-	made = edit_frame(named, &edit, 1);
-	buf_free(&versions);
-	buf_free(&result);
+	made = edit_part(named, "result", named->result, &edit, 1);
 	frame_unref(named);
 	return made;
 }

@@ -131,13 +131,8 @@ static void
 forward_cancel(struct client *e, const struct request *r, struct frame *f)
 {
 	struct edit edit = { "requestId", r->sent->id };
-	struct buf params;
 
-	buf_init(&params, 0);
-	edit_object(&params, f->params, &edit, 1);
-	edit = (struct edit){ "params", buf_span(&params) };
-	client_send(e, edit_frame(f, &edit, 1));
-	buf_free(&params);
+	client_send(e, edit_part(f, "params", f->params, &edit, 1));
 }
 
 static void

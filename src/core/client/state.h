@@ -95,8 +95,6 @@ enum {
 	MAX_WORDS = 64 /* bytes of the client's words in an error */
 };
 
-static const struct span no_span = { NULL, 0 };
-
 enum request_kind {
 	REQUEST_NEW,     /* held back until the era of the server is known */
 	REQUEST_NATIVE,  /* sent unchanged to a modern server */

@@ -67,8 +67,6 @@ const struct era_family era_families[ERA_FAMILIES] = {
 	    "notifications/resources/list_changed" },
 };
 
-static const struct span absent = { NULL, 0 };
-
 bool
 era_method_is(struct span method, const char *name)
 {
@@ -232,8 +230,8 @@ era_capabilities(struct buf *out, struct span capabilities)
 	static const struct edit no_tasks = { META_PREFIX "tasks",
 		{ NULL, 0 } };
 	struct span extensions = json_get(capabilities, "extensions");
-	struct edit edits[] = { { "roots", absent }, { "tasks", absent },
-		{ "extensions", absent } };
+	struct edit edits[] = { { "roots", no_span }, { "tasks", no_span },
+		{ "extensions", no_span } };
 	struct buf kept;
 
 	buf_init(&kept, 0);
@@ -244,7 +242,7 @@ era_capabilities(struct buf *out, struct span capabilities)
 		edits[2].value = buf_span(&kept);
 	}
 	if (json_kind(capabilities) != '{')
-		capabilities = absent;
+		capabilities = no_span;
 	edit_object(out, capabilities, edits, ERA_EDITS(edits));
 	buf_free(&kept);
 }
@@ -255,31 +253,16 @@ era_edit_meta(struct buf *out, struct span object, const struct edit *edits,
 {
 	edit_object(out, json_get(object, "_meta"), edits, n);
 	if (edit_is_empty(buf_span(out)))
-		return (struct edit){ "_meta", absent };
+		return (struct edit){ "_meta", no_span };
 	return (struct edit){ "_meta", buf_span(out) };
-}
-
-struct frame *
-era_put(struct frame *f, const char *key, const struct buf *value)
-{
-	struct edit edit = { key, buf_span(value) };
-
-	return edit_frame(f, &edit, 1);
 }
 
 struct frame *
 era_edit_params(struct frame *f, const struct edit *edits, size_t n)
 {
-	struct frame *made;
-	struct buf params;
-
 	if (json_kind(f->params) == '[')
 		return frame_ref(f);
-	buf_init(&params, 0);
-	edit_object(&params, f->params, edits, n);
-	made = era_put(f, "params", &params);
-	buf_free(&params);
-	return made;
+	return edit_part(f, "params", f->params, edits, n);
 }
 
 void

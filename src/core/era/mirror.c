@@ -28,8 +28,6 @@ enum {
 	PAGE_BUDGET = 16 << 20   /* bytes read in one tools/list */
 };
 
-static const struct span absent = { NULL, 0 };
-
 struct learned {
 	bool wraps;
 	struct mirror_plan *plan; /* NULL: nothing to mirror */
@@ -209,7 +207,7 @@ get_some(struct span object, const char *const *names, struct span *found,
 	size_t at = 0, i;
 
 	for (i = 0; i < n; i++)
-		found[i] = absent;
+		found[i] = no_span;
 	if (json_kind(object) != '{')
 		return;
 	while (json_next(object, &at, &key, &value))

@@ -26,9 +26,6 @@ struct edit era_edit_meta(struct buf *out, struct span object,
  * position stay as they are, because no method of the protocol has them. */
 struct frame *era_edit_params(struct frame *f, const struct edit *edits,
     size_t n);
-/* Returns the frame with one member of its outermost object replaced. */
-struct frame *era_put(struct frame *f, const char *key,
-    const struct buf *value);
 /* Appends the array with each element as map appends it; the text between the
  * elements stays. */
 void era_map(struct buf *out, struct span array,

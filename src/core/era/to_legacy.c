@@ -10,8 +10,6 @@
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 
-static const struct span absent = { NULL, 0 };
-
 /* Appends the server's name, which every InitializeResult must have. */
 static void
 add_server(struct buf *out, struct span discovered, const char *host)
@@ -43,11 +41,11 @@ era_initialize_result(struct buf *out, struct span discovered,
     struct span wanted, const char *host)
 {
 	struct buf meta, capabilities, server;
-	struct edit edits[] = { { "protocolVersion", absent },
-		{ "capabilities", absent }, { "serverInfo", absent },
-		{ "resultType", absent }, { "supportedVersions", absent },
-		{ "ttlMs", absent }, { "cacheScope", absent },
-		{ "_meta", absent } };
+	struct edit edits[] = { { "protocolVersion", no_span },
+		{ "capabilities", no_span }, { "serverInfo", no_span },
+		{ "resultType", no_span }, { "supportedVersions", no_span },
+		{ "ttlMs", no_span }, { "cacheScope", no_span },
+		{ "_meta", no_span } };
 
 	buf_init(&meta, 0);
 	buf_init(&capabilities, 0);
@@ -68,7 +66,7 @@ static void
 add_legacy_tool(struct buf *out, struct span tool)
 {
 	struct span schema = json_get(tool, "outputSchema");
-	struct edit edit = { "outputSchema", absent };
+	struct edit edit = { "outputSchema", no_span };
 	struct buf wrapped;
 
 	if (schema.p == NULL ||
@@ -161,9 +159,9 @@ edit_special(struct edit *edits, struct buf *one, struct buf *two,
 struct frame *
 era_answer_to_legacy(struct frame *answer, struct span method, bool wrapped)
 {
-	struct buf meta, one, two, result;
+	struct buf meta, one, two;
 	struct frame *made;
-	struct edit edits[6] = { { "resultType", absent } };
+	struct edit edits[6] = { { "resultType", no_span } };
 	size_t n = 1;
 
 	if (json_kind(answer->result) != '{')
@@ -171,19 +169,16 @@ era_answer_to_legacy(struct frame *answer, struct span method, bool wrapped)
 	buf_init(&meta, 0);
 	buf_init(&one, 0);
 	buf_init(&two, 0);
-	buf_init(&result, 0);
 	edits[n++] = without_server(&meta, answer->result);
 	if (era_is_cacheable(method)) {
-		edits[n++] = (struct edit){ "ttlMs", absent };
-		edits[n++] = (struct edit){ "cacheScope", absent };
+		edits[n++] = (struct edit){ "ttlMs", no_span };
+		edits[n++] = (struct edit){ "cacheScope", no_span };
 	}
 	n += edit_special(edits + n, &one, &two, answer, method, wrapped);
-	edit_object(&result, answer->result, edits, n);
-	made = era_put(answer, "result", &result);
+	made = edit_part(answer, "result", answer->result, edits, n);
 	buf_free(&meta);
 	buf_free(&one);
 	buf_free(&two);
-	buf_free(&result);
 	return made;
 }
 
@@ -227,7 +222,7 @@ add_elicitation(struct buf *out, struct span params, struct span version,
     const char *uuid)
 {
 	struct span mode = json_get(params, "mode");
-	struct edit edit = { "elicitationId", absent };
+	struct edit edit = { "elicitationId", no_span };
 	struct buf id;
 	bool newest;
 
@@ -238,7 +233,7 @@ add_elicitation(struct buf *out, struct span params, struct span version,
 	if (json_string_is(mode, "url") && newest && edit.value.p == NULL)
 		edit.value = buf_span(&id);
 	else if (json_string_is(mode, "form") && (!newest || version.n == 0))
-		edit = (struct edit){ "mode", absent };
+		edit = (struct edit){ "mode", no_span };
 	edit_object(out, params, &edit, 1);
 	buf_free(&id);
 }
@@ -253,7 +248,7 @@ era_question(struct span entry, struct span id, struct span version,
 	struct buf b;
 
 	if (json_kind(params) == 'n')
-		params = absent;
+		params = no_span;
 	if (method == NULL || (params.p != NULL && json_kind(params) != '{'))
 		return NULL;
 	buf_init(&b, 0);
@@ -298,8 +293,8 @@ era_request_to_legacy(struct frame *modern)
 		{ META_CLIENT, { NULL, 0 } },
 		{ META_CAPABILITIES, { NULL, 0 } },
 		{ META_LEVEL, { NULL, 0 } } };
-	struct edit params[] = { { "inputResponses", absent },
-		{ "requestState", absent }, { "_meta", absent } };
+	struct edit params[] = { { "inputResponses", no_span },
+		{ "requestState", no_span }, { "_meta", no_span } };
 	struct frame *made;
 	struct buf meta;
 

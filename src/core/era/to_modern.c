@@ -15,8 +15,6 @@
 
 #define COMPLETE "\"complete\""
 
-static const struct span absent = { NULL, 0 };
-
 /* Appends "key":value; the value is raw JSON. */
 static void
 add_member(struct buf *out, const char *key, struct span value)
@@ -62,7 +60,7 @@ era_request_to_modern(struct frame *legacy, struct span meta, struct span level)
 	if (level.n > 0)
 		edits[n++] = (struct edit){ META_LEVEL, level };
 	params[0] = era_edit_meta(&merged, legacy->params, edits, n);
-	params[1] = (struct edit){ "task", absent };
+	params[1] = (struct edit){ "task", no_span };
 	made = era_edit_params(legacy, params, ERA_EDITS(params));
 	buf_free(&ours);
 	buf_free(&merged);
@@ -95,7 +93,7 @@ call(struct span id, const char *method, const char *key, struct span value,
 struct frame *
 era_discover(struct span id, struct span meta)
 {
-	return call(id, "server/discover", NULL, absent, meta);
+	return call(id, "server/discover", NULL, no_span, meta);
 }
 
 struct frame *
@@ -114,7 +112,7 @@ era_retry(struct frame *modern, struct span id, struct span responses,
 	struct frame *made, *named;
 
 	if (responses.n == 0)
-		params[0].value = absent;
+		params[0].value = no_span;
 	made = era_edit_params(modern, params, ERA_EDITS(params));
 	named = msg_with_id(made, id);
 	frame_unref(made);
@@ -149,9 +147,10 @@ era_discover_result(struct buf *out, struct span initialized)
 	struct buf meta, capabilities, info;
 	struct edit edits[] = { { "resultType", span_of(COMPLETE) },
 		{ "supportedVersions", span_of("[\"" REVISION_MODERN "\"]") },
-		{ "capabilities", absent }, { "protocolVersion", absent },
-		{ "serverInfo", absent }, { "ttlMs", span_of("0") },
-		{ "cacheScope", span_of("\"private\"") }, { "_meta", absent } };
+		{ "capabilities", no_span }, { "protocolVersion", no_span },
+		{ "serverInfo", no_span }, { "ttlMs", span_of("0") },
+		{ "cacheScope", span_of("\"private\"") },
+		{ "_meta", no_span } };
 
 	buf_init(&meta, 0);
 	buf_init(&capabilities, 0);
@@ -202,25 +201,22 @@ result_to_modern(struct frame *answer, struct span method,
     struct span server_info)
 {
 	struct span tools = json_get(answer->result, "tools");
-	struct buf meta, list, result;
+	struct buf meta, list;
 	struct edit edits[5];
 	struct frame *made;
 	size_t n;
 
 	buf_init(&meta, 0);
 	buf_init(&list, 0);
-	buf_init(&result, 0);
 	n = complete(edits, answer->result, method);
 	edits[n++] = name_server(&meta, answer->result, server_info);
 	if (era_method_is(method, "tools/list") && json_kind(tools) == '[') {
 		era_map(&list, tools, add_modern_tool);
 		edits[n++] = (struct edit){ "tools", buf_span(&list) };
 	}
-	edit_object(&result, answer->result, edits, n);
-	made = era_put(answer, "result", &result);
+	made = edit_part(answer, "result", answer->result, edits, n);
 	buf_free(&meta);
 	buf_free(&list);
-	buf_free(&result);
 	return made;
 }
 
@@ -230,16 +226,10 @@ static struct frame *
 error_to_modern(struct frame *answer)
 {
 	struct edit edit = { "code", span_of("-32602") };
-	struct frame *made;
-	struct buf error;
 
 	if (msg_error_code(answer) != ERROR_RESOURCE_NOT_FOUND)
 		return frame_ref(answer);
-	buf_init(&error, 0);
-	edit_object(&error, answer->error, &edit, 1);
-	made = era_put(answer, "error", &error);
-	buf_free(&error);
-	return made;
+	return edit_part(answer, "error", answer->error, &edit, 1);
 }
 
 struct frame *

@@ -28,8 +28,6 @@ enum {
 	TOLD_MAX = 20 /* warnings about single tools */
 };
 
-static const struct span none = { NULL, 0 };
-
 /* Answers the order with an error that mcpsplice made. */
 static void
 fail(struct server *e, struct server_order *o, struct server_attempt *i,
@@ -58,7 +56,7 @@ list_tools(struct server *e, struct server_order *o, struct span cursor,
 	}
 	buf_adds(&params, "}");
 	plain = msg_call(span_of(id), "tools/list", buf_span(&params));
-	modern = era_request_to_modern(plain, buf_span(&e->meta), none);
+	modern = era_request_to_modern(plain, buf_span(&e->meta), no_span);
 	o->pages++;
 	i = server_attempt_new_modern(e, FOR_TOOLS, o, modern);
 	i->end_at = end_at;
@@ -241,7 +239,7 @@ take_mismatch(struct server *e, struct server_order *o,
 		    e->config.host);
 		o->mismatched = true;
 		server_call_let_go(e, i);
-		list_tools(e, o, none, e->now + TOOLS_MS);
+		list_tools(e, o, no_span, e->now + TOOLS_MS);
 	}
 	buf_free(&missing);
 }

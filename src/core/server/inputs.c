@@ -33,8 +33,6 @@ enum {
 	MAX_KEPT_ALL = 64 << 20 /* and of all calls together */
 };
 
-static const struct span none = { NULL, 0 };
-
 struct input {
 	struct span key;      /* raw, without quotes; points into result */
 	struct frame *ask;    /* the request to the client */
@@ -208,13 +206,13 @@ member(const struct frame *result, const char *name)
 {
 	struct span value = json_get(result->result, name);
 
-	return json_kind(value) == 'n' ? none : value;
+	return json_kind(value) == 'n' ? no_span : value;
 }
 
 static void
 ask_nothing(struct server *e, struct server_order *o, struct span state)
 {
-	next_round(e, o, none, state);
+	next_round(e, o, no_span, state);
 	o->again_at = e->now + PAUSE_MS;
 }
 

@@ -25,8 +25,6 @@
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 
-static const struct span none = { NULL, 0 };
-
 void
 server_modern_enter(struct server *e)
 {
@@ -178,7 +176,7 @@ send_note(struct server *e, struct server_order *o)
 		o->native = e->client_discover != NULL;
 		o->sent = o->native ?
 		    frame_ref(o->body) :
-		    era_request_to_modern(o->body, buf_span(&e->meta), none);
+		    era_request_to_modern(o->body, buf_span(&e->meta), no_span);
 		server_call_send(e, o);
 		return;
 	}
@@ -250,7 +248,7 @@ server_modern_done(struct server *e, struct server_attempt *i,
 		return;
 	/* A stream of a modern server is not resumed, and the session must not
 	 * send a call again that had rounds. */
-	told.last_event_id = none;
+	told.last_event_id = no_span;
 	told.retry_ms = -1;
 	if (o->rounds > 0 && server_call_is_refused_for_now(f))
 		told.retry_after_ms = -1;

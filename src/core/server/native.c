@@ -110,22 +110,18 @@ result_for_client(struct frame *m, struct span id)
 {
 	struct edit edit = { META_PREFIX "subscriptionId", id };
 	struct span meta = json_get(m->result, "_meta");
-	struct buf object, result;
 	struct frame *edited, *made;
+	struct buf object;
 
 	if (json_get(meta, edit.key).p == NULL)
 		return msg_with_id(m, id);
 	buf_init(&object, 0);
-	buf_init(&result, 0);
 	edit_object(&object, meta, &edit, 1);
 	edit = (struct edit){ "_meta", buf_span(&object) };
-	edit_object(&result, m->result, &edit, 1);
-	edit = (struct edit){ "result", buf_span(&result) };
-	edited = edit_frame(m, &edit, 1);
+	edited = edit_part(m, "result", m->result, &edit, 1);
 	made = msg_with_id(edited, id);
 	frame_unref(edited);
 	buf_free(&object);
-	buf_free(&result);
 	return made;
 }
 

@@ -14,8 +14,6 @@
 #include "core/wire/msg.h"
 #include "core/wire/protocol.h"
 
-static const struct span absent = { NULL, 0 };
-
 struct listens *
 server_tell_listens(struct server *e)
 {
@@ -63,7 +61,7 @@ tell_change(struct server *e, struct server_order *o, const char *method,
 	}
 	if (params.n > 0)
 		buf_addc(&params, '}');
-	m = msg_call(absent, method, buf_span(&params));
+	m = msg_call(no_span, method, buf_span(&params));
 	if (o != NULL)
 		server_order_tell_message(e, o, &server_facts_stream, m);
 	else
@@ -81,7 +79,7 @@ server_tell_lists(struct server *e, struct server_order *o,
 
 	for (i = 0; i < ERA_FAMILIES; i++)
 		if (span_is(json_get(honoured, era_families[i].wish), "true"))
-			tell_change(e, o, era_families[i].changed, absent);
+			tell_change(e, o, era_families[i].changed, no_span);
 }
 
 void

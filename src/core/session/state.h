@@ -395,8 +395,6 @@ is_from_cache(const struct session *s)
 	return s->handshake.by == HANDSHAKE_CACHED;
 }
 
-static const struct span no_span = { NULL, 0 };
-
 /* Puts f, which is taken and may be NULL, in the place of the frame at *at. */
 static inline void
 keep_frame(struct frame **at, struct frame *f)

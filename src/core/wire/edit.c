@@ -165,6 +165,22 @@ edit_frame(struct frame *f, const struct edit *edits, size_t n)
 	return made;
 }
 
+struct frame *
+edit_part(struct frame *f, const char *key, struct span object,
+    const struct edit *edits, size_t n)
+{
+	struct edit part = { key, { NULL, 0 } };
+	struct frame *made;
+	struct buf b;
+
+	buf_init(&b, 0);
+	edit_object(&b, object, edits, n);
+	part.value = buf_span(&b);
+	made = edit_frame(f, &part, 1);
+	buf_free(&b);
+	return made;
+}
+
 bool
 edit_is_empty(struct span object)
 {

@@ -24,6 +24,10 @@ void edit_object(struct buf *out, struct span object, const struct edit *edits,
  * other text unchanged, parsed; the caller owns it. If nothing changes, it is f
  * with one more reference. */
 struct frame *edit_frame(struct frame *f, const struct edit *edits, size_t n);
+/* The same for a part of the frame: its member key, whose value is object
+ * (f->params, f->result, f->error), is set to object with these edits. */
+struct frame *edit_part(struct frame *f, const char *key, struct span object,
+    const struct edit *edits, size_t n);
 /* Has object no member, or is it not an object at all? */
 bool edit_is_empty(struct span object);
 

@@ -25,8 +25,6 @@ struct members {
 	struct span jsonrpc, id, method, params, result, error;
 };
 
-static const struct span absent = { NULL, 0 };
-
 /* Returns the member that a key names; NULL for all others. The length is
  * checked first: with every letter escaped, a known name has at most 42
  * bytes. */
@@ -126,7 +124,7 @@ static void
 forget(struct frame *f)
 {
 	f->kind = FRAME_RAW;
-	f->id = f->method = f->params = f->result = f->error = absent;
+	f->id = f->method = f->params = f->result = f->error = no_span;
 }
 
 /* Returns the first byte that is not white space, or NUL. */
@@ -145,7 +143,8 @@ first_byte(struct span text)
 enum msg_status
 msg_parse(struct frame *f, unsigned max_depth)
 {
-	struct members m = { absent, absent, absent, absent, absent, absent };
+	struct members m = { no_span, no_span, no_span, no_span, no_span,
+		no_span };
 	enum json_status status;
 	char first;
 
