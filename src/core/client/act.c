@@ -5,8 +5,6 @@
 
 #include "core/client/act.h"
 
-#include "core/exchange/fault.h"
-
 bool
 client_is_legacy(const struct client *e)
 {
@@ -21,6 +19,22 @@ client_send(struct client *e, struct frame *f)
 		.frame = f,
 		.probe = !client_is_legacy(e) });
 	frame_unref(f);
+}
+
+struct frame *
+client_fault(const struct client *e, const struct frame *f, enum fault_id id)
+{
+	return fault_make(id,
+	    &(struct fault_args){ .request = f,
+		.host = e->config.host,
+		.name = f->method,
+		.size = e->held_bytes });
+}
+
+void
+client_fail(struct client *e, const struct frame *f, enum fault_id id)
+{
+	client_write(e, client_fault(e, f, id));
 }
 
 /* A translated answer may be larger than the server's, and too large for the

@@ -12,7 +12,6 @@
 #include "core/client/opening.h"
 #include "core/client/request.h"
 #include "core/client/table.h"
-#include "core/exchange/fault.h"
 #include "core/wire/msg.h"
 
 /* --- what a modern request has to say --- */
@@ -41,22 +40,6 @@ unsupported(const struct frame *f, struct span version)
 	return error;
 }
 
-/* Returns the error for a request whose _meta lacks a required member; NULL:
- * the _meta is good. */
-static struct frame *
-check_meta(const struct frame *f, struct span version)
-{
-	if (json_kind(version) != '"')
-		return fault_make(FAULT_BAD_META_VERSION,
-		    &(struct fault_args){ .request = f });
-	if (!client_is_string(version, REVISION_MODERN))
-		return unsupported(f, version);
-	if (json_kind(era_meta(f, META_CAPABILITIES)) != '{')
-		return fault_make(FAULT_BAD_META_CAPABILITIES,
-		    &(struct fault_args){ .request = f });
-	return NULL;
-}
-
 static bool
 is_duplicate(const struct client *e, struct span id)
 {
@@ -65,12 +48,22 @@ is_duplicate(const struct client *e, struct span id)
 	return r != NULL && msg_id_again(r->frame->id, id);
 }
 
-/* The modern era has no initialize. */
+/* Returns the error for a modern request that cannot be sent; NULL: it can. The
+ * modern era has no initialize. */
 static struct frame *
-no_initialize(const struct frame *f)
+check(const struct client *e, const struct frame *f, struct span version)
 {
-	return fault_make(FAULT_INITIALIZE_IS_OLD,
-	    &(struct fault_args){ .request = f });
+	if (is_duplicate(e, f->id))
+		return client_fault(e, f, FAULT_DUPLICATE);
+	if (json_kind(version) != '"')
+		return client_fault(e, f, FAULT_BAD_META_VERSION);
+	if (!client_is_string(version, REVISION_MODERN))
+		return unsupported(f, version);
+	if (json_kind(era_meta(f, META_CAPABILITIES)) != '{')
+		return client_fault(e, f, FAULT_BAD_META_CAPABILITIES);
+	return client_is(f, "initialize") ?
+	    client_fault(e, f, FAULT_INITIALIZE_IS_OLD) :
+	    NULL;
 }
 
 /* --- which era the client speaks --- */
@@ -81,16 +74,11 @@ static void
 legacy_asks(struct client *e, struct frame *f)
 {
 	if (e->discovered == NULL)
-		client_write(e,
-		    fault_make(FAULT_INITIALIZED_OLD,
-			&(struct fault_args){
-			    .request = f, .host = e->config.host }));
+		client_fail(e, f, FAULT_INITIALIZED_OLD);
 	else if (client_is_discover(f))
 		client_write(e, client_discover_answer(e->discovered, f->id));
 	else
-		client_write(e,
-		    fault_make(FAULT_INITIALIZED_LISTENS,
-			&(struct fault_args){ .request = f }));
+		client_fail(e, f, FAULT_INITIALIZED_LISTENS);
 }
 
 /* A request of a modern client lacks the protocol version. */
@@ -100,23 +88,14 @@ without_revision(struct client *e, const struct frame *f)
 	if (client_is(f, "ping"))
 		client_write(e, msg_result(f->id, "{}"));
 	else
-		client_write(e,
-		    fault_make(FAULT_NO_META_VERSION,
-			&(struct fault_args){ .request = f }));
+		client_fail(e, f, FAULT_NO_META_VERSION);
 }
 
 static void
 modern_asks(struct client *e, struct frame *f, struct span version)
 {
-	struct frame *error;
+	struct frame *error = check(e, f, version);
 
-	if (is_duplicate(e, f->id))
-		error = fault_make(FAULT_DUPLICATE,
-		    &(struct fault_args){ .request = f });
-	else
-		error = check_meta(f, version);
-	if (error == NULL && client_is(f, "initialize"))
-		error = no_initialize(f);
 	if (error != NULL) {
 		client_write(e, error);
 		return;

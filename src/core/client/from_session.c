@@ -18,7 +18,6 @@
 #include "core/client/request.h"
 #include "core/client/send.h"
 #include "core/client/table.h"
-#include "core/exchange/fault.h"
 #include "core/wire/edit.h"
 #include "core/wire/msg.h"
 
@@ -133,9 +132,7 @@ question(struct client *e, const struct event *in)
 	if (r != NULL && r->kind == REQUEST_BRIDGED && r->in != &e->running)
 		client_question(e, r, m, in->related == NULL);
 	else
-		client_send(e,
-		    fault_make(FAULT_ASKED_OUTSIDE,
-			&(struct fault_args){ .request = m }));
+		client_send(e, client_fault(e, m, FAULT_ASKED_OUTSIDE));
 }
 
 /* --- notifications --- */

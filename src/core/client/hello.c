@@ -12,7 +12,6 @@
 #include "core/client/opening.h"
 #include "core/client/request.h"
 #include "core/client/table.h"
-#include "core/exchange/fault.h"
 #include "core/wire/msg.h"
 
 /* --- opening --- */
@@ -60,13 +59,6 @@ client_opened(struct client *e, struct request *r, struct frame *answer)
 
 /* --- probes --- */
 
-static struct frame *
-too_slow(const struct client *e, const struct frame *f)
-{
-	return fault_make(FAULT_PROBE_SLOW,
-	    &(struct fault_args){ .request = f, .host = e->config.host });
-}
-
 /* A client gives up on a probe after 5 s, so PROBE_MS is less than that. */
 void
 client_probes_tick(struct client *e)
@@ -79,7 +71,7 @@ client_probes_tick(struct client *e)
 		client_write(e,
 		    e->discovered != NULL ?
 			client_discover_answer(e->discovered, r->frame->id) :
-			too_slow(e, r->frame));
+			client_fault(e, r->frame, FAULT_PROBE_SLOW));
 		client_drop(e, r);
 	}
 }
@@ -91,11 +83,7 @@ begun_again(struct client *e, struct queue *q)
 {
 	while (q->first != NULL) {
 		if (q->first->sent == NULL)
-			client_write(e,
-			    fault_make(FAULT_BEGUN_AGAIN,
-				&(struct fault_args){
-				    .request = q->first->frame,
-				    .host = e->config.host }));
+			client_fail(e, q->first->frame, FAULT_BEGUN_AGAIN);
 		client_drop(e, q->first);
 	}
 }

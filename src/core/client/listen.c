@@ -12,7 +12,6 @@
 #include "core/client/act.h"
 #include "core/client/table.h"
 #include "core/client/uri.h"
-#include "core/exchange/fault.h"
 #include "core/wire/msg.h"
 
 static struct listen **
@@ -216,8 +215,7 @@ static struct frame *
 refused(const struct client *e, const struct frame *f)
 {
 	if (json_kind(json_get(f->params, "notifications")) != '{')
-		return fault_make(FAULT_BAD_NOTIFICATIONS,
-		    &(struct fault_args){ .request = f });
+		return client_fault(e, f, FAULT_BAD_NOTIFICATIONS);
 	if (e->n_listens < MAX_LISTENS)
 		return NULL;
 	return fault_make(FAULT_LISTENS_FULL,

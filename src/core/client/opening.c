@@ -21,7 +21,7 @@ client_hold(struct client *e, struct frame *f)
 	bool probe = client_is_discover(f);
 
 	if ((probe && e->probes.n >= MAX_PROBES) || client_is_full(e, f)) {
-		client_busy(e, f);
+		client_fail(e, f, FAULT_HELD_FULL);
 		return;
 	}
 	if (probe)

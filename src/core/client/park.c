@@ -16,7 +16,6 @@
 #include "core/client/question.h"
 #include "core/client/send.h"
 #include "core/client/table.h"
-#include "core/exchange/fault.h"
 #include "core/wire/edit.h"
 #include "core/wire/msg.h"
 
@@ -178,7 +177,7 @@ park_urls(struct client *e, struct request *r, struct frame *error)
 		buf_free(&requests);
 		return false;
 	} else if (client_park_is_full(e)) {
-		client_busy(e, r->frame);
+		client_fail(e, r->frame, FAULT_HELD_FULL);
 		client_drop(e, r);
 	} else {
 		r->again = true;
@@ -310,9 +309,7 @@ client_retry(struct client *e, struct frame *f)
 	/* The state may be one of a modern server's own. */
 	if (e->discovered != NULL || !era_may_ask(f->method))
 		return false;
-	client_write(e,
-	    fault_make(FAULT_UNKNOWN_STATE,
-		&(struct fault_args){ .request = f }));
+	client_fail(e, f, FAULT_UNKNOWN_STATE);
 	return true;
 }
 

@@ -11,7 +11,6 @@
 
 #include "core/client/act.h"
 #include "core/client/table.h"
-#include "core/exchange/fault.h"
 #include "core/wire/msg.h"
 
 size_t
@@ -41,17 +40,16 @@ bytes_asked(const struct client *e, const struct request *r)
 /* Returns the answer to the question f if no request is there to ask it in, or
  * (late) if the user did not answer it. */
 static struct frame *
-refusal(const struct frame *f, bool late)
+refusal(const struct client *e, const struct frame *f, bool late)
 {
-	enum fault_id id = FAULT_USER_SILENT;
-
 	if (client_is(f, "elicitation/create"))
 		return msg_result(f->id, "{\"action\":\"cancel\"}");
 	if (!late)
-		id = FAULT_ASKED_NOWHERE;
-	else if (client_is(f, "sampling/createMessage"))
-		id = FAULT_USER_SILENT_SAMPLING;
-	return fault_make(id, &(struct fault_args){ .request = f });
+		return client_fault(e, f, FAULT_ASKED_NOWHERE);
+	return client_fault(e, f,
+	    client_is(f, "sampling/createMessage") ?
+		FAULT_USER_SILENT_SAMPLING :
+		FAULT_USER_SILENT);
 }
 
 void
@@ -64,7 +62,7 @@ client_refuse_questions(struct client *e, struct request *r)
 			at = &(*at)->next;
 			continue;
 		}
-		client_send(e, refusal((*at)->frame, (*at)->key != 0));
+		client_send(e, refusal(e, (*at)->frame, (*at)->key != 0));
 		client_question_drop(at);
 	}
 }
@@ -102,7 +100,7 @@ turned_down(const struct client *e, const struct request *r,
 	enum fault_id id = FAULT_ASKED_TOO_MUCH;
 
 	if (e->ended)
-		return refusal(f, true);
+		return refusal(e, f, true);
 	if (!era_declares(can, f->method, f->params))
 		id = client_is(f, "elicitation/create") &&
 			json_kind(json_get(can, "elicitation")) == '{' ?
@@ -113,7 +111,7 @@ turned_down(const struct client *e, const struct request *r,
 	    bytes_asked(e, NULL) + f->text.n <= MAX_ASKED_ALL &&
 	    (r->in != &e->asking || !client_park_is_full(e)))
 		return NULL;
-	return fault_make(id, &(struct fault_args){ .request = f });
+	return client_fault(e, f, id);
 }
 
 void

@@ -14,7 +14,6 @@
 #include "core/client/question.h"
 #include "core/client/send.h"
 #include "core/client/table.h"
-#include "core/exchange/fault.h"
 #include "core/wire/edit.h"
 #include "core/wire/msg.h"
 
@@ -66,13 +65,6 @@ client_fit(struct client *e, const struct frame *request, struct frame *f,
 
 /* --- requests --- */
 
-static struct frame *
-unknown_level(const struct frame *f)
-{
-	return fault_make(FAULT_BAD_META_LEVEL,
-	    &(struct fault_args){ .request = f });
-}
-
 void
 client_request(struct client *e, struct frame *f)
 {
@@ -82,7 +74,7 @@ client_request(struct client *e, struct frame *f)
 		client_write(e, client_listen_result(f->id));
 	else if (!native && era_meta(f, META_LEVEL).p != NULL &&
 	    client_wanted_level(f) < 0)
-		client_write(e, unknown_level(f));
+		client_fail(e, f, FAULT_BAD_META_LEVEL);
 	else if (client_retry(e, f))
 		return;
 	else if (native)

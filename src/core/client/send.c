@@ -13,7 +13,6 @@
 #include "core/client/listen.h"
 #include "core/client/opening.h"
 #include "core/client/table.h"
-#include "core/exchange/fault.h"
 #include "core/wire/msg.h"
 
 /* --- the level of log messages --- */
@@ -81,14 +80,6 @@ client_level_settled(struct client *e)
 /* --- to a legacy server --- */
 
 static struct frame *
-no_method(const struct client *e, const struct frame *f)
-{
-	return fault_make(FAULT_NOT_TRANSLATED,
-	    &(struct fault_args){
-		.request = f, .host = e->config.host, .name = f->method });
-}
-
-static struct frame *
 legacy_discover_answer(const struct client *e, const struct frame *f)
 {
 	struct frame *answer;
@@ -108,7 +99,7 @@ send_call(struct client *e, struct frame *f)
 	int level = client_wanted_level(f);
 
 	if (e->logs && level >= 0 && client_is_full(e, f)) {
-		client_busy(e, f);
+		client_fail(e, f, FAULT_HELD_FULL);
 		return;
 	}
 	r = client_add(e, f, &e->running);
@@ -130,7 +121,7 @@ client_bridge(struct client *e, struct frame *f)
 	if (client_is_discover(f)) {
 		client_write(e, legacy_discover_answer(e, f));
 	} else if (!client_is_listen(f) && era_to_legacy(f) != ERA_BOTH) {
-		client_write(e, no_method(e, f));
+		client_fail(e, f, FAULT_NOT_TRANSLATED);
 	} else if (client_outgrown(e, f)) {
 		client_log(e, LEVEL_INFO,
 		    "the client can answer more kinds of questions than "
@@ -170,7 +161,7 @@ client_send_native(struct client *e, struct frame *f)
 
 	if ((probe && e->probes.n >= MAX_PROBES) ||
 	    (client_is_listen(f) && count_listens(e) >= MAX_LISTENS)) {
-		client_busy(e, f);
+		client_fail(e, f, FAULT_HELD_FULL);
 		return;
 	}
 	r = client_add(e, f, probe ? &e->probes : &e->running);

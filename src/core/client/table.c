@@ -11,7 +11,6 @@
 
 #include "base/codec.h"
 #include "core/client/act.h"
-#include "core/exchange/fault.h"
 #include "core/wire/msg.h"
 
 /* --- ids --- */
@@ -280,14 +279,4 @@ client_cancel(struct client *e, const struct request *r, const char *reason)
 	codec_json_string(&raw, span_of(reason));
 	client_send(e, msg_cancel(r->sent->id, buf_span(&raw)));
 	buf_free(&raw);
-}
-
-void
-client_busy(struct client *e, const struct frame *f)
-{
-	client_write(e,
-	    fault_make(FAULT_HELD_FULL,
-		&(struct fault_args){ .request = f,
-		    .host = e->config.host,
-		    .size = e->held_bytes }));
 }

@@ -55,7 +55,5 @@ struct request *client_send_own(struct client *e, enum request_kind kind,
 /* Tells the session that r is cancelled, and why. */
 void client_cancel(struct client *e, const struct request *r,
     const char *reason);
-/* Answers the request f, which is not in the table, with the error "busy". */
-void client_busy(struct client *e, const struct frame *f);
 
 #endif

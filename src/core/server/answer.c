@@ -12,7 +12,6 @@
 
 #include "core/era/era.h"
 #include "core/era/mirror.h"
-#include "core/exchange/fault.h"
 #include "core/server/act.h"
 #include "core/server/belief.h"
 #include "core/server/call.h"
@@ -28,13 +27,16 @@ enum {
 	TOLD_MAX = 20 /* warnings about single tools */
 };
 
-/* Answers the order with an error that mcpsplice made. */
+/* Answers the order of i with an error that mcpsplice makes. more is as for
+ * server_order_fail. */
 static void
-fail(struct server *e, struct server_order *o, struct server_attempt *i,
-    struct frame *error)
+fail(struct server *e, struct server_attempt *i, enum fault_id id,
+    const struct fault_args *more)
 {
+	struct server_order *o = i->order;
+
 	server_call_let_go(e, i);
-	server_order_tell_answer(e, o, error);
+	server_order_fail(e, o, id, more);
 }
 
 /* --- to list the tools --- */
@@ -161,22 +163,7 @@ take_question(struct server *e, struct server_order *o,
 		server_inputs_ask(e, o, m);
 		return;
 	}
-	fail(e, o, i,
-	    fault_make(FAULT_INPUT_NOT_ALLOWED,
-		&(struct fault_args){
-		    .request = o->body, .host = e->config.host }));
-}
-
-/* The type may be a task, which the client did not say that it can take. */
-static void
-take_unknown_type(struct server *e, struct server_order *o,
-    struct server_attempt *i, struct span type)
-{
-	fail(e, o, i,
-	    fault_make(FAULT_RESULT_TYPE,
-		&(struct fault_args){ .request = o->body,
-		    .host = e->config.host,
-		    .name = type }));
+	fail(e, i, FAULT_INPUT_NOT_ALLOWED, NULL);
 }
 
 static void
@@ -192,27 +179,23 @@ take_result(struct server *e, struct server_order *o, struct server_attempt *i,
 		tell_result(e, o, f, m);
 	else if (json_string_is(type, "input_required"))
 		take_question(e, o, i, m);
-	else
-		take_unknown_type(e, o, i, type);
+	else /* perhaps a task, which the client did not say that it can take */
+		fail(e, i, FAULT_RESULT_TYPE,
+		    &(struct fault_args){ .name = type });
 }
 
 /* Fails a call that the server refused with -32020 and that another tools/list
  * cannot help. missing names the header that was left out because its value is
  * too long, or is empty. */
 static void
-fail_mismatch(struct server *e, struct server_order *o,
-    struct server_attempt *i, const struct facts *f, const struct frame *m,
-    struct span missing)
+fail_mismatch(struct server *e, struct server_attempt *i, const struct facts *f,
+    const struct frame *m, struct span missing)
 {
-	fail(e, o, i,
-	    fault_make(missing.n > 0 ? FAULT_HEADER_HUGE :
-				       FAULT_HEADERS_REFUSED,
-		&(struct fault_args){ .request = o->body,
-		    .host = e->config.host,
-		    .why = missing,
-		    .maybe = o->rounds > 0,
-		    .status = f->status,
-		    .refusal = m }));
+	fail(e, i, missing.n > 0 ? FAULT_HEADER_HUGE : FAULT_HEADERS_REFUSED,
+	    &(struct fault_args){ .why = missing,
+		.maybe = i->order->rounds > 0,
+		.status = f->status,
+		.refusal = m });
 }
 
 /* The server refused the mirrored headers. What mcpsplice knows of its tools is
@@ -231,7 +214,7 @@ take_mismatch(struct server *e, struct server_order *o,
 	buf_init(&missing, 0);
 	mirror_left_out(e->mirror, o->sent, &missing);
 	if (o->mismatched || span_is(buf_span(&missing), "Mcp-Name")) {
-		fail_mismatch(e, o, i, f, m, buf_span(&missing));
+		fail_mismatch(e, i, f, m, buf_span(&missing));
 	} else {
 		server_log(e, LEVEL_INFO,
 		    "%s refused the headers: its tools are listed again, then "
@@ -254,12 +237,8 @@ take_version(struct server *e, struct server_order *o, struct server_attempt *i,
 		server_call_renew(e, o, i, f, o->rounds > 0);
 		return;
 	}
-	fail(e, o, i,
-	    fault_make(FAULT_VERSION_REFUSED,
-		&(struct fault_args){ .request = o->body,
-		    .host = e->config.host,
-		    .status = f->status,
-		    .refusal = m }));
+	fail(e, i, FAULT_VERSION_REFUSED,
+	    &(struct fault_args){ .status = f->status, .refusal = m });
 }
 
 /* Tells whether the request names the version that mcpsplice speaks: a modern
@@ -376,10 +355,7 @@ take_request(struct server *e, struct server_order *o, struct server_attempt *i,
 		server_call_renew(e, o, i, f, true);
 		return;
 	}
-	fail(e, o, i,
-	    fault_make(FAULT_ASKS_BY_REQUEST,
-		&(struct fault_args){
-		    .request = o->body, .host = e->config.host }));
+	fail(e, i, FAULT_ASKS_BY_REQUEST, NULL);
 }
 
 void

@@ -17,7 +17,6 @@
 #include <stdlib.h>
 
 #include "core/era/era.h"
-#include "core/exchange/fault.h"
 #include "core/server/act.h"
 #include "core/server/belief.h"
 #include "core/server/call.h"
@@ -522,18 +521,14 @@ server_detect_stream(struct server *e, const struct facts *f)
 static void
 fail_announced(struct server *e)
 {
-	struct server_order *o = e->detect.order;
 	const char *why = "but none for a GET: check the URL.";
 
 	if (e->config.protocol == PROTOCOL_MODERN)
 		why = "but --protocol allows none: leave that out.";
 	else if (e->config.transport == TRANSPORT_HTTP)
 		why = "but --transport allows none: leave that out.";
-	server_order_tell_answer(e, o,
-	    fault_make(FAULT_SSE2024_BY_POST,
-		&(struct fault_args){ .request = o->body,
-		    .host = e->config.host,
-		    .why = span_of(why) }));
+	server_order_fail(e, e->detect.order, FAULT_SSE2024_BY_POST,
+	    &(struct fault_args){ .why = span_of(why) });
 }
 
 /* A server of HTTP+SSE may open its stream for a POST, too, if it looks only at

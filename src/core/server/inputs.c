@@ -15,7 +15,6 @@
 
 #include "base/codec.h"
 #include "core/era/era.h"
-#include "core/exchange/fault.h"
 #include "core/server/act.h"
 #include "core/server/call.h"
 #include "core/server/order.h"
@@ -70,12 +69,8 @@ fail(struct server *e, struct server_order *o, enum fault_id id,
     const struct frame *refusal, const char *what)
 {
 	server_inputs_end(e, o, true);
-	server_order_tell_answer(e, o,
-	    fault_make(id,
-		&(struct fault_args){ .request = o->body,
-		    .host = e->config.host,
-		    .why = span_of(what),
-		    .refusal = refusal }));
+	server_order_fail(e, o, id,
+	    &(struct fault_args){ .why = span_of(what), .refusal = refusal });
 }
 
 /* --- asking --- */

@@ -13,7 +13,6 @@
 #include "core/server/modern.h"
 
 #include "core/era/era.h"
-#include "core/exchange/fault.h"
 #include "core/server/act.h"
 #include "core/server/belief.h"
 #include "core/server/call.h"
@@ -82,9 +81,7 @@ set_level(struct server *e, struct server_order *o)
 	struct span level = json_get(o->body->params, "level");
 
 	if (era_level(level) < 0) {
-		server_order_tell_answer(e, o,
-		    fault_make(FAULT_BAD_LEVEL,
-			&(struct fault_args){ .request = o->body }));
+		server_order_fail(e, o, FAULT_BAD_LEVEL, NULL);
 		return;
 	}
 	buf_reset(&e->level);
@@ -92,22 +89,11 @@ set_level(struct server *e, struct server_order *o)
 	answer_ping(e, o);
 }
 
-static void
-answer_unknown(struct server *e, struct server_order *o)
-{
-	server_order_tell_answer(e, o,
-	    fault_make(FAULT_NOT_IN_MODERN,
-		&(struct fault_args){
-		    .request = o->body, .host = e->config.host }));
-}
-
 /* The answer would be a stream, which no legacy client knows. */
 static void
 answer_listen(struct server *e, struct server_order *o)
 {
-	server_order_tell_answer(e, o,
-	    fault_make(FAULT_LISTEN_IS_MODERN,
-		&(struct fault_args){ .request = o->body }));
+	server_order_fail(e, o, FAULT_LISTEN_IS_MODERN, NULL);
 }
 
 static void
@@ -146,7 +132,7 @@ send_request(struct server *e, struct server_order *o)
 			return;
 		}
 	if (era_to_modern(o->body) != ERA_BOTH) {
-		answer_unknown(e, o);
+		server_order_fail(e, o, FAULT_NOT_IN_MODERN, NULL);
 		return;
 	}
 	o->sent = era_request_to_modern(o->body, buf_span(&e->meta),
@@ -214,17 +200,6 @@ server_modern_head(struct server *e, struct server_attempt *i,
 		server_order_tell_head(e, i->order, f);
 }
 
-/* The call may have had effects in the rounds before. */
-static void
-undelivered(struct server *e, struct server_order *o, const struct facts *f)
-{
-	server_order_tell_answer(e, o,
-	    fault_make(FAULT_UNDELIVERED_INPUTS,
-		&(struct fault_args){ .request = o->body,
-		    .host = e->config.host,
-		    .why = f->why }));
-}
-
 /* A notification that the server does not want counts as delivered. */
 static void
 note_done(struct server *e, struct server_order *o, const struct facts *f)
@@ -264,7 +239,8 @@ server_modern_done(struct server *e, struct server_attempt *i,
 	else if (server_call_retry(e, o, f))
 		return;
 	else if (o->rounds > 0 && server_call_is_unsent(f))
-		undelivered(e, o, f);
+		server_order_fail(e, o, FAULT_UNDELIVERED_INPUTS,
+		    &(struct fault_args){ .why = f->why });
 	else
 		server_order_tell_done(e, o, &told);
 }

@@ -141,6 +141,19 @@ server_order_tell_answer(struct server *e, struct server_order *o,
 }
 
 void
+server_order_fail(struct server *e, struct server_order *o, enum fault_id id,
+    const struct fault_args *more)
+{
+	struct fault_args args = { 0 };
+
+	if (more != NULL)
+		args = *more;
+	args.request = o->body;
+	args.host = e->config.host;
+	server_order_tell_answer(e, o, fault_make(id, &args));
+}
+
+void
 server_order_tell_gone(struct server *e, struct server_order *o, bool ran)
 {
 	struct facts f = server_facts_gone(ran);

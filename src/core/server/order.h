@@ -2,6 +2,7 @@
 #ifndef MCPSPLICE_CORE_SERVER_ORDER_H
 #define MCPSPLICE_CORE_SERVER_ORDER_H
 
+#include "core/exchange/fault.h"
 #include "core/server/state.h"
 
 /* Makes a server_order of the session's order and adds it to the list. */
@@ -19,7 +20,8 @@ struct server_order *server_order_asking(const struct server *e, struct span id,
 bool server_order_is(const struct server_order *o, const char *method);
 
 /* Tell the session what came of the order. server_order_tell_done(), _answer()
- * and _gone() drop the order, and its attempts are ended. */
+ * and _gone(), and server_order_fail(), drop the order, and its attempts are
+ * ended. */
 void server_order_tell_head(struct server *e, struct server_order *o,
     const struct facts *f);
 void server_order_tell_message(struct server *e, struct server_order *o,
@@ -30,6 +32,10 @@ void server_order_tell_done(struct server *e, struct server_order *o,
  * reference to m. */
 void server_order_tell_answer(struct server *e, struct server_order *o,
     struct frame *m);
+/* Answers with the error id that mcpsplice makes, for the order's request. more
+ * has what the text says beside the request and the host; NULL: nothing. */
+void server_order_fail(struct server *e, struct server_order *o,
+    enum fault_id id, const struct fault_args *more);
 /* Tells that the server speaks another protocol now, or that its stream is
  * gone, so that the session renews. ran: the request may have run. */
 void server_order_tell_gone(struct server *e, struct server_order *o, bool ran);

@@ -15,7 +15,6 @@
 
 #include <stdlib.h>
 
-#include "core/exchange/fault.h"
 #include "core/server/act.h"
 #include "core/server/order.h"
 #include "core/server/subscription.h"
@@ -264,9 +263,7 @@ subscribe(struct server *e, struct server_order *o, struct span uri)
 	if (u == NULL) {
 		if (l->n_uris == LISTEN_URIS ||
 		    uri.n > LISTEN_URI_BYTES - l->uri_bytes) {
-			server_order_tell_answer(e, o,
-			    fault_make(FAULT_SUBSCRIPTIONS_FULL,
-				&(struct fault_args){ .request = o->body }));
+			server_order_fail(e, o, FAULT_SUBSCRIPTIONS_FULL, NULL);
 			return;
 		}
 		u = server_uris_add(l, at, uri);
@@ -295,14 +292,9 @@ server_set_subscribe(struct server *e, struct server_order *o)
 	struct span uri = json_get(o->body->params, "uri");
 
 	if (!server_set_is_offered(e))
-		server_order_tell_answer(e, o,
-		    fault_make(FAULT_NO_SUBSCRIPTIONS,
-			&(struct fault_args){
-			    .request = o->body, .host = e->config.host }));
+		server_order_fail(e, o, FAULT_NO_SUBSCRIPTIONS, NULL);
 	else if (json_kind(uri) != '"')
-		server_order_tell_answer(e, o,
-		    fault_make(FAULT_BAD_URI,
-			&(struct fault_args){ .request = o->body }));
+		server_order_fail(e, o, FAULT_BAD_URI, NULL);
 	else if (json_key_is(o->body->method, "resources/subscribe"))
 		subscribe(e, o, uri);
 	else
