@@ -69,14 +69,14 @@ listen_at(struct login *g, unsigned port)
 }
 
 void
-login_do_listen(struct login *g, const struct login_action *a)
+login_do_listen(struct login *g)
 {
 	unsigned port = g->config.callback_port;
 	const char *host = g->config.callback_host;
 	enum login_outcome came;
 	char *why;
 
-	if (port == 0 && a->again)
+	if (port == 0 && g->action.again)
 		port = port_of(g->record.client.redirect_uri, &host);
 	g->redirect_host = host;
 	g->listener = listen_at(g, port);
@@ -117,16 +117,14 @@ take_client(struct login *g, enum client_source source, const char *id)
 }
 
 void
-login_do_take_given(struct login *g, const struct login_action *a)
+login_do_take_given(struct login *g)
 {
-	(void)a;
 	take_client(g, CLIENT_GIVEN, g->config.client_id);
 }
 
 void
-login_do_take_document(struct login *g, const struct login_action *a)
+login_do_take_document(struct login *g)
 {
-	(void)a;
 	take_client(g, CLIENT_DOCUMENT, g->config.client_document);
 }
 
@@ -169,7 +167,7 @@ on_registered(const struct fetch_answer *a, void *arg)
 }
 
 void
-login_do_register(struct login *g, const struct login_action *a)
+login_do_register(struct login *g)
 {
 	struct fetch_request f = {
 		.url = g->found.server.registration_endpoint,
@@ -178,7 +176,6 @@ login_do_register(struct login *g, const struct login_action *a)
 	char *scope = login_wanted_scope(g);
 	struct buf body;
 
-	(void)a;
 	buf_init(&body, 0);
 	client_register(&body, &g->found.server, g->redirect_uri, scope);
 	f.body = buf_span(&body);
@@ -188,9 +185,9 @@ login_do_register(struct login *g, const struct login_action *a)
 }
 
 void
-login_do_register_by_name(struct login *g, const struct login_action *a)
+login_do_register_by_name(struct login *g)
 {
 	g->redirect_host = "localhost";
 	make_redirect_uri(g);
-	login_do_register(g, a);
+	login_do_register(g);
 }

@@ -266,51 +266,51 @@ take_token(struct record *rec, struct json_object *doc, const char *requested,
 }
 
 /* What an error means by its name (RFC 6749 5.2, RFC 8628 3.5). */
-static enum token_verdict
+static enum login_outcome
 error_verdict(const char *name)
 {
 	static const struct {
 		const char *name;
-		enum token_verdict verdict;
+		enum login_outcome verdict;
 	} table[] = {
-		{ "invalid_grant", TOKEN_GRANT },
-		{ "invalid_client", TOKEN_CLIENT },
-		{ "unauthorized_client", TOKEN_CLIENT },
-		{ "authorization_pending", TOKEN_PENDING },
-		{ "slow_down", TOKEN_SLOW_DOWN },
-		{ "temporarily_unavailable", TOKEN_TRANSIENT },
-		{ "server_error", TOKEN_TRANSIENT },
+		{ "invalid_grant", CAME_DEAD_GRANT },
+		{ "invalid_client", CAME_DEAD_CLIENT },
+		{ "unauthorized_client", CAME_DEAD_CLIENT },
+		{ "authorization_pending", CAME_PENDING },
+		{ "slow_down", CAME_SLOW_DOWN },
+		{ "temporarily_unavailable", CAME_TRANSIENT },
+		{ "server_error", CAME_TRANSIENT },
 	};
 	size_t i;
 
 	for (i = 0; i < sizeof table / sizeof table[0]; i++)
 		if (strcmp(name, table[i].name) == 0)
 			return table[i].verdict;
-	return TOKEN_REFUSED;
+	return CAME_REFUSED;
 }
 
 /* Is it nothing but a bad moment, whatever the body says? A body of a 429 may
  * tell a device to slow down. */
 static bool
-bad_moment(int status, enum token_verdict named)
+bad_moment(int status, enum login_outcome named)
 {
 	if (status == 429)
-		return named != TOKEN_SLOW_DOWN && named != TOKEN_PENDING;
+		return named != CAME_SLOW_DOWN && named != CAME_PENDING;
 	return status == 0 || status == 408 || status >= 500;
 }
 
-enum token_verdict
+enum login_outcome
 client_token(struct record *rec, int status, struct json_object *doc,
     const char *requested, int64_t now, char **why)
 {
 	const char *error = error_name(rec, doc), *fault;
-	enum token_verdict verdict = TOKEN_REFUSED;
+	enum login_outcome verdict = CAME_REFUSED;
 
 	/* some servers send errors with 200 */
 	if (error != NULL)
 		verdict = error_verdict(error);
 	if (bad_moment(status, verdict))
-		verdict = TOKEN_TRANSIENT;
+		verdict = CAME_TRANSIENT;
 	if (error != NULL) {
 		*why = describe(rec, doc, error);
 		return verdict;
@@ -323,8 +323,8 @@ client_token(struct record *rec, int status, struct json_object *doc,
 	fault = doc == NULL ? "the answer is no JSON object" : token_fault(doc);
 	if (fault != NULL) {
 		*why = xstrdup(fault);
-		return TOKEN_REFUSED;
+		return CAME_REFUSED;
 	}
 	take_token(rec, doc, requested, now);
-	return TOKEN_OK;
+	return CAME_TOKEN;
 }

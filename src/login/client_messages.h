@@ -7,6 +7,7 @@
 #define MCPSPLICE_LOGIN_CLIENT_MESSAGES_H
 
 #include "base/headers.h"
+#include "core/login/login.h"
 #include "login/metadata.h"
 #include "store/record.h"
 
@@ -23,19 +24,20 @@ void client_request_free(struct client_request *r);
 enum client_method client_method(const struct server_metadata *m,
     bool has_secret, bool has_key);
 
-/* The client's proof for CLIENT_JWT: a signed assertion (assertion_make), for
- * one request; NULL otherwise. Each function fills r, an empty one. */
+/* Each begins a request in r, which is empty; client_finish ends it. scope may
+ * be NULL. */
 void client_code(struct client_request *r, const struct record *rec,
-    const char *code, const char *verifier, const char *assertion);
-void client_refresh(struct client_request *r, const struct record *rec,
+    const char *code, const char *verifier);
+void client_refresh(struct client_request *r, const struct record *rec);
+void client_credentials(struct client_request *r, const char *scope);
+void client_device(struct client_request *r, const char *scope);
+void client_device_poll(struct client_request *r, const char *device_code);
+/* Adds for which resource it is, and who asks, with the proof. assertion is
+ * that of CLIENT_JWT: signed (assertion_make), for one request; NULL
+ * otherwise. */
+void client_finish(struct client_request *r, const struct record *rec,
     const char *assertion);
-/* scope may be NULL */
-void client_credentials(struct client_request *r, const struct record *rec,
-    const char *scope, const char *assertion);
-void client_device(struct client_request *r, const struct record *rec,
-    const char *scope, const char *assertion);
-void client_device_poll(struct client_request *r, const struct record *rec,
-    const char *device_code, const char *assertion);
+/* A whole request to forget a token. */
 void client_revoke(struct client_request *r, const struct record *rec,
     const char *token, bool refresh, const char *assertion);
 
@@ -60,21 +62,14 @@ bool client_param_ok(const char *param, char **why);
  * none. Its signature is not checked: a hint for people, no more. */
 struct json_object *client_claims(const char *token);
 
-enum token_verdict {
-	TOKEN_OK,
-	TOKEN_GRANT,     /* invalid_grant: this code or refresh token is dead */
-	TOKEN_CLIENT,    /* invalid_client, unauthorized_client */
-	TOKEN_PENDING,   /* authorization_pending (device) */
-	TOKEN_SLOW_DOWN, /* device */
-	TOKEN_TRANSIENT, /* network, 5xx, 429, temporarily_unavailable */
-	TOKEN_REFUSED    /* anything else */
-};
-/* What an answer of the token endpoint means. On TOKEN_OK the token is in
- * rec->token: a refresh token that was not sent again stays; now is s since
+/* What an answer of the token endpoint means: CAME_TOKEN, CAME_DEAD_GRANT (this
+ * code or refresh token is dead), CAME_DEAD_CLIENT, CAME_PENDING and
+ * CAME_SLOW_DOWN (device), CAME_TRANSIENT (network, 5xx, 429), or CAME_REFUSED
+ * for anything else. With CAME_TOKEN the token is in rec->token: a refresh token that was not sent again stays; now is s since
  * 1970. Otherwise rec is as it was and *why for people, owned by the caller:
  * the error's name and, marked as the server's and made safe, its
  * description. */
-enum token_verdict client_token(struct record *rec, int status,
+enum login_outcome client_token(struct record *rec, int status,
     struct json_object *doc, const char *requested, int64_t now, char **why);
 
 #endif

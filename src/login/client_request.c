@@ -109,9 +109,8 @@ begin(struct client_request *r, const char *grant)
 	field(&r->form, 0, "grant_type", grant);
 }
 
-/* What all requests for a token end with. */
-static void
-finish(struct client_request *r, const struct record *rec,
+void
+client_finish(struct client_request *r, const struct record *rec,
     const char *assertion)
 {
 	field(&r->form, 0, "resource", rec->resource);
@@ -120,49 +119,40 @@ finish(struct client_request *r, const struct record *rec,
 
 void
 client_code(struct client_request *r, const struct record *rec,
-    const char *code, const char *verifier, const char *assertion)
+    const char *code, const char *verifier)
 {
 	begin(r, "authorization_code");
 	field(&r->form, 0, "code", code);
 	field(&r->form, 0, "redirect_uri", rec->client.redirect_uri);
 	field(&r->form, 0, "code_verifier", verifier);
-	finish(r, rec, assertion);
 }
 
 void
-client_refresh(struct client_request *r, const struct record *rec,
-    const char *assertion)
+client_refresh(struct client_request *r, const struct record *rec)
 {
 	begin(r, "refresh_token");
 	field(&r->form, 0, "refresh_token", rec->token.refresh);
-	finish(r, rec, assertion);
 }
 
 void
-client_credentials(struct client_request *r, const struct record *rec,
-    const char *scope, const char *assertion)
+client_credentials(struct client_request *r, const char *scope)
 {
 	begin(r, "client_credentials");
 	field(&r->form, 0, "scope", scope);
-	finish(r, rec, assertion);
 }
 
 void
-client_device(struct client_request *r, const struct record *rec,
-    const char *scope, const char *assertion)
+client_device(struct client_request *r, const char *scope)
 {
 	begin(r, NULL);
 	field(&r->form, 0, "scope", scope);
-	finish(r, rec, assertion);
 }
 
 void
-client_device_poll(struct client_request *r, const struct record *rec,
-    const char *device_code, const char *assertion)
+client_device_poll(struct client_request *r, const char *device_code)
 {
 	begin(r, DEVICE_CODE);
 	field(&r->form, 0, "device_code", device_code);
-	finish(r, rec, assertion);
 }
 
 void

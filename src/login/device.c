@@ -94,32 +94,22 @@ on_device(const struct fetch_answer *a, void *arg)
 }
 
 void
-login_do_device(struct login *g, const struct login_action *a)
+login_do_device(struct login *g)
 {
 	struct client_request r = { 0 };
-	char *assertion;
 
-	(void)a;
-	if (!login_prove(g, &assertion))
-		return;
 	free(g->scope);
 	g->scope = login_wanted_scope(g);
-	client_device(&r, &g->record, g->scope, assertion);
-	free(assertion);
+	client_device(&r, g->scope);
 	login_post(g, g->found.server.device_authorization_endpoint, &r,
 	    on_device);
 }
 
 void
-login_do_poll(struct login *g, const struct login_action *a)
+login_do_poll(struct login *g)
 {
 	struct client_request r = { 0 };
-	char *assertion;
 
-	(void)a;
-	if (!login_prove(g, &assertion))
-		return;
-	client_device_poll(&r, &g->record, g->device_code, assertion);
-	free(assertion);
+	client_device_poll(&r, g->device_code);
 	login_post(g, g->record.token_endpoint, &r, login_on_token);
 }

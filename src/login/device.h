@@ -5,7 +5,7 @@
 #include "login/state.h"
 
 /* Each does the action of its name, as core/login/login.h has it. */
-void login_do_device(struct login *g, const struct login_action *a);
-void login_do_poll(struct login *g, const struct login_action *a);
+void login_do_device(struct login *g);
+void login_do_poll(struct login *g);
 
 #endif

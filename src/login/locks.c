@@ -13,8 +13,7 @@
 void
 login_unlock(int *fd)
 {
-	if (*fd >= 0)
-		store_unlock(*fd);
+	store_unlock(*fd);
 	*fd = -1;
 }
 
@@ -56,18 +55,16 @@ lock(struct login *g, int *fd, enum store_lock what, const char *name)
 }
 
 void
-login_do_lock_token(struct login *g, const struct login_action *a)
+login_do_lock_token(struct login *g)
 {
-	(void)a;
 	if (lock(g, &g->token_lock, STORE_TOKEN, g->name))
 		login_report(g, CAME_LOCKED);
 }
 
 /* What the copy noted that had it before comes with the lock. */
 void
-login_do_lock_login(struct login *g, const struct login_action *a)
+login_do_lock_login(struct login *g)
 {
-	(void)a;
 	if (!lock(g, &g->login_lock, STORE_LOGIN, g->name))
 		return;
 	store_pending(g->store, g->name, &g->pending);
@@ -75,23 +72,20 @@ login_do_lock_login(struct login *g, const struct login_action *a)
 }
 
 void
-login_do_lock_tab(struct login *g, const struct login_action *a)
+login_do_lock_tab(struct login *g)
 {
-	(void)a;
 	if (lock(g, &g->tab_lock, STORE_TAB, NULL))
 		login_report(g, CAME_LOCKED);
 }
 
 void
-login_do_unlock_token(struct login *g, const struct login_action *a)
+login_do_unlock_token(struct login *g)
 {
-	(void)a;
 	login_unlock(&g->token_lock);
 }
 
 void
-login_do_unlock_tab(struct login *g, const struct login_action *a)
+login_do_unlock_tab(struct login *g)
 {
-	(void)a;
 	login_unlock(&g->tab_lock);
 }

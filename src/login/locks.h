@@ -8,10 +8,10 @@
 void login_unlock(int *fd);
 
 /* Each does the action of its name, as core/login/login.h has it. */
-void login_do_lock_token(struct login *g, const struct login_action *a);
-void login_do_lock_login(struct login *g, const struct login_action *a);
-void login_do_lock_tab(struct login *g, const struct login_action *a);
-void login_do_unlock_token(struct login *g, const struct login_action *a);
-void login_do_unlock_tab(struct login *g, const struct login_action *a);
+void login_do_lock_token(struct login *g);
+void login_do_lock_login(struct login *g);
+void login_do_lock_tab(struct login *g);
+void login_do_unlock_token(struct login *g);
+void login_do_unlock_tab(struct login *g);
 
 #endif

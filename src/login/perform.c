@@ -26,8 +26,7 @@
 #define WHY_MAX_BYTES ((size_t)1023)
 
 /* All but DO_NOTHING and DO_END, which no part does. */
-static void (*const performers[DO_ACTIONS])(struct login *g,
-    const struct login_action *a) = {
+static void (*const performers[DO_ACTIONS])(struct login *g) = {
 	[DO_WAIT] = login_do_wait,
 	[DO_LOAD] = login_do_load,
 	[DO_DISCOVER] = login_do_discover,
@@ -93,17 +92,16 @@ end(struct login *g, const struct login_action *a)
 static void
 work(struct login *g)
 {
-	struct login_action a;
-
 	g->at_work = true;
-	while (login_flow_next(g->flow, &a)) {
-		if (a.kind == DO_END) {
-			end(g, &a);
+	while (login_flow_next(g->flow, &g->action)) {
+		if (g->action.kind == DO_END) {
+			end(g, &g->action);
 			return;
 		}
-		if (login_is_awaited(a.kind)) /* what was waited for is over */
+		/* What was waited for is over. */
+		if (login_is_awaited(g->action.kind))
 			loop_timer_set(g->timer, -1);
-		performers[a.kind](g, &a);
+		performers[g->action.kind](g);
 	}
 	g->at_work = false;
 }

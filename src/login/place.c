@@ -27,7 +27,7 @@ on_discovered(struct discovered *d, const char *why, bool transient, void *arg)
 }
 
 void
-login_do_discover(struct login *g, const struct login_action *a)
+login_do_discover(struct login *g)
 {
 	const struct login_config *c = &g->config;
 	struct discovery_config d = {
@@ -38,10 +38,10 @@ login_do_discover(struct login *g, const struct login_action *a)
 		.issuer = c->issuer,
 		.bound = g->record.issuer,
 		.policy = c->policy,
-		.interactive = a->interactive,
+		.interactive = g->action.interactive,
 	};
 
-	loop_timer_set(g->timer, a->ms);
+	loop_timer_set(g->timer, g->action.ms);
 	/* It may fail from inside; what follows is done after this. */
 	g->discovery = discovery_start(g->fetcher, &d, on_discovered, g);
 }

@@ -5,6 +5,6 @@
 #include "login/state.h"
 
 /* Each does the action of its name, as core/login/login.h has it. */
-void login_do_discover(struct login *g, const struct login_action *a);
+void login_do_discover(struct login *g);
 
 #endif

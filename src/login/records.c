@@ -44,9 +44,8 @@ on_record(const struct record *r, const char *why, void *arg)
 }
 
 void
-login_do_load(struct login *g, const struct login_action *a)
+login_do_load(struct login *g)
 {
-	(void)a;
 	if (g->store == NULL)
 		login_report(g, CAME_LOADED);
 	else
@@ -63,20 +62,20 @@ forget(struct login *g, enum login_forget what)
 }
 
 void
-login_do_forget(struct login *g, const struct login_action *a)
+login_do_forget(struct login *g)
 {
-	forget(g, a->forget);
+	forget(g, g->action.forget);
 	login_report(g, CAME_DONE);
 }
 
 void
-login_do_adopt(struct login *g, const struct login_action *a)
+login_do_adopt(struct login *g)
 {
 	const struct login_config *c = &g->config;
 	const struct server_metadata *m = &g->found.server;
 	struct record *r = &g->record;
 
-	forget(g, a->forget);
+	forget(g, g->action.forget);
 	string_set(&r->issuer, m->issuer);
 	string_set(&r->token_endpoint,
 	    c->token_endpoint != NULL ? c->token_endpoint : m->token_endpoint);
@@ -89,9 +88,8 @@ login_do_adopt(struct login *g, const struct login_action *a)
 }
 
 void
-login_do_count_failure(struct login *g, const struct login_action *a)
+login_do_count_failure(struct login *g)
 {
-	(void)a;
 	g->record.client_failures++;
 	login_report(g, CAME_DONE);
 }
@@ -108,11 +106,11 @@ on_saved(const char *why, void *arg)
 }
 
 void
-login_do_save(struct login *g, const struct login_action *a)
+login_do_save(struct login *g)
 {
 	struct record *r = &g->record;
 
-	forget(g, a->forget);
+	forget(g, g->action.forget);
 	string_set(&r->url, g->config.server->text);
 	string_set(&r->profile, g->config.profile);
 	if (g->store == NULL)

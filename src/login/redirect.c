@@ -98,9 +98,8 @@ login_paste(struct login *g, const char *url)
 }
 
 void
-login_do_close_listener(struct login *g, const struct login_action *a)
+login_do_close_listener(struct login *g)
 {
-	(void)a;
 	listener_free(g->listener, true);
 	g->listener = NULL;
 }
@@ -108,9 +107,8 @@ login_do_close_listener(struct login *g, const struct login_action *a)
 /* --- the browser --- */
 
 void
-login_do_close_browser(struct login *g, const struct login_action *a)
+login_do_close_browser(struct login *g)
 {
-	(void)a;
 	browser_free(g->browser);
 	g->browser = NULL;
 }
@@ -127,11 +125,10 @@ on_browser(bool ok, void *arg)
 }
 
 void
-login_do_open(struct login *g, const struct login_action *a)
+login_do_open(struct login *g)
 {
 	int64_t *opened = g->pending.opened;
 
-	(void)a;
 	opened[2] = opened[1];
 	opened[1] = opened[0];
 	opened[0] = login_now();
@@ -145,11 +142,10 @@ login_do_open(struct login *g, const struct login_action *a)
 /* The URL that was shown last is another copy's. When no tab is open, it is
  * ours to open one. */
 void
-login_do_open_for_other(struct login *g, const struct login_action *a)
+login_do_open_for_other(struct login *g)
 {
 	char *safe, *why;
 
-	(void)a;
 	if (g->browser != NULL)
 		return;
 	safe = browser_url(g->shown, g->config.policy.allow_http, &why);
@@ -165,11 +161,10 @@ login_do_open_for_other(struct login *g, const struct login_action *a)
 /* --- the request --- */
 
 void
-login_do_authorize(struct login *g, const struct login_action *a)
+login_do_authorize(struct login *g)
 {
 	char challenge[PROOF_BYTES], *url = NULL, *why = NULL;
 
-	(void)a;
 	free(g->scope);
 	g->scope = login_wanted_scope(g);
 	free(g->url);

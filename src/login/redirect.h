@@ -8,10 +8,10 @@
 bool login_callback(struct span so_far, struct buf *reply, void *arg);
 
 /* Each does the action of its name, as core/login/login.h has it. */
-void login_do_authorize(struct login *g, const struct login_action *a);
-void login_do_open(struct login *g, const struct login_action *a);
-void login_do_open_for_other(struct login *g, const struct login_action *a);
-void login_do_close_browser(struct login *g, const struct login_action *a);
-void login_do_close_listener(struct login *g, const struct login_action *a);
+void login_do_authorize(struct login *g);
+void login_do_open(struct login *g);
+void login_do_open_for_other(struct login *g);
+void login_do_close_browser(struct login *g);
+void login_do_close_listener(struct login *g);
 
 #endif

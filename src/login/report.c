@@ -106,27 +106,26 @@ login_report(struct login *g, enum login_outcome came)
 }
 
 void
-login_do_wait(struct login *g, const struct login_action *a)
+login_do_wait(struct login *g)
 {
-	loop_timer_set(g->timer, a->ms);
+	loop_timer_set(g->timer, g->action.ms);
 }
 
 void
-login_do_timeout(struct login *g, const struct login_action *a)
+login_do_timeout(struct login *g)
 {
-	loop_timer_set(g->timeout, a->ms);
+	loop_timer_set(g->timeout, g->action.ms);
 }
 
 void
-login_do_timeout_off(struct login *g, const struct login_action *a)
+login_do_timeout_off(struct login *g)
 {
-	(void)a;
 	loop_timer_set(g->timeout, -1);
 }
 
 void
-login_do_log(struct login *g, const struct login_action *a)
+login_do_log(struct login *g)
 {
 	(void)g;
-	log_put(a->level, "%s", a->text);
+	log_put(g->action.level, "%s", g->action.text);
 }

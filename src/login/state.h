@@ -29,7 +29,8 @@ struct login {
 	struct login_flow *flow;
 	void (*work)(struct login *g); /* does what the flow says */
 	bool at_work;
-	struct record record; /* as it was read, and as it becomes */
+	struct login_action action; /* that is being done, while at work */
+	struct record record;       /* as it was read, and as it becomes */
 
 	/* under way: at most one of them */
 	struct loop_timer *timer; /* of DO_WAIT and DO_DISCOVER */

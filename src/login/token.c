@@ -38,8 +38,10 @@ login_wanted_scope(const struct login *g)
 	return more;
 }
 
-bool
-login_prove(struct login *g, char **assertion)
+/* Makes the signed proof of this client, or NULL where it has none; the caller
+ * owns it. Returns false if it cannot be made, which is reported. */
+static bool
+prove(struct login *g, char **assertion)
 {
 	const struct record *r = &g->record;
 	char *why = NULL;
@@ -66,12 +68,17 @@ login_post(struct login *g, const char *url, struct client_request *r,
 {
 	struct fetch_request f = {
 		.url = url,
-		.body = buf_span(&r->form),
 		.content_type = "application/x-www-form-urlencoded",
 		.headers = &r->headers,
 	};
+	char *assertion;
 
-	g->fetch = fetch_start(g->fetcher, &f, cb, g);
+	if (prove(g, &assertion)) {
+		client_finish(r, &g->record, assertion);
+		free(assertion);
+		f.body = buf_span(&r->form);
+		g->fetch = fetch_start(g->fetcher, &f, cb, g);
+	}
 	client_request_free(r);
 }
 
@@ -108,42 +115,21 @@ login_is_unready(struct login *g, const struct fetch_answer *a)
 	return true;
 }
 
-static enum login_outcome
-outcome_of(enum token_verdict verdict)
-{
-	switch (verdict) {
-	case TOKEN_OK:
-		return CAME_TOKEN;
-	case TOKEN_GRANT:
-		return CAME_DEAD_GRANT;
-	case TOKEN_CLIENT:
-		return CAME_DEAD_CLIENT;
-	case TOKEN_PENDING:
-		return CAME_PENDING;
-	case TOKEN_SLOW_DOWN:
-		return CAME_SLOW_DOWN;
-	case TOKEN_TRANSIENT:
-		return CAME_TRANSIENT;
-	default:
-		return CAME_REFUSED;
-	}
-}
-
 /* scope: what was asked for. */
 static void
 take_answer(struct login *g, const struct fetch_answer *a, const char *scope)
 {
 	char *why = NULL;
-	enum token_verdict verdict = client_token(&g->record, a->status,
-	    a->json, scope, login_now(), &why);
+	enum login_outcome came = client_token(&g->record, a->status, a->json,
+	    scope, login_now(), &why);
 
-	if (verdict == TOKEN_OK) {
+	if (came == CAME_TOKEN) {
 		g->record.client_failures = 0;
 		if (g->config.knows_place)
 			g->record.server_public = g->config.is_public;
 	}
-	login_report_why(g, outcome_of(verdict),
-	    verdict == TOKEN_REFUSED && a->why != NULL ? a->why : why);
+	login_report_why(g, came,
+	    came == CAME_REFUSED && a->why != NULL ? a->why : why);
 	free(why);
 }
 
@@ -201,17 +187,12 @@ take_given(struct login *g)
 }
 
 void
-login_do_refresh(struct login *g, const struct login_action *a)
+login_do_refresh(struct login *g)
 {
 	struct client_request r = { 0 };
-	char *assertion;
 
-	(void)a;
 	take_given(g);
-	if (!login_prove(g, &assertion))
-		return;
-	client_refresh(&r, &g->record, assertion);
-	free(assertion);
+	client_refresh(&r, &g->record);
 	login_post(g, g->record.token_endpoint, &r, on_refreshed);
 }
 
@@ -228,13 +209,11 @@ on_credentials(const struct fetch_answer *a, void *arg)
 }
 
 void
-login_do_credentials(struct login *g, const struct login_action *a)
+login_do_credentials(struct login *g)
 {
 	struct record *r = &g->record;
 	struct client_request form = { 0 };
-	char *assertion;
 
-	(void)a;
 	free(g->scope);
 	g->scope = login_wanted_scope(g); /* widens that of the token now */
 	record_drop_client(r);
@@ -243,27 +222,18 @@ login_do_credentials(struct login *g, const struct login_action *a)
 	string_set(&r->client.secret, g->config.client_secret);
 	r->client.method = client_method(&g->found.server,
 	    g->config.client_secret != NULL, g->config.client_key != NULL);
-	if (!login_prove(g, &assertion))
-		return;
-	client_credentials(&form, r, g->scope, assertion);
-	free(assertion);
+	client_credentials(&form, g->scope);
 	login_post(g, r->token_endpoint, &form, on_credentials);
 }
 
 /* --- the code of a redirect --- */
 
 void
-login_do_exchange(struct login *g, const struct login_action *a)
+login_do_exchange(struct login *g)
 {
 	struct client_request r = { 0 };
-	char *assertion;
 
-	(void)a;
-	if (login_prove(g, &assertion)) {
-		client_code(&r, &g->record, g->arrived.code, g->verifier,
-		    assertion);
-		free(assertion);
-		login_post(g, g->record.token_endpoint, &r, login_on_token);
-	}
+	client_code(&r, &g->record, g->arrived.code, g->verifier);
 	callback_free(&g->arrived);
+	login_post(g, g->record.token_endpoint, &r, login_on_token);
 }

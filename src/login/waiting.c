@@ -55,12 +55,11 @@ login_show(struct login *g, const char *url, const char *code)
 }
 
 void
-login_do_watch(struct login *g, const struct login_action *a)
+login_do_watch(struct login *g)
 {
 	struct login_input in = { .came = CAME_LOOKED, .again_ms = -1 };
 	struct pending p;
 
-	(void)a;
 	in.stamp = store_stamp(g->store, g->name);
 	store_pending(g->store, g->name, &p);
 	if (p.url != NULL && !is_shown(g, p.url, p.user_code)) {
@@ -73,11 +72,10 @@ login_do_watch(struct login *g, const struct login_action *a)
 
 /* What the copy before us showed is over. */
 void
-login_do_clear(struct login *g, const struct login_action *a)
+login_do_clear(struct login *g)
 {
 	char *why;
 
-	(void)a;
 	forget_url(&g->pending);
 	if (login_save_pending(g)) {
 		login_report(g, CAME_DONE);
@@ -91,9 +89,8 @@ login_do_clear(struct login *g, const struct login_action *a)
 }
 
 void
-login_do_note_success(struct login *g, const struct login_action *a)
+login_do_note_success(struct login *g)
 {
-	(void)a;
 	forget_url(&g->pending);
 	g->pending.failed_at = 0;
 	login_save_pending(g);
@@ -101,9 +98,8 @@ login_do_note_success(struct login *g, const struct login_action *a)
 
 /* The copies that wait do not ask the user again. */
 void
-login_do_note_failure(struct login *g, const struct login_action *a)
+login_do_note_failure(struct login *g)
 {
-	(void)a;
 	forget_url(&g->pending);
 	g->pending.failed_at = login_now();
 	login_save_pending(g);

@@ -78,7 +78,7 @@ check_token(int status, struct json_object *doc)
 
 	fill(&rec);
 	if (client_token(&rec, status, doc, rec.token.scope_requested, NOW,
-		&why) != TOKEN_OK) {
+		&why) != CAME_TOKEN) {
 		check_why(why);
 		FUZZ_CHECK(rec.token.access == NULL);
 		FUZZ_CHECK(strcmp(rec.token.refresh, REFRESH) == 0);
@@ -93,7 +93,8 @@ check_token(int status, struct json_object *doc)
 		FUZZ_CHECK(rec.token.expires_at == 0 ||
 		    rec.token.expires_at > NOW);
 	}
-	client_refresh(&r, &rec, NULL);
+	client_refresh(&r, &rec);
+	client_finish(&r, &rec, NULL);
 	FUZZ_CHECK(headers_get(&r.headers, "Authorization") != NULL);
 	check_form(&r, 2);
 	free(why);
@@ -123,7 +124,8 @@ check_registration(struct json_object *doc)
 		FUZZ_CHECK(rec.client.secret_expires_at >= 0);
 	}
 	rec.client.method = CLIENT_POST;
-	client_code(&r, &rec, "code", "verifier", NULL);
+	client_code(&r, &rec, "code", "verifier");
+	client_finish(&r, &rec, NULL);
 	FUZZ_CHECK(r.headers.n == 0);
 	/* grant_type, code, code_verifier, client_id, and what there is */
 	check_form(&r,

@@ -77,23 +77,28 @@ expect(const char *form, const char *authorization)
 
 START_TEST(forms)
 {
-	client_code(&req, &rec, "c&d=+", "ver-._~", NULL);
+	client_code(&req, &rec, "c&d=+", "ver-._~");
+	client_finish(&req, &rec, NULL);
 	expect("grant_type=authorization_code&code=c%26d%3D%2B"
 	       "&redirect_uri=" CALLBACK "&code_verifier=ver-._~&" RESOURCE
 	       "&client_id=my%20id",
 	    NULL);
 	set(&rec.token.refresh, "r/1");
-	client_refresh(&req, &rec, NULL);
+	client_refresh(&req, &rec);
+	client_finish(&req, &rec, NULL);
 	expect("grant_type=refresh_token&refresh_token=r%2F1&" RESOURCE
 	       "&client_id=my%20id",
 	    NULL);
-	client_credentials(&req, &rec, "a b", NULL);
+	client_credentials(&req, "a b");
+	client_finish(&req, &rec, NULL);
 	expect("grant_type=client_credentials&scope=a%20b&" RESOURCE
 	       "&client_id=my%20id",
 	    NULL);
-	client_device(&req, &rec, "a", NULL);
+	client_device(&req, "a");
+	client_finish(&req, &rec, NULL);
 	expect("scope=a&" RESOURCE "&client_id=my%20id", NULL);
-	client_device_poll(&req, &rec, "dc", NULL);
+	client_device_poll(&req, "dc");
+	client_finish(&req, &rec, NULL);
 	expect("grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3A"
 	       "device_code&device_code=dc&" RESOURCE "&client_id=my%20id",
 	    NULL);
@@ -110,16 +115,20 @@ END_TEST
 START_TEST(forms_without)
 {
 	set(&rec.resource, NULL);
-	client_code(&req, &rec, "c", "v", NULL);
+	client_code(&req, &rec, "c", "v");
+	client_finish(&req, &rec, NULL);
 	expect("grant_type=authorization_code&code=c&redirect_uri=" CALLBACK
 	       "&code_verifier=v&client_id=my%20id",
 	    NULL);
-	client_credentials(&req, &rec, NULL, NULL);
+	client_credentials(&req, NULL);
+	client_finish(&req, &rec, NULL);
 	expect("grant_type=client_credentials&client_id=my%20id", NULL);
-	client_device(&req, &rec, NULL, NULL);
+	client_device(&req, NULL);
+	client_finish(&req, &rec, NULL);
 	expect("client_id=my%20id", NULL);
 	set(&rec.client.id, NULL);
-	client_device(&req, &rec, NULL, NULL);
+	client_device(&req, NULL);
+	client_finish(&req, &rec, NULL);
 	expect("", NULL);
 }
 END_TEST
@@ -130,30 +139,36 @@ START_TEST(proofs)
 	set(&rec.client.id, "my:id");
 	set(&rec.client.secret, "s%c r\xC3\xA9");
 	rec.client.method = CLIENT_BASIC;
-	client_credentials(&req, &rec, NULL, NULL);
+	client_credentials(&req, NULL);
+	client_finish(&req, &rec, NULL);
 	/* my%3Aid:s%25c%20r%C3%A9 */
 	expect("grant_type=client_credentials",
 	    "Basic bXklM0FpZDpzJTI1YyUyMHIlQzMlQTk=");
 	rec.client.method = CLIENT_POST;
-	client_credentials(&req, &rec, NULL, NULL);
+	client_credentials(&req, NULL);
+	client_finish(&req, &rec, NULL);
 	expect("grant_type=client_credentials&client_id=my%3Aid"
 	       "&client_secret=s%25c%20r%C3%A9",
 	    NULL);
 	rec.client.method = CLIENT_NONE;
-	client_credentials(&req, &rec, NULL, NULL);
+	client_credentials(&req, NULL);
+	client_finish(&req, &rec, NULL);
 	expect("grant_type=client_credentials&client_id=my%3Aid", NULL);
 	rec.client.method = CLIENT_JWT;
-	client_credentials(&req, &rec, NULL, "a.b.c");
+	client_credentials(&req, NULL);
+	client_finish(&req, &rec, "a.b.c");
 	expect("grant_type=client_credentials&client_assertion_type="
 	       "urn%3Aietf%3Aparams%3Aoauth%3Aclient-assertion-type%3A"
 	       "jwt-bearer&client_assertion=a.b.c",
 	    NULL);
 	/* what cannot be proved is asked for without a proof */
-	client_credentials(&req, &rec, NULL, NULL);
+	client_credentials(&req, NULL);
+	client_finish(&req, &rec, NULL);
 	expect("grant_type=client_credentials&client_id=my%3Aid", NULL);
 	rec.client.method = CLIENT_BASIC;
 	set(&rec.client.secret, NULL);
-	client_credentials(&req, &rec, NULL, NULL);
+	client_credentials(&req, NULL);
+	client_finish(&req, &rec, NULL);
 	expect("grant_type=client_credentials&client_id=my%3Aid", NULL);
 }
 END_TEST
@@ -488,7 +503,7 @@ START_TEST(good_tokens)
 	rec.token.expires_at = 5;
 	ck_assert_int_eq(client_token(&rec, 200 + _i % 2, o, "asked", NOW,
 			     &why),
-	    TOKEN_OK);
+	    CAME_TOKEN);
 	json_object_put(o);
 	ck_assert_ptr_null(why);
 	ck_assert_str_eq(rec.token.access, tokens[_i].access);
@@ -510,12 +525,13 @@ START_TEST(a_refreshed_token)
 	set(&rec.token.id_token, "kept");
 	ck_assert_int_eq(client_token(&rec, 200, o, rec.token.scope_requested,
 			     NOW, &why),
-	    TOKEN_OK);
+	    CAME_TOKEN);
 	ck_assert_str_eq(rec.token.scope_requested, "mine");
 	ck_assert_str_eq(rec.token.scope_granted, "mine");
 	ck_assert_str_eq(rec.token.id_token, "kept");
 	ck_assert_ptr_null(rec.token.refresh);
-	ck_assert_int_eq(client_token(&rec, 200, o, NULL, NOW, &why), TOKEN_OK);
+	ck_assert_int_eq(client_token(&rec, 200, o, NULL, NOW, &why),
+	    CAME_TOKEN);
 	ck_assert_ptr_null(rec.token.scope_requested);
 	ck_assert_ptr_null(rec.token.scope_granted);
 	json_object_put(o);
@@ -528,95 +544,91 @@ END_TEST
 static const struct {
 	int status;
 	const char *doc; /* NULL: there is none */
-	enum token_verdict want;
+	enum login_outcome want;
 	const char *why;
 } refusals[] = {
-	{ 200, NULL, TOKEN_REFUSED, "the answer is no JSON object" },
-	{ 200, "{}", TOKEN_REFUSED, "the answer has no access_token" },
-	{ 200, "{\"access_token\":\"\"}", TOKEN_REFUSED,
+	{ 200, NULL, CAME_REFUSED, "the answer is no JSON object" },
+	{ 200, "{}", CAME_REFUSED, "the answer has no access_token" },
+	{ 200, "{\"access_token\":\"\"}", CAME_REFUSED,
 	    "the answer has no access_token" },
-	{ 200, "{\"access_token\":[\"a\"]}", TOKEN_REFUSED,
+	{ 200, "{\"access_token\":[\"a\"]}", CAME_REFUSED,
 	    "the answer has no access_token" },
-	{ 200, "{\"access_token\":\"a b\"}", TOKEN_REFUSED,
+	{ 200, "{\"access_token\":\"a b\"}", CAME_REFUSED,
 	    BAD("access_token") },
-	{ 200, "{\"access_token\":\"a\\r\\nX: y\"}", TOKEN_REFUSED,
+	{ 200, "{\"access_token\":\"a\\r\\nX: y\"}", CAME_REFUSED,
 	    BAD("access_token") },
-	{ 200, "{\"access_token\":\"a\\u007f\"}", TOKEN_REFUSED,
+	{ 200, "{\"access_token\":\"a\\u007f\"}", CAME_REFUSED,
 	    BAD("access_token") },
-	{ 200, "{\"access_token\":\"\xC3\xA9\"}", TOKEN_REFUSED,
+	{ 200, "{\"access_token\":\"\xC3\xA9\"}", CAME_REFUSED,
 	    BAD("access_token") },
 	{ 200, "{\"access_token\":\"a\",\"refresh_token\":\"b c\"}",
-	    TOKEN_REFUSED, BAD("refresh_token") },
-	{ 200, "{\"access_token\":\"a\",\"token_type\":\"mac\"}", TOKEN_REFUSED,
+	    CAME_REFUSED, BAD("refresh_token") },
+	{ 200, "{\"access_token\":\"a\",\"token_type\":\"mac\"}", CAME_REFUSED,
 	    "the token is not a Bearer token" },
-	{ 200, "{\"access_token\":\"a\",\"token_type\":\"dpop\"}",
-	    TOKEN_REFUSED,
+	{ 200, "{\"access_token\":\"a\",\"token_type\":\"dpop\"}", CAME_REFUSED,
 	    "the token is bound to a key (DPoP), which mcpsplice cannot do "
 	    "yet" },
 	/* errors that come with a success */
-	{ 200, "{\"error\":\"invalid_grant\"}", TOKEN_GRANT, "invalid_grant" },
-	{ 200, "{\"access_token\":\"a\",\"error\":\"x\"}", TOKEN_REFUSED, "x" },
+	{ 200, "{\"error\":\"invalid_grant\"}", CAME_DEAD_GRANT,
+	    "invalid_grant" },
+	{ 200, "{\"access_token\":\"a\",\"error\":\"x\"}", CAME_REFUSED, "x" },
 	{ 400, "{\"error\":\"invalid_grant\",\"error_description\":\"gone\"}",
-	    TOKEN_GRANT, "invalid_grant: the server says \"gone\"" },
-	{ 400, "{\"error\":\"INVALID_GRANT\"}", TOKEN_REFUSED,
-	    "INVALID_GRANT" },
-	{ 401, "{\"error\":\"invalid_client\"}", TOKEN_CLIENT,
+	    CAME_DEAD_GRANT, "invalid_grant: the server says \"gone\"" },
+	{ 400, "{\"error\":\"INVALID_GRANT\"}", CAME_REFUSED, "INVALID_GRANT" },
+	{ 401, "{\"error\":\"invalid_client\"}", CAME_DEAD_CLIENT,
 	    "invalid_client" },
-	{ 400, "{\"error\":\"unauthorized_client\"}", TOKEN_CLIENT,
+	{ 400, "{\"error\":\"unauthorized_client\"}", CAME_DEAD_CLIENT,
 	    "unauthorized_client" },
-	{ 400, "{\"error\":\"authorization_pending\"}", TOKEN_PENDING,
+	{ 400, "{\"error\":\"authorization_pending\"}", CAME_PENDING,
 	    "authorization_pending" },
-	{ 429, "{\"error\":\"authorization_pending\"}", TOKEN_PENDING,
+	{ 429, "{\"error\":\"authorization_pending\"}", CAME_PENDING,
 	    "authorization_pending" },
-	{ 400, "{\"error\":\"slow_down\"}", TOKEN_SLOW_DOWN, "slow_down" },
-	{ 429, "{\"error\":\"slow_down\"}", TOKEN_SLOW_DOWN, "slow_down" },
-	{ 400, "{\"error\":\"access_denied\"}", TOKEN_REFUSED,
-	    "access_denied" },
-	{ 400, "{\"error\":\"expired_token\"}", TOKEN_REFUSED,
-	    "expired_token" },
-	{ 400, "{\"error\":\"temporarily_unavailable\"}", TOKEN_TRANSIENT,
+	{ 400, "{\"error\":\"slow_down\"}", CAME_SLOW_DOWN, "slow_down" },
+	{ 429, "{\"error\":\"slow_down\"}", CAME_SLOW_DOWN, "slow_down" },
+	{ 400, "{\"error\":\"access_denied\"}", CAME_REFUSED, "access_denied" },
+	{ 400, "{\"error\":\"expired_token\"}", CAME_REFUSED, "expired_token" },
+	{ 400, "{\"error\":\"temporarily_unavailable\"}", CAME_TRANSIENT,
 	    "temporarily_unavailable" },
 	/* a bad moment is one, whatever it says */
-	{ 500, "{\"error\":\"invalid_grant\"}", TOKEN_TRANSIENT,
+	{ 500, "{\"error\":\"invalid_grant\"}", CAME_TRANSIENT,
 	    "invalid_grant" },
-	{ 503, "{\"error\":\"invalid_client\"}", TOKEN_TRANSIENT,
+	{ 503, "{\"error\":\"invalid_client\"}", CAME_TRANSIENT,
 	    "invalid_client" },
-	{ 429, "{\"error\":\"invalid_grant\"}", TOKEN_TRANSIENT,
+	{ 429, "{\"error\":\"invalid_grant\"}", CAME_TRANSIENT,
 	    "invalid_grant" },
-	{ 503, "{\"access_token\":\"a\"}", TOKEN_TRANSIENT, "HTTP 503" },
-	{ 429, NULL, TOKEN_TRANSIENT, "HTTP 429" },
-	{ 408, NULL, TOKEN_TRANSIENT, "HTTP 408" },
-	{ 0, NULL, TOKEN_TRANSIENT, "there was no answer" },
-	{ 302, NULL, TOKEN_REFUSED, "HTTP 302" },
-	{ 400, NULL, TOKEN_REFUSED, "HTTP 400" },
-	{ 400, "{\"access_token\":\"a\"}", TOKEN_REFUSED, "HTTP 400" },
-	{ 400, "{\"error\":{\"message\":\"x\"}}", TOKEN_REFUSED, "HTTP 400" },
+	{ 503, "{\"access_token\":\"a\"}", CAME_TRANSIENT, "HTTP 503" },
+	{ 429, NULL, CAME_TRANSIENT, "HTTP 429" },
+	{ 408, NULL, CAME_TRANSIENT, "HTTP 408" },
+	{ 0, NULL, CAME_TRANSIENT, "there was no answer" },
+	{ 302, NULL, CAME_REFUSED, "HTTP 302" },
+	{ 400, NULL, CAME_REFUSED, "HTTP 400" },
+	{ 400, "{\"access_token\":\"a\"}", CAME_REFUSED, "HTTP 400" },
+	{ 400, "{\"error\":{\"message\":\"x\"}}", CAME_REFUSED, "HTTP 400" },
 	/* what a server may make us show */
-	{ 400, "{\"error\":\"call 555 now\"}", TOKEN_REFUSED,
+	{ 400, "{\"error\":\"call 555 now\"}", CAME_REFUSED,
 	    "an error without a proper name" },
-	{ 400, "{\"error\":\"is_CANARY2\"}", TOKEN_REFUSED,
+	{ 400, "{\"error\":\"is_CANARY2\"}", CAME_REFUSED,
 	    "an error without a proper name" },
-	{ 400, "{\"error\":\"" S40 "\"}", TOKEN_REFUSED,
+	{ 400, "{\"error\":\"" S40 "\"}", CAME_REFUSED,
 	    "an error without a proper name" },
-	{ 400, "{\"error\":\"\\u001b[2J\"}", TOKEN_REFUSED,
+	{ 400, "{\"error\":\"\\u001b[2J\"}", CAME_REFUSED,
 	    "an error without a proper name" },
 	{ 400,
 	    "{\"error\":\"e\",\"error_description\":\"a \\\"b\\\"\\n"
 	    "\\u202ec\"}",
-	    TOKEN_REFUSED,
-	    "e: the server says \"a 'b'\\x0a\\xe2\\x80\\xaec\"" },
-	{ 400, "{\"error\":\"e\",\"error_description\":\"\"}", TOKEN_REFUSED,
+	    CAME_REFUSED, "e: the server says \"a 'b'\\x0a\\xe2\\x80\\xaec\"" },
+	{ 400, "{\"error\":\"e\",\"error_description\":\"\"}", CAME_REFUSED,
 	    "e" },
 	{ 400, "{\"error\":\"e\",\"error_description\":\"bad CANARY1\"}",
-	    TOKEN_REFUSED, "e" },
+	    CAME_REFUSED, "e" },
 	{ 400, "{\"error\":\"e\",\"error_description\":\"bad CANARY2\"}",
-	    TOKEN_REFUSED, "e" },
+	    CAME_REFUSED, "e" },
 	{ 400, "{\"error\":\"e\",\"error_description\":\"code " S40 "!\"}",
-	    TOKEN_REFUSED, "e: the server says \"code [...]!\"" },
+	    CAME_REFUSED, "e: the server says \"code [...]!\"" },
 	{ 400,
 	    "{\"error\":\"e\",\"error_description\":\"trace 8a3c5b2e-0000-"
 	    "4000-8000-123456789abc\"}",
-	    TOKEN_REFUSED,
+	    CAME_REFUSED,
 	    "e: the server says \"trace "
 	    "8a3c5b2e-0000-4000-8000-123456789abc\"" },
 };
@@ -646,12 +658,12 @@ START_TEST(refused_tokens)
 END_TEST
 
 /* n times 'x' as access_token. */
-static enum token_verdict
+static enum login_outcome
 token_of(size_t n)
 {
 	char *x = xmalloc(n + 1), *text;
 	struct json_object *o;
-	enum token_verdict v;
+	enum login_outcome v;
 
 	memset(x, 'x', n);
 	x[n] = '\0';
@@ -666,9 +678,9 @@ token_of(size_t n)
 
 START_TEST(long_tokens)
 {
-	ck_assert_int_eq(token_of(64 * 1024), TOKEN_OK);
+	ck_assert_int_eq(token_of(64 * 1024), CAME_TOKEN);
 	ck_assert_uint_eq(strlen(rec.token.access), 64 * 1024);
-	ck_assert_int_eq(token_of(64 * 1024 + 1), TOKEN_REFUSED);
+	ck_assert_int_eq(token_of(64 * 1024 + 1), CAME_REFUSED);
 	ck_assert_str_eq(why, BAD("access_token"));
 }
 END_TEST
@@ -687,7 +699,7 @@ START_TEST(long_descriptions)
 	want = xasprintf("e: the server says \"%.200s...\"", words);
 	o = parse(text);
 	ck_assert_int_eq(client_token(&rec, 400, o, NULL, NOW, &why),
-	    TOKEN_REFUSED);
+	    CAME_REFUSED);
 	ck_assert_str_eq(why, want);
 	json_object_put(o);
 	free(text);
