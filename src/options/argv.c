@@ -170,7 +170,6 @@ static int
 read_operand(struct argv_state *st, char *arg)
 {
 	enum command command = command_of(st, arg);
-	bool off;
 
 	st->operand = true;
 	if (command != COMMAND_PROXY) {
@@ -179,13 +178,12 @@ read_operand(struct argv_state *st, char *arg)
 	}
 	if (!st->url) {
 		st->url = true;
-		add(st, option_table_find(span_of("url"), &off), arg, false);
+		add(st, option_table_named("url"), arg, false);
 		return 0;
 	}
 	if (!st->port && is_port(arg)) {
 		st->port = true;
-		add(st, option_table_find(span_of("callback-port"), &off), arg,
-		    false);
+		add(st, option_table_named("callback-port"), arg, false);
 		return 0;
 	}
 	*st->why = xasprintf("unexpected argument \"%.60s\" after the URL; "

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "options/parse.h"
 #include "options/set.h"
 #include "options/table.h"
 
@@ -55,18 +56,6 @@ options_given_credential(const struct options *o)
 	const char *names[GIVEN_MAX];
 
 	return given(o, names) > 0 ? names[0] : NULL;
-}
-
-/* Returns the word of --auth for mode, owned by the caller. */
-static char *
-mode_word(enum auth_mode mode)
-{
-	bool off;
-	const char *words = option_table_find(span_of("auth"), &off)->arg;
-
-	for (; mode > 0; mode--)
-		words += strcspn(words, "|") + 1;
-	return xstrndup(words, strcspn(words, "|"));
 }
 
 static char *
@@ -121,7 +110,7 @@ check_credentials(const struct options *o)
 {
 	const char *names[GIVEN_MAX];
 	size_t n = given(o, names);
-	char *mode, *wrong;
+	struct span mode;
 
 	if (n > 1)
 		return xasprintf("there are two credentials, %s and %s; give "
@@ -134,12 +123,10 @@ check_credentials(const struct options *o)
 			       "--auth-command CMD or a header");
 	if (o->auth == AUTH_AUTO || o->auth == AUTH_GIVEN || n == 0)
 		return NULL;
-	mode = mode_word(o->auth);
-	wrong = xasprintf("--auth %s and %s contradict each other; leave one "
-			  "of them out",
-	    mode, names[0]);
-	free(mode);
-	return wrong;
+	mode = option_parse_word(option_table_named("auth")->arg, o->auth);
+	return xasprintf("--auth %.*s and %s contradict each other; leave one "
+			 "of them out",
+	    (int)mode.n, mode.p, names[0]);
 }
 
 /* Finds the option by which the client proves its identity, NULL if there is
@@ -192,9 +179,7 @@ check_client(const struct options *o)
 static char *
 check_sign_in(const struct options *o)
 {
-	bool off;
-	const struct option_row *row = option_table_find(span_of("browser"),
-	    &off);
+	const struct option_row *row = option_table_named("browser");
 	const struct option_origin *origin = &o->origins[row - option_table];
 
 	if (o->no_resource && o->resource != NULL)

@@ -31,14 +31,6 @@ struct loader {
 	char **why;
 };
 
-static const struct option_row *
-row_of(const char *name)
-{
-	bool off;
-
-	return option_table_find(span_of(name), &off);
-}
-
 static const char *
 variable(const struct loader *l, const char *name)
 {
@@ -51,7 +43,7 @@ static void
 add_variable(struct loader *l, const char *option, enum option_weight weight,
     const char *name, struct span value)
 {
-	option_set_add(&l->settings, row_of(option), weight,
+	option_set_add(&l->settings, option_table_named(option), weight,
 	    xstrndup(value.p, value.n), xasprintf("environment %s", name),
 	    xstrdup(name));
 }
@@ -175,7 +167,7 @@ read_sources(struct loader *l)
 static bool
 asked_for(const struct loader *l, const char *name)
 {
-	const struct option_row *row = row_of(name);
+	const struct option_row *row = option_table_named(name);
 	size_t i;
 
 	for (i = 0; i < l->argv.settings.n; i++)
@@ -304,7 +296,7 @@ apply(struct loader *l, const struct option_settings *all)
 static int
 apply_transport(struct loader *l)
 {
-	const struct option_row *row = row_of("transport");
+	const struct option_row *row = option_table_named("transport");
 	const struct option_origin *o = &l->o->origins[row - option_table];
 	struct option_setting s;
 	int rc;
@@ -332,7 +324,8 @@ say(struct loader *l)
 			    "--bearer-env, -H 'Authorization: Bearer ${VAR}' "
 			    "or "
 			    "@FILE"));
-	o->max_result_set = o->origins[row_of("max-result") - option_table]
+	o->max_result_set = o->origins[option_table_named("max-result") -
+				 option_table]
 				.from[0]
 				.weight > WEIGHT_DEFAULT;
 }

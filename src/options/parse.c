@@ -105,6 +105,14 @@ option_parse_choice(const char *words, const char *value)
 	return -1;
 }
 
+struct span
+option_parse_word(const char *words, unsigned i)
+{
+	while (i-- > 0)
+		words += strcspn(words, "|") + 1;
+	return (struct span){ words, strcspn(words, "|") };
+}
+
 char *
 option_parse_regex(const char *s)
 {

@@ -15,6 +15,8 @@ bool option_parse_number(const char *s, bool units, int64_t *out);
 bool option_parse_bool(const char *s, bool *out);
 /* Returns the index of value among words like "text|json", or -1. */
 int option_parse_choice(const char *words, const char *value);
+/* Returns the word with this index among words like "text|json". */
+struct span option_parse_word(const char *words, unsigned i);
 
 /* Returns NULL if s is an extended regular expression, case ignored, that
  * matches neither an empty text nor a blank; else an error, owned by the

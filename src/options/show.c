@@ -10,6 +10,7 @@
 #include <inttypes.h>
 
 #include "base/codec.h"
+#include "options/parse.h"
 #include "options/set.h"
 #include "options/table.h"
 
@@ -181,9 +182,7 @@ add_size(struct buf *out, size_t n)
 static void
 add_word(struct buf *out, const char *words, unsigned i)
 {
-	while (i-- > 0)
-		words += strcspn(words, "|") + 1;
-	buf_add(out, words, strcspn(words, "|"));
+	buf_addspan(out, option_parse_word(words, i));
 }
 
 static void

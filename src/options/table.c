@@ -21,74 +21,51 @@
 #define SIZE_LIMIT                                                             \
 	((int64_t)(SIZE_MAX / 4 < INT32_MAX ? SIZE_MAX / 4 : (int64_t)1 << 40))
 
+/* All members of a row, in their order. */
+#define ROW(...)                                                               \
+	{                                                                      \
+		__VA_ARGS__                                                    \
+	}
 #define TEXT(name, c, group, flags, field, arg, help)                          \
-	{                                                                      \
-		name, c, OPTION_STRING, group, flags, AT(field), arg, NULL, 0, \
-		    0, NULL, help                                              \
-	}
+	ROW(name, c, OPTION_STRING, group, flags, AT(field), arg, NULL, 0, 0,  \
+	    NULL, help)
 #define SWITCH(name, c, group, flags, field, help)                             \
-	{                                                                      \
-		name, c, OPTION_SWITCH, group, flags, AT(field), NULL, NULL,   \
-		    0, 0, NULL, help                                           \
-	}
+	ROW(name, c, OPTION_SWITCH, group, flags, AT(field), NULL, NULL, 0, 0, \
+	    NULL, help)
 #define SECONDS(name, field, preset, help)                                     \
-	{                                                                      \
-		name, 0, OPTION_SECONDS, OPTION_LIMITS, 0, AT(field), "SEC",   \
-		    preset, 0, MS_MAX, NULL, help                              \
-	}
+	ROW(name, 0, OPTION_SECONDS, OPTION_LIMITS, 0, AT(field), "SEC",       \
+	    preset, 0, MS_MAX, NULL, help)
 #define SIZE(name, flags, field, preset, help)                                 \
-	{                                                                      \
-		name, 0, OPTION_SIZE, OPTION_LIMITS, flags, AT(field), "SIZE", \
-		    preset, 0, SIZE_LIMIT, NULL, help                          \
-	}
+	ROW(name, 0, OPTION_SIZE, OPTION_LIMITS, flags, AT(field), "SIZE",     \
+	    preset, 0, SIZE_LIMIT, NULL, help)
 #define UINT(name, flags, field, preset)                                       \
-	{                                                                      \
-		name, 0, OPTION_UINT, OPTION_LIMITS, flags, AT(field), "N",    \
-		    preset, 1, 65535, NULL, NULL                               \
-	}
+	ROW(name, 0, OPTION_UINT, OPTION_LIMITS, flags, AT(field), "N",        \
+	    preset, 1, 65535, NULL, NULL)
 /* A text that is checked or has a default; only the manual lists it. */
 #define MANUAL(name, field, arg, preset)                                       \
-	{                                                                      \
-		name, 0, OPTION_STRING, OPTION_SIGN_IN, OPTION_UNLISTED,       \
-		    AT(field), arg, preset, 0, 0, NULL, NULL                   \
-	}
+	ROW(name, 0, OPTION_STRING, OPTION_SIGN_IN, OPTION_UNLISTED,           \
+	    AT(field), arg, preset, 0, 0, NULL, NULL)
 #define CHOICE(name, kind, group, field, arg, preset, help)                    \
-	{                                                                      \
-		name, 0, kind, group, 0, AT(field), arg, preset, 0, 0, NULL,   \
-		    help                                                       \
-	}
+	ROW(name, 0, kind, group, 0, AT(field), arg, preset, 0, 0, NULL, help)
 #define OTHER(name, c, kind, group, flags, field, arg, help)                   \
-	{                                                                      \
-		name, c, kind, group, flags, AT(field), arg, NULL, 0, 0, NULL, \
-		    help                                                       \
-	}
+	ROW(name, c, kind, group, flags, AT(field), arg, NULL, 0, 0, NULL, help)
 /* Names of other programs: another name for an option of the table, and names
  * that only log a note. */
 #define ALIAS(name, kind, flags, field, arg, as)                               \
-	{                                                                      \
-		name, 0, kind, OPTION_OUTPUT, OPTION_HIDDEN | (flags),         \
-		    AT(field), arg, NULL, 0, 0, as, NULL                       \
-	}
+	ROW(name, 0, kind, OPTION_OUTPUT, OPTION_HIDDEN | (flags), AT(field),  \
+	    arg, NULL, 0, 0, as, NULL)
 #define URL_OF(name, transport)                                                \
-	{                                                                      \
-		name, 0, OPTION_STRING, OPTION_OUTPUT, OPTION_HIDDEN, AT(url), \
-		    "URL", NULL, 0, 0, "url", transport                        \
-	}
+	ROW(name, 0, OPTION_STRING, OPTION_OUTPUT, OPTION_HIDDEN, AT(url),     \
+	    "URL", NULL, 0, 0, "url", transport)
 #define NOTED(name, arg)                                                       \
-	{                                                                      \
-		name, 0, OPTION_NOTED, OPTION_OUTPUT, OPTION_HIDDEN, 0, arg,   \
-		    NULL, 0, 0, NULL, NULL                                     \
-	}
+	ROW(name, 0, OPTION_NOTED, OPTION_OUTPUT, OPTION_HIDDEN, 0, arg, NULL, \
+	    0, 0, NULL, NULL)
 #define REFUSED(name, arg, help)                                               \
-	{                                                                      \
-		name, 0, OPTION_REFUSED, OPTION_OUTPUT, OPTION_HIDDEN, 0, arg, \
-		    NULL, 0, 0, NULL, help                                     \
-	}
+	ROW(name, 0, OPTION_REFUSED, OPTION_OUTPUT, OPTION_HIDDEN, 0, arg,     \
+	    NULL, 0, 0, NULL, help)
 #define NOTED_SWITCH(name, help)                                               \
-	{                                                                      \
-		name, 0, OPTION_NOTED_SWITCH, OPTION_OUTPUT, OPTION_HIDDEN, 0, \
-		    NULL, NULL, 0, 0, NULL, help                               \
-	}
+	ROW(name, 0, OPTION_NOTED_SWITCH, OPTION_OUTPUT, OPTION_HIDDEN, 0,     \
+	    NULL, NULL, 0, 0, NULL, help)
 
 const struct option_row option_table[] = {
 	TEXT("url", 0, OPTION_REQUEST, OPTION_NO_ARGV, url, "URL", NULL),
@@ -302,6 +279,12 @@ option_table_find(struct span name, bool *off)
 			return row;
 	}
 	return NULL;
+}
+
+const struct option_row *
+option_table_named(const char *name)
+{
+	return find_exact(span_of(name));
 }
 
 const struct option_row *

@@ -86,6 +86,8 @@ extern const char option_transport_words[];
  * one that is called "no-NAME": *off is then set to true. NULL: there is no
  * such option. */
 const struct option_row *option_table_find(struct span name, bool *off);
+/* Returns the row with this name, which has to be one of the table's. */
+const struct option_row *option_table_named(const char *name);
 /* Finds a short name. NULL: there is no such option. */
 const struct option_row *option_table_letter(char letter);
 /* Returns the row whose field and origin this row uses: itself, or the row of
