@@ -33,54 +33,42 @@ learn_level(struct settings *r, struct frame *request)
 	return fits;
 }
 
-/* Finds the subscription to this URI, and the one before it (NULL for the
- * first). Returns NULL if there is no such subscription; *before is the last
- * one then. */
-static struct subscription *
-find(const struct settings *r, struct span uri, struct subscription **before)
+/* Returns the place in the list of the subscription to this URI, or the end of
+ * the list. */
+static struct subscription **
+find(struct settings *r, struct span uri)
 {
-	struct subscription *s;
+	struct subscription **at = &r->list;
 
-	*before = NULL;
-	for (s = r->list; s != NULL; s = s->next) {
-		/* msg_id_same compares any two JSON strings. */
-		if (msg_id_same(uri_of(s->request), uri))
-			return s;
-		*before = s;
-	}
-	return NULL;
+	/* msg_id_same compares any two JSON strings. */
+	while (*at != NULL && !msg_id_same(uri_of((*at)->request), uri))
+		at = &(*at)->next;
+	return at;
 }
 
 static bool
 subscribe(struct settings *r, struct frame *request)
 {
 	struct span uri = uri_of(request);
-	struct subscription *s, *before;
+	struct subscription **at = find(r, uri);
 
-	if (json_kind(uri) != '"' || find(r, uri, &before) != NULL)
+	if (json_kind(uri) != '"' || *at != NULL)
 		return true;
 	if (r->n == SETTINGS_SUBSCRIPTIONS || request->text.n > REQUEST_BYTES)
 		return false;
-	s = xcalloc(1, sizeof *s);
-	s->request = frame_ref(request);
-	if (before != NULL)
-		before->next = s;
-	else
-		r->list = s;
-	r->last = s;
+	*at = xcalloc(1, sizeof **at);
+	(*at)->request = frame_ref(request);
 	r->n++;
 	return true;
 }
 
+/* Drops the subscription at this place of the list. */
 static void
-drop(struct settings *r, struct subscription *s, struct subscription *before)
+drop(struct settings *r, struct subscription **at)
 {
-	if (before != NULL)
-		before->next = s->next;
-	else
-		r->list = s->next;
-	if (r->last == s)
-		r->last = before;
+	struct subscription *s = *at;
+
+	*at = s->next;
 	r->n--;
 	frame_unref(s->request);
 	free(s);
@@ -89,11 +77,10 @@ drop(struct settings *r, struct subscription *s, struct subscription *before)
 static void
 unsubscribe(struct settings *r, const struct frame *request)
 {
-	struct subscription *s, *before;
+	struct subscription **at = find(r, uri_of(request));
 
-	s = find(r, uri_of(request), &before);
-	if (s != NULL)
-		drop(r, s, before);
+	if (*at != NULL)
+		drop(r, at);
 }
 
 bool
@@ -124,7 +111,7 @@ void
 settings_clear(struct settings *r)
 {
 	while (r->list != NULL)
-		drop(r, r->list, NULL);
+		drop(r, &r->list);
 	frame_unref(r->level);
 	r->level = NULL;
 }

@@ -18,7 +18,7 @@ struct subscription {
 
 struct settings {
 	struct frame *level; /* the client's logging/setLevel; NULL: none */
-	struct subscription *list, *last; /* in the client's order */
+	struct subscription *list; /* in the client's order */
 	size_t n;
 };
 

@@ -52,7 +52,7 @@ about(struct settings *r, const char *method, const char *uri)
 static void
 check_uris(const struct settings *r, const char *want)
 {
-	const struct subscription *s, *last = NULL;
+	const struct subscription *s;
 	struct buf seen;
 	size_t n = 0;
 
@@ -60,11 +60,9 @@ check_uris(const struct settings *r, const char *want)
 	for (s = r->list; s != NULL; s = s->next) {
 		ck_assert(span_is(s->request->method, SUBSCRIBE));
 		buf_addspan(&seen, json_get(s->request->params, "uri"));
-		last = s;
 		n++;
 	}
 	ck_assert_str_eq(buf_str(&seen), want);
-	ck_assert_ptr_eq(r->last, last);
 	ck_assert_uint_eq(r->n, n);
 	buf_free(&seen);
 }
@@ -232,6 +230,7 @@ START_TEST(test_count)
 	struct settings r = { 0 };
 	char *uri;
 	int i;
+	const struct subscription *last;
 
 	for (i = 0; i < SETTINGS_SUBSCRIPTIONS; i++) {
 		uri = xasprintf("\"u%d\"", i);
@@ -247,8 +246,9 @@ START_TEST(test_count)
 	ck_assert(about(&r, UNSUBSCRIBE, "\"u512\""));
 	ck_assert(about(&r, SUBSCRIBE, "\"more\""));
 	ck_assert(!about(&r, SUBSCRIBE, "\"u512\""));
-	ck_assert(span_is(json_get(r.last->request->params, "uri"),
-	    "\"more\""));
+	for (last = r.list; last->next != NULL; last = last->next)
+		continue;
+	ck_assert(span_is(json_get(last->request->params, "uri"), "\"more\""));
 	settings_clear(&r);
 	check_uris(&r, "");
 }
