@@ -16,42 +16,18 @@ static const uint64_t OURS = (uint64_t)1 << 63;
 
 /* --- facts --- */
 
-const struct facts server_facts_ok = {
-	.verb = VERB_POST,
-	.status = 200,
-	.media = MEDIA_JSON,
-	.ending = ENDING_COMPLETE,
-	.sent = true,
-	.retry_after_ms = -1,
-	.retry_ms = -1,
-};
+/* Facts of a request that was sent. */
+#define SENT(...)                                                              \
+	{                                                                      \
+		.verb = VERB_POST, .sent = true, .retry_after_ms = -1,         \
+		.retry_ms = -1, __VA_ARGS__                                    \
+	}
 
-const struct facts server_facts_accepted = {
-	.verb = VERB_POST,
-	.status = 202,
-	.ending = ENDING_COMPLETE,
-	.sent = true,
-	.retry_after_ms = -1,
-	.retry_ms = -1,
-};
-
-const struct facts server_facts_stream = {
-	.verb = VERB_POST,
-	.status = 200,
-	.media = MEDIA_SSE,
-	.ending = ENDING_COMPLETE,
-	.sent = true,
-	.retry_after_ms = -1,
-	.retry_ms = -1,
-};
-
-const struct facts server_facts_aborted = {
-	.verb = VERB_POST,
-	.ending = ENDING_ABORTED,
-	.sent = true,
-	.retry_after_ms = -1,
-	.retry_ms = -1,
-};
+const struct facts server_facts_ok = SENT(.status = 200, .media = MEDIA_JSON);
+const struct facts server_facts_accepted = SENT(.status = 202);
+const struct facts server_facts_stream = SENT(.status = 200,
+    .media = MEDIA_SSE);
+const struct facts server_facts_aborted = SENT(.ending = ENDING_ABORTED);
 
 struct facts
 server_facts_gone(bool ran)
@@ -83,21 +59,6 @@ server_log(struct server *e, enum log_level level, const char *fmt, ...)
 	va_end(ap);
 }
 
-static void
-fill_order(struct order *order, const struct server_attempt *i)
-{
-	order->ticket = i->ticket;
-	order->verb = i->verb;
-	order->body = i->body;
-	order->version = span_of(i->version);
-	order->mirrored = i->mirrored.n > 0 ? &i->mirrored : NULL;
-	order->endpoint = i->endpoint;
-	order->announces = i->announces;
-	order->listen = i->listen;
-	order->control = i->control;
-	order->interactive = i->interactive;
-}
-
 struct server_attempt *
 server_attempt_find(const struct server *e, uint64_t ticket)
 {
@@ -110,7 +71,6 @@ server_attempt_find(const struct server *e, uint64_t ticket)
 bool
 server_next(struct server *e, struct event *out)
 {
-	struct order *order = &e->events.order;
 	struct server_attempt *i;
 
 	while (events_next(&e->events, out)) {
@@ -122,9 +82,10 @@ server_next(struct server *e, struct event *out)
 		if (i == NULL)
 			continue;
 		i->ordered = true;
-		*order = (struct order){ 0 };
-		fill_order(order, i);
-		out->order = order;
+		i->out.version = span_of(i->version);
+		i->out.mirrored = i->mirrored.n > 0 ? &i->mirrored : NULL;
+		e->events.order = i->out;
+		out->order = &e->events.order;
 		return true;
 	}
 	return false;
@@ -148,14 +109,15 @@ server_attempt_new(struct server *e, enum purpose purpose,
 	i->ticket = OURS | ++e->next_ticket;
 	i->purpose = purpose;
 	i->order = o;
-	i->verb = body != NULL ? VERB_POST : VERB_GET;
+	i->out.ticket = i->ticket;
+	i->out.verb = body != NULL ? VERB_POST : VERB_GET;
 	i->end_at = ALARM_NEVER;
 	if (body != NULL)
-		i->body = frame_ref(body);
+		i->out.body = frame_ref(body);
 	headers_init(&i->mirrored);
 	if (o != NULL) {
-		i->interactive = o->interactive;
-		i->control = o->control;
+		i->out.interactive = o->interactive;
+		i->out.control = o->control;
 	}
 	i->next = e->attempts;
 	e->attempts = i;
@@ -208,7 +170,7 @@ server_attempt_of(const struct server *e, enum purpose purpose,
 void
 server_attempt_free(struct server_attempt *i)
 {
-	frame_unref(i->body);
+	frame_unref(i->out.body);
 	free(i->version);
 	headers_free(&i->mirrored);
 	free(i);

@@ -165,7 +165,7 @@ begin(struct server *e, enum detect_step step)
 	case TRY_INITIALIZE:
 		d->attempt = server_attempt_new(e, FOR_INITIALIZE, d->order,
 		    d->order->body);
-		d->attempt->announces = true;
+		d->attempt->out.announces = true;
 		break;
 	case TRY_DISCOVER:
 		if (e->client_discover != NULL) {
@@ -178,7 +178,7 @@ begin(struct server *e, enum detect_step step)
 		}
 		d->attempt = server_attempt_new_modern(e, FOR_DISCOVER,
 		    d->order, discover);
-		d->attempt->announces = true;
+		d->attempt->out.announces = true;
 		frame_unref(discover);
 		break;
 	default:

@@ -25,8 +25,8 @@ server_sse2024_open(struct server *e)
 	server_sse2024_close(e);
 	e->sse = s;
 	i = server_attempt_new(e, FOR_STREAM, e->detect.order, NULL);
-	i->announces = i->listen = true;
-	i->control = false;
+	i->out.announces = i->out.listen = true;
+	i->out.control = false;
 	s->stream = i;
 	return i;
 }
@@ -67,7 +67,7 @@ server_sse2024_send(struct server *e, struct server_order *o)
 		server_order_tell_done(e, o, &server_facts_accepted);
 	} else {
 		i = server_attempt_new(e, FOR_POST, o, o->body);
-		i->endpoint = true;
+		i->out.endpoint = true;
 		if (o->version != NULL)
 			i->version = xstrdup(o->version);
 	}

@@ -128,11 +128,9 @@ struct server_attempt {
 	uint64_t ticket;
 	enum purpose purpose;
 	struct server_order *order; /* NULL: none, or it was let go */
-	enum verb verb;
-	struct frame *body;
-	char *version;
-	struct headers mirrored;
-	bool endpoint, announces, listen, control, interactive;
+	struct order out;           /* as upstream gets it; owns the body */
+	char *version;              /* that out.version points to, or NULL */
+	struct headers mirrored;    /* that out.mirrored points to */
 };
 
 enum { KEPT_MESSAGES = 64, KEPT_BYTES = 1 << 20 };

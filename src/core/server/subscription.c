@@ -62,7 +62,7 @@ server_subscription_open(struct server *e, struct subscription *fd,
 	fd->again_at = ALARM_NEVER;
 	fd->attempt = server_attempt_new_modern(e, FOR_LISTEN, fd->order,
 	    request);
-	fd->attempt->listen = true;
+	fd->attempt->out.listen = true;
 }
 
 void
