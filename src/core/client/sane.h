@@ -11,11 +11,7 @@
  * the number of requests, questions, listens and resources. */
 void client_sane(struct client *e);
 #else
-static inline void
-client_sane(struct client *e)
-{
-	(void)e;
-}
+#define client_sane(e) ((void)(e))
 #endif
 
 #endif

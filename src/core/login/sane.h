@@ -10,11 +10,7 @@
  * before its actions are taken. */
 void login_sane(const struct login_flow *f);
 #else
-static inline void
-login_sane(const struct login_flow *f)
-{
-	(void)f;
-}
+#define login_sane(f) ((void)(f))
 #endif
 
 #endif
