@@ -52,7 +52,6 @@ static void
 probe(struct client *e, struct frame *f)
 {
 	struct buf who;
-	char *id;
 
 	if (client_is_discover(f)) {
 		client_probe(e, frame_ref(f));
@@ -60,9 +59,7 @@ probe(struct client *e, struct frame *f)
 	}
 	buf_init(&who, 0);
 	add_who(&who, f);
-	id = client_id(e);
-	client_probe(e, era_discover(span_of(id), buf_span(&who)));
-	free(id);
+	client_probe(e, era_discover(span_of(client_id(e)), buf_span(&who)));
 	buf_free(&who);
 }
 
@@ -91,19 +88,16 @@ client_open(struct client *e, struct frame *f)
 {
 	struct span capabilities = era_meta(f, META_CAPABILITIES);
 	struct request *r;
-	char *id;
 
 	probe(e, f);
 	e->opening = OPENING_RUNS;
 	e->declared = allowed(capabilities);
 	e->level = -1; /* of the session before, if any */
-	id = client_id(e);
 	r = client_add(e, NULL, &e->running);
 	r->kind = REQUEST_OPEN;
 	client_send_as(e, r,
-	    era_initialize(span_of(id), era_meta(f, META_CLIENT), capabilities,
-		e->config.version));
-	free(id);
+	    era_initialize(span_of(client_id(e)), era_meta(f, META_CLIENT),
+		capabilities, e->config.version));
 }
 
 /* The new bits must include the old ones. Otherwise two kinds of requests could

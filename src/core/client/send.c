@@ -57,13 +57,11 @@ static void
 send_bridged(struct client *e, struct request *r)
 {
 	struct frame *legacy = era_request_to_legacy(r->frame);
-	char *id = client_id(e);
 
 	client_move(e, r,
 	    era_may_ask(r->frame->method) ? &e->asking : &e->running);
-	client_send_as(e, r, msg_with_id(legacy, span_of(id)));
+	client_send_as(e, r, msg_with_id(legacy, span_of(client_id(e))));
 	frame_unref(legacy);
-	free(id);
 }
 
 void

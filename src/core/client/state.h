@@ -218,6 +218,7 @@ struct client {
 	struct idtable by_sent;  /* by the id that the session knows */
 	size_t strays;           /* at the session, but not REQUEST_NATIVE */
 	uint64_t ids, serial;    /* the latest ones */
+	struct buf own_id;       /* the latest one of ids */
 	struct question *questions;
 	struct listen *listens;
 	size_t n_listens;

@@ -30,6 +30,7 @@ client_new(const struct client_config *config, const struct stage *stage)
 	e->stage = stage;
 	e->level = -1;
 	alarm_init(&e->alarms);
+	buf_init(&e->own_id, 0);
 	buf_init(&e->server_info, 0);
 	return e;
 }
@@ -44,6 +45,7 @@ client_free(struct client *e)
 	events_free(&e->events);
 	frame_unref(e->fitted);
 	frame_unref(e->initialized);
+	buf_free(&e->own_id);
 	buf_free(&e->server_info);
 	free(e);
 }

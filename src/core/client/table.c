@@ -237,11 +237,13 @@ client_table_free(struct client *e)
 
 /* --- to the session --- */
 
-char *
+const char *
 client_id(struct client *e)
 {
-	return xasprintf("\"%s-c%llu\"", e->config.prefix,
+	buf_reset(&e->own_id);
+	buf_addf(&e->own_id, "\"%s-c%llu\"", e->config.prefix,
 	    (unsigned long long)++e->ids);
+	return buf_str(&e->own_id);
 }
 
 void
@@ -262,11 +264,9 @@ client_send_own(struct client *e, enum request_kind kind, const char *method,
     struct span params)
 {
 	struct request *r = client_add(e, NULL, &e->running);
-	char *id = client_id(e);
 
 	r->kind = kind;
-	client_send_as(e, r, msg_call(span_of(id), method, params));
-	free(id);
+	client_send_as(e, r, msg_call(span_of(client_id(e)), method, params));
 	return r;
 }
 

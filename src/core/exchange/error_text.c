@@ -215,13 +215,7 @@ trim(struct span text)
 		text.p += 3;
 		text.n -= 3;
 	}
-	while (text.n > 0 && memchr(" \t\r\n", *text.p, 4) != NULL) {
-		text.p++;
-		text.n--;
-	}
-	while (text.n > 0 && memchr(" \t\r\n", text.p[text.n - 1], 4) != NULL)
-		text.n--;
-	return text;
+	return span_trim(text, " \t\r\n");
 }
 
 void

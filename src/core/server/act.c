@@ -93,11 +93,13 @@ server_next(struct server *e, struct event *out)
 
 /* --- the server's end --- */
 
-char *
+const char *
 server_own_id(struct server *e)
 {
-	return xasprintf("\"%s-s%llu\"", e->config.prefix,
+	buf_reset(&e->own_id);
+	buf_addf(&e->own_id, "\"%s-s%llu\"", e->config.prefix,
 	    (unsigned long long)++e->ids);
+	return buf_str(&e->own_id);
 }
 
 struct server_attempt *

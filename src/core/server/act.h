@@ -26,8 +26,8 @@ void server_log(struct server *e, enum log_level level, const char *fmt, ...)
 
 /* --- attempts --- */
 
-/* Returns a new request id as raw JSON. The caller frees it. */
-char *server_own_id(struct server *e);
+/* Returns a new request id as raw JSON, valid until the next call. */
+const char *server_own_id(struct server *e);
 /* Orders an exchange from upstream: a POST of body (a reference is taken), or a
  * GET if body is NULL. o may be NULL. The caller may still set members of the
  * attempt in this step, because server_next() reads them later. */

@@ -45,7 +45,6 @@ static void
 list_tools(struct server *e, struct server_order *o, struct span cursor,
     int64_t end_at)
 {
-	char *id = server_own_id(e);
 	struct frame *plain, *modern;
 	struct server_attempt *i;
 	struct buf params;
@@ -57,7 +56,8 @@ list_tools(struct server *e, struct server_order *o, struct span cursor,
 		buf_addspan(&params, cursor);
 	}
 	buf_adds(&params, "}");
-	plain = msg_call(span_of(id), "tools/list", buf_span(&params));
+	plain = msg_call(span_of(server_own_id(e)), "tools/list",
+	    buf_span(&params));
 	modern = era_request_to_modern(plain, buf_span(&e->meta), no_span);
 	o->pages++;
 	i = server_attempt_new_modern(e, FOR_TOOLS, o, modern);
@@ -65,7 +65,6 @@ list_tools(struct server *e, struct server_order *o, struct span cursor,
 	frame_unref(plain);
 	frame_unref(modern);
 	buf_free(&params);
-	free(id);
 }
 
 static void

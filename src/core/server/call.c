@@ -38,10 +38,8 @@ server_call_let_go(struct server *e, struct server_attempt *i)
 void
 server_call_again(struct server *e, struct server_order *o)
 {
-	char *id = server_own_id(e);
-	struct frame *again = msg_with_id(o->sent, span_of(id));
+	struct frame *again = msg_with_id(o->sent, span_of(server_own_id(e)));
 
-	free(id);
 	frame_unref(o->sent);
 	o->sent = again;
 	server_call_send(e, o);

@@ -157,7 +157,6 @@ begin(struct server *e, enum detect_step step)
 {
 	struct detect *d = &e->detect;
 	struct frame *discover;
-	char *id;
 
 	d->step = step;
 	d->tried |= 1u << step;
@@ -168,14 +167,9 @@ begin(struct server *e, enum detect_step step)
 		d->attempt->out.announces = true;
 		break;
 	case TRY_DISCOVER:
-		if (e->client_discover != NULL) {
-			discover = frame_ref(e->client_discover);
-		} else {
-			id = server_own_id(e);
-			discover = era_discover(span_of(id),
-			    buf_span(&e->meta));
-			free(id);
-		}
+		discover = e->client_discover != NULL ?
+		    frame_ref(e->client_discover) :
+		    era_discover(span_of(server_own_id(e)), buf_span(&e->meta));
 		d->attempt = server_attempt_new_modern(e, FOR_DISCOVER,
 		    d->order, discover);
 		d->attempt->out.announces = true;

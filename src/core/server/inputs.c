@@ -95,8 +95,9 @@ make_question(struct server *e, struct span entry)
 {
 	struct span params = e->initialize->params;
 	struct span method = json_get(entry, "method");
-	struct frame *f = NULL;
-	char *id, *uuid;
+	const char *id;
+	struct frame *f;
+	char *uuid;
 
 	if (json_kind(method) != '"')
 		return NULL;
@@ -108,7 +109,6 @@ make_question(struct server *e, struct span entry)
 	uuid = new_uuid(e);
 	f = era_question(entry, span_of(id),
 	    json_get(params, "protocolVersion"), uuid);
-	free(id);
 	free(uuid);
 	return f;
 }
@@ -187,10 +187,9 @@ static void
 next_round(struct server *e, struct server_order *o, struct span responses,
     struct span state)
 {
-	char *id = server_own_id(e);
-	struct frame *next = era_retry(o->sent, span_of(id), responses, state);
+	struct frame *next = era_retry(o->sent, span_of(server_own_id(e)),
+	    responses, state);
 
-	free(id);
 	frame_unref(o->sent);
 	o->sent = next;
 }

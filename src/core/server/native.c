@@ -53,8 +53,7 @@ server_native_again(struct server *e, struct subscription *fd)
 {
 	struct frame *request;
 
-	free(fd->id);
-	fd->id = server_own_id(e);
+	string_set(&fd->id, server_own_id(e));
 	request = msg_with_id(fd->order->body, span_of(fd->id));
 	server_subscription_open(e, fd, request);
 	frame_unref(request);

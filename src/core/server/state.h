@@ -201,6 +201,7 @@ struct server {
 	struct detect detect;
 	uint64_t next_ticket; /* of the latest attempt */
 	uint64_t ids;         /* request ids made so far */
+	struct buf own_id;    /* the latest */
 
 	struct sse2024 *sse; /* HTTP+SSE; NULL: no stream */
 

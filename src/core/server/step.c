@@ -38,6 +38,7 @@ server_new(const struct server_config *config)
 	e->config = *config;
 	alarm_init(&e->alarms);
 	server_belief_init(e);
+	buf_init(&e->own_id, 0);
 	buf_init(&e->meta, 0);
 	buf_init(&e->level, 0);
 	e->mirror = mirror_new();
@@ -410,6 +411,7 @@ server_free(struct server *e)
 	frame_unref(e->client_discover);
 	frame_unref(e->initialize);
 	frame_unref(e->discovered);
+	buf_free(&e->own_id);
 	buf_free(&e->meta);
 	buf_free(&e->level);
 	mirror_free(e->mirror);

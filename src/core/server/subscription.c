@@ -70,8 +70,7 @@ server_subscription_ask(struct server *e, struct subscription *fd)
 {
 	struct frame *request;
 
-	free(fd->id);
-	fd->id = server_own_id(e);
+	string_set(&fd->id, server_own_id(e));
 	request = era_listen(span_of(fd->id), buf_span(&e->meta),
 	    buf_span(&fd->asked));
 	server_subscription_open(e, fd, request);
