@@ -11,14 +11,20 @@ client_is_legacy(const struct client *e)
 	return e->legacy && e->strays == 0;
 }
 
+static void
+post(struct client *e, enum event_kind kind, struct frame *f)
+{
+	events_add(&e->events,
+	    &(struct event){ .kind = kind,
+		.frame = f,
+		.probe = kind == INPUT_CLIENT && !client_is_legacy(e) });
+	frame_unref(f);
+}
+
 void
 client_send(struct client *e, struct frame *f)
 {
-	events_add(&e->events,
-	    &(struct event){ .kind = INPUT_CLIENT,
-		.frame = f,
-		.probe = !client_is_legacy(e) });
-	frame_unref(f);
+	post(e, INPUT_CLIENT, f);
 }
 
 struct frame *
@@ -60,17 +66,13 @@ client_write(struct client *e, struct frame *f)
 		frame_unref(f);
 		f = error;
 	}
-	events_add(&e->events,
-	    &(struct event){ .kind = ACTION_WRITE, .frame = f });
-	frame_unref(f);
+	post(e, ACTION_WRITE, f);
 }
 
 void
 client_probe(struct client *e, struct frame *f)
 {
-	events_add(&e->events,
-	    &(struct event){ .kind = EVENT_PROBE, .frame = f });
-	frame_unref(f);
+	post(e, EVENT_PROBE, f);
 }
 
 void

@@ -52,7 +52,7 @@ native_answered(struct client *e, struct request *r, struct frame *answer)
 		return;
 	}
 	if (answer->kind == FRAME_ERROR && r->acked)
-		f = client_listen_cancel(r->frame);
+		f = msg_cancel(r->frame->id, no_span);
 	else if (answer->kind == FRAME_RESULT && client_is_discover(r->frame))
 		f = client_discover_answer(answer, r->frame->id);
 	else if (r->sent != r->frame)

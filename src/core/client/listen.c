@@ -76,12 +76,6 @@ client_listen_result(struct span id)
 	return f;
 }
 
-struct frame *
-client_listen_cancel(const struct frame *listen)
-{
-	return msg_cancel(listen->id, no_span);
-}
-
 static void
 tell(struct client *e, const struct listen *l, struct frame *f)
 {
@@ -341,7 +335,7 @@ client_listens_lost(struct client *e)
 	struct listen *l;
 
 	while ((l = e->listens) != NULL) {
-		client_write(e, client_listen_cancel(l->request->frame));
+		client_write(e, msg_cancel(l->request->frame->id, no_span));
 		listen_drop(e, &e->listens, true);
 	}
 }

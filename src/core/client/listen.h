@@ -17,9 +17,6 @@ struct frame *client_listen_result(struct span id);
 /* Drops all listens and tells the client that they are lost. It may listen
  * again. */
 void client_listens_lost(struct client *e);
-/* Returns the notification that tells the client that this listen is lost;
- * owned by the caller. */
-struct frame *client_listen_cancel(const struct frame *listen);
 /* Takes the answer to REQUEST_SUBSCRIBE or REQUEST_UNSUBSCRIBE r, and drops
  * r. */
 void client_subscribed(struct client *e, struct request *r,

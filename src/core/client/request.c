@@ -108,7 +108,7 @@ client_hand_over(struct client *e)
 		acked = l->acked;
 		client_unlisten(e, l->request);
 		if (acked)
-			client_write(e, client_listen_cancel(f));
+			client_write(e, msg_cancel(f->id, no_span));
 		else
 			client_request(e, f);
 		frame_unref(f);

@@ -285,21 +285,13 @@ take_error(struct server *e, struct server_order *o, struct server_attempt *i,
 
 /* --- notifications --- */
 
-/* Each round of a call may count its progress from the beginning, but what the
- * client sees must rise. */
+/* Is it progress that the client must not see, as each round of a call may
+ * count from the beginning? */
 static bool
 goes_backwards(struct server_order *o, const struct frame *m)
 {
-	double value;
-
-	if (!json_key_is(m->method, "notifications/progress") ||
-	    !msg_progress(m, &value))
-		return false;
-	if (o->rounds > 0 && o->progressed && value <= o->progress)
-		return true;
-	o->progressed = true;
-	o->progress = value;
-	return false;
+	return json_key_is(m->method, "notifications/progress") &&
+	    !msg_progress(&o->progress, m, o->rounds > 0);
 }
 
 /* Tells whether a notification concerns only the exchange between mcpsplice and

@@ -238,7 +238,7 @@ found_modern(struct server *e, struct frame *m)
 	e->discovered = frame_ref(m);
 	server_call_let_go(e, e->detect.attempt); /* it ends by itself */
 	found(e, MODE_MODERN);
-	server_modern_enter(e);
+	buf_reset(&e->level);
 	buf_init(&result, 0);
 	era_initialize_result(&result, m->result,
 	    json_get(o->body->params, "protocolVersion"), e->config.host);

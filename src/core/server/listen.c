@@ -192,7 +192,7 @@ refused(struct server *e, struct subscription *fd, const struct facts *f,
 		    "subscriptions/listen (%ld)",
 		    e->config.host, msg_error_code(error));
 		if (fd == l->successor)
-			server_set_refused(e, error);
+			server_set_give_up(e, error);
 	}
 }
 

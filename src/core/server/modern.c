@@ -24,12 +24,6 @@
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 
-void
-server_modern_enter(struct server *e)
-{
-	buf_reset(&e->level);
-}
-
 /* The session begins anew. Calls under way may end by themselves, but a call
  * that waits for the client or for tools/list would go on in a session that is
  * gone. */

@@ -4,9 +4,6 @@
 
 #include "core/server/state.h"
 
-/* A modern server was found: e->discovered, e->initialize and e->meta are set.
- */
-void server_modern_enter(struct server *e);
 /* The session begins anew: ends what cannot go on. */
 void server_modern_leave(struct server *e);
 /* Takes an order of the session; initialize is detect.c's. */

@@ -154,9 +154,9 @@ change(struct server *e)
 	server_subscription_ask(e, fd);
 }
 
-/* The change failed: the set stays as it was before. */
-static void
-give_up(struct server *e, struct frame *error)
+/* The set stays as it was before the change. */
+void
+server_set_give_up(struct server *e, struct frame *error)
 {
 	struct listens *l = e->listens;
 
@@ -177,14 +177,8 @@ time_out(struct server *e)
 		.host = e->config.host,
 		.count = PATIENCE_MS / 1000 });
 
-	give_up(e, error);
+	server_set_give_up(e, error);
 	frame_unref(error);
-}
-
-void
-server_set_refused(struct server *e, struct frame *error)
-{
-	give_up(e, error);
 }
 
 static void

@@ -13,8 +13,8 @@ bool server_set_is_offered(const struct server *e);
 void server_set_subscribe(struct server *e, struct server_order *o);
 /* The server acknowledged fd, which is l->resources or l->successor. */
 void server_set_acknowledged(struct server *e, struct subscription *fd);
-/* The server refused the successor with this error. */
-void server_set_refused(struct server *e, struct frame *error);
+/* Gives up the successor, for this error. */
+void server_set_give_up(struct server *e, struct frame *error);
 /* Tells whether the session wants this notification, which came on fd. */
 bool server_set_wants(const struct server *e, const struct subscription *fd,
     const struct frame *m);

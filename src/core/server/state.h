@@ -62,6 +62,7 @@
 #include "base/alarm.h"
 #include "base/idtable.h"
 #include "core/server/server.h"
+#include "core/wire/msg.h"
 
 enum server_mode { MODE_UNKNOWN, MODE_LEGACY, MODE_SSE, MODE_MODERN };
 
@@ -104,8 +105,7 @@ struct server_order {
 	unsigned tries;        /* of the latest round */
 	unsigned pages;        /* of a tools/list made for this order */
 	bool former;           /* its session is over: it may only end */
-	bool progressed;       /* progress is the latest value that was told */
-	double progress;
+	struct msg_progress progress;
 };
 
 enum purpose {

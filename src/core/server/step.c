@@ -71,14 +71,6 @@ probe(struct server *e, struct frame *discover)
 	e->client_discover = discover == NULL ? NULL : frame_ref(discover);
 }
 
-/* The server is not known. The session sends such an order only when it tidies
- * up after a failed initialize. */
-static void
-send_unknown(struct server *e, struct server_order *o)
-{
-	server_order_tell_gone(e, o, false);
-}
-
 static void
 send(struct server *e, const struct order *order)
 {
@@ -97,7 +89,9 @@ send(struct server *e, const struct order *order)
 		server_modern_send(e, o);
 		break;
 	default:
-		send_unknown(e, o);
+		/* The server is not known. The session sends such an order only
+		 * when it tidies up after a failed initialize. */
+		server_order_tell_gone(e, o, false);
 		break;
 	}
 }

@@ -11,6 +11,7 @@
 #include "base/alarm.h"
 #include "base/idtable.h"
 #include "core/exchange/verdict.h"
+#include "core/wire/msg.h"
 
 /* One session of the server. Generations are counted from 1. A generation is
  * refcounted: an attempt keeps the one it was sent with. */
@@ -55,14 +56,12 @@ struct call {
 			      * made; NULL: it goes out as it came */
 	enum call_state state;
 	bool cancelled;
-	bool asked;      /* the server may have asked the user something on its
+	bool asked;    /* the server may have asked the user something on its
 			  * behalf */
-	bool repeated;   /* it was sent again although it may have run */
-	bool unready;    /* it was sent again because the session was not ready
+	bool repeated; /* it was sent again although it may have run */
+	bool unready;  /* it was sent again because the session was not ready
 			  * for it */
-	bool progressed; /* the client was told progress; progress is the
-			  * latest */
-	double progress;
+	struct msg_progress progress; /* that the client was told */
 	bool token_known;
 	struct span token;   /* see calls_token */
 	uint64_t ran_in;     /* the number of the latest generation it was sent

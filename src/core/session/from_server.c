@@ -240,16 +240,9 @@ goes_backwards(struct session *s, struct attempt *l, const struct frame *m)
 {
 	struct call *c = progressing(s, l,
 	    json_get(m->params, "progressToken"));
-	double value;
 
-	if (c == NULL || !msg_progress(m, &value))
-		return false;
-	if (c->progressed && value <= c->progress &&
-	    (c->replayed != 0 || c->repeated))
-		return true;
-	c->progressed = true;
-	c->progress = value;
-	return false;
+	return c != NULL &&
+	    !msg_progress(&c->progress, m, c->replayed != 0 || c->repeated);
 }
 
 static void

@@ -416,16 +416,20 @@ msg_id_again(struct span a, struct span b)
 }
 
 bool
-msg_progress(const struct frame *f, double *progress)
+msg_progress(struct msg_progress *told, const struct frame *f, bool must_rise)
 {
 	struct span number = json_get(f->params, "progress");
 	char text[64];
+	double value;
 
 	if (number.n == 0 || number.n >= sizeof text)
-		return false;
+		return true;
 	memcpy(text, number.p, number.n);
 	text[number.n] = '\0';
-	*progress = strtod(text, NULL);
+	value = strtod(text, NULL);
+	if (must_rise && told->any && value <= told->latest)
+		return false;
+	*told = (struct msg_progress){ true, value };
 	return true;
 }
 

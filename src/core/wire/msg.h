@@ -79,9 +79,16 @@ struct frame *msg_call(struct span id, const char *method, struct span params);
  * JSON, n 0: none. */
 struct frame *msg_cancel(struct span id, struct span reason);
 
-/* Reads the number of a notifications/progress. Returns false if it has
- * none. */
-bool msg_progress(const struct frame *f, double *progress);
+/* What a client was told of the progress of one of its requests. */
+struct msg_progress {
+	bool any;
+	double latest;
+};
+/* Notes that the client is told f, a notifications/progress. Returns false, and
+ * notes nothing, if it must rise and does not: a request that is sent again may
+ * count from the beginning, but the client must see its progress rise. */
+bool msg_progress(struct msg_progress *told, const struct frame *f,
+    bool must_rise);
 
 /* Return code and message of an error response's error object (0 and an empty
  * text if missing; message is appended decoded). */
