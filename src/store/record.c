@@ -22,7 +22,8 @@ static const char *const source_words[] = { "given", "document", "registered",
 static const char *const method_words[] = { "none", "client_secret_basic",
 	"client_secret_post", "private_key_jwt" };
 
-/* A string member: its name in JSON and its offset in the struct. */
+/* A string member: its name in JSON and its offset in the struct. A list ends
+ * with a name that is NULL. */
 struct member {
 	const char *name;
 	size_t offset;
@@ -41,12 +42,14 @@ static const struct member top_members[] = {
 	MEMBER("resource", resource),
 	MEMBER("token_endpoint", token_endpoint),
 	MEMBER("revocation_endpoint", revocation_endpoint),
+	{ NULL, 0 },
 };
 
 static const struct member client_members[] = {
 	MEMBER("id", client.id),
 	MEMBER("secret", client.secret),
 	MEMBER("redirect_uri", client.redirect_uri),
+	{ NULL, 0 },
 };
 
 static const struct member token_members[] = {
@@ -55,6 +58,7 @@ static const struct member token_members[] = {
 	MEMBER("id_token", token.id_token),
 	MEMBER("scope_requested", token.scope_requested),
 	MEMBER("scope_granted", token.scope_granted),
+	{ NULL, 0 },
 };
 
 static char **
@@ -70,9 +74,9 @@ value_of(const struct record *r, const struct member *m)
 }
 
 static void
-forget_all(struct record *r, const struct member *m, size_t n)
+forget_all(struct record *r, const struct member *m)
 {
-	for (; n > 0; n--, m++)
+	for (; m->name != NULL; m++)
 		string_wipe(field_of(r, m));
 }
 
@@ -80,7 +84,7 @@ forget_all(struct record *r, const struct member *m, size_t n)
  * longer than the old one into the same memory. */
 static void
 tree_wipe_part(struct json_object *tree, const char *part,
-    const struct member *m, size_t n)
+    const struct member *m)
 {
 	struct json_object *o, *value;
 	char *blank;
@@ -88,7 +92,7 @@ tree_wipe_part(struct json_object *tree, const char *part,
 
 	if (!json_object_object_get_ex(tree, part, &o))
 		return;
-	for (; n > 0; n--, m++) {
+	for (; m->name != NULL; m++) {
 		if (!json_object_object_get_ex(o, m->name, &value) ||
 		    !json_object_is_type(value, json_type_string))
 			continue;
@@ -105,8 +109,8 @@ tree_free(struct json_object *tree)
 {
 	if (tree == NULL)
 		return;
-	tree_wipe_part(tree, "client", client_members, COUNT(client_members));
-	tree_wipe_part(tree, "token", token_members, COUNT(token_members));
+	tree_wipe_part(tree, "client", client_members);
+	tree_wipe_part(tree, "token", token_members);
 	json_object_put(tree);
 }
 
@@ -132,17 +136,16 @@ void
 record_free(struct record *r)
 {
 	tree_free(r->json);
-	forget_all(r, top_members, COUNT(top_members));
-	forget_all(r, client_members, COUNT(client_members));
-	forget_all(r, token_members, COUNT(token_members));
+	forget_all(r, top_members);
+	forget_all(r, client_members);
+	forget_all(r, token_members);
 	record_init(r);
 }
 
 static void
-copy_all(struct record *to, const struct record *from, const struct member *m,
-    size_t n)
+copy_all(struct record *to, const struct record *from, const struct member *m)
 {
-	for (; n > 0; n--, m++)
+	for (; m->name != NULL; m++)
 		*field_of(to, m) = string_copy(value_of(from, m));
 }
 
@@ -151,16 +154,15 @@ record_copy(struct record *to, const struct record *from)
 {
 	*to = *from;
 	to->json = from->json == NULL ? NULL : tree_copy(from->json);
-	copy_all(to, from, top_members, COUNT(top_members));
-	copy_all(to, from, client_members, COUNT(client_members));
-	copy_all(to, from, token_members, COUNT(token_members));
+	copy_all(to, from, top_members);
+	copy_all(to, from, client_members);
+	copy_all(to, from, token_members);
 }
 
 static void
-parse_all(struct record *r, struct json_object *o, const struct member *m,
-    size_t n)
+parse_all(struct record *r, struct json_object *o, const struct member *m)
 {
-	for (; n > 0; n--, m++)
+	for (; m->name != NULL; m++)
 		*field_of(r, m) = string_copy(document_text(o, m->name));
 }
 
@@ -207,7 +209,7 @@ parse_client(struct record *r, const char **why)
 		return -1;
 	if (o == NULL)
 		return 0;
-	parse_all(r, o, client_members, COUNT(client_members));
+	parse_all(r, o, client_members);
 	source = word_of(document_text(o, "source"), source_words,
 	    COUNT(source_words));
 	method = word_of(document_text(o, "method"), method_words,
@@ -237,7 +239,7 @@ parse_token(struct record *r, const char **why)
 		return -1;
 	if (o == NULL)
 		return 0;
-	parse_all(r, o, token_members, COUNT(token_members));
+	parse_all(r, o, token_members);
 	if (r->token.access == NULL || !is_token(r->token.access))
 		return -1;
 	if (r->token.id_token != NULL && !is_token(r->token.id_token))
@@ -260,7 +262,7 @@ parse_top(struct record *r, const char **why)
 		*why = "it does not say that it is a record of version 1";
 		return -1;
 	}
-	parse_all(r, r->json, top_members, COUNT(top_members));
+	parse_all(r, r->json, top_members);
 	if (r->url == NULL) {
 		*why = "it does not say of which server";
 		return -1;
@@ -288,10 +290,9 @@ record_parse(struct record *r, struct span text, const char **why)
 }
 
 static void
-set_all(const struct record *r, struct json_object *o, const struct member *m,
-    size_t n)
+set_all(const struct record *r, struct json_object *o, const struct member *m)
 {
-	for (; n > 0; n--, m++)
+	for (; m->name != NULL; m++)
 		document_set(o, m->name, value_of(r, m));
 }
 
@@ -320,7 +321,7 @@ set_client(const struct record *r, struct json_object *tree)
 	o = make_part(tree, "client");
 	document_set(o, "source", source_words[r->client.source]);
 	document_set(o, "method", method_words[r->client.method]);
-	set_all(r, o, client_members, COUNT(client_members));
+	set_all(r, o, client_members);
 	document_set_number(o, "secret_expires_at",
 	    r->client.secret_expires_at);
 }
@@ -335,7 +336,7 @@ set_token(const struct record *r, struct json_object *tree)
 		return;
 	}
 	o = make_part(tree, "token");
-	set_all(r, o, token_members, COUNT(token_members));
+	set_all(r, o, token_members);
 	document_set_number(o, "obtained_at", r->token.obtained_at);
 	document_set_number(o, "expires_at", r->token.expires_at);
 }
@@ -347,7 +348,7 @@ record_print(const struct record *r, struct buf *out)
 
 	document_set_number(tree, "version", RECORD_VERSION);
 	document_set_number(tree, "generation", r->generation);
-	set_all(r, tree, top_members, COUNT(top_members));
+	set_all(r, tree, top_members);
 	set_client(r, tree);
 	set_token(r, tree);
 	document_set_number(tree, "client_failures", r->client_failures);
@@ -359,19 +360,19 @@ record_print(const struct record *r, struct buf *out)
 /* Forgets one part, including the unknown members in it, which belong to the
  * same client or token. */
 static void
-drop_part(struct record *r, const char *name, const struct member *m, size_t n)
+drop_part(struct record *r, const char *name, const struct member *m)
 {
-	forget_all(r, m, n);
+	forget_all(r, m);
 	if (r->json == NULL)
 		return;
-	tree_wipe_part(r->json, name, m, n);
+	tree_wipe_part(r->json, name, m);
 	json_object_object_del(r->json, name);
 }
 
 void
 record_drop_token(struct record *r)
 {
-	drop_part(r, "token", token_members, COUNT(token_members));
+	drop_part(r, "token", token_members);
 	memset(&r->token, 0, sizeof r->token);
 }
 
@@ -379,7 +380,7 @@ void
 record_drop_client(struct record *r)
 {
 	record_drop_token(r);
-	drop_part(r, "client", client_members, COUNT(client_members));
+	drop_part(r, "client", client_members);
 	memset(&r->client, 0, sizeof r->client);
 	r->client_failures = 0;
 }
