@@ -7,6 +7,8 @@
 
 #include <openssl/evp.h>
 
+#include "io/url.h"
+
 int
 profile_digest(char hex[PROFILE_HEX_BYTES], const struct span *parts, size_t n)
 {
@@ -28,24 +30,6 @@ profile_digest(char hex[PROFILE_HEX_BYTES], const struct span *parts, size_t n)
 	return 0;
 }
 
-/* Adds the host in characters that are safe in any file name; the first is
- * never a dot. */
-static void
-add_host(char *name, const char *host)
-{
-	size_t i;
-	char c;
-
-	for (i = 0; i < PROFILE_HOST_BYTES - 1 && host[i] != '\0'; i++) {
-		c = host[i];
-		if ((c < 'a' || c > 'z') && (c < '0' || c > '9') &&
-		    (c != '.' || i == 0))
-			c = c == '-' && i > 0 ? '-' : '_';
-		name[i] = c;
-	}
-	name[i] = '\0';
-}
-
 int
 profile_make(struct profile *p, const char *host, struct span identity)
 {
@@ -53,8 +37,7 @@ profile_make(struct profile *p, const char *host, struct span identity)
 
 	if (profile_digest(p->hash, &identity, 1) != 0)
 		return -1;
-	add_host(p->name, host);
-	n = strlen(p->name);
+	n = url_host_name(p->name, PROFILE_HOST_BYTES, host);
 	snprintf(p->name + n, sizeof p->name - n, "-%.16s", p->hash);
 	return 0;
 }

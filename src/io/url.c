@@ -23,6 +23,9 @@
 
 enum { URL_MAX_BYTES = 64 * 1024 };
 
+/* May stand anywhere in the name of a file. */
+#define FILE_BYTES "abcdefghijklmnopqrstuvwxyz0123456789_"
+
 /* Returns the length of "scheme" if text starts with "scheme:", else 0. */
 static size_t
 scheme_length(const char *text)
@@ -331,4 +334,19 @@ url_unescape(struct span in)
 	free(copy);
 	give_back(s);
 	return out;
+}
+
+size_t
+url_host_name(char *name, size_t size, const char *host)
+{
+	size_t i;
+
+	for (i = 0; i < size - 1 && host[i] != '\0'; i++) {
+		name[i] = host[i];
+		if (strchr(i > 0 ? FILE_BYTES "-." : FILE_BYTES, host[i]) ==
+		    NULL)
+			name[i] = '_';
+	}
+	name[i] = '\0';
+	return i;
 }

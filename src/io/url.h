@@ -33,6 +33,11 @@ bool url_is_loopback(const struct url *u);
 /* Frees the strings; u is empty after. */
 void url_free(struct url *u);
 
+/* Writes a host, or as much of it as fits into size bytes, as the beginning of a
+ * file's name, and a NUL: a-z, 0-9, ".", "-" and "_" stay, the first two of
+ * these not in front; all else becomes "_". Returns its length. */
+size_t url_host_name(char *name, size_t size, const char *host);
+
 /* Appends a value for a form or a query; all characters except the unreserved
  * ones of RFC 3986 become %XX. */
 void url_escape(struct buf *out, struct span in);

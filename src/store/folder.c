@@ -57,23 +57,6 @@ is_safe(char c)
 	    c == '-' || c == '_';
 }
 
-/* Adds the host in characters that are safe in any file name; the first is
- * neither a dot nor a hyphen. Returns its length. */
-static size_t
-add_host(char *name, const char *host)
-{
-	size_t i;
-	char c;
-
-	for (i = 0; i < HOST_BYTES - 1 && host[i] != '\0'; i++) {
-		c = host[i];
-		if (!is_safe(c) || (i == 0 && (c == '.' || c == '-')))
-			c = '_';
-		name[i] = c;
-	}
-	return i;
-}
-
 /* Adds the hash of URL and profile. Different pairs give different texts: each
  * part has its length in front, and no profile differs from an empty one. */
 static void
@@ -100,10 +83,8 @@ store_name(char name[STORE_NAME_BYTES], const char *url, const char *profile)
 	struct url parts;
 	size_t n;
 
-	if (url_parse(&parts, url) == URL_OK)
-		n = add_host(name, parts.host);
-	else
-		n = add_host(name, "_");
+	n = url_host_name(name, HOST_BYTES,
+	    url_parse(&parts, url) == URL_OK ? parts.host : "_");
 	url_free(&parts);
 	name[n++] = '-';
 	add_hash(name + n, url, profile);

@@ -196,26 +196,6 @@ learn(struct mirror *m, struct span raw, bool wraps, struct mirror_plan *plan)
 
 /* --- tools/list --- */
 
-/* Finds the values of some members in one pass, because an object can be large.
- * As in json_get the last member of a name counts; p is NULL for a missing
- * one. */
-static void
-get_some(struct span object, const char *const *names, struct span *found,
-    size_t n)
-{
-	struct span key, value;
-	size_t at = 0, i;
-
-	for (i = 0; i < n; i++)
-		found[i] = no_span;
-	if (json_kind(object) != '{')
-		return;
-	while (json_next(object, &at, &key, &value))
-		for (i = 0; i < n; i++)
-			if (json_key_is(key, names[i]))
-				found[i] = value;
-}
-
 static void
 tell(struct span raw, const char *why, mirror_dropped_cb *dropped, void *arg)
 {
@@ -288,7 +268,7 @@ mirror_learn(struct mirror *m, struct frame *result, mirror_dropped_cb *dropped,
 		return frame_ref(result);
 	page.kept_end = tools.p + 1;
 	while (json_next(tools, &at, &key, &tool)) {
-		get_some(tool, parts, part, 3);
+		json_get_some(tool, parts, part, 3);
 		why = mirror_schema_read(part[1], &budget, &plan);
 		learn(m, part[0], why == NULL && era_wraps(part[2]), plan);
 		if (why == NULL) {
@@ -428,7 +408,7 @@ add_all(const struct mirror *m, const struct frame *message,
 	members[0] = name_member(buf_span(&method));
 	if (members[0] == NULL)
 		goto done;
-	get_some(message->params, members, part, 2);
+	json_get_some(message->params, members, part, 2);
 	if (json_kind(part[0]) == '"')
 		add_value(to, "Mcp-Name", part[0]);
 	if (span_is(buf_span(&method), "tools/call")) {

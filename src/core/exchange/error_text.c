@@ -19,7 +19,6 @@
 
 #define TEXT_BYTES (512 * 1024)
 #define MAX_DEPTH 256
-#define KEY_BYTES 64
 
 /* Keeps one text for the user's patterns and searches it for phrases. */
 static void
@@ -45,7 +44,7 @@ add_string(struct error_text *s, struct span value)
 
 enum member { M_OTHER, M_WORDS, M_ERROR, M_DATA, M_CODE, M_DEMAND };
 
-/* Finds the kind of a member by its name; an escaped name is decoded first. */
+/* Finds the kind of a member by its name. */
 static enum member
 member_of(struct span key)
 {
@@ -57,21 +56,12 @@ member_of(struct span key)
 		{ "reason", M_WORDS }, { "error", M_ERROR },
 		{ "jsonRpcError", M_ERROR }, { "data", M_DATA },
 		{ "code", M_CODE }, { "requiresReinitialize", M_DEMAND } };
-	enum member member = M_OTHER;
-	struct buf name;
 	size_t i;
 
-	if (key.n < 4)
-		return M_OTHER;
-	buf_init(&name, KEY_BYTES);
-	if (memchr(key.p, '\\', key.n) != NULL &&
-	    json_string((struct span){ key.p - 1, key.n + 2 }, &name) == 0)
-		key = buf_span(&name);
 	for (i = 0; i < sizeof known / sizeof *known; i++)
-		if (span_is(key, known[i].name))
-			member = known[i].member;
-	buf_free(&name);
-	return member;
+		if (json_key_is(key, known[i].name))
+			return known[i].member;
+	return M_OTHER;
 }
 
 /* Adds the members of error.data, or of an object in the place of a text. */

@@ -86,26 +86,6 @@ tools_free(struct tools *t)
 	free(t);
 }
 
-/* Finds the values of two members in one pass, because an object can be large.
- * As in json_get the last member of a name counts; p is NULL for a member that
- * is missing. */
-static void
-get_two(struct span object, const char *const names[2], struct span found[2])
-{
-	struct span key, value;
-	size_t at = 0;
-
-	found[0] = found[1] = (struct span){ NULL, 0 };
-	if (json_kind(object) != '{')
-		return;
-	while (json_next(object, &at, &key, &value)) {
-		if (json_key_is(key, names[0]))
-			found[0] = value;
-		else if (json_key_is(key, names[1]))
-			found[1] = value;
-	}
-}
-
 /* Decodes a name. Returns false if the name cannot tell tools apart: U+FFFD
  * stands for any broken byte, so two tools may have it in common. */
 static bool
@@ -192,10 +172,10 @@ learn_hint(struct tools *t, struct span tool, struct buf *name)
 	bool safe, known;
 	size_t at;
 
-	get_two(tool, parts, part);
+	json_get_some(tool, parts, part, 2);
 	if (!read_name(part[0], name))
 		return;
-	get_two(part[1], hints, hint);
+	json_get_some(part[1], hints, hint, 2);
 	safe = span_is(hint[0], "true") || span_is(hint[1], "true");
 	at = find(t, buf_span(name), &known);
 	if (known)
@@ -288,7 +268,7 @@ tools_learn(struct tools *t, const struct frame *request,
 		forget_hints(t);
 		list_begin(t);
 	}
-	get_two(result->result, parts, part);
+	json_get_some(result->result, parts, part, 2);
 	if (json_kind(part[0]) == '[')
 		learn_page(t, part[0], page);
 	else if (page != PAGE_OTHER)

@@ -483,6 +483,23 @@ json_get(struct span object, const char *key)
 	return found;
 }
 
+void
+json_get_some(struct span object, const char *const *names, struct span *found,
+    size_t n)
+{
+	struct span key, value;
+	size_t at = 0, i;
+
+	for (i = 0; i < n; i++)
+		found[i] = no_span;
+	if (json_kind(object) != '{')
+		return;
+	while (json_next(object, &at, &key, &value))
+		for (i = 0; i < n; i++)
+			if (json_key_is(key, names[i]))
+				found[i] = value;
+}
+
 /* Reads four hex digits. Returns -1 if they are not there. */
 static long
 hex4(const char *p, const char *end)

@@ -33,6 +33,10 @@ bool json_next(struct span container, size_t *at, struct span *key,
  * if there is none or object is not an object. Escaped keys are compared
  * decoded. */
 struct span json_get(struct span object, const char *key);
+/* Finds the values of n members in one pass, for a large object: found[i] is
+ * what json_get returns for names[i]. */
+void json_get_some(struct span object, const char *const *names,
+    struct span *found, size_t n);
 /* Is this raw key (from json_check or json_next) that name, when decoded? */
 bool json_key_is(struct span key, const char *name);
 /* Is this checked value a string with exactly this text, when decoded? */
