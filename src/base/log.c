@@ -245,8 +245,8 @@ tell_left_out(const struct timespec *now)
 		return;
 	state.left_out = 0;
 	put_now(LEVEL_WARN, now,
-	    "%zu more messages were left out (at most %d of a kind are "
-	    "written in a second; with -vv all are)",
+	    "%zu more messages were left out (at most %d of each level are "
+	    "written per second; -vv writes all)",
 	    n, RATE);
 }
 

@@ -55,7 +55,9 @@ stale_sessions_new(const char *home, const struct profile *profile)
 	struct stale_sessions *o;
 
 	if (home == NULL || home[0] != '/') {
-		log_debug("sessions are not noted: HOME is not set");
+		log_debug(
+		    "sessions are not recorded for the next start: HOME is "
+		    "not set");
 		return NULL;
 	}
 	o = xcalloc(1, sizeof *o);
@@ -74,7 +76,9 @@ open_folder(const struct stale_sessions *o, bool make)
 
 	if (dir < 0) {
 		if (make || errno != ENOENT)
-			log_debug("sessions are not noted: %s", why);
+			log_debug(
+			    "sessions are not recorded for the next start: %s",
+			    why);
 		free(why);
 	}
 	return dir;
@@ -217,7 +221,8 @@ hold(struct stale_sessions *o)
 	if (make_name(o) == 0)
 		o->fd = file_new_locked(dir, o->name);
 	if (o->fd < 0)
-		log_debug("the session is not noted: %s", strerror(errno));
+		log_debug("the session is not recorded for the next start: %s",
+		    strerror(errno));
 	file_close(dir);
 	return o->fd < 0 ? -1 : 0;
 }
@@ -229,7 +234,8 @@ write_record(struct stale_sessions *o)
 {
 	if (o->fd < 0 || file_put(o->fd, buf_span(&o->record)) == 0)
 		return;
-	log_debug("the session is not noted: %s", strerror(errno));
+	log_debug("the session is not recorded for the next start: %s",
+	    strerror(errno));
 	drop(o);
 }
 

@@ -55,7 +55,7 @@ startup_cache_new(const char *home, const struct profile *profile)
 	struct startup_cache *m;
 
 	if (home == NULL || home[0] != '/') {
-		log_debug("no memory of the start: HOME is not set");
+		log_debug("the startup cache is not used: HOME is not set");
 		return NULL;
 	}
 	m = xcalloc(1, sizeof *m);
@@ -83,7 +83,7 @@ open_folder(const struct startup_cache *m, bool make)
 
 	if (dir < 0) {
 		if (make || errno != ENOENT)
-			log_debug("no memory of the start: %s", why);
+			log_debug("the startup cache is not used: %s", why);
 		free(why);
 	}
 	return dir;
@@ -163,14 +163,15 @@ read_lines(const struct startup_cache *m, int dir, struct span requested,
 {
 	if (file_read(dir, m->profile.name, STARTUP_CACHE_BYTES, text) < 0) {
 		if (errno != ENOENT)
-			log_debug("no memory of the start in %s: %s",
+			log_debug("the startup cache %s cannot be read: %s",
 			    m->profile.name, strerror(errno));
 		return false;
 	}
 	if (find_lines(m, requested, buf_span(text), l))
 		return true;
-	log_debug("no memory of the start in %s: for another version, or not "
-		  "whole",
+	log_debug(
+	    "the startup cache %s is not used: it is for another version, or "
+	    "damaged",
 	    m->profile.name);
 	return false;
 }
@@ -285,7 +286,7 @@ save_in(const struct startup_cache *m, int dir, struct span requested,
 		rc = compose(m, requested, l, &fresh);
 	}
 	if (rc == 0 && replace(m, dir, buf_span(&old), buf_span(&fresh)) < 0)
-		log_debug("the start is not remembered in %s: %s",
+		log_debug("the startup cache %s cannot be written: %s",
 		    m->profile.name, strerror(errno));
 	buf_free(&old);
 	buf_free(&fresh);
@@ -366,14 +367,15 @@ read_era(const struct startup_cache *m, int dir)
 		age = file_age(fd);
 		era = find_era(m, buf_span(&text));
 	} else if (errno != ENOENT) {
-		log_debug("no memory of the era in %s: %s", m->era,
+		log_debug("the cached era in %s cannot be read: %s", m->era,
 		    strerror(errno));
 	}
 	if (fd >= 0)
 		file_close(fd);
 	buf_free(&text);
 	if (rc == 0 && era == STARTUP_CACHE_NO_ERA)
-		log_debug("no memory of the era in %s: not whole", m->era);
+		log_debug("the cached era in %s is not used: it is damaged",
+		    m->era);
 	return era < STARTUP_CACHE_NO_ERA && is_fresh(era, age) ?
 	    era :
 	    STARTUP_CACHE_NO_ERA;
@@ -414,7 +416,7 @@ startup_cache_save_era(const struct startup_cache *m, bool modern, bool sse)
 		compose_era(m, era, &b);
 		file_sweep(dir);
 		if (file_write(dir, m->era, buf_span(&b), false) < 0)
-			log_debug("the era is not remembered in %s: %s", m->era,
+			log_debug("the era cannot be written to %s: %s", m->era,
 			    strerror(errno));
 		buf_free(&b);
 	}

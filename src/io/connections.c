@@ -158,7 +158,7 @@ on_interest(CURL *easy, curl_socket_t fd, int poll, void *arg, void *socketp)
 	w->what = what;
 	w->fd = loop_fd_new(m->c->l, fd, what, on_ready, m);
 	if (w->fd == NULL)
-		log_error("cannot wait for a connection (descriptor %d)", fd);
+		log_error("cannot watch the descriptor %d of a connection", fd);
 	return 0;
 }
 
@@ -274,7 +274,7 @@ connections_forget(struct connections *c)
 {
 	if (multi_add(c) == 0)
 		return true;
-	log_warn("cannot make new connections: libcurl has no memory");
+	log_warn("cannot make new connections: libcurl is out of memory");
 	return false;
 }
 

@@ -58,9 +58,9 @@ jar_thin(struct cookies *c, CURL *jar, char *const *lines, size_t n)
 		if (i < oldest || i >= n - newest)
 			curl_easy_setopt(jar, CURLOPT_COOKIELIST, lines[i]);
 	if (!c->told)
-		log_warn("the server sets more cookies than the %d, or the %d "
-			 "KiB, that are kept: only the oldest and the newest "
-			 "of them go back to it",
+		log_warn(
+		    "the server sets more cookies than mcpsplice keeps (%d, or "
+		    "%d KiB): only the oldest and the newest are sent back",
 		    COOKIES_MAX, COOKIES_MAX_BYTES / 1024);
 	c->told = true;
 }

@@ -131,7 +131,7 @@ in_read(struct pipes *p)
 	    (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK))
 		return;
 	if (got == -1)
-		log_debug("stdin: %s", strerror(errno));
+		log_debug("cannot read stdin: %s", strerror(errno));
 	p->ended = true;
 	in_unwatch(p);
 	p->ops.eof(p->arg);
@@ -367,7 +367,7 @@ out_break(struct pipes *p, int error)
 {
 	p->broken = true;
 	if (error == EPIPE)
-		log_debug("stdout: nobody reads it any more");
+		log_debug("stdout was closed by its reader");
 	else
 		log_error("cannot write to stdout: %s", strerror(error));
 	queue_drop(p);
