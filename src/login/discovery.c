@@ -102,7 +102,7 @@ ask(struct discovery *d)
 		.version = d->phase == PHASE_LEGACY ? LEGACY_VERSION : NULL,
 	};
 
-	log_debug("sign-in: looking at %.*s", (int)strcspn(r.url, "?"), r.url);
+	log_debug("fetching %.*s", (int)strcspn(r.url, "?"), r.url);
 	d->fetch = fetch_start(d->fetcher, &r, on_answer, d);
 }
 
@@ -372,8 +372,9 @@ add_challenge(struct discovery *d, char **why)
 		return 0;
 	status = url_parse(&u, text);
 	if (status == URL_BAD || status == URL_NO_SCHEME) {
-		log_info("sign-in: resource_metadata in WWW-Authenticate is no "
-			 "URL, it is not used");
+		log_info(
+		    "resource_metadata in WWW-Authenticate is not a URL, so "
+		    "it is ignored");
 		return 0;
 	}
 	if (may_be_asked(d, &u, text, why)) {

@@ -20,7 +20,7 @@ import(struct login *g)
 
 	if (g->config.import != NULL &&
 	    import_tokens(&g->record, g->config.import, &from, &why))
-		log_debug("taken from %s", from);
+		log_debug("read the tokens of mcp-remote from %s", from);
 	free(from);
 	free(why);
 }

@@ -456,17 +456,17 @@ class Clients(Base):
         a.forget_clients()
         a.expire()
         self.works(p, m)
-        self.assertIn("mcpsplice: sign-in: the refresh was refused: "
-                      "invalid_client", p.err())
-        self.assertNotIn("looking at", p.err())
+        self.assertIn("mcpsplice: sign-in: the authorization server refused "
+                      "the refresh: invalid_client", p.err())
+        self.assertNotIn("fetching", p.err())
         p.finish()
         a.revoke()
         p = self.start(m, b)
-        self.assertNotIn("the refresh was refused", p.err())
+        self.assertNotIn("refused the refresh", p.err())
         p.finish()
         a.revoke()
         p = self.start(m, b, "-vv")
-        self.assertIn("looking at " + m.origin + PRM, p.err())
+        self.assertIn("fetching " + m.origin + PRM, p.err())
 
     def test_stale_at_the_code(self):
         a, m, b = self.trio()

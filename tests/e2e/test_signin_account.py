@@ -97,7 +97,7 @@ class Commands(Patient):
             status, _, err = self.command("logout", m.url)
             self.assertEqual(status, 0, err)
             self.assertEqual("revoke" in err, step is not None, err)
-            self.assertNotIn("looking at", err)
+            self.assertNotIn("fetching", err)
             self.assertFalse(self.kept())
 
     def test_logout_while_it_runs(self):

@@ -182,8 +182,8 @@ class Display(Patient):
         ident = p.start("initialize", init()["params"])
         b.go(self.shown(p))
         self.assertIn("result", p.answer(ident))
-        self.assertIn("mcpsplice: warning: sign-in: the browser could not "
-                      "be started", p.err())
+        self.assertIn("mcpsplice: warning: sign-in: the browser cannot be "
+                      "started", p.err())
         self.counted(a)
 
     def test_one(self):

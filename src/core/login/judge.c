@@ -107,7 +107,7 @@ judge_found(struct login_flow *f, int came)
 			x->found_issuer != NULL ? x->found_issuer : "(none)"));
 		return IS_MISPLACED;
 	}
-	login_log(f, LEVEL_INFO, "%s has another authorization server now",
+	login_log(f, LEVEL_INFO, "%s now has a different authorization server",
 	    f->config.host);
 	f->forget = FORGET_CLIENT;
 	return IS_MOVED;
@@ -172,12 +172,14 @@ judge_refresh(struct login_flow *f, int came)
 		/* FALLTHROUGH */
 	case CAME_DEAD_GRANT:
 		/* Under the lock nobody else can have spent it: it is dead. */
-		login_log(f, LEVEL_INFO, "the refresh was refused: %s", f->why);
+		login_log(f, LEVEL_INFO,
+		    "the authorization server refused the refresh: %s", f->why);
 		return came;
 	case CAME_PENDING:
 	case CAME_SLOW_DOWN:
 	case CAME_REFUSED:
-		login_log(f, LEVEL_WARN, "the refresh was refused: %s", f->why);
+		login_log(f, LEVEL_WARN,
+		    "the authorization server refused the refresh: %s", f->why);
 		return CAME_REFUSED;
 	default:
 		return came;
@@ -379,7 +381,8 @@ judge_tab(struct login_flow *f, int came)
 	if (f->config.force || wall < third || wall - third >= TABS_S)
 		return came;
 	login_log(f, LEVEL_WARN,
-	    "too many browser tabs lately: open the URL yourself");
+	    "too many browser tabs were opened recently: open the URL "
+	    "yourself");
 	login_act(f, DO_UNLOCK_TAB);
 	return IS_CROWDED;
 }
@@ -401,7 +404,8 @@ judge_exchange(struct login_flow *f, int came)
 	    !x->registers)
 		return judge_credentials(f, came);
 	login_log(f, LEVEL_INFO,
-	    "the client is not known any more: registered anew");
+	    "the authorization server no longer knows the client: registering "
+	    "a new one");
 	f->anew = true;
 	f->forget = FORGET_CLIENT;
 	return IS_FORGOTTEN;

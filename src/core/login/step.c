@@ -140,7 +140,7 @@ take_aside(struct login_flow *f, const struct login_input *in)
 	case CAME_BROWSER_FAILED:
 		login_act(f, DO_UNLOCK_TAB);
 		login_log(f, LEVEL_WARN,
-		    "the browser could not be started: open the URL yourself");
+		    "the browser cannot be started: open the URL yourself");
 		return true;
 	case CAME_ORPHANED:
 		/* Nobody is asked who was not asked yet. */

@@ -259,7 +259,7 @@ static const struct login_end_row ends[LOGIN_STEPS - END_GOOD] = {
 	[END_GOOD - END_GOOD] = { LOGIN_DONE, false, NULL },
 	[END_UNKEPT - END_GOOD] = { LOGIN_DONE, true, NULL },
 	[END_NO_USER -
-	    END_GOOD] = { LOGIN_INTERACTIVE, false, "a person has to sign in" },
+	    END_GOOD] = { LOGIN_INTERACTIVE, false, "the user has to sign in" },
 	[END_BUSY - END_GOOD] = { LOGIN_LATER, false,
 	    "another mcpsplice has been asking for a token for too long" },
 	[END_SLOW - END_GOOD] = { LOGIN_LATER, false,
