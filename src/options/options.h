@@ -131,7 +131,7 @@ struct options {
 	bool help;
 	bool version;
 
-	/* notes about options that have no meaning yet, for -v */
+	/* notes about options that have no effect yet, for -v */
 	struct strings notes;
 	/* warnings for the user at any level but -q */
 	struct strings warnings;

@@ -327,7 +327,7 @@ apply_noted(struct options *o, const struct option_setting *s)
 	const char *what = s->row->help;
 
 	if (what == NULL)
-		what = "has no meaning yet: ignored";
+		what = "has no effect yet: ignored";
 	option_set_string(&o->notes, xasprintf("%s %s", s->label, what));
 }
 

@@ -204,7 +204,7 @@ const struct option_row option_table[] = {
 	ALIAS("debug", OPTION_DEBUG, 0, verbose, NULL, "verbose"),
 	ALIAS("silent", OPTION_SWITCH, 0, quiet, NULL, "quiet"),
 	NOTED_SWITCH("enable-proxy",
-	    "has no meaning: the proxy variables are always used"),
+	    "has no effect: the proxy variables are always used"),
 	ALIAS("host", OPTION_STRING, 0, callback_host, "127.0.0.1|localhost",
 	    "callback-host"),
 	NOTED("auth-success-url", "URL"),

@@ -22,7 +22,7 @@
 #define WARNING                                                                \
 	"warning=a secret on the command line can be read by other users; "    \
 	"use --bearer-env, -H 'Authorization: Bearer ${VAR}' or @FILE;"
-#define NOTE(name) "note=--" name " has no meaning yet: ignored;"
+#define NOTE(name) "note=--" name " has no effect yet: ignored;"
 
 static const struct argv_case argv_cases[] = {
 	{ "--", "" },
@@ -127,7 +127,7 @@ static const struct argv_case argv_cases[] = {
 	{ "--keep-alive|--ping-interval=", "" },
 	{ "--ping-interval|3|--no-keep-alive", "" },
 	{ "--enable-proxy",
-	    "note=--enable-proxy has no meaning: the proxy "
+	    "note=--enable-proxy has no effect: the proxy "
 	    "variables are always used;" },
 	{ "--transport|http-first", "" },
 	{ "--transport|http-only", "transport=1;" },
@@ -669,7 +669,7 @@ START_TEST(a_note_names_its_line)
 
 	world_init(&w);
 	world_file(w.extra, "body-timeout = 3\n", 0600);
-	want = xasprintf("note=%s:1: body-timeout has no meaning yet: "
+	want = xasprintf("note=%s:1: body-timeout has no effect yet: "
 			 "ignored;",
 	    w.extra);
 	ck_assert_int_eq(world_load(&w, "-K|EXTRA|" URL), 0);
