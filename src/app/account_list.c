@@ -66,7 +66,7 @@ print_token(const struct record *r)
 
 /* Prints the user whom the token names, if it names one. */
 static void
-print_person(const struct record *r)
+print_user(const struct record *r)
 {
 	static const char *const names[] = { "email", "preferred_username",
 		"name", "sub" };
@@ -117,7 +117,7 @@ print_record(const struct record *r)
 		print_field("client", r->client.id);
 		printf("            (%s)\n", source_name(r->client.source));
 	}
-	print_person(r);
+	print_user(r);
 	print_token(r);
 }
 

@@ -197,7 +197,7 @@ login_process_begin(struct talk *t, const struct options *o,
 		return -1;
 	challenge_parse(&a->challenge, span_of(task->request.challenge));
 	c->reason = task->request.reason;
-	c->person = task->request.person;
+	c->interactive = task->request.person;
 	c->rejected = task->request.rejected;
 	t->keeps_record = a->store == NULL;
 	c->record = t->keeps_record ? task->request.record : NULL;
@@ -253,7 +253,7 @@ account_login_process(char *program)
 /* --- a user at a terminal --- */
 
 static void
-person_where(const char *url, const char *code, void *arg)
+user_where(const char *url, const char *code, void *arg)
 {
 	struct talk *t = arg;
 
@@ -268,7 +268,7 @@ person_where(const char *url, const char *code, void *arg)
 }
 
 static void
-person_done(enum login_end end, const char *why, int64_t again_ms,
+user_done(enum login_end end, const char *why, int64_t again_ms,
     const struct record *record, void *arg)
 {
 	struct talk *t = arg;
@@ -400,9 +400,9 @@ on_stdin(int fd, int what, void *arg)
 }
 
 static void
-person_begin(struct talk *t)
+user_begin(struct talk *t)
 {
-	static const struct login_ops ops = { person_where, person_done };
+	static const struct login_ops ops = { user_where, user_done };
 	static const struct lines_ops typed_ops = { on_typed,
 		on_typed_too_long };
 	struct account *a = &t->account;
@@ -410,7 +410,7 @@ person_begin(struct talk *t)
 
 	challenge_parse(&a->challenge, buf_span(&t->probe.challenge));
 	c->reason = LOGIN_NONE;
-	c->person = c->force = true;
+	c->interactive = c->force = true;
 	if (isatty(STDIN_FILENO) && c->mode == LOGIN_BROWSER) {
 		t->typed = lines_new(TYPED_MAX, &typed_ops, t);
 		t->stdin_watch = loop_fd_new(a->loop, STDIN_FILENO, LOOP_READ,
@@ -457,7 +457,7 @@ account_login(const struct options *o, char **why)
 			    url.host, t.probe.status);
 		loop_signal(t.account.loop, SIGINT, on_signal, &t);
 		loop_signal(t.account.loop, SIGTERM, on_signal, &t);
-		person_begin(&t);
+		user_begin(&t);
 		status = loop_run(t.account.loop);
 		*why = t.why;
 	}

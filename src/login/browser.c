@@ -1,5 +1,5 @@
 /*
- * Opens the page where a person signs in. The URL is made by a server, so it
+ * Opens the page where the user signs in. The URL is made by a server, so it
  * is the most dangerous thing this program hands on: it is parsed as libcurl
  * parses it, held to http and https, and all that a program or a script
  * behind it may take for something else is percent-encoded.
@@ -119,7 +119,7 @@ on_done(enum child_end end, int value, void *arg)
 
 	b->child = NULL;
 	if (end == CHILD_NO_START)
-		log_info("the browser cannot be started: %s", strerror(value));
+		log_info("cannot start the browser: %s", strerror(value));
 	else if (!ok)
 		log_info("the browser ended with %s %d",
 		    end == CHILD_EXIT ? "status" : "signal", value);

@@ -40,7 +40,7 @@ struct callback {
 enum callback_result callback_read(struct span so_far,
     const struct callback_expected *expected, struct callback *out,
     struct buf *reply);
-/* The same for a URL that a person pasted; no reply. */
+/* The same for a URL that the user pasted; no reply. */
 enum callback_result callback_url(const char *url,
     const struct callback_expected *expected, struct callback *out);
 void callback_free(struct callback *c); /* wipes */

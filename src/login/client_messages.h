@@ -42,7 +42,7 @@ void client_revoke(struct client_request *r, const struct record *rec,
     const char *token, bool refresh, const char *assertion);
 
 /* The body of a dynamic registration (RFC 7591), JSON. redirect_uri NULL: no
- * person will sign in by a browser (device flow). */
+ * user will sign in by a browser (device flow). */
 void client_register(struct buf *body, const struct server_metadata *m,
     const char *redirect_uri, const char *scope);
 /* Its answer into rec->client. Returns 0, or -1 with *why for people. */

@@ -18,7 +18,7 @@ struct discovery_config {
 	const char *bound; /* the issuer our credential is from: taken
 				   * if it is listed; NULL: none */
 	struct metadata_policy policy;
-	bool interactive; /* a person is to sign in: S256 is a must */
+	bool interactive; /* a user will sign in: S256 is a must */
 };
 
 struct discovered {

@@ -1,9 +1,9 @@
 /*
  * Getting a good token into the store, whatever that takes: one that another
- * copy has put there meanwhile, a refresh, client credentials, or a person
+ * copy has put there meanwhile, a refresh, client credentials, or a user
  * who signs in by browser or device code. Runs in a process of its own (the
  * login process, or "mcpsplice login"), because hosts kill the copy that began
- * it: a refresh that was sent must be stored, and a person be waited for.
+ * it: a refresh that was sent must be stored, and the user be waited for.
  *
  * core/login has the order of it, in one table. Here is what is done: the
  * store, locks, requests, the browser.
@@ -29,9 +29,9 @@ struct login_config {
 	enum login_reason reason;
 	const struct challenge *challenge; /* of the 401 or 403 */
 	const char
-	    *rejected; /* proof_challenge of the token that was refused */
-	bool person;   /* may one be asked? */
-	bool force;    /* whatever the store has now does not do */
+	    *rejected;    /* proof_challenge of the token that was refused */
+	bool interactive; /* may the user be asked? */
+	bool force;       /* whatever the store has now does not do */
 	const struct record *record;        /* to begin with, without a store */
 	const struct import_config *import; /* where the store has nothing */
 
@@ -49,7 +49,7 @@ struct login_config {
 	const char *const *params;
 	struct metadata_policy policy;
 
-	/* the person */
+	/* the user */
 	unsigned callback_port; /* 0: any */
 	const char *callback_host, *callback_path;
 	char *const *browser; /* words; NULL: only the URL is shown */
@@ -58,7 +58,7 @@ struct login_config {
 };
 
 struct login_ops {
-	/* Where the person has to go; again when it changes. user_code is of
+	/* Where the user has to go; again when it changes. user_code is of
 	 * the device flow, else NULL. */
 	void (*where)(const char *url, const char *user_code, void *arg);
 	/* The last call. record is valid in it: with LOGIN_DONE the good one.
@@ -74,7 +74,7 @@ struct login;
 struct login *login_start(struct loop *l, struct fetcher *f,
     struct store *store, const struct login_config *config,
     const struct login_ops *ops, void *arg);
-/* The URL that a person's browser was sent back to, from a terminal. Returns
+/* The URL that the user's browser was sent back to, from a terminal. Returns
  * false when it is not the one that is waited for. */
 bool login_paste(struct login *g, const char *url);
 /* Nobody waits for it any more: what was begun is finished for the next copy,

@@ -63,7 +63,7 @@ size_t metadata_server_urls(const char *issuer, char *urls[3]);
 int metadata_resource(struct resource_metadata *out, struct json_object *doc,
     const struct url *server, char **why);
 /* The issuer in it must be byte for byte the one asked for. interactive: a
- * person is to sign in, so there must be S256 and an authorization
+ * user will sign in, so there must be S256 and an authorization
  * endpoint. */
 int metadata_server(struct server_metadata *out, struct json_object *doc,
     const char *issuer, const struct metadata_policy *policy, bool interactive,

@@ -124,7 +124,7 @@ flow_new(const struct login_config *c, struct store *store)
 	const struct login_flow_config config = {
 		.mode = c->mode,
 		.reason = c->reason,
-		.may_ask = c->person,
+		.may_ask = c->interactive,
 		.force = c->force,
 		.shared = store != NULL,
 		.helper = store != NULL && store_has_helper(store),

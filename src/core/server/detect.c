@@ -275,7 +275,7 @@ relay(struct server *e, const struct facts *f, struct frame *m)
 }
 
 /* Nothing is left to try. The session is told the answer to initialize, because
- * a person understands that one best. */
+ * the user understands that one best. */
 static void
 give_up(struct server *e, const struct facts *f, struct frame *m)
 {
@@ -570,7 +570,7 @@ server_detect_tick(struct server *e)
 	server_detect_stream(e, &silent);
 }
 
-/* The wait for the endpoint stands still while a person signs in. */
+/* The wait for the endpoint stands still while the user signs in. */
 void
 server_detect_user(struct server *e, const struct server_attempt *i, bool waits)
 {

@@ -23,7 +23,7 @@ void server_detect_endpoint(struct server *e, struct server_attempt *i,
 void server_detect_stream(struct server *e, const struct facts *f);
 /* Tells detection that initialize was answered on the stream. */
 void server_detect_answered(struct server *e);
-/* Tells detection that this attempt waits for a person to sign in, or does not
+/* Tells detection that this attempt waits for the user to sign in, or does not
  * wait any more. */
 void server_detect_user(struct server *e, const struct server_attempt *i,
     bool waits);

@@ -147,7 +147,7 @@ take_endpoint(struct server *e, struct server_attempt *i, bool ok)
 		server_detect_endpoint(e, i, ok);
 }
 
-/* A person has to sign in before this exchange goes on (text NULL: not
+/* The user has to sign in before this exchange goes on (text NULL: not
  * any more). */
 static void
 take_sign_in(struct server *e, struct server_attempt *i, const char *text)

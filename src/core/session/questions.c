@@ -1,5 +1,5 @@
 /* The table of the server's open questions; see questions.h. The table is
- * short, because a person answers most of them, so a list is enough. */
+ * short, because the user answers most of them, so a list is enough. */
 #include "config.h"
 
 #include "core/session/questions.h"
