@@ -268,8 +268,9 @@ look_at_import(struct leaving *v)
 	if (v->account.login.import != NULL &&
 	    import_tokens(&r, v->account.login.import, &from, &why)) {
 		v->imports = true;
-		log_warn("what mcp-remote keeps stays there, and is not used "
-			 "any more: %s",
+		log_warn(
+		    "the tokens of mcp-remote stay in %s, but mcpsplice uses "
+		    "them no longer",
 		    from);
 	}
 	record_free(&r);
@@ -285,7 +286,7 @@ on_revoked(const struct fetch_answer *a, void *arg)
 	if (a->status < 200 || a->status >= 300)
 		fprintf(stderr,
 		    "mcpsplice: the authorization server did not revoke the "
-		    "token (%s); it is forgotten here\n",
+		    "token (%s); it was only removed here\n",
 		    a->why != NULL ? a->why : "it refused");
 	if (v->refresh_revoked) {
 		erase(v);
@@ -323,8 +324,9 @@ revoke(struct leaving *v)
 		    (int64_t)time(NULL), &why);
 	if (r->client.method == CLIENT_JWT && assertion == NULL) {
 		fprintf(stderr,
-		    "mcpsplice: the token is not revoked, only forgotten: %s\n",
-		    why != NULL ? why : "that needs --client-key");
+		    "mcpsplice: the token was not revoked, only removed here: "
+		    "%s\n",
+		    why != NULL ? why : "revoking it needs --client-key");
 		free(why);
 		erase(v);
 		return;
@@ -346,7 +348,9 @@ on_leaving(const struct record *r, const char *why, void *arg)
 	/* A broken record would block the next sign-in, so it is erased. */
 	if (why != NULL) {
 		fprintf(stderr,
-		    "mcpsplice: %s: it is removed, nothing was revoked\n", why);
+		    "mcpsplice: %s: the record is removed, but no token was "
+		    "revoked\n",
+		    why);
 		v->was_there = true;
 		erase(v);
 		return;

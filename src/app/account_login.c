@@ -225,7 +225,7 @@ account_login_process(char *program)
 		status = login_process_task_read(&task, buf_span(&text), &why);
 	buf_wipe(&text);
 	if (status != 0) {
-		t.why = xasprintf("the sign-in agent cannot read its task: %s",
+		t.why = xasprintf("the login process cannot read its task: %s",
 		    why);
 		login_process_end(&t, LOGIN_FAILED, t.why, -1, NULL);
 		free(t.why);
@@ -260,11 +260,11 @@ user_where(const char *url, const char *code, void *arg)
 	fprintf(stderr, "Sign in to %s in a browser:\n\n  %s\n\n",
 	    t->account.url.host, url);
 	if (code != NULL)
-		fprintf(stderr, "The code to enter there: %s\n\n", code);
+		fprintf(stderr, "Enter this code there: %s\n\n", code);
 	else if (t->stdin_watch != NULL)
 		fprintf(stderr,
-		    "A browser on another machine ends at a page that cannot "
-		    "be shown: paste its address here.\n");
+		    "A browser on another machine will end at a page that "
+		    "cannot be shown: paste the address of that page here.\n");
 }
 
 static void
@@ -290,7 +290,7 @@ user_done(enum login_end end, const char *why, int64_t again_ms,
 static void
 say_not_waited_for(void)
 {
-	fprintf(stderr, "This is not the address that is waited for.\n");
+	fprintf(stderr, "This is not the expected address.\n");
 }
 
 static void

@@ -224,7 +224,7 @@ class Commands(Patient):
             read(b"paste")
             address = self.location(a, b.opened()[0][len(a.origin):])
             os.write(master, b"http://127.0.0.1:1/callback?code=x&state=y\n")
-            read(b"not the address")
+            read(b"not the expected address")
             os.write(master, address.encode() + b"\n")
             read(b"Signed in")
             self.assertEqual(p.wait(ENDED), 0)
