@@ -287,7 +287,7 @@ send_back(struct evhttp_request *req, struct client *c, struct evkeyvalq *q)
 	if (state != NULL)
 		add_parameter(to, "&state", state);
 	evbuffer_add(to, "", 1);
-	demo_say("a person %s",
+	demo_say("a user %s",
 	    fault == NULL ? "signs in, and agrees" : "cannot sign in");
 	demo_set_header(req, "Location", (const char *)evbuffer_pullup(to, -1));
 	demo_reply(req, 302, "Found", NULL);
