@@ -331,7 +331,7 @@ class AuthServer(faultserver.Server):
                 f.dead = True
 
     def approve(self, user_code=None, yes=True):
-        """A person has typed the code in, or any that waits."""
+        """A user has typed the code in, or any that waits."""
         with self.lock:
             for d in self.devices.values():
                 if user_code in (None, d["user_code"]):
@@ -784,7 +784,7 @@ class AuthServer(faultserver.Server):
     # device, revocation
 
     def device(self, rx, tx, query):
-        if rx.method == "GET":      # the page where a person types it in
+        if rx.method == "GET":      # the page where a user types it in
             self.approve(self.form(rx, query).get("user_code", "none"))
             tx.body(200, HTML, "text/html")
             return
@@ -1107,7 +1107,7 @@ class Browser:
         return [json.loads(line) for line in self.lines(self.log_witness)]
 
     def go(self, url, env=None):
-        """As a person who pastes the URL."""
+        """As a user who pastes the URL."""
         return subprocess.run([self.command, url], env=env).returncode
 
 

@@ -1166,7 +1166,7 @@ def url_first(call):
 
 
 def url_error(call):
-    """Needs a URL that the person has seen: error -32042 of 2025-11-25."""
+    """Needs a URL that the user has seen: error -32042 of 2025-11-25."""
     if not call.server.cuts.get("url"):
         call.server.cuts["url"] = 1
         call.error(-32042, "URL elicitation required", {"elicitations": [

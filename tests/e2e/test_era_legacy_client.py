@@ -1281,7 +1281,7 @@ class Hostile(Base):
 
     def test_requests_on_a_stream(self):
         """There are none in this revision: the client sees nothing.  What
-        would wait for a person ends its call, as nobody is asked."""
+        would wait for a user ends its call, as nobody is asked."""
         s, p = self.start()
 
         def tool(call):

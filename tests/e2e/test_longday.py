@@ -1167,7 +1167,7 @@ class Killed(Base):
         self.let(0.3)
         p.kill()
 
-    def next_start(self, s, q, kept, orphans):
+    def next_start(self, s, q, kept, stale):
         """What the next start deletes."""
         s.before = None
         gone_before = list(s.deleted)
@@ -1176,13 +1176,13 @@ class Killed(Base):
         r.hello()
         self.within(time.monotonic() - begin, 5)
         self.works(s, r, "r")
-        if orphans:
+        if stale:
             self.assertTrue(s.wait(lambda: len(s.deleted) >=
-                                   len(gone_before) + len(orphans), 5),
+                                   len(gone_before) + len(stale), 5),
                             "no DELETE")
         self.settle(1)
         self.assertEqual(sorted(s.deleted[len(gone_before):]),
-                         sorted(orphans))
+                         sorted(stale))
         self.assertNotIn(kept, s.deleted)
         self.works(s, q, "q again")
         r.finish()
@@ -1274,7 +1274,7 @@ class Killed(Base):
         self.next_start(s, q, kept, [s.made[1]])
 
     def test_from_memory(self):
-        """The start was from memory, and the server came later."""
+        """The start was from the startup cache, and the server came later."""
         s = self.server()
         p = self.live(s)
         p.finish()

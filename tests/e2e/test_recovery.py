@@ -1,5 +1,6 @@
 """What comes back after a loss, what may be repeated, how much of it, and the
-day before and after: memory, orphans, servers that never get well."""
+day before and after: the startup cache, stale sessions, servers that never get
+well."""
 
 import json
 import os
@@ -1008,7 +1009,7 @@ class Memory(Base):
         return s, answer
 
     def no_start(self, m):
-        """There is no server and no memory."""
+        """There is no server and no startup cache."""
         e = self.our_error(m, ran="no")
         self.assertIn(e["data"]["reason"],
                       ("upstream_unreachable", "upstream_timeout"))
@@ -1106,7 +1107,7 @@ class Memory(Base):
         self.assertEqual(s.deleted, s.made)
 
     def test_quick_server_wins(self):
-        """A server that answers is asked, not the memory."""
+        """A server that answers is asked, not the startup cache."""
         s, answer = self.remember()
         s.methods["tools/list"] = lambda rx, tx: tx.result({"tools": []})
         p = self.splice(s)
@@ -1285,14 +1286,14 @@ class Orphans(Base):
         self.noted(*s.made)
         for p in alive:
             p.kill()
-        orphans = set(s.made)
+        stale = set(s.made)
         after = [self.splice(s) for _ in range(10)]
         for p in after:
             p.send(init("hello"), INITIALIZED)
         for p in after:
             p.answer("hello")
-        self.assertTrue(s.wait(lambda: orphans <= set(s.deleted), 15),
-                        "%d of 10" % len(orphans & set(s.deleted)))
+        self.assertTrue(s.wait(lambda: stale <= set(s.deleted), 15),
+                        "%d of 10" % len(stale & set(s.deleted)))
         for p in after:
             self.works(s, p, "k%d" % p.pid)
             p.finish()

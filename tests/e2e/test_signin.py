@@ -146,7 +146,7 @@ class Patient(Base):
             time.sleep(0.05)
 
     def lazy(self, **knobs):
-        """A browser that goes nowhere, and one for the person's own use."""
+        """A browser that goes nowhere, and one for the user's own use."""
         a = self.auth()
         return (a, self.protected(a, **knobs), self.browser(follow=False),
                 self.browser())
@@ -450,7 +450,7 @@ class Clients(Base):
         self.assertEqual(a.reuse_events, 0)
 
     def test_what_verbose_says(self):
-        """What the agent does is told by the proxy, as its own words."""
+        """The proxy logs what the login process does, as its own."""
         a, m, b = self.trio()
         p = self.start(m, b, "-v")
         a.forget_clients()

@@ -110,7 +110,7 @@ class Commands(Patient):
         self.counted(a, authorize=2, register=2)
 
     def test_login_again(self):
-        """Whatever there is, a person gets what a person asks for."""
+        """Whatever there is, a user gets what a user asks for."""
         a, m, b = self.trio()
         for n in (1, 2):
             self.assertEqual(self.command("login", m.url, "--browser",
@@ -119,12 +119,12 @@ class Commands(Patient):
 
     def test_login_wakes_who_waits(self):
         """The proxy has no way to ask; a terminal has."""
-        a, m, b, person = self.lazy()
+        a, m, b, user = self.lazy()
         m.open_rpc = {"initialize", "notifications/initialized", None}
         p = self.start(m, b, "--login-timeout", "5")
         self.fails(p, m, "--login-timeout")
         status, _, err = self.command("login", m.url, "--browser",
-                                      person.command)
+                                      user.command)
         self.assertEqual(status, 0, err)
         self.works_soon(p, m)
         # no browser came back: the client was taken for dead
@@ -175,7 +175,7 @@ class Commands(Patient):
 
     def test_interrupted(self):
         """By its user: nothing is left that the next one would wait for."""
-        a, m, b, person = self.lazy()
+        a, m, b, user = self.lazy()
         p = subprocess.Popen([support.PROGRAM, "login", m.url, "--browser",
                               b.command], stdin=subprocess.DEVNULL,
                              stdout=subprocess.DEVNULL, env=self.environ(),
@@ -187,7 +187,7 @@ class Commands(Patient):
         finally:
             p.kill()
             p.wait()
-        self.works(self.start(m, person), m)
+        self.works(self.start(m, user), m)
         self.counted(a)
 
     def environ(self):

@@ -277,8 +277,8 @@ class Places(Base):
 
 
 class Charsets(Base):
-    """Bytes that are not UTF-8, where a task for the agent is made of
-    them."""
+    """Bytes that are not UTF-8, where the task of the login process is
+    made of them."""
 
     def test_challenge(self):
         a, m, b = self.scene()
@@ -500,7 +500,7 @@ class Callback(Base):
         a = self.auth(**knobs)
         m = self.protected(a)
         b = self.browser(follow=False)
-        self.person = self.browser()
+        self.user = self.browser()
         p = self.start(m, b, "--init-timeout", "120", *args)
         p.send(init("hello"))
         end = time.monotonic() + LONG
@@ -535,7 +535,7 @@ class Callback(Base):
             ).encode("latin-1"))
 
     def ends_well(self, a, b, p):
-        self.assertEqual(self.person.go(self.url), 0)
+        self.assertEqual(self.user.go(self.url), 0)
         self.assertIn("result", p.answer("hello", LONG))
         self.assertEqual(a.token_requests("authorization_code"), 1)
         p.send(INITIALIZED)
@@ -826,7 +826,7 @@ class Endless(Base):
     """A server that is never content: tabs and requests are counted."""
 
     def calls(self, p, n):
-        """One after the other; those that wait for a person are given up.
+        """One after the other; those that wait for a user are given up.
         Returns the answers."""
         got = []
         for _ in range(n):
@@ -1202,7 +1202,7 @@ class Surroundings(Base):
             self.assertEqual(len(b.opened()), before + 1)
 
     def test_no_core(self):
-        """None is written, of the proxy and of its agent."""
+        """None is written, of the proxy and of its login process."""
         import resource
         a, m, b = self.scene()
         if resource.getrlimit(resource.RLIMIT_CORE)[1] == 0 and os.getuid():

@@ -105,14 +105,15 @@ class Case(authserver.Case):
             found[int(name)] = argv
         return found
 
-    def like_agents(self):
-        """The agents, and what one has just forked: until it becomes the
-        browser it has the arguments of the agent."""
+    def like_logins(self):
+        """The login processes, and what one has just forked: until it becomes
+        the browser it has the arguments of the login process."""
         return [pid for pid, argv in self.processes().items()
                 if "--agent" in argv]
 
-    def agents(self):
-        like = self.like_agents()
+    def logins(self):
+        """The pids of the login processes."""
+        like = self.like_logins()
         return [pid for pid in like if self.parent(pid) not in like]
 
     @staticmethod
@@ -123,12 +124,12 @@ class Case(authserver.Case):
         except OSError:
             return None
 
-    def agent_of(self, p):
-        mine = [pid for pid in self.agents() if self.parent(pid) == p.pid]
+    def login_of(self, p):
+        mine = [pid for pid in self.logins() if self.parent(pid) == p.pid]
         return mine[0] if mine else None
 
     def asking(self):
-        """The agent that holds the lock of the login."""
+        """The login process that holds the login lock."""
         with open("/proc/locks") as f:
             held = {(int(line.split()[4]), line.split()[5].split(":")[2])
                     for line in f if " FLOCK " in line and "->" not in line}
@@ -137,7 +138,7 @@ class Case(authserver.Case):
             if name.startswith("lock-login-"):
                 inode = str(os.stat(os.path.join(self.store(), name)).st_ino)
         for pid, ino in held:
-            if ino == inode and pid in self.agents():
+            if ino == inode and pid in self.logins():
                 return pid
         return None
 
@@ -235,7 +236,7 @@ class Case(authserver.Case):
         ps = self.starts(n)
         for p in ps:
             self.works(p)
-        self.until(lambda: not self.agents(), "the agents end")
+        self.until(lambda: not self.logins(), "the login processes end")
         self.counted(opened=1)
         return ps
 
@@ -306,7 +307,7 @@ class Cold(Case):
                              in t for t in said), 1, said)
         self.assertEqual(sum("the last sign-in came to nothing" in t
                              for t in said), 7, said)
-        # nor does one that comes later bother the person
+        # nor does one that comes later bother the user
         late_one = self.starts(1)[0]
         e = self.our_error(late_one.answer("hello", LONG), "auth_required")
         self.assertIn("mcpsplice login", e["message"])
@@ -315,7 +316,7 @@ class Cold(Case):
 
     @alone
     def test_eight_and_a_token_endpoint_that_is_down(self):
-        """The person did what was asked for: not again for each copy."""
+        """The user did what was asked for: not again for each copy."""
         self.a.always("token", authserver.status(503))
         ps = self.starts(8, port=False)     # it is busy for a moment
         for p in ps:
@@ -327,16 +328,16 @@ class Cold(Case):
         self.a.script("authorize", authserver.hold(self.free))
         ps = self.starts(4)
         url = self.shown(ps[0])
-        agent = self.until(self.asking, "one asks")
+        login = self.until(self.asking, "one asks")
         for p in ps:
             self.assertEqual(self.shown(p), url)
-        dead = [p for p in ps if p.pid == self.parent(agent)]
+        dead = [p for p in ps if p.pid == self.parent(login)]
         self.assertEqual(len(dead), 1)
         dead[0].kill()
         ps.remove(dead[0])
         ps += self.starts(1)
         self.assertEqual(self.shown(ps[-1]), url)
-        self.assertEqual(self.asking(), agent)
+        self.assertEqual(self.asking(), login)
         self.free.set()
         for p in ps:
             self.works(p)
@@ -347,13 +348,13 @@ class Cold(Case):
         ps = self.starts(4)
         for p in ps:
             self.shown(p)
-        agent = self.until(self.asking, "one asks")
-        first = [p for p in ps if p.pid == self.parent(agent)][0]
-        self.assertEqual(len(self.agents()), 4)
+        login = self.until(self.asking, "one asks")
+        first = [p for p in ps if p.pid == self.parent(login)][0]
+        self.assertEqual(len(self.logins()), 4)
         for p in ps:
             if p is not first:
                 p.kill()
-        self.until(lambda: self.agents() == [agent], "the waiting agents end")
+        self.until(lambda: self.logins() == [login], "the waiting ones end")
         self.free.set()
         self.works(first)
         self.counted(opened=1)
@@ -365,7 +366,7 @@ class Cold(Case):
             self.shown(p)
         for p in ps:
             p.kill()
-        self.until(lambda: len(self.agents()) == 1, "the others end")
+        self.until(lambda: len(self.logins()) == 1, "the others end")
         self.free.set()
         self.nobody_left()
         self.assertIn("access_token", json.dumps(self.record()))
@@ -383,10 +384,10 @@ class Cold(Case):
         self.assertEqual(p.wait(LONG), 0)
         e = self.our_error(p.answer("hello"))
         p.finish()
-        agent, = self.agents()
+        login, = self.logins()
         q, = self.starts(1)
         self.assertEqual(self.shown(q), url)
-        self.assertEqual(self.asking(), agent)
+        self.assertEqual(self.asking(), login)
         self.free.set()
         self.works(q)
         self.counted(opened=1)
@@ -405,9 +406,9 @@ class Cold(Case):
         self.a.script("authorize", authserver.hold(self.free))
         p, = self.starts(1)
         self.shown(p)
-        agent, = self.agents()
-        self.assertEqual(os.getsid(agent), agent)
-        self.assertNotEqual(os.getpgid(agent), os.getpgid(p.pid))
+        login, = self.logins()
+        self.assertEqual(os.getsid(login), login)
+        self.assertNotEqual(os.getpgid(login), os.getpgid(p.pid))
         p.kill()
         self.free.set()
         self.nobody_left()
@@ -428,22 +429,22 @@ class Codes(Case):
         q = self.splice(self.m, "--auth", "device")
         q.send(init(1))
         self.until(lambda: "ABCD-0001" in q.err(), "the same for the second")
-        os.kill(self.agent_of(p), signal.SIGKILL)
+        os.kill(self.login_of(p), signal.SIGKILL)
         self.until(lambda: "ABCD-0002" in q.err(), "a code of its own")
         self.a.approve("ABCD-0002")
         self.assertIn("result", q.answer(1))
 
 
 class Killed(Case):
-    """The proxy and its agent, at every step."""
+    """The proxy and its login process, at every step."""
 
     def fall(self, p):
         """Both of them at once."""
-        agents = self.like_agents()
+        logins = self.like_logins()
         p.kill()
-        for pid in agents:
+        for pid in logins:
             self.kill(pid)
-        self.until(lambda: not self.agents(), "they are dead")
+        self.until(lambda: not self.logins(), "they are dead")
 
     def dies_at(self, endpoint, step, path=None):
         """Killed when the endpoint was asked; the next one works."""
@@ -528,8 +529,8 @@ class Killed(Case):
         self.a.script(endpoint, step)
         p, = self.starts(1)
         self.until(lambda: self.a.counts[endpoint] >= 1, endpoint)
-        agent, = self.agents()
-        self.kill(agent)
+        login, = self.logins()
+        self.kill(login)
         e = self.our_error(p.answer("hello"), "auth_required", "no")
         self.assertIn("sign-in", e["message"])
         self.free.set()
@@ -560,10 +561,10 @@ class Killed(Case):
         ps = self.starts(3)
         for p in ps:
             self.shown(p)
-        agent = self.until(self.asking, "one asks")
-        dead = [p for p in ps if p.pid == self.parent(agent)][0]
+        login = self.until(self.asking, "one asks")
+        dead = [p for p in ps if p.pid == self.parent(login)][0]
         dead.kill()
-        self.kill(agent)
+        self.kill(login)
         ps.remove(dead)
         for p in ps:
             self.works(p)
@@ -583,7 +584,7 @@ class Killed(Case):
         if everybody:
             self.fall(p)
         else:
-            self.kill(self.agent_of(p))
+            self.kill(self.login_of(p))
             self.assertIn("error", p.answer(ident))
         self.calls(q)
         self.free.set()
@@ -652,10 +653,10 @@ class Refresh(Case):
                     self.assertEqual(self.m.runs("%d-%d" % (n, i)), 1)
                 self.assertEqual(self.refreshes(), (n + 1, n + 1))
         self.counted(opened=1)
-        self.until(lambda: not self.agents(), "the agents end")
+        self.until(lambda: not self.logins(), "the login processes end")
 
     def test_killed_while_it_is_under_way(self):
-        """The proxy is: its agent stores the token."""
+        """The proxy is: its login process stores the token."""
         p, = self.signed_in()
         self.outdate()
         self.a.script("token", late(self.free))
@@ -758,7 +759,7 @@ class Gone(Case):
         p.send(init("hello"))
         self.shown(p)
         p.kill()
-        self.until(lambda: not self.agents(), "it gives up")
+        self.until(lambda: not self.logins(), "it gives up")
         self.counted(opened=1, codes=0)
 
 
@@ -768,7 +769,7 @@ class Two(Case):
         return a, self.protected(a)
 
     def one_after_the_other(self, first, second):
-        """start(first) and start(second) want a person each."""
+        """start(first) and start(second) want a user each."""
         ps = [first(), second()]
         for p in ps:
             p.send(init("hello"))
@@ -825,9 +826,9 @@ class Two(Case):
         self.shown(q)
         self.settle(1.0)
         self.assertEqual(len(self.b.opened()), 1)
-        agent = self.agent_of(p)
+        login = self.login_of(p)
         p.kill()
-        self.kill(agent)
+        self.kill(login)
         self.works(q)
         self.assertEqual(len(self.b.opened()), 2)
         self.assertEqual(a.authorizations, 1)
@@ -870,7 +871,7 @@ class Logout(Case):
         out = self.leave()
         said = out.communicate(timeout=LONG)[0]
         self.assertEqual(out.returncode, 0, said)
-        # the token was revoked: a person is asked again, once for both
+        # the token was revoked: a user is asked again, once for both
         for p in ps:
             self.calls(p)
         self.assertEqual(len(self.b.opened()), 2)
@@ -939,7 +940,7 @@ class BadStore(Case):
             os.close(fd)
 
     def test_full(self):
-        """No tab: what a person does there could not be kept."""
+        """No tab: what a user does there could not be kept."""
         self.mount("size=64k")
         self.fill()
         self.refused("No space left", FOLDER)

@@ -2,7 +2,7 @@
 other.  A table of all pairs: an answer (401, 404, 403 that wants a scope, a
 reset connection, 503) to a request (a call, the listen stream, the initialize
 of a renewal, DELETE) while nothing else happens, while a token is refreshed,
-while a session is renewed, while a person signs in.  After it the rules that
+while a session is renewed, while a user signs in.  After it the rules that
 the table does not show.
 
 The request under test is on its way, held back by the server, before the
@@ -58,7 +58,7 @@ TABLE = {
         "1 2 1 B=ok C=ok", "0 2 1 B=%s C=%s" % (NONE, NONE),
         "0 2 2 B=ok C=ok", "0 2 1 B=ok C=ok", "0 2 1 B=ok C=ok"],
     ("re-init", "DELETE"): ["0 2 1 A=" + STOP] * 5,
-    # One refresh is tried before a person is asked.
+    # One refresh is tried before a user is asked.
     ("login", "call"): [
         "1 1 2 R=ok A=ok", "1 2 2 R=ok A=ok", "1 1 3 R=ok A=ok",
         "1 1 2 R=%s A=ok" % ERROR, "1 1 2 R=%s A=ok" % AWAY],
@@ -469,7 +469,7 @@ class Tokens(Base):
 
     def test_circuit(self):
         """A token got just now is refused: no more of them, one clear error,
-        and no person is asked. Whatever was wrong may be mended."""
+        and no user is asked. Whatever was wrong may be mended."""
         self.begin()
         self.m.refuses_all = True
         self.call("1")
@@ -879,7 +879,7 @@ class Ends(Base):
         self.assertEqual(len(self.b.opened()), 1)
 
     def test_the_next_one_finds_the_token(self):
-        """Killed while a person signs in: the sign-in goes on."""
+        """Killed while a user signs in: the sign-in goes on."""
         self.begin()
         over = threading.Event()
         self.a.script("authorize", authserver.hold(over))

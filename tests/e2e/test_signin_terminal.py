@@ -1,4 +1,4 @@
-"""`mcpsplice login` while a proxy that has no browser waits for the person."""
+"""`mcpsplice login` while a proxy that has no browser waits for the user."""
 
 import re
 import time

@@ -1,5 +1,5 @@
 """Signing in: scopes and steps up, renewals of all kinds and what they cost,
-tokens without a person.  Base is in test_signin.py."""
+tokens without a user.  Base is in test_signin.py."""
 
 import json
 import os
@@ -142,7 +142,7 @@ class Renewal(Base):
 
     def test_answer_lost(self):
         """The server may have rotated: with a grace it works, without one
-        a person is asked, once."""
+        a user is asked, once."""
         for grace in (60, 0):
             a, m, b = self.trio(self.auth(grace=grace))
             p = self.start(m, b)
@@ -313,7 +313,7 @@ class Idle(Patient):
 
 class Machines(Patient):
     def works_alone(self, a, m, *args):
-        """Signs in, and again when the token is over, without a person."""
+        """Signs in, and again when the token is over, without a user."""
         m.challenge_scope = "r"
         m.tool_scopes = {"write": "w"}
         b = self.browser()

@@ -1,4 +1,4 @@
-"""Signing in: what waits for a person and how it ends, with and without a
+"""Signing in: what waits for a user and how it ends, with and without a
 display, device codes, credentials that are not of OAuth, no place to keep
 anything.  Base is in test_signin.py."""
 
@@ -15,14 +15,14 @@ from test_signin import ENDED, Patient
 
 class Waits(Patient):
     def test_initialize_is_held_for_a_while(self):
-        a, m, b, person = self.lazy()
+        a, m, b, user = self.lazy()
         p = self.splice(m, "--browser", b.command, "--init-timeout", "2")
         e = self.our_error(p.ask("initialize", init()["params"]),
                            "auth_required")
         self.until(b.opened, p)
         self.assertIn(b.opened()[0], e["message"])
         self.assertEqual(m.made, [])
-        person.go(b.opened()[0])
+        user.go(b.opened()[0])
         self.until(lambda: a.given["authorization_code"] == 1, p)
         self.until(self.kept, p)
         p.hello()
@@ -31,18 +31,18 @@ class Waits(Patient):
         self.assertEqual(len(b.opened()), 1)
 
     def test_initialize_waits_within_its_time(self):
-        a, m, b, person = self.lazy()
+        a, m, b, user = self.lazy()
         p = self.splice(m, "--browser", b.command)
         ident = p.start("initialize", init()["params"])
         self.until(b.opened, p)
-        person.go(b.opened()[0])
+        user.go(b.opened()[0])
         self.assertIn("result", p.answer(ident))
         self.counted(a)
 
     def test_the_next_copy_finishes(self):
         """A host ends a server whose initialize failed, and starts it again:
         the same login goes on."""
-        a, m, b, person = self.lazy()
+        a, m, b, user = self.lazy()
         p = self.splice(m, "--browser", b.command, "--init-timeout", "2")
         p.ask("initialize", init()["params"])
         p.kill()
@@ -50,16 +50,16 @@ class Waits(Patient):
         ident = p.start("initialize", init()["params"])
         self.until(lambda: "wants a sign-in" in p.err(), p)
         self.assertIn(b.opened()[0], p.err())
-        person.go(b.opened()[0])
+        user.go(b.opened()[0])
         self.assertIn("result", p.answer(ident))
         self.counted(a)
         self.assertEqual(len(b.opened()), 1)
 
     def test_memory_answers(self):
-        a, m, b, person = self.lazy()
+        a, m, b, user = self.lazy()
         m.methods["tools/list"] = lambda rx, tx: tx.result({"tools": [
             {"name": "echo", "inputSchema": {"type": "object"}}]})
-        p = self.start(m, person)
+        p = self.start(m, user)
         self.assertIn("result", p.ask("tools/list", {}))
         p.finish()
         a.revoke()
@@ -75,7 +75,7 @@ class Waits(Patient):
                                        "arguments": {"key": "waits"}})
         self.assertEqual(m.runs("waits"), 0)
         self.until(b.opened, p)
-        person.go(b.opened()[0])
+        user.go(b.opened()[0])
         self.assertIn("result", p.answer(ident, ENDED))
         self.assertEqual(m.runs("waits"), 1)
         self.assertEqual(len(b.opened()), 1)
@@ -94,7 +94,7 @@ class Waits(Patient):
         self.counted(a)
 
     def test_timeout_and_the_minute_after(self):
-        a, m, b, person = self.lazy()
+        a, m, b, user = self.lazy()
         m.open_rpc = {"initialize", "notifications/initialized", None}
         p = self.start(m, b, "--login-timeout", "5")
         self.fails(p, m, "--login-timeout")
@@ -108,27 +108,27 @@ class Waits(Patient):
 
     def test_the_callback_of_a_login_that_is_over(self):
         """Nothing listens there any more."""
-        a, m, b, person = self.lazy()
+        a, m, b, user = self.lazy()
         m.open_rpc = {"initialize", "notifications/initialized", None}
         p = self.start(m, b, "--login-timeout", "5")
         self.fails(p, m)
         self.until(b.opened, p)
         self.assertEqual(a.authorizations, 0)
-        person.go(b.opened()[0])
-        self.assertEqual(person.pages(), [])
+        user.go(b.opened()[0])
+        self.assertEqual(user.pages(), [])
         self.assertEqual(a.authorizations, 1)
         self.counted(a, code=0)
 
     def test_cancelled_call(self):
         """The client gives up; the login goes on for the next one."""
-        a, m, b, person = self.lazy()
+        a, m, b, user = self.lazy()
         m.open_rpc = {"initialize", "notifications/initialized", None}
         p = self.start(m, b)
         ident = p.start("tools/call", {"name": "echo",
                                        "arguments": {"key": "gone"}})
         self.until(b.opened, p)
         p.cancel(ident)
-        person.go(b.opened()[0])
+        user.go(b.opened()[0])
         self.works(p, m)
         self.assertEqual(m.runs("gone"), 0)
         self.counted(a)
@@ -231,7 +231,7 @@ class Device(Patient):
         self.assertIn("result", p.answer(ident))
 
     def test_person(self):
-        """Polls until the person is there."""
+        """Polls until the user is there."""
         a, m = self.pair_of(device_polls=None)
         p, ident = self.begin(m)
         self.until(lambda: a.token_requests(authserver.DEVICE_GRANT) >= 2, p)

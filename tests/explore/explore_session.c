@@ -211,7 +211,7 @@ end_well(struct world *w)
 /* --- a schedule --- */
 
 static const struct climate climates[] = {
-	/* loss flap unsent maybe stream refuse silent person hasty */
+	/* loss flap unsent maybe stream refuse silent user hasty */
 	{ 5, 0, 5, 5, 15, 10, 5, 2, false },     /* most is well */
 	{ 30, 0, 15, 20, 15, 30, 5, 5, false },  /* most is not */
 	{ 60, 0, 5, 5, 5, 10, 0, 5, false },     /* it forgets all the time */

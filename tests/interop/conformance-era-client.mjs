@@ -186,7 +186,7 @@ class Abrupt extends Modern {
     async open() {}
 }
 
-/* A person who agrees, with the form's defaults; "confirmed" has none. */
+/* A user who agrees, with the form's defaults; "confirmed" has none. */
 async function answer({ method, params }) {
     await before_answer?.();
     assert.equal(method, 'elicitation/create');

@@ -29,7 +29,7 @@ export const full = { sampling: {}, roots: { listChanged: true },
     elicitation: { form: {}, url: {} } };
 export const roots = ['file:///here', 'file:///there'];
 
-/* What a person and a model would answer. A person opens the page first. */
+/* What a user and a model would answer. A user opens the page first. */
 const answers = {
     'sampling/createMessage': () => ({ model: 'm', role: 'assistant',
         content: { type: 'text', text: 'sampled' } }),

@@ -21,7 +21,7 @@ export const logged = [['debug', 'low'], ['info', 'middle'], ['error', 'high']];
 export class State {
     running = new Set();    /* keys of calls that hang */
     cancelled = new Set();  /* keys of those the client gave up */
-    opened = new Set();     /* keys of pages a person has seen */
+    opened = new Set();     /* keys of pages a user has seen */
     roots_changed = 0;
     start_roots = [];       /* what came of asking when a session began */
     rejected = [];          /* what the SDK did not even dispatch */

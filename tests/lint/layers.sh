@@ -317,7 +317,7 @@ pass == 1 {
 	# to hand the descriptor to io/pipes is what app is for
 	if (room == "app")
 		sub(/pipes_new[ \t]*\(.*STDOUT_FILENO/, "", line)
-	# a command speaks to a person, an agent to its proxy
+	# a command speaks to the user, a login process to its proxy
 	if (file != "main.c" && file != "io/pipes.c" &&
 	    file !~ /^app\/account_/) {
 		if (uses(line, "stdout|STDOUT_FILENO") ||

@@ -276,11 +276,11 @@ check_send(struct world *w, size_t i, const struct event *a)
 		check_answer(w, i, a->order->body);
 }
 
-/* --- a person --- */
+/* --- the user --- */
 
 /* Only where a request of the client waits, and wherever one does. */
 static void
-check_person(struct world *w, size_t i, const struct event *a)
+check_user(struct world *w, size_t i, const struct event *a)
 {
 	const struct seen_send *n = &w->sends[i];
 	int own = a->order->body == NULL ? -1 :
@@ -299,10 +299,10 @@ check_person(struct world *w, size_t i, const struct event *a)
 	}
 	if (a->order->interactive && !may)
 		explore_breaks(w,
-		    "a person may be asked, and no request waits for it");
+		    "the user may be asked, and no request waits for it");
 	if (!a->order->interactive && must)
 		explore_breaks(w,
-		    "a request waits, and no person may be asked");
+		    "a request waits, and the user may not be asked");
 }
 
 static void
@@ -331,7 +331,7 @@ watch_send(struct world *w, const struct event *a)
 		}
 		explore_check_again(w, i, a->order->body->id.p[0] == '"');
 	}
-	check_person(w, i, a);
+	check_user(w, i, a);
 }
 
 /* An initialize that took too long: the next call may try again. */

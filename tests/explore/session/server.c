@@ -304,10 +304,10 @@ answer_call(struct world *w, size_t i)
 		explore_result(w, i, (unsigned)w->sends[i].call, true);
 }
 
-/* --- a person has to sign in first --- */
+/* --- the user has to sign in first --- */
 
 static void
-person_is_asked(struct world *w, size_t i)
+user_is_asked(struct world *w, size_t i)
 {
 	struct seen_send *n = &w->sends[i];
 
@@ -321,7 +321,7 @@ person_is_asked(struct world *w, size_t i)
 
 /* It goes out, as if for the first time. */
 static void
-person_came(struct world *w, size_t i)
+user_came(struct world *w, size_t i)
 {
 	w->sends[i].waits = false;
 	w->sends[i].heard_at = w->p->now;
@@ -331,14 +331,14 @@ person_came(struct world *w, size_t i)
 }
 
 static void
-person_refused(struct world *w, size_t i)
+user_refused(struct world *w, size_t i)
 {
 	static const char *const words[] = { "401 why=denied",
 		"403 why=denied" };
 	enum send_kind kind = w->sends[i].kind;
 
 	if (explore_chance(w, 50))
-		person_came(w, i);
+		user_came(w, i);
 	/* In that moment it may have been given up. */
 	if (!explore_is_alive(w, i) || w->broken != NULL)
 		return;
@@ -349,21 +349,21 @@ person_refused(struct world *w, size_t i)
 }
 
 static void
-person_goes_on(struct world *w, size_t i)
+user_goes_on(struct world *w, size_t i)
 {
 	unsigned dice = explore_below(w, 100);
 
 	if (dice < 40)
-		person_came(w, i);
+		user_came(w, i);
 	else if (dice < 55)
-		person_is_asked(w, i);
+		user_is_asked(w, i);
 	else if (dice < 75)
-		person_refused(w, i);
+		user_refused(w, i);
 }
 
 /* Words for an exchange that is over come too late. */
 static void
-person_is_late(struct world *w)
+user_is_late(struct world *w)
 {
 	size_t i;
 
@@ -381,11 +381,11 @@ static void
 answer(struct world *w, size_t i)
 {
 	if (w->sends[i].waits) {
-		person_goes_on(w, i);
+		user_goes_on(w, i);
 		return;
 	}
-	if (!w->sends[i].headed && explore_chance(w, w->climate->person)) {
-		person_is_asked(w, i);
+	if (!w->sends[i].headed && explore_chance(w, w->climate->user)) {
+		user_is_asked(w, i);
 		return;
 	}
 	switch (w->sends[i].kind) {
@@ -439,7 +439,7 @@ explore_server(struct world *w)
 		n += !w->sends[i].ended &&
 		    (explore_is_alive(w, i) || ends_late(w, i));
 	if (explore_chance(w, 1))
-		person_is_late(w);
+		user_is_late(w);
 	if (n == 0 || explore_chance(w, w->climate->silent))
 		return;
 	which = explore_below(w, (unsigned)n);
@@ -503,7 +503,7 @@ explore_answer_well(struct world *w)
 		if (s->waits && w->slow && !explore_chance(w, 3))
 			continue;
 		if (s->waits)
-			person_came(w, i);
+			user_came(w, i);
 		if (!explore_is_alive(w, i))
 			continue;
 		if (s->kind == SEND_OPEN)

@@ -207,8 +207,9 @@ is_undelivered_told(const struct world *w)
 	    !explore_is_open(w, (unsigned)n->question);
 }
 
-/* Behind an initialize that waits for a person nobody waits for longer; that
- * of the client has some seconds before it is a renewal, from memory. */
+/* Behind an initialize that waits for the user nobody waits for longer; that
+ * of the client has some seconds before it is a renewal, from the startup
+ * cache. */
 static bool
 are_held_told(const struct world *w, int64_t since)
 {
@@ -239,11 +240,11 @@ check_waiting(struct world *w, size_t i)
 		explore_breaks(w, "what nobody waits for may still be sent");
 	else if (n->call >= 0 && !patient &&
 	    w->p->now - n->waits_since > USER_MS)
-		explore_breaks(w, "a call waits too long for a person");
+		explore_breaks(w, "a call waits too long for the user");
 	else if (n->kind == SEND_OPEN && !patient &&
 	    n->generation == w->generation && n->epoch == w->initializes &&
 	    !are_held_told(w, n->waits_since))
-		explore_breaks(w, "a held call waits too long for a person");
+		explore_breaks(w, "a held call waits too long for the user");
 }
 
 /* Calls that were silent for long in a session that is gone have left their

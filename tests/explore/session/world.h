@@ -19,9 +19,9 @@ enum {
 	MAX_ASKED = 8,         /* questions that the client remembers */
 	MAX_HELD = 1000,       /* one frame that is held, with what holds it */
 	SILENT_MS = 60 * 1000, /* of a call, until it is looked after */
-	USER_MS = 45 * 1000,   /* of a call, for a person */
+	USER_MS = 45 * 1000,   /* of a call, for the user */
 	CACHED_START_MS = 5 * 1000, /* of initialize, before it is from
-				      * memory */
+				      * the startup cache */
 	READY_MS = 10 * 1000,       /* for the 2xx to initialized */
 	/* Words that come later than this are no refusal: */
 	REFUSAL_MS = 500,           /* after the request */
@@ -112,7 +112,7 @@ struct seen_send {
 	unsigned generation;
 	int epoch; /* how often the client had initialized */
 	bool headed, ended, spoke;
-	bool waits; /* for a person, since then */
+	bool waits; /* for the user, since then */
 	int64_t waits_since;
 	unsigned session; /* the number that its head gave */
 	int question;     /* SEND_ANSWER: the call that asked, or -1 */
@@ -155,7 +155,7 @@ struct question {
 
 /* How the server behaves, in percent. */
 struct climate {
-	unsigned loss, flap, unsent, maybe, stream, refuse, silent, person;
+	unsigned loss, flap, unsent, maybe, stream, refuse, silent, user;
 	bool hasty; /* nobody waits for long */
 };
 
@@ -199,7 +199,7 @@ struct world {
 	bool cancel_sent;
 	bool well; /* the server is good from now on */
 	bool ending;
-	bool slow;          /* a person takes time, even so */
+	bool slow;          /* the user takes time, even so */
 	const char *broken; /* the rule that was broken */
 };
 
@@ -214,7 +214,7 @@ bool explore_is_alive(const struct world *w, size_t i);
 bool explore_is_open(const struct world *w, unsigned call);
 /* Does it wait for more than the end of its exchange? */
 bool explore_is_held(const struct world *w, unsigned call);
-/* Its latest exchange waits for a person: that one did not run. */
+/* Its latest exchange waits for the user: that one did not run. */
 bool explore_is_unasked(const struct world *w, const struct seen_call *c);
 unsigned explore_open_calls(const struct world *w);
 /* The number of an open call, or -1. */

@@ -696,7 +696,7 @@ END_TEST
 int
 main(void)
 {
-	Suite *s = suite_create("static");
+	Suite *s = suite_create("given");
 	TCase *t = tcase_create("static");
 
 	tcase_add_checked_fixture(t, setup, teardown);

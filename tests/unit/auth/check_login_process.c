@@ -199,7 +199,7 @@ END_TEST
 int
 main(void)
 {
-	Suite *s = suite_create("agent");
+	Suite *s = suite_create("login_process");
 	TCase *tc = tcase_create("agent");
 
 	tcase_add_checked_fixture(tc, setup, teardown);

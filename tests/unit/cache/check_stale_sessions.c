@@ -805,7 +805,7 @@ END_TEST
 int
 main(void)
 {
-	Suite *s = suite_create("orphans");
+	Suite *s = suite_create("stale_sessions");
 	TCase *tc = tcase_create("orphans");
 
 	tcase_add_checked_fixture(tc, setup, teardown);

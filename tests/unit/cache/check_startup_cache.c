@@ -1071,7 +1071,7 @@ profiles(void)
 int
 main(void)
 {
-	Suite *s = suite_create("memory");
+	Suite *s = suite_create("startup_cache");
 
 	suite_add_tcase(s, remembering());
 	suite_add_tcase(s, remembering_eras());

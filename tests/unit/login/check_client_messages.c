@@ -710,7 +710,7 @@ END_TEST
 int
 main(void)
 {
-	Suite *s = suite_create("client");
+	Suite *s = suite_create("client_messages");
 	TCase *t = tcase_create("client");
 
 	tcase_add_checked_fixture(t, setup, teardown);

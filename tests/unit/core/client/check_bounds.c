@@ -469,7 +469,7 @@ END_TEST
 int
 main(void)
 {
-	Suite *s = suite_create("client_era_bounds");
+	Suite *s = suite_create("client_bounds");
 	TCase *tc = tcase_create("client_era_bounds");
 
 	tcase_set_timeout(tc, 60);

@@ -122,7 +122,7 @@ END_TEST
 int
 main(void)
 {
-	Suite *s = suite_create("client_era");
+	Suite *s = suite_create("client");
 	TCase *tc;
 	int failed;
 	size_t i;

@@ -680,7 +680,7 @@ END_TEST
 int
 main(void)
 {
-	Suite *s = suite_create("era_return");
+	Suite *s = suite_create("round_trip");
 	TCase *t = tcase_create("return");
 
 	tcase_set_timeout(t, 60);

@@ -968,7 +968,7 @@ add(Suite *suite, const TTest *test, const struct row *rows, int n)
 int
 main(void)
 {
-	Suite *suite = suite_create("server_sse");
+	Suite *suite = suite_create("server_sse2024");
 	TCase *tc = tcase_create("rest");
 
 	ADD(endpoint);

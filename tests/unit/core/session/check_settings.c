@@ -362,7 +362,7 @@ END_TEST
 int
 main(void)
 {
-	Suite *s = suite_create("restore");
+	Suite *s = suite_create("settings");
 	TCase *tc = tcase_create("restore");
 
 	tcase_add_test(tc, test_level);
