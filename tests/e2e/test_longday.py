@@ -39,7 +39,7 @@ NEW = "warning: HOST: new session, generation %d (%s); %s sent again"
 ASKS = "%s: a ping finds out whether the session lives"
 IS_GONE = "the ping says: the session is gone (%s)"
 UNKNOWN = "404, the session is unknown"
-BARE = "404 without words"
+BARE = "404, no text about a session"
 ENDED = "the session ended while the request ran"
 CAPS = {"tools": {"listChanged": True}, "resources": {"subscribe": True}}
 

@@ -52,18 +52,19 @@ struct rule {
 static const struct rule rules[] = {
 	/* For any status. */
 	{ 0, 999, PHRASE_VETO, 0, VERDICT_ANSWER,
-	    "the words are not about a lost session" },
+	    "the text is not about a lost session" },
 	{ 0, 999, MARK_PATTERN, PHRASE_INTERRUPTED, VERDICT_LOST_MAYBE,
 	    "the session ended while the request ran" },
 	{ 0, 999, MARK_PATTERN, 0, VERDICT_LOST,
-	    "a pattern of yours for a lost session" },
+	    "a --session-lost-pattern matches" },
 	{ 404, 404, MARK_PAGE, 0, VERDICT_SUSPECT, "404, a web page" },
 	{ 0, 999, MARK_PAGE, 0, VERDICT_ANSWER, "the body is a web page" },
 	{ 0, 999, PHRASE_INTERRUPTED, 0, VERDICT_LOST_MAYBE,
 	    "the session ended while the request ran" },
 	{ 401, 401, PHRASE_LOGIN, 0, VERDICT_ANSWER, "401, sign in again" },
 	{ 403, 403, PHRASE_LOGIN, 0, VERDICT_ANSWER, "403, sign in again" },
-	{ 0, 999, MARK_DEMAND, 0, VERDICT_LOST, "it requires to reinitialize" },
+	{ 0, 999, MARK_DEMAND, 0, VERDICT_LOST,
+	    "the server asks the client to reinitialize" },
 	{ 200, 299, PHRASE_UNREADY | PHRASE_EARLY | MARK_PARAMS, MARK_FRESH,
 	    VERDICT_UNREADY, "in-band: the new session is not ready" },
 	{ 300, 999, PHRASE_TERMINATED, 0, VERDICT_LOST, "session terminated" },
@@ -77,7 +78,7 @@ static const struct rule rules[] = {
 	{ 200, 299, PHRASE_UNREADY, 0, VERDICT_LOST,
 	    "in-band: not initialized" },
 	{ 200, 299, LITERALS | LOST_WORDS | PHRASE_DOUBT, 0, VERDICT_SUSPECT,
-	    "in-band: words of a lost session" },
+	    "in-band: the text speaks of a lost session" },
 	{ 200, 299, PHRASE_CONNECTION, 0, VERDICT_SUSPECT,
 	    "in-band: a connection behind the server is gone" },
 	{ 404, 404, LOST_WORDS, 0, VERDICT_LOST,
@@ -85,8 +86,9 @@ static const struct rule rules[] = {
 	{ 404, 404, MARK_ORDINARY, 0, VERDICT_ANSWER,
 	    "404, method, tool or resource not found" },
 	{ 404, 404, PHRASE_MISSING | PHRASE_DOUBT, 0, VERDICT_SUSPECT,
-	    "404, words about some session" },
-	{ 404, 404, MARK_ANY, 0, VERDICT_SUSPECT, "404 without words" },
+	    "404, the text speaks of a session" },
+	{ 404, 404, MARK_ANY, 0, VERDICT_SUSPECT,
+	    "404, no text about a session" },
 	{ 401, 401, LOST_WORDS, 0, VERDICT_LOST,
 	    "401, the session is unknown" },
 	{ 403, 403, LOST_WORDS, 0, VERDICT_LOST,
@@ -96,26 +98,27 @@ static const struct rule rules[] = {
 	{ 403, 403, PHRASE_OWNER, 0, VERDICT_LOST,
 	    "403, the session is another user's" },
 	{ 401, 401, PHRASE_MISSING, 0, VERDICT_SUSPECT,
-	    "401, it misses the session id" },
+	    "401, the server requires a session id" },
 	{ 401, 401, MARK_CREDENTIALS_GOOD, 0, VERDICT_LOST,
-	    "401 to credentials that it took before" },
+	    "401 to credentials that the server accepted before" },
 	{ 403, 403, MARK_CREDENTIALS_GOOD, 0, VERDICT_LOST,
 	    "403 to new credentials in an old session" },
 	{ 401, 401, MARK_ANY, 0, VERDICT_ANSWER, "401" },
 	{ 403, 403, MARK_ANY, 0, VERDICT_ANSWER, "403" },
-	{ 405, 405, MARK_ANY, 0, VERDICT_ANSWER, "405, it is not offered" },
+	{ 405, 405, MARK_ANY, 0, VERDICT_ANSWER,
+	    "405, the method is not offered" },
 	{ 409, 409, MARK_ANY, 0, VERDICT_ANSWER, "409" },
 	{ 429, 429, MARK_ANY, 0, VERDICT_ANSWER, "429" },
 	{ 400, 400, LOST_WORDS, 0, VERDICT_LOST,
 	    "400, the session is unknown" },
 	{ 400, 400, PHRASE_MISSING, 0, VERDICT_SUSPECT,
-	    "400, it misses the session id" },
+	    "400, the server requires a session id" },
 	{ 422, 422, PHRASE_MISSING, 0, VERDICT_SUSPECT,
-	    "422, it misses the session id" },
+	    "422, the server requires a session id" },
 	{ 400, 400, PHRASE_DOUBT, 0, VERDICT_SUSPECT,
-	    "400, words about some session" },
+	    "400, the text speaks of a session" },
 	{ 422, 422, PHRASE_DOUBT, 0, VERDICT_SUSPECT,
-	    "422, words about some session" },
+	    "422, the text speaks of a session" },
 	{ 400, 499, LOST_WORDS, 0, VERDICT_LOST,
 	    "refused, the session is unknown" },
 	{ 502, 502, MARK_ANY, 0, VERDICT_ANSWER, "502" },
@@ -124,7 +127,7 @@ static const struct rule rules[] = {
 	    "a server error, the session is unknown" },
 	{ 503, 503, MARK_ANY, 0, VERDICT_ANSWER, "503" },
 	{ 500, 599, PHRASE_DOUBT, 0, VERDICT_SUSPECT,
-	    "a server error, words about some session" },
+	    "a server error, the text speaks of a session" },
 };
 
 static bool
@@ -142,8 +145,8 @@ is_ordinary(long code)
 	    (code <= -32002 && code >= -32004);
 }
 
-const char
-    verdict_other_era[] = "400, it speaks another revision of the protocol";
+const char verdict_other_era[] =
+    "400, the server speaks another revision of the protocol";
 
 /* A server of 2026-07-28 refuses a request that does not name a revision which
  * it speaks, before it runs anything (streamable HTTP, protocol version
@@ -263,7 +266,8 @@ rule_without_id(const struct facts *facts, const struct error_text *said,
 	    (r.verdict != VERDICT_LOST && r.verdict != VERDICT_SUSPECT))
 		return plain;
 	return (struct ruling){ VERDICT_SUSPECT,
-		"words about a session, and it gave no id" };
+		"the text speaks of a session, but the server gave no session "
+		"id" };
 }
 
 static struct ruling
@@ -372,22 +376,25 @@ verdict_bare(const struct facts *facts, const struct verdict_rules *more)
 	if (facts->session_ended)
 		return (struct ruling){
 			facts->status == 0 ? VERDICT_LOST_MAYBE : VERDICT_LOST,
-			"the stream that was the session ended, or the server "
-			"changed"
+			"the stream of the session ended, or the server changed"
 		};
 	if (is_cut(facts, &r))
 		return r;
 	if (facts->status == 405 && facts->verb == VERB_POST)
-		return (struct ruling){ VERDICT_SUSPECT,
-			"405 to a POST, it may speak another transport" };
+		return (struct ruling){
+			VERDICT_SUSPECT,
+			"405 to a POST, the server may speak another transport"
+		};
 	r = plain_ruling(facts, VERDICT_FAIL, "no message in the answer");
 	if (facts->verb == VERB_DELETE)
 		return r;
 	error_text_of_body(&said, facts->body, page);
 	r = rule_said(facts, &said, more, r);
 	if (is_elsewhere(facts, &said))
-		r = (struct ruling){ VERDICT_SUSPECT,
-			"404 to a POST, it may speak another transport" };
+		r = (struct ruling){
+			VERDICT_SUSPECT,
+			"404 to a POST, the server may speak another transport"
+		};
 	error_text_free(&said);
 	return r;
 }

@@ -266,10 +266,12 @@ check_row(char *const *cell, const char *want, bool fresh)
 	facts.had_session = false;
 	r = judge(&facts, &message);
 	ck_assert_msg(r.verdict == VERDICT_ANSWER ||
-		strcmp(r.rule, "words about a session, and it gave no id") ==
-		    0 ||
 		strcmp(r.rule,
-		    "404 to a POST, it may speak another transport") == 0 ||
+		    "the text speaks of a session, but the server gave no "
+		    "session id") == 0 ||
+		strcmp(r.rule,
+		    "404 to a POST, the server may speak another transport") ==
+		    0 ||
 		strcmp(r.rule, verdict_other_era) == 0 ||
 		r.verdict == VERDICT_FAIL || r.verdict == VERDICT_RETRY,
 	    "%s without a session: %s", cell[COL_ID], r.rule);
@@ -339,7 +341,9 @@ check_initialize(char *const *cell)
 	facts.had_session = false;
 	r = judge(&facts, &message);
 	ck_assert(r.verdict != VERDICT_LOST ||
-	    strcmp(r.rule, "words about a session, and it gave no id") == 0);
+	    strcmp(r.rule,
+		"the text speaks of a session, but the server gave no session "
+		"id") == 0);
 	buf_free(&body);
 }
 
