@@ -2,7 +2,7 @@
  * Random schedules for the session reducer: a client, a server that forgets,
  * refuses, cuts and lingers, and time. After every input the rules that hold
  * for all schedules are checked; a schedule that breaks one is printed in the
- * language of session_play.h.
+ * language of tests/play/README.
  *
  * EXPLORE is the number of schedules; EXPLORE_SEED=N plays that one alone,
  * EXPLORE_TRACE=1 prints it even when it is good. EXPLORE_ALL=1 goes on after
@@ -59,7 +59,7 @@ remember(struct world *w)
 	if (explore_chance(w, 30))
 		return;
 	explore_input(w,
-	    "! memory {\"protocolVersion\":\"2025-11-25\",\"memory\":1}%s",
+	    "! cached {\"protocolVersion\":\"2025-11-25\",\"memory\":1}%s",
 	    explore_chance(w, 50) ? " {\"tools\":[],\"memory\":1}" : "");
 }
 
@@ -73,17 +73,17 @@ world_turns(struct world *w)
 		remember(w);
 	else if (w->looks && dice < 90) {
 		w->looks = false;
-		explore_input(w, dice < 60 ? "! alone" : "! rival");
+		explore_input(w, dice < 60 ? "! newest" : "! newer-peer");
 	} else if (dice < 65)
 		explore_input(w, "! signed-in");
 	else if (dice < 75)
 		explore_input(w, "! wake");
 	else if (dice < 85)
-		explore_input(w, "! orphan o%u", ++w->strays);
+		explore_input(w, "! stale o%u", ++w->strays);
 	else if (dice < 95)
 		explore_input(w, "! tick");
 	else
-		explore_input(w, "! toolong 1000 %u request", 999u);
+		explore_input(w, "! too-long 1000 %u request", 999u);
 }
 
 static void
@@ -192,7 +192,7 @@ end_well(struct world *w)
 
 	all_is_well(w, 30);
 	check_all_answered(w);
-	if (w->idle || (w->initializes == 0 && !w->p->config.handshake))
+	if (w->idle || (w->initializes == 0 && !w->config->handshake))
 		explore_initialize(w);
 	all_is_well(w, 3);
 	while (trials-- > 0 && w->broken == NULL &&
@@ -233,8 +233,8 @@ begin(struct world *w)
 		"call=60000 handshake", "call=60000 held=600",
 		"call=60000 inflight=1", "call=0", "call=60000 drain=5000",
 		"call=3600000", "call=60000 window=0" };
-	static const char *const more[] = { "", "", "", " memory", " memory",
-		" ping=5000", " ping=30000 memory", " late" };
+	static const char *const more[] = { "", "", "", " cache", " cache",
+		" ping=5000", " ping=30000 cache", " late" };
 	char text[80];
 
 	w->climate = &climates[explore_below(w,
@@ -243,11 +243,12 @@ begin(struct world *w)
 	memset(w->subs, -1, sizeof w->subs);
 	snprintf(text, sizeof text, "%s%s", options[explore_below(w, 12)],
 	    more[explore_below(w, 8)]);
-	w->p = play_new(text);
+	w->p = play_new(&play_session, text);
+	w->config = session_played(w->p);
 	w->p->watch = explore_watch;
 	w->p->arg = w;
 	/* What the trace needs to be played again. */
-	buf_addf(&w->p->trace, "== a_schedule %s\n", text);
+	buf_addf(&w->p->trace, "= session\n== a_schedule : %s\n", text);
 }
 
 static void

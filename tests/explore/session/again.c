@@ -18,7 +18,7 @@ enum {
 static void
 check_repeat(struct world *w, struct seen_call *c, bool same, bool own_id)
 {
-	if (w->p->config.replay != REPLAY_SAFE)
+	if (w->config->replay != REPLAY_SAFE)
 		explore_breaks(w,
 		    "--replay forbids to repeat what may have run");
 	if (!c->was_safe && !explore_is_safe(w, c))
@@ -68,11 +68,11 @@ check_replay(struct world *w, struct seen_call *c)
 	/* Late words of a session that is gone cost nothing. */
 	if (c->replayed == 0 || c->stale)
 		return;
-	if (w->p->config.retry_window_ms == 0)
+	if (w->config->retry_window_ms == 0)
 		explore_breaks(w, "a call is replayed twice, without a window");
 	/* One that waits to ask this session again goes on with the rest. */
 	if ((g->helped == 0 ||
-		c->told_at - c->lost_at >= w->p->config.retry_window_ms) &&
+		c->told_at - c->lost_at >= w->config->retry_window_ms) &&
 	    c->vain++ == VAIN)
 		explore_breaks(w, "a call is replayed, and nothing was better");
 }
@@ -80,9 +80,9 @@ check_replay(struct world *w, struct seen_call *c)
 static void
 check_refused(struct world *w, struct seen_call *c, bool same)
 {
-	if (w->p->config.replay == REPLAY_NEVER)
+	if (w->config->replay == REPLAY_NEVER)
 		explore_breaks(w, "--replay=never, and a call is sent again");
-	if (w->p->config.retry_window_ms == 0 && same)
+	if (w->config->retry_window_ms == 0 && same)
 		explore_breaks(w, "a session is asked again without a window");
 	if (same)
 		check_flap(w, c);
@@ -108,7 +108,7 @@ check_unready(struct world *w, struct seen_call *c, bool same)
 		check_refused(w, c, same);
 		return;
 	}
-	if (w->p->config.replay == REPLAY_NEVER)
+	if (w->config->replay == REPLAY_NEVER)
 		explore_breaks(w, "--replay=never, and a call is sent again");
 	c->unready = true;
 }
@@ -118,14 +118,14 @@ check_reason(struct world *w, struct seen_call *c, bool same, bool own_id)
 {
 	switch (c->outcome) {
 	case UNSENT:
-		if (w->p->config.retry_window_ms == 0)
+		if (w->config->retry_window_ms == 0)
 			explore_breaks(w, "a retry without a window");
 		break;
 	case LATER:
-		if (w->p->config.replay == REPLAY_NEVER)
+		if (w->config->replay == REPLAY_NEVER)
 			explore_breaks(w,
 			    "--replay=never, and a call comes back later");
-		if (w->p->config.retry_window_ms == 0)
+		if (w->config->retry_window_ms == 0)
 			explore_breaks(w, "a retry without a window");
 		break;
 	case REFUSED:
@@ -166,7 +166,7 @@ check_in_flight(struct world *w, int call)
 		    c->sent > 0 && c->outcome == RUNS &&
 		    explore_is_alive(w, c->last);
 	}
-	if (open > w->p->config.max_inflight)
+	if (open > w->config->max_inflight)
 		explore_breaks(w, "more in flight than the cap allows");
 }
 

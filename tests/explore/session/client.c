@@ -42,7 +42,7 @@ call(struct world *w, enum method method)
 	struct seen_call *c = &w->calls[w->n_calls];
 	/* Nothing opens the gate but what is told in another input. */
 	bool shut = w->initializes > 0 && !explore_now(w)->settled &&
-	    !w->p->config.handshake;
+	    !w->config->handshake;
 
 	if (w->n_calls == MAX_CALLS)
 		return -1;
@@ -168,7 +168,7 @@ explore_client(struct world *w)
 
 	if (!w->p->reading)
 		return;
-	if (w->initializes == 0 && dice < 90 && !w->p->config.handshake)
+	if (w->initializes == 0 && dice < 90 && !w->config->handshake)
 		explore_initialize(w);
 	else if (!w->said_initialized && dice < 40)
 		client_initialized(w);

@@ -233,7 +233,7 @@ check_answer(struct world *w, size_t i, const struct frame *f)
 	const struct question *q;
 	unsigned k;
 
-	if (w->p->config.handshake || w->eof)
+	if (w->config->handshake || w->eof)
 		return; /* we answer ourselves */
 	if (w->answering.client[0] != '\0')
 		w->given[w->n_given++ % MAX_ASKED] = w->answering;

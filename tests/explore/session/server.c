@@ -16,8 +16,8 @@ static const struct shape lost[] = {
 	{ "400 media=other body=Invalid_or_expired_session", REFUSED, true },
 	{ "500 err -32603 Session terminated", REFUSED, true },
 	{ "401 err=null -32000 Invalid or expired session", REFUSED, true },
-	{ "401 trusted=1", REFUSED, true },
-	{ "403 trusted=1 err -32001 no", REFUSED, true },
+	{ "401 trusted", REFUSED, true },
+	{ "403 trusted err -32001 no", REFUSED, true },
 	{ "200 err 32600 Session terminated", REFUSED, true },
 	{ "404", DOUBTED, false },
 	{ "404 media=html body=<p>404</p>", DOUBTED, false },
@@ -106,7 +106,7 @@ answer_note(struct world *w, size_t i)
 		{ "404 media=other body=session_not_found", REFUSED, true },
 		{ "404 err=null -32001 Session not found", REFUSED, true },
 		{ "404", DOUBTED, false },
-		{ "401 trusted=1", REFUSED, true },
+		{ "401 trusted", REFUSED, true },
 		{ "401", FINAL, false },
 		{ "connect", UNSENT, false },
 		{ "reset", UNSENT, false },
@@ -139,7 +139,7 @@ answer_ping(struct world *w, size_t i)
 		{ "idle", FINAL, false },
 		{ "401", FINAL, false },
 		{ "404", REFUSED, true },
-		{ "401 trusted=1", REFUSED, true },
+		{ "401 trusted", REFUSED, true },
 		{ "404 media=other body=session_not_found", REFUSED, true },
 		{ "400 err=null -32000 invalid or expired session", REFUSED,
 		    true },
@@ -202,7 +202,7 @@ answer_listen(struct world *w, size_t i)
 		{ "400", FINAL, false },
 		{ "connect", UNSENT, false },
 		{ "401", FINAL, false },
-		{ "403 trusted=1", REFUSED, true },
+		{ "403 trusted", REFUSED, true },
 	};
 
 	if (w->sends[i].headed)
@@ -315,7 +315,7 @@ user_is_asked(struct world *w, size_t i)
 		n->waits_since = w->p->now;
 	n->waits = true;
 	n->heard_at = w->p->now;
-	explore_input(w, "< #%zu person open http://a/%u", i + 1,
+	explore_input(w, "< #%zu sign-in open http://a/%u", i + 1,
 	    explore_below(w, 100));
 }
 
@@ -325,7 +325,7 @@ user_came(struct world *w, size_t i)
 {
 	w->sends[i].waits = false;
 	w->sends[i].heard_at = w->p->now;
-	explore_input(w, "< #%zu person", i + 1);
+	explore_input(w, "< #%zu sign-in", i + 1);
 	if (explore_chance(w, 50))
 		explore_input(w, "! signed-in");
 }
@@ -371,7 +371,7 @@ user_is_late(struct world *w)
 		return;
 	i = explore_below(w, (unsigned)w->p->n_sent);
 	if (w->sends[i].ended)
-		explore_input(w, "< #%zu person%s", i + 1,
+		explore_input(w, "< #%zu sign-in%s", i + 1,
 		    explore_chance(w, 50) ? " open http://late" : "");
 }
 

@@ -80,7 +80,7 @@ stream_ends_again(struct world *w, size_t i, const char *how)
 {
 	enum { WAIT_MS = 30 * 1000 }; /* until it is resumed, at most */
 	bool late = w->p->now - w->sends[i].heard_at + WAIT_MS >
-	    w->p->config.call_timeout_ms;
+	    w->config->call_timeout_ms;
 
 	explore_end(w, i, late ? BROKEN : RUNS, how);
 }

@@ -131,7 +131,7 @@ explore_settle(struct world *w, unsigned generation)
 {
 	unsigned i;
 
-	if (w->p->config.replay != REPLAY_SAFE ||
+	if (w->config->replay != REPLAY_SAFE ||
 	    play_describes(w->p, "session: dead"))
 		return;
 	for (i = 0; i < w->n_calls; i++) {
@@ -151,8 +151,8 @@ static bool
 is_held_bounded(const struct world *w)
 {
 	/* To ask is slow: only where the bound is near. */
-	return w->p->config.max_held > 10000 ||
-	    play_held(w->p) <= w->p->config.max_held + 2 * (size_t)MAX_HELD;
+	return w->config->max_held > 10000 ||
+	    session_held(w->p) <= w->config->max_held + 2 * (size_t)MAX_HELD;
 }
 
 /* The end that was told is one that the client must hear of at once. */
@@ -172,7 +172,7 @@ is_told_at_once(const struct world *w)
 		return false;
 	return c->accepted || (n->kind == SEND_RESUME && w->may_flap) ||
 	    (c->was_safe && !c->asked && !c->repeated &&
-		w->p->config.replay == REPLAY_SAFE) ||
+		w->config->replay == REPLAY_SAFE) ||
 	    c->outcome == RUNS;
 }
 
@@ -234,7 +234,7 @@ static void
 check_waiting(struct world *w, size_t i)
 {
 	const struct seen_send *n = &w->sends[i];
-	bool patient = w->p->config.handshake;
+	bool patient = w->config->handshake;
 
 	if (n->call >= 0 && !explore_is_open(w, (unsigned)n->call))
 		explore_breaks(w, "what nobody waits for may still be sent");

@@ -9,7 +9,7 @@
 #ifndef MCPSPLICE_TESTS_EXPLORE_SESSION_WORLD_H
 #define MCPSPLICE_TESTS_EXPLORE_SESSION_WORLD_H
 
-#include "play/session_play.h"
+#include "play/session.h"
 
 enum {
 	MAX_CALLS = 192,
@@ -161,6 +161,7 @@ struct climate {
 
 struct world {
 	struct play *p;
+	const struct session_config *config; /* of p */
 	uint64_t rng;
 	const struct climate *climate;
 	struct seen_call calls[MAX_CALLS];

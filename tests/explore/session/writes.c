@@ -36,7 +36,7 @@ check_evidence(struct world *w, const struct seen_call *c,
 	if (!span_is(json_get(data, "source"), "\"mcpsplice\""))
 		return;
 	if (c->outcome == UNSENT && c->sent == 1 && w->telling > 0 &&
-	    w->told_call && w->p->config.retry_window_ms > 0 &&
+	    w->told_call && w->config->retry_window_ms > 0 &&
 	    w->calls[w->sends[w->telling - 1].call].sent == 1 &&
 	    c == &w->calls[w->sends[w->telling - 1].call])
 		explore_breaks(w, "what was not sent is not tried again");
@@ -66,8 +66,8 @@ check_given_up(struct world *w, const struct seen_call *c,
 	    c->generation == w->generation &&
 	    !span_is(reason, "\"shutting_down\"") && !w->opening_open;
 
-	if (!refused || w->p->config.replay == REPLAY_NEVER ||
-	    w->p->config.retry_window_ms == 0 || !explore_now(w)->settled)
+	if (!refused || w->config->replay == REPLAY_NEVER ||
+	    w->config->retry_window_ms == 0 || !explore_now(w)->settled)
 		return;
 	if (w->flapping && g->served && !c->unready && !c->in_band &&
 	    w->p->now - g->served_at < MINUTE_MS && c->flaps < FLAPS &&
