@@ -7,7 +7,7 @@
  * nothing is left.
  *
  * EXPLORE is the number of schedules; EXPLORE_SEED=N plays that one alone and
- * prints it.
+ * prints it in the language of tests/play/README.
  */
 #include "config.h"
 
@@ -16,10 +16,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/client/client.h"
 #include "core/client/request.h"
 #include "core/wire/json.h"
-#include "core/wire/msg.h"
+#include "play/client.h"
 
 enum { SCHEDULES = 4000, STEPS = 150, OPEN_MAX = 4096, DEPTH = 64 };
 
@@ -31,18 +30,16 @@ struct ids {
 };
 
 struct world {
-	struct client_config config;
-	struct client *era;
-	struct event in;
-	struct stage stage;
-	struct frame *discovered;
+	struct play *p;
+	struct client *client_played;
 	uint64_t random;
 	struct ids client;    /* requests of the client */
 	struct ids session;   /* the same at the session */
 	struct ids questions; /* of the server */
 	char state[64];       /* the latest requestState */
 	unsigned asked, calls;
-	bool modern, legacy, lost, trace;
+	bool modern, legacy, lost;
+	bool modern_server;
 	const char *broken; /* the first rule that is */
 };
 
@@ -128,14 +125,6 @@ is_answer(const struct frame *f)
 }
 
 static void
-says(struct world *w, const char *who, const struct frame *f)
-{
-	if (w->trace)
-		printf("%s %.*s\n", who, f == NULL ? 1 : (int)f->text.n,
-		    f == NULL ? "-" : f->text.p);
-}
-
-static void
 cancelled_at_session(struct world *w, const struct frame *f)
 {
 	ids_take(&w->session, json_get(f->params, "requestId"));
@@ -144,7 +133,6 @@ cancelled_at_session(struct world *w, const struct frame *f)
 static void
 sent(struct world *w, struct frame *f)
 {
-	says(w, "send", f);
 	if (f->kind == FRAME_REQUEST) {
 		must(w, !ids_has(&w->session, f->id),
 		    "an id is in use twice at the session");
@@ -164,7 +152,6 @@ written(struct world *w, struct frame *f)
 {
 	struct span state = json_get(f->result, "requestState");
 
-	says(w, "write", f);
 	must(w, f->kind != FRAME_REQUEST, "a modern client is asked");
 	if (is_answer(f))
 		must(w, ids_take(&w->client, f->id),
@@ -176,26 +163,37 @@ written(struct world *w, struct frame *f)
 		    state.p + 1);
 }
 
+/* The player's watch. */
 static void
-step(struct world *w, enum event_kind kind, struct frame *f,
-    struct frame *related)
+watch(struct play *p, const struct event *e)
 {
-	struct event a;
+	struct world *w = p->arg;
 
-	w->in.kind = kind;
-	w->in.frame = f;
-	w->in.related = related;
-	w->stage.discovered = w->discovered;
-	w->in.secret[0] = next_random(w);
-	w->in.secret[1] = next_random(w);
-	client_step(w->era, &w->in);
-	while (client_next(w->era, &a))
-		if (a.kind == INPUT_CLIENT)
-			sent(w, a.frame);
-		else if (a.kind == ACTION_WRITE)
-			written(w, a.frame);
-		else if (a.kind == EVENT_PROBE)
-			w->modern = a.frame != NULL;
+	if (e->kind == INPUT_CLIENT)
+		sent(w, e->frame);
+	else if (e->kind == ACTION_WRITE)
+		written(w, e->frame);
+	else if (e->kind == EVENT_PROBE)
+		w->modern = e->frame != NULL;
+}
+
+/* Plays a line. */
+static void input(struct world *w, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void
+input(struct world *w, const char *fmt, ...)
+{
+	va_list ap;
+	char *line;
+
+	va_start(ap, fmt);
+	line = xvasprintf(fmt, ap);
+	va_end(ap);
+	must(w, play_input(w->p, line), "the explorer speaks a wrong language");
+	must(w, !w->p->spins, "the deadline comes for ever");
+	buf_reset(&w->p->out);
+	free(line);
 }
 
 static struct frame *make(const char *fmt, ...)
@@ -245,8 +243,7 @@ static const char *const methods[] = { "tools/call", "tools/call", "tools/call",
 static void
 client_says(struct world *w, struct frame *f)
 {
-	says(w, ">", f);
-	step(w, INPUT_CLIENT, f, NULL);
+	input(w, "> %.*s", (int)f->text.n, f->text.p);
 	frame_unref(f);
 }
 
@@ -302,14 +299,17 @@ client_falls_back(struct world *w)
 
 /* --- the session --- */
 
+/* on: the request whose stream it comes on, or NULL. */
 static void
-session_says(struct world *w, struct frame *f, struct frame *related)
+session_says(struct world *w, struct frame *f, const struct frame *on)
 {
-	says(w, "<", f);
-	if (client_is_legacy(w->era))
+	bool passes = client_is_legacy(w->client_played);
+
+	input(w, "< %s%.*s%s%.*s", on == NULL ? "" : "@",
+	    on == NULL ? 0 : (int)on->id.n, on == NULL ? "" : on->id.p,
+	    on == NULL ? "" : " ", (int)f->text.n, f->text.p);
+	if (passes)
 		written(w, f);
-	else
-		step(w, ACTION_WRITE, f, related);
 	frame_unref(f);
 }
 
@@ -440,11 +440,10 @@ session_sends(struct world *w)
 {
 	struct frame *f, *made;
 
-	if (w->session.n == 0 || client_is_legacy(w->era))
+	if (w->session.n == 0 || client_is_legacy(w->client_played))
 		return;
 	f = w->session.frame[pick(w, (unsigned)w->session.n)];
-	says(w, "~", f);
-	made = client_fit(w->era, f, f, w->discovered != NULL);
+	made = client_fit(w->client_played, f, f, w->modern_server);
 	must(w, made == NULL || span_eq(made->id, f->id),
 	    "it goes out under an id that the session does not know");
 	frame_unref(made);
@@ -453,34 +452,24 @@ session_sends(struct world *w)
 /* --- time, and the server --- */
 
 static void
-wait_for(struct world *w, int64_t ms)
-{
-	int64_t end = w->in.now + ms, due;
-	int spins = 0;
-
-	while ((due = client_deadline(w->era)) >= 0 && due <= end &&
-	    w->broken == NULL) {
-		must(w, ++spins < OPEN_MAX, "the deadline comes for ever");
-		if (due > w->in.now)
-			w->in.now = due;
-		if (w->trace)
-			printf("! tick at %" PRId64 "\n", w->in.now);
-		step(w, INPUT_TICK, NULL, NULL);
-	}
-	w->in.now = end;
-}
-
-static void
 server_changes(struct world *w)
 {
-	if (w->discovered != NULL) {
-		frame_unref(w->discovered);
-		w->discovered = NULL;
-	} else {
-		w->discovered = make("{\"jsonrpc\":\"2.0\",\"id\":0,"
-				     "\"result\":{\"supportedVersions\":["
-				     "\"2026-07-28\"]}}");
-	}
+	w->modern_server = !w->modern_server;
+	if (w->modern_server)
+		input(w,
+		    "! server {$J,'id':0,'result':{'supportedVersions':"
+		    "['2026-07-28']}}");
+	else
+		input(w, "! server -");
+}
+
+/* The session's own stream. */
+static void
+stream_changes(struct world *w)
+{
+	static const char *const streams[] = { "perhaps", "open", "none" };
+
+	input(w, "! stream %s", streams[pick(w, 3)]);
 }
 
 static void
@@ -505,13 +494,14 @@ anything(struct world *w)
 	else if (what < 88)
 		session_is_lost(w);
 	else if (what < 96)
-		wait_for(w, pick(w, 10) == 0 ? 601000 : pick(w, 4000));
+		input(w, "! wait %u",
+		    pick(w, 10) == 0 ? 601000 : pick(w, 4000));
 	else if (what < 97)
 		server_changes(w);
 	else if (what < 99)
 		session_sends(w);
 	else
-		w->stage.listening = (enum session_listening)pick(w, 3);
+		stream_changes(w);
 	if (w->lost)
 		end_former(w);
 }
@@ -530,7 +520,7 @@ drain(struct world *w)
 			    span_is(w->session.frame[0]->method, "initialize") ?
 				CAN :
 				endings[0]);
-		wait_for(w, 700 * 1000);
+		input(w, "! wait 700000");
 	} while (w->session.n > 0 && w->broken == NULL && rounds < OPEN_MAX);
 	must(w, w->session.n == 0, "the session never gets rid of it all");
 }
@@ -544,15 +534,14 @@ check_end(struct world *w)
 		must(w,
 		    span_is(w->client.frame[i]->method, "subscriptions/listen"),
 		    "a request without an answer");
-	if (w->trace)
-		printf("! eof\n");
 	if (!w->legacy)
-		step(w, INPUT_EOF, NULL, NULL);
+		input(w, "! eof");
 	drain(w);
 	must(w, w->client.n == 0 || w->legacy, "a listen without an end");
 	must(w, w->questions.n == 0, "a question without an answer");
-	must(w, client_deadline(w->era) < 0, "a deadline for nothing");
-	must(w, !client_holds(w->era), "something is held for ever");
+	must(w, client_deadline(w->client_played) < 0,
+	    "a deadline for nothing");
+	must(w, !client_holds(w->client_played), "something is held for ever");
 }
 
 /* Returns the rule that is broken, or NULL. */
@@ -563,21 +552,24 @@ play(uint64_t seed, bool trace)
 	const char *broken;
 	int i;
 
-	w->config = (struct client_config){ "h", "0.1", "p", 2000, 0 };
 	w->random = seed;
-	w->trace = trace;
-	w->in.now = 1;
-	w->era = client_new(&w->config, &w->stage);
+	w->p = play_new(&play_client, "held=2000 secrets");
+	w->p->watch = watch;
+	w->p->arg = w;
+	w->client_played = client_played(w->p);
+	input(w, "! stream perhaps");
 	for (i = 0; i < STEPS && w->broken == NULL; i++)
 		anything(w);
 	drain(w);
 	check_end(w);
 	broken = w->broken;
-	client_free(w->era);
+	if (trace)
+		printf("= client\n== a_schedule : held=2000 secrets\n%s",
+		    buf_str(&w->p->trace));
+	play_free(w->p);
 	ids_clear(&w->client);
 	ids_clear(&w->session);
 	ids_clear(&w->questions);
-	frame_unref(w->discovered);
 	free(w);
 	return broken;
 }

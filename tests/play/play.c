@@ -8,7 +8,7 @@
 
 #include "play/words.h"
 
-static const struct reducer *const reducers[] = { &play_session };
+static const struct reducer *const reducers[] = { &play_session, &play_client };
 
 const struct reducer *
 play_reducer(const char *name)

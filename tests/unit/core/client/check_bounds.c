@@ -8,9 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/mem.h"
-#include "play/client_play.h"
-#include "unit/unit.h"
+#include "play/suite.h"
 
 #define META "$A"
 #define ROOTS "'method':'roots/list'"
@@ -18,9 +16,7 @@
 static void
 check(struct buf *schedule)
 {
-	char *wrong = client_play(buf_str(schedule), 0);
-
-	ck_assert_msg(wrong == NULL, "%.2000s", wrong);
+	play_check(&play_client, "", buf_str(schedule));
 	buf_free(schedule);
 }
 
@@ -32,13 +28,13 @@ begin(struct buf *b)
 	buf_init(b, 0);
 	buf_adds(b,
 	    "> {$J,'id':'d','method':'server/discover','params':{" META "}}\n"
-	    "probe <*>\n"
-	    "send <*>\n"
+	    "probe ...\n"
+	    "send ...\n"
 	    "< {$J,'id':'p-c1','result':{'protocolVersion':'2025-11-25',"
 	    "'capabilities':{'resources':{'subscribe':true}},"
 	    "'serverInfo':{}}}\n"
 	    "send {$J,'method':'notifications/initialized'}\n"
-	    "write <*>\n");
+	    "write ...\n");
 }
 
 static void
@@ -47,7 +43,7 @@ add_call(struct buf *b, int id, int sent)
 	buf_addf(b,
 	    "> {$J,'id':%d,'method':'tools/call','params':{'name':'x'," META
 	    "}}\n"
-	    "send {$J,'id':'p-c%d',<*>\n",
+	    "send {$J,'id':'p-c%d',...\n",
 	    id, sent);
 }
 
@@ -65,7 +61,7 @@ START_TEST(test_probes)
 	buf_init(&b, 0);
 	buf_adds(&b,
 	    "> {$J,'id':0,'method':'server/discover','params':{$M}}\n"
-	    "probe <*>\nsend <*>\n");
+	    "probe ...\nsend ...\n");
 	for (i = 1; i < 64; i++)
 		buf_addf(&b,
 		    "> {$J,'id':%d,'method':'server/discover','params':{$M}}\n",
@@ -73,10 +69,10 @@ START_TEST(test_probes)
 	buf_adds(&b,
 	    "> {$J,'id':64,'method':'server/discover','params':{$M}}\n"
 	    "write {$J,'id':64,'error':{'code':-32603,'message':'Too many "
-	    "requests wait<*>'reason':'busy'<*>\n"
+	    "requests wait...'reason':'busy'...\n"
 	    "! wait 3500\n");
 	for (i = 0; i < 64; i++)
-		buf_addf(&b, "write {$J,'id':%d,'error':<*>\n", i);
+		buf_addf(&b, "write {$J,'id':%d,'error':...\n", i);
 	buf_adds(&b,
 	    "? due never\n"
 	    "> {$J,'id':64,'method':'server/discover','params':{$M}}\n"
@@ -93,19 +89,19 @@ START_TEST(test_native_probes)
 
 	begin(&b);
 	buf_adds(&b,
-	    "+ {$J,'id':'x','result':{'supportedVersions':['2026-07-28']}}\n");
+	    "! server {$J,'id':'x','result':{'supportedVersions':['2026-07-28']}}\n");
 	for (i = 0; i < 64; i++)
 		buf_addf(&b,
 		    "> {$J,'id':%d,'method':'server/discover','params':{$M}}\n"
-		    "send {$J,'id':%d,<*>\n",
+		    "send {$J,'id':%d,...\n",
 		    i, i);
 	buf_adds(&b,
 	    "> {$J,'id':64,'method':'server/discover','params':{$M}}\n"
-	    "write {$J,'id':64,'error':{'code':-32603,<*>\n"
+	    "write {$J,'id':64,'error':{'code':-32603,...\n"
 	    "< {$J,'id':7,'result':{'supportedVersions':['2026-07-28']}}\n"
-	    "write {$J,'id':7,<*>\n"
+	    "write {$J,'id':7,...\n"
 	    "> {$J,'id':64,'method':'server/discover','params':{$M}}\n"
-	    "send {$J,'id':64,<*>\n");
+	    "send {$J,'id':64,...\n");
 	check(&b);
 }
 END_TEST
@@ -130,14 +126,14 @@ START_TEST(test_questions)
 	buf_adds(&b,
 	    "! wait 30\n"
 	    "write {$J,'id':1,'result':{'resultType':'input_required',"
-	    "'inputRequests':{'q1':{" ROOTS "},<*>'q64':{" ROOTS
+	    "'inputRequests':{'q1':{" ROOTS "},...'q64':{" ROOTS
 	    "}},'requestState':'$S'}}\n");
 	add_question(&b, 2, 202);
 	buf_adds(&b,
-	    "send {$J,'id':202,'error':{'code':-32603,<*>\n"
+	    "send {$J,'id':202,'error':{'code':-32603,...\n"
 	    "< {$J,'id':'p-c2','result':{}}\n");
 	for (i = 0; i < 64; i++)
-		buf_addf(&b, "send {$J,'id':%d,'error':{'code':-32603,<*>\n",
+		buf_addf(&b, "send {$J,'id':%d,'error':{'code':-32603,...\n",
 		    i < 63 ? 101 + i : 201);
 	check(&b);
 }
@@ -157,17 +153,17 @@ START_TEST(test_parked)
 		    "! secret %d\n"
 		    "! wait 30\n"
 		    "write {$J,'id':%d,'result':{'resultType':"
-		    "'input_required',<*>\n",
+		    "'input_required',...\n",
 		    i, i);
 	}
 	buf_adds(&b, "? says 256 requests parked\n");
 	add_question(&b, 258, 256);
 	buf_adds(&b,
-	    "send {$J,'id':256,'error':{'code':-32603,<*>\n"
+	    "send {$J,'id':256,'error':{'code':-32603,...\n"
 	    "< {$J,'id':'p-c258','error':{'code':-32042,'message':'m','data':{"
 	    "'elicitations':[{'url':'u'}]}}}\n"
 	    "write {$J,'id':256,'error':{'code':-32603,'message':'Too many "
-	    "<*>\n");
+	    "...\n");
 	/* Its place is free, and the parked ones are not in the way. */
 	buf_adds(&b,
 	    "> {$J,'id':'r','method':'tools/call','params':{'name':'x'," META
@@ -178,7 +174,7 @@ START_TEST(test_parked)
 	add_question(&b, 259, 300);
 	buf_adds(&b,
 	    "! wait 30\n"
-	    "write {$J,'id':300,'result':<*>\n"
+	    "write {$J,'id':300,'result':...\n"
 	    "? says 256 requests parked\n");
 	check(&b);
 }
@@ -201,7 +197,7 @@ START_TEST(test_listens)
 	begin(&b);
 	for (i = 0; i < 64; i++) {
 		add_listen(&b, i, "{}");
-		buf_addf(&b, "write {<*>subscriptionId':%d}}}\n", i);
+		buf_addf(&b, "write {...subscriptionId':%d}}}\n", i);
 	}
 	add_listen(&b, 64, "{}");
 	buf_adds(&b,
@@ -211,7 +207,7 @@ START_TEST(test_listens)
 	    "> {$J,'method':'notifications/cancelled','params':{"
 	    "'requestId':5}}\n");
 	add_listen(&b, 64, "{}");
-	buf_adds(&b, "write {<*>subscriptionId':64}}}\n");
+	buf_adds(&b, "write {...subscriptionId':64}}}\n");
 	check(&b);
 }
 END_TEST
@@ -256,12 +252,12 @@ START_TEST(test_uris)
 	    "? says 1 listens, 1000 resources\n");
 	for (i = 0; i < 1000; i++)
 		buf_addf(&b, "< {$J,'id':'p-c%d','result':{}}\n%s", i + 2,
-		    i == 999 ? "write <*>\n" : "");
+		    i == 999 ? "write ...\n" : "");
 	add_listen(&b, 3, fits);
 	for (i = 0; i < 24; i++)
 		buf_addf(&b,
 		    "send {$J,'id':'p-c%d','method':'resources/subscribe',"
-		    "<*>'a:%d'}}\n",
+		    "...'a:%d'}}\n",
 		    i + 1002, i + 1000);
 	buf_adds(&b, "? says 2 listens, 1024 resources\n");
 	check(&b);
@@ -297,13 +293,13 @@ START_TEST(test_uris_twice)
 	add_listen(&b, 1, more);
 	buf_adds(&b,
 	    "write {$J,'id':1,'error':{'code':-32603,'message':'Too many "
-	    "resources <*>\n");
+	    "resources ...\n");
 	add_listen(&b, 2, many);
 	buf_adds(&b,
-	    "send {$J,'id':'p-c2',<*>'params':{'uri':'a:\\/b'}}\n"
+	    "send {$J,'id':'p-c2',...'params':{'uri':'a:\\/b'}}\n"
 	    "? says 1 listens, 1 resources\n"
 	    "< {$J,'id':'p-c2','result':{}}\n"
-	    "write {<*>'resourceSubscriptions':['a:\\/b']},<*>\n");
+	    "write {...'resourceSubscriptions':['a:\\/b']},...\n");
 	check(&b);
 	free(many);
 	free(more);
@@ -326,22 +322,22 @@ START_TEST(test_uri_bytes)
 
 	begin(&b);
 	add_long(&b, 1, 1, 1000000);
-	buf_adds(&b, "send {$J,'id':'p-c2',<*>\n");
+	buf_adds(&b, "send {$J,'id':'p-c2',...\n");
 	add_long(&b, 2, 2, 48577);
 	buf_adds(&b,
 	    "write {$J,'id':2,'error':{'code':-32603,'message':'Too many "
-	    "resources <*>\n"
+	    "resources ...\n"
 	    "? says 1 listens, 1 resources\n");
 	/* One that is watched already costs nothing. */
 	add_long(&b, 3, 1, 1000000);
 	add_long(&b, 4, 2, 48576);
 	buf_adds(&b,
-	    "send {$J,'id':'p-c3',<*>\n"
+	    "send {$J,'id':'p-c3',...\n"
 	    "< {$J,'id':'p-c2','error':{'code':1,'message':'m'}}\n"
-	    "write {<*>\nwrite {<*>\n");
+	    "write {...\nwrite {...\n");
 	add_long(&b, 5, 3, 1000000);
 	buf_adds(&b,
-	    "send {$J,'id':'p-c4',<*>\n"
+	    "send {$J,'id':'p-c4',...\n"
 	    "? says 4 listens, 2 resources\n");
 	check(&b);
 }
@@ -370,16 +366,16 @@ START_TEST(test_updated)
 		add_listen(&b, i, "{'resourceSubscriptions':['a:b']}");
 		if (i == 1)
 			buf_adds(&b,
-			    "send <*>\n< {$J,'id':'p-c2','result':{}}\n");
-		buf_adds(&b, "write <*>\n");
+			    "send ...\n< {$J,'id':'p-c2','result':{}}\n");
+		buf_adds(&b, "write ...\n");
 	}
 	buf_adds(&b, "! notes\n");
 	add_updated(&b, 1 << 20);
 	for (i = 1; i <= 64; i++)
-		buf_addf(&b, "write {<*>subscriptionId':%d}}}\n", i);
+		buf_addf(&b, "write {...subscriptionId':%d}}}\n", i);
 	add_updated(&b, (1 << 20) + 1);
 	buf_adds(&b,
-	    "note a notice of 1048577 bytes that a resource changed: "
+	    "warn a notice of 1048577 bytes that a resource changed: "
 	    "dropped\n");
 	check(&b);
 }
@@ -393,15 +389,15 @@ START_TEST(test_early)
 
 	begin(&b);
 	add_listen(&b, 1, "{'resourceSubscriptions':['a:b']}");
-	buf_adds(&b, "send <*>\n! notes\n");
+	buf_adds(&b, "send ...\n! notes\n");
 	for (i = 0; i < 12; i++)
 		buf_addf(&b,
 		    "< {$J,'method':'notifications/resources/updated',"
 		    "'params':{'uri':'a:b','x':'%0100000d'}}\n%s",
-		    i, i < 10 ? "" : "note too much for a listen <*>\n");
-	buf_adds(&b, "< {$J,'id':'p-c2','result':{}}\nwrite <*>\n");
+		    i, i < 10 ? "" : "warn too much for a listen ...\n");
+	buf_adds(&b, "< {$J,'id':'p-c2','result':{}}\nwrite ...\n");
 	for (i = 0; i < 10; i++)
-		buf_addf(&b, "write <*>%d',<*>\n", i);
+		buf_addf(&b, "write ...%d',...\n", i);
 	check(&b);
 }
 END_TEST
@@ -418,7 +414,7 @@ START_TEST(test_many)
 	for (i = 2999; i >= 0; i -= 7)
 		buf_addf(&b,
 		    "< {$J,'id':'p-c%d','result':{}}\n"
-		    "write {$J,'id':%d,'result':{<*>\n",
+		    "write {$J,'id':%d,'result':{...\n",
 		    i + 2, i);
 	check(&b);
 }
@@ -441,7 +437,7 @@ time_of_progress(size_t bytes, int n)
 		buf_addf(&b,
 		    "> {$J,'id':%d,'method':'tools/call','params':{'name':'x',"
 		    "'arguments':{'a':'%s'}," META "}}\n"
-		    "send {$J,'id':'p-c%d',<*>\n",
+		    "send {$J,'id':'p-c%d',...\n",
 		    i, data, i + 2);
 	}
 	for (i = 0; i < n; i++)
@@ -486,5 +482,5 @@ main(void)
 	tcase_add_test(tc, test_many);
 	tcase_add_test(tc, test_forged_progress);
 	suite_add_tcase(s, tc);
-	return unit_run(s);
+	return suite_run(s);
 }

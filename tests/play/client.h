@@ -1,0 +1,11 @@
+/* What plays core/client, for explorers. */
+#ifndef MCPSPLICE_TESTS_PLAY_CLIENT_H
+#define MCPSPLICE_TESTS_PLAY_CLIENT_H
+
+#include "core/client/client.h"
+#include "play/play.h"
+
+/* For a player of play_client only. */
+struct client *client_played(const struct play *p);
+
+#endif
