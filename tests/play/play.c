@@ -8,7 +8,8 @@
 
 #include "play/words.h"
 
-static const struct reducer *const reducers[] = { &play_session, &play_client };
+static const struct reducer *const reducers[] = { &play_session, &play_client,
+	&play_server };
 
 const struct reducer *
 play_reducer(const char *name)

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "play/server_play.h"
+#include "play/suite.h"
 
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@
 #define OPEN                                                                   \
 	"> get\n"                                                              \
 	"head @1 200\n"                                                        \
-	"order #1 POST subscriptions/listen \"mine-s2\" listen\n"              \
+	"send #1 POST subscriptions/listen \"mine-s2\" listen\n"               \
 	"< #1 head 200 media=sse\n"                                            \
 	"< #1 msg " ACK ALL END
 
@@ -23,13 +23,13 @@
 
 START_TEST(test_get)
 {
-	server_play_check("modern bodies headers",
+	play_check(&play_server, "modern bodies headers",
 	    "> get\n"
 	    "head @1 200\n"
-	    "order #1 POST {\"jsonrpc\":\"2.0\",\"id\":\"mine-s2\","
+	    "send #1 POST {\"jsonrpc\":\"2.0\",\"id\":\"mine-s2\","
 	    "\"method\":\"subscriptions/listen\","
 	    "\"params\":{\"notifications\":" ALL
-	    ",\"_meta\":{<meta>}}} listen [2026-07-28; Mcp-Method: "
+	    ",\"_meta\":{<meta>}}} listen v=2026-07-28 [Mcp-Method: "
 	    "subscriptions/listen]\n"
 	    "< #1 head 200 media=sse\n"
 	    "< #1 msg " ACK ALL END
@@ -45,28 +45,31 @@ START_TEST(test_get)
 	    "\"method\":\"notifications/prompts/list_changed\","
 	    "\"jsonrpc\":\"2.0\"}\n"
 	    "> abort @1\n"
-	    "drop #1\n"
+	    "abort #1\n"
 	    "done @1 aborted\n");
 }
 END_TEST
 
 START_TEST(test_get_asks_for_what_there_is)
 {
-	server_play_check("modern bodies "
-			  "server={\"tools\":{\"listChanged\":false},"
-			  "\"prompts\":{\"listChanged\":true},\"resources\":{}}",
+	play_check(&play_server,
+	    "modern bodies "
+	    "server={\"tools\":{\"listChanged\":false},"
+	    "\"prompts\":{\"listChanged\":true},\"resources\":{}}",
 	    "> get\n"
 	    "head @1 200\n"
-	    "order #1 POST {\"jsonrpc\":\"2.0\",\"id\":\"mine-s2\","
+	    "send #1 POST {\"jsonrpc\":\"2.0\",\"id\":\"mine-s2\","
 	    "\"method\":\"subscriptions/listen\","
 	    "\"params\":{\"notifications\":{\"promptsListChanged\":true},"
 	    "\"_meta\":{<meta>}}} listen\n");
-	server_play_check("modern server={\"resources\":{\"subscribe\":true}}",
+	play_check(&play_server,
+	    "modern server={\"resources\":{\"subscribe\":true}}",
 	    "> get\n"
 	    "head @1 200\n"
 	    "! wait 1000000\n");
-	server_play_check("modern server={\"tools\":{\"listChanged\":1},"
-			  "\"resources\":{\"subscribe\":\"true\"}}",
+	play_check(&play_server,
+	    "modern server={\"tools\":{\"listChanged\":1},"
+	    "\"resources\":{\"subscribe\":\"true\"}}",
 	    "> get\n"
 	    "head @1 405\n"
 	    "done @1 405\n"
@@ -76,7 +79,7 @@ END_TEST
 
 START_TEST(test_get_hostile)
 {
-	server_play_check("modern",
+	play_check(&play_server, "modern",
 	    OPEN
 	    /* another subscription's, one of another type, none at all */
 	    "< #1 msg " TOOLS_OF "\"mine-s3\"" THAT "< #1 msg " TOOLS_OF
@@ -88,16 +91,16 @@ START_TEST(test_get_hostile)
 	    "< #1 msg ask 7 roots/list\n"
 	    "< #1 msg " ACK ALL END "< #1 msg " TOOLS "tell @1 " TOLD_TOOLS);
 	/* Before the acknowledgement, or without any: told nevertheless. */
-	server_play_check("modern",
+	play_check(&play_server, "modern",
 	    "> get\n"
 	    "head @1 200\n"
-	    "order #1 POST subscriptions/listen \"mine-s2\" listen\n"
+	    "send #1 POST subscriptions/listen \"mine-s2\" listen\n"
 	    "< #1 msg " TOOLS "tell @1 " TOLD_TOOLS "< #1 head 200 media=sse\n"
 	    "< #1 msg " PROMPTS "tell @1 " TOLD_PROMPTS
 	    /* nothing was lost that was ours */
 	    "< #1 end\n"
 	    "! wait 1000\n"
-	    "order #2 POST subscriptions/listen \"mine-s3\" listen\n"
+	    "send #2 POST subscriptions/listen \"mine-s3\" listen\n"
 	    "< #2 head 200 media=sse\n"
 	    "< #2 msg " ACK ALL END);
 }
@@ -105,7 +108,7 @@ END_TEST
 
 START_TEST(test_get_notes)
 {
-	server_play_check("modern notes",
+	play_check(&play_server, "modern notes",
 	    OPEN "< #1 msg " TOOLS_OF "\"other\"" THAT
 		 "note a notification of another subscription: dropped\n"
 		 "< #1 msg " ACK ALL END
@@ -120,14 +123,14 @@ END_TEST
 /* Behind each gap everything honoured is told as changed, once. */
 START_TEST(test_get_gap)
 {
-	server_play_check("modern",
+	play_check(&play_server, "modern",
 	    OPEN
 	    "! wait 30000\n"
 	    /* graceful: what the stream says after its result is not heard */
-	    "< #1 msg " ENDED "drop #1\n"
+	    "< #1 msg " ENDED "abort #1\n"
 	    "! wait 999\n"
 	    "! wait 1\n"
-	    "order #2 POST subscriptions/listen \"mine-s3\" listen\n"
+	    "send #2 POST subscriptions/listen \"mine-s3\" listen\n"
 	    "< #2 head 200 media=sse\n"
 	    "< #2 msg " ACK
 	    "{\"toolsListChanged\":true,\"promptsListChanged\":false}" END
@@ -136,11 +139,11 @@ START_TEST(test_get_gap)
 	    "< #2 cut\n"
 	    "! wait 1499\n"
 	    "! wait 1\n"
-	    "order #3 POST subscriptions/listen \"mine-s4\" listen\n"
+	    "send #3 POST subscriptions/listen \"mine-s4\" listen\n"
 	    "< #3 503 retry-after=7\n"
 	    "! wait 6999\n"
 	    "! wait 1\n"
-	    "order #4 POST subscriptions/listen \"mine-s5\" listen\n"
+	    "send #4 POST subscriptions/listen \"mine-s5\" listen\n"
 	    "< #4 head 200 media=sse\n"
 	    "< #4 msg " ACK ALL END "tell @1 " SAID_TOOLS
 	    "tell @1 " SAID_PROMPTS "tell @1 " SAID_RESOURCES
@@ -152,38 +155,38 @@ END_TEST
 /* A stream that never works is tried seldom, but for ever. */
 START_TEST(test_get_false_starts)
 {
-	server_play_check("modern",
+	play_check(&play_server, "modern",
 	    "> get\n"
 	    "head @1 200\n"
-	    "order #1 POST subscriptions/listen \"mine-s2\" listen\n"
+	    "send #1 POST subscriptions/listen \"mine-s2\" listen\n"
 	    "< #1 connect\n"
 	    "! wait 1000\n"
-	    "order #2 POST subscriptions/listen \"mine-s3\" listen\n"
+	    "send #2 POST subscriptions/listen \"mine-s3\" listen\n"
 	    "< #2 401\n"
 	    "! wait 1500\n"
-	    "order #3 POST subscriptions/listen \"mine-s4\" listen\n"
+	    "send #3 POST subscriptions/listen \"mine-s4\" listen\n"
 	    "< #3 403 err -32000 no\n"
-	    "drop #3\n"
+	    "abort #3\n"
 	    "! wait 2250\n"
-	    "order #4 POST subscriptions/listen \"mine-s5\" listen\n"
+	    "send #4 POST subscriptions/listen \"mine-s5\" listen\n"
 	    "< #4 429 retry-after=3600\n"
 	    "! wait 299999\n"
 	    "! wait 1\n"
-	    "order #5 POST subscriptions/listen \"mine-s6\" listen\n"
+	    "send #5 POST subscriptions/listen \"mine-s6\" listen\n"
 	    "< #5 200 media=sse\n"
 	    "! wait 299999\n"
 	    "! wait 1\n"
-	    "order #6 POST subscriptions/listen \"mine-s7\" listen\n"
+	    "send #6 POST subscriptions/listen \"mine-s7\" listen\n"
 	    "< #6 502 media=html\n"
 	    "! wait 299999\n"
 	    "! wait 1\n"
-	    "order #7 POST subscriptions/listen \"mine-s8\" listen\n"
+	    "send #7 POST subscriptions/listen \"mine-s8\" listen\n"
 	    /* one that lasts is a new start */
 	    "< #7 head 200 media=sse\n"
 	    "! wait 30000\n"
 	    "< #7 cut\n"
 	    "! wait 1000\n"
-	    "order #8 POST subscriptions/listen \"mine-s9\" listen\n");
+	    "send #8 POST subscriptions/listen \"mine-s9\" listen\n");
 }
 END_TEST
 
@@ -202,7 +205,7 @@ START_TEST(test_get_short_lives)
 		buf_addf(&b, "! wait %ld\n! wait 1\n",
 		    strtol(waits[i], NULL, 10) - 1);
 		buf_addf(&b,
-		    "order #%zu POST subscriptions/listen \"mine-s%zu\" "
+		    "send #%zu POST subscriptions/listen \"mine-s%zu\" "
 		    "listen\n",
 		    i + 2, i + 3);
 		buf_addf(&b, "< #%zu head 200 media=sse\n", i + 2);
@@ -210,7 +213,7 @@ START_TEST(test_get_short_lives)
 		buf_adds(&b, ACK "{\"toolsListChanged\":true}" END);
 		buf_adds(&b, "tell @1 " SAID_TOOLS);
 	}
-	server_play_check("modern", buf_str(&b));
+	play_check(&play_server, "modern", buf_str(&b));
 	buf_free(&b);
 }
 END_TEST
@@ -221,12 +224,12 @@ START_TEST(test_get_refused)
 	char *schedule;
 	size_t i;
 
-	server_play_check("modern notes",
+	play_check(&play_server, "modern notes",
 	    "> get\n"
 	    "head @1 200\n"
-	    "order #1 POST subscriptions/listen \"mine-s2\" listen\n"
+	    "send #1 POST subscriptions/listen \"mine-s2\" listen\n"
 	    "< #1 404 err -32601 no\n"
-	    "drop #1\n"
+	    "abort #1\n"
 	    "note mcp.test does not tell of changes: it refuses "
 	    "subscriptions/listen (-32601)\n"
 	    "! wait 10000000\n"
@@ -241,43 +244,43 @@ START_TEST(test_get_refused)
 		schedule = xasprintf(
 		    "> get\n"
 		    "head @1 200\n"
-		    "order #1 POST subscriptions/listen \"mine-s2\" listen\n"
+		    "send #1 POST subscriptions/listen \"mine-s2\" listen\n"
 		    "< #1 %d err -32000 oops\n"
-		    "drop #1\n"
+		    "abort #1\n"
 		    "! wait 1000\n"
-		    "order #2 POST subscriptions/listen \"mine-s3\" "
+		    "send #2 POST subscriptions/listen \"mine-s3\" "
 		    "listen\n",
 		    passing[i]);
-		server_play_check("modern", schedule);
+		play_check(&play_server, "modern", schedule);
 		free(schedule);
 	}
-	server_play_check("modern",
+	play_check(&play_server, "modern",
 	    "> get\n"
 	    "head @1 200\n"
-	    "order #1 POST subscriptions/listen \"mine-s2\" listen\n"
+	    "send #1 POST subscriptions/listen \"mine-s2\" listen\n"
 	    "< #1 200 err -32603 oops\n"
-	    "drop #1\n"
+	    "abort #1\n"
 	    "! wait 1000\n"
-	    "order #2 POST subscriptions/listen \"mine-s3\" listen\n");
+	    "send #2 POST subscriptions/listen \"mine-s3\" listen\n");
 }
 END_TEST
 
 /* The server is a legacy one by now: the session is to find out. */
 START_TEST(test_get_gone)
 {
-	server_play_check("modern",
+	play_check(&play_server, "modern",
 	    OPEN "< #1 cut\n"
 		 "! wait 1000\n"
-		 "order #2 POST subscriptions/listen \"mine-s3\" listen\n"
+		 "send #2 POST subscriptions/listen \"mine-s3\" listen\n"
 		 "< #2 404\n"
 		 "done @1 gone\n"
 		 "! wait 1000000\n");
-	server_play_check("modern",
+	play_check(&play_server, "modern",
 	    OPEN "< #1 cut\n"
 		 "! wait 1000\n"
-		 "order #2 POST subscriptions/listen \"mine-s3\" listen\n"
+		 "send #2 POST subscriptions/listen \"mine-s3\" listen\n"
 		 "< #2 400 err=null -32000 Bad Request: no session id\n"
-		 "drop #2\n"
+		 "abort #2\n"
 		 "done @1 gone\n"
 		 "! wait 1000000\n");
 }
@@ -287,15 +290,15 @@ END_TEST
  * it is a second time. */
 START_TEST(test_get_gone_once)
 {
-	server_play_check("modern",
+	play_check(&play_server, "modern",
 	    "> get\n"
 	    "head @1 200\n"
-	    "order #1 POST subscriptions/listen \"mine-s2\" listen\n"
+	    "send #1 POST subscriptions/listen \"mine-s2\" listen\n"
 	    "< #1 405\n"
 	    "done @1 gone\n"
 	    "> initialize 5 {\"protocolVersion\":\"2025-11-25\","
 	    "\"capabilities\":{}}\n"
-	    "order #2 POST server/discover \"mine-s3\"\n"
+	    "send #2 POST server/discover \"mine-s3\"\n"
 	    "< #2 200 ok {\"supportedVersions\":[\"2026-07-28\"],"
 	    "\"capabilities\":{\"tools\":{\"listChanged\":true}}}\n"
 	    "found modern\n"
@@ -304,15 +307,15 @@ START_TEST(test_get_gone_once)
 	    "done @2 200\n"
 	    "> get\n"
 	    "head @3 200\n"
-	    "order #3 POST subscriptions/listen \"mine-s4\" listen\n"
+	    "send #3 POST subscriptions/listen \"mine-s4\" listen\n"
 	    "< #3 405\n"
 	    "! wait 1000\n"
-	    "order #4 POST subscriptions/listen \"mine-s5\" listen\n"
+	    "send #4 POST subscriptions/listen \"mine-s5\" listen\n"
 	    "< #4 head 200 media=sse\n"
 	    /* It works by now, so that it is believed again. */
 	    "< #4 msg " ACK ALL END "< #4 cut\n"
 	    "! wait 1500\n"
-	    "order #5 POST subscriptions/listen \"mine-s6\" listen\n"
+	    "send #5 POST subscriptions/listen \"mine-s6\" listen\n"
 	    "< #5 405\n"
 	    "done @3 gone\n");
 }
@@ -321,14 +324,14 @@ END_TEST
 /* The session ends its GET when the machine slept. */
 START_TEST(test_get_again)
 {
-	server_play_check("modern",
+	play_check(&play_server, "modern",
 	    OPEN "> abort @1\n"
-		 "drop #1\n"
+		 "abort #1\n"
 		 "done @1 aborted\n"
 		 "! wait 100000\n"
 		 "> get\n"
 		 "head @2 200\n"
-		 "order #2 POST subscriptions/listen \"mine-s3\" listen\n"
+		 "send #2 POST subscriptions/listen \"mine-s3\" listen\n"
 		 "< #2 head 200 media=sse\n"
 		 "< #2 msg " ACK "{\"promptsListChanged\":true}" END
 		 "tell @2 " SAID_PROMPTS
@@ -343,14 +346,14 @@ END_TEST
 /* A stream that waits does not open without a GET. */
 START_TEST(test_get_ends_while_it_waits)
 {
-	server_play_check("modern",
+	play_check(&play_server, "modern",
 	    OPEN "< #1 cut\n"
 		 "> abort @1\n"
 		 "done @1 aborted\n"
 		 "! wait 1000000\n"
 		 "> get\n"
 		 "head @2 200\n"
-		 "order #2 POST subscriptions/listen \"mine-s3\" listen\n"
+		 "send #2 POST subscriptions/listen \"mine-s3\" listen\n"
 		 "< #2 head 200 media=sse\n"
 		 "< #2 msg " ACK "{\"toolsListChanged\":true}" END
 		 "tell @2 " SAID_TOOLS);
@@ -359,20 +362,20 @@ END_TEST
 
 START_TEST(test_leave)
 {
-	server_play_check("modern",
+	play_check(&play_server, "modern",
 	    "> get\n"
 	    "head @1 200\n"
-	    "order #1 POST subscriptions/listen \"mine-s2\" listen\n"
+	    "send #1 POST subscriptions/listen \"mine-s2\" listen\n"
 	    "> resources/subscribe 1 {\"uri\":\"a:/1\"}\n"
 	    "! wait 50\n"
-	    "order #2 POST subscriptions/listen \"mine-s3\" listen\n"
+	    "send #2 POST subscriptions/listen \"mine-s3\" listen\n"
 	    "> initialize 5 {\"protocolVersion\":\"2025-11-25\","
 	    "\"capabilities\":{}}\n"
 	    "done @1 gone\n"
 	    "done @2 gone\n"
-	    "drop #1\n"
-	    "drop #2\n"
-	    "order #3 POST server/discover \"mine-s4\"\n"
+	    "abort #1\n"
+	    "abort #2\n"
+	    "send #3 POST server/discover \"mine-s4\"\n"
 	    "! wait 100000\n");
 }
 END_TEST
@@ -395,17 +398,17 @@ END_TEST
 	"{\"toolsListChanged\":true,\"resourceSubscriptions\":[\"a:/1\"]}"
 #define NATIVE                                                                 \
 	"> " LISTEN_7 "\n"                                                     \
-	"order #1 POST subscriptions/listen 7 listen\n"                        \
+	"send #1 POST subscriptions/listen 7 listen\n"                         \
 	"< #1 head 200 media=sse\n"                                            \
 	"head @1 200\n"
 #define NATIVE_ACK "< #1 msg " ACK HONOURS END "tell @1 " ACK_7 HONOURS END
 
 START_TEST(test_native)
 {
-	server_play_check("modern bodies headers",
+	play_check(&play_server, "modern bodies headers",
 	    "> " LISTEN_7 "\n"
-	    "order #1 POST " LISTEN_7
-	    " listen [2026-07-28; Mcp-Method: subscriptions/listen]\n"
+	    "send #1 POST " LISTEN_7
+	    " listen v=2026-07-28 [Mcp-Method: subscriptions/listen]\n"
 	    "< #1 head 200 media=sse\n"
 	    "head @1 200\n" NATIVE_ACK "! wait 86400000\n"
 	    "< #1 msg {\"params\":{ \"x\":1.0," SUB
@@ -416,7 +419,7 @@ START_TEST(test_native)
 	    "\"jsonrpc\":\"2.0\"}\n"
 	    "< #1 msg " ENDED "tell @1 {\"jsonrpc\":\"2.0\",\"id\":7,"
 	    "\"result\":{\"resultType\":\"complete\"," SUB_7 "}}\n"
-	    "drop #1\n"
+	    "abort #1\n"
 	    "done @1 200\n"
 	    "! wait 1000000\n");
 }
@@ -424,7 +427,7 @@ END_TEST
 
 START_TEST(test_native_hostile)
 {
-	server_play_check("modern",
+	play_check(&play_server, "modern",
 	    NATIVE
 	    /* before the acknowledgement: the client judges */
 	    "< #1 msg " TOOLS "tell @1 " TOOLS_OF "7" THAT NATIVE_ACK
@@ -437,32 +440,32 @@ START_TEST(test_native_hostile)
 	    /* an answer with no id, or another one, is this one's */
 	    "< #1 msg ok=\"x\" {}\n"
 	    "tell @1 {\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}\n"
-	    "drop #1\n"
+	    "abort #1\n"
 	    "done @1 200\n");
 }
 END_TEST
 
 START_TEST(test_native_abort)
 {
-	server_play_check("modern",
+	play_check(&play_server, "modern",
 	    NATIVE "> " LISTEN_8 "\n"
-		   "order #2 POST subscriptions/listen 8 listen\n"
+		   "send #2 POST subscriptions/listen 8 listen\n"
 		   "> abort @1\n"
-		   "drop #1\n"
+		   "abort #1\n"
 		   "done @1 aborted\n"
 		   "< #2 cut\n"
 		   "done @2 cut\n"
 		   "! wait 1000000\n");
 	/* between two streams */
-	server_play_check("modern",
+	play_check(&play_server, "modern",
 	    NATIVE NATIVE_ACK "< #1 cut\n"
 			      "> abort @1\n"
 			      "done @1 aborted\n"
 			      "! wait 1000000\n");
 	/* by its own notification */
-	server_play_check("modern",
+	play_check(&play_server, "modern",
 	    NATIVE "> notifications/cancelled {\"requestId\":7}\n"
-		   "drop #1\n"
+		   "abort #1\n"
 		   "done @1 aborted\n"
 		   "done @2 202\n"
 		   "! wait 1000000\n");
@@ -472,14 +475,14 @@ END_TEST
 /* A stream that breaks is replaced; the client sees one subscription. */
 START_TEST(test_native_again)
 {
-	server_play_check("modern bodies",
+	play_check(&play_server, "modern bodies",
 	    "> " LISTEN_7 "\n"
-	    "order #1 POST " LISTEN_7 " listen\n"
+	    "send #1 POST " LISTEN_7 " listen\n"
 	    "< #1 head 200 media=sse\n"
 	    "head @1 200\n" NATIVE_ACK "< #1 cut\n"
 	    "! wait 999\n"
 	    "! wait 1\n"
-	    "order #2 POST " LISTEN_S2 " listen\n"
+	    "send #2 POST " LISTEN_S2 " listen\n"
 	    "< #2 head 200 media=sse\n"
 	    "< #2 msg " ACK
 	    "{\"toolsListChanged\":true,\"promptsListChanged\":false,"
@@ -502,22 +505,22 @@ START_TEST(test_native_again)
 	    "< #2 msg " TOOLS_OF "7" THAT "< #2 msg " ACK HONOURS END
 	    "< #2 msg " ENDED "tell @1 {\"jsonrpc\":\"2.0\",\"id\":7,"
 	    "\"result\":{\"resultType\":\"complete\"," SUB_7 "}}\n"
-	    "drop #2\n"
+	    "abort #2\n"
 	    "done @1 200\n"
 	    "! wait 1000000\n");
 	/* The first acknowledgement comes on the second stream only. */
-	server_play_check("modern",
+	play_check(&play_server, "modern",
 	    NATIVE
 	    "< #1 end\n"
 	    "! wait 1000\n"
-	    "order #2 POST subscriptions/listen \"mine-s2\" listen\n"
+	    "send #2 POST subscriptions/listen \"mine-s2\" listen\n"
 	    "< #2 head 200 media=sse\n"
 	    "< #2 msg " ACK HONOURS END "tell @1 " ACK_7 HONOURS END
 	    /* a result without a subscriptionId gets none */
 	    "< #2 msg ok {\"resultType\":\"complete\",\"_meta\":{\"a\":1}}\n"
 	    "tell @1 {\"jsonrpc\":\"2.0\",\"id\":7,"
 	    "\"result\":{\"resultType\":\"complete\",\"_meta\":{\"a\":1}}}\n"
-	    "drop #2\n"
+	    "abort #2\n"
 	    "done @1 200\n");
 }
 END_TEST
@@ -525,118 +528,113 @@ END_TEST
 /* A server that honours more than there is room for. */
 START_TEST(test_native_gap_bound)
 {
-	struct server_play *p = server_play_new("modern");
-	struct buf b, line;
-	size_t i, n = 0;
+	struct play *p = play_new(&play_server, "modern");
+	struct buf b;
+	int i;
 
-	ck_assert(server_play_input(p, "> " LISTEN_7));
-	ck_assert(server_play_input(p, "< #1 head 200 media=sse"));
-	ck_assert(server_play_input(p, "< #1 msg " ACK_OF "$" FOR "{}}}"));
-	ck_assert(server_play_input(p, "< #1 cut"));
-	ck_assert(server_play_input(p, "! wait 1000"));
-	ck_assert(server_play_input(p, "< #2 head 200 media=sse"));
-	buf_init(&line, 0);
-	while (server_play_take(p, &line))
-		;
+	play_feed(p, "> " LISTEN_7);
+	play_feed(p, "< #1 head 200 media=sse");
+	play_feed(p, "< #1 msg " ACK_OF "$" FOR "{}}}");
+	play_feed(p, "< #1 cut");
+	play_feed(p, "! wait 1000");
+	play_feed(p, "< #2 head 200 media=sse");
+	play_count(p, "");
 	buf_init(&b, 0);
 	buf_adds(&b, "< #2 msg " ACK "{\"resourceSubscriptions\":[\"u\"");
 	for (i = 0; i < 1100; i++)
 		buf_adds(&b, ",\"u\"");
 	buf_adds(&b, "]}}}");
-	ck_assert(server_play_input(p, buf_str(&b)));
-	while (server_play_take(p, &line))
-		n += strncmp(buf_str(&line), "tell @1", 7) == 0;
-	ck_assert_uint_eq(n, 1024);
-	buf_free(&line);
+	play_feed(p, "%s", buf_str(&b));
+	ck_assert_uint_eq(play_count(p, "tell @1"), 1024);
 	buf_free(&b);
-	server_play_free(p);
+	play_free(p);
 }
 END_TEST
 
 START_TEST(test_native_gives_up)
 {
-	server_play_check("modern",
+	play_check(&play_server, "modern",
 	    NATIVE NATIVE_ACK
 	    "! wait 40000\n"
 	    "< #1 cut\n"
 	    "! wait 1000\n"
-	    "order #2 POST subscriptions/listen \"mine-s2\" listen\n"
+	    "send #2 POST subscriptions/listen \"mine-s2\" listen\n"
 	    "< #2 503\n"
 	    "! wait 1500\n"
-	    "order #3 POST subscriptions/listen \"mine-s3\" listen\n"
+	    "send #3 POST subscriptions/listen \"mine-s3\" listen\n"
 	    "< #3 connect\n"
 	    "! wait 2250\n"
-	    "order #4 POST subscriptions/listen \"mine-s4\" listen\n"
+	    "send #4 POST subscriptions/listen \"mine-s4\" listen\n"
 	    "< #4 401 err -32000 no\n"
-	    "drop #4\n"
+	    "abort #4\n"
 	    "! wait 3375\n"
-	    "order #5 POST subscriptions/listen \"mine-s5\" listen\n"
+	    "send #5 POST subscriptions/listen \"mine-s5\" listen\n"
 	    "< #5 200 media=sse\n"
 	    "! wait 5062\n"
-	    "order #6 POST subscriptions/listen \"mine-s6\" listen\n"
+	    "send #6 POST subscriptions/listen \"mine-s6\" listen\n"
 	    "< #6 200 media=html\n"
 	    "done @1 cut 200\n"
 	    "! wait 1000000\n");
 	/* One that works is a new start. */
-	server_play_check("modern",
+	play_check(&play_server, "modern",
 	    NATIVE NATIVE_ACK
 	    "< #1 cut\n"
 	    "! wait 1000\n"
-	    "order #2 POST subscriptions/listen \"mine-s2\" listen\n"
+	    "send #2 POST subscriptions/listen \"mine-s2\" listen\n"
 	    "< #2 503\n"
 	    "! wait 1500\n"
-	    "order #3 POST subscriptions/listen \"mine-s3\" listen\n"
+	    "send #3 POST subscriptions/listen \"mine-s3\" listen\n"
 	    "< #3 503\n"
 	    "! wait 2250\n"
-	    "order #4 POST subscriptions/listen \"mine-s4\" listen\n"
+	    "send #4 POST subscriptions/listen \"mine-s4\" listen\n"
 	    "< #4 503\n"
 	    "! wait 3375\n"
-	    "order #5 POST subscriptions/listen \"mine-s5\" listen\n"
+	    "send #5 POST subscriptions/listen \"mine-s5\" listen\n"
 	    "< #5 head 200 media=sse\n"
 	    "< #5 msg " ACK "{}" END "< #5 cut\n"
 	    "! wait 5062\n"
-	    "order #6 POST subscriptions/listen \"mine-s6\" listen\n"
+	    "send #6 POST subscriptions/listen \"mine-s6\" listen\n"
 	    "< #6 503\n"
 	    "! wait 7593\n"
-	    "order #7 POST subscriptions/listen \"mine-s7\" listen\n");
+	    "send #7 POST subscriptions/listen \"mine-s7\" listen\n");
 }
 END_TEST
 
 /* The first refusal is the session's to judge. */
 START_TEST(test_native_refused)
 {
-	server_play_check("modern",
+	play_check(&play_server, "modern",
 	    "> " LISTEN_A "\n"
-	    "order #1 POST subscriptions/listen \"a\" listen\n"
+	    "send #1 POST subscriptions/listen \"a\" listen\n"
 	    "< #1 404 err -32601 no\n"
 	    "head @1 404\n"
 	    "tell @1 {\"jsonrpc\":\"2.0\",\"id\":\"a\","
 	    "\"error\":{\"code\":-32601,\"message\":\"no\"}}\n"
 	    "done @1 404\n"
 	    "! wait 1000000\n");
-	server_play_check("modern",
+	play_check(&play_server, "modern",
 	    "> " LISTEN_7 "\n"
-	    "order #1 POST subscriptions/listen 7 listen\n"
+	    "send #1 POST subscriptions/listen 7 listen\n"
 	    "< #1 429 retry-after=3\n"
 	    "head @1 429\n"
 	    "done @1 429 retry-after 3000\n"
 	    "! wait 1000000\n");
-	server_play_check("modern",
+	play_check(&play_server, "modern",
 	    "> " LISTEN_7 "\n"
-	    "order #1 POST subscriptions/listen 7 listen\n"
+	    "send #1 POST subscriptions/listen 7 listen\n"
 	    "< #1 connect\n"
 	    "done @1 connect unsent\n"
 	    "! wait 1000000\n");
-	server_play_check("modern",
+	play_check(&play_server, "modern",
 	    NATIVE "< #1 msg err=null -32603 broken\n"
 		   "tell @1 {\"jsonrpc\":\"2.0\",\"id\":7,"
 		   "\"error\":{\"code\":-32603,\"message\":\"broken\"}}\n"
-		   "drop #1\n"
+		   "abort #1\n"
 		   "done @1 200\n");
 	/* It refuses twice. */
-	server_play_check("modern",
+	play_check(&play_server, "modern",
 	    "> " LISTEN_7 "\n"
-	    "order #1 POST subscriptions/listen 7 listen\n"
+	    "send #1 POST subscriptions/listen 7 listen\n"
 	    "< #1 head 400\n"
 	    "head @1 400\n"
 	    "< #1 msg err -32602 no\n"
@@ -647,47 +645,47 @@ START_TEST(test_native_refused)
 	    "< #1 end\n"
 	    "done @1 400\n");
 	/* A later one, by a server that does not want it any more. */
-	server_play_check("modern",
+	play_check(&play_server, "modern",
 	    NATIVE NATIVE_ACK
 	    "< #1 cut\n"
 	    "! wait 1000\n"
-	    "order #2 POST subscriptions/listen \"mine-s2\" listen\n"
+	    "send #2 POST subscriptions/listen \"mine-s2\" listen\n"
 	    "< #2 404 err -32601 no\n"
 	    "tell @1 {\"jsonrpc\":\"2.0\",\"id\":7,"
 	    "\"error\":{\"code\":-32601,\"message\":\"no\"}}\n"
-	    "drop #2\n"
+	    "abort #2\n"
 	    "done @1 200\n");
 }
 END_TEST
 
 START_TEST(test_native_gone)
 {
-	server_play_check("modern",
+	play_check(&play_server, "modern",
 	    "> " LISTEN_7 "\n"
-	    "order #1 POST subscriptions/listen 7 listen\n"
+	    "send #1 POST subscriptions/listen 7 listen\n"
 	    "< #1 400 err=null -32000 Bad Request: no session id\n"
 	    "head @1 400\n"
-	    "drop #1\n"
+	    "abort #1\n"
 	    "done @1 gone\n");
-	server_play_check("modern",
+	play_check(&play_server, "modern",
 	    NATIVE NATIVE_ACK
 	    "< #1 cut\n"
 	    "! wait 1000\n"
-	    "order #2 POST subscriptions/listen \"mine-s2\" listen\n"
+	    "send #2 POST subscriptions/listen \"mine-s2\" listen\n"
 	    "< #2 404\n"
 	    "done @1 gone\n"
 	    "! wait 1000000\n");
 	/* As only a legacy server refuses it; the second time it is true. */
-	server_play_check("modern",
+	play_check(&play_server, "modern",
 	    "> " LISTEN_7 "\n"
-	    "order #1 POST subscriptions/listen 7 listen\n"
+	    "send #1 POST subscriptions/listen 7 listen\n"
 	    "< #1 200 err -32601 no\n"
 	    "head @1 200\n"
-	    "drop #1\n"
+	    "abort #1\n"
 	    "done @1 gone\n"
 	    "> initialize 5 {\"protocolVersion\":\"2025-11-25\","
 	    "\"capabilities\":{}}\n"
-	    "order #2 POST server/discover \"mine-s2\"\n"
+	    "send #2 POST server/discover \"mine-s2\"\n"
 	    "< #2 200 ok {\"supportedVersions\":[\"2026-07-28\"],"
 	    "\"capabilities\":{}}\n"
 	    "found modern\n"
@@ -695,25 +693,25 @@ START_TEST(test_native_gone)
 	    "tell @2 ...\n"
 	    "done @2 200\n"
 	    "> " LISTEN_8 "\n"
-	    "order #3 POST subscriptions/listen 8 listen\n"
+	    "send #3 POST subscriptions/listen 8 listen\n"
 	    "< #3 200 err -32601 no\n"
 	    "head @3 200\n"
 	    "tell @3 {\"jsonrpc\":\"2.0\",\"id\":8,"
 	    "\"error\":{\"code\":-32601,\"message\":\"no\"}}\n"
-	    "drop #3\n"
+	    "abort #3\n"
 	    "done @3 200\n");
 	/* Another request finds out: all of them are told. */
-	server_play_check("modern",
+	play_check(&play_server, "modern",
 	    NATIVE NATIVE_ACK
 	    "> " LISTEN_8 "\n"
-	    "order #2 POST subscriptions/listen 8 listen\n"
+	    "send #2 POST subscriptions/listen 8 listen\n"
 	    "> initialize 5 {\"protocolVersion\":\"2025-11-25\","
 	    "\"capabilities\":{}}\n"
-	    "drop #1\n"
+	    "abort #1\n"
 	    "done @1 gone\n"
-	    "drop #2\n"
+	    "abort #2\n"
 	    "done @2 gone\n"
-	    "order #3 POST server/discover \"mine-s2\"\n"
+	    "send #3 POST server/discover \"mine-s2\"\n"
 	    "! wait 1000000\n");
 }
 END_TEST
@@ -754,5 +752,5 @@ make_suite(void)
 int
 main(void)
 {
-	return unit_run(make_suite());
+	return suite_run(make_suite());
 }

@@ -1,72 +1,15 @@
 /*
  * A modern server behind a legacy session. Most of it are schedules, in
  * tests/play/schedules/modern.txt, each a test with a name (CK_RUN_CASE=NAME
- * plays one); here are the tables and the bounds. server_play.h tells the
- * language.
+ * plays one); here are the tables and the bounds.
  */
 #include "config.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "play/server_play.h"
+#include "play/suite.h"
 
 #include "unit/unit.h"
-
-struct schedule {
-	char *name, *options;
-	struct buf lines;
-};
-
-static struct schedule *schedules;
-static size_t n_schedules;
-
-static void
-add_schedule(const char *head)
-{
-	size_t n = strcspn(head, " ");
-	struct schedule *s;
-
-	schedules = xrealloc(schedules, (n_schedules + 1) * sizeof *schedules);
-	s = &schedules[n_schedules++];
-	s->name = xstrndup(head, n);
-	s->options = xstrdup(head + n);
-	buf_init(&s->lines, 0);
-}
-
-static void
-read_schedules(void)
-{
-	const char *srcdir = getenv("abs_srcdir");
-	char *path = xasprintf("%s/play/schedules/modern.txt",
-	    srcdir == NULL ? "." : srcdir);
-	FILE *file = fopen(path, "r");
-	char line[4096];
-
-	if (file == NULL) {
-		perror(path);
-		exit(1);
-	}
-	while (fgets(line, sizeof line, file) != NULL) {
-		if (strncmp(line, "== ", 3) == 0) {
-			line[strcspn(line, "\n")] = '\0';
-			add_schedule(line + 3);
-		} else if (n_schedules > 0) {
-			buf_adds(&schedules[n_schedules - 1].lines, line);
-		}
-	}
-	fclose(file);
-	free(path);
-}
-
-START_TEST(test_schedule)
-{
-	const char *lines = buf_str(&schedules[_i].lines);
-
-	ck_assert_msg(strchr(lines, '>') != NULL, "an empty schedule");
-	server_play_check(schedules[_i].options, lines);
-}
-END_TEST
 
 /* --- is it a modern server? --- */
 
@@ -139,43 +82,43 @@ static const struct {
 
 START_TEST(test_contradicts)
 {
-	struct server_play *p = server_play_new("modern");
+	struct play *p = play_new(&play_server, "modern");
 	char *line = xasprintf("< #1 %s", answers[_i].answer), *quote;
 
 	while ((quote = strchr(line, '\'')) != NULL)
 		*quote = '"';
-	ck_assert(server_play_input(p, "> tools/call 1"));
-	ck_assert(server_play_input(p, line));
+	play_feed(p, "> tools/call 1");
+	play_feed(p, "%s", line);
 	ck_assert_msg((strstr(buf_str(&p->out), "done @1 gone\n") != NULL) ==
 		answers[_i].gone,
 	    "%s", buf_str(&p->trace));
 	/* The session hears of the end, whatever it was. */
 	ck_assert(strstr(buf_str(&p->out), "done @1") != NULL);
 	free(line);
-	server_play_free(p);
+	play_free(p);
 }
 END_TEST
 
 /* A call in a later round may have run in part. */
 START_TEST(test_contradicts_later)
 {
-	struct server_play *p = server_play_new("modern");
+	struct play *p = play_new(&play_server, "modern");
 	char *line = xasprintf("< #2 %s", answers[_i].answer), *quote;
 
 	while ((quote = strchr(line, '\'')) != NULL)
 		*quote = '"';
-	ck_assert(server_play_input(p, "> tools/call 1"));
-	ck_assert(server_play_input(p,
+	play_feed(p, "> tools/call 1");
+	play_feed(p,
 	    "< #1 200 ok {\"resultType\":\"input_required\","
-	    "\"requestState\":\"x\"}"));
-	ck_assert(server_play_input(p, "! wait 250"));
-	ck_assert(server_play_input(p, line));
+	    "\"requestState\":\"x\"}");
+	play_feed(p, "! wait 250");
+	play_feed(p, "%s", line);
 	ck_assert(strstr(buf_str(&p->out), "done @1 gone\n") == NULL);
 	ck_assert_msg((strstr(buf_str(&p->out), "done @1 gone maybe\n") !=
 			  NULL) == answers[_i].gone,
 	    "%s", buf_str(&p->trace));
 	free(line);
-	server_play_free(p);
+	play_free(p);
 }
 END_TEST
 
@@ -184,49 +127,36 @@ START_TEST(test_lacks_discover)
 {
 	static const char *const refusals[] = { "< #1 404 err -32601 no",
 		"< #1 200 err -32601 no" };
-	struct server_play *p;
+	struct play *p;
 	int i;
 
 	for (i = 0; i < COUNT(refusals); i++) {
-		p = server_play_new("modern");
-		ck_assert(server_play_input(p, "> server/discover 1"));
-		ck_assert(server_play_input(p, refusals[i]));
+		p = play_new(&play_server, "modern");
+		play_feed(p, "> server/discover 1");
+		play_feed(p, "%s", refusals[i]);
 		ck_assert_ptr_nonnull(strstr(buf_str(&p->out),
 		    "done @1 gone\n"));
-		ck_assert(server_play_input(p, "> server/discover 2"));
-		ck_assert(server_play_input(p, "< #2 404 err -32601 no"));
+		play_feed(p, "> server/discover 2");
+		play_feed(p, "< #2 404 err -32601 no");
 		ck_assert_ptr_nonnull(strstr(buf_str(&p->out), "tell @2 "));
 		ck_assert_ptr_null(strstr(buf_str(&p->out), "done @2 gone\n"));
-		server_play_free(p);
+		play_free(p);
 	}
 }
 END_TEST
 
 /* --- bounds --- */
 
-static size_t
-count_of(struct server_play *p, const char *what)
-{
-	const char *at = buf_str(&p->out);
-	size_t n = 0;
-
-	while ((at = strstr(at, what)) != NULL) {
-		n++;
-		at++;
-	}
-	return n;
-}
-
 /* The call with this number asks n questions in its first answer. */
 static void
-ask(struct server_play *p, unsigned call, unsigned n)
+ask(struct play *p, unsigned call, unsigned n)
 {
 	struct buf line;
 	unsigned i;
 
 	buf_init(&line, 0);
 	buf_addf(&line, "> tools/call %u {\"name\":\"t\"}", call);
-	ck_assert(server_play_input(p, buf_str(&line)));
+	play_feed(p, "%s", buf_str(&line));
 	buf_reset(&line);
 	buf_addf(&line,
 	    "< #%u 200 ok {\"resultType\":\"input_required\","
@@ -236,68 +166,67 @@ ask(struct server_play *p, unsigned call, unsigned n)
 		buf_addf(&line, "%s\"q%u\":{\"method\":\"roots/list\"}",
 		    i == 0 ? "" : ",", i);
 	buf_adds(&line, "}}");
-	ck_assert(server_play_input(p, buf_str(&line)));
+	play_feed(p, "%s", buf_str(&line));
 	buf_free(&line);
 }
 
 START_TEST(test_questions_in_a_round)
 {
-	struct server_play *p = server_play_new("modern");
+	struct play *p = play_new(&play_server, "modern");
 
 	ask(p, 1, 64);
-	ck_assert_uint_eq(count_of(p, "roots/list"), 64);
-	ck_assert_uint_eq(count_of(p, "done"), 0);
+	ck_assert_uint_eq(play_seen(p, "roots/list"), 64);
+	ck_assert_uint_eq(play_seen(p, "done"), 0);
 	buf_reset(&p->out);
 	ask(p, 2, 65);
-	ck_assert_uint_eq(count_of(p, "roots/list"), 0);
-	ck_assert_uint_eq(count_of(p, "input_refused"), 1);
-	ck_assert_uint_eq(count_of(p, "done @2 200"), 1);
-	server_play_free(p);
+	ck_assert_uint_eq(play_seen(p, "roots/list"), 0);
+	ck_assert_uint_eq(play_seen(p, "input_refused"), 1);
+	ck_assert_uint_eq(play_seen(p, "done @2 200"), 1);
+	play_free(p);
 }
 END_TEST
 
 START_TEST(test_questions_of_all)
 {
-	struct server_play *p = server_play_new("modern");
+	struct play *p = play_new(&play_server, "modern");
 	unsigned i;
 
 	for (i = 1; i <= 4; i++)
 		ask(p, i, 64);
-	ck_assert_uint_eq(count_of(p, "roots/list"), 256);
+	ck_assert_uint_eq(play_seen(p, "roots/list"), 256);
 	buf_reset(&p->out);
 	ask(p, 5, 1);
-	ck_assert_uint_eq(count_of(p, "input_refused"), 1);
+	ck_assert_uint_eq(play_seen(p, "input_refused"), 1);
 	/* Where one call is over there is room again. */
-	ck_assert(server_play_input(p,
-	    "> notifications/cancelled {\"requestId\":3}"));
+	play_feed(p, "> notifications/cancelled {\"requestId\":3}");
 	buf_reset(&p->out);
 	ask(p, 6, 64);
-	ck_assert_uint_eq(count_of(p, "roots/list"), 64);
-	server_play_free(p);
+	ck_assert_uint_eq(play_seen(p, "roots/list"), 64);
+	play_free(p);
 }
 END_TEST
 
 /* A server that never comes to an end of its tools. */
 START_TEST(test_pages)
 {
-	struct server_play *p = server_play_new("modern");
+	struct play *p = play_new(&play_server, "modern");
 	char *line;
 	unsigned i;
 
-	ck_assert(server_play_input(p, "> tools/call 1 {\"name\":\"t\"}"));
-	ck_assert(server_play_input(p, "< #1 400 err -32020 no"));
+	play_feed(p, "> tools/call 1 {\"name\":\"t\"}");
+	play_feed(p, "< #1 400 err -32020 no");
 	for (i = 2; i <= 51; i++) {
 		buf_reset(&p->out);
 		line = xasprintf("< #%u 200 ok {\"tools\":[],"
 				 "\"nextCursor\":\"x\"}",
 		    i);
-		ck_assert(server_play_input(p, line));
+		play_feed(p, "%s", line);
 		free(line);
-		ck_assert_uint_eq(count_of(p, "order"), 1);
-		ck_assert_uint_eq(count_of(p, "tools/list"), i < 51);
+		ck_assert_uint_eq(play_seen(p, "send"), 1);
+		ck_assert_uint_eq(play_seen(p, "tools/list"), i < 51);
 	}
-	ck_assert_uint_eq(count_of(p, "order #52 POST tools/call"), 1);
-	server_play_free(p);
+	ck_assert_uint_eq(play_seen(p, "send #52 POST tools/call"), 1);
+	play_free(p);
 }
 END_TEST
 
@@ -314,23 +243,23 @@ END_TEST
 /* A header that would be too long is left out: the server may mind. */
 START_TEST(test_too_long_name)
 {
-	struct server_play *p = server_play_new("modern headers");
+	struct play *p = play_new(&play_server, "modern headers");
 	char *line = xasprintf("> resources/read 1 {\"uri\":\"%08193d\"}", 0);
 
-	ck_assert(server_play_input(p, line));
-	ck_assert_uint_eq(count_of(p, "Mcp-Name"), 0);
-	ck_assert(server_play_input(p, "< #1 400 err -32020 no Mcp-Name"));
-	ck_assert_uint_eq(count_of(p, "tools/list"), 0);
-	ck_assert_uint_eq(count_of(p, TOO_LONG_NAME), 1);
+	play_feed(p, "%s", line);
+	ck_assert_uint_eq(play_seen(p, "Mcp-Name"), 0);
+	play_feed(p, "< #1 400 err -32020 no Mcp-Name");
+	ck_assert_uint_eq(play_seen(p, "tools/list"), 0);
+	ck_assert_uint_eq(play_seen(p, TOO_LONG_NAME), 1);
 	free(line);
-	server_play_free(p);
+	play_free(p);
 }
 END_TEST
 
 /* The tools are listed again: the header may be none any more. */
 START_TEST(test_too_long_param)
 {
-	struct server_play *p = server_play_new("modern headers");
+	struct play *p = play_new(&play_server, "modern headers");
 	const char *listed = "< #2 200 ok {\"tools\":[{\"name\":\"t\","
 			     "\"inputSchema\":{\"properties\":{\"a\":{"
 			     "\"type\":\"string\",\"x-mcp-header\":\"A\"}}}}]}";
@@ -338,22 +267,22 @@ START_TEST(test_too_long_param)
 			       "\"a\":\"%08193d\"}}",
 	    0);
 
-	ck_assert(server_play_input(p, line));
-	ck_assert(server_play_input(p, "< #1 400 err -32020 no Mcp-Param-A"));
-	ck_assert(server_play_input(p, listed));
-	ck_assert_uint_eq(count_of(p, "order #3 POST tools/call"), 1);
-	ck_assert_uint_eq(count_of(p, "Mcp-Param-A"), 0);
-	ck_assert(server_play_input(p, "< #3 400 err -32020 no Mcp-Param-A"));
-	ck_assert_uint_eq(count_of(p, TOO_LONG_PARAM), 1);
+	play_feed(p, "%s", line);
+	play_feed(p, "< #1 400 err -32020 no Mcp-Param-A");
+	play_feed(p, "%s", listed);
+	ck_assert_uint_eq(play_seen(p, "send #3 POST tools/call"), 1);
+	ck_assert_uint_eq(play_seen(p, "Mcp-Param-A"), 0);
+	play_feed(p, "< #3 400 err -32020 no Mcp-Param-A");
+	ck_assert_uint_eq(play_seen(p, TOO_LONG_PARAM), 1);
 	free(line);
-	server_play_free(p);
+	play_free(p);
 }
 END_TEST
 
 /* Many members, deep and long ones: what is refused costs little. */
 START_TEST(test_hostile)
 {
-	struct server_play *p = server_play_new("modern");
+	struct play *p = play_new(&play_server, "modern");
 	struct buf line;
 	unsigned i;
 
@@ -368,14 +297,14 @@ START_TEST(test_hostile)
 		buf_addf(&line, "%s\"q\":{\"method\":\"roots/list\"}",
 		    i == 0 ? "" : ",");
 	buf_adds(&line, "}}");
-	ck_assert(server_play_input(p, "> tools/call 1 {\"name\":\"t\"}"));
-	ck_assert(server_play_input(p, buf_str(&line)));
+	play_feed(p, "> tools/call 1 {\"name\":\"t\"}");
+	play_feed(p, "%s", buf_str(&line));
 	/* All of one name: one question. */
-	ck_assert_uint_eq(count_of(p, "\"method\":\"roots/list\""), 1);
+	ck_assert_uint_eq(play_seen(p, "\"method\":\"roots/list\""), 1);
 	buf_reset(&p->out);
-	ck_assert(server_play_input(p, "> answer \"mine-s50001\" {}"));
-	ck_assert_uint_eq(count_of(p, "order #2 POST tools/call"), 1);
-	server_play_free(p);
+	play_feed(p, "> answer \"mine-s50001\" {}");
+	ck_assert_uint_eq(play_seen(p, "send #2 POST tools/call"), 1);
+	play_free(p);
 	buf_free(&line);
 }
 END_TEST
@@ -383,18 +312,18 @@ END_TEST
 /* Ends while everything is open. */
 START_TEST(test_end)
 {
-	struct server_play *p = server_play_new("modern");
+	struct play *p = play_new(&play_server, "modern");
 
 	ask(p, 1, 3);
-	ck_assert(server_play_input(p, "> tools/call 2"));
-	ck_assert(server_play_input(p, "< #2 400 err -32020 no"));
-	ck_assert(server_play_input(p, "> tools/call 3"));
-	ck_assert(server_play_input(p,
+	play_feed(p, "> tools/call 2");
+	play_feed(p, "< #2 400 err -32020 no");
+	play_feed(p, "> tools/call 3");
+	play_feed(p,
 	    "< #4 200 ok {\"resultType\":\"input_required\","
-	    "\"requestState\":\"x\"}"));
-	ck_assert(server_play_input(p, "> notifications/own"));
-	ck_assert_uint_eq(count_of(p, "done"), 0);
-	server_play_free(p);
+	    "\"requestState\":\"x\"}");
+	play_feed(p, "> notifications/own");
+	ck_assert_uint_eq(play_seen(p, "done"), 0);
+	play_free(p);
 }
 END_TEST
 
@@ -402,17 +331,9 @@ int
 main(void)
 {
 	Suite *suite = suite_create("server_modern");
-	TCase *tc;
-	size_t i;
-	int status;
+	TCase *tc = tcase_create("contradicts");
 
-	read_schedules();
-	for (i = 0; i < n_schedules; i++) {
-		tc = tcase_create(schedules[i].name);
-		tcase_add_loop_test(tc, test_schedule, (int)i, (int)i + 1);
-		suite_add_tcase(suite, tc);
-	}
-	tc = tcase_create("contradicts");
+	suite_add_schedules(suite, "modern");
 	tcase_add_loop_test(tc, test_contradicts, 0, COUNT(answers));
 	tcase_add_loop_test(tc, test_contradicts_later, 0, COUNT(answers));
 	tcase_add_test(tc, test_lacks_discover);
@@ -426,12 +347,5 @@ main(void)
 	tcase_add_test(tc, test_too_long_param);
 	tcase_add_test(tc, test_end);
 	suite_add_tcase(suite, tc);
-	status = unit_run(suite);
-	for (i = 0; i < n_schedules; i++) {
-		free(schedules[i].name);
-		free(schedules[i].options);
-		buf_free(&schedules[i].lines);
-	}
-	free(schedules);
-	return status;
+	return suite_run(suite);
 }

@@ -4,9 +4,8 @@
  */
 #include "config.h"
 
-#include "play/server_play.h"
+#include "play/suite.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "play/server_listen_words.h"
@@ -16,17 +15,17 @@
 #define SUBSCRIBE_1                                                            \
 	"> resources/subscribe 1 {\"uri\":\"a:/1\"}\n"                         \
 	"! wait 50\n"                                                          \
-	"order #1 POST subscriptions/listen \"mine-s2\" listen\n"              \
+	"send #1 POST subscriptions/listen \"mine-s2\" listen\n"               \
 	"< #1 head 200 media=sse\n"
 #define SUBSCRIBE_2                                                            \
 	"> resources/subscribe 2 {\"uri\":\"a:/2\"}\n"                         \
 	"! wait 50\n"                                                          \
-	"order #2 POST subscriptions/listen \"mine-s3\" listen\n"              \
+	"send #2 POST subscriptions/listen \"mine-s3\" listen\n"               \
 	"< #2 head 200 media=sse\n"
 #define SUBSCRIBE_3                                                            \
 	"> resources/subscribe 3 {\"uri\":\"a:/3\"}\n"                         \
 	"! wait 50\n"                                                          \
-	"order #3 POST subscriptions/listen \"mine-s4\" listen\n"              \
+	"send #3 POST subscriptions/listen \"mine-s4\" listen\n"               \
 	"< #3 head 200 media=sse\n"
 
 /* The answer to the first subscription of the tests below. */
@@ -41,11 +40,11 @@
 
 START_TEST(test_subscribe)
 {
-	server_play_check("modern bodies",
+	play_check(&play_server, "modern bodies",
 	    "> resources/subscribe 7 {\"uri\":\"a:/1\"}\n"
 	    "! wait 49\n"
 	    "! wait 1\n"
-	    "order #1 POST {\"jsonrpc\":\"2.0\",\"id\":\"mine-s2\","
+	    "send #1 POST {\"jsonrpc\":\"2.0\",\"id\":\"mine-s2\","
 	    "\"method\":\"subscriptions/listen\","
 	    "\"params\":{\"notifications\":{\"resourceSubscriptions\":[\"a:/1"
 	    "\"]},\"_meta\":{<meta>}}} listen\n"
@@ -66,7 +65,8 @@ END_TEST
 
 START_TEST(test_subscribe_refused)
 {
-	server_play_check("modern server={\"resources\":{\"listChanged\":true}}",
+	play_check(&play_server,
+	    "modern server={\"resources\":{\"listChanged\":true}}",
 	    "> resources/subscribe 7 {\"uri\":\"a:/1\"}\n"
 	    "head @1 200\n"
 	    "tell @1 {\"jsonrpc\":\"2.0\",\"id\":7,"
@@ -79,7 +79,7 @@ START_TEST(test_subscribe_refused)
 	    "\"error\":{\"code\":-32601,...\n"
 	    "done @2 200\n"
 	    "! wait 1000000\n");
-	server_play_check("modern",
+	play_check(&play_server, "modern",
 	    "> resources/subscribe 7\n"
 	    "head @1 200\n"
 	    "tell @1 {\"jsonrpc\":\"2.0\",\"id\":7,"
@@ -98,7 +98,7 @@ END_TEST
 /* A burst is one change; each is answered for itself. */
 START_TEST(test_subscribe_burst)
 {
-	server_play_check("modern bodies",
+	play_check(&play_server, "modern bodies",
 	    "> resources/subscribe 1 {\"uri\":\"a:/1\"}\n"
 	    "! wait 25\n"
 	    "> resources/subscribe 2 {\"uri\":\"a:/2\"}\n"
@@ -114,7 +114,7 @@ START_TEST(test_subscribe_burst)
 	    "tell @5 {\"jsonrpc\":\"2.0\",\"id\":5,\"result\":{}}\n"
 	    "done @5 200\n"
 	    "! wait 1\n"
-	    "order #1 POST {\"jsonrpc\":\"2.0\",\"id\":\"mine-s2\","
+	    "send #1 POST {\"jsonrpc\":\"2.0\",\"id\":\"mine-s2\","
 	    "\"method\":\"subscriptions/listen\","
 	    "\"params\":{\"notifications\":{\"resourceSubscriptions\":[\"a:/1"
 	    "\",\"a:/2\"]},\"_meta\":{<meta>}}} listen\n"
@@ -142,13 +142,13 @@ START_TEST(test_subscribe_burst)
 	    "tell @2 {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}\n"
 	    "done @2 200\n"
 	    "! wait 0\n"
-	    "order #2 POST {\"jsonrpc\":\"2.0\",\"id\":\"mine-s3\","
+	    "send #2 POST {\"jsonrpc\":\"2.0\",\"id\":\"mine-s3\","
 	    "\"method\":\"subscriptions/listen\","
 	    "\"params\":{\"notifications\":{\"resourceSubscriptions\":[\"a:/2"
 	    "\",\"a:/6\"]},\"_meta\":{<meta>}}} listen\n"
 	    "< #2 head 200 media=sse\n"
 	    "< #2 msg " ACK
-	    "{\"resourceSubscriptions\":[\"a:/6\",\"a:/2\"]}" END "drop #1\n"
+	    "{\"resourceSubscriptions\":[\"a:/6\",\"a:/2\"]}" END "abort #1\n"
 	    "head @6 200\n"
 	    "tell @6 {\"jsonrpc\":\"2.0\",\"id\":6,\"result\":{}}\n"
 	    "done @6 200\n"
@@ -159,7 +159,7 @@ END_TEST
 /* Both streams tell of the same change: one is heard. */
 START_TEST(test_overlap)
 {
-	server_play_check(ONLY,
+	play_check(&play_server, ONLY,
 	    FIRST SUBSCRIBE_2
 	    "< #1 msg " UPDATED "a:/1" UP_END "tell @1 " TOLD "a:/1" TOLD_END
 	    "< #2 msg " UPDATED "a:/1" UP_END
@@ -168,7 +168,7 @@ START_TEST(test_overlap)
 	    "\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":\"mine-s2"
 	    "\"}}}\n"
 	    "< #2 msg " ACK
-	    "{\"resourceSubscriptions\":[\"a:/1\",\"a:/2\"]}" END "drop #1\n"
+	    "{\"resourceSubscriptions\":[\"a:/1\",\"a:/2\"]}" END "abort #1\n"
 	    "head @3 200\n"
 	    "tell @3 {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}\n"
 	    "done @3 200\n"
@@ -183,10 +183,10 @@ END_TEST
 
 START_TEST(test_unsubscribe)
 {
-	server_play_check(ONLY,
+	play_check(&play_server, ONLY,
 	    FIRST SUBSCRIBE_2
 	    "< #2 msg " ACK
-	    "{\"resourceSubscriptions\":[\"a:/1\",\"a:/2\"]}" END "drop #1\n"
+	    "{\"resourceSubscriptions\":[\"a:/1\",\"a:/2\"]}" END "abort #1\n"
 	    "head @3 200\n"
 	    "tell @3 {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}\n"
 	    "done @3 200\n"
@@ -197,11 +197,11 @@ START_TEST(test_unsubscribe)
 	    /* the server does not know it yet */
 	    "< #2 msg " UPDATED "a:/1" UP_END "< #2 msg " UPDATED "a:/2" UP_END
 	    "tell @1 " TOLD "a:/2" TOLD_END "! wait 50\n"
-	    "order #3 POST subscriptions/listen \"mine-s4\" listen\n"
+	    "send #3 POST subscriptions/listen \"mine-s4\" listen\n"
 	    /* nobody waits for it: the one before goes on if need be */
 	    "< #3 head 200 media=sse\n"
 	    "! wait 10000\n"
-	    "drop #3\n"
+	    "abort #3\n"
 	    "< #2 msg " UPDATED "a:/1" UP_END "< #2 msg " UPDATED "a:/2" UP_END
 	    "tell @1 " TOLD "a:/2" TOLD_END
 	    /* one that nobody had */
@@ -216,7 +216,7 @@ START_TEST(test_unsubscribe)
 	    "tell @6 {\"jsonrpc\":\"2.0\",\"id\":5,\"result\":{}}\n"
 	    "done @6 200\n"
 	    "! wait 50\n"
-	    "drop #2\n"
+	    "abort #2\n"
 	    "! wait 1000000\n");
 }
 END_TEST
@@ -224,7 +224,7 @@ END_TEST
 /* Taken out and put in again: what is open will do. */
 START_TEST(test_resubscribe)
 {
-	server_play_check(ONLY,
+	play_check(&play_server, ONLY,
 	    FIRST "> resources/unsubscribe 3 {\"uri\":\"a:/1\"}\n"
 		  "head @3 200\n"
 		  "tell @3 {\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{}}\n"
@@ -245,7 +245,7 @@ END_TEST
 /* But not what is not open. */
 START_TEST(test_resubscribe_while_it_is_away)
 {
-	server_play_check(ONLY,
+	play_check(&play_server, ONLY,
 	    FIRST "< #1 cut\n"
 		  "> resources/unsubscribe 3 {\"uri\":\"a:/1\"}\n"
 		  "head @3 200\n"
@@ -253,17 +253,17 @@ START_TEST(test_resubscribe_while_it_is_away)
 		  "done @3 200\n"
 		  "> resources/subscribe 4 {\"uri\":\"a:/1\"}\n"
 		  "! wait 50\n"
-		  "order #2 POST subscriptions/listen \"mine-s3\" listen\n");
+		  "send #2 POST subscriptions/listen \"mine-s3\" listen\n");
 }
 END_TEST
 
 START_TEST(test_subscribe_timeout)
 {
-	server_play_check(ONLY,
+	play_check(&play_server, ONLY,
 	    FIRST SUBSCRIBE_2
 	    "! wait 9999\n"
 	    "! wait 1\n"
-	    "drop #2\n"
+	    "abort #2\n"
 	    "head @3 200\n"
 	    "tell @3 {\"jsonrpc\":\"2.0\",\"id\":2,"
 	    "\"error\":{\"code\":-32603,\"message\":\"mcp.test did not "
@@ -275,42 +275,41 @@ START_TEST(test_subscribe_timeout)
 	    "< #1 msg " UPDATED "a:/1" UP_END "tell @1 " TOLD "a:/1" TOLD_END
 	    "! wait 1000000\n");
 	/* Tried again as long as somebody waits. */
-	server_play_check(ONLY,
-	    SUBSCRIBE_1
-	    "< #1 cut\n"
-	    "! tick\n"
-	    "! wait 1000\n"
-	    "order #2 POST subscriptions/listen \"mine-s3\" listen\n"
-	    "< #2 503\n"
-	    "! wait 1500\n"
-	    "order #3 POST subscriptions/listen \"mine-s4\" listen\n"
-	    "< #3 head 200 media=sse\n"
-	    "< #3 msg " ACK "{\"resourceSubscriptions\":[\"a:/1\"]}" END
-	    "head @1 200\n"
-	    "tell @1 {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"
-	    "done @1 200\n");
-	server_play_check(ONLY,
-	    SUBSCRIBE_1
-	    "< #1 cut\n"
-	    "! wait 1000\n"
-	    "order #2 POST subscriptions/listen \"mine-s3\" listen\n"
-	    "< #2 503 retry-after=60\n"
-	    "! wait 9000\n"
-	    "head @1 200\n"
-	    "tell @1 {\"jsonrpc\":\"2.0\",\"id\":1,"
-	    "\"error\":{\"code\":-32603,...\n"
-	    "done @1 200\n"
-	    "! wait 1000000\n");
+	play_check(&play_server, ONLY,
+	    SUBSCRIBE_1 "< #1 cut\n"
+			"! tick\n"
+			"! wait 1000\n"
+			"send #2 POST subscriptions/listen \"mine-s3\" listen\n"
+			"< #2 503\n"
+			"! wait 1500\n"
+			"send #3 POST subscriptions/listen \"mine-s4\" listen\n"
+			"< #3 head 200 media=sse\n"
+			"< #3 msg " ACK
+			"{\"resourceSubscriptions\":[\"a:/1\"]}" END
+			"head @1 200\n"
+			"tell @1 {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"
+			"done @1 200\n");
+	play_check(&play_server, ONLY,
+	    SUBSCRIBE_1 "< #1 cut\n"
+			"! wait 1000\n"
+			"send #2 POST subscriptions/listen \"mine-s3\" listen\n"
+			"< #2 503 retry-after=60\n"
+			"! wait 9000\n"
+			"head @1 200\n"
+			"tell @1 {\"jsonrpc\":\"2.0\",\"id\":1,"
+			"\"error\":{\"code\":-32603,...\n"
+			"done @1 200\n"
+			"! wait 1000000\n");
 }
 END_TEST
 
 /* The server's own words. */
 START_TEST(test_subscribe_error)
 {
-	server_play_check(ONLY,
+	play_check(&play_server, ONLY,
 	    FIRST SUBSCRIBE_2
 	    "< #2 msg err -32602 too many\n"
-	    "drop #2\n"
+	    "abort #2\n"
 	    "head @3 200\n"
 	    "tell @3 {\"jsonrpc\":\"2.0\",\"id\":2,"
 	    "\"error\":{\"code\":-32602,\"message\":\"too many\"}}\n"
@@ -325,15 +324,15 @@ END_TEST
 /* All that was asked for is not honoured: the stream is of no use. */
 START_TEST(test_subscribe_to_nothing)
 {
-	server_play_check(ONLY,
+	play_check(&play_server, ONLY,
 	    SUBSCRIBE_1 "< #1 msg " ACK "{}" END "head @1 200\n"
 			"tell @1 {\"jsonrpc\":\"2.0\",\"id\":1,"
 			"\"error\":{\"code\":-32602,...\n"
 			"done @1 200\n"
 			"! wait 50\n"
-			"drop #1\n"
+			"abort #1\n"
 			"! wait 1000000\n");
-	server_play_check(ONLY,
+	play_check(&play_server, ONLY,
 	    SUBSCRIBE_1 "< #1 msg " ACK
 			"{\"resourceSubscriptions\":{\"a:/1\":\"a:/1\"}}" END
 			"head @1 200\n"
@@ -346,22 +345,22 @@ END_TEST
 START_TEST(test_subscribe_abort)
 {
 	/* before it went out */
-	server_play_check(ONLY,
+	play_check(&play_server, ONLY,
 	    "> resources/subscribe 1 {\"uri\":\"a:/1\"}\n"
 	    "> abort @1\n"
 	    "done @1 aborted\n"
 	    "! wait 1000000\n");
 	/* and after: the acknowledgement is for nobody */
-	server_play_check(ONLY,
+	play_check(&play_server, ONLY,
 	    SUBSCRIBE_1 "> abort @1\n"
 			"done @1 aborted\n"
 			"< #1 msg " ACK
 			"{\"resourceSubscriptions\":[\"a:/1\"]}" END
 			"! wait 50\n"
-			"drop #1\n"
+			"abort #1\n"
 			"! wait 1000000\n");
 	/* another one waits for the same */
-	server_play_check(ONLY,
+	play_check(&play_server, ONLY,
 	    "> resources/subscribe 9 {\"uri\":\"a:/1\"}\n" SUBSCRIBE_1
 	    "> abort @1\n"
 	    "done @1 aborted\n"
@@ -375,17 +374,17 @@ END_TEST
 
 START_TEST(test_resources_gap)
 {
-	server_play_check(ONLY,
+	play_check(&play_server, ONLY,
 	    FIRST SUBSCRIBE_2
 	    "< #2 msg " ACK
-	    "{\"resourceSubscriptions\":[\"a:/1\",\"a:/2\"]}" END "drop #1\n"
+	    "{\"resourceSubscriptions\":[\"a:/1\",\"a:/2\"]}" END "abort #1\n"
 	    "head @3 200\n"
 	    "tell @3 {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}\n"
 	    "done @3 200\n"
 	    "! wait 30000\n"
-	    "< #2 msg " ENDED "drop #2\n"
+	    "< #2 msg " ENDED "abort #2\n"
 	    "! wait 1000\n"
-	    "order #3 POST subscriptions/listen \"mine-s4\" listen\n"
+	    "send #3 POST subscriptions/listen \"mine-s4\" listen\n"
 	    "< #3 head 200 media=sse\n"
 	    "< #3 msg " ACK
 	    "{\"resourceSubscriptions\":[\"a:/1\",\"a:/2\"]}" END
@@ -394,14 +393,14 @@ START_TEST(test_resources_gap)
 	    "{\"resourceSubscriptions\":[\"a:/1\",\"a:/2\"]}" END
 	    "! wait 1000000\n");
 	/* A change while it is away takes its place, and tells the same. */
-	server_play_check(ONLY,
+	play_check(&play_server, ONLY,
 	    FIRST "! wait 30000\n"
 		  "< #1 cut\n"
 		  "! wait 980\n"
 		  "> resources/subscribe 2 {\"uri\":\"a:/2\"}\n"
 		  "! wait 49\n"
 		  "! wait 1\n"
-		  "order #2 POST subscriptions/listen \"mine-s3\" listen\n"
+		  "send #2 POST subscriptions/listen \"mine-s3\" listen\n"
 		  "< #2 head 200 media=sse\n"
 		  /* there is no other that would tell */
 		  "< #2 msg " UPDATED "a:/1" UP_END "tell @1 " TOLD
@@ -413,10 +412,10 @@ START_TEST(test_resources_gap)
 		  "done @3 200\n"
 		  "! wait 1000000\n");
 	/* The change fails: what was away comes back, with the set of now. */
-	server_play_check(ONLY " bodies",
+	play_check(&play_server, ONLY " bodies",
 	    "> resources/subscribe 1 {\"uri\":\"a:/1\"}\n"
 	    "! wait 50\n"
-	    "order #1 POST ...\n"
+	    "send #1 POST ...\n"
 	    "< #1 head 200 media=sse\n"
 	    "< #1 msg " ACK "{\"resourceSubscriptions\":[\"a:/1\"]}" END
 	    "head @1 200\n"
@@ -425,13 +424,13 @@ START_TEST(test_resources_gap)
 	    "< #1 cut\n"
 	    "> resources/subscribe 2 {\"uri\":\"a:/2\"}\n"
 	    "! wait 50\n"
-	    "order #2 POST ...\n"
+	    "send #2 POST ...\n"
 	    "! wait 10000\n"
-	    "drop #2\n"
+	    "abort #2\n"
 	    "head @2 200\n"
 	    "tell @2 {\"jsonrpc\":\"2.0\",\"id\":2,\"error\":...\n"
 	    "done @2 200\n"
-	    "order #3 POST {\"jsonrpc\":\"2.0\",\"id\":\"mine-s4\","
+	    "send #3 POST {\"jsonrpc\":\"2.0\",\"id\":\"mine-s4\","
 	    "\"method\":\"subscriptions/listen\","
 	    "\"params\":{\"notifications\":{\"resourceSubscriptions\":[\"a:/1"
 	    "\"]},\"_meta\":{<meta>}}} listen\n");
@@ -441,43 +440,43 @@ END_TEST
 /* What the server honours without being asked does not count later. */
 START_TEST(test_honoured_too_early)
 {
-	server_play_check(ONLY,
-	    SUBSCRIBE_1
-	    "> resources/subscribe 2 {\"uri\":\"a:/2\"}\n"
-	    "< #1 msg " ACK
-	    "{\"resourceSubscriptions\":[\"a:/1\",\"a:/2\"]}" END
-	    "head @1 200\n"
-	    "tell @1 {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"
-	    "done @1 200\n"
-	    "! wait 50\n"
-	    "order #2 POST subscriptions/listen \"mine-s3\" listen\n"
-	    "< #2 head 200 media=sse\n"
-	    "< #2 msg " ACK "{\"resourceSubscriptions\":[\"a:/1\"]}" END
-	    "drop #1\n"
-	    "head @2 200\n"
-	    "tell @2 {\"jsonrpc\":\"2.0\",\"id\":2,"
-	    "\"error\":{\"code\":-32602,...\n"
-	    "done @2 200\n");
+	play_check(&play_server, ONLY,
+	    SUBSCRIBE_1 "> resources/subscribe 2 {\"uri\":\"a:/2\"}\n"
+			"< #1 msg " ACK
+			"{\"resourceSubscriptions\":[\"a:/1\",\"a:/2\"]}" END
+			"head @1 200\n"
+			"tell @1 {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"
+			"done @1 200\n"
+			"! wait 50\n"
+			"send #2 POST subscriptions/listen \"mine-s3\" listen\n"
+			"< #2 head 200 media=sse\n"
+			"< #2 msg " ACK
+			"{\"resourceSubscriptions\":[\"a:/1\"]}" END
+			"abort #1\n"
+			"head @2 200\n"
+			"tell @2 {\"jsonrpc\":\"2.0\",\"id\":2,"
+			"\"error\":{\"code\":-32602,...\n"
+			"done @2 200\n");
 }
 END_TEST
 
 /* A gap is told once, not with the next change. */
 START_TEST(test_gap_told_once)
 {
-	server_play_check(ONLY,
+	play_check(&play_server, ONLY,
 	    FIRST "< #1 cut\n"
 		  "! wait 1000\n"
-		  "order #2 POST subscriptions/listen \"mine-s3\" listen\n"
+		  "send #2 POST subscriptions/listen \"mine-s3\" listen\n"
 		  "< #2 head 200 media=sse\n"
 		  "< #2 msg " ACK "{\"resourceSubscriptions\":[\"a:/1\"]}" END
 		  "tell @1 " TOLD "a:/1" TOLD_END
 		  "> resources/subscribe 2 {\"uri\":\"a:/2\"}\n"
 		  "! wait 50\n"
-		  "order #3 POST subscriptions/listen \"mine-s4\" listen\n"
+		  "send #3 POST subscriptions/listen \"mine-s4\" listen\n"
 		  "< #3 head 200 media=sse\n"
 		  "< #3 msg " ACK
 		  "{\"resourceSubscriptions\":[\"a:/1\",\"a:/2\"]}" END
-		  "drop #2\n"
+		  "abort #2\n"
 		  "head @3 200\n"
 		  "tell @3 {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}\n"
 		  "done @3 200\n");
@@ -487,29 +486,29 @@ END_TEST
 /* The session's GET ended: what is open is replaced, before it ends. */
 START_TEST(test_resources_again)
 {
-	server_play_check(ONLY,
+	play_check(&play_server, ONLY,
 	    FIRST "> abort @1\n"
 		  "done @1 aborted\n"
 		  "> get\n"
 		  "head @3 200\n"
 		  "! wait 50\n"
-		  "order #2 POST subscriptions/listen \"mine-s3\" listen\n"
+		  "send #2 POST subscriptions/listen \"mine-s3\" listen\n"
 		  "< #1 msg " UPDATED "a:/1" UP_END "tell @3 " TOLD
 		  "a:/1" TOLD_END "< #2 head 200 media=sse\n"
 		  "< #2 msg " ACK "{\"resourceSubscriptions\":[\"a:/1\"]}" END
-		  "tell @3 " TOLD "a:/1" TOLD_END "drop #1\n"
+		  "tell @3 " TOLD "a:/1" TOLD_END "abort #1\n"
 		  "! wait 1000000\n");
 	/* Neither is heard of: the old one is not trusted. */
-	server_play_check(ONLY,
+	play_check(&play_server, ONLY,
 	    FIRST "> abort @1\n"
 		  "done @1 aborted\n"
 		  "! wait 50\n"
-		  "order #2 POST subscriptions/listen \"mine-s3\" listen\n"
+		  "send #2 POST subscriptions/listen \"mine-s3\" listen\n"
 		  "! wait 10000\n"
-		  "drop #2\n"
-		  "drop #1\n"
+		  "abort #2\n"
+		  "abort #1\n"
 		  "! wait 1000\n"
-		  "order #3 POST subscriptions/listen \"mine-s4\" listen\n"
+		  "send #3 POST subscriptions/listen \"mine-s4\" listen\n"
 		  "< #3 head 200 media=sse\n"
 		  "< #3 msg " ACK "{\"resourceSubscriptions\":[\"a:/1\"]}" END
 		  "> get\n"
@@ -521,82 +520,51 @@ END_TEST
 /* Without a GET the one who waits learns that the server is another. */
 START_TEST(test_subscribe_gone)
 {
-	server_play_check(ONLY,
+	play_check(&play_server, ONLY,
 	    "> resources/subscribe 1 {\"uri\":\"a:/1\"}\n"
 	    "! wait 50\n"
-	    "order #1 POST subscriptions/listen \"mine-s2\" listen\n"
+	    "send #1 POST subscriptions/listen \"mine-s2\" listen\n"
 	    "< #1 404\n"
 	    "done @1 gone\n"
 	    "! wait 1000000\n");
 	/* Nobody is there to learn it: it is asked again. */
-	server_play_check(ONLY,
-	    SUBSCRIBE_1
-	    "< #1 msg " ACK "{\"resourceSubscriptions\":[\"a:/1\"]}" END
-	    "head @1 200\n"
-	    "tell @1 {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"
-	    "done @1 200\n"
-	    "< #1 cut\n"
-	    "! wait 1000\n"
-	    "order #2 POST subscriptions/listen \"mine-s3\" listen\n"
-	    "< #2 404\n"
-	    "! wait 1500\n"
-	    "order #3 POST subscriptions/listen \"mine-s4\" listen\n"
-	    "> get\n"
-	    "head @2 200\n"
-	    "< #3 404\n"
-	    "done @2 gone\n");
+	play_check(&play_server, ONLY,
+	    SUBSCRIBE_1 "< #1 msg " ACK
+			"{\"resourceSubscriptions\":[\"a:/1\"]}" END
+			"head @1 200\n"
+			"tell @1 {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"
+			"done @1 200\n"
+			"< #1 cut\n"
+			"! wait 1000\n"
+			"send #2 POST subscriptions/listen \"mine-s3\" listen\n"
+			"< #2 404\n"
+			"! wait 1500\n"
+			"send #3 POST subscriptions/listen \"mine-s4\" listen\n"
+			"> get\n"
+			"head @2 200\n"
+			"< #3 404\n"
+			"done @2 gone\n");
 }
 END_TEST
 
 /* --- bounds --- */
 
-/* Reads the lines of what came that begin like this. */
-static size_t
-count_lines(struct server_play *p, const char *begin)
-{
-	struct buf line;
-	size_t n = 0;
-
-	buf_init(&line, 0);
-	while (server_play_take(p, &line))
-		if (strncmp(buf_str(&line), begin, strlen(begin)) == 0)
-			n++;
-	buf_free(&line);
-	return n;
-}
-
 static void
-play(struct server_play *p, const char *text)
+subscribe(struct play *p, int id, const char *uri)
 {
-	char *line = xstrndup(text, strcspn(text, "\n"));
-
-	ck_assert_msg(server_play_input(p, line), "not understood: %s", line);
-	free(line);
-}
-
-static void
-subscribe(struct server_play *p, int id, const char *uri)
-{
-	char *line = xasprintf("> resources/subscribe %d {\"uri\":\"%s\"}", id,
-	    uri);
-
-	play(p, line);
-	free(line);
+	play_feed(p, "> resources/subscribe %d {'uri':'%s'}", id, uri);
 }
 
 START_TEST(test_too_many_uris)
 {
-	struct server_play *p = server_play_new("modern");
-	char uri[32];
+	struct play *p = play_new(&play_server, "modern");
 	int i;
 
-	for (i = 0; i < 1024; i++) {
-		snprintf(uri, sizeof uri, "a:/%d", i);
-		subscribe(p, i, uri);
-	}
-	ck_assert_uint_eq(count_lines(p, ""), 0);
+	for (i = 0; i < 1024; i++)
+		play_feed(p, "> resources/subscribe %d {'uri':'a:/%d'}", i, i);
+	ck_assert_uint_eq(play_count(p, ""), 0);
 	subscribe(p, 1024, "a:/1024");
-	ck_assert_uint_eq(count_lines(p,
+	ck_assert_uint_eq(play_count(p,
 			      "tell @1025 {\"jsonrpc\":\"2.0\",\"id\":1024,"
 			      "\"error\":{\"code\":-32603,\"message\":\"Too "
 			      "many subscriptions to resources: unsubscribe "
@@ -605,59 +573,59 @@ START_TEST(test_too_many_uris)
 	    1);
 	/* One of them is no more than it was. */
 	subscribe(p, 1025, "a:/1023");
-	ck_assert_uint_eq(count_lines(p, ""), 0);
-	play(p, "> resources/unsubscribe 1026 {\"uri\":\"a:/0\"}");
-	ck_assert_uint_eq(count_lines(p, "done @"), 2);
+	ck_assert_uint_eq(play_count(p, ""), 0);
+	play_feed(p, "> resources/unsubscribe 1026 {\"uri\":\"a:/0\"}");
+	ck_assert_uint_eq(play_count(p, "done @"), 2);
 	subscribe(p, 1027, "a:/1024");
-	ck_assert_uint_eq(count_lines(p, ""), 0);
-	play(p, "! wait 50");
-	ck_assert_uint_eq(count_lines(p, "order #1 POST"), 1);
-	server_play_free(p);
+	ck_assert_uint_eq(play_count(p, ""), 0);
+	play_feed(p, "! wait 50");
+	ck_assert_uint_eq(play_count(p, "send #1 POST"), 1);
+	play_free(p);
 }
 END_TEST
 
 START_TEST(test_too_long_uris)
 {
-	struct server_play *p = server_play_new("modern");
+	struct play *p = play_new(&play_server, "modern");
 	char *uri = xmalloc((1 << 19) + 1);
 
 	/* With their quotes two of them would be a few bytes too many. */
 	memset(uri, 'u', 1 << 19);
 	uri[1 << 19] = '\0';
 	subscribe(p, 1, uri);
-	ck_assert_uint_eq(count_lines(p, ""), 0);
+	ck_assert_uint_eq(play_count(p, ""), 0);
 	uri[0] = 'v';
 	subscribe(p, 2, uri);
-	ck_assert_uint_eq(count_lines(p,
+	ck_assert_uint_eq(play_count(p,
 			      "tell @2 {\"jsonrpc\":\"2.0\",\"id\":2,"
 			      "\"error\":{\"code\":-32603,"),
 	    1);
 	uri[(1 << 19) - 4] = '\0';
 	subscribe(p, 3, uri);
-	ck_assert_uint_eq(count_lines(p, ""), 0);
+	ck_assert_uint_eq(play_count(p, ""), 0);
 	/* What leaves makes room. */
 	subscribe(p, 4, "w");
-	ck_assert_uint_eq(count_lines(p, "tell @4"), 1);
-	play(p, "> abort @3");
-	ck_assert_uint_eq(count_lines(p, "done @3"), 1);
+	ck_assert_uint_eq(play_count(p, "tell @4"), 1);
+	play_feed(p, "> abort @3");
+	ck_assert_uint_eq(play_count(p, "done @3"), 1);
 	subscribe(p, 5, "w");
-	ck_assert_uint_eq(count_lines(p, ""), 0);
+	ck_assert_uint_eq(play_count(p, ""), 0);
 	free(uri);
-	server_play_free(p);
+	play_free(p);
 }
 END_TEST
 
 /* What is honoured is looked at as far as it can be of use. */
 START_TEST(test_long_acknowledgement)
 {
-	struct server_play *p = server_play_new("modern");
+	struct play *p = play_new(&play_server, "modern");
 	struct buf b;
 	size_t i;
 
 	subscribe(p, 1, "a:/1");
-	play(p, "! wait 50");
-	play(p, "< #1 head 200 media=sse");
-	count_lines(p, "");
+	play_feed(p, "! wait 50");
+	play_feed(p, "< #1 head 200 media=sse");
+	play_count(p, "");
 	buf_init(&b, 0);
 	buf_adds(&b,
 	    "< #1 msg {\"jsonrpc\":\"2.0\",\"method\":"
@@ -667,95 +635,76 @@ START_TEST(test_long_acknowledgement)
 	for (i = 0; i < 1024; i++)
 		buf_adds(&b, "0,");
 	buf_adds(&b, "\"a:/1\"]}}}");
-	play(p, buf_str(&b));
-	ck_assert_uint_eq(count_lines(p,
+	play_feed(p, "%s", buf_str(&b));
+	ck_assert_uint_eq(play_count(p,
 			      "tell @1 {\"jsonrpc\":\"2.0\",\"id\":1,"
 			      "\"error\":{\"code\":-32602,"),
 	    1);
 	buf_free(&b);
-	server_play_free(p);
+	play_free(p);
 }
 END_TEST
 
 /* An acknowledged stream of resources, and no GET. */
-static struct server_play *
+static struct play *
 without_get(void)
 {
-	struct server_play *p = server_play_new(ONLY);
+	struct play *p = play_new(&play_server, ONLY);
 
 	subscribe(p, 1, "a:/1");
-	play(p, "! wait 50");
-	play(p, "< #1 head 200 media=sse");
-	play(p, "< #1 msg " ACK "{\"resourceSubscriptions\":[\"a:/1\"]}" END);
-	ck_assert_uint_eq(count_lines(p, "done @1 200"), 1);
+	play_feed(p, "! wait 50");
+	play_feed(p, "< #1 head 200 media=sse");
+	play_feed(p,
+	    "< #1 msg " ACK "{\"resourceSubscriptions\":[\"a:/1\"]}" END);
+	ck_assert_uint_eq(play_count(p, "done @1 200"), 1);
 	return p;
 }
 
 START_TEST(test_kept)
 {
-	struct server_play *p = without_get();
-	struct buf line;
-	char want[128];
-	char *input;
+	struct play *p = without_get();
 	int i;
 
-	for (i = 0; i < 70; i++) {
-		input = xasprintf("< #1 msg " UPDATED "a:/1/%d" UP_END, i);
-		play(p, input);
-		free(input);
-	}
-	ck_assert_uint_eq(count_lines(p, ""), 0);
-	play(p, "> get");
-	buf_init(&line, 0);
-	ck_assert(server_play_take(p, &line));
-	ck_assert_str_eq(buf_str(&line), "head @2 200");
-	for (i = 0; i < 64; i++) {
-		snprintf(want, sizeof want, "tell @2 " TOLD "a:/1/%d" TOLD_END,
-		    i);
-		want[strlen(want) - 1] = '\0';
-		ck_assert(server_play_take(p, &line));
-		ck_assert_str_eq(buf_str(&line), want);
-	}
-	ck_assert(!server_play_take(p, &line));
-	buf_free(&line);
+	for (i = 0; i < 70; i++)
+		play_feed(p, "< #1 msg " UPDATED "a:/1/%d" UP_END, i);
+	ck_assert_uint_eq(play_count(p, ""), 0);
+	play_must(p, "> get");
+	play_must(p, "head @2 200");
+	for (i = 0; i < 64; i++)
+		play_must(p, "tell @2 " TOLD "a:/1/%d" TOLD_END, i);
+	play_must_rest(p);
 	/* They are told once. */
-	play(p, "> abort @2");
-	play(p, "> get");
-	ck_assert_uint_eq(count_lines(p, "tell"), 0);
-	server_play_free(p);
+	play_feed(p, "> abort @2");
+	play_feed(p, "> get");
+	ck_assert_uint_eq(play_count(p, "tell"), 0);
+	play_free(p);
 }
 END_TEST
 
 START_TEST(test_kept_bytes)
 {
-	struct server_play *p = without_get();
-	char *big = xmalloc((1 << 18) + 1), *input;
+	struct play *p = without_get();
+	char *big = xmalloc((1 << 18) + 1);
 	int i;
 
 	memset(big, 'u', 1 << 18);
 	big[1 << 18] = '\0';
-	for (i = 0; i < 5; i++) {
-		input = xasprintf("< #1 msg " UPDATED "%s" UP_END, big);
-		play(p, input);
-		free(input);
-	}
-	play(p, "< #1 msg " UPDATED "a:/1" UP_END);
-	ck_assert_uint_eq(count_lines(p, ""), 0);
-	play(p, "> get");
+	for (i = 0; i < 5; i++)
+		play_feed(p, "< #1 msg " UPDATED "%s" UP_END, big);
+	play_feed(p, "< #1 msg " UPDATED "a:/1" UP_END);
+	ck_assert_uint_eq(play_count(p, ""), 0);
+	play_feed(p, "> get");
 	/* Four do not fit, with what is around them; the small one does. */
-	ck_assert_uint_eq(count_lines(p, "tell @2"), 4);
+	ck_assert_uint_eq(play_count(p, "tell @2"), 4);
 	/* There is room again. */
-	play(p, "> abort @2");
-	for (i = 0; i < 2; i++) {
-		input = xasprintf("< #1 msg " UPDATED "%s" UP_END, big);
-		play(p, input);
-		free(input);
-	}
-	ck_assert_uint_eq(count_lines(p, "done @2"), 1);
-	play(p, "> get");
-	ck_assert_uint_eq(count_lines(p, "tell @3"), 2);
+	play_feed(p, "> abort @2");
+	for (i = 0; i < 2; i++)
+		play_feed(p, "< #1 msg " UPDATED "%s" UP_END, big);
+	ck_assert_uint_eq(play_count(p, "done @2"), 1);
+	play_feed(p, "> get");
+	ck_assert_uint_eq(play_count(p, "tell @3"), 2);
 	free(big);
-	server_play_free(p);
+	play_free(p);
 }
 END_TEST
 
@@ -795,5 +744,5 @@ make_suite(void)
 int
 main(void)
 {
-	return unit_run(make_suite());
+	return suite_run(make_suite());
 }
