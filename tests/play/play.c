@@ -9,7 +9,7 @@
 #include "play/words.h"
 
 static const struct reducer *const reducers[] = { &play_session, &play_client,
-	&play_server, &play_chain };
+	&play_server, &play_chain, &play_login };
 
 const struct reducer *
 play_reducer(const char *name)

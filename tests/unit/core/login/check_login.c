@@ -1,151 +1,14 @@
 /*
  * The reducer of a login: schedules of what came and what is to be done then,
- * in tests/play/schedules/login.txt, each a test with a name (login_play.h
- * tells the language; CK_RUN_CASE=NAME plays one of them); and logins in which
- * anything comes that may come.
+ * in tests/play/schedules/login.txt, each a test with a name (CK_RUN_CASE=NAME
+ * plays one of them); and logins in which anything comes that may come.
  */
 #include "config.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "core/login/login.h"
+#include "play/suite.h"
 
-#include "play/login_play.h"
-
-#include "unit/unit.h"
-
-struct schedule {
-	char *name; /* fragments begin with @ */
-	char *options;
-	char *lines;
-};
-
-static struct schedule *schedules;
-static size_t n_schedules;
-
-/* --- reading --- */
-
-static void
-add_schedule(const char *head, size_t n)
-{
-	size_t name = strcspn(head, " \n");
-	struct schedule *s;
-
-	schedules = xrealloc(schedules, (n_schedules + 1) * sizeof *schedules);
-	s = &schedules[n_schedules++];
-	s->name = xstrndup(head, name);
-	s->options = xstrndup(head + name, n - name);
-	s->lines = xstrdup("");
-}
-
-static const struct schedule *
-find_schedule(const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < n_schedules; i++)
-		if (strcmp(schedules[i].name, name) == 0)
-			return &schedules[i];
-	fprintf(stderr, "there is no fragment %s\n", name);
-	exit(1);
-}
-
-/* "& NAME" stands for the lines of the fragment @NAME, which is above. */
-static void
-add_line(const char *line)
-{
-	struct schedule *s = &schedules[n_schedules - 1];
-	char *name, *more;
-
-	if (line[0] == '&') {
-		name = xasprintf("@%s", line + 2);
-		more = xasprintf("%s%s", s->lines, find_schedule(name)->lines);
-		free(name);
-	} else {
-		more = xasprintf("%s%s\n", s->lines, line);
-	}
-	free(s->lines);
-	s->lines = more;
-}
-
-static void
-read_schedules(void)
-{
-	const char *srcdir = getenv("abs_srcdir");
-	char *path = xasprintf("%s/play/schedules/login.txt",
-	    srcdir == NULL ? "." : srcdir);
-	FILE *file = fopen(path, "r");
-	char line[1024];
-
-	if (file == NULL) {
-		perror(path);
-		exit(1);
-	}
-	while (fgets(line, sizeof line, file) != NULL) {
-		line[strcspn(line, "\n")] = '\0';
-		if (strncmp(line, "== ", 3) == 0)
-			add_schedule(line + 3, strlen(line) - 3);
-		else if (line[0] != '\0' && line[0] != '#' && n_schedules > 0)
-			add_line(line);
-	}
-	fclose(file);
-	free(path);
-}
-
-/* --- playing --- */
-
-/* An expected line that ends with "..." is the beginning of one. */
-static bool
-is_same(const char *want, const char *seen)
-{
-	size_t n = strlen(want);
-
-	if (n > 3 && strcmp(want + n - 3, "...") == 0)
-		return strncmp(want, seen, n - 3) == 0;
-	return strcmp(want, seen) == 0;
-}
-
-/* want NULL: nothing more comes. at: the line after, for the message. */
-static void
-expect(struct login_play *p, const char *want, const char *lines,
-    const char *at)
-{
-	struct buf seen;
-	bool some;
-
-	buf_init(&seen, 0);
-	some = login_play_take(p, &seen);
-	if (want == NULL ? some : !some || !is_same(want, buf_str(&seen)))
-		ck_abort_msg("wanted: %s\nseen:   %s\nafter:\n%.*s",
-		    want == NULL ? "nothing more" : want,
-		    some ? buf_str(&seen) : "nothing", (int)(at - lines),
-		    lines);
-	buf_free(&seen);
-}
-
-START_TEST(test_schedule)
-{
-	const struct schedule *s = &schedules[_i];
-	struct login_play *p = login_play_new(s->options);
-	const char *at = s->lines, *end;
-	char *line;
-
-	for (; *at != '\0'; at = end + 1) {
-		end = strchr(at, '\n');
-		line = xstrndup(at, (size_t)(end - at));
-		if (line[0] == '<' || line[0] == '!') {
-			expect(p, NULL, s->lines, at);
-			ck_assert_msg(login_play_input(p, line),
-			    "not understood: %s", line);
-		} else {
-			expect(p, line, s->lines, at);
-		}
-		free(line);
-	}
-	expect(p, NULL, s->lines, at);
-	login_play_free(p);
-}
-END_TEST
+#define COUNT(list) ((unsigned)(sizeof(list) / sizeof *(list)))
 
 /* --- anything --- */
 
@@ -406,27 +269,10 @@ int
 main(void)
 {
 	Suite *suite = suite_create("login");
-	TCase *tc;
-	size_t i;
-	int status;
+	TCase *tc = tcase_create("anything");
 
-	read_schedules();
-	for (i = 0; i < n_schedules; i++) {
-		if (schedules[i].name[0] == '@')
-			continue;
-		tc = tcase_create(schedules[i].name);
-		tcase_add_loop_test(tc, test_schedule, (int)i, (int)i + 1);
-		suite_add_tcase(suite, tc);
-	}
-	tc = tcase_create("anything");
+	suite_add_schedules(suite, "login");
 	tcase_add_test(tc, anything_may_come);
 	suite_add_tcase(suite, tc);
-	status = unit_run(suite);
-	for (i = 0; i < n_schedules; i++) {
-		free(schedules[i].name);
-		free(schedules[i].options);
-		free(schedules[i].lines);
-	}
-	free(schedules);
-	return status;
+	return suite_run(suite);
 }
