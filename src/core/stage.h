@@ -146,7 +146,7 @@ void events_add(struct events *q, const struct event *e);
 bool events_next(struct events *q, struct event *out);
 /* Adds an ACTION_LOG, its text cut at 511 bytes. */
 void events_log(struct events *q, enum log_level level, const char *fmt,
-    va_list ap);
+    va_list ap) __attribute__((format(printf, 3, 0)));
 /* The event at this place of the queue, 0 being the next one; NULL: there are
  * not so many. Its text and facts are not set. Borrowed. */
 const struct event *events_peek(const struct events *q, size_t at);
