@@ -285,6 +285,22 @@ check_after(struct world *w)
 		    "not told");
 }
 
+/* Every other whole answer is told in one event. */
+static char *
+in_one_event(struct world *w, char *line)
+{
+	size_t n = strncmp(line, "< #", 3) == 0 ? 2 + strcspn(line + 2, " ") :
+						  0;
+	char *whole;
+
+	if (n == 0 || line[n + 1] < '1' || line[n + 1] > '5' ||
+	    explore_chance(w, 50))
+		return line;
+	whole = xasprintf("%.*s whole%s", (int)n, line, line + n);
+	free(line);
+	return whole;
+}
+
 void
 explore_input(struct world *w, const char *fmt, ...)
 {
@@ -292,7 +308,7 @@ explore_input(struct world *w, const char *fmt, ...)
 	char *line;
 
 	va_start(ap, fmt);
-	line = xvasprintf(fmt, ap);
+	line = in_one_event(w, xvasprintf(fmt, ap));
 	va_end(ap);
 	w->input++;
 	if (explore_now(w)->ordered && !explore_now(w)->begun &&
