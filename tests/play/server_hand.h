@@ -1,7 +1,7 @@
 /*
  * One exchange of the session with the core/server reducer, by hand: to look
- * at each fact that the session is told, where the lines of a
- * schedule tell a few.
+ * at each fact that the session is told, where the lines of a schedule tell a
+ * few.
  */
 #ifndef MCPSPLICE_TESTS_PLAY_SERVER_HAND_H
 #define MCPSPLICE_TESTS_PLAY_SERVER_HAND_H

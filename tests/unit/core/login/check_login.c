@@ -7,8 +7,7 @@
 
 #include "core/login/login.h"
 #include "play/suite.h"
-
-#define COUNT(list) ((unsigned)(sizeof(list) / sizeof *(list)))
+#include "unit/unit.h"
 
 /* --- anything --- */
 

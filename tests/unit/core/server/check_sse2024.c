@@ -6,8 +6,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-
 #include "core/server/order.h"
 #include "play/server_hand.h"
 #include "play/suite.h"
@@ -76,9 +74,8 @@ START_TEST(test_kept)
 	int i;
 
 	play_check_lines(p, suite_fragment("@opened"));
-	for (i = 0; i < 66; i++) {
+	for (i = 0; i < 66; i++)
 		play_feed(p, "< #1 msg note n%d", i);
-	}
 	ck_assert_uint_eq(play_count(p, "note too much on the stream"), 2);
 	play_feed(p, "> get");
 	ck_assert_uint_eq(play_seen(p, "\"n0\""), 1);

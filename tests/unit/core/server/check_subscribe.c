@@ -42,7 +42,7 @@ START_TEST(test_too_many_uris)
 	/* One of them is no more than it was. */
 	subscribe(p, 1025, "a:/1023");
 	ck_assert_uint_eq(play_count(p, ""), 0);
-	play_feed(p, "> resources/unsubscribe 1026 {\"uri\":\"a:/0\"}");
+	play_feed(p, "> resources/unsubscribe 1026 {'uri':'a:/0'}");
 	ck_assert_uint_eq(play_count(p, "done @"), 2);
 	subscribe(p, 1027, "a:/1024");
 	ck_assert_uint_eq(play_count(p, ""), 0);
