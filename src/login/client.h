@@ -5,10 +5,7 @@
 #include "login/state.h"
 
 /* Each does the action of its name, as core/login/login.h has it. */
-void login_do_listen(struct login *g);
-void login_do_take_given(struct login *g);
-void login_do_take_document(struct login *g);
-void login_do_register(struct login *g);
-void login_do_register_by_name(struct login *g);
+login_performer login_do_listen, login_do_take_given, login_do_take_document,
+    login_do_register, login_do_register_by_name;
 
 #endif

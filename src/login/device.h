@@ -5,7 +5,6 @@
 #include "login/state.h"
 
 /* Each does the action of its name, as core/login/login.h has it. */
-void login_do_device(struct login *g);
-void login_do_poll(struct login *g);
+login_performer login_do_device, login_do_poll;
 
 #endif

@@ -320,20 +320,14 @@ on_legacy(struct discovery *d, const struct fetch_answer *a)
 static void
 on_answer(const struct fetch_answer *a, void *arg)
 {
+	static void (*const takers[])(struct discovery *,
+	    const struct fetch_answer *) = { [PHASE_RESOURCE] = on_resource,
+		[PHASE_SERVER] = on_server,
+		[PHASE_LEGACY] = on_legacy };
 	struct discovery *d = arg;
 
 	d->fetch = NULL;
-	switch (d->phase) {
-	case PHASE_RESOURCE:
-		on_resource(d, a);
-		break;
-	case PHASE_SERVER:
-		on_server(d, a);
-		break;
-	case PHASE_LEGACY:
-		on_legacy(d, a);
-		break;
-	}
+	takers[d->phase](d, a);
 }
 
 /* May the challenge send us there? *why is for people, when not. */

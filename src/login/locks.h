@@ -8,10 +8,7 @@
 void login_unlock(int *fd);
 
 /* Each does the action of its name, as core/login/login.h has it. */
-void login_do_lock_token(struct login *g);
-void login_do_lock_login(struct login *g);
-void login_do_lock_tab(struct login *g);
-void login_do_unlock_token(struct login *g);
-void login_do_unlock_tab(struct login *g);
+login_performer login_do_lock_token, login_do_lock_login, login_do_lock_tab,
+    login_do_unlock_token, login_do_unlock_tab;
 
 #endif

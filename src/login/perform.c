@@ -26,7 +26,7 @@
 #define WHY_MAX_BYTES ((size_t)1023)
 
 /* All but DO_NOTHING and DO_END, which no part does. */
-static void (*const performers[DO_ACTIONS])(struct login *g) = {
+static login_performer *const performers[DO_ACTIONS] = {
 	[DO_WAIT] = login_do_wait,
 	[DO_LOAD] = login_do_load,
 	[DO_DISCOVER] = login_do_discover,

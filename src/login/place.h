@@ -4,7 +4,7 @@
 
 #include "login/state.h"
 
-/* Each does the action of its name, as core/login/login.h has it. */
-void login_do_discover(struct login *g);
+/* Does the action of its name, as core/login/login.h has it. */
+login_performer login_do_discover;
 
 #endif

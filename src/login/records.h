@@ -5,10 +5,7 @@
 #include "login/state.h"
 
 /* Each does the action of its name, as core/login/login.h has it. */
-void login_do_load(struct login *g);
-void login_do_adopt(struct login *g);
-void login_do_forget(struct login *g);
-void login_do_count_failure(struct login *g);
-void login_do_save(struct login *g);
+login_performer login_do_load, login_do_adopt, login_do_forget,
+    login_do_count_failure, login_do_save;
 
 #endif

@@ -8,10 +8,7 @@
 bool login_callback(struct span so_far, struct buf *reply, void *arg);
 
 /* Each does the action of its name, as core/login/login.h has it. */
-void login_do_authorize(struct login *g);
-void login_do_open(struct login *g);
-void login_do_open_for_other(struct login *g);
-void login_do_close_browser(struct login *g);
-void login_do_close_listener(struct login *g);
+login_performer login_do_authorize, login_do_open, login_do_open_for_other,
+    login_do_close_browser, login_do_close_listener;
 
 #endif

@@ -17,18 +17,15 @@ login_now(void)
 static enum login_client
 client_of(const struct record *r)
 {
-	if (r->client.id == NULL)
-		return LOGIN_CLIENT_NONE;
-	switch (r->client.source) {
-	case CLIENT_DOCUMENT:
-		return LOGIN_CLIENT_DOCUMENT;
-	case CLIENT_REGISTERED:
-		return LOGIN_CLIENT_REGISTERED;
-	case CLIENT_IMPORTED:
-		return LOGIN_CLIENT_IMPORTED;
-	default:
-		return LOGIN_CLIENT_GIVEN;
-	}
+	static const enum login_client clients[] = {
+		[CLIENT_GIVEN] = LOGIN_CLIENT_GIVEN,
+		[CLIENT_DOCUMENT] = LOGIN_CLIENT_DOCUMENT,
+		[CLIENT_REGISTERED] = LOGIN_CLIENT_REGISTERED,
+		[CLIENT_IMPORTED] = LOGIN_CLIENT_IMPORTED,
+	};
+
+	return r->client.id == NULL ? LOGIN_CLIENT_NONE :
+				      clients[r->client.source];
 }
 
 static bool

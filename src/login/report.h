@@ -15,9 +15,7 @@ void login_report_why(struct login *g, enum login_outcome came,
 void login_report_all(struct login *g, struct login_input *in);
 
 /* Each does the action of its name, as core/login/login.h has it. */
-void login_do_wait(struct login *g);
-void login_do_timeout(struct login *g);
-void login_do_timeout_off(struct login *g);
-void login_do_log(struct login *g);
+login_performer login_do_wait, login_do_timeout, login_do_timeout_off,
+    login_do_log;
 
 #endif

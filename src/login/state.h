@@ -57,4 +57,7 @@ struct login {
 	char *device_code;
 };
 
+/* Does g->action, and reports what came of it, if it is one that is awaited. */
+typedef void login_performer(struct login *g);
+
 #endif

@@ -17,8 +17,6 @@ bool login_is_unready(struct login *g, const struct fetch_answer *a);
 void login_on_token(const struct fetch_answer *a, void *arg);
 
 /* Each does the action of its name, as core/login/login.h has it. */
-void login_do_refresh(struct login *g);
-void login_do_credentials(struct login *g);
-void login_do_exchange(struct login *g);
+login_performer login_do_refresh, login_do_credentials, login_do_exchange;
 
 #endif

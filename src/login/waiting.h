@@ -12,9 +12,7 @@ void login_show(struct login *g, const char *url, const char *code);
 bool login_save_pending(struct login *g);
 
 /* Each does the action of its name, as core/login/login.h has it. */
-void login_do_watch(struct login *g);
-void login_do_clear(struct login *g);
-void login_do_note_success(struct login *g);
-void login_do_note_failure(struct login *g);
+login_performer login_do_watch, login_do_clear, login_do_note_success,
+    login_do_note_failure;
 
 #endif

@@ -23,8 +23,6 @@ enum {
 	LIFE_MAX_S = 1800
 };
 
-typedef int login_judge_fn(struct login_flow *f, int came);
-
 static bool
 same(const char *a, const char *b)
 {
@@ -142,11 +140,10 @@ judge_read_locked(struct login_flow *f, int came)
 }
 
 static int
-judge_token(struct login_flow *f, int came)
+decide_token(struct login_flow *f)
 {
 	const struct login_facts *x = f->in->facts;
 
-	(void)came;
 	if (is_good(f))
 		return IS_GOOD;
 	if (f->config.mode == LOGIN_CREDENTIALS)
@@ -204,16 +201,14 @@ judge_credentials(struct login_flow *f, int came)
 /* --- who asks the user --- */
 
 static int
-judge_user(struct login_flow *f, int came)
+decide_user(struct login_flow *f)
 {
-	(void)came;
 	return f->config.may_ask ? IS_ALLOWED : IS_FORBIDDEN;
 }
 
 static int
-judge_invite(struct login_flow *f, int came)
+decide_invite(struct login_flow *f)
 {
-	(void)came;
 	return f->config.shared ? IS_SHARED : IS_ALONE;
 }
 
@@ -249,11 +244,10 @@ judge_watch_read(struct login_flow *f, int came)
 }
 
 static int
-judge_turn(struct login_flow *f, int came)
+decide_turn(struct login_flow *f)
 {
 	int64_t left = f->in->facts->failed_at + FRUITLESS_S - f->in->wall;
 
-	(void)came;
 	if (is_good(f))
 		return IS_GOOD;
 	if (f->config.force || left <= 0 || left > FRUITLESS_S)
@@ -297,11 +291,10 @@ judge_listen(struct login_flow *f, int came)
 }
 
 static int
-judge_client(struct login_flow *f, int came)
+decide_client(struct login_flow *f)
 {
 	const struct login_facts *x = f->in->facts;
 
-	(void)came;
 	if (f->config.client_given)
 		return IS_GIVEN;
 	if (x->documents && f->config.client_document)
@@ -328,9 +321,8 @@ judge_register(struct login_flow *f, int came)
 /* --- the user --- */
 
 static int
-judge_ready(struct login_flow *f, int came)
+decide_ready(struct login_flow *f)
 {
-	(void)came;
 	if (f->config.mode != LOGIN_DEVICE)
 		return NEEDS_BROWSER;
 	return f->in->facts->devices ? NEEDS_DEVICE : IS_HOPELESS;
@@ -388,9 +380,8 @@ judge_tab(struct login_flow *f, int came)
 }
 
 static int
-judge_returned(struct login_flow *f, int came)
+decide_returned(struct login_flow *f)
 {
-	(void)came;
 	return (int)f->arrived;
 }
 
@@ -448,50 +439,54 @@ judge_poll(struct login_flow *f, int came)
 /* --- a token was had --- */
 
 static int
-judge_got(struct login_flow *f, int came)
+decide_got(struct login_flow *f)
 {
-	(void)came;
 	return (f->held & LOCK_TOKEN) != 0 ? IS_LOCKED : IS_UNLOCKED;
 }
 
-static login_judge_fn *const judges[LOGIN_STEPS] = {
+/* Of the steps that have no action, and so no outcome. */
+static int (*const decisions[LOGIN_STEPS])(struct login_flow *f) = {
+	[STEP_TOKEN] = decide_token,
+	[STEP_USER] = decide_user,
+	[STEP_INVITE] = decide_invite,
+	[STEP_TURN] = decide_turn,
+	[STEP_CLIENT] = decide_client,
+	[STEP_READY] = decide_ready,
+	[STEP_RETURNED] = decide_returned,
+	[STEP_GOT] = decide_got,
+};
+
+/* Of the others, where the outcome does not say all. */
+static int (*const judges[LOGIN_STEPS])(struct login_flow *f, int came) = {
 	[STEP_READ] = judge_read,
 	[STEP_PLACE] = judge_found,
 	[STEP_ADOPT] = judge_adopt,
 	[STEP_LOCK] = judge_lock,
 	[STEP_READ_LOCKED] = judge_read_locked,
-	[STEP_TOKEN] = judge_token,
 	[STEP_CREDENTIALS] = judge_credentials,
 	[STEP_REFRESH] = judge_refresh,
-	[STEP_USER] = judge_user,
-	[STEP_INVITE] = judge_invite,
 	[STEP_WATCH] = judge_watch,
 	[STEP_WATCH_READ] = judge_watch_read,
-	[STEP_TURN] = judge_turn,
 	[STEP_USER_PLACE] = judge_found,
 	[STEP_USER_ADOPT] = judge_user_adopt,
 	[STEP_LISTEN] = judge_listen,
-	[STEP_CLIENT] = judge_client,
 	[STEP_REGISTER] = judge_register,
 	[STEP_REGISTER_BY_NAME] = judge_register,
 	[STEP_CLIENT_LOCK] = judge_client_lock,
-	[STEP_READY] = judge_ready,
 	[STEP_AUTHORIZE] = judge_authorize,
 	[STEP_TAB] = judge_tab,
 	[STEP_REDIRECT] = judge_redirect,
-	[STEP_RETURNED] = judge_returned,
 	[STEP_EXCHANGE] = judge_exchange,
 	[STEP_DEVICE] = judge_device,
 	[STEP_POLL] = judge_poll,
 	[STEP_SILENT_LOCK] = judge_lock,
-	[STEP_GOT] = judge_got,
 	[STEP_GOT_LOCK] = judge_lock,
 };
 
 int
 login_judge(struct login_flow *f, int came)
 {
-	login_judge_fn *judge = judges[f->step];
-
-	return judge == NULL ? came : judge(f, came);
+	if (decisions[f->step] != NULL)
+		return decisions[f->step](f);
+	return judges[f->step] == NULL ? came : judges[f->step](f, came);
 }

@@ -255,35 +255,34 @@ static const struct {
 
 /* clang-format on */
 
-static const struct login_end_row ends[LOGIN_STEPS - END_GOOD] = {
-	[END_GOOD - END_GOOD] = { LOGIN_DONE, false, NULL },
-	[END_UNKEPT - END_GOOD] = { LOGIN_DONE, true, NULL },
-	[END_NO_USER -
-	    END_GOOD] = { LOGIN_INTERACTIVE, false, "the user has to sign in" },
-	[END_BUSY - END_GOOD] = { LOGIN_LATER, false,
+static const struct login_end_row ends[LOGIN_STEPS] = {
+	[END_GOOD] = { LOGIN_DONE, false, NULL },
+	[END_UNKEPT] = { LOGIN_DONE, true, NULL },
+	[END_NO_USER] = { LOGIN_INTERACTIVE, false, "the user has to sign in" },
+	[END_BUSY] = { LOGIN_LATER, false,
 	    "another mcpsplice has been asking for a token for too long" },
-	[END_SLOW - END_GOOD] = { LOGIN_LATER, false,
+	[END_SLOW] = { LOGIN_LATER, false,
 	    "to find out where to sign in took more than 90 s" },
-	[END_LATER - END_GOOD] = { LOGIN_LATER, true, NULL },
-	[END_FAILED - END_GOOD] = { LOGIN_FAILED, true, NULL },
-	[END_NO_OAUTH - END_GOOD] = { LOGIN_FAILED, false,
+	[END_LATER] = { LOGIN_LATER, true, NULL },
+	[END_FAILED] = { LOGIN_FAILED, true, NULL },
+	[END_NO_OAUTH] = { LOGIN_FAILED, false,
 	    "it wants credentials, and shows no way to sign in. Pass a token "
 	    "with --bearer-env NAME or --bearer-file FILE, or a header with "
 	    "-H" },
-	[END_NO_CLIENT - END_GOOD] = { LOGIN_FAILED, false,
+	[END_NO_CLIENT] = { LOGIN_FAILED, false,
 	    "its authorization server registers no clients by itself. Register "
 	    "one there and pass --client-id (and --client-secret-file)" },
-	[END_NO_DEVICE - END_GOOD] = { LOGIN_FAILED, false,
+	[END_NO_DEVICE] = { LOGIN_FAILED, false,
 	    "its authorization server offers no device codes: leave out --auth "
 	    "device" },
-	[END_USER_LATER - END_GOOD] = { LOGIN_LATER, true, NULL },
-	[END_USER_FAILED - END_GOOD] = { LOGIN_FAILED, true, NULL },
-	[END_FOREIGN - END_GOOD] = { LOGIN_FAILED, false,
+	[END_USER_LATER] = { LOGIN_LATER, true, NULL },
+	[END_USER_FAILED] = { LOGIN_FAILED, true, NULL },
+	[END_FOREIGN] = { LOGIN_FAILED, false,
 	    "what came back is not from the authorization server that was "
 	    "asked (iss): nothing of it was used" },
-	[END_CODE_OVER - END_GOOD] = { LOGIN_FAILED, false,
+	[END_CODE_OVER] = { LOGIN_FAILED, false,
 	    "nobody entered the code while it was good" },
-	[END_TIMEOUT - END_GOOD] = { LOGIN_FAILED, false,
+	[END_TIMEOUT] = { LOGIN_FAILED, false,
 	    "nobody signed in within --login-timeout" },
 };
 
@@ -296,7 +295,7 @@ login_step_row(enum login_step step)
 const struct login_end_row *
 login_end_row(enum login_step step)
 {
-	return step < END_GOOD ? NULL : &ends[step - END_GOOD];
+	return step < END_GOOD ? NULL : &ends[step];
 }
 
 enum login_step
