@@ -100,9 +100,8 @@ add_record(struct buf *out, const struct record *r)
 	char sum[PROFILE_HEX_BYTES];
 	struct span all;
 
-	buf_addf(out, "%s\n", STALE_SESSIONS_TITLE);
-	buf_addspan(out, r->hash);
-	buf_addf(out, "\n%" PRId64 "\n", r->began_ms);
+	buf_addf(out, STALE_SESSIONS_TITLE "\n%.*s\n%" PRId64 "\n",
+	    (int)r->hash.n, r->hash.p, r->began_ms);
 	buf_addspan(out, r->session);
 	buf_addc(out, '\n');
 	buf_addspan(out, r->version);

@@ -32,6 +32,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 #include <unistd.h>
@@ -162,7 +163,6 @@ static int
 make_hash(char hash[HASH_BYTES], const char *url,
     const struct import_config *config)
 {
-	static const char digits[] = "0123456789abcdef";
 	unsigned char sum[EVP_MAX_MD_SIZE];
 	unsigned i, n = 0;
 	struct buf b;
@@ -179,11 +179,8 @@ make_hash(char hash[HASH_BYTES], const char *url,
 	buf_wipe(&b);
 	if (rc != 1 || n * 2 + 1 != HASH_BYTES)
 		return -1;
-	for (i = 0; i < n; i++) {
-		hash[2 * i] = digits[sum[i] >> 4];
-		hash[2 * i + 1] = digits[sum[i] & 15];
-	}
-	hash[2 * i] = '\0';
+	for (i = 0; i < n; i++)
+		snprintf(hash + (size_t)2 * i, 3, "%02x", sum[i]);
 	return 0;
 }
 

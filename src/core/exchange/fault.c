@@ -163,30 +163,20 @@ fault_make(enum fault_id id, const struct fault_args *args)
 
 /* --- an error from facts --- */
 
-/* Chooses the row for an exchange that broke before a complete answer. */
-static enum fault_id
-of_ending(enum ending ending)
-{
-	switch (ending) {
-	case ENDING_RESOLVE:
-	case ENDING_CONNECT:
-		return FAULT_UNREACHABLE;
-	case ENDING_TLS:
-		return FAULT_TLS;
-	case ENDING_PROXY:
-		return FAULT_PROXY;
-	case ENDING_CONFIG:
-		return FAULT_SETTING;
-	case ENDING_DENIED:
-		return FAULT_DENIED;
-	case ENDING_SIGN_IN:
-		return FAULT_SIGN_IN;
-	case ENDING_IDLE:
-		return FAULT_SILENT;
-	default:
-		return FAULT_CUT;
-	}
-}
+/* The row for an exchange that broke before a complete answer. */
+static const enum fault_id of_ending[] = {
+	[ENDING_COMPLETE] = FAULT_CUT,
+	[ENDING_CUT] = FAULT_CUT,
+	[ENDING_IDLE] = FAULT_SILENT,
+	[ENDING_ABORTED] = FAULT_CUT,
+	[ENDING_RESOLVE] = FAULT_UNREACHABLE,
+	[ENDING_CONNECT] = FAULT_UNREACHABLE,
+	[ENDING_TLS] = FAULT_TLS,
+	[ENDING_PROXY] = FAULT_PROXY,
+	[ENDING_CONFIG] = FAULT_SETTING,
+	[ENDING_DENIED] = FAULT_DENIED,
+	[ENDING_SIGN_IN] = FAULT_SIGN_IN,
+};
 
 static bool
 is_not_ready(int status)
@@ -231,7 +221,7 @@ of_facts(const struct facts *facts, struct fault_args *args, struct buf *words)
 		return FAULT_ANSWER_HUGE;
 	if (facts->ending != ENDING_COMPLETE) {
 		args->maybe = facts->sent && facts->ending != ENDING_SIGN_IN;
-		return of_ending(facts->ending);
+		return of_ending[facts->ending];
 	}
 	if (success && facts->verb == VERB_GET && facts->why.n > 0)
 		return FAULT_NOT_SSE2024;
@@ -268,7 +258,7 @@ fault_from_facts(const struct frame *request, const struct facts *facts,
 static enum fault_id
 undelivered_reason(const struct facts *facts)
 {
-	enum fault_id id = of_ending(facts->ending);
+	enum fault_id id = of_ending[facts->ending];
 
 	if (facts->ending == ENDING_COMPLETE)
 		return facts->status == 401     ? FAULT_401 :

@@ -331,25 +331,18 @@ verdict_result(const struct facts *facts, const struct frame *result,
 static bool
 is_cut(const struct facts *facts, struct ruling *r)
 {
-	switch (facts->ending) {
-	case ENDING_COMPLETE:
+	enum ending ending = facts->ending;
+
+	if (ending == ENDING_COMPLETE)
 		return false;
-	case ENDING_RESOLVE:
-	case ENDING_CONNECT:
+	if (ending == ENDING_RESOLVE || ending == ENDING_CONNECT ||
+	    (ending == ENDING_CUT && !facts->sent))
 		*r = (struct ruling){ VERDICT_RETRY, "nothing was sent" };
-		return true;
-	case ENDING_CUT:
-		if (!facts->sent)
-			*r = (struct ruling){ VERDICT_RETRY,
-				"nothing was sent" };
-		else
-			*r = (struct ruling){ VERDICT_FAIL,
-				"cut before the answer" };
-		return true;
-	default:
+	else if (ending == ENDING_CUT)
+		*r = (struct ruling){ VERDICT_FAIL, "cut before the answer" };
+	else
 		*r = (struct ruling){ VERDICT_FAIL, "no answer" };
-		return true;
-	}
+	return true;
 }
 
 /* Without an id there is no session to lose, but there may be another server

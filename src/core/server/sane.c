@@ -19,21 +19,13 @@
 static bool
 has_order(const struct server *e, const struct server_order *order)
 {
-	const struct server_order *o;
-
-	for (o = e->orders; o != NULL && o != order; o = o->next)
-		;
-	return o != NULL;
+	return server_order_find(e, order->ticket) == order;
 }
 
 static bool
 has_attempt(const struct server *e, const struct server_attempt *attempt)
 {
-	const struct server_attempt *i;
-
-	for (i = e->attempts; i != NULL && i != attempt; i = i->next)
-		;
-	return i != NULL;
+	return server_attempt_find(e, attempt->ticket) == attempt;
 }
 
 /* The attempts that may still end the order. */
