@@ -234,12 +234,8 @@ arm_timer(struct proxy *p)
 	if (at == p->timer_at)
 		return;
 	p->timer_at = at;
-	if (at < 0) {
-		loop_timer_set(p->timer, -1);
-		return;
-	}
 	wait = at - loop_now(p->loop);
-	loop_timer_set(p->timer, wait < 0 ? 0 : wait);
+	loop_timer_set(p->timer, at == ALARM_NEVER ? -1 : wait < 0 ? 0 : wait);
 }
 
 /* Takes every input. An action may cause another input at once: that one is
@@ -270,7 +266,7 @@ on_timer(void *arg)
 	struct proxy *p = arg;
 	struct event in = { .kind = INPUT_TICK };
 
-	p->timer_at = -1;
+	p->timer_at = ALARM_NEVER;
 	input(p, &in);
 }
 
@@ -817,7 +813,7 @@ proxy_init(struct proxy *p, char **why)
 	p->http = network_server(&p->network, p->loop, p->options, why);
 	if (p->http == NULL)
 		return 1;
-	p->timer_at = -1;
+	p->timer_at = ALARM_NEVER;
 	p->timer = loop_timer_new(p->loop, on_timer, p);
 	p->stop_timer = loop_timer_new(p->loop, on_stop_timer, p);
 	p->upstream = make_upstream(p);

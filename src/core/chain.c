@@ -42,7 +42,7 @@ struct chain {
 static int64_t
 earlier(int64_t a, int64_t b)
 {
-	return b < 0 || (a >= 0 && a < b) ? a : b;
+	return a < b ? a : b;
 }
 
 /* Notes what only a step of a filter changes. */
@@ -157,18 +157,12 @@ tell_server(struct chain *c, enum event_kind kind)
 	to_server(c, &e);
 }
 
-static bool
-is_due(int64_t at, int64_t now)
-{
-	return at >= 0 && at <= now;
-}
-
 static void
 tick_others(struct chain *c)
 {
-	if (is_due(session_deadline(c->session), c->now))
+	if (session_deadline(c->session) <= c->now)
 		tell_session(c, INPUT_TICK);
-	if (is_due(server_deadline(c->server), c->now))
+	if (server_deadline(c->server) <= c->now)
 		tell_server(c, INPUT_TICK);
 }
 
@@ -179,7 +173,7 @@ tick_others(struct chain *c)
 static void
 tick(struct chain *c, struct event *in)
 {
-	if (is_due(client_deadline(c->client), c->now)) {
+	if (client_deadline(c->client) <= c->now) {
 		to_client(c, in);
 		c->tick = true;
 		return;

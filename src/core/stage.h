@@ -10,6 +10,7 @@
 #ifndef MCPSPLICE_CORE_STAGE_H
 #define MCPSPLICE_CORE_STAGE_H
 
+#include "base/alarm.h"
 #include "base/log.h"
 #include "core/exchange/order.h"
 

@@ -539,7 +539,7 @@ check_end(struct world *w)
 	drain(w);
 	must(w, w->client.n == 0 || w->legacy, "a listen without an end");
 	must(w, w->questions.n == 0, "a question without an answer");
-	must(w, client_deadline(w->client_played) < 0,
+	must(w, client_deadline(w->client_played) == ALARM_NEVER,
 	    "a deadline for nothing");
 	must(w, !client_holds(w->client_played), "something is held for ever");
 }

@@ -20,8 +20,7 @@ play_wait(struct play *p, int64_t ms)
 	unsigned n = 0, idle = 0;
 	size_t before;
 
-	while ((at = p->reducer->deadline(p)) >= 0 && at <= until &&
-	    p->status < 0) {
+	while ((at = p->reducer->deadline(p)) <= until && p->status < 0) {
 		before = p->out.n;
 		idle = at > p->now ? 0 : idle + 1;
 		if (at > p->now)

@@ -462,7 +462,7 @@ feed_question(struct play *p, const char *text)
 		is = play_describes(p, rest);
 	else if ((rest = words_after(text, "due")) == NULL)
 		return play_is_wrong(p, "no such question");
-	else if (due < 0)
+	else if (due == ALARM_NEVER)
 		is = strcmp(rest, "never") == 0;
 	else
 		is = due - p->now == strtol(rest, NULL, 10);

@@ -413,7 +413,7 @@ static int64_t
 deadline(const struct play *p)
 {
 	(void)p;
-	return -1;
+	return ALARM_NEVER;
 }
 
 /* --- what came of an action --- */

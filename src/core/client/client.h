@@ -47,7 +47,7 @@ bool client_step(struct client *e, struct event *in);
  * for core/server, or an action. Returns false if there is none. What the event
  * borrows is valid until the next call. */
 bool client_next(struct client *e, struct event *out);
-/* When INPUT_TICK is due, in monotonic ms; -1: never. */
+/* When INPUT_TICK is due, in monotonic ms, or ALARM_NEVER. */
 int64_t client_deadline(const struct client *e);
 /* Is something of the client held back from the session? While it is, the
  * session must not be told of EOF. */

@@ -55,9 +55,7 @@ client_free(struct client *e)
 int64_t
 client_deadline(const struct client *e)
 {
-	int64_t at = e->alarms.soonest;
-
-	return at == ALARM_NEVER ? -1 : at;
+	return e->alarms.soonest;
 }
 
 /* All requests of q wait equally long, so the first one is due first. */

@@ -60,7 +60,7 @@ bool server_next(struct server *e, struct event *out);
 /* Returns the kinds of events that may concern this reducer now (EVENT_BIT):
  * others need not be offered. Only a step changes them. */
 uint64_t server_wants(const struct server *e);
-/* Returns when INPUT_TICK is due; -1: never. */
+/* Returns when INPUT_TICK is due, or ALARM_NEVER. */
 int64_t server_deadline(const struct server *e);
 
 /* Returns the server's answer to server/discover, a result frame, or NULL if

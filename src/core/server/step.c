@@ -353,7 +353,7 @@ server_step(struct server *e, const struct event *in)
 int64_t
 server_deadline(const struct server *e)
 {
-	return e->alarms.soonest == ALARM_NEVER ? -1 : e->alarms.soonest;
+	return e->alarms.soonest;
 }
 
 struct frame *

@@ -298,7 +298,7 @@ session_abort_in(struct session *s, struct attempt *l, int64_t ms)
 int64_t
 session_deadline(const struct session *s)
 {
-	return s->alarms.soonest == ALARM_NEVER ? -1 : s->alarms.soonest;
+	return s->alarms.soonest;
 }
 
 static const struct {

@@ -47,7 +47,7 @@ void session_step(struct session *s, const struct event *in);
 /* Gives the next action, or returns false if there is none. What the action
  * borrows is valid until the next call of session_next or session_step. */
 bool session_next(struct session *s, struct event *action);
-/* When INPUT_TICK is due, in the time of the inputs; -1: never. */
+/* When INPUT_TICK is due, in the time of the inputs, or ALARM_NEVER. */
 int64_t session_deadline(const struct session *s);
 /* Has the session a listen stream? */
 enum session_listening session_listening(const struct session *s);

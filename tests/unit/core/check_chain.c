@@ -68,7 +68,7 @@ START_TEST(test_passes)
 	struct event a;
 
 	ck_assert(chain_wants_secret(c));
-	ck_assert_int_eq(chain_deadline(c), -1);
+	ck_assert_int_eq(chain_deadline(c), ALARM_NEVER);
 	step(c, &in);
 	await(c, ACTION_SEND, &a);
 	ck_assert(a.order->body == initialize);

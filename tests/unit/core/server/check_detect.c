@@ -290,7 +290,7 @@ START_TEST(test_facts_silence)
 	ck_assert_str_eq(h.done.why, "its endpoint is on another origin");
 	in.kind = INPUT_TICK;
 	hand_step(&h, &in);
-	ck_assert_int_eq(server_deadline(h.era), -1);
+	ck_assert_int_eq(server_deadline(h.era), ALARM_NEVER);
 	hand_free(&h);
 }
 END_TEST
