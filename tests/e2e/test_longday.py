@@ -32,12 +32,12 @@ TOOLS = [{"name": "reads", "inputSchema": {"type": "object"},
          {"name": "echo", "inputSchema": {"type": "object"}}]
 # What -v says
 FIRST = "session of generation 1 with HOST, protocol 2025-11-25"
-REFUSED = '"echo" was refused before it ran by generation %d: %s'
+REFUSED = '"echo" was refused by generation %d before it ran: %s'
 LOST = "HOST forgot the session (%s): renewing"
-LATER = "HOST forgot the session (%s); no call waits for it: renewed in 0 ms"
+LATER = "HOST forgot the session (%s); no call waits, so it is renewed in 0 ms"
 NEW = "warning: HOST: new session, generation %d (%s); %s sent again"
-ASKS = "%s: a ping finds out whether the session lives"
-IS_GONE = "the ping says: the session is gone (%s)"
+ASKS = "%s: a ping asks whether the session is alive"
+IS_GONE = "the ping shows that the session is gone (%s)"
 UNKNOWN = "404, the session is unknown"
 BARE = "404, no text about a session"
 ENDED = "the session ended while the request ran"
@@ -483,8 +483,8 @@ class HalfOpen(Base):
         self.assertEqual(s.inits(), 1)
         self.assertEqual(s.runs("stalled"), 1)
         self.assertEqual(len(s.seen("ping")), 1)
-        self.said(p, "silence of a call: a ping finds out whether the "
-                     "session lives", "the ping says: the session lives")
+        self.said(p, "a call is silent: a ping asks whether the session is "
+                     "alive", "the ping shows that the session is alive")
 
     def test_silent_call_safe(self):
         """The session is gone, and the call can be repeated."""
@@ -498,8 +498,8 @@ class HalfOpen(Base):
         self.assertEqual(s.inits(), 2)
         self.assertEqual(s.runs("stalled"), 2)
         self.assertEqual(self.of(s, "stalled")[1].sid, s.made[1])
-        self.said(p, "the ping says: the session is gone",
-                  "it is safe to repeat")
+        self.said(p, "the ping shows that the session is gone",
+                  "is safe to repeat")
 
     def test_silent_call_unsafe(self):
         """It gets as much time again, then one error."""
@@ -909,7 +909,7 @@ class Herd(Base):
             self.works(s, p, "k%d" % i, 10)
         self.assertEqual(s.inits(), self.N * 5)
         for p in herd:
-            self.said(p, "it is renewed when the client speaks")
+            self.said(p, "it is renewed when the client sends something")
             p.finish()
 
 
@@ -942,7 +942,7 @@ class Pings(Base):
         before = len(s.seen("ping"))
         self.assertTrue(s.wait(lambda: len(s.seen("ping")) > before, 5))
         p.finish()
-        self.said(p, "it is renewed when the client speaks")
+        self.said(p, "it is renewed when the client sends something")
 
     def test_not_while_calls_flow(self):
         s = self.server()
@@ -1023,8 +1023,9 @@ class Verbose(Base):
         s.methods["tools/call"] = lambda rx, tx: tx.body(404)
         self.assertIn("error", p.tool(key=1))
         self.says(s, p, ASKS % BARE,
-                  "the ping says: the session lives (it answered)",
-                  "the first answer is passed on")
+                  "the ping shows that the session is alive "
+                  "(the server answered)",
+                  "the client gets the first answer")
 
     def test_flapping(self):
         s, p = self.pair()
@@ -1040,13 +1041,13 @@ class Verbose(Base):
         self.says(s, p, REFUSED % (1, UNKNOWN), LOST % UNKNOWN,
                   "replayed 1 request", NEW % (2, UNKNOWN, "1 request"),
                   REFUSED % (2, UNKNOWN),
-                  "another replica may know the session: sent again with the "
-                  "same id, try 1 of 8",
+                  "another replica may know the session: the request is "
+                  "sent again with the same session id, try 1 of 8",
                   "warning: HOST accepts and refuses the same session: its "
                   "load balancer sends requests to replicas that do not share "
-                  "sessions. Each is sent again until it meets the right one, "
-                  "which costs time. The remedy is there: sticky sessions, by "
-                  "Mcp-Session-Id or by cookie.")
+                  "sessions. Each request is sent again until it reaches the "
+                  "right one, which costs time. The remedy is sticky sessions "
+                  "at the load balancer, by Mcp-Session-Id or by cookie.")
 
     def test_repeat(self):
         s, p = self.pair()
@@ -1057,8 +1058,8 @@ class Verbose(Base):
             tx.cut()
         s.methods["tools/call"] = cuts
         self.good(p.tool("reads", key=1), 1)
-        self.says(s, p, '"reads" may have run; it is safe to repeat: sent '
-                  "again")
+        self.says(s, p, '"reads" may have run and is safe to repeat: it is '
+                  "sent again")
 
     def test_while_it_ran(self):
         s, p = self.pair()
@@ -1067,8 +1068,8 @@ class Verbose(Base):
         self.our_error(p.tool(key=1), "session_lost", "maybe")
         s.stream()              # of the new session, which nobody waits for
         self.says(s, p, LOST % ENDED,
-                  '"echo" may have run (%s) and is not repeated: an error' %
-                  ENDED, NEW % (2, ENDED, "0 requests"))
+                  '"echo" may have run (%s) and is not repeated: the client '
+                  'gets an error' % ENDED, NEW % (2, ENDED, "0 requests"))
 
     def test_listen_stream(self):
         s = self.server()
@@ -1099,7 +1100,7 @@ class Verbose(Base):
         q = self.splice(s, "-v")
         q.hello()
         self.assertTrue(s.wait(lambda: s.deleted, 10))
-        self.says(s, q, "a session that was left behind at HOST is ended")
+        self.says(s, q, "a stale session with HOST is ended")
 
     def test_memory(self):
         s, p = self.pair()
@@ -1115,9 +1116,10 @@ class Verbose(Base):
         p.send(INITIALIZED)
         self.works(s, p, 1)
         p.finish()
-        self.said(p, "has opened no session yet: the client gets what it said "
-                     "at a former start, calls wait for it",
-                  "new session, generation 1 (the start was from memory)")
+        self.said(p, "has not opened a session yet: the client is answered "
+                     "from the startup cache, and calls wait",
+                  "new session, generation 1 (initialize was answered from "
+                  "the startup cache)")
         self.assertEqual(len(p.err().splitlines()), 2, p.err())
 
 
@@ -1338,8 +1340,8 @@ class Start(Base):
         self.works(s, p, 2)
         p.finish()
         self.assertEqual(s.runs(1), 0)
-        self.said(p, "has opened no session yet: the client gets what it "
-                     "said at a former start, calls wait for it")
+        self.said(p, "has not opened a session yet: the client is answered "
+                     "from the startup cache, and calls wait")
 
     def test_initialized_comes_early(self):
         """A client that does not wait: what it said is not forgotten when

@@ -38,7 +38,8 @@ retry_unsent(struct session *s, struct attempt *l, const struct facts *f)
 
 	if (!may_retry(s, l, wait))
 		return false;
-	session_log(s, LEVEL_INFO, "nothing was sent (%.*s): again in %lld ms",
+	session_log(s, LEVEL_INFO,
+	    "a request was not sent (%.*s): it is sent again in %lld ms",
 	    (int)f->why.n, f->why.n == 0 ? "" : f->why.p, (long long)wait);
 	session_again(s, l, wait);
 	return true;
@@ -62,7 +63,8 @@ retry_refused(struct session *s, struct attempt *l, const struct facts *f)
 		wait = f->retry_after_ms;
 	if (!may_retry(s, l, wait))
 		return false;
-	session_log(s, LEVEL_INFO, "%s answered %d: again in %lld ms",
+	session_log(s, LEVEL_INFO,
+	    "%s answered %d: the request is sent again in %lld ms",
 	    s->config.host, f->status, (long long)wait);
 	session_again(s, l, wait);
 	return true;
@@ -119,7 +121,7 @@ resume(struct session *s, struct attempt *l, const struct facts *f)
 	    s->now + wait > l->event_at + s->config.call_timeout_ms)
 		return false;
 	session_log(s, LEVEL_INFO,
-	    "a stream ended before its answer: it is resumed in %lld ms",
+	    "a stream ended before the answer came: it is resumed in %lld ms",
 	    (long long)wait);
 	session_again(s, l, wait);
 	return true;
@@ -212,7 +214,8 @@ call_failed(struct session *s, struct call *c, struct attempt *l,
 		if (session_repeat(s, c, backoff_retry(0, s->random)))
 			return;
 		session_log(s, LEVEL_INFO,
-		    "a call may have run and is not repeated: an error");
+		    "a call may have run and is not repeated: the client gets "
+		    "an error");
 	}
 	if (c->refusal != NULL && f->status != 401)
 		session_answer(s, c, c->refusal);
@@ -287,7 +290,7 @@ one_way_refused(struct session *s, struct attempt *l, const struct facts *f,
 		session_undelivered(s, l->asker, NULL);
 		session_one_way_lost(s, l);
 	} else {
-		session_log(s, LEVEL_WARN, "%s did not take %s (%d)",
+		session_log(s, LEVEL_WARN, "%s did not accept %s (%d)",
 		    s->config.host, session_one_way_name(l), f->status);
 		session_undelivered(s, l->asker, current ? f : NULL);
 	}
@@ -359,7 +362,8 @@ ready_done(struct session *s, struct attempt *l, const struct facts *f)
 	    f->status == 403;
 	if (!verdict_2xx(f))
 		session_log(s, LEVEL_WARN,
-		    "%s did not take notifications/initialized (%d); going on",
+		    "%s did not accept notifications/initialized (%d); "
+		    "mcpsplice continues",
 		    s->config.host, f->status);
 	calls_attempt_drop(&s->calls, l);
 	session_readied(s);
@@ -445,7 +449,7 @@ listen_done(struct session *s, const struct attempt *l, const struct facts *f)
 		n->worked = false;
 		n->state = LISTEN_SUSPECT;
 		session_fail_accepted(s, false);
-		session_ping(s, "the listen stream is not offered any more");
+		session_ping(s, "the server no longer offers a listen stream");
 		return;
 	}
 	if (f->status == 400 && n->last_event_id.n > 0) {
@@ -486,11 +490,12 @@ note_not_ready(struct session *s, const struct facts *f, int64_t wait)
 {
 	if (f->why.n > 0)
 		session_log(s, LEVEL_INFO,
-		    "%s is not ready (%.*s): initialize again in %lld ms",
+		    "%s is not ready (%.*s): initialize is sent again in %lld "
+		    "ms",
 		    s->config.host, (int)f->why.n, f->why.p, (long long)wait);
 	else
 		session_log(s, LEVEL_INFO,
-		    "%s is not ready (%d): initialize again in %lld ms",
+		    "%s is not ready (%d): initialize is sent again in %lld ms",
 		    s->config.host, f->status, (long long)wait);
 }
 

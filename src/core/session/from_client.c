@@ -97,8 +97,8 @@ request_initialize(struct session *s, struct frame *f)
 {
 	if (!phase_permits(s, PHASE_STARTS)) {
 		session_log(s, LEVEL_INFO,
-		    "the client initializes again: a new session, the old one "
-		    "ends");
+		    "the client sent initialize again: a new session replaces "
+		    "the old one");
 		end_former(s);
 	}
 	session_open(s, f, calls_add(&s->calls, f));
@@ -215,7 +215,7 @@ forward_cancel(struct session *s, struct call *c, struct frame *f)
 
 	if (s->calls.n_notifications >= MAX_CANCELS) {
 		session_log(s, LEVEL_INFO,
-		    "%s does not acknowledge what it is told: a cancel is "
+		    "%s does not acknowledge notifications: a cancel is "
 		    "dropped",
 		    s->config.host);
 		return;
@@ -237,12 +237,13 @@ client_cancel(struct session *s, struct frame *f)
 
 	if (c == NULL || c->cancelled) {
 		session_log(s, LEVEL_DEBUG,
-		    "cancel of a request that is not open: ignored");
+		    "the client cancelled a request that is not open: ignored");
 		return;
 	}
 	if (is_method(c->frame, "initialize")) {
 		session_log(s, LEVEL_INFO,
-		    "initialize cannot be cancelled: ignored");
+		    "the client cancelled initialize, which cannot be "
+		    "cancelled: ignored");
 		return;
 	}
 	c->cancelled = true;
@@ -251,7 +252,8 @@ client_cancel(struct session *s, struct frame *f)
 	    (c->attempt != NULL &&
 		(!c->attempt->live || c->attempt->waits_for_user) &&
 		c->attempt->last_event_id.n == 0)) {
-		session_log(s, LEVEL_INFO, "cancelled before it was sent");
+		session_log(s, LEVEL_INFO,
+		    "the client cancelled a request before it was sent");
 		session_fail(s, c, NULL);
 		return;
 	}
@@ -285,11 +287,12 @@ client_notification(struct session *s, struct frame *f)
 		session_send_one_way(s, f);
 	} else if (!phase_permits(s, PHASE_HOLDS)) {
 		session_log(s, LEVEL_INFO,
-		    "a notification without a session: dropped");
+		    "there is no session for a notification: dropped");
 	} else if (session_is_full(s, f, false)) {
 		if (session_may_say(s, &s->say.dropped_at, SAY_MS))
 			session_log(s, LEVEL_WARN,
-			    "too much waits for %s: notifications are dropped",
+			    "too many messages wait for %s: notifications are "
+			    "dropped",
 			    s->config.host);
 	} else {
 		session_hold(s, f, NULL);
@@ -352,7 +355,8 @@ session_invalid(struct session *s, const struct event *in)
 	if (in->frame != NULL &&
 	    (in->frame->result.p != NULL || in->frame->error.p != NULL)) {
 		session_log(s, LEVEL_WARN,
-		    "an answer of the client is no JSON-RPC message: dropped");
+		    "an answer from the client is not a JSON-RPC message: "
+		    "dropped");
 		answer_unusable(s, id, "is no JSON-RPC message");
 		return;
 	}
@@ -364,9 +368,9 @@ session_invalid(struct session *s, const struct event *in)
 	session_log(s, LEVEL_WARN,
 	    "a line from the client is not forwarded: %s",
 	    in->kind == INPUT_TOO_LONG        ? "too long" :
-		in->invalid == INVALID_SYNTAX ? "no JSON" :
+		in->invalid == INVALID_SYNTAX ? "not JSON" :
 		in->invalid == INVALID_BATCH  ? "a batch" :
-						"no JSON-RPC message");
+						"not a JSON-RPC message");
 	/* The client gets no error for a notification or an answer that is too
 	 * long. */
 	if (in->kind == INPUT_TOO_LONG && id.p != NULL && !in->request) {

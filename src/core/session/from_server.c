@@ -91,8 +91,8 @@ refuse_flood(struct session *s, uint64_t asker, const struct frame *m)
 
 	if (session_may_say(s, &s->say.asks_at, SAY_MS))
 		session_log(s, LEVEL_WARN,
-		    "%s asks too much at once: questions are refused while %d "
-		    "are open",
+		    "%s asks too many questions at once: while %d are open, "
+		    "others are refused",
 		    s->config.host, MAX_QUESTIONS);
 	if (s->calls.n_answers < MAX_ANSWERS) {
 		answer_here(s, asker,
@@ -171,7 +171,7 @@ server_request(struct session *s, struct attempt *l, struct frame *m)
 
 	if (l->generation != s->generation) {
 		session_log(s, LEVEL_INFO,
-		    "a question of a session that is gone: dropped");
+		    "a question came from a session that is gone: dropped");
 		session_undelivered(s, asker, NULL);
 		return;
 	}
@@ -190,7 +190,8 @@ server_request(struct session *s, struct attempt *l, struct frame *m)
 	}
 	if (m->id.n > MAX_QUESTION_ID) {
 		session_log(s, LEVEL_INFO,
-		    "a question of %s has an id of %zu bytes: refused",
+		    "a question from %s has an id of %zu bytes, which is too "
+		    "long: refused",
 		    s->config.host, m->id.n);
 		answer_here(s, asker,
 		    fault_make(FAULT_QUESTION_ID_HUGE,
@@ -266,8 +267,8 @@ server_notification(struct session *s, struct attempt *l, struct frame *m)
 	if (json_key_is(m->method, "notifications/progress") &&
 	    goes_backwards(s, l, m)) {
 		session_log(s, LEVEL_DEBUG,
-		    "progress of a call that was sent again: behind what was "
-		    "told, dropped");
+		    "the progress of a call that was sent again is behind what "
+		    "the client was told: dropped");
 		return;
 	}
 	session_pass(s, m, l);
@@ -323,8 +324,9 @@ judge(struct session *s, const struct call *c, const struct attempt *l,
 	if (hint && !s->say.hinted) {
 		s->say.hinted = true;
 		session_log(s, LEVEL_WARN,
-		    "a result of %s speaks of a lost session. If it wraps its "
-		    "refusals like that, add --session-lost-in-results",
+		    "a result from %s speaks of a lost session. If this server "
+		    "reports lost sessions in results, add "
+		    "--session-lost-in-results",
 		    s->config.host);
 	}
 	return r.verdict == VERDICT_ANSWER ? r : session_weigh(s, c, l, f, r);
@@ -345,8 +347,8 @@ call_worked(struct session *s, struct call *c, struct generation *g,
 	}
 	if (!settings_learn(&s->settings, c->frame))
 		session_log(s, LEVEL_WARN,
-		    "too many subscriptions: not all are restored when %s "
-		    "forgets the session",
+		    "there are too many subscriptions: not all will be "
+		    "restored when %s forgets the session",
 		    s->config.host);
 }
 
@@ -381,7 +383,7 @@ server_answer(struct session *s, struct attempt *l, const struct facts *f,
 
 	if (c == NULL) {
 		session_log(s, LEVEL_DEBUG,
-		    "an answer to no open request: dropped");
+		    "an answer matches no open request: dropped");
 		return;
 	}
 	if (c->attempt != NULL && c->attempt->kind == ATTEMPT_OPEN) {

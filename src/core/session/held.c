@@ -129,7 +129,8 @@ session_keep_early(struct session *s, struct frame *m)
 {
 	if (s->early.bytes + bare_size(m) > MAX_EARLY)
 		session_log(s, LEVEL_DEBUG,
-		    "too much before the answer to initialize: dropped");
+		    "too many messages came before the answer to initialize: "
+		    "one is dropped");
 	else
 		session_queue_add(&s->early, m, bare_size(m));
 }

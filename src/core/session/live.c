@@ -110,14 +110,14 @@ add_changes(struct session *s, struct frame *before, struct buf *out)
 	}
 	if (!span_eq(json_get(was, "protocolVersion"),
 		json_get(is, "protocolVersion"))) {
-		buf_adds(out, "; it speaks ");
+		buf_adds(out, "; the protocol is ");
 		add_string(out, is, "protocolVersion");
-		buf_adds(out, ", spoke ");
+		buf_adds(out, ", was ");
 		add_string(out, was, "protocolVersion");
 	}
 	if (!span_eq(json_get(was, "capabilities"),
 		json_get(is, "capabilities")))
-		buf_adds(out, "; its capabilities are others");
+		buf_adds(out, "; its capabilities differ");
 	return out->n > n;
 }
 
@@ -344,9 +344,8 @@ session_restore_done(struct session *s, struct attempt *l,
 		return;
 	s->restoring.refused++;
 	session_log(s, LEVEL_WARN,
-	    "%s did not take %.*s again in the new session (%d)",
-	    s->config.host, (int)l->body->method.n, l->body->method.p,
-	    f->status);
+	    "%s did not accept %.*s in the new session (%d)", s->config.host,
+	    (int)l->body->method.n, l->body->method.p, f->status);
 	/* The server answered with a refusal: the client does not have this
 	 * setting any more. */
 	if (r.verdict == VERDICT_ANSWER)
@@ -359,8 +358,8 @@ void
 session_restore_timeout(struct session *s)
 {
 	session_log(s, LEVEL_WARN,
-	    "%s takes too long to take again what the session before was told; "
-	    "going on",
+	    "%s takes too long to accept the settings of the session before; "
+	    "mcpsplice continues",
 	    s->config.host);
 	if (s->restoring.stage == RESTORE_LEVEL && s->handshake.ready != NULL)
 		session_listen_open(s);

@@ -17,7 +17,7 @@ const char *
 session_one_way_name(const struct attempt *l)
 {
 	if (l->body->kind != FRAME_NOTIFICATION)
-		return "an answer of the client";
+		return "an answer from the client";
 	return json_key_is(l->body->method, "notifications/cancelled") ?
 	    "a cancel" :
 	    "a notification";
@@ -98,7 +98,8 @@ session_send_answer(struct session *s, struct frame *f, uint64_t asker)
 
 	if (!may_hold_answer(s)) {
 		session_log(s, LEVEL_INFO,
-		    "an answer for a session that is gone: dropped");
+		    "an answer from the client is for a session that is gone: "
+		    "dropped");
 		session_undelivered(s, asker, NULL);
 	} else if (s->answers.first == NULL && may_send_answer(s)) {
 		session_send_one_way(s, f)->asker = asker;
@@ -106,7 +107,7 @@ session_send_answer(struct session *s, struct frame *f, uint64_t asker)
 	    (s->answers.bytes > 0 &&
 		s->answers.bytes + f->text.n > s->config.max_held)) {
 		session_log(s, LEVEL_INFO,
-		    "%s does not take the answers to its questions: one is "
+		    "%s does not accept the answers to its questions: one is "
 		    "dropped",
 		    s->config.host);
 		full.why = span_of("too many answers wait for it");
@@ -159,10 +160,12 @@ session_answer_question(struct session *s, struct frame *f)
 
 	if (out == NULL)
 		session_log(s, LEVEL_INFO,
-		    "an answer to no open question of the server: dropped");
+		    "an answer from the client matches no open question: "
+		    "dropped");
 	else if (generation != s->generation->number)
 		session_log(s, LEVEL_INFO,
-		    "an answer for a session that is gone: dropped");
+		    "an answer from the client is for a session that is gone: "
+		    "dropped");
 	else
 		session_send_answer(s, out, asker);
 	frame_unref(out);

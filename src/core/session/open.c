@@ -96,8 +96,8 @@ adopt(struct session *s, const struct facts *f, struct frame *m)
 		g->session = xstrndup(f->session.p, f->session.n);
 	else if (f->session.n > 0)
 		session_log(s, LEVEL_WARN,
-		    "%s gave a session id with bytes that are not allowed: not "
-		    "used",
+		    "%s gave a session id that contains forbidden bytes: it is "
+		    "not used",
 		    s->config.host);
 	g->version = negotiated(m);
 	if (f->changed && s->listen.state == LISTEN_REFUSED)
@@ -354,7 +354,7 @@ session_open_failed(struct session *s, const struct facts *f,
 	}
 	session_log(s, is_from_cache(s) ? LEVEL_INFO : LEVEL_ERROR,
 	    is_from_cache(s) ?
-		"%s is still not there (%d)" :
+		"%s still opens no session (%d)" :
 		"%s lost the session and accepts no new one (%d)",
 	    s->config.host, f->status);
 	abort_open(s);

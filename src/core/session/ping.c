@@ -47,7 +47,7 @@ session_ping(struct session *s, const char *why)
 	if (s->ping.ticket != 0)
 		return;
 	session_log(s, LEVEL_INFO,
-	    "%s: a ping finds out whether the session lives", why);
+	    "%s: a ping asks whether the session is alive", why);
 	body = session_own_request(s, "ping", no_span);
 	l = calls_attempt(&s->calls, ATTEMPT_PING, NULL, body, s->generation);
 	frame_unref(body);
@@ -129,7 +129,7 @@ stands(struct session *s, struct call *c)
 {
 	struct frame *error = c->verdict;
 
-	session_log(s, LEVEL_INFO, "the first answer is passed on");
+	session_log(s, LEVEL_INFO, "the client gets the first answer");
 	c->verdict = NULL;
 	if (error != NULL)
 		session_fail(s, c, error);
@@ -163,7 +163,7 @@ settle_notes(struct session *s, struct generation *g, bool lost)
 			continue;
 		session_log(s, LEVEL_WARN, "%s %s: %s was not delivered",
 		    s->config.host,
-		    lost ? "forgot the session" : "did not take it",
+		    lost ? "forgot the session" : "did not accept it",
 		    session_one_way_name(l));
 		refused.status = l->status;
 		session_undelivered(s, l->asker, gone ? NULL : &refused);
@@ -227,7 +227,7 @@ session_ping_message(struct session *s, struct attempt *l,
     const struct facts *f, struct frame *m)
 {
 	struct generation *g = l->generation;
-	struct ruling r = { VERDICT_ANSWER, "it answered" };
+	struct ruling r = { VERDICT_ANSWER, "the server answered" };
 	bool lost;
 
 	if (l->answered)
@@ -237,8 +237,8 @@ session_ping_message(struct session *s, struct attempt *l,
 	lost = is_loss(s, r);
 	l->answered = true;
 	s->ping.ticket = 0;
-	session_log(s, LEVEL_INFO, "the ping says: %s (%s)",
-	    lost ? "the session is gone" : "the session lives", r.rule);
+	session_log(s, LEVEL_INFO, "the ping shows that the session is %s (%s)",
+	    lost ? "gone" : "alive", r.rule);
 	session_abort_in(s, l, LINGER_MS);
 	generation_ref(g);
 	settle(s, g, lost);
@@ -258,8 +258,8 @@ session_ping_done(struct session *s, struct attempt *l, const struct facts *f)
 	if (s->ping.ticket == l->ticket)
 		s->ping.ticket = 0;
 	if (!l->answered) {
-		session_log(s, LEVEL_INFO, "the ping says: %s (%s)",
-		    lost ? "the session is gone" : "nothing", r.rule);
+		session_log(s, LEVEL_INFO, "the ping shows %s (%s)",
+		    lost ? "that the session is gone" : "nothing", r.rule);
 		calls_attempt_drop(&s->calls, l);
 		settle(s, g, lost);
 	} else {
@@ -276,7 +276,7 @@ silence(struct session *s, struct attempt *l)
 {
 	if (l->dead_at <= s->now) {
 		session_interrupted(s, l->call, l->generation, NULL,
-		    "silent, and its session is gone");
+		    "the call was silent, and its session is gone");
 		return;
 	}
 	if (l->silent_at > s->now || l->waits_for_user)
@@ -288,7 +288,7 @@ silence(struct session *s, struct attempt *l)
 	if (l->generation != s->generation || l->generation->lost)
 		outlive(s, l);
 	else if (may_ask(s))
-		session_ping(s, "silence of a call");
+		session_ping(s, "a call is silent");
 }
 
 void

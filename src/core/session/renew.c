@@ -99,7 +99,7 @@ session_renew(struct session *s, const char *why)
 	if (!phase_permits(s, PHASE_RENEWS))
 		return;
 	session_log(s, LEVEL_INFO,
-	    is_from_cache(s) ? "%s: a session is tried again (%s)" :
+	    is_from_cache(s) ? "%s is asked for a session again (%s)" :
 			       "%s forgot the session (%s): renewing",
 	    s->config.host, why);
 	s->renewal.why = s->generation->why = why;
@@ -152,7 +152,8 @@ session_renew_unasked(struct session *s, const char *why)
 {
 	s->generation->lost = true;
 	if (!backoff_budget_allows(&s->renewal.unasked, s->now)) {
-		session_log(s, LEVEL_INFO, "%s: no renewal for that now", why);
+		session_log(s, LEVEL_INFO, "%s: the session is not renewed now",
+		    why);
 		mind_silent(s);
 		return;
 	}
@@ -170,7 +171,7 @@ session_one_way_lost(struct session *s, const struct attempt *l)
 		session_renew_unasked(s,
 		    l->body->kind == FRAME_NOTIFICATION ?
 			"a notification was refused" :
-			"an answer of the client was refused");
+			"an answer from the client was refused");
 }
 
 void
@@ -186,7 +187,7 @@ session_renew_later(struct session *s, const char *why)
 	if (s->renewal.idle >= RENEWALS_ASLEEP) {
 		session_log(s, LEVEL_INFO,
 		    "the session is gone (%s): it is renewed when the client "
-		    "speaks",
+		    "sends something",
 		    why);
 		return;
 	}
@@ -197,7 +198,7 @@ session_renew_later(struct session *s, const char *why)
 	wait = (int64_t)(s->random % JITTER_MS);
 	alarm_set(&s->alarms, ALARM_RENEW, s->now + wait);
 	session_log(s, LEVEL_INFO,
-	    "%s forgot the session (%s); no call waits for it: renewed in "
+	    "%s forgot the session (%s); no call waits, so it is renewed in "
 	    "%lld ms",
 	    s->config.host, why, (long long)wait);
 }
@@ -217,7 +218,8 @@ session_renew_tick(struct session *s)
 	alarm_set(&s->alarms, ALARM_RENEW, ALARM_NEVER);
 	if (phase_permits(s, PHASE_REVIVES) && is_from_cache(s)) {
 		if (backoff_budget_allows(&s->renewal.budget, s->now))
-			session_renew(s, "the start was from memory");
+			session_renew(s,
+			    "initialize was answered from the startup cache");
 		else
 			alarm_set(&s->alarms, ALARM_RENEW, s->now + RENEW_MS);
 	} else if (s->config.cached_start) {
@@ -237,7 +239,7 @@ session_peer_state(struct session *s, bool newer_peer)
 	if (newer_peer)
 		session_log(s, LEVEL_INFO,
 		    "another mcpsplice has a newer session with %s: this one "
-		    "is renewed when its client speaks",
+		    "is renewed when its client sends something",
 		    s->config.host);
 	else
 		session_renew_unasked(s, s->renewal.why);
@@ -248,8 +250,9 @@ session_revive(struct session *s, struct span id)
 {
 	if (backoff_budget_allows(&s->renewal.budget, s->now)) {
 		session_renew(s,
-		    is_from_cache(s) ? "the start was from memory" :
-				       "it was lost before");
+		    is_from_cache(s) ?
+			"initialize was answered from the startup cache" :
+			"the session was lost before");
 		return NULL;
 	}
 	if (s->renewal.last_refusal != NULL)

@@ -155,8 +155,8 @@ flap(struct session *s, struct call *c, struct generation *g)
 	}
 	c->flaps++;
 	session_log(s, LEVEL_INFO,
-	    "another replica may know the session: sent again with the same "
-	    "id, try %u of %d",
+	    "another replica may know the session: the request is sent again "
+	    "with the same session id, try %u of %d",
 	    c->flaps, FLAPS);
 	session_send_call_in(s, c, session_flap_wait(c->flaps));
 	return true;
@@ -212,7 +212,7 @@ note_refusal(struct session *s, struct call *c, const struct generation *g,
 	buf_init(&label, 0);
 	fault_label(c->frame, &label);
 	session_log(s, LEVEL_INFO,
-	    "%s was refused before it ran by generation %llu: %s",
+	    "%s was refused by generation %llu before it ran: %s",
 	    buf_str(&label), (unsigned long long)g->number, c->rule);
 	buf_free(&label);
 }
@@ -228,18 +228,20 @@ refused_now(struct session *s, struct call *c, struct generation *g)
 	if (is_spent(s, c, g)) {
 		session_count_failed_renewal(s);
 		session_log(s, LEVEL_INFO,
-		    "%s refused the replay too: its answer is passed on",
+		    "%s refused the replay, too: the client gets its answer",
 		    s->config.host);
 		refusal_stands(s, c, ", and the new one too");
 	} else if (!session_may_renew(s)) {
 		session_log(s, LEVEL_WARN,
-		    "%s keeps losing its sessions: no renewal now",
+		    "%s keeps losing its sessions: the session is not renewed "
+		    "now",
 		    s->config.host);
 		refusal_stands(s, c, ", again and again");
 	} else {
 		if (s->config.replay == REPLAY_NEVER) {
 			session_log(s, LEVEL_INFO,
-			    "it is not sent again: --replay=never");
+			    "the request is not sent again, because of "
+			    "--replay=never");
 			refusal_stands(s, c, "; --replay=never");
 		}
 		session_renew(s, rule);
@@ -318,9 +320,10 @@ session_served(struct session *s, struct call *c, struct generation *g)
 		return;
 	session_log(s, LEVEL_WARN,
 	    "%s accepts and refuses the same session: its load balancer sends "
-	    "requests to replicas that do not share sessions. Each is sent "
-	    "again until it meets the right one, which costs time. The remedy "
-	    "is there: sticky sessions, by Mcp-Session-Id or by cookie.",
+	    "requests to replicas that do not share sessions. Each request is "
+	    "sent again until it reaches the right one, which costs time. The "
+	    "remedy is sticky sessions at the load balancer, by Mcp-Session-Id "
+	    "or by cookie.",
 	    s->config.host);
 }
 
@@ -343,7 +346,7 @@ session_repeat(struct session *s, struct call *c, int64_t wait)
 	buf_init(&label, 0);
 	fault_label(c->frame, &label);
 	session_log(s, LEVEL_INFO,
-	    "%s may have run; it is safe to repeat: sent again",
+	    "%s may have run and is safe to repeat: it is sent again",
 	    buf_str(&label));
 	buf_free(&label);
 	keep_frame(&c->refusal, NULL);
@@ -383,7 +386,8 @@ session_interrupted(struct session *s, struct call *c, struct generation *g,
 	buf_init(&label, 0);
 	fault_label(c->frame, &label);
 	session_log(s, LEVEL_INFO,
-	    "%s may have run (%s) and is not repeated: an error",
+	    "%s may have run (%s) and is not repeated: the client gets an "
+	    "error",
 	    buf_str(&label), rule);
 	buf_free(&label);
 	session_fail(s, c,

@@ -79,8 +79,8 @@ session_start_from_cache(struct session *s, const struct facts *f)
 	if (c == NULL)
 		return false;
 	session_log(s, LEVEL_WARN,
-	    "%s has opened no session yet: the client gets what it said at a "
-	    "former start, calls wait for it",
+	    "%s has not opened a session yet: the client is answered from the "
+	    "startup cache, and calls wait",
 	    s->config.host);
 	session_call_state(s, c, CALL_RUNNING);
 	keep_frame(&c->refusal, NULL);
@@ -90,7 +90,7 @@ session_start_from_cache(struct session *s, const struct facts *f)
 	session_keep_ready(s);
 	session_learn_families(s, answer);
 	s->handshake.by = HANDSHAKE_CACHED;
-	s->renewal.why = "the start was from memory";
+	s->renewal.why = "initialize was answered from the startup cache";
 	session_phase(s, PHASE_RENEWING,
 	    session_opening_waits(s) ? ALARM_NEVER :
 				       s->now + session_renew_window(s));

@@ -265,8 +265,8 @@ session_describe(const struct session *s, struct buf *out)
 	    s->generation->session != NULL ? "" : " (no session id)",
 	    s->generation->version != NULL ? s->generation->version : "-");
 	buf_addf(out,
-	    "calls: %zu open, %zu in flight, %zu bytes held back; %zu legs; "
-	    "%zu questions of the server open\n",
+	    "calls: %zu open, %zu in flight, %zu bytes held back; %zu "
+	    "attempts; %zu questions of the server open\n",
 	    s->calls.n, s->in_flight, s->held.bytes, s->calls.n_attempts,
 	    s->questions.n);
 	buf_addf(out, "listen stream: %s\n", listen[s->listen.state]);

@@ -45,7 +45,7 @@ phase_timeout(struct session *s)
 	case LATE_READY:
 		session_log(s, LEVEL_WARN,
 		    "%s did not acknowledge notifications/initialized within "
-		    "%d s; going on",
+		    "%d s; mcpsplice continues",
 		    s->config.host, READY_MS / 1000);
 		session_readied(s);
 		break;

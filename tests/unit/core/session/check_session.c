@@ -85,8 +85,8 @@ START_TEST(answers_that_wait)
 		ask_and_answer(p, i, "ping");
 	play_must(p, "< #4 msg ask 1000 ping");
 	play_must(p,
-	    "warn mcp.test asks too much at once: questions are refused "
-	    "while 256 are open");
+	    "warn mcp.test asks too many questions at once: while 256 are "
+	    "open, others are refused");
 	play_must(p, "< #4 msg ask 1001 roots/list");
 	play_must(p, "write 1 ! upstream_timeout maybe");
 	play_must_rest(p);
