@@ -151,6 +151,7 @@ client_from_client(struct client *e, struct frame *f)
 		client_notification(e, f);
 	else
 		client_log(e, LEVEL_WARN,
-		    "an answer of a client that speaks " REVISION_MODERN
-		    ": there it answers in its next request; dropped");
+		    "a client of " REVISION_MODERN
+		    " sent an answer, which belongs in its next request: "
+		    "dropped");
 }

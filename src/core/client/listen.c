@@ -382,8 +382,8 @@ tell_or_keep(struct client *e, struct listen *l, struct frame *f)
 	}
 	if (l->early_bytes + frame_size(f) > MAX_EARLY) {
 		client_log(e, LEVEL_WARN,
-		    "too much for a listen that is not acknowledged yet: a "
-		    "notification is dropped");
+		    "too many notifications wait for a listen that is not "
+		    "acknowledged yet: one is dropped");
 		return;
 	}
 	l->early = xrealloc(l->early, (l->n_early + 1) * sizeof *l->early);
@@ -423,7 +423,8 @@ client_fan_out(struct client *e, struct frame *f)
 		return false;
 	if (f->text.n > MAX_EARLY) {
 		client_log(e, LEVEL_WARN,
-		    "a notice of %zu bytes that a %s changed: dropped",
+		    "a notification of %zu bytes that a %s changed is too "
+		    "large: dropped",
 		    f->text.n, updated ? "resource" : "list");
 		return true;
 	}

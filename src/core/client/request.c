@@ -160,7 +160,7 @@ client_notification(struct client *e, struct frame *f)
 		cancelled(e, f);
 	else if (client_is(f, "notifications/initialized"))
 		client_log(e, LEVEL_DEBUG,
-		    "notifications/initialized of a client that did not "
+		    "the client sent notifications/initialized without "
 		    "initialize: dropped");
 	else
 		client_send(e, frame_ref(f));

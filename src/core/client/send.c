@@ -123,7 +123,7 @@ client_bridge(struct client *e, struct frame *f)
 	} else if (client_outgrown(e, f)) {
 		client_log(e, LEVEL_INFO,
 		    "the client can answer more kinds of questions than "
-		    "before: opens a new session");
+		    "before: a new session is opened");
 		client_listens_lost(e);
 		client_open(e, f);
 		client_hold(e, f);

@@ -375,8 +375,8 @@ START_TEST(test_updated)
 		buf_addf(&b, "write {...subscriptionId':%d}}}\n", i);
 	add_updated(&b, (1 << 20) + 1);
 	buf_adds(&b,
-	    "warn a notice of 1048577 bytes that a resource changed: "
-	    "dropped\n");
+	    "warn a notification of 1048577 bytes that a resource changed "
+	    "is too large: dropped\n");
 	check(&b);
 }
 END_TEST
@@ -394,7 +394,7 @@ START_TEST(test_early)
 		buf_addf(&b,
 		    "< {$J,'method':'notifications/resources/updated',"
 		    "'params':{'uri':'a:b','x':'%0100000d'}}\n%s",
-		    i, i < 10 ? "" : "warn too much for a listen ...\n");
+		    i, i < 10 ? "" : "warn too many notifications ...\n");
 	buf_adds(&b, "< {$J,'id':'p-c2','result':{}}\nwrite ...\n");
 	for (i = 0; i < 10; i++)
 		buf_addf(&b, "write ...%d',...\n", i);
