@@ -302,7 +302,7 @@ check_token(struct walk *w, struct span value, struct buf *token)
 	static const struct span none = { "", 0 };
 
 	if (json_kind(value) != '"')
-		return "its " ANNOTATION " is no string";
+		return "its " ANNOTATION " is not a string";
 	if (json_string(value, token) != 0 || w->seen.n == MIRRORED_MAX) {
 		w->too_much = true;
 		return NULL;
@@ -310,9 +310,9 @@ check_token(struct walk *w, struct span value, struct buf *token)
 	if (token->n == 0)
 		return "its " ANNOTATION " is empty";
 	if (headers_get(&w->seen, buf_str(token)) != NULL)
-		return "two of its " ANNOTATION " are the same";
+		return "two of its " ANNOTATION " annotations are the same";
 	if (headers_add(&w->seen, buf_span(token), none, false) != 0)
-		return "its " ANNOTATION " is no name for a header";
+		return "its " ANNOTATION " is not a valid header name";
 	return NULL;
 }
 
@@ -325,8 +325,7 @@ annotate(struct walk *w, const struct span found[KEYWORDS], size_t step)
 
 	/* The first step is the root. */
 	if (step == NOWHERE || step == 0)
-		return "its " ANNOTATION
-		       " is on something else than a plain property";
+		return "its " ANNOTATION " is not on a plain property";
 	buf_init(&token, TOKEN_BYTES);
 	why = check_token(w, found[KEY_ANNOTATION], &token);
 	if (why == NULL && !has_mirrored_type(found[KEY_TYPE]))

@@ -152,9 +152,9 @@ check_call(const struct mirror *m, const char *arguments, const char *want)
 
 /* --- which tools are good --- */
 
-#define PLAIN_VALUE "on something else than a plain property"
+#define PLAIN_VALUE "is not on a plain property"
 #define WRONG_TYPE "not on a string, an integer or a boolean"
-#define NO_NAME "no name for a header"
+#define NO_NAME "is not a valid header name"
 #define SAME "the same"
 
 static const struct {
@@ -184,11 +184,13 @@ static const struct {
 	{ PROPERTIES("\"value\":" STRING("\\u0000")), NO_NAME },
 	{ PROPERTIES("\"value\":" STRING("A\\u007F")), NO_NAME },
 	/* No string at all. */
-	{ PROPERTIES("\"value\":" HEADER("\"string\"", "1")), "no string" },
-	{ PROPERTIES("\"value\":" HEADER("\"string\"", "null")), "no string" },
-	{ PROPERTIES("\"value\":" HEADER("\"string\"", "true")), "no string" },
+	{ PROPERTIES("\"value\":" HEADER("\"string\"", "1")), "not a string" },
+	{ PROPERTIES("\"value\":" HEADER("\"string\"", "null")),
+	    "not a string" },
+	{ PROPERTIES("\"value\":" HEADER("\"string\"", "true")),
+	    "not a string" },
 	{ PROPERTIES("\"value\":" HEADER("\"string\"", "[\"A\"]")),
-	    "no string" },
+	    "not a string" },
 	/* Types. */
 	{ PROPERTIES("\"v\":" HEADER("\"number\"", "\"V\"")), WRONG_TYPE },
 	{ PROPERTIES("\"v\":{\"x-mcp-header\":\"V\"}"), WRONG_TYPE },
