@@ -28,8 +28,8 @@ server_order_asking(const struct server *e, struct span id,
 	struct server_order *o, *alike = NULL;
 
 	for (o = e->orders; o != NULL; o = o->next) {
-		if (o->dropped || o->post == POST_ORPHAN || o->body == NULL ||
-		    o->body->kind != FRAME_REQUEST ||
+		if (o->dropped || o->post == POST_STREAM_ENDED ||
+		    o->body == NULL || o->body->kind != FRAME_REQUEST ||
 		    (o->mode != mode && o != e->detect.order))
 			continue;
 		if (span_eq(o->body->id, id))

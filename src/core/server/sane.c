@@ -96,7 +96,7 @@ sane_order(const struct server *e, const struct server_order *o)
 	assert(o->again_at == ALARM_NEVER || n == 0);
 	assert(o->post != POST_TAKEN ||
 	    (n == 0 && e->sse != NULL && e->sse->ready));
-	assert(o->post != POST_ORPHAN || n == 1);
+	assert(o->post != POST_STREAM_ENDED || n == 1);
 	/* Something is left that ends it. */
 	assert(n == 1 || o->verb == VERB_GET || o->inputs != NULL ||
 	    o->again_at != ALARM_NEVER || o->post == POST_TAKEN ||

@@ -97,7 +97,7 @@ server_sse2024_leave(struct server *e)
 			server_order_tell_done(e, o, &cut);
 		else if (o->mode == MODE_SSE &&
 		    server_attempt_of(e, FOR_POST, o) != NULL)
-			o->post = POST_ORPHAN;
+			o->post = POST_STREAM_ENDED;
 		else if (o->mode == MODE_SSE)
 			server_order_tell_gone(e, o, o->verb == VERB_POST);
 	}

@@ -111,7 +111,7 @@ post_done(struct server *e, struct server_attempt *i, const struct facts *f)
 
 	if (o == NULL)
 		return;
-	if ((o->post == POST_ORPHAN || e->sse == NULL) &&
+	if ((o->post == POST_STREAM_ENDED || e->sse == NULL) &&
 	    (taken || f->ending == ENDING_COMPLETE)) {
 		server_order_tell_gone(e, o,
 		    f->status < 400 || f->status >= 500);
@@ -149,7 +149,7 @@ server_sse2024_in_message(struct server *e, struct server_attempt *i,
 		return;
 	}
 	/* Only the words of a refusal count: a body with 2xx is ignored. */
-	if (i->order == NULL || i->order->post == POST_ORPHAN ||
+	if (i->order == NULL || i->order->post == POST_STREAM_ENDED ||
 	    f->status < 400 || m->kind != FRAME_ERROR)
 		return;
 	refused.had_session = i->order != e->detect.order;

@@ -34,7 +34,8 @@
  * - The tickets of attempts fall along the list, and have their highest bit
  *   set; those of orders have not.
  * - An order has at most one attempt. An order that has open inputs, or waits
- *   for its next round, or was taken by HTTP+SSE, has none; an orphan has one.
+ *   for its next round, or was taken by HTTP+SSE, has none. An order in
+ *   POST_STREAM_ENDED has one.
  * - Each order of a POST has something left that ends it: an attempt, open
  *   inputs, a next round, the stream that took it, detection, or a
  *   subscription.
@@ -72,9 +73,9 @@ struct mirror;
 
 /* The POST of an order at a server of HTTP+SSE. */
 enum post {
-	POST_OPEN,  /* under way, or not sent yet */
-	POST_TAKEN, /* the answer will come on the stream */
-	POST_ORPHAN /* under way, and the stream has ended */
+	POST_OPEN,        /* under way, or not sent yet */
+	POST_TAKEN,       /* the answer will come on the stream */
+	POST_STREAM_ENDED /* under way, and the stream has ended */
 };
 
 /* An exchange that the session ordered. The session is told its end exactly
