@@ -73,9 +73,8 @@ dropped_tool(const char *name, const char *why, void *arg)
 	struct server *e = arg;
 
 	if (++e->dropped_tools <= TOLD_MAX)
-		server_log(e, LEVEL_WARN,
-		    "a tool of %s is not passed on: %s (%s)", e->config.host,
-		    name, why);
+		server_log(e, LEVEL_WARN, "a tool of %s is left out: %s (%s)",
+		    e->config.host, name, why);
 }
 
 /* Learns which tools there are. Returns the tools/list result without the tools
@@ -88,7 +87,8 @@ learn_tools(struct server *e, struct frame *m)
 	e->dropped_tools = 0;
 	good = mirror_learn(e->mirror, m, dropped_tool, e);
 	if (e->dropped_tools > TOLD_MAX)
-		server_log(e, LEVEL_WARN, "and %zu more tools of %s",
+		server_log(e, LEVEL_WARN,
+		    "and %zu more tools of %s are left out",
 		    e->dropped_tools - TOLD_MAX, e->config.host);
 	return good;
 }
@@ -315,7 +315,7 @@ take_notification(struct server *e, struct server_order *o,
 	}
 	if (is_ours(m) || goes_backwards(o, m)) {
 		server_log(e, LEVEL_DEBUG,
-		    "a notification that is not for the client: dropped");
+		    "a notification is not meant for the client: dropped");
 		return;
 	}
 	legacy = era_notification_to_legacy(m);
@@ -338,7 +338,8 @@ take_request(struct server *e, struct server_order *o, struct server_attempt *i,
 {
 	if (!holds_up(m)) {
 		server_log(e, LEVEL_INFO,
-		    "%s asks by a request, as modern servers may not: dropped",
+		    "%s sent a request, which a modern server must not do: "
+		    "dropped",
 		    e->config.host);
 		return;
 	}

@@ -79,7 +79,8 @@ server_call_retry(struct server *e, struct server_order *o,
 		return false;
 	o->tries++;
 	o->again_at = e->now + wait;
-	server_log(e, LEVEL_INFO, "the answers for %s go out again in %lld ms",
+	server_log(e, LEVEL_INFO,
+	    "the answers to the questions of %s are sent again in %lld ms",
 	    e->config.host, (long long)wait);
 	return true;
 }
@@ -89,8 +90,8 @@ server_call_renew(struct server *e, struct server_order *o,
     struct server_attempt *i, const struct facts *f, bool ran)
 {
 	server_log(e, LEVEL_INFO,
-	    "%s answered %d as no modern server does: what it speaks is found "
-	    "out anew",
+	    "%s answered %d, which no modern server does: its protocol is "
+	    "detected again",
 	    e->config.host, f->status);
 	server_belief_doubt(e);
 	server_call_let_go(e, i);

@@ -188,8 +188,8 @@ refused(struct server *e, struct subscription *fd, const struct facts *f,
 		server_subscription_end(e, fd);
 		fd->refused = true;
 		server_log(e, LEVEL_INFO,
-		    "%s does not tell of changes: it refuses "
-		    "subscriptions/listen (%ld)",
+		    "%s reports no changes: it refuses subscriptions/listen "
+		    "(%ld)",
 		    e->config.host, msg_error_code(error));
 		if (fd == l->successor)
 			server_set_give_up(e, error);
@@ -219,7 +219,7 @@ notified(struct server *e, struct subscription *fd, struct frame *m)
 
 	if (!msg_id_same(id, span_of(fd->id)) && (id.p != NULL || !ack)) {
 		server_log(e, LEVEL_DEBUG,
-		    "a notification of another subscription: dropped");
+		    "a notification belongs to another subscription: dropped");
 		return;
 	}
 	if (ack) {
@@ -255,7 +255,7 @@ server_listen_message(struct server *e, struct server_attempt *i,
 		return;
 	if (m->kind == FRAME_REQUEST)
 		server_log(e, LEVEL_DEBUG,
-		    "a request on a subscription stream: dropped");
+		    "a request came on a subscription stream: dropped");
 	else if (fd->order != NULL)
 		server_native_message(e, fd, f, m);
 	else if (m->kind == FRAME_NOTIFICATION)

@@ -179,7 +179,7 @@ server_modern_send(struct server *e, struct server_order *o)
 	} else {
 		if (o->verb == VERB_POST && !server_inputs_answer(e, o->body))
 			server_log(e, LEVEL_DEBUG,
-			    "an answer to no open question: dropped");
+			    "an answer matches no open question: dropped");
 		server_order_tell_done(e, o, &server_facts_accepted);
 	}
 }

@@ -88,7 +88,7 @@ lost(struct server *e, struct subscription *fd, const struct facts *f)
 	server_subscription_lost(e, fd, f);
 	if (fd->failures < LISTEN_FAILURES)
 		return;
-	server_log(e, LEVEL_INFO, "%s does not take a subscription again",
+	server_log(e, LEVEL_INFO, "%s does not accept a subscription again",
 	    e->config.host);
 	cut.ending = ENDING_CUT;
 	finish(e, fd, &cut);
@@ -175,7 +175,7 @@ notified(struct server *e, struct subscription *fd, const struct facts *f,
 
 	if (id.p != NULL && !msg_id_same(id, span_of(fd->id))) {
 		server_log(e, LEVEL_DEBUG,
-		    "a notification of another subscription: dropped");
+		    "a notification belongs to another subscription: dropped");
 		return;
 	}
 	if (json_key_is(m->method,

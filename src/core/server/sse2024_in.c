@@ -20,7 +20,7 @@ take_answer(struct server *e, struct frame *m)
 
 	if (o == NULL) {
 		server_log(e, LEVEL_DEBUG,
-		    "an answer to no open request on the stream: dropped");
+		    "an answer on the stream matches no open request: dropped");
 		return;
 	}
 	if (o == e->detect.order && m->kind == FRAME_RESULT)
@@ -42,8 +42,8 @@ stream_message(struct server *e, struct frame *m)
 		    m);
 	else if (!server_order_keep(&s->kept, m))
 		server_log(e, LEVEL_DEBUG,
-		    "too much on the stream before the session listens: "
-		    "dropped");
+		    "too many messages came on the stream before the session "
+		    "listens: one is dropped");
 }
 
 static void
@@ -77,7 +77,7 @@ server_sse2024_in_endpoint(struct server *e, struct server_attempt *i, bool ok)
 		return;
 	if (!ok) {
 		server_log(e, LEVEL_WARN,
-		    "%s names an endpoint on another origin: not used",
+		    "%s names an endpoint on another origin: it is not used",
 		    e->config.host);
 		no_stream(e, "its endpoint is on another origin");
 		return;

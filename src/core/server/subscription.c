@@ -106,7 +106,8 @@ server_subscription_acknowledged(struct server *e, struct subscription *fd,
 {
 	if (fd->acknowledged) {
 		server_log(e, LEVEL_DEBUG,
-		    "a subscription is acknowledged twice: dropped");
+		    "a subscription is acknowledged twice: the second one is "
+		    "dropped");
 		return false;
 	}
 	fd->acknowledged = true;

@@ -33,8 +33,8 @@ server_tell_session(struct server *e, struct frame *m)
 		server_order_tell_message(e, l->get, &server_facts_stream, m);
 	else if (!server_order_keep(&l->kept, m))
 		server_log(e, LEVEL_DEBUG,
-		    "too many notifications before the session listens: "
-		    "dropped");
+		    "too many notifications came before the session listens: "
+		    "one is dropped");
 }
 
 /* Tells that something may have changed, a resource (uri raw JSON) or a list

@@ -60,7 +60,7 @@ START_TEST(test_notes)
 	play_check_lines(p, suite_fragment("@live"));
 	play_must(p, "< #1 msg ok=1");
 	play_must(p,
-	    "note an answer to no open request on the stream: dropped");
+	    "note an answer on the stream matches no open request: dropped");
 	play_free(p);
 }
 END_TEST
@@ -76,7 +76,9 @@ START_TEST(test_kept)
 	play_check_lines(p, suite_fragment("@opened"));
 	for (i = 0; i < 66; i++)
 		play_feed(p, "< #1 msg note n%d", i);
-	ck_assert_uint_eq(play_count(p, "note too much on the stream"), 2);
+	ck_assert_uint_eq(play_count(p,
+			      "note too many messages came on the stream"),
+	    2);
 	play_feed(p, "> get");
 	ck_assert_uint_eq(play_seen(p, "\"n0\""), 1);
 	ck_assert_uint_eq(play_seen(p, "\"n63\""), 1);
@@ -114,7 +116,9 @@ START_TEST(test_kept_bytes)
 	play_check_lines(p, suite_fragment("@opened"));
 	for (i = 0; i < 5; i++)
 		play_big(p, 300 * 1000);
-	ck_assert_uint_eq(play_count(p, "note too much on the stream"), 2);
+	ck_assert_uint_eq(play_count(p,
+			      "note too many messages came on the stream"),
+	    2);
 	play_feed(p, "< #1 msg note small");
 	ck_assert_uint_eq(play_count(p, "note too much"), 0);
 	play_feed(p, "> get");
