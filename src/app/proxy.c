@@ -415,12 +415,11 @@ tell_wait(struct proxy *p, uint64_t ticket, const char *why)
 }
 
 static void
-on_credentials_ready(uint64_t ticket, const struct headers *h, uint64_t stamp,
-    void *arg)
+on_credentials_ready(uint64_t ticket, void *arg)
 {
 	struct proxy *p = arg;
 
-	streamable_go(p->upstream, ticket, h, stamp);
+	streamable_go(p->upstream, ticket);
 }
 
 static void
@@ -486,12 +485,14 @@ on_stale_session(struct span session, struct span version, void *arg)
 	input(arg, &in);
 }
 
-/* The old connections may be dead without any sign. */
+/* The old connections may be dead without any sign, and the credentials may
+ * have expired. */
 static void
 wake(struct proxy *p)
 {
 	struct event in = { .kind = INPUT_WAKE };
 
+	authorize_wake(p->authorize);
 	streamable_forget(p->upstream);
 	input(p, &in);
 }
@@ -704,6 +705,7 @@ make_upstream(struct proxy *p)
 		.max_held = p->options->max_buffer / 2,
 		.max_depth = p->options->max_depth,
 		.call_timeout_ms = p->options->call_timeout_ms,
+		.credentials = authorize_credentials(p->authorize),
 	};
 
 	return streamable_new(p->loop, p->http, &c, &ops, p);

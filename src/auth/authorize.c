@@ -1,4 +1,4 @@
-/* Gets the credentials of an exchange from the given headers, the helper or
+/* Gets the credentials of the exchanges from the given headers, the helper or
  * OAuth. */
 #include "config.h"
 
@@ -9,11 +9,10 @@
 
 #include "auth/command.h"
 
-/* A question that waits for the helper. */
-struct asked {
-	struct asked *next;
-	uint64_t ticket;
-	bool refused;
+enum {
+	LOOK_MS = 1000, /* between two looks at the clock for the helper's
+			 * headers */
+	LAST_S = 2      /* in the last seconds of these each exchange asks */
 };
 
 struct authorize {
@@ -23,100 +22,42 @@ struct authorize {
 	struct given *given;
 	struct command_auth *command;
 	struct oauth *oauth;
-	struct asked *asked;
-	/* The given headers together with those of OAuth or the helper, made
-	 * once for many exchanges. */
-	struct headers both;
-	uint64_t both_given, both_stamp;
+	struct credentials credentials;
 };
 
-/* --- given headers, and those of OAuth or the helper --- */
-
-static const struct headers *
-given(struct authorize *a)
-{
-	return given_headers(a->given, loop_now(a->loop));
-}
+/* --- given headers alone --- */
 
 static void
-go(struct authorize *a, uint64_t ticket, const struct headers *more,
-    uint64_t stamp)
+go_given(struct authorize *a, uint64_t ticket)
 {
-	const struct headers *mine = given(a);
-
-	if (a->both_given != given_version(a->given) ||
-	    a->both_stamp != stamp) {
-		headers_free(&a->both);
-		headers_append(&a->both, mine);
-		headers_append(&a->both, more);
-		a->both_given = given_version(a->given);
-		a->both_stamp = stamp;
-	}
-	a->ops.oauth.credentials_ready(ticket, &a->both, stamp, a->arg);
-}
-
-/* --- OAuth --- */
-
-static void
-on_credentials_ready(uint64_t ticket, const struct headers *h, uint64_t stamp,
-    void *arg)
-{
-	go(arg, ticket, h, stamp);
-}
-
-static void
-on_refusal_final(uint64_t ticket, const char *why, bool credentials_known_good,
-    void *arg)
-{
-	struct authorize *a = arg;
-
-	a->ops.oauth.refusal_final(ticket, why, credentials_known_good, a->arg);
-}
-
-static void
-on_user_needed(uint64_t ticket, const char *why, void *arg)
-{
-	struct authorize *a = arg;
-
-	a->ops.oauth.user_needed(ticket, why, a->arg);
-}
-
-static void
-on_credentials_changed(void *arg)
-{
-	struct authorize *a = arg;
-
-	a->ops.oauth.credentials_changed(a->arg);
-}
-
-static const char *
-on_peer(void *arg)
-{
-	struct authorize *a = arg;
-
-	return a->ops.oauth.peer(a->arg);
+	given_fill(a->given, &a->credentials, loop_now(a->loop), NULL, 0,
+	    INT64_MAX);
+	a->ops.oauth.credentials_ready(ticket, a->arg);
 }
 
 /* --- the helper --- */
 
 static void
-on_helped(const struct headers *h, const char *why, void *arg)
+go_helped(struct authorize *a, uint64_t ticket, const struct headers *h)
+{
+	int64_t now = loop_now(a->loop), until = 0;
+
+	if (command_lasts(a->command, (int64_t)time(NULL) + LAST_S))
+		until = now + LOOK_MS;
+	given_fill(a->given, &a->credentials, now, h,
+	    command_version(a->command), until);
+	a->ops.oauth.credentials_ready(ticket, a->arg);
+}
+
+static void
+on_helped(uint64_t ticket, const struct headers *h, const char *why, void *arg)
 {
 	struct authorize *a = arg;
-	struct asked *q, *list = a->asked;
 
-	a->asked = NULL;
-	while ((q = list) != NULL) {
-		list = q->next;
-		if (h != NULL)
-			go(a, q->ticket, h, command_version(a->command));
-		else if (q->refused)
-			a->ops.oauth.refusal_final(q->ticket, why, false,
-			    a->arg);
-		else
-			a->ops.deny(q->ticket, why, a->arg);
-		free(q);
-	}
+	if (h != NULL)
+		go_helped(a, ticket, h);
+	else
+		a->ops.deny(ticket, why, a->arg);
 }
 
 /* Asks the helper. Returns false if its latest headers were refused and it
@@ -125,25 +66,31 @@ static bool
 help(struct authorize *a, uint64_t ticket, bool refused, uint64_t stamp)
 {
 	bool latest = refused && stamp == command_version(a->command);
-	const struct headers *h = command_headers(a->command,
-	    (int64_t)time(NULL), latest, on_helped, a);
-	struct asked *q;
+	const struct headers *h = command_headers(a->command, ticket,
+	    (int64_t)time(NULL), latest);
 
-	if (h != NULL) {
-		if (latest)
-			return false;
-		go(a, ticket, h, command_version(a->command));
-		return true;
-	}
-	q = xcalloc(1, sizeof *q);
-	q->ticket = ticket;
-	q->refused = refused;
-	q->next = a->asked;
-	a->asked = q;
+	if (h != NULL && latest)
+		return false;
+	if (h != NULL)
+		go_helped(a, ticket, h);
+	else
+		a->credentials.until = 0; /* all wait for the helper */
 	return true;
 }
 
 /* --- calls from outside --- */
+
+const struct credentials *
+authorize_credentials(const struct authorize *a)
+{
+	return &a->credentials;
+}
+
+void
+authorize_wake(struct authorize *a)
+{
+	a->credentials.until = 0;
+}
 
 void
 authorize_ask(struct authorize *a, uint64_t ticket, bool last)
@@ -153,8 +100,7 @@ authorize_ask(struct authorize *a, uint64_t ticket, bool last)
 	else if (a->command != NULL)
 		help(a, ticket, false, 0);
 	else
-		a->ops.oauth.credentials_ready(ticket, given(a),
-		    given_version(a->given), a->arg);
+		go_given(a, ticket);
 }
 
 /* The given headers may have changed since the request was sent: a file with a
@@ -165,8 +111,7 @@ given_again(struct authorize *a, uint64_t ticket, uint64_t stamp)
 	given_reread(a->given);
 	if (given_version(a->given) == stamp)
 		return false;
-	a->ops.oauth.credentials_ready(ticket, given(a),
-	    given_version(a->given), a->arg);
+	go_given(a, ticket);
 	return true;
 }
 
@@ -193,35 +138,26 @@ authorize_accepted(struct authorize *a, uint64_t stamp)
 void
 authorize_drop(struct authorize *a, uint64_t ticket)
 {
-	struct asked **at, *q;
-
 	if (a->oauth != NULL)
 		oauth_drop(a->oauth, ticket);
-	for (at = &a->asked; (q = *at) != NULL; at = &q->next)
-		if (q->ticket == ticket) {
-			*at = q->next;
-			free(q);
-			return;
-		}
+	if (a->command != NULL)
+		command_drop(a->command, ticket);
 }
 
 struct authorize *
 authorize_new(struct loop *l, const struct authorize_config *config,
     const struct authorize_ops *ops, void *arg, char **why)
 {
-	static const struct oauth_ops oauth_ops = { on_credentials_ready,
-		on_refusal_final, on_user_needed, on_credentials_changed,
-		on_peer };
 	struct authorize *a = xcalloc(1, sizeof *a);
 
 	a->loop = l;
 	a->ops = *ops;
 	a->arg = arg;
-	headers_init(&a->both);
+	headers_init(&a->credentials.headers);
 	a->given = given_new(config->given, why);
 	if (a->given != NULL && config->command != NULL)
 		a->command = command_new(l, config->command, config->url,
-		    config->unset, why);
+		    config->unset, on_helped, a, why);
 	if (a->given == NULL || (config->command != NULL && !a->command)) {
 		authorize_free(a);
 		return NULL;
@@ -234,24 +170,19 @@ authorize_new(struct loop *l, const struct authorize_config *config,
 		return NULL;
 	}
 	if (config->oauth != NULL && !given_has_authorization(a->given))
-		a->oauth = oauth_new(l, config->oauth, &oauth_ops, a);
+		a->oauth = oauth_new(l, config->oauth, a->given,
+		    &a->credentials, &ops->oauth, arg);
 	return a;
 }
 
 void
 authorize_free(struct authorize *a)
 {
-	struct asked *q;
-
 	if (a == NULL)
 		return;
-	while ((q = a->asked) != NULL) {
-		a->asked = q->next;
-		free(q);
-	}
 	oauth_free(a->oauth);
 	command_free(a->command);
 	given_free(a->given);
-	headers_free(&a->both);
+	headers_free(&a->credentials.headers);
 	free(a);
 }

@@ -1,7 +1,8 @@
 /*
- * Gives each exchange its credentials, from any source: given headers, a
- * credential helper, OAuth, or none. An exchange gets credentials only here, so
- * they go to the server and to nobody else.
+ * Keeps the credentials of the exchanges, from any source: given headers, a
+ * credential helper, OAuth, or none. transport borrows them and asks when their
+ * time is over. An exchange gets credentials only here, so they go to the
+ * server and to nobody else.
  */
 #ifndef MCPSPLICE_AUTH_AUTHORIZE_H
 #define MCPSPLICE_AUTH_AUTHORIZE_H
@@ -22,7 +23,8 @@ struct authorize_config {
 };
 
 /* See oauth.h. Each question gets one answer, which may come from inside the
- * call: credentials_ready, refusal_final, or deny (the request is not sent). */
+ * call: credentials_ready (those of authorize_credentials), refusal_final, or
+ * deny (the request is not sent, or its refusal is final). */
 struct authorize_ops {
 	struct oauth_ops oauth;
 	void (*deny)(uint64_t ticket, const char *why, void *arg);
@@ -33,6 +35,11 @@ struct authorize_ops {
 struct authorize *authorize_new(struct loop *l,
     const struct authorize_config *config, const struct authorize_ops *ops,
     void *arg, char **why);
+/* Returns the latest credentials, which change but stay where they are for the
+ * life of a. An exchange that begins when their time is over has to ask. */
+const struct credentials *authorize_credentials(const struct authorize *a);
+/* The clocks may have jumped: the next exchange has to ask. */
+void authorize_wake(struct authorize *a);
 /* Asks for the credentials of an exchange. last: the answer is made of the
  * credentials at hand; nothing is started for it. */
 void authorize_ask(struct authorize *a, uint64_t ticket, bool last);

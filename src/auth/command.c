@@ -26,8 +26,8 @@ enum { ANSWER_VERSION = 1, REFUSED_S = 5, TIMEOUT_MS = 30000 };
 #define OUTPUT_MAX_BYTES ((size_t)64 * 1024)
 
 struct waiter {
-	command_cb *cb;
-	void *arg;
+	struct waiter *next;
+	uint64_t ticket;
 };
 
 struct command_auth {
@@ -35,10 +35,11 @@ struct command_auth {
 	char **words;
 	char *url;
 	const char *const *unset;
+	command_cb *cb;
+	void *arg;
 	struct child *child; /* NULL: the helper does not run */
 	struct buf output;
-	struct waiter *waiters;
-	size_t n_waiters;
+	struct waiter *waiters; /* the latest first */
 	struct headers headers;
 	bool at_hand;
 	uint64_t version;
@@ -328,14 +329,14 @@ end_fault(enum child_end end, int value)
 static void
 tell(struct command_auth *c, const char *why)
 {
-	struct waiter *list = c->waiters;
-	size_t n = c->n_waiters, i;
+	struct waiter *list = c->waiters, *w;
 
 	c->waiters = NULL;
-	c->n_waiters = 0;
-	for (i = 0; i < n; i++)
-		list[i].cb(why == NULL ? &c->headers : NULL, why, list[i].arg);
-	free(list);
+	while ((w = list) != NULL) {
+		list = w->next;
+		c->cb(w->ticket, why == NULL ? &c->headers : NULL, why, c->arg);
+		free(w);
+	}
 }
 
 static void
@@ -383,6 +384,12 @@ run(struct command_auth *c, const char *reason)
 	buf_free(&input);
 }
 
+bool
+command_lasts(const struct command_auth *c, int64_t until_s)
+{
+	return c->expires_at == 0 || until_s < c->expires_at;
+}
+
 /* Returns the reason to run the helper now; NULL: the headers at hand will
  * do. */
 static const char *
@@ -390,7 +397,7 @@ reason(const struct command_auth *c, int64_t now_s, bool refused)
 {
 	if (!c->at_hand)
 		return "start";
-	if (c->expires_at != 0 && now_s >= c->expires_at)
+	if (!command_lasts(c, now_s))
 		return "expired";
 	/* If the clock was set back, do not wait for it */
 	if (refused &&
@@ -400,26 +407,41 @@ reason(const struct command_auth *c, int64_t now_s, bool refused)
 }
 
 const struct headers *
-command_headers(struct command_auth *c, int64_t now_s, bool refused,
-    command_cb *cb, void *arg)
+command_headers(struct command_auth *c, uint64_t ticket, int64_t now_s,
+    bool refused)
 {
 	const char *why = c->child != NULL ? NULL : reason(c, now_s, refused);
+	struct waiter *w;
 
 	if (c->child == NULL && why == NULL)
 		return &c->headers;
 	if (why != NULL && refused)
 		c->refused_at = now_s;
-	c->waiters = xrealloc(c->waiters,
-	    (c->n_waiters + 1) * sizeof *c->waiters);
-	c->waiters[c->n_waiters++] = (struct waiter){ cb, arg };
+	w = xcalloc(1, sizeof *w);
+	w->ticket = ticket;
+	w->next = c->waiters;
+	c->waiters = w;
 	if (why != NULL)
 		run(c, why);
 	return NULL;
 }
 
+void
+command_drop(struct command_auth *c, uint64_t ticket)
+{
+	struct waiter **at, *w;
+
+	for (at = &c->waiters; (w = *at) != NULL; at = &w->next)
+		if (w->ticket == ticket) {
+			*at = w->next;
+			free(w);
+			return;
+		}
+}
+
 struct command_auth *
 command_new(struct loop *l, const char *command, const char *url,
-    const char *const *unset, char **why)
+    const char *const *unset, command_cb *cb, void *arg, char **why)
 {
 	struct command_auth *c;
 	char **words, *fault;
@@ -435,6 +457,8 @@ command_new(struct loop *l, const char *command, const char *url,
 	c->words = words;
 	c->url = xstrdup(url);
 	c->unset = unset;
+	c->cb = cb;
+	c->arg = arg;
 	c->refused_at = -REFUSED_S;
 	buf_init(&c->output, 0);
 	headers_init(&c->headers);
@@ -452,11 +476,12 @@ command_free(struct command_auth *c)
 {
 	if (c == NULL)
 		return;
+	while (c->waiters != NULL)
+		command_drop(c, c->waiters->ticket);
 	child_free(c->child, true);
 	child_words_free(c->words);
 	free(c->url);
 	buf_wipe(&c->output);
-	free(c->waiters);
 	headers_free(&c->headers);
 	free(c);
 }

@@ -338,6 +338,29 @@ given_headers(struct given *a, int64_t now_ms)
 	return &a->all;
 }
 
+void
+given_fill(struct given *a, struct credentials *to, int64_t now_ms,
+    const struct headers *more, uint64_t stamp, int64_t until)
+{
+	struct headers fresh;
+	size_t i;
+
+	headers_init(&fresh);
+	headers_append(&fresh, given_headers(a, now_ms));
+	if (more != NULL)
+		headers_append(&fresh, more);
+	if (!headers_same(&fresh, &to->headers))
+		to->version++;
+	headers_free(&to->headers);
+	to->headers = fresh;
+	to->stamp = more == NULL ? a->version : stamp;
+	to->until = until;
+	for (i = 0; i < a->n; i++)
+		if (a->sources[i].regular &&
+		    to->until > a->looked_ms + GIVEN_LOOK_MS)
+			to->until = a->looked_ms + GIVEN_LOOK_MS;
+}
+
 bool
 given_reread(struct given *a)
 {

@@ -6,7 +6,7 @@
 #ifndef MCPSPLICE_AUTH_GIVEN_H
 #define MCPSPLICE_AUTH_GIVEN_H
 
-#include "base/headers.h"
+#include "core/exchange/credentials.h"
 
 struct given;
 
@@ -34,6 +34,11 @@ struct given *given_new(const struct given_config *config, char **why);
  * are checked for changes at most once a second (now_ms). If a file cannot be
  * read any more, its last content stays in use. */
 const struct headers *given_headers(struct given *a, int64_t now_ms);
+/* Makes the credentials of the next requests from the given headers and, unless
+ * it is NULL, from more, which has this stamp and is good until then (in the
+ * time of now_ms). They last until the files are looked at again. */
+void given_fill(struct given *a, struct credentials *to, int64_t now_ms,
+    const struct headers *more, uint64_t stamp, int64_t until);
 /* Reads the files again at once, whatever their time says, after a 401. Returns
  * true if the headers have changed. */
 bool given_reread(struct given *a);

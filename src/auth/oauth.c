@@ -27,6 +27,8 @@
 
 enum {
 	LOOK_MS = 1000,       /* between two looks at the store */
+	LAST_S = 2,           /* in the last seconds of a token each request
+			       * asks */
 	BRAKE_MS = 15 * 1000, /* the first wait after a failure */
 	BRAKE_MAX_MS = 600 * 1000,
 	LATER_MS = 1000, /* the first wait if it may work soon */
@@ -51,6 +53,8 @@ struct waiter {
 struct oauth {
 	struct loop *loop;
 	struct oauth_config config;
+	struct given *given;
+	struct credentials *credentials;
 	struct oauth_ops ops;
 	void *arg;
 	char name[STORE_NAME_BYTES];
@@ -153,6 +157,29 @@ can_refresh(const struct oauth *o)
 	return o->config.alone || o->record.token.refresh != NULL;
 }
 
+/* Will the token have expired in so many seconds, and can a better one be
+ * had? */
+static bool
+is_over(const struct oauth *o, int64_t in_s)
+{
+	return o->stamp != 0 &&
+	    !record_usable(&o->record, (int64_t)time(NULL) + in_s) &&
+	    can_refresh(o);
+}
+
+/* Requests need not ask until the next look at the store, but not while the
+ * store is read, nor when the token is about to expire. */
+static void
+fill(struct oauth *o)
+{
+	int64_t now = loop_now(o->loop), until = 0;
+
+	if (o->get == NULL && !is_over(o, LAST_S))
+		until = LOOK_MS +
+		    (o->config.store == NULL ? now : o->looked_at);
+	given_fill(o->given, o->credentials, now, &o->headers, o->stamp, until);
+}
+
 /* --- waiting --- */
 
 static void
@@ -166,7 +193,8 @@ go(struct oauth *o, const struct waiter *w)
 {
 	if (w->waited)
 		o->ops.user_needed(w->ticket, NULL, o->arg);
-	o->ops.credentials_ready(w->ticket, &o->headers, o->stamp, o->arg);
+	fill(o);
+	o->ops.credentials_ready(w->ticket, o->arg);
 }
 
 static void
@@ -309,6 +337,7 @@ on_record(const struct record *r, const char *why, void *arg)
 static void
 read_store(struct oauth *o)
 {
+	o->credentials->until = 0;
 	o->seen = store_stamp(o->config.store, o->name);
 	o->looked_at = loop_now(o->loop);
 	o->get = store_get(o->config.store, o->name, on_record, o);
@@ -439,6 +468,7 @@ on_login_process_done(enum login_end end, const char *why, int64_t again_ms,
 	free(o->where);
 	o->where = NULL;
 	o->looked_at = INT64_MIN / 2; /* check the store at once */
+	o->credentials->until = 0;
 	if (end == LOGIN_DONE && why != NULL && !o->hinted) {
 		o->hinted = true;
 		log_warn("the next start has to sign in again: %s", why);
@@ -489,14 +519,6 @@ on_login_process_done(enum login_end end, const char *why, int64_t again_ms,
 
 /* --- questions --- */
 
-/* Has the token expired, and can a better one be had? */
-static bool
-is_over(const struct oauth *o)
-{
-	return o->stamp != 0 &&
-	    !record_usable(&o->record, (int64_t)time(NULL)) && can_refresh(o);
-}
-
 /* Without the peer's address a login process would take the MCP server for one
  * on the internet, and refuse an authorization server in the same private
  * network. If the MCP server was public when the token was issued, that is
@@ -524,7 +546,7 @@ settle_ask(struct oauth *o, const struct waiter *w)
 	 * requests that need none work meanwhile. The same holds for the first
 	 * request to a server whose address is not known yet: its refusal tells
 	 * the address. */
-	if (is_over(o) && !is_braked(o) && !is_too_early(o)) {
+	if (is_over(o, 0) && !is_braked(o) && !is_too_early(o)) {
 		if (o->login_process == NULL)
 			start_login_process(o, LOGIN_EXPIRED, false, NULL);
 		return false;
@@ -685,7 +707,7 @@ settle_refusal(struct oauth *o, const struct waiter *w)
 	else if (o->stamp != 0 && w->refusal.stamp != o->stamp)
 		go(o, w);
 	/* Some servers answer an expired token with 403. */
-	else if (w->refusal.status == 403 && !is_over(o))
+	else if (w->refusal.status == 403 && !is_over(o, 0))
 		done = settle_403(o, w);
 	else
 		done = settle_401(o, w);
@@ -755,12 +777,15 @@ oauth_accepted(struct oauth *o, uint64_t stamp)
 
 struct oauth *
 oauth_new(struct loop *l, const struct oauth_config *config,
+    struct given *given, struct credentials *credentials,
     const struct oauth_ops *ops, void *arg)
 {
 	struct oauth *o = xcalloc(1, sizeof *o);
 
 	o->loop = l;
 	o->config = *config;
+	o->given = given;
+	o->credentials = credentials;
 	o->ops = *ops;
 	o->arg = arg;
 	record_init(&o->record);

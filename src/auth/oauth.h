@@ -7,7 +7,7 @@
 #ifndef MCPSPLICE_AUTH_OAUTH_H
 #define MCPSPLICE_AUTH_OAUTH_H
 
-#include "base/headers.h"
+#include "auth/given.h"
 #include "store/import.h"
 #include "store/store.h"
 
@@ -34,10 +34,8 @@ struct oauth_config {
  * credentials_ready or refusal_final; user_needed may come before, more than
  * once. */
 struct oauth_ops {
-	/* Send the request with these headers. stamp tells one token from the
-	 * next; 0: there is none. */
-	void (*credentials_ready)(uint64_t ticket, const struct headers *h,
-	    uint64_t stamp, void *arg);
+	/* Send the request with the credentials that oauth_new was given. */
+	void (*credentials_ready)(uint64_t ticket, void *arg);
 	/* The refusal is final. why NULL: the server's own words will do.
 	 * credentials_known_good: the server may not know the session
 	 * (doc/protocol.md 3.7). */
@@ -64,9 +62,11 @@ struct oauth_refusal {
 	unsigned tries;
 };
 
-/* Makes the object, which the caller owns. Everything in config is borrowed for
- * its life. */
+/* Makes the object, which the caller owns, and which keeps the credentials up
+ * to date: the given headers and the token. All that the arguments point to is
+ * borrowed for its life. */
 struct oauth *oauth_new(struct loop *l, const struct oauth_config *config,
+    struct given *given, struct credentials *credentials,
     const struct oauth_ops *ops, void *arg);
 /* Asks for the credentials of a request. The answer may come from inside. last:
  * the request does not wait for a better token. */

@@ -51,7 +51,6 @@ exchange_free(struct exchange *t)
 		u->last = t->prev;
 	exchange_clear_answer(t);
 	frame_unref(t->body);
-	headers_free(&t->credentials);
 	headers_free(&t->mirrored);
 	free(t->session);
 	free(t->version);

@@ -37,7 +37,7 @@ assemble(const struct exchange *t, struct headers *h)
 	add(h, "MCP-Protocol-Version", t->version);
 	add(h, "Mcp-Session-Id", t->session);
 	headers_append(h, &t->mirrored);
-	headers_append(h, &t->credentials);
+	headers_append(h, &t->u->config.credentials->headers);
 }
 
 static bool
@@ -50,7 +50,6 @@ void
 request_forget_headers(struct streamable *u)
 {
 	headers_free(&u->made);
-	headers_free(&u->made_credentials);
 	free(u->made_session);
 	free(u->made_version);
 	u->made_session = u->made_version = NULL;
@@ -66,7 +65,7 @@ headers_for(const struct exchange *t)
 	if (t->verb == VERB_POST && u->made_is_post && t->mirrored.n == 0 &&
 	    same_text(u->made_session, t->session) &&
 	    same_text(u->made_version, t->version) &&
-	    headers_same(&u->made_credentials, &t->credentials))
+	    u->made_credentials == u->config.credentials->version)
 		return &u->made;
 	request_forget_headers(u);
 	assemble(t, &u->made);
@@ -75,7 +74,7 @@ headers_for(const struct exchange *t)
 		u->made_session = xstrdup(t->session);
 	if (t->version != NULL)
 		u->made_version = xstrdup(t->version);
-	headers_append(&u->made_credentials, &t->credentials);
+	u->made_credentials = u->config.credentials->version;
 	return &u->made;
 }
 
@@ -109,6 +108,7 @@ request_start(struct exchange *t)
 	if (t->body != NULL)
 		r.body = t->body->text;
 	r.headers = headers_for(t);
+	t->stamp = u->config.credentials->stamp;
 	r.idle_ms = idle_limit(t);
 	r.max_idle_conn_s = IDLE_S;
 	memset(&t->facts, 0, sizeof t->facts);

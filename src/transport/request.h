@@ -4,7 +4,7 @@
 
 #include "transport/state.h"
 
-/* Sends the request of t, with its credentials, as a new transfer. */
+/* Sends the request of t, with the latest credentials, as a new transfer. */
 void request_start(struct exchange *t);
 /* Frees the headers that are kept from one request to the next. */
 void request_forget_headers(struct streamable *u);

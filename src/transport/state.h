@@ -47,8 +47,7 @@ struct exchange {
 	struct facts facts;
 	char *session_given, *location;
 	struct buf challenge;
-	struct headers credentials;
-	uint64_t stamp;
+	uint64_t stamp; /* of the credentials that it was sent with */
 };
 
 struct streamable {
@@ -65,11 +64,13 @@ struct streamable {
 	char *peer;     /* the address that answered last, or NULL */
 	struct exchange *first, *last; /* in the order of their start */
 	struct idtable by_ticket;
-	/* Tickets of the exchanges whose heads came in this turn of the loop. */
+	/* Tickets of the exchanges whose heads came in this turn of the
+	 * loop. */
 	uint64_t *heads;
 	size_t n_heads, cap_heads;
-	/* The latest headers, and the values they were made from. */
-	struct headers made, made_credentials;
+	/* The latest headers, and what they were made from. */
+	struct headers made;
+	uint64_t made_credentials; /* the version of these */
 	char *made_session, *made_version;
 	bool made_is_post;
 	bool stdout_full;

@@ -56,7 +56,6 @@ streamable_send(struct streamable *u, const struct order *order)
 	headers_init(&t->mirrored);
 	if (order->mirrored != NULL)
 		headers_append(&t->mirrored, order->mirrored);
-	headers_init(&t->credentials);
 	idtable_add(&u->by_ticket, &t->by_ticket, t->ticket);
 	t->prev = u->last;
 	if (u->last != NULL)
@@ -64,12 +63,14 @@ streamable_send(struct streamable *u, const struct order *order)
 	else
 		u->first = t;
 	u->last = t;
-	u->ops.authorize(t->ticket, t->verb == VERB_DELETE, u->arg);
+	if (loop_now(u->loop) < u->config.credentials->until)
+		request_start(t);
+	else
+		u->ops.authorize(t->ticket, t->verb == VERB_DELETE, u->arg);
 }
 
 void
-streamable_go(struct streamable *u, uint64_t ticket,
-    const struct headers *credentials, uint64_t stamp)
+streamable_go(struct streamable *u, uint64_t ticket)
 {
 	struct exchange *t = exchange_find(u, ticket);
 
@@ -77,9 +78,6 @@ streamable_go(struct streamable *u, uint64_t ticket,
 		return;
 	t->waits = false;
 	exchange_clear_answer(t);
-	headers_free(&t->credentials);
-	headers_append(&t->credentials, credentials);
-	t->stamp = stamp;
 	request_start(t);
 }
 
@@ -104,6 +102,10 @@ streamable_deny(struct streamable *u, uint64_t ticket, const char *why)
 
 	if (t == NULL || t->x != NULL || t->ending)
 		return;
+	if (t->waits) {
+		streamable_stand(u, ticket, why, false);
+		return;
+	}
 	memset(&t->facts, 0, sizeof t->facts);
 	t->facts.verb = t->verb;
 	t->facts.ending = ENDING_DENIED;

@@ -7,7 +7,7 @@
 #ifndef MCPSPLICE_TRANSPORT_STREAMABLE_H
 #define MCPSPLICE_TRANSPORT_STREAMABLE_H
 
-#include "base/headers.h"
+#include "core/exchange/credentials.h"
 #include "core/stage.h"
 #include "io/http.h"
 
@@ -19,6 +19,7 @@ struct streamable_config {
 	size_t max_held;    /* for all partial messages; 0: no limit */
 	unsigned max_depth;
 	int64_t call_timeout_ms;
+	const struct credentials *credentials; /* of all exchanges; borrowed */
 };
 
 /* A request that was refused, apparently because of its credentials. */
@@ -32,9 +33,9 @@ struct refusal {
 
 /* In all of these ticket names the exchange; the caller chose it. */
 struct streamable_ops {
-	/* Asks for credentials. The caller answers with streamable_go or
-	 * streamable_deny, now or later. last: the request is a DELETE, which
-	 * is not worth new credentials. */
+	/* Asks for credentials, because those of the config are over. The
+	 * caller answers with streamable_go or streamable_deny, now or later.
+	 * last: the request is a DELETE, which is not worth new credentials. */
 	void (*authorize)(uint64_t ticket, bool last, void *arg);
 	/* The answer is 401 or 403 and complete, with its text in the facts,
 	 * and no other callback was made for it. Returns true if other
@@ -53,18 +54,18 @@ struct streamable_ops {
 	void (*event)(struct event *e, void *arg);
 };
 
-/* Makes the transport, which the caller owns. l and h are borrowed; config and ops are
- * copied, but not the strings in them. */
+/* Makes the transport, which the caller owns. l and h are borrowed; config and
+ * ops are copied, but not the strings in them. */
 struct streamable *streamable_new(struct loop *l, struct http *h,
     const struct streamable_config *config, const struct streamable_ops *ops,
     void *arg);
-/* Begins the exchange. Takes a reference to the body and copies the rest. */
+/* Begins the exchange, at once if the credentials are good. Takes a reference
+ * to the body and copies the rest. */
 void streamable_send(struct streamable *u, const struct order *order);
-/* Sends the request with these credentials, which are copied. stamp tells one
- * set of credentials from the next; see refused. */
-void streamable_go(struct streamable *u, uint64_t ticket,
-    const struct headers *credentials, uint64_t stamp);
-/* Ends the exchange without sending it: ENDING_DENIED. */
+/* Sends the request with the credentials of the config, whatever their time. */
+void streamable_go(struct streamable *u, uint64_t ticket);
+/* Ends the exchange without sending it (ENDING_DENIED) or, if it was refused,
+ * like streamable_stand. */
 void streamable_deny(struct streamable *u, uint64_t ticket, const char *why);
 /* Reports the refusal to the session as the answer. why, if not NULL, replaces
  * the server's own words; credentials_known_good: the credentials were accepted

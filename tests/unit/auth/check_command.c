@@ -17,10 +17,11 @@
 
 static struct loop *loop;
 static struct command_auth *command;
-static bool leaked;    /* is a canary in any line of the log? */
-static unsigned told;  /* callbacks so far */
-static unsigned wants; /* the loop stops after so many */
-static struct buf got; /* "Name: value;" of each header, or the reason */
+static bool leaked;     /* is a canary in any line of the log? */
+static unsigned told;   /* callbacks so far */
+static unsigned wants;  /* the loop stops after so many */
+static bool asks_again; /* the callback asks, too */
+static struct buf got;  /* "Name: value;" of each header, or the reason */
 
 static void
 on_log(enum log_level level, const char *line, void *arg)
@@ -45,6 +46,7 @@ setup(void)
 	leaked = false;
 	told = 0;
 	wants = 1;
+	asks_again = false;
 	buf_init(&got, 0);
 	log_sink(on_log, NULL);
 }
@@ -61,11 +63,41 @@ teardown(void)
 }
 
 static void
+show(const struct headers *h)
+{
+	size_t i;
+
+	buf_reset(&got);
+	for (i = 0; i < h->n; i++) {
+		ck_assert(h->list[i].secret);
+		buf_addf(&got, "%s: %s;", h->list[i].name, h->list[i].value);
+	}
+}
+
+static void
+on_headers(uint64_t ticket, const struct headers *h, const char *why, void *arg)
+{
+	(void)ticket;
+	(void)arg;
+	ck_assert((h == NULL) == (why != NULL));
+	if (h != NULL) {
+		show(h);
+	} else {
+		buf_reset(&got);
+		buf_adds(&got, why);
+	}
+	if (asks_again)
+		ck_assert_ptr_nonnull(command_headers(command, 2, NOW, false));
+	if (++told == wants)
+		loop_stop(loop, 0);
+}
+
+static void
 make(const char *line, const char *const *unset)
 {
 	char *why = NULL;
 
-	command = command_new(loop, line, URL, unset, &why);
+	command = command_new(loop, line, URL, unset, on_headers, NULL, &why);
 	ck_assert_msg(command != NULL, "%s", why);
 }
 
@@ -89,33 +121,6 @@ answer(const char *json)
 	helper("cat answer\n");
 }
 
-static void
-show(const struct headers *h)
-{
-	size_t i;
-
-	buf_reset(&got);
-	for (i = 0; i < h->n; i++) {
-		ck_assert(h->list[i].secret);
-		buf_addf(&got, "%s: %s;", h->list[i].name, h->list[i].value);
-	}
-}
-
-static void
-on_headers(const struct headers *h, const char *why, void *arg)
-{
-	(void)arg;
-	ck_assert((h == NULL) == (why != NULL));
-	if (h != NULL) {
-		show(h);
-	} else {
-		buf_reset(&got);
-		buf_adds(&got, why);
-	}
-	if (++told == wants)
-		loop_stop(loop, 0);
-}
-
 /* Asks, and waits if the helper runs. Returns whether it did. */
 static bool
 ask(int64_t now_s, bool refused)
@@ -123,7 +128,7 @@ ask(int64_t now_s, bool refused)
 	const struct headers *h;
 
 	told = 0;
-	h = command_headers(command, now_s, refused, on_headers, NULL);
+	h = command_headers(command, 1, now_s, refused);
 	if (h != NULL) {
 		show(h);
 		return false;
@@ -214,8 +219,8 @@ START_TEST(many_wait_for_one_run)
 	answer("{\"version\":1,\"token\":\"one\"}");
 	wants = 20;
 	for (i = 0; i < wants; i++)
-		ck_assert_ptr_null(command_headers(command, NOW, i % 2 == 1,
-		    on_headers, NULL));
+		ck_assert_ptr_null(command_headers(command, i + 1, NOW,
+		    i % 2 == 1));
 	ck_assert_uint_eq(told, 0);
 	loop_run(loop);
 	ck_assert_uint_eq(told, 20);
@@ -232,10 +237,8 @@ START_TEST(a_run_is_waited_for)
 	answer("{\"version\":1,\"token\":\"two\"}");
 	told = 0;
 	wants = 2;
-	ck_assert_ptr_null(command_headers(command, NOW, true, on_headers,
-	    NULL));
-	ck_assert_ptr_null(command_headers(command, NOW, false, on_headers,
-	    NULL));
+	ck_assert_ptr_null(command_headers(command, 1, NOW, true));
+	ck_assert_ptr_null(command_headers(command, 2, NOW, false));
 	loop_run(loop);
 	expect("Authorization: Bearer two;");
 	ck_assert(home_is("asked", ASKED("start") ASKED("unauthorized")));
@@ -243,21 +246,37 @@ START_TEST(a_run_is_waited_for)
 END_TEST
 
 /* Whoever is told may ask, and gets the fresh headers at once. */
-static void
-on_headers_ask(const struct headers *h, const char *why, void *arg)
-{
-	on_headers(h, why, arg);
-	ck_assert_ptr_nonnull(command_headers(command, NOW, false, on_headers,
-	    NULL));
-}
-
 START_TEST(asked_from_inside)
 {
 	answer("{\"version\":1,\"token\":\"one\"}");
-	ck_assert_ptr_null(command_headers(command, NOW, false, on_headers_ask,
-	    NULL));
+	asks_again = true;
+	ck_assert_ptr_null(command_headers(command, 1, NOW, false));
 	loop_run(loop);
 	ck_assert_uint_eq(told, 1);
+}
+END_TEST
+
+START_TEST(a_dropped_question_is_not_answered)
+{
+	answer("{\"version\":1,\"token\":\"one\"}");
+	ck_assert_ptr_null(command_headers(command, 1, NOW, false));
+	ck_assert_ptr_null(command_headers(command, 2, NOW, false));
+	command_drop(command, 1);
+	command_drop(command, 3);
+	loop_run(loop);
+	ck_assert_uint_eq(told, 1);
+}
+END_TEST
+
+START_TEST(headers_last)
+{
+	answer("{\"version\":1,\"token\":\"one\",\"expires_at\":1700000010}");
+	ck_assert(ask(NOW, false));
+	ck_assert(command_lasts(command, NOW + 9));
+	ck_assert(!command_lasts(command, NOW + 10));
+	answer("{\"version\":1,\"token\":\"one\"}");
+	ck_assert(ask(NOW + 10, false));
+	ck_assert(command_lasts(command, INT64_MAX));
 }
 END_TEST
 
@@ -463,7 +482,8 @@ START_TEST(no_command_line)
 	static const char *const lines[] = { "", " ", "'a" };
 	char *why;
 
-	ck_assert_ptr_null(command_new(loop, lines[_i], URL, NULL, &why));
+	ck_assert_ptr_null(command_new(loop, lines[_i], URL, NULL, on_headers,
+	    NULL, &why));
 	ck_assert_int_eq(strncmp(why, "--auth-command: ", 16), 0);
 	free(why);
 }
@@ -497,8 +517,7 @@ START_TEST(freed_while_it_runs)
 	struct loop_timer *timer = loop_timer_new(loop, on_time, NULL);
 
 	helper("echo x >started; sleep 1; echo x >finished\n");
-	ck_assert_ptr_null(command_headers(command, NOW, false, on_headers,
-	    NULL));
+	ck_assert_ptr_null(command_headers(command, 1, NOW, false));
 	while (!home_exists("started")) {
 		loop_timer_set(timer, 10);
 		loop_run(loop);
@@ -555,6 +574,8 @@ main(void)
 	tcase_add_test(t, many_wait_for_one_run);
 	tcase_add_test(t, a_run_is_waited_for);
 	tcase_add_test(t, asked_from_inside);
+	tcase_add_test(t, a_dropped_question_is_not_answered);
+	tcase_add_test(t, headers_last);
 	tcase_add_loop_test(t, good_answers, 0, COUNT(good));
 	tcase_add_loop_test(t, bad_answers, 0, COUNT(bad));
 	tcase_add_loop_test(t, expiry_times, 0, COUNT(times));

@@ -693,6 +693,67 @@ START_TEST(nothing_at_all)
 }
 END_TEST
 
+/* They last until the next look, and their version changes with them. */
+START_TEST(credentials_of_files)
+{
+	struct credentials c = { .version = 0 };
+	struct given *a;
+	char *why;
+
+	write_file("one\n");
+	a = make("A: b", "FILE", NULL, &why);
+	ck_assert_ptr_nonnull(a);
+	given_fill(a, &c, 100, NULL, 0, INT64_MAX);
+	ck_assert_uint_eq(c.headers.n, 2);
+	ck_assert_uint_eq(c.version, 1);
+	ck_assert_uint_eq(c.stamp, given_version(a));
+	ck_assert_int_eq(c.until, 1000); /* make has looked at 0 */
+	given_fill(a, &c, 1000, NULL, 0, INT64_MAX);
+	ck_assert_uint_eq(c.version, 1);
+	ck_assert_int_eq(c.until, 2000);
+	replace_file("two\n");
+	given_fill(a, &c, 2000, NULL, 0, 2999);
+	ck_assert_uint_eq(c.version, 2);
+	ck_assert_uint_eq(c.stamp, given_version(a));
+	ck_assert_str_eq(headers_get(&c.headers, "Authorization"),
+	    "Bearer two");
+	ck_assert_int_eq(c.until, 2999);
+	headers_free(&c.headers);
+	given_free(a);
+}
+END_TEST
+
+/* Without a file nothing changes by itself. */
+START_TEST(credentials_of_a_token)
+{
+	struct credentials c = { .version = 0 };
+	struct headers token;
+	struct given *a;
+	char *why;
+
+	headers_init(&token);
+	a = make("A: b", NULL, NULL, &why);
+	ck_assert_ptr_nonnull(a);
+	given_fill(a, &c, 0, NULL, 0, INT64_MAX);
+	ck_assert_int_eq(c.until, INT64_MAX);
+	ck_assert_uint_eq(c.stamp, given_version(a));
+	given_fill(a, &c, 0, &token, 0, 500);
+	ck_assert_uint_eq(c.version, 1); /* there is no token */
+	ck_assert_uint_eq(c.stamp, 0);
+	ck_assert_int_eq(c.until, 500);
+	headers_add(&token, span_of("B"), span_of("c"), true);
+	given_fill(a, &c, 0, &token, 7, 0);
+	ck_assert_uint_eq(c.version, 2);
+	ck_assert_uint_eq(c.stamp, 7);
+	ck_assert_str_eq(headers_get(&c.headers, "A"), "b");
+	ck_assert_str_eq(headers_get(&c.headers, "B"), "c");
+	ck_assert_int_eq(c.until, 0);
+	headers_free(&c.headers);
+	headers_free(&token);
+	given_free(a);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -718,6 +779,8 @@ main(void)
 	tcase_add_test(t, a_refusal_reads_a_bad_file);
 	tcase_add_test(t, a_refusal_reads_headers);
 	tcase_add_test(t, nothing_at_all);
+	tcase_add_test(t, credentials_of_files);
+	tcase_add_test(t, credentials_of_a_token);
 	suite_add_tcase(s, t);
 	return unit_run(s);
 }

@@ -1,0 +1,19 @@
+/*
+ * The credentials of the exchanges with the server, as they are now. auth keeps
+ * them up to date, and transport borrows them; they go to the server's own
+ * origin only.
+ */
+#ifndef MCPSPLICE_CORE_EXCHANGE_CREDENTIALS_H
+#define MCPSPLICE_CORE_EXCHANGE_CREDENTIALS_H
+
+#include "base/headers.h"
+
+struct credentials {
+	struct headers headers;
+	uint64_t version; /* changes with the headers */
+	uint64_t stamp;   /* tells one token from the next; 0: there is none */
+	int64_t until;    /* an exchange that begins before this time (monotonic
+			   * ms) takes them; a later one has to ask */
+};
+
+#endif
