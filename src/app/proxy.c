@@ -60,7 +60,7 @@ struct proxy {
 	char *import_folder;
 	struct authorize *authorize;
 	struct http *http;
-	struct streamable *upstream;
+	struct streamable *streamable;
 	struct chain *chain;
 	struct state_cache *state_cache;
 	struct route *route; /* NULL: the system does not report changes */
@@ -118,7 +118,7 @@ on_burst_end(void *arg)
 	struct proxy *p = arg;
 
 	p->stdout_burst = false;
-	streamable_pause(p->upstream, p->stdout_above);
+	streamable_pause(p->streamable, p->stdout_above);
 }
 
 /* Many streams can bring much more in one turn than stdout's queue should hold,
@@ -130,7 +130,7 @@ act_write(struct proxy *p, struct frame *f)
 	if (p->stdout_burst || pipes_memory(p->pipes) <= STDOUT_HIGH)
 		return;
 	p->stdout_burst = true;
-	streamable_pause(p->upstream, true);
+	streamable_pause(p->streamable, true);
 	loop_defer(p->loop, on_burst_end, p);
 }
 
@@ -181,10 +181,17 @@ act(struct proxy *p, const struct event *a)
 {
 	switch (a->kind) {
 	case ACTION_SEND:
-		streamable_send(p->upstream, a->order);
+		streamable_send(p->streamable, a->order);
 		break;
 	case ACTION_ABORT:
-		streamable_abort(p->upstream, a->ticket);
+		streamable_abort(p->streamable, a->ticket);
+		break;
+	case ACTION_AUTHORIZE:
+		authorize_refused(p->authorize, a->ticket, a->facts,
+		    a->session);
+		break;
+	case ACTION_TAKE_REFUSAL:
+		streamable_refusal_final(p->streamable, a->ticket, NULL, false);
 		break;
 	case ACTION_WRITE:
 		act_write(p, a->frame);
@@ -333,7 +340,7 @@ on_high(void *arg)
 	struct proxy *p = arg;
 
 	p->stdout_above = true;
-	streamable_pause(p->upstream, true);
+	streamable_pause(p->streamable, true);
 }
 
 static void
@@ -342,7 +349,7 @@ on_low(void *arg)
 	struct proxy *p = arg;
 
 	p->stdout_above = false;
-	streamable_pause(p->upstream, false);
+	streamable_pause(p->streamable, false);
 	p->stdout_full = false;
 	pause_stdin(p);
 }
@@ -366,35 +373,6 @@ on_authorize(uint64_t ticket, bool last, void *arg)
 	authorize_ask(p->authorize, ticket, last);
 }
 
-/* Words of a lost session are not about credentials, so authorize is not asked.
- * If the server may be refusing the session, a renewal is tried before the user
- * is asked. */
-static bool
-on_refused(uint64_t ticket, const struct refusal *r, void *arg)
-{
-	struct proxy *p = arg;
-	const struct verdict_rules rules = { p->patterns, p->n_patterns,
-		p->options->session_lost_in_results };
-	struct facts known_good = *r->facts;
-	struct oauth_refusal o = {
-		.stamp = r->stamp,
-		.status = r->facts->status,
-		.challenge = r->facts->challenge,
-		.person = r->person,
-		.tries = r->tries,
-	};
-	enum verdict verdict = verdict_bare(r->facts, &rules).verdict;
-
-	if (p->stopping || r->facts->verb == VERB_DELETE ||
-	    verdict == VERDICT_LOST || verdict == VERDICT_SUSPECT ||
-	    verdict == VERDICT_LOST_MAYBE)
-		return false;
-	known_good.credentials_known_good = true;
-	if (verdict_bare(&known_good, &rules).verdict == VERDICT_LOST)
-		o.session = r->session;
-	return authorize_refused(p->authorize, ticket, &o);
-}
-
 static void
 on_accepted(uint64_t stamp, void *arg)
 {
@@ -406,20 +384,11 @@ on_accepted(uint64_t stamp, void *arg)
 /* --- credentials --- */
 
 static void
-tell_wait(struct proxy *p, uint64_t ticket, const char *why)
-{
-	struct event in = { .kind = INPUT_SIGN_IN, .ticket = ticket };
-
-	in.text = why;
-	input(p, &in);
-}
-
-static void
 on_credentials_ready(uint64_t ticket, void *arg)
 {
 	struct proxy *p = arg;
 
-	streamable_go(p->upstream, ticket);
+	streamable_credentials_ready(p->streamable, ticket);
 }
 
 static void
@@ -428,21 +397,8 @@ on_refusal_final(uint64_t ticket, const char *why, bool credentials_known_good,
 {
 	struct proxy *p = arg;
 
-	streamable_stand(p->upstream, ticket, why, credentials_known_good);
-}
-
-static void
-on_user_needed(uint64_t ticket, const char *why, void *arg)
-{
-	tell_wait(arg, ticket, why);
-}
-
-static void
-on_credentials_changed(void *arg)
-{
-	struct event in = { .kind = INPUT_SIGNED_IN };
-
-	input(arg, &in);
+	streamable_refusal_final(p->streamable, ticket, why,
+	    credentials_known_good);
 }
 
 static const char *
@@ -450,24 +406,17 @@ on_peer(void *arg)
 {
 	struct proxy *p = arg;
 
-	return streamable_peer(p->upstream);
+	return streamable_peer(p->streamable);
 }
 
-static void
-on_deny(uint64_t ticket, const char *why, void *arg)
-{
-	struct proxy *p = arg;
-
-	streamable_deny(p->upstream, ticket, why);
-}
-
+/* From the server or about the credentials. */
 static void
 on_event(struct event *in, void *arg)
 {
 	struct proxy *p = arg;
 
 	if (in->head)
-		route_peer(p->route, streamable_peer(p->upstream));
+		route_peer(p->route, streamable_peer(p->streamable));
 	if (in->kind == INPUT_DONE)
 		authorize_drop(p->authorize, in->ticket);
 	input(p, in);
@@ -493,7 +442,7 @@ wake(struct proxy *p)
 	struct event in = { .kind = INPUT_WAKE };
 
 	authorize_wake(p->authorize);
-	streamable_forget(p->upstream);
+	streamable_forget(p->streamable);
 	input(p, &in);
 }
 
@@ -568,7 +517,7 @@ on_usr1(int signo, void *arg)
 	buf_addf(&b,
 	    "server: %s\nstdout: %zu bytes queued; partial messages: %zu "
 	    "bytes\n",
-	    p->host, pipes_queued(p->pipes), streamable_held(p->upstream));
+	    p->host, pipes_queued(p->pipes), streamable_held(p->streamable));
 	chain_describe(p->chain, &b);
 	log_dump(buf_str(&b));
 	buf_free(&b);
@@ -659,11 +608,8 @@ fill_oauth(struct proxy *p)
 static int
 make_authorize(struct proxy *p, char **why)
 {
-	static const struct authorize_ops ops = {
-		{ on_credentials_ready, on_refusal_final, on_user_needed,
-		    on_credentials_changed, on_peer },
-		on_deny
-	};
+	static const struct oauth_ops ops = { on_credentials_ready,
+		on_refusal_final, on_event, on_peer };
 	const struct options *o = p->options;
 	struct given_config given = {
 		.headers = (const char *const *)o->headers.list,
@@ -695,10 +641,10 @@ message_cap(const struct options *o)
 }
 
 static struct streamable *
-make_upstream(struct proxy *p)
+make_streamable(struct proxy *p)
 {
-	static const struct streamable_ops ops = { on_authorize, on_refused,
-		on_accepted, on_event };
+	static const struct streamable_ops ops = { on_authorize, on_accepted,
+		on_event };
 	struct streamable_config c = {
 		.url = p->url.text,
 		.max_message = message_cap(p->options),
@@ -818,7 +764,7 @@ proxy_init(struct proxy *p, char **why)
 	p->timer_at = ALARM_NEVER;
 	p->timer = loop_timer_new(p->loop, on_timer, p);
 	p->stop_timer = loop_timer_new(p->loop, on_stop_timer, p);
-	p->upstream = make_upstream(p);
+	p->streamable = make_streamable(p);
 	p->lines = lines_new(message_cap(p->options), &lines_ops, p);
 	p->pipes = pipes_new(p->loop, STDIN_FILENO, STDOUT_FILENO, STDOUT_HIGH,
 	    STDOUT_LOW, &pipes_ops, p);
@@ -842,7 +788,7 @@ static void
 proxy_free(struct proxy *p)
 {
 	http_free(p->http);
-	streamable_free(p->upstream);
+	streamable_free(p->streamable);
 	chain_free(p->chain);
 	state_cache_free(p->state_cache);
 	while (p->n_patterns > 0)

@@ -17,7 +17,7 @@ enum {
 
 struct authorize {
 	struct loop *loop;
-	struct authorize_ops ops;
+	struct oauth_ops ops;
 	void *arg;
 	struct given *given;
 	struct command_auth *command;
@@ -32,7 +32,7 @@ go_given(struct authorize *a, uint64_t ticket)
 {
 	given_fill(a->given, &a->credentials, loop_now(a->loop), NULL, 0,
 	    INT64_MAX);
-	a->ops.oauth.credentials_ready(ticket, a->arg);
+	a->ops.credentials_ready(ticket, a->arg);
 }
 
 /* --- the helper --- */
@@ -46,7 +46,7 @@ go_helped(struct authorize *a, uint64_t ticket, const struct headers *h)
 		until = now + LOOK_MS;
 	given_fill(a->given, &a->credentials, now, h,
 	    command_version(a->command), until);
-	a->ops.oauth.credentials_ready(ticket, a->arg);
+	a->ops.credentials_ready(ticket, a->arg);
 }
 
 static void
@@ -57,7 +57,7 @@ on_helped(uint64_t ticket, const struct headers *h, const char *why, void *arg)
 	if (h != NULL)
 		go_helped(a, ticket, h);
 	else
-		a->ops.deny(ticket, why, a->arg);
+		a->ops.refusal_final(ticket, why, false, a->arg);
 }
 
 /* Asks the helper. Returns false if its latest headers were refused and it
@@ -115,17 +115,21 @@ given_again(struct authorize *a, uint64_t ticket, uint64_t stamp)
 	return true;
 }
 
-bool
-authorize_refused(struct authorize *a, uint64_t ticket,
-    const struct oauth_refusal *r)
+void
+authorize_refused(struct authorize *a, uint64_t ticket, const struct facts *f,
+    struct span session)
 {
-	if (a->oauth != NULL)
-		return oauth_refused(a->oauth, ticket, r);
-	if (r->status != 401 || r->tries > 0)
-		return false;
-	if (a->command != NULL)
-		return help(a, ticket, true, r->stamp);
-	return given_again(a, ticket, r->stamp);
+	bool asked = false;
+
+	if (a->oauth != NULL) {
+		oauth_refused(a->oauth, ticket, f, session);
+		return;
+	}
+	if (f->status == 401 && f->refusals == 0)
+		asked = a->command != NULL ? help(a, ticket, true, f->stamp) :
+					     given_again(a, ticket, f->stamp);
+	if (!asked)
+		a->ops.refusal_final(ticket, NULL, false, a->arg);
 }
 
 void
@@ -146,7 +150,7 @@ authorize_drop(struct authorize *a, uint64_t ticket)
 
 struct authorize *
 authorize_new(struct loop *l, const struct authorize_config *config,
-    const struct authorize_ops *ops, void *arg, char **why)
+    const struct oauth_ops *ops, void *arg, char **why)
 {
 	struct authorize *a = xcalloc(1, sizeof *a);
 
@@ -171,7 +175,7 @@ authorize_new(struct loop *l, const struct authorize_config *config,
 	}
 	if (config->oauth != NULL && !given_has_authorization(a->given))
 		a->oauth = oauth_new(l, config->oauth, a->given,
-		    &a->credentials, &ops->oauth, arg);
+		    &a->credentials, ops, arg);
 	return a;
 }
 

@@ -22,31 +22,25 @@ struct authorize_config {
 		      * the given ones, which would replace it, is an error */
 };
 
-/* See oauth.h. Each question gets one answer, which may come from inside the
- * call: credentials_ready (those of authorize_credentials), refusal_final, or
- * deny (the request is not sent, or its refusal is final). */
-struct authorize_ops {
-	struct oauth_ops oauth;
-	void (*deny)(uint64_t ticket, const char *why, void *arg);
-};
-
-/* Returns NULL with *why for users, owned by the caller, if a setting cannot be
- * used. The strings and structures that config points to are borrowed. */
+/* ops are as in oauth.h, whatever the source. Returns NULL with *why for users,
+ * owned by the caller, if a setting cannot be used. The strings and structures
+ * that config points to are borrowed. */
 struct authorize *authorize_new(struct loop *l,
-    const struct authorize_config *config, const struct authorize_ops *ops,
+    const struct authorize_config *config, const struct oauth_ops *ops,
     void *arg, char **why);
 /* Returns the latest credentials, which change but stay where they are for the
  * life of a. An exchange that begins when their time is over has to ask. */
 const struct credentials *authorize_credentials(const struct authorize *a);
 /* The clocks may have jumped: the next exchange has to ask. */
 void authorize_wake(struct authorize *a);
-/* Asks for the credentials of an exchange. last: the answer is made of the
+/* Asks for the credentials of an exchange. Each question gets one answer, which
+ * may come from inside the call. last: the answer is made of the
  * credentials at hand; nothing is started for it. */
 void authorize_ask(struct authorize *a, uint64_t ticket, bool last);
-/* Reports a refusal. Returns false if no other credentials can help; else the
- * answer comes, maybe from inside this call. */
-bool authorize_refused(struct authorize *a, uint64_t ticket,
-    const struct oauth_refusal *r);
+/* Reports a refusal, see oauth_refused. The answer may come from inside the
+ * call. */
+void authorize_refused(struct authorize *a, uint64_t ticket,
+    const struct facts *f, struct span session);
 /* The server accepted a request with these credentials. */
 void authorize_accepted(struct authorize *a, uint64_t stamp);
 /* Forgets the question: its answer is not wanted any more. */

@@ -43,11 +43,11 @@ enum {
 struct waiter {
 	struct waiter *next;
 	uint64_t ticket;
-	bool waited;  /* user_needed was called for it */
-	bool refused; /* a refusal; else the request is not sent yet */
-	struct oauth_refusal refusal;
-	char *challenge, *session;
-	bool last; /* a DELETE, not worth a new token */
+	bool waited; /* INPUT_SIGN_IN may have been told of it */
+	bool last;   /* a DELETE, not worth a new token */
+	/* Its session is what may have been refused instead of the token; NULL:
+	 * the request is not sent yet. */
+	struct kept_facts *refusal;
 };
 
 struct oauth {
@@ -182,26 +182,48 @@ fill(struct oauth *o)
 
 /* --- waiting --- */
 
+/* where NULL: the user is not waited for any more. */
 static void
-tell_where(struct oauth *o, struct waiter *w)
+tell_where(struct oauth *o, const struct waiter *w, const char *where)
 {
-	o->ops.user_needed(w->ticket, o->where, o->arg);
+	struct event e = { .kind = INPUT_SIGN_IN, .ticket = w->ticket };
+
+	e.text = where;
+	o->ops.event(&e, o->arg);
+}
+
+static void
+tell_changed(struct oauth *o)
+{
+	struct event e = { .kind = INPUT_SIGNED_IN };
+
+	if (o->stamp != 0)
+		o->ops.event(&e, o->arg);
 }
 
 static void
 go(struct oauth *o, const struct waiter *w)
 {
 	if (w->waited)
-		o->ops.user_needed(w->ticket, NULL, o->arg);
+		tell_where(o, w, NULL);
 	fill(o);
 	o->ops.credentials_ready(w->ticket, o->arg);
+}
+
+/* why NULL: the server's own words will do. Returns true. */
+static bool
+stand(struct oauth *o, const struct waiter *w, const char *why,
+    bool credentials_known_good)
+{
+	o->ops.refusal_final(w->ticket, why == NULL ? "" : why,
+	    credentials_known_good, o->arg);
+	return true;
 }
 
 static void
 waiter_free(struct waiter *w)
 {
-	free(w->challenge);
-	free(w->session);
+	facts_free(w->refusal);
 	free(w);
 }
 
@@ -216,7 +238,7 @@ wait_add(struct oauth *o, struct waiter *w)
 	w->waited = true;
 	*at = w;
 	if (o->login_process != NULL && o->where != NULL)
-		tell_where(o, w);
+		tell_where(o, w, o->where);
 }
 
 /* A walk visits each waiter once and takes it out of the lists first, so that a
@@ -321,8 +343,8 @@ on_record(const struct record *r, const char *why, void *arg)
 	o->expects = o->unkept = false;
 	if (why != NULL)
 		log_warn("%s", why);
-	if (changed && o->stamp != 0)
-		o->ops.credentials_changed(o->arg);
+	if (changed)
+		tell_changed(o);
 	if (expected && o->stamp == o->before) {
 		brake(o, "the new token is not in the store", LATER_MS,
 		    LATER_MAX_MS);
@@ -445,12 +467,13 @@ end_waiting(struct oauth *o, const char *why, bool person)
 	o->settling = true;
 	walk_begin(o);
 	while ((w = walk_next(o)) != NULL) {
-		if (w->refused && person && w->refusal.person) {
+		if (w->refusal != NULL && person &&
+		    w->refusal->facts.interactive) {
 			wait_add(o, w);
 			continue;
 		}
-		if (w->refused)
-			o->ops.refusal_final(w->ticket, why, false, o->arg);
+		if (w->refusal != NULL)
+			stand(o, w, why, false);
 		else
 			go(o, w);
 		waiter_free(w);
@@ -481,8 +504,8 @@ on_login_process_done(enum login_end end, const char *why, int64_t again_ms,
 		o->unkept = true;
 		if (o->config.store != NULL)
 			o->seen = store_stamp(o->config.store, o->name);
-		if (adopt(o, record) && o->stamp != 0)
-			o->ops.credentials_changed(o->arg);
+		if (adopt(o, record))
+			tell_changed(o);
 	}
 	switch (end) {
 	case LOGIN_DONE:
@@ -555,14 +578,6 @@ settle_ask(struct oauth *o, const struct waiter *w)
 	return true;
 }
 
-static bool
-stand(struct oauth *o, const struct waiter *w, const char *why,
-    bool credentials_known_good)
-{
-	o->ops.refusal_final(w->ticket, why, credentials_known_good, o->arg);
-	return true;
-}
-
 /* The store counts the browser tabs of all copies. Without a store they are
  * counted here, or a server that always wants another scope would open one tab
  * after the other. */
@@ -579,15 +594,22 @@ static bool
 want_login_process(struct oauth *o, const struct waiter *w,
     enum login_reason reason)
 {
-	if (o->login_process == NULL && o->attended && !w->refusal.person)
+	const struct facts *f = &w->refusal->facts;
+	char *challenge;
+
+	if (o->login_process != NULL)
+		return false;
+	if (o->attended && !f->interactive)
 		return stand(o, w, NULL, false);
-	if (o->login_process == NULL && w->refusal.person && asked_too_often(o))
+	if (f->interactive && asked_too_often(o))
 		return stand(o, w,
 		    "it has asked for three sign-ins within 15 minutes, and "
 		    "there is no folder in which to note the next (see HOME)",
 		    false);
-	if (o->login_process == NULL)
-		start_login_process(o, reason, w->refusal.person, w->challenge);
+	challenge = xstrndup(f->challenge.n == 0 ? "" : f->challenge.p,
+	    f->challenge.n);
+	start_login_process(o, reason, f->interactive, challenge);
+	free(challenge);
 	return false;
 }
 
@@ -607,7 +629,7 @@ settle_scope(struct oauth *o, const struct waiter *w, const char *scope)
 {
 	char *why;
 
-	if (w->refusal.stamp != o->stamp) {
+	if (w->refusal->facts.stamp != o->stamp) {
 		go(o, w);
 		return true;
 	}
@@ -657,12 +679,12 @@ doubt_session(struct oauth *o, struct span session, bool may)
 static bool
 settle_401(struct oauth *o, const struct waiter *w)
 {
-	const struct oauth_refusal *r = &w->refusal;
+	const struct facts *f = &w->refusal->facts;
 
 	if (is_braked(o))
 		return stand(o, w, o->brake_why, false);
-	if (w->challenge[0] == '\0' &&
-	    doubt_session(o, r->session, is_new(o) || !can_refresh(o)))
+	if (f->challenge.n == 0 &&
+	    doubt_session(o, f->session, is_new(o) || !can_refresh(o)))
 		return stand(o, w, NULL, true);
 	if (is_new(o) && o->blamed != o->stamp) {
 		o->blamed = o->stamp;
@@ -685,29 +707,31 @@ settle_403(struct oauth *o, const struct waiter *w)
 	bool changed = o->changed_at > 0 &&
 	    loop_now(o->loop) - o->changed_at < CHANGED_MS;
 
-	return stand(o, w, NULL, doubt_session(o, w->refusal.session, changed));
+	return stand(o, w, NULL,
+	    doubt_session(o, w->refusal->facts.session, changed));
 }
 
 static bool
 settle_refusal(struct oauth *o, const struct waiter *w)
 {
+	const struct facts *f = &w->refusal->facts;
 	struct challenge c;
 	bool scope, done = true;
 
 	if (!is_read(o, true))
 		return false;
-	if (w->refusal.tries >= MAX_TRIES)
+	if (f->refusals >= MAX_TRIES)
 		return stand(o, w, "it refused one token after the other",
 		    false);
-	challenge_parse(&c, span_of(w->challenge));
+	challenge_parse(&c, f->challenge);
 	scope = c.error != NULL && strcmp(c.error, "insufficient_scope") == 0 &&
-	    w->refusal.stamp != 0;
+	    f->stamp != 0;
 	if (scope)
 		done = settle_scope(o, w, c.scope);
-	else if (o->stamp != 0 && w->refusal.stamp != o->stamp)
+	else if (o->stamp != 0 && f->stamp != o->stamp)
 		go(o, w);
 	/* Some servers answer an expired token with 403. */
-	else if (w->refusal.status == 403 && !is_over(o, 0))
+	else if (f->status == 403 && !is_over(o, 0))
 		done = settle_403(o, w);
 	else
 		done = settle_401(o, w);
@@ -718,14 +742,20 @@ settle_refusal(struct oauth *o, const struct waiter *w)
 static bool
 settle(struct oauth *o, struct waiter *w)
 {
-	return w->refused ? settle_refusal(o, w) : settle_ask(o, w);
+	return w->refusal != NULL ? settle_refusal(o, w) : settle_ask(o, w);
 }
 
 /* --- calls from outside --- */
 
 static void
-question(struct oauth *o, struct waiter *w)
+question(struct oauth *o, uint64_t ticket, bool last,
+    struct kept_facts *refusal)
 {
+	struct waiter *w = xcalloc(1, sizeof *w);
+
+	w->ticket = ticket;
+	w->last = last;
+	w->refusal = refusal;
 	if (settle(o, w))
 		waiter_free(w);
 	else
@@ -735,34 +765,18 @@ question(struct oauth *o, struct waiter *w)
 void
 oauth_ask(struct oauth *o, uint64_t ticket, bool last)
 {
-	struct waiter now = { .ticket = ticket, .last = last }, *w;
-
-	if (settle_ask(o, &now))
-		return;
-	w = xcalloc(1, sizeof *w);
-	*w = now;
-	wait_add(o, w);
+	question(o, ticket, last, NULL);
 }
 
-bool
-oauth_refused(struct oauth *o, uint64_t ticket, const struct oauth_refusal *r)
+void
+oauth_refused(struct oauth *o, uint64_t ticket, const struct facts *f,
+    struct span session)
 {
-	struct waiter *w;
+	struct facts refusal = *f;
 
-	if (r->status != 401 && r->status != 403)
-		return false;
-	w = xcalloc(1, sizeof *w);
-	w->ticket = ticket;
-	w->refused = true;
-	w->refusal = *r;
-	w->challenge = xstrndup(r->challenge.n == 0 ? "" : r->challenge.p,
-	    r->challenge.n);
-	w->refusal.challenge = span_of(w->challenge);
-	if (r->session.n > 0)
-		w->session = xstrndup(r->session.p, r->session.n);
-	w->refusal.session = span_of(w->session);
-	question(o, w);
-	return true;
+	refusal.session = session;
+	refusal.body = span_of(NULL);
+	question(o, ticket, false, facts_keep(&refusal));
 }
 
 void

@@ -8,6 +8,7 @@
 #define MCPSPLICE_AUTH_OAUTH_H
 
 #include "auth/given.h"
+#include "core/stage.h"
 #include "store/import.h"
 #include "store/store.h"
 
@@ -31,35 +32,23 @@ struct oauth_config {
 };
 
 /* The caller chooses the tickets. Each question gets one call of
- * credentials_ready or refusal_final; user_needed may come before, more than
+ * credentials_ready or refusal_final; INPUT_SIGN_IN may come before, more than
  * once. */
 struct oauth_ops {
 	/* Send the request with the credentials that oauth_new was given. */
 	void (*credentials_ready)(uint64_t ticket, void *arg);
-	/* The refusal is final. why NULL: the server's own words will do.
+	/* The refusal is final, or the request is not sent. why: in words; "":
+	 * the server's own will do; NULL: the transport's will do, too.
 	 * credentials_known_good: the server may not know the session
 	 * (doc/protocol.md 3.7). */
 	void (*refusal_final)(uint64_t ticket, const char *why,
 	    bool credentials_known_good, void *arg);
-	/* The user has to sign in: why is the message for the client if the
-	 * request cannot wait. NULL: not any more, credentials_ready
-	 * follows. */
-	void (*user_needed)(uint64_t ticket, const char *why, void *arg);
-	/* There is a new token. */
-	void (*credentials_changed)(void *arg);
+	/* INPUT_SIGN_IN (if it tells that nobody waits for the user any more,
+	 * credentials_ready follows) or INPUT_SIGNED_IN. */
+	void (*event)(struct event *e, void *arg);
 	/* Returns the address that the MCP server answered from, valid for the
 	 * moment; NULL: it has not answered yet. */
 	const char *(*peer)(void *arg);
-};
-
-struct oauth_refusal {
-	uint64_t stamp; /* of the token in the request; 0: none */
-	int status;     /* 401 or 403 */
-	struct span challenge;
-	struct span session; /* session that may have been refused instead; n 0:
-			      * none */
-	bool person; /* a request of the client: the user may be asked */
-	unsigned tries;
 };
 
 /* Makes the object, which the caller owns, and which keeps the credentials up
@@ -71,10 +60,10 @@ struct oauth *oauth_new(struct loop *l, const struct oauth_config *config,
 /* Asks for the credentials of a request. The answer may come from inside. last:
  * the request does not wait for a better token. */
 void oauth_ask(struct oauth *o, uint64_t ticket, bool last);
-/* Reports that a request was refused. Returns false if credentials could not
- * help; else the answer comes, maybe from inside this call. */
-bool oauth_refused(struct oauth *o, uint64_t ticket,
-    const struct oauth_refusal *r);
+/* Reports that a request was refused. session: what may have been refused
+ * instead; n 0: none. The answer may come from inside. */
+void oauth_refused(struct oauth *o, uint64_t ticket, const struct facts *f,
+    struct span session);
 /* The server accepted a request with this token. */
 void oauth_accepted(struct oauth *o, uint64_t stamp);
 /* Forgets the question: its answer is not wanted any more. */

@@ -35,6 +35,9 @@ enum event_kind {
 			 * facts tell the head, too */
 	INPUT_ENDPOINT, /* an endpoint event; ok: it is on the server's
 			 * origin */
+	INPUT_REFUSED,  /* facts: a 401 or 403, complete and without a message;
+			 * it waits for ACTION_AUTHORIZE or for
+			 * ACTION_TAKE_REFUSAL */
 	INPUT_SIGN_IN,  /* the user has to sign in first, and text tells how;
 			 * NULL: not any more */
 	INPUT_DONE,     /* facts: the exchange is over; frame: the message that
@@ -63,6 +66,12 @@ enum event_kind {
 			      * INPUT_DONE tells its end */
 	ACTION_ABORT,        /* abort the exchange of ticket; INPUT_DONE comes
 			      * all the same */
+	ACTION_AUTHORIZE,    /* the refusal of ticket, with these facts, is for
+			      * its credentials: send it again if there are
+			      * others; session: it may be for this session
+			      * instead; n 0: it is not */
+	ACTION_TAKE_REFUSAL, /* the refusal of ticket is the answer: INPUT_DONE
+			      * follows */
 	ACTION_WRITE,        /* write frame to the client */
 	ACTION_READ,         /* ok: read stdin; else stop reading it */
 	ACTION_LOG,          /* log text at level */

@@ -285,9 +285,9 @@ on_head(struct transfer *x, int status, void *arg)
 		return;
 	if (f->media == MEDIA_SSE)
 		t->sse = sse_new(t->u->config.max_message, on_event, t);
-	if (status < 400 && t->stamp != t->u->accepted) {
-		t->u->accepted = t->stamp;
-		t->u->ops.accepted(t->stamp, t->u->arg);
+	if (status < 400 && f->stamp != t->u->accepted) {
+		t->u->accepted = f->stamp;
+		t->u->ops.accepted(f->stamp, t->u->arg);
 	}
 	if (!t->refused)
 		head_is_due(t);
@@ -385,24 +385,21 @@ take_body(struct exchange *t)
 	return whole;
 }
 
-/* Other credentials may help against a 401 or 403, so ops.refused is asked
- * first. Returns true if the stream now waits for them. */
+/* Other credentials may help against a 401 or 403. Returns true if the exchange
+ * waits for what the caller says, or is over by now. */
 static bool
 ask_again(struct exchange *t)
 {
+	struct event e = { .kind = INPUT_REFUSED };
 	struct facts *f = &t->facts;
-	struct refusal r = { f, t->person, span_of(t->session), t->stamp,
-		t->refusals };
 
 	if (!t->refused || f->ending != ENDING_COMPLETE || t->delivered > 0)
 		return false;
 	f->body = words_of(t);
 	t->refusals++;
-	t->waits = true; /* set first: ops.refused may call streamable_go */
-	if (t->u->ops.refused(t->ticket, &r, t->u->arg))
-		return true;
-	t->waits = false;
-	return false;
+	t->waits = true;
+	exchange_tell(t, &e);
+	return true;
 }
 
 /* Reports the end of the exchange. */

@@ -20,6 +20,14 @@ exchange_find(const struct streamable *u, uint64_t ticket)
 	return e == NULL ? NULL : IDTABLE_THING(e, struct exchange, by_ticket);
 }
 
+void
+exchange_clear_facts(struct exchange *t)
+{
+	memset(&t->facts, 0, sizeof t->facts);
+	t->facts.verb = t->verb;
+	t->facts.retry_after_ms = t->facts.retry_ms = -1;
+}
+
 /* Forgets everything of one answer; a redirect starts another. */
 void
 exchange_clear_answer(struct exchange *t)

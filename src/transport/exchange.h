@@ -6,6 +6,8 @@
 
 /* Returns NULL if there is none with this ticket. */
 struct exchange *exchange_find(const struct streamable *u, uint64_t ticket);
+/* Forgets all facts, as nothing has happened yet. */
+void exchange_clear_facts(struct exchange *t);
 /* Forgets everything of one answer; a redirect starts another. */
 void exchange_clear_answer(struct exchange *t);
 /* Reports an event of this exchange, and the head with it if that is due. Sets

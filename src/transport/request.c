@@ -108,13 +108,13 @@ request_start(struct exchange *t)
 	if (t->body != NULL)
 		r.body = t->body->text;
 	r.headers = headers_for(t);
-	t->stamp = u->config.credentials->stamp;
 	r.idle_ms = idle_limit(t);
 	r.max_idle_conn_s = IDLE_S;
-	memset(&t->facts, 0, sizeof t->facts);
-	t->facts.verb = t->verb;
+	exchange_clear_facts(t);
 	t->facts.had_session = t->session != NULL;
-	t->facts.retry_after_ms = t->facts.retry_ms = -1;
+	t->facts.stamp = u->config.credentials->stamp;
+	t->facts.refusals = t->refusals;
+	t->facts.interactive = t->person;
 	buf_init(&t->answer, 0);
 	t->bytes = 0;
 	t->paused = t->refused = t->decided = t->began = t->head_due = false;

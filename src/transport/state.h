@@ -28,7 +28,7 @@ struct exchange {
 	bool ending;        /* done is about to be called: too late to abort */
 	bool refused;       /* 401 or 403: nothing is told before the end */
 	bool head_due;      /* the next event tells the head, too */
-	bool waits;         /* for streamable_go or streamable_stand */
+	bool waits;         /* INPUT_REFUSED was told, and not answered yet */
 	unsigned refusals;
 	struct transfer *x;
 	char *url; /* NULL: the server's own URL */
@@ -47,7 +47,6 @@ struct exchange {
 	struct facts facts;
 	char *session_given, *location;
 	struct buf challenge;
-	uint64_t stamp; /* of the credentials that it was sent with */
 };
 
 struct streamable {

@@ -70,7 +70,7 @@ streamable_send(struct streamable *u, const struct order *order)
 }
 
 void
-streamable_go(struct streamable *u, uint64_t ticket)
+streamable_credentials_ready(struct streamable *u, uint64_t ticket)
 {
 	struct exchange *t = exchange_find(u, ticket);
 
@@ -82,36 +82,25 @@ streamable_go(struct streamable *u, uint64_t ticket)
 }
 
 void
-streamable_stand(struct streamable *u, uint64_t ticket, const char *why,
+streamable_refusal_final(struct streamable *u, uint64_t ticket, const char *why,
     bool credentials_known_good)
-{
-	struct exchange *t = exchange_find(u, ticket);
-
-	if (t == NULL || !t->waits)
-		return;
-	t->waits = false;
-	t->facts.credentials_known_good = credentials_known_good;
-	t->facts.why = span_of(why);
-	answer_conclude(t);
-}
-
-void
-streamable_deny(struct streamable *u, uint64_t ticket, const char *why)
 {
 	struct exchange *t = exchange_find(u, ticket);
 
 	if (t == NULL || t->x != NULL || t->ending)
 		return;
-	if (t->waits) {
-		streamable_stand(u, ticket, why, false);
+	if (!t->waits) {
+		exchange_clear_facts(t);
+		t->facts.ending = ENDING_DENIED;
+		t->facts.why = span_of(why);
+		exchange_end(t, NULL);
 		return;
 	}
-	memset(&t->facts, 0, sizeof t->facts);
-	t->facts.verb = t->verb;
-	t->facts.ending = ENDING_DENIED;
-	t->facts.retry_after_ms = t->facts.retry_ms = -1;
-	t->facts.why = span_of(why);
-	exchange_end(t, NULL);
+	t->waits = false;
+	t->facts.credentials_known_good = credentials_known_good;
+	if (why != NULL)
+		t->facts.why = span_of(why);
+	answer_conclude(t);
 }
 
 void
@@ -126,10 +115,8 @@ streamable_abort(struct streamable *u, uint64_t ticket)
 		http_abort(t->x);
 		return;
 	}
-	memset(&t->facts, 0, sizeof t->facts);
-	t->facts.verb = t->verb;
+	exchange_clear_facts(t);
 	t->facts.ending = ENDING_ABORTED;
-	t->facts.retry_after_ms = t->facts.retry_ms = -1;
 	exchange_end(t, NULL);
 }
 

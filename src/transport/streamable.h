@@ -22,35 +22,23 @@ struct streamable_config {
 	const struct credentials *credentials; /* of all exchanges; borrowed */
 };
 
-/* A request that was refused, apparently because of its credentials. */
-struct refusal {
-	const struct facts *facts;
-	bool person;         /* the user may be asked because of this request */
-	struct span session; /* of the request; n 0: none */
-	uint64_t stamp;      /* stamp of the credentials it was sent with */
-	unsigned tries;      /* how often this request was refused before */
-};
-
 /* In all of these ticket names the exchange; the caller chose it. */
 struct streamable_ops {
 	/* Asks for credentials, because those of the config are over. The
-	 * caller answers with streamable_go or streamable_deny, now or later.
-	 * last: the request is a DELETE, which is not worth new credentials. */
+	 * caller answers with streamable_credentials_ready or
+	 * streamable_refusal_final, now or later. last: the request is a
+	 * DELETE, which is not worth new credentials. */
 	void (*authorize)(uint64_t ticket, bool last, void *arg);
-	/* The answer is 401 or 403 and complete, with its text in the facts,
-	 * and no other callback was made for it. Returns true if other
-	 * credentials may help: the caller then answers, now or later, with
-	 * streamable_go, which sends the request again, or with
-	 * streamable_stand. */
-	bool (*refused)(uint64_t ticket, const struct refusal *r, void *arg);
 	/* The server accepted credentials with this stamp. Called once for each
 	 * stamp. */
 	void (*accepted)(uint64_t stamp, void *arg);
 	/* What came of the exchange: INPUT_HEAD, INPUT_MESSAGE, INPUT_ENDPOINT
 	 * (orders with endpoint set go there from now on, if ok) and at last
-	 * INPUT_DONE. What the event points to is valid in the call. An answer
-	 * that is read in one turn of the loop and whose body is one message is
-	 * one event. */
+	 * INPUT_DONE. The caller answers INPUT_REFUSED, which comes before all
+	 * others, now or later, with streamable_credentials_ready, which sends
+	 * the request again, or with streamable_refusal_final. What the event
+	 * points to is valid in the call. An answer that is read in one turn of
+	 * the loop and whose body is one message is one event. */
 	void (*event)(struct event *e, void *arg);
 };
 
@@ -63,15 +51,13 @@ struct streamable *streamable_new(struct loop *l, struct http *h,
  * to the body and copies the rest. */
 void streamable_send(struct streamable *u, const struct order *order);
 /* Sends the request with the credentials of the config, whatever their time. */
-void streamable_go(struct streamable *u, uint64_t ticket);
-/* Ends the exchange without sending it (ENDING_DENIED) or, if it was refused,
- * like streamable_stand. */
-void streamable_deny(struct streamable *u, uint64_t ticket, const char *why);
-/* Reports the refusal to the session as the answer. why, if not NULL, replaces
- * the server's own words; credentials_known_good: the credentials were accepted
- * before, in this session. */
-void streamable_stand(struct streamable *u, uint64_t ticket, const char *why,
-    bool credentials_known_good);
+void streamable_credentials_ready(struct streamable *u, uint64_t ticket);
+/* There are no other credentials: the refusal is the answer, or the request is
+ * not sent at all (ENDING_DENIED). why replaces what is known about it, unless
+ * it is NULL; credentials_known_good: the credentials were accepted before, in
+ * this session. */
+void streamable_refusal_final(struct streamable *u, uint64_t ticket,
+    const char *why, bool credentials_known_good);
 /* Ends the exchange: done comes later with ENDING_ABORTED. An unknown ticket is
  * ignored. */
 void streamable_abort(struct streamable *u, uint64_t ticket);

@@ -287,6 +287,29 @@ feed_sign_in(struct play *p, size_t at, const char *text)
 	play_step(p, &in);
 }
 
+/* Also for one that is over, or that is sent again: its facts stay. */
+static bool
+feed_refused(struct play *p, size_t at, const char *rest)
+{
+	struct sent *s = &p->sent[at];
+	struct facts before = s->facts, refused;
+	struct event in = { .kind = INPUT_REFUSED,
+		.ticket = s->was,
+		.facts = &refused };
+	struct buf status;
+
+	buf_init(&status, 0);
+	words_next(&rest, &status);
+	s->facts.status = (int)strtol(buf_str(&status), NULL, 10);
+	s->facts.sent = true;
+	rest = take_facts(p, s, rest);
+	refused = s->facts;
+	s->facts = before;
+	play_step(p, &in);
+	buf_free(&status);
+	return *rest == '\0' || play_is_wrong(p, "no such fact");
+}
+
 static bool
 feed_what(struct play *p, size_t at, const char *what, const char *rest)
 {
@@ -300,6 +323,8 @@ feed_what(struct play *p, size_t at, const char *what, const char *rest)
 		return feed_whole(p, at, rest);
 	if (strcmp(what, "endpoint") == 0)
 		return feed_endpoint(p, at, rest);
+	if (strcmp(what, "refused") == 0)
+		return feed_refused(p, at, rest);
 	if (strcmp(what, "sign-in") == 0) {
 		feed_sign_in(p, at, rest);
 		return true;

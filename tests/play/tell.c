@@ -123,6 +123,22 @@ tell_abort(struct play *p, uint64_t ticket)
 	buf_addf(&p->out, "abort #%zu\n", i - p->hidden);
 }
 
+/* What is to be done about a refusal, perhaps of an exchange that is over. */
+static void
+tell_refused(struct play *p, const struct event *e)
+{
+	size_t i = p->n_sent;
+
+	while (i > 0 && p->sent[i - 1].was != e->ticket)
+		i--;
+	buf_addf(&p->out, "%s #%zu",
+	    e->kind == ACTION_AUTHORIZE ? "credentials" : "refusal",
+	    i - p->hidden);
+	if (e->session.n > 0)
+		buf_addf(&p->out, " @%.*s", (int)e->session.n, e->session.p);
+	buf_addc(&p->out, '\n');
+}
+
 /* --- messages to the client --- */
 
 static void
@@ -269,6 +285,10 @@ play_tell(struct play *p, const struct event *e)
 		break;
 	case ACTION_ABORT:
 		tell_abort(p, e->ticket);
+		break;
+	case ACTION_AUTHORIZE:
+	case ACTION_TAKE_REFUSAL:
+		tell_refused(p, e);
 		break;
 	case ACTION_WRITE:
 		tell_write(p, e->frame);

@@ -44,6 +44,12 @@ struct facts {
 	struct span why;           /* the transport's reason in words for
 				    * users */
 	struct span challenge;     /* WWW-Authenticate of a 401 or 403 */
+	uint64_t stamp;    /* of the credentials that the request was sent with;
+			    * 0: there was no token */
+	unsigned refusals; /* so many credentials were refused before, for this
+			    * request */
+	bool interactive;  /* a request of the client waits: the user may be
+			    * asked */
 	bool session_ended; /* another server answers now, or the stream that
 			     * was the session ended; without a status the
 			     * request may have run */

@@ -1,7 +1,7 @@
 /*
  * This file has the primitives that every other file of the folder uses: kept
  * facts, the queue of actions, and attempts, which are the exchanges that
- * core/server orders from upstream.
+ * core/server orders from transport.
  */
 #include "config.h"
 

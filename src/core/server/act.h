@@ -28,8 +28,8 @@ void server_log(struct server *e, enum log_level level, const char *fmt, ...)
 
 /* Returns a new request id as raw JSON, valid until the next call. */
 const char *server_own_id(struct server *e);
-/* Orders an exchange from upstream: a POST of body (a reference is taken), or a
- * GET if body is NULL. o may be NULL. The caller may still set members of the
+/* Orders an exchange from transport: a POST of body (a reference is taken), or
+ * a GET if body is NULL. o may be NULL. The caller may still set members of the
  * attempt in this step, because server_next() reads them later. */
 struct server_attempt *server_attempt_new(struct server *e,
     enum purpose purpose, struct server_order *o, struct frame *body);
@@ -37,8 +37,8 @@ struct server_attempt *server_attempt_new(struct server *e,
  * mirrored headers. */
 struct server_attempt *server_attempt_new_modern(struct server *e,
     enum purpose purpose, struct server_order *o, struct frame *body);
-/* Drops the attempt, which upstream has ended. The sweep at the end of the step
- * frees it. */
+/* Drops the attempt, which transport has ended. The sweep at the end of the
+ * step frees it. */
 void server_attempt_drop(struct server *e, struct server_attempt *i);
 /* Ends the attempt: nothing that comes for its ticket is heard any more. The
  * sweep at the end of the step frees it. i may be NULL. */

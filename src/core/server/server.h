@@ -1,8 +1,8 @@
 /*
- * A reducer between the session and upstream. Whatever era and transport the
+ * A reducer between the session and transport. Whatever era and transport the
  * server speaks, the session sees a legacy Streamable HTTP server: the
- * session's orders go in, orders for upstream come out, and what comes of those
- * goes back under the session's tickets. No descriptor, no clock.
+ * session's orders go in, orders for transport come out, and what comes of
+ * those goes back under the session's tickets. No descriptor, no clock.
  *
  *   unknown   until an initialize of the session finds out (doc/protocol.md 5)
  *   legacy    Streamable HTTP: passes through, under the same tickets

@@ -83,7 +83,7 @@ server_sse2024_in_endpoint(struct server *e, struct server_attempt *i, bool ok)
 		return;
 	}
 	if (s->ready)
-		return; /* a new endpoint: upstream uses it from now on */
+		return; /* a new endpoint: transport uses it from now on */
 	s->ready = true;
 	i->order = NULL; /* the stream outlives initialize */
 	server_detect_stream(e, NULL);

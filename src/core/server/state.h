@@ -119,7 +119,7 @@ enum purpose {
 	FOR_LISTEN      /* modern: the stream of a subscription */
 };
 
-/* An exchange that core/server ordered from upstream. */
+/* An exchange that core/server ordered from transport. */
 struct server_attempt {
 	struct server_attempt *next;
 	struct idtable_entry by_ticket; /* in the table until it is dropped */

@@ -4,7 +4,7 @@
  * those do becomes a queue of actions.
  *
  * An exchange has two ends: an order is the session's, an attempt is the one
- * that upstream makes. Both are in lists. The end of the step frees those that
+ * that transport makes. Both are in lists. The end of the step frees those that
  * are over, so that a walk over a list may end any of them.
  */
 #include "config.h"

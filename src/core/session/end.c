@@ -55,6 +55,7 @@ session_close(struct session *s)
 void
 session_stop(struct session *s)
 {
+	s->ending.stopped = true;
 	session_fail_all(s, FAULT_STOPPED);
 	session_close(s);
 }

@@ -234,6 +234,7 @@ enum drain {
 
 struct session_end {
 	enum drain drain;
+	bool stopped;    /* by INPUT_STOP */
 	bool broken;     /* nobody reads stdout */
 	bool own_errors; /* the client got an error that mcpsplice made */
 	bool exiting;    /* ACTION_EXIT was given */

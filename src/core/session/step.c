@@ -225,6 +225,9 @@ session_step(struct session *s, const struct event *in)
 	case INPUT_WAKE:
 		session_wake(s);
 		break;
+	case INPUT_REFUSED:
+		session_unauthorized(s, in);
+		break;
 	case INPUT_SIGNED_IN:
 		session_signed_in(s);
 		break;

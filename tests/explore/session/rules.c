@@ -367,6 +367,10 @@ explore_watch(struct play *p, const struct event *a)
 	case ACTION_WRITE:
 		explore_check_write(w, a->frame);
 		break;
+	case ACTION_AUTHORIZE:
+	case ACTION_TAKE_REFUSAL:
+		w->judged++;
+		break;
 	case ACTION_LOG:
 		if (strstr(a->text, "accepts and refuses") != NULL &&
 		    !w->may_flap)

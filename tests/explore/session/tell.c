@@ -195,9 +195,23 @@ note_outcome(struct world *w, size_t i, struct shape shape)
 		note_failed_open(w, i, shape.text);
 }
 
+/* The transport asks whether other credentials may help. */
+static void
+tell_refused(struct world *w, size_t i, const char *status)
+{
+	unsigned judged = w->judged;
+
+	explore_input(w, "< #%zu refused %.3s", i + 1, status);
+	if (w->broken == NULL && w->judged != judged + 1)
+		explore_breaks(w, "a refusal is not judged once");
+}
+
 void
 explore_tell(struct world *w, size_t i, const struct shape *shape)
 {
+	if (strncmp(shape->text, "401", 3) == 0 ||
+	    strncmp(shape->text, "403", 3) == 0)
+		tell_refused(w, i, shape->text);
 	note_outcome(w, i, *shape);
 	w->sends[i].ended = true;
 	if (w->sends[i].kind == SEND_READY &&

@@ -189,6 +189,7 @@ struct world {
 	bool reason;   /* there is one to renew */
 	bool from_cache;
 	bool recalled, looks;  /* an answer is owed */
+	unsigned judged;       /* refusals that the session has judged */
 	bool safe[TOOLS];      /* as the last tools/list said */
 	int level, subs[URIS]; /* calls that the server agreed to; -1: none */
 	int64_t changed_at;    /* the client was told of new lists; -1 */
