@@ -129,7 +129,7 @@ struct server_attempt {
 	uint64_t ticket;
 	enum purpose purpose;
 	struct server_order *order; /* NULL: none, or it was let go */
-	struct order out;           /* as upstream gets it; owns the body */
+	struct order out;           /* as transport gets it; owns the body */
 	char *version;              /* that out.version points to, or NULL */
 	struct headers mirrored;    /* that out.mirrored points to */
 };
