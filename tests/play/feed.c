@@ -293,9 +293,9 @@ feed_refused(struct play *p, size_t at, const char *rest)
 {
 	struct sent *s = &p->sent[at];
 	struct facts before = s->facts, refused;
-	struct event in = { .kind = INPUT_REFUSED,
-		.ticket = s->was,
-		.facts = &refused };
+	struct event in = {
+		.kind = INPUT_REFUSED, .ticket = s->was, .facts = &refused
+	};
 	struct buf status;
 
 	buf_init(&status, 0);
