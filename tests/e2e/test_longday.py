@@ -1,4 +1,4 @@
-"""The long day: sleep, dead connections, other networks, twins, herds, pings,
+"""A long session: sleep, dead connections, other networks, twins, herds, pings,
 kills, starts without a server, and what is said about all that.
 
 A sleep is played by a library that is loaded before the C library's own and
