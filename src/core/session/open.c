@@ -337,7 +337,7 @@ first_failed(struct session *s, const struct facts *f, struct frame *error)
 /* The wait before the next try after a start from the cache: for the first
  * minutes like that of a stream, then longer. */
 static int64_t
-memory_wait(unsigned tries)
+cached_start_wait(unsigned tries)
 {
 	enum { OFTEN = 12, SELDOM_MS = 5 * 60 * 1000 };
 
@@ -366,7 +366,7 @@ session_open_failed(struct session *s, const struct facts *f,
 	 * it. */
 	if (is_from_cache(s))
 		alarm_set(&s->alarms, ALARM_RENEW,
-		    s->now + memory_wait(s->start.tries++) +
+		    s->now + cached_start_wait(s->start.tries++) +
 			(int64_t)(s->random % JITTER_MS));
 	fail_waiting(s, f, error, true);
 }

@@ -408,9 +408,9 @@ START_TEST(server_defaults)
 }
 END_TEST
 
-/* word NULL: it is good. For a person, for a machine, with --assume-pkce. */
+/* word NULL: it is good. For a user, for a machine, with --assume-pkce. */
 struct server_case {
-	const char *text, *person, *machine, *assumed;
+	const char *text, *user, *machine, *assumed;
 };
 
 static const struct server_case needs_cases[] = {
@@ -483,7 +483,7 @@ START_TEST(server_needs)
 {
 	const struct server_case *c = &needs_cases[_i];
 
-	needs(c->text, &strict, true, c->person);
+	needs(c->text, &strict, true, c->user);
 	needs(c->text, &strict, false, c->machine);
 	needs(c->text, &lax, true, c->assumed);
 }

@@ -1,6 +1,6 @@
 /*
  * options/options: argv, files, environment, their order, what is refused with
- * which words, what is blanked, and what a person is shown. What is for
+ * which words, what is blanked, and what a user is shown. What is for
  * signing in is in check_auth.c.
  */
 #include "config.h"
