@@ -54,7 +54,10 @@ events_add(struct events *q, const struct event *e)
 	if (e->related != NULL)
 		frame_ref(e->related);
 	k->text = e->text == NULL ? NULL : xstrdup(e->text);
+	k->event.text = k->text;
 	k->facts = e->facts == NULL ? NULL : facts_keep(e->facts);
+	if (k->facts != NULL)
+		k->event.facts = &k->facts->facts;
 	k->bytes = NULL;
 	if (n > 0)
 		keep_spans(k, n);
@@ -85,19 +88,20 @@ drop(struct kept_event *k)
 bool
 events_next(struct events *q, struct event *out)
 {
-	struct kept_event *k;
-
 	if (q->lent)
 		drop(&q->list[q->next++]);
 	q->lent = q->next < q->n;
 	if (!q->lent)
 		return false;
-	k = &q->list[q->next];
-	*out = k->event;
-	out->text = k->text;
-	if (k->facts != NULL)
-		out->facts = &k->facts->facts;
+	*out = q->list[q->next].event;
 	return true;
+}
+
+struct event *
+events_last(struct events *q)
+{
+	return q->n > q->next + (q->lent ? 1 : 0) ? &q->list[q->n - 1].event :
+						    NULL;
 }
 
 const struct event *

@@ -157,8 +157,11 @@ bool events_next(struct events *q, struct event *out);
 /* Adds an ACTION_LOG, its text cut at 511 bytes. */
 void events_log(struct events *q, enum log_level level, const char *fmt,
     va_list ap) __attribute__((format(printf, 3, 0)));
+/* The event that was added last, or NULL if it was lent already. The caller may
+ * change its kind and its flags, and put a reference into an empty frame. */
+struct event *events_last(struct events *q);
 /* The event at this place of the queue, 0 being the next one; NULL: there are
- * not so many. Its text and facts are not set. Borrowed. */
+ * not so many. Borrowed. */
 const struct event *events_peek(const struct events *q, size_t at);
 /* Drops all events, and frees what q holds. */
 void events_free(struct events *q);

@@ -352,13 +352,16 @@ tell(struct play *p, const struct event *e)
 	size_t number = number_of(own, e->ticket);
 	struct buf *b = &p->out;
 
-	switch (e->kind) {
-	case INPUT_HEAD:
+	/* One event may tell all three; a line for each. */
+	if (e->kind == INPUT_HEAD || e->head)
 		buf_addf(b, "head @%zu %d\n", number, e->facts->status);
-		break;
-	case INPUT_MESSAGE:
+	if ((e->kind == INPUT_MESSAGE || e->kind == INPUT_DONE) &&
+	    e->frame != NULL)
 		buf_addf(b, "tell @%zu %.*s\n", number, (int)e->frame->text.n,
 		    e->frame->text.p);
+	switch (e->kind) {
+	case INPUT_HEAD:
+	case INPUT_MESSAGE:
 		break;
 	case INPUT_SIGN_IN:
 		buf_addf(b, "sign-in @%zu %s\n", number,

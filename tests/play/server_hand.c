@@ -30,18 +30,21 @@ see(struct seen *s, const struct event *a)
 static void
 look(struct hand *h, const struct event *a)
 {
+	bool has_message = (a->kind == INPUT_MESSAGE ||
+			       a->kind == INPUT_DONE) &&
+	    a->frame != NULL;
+
+	if (a->kind == INPUT_HEAD || a->head)
+		see(&h->head, a);
+	if (has_message) {
+		see(&h->message, a);
+		buf_reset(&h->text);
+		buf_addspan(&h->text, a->frame->text);
+	}
 	switch (a->kind) {
 	case ACTION_SEND:
 		h->order = a->order->ticket;
 		h->verb = a->order->verb;
-		break;
-	case INPUT_HEAD:
-		see(&h->head, a);
-		break;
-	case INPUT_MESSAGE:
-		see(&h->message, a);
-		buf_reset(&h->text);
-		buf_addspan(&h->text, a->frame->text);
 		break;
 	case INPUT_DONE:
 		see(&h->done, a);

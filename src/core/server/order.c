@@ -90,6 +90,21 @@ server_order_drop(struct server *e, struct server_order *o)
 			server_attempt_end(e, i);
 }
 
+/* Returns the event of this kind for the order if it was told just now, with
+ * the same status 200: what comes next can be told in the same event. */
+static struct event *
+told_last(struct server *e, const struct server_order *o, enum event_kind kind,
+    const struct facts *f)
+{
+	struct event *last = events_last(&e->events);
+
+	if (last == NULL || last->kind != kind || last->ticket != o->ticket ||
+	    f->status != 200 || last->facts->status != 200 ||
+	    f->ending != last->facts->ending || o->changed)
+		return NULL;
+	return last;
+}
+
 void
 server_order_tell_head(struct server *e, struct server_order *o,
     const struct facts *f)
@@ -108,6 +123,7 @@ server_order_tell_message(struct server *e, struct server_order *o,
 		.ticket = o->ticket,
 		.facts = &facts,
 		.frame = m };
+	struct event *head = told_last(e, o, INPUT_HEAD, f);
 
 	facts.changed = o->changed;
 	/* The refusal of a modern server says nothing about a session, but with
@@ -115,7 +131,13 @@ server_order_tell_message(struct server *e, struct server_order *o,
 	if (o->mode == MODE_MODERN && m->kind == FRAME_ERROR &&
 	    (f->status == 400 || f->status == 404))
 		facts.status = 200;
-	events_add(&e->events, &out);
+	if (head != NULL) {
+		head->kind = INPUT_MESSAGE;
+		head->head = true;
+		head->frame = frame_ref(m);
+	} else {
+		events_add(&e->events, &out);
+	}
 	if (m->kind == FRAME_RESULT || m->kind == FRAME_ERROR)
 		o->answered = true;
 }
@@ -124,9 +146,14 @@ void
 server_order_tell_done(struct server *e, struct server_order *o,
     const struct facts *f)
 {
-	events_add(&e->events,
-	    &(struct event){
-		.kind = INPUT_DONE, .ticket = o->ticket, .facts = f });
+	struct event *message = told_last(e, o, INPUT_MESSAGE, f);
+
+	if (message != NULL)
+		message->kind = INPUT_DONE;
+	else
+		events_add(&e->events,
+		    &(struct event){
+			.kind = INPUT_DONE, .ticket = o->ticket, .facts = f });
 	server_order_drop(e, o);
 }
 
