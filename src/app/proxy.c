@@ -256,7 +256,8 @@ input(struct proxy *p, struct event *in)
 	in->random = next_random(p);
 	if (chain_wants_secret(p->chain) &&
 	    loop_random(in->secret, sizeof in->secret) != 0)
-		log_debug("no randomness: less to tell requests apart");
+		log_debug("the system has no random numbers: a requestState is "
+			  "easier to guess");
 	chain_step(p->chain, in);
 	if (p->acting)
 		return;
@@ -359,7 +360,7 @@ on_broken(void *arg)
 {
 	struct event in = { .kind = INPUT_BROKEN };
 
-	log_info("nobody reads stdout any more");
+	log_info("the client closed stdout");
 	input(arg, &in);
 }
 
@@ -449,7 +450,8 @@ wake(struct proxy *p)
 static void
 on_sleep(int64_t slept_ms, void *arg)
 {
-	log_decision("the machine slept for %lld s: new connections",
+	log_decision(
+	    "the machine slept for %lld s: later requests get new connections",
 	    (long long)(slept_ms / 1000));
 	wake(arg);
 }
@@ -457,7 +459,7 @@ on_sleep(int64_t slept_ms, void *arg)
 static void
 on_route(void *arg)
 {
-	log_decision("the network changed: new connections");
+	log_decision("the network changed: later requests get new connections");
 	wake(arg);
 }
 
@@ -490,7 +492,7 @@ on_signal(int signo, void *arg)
 		loop_stop(p->loop, EXIT_SECOND_SIGNAL + signo);
 		return;
 	}
-	log_info("signal %d: ending", signo);
+	log_info("signal %d came: mcpsplice ends", signo);
 	stop(p);
 }
 
@@ -502,7 +504,7 @@ on_parent_gone(void *arg)
 	/* A user's pipeline may outlive the shell that started it. */
 	if (p->stopping || pipes_out_is_person(p->pipes))
 		return;
-	log_info("the parent process is gone: ending");
+	log_info("the parent process is gone: mcpsplice ends");
 	stop(p);
 }
 
@@ -778,7 +780,7 @@ proxy_init(struct proxy *p, char **why)
 	loop_watch_sleep(p->loop, on_sleep, p);
 	p->route = route_new(p->loop, on_route, p);
 	if (p->route == NULL)
-		log_debug("the system does not tell of network changes");
+		log_debug("the system does not report network changes");
 	return 0;
 }
 

@@ -379,7 +379,7 @@ run(struct command_auth *c, const char *reason)
 	codec_json_string(&input, span_of(c->url));
 	buf_addf(&input, ",\"reason\":\"%s\"}\n", reason);
 	config.input = buf_span(&input);
-	log_debug("--auth-command: asked, because: %s", reason);
+	log_debug("--auth-command: the helper is started (reason: %s)", reason);
 	c->child = child_new(c->l, &config, &ops, c);
 	buf_free(&input);
 }

@@ -188,7 +188,7 @@ reread(struct given *a, struct source *s)
 	if (read_source(a, s, &fresh, false, &why) < 0 ||
 	    sum_up(a, s, &fresh, &why) < 0) {
 		if (!s->complained)
-			log_warn("%s: %s; its last content stays in use",
+			log_warn("%s: %s; the previous content stays in use",
 			    s->path, why);
 		s->complained = true;
 		free(why);
@@ -216,7 +216,7 @@ look(struct given *a, struct source *s, bool force)
 		return;
 	if (stat(s->path, &st) < 0) {
 		if (!s->complained)
-			log_warn("%s: cannot read it: %s; its last content "
+			log_warn("%s cannot be read: %s; the previous content "
 				 "stays in use",
 			    s->path, strerror(errno));
 		s->complained = true;

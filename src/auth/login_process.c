@@ -131,7 +131,7 @@ take_line(struct login_process *a, struct span text)
 	struct json_object *o = document_parse(text, &why);
 
 	if (o == NULL) {
-		log_debug("the sign-in agent wrote what is no JSON");
+		log_debug("the login process wrote something that is not JSON");
 	} else if (document_has(o, "log")) {
 		log_put((enum log_level)word_of(document_text(o, "log"), levels,
 			    4, LEVEL_DEBUG),
@@ -194,7 +194,7 @@ failure(enum child_end end, int value)
 	case CHILD_NO_START:
 		return xasprintf("cannot be started: %s", strerror(value));
 	default:
-		return xstrdup("says too much");
+		return xstrdup("wrote too much");
 	}
 }
 
@@ -213,7 +213,7 @@ give_up(struct login_process *a, enum child_end end, int value)
 	buf_init(&words, 0);
 	codec_visible(&words, said, MAX_ERRORS);
 	a->end = LOGIN_LATER;
-	a->why = xasprintf("the sign-in agent %s%s%s", how,
+	a->why = xasprintf("the login process %s%s%s", how,
 	    words.n > 0 ? ": " : "", buf_str(&words));
 	log_warn("%s", a->why);
 	buf_free(&words);

@@ -322,7 +322,7 @@ adopt_import(struct oauth *o)
 		free(why);
 		return adopt(o, NULL);
 	}
-	log_info("signed in with the token of mcp-remote, %s", from);
+	log_info("signed in with the token of mcp-remote from %s", from);
 	free(from);
 	changed = adopt(o, &r);
 	record_free(&r);
@@ -450,7 +450,7 @@ on_login_process_where(const char *url, const char *code, void *arg)
 	o->where = code == NULL ?
 	    xasprintf("open %s in a browser", url) :
 	    xasprintf("open %s in a browser and enter the code %s", url, code);
-	log_warn("%s wants a sign-in: %s", o->config.host, o->where);
+	log_warn("you have to sign in to %s: %s", o->config.host, o->where);
 	walk_begin(o);
 	while ((w = walk_next(o)) != NULL)
 		wait_add(o, w);
@@ -494,7 +494,8 @@ on_login_process_done(enum login_end end, const char *why, int64_t again_ms,
 	o->credentials->until = 0;
 	if (end == LOGIN_DONE && why != NULL && !o->hinted) {
 		o->hinted = true;
-		log_warn("the next start has to sign in again: %s", why);
+		log_warn("you will have to sign in again at the next start: %s",
+		    why);
 	}
 	if (record != NULL) {
 		/* The record is newer than the one in the store. */
@@ -533,7 +534,7 @@ on_login_process_done(enum login_end end, const char *why, int64_t again_ms,
 			o->brake_until = loop_now(o->loop) + again_ms;
 		break;
 	case LOGIN_FAILED:
-		log_warn("no sign-in to %s: %s", o->config.host, why);
+		log_warn("cannot sign in to %s: %s", o->config.host, why);
 		brake(o, why, BRAKE_MS, BRAKE_MAX_MS);
 		break;
 	}

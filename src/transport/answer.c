@@ -43,8 +43,9 @@ batch_in(struct exchange *t, struct span array)
 	size_t bad;
 
 	if (t->version != NULL && strcmp(t->version, "2025-06-18") >= 0) {
-		log_info("the server sent an array of messages, which its "
-			 "version %s does not have: refused",
+		log_info(
+		    "the server sent an array of messages, which version %s of "
+		    "the protocol does not allow: refused",
 		    t->version);
 		return false;
 	}
@@ -54,7 +55,7 @@ batch_in(struct exchange *t, struct span array)
 			 "refused",
 		    MSG_BATCH_MAX);
 	else if (bad > 0)
-		log_debug("%zu elements of an array from the server are no "
+		log_debug("%zu elements of an array from the server are not "
 			  "messages: dropped",
 		    bad);
 	return t->delivered > before;
@@ -73,8 +74,8 @@ message_in(struct exchange *t, struct buf *b, struct frame **whole)
 	switch (msg_from_server(b, depth, &m, &scrubbed)) {
 	case MSG_OK:
 		if (scrubbed)
-			log_debug("broken UTF-8 from the server became "
-				  "U+FFFD");
+			log_debug("broken UTF-8 from the server was replaced "
+				  "by U+FFFD");
 		if (whole != NULL)
 			*whole = m;
 		else
@@ -165,7 +166,7 @@ on_event(const char *type, struct buf *data, void *arg)
 		return;
 	if (message_in(t, data, NULL))
 		return;
-	log_info("an event of the server is no JSON-RPC message: skipped");
+	log_info("an event from the server is not a JSON-RPC message: skipped");
 	/* The verdict may need the text of the first one, if no message
 	 * follows. */
 	if (t->answer.n == 0)

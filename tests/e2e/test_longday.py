@@ -1,5 +1,5 @@
-"""A long session: sleep, dead connections, other networks, twins, herds, pings,
-kills, starts without a server, and what is said about all that.
+"""A long session: sleep, dead connections, other networks, twins, herds,
+pings, kills, starts without a server, and what is said about all that.
 
 A sleep is played by a library that is loaded before the C library's own and
 lets CLOCK_BOOTTIME jump when a file appears; a dead connection by a relay
@@ -296,8 +296,9 @@ class Sleep(Base):
         self.within(self.works(s, p, "later"), 5)
         p.finish()
         self.assertEqual(s.inits(), 1)
-        self.assertEqual(p.err().count("the machine slept for 3600 s: new "
-                                       "connections"), 2)
+        self.assertEqual(p.err().count("the machine slept for 3600 s: "
+                                       "later requests get new connections"),
+                         2)
 
     def test_session_expired_meanwhile(self):
         s, r, p, nap = self.start()
@@ -642,7 +643,8 @@ class Inside(Base):
         self.assertIn(self.cafe, {x.getpeername()[0] for x in s.open})
         p.finish()
         self.assertEqual(s.inits(), 1)
-        self.said(p, "the network changed: new connections")
+        self.said(p, "the network changed: later requests get new "
+                     "connections")
 
     def test_a_call_in_the_gap(self):
         """Sent when there is no network at all: TCP_USER_TIMEOUT ends it,

@@ -716,7 +716,7 @@ class Urls(Base):
             self.assertRegex(opened[0], SAFE_URL)
             shown = [line.split("open ")[1].split(" in a browser")[0]
                      for line in p.err().splitlines()
-                     if "wants a sign-in" in line]
+                     if "you have to sign in" in line]
             self.assertEqual(shown, opened)
 
     def test_no_shell(self):

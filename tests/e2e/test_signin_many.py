@@ -16,7 +16,7 @@ import authserver
 import support
 from support import INITIALIZED, LIVE, alone, init, note, request
 
-WANTS = re.compile(r"wants a sign-in: open (\S+) in a browser")
+WANTS = re.compile(r"you have to sign in to \S+: open (\S+) in a browser")
 LONG = 3 * LIVE
 FOLDER = "~/.local/state/mcpsplice/auth"
 
@@ -372,7 +372,7 @@ class Cold(Case):
         self.assertIn("access_token", json.dumps(self.record()))
         p, = self.starts(1)
         self.works(p)
-        self.assertNotIn("wants a sign-in", p.err())
+        self.assertNotIn("you have to sign in", p.err())
         self.counted(opened=1)
 
     def ended(self, end):

@@ -48,7 +48,7 @@ class Waits(Patient):
         p.kill()
         p = self.splice(m, "--browser", b.command)
         ident = p.start("initialize", init()["params"])
-        self.until(lambda: "wants a sign-in" in p.err(), p)
+        self.until(lambda: "you have to sign in" in p.err(), p)
         self.assertIn(b.opened()[0], p.err())
         user.go(b.opened()[0])
         self.assertIn("result", p.answer(ident))

@@ -478,7 +478,8 @@ START_TEST(a_file_goes_bad)
 	expect(a, 2000, "Authorization: Bearer one;");
 	ck_assert_uint_eq(warned, 1);
 	ck_assert_ptr_nonnull(strstr(last, "it holds more than a token"));
-	ck_assert_ptr_nonnull(strstr(last, "its last content stays in use"));
+	ck_assert_ptr_nonnull(strstr(last,
+	    "the previous content stays in use"));
 	/* another fault is another warning */
 	replace_file("");
 	expect(a, 3000, "Authorization: Bearer one;");

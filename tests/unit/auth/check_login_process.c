@@ -180,7 +180,7 @@ static const struct {
 	{ "echo first >&2; head -c 9999 /dev/zero >&2; exit 1", "first",
 	    "status 1" },
 	{ "kill -9 $$", "ended by signal 9", "" },
-	{ "head -c 2000000 /dev/zero", "says too much", "" },
+	{ "head -c 2000000 /dev/zero", "wrote too much", "" },
 };
 
 START_TEST(no_answer)
