@@ -16,10 +16,10 @@
 #include "login/client.h"
 #include "login/device.h"
 #include "login/locks.h"
-#include "login/place.h"
 #include "login/records.h"
 #include "login/redirect.h"
 #include "login/report.h"
+#include "login/run_discovery.h"
 #include "login/token.h"
 #include "login/waiting.h"
 

@@ -237,18 +237,18 @@ BEGIN {
 	    below["core"]
 	below["main"] = below["app"]
 	order_of("core/session", "session calls questions settings tools " \
-	    "state act held call one_way listen end renew sign_in replay " \
-	    "ping live startup open from_client from_server done time " \
-	    "sane step")
+	    "state act held call one_way listen end renew sign_in " \
+	    "unauthorized replay resume ping live startup open from_client from_server done time " \
+	    "invariants step")
 	order_of("core/client", "client state act table question opening " \
-	    "uri listen send park request hello from_client from_session sane step")
+	    "uri listen send park request hello from_client from_session invariants step")
 	order_of("core/server", "server state listen_state act belief order call " \
 	    "tell uris subscription set native listen inputs answer modern " \
-	    "sse2024 detect sse2024_in sane step")
-	order_of("core/login", "login state act judge table sane step")
+	    "sse2024 detect sse2024_in invariants step")
+	order_of("core/login", "login state act judge table invariants step")
 	order_of("login", "challenge callback assertion browser metadata " \
 	    "fetch discovery client_messages client_request client_answer " \
-	    "login | state report records locks place waiting token device " \
+	    "login | state report records locks run_discovery waiting token device " \
 	    "redirect client perform")
 	# the parts of io/http, which other rooms use by io/http.h alone
 	of_http = "^io/(http_[a-z]+|authorities|connections|cookies)\\.[ch]$"

@@ -14,7 +14,7 @@
 
 #include <strings.h>
 
-#include "core/exchange/phrases.h"
+#include "core/exchange/loss_phrases.h"
 #include "core/wire/json.h"
 
 #define TEXT_BYTES (512 * 1024)

@@ -18,7 +18,7 @@
 #include <strings.h>
 
 #include "core/exchange/error_text.h"
-#include "core/exchange/phrases.h"
+#include "core/exchange/loss_phrases.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 #include "core/wire/protocol.h"

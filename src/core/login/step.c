@@ -11,8 +11,8 @@
 
 #include "base/mem.h"
 #include "core/login/act.h"
+#include "core/login/invariants.h"
 #include "core/login/judge.h"
-#include "core/login/sane.h"
 #include "core/login/table.h"
 
 enum {

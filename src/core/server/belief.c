@@ -12,7 +12,7 @@
 
 #include "core/exchange/error_text.h"
 #include "core/exchange/fault.h"
-#include "core/exchange/phrases.h"
+#include "core/exchange/loss_phrases.h"
 #include "core/server/act.h"
 #include "core/wire/msg.h"
 #include "core/wire/protocol.h"

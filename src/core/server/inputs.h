@@ -22,7 +22,7 @@ void server_inputs_eof(struct server *e, struct server_order *o);
 /* Fails the call because the time for the answers is over. */
 void server_inputs_expire(struct server *e, struct server_order *o);
 #ifdef MCPSPLICE_SANE
-/* See sane.h. */
+/* See invariants.h. */
 void server_inputs_sane(const struct server *e);
 #endif
 

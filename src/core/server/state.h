@@ -26,7 +26,7 @@
  * A file that ends an order only marks it as dropped; step.c releases at the
  * end of the step what later files hung on it.
  *
- * What holds at the end of each step (sane.c asserts it in builds with
+ * What holds at the end of each step (invariants.c asserts it in builds with
  * MCPSPLICE_SANE):
  * - No dropped order or attempt is in a list, and nothing points to one. The
  *   tables by ticket have what the lists have. Each attempt's order is in the

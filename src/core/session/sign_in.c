@@ -1,6 +1,4 @@
 /*
- * A 401 or 403 is judged: the session or the credentials?
- *
  * The user is asked to sign in, and exchanges wait for that: initialize as long
  * as its phase lasts, a call for USER_MS. Then each ends with an error that
  * says where to sign in. The sign-in itself goes on, so that later requests
@@ -18,30 +16,6 @@
 #include "core/session/listen.h"
 #include "core/session/one_way.h"
 #include "core/session/renew.h"
-
-/* Words of a lost session are not about credentials, a DELETE is not worth new
- * ones, and after a signal nothing is. If the server may be refusing the
- * session, a renewal is tried before the user is asked: the action names the
- * session. */
-void
-session_unauthorized(struct session *s, const struct event *in)
-{
-	struct event a = { .kind = ACTION_TAKE_REFUSAL, .ticket = in->ticket };
-	const struct attempt *l = calls_attempt_find(&s->calls, in->ticket);
-	struct ruling r = verdict_bare(in->facts, &s->config.rules);
-	struct facts f = *in->facts;
-
-	if (!s->ending.stopped && f.verb != VERB_DELETE && !is_refusal(r) &&
-	    r.verdict != VERDICT_LOST_MAYBE) {
-		a.kind = ACTION_AUTHORIZE;
-		f.credentials_known_good = true;
-		r = verdict_bare(&f, &s->config.rules);
-		if (r.verdict == VERDICT_LOST && l != NULL)
-			a.session = span_of(l->generation->session);
-		a.facts = in->facts;
-	}
-	events_add(&s->events, &a);
-}
 
 void
 session_sign_in(struct session *s, struct attempt *l, struct span text)

@@ -4,9 +4,6 @@
 
 #include "core/session/state.h"
 
-/* A request was refused with 401 or 403, perhaps one that core/server sent:
- * decides whether that is the answer, or whether other credentials may help. */
-void session_unauthorized(struct session *s, const struct event *in);
 /* This attempt waits for the user, and text tells how to sign in; n 0: it does
  * not wait any more. */
 void session_sign_in(struct session *s, struct attempt *l, struct span text);

@@ -1,7 +1,7 @@
 /* The invariants of core/login/state.h, checked in debug builds: configure
  * --enable-debug. */
-#ifndef MCPSPLICE_CORE_LOGIN_SANE_H
-#define MCPSPLICE_CORE_LOGIN_SANE_H
+#ifndef MCPSPLICE_CORE_LOGIN_INVARIANTS_H
+#define MCPSPLICE_CORE_LOGIN_INVARIANTS_H
 
 #include "core/login/state.h"
 

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "core/client/sane.h"
+#include "core/client/invariants.h"
 
 #ifdef MCPSPLICE_SANE
 

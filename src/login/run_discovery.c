@@ -1,7 +1,7 @@
 /* Where to sign in: g->found. */
 #include "config.h"
 
-#include "login/place.h"
+#include "login/run_discovery.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* The invariants of core/session, which the head of state.h lists. They are
  * checked at the end of each step in builds with MCPSPLICE_SANE. */
-#ifndef MCPSPLICE_CORE_SESSION_SANE_H
-#define MCPSPLICE_CORE_SESSION_SANE_H
+#ifndef MCPSPLICE_CORE_SESSION_INVARIANTS_H
+#define MCPSPLICE_CORE_SESSION_INVARIANTS_H
 
 #include "core/session/state.h"
 

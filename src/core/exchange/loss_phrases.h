@@ -2,8 +2,8 @@
  * Finds what a text says about a session: the noun in a clause, and what the
  * same clause says of it.
  */
-#ifndef MCPSPLICE_CORE_EXCHANGE_PHRASES_H
-#define MCPSPLICE_CORE_EXCHANGE_PHRASES_H
+#ifndef MCPSPLICE_CORE_EXCHANGE_LOSS_PHRASES_H
+#define MCPSPLICE_CORE_EXCHANGE_LOSS_PHRASES_H
 
 #include "base/mem.h"
 

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "core/login/sane.h"
+#include "core/login/invariants.h"
 
 #ifdef MCPSPLICE_SANE
 

@@ -1,6 +1,6 @@
 /* Where to sign in. */
-#ifndef MCPSPLICE_LOGIN_PLACE_H
-#define MCPSPLICE_LOGIN_PLACE_H
+#ifndef MCPSPLICE_LOGIN_RUN_DISCOVERY_H
+#define MCPSPLICE_LOGIN_RUN_DISCOVERY_H
 
 #include "login/state.h"
 

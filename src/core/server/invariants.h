@@ -2,8 +2,8 @@
  * The invariants of core/server, which the head of state.h lists. They are
  * checked at the end of each step in builds with MCPSPLICE_SANE.
  */
-#ifndef MCPSPLICE_CORE_SERVER_SANE_H
-#define MCPSPLICE_CORE_SERVER_SANE_H
+#ifndef MCPSPLICE_CORE_SERVER_INVARIANTS_H
+#define MCPSPLICE_CORE_SERVER_INVARIANTS_H
 
 #include "core/server/state.h"
 

@@ -1,7 +1,7 @@
 /* This file asserts the invariants that the head of state.h lists. */
 #include "config.h"
 
-#include "core/server/sane.h"
+#include "core/server/invariants.h"
 
 #ifdef MCPSPLICE_SANE
 

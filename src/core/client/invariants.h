@@ -1,8 +1,8 @@
 /*
  * Asserts the invariants that state.h states.
  */
-#ifndef MCPSPLICE_CORE_CLIENT_SANE_H
-#define MCPSPLICE_CORE_CLIENT_SANE_H
+#ifndef MCPSPLICE_CORE_CLIENT_INVARIANTS_H
+#define MCPSPLICE_CORE_CLIENT_INVARIANTS_H
 
 #include "core/client/state.h"
 

@@ -1,7 +1,7 @@
 /* This file asserts the invariants that the head of state.h lists. */
 #include "config.h"
 
-#include "core/session/sane.h"
+#include "core/session/invariants.h"
 
 #ifdef MCPSPLICE_SANE
 

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "core/exchange/phrases.h"
+#include "core/exchange/loss_phrases.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
  */
 #include "config.h"
 
-#include "core/exchange/phrases.h"
+#include "core/exchange/loss_phrases.h"
 
 #include "core/exchange/words.h"
 

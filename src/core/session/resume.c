@@ -1,0 +1,64 @@
+/*
+ * Streams that are resumed by GET with Last-Event-ID, because they ended before
+ * their answer.
+ */
+#include "config.h"
+
+#include "core/session/resume.h"
+
+#include "core/session/act.h"
+#include "core/session/replay.h"
+
+/* Did this stream bring its call forward? A stream that lasted for LASTED_MS
+ * counts too. The next GET then starts without a back-off. */
+static bool
+brought_something(const struct session *s, const struct attempt *l,
+    const struct facts *f)
+{
+	enum { LASTED_MS = 10 * 1000 };
+
+	if (l->head_at == 0)
+		return false;
+	return l->event_at >= l->head_at || s->now - l->head_at >= LASTED_MS ||
+	    (f->last_event_id.n > 0 &&
+		!span_eq(f->last_event_id, buf_span(&l->last_event_id)));
+}
+
+bool
+session_resume(struct session *s, struct attempt *l, const struct facts *f)
+{
+	enum { RESUMES_QUICK = 20, RESUME_MS = 1000 };
+	int64_t wait;
+	bool was_get = l->last_event_id.n > 0, flaps;
+
+	if (brought_something(s, l, f))
+		l->tries = 0;
+	if (f->last_event_id.n > 0) {
+		if (!span_eq(f->last_event_id, buf_span(&l->last_event_id)))
+			l->event_at = s->now;
+		buf_reset(&l->last_event_id);
+		buf_addspan(&l->last_event_id, f->last_event_id);
+	}
+	if (l->last_event_id.n == 0 || f->ending == ENDING_ABORTED ||
+	    f->too_large)
+		return false;
+	flaps = session_flaps(s) && f->status == 404 && l->tries < FLAPS;
+	if (was_get && f->ending == ENDING_COMPLETE && !flaps &&
+	    (verdict_2xx(f) ? f->media != MEDIA_SSE :
+			      f->status != 429 && f->status < 500))
+		return false;
+	if (f->retry_ms >= 0)
+		l->retry_ms = f->retry_ms;
+	wait = flaps ? session_flap_wait(l->tries + 1) :
+		       backoff_stream(l->tries, l->retry_ms);
+	if (++l->resumes > RESUMES_QUICK && wait < RESUME_MS)
+		wait = RESUME_MS;
+	if (s->config.call_timeout_ms > 0 &&
+	    s->now + wait > l->event_at + s->config.call_timeout_ms)
+		return false;
+	session_log(s, LEVEL_INFO,
+	    "a stream ended before the answer came: it is resumed in %lld ms",
+	    (long long)wait);
+	session_again(s, l, wait);
+	return true;
+}

@@ -1,0 +1,13 @@
+/* Streams that ended before their answer. */
+#ifndef MCPSPLICE_CORE_SESSION_RESUME_H
+#define MCPSPLICE_CORE_SESSION_RESUME_H
+
+#include "core/session/state.h"
+
+/* Resumes by GET a stream that ended after an event id, before its answer. A
+ * server may end its streams often, but --call-timeout limits the time without
+ * an event or a message. Returns false if the stream cannot be resumed. */
+bool session_resume(struct session *s, struct attempt *l,
+    const struct facts *f);
+
+#endif
