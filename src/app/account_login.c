@@ -197,7 +197,7 @@ login_process_begin(struct talk *t, const struct options *o,
 		return -1;
 	challenge_parse(&a->challenge, span_of(task->request.challenge));
 	c->reason = task->request.reason;
-	c->interactive = task->request.person;
+	c->interactive = task->request.interactive;
 	c->rejected = task->request.rejected;
 	t->keeps_record = a->store == NULL;
 	c->record = t->keeps_record ? task->request.record : NULL;

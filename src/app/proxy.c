@@ -502,7 +502,7 @@ on_parent_gone(void *arg)
 	struct proxy *p = arg;
 
 	/* A user's pipeline may outlive the shell that started it. */
-	if (p->stopping || pipes_out_is_person(p->pipes))
+	if (p->stopping || pipes_out_is_for_user(p->pipes))
 		return;
 	log_info("the parent process is gone: mcpsplice ends");
 	stop(p);
@@ -676,7 +676,7 @@ static struct chain *
 make_chain(struct proxy *p)
 {
 	const struct options *o = p->options;
-	bool person = o->handshake || pipes_out_is_person(p->pipes);
+	bool for_user = o->handshake || pipes_out_is_for_user(p->pipes);
 	struct chain_config c = { 0 };
 
 	c.session = (struct session_config){
@@ -687,7 +687,8 @@ make_chain(struct proxy *p)
 		.retry_window_ms = o->retry_window_ms,
 		.call_timeout_ms = o->call_timeout_ms,
 		.drain_timeout_ms = o->drain_timeout_ms,
-		.max_result = person && !o->max_result_set ? 0 : o->max_result,
+		.max_result = for_user && !o->max_result_set ? 0 :
+							       o->max_result,
 		.max_held = o->max_buffer > 0 ? o->max_buffer / 2 : SIZE_MAX,
 		.max_inflight = o->max_inflight,
 		.ping_interval_ms = o->ping_interval_ms,

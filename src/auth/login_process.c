@@ -114,7 +114,7 @@ print_request(struct buf *out, const struct login_process_request *r)
 		add_word(argv, r->argv[i]);
 	json_object_object_add(o, "argv", argv);
 	document_set(o, "reason", reasons[r->reason]);
-	set_bool(o, "person", r->person);
+	set_bool(o, "person", r->interactive);
 	if (r->challenge != NULL && strlen(r->challenge) <= CHALLENGE_MAX_BYTES)
 		document_set(o, "challenge", r->challenge);
 	document_set(o, "rejected", r->rejected);
@@ -331,7 +331,7 @@ login_process_task_read(struct login_process_task *t, struct span text,
 	t->request.reason = (enum login_reason)word_of(document_text(t->json,
 							   "reason"),
 	    reasons, 4, LOGIN_NONE);
-	t->request.person = document_true(t->json, "person");
+	t->request.interactive = document_true(t->json, "person");
 	t->request.challenge = document_text(t->json, "challenge");
 	t->request.rejected = document_text(t->json, "rejected");
 	t->request.peer = document_text(t->json, "peer");

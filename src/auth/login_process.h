@@ -21,7 +21,7 @@
 struct login_process_request {
 	const char *const *argv; /* options, NULL-ended */
 	enum login_reason reason;
-	bool person;
+	bool interactive;      /* may the user be asked? */
 	const char *challenge; /* raw; NULL: none. Left out if challenge_parse
 				* would reject it */
 	const char *rejected;  /* proof_challenge of the token; NULL: none */

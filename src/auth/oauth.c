@@ -86,7 +86,7 @@ struct oauth {
 
 	struct login_process *login_process;
 	enum login_reason reason; /* why the login process was started */
-	bool person;              /* the login process may ask the user */
+	bool interactive;         /* the login process may ask the user */
 	char *where;              /* what it asked the user to do, in words */
 	int64_t asked[3];         /* times when it asked, the latest first */
 	int64_t brake_until, brake_ms;
@@ -202,7 +202,7 @@ tell_changed(struct oauth *o)
 }
 
 static void
-go(struct oauth *o, const struct waiter *w)
+credentials_ready(struct oauth *o, const struct waiter *w)
 {
 	if (w->waited)
 		tell_where(o, w, NULL);
@@ -210,9 +210,9 @@ go(struct oauth *o, const struct waiter *w)
 	o->ops.credentials_ready(w->ticket, o->arg);
 }
 
-/* why NULL: the server's own words will do. Returns true. */
+/* why NULL: the server's own text is the answer. Returns true. */
 static bool
-stand(struct oauth *o, const struct waiter *w, const char *why,
+refusal_final(struct oauth *o, const struct waiter *w, const char *why,
     bool credentials_known_good)
 {
 	o->ops.refusal_final(w->ticket, why == NULL ? "" : why,
@@ -407,7 +407,7 @@ brake(struct oauth *o, const char *why, int64_t first, int64_t most)
 }
 
 static void
-start_login_process(struct oauth *o, enum login_reason reason, bool person,
+start_login_process(struct oauth *o, enum login_reason reason, bool interactive,
     const char *challenge)
 {
 	static const struct login_process_ops ops = { on_login_process_where,
@@ -415,7 +415,7 @@ start_login_process(struct oauth *o, enum login_reason reason, bool person,
 	struct login_process_request r = {
 		.argv = o->config.argv,
 		.reason = reason,
-		.person = person,
+		.interactive = interactive,
 		.challenge = challenge,
 		.peer = o->ops.peer(o->arg),
 	};
@@ -429,7 +429,7 @@ start_login_process(struct oauth *o, enum login_reason reason, bool person,
 	free(o->where);
 	o->where = NULL;
 	o->reason = reason;
-	o->person = person;
+	o->interactive = interactive;
 	o->before = o->stamp;
 	o->login_process = login_process_start(o->loop, o->config.login_process,
 	    &r, &ops, o);
@@ -457,25 +457,25 @@ on_login_process_where(const char *url, const char *code, void *arg)
 }
 
 /* Answers the waiting questions for which another login process could do no
- * more. person: the login process was not allowed to ask the user; questions
+ * more. not_asked: the login process was not allowed to ask the user; questions
  * that may ask the user wait for the next one. */
 static void
-end_waiting(struct oauth *o, const char *why, bool person)
+end_waiting(struct oauth *o, const char *why, bool not_asked)
 {
 	struct waiter *w;
 
 	o->settling = true;
 	walk_begin(o);
 	while ((w = walk_next(o)) != NULL) {
-		if (w->refusal != NULL && person &&
+		if (w->refusal != NULL && not_asked &&
 		    w->refusal->facts.interactive) {
 			wait_add(o, w);
 			continue;
 		}
 		if (w->refusal != NULL)
-			stand(o, w, why, false);
+			refusal_final(o, w, why, false);
 		else
-			go(o, w);
+			credentials_ready(o, w);
 		waiter_free(w);
 	}
 	o->settling = false;
@@ -523,7 +523,7 @@ on_login_process_done(enum login_end end, const char *why, int64_t again_ms,
 	case LOGIN_INTERACTIVE:
 		if (o->reason != LOGIN_SCOPE)
 			o->attended = true;
-		end_waiting(o, why, !o->person);
+		end_waiting(o, why, !o->interactive);
 		settle_all(o);
 		return;
 	case LOGIN_LATER:
@@ -563,7 +563,7 @@ settle_ask(struct oauth *o, const struct waiter *w)
 	if (!is_read(o, false))
 		return false;
 	if (w->last) {
-		go(o, w);
+		credentials_ready(o, w);
 		return true;
 	}
 	/* Without a token the request is sent without one, even during a login:
@@ -575,7 +575,7 @@ settle_ask(struct oauth *o, const struct waiter *w)
 			start_login_process(o, LOGIN_EXPIRED, false, NULL);
 		return false;
 	}
-	go(o, w);
+	credentials_ready(o, w);
 	return true;
 }
 
@@ -601,9 +601,9 @@ want_login_process(struct oauth *o, const struct waiter *w,
 	if (o->login_process != NULL)
 		return false;
 	if (o->attended && !f->interactive)
-		return stand(o, w, NULL, false);
+		return refusal_final(o, w, NULL, false);
 	if (f->interactive && asked_too_often(o))
-		return stand(o, w,
+		return refusal_final(o, w,
 		    "it has asked for three sign-ins within 15 minutes, and "
 		    "there is no folder in which to note the next (see HOME)",
 		    false);
@@ -631,7 +631,7 @@ settle_scope(struct oauth *o, const struct waiter *w, const char *scope)
 	char *why;
 
 	if (w->refusal->facts.stamp != o->stamp) {
-		go(o, w);
+		credentials_ready(o, w);
 		return true;
 	}
 	if (scope == NULL || record_has_scopes(&o->record, scope) ||
@@ -640,12 +640,12 @@ settle_scope(struct oauth *o, const struct waiter *w, const char *scope)
 				"wants the scope \"%s\"). Ask whoever grants "
 				"them, or sign in again: mcpsplice login URL",
 		    scope == NULL ? "?" : scope);
-		stand(o, w, why, false);
+		refusal_final(o, w, why, false);
 		free(why);
 		return true;
 	}
 	if (is_braked(o))
-		return stand(o, w, o->brake_why, false);
+		return refusal_final(o, w, o->brake_why, false);
 	return want_login_process(o, w, LOGIN_SCOPE);
 }
 
@@ -683,10 +683,10 @@ settle_401(struct oauth *o, const struct waiter *w)
 	const struct facts *f = &w->refusal->facts;
 
 	if (is_braked(o))
-		return stand(o, w, o->brake_why, false);
+		return refusal_final(o, w, o->brake_why, false);
 	if (f->challenge.n == 0 &&
 	    doubt_session(o, f->session, is_new(o) || !can_refresh(o)))
-		return stand(o, w, NULL, true);
+		return refusal_final(o, w, NULL, true);
 	if (is_new(o) && o->blamed != o->stamp) {
 		o->blamed = o->stamp;
 		brake(o,
@@ -694,7 +694,7 @@ settle_401(struct oauth *o, const struct waiter *w)
 		    "just issued. Usually audience or scope: see --resource, "
 		    "--no-resource, --scope",
 		    BRAKE_MS, BRAKE_MAX_MS);
-		return stand(o, w, o->brake_why, false);
+		return refusal_final(o, w, o->brake_why, false);
 	}
 	return want_login_process(o, w,
 	    o->stamp == 0 ? LOGIN_NONE : LOGIN_REJECTED);
@@ -708,7 +708,7 @@ settle_403(struct oauth *o, const struct waiter *w)
 	bool changed = o->changed_at > 0 &&
 	    loop_now(o->loop) - o->changed_at < CHANGED_MS;
 
-	return stand(o, w, NULL,
+	return refusal_final(o, w, NULL,
 	    doubt_session(o, w->refusal->facts.session, changed));
 }
 
@@ -722,15 +722,15 @@ settle_refusal(struct oauth *o, const struct waiter *w)
 	if (!is_read(o, true))
 		return false;
 	if (f->refusals >= MAX_TRIES)
-		return stand(o, w, "it refused one token after the other",
-		    false);
+		return refusal_final(o, w,
+		    "it refused one token after the other", false);
 	challenge_parse(&c, f->challenge);
 	scope = c.error != NULL && strcmp(c.error, "insufficient_scope") == 0 &&
 	    f->stamp != 0;
 	if (scope)
 		done = settle_scope(o, w, c.scope);
 	else if (o->stamp != 0 && f->stamp != o->stamp)
-		go(o, w);
+		credentials_ready(o, w);
 	/* Some servers answer an expired token with 403. */
 	else if (f->status == 403 && !is_over(o, 0))
 		done = settle_403(o, w);

@@ -70,8 +70,8 @@ struct pipes {
 
 	int out;
 	enum out_way way;
-	int flags; /* of out before O_NONBLOCK was set, for OUT_FLAG */
-	bool person;
+	int flags;     /* of out before O_NONBLOCK was set, for OUT_FLAG */
+	bool for_user; /* stdout is a file or a terminal */
 	bool broken;
 	bool above;   /* high was called, low was not yet */
 	bool put_off; /* pipes_on_turn_end is deferred */
@@ -566,7 +566,7 @@ out_open(struct pipes *p, int fd)
 	if (fstat(fd, &st) == -1)
 		return;
 	tty = isatty(fd);
-	p->person = tty || S_ISREG(st.st_mode);
+	p->for_user = tty || S_ISREG(st.st_mode);
 	if (S_ISSOCK(st.st_mode))
 		p->way = OUT_SEND;
 	if (!tty && !S_ISFIFO(st.st_mode))
@@ -639,9 +639,9 @@ pipes_new(struct loop *l, int in, int out, size_t high, size_t low,
 }
 
 bool
-pipes_out_is_person(const struct pipes *p)
+pipes_out_is_for_user(const struct pipes *p)
 {
-	return p->person;
+	return p->for_user;
 }
 
 void

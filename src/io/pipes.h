@@ -43,7 +43,7 @@ size_t pipes_memory(const struct pipes *p);
 void pipes_flush(struct pipes *p, int64_t ms, loop_cb *done, void *arg);
 /* Is stdout a regular file or a terminal, so that a user reads it and not a
  * host? */
-bool pipes_out_is_person(const struct pipes *p);
+bool pipes_out_is_for_user(const struct pipes *p);
 /* Frees p and its queue without a callback. Restores the flags of stdout if
  * they were changed. NULL is allowed. */
 void pipes_free(struct pipes *p);

@@ -114,7 +114,7 @@ request_start(struct exchange *t)
 	t->facts.had_session = t->session != NULL;
 	t->facts.stamp = u->config.credentials->stamp;
 	t->facts.refusals = t->refusals;
-	t->facts.interactive = t->person;
+	t->facts.interactive = t->interactive;
 	buf_init(&t->answer, 0);
 	t->bytes = 0;
 	t->paused = t->refused = t->decided = t->began = t->head_due = false;

@@ -50,7 +50,7 @@ streamable_send(struct streamable *u, const struct order *order)
 	t->last_event_id = dup_span(order->last_event_id);
 	t->silent_ok = order->listen;
 	t->control = order->control;
-	t->person = order->interactive;
+	t->interactive = order->interactive;
 	t->endpoint = order->endpoint;
 	t->announces = order->announces;
 	headers_init(&t->mirrored);

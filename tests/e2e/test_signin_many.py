@@ -532,7 +532,7 @@ class Killed(Case):
         login, = self.logins()
         self.kill(login)
         e = self.our_error(p.answer("hello"), "auth_required", "no")
-        self.assertIn("sign-in", e["message"])
+        self.assertIn("login process", e["message"])
         self.free.set()
 
         def again():

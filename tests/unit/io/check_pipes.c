@@ -652,7 +652,7 @@ START_TEST(out_delivers)
 	stop_at_eof = 0;
 	new_pipes(kind, in, to);
 	ck_assert(nonblocking(dupe) == (kind == FLAG_PIPE));
-	ck_assert(pipes_out_is_person(p) ==
+	ck_assert(pipes_out_is_for_user(p) ==
 	    (kind == TERMINAL || kind == REGULAR));
 	tick = loop_timer_new(l, on_feed, NULL);
 	loop_timer_set(tick, 0);
