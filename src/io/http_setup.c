@@ -45,8 +45,8 @@ set_transport(struct transfer *x)
 	}
 }
 
-/* Sets a folder and a file, which may be NULL. Unsetting the folder fails with a
- * TLS library that has no such folders, which does not matter. */
+/* Sets a folder and a file, which may be NULL. Unsetting the folder fails with
+ * a TLS library that has no such folders, which does not matter. */
 static void
 set_authorities(struct transfer *x, CURLoption folder_option,
     const char *folder, CURLoption file_option, const char *file)

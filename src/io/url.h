@@ -33,8 +33,8 @@ bool url_is_loopback(const struct url *u);
 /* Frees the strings; u is empty after. */
 void url_free(struct url *u);
 
-/* Writes a host, or as much of it as fits into size bytes, as the beginning of a
- * file's name, and a NUL: a-z, 0-9, ".", "-" and "_" stay, the first two of
+/* Writes a host, or as much of it as fits into size bytes, as the beginning of
+ * a file's name, and a NUL: a-z, 0-9, ".", "-" and "_" stay, the first two of
  * these not in front; all else becomes "_". Returns its length. */
 size_t url_host_name(char *name, size_t size, const char *host);
 

@@ -39,9 +39,9 @@
  * - No attempt, call or question has a later generation than the current one.
  *   The former generation is an earlier one. A generation has no session id
  *   and no version until its initialize was answered.
- * - An alarm is set only in the state that it belongs to: ALARM_PHASE in a phase
- *   that has a lateness, ALARM_LAST while the last messages are waited for,
- *   ALARM_LISTEN while the listen stream waits, ALARM_TELL while live.
+ * - An alarm is set only in the state that it belongs to: ALARM_PHASE in a
+ *   phase that has a lateness, ALARM_LAST while the last messages are waited
+ *   for, ALARM_LISTEN while the listen stream waits, ALARM_TELL while live.
  * - The deadline is not later than anything that is due, and after a tick
  *   nothing is due before now. The silence of a call is an exception to both.
  */
