@@ -236,15 +236,16 @@ BEGIN {
 	below["app"] = "app transport auth login store options cache io " \
 	    below["core"]
 	below["main"] = below["app"]
-	order_of("core/session", "session calls questions settings tools " \
+	order_of("core/session", "session call_table questions settings tools " \
 	    "state act held call one_way listen end renew sign_in " \
-	    "unauthorized replay resume ping live startup open from_client from_server done time " \
-	    "invariants step")
+	    "unauthorized replay resume ping live cached_start open " \
+	    "from_client from_server done time invariants step")
 	order_of("core/client", "client state act table question opening " \
-	    "uri listen send park request hello from_client from_session invariants step")
+	    "uri listen send input_required request hello from_client " \
+	    "from_session invariants step")
 	order_of("core/server", "server state listen_state act belief order call " \
-	    "tell uris subscription set native listen inputs answer modern " \
-	    "sse2024 detect sse2024_in invariants step")
+	    "tell uris subscription set native_listen listen input_required " \
+	    "answer modern sse2024 detect sse2024_in invariants step")
 	order_of("core/login", "login state act judge table invariants step")
 	order_of("login", "challenge callback assertion browser metadata " \
 	    "fetch discovery client_messages client_request client_answer " \

@@ -11,9 +11,9 @@
 
 #include "core/client/act.h"
 #include "core/client/hello.h"
+#include "core/client/input_required.h"
 #include "core/client/listen.h"
 #include "core/client/opening.h"
-#include "core/client/park.h"
 #include "core/client/question.h"
 #include "core/client/request.h"
 #include "core/client/send.h"

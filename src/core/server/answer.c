@@ -15,7 +15,7 @@
 #include "core/server/act.h"
 #include "core/server/belief.h"
 #include "core/server/call.h"
-#include "core/server/inputs.h"
+#include "core/server/input_required.h"
 #include "core/server/order.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"

@@ -9,7 +9,7 @@
 #include <assert.h>
 
 #include "core/server/act.h"
-#include "core/server/inputs.h"
+#include "core/server/input_required.h"
 #include "core/server/listen_state.h"
 #include "core/server/order.h"
 #include "core/wire/msg.h"

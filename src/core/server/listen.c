@@ -18,7 +18,7 @@
 #include "core/server/act.h"
 #include "core/server/belief.h"
 #include "core/server/listen_state.h"
-#include "core/server/native.h"
+#include "core/server/native_listen.h"
 #include "core/server/order.h"
 #include "core/server/set.h"
 #include "core/server/subscription.h"

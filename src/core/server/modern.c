@@ -16,9 +16,9 @@
 #include "core/server/act.h"
 #include "core/server/belief.h"
 #include "core/server/call.h"
-#include "core/server/inputs.h"
+#include "core/server/input_required.h"
 #include "core/server/listen.h"
-#include "core/server/native.h"
+#include "core/server/native_listen.h"
 #include "core/server/order.h"
 #include "core/server/set.h"
 #include "core/wire/json.h"
@@ -46,7 +46,7 @@ server_modern_leave(struct server *e)
 
 /* --- the way down --- */
 
-/* Tells whether listen.c, set.c or native.c keeps this order. */
+/* Tells whether listen.c, set.c or native_listen.c keeps this order. */
 static bool
 is_listens(const struct server_order *o)
 {

@@ -67,7 +67,7 @@
 
 enum server_mode { MODE_UNKNOWN, MODE_LEGACY, MODE_SSE, MODE_MODERN };
 
-struct inputs;  /* inputs.c */
+struct inputs;  /* input_required.c */
 struct listens; /* listen_state.h */
 struct mirror;
 

@@ -18,7 +18,7 @@
 #include "core/server/answer.h"
 #include "core/server/belief.h"
 #include "core/server/detect.h"
-#include "core/server/inputs.h"
+#include "core/server/input_required.h"
 #include "core/server/invariants.h"
 #include "core/server/listen.h"
 #include "core/server/modern.h"

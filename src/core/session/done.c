@@ -8,6 +8,7 @@
 
 #include "core/exchange/fault.h"
 #include "core/session/act.h"
+#include "core/session/cached_start.h"
 #include "core/session/call.h"
 #include "core/session/end.h"
 #include "core/session/listen.h"
@@ -18,7 +19,6 @@
 #include "core/session/renew.h"
 #include "core/session/replay.h"
 #include "core/session/resume.h"
-#include "core/session/startup.h"
 
 /* Does a try in wait ms fall into the retry window of the attempt, which begins
  * with its first try? */

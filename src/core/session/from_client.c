@@ -11,6 +11,7 @@
 
 #include "core/exchange/fault.h"
 #include "core/session/act.h"
+#include "core/session/cached_start.h"
 #include "core/session/call.h"
 #include "core/session/end.h"
 #include "core/session/held.h"
@@ -19,7 +20,6 @@
 #include "core/session/one_way.h"
 #include "core/session/open.h"
 #include "core/session/renew.h"
-#include "core/session/startup.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 

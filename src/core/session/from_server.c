@@ -8,6 +8,7 @@
 
 #include "core/exchange/fault.h"
 #include "core/session/act.h"
+#include "core/session/cached_start.h"
 #include "core/session/call.h"
 #include "core/session/held.h"
 #include "core/session/listen.h"
@@ -16,7 +17,6 @@
 #include "core/session/open.h"
 #include "core/session/ping.h"
 #include "core/session/replay.h"
-#include "core/session/startup.h"
 #include "core/session/tools.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"

@@ -12,12 +12,12 @@
 #include "base/codec.h"
 #include "core/exchange/fault.h"
 #include "core/session/act.h"
+#include "core/session/cached_start.h"
 #include "core/session/call.h"
 #include "core/session/end.h"
 #include "core/session/held.h"
 #include "core/session/live.h"
 #include "core/session/renew.h"
-#include "core/session/startup.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 

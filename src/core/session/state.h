@@ -51,7 +51,7 @@
 #include "base/alarm.h"
 #include "core/era/era.h"
 #include "core/exchange/backoff.h"
-#include "core/session/calls.h"
+#include "core/session/call_table.h"
 #include "core/session/questions.h"
 #include "core/session/session.h"
 #include "core/session/settings.h"
@@ -315,7 +315,7 @@ struct handshake {
 	struct attempt *opener;
 };
 
-/* startup.c: a start without the server. */
+/* cached_start.c: a start without the server. */
 struct start {
 	struct buf result; /* the result of initialize at a former start */
 	struct buf tools;  /* the result of tools/list */

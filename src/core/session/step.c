@@ -11,6 +11,7 @@
 
 #include "core/exchange/fault.h"
 #include "core/session/act.h"
+#include "core/session/cached_start.h"
 #include "core/session/call.h"
 #include "core/session/done.h"
 #include "core/session/end.h"
@@ -24,7 +25,6 @@
 #include "core/session/renew.h"
 #include "core/session/replay.h"
 #include "core/session/sign_in.h"
-#include "core/session/startup.h"
 #include "core/session/state.h"
 #include "core/session/time.h"
 #include "core/session/tools.h"

@@ -9,6 +9,7 @@
 
 #include "core/exchange/fault.h"
 #include "core/session/act.h"
+#include "core/session/cached_start.h"
 #include "core/session/call.h"
 #include "core/session/end.h"
 #include "core/session/listen.h"
@@ -19,7 +20,6 @@
 #include "core/session/renew.h"
 #include "core/session/replay.h"
 #include "core/session/sign_in.h"
-#include "core/session/startup.h"
 
 static void
 phase_timeout(struct session *s)

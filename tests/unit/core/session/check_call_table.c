@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "core/session/calls.h"
+#include "core/session/call_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>

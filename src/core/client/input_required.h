@@ -1,8 +1,8 @@
 /*
  * Parked requests, their retries, and the answers to bridged requests.
  */
-#ifndef MCPSPLICE_CORE_CLIENT_PARK_H
-#define MCPSPLICE_CORE_CLIENT_PARK_H
+#ifndef MCPSPLICE_CORE_CLIENT_INPUT_REQUIRED_H
+#define MCPSPLICE_CORE_CLIENT_INPUT_REQUIRED_H
 
 #include "core/client/state.h"
 

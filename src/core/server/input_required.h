@@ -2,8 +2,8 @@
  * The questions of a modern server that have to be answered before the server
  * answers a call.
  */
-#ifndef MCPSPLICE_CORE_SERVER_INPUTS_H
-#define MCPSPLICE_CORE_SERVER_INPUTS_H
+#ifndef MCPSPLICE_CORE_SERVER_INPUT_REQUIRED_H
+#define MCPSPLICE_CORE_SERVER_INPUT_REQUIRED_H
 
 #include "core/server/state.h"
 

@@ -1,6 +1,6 @@
 /* A start without the server, from the startup cache. */
-#ifndef MCPSPLICE_CORE_SESSION_STARTUP_H
-#define MCPSPLICE_CORE_SESSION_STARTUP_H
+#ifndef MCPSPLICE_CORE_SESSION_CACHED_START_H
+#define MCPSPLICE_CORE_SESSION_CACHED_START_H
 
 #include "core/session/state.h"
 

@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include "core/client/park.h"
+#include "core/client/input_required.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The subscriptions/listen of a modern client at a modern server. */
-#ifndef MCPSPLICE_CORE_SERVER_NATIVE_H
-#define MCPSPLICE_CORE_SERVER_NATIVE_H
+#ifndef MCPSPLICE_CORE_SERVER_NATIVE_LISTEN_H
+#define MCPSPLICE_CORE_SERVER_NATIVE_LISTEN_H
 
 #include "core/server/listen_state.h"
 

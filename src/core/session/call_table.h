@@ -5,8 +5,8 @@
  * transport ended; and a call may outlive its attempt, because a replay or a
  * resumption is a new attempt for the same call.
  */
-#ifndef MCPSPLICE_CORE_SESSION_CALLS_H
-#define MCPSPLICE_CORE_SESSION_CALLS_H
+#ifndef MCPSPLICE_CORE_SESSION_CALL_TABLE_H
+#define MCPSPLICE_CORE_SESSION_CALL_TABLE_H
 
 #include "base/alarm.h"
 #include "base/idtable.h"

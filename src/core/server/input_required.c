@@ -8,7 +8,7 @@
  */
 #include "config.h"
 
-#include "core/server/inputs.h"
+#include "core/server/input_required.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

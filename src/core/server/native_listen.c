@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include "core/server/native.h"
+#include "core/server/native_listen.h"
 
 #include <stdlib.h>
 

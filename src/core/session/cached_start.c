@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "core/session/startup.h"
+#include "core/session/cached_start.h"
 
 #include "core/session/act.h"
 #include "core/session/call.h"
