@@ -238,7 +238,7 @@ BEGIN {
 	below["main"] = below["app"]
 	order_of("core/session", "session call_table questions settings tools " \
 	    "state act held call one_way listen end renew sign_in " \
-	    "unauthorized replay resume ping live cached_start open " \
+	    "unauthorized replay resume_stream ping live cached_start open " \
 	    "from_client from_server done time invariants step")
 	order_of("core/client", "client state act table question opening " \
 	    "uri listen send input_required request hello from_client " \

@@ -194,13 +194,13 @@ check_listen(const struct client *e, const struct listen *l)
 	assert(l->request->kind == REQUEST_LISTEN);
 	for (i = 0; i < l->n_uris; i++)
 		pending += l->uris[i]->state != URI_ON;
-	for (i = 0; i < l->n_early; i++)
-		bytes += frame_size(l->early[i]) + sizeof *l->early;
-	assert(l->pending == pending && l->early_bytes == bytes);
+	for (i = 0; i < l->early.n; i++)
+		bytes += frame_size(l->early.list[i]) + sizeof *l->early.list;
+	assert(l->pending == pending && l->early.bytes == bytes);
 	assert(l->acked == (l->ack_at == ALARM_NEVER));
 	assert(e->alarms.soonest <= l->ack_at);
 	if (l->acked)
-		assert(pending == 0 && l->n_early == 0);
+		assert(pending == 0 && l->early.n == 0);
 	else
 		assert(e->listening != LISTENS_NOT &&
 		    (pending > 0 || e->listening == LISTENS_PERHAPS));

@@ -36,9 +36,7 @@ listen_drop(struct client *e, struct listen **at, bool release)
 	e->n_listens--;
 	for (i = 0; release && i < l->n_uris; i++)
 		client_uri_release(e, l->uris[i]);
-	for (i = 0; i < l->n_early; i++)
-		frame_unref(l->early[i]);
-	free(l->early);
+	kept_clear(&l->early);
 	free(l->uris);
 	client_drop(e, l->request);
 	free(l);
@@ -124,13 +122,9 @@ acknowledge(struct client *e, struct listen *l)
 	tell(e, l, f);
 	frame_unref(f);
 	buf_free(&params);
-	for (i = 0; i < l->n_early; i++) {
-		tell(e, l, l->early[i]);
-		frame_unref(l->early[i]);
-	}
-	free(l->early);
-	l->early = NULL;
-	l->n_early = l->early_bytes = 0;
+	for (i = 0; i < l->early.n; i++)
+		tell(e, l, l->early.list[i]);
+	kept_clear(&l->early);
 }
 
 static bool
@@ -376,19 +370,12 @@ watches(const struct listen *l, struct span uri)
 static void
 tell_or_keep(struct client *e, struct listen *l, struct frame *f)
 {
-	if (l->acked) {
+	if (l->acked)
 		tell(e, l, f);
-		return;
-	}
-	if (l->early_bytes + frame_size(f) > MAX_EARLY) {
+	else if (!kept_add(&l->early, f, 0, MAX_EARLY))
 		client_log(e, LEVEL_WARN,
 		    "too many notifications wait for a listen that is not "
 		    "acknowledged yet: one is dropped");
-		return;
-	}
-	l->early = xrealloc(l->early, (l->n_early + 1) * sizeof *l->early);
-	l->early[l->n_early++] = frame_ref(f);
-	l->early_bytes += frame_size(f) + sizeof *l->early;
 }
 
 /* The server may write a URI in another way than the client did. If no listen

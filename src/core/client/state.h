@@ -1,22 +1,22 @@
 /*
  * The state of the reducer for the client's era. No file outside this folder
  * includes it. Each file includes and calls only those above it in this list:
- *   client        the public header
- *   state         structures and constants
- *   act           the queue of actions
- *   table         requests, and the list of questions
- *   question      what a legacy server asks
- *   opening       the session is opened for a modern client
- *   uri           resources that are watched at a legacy server
- *   listen        subscriptions/listen at a legacy server
- *   send          requests on their way to the session
- *   park          requests whose client is asked something first
- *   request       what becomes of what a modern client sends
- *   hello         the session has opened, or the client begins another
- *   from_client   what the client sends
- *   from_session  what the session writes
- *   sane          the invariants below, asserted
- *   step          inputs and time; nobody else calls the two from_*
+ *   client          the public header
+ *   state           structures and constants
+ *   act             the queue of actions
+ *   table           requests, and the list of questions
+ *   question        what a legacy server asks
+ *   opening         the session is opened for a modern client
+ *   uri             resources that are watched at a legacy server
+ *   listen          subscriptions/listen at a legacy server
+ *   send            requests on their way to the session
+ *   input_required  requests whose client is asked something first
+ *   request         what becomes of what a modern client sends
+ *   hello           the session has opened, or the client begins another
+ *   from_client     what the client sends
+ *   from_session    what the session writes
+ *   invariants      the invariants below, asserted
+ *   step            inputs and time; nobody else calls the two from_*
  *
  * These invariants hold at the end of each step.
  *
@@ -72,6 +72,7 @@
 #include "base/alarm.h"
 #include "base/idtable.h"
 #include "core/client/client.h"
+#include "core/exchange/kept.h"
 #include "core/wire/json.h"
 
 enum {
@@ -180,9 +181,8 @@ struct listen {
 	size_t n_uris;
 	size_t pending; /* uris that are not URI_ON yet */
 	bool acked;
-	int64_t ack_at;       /* ALARM_NEVER once acked */
-	struct frame **early; /* notifications kept until acked */
-	size_t n_early, early_bytes;
+	int64_t ack_at;    /* ALARM_NEVER once acked */
+	struct kept early; /* notifications, until acked */
 };
 
 /* The names of alarms. */

@@ -2,7 +2,7 @@
  * The inside of the login reducer; structures only. Its files, each may call
  * those before it:
  *
- *   act > judge > table > sane > step
+ *   act > judge > table > invariants > step
  */
 #ifndef MCPSPLICE_CORE_LOGIN_STATE_H
 #define MCPSPLICE_CORE_LOGIN_STATE_H

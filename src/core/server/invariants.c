@@ -156,12 +156,12 @@ sane_belief(const struct server *e)
 /* listen: the order that listens, or NULL. */
 static void
 sane_kept(const struct server *e, const struct server_order *listen,
-    const struct kept_messages *kept)
+    const struct kept *kept)
 {
 	size_t i, bytes = 0;
 
 	for (i = 0; i < kept->n; i++)
-		bytes += kept->list[i]->text.n;
+		bytes += frame_size(kept->list[i]) + sizeof *kept->list;
 	assert(kept->n <= KEPT_MESSAGES && kept->bytes <= KEPT_BYTES);
 	assert(kept->bytes == bytes);
 	assert(listen == NULL || (has_order(e, listen) && kept->n == 0));

@@ -322,7 +322,7 @@ server_listen_leave(struct server *e)
 	server_subscription_free(e, l->lists);
 	server_subscription_free(e, l->resources);
 	server_subscription_free(e, l->successor);
-	server_order_forget(&l->kept);
+	kept_clear(&l->kept);
 	alarm_set(&e->alarms, ALARM_PATIENCE, ALARM_NEVER);
 	server_belief_listen_leave(e);
 	free(l);

@@ -54,7 +54,7 @@ struct uri {
 
 struct listens {
 	struct server_order *get; /* the session's; NULL: none */
-	struct kept_messages kept;
+	struct kept kept;
 	struct subscription *lists;   /* changes of lists; NULL: none */
 	struct subscription *natives; /* in the order they came */
 

@@ -192,18 +192,13 @@ server_order_tell_gone(struct server *e, struct server_order *o, bool ran)
 /* --- messages for the session's listen stream --- */
 
 bool
-server_order_keep(struct kept_messages *kept, struct frame *m)
+server_order_keep(struct kept *kept, struct frame *m)
 {
-	if (kept->n == KEPT_MESSAGES || m->text.n > KEPT_BYTES - kept->bytes)
-		return false;
-	kept->list[kept->n++] = frame_ref(m);
-	kept->bytes += m->text.n;
-	return true;
+	return kept_add(kept, m, KEPT_MESSAGES, KEPT_BYTES);
 }
 
 void
-server_order_listen(struct server *e, struct server_order *o,
-    struct kept_messages *kept)
+server_order_listen(struct server *e, struct server_order *o, struct kept *kept)
 {
 	size_t i;
 
@@ -211,13 +206,5 @@ server_order_listen(struct server *e, struct server_order *o,
 	for (i = 0; i < kept->n; i++)
 		server_order_tell_message(e, o, &server_facts_stream,
 		    kept->list[i]);
-	server_order_forget(kept);
-}
-
-void
-server_order_forget(struct kept_messages *kept)
-{
-	while (kept->n > 0)
-		frame_unref(kept->list[--kept->n]);
-	kept->bytes = 0;
+	kept_clear(kept);
 }

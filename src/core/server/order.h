@@ -42,12 +42,10 @@ void server_order_tell_gone(struct server *e, struct server_order *o, bool ran);
 
 /* Keeps a message (a reference is taken) until the session listens. Returns
  * false if there is no more room. */
-bool server_order_keep(struct kept_messages *kept, struct frame *m);
+bool server_order_keep(struct kept *kept, struct frame *m);
 /* The order is the session's GET: tells it a head, and what was kept. */
 void server_order_listen(struct server *e, struct server_order *o,
-    struct kept_messages *kept);
-/* Releases what was kept. */
-void server_order_forget(struct kept_messages *kept);
+    struct kept *kept);
 
 /* Drops the order: the session is told nothing more of it, and its attempts are
  * ended. The sweep at the end of the step releases what hangs on the order, and

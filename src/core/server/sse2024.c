@@ -40,7 +40,7 @@ server_sse2024_close(struct server *e)
 		return;
 	server_attempt_end(e, s->stream);
 	alarm_set(&e->alarms, ALARM_SILENCE, ALARM_NEVER);
-	server_order_forget(&s->kept);
+	kept_clear(&s->kept);
 	free(s);
 	e->sse = NULL;
 }

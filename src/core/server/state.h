@@ -1,28 +1,27 @@
 /*
  * The structures and constants of the core/server reducer. Only the files of
- * this folder include it; the functions that they export begin with server_
- * and the name of their file.
+ * this folder include it; the functions that they export begin with server_.
  *
  * A file includes and calls only those that stand before it here:
  *   state.h listen_state.h
- *   act            facts, the queue of actions, attempts
- *   belief         what mcpsplice believes of the server
- *   order          one order of the session, from its begin to its end
- *   call           one call at a modern server
- *   tell           what subscriptions tell
- *   uris           the set of resources that the session wants to hear of
- *   subscription   one subscription at the server
- *   set            the session's subscriptions to resources
- *   native         a modern client's own listens
- *   listen         the session's GET stream, and what comes on subscriptions
- *   inputs         what a modern server wants to know first
- *   answer         what a modern server answers
- *   modern         what orders become at a modern server, and how they end
- *   sse2024        HTTP+SSE: the stream, and what orders become there
- *   detect         which era, which transport
- *   sse2024_in     what comes on the exchanges of HTTP+SSE
- *   sane           the invariants
- *   step           the dispatcher: only this file hands inputs to the others
+ *   act             facts, the queue of actions, attempts
+ *   belief          what mcpsplice believes of the server
+ *   order           one order of the session, from its begin to its end
+ *   call            one call at a modern server
+ *   tell            what subscriptions tell
+ *   uris            the set of resources that the session wants to hear of
+ *   subscription    one subscription at the server
+ *   set             the session's subscriptions to resources
+ *   native_listen   a modern client's own listens
+ *   listen          the session's GET stream, and what comes on subscriptions
+ *   input_required  what a modern server wants to know first
+ *   answer          what a modern server answers
+ *   modern          what orders become at a modern server, and how they end
+ *   sse2024         HTTP+SSE: the stream, and what orders become there
+ *   detect          which era, which transport
+ *   sse2024_in      what comes on the exchanges of HTTP+SSE
+ *   invariants      the invariants
+ *   step            the dispatcher: only this file hands inputs to the others
  * A file that ends an order only marks it as dropped; step.c releases at the
  * end of the step what later files hung on it.
  *
@@ -62,6 +61,7 @@
 
 #include "base/alarm.h"
 #include "base/idtable.h"
+#include "core/exchange/kept.h"
 #include "core/server/server.h"
 #include "core/wire/msg.h"
 
@@ -136,17 +136,11 @@ struct server_attempt {
 
 enum { KEPT_MESSAGES = 64, KEPT_BYTES = 1 << 20 };
 
-/* Messages that wait for the session's listen stream. */
-struct kept_messages {
-	struct frame *list[KEPT_MESSAGES];
-	size_t n, bytes;
-};
-
 struct sse2024 {
 	struct server_attempt *stream;
 	bool ready;                  /* the stream has named an endpoint */
 	struct server_order *listen; /* the session's GET; NULL: none */
-	struct kept_messages kept;
+	struct kept kept;            /* messages for it */
 };
 
 enum detect_step { TRY_NONE, TRY_INITIALIZE, TRY_DISCOVER, TRY_STREAM };

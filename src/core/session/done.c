@@ -18,7 +18,7 @@
 #include "core/session/ping.h"
 #include "core/session/renew.h"
 #include "core/session/replay.h"
-#include "core/session/resume.h"
+#include "core/session/resume_stream.h"
 
 /* Does a try in wait ms fall into the retry window of the attempt, which begins
  * with its first try? */

@@ -72,7 +72,7 @@ end_former(struct session *s)
 	session_fail_all(s, FAULT_BEGUN_AGAIN);
 	session_drop_one_way(s);
 	session_drop_answers(s);
-	session_drop_early(s);
+	kept_clear(&s->early);
 	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
 		if (l->kind == ATTEMPT_DELETE)
 			continue;

@@ -127,26 +127,8 @@ session_drop_one_way(struct session *s)
 void
 session_keep_early(struct session *s, struct frame *m)
 {
-	if (s->early.bytes + bare_size(m) > MAX_EARLY)
+	if (!kept_add(&s->early, m, 0, MAX_EARLY))
 		session_log(s, LEVEL_DEBUG,
 		    "too many messages came before the answer to initialize: "
 		    "one is dropped");
-	else
-		session_queue_add(&s->early, m, bare_size(m));
-}
-
-struct frame *
-session_take_early(struct session *s)
-{
-	return s->early.first == NULL ? NULL :
-					session_queue_take(&s->early, NULL);
-}
-
-void
-session_drop_early(struct session *s)
-{
-	struct frame *f;
-
-	while ((f = session_take_early(s)) != NULL)
-		frame_unref(f);
 }

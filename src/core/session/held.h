@@ -31,9 +31,5 @@ void session_drop_one_way(struct session *s);
  * because the client must not see it yet. Drops the message if there is no
  * room. */
 void session_keep_early(struct session *s, struct frame *m);
-/* Takes the oldest early message, or returns NULL. Owned by the caller. */
-struct frame *session_take_early(struct session *s);
-/* Drops all early messages. */
-void session_drop_early(struct session *s);
 
 #endif

@@ -250,7 +250,6 @@ session_sane(const struct session *s, bool ticked)
 {
 	check_queue(&s->held);
 	check_queue(&s->answers);
-	check_queue(&s->early);
 	check_held(s);
 	check_calls(s);
 	check_attempts(s);

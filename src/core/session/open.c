@@ -331,7 +331,7 @@ first_failed(struct session *s, const struct facts *f, struct frame *error)
 		session_fail(s, c,
 		    fault_from_facts(c->frame, f, s->config.host, error));
 	fail_waiting(s, f, error, false);
-	session_drop_early(s);
+	kept_clear(&s->early);
 }
 
 /* The wait before the next try after a start from the cache: for the first

@@ -3,18 +3,19 @@
  *
  * A file of this folder includes and calls only what stands before it here:
  *   session.h                        what others see
- *   calls, questions, settings,
- *   tools                            tables
+ *   call_table, questions,
+ *   settings, tools                  tables
  *   state.h
  *   act                              actions, deadlines, one attempt
  *   held, call, one_way              the life of one thing
  *   listen, end, renew, sign_in,
- *   replay, ping, live, startup,
- *   open                             the parts
+ *   unauthorized, replay,
+ *   resume_stream, ping, live,
+ *   cached_start, open               the parts
  *   from_client, from_server, done,
  *   time                             what comes in; they call parts, and never
  *                                    each other
- *   sane                             the invariants below, asserted
+ *   invariants                       the invariants below, asserted
  *   step                             gives each input to one of from_client to
  *                                    time
  * A part that wants something of a later one leaves a fact here, and the end of
@@ -51,6 +52,7 @@
 #include "base/alarm.h"
 #include "core/era/era.h"
 #include "core/exchange/backoff.h"
+#include "core/exchange/kept.h"
 #include "core/session/call_table.h"
 #include "core/session/questions.h"
 #include "core/session/session.h"
@@ -373,7 +375,7 @@ struct session {
 	struct questions questions;
 	struct queue answers; /* answers to questions, until fewer are under
 			       * way */
-	struct queue early;   /* messages of the server, until initialize is
+	struct kept early;    /* messages of the server, until initialize is
 			       * answered */
 };
 

@@ -56,7 +56,7 @@ session_free(struct session *s)
 	events_free(&s->events);
 	while (s->held.first != NULL)
 		session_release(s, NULL);
-	session_drop_early(s);
+	kept_clear(&s->early);
 	calls_free(&s->calls);
 	session_drop_answers(s); /* no call is left that this could end */
 	questions_free(&s->questions);
@@ -99,13 +99,14 @@ deliver_early(struct session *s)
 {
 	static const struct facts none = { 0 };
 	struct attempt *l = s->handshake.opener;
-	struct frame *f;
+	struct kept early = s->early;
+	size_t i;
 
 	s->handshake.opener = NULL;
-	while (l != NULL && (f = session_take_early(s)) != NULL) {
-		session_message(s, l, &none, f);
-		frame_unref(f);
-	}
+	s->early = (struct kept){ 0 };
+	for (i = 0; i < early.n; i++)
+		session_message(s, l, &none, early.list[i]);
+	kept_clear(&early);
 }
 
 /* Sends the held frames, as far as the gate and --max-inflight allow. */

@@ -1,6 +1,6 @@
 /* Streams that ended before their answer. */
-#ifndef MCPSPLICE_CORE_SESSION_RESUME_H
-#define MCPSPLICE_CORE_SESSION_RESUME_H
+#ifndef MCPSPLICE_CORE_SESSION_RESUME_STREAM_H
+#define MCPSPLICE_CORE_SESSION_RESUME_STREAM_H
 
 #include "core/session/state.h"
 

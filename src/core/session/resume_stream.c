@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "core/session/resume.h"
+#include "core/session/resume_stream.h"
 
 #include "core/session/act.h"
 #include "core/session/replay.h"
