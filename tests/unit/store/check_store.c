@@ -598,10 +598,12 @@ END_TEST
 static void
 write_on(unsigned writes)
 {
-	struct record r = make_record("t");
-	char *text = xcalloc(1, 20001);
+	/* Static, so that valgrind finds them at _exit. */
+	static struct record r;
+	static char text[20001];
 	char c = 'a';
 
+	r = make_record("t");
 	open_store(NULL);
 	for (; writes > 0; writes--) {
 		memset(text, c, 20000);
