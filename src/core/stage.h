@@ -30,9 +30,9 @@ enum event_kind {
 	INPUT_BROKEN,   /* nobody reads stdout */
 
 	/* From the server, of the exchange of ticket. */
-	INPUT_HEAD,    /* facts: status and headers are here */
-	INPUT_MESSAGE, /* facts, frame: a message; head: no INPUT_HEAD came, the
-			 * facts tell the head, too */
+	INPUT_HEAD,     /* facts: status and headers are here; head */
+	INPUT_MESSAGE,  /* facts, frame: a message; head: the head was not told
+			* before, the facts tell it, too */
 	INPUT_ENDPOINT, /* an endpoint event; ok: it is on the server's
 			 * origin */
 	INPUT_REFUSED,  /* facts: a 401 or 403, complete and without a message;

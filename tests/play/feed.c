@@ -150,7 +150,7 @@ feed_event(struct play *p, size_t at, enum event_kind kind, struct frame *m,
 		.ticket = p->sent[at].ticket,
 		.facts = &facts,
 		.frame = m,
-		.head = head };
+		.head = head || kind == INPUT_HEAD };
 
 	if (in.ticket == 0)
 		return;

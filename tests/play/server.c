@@ -353,7 +353,7 @@ tell(struct play *p, const struct event *e)
 	struct buf *b = &p->out;
 
 	/* One event may tell all three; a line for each. */
-	if (e->kind == INPUT_HEAD || e->head)
+	if (e->head)
 		buf_addf(b, "head @%zu %d\n", number, e->facts->status);
 	if ((e->kind == INPUT_MESSAGE || e->kind == INPUT_DONE) &&
 	    e->frame != NULL)

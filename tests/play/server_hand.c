@@ -34,7 +34,7 @@ look(struct hand *h, const struct event *a)
 			       a->kind == INPUT_DONE) &&
 	    a->frame != NULL;
 
-	if (a->kind == INPUT_HEAD || a->head)
+	if (a->head)
 		see(&h->head, a);
 	if (has_message) {
 		see(&h->message, a);

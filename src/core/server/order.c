@@ -110,8 +110,10 @@ server_order_tell_head(struct server *e, struct server_order *o,
     const struct facts *f)
 {
 	events_add(&e->events,
-	    &(struct event){
-		.kind = INPUT_HEAD, .ticket = o->ticket, .facts = f });
+	    &(struct event){ .kind = INPUT_HEAD,
+		.ticket = o->ticket,
+		.facts = f,
+		.head = true });
 }
 
 void
@@ -133,7 +135,6 @@ server_order_tell_message(struct server *e, struct server_order *o,
 		facts.status = 200;
 	if (head != NULL) {
 		head->kind = INPUT_MESSAGE;
-		head->head = true;
 		head->frame = frame_ref(m);
 	} else {
 		events_add(&e->events, &out);

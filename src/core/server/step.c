@@ -168,8 +168,7 @@ take(struct server *e, const struct event *in)
 
 	if (i == NULL)
 		return; /* stale: the attempt was ended */
-	if ((in->head || in->kind == INPUT_HEAD) &&
-	    takers[i->purpose].head != NULL)
+	if (in->head && takers[i->purpose].head != NULL)
 		takers[i->purpose].head(e, i, in->facts);
 	i->ordered = in->kind != INPUT_DONE;
 	if (in->frame != NULL)

@@ -167,7 +167,7 @@ from_server(struct session *s, const struct event *in)
 		session_sign_in(s, l, span_of(in->text));
 		return;
 	}
-	if (in->head || in->kind == INPUT_HEAD)
+	if (in->head)
 		session_head(s, l, in->facts);
 	if (in->frame != NULL)
 		session_message(s, l, in->facts, in->frame);
