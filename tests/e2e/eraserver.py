@@ -550,6 +550,7 @@ class Era(faultserver.Server):
         self.cuts = {}
         self.methods = dict(METHODS)
         self.tools = dict(TOOLS)
+        self.first = 1          # the first connection that was not cut
         super().__init__(handler=self.route, **kw)
 
     # which shape
@@ -558,6 +559,9 @@ class Era(faultserver.Server):
         if self.before and self.before(rx, tx):
             return
         shape = self.shape
+        if rx.conn < self.first:
+            tx.cut()            # sent to the shape of before
+            return
         if shape != "sse" and rx.target != "/mcp":
             tx.text(404, "Not Found")
             return
@@ -576,13 +580,16 @@ class Era(faultserver.Server):
     def become(self, shape, how="cut"):
         """Another shape from now on, without what the old one knew.  Open
         connections are cut, or the streams end, or nothing of it."""
+        if how == "cut":
+            self.down()
+            with self.lock:
+                self.first = self.connections + 1
         with self.lock:
             old = list(self.sessions.values())
             self.sessions.clear()
             self.states.clear()
             self.shape = shape
         if how == "cut":
-            self.down()
             self.up()
         for session in old:
             if how == "end":
