@@ -59,6 +59,7 @@ struct http_request {
 	/* Connections that were idle for this many seconds are not reused; 0:
 	 * libcurl's own limit. */
 	long max_idle_conn_s;
+	bool fresh; /* on a new connection, whatever is idle */
 };
 
 enum http_end {

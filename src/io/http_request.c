@@ -97,4 +97,7 @@ http_request_set(struct transfer *x, const struct http_request *r)
 	if (s != x->max_idle_conn_s)
 		SET(x, CURLOPT_MAXAGE_CONN, s > 0 ? s - 1 : HTTP_MAXAGE_S);
 	x->max_idle_conn_s = s;
+	if (r->fresh != x->fresh)
+		SET(x, CURLOPT_FRESH_CONNECT, (long)r->fresh);
+	x->fresh = r->fresh;
 }

@@ -56,6 +56,7 @@ struct transfer {
 	size_t lines_bytes;
 	bool is_other;        /* the last request was neither POST nor GET */
 	long max_idle_conn_s; /* of the last request */
+	bool fresh;           /* the last request wanted a new connection */
 	int64_t idle_ms;
 	int64_t expires;     /* end of the transfer in any case; 0: none */
 	int64_t heard;       /* when the last byte came */

@@ -51,6 +51,7 @@ streamable_send(struct streamable *u, const struct order *order)
 	t->silent_ok = order->listen;
 	t->control = order->control;
 	t->interactive = order->interactive;
+	t->fresh = order->fresh;
 	t->endpoint = order->endpoint;
 	t->announces = order->announces;
 	headers_init(&t->mirrored);

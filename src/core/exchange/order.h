@@ -25,6 +25,7 @@ struct order {
 	bool control;     /* neither a call nor a listen stream; never paused
 			   * while its answer is small */
 	bool interactive; /* a request of the client waits for the exchange */
+	bool fresh;       /* on a new connection, whatever is idle */
 };
 
 #endif

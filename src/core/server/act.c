@@ -120,6 +120,7 @@ server_attempt_new(struct server *e, enum purpose purpose,
 	if (o != NULL) {
 		i->out.interactive = o->interactive;
 		i->out.control = o->control;
+		i->out.fresh = o->fresh;
 	}
 	i->next = e->attempts;
 	e->attempts = i;

@@ -59,6 +59,7 @@ server_order_new(struct server *e, const struct order *order)
 		o->version = xstrndup(order->version.p, order->version.n);
 	o->control = order->control;
 	o->interactive = order->interactive;
+	o->fresh = order->fresh;
 	o->mode = e->belief.mode;
 	o->again_at = o->inputs_end = o->window_end = ALARM_NEVER;
 	o->next = e->orders;

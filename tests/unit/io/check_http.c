@@ -143,6 +143,33 @@ START_TEST(methods_in_turn)
 }
 END_TEST
 
+/* A fresh request leaves the idle connection alone; the next one, which is on
+ * the same handle, does not. */
+START_TEST(a_new_connection)
+{
+	struct server *s = server_new(script_method);
+	struct client *c = client_new();
+	struct call k = { 0 };
+	struct http_request r = { .method = "POST",
+		.body = span_of("x"),
+		.url = url_on(s, "/"),
+		.fresh = true };
+
+	post(&k, c, r.url, "x");
+	is_ok(&k, "POST 1 new");
+	call_request(&k, c, &r);
+	client_wait(c);
+	is_ok(&k, "POST 1 new");
+	ck_assert_int_eq(atomic_load(&s->accepted), 2);
+	post(&k, c, r.url, "x");
+	is_ok(&k, "POST 1 new");
+	ck_assert_int_eq(atomic_load(&s->accepted), 2);
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
 static void
 script_status(struct conn *c)
 {
@@ -841,6 +868,7 @@ add_plain(TCase *t)
 	tcase_add_test(t, unknown_host_is_not_sent);
 	tcase_add_test(t, connect_timeout);
 	tcase_add_test(t, no_expect_delay);
+	tcase_add_test(t, a_new_connection);
 	tcase_add_test(t, in_flight_reuse_connections);
 	tcase_add_test(t, stream_does_not_block_posts);
 	tcase_add_test(t, fresh_connection_when_idle_too_long);
