@@ -7,7 +7,7 @@
  * must be a result, and each id must come back exactly once; anything else
  * makes the figure fail ("-") and the exit status 1.
  */
-#include "child.h"
+#include "host.h"
 
 #include <errno.h>
 #include <math.h>
@@ -22,19 +22,15 @@
 #include "rpc.h"
 
 #define DRIVE_CANDS 8
-#define DRIVE_ARGS 32
-#define DRIVE_IN_FLIGHT 64
 #define DRIVE_BLOCK 50 /* sequential calls in one turn */
 #define DRIVE_TURNS 10 /* of them in a round */
-#define DRIVE_WAIT_MS 20000
 
 struct cand {
 	struct figures row;
-	char *http[DRIVE_ARGS];
-	char *https[DRIVE_ARGS];
-	struct child child; /* the one kept for the calls */
-	int next_id;
-	bool dead; /* do not wait for it again */
+	char *http[HOST_ARGS];
+	char *https[HOST_ARGS];
+	struct host host; /* the one kept for the calls */
+	bool dead;        /* do not wait for it again */
 };
 
 struct drive {
@@ -66,57 +62,10 @@ failed(struct drive *d, struct cand *c, const char *what)
 	return NAN;
 }
 
-static int
-await(struct child *c, int id)
-{
-	const char *line;
-	int got;
-
-	do {
-		line = child_line(c, DRIVE_WAIT_MS);
-		if (line == NULL)
-			return -1;
-		got = rpc_answer_id(line);
-	} while (got == -1);
-	return got == id ? 0 : -1;
-}
-
-static int
-start(struct child *c, char *const argv[], const char *err)
-{
-	if (child_spawn(c, argv, err) != 0)
-		die(argv[0]);
-	if (child_send(c, rpc_start(), strlen(rpc_start())) != 0)
-		return -1;
-	return await(c, 0);
-}
-
-static int
-call(struct cand *c)
-{
-	char line[512];
-	int id = ++c->next_id, n = rpc_call(line, sizeof line, id);
-
-	if (child_send(&c->child, line, (size_t)n) != 0)
-		return -1;
-	return await(&c->child, id);
-}
-
-/* A session that is ready for calls; the first call made. */
-static int
-open_session(struct drive *d, struct cand *c)
-{
-	c->next_id = 0;
-	if (start(&c->child, c->http, d->err) != 0 ||
-	    child_send(&c->child, rpc_started(), strlen(rpc_started())) != 0)
-		return -1;
-	return call(c);
-}
-
 static double
 one_start(struct drive *d, struct cand *c, bool tls, double *cpu)
 {
-	struct child child;
+	struct host host;
 	double t;
 	int r;
 
@@ -124,11 +73,11 @@ one_start(struct drive *d, struct cand *c, bool tls, double *cpu)
 	if (c->dead)
 		return NAN;
 	t = bench_now();
-	r = start(&child, tls ? c->https : c->http, d->err);
+	r = host_start(&host, tls ? c->https : c->http, d->err);
 	t = bench_now() - t;
 	if (r == 0)
-		*cpu = child_cpu(&child) * 1e3;
-	child_end(&child, 2000);
+		*cpu = child_cpu(&host.child) * 1e3;
+	child_end(&host.child, 2000);
 	return r == 0 ? t * 1e3 : failed(d, c, "cold start");
 }
 
@@ -164,16 +113,16 @@ measure_memory(struct drive *d)
 
 	for (c = d->cand; c < d->cand + d->cands; c++) {
 		for (i = 0; i < 3; i++) {
-			if (open_session(d, c) != 0)
+			if (host_open(&c->host, c->http, d->err) != 0)
 				failed(d, c, "the first call");
 			bench_sleep(1000);
-			m = child_memory(&c->child);
+			m = child_memory(&c->host.child);
 			if (c->dead)
 				m.rss = m.pss = m.peak = NAN;
 			v[0][i] = m.rss;
 			v[1][i] = m.pss;
 			v[2][i] = m.peak;
-			child_end(&c->child, 2000);
+			child_end(&c->host.child, 2000);
 		}
 		c->row.v[RSS] = figures_median(v[0], 3);
 		c->row.v[PSS] = figures_median(v[1], 3);
@@ -204,7 +153,7 @@ call_p50(struct drive *d, struct cand *c)
 
 	for (i = 0; i < DRIVE_BLOCK; i++) {
 		t = bench_now();
-		if (!c->dead && call(c) != 0)
+		if (!c->dead && host_call(&c->host) != 0)
 			failed(d, c, "a call");
 		v[i] = c->dead ? NAN : (bench_now() - t) * 1e3;
 	}
@@ -238,55 +187,6 @@ measure_calls(struct drive *d)
 	free(added);
 }
 
-static int
-send_calls(struct cand *c, int from, int n)
-{
-	char out[DRIVE_IN_FLIGHT * 320];
-	size_t len = 0;
-	int i;
-
-	for (i = 0; i < n; i++)
-		len += (size_t)rpc_call(out + len, sizeof out - len, from + i);
-	return child_send(&c->child, out, len);
-}
-
-/* Keeps a window of calls in flight until all are answered, each once. */
-static int
-load(struct cand *c, int calls)
-{
-	bool *seen = calloc((size_t)calls + 1, sizeof *seen);
-	int first = c->next_id + 1, sent = 0, done = 0, id, more, ms;
-	const char *line;
-
-	if (seen == NULL)
-		die("calloc");
-	while (done < calls) {
-		more = DRIVE_IN_FLIGHT - (sent - done);
-		if (more > calls - sent)
-			more = calls - sent;
-		if (send_calls(c, first + sent, more) != 0)
-			break;
-		sent += more;
-		for (ms = DRIVE_WAIT_MS;
-		     (line = child_line(&c->child, ms)) != NULL; ms = 0) {
-			id = rpc_answer_id(line);
-			if (id == -1)
-				continue;
-			id -= first;
-			if (id < 0 || id >= sent || seen[id])
-				goto out;
-			seen[id] = true;
-			done++;
-		}
-		if (ms != 0)
-			break;
-	}
-out:
-	free(seen);
-	c->next_id += calls;
-	return done == calls ? 0 : -1;
-}
-
 static void
 measure_loads(struct drive *d)
 {
@@ -300,13 +200,13 @@ measure_loads(struct drive *d)
 		for (k = 0; k < d->cands; k++) {
 			c = &d->cand[k];
 			at = k * n + i;
-			cpu[at] = -child_cpu(&c->child);
+			cpu[at] = -child_cpu(&c->host.child);
 			wall[at] = -bench_now();
-			if (!c->dead && load(c, d->calls) != 0)
+			if (!c->dead && host_calls(&c->host, d->calls) != 0)
 				failed(d, c, "a load");
 			if (c->dead)
 				cpu[at] = wall[at] = NAN;
-			cpu[at] = (cpu[at] + child_cpu(&c->child)) * scale;
+			cpu[at] = (cpu[at] + child_cpu(&c->host.child)) * scale;
 			wall[at] = (wall[at] + bench_now()) * scale;
 		}
 	for (k = 0; k < d->cands; k++) {
@@ -331,13 +231,13 @@ measure(struct drive *d)
 	for (c = d->cand; c < d->cand + d->cands; c++) {
 		c->row.v[HANDSHAKE_CPU] = c->row.v[COLD_HTTPS_CPU] -
 		    c->row.v[COLD_HTTP_CPU];
-		if (open_session(d, c) != 0)
+		if (host_open(&c->host, c->http, d->err) != 0)
 			failed(d, c, "the first call");
 	}
 	measure_calls(d);
 	measure_loads(d);
 	for (c = d->cand; c < d->cand + d->cands; c++)
-		child_end(&c->child, 5000);
+		child_end(&c->host.child, 5000);
 	for (k = 0; k < d->cands; k++)
 		rows[k] = &d->cand[k].row;
 	figures_print(rows, d->cands, d->https != NULL);
@@ -348,13 +248,13 @@ static void
 count(struct drive *d, int calls)
 {
 	struct cand *c = &d->cand[0];
-	int r = open_session(d, c);
+	int r = host_open(&c->host, c->http, d->err);
 
 	while (r == 0 && calls-- > 0)
-		r = call(c);
+		r = host_call(&c->host);
 	if (r != 0)
 		failed(d, c, "a call");
-	child_end(&c->child, 60000);
+	child_end(&c->host.child, 60000);
 }
 
 /* NAME COMMAND ARG..., where the argument URL stands for the server's. */
@@ -365,7 +265,7 @@ add_cand(struct drive *d, char **arg, int n)
 	static char http[256], https[256];
 	int i;
 
-	if (d->cands > DRIVE_CANDS || n < 2 || n > DRIVE_ARGS) {
+	if (d->cands > DRIVE_CANDS || n < 2 || n > HOST_ARGS) {
 		fprintf(stderr, "drive: too many candidates or words\n");
 		exit(2);
 	}
@@ -373,13 +273,8 @@ add_cand(struct drive *d, char **arg, int n)
 	if (d->https != NULL)
 		snprintf(https, sizeof https, "%s", d->https);
 	c->row.name = arg[0];
-	for (i = 1; i < n; i++) {
-		c->http[i - 1] = c->https[i - 1] = arg[i];
-		if (strcmp(arg[i], "URL") == 0) {
-			c->http[i - 1] = http;
-			c->https[i - 1] = https;
-		}
-	}
+	host_words(c->http, arg + 1, n - 1, http);
+	host_words(c->https, arg + 1, n - 1, https);
 	for (i = 0; i < FIGURES; i++)
 		c->row.v[i] = NAN;
 }

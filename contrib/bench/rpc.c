@@ -44,13 +44,20 @@ rpc_started(void)
 }
 
 int
-rpc_call(char *out, size_t size, int id)
+rpc_call(char *out, size_t size, int id, const char *tool)
 {
 	return snprintf(out, size,
 	    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":"
-	    "\"tools/call\",\"params\":{\"name\":\"echo\",\"arguments\":"
+	    "\"tools/call\",\"params\":{\"name\":\"%s\",\"arguments\":"
 	    "{\"message\":\"hello\"}%s}}\n",
-	    id, rpc_modern ? "," META : "");
+	    id, tool, rpc_modern ? "," META : "");
+}
+
+int
+rpc_list(char *out, size_t size, int id)
+{
+	return snprintf(out, size,
+	    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/list\"}\n", id);
 }
 
 int
@@ -87,7 +94,7 @@ int
 rpc_direct(int fd, int id)
 {
 	char body[256], buf[4096], *end = NULL, *length;
-	int n = rpc_call(body, sizeof body, id);
+	int n = rpc_call(body, sizeof body, id, "echo");
 	size_t have = 0, want = sizeof buf;
 	ssize_t r;
 

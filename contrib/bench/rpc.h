@@ -17,7 +17,10 @@ const char *rpc_start(void);
 const char *rpc_started(void);
 
 /* Writes one small tools/call with its LF; its length. */
-int rpc_call(char *out, size_t size, int id);
+int rpc_call(char *out, size_t size, int id, const char *tool);
+
+/* Writes tools/list with its LF; its length. */
+int rpc_list(char *out, size_t size, int id);
 
 /* The id of a result; -1 for a message of the server's own, -2 for the rest. */
 int rpc_answer_id(const char *line);

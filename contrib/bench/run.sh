@@ -111,7 +111,7 @@ instructions_of() { # NAME COMMAND...
 
 build pipe pipe.c "libevent_core libcurl"
 build server server.c "libevent_core openssl"
-build drive "drive.c child.c figures.c rpc.c" "" -lm
+build drive "drive.c host.c child.c figures.c rpc.c" "" -lm
 certificate >"$work/openssl.log" 2>&1 || { cat "$work/openssl.log"; exit 1; }
 
 # Nothing of the caller's settings may reach a candidate.
