@@ -1,0 +1,307 @@
+/*
+ * A long line between two hosts on one machine: two network namespaces, near
+ * (10.77.0.1) and far (10.77.0.2), and between them this relay, which holds
+ * each packet for a time, or loses it without a word.
+ *
+ *   link [MILLISECONDS]      the delay of each way; a round trip has two
+ *
+ * The first line of its output names the two namespaces, near first, as files
+ * for setns(2) or nsenter --net=FILE. Then it reads orders, a line each, and
+ * answers "ok" or "what?":
+ *
+ *   delay MILLISECONDS       for packets that come from now on
+ *   drop on|off [near|far]   lose all packets, or those on their way to that
+ *                            side; also those that are on their way already
+ *
+ * It ends with its input; the namespaces end with their last process. It
+ * needs root, or unshare -r where /dev/net/tun is open to all; without, its
+ * exit status is 77.
+ */
+#ifdef __linux__
+
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if_tun.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LINK_NEAR "10.77.0.1"
+#define LINK_FAR "10.77.0.2"
+#define LINK_DEVICE "link0"
+#define LINK_PACKET 2048 /* more than the MTU of a TUN device, 1500 */
+#define LINK_SKIP 77
+
+struct packet {
+	struct packet *next;
+	double due;
+	size_t n;
+	char data[];
+};
+
+struct side {
+	int space;            /* the namespace */
+	int tun;              /* its end of the line */
+	struct packet *first; /* those on their way to it, in their order */
+	struct packet **last;
+	bool drop;
+};
+
+struct link {
+	struct side near;
+	struct side far;
+	double delay; /* seconds, one way */
+};
+
+static double
+now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+static void
+die(const char *what)
+{
+	if (errno == EPERM || errno == EACCES || errno == ENOENT ||
+	    errno == ENODEV) {
+		fprintf(stderr,
+		    "link: this needs root (CAP_SYS_ADMIN, "
+		    "CAP_NET_ADMIN) and /dev/net/tun.\n");
+		exit(LINK_SKIP);
+	}
+	fprintf(stderr, "link: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static void
+set_address(int fd, struct ifreq *r, unsigned long what, const char *address)
+{
+	struct sockaddr_in sin = { .sin_family = AF_INET };
+
+	inet_pton(AF_INET, address, &sin.sin_addr);
+	memcpy(&r->ifr_addr, &sin, sizeof sin);
+	if (ioctl(fd, what, r) != 0)
+		die("address");
+}
+
+static void
+set_up(int fd, struct ifreq *r)
+{
+	if (ioctl(fd, SIOCGIFFLAGS, r) != 0)
+		die("flags of the device");
+	r->ifr_flags |= IFF_UP | IFF_RUNNING;
+	if (ioctl(fd, SIOCSIFFLAGS, r) != 0)
+		die("device up");
+}
+
+/* Enters a new namespace with a device of its own. */
+static void
+side_open(struct side *s, const char *own, const char *peer)
+{
+	struct ifreq r = { .ifr_name = LINK_DEVICE };
+	struct ifreq lo = { .ifr_name = "lo" };
+	int fd;
+
+	if (unshare(CLONE_NEWNET) != 0)
+		die("unshare");
+	s->space = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+	if (s->space < 0)
+		die("/proc/thread-self/ns/net");
+	s->tun = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (s->tun < 0)
+		die("/dev/net/tun");
+	r.ifr_flags = IFF_TUN | IFF_NO_PI;
+	if (ioctl(s->tun, TUNSETIFF, &r) != 0)
+		die("TUNSETIFF");
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		die("socket");
+	set_address(fd, &r, SIOCSIFADDR, own);
+	set_address(fd, &r, SIOCSIFDSTADDR, peer);
+	set_up(fd, &r);
+	set_up(fd, &lo);
+	close(fd);
+	s->last = &s->first;
+}
+
+/* What one side sent is on its way to the other. */
+static void
+take(const struct side *from, struct side *to, double delay)
+{
+	char data[LINK_PACKET];
+	struct packet *p;
+	ssize_t n;
+
+	while ((n = read(from->tun, data, sizeof data)) > 0) {
+		p = malloc(sizeof *p + (size_t)n);
+		if (p == NULL)
+			die("malloc");
+		p->next = NULL;
+		p->due = now() + delay;
+		p->n = (size_t)n;
+		memcpy(p->data, data, p->n);
+		*to->last = p;
+		to->last = &p->next;
+	}
+}
+
+/* A packet that the device does not take is lost, as on any line. */
+static void
+deliver(struct side *to)
+{
+	struct packet *p;
+	ssize_t n;
+
+	while ((p = to->first) != NULL && p->due <= now()) {
+		to->first = p->next;
+		if (p->next == NULL)
+			to->last = &to->first;
+		if (!to->drop) {
+			n = write(to->tun, p->data, p->n);
+			(void)n;
+		}
+		free(p);
+	}
+}
+
+static bool
+obey(struct link *l, const char *order)
+{
+	char state[4] = "", side[5] = "";
+	double ms;
+	bool drop;
+
+	if (sscanf(order, "delay %lf", &ms) == 1 && ms >= 0) {
+		l->delay = ms / 1e3;
+		return true;
+	}
+	if (sscanf(order, "drop %3s %4s", state, side) < 1)
+		return false;
+	drop = strcmp(state, "on") == 0;
+	if (!drop && strcmp(state, "off") != 0)
+		return false;
+	if (side[0] == '\0')
+		l->near.drop = l->far.drop = drop;
+	else if (strcmp(side, "near") == 0)
+		l->near.drop = drop;
+	else if (strcmp(side, "far") == 0)
+		l->far.drop = drop;
+	else
+		return false;
+	return true;
+}
+
+/* Reads orders; false at the end of the input. */
+static bool
+orders(struct link *l)
+{
+	static char in[256];
+	static size_t have;
+	ssize_t n = read(STDIN_FILENO, in + have, sizeof in - 1 - have);
+	char *eol;
+
+	if (n <= 0)
+		return n < 0 && errno == EINTR;
+	have += (size_t)n;
+	in[have] = '\0';
+	while ((eol = strchr(in, '\n')) != NULL) {
+		*eol++ = '\0';
+		puts(obey(l, in) ? "ok" : "what?");
+		have -= (size_t)(eol - in);
+		memmove(in, eol, have + 1);
+	}
+	fflush(stdout);
+	return have < sizeof in - 1;
+}
+
+static void
+until(struct timespec *ts, const struct side *s)
+{
+	double left;
+
+	if (s->first == NULL)
+		return;
+	left = s->first->due - now();
+	if (left < 0)
+		left = 0;
+	if (left < (double)ts->tv_sec + (double)ts->tv_nsec / 1e9) {
+		ts->tv_sec = (time_t)left;
+		ts->tv_nsec = (long)((left - (double)ts->tv_sec) * 1e9);
+	}
+}
+
+static void
+relay(struct link *l)
+{
+	struct pollfd fds[3] = {
+		{ .fd = STDIN_FILENO, .events = POLLIN },
+		{ .fd = l->near.tun, .events = POLLIN },
+		{ .fd = l->far.tun, .events = POLLIN },
+	};
+	struct timespec ts;
+
+	for (;;) {
+		ts = (struct timespec){ 3600, 0 };
+		until(&ts, &l->near);
+		until(&ts, &l->far);
+		ppoll(fds, 3, &ts, NULL);
+		take(&l->near, &l->far, l->delay);
+		take(&l->far, &l->near, l->delay);
+		deliver(&l->near);
+		deliver(&l->far);
+		/* last: what was sent and due before an order is not under it */
+		if (fds[0].revents != 0 && !orders(l))
+			return;
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct link l;
+
+	if (argc > 2) {
+		fprintf(stderr, "usage: link [MILLISECONDS]\n");
+		return 2;
+	}
+	l.delay = argc == 2 ? strtod(argv[1], NULL) / 1e3 : 0;
+	signal(SIGPIPE, SIG_IGN);
+	side_open(&l.near, LINK_NEAR, LINK_FAR);
+	side_open(&l.far, LINK_FAR, LINK_NEAR);
+	/* It must be as punctual as a wire. */
+	setpriority(PRIO_PROCESS, 0, -20);
+	printf("/proc/%ld/fd/%d /proc/%ld/fd/%d\n", (long)getpid(),
+	    l.near.space, (long)getpid(), l.far.space);
+	fflush(stdout);
+	relay(&l);
+	return 0;
+}
+
+#else /* only Linux has network namespaces */
+
+#include <stdio.h>
+
+int
+main(void)
+{
+	fprintf(stderr, "link: this needs Linux.\n");
+	return 77;
+}
+
+#endif

@@ -1,0 +1,124 @@
+"""The long line itself (line.py): it delays and loses what it is told to."""
+
+import socket
+import time
+
+import line
+import support
+from line import FAR, NEAR
+from pace import Limit
+
+
+class Long(support.Case):
+    def setUp(self):
+        super().setUp()
+        self.sockets = []
+
+    def tearDown(self):
+        super().tearDown()
+        for s in self.sockets:
+            s.close()
+        self.line.close()
+
+    def udp(self, side, address):
+        with side:
+            s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.sockets.append(s)
+        s.bind((address, 0))
+        s.settimeout(support.LIVE)
+        return s
+
+    def lay(self, ms=0):
+        self.line = line.Line(ms)
+        self.near = self.udp(self.line.near, NEAR)
+        self.far = self.udp(self.line.far, FAR)
+
+    def send(self, start, end, text=b"x"):
+        start.sendto(text, end.getsockname())
+
+    def one_way(self, start, end):
+        """Milliseconds."""
+        begin = time.monotonic()
+        self.send(start, end)
+        end.recv(9)
+        return (time.monotonic() - begin) * 1e3
+
+    def both_ways(self):
+        return [(self.near, self.far), (self.far, self.near)]
+
+    def test_delay(self):
+        self.lay(40)
+        for start, end in self.both_ways():
+            self.assertGreaterEqual(self.one_way(start, end), 40)
+        self.line.order("delay 120.5")
+        for start, end in self.both_ways():
+            self.assertGreaterEqual(self.one_way(start, end), 120.5)
+        self.line.order("delay 0")
+        for start, end in self.both_ways():
+            limit = Limit(support.LIVE)
+            while self.one_way(start, end) >= 40:
+                self.assertGreater(limit.left(), 0, "it is never quick")
+
+    def test_all_at_once(self):
+        """Packets wait side by side, and keep their order."""
+        self.lay(60)
+        begin = time.monotonic()
+        for i in range(50):
+            self.send(self.near, self.far, b"%d" % i)
+        for i in range(50):
+            self.assertEqual(self.far.recv(9), b"%d" % i)
+        took = time.monotonic() - begin
+        self.assertGreaterEqual(took, 0.06)
+        self.within(took, 1)
+
+    def lost(self, order, start, end):
+        self.line.order(order)
+        self.send(start, end, b"lost")
+        self.line.order("drop off")
+        self.send(start, end, b"found")
+        self.assertEqual(end.recv(9), b"found")
+
+    def test_drop(self):
+        self.lay()
+        for start, end in self.both_ways():
+            self.lost("drop on", start, end)
+        self.lost("drop on far", self.near, self.far)
+        self.lost("drop on near", self.far, self.near)
+
+    def test_drop_one_way(self):
+        self.lay()
+        self.line.order("drop on near")
+        self.one_way(self.near, self.far)
+        self.line.order("drop on")
+        self.line.order("drop off far")
+        self.one_way(self.near, self.far)
+
+    def test_drop_what_is_on_its_way(self):
+        self.lay(100)
+        self.send(self.near, self.far, b"lost")
+        self.line.order("drop on")
+        self.line.order("delay 0")
+        self.send(self.near, self.far, b"lost")
+        with self.assertRaises(ValueError):
+            self.line.order("drop everything")
+        self.far.settimeout(0.2)
+        with self.assertRaises(socket.timeout):
+            self.far.recv(9)
+
+    def test_session(self):
+        """mcpsplice on the one side, its server on the other."""
+        self.line = line.Line(30)
+        with self.line.far:
+            s = self.mcp(host=FAR)
+        with self.line.near:
+            p = self.splice(s, "--allow-http")
+        p.hello()
+        begin = time.monotonic()
+        p.tool(text="x")
+        self.assertGreaterEqual(time.monotonic() - begin, 0.06)
+        p.finish()
+
+
+if __name__ == "__main__":
+    line.skip_without()
+    support.main()
