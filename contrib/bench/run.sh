@@ -3,6 +3,7 @@
 # run on this machine, and prints one table. See README beside this file.
 #
 #   run.sh [--instructions] [--sse] [--quick] [--log FILE]
+#   run.sh --link [RTT] [--long] [--http2] [--quick] [--log FILE] [--json FILE]
 #
 # MCPSPLICE   the binary (build/src/mcpsplice, then src/mcpsplice)
 # MCP_REMOTE  the directory of the npm package mcp-remote, or its proxy.js
@@ -13,6 +14,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
 : "${CC:=cc}" "${CFLAGS:=-O2}"
 instructions='' sse='' log='' modern='' starts=30 rounds=5 calls=10000
+rtt='' silence=20 turns=3 http2='' json=''
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -20,18 +22,25 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--instructions) instructions=yes ;;
 	--sse) sse=-s ;;
-	--quick) starts=5 rounds=1 calls=2000 ;;
+	--quick) starts=5 rounds=1 calls=2000 turns=1 ;;
+	--link)
+		rtt=80
+		case ${2:-} in [0-9]*) rtt=$2; shift ;; esac
+		;;
+	--long) silence=300 ;;
+	--http2) http2=--http2 ;;
+	--json) shift; json=${1:?--json needs a file} ;;
 	--log) shift; log=${1:?--log needs a file} ;;
-	*) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+	*) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 	esac
 	shift
 done
 
 work=$(mktemp -d)
-http_pid='' https_pid=''
-# shellcheck disable=SC2086 # either id may be absent
+pids=''
+# shellcheck disable=SC2086 # a list of numbers
 end() {
-	[ -z "$http_pid$https_pid" ] || kill $http_pid $https_pid || :
+	[ -z "$pids" ] || kill $pids || :
 	rm -rf "$work"
 }
 trap end EXIT
@@ -55,7 +64,7 @@ certificate() (
 	    -days 2 -subj "/CN=bench authority" -keyout ca.key -out ca.pem
 	openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
 	    -subj "/CN=127.0.0.1" -keyout server.key -out server.csr
-	printf 'subjectAltName=IP:127.0.0.1,DNS:localhost\n' >ext
+	printf 'subjectAltName=IP:127.0.0.1,IP:10.77.0.2\n' >ext
 	openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key \
 	    -CAcreateserial -days 2 -extfile ext -out server.pem
 	cat ca.pem >bundle.pem
@@ -67,7 +76,7 @@ url_of() { # FILE: waits for the line the server prints
 	n=0
 	until [ -s "$1" ]; do
 		n=$((n + 1))
-		[ $n -lt 100 ] || { say "the server did not start"; exit 1; }
+		[ $n -lt 400 ] || { say "the server did not start"; exit 1; }
 		sleep 0.05
 	done
 	cat "$1"
@@ -83,7 +92,8 @@ find_mcpsplice() {
 find_mcp_remote() {
 	for f in "${MCP_REMOTE:-}" "${MCP_REMOTE:-}/dist/proxy.js" \
 	    "$top"/build/tests/*/node_modules/mcp-remote/dist/proxy.js \
-	    "$top"/tests/*/node_modules/mcp-remote/dist/proxy.js; do
+	    "$top"/tests/*/node_modules/mcp-remote/dist/proxy.js \
+	    "$work"/*/node_modules/mcp-remote/dist/proxy.js; do
 		[ ! -f "$f" ] || { echo "$f"; return; }
 	done
 }
@@ -109,10 +119,60 @@ instructions_of() { # NAME COMMAND...
 	printf '%-12s %12d %12d\n' "$1" $((few - 101 * call)) "$call"
 }
 
-build pipe pipe.c "libevent_core libcurl"
-build server server.c "libevent_core openssl"
-build drive "drive.c host.c child.c figures.c rpc.c" "" -lm
+# The packages of the interop tests have it, and a Node that is new enough.
+fetch_mcp_remote() {
+	keep=$top/build/tests
+	[ -d "$keep" ] || keep=$work
+	BUILDDIR=$keep sh "$top/tests/interop/run.sh" --install-only \
+	    >"$work/npm.log" 2>&1 || say "npm cannot fetch mcp-remote"
+}
+
+far_server() { # NAME OPTION...: writes its URL to the file NAME
+	out=$work/$1
+	shift
+	nsenter --net="$far" "$node" "$here/far.mjs" "$@" 10.77.0.2 \
+	    "$work/server.pem" "$work/server.key" >"$out" 2>>"$log" &
+	pids="$pids $!"
+}
+
+# The relay ends when nobody can write orders any more.
+measure_link() { # CANDIDATES...
+	build waits "waits.c host.c child.c figures.c rpc.c" "" -lm
+	mkfifo "$work/orders"
+	"$work/link" "$(echo "$rtt" | awk '{ print $1 / 2 }')" \
+	    <"$work/orders" >"$work/ends" &
+	pids="$pids $!"
+	exec 9>"$work/orders"
+	ends=$(url_of "$work/ends")
+	far=${ends#* }
+	# shellcheck disable=SC2086 # an option or nothing
+	far_server keeps $http2
+	# shellcheck disable=SC2086
+	far_server closes $http2 --idle 5
+	open=$(url_of "$work/keeps")
+	close=$(url_of "$work/closes")
+	nsenter --net="${ends% *}" "$work/waits" -u "$open" -c "$close" \
+	    -t "$rtt" -r "$turns" -l "$silence" -e "$log" ${json:+-j "$json"} \
+	    "$@"
+}
+
 certificate >"$work/openssl.log" 2>&1 || { cat "$work/openssl.log"; exit 1; }
+
+mcpsplice=$(find_mcpsplice)
+remote=$(find_mcp_remote)
+if [ -n "$rtt" ]; then
+	build link link.c
+	"$work/link" </dev/null >/dev/null || exit 1
+	[ -n "$remote" ] || { fetch_mcp_remote; remote=$(find_mcp_remote); }
+fi
+node=${remote%/mcp-remote/dist/proxy.js}/.bin/node
+[ -x "$node" ] || node=$(command -v node || :)
+[ -n "$mcpsplice" ] || say "no mcpsplice (set MCPSPLICE): left out"
+if [ -z "$remote" ] || [ -z "$node" ]; then
+	remote=''
+	say "no mcp-remote (set MCP_REMOTE) or no node: left out"
+fi
+[ -z "$rtt" ] || [ -n "$node" ] || { say "the server needs node"; exit 1; }
 
 # Nothing of the caller's settings may reach a candidate.
 export HOME="$work" MCP_REMOTE_CONFIG_DIR="$work/auth"
@@ -120,23 +180,27 @@ export SSL_CERT_FILE="$work/bundle.pem"
 unset NODE_OPTIONS NODE_EXTRA_CA_CERTS CURL_CA_BUNDLE SSL_CERT_DIR \
     http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY || :
 
+set --
+[ -z "$mcpsplice" ] || set -- -- mcpsplice "$mcpsplice" URL
+[ -z "$remote" ] || set -- "$@" -- mcp-remote \
+    env NODE_EXTRA_CA_CERTS="$work/ca.pem" "$node" "$remote" URL --allow-http
+if [ -n "$rtt" ]; then
+	measure_link "$@"
+	exit
+fi
+
+build pipe pipe.c "libevent_core libcurl"
+build server server.c "libevent_core openssl"
+build drive "drive.c host.c child.c figures.c rpc.c" "" -lm
+
 # shellcheck disable=SC2086 # an option or nothing
 "$work/server" $sse >"$work/http" &
-http_pid=$!
+pids="$pids $!"
 # shellcheck disable=SC2086
 "$work/server" $sse "$work/server.pem" "$work/server.key" >"$work/https" &
-https_pid=$!
+pids="$pids $!"
 http=$(url_of "$work/http")
 https=$(url_of "$work/https")
-
-mcpsplice=$(find_mcpsplice)
-remote=$(find_mcp_remote)
-node=$(command -v node || :)
-[ -n "$mcpsplice" ] || say "no mcpsplice (set MCPSPLICE): left out"
-if [ -z "$remote" ] || [ -z "$node" ]; then
-	remote=''
-	say "no mcp-remote (set MCP_REMOTE) or no node: left out"
-fi
 
 if [ -n "$instructions" ]; then
 	command -v valgrind >/dev/null || { say "valgrind is missing"; exit 1; }
@@ -149,9 +213,5 @@ if [ -n "$instructions" ]; then
 	exit
 fi
 
-set -- "bare pipe" "$work/pipe" URL
-[ -z "$mcpsplice" ] || set -- "$@" -- mcpsplice "$mcpsplice" URL
-[ -z "$remote" ] || set -- "$@" -- mcp-remote \
-    env NODE_EXTRA_CA_CERTS="$work/ca.pem" "$node" "$remote" URL --allow-http
 "$work/drive" -u "$http" -t "$https" -e "$log" -s "$starts" -r "$rounds" \
-    -n "$calls" "$@"
+    -n "$calls" "bare pipe" "$work/pipe" URL "$@"
