@@ -12,6 +12,9 @@
  *   delay MILLISECONDS       for packets that come from now on
  *   drop on|off [near|far]   lose all packets, or those on their way to that
  *                            side; also those that are on their way already
+ *   forget                   as an address translator that lost its table: the
+ *                            packets of each TCP connection so far are lost,
+ *                            one that begins later gets through
  *
  * It ends with its input; the namespaces end with their last process. It
  * needs root, or unshare -r where /dev/net/tun is open to all; without, its
@@ -43,6 +46,8 @@
 #define LINK_FAR "10.77.0.2"
 #define LINK_DEVICE "link0"
 #define LINK_PACKET 2048 /* more than the MTU of a TUN device, 1500 */
+#define LINK_SYN 0x02    /* flags of TCP */
+#define LINK_ACK 0x10
 #define LINK_SKIP 77
 
 struct packet {
@@ -63,7 +68,8 @@ struct side {
 struct link {
 	struct side near;
 	struct side far;
-	double delay; /* seconds, one way */
+	double delay;      /* seconds, one way */
+	bool known[65536]; /* TCP connections, by their port at near */
 };
 
 static double
@@ -161,9 +167,29 @@ take(const struct side *from, struct side *to, double delay)
 	}
 }
 
+/* Does the line know its connection? It learns one by its SYN. */
+static bool
+is_known(struct link *l, const struct packet *p, const struct side *to)
+{
+	const unsigned char *b = (const unsigned char *)p->data;
+	size_t head, port;
+
+	if (p->n < 20 || b[0] >> 4 != 4 || b[9] != IPPROTO_TCP)
+		return true;
+	head = (b[0] & 15u) * 4u;
+	if (p->n < head + 20)
+		return false;
+	b += head;
+	port = to == &l->far ? 0 : 2;
+	port = (size_t)b[port] << 8 | b[port + 1];
+	if ((b[13] & (LINK_SYN | LINK_ACK)) == LINK_SYN)
+		l->known[port] = true;
+	return l->known[port];
+}
+
 /* A packet that the device does not take is lost, as on any line. */
 static void
-deliver(struct side *to)
+deliver(struct link *l, struct side *to)
 {
 	struct packet *p;
 	ssize_t n;
@@ -172,7 +198,7 @@ deliver(struct side *to)
 		to->first = p->next;
 		if (p->next == NULL)
 			to->last = &to->first;
-		if (!to->drop) {
+		if (!to->drop && is_known(l, p, to)) {
 			n = write(to->tun, p->data, p->n);
 			(void)n;
 		}
@@ -189,6 +215,10 @@ obey(struct link *l, const char *order)
 
 	if (sscanf(order, "delay %lf", &ms) == 1 && ms >= 0) {
 		l->delay = ms / 1e3;
+		return true;
+	}
+	if (strcmp(order, "forget") == 0) {
+		memset(l->known, 0, sizeof l->known);
 		return true;
 	}
 	if (sscanf(order, "drop %3s %4s", state, side) < 1)
@@ -263,8 +293,8 @@ relay(struct link *l)
 		ppoll(fds, 3, &ts, NULL);
 		take(&l->near, &l->far, l->delay);
 		take(&l->far, &l->near, l->delay);
-		deliver(&l->near);
-		deliver(&l->far);
+		deliver(l, &l->near);
+		deliver(l, &l->far);
 		/* last: what was sent and due before an order is not under it */
 		if (fds[0].revents != 0 && !orders(l))
 			return;

@@ -105,6 +105,37 @@ class Long(support.Case):
         with self.assertRaises(socket.timeout):
             self.far.recv(9)
 
+    def connect(self, listener):
+        with self.line.near:
+            a = socket.socket()
+        a.settimeout(support.LIVE)
+        a.connect(listener.getsockname())
+        b = listener.accept()[0]
+        b.settimeout(support.LIVE)
+        self.sockets += [a, b]
+        a.sendall(b"hello")
+        self.assertEqual(b.recv(9), b"hello")
+        return a, b
+
+    def test_forget(self):
+        """Old connections are dead without a word, new ones live."""
+        self.lay(5)
+        with self.line.far:
+            listener = socket.create_server((FAR, 0))
+        self.sockets.append(listener)
+        listener.settimeout(support.LIVE)
+        a, b = self.connect(listener)
+        self.line.order("forget")
+        a.sendall(b"lost")
+        b.sendall(b"lost")
+        c, d = self.connect(listener)
+        d.sendall(b"welcome")
+        self.assertEqual(c.recv(9), b"welcome")
+        for s in a, b:
+            s.setblocking(False)
+            with self.assertRaises(BlockingIOError):
+                s.recv(9)
+
     def test_session(self):
         """mcpsplice on the one side, its server on the other."""
         self.line = line.Line(30)
