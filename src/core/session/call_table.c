@@ -143,13 +143,18 @@ calls_send_as(struct calls *t, struct call *c, struct frame *f)
 struct call *
 calls_find_sent(const struct calls *t, struct span id)
 {
+	size_t left = t->n_sent;
 	struct call *c;
 
-	if (id.p == NULL || t->n_sent == 0)
+	if (id.p == NULL)
 		return NULL;
-	for (c = t->first; c != NULL; c = c->next)
-		if (c->sent != NULL && msg_id_same(c->sent->id, id))
+	for (c = t->first; c != NULL && left > 0; c = c->next) {
+		if (c->sent == NULL)
+			continue;
+		if (msg_id_same(c->sent->id, id))
 			return c;
+		left--;
+	}
 	return NULL;
 }
 

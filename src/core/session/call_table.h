@@ -54,6 +54,8 @@ struct call {
 	struct frame *frame; /* the request */
 	struct frame *sent;  /* the same request under an id that mcpsplice
 			      * made; NULL: it goes out as it came */
+	struct held *held;   /* its place among the frames that are held back;
+			      * NULL: it has none */
 	enum call_state state;
 	bool cancelled;
 	bool asked;    /* the server may have asked the user something on its
@@ -173,8 +175,9 @@ struct call *calls_add(struct calls *t, struct frame *f);
 struct call *calls_find(const struct calls *t, struct span id);
 /* From now on the call is sent as f, which is taken; NULL: as it came. */
 void calls_send_as(struct calls *t, struct call *c, struct frame *f);
-/* The open call whose frame "sent" has this id, or NULL. This walks over the
- * list; there is no hash. */
+/* The open call whose frame "sent" has this id, or NULL. There is no hash: the
+ * walk ends at the last call that has such a frame. Very many held calls may
+ * follow. */
 struct call *calls_find_sent(const struct calls *t, struct span id);
 /* The progress token of its request, as raw JSON; p NULL: it has none. The
  * token is looked for once, at the first call, because params may be long. */

@@ -18,6 +18,7 @@ session_queue_add(struct queue *q, struct frame *f, size_t bytes)
 
 	h->frame = frame_ref(f);
 	h->bytes = bytes;
+	h->prev = q->last;
 	if (q->last != NULL)
 		q->last->next = h;
 	else
@@ -29,17 +30,18 @@ session_queue_add(struct queue *q, struct frame *f, size_t bytes)
 }
 
 struct frame *
-session_queue_take(struct queue *q, struct held *prev)
+session_queue_take(struct queue *q, struct held *h)
 {
-	struct held *h = prev == NULL ? q->first : prev->next;
 	struct frame *f = h->frame;
 
-	if (prev == NULL)
-		q->first = h->next;
+	if (h->prev != NULL)
+		h->prev->next = h->next;
 	else
-		prev->next = h->next;
-	if (q->last == h)
-		q->last = prev;
+		q->first = h->next;
+	if (h->next != NULL)
+		h->next->prev = h->prev;
+	else
+		q->last = h->prev;
 	q->n--;
 	q->bytes -= h->bytes;
 	free(h);
@@ -71,41 +73,40 @@ session_is_full(const struct session *s, const struct frame *f, bool is_call)
 void
 session_hold(struct session *s, struct frame *f, struct call *c)
 {
-	session_queue_add(&s->held, f, held_size(f, c != NULL))->call = c;
+	struct held *h = session_queue_add(&s->held, f,
+	    held_size(f, c != NULL));
+
+	h->call = c;
+	if (c != NULL)
+		c->held = h;
 	session_want_read(s);
 }
 
-void
-session_release(struct session *s, struct held *prev)
+struct frame *
+session_take_held(struct session *s, struct held *h)
 {
-	frame_unref(session_queue_take(&s->held, prev));
+	if (h->call != NULL)
+		h->call->held = NULL;
+	return session_queue_take(&s->held, h);
 }
 
 void
 session_unhold(struct session *s, struct call *c)
 {
-	struct held *h, *prev = NULL;
-
-	if (c->state != CALL_HELD)
-		return;
-	for (h = s->held.first; h != NULL; prev = h, h = h->next)
-		if (h->call == c) {
-			session_release(s, prev);
-			return;
-		}
+	if (c->held != NULL)
+		frame_unref(session_take_held(s, c->held));
 }
 
 void
 session_keep_ready(struct session *s)
 {
-	struct held *h, *prev = NULL;
+	struct held *h;
 
-	for (h = s->held.first; h != NULL; prev = h, h = h->next)
+	for (h = s->held.first; h != NULL; h = h->next)
 		if (h->call == NULL &&
 		    json_key_is(h->frame->method,
 			"notifications/initialized")) {
-			s->handshake.ready = frame_ref(h->frame);
-			session_release(s, prev);
+			s->handshake.ready = session_take_held(s, h);
 			return;
 		}
 }
@@ -113,14 +114,12 @@ session_keep_ready(struct session *s)
 void
 session_drop_one_way(struct session *s)
 {
-	struct held *h, *prev = NULL, *next;
+	struct held *h, *next;
 
 	for (h = s->held.first; h != NULL; h = next) {
 		next = h->next;
 		if (h->call == NULL)
-			session_release(s, prev);
-		else
-			prev = h;
+			frame_unref(session_take_held(s, h));
 	}
 }
 

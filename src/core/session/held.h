@@ -7,9 +7,8 @@
 /* Adds a frame (a reference is taken) at the end of a queue, where it counts
  * for so many bytes. */
 struct held *session_queue_add(struct queue *q, struct frame *f, size_t bytes);
-/* Takes the frame after prev (NULL: the first) out of a queue. Owned by the
- * caller. */
-struct frame *session_queue_take(struct queue *q, struct held *prev);
+/* Takes a frame out of a queue. Owned by the caller. */
+struct frame *session_queue_take(struct queue *q, struct held *h);
 
 /* Is there no room to hold this frame? */
 bool session_is_full(const struct session *s, const struct frame *f,
@@ -17,9 +16,10 @@ bool session_is_full(const struct session *s, const struct frame *f,
 /* Holds a frame (a reference is taken) until the gate is open. c is its call,
  * or NULL for a notification. */
 void session_hold(struct session *s, struct frame *f, struct call *c);
-/* Drops the frame after prev from s->held; NULL: the first. */
-void session_release(struct session *s, struct held *prev);
-/* Drops the frame of a held call. The call itself stays and is not answered. */
+/* Takes a frame out of s->held. Owned by the caller. */
+struct frame *session_take_held(struct session *s, struct held *h);
+/* Drops the frame of a held call, if it is held. The call itself stays and is
+ * not answered. Very many calls may be held, so there is no walk. */
 void session_unhold(struct session *s, struct call *c);
 /* Keeps a held notifications/initialized for the session that is being
  * opened. */

@@ -18,6 +18,7 @@ check_queue(const struct queue *q)
 	size_t n = 0, bytes = 0;
 
 	for (h = q->first; h != NULL; h = h->next) {
+		assert(h->prev == last);
 		n++;
 		bytes += h->bytes;
 		last = h;
@@ -35,11 +36,14 @@ check_held(const struct session *s)
 	size_t held = 0;
 
 	for (h = s->held.first; h != NULL; h = h->next) {
-		assert(h->call == NULL || h->call->state == CALL_HELD);
+		assert(h->call == NULL ||
+		    (h->call->state == CALL_HELD && h->call->held == h));
 		held += h->call != NULL;
 	}
-	for (c = s->calls.first; c != NULL; c = c->next)
-		held -= c->state == CALL_HELD;
+	for (c = s->calls.first; c != NULL; c = c->next) {
+		assert((c->state == CALL_HELD) == (c->held != NULL));
+		held -= c->held != NULL;
+	}
 	assert(held == 0);
 	assert(s->answers.n <= MAX_QUESTIONS);
 	assert(s->answers.n <= 1 || s->answers.bytes <= s->config.max_held);

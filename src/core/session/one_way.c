@@ -52,12 +52,18 @@ may_go_on(const struct facts *f)
 void
 session_undelivered(struct session *s, uint64_t asker, const struct facts *f)
 {
-	struct call *c = s->calls.first;
+	size_t left = s->in_flight;
+	struct call *c;
 
 	if (asker == 0 || may_go_on(f))
 		return;
-	while (c != NULL && calls_origin(c) != asker)
-		c = c->next;
+	for (c = s->calls.first; c != NULL && left > 0; c = c->next) {
+		if (calls_origin(c) == asker)
+			break;
+		left -= c->state != CALL_HELD;
+	}
+	if (left == 0)
+		return;
 	/* A call that waits for a sign-in was refused, so it has not asked
 	 * anything. */
 	if (c != NULL && (c->attempt == NULL || !c->attempt->waits_for_user))
@@ -88,7 +94,7 @@ static struct frame *
 take_answer(struct session *s, uint64_t *asker)
 {
 	*asker = s->answers.first->asker;
-	return session_queue_take(&s->answers, NULL);
+	return session_queue_take(&s->answers, s->answers.first);
 }
 
 void

@@ -75,23 +75,29 @@ session_opening_waits(const struct session *s)
 	return false;
 }
 
+bool
+session_renewal_waits(const struct session *s)
+{
+	return phase_permits(s, PHASE_AGAIN) && session_opening_waits(s);
+}
+
 /* Does this call wait for a sign-in: in its own exchange, or because the
  * renewal that it needs waits? */
 static bool
-waits_for_user(const struct session *s, const struct call *c)
+waits_for_user(const struct call *c, bool renewal_waits)
 {
 	if (c->attempt != NULL)
 		return c->attempt->waits_for_user &&
 		    c->attempt->kind == ATTEMPT_CALL;
-	return (c->state == CALL_HELD || c->state == CALL_REFUSED) &&
-	    phase_permits(s, PHASE_AGAIN) && session_opening_waits(s);
+	return renewal_waits &&
+	    (c->state == CALL_HELD || c->state == CALL_REFUSED);
 }
 
 int64_t
-session_sign_in_due(struct session *s, struct call *c)
+session_sign_in_due(struct session *s, struct call *c, bool renewal_waits)
 {
 	if (s->sign_in == NULL || s->config.handshake ||
-	    !waits_for_user(s, c)) {
+	    !waits_for_user(c, renewal_waits)) {
 		c->user_at = ALARM_NEVER;
 		return ALARM_NEVER;
 	}

@@ -11,9 +11,13 @@ void session_sign_in(struct session *s, struct attempt *l, struct span text);
 void session_signed_in(struct session *s);
 /* Does the current initialize wait for the user? */
 bool session_opening_waits(const struct session *s);
+/* Does a renewal wait for the user, and with it all calls that are held? */
+bool session_renewal_waits(const struct session *s);
 /* When this call gets the error that the user has to sign in, or ALARM_NEVER.
- * Begins the wait if the call has to wait, and ends it if not. */
-int64_t session_sign_in_due(struct session *s, struct call *c);
+ * Begins the wait if the call has to wait, and ends it if not. renewal_waits is
+ * what session_renewal_waits says. */
+int64_t session_sign_in_due(struct session *s, struct call *c,
+    bool renewal_waits);
 /* The facts of an exchange that ended because the user did not sign in. They
  * borrow from s. */
 struct facts session_sign_in_facts(const struct session *s);

@@ -181,7 +181,7 @@ enum session_alarm {
 
 /* held.c: frames that wait, in the order in which they came. */
 struct held {
-	struct held *next;
+	struct held *next, *prev;
 	struct frame *frame;
 	size_t bytes; /* what it counts for */
 	union {

@@ -55,7 +55,7 @@ session_free(struct session *s)
 		return;
 	events_free(&s->events);
 	while (s->held.first != NULL)
-		session_release(s, NULL);
+		frame_unref(session_take_held(s, s->held.first));
 	kept_clear(&s->early);
 	calls_free(&s->calls);
 	session_drop_answers(s); /* no call is left that this could end */
@@ -128,7 +128,7 @@ pump(struct session *s)
 		if (c != NULL ? s->in_flight >= s->config.max_inflight :
 				s->calls.n_notifications >= MAX_NOTIFICATIONS)
 			break;
-		f = session_queue_take(&s->held, NULL);
+		f = session_take_held(s, s->held.first);
 		if (c != NULL) {
 			session_send_call(s, c);
 		} else if (phase_permits(s, PHASE_INITIALIZED) &&

@@ -117,10 +117,19 @@ drain_timeout(struct session *s)
 	session_close(s);
 }
 
-static void
-call_tick(struct session *s, struct call *c)
+/* How many of the calls that are not held a walk over all calls has to visit.
+ * Very many held calls may follow, and only a sign-in makes them wait for a
+ * time of their own. */
+static size_t
+calls_to_visit(const struct session *s)
 {
-	int64_t due = session_sign_in_due(s, c);
+	return s->sign_in == NULL ? s->in_flight : SIZE_MAX;
+}
+
+static void
+call_tick(struct session *s, struct call *c, bool renewal_waits)
+{
+	int64_t due = session_sign_in_due(s, c, renewal_waits);
 
 	if (c->state == CALL_ACCEPTED && c->again_at <= s->now)
 		session_fail_unanswered(s, c);
@@ -129,9 +138,9 @@ call_tick(struct session *s, struct call *c)
 }
 
 static int64_t
-call_due(struct session *s, struct call *c)
+call_due(struct session *s, struct call *c, bool renewal_waits)
 {
-	int64_t due = session_sign_in_due(s, c);
+	int64_t due = session_sign_in_due(s, c, renewal_waits);
 
 	return c->state == CALL_ACCEPTED ? alarm_sooner(due, c->again_at) : due;
 }
@@ -156,13 +165,17 @@ attempt_due(const struct attempt *l)
 static void
 recount(struct session *s)
 {
+	bool renewal_waits = session_renewal_waits(s);
+	size_t left = calls_to_visit(s);
 	struct attempt *l;
 	struct call *c;
 
 	session_ping_due(s);
 	alarm_recount(&s->alarms);
-	for (c = s->calls.first; c != NULL; c = c->next)
-		alarm_note(&s->alarms, call_due(s, c));
+	for (c = s->calls.first; c != NULL && left > 0; c = c->next) {
+		alarm_note(&s->alarms, call_due(s, c, renewal_waits));
+		left -= c->state != CALL_HELD;
+	}
 	for (l = s->calls.attempts; l != NULL; l = l->next)
 		alarm_note(&s->alarms, attempt_due(l));
 }
@@ -170,8 +183,10 @@ recount(struct session *s)
 void
 session_tick(struct session *s)
 {
+	bool renewal_waits;
 	struct attempt *l;
 	struct call *c, *after;
+	size_t left;
 
 	if (alarm_is_due(&s->alarms, ALARM_PHASE, s->now))
 		phase_timeout(s);
@@ -185,9 +200,12 @@ session_tick(struct session *s)
 	session_ping_tick(s);
 	session_scout_tick(s);
 	session_tell_changes(s);
-	for (c = s->calls.first; c != NULL; c = after) {
+	renewal_waits = session_renewal_waits(s);
+	left = calls_to_visit(s);
+	for (c = s->calls.first; c != NULL && left > 0; c = after) {
 		after = c->next;
-		call_tick(s, c);
+		left -= c->state != CALL_HELD;
+		call_tick(s, c, renewal_waits);
 	}
 	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
 		attempt_tick(s, l);
