@@ -17,6 +17,7 @@
 
 enum {
 	LINGER_MS = 5 * 1000,
+	MAX_LINGERING = 64,
 	ROUND_MS = 20 * 1000, /* the retry window of a round */
 	RETRY_AFTER_MAX_MS = 20 * 1000
 };
@@ -31,8 +32,21 @@ server_call_send(struct server *e, struct server_order *o)
 void
 server_call_let_go(struct server *e, struct server_attempt *i)
 {
+	struct server_attempt *other, *oldest = i;
+	size_t n = 0;
+
 	i->order = NULL;
 	i->end_at = e->now + LINGER_MS;
+	for (other = e->attempts; other != NULL; other = other->next) {
+		if (other->dropped || other->order != NULL ||
+		    other->end_at == ALARM_NEVER)
+			continue;
+		n++;
+		if (other->end_at <= oldest->end_at)
+			oldest = other;
+	}
+	if (n > MAX_LINGERING)
+		server_attempt_end(e, oldest);
 }
 
 void

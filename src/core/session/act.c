@@ -295,6 +295,27 @@ session_abort_in(struct session *s, struct attempt *l, int64_t ms)
 	alarm_note(&s->alarms, l->abort_at);
 }
 
+void
+session_linger(struct session *s, struct attempt *l)
+{
+	struct attempt *other, *oldest = l;
+	size_t n = 0;
+
+	if (l->ticket == s->over)
+		return; /* it ends in this step */
+	session_abort_in(s, l, LINGER_MS);
+	l->lingers = true;
+	for (other = s->calls.attempts; other != NULL; other = other->next) {
+		if (!other->lingers || other->abort_at == ALARM_NEVER)
+			continue;
+		n++;
+		if (other->abort_at <= oldest->abort_at)
+			oldest = other;
+	}
+	if (n > MAX_LINGERING)
+		session_abort(s, oldest);
+}
+
 int64_t
 session_deadline(const struct session *s)
 {

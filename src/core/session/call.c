@@ -76,11 +76,10 @@ session_detach(struct session *s, struct call *c)
 		return;
 	c->attempt = NULL;
 	l->call = NULL;
-	if (!l->live || l->waits_for_user) {
+	if (!l->live || l->waits_for_user)
 		session_abort(s, l);
-		return;
-	}
-	session_abort_in(s, l, LINGER_MS);
+	else
+		session_linger(s, l);
 }
 
 struct ruling
@@ -131,11 +130,10 @@ call_forget(struct session *s, struct call *c)
 	calls_drop(&s->calls, c);
 	if (l == NULL)
 		return;
-	if (!l->live || l->waits_for_user) {
+	if (!l->live || l->waits_for_user)
 		session_abort(s, l); /* the request must not go out any more */
-	} else {
-		session_abort_in(s, l, LINGER_MS);
-	}
+	else
+		session_linger(s, l);
 }
 
 static struct frame *

@@ -125,6 +125,8 @@ struct attempt {
 	int64_t retry_ms;    /* the server's "retry" for the stream; -1: none */
 	bool spoke;          /* a message that is no answer came on it */
 	bool answered;      /* ATTEMPT_PING, ATTEMPT_RESTORE: its answer came */
+	bool lingers;       /* nothing more is expected of it; see
+			     * session_linger */
 	bool after_delete;  /* ATTEMPT_OPEN: waits for a DELETE */
 	bool suspect;       /* ATTEMPT_ONE_WAY, not live: it was refused and
 			     * waits for a ping */

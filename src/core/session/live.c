@@ -299,7 +299,7 @@ session_restore_message(struct session *s, struct attempt *l)
 	if (l->answered)
 		return;
 	l->answered = true;
-	session_abort_in(s, l, LINGER_MS);
+	session_linger(s, l);
 	if (l->generation != s->generation || !phase_permits(s, PHASE_RESTORES))
 		return;
 	s->restoring.restored++;

@@ -138,7 +138,7 @@ renewed(struct session *s, struct attempt *l, const struct facts *f,
 {
 	adopt(s, f, m);
 	s->start.tries = 0;
-	session_abort_in(s, l, LINGER_MS);
+	session_linger(s, l);
 	session_log(s, LEVEL_DEBUG, "new session with %s, generation %llu",
 	    s->config.host, (unsigned long long)s->generation->number);
 	s->renewal.renewed = true;

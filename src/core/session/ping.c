@@ -239,7 +239,7 @@ session_ping_message(struct session *s, struct attempt *l,
 	s->ping.ticket = 0;
 	session_log(s, LEVEL_INFO, "the ping shows that the session is %s (%s)",
 	    lost ? "gone" : "alive", r.rule);
-	session_abort_in(s, l, LINGER_MS);
+	session_linger(s, l);
 	generation_ref(g);
 	settle(s, g, lost);
 	generation_unref(g);

@@ -104,6 +104,7 @@ enum {
 				     * client waits for */
 	LINGER_MS = 5 * 1000,       /* how long a stream may stay after its
 				     * answer */
+	MAX_LINGERING = 64,         /* streams that stay so at once */
 	USER_MS = 45 * 1000,        /* how long a call waits for the user to
 				     * sign in */
 	DELETE_MS = 1000,

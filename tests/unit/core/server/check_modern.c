@@ -206,6 +206,27 @@ START_TEST(test_pages)
 }
 END_TEST
 
+/* Streams that stay open although a round or a page is over. */
+START_TEST(test_lingering)
+{
+	struct play *p = play_new(&play_server, "modern");
+	unsigned i;
+
+	for (i = 1; i <= 66; i++) {
+		play_feed(p, "> tools/call %u {'name':'t'}", i);
+		play_feed(p, "< #%u head 200 media=sse", i);
+		play_feed(p,
+		    "< #%u msg ok {'resultType':'input_required',"
+		    "'inputRequests':{'q':{'method':'roots/list'}}}",
+		    i);
+		ck_assert_uint_eq(play_seen(p, "abort"), i <= 64 ? 0 : i - 64);
+	}
+	ck_assert_uint_eq(play_seen(p, "abort #1\n"), 1);
+	ck_assert_uint_eq(play_seen(p, "abort #2\n"), 1);
+	play_free(p);
+}
+END_TEST
+
 #define TOO_LONG_NAME                                                          \
 	"mcp.test refused resources/read without the header Mcp-Name: what "   \
 	"it would say is over 8 KiB, and that is not sent in a header. It "    \
@@ -312,6 +333,7 @@ main(void)
 	tcase_add_test(tc, test_questions_in_a_round);
 	tcase_add_test(tc, test_questions_of_all);
 	tcase_add_test(tc, test_pages);
+	tcase_add_test(tc, test_lingering);
 	tcase_add_test(tc, test_hostile);
 	tcase_add_test(tc, test_too_long_name);
 	tcase_add_test(tc, test_too_long_param);

@@ -231,6 +231,39 @@ START_TEST(forged_progress)
 }
 END_TEST
 
+/* The call with this id is answered on the stream #stream, which stays open. */
+static void
+call_that_lingers(struct play *p, int id, int stream)
+{
+	play_must(p, "> tools/call %d", id);
+	play_must(p, "send #%d POST tools/call %d @s1", stream, id);
+	play_must(p, "< #%d head 200 media=sse", stream);
+	play_must(p, "< #%d msg ok", stream);
+	play_must(p, "write %d = {}", id);
+}
+
+/* Streams stay open although their calls were answered: the oldest is closed
+ * when there are more than 64. */
+START_TEST(streams_that_linger)
+{
+	enum { LINGERING = 64, FIRST = 4 };
+	struct play *p = play_new(&play_session, "");
+	int i;
+
+	play_check_lines(p, suite_fragment("@quiet"));
+	for (i = 0; i < 2 * LINGERING; i++) {
+		call_that_lingers(p, i, FIRST + i);
+		if (i >= LINGERING)
+			play_must(p, "abort #%d", FIRST + i - LINGERING);
+	}
+	/* One that ended leaves room for another. */
+	play_must(p, "< #%d end", FIRST + i - 1);
+	call_that_lingers(p, i, FIRST + i);
+	play_must_rest(p);
+	play_free(p);
+}
+END_TEST
+
 static TCase *
 limits(void)
 {
@@ -244,6 +277,7 @@ limits(void)
 	tcase_add_test(tc, cancels_under_way);
 	tcase_add_test(tc, flood_of_questions);
 	tcase_add_test(tc, forged_progress);
+	tcase_add_test(tc, streams_that_linger);
 	return tc;
 }
 
