@@ -6,9 +6,10 @@
  * every waiting question is decided again, so that each kind is decided in one
  * place: settle_ask and settle_refusal.
  *
- * Two brakes keep mcpsplice from asking without end: a new token that was never
+ * Brakes keep mcpsplice from asking without end: a new token that was never
  * accepted stops further tries (the next comes after 15 s, doubling to 10 min),
- * and so does a login process that failed.
+ * and so does a login process that failed. However it goes, only so many login
+ * processes start in a given time.
  */
 #include "config.h"
 
@@ -37,7 +38,11 @@ enum {
 	CHANGED_MS = 5 * 1000,     /* a token this young may not fit an old
 				    * session */
 	ASKED_MS = 15 * 60 * 1000, /* three sign-ins at most within it */
-	MAX_TRIES = 4              /* for one request */
+	MAX_TRIES = 4,             /* for one request */
+	MAX_SCOPES = 2,       /* for one request: tokens with more scopes */
+	MAX_SCOPES_ALONE = 1, /* the same if no user is asked */
+	STARTS = 20,          /* login processes in a row */
+	START_MS = 10 * 1000  /* and then one in this time */
 };
 
 struct waiter {
@@ -91,6 +96,10 @@ struct oauth {
 	int64_t asked[3];         /* times when it asked, the latest first */
 	int64_t brake_until, brake_ms;
 	char *brake_why;
+	int64_t started_until;   /* each login process adds START_MS to it */
+	uint64_t scoped[STARTS]; /* the tickets for which the latest tokens with
+				  * more scopes were asked for, a ring */
+	size_t n_scoped;
 
 	struct waiter *waiters;
 	struct waiter *walk; /* waiters that a walk has not reached yet */
@@ -387,9 +396,18 @@ is_read(struct oauth *o, bool now)
 
 /* --- the login process --- */
 
+/* A server that accepts each new token once would have one login process after
+ * the other, so their number in a given time is limited here. */
 static bool
-is_braked(const struct oauth *o)
+is_braked(struct oauth *o)
 {
+	int64_t full_until = o->started_until - (STARTS - 1) * START_MS;
+
+	if (o->brake_until < full_until && loop_now(o->loop) < full_until) {
+		o->brake_until = full_until;
+		free(o->brake_why);
+		o->brake_why = xstrdup("it wants a new token too often");
+	}
 	return loop_now(o->loop) < o->brake_until;
 }
 
@@ -426,6 +444,9 @@ start_login_process(struct oauth *o, enum login_reason reason, bool interactive,
 		r.rejected = hash;
 	if (o->config.store == NULL || o->unkept)
 		r.record = &o->record;
+	if (o->started_until < loop_now(o->loop))
+		o->started_until = loop_now(o->loop);
+	o->started_until += START_MS;
 	free(o->where);
 	o->where = NULL;
 	o->reason = reason;
@@ -625,9 +646,21 @@ was_asked(const struct oauth *o, const char *scope)
 	return record_has_scopes(&asked, scope);
 }
 
+/* Did this request have its share of tokens with more scopes? */
+static bool
+has_enough_scopes(const struct oauth *o, const struct waiter *w)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < STARTS; i++)
+		n += o->scoped[i] == w->ticket;
+	return n >= (o->config.alone ? MAX_SCOPES_ALONE : MAX_SCOPES);
+}
+
 static bool
 settle_scope(struct oauth *o, const struct waiter *w, const char *scope)
 {
+	bool busy = o->login_process != NULL, done;
 	char *why;
 
 	if (w->refusal->facts.stamp != o->stamp) {
@@ -644,9 +677,16 @@ settle_scope(struct oauth *o, const struct waiter *w, const char *scope)
 		free(why);
 		return true;
 	}
+	if (has_enough_scopes(o, w))
+		return refusal_final(o, w,
+		    "it wants one more scope after the other for one request",
+		    false);
 	if (is_braked(o))
 		return refusal_final(o, w, o->brake_why, false);
-	return want_login_process(o, w, LOGIN_SCOPE);
+	done = want_login_process(o, w, LOGIN_SCOPE);
+	if (!done && !busy)
+		o->scoped[o->n_scoped++ % STARTS] = w->ticket;
+	return done;
 }
 
 /* Did the token come from a login process, and has no request with it been

@@ -948,8 +948,9 @@ class Endless(Base):
         self.assertLess(a.token_requests(), 15)
         self.assertLessEqual(len(b.opened()), 2)
 
-    def new_scopes(self, *args, **kw):
-        a, m, b = self.scene()
+    def one_scope_more(self, m):
+        """Each call wants one scope more. Returns a list with how often they
+        came."""
         n = [0]
         route = m.route
 
@@ -959,12 +960,17 @@ class Endless(Base):
             n[0] += 1
             return m.say_no(rx, tx, 403, "insufficient_scope", "s%d" % n[0])
         m.handler = more
+        return n
+
+    def new_scopes(self, *args, **kw):
+        a, m, b = self.scene()
+        n = self.one_scope_more(m)
         p = self.start(m, b, *args, **kw)
         p.hello()
         self.calls(p, 6)
         self.assertGreaterEqual(len(b.opened()), 2)     # it did step up
         self.assertLessEqual(len(b.opened()), 3)
-        self.assertLess(n[0], 40)
+        self.assertLessEqual(n[0], 6 * 3)
         p.kill()
 
     def test_a_new_scope_each_time(self):
@@ -972,6 +978,50 @@ class Endless(Base):
 
     def test_a_new_scope_each_time_without_a_store(self):
         self.new_scopes(env={"HOME": None})
+
+    def test_a_new_scope_each_time_without_a_user(self):
+        """Each call is sent once more, and tokens are asked for 20 times in a
+        row, then once in 10 seconds."""
+        a, m, b = self.scene()
+        n = self.one_scope_more(m)
+        c = a.add_client("known", "client_secret_basic", "secret")
+        p = self.start(m, b, "--auth", "client-credentials", "--client-id",
+                       "known", "--client-secret-env", "CS",
+                       env={"CS": c.secret})
+        begin = time.monotonic()
+        p.hello()
+        for i in range(1, 41):
+            e = self.our_error(p.tool(seconds=LONG), "auth_failed")
+            self.assertLessEqual(n[0], 2 * i)
+            if i == 1:
+                self.assertEqual(n[0], 2)
+                self.assertIn("one more scope after the other", e["message"])
+        passed = time.monotonic() - begin
+        if passed < 100:
+            self.assertIn("a new token too often", e["message"])
+        self.assertLessEqual(a.token_requests("client_credentials"),
+                             20 + passed / 10)
+        p.finish()
+
+    def test_a_new_token_each_time(self):
+        """A server takes each token for one call."""
+        a, m, b = self.scene()
+        p = self.start(m, b)
+        begin = time.monotonic()
+        p.hello()
+        for i in range(40):
+            a.expire()
+            answer = p.tool(seconds=LONG)
+            if i < 5:
+                self.assertIn("result", answer)
+        passed = time.monotonic() - begin
+        if passed < 100:
+            self.assertIn("a new token too often",
+                          self.our_error(answer, "auth_required")["message"])
+        self.assertLessEqual(a.token_requests("refresh_token"),
+                             20 + passed / 10)
+        self.assertEqual(len(b.opened()), 1)
+        p.finish()
 
     def test_the_next_copy_opens_no_more(self):
         """The count is the store's, not the process's."""
