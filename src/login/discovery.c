@@ -3,6 +3,7 @@
  * without need can be a trap, and is load for somebody.
  *
  *   RESOURCE: URL of the challenge > with the path (and query) > at the root
+ *             > the place of a resource above the server, if that is another
  *             > SERVER with the issuer it names, or with --issuer
  *             > nowhere: LEGACY
  *   SERVER:   the two or three places of the issuer
@@ -45,6 +46,8 @@ struct discovery {
 	size_t n, at;
 	bool from_challenge; /* the first place is the challenge's */
 	bool shaky;          /* a place answered 502: empty, or broken */
+	char *above; /* PHASE_RESOURCE: the reason to ask the one place of a
+		      * resource above the server, for people; or NULL */
 
 	struct resource_metadata resource;
 	char *issuer; /* PHASE_SERVER: whose document it must be */
@@ -68,6 +71,7 @@ discovery_free(struct discovery *d)
 	metadata_resource_free(&d->resource);
 	discovered_free(&d->found);
 	free(d->issuer);
+	free(d->above);
 	free(d);
 }
 
@@ -238,11 +242,75 @@ begin_server(struct discovery *d)
 		ask(d);
 }
 
+/* Ends it because of a resource above the server. */
+static void
+fail_above(struct discovery *d)
+{
+	char *why = d->above;
+
+	d->above = NULL;
+	fail(d, why, false);
+}
+
+/* The document says that tokens are for more than the server: for all of the
+ * origin, or all of a folder in it. On a shared origin a tenant could so get
+ * tokens that open the others. Only the document at the place of that resource
+ * may say so. */
+static void
+ask_above(struct discovery *d)
+{
+	struct resource_metadata *m = &d->resource;
+	char *place = m->place;
+	struct buf b;
+
+	if (d->above != NULL) {
+		fail_above(d);
+		return;
+	}
+	buf_init(&b, 0);
+	buf_adds(&b, "the server's resource metadata is for ");
+	metadata_show_url(&b, m->resource);
+	buf_adds(&b,
+	    ", and not for the server alone, but there is no such document "
+	    "at ");
+	metadata_show_url(&b, place);
+	buf_adds(&b,
+	    ": a token for it could be used elsewhere, so nothing is asked "
+	    "for");
+	if (d->config.issuer == NULL)
+		buf_adds(&b, HINT);
+	d->above = buf_take(&b);
+	m->place = NULL;
+	metadata_resource_free(m);
+	forget_places(d);
+	d->from_challenge = false;
+	d->places[d->n++] = place;
+	ask(d);
+}
+
+static void
+take_resource(struct discovery *d, struct json_object *doc)
+{
+	struct resource_metadata *m = &d->resource;
+	char *why;
+
+	if (metadata_resource(m, doc, d->config.server, &why) < 0) {
+		fail(d, why, false);
+		return;
+	}
+	if (m->place != NULL && strcmp(m->place, d->places[d->at]) != 0) {
+		ask_above(d);
+		return;
+	}
+	d->found.resource = xstrdup(m->resource);
+	d->found.scopes = string_copy(m->scopes);
+	begin_server(d);
+}
+
 static void
 on_resource(struct discovery *d, const struct fetch_answer *a)
 {
 	enum found what = judge(d, a);
-	char *why;
 
 	/* A web page for every path is no document either, where --issuer
 	 * says all that it could. */
@@ -252,17 +320,15 @@ on_resource(struct discovery *d, const struct fetch_answer *a)
 	if (what == FOUND_TROUBLE) {
 		fail_here(d, a);
 	} else if (what == FOUND_DOCUMENT) {
-		if (metadata_resource(&d->resource, a->json, d->config.server,
-			&why) < 0) {
-			fail(d, why, false);
-			return;
-		}
-		d->found.resource = xstrdup(d->resource.resource);
-		d->found.scopes = string_copy(d->resource.scopes);
-		begin_server(d);
+		take_resource(d, a->json);
 	} else if (!next_place(d)) {
 		if (d->config.issuer == NULL) {
-			begin_legacy(d);
+			if (d->above == NULL)
+				begin_legacy(d);
+			else if (d->shaky)
+				fail_here(d, a);
+			else
+				fail_above(d);
 			return;
 		}
 		d->found.resource = own_name(d->config.server);

@@ -143,39 +143,51 @@ metadata_server_urls(const char *issuer, char *urls[3])
 	return n;
 }
 
+enum relation { IS_FOREIGN, IS_ABOVE, IS_OURS };
+
 /* Is the resource the server, or a place above it? With a query it is the
  * server or nothing. Whether a path ends in a slash does not matter: programs
  * that print URLs add one and drop one. */
-static bool
-covers(const struct url *resource, const struct url *server)
+static enum relation
+relation(const struct url *resource, const struct url *server)
 {
 	const char *above = path_of(resource), *path = path_of(server);
 	size_t n = strlen(above), len = strcspn(path, "?");
 
 	if (!url_same_origin(resource, server))
-		return false;
+		return IS_FOREIGN;
 	if (strchr(above, '?') != NULL)
-		return strcmp(above, path) == 0;
+		return strcmp(above, path) == 0 ? IS_OURS : IS_FOREIGN;
 	while (n > 0 && above[n - 1] == '/')
 		n--;
-	return n <= len && memcmp(above, path, n) == 0 &&
-	    (n == len || path[n] == '/');
+	while (len > 0 && path[len - 1] == '/')
+		len--;
+	if (n > len || memcmp(above, path, n) != 0)
+		return IS_FOREIGN;
+	if (n == len)
+		return IS_OURS;
+	return path[n] == '/' ? IS_ABOVE : IS_FOREIGN;
 }
 
-/* Returns NULL when this resource is ours, else the reason. */
+/* Returns NULL when this resource is ours, else the reason. *place becomes the
+ * place of its own document if it is above the server. */
 static char *
-foreign(const char *resource, const struct url *server)
+foreign(const char *resource, const struct url *server, char **place)
 {
+	enum relation is = IS_FOREIGN;
+	char *text, *ours, *why, *urls[2];
 	struct url u;
-	char *text, *ours, *why;
-	bool ok;
 
-	ok = strchr(resource, '#') == NULL && parse(&u, resource) == URL_OK;
-	if (ok) {
-		ok = covers(&u, server);
+	if (strchr(resource, '#') == NULL && parse(&u, resource) == URL_OK) {
+		is = relation(&u, server);
+		if (is == IS_ABOVE) {
+			metadata_resource_urls(&u, urls);
+			*place = urls[0];
+			free(urls[1]);
+		}
 		url_free(&u);
 	}
-	if (ok)
+	if (is != IS_FOREIGN)
 		return NULL;
 	text = shown(resource);
 	ours = shown(server->text);
@@ -216,7 +228,7 @@ metadata_resource(struct resource_metadata *out, struct json_object *doc,
 		    server->host);
 		return -1;
 	}
-	*why = foreign(resource, server);
+	*why = foreign(resource, server, &out->place);
 	if (*why != NULL)
 		return -1;
 	out->resource = xstrdup(resource);
@@ -384,6 +396,7 @@ metadata_resource_free(struct resource_metadata *m)
 		free(m->servers[i]);
 	free(m->servers);
 	free(m->resource);
+	free(m->place);
 	free(m->scopes);
 	memset(m, 0, sizeof *m);
 }

@@ -19,6 +19,9 @@ struct metadata_policy {
 /* RFC 9728 */
 struct resource_metadata {
 	char *resource; /* its exact bytes: the resource parameter */
+	char *place;    /* the resource is above the server, and only the
+			 * document at this URL may say so; NULL: it is the
+			 * server */
 	char **servers; /* issuers, as they are written; NULL-ended */
 	size_t n;
 	char *scopes; /* scopes_supported, blanks between; NULL: none */
@@ -58,8 +61,10 @@ size_t metadata_resource_urls(const struct url *server, char *urls[2]);
 size_t metadata_server_urls(const char *issuer, char *urls[3]);
 
 /* Fills out from the document. Returns 0, or -1 with *why for people, owned by
- * the caller, and out empty. The resource must be the server's URL, or the
- * same origin with a path that is a prefix on a "/" boundary. */
+ * the caller, and out empty. The resource must be the server's URL (RFC 9728,
+ * 3.3), or the same origin with a path that is a prefix on a "/" boundary. Of a
+ * shared origin any tenant can claim the latter, so out->place is to be
+ * asked. */
 int metadata_resource(struct resource_metadata *out, struct json_object *doc,
     const struct url *server, char **why);
 /* The issuer in it must be byte for byte the one asked for. interactive: a
