@@ -194,17 +194,25 @@ add_name(char ***list, size_t *n, char *name)
 	(*list)[*n] = NULL;
 }
 
-/* Adds each ${NAME} of a header that the user passes. */
+/* Adds each ${NAME} of a text that the user passes, or of the file that it
+ * names by @FILE. */
 static void
 add_names_in(char ***list, size_t *n, const char *text)
 {
 	const char *at = text, *end;
+	struct buf content;
 
-	while ((at = strstr(at, "${")) != NULL &&
+	buf_init(&content, 0);
+	if (text != NULL && *text == '@') {
+		secret_peek(text + 1, &content);
+		at = buf_str(&content);
+	}
+	while (at != NULL && (at = strstr(at, "${")) != NULL &&
 	    (end = strchr(at, '}')) != NULL) {
 		add_name(list, n, xstrndup(at + 2, (size_t)(end - at) - 2));
 		at = end;
 	}
+	buf_wipe(&content);
 }
 
 char **
@@ -219,6 +227,8 @@ account_unset(const struct options *o)
 		add_name(&list, &n, xstrdup(o->client_secret_env));
 	for (i = 0; i < o->headers.n; i++)
 		add_names_in(&list, &n, o->headers.list[i]);
+	add_names_in(&list, &n, o->client_info);
+	add_names_in(&list, &n, o->client_metadata);
 	for (i = 0; i < option_table_rows; i++)
 		if ((option_table[i].flags & OPTION_SECRET) != 0 ||
 		    option_table[i].kind == OPTION_HEADER)

@@ -75,6 +75,8 @@ network_server(struct network *n, struct loop *l, const struct options *o,
 	c.http2 = o->http2;
 	c.netrc_file = o->netrc_file;
 	/* libcurl would ignore a missing file. */
+	secret_check(o->key);
+	secret_check(o->netrc_file);
 	if (o->netrc_file != NULL && access(o->netrc_file, R_OK) != 0) {
 		*why = xasprintf("--netrc-file %s cannot be read: %s",
 		    o->netrc_file, strerror(errno));

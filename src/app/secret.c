@@ -14,19 +14,23 @@
 #include <openssl/crypto.h>
 
 #include "base/mem.h"
+#include "store/credential.h"
 
 #define SECRET_MAX ((size_t)64 * 1024)
 
 /* Reads a file into to. Returns 0, or -1 with errno set. */
 static int
-read_all(const char *path, struct buf *to)
+read_all(const char *path, struct buf *to, bool check)
 {
 	char part[4096];
+	struct stat st;
 	ssize_t n;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return -1;
+	if (check && fstat(fd, &st) == 0)
+		credential_check_file(path, &st);
 	while ((n = read(fd, part, sizeof part)) > 0 ||
 	    (n < 0 && errno == EINTR))
 		if (n > 0 && buf_add(to, part, (size_t)n) != 0) {
@@ -46,7 +50,7 @@ secret_file(const char *option, const char *path, char **why)
 	char *secret = NULL;
 
 	buf_init(&text, SECRET_MAX);
-	if (read_all(path, &text) != 0) {
+	if (read_all(path, &text, true) != 0) {
 		*why = xasprintf("%s %s cannot be read: %s", option, path,
 		    strerror(errno));
 	} else {
@@ -59,6 +63,25 @@ secret_file(const char *option, const char *path, char **why)
 	}
 	buf_wipe(&text);
 	return secret;
+}
+
+void
+secret_check(const char *path)
+{
+	struct stat st;
+
+	if (path != NULL && stat(path, &st) == 0)
+		credential_check_file(path, &st);
+}
+
+void
+secret_peek(const char *path, struct buf *to)
+{
+	struct stat st;
+
+	/* A pipe can be read once only. */
+	if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+		read_all(path, to, false);
 }
 
 char *

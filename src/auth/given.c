@@ -80,19 +80,6 @@ same(const struct identity *a, const struct identity *b)
 	    a->nanoseconds == b->nanoseconds;
 }
 
-/* Warns if other users can read or write the file, and with it the
- * credential. */
-static void
-look_at_mode(const struct source *s, const struct stat *st)
-{
-	if (st->st_uid != geteuid() && st->st_uid != 0)
-		log_warn("%s belongs to another user", s->path);
-	else if ((st->st_mode & (S_IRWXG | S_IRWXO)) != 0)
-		log_warn("%s holds a credential and is open to other users; "
-			 "\"chmod 600\" it",
-		    s->path);
-}
-
 /* Reads the file behind fd. Returns 0, or an errno. */
 static int
 read_all(int fd, struct buf *out)
@@ -137,8 +124,8 @@ read_source(const struct given *a, struct source *s, struct headers *to,
 	} else {
 		s->seen = identity_of(&st);
 		s->regular = S_ISREG(st.st_mode);
-		if (first && s->regular)
-			look_at_mode(s, &st);
+		if (first)
+			credential_check_file(s->path, &st);
 		rc = s->bearer ?
 		    credential_bearer(to, buf_span(&text), why) :
 		    credential_lines(to, buf_span(&text), &a->env, why);

@@ -8,8 +8,24 @@
 
 #include <stdlib.h>
 #include <strings.h>
+#include <unistd.h>
+
+#include "base/log.h"
 
 #define BLANKS " \t\r\n"
+
+void
+credential_check_file(const char *path, const struct stat *st)
+{
+	if (!S_ISREG(st->st_mode))
+		return;
+	if (st->st_uid != geteuid() && st->st_uid != 0)
+		log_warn("%s belongs to another user", path);
+	else if ((st->st_mode & (S_IRWXG | S_IRWXO)) != 0)
+		log_warn("%s holds a credential and is open to other users; "
+			 "\"chmod 600\" it",
+		    path);
+}
 
 /* Is this a header that the transport sets itself? */
 static bool

@@ -6,6 +6,8 @@
 #ifndef MCPSPLICE_STORE_CREDENTIAL_H
 #define MCPSPLICE_STORE_CREDENTIAL_H
 
+#include <sys/stat.h>
+
 #include "base/headers.h"
 
 /* Looks up a variable; get returns NULL for one that is not set. */
@@ -13,6 +15,10 @@ struct credential_env {
 	const char *(*get)(const char *name, void *arg);
 	void *arg;
 };
+
+/* Warns if other users can read or write this file, which holds a credential of
+ * the user. st is of the file; what is no regular file is not checked. */
+void credential_check_file(const char *path, const struct stat *st);
 
 /* Adds one "Name: value" line. ${VAR} is replaced once, $$ is a dollar, a
  * dollar before any other character stands for itself. Headers that the

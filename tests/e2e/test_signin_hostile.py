@@ -1461,6 +1461,55 @@ class Canaries(Base):
             p.finish()
             shutil.rmtree(self.store())
 
+    def test_variables_in_files(self):
+        """Files may name variables that have secrets."""
+        word = self.word("header")
+        header = self.path("headers", "X-Key: ${IN_HEADERS}\n", 0o600)
+        for at in ("", "@"):
+            a, m, b = self.scene()
+            c = a.add_client("known", "client_secret_basic",
+                             self.word("secret"))
+            info = json.dumps({"client_id": "known",
+                               "client_secret": "${IN_INFO}"})
+            if at:
+                info = "@" + self.path("info", info, 0o600)
+            p = self.start(m, b, "-H", "@" + header,
+                           "--static-oauth-client-info", info, *self.noisy(),
+                           env={"IN_HEADERS": word, "IN_INFO": c.secret})
+            p.hello()
+            self.works(p)
+            self.assertEqual({r.get("X-Key") for r in m.requests
+                              if r.rpc == "tools/call"}, {word})
+            self.look_around(p, b)
+            self.assertTrue(b.witness())
+            p.finish()
+            shutil.rmtree(self.store())
+
+    def test_open_files(self):
+        """A warning names each file that others can read, and what to do."""
+        a, m, b = self.scene()
+        key = self.path("key")
+        subprocess.run(["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt",
+                        "ec_paramgen_curve:P-256", "-out", key], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        word = self.path("word", "word", 0o644)
+        for args, name in (
+                (["--client-id", "x", "--client-secret-file", word], word),
+                (["--auth", "client-credentials", "--client-id", "x",
+                  "--client-key", key], key),
+                (["--key", key, "--cert", key, "--key-password-file", word],
+                 word),
+                (["--key", key, "--cert", key], key)):
+            for mode, warns in ((0o644, True), (0o640, True), (0o600, False)):
+                os.chmod(name, mode)
+                code, out, err = self.once(["login", m.url, "--no-browser",
+                                            "--login-timeout", "1"] + args,
+                                           seconds=LONG)
+                self.assertEqual(name + " holds a credential and is open to "
+                                 "other users; \"chmod 600\" it" in err,
+                                 warns, (args, err))
+        a.violations.clear()    # it knows no client x
+
     def test_machine(self):
         a, m, b = self.scene()
         c = a.add_client("known", "client_secret_basic", self.word("secret"))
