@@ -2,6 +2,9 @@
 #include "config.h"
 
 #include <sys/resource.h>
+#ifdef HAVE_SYS_PRCTL_H
+#include <sys/prctl.h>
+#endif
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -30,7 +33,10 @@ open_stdio(void)
 		close(fd);
 }
 
-/* Memory holds tokens, so no core file may be written. */
+/* Memory holds tokens, so no core file may be written. The limit does not hold
+ * for a program that the system gives core files to. On Linux the second call
+ * keeps these away, too, and other processes of the user from our memory and
+ * environment. */
 static void
 no_core(void)
 {
@@ -38,6 +44,10 @@ no_core(void)
 
 	if (setrlimit(RLIMIT_CORE, &none) != 0)
 		log_debug("RLIMIT_CORE cannot be set");
+#ifdef PR_SET_DUMPABLE
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
+		log_debug("PR_SET_DUMPABLE cannot be set");
+#endif
 }
 
 /* libcurl would write the keys of each connection to this file, and tokens
@@ -46,6 +56,15 @@ static void
 no_key_log(void)
 {
 	unsetenv("SSLKEYLOGFILE");
+}
+
+/* The environment and the files that it names are then those of a user who has
+ * not our rights. Linux's AT_SECURE is not asked: it is also set where SELinux
+ * or AppArmor change the domain. */
+static bool
+is_setuid(void)
+{
+	return geteuid() != getuid() || getegid() != getgid();
 }
 
 static int
@@ -82,6 +101,11 @@ main(int argc, char **argv)
 	open_stdio();
 	no_core();
 	no_key_log();
+	if (is_setuid()) {
+		log_error("it does not run with setuid or setgid: the "
+			  "environment would be that of another user");
+		return 2;
+	}
 	if (options_load(&o, argc, argv, &why) != 0) {
 		status = 2;
 	} else if (o.login_process) {

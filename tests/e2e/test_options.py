@@ -680,6 +680,49 @@ class Secrets(support.Case):
         p.finish()
         self.assertNotEqual(p.err(), "", "no warning")
 
+    def test_out_of_reach(self):
+        """Other processes of the user cannot look into ours (Linux)."""
+        if not os.path.exists("/proc/self/environ"):
+            self.skipTest("no /proc")
+        s = self.mcp()
+        other = {"user": 65534, "group": 65534, "extra_groups": []} \
+            if os.geteuid() == 0 else {}
+        try:
+            p = subprocess.Popen([support.PROGRAM, s.url],
+                                 env={"PATH": os.environ["PATH"], "HOME": "/"},
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                 stderr=subprocess.DEVNULL, **other)
+        except PermissionError:
+            self.skipTest("the user nobody cannot run %s" % support.PROGRAM)
+        try:
+            p.stdin.write(json.dumps(support.init(1)).encode() + b"\n")
+            p.stdin.flush()
+            self.assertIn(b"result", p.stdout.readline())
+            # root's are those of a process that may not be dumped
+            for name in ("environ", "mem", "maps"):
+                self.assertEqual(os.stat("/proc/%d/%s" % (p.pid, name)).st_uid,
+                                 0)
+            p.stdin.close()
+            self.assertEqual(p.wait(60), 0)
+        finally:
+            p.kill()
+            p.wait()
+            p.stdout.close()
+
+    def test_set_uid(self):
+        """With the environment of one user and the rights of another it does
+        not run."""
+        if os.geteuid() != 0:
+            self.skipTest("only root can make such a file")
+        program = self.path("set-uid")
+        shutil.copy(support.PROGRAM, program)
+        os.chown(program, 65534, 65534)
+        for mode in (0o4755, 0o2755):
+            os.chmod(program, mode)
+            p = subprocess.run([program, "--version"], capture_output=True)
+            self.assertEqual((p.returncode, p.stdout), (2, b""), oct(mode))
+            self.assertIn(b"setuid", p.stderr)
+
     def test_never_told(self):
         """-vv, the dump and errors: no secret in any of them."""
         env = {"TOK": CANARY % 1}
