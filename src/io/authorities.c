@@ -1,11 +1,16 @@
-/* Certificate authorities: a file, a folder, or both files as one text. */
+/* Certificate authorities: a file, a folder, or both files as one. */
 #include "config.h"
 
 #include "io/authorities.h"
 
+#ifdef HAVE_MEMFD_CREATE
+#include <sys/mman.h>
+#endif
+
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <curl/curl.h>
 
@@ -66,6 +71,40 @@ read_file(struct buf *b, const char *path)
 	return r == 0 ? buf_addc(b, '\n') : -1;
 }
 
+/* libcurl copies a text and compares it for each transfer, and keeps what it
+ * parsed of a file only. So the text becomes a file, if the system has files
+ * that are only in memory. */
+static void
+make_file(struct authorities *a)
+{
+#ifdef HAVE_MEMFD_CREATE
+	size_t done = 0;
+	ssize_t n;
+
+	a->fd = memfd_create("authorities", MFD_CLOEXEC);
+	if (a->fd < 0)
+		return;
+	while (done < a->both.n &&
+	    (n = write(a->fd, a->both.p + done, a->both.n - done)) > 0)
+		done += (size_t)n;
+	snprintf(a->path, sizeof a->path, "/proc/self/fd/%d", a->fd);
+	if (done < a->both.n || access(a->path, R_OK) != 0)
+		return;
+	a->file = a->path;
+	buf_free(&a->both);
+#else
+	(void)a;
+#endif
+}
+
+void
+authorities_free(struct authorities *a)
+{
+	if (a->fd > STDERR_FILENO) /* it is 0 if nothing was chosen */
+		close(a->fd);
+	buf_free(&a->both);
+}
+
 void
 authorities_choose(struct authorities *a, const char *cacert,
     const char *cacert_extra)
@@ -73,6 +112,7 @@ authorities_choose(struct authorities *a, const char *cacert,
 	const curl_version_info_data *v = curl_version_info(CURLVERSION_NOW);
 
 	buf_init(&a->both, AUTHORITIES_MAX_BYTES);
+	a->fd = -1;
 	a->folder = cacert == NULL ? hashed_folder(v) : NULL;
 	if (a->folder != NULL) {
 		a->file = cacert_extra;
@@ -84,4 +124,6 @@ authorities_choose(struct authorities *a, const char *cacert,
 	if ((a->file != NULL && read_file(&a->both, a->file) != 0) ||
 	    read_file(&a->both, cacert_extra) != 0)
 		buf_free(&a->both);
+	else
+		make_file(a);
 }

@@ -11,12 +11,16 @@ struct authorities {
 	const char *folder; /* links named by hash, or NULL */
 	const char *file;
 	struct buf both; /* the system's bundle and the extra file, or empty */
+	/* The same as a file that is only in memory, which file names then. */
+	int fd; /* -1: there is none */
+	char path[32];
 };
 
 /* Chooses for these options, which are as in struct http_config and may be
  * NULL. libcurl must have TLS. A file that cannot be read is left to libcurl,
- * which reports it for each transfer. The caller frees a->both. */
+ * which reports it for each transfer. The caller calls authorities_free. */
 void authorities_choose(struct authorities *a, const char *cacert,
     const char *cacert_extra);
+void authorities_free(struct authorities *a);
 
 #endif

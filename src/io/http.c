@@ -242,7 +242,7 @@ http_free(struct http *h)
 	loop_timer_free(h->idle);
 	curl_share_cleanup(h->share);
 	curl_slist_free_all(h->resolve);
-	buf_free(&h->authorities.both);
+	authorities_free(&h->authorities);
 	curl_global_cleanup();
 	free(h);
 }
