@@ -199,8 +199,8 @@ void
 session_want_read(struct session *s)
 {
 	bool want = !has_eof(s) &&
-	    (s->held.bytes < s->config.max_held || s->questions.n > 0 ||
-		!phase_permits(s, PHASE_SERVES));
+	    (s->held.bytes + s->notes.bytes < s->config.max_held ||
+		s->questions.n > 0 || !phase_permits(s, PHASE_SERVES));
 
 	if (want == s->reading || has_eof(s))
 		return;

@@ -71,7 +71,7 @@ is_awaited(const struct session *s)
 	for (c = s->calls.first; c != NULL; c = c->next)
 		if (!c->cancelled)
 			return true;
-	return (s->held.first != NULL && !gate_is_open(s)) ||
+	return (s->held.n + s->notes.n > 0 && !gate_is_open(s)) ||
 	    phase_permits(s, PHASE_FIRST);
 }
 
@@ -83,7 +83,7 @@ is_owed(const struct session *s)
 	bool notes = s->ending.drain == DRAIN_LAST;
 	const struct attempt *l;
 
-	if (notes && (s->answers.first != NULL || s->held.first != NULL))
+	if (notes && s->answers.n + s->held.n + s->notes.n > 0)
 		return true;
 	for (l = s->calls.attempts; l != NULL; l = l->next)
 		if ((l->kind == ATTEMPT_ONE_WAY && notes) ||

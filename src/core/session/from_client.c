@@ -50,7 +50,7 @@ request_full(struct session *s, struct frame *f)
 		&(struct fault_args){ .request = f,
 		    .host = s->config.host,
 		    .count = s->in_flight,
-		    .size = s->held.bytes }));
+		    .size = session_held_bytes(s) }));
 }
 
 static void
@@ -168,7 +168,7 @@ client_request(struct session *s, struct frame *f)
 		frame_unref(error);
 		return;
 	}
-	if (s->held.bytes > 0 && s->questions.n > 0 &&
+	if (session_held_bytes(s) > 0 && s->questions.n > 0 &&
 	    session_is_full(s, f, true)) {
 		request_full(s, f);
 		return;

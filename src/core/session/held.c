@@ -64,10 +64,17 @@ held_size(const struct frame *f, bool is_call)
 	return is_call ? size + sizeof(struct call) + MEM_OVERHEAD : size;
 }
 
+size_t
+session_held_bytes(const struct session *s)
+{
+	return s->held.bytes + s->notes.bytes;
+}
+
 bool
 session_is_full(const struct session *s, const struct frame *f, bool is_call)
 {
-	return s->held.bytes + held_size(f, is_call) > s->config.max_held;
+	return session_held_bytes(s) + held_size(f, is_call) >
+	    s->config.max_held;
 }
 
 void
@@ -112,10 +119,22 @@ session_keep_ready(struct session *s)
 }
 
 void
+session_hold_longer(struct session *s, struct held *h)
+{
+	size_t bytes = h->bytes;
+	struct frame *f = session_take_held(s, h);
+
+	session_queue_add(&s->notes, f, bytes);
+	frame_unref(f);
+}
+
+void
 session_drop_one_way(struct session *s)
 {
 	struct held *h, *next;
 
+	while (s->notes.first != NULL)
+		frame_unref(session_queue_take(&s->notes, s->notes.first));
 	for (h = s->held.first; h != NULL; h = next) {
 		next = h->next;
 		if (h->call == NULL)

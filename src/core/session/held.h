@@ -10,6 +10,8 @@ struct held *session_queue_add(struct queue *q, struct frame *f, size_t bytes);
 /* Takes a frame out of a queue. Owned by the caller. */
 struct frame *session_queue_take(struct queue *q, struct held *h);
 
+/* The bytes of everything that is held back for the client's sake. */
+size_t session_held_bytes(const struct session *s);
 /* Is there no room to hold this frame? */
 bool session_is_full(const struct session *s, const struct frame *f,
     bool is_call);
@@ -24,6 +26,9 @@ void session_unhold(struct session *s, struct call *c);
 /* Keeps a held notifications/initialized for the session that is being
  * opened. */
 void session_keep_ready(struct session *s);
+/* Lets the held notification h make way for what is behind it: calls do not
+ * wait until the server has acknowledged notifications. */
+void session_hold_longer(struct session *s, struct held *h);
 /* Drops the notifications that are held. */
 void session_drop_one_way(struct session *s);
 

@@ -253,6 +253,7 @@ void
 session_sane(const struct session *s, bool ticked)
 {
 	check_queue(&s->held);
+	check_queue(&s->notes);
 	check_queue(&s->answers);
 	check_held(s);
 	check_calls(s);

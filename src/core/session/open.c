@@ -160,6 +160,7 @@ end_stray(struct session *s, struct attempt *l, const struct facts *f,
 	    l->generation->session != NULL)
 		return;
 	l->generation->session = xstrndup(f->session.p, f->session.n);
+	free(l->generation->version);
 	l->generation->version = negotiated(m);
 	session_delete(s, l->generation);
 }

@@ -365,9 +365,11 @@ struct session {
 	struct say say;
 
 	struct calls calls;
-	size_t in_flight;  /* calls that are not held */
-	struct queue held; /* of the client; bytes include the structs around
+	size_t in_flight;   /* calls that are not held */
+	struct queue held;  /* of the client; bytes include the structs around
 			    * frames */
+	struct queue notes; /* held notifications whose turn came while
+			     * MAX_NOTIFICATIONS were under way */
 	struct answered answered;
 	struct tools *tools;
 	int64_t quickest_ms; /* the quickest answer so far, from the end of a

@@ -56,6 +56,7 @@ session_free(struct session *s)
 	events_free(&s->events);
 	while (s->held.first != NULL)
 		frame_unref(session_take_held(s, s->held.first));
+	session_drop_one_way(s);
 	kept_clear(&s->early);
 	calls_free(&s->calls);
 	session_drop_answers(s); /* no call is left that this could end */
@@ -109,12 +110,42 @@ deliver_early(struct session *s)
 	kept_clear(&early);
 }
 
+static bool
+has_notification_slot(const struct session *s)
+{
+	return s->calls.n_notifications < MAX_NOTIFICATIONS;
+}
+
+/* Sends what was first in the queue of held frames, or puts it back. */
+static void
+send_held(struct session *s, struct held *h)
+{
+	struct call *c = h->call;
+	struct frame *f;
+
+	if (c == NULL && !has_notification_slot(s) &&
+	    !json_key_is(h->frame->method, "notifications/initialized")) {
+		session_hold_longer(s, h);
+		return;
+	}
+	f = session_take_held(s, h);
+	if (c != NULL) {
+		session_send_call(s, c);
+	} else if (phase_permits(s, PHASE_INITIALIZED) &&
+	    json_key_is(f->method, "notifications/initialized")) {
+		s->handshake.ready = frame_ref(f);
+		session_begin_ready(s);
+	} else {
+		session_send_one_way(s, f);
+	}
+	frame_unref(f);
+}
+
 /* Sends the held frames, as far as the gate and --max-inflight allow. */
 static void
 pump(struct session *s)
 {
 	struct frame *f;
-	struct call *c;
 
 	if (s->answers.first != NULL)
 		session_pump_answers(s);
@@ -123,23 +154,16 @@ pump(struct session *s)
 		s->balancer.scouting = SCOUTING_OPEN;
 		session_replay(s);
 	}
-	while (s->held.first != NULL && gate_is_open(s)) {
-		c = s->held.first->call;
-		if (c != NULL ? s->in_flight >= s->config.max_inflight :
-				s->calls.n_notifications >= MAX_NOTIFICATIONS)
-			break;
-		f = session_take_held(s, s->held.first);
-		if (c != NULL) {
-			session_send_call(s, c);
-		} else if (phase_permits(s, PHASE_INITIALIZED) &&
-		    json_key_is(f->method, "notifications/initialized")) {
-			s->handshake.ready = frame_ref(f);
-			session_begin_ready(s);
-		} else {
-			session_send_one_way(s, f);
-		}
+	while (s->notes.first != NULL && gate_is_open(s) &&
+	    has_notification_slot(s)) {
+		f = session_queue_take(&s->notes, s->notes.first);
+		session_send_one_way(s, f);
 		frame_unref(f);
 	}
+	while (s->held.first != NULL && gate_is_open(s) &&
+	    (s->held.first->call == NULL ||
+		s->in_flight < s->config.max_inflight))
+		send_held(s, s->held.first);
 	session_want_read(s);
 }
 
@@ -272,8 +296,8 @@ session_describe(const struct session *s, struct buf *out)
 	buf_addf(out,
 	    "calls: %zu open, %zu in flight, %zu bytes held back; %zu "
 	    "attempts; %zu questions of the server open\n",
-	    s->calls.n, s->in_flight, s->held.bytes, s->calls.n_attempts,
-	    s->questions.n);
+	    s->calls.n, s->in_flight, session_held_bytes(s),
+	    s->calls.n_attempts, s->questions.n);
 	buf_addf(out, "listen stream: %s\n", listen[s->listen.state]);
 	for (c = s->calls.first; c != NULL; c = c->next) {
 		buf_adds(out, "call ");

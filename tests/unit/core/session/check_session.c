@@ -162,6 +162,29 @@ START_TEST(cancels_under_way)
 }
 END_TEST
 
+/* Calls do not wait until the server has taken notifications. */
+START_TEST(notifications_under_way)
+{
+	enum { NOTES = 64, FIRST = 5 };
+	struct play *p = asking("");
+	int i;
+
+	for (i = 0; i < NOTES; i++) {
+		play_must(p, "> notifications/n%d", i);
+		play_must(p, "send #%d POST notifications/n%d @s1", FIRST + i,
+		    i);
+	}
+	play_must(p, "> notifications/late");
+	play_must(p, "> notifications/later");
+	play_must(p, "> tools/call 2");
+	play_must(p, "send #%d POST tools/call 2 @s1", FIRST + NOTES);
+	play_must(p, "< #%d 202", FIRST + 1);
+	play_must(p, "send #%d POST notifications/late @s1", FIRST + NOTES + 1);
+	play_must_rest(p);
+	play_free(p);
+}
+END_TEST
+
 /* How many warnings come of so many questions, from this id on. */
 static unsigned
 warnings_of_questions(struct play *p, int from, int n)
@@ -275,6 +298,7 @@ limits(void)
 	tcase_add_test(tc, answers_that_wait_while_the_session_is_lost);
 	tcase_add_test(tc, refusals_under_way);
 	tcase_add_test(tc, cancels_under_way);
+	tcase_add_test(tc, notifications_under_way);
 	tcase_add_test(tc, flood_of_questions);
 	tcase_add_test(tc, forged_progress);
 	tcase_add_test(tc, streams_that_linger);
