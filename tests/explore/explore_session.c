@@ -75,7 +75,7 @@ world_turns(struct world *w)
 		w->looks = false;
 		explore_input(w, dice < 60 ? "! newest" : "! newer-peer");
 	} else if (dice < 65)
-		explore_input(w, "! signed-in");
+		explore_signed_in(w);
 	else if (dice < 75)
 		explore_input(w, "! wake");
 	else if (dice < 85)

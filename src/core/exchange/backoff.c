@@ -15,7 +15,9 @@ enum {
 	MINUTE_MS = 60 * 1000,
 	HOUR_MS = 60 * MINUTE_MS,
 	FAILED_IN_MINUTE = 3,
-	TRIAL_MS = 30 * 1000
+	TRIAL_MS = 30 * 1000,
+	PACE_MS = 250,
+	PACE_AT_ONCE = 20
 };
 
 int64_t
@@ -57,6 +59,18 @@ backoff_rate(struct backoff_rate *r, int64_t now, int64_t wait)
 	r->at[r->next] = now + wait;
 	r->next = (r->next + 1) % n;
 	return wait;
+}
+
+int64_t
+backoff_pace(int64_t *next, int64_t now)
+{
+	int64_t wait;
+
+	if (*next < now)
+		*next = now;
+	wait = *next - now - (PACE_AT_ONCE - 1) * PACE_MS;
+	*next += PACE_MS;
+	return wait > 0 ? wait : 0;
 }
 
 static size_t

@@ -28,6 +28,10 @@ struct backoff_rate {
  * full. */
 int64_t backoff_rate(struct backoff_rate *r, int64_t now, int64_t wait);
 
+/* Limits an action to 4 in a second; 20 may come without a pause. *next is 0 at
+ * first. Counts one action and returns the wait before it. */
+int64_t backoff_pace(int64_t *next, int64_t now);
+
 /* Counts renewals that did not help: after 3 in 60 s or 10 in an hour only one
  * trial in 30 s is allowed, until a renewal helps. */
 struct backoff_budget {

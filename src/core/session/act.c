@@ -110,6 +110,7 @@ session_again(struct session *s, struct attempt *l, int64_t wait)
 	again = calls_attempt(&s->calls, l->kind, c, l->body, l->generation);
 	again->tries = l->tries + 1;
 	again->window_end = l->window_end;
+	again->fresh = l->fresh;
 	again->spoke = l->spoke;
 	again->resumes = l->resumes;
 	again->retry_ms = l->retry_ms;
@@ -250,6 +251,7 @@ fill_order(const struct session *s, struct order *out, const struct attempt *l)
 	out->last_event_id = buf_span(&l->last_event_id);
 	out->listen = l->kind == ATTEMPT_LISTEN;
 	out->control = l->kind != ATTEMPT_CALL && l->kind != ATTEMPT_LISTEN;
+	out->fresh = l->fresh;
 	if (l->kind == ATTEMPT_OPEN)
 		return;
 	out->session = span_of(l->generation->session);

@@ -91,6 +91,20 @@ session_ruling(const struct session *s, const struct attempt *l,
 	    verdict_bare(f, &s->config.rules);
 }
 
+void
+session_charge_refused(struct session *s, int64_t pause)
+{
+	struct call *c;
+
+	for (c = s->calls.first; c != NULL; c = c->next) {
+		if (c->vain_until == ALARM_NEVER ||
+		    (c->attempt != NULL && c->attempt->live))
+			continue;
+		c->vain++;
+		c->vain_until += pause;
+	}
+}
+
 /* --- its end --- */
 
 void
@@ -100,7 +114,7 @@ session_scout(struct session *s, struct call *c)
 
 	s->balancer.scout = c;
 	alarm_set(&s->alarms, ALARM_SCOUT,
-	    c == NULL ? ALARM_NEVER : c->flaps_end + GRACE_MS);
+	    c == NULL ? ALARM_NEVER : c->vain_until + GRACE_MS);
 }
 
 void

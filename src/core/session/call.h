@@ -17,13 +17,16 @@ void session_send_call(struct session *s, struct call *c);
 void session_send_call_in(struct session *s, struct call *c, int64_t ms);
 /* Separates a call from its attempt. The exchange of the attempt may linger. */
 void session_detach(struct session *s, struct call *c);
+/* The server took a request of a renewal: it counts as one in vain for each call
+ * that waits after a refusal. pause (ms) is time that does not count. */
+void session_charge_refused(struct session *s, int64_t pause);
 /* What the end of an exchange means, for any attempt but ATTEMPT_CALL. */
 struct ruling session_ruling(const struct session *s, const struct attempt *l,
     const struct facts *f);
 
 /* --- its end --- */
 
-/* Makes this call the scout, until shortly after its flaps_end. NULL: there is
+/* Makes this call the scout, until shortly after its vain_until. NULL: there is
  * no scout any more. */
 void session_scout(struct session *s, struct call *c);
 /* Ends the scouting if this call is the scout. */

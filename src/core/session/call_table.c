@@ -63,7 +63,7 @@ calls_add(struct calls *t, struct frame *f)
 	struct call *c = xcalloc(1, sizeof *c);
 
 	c->frame = frame_ref(f);
-	c->flaps_end = c->again_at = c->user_at = ALARM_NEVER;
+	c->vain_until = c->again_at = c->user_at = ALARM_NEVER;
 	c->prev = t->last;
 	if (t->last != NULL)
 		t->last->next = c;

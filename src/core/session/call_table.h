@@ -29,8 +29,8 @@ struct generation {
 			      * server accepts this one */
 	const char *why; /* the rule that says it was lost; static; NULL: it was
 			  * not */
-	bool initialized_resent; /* initialized was sent a second time, because
-				  * a call was refused as too early */
+	unsigned initialized_again; /* how often initialized was sent again
+				     * after the server got it */
 	bool initialized_denied; /* initialized was answered with 401 or 403 */
 };
 
@@ -74,8 +74,13 @@ struct call {
 			      * replayed in; 0: none */
 	unsigned flaps;      /* how often it was sent again in the generation
 			      * that refused it */
-	int64_t flaps_end;   /* the end of the time for that; ALARM_NEVER: it
-			      * has not begun */
+	uint64_t helped_in;  /* the number of the latest generation that refused
+			      * it but answered other calls that were refused;
+			      * 0: none */
+	unsigned vain;       /* requests that were made for it in vain, since
+			      * its first refusal or the one in helped_in */
+	int64_t vain_until;  /* when such requests end; ALARM_NEVER: none was
+			      * made */
 	int64_t lost_at;     /* when it was refused for the first time; 0:
 			      * never */
 	int64_t again_at;    /* CALL_ACCEPTED: when it is given up */
@@ -120,6 +125,8 @@ struct attempt {
 				   * this event */
 	unsigned tries;
 	bool live;           /* an exchange is under way */
+	bool fresh;          /* the exchange gets a connection of its own:
+			      * another replica may be behind it */
 	bool waits_for_user; /* the exchange waits until the user has signed
 			      * in */
 	int64_t retry_ms;    /* the server's "retry" for the stream; -1: none */

@@ -259,7 +259,8 @@ one_way_done(struct session *s, struct attempt *l, const struct facts *f)
 		return;
 	/* Another replica may know the session. */
 	if (current && session_flaps(s) && l->tries < FLAPS && is_refusal(r)) {
-		session_again(s, l, session_flap_wait(l->tries + 1));
+		session_again(s, l, session_flap_wait(l->tries + 1))->fresh =
+		    true;
 		return;
 	}
 	if (current && r.verdict == VERDICT_SUSPECT) {
@@ -271,7 +272,32 @@ one_way_done(struct session *s, struct attempt *l, const struct facts *f)
 	one_way_refused(s, l, f, r);
 }
 
-/* ATTEMPT_READY: the 2xx to notifications/initialized opens the gate. */
+/* Sends initialized again, at most READY_AGAIN times in a session: behind a
+ * load balancer, another replica may know the session. Returns false if that is
+ * too often, or takes longer than the calls that wait may spend. */
+static bool
+ready_again(struct session *s, struct attempt *l, const struct facts *f)
+{
+	struct generation *g = s->generation;
+	int64_t wait = session_flap_wait(g->initialized_again + 1);
+	const struct call *c;
+
+	if (wait < f->retry_after_ms)
+		wait = f->retry_after_ms;
+	if (g->initialized_again >= READY_AGAIN || wait >= VAIN_MS)
+		return false;
+	for (c = s->calls.first; c != NULL; c = c->next)
+		if (c->state == CALL_REFUSED && s->now + wait >= c->vain_until)
+			return false;
+	g->initialized_again++;
+	session_charge_refused(s, 0);
+	session_again(s, l, wait)->fresh = true;
+	return true;
+}
+
+/* ATTEMPT_READY: the 2xx to notifications/initialized opens the gate. If the
+ * server does not take it, the calls that wait are sent all the same: what
+ * becomes of them tells whether the session is good. */
 static void
 ready_done(struct session *s, struct attempt *l, const struct facts *f)
 {
@@ -289,20 +315,10 @@ ready_done(struct session *s, struct attempt *l, const struct facts *f)
 	}
 	if (r.verdict == VERDICT_RETRY && !f->sent && retry_unsent(s, l, f))
 		return;
-	/* Behind a load balancer, another replica may know the session. */
-	if (l->window_end == ALARM_NEVER)
-		l->window_end = s->now + FLAPS_MS;
-	if ((lost || f->status == 429 || f->status >= 500) &&
-	    l->tries < FLAPS && s->now < l->window_end) {
-		session_again(s, l, session_flap_wait(l->tries + 1));
+	if ((lost || f->status == 429 || f->status >= 500 ||
+		f->ending == ENDING_CUT) &&
+	    ready_again(s, l, f))
 		return;
-	}
-	if (lost && backoff_budget_allows(&s->renewal.budget, s->now)) {
-		calls_attempt_drop(&s->calls, l);
-		backoff_budget_failed(&s->renewal.budget, s->now);
-		session_renew(s, "initialized was refused");
-		return;
-	}
 	s->generation->initialized_denied = f->status == 401 ||
 	    f->status == 403;
 	if (!verdict_2xx(f))

@@ -62,7 +62,7 @@ session_head(struct session *s, struct attempt *l, const struct facts *f)
 		/* The server took the message; whatever else comes is of no
 		 * use. */
 		session_abort_in(s, l, LINGER_MS);
-	} else if (verdict_2xx(f)) {
+	} else if (verdict_2xx(f) && l->kind != ATTEMPT_READY) {
 		l->tries = 0;
 		l->window_end = ALARM_NEVER;
 		/* The server accepted the session id, so the other calls need

@@ -171,6 +171,7 @@ void
 session_begin_ready(struct session *s)
 {
 	session_phase(s, PHASE_READYING, s->now + READY_MS);
+	session_charge_refused(s, 0);
 	session_start(s,
 	    calls_attempt(&s->calls, ATTEMPT_READY, NULL, s->handshake.ready,
 		s->generation));
@@ -314,9 +315,11 @@ restore_lost(struct session *s, struct attempt *l, struct ruling r)
 {
 	if (!is_refusal(r))
 		return false;
+	session_charge_refused(s, 0);
 	if (s->restoring.flaps < FLAPS && s->config.retry_window_ms > 0) {
 		s->restoring.flaps++;
-		session_again(s, l, session_flap_wait(s->restoring.flaps));
+		session_again(s, l, session_flap_wait(s->restoring.flaps))
+		    ->fresh = true;
 		return true;
 	}
 	if (!session_may_renew(s))

@@ -137,6 +137,8 @@ renewed(struct session *s, struct attempt *l, const struct facts *f,
     struct frame *m)
 {
 	adopt(s, f, m);
+	/* The wait for a server that is not there is none for a broken one. */
+	session_charge_refused(s, s->now - s->renewal.began_at);
 	s->start.tries = 0;
 	session_linger(s, l);
 	session_log(s, LEVEL_DEBUG, "new session with %s, generation %llu",

@@ -200,8 +200,11 @@ settle_silent(struct session *s, struct generation *g)
 static void
 settle(struct session *s, struct generation *g, bool lost)
 {
-	g->lost = g->lost || lost;
 	settle_calls(s, g, lost);
+	/* As long as the scout asks other replicas, nobody knows. */
+	if (g == s->generation && s->balancer.scout != NULL)
+		lost = false;
+	g->lost = g->lost || lost;
 	settle_notes(s, g, lost);
 	if (g == s->generation)
 		session_listen_pinged(s, lost);

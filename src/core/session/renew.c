@@ -44,6 +44,9 @@ session_open_begin(struct session *s, struct frame *body, struct call *c,
     enum phase phase, int64_t timeout)
 {
 	struct attempt *l, *d;
+	int64_t wait = phase == PHASE_RENEWING ?
+	    backoff_pace(&s->renewal.pace, s->now) :
+	    0;
 
 	session_phase(s, phase, timeout > 0 ? s->now + timeout : ALARM_NEVER);
 	l = calls_attempt(&s->calls, ATTEMPT_OPEN, c, body, s->generation);
@@ -56,7 +59,10 @@ session_open_begin(struct session *s, struct frame *body, struct call *c,
 			l->after_delete = true;
 			return;
 		}
-	session_start(s, l);
+	if (wait > 0)
+		session_start_in(s, l, wait);
+	else
+		session_start(s, l);
 }
 
 /* The current session is gone: makes calls that have been silent for long due
@@ -103,6 +109,7 @@ session_renew(struct session *s, const char *why)
 			       "%s forgot the session (%s): renewing",
 	    s->config.host, why);
 	s->renewal.why = s->generation->why = why;
+	s->renewal.began_at = s->now;
 	s->renewal.replays = s->restoring.restored = s->restoring.refused = 0;
 	if (s->renewal.before == NULL && s->handshake.answer != NULL)
 		s->renewal.before = frame_ref(s->handshake.answer);

@@ -103,22 +103,27 @@ session_flap_wait(unsigned n)
 	return n < 4 ? 100 * (int64_t)n : 400;
 }
 
-/* Sending again did not help the scout: the calls that wait for it end too. */
+/* Sending again did not help this call. */
 static void
-flap_exhausted(struct session *s, struct call *scout)
+flap_exhausted(struct session *s, const struct call *c)
 {
-	struct call *c, *next;
-
 	s->balancer.flapping_until = 0;
-	if (s->balancer.scout != scout)
+	if (s->balancer.scout != c)
 		return;
 	session_scout(s, NULL);
 	s->balancer.scouting = SCOUTING_VAIN;
-	for (c = s->calls.first; c != NULL; c = next) {
-		next = c->next;
-		if (c != scout && c->state == CALL_REFUSED)
-			refusal_stands(s, c, ", and the new one too");
-	}
+}
+
+/* May the call be sent again with the same session id? A part of its time is
+ * left for a new session, if it had none yet. */
+static bool
+may_flap(const struct session *s, const struct call *c,
+    const struct generation *g)
+{
+	int64_t left = c->replayed == g->number ? 0 : VAIN_LEFT_MS;
+
+	return c->flaps < FLAPS && c->vain < MAX_VAIN &&
+	    s->now + session_flap_wait(c->flaps + 1) < c->vain_until - left;
 }
 
 /* A session that was accepted a moment ago is refused. Behind a load balancer
@@ -145,11 +150,9 @@ flap(struct session *s, struct call *c, struct generation *g)
 	} else if (!fresh || s->balancer.scouting == SCOUTING_VAIN) {
 		return false;
 	}
-	if (c->flaps_end == ALARM_NEVER)
-		c->flaps_end = s->now + FLAPS_MS;
 	if (!session_flaps(s))
 		session_scout(s, c);
-	if (c->flaps >= FLAPS || s->now >= c->flaps_end) {
+	if (!may_flap(s, c, g)) {
 		flap_exhausted(s, c);
 		return false;
 	}
@@ -159,6 +162,7 @@ flap(struct session *s, struct call *c, struct generation *g)
 	    "with the same session id, try %u of %d",
 	    c->flaps, FLAPS);
 	session_send_call_in(s, c, session_flap_wait(c->flaps));
+	c->attempt->fresh = true;
 	return true;
 }
 
@@ -217,14 +221,31 @@ note_refusal(struct session *s, struct call *c, const struct generation *g,
 	buf_free(&label);
 }
 
-/* The call was refused by the current session. */
+/* Counts the requests that were made in vain for a call that is refused. A
+ * session that helped others shows that the server is not broken: the count
+ * begins anew. */
 static void
-refused_now(struct session *s, struct call *c, struct generation *g)
+count_vain(struct session *s, struct call *c, const struct generation *g,
+    unsigned requests)
+{
+	bool helped = g->replays_ok > 0 && c->helped_in != g->number;
+
+	if (c->vain_until == ALARM_NEVER || helped) {
+		c->vain = 0;
+		c->vain_until = s->now + VAIN_MS;
+	}
+	if (helped)
+		c->helped_in = g->number;
+	c->vain += requests;
+}
+
+/* Another try in the current session does not help the call: the session is
+ * renewed, or the client gets the refusal. */
+static void
+renew_or_end(struct session *s, struct call *c, struct generation *g)
 {
 	const char *rule = c->rule;
 
-	if (flap(s, c, g))
-		return;
 	if (is_spent(s, c, g)) {
 		session_count_failed_renewal(s);
 		session_log(s, LEVEL_INFO,
@@ -232,7 +253,9 @@ refused_now(struct session *s, struct call *c, struct generation *g)
 		    s->config.host);
 		refusal_stands(s, c, ", and the new one too");
 	} else if (!session_may_renew(s)) {
-		session_log(s, LEVEL_WARN,
+		session_log(s,
+		    session_may_say(s, &s->say.losing_at, SAY_MS) ? LEVEL_WARN :
+								    LEVEL_INFO,
 		    "%s keeps losing its sessions: the session is not renewed "
 		    "now",
 		    s->config.host);
@@ -248,10 +271,45 @@ refused_now(struct session *s, struct call *c, struct generation *g)
 	}
 }
 
+/* The scout found no replica that knows this session. Calls that waited for it
+ * and had their replay end, too; the others want a new session. */
+static void
+end_scouting(struct session *s, struct generation *g)
+{
+	struct call *c, *next;
+
+	for (c = s->calls.first; c != NULL; c = next) {
+		next = c->next;
+		if (c->state == CALL_REFUSED && is_spent(s, c, g))
+			refusal_stands(s, c, ", and the new one too");
+	}
+	for (c = s->calls.first; c != NULL && g == s->generation; c = next) {
+		next = c->next;
+		if (c->state == CALL_REFUSED)
+			renew_or_end(s, c, g);
+	}
+}
+
+/* The call was refused by the current session. */
+static void
+refused_now(struct session *s, struct call *c, struct generation *g)
+{
+	bool scout = s->balancer.scout == c;
+
+	if (flap(s, c, g))
+		return;
+	renew_or_end(s, c, g);
+	if (scout && g == s->generation)
+		end_scouting(s, g);
+}
+
 void
 session_refused(struct session *s, struct call *c, struct generation *g,
     int status, struct frame *refusal, const char *rule)
 {
+	/* A suspect call was asked about with a ping. */
+	unsigned requests = c->state == CALL_SUSPECT ? 2 : 1;
+
 	session_detach(s, c);
 	session_call_state(s, c, CALL_REFUSED);
 	c->status = status;
@@ -262,6 +320,7 @@ session_refused(struct session *s, struct call *c, struct generation *g,
 	}
 	note_refusal(s, c, g, refusal);
 	c->refused_in = g->number;
+	count_vain(s, c, g, requests);
 	if (c->lost_at == 0)
 		c->lost_at = s->now;
 	if (g == s->generation)
@@ -277,20 +336,22 @@ session_replay(struct session *s)
 {
 	struct call *c, *next;
 	size_t n = 0;
+	bool again;
 
 	for (c = s->calls.first; c != NULL; c = next) {
 		next = c->next;
 		if (c->state != CALL_REFUSED || c->attempt != NULL)
 			continue;
-		if (c->refused_in == s->generation->number) {
-			c->flaps++;
-		} else {
-			c->flaps = 0;
-			c->flaps_end = ALARM_NEVER;
+		if (c->vain >= MAX_VAIN) {
+			refusal_stands(s, c, ", again and again");
+			continue;
 		}
+		again = c->refused_in == s->generation->number;
+		c->flaps = again ? c->flaps + 1 : 0;
 		if (c->lost_at != 0)
 			c->replayed = s->generation->number;
 		session_send_call(s, c);
+		c->attempt->fresh = again;
 		n++;
 	}
 	s->renewal.replays += n;
@@ -305,11 +366,11 @@ session_served(struct session *s, struct call *c, struct generation *g)
 	g->served_at = s->now;
 	if (g != s->generation)
 		return;
+	backoff_budget_helped(&s->renewal.budget);
 	if (c->replayed == g->number) {
 		g->replays_ok++;
 		if (s->balancer.scouting == SCOUTING_VAIN)
 			s->balancer.scouting = SCOUTING_OPEN;
-		backoff_budget_helped(&s->renewal.budget);
 		backoff_budget_helped(&s->renewal.unasked);
 	}
 	if (c->flaps == 0)
@@ -354,10 +415,8 @@ session_repeat(struct session *s, struct call *c, int64_t wait)
 		session_call_state(s, c, CALL_REFUSED);
 		return true;
 	}
-	if (c->ran_in != s->generation->number) {
+	if (c->ran_in != s->generation->number)
 		c->flaps = 0;
-		c->flaps_end = ALARM_NEVER;
-	}
 	session_send_call_in(s, c, wait);
 	return true;
 }
@@ -410,13 +469,16 @@ session_unready(struct session *s, struct call *c, struct frame *refusal,
 		return;
 	}
 	c->unready = true;
+	c->vain++;
 	session_log(s, LEVEL_INFO,
 	    "the new session is not ready (%s): initialized and the call are "
 	    "sent again",
 	    rule);
 	session_detach(s, c);
-	if (s->handshake.ready != NULL && !s->generation->initialized_resent)
+	if (s->handshake.ready != NULL &&
+	    s->generation->initialized_again == 0) {
+		s->generation->initialized_again++;
 		session_send_one_way(s, s->handshake.ready);
-	s->generation->initialized_resent = true;
+	}
 	session_send_call_in(s, c, UNREADY_MS);
 }

@@ -92,10 +92,13 @@ enum {
 				     * ready */
 	CACHED_START_MS = 5 * 1000, /* before a start from the startup cache */
 	CACHED_PROBE_MS = 3000,     /* the same for a client that probes */
-	FLAPS = 8,                  /* how often a call is sent again with the
+	FLAPS = 4,                  /* how often a call is sent again with the
 				     * same session id */
-	FLAPS_MS = 3 * 1000,        /* within this time after its first
-				     * refusal */
+	READY_AGAIN = 2,            /* the same for initialized */
+	MAX_VAIN = 12,              /* requests in vain for one call */
+	VAIN_MS = 5 * 1000,         /* their time, without the wait for the
+				     * answer to initialize */
+	VAIN_LEFT_MS = 2 * 1000,    /* as much of it is left for a new session */
 	FLAPPING_MS = 60 * 1000,    /* a session id that was served within this
 				     * time is not lost, as replicas flap */
 	HOUR_MS = 60 * 60 * 1000,
@@ -255,6 +258,8 @@ struct renewal {
 	struct frame *before; /* the answer to initialize before the renewal */
 	size_t replays;       /* calls that were replayed since the renewal
 			       * began */
+	int64_t began_at;
+	int64_t pace;         /* see backoff_pace */
 	bool renewed; /* the renewal worked, and the client has not been told */
 };
 
@@ -332,6 +337,7 @@ struct say {
 	int64_t asks_at, dropped_at; /* floods of questions and of
 				      * notifications */
 	int64_t flapping_at;
+	int64_t losing_at;
 	int64_t sum_up_at; /* the line about a renewal is no warning before this
 			    * time */
 	bool hinted;       /* --session-lost-in-results was recommended */

@@ -104,7 +104,6 @@ attempt_tick(struct session *s, struct attempt *l)
 		if (l->call->lost_at != 0)
 			l->call->replayed = s->generation->number;
 		l->call->flaps = 0;
-		l->call->flaps_end = ALARM_NEVER;
 	}
 	session_start(s, l);
 }

@@ -153,6 +153,29 @@ check_reason(struct world *w, struct seen_call *c, bool same, bool own_id)
 	}
 }
 
+void
+explore_charge_refused(struct world *w, bool doubted)
+{
+	unsigned k;
+
+	for (k = 0; k < w->n_calls; k++)
+		if (explore_is_open(w, k) && w->calls[k].lost_at >= 0 &&
+		    (w->calls[k].outcome == DOUBTED ||
+			(!doubted && w->calls[k].outcome == REFUSED)))
+			w->calls[k].cost++;
+}
+
+/* What was not sent, or came too early, costs nothing. */
+static void
+check_cost(struct world *w, struct seen_call *c)
+{
+	if (c->lost_at < 0 || c->outcome == UNSENT || c->outcome == LATER ||
+	    c->outcome == UNREADY)
+		return;
+	if (++c->cost > IN_VAIN)
+		explore_breaks(w, "too many requests for one call");
+}
+
 static void
 check_in_flight(struct world *w, int call)
 {
@@ -183,6 +206,7 @@ explore_check_again(struct world *w, size_t i, bool own_id)
 		explore_breaks(w, "a call is sent after its cancel");
 	if (!same)
 		c->flaps = 0;
+	check_cost(w, c);
 	c->again |= c->sent > 0 &&
 	    (c->outcome == RUNS || c->outcome == MAYBE || c->outcome == BROKEN);
 	if (c->sent > 0 && !c->vague)

@@ -187,6 +187,21 @@ check_kind(struct world *w, struct seen_generation *g, size_t i,
 	}
 }
 
+/* What was not sent costs nothing. With --handshake the client's own may
+ * follow, and one more new credentials. */
+static void
+charge_ready(struct world *w, struct seen_generation *g, size_t i)
+{
+	bool unsent = g->readies > 0 && w->sends[g->readied].outcome == UNSENT;
+
+	g->readied = i;
+	if (unsent || w->signed_in || w->config->handshake)
+		return;
+	explore_charge_refused(w, false);
+	if (++g->readies > 1 + READY_AGAIN)
+		explore_breaks(w, "initialized is sent too often");
+}
+
 void
 explore_check_order(struct world *w, size_t i, const struct frame *f)
 {
@@ -197,6 +212,7 @@ explore_check_order(struct world *w, size_t i, const struct frame *f)
 		w->ready_known = true;
 		if (g->ready_at < 0)
 			g->ready_at = w->p->now;
+		charge_ready(w, g, i);
 		if (!g->begun)
 			g->ready = i;
 		return;

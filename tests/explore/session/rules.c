@@ -103,6 +103,7 @@ begin_generation(struct world *w, struct span id, bool own)
 		w->ready_known = true;
 	if (!own)
 		return;
+	explore_charge_refused(w, false);
 	check_budget(w);
 	if (w->n_questions > 0)
 		explore_breaks(w, "a question outlives its session");
@@ -267,6 +268,8 @@ check_send(struct world *w, size_t i, const struct event *a)
 	check_session(w, a->order->session);
 	if (w->broken != NULL)
 		return;
+	if (w->sends[i].kind == SEND_PING)
+		explore_charge_refused(w, true);
 	explore_check_order(w, i, a->order->body);
 	if (w->sends[i].kind == SEND_LISTEN)
 		check_listen(w, i);

@@ -327,7 +327,7 @@ user_came(struct world *w, size_t i)
 	w->sends[i].heard_at = w->p->now;
 	explore_input(w, "< #%zu sign-in", i + 1);
 	if (explore_chance(w, 50))
-		explore_input(w, "! signed-in");
+		explore_signed_in(w);
 }
 
 static void

@@ -96,6 +96,7 @@ note_served(struct world *w, unsigned call)
 {
 	const struct seen_call *c = &w->calls[call];
 	struct seen_generation *g = &w->generations[c->generation];
+	unsigned k;
 
 	g->served = true;
 	g->served_at = w->p->now;
@@ -103,8 +104,11 @@ note_served(struct world *w, unsigned call)
 	if (c->generation != w->generation)
 		return;
 	w->flapping |= c->flaps > 0;
-	if (c->replayed == c->generation)
-		g->helped++;
+	if (c->replayed != c->generation)
+		return;
+	g->helped++;
+	for (k = 0; k < w->n_calls; k++)
+		w->calls[k].cost = 0;
 }
 
 static void
@@ -125,8 +129,10 @@ note_call(struct world *w, size_t i, enum outcome outcome)
 	c->stale = n->generation != w->generation || outcome != REFUSED ||
 	    w->reason;
 	c->was_safe |= explore_is_safe(w, c);
-	if ((outcome == REFUSED || outcome == DOUBTED) && c->lost_at < 0)
+	if ((outcome == REFUSED || outcome == DOUBTED) && c->lost_at < 0) {
 		c->lost_at = w->p->now;
+		c->cost = 1;
+	}
 }
 
 /* The new session will have none of it, at once or after many tries. */

@@ -42,6 +42,13 @@ explore_now(struct world *w)
 
 /* --- calls and sends --- */
 
+void
+explore_signed_in(struct world *w)
+{
+	w->signed_in = true;
+	explore_input(w, "! signed-in");
+}
+
 bool
 explore_is_alive(const struct world *w, size_t i)
 {

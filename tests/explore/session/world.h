@@ -27,8 +27,11 @@ enum {
 	REFUSAL_MS = 500,           /* after the request */
 	REFUSAL_HEAD_MS = 150,      /* after the head of the answer */
 	REFUSAL_SAFE_MS = 2 * 1000, /* the same for a call that is safe */
-	FLAPS = 8,                  /* the same session is asked again */
-	FLAPS_MS = 3000,
+	FLAPS = 4,                  /* the same session is asked again */
+	FLAPS_MS = 5000,            /* within this time, and certainly */
+	FLAPS_SURE_MS = 2500,       /* within this one */
+	READY_AGAIN = 2,            /* so is initialized */
+	IN_VAIN = 12,               /* requests for one call */
 	TOOLS = 4,
 	URIS = 4
 };
@@ -102,6 +105,8 @@ struct seen_call {
 	bool vague;      /* or perhaps */
 	bool again;      /* it was sent again after that, perhaps */
 	unsigned vain;   /* replays though nothing was better */
+	unsigned cost;   /* requests since its first refusal, or since a call
+			  * that was refused was helped */
 };
 
 /* One exchange: send #n is sends[n - 1]. */
@@ -136,6 +141,8 @@ struct seen_generation {
 	bool called;      /* a call was sent */
 	int64_t ready_at; /* initialized was sent; -1: not */
 	size_t ready;     /* the latest of them */
+	unsigned readies; /* how many the server may have got, */
+	size_t readied;   /* and the very latest */
 	int64_t restore_at;
 	int level; /* the call to be restored; -1: none */
 	unsigned level_sent;
@@ -187,6 +194,7 @@ struct world {
 	bool flapping; /* a call got through by being sent again */
 	bool may_flap; /* or what the session may take for that */
 	bool reason;   /* there is one to renew */
+	bool signed_in; /* there were new credentials */
 	bool from_cache;
 	bool recalled, looks;  /* an answer is owed */
 	unsigned judged;       /* refusals that the session has judged */
@@ -211,6 +219,8 @@ bool explore_chance(struct world *w, unsigned percent);
 /* Plays a line and checks what can be checked after every input. */
 void explore_input(struct world *w, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* There are new credentials. */
+void explore_signed_in(struct world *w);
 /* Has the server not ended send i, nor we? */
 bool explore_is_alive(const struct world *w, size_t i);
 bool explore_is_open(const struct world *w, unsigned call);
@@ -269,6 +279,8 @@ int explore_call_of(const struct frame *f);
 int explore_number(struct span id);
 
 /* again.c: a call is sent, perhaps again. */
+/* Send i is a request for all calls that were refused. */
+void explore_charge_refused(struct world *w, bool doubted);
 void explore_check_again(struct world *w, size_t i, bool own_id);
 
 /* order.c: what a new session is told, and in which order. */
