@@ -70,6 +70,9 @@ session_start(struct session *s, struct attempt *l)
 			l->silent_at = s->now + SILENT_MS;
 		}
 		alarm_note(&s->alarms, l->silent_at);
+	} else if (l->kind == ATTEMPT_OPEN) {
+		l->silent_at = s->now + HEDGE_MS;
+		alarm_note(&s->alarms, l->silent_at);
 	} else if (l->kind == ATTEMPT_RESTORE) {
 		session_abort_in(s, l, RESTORE_MS);
 	} else if (l->kind == ATTEMPT_ONE_WAY &&
@@ -380,6 +383,8 @@ session_phase_name(const struct session *s)
 void
 session_phase(struct session *s, enum phase phase, int64_t deadline)
 {
+	if (!gate_is_open(s) && (phases[phase].permits & PHASE_SENDS) != 0)
+		s->gate_at = s->now;
 	if (phase != s->phase)
 		session_log(s, LEVEL_DEBUG, "session: %s -> %s",
 		    phases[s->phase].name, phases[phase].name);

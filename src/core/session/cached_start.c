@@ -91,6 +91,7 @@ session_start_from_cache(struct session *s, const struct facts *f)
 	session_learn_families(s, answer);
 	s->handshake.by = HANDSHAKE_CACHED;
 	s->renewal.why = "initialize was answered from the startup cache";
+	s->renewal.began_at = s->renewal.window_at = s->now;
 	session_phase(s, PHASE_RENEWING,
 	    session_opening_waits(s) ? ALARM_NEVER :
 				       s->now + session_renew_window(s));

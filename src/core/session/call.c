@@ -21,6 +21,8 @@ session_call_state(struct session *s, struct call *c, enum call_state state)
 	else if (is && !was)
 		s->in_flight++;
 	c->state = state;
+	if (state == CALL_REFUSED)
+		c->waits_since = s->now;
 }
 
 bool

@@ -31,6 +31,8 @@ struct generation {
 			  * not */
 	unsigned initialized_again; /* how often initialized was sent again
 				     * after the server got it */
+	bool hedged;             /* its initialize was silent, and a second one
+				  * was sent */
 	bool initialized_denied; /* initialized was answered with 401 or 403 */
 };
 
@@ -81,6 +83,8 @@ struct call {
 			      * its first refusal or the one in helped_in */
 	int64_t vain_until;  /* when such requests end; ALARM_NEVER: none was
 			      * made */
+	int64_t waits_since; /* when it came, or was refused for the last
+			      * time */
 	int64_t lost_at;     /* when it was refused for the first time; 0:
 			      * never */
 	int64_t again_at;    /* CALL_ACCEPTED: when it is given up */
@@ -139,8 +143,8 @@ struct attempt {
 			     * waits for a ping */
 	struct ruling said; /* what the error in its answer means; rule NULL: no
 			     * error came, or the error went to a call */
-	int64_t silent_at;  /* ATTEMPT_CALL, live: when the call has been silent
-			     * for too long */
+	int64_t silent_at;  /* ATTEMPT_CALL, ATTEMPT_OPEN, live: when it has been
+			     * silent for too long */
 	unsigned silences;  /* how often the call was silent for too long */
 	unsigned resumes;   /* how often its stream was resumed */
 	int64_t out_at;     /* when its request was written, as far as known */

@@ -30,6 +30,19 @@ may_retry(struct session *s, struct attempt *l, int64_t wait)
 	return s->now + wait <= l->window_end;
 }
 
+/* How long the call waited for its place among --max-inflight. */
+static int64_t
+was_queued(const struct session *s, const struct attempt *l)
+{
+	const struct call *c = l->call;
+	int64_t since;
+
+	if (l->kind != ATTEMPT_CALL || c == NULL || c->repeated)
+		return 0;
+	since = c->waits_since > s->gate_at ? c->waits_since : s->gate_at;
+	return l->out_at > since ? l->out_at - since : 0;
+}
+
 /* Makes the attempt again if the retry window is still open; otherwise returns
  * false. */
 static bool
@@ -37,8 +50,13 @@ retry_unsent(struct session *s, struct attempt *l, const struct facts *f)
 {
 	int64_t wait = backoff_retry(l->tries, s->random);
 
-	if (!may_retry(s, l, wait))
+	if (l->window_end == ALARM_NEVER)
+		l->window_end = s->now + s->config.retry_window_ms -
+		    was_queued(s, l);
+	if (s->now >= l->window_end)
 		return false;
+	if (wait > l->window_end - s->now)
+		wait = l->window_end - s->now;
 	session_log(s, LEVEL_INFO,
 	    "a request was not sent (%.*s): it is sent again in %lld ms",
 	    (int)f->why.n, f->why.n == 0 ? "" : f->why.p, (long long)wait);
@@ -480,8 +498,9 @@ open_done(struct session *s, struct attempt *l, const struct facts *f)
 		wait = f->retry_after_ms;
 	/* A second initialize does no harm, so a cut is retried too. */
 	if ((verdict == VERDICT_RETRY || f->ending == ENDING_CUT) &&
-	    (phase_permits(s, PHASE_FIRST) || s->config.retry_window_ms > 0) &&
-	    !alarm_is_due(&s->alarms, ALARM_PHASE, s->now + wait)) {
+	    session_open_again(s, f, &wait)) {
+		facts_free(s->renewal.setback);
+		s->renewal.setback = facts_keep(f);
 		note_not_ready(s, f, wait);
 		session_again(s, l, wait);
 		return;

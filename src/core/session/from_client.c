@@ -174,6 +174,7 @@ client_request(struct session *s, struct frame *f)
 		return;
 	}
 	c = calls_add(&s->calls, f);
+	c->waits_since = s->now;
 	if (gate_is_open(s) && s->held.first == NULL &&
 	    s->in_flight < s->config.max_inflight)
 		session_send_call(s, c);

@@ -87,6 +87,10 @@ session_hold(struct session *s, struct frame *f, struct call *c)
 	if (c != NULL)
 		c->held = h;
 	session_want_read(s);
+	/* The tick looks after a renewal that is silent, because a call waits
+	 * now. */
+	if (phase_permits(s, PHASE_AGAIN))
+		alarm_note(&s->alarms, s->now);
 }
 
 struct frame *

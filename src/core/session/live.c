@@ -167,10 +167,22 @@ session_learn_families(struct session *s, const struct frame *m)
 	}
 }
 
+/* The end of a part of the opening that may take ms. In a renewal it ends with
+ * the time of the calls that wait. */
+static int64_t
+by_then(const struct session *s, int64_t ms)
+{
+	int64_t end = s->now + ms;
+
+	if (s->renewal.renewed)
+		end = alarm_sooner(end, session_wait_soonest(s));
+	return end > s->now ? end : s->now;
+}
+
 void
 session_begin_ready(struct session *s)
 {
-	session_phase(s, PHASE_READYING, s->now + READY_MS);
+	session_phase(s, PHASE_READYING, by_then(s, READY_MS));
 	session_charge_refused(s, 0);
 	session_start(s,
 	    calls_attempt(&s->calls, ATTEMPT_READY, NULL, s->handshake.ready,
@@ -273,7 +285,7 @@ session_restore(struct session *s)
 {
 	if (s->settings.level == NULL && s->settings.n == 0)
 		return false;
-	session_phase(s, PHASE_RESTORING, s->now + RESTORING_MS);
+	session_phase(s, PHASE_RESTORING, by_then(s, RESTORING_MS));
 	s->restoring.under_way = s->restoring.flaps = 0;
 	s->restoring.stage = RESTORE_LEVEL;
 	if (s->settings.level != NULL)

@@ -132,6 +132,27 @@ first_opened(struct session *s, struct attempt *l, const struct facts *f,
 		session_begin_ready(s);
 }
 
+/* The other initialize of this renewal is of no use any more. If it is answered
+ * soon, end_stray deletes its session. */
+static void
+end_hedge(struct session *s, const struct attempt *opener)
+{
+	struct attempt *l;
+
+	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
+		if (l->kind != ATTEMPT_OPEN || l == opener ||
+		    l->generation != s->generation)
+			continue;
+		if (!l->live) {
+			session_abort(s, l);
+			continue;
+		}
+		generation_unref(l->generation);
+		l->generation = generation_new(s->generation->number);
+		session_abort_in(s, l, LINGER_MS);
+	}
+}
+
 static void
 renewed(struct session *s, struct attempt *l, const struct facts *f,
     struct frame *m)
@@ -140,6 +161,7 @@ renewed(struct session *s, struct attempt *l, const struct facts *f,
 	/* The wait for a server that is not there is none for a broken one. */
 	session_charge_refused(s, s->now - s->renewal.began_at);
 	s->start.tries = 0;
+	end_hedge(s, l);
 	session_linger(s, l);
 	session_log(s, LEVEL_DEBUG, "new session with %s, generation %llu",
 	    s->config.host, (unsigned long long)s->generation->number);
@@ -254,10 +276,11 @@ reason_of(const struct session *s, const struct frame *error)
 	return FAULT_NONE;
 }
 
-/* Gives each call that waits for this session its error. */
+/* Gives each call that waits for this session, and no longer than until, its
+ * error. */
 static void
 fail_waiting(struct session *s, const struct facts *f,
-    const struct frame *error, bool lost)
+    const struct frame *error, bool lost, int64_t until)
 {
 	struct facts unsent = *f;
 	struct call *c, *next;
@@ -268,7 +291,8 @@ fail_waiting(struct session *s, const struct facts *f,
 	unsent.sent = false; /* initialize was sent, these calls were not */
 	for (c = s->calls.first; c != NULL; c = next) {
 		next = c->next;
-		if (c->state != CALL_REFUSED && c->state != CALL_HELD)
+		if ((c->state != CALL_REFUSED && c->state != CALL_HELD) ||
+		    (until != ALARM_NEVER && session_wait_end(s, c) > until))
 			continue;
 		if (!session_may_have_run(c) &&
 		    (f->status == 401 || f->status == 403 ||
@@ -292,7 +316,6 @@ fail_waiting(struct session *s, const struct facts *f,
 			    .reason_of = reason_of(s, error) }));
 	}
 	buf_free(&why);
-	session_drop_one_way(s);
 }
 
 /* Ends every initialize that is under way. Returns the client's call, if it has
@@ -333,7 +356,8 @@ first_failed(struct session *s, const struct facts *f, struct frame *error)
 	else if (c != NULL)
 		session_fail(s, c,
 		    fault_from_facts(c->frame, f, s->config.host, error));
-	fail_waiting(s, f, error, false);
+	fail_waiting(s, f, error, false, ALARM_NEVER);
+	session_drop_one_way(s);
 	kept_clear(&s->early);
 }
 
@@ -371,5 +395,42 @@ session_open_failed(struct session *s, const struct facts *f,
 		alarm_set(&s->alarms, ALARM_RENEW,
 		    s->now + cached_start_wait(s->start.tries++) +
 			(int64_t)(s->random % JITTER_MS));
-	fail_waiting(s, f, error, true);
+	fail_waiting(s, f, error, true, ALARM_NEVER);
+	session_drop_one_way(s);
+}
+
+void
+session_renew_late(struct session *s, const struct facts *f)
+{
+	int64_t latest = session_wait_latest(s);
+
+	if (latest == ALARM_NEVER || latest <= s->now) {
+		session_open_failed(s, f, NULL);
+		return;
+	}
+	fail_waiting(s, f, NULL, true, s->now);
+	alarm_set(&s->alarms, ALARM_PHASE, session_wait_soonest(s));
+}
+
+bool
+session_open_again(const struct session *s, const struct facts *f,
+    int64_t *wait)
+{
+	enum { LAST_TRY_MS = 250 };
+	int64_t until = s->alarms.at[ALARM_PHASE], left;
+
+	if (phase_permits(s, PHASE_AGAIN)) {
+		if (s->config.retry_window_ms == 0)
+			return false;
+		left = session_wait_latest(s);
+		if (left != ALARM_NEVER && left > until)
+			until = left;
+	}
+	left = until == ALARM_NEVER ? ALARM_NEVER :
+				      until - s->now - LAST_TRY_MS;
+	if (left <= 0 || f->retry_after_ms > left)
+		return false;
+	if (*wait > left)
+		*wait = left;
+	return true;
 }

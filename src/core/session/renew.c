@@ -22,6 +22,81 @@ session_renew_window(const struct session *s)
 	return window > 0 && window < RENEW_MS ? window : RENEW_MS;
 }
 
+/* --- who waits, and how long --- */
+
+static bool
+is_waiting(const struct call *c)
+{
+	return c->state == CALL_HELD || c->state == CALL_REFUSED;
+}
+
+int64_t
+session_wait_end(const struct session *s, const struct call *c)
+{
+	int64_t since = s->renewal.window_at;
+
+	if (since < c->waits_since)
+		since = c->waits_since;
+	return since + session_renew_window(s);
+}
+
+int64_t
+session_wait_soonest(const struct session *s)
+{
+	int64_t end = ALARM_NEVER;
+	const struct call *c;
+
+	for (c = s->calls.first; c != NULL; c = c->next)
+		if (is_waiting(c))
+			end = alarm_sooner(end, session_wait_end(s, c));
+	return end;
+}
+
+int64_t
+session_wait_latest(const struct session *s)
+{
+	int64_t end = 0;
+	const struct call *c;
+
+	for (c = s->calls.first; c != NULL; c = c->next)
+		if (is_waiting(c) && session_wait_end(s, c) > end)
+			end = session_wait_end(s, c);
+	return end > 0 ? end : ALARM_NEVER;
+}
+
+int64_t
+session_hedge_due(const struct session *s, const struct attempt *l)
+{
+	if (!phase_permits(s, PHASE_AGAIN) || l->kind != ATTEMPT_OPEN ||
+	    !l->live || l->waits_for_user || l->generation != s->generation ||
+	    s->generation->hedged ||
+	    session_wait_soonest(s) == ALARM_NEVER)
+		return ALARM_NEVER;
+	return l->silent_at;
+}
+
+void
+session_hedge(struct session *s, struct attempt *l)
+{
+	struct frame *body;
+
+	if (session_hedge_due(s, l) > s->now)
+		return;
+	session_log(s, LEVEL_INFO,
+	    "%s does not answer initialize: it is sent again on another "
+	    "connection",
+	    s->config.host);
+	s->generation->hedged = true;
+	body = session_own_request(s, "initialize",
+	    s->handshake.request->params);
+	l = calls_attempt(&s->calls, ATTEMPT_OPEN, NULL, body, s->generation);
+	l->fresh = true;
+	session_start(s, l);
+	frame_unref(body);
+}
+
+/* --- a new generation --- */
+
 /* A generation that was never opened does not become the former one. */
 void
 session_next_generation(struct session *s)
@@ -109,7 +184,9 @@ session_renew(struct session *s, const char *why)
 			       "%s forgot the session (%s): renewing",
 	    s->config.host, why);
 	s->renewal.why = s->generation->why = why;
-	s->renewal.began_at = s->now;
+	s->renewal.began_at = s->renewal.window_at = s->now;
+	facts_free(s->renewal.setback);
+	s->renewal.setback = NULL;
 	s->renewal.replays = s->restoring.restored = s->restoring.refused = 0;
 	if (s->renewal.before == NULL && s->handshake.answer != NULL)
 		s->renewal.before = frame_ref(s->handshake.answer);

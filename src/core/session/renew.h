@@ -13,6 +13,17 @@ void session_open_begin(struct session *s, struct frame *body, struct call *c,
     enum phase phase, int64_t timeout);
 /* How long a renewal may take, in ms: RENEW_MS, or a shorter retry window. */
 int64_t session_renew_window(const struct session *s);
+/* When this call stops waiting for the renewal. */
+int64_t session_wait_end(const struct session *s, const struct call *c);
+/* The soonest and the latest session_wait_end of the calls that wait;
+ * ALARM_NEVER: none waits. */
+int64_t session_wait_soonest(const struct session *s);
+int64_t session_wait_latest(const struct session *s);
+/* Sends a second initialize of the same renewal if this one is silent while a
+ * call waits: its connection may be dead. */
+void session_hedge(struct session *s, struct attempt *l);
+/* When session_hedge has something to do. */
+int64_t session_hedge_due(const struct session *s, const struct attempt *l);
 /* Renews the session, if the phase permits that. why is the rule by which the
  * session is lost; static, here and in the functions below. */
 void session_renew(struct session *s, const char *why);

@@ -103,11 +103,12 @@ session_flap_wait(unsigned n)
 	return n < 4 ? 100 * (int64_t)n : 400;
 }
 
-/* Sending again did not help this call. */
+/* The call is not sent again in this session. */
 static void
 flap_exhausted(struct session *s, const struct call *c)
 {
-	s->balancer.flapping_until = 0;
+	if (c->flaps > 0)
+		s->balancer.flapping_until = 0;
 	if (s->balancer.scout != c)
 		return;
 	session_scout(s, NULL);

@@ -45,6 +45,7 @@ session_sign_in(struct session *s, struct attempt *l, struct span text)
 	/* For a renewal or an initialize of --handshake no client gives up, so
 	 * the time for the sign-in does not count. */
 	if (l->kind == ATTEMPT_OPEN && l->generation == s->generation) {
+		s->renewal.window_at = s->now;
 		if (phase_permits(s, PHASE_AGAIN))
 			session_phase(s, PHASE_RENEWING,
 			    l->waits_for_user ?

@@ -75,7 +75,9 @@ enum {
 	MAX_EARLY = 1 << 20,      /* bytes of messages before the answer to
 				   * initialize */
 	ANSWERED = 64,            /* ids of answered calls that are kept */
-	RENEW_MS = 15 * 1000,     /* how long a renewal may take */
+	RENEW_MS = 15 * 1000,     /* how long a call waits for a renewal */
+	HEDGE_MS = 5 * 1000,      /* silence of its initialize, until a second
+				   * one is sent */
 	RESTORE_MS = 5 * 1000,    /* how long a server may take to restore one
 				   * setting */
 	RESTORING_MS = 10 * 1000, /* the same for all settings */
@@ -259,6 +261,10 @@ struct renewal {
 	size_t replays;       /* calls that were replayed since the renewal
 			       * began */
 	int64_t began_at;
+	int64_t window_at;    /* when its time began: a sign-in begins it
+			       * anew */
+	struct kept_facts *setback; /* why its initialize failed the last time;
+				     * NULL: it did not */
 	int64_t pace;         /* see backoff_pace */
 	bool renewed; /* the renewal worked, and the client has not been told */
 };
@@ -355,6 +361,7 @@ struct session {
 	uint64_t ids;         /* how many ids mcpsplice made */
 
 	enum phase phase;
+	int64_t gate_at; /* when the gate was opened */
 	struct generation *generation;
 	struct generation *former; /* the generation before, or NULL */
 	struct handshake handshake;

@@ -68,6 +68,7 @@ session_free(struct session *s)
 	frame_unref(s->renewal.last_refusal);
 	frame_unref(s->handshake.answer);
 	frame_unref(s->renewal.before);
+	facts_free(s->renewal.setback);
 	settings_clear(&s->settings);
 	tools_free(s->tools);
 	buf_free(&s->start.result);

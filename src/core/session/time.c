@@ -30,23 +30,28 @@ phase_timeout(struct session *s)
 		.retry_after_ms = -1,
 	};
 
-	struct facts f = silent;
+	struct facts f = s->renewal.setback != NULL ?
+	    s->renewal.setback->facts :
+	    silent;
 
 	switch (session_lateness(s)) {
 	case LATE_FIRST:
 		if (session_start_from_cache(s, &silent))
 			break;
-		/* FALLTHROUGH */
+		f = session_opening_waits(s) ? session_sign_in_facts(s) :
+					       silent;
+		session_open_failed(s, &f, NULL);
+		break;
 	case LATE_AGAIN:
 		if (session_opening_waits(s))
 			f = session_sign_in_facts(s);
-		session_open_failed(s, &f, NULL);
+		session_renew_late(s, &f);
 		break;
 	case LATE_READY:
 		session_log(s, LEVEL_WARN,
-		    "%s did not acknowledge notifications/initialized within "
-		    "%d s; mcpsplice continues",
-		    s->config.host, READY_MS / 1000);
+		    "%s did not acknowledge notifications/initialized in time; "
+		    "mcpsplice continues",
+		    s->config.host);
 		session_readied(s);
 		break;
 	case LATE_RESTORE:
@@ -70,6 +75,8 @@ attempt_tick(struct session *s, struct attempt *l)
 	if (l->live) {
 		if (l->abort_at <= s->now)
 			session_abort(s, l);
+		else if (l->kind == ATTEMPT_OPEN)
+			session_hedge(s, l);
 		return;
 	}
 	if (l->start_at > s->now)
@@ -145,13 +152,13 @@ call_due(struct session *s, struct call *c, bool renewal_waits)
 }
 
 static int64_t
-attempt_due(const struct attempt *l)
+attempt_due(const struct session *s, const struct attempt *l)
 {
 	int64_t due;
 
 	if (!l->live)
 		return l->start_at;
-	due = l->abort_at;
+	due = alarm_sooner(l->abort_at, session_hedge_due(s, l));
 	if (l->kind != ATTEMPT_CALL || l->call == NULL)
 		return due;
 	if (!l->waits_for_user)
@@ -176,7 +183,7 @@ recount(struct session *s)
 		left -= c->state != CALL_HELD;
 	}
 	for (l = s->calls.attempts; l != NULL; l = l->next)
-		alarm_note(&s->alarms, attempt_due(l));
+		alarm_note(&s->alarms, attempt_due(s, l));
 }
 
 void

@@ -13,7 +13,7 @@ void
 session_unauthorized(struct session *s, const struct event *in)
 {
 	struct event a = { .kind = ACTION_TAKE_REFUSAL, .ticket = in->ticket };
-	const struct attempt *l = calls_attempt_find(&s->calls, in->ticket);
+	struct attempt *l = calls_attempt_find(&s->calls, in->ticket);
 	struct ruling r = verdict_bare(in->facts, &s->config.rules);
 	struct facts f = *in->facts;
 
@@ -26,5 +26,8 @@ session_unauthorized(struct session *s, const struct event *in)
 			a.session = span_of(l->generation->session);
 		a.facts = in->facts;
 	}
+	/* The server is not silent: other credentials may take a while. */
+	if (l != NULL && l->kind == ATTEMPT_OPEN)
+		l->silent_at = s->now + SILENT_MS;
 	events_add(&s->events, &a);
 }

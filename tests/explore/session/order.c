@@ -35,7 +35,8 @@ check_ready_over(struct world *w, const struct seen_generation *g)
 {
 	if (g->ready_at < 0)
 		explore_breaks(w, "something is sent before initialized");
-	else if (!is_over(w, g->ready) && w->p->now < g->ready_at + READY_MS)
+	else if (!is_over(w, g->ready) && w->p->now < g->ready_at + READY_MS &&
+	    (!g->own || w->p->now < g->begun_at + RENEW_MS))
 		explore_breaks(w, "something overtakes initialized");
 }
 
@@ -49,7 +50,9 @@ begin(struct world *w)
 static bool
 is_restoring_late(const struct world *w, const struct seen_generation *g)
 {
-	return g->restore_at >= 0 && w->p->now >= g->restore_at + RESTORING_MS;
+	return g->restore_at >= 0 &&
+	    (w->p->now >= g->restore_at + RESTORING_MS ||
+		w->p->now >= g->begun_at + RENEW_MS);
 }
 
 static void

@@ -97,6 +97,7 @@ begin_generation(struct world *w, struct span id, bool own)
 	g->level = -1;
 	g->begun_at = w->p->now;
 	memset(g->subs, -1, sizeof g->subs);
+	w->hedge[0] = '\0';
 	snprintf(w->opening, sizeof w->opening, "%.*s", (int)id.n, id.p);
 	w->reason = w->flapping = false;
 	if (w->initializes == 0)
@@ -109,6 +110,21 @@ begin_generation(struct world *w, struct span id, bool own)
 		explore_breaks(w, "a question outlives its session");
 }
 
+/* A renewal that is silent is asked for once more, on another connection. */
+static bool
+is_hedge(struct world *w, const struct seen_send *other, const struct event *a)
+{
+	struct span id = a->order->body->id;
+
+	if (w->hedge[0] != '\0')
+		return span_is(id, w->hedge) || span_is(id, w->opening);
+	if (!a->order->fresh || other->generation != w->generation ||
+	    explore_now(w)->settled || w->p->now - other->sent_at < HEDGE_MS)
+		return false;
+	snprintf(w->hedge, sizeof w->hedge, "%.*s", (int)id.n, id.p);
+	return true;
+}
+
 static void
 check_open(struct world *w, size_t i, const struct event *a)
 {
@@ -118,11 +134,13 @@ check_open(struct world *w, size_t i, const struct event *a)
 
 	for (k = w->first_alive; k < i; k++)
 		if (explore_is_alive(w, k) && w->sends[k].kind == SEND_OPEN &&
-		    w->sends[k].epoch == w->initializes)
+		    w->sends[k].epoch == w->initializes &&
+		    w->sends[k].generation == w->generation &&
+		    !explore_now(w)->settled && !is_hedge(w, &w->sends[k], a))
 			explore_breaks(w, "two renewals at a time");
 	if (a->order->session.n > 0)
 		explore_breaks(w, "an initialize with a session id");
-	if (!span_is(id, w->opening))
+	if (!span_is(id, w->opening) && !span_is(id, w->hedge))
 		begin_generation(w, id, id.n > 0 && id.p[0] == '"');
 	n->generation = w->generation;
 }

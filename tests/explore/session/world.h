@@ -23,6 +23,8 @@ enum {
 	CACHED_START_MS = 5 * 1000, /* of initialize, before it is from
 				      * the startup cache */
 	READY_MS = 10 * 1000,       /* for the 2xx to initialized */
+	HEDGE_MS = 5 * 1000,        /* of a silent initialize, before another */
+	RENEW_MS = 13 * 1000,       /* a renewal has this time in any case */
 	/* Words that come later than this are no refusal: */
 	REFUSAL_MS = 500,           /* after the request */
 	REFUSAL_HEAD_MS = 150,      /* after the head of the answer */
@@ -185,7 +187,8 @@ struct world {
 	unsigned n_given;
 	unsigned asked, sessions, strays;
 	int initializes;
-	char opening[32];  /* raw id of the latest initialize */
+	char opening[32];  /* raw id of the latest initialize, */
+	char hedge[32];    /* and of the second one if that was silent */
 	bool opening_open; /* the client waits for its answer */
 	bool idle;         /* it got an error */
 	bool said_initialized;
