@@ -31,9 +31,10 @@ struct generation {
 			  * not */
 	unsigned initialized_again; /* how often initialized was sent again
 				     * after the server got it */
-	bool hedged;             /* its initialize was silent, and a second one
+	bool hedged;              /* its initialize was silent, and a second one
 				  * was sent */
-	bool initialized_denied; /* initialized was answered with 401 or 403 */
+	bool initialized_refused; /* the server did not take initialized */
+	bool initialized_denied;  /* initialized was answered with 401 or 403 */
 };
 
 struct generation *generation_new(uint64_t number);
@@ -143,21 +144,21 @@ struct attempt {
 			     * waits for a ping */
 	struct ruling said; /* what the error in its answer means; rule NULL: no
 			     * error came, or the error went to a call */
-	int64_t silent_at;  /* ATTEMPT_CALL, ATTEMPT_OPEN, live: when it has been
+	int64_t silent_at; /* ATTEMPT_CALL, ATTEMPT_OPEN, live: when it has been
 			     * silent for too long */
-	unsigned silences;  /* how often the call was silent for too long */
-	unsigned resumes;   /* how often its stream was resumed */
-	int64_t out_at;     /* when its request was written, as far as known */
-	int64_t head_at;    /* when the head of its answer came; 0: not yet */
-	int64_t event_at;   /* ATTEMPT_CALL: when the call last had an event or
+	unsigned silences; /* how often the call was silent for too long */
+	unsigned resumes;  /* how often its stream was resumed */
+	int64_t out_at;    /* when its request was written, as far as known */
+	int64_t head_at;   /* when the head of its answer came; 0: not yet */
+	int64_t event_at;  /* ATTEMPT_CALL: when the call last had an event or
 			     * a message, or was sent */
-	int64_t dead_at;    /* when the silent call is given up because its
+	int64_t dead_at;   /* when the silent call is given up because its
 			     * session is gone */
-	uint64_t origin;    /* the ticket of the first attempt in a chain of
+	uint64_t origin;   /* the ticket of the first attempt in a chain of
 			  * copies; its own for the first */
-	uint64_t asker;     /* ATTEMPT_ONE_WAY: the origin of the attempt whose
+	uint64_t asker;    /* ATTEMPT_ONE_WAY: the origin of the attempt whose
 			  * question it answers, or 0 */
-	int status;         /* ATTEMPT_ONE_WAY, suspect: the HTTP status of the
+	int status;        /* ATTEMPT_ONE_WAY, suspect: the HTTP status of the
 			  * refusal */
 	int64_t window_end; /* when retries end; ALARM_NEVER: none began */
 	int64_t start_at;   /* not live: when it goes out */

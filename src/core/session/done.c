@@ -277,8 +277,8 @@ one_way_done(struct session *s, struct attempt *l, const struct facts *f)
 		return;
 	/* Another replica may know the session. */
 	if (current && session_flaps(s) && l->tries < FLAPS && is_refusal(r)) {
-		session_again(s, l, session_flap_wait(l->tries + 1))->fresh =
-		    true;
+		session_again(s, l, session_flap_wait(l->tries + 1))
+		    ->fresh = true;
 		return;
 	}
 	if (current && r.verdict == VERDICT_SUSPECT) {
@@ -337,6 +337,7 @@ ready_done(struct session *s, struct attempt *l, const struct facts *f)
 		f->ending == ENDING_CUT) &&
 	    ready_again(s, l, f))
 		return;
+	s->generation->initialized_refused = !verdict_2xx(f);
 	s->generation->initialized_denied = f->status == 401 ||
 	    f->status == 403;
 	if (!verdict_2xx(f))

@@ -69,8 +69,7 @@ session_hedge_due(const struct session *s, const struct attempt *l)
 {
 	if (!phase_permits(s, PHASE_AGAIN) || l->kind != ATTEMPT_OPEN ||
 	    !l->live || l->waits_for_user || l->generation != s->generation ||
-	    s->generation->hedged ||
-	    session_wait_soonest(s) == ALARM_NEVER)
+	    s->generation->hedged || session_wait_soonest(s) == ALARM_NEVER)
 		return ALARM_NEVER;
 	return l->silent_at;
 }

@@ -297,6 +297,13 @@ refused_now(struct session *s, struct call *c, struct generation *g)
 {
 	bool scout = s->balancer.scout == c;
 
+	/* Perhaps the session lacks nothing but its initialized. */
+	if (g->initialized_refused && g->initialized_again == 0 &&
+	    !c->unready && s->config.replay != REPLAY_NEVER &&
+	    phase_permits(s, PHASE_WORKS)) {
+		session_unready(s, c, c->refusal, c->rule);
+		return;
+	}
 	if (flap(s, c, g))
 		return;
 	renew_or_end(s, c, g);
@@ -479,6 +486,7 @@ session_unready(struct session *s, struct call *c, struct frame *refusal,
 	if (s->handshake.ready != NULL &&
 	    s->generation->initialized_again == 0) {
 		s->generation->initialized_again++;
+		session_charge_refused(s, 0);
 		session_send_one_way(s, s->handshake.ready);
 	}
 	session_send_call_in(s, c, UNREADY_MS);

@@ -100,8 +100,8 @@ enum {
 	MAX_VAIN = 12,              /* requests in vain for one call */
 	VAIN_MS = 5 * 1000,         /* their time, without the wait for the
 				     * answer to initialize */
-	VAIN_LEFT_MS = 2 * 1000,    /* as much of it is left for a new session */
-	FLAPPING_MS = 60 * 1000,    /* a session id that was served within this
+	VAIN_LEFT_MS = 2 * 1000, /* as much of it is left for a new session */
+	FLAPPING_MS = 60 * 1000, /* a session id that was served within this
 				     * time is not lost, as replicas flap */
 	HOUR_MS = 60 * 60 * 1000,
 	SUM_UP_MS = 10 * 60 * 1000, /* between two warnings about renewals */
@@ -261,11 +261,11 @@ struct renewal {
 	size_t replays;       /* calls that were replayed since the renewal
 			       * began */
 	int64_t began_at;
-	int64_t window_at;    /* when its time began: a sign-in begins it
+	int64_t window_at;          /* when its time began: a sign-in begins it
 			       * anew */
 	struct kept_facts *setback; /* why its initialize failed the last time;
 				     * NULL: it did not */
-	int64_t pace;         /* see backoff_pace */
+	int64_t pace;               /* see backoff_pace */
 	bool renewed; /* the renewal worked, and the client has not been told */
 };
 

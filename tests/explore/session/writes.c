@@ -37,7 +37,8 @@ check_evidence(struct world *w, const struct seen_call *c,
 		return;
 	/* The time in the queue counts. */
 	if (c->outcome == UNSENT && c->sent == 1 && w->telling > 0 &&
-	    w->p->now - c->made_at < w->config->retry_window_ms && w->told_call && w->config->retry_window_ms > 0 &&
+	    w->p->now - c->made_at < w->config->retry_window_ms &&
+	    w->told_call && w->config->retry_window_ms > 0 &&
 	    w->calls[w->sends[w->telling - 1].call].sent == 1 &&
 	    c == &w->calls[w->sends[w->telling - 1].call])
 		explore_breaks(w, "what was not sent is not tried again");
