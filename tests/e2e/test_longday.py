@@ -1044,7 +1044,7 @@ class Verbose(Base):
                   "replayed 1 request", NEW % (2, UNKNOWN, "1 request"),
                   REFUSED % (2, UNKNOWN),
                   "another replica may know the session: the request is "
-                  "sent again with the same session id, try 1 of 8",
+                  "sent again with the same session id, try 1 of 4",
                   "warning: HOST accepts and refuses the same session: its "
                   "load balancer sends requests to replicas that do not share "
                   "sessions. Each request is sent again until it reaches the "
@@ -1120,9 +1120,10 @@ class Verbose(Base):
         p.finish()
         self.said(p, "has not opened a session yet: the client is answered "
                      "from the startup cache, and calls wait",
+                  "does not answer initialize: it is sent again",
                   "new session, generation 1 (initialize was answered from "
                   "the startup cache)")
-        self.assertEqual(len(p.err().splitlines()), 2, p.err())
+        self.assertEqual(len(p.err().splitlines()), 3, p.err())
 
 
 # --- killed ---

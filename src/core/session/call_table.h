@@ -34,7 +34,8 @@ struct generation {
 	bool hedged;              /* its initialize was silent, and a second one
 				  * was sent */
 	bool initialized_refused; /* the server did not take initialized */
-	bool initialized_denied;  /* initialized was answered with 401 or 403 */
+	bool second; /* the session before was gone before initialized */
+	bool initialized_denied; /* initialized was answered with 401 or 403 */
 };
 
 struct generation *generation_new(uint64_t number);

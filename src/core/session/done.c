@@ -276,7 +276,8 @@ one_way_done(struct session *s, struct attempt *l, const struct facts *f)
 	    (f->sent ? retry_refused(s, l, f) : retry_unsent(s, l, f)))
 		return;
 	/* Another replica may know the session. */
-	if (current && session_flaps(s) && l->tries < FLAPS && is_refusal(r)) {
+	if (current && session_flaps(s) && is_refusal(r) &&
+	    l->tries < (l->body == s->handshake.ready ? 1 : FLAPS)) {
 		session_again(s, l, session_flap_wait(l->tries + 1))
 		    ->fresh = true;
 		return;
@@ -314,8 +315,9 @@ ready_again(struct session *s, struct attempt *l, const struct facts *f)
 }
 
 /* ATTEMPT_READY: the 2xx to notifications/initialized opens the gate. If the
- * server does not take it, the calls that wait are sent all the same: what
- * becomes of them tells whether the session is good. */
+ * session is gone already, it is renewed, but only once in a row. Otherwise the
+ * calls that wait are sent all the same: what becomes of them tells whether the
+ * session is good. */
 static void
 ready_done(struct session *s, struct attempt *l, const struct facts *f)
 {
@@ -337,6 +339,14 @@ ready_done(struct session *s, struct attempt *l, const struct facts *f)
 		f->ending == ENDING_CUT) &&
 	    ready_again(s, l, f))
 		return;
+	if (lost && !s->generation->second &&
+	    backoff_budget_allows(&s->renewal.budget, s->now)) {
+		calls_attempt_drop(&s->calls, l);
+		session_count_failed_renewal(s);
+		session_renew(s, "initialized was refused");
+		s->generation->second = true;
+		return;
+	}
 	s->generation->initialized_refused = !verdict_2xx(f);
 	s->generation->initialized_denied = f->status == 401 ||
 	    f->status == 403;

@@ -299,7 +299,8 @@ refused_now(struct session *s, struct call *c, struct generation *g)
 
 	/* Perhaps the session lacks nothing but its initialized. */
 	if (g->initialized_refused && g->initialized_again == 0 &&
-	    !c->unready && s->config.replay != REPLAY_NEVER &&
+	    c->status == 400 && !c->unready && c->vain < MAX_VAIN &&
+	    s->config.replay != REPLAY_NEVER && s->config.retry_window_ms > 0 &&
 	    phase_permits(s, PHASE_WORKS)) {
 		session_unready(s, c, c->refusal, c->rule);
 		return;

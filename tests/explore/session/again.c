@@ -165,14 +165,16 @@ explore_charge_refused(struct world *w, bool doubted)
 			w->calls[k].cost++;
 }
 
-/* What was not sent, or came too early, costs nothing. */
+/* What was not sent, or came too early, costs nothing. One more is allowed:
+ * the session does not count a request for a call that was not refused yet when
+ * the request went out. */
 static void
 check_cost(struct world *w, struct seen_call *c)
 {
 	if (c->lost_at < 0 || c->outcome == UNSENT || c->outcome == LATER ||
 	    c->outcome == UNREADY)
 		return;
-	if (++c->cost > IN_VAIN)
+	if (++c->cost > IN_VAIN + 1)
 		explore_breaks(w, "too many requests for one call");
 }
 

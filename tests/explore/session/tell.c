@@ -103,7 +103,8 @@ note_served(struct world *w, unsigned call)
 	g->useless = false;
 	if (c->generation != w->generation)
 		return;
-	w->flapping |= c->flaps > 0;
+	/* The session knows nothing of an answer that nobody waits for. */
+	w->flapping |= c->flaps > 0 && explore_is_open(w, call);
 	if (c->replayed != c->generation)
 		return;
 	g->helped++;
@@ -184,6 +185,8 @@ note_outcome(struct world *w, size_t i, struct shape shape)
 			note_served(w, (unsigned)n->call);
 	}
 	n->outcome = shape.outcome;
+	/* initialized is sent again when a call is refused, and the call. */
+	w->may_flap |= n->kind == SEND_READY && *shape.text == '4';
 	if (n->kind == SEND_RESTORE && n->generation == w->generation &&
 	    strstr(shape.text, "err") != NULL)
 		note_unrestored(w, i, shape.outcome == FINAL);

@@ -73,6 +73,7 @@ check_given_up(struct world *w, const struct seen_call *c,
 		return;
 	if (w->flapping && g->served && !c->unready && !c->in_band &&
 	    w->p->now - g->served_at < MINUTE_MS && c->flaps < FLAPS &&
+	    c->cost < IN_VAIN - FLAPS &&
 	    (c->flaps == 0 || w->p->now - c->flaps_first < FLAPS_SURE_MS))
 		explore_breaks(w,
 		    "a call is given up, and another replica may "

@@ -121,6 +121,28 @@ START_TEST(test_rate_holds)
 }
 END_TEST
 
+/* Twenty at once, then four in a second; after a quiet time twenty again. */
+START_TEST(test_pace)
+{
+	int64_t next = 0, now = HOUR;
+	unsigned i;
+
+	for (i = 0; i < 20; i++)
+		ck_assert_int_eq(backoff_pace(&next, now), 0);
+	ck_assert_int_eq(backoff_pace(&next, now), SECOND / 4);
+	now += SECOND / 4;
+	ck_assert_int_eq(backoff_pace(&next, now), SECOND / 4);
+	now += SECOND;
+	for (i = 0; i < 3; i++)
+		ck_assert_int_eq(backoff_pace(&next, now), 0);
+	ck_assert_int_eq(backoff_pace(&next, now), SECOND / 4);
+	now += MINUTE;
+	for (i = 0; i < 20; i++)
+		ck_assert_int_eq(backoff_pace(&next, now), 0);
+	ck_assert_int_gt(backoff_pace(&next, now), 0);
+}
+END_TEST
+
 START_TEST(test_budget_minute)
 {
 	struct backoff_budget b = { 0 };
@@ -238,6 +260,7 @@ main(void)
 	tcase_add_test(tc, test_stream_grows);
 	tcase_add_test(tc, test_rate);
 	tcase_add_test(tc, test_rate_holds);
+	tcase_add_test(tc, test_pace);
 	tcase_add_test(tc, test_budget_minute);
 	tcase_add_test(tc, test_budget_spread);
 	tcase_add_test(tc, test_budget_hour);
