@@ -1133,14 +1133,16 @@ class Killed(Base):
     that was left, never one that a living copy holds."""
 
     def hold(self, s, pick, act=None):
-        """The first request that pick() likes stays without an answer."""
+        """The requests that pick() likes stay without an answer: a second
+        initialize follows one that is silent."""
         met = threading.Event()
 
         def before(rx, tx):
-            if met.is_set() or not pick(rx):
+            if not pick(rx):
                 return False
+            first = not met.is_set()
             met.set()
-            if act:
+            if act and first:
                 act(rx, tx)
             stay(tx)
             tx.cut()
