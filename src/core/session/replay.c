@@ -351,7 +351,7 @@ session_replay(struct session *s)
 		next = c->next;
 		if (c->state != CALL_REFUSED || c->attempt != NULL)
 			continue;
-		if (c->vain >= MAX_VAIN) {
+		if (c->vain >= MAX_VAIN && s->generation->replays_ok == 0) {
 			refusal_stands(s, c, ", again and again");
 			continue;
 		}

@@ -108,6 +108,7 @@ note_served(struct world *w, unsigned call)
 	if (c->replayed != c->generation)
 		return;
 	g->helped++;
+	w->helped_at = w->p->now;
 	for (k = 0; k < w->n_calls; k++)
 		w->calls[k].cost = 0;
 }

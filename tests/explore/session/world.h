@@ -203,6 +203,7 @@ struct world {
 	unsigned judged;       /* refusals that the session has judged */
 	bool safe[TOOLS];      /* as the last tools/list said */
 	int level, subs[URIS]; /* calls that the server agreed to; -1: none */
+	int64_t helped_at;     /* a call that was refused was helped */
 	int64_t changed_at;    /* the client was told of new lists; -1 */
 	uint64_t input;
 	size_t telling; /* the send that is told something, from 1 */

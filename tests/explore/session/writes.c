@@ -57,7 +57,8 @@ check_evidence(struct world *w, const struct seen_call *c,
 }
 
 /* The server's refusal is not passed on while another replica may know the
- * session. */
+ * session. Requests in vain are counted in another way here, so a call that has
+ * cost many may be given up. */
 static void
 check_given_up(struct world *w, const struct seen_call *c,
     const struct frame *f)
@@ -73,7 +74,7 @@ check_given_up(struct world *w, const struct seen_call *c,
 		return;
 	if (w->flapping && g->served && !c->unready && !c->in_band &&
 	    w->p->now - g->served_at < MINUTE_MS && c->flaps < FLAPS &&
-	    c->cost < IN_VAIN - FLAPS &&
+	    c->cost > 0 && c->cost < IN_VAIN / 2 && w->helped_at < w->p->now &&
 	    (c->flaps == 0 || w->p->now - c->flaps_first < FLAPS_SURE_MS))
 		explore_breaks(w,
 		    "a call is given up, and another replica may "
