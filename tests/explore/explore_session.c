@@ -2,42 +2,20 @@
  * Random schedules for the session reducer: a client, a server that forgets,
  * refuses, cuts and lingers, and time. After every input the rules that hold
  * for all schedules are checked; a schedule that breaks one is printed in the
- * language of tests/play/README.
- *
- * EXPLORE is the number of schedules; EXPLORE_SEED=N plays that one alone,
- * EXPLORE_TRACE=1 prints it even when it is good. EXPLORE_ALL=1 goes on after
- * a broken rule and prints, of each, the shortest schedule.
+ * language of tests/play/README. run.h says what the environment can ask for.
  */
 #include "config.h"
 
-#include <sys/mman.h>
-#include <sys/wait.h>
-
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
+#include "explore/run.h"
 #include "explore/session/world.h"
 
 enum {
-	SCHEDULES = 100000,
-	WITH_SANITIZERS = 20000, /* they take five times as long */
-	UNDER_VALGRIND = 300,
 	MAX_STEPS = 160,
-	ROUNDS = 400, /* of answers, after EOF */
-	RULES = 64
+	ROUNDS = 400 /* of answers, after EOF */
 };
-
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
 
 /* --- what happens --- */
 
@@ -275,130 +253,23 @@ play_schedule(struct world *w)
 
 /* --- all of them --- */
 
-struct finding {
-	const char *rule;
-	uint64_t seed;
-	char *trace;
-	size_t n, times;
-};
-
-/* The shortest schedule for each rule. */
-static void
-note_finding(struct finding *all, uint64_t seed, const struct world *w)
-{
-	struct finding *f = all;
-
-	while (f->rule != NULL && f->rule != w->broken)
-		f++;
-	if (f == all + RULES - 1)
-		return;
-	f->rule = w->broken;
-	f->times++;
-	if (f->trace != NULL && f->n <= w->p->trace.n)
-		return;
-	free(f->trace);
-	f->trace = xstrndup(w->p->trace.p, w->p->trace.n);
-	f->n = w->p->trace.n;
-	f->seed = seed;
-}
-
-static void
-tell_finding(const struct finding *f)
-{
-	printf("%s\nEXPLORE_SEED=%llu breaks a rule: %s\n", f->trace,
-	    (unsigned long long)f->seed, f->rule);
-	if (f->times > 1)
-		printf("(%zu schedules do; this is the shortest)\n", f->times);
-}
-
-/* Returns false when a rule was broken. */
-static bool
-explore(uint64_t seed, bool trace, struct finding *all)
+static const char *
+play(uint64_t seed, struct buf *trace)
 {
 	struct world *w = xcalloc(1, sizeof *w);
-	bool good;
+	const char *broken;
 
 	w->rng = seed;
 	play_schedule(w);
-	good = w->broken == NULL;
-	if (!good)
-		note_finding(all, seed, w);
-	else if (trace)
-		printf("%s\n", buf_str(&w->p->trace));
+	broken = w->broken;
+	buf_addspan(trace, buf_span(&w->p->trace));
 	play_free(w->p);
 	free(w);
-	return good;
-}
-
-/* Returns how many findings there are. */
-static int
-explore_from(uint64_t first, uint64_t last, bool go_on, bool trace,
-    uint64_t *at)
-{
-	struct finding all[RULES];
-	int n = 0;
-
-	memset(all, 0, sizeof all);
-	for (*at = first; *at <= last; ++*at)
-		if (!explore(*at, trace, all) && !go_on)
-			break;
-	for (; all[n].rule != NULL; n++) {
-		tell_finding(&all[n]);
-		free(all[n].trace);
-	}
-	fflush(stdout);
-	return n;
-}
-
-/* In a child, so that the seed of a crash is known. */
-static int
-explore_all(uint64_t n, bool go_on)
-{
-	uint64_t *seed = mmap(NULL, sizeof *seed, PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	const char *fork_wish = getenv("CK_FORK");
-	int status = 0;
-	pid_t child;
-
-	if (seed == MAP_FAILED)
-		return 1;
-	if (fork_wish != NULL && strcmp(fork_wish, "no") == 0)
-		return explore_from(1, n, go_on, false, seed) > 0;
-	child = fork();
-	if (child == 0)
-		exit(explore_from(1, n, go_on, false, seed) > 0);
-	if (child < 0 || waitpid(child, &status, 0) != child)
-		return 1;
-	if (status != 0 && !(WIFEXITED(status) && WEXITSTATUS(status) == 1))
-		printf("EXPLORE_SEED=%llu ends in a crash\n",
-		    (unsigned long long)*seed);
-	if (status == 0)
-		printf("%llu schedules, no rule broken\n",
-		    (unsigned long long)n);
-	return status != 0;
-}
-
-static uint64_t
-how_many(void)
-{
-	const char *number = getenv("EXPLORE");
-
-	if (number != NULL)
-		return strtoull(number, NULL, 10);
-	if (getenv("UNDER_VALGRIND") != NULL)
-		return UNDER_VALGRIND;
-	return SANITIZED ? WITH_SANITIZERS : SCHEDULES;
+	return broken;
 }
 
 int
 main(void)
 {
-	const char *seed = getenv("EXPLORE_SEED");
-	uint64_t at, one;
-
-	if (seed == NULL)
-		return explore_all(how_many(), getenv("EXPLORE_ALL") != NULL);
-	one = strtoull(seed, NULL, 10);
-	return explore_from(one, one, false, getenv("EXPLORE_TRACE") != NULL,
-		   &at) > 0;
+	return explore_main(play);
 }
