@@ -17,13 +17,15 @@ struct shape {
 	bool null_id;
 };
 
-/* The tool that asked must know whether its answer came. */
+/* The tool that asked goes on if it has the answer, or if its server does not
+ * want it. Otherwise it waits. */
 static void
-note_delivery(struct world *w, size_t i, enum fate fate)
+note_delivery(struct world *w, size_t i, enum fate fate, const char *line)
 {
 	int k = w->exchanges[i].answers;
+	bool wanted = line[0] != '4' || strncmp(line, "429", 3) == 0;
 
-	if (k != NOBODY && fate == FATE_REFUSED)
+	if (k != NOBODY && fate == FATE_REFUSED && wanted)
 		w->questions[k].since = w->p->now;
 	else if (k != NOBODY)
 		w->exchanges[w->questions[k].exchange].question = NOBODY;
@@ -37,7 +39,7 @@ end_with(struct world *w, size_t i, enum fate fate, const char *line)
 	if (x->fate == FATE_OPEN || x->fate == FATE_UNASKED)
 		x->fate = fate;
 	x->heard_at = w->p->now;
-	note_delivery(w, i, fate);
+	note_delivery(w, i, fate, line);
 	input(w, "< #%zu %s", i + 1, line);
 }
 
@@ -60,7 +62,7 @@ tell_shape(struct world *w, size_t i, enum fate fate, const struct shape *s)
 		return;
 	}
 	w->exchanges[i].fate = fate;
-	note_delivery(w, i, fate);
+	note_delivery(w, i, fate, s->line);
 	tell_error(w, i, s->line, s->null_id, s->code, s->words);
 }
 

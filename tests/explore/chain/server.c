@@ -125,12 +125,14 @@ call_post_turn(struct world *w, size_t i)
 
 	if (!w->well && goes_wrong(w, i))
 		return;
-	if (w->kind == SERVER_SSE)
-		accept(w, i);
-	else if (listen || (!w->well && percent(w, w->climate->stream)))
+	if (w->kind == SERVER_SSE) {
+		if (!accept(w, i))
+			end_with(w, i, FATE_REFUSED, "404");
+	} else if (listen || (!w->well && percent(w, w->climate->stream))) {
 		stream_turn(w, i);
-	else if (w->well || x->modern || percent(w, 90) || !accept(w, i))
+	} else if (w->well || x->modern || percent(w, 90) || !accept(w, i)) {
 		answer(w, i);
+	}
 }
 
 static void

@@ -1,0 +1,64 @@
+#!/bin/sh
+# Would the random tests notice? Each patch of this folder breaks the program
+# in a way that it was broken once (a mutant). What the patch names in its line
+# "Found-by" must fail then: the explorer of the chain, or the chaos.
+#
+# tests/mutants/run.sh [PATCH...]
+#
+# Works in a copy of the tree, which must have been through autoreconf. Says of
+# each whether it was found; the exit status is 0 if all were.
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$here/../.." && pwd)
+[ $# -gt 0 ] || set -- "$here"/*.patch
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/mcpsplice-mutants.XXXXXX")
+trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+
+mkdir "$work/tree" "$work/build"
+(cd "$top" && tar -cf - --exclude=./.git --exclude=./build \
+    --exclude='./build-[!a]*' --exclude=node_modules .) |
+    tar -xf - -C "$work/tree"
+cd "$work/build"
+# without --enable-debug: the rules shall find it, not an assertion
+"$work/tree/configure" CFLAGS='-O2 -g' >"$work/log"
+
+build()
+{
+	make -j2 -C "$work/build/src" >"$work/log" 2>&1 &&
+	    make -j2 -C "$work/build/tests" explore/explore_chain \
+		>>"$work/log" 2>&1 && return
+	cat "$work/log"
+	exit 1
+}
+
+run_explorer()
+{
+	"$work/build/tests/explore/explore_chain"
+}
+
+run_chaos()
+{
+	CHAOS_UNTIL_FOUND=yes MCPSPLICE="$work/build/src/mcpsplice" \
+	    python3 "$work/tree/tests/e2e/test_chaos.py"
+}
+
+missed=0
+for patch; do
+	patch -s -p1 -F3 -d "$work/tree" <"$patch"
+	build
+	for by in $(sed -n 's/^Found-by: //p' "$patch"); do
+		name="$(basename "$patch" .patch), $by"
+		if "run_$by" >"$work/log" 2>&1; then
+			echo "MISSED  $name"
+			missed=1
+		else
+			echo "found   $name: $(grep 'breaks a rule' \
+			    "$work/log" | tail -n 1)"
+		fi
+	done
+	patch -s -R -p1 -F3 -d "$work/tree" <"$patch"
+done
+exit $missed
