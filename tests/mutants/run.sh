@@ -41,7 +41,7 @@ run_explorer()
 
 run_chaos()
 {
-	CHAOS_UNTIL_FOUND=yes MCPSPLICE="$work/build/src/mcpsplice" \
+	CHAOS_UNTIL_FOUND=yes CHAOS_SECONDS=110 MCPSPLICE="$work/build/src/mcpsplice" \
 	    python3 "$work/tree/tests/e2e/test_chaos.py"
 }
 
