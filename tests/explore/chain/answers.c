@@ -252,7 +252,7 @@ call_turn(struct world *w, size_t i)
 		say_something(w, i);
 	else if (dice < 45)
 		break_off(w, i);
-	else if (dice < 50 && x->post == i && !w->well)
+	else if (dice < 50 && x->post == i && x->thing >= 0)
 		tell_words(w, i);
 	else
 		answer(w, i);
