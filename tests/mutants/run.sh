@@ -21,9 +21,8 @@ mkdir "$work/tree" "$work/build"
 (cd "$top" && tar -cf - --exclude=./.git --exclude=./build \
     --exclude='./build-[!a]*' --exclude=node_modules .) |
     tar -xf - -C "$work/tree"
-cd "$work/build"
 # without --enable-debug: the rules shall find it, not an assertion
-"$work/tree/configure" CFLAGS='-O2 -g' >"$work/log"
+(cd "$work/build" && "$work/tree/configure" CFLAGS='-O2 -g' >"$work/log")
 
 build()
 {
@@ -45,6 +44,12 @@ run_chaos()
 	    python3 "$work/tree/tests/e2e/test_chaos.py"
 }
 
+build
+if ! EXPLORE=5000 run_explorer >"$work/log"; then
+	cat "$work/log"
+	echo 'FAIL: without a mutant'
+	exit 1
+fi
 missed=0
 for patch; do
 	patch -s -p1 -F3 -d "$work/tree" <"$patch"
@@ -55,8 +60,8 @@ for patch; do
 			echo "MISSED  $name"
 			missed=1
 		else
-			echo "found   $name: $(grep 'breaks a rule' \
-			    "$work/log" | tail -n 1)"
+			echo "found   $name: $(grep -E \
+			    'breaks a rule|in a crash' "$work/log" | tail -n 1)"
 		fi
 	done
 	patch -s -R -p1 -F3 -d "$work/tree" <"$patch"

@@ -13,14 +13,16 @@
 	"'resources':{'subscribe':true,'listChanged':true}}"
 #define TOOLS                                                                  \
 	"'tools':[{'name':'safe','annotations':{'readOnlyHint':true}},"        \
-	"{'name':'book'}]"
+	"{'name':'book','inputSchema':{'type':'object','properties':"          \
+	"{'a':{'type':'string','x-mcp-header':'A'}}},"                         \
+	"'outputSchema':{'type':'array'}}]"
 
 static const char *const results[] = {
 	"'protocolVersion':'2025-11-25'," CAPS
 	",'serverInfo':{'name':'s','version':'1'}",
 	"'supportedVersions':['2026-07-28']," CAPS ",$W",
 	TOOLS,
-	"'content':[]",
+	"'content':[],'structuredContent':[1]",
 };
 
 static const char *

@@ -22,7 +22,7 @@ params_of(struct world *w, enum method method)
 
 	switch (method) {
 	case METHOD_UNSAFE:
-		return xstrdup(",'name':'book'");
+		return xstrdup(",'name':'book','arguments':{'a':'x'}");
 	case METHOD_SAFE:
 		return xstrdup(",'name':'safe'");
 	case METHOD_READ:

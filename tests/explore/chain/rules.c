@@ -18,7 +18,8 @@ enum {
 	POSTS = 60,             /* of one thing */
 	PER_REQUEST = 40,       /* exchanges, */
 	PER_SECOND = 3,         /* and those that nobody asks for */
-	AT_FIRST = 100
+	AT_FIRST = 100,
+	ALIVE = 400 /* 64 notifications, 64 answers, 256 cancels, the calls */
 };
 
 static bool
@@ -394,9 +395,22 @@ check_silent(struct world *w)
 	}
 }
 
+/* Whatever waits in a queue, few exchanges are under way. */
+static void
+check_alive(struct world *w)
+{
+	size_t alive = 0, i;
+
+	for (i = w->first_alive; i < w->n_exchanges; i++)
+		alive += is_alive(w, i);
+	if (alive > ALIVE)
+		breaks(w, "too many exchanges are under way");
+}
+
 void
 check_time(struct world *w)
 {
+	check_alive(w);
 	check_questions(w);
 	check_silent(w);
 }

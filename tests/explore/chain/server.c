@@ -116,6 +116,21 @@ opening_turn(struct world *w, size_t i)
 		answer(w, i);
 }
 
+/* The server wants other headers, or the user at a URL, before it runs. */
+static void
+want_more(struct world *w, size_t i)
+{
+	w->exchanges[i].fate = FATE_REFUSED;
+	if (w->kind == SERVER_MODERN)
+		tell_error(w, i, "400", false, -32020, "header mismatch");
+	else
+		input(w,
+		    "< #%zu 200 {$J,'id':$,'error':{'code':-32042,'message':"
+		    "'m','data':{'elicitations':[{'url':'http://a/','message':"
+		    "'m','elicitationId':'e'}],'x':%zu}}}",
+		    i + 1, i);
+}
+
 static void
 call_post_turn(struct world *w, size_t i)
 {
@@ -125,6 +140,11 @@ call_post_turn(struct world *w, size_t i)
 
 	if (!w->well && goes_wrong(w, i))
 		return;
+	if (!w->well && w->kind != SERVER_SSE && x->thing >= 0 &&
+	    w->things[x->thing].method <= METHOD_SAFE && percent(w, 4)) {
+		want_more(w, i);
+		return;
+	}
 	if (w->kind == SERVER_SSE) {
 		if (!accept(w, i))
 			end_with(w, i, FATE_REFUSED, "404");
