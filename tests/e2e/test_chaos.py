@@ -154,7 +154,7 @@ class Round:
                 self.breaks("a second answer")
             runs = len(self.server.runs.get(key, []))
             if runs > 1 and ident in self.unsafe:
-                self.breaks("an unsafe call ran %d times" % runs)
+                self.breaks("unsafe call %d ran %d times" % (ident, runs))
             if self.server.times.get(key, 0) > SENDS:
                 self.breaks("a call was sent too often")
             for m, when in got:
@@ -171,12 +171,13 @@ class Round:
             return
         data = m["error"].get("data") or {}
         if data.get("source") != "mcpsplice":
-            # A safe call may run, break, and be refused when it is repeated.
+            # A safe call may have run before, and be refused when it is
+            # sent again.
             if data.get("chaos") == "refused" and runs > 0 and \
                     ident in self.unsafe:
-                self.breaks("a refusal answers a call that ran")
-        elif data.get("ran") == "no" and runs > 0:
-            self.breaks("a call did not run, it says, and it did")
+                self.breaks("a refusal answers call %d, which ran" % ident)
+        elif data.get("ran") == "no" and runs > 0 and ident in self.unsafe:
+            self.breaks("call %d did not run, it says, and it did" % ident)
         elif data.get("reason") == "upstream_timeout":
             self.check_asked(key, when)
 
@@ -186,7 +187,7 @@ class Round:
             if of == key and asked_at is not None and \
                     when - asked_at > CALL_TIMEOUT / 2 and \
                     name not in self.asked and name not in self.server.told:
-                self.breaks("a call asked, and nobody heard it")
+                self.breaks("call %s asked, and nobody heard it" % key)
 
     def show(self):
         for line, when in self.splice.lines:
