@@ -110,7 +110,9 @@ request_start(struct exchange *t)
 	r.headers = headers_for(t);
 	r.idle_ms = idle_limit(t);
 	r.max_idle_conn_s = IDLE_S;
-	r.fresh = t->fresh;
+	/* A listen stream does not take the connection that is idle: the next
+	 * call takes it. */
+	r.fresh = t->fresh || t->silent_ok;
 	exchange_clear_facts(t);
 	t->facts.had_session = t->session != NULL;
 	t->facts.stamp = u->config.credentials->stamp;
