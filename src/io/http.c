@@ -207,6 +207,7 @@ http_new(struct loop *l, const struct http_config *config, const char **why)
 	h->todo_end = &h->todo;
 	h->on_turn_end = http_on_deferred;
 	h->idle = loop_timer_new(l, http_idle_on_timer, h);
+	h->reuse = reuse_new(l, !config->http2);
 	share_new(h);
 	h->connections = connections_new(l,
 	    (long)config->max_inflight + HTTP_CACHE_SPARE, config->http2,
@@ -239,10 +240,12 @@ http_free(struct http *h)
 	loop_undefer(h->l, h->on_turn_end, h);
 	http_pool_free(h);
 	connections_free(h->connections);
+	reuse_free(h->reuse);
 	loop_timer_free(h->idle);
 	curl_share_cleanup(h->share);
 	curl_slist_free_all(h->resolve);
 	authorities_free(&h->authorities);
+	free(h->asked_url);
 	curl_global_cleanup();
 	free(h);
 }

@@ -56,9 +56,10 @@ struct http_request {
 	const struct headers *headers; /* copied */
 	/* Ends with HTTP_IDLE after this many ms without a byte; 0: never. */
 	int64_t idle_ms;
-	/* Connections that were idle for this many seconds are not reused; 0:
-	 * libcurl's own limit. */
-	long max_idle_conn_s;
+	/* Connections that were idle for this many ms are not reused; 0: no
+	 * limit. */
+	int64_t max_idle_conn_ms;
+	bool proof; /* but they are if the system can tell that they live */
 	bool fresh; /* on a new connection, whatever is idle */
 };
 

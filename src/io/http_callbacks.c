@@ -9,16 +9,37 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include "io/http_todo.h"
 
 enum {
 	HTTP_HEAD_MAX_BYTES = 64 * 1024,
-	HTTP_KEEPALIVE_COUNT = 3,
+	HTTP_KEEP_ALIVE_MOST_S = 24 * 3600, /* above it: for ever */
 	HTTP_USER_TIMEOUT_MS = 20000
 };
+
+/* Judges the connection that libcurl has chosen. */
+static bool
+takes_connection(struct transfer *x, const char *peer, int peer_port,
+    int local_port)
+{
+	struct connection *c = reuse_find(x->h->reuse, peer, peer_port,
+	    local_port);
+
+	x->stale = c != NULL &&
+	    !reuse_may(c, x->max_idle_ms, x->proof && !x->proxied);
+	if (x->stale)
+		return false;
+	reuse_take(c);
+	x->connection = c;
+	return true;
+}
 
 /* The first call of a transfer comes right before the request is written. A
  * second call means that libcurl is about to write the request again on another
@@ -29,11 +50,10 @@ http_on_prereq(void *arg, char *peer, char *local, int peer_port,
 {
 	struct transfer *x = arg;
 
-	(void)peer;
 	(void)local;
-	(void)peer_port;
-	(void)local_port;
 	if (x->sent && !x->again)
+		return CURL_PREREQFUNC_ABORT;
+	if (!x->sent && !takes_connection(x, peer, peer_port, local_port))
 		return CURL_PREREQFUNC_ABORT;
 	x->sent = true;
 	x->again = false;
@@ -74,6 +94,27 @@ http_callbacks_give_head(struct transfer *x)
 	return !x->abort;
 }
 
+/* Takes "Keep-Alive: timeout=5, max=100". */
+static void
+take_keep_alive(struct transfer *x, const char *p, size_t n)
+{
+	static const char name[] = "keep-alive:", word[] = "timeout=";
+	char line[80];
+	const char *at;
+	unsigned long s;
+
+	if (n >= sizeof line || strncasecmp(p, name, sizeof name - 1) != 0)
+		return;
+	memcpy(line, p, n);
+	line[n] = '\0';
+	at = strcasestr(line, word);
+	if (at == NULL)
+		return;
+	s = strtoul(at + sizeof word - 1, NULL, 10);
+	if (s > 0 && s < HTTP_KEEP_ALIVE_MOST_S)
+		reuse_announced(x->connection, (int64_t)s * 1000);
+}
+
 /* Takes one line of the head. With Negotiate, a proxy's 407 may not be the last
  * answer: its head is given with its body, or at the end. */
 static size_t
@@ -94,6 +135,8 @@ http_on_header(char *p, size_t size, size_t n, void *arg)
 		if (cookies_overflow(&x->h->cookies))
 			http_todo_wake(x->h);
 	}
+	if ((*p | 0x20) == 'k')
+		take_keep_alive(x, p, n);
 	if (x->abort)
 		return 0;
 	if (x->status != 0 || n > 2 || p[n - 1] != '\n' ||
@@ -155,6 +198,7 @@ http_on_socket_wanted(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 {
 	struct transfer *x = arg;
 	const struct http_config *c = &x->h->config;
+	curl_socket_t fd;
 
 	(void)purpose;
 	if (x->asks && !c->allow(&a->addr, c->allow_arg)) {
@@ -162,7 +206,19 @@ http_on_socket_wanted(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 		return CURL_SOCKET_BAD;
 	}
 	x->let = true;
-	return socket(a->family, a->socktype, a->protocol);
+	fd = socket(a->family, a->socktype, a->protocol);
+	if (fd != -1 && (a->family == AF_INET || a->family == AF_INET6))
+		reuse_opened(x->h->reuse, fd);
+	return fd;
+}
+
+static int
+http_on_socket_over(void *arg, curl_socket_t fd)
+{
+	struct http *h = arg;
+
+	reuse_closed(h->reuse, fd);
+	return close(fd);
 }
 
 void
@@ -177,10 +233,10 @@ http_callbacks_set(struct transfer *x)
 	SET(x, CURLOPT_PREREQFUNCTION, http_on_prereq);
 	SET(x, CURLOPT_PREREQDATA, x);
 	SET(x, CURLOPT_SOCKOPTFUNCTION, http_on_socket_made);
-	if (x->h->config.allow != NULL) {
-		SET(x, CURLOPT_OPENSOCKETFUNCTION, http_on_socket_wanted);
-		SET(x, CURLOPT_OPENSOCKETDATA, x);
-	}
+	SET(x, CURLOPT_OPENSOCKETFUNCTION, http_on_socket_wanted);
+	SET(x, CURLOPT_OPENSOCKETDATA, x);
+	SET(x, CURLOPT_CLOSESOCKETFUNCTION, http_on_socket_over);
+	SET(x, CURLOPT_CLOSESOCKETDATA, x->h);
 	SET(x, CURLOPT_NOSIGNAL, 1L);
 	SET(x, CURLOPT_XFERINFOFUNCTION, http_on_progress);
 	SET(x, CURLOPT_XFERINFODATA, x);

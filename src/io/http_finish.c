@@ -152,6 +152,8 @@ finish(struct transfer *x, enum http_end end, int proxy_status, const char *why)
 	if (x->multi != NULL && connections_remove(x->multi, x->easy))
 		http_todo_wake(x->h);
 	x->multi = NULL;
+	reuse_give_back(x->connection);
+	x->connection = NULL;
 	a.end = end;
 	a.sent = x->sent;
 	a.status = x->status;
@@ -162,6 +164,21 @@ finish(struct transfer *x, enum http_end end, int proxy_status, const char *why)
 	http_pool_release(x);
 }
 
+/* The connection that libcurl chose is closed by now, and nothing was written.
+ */
+static void
+start_again(struct transfer *x)
+{
+	if (connections_remove(x->multi, x->easy))
+		http_todo_wake(x->h);
+	x->multi = NULL;
+	x->stale = false;
+	x->error[0] = '\0';
+	x->fresh = true;
+	SET(x, CURLOPT_FRESH_CONNECT, 1L);
+	http_todo_add(x);
+}
+
 /* The head of a 407 that turns out to be the last answer is given here. */
 void
 http_finish(struct transfer *x, CURLcode rc)
@@ -169,6 +186,10 @@ http_finish(struct transfer *x, CURLcode rc)
 	enum http_end end;
 	long proxy_status;
 
+	if (x->stale && !x->abort) {
+		start_again(x);
+		return;
+	}
 	if (rc == CURLE_OK && x->again && !x->abort)
 		http_callbacks_give_head(x);
 	proxy_status = 0;

@@ -28,6 +28,7 @@ http_pool_free(struct http *h)
 		h->active = x->next;
 		if (x->multi != NULL)
 			connections_remove(x->multi, x->easy);
+		reuse_give_back(x->connection);
 		transfer_free(x);
 	}
 	while ((x = h->spare) != NULL) {
@@ -77,7 +78,8 @@ http_pool_take(struct http *h)
 	x->head_bytes = 0;
 	x->status = 0;
 	x->abort = x->paused = x->held = false;
-	x->sent = x->again = false;
+	x->connection = NULL;
+	x->sent = x->again = x->stale = false;
 	x->denied = x->let = false;
 	x->too_large = false;
 	x->error[0] = '\0';

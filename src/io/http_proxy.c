@@ -4,6 +4,9 @@
 
 #include "io/http_proxy.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "io/url.h"
 
 static int
@@ -50,6 +53,17 @@ http_takes_proxy(const struct http_config *c, const char *url)
 	return rc == CURLE_COULDNT_RESOLVE_PROXY;
 }
 
+static bool
+takes_proxy(struct http *h, const char *url)
+{
+	if (h->asked_url == NULL || strcmp(h->asked_url, url) != 0) {
+		free(h->asked_url);
+		h->asked_url = xstrdup(url);
+		h->takes_proxy = http_takes_proxy(&h->config, url);
+	}
+	return h->takes_proxy;
+}
+
 void
 http_proxy_set(struct transfer *x)
 {
@@ -83,9 +97,9 @@ http_proxy_choose(struct transfer *x, const char *url)
 	if (url_parse(&u, url) == URL_OK)
 		direct = direct || url_is_loopback(&u);
 	url_free(&u);
+	x->proxied = !direct && takes_proxy(x->h, url);
 	if (c->allow != NULL) {
-		direct = direct || !http_takes_proxy(c, url);
-		x->asks = direct;
+		x->asks = direct = !x->proxied;
 		noproxy = "";
 	}
 	SET(x, CURLOPT_NOPROXY, direct ? "*" : noproxy);

@@ -8,8 +8,6 @@
 
 #include "io/http_proxy.h"
 
-enum { HTTP_MAXAGE_S = 118 }; /* libcurl's own default */
-
 static void
 set_url(struct transfer *x, const char *text)
 {
@@ -88,15 +86,11 @@ set_headers(struct transfer *x, const struct headers *headers)
 void
 http_request_set(struct transfer *x, const struct http_request *r)
 {
-	long s = r->max_idle_conn_s;
-
 	set_url(x, r->url);
 	set_method(x, r->method, r->body);
 	set_headers(x, r->headers);
-	/* libcurl rounds the age of a connection down. */
-	if (s != x->max_idle_conn_s)
-		SET(x, CURLOPT_MAXAGE_CONN, s > 0 ? s - 1 : HTTP_MAXAGE_S);
-	x->max_idle_conn_s = s;
+	x->max_idle_ms = r->max_idle_conn_ms;
+	x->proof = r->proof;
 	if (r->fresh != x->fresh)
 		SET(x, CURLOPT_FRESH_CONNECT, (long)r->fresh);
 	x->fresh = r->fresh;

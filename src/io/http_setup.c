@@ -8,8 +8,8 @@
 
 enum {
 	HTTP_LIFETIME_S = 3600,
-	HTTP_KEEPALIVE_IDLE_S = 30,
-	HTTP_KEEPALIVE_INTERVAL_S = 10
+	/* However alive: those that a burst of calls left behind go. */
+	HTTP_IDLE_S = 600
 };
 
 static void
@@ -27,6 +27,7 @@ set_transport(struct transfer *x)
 	SET(x, CURLOPT_TCP_KEEPALIVE, 1L);
 	SET(x, CURLOPT_TCP_KEEPIDLE, (long)HTTP_KEEPALIVE_IDLE_S);
 	SET(x, CURLOPT_TCP_KEEPINTVL, (long)HTTP_KEEPALIVE_INTERVAL_S);
+	SET(x, CURLOPT_MAXAGE_CONN, (long)HTTP_IDLE_S);
 	SET(x, CURLOPT_MAXLIFETIME_CONN, (long)HTTP_LIFETIME_S);
 	SET(x, CURLOPT_UNIX_SOCKET_PATH, c->unix_socket);
 	if (c->ipv4_only)

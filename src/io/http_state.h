@@ -20,6 +20,7 @@
 #include "io/connections.h"
 #include "io/cookies.h"
 #include "io/http.h"
+#include "io/http_reuse.h"
 
 enum { HTTP_SMALL_BODY_BYTES = 64 * 1024 }; /* such a body is sent at once */
 
@@ -39,6 +40,9 @@ struct http {
 	struct curl_slist *resolve;
 	struct cookies cookies;
 	struct authorities authorities;
+	struct reuse *reuse;
+	char *asked_url;  /* http_takes_proxy was asked last about it, */
+	bool takes_proxy; /* and this was its answer */
 };
 
 struct transfer {
@@ -54,9 +58,15 @@ struct transfer {
 	char *url;
 	struct curl_slist *lines; /* an array, linked, and its text after it */
 	size_t lines_bytes;
-	bool is_other;        /* the last request was neither POST nor GET */
-	long max_idle_conn_s; /* of the last request */
-	bool fresh;           /* the last request wanted a new connection */
+	bool is_other; /* the last request was neither POST nor GET */
+	bool fresh;    /* the last request wanted a new connection */
+	int64_t max_idle_ms;
+	bool proof;
+	struct connection *connection; /* what the request was written to; NULL:
+					* none yet, or it is not known */
+	bool stale;   /* the connection that libcurl chose was not good enough,
+		       * and the transfer has to start again */
+	bool proxied; /* the URL is reached through a proxy */
 	int64_t idle_ms;
 	int64_t expires;     /* end of the transfer in any case; 0: none */
 	int64_t heard;       /* when the last byte came */

@@ -169,29 +169,64 @@ address_parse(struct sockaddr_storage *a, const char *text)
 	return 0;
 }
 
+static struct source
+source_of_socket(int fd)
+{
+	struct sockaddr_storage a;
+	socklen_t n = sizeof a;
+
+	memset(&a, 0, sizeof a);
+	if (getsockname(fd, (struct sockaddr *)&a, &n) != 0)
+		a.ss_family = AF_UNSPEC;
+	return source_of(&a);
+}
+
 /* Returns the source address that the system would use towards peer now. */
+static struct source
+source_towards(const struct sockaddr_storage *peer, socklen_t n)
+{
+	struct source s;
+	int fd;
+
+	memset(&s, 0, sizeof s);
+	fd = socket(peer->ss_family, SOCK_DGRAM, 0);
+	if (fd == -1)
+		return s;
+	if (connect(fd, (const struct sockaddr *)peer, n) == 0)
+		s = source_of_socket(fd);
+	close(fd);
+	return s;
+}
+
 static struct source
 find_source(const char *peer)
 {
 	struct sockaddr_storage a;
-	struct source s;
-	socklen_t n;
-	int fd;
+	socklen_t n = address_parse(&a, peer);
 
-	memset(&s, 0, sizeof s);
-	n = address_parse(&a, peer);
-	if (n == 0)
-		return s;
-	fd = socket(a.ss_family, SOCK_DGRAM, 0);
-	if (fd == -1)
-		return s;
-	if (connect(fd, (struct sockaddr *)&a, n) == 0) {
-		n = sizeof a;
-		if (getsockname(fd, (struct sockaddr *)&a, &n) == 0)
-			s = source_of(&a);
-	}
-	close(fd);
-	return s;
+	if (n > 0)
+		return source_towards(&a, n);
+	return (struct source){ .n = 0 };
+}
+
+static bool
+is_same_source(const struct source *a, const struct source *b)
+{
+	return a->n == b->n && memcmp(a->bytes, b->bytes, a->n) == 0;
+}
+
+bool
+route_is_same(int fd)
+{
+	struct sockaddr_storage peer;
+	socklen_t n = sizeof peer;
+	struct source made, now;
+
+	if (getpeername(fd, (struct sockaddr *)&peer, &n) != 0)
+		return false;
+	made = source_of_socket(fd);
+	now = source_towards(&peer, n);
+	return is_same_source(&made, &now);
 }
 
 /* Looks up the source address again. A missing route is only noted: until there
@@ -204,8 +239,7 @@ look(struct route *r)
 	if (r->peer == NULL)
 		return;
 	s = find_source(r->peer);
-	if (s.n > 0 &&
-	    (s.n != r->source.n || memcmp(s.bytes, r->source.bytes, s.n) != 0))
+	if (s.n > 0 && !is_same_source(&s, &r->source))
 		r->changed = true;
 	r->source = s;
 }

@@ -7,6 +7,8 @@
 #ifndef MCPSPLICE_IO_ROUTE_H
 #define MCPSPLICE_IO_ROUTE_H
 
+#include <stdbool.h>
+
 #include "io/loop.h"
 
 struct route;
@@ -19,6 +21,9 @@ struct route *route_new(struct loop *l, loop_cb *cb, void *arg);
  * "192.0.2.1", "2001:db8::1". NULL, or text that is not an address: none.
  * Copied; setting the same address again costs nothing. r may be NULL. */
 void route_peer(struct route *r, const char *ip_address);
+/* Would a packet to the peer of this connected socket leave from the socket's
+ * own address now? Sends nothing. */
+bool route_is_same(int fd);
 /* Stops watching and frees r, which may be NULL. */
 void route_free(struct route *r);
 

@@ -27,7 +27,7 @@ enum {
 	FETCH_REDIRECTS = 3,
 	/* A request on a connection that the server closes meanwhile is
 	 * lost, and with it what may be used only once. */
-	FETCH_IDLE_CONN_S = 5,
+	FETCH_IDLE_CONN_MS = 5000,
 	FETCH_RETRY_AFTER_MAX_S = 86400,
 	FETCH_HOST_MAX = 255,
 	FETCH_WORDS_MAX = 200
@@ -385,7 +385,7 @@ fetch_begin(struct fetch *t)
 		.url = t->url.text,
 		.body = { t->body, t->body_n },
 		.headers = &t->headers,
-		.max_idle_conn_s = FETCH_IDLE_CONN_S };
+		.max_idle_conn_ms = FETCH_IDLE_CONN_MS };
 	int64_t left = t->deadline - loop_now(t->f->l);
 
 	t->x = NULL;

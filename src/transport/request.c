@@ -9,7 +9,8 @@
 
 enum {
 	MAX_REDIRECTS = 3,
-	IDLE_S = 15, /* a connection that was idle longer may be dead */
+	/* A connection that was idle longer may be dead: proof is wanted. */
+	IDLE_MS = 15 * 1000,
 	RECEIPT_MS = 60 * 1000 /* for the 2xx to an answer of the client */
 };
 
@@ -109,7 +110,8 @@ request_start(struct exchange *t)
 		r.body = t->body->text;
 	r.headers = headers_for(t);
 	r.idle_ms = idle_limit(t);
-	r.max_idle_conn_s = IDLE_S;
+	r.max_idle_conn_ms = IDLE_MS;
+	r.proof = true;
 	/* A listen stream does not take the connection that is idle: the next
 	 * call takes it. */
 	r.fresh = t->fresh || t->silent_ok;

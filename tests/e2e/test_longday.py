@@ -709,6 +709,35 @@ class Inside(Base):
         p.finish()
         self.assertEqual(s.runs("unsafe"), 0)
 
+    def test_a_long_rest(self):
+        """An idle connection that lives is used again, however old."""
+        k, s, p = self.start(9)
+        last = s.connections
+        self.settle(17)
+        self.works(s, p, "unsafe")
+        self.assertEqual(s.connections, last)
+        p.finish()
+
+    def test_dead_after_a_rest(self):
+        """The other side is gone, and keepalive has not been answered: not
+        even a young connection is used."""
+        k, s, p = self.start(10)
+        self.swallow(k, s)
+        self.settle(12.5)
+        self.within(self.works(s, p, "unsafe"), 2)
+        p.finish()
+        self.assertEqual(s.inits(), 1)
+
+    def test_another_network_after_a_rest(self):
+        """The call comes before the change has settled."""
+        k, s, p = self.start(11)
+        self.settle(16)
+        self.leave(k, self.house)
+        self.come(k, self.cafe)
+        self.within(self.works(s, p, "unsafe"), 2)
+        p.finish()
+        self.assertEqual(s.inits(), 1)
+
     def test_running_call(self):
         """The network changes under a call: keepalive ends the wait."""
         k, s, p = self.start(8)

@@ -1,0 +1,307 @@
+/*
+ * One record for each TCP socket of libcurl.
+ *
+ * Invariants:
+ *  - a record with users is never judged by its idle time;
+ *  - only idle connections are watched, and none that became idle less than
+ *    HTTP_ALIVE_SURE_MS ago: a busy program pays nothing for it;
+ *  - a record that libcurl has closed is on no list, and goes with its last
+ *    user.
+ */
+#include "config.h"
+
+#include "io/http_reuse.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include "base/mem.h"
+#include "io/address.h"
+
+enum { LEARNED = 4 }; /* servers that are remembered */
+
+struct connection {
+	struct reuse *u;
+	struct connection *next, **prev;
+	int fd;                      /* -1: libcurl has closed it */
+	char peer[INET6_ADDRSTRLEN]; /* empty until the first request */
+	int peer_port, local_port;
+	bool loopback;
+	unsigned users; /* transfers */
+	int64_t since;  /* when it became idle */
+	int64_t closes; /* see struct alive_facts */
+	struct loop_fd *watch;
+	bool ends; /* the server is closing it, or libcurl */
+};
+
+/* When a server closed an idle connection. */
+struct learned {
+	char peer[INET6_ADDRSTRLEN];
+	int port;
+	int64_t ms;
+};
+
+struct reuse {
+	struct loop *l;
+	bool learn;
+	struct connection *connections;
+	struct loop_timer *timer; /* until connections are watched */
+	bool timer_runs;
+	struct learned learned[LEARNED];
+	unsigned latest; /* the newest of them */
+};
+
+static void
+unwatch(struct connection *c)
+{
+	loop_fd_free(c->watch);
+	c->watch = NULL;
+}
+
+static struct learned *
+learned_find(struct connection *c)
+{
+	struct learned *k;
+
+	for (k = c->u->learned; k < c->u->learned + LEARNED; k++)
+		if (k->port == c->peer_port && strcmp(k->peer, c->peer) == 0)
+			return k;
+	return NULL;
+}
+
+static void
+learn(struct connection *c, int64_t ms)
+{
+	struct reuse *u = c->u;
+	struct learned *k = learned_find(c);
+
+	if (k == NULL) {
+		u->latest = (u->latest + 1) % LEARNED;
+		k = &u->learned[u->latest];
+		memcpy(k->peer, c->peer, sizeof k->peer);
+		k->port = c->peer_port;
+	}
+	k->ms = ms;
+}
+
+/* An idle connection says something only when the server closes it: by an end,
+ * by an alert of TLS, by a status of 408. An error is no decision of the
+ * server's. */
+static void
+reuse_on_ready(int fd, int what, void *arg)
+{
+	struct connection *c = arg;
+	char byte;
+
+	(void)what;
+	if (recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0)
+		learn(c, loop_now(c->u->l) - c->since);
+	c->ends = true;
+	unwatch(c);
+}
+
+static void
+timer_start(struct reuse *u, int64_t ms)
+{
+	u->timer_runs = true;
+	loop_timer_set(u->timer, ms);
+}
+
+static void
+reuse_on_timer(void *arg)
+{
+	struct reuse *u = arg;
+	struct connection *c;
+	int64_t left, least = INT64_MAX;
+
+	u->timer_runs = false;
+	for (c = u->connections; c != NULL; c = c->next) {
+		if (c->users > 0 || c->peer[0] == '\0' || c->watch != NULL ||
+		    c->ends)
+			continue;
+		left = c->since + HTTP_ALIVE_SURE_MS - loop_now(u->l);
+		if (left <= 0)
+			c->watch = loop_fd_new(u->l, c->fd, LOOP_READ,
+			    reuse_on_ready, c);
+		else if (left < least)
+			least = left;
+	}
+	if (least != INT64_MAX)
+		timer_start(u, least);
+}
+
+struct reuse *
+reuse_new(struct loop *l, bool learn)
+{
+	struct reuse *u = xcalloc(1, sizeof *u);
+
+	u->l = l;
+	u->learn = learn;
+	u->timer = loop_timer_new(l, reuse_on_timer, u);
+	return u;
+}
+
+void
+reuse_opened(struct reuse *u, int fd)
+{
+	struct connection *c;
+
+	reuse_closed(u, fd);
+	c = xcalloc(1, sizeof *c);
+	c->u = u;
+	c->fd = fd;
+	c->next = u->connections;
+	c->prev = &u->connections;
+	if (c->next != NULL)
+		c->next->prev = &c->next;
+	u->connections = c;
+}
+
+void
+reuse_closed(struct reuse *u, int fd)
+{
+	struct connection *c;
+
+	for (c = u->connections; c != NULL && c->fd != fd; c = c->next)
+		;
+	if (c == NULL)
+		return;
+	unwatch(c);
+	*c->prev = c->next;
+	if (c->next != NULL)
+		c->next->prev = c->prev;
+	c->fd = -1;
+	if (c->users == 0)
+		free(c);
+}
+
+static int
+port_of(const struct sockaddr_storage *a)
+{
+	const struct sockaddr_in *v4 = (const void *)a;
+	const struct sockaddr_in6 *v6 = (const void *)a;
+
+	return ntohs(a->ss_family == AF_INET6 ? v6->sin6_port : v4->sin_port);
+}
+
+/* Is this a socket that no request has used yet, with these ends? */
+static bool
+is_new_with(const struct connection *c, int peer_port, int local_port)
+{
+	struct sockaddr_storage a;
+	socklen_t n = sizeof a;
+
+	if (c->peer[0] != '\0' ||
+	    getsockname(c->fd, (struct sockaddr *)&a, &n) != 0 ||
+	    port_of(&a) != local_port)
+		return false;
+	n = sizeof a;
+	return getpeername(c->fd, (struct sockaddr *)&a, &n) == 0 &&
+	    port_of(&a) == peer_port;
+}
+
+static bool
+is_loopback(const char *address)
+{
+	enum address_class class;
+
+	return address_literal(address, &class) == 0 &&
+	    class == ADDRESS_LOOPBACK;
+}
+
+struct connection *
+reuse_find(struct reuse *u, const char *peer, int peer_port, int local_port)
+{
+	struct connection *c;
+
+	if (local_port <= 0)
+		return NULL;
+	for (c = u->connections; c != NULL; c = c->next)
+		if (c->local_port == local_port && c->peer_port == peer_port &&
+		    strcmp(c->peer, peer) == 0)
+			return c;
+	for (c = u->connections; c != NULL; c = c->next) {
+		if (!is_new_with(c, peer_port, local_port))
+			continue;
+		snprintf(c->peer, sizeof c->peer, "%s", peer);
+		c->peer_port = peer_port;
+		c->loopback = is_loopback(peer);
+		c->local_port = local_port;
+		c->since = loop_now(u->l);
+		return c;
+	}
+	return NULL;
+}
+
+bool
+reuse_may(struct connection *c, int64_t max_idle_ms, bool proof)
+{
+	struct alive_facts f = { .idle_ms = loop_now(c->u->l) - c->since,
+		.max_idle_ms = max_idle_ms,
+		.closes_ms = c->closes,
+		.proof = proof && !c->loopback };
+	struct learned *k;
+
+	if (c->users > 0 ||
+	    (f.idle_ms < HTTP_ALIVE_SURE_MS &&
+		(c->closes == 0 || f.idle_ms < c->closes / 2)))
+		return true;
+	k = learned_find(c);
+	f.closed_ms = k == NULL ? 0 : k->ms;
+	http_alive_ask(c->fd, &f);
+	if (!http_alive(&f)) {
+		/* It ends on our account now. */
+		c->ends = true;
+		unwatch(c);
+		return false;
+	}
+	if (k != NULL && f.idle_ms > k->ms)
+		k->ms = 0;
+	return true;
+}
+
+void
+reuse_take(struct connection *c)
+{
+	if (c == NULL)
+		return;
+	c->users++;
+	unwatch(c);
+}
+
+void
+reuse_give_back(struct connection *c)
+{
+	if (c == NULL || --c->users > 0)
+		return;
+	if (c->fd == -1) {
+		free(c);
+		return;
+	}
+	c->since = loop_now(c->u->l);
+	if (c->u->learn && !c->u->timer_runs)
+		timer_start(c->u, HTTP_ALIVE_SURE_MS);
+}
+
+void
+reuse_announced(struct connection *c, int64_t ms)
+{
+	if (c != NULL)
+		c->closes = ms;
+}
+
+void
+reuse_free(struct reuse *u)
+{
+	if (u == NULL)
+		return;
+	while (u->connections != NULL)
+		reuse_closed(u, u->connections->fd);
+	loop_timer_free(u->timer);
+	free(u);
+}

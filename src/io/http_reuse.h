@@ -1,0 +1,43 @@
+/*
+ * The connections of libcurl, as far as their use by further requests needs it:
+ * which one a request is about to be written to, how long it was idle, and when
+ * its server closes idle connections.
+ *
+ * libcurl chooses a connection; right before it writes the request, the choice
+ * is judged here.
+ */
+#ifndef MCPSPLICE_IO_HTTP_REUSE_H
+#define MCPSPLICE_IO_HTTP_REUSE_H
+
+#include "io/http_alive.h"
+#include "io/loop.h"
+
+struct reuse;
+struct connection;
+
+/* Makes an object that the caller owns. learn: watch idle connections, to learn
+ * when servers close them; not for HTTP/2, where servers speak unasked. */
+struct reuse *reuse_new(struct loop *l, bool learn);
+/* Notes a TCP socket that libcurl has opened, or is about to close. A socket
+ * that is not known is ignored. */
+void reuse_opened(struct reuse *u, int fd);
+void reuse_closed(struct reuse *u, int fd);
+/* Returns the connection with these ends, as libcurl tells them, or NULL if it
+ * is not known, such as a unix socket. */
+struct connection *reuse_find(struct reuse *u, const char *peer, int peer_port,
+    int local_port);
+/* May a request be written to it now? max_idle_ms and proof are as in struct
+ * alive_facts. On loopback there is no proof: what listens there may be the end
+ * of a tunnel, and a new connection costs no time. */
+bool reuse_may(struct connection *c, int64_t max_idle_ms, bool proof);
+/* A transfer begins to use it, and ends; it stays valid in between. Both take
+ * NULL. */
+void reuse_take(struct connection *c);
+void reuse_give_back(struct connection *c);
+/* The server says that it closes the connection after so long without a
+ * request. c may be NULL. */
+void reuse_announced(struct connection *c, int64_t ms);
+/* Frees it, when libcurl has no connection any more. u may be NULL. */
+void reuse_free(struct reuse *u);
+
+#endif

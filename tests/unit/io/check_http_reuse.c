@@ -1,0 +1,370 @@
+/* io/http: which idle connections are used again. */
+#include "config.h"
+
+#include "io/http.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include "io/http_alive.h"
+#include "unit/io/http_play.h"
+
+/* The decision */
+
+static const struct alive_facts lives = { .idle_ms = 300000,
+	.max_idle_ms = 15000,
+	.proof = true,
+	.told = true,
+	.established = true,
+	.same_way = true,
+	.heard_ms = 9000,
+	.rtt_ms = 80 };
+
+START_TEST(proof_of_life)
+{
+	struct alive_facts f = lives;
+
+	ck_assert(http_alive(&f));
+	/* The keepalive was sent, and the answer is on its way. */
+	f.heard_ms = 10500;
+	ck_assert(http_alive(&f));
+	f.heard_ms = 11161;
+	ck_assert(!http_alive(&f));
+	f.rtt_ms = 5000;
+	f.heard_ms = 13000;
+	ck_assert(http_alive(&f));
+	f.heard_ms = 13001;
+	ck_assert(!http_alive(&f));
+	f = lives;
+	f.established = false;
+	ck_assert(!http_alive(&f));
+	f = lives;
+	f.unacked = true;
+	ck_assert(!http_alive(&f));
+	f = lives;
+	f.same_way = false;
+	ck_assert(!http_alive(&f));
+	/* A young one has to live, too. */
+	f.idle_ms = 2000;
+	ck_assert(!http_alive(&f));
+	/* Some requests do not trust a proof. */
+	f = lives;
+	f.proof = false;
+	ck_assert(!http_alive(&f));
+}
+END_TEST
+
+START_TEST(age_without_proof)
+{
+	struct alive_facts f = { .max_idle_ms = 15000, .proof = true };
+
+	f.idle_ms = 14999;
+	ck_assert(http_alive(&f));
+	f.idle_ms = 15000;
+	ck_assert(!http_alive(&f));
+	f.max_idle_ms = 0;
+	ck_assert(http_alive(&f));
+}
+END_TEST
+
+START_TEST(closing_time)
+{
+	struct alive_facts f = lives;
+
+	f.closes_ms = 5000;
+	f.idle_ms = 3919;
+	ck_assert(http_alive(&f));
+	f.idle_ms = 3920;
+	ck_assert(!http_alive(&f));
+	f.idle_ms = 300000;
+	ck_assert(!http_alive(&f));
+	f.closes_ms = 1000;
+	f.idle_ms = 499;
+	ck_assert(http_alive(&f));
+	f.idle_ms = 500;
+	ck_assert(!http_alive(&f));
+	f = lives;
+	f.closed_ms = 60000;
+	f.idle_ms = 58919;
+	ck_assert(http_alive(&f));
+	f.idle_ms = 58920;
+	ck_assert(!http_alive(&f));
+	f.idle_ms = 61080;
+	ck_assert(!http_alive(&f));
+	/* It should have been closed by now. */
+	f.idle_ms = 61081;
+	ck_assert(http_alive(&f));
+}
+END_TEST
+
+/* Real connections */
+
+/* A request that wants connections which were idle for less than 1 s, or ones
+ * that live. */
+static void
+again(struct call *k, struct client *c, const char *url, bool proof)
+{
+	struct http_request r = { .method = "POST",
+		.body = span_of("x"),
+		.url = url,
+		.max_idle_conn_ms = HTTP_ALIVE_SURE_MS,
+		.proof = proof };
+
+	call_request(k, c, &r);
+	client_wait(c);
+	is_ok(k, "x");
+}
+
+/* On loopback the age counts: there is no proof that a tunnel lives. */
+START_TEST(idle_connection)
+{
+	struct server *s = server_new(script_echo);
+	struct client *c = client_new();
+	struct call k = { 0 };
+	const char *url = url_on(s, "/");
+
+	again(&k, c, url, _i == 1);
+	client_nap(c, 1200);
+	again(&k, c, url, _i == 1);
+	ck_assert_int_eq(atomic_load(&s->accepted), 2);
+	/* One that was used a moment ago is good enough. */
+	again(&k, c, url, _i == 1);
+	ck_assert_int_eq(atomic_load(&s->accepted), 2);
+	ck_assert_int_eq(atomic_load(&s->requests), 3);
+	/* And any is for a request without a limit. */
+	client_nap(c, 1200);
+	post(&k, c, url, "x");
+	ck_assert_int_eq(atomic_load(&s->accepted), 2);
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+/* A URL on an address of this machine that is not loopback; NULL: there is
+ * none. */
+static const char *
+url_outside(const struct server *s)
+{
+	static char text[64];
+	struct ifaddrs *list, *i;
+	char address[INET_ADDRSTRLEN];
+
+	text[0] = '\0';
+	ck_assert_int_eq(getifaddrs(&list), 0);
+	for (i = list; i != NULL; i = i->ifa_next) {
+		if (i->ifa_addr == NULL || i->ifa_addr->sa_family != AF_INET ||
+		    !(i->ifa_flags & IFF_UP) || (i->ifa_flags & IFF_LOOPBACK))
+			continue;
+		inet_ntop(AF_INET,
+		    &((const struct sockaddr_in *)(const void *)i->ifa_addr)
+			 ->sin_addr,
+		    address, sizeof address);
+		snprintf(text, sizeof text, "http://%s:%d", address, s->port);
+	}
+	freeifaddrs(list);
+	return text[0] == '\0' ? NULL : text;
+}
+
+/* Elsewhere the proof counts, if the system gives one; but a proxy's own life
+ * proves nothing. */
+START_TEST(idle_connection_that_lives)
+{
+#if defined __linux__ && defined HAVE_STRUCT_TCP_INFO_TCPI_LAST_ACK_RECV
+	int reused = _i == 0;
+#else
+	int reused = 0;
+#endif
+	struct sockaddr_in any = { .sin_family = AF_INET };
+	struct http_config config = defaults;
+	socklen_t n = sizeof any;
+	const char *url;
+	struct client *c;
+	struct server *s;
+	struct call k = { 0 };
+	int fd;
+
+	fd = socket(AF_INET, SOCK_STREAM, 0);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&any, n), 0);
+	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&any, &n), 0);
+	s = server_on(fd, script_echo);
+	s->port = ntohs(any.sin_port);
+	url = url_outside(s);
+	if (url != NULL) {
+		if (_i == 1) {
+			config.proxy = url;
+			url = "http://mcp.invalid/";
+		}
+		c = client_with(&config);
+		again(&k, c, url, true);
+		client_nap(c, 1200);
+		again(&k, c, url, true);
+		ck_assert_int_eq(atomic_load(&s->accepted), 2 - reused);
+		client_nap(c, 1200);
+		again(&k, c, url, false);
+		ck_assert_int_eq(atomic_load(&s->accepted), 3 - reused);
+		ck_assert_int_eq(atomic_load(&s->requests), 3);
+		buf_free(&k.body);
+		client_free(c);
+	}
+	server_free(s);
+}
+END_TEST
+
+/* The body says when the connection is closed: after so many tenths of a second
+ * without a request; the answer tells no time, or one in s. */
+static void
+script_closes(struct conn *c)
+{
+	struct pollfd p = { .fd = c->fd, .events = POLLIN };
+	char text[128];
+
+	while (read_request(c)) {
+		snprintf(text, sizeof text,
+		    "HTTP/1.1 200 OK\r\nkeep-ALIVE: max=9, Timeout=%s\r\n"
+		    "Content-Length: 1\r\n\r\nx",
+		    c->body);
+		if (c->body[0] == 's')
+			say_ok(c, "x");
+		else
+			say(c, text);
+		if (c->body[0] == 's' &&
+		    poll(&p, 1, atoi(c->body + 1) * 100) == 0)
+			return;
+	}
+}
+
+static void
+ask(struct call *k, struct client *c, struct server *s, const char *body)
+{
+	post(k, c, url_on(s, "/"), body);
+	is_ok(k, "x");
+}
+
+static void
+alive_becomes(struct server *s, struct client *c, int n)
+{
+	int64_t limit = now_ms() + GUARD_MS;
+
+	while (atomic_load(&s->alive) != n && now_ms() < limit)
+		client_nap(c, 5);
+	ck_assert_int_eq(atomic_load(&s->alive), n);
+}
+
+/* The server will close at 2 s, so nothing is sent from 1 s on; what is idle is
+ * replaced, each by one. */
+START_TEST(announced_time)
+{
+	enum { CALLS = 5 };
+	struct server *s = server_new(script_closes);
+	struct client *c = client_new();
+	static struct call k[CALLS];
+	int i, round;
+
+	for (round = 1; round <= 2; round++) {
+		for (i = 0; i < CALLS; i++)
+			call_post(&k[i], c, url_on(s, "/"), "2");
+		client_wait(c);
+		ck_assert_int_eq(atomic_load(&s->accepted), CALLS * round);
+		client_nap(c, 1200);
+	}
+	for (i = 0; i < CALLS; i++) {
+		is_ok(&k[i], "x");
+		buf_free(&k[i].body);
+	}
+	ck_assert_int_eq(atomic_load(&s->requests), 2 * CALLS);
+	/* The others were closed when they were refused. */
+	alive_becomes(s, c, CALLS);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+/* A transfer that was aborted in the turn in which it starts again. */
+START_TEST(aborted_on_the_way)
+{
+	struct server *s = server_new(script_closes);
+	struct client *c = client_new();
+	struct call k = { 0 };
+
+	ask(&k, c, s, "2");
+	client_nap(c, 1200);
+	call_post(&k, c, url_on(s, "/"), "2");
+	client_nap(c, _i);
+	if (k.dones == 0) {
+		http_abort(k.x);
+		client_wait(c);
+		ck_assert_int_eq(k.answer.end, HTTP_ABORTED);
+	}
+	ask(&k, c, s, "2");
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+/* The server closes at 1.5 s and says nothing; later it does not. */
+START_TEST(learned_time)
+{
+	struct server *s = server_new(script_closes);
+	struct client *c = client_new();
+	struct call k = { 0 };
+	int64_t start;
+	int ms;
+
+	ask(&k, c, s, "s15");
+	start = now_ms();
+	alive_becomes(s, c, 0);
+	client_nap(c, 5);
+	ms = (int)(now_ms() - start);
+	ask(&k, c, s, "s900");
+	ck_assert_int_eq(atomic_load(&s->accepted), 2);
+	client_nap(c, ms - 300);
+	ask(&k, c, s, "s900");
+	ck_assert_int_eq(atomic_load(&s->accepted), 3);
+	client_nap(c, ms + 1500);
+	ask(&k, c, s, "s900");
+	ck_assert_int_eq(atomic_load(&s->accepted), 3);
+	client_nap(c, ms - 300);
+	ask(&k, c, s, "s900");
+	ck_assert_int_eq(atomic_load(&s->accepted), 3);
+	ck_assert_int_eq(atomic_load(&s->requests), 5);
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+static void
+add_decision(TCase *t)
+{
+	tcase_add_test(t, proof_of_life);
+	tcase_add_test(t, age_without_proof);
+	tcase_add_test(t, closing_time);
+}
+
+static void
+add_connections(TCase *t)
+{
+	tcase_add_loop_test(t, idle_connection, 0, 2);
+	tcase_add_loop_test(t, idle_connection_that_lives, 0, 2);
+	tcase_add_test(t, announced_time);
+	tcase_add_loop_test(t, aborted_on_the_way, 0, 3);
+	tcase_add_test(t, learned_time);
+}
+
+int
+main(void)
+{
+	static const struct play_group groups[] = {
+		{ "decision", add_decision }, { "connections", add_connections }
+	};
+
+	return play_main("http_reuse", groups, COUNT(groups));
+}
