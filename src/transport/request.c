@@ -112,9 +112,7 @@ request_start(struct exchange *t)
 	r.idle_ms = idle_limit(t);
 	r.max_idle_conn_ms = IDLE_MS;
 	r.proof = true;
-	/* A listen stream does not take the connection that is idle: the next
-	 * call takes it. */
-	r.fresh = t->fresh || t->silent_ok;
+	r.fresh = t->fresh;
 	exchange_clear_facts(t);
 	t->facts.had_session = t->session != NULL;
 	t->facts.stamp = u->config.credentials->stamp;

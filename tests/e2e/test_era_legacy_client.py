@@ -264,17 +264,6 @@ class Requests(Base):
                           if r.rpc != "subscriptions/listen"], [])
         p.finish()
 
-    def test_the_subscription_leaves_the_warm_connection(self):
-        s, p = self.start()
-        p.ask("tools/list")
-        s.wait(lambda: s.seen("subscriptions/listen"))
-        self.works(s, p)
-        p.finish()
-        own = {r.conn for r in s.requests if r.rpc == "subscriptions/listen"}
-        self.assertTrue(own)
-        self.assertEqual(own & {r.conn for r in s.requests
-                                if r.rpc != "subscriptions/listen"}, set())
-
     def test_task_goes(self):
         s, p = self.start()
         p.ask("tools/call", {"name": "echo", "task": {"ttl": 5},

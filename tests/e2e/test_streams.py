@@ -29,26 +29,6 @@ class Listen(support.Case):
         self.assertGreaterEqual(s.seen(method="GET")[0].time, done["at"])
         p.finish()
 
-    def test_leaves_the_warm_connection_to_calls(self):
-        s = self.mcp()
-        refused = []
-
-        def get(rx, tx):
-            if not refused:
-                refused.append(rx)
-                tx.text(409, "not yet")
-            else:
-                s.listen(rx, tx)
-        s.on_get = get
-        p = self.splice(s)
-        p.hello()
-        s.stream(10)
-        self.assertIn("result", p.ask("tools/list"))
-        self.assertIn("result", p.tool())
-        p.finish()
-        self.assertEqual({r.conn for r in s.seen(method="POST")}, {1})
-        self.assertNotIn(1, {r.conn for r in s.seen(method="GET")})
-
     def test_not_offered_is_never_retried(self):
         running = []
         for status in (405, 400, 406, 501, 404):
