@@ -99,10 +99,12 @@ struct call {
 			        * mcpsplice made for it */
 	struct generation *suspect; /* CALL_SUSPECT: the generation that is in
 				     * doubt */
-	bool suspect_ran; /* CALL_SUSPECT: it may have run before it was
+	uint64_t ping_from; /* CALL_SUSPECT: the first ticket of a ping that
+			     * decides; one of before was sent too early */
+	bool suspect_ran;   /* CALL_SUSPECT: it may have run before it was
 			   * refused */
-	int status;       /* the HTTP status of the refusal */
-	const char *rule; /* the rule that made it a refusal; static */
+	int status;         /* the HTTP status of the refusal */
+	const char *rule;   /* the rule that made it a refusal; static */
 };
 
 enum attempt_kind {
@@ -143,6 +145,7 @@ struct attempt {
 	bool after_delete;  /* ATTEMPT_OPEN: waits for a DELETE */
 	bool suspect;       /* ATTEMPT_ONE_WAY, not live: it was refused and
 			     * waits for a ping */
+	uint64_t ping_from; /* suspect: as call.ping_from */
 	struct ruling said; /* what the error in its answer means; rule NULL: no
 			     * error came, or the error went to a call */
 	int64_t silent_at; /* ATTEMPT_CALL, ATTEMPT_OPEN, live: when it has been

@@ -285,7 +285,8 @@ one_way_done(struct session *s, struct attempt *l, const struct facts *f)
 	if (current && r.verdict == VERDICT_SUSPECT) {
 		l->suspect = true;
 		l->status = f->status;
-		session_ping(s, "a notification or an answer was refused");
+		l->ping_from = session_ping(s,
+		    "a notification or an answer was refused");
 		return;
 	}
 	one_way_refused(s, l, f, r);
@@ -430,7 +431,7 @@ listen_done(struct session *s, const struct attempt *l, const struct facts *f)
 	}
 	if (n->worked && r.verdict == VERDICT_SUSPECT) {
 		n->state = LISTEN_SUSPECT;
-		session_ping(s, "the listen stream was refused");
+		n->ping_from = session_ping(s, "the listen stream was refused");
 		return;
 	}
 	if (n->worked && f->status == 405) {
@@ -439,7 +440,8 @@ listen_done(struct session *s, const struct attempt *l, const struct facts *f)
 		n->worked = false;
 		n->state = LISTEN_SUSPECT;
 		session_fail_accepted(s, false);
-		session_ping(s, "the server no longer offers a listen stream");
+		n->ping_from = session_ping(s,
+		    "the server no longer offers a listen stream");
 		return;
 	}
 	if (f->status == 400 && n->last_event_id.n > 0) {

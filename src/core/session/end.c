@@ -46,6 +46,7 @@ session_close(struct session *s)
 		    (l->kind != ATTEMPT_OPEN || !l->live))
 			session_abort(s, l);
 	}
+	s->ping.ticket = 0;
 	if (s->generation->session != NULL && !s->generation->lost)
 		session_delete(s, s->generation);
 	session_phase(s, PHASE_CLOSING, s->now + DELETE_MS);

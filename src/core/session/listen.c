@@ -84,11 +84,11 @@ session_listen_again(struct session *s)
 }
 
 void
-session_listen_pinged(struct session *s, bool lost)
+session_listen_pinged(struct session *s, uint64_t ticket, bool lost)
 {
 	struct listen *n = &s->listen;
 
-	if (n->state != LISTEN_SUSPECT)
+	if (n->state != LISTEN_SUSPECT || n->ping_from > ticket)
 		return;
 	n->state = LISTEN_OFF;
 	if (lost)

@@ -16,8 +16,9 @@ void session_listen_event(struct session *s);
 void session_listen_again(struct session *s);
 /* Opens the stream if ALARM_LISTEN is due. */
 void session_listen_tick(struct session *s);
-/* A ping found out whether the session is lost: settles a refused stream. */
-void session_listen_pinged(struct session *s, bool lost);
+/* A ping found out whether the session is lost: settles a refused stream that
+ * a ping of this ticket decides about. */
+void session_listen_pinged(struct session *s, uint64_t ticket, bool lost);
 /* The machine slept or its network changed: opens the stream again, because its
  * connection may be dead. */
 void session_listen_wake(struct session *s);

@@ -1,7 +1,9 @@
 /*
  * A ping with the same session id finds out whether the session is gone: if an
  * answer leaves that open, if a call is silent for long, and at
- * --ping-interval. There is one ping at a time, for all that wait for it.
+ * --ping-interval. There is one ping at a time, for all that wait for it. A
+ * session that answers a ping may be lost the next moment, so an answer that
+ * leaves a doubt while a ping is under way waits for a ping after that one.
  */
 #include "config.h"
 
@@ -38,22 +40,49 @@ session_ping_due(struct session *s)
 	alarm_set(&s->alarms, ALARM_PING, wanted_at(s));
 }
 
-void
+uint64_t
 session_ping(struct session *s, const char *why)
 {
 	struct frame *body;
 	struct attempt *l;
 
-	if (s->ping.ticket != 0)
-		return;
+	if (s->ping.ticket != 0) {
+		l = calls_attempt_find(&s->calls, s->ping.ticket);
+		return l->live ? s->calls.next_ticket : l->ticket;
+	}
 	session_log(s, LEVEL_INFO,
 	    "%s: a ping asks whether the session is alive", why);
 	body = session_own_request(s, "ping", no_span);
 	l = calls_attempt(&s->calls, ATTEMPT_PING, NULL, body, s->generation);
 	frame_unref(body);
 	s->ping.ticket = l->ticket;
+	l->window_end = s->now + PING_MS;
 	session_abort_in(s, l, PING_MS);
 	session_start(s, l);
+	return l->ticket;
+}
+
+/* Sends the ping again, within its time, if it told nothing because the server
+ * was not there, or refused it for now: a server that restarts does both. */
+static bool
+ping_again(struct session *s, struct attempt *l, const struct facts *f,
+    struct ruling r)
+{
+	int64_t wait = backoff_retry(l->tries, s->random);
+	int64_t left = l->window_end - s->now;
+
+	if (wait < f->retry_after_ms)
+		wait = f->retry_after_ms;
+	if ((r.verdict != VERDICT_RETRY && f->ending != ENDING_CUT) ||
+	    s->ping.ticket != l->ticket || wait >= left)
+		return false;
+	session_log(s, LEVEL_INFO,
+	    "the ping shows nothing (%s): it is sent again in %lld ms", r.rule,
+	    (long long)wait);
+	l = session_again(s, l, wait);
+	s->ping.ticket = l->ticket;
+	session_abort_in(s, l, left);
+	return true;
 }
 
 /* Is this a refusal that needs no ping, or that a ping cannot decide? A session
@@ -107,19 +136,35 @@ session_suspect(struct session *s, struct call *c, struct generation *g,
 	c->suspect_ran = ran;
 	c->status = status;
 	c->rule = rule;
-	session_ping(s, rule);
+	c->ping_from = session_ping(s, rule);
 }
 
 /* --- what it found --- */
 
+/* The first call in doubt that a ping of this ticket decides about. */
 static struct call *
-first_suspect(const struct session *s, const struct generation *g)
+first_suspect(const struct session *s, const struct generation *g,
+    uint64_t ticket)
 {
 	struct call *c;
 
 	for (c = s->calls.first; c != NULL; c = c->next)
-		if (c->state == CALL_SUSPECT && c->suspect == g)
+		if (c->state == CALL_SUSPECT && c->suspect == g &&
+		    c->ping_from <= ticket)
 			return c;
+	return NULL;
+}
+
+/* The same for one-way messages. */
+static struct attempt *
+first_suspect_note(const struct session *s, const struct generation *g,
+    uint64_t ticket)
+{
+	struct attempt *l;
+
+	for (l = s->calls.attempts; l != NULL; l = l->next)
+		if (l->suspect && l->generation == g && l->ping_from <= ticket)
+			return l;
 	return NULL;
 }
 
@@ -138,11 +183,12 @@ stands(struct session *s, struct call *c)
 }
 
 static void
-settle_calls(struct session *s, struct generation *g, bool lost)
+settle_calls(struct session *s, struct generation *g, uint64_t ticket,
+    bool lost)
 {
 	struct call *c;
 
-	while ((c = first_suspect(s, g)) != NULL)
+	while ((c = first_suspect(s, g, ticket)) != NULL)
 		if (lost || refuses(s, g, c->status, c->rule))
 			lost_with(s, c, g, c->status, c->refusal, c->rule,
 			    c->suspect_ran);
@@ -151,16 +197,14 @@ settle_calls(struct session *s, struct generation *g, bool lost)
 }
 
 static void
-settle_notes(struct session *s, struct generation *g, bool lost)
+settle_notes(struct session *s, struct generation *g, uint64_t ticket,
+    bool lost)
 {
 	struct facts refused = { .ending = ENDING_COMPLETE, .sent = true };
 	bool gone = lost || g != s->generation;
 	struct attempt *l;
 
-	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
-		if (l->kind != ATTEMPT_ONE_WAY || !l->suspect ||
-		    l->generation != g)
-			continue;
+	while ((l = first_suspect_note(s, g, ticket)) != NULL) {
 		session_log(s, LEVEL_WARN, "%s %s: %s was not delivered",
 		    s->config.host,
 		    lost ? "forgot the session" : "did not accept it",
@@ -197,21 +241,36 @@ settle_silent(struct session *s, struct generation *g)
 	}
 }
 
-static void
-settle(struct session *s, struct generation *g, bool lost)
+/* Has something been in doubt since after the ping was sent? */
+static bool
+is_doubted(const struct session *s, const struct generation *g)
 {
-	settle_calls(s, g, lost);
+	return first_suspect(s, g, UINT64_MAX) != NULL ||
+	    first_suspect_note(s, g, UINT64_MAX) != NULL ||
+	    s->listen.state == LISTEN_SUSPECT;
+}
+
+/* Settles what this ping decides about. If the session is lost, or another one
+ * has taken its place, that is everything. */
+static void
+settle(struct session *s, struct generation *g, uint64_t ticket, bool lost)
+{
+	if (lost || g != s->generation)
+		ticket = UINT64_MAX;
+	settle_calls(s, g, ticket, lost);
 	/* As long as the scout asks other replicas, nobody knows. */
 	if (g == s->generation && s->balancer.scout != NULL)
 		lost = false;
 	g->lost = g->lost || lost;
-	settle_notes(s, g, lost);
+	settle_notes(s, g, ticket, lost);
 	if (g == s->generation)
-		session_listen_pinged(s, lost);
+		session_listen_pinged(s, ticket, lost);
 	if (lost && g == s->generation)
 		session_renew_later(s, "a ping found it gone");
 	if (lost)
 		settle_silent(s, g);
+	else if (g == s->generation && is_doubted(s, g))
+		session_ping(s, "a doubt came after the ping");
 }
 
 /* Does the ping say that the session is lost? If replicas do not share their
@@ -237,6 +296,9 @@ session_ping_message(struct session *s, struct attempt *l,
 		return;
 	if (m->kind == FRAME_ERROR)
 		r = verdict_error(f, m, &s->config.rules);
+	l->said = r;
+	if (r.verdict == VERDICT_RETRY)
+		return; /* session_ping_done sends it again */
 	lost = is_loss(s, r);
 	l->answered = true;
 	s->ping.ticket = 0;
@@ -244,7 +306,7 @@ session_ping_message(struct session *s, struct attempt *l,
 	    lost ? "gone" : "alive", r.rule);
 	session_linger(s, l);
 	generation_ref(g);
-	settle(s, g, lost);
+	settle(s, g, l->ticket, lost);
 	generation_unref(g);
 	session_ping_due(s);
 }
@@ -253,18 +315,21 @@ void
 session_ping_done(struct session *s, struct attempt *l, const struct facts *f)
 {
 	struct generation *g = l->generation;
-	struct ruling r = verdict_bare(f, &s->config.rules);
+	struct ruling r = session_ruling(s, l, f);
+	uint64_t ticket = l->ticket;
 	bool lost = is_loss(s, r);
 
-	generation_ref(g);
 	l->live = false;
-	if (s->ping.ticket == l->ticket)
+	if (!l->answered && ping_again(s, l, f, r))
+		return;
+	generation_ref(g);
+	if (s->ping.ticket == ticket)
 		s->ping.ticket = 0;
 	if (!l->answered) {
 		session_log(s, LEVEL_INFO, "the ping shows %s (%s)",
 		    lost ? "that the session is gone" : "nothing", r.rule);
 		calls_attempt_drop(&s->calls, l);
-		settle(s, g, lost);
+		settle(s, g, ticket, lost);
 	} else {
 		calls_attempt_drop(&s->calls, l);
 	}

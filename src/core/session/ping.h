@@ -10,8 +10,10 @@
 void session_suspect(struct session *s, struct call *c, struct generation *g,
     int status, struct frame *refusal, struct frame *error, const char *rule,
     bool ran);
-/* Sends a ping, unless one is under way. why is for the log. */
-void session_ping(struct session *s, const char *why);
+/* Sends a ping, unless one is under way. why is for the log. Returns the first
+ * ticket of a ping that can decide about a doubt of now: a ping that is under
+ * way cannot, because the session may have been lost since. */
+uint64_t session_ping(struct session *s, const char *why);
 /* The answer to the ping came. */
 void session_ping_message(struct session *s, struct attempt *l,
     const struct facts *f, struct frame *m);

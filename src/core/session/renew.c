@@ -157,14 +157,17 @@ mind_silent(struct session *s)
 }
 
 /* Aborts the ping and the restoring of the session before: they are of no use
- * any more. */
+ * any more. A ping that waits to be sent again ends in the next tick, because
+ * its end settles the calls that wait for it. */
 static void
 end_own(struct session *s)
 {
 	struct attempt *l;
 
 	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
-		if (l->kind == ATTEMPT_PING || l->kind == ATTEMPT_RESTORE)
+		if (l->kind == ATTEMPT_PING && !l->live)
+			session_start_in(s, l, 0);
+		else if (l->kind == ATTEMPT_PING || l->kind == ATTEMPT_RESTORE)
 			session_abort(s, l);
 	}
 	s->ping.ticket = 0;

@@ -225,6 +225,7 @@ struct listen {
 	bool worked; /* a stream opened in this generation */
 	bool event;  /* this stream delivered something */
 	bool denied; /* LISTEN_OFF, because the credentials were refused */
+	uint64_t ping_from; /* LISTEN_SUSPECT: as call.ping_from */
 	unsigned tries;
 	struct buf last_event_id;
 	int64_t retry_ms;

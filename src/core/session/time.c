@@ -69,6 +69,7 @@ phase_timeout(struct session *s)
 static void
 attempt_tick(struct session *s, struct attempt *l)
 {
+	static const struct facts given_up = { .ending = ENDING_ABORTED };
 	struct call *c;
 	struct frame *error;
 
@@ -81,6 +82,10 @@ attempt_tick(struct session *s, struct attempt *l)
 	}
 	if (l->start_at > s->now)
 		return;
+	if (l->kind == ATTEMPT_PING && l->generation != s->generation) {
+		session_ping_done(s, l, &given_up);
+		return;
+	}
 	if (l->kind == ATTEMPT_RESTORE && l->generation != s->generation) {
 		calls_attempt_drop(&s->calls, l);
 		return;

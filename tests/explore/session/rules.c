@@ -337,6 +337,7 @@ watch_send(struct world *w, const struct event *a)
 	n->call = n->question = -1;
 	n->generation = w->generation;
 	n->epoch = w->initializes;
+	n->sent_by = w->input;
 	n->sent_at = n->heard_at = w->p->now;
 	if (a->ticket == 0)
 		explore_breaks(w, "a send without a ticket");

@@ -127,6 +127,7 @@ note_call(struct world *w, size_t i, enum outcome outcome)
 	w->may_flap |= (c->flaps > 0 || c->unready) && outcome != REFUSED &&
 	    outcome != UNSENT && outcome != LATER;
 	c->outcome = outcome;
+	c->told_by = w->input + 1; /* the next one */
 	c->told_at = w->p->now;
 	c->stale = n->generation != w->generation || outcome != REFUSED ||
 	    w->reason;

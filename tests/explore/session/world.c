@@ -183,21 +183,24 @@ is_told_at_once(const struct world *w)
 	    c->outcome == RUNS;
 }
 
-/* The session lives, or nobody knows: nothing waits for that any more. */
+/* The session lives, or nobody knows: nothing waits for that any more, but for
+ * what came into doubt after the ping was sent. A ping that told nothing may be
+ * sent again. */
 static bool
 are_doubts_settled(const struct world *w)
 {
 	const struct seen_send *n = &w->sends[w->telling - 1];
 	unsigned i;
 
-	if (n->kind != SEND_PING || !n->ended || n->outcome == REFUSED ||
+	if (n->kind != SEND_PING || !n->ended || n->outcome != FINAL ||
 	    n->generation != w->generation || w->may_flap)
 		return true;
 	for (i = 0; i < w->n_calls; i++)
 		if (explore_is_open(w, i) && w->calls[i].sent > 0 &&
 		    (w->calls[i].outcome == DOUBTED ||
 			w->calls[i].outcome == DOUBTED_LATE) &&
-		    w->calls[i].generation == n->generation)
+		    w->calls[i].generation == n->generation &&
+		    w->calls[i].told_by <= n->sent_by)
 			return false;
 	return true;
 }

@@ -97,9 +97,10 @@ struct seen_call {
 	int64_t flaps_first;  /* since then, */
 	int64_t flaps_since;  /* or, after waiting for another, then */
 	int64_t made_at;
-	int64_t lost_at; /* first refusal, -1: none */
-	int64_t told_at; /* when the outcome was told, */
-	bool stale;      /* and its session was gone already */
+	int64_t lost_at;  /* first refusal, -1: none */
+	uint64_t told_by; /* the input that told the outcome, */
+	int64_t told_at;  /* when, */
+	bool stale;       /* and its session was gone already */
 	bool progressed;
 	double progress; /* the latest that the client saw */
 	bool left;       /* the session waits for it no more, */
@@ -124,6 +125,7 @@ struct seen_send {
 	unsigned session; /* the number that its head gave */
 	int question;     /* SEND_ANSWER: the call that asked, or -1 */
 	int64_t sent_at, heard_at, head_at;
+	uint64_t sent_by; /* the input that made it go out */
 };
 
 struct seen_generation {
