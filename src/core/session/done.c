@@ -98,7 +98,7 @@ cut_off(struct session *s, const struct call *c, const struct facts *f)
 
 	cut.ending = ENDING_CUT;
 	cut.sent = true;
-	return fault_from_facts(c->frame, &cut, s->config.host, NULL);
+	return fault_from_facts(c->frame, &cut, s->config.host, c->refusal);
 }
 
 /* Accepts a call that was answered 202: some servers answer on the GET
@@ -123,16 +123,10 @@ static struct ruling
 judge_end(struct session *s, const struct attempt *l, const struct facts *f)
 {
 	static const struct ruling too_large = { VERDICT_FAIL, "too large" };
-	static const struct ruling resume_404 = { VERDICT_LOST_MAYBE,
-		"404 to a resuming GET" };
 
 	if (f->too_large)
 		return too_large;
-	/* The call was running in the session that is gone. */
-	if (l->last_event_id.n > 0 && f->status == 404)
-		return resume_404;
-	return session_weigh(s, l->call, l, f,
-	    verdict_bare(f, &s->config.rules));
+	return session_weigh(s, l->call, l, f, session_ruling(s, l, f));
 }
 
 /* Did the exchange end after the server may have begun to run the call? That is
@@ -179,9 +173,11 @@ call_failed(struct session *s, struct call *c, struct attempt *l,
 		    "a call may have run and is not repeated: the client gets "
 		    "an error");
 	}
-	if (c->refusal != NULL && f->status != 401)
+	if (l->last_event_id.n > 0)
+		session_fail(s, c, cut_off(s, c, f));
+	else if (c->refusal != NULL && f->status != 401)
 		session_answer(s, c, c->refusal);
-	else if (l->last_event_id.n > 0 || (c->repeated && !was_taken(f)))
+	else if (c->repeated && !was_taken(f))
 		session_fail(s, c, cut_off(s, c, f));
 	else
 		session_fail(s, c,
@@ -208,7 +204,7 @@ call_done(struct session *s, struct attempt *l, const struct facts *f)
 	}
 	r = judge_end(s, l, f);
 	if ((verdict_2xx(f) || l->last_event_id.n > 0) &&
-	    session_resume(s, l, f))
+	    session_resume(s, l, f, r))
 		return;
 	g = generation_ref(l->generation);
 	switch (r.verdict) {
@@ -223,6 +219,7 @@ call_done(struct session *s, struct attempt *l, const struct facts *f)
 		error = c->repeated || (ran && f->status < 500) ?
 		    cut_off(s, c, f) :
 		    fault_from_facts(c->frame, f, s->config.host, NULL);
+		keep_frame(&c->refusal, NULL); /* the error has it */
 		session_suspect(s, c, g, f->status, NULL, error, r.rule, ran);
 		break;
 	case VERDICT_LOST_MAYBE:

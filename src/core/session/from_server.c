@@ -281,8 +281,8 @@ server_notification(struct session *s, struct attempt *l, struct frame *m)
  * the POST it came on.
  */
 static struct call *
-answered_call(struct session *s, struct attempt *l, const struct facts *f,
-    const struct frame *m)
+answered_call(const struct session *s, const struct attempt *l,
+    const struct facts *f, const struct frame *m)
 {
 	struct call *c;
 
@@ -438,12 +438,33 @@ server_answer(struct session *s, struct attempt *l, const struct facts *f,
 	generation_unref(g);
 }
 
+/* Does this error refuse a GET that resumes the stream of a call? Then it came
+ * with an error status, or has another id than the call, whose answer has its
+ * id. */
+static bool
+refuses_resuming(const struct session *s, const struct attempt *l,
+    const struct facts *f, const struct frame *m)
+{
+	if (m->kind != FRAME_ERROR || l->kind != ATTEMPT_CALL ||
+	    l->last_event_id.n == 0 || l->call == NULL)
+		return false;
+	return f->status >= 400 ||
+	    (answered_call(s, l, f, m) == l->call &&
+		(m->id.p == NULL || !msg_id_same(m->id, l->body->id)));
+}
+
 void
 session_message(struct session *s, struct attempt *l, const struct facts *f,
     struct frame *m)
 {
 	bool answer = m->kind == FRAME_RESULT || m->kind == FRAME_ERROR;
 
+	if (refuses_resuming(s, l, f, m)) {
+		/* It is no sign of life. call_done goes on. */
+		l->said = verdict_error(f, m, &s->config.rules);
+		keep_frame(&l->call->refusal, refusal_to_keep(m));
+		return;
+	}
 	if (l->kind == ATTEMPT_LISTEN && verdict_2xx(f))
 		session_listen_event(s);
 	if (!answer)

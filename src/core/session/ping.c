@@ -168,14 +168,22 @@ first_suspect_note(const struct session *s, const struct generation *g,
 	return NULL;
 }
 
-/* The session lives, or nobody knows: the client gets the first answer. */
+/* The session lives, or nobody knows: the client gets the first answer. If
+ * there was none to a call that may have run, the call is repeated if that is
+ * safe. */
 static void
 stands(struct session *s, struct call *c)
 {
 	struct frame *error = c->verdict;
+	bool ran = c->suspect_ran;
 
-	session_log(s, LEVEL_INFO, "the client gets the first answer");
 	c->verdict = NULL;
+	session_end_doubt(c);
+	if (error != NULL && ran && session_repeat(s, c, 0)) {
+		frame_unref(error);
+		return;
+	}
+	session_log(s, LEVEL_INFO, "the client gets the first answer");
 	if (error != NULL)
 		session_fail(s, c, error);
 	else

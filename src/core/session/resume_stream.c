@@ -25,11 +25,16 @@ brought_something(const struct session *s, const struct attempt *l,
 }
 
 bool
-session_resume(struct session *s, struct attempt *l, const struct facts *f)
+session_resume(struct session *s, struct attempt *l, const struct facts *f,
+    struct ruling r)
 {
 	enum { RESUMES_QUICK = 20, RESUME_MS = 1000 };
 	int64_t wait;
 	bool was_get = l->last_event_id.n > 0, flaps;
+	/* A GET is refused with the words that refuse a POST. */
+	bool refused = was_get &&
+	    (r.verdict == VERDICT_LOST_MAYBE ||
+		r.verdict == VERDICT_SUSPECT_MAYBE);
 
 	if (brought_something(s, l, f))
 		l->tries = 0;
@@ -42,10 +47,11 @@ session_resume(struct session *s, struct attempt *l, const struct facts *f)
 	if (l->last_event_id.n == 0 || f->ending == ENDING_ABORTED ||
 	    f->too_large)
 		return false;
-	flaps = session_flaps(s) && f->status == 404 && l->tries < FLAPS;
+	flaps = session_flaps(s) && refused && l->tries < FLAPS;
 	if (was_get && f->ending == ENDING_COMPLETE && !flaps &&
-	    (verdict_2xx(f) ? f->media != MEDIA_SSE :
-			      f->status != 429 && f->status < 500))
+	    (refused ||
+		(verdict_2xx(f) ? f->media != MEDIA_SSE :
+				  f->status != 429 && f->status < 500)))
 		return false;
 	if (f->retry_ms >= 0)
 		l->retry_ms = f->retry_ms;

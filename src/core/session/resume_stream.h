@@ -6,8 +6,9 @@
 
 /* Resumes by GET a stream that ended after an event id, before its answer. A
  * server may end its streams often, but --call-timeout limits the time without
- * an event or a message. Returns false if the stream cannot be resumed. */
-bool session_resume(struct session *s, struct attempt *l,
-    const struct facts *f);
+ * an event or a message. r is the ruling for this end. Returns false if the
+ * stream cannot be resumed. */
+bool session_resume(struct session *s, struct attempt *l, const struct facts *f,
+    struct ruling r);
 
 #endif

@@ -136,7 +136,9 @@ check_reason(struct world *w, struct seen_call *c, bool same, bool own_id)
 		check_refused(w, c, same);
 		break;
 	case DOUBTED_LATE:
-		check_doubt(w, c, same);
+		/* In the same session it is no loss, but a repeat. */
+		if (!same)
+			check_doubt(w, c, same);
 		check_repeat(w, c, same, own_id);
 		break;
 	case UNREADY:

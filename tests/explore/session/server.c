@@ -218,14 +218,23 @@ answer_resume(struct world *w, size_t i)
 {
 	static const struct shape refusals[] = {
 		{ "405", MAYBE, false },
-		{ "404", MAYBE, true },
+		{ "404", DOUBTED_LATE, false },
+		{ "404 err=null -1 Event not found", DOUBTED_LATE, false },
+		{ "200 err=null -32000 Session not found", DOUBTED_LATE,
+		    false },
 		{ "400", MAYBE, false },
 		{ "503", BROKEN, false },
 		{ "connect", BROKEN, false },
 	};
+	static const struct shape words[] = {
+		{ "404 media=other body=session_not_found", MAYBE, true },
+		{ "503 media=other body=session_not_found", MAYBE, true },
+	};
 
 	if (w->sends[i].headed)
 		explore_stream_goes_on(w, i);
+	else if (has_session(w, i) && explore_chance(w, 5))
+		TELL_ONE_OF(w, i, words);
 	else if (explore_chance(w, 70))
 		explore_stream_starts(w, i);
 	else

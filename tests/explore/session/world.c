@@ -185,7 +185,7 @@ is_told_at_once(const struct world *w)
 
 /* The session lives, or nobody knows: nothing waits for that any more, but for
  * what came into doubt after the ping was sent. A ping that told nothing may be
- * sent again. */
+ * sent again, and a safe call may be repeated. */
 static bool
 are_doubts_settled(const struct world *w)
 {
@@ -198,7 +198,9 @@ are_doubts_settled(const struct world *w)
 	for (i = 0; i < w->n_calls; i++)
 		if (explore_is_open(w, i) && w->calls[i].sent > 0 &&
 		    (w->calls[i].outcome == DOUBTED ||
-			w->calls[i].outcome == DOUBTED_LATE) &&
+			(w->calls[i].outcome == DOUBTED_LATE &&
+			    !w->calls[i].was_safe &&
+			    !explore_is_safe(w, &w->calls[i]))) &&
 		    w->calls[i].generation == n->generation &&
 		    w->calls[i].told_by <= n->sent_by)
 			return false;
@@ -214,7 +216,9 @@ is_undelivered_told(const struct world *w)
 	return n->kind != SEND_ANSWER ||
 	    (n->outcome != REFUSED && n->outcome != MAYBE) || n->question < 0 ||
 	    n->generation != w->generation || w->may_flap ||
-	    !explore_is_open(w, (unsigned)n->question);
+	    !explore_is_open(w, (unsigned)n->question) ||
+	    /* A ping is about to tell it. */
+	    w->calls[n->question].outcome == DOUBTED_LATE;
 }
 
 /* Behind an initialize that waits for the user nobody waits for longer; that
