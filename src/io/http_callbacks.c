@@ -24,14 +24,17 @@ enum {
 	HTTP_USER_TIMEOUT_MS = 20000
 };
 
-/* Judges the connection that libcurl has chosen. */
+/* Judges the connection that libcurl has chosen, the first one or, where that
+ * took nothing, another. */
 static bool
 takes_connection(struct transfer *x, const char *peer, int peer_port,
     int local_port)
 {
-	struct connection *c = reuse_find(x->h->reuse, peer, peer_port,
-	    local_port);
+	struct connection *c;
 
+	reuse_give_back(x->connection);
+	x->connection = NULL;
+	c = reuse_find(x->h->reuse, peer, peer_port, local_port);
 	x->stale = c != NULL &&
 	    !reuse_may(c, x->max_idle_ms, x->proof && !x->proxied);
 	if (x->stale)
@@ -41,9 +44,23 @@ takes_connection(struct transfer *x, const char *peer, int peer_port,
 	return true;
 }
 
+bool
+http_callbacks_sent(struct transfer *x)
+{
+	curl_off_t uploaded = 0;
+	long written = 0;
+
+	if (!x->began)
+		return false;
+	curl_easy_getinfo(x->easy, CURLINFO_REQUEST_SIZE, &written);
+	curl_easy_getinfo(x->easy, CURLINFO_SIZE_UPLOAD_T, &uploaded);
+	return x->status != 0 || written != x->written_before || uploaded > 0;
+}
+
 /* The first call of a transfer comes right before the request is written. A
  * second call means that libcurl is about to write the request again on another
- * connection, while the server may have run the first one. */
+ * connection, while the server may have run the first one; unless the first
+ * connection was dead and took not one byte. */
 static int
 http_on_prereq(void *arg, char *peer, char *local, int peer_port,
     int local_port)
@@ -51,12 +68,16 @@ http_on_prereq(void *arg, char *peer, char *local, int peer_port,
 	struct transfer *x = arg;
 
 	(void)local;
-	if (x->sent && !x->again)
-		return CURL_PREREQFUNC_ABORT;
-	if (!x->sent && !takes_connection(x, peer, peer_port, local_port))
-		return CURL_PREREQFUNC_ABORT;
-	x->sent = true;
+	if (http_callbacks_sent(x)) {
+		if (!x->again)
+			return CURL_PREREQFUNC_ABORT;
+	} else {
+		x->began = takes_connection(x, peer, peer_port, local_port);
+		if (!x->began)
+			return CURL_PREREQFUNC_ABORT;
+	}
 	x->again = false;
+	curl_easy_getinfo(x->easy, CURLINFO_REQUEST_SIZE, &x->written_before);
 	x->written = loop_now(x->h->l);
 	return CURL_PREREQFUNC_OK;
 }

@@ -96,11 +96,11 @@ judge(struct transfer *x, CURLcode rc, long proxy_status)
 	/* libcurl takes a head that breaks off for an answer without a body. */
 	if (rc == CURLE_OK)
 		return x->status != 0 ? HTTP_DONE : HTTP_CUT;
-	if (!x->sent)
-		return judge_unsent(x, rc, proxy_status);
 	/* TLS 1.3 reports a missing client certificate only now. */
-	if (x->status == 0 && strstr(x->error, " alert ") != NULL)
+	if (x->began && x->status == 0 && strstr(x->error, " alert ") != NULL)
 		return HTTP_TLS;
+	if (!http_callbacks_sent(x))
+		return judge_unsent(x, rc, proxy_status);
 	/* A single line that is longer than libcurl can hold. */
 	if (rc == CURLE_OUT_OF_MEMORY && x->status == 0)
 		x->too_large = true;
@@ -155,7 +155,7 @@ finish(struct transfer *x, enum http_end end, int proxy_status, const char *why)
 	reuse_give_back(x->connection);
 	x->connection = NULL;
 	a.end = end;
-	a.sent = x->sent;
+	a.sent = http_callbacks_sent(x);
 	a.status = x->status;
 	a.proxy_status = proxy_status;
 	a.why = why;

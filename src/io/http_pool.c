@@ -79,7 +79,7 @@ http_pool_take(struct http *h)
 	x->status = 0;
 	x->abort = x->paused = x->held = false;
 	x->connection = NULL;
-	x->sent = x->again = x->stale = false;
+	x->began = x->again = x->stale = false;
 	x->denied = x->let = false;
 	x->too_large = false;
 	x->error[0] = '\0';

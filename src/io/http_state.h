@@ -78,9 +78,11 @@ struct transfer {
 	size_t head_bytes;   /* includes 1xx and trailers */
 	int status; /* what ops.head was called with; 0: it was not called */
 	bool abort;
-	bool paused; /* the caller wants a pause */
-	bool held;   /* the write callback paused the transfer */
-	bool sent;   /* libcurl began to write the request */
+	bool paused;         /* the caller wants a pause */
+	bool held;           /* the write callback paused the transfer */
+	bool began;          /* libcurl began to write the request */
+	long written_before; /* bytes that libcurl wrote before that, as it
+			      * counts them */
 	bool again;  /* after a proxy's 407 the request may be written once
 			 * more */
 	bool asks;   /* config.allow is asked: the URL is reached without a

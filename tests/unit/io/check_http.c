@@ -330,6 +330,66 @@ START_TEST(stale_connection_reconnects)
 }
 END_TEST
 
+/* Answers once, then resets the connection. */
+static void
+script_resets(struct conn *c)
+{
+	static const struct linger now = { .l_onoff = 1 };
+
+	if (c->serial == 1 && read_request(c)) {
+		say_ok(c, "one");
+		pause_ms(50); /* the answer is read */
+		setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+		return;
+	}
+	script_echo(c);
+}
+
+/* libcurl finds a connection that was reset less than a second after its last
+ * use only when it writes, and then takes another one. */
+START_TEST(reset_connection_took_nothing)
+{
+	static const size_t sizes[] = { 2, 60 * 1024, 300 * 1024 };
+	struct server *s = server_new(script_resets);
+	struct client *c = client_new();
+	struct call k = { 0 };
+	char *body;
+
+	post(&k, c, url_on(s, "/"), "{}");
+	is_ok(&k, "one");
+	client_nap(c, 150);
+	body = xcalloc(1, sizes[_i] + 1);
+	memset(body, 'x', sizes[_i]);
+	post(&k, c, url_on(s, "/"), body);
+	ended(&k, HTTP_DONE, true);
+	ck_assert_int_eq(k.status, 200);
+	ck_assert_int_eq(atomic_load(&s->requests), 2);
+	free(body);
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+/* The same, and nobody listens any more. */
+START_TEST(reset_connection_and_no_other)
+{
+	struct server *s = server_new(script_resets);
+	struct client *c = client_new();
+	struct call k = { 0 };
+
+	post(&k, c, url_on(s, "/"), "{}");
+	is_ok(&k, "one");
+	shutdown(s->fd, SHUT_RDWR);
+	client_nap(c, 150);
+	post(&k, c, url_on(s, "/"), "{}");
+	ended(&k, HTTP_CONNECT, false);
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
 START_TEST(refused_is_not_sent)
 {
 	struct client *c = client_new();
@@ -832,6 +892,8 @@ add_plain(TCase *t)
 	tcase_add_test(t, redirects_are_not_followed);
 	tcase_add_loop_test(t, no_hidden_replay, 0, 3);
 	tcase_add_test(t, stale_connection_reconnects);
+	tcase_add_loop_test(t, reset_connection_took_nothing, 0, 3);
+	tcase_add_test(t, reset_connection_and_no_other);
 	tcase_add_test(t, refused_is_not_sent);
 	tcase_add_test(t, unknown_host_is_not_sent);
 	tcase_add_test(t, connect_timeout);
