@@ -192,7 +192,8 @@ of_status(const struct facts *facts, struct fault_args *args, struct buf *words)
 	int status = facts->status;
 	bool page = facts->media == MEDIA_HTML;
 
-	args->maybe = facts->sent && status >= 500 && status != 503;
+	/* A gateway that lost its server may say any of these. */
+	args->maybe = facts->sent && status >= 500;
 	if ((status == 401 || status == 403) && facts->why.n > 0) {
 		if (status == 401)
 			args->reason_of = FAULT_401;

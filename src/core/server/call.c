@@ -79,7 +79,9 @@ bool
 server_call_retry(struct server *e, struct server_order *o,
     const struct facts *f)
 {
-	bool refused = server_call_is_refused_for_now(f);
+	/* After a 503 a tool may have run. */
+	bool refused = server_call_is_refused_for_now(f) &&
+	    (f->status == 429 || !server_order_is(o, "tools/call"));
 	int64_t wait = backoff_retry(o->tries, e->random);
 
 	if (o->rounds == 0 || o->former ||

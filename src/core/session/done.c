@@ -136,7 +136,8 @@ may_repeat(const struct attempt *l, const struct facts *f)
 {
 	if (f->too_large || !f->sent)
 		return false;
-	if (f->ending == ENDING_CUT || f->status == 502 || f->status == 504)
+	if (f->ending == ENDING_CUT || f->status == 502 || f->status == 504 ||
+	    (f->status == 503 && f->retry_after_ms < 0))
 		return true;
 	if (f->ending != ENDING_COMPLETE)
 		return false;
@@ -152,8 +153,7 @@ was_taken(const struct facts *f)
 		return false;
 	if (f->ending == ENDING_CUT || f->ending == ENDING_IDLE)
 		return true;
-	return (verdict_2xx(f) && f->media != MEDIA_HTML) ||
-	    (f->status >= 500 && f->status != 503);
+	return (verdict_2xx(f) && f->media != MEDIA_HTML) || f->status >= 500;
 }
 
 static void

@@ -123,7 +123,7 @@ static const struct {
 	    "\"httpStatus\":429,\"retryAfter\":62}",
 	    { "429", "Try again later" } },
 	{ { .status = 503, .sent = true, .retry_after_ms = -1 },
-	    ",\"reason\":\"upstream_unreachable\",\"ran\":\"no\","
+	    ",\"reason\":\"upstream_unreachable\",\"ran\":\"maybe\","
 	    "\"httpStatus\":503}",
 	    { "503" } },
 	{ { .status = 502, .sent = true },
