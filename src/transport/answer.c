@@ -257,10 +257,7 @@ on_head(struct transfer *x, int status, void *arg)
 	f->sent = true;
 	f->out_at = http_written_at(x);
 	remember_peer(t->u, http_peer(x));
-	/* Only an answer to initialize may give a session id (doc/protocol.md
-	 * 3.1). */
-	if (t->session == NULL)
-		t->session_given = dup_header(x, "Mcp-Session-Id");
+	t->session_given = dup_header(x, "Mcp-Session-Id");
 	f->media = verdict_media(http_header(x, "Content-Type", 0));
 	f->session = span_of(t->session_given);
 	if (status >= 400)

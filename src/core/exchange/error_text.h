@@ -12,6 +12,7 @@ struct error_text {
 	unsigned phrases;  /* set of enum phrase found in them */
 	long code;         /* JSON-RPC error code; 0: none */
 	bool page;         /* the body is a web page */
+	bool no_sense;     /* set by the caller: it has no words of its own */
 	bool reinitialize; /* data.requiresReinitialize is true */
 };
 

@@ -28,6 +28,8 @@ struct facts {
 	enum verb verb;
 	bool had_session; /* the request carried a session id */
 	bool fresh;       /* mcpsplice renewed the session a moment before */
+	bool worked;      /* such a request worked in this session before */
+	bool idle;        /* the session has answered no call for a while */
 	int status;       /* HTTP status; 0: no answer */
 	enum media media;
 	enum ending ending;

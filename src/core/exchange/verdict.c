@@ -18,6 +18,7 @@
 #include <strings.h>
 
 #include "core/exchange/error_text.h"
+#include "core/exchange/fault_table.h"
 #include "core/exchange/loss_phrases.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
@@ -35,6 +36,10 @@
 #define MARK_PAGE (1u << 21)     /* a web page */
 #define MARK_ANY (1u << 22)      /* every answer has it */
 #define MARK_CREDENTIALS_GOOD (1u << 23) /* the credentials are not the cause */
+#define MARK_GET (1u << 24)              /* the request was a GET */
+#define MARK_WORKED (1u << 25)   /* such a request worked in this session */
+#define MARK_IDLE (1u << 26)     /* the session answered no call for a while */
+#define MARK_NO_SENSE (1u << 27) /* an error that tells nothing but a code */
 
 #define LOST_WORDS (PHRASE_LOST | PHRASE_UNREADY | PHRASE_EARLY)
 #define LITERALS (PHRASE_TERMINATED | PHRASE_EXPIRED)
@@ -81,6 +86,9 @@ static const struct rule rules[] = {
 	    "in-band: the text speaks of a lost session" },
 	{ 200, 299, PHRASE_CONNECTION, 0, VERDICT_SUSPECT,
 	    "in-band: a connection behind the server is gone" },
+	/* What worked before is no longer understood. */
+	{ 200, 299, MARK_NO_SENSE, MARK_WORKED | MARK_IDLE, VERDICT_SUSPECT,
+	    "in-band: after a pause the server no longer understands this" },
 	{ 404, 404, LOST_WORDS, 0, VERDICT_LOST,
 	    "404, the session is unknown" },
 	{ 404, 404, MARK_ORDINARY, 0, VERDICT_ANSWER,
@@ -107,7 +115,12 @@ static const struct rule rules[] = {
 	{ 403, 403, MARK_ANY, 0, VERDICT_ANSWER, "403" },
 	{ 405, 405, MARK_ANY, 0, VERDICT_ANSWER,
 	    "405, the method is not offered" },
-	{ 409, 409, MARK_ANY, 0, VERDICT_ANSWER, "409" },
+	/* To a GET it says that there is another stream. */
+	{ 409, 409, MARK_GET, 0, VERDICT_ANSWER, "409 to a GET" },
+	{ 409, 409, LOST_WORDS, 0, VERDICT_LOST,
+	    "409, the session is unknown" },
+	{ 409, 409, MARK_ANY, 0, VERDICT_SUSPECT,
+	    "409, perhaps of another session" },
 	{ 429, 429, MARK_ANY, 0, VERDICT_ANSWER, "429" },
 	{ 400, 400, LOST_WORDS, 0, VERDICT_LOST,
 	    "400, the session is unknown" },
@@ -119,6 +132,11 @@ static const struct rule rules[] = {
 	    "400, the text speaks of a session" },
 	{ 422, 422, PHRASE_DOUBT, 0, VERDICT_SUSPECT,
 	    "422, the text speaks of a session" },
+	{ 400, 400, MARK_ORDINARY, MARK_WORKED, VERDICT_ANSWER,
+	    "400, method, tool or resource not found" },
+	/* Not all servers speak English. */
+	{ 400, 400, MARK_ANY, MARK_WORKED, VERDICT_SUSPECT,
+	    "400 to a request that worked before" },
 	{ 400, 499, LOST_WORDS, 0, VERDICT_LOST,
 	    "refused, the session is unknown" },
 	{ 502, 502, MARK_ANY, 0, VERDICT_ANSWER, "502" },
@@ -168,6 +186,18 @@ is_text(struct span text, const char *want)
 	    (text.n == n || text.p[n] == '\n');
 }
 
+/* Does this error say nothing but that the server failed, or that it took the
+ * message for none? */
+static bool
+makes_no_sense(const struct frame *error, long code, struct span text)
+{
+	text = span_trim(text, "\n");
+	if (code == FAULT_INTERNAL)
+		return text.n == 0 || span_is_nocase(text, "internal error");
+	return code == FAULT_REQUEST && span_is(error->id, "null") &&
+	    span_is_nocase(text, "invalid request");
+}
+
 /* Does a pattern of the user match the text? A NUL in the text becomes a blank,
  * because regexec would stop there. */
 static bool
@@ -200,6 +230,12 @@ marks_of(const struct facts *facts, const struct error_text *said,
 
 	if (facts->fresh)
 		marks |= MARK_FRESH;
+	if (facts->verb == VERB_GET)
+		marks |= MARK_GET;
+	if (facts->worked)
+		marks |= MARK_WORKED;
+	if (facts->idle)
+		marks |= MARK_IDLE;
 	if (is_pattern(more, text))
 		marks |= MARK_PATTERN;
 	if (said->reinitialize)
@@ -210,6 +246,8 @@ marks_of(const struct facts *facts, const struct error_text *said,
 		marks |= MARK_PARAMS;
 	if (said->page)
 		marks |= MARK_PAGE;
+	if (said->no_sense)
+		marks |= MARK_NO_SENSE;
 	if (facts->credentials_known_good)
 		marks |= MARK_CREDENTIALS_GOOD;
 	return marks;
@@ -284,11 +322,16 @@ verdict_error(const struct facts *facts, const struct frame *error,
     const struct verdict_rules *more)
 {
 	struct ruling r = plain_ruling(facts, VERDICT_ANSWER, "an error");
+	long code = msg_error_code(error);
 	struct error_text said;
 
-	if (facts->status == 400 && is_other_era(msg_error_code(error)))
+	if (facts->status == 400 && is_other_era(code))
 		return (struct ruling){ VERDICT_LOST, verdict_other_era };
+	/* Else these numbers speak of one request, whatever the words are. */
+	if (is_other_era(code) || code == ERROR_MISSING_CAPABILITY)
+		return r;
 	error_text_of_error(&said, error->error);
+	said.no_sense = makes_no_sense(error, code, buf_span(&said.text));
 	r = rule_said(facts, &said, more, r);
 	error_text_free(&said);
 	return r;

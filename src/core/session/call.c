@@ -84,6 +84,33 @@ session_detach(struct session *s, struct call *c)
 		session_linger(s, l);
 }
 
+/* The bit of the method in generation.worked. */
+static uint64_t
+method_bit(const struct call *c)
+{
+	struct span method = c->frame->method;
+	unsigned hash = 0;
+	size_t i;
+
+	for (i = 0; i < method.n; i++)
+		hash = 31 * hash + (unsigned char)method.p[i];
+	return (uint64_t)1 << hash % 64;
+}
+
+void
+session_note_worked(const struct call *c, struct generation *g)
+{
+	g->worked |= method_bit(c);
+}
+
+void
+session_add_history(const struct session *s, const struct call *c,
+    const struct generation *g, struct facts *f)
+{
+	f->worked = (g->worked & method_bit(c)) != 0;
+	f->idle = g->served_at != 0 && s->now - g->served_at >= IDLE_MS;
+}
+
 struct ruling
 session_ruling(const struct session *s, const struct attempt *l,
     const struct facts *f)

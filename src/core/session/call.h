@@ -20,6 +20,11 @@ void session_detach(struct session *s, struct call *c);
 /* The server took a request of a renewal: it counts as one in vain for each call
  * that waits after a refusal. pause (ms) is time that does not count. */
 void session_charge_refused(struct session *s, int64_t pause);
+/* A request of this call had a result in this generation. */
+void session_note_worked(const struct call *c, struct generation *g);
+/* Sets in f what the generation knows of requests like this one. */
+void session_add_history(const struct session *s, const struct call *c,
+    const struct generation *g, struct facts *f);
 /* What the end of an exchange means, for any attempt but ATTEMPT_CALL. */
 struct ruling session_ruling(const struct session *s, const struct attempt *l,
     const struct facts *f);

@@ -22,6 +22,8 @@ struct generation {
 	char *version;       /* the revision; NULL until it is negotiated */
 	int64_t ready_at;    /* when the server took initialized; 0: not yet */
 	int64_t served_at;   /* when it last answered a call; 0: never */
+	uint64_t worked;     /* the methods of requests that had a result: a
+			      * bit for each, by its hash */
 	unsigned replays_ok; /* replayed calls that it answered */
 	bool lost;           /* it is known to be gone, and not renewed yet */
 	bool counted;        /* its renewal costs no more budget */

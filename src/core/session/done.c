@@ -124,9 +124,13 @@ judge_end(struct session *s, const struct attempt *l, const struct facts *f)
 {
 	static const struct ruling too_large = { VERDICT_FAIL, "too large" };
 
+	struct facts known = *f;
+
 	if (f->too_large)
 		return too_large;
-	return session_weigh(s, l->call, l, f, session_ruling(s, l, f));
+	if (l->last_event_id.n == 0)
+		session_add_history(s, l->call, l->generation, &known);
+	return session_weigh(s, l->call, l, f, session_ruling(s, l, &known));
 }
 
 /* Did the exchange end after the server may have begun to run the call? That is
@@ -506,8 +510,10 @@ open_done(struct session *s, struct attempt *l, const struct facts *f)
 	}
 	if (wait < f->retry_after_ms)
 		wait = f->retry_after_ms;
-	/* A second initialize does no harm, so a cut is retried too. */
-	if ((verdict == VERDICT_RETRY || f->ending == ENDING_CUT) &&
+	/* A second initialize does no harm, so a cut is retried too. 424: what
+	 * the server needs is not there yet. */
+	if ((verdict == VERDICT_RETRY || f->ending == ENDING_CUT ||
+		f->status == 424) &&
 	    session_open_again(s, f, &wait)) {
 		facts_free(s->renewal.setback);
 		s->renewal.setback = facts_keep(f);

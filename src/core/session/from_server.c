@@ -6,6 +6,8 @@
 
 #include "core/session/from_server.h"
 
+#include <stdlib.h>
+
 #include "core/exchange/fault.h"
 #include "core/session/act.h"
 #include "core/session/cached_start.h"
@@ -47,10 +49,30 @@ time_head(struct session *s, struct attempt *l, const struct facts *f)
 		s->quickest_ms = took;
 }
 
+/* A server may recover its session in place and name it anew. The other
+ * requests of the session then go out under the new id; else the server would
+ * recover it for each of them. */
+static void
+adopt_id(struct session *s, const struct attempt *l, const struct facts *f)
+{
+	struct generation *g = l->generation;
+
+	if (g != s->generation || g->session == NULL || !verdict_2xx(f) ||
+	    l->kind == ATTEMPT_OPEN || l->kind == ATTEMPT_DELETE ||
+	    !verdict_session_ok(f->session) || span_is(f->session, g->session))
+		return;
+	session_log(s, LEVEL_INFO, "%s gave the session another id",
+	    s->config.host);
+	free(g->session);
+	g->session = xstrndup(f->session.p, f->session.n);
+	session_save(s, g);
+}
+
 void
 session_head(struct session *s, struct attempt *l, const struct facts *f)
 {
 	time_head(s, l, f);
+	adopt_id(s, l, f);
 	/* The head of a resumed stream is no sign of life: the stream may end
 	 * again without a message. */
 	if (l->kind == ATTEMPT_CALL && l->last_event_id.n > 0)
@@ -317,6 +339,7 @@ judge(struct session *s, const struct call *c, const struct attempt *l,
 	of_call.had_session = f->had_session || g->session != NULL;
 	of_call.fresh = s->former != NULL && g == s->generation &&
 	    g->ready_at != 0 && s->now - g->ready_at < FRESH_MS;
+	session_add_history(s, c, g, &of_call);
 	if (m->kind == FRAME_ERROR)
 		r = verdict_error(&of_call, m, &s->config.rules);
 	else
@@ -339,6 +362,7 @@ call_worked(struct session *s, struct call *c, struct generation *g,
 	session_served(s, c, g);
 	if (m->kind != FRAME_RESULT)
 		return;
+	session_note_worked(c, g);
 	if (json_key_is(c->frame->method, "tools/list")) {
 		tools_learn(s->tools, c->frame, m);
 		if (tools_list(s->tools).n > 0)

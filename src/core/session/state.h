@@ -90,6 +90,8 @@ enum {
 	PING_MS = 5 * 1000,         /* how long the answer to a ping may take */
 	SILENT_MS = 60 * 1000,      /* silence of a call before mcpsplice sends
 				     * a ping */
+	IDLE_MS = 60 * 1000,        /* a session that answered nothing for so
+				     * long was idle */
 	FRESH_MS = 5 * 1000,        /* how long a session is new: it may not be
 				     * ready */
 	CACHED_START_MS = 5 * 1000, /* before a start from the startup cache */

@@ -153,7 +153,24 @@ static const struct {
 	{ 400, -1, "no", VERDICT_ANSWER, "an error" },
 	{ 405, -1, "Session not found", VERDICT_ANSWER,
 	    "405, the method is not offered" },
-	{ 409, -1, "Session not found", VERDICT_ANSWER, "409" },
+	{ 409, -1, "Session not found", VERDICT_LOST,
+	    "409, the session is unknown" },
+	{ 409, -1, "Conflict", VERDICT_SUSPECT,
+	    "409, perhaps of another session" },
+	/* These numbers speak of one request. */
+	{ 200, -32020, "Session not found", VERDICT_ANSWER, "an error" },
+	{ 404, -32021, "Session not found", VERDICT_ANSWER, "an error" },
+	{ 200, -32022, "Session terminated", VERDICT_ANSWER, "an error" },
+	/* A second hop wraps the refusal of the first in its message. */
+	{ 200, -32603,
+	    "Error POSTing to endpoint (HTTP 404): "
+	    "{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"error\\\":{\\\"code\\\":-32001,"
+	    "\\\"message\\\":\\\"Session not found\\\"},\\\"id\\\":null}",
+	    VERDICT_SUSPECT, "in-band: the text speaks of a lost session" },
+	{ 500, -32603,
+	    "upstream: {\\\"error\\\":{\\\"code\\\":-32600,"
+	    "\\\"message\\\":\\\"Session not found\\\"}}",
+	    VERDICT_SUSPECT, "a server error, the text speaks of a session" },
 	{ 429, -1, "Session not found", VERDICT_RETRY, "429" },
 	{ 410, -1, "Session not found", VERDICT_LOST,
 	    "refused, the session is unknown" },
@@ -234,6 +251,59 @@ START_TEST(test_errors)
 		ck_assert_str_eq(r.rule, errors[_i].rule);
 		frame_unref(f);
 	}
+}
+END_TEST
+
+/* What a session did before makes a doubt of an answer that says nothing. */
+static const struct {
+	int status;
+	enum verb verb;
+	bool worked, idle;
+	const char *id;
+	int code;
+	const char *message;
+	enum verdict want;
+} histories[] = {
+	{ 400, VERB_POST, true, false, "null", -32000,
+	    "\\u4f1a\\u8bdd\\u4e0d\\u5b58\\u5728", VERDICT_SUSPECT },
+	{ 400, VERB_POST, true, false, "null", -32000, "Sitzung unbekannt",
+	    VERDICT_SUSPECT },
+	{ 400, VERB_POST, false, true, "null", -32000, "Sitzung unbekannt",
+	    VERDICT_ANSWER },
+	{ 400, VERB_POST, true, true, "7", -32602, "no such argument",
+	    VERDICT_ANSWER },
+	{ 422, VERB_POST, true, true, "7", -32000, "no", VERDICT_ANSWER },
+	{ 200, VERB_POST, true, true, "null", -32600, "Invalid Request",
+	    VERDICT_SUSPECT },
+	{ 200, VERB_POST, true, false, "null", -32600, "Invalid Request",
+	    VERDICT_ANSWER },
+	{ 200, VERB_POST, false, true, "null", -32600, "Invalid Request",
+	    VERDICT_ANSWER },
+	{ 200, VERB_POST, true, true, "7", -32600, "Invalid Request",
+	    VERDICT_ANSWER },
+	{ 200, VERB_POST, true, true, "7", -32603, "", VERDICT_SUSPECT },
+	{ 200, VERB_POST, true, true, "7", -32603, "Internal error",
+	    VERDICT_SUSPECT },
+	{ 200, VERB_POST, true, true, "7", -32603, "Internal error: disk",
+	    VERDICT_ANSWER },
+	{ 409, VERB_GET, false, false, "null", -32000, "Conflict",
+	    VERDICT_ANSWER },
+	{ 409, VERB_GET, false, false, "null", -32000, "Session not found",
+	    VERDICT_ANSWER },
+};
+
+START_TEST(test_histories)
+{
+	struct facts facts = answered(histories[_i].status);
+	struct frame *f = error_frame(histories[_i].id, histories[_i].code,
+	    histories[_i].message);
+
+	facts.verb = histories[_i].verb;
+	facts.worked = histories[_i].worked;
+	facts.idle = histories[_i].idle;
+	ck_assert_int_eq(verdict_error(&facts, f, &no_rules).verdict,
+	    histories[_i].want);
+	frame_unref(f);
 }
 END_TEST
 
@@ -918,6 +988,7 @@ main(void)
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_errors, 0, COUNT(errors));
+	tcase_add_loop_test(tc, test_histories, 0, COUNT(histories));
 	tcase_add_loop_test(tc, test_fresh, 0, COUNT(fresh));
 	tcase_add_loop_test(tc, test_trusted, 0, COUNT(credentials_known_good));
 	tcase_add_loop_test(tc, test_members, 0, COUNT(members));
