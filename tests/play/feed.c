@@ -82,6 +82,7 @@ take_text(struct sent *s, const char *word)
 		{ "id", &s->facts.last_event_id },
 		{ "body", &s->facts.body },
 		{ "why", &s->facts.why },
+		{ "challenge", &s->facts.challenge },
 	};
 	const char *value;
 	size_t i;

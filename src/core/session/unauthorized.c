@@ -5,6 +5,8 @@
 
 #include "core/session/unauthorized.h"
 
+#include "core/session/call.h"
+
 /* Words of a lost session are not about credentials, a DELETE is not worth new
  * ones, and after a signal nothing is. If the server may be refusing the
  * session, a renewal is tried before the user is asked: the action names the
@@ -14,9 +16,13 @@ session_unauthorized(struct session *s, const struct event *in)
 {
 	struct event a = { .kind = ACTION_TAKE_REFUSAL, .ticket = in->ticket };
 	struct attempt *l = calls_attempt_find(&s->calls, in->ticket);
-	struct ruling r = verdict_bare(in->facts, &s->config.rules);
 	struct facts f = *in->facts;
+	struct ruling r;
 
+	if (l != NULL && l->kind == ATTEMPT_CALL && l->call != NULL &&
+	    l->last_event_id.n == 0)
+		session_add_history(s, l->call, l->generation, &f);
+	r = verdict_bare(&f, &s->config.rules);
 	if (!s->ending.stopped && f.verb != VERB_DELETE && !is_refusal(r) &&
 	    r.verdict != VERDICT_LOST_MAYBE) {
 		a.kind = ACTION_AUTHORIZE;

@@ -274,7 +274,7 @@ call_over(struct world *w, size_t i)
 		{ "tls", FINAL, false },
 		{ "proxy", FINAL, false },
 		{ "denied", FINAL, false },
-		{ "401", FINAL, false },
+		{ "401 challenge=Bearer", FINAL, false },
 		{ "403", FINAL, false },
 		{ "200 media=html", FINAL, false },
 		{ "200 err -32603 no", FINAL, false },
@@ -342,7 +342,7 @@ user_came(struct world *w, size_t i)
 static void
 user_refused(struct world *w, size_t i)
 {
-	static const char *const words[] = { "401 why=denied",
+	static const char *const words[] = { "401 challenge=Bearer why=denied",
 		"403 why=denied" };
 	enum send_kind kind = w->sends[i].kind;
 

@@ -212,7 +212,8 @@ tell_refused(struct world *w, size_t i, const char *status)
 {
 	unsigned judged = w->judged;
 
-	explore_input(w, "< #%zu refused %.3s", i + 1, status);
+	explore_input(w, "< #%zu refused %.3s%s", i + 1, status,
+	    strstr(status, "challenge") != NULL ? " challenge=Bearer" : "");
 	if (w->broken == NULL && w->judged != judged + 1)
 		explore_breaks(w, "a refusal is not judged once");
 }
