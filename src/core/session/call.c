@@ -166,12 +166,41 @@ session_end_doubt(struct call *c)
 	c->suspect = NULL;
 }
 
+/* The server may still tell the progress of a call that is over. A call that
+ * is held was never sent, and its params may be long. */
+static void
+note_token(struct session *s, struct call *c)
+{
+	struct answered *a = &s->answered;
+
+	if (c->state != CALL_HELD && calls_token(c).p != NULL)
+		a->tokens[a->n_tokens++ %
+		    ANSWERED] = msg_id_hash(calls_token(c));
+}
+
+bool
+session_is_token_over(const struct session *s, struct span token)
+{
+	const struct answered *a = &s->answered;
+	uint64_t hash;
+	size_t i;
+
+	if (token.p == NULL)
+		return false;
+	hash = msg_id_hash(token);
+	for (i = 0; i < ANSWERED && i < a->n_tokens; i++)
+		if (a->tokens[i] == hash)
+			return true;
+	return false;
+}
+
 /* Drops a call that is over. Its stream has LINGER_MS to end by itself. */
 static void
 call_forget(struct session *s, struct call *c)
 {
 	struct attempt *l = c->attempt;
 
+	note_token(s, c);
 	session_forget_scout(s, c);
 	session_unhold(s, c);
 	session_call_state(s, c, CALL_HELD);

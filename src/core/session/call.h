@@ -41,6 +41,8 @@ void session_end_doubt(struct call *c);
 /* Ends the call with this answer (borrowed), which gets the client's id. A call
  * that was cancelled gets none. */
 void session_answer(struct session *s, struct call *c, struct frame *answer);
+/* Is this the progress token of one of the latest calls that are over? */
+bool session_is_token_over(const struct session *s, struct span token);
 /* Was a call with this id among the last ANSWERED that were answered? */
 bool session_was_answered(const struct session *s, struct span id);
 /* Ends the call with an error that mcpsplice made, which is taken. NULL: the

@@ -256,16 +256,18 @@ progressing(struct session *s, struct attempt *l, struct span token)
 	return NULL;
 }
 
-/* Is this progress behind what the client was told? A call that is sent again
- * begins its progress again, but the client must see it rise. */
+/* Does this progress come after the answer to its call, or is it behind what
+ * the client was told? A call that is sent again begins its progress again, but
+ * the client must see it rise. */
 static bool
-goes_backwards(struct session *s, struct attempt *l, const struct frame *m)
+is_stale_progress(struct session *s, struct attempt *l, const struct frame *m)
 {
-	struct call *c = progressing(s, l,
-	    json_get(m->params, "progressToken"));
+	struct span token = json_get(m->params, "progressToken");
+	struct call *c = progressing(s, l, token);
 
-	return c != NULL &&
-	    !msg_progress(&c->progress, m, c->replayed != 0 || c->repeated);
+	if (c == NULL)
+		return session_is_token_over(s, token);
+	return !msg_progress(&c->progress, m, c->replayed != 0 || c->repeated);
 }
 
 static void
@@ -287,10 +289,10 @@ server_notification(struct session *s, struct attempt *l, struct frame *m)
 		return;
 	}
 	if (json_key_is(m->method, "notifications/progress") &&
-	    goes_backwards(s, l, m)) {
+	    is_stale_progress(s, l, m)) {
 		session_log(s, LEVEL_DEBUG,
-		    "the progress of a call that was sent again is behind what "
-		    "the client was told: dropped");
+		    "the progress of a call that is over, or was sent again "
+		    "and is behind what the client was told: dropped");
 		return;
 	}
 	session_pass(s, m, l);

@@ -203,10 +203,13 @@ struct queue {
 	size_t n, bytes;
 };
 
-/* call.c: the ids of the latest calls that were answered, as hashes. */
+/* call.c: the ids of the latest calls that were answered, and the progress
+ * tokens of the latest that are over, as hashes. */
 struct answered {
-	uint64_t ids[ANSWERED]; /* a ring */
-	size_t n;               /* how many were ever answered */
+	uint64_t ids[ANSWERED];    /* a ring */
+	size_t n;                  /* how many were ever answered */
+	uint64_t tokens[ANSWERED]; /* a ring */
+	size_t n_tokens;           /* how many there ever were */
 };
 
 /* listen.c: the GET stream. */
