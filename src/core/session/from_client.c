@@ -208,7 +208,9 @@ runs_in_current(const struct session *s, const struct call *c)
 	    (c->attempt == NULL || c->attempt->generation == s->generation);
 }
 
-/* Sends the cancel with the id that the server knows the call by. */
+/* Sends the cancel with the id that the server knows the call by. A call that
+ * has an id of ours was repeated in this session, where its first run may still
+ * go on under the client's id: that one is cancelled, too. */
 static void
 forward_cancel(struct session *s, struct call *c, struct frame *f)
 {
@@ -221,10 +223,9 @@ forward_cancel(struct session *s, struct call *c, struct frame *f)
 		    s->config.host);
 		return;
 	}
-	if (c->sent == NULL) {
-		session_send_one_way(s, f);
+	session_send_one_way(s, f);
+	if (c->sent == NULL)
 		return;
-	}
 	ours = msg_cancel(c->sent->id, json_get(f->params, "reason"));
 	session_send_one_way(s, ours);
 	frame_unref(ours);
