@@ -112,7 +112,7 @@ session_add_history(const struct session *s, const struct call *c,
 	/* Some gateways answer a lost session with a bare 401. Where the
 	 * session worked without a token, there is none that could be bad. */
 	if (f->status == 401 && f->stamp == 0 && f->challenge.n == 0 &&
-	    g->served_at != 0)
+	    f->body.n == 0 && c->refusal == NULL && g->served_at != 0)
 		f->credentials_known_good = true;
 }
 

@@ -342,6 +342,7 @@ judge(struct session *s, const struct call *c, const struct attempt *l,
 	of_call.fresh = s->former != NULL && g == s->generation &&
 	    g->ready_at != 0 && s->now - g->ready_at < FRESH_MS;
 	session_add_history(s, c, g, &of_call);
+	of_call.credentials_known_good = f->credentials_known_good;
 	if (m->kind == FRAME_ERROR)
 		r = verdict_error(&of_call, m, &s->config.rules);
 	else
