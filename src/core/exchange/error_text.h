@@ -8,11 +8,12 @@
 #include "base/mem.h"
 
 struct error_text {
-	struct buf text;   /* the texts, one per line */
-	unsigned phrases;  /* set of enum phrase found in them */
-	long code;         /* JSON-RPC error code; 0: none */
-	bool page;         /* the body is a web page */
-	bool no_sense;     /* set by the caller: it has no words of its own */
+	struct buf text;  /* the texts, one per line */
+	unsigned phrases; /* set of enum phrase found in them */
+	long code;        /* JSON-RPC error code; 0: none */
+	bool page;        /* the body is a web page */
+	bool no_sense;    /* set by the caller: it has no words of its own */
+	bool of_request;  /* set by the caller: it answers the request itself */
 	bool reinitialize; /* data.requiresReinitialize is true */
 };
 

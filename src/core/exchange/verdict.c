@@ -20,6 +20,7 @@
 #include "core/exchange/error_text.h"
 #include "core/exchange/fault_table.h"
 #include "core/exchange/loss_phrases.h"
+#include "core/exchange/words.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 #include "core/wire/protocol.h"
@@ -40,6 +41,7 @@
 #define MARK_WORKED (1u << 25)   /* such a request worked in this session */
 #define MARK_IDLE (1u << 26)     /* the session answered no call for a while */
 #define MARK_NO_SENSE (1u << 27) /* an error that tells nothing but a code */
+#define MARK_FOREIGN (1u << 28)  /* words, but none of English */
 
 #define LOST_WORDS (PHRASE_LOST | PHRASE_UNREADY | PHRASE_EARLY)
 #define LITERALS (PHRASE_TERMINATED | PHRASE_EXPIRED)
@@ -135,8 +137,8 @@ static const struct rule rules[] = {
 	{ 400, 400, MARK_ORDINARY, MARK_WORKED, VERDICT_ANSWER,
 	    "400, method, tool or resource not found" },
 	/* Not all servers speak English. */
-	{ 400, 400, MARK_ANY, MARK_WORKED, VERDICT_SUSPECT,
-	    "400 to a request that worked before" },
+	{ 400, 400, MARK_FOREIGN, MARK_WORKED, VERDICT_SUSPECT,
+	    "400 in unknown words to a request that worked before" },
 	{ 400, 499, LOST_WORDS, 0, VERDICT_LOST,
 	    "refused, the session is unknown" },
 	{ 502, 502, MARK_ANY, 0, VERDICT_ANSWER, "502" },
@@ -198,6 +200,28 @@ makes_no_sense(const struct frame *error, long code, struct span text)
 	    span_is_nocase(text, "invalid request");
 }
 
+/* Does the error answer the request itself, by its id and one of the numbers
+ * that JSON-RPC defines? Then the server had taken the session's id. */
+static bool
+is_of_request(const struct frame *error, long code)
+{
+	return code >= FAULT_PARSE && code <= FAULT_REQUEST &&
+	    error->id.n > 0 && !span_is(error->id, "null");
+}
+
+/* Is it a text, of more than one word, in a language that is not known? */
+static bool
+is_foreign(struct span text)
+{
+	bool words = false;
+	size_t i;
+
+	text = span_trim(text, "\n");
+	for (i = 0; i < text.n; i++)
+		words = words || text.p[i] == ' ' || (text.p[i] & 0x80) != 0;
+	return words && !words_are_english(text);
+}
+
 /* Does a pattern of the user match the text? A NUL in the text becomes a blank,
  * because regexec would stop there. */
 static bool
@@ -248,6 +272,8 @@ marks_of(const struct facts *facts, const struct error_text *said,
 		marks |= MARK_PAGE;
 	if (said->no_sense)
 		marks |= MARK_NO_SENSE;
+	if (!said->of_request && is_foreign(text))
+		marks |= MARK_FOREIGN;
 	if (facts->credentials_known_good)
 		marks |= MARK_CREDENTIALS_GOOD;
 	return marks;
@@ -332,6 +358,7 @@ verdict_error(const struct facts *facts, const struct frame *error,
 		return r;
 	error_text_of_error(&said, error->error);
 	said.no_sense = makes_no_sense(error, code, buf_span(&said.text));
+	said.of_request = is_of_request(error, code);
 	r = rule_said(facts, &said, more, r);
 	error_text_free(&said);
 	return r;

@@ -428,3 +428,25 @@ words_split(struct span text,
 		take(&s);
 	end_clause(&s);
 }
+
+static void
+find_english(const struct clause *c, void *arg)
+{
+	const uint64_t english = W_DET | W_MODAL | W_NOT | W_FAIL | W_LONGER |
+	    W_BAD | W_FIND | W_REQUIRED | W_MISSING | W_GIVEN | W_FIELD |
+	    W_ALREADY | W_SUPPORT | W_ONLY;
+	bool *found = arg;
+	size_t i;
+
+	for (i = 0; i < c->n && !c->quoted; i++)
+		*found = *found || (c->words[i].roles & english) != 0;
+}
+
+bool
+words_are_english(struct span text)
+{
+	bool found = false;
+
+	words_split(text, find_english, &found);
+	return found;
+}

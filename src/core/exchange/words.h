@@ -93,6 +93,8 @@ struct clause {
  * (SESSION_NOT_FOUND) is reported as its words. */
 void words_split(struct span text,
     void (*each)(const struct clause *clause, void *arg), void *arg);
+/* Does the text have a word that says something in English alone? */
+bool words_are_english(struct span text);
 /* Returns the roles of one word in lower case, without hyphens; 0 if it is not
  * in the lexicon. */
 uint64_t words_roles(const char *word, size_t n);

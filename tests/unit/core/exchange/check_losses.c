@@ -261,6 +261,12 @@ check_row(char *const *cell, const char *want, bool fresh)
 	if (message && strstr(cell[COL_BODY], "\"error\"") != NULL &&
 	    strcmp(r.rule, verdict_other_era) != 0)
 		check_bare(cell[COL_ID], &facts, r.verdict);
+	/* What is delivered is so even if such a request worked before. */
+	facts.worked = true;
+	r = judge(&facts, &message);
+	ck_assert_msg(strcmp(verdict_names[r.verdict], want) == 0,
+	    "%s%s, worked before: %s (%s), not %s", cell[COL_ID],
+	    fresh ? " (fresh)" : "", verdict_names[r.verdict], r.rule, want);
 	/* Without a session there is none to lose, but one to want, or
 	 * another server to find. */
 	facts.had_session = false;
