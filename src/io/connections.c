@@ -171,7 +171,10 @@ multi_setup(struct multi *m)
 	curl_multi_setopt(m->curl, CURLMOPT_TIMERDATA, m);
 	/* A smaller cache would make each call open a new connection. */
 	curl_multi_setopt(m->curl, CURLMOPT_MAXCONNECTS, m->c->max);
-	if (!m->c->http2)
+	if (m->c->http2)
+		curl_multi_setopt(m->curl, CURLMOPT_MAX_CONCURRENT_STREAMS,
+		    m->c->max);
+	else
 		curl_multi_setopt(m->curl, CURLMOPT_PIPELINING,
 		    (long)CURLPIPE_NOTHING);
 }
@@ -233,6 +236,12 @@ connections_add(struct connections *c, CURL *easy)
 		return NULL;
 	m->running++;
 	return m;
+}
+
+bool
+connections_is_latest(const struct multi *m)
+{
+	return m != NULL && m == m->c->multis;
 }
 
 bool

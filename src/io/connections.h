@@ -30,6 +30,9 @@ struct connections *connections_new(struct loop *l, long max, bool http2,
 /* Starts a transfer. Returns its multi handle, for connections_remove, or NULL
  * if libcurl refuses. */
 struct multi *connections_add(struct connections *c, CURL *easy);
+/* Do transfers that start now share their connections with those of m? m may
+ * be NULL: no. */
+bool connections_is_latest(const struct multi *m);
 /* Takes a transfer out of its multi handle, whether it has ended or not. */
 bool connections_remove(struct multi *m, CURL *easy);
 /* Lets libcurl do what it can do now, and frees the multi handles that are

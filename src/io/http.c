@@ -207,7 +207,7 @@ http_new(struct loop *l, const struct http_config *config, const char **why)
 	h->todo_end = &h->todo;
 	h->on_turn_end = http_on_deferred;
 	h->idle = loop_timer_new(l, http_idle_on_timer, h);
-	h->reuse = reuse_new(l, !config->http2);
+	h->reuse = reuse_new(l);
 	share_new(h);
 	h->connections = connections_new(l,
 	    (long)config->max_inflight + HTTP_CACHE_SPARE, config->http2,

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "io/http_todo.h"
+#include "io/http_two.h"
 
 enum {
 	HTTP_HEAD_MAX_BYTES = 64 * 1024,
@@ -76,6 +77,7 @@ http_on_prereq(void *arg, char *peer, char *local, int peer_port,
 		if (!x->began)
 			return CURL_PREREQFUNC_ABORT;
 	}
+	x->stream = 0;
 	x->again = false;
 	curl_easy_getinfo(x->easy, CURLINFO_REQUEST_SIZE, &x->written_before);
 	x->written = loop_now(x->h->l);
@@ -111,6 +113,7 @@ http_callbacks_give_head(struct transfer *x)
 	if (status < 200)
 		return false;
 	x->status = (int)status;
+	http_two_heard(x);
 	x->ops.head(x, x->status, x->arg);
 	return !x->abort;
 }
@@ -181,6 +184,7 @@ http_on_body(char *p, size_t size, size_t n, void *arg)
 	x->heard = loop_now(x->h->l);
 	if (x->abort || !http_callbacks_give_head(x))
 		return 0;
+	http_two_heard(x);
 	if (x->paused) {
 		x->held = true;
 		return CURL_WRITEFUNC_PAUSE;

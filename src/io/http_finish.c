@@ -9,6 +9,7 @@
 #include "io/http_callbacks.h"
 #include "io/http_pool.h"
 #include "io/http_todo.h"
+#include "io/http_two.h"
 
 /* Was the TLS handshake cut, rather than refused? */
 static bool
@@ -147,6 +148,7 @@ reason(struct transfer *x, CURLcode rc)
 static void
 finish(struct transfer *x, enum http_end end, int proxy_status, const char *why)
 {
+	bool reusable = http_two_over(x, end);
 	struct http_answer a;
 
 	if (x->multi != NULL && connections_remove(x->multi, x->easy))
@@ -161,21 +163,22 @@ finish(struct transfer *x, enum http_end end, int proxy_status, const char *why)
 	a.why = why;
 	a.too_large_head = x->too_large;
 	x->ops.done(x, &a, x->arg);
-	http_pool_release(x);
+	http_pool_release(x, reusable);
 }
 
-/* The connection that libcurl chose is closed by now, and nothing was written.
- */
+/* The connection that libcurl chose is closed by now, or others share it, and
+ * nothing was written. */
 static void
 start_again(struct transfer *x)
 {
+	http_two_stale(x);
 	if (connections_remove(x->multi, x->easy))
 		http_todo_wake(x->h);
 	x->multi = NULL;
 	x->stale = false;
 	x->error[0] = '\0';
-	x->fresh = true;
-	SET(x, CURLOPT_FRESH_CONNECT, 1L);
+	x->fresh = !http_two_shared(x);
+	SET(x, CURLOPT_FRESH_CONNECT, (long)x->fresh);
 	http_todo_add(x);
 }
 

@@ -38,7 +38,7 @@ http_pool_free(struct http *h)
 }
 
 void
-http_pool_release(struct transfer *x)
+http_pool_release(struct transfer *x, bool reusable)
 {
 	struct http *h = x->h;
 
@@ -46,7 +46,7 @@ http_pool_release(struct transfer *x)
 	*x->prev = x->next;
 	if (x->next != NULL)
 		x->next->prev = x->prev;
-	if (x->refused != CURLE_OK ||
+	if (!reusable || x->refused != CURLE_OK ||
 	    h->nspare >= h->config.max_inflight + HTTP_POOL_SPARE) {
 		transfer_free(x);
 		return;

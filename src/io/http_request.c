@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "io/http_proxy.h"
+#include "io/http_two.h"
 
 static void
 set_url(struct transfer *x, const char *text)
@@ -86,12 +87,16 @@ set_headers(struct transfer *x, const struct headers *headers)
 void
 http_request_set(struct transfer *x, const struct http_request *r)
 {
+	bool fresh;
+
 	set_url(x, r->url);
+	http_two_choose(x);
 	set_method(x, r->method, r->body);
 	set_headers(x, r->headers);
 	x->max_idle_ms = r->max_idle_conn_ms;
 	x->proof = r->proof;
-	if (r->fresh != x->fresh)
-		SET(x, CURLOPT_FRESH_CONNECT, (long)r->fresh);
-	x->fresh = r->fresh;
+	fresh = r->fresh && !http_two_shared(x);
+	if (fresh != x->fresh)
+		SET(x, CURLOPT_FRESH_CONNECT, (long)fresh);
+	x->fresh = fresh;
 }

@@ -33,8 +33,10 @@ struct connection {
 	int peer_port, local_port;
 	bool loopback;
 	unsigned users; /* transfers */
-	int64_t since;  /* when it became idle */
+	int64_t since;  /* when it became idle; in use: when anything came or
+			 * a request was written */
 	int64_t closes; /* see struct alive_facts */
+	bool two;       /* servers speak HTTP/2 unasked: it is not watched */
 	struct loop_fd *watch;
 	bool ends; /* the server is closing it, or libcurl */
 };
@@ -48,7 +50,6 @@ struct learned {
 
 struct reuse {
 	struct loop *l;
-	bool learn;
 	struct connection *connections;
 	struct loop_timer *timer; /* until connections are watched */
 	bool timer_runs;
@@ -122,7 +123,7 @@ reuse_on_timer(void *arg)
 	u->timer_runs = false;
 	for (c = u->connections; c != NULL; c = c->next) {
 		if (c->users > 0 || c->peer[0] == '\0' || c->watch != NULL ||
-		    c->ends)
+		    c->ends || c->two)
 			continue;
 		left = c->since + HTTP_ALIVE_SURE_MS - loop_now(u->l);
 		if (left <= 0)
@@ -136,12 +137,11 @@ reuse_on_timer(void *arg)
 }
 
 struct reuse *
-reuse_new(struct loop *l, bool learn)
+reuse_new(struct loop *l)
 {
 	struct reuse *u = xcalloc(1, sizeof *u);
 
 	u->l = l;
-	u->learn = learn;
 	u->timer = loop_timer_new(l, reuse_on_timer, u);
 	return u;
 }
@@ -247,9 +247,8 @@ reuse_may(struct connection *c, int64_t max_idle_ms, bool proof)
 		.proof = proof && !c->loopback };
 	struct learned *k;
 
-	if (c->users > 0 ||
-	    (f.idle_ms < HTTP_ALIVE_SURE_MS &&
-		(c->closes == 0 || f.idle_ms < c->closes / 2)))
+	if (f.idle_ms < HTTP_ALIVE_SURE_MS &&
+	    (c->closes == 0 || f.idle_ms < c->closes / 2))
 		return true;
 	k = learned_find(c);
 	f.closed_ms = k == NULL ? 0 : k->ms;
@@ -271,7 +270,23 @@ reuse_take(struct connection *c)
 	if (c == NULL)
 		return;
 	c->users++;
+	c->since = loop_now(c->u->l);
 	unwatch(c);
+}
+
+void
+reuse_heard(struct connection *c, bool two)
+{
+	if (c == NULL)
+		return;
+	c->since = loop_now(c->u->l);
+	c->two = two;
+}
+
+int64_t
+reuse_silence(const struct connection *c)
+{
+	return c == NULL ? 0 : loop_now(c->u->l) - c->since;
 }
 
 void
@@ -284,7 +299,7 @@ reuse_give_back(struct connection *c)
 		return;
 	}
 	c->since = loop_now(c->u->l);
-	if (c->u->learn && !c->u->timer_runs)
+	if (!c->two && !c->u->timer_runs)
 		timer_start(c->u, HTTP_ALIVE_SURE_MS);
 }
 

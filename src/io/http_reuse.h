@@ -15,9 +15,8 @@
 struct reuse;
 struct connection;
 
-/* Makes an object that the caller owns. learn: watch idle connections, to learn
- * when servers close them; not for HTTP/2, where servers speak unasked. */
-struct reuse *reuse_new(struct loop *l, bool learn);
+/* Makes an object that the caller owns. */
+struct reuse *reuse_new(struct loop *l);
 /* Notes a TCP socket that libcurl has opened, or is about to close. A socket
  * that is not known is ignored. */
 void reuse_opened(struct reuse *u, int fd);
@@ -30,6 +29,12 @@ struct connection *reuse_find(struct reuse *u, const char *peer, int peer_port,
  * alive_facts. On loopback there is no proof: what listens there may be the end
  * of a tunnel, and a new connection costs no time. */
 bool reuse_may(struct connection *c, int64_t max_idle_ms, bool proof);
+/* Something came on it while it was in use, which may be for ever if two: it is
+ * one in HTTP/2. c may be NULL. */
+void reuse_heard(struct connection *c, bool two);
+/* Returns how many ms nothing came on it, and nothing was written to it; 0 for
+ * NULL. */
+int64_t reuse_silence(const struct connection *c);
 /* A transfer begins to use it, and ends; it stays valid in between. Both take
  * NULL. */
 void reuse_take(struct connection *c);

@@ -5,6 +5,7 @@
 
 #include "io/http_callbacks.h"
 #include "io/http_proxy.h"
+#include "io/http_two.h"
 
 enum {
 	HTTP_LIFETIME_S = 3600,
@@ -19,9 +20,6 @@ set_transport(struct transfer *x)
 
 	SET(x, CURLOPT_PROTOCOLS_STR, "http,https");
 	SET(x, CURLOPT_FOLLOWLOCATION, 0L);
-	SET(x, CURLOPT_HTTP_VERSION,
-	    (long)(c->http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
-	SET(x, CURLOPT_PIPEWAIT, c->http2 ? 1L : 0L);
 	SET(x, CURLOPT_CONNECTTIMEOUT_MS, (long)c->connect_timeout_ms);
 	SET(x, CURLOPT_TCP_NODELAY, 1L);
 	SET(x, CURLOPT_TCP_KEEPALIVE, 1L);
@@ -100,6 +98,7 @@ http_setup(struct http *h)
 	http_callbacks_set(x);
 	set_transport(x);
 	http_proxy_set(x);
+	http_two_set(x);
 	set_tls(x);
 	return x;
 }

@@ -40,6 +40,7 @@ struct http {
 	struct curl_slist *resolve;
 	struct cookies cookies;
 	struct authorities authorities;
+	bool two; /* the last answer came in HTTP/2 */
 	struct reuse *reuse;
 	char *asked_url;  /* http_takes_proxy was asked last about it, */
 	bool takes_proxy; /* and this was its answer */
@@ -58,8 +59,10 @@ struct transfer {
 	char *url;
 	struct curl_slist *lines; /* an array, linked, and its text after it */
 	size_t lines_bytes;
-	bool is_other; /* the last request was neither POST nor GET */
-	bool fresh;    /* the last request wanted a new connection */
+	bool is_other;        /* the last request was neither POST nor GET */
+	bool fresh;           /* the last request wanted a new connection */
+	bool may_be_two;      /* the last request may go out in HTTP/2 */
+	unsigned long stream; /* of HTTP/2, for what was sent; 0: not known */
 	int64_t max_idle_ms;
 	bool proof;
 	struct connection *connection; /* what the request was written to; NULL:
@@ -80,7 +83,8 @@ struct transfer {
 	bool abort;
 	bool paused;         /* the caller wants a pause */
 	bool held;           /* the write callback paused the transfer */
-	bool began;          /* libcurl began to write the request */
+	bool began;          /* libcurl began to write the request, and the
+			      * server did not refuse it unprocessed */
 	long written_before; /* bytes that libcurl wrote before that, as it
 			      * counts them */
 	bool again;  /* after a proxy's 407 the request may be written once

@@ -1,0 +1,152 @@
+/*
+ * HTTP/2. Many exchanges share a connection, so it is not closed when one of
+ * them is given up, and its age tells nothing: here it is decided when it is
+ * not used any more. A request that the server refuses unprocessed (REFUSED_-
+ * STREAM, or a stream above the last one of a GOAWAY; RFC 9113 section 8.7) was
+ * not sent, whatever it is.
+ */
+#include "config.h"
+
+#include "io/http_two.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "io/http_todo.h"
+
+enum {
+	HTTP_SILENT_MS = 2000 /* a connection that is in use and says nothing
+			       * for so long may be dead */
+};
+
+static bool
+starts(const char *words, const char *with)
+{
+	return strncmp(words, with, strlen(with)) == 0;
+}
+
+/* Takes the number of a stream, in the words before 8.4 and those since, or of
+ * the last stream that the server processes, which goes for all exchanges of
+ * the connection. */
+static void
+take_numbers(struct transfer *x, const char *words)
+{
+	struct transfer *y;
+	unsigned long last;
+
+	if (sscanf(words, "Using Stream ID: %lu", &x->stream) == 1 ||
+	    sscanf(words, "[HTTP/2] [%lu]", &x->stream) == 1 ||
+	    sscanf(words, "rec%*[deiv] GOAWAY, error=%*u, last_stream=%lu",
+		&last) != 1)
+		return;
+	for (y = x->h->active; y != NULL && x->connection != NULL; y = y->next)
+		if (y->connection == x->connection && y->stream > last &&
+		    y->status == 0)
+			y->began = false;
+}
+
+/* The request was not processed, and libcurl takes it to another connection. */
+static void
+leave(struct transfer *x)
+{
+	x->began = false;
+	reuse_give_back(x->connection);
+	x->connection = NULL;
+}
+
+/* Only in words does libcurl tell that the server has not processed a request,
+ * or that it wants HTTP/1.1, which later requests then get. A refused stream
+ * libcurl sends again by itself, on another connection and 5 times at most;
+ * http_on_prereq allows that for what was not sent. The words have been the
+ * same from 7.85 to 8.21, those of GOAWAY from 7.88 on. Without them a request
+ * counts as sent. */
+static int
+http_on_words(CURL *easy, curl_infotype type, char *p, size_t n, void *arg)
+{
+	struct transfer *x = arg;
+	char words[128];
+
+	(void)easy;
+	if (type != CURLINFO_TEXT)
+		return 0;
+	if (n >= sizeof words)
+		n = sizeof words - 1;
+	memcpy(words, p, n);
+	words[n] = '\0';
+	if (starts(words, "REFUSED_STREAM, retrying"))
+		leave(x);
+	else if (starts(words, "Downgrades to HTTP/1.1"))
+		x->h->config.http2 = false;
+	else
+		take_numbers(x, words);
+	return 0;
+}
+
+void
+http_two_set(struct transfer *x)
+{
+	SET(x, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	SET(x, CURLOPT_DEBUGFUNCTION, http_on_words);
+	SET(x, CURLOPT_DEBUGDATA, x);
+}
+
+/* On a connection that was used before, libcurl sends any request again that
+ * got no byte of an answer, and does not ask why. With CURL_RTSPREQ_RECEIVE,
+ * which means nothing else to HTTP, it asks. A libcurl without RTSP refuses the
+ * option, and http_on_prereq the second request. */
+void
+http_two_choose(struct transfer *x)
+{
+	bool two = x->h->config.http2 && strncasecmp(x->url, "https:", 6) == 0;
+
+	if (two == x->may_be_two)
+		return;
+	x->may_be_two = two;
+	SET(x, CURLOPT_HTTP_VERSION,
+	    (long)(two ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
+	SET(x, CURLOPT_PIPEWAIT, (long)two);
+	SET(x, CURLOPT_VERBOSE, (long)two);
+	(void)curl_easy_setopt(x->easy, CURLOPT_RTSP_REQUEST,
+	    (long)(two ? CURL_RTSPREQ_RECEIVE : CURL_RTSPREQ_OPTIONS));
+}
+
+bool
+http_two_shared(const struct transfer *x)
+{
+	return x->may_be_two && x->h->two;
+}
+
+void
+http_two_heard(struct transfer *x)
+{
+	long version = 0;
+
+	if (!x->may_be_two)
+		return;
+	curl_easy_getinfo(x->easy, CURLINFO_HTTP_VERSION, &version);
+	x->h->two = version == CURL_HTTP_VERSION_2_0;
+	reuse_heard(x->connection, x->h->two);
+}
+
+/* Others may have forgotten it already. */
+void
+http_two_stale(struct transfer *x)
+{
+	if (http_two_shared(x) && connections_is_latest(x->multi) &&
+	    connections_forget(x->h->connections))
+		http_todo_wake(x->h);
+}
+
+/* libcurl may keep in an easy handle, from one request to the next, that a
+ * stream was refused; so the handle of a failed one goes. */
+bool
+http_two_over(struct transfer *x, enum http_end end)
+{
+	if (!x->may_be_two || end == HTTP_DONE)
+		return true;
+	if ((end == HTTP_IDLE || end == HTTP_ABORTED) &&
+	    reuse_silence(x->connection) >= HTTP_SILENT_MS)
+		http_two_stale(x);
+	return false;
+}

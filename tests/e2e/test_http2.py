@@ -1,0 +1,531 @@
+"""HTTP/2 and its faults.  Each asks the same: is every request answered, did
+an unsafe call run twice, and is what the error says of it right?"""
+
+import socket
+import threading
+import time
+
+import faultserver
+import h2server
+import support
+import test_tls
+from support import INITIALIZED, call, init, note
+from test_tls import context, file
+
+
+class Relay:
+    """Passes bytes on to a server, until it is told to swallow them.  The
+    connections stay open, and what is sent is acknowledged."""
+
+    def __init__(self, server):
+        self.server = server
+        self.connections = 0
+        self.holes = set()
+        self.sock = socket.create_server(("127.0.0.1", 0))
+        self.url = "https://127.0.0.1:%d/mcp" % self.sock.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                near = self.sock.accept()[0]
+                far = socket.create_connection(("127.0.0.1",
+                                                self.server.port))
+            except OSError:
+                return
+            self.connections += 1
+            for end in near, far:
+                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            for ends in ((near, far), (far, near)):
+                threading.Thread(target=self.copy, daemon=True, args=ends +
+                                 (self.connections,)).start()
+
+    def copy(self, here, there, number):
+        try:
+            while True:
+                data = here.recv(65536)
+                if number in self.holes:
+                    if not data:
+                        break
+                    continue
+                if not data:
+                    break
+                there.sendall(data)
+        except OSError:
+            pass
+        faultserver.shut(here)
+        faultserver.shut(there)
+
+    def black_hole(self):
+        """All connections there are, from now on."""
+        self.holes = set(range(1, self.connections + 1))
+
+    def close(self):
+        faultserver.shut(self.sock)
+
+
+class Http2(support.Case):
+    def two(self, *args, **kw):
+        """A server and a splice that have shaken hands in HTTP/2."""
+        through = kw.pop("through", None)
+        listens = kw.pop("listens", True)
+        s = h2server.H2Mcp(tls=context("one"), **kw)
+        self.servers.append(s)
+        if listens:
+            s.on_get = s.listen
+        relay = through(s) if through else None
+        if relay:
+            self.addCleanup(relay.close)
+        p = self.splice(s, "--cacert", file("ca1.pem"), "--http2", *args) \
+            if relay is None else \
+            self.splice(relay.url, "--cacert", file("ca1.pem"), "--http2",
+                        *args)
+        p.server = s
+        p.hello()
+        if listens:
+            s.stream()
+        return (s, p, relay) if relay else (s, p)
+
+    def first_call(self, server, fault, times=1):
+        """Lets the fault happen to the next stream that posts."""
+        left = [times]
+
+        def on_stream(reply):
+            if reply.request.method != "POST" or left[0] == 0:
+                return False
+            left[0] -= 1
+            return fault(reply)
+        server.on_stream = on_stream
+
+    def begin(self, server, p, key, work):
+        """Starts a call; work(rx, tx) is at it when this returns."""
+        begun = threading.Event()
+
+        def run(rx, tx):
+            begun.set()
+            work(rx, tx)
+        server.methods["tools/call"] = run
+        ident = p.start("tools/call", {"name": "echo",
+                                       "arguments": {"key": key}})
+        self.assertTrue(begun.wait(faultserver.PATIENCE))
+        server.methods["tools/call"] = server.tool
+        return ident
+
+    def works(self, server, p, key):
+        """An unsafe call is answered, and ran once."""
+        self.assertIn("result", p.tool(key=key), p.err())
+        self.assertEqual(server.runs(key), 1)
+
+    # no fault
+
+    def test_one_connection(self):
+        """Calls at once and the listen stream share the connection."""
+        s, p = self.two()
+        for n in range(3):
+            ids = [p.start("tools/call", {"name": "echo", "arguments": {
+                "ms": 20, "key": "%d %d" % (n, i)}}) for i in range(10)]
+            for i in ids:
+                self.assertIn("result", p.answer(i))
+        p.finish()
+        self.assertEqual({r.version for r in s.requests}, {"HTTP/2"})
+        self.assertEqual(s.connections, 1)
+        self.assertEqual(s.deleted, s.made)
+
+    def test_server_without(self):
+        """HTTP/1.1 is what is left, and --no-http2 wants nothing else."""
+        for tls, args in ((context("one"), ()),
+                          (None, ()), (None, ("--no-http2",))):
+            s = h2server.H2Mcp(tls=context("one")) if tls is None else \
+                faultserver.Mcp(tls=tls)
+            self.servers.append(s)
+            p = self.splice(s, "--cacert", file("ca1.pem"), "--http2", *args)
+            p.hello()
+            self.works(s, p, "a")
+            p.finish()
+            self.assertEqual(s.requests[0].version,
+                             "HTTP/2" if tls is None and not args else
+                             "HTTP/1.1")
+
+    def test_large(self):
+        """Far more than the windows hold, both ways at once."""
+        s, p = self.two()
+        text = "x" * 4000000
+        ids = [p.start("tools/call", {"name": "echo", "arguments": {
+            "key": str(i), "text": text}}) for i in range(3)]
+        for i in ids:
+            self.assertIn(text,
+                          p.answer(i)["result"]["content"][0]["text"])
+        p.finish()
+        self.assertEqual(s.connections, 1)
+
+    def test_lost_session(self):
+        s, p = self.two()
+        s.forget()
+        self.works(s, p, "a")
+        p.finish()
+        self.assertEqual(s.inits(), 2)
+
+    # refused unprocessed
+
+    def refuse(self, reply):
+        reply.rst(h2server.REFUSED_STREAM)
+        return True
+
+    def test_refused_stream(self):
+        """The proof that it did not run: it is sent again."""
+        s, p = self.two()
+        self.first_call(s, self.refuse)
+        begin = time.monotonic()
+        self.works(s, p, "a")
+        self.within(time.monotonic() - begin, 1.5)
+        self.works(s, p, "b")
+        p.finish()
+
+    def test_refused_stream_at_first(self):
+        """On a connection that nothing was used for yet."""
+        s = h2server.H2Mcp(tls=context("one"))
+        self.servers.append(s)
+        self.first_call(s, self.refuse)
+        p = self.splice(s, "--cacert", file("ca1.pem"), "--http2")
+        p.hello()
+        self.works(s, p, "a")
+        p.finish()
+        self.assertEqual(s.inits(), 1)
+
+    def test_refused_for_long(self):
+        """More often than libcurl tries."""
+        s, p = self.two()
+        self.first_call(s, self.refuse, 8)
+        self.works(s, p, "a")
+        p.finish()
+
+    def test_refused_for_ever(self):
+        s, p = self.two("--retry-window", "1")
+        self.first_call(s, self.refuse, -1)
+        self.our_error(p.tool(key="a"), "upstream_unreachable", "no")
+        s.on_stream = None
+        self.works(s, p, "b")
+        p.finish()
+        self.assertEqual(s.runs("a"), 0)
+
+    def test_refused_after_its_head(self):
+        """A server that answers cannot refuse.  And a refusal proves nothing
+        of the next request."""
+        s, p = self.two()
+
+        def head_then_refuse(rx, tx):
+            tx.head(200, [("Content-Type", "application/json")])
+            tx.chunk("{")
+            self.let(0.1)
+            tx.rst(h2server.REFUSED_STREAM)
+        s.methods["tools/call"] = head_then_refuse
+        for key in "ab":
+            self.our_error(p.tool(key=key), "stream_lost", "maybe")
+        s.methods["tools/call"] = lambda rx, tx: tx.cut()
+        for key in "cde":
+            self.our_error(p.tool(key=key), "stream_lost", "maybe")
+        p.finish()
+        self.assertEqual([s.runs(key) for key in "abcde"], [1] * 5)
+
+    def test_goaway_before(self):
+        """The stream is above the last one that is processed."""
+        s, p = self.two()
+
+        def fault(reply):
+            reply.connection.goaway(reply.stream - 2)
+            return True
+        self.first_call(s, fault)
+        begin = time.monotonic()
+        self.works(s, p, "a")
+        self.within(time.monotonic() - begin, 1.5)
+        self.works(s, p, "b")
+        p.finish()
+
+    def test_goaway_among_many(self):
+        """Those below are answered, those above are sent again."""
+        s, p = self.two()
+        seen = []
+
+        def on_stream(reply):
+            if reply.request.method != "POST" or \
+                    reply.connection is not s.two[0]:
+                return False
+            seen.append(reply)
+            if len(seen) == 10:
+                reply.connection.goaway(seen[4].stream)
+            return len(seen) > 5
+        s.on_stream = on_stream
+        ids = [p.start("tools/call", {"name": "echo", "arguments": {
+            "ms": 100, "key": str(i)}}) for i in range(20)]
+        for i in ids:
+            self.assertIn("result", p.answer(i), p.err())
+        p.finish()
+        self.assertEqual([s.runs(str(i)) for i in range(20)], [1] * 20)
+
+    def test_goaway_while_idle(self):
+        """Said politely between two calls, with the connection left open."""
+        for listens in (True, False):
+            s, p = self.two(listens=listens)
+            for key in "abc":
+                s.two[-1].goaway()
+                self.settle(0.1)
+                self.works(s, p, key)
+            p.finish()
+
+    def test_goaway_then_answer(self):
+        """The stream is processed to its end, says the server."""
+        s, p = self.two()
+
+        def slow(rx, tx):
+            tx.connection.goaway()
+            self.settle(0.2)
+            s.tool(rx, tx)
+        s.methods["tools/call"] = slow
+        self.works(s, p, "a")
+        p.finish()
+
+    def test_goaway_then_cut(self):
+        """It was taken, so it may have run."""
+        s, p = self.two()
+
+        def fault(rx, tx):
+            tx.connection.goaway()
+            tx.cut()
+        s.methods["tools/call"] = fault
+        self.our_error(p.tool(key="a"), "stream_lost", "maybe")
+        s.methods["tools/call"] = s.tool
+        self.works(s, p, "b")
+        p.finish()
+        self.assertEqual(s.runs("a"), 1)
+
+    # may have run
+
+    def test_rst_stream(self):
+        """Any other end of a stream; the connection goes on."""
+        s, p = self.two()
+        codes = (h2server.NO_ERROR, h2server.PROTOCOL_ERROR,
+                 h2server.INTERNAL_ERROR, h2server.CANCEL,
+                 h2server.ENHANCE_YOUR_CALM)
+        over = threading.Event()
+        slow = self.begin(s, p, "slow", lambda rx, tx: (
+            over.wait(faultserver.PATIENCE), s.tool(rx, tx)))
+        for code in codes:
+            s.methods["tools/call"] = lambda rx, tx: tx.rst(code)
+            self.our_error(p.tool(key=str(code)), "stream_lost", "maybe")
+        s.methods["tools/call"] = s.tool
+        over.set()
+        self.assertIn("result", p.answer(slow))
+        self.works(s, p, "last")
+        p.finish()
+        self.assertEqual([s.runs(str(code)) for code in codes],
+                         [1] * len(codes))
+
+    def test_http_1_1_required(self):
+        """The server takes this call in HTTP/1.1 only, and may have run it,
+        for all that is known."""
+        s, p = self.two()
+        s.methods["tools/call"] = \
+            lambda rx, tx: tx.rst(h2server.HTTP_1_1_REQUIRED)
+        self.our_error(p.tool(key="a"), "stream_lost", "maybe")
+        s.methods["tools/call"] = s.tool
+        self.works(s, p, "b")
+        p.finish()
+        self.assertEqual(s.runs("a"), 1)
+        self.assertEqual(s.requests[-1].version, "HTTP/1.1")
+
+    def test_http_1_1_required_at_first(self):
+        s = h2server.H2Mcp(tls=context("one"))
+        self.servers.append(s)
+        self.first_call(s, lambda reply: not reply.rst(
+            h2server.HTTP_1_1_REQUIRED), -1)
+        p = self.splice(s, "--cacert", file("ca1.pem"), "--http2")
+        p.hello()
+        self.works(s, p, "a")
+        p.finish()
+
+    def test_cut_never_runs_twice(self):
+        """The connection breaks under many calls."""
+        s, p = self.two()
+        s.methods["tools/call"] = lambda rx, tx: (
+            s.wait(lambda: all(s.runs(str(i)) for i in range(10))), tx.cut())
+        ids = [p.start("tools/call", {"name": "echo", "arguments": {
+            "key": str(i)}}) for i in range(10)]
+        for i in ids:
+            self.our_error(p.answer(i), "stream_lost", "maybe")
+        s.methods["tools/call"] = s.tool
+        self.works(s, p, "after")
+        p.finish()
+        self.assertEqual([s.runs(str(i)) for i in range(10)], [1] * 10)
+
+    # silence
+
+    def test_black_hole(self):
+        """The call is lost, the connection is not used any more."""
+        s, p, relay = self.two("--call-timeout", "3", through=Relay)
+        self.works(s, p, "a")
+        relay.black_hole()
+        self.our_error(p.tool(key="b"), "upstream_timeout", "maybe")
+        begin = time.monotonic()
+        self.works(s, p, "c")
+        self.within(time.monotonic() - begin, 1)
+        p.finish()
+        self.assertEqual(s.runs("b"), 0)
+
+    def test_black_hole_in_a_call(self):
+        """The call ran, and its answer never comes."""
+        s, p, relay = self.two("--call-timeout", "3", through=Relay)
+
+        def fault(rx, tx):
+            relay.black_hole()
+            s.tool(rx, tx)
+        s.methods["tools/call"] = fault
+        self.our_error(p.tool(key="a"), "upstream_timeout", "maybe")
+        s.methods["tools/call"] = s.tool
+        self.works(s, p, "b")
+        p.finish()
+        self.assertEqual(s.runs("a"), 1)
+
+    def test_black_hole_while_idle(self):
+        """What was silent for 15 s is not relied on, although the listen
+        stream uses it."""
+        s, p, relay = self.two(through=Relay)
+        self.works(s, p, "a")
+        relay.black_hole()
+        self.settle(16)
+        begin = time.monotonic()
+        self.works(s, p, "b")
+        self.within(time.monotonic() - begin, 1)
+        p.finish()
+
+    def test_a_slow_call_is_not_silence(self):
+        """While others are answered, the connection lives."""
+        s, p = self.two("--call-timeout", "3")
+        slow = self.begin(s, p, "slow", lambda rx, tx: tx.gone(20))
+        for n in range(10):
+            self.settle(0.3)
+            self.works(s, p, str(n))
+        self.our_error(p.answer(slow), "upstream_timeout", "maybe")
+        self.works(s, p, "last")
+        p.finish()
+        self.assertEqual(s.connections, 1)
+
+    def test_cancel_keeps_the_connection(self):
+        s, p = self.two()
+        for n in range(5):
+            p.cancel(self.begin(s, p, "s%d" % n,
+                                lambda rx, tx: tx.gone(20)))
+            self.works(s, p, str(n))
+        p.finish()
+        self.assertEqual(s.connections, 1)
+
+    def test_pings(self):
+        """The server's are answered; whatever libcurl sends may be lost."""
+        s, p = self.two()
+        s.answers_pings = False
+        for n in range(20):
+            s.two[0].ping()
+            self.works(s, p, str(n))
+        p.finish()
+        self.assertEqual(s.connections, 1)
+
+    # flow control
+
+    def test_stall_of_a_request(self):
+        """The server takes no more bytes; a later call has a connection of
+        its own."""
+        s, p = self.two("--call-timeout", "3", credit=False)
+        big = p.start("tools/call", {"name": "echo", "arguments": {
+            "key": "big", "text": "x" * 300000}})
+        self.our_error(p.answer(big), "upstream_timeout", "maybe")
+        s.credit = True
+        self.works(s, p, "small")
+        p.finish()
+        self.assertEqual(s.runs("big"), 0)
+
+    def test_stall_that_ends(self):
+        s, p = self.two(credit=False)
+        big = p.start("tools/call", {"name": "echo", "arguments": {
+            "key": "big", "text": "x" * 300000}})
+        self.settle(0.5)
+        s.credit = True
+        c = s.two[0]
+        c.send(h2server.frame(h2server.WINDOW_UPDATE, 0, 0, b"\0\x10\0\0"))
+        for stream in list(c.streams):
+            c.send(h2server.frame(h2server.WINDOW_UPDATE, 0, stream,
+                                  b"\0\x10\0\0"))
+        self.assertIn("result", p.answer(big))
+        p.finish()
+        self.assertEqual(s.runs("big"), 1)
+
+    # limits
+
+    def many(self, s, p, n):
+        ids = [p.start("tools/call", {"name": "echo", "arguments": {
+            "ms": 50, "key": str(i)}}) for i in range(n)]
+        for i in ids:
+            self.assertIn("result", p.answer(i), p.err())
+        self.assertEqual([s.runs(str(i)) for i in range(n)], [1] * n)
+
+    def test_more_than_the_streams(self):
+        """A connection takes 100; more calls get another one, or wait."""
+        s, p = self.two(settings={"max_concurrent_streams": 100})
+        self.many(s, p, 250)
+        p.finish()
+        self.assertLess(s.connections, 160)
+
+    def test_one_stream(self):
+        """Less cannot be: the listen stream has it."""
+        s, p = self.two(settings={"max_concurrent_streams": 1})
+        self.many(s, p, 20)
+        p.finish()
+
+    def test_settings_change(self):
+        s, p = self.two()
+        c = s.two[0]
+        for n, values in enumerate(({"max_concurrent_streams": 3},
+                                    {"initial_window_size": 10},
+                                    {"max_concurrent_streams": 1000},
+                                    {"initial_window_size": 1000000},
+                                    {"max_frame_size": 1 << 20},
+                                    {"max_concurrent_streams": 1})):
+            c.settings(**values)
+            ids = [p.start("tools/call", {"name": "echo", "arguments": {
+                "ms": 20, "key": "%d %d" % (n, i), "text": "x" * 1000}})
+                for i in range(20)]
+            for i in ids:
+                self.assertIn("result", p.answer(i), p.err())
+            self.assertEqual([s.runs("%d %d" % (n, i)) for i in range(20)],
+                             [1] * 20)
+        p.finish()
+        self.assertGreaterEqual(c.acks, 6)
+
+    # back-pressure
+
+    def test_client_that_does_not_read(self):
+        """stdout is full, and the answers wait.  The way to the server stays
+        open: notifications go out, more of them than may be without their
+        2xx."""
+        s = h2server.H2Mcp(tls=context("one"))
+        self.servers.append(s)
+        p = self.splice(s, "--cacert", file("ca1.pem"), "--http2",
+                        reader=False)
+        p.send(init("hello"), INITIALIZED)
+        text = "y" * 1000000
+        ids = ["c%d" % i for i in range(10)]
+        for i in ids:
+            p.send(call(i, key=i, text=text))
+        s.wait(lambda: s.runs(ids[-1]))
+        self.let(0.3)
+        for n in range(200):
+            p.send(note("notifications/roots/list_changed"))
+        told = s.wait(lambda: len(
+            s.seen("notifications/roots/list_changed")) == 200)
+        p.read()
+        for i in ids:
+            self.assertIn("result", p.answer(i))
+        self.assertTrue(told)
+        p.finish()
+
+
+if __name__ == "__main__":
+    test_tls.main()
