@@ -333,6 +333,7 @@ session_ping_done(struct session *s, struct attempt *l, const struct facts *f)
 	generation_ref(g);
 	if (s->ping.ticket == ticket)
 		s->ping.ticket = 0;
+	s->ping.active_at = s->now;
 	if (!l->answered) {
 		session_log(s, LEVEL_INFO, "the ping shows %s (%s)",
 		    lost ? "that the session is gone" : "nothing", r.rule);

@@ -82,7 +82,8 @@ attempt_tick(struct session *s, struct attempt *l)
 	}
 	if (l->start_at > s->now)
 		return;
-	if (l->kind == ATTEMPT_PING && l->generation != s->generation) {
+	if (l->kind == ATTEMPT_PING &&
+	    (l->generation != s->generation || l->abort_at <= s->now)) {
 		session_ping_done(s, l, &given_up);
 		return;
 	}
