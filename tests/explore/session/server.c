@@ -319,6 +319,7 @@ static void
 user_is_asked(struct world *w, size_t i)
 {
 	struct seen_send *n = &w->sends[i];
+	bool silent = w->p->now - n->heard_at >= SILENT_MS;
 
 	if (!n->waits)
 		n->waits_since = w->p->now;
@@ -326,6 +327,9 @@ user_is_asked(struct world *w, size_t i)
 	n->heard_at = w->p->now;
 	explore_input(w, "< #%zu sign-in open http://a/%u", i + 1,
 	    explore_below(w, 100));
+	/* Its call had left it, for it was silent and the session was gone. */
+	if (silent && n->call >= 0 && !explore_is_alive(w, i))
+		w->calls[n->call].vague = true;
 }
 
 /* It goes out, as if for the first time. */
