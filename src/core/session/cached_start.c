@@ -84,6 +84,12 @@ session_start_from_cache(struct session *s, const struct facts *f)
 	    s->config.host);
 	session_call_state(s, c, CALL_RUNNING);
 	keep_frame(&c->refusal, NULL);
+	/* What the server said of itself comes after the answer, unless the
+	 * try failed. */
+	if (c->attempt->live)
+		s->handshake.opener = c->attempt;
+	else
+		kept_clear(&s->early);
 	c->attempt->call = NULL;
 	c->attempt = NULL;
 	answer = msg_result(c->frame->id, buf_str(&s->start.result));

@@ -329,9 +329,9 @@ struct handshake {
 	struct frame *request; /* the initialize that renewals repeat */
 	struct frame *answer;  /* the server's latest answer to initialize */
 	struct frame *ready;   /* notifications/initialized */
-	/* The attempt whose answer opened the session in this step, or NULL:
-	 * the end of the step delivers early messages as if they came on this
-	 * attempt. */
+	/* The attempt for which the client got its answer in this step, or
+	 * NULL: the end of the step delivers early messages as if they came on
+	 * this attempt. */
 	struct attempt *opener;
 };
 

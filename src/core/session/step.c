@@ -94,8 +94,9 @@ session_wake(struct session *s)
 	session_renew_now(s);
 }
 
-/* Passes on the messages that the server sent before it answered initialize.
- * The attempt may have been dropped since, but calls_reap comes later. */
+/* Passes on the messages that the server sent before the client had its answer
+ * to initialize. The attempt may have been dropped since, but calls_reap comes
+ * later. */
 static void
 deliver_early(struct session *s)
 {
