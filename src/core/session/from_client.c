@@ -85,6 +85,7 @@ end_former(struct session *s)
 		}
 	}
 	questions_free(&s->questions);
+	s->changes.tell_at = ALARM_NEVER;
 	s->ping.ticket = 0;
 	s->balancer.flapping_until = 0;
 	s->balancer.scouting = SCOUTING_OPEN;
