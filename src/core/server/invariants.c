@@ -203,8 +203,12 @@ sane_native(const struct server *e, const struct subscription *fd)
 }
 
 static void
-sane_uri(const struct uri *u)
+sane_uri(const struct server *e, const struct uri *u)
 {
+	const struct waiter *w;
+
+	for (w = u->waiters; w != NULL; w = w->next)
+		assert(server_order_find(e, w->ticket) != NULL);
 	assert(u->hash == msg_id_hash(span_of(u->text)));
 	assert(u->settled == (u->waiters == NULL));
 	assert(!u->settled || u->asked);
@@ -217,7 +221,7 @@ sane_set(const struct server *e, const struct listens *l)
 	size_t n = 0, bytes = 0;
 
 	for (u = l->uris; u != NULL; u = u->next) {
-		sane_uri(u);
+		sane_uri(e, u);
 		n++;
 		bytes += strlen(u->text);
 	}

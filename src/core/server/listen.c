@@ -171,6 +171,8 @@ contradicted(struct server *e, struct subscription *fd)
 	server_subscription_end(e, fd);
 	if (o == l->get)
 		l->get = NULL;
+	else
+		server_set_abort(e, o);
 	server_tell_gone(e, o);
 }
 

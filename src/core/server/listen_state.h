@@ -38,7 +38,7 @@ struct subscription {
 
 struct waiter {
 	struct waiter *next;
-	uint64_t ticket; /* of a resources/subscribe; it may be over */
+	uint64_t ticket; /* of a resources/subscribe that is open */
 };
 
 /* A resource that the session wants to hear of. */

@@ -60,8 +60,6 @@ answer(struct server *e, struct uri *u, struct frame *error)
 		u->waiters = w->next;
 		o = server_order_find(e, w->ticket);
 		free(w);
-		if (o == NULL)
-			continue;
 		if (error == NULL)
 			done(e, o);
 		else
@@ -312,17 +310,11 @@ server_set_stale(struct server *e)
 struct server_order *
 server_set_waiting(const struct server *e)
 {
-	const struct waiter *w;
 	const struct uri *u;
-	struct server_order *o;
 
-	for (u = e->listens->uris; u != NULL; u = u->next) {
-		for (w = u->waiters; w != NULL; w = w->next) {
-			o = server_order_find(e, w->ticket);
-			if (o != NULL)
-				return o;
-		}
-	}
+	for (u = e->listens->uris; u != NULL; u = u->next)
+		if (u->waiters != NULL)
+			return server_order_find(e, u->waiters->ticket);
 	return NULL;
 }
 
@@ -350,14 +342,11 @@ server_set_leave(struct server *e)
 {
 	struct listens *l = e->listens;
 	const struct waiter *w;
-	struct server_order *o;
 
 	while (l->uris != NULL) {
-		for (w = l->uris->waiters; w != NULL; w = w->next) {
-			o = server_order_find(e, w->ticket);
-			if (o != NULL)
-				server_order_tell_gone(e, o, false);
-		}
+		for (w = l->uris->waiters; w != NULL; w = w->next)
+			server_order_tell_gone(e,
+			    server_order_find(e, w->ticket), false);
 		server_uris_forget(l, &l->uris);
 	}
 }

@@ -50,8 +50,7 @@
  * - An attempt FOR_STREAM is the stream of e->sse; an attempt FOR_LISTEN is the
  *   stream of exactly one subscription. A subscription with a stream waits for
  *   no next one; a native one has either.
- * - A URI is settled, or waiters wait for it. (Their orders may be over, if the
- *   session is about to renew.)
+ * - A URI is settled, or orders wait for it.
  * - An alarm is set only while what it ends is there.
  * - What the queue tells the session is of an order that is there, or ends with
  *   the end of that order, which is told once.
