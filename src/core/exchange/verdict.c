@@ -415,6 +415,9 @@ is_cut(const struct facts *facts, struct ruling *r)
 	return true;
 }
 
+const char verdict_elsewhere[] =
+    "404 or 405 to a POST, the server may speak another transport";
+
 /* Without an id there is no session to lose, but there may be another server
  * now, one that takes POSTs at another URL. Its 404 is empty, or a web page as
  * frameworks send for a missing route, and has no PHRASE_VETO. */
@@ -444,20 +447,14 @@ verdict_bare(const struct facts *facts, const struct verdict_rules *more)
 	if (is_cut(facts, &r))
 		return r;
 	if (facts->status == 405 && facts->verb == VERB_POST)
-		return (struct ruling){
-			VERDICT_SUSPECT,
-			"405 to a POST, the server may speak another transport"
-		};
+		return (struct ruling){ VERDICT_SUSPECT, verdict_elsewhere };
 	r = plain_ruling(facts, VERDICT_FAIL, "no message in the answer");
 	if (facts->verb == VERB_DELETE)
 		return r;
 	error_text_of_body(&said, facts->body, page);
 	r = rule_said(facts, &said, more, r);
 	if (is_elsewhere(facts, &said))
-		r = (struct ruling){
-			VERDICT_SUSPECT,
-			"404 to a POST, the server may speak another transport"
-		};
+		r = (struct ruling){ VERDICT_SUSPECT, verdict_elsewhere };
 	error_text_free(&said);
 	return r;
 }

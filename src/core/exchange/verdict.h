@@ -44,6 +44,10 @@ struct verdict_rules {
  * to the same session again cannot help. */
 extern const char verdict_other_era[];
 
+/* The rule for a server that no longer takes POSTs here, and says nothing of a
+ * session. */
+extern const char verdict_elsewhere[];
+
 /* Judges an error response that came as the answer to a request. */
 struct ruling verdict_error(const struct facts *facts,
     const struct frame *error, const struct verdict_rules *rules);

@@ -190,16 +190,19 @@ stands(struct session *s, struct call *c)
 		session_answer(s, c, c->refusal);
 }
 
+/* A ping that found the session lost by verdict_elsewhere is no proof that words
+ * in a 2xx were about the session: an application may have run, and said them.
+ */
 static void
 settle_calls(struct session *s, struct generation *g, uint64_t ticket,
-    bool lost)
+    bool lost, bool proof)
 {
 	struct call *c;
 
 	while ((c = first_suspect(s, g, ticket)) != NULL)
 		if (lost || refuses(s, g, c->status, c->rule))
 			lost_with(s, c, g, c->status, c->refusal, c->rule,
-			    c->suspect_ran);
+			    c->suspect_ran || (!proof && c->status < 400));
 		else
 			stands(s, c);
 }
@@ -258,14 +261,26 @@ is_doubted(const struct session *s, const struct generation *g)
 	    s->listen.state == LISTEN_SUSPECT;
 }
 
+/* Does the ping say that the session is lost? If replicas do not share their
+ * sessions, one ping tells nothing. */
+static bool
+is_loss(const struct session *s, struct ruling r)
+{
+	return !session_flaps(s) &&
+	    (is_refusal(r) || r.verdict == VERDICT_LOST_MAYBE);
+}
+
 /* Settles what this ping decides about. If the session is lost, or another one
  * has taken its place, that is everything. */
 static void
-settle(struct session *s, struct generation *g, uint64_t ticket, bool lost)
+settle(struct session *s, struct generation *g, uint64_t ticket,
+    struct ruling r)
 {
+	bool lost = is_loss(s, r);
+
 	if (lost || g != s->generation)
 		ticket = UINT64_MAX;
-	settle_calls(s, g, ticket, lost);
+	settle_calls(s, g, ticket, lost, r.rule != verdict_elsewhere);
 	/* As long as the scout asks other replicas, nobody knows. */
 	if (g == s->generation && s->balancer.scout != NULL)
 		lost = false;
@@ -279,15 +294,6 @@ settle(struct session *s, struct generation *g, uint64_t ticket, bool lost)
 		settle_silent(s, g);
 	else if (g == s->generation && is_doubted(s, g))
 		session_ping(s, "a doubt came after the ping");
-}
-
-/* Does the ping say that the session is lost? If replicas do not share their
- * sessions, one ping tells nothing. */
-static bool
-is_loss(const struct session *s, struct ruling r)
-{
-	return !session_flaps(s) &&
-	    (is_refusal(r) || r.verdict == VERDICT_LOST_MAYBE);
 }
 
 /* Any answer that does not speak of a lost session shows that the session
@@ -314,7 +320,7 @@ session_ping_message(struct session *s, struct attempt *l,
 	    lost ? "gone" : "alive", r.rule);
 	session_linger(s, l);
 	generation_ref(g);
-	settle(s, g, l->ticket, lost);
+	settle(s, g, l->ticket, r);
 	generation_unref(g);
 	session_ping_due(s);
 }
@@ -338,7 +344,7 @@ session_ping_done(struct session *s, struct attempt *l, const struct facts *f)
 		session_log(s, LEVEL_INFO, "the ping shows %s (%s)",
 		    lost ? "that the session is gone" : "nothing", r.rule);
 		calls_attempt_drop(&s->calls, l);
-		settle(s, g, ticket, lost);
+		settle(s, g, ticket, r);
 	} else {
 		calls_attempt_drop(&s->calls, l);
 	}

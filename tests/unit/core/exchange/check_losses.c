@@ -275,9 +275,7 @@ check_row(char *const *cell, const char *want, bool fresh)
 		strcmp(r.rule,
 		    "the text speaks of a session, but the server gave no "
 		    "session id") == 0 ||
-		strcmp(r.rule,
-		    "404 to a POST, the server may speak another transport") ==
-		    0 ||
+		strcmp(r.rule, verdict_elsewhere) == 0 ||
 		strcmp(r.rule, verdict_other_era) == 0 ||
 		r.verdict == VERDICT_FAIL || r.verdict == VERDICT_RETRY,
 	    "%s without a session: %s", cell[COL_ID], r.rule);
