@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/bounds.h"
 #include "base/codec.h"
 #include "base/log.h"
 #include "login/client_messages.h"
@@ -424,7 +425,7 @@ account_logout(const struct options *o, char **why)
 	if (account_init(a, l, o, NULL, why) == 0 && a->store != NULL &&
 	    name_of(o, v.name, why) == 0) {
 		find_peer(&v);
-		v.until = loop_now(l) + STORE_PATIENCE_MS;
+		v.until = loop_now(l) + BOUND_TOKEN_LOCK_MS;
 		v.timer = loop_timer_new(l, try_lock, &v);
 		loop_timer_set(v.timer, 0);
 		status = loop_run(l);

@@ -14,13 +14,12 @@
 #include <unistd.h>
 
 #include "auth/login_process.h"
+#include "base/bounds.h"
 #include "base/codec.h"
 #include "base/log.h"
 #include "core/wire/lines.h"
 
 #define TASK_MAX ((size_t)1024 * 1024)
-#define TYPED_MAX ((size_t)64 * 1024)
-#define SCOPES_MAX 512
 
 struct talk {
 	struct account account;
@@ -279,7 +278,7 @@ user_done(enum login_end end, const char *why, int64_t again_ms,
 	if (end == LOGIN_DONE) {
 		buf_init(&scopes, 0);
 		codec_visible(&scopes, span_of(record->token.scope_granted),
-		    SCOPES_MAX);
+		    BOUND_SCOPES_BYTES);
 		printf("Signed in to %s%s%s.\n", t->account.url.host,
 		    scopes.n > 0 ? ", scopes: " : "", buf_str(&scopes));
 		buf_free(&scopes);
@@ -412,7 +411,7 @@ user_begin(struct talk *t)
 	c->reason = LOGIN_NONE;
 	c->interactive = c->force = true;
 	if (isatty(STDIN_FILENO) && c->mode == LOGIN_BROWSER) {
-		t->typed = lines_new(TYPED_MAX, &typed_ops, t);
+		t->typed = lines_new(BOUND_SECRET_BYTES, &typed_ops, t);
 		t->stdin_watch = loop_fd_new(a->loop, STDIN_FILENO, LOOP_READ,
 		    on_stdin, t);
 	}

@@ -16,6 +16,7 @@
 
 #include "app/account.h"
 #include "auth/authorize.h"
+#include "base/bounds.h"
 #include "base/log.h"
 #include "cache/state_cache.h"
 #include "core/chain.h"
@@ -28,15 +29,7 @@
 #include "options/identity.h"
 #include "transport/streamable.h"
 
-enum {
-	STDOUT_HIGH = 1024 * 1024,
-	STDOUT_LOW = 256 * 1024,
-	DUMP_MS = 60 * 1000, /* between two dumps of the decisions before an
-			      * error */
-	STOP_MS = 1500,      /* a signal ends everything within it */
-	STOP_FLUSH_MS = 300,
-	EXIT_SECOND_SIGNAL = 128
-};
+enum { STDOUT_LOW = 256 * 1024, EXIT_SECOND_SIGNAL = 128 };
 
 struct proxy {
 	const struct options *options;
@@ -71,8 +64,8 @@ struct proxy {
 	bool stopping;
 	bool session_full; /* the session holds back as much as it may */
 	bool stdout_full;  /* more than half of --max-buffer waits for stdout */
-	bool stdout_above; /* queue above STDOUT_HIGH: transfers pause until
-			    * low */
+	bool stdout_above; /* queue above BOUND_STDOUT_BYTES: transfers pause
+			    * until low */
 	bool stdout_burst; /* the same, but only until the end of this turn */
 	int64_t dump_at;   /* time of the next dump at the earliest */
 	int status;
@@ -105,7 +98,7 @@ on_flushed(void *arg)
 static void
 pause_stdin(struct proxy *p)
 {
-	size_t max = p->options->max_buffer / 2;
+	size_t max = p->options->max_buffer / BOUND_SHARES;
 
 	if (max > 0 && pipes_memory(p->pipes) > max)
 		p->stdout_full = true;
@@ -127,7 +120,7 @@ static void
 act_write(struct proxy *p, struct frame *f)
 {
 	pipes_write(p->pipes, f);
-	if (p->stdout_burst || pipes_memory(p->pipes) <= STDOUT_HIGH)
+	if (p->stdout_burst || pipes_memory(p->pipes) <= BOUND_STDOUT_BYTES)
 		return;
 	p->stdout_burst = true;
 	streamable_pause(p->streamable, true);
@@ -144,7 +137,7 @@ act_log(struct proxy *p, const struct event *a)
 	else
 		log_put(a->level, "%s", a->text);
 	if (a->level == LEVEL_ERROR && now >= p->dump_at) {
-		p->dump_at = now + DUMP_MS;
+		p->dump_at = now + BOUND_DUMP_MS;
 		log_dump("what led to it");
 	}
 }
@@ -225,8 +218,9 @@ act(struct proxy *p, const struct event *a)
 		break;
 	case ACTION_EXIT:
 		p->status = a->status;
-		pipes_flush(p->pipes, p->stopping ? STOP_FLUSH_MS : INT64_MAX,
-		    on_flushed, p);
+		pipes_flush(p->pipes,
+		    p->stopping ? BOUND_STOP_FLUSH_MS : INT64_MAX, on_flushed,
+		    p);
 		break;
 	default:
 		break; /* inputs do not come this way */
@@ -479,7 +473,7 @@ stop(struct proxy *p)
 	struct event in = { .kind = INPUT_STOP };
 
 	p->stopping = true;
-	loop_timer_set(p->stop_timer, STOP_MS);
+	loop_timer_set(p->stop_timer, BOUND_STOP_MS);
 	input(p, &in);
 }
 
@@ -650,7 +644,7 @@ make_streamable(struct proxy *p)
 	struct streamable_config c = {
 		.url = p->url.text,
 		.max_message = message_cap(p->options),
-		.max_held = p->options->max_buffer / 2,
+		.max_held = p->options->max_buffer / BOUND_SHARES,
 		.max_depth = p->options->max_depth,
 		.call_timeout_ms = p->options->call_timeout_ms,
 		.credentials = authorize_credentials(p->authorize),
@@ -689,7 +683,8 @@ make_chain(struct proxy *p)
 		.drain_timeout_ms = o->drain_timeout_ms,
 		.max_result = for_user && !o->max_result_set ? 0 :
 							       o->max_result,
-		.max_held = o->max_buffer > 0 ? o->max_buffer / 2 : SIZE_MAX,
+		.max_held = o->max_buffer > 0 ? o->max_buffer / BOUND_SHARES :
+						SIZE_MAX,
 		.max_inflight = o->max_inflight,
 		.ping_interval_ms = o->ping_interval_ms,
 		.rules = { p->patterns, p->n_patterns,
@@ -769,8 +764,8 @@ proxy_init(struct proxy *p, char **why)
 	p->stop_timer = loop_timer_new(p->loop, on_stop_timer, p);
 	p->streamable = make_streamable(p);
 	p->lines = lines_new(message_cap(p->options), &lines_ops, p);
-	p->pipes = pipes_new(p->loop, STDIN_FILENO, STDOUT_FILENO, STDOUT_HIGH,
-	    STDOUT_LOW, &pipes_ops, p);
+	p->pipes = pipes_new(p->loop, STDIN_FILENO, STDOUT_FILENO,
+	    BOUND_STDOUT_BYTES, STDOUT_LOW, &pipes_ops, p);
 	p->state_cache = make_state_cache(p);
 	compile_patterns(p);
 	p->chain = make_chain(p);

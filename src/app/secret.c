@@ -13,10 +13,9 @@
 
 #include <openssl/crypto.h>
 
+#include "base/bounds.h"
 #include "base/mem.h"
 #include "store/credential.h"
-
-#define SECRET_MAX ((size_t)64 * 1024)
 
 /* Reads a file into to. Returns 0, or -1 with errno set. */
 static int
@@ -49,7 +48,7 @@ secret_file(const char *option, const char *path, char **why)
 	struct buf text;
 	char *secret = NULL;
 
-	buf_init(&text, SECRET_MAX);
+	buf_init(&text, BOUND_SECRET_BYTES);
 	if (read_all(path, &text, true) != 0) {
 		*why = xasprintf("%s %s cannot be read: %s", option, path,
 		    strerror(errno));

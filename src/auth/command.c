@@ -15,15 +15,14 @@
 
 #include <json-c/json.h>
 
+#include "base/bounds.h"
 #include "base/codec.h"
 #include "base/log.h"
 #include "io/child.h"
 #include "store/credential.h"
 #include "store/document.h"
 
-enum { ANSWER_VERSION = 1, REFUSED_S = 5, TIMEOUT_MS = 30000 };
-
-#define OUTPUT_MAX_BYTES ((size_t)64 * 1024)
+enum { ANSWER_VERSION = 1 };
 
 struct waiter {
 	struct waiter *next;
@@ -313,11 +312,11 @@ end_fault(enum child_end end, int value)
 	case CHILD_TIMEOUT:
 		return xasprintf("--auth-command: the helper did not answer "
 				 "within %d s",
-		    TIMEOUT_MS / 1000);
+		    BOUND_AUTH_COMMAND_MS / 1000);
 	case CHILD_TOO_LARGE:
 		return xasprintf("--auth-command: the helper wrote more than "
-				 "%zu KiB",
-		    OUTPUT_MAX_BYTES / 1024);
+				 "%d KiB",
+		    BOUND_AUTH_COMMAND_BYTES / 1024);
 	case CHILD_NO_START:
 		break;
 	}
@@ -368,8 +367,8 @@ run(struct command_auth *c, const char *reason)
 	struct child_config config = { .argv = (const char *const *)c->words,
 		.unset = c->unset,
 		.output = true,
-		.max_output = OUTPUT_MAX_BYTES,
-		.timeout_ms = TIMEOUT_MS };
+		.max_output = BOUND_AUTH_COMMAND_BYTES,
+		.timeout_ms = BOUND_AUTH_COMMAND_MS };
 	struct buf input;
 
 	buf_init(&input, 0);
@@ -401,7 +400,8 @@ reason(const struct command_auth *c, int64_t now_s, bool refused)
 		return "expired";
 	/* If the clock was set back, do not wait for it */
 	if (refused &&
-	    (now_s < c->refused_at || now_s - c->refused_at >= REFUSED_S))
+	    (now_s < c->refused_at ||
+		now_s - c->refused_at >= BOUND_AUTH_COMMAND_AGAIN_MS / 1000))
 		return "unauthorized";
 	return NULL;
 }
@@ -459,7 +459,7 @@ command_new(struct loop *l, const char *command, const char *url,
 	c->unset = unset;
 	c->cb = cb;
 	c->arg = arg;
-	c->refused_at = -REFUSED_S;
+	c->refused_at = -BOUND_AUTH_COMMAND_AGAIN_MS / 1000;
 	buf_init(&c->output, 0);
 	headers_init(&c->headers);
 	return c;

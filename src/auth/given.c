@@ -20,10 +20,10 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/bounds.h"
 #include "base/log.h"
 #include "store/credential.h"
 
-#define GIVEN_FILE_BYTES ((size_t)64 * 1024)
 #define GIVEN_LOOK_MS 1000
 
 /* The state of a file; it changes with the content. */
@@ -115,7 +115,7 @@ read_source(const struct given *a, struct source *s, struct headers *to,
 		*why = xasprintf("cannot read it: %s", strerror(errno));
 		return -1;
 	}
-	buf_init(&text, GIVEN_FILE_BYTES);
+	buf_init(&text, BOUND_SECRET_BYTES);
 	error = fstat(fd, &st) < 0 ? errno : read_all(fd, &text);
 	close(fd);
 	if (error != 0) {

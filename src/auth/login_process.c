@@ -6,10 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bounds.h"
 #include "base/codec.h"
 #include "io/child.h"
-
-enum { MAX_OUTPUT = 1024 * 1024, MAX_LINE = 512 * 1024, MAX_ERRORS = 512 };
 
 struct login_process {
 	struct child *child;
@@ -115,7 +114,8 @@ print_request(struct buf *out, const struct login_process_request *r)
 	json_object_object_add(o, "argv", argv);
 	document_set(o, "reason", reasons[r->reason]);
 	set_bool(o, "person", r->interactive);
-	if (r->challenge != NULL && strlen(r->challenge) <= CHALLENGE_MAX_BYTES)
+	if (r->challenge != NULL &&
+	    strlen(r->challenge) <= BOUND_CHALLENGE_BYTES)
 		document_set(o, "challenge", r->challenge);
 	document_set(o, "rejected", r->rejected);
 	document_set(o, "peer", r->peer);
@@ -167,18 +167,18 @@ on_output(const char *p, size_t n, void *arg)
 			return;
 		take_line(a, buf_span(&a->line));
 		buf_wipe(&a->line);
-		buf_init(&a->line, MAX_LINE);
+		buf_init(&a->line, BOUND_LOGIN_LINE_BYTES);
 		p += part + 1;
 		n -= part + 1;
 	}
 }
 
-/* Keeps the first MAX_ERRORS bytes of stderr. */
+/* Keeps the first BOUND_LOGIN_ERRORS_BYTES bytes of stderr. */
 static void
 on_errors(const char *p, size_t n, void *arg)
 {
 	struct login_process *a = arg;
-	size_t room = MAX_ERRORS - a->errors.n;
+	size_t room = BOUND_LOGIN_ERRORS_BYTES - a->errors.n;
 
 	buf_add(&a->errors, p, n < room ? n : room);
 }
@@ -211,7 +211,7 @@ give_up(struct login_process *a, enum child_end end, int value)
 	while (said.n > 0 && said.p[said.n - 1] == '\n')
 		said.n--;
 	buf_init(&words, 0);
-	codec_visible(&words, said, MAX_ERRORS);
+	codec_visible(&words, said, BOUND_LOGIN_ERRORS_BYTES);
 	a->end = LOGIN_LATER;
 	a->why = xasprintf("the login process %s%s%s", how,
 	    words.n > 0 ? ": " : "", buf_str(&words));
@@ -246,7 +246,7 @@ login_process_start(struct loop *l, const char *const *program,
 		.output = true,
 		.errors = true,
 		.detached = true,
-		.max_output = MAX_OUTPUT,
+		.max_output = BOUND_LOGIN_OUTPUT_BYTES,
 	};
 	struct buf text;
 
@@ -254,8 +254,8 @@ login_process_start(struct loop *l, const char *const *program,
 	a->arg = arg;
 	a->again_ms = -1;
 	record_init(&a->record);
-	buf_init(&a->line, MAX_LINE);
-	buf_init(&a->errors, MAX_ERRORS);
+	buf_init(&a->line, BOUND_LOGIN_LINE_BYTES);
+	buf_init(&a->errors, BOUND_LOGIN_ERRORS_BYTES);
 	buf_init(&text, 0);
 	print_request(&text, request);
 	c.input = buf_span(&text);

@@ -22,6 +22,7 @@
 #include <time.h>
 
 #include "auth/login_process.h"
+#include "base/bounds.h"
 #include "base/log.h"
 #include "login/assertion.h"
 #include "login/challenge.h"
@@ -31,18 +32,9 @@ enum {
 	LAST_S = 2,           /* in the last seconds of a token each request
 			       * asks */
 	BRAKE_MS = 15 * 1000, /* the first wait after a failure */
-	BRAKE_MAX_MS = 600 * 1000,
-	LATER_MS = 1000, /* the first wait if it may work soon */
-	LATER_MAX_MS = 60 * 1000,
-	AGAIN_MAX_MS = 300 * 1000, /* limit of a Retry-After */
-	CHANGED_MS = 5 * 1000,     /* a token this young may not fit an old
-				    * session */
-	ASKED_MS = 15 * 60 * 1000, /* three sign-ins at most within it */
-	MAX_TRIES = 4,             /* for one request */
-	MAX_SCOPES = 2,       /* for one request: tokens with more scopes */
-	MAX_SCOPES_ALONE = 1, /* the same if no user is asked */
-	STARTS = 20,          /* login processes in a row */
-	START_MS = 10 * 1000  /* and then one in this time */
+	LATER_MS = 1000,      /* the first wait if it may work soon */
+	CHANGED_MS = 5 * 1000 /* a token this young may not fit an old
+			       * session */
 };
 
 struct waiter {
@@ -96,9 +88,11 @@ struct oauth {
 	int64_t asked[3];         /* times when it asked, the latest first */
 	int64_t brake_until, brake_ms;
 	char *brake_why;
-	int64_t started_until;   /* each login process adds START_MS to it */
-	uint64_t scoped[STARTS]; /* the tickets for which the latest tokens with
-				  * more scopes were asked for, a ring */
+	/* Each login process adds BOUND_LOGIN_PROCESS_MS to it. */
+	int64_t started_until;
+	/* The tickets for which the latest tokens with more scopes were asked
+	 * for, a ring. */
+	uint64_t scoped[BOUND_LOGIN_PROCESSES];
 	size_t n_scoped;
 
 	struct waiter *waiters;
@@ -356,7 +350,7 @@ on_record(const struct record *r, const char *why, void *arg)
 		tell_changed(o);
 	if (expected && o->stamp == o->before) {
 		brake(o, "the new token is not in the store", LATER_MS,
-		    LATER_MAX_MS);
+		    BOUND_WEAK_LOGIN_MS);
 		end_waiting(o, o->brake_why, false);
 		return;
 	}
@@ -401,7 +395,8 @@ is_read(struct oauth *o, bool now)
 static bool
 is_braked(struct oauth *o)
 {
-	int64_t full_until = o->started_until - (STARTS - 1) * START_MS;
+	int64_t full_until = o->started_until -
+	    (BOUND_LOGIN_PROCESSES - 1) * BOUND_LOGIN_PROCESS_MS;
 
 	if (o->brake_until < full_until && loop_now(o->loop) < full_until) {
 		o->brake_until = full_until;
@@ -446,7 +441,7 @@ start_login_process(struct oauth *o, enum login_reason reason, bool interactive,
 		r.record = &o->record;
 	if (o->started_until < loop_now(o->loop))
 		o->started_until = loop_now(o->loop);
-	o->started_until += START_MS;
+	o->started_until += BOUND_LOGIN_PROCESS_MS;
 	free(o->where);
 	o->where = NULL;
 	o->reason = reason;
@@ -548,15 +543,15 @@ on_login_process_done(enum login_end end, const char *why, int64_t again_ms,
 		settle_all(o);
 		return;
 	case LOGIN_LATER:
-		brake(o, why, LATER_MS, LATER_MAX_MS);
-		if (again_ms > AGAIN_MAX_MS)
-			again_ms = AGAIN_MAX_MS;
+		brake(o, why, LATER_MS, BOUND_WEAK_LOGIN_MS);
+		if (again_ms > BOUND_LOGIN_RETRY_MS)
+			again_ms = BOUND_LOGIN_RETRY_MS;
 		if (again_ms > o->brake_ms)
 			o->brake_until = loop_now(o->loop) + again_ms;
 		break;
 	case LOGIN_FAILED:
 		log_warn("cannot sign in to %s: %s", o->config.host, why);
-		brake(o, why, BRAKE_MS, BRAKE_MAX_MS);
+		brake(o, why, BRAKE_MS, BOUND_BAD_LOGIN_MS);
 		break;
 	}
 	end_waiting(o, why, false);
@@ -607,7 +602,7 @@ static bool
 asked_too_often(const struct oauth *o)
 {
 	return o->config.store == NULL && o->asked[2] != 0 &&
-	    loop_now(o->loop) - o->asked[2] < ASKED_MS;
+	    loop_now(o->loop) - o->asked[2] < BOUND_SIGN_INS_MS;
 }
 
 /* Waits for a login process, and starts one if there is none. A question joins
@@ -652,9 +647,10 @@ has_enough_scopes(const struct oauth *o, const struct waiter *w)
 {
 	size_t i, n = 0;
 
-	for (i = 0; i < STARTS; i++)
+	for (i = 0; i < BOUND_LOGIN_PROCESSES; i++)
 		n += o->scoped[i] == w->ticket;
-	return n >= (o->config.alone ? MAX_SCOPES_ALONE : MAX_SCOPES);
+	return n >=
+	    (o->config.alone ? BOUND_MORE_SCOPES_ALONE : BOUND_MORE_SCOPES);
 }
 
 static bool
@@ -685,7 +681,7 @@ settle_scope(struct oauth *o, const struct waiter *w, const char *scope)
 		return refusal_final(o, w, o->brake_why, false);
 	done = want_login_process(o, w, LOGIN_SCOPE);
 	if (!done && !busy)
-		o->scoped[o->n_scoped++ % STARTS] = w->ticket;
+		o->scoped[o->n_scoped++ % BOUND_LOGIN_PROCESSES] = w->ticket;
 	return done;
 }
 
@@ -733,7 +729,7 @@ settle_401(struct oauth *o, const struct waiter *w)
 		    "it rejects a token that its own authorization server has "
 		    "just issued. Usually audience or scope: see --resource, "
 		    "--no-resource, --scope",
-		    BRAKE_MS, BRAKE_MAX_MS);
+		    BRAKE_MS, BOUND_BAD_LOGIN_MS);
 		return refusal_final(o, w, o->brake_why, false);
 	}
 	return want_login_process(o, w,
@@ -761,7 +757,7 @@ settle_refusal(struct oauth *o, const struct waiter *w)
 
 	if (!is_read(o, true))
 		return false;
-	if (f->refusals >= MAX_TRIES)
+	if (f->refusals >= BOUND_TOKENS)
 		return refusal_final(o, w,
 		    "it refused one token after the other", false);
 	challenge_parse(&c, f->challenge);

@@ -7,10 +7,10 @@
  * that cannot be written at once is dropped, because a host that does not read
  * stderr must never stop its own calls.
  *
- * At most RATE records of each level are written in each second of the clock,
- * so that a peer cannot fill a disk with warnings and notes cannot hide a
- * warning. The others are counted, and a later record tells the number. At
- * LEVEL_DEBUG all are written.
+ * At most BOUND_LOG_LINES records of each level are written in each second of
+ * the clock, so that a peer cannot fill a disk with warnings and notes cannot
+ * hide a warning. The others are counted, and a later record tells the number.
+ * At LEVEL_DEBUG all are written.
  */
 #include "config.h"
 
@@ -28,13 +28,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/bounds.h"
 #include "base/codec.h"
 
-#define RECORD_BYTES 4096
 #define PREFIX_BYTES 160 /* of a record, for time, pid, level and punctuation */
-#define TEXT_BYTES (RECORD_BYTES - PREFIX_BYTES)
-#define FILE_BYTES (5L * 1024 * 1024)
-#define RATE 100 /* records of one level per second */
+#define TEXT_BYTES (BOUND_LOG_LINE_BYTES - PREFIX_BYTES)
 #define RING 64
 #define DECISION_BYTES 512
 
@@ -87,7 +85,7 @@ format_json(struct buf *out, enum log_level level, const char *when,
 		    when, (long)getpid(), level_names[level]);
 		codec_json_string(out, text);
 		buf_addc(out, '}');
-		if (out->n < RECORD_BYTES)
+		if (out->n < BOUND_LOG_LINE_BYTES)
 			return;
 		text.n /= 2;
 	}
@@ -150,7 +148,7 @@ rotate_file(void)
 		reopen_file();
 		return;
 	}
-	if (st.st_size < FILE_BYTES)
+	if (st.st_size < BOUND_LOG_FILE_BYTES)
 		return;
 	if (flock(state.fd, LOCK_EX | LOCK_NB) != 0)
 		return;
@@ -213,7 +211,7 @@ emit(enum log_level level, const struct timespec *when, struct span text)
 static void __attribute__((format(printf, 3, 0))) put(enum log_level level,
     const struct timespec *when, const char *fmt, va_list ap)
 {
-	char raw[RECORD_BYTES];
+	char raw[BOUND_LOG_LINE_BYTES];
 	struct buf text;
 	int len;
 
@@ -247,7 +245,7 @@ tell_left_out(const struct timespec *now)
 	put_now(LEVEL_WARN, now,
 	    "%zu more messages were left out (at most %d of each level are "
 	    "written per second; -vv writes all)",
-	    n, RATE);
+	    n, BOUND_LOG_LINES);
 }
 
 /* May a record of this level be written now? If not, it is counted. */
@@ -261,7 +259,7 @@ admit(enum log_level level, const struct timespec *now)
 		memset(state.records, 0, sizeof state.records);
 		tell_left_out(now);
 	}
-	if (state.level >= LEVEL_DEBUG || *n < RATE) {
+	if (state.level >= LEVEL_DEBUG || *n < BOUND_LOG_LINES) {
 		(*n)++;
 		return true;
 	}

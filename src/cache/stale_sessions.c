@@ -19,19 +19,15 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/bounds.h"
 #include "base/log.h"
 #include "io/file.h"
 #include "io/loop.h"
 
 #define STALE_SESSIONS_FOLDER ".local/state/mcpsplice/sessions"
 #define STALE_SESSIONS_TITLE "mcpsplice session 1"
-#define STALE_SESSIONS_ENTRIES 4096
 #define NAME_BYTES 33 /* 32 hex digits and a NUL */
-#define SESSION_MAX 1024
 #define VERSION_MAX 64
-#define RECORD_MAX 4096
-#define TORN_SECONDS 60
-#define FOREIGN_SECONDS (7 * 24 * 3600)
 
 struct stale_sessions {
 	char *home;
@@ -89,7 +85,7 @@ open_folder(const struct stale_sessions *o, bool make)
 static bool
 is_valid(struct span session, struct span version)
 {
-	return session.n > 0 && session.n <= SESSION_MAX &&
+	return session.n > 0 && session.n <= BOUND_SESSION_ID_BYTES &&
 	    span_is_printable(session, '!') && version.n <= VERSION_MAX &&
 	    span_is_printable(version, '!');
 }
@@ -152,7 +148,7 @@ parse_record(struct span text, struct record *r)
 static bool
 read_record(int fd, struct buf *text, struct record *r)
 {
-	return file_get(fd, RECORD_MAX, text) == 0 &&
+	return file_get(fd, BOUND_NOTE_BYTES, text) == 0 &&
 	    parse_record(buf_span(text), r);
 }
 
@@ -320,10 +316,10 @@ judge(struct taking *t, int fd, const char *name)
 
 	buf_init(&text, 0);
 	if (!read_record(fd, &text, &r)) {
-		if (age > TORN_SECONDS)
+		if (age > BOUND_NOTE_TORN_MS / 1000)
 			file_remove(t->dir, name);
 	} else if (!is_ours(t->o, &r)) {
-		if (age > FOREIGN_SECONDS)
+		if (age > BOUND_NOTE_FOREIGN_MS / 1000)
 			file_remove(t->dir, name);
 	} else if (file_remove(t->dir, name) == 0) {
 		t->left--;
@@ -360,7 +356,7 @@ stale_sessions_take(struct stale_sessions *o, size_t max,
 	t.dir = open_folder(o, false);
 	if (t.dir < 0)
 		return;
-	file_list(t.dir, STALE_SESSIONS_ENTRIES, take_one, &t);
+	file_list(t.dir, BOUND_NOTES, take_one, &t);
 	file_close(t.dir);
 }
 
@@ -414,7 +410,7 @@ stale_sessions_newer_peer(const struct stale_sessions *o)
 	look.dir = open_folder(o, false);
 	if (look.dir < 0)
 		return false;
-	file_list(look.dir, STALE_SESSIONS_ENTRIES, look_at_one, &look);
+	file_list(look.dir, BOUND_NOTES, look_at_one, &look);
 	file_close(look.dir);
 	return look.found;
 }

@@ -20,15 +20,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "base/log.h"
 #include "core/wire/json.h"
 #include "io/file.h"
 
 #define STARTUP_CACHE_FOLDER ".cache/mcpsplice"
-#define STARTUP_CACHE_BYTES ((size_t)8 * 1024 * 1024)
-#define STARTUP_CACHE_DEPTH 512
-#define STARTUP_CACHE_VERSION_BYTES 128
-#define STARTUP_CACHE_ERA_BYTES 256
 
 struct startup_cache {
 	char *home;
@@ -93,13 +90,13 @@ static bool
 is_json(struct span s, char kind)
 {
 	return json_kind(s) == kind &&
-	    json_check(s, STARTUP_CACHE_DEPTH, NULL, NULL, NULL) == JSON_OK;
+	    json_check(s, BOUND_CACHE_DEPTH, NULL, NULL, NULL) == JSON_OK;
 }
 
 static bool
 is_version(struct span s)
 {
-	return s.n <= STARTUP_CACHE_VERSION_BYTES && is_json(s, '"');
+	return s.n <= BOUND_CACHE_VERSION_BYTES && is_json(s, '"');
 }
 
 static bool
@@ -161,7 +158,7 @@ static bool
 read_lines(const struct startup_cache *m, int dir, struct span requested,
     struct buf *text, struct lines *l)
 {
-	if (file_read(dir, m->profile.name, STARTUP_CACHE_BYTES, text) < 0) {
+	if (file_read(dir, m->profile.name, BOUND_CACHE_BYTES, text) < 0) {
 		if (errno != ENOENT)
 			log_debug("the startup cache %s cannot be read: %s",
 			    m->profile.name, strerror(errno));
@@ -254,7 +251,7 @@ static int
 replace(const struct startup_cache *m, int dir, struct span old,
     struct span fresh)
 {
-	if (fresh.n > STARTUP_CACHE_BYTES) {
+	if (fresh.n > BOUND_CACHE_BYTES) {
 		file_remove(dir, m->profile.name);
 		errno = EFBIG;
 		return -1;
@@ -280,7 +277,7 @@ save_in(const struct startup_cache *m, int dir, struct span requested,
 	if (l.tools.n == 0 && known && same_line(l.initialize, was.initialize))
 		l.tools = was.tools;
 	rc = compose(m, requested, l, &fresh);
-	if (rc == 0 && fresh.n > STARTUP_CACHE_BYTES && l.tools.n > 0) {
+	if (rc == 0 && fresh.n > BOUND_CACHE_BYTES && l.tools.n > 0) {
 		l.tools.n = 0;
 		buf_reset(&fresh);
 		rc = compose(m, requested, l, &fresh);
@@ -348,7 +345,7 @@ static bool
 is_fresh(enum cached_era era, int64_t age)
 {
 	return era == STARTUP_CACHE_MODERN ||
-	    (age >= -1 && age < STARTUP_CACHE_LEGACY_S);
+	    (age >= -1 && age < BOUND_CACHE_LEGACY_MS / 1000);
 }
 
 /* Reads the era; STARTUP_CACHE_NO_ERA if there is none, or if it is too old. */
@@ -362,7 +359,7 @@ read_era(const struct startup_cache *m, int dir)
 
 	buf_init(&text, 0);
 	fd = file_open(dir, m->era, false);
-	rc = fd < 0 ? -1 : file_get(fd, STARTUP_CACHE_ERA_BYTES, &text);
+	rc = fd < 0 ? -1 : file_get(fd, BOUND_CACHE_ERA_BYTES, &text);
 	if (rc == 0) {
 		age = file_age(fd);
 		era = find_era(m, buf_span(&text));

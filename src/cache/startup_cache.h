@@ -39,7 +39,6 @@ void startup_cache_save(const struct startup_cache *m, struct span requested,
  * server that became modern may still answer legacy requests, so the change
  * would not be noticed: legacy is believed for a day only. A wrong "modern"
  * shows itself at once. */
-#define STARTUP_CACHE_LEGACY_S (24 * 60 * 60)
 
 /* Returns false, and sets nothing, if no era is stored or it is too old. */
 bool startup_cache_load_era(const struct startup_cache *m, bool *modern,

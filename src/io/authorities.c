@@ -14,7 +14,7 @@
 
 #include <curl/curl.h>
 
-enum { AUTHORITIES_MAX_BYTES = 16 * 1024 * 1024 };
+#include "base/bounds.h"
 
 /* Does the folder hold links named by hash ("4042bcee.0")? */
 static bool
@@ -111,7 +111,7 @@ authorities_choose(struct authorities *a, const char *cacert,
 {
 	const curl_version_info_data *v = curl_version_info(CURLVERSION_NOW);
 
-	buf_init(&a->both, AUTHORITIES_MAX_BYTES);
+	buf_init(&a->both, BOUND_AUTHORITIES_BYTES);
 	a->fd = -1;
 	a->folder = cacert == NULL ? hashed_folder(v) : NULL;
 	if (a->folder != NULL) {

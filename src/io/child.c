@@ -26,15 +26,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/bounds.h"
 #include "base/mem.h"
 
 extern char **environ;
 
 enum {
 	CHUNK = 16384,
-	/* Time for processes that the child left behind and that still
-	 * write. */
-	LINGER_MS = 1000,
 	/* Descriptor of the pipe that reports a failure, above stdio. */
 	REPORT_FD = 3,
 	/* Used if no call closes all descriptors and there is no sane limit. */
@@ -70,7 +68,8 @@ struct child {
 	struct buf input;
 	size_t written; /* bytes of input */
 	size_t max_output;
-	struct loop_timer *timer; /* config.timeout_ms, then LINGER_MS */
+	/* config.timeout_ms, then BOUND_CHILD_LINGER_MS */
+	struct loop_timer *timer;
 	enum child_end end;
 	int value;
 	bool decided; /* end is known before the process ends: it was killed, or
@@ -125,7 +124,7 @@ process_ended(struct child *c, int status)
 		c->end = CHILD_EXIT;
 		c->value = status == -1 ? -1 : WEXITSTATUS(status);
 	}
-	loop_timer_set(c->timer, LINGER_MS);
+	loop_timer_set(c->timer, BOUND_CHILD_LINGER_MS);
 	look_if_over(c);
 }
 

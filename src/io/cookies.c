@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/bounds.h"
 #include "base/log.h"
 #include "base/mem.h"
 
@@ -28,9 +29,9 @@ cookies_count(struct cookies *c, const char *line, size_t n)
 static size_t
 jar_fit(char *const *line, size_t n, int step, size_t *bytes)
 {
-	size_t i, size, room = COOKIES_MAX_BYTES / 4;
+	size_t i, size, room = BOUND_COOKIES_BYTES / 4;
 
-	for (i = 0; i < n && i < COOKIES_MAX / 4; i++, line += step) {
+	for (i = 0; i < n && i < BOUND_COOKIES / 4; i++, line += step) {
 		size = strlen(*line);
 		if (size > room)
 			break;
@@ -61,7 +62,7 @@ jar_thin(struct cookies *c, CURL *jar, char *const *lines, size_t n)
 		log_warn(
 		    "the server sets more cookies than mcpsplice keeps (%d, or "
 		    "%d KiB): only the oldest and the newest are sent back",
-		    COOKIES_MAX, COOKIES_MAX_BYTES / 1024);
+		    BOUND_COOKIES, BOUND_COOKIES_BYTES / 1024);
 	c->told = true;
 }
 

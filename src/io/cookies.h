@@ -7,7 +7,7 @@
 
 #include <curl/curl.h>
 
-enum { COOKIES_MAX = 64, COOKIES_MAX_BYTES = 32 * 1024 };
+#include "base/bounds.h"
 
 /* The most that the jar can hold: the cookies of the last count, and each
  * Set-Cookie since then. Zeros are a new jar. */
@@ -27,7 +27,7 @@ void cookies_trim(struct cookies *c, CURLSH *share);
 static inline bool
 cookies_overflow(const struct cookies *c)
 {
-	return c->n > COOKIES_MAX || c->bytes > COOKIES_MAX_BYTES;
+	return c->n > BOUND_COOKIES || c->bytes > BOUND_COOKIES_BYTES;
 }
 
 #endif

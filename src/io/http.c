@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bounds.h"
 #include "io/http_finish.h"
 #include "io/http_idle.h"
 #include "io/http_pool.h"
@@ -13,8 +14,7 @@
 #include "io/http_todo.h"
 
 enum {
-	HTTP_OLDEST_CURL = 0x075500, /* CURLOPT_PROTOCOLS_STR */
-	HTTP_CACHE_SPARE = 16        /* connections kept above max_inflight */
+	HTTP_OLDEST_CURL = 0x075500 /* CURLOPT_PROTOCOLS_STR */
 };
 
 static const char not_started[] = "libcurl does not start";
@@ -210,7 +210,7 @@ http_new(struct loop *l, const struct http_config *config, const char **why)
 	h->reuse = reuse_new(l);
 	share_new(h);
 	h->connections = connections_new(l,
-	    (long)config->max_inflight + HTTP_CACHE_SPARE, config->http2,
+	    (long)config->max_inflight + BOUND_SPARE_CONNECTIONS, config->http2,
 	    http_finish);
 	*why = unfit(h);
 	if (*why != NULL) {

@@ -16,13 +16,12 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "base/bounds.h"
 #include "io/http_todo.h"
 #include "io/http_two.h"
 
 enum {
-	HTTP_HEAD_MAX_BYTES = 64 * 1024,
-	HTTP_KEEP_ALIVE_MOST_S = 24 * 3600, /* above it: for ever */
-	HTTP_USER_TIMEOUT_MS = 20000
+	HTTP_KEEP_ALIVE_MOST_S = 24 * 3600 /* above it: for ever */
 };
 
 /* Judges the connection that libcurl has chosen, the first one or, where that
@@ -150,7 +149,7 @@ http_on_header(char *p, size_t size, size_t n, void *arg)
 	n *= size;
 	x->heard = loop_now(x->h->l);
 	x->head_bytes += n;
-	if (x->head_bytes > HTTP_HEAD_MAX_BYTES) {
+	if (x->head_bytes > BOUND_HEAD_BYTES) {
 		x->too_large = true;
 		return 0;
 	}
@@ -209,7 +208,7 @@ http_on_socket_made(void *arg, curl_socket_t fd, curlsocktype purpose)
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &n, sizeof n);
 #endif
 #ifdef TCP_USER_TIMEOUT
-	n = HTTP_USER_TIMEOUT_MS;
+	n = BOUND_UNACKED_MS;
 	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &n, sizeof n);
 #endif
 	(void)n;

@@ -26,6 +26,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/bounds.h"
 #include "base/mem.h"
 
 #ifndef MSG_NOSIGNAL
@@ -35,9 +36,6 @@
 enum {
 	CHUNK = 4096,
 	BACKLOG = 16,
-	/* How long a peer may take to close, and how long a reply may take
-	 * after listener_free. */
-	LINGER_MS = 1000,
 	SHORT_BYTES = 16 * 1024,
 	/* The wait if no descriptor is left. */
 	PAUSE_MS = 100
@@ -241,7 +239,7 @@ write_reply(struct conn *c)
 	}
 	c->replied = true;
 	spare_port(c);
-	limit(c, LINGER_MS);
+	limit(c, BOUND_BROWSER_CLOSE_MS);
 	watch_conn(c, LOOP_READ);
 }
 
@@ -262,7 +260,7 @@ call(struct conn *c)
 		return;
 	}
 	if (s->ended)
-		limit(c, LINGER_MS);
+		limit(c, BOUND_BROWSER_CLOSE_MS);
 	write_reply(c);
 }
 
@@ -461,7 +459,7 @@ listener_free(struct listener *s, bool linger)
 		if (c->called)
 			continue;
 		if (linger && c->replying)
-			limit(c, LINGER_MS);
+			limit(c, BOUND_BROWSER_CLOSE_MS);
 		else
 			conn_free(c);
 	}

@@ -21,7 +21,7 @@
 
 #include <curl/curl.h>
 
-enum { URL_MAX_BYTES = 64 * 1024 };
+#include "base/bounds.h"
 
 /* May stand anywhere in the name of a file. */
 #define FILE_BYTES "abcdefghijklmnopqrstuvwxyz0123456789_"
@@ -51,7 +51,7 @@ is_clean(const char *text)
 		if (*p <= ' ' || *p == 0x7f)
 			return false;
 	return p != (const unsigned char *)text &&
-	    (size_t)(p - (const unsigned char *)text) <= URL_MAX_BYTES;
+	    (size_t)(p - (const unsigned char *)text) <= BOUND_URL_BYTES;
 }
 
 static void
@@ -320,7 +320,7 @@ url_unescape(struct span in)
 
 	if (in.n == 0)
 		return xstrdup("");
-	if (in.n > URL_MAX_BYTES || has_broken_escape(in))
+	if (in.n > BOUND_URL_BYTES || has_broken_escape(in))
 		return NULL;
 	copy = xstrndup(in.p, in.n);
 	for (i = 0; i < in.n; i++)

@@ -18,6 +18,7 @@
 
 #include <openssl/crypto.h>
 
+#include "base/bounds.h"
 #include "io/url.h"
 
 enum param {
@@ -261,7 +262,7 @@ head_length(struct span in, bool *bad)
 	char c, last = '\0';
 
 	*bad = false;
-	for (i = 0; i < in.n && i < CALLBACK_MAX_BYTES; i++) {
+	for (i = 0; i < in.n && i < BOUND_BROWSER_REQUEST_BYTES; i++) {
 		c = in.p[i];
 		if (!is_head_byte(c) || (last == '\r') != (c == '\n'))
 			break;
@@ -271,7 +272,7 @@ head_length(struct span in, bool *bad)
 		if (c == '\n')
 			empty = i + 1;
 	}
-	*bad = i < in.n || i == CALLBACK_MAX_BYTES;
+	*bad = i < in.n || i == BOUND_BROWSER_REQUEST_BYTES;
 	return 0;
 }
 
@@ -420,7 +421,8 @@ callback_url(const char *url, const struct callback_expected *expected,
 	struct url u;
 
 	memset(out, 0, sizeof *out);
-	if (strlen(url) > CALLBACK_MAX_BYTES || url_parse(&u, url) != URL_OK)
+	if (strlen(url) > BOUND_BROWSER_REQUEST_BYTES ||
+	    url_parse(&u, url) != URL_OK)
 		return CALLBACK_OTHER;
 	if (url_is_ours(&u, expected, &query))
 		result = read_query(query, expected, out);

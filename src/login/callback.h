@@ -9,7 +9,6 @@
 #include "base/mem.h"
 
 #define CALLBACK_PATH "/callback"
-#define CALLBACK_MAX_BYTES ((size_t)8 * 1024)
 
 struct callback_expected {
 	unsigned port;    /* Host is 127.0.0.1:port or localhost:port */

@@ -13,6 +13,8 @@
 
 #include <stdlib.h>
 
+#include "base/bounds.h"
+
 enum { SCHEMES_MAX_BYTES = 200 };
 
 struct cursor {
@@ -255,7 +257,7 @@ challenge_parse(struct challenge *c, struct span value)
 	struct buf others;
 
 	memset(c, 0, sizeof *c);
-	if (value.n == 0 || value.n > CHALLENGE_MAX_BYTES)
+	if (value.n == 0 || value.n > BOUND_CHALLENGE_BYTES)
 		return;
 	in = (struct cursor){ value.p, value.p + value.n };
 	buf_init(&others, 0);

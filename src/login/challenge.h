@@ -7,8 +7,6 @@
 
 #include "base/mem.h"
 
-#define CHALLENGE_MAX_BYTES ((size_t)8 * 1024)
-
 struct challenge {
 	bool bearer; /* there is such a challenge */
 	/* Parameters of it; NULL: absent. Visible ASCII and blanks only. */

@@ -11,12 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bounds.h"
 #include "login/records.h"
 #include "login/redirect.h"
 #include "login/report.h"
 #include "login/token.h"
-
-enum { CALLBACK_CONNS = 16, CALLBACK_MS = 10 * 1000 };
 
 /* --- the port --- */
 
@@ -56,9 +55,9 @@ listen_at(struct login *g, unsigned port)
 {
 	struct listener_config c = {
 		.port = port,
-		.max_conns = CALLBACK_CONNS,
-		.max_request = CALLBACK_MAX_BYTES,
-		.conn_ms = CALLBACK_MS,
+		.max_conns = BOUND_BROWSER_CONNECTIONS,
+		.max_request = BOUND_BROWSER_REQUEST_BYTES,
+		.conn_ms = BOUND_BROWSER_MS,
 	};
 	struct listener *l = listener_new(g->loop, &c, login_callback, g);
 

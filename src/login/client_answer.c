@@ -8,6 +8,7 @@
  */
 #include "config.h"
 
+#include "base/bounds.h"
 #include "login/client_messages.h"
 
 #include <stdlib.h>
@@ -16,8 +17,6 @@
 #include "base/codec.h"
 
 enum {
-	TOKEN_MAX_BYTES = 64 * 1024,
-	DESCRIPTION_MAX = 200,
 	/* a word as long as this is rather a secret than a word; our verifiers
 	 * and states have 43 characters, a UUID has 36 */
 	WORD_MAX = 40
@@ -30,7 +29,7 @@ printable(const char *s, char from)
 {
 	struct span text = span_of(s);
 
-	return text.n > 0 && text.n <= TOKEN_MAX_BYTES &&
+	return text.n > 0 && text.n <= BOUND_TOKEN_BYTES &&
 	    span_is_printable(text, from);
 }
 
@@ -101,7 +100,7 @@ show_description(struct buf *out, const char *text)
 			buf_addc(&plain, text[i] == '"' ? '\'' : text[i]);
 		i += n > 0 ? n : 1;
 	}
-	codec_visible(out, buf_span(&plain), DESCRIPTION_MAX);
+	codec_visible(out, buf_span(&plain), BOUND_DESCRIPTION_BYTES);
 	buf_free(&plain);
 }
 

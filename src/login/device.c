@@ -6,12 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bounds.h"
 #include "login/records.h"
 #include "login/report.h"
 #include "login/token.h"
 #include "login/waiting.h"
-
-enum { CODE_MAX = 64 };
 
 /* Only a page that a user may be sent to, as it may be shown; owned by the
  * caller. */
@@ -43,7 +42,7 @@ code_of(struct json_object *doc)
 	const char *code = document_text(doc, "user_code");
 	struct span text = span_of(code);
 
-	return text.n > 0 && text.n <= CODE_MAX &&
+	return text.n > 0 && text.n <= BOUND_DEVICE_CODE_BYTES &&
 		span_is_printable(text, ' ') ?
 	    code :
 	    NULL;

@@ -19,18 +19,15 @@
 
 #include <openssl/crypto.h>
 
+#include "base/bounds.h"
 #include "base/codec.h"
 #include "io/url.h"
 
 enum {
-	FETCH_TOTAL_MS = 30000,
-	FETCH_REDIRECTS = 3,
 	/* A request on a connection that the server closes meanwhile is
 	 * lost, and with it what may be used only once. */
 	FETCH_IDLE_CONN_MS = 5000,
-	FETCH_RETRY_AFTER_MAX_S = 86400,
-	FETCH_HOST_MAX = 255,
-	FETCH_WORDS_MAX = 200
+	FETCH_HOST_MAX = 255
 };
 
 struct fetcher {
@@ -172,14 +169,14 @@ complain_of_end(struct fetch *t, const struct http_answer *a)
 	struct buf words;
 
 	buf_init(&words, 0);
-	codec_visible(&words, span_of(a->why), FETCH_WORDS_MAX);
+	codec_visible(&words, span_of(a->why), BOUND_DESCRIPTION_BYTES);
 	switch (a->end) {
 	case HTTP_REFUSED:
 		refuse(t, false);
 		break;
 	case HTTP_IDLE:
 		complain(t, " did not answer within %d s",
-		    FETCH_TOTAL_MS / 1000);
+		    BOUND_FETCH_MS / 1000);
 		break;
 	case HTTP_RESOLVE:
 	case HTTP_CONNECT:
@@ -272,7 +269,7 @@ retry_after(const char *value)
 	if (n == 0 || value[n] != '\0')
 		return -1;
 	s = strtol(value, NULL, 10);
-	return s > FETCH_RETRY_AFTER_MAX_S ? -1 : (int64_t)s * 1000;
+	return s > BOUND_LOGIN_RETRY_AFTER_MS / 1000 ? -1 : (int64_t)s * 1000;
 }
 
 static void fetch_begin(struct fetch *t);
@@ -301,9 +298,9 @@ follow(struct fetch *t)
 		return false;
 	}
 	if (!url_same_origin(&target, &t->url) ||
-	    t->redirects == FETCH_REDIRECTS) {
+	    t->redirects == BOUND_REDIRECTS) {
 		complain(t,
-		    t->redirects == FETCH_REDIRECTS ?
+		    t->redirects == BOUND_REDIRECTS ?
 			" redirects too often (%d)" :
 			" redirects to another origin (%d), which is not "
 			"followed",
@@ -427,9 +424,9 @@ fetch_start(struct fetcher *f, const struct fetch_request *r, fetch_cb *cb,
 	if (t->next != NULL)
 		t->next->prev = &t->next;
 	f->first = t;
-	t->deadline = loop_now(f->l) + FETCH_TOTAL_MS;
+	t->deadline = loop_now(f->l) + BOUND_FETCH_MS;
 	t->answer.retry_after_ms = -1;
-	buf_init(&t->text, DOCUMENT_MAX_BYTES);
+	buf_init(&t->text, BOUND_DOCUMENT_BYTES);
 	set_headers(t, r);
 	if (r->body.p != NULL) {
 		t->body = xstrndup(r->body.p, r->body.n);

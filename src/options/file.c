@@ -16,10 +16,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/bounds.h"
 #include "options/argv.h"
 #include "options/trust.h"
-
-#define FILE_MAX_BYTES ((size_t)1 << 20)
 
 /* The number of folders above a file that have to be safe. For the user's own
  * file these are all folders up to HOME. */
@@ -268,7 +267,7 @@ option_file_read(struct option_settings *out, const char *path,
 	bool others;
 	int error, rc = 0;
 
-	buf_init(&text, FILE_MAX_BYTES);
+	buf_init(&text, BOUND_CONFIG_BYTES);
 	error = slurp(&r, &text, &others);
 	if (error != 0 && (needed || (error != ENOENT && error != ENOTDIR))) {
 		if (*why == NULL)

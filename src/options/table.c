@@ -16,6 +16,23 @@
 #define NAME_MAX_LEN 40
 
 #define AT(field) offsetof(struct options, field)
+
+/* The defaults of the bounds, as a user would write them. */
+#define UNIT_COUNT ""
+#define UNIT_SEC ""
+#define UNIT_KIB "K"
+#define UNIT_MIB "M"
+#define BOUND_GROUP(title)
+#define BOUND(name, number, unit, what, then)
+#define BOUND_ALSO(name, value, option, what, then)
+#define BOUND_OPTION(name, number, unit, option, what, then)                   \
+	static const char preset_##name[] = #number UNIT_##unit;
+#include "base/bound_rows.h"
+#undef BOUND_GROUP
+#undef BOUND
+#undef BOUND_ALSO
+#undef BOUND_OPTION
+
 /* 23 days: in ms this fits into the int and long of the libraries. */
 #define MS_MAX 2000000000
 #define SIZE_LIMIT                                                             \
@@ -113,7 +130,8 @@ const struct option_row option_table[] = {
 	    "127.0.0.1"),
 	MANUAL("callback-path", callback_path, "PATH", "/callback"),
 	{ "login-timeout", 0, OPTION_SECONDS, OPTION_SIGN_IN, OPTION_UNLISTED,
-	    AT(login_timeout_ms), "SEC", "300", 1000, MS_MAX, NULL, NULL },
+	    AT(login_timeout_ms), "SEC", preset_LOGIN_TIMEOUT_MS, 1000, MS_MAX,
+	    NULL, NULL },
 	SWITCH("use-id-token", 0, OPTION_SIGN_IN, OPTION_UNLISTED, use_id_token,
 	    NULL),
 	SWITCH("assume-pkce", 0, OPTION_SIGN_IN, OPTION_UNLISTED, assume_pkce,
@@ -149,19 +167,23 @@ const struct option_row option_table[] = {
 	SWITCH("ipv4", '4', OPTION_NETWORK, 0, ipv4_only, NULL),
 	SWITCH("ipv6", '6', OPTION_NETWORK, 0, ipv6_only, NULL),
 
-	SECONDS("init-timeout", init_timeout_ms, "25",
+	SECONDS("init-timeout", init_timeout_ms, preset_INIT_TIMEOUT_MS,
 	    "for the answer to \"initialize\", with retries"),
-	SECONDS("call-timeout", call_timeout_ms, "3600",
+	SECONDS("call-timeout", call_timeout_ms, preset_CALL_TIMEOUT_MS,
 	    "silence of an open call"),
-	SIZE("max-result", 0, max_result, "10176K",
+	SIZE("max-result", 0, max_result, preset_MAX_RESULT_BYTES,
 	    "one line for the client; 0: any"),
-	SECONDS("connect-timeout", connect_timeout_ms, "10", NULL),
-	SECONDS("retry-window", retry_window_ms, "20", NULL),
-	SECONDS("drain-timeout", drain_timeout_ms, "0", NULL),
-	SIZE("max-message", 0, max_message, "128M", NULL),
-	SIZE("max-buffer", OPTION_UNLISTED, max_buffer, "256M", NULL),
-	UINT("max-depth", OPTION_UNLISTED, max_depth, "512"),
-	UINT("max-inflight", OPTION_UNLISTED, max_inflight, "256"),
+	SECONDS("connect-timeout", connect_timeout_ms,
+	    preset_CONNECT_TIMEOUT_MS, NULL),
+	SECONDS("retry-window", retry_window_ms, preset_RETRY_WINDOW_MS, NULL),
+	SECONDS("drain-timeout", drain_timeout_ms, preset_DRAIN_TIMEOUT_MS,
+	    NULL),
+	SIZE("max-message", 0, max_message, preset_MAX_MESSAGE_BYTES, NULL),
+	SIZE("max-buffer", OPTION_UNLISTED, max_buffer, preset_MAX_BUFFER_BYTES,
+	    NULL),
+	UINT("max-depth", OPTION_UNLISTED, max_depth, preset_MAX_DEPTH),
+	UINT("max-inflight", OPTION_UNLISTED, max_inflight,
+	    preset_MAX_INFLIGHT),
 	/* before ping-interval: in the environment the number wins */
 	{ "keep-alive", 0, OPTION_KEEP_ALIVE, OPTION_LIMITS, 0,
 	    AT(ping_interval_ms), NULL, NULL, 0, 0, "ping-interval", NULL },

@@ -16,10 +16,10 @@
 
 #include <json-c/json_visit.h>
 
+#include "base/bounds.h"
 #include "base/codec.h"
 #include "core/wire/json.h"
 
-#define MAX_DEPTH 32
 #define MAX_NUMBER (INT64_C(1) << 53) /* exact in a double too */
 #define REPLACEMENT "\xEF\xBF\xBD"    /* U+FFFD */
 
@@ -73,7 +73,7 @@ is_object(struct span text, const char **why)
 {
 	size_t start = 0;
 
-	switch (json_check(text, MAX_DEPTH, NULL, NULL, NULL)) {
+	switch (json_check(text, BOUND_DOCUMENT_DEPTH, NULL, NULL, NULL)) {
 	case JSON_OK:
 		break;
 	case JSON_SYNTAX:
@@ -102,7 +102,7 @@ build(struct span text)
 	struct json_object *o;
 
 	/* json-c counts scalars as a level, and stops before its limit. */
-	tok = json_tokener_new_ex(MAX_DEPTH + 2);
+	tok = json_tokener_new_ex(BOUND_DOCUMENT_DEPTH + 2);
 	if (tok == NULL)
 		return NULL;
 	o = json_tokener_parse_ex(tok, text.p, (int)text.n);
@@ -122,7 +122,7 @@ document_parse(struct span text, const char **why)
 	bool nul;
 
 	*why = NULL;
-	if (text.n > DOCUMENT_MAX_BYTES)
+	if (text.n > BOUND_DOCUMENT_BYTES)
 		*why = "it is larger than 256 KiB";
 	else if (text.n == 0)
 		*why = "it is empty";

@@ -10,8 +10,6 @@
 
 #include "base/mem.h"
 
-#define DOCUMENT_MAX_BYTES ((size_t)256 * 1024)
-
 /* Parses an object, which the caller owns (json_object_put). Returns NULL if
  * text is not one; *why is then a static message for users without any part of
  * the text. */

@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include "base/bounds.h"
 #include "store/store.h"
 
 #include <sys/stat.h>
@@ -23,7 +24,6 @@
 
 #define HOST_BYTES 64 /* with its NUL */
 #define HASH_DIGITS 16
-#define LIST_ENTRIES 4096
 #define LOCK_TRIES 3
 #define RECORD_END ".json"
 #define TOKEN_LOCK "lock-token-"
@@ -142,7 +142,7 @@ store_list(struct store *s, store_list_cb *each, void *arg)
 	int dir = store_folder(s, false);
 
 	if (dir >= 0)
-		file_list(dir, LIST_ENTRIES, list_one, &l);
+		file_list(dir, BOUND_STORE_ENTRIES, list_one, &l);
 }
 
 static uint64_t

@@ -39,19 +39,18 @@
 
 #include <openssl/evp.h>
 
+#include "base/bounds.h"
 #include "io/file.h"
 #include "store/credential.h"
 
 #define FOLDER_PREFIX "mcp-remote-"
-#define FOLDERS_MAX 256
-#define ENTRIES_MAX 4096
 #define HASH_BYTES 33 /* MD5 as hex digits, and a NUL */
 /* a smaller number counts as seconds: some servers send an expires_at of their
  * own, and mcp-remote keeps it */
 #define LEAST_MS INT64_C(100000000000)
 
 struct names {
-	char *list[FOLDERS_MAX];
+	char *list[BOUND_IMPORT_FOLDERS];
 	size_t n;
 };
 
@@ -191,7 +190,7 @@ add_name(const char *name, void *arg)
 
 	if (strncmp(name, FOLDER_PREFIX, strlen(FOLDER_PREFIX)) == 0)
 		names->list[names->n++] = xstrdup(name);
-	return names->n < FOLDERS_MAX;
+	return names->n < BOUND_IMPORT_FOLDERS;
 }
 
 /* Sorts versions, the newest first. "v1" came after the plain numbers, which
@@ -228,7 +227,7 @@ list_versions(struct names *names, const char *folder)
 	dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return;
-	file_list(dir, ENTRIES_MAX, add_name, names);
+	file_list(dir, BOUND_IMPORT_ENTRIES, add_name, names);
 	file_close(dir);
 	qsort(names->list, names->n, sizeof *names->list, compare_version);
 }
@@ -266,12 +265,12 @@ read_source(struct source *s, const char *path, const char **why)
 		return -1;
 	}
 	buf_init(&text, 0);
-	buf_reserve(&text, DOCUMENT_MAX_BYTES);
+	buf_reserve(&text, BOUND_DOCUMENT_BYTES);
 	if (fstat(fd, &st) < 0)
 		*why = strerror(errno);
 	else
 		*why = unfit(&st);
-	if (*why == NULL && file_get(fd, DOCUMENT_MAX_BYTES, &text) < 0)
+	if (*why == NULL && file_get(fd, BOUND_DOCUMENT_BYTES, &text) < 0)
 		*why = strerror(errno);
 	file_close(fd);
 	s->json = NULL;

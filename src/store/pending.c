@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include "base/bounds.h"
 #include "store/store.h"
 
 #include <errno.h>
@@ -15,7 +16,6 @@
 #include "io/file.h"
 #include "store/state.h"
 
-#define PENDING_MAX ((size_t)64 * 1024)
 #define PENDING_FILE "pending-"
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
@@ -96,7 +96,7 @@ store_pending(struct store *s, const char *name, struct pending *p)
 	memset(p, 0, sizeof *p);
 	store_file(file, PENDING_FILE, name, "");
 	buf_init(&text, 0);
-	if (dir >= 0 && file_read(dir, file, PENDING_MAX, &text) == 0)
+	if (dir >= 0 && file_read(dir, file, BOUND_PENDING_BYTES, &text) == 0)
 		parse_pending(p, buf_span(&text));
 	buf_free(&text);
 }
@@ -134,7 +134,7 @@ store_set_pending(struct store *s, const char *name, const struct pending *p)
 			buf_addf(&b, " %" PRId64, p->opened[i]);
 		buf_addf(&b, "\nfailed %" PRId64 "\n", p->failed_at);
 		store_file(file, PENDING_FILE, name, "");
-		if (b.n > PENDING_MAX)
+		if (b.n > BOUND_PENDING_BYTES)
 			errno = EFBIG;
 		else if ((dir = store_folder(s, true)) >= 0)
 			rc = file_write(dir, file, buf_span(&b), false);

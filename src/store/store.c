@@ -20,13 +20,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/bounds.h"
 #include "io/child.h"
 #include "io/file.h"
 #include "store/state.h"
 
-#define HELPER_MS 30000
 /* a line end may follow the record */
-#define HELPER_BYTES (DOCUMENT_MAX_BYTES + 1)
+#define HELPER_BYTES (BOUND_DOCUMENT_BYTES + 1)
 
 struct store_op {
 	struct store *store;
@@ -231,7 +231,7 @@ file_load(struct store_op *op, const char *name)
 
 	store_file(file, "", name, ".json");
 	buf_init(&text, 0);
-	if (dir >= 0 && file_read(dir, file, DOCUMENT_MAX_BYTES, &text) == 0)
+	if (dir >= 0 && file_read(dir, file, BOUND_DOCUMENT_BYTES, &text) == 0)
 		op_parse(op, buf_span(&text), path);
 	else if (errno != ENOENT)
 		op->why = xasprintf("%s cannot be used: %s", path,
@@ -279,7 +279,7 @@ helper_failure(enum child_end end, int value)
 	case CHILD_SIGNAL:
 		return xasprintf("it was ended by signal %d", value);
 	case CHILD_TIMEOUT:
-		return xasprintf("no answer in %d s", HELPER_MS / 1000);
+		return xasprintf("no answer in %d s", BOUND_HELPER_MS / 1000);
 	case CHILD_TOO_LARGE:
 		return xstrdup("it says too much");
 	case CHILD_NO_START:
@@ -338,7 +338,7 @@ helper_run(struct store_op *op, const char *verb, const char *name,
 		.unset = s->unset,
 		.output = op->get != NULL,
 		.max_output = HELPER_BYTES,
-		.timeout_ms = HELPER_MS };
+		.timeout_ms = BOUND_HELPER_MS };
 	struct buf input;
 	size_t i;
 

@@ -63,11 +63,7 @@ uint64_t store_stamp(struct store *s, const char *name);
 bool store_has_helper(const struct store *s);
 
 /* Times for a process that waits for a lock. */
-enum {
-	STORE_POLL_MS = 100,          /* between two tries */
-	STORE_PATIENCE_MS = 35 * 1000 /* for a token request of another
-				       * process */
-};
+enum { STORE_POLL_MS = 100 }; /* between two tries */
 
 /* Takes a lock without waiting: returns a descriptor, for store_unlock, or -1
  * with EWOULDBLOCK if another process has it. The files are never removed. */

@@ -8,20 +8,12 @@
 
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "base/log.h"
 #include "core/wire/msg.h"
 #include "io/loop.h"
 #include "transport/exchange.h"
 #include "transport/request.h"
-
-enum {
-	MAX_ERROR_BODY = 256 * 1024,
-	MAX_EVENT_WORDS = 64 * 1024, /* kept of an event that is not a
-				      * message */
-	MAX_CHALLENGE = 16 * 1024,
-	DECIDED_MS = 2000 /* for the body of an answer that only its status
-			   * decides */
-};
 
 static void
 deliver(struct frame *m, void *arg)
@@ -53,7 +45,7 @@ batch_in(struct exchange *t, struct span array)
 	if (bad == SIZE_MAX)
 		log_info("the server sent an array of more than %d messages: "
 			 "refused",
-		    MSG_BATCH_MAX);
+		    BOUND_BATCH);
 	else if (bad > 0)
 		log_debug("%zu elements of an array from the server are not "
 			  "messages: dropped",
@@ -171,7 +163,9 @@ on_event(const char *type, struct buf *data, void *arg)
 	 * follows. */
 	if (t->answer.n == 0)
 		buf_add(&t->answer, data->p,
-		    data->n > MAX_EVENT_WORDS ? MAX_EVENT_WORDS : data->n);
+		    data->n > BOUND_EVENT_WORDS_BYTES ?
+			BOUND_EVENT_WORDS_BYTES :
+			data->n);
 }
 
 /* Reads Retry-After in seconds and returns ms, or -1. An HTTP date is ignored:
@@ -270,14 +264,14 @@ on_head(struct transfer *x, int status, void *arg)
 	}
 	t->refused = status == 401 || status == 403;
 	if (t->refused) {
-		buf_init(&t->challenge, MAX_CHALLENGE);
+		buf_init(&t->challenge, BOUND_CHALLENGES_BYTES);
 		http_headers_all(x, "WWW-Authenticate", &t->challenge);
 		f->challenge = buf_span(&t->challenge);
 	}
 	/* The status decides, so the body must not take for ever. */
 	if (status >= 300 && f->media != MEDIA_SSE) {
 		t->decided = true;
-		http_expire(x, DECIDED_MS);
+		http_expire(x, BOUND_DECIDED_MS);
 	}
 	if (t->redirect != NULL)
 		return;
@@ -317,11 +311,11 @@ on_data(struct transfer *x, const char *p, size_t n, void *arg)
 	}
 	if (t->facts.media != MEDIA_JSON) {
 		/* Kept only for the verdict and for the text of an error. */
-		if (n > MAX_ERROR_BODY - t->answer.n)
-			n = MAX_ERROR_BODY - t->answer.n;
+		if (n > BOUND_ERROR_BODY_BYTES - t->answer.n)
+			n = BOUND_ERROR_BODY_BYTES - t->answer.n;
 		buf_add(&t->answer, p, n);
 		exchange_count_held(t, t->answer.n);
-		return t->answer.n < MAX_ERROR_BODY;
+		return t->answer.n < BOUND_ERROR_BODY_BYTES;
 	}
 	if (n > max - t->answer.n)
 		return too_large(t);
@@ -362,8 +356,8 @@ words_of(const struct exchange *t)
 {
 	struct span words = buf_span(&t->answer);
 
-	if (words.n > MAX_ERROR_BODY)
-		words.n = MAX_ERROR_BODY;
+	if (words.n > BOUND_ERROR_BODY_BYTES)
+		words.n = BOUND_ERROR_BODY_BYTES;
 	return words;
 }
 

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-enum { MAX_CONTROL = 256 * 1024 }; /* a small answer to a control order */
+#include "base/bounds.h"
 
 struct exchange *
 exchange_find(const struct streamable *u, uint64_t ticket)
@@ -95,7 +95,7 @@ exchange_end(struct exchange *t, struct frame *body)
 static bool
 is_small_control(const struct exchange *t)
 {
-	return t->control && t->bytes <= MAX_CONTROL;
+	return t->control && t->bytes <= BOUND_CONTROL_BYTES;
 }
 
 void

@@ -5,13 +5,12 @@
 
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "transport/exchange.h"
 
 enum {
-	MAX_REDIRECTS = 3,
 	/* A connection that was idle longer may be dead: proof is wanted. */
-	IDLE_MS = 15 * 1000,
-	RECEIPT_MS = 60 * 1000 /* for the 2xx to an answer of the client */
+	IDLE_MS = 15 * 1000
 };
 
 static void
@@ -90,8 +89,8 @@ idle_limit(const struct exchange *t)
 		return 0;
 	if (t->body != NULL &&
 	    (t->body->kind == FRAME_RESULT || t->body->kind == FRAME_ERROR) &&
-	    (limit == 0 || limit > RECEIPT_MS))
-		return RECEIPT_MS;
+	    (limit == 0 || limit > BOUND_RECEIPT_MS))
+		return BOUND_RECEIPT_MS;
 	return limit;
 }
 
@@ -135,7 +134,7 @@ request_check_redirect(struct exchange *t)
 	struct url target;
 
 	if ((t->facts.status != 307 && t->facts.status != 308) ||
-	    t->location == NULL || t->redirects >= MAX_REDIRECTS)
+	    t->location == NULL || t->redirects >= BOUND_REDIRECTS)
 		return;
 	if (url_resolve(&target, &t->u->base, t->location) != URL_OK)
 		return;

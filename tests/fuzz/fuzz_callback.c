@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "base/bounds.h"
 #include "login/callback.h"
 
 #include "fuzz/fuzz.h"
@@ -119,7 +120,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct span text;
 	size_t n;
 
-	if (size < 1 || size > 2 * CALLBACK_MAX_BYTES)
+	if (size < 1 || size > 2 * BOUND_BROWSER_REQUEST_BYTES)
 		return 0;
 	e.issuer = (data[0] & 1) != 0 ? ISSUER : NULL;
 	e.iss = (data[0] & 2) != 0;

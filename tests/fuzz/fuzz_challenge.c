@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "base/bounds.h"
 #include "login/challenge.h"
 
 #include "fuzz/fuzz.h"
@@ -37,7 +38,7 @@ joined(const struct challenge *c, struct span value)
 	buf_addspan(&b, value);
 	buf_adds(&b, ", Basic scope=\"x\"");
 	challenge_parse(&more, buf_span(&b));
-	if (b.n <= CHALLENGE_MAX_BYTES) {
+	if (b.n <= BOUND_CHALLENGE_BYTES) {
 		FUZZ_CHECK(more.bearer);
 		same(c->resource_metadata, more.resource_metadata);
 		same(c->scope, more.scope);
@@ -62,7 +63,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	else
 		FUZZ_CHECK(c.resource_metadata == NULL && c.scope == NULL &&
 		    c.error == NULL && c.error_description == NULL);
-	FUZZ_CHECK(size <= CHALLENGE_MAX_BYTES || !c.bearer);
+	FUZZ_CHECK(size <= BOUND_CHALLENGE_BYTES || !c.bearer);
 	clean(c.resource_metadata);
 	clean(c.scope);
 	clean(c.error);

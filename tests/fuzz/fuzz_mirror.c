@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include "base/bounds.h"
 #include "core/era/mirror.h"
 
 #include <limits.h>
@@ -83,7 +84,7 @@ check_header(const struct header *one)
 {
 	FUZZ_CHECK(strncmp(one->name, "Mcp-", 4) == 0);
 	FUZZ_CHECK(mirror_is_plain(span_of(one->value)));
-	FUZZ_CHECK(strlen(one->value) <= MIRROR_VALUE_BYTES);
+	FUZZ_CHECK(strlen(one->value) <= BOUND_HEADER_BYTES);
 	FUZZ_CHECK(!one->secret);
 }
 

@@ -59,7 +59,8 @@ client_opened(struct client *e, struct request *r, struct frame *answer)
 
 /* --- probes --- */
 
-/* A client gives up on a probe after 5 s, so PROBE_MS is less than that. */
+/* A client gives up on a probe after 5 s, so BOUND_DISCOVER_MS is less than
+ * that. */
 void
 client_probes_tick(struct client *e)
 {

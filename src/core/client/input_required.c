@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "core/client/act.h"
 #include "core/client/question.h"
 #include "core/client/send.h"
@@ -86,7 +87,7 @@ park(struct client *e, struct request *r, struct span requests)
 	client_forget_id(e, r);
 	client_want_level(e, r, -1);
 	client_move(e, r, &e->parked);
-	r->at = e->now + PARK_MS;
+	r->at = e->now + BOUND_PARKED_MS;
 }
 
 /* Parks r and asks the client all questions of r that are not answered. */
@@ -126,7 +127,7 @@ add_urls(struct buf *out, struct span list)
 	size_t at = 0;
 
 	while (json_next(list, &at, &key, &entry)) {
-		if (json_kind(entry) != '{' || n == MAX_QUESTIONS)
+		if (json_kind(entry) != '{' || n == BOUND_ASKED)
 			continue;
 		buf_init(&params, 0);
 		edit_object(&params, entry, &edit, 1);

@@ -11,6 +11,7 @@
 #undef NDEBUG
 #include <assert.h>
 
+#include "base/bounds.h"
 #include "core/client/question.h"
 #include "core/client/table.h"
 #include "core/wire/msg.h"
@@ -180,8 +181,8 @@ check_questions(const struct client *e)
 			r->in == &e->collecting || r->in == &e->parked);
 		bytes += q->frame->text.n;
 	}
-	assert(bytes <= MAX_ASKED_ALL);
-	assert(e->parked.n + e->collecting.n <= MAX_PARKED);
+	assert(bytes <= BOUND_ASKED_ALL_BYTES);
+	assert(e->parked.n + e->collecting.n <= BOUND_PARKED);
 }
 
 /* --- listens and resources --- */
@@ -234,8 +235,8 @@ check_uris(struct client *e, const struct census *seen)
 		bytes += strlen(u->raw);
 		n++;
 	}
-	assert(e->n_uris == n && n <= MAX_URIS);
-	assert(e->uri_bytes == bytes && bytes <= MAX_URI_BYTES);
+	assert(e->n_uris == n && n <= BOUND_WATCHED);
+	assert(e->uri_bytes == bytes && bytes <= BOUND_WATCHED_BYTES);
 	if (!e->ended) {
 		assert(subscribing == seen->kinds[REQUEST_SUBSCRIBE]);
 		assert(unsubscribing == seen->kinds[REQUEST_UNSUBSCRIBE]);
@@ -256,7 +257,7 @@ check_listens(struct client *e, const struct census *seen)
 		check_listen(e, l);
 		n++;
 	}
-	assert(e->n_listens == n && n <= MAX_LISTENS);
+	assert(e->n_listens == n && n <= BOUND_LISTENS);
 	check_uris(e, seen);
 }
 

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "core/client/act.h"
 #include "core/client/table.h"
 #include "core/client/uri.h"
@@ -184,7 +185,7 @@ add_uris(struct client *e, struct listen *l, struct span list)
 	while (json_next(list, &at, &key, &value)) {
 		if (json_kind(value) != '"')
 			continue;
-		if (n++ == MAX_URIS)
+		if (n++ == BOUND_WATCHED)
 			return false;
 		u = client_uri_get(e, value);
 		if (u == NULL)
@@ -204,10 +205,10 @@ refused(const struct client *e, const struct frame *f)
 {
 	if (json_kind(json_get(f->params, "notifications")) != '{')
 		return client_fault(e, f, FAULT_BAD_NOTIFICATIONS);
-	if (e->n_listens < MAX_LISTENS)
+	if (e->n_listens < BOUND_LISTENS)
 		return NULL;
 	return fault_make(FAULT_LISTENS_FULL,
-	    &(struct fault_args){ .request = f, .count = MAX_LISTENS });
+	    &(struct fault_args){ .request = f, .count = BOUND_LISTENS });
 }
 
 static void
@@ -217,8 +218,8 @@ too_many_uris(struct client *e, const struct frame *f)
 	    fault_make(FAULT_URIS_FULL,
 		&(struct fault_args){ .request = f,
 		    .host = e->config.host,
-		    .count = MAX_URIS,
-		    .limit = MAX_URI_BYTES >> 10 }));
+		    .count = BOUND_WATCHED,
+		    .limit = BOUND_WATCHED_BYTES >> 10 }));
 }
 
 /* Notes in l the wishes that the server can fulfil. Returns false like
@@ -259,7 +260,7 @@ client_listen(struct client *e, struct request *r)
 	l = *at = xcalloc(1, sizeof *l);
 	e->n_listens++;
 	l->request = r;
-	l->ack_at = e->now + ACK_MS;
+	l->ack_at = e->now + BOUND_ACKNOWLEDGE_MS;
 	if (!add_wishes(e, l)) {
 		too_many_uris(e, r->frame);
 		listen_drop(e, at, true);
@@ -372,7 +373,7 @@ tell_or_keep(struct client *e, struct listen *l, struct frame *f)
 {
 	if (l->acked)
 		tell(e, l, f);
-	else if (!kept_add(&l->early, f, 0, MAX_EARLY))
+	else if (!kept_add(&l->early, f, 0, BOUND_NOTICE_BYTES))
 		client_log(e, LEVEL_WARN,
 		    "too many notifications wait for a listen that is not "
 		    "acknowledged yet: one is dropped");
@@ -408,7 +409,7 @@ client_fan_out(struct client *e, struct frame *f)
 		i++;
 	if (!updated && i == ERA_FAMILIES)
 		return false;
-	if (f->text.n > MAX_EARLY) {
+	if (f->text.n > BOUND_NOTICE_BYTES) {
 		client_log(e, LEVEL_WARN,
 		    "a notification of %zu bytes that a %s changed is too "
 		    "large: dropped",

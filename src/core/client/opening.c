@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "core/client/act.h"
 #include "core/client/table.h"
 #include "core/wire/edit.h"
@@ -20,12 +21,12 @@ client_hold(struct client *e, struct frame *f)
 {
 	bool probe = client_is_discover(f);
 
-	if ((probe && e->probes.n >= MAX_PROBES) || client_is_full(e, f)) {
+	if ((probe && e->probes.n >= BOUND_PROBES) || client_is_full(e, f)) {
 		client_fail(e, f, FAULT_HELD_FULL);
 		return;
 	}
 	if (probe)
-		client_add(e, f, &e->probes)->at = e->now + PROBE_MS;
+		client_add(e, f, &e->probes)->at = e->now + BOUND_DISCOVER_MS;
 	else
 		client_add(e, f, &e->held);
 }
@@ -123,7 +124,7 @@ client_learn(struct client *e, struct frame *answer)
 	e->initialized = frame_ref(answer);
 	buf_reset(&e->server_info);
 	era_server_info(&e->server_info, answer->result);
-	if (e->server_info.n > MAX_SERVER_INFO)
+	if (e->server_info.n > BOUND_SERVER_INFO_BYTES)
 		buf_reset(&e->server_info); /* it goes into each result */
 	e->logs = json_kind(json_get(capabilities, "logging")) == '{';
 }

@@ -9,6 +9,7 @@
 
 #include "core/client/question.h"
 
+#include "base/bounds.h"
 #include "core/client/act.h"
 #include "core/client/table.h"
 #include "core/wire/msg.h"
@@ -87,7 +88,7 @@ client_question_over(struct client *e, struct span id)
 bool
 client_park_is_full(const struct client *e)
 {
-	return e->parked.n + e->collecting.n >= MAX_PARKED;
+	return e->parked.n + e->collecting.n >= BOUND_PARKED;
 }
 
 /* Returns the answer to the question f if the client must not be asked it;
@@ -106,9 +107,9 @@ turned_down(const struct client *e, const struct request *r,
 			json_kind(json_get(can, "elicitation")) == '{' ?
 		    FAULT_PARAMS_UNDECLARED :
 		    FAULT_METHOD_UNDECLARED;
-	else if (client_count_questions(e, r) < MAX_QUESTIONS &&
-	    bytes_asked(e, r) + f->text.n <= MAX_ASKED &&
-	    bytes_asked(e, NULL) + f->text.n <= MAX_ASKED_ALL &&
+	else if (client_count_questions(e, r) < BOUND_ASKED &&
+	    bytes_asked(e, r) + f->text.n <= BOUND_ASKED_BYTES &&
+	    bytes_asked(e, NULL) + f->text.n <= BOUND_ASKED_ALL_BYTES &&
 	    (r->in != &e->asking || !client_park_is_full(e)))
 		return NULL;
 	return client_fault(e, f, id);

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "core/client/act.h"
 #include "core/client/listen.h"
 #include "core/client/opening.h"
@@ -50,7 +51,7 @@ client_level_sync(struct client *e)
 	    span_of(params));
 	free(params);
 	e->level = level;
-	alarm_set(&e->alarms, ALARM_LEVEL, e->now + LEVEL_MS);
+	alarm_set(&e->alarms, ALARM_LEVEL, e->now + BOUND_LEVEL_MS);
 }
 
 static void
@@ -157,14 +158,14 @@ client_send_native(struct client *e, struct frame *f)
 	bool probe = client_is_discover(f);
 	struct request *r;
 
-	if ((probe && e->probes.n >= MAX_PROBES) ||
-	    (client_is_listen(f) && count_listens(e) >= MAX_LISTENS)) {
+	if ((probe && e->probes.n >= BOUND_PROBES) ||
+	    (client_is_listen(f) && count_listens(e) >= BOUND_LISTENS)) {
 		client_fail(e, f, FAULT_HELD_FULL);
 		return;
 	}
 	r = client_add(e, f, probe ? &e->probes : &e->running);
 	r->kind = REQUEST_NATIVE;
 	if (probe)
-		r->at = e->now + PROBE_MS;
+		r->at = e->now + BOUND_DISCOVER_MS;
 	client_send_as(e, r, frame_ref(f));
 }

@@ -76,24 +76,8 @@
 #include "core/wire/json.h"
 
 enum {
-	PROBE_MS = 3500,          /* server/discover is answered in this time */
-	COLLECT_MS = 30,          /* wait for further questions of a request */
-	PARK_MS = 10 * 60 * 1000, /* wait for the retry of a parked request */
-	LEVEL_MS = 5 * 1000,      /* wait for the answer to setLevel */
-	ACK_MS = 10 * 1000,       /* wait for the answers to subscribe */
-	MAX_PROBES = 64,          /* server/discover that wait */
-	MAX_PARKED = 256,
-	MAX_QUESTIONS = 64,       /* of one request */
-	MAX_ASKED = 9 << 20,      /* bytes of them, as they go in one line */
-	MAX_ASKED_ALL = 64 << 20, /* bytes of the questions of all requests */
-	MAX_LISTENS = 64,
-	MAX_URIS = 1024,         /* of all listens */
-	MAX_URI_BYTES = 1 << 20, /* of all URIs, as raw JSON */
-	MAX_EARLY = 1 << 20,     /* bytes of one notification for listens, and
-				  * of all that one listen keeps until it is
-				  * acknowledged */
-	MAX_SERVER_INFO = 16 * 1024,
-	MAX_WORDS = 64 /* bytes of the client's words in an error */
+	COLLECT_MS = 30, /* wait for further questions of a request */
+	MAX_WORDS = 64   /* bytes of the client's words in an error */
 };
 
 enum request_kind {

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "core/client/table.h"
 #include "core/wire/msg.h"
 
@@ -62,7 +63,8 @@ client_uri_get(struct client *e, struct span raw)
 		/* msg_id_same compares any two JSON strings. */
 		if (u->hash == hash && msg_id_same(span_of(u->raw), raw))
 			return u;
-	if (e->n_uris >= MAX_URIS || raw.n > MAX_URI_BYTES - e->uri_bytes)
+	if (e->n_uris >= BOUND_WATCHED ||
+	    raw.n > BOUND_WATCHED_BYTES - e->uri_bytes)
 		return NULL;
 	u = xcalloc(1, sizeof *u);
 	buf_init(&u->text, 0);

@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "base/codec.h"
 #include "core/era/era.h"
 #include "core/era/mirror_schema.h"
@@ -20,13 +21,7 @@
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 
-enum {
-	TOOLS_MAX = 10000,
-	NAME_BYTES = 512,        /* the protocol asks for 128 characters */
-	SHOWN_BYTES = 128,       /* shown of a name */
-	LEARNED_BYTES = 4 << 20, /* bytes kept of all tools */
-	PAGE_BUDGET = 16 << 20   /* bytes read in one tools/list */
-};
+enum { SHOWN_BYTES = 128 }; /* shown of a name */
 
 struct learned {
 	bool wraps;
@@ -126,7 +121,7 @@ look_up(const struct mirror *m, struct span raw)
 
 	if (m->n == 0)
 		return NULL;
-	buf_init(&name, NAME_BYTES);
+	buf_init(&name, BOUND_TOOL_NAME_BYTES);
 	if (json_string(raw, &name) == 0)
 		at = find(m, buf_span(&name), &known);
 	buf_free(&name);
@@ -153,7 +148,7 @@ insert(struct mirror *m, size_t at, struct span name, bool wraps,
 
 	if (plan != NULL)
 		size += plan->size;
-	if (m->n == TOOLS_MAX || size > LEARNED_BYTES - m->size) {
+	if (m->n == BOUND_TOOLS || size > BOUND_MIRRORED_BYTES - m->size) {
 		mirror_plan_free(plan);
 		return;
 	}
@@ -181,7 +176,7 @@ learn(struct mirror *m, struct span raw, bool wraps, struct mirror_plan *plan)
 	bool known;
 	size_t at;
 
-	buf_init(&name, NAME_BYTES);
+	buf_init(&name, BOUND_TOOL_NAME_BYTES);
 	if (json_string(raw, &name) != 0) {
 		mirror_plan_free(plan);
 	} else {
@@ -261,7 +256,7 @@ mirror_learn(struct mirror *m, struct frame *result, mirror_dropped_cb *dropped,
 	struct page page = { .frame = result, .tools = tools };
 	struct span key, tool, part[3];
 	struct mirror_plan *plan;
-	size_t at = 0, budget = PAGE_BUDGET;
+	size_t at = 0, budget = BOUND_MIRROR_READ_BYTES;
 	const char *why;
 
 	if (json_kind(tools) != '[')
@@ -332,7 +327,7 @@ find_children(const struct mirror_plan *plan, size_t parent, struct span *found)
 	/* Elements of an array have no name, so they are skipped. */
 	if (node->count == 0 || json_kind(found[parent]) != '{')
 		return;
-	buf_init(&text, MIRROR_KEY_BYTES);
+	buf_init(&text, BOUND_PARAMETER_NAME_BYTES);
 	while (json_next(found[parent], &at, &key, &value)) {
 		buf_reset(&text);
 		if (!mirror_key(&key, &text))
@@ -401,7 +396,7 @@ add_all(const struct mirror *m, const struct frame *message,
 	if (message->method.p == NULL)
 		return;
 	quoted = (struct span){ message->method.p - 1, message->method.n + 2 };
-	buf_init(&method, MIRROR_VALUE_BYTES);
+	buf_init(&method, BOUND_HEADER_BYTES);
 	if (json_string(quoted, &method) != 0)
 		goto done;
 	add_method(to, buf_span(&method));

@@ -8,7 +8,6 @@
 #include "base/mem.h"
 
 /* A property with a longer name is not mirrored. */
-#define MIRROR_KEY_BYTES 512
 
 /* A property on the way to a value. The children of a node are in a row behind
  * it. The first node is the arguments object itself. */

@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 
+#include "base/bounds.h"
 #include "base/codec.h"
 #include "core/wire/json.h"
 
@@ -48,7 +49,7 @@ write_string(struct buf *out, struct span raw)
 	struct buf text;
 	int status;
 
-	buf_init(&text, MIRROR_VALUE_BYTES);
+	buf_init(&text, BOUND_HEADER_BYTES);
 	status = json_string(raw, &text);
 	if (status != 0) {
 		buf_free(&text);
@@ -169,7 +170,7 @@ mirror_value(struct buf *out, struct span raw)
 {
 	size_t before = out->n;
 
-	if (write_any(out, raw) == 0 && out->n - before <= MIRROR_VALUE_BYTES)
+	if (write_any(out, raw) == 0 && out->n - before <= BOUND_HEADER_BYTES)
 		return 0;
 	out->n = before;
 	return -1;

@@ -7,7 +7,6 @@
 
 /* A longer value is left out. Most servers refuse a request with 8 or 16 KiB of
  * headers as a whole; without the header they can say that it is missing. */
-#define MIRROR_VALUE_BYTES (8 * 1024)
 
 /* Can the text stand in a header unchanged, and arrive unchanged? */
 bool mirror_is_plain(struct span s);

@@ -10,11 +10,10 @@
  */
 #include "config.h"
 
+#include "base/bounds.h"
 #include "base/codec.h"
 #include "core/era/parts.h"
 #include "core/wire/json.h"
-
-enum { SCHEMA_DEPTH = 64 };
 
 /* The contents of an object or array in a schema. */
 enum place {
@@ -30,7 +29,7 @@ struct level {
 
 struct walk {
 	const char *p, *end;
-	struct level levels[SCHEMA_DEPTH];
+	struct level levels[BOUND_OUTPUT_SCHEMA_DEPTH];
 	size_t depth;
 	size_t data;      /* number of open containers that hold only data */
 	bool named;       /* a key was read, and its value is next */
@@ -150,7 +149,7 @@ enter(struct walk *w)
 
 	if (w->data > 0 || place == DATA) {
 		w->data++;
-	} else if (w->depth == SCHEMA_DEPTH) {
+	} else if (w->depth == BOUND_OUTPUT_SCHEMA_DEPTH) {
 		return false;
 	} else {
 		w->levels[w->depth].object = *w->p == '{';

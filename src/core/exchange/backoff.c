@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/bounds.h"
+
 enum {
 	RETRY_FIRST_MS = 250,
 	RETRY_MAX_MS = 4000,
@@ -13,11 +15,7 @@ enum {
 	STREAM_FLOOR_MS = 100,
 	STREAM_CEILING_MS = 5 * 60 * 1000,
 	MINUTE_MS = 60 * 1000,
-	HOUR_MS = 60 * MINUTE_MS,
-	FAILED_IN_MINUTE = 3,
-	TRIAL_MS = 30 * 1000,
-	PACE_MS = 250,
-	PACE_AT_ONCE = 20
+	HOUR_MS = 60 * MINUTE_MS
 };
 
 int64_t
@@ -68,8 +66,8 @@ backoff_pace(int64_t *next, int64_t now)
 
 	if (*next < now)
 		*next = now;
-	wait = *next - now - (PACE_AT_ONCE - 1) * PACE_MS;
-	*next += PACE_MS;
+	wait = *next - now - (BOUND_QUICK_RENEWALS - 1) * BOUND_RENEWAL_MS;
+	*next += BOUND_RENEWAL_MS;
 	return wait > 0 ? wait : 0;
 }
 
@@ -91,7 +89,7 @@ backoff_budget_allows(struct backoff_budget *b, int64_t now)
 		return true;
 	if (now < b->trial_at)
 		return false;
-	b->trial_at = now + TRIAL_MS;
+	b->trial_at = now + BOUND_VAIN_RENEWAL_MS;
 	return true;
 }
 
@@ -105,10 +103,10 @@ backoff_budget_failed(struct backoff_budget *b, int64_t now)
 		b->n--;
 	}
 	b->at[b->n++] = now;
-	if (failed_within(b, now, MINUTE_MS) >= FAILED_IN_MINUTE ||
+	if (failed_within(b, now, MINUTE_MS) >= BOUND_VAIN_RENEWALS ||
 	    failed_within(b, now, HOUR_MS) >= n)
 		b->over = true;
-	b->trial_at = now + TRIAL_MS;
+	b->trial_at = now + BOUND_VAIN_RENEWAL_MS;
 }
 
 void

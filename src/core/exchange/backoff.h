@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/bounds.h"
+
 /* Returns the wait before try number tries (0: the first repetition) of a
  * message that was not sent: 250 ms x 2 up to 4 s, of which a quarter is
  * random. */
@@ -21,7 +23,7 @@ int64_t backoff_stream(unsigned tries, int64_t retry_ms);
 
 /* Limits an action to 60 in a minute, by the times of the latest 60. */
 struct backoff_rate {
-	int64_t at[60];
+	int64_t at[BOUND_LISTEN_STREAMS];
 	size_t next;
 };
 /* Counts one action at now + wait. Returns wait, made longer if the minute is
@@ -35,7 +37,7 @@ int64_t backoff_pace(int64_t *next, int64_t now);
 /* Counts renewals that did not help: after 3 in 60 s or 10 in an hour only one
  * trial in 30 s is allowed, until a renewal helps. */
 struct backoff_budget {
-	int64_t at[10];
+	int64_t at[BOUND_VAIN_RENEWALS_LONG];
 	size_t n;  /* how many entries of at are used; the latest is last */
 	bool over; /* only trials are allowed, until a renewal helps */
 	int64_t trial_at;

@@ -14,11 +14,9 @@
 
 #include <strings.h>
 
+#include "base/bounds.h"
 #include "core/exchange/loss_phrases.h"
 #include "core/wire/json.h"
-
-#define TEXT_BYTES (512 * 1024)
-#define MAX_DEPTH 256
 
 /* Keeps one text for the user's patterns and searches it for phrases. */
 static void
@@ -130,7 +128,7 @@ add_json(struct error_text *s, struct span text)
 	if (json_kind(text) != '{' && json_kind(text) != '"')
 		return false;
 	was = *s;
-	status = json_check(text, MAX_DEPTH, add_member, s, NULL);
+	status = json_check(text, BOUND_LOSS_TEXT_DEPTH, add_member, s, NULL);
 	if (status != JSON_OK && status != JSON_UTF8) {
 		was.text = s->text;
 		was.text.n = n;
@@ -183,7 +181,7 @@ add_page(struct error_text *s, struct span body)
 	const char *p = body.p, *end = body.p + body.n, *stop;
 	struct buf text;
 
-	buf_init(&text, TEXT_BYTES);
+	buf_init(&text, BOUND_LOSS_TEXT_BYTES);
 	while (p < end) {
 		stop = memchr(p, '<', (size_t)(end - p));
 		if (stop == NULL)
@@ -212,7 +210,7 @@ void
 error_text_of_error(struct error_text *s, struct span error)
 {
 	memset(s, 0, sizeof *s);
-	buf_init(&s->text, TEXT_BYTES);
+	buf_init(&s->text, BOUND_LOSS_TEXT_BYTES);
 	add_error(s, error);
 }
 
@@ -220,7 +218,7 @@ void
 error_text_of_body(struct error_text *s, struct span body, bool page)
 {
 	memset(s, 0, sizeof *s);
-	buf_init(&s->text, TEXT_BYTES);
+	buf_init(&s->text, BOUND_LOSS_TEXT_BYTES);
 	body = trim(body);
 	if (add_json(s, body))
 		return;
@@ -239,9 +237,9 @@ error_text_of_result(struct error_text *s, struct span result)
 	size_t at = 0;
 
 	memset(s, 0, sizeof *s);
-	buf_init(&s->text, TEXT_BYTES);
+	buf_init(&s->text, BOUND_LOSS_TEXT_BYTES);
 	while (json_next(content, &at, &key, &item)) {
-		buf_init(&text, TEXT_BYTES);
+		buf_init(&text, BOUND_LOSS_TEXT_BYTES);
 		if (json_string(json_get(item, "text"), &text) == 0 &&
 		    !add_json(s, trim(buf_span(&text))))
 			add_text(s, buf_span(&text));

@@ -8,12 +8,13 @@
 
 #include <stdio.h>
 
+#include "base/bounds.h"
 #include "base/codec.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 #include "core/wire/protocol.h"
 
-enum { LABEL_MAX = 64, WORDS_MAX = 200, SERVER_MAX = 64 * 1024 };
+enum { LABEL_MAX = 64, WORDS_MAX = 200 };
 
 const struct fault_row fault_rows[FAULT_COUNT] = {
 #define FAULT(id, code, reason, ran, text) [id] = { code, reason, ran, text },
@@ -129,7 +130,7 @@ add_data(struct buf *data, const char *reason, const struct fault_args *args)
 		buf_addf(data, ",\"retryAfter\":%lld",
 		    (long long)((args->retry_after_ms + 999) / 1000));
 	if (args->refusal != NULL && args->refusal->error.n > 0 &&
-	    args->refusal->error.n <= SERVER_MAX) {
+	    args->refusal->error.n <= BOUND_ERROR_SHOWN_BYTES) {
 		buf_adds(data, ",\"server\":");
 		buf_addspan(data, args->refusal->error);
 	}

@@ -17,6 +17,7 @@
 
 #include <strings.h>
 
+#include "base/bounds.h"
 #include "core/exchange/error_text.h"
 #include "core/exchange/fault_table.h"
 #include "core/exchange/loss_phrases.h"
@@ -24,9 +25,6 @@
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 #include "core/wire/protocol.h"
-
-#define PATTERN_BYTES (16 * 1024) /* patterns see so much of the text */
-#define RESULT_BYTES (8 * 1024)   /* a longer result is not a refusal */
 
 /* Marks of an answer; they share a word with the phrases of its text. */
 #define MARK_FRESH (1u << 16)    /* the session was renewed a moment ago */
@@ -233,8 +231,8 @@ is_pattern(const struct verdict_rules *more, struct span text)
 
 	if (more->n == 0 || text.n == 0)
 		return false;
-	if (text.n > PATTERN_BYTES)
-		text.n = PATTERN_BYTES;
+	if (text.n > BOUND_PATTERN_TEXT_BYTES)
+		text.n = BOUND_PATTERN_TEXT_BYTES;
 	copy = xmalloc(text.n + 1);
 	for (i = 0; i < text.n; i++)
 		copy[i] = text.p[i] == '\0' ? ' ' : text.p[i];
@@ -376,7 +374,7 @@ verdict_result(const struct facts *facts, const struct frame *result,
 	unsigned marks;
 
 	*hint = false;
-	if (!facts->had_session || result->result.n > RESULT_BYTES ||
+	if (!facts->had_session || result->result.n > BOUND_LOSS_RESULT_BYTES ||
 	    !span_is(json_get(result->result, "isError"), "true"))
 		return r;
 	error_text_of_result(&said, result->result);
@@ -489,5 +487,6 @@ verdict_media(const char *content_type)
 bool
 verdict_session_ok(struct span id)
 {
-	return id.n > 0 && id.n <= 1024 && span_is_printable(id, '!');
+	return id.n > 0 && id.n <= BOUND_SESSION_ID_BYTES &&
+	    span_is_printable(id, '!');
 }

@@ -9,18 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bounds.h"
 #include "base/mem.h"
 #include "core/login/act.h"
 
 enum {
 	HELPER_POLL_MS = 3 * 1000,
-	PORT_MS = 3 * 1000, /* for a port that is busy, to become free */
-	FRUITLESS_S = 60,   /* after a login that came to nothing */
-	TABS_S = 15 * 60,   /* three tabs within it */
 	/* of a device code */
-	INTERVAL_MS = 5 * 1000,
-	INTERVAL_MAX_MS = 60 * 1000,
-	LIFE_MAX_S = 1800
+	INTERVAL_MS = 5 * 1000
 };
 
 static bool
@@ -246,11 +242,12 @@ judge_watch_read(struct login_flow *f, int came)
 static int
 decide_turn(struct login_flow *f)
 {
-	int64_t left = f->in->facts->failed_at + FRUITLESS_S - f->in->wall;
+	int64_t left = f->in->facts->failed_at + BOUND_FRUITLESS_MS / 1000 -
+	    f->in->wall;
 
 	if (is_good(f))
 		return IS_GOOD;
-	if (f->config.force || left <= 0 || left > FRUITLESS_S)
+	if (f->config.force || left <= 0 || left > BOUND_FRUITLESS_MS / 1000)
 		return NEEDS_PLACE;
 	explain(f,
 	    xasprintf("the last sign-in came to nothing; the next is possible "
@@ -286,7 +283,7 @@ judge_listen(struct login_flow *f, int came)
 	if (came != CAME_BUSY)
 		return came;
 	if (f->port_until == 0)
-		f->port_until = f->in->now + PORT_MS;
+		f->port_until = f->in->now + BOUND_PORT_MS;
 	return f->in->now >= f->port_until ? IS_LATE : came;
 }
 
@@ -370,7 +367,8 @@ judge_tab(struct login_flow *f, int came)
 
 	if (came != CAME_LOCKED)
 		return judge_redirect(f, came);
-	if (f->config.force || wall < third || wall - third >= TABS_S)
+	if (f->config.force || wall < third ||
+	    wall - third >= BOUND_TABS_MS / 1000)
 		return came;
 	login_log(f, LEVEL_WARN,
 	    "too many browser tabs were opened recently: open the URL "
@@ -410,10 +408,12 @@ judge_device(struct login_flow *f, int came)
 	if (came != CAME_CODE_SHOWN)
 		return came;
 	f->code_until = f->in->wall +
-	    (life > 0 && life < LIFE_MAX_S ? life : LIFE_MAX_S);
-	f->interval_ms = interval <= 0        ? INTERVAL_MS :
-	    interval > INTERVAL_MAX_MS / 1000 ? INTERVAL_MAX_MS :
-						interval * 1000;
+	    (life > 0 && life < BOUND_DEVICE_LIFE_MS / 1000 ?
+		    life :
+		    BOUND_DEVICE_LIFE_MS / 1000);
+	f->interval_ms = interval <= 0             ? INTERVAL_MS :
+	    interval > BOUND_DEVICE_POLL_MS / 1000 ? BOUND_DEVICE_POLL_MS :
+						     interval * 1000;
 	return came;
 }
 
@@ -423,7 +423,7 @@ judge_poll(struct login_flow *f, int came)
 {
 	switch (came) {
 	case CAME_SLOW_DOWN:
-		if (f->interval_ms < INTERVAL_MAX_MS)
+		if (f->interval_ms < BOUND_DEVICE_POLL_MS)
 			f->interval_ms += INTERVAL_MS;
 		/* FALLTHROUGH */
 	case CAME_PENDING:

@@ -9,16 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bounds.h"
 #include "base/mem.h"
 #include "core/login/act.h"
 #include "core/login/invariants.h"
 #include "core/login/judge.h"
 #include "core/login/table.h"
 
-enum {
-	LOCK_MS = 35 * 1000, /* for a token request of another copy */
-	JITTER_MS = 64
-};
+enum { JITTER_MS = 64 };
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
@@ -80,7 +78,7 @@ begin(struct login_flow *f, enum login_step step)
 
 	f->step = step;
 	if (row->action == DO_LOCK_TOKEN)
-		f->lock_until = f->in->now + LOCK_MS;
+		f->lock_until = f->in->now + BOUND_TOKEN_LOCK_MS;
 	for (i = 0; i < COUNT(row->first); i++)
 		if (row->first[i] != DO_NOTHING)
 			act_first(f, row->first[i]);

@@ -13,6 +13,8 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "base/bounds.h"
+
 /* clang-format off */
 
 enum {
@@ -25,7 +27,7 @@ enum {
 static const struct login_step_row steps[LOGIN_STEPS] = {
 	[STEP_START] = { .action = DO_WAIT },
 	[STEP_READ] = { .action = DO_LOAD },
-	[STEP_PLACE] = { .action = DO_DISCOVER, .ms = 90 * 1000 },
+	[STEP_PLACE] = { .action = DO_DISCOVER, .ms = BOUND_DISCOVERY_MS },
 	[STEP_ADOPT] = { .action = DO_ADOPT },
 
 	[STEP_LOCK] = { .action = DO_LOCK_TOKEN, .again_ms = 100 },
@@ -47,7 +49,7 @@ static const struct login_step_row steps[LOGIN_STEPS] = {
 	[STEP_TURN] = { .needs = LOGIN },
 	[STEP_CLEAR] = { .action = DO_CLEAR, .needs = LOGIN },
 
-	[STEP_USER_PLACE] = { .action = DO_DISCOVER, .ms = 90 * 1000,
+	[STEP_USER_PLACE] = { .action = DO_DISCOVER, .ms = BOUND_DISCOVERY_MS,
 		.needs = LOGIN },
 	[STEP_USER_ADOPT] = { .action = DO_ADOPT, .needs = LOGIN },
 	[STEP_LISTEN] = { .action = DO_LISTEN, .again_ms = 200,

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "core/era/era.h"
 #include "core/era/mirror.h"
 #include "core/server/act.h"
@@ -20,12 +21,6 @@
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 #include "core/wire/protocol.h"
-
-enum {
-	TOOLS_MS = 30 * 1000, /* for all pages of tools/list */
-	TOOLS_PAGES = 50,
-	TOLD_MAX = 20 /* warnings about single tools */
-};
 
 /* Answers the order of i with an error that mcpsplice makes. more is as for
  * server_order_fail. */
@@ -72,7 +67,7 @@ dropped_tool(const char *name, const char *why, void *arg)
 {
 	struct server *e = arg;
 
-	if (++e->dropped_tools <= TOLD_MAX)
+	if (++e->dropped_tools <= BOUND_TOOL_WARNINGS)
 		server_log(e, LEVEL_WARN, "a tool of %s is left out: %s (%s)",
 		    e->config.host, name, why);
 }
@@ -86,10 +81,10 @@ learn_tools(struct server *e, struct frame *m)
 
 	e->dropped_tools = 0;
 	good = mirror_learn(e->mirror, m, dropped_tool, e);
-	if (e->dropped_tools > TOLD_MAX)
+	if (e->dropped_tools > BOUND_TOOL_WARNINGS)
 		server_log(e, LEVEL_WARN,
 		    "and %zu more tools of %s are left out",
-		    e->dropped_tools - TOLD_MAX, e->config.host);
+		    e->dropped_tools - BOUND_TOOL_WARNINGS, e->config.host);
 	return good;
 }
 
@@ -106,7 +101,7 @@ take_tools(struct server *e, struct server_order *o, struct server_attempt *i,
 	if (m->kind == FRAME_RESULT)
 		frame_unref(learn_tools(e, m));
 	if (m->kind == FRAME_RESULT && json_kind(cursor) == '"' &&
-	    o->pages < TOOLS_PAGES)
+	    o->pages < BOUND_TOOL_PAGES)
 		list_tools(e, o, cursor, end_at);
 	else
 		server_call_again(e, o);
@@ -221,7 +216,7 @@ take_mismatch(struct server *e, struct server_order *o,
 		    e->config.host);
 		o->mismatched = true;
 		server_call_let_go(e, i);
-		list_tools(e, o, no_span, e->now + TOOLS_MS);
+		list_tools(e, o, no_span, e->now + BOUND_TOOL_PAGES_MS);
 	}
 	buf_free(&missing);
 }

@@ -9,18 +9,12 @@
 
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "core/exchange/backoff.h"
 #include "core/server/act.h"
 #include "core/server/belief.h"
 #include "core/server/order.h"
 #include "core/wire/msg.h"
-
-enum {
-	LINGER_MS = 5 * 1000,
-	MAX_LINGERING = 64,
-	ROUND_MS = 20 * 1000, /* the retry window of a round */
-	RETRY_AFTER_MAX_MS = 20 * 1000
-};
 
 void
 server_call_send(struct server *e, struct server_order *o)
@@ -36,7 +30,7 @@ server_call_let_go(struct server *e, struct server_attempt *i)
 	size_t n = 0;
 
 	i->order = NULL;
-	i->end_at = e->now + LINGER_MS;
+	i->end_at = e->now + BOUND_LINGER_MS;
 	for (other = e->attempts; other != NULL; other = other->next) {
 		if (other->dropped || other->order != NULL ||
 		    other->end_at == ALARM_NEVER)
@@ -45,7 +39,7 @@ server_call_let_go(struct server *e, struct server_attempt *i)
 		if (other->end_at <= oldest->end_at)
 			oldest = other;
 	}
-	if (n > MAX_LINGERING)
+	if (n > BOUND_LINGERING)
 		server_attempt_end(e, oldest);
 }
 
@@ -72,7 +66,7 @@ server_call_is_refused_for_now(const struct facts *f)
 {
 	return f->ending == ENDING_COMPLETE &&
 	    (f->status == 429 || f->status == 503) && f->retry_after_ms >= 0 &&
-	    f->retry_after_ms <= RETRY_AFTER_MAX_MS;
+	    f->retry_after_ms <= BOUND_RETRY_AFTER_MS;
 }
 
 bool
@@ -90,7 +84,7 @@ server_call_retry(struct server *e, struct server_order *o,
 	if (refused && wait < f->retry_after_ms)
 		wait = f->retry_after_ms;
 	if (o->window_end == ALARM_NEVER)
-		o->window_end = e->now + ROUND_MS;
+		o->window_end = e->now + BOUND_ROUND_MS;
 	if (e->now + wait > o->window_end)
 		return false;
 	o->tries++;

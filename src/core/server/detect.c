@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "core/era/era.h"
 #include "core/server/act.h"
 #include "core/server/belief.h"
@@ -26,11 +27,6 @@
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 #include "core/wire/protocol.h"
-
-enum {
-	ENDPOINT_MS = 10 * 1000,
-	ENDPOINT_SOON_MS = 2 * 1000 /* where another step is likelier */
-};
 
 /* What the end of a step says about what the step tried. */
 enum outcome {
@@ -148,8 +144,8 @@ endpoint_wait(const struct server *e)
 	    (e->belief.last == MODE_SSE && d->tried == 1u << TRY_STREAM);
 
 	return soon && !d->announced && e->config.transport != TRANSPORT_SSE ?
-	    ENDPOINT_SOON_MS :
-	    ENDPOINT_MS;
+	    BOUND_ENDPOINT_SOON_MS :
+	    BOUND_ENDPOINT_MS;
 }
 
 static void
@@ -565,7 +561,7 @@ server_detect_tick(struct server *e)
 	silent.verb = VERB_GET;
 	silent.why = span_of(why);
 	/* The server may only be slow, so TRY_STREAM stays possible. */
-	if (d->wait_ms < ENDPOINT_MS && d->tried == 1u << TRY_STREAM)
+	if (d->wait_ms < BOUND_ENDPOINT_MS && d->tried == 1u << TRY_STREAM)
 		d->tried = 0;
 	server_detect_stream(e, &silent);
 }

@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "base/codec.h"
 #include "core/era/era.h"
 #include "core/server/act.h"
@@ -22,14 +23,8 @@
 #include "core/wire/msg.h"
 
 enum {
-	MAX_ROUNDS = 10,
-	MAX_QUESTIONS = 64, /* in one round */
-	MAX_OPEN = 256,     /* of all calls: the session takes no more */
-	USER_MS = 60 * 60 * 1000,
 	PAUSE_MS = 250, /* before a round without questions */
-	LABEL_MAX = 64,
-	MAX_KEPT = 8 << 20,     /* bytes of results that ask: of one call, */
-	MAX_KEPT_ALL = 64 << 20 /* and of all calls together */
+	LABEL_MAX = 64
 };
 
 struct input {
@@ -136,11 +131,11 @@ collect(struct server *e, struct inputs *t, struct span requests,
 	struct frame *ask;
 	size_t at = 0, i;
 
-	t->list = xcalloc(MAX_QUESTIONS, sizeof *t->list);
+	t->list = xcalloc(BOUND_INPUTS, sizeof *t->list);
 	*what = "more than a client can be asked at once";
 	while (json_next(requests, &at, &key, &value)) {
 		i = place_of(t, key);
-		if (i == MAX_QUESTIONS)
+		if (i == BOUND_INPUTS)
 			return false;
 		ask = make_question(e, value);
 		if (ask == NULL) {
@@ -175,7 +170,7 @@ ask_all(struct server *e, struct server_order *o)
 	struct inputs *t = o->inputs;
 	size_t i;
 
-	o->inputs_end = e->now + USER_MS;
+	o->inputs_end = e->now + BOUND_INPUT_MS;
 	for (i = 0; i < t->n; i++)
 		server_order_tell_message(e, o, &server_facts_stream,
 		    t->list[i].ask);
@@ -219,7 +214,7 @@ server_inputs_ask(struct server *e, struct server_order *o,
 	struct inputs *t;
 	const char *what;
 
-	if (++o->rounds > MAX_ROUNDS) {
+	if (++o->rounds > BOUND_ROUNDS) {
 		fail(e, o, FAULT_INPUT_ROUNDS, NULL,
 		    "it asked ten times already, and mcpsplice allows no more");
 		return;
@@ -228,8 +223,8 @@ server_inputs_ask(struct server *e, struct server_order *o,
 		fail(e, o, FAULT_INPUT_REFUSED, NULL, "the client ended");
 		return;
 	}
-	if (result->text.n > MAX_KEPT ||
-	    e->inputs_bytes + result->text.n > MAX_KEPT_ALL) {
+	if (result->text.n > BOUND_INPUTS_BYTES ||
+	    e->inputs_bytes + result->text.n > BOUND_INPUTS_ALL_BYTES) {
 		fail(e, o, FAULT_INPUT_HUGE, NULL, "what it asks is too large");
 		return;
 	}
@@ -257,7 +252,7 @@ server_inputs_ask(struct server *e, struct server_order *o,
 			    "it does not say what");
 		return;
 	}
-	if (open_in_all(e) + t->n > MAX_OPEN) {
+	if (open_in_all(e) + t->n > BOUND_INPUTS_ALL) {
 		inputs_free(e, t);
 		fail(e, o, FAULT_INPUT_REFUSED, NULL,
 		    "more than a client can be asked at once");
@@ -409,7 +404,7 @@ server_inputs_sane(const struct server *e)
 		bytes += t->result->text.n;
 		all += open;
 	}
-	assert(bytes == e->inputs_bytes && all <= MAX_OPEN);
+	assert(bytes == e->inputs_bytes && all <= BOUND_INPUTS_ALL);
 }
 
 #endif

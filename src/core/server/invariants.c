@@ -8,6 +8,7 @@
 #undef NDEBUG
 #include <assert.h>
 
+#include "base/bounds.h"
 #include "core/server/act.h"
 #include "core/server/input_required.h"
 #include "core/server/listen_state.h"
@@ -162,7 +163,8 @@ sane_kept(const struct server *e, const struct server_order *listen,
 
 	for (i = 0; i < kept->n; i++)
 		bytes += frame_size(kept->list[i]) + sizeof *kept->list;
-	assert(kept->n <= KEPT_MESSAGES && kept->bytes <= KEPT_BYTES);
+	assert(kept->n <= BOUND_ENDPOINT_MESSAGES &&
+	    kept->bytes <= BOUND_ENDPOINT_MESSAGES_BYTES);
 	assert(kept->bytes == bytes);
 	assert(listen == NULL || (has_order(e, listen) && kept->n == 0));
 }
@@ -225,8 +227,8 @@ sane_set(const struct server *e, const struct listens *l)
 		n++;
 		bytes += strlen(u->text);
 	}
-	assert(n == l->n_uris && n <= LISTEN_URIS);
-	assert(bytes == l->uri_bytes && bytes <= LISTEN_URI_BYTES);
+	assert(n == l->n_uris && n <= BOUND_SUBSCRIBED);
+	assert(bytes == l->uri_bytes && bytes <= BOUND_SUBSCRIBED_BYTES);
 	assert((l->successor != NULL) ==
 	    alarm_is_set(&e->alarms, ALARM_PATIENCE));
 }

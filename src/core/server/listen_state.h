@@ -7,12 +7,6 @@
 
 #include "core/server/state.h"
 
-enum {
-	LISTEN_URIS = 1024,         /* in the set, and in one acknowledgement */
-	LISTEN_URI_BYTES = 1 << 20, /* of all URIs of the set */
-	LISTEN_FAILURES = 5         /* false starts in a row */
-};
-
 struct subscription {
 	struct subscription *next;      /* in the list of natives */
 	struct server_order *order;     /* a modern client's listen; NULL: it is

@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "core/era/era.h"
 #include "core/exchange/fault.h"
 #include "core/server/act.h"
@@ -86,7 +87,7 @@ lost(struct server *e, struct subscription *fd, const struct facts *f)
 	struct facts cut = server_facts_stream;
 
 	server_subscription_lost(e, fd, f);
-	if (fd->failures < LISTEN_FAILURES)
+	if (fd->failures < BOUND_FALSE_STARTS)
 		return;
 	server_log(e, LEVEL_INFO, "%s does not accept a subscription again",
 	    e->config.host);
@@ -135,7 +136,7 @@ tell_changes(struct server *e, struct subscription *fd)
 	server_tell_lists(e, fd->order, fd->honours);
 	if (json_kind(list) != '[')
 		return;
-	while (n++ < LISTEN_URIS && json_next(list, &at, &key, &uri))
+	while (n++ < BOUND_SUBSCRIBED && json_next(list, &at, &key, &uri))
 		if (json_kind(uri) == '"')
 			server_tell_resource(e, fd->order, uri);
 }

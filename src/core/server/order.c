@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "core/server/act.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
@@ -196,7 +197,8 @@ server_order_tell_gone(struct server *e, struct server_order *o, bool ran)
 bool
 server_order_keep(struct kept *kept, struct frame *m)
 {
-	return kept_add(kept, m, KEPT_MESSAGES, KEPT_BYTES);
+	return kept_add(kept, m, BOUND_ENDPOINT_MESSAGES,
+	    BOUND_ENDPOINT_MESSAGES_BYTES);
 }
 
 void

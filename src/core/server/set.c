@@ -15,6 +15,7 @@
 
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "core/server/act.h"
 #include "core/server/order.h"
 #include "core/server/subscription.h"
@@ -23,10 +24,7 @@
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 
-enum {
-	BURST_MS = 50,      /* changes in this time are one change */
-	PATIENCE_MS = 10000 /* for the acknowledgement of a successor */
-};
+enum { BURST_MS = 50 }; /* changes in this time are one change */
 
 /* Each order that waits gets the error under its own id. */
 static const struct span no_id = { "null", 4 };
@@ -148,7 +146,7 @@ change(struct server *e)
 		return;
 	}
 	l->successor = fd;
-	alarm_set(&e->alarms, ALARM_PATIENCE, e->now + PATIENCE_MS);
+	alarm_set(&e->alarms, ALARM_PATIENCE, e->now + BOUND_SUCCESSOR_MS);
 	server_subscription_ask(e, fd);
 }
 
@@ -173,7 +171,7 @@ time_out(struct server *e)
 	struct frame *error = fault_make(FAULT_NOT_ACKNOWLEDGED,
 	    &(struct fault_args){ .id = no_id,
 		.host = e->config.host,
-		.count = PATIENCE_MS / 1000 });
+		.count = BOUND_SUCCESSOR_MS / 1000 });
 
 	server_set_give_up(e, error);
 	frame_unref(error);
@@ -253,8 +251,8 @@ subscribe(struct server *e, struct server_order *o, struct span uri)
 		return;
 	}
 	if (u == NULL) {
-		if (l->n_uris == LISTEN_URIS ||
-		    uri.n > LISTEN_URI_BYTES - l->uri_bytes) {
+		if (l->n_uris == BOUND_SUBSCRIBED ||
+		    uri.n > BOUND_SUBSCRIBED_BYTES - l->uri_bytes) {
 			server_order_fail(e, o, FAULT_SUBSCRIPTIONS_FULL, NULL);
 			return;
 		}

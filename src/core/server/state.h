@@ -133,8 +133,6 @@ struct server_attempt {
 	struct headers mirrored;    /* that out.mirrored points to */
 };
 
-enum { KEPT_MESSAGES = 64, KEPT_BYTES = 1 << 20 };
-
 struct sse2024 {
 	struct server_attempt *stream;
 	bool ready;                  /* the stream has named an endpoint */

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "core/era/era.h"
 #include "core/exchange/backoff.h"
 #include "core/exchange/fault.h"
@@ -88,7 +89,7 @@ server_subscription_lost(struct server *e, struct subscription *fd,
 	if (!brief)
 		fd->tries = 0;
 	server_subscription_end(e, fd);
-	wait = fd->failures >= LISTEN_FAILURES ?
+	wait = fd->failures >= BOUND_FALSE_STARTS ?
 	    SELDOM_MS :
 	    backoff_stream(fd->tries++, -1);
 	if (f != NULL && f->retry_after_ms > wait)

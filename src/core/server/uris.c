@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 
@@ -93,7 +94,7 @@ server_uris_honoured(struct listens *l, const struct frame *honours)
 		u->honoured = false;
 	if (json_kind(list) != '[')
 		return;
-	while (n++ < LISTEN_URIS && json_next(list, &at, &key, &value)) {
+	while (n++ < BOUND_SUBSCRIBED && json_next(list, &at, &key, &value)) {
 		if (json_kind(value) != '"')
 			continue;
 		u = *server_uris_find(l, value);

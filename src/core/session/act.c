@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bounds.h"
 #include "core/session/tools.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
@@ -67,19 +68,19 @@ session_start(struct session *s, struct attempt *l)
 		/* Resuming a stream is not a sign that its call is alive. */
 		if (l->last_event_id.n == 0) {
 			l->event_at = s->now;
-			l->silent_at = s->now + SILENT_MS;
+			l->silent_at = s->now + BOUND_SILENT_MS;
 		}
 		alarm_note(&s->alarms, l->silent_at);
 	} else if (l->kind == ATTEMPT_OPEN) {
-		l->silent_at = s->now + HEDGE_MS;
+		l->silent_at = s->now + BOUND_HEDGE_MS;
 		alarm_note(&s->alarms, l->silent_at);
 	} else if (l->kind == ATTEMPT_RESTORE) {
-		session_abort_in(s, l, RESTORE_MS);
+		session_abort_in(s, l, BOUND_RESTORE_MS);
 	} else if (l->kind == ATTEMPT_ONE_WAY &&
 	    l->body->kind == FRAME_NOTIFICATION) {
 		/* Answers get no limit here: one may be large and slow to
 		 * send. */
-		session_abort_in(s, l, NOTIFICATION_MS);
+		session_abort_in(s, l, BOUND_NOTIFICATION_MS);
 	}
 	events_add(&s->events,
 	    &(struct event){ .kind = ACTION_SEND, .ticket = l->ticket });
@@ -308,7 +309,7 @@ session_linger(struct session *s, struct attempt *l)
 
 	if (l->ticket == s->over)
 		return; /* it ends in this step */
-	session_abort_in(s, l, LINGER_MS);
+	session_abort_in(s, l, BOUND_LINGER_MS);
 	l->lingers = true;
 	for (other = s->calls.attempts; other != NULL; other = other->next) {
 		if (!other->lingers || other->abort_at == ALARM_NEVER)
@@ -317,7 +318,7 @@ session_linger(struct session *s, struct attempt *l)
 		if (other->abort_at <= oldest->abort_at)
 			oldest = other;
 	}
-	if (n > MAX_LINGERING)
+	if (n > BOUND_LINGERING)
 		session_abort(s, oldest);
 }
 

@@ -56,8 +56,8 @@ void session_start_in(struct session *s, struct attempt *l, int64_t ms);
 /* Aborts the exchange of an attempt in ms milliseconds, if it still runs. */
 void session_abort_in(struct session *s, struct attempt *l, int64_t ms);
 /* Nothing more is expected of this attempt, which is live: its exchange has
- * LINGER_MS to end by itself. A server may leave each stream open, so of more
- * than MAX_LINGERING that linger the oldest is aborted. */
+ * BOUND_LINGER_MS to end by itself. A server may leave each stream open, so of
+ * more than BOUND_LINGERING that linger the oldest is aborted. */
 void session_linger(struct session *s, struct attempt *l);
 /* Does the current phase permit any of these (enum phase_bit)? */
 bool phase_permits(const struct session *s, unsigned bits);

@@ -7,6 +7,7 @@
 
 #include "core/session/cached_start.h"
 
+#include "base/bounds.h"
 #include "core/session/act.h"
 #include "core/session/call.h"
 #include "core/session/held.h"
@@ -34,7 +35,9 @@ session_cached_start(struct session *s, const struct event *in)
 	buf_addspan(&s->start.result, in->result);
 	buf_addspan(&s->start.tools, in->tools);
 	alarm_set(&s->alarms, ALARM_CACHED_START,
-	    s->now + (s->start.probed ? CACHED_PROBE_MS : CACHED_START_MS));
+	    s->now +
+		(s->start.probed ? BOUND_CACHED_PROBE_MS :
+				   BOUND_CACHED_START_MS));
 }
 
 void

@@ -6,6 +6,7 @@
 
 #include "core/session/call.h"
 
+#include "base/bounds.h"
 #include "core/exchange/fault.h"
 #include "core/session/act.h"
 #include "core/session/held.h"
@@ -175,7 +176,7 @@ note_token(struct session *s, struct call *c)
 
 	if (c->state != CALL_HELD && calls_token(c).p != NULL)
 		a->tokens[a->n_tokens++ %
-		    ANSWERED] = msg_id_hash(calls_token(c));
+		    BOUND_ANSWERED] = msg_id_hash(calls_token(c));
 }
 
 bool
@@ -188,13 +189,13 @@ session_is_token_over(const struct session *s, struct span token)
 	if (token.p == NULL)
 		return false;
 	hash = msg_id_hash(token);
-	for (i = 0; i < ANSWERED && i < a->n_tokens; i++)
+	for (i = 0; i < BOUND_ANSWERED && i < a->n_tokens; i++)
 		if (a->tokens[i] == hash)
 			return true;
 	return false;
 }
 
-/* Drops a call that is over. Its stream has LINGER_MS to end by itself. */
+/* Drops a call that is over. Its stream has BOUND_LINGER_MS to end by itself. */
 static void
 call_forget(struct session *s, struct call *c)
 {
@@ -228,7 +229,7 @@ session_answer(struct session *s, struct call *c, struct frame *answer)
 {
 	struct frame *f;
 
-	s->answered.ids[s->answered.n++ % ANSWERED] = c->by_id.key;
+	s->answered.ids[s->answered.n++ % BOUND_ANSWERED] = c->by_id.key;
 	if (!c->cancelled) {
 		f = msg_with_id(answer, c->frame->id);
 		if (s->config.max_result > 0 &&
@@ -252,7 +253,7 @@ session_was_answered(const struct session *s, struct span id)
 	if (id.p == NULL || id.p[0] == 'n')
 		return false;
 	hash = msg_id_hash(id);
-	for (i = 0; i < ANSWERED && i < s->answered.n; i++)
+	for (i = 0; i < BOUND_ANSWERED && i < s->answered.n; i++)
 		if (s->answered.ids[i] == hash)
 			return true;
 	return false;

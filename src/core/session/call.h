@@ -17,8 +17,8 @@ void session_send_call(struct session *s, struct call *c);
 void session_send_call_in(struct session *s, struct call *c, int64_t ms);
 /* Separates a call from its attempt. The exchange of the attempt may linger. */
 void session_detach(struct session *s, struct call *c);
-/* The server took a request of a renewal: it counts as one in vain for each call
- * that waits after a refusal. pause (ms) is time that does not count. */
+/* The server took a request of a renewal: it counts as one in vain for each
+ * call that waits after a refusal. pause (ms) is time that does not count. */
 void session_charge_refused(struct session *s, int64_t pause);
 /* A request of this call had a result in this generation. */
 void session_note_worked(const struct call *c, struct generation *g);
@@ -43,7 +43,7 @@ void session_end_doubt(struct call *c);
 void session_answer(struct session *s, struct call *c, struct frame *answer);
 /* Is this the progress token of one of the latest calls that are over? */
 bool session_is_token_over(const struct session *s, struct span token);
-/* Was a call with this id among the last ANSWERED that were answered? */
+/* Was a call with this id among the last BOUND_ANSWERED that were answered? */
 bool session_was_answered(const struct session *s, struct span id);
 /* Ends the call with an error that mcpsplice made, which is taken. NULL: the
  * client gets no error. */

@@ -6,6 +6,7 @@
 
 #include "core/session/done.h"
 
+#include "base/bounds.h"
 #include "core/exchange/fault.h"
 #include "core/session/act.h"
 #include "core/session/cached_start.h"
@@ -75,7 +76,7 @@ retry_refused(struct session *s, struct attempt *l, const struct facts *f)
 	bool may = f->status == 429 || (f->status == 503 && safe);
 
 	if (s->config.replay == REPLAY_NEVER || !may || f->retry_after_ms < 0 ||
-	    f->retry_after_ms > RETRY_AFTER_MAX_MS)
+	    f->retry_after_ms > BOUND_RETRY_AFTER_MS)
 		return false;
 	/* "Retry-After: 0" still gets the back-off. */
 	if (wait < f->retry_after_ms)
@@ -278,7 +279,7 @@ one_way_done(struct session *s, struct attempt *l, const struct facts *f)
 		return;
 	/* Another replica may know the session. */
 	if (current && session_flaps(s) && is_refusal(r) &&
-	    l->tries < (l->body == s->handshake.ready ? 1 : FLAPS)) {
+	    l->tries < (l->body == s->handshake.ready ? 1 : BOUND_FLAPS)) {
 		session_again(s, l, session_flap_wait(l->tries + 1))
 		    ->fresh = true;
 		return;
@@ -293,9 +294,9 @@ one_way_done(struct session *s, struct attempt *l, const struct facts *f)
 	one_way_refused(s, l, f, r);
 }
 
-/* Sends initialized again, at most READY_AGAIN times in a session: behind a
- * load balancer, another replica may know the session. Returns false if that is
- * too often, or takes longer than the calls that wait may spend. */
+/* Sends initialized again, at most BOUND_READY_AGAIN times in a session: behind
+ * a load balancer, another replica may know the session. Returns false if that
+ * is too often, or takes longer than the calls that wait may spend. */
 static bool
 ready_again(struct session *s, struct attempt *l, const struct facts *f)
 {
@@ -305,7 +306,7 @@ ready_again(struct session *s, struct attempt *l, const struct facts *f)
 
 	if (wait < f->retry_after_ms)
 		wait = f->retry_after_ms;
-	if (g->initialized_again >= READY_AGAIN || wait >= VAIN_MS)
+	if (g->initialized_again >= BOUND_READY_AGAIN || wait >= BOUND_VAIN_MS)
 		return false;
 	for (c = s->calls.first; c != NULL; c = c->next)
 		if (c->state == CALL_REFUSED && s->now + wait >= c->vain_until)
@@ -420,7 +421,7 @@ listen_done(struct session *s, const struct attempt *l, const struct facts *f)
 	/* Until a stream worked, a 404 means a missing route, not a lost
 	 * session. */
 	r = session_ruling(s, l, f);
-	if (n->worked && session_flaps(s) && n->tries < FLAPS &&
+	if (n->worked && session_flaps(s) && n->tries < BOUND_FLAPS &&
 	    is_refusal(r)) {
 		session_listen_again(s);
 		return;

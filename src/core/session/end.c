@@ -6,6 +6,7 @@
 
 #include "core/session/end.h"
 
+#include "base/bounds.h"
 #include "core/session/act.h"
 #include "core/session/call.h"
 #include "core/session/listen.h"
@@ -17,7 +18,7 @@ session_delete(struct session *s, struct generation *g)
 	struct attempt *l = calls_attempt(&s->calls, ATTEMPT_DELETE, NULL, NULL,
 	    g);
 
-	session_abort_in(s, l, DELETE_MS);
+	session_abort_in(s, l, BOUND_DELETE_MS);
 	session_start(s, l);
 }
 
@@ -49,7 +50,7 @@ session_close(struct session *s)
 	s->ping.ticket = 0;
 	if (s->generation->session != NULL && !s->generation->lost)
 		session_delete(s, s->generation);
-	session_phase(s, PHASE_CLOSING, s->now + DELETE_MS);
+	session_phase(s, PHASE_CLOSING, s->now + BOUND_DELETE_MS);
 	session_closed(s);
 }
 
@@ -106,8 +107,8 @@ session_last_tick(struct session *s)
 }
 
 /* After EOF the session ends with the last call. Notifications and answers that
- * are still under way then have LAST_MS to arrive, because a server that never
- * acknowledges them must not keep the process. */
+ * are still under way then have BOUND_LAST_MS to arrive, because a server that
+ * never acknowledges them must not keep the process. */
 void
 session_drain(struct session *s)
 {
@@ -115,7 +116,7 @@ session_drain(struct session *s)
 		return;
 	if (s->ending.drain == DRAIN_CALLS) {
 		s->ending.drain = DRAIN_LAST;
-		alarm_set(&s->alarms, ALARM_LAST, s->now + LAST_MS);
+		alarm_set(&s->alarms, ALARM_LAST, s->now + BOUND_LAST_MS);
 	}
 	session_last_tick(s);
 	if (!is_owed(s))

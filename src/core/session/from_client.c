@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/bounds.h"
 #include "core/exchange/fault.h"
 #include "core/session/act.h"
 #include "core/session/cached_start.h"
@@ -81,7 +82,7 @@ end_former(struct session *s)
 		if (l->kind != ATTEMPT_OPEN || !l->live) {
 			session_abort(s, l);
 		} else {
-			session_abort_in(s, l, LINGER_MS);
+			session_abort_in(s, l, BOUND_LINGER_MS);
 		}
 	}
 	questions_free(&s->questions);
@@ -217,7 +218,7 @@ forward_cancel(struct session *s, struct call *c, struct frame *f)
 {
 	struct frame *ours;
 
-	if (s->calls.n_notifications >= MAX_CANCELS) {
+	if (s->calls.n_notifications >= BOUND_CANCELS) {
 		session_log(s, LEVEL_INFO,
 		    "%s does not acknowledge notifications: a cancel is "
 		    "dropped",
@@ -267,8 +268,9 @@ client_cancel(struct session *s, struct frame *f)
 		session_fail(s, c, NULL);
 		return;
 	}
-	/* The server need not answer now; the stream has LINGER_MS to end. */
-	session_abort_in(s, c->attempt, LINGER_MS);
+	/* The server need not answer now; the stream has BOUND_LINGER_MS to
+	 * end. */
+	session_abort_in(s, c->attempt, BOUND_LINGER_MS);
 }
 
 static void
@@ -286,13 +288,13 @@ client_notification(struct session *s, struct frame *f)
 	}
 	if (s->generation->lost && gate_is_open(s))
 		session_renew_unasked(s, "it was lost");
-	if (gate_is_open(s) && s->calls.n_notifications < MAX_NOTIFICATIONS) {
+	if (gate_is_open(s) && s->calls.n_notifications < BOUND_NOTIFICATIONS) {
 		session_send_one_way(s, f);
 	} else if (!phase_permits(s, PHASE_HOLDS)) {
 		session_log(s, LEVEL_INFO,
 		    "there is no session for a notification: dropped");
 	} else if (session_is_full(s, f, false)) {
-		if (session_may_say(s, &s->say.dropped_at, SAY_MS))
+		if (session_may_say(s, &s->say.dropped_at, BOUND_WARNING_MS))
 			session_log(s, LEVEL_WARN,
 			    "too many messages wait for %s: notifications are "
 			    "dropped",

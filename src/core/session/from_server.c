@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "core/exchange/fault.h"
 #include "core/session/act.h"
 #include "core/session/cached_start.h"
@@ -28,7 +29,7 @@ heard(struct session *s, struct attempt *l)
 {
 	l->event_at = s->now;
 	l->silences = 0;
-	l->silent_at = s->now + SILENT_MS;
+	l->silent_at = s->now + BOUND_SILENT_MS;
 	if (l->dead_at != ALARM_NEVER)
 		l->dead_at = l->silent_at;
 }
@@ -83,7 +84,7 @@ session_head(struct session *s, struct attempt *l, const struct facts *f)
 	} else if (l->kind == ATTEMPT_ONE_WAY && verdict_2xx(f)) {
 		/* The server took the message; whatever else comes is of no
 		 * use. */
-		session_abort_in(s, l, LINGER_MS);
+		session_abort_in(s, l, BOUND_LINGER_MS);
 	} else if (verdict_2xx(f) && l->kind != ATTEMPT_READY) {
 		l->tries = 0;
 		l->window_end = ALARM_NEVER;
@@ -111,12 +112,12 @@ refuse_flood(struct session *s, uint64_t asker, const struct frame *m)
 {
 	struct facts full = { .ending = ENDING_IDLE };
 
-	if (session_may_say(s, &s->say.asks_at, SAY_MS))
+	if (session_may_say(s, &s->say.asks_at, BOUND_WARNING_MS))
 		session_log(s, LEVEL_WARN,
 		    "%s asks too many questions at once: while %d are open, "
 		    "others are refused",
-		    s->config.host, MAX_QUESTIONS);
-	if (s->calls.n_answers < MAX_ANSWERS) {
+		    s->config.host, BOUND_QUESTIONS);
+	if (s->calls.n_answers < BOUND_ANSWERS) {
 		answer_here(s, asker,
 		    fault_make(FAULT_ASKED_TOO_MUCH,
 			&(struct fault_args){ .request = m }));
@@ -210,7 +211,7 @@ server_request(struct session *s, struct attempt *l, struct frame *m)
 			    .request = m, .size = m->text.n }));
 		return;
 	}
-	if (m->id.n > MAX_QUESTION_ID) {
+	if (m->id.n > BOUND_QUESTION_ID_BYTES) {
 		session_log(s, LEVEL_INFO,
 		    "a question from %s has an id of %zu bytes, which is too "
 		    "long: refused",
@@ -220,7 +221,7 @@ server_request(struct session *s, struct attempt *l, struct frame *m)
 			&(struct fault_args){ .request = m, .size = m->id.n }));
 		return;
 	}
-	if (s->questions.n + s->answers.n >= MAX_QUESTIONS) {
+	if (s->questions.n + s->answers.n >= BOUND_QUESTIONS) {
 		refuse_flood(s, asker, m);
 		return;
 	}
@@ -388,12 +389,12 @@ refusal_to_keep(struct frame *m)
 	struct frame *f;
 	struct buf text;
 
-	if (m->kind != FRAME_ERROR || m->text.n <= MAX_REFUSAL)
+	if (m->kind != FRAME_ERROR || m->text.n <= BOUND_ERROR_KEPT_BYTES)
 		return frame_ref(m);
 	buf_init(&text, 0);
 	msg_error_text(m, &text);
-	if (text.n > MAX_REFUSAL / 8)
-		text.n = MAX_REFUSAL / 8;
+	if (text.n > BOUND_ERROR_KEPT_BYTES / 8)
+		text.n = BOUND_ERROR_KEPT_BYTES / 8;
 	f = msg_error(m->id, (int)msg_error_code(m), buf_str(&text), none);
 	buf_free(&text);
 	return f;

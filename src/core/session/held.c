@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "core/session/act.h"
 #include "core/wire/json.h"
 
@@ -149,7 +150,7 @@ session_drop_one_way(struct session *s)
 void
 session_keep_early(struct session *s, struct frame *m)
 {
-	if (!kept_add(&s->early, m, 0, MAX_EARLY))
+	if (!kept_add(&s->early, m, 0, BOUND_EARLY_BYTES))
 		session_log(s, LEVEL_DEBUG,
 		    "too many messages came before the answer to initialize: "
 		    "one is dropped");

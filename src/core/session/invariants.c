@@ -8,6 +8,7 @@
 #undef NDEBUG
 #include <assert.h>
 
+#include "base/bounds.h"
 #include "core/session/act.h"
 
 /* A list of frames agrees with what is counted of it. */
@@ -45,9 +46,9 @@ check_held(const struct session *s)
 		held -= c->held != NULL;
 	}
 	assert(held == 0);
-	assert(s->answers.n <= MAX_QUESTIONS);
+	assert(s->answers.n <= BOUND_QUESTIONS);
 	assert(s->answers.n <= 1 || s->answers.bytes <= s->config.max_held);
-	assert(s->early.bytes <= MAX_EARLY);
+	assert(s->early.bytes <= BOUND_EARLY_BYTES);
 }
 
 /* Is a ping under way that will decide about this generation? */
@@ -152,7 +153,7 @@ check_questions(const struct session *s)
 		n++;
 	}
 	assert(s->questions.n == n);
-	assert(n + s->answers.n <= MAX_QUESTIONS);
+	assert(n + s->answers.n <= BOUND_QUESTIONS);
 }
 
 /* The attempts that are named by their tickets are there. */

@@ -6,6 +6,7 @@
 
 #include "core/session/live.h"
 
+#include "base/bounds.h"
 #include "base/codec.h"
 #include "core/session/act.h"
 #include "core/session/call.h"
@@ -65,7 +66,7 @@ session_tell_changes(struct session *s)
 	alarm_set(&s->alarms, ALARM_TELL, s->changes.tell_at);
 	if (s->now < s->changes.tell_at)
 		return;
-	s->changes.quiet_until = s->now + TELL_MS;
+	s->changes.quiet_until = s->now + BOUND_CHANGES_MS;
 	s->changes.tell_at = ALARM_NEVER;
 	alarm_set(&s->alarms, ALARM_TELL, ALARM_NEVER);
 	if (is_own_handshake(s))
@@ -122,7 +123,7 @@ add_changes(struct session *s, struct frame *before, struct buf *out)
 }
 
 /* Logs the line about a renewal. The line is a warning if something differs,
- * and once in SUM_UP_MS: a server may end its sessions all the time. */
+ * and once in BOUND_SUMMARY_MS: a server may end its sessions all the time. */
 static void
 sum_up(struct session *s)
 {
@@ -144,7 +145,7 @@ sum_up(struct session *s)
 		differs = add_changes(s, s->renewal.before, &line);
 	due = s->now >= s->say.sum_up_at;
 	if (differs || due)
-		s->say.sum_up_at = s->now + SUM_UP_MS;
+		s->say.sum_up_at = s->now + BOUND_SUMMARY_MS;
 	session_log(s, differs || due ? LEVEL_WARN : LEVEL_INFO, "%s",
 	    buf_str(&line));
 	buf_free(&line);
@@ -182,7 +183,7 @@ by_then(const struct session *s, int64_t ms)
 void
 session_begin_ready(struct session *s)
 {
-	session_phase(s, PHASE_READYING, by_then(s, READY_MS));
+	session_phase(s, PHASE_READYING, by_then(s, BOUND_READY_MS));
 	session_charge_refused(s, 0);
 	session_start(s,
 	    calls_attempt(&s->calls, ATTEMPT_READY, NULL, s->handshake.ready,
@@ -285,7 +286,7 @@ session_restore(struct session *s)
 {
 	if (s->settings.level == NULL && s->settings.n == 0)
 		return false;
-	session_phase(s, PHASE_RESTORING, by_then(s, RESTORING_MS));
+	session_phase(s, PHASE_RESTORING, by_then(s, BOUND_RESTORING_MS));
 	s->restoring.under_way = s->restoring.flaps = 0;
 	s->restoring.stage = RESTORE_LEVEL;
 	if (s->settings.level != NULL)
@@ -328,7 +329,7 @@ restore_lost(struct session *s, struct attempt *l, struct ruling r)
 	if (!is_refusal(r))
 		return false;
 	session_charge_refused(s, 0);
-	if (s->restoring.flaps < FLAPS && s->config.retry_window_ms > 0) {
+	if (s->restoring.flaps < BOUND_FLAPS && s->config.retry_window_ms > 0) {
 		s->restoring.flaps++;
 		session_again(s, l, session_flap_wait(s->restoring.flaps))
 		    ->fresh = true;

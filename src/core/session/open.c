@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bounds.h"
 #include "base/codec.h"
 #include "core/exchange/fault.h"
 #include "core/session/act.h"
@@ -149,7 +150,7 @@ end_hedge(struct session *s, const struct attempt *opener)
 		}
 		generation_unref(l->generation);
 		l->generation = generation_new(s->generation->number);
-		session_abort_in(s, l, LINGER_MS);
+		session_abort_in(s, l, BOUND_LINGER_MS);
 	}
 }
 
@@ -201,7 +202,7 @@ session_make_room(struct session *s, struct attempt *l, const struct facts *f)
 	    "%s refuses a new session (%d): the old one is ended first",
 	    s->config.host, f->status);
 	session_delete(s, s->former);
-	session_again(s, l, DELETE_MS)->after_delete = true;
+	session_again(s, l, BOUND_DELETE_MS)->after_delete = true;
 	return true;
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/session/ping.h"
 
+#include "base/bounds.h"
 #include "core/session/act.h"
 #include "core/session/call.h"
 #include "core/session/listen.h"
@@ -56,8 +57,8 @@ session_ping(struct session *s, const char *why)
 	l = calls_attempt(&s->calls, ATTEMPT_PING, NULL, body, s->generation);
 	frame_unref(body);
 	s->ping.ticket = l->ticket;
-	l->window_end = s->now + PING_MS;
-	session_abort_in(s, l, PING_MS);
+	l->window_end = s->now + BOUND_PING_MS;
+	session_abort_in(s, l, BOUND_PING_MS);
 	session_start(s, l);
 	return l->ticket;
 }
@@ -229,14 +230,14 @@ settle_notes(struct session *s, struct generation *g, uint64_t ticket,
 }
 
 /* Repeats, if that is safe, a call that has been silent for long in a session
- * that is gone. Another call gets SILENT_MS more, because the process that
- * began its stream may still serve it. */
+ * that is gone. Another call gets BOUND_SILENT_MS more, because the process
+ * that began its stream may still serve it. */
 static void
 outlive(struct session *s, struct attempt *l)
 {
 	if (l->dead_at != ALARM_NEVER || session_repeat(s, l->call, 0))
 		return;
-	l->dead_at = s->now + SILENT_MS;
+	l->dead_at = s->now + BOUND_SILENT_MS;
 	alarm_note(&s->alarms, l->dead_at);
 }
 
@@ -367,7 +368,7 @@ silence(struct session *s, struct attempt *l)
 	/* The pause doubles, because one ping tells of all calls. */
 	if (l->silences < 6)
 		l->silences++;
-	l->silent_at = s->now + ((int64_t)SILENT_MS << l->silences);
+	l->silent_at = s->now + ((int64_t)BOUND_SILENT_MS << l->silences);
 	if (l->generation != s->generation || l->generation->lost)
 		outlive(s, l);
 	else if (may_ask(s))

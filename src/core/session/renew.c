@@ -6,6 +6,7 @@
 
 #include "core/session/renew.h"
 
+#include "base/bounds.h"
 #include "core/exchange/fault.h"
 #include "core/session/act.h"
 #include "core/session/call.h"
@@ -19,7 +20,7 @@ session_renew_window(const struct session *s)
 {
 	int64_t window = s->config.retry_window_ms;
 
-	return window > 0 && window < RENEW_MS ? window : RENEW_MS;
+	return window > 0 && window < BOUND_RENEW_MS ? window : BOUND_RENEW_MS;
 }
 
 /* --- who waits, and how long --- */
@@ -129,7 +130,7 @@ session_open_begin(struct session *s, struct frame *body, struct call *c,
 	for (d = s->calls.attempts; d != NULL; d = d->next)
 		if (d->kind == ATTEMPT_DELETE && d->live &&
 		    d->generation->number != 0) {
-			session_start_in(s, l, DELETE_MS);
+			session_start_in(s, l, BOUND_DELETE_MS);
 			l->after_delete = true;
 			return;
 		}
@@ -231,8 +232,6 @@ session_may_renew(struct session *s)
 
 /* --- renewals that no call waits for --- */
 
-enum { RENEWALS_ASLEEP = 3 };
-
 void
 session_renew_unasked(struct session *s, const char *why)
 {
@@ -270,7 +269,7 @@ session_renew_later(struct session *s, const char *why)
 	if (alarm_is_set(&s->alarms, ALARM_RENEW))
 		return;
 	mind_silent(s);
-	if (s->renewal.idle >= RENEWALS_ASLEEP) {
+	if (s->renewal.idle >= BOUND_UNASKED_RENEWALS) {
 		session_log(s, LEVEL_INFO,
 		    "the session is gone (%s): it is renewed when the client "
 		    "sends something",
@@ -307,7 +306,8 @@ session_renew_tick(struct session *s)
 			session_renew(s,
 			    "initialize was answered from the startup cache");
 		else
-			alarm_set(&s->alarms, ALARM_RENEW, s->now + RENEW_MS);
+			alarm_set(&s->alarms, ALARM_RENEW,
+			    s->now + BOUND_RENEW_MS);
 	} else if (s->config.cached_start) {
 		session_ask(s, ACTION_CHECK_PEERS);
 	} else {

@@ -11,7 +11,8 @@ void session_next_generation(struct session *s);
  * is the client's call, or NULL. timeout is in ms; 0: none. */
 void session_open_begin(struct session *s, struct frame *body, struct call *c,
     enum phase phase, int64_t timeout);
-/* How long a renewal may take, in ms: RENEW_MS, or a shorter retry window. */
+/* How long a renewal may take, in ms: BOUND_RENEW_MS, or a shorter retry
+ * window. */
 int64_t session_renew_window(const struct session *s);
 /* When this call stops waiting for the renewal. */
 int64_t session_wait_end(const struct session *s, const struct call *c);

@@ -8,6 +8,7 @@
 
 #include "core/session/replay.h"
 
+#include "base/bounds.h"
 #include "core/exchange/fault.h"
 #include "core/session/act.h"
 #include "core/session/call.h"
@@ -123,7 +124,7 @@ may_flap(const struct session *s, const struct call *c,
 {
 	int64_t left = c->replayed == g->number ? 0 : VAIN_LEFT_MS;
 
-	return c->flaps < FLAPS && c->vain < MAX_VAIN &&
+	return c->flaps < BOUND_FLAPS && c->vain < BOUND_VAIN &&
 	    s->now + session_flap_wait(c->flaps + 1) < c->vain_until - left;
 }
 
@@ -161,7 +162,7 @@ flap(struct session *s, struct call *c, struct generation *g)
 	session_log(s, LEVEL_INFO,
 	    "another replica may know the session: the request is sent again "
 	    "with the same session id, try %u of %d",
-	    c->flaps, FLAPS);
+	    c->flaps, BOUND_FLAPS);
 	session_send_call_in(s, c, session_flap_wait(c->flaps));
 	c->attempt->fresh = true;
 	return true;
@@ -233,7 +234,7 @@ count_vain(struct session *s, struct call *c, const struct generation *g,
 
 	if (c->vain_until == ALARM_NEVER || helped) {
 		c->vain = 0;
-		c->vain_until = s->now + VAIN_MS;
+		c->vain_until = s->now + BOUND_VAIN_MS;
 	}
 	if (helped)
 		c->helped_in = g->number;
@@ -255,8 +256,9 @@ renew_or_end(struct session *s, struct call *c, struct generation *g)
 		refusal_stands(s, c, ", and the new one too");
 	} else if (!session_may_renew(s)) {
 		session_log(s,
-		    session_may_say(s, &s->say.losing_at, SAY_MS) ? LEVEL_WARN :
-								    LEVEL_INFO,
+		    session_may_say(s, &s->say.losing_at, BOUND_WARNING_MS) ?
+			LEVEL_WARN :
+			LEVEL_INFO,
 		    "%s keeps losing its sessions: the session is not renewed "
 		    "now",
 		    s->config.host);
@@ -299,7 +301,7 @@ refused_now(struct session *s, struct call *c, struct generation *g)
 
 	/* Perhaps the session lacks nothing but its initialized. */
 	if (g->initialized_refused && g->initialized_again == 0 &&
-	    c->status == 400 && !c->unready && c->vain < MAX_VAIN &&
+	    c->status == 400 && !c->unready && c->vain < BOUND_VAIN &&
 	    s->config.replay != REPLAY_NEVER && s->config.retry_window_ms > 0 &&
 	    phase_permits(s, PHASE_WORKS)) {
 		session_unready(s, c, c->refusal, c->rule);
@@ -351,7 +353,7 @@ session_replay(struct session *s)
 		next = c->next;
 		if (c->state != CALL_REFUSED || c->attempt != NULL)
 			continue;
-		if (c->vain >= MAX_VAIN && s->generation->replays_ok == 0) {
+		if (c->vain >= BOUND_VAIN && s->generation->replays_ok == 0) {
 			refusal_stands(s, c, ", again and again");
 			continue;
 		}

@@ -6,6 +6,7 @@
 
 #include "core/session/resume_stream.h"
 
+#include "base/bounds.h"
 #include "core/session/act.h"
 #include "core/session/replay.h"
 
@@ -28,7 +29,7 @@ bool
 session_resume(struct session *s, struct attempt *l, const struct facts *f,
     struct ruling r)
 {
-	enum { RESUMES_QUICK = 20, RESUME_MS = 1000 };
+	enum { RESUME_MS = 1000 };
 	int64_t wait;
 	bool was_get = l->last_event_id.n > 0, flaps;
 	/* A GET is refused with the words that refuse a POST. */
@@ -47,7 +48,7 @@ session_resume(struct session *s, struct attempt *l, const struct facts *f,
 	if (l->last_event_id.n == 0 || f->ending == ENDING_ABORTED ||
 	    f->too_large)
 		return false;
-	flaps = session_flaps(s) && refused && l->tries < FLAPS;
+	flaps = session_flaps(s) && refused && l->tries < BOUND_FLAPS;
 	if (was_get && f->ending == ENDING_COMPLETE && !flaps &&
 	    (refused ||
 		(verdict_2xx(f) ? f->media != MEDIA_SSE :
@@ -57,7 +58,7 @@ session_resume(struct session *s, struct attempt *l, const struct facts *f,
 		l->retry_ms = f->retry_ms;
 	wait = flaps ? session_flap_wait(l->tries + 1) :
 		       backoff_stream(l->tries, l->retry_ms);
-	if (++l->resumes > RESUMES_QUICK && wait < RESUME_MS)
+	if (++l->resumes > BOUND_QUICK_RESUMES && wait < RESUME_MS)
 		wait = RESUME_MS;
 	if (s->config.call_timeout_ms > 0 &&
 	    s->now + wait > l->event_at + s->config.call_timeout_ms)

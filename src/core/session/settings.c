@@ -9,10 +9,9 @@
 
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
-
-enum { REQUEST_BYTES = 64 * 1024 }; /* a larger request is not kept */
 
 static struct span
 uri_of(const struct frame *request)
@@ -26,7 +25,7 @@ static bool
 learn_level(struct settings *r, struct frame *request)
 {
 	struct frame *before = r->level;
-	bool fits = request->text.n <= REQUEST_BYTES;
+	bool fits = request->text.n <= BOUND_SETTING_BYTES;
 
 	r->level = fits ? frame_ref(request) : NULL;
 	frame_unref(before); /* the request may be this very frame */
@@ -54,7 +53,8 @@ subscribe(struct settings *r, struct frame *request)
 
 	if (json_kind(uri) != '"' || *at != NULL)
 		return true;
-	if (r->n == SETTINGS_SUBSCRIPTIONS || request->text.n > REQUEST_BYTES)
+	if (r->n == BOUND_SUBSCRIPTIONS ||
+	    request->text.n > BOUND_SETTING_BYTES)
 		return false;
 	*at = xcalloc(1, sizeof **at);
 	(*at)->request = frame_ref(request);

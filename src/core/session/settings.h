@@ -7,8 +7,6 @@
 
 #include "base/frame.h"
 
-enum { SETTINGS_SUBSCRIPTIONS = 1024 }; /* more are not kept */
-
 struct subscription {
 	struct subscription *next;
 	struct frame *request; /* the client's resources/subscribe */

@@ -1,8 +1,8 @@
 /*
  * The user is asked to sign in, and exchanges wait for that: initialize as long
- * as its phase lasts, a call for USER_MS. Then each ends with an error that
- * says where to sign in. The sign-in itself goes on, so that later requests
- * work.
+ * as its phase lasts, a call for BOUND_USER_MS. Then each ends with an error
+ * that says where to sign in. The sign-in itself goes on, so that later
+ * requests work.
  */
 #include "config.h"
 
@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "core/exchange/fault.h"
 #include "core/session/act.h"
 #include "core/session/call.h"
@@ -39,7 +40,7 @@ session_sign_in(struct session *s, struct attempt *l, struct span text)
 	} else {
 		/* The request goes out only now: the server was not silent
 		 * before. */
-		l->silent_at = s->now + SILENT_MS;
+		l->silent_at = s->now + BOUND_SILENT_MS;
 		l->event_at = s->now;
 	}
 	/* For a renewal or an initialize of --handshake no client gives up, so
@@ -103,7 +104,7 @@ session_sign_in_due(struct session *s, struct call *c, bool renewal_waits)
 		return ALARM_NEVER;
 	}
 	if (c->user_at == ALARM_NEVER)
-		c->user_at = s->now + USER_MS;
+		c->user_at = s->now + BOUND_USER_MS;
 	return c->user_at;
 }
 

@@ -34,8 +34,8 @@
  *   the three. A live attempt has one exchange, which its ticket names.
  * - calls.n_notifications and calls.n_answers count the attempts that are
  *   ATTEMPT_ONE_WAY. Each queue counts its frames and their bytes.
- * - The open questions and the answers that wait are MAX_QUESTIONS at most; the
- *   answers have max_held bytes at most, unless there is only one.
+ * - The open questions and the answers that wait are BOUND_QUESTIONS at most;
+ *   the answers have max_held bytes at most, unless there is only one.
  * - The scout is a call in the table, and has an alarm.
  * - No attempt, call or question has a later generation than the current one.
  *   The former generation is an earlier one. A generation has no session id
@@ -50,6 +50,7 @@
 #define MCPSPLICE_CORE_SESSION_STATE_H
 
 #include "base/alarm.h"
+#include "base/bounds.h"
 #include "core/era/era.h"
 #include "core/exchange/backoff.h"
 #include "core/exchange/kept.h"
@@ -59,65 +60,22 @@
 #include "core/session/settings.h"
 
 enum {
-	READY_MS = 10 * 1000,        /* how long the 2xx to initialized may
-				      * take */
-	NOTIFICATION_MS = 30 * 1000, /* the same for a notification */
-	SAY_MS = 60 * 1000,          /* between two warnings of the same kind */
-	TELL_MS = 30 * 1000,         /* between two rounds of list_changed */
-	MAX_NOTIFICATIONS = 64,      /* notifications under way at once */
-	MAX_CANCELS = 256,           /* the same, cancels included */
-	MAX_ANSWERS = 64,         /* the client's answers under way at once */
-	MAX_QUESTIONS = 256,      /* questions of the server: open at the
-				   * client, or answered and not sent yet */
-	MAX_QUESTION_ID = 1024,   /* bytes of a question's id */
-	MAX_REFUSAL = 1 << 18,    /* bytes of the server's error that a call
-				   * keeps */
-	MAX_EARLY = 1 << 20,      /* bytes of messages before the answer to
-				   * initialize */
-	ANSWERED = 64,            /* ids of answered calls that are kept */
-	RENEW_MS = 15 * 1000,     /* how long a call waits for a renewal */
-	HEDGE_MS = 5 * 1000,      /* silence of its initialize, until a second
-				   * one is sent */
-	RESTORE_MS = 5 * 1000,    /* how long a server may take to restore one
-				   * setting */
-	RESTORING_MS = 10 * 1000, /* the same for all settings */
 	RESTORES_AT_ONCE = 8,
 	/* Words of a lost session in a 2xx or a 5xx are a refusal only if they
 	 * come soon; later the request may have run. */
 	REFUSAL_MS = 500,      /* after the request, or four quickest answers */
 	REFUSAL_HEAD_MS = 150, /* after the head of the answer */
 	REFUSAL_SAFE_MS = 2 * 1000, /* after the head, for a safe call */
-	PING_MS = 5 * 1000,         /* how long the answer to a ping may take */
-	SILENT_MS = 60 * 1000,      /* silence of a call before mcpsplice sends
-				     * a ping */
 	IDLE_MS = 60 * 1000,        /* a session that answered nothing for so
 				     * long was idle */
 	FRESH_MS = 5 * 1000,        /* how long a session is new: it may not be
 				     * ready */
-	CACHED_START_MS = 5 * 1000, /* before a start from the startup cache */
-	CACHED_PROBE_MS = 3000,     /* the same for a client that probes */
-	FLAPS = 4,                  /* how often a call is sent again with the
-				     * same session id */
-	READY_AGAIN = 2,            /* the same for initialized */
-	MAX_VAIN = 12,              /* requests in vain for one call */
-	VAIN_MS = 5 * 1000,         /* their time, without the wait for the
-				     * answer to initialize */
 	VAIN_LEFT_MS = 2 * 1000, /* as much of it is left for a new session */
 	FLAPPING_MS = 60 * 1000, /* a session id that was served within this
 				     * time is not lost, as replicas flap */
 	HOUR_MS = 60 * 60 * 1000,
-	SUM_UP_MS = 10 * 60 * 1000, /* between two warnings about renewals */
-	JITTER_MS = 5 * 1000,       /* the random wait before a renewal that no
-				     * client waits for */
-	LINGER_MS = 5 * 1000,       /* how long a stream may stay after its
-				     * answer */
-	MAX_LINGERING = 64,         /* streams that stay so at once */
-	USER_MS = 45 * 1000,        /* how long a call waits for the user to
-				     * sign in */
-	DELETE_MS = 1000,
-	LAST_MS = 5 * 1000, /* how long the 2xx to notifications and answers may
-			     * take after EOF and the last call */
-	RETRY_AFTER_MAX_MS = 20 * 1000
+	JITTER_MS = 5 * 1000 /* the random wait before a renewal that no
+			      * client waits for */
 };
 
 /* The phases, in their usual order. One table in act.c says what each
@@ -176,7 +134,7 @@ enum session_alarm {
 			     * session_lateness */
 	ALARM_DRAIN,        /* --drain-timeout after EOF */
 	ALARM_LAST,         /* the last notifications and answers have had
-			     * LAST_MS */
+			     * BOUND_LAST_MS */
 	ALARM_CACHED_START, /* the client is answered from the startup cache */
 	ALARM_RENEW,        /* a renewal begins that no call waits for */
 	ALARM_TELL,         /* the client is told what may have changed */
@@ -206,10 +164,10 @@ struct queue {
 /* call.c: the ids of the latest calls that were answered, and the progress
  * tokens of the latest that are over, as hashes. */
 struct answered {
-	uint64_t ids[ANSWERED];    /* a ring */
-	size_t n;                  /* how many were ever answered */
-	uint64_t tokens[ANSWERED]; /* a ring */
-	size_t n_tokens;           /* how many there ever were */
+	uint64_t ids[BOUND_ANSWERED];    /* a ring */
+	size_t n;                        /* how many were ever answered */
+	uint64_t tokens[BOUND_ANSWERED]; /* a ring */
+	size_t n_tokens;                 /* how many there ever were */
 };
 
 /* listen.c: the GET stream. */
@@ -388,7 +346,7 @@ struct session {
 	struct queue held;  /* of the client; bytes include the structs around
 			    * frames */
 	struct queue notes; /* held notifications whose turn came while
-			     * MAX_NOTIFICATIONS were under way */
+			     * BOUND_NOTIFICATIONS were under way */
 	struct answered answered;
 	struct tools *tools;
 	int64_t quickest_ms; /* the quickest answer so far, from the end of a

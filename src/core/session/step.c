@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "base/bounds.h"
 #include "core/session/session.h"
 
 #include <stdlib.h>
@@ -115,7 +116,7 @@ deliver_early(struct session *s)
 static bool
 has_notification_slot(const struct session *s)
 {
-	return s->calls.n_notifications < MAX_NOTIFICATIONS;
+	return s->calls.n_notifications < BOUND_NOTIFICATIONS;
 }
 
 /* Sends what was first in the queue of held frames, or puts it back. */

@@ -13,16 +13,11 @@
 
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 
-enum {
-	TOOLS_MAX = 10000,        /* kept safe names, and tools in the list */
-	NAME_BYTES = 512,         /* the protocol asks for 128 characters */
-	LIST_BYTES = 4 << 20,     /* of the whole result */
-	CURSOR_BYTES = 64 * 1024, /* as written, quotes included */
-	FIRST_ROOM = 64
-};
+enum { FIRST_ROOM = 64 };
 
 struct hint {
 	bool safe;
@@ -52,8 +47,8 @@ tools_new(void)
 {
 	struct tools *t = xcalloc(1, sizeof *t);
 
-	buf_init(&t->list, LIST_BYTES);
-	buf_init(&t->cursor, CURSOR_BYTES);
+	buf_init(&t->list, BOUND_TOOL_LIST_BYTES);
+	buf_init(&t->cursor, BOUND_TOOL_CURSOR_BYTES);
 	return t;
 }
 
@@ -133,7 +128,7 @@ insert(struct tools *t, size_t at, struct span name)
 {
 	struct hint *h;
 
-	if (t->n == TOOLS_MAX)
+	if (t->n == BOUND_TOOLS)
 		return;
 	if (t->n == t->room) {
 		t->room = t->room == 0 ? FIRST_ROOM : t->room * 2;
@@ -210,7 +205,7 @@ list_add(struct tools *t, struct span tool)
 {
 	if (t->stage != LIST_OPEN)
 		return;
-	if (t->listed == TOOLS_MAX ||
+	if (t->listed == BOUND_TOOLS ||
 	    (t->listed > 0 && buf_addc(&t->list, ',') != 0) ||
 	    buf_addspan(&t->list, tool) != 0)
 		forget_list(t);
@@ -244,7 +239,7 @@ learn_page(struct tools *t, struct span tools, enum page page)
 	struct buf name;
 	size_t at = 0;
 
-	buf_init(&name, NAME_BYTES);
+	buf_init(&name, BOUND_TOOL_NAME_BYTES);
 	while (json_next(tools, &at, &key, &tool)) {
 		if (json_kind(tool) != '{')
 			continue;
@@ -283,7 +278,7 @@ tools_safe(const struct tools *t, const struct frame *call)
 	struct buf name;
 	bool known = false;
 
-	buf_init(&name, NAME_BYTES);
+	buf_init(&name, BOUND_TOOL_NAME_BYTES);
 	if (read_name(json_get(call->params, "name"), &name))
 		find(t, buf_span(&name), &known);
 	buf_free(&name);

@@ -5,6 +5,7 @@
 
 #include "core/session/unauthorized.h"
 
+#include "base/bounds.h"
 #include "core/session/call.h"
 
 /* Words of a lost session are not about credentials, a DELETE is not worth new
@@ -34,6 +35,6 @@ session_unauthorized(struct session *s, const struct event *in)
 	}
 	/* The server is not silent: other credentials may take a while. */
 	if (l != NULL && l->kind == ATTEMPT_OPEN)
-		l->silent_at = s->now + SILENT_MS;
+		l->silent_at = s->now + BOUND_SILENT_MS;
 	events_add(&s->events, &a);
 }

@@ -6,9 +6,8 @@
 #ifndef MCPSPLICE_CORE_WIRE_ID_SCAN_H
 #define MCPSPLICE_CORE_WIRE_ID_SCAN_H
 
+#include "base/bounds.h"
 #include "base/mem.h"
-
-#define ID_SCAN_BYTES 1024 /* a longer id is ignored */
 
 enum id_scan_member { ID_SCAN_OTHER, ID_SCAN_ID, ID_SCAN_METHOD };
 
@@ -23,9 +22,9 @@ struct id_scan {
 	bool method;                /* a top-level method was seen */
 	bool token_over;
 	size_t token_n; /* length of the top-level key or value being read */
-	char token[ID_SCAN_BYTES];
+	char token[BOUND_LINE_ID_BYTES];
 	size_t id_n; /* 0: none found */
-	char id[ID_SCAN_BYTES];
+	char id[BOUND_LINE_ID_BYTES];
 };
 
 /* Prepares s for the next object. */

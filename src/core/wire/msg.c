@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "base/codec.h"
 #include "core/wire/json.h"
 
@@ -280,14 +281,14 @@ msg_from_server(struct buf *b, unsigned max_depth, struct frame **out,
 	return MSG_OK;
 }
 
-/* Returns the number of elements, at most MSG_BATCH_MAX + 1. */
+/* Returns the number of elements, at most BOUND_BATCH + 1. */
 static size_t
 count_elements(struct span array)
 {
 	struct span key, value;
 	size_t at = 0, n = 0;
 
-	while (n <= MSG_BATCH_MAX && json_next(array, &at, &key, &value))
+	while (n <= BOUND_BATCH && json_next(array, &at, &key, &value))
 		n++;
 	return n;
 }
@@ -306,7 +307,7 @@ msg_batch(struct span array, unsigned max_depth,
 		array.p++;
 		array.n--;
 	}
-	if (count_elements(array) > MSG_BATCH_MAX)
+	if (count_elements(array) > BOUND_BATCH)
 		return SIZE_MAX;
 	buf_init(&b, 0);
 	while (json_next(array, &at, &key, &value)) {

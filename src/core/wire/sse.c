@@ -15,9 +15,9 @@
 
 #include <stdlib.h>
 
+#include "base/bounds.h"
+
 #define NAME_BYTES 5     /* length of the longest known field name */
-#define VALUE_BYTES 4096 /* cap of a type or an id */
-#define RETRY_MAX_MS 3600000
 #define KEEP_BYTES 65536 /* a larger buffer is freed after its event */
 #define BOM_BYTES 3
 
@@ -72,7 +72,7 @@ sse_new(size_t max_event, sse_cb *cb, void *arg)
 	s->arg = arg;
 	s->retry_ms = -1;
 	buf_init(&s->data, max_event);
-	buf_init(&s->text, VALUE_BYTES);
+	buf_init(&s->text, BOUND_EVENT_FIELD_BYTES);
 	return s;
 }
 
@@ -130,8 +130,8 @@ add_digits(struct sse *s, const char *p, size_t n)
 		if (s->number < 0)
 			s->number = 0;
 		s->number = s->number * 10 + (p[i] - '0');
-		if (s->number > RETRY_MAX_MS)
-			s->number = RETRY_MAX_MS;
+		if (s->number > BOUND_EVENT_RETRY_MS)
+			s->number = BOUND_EVENT_RETRY_MS;
 	}
 }
 

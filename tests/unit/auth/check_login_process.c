@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "auth/login_process.h"
+#include "base/bounds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -108,7 +109,7 @@ END_TEST
 START_TEST(challenge_in_another_charset)
 {
 	const char *const argv[] = { "mcpsplice", NULL };
-	char large[CHALLENGE_MAX_BYTES + 2];
+	char large[BOUND_CHALLENGE_BYTES + 2];
 	struct login_process_request request = { .argv = argv };
 
 	request.challenge = "Bearer realm=\"caf\xE9\", scope=\"a\"";
@@ -117,13 +118,13 @@ START_TEST(challenge_in_another_charset)
 	    "Bearer realm=\"caf\xEF\xBF\xBD\", scope=\"a\"");
 	login_process_task_free(&task);
 	memset(large, 1, sizeof large);
-	large[CHALLENGE_MAX_BYTES] = '\0';
+	large[BOUND_CHALLENGE_BYTES] = '\0';
 	request.challenge = large;
 	pass(&request);
 	ck_assert_str_eq(task.request.challenge, large);
 	login_process_task_free(&task);
-	large[CHALLENGE_MAX_BYTES] = 1;
-	large[CHALLENGE_MAX_BYTES + 1] = '\0';
+	large[BOUND_CHALLENGE_BYTES] = 1;
+	large[BOUND_CHALLENGE_BYTES + 1] = '\0';
 	pass(&request);
 	ck_assert_ptr_null(task.request.challenge);
 	login_process_task_free(&task);

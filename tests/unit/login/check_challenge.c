@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include "base/bounds.h"
 #include "login/challenge.h"
 
 #include "unit/unit.h"
@@ -261,10 +262,10 @@ START_TEST(bound)
 					   none = { .text = "too long" };
 	struct buf b;
 
-	filled(&b, CHALLENGE_MAX_BYTES);
+	filled(&b, BOUND_CHALLENGE_BYTES);
 	is_case(buf_span(&b), &whole);
 	buf_free(&b);
-	filled(&b, CHALLENGE_MAX_BYTES + 1);
+	filled(&b, BOUND_CHALLENGE_BYTES + 1);
 	is_case(buf_span(&b), &none);
 	buf_free(&b);
 }

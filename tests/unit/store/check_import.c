@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "base/bounds.h"
 #include "store/import.h"
 
 #include <sys/stat.h>
@@ -413,8 +414,8 @@ START_TEST(not_safe)
 	ck_assert_int_eq(mkdir(path, 0700), 0);
 	ck_assert(refused("regular"));
 	ck_assert_int_eq(rmdir(path), 0);
-	large = xcalloc(1, DOCUMENT_MAX_BYTES + 2);
-	memset(large, ' ', DOCUMENT_MAX_BYTES + 1);
+	large = xcalloc(1, BOUND_DOCUMENT_BYTES + 2);
+	memset(large, ' ', BOUND_DOCUMENT_BYTES + 1);
 	put("v1", TOKENS, large);
 	free(large);
 	ck_assert(refused("not imported"));

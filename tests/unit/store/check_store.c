@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "base/bounds.h"
 #include "store/store.h"
 
 #include <sys/stat.h>
@@ -392,8 +393,8 @@ START_TEST(corrupt)
 		 "{\"access_token\":\"CANARY CANARY\"}}");
 	ck_assert(refuses("its token"));
 	ck_assert_ptr_null(strstr(got.why, "CANARY"));
-	long_text = xcalloc(1, DOCUMENT_MAX_BYTES + 2);
-	memset(long_text, ' ', DOCUMENT_MAX_BYTES + 1);
+	long_text = xcalloc(1, BOUND_DOCUMENT_BYTES + 2);
+	memset(long_text, ' ', BOUND_DOCUMENT_BYTES + 1);
 	put_text(long_text);
 	free(long_text);
 	ck_assert(refuses("too large"));
@@ -406,10 +407,10 @@ END_TEST
 START_TEST(unfit_is_not_kept)
 {
 	struct record r = make_record("good");
-	char *text = xcalloc(1, DOCUMENT_MAX_BYTES + 1);
+	char *text = xcalloc(1, BOUND_DOCUMENT_BYTES + 1);
 
 	ck_assert(put(&r));
-	memset(text, 'x', DOCUMENT_MAX_BYTES);
+	memset(text, 'x', BOUND_DOCUMENT_BYTES);
 	r.token.refresh = text;
 	ck_assert(!put(&r));
 	ck_assert_ptr_nonnull(strstr(got.why, "cannot be kept"));
@@ -1060,7 +1061,7 @@ START_TEST(helper_large)
 	r.generation = 1;
 	buf_init(&b, 0);
 	record_print(&r, &b);
-	n = DOCUMENT_MAX_BYTES - b.n;
+	n = BOUND_DOCUMENT_BYTES - b.n;
 	buf_free(&b);
 	free(r.token.refresh);
 	r.token.refresh = xcalloc(1, n + 1);

@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include "base/bounds.h"
 #include "core/era/mirror.h"
 
 #include <limits.h>
@@ -1016,7 +1017,7 @@ START_TEST(test_long_values)
 			rows[i].fits,
 		    "row %d", i);
 		ck_assert((out.n > 1) == rows[i].fits);
-		ck_assert_uint_le(out.n, 1 + MIRROR_VALUE_BYTES);
+		ck_assert_uint_le(out.n, 1 + BOUND_HEADER_BYTES);
 		free(text);
 	}
 	buf_free(&out);

@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include "base/bounds.h"
 #include "core/wire/msg.h"
 
 #include <stdlib.h>
@@ -464,7 +465,7 @@ START_TEST(test_batch_of_too_many)
 
 	buf_init(&b, 0);
 	buf_addc(&b, '[');
-	for (i = 0; i < MSG_BATCH_MAX + extra; i++)
+	for (i = 0; i < BOUND_BATCH + extra; i++)
 		buf_adds(&b,
 		    i > 0 ? ",{" V ",\"method\":\"n\"}" :
 			    "{" V ",\"method\":\"n\"}");
@@ -472,7 +473,7 @@ START_TEST(test_batch_of_too_many)
 	told = 0;
 	ck_assert_uint_eq(msg_batch(buf_span(&b), 512, on_counted, &told),
 	    extra == 0 ? 0 : SIZE_MAX);
-	ck_assert_uint_eq(told, extra == 0 ? MSG_BATCH_MAX : 0);
+	ck_assert_uint_eq(told, extra == 0 ? BOUND_BATCH : 0);
 	buf_free(&b);
 }
 END_TEST
