@@ -1,0 +1,280 @@
+#!/usr/bin/env python3
+"""The bounds are one table, src/base/bound_rows.h, and all else agrees with it:
+the manual's section LIMITS has each row with its value, its option and its
+texts, and nothing else; each row is used in src, and its option is in the table
+of options, with the row's value as its default; each line of tests/data/bounds
+names a row and the test that proves it. Prints each breach, and how many rows
+have no proof yet.
+
+usage: bounds.py [TREE]             checks
+       bounds.py --manual [TREE]    prints the section LIMITS
+       bounds.py --unproved [TREE]  prints the rows that have no proof
+"""
+
+import collections
+import os
+import re
+import sys
+import textwrap
+
+Row = collections.namedtuple("Row", "kind name value option what then")
+# BOUND_ALSO has no value of its own, so that it makes no constant.
+ARGUMENTS = {"BOUND_GROUP": 1, "BOUND": 5, "BOUND_OPTION": 6, "BOUND_ALSO": 5}
+UNITS = {
+    "COUNT": "", "B": "bytes", "KIB": "KiB", "MIB": "MiB", "MS": "ms",
+    "SEC": "s", "MIN": "min", "HOUR": "h", "DAY": "days",
+}
+TIMES = ("MS", "SEC", "MIN", "HOUR", "DAY")
+SIZES = ("B", "KIB", "MIB")
+
+INTRODUCTION = """\
+.Sh LIMITS
+What a client, a server, an authorization server, a child process or a file can
+make
+.Nm
+keep, do or wait for is limited.
+Each limit is shown with its value, the option that changes it, if there is one,
+and what happens beyond it.
+A byte counts with the memory around it where many small messages are kept.
+"""
+
+
+class Breach(Exception):
+    pass
+
+
+def read(tree, path):
+    with open(os.path.join(tree, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def calls(text):
+    """The macro calls of a file, as lists of their names and arguments. A
+    string is the argument that C makes of it."""
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    token = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|(\w+)|([(),]))')
+    at, call, argument = 0, None, None
+    while text[at:].strip():
+        match = token.match(text, at)
+        if not match:
+            raise Breach("cannot be read: " + text[at:].split("\n")[0])
+        at = match.end()
+        string, word, mark = match.groups()
+        if call is None:
+            if word not in ARGUMENTS or text[at:at + 1] != "(":
+                raise Breach("is no row: " + str(word or mark or string))
+            call, argument, at = [word], "", at + 1
+        elif mark == "(":
+            raise Breach(f"a value is a number and a unit: {call[1:]}")
+        elif mark:
+            call.append(argument)
+            argument = ""
+            if mark == ")":
+                if len(call) != ARGUMENTS[call[0]] + 1:
+                    raise Breach(f"too many or too few columns: {call}")
+                yield call
+                call = None
+        else:
+            argument += re.sub(r"\\(.)", r"\1", string) if word is None \
+                else word
+    if call is not None:
+        raise Breach(f"has no end: {call}")
+
+
+def shown(name, number, unit):
+    """The value as people read it; also checks that the name says the unit."""
+    if unit not in UNITS or not number.isdigit():
+        raise Breach(f"{name}: {number}, {unit} is no value")
+    ending = "_BYTES" if unit in SIZES else "_MS" if unit in TIMES else ""
+    if ending != (re.search(r"(_BYTES|_MS|)$", name).group()):
+        raise Breach(f"{name}: the name does not fit the unit {unit}")
+    n = int(number)
+    if n == 0 and unit in TIMES:
+        return "no limit"
+    if unit == "SEC" and n > 60 and n % 60 == 0:
+        n, unit = n // 60, "MIN"
+    if unit == "MIN" and n % 60 == 0:
+        n, unit = n // 60, "HOUR"
+    if unit == "MS" and n >= 1000:
+        return f"{n / 1000:g} s"
+    if unit == "DAY" and n == 1:
+        return "1 day"
+    return f"{n} {UNITS[unit]}".strip()
+
+
+def table(tree):
+    rows, names = [], set()
+    for kind, *rest in calls(read(tree, "src/base/bound_rows.h")):
+        if kind == "BOUND_GROUP":
+            rows.append(Row(kind, "", "", "", rest[0], ""))
+            continue
+        name, texts = rest[0], rest[-2:]
+        if name in names:
+            raise Breach(f"{name}: a second row")
+        names.add(name)
+        if kind == "BOUND_ALSO":
+            value, option = rest[1:3]
+        else:
+            value = shown(*rest[:3])
+            option = rest[3] if kind == "BOUND_OPTION" else ""
+        if not all(texts) or not texts[1].endswith(".") or \
+                texts[0].endswith("."):
+            raise Breach(f"{name}: what is limited is no sentence, what "
+                         "happens is one")
+        rows.append(Row(kind, name, value, option, *texts))
+    if not names:
+        raise Breach("has no row")
+    return rows
+
+
+# --- the manual ---
+
+
+def roff(text):
+    text = text.replace("\\", "\\e").replace("--", r"\-\-")
+    return re.sub(r"(^|\s)(?=[.'])", r"\1\\&", text)
+
+
+def manual(rows):
+    """The section LIMITS."""
+    out = [INTRODUCTION]
+    in_list = False
+    for row in rows:
+        if row.kind == "BOUND_GROUP":
+            out += [".El\n"] if in_list else []
+            out += [f".Ss {row.what}\n", ".Bl -tag -width Ds\n"]
+            in_list = True
+            continue
+        what = roff(row.what).replace('"', r"\(dq")
+        out.append(f'.It "{what}: {row.value}"\n')
+        if row.option:
+            out.append(f".Fl Fl {row.option} .\n")
+        for sentence in re.split(r"(?<=[.:]) (?=[A-Z])", roff(row.then)):
+            out.append(textwrap.fill(sentence, 79, break_long_words=False,
+                                     break_on_hyphens=False) + "\n")
+    return "".join(out + [".El\n"])
+
+
+def check_manual(tree, rows):
+    text = read(tree, "doc/mcpsplice.1")
+    match = re.search(r"^\.Sh LIMITS\n.*?(?=^\.Sh |\Z)", text, re.M | re.S)
+    if not match:
+        yield "doc/mcpsplice.1: there is no section LIMITS"
+        return
+    here, wanted = match.group().split("\n"), manual(rows).split("\n")
+    first = text[:match.start()].count("\n") + 1
+    for i in range(max(len(here), len(wanted))):
+        one = here[i] if i < len(here) else "(its end)"
+        other = wanted[i] if i < len(wanted) else "(its end)"
+        if one != other:
+            yield (f"doc/mcpsplice.1:{first + i}: {one}\n"
+                   f"    the table says: {other}\n"
+                   "    (tests/lint/bounds.py --manual prints the section)")
+            return
+
+
+# --- the code ---
+
+
+def sources(tree):
+    for folder, _, files in os.walk(os.path.join(tree, "src")):
+        for name in files:
+            if name.endswith((".c", ".h")) and \
+                    not name.startswith("bound"):
+                yield os.path.relpath(os.path.join(folder, name), tree)
+
+
+def check_use(tree, rows):
+    used, defined = set(), []
+    for path in sources(tree):
+        text = re.sub(r"/\*.*?\*/", "", read(tree, path), flags=re.S)
+        used.update(re.findall(r"\b(?:BOUND|preset)_([A-Z0-9_]+)", text))
+        for name in re.findall(r"^\s*(?:#define\s+)?BOUND_(\w+) = "
+                               r"|^#define\s+BOUND_(\w+)\s+\S", text, re.M):
+            defined.append((path, "".join(name)))
+    for path, name in sorted(defined):
+        yield f"{path}: BOUND_{name} is not made by the table"
+    for row in rows:
+        if row.kind in ("BOUND", "BOUND_OPTION") and row.name not in used:
+            yield f"src/base/bound_rows.h: {row.name} is not used"
+
+
+def check_options(tree, rows):
+    text = read(tree, "src/options/table.c")
+    options = {row.option: row for row in rows if row.kind == "BOUND_OPTION"}
+    for name, row in options.items():
+        match = re.search(r'^\t(?:\w+\(|\{ )"%s",(.*?)(?=^\t\S)' % name, text,
+                          re.M | re.S)
+        if not match:
+            yield f"src/options/table.c: there is no option --{name}"
+        elif not re.search(r"\bpreset_%s\b" % row.name, match.group()):
+            yield (f"src/options/table.c: the default of --{name} is not that "
+                   f"of the row {row.name}")
+    for row in rows:
+        if row.kind == "BOUND_ALSO" and row.option not in options:
+            yield (f"src/base/bound_rows.h: {row.name}: no row is the value "
+                   f"of --{row.option}")
+
+
+# --- the proofs ---
+
+
+def proofs(tree):
+    """Lines of a row's name, a tab, a file in tests, and a name in it."""
+    for number, line in enumerate(read(tree, "tests/data/bounds").split("\n"),
+                                  1):
+        if line and not line.startswith("#"):
+            yield number, (re.split(r"[\t ]+", line) + ["", ""])[:3]
+
+
+def check_proofs(tree, rows):
+    names = {row.name for row in rows if row.name}
+    seen = set()
+    for number, (name, path, test) in proofs(tree):
+        where = f"tests/data/bounds:{number}: "
+        if name not in names:
+            yield where + f"there is no row {name}"
+        if name in seen:
+            yield where + f"{name}: a second line"
+        seen.add(name)
+        if not path or not os.path.isfile(os.path.join(tree, "tests", path)):
+            yield where + f"{name}: there is no file tests/{path}"
+        elif not test or not re.search(
+                r"(?<!\w)%s(?!\w)" % re.escape(test.split(".")[-1]),
+                read(tree, "tests/" + path)):
+            yield where + f"{name}: tests/{path} has no test {test}"
+
+
+def unproved(tree, rows):
+    proved = {name for _, (name, _, _) in proofs(tree)}
+    return [row.name for row in rows if row.name and row.name not in proved]
+
+
+def main():
+    arguments = sys.argv[1:]
+    order = arguments.pop(0) if arguments[:1] in (["--manual"], ["--unproved"]) \
+        else ""
+    tree = arguments[0] if arguments else os.environ.get(
+        "abs_top_srcdir", os.path.join(os.path.dirname(__file__), "../.."))
+    try:
+        rows = table(tree)
+    except Breach as breach:
+        sys.exit(f"src/base/bound_rows.h: {breach}")
+    if order == "--manual":
+        sys.stdout.write(manual(rows))
+        return
+    missing = unproved(tree, rows)
+    if order == "--unproved":
+        print("\n".join(missing))
+        return
+    breaches = [breach for check in
+                (check_manual, check_use, check_options, check_proofs)
+                for breach in check(tree, rows)]
+    print("\n".join(breaches + [
+        f"{len(missing)} of {sum(bool(row.name) for row in rows)} rows have "
+        "no proof yet"]))
+    sys.exit(len(breaches) > 0)
+
+
+if __name__ == "__main__":
+    main()
