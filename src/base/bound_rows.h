@@ -69,7 +69,8 @@ BOUND(ERROR_KEPT_BYTES, 256, KIB,
 BOUND(ERROR_SHOWN_BYTES, 64, KIB,
     "the server's error inside an error of mcpsplice", "It is left out.")
 BOUND(QUESTION_ID_BYTES, 1, KIB, "id of a question of the server",
-    "The question is refused.")
+    "The question is not answered, and the call that asked ends with an "
+    "error.")
 BOUND(SETTING_BYTES, 64, KIB,
     "a request for a log level or a subscription that is kept for the next "
     "session",
@@ -103,7 +104,7 @@ BOUND_ALSO(UNDECIDED, "half of it", "max-buffer",
     "A request is answered with an error (busy).")
 BOUND_ALSO(PARTIAL, "half of it", "max-buffer",
     "answers that have come in part, of all exchanges",
-    "No exchange is read but the oldest of them.")
+    "No exchange is read but the oldest of them, up to --max-message.")
 BOUND_ALSO(CLIENT_ANSWERS, "half of it", "max-buffer",
     "answers of the client that wait for the server",
     "The call that asked ends with an error.")

@@ -227,8 +227,6 @@ FAULT(FAULT_ASKED_TOO_MUCH, FAULT_INTERNAL, "busy", RAN_NO,
     "The client is asked too much at once.")
 FAULT(FAULT_QUESTION_HUGE, FAULT_INTERNAL, "too_large", RAN_NO,
     "Too large for the client: {size} bytes.")
-FAULT(FAULT_QUESTION_ID_HUGE, FAULT_INTERNAL, "too_large", RAN_NO,
-    "The id is too long: {size} bytes.")
 FAULT(FAULT_NOBODY, FAULT_METHOD, NULL, RAN_NO, "Nobody is there to answer.")
 FAULT(FAULT_BAD_ANSWER, FAULT_INTERNAL, NULL, RAN_NO,
     "The client's answer {why}.")

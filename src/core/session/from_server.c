@@ -190,12 +190,23 @@ server_request(struct session *s, struct attempt *l, struct frame *m)
 {
 	bool ping = json_key_is(m->method, "ping");
 	uint64_t asker = asker_of(s, l, m);
+	struct facts full = { .ending = ENDING_IDLE };
 	struct frame *f;
 
 	if (l->generation != s->generation) {
 		session_log(s, LEVEL_INFO,
 		    "a question came from a session that is gone: dropped");
 		session_undelivered(s, asker, NULL);
+		return;
+	}
+	/* A refusal would have the id, so it is not even refused. */
+	if (m->id.n > BOUND_QUESTION_ID_BYTES) {
+		session_log(s, LEVEL_INFO,
+		    "a question from %s has an id of %zu bytes, which is too "
+		    "long: dropped",
+		    s->config.host, m->id.n);
+		full.why = span_of("the id of its question is too long");
+		session_undelivered(s, asker, &full);
 		return;
 	}
 	/* With --handshake no client answers questions, and after EOF nobody
@@ -209,16 +220,6 @@ server_request(struct session *s, struct attempt *l, struct frame *m)
 		    fault_make(FAULT_QUESTION_HUGE,
 			&(struct fault_args){
 			    .request = m, .size = m->text.n }));
-		return;
-	}
-	if (m->id.n > BOUND_QUESTION_ID_BYTES) {
-		session_log(s, LEVEL_INFO,
-		    "a question from %s has an id of %zu bytes, which is too "
-		    "long: refused",
-		    s->config.host, m->id.n);
-		answer_here(s, asker,
-		    fault_make(FAULT_QUESTION_ID_HUGE,
-			&(struct fault_args){ .request = m, .size = m->id.n }));
 		return;
 	}
 	if (s->questions.n + s->answers.n >= BOUND_QUESTIONS) {
