@@ -193,7 +193,8 @@ BOUND(LINGERING, 64, COUNT, "streams that stay open after their answer",
 BOUND(SUBSCRIPTIONS, 1024, COUNT, "subscriptions kept for the next session",
     "A further one is not kept, with a warning.")
 BOUND(ANSWERED, 64, COUNT,
-    "ids of answered calls, to drop what comes late for them",
+    "ids and progress tokens of answered calls, to drop what comes late for "
+    "them",
     "What comes for an older one goes to the client.")
 BOUND(PROBES, 64, COUNT, "server/discover of the client that wait",
     "A further one is answered with an error (busy).")
@@ -255,7 +256,7 @@ BOUND(SILENT_MS, 60, SEC,
     "silence of an open call until a ping asks whether the session lives",
     "If the session is gone, a safe call is repeated, and another one has the "
     "same time again and then fails (session_lost).")
-BOUND(PING_MS, 5, SEC, "the answer to a ping",
+BOUND(PING_MS, 5, SEC, "the answer to a ping, with retries",
     "It is not known whether the session is gone.")
 BOUND(READY_MS, 10, SEC, "the 2xx to initialized",
     "The session goes on, with a warning.")
