@@ -3,6 +3,7 @@
 import json
 import time
 
+import faultserver
 import support
 from support import INITIALIZED, call, init, note, request
 
@@ -111,7 +112,9 @@ class Headers(support.Case):
         self.assertEqual(s.requests[1].get("MCP-Protocol-Version"),
                          "2025-11-25")
 
-    def test_session_of_other_answers_is_ignored(self):
+    def test_session_of_other_answers(self):
+        """The session is named anew. The server does not know that name: it is
+        not believed again."""
         s = self.mcp()
         s.methods["tools/call"] = lambda rx, tx: tx.result(
             {}, [("Mcp-Session-Id", "another")])
@@ -119,10 +122,31 @@ class Headers(support.Case):
             202, headers=[("Mcp-Session-Id", "another")])
         p = self.splice(s)
         p.hello()
-        p.tool()
-        p.tool()
+        for _ in range(3):
+            self.assertEqual(p.tool()["result"], {})
         p.finish()
-        self.assertEqual({r.sid for r in s.requests[1:]}, {s.made[0]})
+        self.assertEqual([r.sid for r in s.seen("tools/call")],
+                         ["another"] + 3 * [s.made[1]])
+        self.assertEqual(s.inits(), 2)
+
+    def test_session_is_named_anew(self):
+        """The next requests have the new name."""
+        s = self.mcp()
+
+        def renames(rx, tx):
+            s.sessions = {"another": faultserver.Session("another")}
+            tx.result({}, [("Mcp-Session-Id", "another")])
+            s.methods["tools/call"] = s.tool
+        p = self.splice(s)
+        p.hello()
+        s.methods["tools/call"] = renames
+        for _ in range(3):
+            self.assertIn("result", p.tool())
+        p.finish()
+        self.assertEqual([r.sid for r in s.seen("tools/call")],
+                         s.made + 2 * ["another"])
+        self.assertEqual(s.deleted, ["another"])
+        self.assertEqual(s.inits(), 1)
 
     def test_session_of_a_refused_initialize_is_ignored(self):
         def refuse(rx, tx):

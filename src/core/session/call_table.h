@@ -19,6 +19,8 @@ struct generation {
 	unsigned refs;
 	uint64_t number;
 	char *session;       /* its id; NULL: the server gave none */
+	bool renamed;        /* the server named it anew, and has taken nothing
+			      * under that name yet */
 	char *version;       /* the revision; NULL until it is negotiated */
 	int64_t ready_at;    /* when the server took initialized; 0: not yet */
 	int64_t served_at;   /* when it last answered a call; 0: never */

@@ -52,20 +52,25 @@ time_head(struct session *s, struct attempt *l, const struct facts *f)
 
 /* A server may recover its session in place and name it anew. The other
  * requests of the session then go out under the new id; else the server would
- * recover it for each of them. */
+ * recover it for each of them. A server that does not know the name that it
+ * gave is not believed again. */
 static void
 adopt_id(struct session *s, const struct attempt *l, const struct facts *f)
 {
 	struct generation *g = l->generation;
 
 	if (g != s->generation || g->session == NULL || !verdict_2xx(f) ||
-	    l->kind == ATTEMPT_OPEN || l->kind == ATTEMPT_DELETE ||
-	    !verdict_session_ok(f->session) || span_is(f->session, g->session))
+	    l->kind == ATTEMPT_OPEN || l->kind == ATTEMPT_DELETE)
+		return;
+	g->renamed = false;
+	if (s->renames_in_vain || !verdict_session_ok(f->session) ||
+	    span_is(f->session, g->session))
 		return;
 	session_log(s, LEVEL_INFO, "%s gave the session another id",
 	    s->config.host);
 	free(g->session);
 	g->session = xstrndup(f->session.p, f->session.n);
+	g->renamed = true;
 	session_save(s, g);
 }
 

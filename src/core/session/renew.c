@@ -186,6 +186,7 @@ session_renew(struct session *s, const char *why)
 	    is_from_cache(s) ? "%s is asked for a session again (%s)" :
 			       "%s forgot the session (%s): renewing",
 	    s->config.host, why);
+	s->renames_in_vain |= s->generation->renamed;
 	s->renewal.why = s->generation->why = why;
 	s->renewal.began_at = s->renewal.window_at = s->now;
 	facts_free(s->renewal.setback);

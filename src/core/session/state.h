@@ -328,6 +328,8 @@ struct session {
 	int64_t gate_at; /* when the gate was opened */
 	struct generation *generation;
 	struct generation *former; /* the generation before, or NULL */
+	bool
+	    renames_in_vain; /* the server did not know the name that it gave */
 	struct handshake handshake;
 	struct start start;
 	struct renewal renewal;
