@@ -63,6 +63,17 @@ session_ping(struct session *s, const char *why)
 	return l->ticket;
 }
 
+/* A ping that was sent in vain counts for each call that waits for it. */
+static void
+charge_suspects(struct session *s, const struct attempt *l)
+{
+	struct call *c;
+
+	for (c = s->calls.first; c != NULL; c = c->next)
+		if (c->state == CALL_SUSPECT && c->suspect == l->generation)
+			c->vain++;
+}
+
 /* Sends the ping again, within its time, if it told nothing because the server
  * was not there, or refused it for now: a server that restarts does both. */
 static bool
@@ -80,6 +91,8 @@ ping_again(struct session *s, struct attempt *l, const struct facts *f,
 	session_log(s, LEVEL_INFO,
 	    "the ping shows nothing (%s): it is sent again in %lld ms", r.rule,
 	    (long long)wait);
+	if (f->sent)
+		charge_suspects(s, l);
 	l = session_again(s, l, wait);
 	s->ping.ticket = l->ticket;
 	session_abort_in(s, l, left);

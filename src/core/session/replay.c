@@ -232,12 +232,12 @@ count_vain(struct session *s, struct call *c, const struct generation *g,
 {
 	bool helped = g->replays_ok > 0 && c->helped_in != g->number;
 
-	if (c->vain_until == ALARM_NEVER || helped) {
-		c->vain = 0;
+	if (c->vain_until == ALARM_NEVER || helped)
 		c->vain_until = s->now + BOUND_VAIN_MS;
-	}
-	if (helped)
+	if (helped) {
+		c->vain = 0;
 		c->helped_in = g->number;
+	}
 	c->vain += requests;
 }
 
