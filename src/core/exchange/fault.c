@@ -235,6 +235,13 @@ of_facts(const struct facts *facts, struct fault_args *args, struct buf *words)
 					   FAULT_NO_ANSWER;
 }
 
+/* Is there something that may have run? */
+static bool
+runs(const struct frame *request)
+{
+	return request == NULL || !json_key_is(request->method, "initialize");
+}
+
 struct frame *
 fault_from_facts(const struct frame *request, const struct facts *facts,
     const char *host, const struct frame *refusal)
@@ -248,9 +255,12 @@ fault_from_facts(const struct frame *request, const struct facts *facts,
 		.refusal = refusal };
 	struct buf words;
 	struct frame *f;
+	enum fault_id id;
 
 	buf_init(&words, 0);
-	f = fault_make(of_facts(facts, &args, &words), &args);
+	id = of_facts(facts, &args, &words);
+	args.maybe = args.maybe && runs(request);
+	f = fault_make(id, &args);
 	buf_free(&words);
 	return f;
 }
