@@ -7,6 +7,9 @@
 #endif
 
 #include <fcntl.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -47,6 +50,19 @@ no_core(void)
 #ifdef PR_SET_DUMPABLE
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
 		log_debug("PR_SET_DUMPABLE cannot be set");
+#endif
+}
+
+/* Gives the memory of a large message back to the system when it is freed. The C
+ * library would keep more and more of it, in pieces between which a larger
+ * message finds no place. */
+static void
+give_memory_back(void)
+{
+#ifdef __GLIBC__
+	enum { LARGE = 256 * 1024 };
+
+	(void)mallopt(M_MMAP_THRESHOLD, LARGE);
 #endif
 }
 
@@ -98,6 +114,7 @@ main(int argc, char **argv)
 	char *why = NULL;
 	int status;
 
+	give_memory_back();
 	open_stdio();
 	no_core();
 	no_key_log();
