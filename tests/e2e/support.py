@@ -572,6 +572,12 @@ class Case(unittest.TestCase):
             self.assertEqual(e["data"].get("ran"), ran, e)
         return e
 
+    def came_late(self, answer, began):
+        """Has the machine made a refusal so late, after its head or after the
+        call, that the call may have run? (REFUSAL_HEAD_MS, REFUSAL_MS)"""
+        data = answer.get("error", {}).get("data", {})
+        return data.get("ran") == "maybe" and time.monotonic() - began > 0.1
+
     def each(self, things, fn, workers=8):
         """fn(thing) side by side; the test fails with all that failed, each
         in a line of its own that begins with the thing's name."""

@@ -205,7 +205,11 @@ def lost(name, refuse):
         # In a 2xx or a 5xx words that waited for 50 calls come too late to say
         # that an unsafe one did not run.
         late = n > 1 and name[0] in "25"
+        begin = time.monotonic()
         ids = self.send(p, n, "safe" if late else "echo")
+        if n == 1 and name[0] in "25" and \
+                self.came_late(p.answer(ids[0]), begin):
+            return test(self, n, sse)
         self.results(s, p, ids)
         self.works_again(s, p, 2)
         p.finish()

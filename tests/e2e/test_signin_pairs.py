@@ -23,7 +23,7 @@ ANSWERS = ("401", "404", "403", "reset", "503")
 # those that wait for a session.  The first session and the first tab count.
 # A word is "ok", or "ran" of our error and its reason.
 ERROR = "maybe:stream_lost"
-AWAY = "no:upstream_unreachable"
+AWAY = "maybe:upstream_unreachable"
 NONE = "no:reinit_failed"
 STOP = "*:shutting_down"
 TABLE = {
