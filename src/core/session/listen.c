@@ -7,6 +7,7 @@
 #include "core/session/listen.h"
 
 #include "core/session/act.h"
+#include "core/wire/json.h"
 
 enum { WAKE_MS = 100 };
 
@@ -20,7 +21,7 @@ listen_start(struct session *s)
 	buf_addspan(&l->last_event_id, buf_span(&n->last_event_id));
 	n->state = LISTEN_OPEN;
 	n->ticket = l->ticket;
-	n->event = n->denied = false;
+	n->event = n->denied = n->behind = false;
 	n->since = s->now;
 	session_start(s, l);
 }
@@ -30,6 +31,7 @@ session_listen_open(struct session *s)
 {
 	struct listen *n = &s->listen;
 
+	n->due = false;
 	if (n->state == LISTEN_REFUSED)
 		return;
 	session_listen_close(s);
@@ -41,6 +43,67 @@ session_listen_open(struct session *s)
 }
 
 void
+session_listen_soon(struct session *s)
+{
+	s->listen.due = true;
+}
+
+/* Does the server answer this request without a question to the client? */
+static bool
+is_quiet(const struct frame *f)
+{
+	static const char *const methods[] = { "tools/list", "prompts/list",
+		"resources/list", "resources/templates/list",
+		"logging/setLevel" };
+	size_t i;
+
+	for (i = 0; i < sizeof methods / sizeof methods[0]; i++)
+		if (json_key_is(f->method, methods[i]))
+			return true;
+	return false;
+}
+
+/* Has the client said that the server may ask it something? */
+static bool
+may_be_asked(const struct session *s)
+{
+	struct span caps = json_get(s->handshake.request->params,
+	    "capabilities");
+
+	return json_get(caps, "elicitation").n > 0 ||
+	    json_get(caps, "sampling").n > 0 || json_get(caps, "roots").n > 0;
+}
+
+bool
+session_listen_is_first(const struct session *s, const struct held *h)
+{
+	return h == NULL || h->call == NULL ||
+	    (!is_quiet(h->frame) && may_be_asked(s));
+}
+
+bool
+session_awaits_stream(struct session *s, const struct frame *f)
+{
+	enum { STREAM_MS = 50 };
+	const struct listen *n = &s->listen;
+	int64_t until;
+
+	if (!n->due && (!n->behind || n->state != LISTEN_OPEN || n->worked))
+		return false;
+	if (is_quiet(f) || !may_be_asked(s))
+		return false;
+	if (n->due)
+		return true;
+	/* A new connection takes as long as three round trips; some servers
+	 * send no head before the first event. */
+	until = n->since + 3 * s->quickest_ms + STREAM_MS;
+	if (s->now >= until)
+		return false;
+	alarm_note(&s->alarms, until);
+	return true;
+}
+
+void
 session_listen_close(struct session *s)
 {
 	struct listen *n = &s->listen;
@@ -48,6 +111,7 @@ session_listen_close(struct session *s)
 	    calls_attempt_find(&s->calls, n->ticket) :
 	    NULL;
 
+	n->due = false;
 	if (n->state == LISTEN_REFUSED)
 		return;
 	alarm_set(&s->alarms, ALARM_LISTEN, ALARM_NEVER);

@@ -6,6 +6,18 @@
 
 /* Opens the stream of a new session, unless the server has none. */
 void session_listen_open(struct session *s);
+/* Opens it at the end of this step, after the requests for lists that are held:
+ * see session_listen_is_first. */
+void session_listen_soon(struct session *s);
+/* Does the stream, which is due, go out before this frame, the first that is
+ * held (NULL: nothing is)? There is one idle connection, and what comes second
+ * opens another, which costs two round trips more. A user waits for the lists,
+ * for the stream only if the server may ask something during a call. */
+bool session_listen_is_first(const struct session *s, const struct held *h);
+/* Must this request wait for the stream? During a call the server may ask the
+ * client something on the stream, and a stream that comes after the call would
+ * miss it. */
+bool session_awaits_stream(struct session *s, const struct frame *f);
 /* Closes the stream until session_listen_open. */
 void session_listen_close(struct session *s);
 /* The head of the answer to the GET came. */

@@ -223,7 +223,10 @@ session_readied(struct session *s)
 {
 	if (s->renewal.renewed && session_restore(s))
 		return;
-	session_listen_open(s);
+	if (s->renewal.renewed)
+		session_listen_open(s); /* before the calls that wait */
+	else
+		session_listen_soon(s);
 	go_live(s);
 }
 

@@ -185,6 +185,8 @@ struct listen {
 	enum listen_state state;
 	uint64_t ticket; /* LISTEN_OPEN */
 	int64_t since;
+	bool due;    /* it opens at the end of this step */
+	bool behind; /* LISTEN_OPEN: requests for lists went out before it */
 	bool worked; /* a stream opened in this generation */
 	bool event;  /* this stream delivered something */
 	bool denied; /* LISTEN_OFF, because the credentials were refused */

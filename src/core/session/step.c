@@ -144,6 +144,16 @@ send_held(struct session *s, struct held *h)
 	frame_unref(f);
 }
 
+static bool
+may_send_held(struct session *s, const struct held *h)
+{
+	if (h == NULL || !gate_is_open(s))
+		return false;
+	return h->call == NULL ||
+	    (s->in_flight < s->config.max_inflight &&
+		!session_awaits_stream(s, h->frame));
+}
+
 /* Sends the held frames, as far as the gate and --max-inflight allow. */
 static void
 pump(struct session *s)
@@ -163,10 +173,14 @@ pump(struct session *s)
 		session_send_one_way(s, f);
 		frame_unref(f);
 	}
-	while (s->held.first != NULL && gate_is_open(s) &&
-	    (s->held.first->call == NULL ||
-		s->in_flight < s->config.max_inflight))
+	if (s->listen.due && session_listen_is_first(s, s->held.first))
+		session_listen_open(s);
+	while (may_send_held(s, s->held.first))
 		send_held(s, s->held.first);
+	if (s->listen.due) {
+		session_listen_open(s);
+		s->listen.behind = true;
+	}
 	session_want_read(s);
 }
 

@@ -26,7 +26,7 @@ explore_begin(struct world *w)
 	if (g->restore_at >= 0 || g->called || g->listen_sent)
 		return;
 	g->begun = true;
-	g->level = w->level;
+	g->level = w->level_in_doubt ? -1 : w->level;
 	memcpy(g->subs, w->subs, sizeof g->subs);
 }
 
@@ -47,8 +47,9 @@ begin(struct world *w)
 		explore_begin(w);
 }
 
-static bool
-is_restoring_late(const struct world *w, const struct seen_generation *g)
+bool
+explore_is_restoring_late(const struct world *w,
+    const struct seen_generation *g)
 {
 	return g->restore_at >= 0 &&
 	    (w->p->now >= g->restore_at + RESTORING_MS ||
@@ -62,20 +63,25 @@ check_level_over(struct world *w, const struct seen_generation *g)
 		return;
 	if (g->level_sent == 0)
 		explore_breaks(w, "the log level is not restored first");
-	else if (!is_over(w, g->level_send) && !is_restoring_late(w, g))
+	else if (!is_over(w, g->level_send) && !explore_is_restoring_late(w, g))
 		explore_breaks(w, "something overtakes the log level");
 }
 
 static void
-check_subscriptions(struct world *w, const struct seen_generation *g)
+check_subscriptions(struct world *w, struct seen_generation *g)
 {
 	unsigned i;
 
-	if (!g->listen_sent && !w->listen_refused)
-		explore_breaks(w, "the listen stream is not open first");
+	if (!g->listen_sent && !w->listen_refused) {
+		/* No client here may be asked something. */
+		if (g->own && !w->config->handshake)
+			explore_breaks(w,
+			    "the listen stream is not open first");
+		g->listen_owed = w->input;
+	}
 	for (i = 0; i < URIS; i++)
 		if (g->subs[i] >= 0 && g->subs[i] == w->subs[i] &&
-		    g->subs_sent[i] == 0 && !is_restoring_late(w, g))
+		    g->subs_sent[i] == 0 && !explore_is_restoring_late(w, g))
 			explore_breaks(w, "a subscription is not restored");
 }
 
@@ -88,7 +94,7 @@ check_restored(struct world *w)
 		if (w->sends[k].kind == SEND_RESTORE &&
 		    w->sends[k].generation == w->generation &&
 		    !w->sends[k].ended && explore_is_alive(w, k) &&
-		    !is_restoring_late(w, explore_now(w)))
+		    !explore_is_restoring_late(w, explore_now(w)))
 			explore_breaks(w, "something overtakes a restore");
 }
 
@@ -168,6 +174,9 @@ static void
 check_kind(struct world *w, struct seen_generation *g, size_t i,
     const struct frame *f)
 {
+	if (g->listen_owed != 0 && g->listen_owed != w->input &&
+	    !g->listen_sent && !w->listen_refused)
+		explore_breaks(w, "the listen stream does not follow");
 	switch (w->sends[i].kind) {
 	case SEND_RESTORE:
 		break;

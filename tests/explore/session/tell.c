@@ -146,6 +146,9 @@ note_unrestored(struct world *w, size_t i, bool at_once)
 	unsigned thing = w->calls[call].thing;
 
 	if (w->calls[call].method == METHOD_LEVEL &&
+	    explore_is_restoring_late(w, explore_now(w)))
+		w->level_in_doubt = true;
+	else if (w->calls[call].method == METHOD_LEVEL &&
 	    (at_once || explore_now(w)->level_sent > FLAPS))
 		w->level = -1;
 	else if (w->calls[call].method == METHOD_SUBSCRIBE &&
@@ -280,6 +283,13 @@ learn_subscription(struct world *w, unsigned call, bool on)
 		*sub = (int)call;
 }
 
+static void
+note_level(struct world *w, int call)
+{
+	w->level = call;
+	w->level_in_doubt = false;
+}
+
 /* The session learns from a result that the client waits for. */
 static void
 learn(struct world *w, unsigned call)
@@ -289,7 +299,7 @@ learn(struct world *w, unsigned call)
 	if (!explore_is_open(w, call))
 		return;
 	if (c->method == METHOD_LEVEL)
-		w->level = (int)call;
+		note_level(w, (int)call);
 	else if (c->method == METHOD_SUBSCRIBE)
 		learn_subscription(w, call, true);
 	else if (c->method == METHOD_UNSUBSCRIBE)

@@ -136,8 +136,9 @@ struct seen_generation {
 	bool useless;     /* a renewal that helped nobody so far */
 	bool gone;        /* a ping was told so */
 	bool deleted;
-	bool listened;   /* a listen stream worked */
-	unsigned helped; /* calls that were refused before and worked */
+	bool listened;        /* a listen stream worked */
+	uint64_t listen_owed; /* the input in which calls were sent before it */
+	unsigned helped;      /* calls that were refused before and worked */
 	bool served;
 	int64_t served_at, begun_at;
 	/* The order of what it is told first. */
@@ -205,6 +206,7 @@ struct world {
 	unsigned judged;       /* refusals that the session has judged */
 	bool safe[TOOLS];      /* as the last tools/list said */
 	int level, subs[URIS]; /* calls that the server agreed to; -1: none */
+	bool level_in_doubt;   /* it was refused after the time for that */
 	int64_t helped_at;     /* a call that was refused was helped */
 	int64_t changed_at;    /* the client was told of new lists; -1 */
 	uint64_t input;
@@ -293,6 +295,9 @@ void explore_check_again(struct world *w, size_t i, bool own_id);
 /* What it must be told is what is agreed to by now. */
 void explore_begin(struct world *w);
 void explore_check_order(struct world *w, size_t i, const struct frame *f);
+/* Is the time over in which the settings are restored in this session? */
+bool explore_is_restoring_late(const struct world *w,
+    const struct seen_generation *g);
 
 /* writes.c: what the client is told. */
 void explore_check_write(struct world *w, const struct frame *f);
