@@ -11,6 +11,7 @@ from line import FAR, Line
 from test_tls import context, file
 
 MS = 40                 # each way
+LONG = 200              # where a busy machine would cost a round trip
 REST = 20
 
 
@@ -40,17 +41,19 @@ class Far(support.Case):
         return s, p
 
     def test_round_trips(self):
-        """Ten calls at once, the first time and after a rest, cost one round
-        trip each, and no connection."""
+        """Five calls at once, the first time and after a rest, cost one round
+        trip each, and no connection. After a rest TCP sends ten packets before
+        it waits for a receipt, and libcurl makes more than one of a call."""
         s, p = self.two()
+        self.line.order("delay %d" % LONG)
         for turn in "ab":
             self.settle(0.5 if turn == "a" else REST)
             begin = time.monotonic()
             ids = [p.start("tools/call", {"name": "echo", "arguments": {
-                "key": turn + str(i)}}) for i in range(10)]
+                "key": turn + str(i)}}) for i in range(5)]
             for i in ids:
                 self.assertIn("result", p.answer(i))
-            self.within(time.monotonic() - begin, 1.5 * 2 * MS / 1000)
+            self.within(time.monotonic() - begin, 1.5 * 2 * LONG / 1000)
             self.assertEqual(s.connections, 1)
         p.finish()
 
