@@ -328,6 +328,8 @@ BOUND(CHILD_LINGER_MS, 1, SEC,
     "It is not waited for.")
 
 BOUND_GROUP("Rates")
+BOUND(TURN_BYTES, 256, KIB, "an answer, in one turn of the program's loop",
+    "The rest is read when everything else had its turn.")
 BOUND(LOG_LINES, 100, COUNT,
     "lines of the log, of each level, in a second; without end with -vv",
     "The others are counted, and the count is told.")

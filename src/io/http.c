@@ -71,6 +71,18 @@ http_on_deferred(void *arg)
 	connections_work(h->connections);
 }
 
+/* Goes on with the transfers that were held for the turn before. */
+static void
+http_on_next_turn(void *arg)
+{
+	struct http *h = arg;
+	struct transfer *x;
+
+	for (x = h->active; x != NULL; x = x->next)
+		if (x->held && !x->paused)
+			http_todo_add(x);
+}
+
 struct transfer *
 http_send(struct http *h, const struct http_request *r,
     const struct http_ops *ops, void *arg)
@@ -207,6 +219,7 @@ http_new(struct loop *l, const struct http_config *config, const char **why)
 	h->todo_end = &h->todo;
 	h->on_turn_end = http_on_deferred;
 	h->idle = loop_timer_new(l, http_idle_on_timer, h);
+	h->next_turn = loop_timer_new(l, http_on_next_turn, h);
 	h->reuse = reuse_new(l);
 	share_new(h);
 	h->connections = connections_new(l,
@@ -242,6 +255,7 @@ http_free(struct http *h)
 	connections_free(h->connections);
 	reuse_free(h->reuse);
 	loop_timer_free(h->idle);
+	loop_timer_free(h->next_turn);
 	curl_share_cleanup(h->share);
 	curl_slist_free_all(h->resolve);
 	authorities_free(&h->authorities);

@@ -174,6 +174,25 @@ http_on_header(char *p, size_t size, size_t n, void *arg)
 	return http_callbacks_give_head(x) ? n : 0;
 }
 
+/* Has a transfer brought so much in this turn of the loop that everything else
+ * has its turn first? libcurl reads on as long as it finds something to read,
+ * and a server may send faster than its messages are worked on. */
+static bool
+is_turn_over(struct transfer *x, size_t n)
+{
+	if (x->turn_at != x->heard) {
+		x->turn_at = x->heard;
+		x->turn_bytes = 0;
+	}
+	if (x->turn_bytes + n > BOUND_TURN_BYTES) {
+		x->turn_at = 0;
+		loop_timer_set(x->h->next_turn, 0);
+		return true;
+	}
+	x->turn_bytes += n;
+	return false;
+}
+
 static size_t
 http_on_body(char *p, size_t size, size_t n, void *arg)
 {
@@ -184,7 +203,7 @@ http_on_body(char *p, size_t size, size_t n, void *arg)
 	if (x->abort || !http_callbacks_give_head(x))
 		return 0;
 	http_two_heard(x);
-	if (x->paused) {
+	if (x->paused || is_turn_over(x, n)) {
 		x->held = true;
 		return CURL_WRITEFUNC_PAUSE;
 	}

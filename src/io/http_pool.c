@@ -74,6 +74,7 @@ http_pool_take(struct http *h)
 		x->next->prev = &x->next;
 	h->active = x;
 	x->uploaded = x->out = 0;
+	x->turn_at = 0;
 	x->written = 0;
 	x->head_bytes = 0;
 	x->status = 0;

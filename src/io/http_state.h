@@ -29,8 +29,9 @@ struct http {
 	struct http_config config;
 	struct connections *connections;
 	CURLSH *share;
-	struct loop_timer *idle; /* one timer for all transfers */
-	int64_t idle_at;         /* when it fires; 0: it does not run */
+	struct loop_timer *idle;      /* one timer for all transfers */
+	int64_t idle_at;              /* when it fires; 0: it does not run */
+	struct loop_timer *next_turn; /* goes on with what was held for it */
 	struct transfer *active;
 	struct transfer *spare;
 	unsigned nspare;
@@ -73,6 +74,8 @@ struct transfer {
 	int64_t idle_ms;
 	int64_t expires;     /* end of the transfer in any case; 0: none */
 	int64_t heard;       /* when the last byte came */
+	int64_t turn_at;     /* the turn of the loop in which so many */
+	size_t turn_bytes;   /* bytes of the body were taken */
 	int64_t written;     /* when the last byte of the request went out */
 	curl_off_t out;      /* bytes of the body sent so far */
 	curl_off_t uploaded; /* bytes sent at the last idle timer */

@@ -4,10 +4,12 @@
 #include "io/http.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "base/bounds.h"
 #include "unit/io/http_play.h"
 
 enum { BIG = 20 * 1024 * 1024 };
@@ -163,6 +165,45 @@ START_TEST(pause_at_each_piece)
 	ended(&k, HTTP_DONE, true);
 	ck_assert_uint_eq(k.bytes, BIG);
 	ck_assert_uint_eq(k.sum, pattern_sum(BIG));
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+/* The most bytes of a turn of the loop, which has one time. */
+static struct {
+	int64_t at;
+	size_t before, most;
+} turn;
+
+/* The server is quicker. */
+static bool
+work_slowly(struct call *k)
+{
+	if (turn.at != loop_now(k->c->l)) {
+		turn.at = loop_now(k->c->l);
+		turn.before = k->bytes;
+	}
+	if (k->bytes - turn.before > turn.most)
+		turn.most = k->bytes - turn.before;
+	pause_ms(1);
+	return true;
+}
+
+/* A transfer that always has something to read ends the turn after some of it,
+ * so that others have theirs. */
+START_TEST(a_turn_is_short)
+{
+	struct server *s = server_new(script_big);
+	struct client *c = client_new();
+	struct call k = { .discard = true, .on_data = work_slowly };
+
+	memset(&turn, 0, sizeof turn);
+	get(&k, c, url_on(s, "/"));
+	ended(&k, HTTP_DONE, true);
+	ck_assert_uint_eq(k.bytes, BIG);
+	ck_assert_uint_eq(k.sum, pattern_sum(BIG));
+	ck_assert_uint_le(turn.most, BOUND_TURN_BYTES);
 	client_free(c);
 	server_free(s);
 }
@@ -656,6 +697,7 @@ add_control(TCase *t)
 {
 	tcase_add_loop_test(t, pause_is_flat_and_loses_nothing, 0, 3);
 	tcase_add_loop_test(t, pause_at_each_piece, 0, 2);
+	tcase_add_test(t, a_turn_is_short);
 	tcase_add_test(t, abort_while_paused);
 	tcase_add_loop_test(t, abort_in_callbacks, 0, 3);
 	tcase_add_test(t, abort_from_a_timer);
