@@ -181,7 +181,7 @@ unset NODE_OPTIONS NODE_EXTRA_CA_CERTS CURL_CA_BUNDLE SSL_CERT_DIR \
     http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY || :
 
 set --
-[ -z "$mcpsplice" ] || set -- -- mcpsplice "$mcpsplice" URL
+[ -z "$mcpsplice" ] || set -- -- mcpsplice "$mcpsplice" URL $http2
 [ -z "$remote" ] || set -- "$@" -- mcp-remote \
     env NODE_EXTRA_CA_CERTS="$work/ca.pem" "$node" "$remote" URL --allow-http
 if [ -n "$rtt" ]; then
