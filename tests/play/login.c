@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "core/login/login.h"
 #include "play/play.h"
 #include "play/words.h"
@@ -370,7 +371,7 @@ begin(struct play *p)
 	struct login_flow_config *c = &own->config;
 
 	c->may_ask = c->shared = c->has_browser = true;
-	c->timeout_ms = 300000;
+	c->timeout_ms = BOUND_LOGIN_TIMEOUT_MS;
 	c->host = "mcp.test";
 	own->record.facts.has_scopes = true;
 	own->store = own->record;

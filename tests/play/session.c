@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "play/words.h"
 
 struct own {
@@ -21,9 +22,10 @@ session_defaults(struct session_config *c)
 		.host = "mcp.test",
 		.version = "0",
 		.prefix = "mine",
-		.init_timeout_ms = 25000,
-		.retry_window_ms = 20000,
-		.call_timeout_ms = 3600000,
+		.init_timeout_ms = BOUND_INIT_TIMEOUT_MS,
+		.retry_window_ms = BOUND_RETRY_WINDOW_MS,
+		.call_timeout_ms = BOUND_CALL_TIMEOUT_MS,
+		.drain_timeout_ms = BOUND_DRAIN_TIMEOUT_MS,
 		.max_inflight = 256,
 		.max_held = 1 << 20,
 		.replay = REPLAY_SAFE,

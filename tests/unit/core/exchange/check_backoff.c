@@ -187,6 +187,7 @@ START_TEST(test_budget_hour)
 
 	for (i = 0; i < 10; i++, now += 5 * MINUTE) {
 		ck_assert(backoff_budget_allows(&b, now));
+		ck_assert(backoff_budget_allows(&b, now));
 		backoff_budget_failed(&b, now);
 	}
 	now -= 5 * MINUTE;

@@ -206,6 +206,39 @@ START_TEST(test_pages)
 }
 END_TEST
 
+/* A list of n tools that no client may have. */
+static void
+bad_tools(struct play *p, unsigned id, unsigned n)
+{
+	struct buf tools;
+	unsigned i;
+
+	buf_init(&tools, 0);
+	for (i = 0; i < n; i++)
+		buf_addf(&tools,
+		    "%s{'name':'t','inputSchema':{'properties':"
+		    "{'a':{'type':'number','x-mcp-header':'A'}}}}",
+		    i == 0 ? "" : ",");
+	buf_reset(&p->out);
+	play_feed(p, "> tools/list %u", id);
+	play_feed(p, "< #%u 200 ok {'tools':[%s]}", id, buf_str(&tools));
+	buf_free(&tools);
+}
+
+START_TEST(test_tool_warnings)
+{
+	struct play *p = play_new(&play_server, "modern");
+
+	bad_tools(p, 1, 20);
+	ck_assert_uint_eq(play_seen(p, "warn a tool"), 20);
+	ck_assert_uint_eq(play_seen(p, "warn"), 20);
+	bad_tools(p, 2, 21);
+	ck_assert_uint_eq(play_seen(p, "warn a tool"), 20);
+	ck_assert_uint_eq(play_seen(p, "warn and 1 more tools"), 1);
+	play_free(p);
+}
+END_TEST
+
 /* Streams that stay open although a round or a page is over. */
 START_TEST(test_lingering)
 {
@@ -333,6 +366,7 @@ main(void)
 	tcase_add_test(tc, test_questions_in_a_round);
 	tcase_add_test(tc, test_questions_of_all);
 	tcase_add_test(tc, test_pages);
+	tcase_add_test(tc, test_tool_warnings);
 	tcase_add_test(tc, test_lingering);
 	tcase_add_test(tc, test_hostile);
 	tcase_add_test(tc, test_too_long_name);
