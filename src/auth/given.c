@@ -87,8 +87,7 @@ read_all(int fd, struct buf *out)
 	ssize_t n;
 
 	for (;;) {
-		if (buf_reserve(out, 4096) < 0)
-			return EFBIG;
+		buf_reserve(out, 4096);
 		n = read(fd, out->p + out->n, 4096);
 		if (n == 0)
 			return 0;
@@ -96,6 +95,8 @@ read_all(int fd, struct buf *out)
 			out->n += (size_t)n;
 		else if (errno != EINTR)
 			return errno;
+		if (out->n > BOUND_SECRET_BYTES)
+			return EFBIG;
 	}
 }
 
@@ -115,7 +116,7 @@ read_source(const struct given *a, struct source *s, struct headers *to,
 		*why = xasprintf("cannot read it: %s", strerror(errno));
 		return -1;
 	}
-	buf_init(&text, BOUND_SECRET_BYTES);
+	buf_init(&text, 0);
 	error = fstat(fd, &st) < 0 ? errno : read_all(fd, &text);
 	close(fd);
 	if (error != 0) {
