@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/bounds.h"
 #include "play/suite.h"
 
 #define META "$A"
@@ -402,6 +403,118 @@ START_TEST(test_early)
 }
 END_TEST
 
+/* --- bytes of questions --- */
+
+/* The server's question with this id, of so many bytes. */
+static void
+ask(struct play *p, int sent, int id, size_t bytes)
+{
+	char *line = xasprintf("{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":"
+			       "\"roots/list\",\"x\":\"",
+	    id);
+	size_t n = bytes - strlen(line) - 2;
+	char *pad = xmalloc(n + 1);
+
+	memset(pad, 'x', n);
+	pad[n] = '\0';
+	play_feed(p, "< @'p-c%d' %s%s\"}", sent, line, pad);
+	free(pad);
+	free(line);
+}
+
+static struct play *
+asked(int calls)
+{
+	struct play *p = play_new(&play_client, "");
+	struct buf b;
+	int i;
+
+	begin(&b);
+	for (i = 0; i < calls; i++)
+		add_call(&b, i, i + 2);
+	play_check_lines(p, buf_str(&b));
+	buf_free(&b);
+	return p;
+}
+
+#define TOO_MUCH                                                               \
+	"send {\"jsonrpc\":\"2.0\",\"id\":%d,\"error\":{\"code\":-32603"
+
+static bool
+is_refused(struct play *p, int id)
+{
+	char *want = xasprintf(TOO_MUCH, id);
+	unsigned all = play_seen(p, "\n"), refused = play_count(p, want);
+
+	free(want);
+	ck_assert_uint_eq(all, refused);
+	return refused == 1;
+}
+
+START_TEST(test_question_bytes)
+{
+	struct play *p = asked(1);
+
+	ask(p, 2, 100, BOUND_ASKED_BYTES + 1);
+	ck_assert(is_refused(p, 100));
+	ask(p, 2, 101, BOUND_ASKED_BYTES - 200);
+	ck_assert(!is_refused(p, 101));
+	ask(p, 2, 102, 201);
+	ck_assert(is_refused(p, 102));
+	ask(p, 2, 103, 200);
+	ck_assert(!is_refused(p, 103));
+	play_free(p);
+}
+END_TEST
+
+START_TEST(test_question_bytes_of_all)
+{
+	int calls = BOUND_ASKED_ALL_BYTES / BOUND_ASKED_BYTES, i;
+	size_t rest = BOUND_ASKED_ALL_BYTES % BOUND_ASKED_BYTES;
+	struct play *p = asked(calls + 1);
+
+	for (i = 0; i < calls; i++) {
+		ask(p, i + 2, i, BOUND_ASKED_BYTES);
+		ck_assert(!is_refused(p, i));
+	}
+	ask(p, i + 2, i, rest + 1);
+	ck_assert(is_refused(p, i));
+	ask(p, i + 2, i, rest);
+	ck_assert(!is_refused(p, i));
+	play_free(p);
+}
+END_TEST
+
+/* A result of ours has what the server says of itself, unless that is long. */
+START_TEST(test_server_info)
+{
+	struct play *p = play_new(&play_client, "");
+	size_t n = BOUND_SERVER_INFO_BYTES - strlen("{\"name\":\"\"}") +
+	    (size_t)_i;
+	char *name = xmalloc(n + 1);
+
+	memset(name, 'x', n);
+	name[n] = '\0';
+	play_feed(p,
+	    "> {$J,'id':'d','method':'server/discover','params':{" META "}}");
+	play_count(p, "");
+	play_feed(p,
+	    "< {$J,'id':'p-c1','result':{'protocolVersion':'2025-11-25',"
+	    "'capabilities':{},'serverInfo':{\"name\":\"%s\"}}}",
+	    name);
+	play_count(p, "send ");
+	play_feed(p, "> {$J,'id':1,'method':'tools/list','params':{" META "}}");
+	play_count(p, "send ");
+	play_feed(p, "< {$J,'id':'p-c2','result':{'tools':[]}}");
+	ck_assert_uint_eq(play_seen(p, "write {\"jsonrpc\":\"2.0\",\"id\":1"),
+	    1);
+	ck_assert_uint_eq(play_seen(p, "/serverInfo\":{\"name\":\"xxx"),
+	    _i == 0);
+	free(name);
+	play_free(p);
+}
+END_TEST
+
 /* Many requests at once are found by their ids. */
 START_TEST(test_many)
 {
@@ -479,6 +592,9 @@ main(void)
 	tcase_add_test(tc, test_uri_bytes);
 	tcase_add_test(tc, test_updated);
 	tcase_add_test(tc, test_early);
+	tcase_add_test(tc, test_question_bytes);
+	tcase_add_test(tc, test_question_bytes_of_all);
+	tcase_add_loop_test(tc, test_server_info, 0, 2);
 	tcase_add_test(tc, test_many);
 	tcase_add_test(tc, test_forged_progress);
 	suite_add_tcase(s, tc);

@@ -8,6 +8,7 @@
 
 #include "base/bounds.h"
 #include "core/era/mirror.h"
+#include "core/era/mirror_schema.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -1231,6 +1232,25 @@ START_TEST(test_budget)
 }
 END_TEST
 
+/* So many bytes of schemas are read of one list, those of an inner schema once
+ * more. */
+START_TEST(test_read_bytes)
+{
+	const char
+	    *outer = "{\"properties\":{\"a\":",
+	    *inner = "{\"x-mcp-header\":\"A\",\"type\":\"string\",\"x\":\"";
+	size_t around = strlen(outer) + 2, budget = BOUND_MIRROR_READ_BYTES;
+	size_t n = (budget - around) / 2;
+	char *pad = long_text(inner, 'x', n - strlen(inner) - 2, "\"}");
+	/* Blanks cost once. */
+	char *schema = xasprintf("%s%s%*s}}", outer, pad,
+	    (int)((budget - around) % 2) + _i, "");
+
+	check_limit(schema, "{\"a\":\"v\"}", _i == 0 ? "Mcp-Param-A: v\n" : "");
+	free(pad);
+}
+END_TEST
+
 /* What is kept of all tools together. */
 START_TEST(test_memory)
 {
@@ -1257,6 +1277,59 @@ START_TEST(test_memory)
 	check_call(m, "{\"a\":\"v\",\"p0\":\"v\"}", "Mcp-Param-H0: v\n");
 	free(tool);
 	free(schema);
+	mirror_free(m);
+}
+END_TEST
+
+/* Learns a tool with one property and returns what that costs. */
+static size_t
+learn_one(struct mirror *m, int tool, size_t name_bytes, size_t key_bytes)
+{
+	struct drops drops = { 0 };
+	char *key = long_text("", 'k', key_bytes, "");
+	char *text = xasprintf("{\"name\":\"%0*d\",\"inputSchema\":"
+			       "{\"properties\":{\"%s\":" STRING("A") "}}}",
+	    (int)name_bytes, tool, key);
+	size_t nodes = 2 *
+	    (sizeof(struct mirror_node) + BOUND_HEADER_NAME_BYTES);
+
+	learn_tools(m, text, &drops);
+	ck_assert_uint_eq(drops.n, 0);
+	free(text);
+	free(key);
+	/* A tool is its name and four words, with the plan around the nodes. */
+	return 4 * sizeof(void *) + name_bytes + sizeof(struct mirror_plan) +
+	    nodes + key_bytes;
+}
+
+/* The last byte of the memory for all tools is used, and no more. */
+START_TEST(test_memory_exactly)
+{
+	struct mirror *m = mirror_new();
+	size_t room = BOUND_MIRRORED_BYTES, least = learn_one(m, 0, 8, 1);
+	size_t more, name, key;
+	char *text, *got;
+	int i = 1;
+
+	for (room -= least; room >= 2 * least; i++)
+		room -= learn_one(m, i, 8, 1);
+	more = room - least + (size_t)_i;
+	key = more > BOUND_PARAMETER_NAME_BYTES / 2 ?
+	    BOUND_PARAMETER_NAME_BYTES / 2 :
+	    more;
+	name = 8 + more - key;
+	ck_assert_uint_le(name, BOUND_TOOL_NAME_BYTES);
+	ck_assert_uint_eq(learn_one(m, i, name, 1 + key), room + (size_t)_i);
+	text = long_text("{\"", 'k', 1 + key, "\":\"v\"}");
+	got = xasprintf("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":"
+			"\"tools/call\",\"params\":{\"name\":\"%0*d\","
+			"\"arguments\":%s}}",
+	    (int)name, i, text);
+	free(text);
+	text = headers_of(m, got);
+	ck_assert_int_eq(strstr(text, "Mcp-Param-A: v\n") != NULL, _i == 0);
+	free(text);
+	free(got);
 	mirror_free(m);
 }
 END_TEST
@@ -1319,7 +1392,9 @@ main(void)
 	tcase_add_test(t, test_limits);
 	tcase_add_test(t, test_schema_limits);
 	tcase_add_loop_test(t, test_budget, 0, 2);
+	tcase_add_loop_test(t, test_read_bytes, 0, 2);
 	tcase_add_test(t, test_memory);
+	tcase_add_loop_test(t, test_memory_exactly, 0, 2);
 	tcase_add_test(t, test_long_names);
 	suite_add_tcase(s, t);
 	return unit_run(s);

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 #include "unit/unit.h"
@@ -229,6 +230,35 @@ START_TEST(test_server)
 }
 END_TEST
 
+/* A longer one is left out. */
+START_TEST(test_large_server)
+{
+	struct facts facts = { .status = 401, .sent = true };
+	struct frame *request = tool_call("x"), *f, *refusal;
+	struct span shown;
+	struct buf b;
+	char *text;
+
+	buf_init(&b, 0);
+	buf_adds(&b, "{\"code\":1,\"message\":\"");
+	while (b.n < BOUND_ERROR_SHOWN_BYTES + (size_t)_i - 2)
+		buf_addc(&b, 'x');
+	buf_adds(&b, "\"}");
+	text = xasprintf("{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":%s}",
+	    buf_str(&b));
+	refusal = frame_copy(span_of(text));
+	ck_assert_int_eq(msg_parse(refusal, 10), MSG_OK);
+	free(text);
+	f = fault_from_facts(request, &facts, HOST, refusal);
+	shown = json_get(json_get(f->error, "data"), "server");
+	ck_assert_uint_eq(shown.n, _i == 0 ? BOUND_ERROR_SHOWN_BYTES : 0);
+	frame_unref(f);
+	frame_unref(refusal);
+	frame_unref(request);
+	buf_free(&b);
+}
+END_TEST
+
 /* What a server sends to be quoted is neither long nor dangerous. */
 START_TEST(test_words_are_short_and_escaped)
 {
@@ -417,6 +447,7 @@ main(void)
 	tcase_add_loop_test(tc, test_facts, 0, COUNT(cases));
 	tcase_add_loop_test(tc, test_refused_credentials, 0, 2);
 	tcase_add_test(tc, test_server);
+	tcase_add_loop_test(tc, test_large_server, 0, 2);
 	tcase_add_test(tc, test_words_are_short_and_escaped);
 	tcase_add_loop_test(tc, test_label, 0, COUNT(labels));
 	tcase_add_test(tc, test_label_with_an_escape);

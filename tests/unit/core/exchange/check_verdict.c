@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/bounds.h"
 #include "core/wire/msg.h"
 #include "unit/unit.h"
 
@@ -916,6 +917,44 @@ add_times(struct buf *b, const char *text, size_t bytes)
 		buf_adds(b, text);
 }
 
+/* So much text is looked at, here of two members, with a line end between. */
+START_TEST(test_text_size)
+{
+	static const char words[] = "Session not found";
+	struct facts facts = answered(400);
+	struct buf b;
+	size_t n = BOUND_LOSS_TEXT_BYTES - (sizeof words - 1) - 1;
+
+	buf_init(&b, 0);
+	buf_adds(&b, "{\"message\":\"");
+	add_times(&b, "x", n + (size_t)_i);
+	buf_addf(&b, "\",\"error\":\"%s\"}", words);
+	facts.body = buf_span(&b);
+	ck_assert_int_eq(verdict_bare(&facts, &no_rules).verdict,
+	    _i == 0 ? VERDICT_LOST : VERDICT_FAIL);
+	buf_free(&b);
+}
+END_TEST
+
+/* JSON of so many levels is JSON; one that is deeper is text, in which the
+ * name of a member says nothing. */
+START_TEST(test_text_depth)
+{
+	struct facts facts = answered(400);
+	struct buf b;
+
+	buf_init(&b, 0);
+	buf_adds(&b, "{\"stackTrace\":\"Session not found\",\"x\":");
+	add_times(&b, "[", BOUND_LOSS_TEXT_DEPTH - 1 + (size_t)_i);
+	add_times(&b, "]", BOUND_LOSS_TEXT_DEPTH - 1 + (size_t)_i);
+	buf_addc(&b, '}');
+	facts.body = buf_span(&b);
+	ck_assert_int_eq(verdict_bare(&facts, &no_rules).verdict,
+	    _i == 0 ? VERDICT_FAIL : VERDICT_SUSPECT);
+	buf_free(&b);
+}
+END_TEST
+
 /* What a hostile server may send up to the cap costs little: linear time.
  * The bound has room for slow machines and checkers; a scan that is not
  * linear takes minutes. */
@@ -1012,6 +1051,8 @@ main(void)
 	tcase_add_test(tc, test_patterns);
 	tcase_add_test(tc, test_patterns_bare);
 	tcase_add_test(tc, test_patterns_results);
+	tcase_add_loop_test(tc, test_text_size, 0, 2);
+	tcase_add_loop_test(tc, test_text_depth, 0, 2);
 	tcase_add_test(tc, test_time);
 	tcase_add_loop_test(tc, test_media, 0, COUNT(types));
 	tcase_add_test(tc, test_session_ok);

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "base/bounds.h"
 #include "play/suite.h"
 
 #include "unit/unit.h"
@@ -187,6 +188,63 @@ START_TEST(test_questions_of_all)
 }
 END_TEST
 
+/* The call with this number asks in an answer of so many bytes. */
+static void
+ask_at_length(struct play *p, unsigned call, size_t bytes)
+{
+	char *line = xasprintf("{\"jsonrpc\":\"2.0\",\"id\":%u,\"result\":{"
+			       "\"resultType\":\"input_required\","
+			       "\"inputRequests\":{\"q\":{\"method\":"
+			       "\"roots/list\"}},\"x\":\"",
+	    call);
+	size_t n = bytes - strlen(line) - 3;
+	char *pad = xmalloc(n + 1);
+
+	memset(pad, 'x', n);
+	pad[n] = '\0';
+	play_feed(p, "> tools/call %u {'name':'t'}", call);
+	buf_reset(&p->out);
+	play_feed(p, "< #%u 200 %s%s\"}}", call, line, pad);
+	free(pad);
+	free(line);
+}
+
+START_TEST(test_bytes_of_a_round)
+{
+	struct play *p = play_new(&play_server, "modern");
+
+	ask_at_length(p, 1, BOUND_INPUTS_BYTES);
+	ck_assert_uint_eq(play_seen(p, "roots/list"), 1);
+	ck_assert_uint_eq(play_seen(p, "done"), 0);
+	ask_at_length(p, 2, BOUND_INPUTS_BYTES + 1);
+	ck_assert_uint_eq(play_seen(p, "roots/list"), 0);
+	ck_assert_uint_eq(play_seen(p, "\"reason\":\"too_large\""), 1);
+	ck_assert_uint_eq(play_seen(p, "done @2 200"), 1);
+	play_free(p);
+}
+END_TEST
+
+START_TEST(test_bytes_of_all_rounds)
+{
+	unsigned i, calls = BOUND_INPUTS_ALL_BYTES / BOUND_INPUTS_BYTES;
+	size_t less = 1000;
+	struct play *p = play_new(&play_server, "modern");
+
+	for (i = 1; i <= calls; i++) {
+		ask_at_length(p, i,
+		    BOUND_INPUTS_BYTES - (i == calls ? less : 0));
+		ck_assert_uint_eq(play_seen(p, "roots/list"), 1);
+	}
+	less += BOUND_INPUTS_ALL_BYTES % BOUND_INPUTS_BYTES;
+	ask_at_length(p, i, less + 1);
+	ck_assert_uint_eq(play_seen(p, "\"reason\":\"too_large\""), 1);
+	ck_assert_uint_eq(play_seen(p, "roots/list"), 0);
+	ask_at_length(p, i + 1, less);
+	ck_assert_uint_eq(play_seen(p, "roots/list"), 1);
+	play_free(p);
+}
+END_TEST
+
 /* A server that never comes to an end of its tools. */
 START_TEST(test_pages)
 {
@@ -365,6 +423,8 @@ main(void)
 	tc = tcase_create("bounds");
 	tcase_add_test(tc, test_questions_in_a_round);
 	tcase_add_test(tc, test_questions_of_all);
+	tcase_add_test(tc, test_bytes_of_a_round);
+	tcase_add_test(tc, test_bytes_of_all_rounds);
 	tcase_add_test(tc, test_pages);
 	tcase_add_test(tc, test_tool_warnings);
 	tcase_add_test(tc, test_lingering);

@@ -7,8 +7,11 @@
 #include "config.h"
 
 #include "core/server/order.h"
+
+#include "base/bounds.h"
 #include "play/server_hand.h"
 #include "play/suite.h"
+#include <stdlib.h>
 
 #define INIT                                                                   \
 	"{'protocolVersion':'2025-06-18','capabilities':{},"                   \
@@ -132,6 +135,35 @@ START_TEST(test_kept_bytes)
 	/* With a GET there is no bound here. */
 	play_big(p, 2 * 1000 * 1000);
 	ck_assert_uint_eq(play_count(p, "tell @3"), 1);
+	play_free(p);
+}
+END_TEST
+
+/* The bytes and what is around them. */
+START_TEST(test_kept_bytes_exactly)
+{
+	static const char note[] = "{\"jsonrpc\":\"2.0\",\"method\":\"n\"";
+	struct play *p = play_new(&play_server, "transport=sse notes was=sse");
+	struct frame *f = frame_copy(span_of("{}"));
+	size_t around = frame_size(f) - f->text.n + sizeof f;
+	char *line = xmalloc(BOUND_ENDPOINT_MESSAGES_BYTES + 1);
+	size_t n;
+	int over;
+
+	frame_unref(f);
+	play_check_lines(p, suite_fragment("@opened"));
+	for (over = 1; over >= 0; over--) {
+		n = BOUND_ENDPOINT_MESSAGES_BYTES - around + (size_t)over;
+		memset(line, ' ', n);
+		memcpy(line, note, sizeof note - 1);
+		strcpy(line + n - 1, "}");
+		play_feed(p, "< #1 msg %s", line);
+		ck_assert_int_eq((int)play_count(p, "note too many messages"),
+		    over);
+	}
+	play_feed(p, "> get");
+	ck_assert_uint_eq(play_count(p, "tell @2"), 1);
+	free(line);
 	play_free(p);
 }
 END_TEST
@@ -285,6 +317,7 @@ main(void)
 	tcase_add_test(tc, test_notes);
 	tcase_add_test(tc, test_kept);
 	tcase_add_test(tc, test_kept_bytes);
+	tcase_add_test(tc, test_kept_bytes_exactly);
 	tcase_add_test(tc, test_facts_answer);
 	tcase_add_loop_test(tc, test_facts_refused, 0, 2);
 	tcase_add_test(tc, test_facts_refused_first);

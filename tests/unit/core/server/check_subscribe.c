@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "play/suite.h"
 
 #define SENDS "< #1 msg {$J,'method':'notifications/"
@@ -52,32 +53,34 @@ START_TEST(test_too_many_uris)
 }
 END_TEST
 
+/* Their quotes count. */
 START_TEST(test_too_long_uris)
 {
 	struct play *p = play_new(&play_server, "modern");
-	char *uri = xmalloc((1 << 19) + 1);
+	size_t n = BOUND_SUBSCRIBED_BYTES - 2;
+	char *uri = xmalloc(n + 2);
 
-	/* With their quotes two of them would be a few bytes too many. */
-	memset(uri, 'u', 1 << 19);
-	uri[1 << 19] = '\0';
+	memset(uri, 'u', n + 1);
+	uri[n + 1] = '\0';
 	subscribe(p, 1, uri);
-	ck_assert_uint_eq(play_count(p, ""), 0);
-	uri[0] = 'v';
-	subscribe(p, 2, uri);
 	ck_assert_uint_eq(play_count(p,
-			      "tell @2 {\"jsonrpc\":\"2.0\",\"id\":2,"
+			      "tell @1 {\"jsonrpc\":\"2.0\",\"id\":1,"
 			      "\"error\":{\"code\":-32603,"),
 	    1);
-	uri[(1 << 19) - 4] = '\0';
-	subscribe(p, 3, uri);
+	uri[n] = '\0';
+	subscribe(p, 2, uri);
 	ck_assert_uint_eq(play_count(p, ""), 0);
-	/* What leaves makes room. */
-	subscribe(p, 4, "w");
-	ck_assert_uint_eq(play_count(p, "tell @4"), 1);
-	play_feed(p, "> abort @3");
-	ck_assert_uint_eq(play_count(p, "done @3"), 1);
+	/* Of two, the one that leaves makes room. */
+	subscribe(p, 3, "w");
+	ck_assert_uint_eq(play_count(p, "tell @3"), 1);
+	play_feed(p, "> abort @2");
+	ck_assert_uint_eq(play_count(p, "done @2"), 1);
+	uri[n - 3] = '\0';
+	subscribe(p, 4, uri);
 	subscribe(p, 5, "w");
 	ck_assert_uint_eq(play_count(p, ""), 0);
+	subscribe(p, 6, "");
+	ck_assert_uint_eq(play_count(p, "tell @6"), 1);
 	free(uri);
 	play_free(p);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/bounds.h"
 #include "play/suite.h"
 
 /* --- limits --- */
@@ -287,6 +288,110 @@ START_TEST(streams_that_linger)
 }
 END_TEST
 
+/* --- sizes --- */
+
+/* A text of this many bytes with "x"s between its beginning and its end. */
+static char *
+filled(const char *beginning, const char *end, size_t size)
+{
+	size_t head = strlen(beginning), tail = strlen(end);
+	char *s = xmalloc(size + 1);
+
+	ck_assert_uint_ge(size, head + tail);
+	memset(s, 'x', size);
+	memcpy(s, beginning, head);
+	memcpy(s + size - tail, end, tail + 1);
+	return s;
+}
+
+/* The line that the client gets counts. */
+START_TEST(size_of_a_result)
+{
+	char *options = xasprintf("result=%d", BOUND_MAX_RESULT_BYTES);
+	struct play *p = asking(options);
+	char
+	    *line = filled("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\":\"",
+		"\"}}", BOUND_MAX_RESULT_BYTES + (size_t)_i);
+
+	play_feed(p, "< #4 msg %s", line);
+	ck_assert_uint_eq(play_seen(p, "write 1 = ("), _i == 0);
+	ck_assert_uint_eq(play_seen(p, "write 1 ! too_large maybe\n"), _i == 1);
+	free(line);
+	free(options);
+	play_free(p);
+}
+END_TEST
+
+/* The refusal that a call keeps while it is asked whether the session lives:
+ * as it is, or cut. */
+START_TEST(size_of_a_refusal)
+{
+	struct play *p = play_new(&play_session, "");
+	char *line = filled("{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{"
+			    "\"code\":-32000,\"message\":\"Not here",
+	    "\"}}", BOUND_ERROR_KEPT_BYTES + (size_t)_i);
+	size_t n = _i == 0 ? strcspn(strstr(line, "Not"), "\"") :
+			     BOUND_ERROR_KEPT_BYTES / 8;
+	char *words = filled("Not here", "", n);
+
+	play_check_lines(p, suite_fragment("@quiet"));
+	play_check_lines(p, suite_fragment("@call"));
+	play_must(p, "< #4 404 %s", line);
+	play_must(p, "send #5 POST ping \"mine-1\" @s1");
+	play_must(p, "< #5 200 ok");
+	play_must(p, "write 1 ! -32000 %s", words);
+	play_must_rest(p);
+	free(words);
+	free(line);
+	play_free(p);
+}
+END_TEST
+
+/* A call with a progress token is made and answered. */
+static void
+answered(struct play *p, int id)
+{
+	play_must(p, "> tools/call %d {\"_meta\":{\"progressToken\":\"t%d\"}}",
+	    id, id);
+	play_must(p, "send #%d POST tools/call %d @s1", id, id);
+	play_must(p, "< #%d 200 ok", id);
+	play_must(p, "write %d = {}", id);
+}
+
+/* What comes late for a call that was answered is dropped, as long as its id
+ * and its token are known. */
+START_TEST(answered_calls_that_are_known)
+{
+	struct play *p = play_new(&play_session, "");
+	int i, first = 4, last = first + BOUND_ANSWERED + 1;
+
+	play_check_lines(p, suite_fragment("@live"));
+	for (i = first; i < last; i++)
+		answered(p, i);
+	play_must(p,
+	    "< #3 msg note notifications/progress "
+	    "{\"progressToken\":\"t%d\"}",
+	    first + 1);
+	play_must(p,
+	    "< #3 msg note notifications/progress "
+	    "{\"progressToken\":\"t%d\"}",
+	    first);
+	play_must(p,
+	    "write note notifications/progress "
+	    "{\"progressToken\":\"t%d\"}",
+	    first);
+	/* A second answer; one whose id is not known is that of the stream. */
+	play_must(p, "> tools/call %d", last);
+	play_must(p, "send #%d POST tools/call %d @s1", last, last);
+	play_must(p, "< #%d head 200 media=sse", last);
+	play_must(p, "< #%d msg ok=%d", last, first + 1);
+	play_must(p, "< #%d msg ok=%d", last, first);
+	play_must(p, "write %d = {}", last);
+	play_must_rest(p);
+	play_free(p);
+}
+END_TEST
+
 static TCase *
 limits(void)
 {
@@ -302,6 +407,9 @@ limits(void)
 	tcase_add_test(tc, flood_of_questions);
 	tcase_add_test(tc, forged_progress);
 	tcase_add_test(tc, streams_that_linger);
+	tcase_add_loop_test(tc, size_of_a_result, 0, 2);
+	tcase_add_loop_test(tc, size_of_a_refusal, 0, 2);
+	tcase_add_test(tc, answered_calls_that_are_known);
 	return tc;
 }
 

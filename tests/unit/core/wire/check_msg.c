@@ -549,6 +549,28 @@ START_TEST(test_error)
 }
 END_TEST
 
+/* The deepest that is read without an option; the message itself is one. */
+START_TEST(test_depth)
+{
+	size_t i, n = BOUND_MAX_DEPTH - 1 + (size_t)_i;
+	struct frame *f;
+	struct buf b;
+
+	buf_init(&b, 0);
+	buf_adds(&b, "{" V ",\"id\":1,\"method\":\"a\",\"params\":");
+	for (i = 0; i < n; i++)
+		buf_addc(&b, '[');
+	for (i = 0; i < n; i++)
+		buf_addc(&b, ']');
+	buf_addc(&b, '}');
+	f = frame_copy(buf_span(&b));
+	ck_assert_int_eq(msg_parse(f, BOUND_MAX_DEPTH),
+	    _i == 0 ? MSG_OK : MSG_SYNTAX);
+	frame_unref(f);
+	buf_free(&b);
+}
+END_TEST
+
 /* 1 MiB of brackets is refused, not followed. */
 START_TEST(test_deep)
 {
@@ -585,6 +607,7 @@ main(void)
 	tcase_add_loop_test(tc, test_batch_of_too_many, 0, 2);
 	tcase_add_test(tc, test_made);
 	tcase_add_loop_test(tc, test_error, 0, COUNT(errors));
+	tcase_add_loop_test(tc, test_depth, 0, 2);
 	tcase_add_test(tc, test_deep);
 	suite_add_tcase(s, tc);
 	return unit_run(s);
