@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "base/log.h"
 #include "unit/home.h"
 #include "unit/unit.h"
@@ -304,6 +305,20 @@ START_TEST(good_answers)
 }
 END_TEST
 
+/* Blanks count, too. */
+START_TEST(a_large_answer)
+{
+	char *text = xasprintf("%-*s", BOUND_AUTH_COMMAND_BYTES + _i,
+	    "{\"version\":1,\"token\":\"t\"}");
+
+	answer(text);
+	ck_assert(ask(NOW, false));
+	expect(_i == 0 ? "Authorization: Bearer t;" :
+			 "--auth-command: the helper wrote more than 64 KiB");
+	free(text);
+}
+END_TEST
+
 #define ONE "it has to have one of \"token\" and \"headers\""
 #define NO_VERSION "it has no \"version\": 1"
 #define NO_HEADERS "\"headers\" is no object with headers in it"
@@ -577,6 +592,7 @@ main(void)
 	tcase_add_test(t, a_dropped_question_is_not_answered);
 	tcase_add_test(t, headers_last);
 	tcase_add_loop_test(t, good_answers, 0, COUNT(good));
+	tcase_add_loop_test(t, a_large_answer, 0, 2);
 	tcase_add_loop_test(t, bad_answers, 0, COUNT(bad));
 	tcase_add_loop_test(t, expiry_times, 0, COUNT(times));
 	tcase_add_loop_test(t, helpers_that_fail, 0, COUNT(ends));

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/bounds.h"
 #include "base/log.h"
 #include "unit/unit.h"
 
@@ -362,10 +363,15 @@ END_TEST
 
 START_TEST(a_file_that_is_too_large)
 {
-	char *text = xmalloc(100000), *why;
+	char *text = xmalloc(BOUND_SECRET_BYTES + 1), *why;
+	struct given *a;
 
-	memset(text, 'x', 100000);
-	write_bytes(path, text, 100000, 0600);
+	memset(text, 'x', BOUND_SECRET_BYTES + 1);
+	write_bytes(path, text, BOUND_SECRET_BYTES, 0600);
+	a = make("", "FILE", NULL, &why);
+	ck_assert_msg(a != NULL, "%s", why);
+	given_free(a);
+	write_bytes(path, text, BOUND_SECRET_BYTES + 1, 0600);
 	free(text);
 	ck_assert_ptr_null(make("", "FILE", NULL, &why));
 	ck_assert_ptr_nonnull(strstr(why, "File too large"));

@@ -197,6 +197,38 @@ START_TEST(no_answer)
 }
 END_TEST
 
+/* The bytes of its output, and those of stderr that are shown. */
+START_TEST(much_output)
+{
+	const char *const argv[] = { "mcpsplice", NULL };
+	const struct login_process_request request = { .argv = argv };
+	char *script = xasprintf("head -c %d /dev/zero",
+	    BOUND_LOGIN_OUTPUT_BYTES + _i);
+
+	run(script, &request);
+	ck_assert_int_eq((int)end, LOGIN_LATER);
+	ck_assert_str_eq(said,
+	    _i == 0 ? "the login process ended with status 0" :
+		      "the login process wrote too much");
+	free(script);
+}
+END_TEST
+
+START_TEST(many_errors)
+{
+	const char *const argv[] = { "mcpsplice", NULL };
+	const struct login_process_request request = { .argv = argv };
+	char *script = xasprintf("printf '%%%ds' bc >&2",
+	    BOUND_LOGIN_ERRORS_BYTES + 1);
+
+	run(script, &request);
+	ck_assert_ptr_nonnull(strstr(said, "status 0:  "));
+	ck_assert_ptr_nonnull(strstr(said, " b"));
+	ck_assert_ptr_null(strstr(said, " bc"));
+	free(script);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -209,6 +241,8 @@ main(void)
 	tcase_add_test(tc, record_in_another_charset);
 	tcase_add_loop_test(tc, no_task, 0, COUNT(none));
 	tcase_add_loop_test(tc, no_answer, 0, COUNT(silent));
+	tcase_add_loop_test(tc, much_output, 0, 2);
+	tcase_add_test(tc, many_errors);
 	suite_add_tcase(s, tc);
 	return unit_run(s);
 }

@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/bounds.h"
 #include "base/log.h"
 #include "io/file.h"
 #include "unit/cache/profiles.h"
@@ -375,6 +376,45 @@ START_TEST(torn)
 	ck_assert(take(9, ""));
 	buf_free(&b);
 	free(path);
+}
+END_TEST
+
+/* What stands behind the record counts. */
+START_TEST(a_large_note)
+{
+	struct buf b;
+	char *path;
+
+	leave("session");
+	path = xstrdup(only_file());
+	b = home_get(path);
+	while (b.n < (size_t)BOUND_NOTE_BYTES + (size_t)_i)
+		buf_addc(&b, '\n');
+	home_put(path, b.p, b.n, 0600);
+	ck_assert(take(9, _i == 0 ? "session " SPOKEN "\n" : ""));
+	buf_free(&b);
+	free(path);
+}
+END_TEST
+
+/* So many files are looked at, at a time. */
+START_TEST(very_many)
+{
+	struct buf b;
+	char path[512];
+	int i, n = BOUND_NOTES + 2;
+
+	leave("session");
+	b = home_get(only_file());
+	for (i = 1; i < n; i++) {
+		snprintf(path, sizeof path, FOLDER "/%032x", i);
+		home_put(path, b.p, b.n, 0600);
+	}
+	buf_free(&b);
+	stale_sessions_take(stale_sessions, (size_t)n, on_taken, &given);
+	ck_assert_uint_eq(given, BOUND_NOTES);
+	stale_sessions_take(stale_sessions, (size_t)n, on_taken, &given);
+	ck_assert_uint_eq(given, (unsigned)n);
 }
 END_TEST
 
@@ -820,6 +860,8 @@ main(void)
 	tcase_add_test(tc, other_profiles);
 	tcase_add_test(tc, ids);
 	tcase_add_test(tc, torn);
+	tcase_add_loop_test(tc, a_large_note, 0, 2);
+	tcase_add_test(tc, very_many);
 	tcase_add_test(tc, strangers_are_left_alone);
 	tcase_add_test(tc, rivals);
 	tcase_add_test(tc, no_session_no_rival);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/bounds.h"
 #include "base/log.h"
 #include "cache/state_cache.h"
 #include "unit/cache/profiles.h"
@@ -21,7 +22,7 @@
 #include "unit/unit.h"
 
 #define FOLDER ".cache/mcpsplice"
-#define BIG ((size_t)8 * 1024 * 1024)
+#define BIG ((size_t)BOUND_CACHE_BYTES)
 
 static const char *const version = "\"2025-06-18\"";
 static const char *const first = "{\"protocolVersion\":\"2025-06-18\",\"a\":1}";
@@ -32,13 +33,14 @@ static struct profile profile;
 static char file[256]; /* relative to the home */
 static char era_file[256];
 static unsigned lines; /* of the log */
-static bool loud;      /* was one of them more than debug? */
+static char last_line[512];
+static bool loud; /* was one of them more than debug? */
 
 static void
 on_log(enum log_level level, const char *line, void *arg)
 {
-	(void)line;
 	(void)arg;
+	snprintf(last_line, sizeof last_line, "%s", line);
 	loud = loud || level != LEVEL_DEBUG;
 	lines++;
 }
@@ -369,6 +371,70 @@ START_TEST(too_big)
 }
 END_TEST
 
+/* The whole file counts; what is read must not be larger either. */
+START_TEST(too_big_by_one)
+{
+	struct buf b;
+	char *large;
+	size_t around;
+
+	save(version, first, tools);
+	b = home_get(file);
+	around = b.n - strlen(tools);
+	buf_free(&b);
+	large = big_json("tools", BIG - around + (size_t)_i);
+	save(version, first, large);
+	ck_assert(remembers(version, first, _i == 0 ? large : ""));
+	free(large);
+	around -= strlen(first);
+	large = big_json("a", BIG - around + (size_t)_i);
+	save(version, large, "");
+	ck_assert(remembers(version, _i == 0 ? large : NULL, ""));
+	save(version, first, "");
+	buf_init(&b, 0);
+	buf_adds(&b, large);
+	buf_adds(&b, "\n\n");
+	forge(buf_str(&b));
+	ck_assert(remembers(version, _i == 0 ? large : NULL, ""));
+	buf_free(&b);
+	free(large);
+}
+END_TEST
+
+/* Depth of what is remembered, and bytes of the version. */
+START_TEST(too_deep_by_one)
+{
+	struct buf b;
+	int i, n = BOUND_CACHE_DEPTH - 1 + _i;
+
+	buf_init(&b, 0);
+	buf_adds(&b, "{\"a\":");
+	for (i = 0; i < n; i++)
+		buf_addc(&b, '[');
+	for (i = 0; i < n; i++)
+		buf_addc(&b, ']');
+	buf_addc(&b, '}');
+	save(version, buf_str(&b), "");
+	ck_assert(remembers(version, _i == 0 ? buf_str(&b) : NULL, ""));
+	save(version, first, "");
+	buf_adds(&b, "\n\n");
+	forge(buf_str(&b));
+	b.n -= 2;
+	ck_assert(remembers(version, _i == 0 ? buf_str(&b) : NULL, ""));
+	buf_free(&b);
+}
+END_TEST
+
+START_TEST(long_version)
+{
+	char *v = xasprintf("\"%0*d\"", BOUND_CACHE_VERSION_BYTES - 2 + _i, 1);
+
+	save(v, first, tools);
+	ck_assert(remembers(v, _i == 0 ? first : NULL, tools));
+	free(v);
+}
+END_TEST
+
 START_TEST(links_and_modes)
 {
 	save(version, first, tools);
@@ -676,6 +742,20 @@ START_TEST(a_foreign_era)
 	buf_free(&big);
 	startup_cache_free(m);
 	free(theirs);
+}
+END_TEST
+
+/* A file of this size is read, and found to be damaged. */
+START_TEST(a_large_era)
+{
+	char *text = xasprintf("%*s", BOUND_CACHE_ERA_BYTES + _i, "");
+
+	save_era("legacy");
+	home_puts(era_file, text);
+	ck_assert_pstr_eq(era(), NULL);
+	ck_assert_ptr_nonnull(strstr(last_line,
+	    _i == 0 ? "damaged" : "cannot be read"));
+	free(text);
 }
 END_TEST
 
@@ -1030,6 +1110,9 @@ remembering(void)
 	tcase_add_loop_test(tc, forged_lines, 0, COUNT(forged));
 	tcase_add_test(tc, foreign);
 	tcase_add_test(tc, too_big);
+	tcase_add_loop_test(tc, too_big_by_one, 0, 2);
+	tcase_add_loop_test(tc, too_deep_by_one, 0, 2);
+	tcase_add_loop_test(tc, long_version, 0, 2);
 	tcase_add_test(tc, links_and_modes);
 	tcase_add_test(tc, off);
 	tcase_add_test(tc, cannot_write);
@@ -1049,6 +1132,7 @@ remembering_eras(void)
 	tcase_add_loop_test(tc, an_era_ages, 0, COUNT(ages));
 	tcase_add_loop_test(tc, a_corrupt_era, 0, COUNT(eras));
 	tcase_add_test(tc, a_foreign_era);
+	tcase_add_loop_test(tc, a_large_era, 0, 2);
 	tcase_add_test(tc, an_era_that_others_can_write);
 	tcase_add_test(tc, no_memory_of_an_era);
 	tcase_add_test(tc, an_era_is_kept);

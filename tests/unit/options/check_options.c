@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/bounds.h"
 #include "options/file.h"
 #include "options/parse.h"
 #include "options/table.h"
@@ -676,6 +677,23 @@ START_TEST(a_note_names_its_line)
 	world_expect(&w, "a note", want);
 	free(want);
 	world_free(&w);
+}
+END_TEST
+
+START_TEST(a_large_file)
+{
+	struct world w;
+	char *text = xasprintf("fail #%*s", BOUND_CONFIG_BYTES + _i - 6, "");
+
+	world_init(&w);
+	world_file(w.etc, text, 0600);
+	ck_assert_int_eq(world_load(&w, URL), _i == 0 ? 0 : -1);
+	if (_i == 0)
+		world_expect(&w, "a large file", "fail=1;");
+	else
+		ck_assert_ptr_nonnull(strstr(w.why, "File too large"));
+	world_free(&w);
+	free(text);
 }
 END_TEST
 
@@ -1424,6 +1442,7 @@ main(void)
 	tcase_add_loop_test(t, files_are_read, 0, COUNT(file_cases));
 	tcase_add_test(t, a_note_names_its_line);
 	tcase_add_test(t, a_nul_byte_in_a_file);
+	tcase_add_loop_test(t, a_large_file, 0, 2);
 	tcase_add_test(t, files_that_are_not_there);
 	tcase_add_test(t, the_order_of_the_sources);
 	tcase_add_test(t, the_order_of_headers);

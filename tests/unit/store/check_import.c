@@ -255,6 +255,37 @@ START_TEST(newest_first)
 END_TEST
 
 /* What is there and of no use is no reason to take what is older. */
+/* In which of n folders the tokens may be, to be found. */
+static int
+found_in(int n)
+{
+	char version[16];
+	int i, found = 0;
+
+	for (i = 1; i <= n; i++) {
+		snprintf(version, sizeof version, "v%d", i);
+		put(version, TOKENS, "{\"access_token\":\"at\"}");
+		found += import();
+		put(version, TOKENS, "{}");
+	}
+	return found;
+}
+
+/* Which one is not looked at is a matter of the file system. */
+START_TEST(many_folders)
+{
+	char path[64];
+	int i;
+
+	for (i = 2; i <= BOUND_IMPORT_FOLDERS + _i; i++) {
+		snprintf(path, sizeof path, "auth/mcp-remote-v%d", i);
+		home_mkdir(path, 0700);
+	}
+	ck_assert_int_eq(found_in(BOUND_IMPORT_FOLDERS + _i),
+	    BOUND_IMPORT_FOLDERS);
+}
+END_TEST
+
 START_TEST(no_older_one)
 {
 	home_mkdir("auth/mcp-remote-0.1.38", 0755);
@@ -457,6 +488,7 @@ main(void)
 	tcase_add_test(tc, issuer_of_one_only);
 	tcase_add_loop_test(tc, names, 0, COUNT(hashes));
 	tcase_add_test(tc, newest_first);
+	tcase_add_loop_test(tc, many_folders, 0, 2);
 	tcase_add_test(tc, no_older_one);
 	tcase_add_loop_test(tc, bad_tokens, 0, COUNT(bad));
 	tcase_add_loop_test(tc, times_of_tokens, 0, COUNT(times));

@@ -874,6 +874,38 @@ START_TEST(pending_strange)
 }
 END_TEST
 
+/* The file of it, all lines. */
+START_TEST(pending_large)
+{
+	struct pending p = { .failed_at = 400 }, q;
+	struct buf b;
+	char file[256];
+	size_t n;
+
+	snprintf(file, sizeof file, OWN "/pending-%s", name);
+	p.url = xstrdup("");
+	ck_assert_int_eq(store_set_pending(store, name, &p), 0);
+	b = home_get(file);
+	n = BOUND_PENDING_BYTES - b.n + (size_t)_i;
+	free(p.url);
+	p.url = xmalloc(n + 1);
+	memset(p.url, 'x', n);
+	p.url[n] = '\0';
+	ck_assert_int_eq(store_set_pending(store, name, &p), _i == 0 ? 0 : -1);
+	/* Whoever wrote it. */
+	buf_reset(&b);
+	buf_addf(&b, "failed 400\nurl %s\nopened 0 0 0\n", p.url);
+	ck_assert_uint_eq(b.n, BOUND_PENDING_BYTES + (size_t)_i);
+	home_put(file, b.p, b.n, 0600);
+	store_pending(store, name, &q);
+	ck_assert_pstr_eq(q.url, _i == 0 ? p.url : NULL);
+	ck_assert_int_eq(q.failed_at, _i == 0 ? 400 : 0);
+	pending_free(&q);
+	pending_free(&p);
+	buf_free(&b);
+}
+END_TEST
+
 struct listed {
 	unsigned n, stop_at;
 	bool ours;
@@ -914,6 +946,25 @@ START_TEST(lists)
 	l = (struct listed){ .stop_at = 1 };
 	store_list(store, on_name, &l);
 	ck_assert_uint_eq(l.n, 1);
+}
+END_TEST
+
+START_TEST(lists_of_many)
+{
+	struct listed l = { 0 };
+	char path[256];
+	int i;
+
+	for (i = 0; i < BOUND_STORE_ENTRIES; i++) {
+		snprintf(path, sizeof path, OWN "/a-%016x.json", (unsigned)i);
+		home_puts(path, "");
+	}
+	store_list(store, on_name, &l);
+	ck_assert_uint_eq(l.n, BOUND_STORE_ENTRIES);
+	home_puts(OWN "/b-0123456789abcdef.json", "");
+	l.n = 0;
+	store_list(store, on_name, &l);
+	ck_assert_uint_eq(l.n, BOUND_STORE_ENTRIES);
 }
 END_TEST
 
@@ -1143,6 +1194,7 @@ files(void)
 #endif
 	tcase_add_test(tc, leftovers_go);
 	tcase_add_test(tc, lists);
+	tcase_add_test(tc, lists_of_many);
 	return tc;
 }
 
@@ -1179,6 +1231,7 @@ shared(void)
 	tcase_add_test(tc, strange_locks);
 	tcase_add_test(tc, cold_locks);
 	tcase_add_test(tc, pending);
+	tcase_add_loop_test(tc, pending_large, 0, 2);
 	tcase_add_loop_test(tc, pending_strange, 0, COUNT(pendings));
 	return tc;
 }
