@@ -82,10 +82,10 @@ BOUND(HEADER_BYTES, 8, KIB,
     "Mcp-Param-*)",
     "The header is left out.")
 BOUND(HEADER_NAME_BYTES, 256, B, "name of such a header",
-    "The tool is left out of the list.")
+    "None of the tool's parameters becomes a header.")
 BOUND(PARAMETER_NAME_BYTES, 512, B,
     "name of a parameter that such a header repeats",
-    "The tool is left out of the list.")
+    "None of the tool's parameters becomes a header.")
 BOUND(OUTPUT_SCHEMA_DEPTH, 64, COUNT,
     "depth of a tool's outputSchema that is wrapped for a legacy client",
     "The tool is shown without an outputSchema.")
@@ -160,14 +160,14 @@ BOUND(MIRRORED_BYTES, 4, MIB,
     "None of the parameters of a further tool becomes a header.")
 BOUND(MIRROR_READ_BYTES, 16, MIB,
     "schemas that one result of tools/list makes mcpsplice read",
-    "A further tool is left out of the list.")
+    "None of the parameters of a further tool becomes a header.")
 BOUND(MIRROR_SCHEMAS, 10000, COUNT, "schemas within one tool's inputSchema",
-    "The tool is left out of the list.")
+    "None of the tool's parameters becomes a header.")
 BOUND(MIRROR_PARAMETERS, 64, COUNT,
     "parameters of one tool that become headers",
-    "The tool is left out of the list.")
+    "None of the tool's parameters becomes a header.")
 BOUND(MIRROR_NODES, 256, COUNT, "parameters on the way to these, with them",
-    "The tool is left out of the list.")
+    "None of the tool's parameters becomes a header.")
 BOUND(COOKIES, 64, COUNT, "cookies of the server (none with --no-cookies)",
     "The 16 oldest and the 16 newest stay.")
 BOUND(COOKIES_BYTES, 32, KIB, "the bytes of these cookies",
@@ -440,7 +440,7 @@ BOUND(SECRET_BYTES, 64, KIB,
     "It is refused.")
 BOUND(AUTHORITIES_BYTES, 16, MIB,
     "certificates of --cacert, with those of NODE_EXTRA_CA_CERTS",
-    "They are refused.")
+    "The latter are not used.")
 BOUND(CACHE_BYTES, 8, MIB, "a file of the startup cache",
     "It is neither written nor read; if tools/list makes it so long, it is "
     "written without that.")
@@ -463,5 +463,5 @@ BOUND(STORE_ENTRIES, 4096, COUNT, "files of the store",
     "The rest is not looked at.")
 BOUND(IMPORT_FOLDERS, 256, COUNT, "folders of mcp-remote",
     "The rest is not looked at.")
-BOUND(IMPORT_ENTRIES, 4096, COUNT, "files in one of them",
-    "The rest is not looked at.")
+BOUND(IMPORT_ENTRIES, 4096, COUNT,
+    "all that is beside these folders, with them", "The rest is not looked at.")
