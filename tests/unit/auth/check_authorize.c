@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/bounds.h"
 #include "unit/home.h"
 #include "unit/unit.h"
 
@@ -339,6 +340,25 @@ START_TEST(store_is_read_again)
 }
 END_TEST
 
+/* A server that refuses each token: so often another one is taken, then it is
+ * told. */
+START_TEST(one_token_after_the_other)
+{
+	make_oauth();
+	put_token("one", 3600);
+	authorize_ask(authorize, 1, false);
+	await(1);
+	put_token("two", 3600);
+	refuse(1, now->stamp, BOUND_TOKENS - 1 + (unsigned)_i);
+	await(2);
+	ck_assert_uint_eq(ready, _i == 0 ? 2 : 1);
+	ck_assert_uint_eq(final, _i == 0 ? 0 : 1);
+	if (_i == 1)
+		ck_assert_ptr_nonnull(strstr(why,
+		    "it refused one token after the other"));
+}
+END_TEST
+
 /* Others take the token while a login process runs. After it the store is
  * looked at anew. */
 START_TEST(login_process_ends)
@@ -372,6 +392,7 @@ main(void)
 	tcase_add_test(t, no_token);
 	tcase_add_test(t, token_that_is_almost_over);
 	tcase_add_test(t, store_is_read_again);
+	tcase_add_loop_test(t, one_token_after_the_other, 0, 2);
 	tcase_add_test(t, login_process_ends);
 	suite_add_tcase(s, t);
 	return unit_run(s);

@@ -95,17 +95,23 @@ START_TEST(answers_that_wait)
 }
 END_TEST
 
+/* Three answers of two digits: the bytes of all are taken, or one is too
+ * many. */
 START_TEST(bytes_of_answers_that_wait)
 {
-	struct play *p = asking("held=100");
+	size_t one = strlen("{\"jsonrpc\":\"2.0\",\"id\":64,\"result\":{}}");
+	char *options = xasprintf("held=%zu", 3 * one - (size_t)_i);
+	struct play *p = asking(options);
 
 	ask_and_answer_all(p);
 	ask_and_answer(p, 64, "ping");
 	ask_and_answer(p, 65, "ping");
 	ask_and_answer(p, 66, "roots/list");
-	play_must(p, "write 1 ! upstream_timeout maybe");
+	if (_i == 1)
+		play_must(p, "write 1 ! upstream_timeout maybe");
 	play_must_rest(p);
 	play_free(p);
+	free(options);
 }
 END_TEST
 
@@ -183,6 +189,30 @@ START_TEST(notifications_under_way)
 	play_must(p, "send #%d POST notifications/late @s1", FIRST + NOTES + 1);
 	play_must_rest(p);
 	play_free(p);
+}
+END_TEST
+
+START_TEST(calls_at_the_server)
+{
+	char *options = xasprintf("inflight=%d", BOUND_MAX_INFLIGHT);
+	struct play *p = play_new(&play_session, options);
+	int i, n = BOUND_MAX_INFLIGHT;
+
+	play_check_lines(p, suite_fragment("@quiet"));
+	for (i = 4; i < 4 + n; i++) {
+		play_must(p, "> tools/call %d", i);
+		play_must(p, "send #%d POST tools/call %d @s1", i, i);
+	}
+	play_must(p, "> tools/call %d", i);
+	/* One that was cancelled counts as long as its stream is open. */
+	play_must(p, "> notifications/cancelled {\"requestId\":5}");
+	play_must(p, "send #%d POST notifications/cancelled @s1", i);
+	play_must(p, "< #4 200 ok");
+	play_must(p, "write 4 = {}");
+	play_must(p, "send #%d POST tools/call %d @s1", i + 1, i);
+	play_must_rest(p);
+	play_free(p);
+	free(options);
 }
 END_TEST
 
@@ -399,11 +429,12 @@ limits(void)
 
 	tcase_add_test(tc, answers_under_way);
 	tcase_add_test(tc, answers_that_wait);
-	tcase_add_test(tc, bytes_of_answers_that_wait);
+	tcase_add_loop_test(tc, bytes_of_answers_that_wait, 0, 2);
 	tcase_add_test(tc, answers_that_wait_while_the_session_is_lost);
 	tcase_add_test(tc, refusals_under_way);
 	tcase_add_test(tc, cancels_under_way);
 	tcase_add_test(tc, notifications_under_way);
+	tcase_add_test(tc, calls_at_the_server);
 	tcase_add_test(tc, flood_of_questions);
 	tcase_add_test(tc, forged_progress);
 	tcase_add_test(tc, streams_that_linger);
