@@ -55,7 +55,7 @@ BOUND(EVENT_WORDS_BYTES, 64, KIB,
     "The rest is not looked at.")
 BOUND(LOSS_TEXT_BYTES, 512, KIB,
     "text of an answer in which words of a lost session are looked for",
-    "The rest is not looked at.")
+    "Text that crosses it is not looked at.")
 BOUND(LOSS_TEXT_DEPTH, 256, COUNT, "depth of JSON within such a text",
     "It is looked at as plain text.")
 BOUND(PATTERN_TEXT_BYTES, 16, KIB, "text that --session-lost-pattern sees",
@@ -392,7 +392,8 @@ BOUND(DEVICE_POLL_MS, 60, SEC,
     "A longer interval counts as this one.")
 BOUND(DEVICE_LIFE_MS, 30, MIN, "life of a device code", "The code is over.")
 BOUND(BROWSER_CONNECTIONS, 16, COUNT, "connections at the port of the redirect",
-    "A further one waits.")
+    "The oldest one that has sent nothing is closed; if there is none, a "
+    "further one waits.")
 BOUND(BROWSER_REQUEST_BYTES, 8, KIB,
     "a request at this port, or a pasted address", "It is refused.")
 BOUND(BROWSER_MS, 10, SEC, "a connection at this port", "It is closed.")
