@@ -338,7 +338,7 @@ class Memory(support.Case):
         p.hello()
         s.stream()
         p.tool()
-        self.let(0.5)
+        self.let(1.5)       # what follows a call is over within a second
         before = self.switches(p)
         self.settle(2)
         self.assertLess(self.switches(p) - before, 4)
