@@ -223,21 +223,41 @@ note_refusal(struct session *s, struct call *c, const struct generation *g,
 	buf_free(&label);
 }
 
-/* Counts the requests that were made in vain for a call that is refused. A
- * session that helped others shows that the server is not broken: the count
- * begins anew. */
+/* A session that refused the call helped others, which shows that the server is
+ * not broken: the count of requests in vain begins anew, once a session. */
+static void
+count_anew(struct session *s, struct call *c, const struct generation *g)
+{
+	if (c->helped_in == g->number)
+		return;
+	c->helped_in = g->number;
+	c->vain = 0;
+	c->vain_until = s->now + BOUND_VAIN_MS;
+}
+
+/* The session answered a call that was replayed. Others that it refused may
+ * have been told so first. */
+static void
+note_help(struct session *s, struct generation *g)
+{
+	struct call *c;
+
+	if (g->replays_ok++ > 0)
+		return;
+	for (c = s->calls.first; c != NULL; c = c->next)
+		if (c->refused_in == g->number && c->vain_until != ALARM_NEVER)
+			count_anew(s, c, g);
+}
+
+/* Counts the requests that were made in vain for a call that is refused. */
 static void
 count_vain(struct session *s, struct call *c, const struct generation *g,
     unsigned requests)
 {
-	bool helped = g->replays_ok > 0 && c->helped_in != g->number;
-
-	if (c->vain_until == ALARM_NEVER || helped)
+	if (c->vain_until == ALARM_NEVER)
 		c->vain_until = s->now + BOUND_VAIN_MS;
-	if (helped) {
-		c->vain = 0;
-		c->helped_in = g->number;
-	}
+	if (g->replays_ok > 0)
+		count_anew(s, c, g);
 	c->vain += requests;
 }
 
@@ -375,11 +395,12 @@ void
 session_served(struct session *s, struct call *c, struct generation *g)
 {
 	g->served_at = s->now;
+	if (c->replayed == g->number)
+		note_help(s, g);
 	if (g != s->generation)
 		return;
 	backoff_budget_helped(&s->renewal.budget);
 	if (c->replayed == g->number) {
-		g->replays_ok++;
 		if (s->balancer.scouting == SCOUTING_VAIN)
 			s->balancer.scouting = SCOUTING_OPEN;
 		backoff_budget_helped(&s->renewal.unasked);

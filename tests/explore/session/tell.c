@@ -101,10 +101,9 @@ note_served(struct world *w, unsigned call)
 	g->served = true;
 	g->served_at = w->p->now;
 	g->useless = false;
-	if (c->generation != w->generation)
-		return;
 	/* The session knows nothing of an answer that nobody waits for. */
-	w->flapping |= c->flaps > 0 && explore_is_open(w, call);
+	if (c->generation == w->generation)
+		w->flapping |= c->flaps > 0 && explore_is_open(w, call);
 	if (c->replayed != c->generation)
 		return;
 	g->helped++;
