@@ -122,13 +122,19 @@ class Reply:
         self.begin()
         self.raw(("\r\n".join(out) + "\r\n\r\n").encode("latin-1"))
 
-    def body(self, status, data=b"", ctype=None, headers=()):
-        """A whole answer in one send."""
+    @staticmethod
+    def parts(data, ctype, headers):
+        """The bytes and the headers of a whole answer."""
         if isinstance(data, str):
             data = data.encode()
         heads = list(headers)
         if ctype:
             heads.append(("Content-Type", ctype))
+        return data, heads
+
+    def body(self, status, data=b"", ctype=None, headers=()):
+        """A whole answer in one send."""
+        data, heads = self.parts(data, ctype, headers)
         out = ["HTTP/1.1 %d %s" % (status, REASONS.get(status, "Status"))]
         out += ["%s: %s" % h for h in heads]
         if status != 204:

@@ -369,11 +369,7 @@ class Reply(faultserver.Reply):
             encoded([(":status", str(status))] + list(headers))))
 
     def body(self, status, data=b"", ctype=None, headers=()):
-        if isinstance(data, str):
-            data = data.encode()
-        heads = list(headers)
-        if ctype:
-            heads.append(("Content-Type", ctype))
+        data, heads = self.parts(data, ctype, headers)
         self.head(status, heads)
         self.chunk(data)
         self.end()

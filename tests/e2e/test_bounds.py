@@ -288,7 +288,6 @@ class Bounds(support.Case):
         s, p = self.pair("--max-buffer", str(most), "--max-message",
                          str(message))
         press = Press()
-
         gate = threading.Event()
 
         def tool(rx, tx):

@@ -74,11 +74,28 @@ may_be_asked(const struct session *s)
 	    json_get(caps, "sampling").n > 0 || json_get(caps, "roots").n > 0;
 }
 
-bool
-session_listen_is_first(const struct session *s, const struct held *h)
+/* May the server ask the client something before it answers this request? */
+static bool
+may_ask(const struct session *s, const struct frame *f)
 {
-	return h == NULL || h->call == NULL ||
-	    (!is_quiet(h->frame) && may_be_asked(s));
+	return !is_quiet(f) && may_be_asked(s);
+}
+
+void
+session_listen_before(struct session *s, const struct held *h)
+{
+	if (s->listen.due &&
+	    (h == NULL || h->call == NULL || may_ask(s, h->frame)))
+		session_listen_open(s);
+}
+
+void
+session_listen_behind(struct session *s)
+{
+	if (!s->listen.due)
+		return;
+	session_listen_open(s);
+	s->listen.behind = true;
 }
 
 bool
@@ -90,7 +107,7 @@ session_awaits_stream(struct session *s, const struct frame *f)
 
 	if (!n->due && (!n->behind || n->state != LISTEN_OPEN || n->worked))
 		return false;
-	if (is_quiet(f) || !may_be_asked(s))
+	if (!may_ask(s, f))
 		return false;
 	if (n->due)
 		return true;

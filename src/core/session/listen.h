@@ -6,14 +6,16 @@
 
 /* Opens the stream of a new session, unless the server has none. */
 void session_listen_open(struct session *s);
-/* Opens it at the end of this step, after the requests for lists that are held:
- * see session_listen_is_first. */
+/* Opens it at the end of this step: by the first of the next two functions, or
+ * by the second. There is one idle connection, and what comes second opens
+ * another, which costs two round trips more. A user waits for the lists, for the
+ * stream only if the server may ask something during a call. */
 void session_listen_soon(struct session *s);
-/* Does the stream, which is due, go out before this frame, the first that is
- * held (NULL: nothing is)? There is one idle connection, and what comes second
- * opens another, which costs two round trips more. A user waits for the lists,
- * for the stream only if the server may ask something during a call. */
-bool session_listen_is_first(const struct session *s, const struct held *h);
+/* Opens a stream that is due, if it goes out before this frame, the first that
+ * is held. NULL: nothing is. */
+void session_listen_before(struct session *s, const struct held *h);
+/* Opens a stream that is due, behind what was sent in this step. */
+void session_listen_behind(struct session *s);
 /* Must this request wait for the stream? During a call the server may ask the
  * client something on the stream, and a stream that comes after the call would
  * miss it. */

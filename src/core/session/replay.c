@@ -394,13 +394,15 @@ session_replay(struct session *s)
 void
 session_served(struct session *s, struct call *c, struct generation *g)
 {
+	bool helped = c->replayed == g->number;
+
 	g->served_at = s->now;
-	if (c->replayed == g->number)
+	if (helped)
 		note_help(s, g);
 	if (g != s->generation)
 		return;
 	backoff_budget_helped(&s->renewal.budget);
-	if (c->replayed == g->number) {
+	if (helped) {
 		if (s->balancer.scouting == SCOUTING_VAIN)
 			s->balancer.scouting = SCOUTING_OPEN;
 		backoff_budget_helped(&s->renewal.unasked);

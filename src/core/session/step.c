@@ -173,14 +173,10 @@ pump(struct session *s)
 		session_send_one_way(s, f);
 		frame_unref(f);
 	}
-	if (s->listen.due && session_listen_is_first(s, s->held.first))
-		session_listen_open(s);
+	session_listen_before(s, s->held.first);
 	while (may_send_held(s, s->held.first))
 		send_held(s, s->held.first);
-	if (s->listen.due) {
-		session_listen_open(s);
-		s->listen.behind = true;
-	}
+	session_listen_behind(s);
 	session_want_read(s);
 }
 
