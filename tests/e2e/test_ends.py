@@ -241,8 +241,12 @@ class Stdout(support.Case):
         self.assertTrue(s.wait(
             lambda: s.seen("notifications/initialized")))
         self.settle(0.2)
+        # Stopped, it finds the call and the closed pipe in the same turn;
+        # otherwise it may end before the call is written.
+        os.kill(p.pid, signal.SIGSTOP)
         p.proc.stdout.close()
         p.send(call(2))
+        os.kill(p.pid, signal.SIGCONT)
         self.assertEqual(p.wait(5), 0, p.err())
         p.finished = True
         self.assertTrue(s.wait(lambda: s.deleted, 2))
