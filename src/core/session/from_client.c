@@ -165,7 +165,7 @@ client_request(struct session *s, struct frame *f)
 		}
 		session_open_own(s);
 	} else if (phase_permits(s, PHASE_REVIVES) &&
-	    (error = session_revive(s, f->id)) != NULL) {
+	    (error = session_revive(s, f, false)) != NULL) {
 		session_write(s, error);
 		frame_unref(error);
 		return;

@@ -333,7 +333,7 @@ session_peer_state(struct session *s, bool newer_peer)
 }
 
 struct frame *
-session_revive(struct session *s, struct span id)
+session_revive(struct session *s, const struct frame *request, bool maybe)
 {
 	if (backoff_budget_allows(&s->renewal.budget, s->now)) {
 		session_renew(s,
@@ -342,10 +342,13 @@ session_revive(struct session *s, struct span id)
 			"the session was lost before");
 		return NULL;
 	}
-	if (s->renewal.last_refusal != NULL)
-		return msg_with_id(s->renewal.last_refusal, id);
+	if (s->renewal.last_refusal != NULL && !maybe)
+		return msg_with_id(s->renewal.last_refusal, request->id);
 	s->ending.own_errors = true;
 	return fault_make(is_from_cache(s) ? FAULT_NEVER_ANSWERED :
 					     FAULT_KEEPS_LOSING,
-	    &(struct fault_args){ .id = id, .host = s->config.host });
+	    &(struct fault_args){ .request = request,
+		.host = s->config.host,
+		.maybe = maybe,
+		.refusal = maybe ? s->renewal.last_refusal : NULL });
 }

@@ -34,9 +34,11 @@ void session_count_failed_renewal(struct session *s);
 /* May a refused call begin a renewal now? Charges the renewal before, if its
  * session has answered no call. */
 bool session_may_renew(struct session *s);
-/* A call with this id needs a session in PHASE_DEAD. Returns NULL if a renewal
- * began, or the error for the call (owned by the caller). */
-struct frame *session_revive(struct session *s, struct span id);
+/* This request needs a session in PHASE_DEAD. maybe: it may have run in an
+ * earlier one. Returns NULL if a renewal began, or the error for the request
+ * (owned by the caller). */
+struct frame *session_revive(struct session *s, const struct frame *request,
+    bool maybe);
 
 /* --- renewals that no call waits for --- */
 

@@ -108,7 +108,8 @@ attempt_tick(struct session *s, struct attempt *l)
 			session_call_state(s, c, CALL_REFUSED);
 			calls_attempt_drop(&s->calls, l);
 			if (phase_permits(s, PHASE_REVIVES) &&
-			    (error = session_revive(s, c->frame->id)) != NULL)
+			    (error = session_revive(s, c->frame,
+				 session_may_have_run(c))) != NULL)
 				session_fail(s, c, error);
 			return;
 		}
