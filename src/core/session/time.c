@@ -103,11 +103,13 @@ attempt_tick(struct session *s, struct attempt *l)
 	 * session. */
 	if (l->last_event_id.n == 0 && l->kind == ATTEMPT_CALL &&
 	    l->generation != s->generation) {
-		if (!gate_is_open(s)) {
-			c = l->call;
+		c = l->call;
+		if (!gate_is_open(s) || c->vain >= BOUND_VAIN) {
 			session_call_state(s, c, CALL_REFUSED);
 			calls_attempt_drop(&s->calls, l);
-			if (phase_permits(s, PHASE_REVIVES) &&
+			if (gate_is_open(s))
+				session_replay(s);
+			else if (phase_permits(s, PHASE_REVIVES) &&
 			    (error = session_revive(s, c->frame,
 				 session_may_have_run(c))) != NULL)
 				session_fail(s, c, error);
@@ -115,9 +117,9 @@ attempt_tick(struct session *s, struct attempt *l)
 		}
 		generation_unref(l->generation);
 		l->generation = generation_ref(s->generation);
-		if (l->call->lost_at != 0)
-			l->call->replayed = s->generation->number;
-		l->call->flaps = 0;
+		if (c->lost_at != 0)
+			c->replayed = s->generation->number;
+		c->flaps = 0;
 	}
 	session_start(s, l);
 }
