@@ -49,9 +49,8 @@ port_of(const char *uri, const char **host)
 	return 0;
 }
 
-/* Binds the port, or another one where it is only the one of the last time. */
-static struct listener *
-listen_at(struct login *g, unsigned port)
+struct listener *
+login_open_port(struct loop *l, unsigned port, listener_cb *cb, void *arg)
 {
 	struct listener_config c = {
 		.port = port,
@@ -59,12 +58,20 @@ listen_at(struct login *g, unsigned port)
 		.max_request = BOUND_BROWSER_REQUEST_BYTES,
 		.conn_ms = BOUND_BROWSER_MS,
 	};
-	struct listener *l = listener_new(g->loop, &c, login_callback, g);
+
+	return listener_new(l, &c, cb, arg);
+}
+
+/* Binds the port, or another one where it is only the one of the last time. */
+static struct listener *
+listen_at(struct login *g, unsigned port)
+{
+	struct listener *l = login_open_port(g->loop, port, login_callback, g);
 
 	if (l != NULL || port == 0 || g->config.callback_port != 0)
 		return l;
-	c.port = 0; /* somebody else has it */
-	return listener_new(g->loop, &c, login_callback, g);
+	/* somebody else has it */
+	return login_open_port(g->loop, 0, login_callback, g);
 }
 
 void
