@@ -67,7 +67,6 @@ struct proxy {
 	bool stdout_above; /* queue above BOUND_STDOUT_BYTES: transfers pause
 			    * until low */
 	bool stdout_burst; /* the same, but only until the end of this turn */
-	int64_t dump_at;   /* time of the next dump at the earliest */
 	int status;
 };
 
@@ -130,16 +129,12 @@ act_write(struct proxy *p, struct frame *f)
 static void
 act_log(struct proxy *p, const struct event *a)
 {
-	int64_t now = loop_now(p->loop);
-
 	if (a->level == LEVEL_INFO)
 		log_decision("%s", a->text);
 	else
 		log_put(a->level, "%s", a->text);
-	if (a->level == LEVEL_ERROR && now >= p->dump_at) {
-		p->dump_at = now + BOUND_DUMP_MS;
-		log_dump("what led to it");
-	}
+	if (a->level == LEVEL_ERROR)
+		log_dump_for_error("what led to it", loop_now(p->loop));
 }
 
 static void

@@ -54,6 +54,7 @@ static struct {
 	time_t second;    /* the second in which records[] was counted */
 	unsigned records[LEVEL_DEBUG + 1];
 	size_t left_out; /* dropped records that no record has told yet */
+	int64_t dump_at; /* the earliest time of the next dump for an error */
 } state = { .level = LEVEL_WARN, .fd = -1 };
 
 static const char *const level_names[] = { "error", "warn", "info", "debug" };
@@ -289,6 +290,7 @@ log_close(void)
 	clock_gettime(CLOCK_REALTIME, &now);
 	tell_left_out(&now);
 	memset(state.records, 0, sizeof state.records);
+	state.dump_at = 0;
 	if (state.fd >= 0)
 		close(state.fd);
 	state.fd = -1;
@@ -378,6 +380,15 @@ log_dump(const char *title)
 		dump_line("%s %s", when, d->text);
 	}
 	errno = saved;
+}
+
+void
+log_dump_for_error(const char *title, int64_t now)
+{
+	if (now < state.dump_at)
+		return;
+	state.dump_at = now + BOUND_DUMP_MS;
+	log_dump(title);
 }
 
 void

@@ -7,6 +7,7 @@
 #define MCPSPLICE_BASE_LOG_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum log_level { LEVEL_ERROR, LEVEL_WARN, LEVEL_INFO, LEVEL_DEBUG };
 
@@ -41,6 +42,9 @@ void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_decision(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Writes the ring, oldest decision first, whatever the level is. */
 void log_dump(const char *title);
+/* The same after an error, but only if BOUND_DUMP_MS have passed since it was
+ * last done. now: ms of a clock that never goes back. */
+void log_dump_for_error(const char *title, int64_t now);
 
 /* Sends records to cb instead of stderr, for tests and the dump. NULL:
  * stderr. */

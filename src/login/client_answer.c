@@ -327,3 +327,15 @@ client_token(struct record *rec, int status, struct json_object *doc,
 	take_token(rec, doc, requested, now);
 	return CAME_TOKEN;
 }
+
+const char *
+client_user_code(struct json_object *doc)
+{
+	const char *code = document_text(doc, "user_code");
+	struct span text = span_of(code);
+
+	return text.n > 0 && text.n <= BOUND_DEVICE_CODE_BYTES &&
+		span_is_printable(text, ' ') ?
+	    code :
+	    NULL;
+}

@@ -72,4 +72,9 @@ struct json_object *client_claims(const char *token);
 enum login_outcome client_token(struct record *rec, int status,
     struct json_object *doc, const char *requested, int64_t now, char **why);
 
+/* The code that the user is to type, out of the answer of the device endpoint;
+ * borrowed. It goes to terminals and into messages: only what a keyboard has,
+ * and little of it; NULL for any other. */
+const char *client_user_code(struct json_object *doc);
+
 #endif

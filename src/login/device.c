@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bounds.h"
 #include "login/records.h"
 #include "login/report.h"
 #include "login/token.h"
@@ -32,20 +31,6 @@ page_of(const struct login *g, struct json_object *doc)
 		free(why);
 	}
 	return safe;
-}
-
-/* The code that the user is to type. It goes to terminals and into messages:
- * only what a keyboard has, and little of it. */
-static const char *
-code_of(struct json_object *doc)
-{
-	const char *code = document_text(doc, "user_code");
-	struct span text = span_of(code);
-
-	return text.n > 0 && text.n <= BOUND_DEVICE_CODE_BYTES &&
-		span_is_printable(text, ' ') ?
-	    code :
-	    NULL;
 }
 
 static void
@@ -77,7 +62,7 @@ on_device(const struct fetch_answer *a, void *arg)
 	if (login_is_unready(g, a))
 		return;
 	code = doc == NULL ? NULL : document_text(doc, "device_code");
-	user = doc == NULL ? NULL : code_of(doc);
+	user = doc == NULL ? NULL : client_user_code(doc);
 	page = doc == NULL ? NULL : page_of(g, doc);
 	if (a->status >= 300 || code == NULL || user == NULL || page == NULL) {
 		free(page);

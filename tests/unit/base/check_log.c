@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/bounds.h"
 #include "base/mem.h"
 #include "core/wire/json.h"
 #include "unit/unit.h"
@@ -165,6 +166,30 @@ START_TEST(test_json)
 }
 END_TEST
 
+/* A record of so many bytes with its line end is whole, a longer one is cut. */
+START_TEST(test_line_bytes)
+{
+	char text[BOUND_LOG_LINE_BYTES + 1];
+	size_t around;
+	int quotes;
+
+	open_log(LEVEL_INFO, true, NULL);
+	log_info("%s", "");
+	around = seen.n - 2; /* what the sink got begins with the level */
+	buf_reset(&seen);
+	memset(text, '"', sizeof text);
+	/* A quote takes two bytes. */
+	quotes = (int)(BOUND_LOG_LINE_BYTES - around) / 2 + _i;
+	text[quotes] = (BOUND_LOG_LINE_BYTES - around) % 2 == 1 ? 'x' : '\0';
+	text[quotes + 1] = '\0';
+	log_info("%s", text);
+	if (_i == 0)
+		ck_assert_uint_eq(seen.n - 2, BOUND_LOG_LINE_BYTES);
+	else
+		ck_assert_uint_lt(seen.n - 2, BOUND_LOG_LINE_BYTES);
+}
+END_TEST
+
 START_TEST(test_file)
 {
 	char *text, *want;
@@ -228,6 +253,23 @@ START_TEST(test_rotation)
 	ck_assert_ptr_nonnull(strstr(text, "the new one"));
 	ck_assert(strlen(text) < 200);
 	free(text);
+}
+END_TEST
+
+/* A file of so many bytes takes no more, one of a byte less takes a line. */
+START_TEST(test_file_bytes)
+{
+	struct stat st;
+	FILE *out = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(out);
+	ck_assert_int_eq(ftruncate(fileno(out), BOUND_LOG_FILE_BYTES - _i), 0);
+	fclose(out);
+	open_log(LEVEL_INFO, false, path);
+	log_info("a line");
+	ck_assert_int_eq(stat(old_path, &st), _i == 0 ? 0 : -1);
+	log_info("a line");
+	ck_assert_int_eq(stat(old_path, &st), 0);
 }
 END_TEST
 
@@ -322,6 +364,19 @@ START_TEST(test_decisions)
 }
 END_TEST
 
+START_TEST(test_dump_for_errors)
+{
+	open_log(LEVEL_WARN, false, NULL);
+	log_dump_for_error("one", 5);
+	log_dump_for_error("two", 5 + BOUND_DUMP_MS - 1);
+	log_dump_for_error("three", 5 + BOUND_DUMP_MS);
+	log_dump_for_error("four", 5 + BOUND_DUMP_MS);
+	ck_assert_str_eq(buf_str(&seen),
+	    "2|mcpsplice: one: the last 0 decisions\n"
+	    "2|mcpsplice: three: the last 0 decisions\n");
+}
+END_TEST
+
 START_TEST(test_errno_is_kept)
 {
 	open_log(LEVEL_WARN, false, path);
@@ -409,12 +464,15 @@ main(void)
 	tcase_add_test(tc, test_escapes);
 	tcase_add_test(tc, test_cut);
 	tcase_add_test(tc, test_json);
+	tcase_add_loop_test(tc, test_line_bytes, 0, 2);
 	tcase_add_test(tc, test_file);
 	tcase_add_loop_test(tc, test_rate, 0, 2);
 	tcase_add_test(tc, test_rate_of_each_level);
 	tcase_add_test(tc, test_file_cannot_be_opened);
 	tcase_add_test(tc, test_rotation);
+	tcase_add_loop_test(tc, test_file_bytes, 0, 2);
 	tcase_add_test(tc, test_decisions);
+	tcase_add_test(tc, test_dump_for_errors);
 	tcase_add_test(tc, test_errno_is_kept);
 	tcase_add_test(tc, test_stderr);
 	tcase_add_test(tc, test_stderr_full_or_gone);

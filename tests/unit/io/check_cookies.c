@@ -108,9 +108,81 @@ START_TEST(many_cookies)
 }
 END_TEST
 
+/* The bytes of all cookies, as libcurl tells them, and of the first one. */
+static size_t
+bytes_in(CURLSH *share, size_t *first, size_t *n)
+{
+	CURL *easy = curl_easy_init();
+	struct curl_slist *all = NULL, *at;
+	size_t bytes = 0;
+
+	curl_easy_setopt(easy, CURLOPT_SHARE, share);
+	curl_easy_getinfo(easy, CURLINFO_COOKIELIST, &all);
+	*first = all == NULL ? 0 : strlen(all->data);
+	*n = 0;
+	for (at = all; at != NULL; at = at->next, ++*n)
+		bytes += strlen(at->data);
+	curl_slist_free_all(all);
+	curl_easy_cleanup(easy);
+	return bytes;
+}
+
+static void
+set_cookie(CURLSH *share, unsigned name, size_t size)
+{
+	CURL *easy = curl_easy_init();
+	char *value = xcalloc(1, size + 1), *line;
+
+	memset(value, 'v', size);
+	line = xasprintf("Set-Cookie: c%02u=%s; domain=a.example", name, value);
+	curl_easy_setopt(easy, CURLOPT_SHARE, share);
+	curl_easy_setopt(easy, CURLOPT_COOKIELIST, line);
+	curl_easy_cleanup(easy);
+	free(value);
+	free(line);
+}
+
+/* So many bytes are kept; of one more, a quarter of the oldest cookies and one
+ * of the newest. */
+START_TEST(bytes_of_cookies)
+{
+	CURLSH *share = curl_share_init();
+	struct cookies c = { .told = true };
+	size_t around, first, n, total;
+	unsigned i;
+
+	curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE);
+	set_cookie(share, 0, 1000);
+	around = bytes_in(share, &first, &n) - 1000;
+	for (i = 1; i < 31; i++)
+		set_cookie(share, i, 1000);
+	total = bytes_in(share, &first, &n);
+	ck_assert_uint_eq(n, 31);
+	set_cookie(share, 31,
+	    BOUND_COOKIES_BYTES + (size_t)_i - total - around);
+	c.bytes = SIZE_MAX;
+	cookies_trim(&c, share);
+	total = bytes_in(share, &first, &n);
+	ck_assert_uint_eq(c.n, n);
+	ck_assert_uint_eq(c.bytes, total);
+	ck_assert(!cookies_overflow(&c));
+	if (_i == 0) {
+		ck_assert_uint_eq(n, 32);
+		ck_assert_uint_eq(total, BOUND_COOKIES_BYTES);
+	} else {
+		ck_assert_uint_lt(n, 32);
+		ck_assert_uint_le(total, BOUND_COOKIES_BYTES / 2);
+		ck_assert_uint_ge(total + 2 * (around + 1000),
+		    BOUND_COOKIES_BYTES / 2);
+	}
+	curl_share_cleanup(share);
+}
+END_TEST
+
 static void
 add_cookies(TCase *t)
 {
+	tcase_add_loop_test(t, bytes_of_cookies, 0, 2);
 	tcase_add_loop_test(t, cookies, 0, 2);
 	tcase_add_loop_test(t, many_cookies, 0, 3);
 }

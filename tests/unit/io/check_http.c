@@ -16,6 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/bounds.h"
 #include "unit/io/http_play.h"
 
 /* Plain requests */
@@ -500,6 +501,36 @@ START_TEST(in_flight_reuse_connections)
 }
 END_TEST
 
+/* So many connections are kept when all calls are over. */
+START_TEST(spare_connections)
+{
+	enum { KEPT = 1 + BOUND_SPARE_CONNECTIONS };
+	struct http_config config = defaults;
+	struct server *s = server_new(script_slow_echo);
+	static struct call k[KEPT + 1];
+	int64_t limit = now_ms() + GUARD_MS;
+	struct client *c;
+	int i;
+
+	config.max_inflight = 1;
+	c = client_with(&config);
+	for (i = 0; i < KEPT + _i; i++)
+		call_post(&k[i], c, url_on(s, "/"), "x");
+	client_wait(c);
+	for (i = 0; i < KEPT + _i; i++) {
+		is_ok(&k[i], "x");
+		buf_free(&k[i].body);
+	}
+	ck_assert_int_eq(atomic_load(&s->accepted), KEPT + _i);
+	while (atomic_load(&s->alive) > KEPT && now_ms() < limit)
+		client_nap(c, 5);
+	client_nap(c, 50);
+	ck_assert_int_eq(atomic_load(&s->alive), KEPT);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
 /* The head of a stream comes before its first byte; with a limit of
  * connections per host each POST would queue behind it for ever. */
 START_TEST(stream_does_not_block_posts)
@@ -900,6 +931,7 @@ add_plain(TCase *t)
 	tcase_add_test(t, no_expect_delay);
 	tcase_add_test(t, a_new_connection);
 	tcase_add_test(t, in_flight_reuse_connections);
+	tcase_add_loop_test(t, spare_connections, 0, 2);
 	tcase_add_test(t, stream_does_not_block_posts);
 	tcase_add_test(t, socket_options);
 	tcase_add_test(t, unix_socket);

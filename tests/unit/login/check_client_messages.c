@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "unit/unit.h"
 
 #define NOW ((int64_t)1700000000)
@@ -685,6 +686,22 @@ START_TEST(long_tokens)
 }
 END_TEST
 
+/* The value is taken, one more is not. */
+START_TEST(user_codes)
+{
+	char code[BOUND_DEVICE_CODE_BYTES + 2], *text;
+	struct json_object *o;
+
+	memset(code, 'x', sizeof code);
+	code[BOUND_DEVICE_CODE_BYTES + _i] = '\0';
+	text = xasprintf("{\"user_code\":\"%s\"}", code);
+	o = parse(text);
+	ck_assert_pstr_eq(client_user_code(o), _i == 0 ? code : NULL);
+	json_object_put(o);
+	free(text);
+}
+END_TEST
+
 START_TEST(long_descriptions)
 {
 	char words[301], *text, *want;
@@ -728,6 +745,7 @@ main(void)
 	tcase_add_test(t, a_refreshed_token);
 	tcase_add_loop_test(t, refused_tokens, 0, COUNT(refusals));
 	tcase_add_test(t, long_tokens);
+	tcase_add_loop_test(t, user_codes, 0, 2);
 	tcase_add_test(t, long_descriptions);
 	suite_add_tcase(s, t);
 	return unit_run(s);

@@ -8,6 +8,7 @@
 #include "base/bounds.h"
 #include "store/import.h"
 
+#include <dirent.h>
 #include <sys/stat.h>
 
 #include <stdio.h>
@@ -286,6 +287,53 @@ START_TEST(many_folders)
 }
 END_TEST
 
+/* The name that the folder tells last, for the caller to free. */
+static char *
+last_name(void)
+{
+	char *last = NULL;
+	struct dirent *e;
+	DIR *d = opendir(home_path("auth"));
+
+	ck_assert_ptr_nonnull(d);
+	while ((e = readdir(d)) != NULL) {
+		if (e->d_name[0] == '.')
+			continue;
+		free(last);
+		last = xstrdup(e->d_name);
+	}
+	closedir(d);
+	return last;
+}
+
+/* So many other files, with the folders, that all are looked at, or all but
+ * one. That one has to be a folder: files go from the end and come back
+ * somewhere else. */
+START_TEST(many_entries)
+{
+	int i, n = BOUND_IMPORT_FOLDERS;
+	char path[64], *last;
+
+	for (i = 2; i <= n; i++) {
+		snprintf(path, sizeof path, "auth/mcp-remote-v%d", i);
+		home_mkdir(path, 0700);
+	}
+	for (; i <= BOUND_IMPORT_ENTRIES + _i; i++) {
+		snprintf(path, sizeof path, "auth/file%d", i);
+		home_puts(path, "");
+	}
+	while (strncmp(last = last_name(), "file", 4) == 0) {
+		snprintf(path, sizeof path, "auth/%s", last);
+		ck_assert_int_eq(unlink(home_path(path)), 0);
+		snprintf(path, sizeof path, "auth/file%d", ++i);
+		home_puts(path, "");
+		free(last);
+	}
+	free(last);
+	ck_assert_int_eq(found_in(n), n - _i);
+}
+END_TEST
+
 START_TEST(no_older_one)
 {
 	home_mkdir("auth/mcp-remote-0.1.38", 0755);
@@ -489,6 +537,7 @@ main(void)
 	tcase_add_loop_test(tc, names, 0, COUNT(hashes));
 	tcase_add_test(tc, newest_first);
 	tcase_add_loop_test(tc, many_folders, 0, 2);
+	tcase_add_loop_test(tc, many_entries, 0, 2);
 	tcase_add_test(tc, no_older_one);
 	tcase_add_loop_test(tc, bad_tokens, 0, COUNT(bad));
 	tcase_add_loop_test(tc, times_of_tokens, 0, COUNT(times));
