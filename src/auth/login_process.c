@@ -167,7 +167,7 @@ on_output(const char *p, size_t n, void *arg)
 			return;
 		take_line(a, buf_span(&a->line));
 		buf_wipe(&a->line);
-		buf_init(&a->line, BOUND_LOGIN_LINE_BYTES);
+		buf_init(&a->line, BOUND_LOGIN_OUTPUT_BYTES);
 		p += part + 1;
 		n -= part + 1;
 	}
@@ -254,7 +254,7 @@ login_process_start(struct loop *l, const char *const *program,
 	a->arg = arg;
 	a->again_ms = -1;
 	record_init(&a->record);
-	buf_init(&a->line, BOUND_LOGIN_LINE_BYTES);
+	buf_init(&a->line, BOUND_LOGIN_OUTPUT_BYTES);
 	buf_init(&a->errors, BOUND_LOGIN_ERRORS_BYTES);
 	buf_init(&text, 0);
 	print_request(&text, request);

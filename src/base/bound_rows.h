@@ -383,7 +383,7 @@ BOUND(LOGIN_RETRY_AFTER_MS, 1, DAY, "a Retry-After of an authorization server",
 BOUND(LOGIN_RETRY_MS, 5, MIN,
     "a Retry-After of an authorization server that is obeyed",
     "The next try is made after this time.")
-BOUND(SCOPES_BYTES, 512, B, "scopes in the question of a login",
+BOUND(SCOPES_BYTES, 512, B, "scopes in what login says at its end",
     "They are cut.")
 BOUND(DEVICE_CODE_BYTES, 64, B, "a code that the user has to type",
     "It is refused.")
@@ -401,7 +401,7 @@ BOUND(BROWSER_CLOSE_MS, 1, SEC, "the end of such a connection", "It is cut.")
 BOUND(PORT_MS, 3, SEC, "a port that another program has", "The login fails.")
 BOUND(TOKEN_LOCK_MS, 35, SEC, "a token request of another copy",
     "The login ends.")
-BOUND(TOKENS, 4, COUNT, "tokens that are tried for one request",
+BOUND(TOKENS, 4, COUNT, "new tokens that are tried for one request",
     "The call fails (auth_failed).")
 BOUND(MORE_SCOPES, 2, COUNT, "tokens with more scopes for one request",
     "The call fails (auth_failed).")
@@ -430,8 +430,6 @@ BOUND(AUTH_COMMAND_AGAIN_MS, 5, SEC, "after a run that a 401 caused",
 BOUND(HELPER_MS, 30, SEC, "the program of --auth-store", "It is ended.")
 BOUND(LOGIN_OUTPUT_BYTES, 1, MIB, "what a login process prints",
     "The login counts as failed.")
-BOUND(LOGIN_LINE_BYTES, 512, KIB, "one line of it",
-    "The login counts as failed.")
 BOUND(LOGIN_ERRORS_BYTES, 512, B, "what it says on stderr", "It is cut.")
 
 BOUND_GROUP("Files")
@@ -440,8 +438,8 @@ BOUND(SECRET_BYTES, 64, KIB,
     "a file with a secret or with headers, and a line that the user types",
     "It is refused.")
 BOUND(AUTHORITIES_BYTES, 16, MIB,
-    "certificates of --cacert, with those of NODE_EXTRA_CA_CERTS",
-    "The latter are not used.")
+    "certificates of NODE_EXTRA_CA_CERTS, with those that they are added to",
+    "Those of NODE_EXTRA_CA_CERTS are not used.")
 BOUND(CACHE_BYTES, 8, MIB, "a file of the startup cache",
     "It is neither written nor read; if tools/list makes it so long, it is "
     "written without that.")

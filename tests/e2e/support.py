@@ -29,10 +29,16 @@ if sys.version_info < (3, 9) or not hasattr(os, "openpty"):
     sys.stderr.write("python3 is too old for these tests\n")
     sys.exit(77)
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "lint"))
+
+import bounds
 import faultserver
 import pace
 from pace import PROGRAM, sanitized
 
+# The limits of mcpsplice: bytes, ms, or a number.
+BOUND = bounds.numbers(os.path.join(HERE, "..", ".."))
 LIVE = 20.0             # for liveness only; see pace
 ENV_KEPT = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS",
             "TSAN_OPTIONS", "LD_LIBRARY_PATH", "LLVM_PROFILE_FILE")

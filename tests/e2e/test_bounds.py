@@ -6,35 +6,18 @@ as at the beginning, the user's other calls are answered within a second, and
 stderr gets less than 100 lines a second."""
 
 import os
-import sys
 import threading
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "lint"))
-
-import bounds
 import support
-from support import INITIALIZED, init, note, request
+from support import BOUND, INITIALIZED, init, note, request
 
 # With a sanitizer neither memory nor CPU says anything.
 SECONDS = float(os.environ.get("BOUNDS_SECONDS",
                                "3" if support.sanitized() else "10"))
-FACTORS = {"COUNT": 1, "B": 1, "KIB": 1 << 10, "MIB": 1 << 20}
 KB, MB = 1 << 10, 1 << 20
 # What connections, libraries and the allocator take besides.
 SLACK = 4 * MB
-
-
-def values():
-    """The rows that are numbers and sizes, by name."""
-    rows = bounds.calls(bounds.read(os.path.join(HERE, "..", ".."),
-                                    "src/base/bound_rows.h"))
-    return {row[1]: int(row[2]) * FACTORS[row[3]] for row in rows
-            if row[0] in ("BOUND", "BOUND_OPTION") and row[3] in FACTORS}
-
-
-BOUND = values()
 
 
 def pings(first, n):

@@ -216,8 +216,8 @@ class Signals(support.Case):
         p.finish()
         self.assertEqual(s.connections, 0)
 
-    def test_with_a_full_stdout(self):
-        """Nobody reads: it cannot wait for that."""
+    def unread(self):
+        """Nobody reads stdout, and it is full."""
         s = self.mcp()
         s.on_get = s.listen
         p = self.splice(s, reader=False)
@@ -226,11 +226,34 @@ class Signals(support.Case):
         for n in range(40):
             get.event(note("notifications/message", {"data": "x" * 10000}))
         self.settle(0.3)
+        return s, p
+
+    def ends_within(self, p, row):
+        """A signal ends it after this time, and not much later."""
+        seconds = support.BOUND[row] / 1000
         begin = time.monotonic()
         os.kill(p.pid, signal.SIGTERM)
         p.wait(5)
-        self.within(time.monotonic() - begin, 2.5)
+        took = time.monotonic() - begin
+        self.assertGreaterEqual(took, seconds)
+        self.within(took, seconds + 0.4)
         p.finished = True
+
+    @support.alone
+    def test_with_a_full_stdout(self):
+        """It cannot wait for who does not read."""
+        _, p = self.unread()
+        self.ends_within(p, "STOP_FLUSH_MS")
+
+    @support.alone
+    def test_after_the_end(self):
+        """All is done but for what nobody reads, and that has no limit."""
+        s, p = self.unread()
+        p.close()
+        self.assertTrue(s.wait(lambda: s.deleted))
+        self.settle(1)
+        self.assertTrue(p.alive())
+        self.ends_within(p, "STOP_MS")
 
 
 class Stdout(support.Case):

@@ -26,6 +26,11 @@ UNITS = {
 }
 TIMES = ("MS", "SEC", "MIN", "HOUR", "DAY")
 SIZES = ("B", "KIB", "MIB")
+FACTORS = {
+    "COUNT": 1, "B": 1, "KIB": 1 << 10, "MIB": 1 << 20,
+    "MS": 1, "SEC": 1000, "MIN": 60 * 1000, "HOUR": 60 * 60 * 1000,
+    "DAY": 24 * 60 * 60 * 1000,
+}
 
 INTRODUCTION = """\
 .Sh LIMITS
@@ -100,6 +105,13 @@ def shown(name, number, unit):
     if unit == "DAY" and n == 1:
         return "1 day"
     return f"{n} {UNITS[unit]}".strip()
+
+
+def numbers(tree):
+    """The values by name, as BOUND_NAME has them: bytes, ms, or a number."""
+    return {row[1]: int(row[2]) * FACTORS[row[3]]
+            for row in calls(read(tree, "src/base/bound_rows.h"))
+            if row[0] in ("BOUND", "BOUND_OPTION")}
 
 
 def table(tree):
