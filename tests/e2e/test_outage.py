@@ -131,6 +131,10 @@ class Start(support.Case):
                                 "0.5", "--init-timeout", "2", "-v")
                 begin = time.monotonic()
                 p.send(init(1))
+                while "Timeout was reached" not in p.err():
+                    self.within(time.monotonic() - begin, 1)
+                    time.sleep(0.02)
+                self.assertGreaterEqual(time.monotonic() - begin, 0.5)
                 self.our_error(p.answer(1), ran="no")
                 self.within(time.monotonic() - begin, 5)
                 p.finish()

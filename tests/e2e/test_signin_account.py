@@ -154,6 +154,18 @@ class Commands(Patient):
         self.assertEqual(status, 0, err)
         self.assertEqual(a.token_requests("client_credentials"), 1)
 
+    def test_login_with_many_scopes(self):
+        """So many bytes of them are told, then they are cut."""
+        most = support.BOUND["SCOPES_BYTES"]
+        for size in (most, most + 1):
+            a, m, b = self.trio()
+            a.always("token", authserver.having(scope="s" * size))
+            status, out, err = self.command("login", m.url, "--browser",
+                                            b.command)
+            self.assertEqual(status, 0, err)
+            self.assertIn("scopes: %s%s.\n" % (
+                "s" * most, "..." if size > most else ""), out.decode())
+
     def test_login_with_a_code(self):
         a, m, b = self.trio(self.auth(device_polls=None))
         p = subprocess.Popen([support.PROGRAM, "login", m.url, "--auth",
