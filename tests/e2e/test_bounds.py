@@ -5,12 +5,15 @@ memory stays within the limit and a quarter, a byte costs as much CPU at the end
 as at the beginning, the user's other calls are answered within a second, and
 stderr gets less than 100 lines a second."""
 
+import json
 import os
 import threading
 import time
 
+import eraserver
+import pace
 import support
-from support import BOUND, INITIALIZED, init, note, request
+from support import BOUND, INITIALIZED, init, lines, note, request
 
 # With a sanitizer neither memory nor CPU says anything.
 SECONDS = float(os.environ.get("BOUNDS_SECONDS",
@@ -44,6 +47,8 @@ class Press:
 
 
 class Bounds(support.Case):
+    seconds = SECONDS
+
     def cpu(self, p):
         """Seconds of CPU; 0 where that cannot be read."""
         try:
@@ -54,7 +59,7 @@ class Bounds(support.Case):
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def worst(self, p, press, limit, drive=None, calls=True, base=None):
-        """SECONDS of it.  drive(n) is called by a thread of its own, again
+        """Some seconds of it.  drive(n) is called by a thread of its own, again
         and again."""
         base = base or p.rss_kb()
 
@@ -68,14 +73,14 @@ class Bounds(support.Case):
             thread.start()
         begin = time.monotonic()
         costs = [(self.cpu(p), press.bytes)]
-        while time.monotonic() - begin < SECONDS:
+        while time.monotonic() - begin < self.seconds:
             at = time.monotonic()
             if calls:
-                p.ask("tools/list")
+                p.ask("prompts/list")
                 self.within(time.monotonic() - at, 1, "another call")
             self.settle(0.1)
             costs.append((self.cpu(p), press.bytes))
-        self.assertLess(p.err().count("\n"), 100 * (SECONDS + 1))
+        self.assertLess(p.err().count("\n"), 100 * (self.seconds + 1))
         peak = (p.peak_kb() - base) * KB
         press.over.set()
         if drive:
@@ -92,7 +97,7 @@ class Bounds(support.Case):
                             2 * first[0] / first[1] + 0.1 / last[1],
                             "CPU per byte, %r and %r" % (first, last))
         elif last[1] <= MB:
-            self.assertLess(last[0], SECONDS / 4, "CPU without a byte")
+            self.assertLess(last[0], self.seconds / 4, "CPU without a byte")
 
     def drive(self, p, **args):
         """Calls that end in whatever error, one after the other."""
@@ -253,7 +258,7 @@ class Bounds(support.Case):
             press.chunks(tx, event)
             tx.answer(s.init_result(rx))
         s = self.mcp(init=[early], stateful=False)
-        p = self.splice(s, "--init-timeout", str(SECONDS + 30))
+        p = self.splice(s, "--init-timeout", str(self.seconds + 30))
         base = self.pair()[1].rss_kb()
         p.send(init(1))
         self.worst(p, press, limit, calls=False, base=base)
@@ -430,6 +435,107 @@ class Bounds(support.Case):
                          args=(get, b"data: no message\n\n" * 1000)).start()
         self.worst(p, press, MB, self.drive(p))
         p.finish()
+
+
+class Shares(support.Case):
+    """What --max-buffer is shared out to: half of it for each kind."""
+    most, half, size = 8 * MB, 4 * MB, 50 * KB
+
+    def meta(self):
+        return {"_meta": {
+            eraserver.META + "protocolVersion": eraserver.MODERN,
+            eraserver.META + "clientInfo": {"name": "c", "version": "1"},
+            eraserver.META + "clientCapabilities": {
+                "elicitation": {"form": {}}}}}
+
+    def takes(self, p, line):
+        """How many bytes of lines line(n) are read, with those in the pipe."""
+        fd = p.proc.stdin.fileno()
+        os.set_blocking(fd, False)
+        taken, limit = 0, pace.Limit(1)
+        data, n = line(0), 0
+        while limit.left() > 0:
+            try:
+                wrote = os.write(fd, data)
+            except BlockingIOError:
+                time.sleep(0.01)
+                continue
+            taken, limit = taken + wrote, pace.Limit(1)
+            data = data[wrote:]
+            if not data:
+                n += 1
+                data = line(n)
+            self.assertLess(taken, 3 * self.half)
+        os.set_blocking(fd, True)
+        return taken
+
+    def is_half(self, taken):
+        self.assertGreater(taken, self.half - 2 * self.size)
+        self.assertLess(taken, self.half * 5 // 4)
+
+    def test_held(self):
+        s = self.mcp(init=[lambda rx, tx: s.closing.wait(60)])
+        p = self.splice(s, "--max-buffer", self.most)
+        p.send(init(1))
+        self.is_half(self.takes(p, lambda n: lines(
+            support.call(100 + n, x="y" * self.size))))
+        p.kill()
+
+    def test_undecided(self):
+        s = self.mcp()
+        s.before = lambda rx, tx: s.closing.wait(60)
+        p = self.splice(s, "--max-buffer", self.most)
+        count = 2 * self.half // self.size
+        p.send(*[request(n, "tools/list", dict(self.meta(),
+                                               x="y" * self.size))
+                 for n in range(count)])
+        self.our_error(p.answer(count - 1), "busy", "no")
+        with p.cond:
+            busy = len(p.messages)
+        self.is_half((count - busy) * self.size)
+        p.kill()
+
+    def test_parked_answers(self):
+        for size, taken in ((self.half, True), (self.half + 1, False)):
+            gate, sent = threading.Event(), threading.Event()
+
+            def tool(rx, tx):
+                ident = rx.json["id"]
+                tx.sse()
+                tx.event(request(77, "elicitation/create",
+                                 {"message": "m", "requestedSchema": {}}))
+                gate.wait(support.LIVE)
+                empty = json.dumps({"jsonrpc": "2.0", "id": ident,
+                                    "result": {"x": ""}})
+                tx.event(empty.replace('""', '"%s"' %
+                                       ("y" * (size - len(empty)))))
+                sent.set()
+            s = self.mcp()
+            s.methods["tools/call"] = tool
+            p = self.splice(s, "--max-buffer", self.most,
+                            "--max-result", "0")
+            p.send(request(1, "tools/call", dict(
+                self.meta(), name="x", arguments={})))
+            state = p.answer(1)["result"]["requestState"]
+            gate.set()
+            self.assertTrue(sent.wait(support.LIVE))
+            self.let(0.5)
+            p.send(request(2, "tools/call", dict(
+                self.meta(), name="x", arguments={}, inputResponses={},
+                requestState=state)))
+            if taken:
+                self.assertIn("result", p.answer(2))
+            else:
+                self.our_error(p.answer(2), "too_large", "maybe")
+            p.kill()
+
+    def test_stdout_queue(self):
+        """Lines that are answered with an error, and nobody reads that."""
+        s = self.mcp()
+        p = self.splice(s, "--max-buffer", self.most, reader=False)
+        self.is_half(self.takes(p, lambda n: lines(
+            {"jsonrpc": "2.0", "id": "y" * self.size, "method": 5})))
+        p.kill()
 
 
 if __name__ == "__main__":
