@@ -17,15 +17,25 @@ MOST = 10
 PROGRAM = os.environ.get("MCPSPLICE", "")
 
 
-def sanitized():
-    """Is the program built with a sanitizer?  Then figures mean nothing."""
+def has(*texts):
+    """Is one of these in the program?"""
     try:
         with open(PROGRAM, "rb") as f:
             data = f.read()
     except OSError:
         return False
-    return b"__asan_init" in data or b"__tsan_init" in data or \
-        b"__ubsan_handle" in data
+    return any(text in data for text in texts)
+
+
+def sanitized():
+    """Is the program built with a sanitizer?  Then figures mean nothing."""
+    return has(b"__asan_init", b"__tsan_init", b"__ubsan_handle")
+
+
+def checks_itself():
+    """Does it look after its lists in each step (--enable-debug)?  Then that
+    is what takes its time."""
+    return has(b"q->bytes == bytes")
 
 
 def measure():

@@ -170,8 +170,7 @@ END_TEST
 START_TEST(test_line_bytes)
 {
 	char text[BOUND_LOG_LINE_BYTES + 1];
-	size_t around;
-	int quotes;
+	size_t around, room;
 
 	open_log(LEVEL_INFO, true, NULL);
 	log_info("%s", "");
@@ -179,9 +178,9 @@ START_TEST(test_line_bytes)
 	buf_reset(&seen);
 	memset(text, '"', sizeof text);
 	/* A quote takes two bytes. */
-	quotes = (int)(BOUND_LOG_LINE_BYTES - around) / 2 + _i;
-	text[quotes] = (BOUND_LOG_LINE_BYTES - around) % 2 == 1 ? 'x' : '\0';
-	text[quotes + 1] = '\0';
+	room = BOUND_LOG_LINE_BYTES - around + (size_t)_i;
+	text[room / 2] = room % 2 == 1 ? 'x' : '\0';
+	text[room / 2 + 1] = '\0';
 	log_info("%s", text);
 	if (_i == 0)
 		ck_assert_uint_eq(seen.n - 2, BOUND_LOG_LINE_BYTES);
