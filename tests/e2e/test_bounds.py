@@ -68,9 +68,13 @@ class Pressed(support.Case):
             return 0
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-    def worst(self, p, press, limit, drive=None, calls=True, base=None):
+    def worst(self, p, press, limit, drive=None, calls=True, base=None,
+              served=()):
         """Some seconds of it.  drive(n) is called by a thread of its own, again
-        and again."""
+        and again.  Each request in served costs as much as many bytes."""
+        def work():
+            return press.bytes + KB * len(served)
+
         base = base or p.rss_kb()
 
         def run():
@@ -82,15 +86,19 @@ class Pressed(support.Case):
         if drive:
             thread.start()
         begin = time.monotonic()
-        costs = [(self.cpu(p), press.bytes)]
+        costs = [(self.cpu(p), work())]
         while time.monotonic() - begin < self.seconds:
             at = time.monotonic()
             if calls:
                 p.ask("prompts/list")
                 self.within(time.monotonic() - at, 1, "another call")
             self.settle(0.1)
-            costs.append((self.cpu(p), press.bytes))
-        self.assertLess(p.err().count("\n"), 100 * (self.seconds + 1))
+            costs.append((self.cpu(p), work()))
+        # so many seconds of the clock it has seen, the first and the last in
+        # part; one line more tells how many were left out
+        seconds = int(time.monotonic() - begin) + 2
+        self.assertLessEqual(p.err().count("\n"),
+                             (BOUND["LOG_LINES"] + 1) * seconds)
         peak = (p.peak_kb() - base) * KB
         press.over.set()
         if drive:
@@ -578,13 +586,14 @@ def result(result):
         press = Press()
         text = json.dumps(result)
 
-        def called(call):
+        def before(rx, tx):
+            if rx.rpc != "tools/call":
+                return False
             press.bytes += len(text)
-            call.leave()
-            call.tx.json('{"jsonrpc":"2.0","id":%s,"result":%s}' %
-                         (json.dumps(call.id), text))
-            call.over = True
-        s.methods["tools/call"] = called
+            tx.json('{"jsonrpc":"2.0","id":%s,"result":%s}' %
+                    (json.dumps(rx.json["id"]), text))
+            return True
+        s.before = before
         p = case.legacy(s, *args)
         case.worst(p, press, limit, case.drive(p))
         p.kill()
@@ -710,7 +719,8 @@ def client(line, held_methods=(), note_held=False, calls=True, shape=None):
             s.on_note = held(press)
         base = p.rss_kb()
         case.flood(p, press, line)
-        case.worst(p, press, limit, calls=calls, base=base)
+        case.worst(p, press, limit, calls=calls, base=base,
+                   served=s.requests)
         p.kill()
     return drive
 
@@ -725,7 +735,8 @@ def first(line, reader=True):
         case.let(0.2)
         base = p.rss_kb()
         case.flood(p, press, line)
-        case.worst(p, press, limit, calls=False, base=base)
+        case.worst(p, press, limit, calls=False, base=base,
+                   served=s.requests)
         p.kill()
     return drive
 
@@ -739,7 +750,8 @@ def modern(line):
         press = Press()
         base = p.rss_kb()
         case.flood(p, press, line)
-        case.worst(p, press, limit, calls=False, base=base)
+        case.worst(p, press, limit, calls=False, base=base,
+                   served=s.requests)
         p.kill()
     return drive
 
