@@ -664,7 +664,8 @@ def parks(size, answers=0):
         p.ask("prompts/list")
         base = p.rss_kb()
         case.flood(p, press, lambda n: of_modern(n, "tools/call", name="x"))
-        case.worst(p, press, limit, calls=False, base=base)
+        case.worst(p, press, limit, calls=False, base=base,
+                   served=s.requests)
         p.kill()
     return drive
 
@@ -685,7 +686,8 @@ def answers_late(case, limit, *args):
     base = p.rss_kb()
     case.flood(p, press, lambda n: {"jsonrpc": "2.0", "id": n,
                                     "result": {"x": "y" * 100000}})
-    case.worst(p, press, limit, calls=False, base=base)
+    case.worst(p, press, limit, calls=False, base=base,
+               served=s.requests)
     p.kill()
 
 
