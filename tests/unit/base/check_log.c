@@ -370,9 +370,10 @@ START_TEST(test_dump_for_errors)
 	log_dump_for_error("two", 5 + BOUND_DUMP_MS - 1);
 	log_dump_for_error("three", 5 + BOUND_DUMP_MS);
 	log_dump_for_error("four", 5 + BOUND_DUMP_MS);
-	ck_assert_str_eq(buf_str(&seen),
-	    "2|mcpsplice: one: the last 0 decisions\n"
-	    "2|mcpsplice: three: the last 0 decisions\n");
+	ck_assert_uint_eq(count("|mcpsplice: one: the last "), 1);
+	ck_assert_uint_eq(count("|mcpsplice: two: the last "), 0);
+	ck_assert_uint_eq(count("|mcpsplice: three: the last "), 1);
+	ck_assert_uint_eq(count("|mcpsplice: four: the last "), 0);
 }
 END_TEST
 
