@@ -164,20 +164,33 @@ fault_make(enum fault_id id, const struct fault_args *args)
 
 /* --- an error from facts --- */
 
-/* The row for an exchange that broke before a complete answer. */
-static const enum fault_id of_ending[] = {
-	[ENDING_COMPLETE] = FAULT_CUT,
-	[ENDING_CUT] = FAULT_CUT,
-	[ENDING_IDLE] = FAULT_SILENT,
-	[ENDING_ABORTED] = FAULT_CUT,
-	[ENDING_RESOLVE] = FAULT_UNREACHABLE,
-	[ENDING_CONNECT] = FAULT_UNREACHABLE,
-	[ENDING_TLS] = FAULT_TLS,
-	[ENDING_PROXY] = FAULT_PROXY,
-	[ENDING_CONFIG] = FAULT_SETTING,
-	[ENDING_DENIED] = FAULT_DENIED,
-	[ENDING_SIGN_IN] = FAULT_SIGN_IN,
+/* For an exchange that broke before a complete answer: the row, and the reason
+ * if the transport gives none. */
+static const struct {
+	enum fault_id row;
+	const char *why;
+} of_ending[] = {
+	[ENDING_COMPLETE] = { FAULT_CUT, "it did not answer" },
+	[ENDING_CUT] = { FAULT_CUT, "the connection was cut" },
+	[ENDING_IDLE] = { FAULT_SILENT, "it did not answer in time" },
+	[ENDING_ABORTED] = { FAULT_CUT, "the connection was closed" },
+	[ENDING_RESOLVE] = { FAULT_UNREACHABLE, "its name is not known" },
+	[ENDING_CONNECT] = { FAULT_UNREACHABLE, "there is no connection" },
+	[ENDING_TLS] = { FAULT_TLS, "the TLS handshake failed" },
+	[ENDING_PROXY] = { FAULT_PROXY, "it makes no connection" },
+	[ENDING_CONFIG] = { FAULT_SETTING, "libcurl refuses it" },
+	[ENDING_DENIED] = { FAULT_DENIED, "there are none" },
+	[ENDING_SIGN_IN] = { FAULT_SIGN_IN, "it does not know the user" },
 };
+
+struct span
+fault_why(const struct facts *facts)
+{
+	if (facts->too_large)
+		return span_of("its answer is too large");
+	return facts->why.n > 0 ? facts->why :
+				  span_of(of_ending[facts->ending].why);
+}
 
 static bool
 is_not_ready(int status)
@@ -223,7 +236,8 @@ of_facts(const struct facts *facts, struct fault_args *args, struct buf *words)
 		return FAULT_ANSWER_HUGE;
 	if (facts->ending != ENDING_COMPLETE) {
 		args->maybe = facts->sent && facts->ending != ENDING_SIGN_IN;
-		return of_ending[facts->ending];
+		args->why = fault_why(facts);
+		return of_ending[facts->ending].row;
 	}
 	if (success && facts->verb == VERB_GET && facts->why.n > 0)
 		return FAULT_NOT_SSE2024;
@@ -270,7 +284,7 @@ fault_from_facts(const struct frame *request, const struct facts *facts,
 static enum fault_id
 undelivered_reason(const struct facts *facts)
 {
-	enum fault_id id = of_ending[facts->ending];
+	enum fault_id id = of_ending[facts->ending].row;
 
 	if (facts->ending == ENDING_COMPLETE)
 		return facts->status == 401     ? FAULT_401 :
@@ -295,13 +309,7 @@ fault_undelivered(const struct frame *request, const struct facts *facts,
 	args.status = facts->status;
 	args.sent = facts->sent;
 	(void)snprintf(status, sizeof status, "%d", facts->status);
-	if (facts->ending == ENDING_COMPLETE)
-		args.why = span_of(status);
-	else if (facts->why.n > 0)
-		args.why = facts->why;
-	else
-		args.why = span_of(facts->ending == ENDING_IDLE ?
-			"it did not acknowledge it in time" :
-			"the connection was cut");
+	args.why = facts->ending == ENDING_COMPLETE ? span_of(status) :
+						      fault_why(facts);
 	return fault_make(FAULT_UNDELIVERED, &args);
 }

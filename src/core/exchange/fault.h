@@ -46,6 +46,11 @@ struct frame *fault_from_facts(const struct frame *request,
 struct frame *fault_undelivered(const struct frame *request,
     const struct facts *facts, const char *host);
 
+/* Says in words for users why an exchange brought no complete answer: the
+ * transport's reason, or ours if it gave none. Never empty. Borrows from
+ * facts. */
+struct span fault_why(const struct facts *facts);
+
 /* Appends a name of the request for users: "create_invoice" for a tools/call
  * (with quotes), else the method. */
 void fault_label(const struct frame *request, struct buf *out);

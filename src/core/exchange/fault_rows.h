@@ -203,12 +203,6 @@ FAULT(FAULT_ACCEPTED_FORGOTTEN, FAULT_INTERNAL, "session_lost", RAN_MAYBE,
     "check before calling it again.")
 FAULT(FAULT_INTERRUPTED, FAULT_INTERNAL, "session_lost", RAN_MAYBE,
     "{host} ended the session while {call} was running. {ran}")
-FAULT(FAULT_KEEPS_LOSING, FAULT_INTERNAL, "session_lost", RAN_AS_GIVEN,
-    "{host} keeps losing its sessions. {maybe?The call may have run before: "
-    "check before calling it again.|Not sent.} The next trial is within 30 s.")
-FAULT(FAULT_NEVER_ANSWERED, FAULT_INTERNAL, "upstream_unreachable", RAN_NO,
-    "{host} has not answered since the start. Not sent. The next trial is "
-    "within 30 s.")
 FAULT(FAULT_NO_SESSION, FAULT_INTERNAL, "reinit_failed", RAN_AS_GIVEN,
     "No session with {host} could be made: {why}. The call {maybe?may have "
     "run|did not run}. Try again later.")

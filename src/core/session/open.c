@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/bounds.h"
-#include "base/codec.h"
 #include "core/exchange/fault.h"
 #include "core/session/act.h"
 #include "core/session/cached_start.h"
@@ -242,81 +241,23 @@ session_initialize_answer(const struct session *s)
 
 /* --- failing to open --- */
 
-/* Says in a few words why there is no session. */
-static void
-setback(const struct facts *f, const struct frame *error, struct buf *out)
-{
-	enum { WORDS_MAX = 200 };
-	struct buf words;
-
-	if (error != NULL) {
-		buf_init(&words, 0);
-		msg_error_text(error, &words);
-		buf_adds(out, "it answered \"");
-		codec_visible(out, buf_span(&words), WORDS_MAX);
-		buf_adds(out, "\"");
-		buf_free(&words);
-	} else if (f->ending == ENDING_IDLE) {
-		buf_adds(out, "no answer to initialize in time");
-	} else if (f->ending != ENDING_COMPLETE) {
-		buf_addspan(out, f->why);
-	} else {
-		buf_addf(out, "it answered initialize with %d", f->status);
-	}
-}
-
-/* Returns the row whose reason a call gets for which there is no session;
- * FAULT_NONE: that of its own row. */
-static enum fault_id
-reason_of(const struct session *s, const struct frame *error)
-{
-	if (is_from_cache(s))
-		return FAULT_NEVER_ANSWERED;
-	if (error != NULL && msg_error_code(error) == ERROR_UNSUPPORTED_VERSION)
-		return FAULT_VERSION_REFUSED;
-	return FAULT_NONE;
-}
-
 /* Gives each call that waits for this session, and no longer than until, its
  * error. */
 static void
 fail_waiting(struct session *s, const struct facts *f,
-    const struct frame *error, bool lost, int64_t until)
+    const struct frame *error, int64_t until)
 {
-	struct facts unsent = *f;
 	struct call *c, *next;
-	struct buf why;
 
-	buf_init(&why, 0);
-	setback(f, error, &why);
-	unsent.sent = false; /* initialize was sent, these calls were not */
 	for (c = s->calls.first; c != NULL; c = next) {
 		next = c->next;
 		if ((c->state != CALL_REFUSED && c->state != CALL_HELD) ||
 		    (until != ALARM_NEVER && session_wait_end(s, c) > until))
 			continue;
-		if (!session_may_have_run(c) &&
-		    (f->status == 401 || f->status == 403 ||
-			(!lost && error == NULL && f->ending != ENDING_IDLE))) {
-			session_fail(s, c,
-			    fault_from_facts(c->frame, &unsent, s->config.host,
-				error));
-			continue;
-		}
 		session_fail(s, c,
-		    fault_make(lost && !is_from_cache(s) ?
-			    FAULT_NO_NEW_SESSION :
-			    FAULT_NO_SESSION,
-			&(struct fault_args){ .request = c->frame,
-			    .host = s->config.host,
-			    .why = buf_span(&why),
-			    .status = f->status,
-			    .retry_after_ms = f->retry_after_ms,
-			    .refusal = c->refusal != NULL ? c->refusal : error,
-			    .maybe = session_may_have_run(c),
-			    .reason_of = reason_of(s, error) }));
+		    session_unopened(s, c->frame, f, error, c->refusal,
+			session_may_have_run(c)));
 	}
-	buf_free(&why);
 }
 
 /* Ends every initialize that is under way. Returns the client's call, if it has
@@ -357,9 +298,21 @@ first_failed(struct session *s, const struct facts *f, struct frame *error)
 	else if (c != NULL)
 		session_fail(s, c,
 		    fault_from_facts(c->frame, f, s->config.host, error));
-	fail_waiting(s, f, error, false, ALARM_NEVER);
+	fail_waiting(s, f, error, ALARM_NEVER);
 	session_drop_one_way(s);
 	kept_clear(&s->early);
+}
+
+/* Keeps why there is no session, for requests that come before the next try. */
+static void
+note_setback(struct session *s, const struct facts *f, struct frame *error)
+{
+	struct kept_facts *k = facts_keep(f); /* f may be the one before */
+	bool small = error != NULL && error->text.n <= BOUND_ERROR_KEPT_BYTES;
+
+	facts_free(s->renewal.setback);
+	s->renewal.setback = k;
+	keep_frame(&s->renewal.setback_error, small ? frame_ref(error) : NULL);
 }
 
 /* The wait before the next try after a start from the cache: for the first
@@ -396,7 +349,8 @@ session_open_failed(struct session *s, const struct facts *f,
 		alarm_set(&s->alarms, ALARM_RENEW,
 		    s->now + cached_start_wait(s->start.tries++) +
 			(int64_t)(s->random % JITTER_MS));
-	fail_waiting(s, f, error, true, ALARM_NEVER);
+	fail_waiting(s, f, error, ALARM_NEVER);
+	note_setback(s, f, error);
 	session_drop_one_way(s);
 }
 
@@ -409,7 +363,7 @@ session_renew_late(struct session *s, const struct facts *f)
 		session_open_failed(s, f, NULL);
 		return;
 	}
-	fail_waiting(s, f, NULL, true, s->now);
+	fail_waiting(s, f, NULL, s->now);
 	alarm_set(&s->alarms, ALARM_PHASE, session_wait_soonest(s));
 }
 

@@ -7,6 +7,7 @@
 #include "core/session/renew.h"
 
 #include "base/bounds.h"
+#include "base/codec.h"
 #include "core/exchange/fault.h"
 #include "core/session/act.h"
 #include "core/session/call.h"
@@ -332,6 +333,80 @@ session_peer_state(struct session *s, bool newer_peer)
 		session_renew_unasked(s, s->renewal.why);
 }
 
+/* --- there is none --- */
+
+/* Says in a few words why there is no session. */
+static void
+setback(const struct facts *f, const struct frame *error, struct buf *out)
+{
+	enum { WORDS_MAX = 200 };
+	struct buf words;
+
+	if (error != NULL) {
+		buf_init(&words, 0);
+		msg_error_text(error, &words);
+		if (words.n > 0) {
+			buf_adds(out, "it answered \"");
+			codec_visible(out, buf_span(&words), WORDS_MAX);
+			buf_adds(out, "\"");
+		} else {
+			buf_addf(out, "it answered with the error %ld",
+			    msg_error_code(error));
+		}
+		buf_free(&words);
+	} else if (f->ending == ENDING_IDLE) {
+		buf_adds(out, "no answer to initialize in time");
+	} else if (f->ending != ENDING_COMPLETE || f->too_large) {
+		buf_addspan(out, fault_why(f));
+	} else {
+		buf_addf(out, "it answered initialize with %d", f->status);
+	}
+}
+
+/* Returns the row whose reason a call gets for which there is no session;
+ * FAULT_NONE: that of its own row. */
+static enum fault_id
+reason_of(const struct session *s, const struct frame *error)
+{
+	if (is_from_cache(s))
+		return FAULT_UNREACHABLE;
+	if (error != NULL && msg_error_code(error) == ERROR_UNSUPPORTED_VERSION)
+		return FAULT_VERSION_REFUSED;
+	return FAULT_NONE;
+}
+
+struct frame *
+session_unopened(const struct session *s, const struct frame *request,
+    const struct facts *f, const struct frame *error,
+    const struct frame *refusal, bool maybe)
+{
+	bool lost = !phase_permits(s, PHASE_STARTS) && !is_from_cache(s);
+	struct facts unsent = *f;
+	struct frame *fault;
+	struct buf why;
+
+	unsent.sent = false; /* initialize was sent, this was not */
+	if (!maybe &&
+	    (f->status == 401 || f->status == 403 ||
+		(phase_permits(s, PHASE_STARTS) && error == NULL &&
+		    f->ending != ENDING_IDLE)))
+		return fault_from_facts(request, &unsent, s->config.host,
+		    error);
+	buf_init(&why, 0);
+	setback(f, error, &why);
+	fault = fault_make(lost ? FAULT_NO_NEW_SESSION : FAULT_NO_SESSION,
+	    &(struct fault_args){ .request = request,
+		.host = s->config.host,
+		.why = buf_span(&why),
+		.status = f->status,
+		.retry_after_ms = f->retry_after_ms,
+		.refusal = refusal != NULL ? refusal : error,
+		.maybe = maybe,
+		.reason_of = reason_of(s, error) });
+	buf_free(&why);
+	return fault;
+}
+
 struct frame *
 session_revive(struct session *s, const struct frame *request, bool maybe)
 {
@@ -342,13 +417,7 @@ session_revive(struct session *s, const struct frame *request, bool maybe)
 			"the session was lost before");
 		return NULL;
 	}
-	if (s->renewal.last_refusal != NULL && !maybe)
-		return msg_with_id(s->renewal.last_refusal, request->id);
 	s->ending.own_errors = true;
-	return fault_make(is_from_cache(s) ? FAULT_NEVER_ANSWERED :
-					     FAULT_KEEPS_LOSING,
-	    &(struct fault_args){ .request = request,
-		.host = s->config.host,
-		.maybe = maybe,
-		.refusal = maybe ? s->renewal.last_refusal : NULL });
+	return session_unopened(s, request, &s->renewal.setback->facts,
+	    s->renewal.setback_error, NULL, maybe);
 }

@@ -34,9 +34,16 @@ void session_count_failed_renewal(struct session *s);
 /* May a refused call begin a renewal now? Charges the renewal before, if its
  * session has answered no call. */
 bool session_may_renew(struct session *s);
-/* This request needs a session in PHASE_DEAD. maybe: it may have run in an
- * earlier one. Returns NULL if a renewal began, or the error for the request
- * (owned by the caller). */
+/* Makes the error for a request for which there is no session, because
+ * initialize ended with these facts, and with the server's error unless that is
+ * NULL. The error of the request itself, refusal, may be NULL; maybe: it may
+ * have run. The caller owns the frame. */
+struct frame *session_unopened(const struct session *s,
+    const struct frame *request, const struct facts *f,
+    const struct frame *error, const struct frame *refusal, bool maybe);
+/* A request, which may have run before, needs a session in PHASE_DEAD. Returns
+ * NULL if a renewal began, or the error for the request (owned by the caller):
+ * why the one before failed. */
 struct frame *session_revive(struct session *s, const struct frame *request,
     bool maybe);
 

@@ -210,10 +210,8 @@ note_refusal(struct session *s, struct call *c, const struct generation *g,
 {
 	struct buf label;
 
-	if (refusal != NULL) {
+	if (refusal != NULL)
 		keep_frame(&c->refusal, frame_ref(refusal));
-		keep_frame(&s->renewal.last_refusal, frame_ref(refusal));
-	}
 	session_end_doubt(c);
 	buf_init(&label, 0);
 	fault_label(c->frame, &label);

@@ -222,16 +222,17 @@ struct renewal {
 	unsigned idle;   /* how many of these since the client last sent
 			  * something */
 	const char *why; /* the rule that began the latest renewal; static */
-	struct frame *last_refusal;
 	struct frame *before; /* the answer to initialize before the renewal */
 	size_t replays;       /* calls that were replayed since the renewal
 			       * began */
 	int64_t began_at;
-	int64_t window_at;          /* when its time began: a sign-in begins it
+	int64_t window_at;           /* when its time began: a sign-in begins it
 			       * anew */
-	struct kept_facts *setback; /* why its initialize failed the last time;
+	struct kept_facts *setback;  /* why its initialize failed the last time;
 				     * NULL: it did not */
-	int64_t pace;               /* see backoff_pace */
+	struct frame *setback_error; /* PHASE_DEAD: the server's error to it,
+				      * or NULL */
+	int64_t pace;                /* see backoff_pace */
 	bool renewed; /* the renewal worked, and the client has not been told */
 };
 

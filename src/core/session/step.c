@@ -66,7 +66,7 @@ session_free(struct session *s)
 	free(s->sign_in);
 	frame_unref(s->handshake.request);
 	frame_unref(s->handshake.ready);
-	frame_unref(s->renewal.last_refusal);
+	frame_unref(s->renewal.setback_error);
 	frame_unref(s->handshake.answer);
 	frame_unref(s->renewal.before);
 	facts_free(s->renewal.setback);
