@@ -100,6 +100,13 @@ session_abort(struct session *s, struct attempt *l)
 		calls_attempt_drop(&s->calls, l);
 }
 
+bool
+session_may_open(const struct attempt *l)
+{
+	return l->kind == ATTEMPT_OPEN && l->live &&
+	    l->generation->session == NULL && l->generation->version == NULL;
+}
+
 struct attempt *
 session_again(struct session *s, struct attempt *l, int64_t wait)
 {

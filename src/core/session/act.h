@@ -38,6 +38,10 @@ void session_exit(struct session *s);
 void session_start(struct session *s, struct attempt *l);
 /* Aborts the exchange of an attempt; drops an attempt that is not live. */
 void session_abort(struct session *s, struct attempt *l);
+/* May this initialize, which is under way, still make a session? Then that must
+ * be deleted if nobody wants it. The stream of one that was answered may be
+ * open for ever. */
+bool session_may_open(const struct attempt *l);
 /* Replaces an attempt by a copy that goes out in wait ms, and returns the copy.
  * The old attempt is dropped. */
 struct attempt *session_again(struct session *s, struct attempt *l,

@@ -28,7 +28,7 @@ session_closed(struct session *s)
 	const struct attempt *l;
 
 	for (l = s->calls.attempts; l != NULL; l = l->next)
-		if (l->kind == ATTEMPT_DELETE || l->kind == ATTEMPT_OPEN)
+		if (l->kind == ATTEMPT_DELETE || session_may_open(l))
 			return;
 	session_phase(s, PHASE_ENDED, ALARM_NEVER);
 }
@@ -43,8 +43,7 @@ session_close(struct session *s)
 	session_listen_close(s);
 	session_drop_answers(s);
 	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
-		if (l->kind != ATTEMPT_DELETE &&
-		    (l->kind != ATTEMPT_OPEN || !l->live))
+		if (l->kind != ATTEMPT_DELETE && !session_may_open(l))
 			session_abort(s, l);
 	}
 	s->ping.ticket = 0;
@@ -91,8 +90,7 @@ is_owed(const struct session *s)
 		if ((l->kind == ATTEMPT_ONE_WAY && notes) ||
 		    l->kind == ATTEMPT_DELETE ||
 		    (l->kind == ATTEMPT_READY && l->live &&
-			phase_permits(s, PHASE_READIES)) ||
-		    (l->kind == ATTEMPT_OPEN && l->generation != s->generation))
+			phase_permits(s, PHASE_READIES)))
 			return true;
 	return false;
 }

@@ -79,11 +79,10 @@ end_former(struct session *s)
 			continue;
 		/* An initialize that is under way may make a session, which
 		 * must be deleted. */
-		if (l->kind != ATTEMPT_OPEN || !l->live) {
-			session_abort(s, l);
-		} else {
+		if (session_may_open(l))
 			session_abort_in(s, l, BOUND_LINGER_MS);
-		}
+		else
+			session_abort(s, l);
 	}
 	questions_free(&s->questions);
 	s->changes.tell_at = ALARM_NEVER;
