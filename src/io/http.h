@@ -61,6 +61,7 @@ struct http_request {
 	int64_t max_idle_conn_ms;
 	bool proof; /* but they are if the system can tell that they live */
 	bool fresh; /* on a new connection, whatever is idle */
+	bool wary;  /* on none whose last answer was an error (not in HTTP/2) */
 };
 
 enum http_end {

@@ -36,7 +36,8 @@ takes_connection(struct transfer *x, const char *peer, int peer_port,
 	x->connection = NULL;
 	c = reuse_find(x->h->reuse, peer, peer_port, local_port);
 	x->stale = c != NULL &&
-	    !reuse_may(c, x->max_idle_ms, x->proof && !x->proxied);
+	    ((x->wary && reuse_gave_error(c)) ||
+		!reuse_may(c, x->max_idle_ms, x->proof && !x->proxied));
 	if (x->stale)
 		return false;
 	reuse_take(c);

@@ -154,6 +154,8 @@ finish(struct transfer *x, enum http_end end, int proxy_status, const char *why)
 	if (x->multi != NULL && connections_remove(x->multi, x->easy))
 		http_todo_wake(x->h);
 	x->multi = NULL;
+	if (x->status >= 400)
+		reuse_note_error(x->connection);
 	reuse_give_back(x->connection);
 	x->connection = NULL;
 	a.end = end;
@@ -177,7 +179,7 @@ start_again(struct transfer *x)
 	x->multi = NULL;
 	x->stale = false;
 	x->error[0] = '\0';
-	x->fresh = !http_two_shared(x);
+	x->fresh = !x->wary && !http_two_shared(x);
 	SET(x, CURLOPT_FRESH_CONNECT, (long)x->fresh);
 	http_todo_add(x);
 }

@@ -95,6 +95,7 @@ http_request_set(struct transfer *x, const struct http_request *r)
 	set_headers(x, r->headers);
 	x->max_idle_ms = r->max_idle_conn_ms;
 	x->proof = r->proof;
+	x->wary = r->wary;
 	fresh = r->fresh && !http_two_shared(x);
 	if (fresh != x->fresh)
 		SET(x, CURLOPT_FRESH_CONNECT, (long)fresh);

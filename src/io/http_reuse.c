@@ -38,7 +38,8 @@ struct connection {
 	int64_t closes; /* see struct alive_facts */
 	bool two;       /* servers speak HTTP/2 unasked: it is not watched */
 	struct loop_fd *watch;
-	bool ends; /* the server is closing it, or libcurl */
+	bool ends;       /* the server is closing it, or libcurl */
+	bool gave_error; /* its last answer had an error status */
 };
 
 /* When a server closed an idle connection. */
@@ -270,6 +271,7 @@ reuse_take(struct connection *c)
 	if (c == NULL)
 		return;
 	c->users++;
+	c->gave_error = false;
 	c->since = loop_now(c->u->l);
 	unwatch(c);
 }
@@ -301,6 +303,20 @@ reuse_give_back(struct connection *c)
 	c->since = loop_now(c->u->l);
 	if (!c->two && !c->u->timer_runs)
 		timer_start(c->u, HTTP_ALIVE_SURE_MS);
+}
+
+/* In HTTP/2 it is shared, and its last answer tells nothing. */
+void
+reuse_note_error(struct connection *c)
+{
+	if (c != NULL)
+		c->gave_error = !c->two;
+}
+
+bool
+reuse_gave_error(const struct connection *c)
+{
+	return c->gave_error;
 }
 
 void

@@ -39,6 +39,10 @@ int64_t reuse_silence(const struct connection *c);
  * NULL. */
 void reuse_take(struct connection *c);
 void reuse_give_back(struct connection *c);
+/* The last answer on it was an error, until it is taken again. c may be
+ * NULL. */
+void reuse_note_error(struct connection *c);
+bool reuse_gave_error(const struct connection *c);
 /* The server says that it closes the connection after so long without a
  * request. c may be NULL. */
 void reuse_announced(struct connection *c, int64_t ms);

@@ -112,6 +112,7 @@ request_start(struct exchange *t)
 	r.max_idle_conn_ms = IDLE_MS;
 	r.proof = true;
 	r.fresh = t->fresh;
+	r.wary = t->wary;
 	exchange_clear_facts(t);
 	t->facts.had_session = t->session != NULL;
 	t->facts.stamp = u->config.credentials->stamp;

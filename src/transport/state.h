@@ -20,7 +20,7 @@ struct exchange {
 	enum verb verb;
 	struct frame *body;
 	char *session, *version, *last_event_id;
-	bool silent_ok, control, interactive, fresh;
+	bool silent_ok, control, interactive, fresh, wary;
 	bool aborted;       /* streamable_abort was called */
 	uint64_t delivered; /* number of messages */
 	bool decided;       /* the status decides; the body is only text */

@@ -52,6 +52,7 @@ streamable_send(struct streamable *u, const struct order *order)
 	t->control = order->control;
 	t->interactive = order->interactive;
 	t->fresh = order->fresh;
+	t->wary = order->wary;
 	t->endpoint = order->endpoint;
 	t->announces = order->announces;
 	headers_init(&t->mirrored);

@@ -820,8 +820,8 @@ class LongDay(Base):
         p.finish()
 
     def replicas(self, pick):
-        """Two servers behind one address that share no sessions; pick(n) is
-        where the nth request goes."""
+        """Two servers behind one address that share no sessions; pick(n, c) is
+        where the nth request goes, which came on connection c."""
         s = self.mcp()
         s.refuse = gone
         count = [0]
@@ -829,7 +829,7 @@ class LongDay(Base):
 
         def before(rx, tx):
             with s.lock:
-                here = pick(count[0])
+                here = pick(count[0], rx.conn)
                 count[0] += 1
             if rx.rpc == "initialize":
                 made = len(s.made)
@@ -860,10 +860,10 @@ class LongDay(Base):
         self.assertLess(s.inits(), 12)
 
     def test_replicas_in_turn(self):
-        self.balanced(lambda n: n % 2)
+        self.balanced(lambda n, c: n % 2)
 
     def test_replicas_in_pairs(self):
-        self.balanced(lambda n: n // 2 % 2)
+        self.balanced(lambda n, c: n // 2 % 2)
 
     def test_replicas_at_random(self):
         """At random, but never more than five times in a row."""
@@ -874,10 +874,10 @@ class LongDay(Base):
             if way[-5:] == [x] * 5:
                 x = 1 - x
             way.append(x)
-        self.balanced(lambda n: way[n])
+        self.balanced(lambda n, c: way[n])
 
     def test_replicas_parallel(self):
-        s = self.replicas(lambda n: n % 2)
+        s = self.replicas(lambda n, c: n % 2)
         p = self.splice(s)
         p.hello()
         ids = list(range(1000, 1040))
@@ -887,6 +887,28 @@ class LongDay(Base):
         p.finish()
         self.assertEqual([i for i in ids if s.runs(i) != 1], [])
         self.assertEqual(p.err().lower().count("sticky"), 1, p.err())
+
+    def test_replicas_by_connection(self):
+        """Chosen for each connection: once those to the wrong one are known,
+        nothing goes astray."""
+        s = self.replicas(lambda n, c: c % 2)
+        p = self.splice(s)
+        p.hello()
+        straight = 0            # rounds in a row
+        for k in range(60):
+            before = len(s.seen("tools/call"))
+            ids = list(range(1000 + 10 * k, 1004 + 10 * k))
+            p.send(*[call(i, key=i) for i in ids])
+            for i in ids:
+                self.good(p.answer(i), i)
+                self.assertEqual(s.runs(i), 1)
+            astray = len(s.seen("tools/call")) - before - len(ids)
+            straight = 0 if astray else straight + 1
+            if straight == 10:
+                break
+            time.sleep(0.05)
+        self.assertEqual(straight, 10)
+        p.finish()
 
     def test_ordinary_losses_are_not_named_so(self):
         s, p = self.pair()

@@ -97,6 +97,7 @@ play_tell_order(struct play *p, const struct order *o)
 	add_flag(b, p->tells & TELLS_FLAGS, o->control, "control");
 	add_flag(b, p->tells & (TELLS_FLAGS | TELLS_INTERACTIVE),
 	    o->interactive, "interactive");
+	add_flag(b, p->tells & TELLS_FLAGS, o->wary, "wary");
 	add_flag(b, o->fresh, true, "fresh");
 	buf_addc(b, '\n');
 }

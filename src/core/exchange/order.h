@@ -26,6 +26,8 @@ struct order {
 			   * while its answer is small */
 	bool interactive; /* a request of the client waits for the exchange */
 	bool fresh;       /* on a new connection, whatever is idle */
+	bool wary;        /* on none whose last answer was an error: a load
+			   * balancer may choose by connection */
 };
 
 #endif

@@ -121,6 +121,7 @@ server_attempt_new(struct server *e, enum purpose purpose,
 		i->out.interactive = o->interactive;
 		i->out.control = o->control;
 		i->out.fresh = o->fresh;
+		i->out.wary = o->wary;
 	}
 	i->next = e->attempts;
 	e->attempts = i;

@@ -61,6 +61,7 @@ server_order_new(struct server *e, const struct order *order)
 	o->control = order->control;
 	o->interactive = order->interactive;
 	o->fresh = order->fresh;
+	o->wary = order->wary;
 	o->mode = e->belief.mode;
 	o->again_at = o->inputs_end = o->window_end = ALARM_NEVER;
 	o->next = e->orders;

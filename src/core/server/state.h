@@ -91,7 +91,7 @@ struct server_order {
 	enum verb verb;
 	struct frame *body; /* NULL: a GET or DELETE */
 	char *version;      /* as the session ordered it, or NULL */
-	bool control, interactive, fresh;
+	bool control, interactive, fresh, wary;
 	enum server_mode mode; /* when it began; UNKNOWN: an initialize */
 	bool answered;         /* the session was told its answer */
 	bool changed;   /* an initialize: the server speaks another protocol */

@@ -265,6 +265,7 @@ fill_order(const struct session *s, struct order *out, const struct attempt *l)
 	out->fresh = l->fresh;
 	if (l->kind == ATTEMPT_OPEN)
 		return;
+	out->wary = s->balancer.scout != NULL || session_flaps(s);
 	out->session = span_of(l->generation->session);
 	out->version = span_of(l->generation->version);
 }

@@ -423,6 +423,7 @@ listen_done(struct session *s, const struct attempt *l, const struct facts *f)
 	r = session_ruling(s, l, f);
 	if (n->worked && session_flaps(s) && n->tries < BOUND_FLAPS &&
 	    is_refusal(r)) {
+		n->fresh = true;
 		session_listen_again(s);
 		return;
 	}

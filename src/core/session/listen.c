@@ -19,6 +19,8 @@ listen_start(struct session *s)
 	    s->generation);
 
 	buf_addspan(&l->last_event_id, buf_span(&n->last_event_id));
+	l->fresh = n->fresh;
+	n->fresh = false;
 	n->state = LISTEN_OPEN;
 	n->ticket = l->ticket;
 	n->event = n->denied = n->behind = false;
@@ -35,7 +37,7 @@ session_listen_open(struct session *s)
 	if (n->state == LISTEN_REFUSED)
 		return;
 	session_listen_close(s);
-	n->worked = false;
+	n->worked = n->fresh = false;
 	n->tries = 0;
 	n->retry_ms = -1;
 	buf_reset(&n->last_event_id);

@@ -92,28 +92,47 @@ refusal_stands(struct session *s, struct call *c, const char *what)
 
 /* --- one id, accepted and refused --- */
 
-bool
-session_flaps(const struct session *s)
-{
-	return s->now < s->balancer.flapping_until;
-}
-
 int64_t
 session_flap_wait(unsigned n)
 {
 	return n < 4 ? 100 * (int64_t)n : 400;
 }
 
+/* Was flapping seen a moment ago? Then neither the session nor the server is
+ * gone, and a call that is refused often has bad luck. */
+static bool
+flaps_surely(const struct session *s)
+{
+	return s->balancer.flapping_until > s->now + HOUR_MS - FLAPPING_MS;
+}
+
 /* The call is not sent again in this session. */
 static void
 flap_exhausted(struct session *s, const struct call *c)
 {
-	if (c->flaps > 0)
+	if (c->flaps > 0 && !flaps_surely(s))
 		s->balancer.flapping_until = 0;
 	if (s->balancer.scout != c)
 		return;
 	session_scout(s, NULL);
 	s->balancer.scouting = SCOUTING_VAIN;
+}
+
+/* The wait before the next try of a call with the same session id, in ms. */
+static int64_t
+flap_wait(const struct session *s, const struct call *c)
+{
+	enum { SURE_MS = 200 };
+	int64_t wait = session_flap_wait(c->flaps + 1);
+
+	return wait > SURE_MS && flaps_surely(s) ? SURE_MS : wait;
+}
+
+/* Have enough requests been made in vain for a call? */
+static bool
+is_vain(const struct session *s, const struct call *c)
+{
+	return c->vain >= BOUND_VAIN && !flaps_surely(s);
 }
 
 /* May the call be sent again with the same session id? A part of its time is
@@ -124,8 +143,8 @@ may_flap(const struct session *s, const struct call *c,
 {
 	int64_t left = c->replayed == g->number ? 0 : VAIN_LEFT_MS;
 
-	return c->flaps < BOUND_FLAPS && c->vain < BOUND_VAIN &&
-	    s->now + session_flap_wait(c->flaps + 1) < c->vain_until - left;
+	return (c->flaps < BOUND_FLAPS || flaps_surely(s)) && !is_vain(s, c) &&
+	    s->now + flap_wait(s, c) < c->vain_until - left;
 }
 
 /* A session that was accepted a moment ago is refused. Behind a load balancer
@@ -136,6 +155,7 @@ static bool
 flap(struct session *s, struct call *c, struct generation *g)
 {
 	bool fresh = c->replayed == g->number && g->replays_ok == 0;
+	int64_t wait;
 
 	/* Only a status is certain to refuse a call before it runs. */
 	if (s->config.retry_window_ms == 0 || c->status < 400 ||
@@ -158,12 +178,13 @@ flap(struct session *s, struct call *c, struct generation *g)
 		flap_exhausted(s, c);
 		return false;
 	}
+	wait = flap_wait(s, c);
 	c->flaps++;
 	session_log(s, LEVEL_INFO,
 	    "another replica may know the session: the request is sent again "
-	    "with the same session id, try %u of %d",
-	    c->flaps, BOUND_FLAPS);
-	session_send_call_in(s, c, session_flap_wait(c->flaps));
+	    "with the same session id, try %u",
+	    c->flaps);
+	session_send_call_in(s, c, wait);
 	c->attempt->fresh = true;
 	return true;
 }
@@ -319,7 +340,7 @@ refused_now(struct session *s, struct call *c, struct generation *g)
 
 	/* Perhaps the session lacks nothing but its initialized. */
 	if (g->initialized_refused && g->initialized_again == 0 &&
-	    c->status == 400 && !c->unready && c->vain < BOUND_VAIN &&
+	    c->status == 400 && !c->unready && !is_vain(s, c) &&
 	    s->config.replay != REPLAY_NEVER && s->config.retry_window_ms > 0 &&
 	    phase_permits(s, PHASE_WORKS)) {
 		session_unready(s, c, c->refusal, c->rule);
@@ -371,7 +392,7 @@ session_replay(struct session *s)
 		next = c->next;
 		if (c->state != CALL_REFUSED || c->attempt != NULL)
 			continue;
-		if (c->vain >= BOUND_VAIN && s->generation->replays_ok == 0) {
+		if (is_vain(s, c) && s->generation->replays_ok == 0) {
 			refusal_stands(s, c, ", again and again");
 			continue;
 		}
@@ -400,11 +421,10 @@ session_served(struct session *s, struct call *c, struct generation *g)
 	if (g != s->generation)
 		return;
 	backoff_budget_helped(&s->renewal.budget);
-	if (helped) {
-		if (s->balancer.scouting == SCOUTING_VAIN)
-			s->balancer.scouting = SCOUTING_OPEN;
+	if (s->balancer.scouting == SCOUTING_VAIN)
+		s->balancer.scouting = SCOUTING_OPEN;
+	if (helped)
 		backoff_budget_helped(&s->renewal.unasked);
-	}
 	if (c->flaps == 0)
 		return;
 	s->balancer.flapping_until = s->now + HOUR_MS;

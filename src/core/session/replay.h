@@ -32,8 +32,6 @@ bool session_repeat(struct session *s, struct call *c, int64_t wait);
 
 /* --- one id, accepted and refused --- */
 
-/* Was one session id accepted and refused in turn within the last hour? */
-bool session_flaps(const struct session *s);
 /* The wait before the n-th further try with the same session id, in ms. */
 int64_t session_flap_wait(unsigned n);
 /* Stops waiting for a scout that was not refused but takes too long: the other

@@ -66,6 +66,6 @@ session_resume(struct session *s, struct attempt *l, const struct facts *f,
 	session_log(s, LEVEL_INFO,
 	    "a stream ended before the answer came: it is resumed in %lld ms",
 	    (long long)wait);
-	session_again(s, l, wait);
+	session_again(s, l, wait)->fresh = flaps;
 	return true;
 }

@@ -190,6 +190,8 @@ struct listen {
 	bool worked; /* a stream opened in this generation */
 	bool event;  /* this stream delivered something */
 	bool denied; /* LISTEN_OFF, because the credentials were refused */
+	bool fresh;  /* the next one gets a connection of its own: another
+		      * replica may be behind it */
 	uint64_t ping_from; /* LISTEN_SUSPECT: as call.ping_from */
 	unsigned tries;
 	struct buf last_event_id;
@@ -381,6 +383,13 @@ static inline bool
 is_from_cache(const struct session *s)
 {
 	return s->handshake.by == HANDSHAKE_CACHED;
+}
+
+/* Was one session id accepted and refused in turn within the last hour? */
+static inline bool
+session_flaps(const struct session *s)
+{
+	return s->now < s->balancer.flapping_until;
 }
 
 /* Puts f, which is taken and may be NULL, in the place of the frame at *at. */

@@ -11,7 +11,8 @@
 enum {
 	SENDS = 24, /* of a call in one generation */
 	SENDS_EVER = 60,
-	VAIN = 4
+	VAIN = 4,
+	SURE_MS = 61 * 1000 /* a minute, and the time of one try */
 };
 
 /* May it be repeated, although it may have run? */
@@ -39,6 +40,14 @@ check_repeat(struct world *w, struct seen_call *c, bool same, bool own_id)
 	c->repeated = c->ran = true;
 }
 
+/* Did it flap within the minute before a refusal, as far as the session knows?
+ */
+static bool
+flaps_surely(const struct world *w)
+{
+	return w->flapped_at != 0 && w->p->now - w->flapped_at < SURE_MS;
+}
+
 /* To the same session: another replica may know it. */
 static void
 check_flap(struct world *w, struct seen_call *c)
@@ -53,7 +62,7 @@ check_flap(struct world *w, struct seen_call *c)
 	/* The first time may be for one that waited while another asked. */
 	if (++c->flaps <= 2)
 		c->flaps_since = w->p->now;
-	if (c->flaps > FLAPS + 1)
+	if (c->flaps > FLAPS + 1 && !flaps_surely(w))
 		explore_breaks(w, "a session is asked too often");
 	if (c->flaps > 3 && c->told_at - c->flaps_since >= FLAPS_MS)
 		explore_breaks(w, "a session is asked for too long");
@@ -176,7 +185,7 @@ check_cost(struct world *w, struct seen_call *c)
 	if (c->lost_at < 0 || c->outcome == UNSENT || c->outcome == LATER ||
 	    c->outcome == UNREADY)
 		return;
-	if (++c->cost > IN_VAIN + 1)
+	if (++c->cost > IN_VAIN + 1 && !flaps_surely(w))
 		explore_breaks(w, "too many requests for one call");
 }
 

@@ -123,8 +123,11 @@ note_call(struct world *w, size_t i, enum outcome outcome)
 	if (c->last != i || c->outcome != RUNS || c->left)
 		return; /* the call has left it */
 	w->told_call = true;
-	w->may_flap |= (c->flaps > 0 || c->unready) && outcome != REFUSED &&
-	    outcome != UNSENT && outcome != LATER;
+	if ((c->flaps > 0 || c->unready) && outcome != REFUSED &&
+	    outcome != UNSENT && outcome != LATER) {
+		w->may_flap = true;
+		w->flapped_at = w->p->now;
+	}
 	c->outcome = outcome;
 	c->told_by = w->input + 1; /* the next one */
 	c->told_at = w->p->now;

@@ -197,10 +197,11 @@ struct world {
 	bool said_initialized;
 	bool ready_known; /* the session has heard it */
 	bool listen_refused;
-	bool flapping;  /* a call got through by being sent again */
-	bool may_flap;  /* or what the session may take for that */
-	bool reason;    /* there is one to renew */
-	bool signed_in; /* there were new credentials */
+	bool flapping;      /* a call got through by being sent again */
+	int64_t flapped_at; /* when it may have seemed so; 0: never */
+	bool may_flap;      /* or what the session may take for that */
+	bool reason;        /* there is one to renew */
+	bool signed_in;     /* there were new credentials */
 	bool from_cache;
 	bool recalled, looks;  /* an answer is owed */
 	unsigned judged;       /* refusals that the session has judged */

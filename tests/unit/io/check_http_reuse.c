@@ -287,6 +287,57 @@ START_TEST(announced_time)
 END_TEST
 
 /* A transfer that was aborted in the turn in which it starts again. */
+static void
+script_errors(struct conn *c)
+{
+	while (read_request(c))
+		if (c->body[0] == 'e')
+			say(c,
+			    "HTTP/1.1 404 Not Found\r\n"
+			    "Content-Length: 0\r\n\r\n");
+		else
+			say_ok(c, "x");
+}
+
+static void
+wary(struct call *k, struct client *c, struct server *s)
+{
+	struct http_request r = { .method = "POST", .wary = true };
+
+	r.url = url_on(s, "/");
+	r.body = span_of("x");
+	call_request(k, c, &r);
+	client_wait(c);
+	is_ok(k, "x");
+}
+
+/* A wary request closes what gave an error, and takes what did not. */
+START_TEST(gave_an_error)
+{
+	struct server *s = server_new(script_errors);
+	struct client *c = client_new();
+	static struct call k, other;
+
+	call_post(&other, c, url_on(s, "/"), "x");
+	post(&k, c, url_on(s, "/"), "e");
+	ck_assert_int_eq(atomic_load(&s->accepted), 2);
+	wary(&k, c, s);
+	wary(&k, c, s);
+	ck_assert_int_eq(atomic_load(&s->accepted), 2);
+	post(&k, c, url_on(s, "/"), "e");
+	ask(&k, c, s, "x");
+	ck_assert_int_eq(atomic_load(&s->accepted), 2);
+	post(&k, c, url_on(s, "/"), "e");
+	wary(&k, c, s);
+	wary(&k, c, s);
+	alive_becomes(s, c, 1);
+	buf_free(&k.body);
+	buf_free(&other.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
 START_TEST(aborted_on_the_way)
 {
 	struct server *s = server_new(script_closes);
@@ -355,6 +406,7 @@ add_connections(TCase *t)
 	tcase_add_loop_test(t, idle_connection, 0, 2);
 	tcase_add_loop_test(t, idle_connection_that_lives, 0, 2);
 	tcase_add_test(t, announced_time);
+	tcase_add_test(t, gave_an_error);
 	tcase_add_loop_test(t, aborted_on_the_way, 0, 3);
 	tcase_add_test(t, learned_time);
 }
