@@ -620,8 +620,8 @@ want_login_process(struct oauth *o, const struct waiter *w,
 		return refusal_final(o, w, NULL, false);
 	if (f->interactive && asked_too_often(o))
 		return refusal_final(o, w,
-		    "it has asked for three sign-ins within 15 minutes, and "
-		    "there is no folder in which to note the next (see HOME)",
+		    "it has asked for too many sign-ins, and there is no "
+		    "folder in which to note the next (see HOME)",
 		    false);
 	challenge = xstrndup(f->challenge.n == 0 ? "" : f->challenge.p,
 	    f->challenge.n);

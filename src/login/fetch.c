@@ -322,7 +322,7 @@ static void
 read_body(struct fetch *t)
 {
 	struct fetch_answer *a = &t->answer;
-	const char *why = "it is larger than 256 KiB";
+	const char *why = "it is too large";
 
 	if (!t->too_large)
 		a->json = document_parse(buf_span(&t->text), &why);

@@ -123,7 +123,7 @@ document_parse(struct span text, const char **why)
 
 	*why = NULL;
 	if (text.n > BOUND_DOCUMENT_BYTES)
-		*why = "it is larger than 256 KiB";
+		*why = "it is too large";
 	else if (text.n == 0)
 		*why = "it is empty";
 	if (*why != NULL || !is_object(text, why))

@@ -214,6 +214,21 @@ def check_use(tree, rows):
             yield f"src/base/bound_rows.h: {row.name} is not used"
 
 
+VALUE = re.compile(r"(?<![-.%\w])\d+ ?(?:s|ms|min|h|KiB|MiB|seconds?|minutes?|hours?)\b"
+                   r"|\b(?:an|one) (?:hour|minute)\b")
+
+
+def check_texts(tree, _rows):
+    """What is said to people repeats no value. The options show defaults."""
+    for path in sorted(sources(tree)):
+        if path.startswith("src/options/"):
+            continue
+        text = re.sub(r"/\*.*?\*/", "", read(tree, path), flags=re.S)
+        for literal in re.findall(r'"(?:[^"\\\n]|\\.)*"', text):
+            for value in VALUE.findall(literal):
+                yield f'{path}: a text repeats a value: "{value}"'
+
+
 def check_options(tree, rows):
     text = read(tree, "src/options/table.c")
     options = {row.option: row for row in rows if row.kind == "BOUND_OPTION"}
@@ -295,7 +310,8 @@ def main():
         sys.stdout.write(manual(rows))
         return
     breaches = [breach for check in
-                (check_manual, check_use, check_options, check_proofs)
+                (check_manual, check_use, check_texts, check_options,
+                 check_proofs)
                 for breach in check(tree, rows)]
     for breach in breaches:
         print(breach)

@@ -130,6 +130,12 @@ class Bounds(unittest.TestCase):
         self.breach(path, "int a", "#define BOUND_MORE 1\nint a",
                     "BOUND_MORE is not made by the table")
 
+    def test_the_texts(self):
+        path = "src/io/loop.c"
+        for text in ("took 90 s", "for an hour", "over 8 KiB: %d"):
+            self.breach(path, "int a", f'const char *t = "{text}";\nint a',
+                        "a text repeats a value")
+
     def test_the_options(self):
         path = "src/options/table.c"
         self.breach(path, "preset_LINE_BYTES", '"10M"', "the default of")

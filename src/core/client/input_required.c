@@ -340,8 +340,7 @@ client_park_tick(struct client *e)
 		park_questions(e, r);
 	while ((r = e->parked.first) != NULL && r->at <= e->now) {
 		client_log(e, LEVEL_INFO,
-		    "the user did not answer %s within 10 min: the call is "
-		    "given up",
+		    "the user did not answer %s in time: the call is given up",
 		    e->config.host);
 		client_abandon(e, r, "the user did not answer in time");
 	}

@@ -135,7 +135,7 @@ FAULT(FAULT_BAD_URI, FAULT_PARAMS, NULL, RAN_NO,
     "params.uri is missing, or is no string.")
 FAULT(FAULT_UNKNOWN_STATE, FAULT_PARAMS, "input_expired", RAN_NO,
     "Unknown requestState: no request like this one waits for its user, or "
-    "not any more (10 min). Not sent: ask without it.")
+    "not any more. Not sent: ask without it.")
 FAULT(FAULT_INITIALIZE_IS_OLD, FAULT_METHOD, NULL, RAN_NO,
     "\"initialize\" is not a method of " REVISION_MODERN ". Not sent: "
     "leave _meta out to begin a session of an older version.")
@@ -213,7 +213,7 @@ FAULT(FAULT_INITIALIZE_SLOW, FAULT_INTERNAL, "upstream_timeout", RAN_NO,
     "{host} did not answer initialize within {count} s (--init-timeout). "
     "Check that the server is up and the URL is right.")
 FAULT(FAULT_PROBE_SLOW, FAULT_INTERNAL, "upstream_timeout", RAN_NO,
-    "{host} did not answer within 4 s, so it is not known yet what it speaks. "
+    "{host} did not answer in time, so it is not known yet what it speaks. "
     "mcpsplice goes on trying: ask again, or send \"initialize\".")
 
 /* To the server: its question does not get the client's answer. */
@@ -255,7 +255,7 @@ FAULT(FAULT_RESULT_TYPE, FAULT_INTERNAL, "unsupported_result", RAN_MAYBE,
     "client cannot take. It may have run, or run still.")
 FAULT(FAULT_HEADER_HUGE, FAULT_INTERNAL, "too_large", RAN_AS_GIVEN,
     "{host} refused {call} without the header {why}: what it would say is "
-    "over 8 KiB, and that is not sent in a header.{maybe?| It did not run.}")
+    "too large for a header, and is not sent.{maybe?| It did not run.}")
 FAULT(FAULT_HEADERS_REFUSED, FAULT_INTERNAL, "bad_upstream", RAN_AS_GIVEN,
     "{host} refused the headers of {call}, also after its tools were listed "
     "again: what it checks is not what its tools/list says.{maybe?| It did "

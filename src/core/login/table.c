@@ -264,7 +264,7 @@ static const struct login_end_row ends[LOGIN_STEPS] = {
 	[END_BUSY] = { LOGIN_LATER, false,
 	    "another mcpsplice has been asking for a token for too long" },
 	[END_SLOW] = { LOGIN_LATER, false,
-	    "to find out where to sign in took more than 90 s" },
+	    "to find out where to sign in took too long" },
 	[END_LATER] = { LOGIN_LATER, true, NULL },
 	[END_FAILED] = { LOGIN_FAILED, true, NULL },
 	[END_NO_OAUTH] = { LOGIN_FAILED, false,

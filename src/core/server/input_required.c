@@ -379,7 +379,7 @@ server_inputs_eof(struct server *e, struct server_order *o)
 void
 server_inputs_expire(struct server *e, struct server_order *o)
 {
-	fail(e, o, FAULT_INPUT_EXPIRED, NULL, "nobody did for an hour");
+	fail(e, o, FAULT_INPUT_EXPIRED, NULL, "nobody did in time");
 }
 
 #ifdef MCPSPLICE_SANE

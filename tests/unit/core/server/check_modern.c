@@ -320,12 +320,12 @@ END_TEST
 
 #define TOO_LONG_NAME                                                          \
 	"mcp.test refused resources/read without the header Mcp-Name: what "   \
-	"it would say is over 8 KiB, and that is not sent in a header. It "    \
+	"it would say is too large for a header, and is not sent. It "         \
 	"did not run.\",\"data\":{\"source\":\"mcpsplice\",\"reason\":"        \
 	"\"too_large\",\"ran\":\"no\",\"httpStatus\":400"
 #define TOO_LONG_PARAM                                                         \
 	"mcp.test refused \\\"t\\\" without the header Mcp-Param-A: what it "  \
-	"would say is over 8 KiB, and that is not sent in a header. It did "   \
+	"would say is too large for a header, and is not sent. It did "        \
 	"not run."
 
 /* A header that would be too long is left out: the server may mind. */
