@@ -107,6 +107,8 @@ struct call {
 			     * decides; one of before was sent too early */
 	bool suspect_ran;   /* CALL_SUSPECT: it may have run before it was
 			   * refused */
+	bool bare;          /* CALL_SUSPECT with a verdict: it was refused by a
+			     * 404 without a word */
 	int status;         /* the HTTP status of the refusal */
 	const char *rule;   /* the rule that made it a refusal; static */
 };

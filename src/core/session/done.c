@@ -225,6 +225,7 @@ call_done(struct session *s, struct attempt *l, const struct facts *f)
 		    cut_off(s, c, f) :
 		    fault_from_facts(c->frame, f, s->config.host, NULL);
 		keep_frame(&c->refusal, NULL); /* the error has it */
+		c->bare = f->status == 404 && f->body.n == 0;
 		session_suspect(s, c, g, f->status, NULL, error, r.rule, ran);
 		break;
 	case VERDICT_LOST_MAYBE:

@@ -184,16 +184,19 @@ first_suspect_note(const struct session *s, const struct generation *g,
 
 /* The session lives, or nobody knows: the client gets the first answer. If
  * there was none to a call that may have run, the call is repeated if that is
- * safe. */
+ * safe. If the session lives, and the call was refused without a word, another
+ * replica may have answered. */
 static void
-stands(struct session *s, struct call *c)
+stands(struct session *s, struct call *c, bool lives)
 {
 	struct frame *error = c->verdict;
 	bool ran = c->suspect_ran;
 
 	c->verdict = NULL;
 	session_end_doubt(c);
-	if (error != NULL && ran && session_repeat(s, c, 0)) {
+	if (error != NULL &&
+	    (ran ? session_repeat(s, c, 0) :
+		   lives && c->bare && session_try_elsewhere(s, c))) {
 		frame_unref(error);
 		return;
 	}
@@ -209,8 +212,10 @@ stands(struct session *s, struct call *c)
  */
 static void
 settle_calls(struct session *s, struct generation *g, uint64_t ticket,
-    bool lost, bool proof)
+    bool lost, struct ruling r)
 {
+	bool proof = r.rule != verdict_elsewhere;
+	bool lives = r.verdict == VERDICT_ANSWER;
 	struct call *c;
 
 	while ((c = first_suspect(s, g, ticket)) != NULL)
@@ -218,7 +223,7 @@ settle_calls(struct session *s, struct generation *g, uint64_t ticket,
 			lost_with(s, c, g, c->status, c->refusal, c->rule,
 			    c->suspect_ran || (!proof && c->status < 400));
 		else
-			stands(s, c);
+			stands(s, c, lives && g == s->generation);
 }
 
 static void
@@ -294,7 +299,7 @@ settle(struct session *s, struct generation *g, uint64_t ticket,
 
 	if (lost || g != s->generation)
 		ticket = UINT64_MAX;
-	settle_calls(s, g, ticket, lost, r.rule != verdict_elsewhere);
+	settle_calls(s, g, ticket, lost, r);
 	/* As long as the scout asks other replicas, nobody knows. */
 	if (g == s->generation && s->balancer.scout != NULL)
 		lost = false;

@@ -147,6 +147,44 @@ may_flap(const struct session *s, const struct call *c,
 	    s->now + flap_wait(s, c) < c->vain_until - left;
 }
 
+/* A session that refused the call helped others, which shows that the server is
+ * not broken: the count of requests in vain begins anew, once a session. */
+static void
+count_anew(struct session *s, struct call *c, const struct generation *g)
+{
+	if (c->helped_in == g->number)
+		return;
+	c->helped_in = g->number;
+	c->vain = 0;
+	c->vain_until = s->now + BOUND_VAIN_MS;
+}
+
+/* Counts the requests that were made in vain for a call that is refused. */
+static void
+count_vain(struct session *s, struct call *c, const struct generation *g,
+    unsigned requests)
+{
+	if (c->vain_until == ALARM_NEVER)
+		c->vain_until = s->now + BOUND_VAIN_MS;
+	if (g->replays_ok > 0)
+		count_anew(s, c, g);
+	c->vain += requests;
+}
+
+static void
+ask_another(struct session *s, struct call *c)
+{
+	int64_t wait = flap_wait(s, c);
+
+	c->flaps++;
+	session_log(s, LEVEL_INFO,
+	    "another replica may know the session: the request is sent again "
+	    "with the same session id, try %u",
+	    c->flaps);
+	session_send_call_in(s, c, wait);
+	c->attempt->fresh = true;
+}
+
 /* A session that was accepted a moment ago is refused. Behind a load balancer
  * another replica may answer the next try. As long as that is a guess, one
  * call, the scout, tries for all. Returns true if the call was sent again or
@@ -155,7 +193,6 @@ static bool
 flap(struct session *s, struct call *c, struct generation *g)
 {
 	bool fresh = c->replayed == g->number && g->replays_ok == 0;
-	int64_t wait;
 
 	/* Only a status is certain to refuse a call before it runs. */
 	if (s->config.retry_window_ms == 0 || c->status < 400 ||
@@ -178,14 +215,24 @@ flap(struct session *s, struct call *c, struct generation *g)
 		flap_exhausted(s, c);
 		return false;
 	}
-	wait = flap_wait(s, c);
-	c->flaps++;
-	session_log(s, LEVEL_INFO,
-	    "another replica may know the session: the request is sent again "
-	    "with the same session id, try %u",
-	    c->flaps);
-	session_send_call_in(s, c, wait);
-	c->attempt->fresh = true;
+	ask_another(s, c);
+	return true;
+}
+
+bool
+session_try_elsewhere(struct session *s, struct call *c)
+{
+	struct generation *g = s->generation;
+
+	if (s->config.replay == REPLAY_NEVER ||
+	    s->config.retry_window_ms == 0 || g->session == NULL ||
+	    !gate_is_open(s))
+		return false;
+	c->refused_in = g->number;
+	count_vain(s, c, g, 2); /* with the ping */
+	if (!may_flap(s, c, g))
+		return false;
+	ask_another(s, c);
 	return true;
 }
 
@@ -242,18 +289,6 @@ note_refusal(struct session *s, struct call *c, const struct generation *g,
 	buf_free(&label);
 }
 
-/* A session that refused the call helped others, which shows that the server is
- * not broken: the count of requests in vain begins anew, once a session. */
-static void
-count_anew(struct session *s, struct call *c, const struct generation *g)
-{
-	if (c->helped_in == g->number)
-		return;
-	c->helped_in = g->number;
-	c->vain = 0;
-	c->vain_until = s->now + BOUND_VAIN_MS;
-}
-
 /* The session answered a call that was replayed. Others that it refused may
  * have been told so first. */
 static void
@@ -266,18 +301,6 @@ note_help(struct session *s, struct generation *g)
 	for (c = s->calls.first; c != NULL; c = c->next)
 		if (c->refused_in == g->number && c->vain_until != ALARM_NEVER)
 			count_anew(s, c, g);
-}
-
-/* Counts the requests that were made in vain for a call that is refused. */
-static void
-count_vain(struct session *s, struct call *c, const struct generation *g,
-    unsigned requests)
-{
-	if (c->vain_until == ALARM_NEVER)
-		c->vain_until = s->now + BOUND_VAIN_MS;
-	if (g->replays_ok > 0)
-		count_anew(s, c, g);
-	c->vain += requests;
 }
 
 /* Another try in the current session does not help the call: the session is

@@ -32,6 +32,9 @@ bool session_repeat(struct session *s, struct call *c, int64_t wait);
 
 /* --- one id, accepted and refused --- */
 
+/* The session lives, and the call was refused without a word: sends it again if
+ * another replica may know the session. Otherwise returns false. */
+bool session_try_elsewhere(struct session *s, struct call *c);
 /* The wait before the n-th further try with the same session id, in ms. */
 int64_t session_flap_wait(unsigned n);
 /* Stops waiting for a scout that was not refused but takes too long: the other

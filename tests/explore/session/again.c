@@ -52,7 +52,7 @@ flaps_surely(const struct world *w)
 static void
 check_flap(struct world *w, struct seen_call *c)
 {
-	if (c->generation == 1 && !w->may_flap)
+	if (c->generation == 1 && !w->may_flap && !c->bare)
 		explore_breaks(w,
 		    "the first session is asked again without a reason");
 	if (c->in_band)
@@ -104,7 +104,8 @@ check_refused(struct world *w, struct seen_call *c, bool same)
 static void
 check_doubt(struct world *w, const struct seen_call *c, bool same)
 {
-	if (same ? !w->may_flap && !w->generations[c->generation].gone :
+	if (same ? !w->may_flap && !c->bare &&
+		    !w->generations[c->generation].gone :
 		   !w->generations[c->generation].gone &&
 		    c->generation == w->generation)
 		explore_breaks(w, "a doubt is taken for a loss");

@@ -184,8 +184,10 @@ note_outcome(struct world *w, size_t i, struct shape shape)
 
 	if (n->kind == SEND_CALL || n->kind == SEND_RESUME) {
 		shape = as_heard(w, i, shape);
-		if (w->calls[n->call].last == i)
+		if (w->calls[n->call].last == i) {
 			w->calls[n->call].in_band = *shape.text == '2';
+			w->calls[n->call].bare = strcmp(shape.text, "404") == 0;
+		}
 		note_call(w, i, shape.outcome);
 		if (w->told_call && shape.outcome == FINAL &&
 		    strstr(shape.text, " err") != NULL)

@@ -197,7 +197,7 @@ are_doubts_settled(const struct world *w)
 		return true;
 	for (i = 0; i < w->n_calls; i++)
 		if (explore_is_open(w, i) && w->calls[i].sent > 0 &&
-		    (w->calls[i].outcome == DOUBTED ||
+		    ((w->calls[i].outcome == DOUBTED && !w->calls[i].bare) ||
 			(w->calls[i].outcome == DOUBTED_LATE &&
 			    !w->calls[i].was_safe &&
 			    !explore_is_safe(w, &w->calls[i]))) &&

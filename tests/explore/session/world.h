@@ -82,6 +82,8 @@ struct seen_call {
 	bool answered, cancelled;
 	bool asked;    /* the user, on its behalf */
 	bool repeated; /* sent again although it may have run */
+	bool bare;     /* the latest answer was a 404 without a word: another
+			* replica may know the session */
 	bool unready;  /* sent again to a session that was too new */
 	bool ran;      /* perhaps, in an exchange before the latest */
 	bool accepted; /* 202 */
