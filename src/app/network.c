@@ -3,12 +3,59 @@
 
 #include "app/network.h"
 
+#include <sys/stat.h>
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "app/secret.h"
+#include "base/bounds.h"
+#include "base/log.h"
+
+/* libcurl reads such a file whole, and again for later connections. From a FIFO
+ * or a terminal it would wait for bytes. Returns what is wrong with the file,
+ * owned by the caller, or NULL; what cannot be looked at is left to libcurl,
+ * which reports it for each transfer. */
+static char *
+unfit(const char *name, const char *path)
+{
+	struct stat st;
+
+	if (path == NULL || stat(path, &st) != 0)
+		return NULL;
+	if (!S_ISREG(st.st_mode))
+		return xasprintf("%s: %s is not a regular file", name, path);
+	if (st.st_size > BOUND_LIBRARY_FILE_BYTES)
+		return xasprintf("%s: %s is larger than %zu bytes", name, path,
+		    (size_t)BOUND_LIBRARY_FILE_BYTES);
+	return NULL;
+}
+
+/* The certificate and its key are used for the MCP server, or with
+ * --cert-auth. Returns 0, or -1 with *why. */
+static int
+check_files(const struct options *o, bool server, char **why)
+{
+	const struct {
+		const char *name, *path;
+		bool used;
+	} files[] = {
+		{ "--cacert (or SSL_CERT_FILE)", o->cacert, true },
+		{ "--proxy-cacert", o->proxy_cacert, true },
+		{ "--cert", o->cert, server || o->cert_auth },
+		{ "--key", o->key, server || o->cert_auth },
+		{ "--netrc-file", o->netrc_file, server },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof files / sizeof *files; i++)
+		if (files[i].used &&
+		    (*why = unfit(files[i].name, files[i].path)) != NULL)
+			return -1;
+	return 0;
+}
 
 static void
 fill(struct http_config *c, const struct options *o)
@@ -51,12 +98,21 @@ network_free(struct network *n)
 	n->key_password = NULL;
 }
 
+/* The user chose NODE_EXTRA_CA_CERTS for other programs: it does not stop this
+ * one. */
 static struct http *
-make(struct loop *l, const struct http_config *c, char **why)
+make(struct loop *l, struct http_config *c, char **why)
 {
 	const char *fault = NULL;
-	struct http *h = http_new(l, c, &fault);
+	char *extra = unfit("NODE_EXTRA_CA_CERTS", c->cacert_extra);
+	struct http *h;
 
+	if (extra != NULL) {
+		log_warn("%s: it is not used", extra);
+		c->cacert_extra = NULL;
+	}
+	free(extra);
+	h = http_new(l, c, &fault);
 	if (h == NULL)
 		*why = xasprintf("libcurl cannot be used: %s", fault);
 	return h;
@@ -68,6 +124,8 @@ network_server(struct network *n, struct loop *l, const struct options *o,
 {
 	struct http_config c = { 0 };
 
+	if (check_files(o, true, why) != 0)
+		return NULL;
 	fill(&c, o);
 	c.unix_socket = o->unix_socket;
 	c.no_cookies = o->no_cookies;
@@ -91,6 +149,8 @@ network_auth(struct network *n, struct loop *l, const struct options *o,
 {
 	struct http_config c = { 0 };
 
+	if (check_files(o, false, why) != 0)
+		return NULL;
 	fill(&c, o);
 	c.no_cookies = true;
 	c.allow = allow;

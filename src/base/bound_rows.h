@@ -437,6 +437,11 @@ BOUND(CONFIG_BYTES, 1, MIB, "a configuration file", "It is refused.")
 BOUND(SECRET_BYTES, 64, KIB,
     "a file with a secret or with headers, and a line that the user types",
     "It is refused.")
+BOUND(LIBRARY_FILE_BYTES, 16, MIB,
+    "the file of --cacert, --proxy-cacert, --cert, --key, --netrc-file or "
+    "NODE_EXTRA_CA_CERTS",
+    "mcpsplice does not start; that of NODE_EXTRA_CA_CERTS is not used, with a "
+    "warning.")
 BOUND(AUTHORITIES_BYTES, 16, MIB,
     "certificates of NODE_EXTRA_CA_CERTS, with those that they are added to",
     "Those of NODE_EXTRA_CA_CERTS are not used.")

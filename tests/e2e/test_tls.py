@@ -140,6 +140,48 @@ class Tls(support.Case):
         self.assertIn(p.wait(), (0, 2))
         p.finished = True
 
+    def not_started(self, s, option, path, words):
+        """mcpsplice does not wait for the file, and says what it is."""
+        p = self.splice(s, option, path)
+        p.send(init(1))
+        self.assertIn(words, p.answer(1)["error"]["message"] + p.err())
+        self.assertEqual(s.requests, [])
+        p.close()
+        self.assertEqual(p.wait(), 1)
+        p.finished = True
+
+    def test_files_that_are_none(self):
+        """Whoever opened the FIFO would wait for bytes for ever."""
+        s = self.mcp(tls=context("one"))
+        fifo = self.path("fifo")
+        os.mkfifo(fifo)
+        for option in ("--cacert", "--proxy-cacert", "--cert",
+                       "--netrc-file"):
+            for path in (fifo, "/dev/zero"):
+                with self.subTest(option, path=path):
+                    self.not_started(s, option, path,
+                                     path + " is not a regular file")
+        for path in (fifo, "/dev/zero"):
+            with self.subTest("extra", path=path):
+                self.works("--cacert", file("ca1.pem"),
+                           env={"NODE_EXTRA_CA_CERTS": path})
+
+    def test_files_that_are_too_large(self):
+        """16 MiB are taken, one byte more and a terabyte are not."""
+        limit = 16 * 2**20
+        certificates = open(file("ca1.pem"), "rb").read()
+        path = self.path("ca.pem")
+        with open(path, "wb") as f:
+            f.write(certificates + b"\n" * (limit - len(certificates)))
+        self.works("--cacert", path)
+        s = self.mcp(tls=context("one"))
+        for size in (limit + 1, 2**40):
+            os.truncate(path, size)
+            self.not_started(s, "--cacert", path,
+                             path + " is larger than 16777216 bytes")
+            self.works("--cacert", file("ca1.pem"),
+                       env={"NODE_EXTRA_CA_CERTS": path})
+
     def test_by_name(self):
         s = self.mcp(tls=context("one"))
         p = self.splice("https://mcp.test:%d/mcp" % s.port, "--cacert",
