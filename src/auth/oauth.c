@@ -757,7 +757,7 @@ settle_refusal(struct oauth *o, const struct waiter *w)
 
 	if (!is_read(o, true))
 		return false;
-	if (f->refusals >= BOUND_TOKENS)
+	if (f->refusals + (f->stamp != 0) >= BOUND_TOKENS)
 		return refusal_final(o, w,
 		    "it refused one token after the other", false);
 	challenge_parse(&c, f->challenge);

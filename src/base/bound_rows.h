@@ -401,8 +401,8 @@ BOUND(BROWSER_CLOSE_MS, 1, SEC, "the end of such a connection", "It is cut.")
 BOUND(PORT_MS, 3, SEC, "a port that another program has", "The login fails.")
 BOUND(TOKEN_LOCK_MS, 35, SEC, "a token request of another copy",
     "The login ends.")
-BOUND(TOKENS, 4, COUNT, "new tokens that are tried for one request",
-    "The call fails (auth_failed).")
+BOUND(TOKENS, 4, COUNT, "tokens that are tried for one request",
+    "The refusal stands.")
 BOUND(MORE_SCOPES, 2, COUNT, "tokens with more scopes for one request",
     "The call fails (auth_failed).")
 BOUND(MORE_SCOPES_ALONE, 1, COUNT, "the same if no user can be asked",

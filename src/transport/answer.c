@@ -388,7 +388,7 @@ ask_again(struct exchange *t)
 	if (!t->refused || f->ending != ENDING_COMPLETE || t->delivered > 0)
 		return false;
 	f->body = words_of(t);
-	t->refusals++;
+	t->refusals += f->stamp != 0;
 	t->waits = true;
 	exchange_tell(t, &e);
 	return true;

@@ -115,6 +115,40 @@ class Renewal(Base):
         self.assertEqual([c for r, c in m.refused if r.rpc == "tools/call"],
                          [])
 
+    def tokens_of_one_call(self, stored):
+        """Each token is refused, and another copy of mcpsplice brings the
+        next. Returns what the requests had."""
+        a, m, b = self.trio()
+        self.start(m, b).finish()
+        if not stored:
+            m.open_rpc |= {"initialize", "notifications/initialized",
+                           "tools/call"}
+            there, away = self.record_path(), self.path("away")
+            os.rename(there, away)
+        p = self.start(m, b)
+        sent = []
+
+        def another(rx, tx):
+            if not stored and not sent:
+                os.rename(away, there)
+            sent.append(m.token_of(rx))
+            m.other_tokens.add("token-%d" % len(sent))
+            self.edit_record(access_token="token-%d" % len(sent))
+            m.say_no(rx, tx, 401, "invalid_token", None)
+
+        m.methods["tools/call"] = another
+        e = self.our_error(p.tool(), "auth_required")
+        self.assertIn("one token after the other", e["message"])
+        return sent
+
+    def test_tokens_of_one_call(self):
+        self.assertEqual(self.tokens_of_one_call(True)[1:],
+                         ["token-%d" % n for n in range(1, 4)])
+
+    def test_tokens_of_one_call_that_had_none(self):
+        self.assertEqual(self.tokens_of_one_call(False),
+                         [None] + ["token-%d" % n for n in range(1, 5)])
+
     def test_many_calls_one_refresh(self):
         a, m, b = self.trio()
         p = self.start(m, b)

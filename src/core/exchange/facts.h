@@ -49,7 +49,7 @@ struct facts {
 	uint64_t stamp;    /* of the credentials that the request was sent with;
 			    * 0: there was no token */
 	unsigned refusals; /* so many credentials were refused before, for this
-			    * request */
+			    * request; one that had none does not count */
 	bool interactive;  /* a request of the client waits: the user may be
 			    * asked */
 	bool session_ended; /* another server answers now, or the stream that
