@@ -38,8 +38,13 @@ enum {
 	BACKLOG = 16,
 	SHORT_BYTES = 16 * 1024,
 	/* The wait if no descriptor is left. */
-	PAUSE_MS = 100
+	PAUSE_MS = 100,
+	/* Ports that are tried until one is free at both addresses. */
+	TRIES = 8
 };
+
+/* The addresses that a browser may take "localhost" for. */
+enum { IPV4, IPV6, ADDRESSES };
 
 struct conn {
 	struct conn *next;
@@ -62,9 +67,10 @@ struct listener {
 	struct listener_config config;
 	listener_cb *cb;
 	void *arg;
-	int fd; /* -1: closed */
+	int fds[ADDRESSES]; /* -1: closed; IPV6 may be -1 from the start */
 	unsigned port;
-	struct loop_fd *watch;
+	bool named; /* nobody else has the port at one of the addresses */
+	struct loop_fd *watches[ADDRESSES];
 	struct loop_timer *pause;
 	struct conn *conns;
 	unsigned n;
@@ -89,23 +95,36 @@ oldest_idle(const struct listener *s)
 	return oldest;
 }
 
-/* Watches the port while a connection is free or can be replaced. If the watch
+static void
+unwatch_port(struct listener *s)
+{
+	size_t i;
+
+	for (i = 0; i < ADDRESSES; i++) {
+		loop_fd_free(s->watches[i]);
+		s->watches[i] = NULL;
+	}
+}
+
+/* Watches the port while a connection is free or can be replaced. If a watch
  * fails, a timer tries again. */
 static void
 watch_port(struct listener *s)
 {
-	bool want = s->fd != -1 &&
-	    (s->n < s->config.max_conns || oldest_idle(s) != NULL);
+	size_t i;
 
-	if (!want) {
-		loop_fd_free(s->watch);
-		s->watch = NULL;
+	if (s->n >= s->config.max_conns && oldest_idle(s) == NULL) {
+		unwatch_port(s);
 		return;
 	}
-	if (s->watch == NULL)
-		s->watch = loop_fd_new(s->l, s->fd, LOOP_READ, on_port, s);
-	if (s->watch == NULL)
-		loop_timer_set(s->pause, PAUSE_MS);
+	for (i = 0; i < ADDRESSES; i++) {
+		if (s->fds[i] == -1 || s->watches[i] != NULL)
+			continue;
+		s->watches[i] = loop_fd_new(s->l, s->fds[i], LOOP_READ, on_port,
+		    s);
+		if (s->watches[i] == NULL)
+			loop_timer_set(s->pause, PAUSE_MS);
+	}
 }
 
 static void
@@ -367,68 +386,138 @@ on_port(int fd, int what, void *arg)
 		conn_new(s, got);
 		watch_port(s);
 	} else if (errno != EINTR && errno != EAGAIN && errno != ECONNABORTED) {
-		loop_fd_free(s->watch);
-		s->watch = NULL;
+		unwatch_port(s);
 		loop_timer_set(s->pause, PAUSE_MS);
 	}
 }
 
-/* Binds to the port. Returns its number, or 0 with errno. */
-static unsigned
-port_open(int fd, unsigned port)
+/* Listens at this address. Returns the descriptor, or -1 with errno. */
+static int
+open_at(int family, const void *address, socklen_t n)
+{
+	int fd = socket(family, SOCK_STREAM, 0), error, on = 1;
+
+	if (fd == -1)
+		return -1;
+	if (set_flags(fd) == 0 &&
+	    (family == AF_INET ||
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on) ==
+		    0) &&
+	    bind(fd, address, n) == 0 && listen(fd, BACKLOG) == 0)
+		return fd;
+	error = errno;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+static int
+open_ipv4(unsigned port)
 {
 	struct sockaddr_in a;
-	socklen_t n = sizeof a;
 
 	memset(&a, 0, sizeof a);
 	a.sin_family = AF_INET;
 	a.sin_port = htons((uint16_t)port);
 	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	if (set_flags(fd) == -1 ||
-	    bind(fd, (const struct sockaddr *)&a, sizeof a) == -1 ||
-	    listen(fd, BACKLOG) == -1 ||
-	    getsockname(fd, (struct sockaddr *)&a, &n) == -1)
-		return 0;
-	return ntohs(a.sin_port);
+	return open_at(AF_INET, &a, sizeof a);
+}
+
+static int
+open_ipv6(unsigned port)
+{
+	struct sockaddr_in6 a;
+
+	memset(&a, 0, sizeof a);
+	a.sin6_family = AF_INET6;
+	a.sin6_port = htons((uint16_t)port);
+	a.sin6_addr = in6addr_loopback;
+	return open_at(AF_INET6, &a, sizeof a);
+}
+
+/* Returns 0 with errno if the system does not tell. */
+static unsigned
+port_of(int fd)
+{
+	struct sockaddr_in a;
+	socklen_t n = sizeof a;
+
+	return getsockname(fd, (struct sockaddr *)&a, &n) == 0 ?
+	    ntohs(a.sin_port) :
+	    0;
 }
 
 static void
 close_port(struct listener *s)
 {
-	loop_fd_free(s->watch);
-	s->watch = NULL;
-	loop_timer_set(s->pause, -1);
-	close(s->fd);
-	s->fd = -1;
+	int error = errno;
+	size_t i;
+
+	unwatch_port(s);
+	for (i = 0; i < ADDRESSES; i++) {
+		if (s->fds[i] != -1)
+			close(s->fds[i]);
+		s->fds[i] = -1;
+	}
+	errno = error;
+}
+
+/* Takes the port at both addresses; a machine without IPv6 has one of them.
+ * Returns 0, or -1 with errno. */
+static int
+open_port(struct listener *s, unsigned port)
+{
+	s->fds[IPV6] = -1;
+	s->fds[IPV4] = open_ipv4(port);
+	if (s->fds[IPV4] == -1)
+		return -1;
+	s->port = port_of(s->fds[IPV4]);
+	if (s->port == 0) {
+		close_port(s);
+		return -1;
+	}
+	s->fds[IPV6] = open_ipv6(s->port);
+	s->named = s->fds[IPV6] != -1 || errno != EADDRINUSE;
+	return 0;
+}
+
+/* Returns 0, or -1 with errno. */
+static int
+take_port(struct listener *s)
+{
+	unsigned tries = s->config.port == 0 ? TRIES : 1;
+
+	if (s->config.port > UINT16_MAX) {
+		errno = EINVAL;
+		return -1;
+	}
+	for (;;) {
+		if (open_port(s, s->config.port) == -1)
+			return -1;
+		if (s->named || (--tries == 0 && !s->config.named))
+			return 0;
+		close_port(s);
+		if (tries == 0) {
+			errno = EADDRINUSE;
+			return -1;
+		}
+	}
 }
 
 struct listener *
 listener_new(struct loop *l, const struct listener_config *config,
     listener_cb *cb, void *arg)
 {
-	struct listener *s;
-	unsigned port = 0;
-	int fd, error;
+	struct listener *s = xcalloc(1, sizeof *s);
 
-	fd = socket(AF_INET, SOCK_STREAM, 0);
-	if (fd == -1)
-		return NULL;
-	errno = EINVAL;
-	if (config->port <= UINT16_MAX)
-		port = port_open(fd, config->port);
-	if (port == 0) {
-		error = errno;
-		close(fd);
-		errno = error;
-		return NULL;
-	}
-	s = xcalloc(1, sizeof *s);
 	s->l = l;
 	s->config = *config;
 	s->cb = cb;
 	s->arg = arg;
-	s->fd = fd;
-	s->port = port;
+	if (take_port(s) == -1) {
+		free(s);
+		return NULL;
+	}
 	s->pause = loop_timer_new(l, on_pause, s);
 	watch_port(s);
 	return s;
@@ -440,6 +529,12 @@ listener_port(const struct listener *s)
 	return s->port;
 }
 
+bool
+listener_is_named(const struct listener *s)
+{
+	return s->named;
+}
+
 void
 listener_free(struct listener *s, bool linger)
 {
@@ -448,6 +543,7 @@ listener_free(struct listener *s, bool linger)
 	if (s == NULL)
 		return;
 	close_port(s);
+	loop_timer_set(s->pause, -1);
 	s->linger = linger;
 	s->ended = true;
 	s->next = ended;

@@ -50,10 +50,12 @@ port_of(const char *uri, const char **host)
 }
 
 struct listener *
-login_open_port(struct loop *l, unsigned port, listener_cb *cb, void *arg)
+login_open_port(struct loop *l, unsigned port, bool named, listener_cb *cb,
+    void *arg)
 {
 	struct listener_config c = {
 		.port = port,
+		.named = named,
 		.max_conns = BOUND_BROWSER_CONNECTIONS,
 		.max_request = BOUND_BROWSER_REQUEST_BYTES,
 		.conn_ms = BOUND_BROWSER_MS,
@@ -66,12 +68,14 @@ login_open_port(struct loop *l, unsigned port, listener_cb *cb, void *arg)
 static struct listener *
 listen_at(struct login *g, unsigned port)
 {
-	struct listener *l = login_open_port(g->loop, port, login_callback, g);
+	bool named = strcmp(g->redirect_host, "localhost") == 0;
+	struct listener *l = login_open_port(g->loop, port, named,
+	    login_callback, g);
 
 	if (l != NULL || port == 0 || g->config.callback_port != 0)
 		return l;
 	/* somebody else has it */
-	return login_open_port(g->loop, 0, login_callback, g);
+	return login_open_port(g->loop, 0, named, login_callback, g);
 }
 
 void
@@ -92,7 +96,7 @@ login_do_listen(struct login *g)
 		return;
 	}
 	came = errno == EADDRINUSE ? CAME_BUSY : CAME_BROKEN;
-	why = xasprintf("port %u of 127.0.0.1 cannot be had: %s%s", port,
+	why = xasprintf("port %u of %s cannot be had: %s%s", port, host,
 	    strerror(errno),
 	    g->config.callback_port != 0 ?
 		". Choose another with --callback-port" :
@@ -136,7 +140,8 @@ login_do_take_document(struct login *g)
 
 /* --- registration --- */
 
-/* Some servers know loopback by its name only. */
+/* Some servers know loopback by its name only. Where another program has our
+ * port at [::1], that name could lead a browser there. */
 static bool
 is_redirect_refused(const struct login *g, const struct fetch_answer *a)
 {
@@ -144,7 +149,8 @@ is_redirect_refused(const struct login *g, const struct fetch_answer *a)
 					      document_text(a->json, "error");
 
 	return error != NULL && strcmp(error, "invalid_redirect_uri") == 0 &&
-	    g->listener != NULL && strcmp(g->redirect_host, "127.0.0.1") == 0;
+	    g->listener != NULL && strcmp(g->redirect_host, "127.0.0.1") == 0 &&
+	    listener_is_named(g->listener);
 }
 
 static void

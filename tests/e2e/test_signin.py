@@ -527,6 +527,31 @@ class Options(Base):
         u = self.redirect("--host", "localhost")
         self.assertEqual(u.hostname, "localhost")
 
+    def test_localhost_is_taken(self):
+        """Another program has the port at [::1]: who goes to "localhost" may
+        come to it, with the code."""
+        try:
+            other = socket.create_server(("::1", 0), family=socket.AF_INET6)
+        except OSError:
+            self.skipTest("no IPv6")
+        with other:
+            port = other.getsockname()[1]
+            a, m, b = self.trio()
+            p = self.splice(m, "--browser", b.command, "--callback-port",
+                            port, "--callback-host", "localhost")
+            e = self.our_error(p.ask("initialize", init()["params"]))
+            self.assertIn("port %d of localhost" % port, e["message"])
+            self.counted(a, 0, 0)
+            a, m, b = self.trio(self.auth(only_localhost=True))
+            p = self.splice(m, "--browser", b.command, "--callback-port",
+                            port)
+            e = self.our_error(p.ask("initialize", init()["params"]))
+            self.assertIn("--client-id", e["message"])
+            self.counted(a, 0, 1)
+            self.assertEqual(b.opened(), [])
+            a, m, b = self.trio()
+            self.works(self.start(m, b, "--callback-port", port), m)
+
     def test_callback_port_is_taken(self):
         a, m, b = self.trio()
         with socket.socket() as s:

@@ -195,7 +195,7 @@ is_open(int fd)
 
 START_TEST(browser_time)
 {
-	struct listener *s = login_open_port(l, 0, on_request, NULL);
+	struct listener *s = login_open_port(l, 0, false, on_request, NULL);
 	int fd = browser(s);
 
 	pass(1);
@@ -212,7 +212,7 @@ END_TEST
 
 START_TEST(browser_close)
 {
-	struct listener *s = login_open_port(l, 0, on_request, NULL);
+	struct listener *s = login_open_port(l, 0, false, on_request, NULL);
 	int fd = browser(s);
 	char reply[6] = "";
 
@@ -231,7 +231,7 @@ END_TEST
 
 START_TEST(browser_connections)
 {
-	struct listener *s = login_open_port(l, 0, on_request, NULL);
+	struct listener *s = login_open_port(l, 0, false, on_request, NULL);
 	int fds[BOUND_BROWSER_CONNECTIONS + 1], i;
 
 	for (i = 0; i < BOUND_BROWSER_CONNECTIONS; i++) {

@@ -39,6 +39,7 @@ static struct loop_timer *turn;
 static struct listener *server;
 static struct listener_config config;
 static int calls, fds_before;
+static int ports; /* descriptors of the server: two with IPv6 */
 static size_t most;      /* the longest request seen */
 static enum then then;   /* when a request is whole */
 static size_t reply_len; /* 0: "reply" */
@@ -124,7 +125,9 @@ setup(void)
 	most = reply_len = 0;
 	then = NOTHING;
 	no_reply = false;
+	ports = count_fds();
 	open_server();
+	ports = count_fds() - ports;
 }
 
 /* Every test closes its own descriptors: what is left is the server's. */
@@ -271,6 +274,87 @@ START_TEST(the_port_is_ours)
 #endif
 	ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, sizeof a), -1);
 	close(fd);
+}
+END_TEST
+
+static struct sockaddr_in6
+ipv6_address(unsigned port)
+{
+	struct sockaddr_in6 a;
+
+	memset(&a, 0, sizeof a);
+	a.sin6_family = AF_INET6;
+	a.sin6_port = htons((uint16_t)port);
+	a.sin6_addr = in6addr_loopback;
+	return a;
+}
+
+/* Another program at [::1]. Returns its descriptor and its port; -1: this
+ * system has no IPv6. */
+static int
+another(unsigned *port)
+{
+	struct sockaddr_in6 a = ipv6_address(0);
+	int fd = socket(AF_INET6, SOCK_STREAM, 0);
+	socklen_t n = sizeof a;
+
+	if (fd == -1 || bind(fd, (struct sockaddr *)&a, sizeof a) == -1 ||
+	    listen(fd, 1) == -1) {
+		close(fd);
+		return -1;
+	}
+	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&a, &n), 0);
+	*port = ntohs(a.sin6_port);
+	return fd;
+}
+
+/* A browser may take "localhost" for either address. */
+START_TEST(both_addresses)
+{
+	struct sockaddr_in6 a = ipv6_address(listener_port(server));
+	unsigned port;
+	int fd = another(&port), one;
+
+	if (fd == -1)
+		return;
+	close(fd);
+	ck_assert(listener_is_named(server));
+	one = client();
+	fd = socket(AF_INET6, SOCK_STREAM, 0);
+	ck_assert_int_eq(connect(fd, (struct sockaddr *)&a, sizeof a), 0);
+	say(fd, "a.");
+	expect_reply(fd);
+	say(one, "b.");
+	expect_reply(one);
+	close(fd);
+	close(one);
+	spin(20);
+}
+END_TEST
+
+/* Who has our port at [::1] gets what goes to "localhost". */
+START_TEST(another_at_ipv6)
+{
+	struct listener *other;
+	unsigned port;
+	int fd = another(&port);
+
+	if (fd == -1)
+		return;
+	config.port = port;
+	other = listener_new(l, &config, on_request, &calls);
+	ck_assert_ptr_nonnull(other);
+	ck_assert_uint_eq(listener_port(other), port);
+	ck_assert(!listener_is_named(other));
+	listener_free(other, false);
+	config.named = true;
+	ck_assert_ptr_null(listener_new(l, &config, on_request, &calls));
+	ck_assert_int_eq(errno, EADDRINUSE);
+	close(fd);
+	other = listener_new(l, &config, on_request, &calls);
+	ck_assert_ptr_nonnull(other);
+	ck_assert(listener_is_named(other));
+	listener_free(other, false);
 }
 END_TEST
 
@@ -609,7 +693,7 @@ END_TEST
 /* Freed while it writes, or in the callback. */
 START_TEST(freed_while_nobody_reads)
 {
-	int fds = count_fds(), fd;
+	int fds = count_fds() - ports, fd;
 
 	if (_i == 1)
 		then = LINGER_IN_CALLBACK;
@@ -618,11 +702,11 @@ START_TEST(freed_while_nobody_reads)
 		listener_free(server, true);
 	server = NULL;
 	/* the port is closed, and two ends are open */
-	ck_assert_int_eq(count_fds(), fds + 1);
+	ck_assert_int_eq(count_fds(), fds + 2);
 	spin(500);
-	ck_assert_int_eq(count_fds(), fds + 1);
+	ck_assert_int_eq(count_fds(), fds + 2);
 	spin(1000);
-	ck_assert_int_eq(count_fds(), fds);
+	ck_assert_int_eq(count_fds(), fds + 1);
 	ck_assert_uint_lt(hear_all(fd), LONG_REPLY);
 	close(fd);
 }
@@ -630,11 +714,11 @@ END_TEST
 
 START_TEST(dropped_while_it_writes)
 {
-	int fds = count_fds(), fd = begin_long_reply();
+	int fds = count_fds() - ports, fd = begin_long_reply();
 
 	listener_free(server, false);
 	server = NULL;
-	ck_assert_int_eq(count_fds(), fds);
+	ck_assert_int_eq(count_fds(), fds + 1);
 	ck_assert_uint_lt(hear_all(fd), LONG_REPLY);
 	close(fd);
 }
@@ -650,6 +734,8 @@ main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, only_this_machine);
 	tcase_add_test(t, the_port_is_ours);
+	tcase_add_test(t, both_addresses);
+	tcase_add_test(t, another_at_ipv6);
 	tcase_add_test(t, ports_that_are_none);
 	tcase_add_test(t, the_same_port_again);
 	tcase_add_test(t, a_request_in_pieces);
