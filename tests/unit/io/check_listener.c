@@ -39,7 +39,7 @@ static struct loop_timer *turn;
 static struct listener *server;
 static struct listener_config config;
 static int calls, fds_before;
-static int ports; /* descriptors of the server: two with IPv6 */
+static int ports;        /* descriptors of the server: two with IPv6 */
 static size_t most;      /* the longest request seen */
 static enum then then;   /* when a request is whole */
 static size_t reply_len; /* 0: "reply" */
