@@ -137,45 +137,6 @@ question(struct client *e, const struct event *in)
 
 /* --- notifications --- */
 
-static struct span
-token_of(const struct frame *f)
-{
-	return f == NULL ?
-	    no_span :
-	    json_get(json_get(f->params, "_meta"), "progressToken");
-}
-
-static void
-find_tokens(struct request *r)
-{
-	if (r->tokens_known)
-		return;
-	r->tokens_known = true;
-	r->token = token_of(r->frame);
-	r->sent_token = token_of(r->sent);
-}
-
-/* Was r sent with this progress token? */
-static bool
-has_token(struct request *r, struct span token)
-{
-	if (r->frame == NULL || r->sent == NULL)
-		return false;
-	find_tokens(r);
-	return msg_id_same(r->sent_token, token);
-}
-
-static struct request *
-with_token(struct queue *q, struct span token)
-{
-	struct request *r;
-
-	for (r = q->first; r != NULL; r = r->next)
-		if (has_token(r, token))
-			return r;
-	return NULL;
-}
-
 /* Returns the request with this progress token, r if it has it; NULL: the
  * client waits for no such request. */
 static struct request *
@@ -183,12 +144,9 @@ progressing(struct client *e, struct request *r, struct span token)
 {
 	if (token.p == NULL)
 		return NULL;
-	if (r != NULL && has_token(r, token))
-		return r->in == &e->parked ? NULL : r;
-	if ((r = with_token(&e->asking, token)) == NULL &&
-	    (r = with_token(&e->collecting, token)) == NULL)
-		r = with_token(&e->running, token);
-	return r;
+	if (r == NULL || r->frame == NULL || !msg_id_same(r->sent_token, token))
+		r = client_find_token(e, token);
+	return r != NULL && r->in == &e->parked ? NULL : r;
 }
 
 /* Passes m on, with the token of the retry if a retry of r has another one. */
@@ -201,11 +159,11 @@ progress(struct client *e, struct request *r, struct frame *m)
 	r = progressing(e, r, edit.value);
 	if (r == NULL)
 		return;
-	if (span_eq(r->token, r->sent_token)) {
+	if (span_eq(client_progress_token(r), r->sent_token)) {
 		client_write(e, frame_ref(m));
 		return;
 	}
-	edit.value = r->token;
+	edit.value = client_progress_token(r);
 	if (edit.value.p != NULL)
 		client_write(e, edit_part(m, "params", m->params, &edit, 1));
 }

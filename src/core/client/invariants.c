@@ -19,6 +19,7 @@
 /* The counts of a walk through all requests. */
 struct census {
 	size_t held_bytes, parked_bytes, strays, client_waits, at_session;
+	size_t by_token, listening_here;
 	size_t levels[ERA_LEVELS];
 	size_t kinds[REQUEST_STRAY + 1];
 	size_t settings; /* requests that e->setting points to: 0 or 1 */
@@ -46,6 +47,9 @@ check_ids(const struct client *e, const struct request *r)
 		assert(is_in_table(&e->by_id, &r->by_id, r->frame->id));
 	if (r->at_session)
 		assert(is_in_table(&e->by_sent, &r->by_sent, r->sent->id));
+	if (r->by_token_added)
+		assert(r->at_session && r->in != &e->parked &&
+		    is_in_table(&e->by_token, &r->by_token, r->sent_token));
 }
 
 static void
@@ -118,6 +122,9 @@ count_request(const struct client *e, const struct request *r,
 	seen->kinds[r->kind]++;
 	seen->client_waits += r->client_waits;
 	seen->at_session += r->at_session;
+	seen->by_token += r->by_token_added;
+	seen->listening_here += r->in == &e->running && r->frame != NULL &&
+	    client_is_listen(r->frame);
 	seen->strays += r->at_session && r->kind != REQUEST_NATIVE;
 	seen->settings += r == e->setting;
 	if (r->level >= 0)
@@ -154,7 +161,9 @@ check_census(const struct client *e, const struct census *seen)
 	assert(e->parked_bytes == seen->parked_bytes);
 	assert(e->by_id.n == seen->client_waits);
 	assert(e->by_sent.n == seen->at_session);
+	assert(e->by_token.n == seen->by_token);
 	assert(e->strays == seen->strays);
+	assert(e->listening_here == seen->listening_here);
 	for (i = 0; i < ERA_LEVELS; i++)
 		assert(e->levels[i] == seen->levels[i]);
 	assert(e->n_listens == seen->kinds[REQUEST_LISTEN]);

@@ -141,17 +141,6 @@ client_bridge(struct client *e, struct frame *f)
 
 /* Listens are limited, as each holds a connection and a place among the calls
  * in flight. */
-static size_t
-count_listens(const struct client *e)
-{
-	const struct request *r;
-	size_t n = 0;
-
-	for (r = e->running.first; r != NULL; r = r->next)
-		n += r->frame != NULL && client_is_listen(r->frame);
-	return n;
-}
-
 void
 client_send_native(struct client *e, struct frame *f)
 {
@@ -159,7 +148,7 @@ client_send_native(struct client *e, struct frame *f)
 	struct request *r;
 
 	if ((probe && e->probes.n >= BOUND_PROBES) ||
-	    (client_is_listen(f) && count_listens(e) >= BOUND_LISTENS)) {
+	    (client_is_listen(f) && e->listening_here >= BOUND_LISTENS)) {
 		client_fail(e, f, FAULT_HELD_FULL);
 		return;
 	}

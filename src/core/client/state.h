@@ -28,7 +28,8 @@
  *
  * Requests:
  * - Each request is in one queue. It is in the table `by_id` exactly while
- *   client_waits is true, and in `by_sent` exactly while at_session is.
+ *   client_waits is true, and in `by_sent` exactly while at_session is. No two
+ *   requests in `by_token` have the same token.
  * - held: REQUEST_NEW, not sent. probes: REQUEST_NEW, not sent, or
  *   REQUEST_NATIVE, sent. waiting: REQUEST_BRIDGED with a log level, not sent;
  *   `setting` is under way. asking: REQUEST_BRIDGED, sent. collecting: the
@@ -46,7 +47,8 @@
  *   parked_bytes that of the text of all `final`.
  * - levels[i] is the number of requests that want log messages of level i.
  * - strays is the number of requests that the session has and that are not
- *   REQUEST_NATIVE.
+ *   REQUEST_NATIVE, listening_here that of the subscriptions/listen of the
+ *   client in `running`.
  * - `setting` is a REQUEST_LEVEL in `running`, and ALARM_LEVEL is set exactly
  *   while there is one.
  *
@@ -104,8 +106,12 @@ struct request {
 	struct queue *in;
 	struct idtable_entry by_id;   /* in the table while client_waits */
 	struct idtable_entry by_sent; /* in the table while at_session */
-	bool client_waits;            /* the client waits for an answer */
-	bool at_session;              /* the session has not answered yet */
+	/* In the table while by_token_added: at_session, not parked, and the
+	 * first one with its sent_token. */
+	struct idtable_entry by_token;
+	bool by_token_added;
+	bool client_waits; /* the client waits for an answer */
+	bool at_session;   /* the session has not answered yet */
 	enum request_kind kind;
 	uint64_t serial;     /* rises in the order of sending */
 	struct frame *frame; /* the latest one of the client, which may be a
@@ -113,10 +119,10 @@ struct request {
 	struct frame *sent;  /* the frame that the session has; NULL: none */
 	int level;           /* the least level of log messages that the client
 			      * wants for it; -1: it wants none */
-	/* The progress tokens of frame and of sent, raw JSON; p NULL: none.
-	 * Both are looked up when one is first needed (tokens_known). */
-	struct span token, sent_token;
-	bool tokens_known;
+	/* The progress token of sent, raw JSON; p NULL: none. That of frame is
+	 * looked up when it is first needed (token_known). */
+	struct span sent_token, token;
+	bool token_known;
 	/* When the wait in its queue is over; ALARM_NEVER unless the queue is
 	 * probes, collecting or parked. */
 	int64_t at;
@@ -200,7 +206,9 @@ struct client {
 	struct request *setting; /* the setLevel under way, until ALARM_LEVEL */
 	struct idtable by_id;    /* by the id that the client knows */
 	struct idtable by_sent;  /* by the id that the session knows */
+	struct idtable by_token; /* by the progress token that it knows */
 	size_t strays;           /* at the session, but not REQUEST_NATIVE */
+	size_t listening_here;   /* subscriptions/listen in running */
 	uint64_t ids, serial;    /* the latest ones */
 	struct buf own_id;       /* the latest one of ids */
 	struct question *questions;

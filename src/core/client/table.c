@@ -62,12 +62,72 @@ client_forget_id(struct client *e, struct request *r)
 	r->client_waits = false;
 }
 
+/* --- progress tokens --- */
+
+static struct span
+token_of(const struct frame *f)
+{
+	return json_get(json_get(f->params, "_meta"), "progressToken");
+}
+
+static struct span
+sent_token_of(struct idtable_entry *e)
+{
+	return IDTABLE_THING(e, struct request, by_token)->sent_token;
+}
+
+struct request *
+client_find_token(const struct client *e, struct span token)
+{
+	struct idtable_entry *found = msg_id_find(&e->by_token, token,
+	    sent_token_of);
+
+	return found == NULL ? NULL :
+			       IDTABLE_THING(found, struct request, by_token);
+}
+
+struct span
+client_progress_token(struct request *r)
+{
+	if (!r->token_known)
+		r->token = token_of(r->frame);
+	r->token_known = true;
+	return r->token;
+}
+
+/* A token is for one request at a time. Of more than one the first is found. A
+ * parked request has had its answer, so its token is free. */
+static void
+add_token(struct client *e, struct request *r)
+{
+	if (r->in == &e->parked || r->sent_token.p == NULL ||
+	    client_find_token(e, r->sent_token) != NULL)
+		return;
+	idtable_add(&e->by_token, &r->by_token, msg_id_hash(r->sent_token));
+	r->by_token_added = true;
+}
+
+static void
+forget_token(struct client *e, struct request *r)
+{
+	if (r->by_token_added)
+		idtable_remove(&e->by_token, &r->by_token);
+	r->by_token_added = false;
+}
+
 /* --- queues --- */
 
 static bool
 is_held(const struct client *e, const struct request *r)
 {
 	return r->in == &e->held || r->in == &e->waiting;
+}
+
+static bool
+is_listening(const struct client *e, const struct request *r)
+{
+	return r->in == &e->running && r->frame != NULL &&
+	    client_is_listen(r->frame);
 }
 
 size_t
@@ -90,6 +150,7 @@ queue_remove(struct client *e, struct request *r)
 
 	if (is_held(e, r))
 		e->held_bytes -= client_size_of(r->frame);
+	e->listening_here -= is_listening(e, r);
 	if (r->prev != NULL)
 		r->prev->next = r->next;
 	else
@@ -117,6 +178,7 @@ queue_add(struct client *e, struct request *r, struct queue *q)
 	r->at = ALARM_NEVER;
 	if (is_held(e, r))
 		e->held_bytes += client_size_of(r->frame);
+	e->listening_here += is_listening(e, r);
 }
 
 struct request *
@@ -136,6 +198,9 @@ client_move(struct client *e, struct request *r, struct queue *q)
 {
 	queue_remove(e, r);
 	queue_add(e, r, q);
+	forget_token(e, r);
+	if (r->at_session)
+		add_token(e, r);
 }
 
 void
@@ -156,6 +221,7 @@ client_forget_sent(struct client *e, struct request *r)
 	if (r->kind != REQUEST_NATIVE)
 		e->strays--;
 	idtable_remove(&e->by_sent, &r->by_sent);
+	forget_token(e, r);
 	r->at_session = false;
 }
 
@@ -217,7 +283,7 @@ client_replace(struct client *e, struct request *r, struct frame *f)
 {
 	client_forget_id(e, r);
 	frame_unref(r->frame);
-	r->tokens_known = false;
+	r->token_known = false;
 	await(e, r, f);
 }
 
@@ -233,6 +299,7 @@ client_table_free(struct client *e)
 			client_drop(e, all[i]->first);
 	idtable_free(&e->by_id);
 	idtable_free(&e->by_sent);
+	idtable_free(&e->by_token);
 }
 
 /* --- to the session --- */
@@ -250,10 +317,12 @@ void
 client_send_as(struct client *e, struct request *r, struct frame *f)
 {
 	r->sent = f;
-	r->tokens_known = false;
 	r->serial = ++e->serial;
 	r->at_session = true;
 	idtable_add(&e->by_sent, &r->by_sent, msg_id_hash(f->id));
+	if (r->frame != NULL)
+		r->sent_token = token_of(f);
+	add_token(e, r);
 	if (r->kind != REQUEST_NATIVE)
 		e->strays++;
 	client_send(e, frame_ref(f));
