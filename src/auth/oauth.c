@@ -170,6 +170,17 @@ is_over(const struct oauth *o, int64_t in_s)
 	    can_refresh(o);
 }
 
+/* Without the peer's address a login process would take the MCP server for one
+ * on the internet, and refuse an authorization server in the same private
+ * network. If the MCP server was public when the token was issued, that is
+ * right. */
+static bool
+is_too_early(const struct oauth *o)
+{
+	return o->config.needs_peer && !o->record.server_public &&
+	    o->ops.peer(o->arg) == NULL;
+}
+
 /* Requests need not ask until the next look at the store, but not while the
  * store is read, nor when the token is about to expire. */
 static void
@@ -181,6 +192,7 @@ fill(struct oauth *o)
 		until = LOOK_MS +
 		    (o->config.store == NULL ? now : o->looked_at);
 	given_fill(o->given, o->credentials, now, &o->headers, o->stamp, until);
+	o->credentials->early = is_over(o, 0) && is_too_early(o);
 }
 
 /* --- waiting --- */
@@ -472,6 +484,12 @@ on_login_process_where(const char *url, const char *code, void *arg)
 		wait_add(o, w);
 }
 
+static bool
+is_denied(const struct facts *f)
+{
+	return f->status == 401 || f->status == 403;
+}
+
 /* Answers the waiting questions for which another login process could do no
  * more. not_asked: the login process was not allowed to ask the user; questions
  * that may ask the user wait for the next one. */
@@ -489,7 +507,8 @@ end_waiting(struct oauth *o, const char *why, bool not_asked)
 			continue;
 		}
 		if (w->refusal != NULL)
-			refusal_final(o, w, why, false);
+			refusal_final(o, w,
+			    is_denied(&w->refusal->facts) ? why : NULL, false);
 		else
 			credentials_ready(o, w);
 		waiter_free(w);
@@ -558,17 +577,6 @@ on_login_process_done(enum login_end end, const char *why, int64_t again_ms,
 }
 
 /* --- questions --- */
-
-/* Without the peer's address a login process would take the MCP server for one
- * on the internet, and refuse an authorization server in the same private
- * network. If the MCP server was public when the token was issued, that is
- * right. */
-static bool
-is_too_early(const struct oauth *o)
-{
-	return o->config.needs_peer && !o->record.server_public &&
-	    o->ops.peer(o->arg) == NULL;
-}
 
 /* Each settle function returns true if the question was answered, false if it
  * has to wait. */
@@ -748,6 +756,30 @@ settle_403(struct oauth *o, const struct waiter *w)
 	    doubt_session(o, w->refusal->facts.session, changed));
 }
 
+/* Another status, which may be about the token because that has expired. The
+ * user is not asked for it. If the refresh token is no good either, the record
+ * has no token any more: the request goes out without one, and a 401 to that is
+ * for the user. */
+static bool
+settle_expired(struct oauth *o, const struct waiter *w)
+{
+	if (w->refusal->facts.stamp != o->stamp) {
+		credentials_ready(o, w);
+		return true;
+	}
+	if (!is_over(o, 0) || is_braked(o) || o->attended)
+		return refusal_final(o, w, NULL, false);
+	if (o->login_process == NULL)
+		start_login_process(o, LOGIN_EXPIRED, false, NULL);
+	return false;
+}
+
+static bool
+is_error(const struct challenge *c, const char *error)
+{
+	return c->error != NULL && strcmp(c->error, error) == 0;
+}
+
 static bool
 settle_refusal(struct oauth *o, const struct waiter *w)
 {
@@ -761,12 +793,14 @@ settle_refusal(struct oauth *o, const struct waiter *w)
 		return refusal_final(o, w,
 		    "it refused one token after the other", false);
 	challenge_parse(&c, f->challenge);
-	scope = c.error != NULL && strcmp(c.error, "insufficient_scope") == 0 &&
+	scope = is_denied(f) && is_error(&c, "insufficient_scope") &&
 	    f->stamp != 0;
 	if (scope)
 		done = settle_scope(o, w, c.scope);
 	else if (o->stamp != 0 && f->stamp != o->stamp)
 		credentials_ready(o, w);
+	else if (!is_denied(f) && !is_error(&c, "invalid_token"))
+		done = settle_expired(o, w);
 	/* Some servers answer an expired token with 403. */
 	else if (f->status == 403 && !is_over(o, 0))
 		done = settle_403(o, w);

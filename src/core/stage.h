@@ -35,8 +35,9 @@ enum event_kind {
 			* before, the facts tell it, too */
 	INPUT_ENDPOINT, /* an endpoint event; ok: it is on the server's
 			 * origin */
-	INPUT_REFUSED,  /* facts: a 401 or 403, complete and without a message;
-			 * it waits for ACTION_AUTHORIZE or for
+	INPUT_REFUSED,  /* facts: a 401 or 403, or another status that may be
+			 * about the token, complete and without a message; it
+			 * waits for ACTION_AUTHORIZE or for
 			 * ACTION_TAKE_REFUSAL */
 	INPUT_SIGN_IN,  /* the user has to sign in first, and text tells how;
 			 * NULL: not any more */

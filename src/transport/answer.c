@@ -241,6 +241,21 @@ answer_forget_heads(struct streamable *u)
 	free(u->heads);
 }
 
+/* May other credentials mend this status? A Bearer challenge can say so with
+ * any 4xx (RFC 6750 3.1). To a token that has expired some servers answer 400,
+ * 404 or 500, without a word about it. */
+static bool
+may_be_mended(const struct exchange *t, struct transfer *x, int status)
+{
+	if (status == 401 || status == 403)
+		return true;
+	if (t->facts.stamp == 0 || status < 400)
+		return false;
+	if (t->early && (status == 400 || status == 404 || status == 500))
+		return true;
+	return status < 500 && http_header(x, "WWW-Authenticate", 0) != NULL;
+}
+
 static void
 on_head(struct transfer *x, int status, void *arg)
 {
@@ -262,7 +277,7 @@ on_head(struct transfer *x, int status, void *arg)
 		f->location = span_of(t->location);
 		request_check_redirect(t);
 	}
-	t->refused = status == 401 || status == 403;
+	t->refused = may_be_mended(t, x, status);
 	if (t->refused) {
 		buf_init(&t->challenge, BOUND_CHALLENGES_BYTES);
 		http_headers_all(x, "WWW-Authenticate", &t->challenge);
@@ -377,8 +392,8 @@ take_body(struct exchange *t)
 	return whole;
 }
 
-/* Other credentials may help against a 401 or 403. Returns true if the exchange
- * waits for what the caller says, or is over by now. */
+/* Other credentials may help. Returns true if the exchange waits for what the
+ * caller says, or is over by now. */
 static bool
 ask_again(struct exchange *t)
 {

@@ -117,6 +117,7 @@ request_start(struct exchange *t)
 	t->facts.had_session = t->session != NULL;
 	t->facts.stamp = u->config.credentials->stamp;
 	t->facts.refusals = t->refusals;
+	t->early = u->config.credentials->early;
 	t->facts.interactive = t->interactive;
 	buf_init(&t->answer, 0);
 	t->bytes = 0;

@@ -26,7 +26,9 @@ struct exchange {
 	bool decided;       /* the status decides; the body is only text */
 	bool began;         /* an event came */
 	bool ending;        /* done is about to be called: too late to abort */
-	bool refused;       /* 401 or 403: nothing is told before the end */
+	bool early;         /* sent with credentials that were early */
+	bool refused;       /* other credentials may mend it: nothing is told
+			     * before the end */
 	bool head_due;      /* the next event tells the head, too */
 	bool waits;         /* INPUT_REFUSED was told, and not answered yet */
 	unsigned refusals;

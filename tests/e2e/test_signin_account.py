@@ -15,6 +15,7 @@ import time
 import authserver
 import faultserver
 import support
+from support import init
 from test_signin import ENDED, Patient
 
 
@@ -325,6 +326,60 @@ class ByName(Patient):
             rx, tx, 403 if m.token_of(rx) == old else code, error, need)
         self.works(self.start(m, b, *args), m)
         self.counted(a, refresh=1)
+
+    def expired(self, status):
+        """A server that refuses an expired token with this status."""
+        a, m, b, args = self.named()
+        self.start(m, b, *args).finish()
+        self.spend()
+        a.expire()
+        old = self.record()["token"]["access_token"]
+        m.refused.clear()
+
+        def say_no(rx, tx, code, error, need):
+            m.refused.append((rx, code))
+            tx.text(status if m.token_of(rx) == old else code, "no\n")
+
+        m.say_no = say_no
+        return a, m, b, args
+
+    def renewed_once(self, status):
+        """As with 403, and nobody is asked."""
+        a, m, b, args = self.expired(status)
+        self.works(self.start(m, b, *args), m)
+        self.counted(a, refresh=1)
+        self.assertEqual(len(m.refused), 1)
+
+    def test_expired_with_400(self):
+        self.renewed_once(400)
+
+    def test_expired_with_404(self):
+        self.renewed_once(404)
+
+    def test_expired_with_500(self):
+        self.renewed_once(500)
+
+    def test_expired_with_400_for_good(self):
+        """The refresh token is dead as well: without a token the server says
+        what it wants."""
+        a, m, b, args = self.expired(400)
+        for f in a.families.values():
+            f.dead = True
+        self.works(self.start(m, b, *args), m)
+        self.counted(a, authorize=2, refresh=1)
+        self.assertEqual([code for _, code in m.refused], [401, 401])
+
+    def test_expired_and_another_fault(self):
+        """The status is not about the token, it turns out."""
+        a, m, b, args = self.expired(400)
+        m.refuses_all = True
+        m.say_no = lambda rx, tx, *_: tx.text(400, "broken\n")
+        p = self.splice(m, "--browser", b.command, *args)
+        e = self.our_error(p.ask("initialize", init()["params"]))
+        self.assertEqual(e["data"]["httpStatus"], 400)
+        self.assertIn("broken", e["message"])
+        self.counted(a, refresh=1)
+        self.assertEqual(len(b.opened()), 1)
 
     def test_expired_later(self):
         """What the server answered before tells its address."""

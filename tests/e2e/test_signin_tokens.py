@@ -102,6 +102,34 @@ class Renewal(Base):
         self.assertEqual(len(m.refused), 1)
         self.assertEqual(len(b.opened()), 1)
 
+    def test_a_challenge_with_another_status(self):
+        """RFC 6750 3.1 knows the words with 401, but the words count."""
+        for status in (400, 404, 410):
+            a, m, b = self.trio()
+            p = self.start(m, b)
+            say_no = m.say_no
+            m.say_no = lambda rx, tx, code, error, need, status=status, \
+                say_no=say_no: say_no(rx, tx, status, error, need)
+            for _ in range(2):
+                a.expire()
+                self.works(p, m)
+            self.counted(a, refresh=2)
+            p.finish()
+
+    def test_a_challenge_without_a_word(self):
+        """Some servers send one with each error."""
+        a, m, b = self.trio()
+        p = self.start(m, b)
+        before = len(m.refused)
+        m.methods["tools/call"] = lambda rx, tx: tx.text(
+            400, "what?", [("WWW-Authenticate", "Bearer realm=x")])
+        for _ in range(3):
+            e = self.our_error(p.tool())
+            self.assertEqual(e["data"]["httpStatus"], 400)
+        self.assertEqual(len(m.seen("tools/call")), 3)
+        self.assertEqual(len(m.refused), before)
+        self.counted(a)
+
     def test_expires_at_work(self):
         a, m, b = self.trio(self.auth(life=3))
         p = self.start(m, b)

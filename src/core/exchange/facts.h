@@ -45,7 +45,7 @@ struct facts {
 	struct span location;      /* of a redirect that was not followed */
 	struct span why;           /* the transport's reason in words for
 				    * users */
-	struct span challenge;     /* WWW-Authenticate of a 401 or 403 */
+	struct span challenge;     /* WWW-Authenticate of a 4xx */
 	uint64_t stamp;    /* of the credentials that the request was sent with;
 			    * 0: there was no token */
 	unsigned refusals; /* so many credentials were refused before, for this
