@@ -86,11 +86,12 @@ login_post(struct login *g, const char *url, struct client_request *r,
 
 /* What we refuse ourselves does not change by waiting. */
 static void
-report_unready(struct login *g, const struct fetch_answer *a)
+report_unready(struct login *g, const struct fetch_answer *a,
+    enum login_outcome came)
 {
 	bool refused = a->status == 0 && !a->transient;
 	struct login_input in = {
-		.came = refused ? CAME_IMPOSSIBLE : CAME_UNREADY,
+		.came = refused ? CAME_IMPOSSIBLE : came,
 		.why = a->why,
 		.again_ms = a->retry_after_ms,
 	};
@@ -111,7 +112,7 @@ login_is_unready(struct login *g, const struct fetch_answer *a)
 {
 	if (a->status != 0 && !a->transient)
 		return false;
-	report_unready(g, a);
+	report_unready(g, a, CAME_UNREADY);
 	return true;
 }
 
@@ -154,12 +155,16 @@ on_refreshed(const struct fetch_answer *a, void *arg)
 	struct login *g = arg;
 
 	g->fetch = NULL;
+	if (a->lost) {
+		report_unready(g, a, CAME_LOST);
+		return;
+	}
 	if (login_is_unready(g, a))
 		return;
 	/* A web page or a redirect is somebody else's, of a network that wants
 	 * a sign-in of its own: it says nothing of our token. */
 	if (a->json == NULL) {
-		report_unready(g, a);
+		report_unready(g, a, CAME_UNREADY);
 		return;
 	}
 	take_answer(g, a, g->record.token.scope_requested);

@@ -628,6 +628,7 @@ class Killed(Case):
             self.calls(p)
 
     def test_refresh_lost(self):
+        """The server takes the second one for a theft: one new login."""
         self.answer_lost()
         self.counted(opened=2, reuse=1)
         self.assertEqual(self.refreshes(), (2, 1))
@@ -637,6 +638,32 @@ class Killed(Case):
         self.answer_lost()
         self.counted(opened=1)
         self.assertEqual(self.refreshes(), (2, 2))
+
+    def test_refresh_lost_and_one_call(self):
+        """It is sent again at once: no call fails, and none has to come while
+        the server still takes the old token."""
+        self.a.grace = 600
+        p, = self.signed_in()
+        self.outdate()
+        self.a.script("token", authserver.lost())
+        self.assertIn("result", p.tool(key="one", seconds=LONG))
+        self.assertEqual(self.m.runs("one"), 1)
+        self.counted(opened=1)
+        self.assertEqual(self.refreshes(), (2, 2))
+
+    def test_refresh_lost_and_lost(self):
+        """Once more, and no further: the next one waits for its time."""
+        self.a.grace = 600
+        p, = self.signed_in()
+        self.outdate()
+        self.a.script("token", authserver.cut(), authserver.cut(),
+                      authserver.cut(), authserver.cut())
+        p.tool(key="one", seconds=LONG)
+        self.assertLessEqual(len(self.a.seen_at(self.a.path + "/token")), 5)
+        self.assertEqual(self.a.given["refresh_token"], 0)
+        self.until(lambda: "result" in p.tool(key="again", seconds=LONG),
+                   "a call that works")
+        self.counted(opened=1)
 
 
 class Refresh(Case):

@@ -43,6 +43,7 @@ static const char *const outcomes[CAME_OUTCOMES] = {
 	[CAME_UNABLE] = "unable",
 	[CAME_IMPOSSIBLE] = "impossible",
 	[CAME_UNREADY] = "unready",
+	[CAME_LOST] = "lost",
 	[CAME_TOKEN] = "token",
 	[CAME_DEAD_GRANT] = "dead-grant",
 	[CAME_DEAD_CLIENT] = "dead-client",

@@ -159,6 +159,16 @@ judge_refresh(struct login_flow *f, int came)
 {
 	f->forget = FORGET_TOKEN;
 	switch (came) {
+	case CAME_LOST:
+		/* The old refresh token may be spent. Many servers take it once
+		 * more for a few seconds, and not later. */
+		if (f->refreshed)
+			return CAME_UNREADY;
+		f->refreshed = true;
+		login_log(f, LEVEL_INFO,
+		    "the answer to the refresh was lost: it is asked for once "
+		    "more");
+		return came;
 	case CAME_DEAD_CLIENT:
 		if (is_ours(f->in->facts->client))
 			f->forget = FORGET_CLIENT;

@@ -100,6 +100,8 @@ enum login_outcome {
 	CAME_UNABLE,      /* it could not be made; why */
 	CAME_IMPOSSIBLE,  /* we refuse to send it; why, again_ms */
 	CAME_UNREADY,     /* no answer, or one of the moment; why, again_ms */
+	CAME_LOST,        /* DO_REFRESH: the connection broke when the request
+			   * had gone out; why, again_ms */
 	CAME_TOKEN,       /* it is in the record, but not stored */
 	CAME_DEAD_GRANT,  /* invalid_grant; why */
 	CAME_DEAD_CLIENT, /* invalid_client; why */

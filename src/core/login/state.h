@@ -141,6 +141,7 @@ struct login_flow {
 	const struct login_input *in; /* in a step only */
 	unsigned held;                /* enum login_lock */
 	bool timed;                   /* DO_TIMEOUT runs */
+	bool refreshed;     /* the answer to a refresh was lost once */
 	bool anew;          /* a client was registered anew: once a login */
 	int64_t lock_until; /* a lock that is busy is tried until then */
 	int64_t port_until; /* the same for a port; 0: it was never busy */

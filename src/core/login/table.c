@@ -35,7 +35,8 @@ static const struct login_step_row steps[LOGIN_STEPS] = {
 	[STEP_ADOPT_LOCKED] = { .action = DO_ADOPT, .needs = TOKEN },
 	[STEP_TOKEN] = { .needs = TOKEN },
 	[STEP_CREDENTIALS] = { .action = DO_CREDENTIALS, .needs = TOKEN },
-	[STEP_REFRESH] = { .action = DO_REFRESH, .needs = TOKEN },
+	[STEP_REFRESH] = { .action = DO_REFRESH, .again_ms = 200,
+		.needs = TOKEN },
 	[STEP_FORGET] = { .action = DO_SAVE, .needs = TOKEN },
 
 	[STEP_USER] = { .first = { DO_UNLOCK_TOKEN } },
@@ -137,6 +138,7 @@ static const struct {
 	{ STEP_CREDENTIALS,      CAME_TRANSIENT,    END_LATER },
 	{ STEP_CREDENTIALS,      CAME_REFUSED,      END_FAILED },
 	{ STEP_REFRESH,          CAME_TOKEN,        STEP_GOT },
+	{ STEP_REFRESH,          CAME_LOST,         STEP_REFRESH },
 	{ STEP_REFRESH,          CAME_DEAD_CLIENT,  STEP_FORGET },
 	{ STEP_REFRESH,          CAME_DEAD_GRANT,   STEP_FORGET },
 	{ STEP_REFRESH,          CAME_TRANSIENT,    END_LATER },
