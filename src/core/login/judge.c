@@ -427,23 +427,32 @@ judge_device(struct login_flow *f, int came)
 	return came;
 }
 
-/* Whatever is of the moment is waited for as long as the code is good. */
+static void
+poll_in(struct login_flow *f, int64_t ms)
+{
+	f->interval_ms = ms > BOUND_DEVICE_POLL_MS ? BOUND_DEVICE_POLL_MS : ms;
+}
+
+/* Whatever is of the moment is waited for as long as the code is good. A server
+ * that is in trouble is asked more and more seldom (RFC 8628 3.5). */
 static int
 judge_poll(struct login_flow *f, int came)
 {
 	switch (came) {
 	case CAME_SLOW_DOWN:
-		if (f->interval_ms < BOUND_DEVICE_POLL_MS)
-			f->interval_ms += INTERVAL_MS;
-		/* FALLTHROUGH */
-	case CAME_PENDING:
+		poll_in(f, f->interval_ms + INTERVAL_MS);
+		break;
 	case CAME_TRANSIENT:
 	case CAME_UNREADY:
 	case CAME_IMPOSSIBLE:
-		return f->in->wall < f->code_until ? CAME_PENDING : IS_LATE;
+		poll_in(f, f->interval_ms * 2);
+		break;
+	case CAME_PENDING:
+		break;
 	default:
 		return judge_credentials(f, came);
 	}
+	return f->in->wall < f->code_until ? CAME_PENDING : IS_LATE;
 }
 
 /* --- a token was had --- */
