@@ -689,6 +689,7 @@ make_chain(struct proxy *p)
 		.handshake = o->handshake,
 		.fail = o->fail,
 	};
+	c.session.max_bodies = c.session.max_held;
 	c.server.protocol = (enum era_protocol)o->protocol;
 	c.server.transport = (enum era_transport)o->transport;
 	c.server.remembered = state_cache_load_era(p->state_cache,

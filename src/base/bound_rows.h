@@ -99,6 +99,9 @@ BOUND_ALSO(HELD, "half of it", "max-buffer",
     "stdin is not read. While a question of the server is open it is read, "
     "and a request is answered with an error (busy), a notification is "
     "dropped with a warning.")
+BOUND_ALSO(BODIES, "half of it", "max-buffer", "calls at the server",
+    "A further call is held back, unless it is as small as this divided by "
+    "--max-inflight, or alone.")
 BOUND_ALSO(UNDECIDED, "half of it", "max-buffer",
     "requests that wait until the server's revision is known",
     "A request is answered with an error (busy).")

@@ -185,6 +185,34 @@ class Memory(support.Case):
         self.limit(p.peak_kb() * 1024, 1.35 * 100 * MB + 15 * MB, "peak")
         p.finish()
 
+    @support.alone
+    def test_large_calls_that_hang(self):
+        """So many as fit are at the server, as many again wait, and then stdin
+        is not read. All are answered in the end."""
+        s = self.mcp()
+        go = threading.Event()
+
+        def slow(rx, tx):
+            go.wait(support.LIVE)
+            tx.result({"n": len(rx.body)})
+        s.methods["tools/call"] = slow
+        p = self.splice(s, "--max-buffer", "32M")
+        p.hello()
+        ids = range(1000, 1040)
+        pad = "x" * (4 * MB)
+        feeder = threading.Thread(
+            target=lambda: [p.send(call(i, x=pad)) for i in ids], daemon=True)
+        feeder.start()
+        s.wait(lambda: len(s.seen("tools/call")) > 4, 3)
+        self.assertEqual(len(s.seen("tools/call")), 4)
+        self.assertTrue(feeder.is_alive())
+        self.limit(p.rss_kb(), 64000, "RSS with 40 calls of 4 MB")
+        go.set()
+        for i in ids:
+            self.assertIn("result", p.answer(i, 60))
+        self.limit(p.peak_kb(), 64000, "peak")
+        p.finish()
+
     def test_over_max_result(self):
         for sse in (False, True):
             for size in (1200 * 1000, 3 * MB):

@@ -28,6 +28,7 @@ session_defaults(struct session_config *c)
 		.drain_timeout_ms = BOUND_DRAIN_TIMEOUT_MS,
 		.max_inflight = 256,
 		.max_held = 1 << 20,
+		.max_bodies = 1 << 20,
 		.replay = REPLAY_SAFE,
 	};
 }
@@ -51,6 +52,8 @@ option_size(struct session_config *c, const char *word)
 		c->max_inflight = (size_t)n;
 	else if (words_number(word, "held", &n))
 		c->max_held = (size_t)n;
+	else if (words_number(word, "bodies", &n))
+		c->max_bodies = (size_t)n;
 	else if (words_number(word, "result", &n))
 		c->max_result = (size_t)n;
 	else

@@ -17,13 +17,28 @@ session_call_state(struct session *s, struct call *c, enum call_state state)
 {
 	bool was = c->state != CALL_HELD, is = state != CALL_HELD;
 
-	if (was && !is)
+	if (was && !is) {
 		s->in_flight--;
-	else if (is && !was)
+		s->in_flight_bytes -= frame_size(c->frame);
+	} else if (is && !was) {
 		s->in_flight++;
+		s->in_flight_bytes += frame_size(c->frame);
+	}
 	c->state = state;
 	if (state == CALL_REFUSED)
 		c->waits_since = s->now;
+}
+
+/* A small call has a place however large the others are, because it may be what
+ * they wait for. */
+bool
+session_has_place(const struct session *s, const struct frame *f)
+{
+	size_t size = frame_size(f), max = s->config.max_bodies;
+
+	return s->in_flight < s->config.max_inflight &&
+	    (s->in_flight_bytes == 0 || size <= max / s->config.max_inflight ||
+		s->in_flight_bytes + size <= max);
 }
 
 bool

@@ -5,9 +5,11 @@
 #include "core/exchange/fault.h"
 #include "core/session/state.h"
 
-/* Changes the state of a call, and keeps in_flight up to date. */
+/* Changes the state of a call, and keeps up to date what is in flight. */
 void session_call_state(struct session *s, struct call *c,
     enum call_state state);
+/* May a call with the frame f be in flight as well? */
+bool session_has_place(const struct session *s, const struct frame *f);
 /* Returns false only if the request was certainly not sent, or was refused
  * before it ran. */
 bool session_may_have_run(const struct call *c);

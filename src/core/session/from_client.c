@@ -177,8 +177,7 @@ client_request(struct session *s, struct frame *f)
 	c = calls_add(&s->calls, f);
 	c->waits_since = s->now;
 	if (gate_is_open(s) && s->held.first == NULL &&
-	    s->in_flight < s->config.max_inflight &&
-	    !session_awaits_stream(s, f))
+	    session_has_place(s, f) && !session_awaits_stream(s, f))
 		session_send_call(s, c);
 	else
 		session_hold(s, f, c);

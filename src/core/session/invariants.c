@@ -86,7 +86,7 @@ static void
 check_calls(const struct session *s)
 {
 	const struct call *c, *last = NULL;
-	size_t n = 0, in_flight = 0, sent = 0;
+	size_t n = 0, in_flight = 0, bytes = 0, sent = 0;
 	bool scout = s->balancer.scout == NULL;
 
 	for (c = s->calls.first; c != NULL; c = c->next) {
@@ -94,6 +94,7 @@ check_calls(const struct session *s)
 		check_call(s, c);
 		n++;
 		in_flight += c->state != CALL_HELD;
+		bytes += c->state != CALL_HELD ? frame_size(c->frame) : 0;
 		sent += c->sent != NULL;
 		scout |= c == s->balancer.scout;
 		last = c;
@@ -101,7 +102,7 @@ check_calls(const struct session *s)
 	assert(s->calls.last == last);
 	assert(s->calls.n == n && s->calls.by_id.n == n);
 	assert(s->calls.n_sent == sent);
-	assert(s->in_flight == in_flight);
+	assert(s->in_flight == in_flight && s->in_flight_bytes == bytes);
 	assert(scout);
 }
 

@@ -32,6 +32,7 @@ struct session_config {
 	int64_t drain_timeout_ms; /* 0: until every call is answered */
 	size_t max_result;        /* bytes of a line to the client; 0: any */
 	size_t max_held;          /* bytes of frames held back */
+	size_t max_bodies;        /* bytes of calls at the server */
 	size_t max_inflight;
 	int64_t ping_interval_ms; /* 0: ping only if there is doubt */
 	struct verdict_rules rules;

@@ -23,7 +23,7 @@
  *
  * Invariants, at the end of every step (session_sane checks them):
  * - Every call in the table still waits for its answer. in_flight counts the
- *   calls that are not held, calls.n_sent those with an id that mcpsplice made.
+ *   calls that are not held, in_flight_bytes the size of their frames, calls.n_sent those with an id that mcpsplice made.
  * - A call that is running has an attempt, and that attempt points back to the
  *   call. A call in another state has no attempt.
  * - Each held call has one entry in the queue "held", and each entry there
@@ -349,7 +349,8 @@ struct session {
 	struct say say;
 
 	struct calls calls;
-	size_t in_flight;   /* calls that are not held */
+	size_t in_flight; /* calls that are not held */
+	size_t in_flight_bytes;
 	struct queue held;  /* of the client; bytes include the structs around
 			    * frames */
 	struct queue notes; /* held notifications whose turn came while

@@ -150,11 +150,12 @@ may_send_held(struct session *s, const struct held *h)
 	if (h == NULL || !gate_is_open(s))
 		return false;
 	return h->call == NULL ||
-	    (s->in_flight < s->config.max_inflight &&
+	    (session_has_place(s, h->frame) &&
 		!session_awaits_stream(s, h->frame));
 }
 
-/* Sends the held frames, as far as the gate and --max-inflight allow. */
+/* Sends the held frames, as far as the gate and the bounds of what is in flight
+ * allow. */
 static void
 pump(struct session *s)
 {

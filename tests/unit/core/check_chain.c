@@ -46,7 +46,8 @@ START_TEST(test_passes)
 						 .version = "0",
 						 .prefix = "p",
 						 .max_inflight = 8,
-						 .max_held = 1000 } };
+						 .max_held = 1000,
+						 .max_bodies = 1000 } };
 	const struct facts ok = { .status = 200,
 		.media = MEDIA_JSON,
 		.sent = true,

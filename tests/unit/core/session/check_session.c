@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/bounds.h"
@@ -216,6 +217,70 @@ START_TEST(calls_at_the_server)
 }
 END_TEST
 
+/* The client calls, with a line of so many bytes. */
+static void
+call_of(struct play *p, int id, size_t bytes)
+{
+	static const char
+	    before[] = "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":"
+		       "\"tools/call\",\"params\":{\"a\":\"";
+	static const char behind[] = "\"}}";
+	char *line = xasprintf(before, id), *pad;
+	size_t n = bytes - strlen(line) - strlen(behind);
+
+	pad = xmalloc(n + 1);
+	memset(pad, 'x', n);
+	pad[n] = '\0';
+	play_must(p, "> %s%s%s", line, pad, behind);
+	free(line);
+	free(pad);
+}
+
+/* A call is held back if it makes the bytes at the server too many; one that
+ * has its share of them, as --max-inflight shares them out, is not. */
+START_TEST(bytes_at_the_server)
+{
+	enum { BIG = 10000, HUGE = 1000000 };
+	size_t frame = sizeof(struct frame) + MEM_OVERHEAD;
+	size_t held = 2 * (frame + BIG) - (_i == 1);
+	char *options = xasprintf("inflight=20 bodies=%zu held=%zu", held,
+	    held);
+	struct play *p = play_new(&play_session, options);
+
+	play_check_lines(p, suite_fragment("@quiet"));
+	call_of(p, 4, BIG);
+	play_must(p, "send #4 POST tools/call 4 @s1");
+	call_of(p, 5, BIG);
+	if (_i == 1) {
+		play_must_rest(p);
+		play_must(p, "< #4 200 ok");
+		play_must(p, "write 4 = {}");
+	}
+	play_must(p, "send #5 POST tools/call 5 @s1");
+	call_of(p, 6, held / 20 - frame);
+	play_must(p, "send #6 POST tools/call 6 @s1");
+	call_of(p, 7, HUGE);
+	play_must(p, "read off");
+	play_must(p, "< #6 200 ok");
+	play_must(p, "write 6 = {}");
+	if (_i == 0) {
+		play_must(p, "< #4 200 ok");
+		play_must(p, "write 4 = {}");
+	}
+	play_must(p, "< #5 200 ok");
+	play_must(p, "write 5 = {}");
+	/* It is alone. */
+	play_must(p, "send #7 POST tools/call 7 @s1");
+	play_must(p, "read on");
+	call_of(p, 8, held / 20 - frame);
+	play_must(p, "send #8 POST tools/call 8 @s1");
+	call_of(p, 9, held / 20 - frame + 1);
+	play_must_rest(p);
+	play_free(p);
+	free(options);
+}
+END_TEST
+
 /* How many warnings come of so many questions, from this id on. */
 static unsigned
 warnings_of_questions(struct play *p, int from, int n)
@@ -249,7 +314,7 @@ END_TEST
 static long
 time_of_progress(size_t bytes)
 {
-	struct play *p = play_new(&play_session, "");
+	struct play *p = play_new(&play_session, "bodies=16000000");
 	char *data = xmalloc(bytes + 1);
 	clock_t start;
 	int i;
@@ -435,6 +500,7 @@ limits(void)
 	tcase_add_test(tc, cancels_under_way);
 	tcase_add_test(tc, notifications_under_way);
 	tcase_add_test(tc, calls_at_the_server);
+	tcase_add_loop_test(tc, bytes_at_the_server, 0, 2);
 	tcase_add_test(tc, flood_of_questions);
 	tcase_add_test(tc, forged_progress);
 	tcase_add_test(tc, streams_that_linger);
