@@ -17,10 +17,20 @@
 /* --- opening --- */
 
 /* Answers each request of q with this frame, under the id of the request. */
+/* The session may have a probe that went out as it came, to a server that was a
+ * modern one then: its answer would be the second one. */
+static void
+take_back(struct client *e, const struct request *r)
+{
+	if (r->at_session)
+		client_cancel(e, r, "answered otherwise");
+}
+
 static void
 answer_all(struct client *e, struct queue *q, struct frame *answer)
 {
 	while (q->first != NULL) {
+		take_back(e, q->first);
 		client_write(e, msg_with_id(answer, q->first->frame->id));
 		client_drop(e, q->first);
 	}
@@ -29,8 +39,10 @@ answer_all(struct client *e, struct queue *q, struct frame *answer)
 static void
 flush(struct client *e)
 {
-	while (e->probes.first != NULL)
+	while (e->probes.first != NULL) {
+		take_back(e, e->probes.first);
 		client_dispatch(e, e->probes.first);
+	}
 	while (e->opening == OPENING_DONE && e->held.first != NULL)
 		client_dispatch(e, e->held.first);
 }
