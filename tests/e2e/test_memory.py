@@ -193,7 +193,7 @@ class Memory(support.Case):
         go = threading.Event()
 
         def slow(rx, tx):
-            go.wait(support.LIVE)
+            go.wait(10 * support.LIVE)
             tx.result({"n": len(rx.body)})
         s.methods["tools/call"] = slow
         p = self.splice(s, "--max-buffer", "32M")
@@ -203,7 +203,8 @@ class Memory(support.Case):
         feeder = threading.Thread(
             target=lambda: [p.send(call(i, x=pad)) for i in ids], daemon=True)
         feeder.start()
-        s.wait(lambda: len(s.seen("tools/call")) > 4, 3)
+        self.assertTrue(s.wait(lambda: len(s.seen("tools/call")) == 4))
+        self.settle(3)
         self.assertEqual(len(s.seen("tools/call")), 4)
         self.assertTrue(feeder.is_alive())
         self.limit(p.rss_kb(), 64000, "RSS with 40 calls of 4 MB")
