@@ -1,6 +1,6 @@
 /*
- * Log records. This is the only room of base that uses a descriptor, reads the
- * clock and keeps state: a process has one stderr, so it has one log.
+ * Log records. This is the only file of base that reads the clock and keeps
+ * state: a process has one stderr, so it has one log.
  *
  * A record is built in memory, at most 4 KiB long, and written by one write(2),
  * because several processes may share a pipe or append to one file. A record
@@ -16,11 +16,7 @@
 
 #include "base/log.h"
 
-#include <sys/file.h>
-#include <sys/stat.h>
-
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/append.h"
 #include "base/bounds.h"
 #include "base/codec.h"
 
@@ -44,18 +41,16 @@ struct decision {
 static struct {
 	enum log_level level;
 	bool json;
-	int fd; /* of the log file; -1 if there is none */
-	char *path;
-	char *old_path;
-	log_sink_cb *sink;
-	void *sink_arg;
+	struct append file; /* --log-file */
+	log_sink_cb *sink, *tap;
+	void *sink_arg, *tap_arg;
 	struct decision ring[RING];
 	size_t decisions; /* number of decisions taken since the start */
 	time_t second;    /* the second in which records[] was counted */
 	unsigned records[LEVEL_DEBUG + 1];
 	size_t left_out; /* dropped records that no record has told yet */
 	int64_t dump_at; /* the earliest time of the next dump for an error */
-} state = { .level = LEVEL_WARN, .fd = -1 };
+} state = { .level = LEVEL_WARN, .file = { .fd = -1 } };
 
 static const char *const level_names[] = { "error", "warn", "info", "debug" };
 static const char *const level_words[] = { "error: ", "warning: ", "", "" };
@@ -108,77 +103,20 @@ format_text(struct buf *out, enum log_level level, const char *when,
 	buf_addspan(out, text);
 }
 
-static int
-open_file(void)
-{
-	/* O_NONBLOCK: a FIFO that nobody reads must not block the process. */
-	return open(state.path,
-	    O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
-	    0600);
-}
-
-static void
-reopen_file(void)
-{
-	close(state.fd);
-	state.fd = open_file();
-}
-
-/* Does the path still name the open file? Another process may have renamed
- * it. */
-static bool
-still_there(const struct stat *ours)
-{
-	struct stat there;
-
-	return stat(state.path, &there) == 0 && there.st_ino == ours->st_ino &&
-	    there.st_dev == ours->st_dev;
-}
-
-/* Renames a full file. When several processes see it full, the one that gets
- * the lock renames it. The lock is on the renamed file, so the next process
- * finds that the path names another file and only reopens it. */
-static void
-rotate_file(void)
-{
-	struct stat st;
-
-	if (fstat(state.fd, &st) != 0 || !S_ISREG(st.st_mode))
-		return;
-	if (!still_there(&st)) {
-		reopen_file();
-		return;
-	}
-	if (st.st_size < BOUND_LOG_FILE_BYTES)
-		return;
-	if (flock(state.fd, LOCK_EX | LOCK_NB) != 0)
-		return;
-	if (!still_there(&st) || rename(state.path, state.old_path) == 0)
-		reopen_file(); /* closing the file releases the lock */
-	else
-		flock(state.fd, LOCK_UN);
-}
-
-static void
-write_once(int fd, struct buf *line)
-{
-	ssize_t n;
-
-	buf_addc(line, '\n');
-	do
-		n = write(fd, line->p, line->n);
-	while (n < 0 && errno == EINTR);
-	line->n--;
-}
-
 static void
 write_stderr(struct buf *line)
 {
 	struct pollfd p = { .fd = STDERR_FILENO, .events = POLLOUT };
+	ssize_t n;
 
-	if (poll(&p, 1, 0) == 1 && (p.revents & POLLOUT) != 0 &&
-	    (p.revents & (POLLERR | POLLHUP | POLLNVAL)) == 0)
-		write_once(STDERR_FILENO, line);
+	if (poll(&p, 1, 0) != 1 || (p.revents & POLLOUT) == 0 ||
+	    (p.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0)
+		return;
+	buf_addc(line, '\n');
+	do
+		n = write(STDERR_FILENO, line->p, line->n);
+	while (n < 0 && errno == EINTR);
+	line->n--;
 }
 
 /* Formats a record and writes it to stderr, or to the sink instead, and to the
@@ -199,12 +137,10 @@ emit(enum log_level level, const struct timespec *when, struct span text)
 		state.sink(level, buf_str(&line), state.sink_arg);
 	else
 		write_stderr(&line);
-	if (state.fd >= 0)
-		rotate_file();
-	if (state.fd >= 0) {
+	if (state.file.fd >= 0) {
 		if (!state.json)
 			format_text(&line, level, time_text, text);
-		write_once(state.fd, &line);
+		append_line(&state.file, &line);
 	}
 	buf_free(&line);
 }
@@ -276,10 +212,8 @@ log_open(const struct log_config *config)
 	state.json = config->json;
 	if (config->file == NULL)
 		return 0;
-	state.path = xstrdup(config->file);
-	state.old_path = xasprintf("%s.1", config->file);
-	state.fd = open_file();
-	return state.fd < 0 ? -1 : 0;
+	return append_open(&state.file, config->file, BOUND_LOG_FILE_BYTES,
+	    false);
 }
 
 void
@@ -291,19 +225,30 @@ log_close(void)
 	tell_left_out(&now);
 	memset(state.records, 0, sizeof state.records);
 	state.dump_at = 0;
-	if (state.fd >= 0)
-		close(state.fd);
-	state.fd = -1;
-	free(state.path);
-	free(state.old_path);
-	state.path = NULL;
-	state.old_path = NULL;
+	append_close(&state.file);
 }
 
 bool
 log_wants(enum log_level level)
 {
-	return level <= state.level;
+	return level <= state.level || state.tap != NULL;
+}
+
+static void __attribute__((format(printf, 2, 0)))
+tell_tap(enum log_level level, const char *fmt, va_list ap)
+{
+	char raw[BOUND_LOG_LINE_BYTES];
+	struct buf text;
+	va_list copy;
+
+	va_copy(copy, ap);
+	if (vsnprintf(raw, sizeof raw, fmt, copy) >= 0) {
+		buf_init(&text, 0);
+		codec_visible(&text, span_of(raw), TEXT_BYTES);
+		state.tap(level, buf_str(&text), state.tap_arg);
+		buf_free(&text);
+	}
+	va_end(copy);
 }
 
 void
@@ -317,7 +262,9 @@ log_put(enum log_level level, const char *fmt, ...)
 		return;
 	clock_gettime(CLOCK_REALTIME, &now);
 	va_start(ap, fmt);
-	if (admit(level, &now))
+	if (state.tap != NULL)
+		tell_tap(level, fmt, ap);
+	if (level <= state.level && admit(level, &now))
 		put(level, &now, fmt, ap);
 	va_end(ap);
 	errno = saved;
@@ -332,6 +279,8 @@ log_error(const char *fmt, ...)
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	va_start(ap, fmt);
+	if (state.tap != NULL)
+		tell_tap(LEVEL_ERROR, fmt, ap);
 	put(LEVEL_ERROR, &now, fmt, ap);
 	va_end(ap);
 	errno = saved;
@@ -370,10 +319,15 @@ log_dump(const char *title)
 {
 	size_t i, n = state.decisions < RING ? state.decisions : RING;
 	const struct decision *d;
-	int saved = errno;
+	int saved = errno, length;
 	char when[40];
 
-	dump_line("%s: the last %zu decisions", title, n);
+	for (; *title != '\0'; title += length + (title[length] == '\n')) {
+		length = (int)strcspn(title, "\n");
+		dump_line("%.*s", length, title);
+	}
+	if (n > 0)
+		dump_line("the last %zu decisions:", n);
 	for (i = 0; i < n; i++) {
 		d = &state.ring[(state.decisions - n + i) % RING];
 		format_time(when, &d->when);
@@ -396,4 +350,11 @@ log_sink(log_sink_cb *cb, void *arg)
 {
 	state.sink = cb;
 	state.sink_arg = arg;
+}
+
+void
+log_tap(log_sink_cb *cb, void *arg)
+{
+	state.tap = cb;
+	state.tap_arg = arg;
 }

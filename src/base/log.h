@@ -32,7 +32,7 @@ void log_close(void);
  * tells how many were left out. At LEVEL_DEBUG there is no such limit. */
 void log_put(enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/* Is this level written at all? */
+/* Is this level written, or given to the tap? */
 bool log_wants(enum log_level level);
 /* Writes a record of LEVEL_ERROR that the limit never drops: for errors that
  * end the program, and for errors that are very rare. */
@@ -40,7 +40,8 @@ void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Keeps a decision in a ring of 64, and logs it at LEVEL_INFO. */
 void log_decision(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Writes the ring, oldest decision first, whatever the level is. */
+/* Writes the lines of title and the ring, oldest decision first, whatever the
+ * level is. */
 void log_dump(const char *title);
 /* The same after an error, but only if BOUND_DUMP_MS have passed since it was
  * last done. now: ms of a clock that never goes back. */
@@ -50,6 +51,9 @@ void log_dump_for_error(const char *title, int64_t now);
  * stderr. */
 typedef void log_sink_cb(enum log_level level, const char *line, void *arg);
 void log_sink(log_sink_cb *cb, void *arg);
+/* Gives the text of each record to cb as well, whatever its level is and
+ * however many there are; the lines of a dump are left out. NULL: to nobody. */
+void log_tap(log_sink_cb *cb, void *arg);
 
 #define log_warn(...) log_put(LEVEL_WARN, __VA_ARGS__)
 #define log_info(...) log_put(LEVEL_INFO, __VA_ARGS__)

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -30,6 +31,45 @@ span_is_printable(struct span s, char from)
 		if (*s.p < from || *s.p > '~')
 			return false;
 	return true;
+}
+
+static bool
+glob_char(char p, char t, unsigned flags)
+{
+	return p == t || (p == '?' && (flags & GLOB_ONE) != 0) ||
+	    ((flags & GLOB_NOCASE) != 0 &&
+		tolower((unsigned char)p) == tolower((unsigned char)t));
+}
+
+bool
+span_glob(struct span pattern, struct span text, unsigned flags)
+{
+	size_t p = 0, t = 0, star = SIZE_MAX, resume = 0;
+
+	while (t < text.n) {
+		if (p < pattern.n && pattern.p[p] == '*') {
+			star = p++;
+			resume = t;
+		} else if (p < pattern.n &&
+		    glob_char(pattern.p[p], text.p[t], flags)) {
+			p++;
+			t++;
+		} else if (star != SIZE_MAX) {
+			p = star + 1;
+			t = ++resume;
+		} else {
+			return false;
+		}
+	}
+	while (p < pattern.n && pattern.p[p] == '*')
+		p++;
+	return p == pattern.n;
+}
+
+const char *
+span_find(struct span s, const char *text)
+{
+	return s.n == 0 ? NULL : memmem(s.p, s.n, text, strlen(text));
 }
 
 struct span
@@ -196,6 +236,15 @@ int
 buf_addc(struct buf *b, char c)
 {
 	return buf_add(b, &c, 1);
+}
+
+void
+buf_pad(struct buf *b, size_t line, size_t column)
+{
+	buf_addc(b, ' ');
+	do
+		buf_addc(b, ' ');
+	while (b->n - line < column);
 }
 
 int

@@ -67,6 +67,13 @@ span_is(struct span a, const char *s)
 bool span_is_nocase(struct span a, const char *s);
 /* Are all of its bytes ASCII, from this one on (' ' or '!') up to '~'? */
 bool span_is_printable(struct span s, char from);
+enum { GLOB_NOCASE = 1, GLOB_ONE = 2 };
+/* Matches a pattern with all of text: "*" is any text; with GLOB_ONE, "?" is
+ * any byte; with GLOB_NOCASE, ASCII letters match in either case. Linear in
+ * practice, because only the latest "*" is tried again. */
+bool span_glob(struct span pattern, struct span text, unsigned flags);
+/* Returns where text begins in s for the first time, or NULL. */
+const char *span_find(struct span s, const char *text);
 /* Returns s without the bytes of blanks at both ends. */
 struct span span_trim(struct span s, const char *blanks);
 
@@ -80,6 +87,9 @@ int buf_adds(struct buf *b, const char *s);
 int buf_addspan(struct buf *b, struct span s);
 int buf_addf(struct buf *b, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* Adds two blanks or more, up to this column of the line that begins at the
+ * offset line. */
+void buf_pad(struct buf *b, size_t line, size_t column);
 /* Makes room for n more bytes, when the size is known in advance. Returns like
  * buf_add. */
 int buf_reserve(struct buf *b, size_t n);

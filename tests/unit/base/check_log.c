@@ -370,10 +370,39 @@ START_TEST(test_dump_for_errors)
 	log_dump_for_error("two", 5 + BOUND_DUMP_MS - 1);
 	log_dump_for_error("three", 5 + BOUND_DUMP_MS);
 	log_dump_for_error("four", 5 + BOUND_DUMP_MS);
-	ck_assert_uint_eq(count("|mcpsplice: one: the last "), 1);
-	ck_assert_uint_eq(count("|mcpsplice: two: the last "), 0);
-	ck_assert_uint_eq(count("|mcpsplice: three: the last "), 1);
-	ck_assert_uint_eq(count("|mcpsplice: four: the last "), 0);
+	ck_assert_uint_eq(count("|mcpsplice: one\n"), 1);
+	ck_assert_uint_eq(count("|mcpsplice: two\n"), 0);
+	ck_assert_uint_eq(count("|mcpsplice: three\n"), 1);
+	ck_assert_uint_eq(count("|mcpsplice: four\n"), 0);
+}
+END_TEST
+
+/* The tap gets each record, also those that are not written, but no dump. */
+START_TEST(test_tap)
+{
+	size_t i;
+
+	open_log(LEVEL_ERROR, false, NULL);
+	ck_assert(!log_wants(LEVEL_DEBUG));
+	log_tap(on_record, &seen);
+	ck_assert(log_wants(LEVEL_DEBUG));
+	for (i = 0; i < BOUND_LOG_LINES + 2; i++)
+		log_debug("one\n");
+	ck_assert_uint_eq(count("3|one\\x0a\n"), BOUND_LOG_LINES + 2);
+	buf_reset(&seen);
+	log_decision("two");
+	ck_assert_str_eq(buf_str(&seen), "2|two\n");
+	buf_reset(&seen);
+	log_error("three");
+	ck_assert_str_eq(buf_str(&seen),
+	    "0|three\n0|mcpsplice: error: three\n");
+	buf_reset(&seen);
+	log_dump("page");
+	ck_assert_uint_eq(count("|page"), 0);
+	log_tap(NULL, NULL);
+	buf_reset(&seen);
+	log_decision("four");
+	ck_assert_uint_eq(seen.n, 0);
 }
 END_TEST
 
@@ -473,6 +502,7 @@ main(void)
 	tcase_add_loop_test(tc, test_file_bytes, 0, 2);
 	tcase_add_test(tc, test_decisions);
 	tcase_add_test(tc, test_dump_for_errors);
+	tcase_add_test(tc, test_tap);
 	tcase_add_test(tc, test_errno_is_kept);
 	tcase_add_test(tc, test_stderr);
 	tcase_add_test(tc, test_stderr_full_or_gone);
