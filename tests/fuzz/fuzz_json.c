@@ -8,6 +8,7 @@
 #include "core/wire/json.h"
 
 #include "base/codec.h"
+#include "core/wire/redact.h"
 #include "fuzz/fuzz.h"
 
 #define DEPTH 24
@@ -210,6 +211,22 @@ walk(struct span text, bool checked, bool clean, const struct seen *seen)
 		FUZZ_CHECK(n == seen->n);
 }
 
+/* What is redacted is JSON still; cut, it may be anything, but not longer. */
+static void
+check_redacted(struct span text)
+{
+	struct buf out;
+
+	buf_init(&out, 0);
+	FUZZ_CHECK(redact_json(&out, text, SIZE_MAX / 2));
+	FUZZ_CHECK(json_check(buf_span(&out), DEPTH, NULL, NULL, NULL) ==
+	    JSON_OK);
+	buf_reset(&out);
+	redact_json(&out, text, text.n / 2);
+	FUZZ_CHECK(out.n <= text.n / 2);
+	buf_free(&out);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -239,5 +256,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	walk(text, ok, status == JSON_OK,
 	    ok && json_kind(text) == '{' ? &seen : NULL);
 	check_string(text, status == JSON_OK);
+	if (status == JSON_OK)
+		check_redacted(text);
 	return 0;
 }

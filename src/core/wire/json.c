@@ -367,9 +367,8 @@ json_check(struct span text, unsigned max_depth, json_member_cb *member,
 	return status;
 }
 
-/* Returns the end of the string at p, which points to the opening quote. */
-static const char *
-pass_string(const char *p, const char *end)
+const char *
+json_pass_string(const char *p, const char *end)
 {
 	for (p++; p < end && *p != '"';) {
 		p = skip_plain(p, end);
@@ -382,15 +381,14 @@ pass_string(const char *p, const char *end)
 	return p < end ? p + 1 : end;
 }
 
-/* Returns the end of the value at p. */
-static const char *
-pass_value(const char *p, const char *end)
+const char *
+json_pass_value(const char *p, const char *end)
 {
 	size_t depth = 0;
 
 	while (p < end) {
 		if (*p == '"') {
-			p = pass_string(p, end);
+			p = json_pass_string(p, end);
 			if (depth == 0)
 				return p;
 			continue;
@@ -433,7 +431,7 @@ json_next(struct span container, size_t *at, struct span *key,
 		return false;
 	if (object) {
 		start = p + 1;
-		p = pass_string(p, end);
+		p = json_pass_string(p, end);
 		if (p - start < 1)
 			return false;
 		*key = (struct span){ start, (size_t)(p - start) - 1 };
@@ -443,7 +441,7 @@ json_next(struct span container, size_t *at, struct span *key,
 		p = skip_space(p + 1, end);
 	}
 	start = p;
-	p = pass_value(p, end);
+	p = json_pass_value(p, end);
 	if (p == start)
 		return false;
 	*value = (struct span){ start, (size_t)(p - start) };

@@ -1,0 +1,435 @@
+/*
+ * Redaction: one pass over the text, and no tree. A string is a name if a colon
+ * follows it.
+ *
+ * JSON in a string has its quotes escaped once or more. There a quote is a run
+ * of backslashes with the quote mark behind it, and the quote that ends a text
+ * is a run of the same length.
+ */
+#include "config.h"
+
+#include "core/wire/redact.h"
+
+#include <ctype.h>
+
+#include "core/wire/json.h"
+
+#define REDACTED "(redacted)"
+#define NAME_BYTES 128 /* of a name that is looked at */
+#define TOKEN_BYTES 16 /* a shorter word behind "Basic" may be English */
+
+static bool
+ends_with(const char *text, size_t n, const char *end)
+{
+	size_t m = strlen(end);
+
+	return n >= m && memcmp(text + n - m, end, m) == 0;
+}
+
+/* Copies the letters and digits of a name, in lower case. */
+static size_t
+plain_name(struct span name, char plain[NAME_BYTES + 1])
+{
+	struct buf text;
+	size_t i, n = 0;
+
+	buf_init(&text, 0);
+	if (json_string((struct span){ name.p - 1, name.n + 2 }, &text) != 0)
+		buf_addspan(&text, name);
+	for (i = 0; i < text.n && n < NAME_BYTES; i++)
+		if (isalnum((unsigned char)text.p[i]))
+			plain[n++] = (char)tolower((unsigned char)text.p[i]);
+	plain[n] = '\0';
+	buf_free(&text);
+	return n;
+}
+
+bool
+redact_is_secret(struct span name)
+{
+	static const char *const parts[] = { "secret", "password", "passwd",
+		"passphrase", "authorization", "apikey", "accesskey",
+		"privatekey", "cookie", "credential", "bearer",
+		"clientassertion", "codeverifier" };
+	static const char *const words[] = { "auth", "pwd", "jwt", "sessionid",
+		"mcpsessionid" };
+	char plain[NAME_BYTES + 1];
+	size_t i, n = plain_name(name, plain);
+
+	for (i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (strstr(plain, parts[i]) != NULL)
+			return true;
+	for (i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcmp(plain, words[i]) == 0)
+			return true;
+	return (ends_with(plain, n, "token") ||
+		   ends_with(plain, n, "tokens")) &&
+	    strcmp(plain, "progresstoken") != 0;
+}
+
+/* Is the value of such a member to be hidden? Words and the numbers of tokens
+ * ("maxTokens") are no secrets. */
+static bool
+is_hidden(struct span name, char kind)
+{
+	if (kind == 't' || kind == 'f' || kind == 'n')
+		return false;
+	if (kind == '-' || isdigit((unsigned char)kind))
+		return !(name.n > 0 && (name.p[name.n - 1] | 32) == 's') &&
+		    redact_is_secret(name);
+	return redact_is_secret(name);
+}
+
+static const char *
+skip_space(const char *p, const char *end)
+{
+	while (p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
+		p++;
+	return p;
+}
+
+/* Does the text at p begin with this word, whatever its case is? */
+static bool
+begins(const char *p, const char *end, const char *word)
+{
+	size_t n = strlen(word);
+
+	return (size_t)(end - p) >= n &&
+	    span_is_nocase((struct span){ p, n }, word);
+}
+
+/* --- texts --- */
+
+/* Returns where a word of a URL ends: at a blank, a quote or an escape that is
+ * not that of a slash or of a character ("\/", "\u0026"). */
+static const char *
+url_end(const char *p, const char *end, const char *stops)
+{
+	const char *next;
+
+	for (; p < end; p++) {
+		if ((unsigned char)*p <= ' ' || strchr("\"<>", *p) != NULL ||
+		    strchr(stops, *p) != NULL)
+			return p;
+		if (*p != '\\')
+			continue;
+		for (next = p; next < end && *next == '\\'; next++)
+			;
+		if (next == end || (*next != 'u' && *next != '/'))
+			return p;
+		p = next;
+	}
+	return end;
+}
+
+/* Copies a URL from behind "://", without its user, query and fragment. */
+static const char *
+redact_url(struct buf *out, const char *p, const char *end)
+{
+	const char *rest = url_end(p, end, "/?#"), *at;
+
+	for (at = rest; at > p && at[-1] != '@'; at--)
+		;
+	if (at > p) {
+		buf_adds(out, REDACTED "@");
+		p = at;
+	}
+	rest = url_end(p, end, "?#");
+	buf_add(out, p, (size_t)(rest - p));
+	if (rest == end || (*rest != '?' && *rest != '#'))
+		return rest;
+	buf_addc(out, *rest);
+	buf_adds(out, REDACTED);
+	return url_end(rest, end, "");
+}
+
+/* Returns the length of the escaped quote at p, or 0. After an even number of
+ * backslashes a quote is not escaped: it ends the string. */
+static size_t
+quote_at(const char *p, const char *end)
+{
+	const char *q = p;
+
+	while (q < end && *q == '\\')
+		q++;
+	return (q - p) % 2 == 1 && q < end && *q == '"' ? (size_t)(q - p) + 1 :
+							  0;
+}
+
+/* Finds the next quote of this length; end: there is none. */
+static const char *
+find_quote(const char *p, const char *end, size_t length)
+{
+	size_t n;
+
+	while (p < end) {
+		n = quote_at(p, end);
+		if (n == length)
+			return p;
+		if (n > 0)
+			p += n;
+		else
+			p += *p == '\\' && end - p > 1 ? 2 : 1;
+	}
+	return end;
+}
+
+/* Returns where the value ends in JSON inside of a string. */
+static const char *
+inner_value_end(const char *p, const char *end, size_t quote)
+{
+	const char *stop;
+
+	if (quote_at(p, end) == quote) {
+		stop = find_quote(p + quote, end, quote);
+		return stop == end ? end : stop + quote;
+	}
+	if (p < end && (*p == '[' || *p == '{')) {
+		stop = memchr(p, *p == '[' ? ']' : '}', (size_t)(end - p));
+		return stop == NULL ? end : stop + 1;
+	}
+	while (p < end && strchr(",]}\\ ", *p) == NULL)
+		p++;
+	return p;
+}
+
+/* Copies the escaped quote at p and, if it begins the name of a secret, all up
+ * to the end of its value. */
+static const char *
+redact_inner(struct buf *out, const char *p, const char *end, size_t quote)
+{
+	const char *name = p + quote, *stop = find_quote(name, end, quote);
+	struct span key = { name, (size_t)(stop - name) }, mark = { p, quote };
+	const char *value;
+
+	value = skip_space(stop == end ? end : stop + quote, end);
+	if (value < end && *value == ':') {
+		value = skip_space(value + 1, end);
+		if (value < end &&
+		    is_hidden(key, *value == '\\' ? '"' : *value)) {
+			buf_add(out, p, (size_t)(value - p));
+			buf_addspan(out, mark);
+			buf_adds(out, REDACTED);
+			buf_addspan(out, mark);
+			return inner_value_end(value, end, quote);
+		}
+	}
+	buf_addspan(out, mark);
+	return name;
+}
+
+/* Copies "Bearer" or "Basic" without the token behind it. Returns p if none
+ * begins there. */
+static const char *
+redact_scheme(struct buf *out, const char *p, const char *end)
+{
+	static const char *const schemes[] = { "bearer ", "basic " };
+	const char *token, *stop;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		if (!begins(p, end, schemes[i]))
+			continue;
+		token = p + strlen(schemes[i]);
+		stop = url_end(token, end, ",");
+		if (stop - token < TOKEN_BYTES)
+			return p;
+		buf_add(out, p, (size_t)(token - p));
+		buf_adds(out, REDACTED);
+		return stop;
+	}
+	return p;
+}
+
+/* Copies the inside of a string. */
+static void
+redact_string(struct buf *out, const char *p, const char *end, size_t limit)
+{
+	const char *next;
+	size_t quote, n;
+
+	while (p < end && out->n <= limit) {
+		n = begins(p, end, "://")     ? 3 :
+		    begins(p, end, ":\\/\\/") ? 5 :
+						0;
+		if (n > 0) {
+			buf_add(out, p, n);
+			p = redact_url(out, p + n, end);
+			continue;
+		}
+		quote = quote_at(p, end);
+		if (quote > 0) {
+			p = redact_inner(out, p, end, quote);
+			continue;
+		}
+		next = redact_scheme(out, p, end);
+		if (next != p) {
+			p = next;
+			continue;
+		}
+		n = *p == '\\' && end - p > 1 ? 2 : 1;
+		buf_add(out, p, n);
+		p += n;
+	}
+}
+
+/* --- messages --- */
+
+/* Copies the name at p (to stop) and its colon, and a value that is hidden.
+ * Returns what follows. */
+static const char *
+redact_member(struct buf *out, const char *p, const char *stop, const char *end)
+{
+	struct span name = { p + 1, (size_t)(stop - p) - 2 };
+	const char *value = skip_space(stop, end);
+
+	value = skip_space(value + 1, end);
+	buf_add(out, p, (size_t)(value - p));
+	if (value == end || !is_hidden(name, *value))
+		return value;
+	buf_adds(out, "\"" REDACTED "\"");
+	return json_pass_value(value, end);
+}
+
+bool
+redact_json(struct buf *out, struct span text, size_t max)
+{
+	const char *p = text.p, *end = text.p + text.n, *stop, *after, *last;
+	size_t limit = out->n + max;
+
+	while (p < end && out->n <= limit) {
+		if (*p != '"') {
+			stop = memchr(p, '"', (size_t)(end - p));
+			stop = stop == NULL ? end : stop;
+			buf_add(out, p, (size_t)(stop - p));
+			p = stop;
+			continue;
+		}
+		stop = json_pass_string(p, end);
+		after = skip_space(stop, end);
+		if (after < end && *after == ':') {
+			p = redact_member(out, p, stop, end);
+		} else {
+			/* Whatever is hidden, its quotes stay. */
+			buf_addc(out, '"');
+			last = stop - p > 1 && stop[-1] == '"' ? stop - 1 :
+								 stop;
+			redact_string(out, p + 1, last, limit);
+			buf_add(out, last, (size_t)(stop - last));
+			p = stop;
+		}
+	}
+	if (out->n <= limit)
+		return true;
+	out->n = limit;
+	return false;
+}
+
+/* --- the path of a URL --- */
+
+/* Do the letters and digits of a segment look as if a machine had drawn them?
+ * They do if they change often between letters and digits, or if they are many
+ * without a word's end. */
+static bool
+is_random(struct span s)
+{
+	enum { SHORT = 16, UNBROKEN = 32, CHANGES = 4 };
+	size_t i, changes = 0, digits = 0, run = 0, longest = 0;
+	bool digit, last = false;
+
+	for (i = 0; i < s.n; i++) {
+		if (!isalnum((unsigned char)s.p[i])) {
+			run = 0;
+			continue;
+		}
+		digit = isdigit((unsigned char)s.p[i]) != 0;
+		changes += run > 0 && digit != last;
+		digits += digit;
+		last = digit;
+		if (++run > longest)
+			longest = run;
+	}
+	return longest >= UNBROKEN ||
+	    (s.n >= SHORT && digits >= 3 && changes >= CHANGES);
+}
+
+static bool
+is_key(struct span s)
+{
+	static const char *const begins_with[] = { "sk-", "sk_", "pk_", "rk_",
+		"ghp_", "gho_", "ghs_", "ghu_", "github_pat_", "glpat-",
+		"xoxb-", "xoxp-", "eyJ", "AKIA", "AIza", "key-", "key_", "api-",
+		"api_", "tok_", "npm_", "hf_" };
+	enum { SHORTEST = 8 }; /* behind the prefix: it may be a word */
+	size_t i, n;
+
+	for (i = 0; i < sizeof begins_with / sizeof *begins_with; i++) {
+		n = strlen(begins_with[i]);
+		if (s.n >= n + SHORTEST && memcmp(s.p, begins_with[i], n) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Is this segment the name of what follows it? "auth" is not: it stands in the
+ * paths of many servers. */
+static bool
+names_secret(struct span s)
+{
+	return span_is_nocase(s, "key") ||
+	    (s.n > 0 && !span_is_nocase(s, "auth") && redact_is_secret(s));
+}
+
+static bool
+is_endpoint(struct span s)
+{
+	return s.n == 0 || span_is_nocase(s, "mcp") || span_is_nocase(s, "sse");
+}
+
+void
+redact_proxy(struct buf *out, const char *url)
+{
+	const char *rest = strstr(url, "://"), *end, *at;
+
+	rest = rest == NULL ? url : rest + 3;
+	end = rest + strcspn(rest, "/?#");
+	for (at = end; at > rest && at[-1] != '@'; at--)
+		;
+	buf_add(out, url, (size_t)(rest - url));
+	buf_add(out, at, (size_t)(end - at));
+}
+
+void
+redact_path(struct buf *out, struct span url, const char *mask)
+{
+	const char *end = url.p + url.n, *p = url.p, *stop, *at;
+	struct span segment, before = { NULL, 0 };
+
+	for (; p < end && !begins(p, end, "://"); p++)
+		;
+	if (p == end) {
+		buf_addspan(out, url);
+		return;
+	}
+	p += 3;
+	stop = url_end(p, end, "/?#");
+	for (at = stop; at > p && at[-1] != '@'; at--)
+		;
+	buf_add(out, url.p, (size_t)(p - url.p));
+	if (at > p)
+		buf_addf(out, "%s@", mask);
+	buf_add(out, at, (size_t)(stop - at));
+	for (p = stop; p < end && *p == '/'; p = stop) {
+		stop = url_end(p + 1, end, "/?#");
+		segment = (struct span){ p + 1, (size_t)(stop - p) - 1 };
+		buf_addc(out, '/');
+		if (is_key(segment) || is_random(segment) ||
+		    (names_secret(before) && !is_endpoint(segment)))
+			buf_adds(out, mask);
+		else
+			buf_addspan(out, segment);
+		before = segment;
+	}
+	if (p < end)
+		buf_addf(out, "%c%s", *p, mask);
+}

@@ -1,0 +1,28 @@
+/*
+ * Copies of messages without what looks like a secret, for people to read. A
+ * value is a secret by the name of its member, and text in a URL behind the
+ * "?"; what a secret is by its meaning alone is not found. The path of a URL
+ * that the user gave is looked at more closely.
+ */
+#ifndef MCPSPLICE_CORE_WIRE_REDACT_H
+#define MCPSPLICE_CORE_WIRE_REDACT_H
+
+#include "base/mem.h"
+
+/* Appends checked JSON, but "(redacted)" for the values of members that are
+ * named like a secret, at any depth and also in JSON that stands in a string,
+ * for the queries, fragments and users of URLs, and for the words after
+ * "Bearer" and "Basic". What is appended is JSON again, unless it would be
+ * longer than max: then it is cut at about max bytes, and false is returned. */
+bool redact_json(struct buf *out, struct span text, size_t max);
+/* Appends a URL, but mask for the query, the fragment, the user and each
+ * segment of the path that looks like a secret: it is long and random, begins
+ * as keys of well-known services do, or follows a segment that is named like a
+ * secret. */
+void redact_path(struct buf *out, struct span url, const char *mask);
+/* Appends where a proxy is: the URL without user, password and path. */
+void redact_proxy(struct buf *out, const char *url);
+/* Is a member with this name (raw, between its quotes) a secret? */
+bool redact_is_secret(struct span name);
+
+#endif

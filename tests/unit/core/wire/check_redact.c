@@ -1,0 +1,167 @@
+/* What looks like a secret in a message, and what does not. */
+#include "config.h"
+
+#include "core/wire/redact.h"
+
+#include <limits.h>
+
+#include "core/wire/json.h"
+#include "unit/unit.h"
+
+static const struct {
+	const char *in, *want; /* want NULL: unchanged */
+} cases[] = {
+	{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}", NULL },
+	{ "{\"token\":\"abc\",\"x\":1}", "{\"token\":\"(redacted)\",\"x\":1}" },
+	{ "{\"a\":[{\"Client-Secret\" : {\"b\":[1,\"}\"]} , \"c\":2}]}",
+	    "{\"a\":[{\"Client-Secret\" : \"(redacted)\" , \"c\":2}]}" },
+	{ "{\"access_token\":12,\"refreshToken\":\"\",\"token\":null}",
+	    "{\"access_token\":\"(redacted)\",\"refreshToken\":\"(redacted)\","
+	    "\"token\":null}" },
+	{ "{\"\\u0070assword\":\"x\"}", "{\"\\u0070assword\":\"(redacted)\"}" },
+	{ "{\"X-API-Key\":\"x\",\"Set-Cookie\":[\"a=b\"],\"pwd\":\"q\"}",
+	    "{\"X-API-Key\":\"(redacted)\",\"Set-Cookie\":\"(redacted)\","
+	    "\"pwd\":\"(redacted)\"}" },
+	{ "{\"_meta\":{\"progressToken\":\"a\"},\"maxTokens\":100}", NULL },
+	{ "{\"progressToken\":7,\"tokens\":[\"x\"]}",
+	    "{\"progressToken\":7,\"tokens\":\"(redacted)\"}" },
+	{ "{\"error\":{\"code\":-32602,\"message\":\"a token: b\"}}", NULL },
+	/* URLs */
+	{ "[\"see https://a.test/b?c=d&e#f now\"]",
+	    "[\"see https://a.test/b?(redacted) now\"]" },
+	{ "[\"https://u:p@a.test/@x\",\"a://b#c\"]",
+	    "[\"https://(redacted)@a.test/@x\",\"a://b#(redacted)\"]" },
+	{ "[\"https:\\/\\/a.test\\/b?c\\/d\\nnext\"]",
+	    "[\"https:\\/\\/a.test\\/b?(redacted)\\nnext\"]" },
+	{ "[\"http://a/?x=1\\u0026code=2\",\"what?yes\"]",
+	    "[\"http://a/?(redacted)\",\"what?yes\"]" },
+	{ "[\"Authorization: Bearer 0123456789.abcdef, or basic "
+	  "dXNlcjpwYXNzd29yZA== too\",\"basic English\"]",
+	    "[\"Authorization: Bearer (redacted), or basic (redacted) "
+	    "too\",\"basic English\"]" },
+	/* JSON in a string */
+	{ "[\"{\\\"token\\\":\\\"a\\\",\\\"b\\\":\\\"c\\\"}\"]",
+	    "[\"{\\\"token\\\":\\\"(redacted)\\\",\\\"b\\\":\\\"c\\\"}\"]" },
+	{ "[\"{\\\"api_key\\\" : 12, \\\"secret\\\": [1,2],\\\"b\\\":1}\"]",
+	    "[\"{\\\"api_key\\\" : \\\"(redacted)\\\", \\\"secret\\\": "
+	    "\\\"(redacted)\\\",\\\"b\\\":1}\"]" },
+	{ "[\"{\\\"a\\\":\\\"{\\\\\\\"token\\\\\\\":\\\\\\\"x\\\\\\\"}\\\"}\"]",
+	    "[\"{\\\"a\\\":\\\"{\\\\\\\"token\\\\\\\":\\\\\\\"(redacted)"
+	    "\\\\\\\"}\\\"}\"]" },
+	{ "[\"{\\\"token\\\":\\\"a\\\\\\\"b\\\"}\"]",
+	    "[\"{\\\"token\\\":\\\"(redacted)\\\"}\"]" },
+	{ "[\"{\\\"token\\\":12\",\"\\\"token\\\":\\\"a\"]",
+	    "[\"{\\\"token\\\":\\\"(redacted)\\\"\",\"\\\"token\\\":"
+	    "\\\"(redacted)\\\"\"]" },
+	{ "[\"a \\\"token\\\" is\",\"\\\\\",\"\\\"\"]", NULL },
+	{ "\"\"", NULL },
+	{ "[]", NULL },
+};
+
+START_TEST(redacted)
+{
+	const char *want = cases[_i].want;
+	struct buf out;
+
+	buf_init(&out, 0);
+	ck_assert(redact_json(&out, span_of(cases[_i].in), 4096));
+	ck_assert_str_eq(buf_str(&out), want == NULL ? cases[_i].in : want);
+	ck_assert_int_eq(json_check(buf_span(&out), 64, NULL, NULL, NULL),
+	    JSON_OK);
+	buf_free(&out);
+}
+END_TEST
+
+/* Whatever the length is, no part of a secret is left. */
+START_TEST(cut)
+{
+	static const char
+	    text[] = "{\"a\":\"http://x/?hidden\",\"token\":"
+		     "\"hidden\",\"b\":\"Bearer hidden-hidden-hidden\"}";
+	struct buf out;
+	size_t max;
+
+	buf_init(&out, 0);
+	for (max = 0; max < sizeof text + 40; max++) {
+		buf_reset(&out);
+		buf_adds(&out, "-");
+		redact_json(&out, span_of(text), max);
+		ck_assert_uint_le(out.n, max + 1);
+		ck_assert_ptr_null(strstr(buf_str(&out), "hid"));
+	}
+	buf_free(&out);
+}
+END_TEST
+
+static const struct {
+	const char *in, *out;
+} paths[] = {
+	{ "https://h/mcp", "https://h/mcp" },
+	{ "https://h", "https://h" },
+	{ "https://h/", "https://h/" },
+	{ "https://u:p@h:1/x?key=1#f", "https://*@h:1/x?*" },
+	{ "https://h/x#f", "https://h/x#*" },
+	{ "https://h/s/Zm9vYmFyMTIzNDU2Nzg5MGFi/mcp", "https://h/s/*/mcp" },
+	{ "https://h/0f8fad5b-d9cb-469f-a165-70867728950e/", "https://h/*/" },
+	{ "https://h/abcdefghijklmnopqrstuvwxyzabcdef", "https://h/*" },
+	{ "https://h/mcp/sk-abcdefgh1/x", "https://h/mcp/*/x" },
+	{ "https://h/mcp/sk-learn/x", "https://h/mcp/sk-learn/x" },
+	{ "https://h/token/abc/mcp", "https://h/token/*/mcp" },
+	{ "https://h/api-key/abc?x", "https://h/api-key/*?*" },
+	{ "https://h/key/a/key", "https://h/key/*/key" },
+	{ "https://h/secret/mcp", "https://h/secret/mcp" },
+	{ "https://h/auth/callback", "https://h/auth/callback" },
+	{ "https://h/model-context-protocol-server/v1/sse",
+	    "https://h/model-context-protocol-server/v1/sse" },
+	{ "https://h/2025-11-25-release/mcp",
+	    "https://h/2025-11-25-release/mcp" },
+	{ "https://h/accounts/123456789012345678/mcp",
+	    "https://h/accounts/123456789012345678/mcp" },
+	{ "no URL", "no URL" },
+};
+
+START_TEST(path)
+{
+	struct buf out;
+
+	buf_init(&out, 0);
+	redact_path(&out, span_of(paths[_i].in), "*");
+	ck_assert_str_eq(buf_str(&out), paths[_i].out);
+	buf_free(&out);
+}
+END_TEST
+
+static const char *const proxy_cases[][2] = {
+	{ "http://127.0.0.1:3128", "http://127.0.0.1:3128" },
+	{ "http://u:p@h:1", "http://h:1" },
+	{ "http://u:p@q@h:1/path?query", "http://h:1" },
+	{ "u:p@h:1", "h:1" },
+	{ "socks5h://u@[::1]:1/", "socks5h://[::1]:1" },
+	{ "http://h/a@b", "http://h" },
+	{ "", "" },
+};
+
+START_TEST(test_proxy)
+{
+	struct buf out;
+
+	buf_init(&out, 0);
+	redact_proxy(&out, proxy_cases[_i][0]);
+	ck_assert_str_eq(buf_str(&out), proxy_cases[_i][1]);
+	buf_free(&out);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("redact");
+	TCase *tc = tcase_create("redact");
+
+	tcase_add_loop_test(tc, redacted, 0, sizeof cases / sizeof *cases);
+	tcase_add_test(tc, cut);
+	tcase_add_loop_test(tc, path, 0, COUNT(paths));
+	tcase_add_loop_test(tc, test_proxy, 0, COUNT(proxy_cases));
+	suite_add_tcase(s, tc);
+	return unit_run(s);
+}
