@@ -608,7 +608,9 @@ start(struct child *c, const struct child_config *config)
 	int i, error;
 
 	errno = 0;
-	error = find_program(config->argv[0], &s.path);
+	error = find_program(config->path != NULL ? config->path :
+						    config->argv[0],
+	    &s.path);
 	if (error == 0) {
 		s.argv = make_argv(config->argv);
 		s.env = make_environment(config->unset);

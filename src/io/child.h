@@ -13,7 +13,9 @@
 struct child;
 
 struct child_config {
-	const char *const *argv;  /* NULL-ended; argv[0] is looked up in PATH */
+	const char *const *argv; /* NULL-ended; argv[0] is looked up in PATH */
+	const char *path; /* the program, where argv[0] is only its name; NULL:
+			   * argv[0] */
 	const char *const *unset; /* variables to remove from its environment;
 				   * NULL: none */
 	struct span input;        /* bytes for its stdin, then EOF; copied */

@@ -158,7 +158,8 @@ on_interest(CURL *easy, curl_socket_t fd, int poll, void *arg, void *socketp)
 	w->what = what;
 	w->fd = loop_fd_new(m->c->l, fd, what, on_ready, m);
 	if (w->fd == NULL)
-		log_error("cannot watch the descriptor %d of a connection", fd);
+		log_error(
+		    "the system cannot watch a connection (descriptor %d)", fd);
 	return 0;
 }
 

@@ -119,7 +119,8 @@ file_dir(const char *base, const char *below, bool make, char **why)
 	int fd, saved;
 
 	if (base == NULL || base[0] != '/') {
-		*why = xstrdup("HOME is not set to a folder");
+		*why = xstrdup("HOME is not set: set it to a folder of your "
+			       "own");
 		errno = EINVAL;
 		return -1;
 	}
@@ -139,7 +140,10 @@ file_dir(const char *base, const char *below, bool make, char **why)
 		reason = saved == EPERM ?
 		    "it belongs to another user, or others can write in it" :
 		    strerror(saved);
-		*why = xasprintf("%s cannot be used: %s", path, reason);
+		*why = xasprintf("%s cannot be used: %s%s", path, reason,
+		    saved == ENOSPC || saved == EMFILE || saved == EIO ?
+			"" :
+			"; set HOME to a folder of your own");
 		errno = saved;
 	}
 	free(path);

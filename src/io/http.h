@@ -17,6 +17,12 @@ struct sockaddr;
 struct http;
 struct transfer;
 
+/* The proxy of the URLs of one scheme, for the words of a failure. */
+struct http_proxy_setting {
+	const char *url;  /* without user and password; NULL: none */
+	const char *from; /* the option or variable that names it */
+};
+
 /* Strings are borrowed for the life of the http object; NULL or 0 switch an
  * option off. */
 struct http_config {
@@ -27,6 +33,7 @@ struct http_config {
 	const char *proxy_user; /* user:password */
 	bool proxy_negotiate;
 	const char *proxy_cacert;
+	struct http_proxy_setting proxies[2]; /* of http and of https URLs */
 	const char *cacert;       /* PEM file instead of the system's store */
 	const char *cacert_extra; /* PEM file added to the system's store */
 	const char *cert;
@@ -35,6 +42,8 @@ struct http_config {
 	/* Holds user and password for the server's host, as curl reads them; an
 	 * Authorization header of a request has precedence. */
 	const char *netrc_file;
+	bool node_insecure; /* NODE_TLS_REJECT_UNAUTHORIZED asks for no checks:
+			     * it has no effect, which is told */
 	bool ipv4_only, ipv6_only;
 	const char *const *resolve; /* NULL-ended list of HOST:PORT:ADDR */
 	const char *unix_socket;
@@ -47,6 +56,11 @@ struct http_config {
 	 * connect, but not for those of a proxy; NULL: all are allowed. */
 	bool (*allow)(const struct sockaddr *sa, void *arg);
 	void *allow_arg;
+	bool watched; /* http_way tells all that it can */
+	/* Only connects, and accepts each certificate: to look at one that was
+	 * refused. No request is sent, no certificate, no password. Each
+	 * transfer ends without an answer. Implies watched. */
+	bool only_looks;
 };
 
 struct http_request {
@@ -83,10 +97,12 @@ struct http_answer {
 	enum http_end end;
 	/* May the server have seen the request? false is certain. */
 	bool sent;
-	int status;       /* 0: there was no answer */
-	int proxy_status; /* of a CONNECT, else 0 */
-	const char *why;  /* for users; may be "" */
+	int status;         /* 0: there was no answer */
+	int proxy_status;   /* of a CONNECT, else 0 */
+	const char *why;    /* for users, a clause; may be "" */
+	const char *remedy; /* a sentence without its full stop; may be "" */
 	bool too_large_head;
+	bool conn_refused; /* HTTP_CONNECT: nobody listens there */
 };
 
 struct http_ops {
@@ -122,6 +138,34 @@ int64_t http_written_at(const struct transfer *x);
 /* Returns the address of the server, or of the proxy that was used, as text;
  * NULL for a unix socket. Works from head until done has returned. */
 const char *http_peer(struct transfer *x);
+/* One certificate, in the words of the TLS library; NULL and 0: not told. */
+struct http_certificate {
+	char *subject, *issuer;
+	char *names;         /* "DNS:mcp.example.com, IP Address:192.0.2.1" */
+	int64_t from, until; /* s since 1970 */
+};
+
+/* The way to the server, as far as the transfer came. Strings are NULL if they
+ * are not known. */
+struct http_way {
+	bool proxied;   /* what follows, but for TLS, is about the proxy then */
+	bool connected; /* also where connect_us is not known */
+	/* When each was over, in microseconds since the start; 0: it was not.
+	 * A connection that was there before has no times. */
+	int64_t name_us, connect_us, tls_us, total_us;
+	char *address; /* that it is connected to */
+	char *tried;   /* all that were tried, ", " between them */
+	char *tls;     /* "TLSv1.3" */
+	struct http_certificate *chain; /* the server's own is the first */
+	size_t n;
+};
+
+/* Tells the way of a transfer of a client with config.watched; another client
+ * knows only times and address. Works from head until done has returned. Free
+ * w with http_way_free. */
+void http_way(struct transfer *x, struct http_way *w);
+/* Frees what w holds, not w. */
+void http_way_free(struct http_way *w);
 /* Ends the transfer: done comes later with HTTP_ABORTED. */
 void http_abort(struct transfer *x);
 /* Ends the transfer with HTTP_IDLE if it is not over ms from now, whatever

@@ -19,6 +19,7 @@
 #include "base/bounds.h"
 #include "io/http_todo.h"
 #include "io/http_two.h"
+#include "io/http_way.h"
 
 enum {
 	HTTP_KEEP_ALIVE_MOST_S = 24 * 3600 /* above it: for ever */
@@ -250,6 +251,7 @@ http_on_socket_wanted(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 		return CURL_SOCKET_BAD;
 	}
 	x->let = true;
+	http_way_tried(x, &a->addr, a->addrlen);
 	fd = socket(a->family, a->socktype, a->protocol);
 	if (fd != -1 && (a->family == AF_INET || a->family == AF_INET6))
 		reuse_opened(x->h->reuse, fd);
@@ -261,6 +263,7 @@ http_on_socket_over(void *arg, curl_socket_t fd)
 {
 	struct http *h = arg;
 
+	http_way_closed(h, fd);
 	reuse_closed(h->reuse, fd);
 	return close(fd);
 }

@@ -4,12 +4,16 @@
 
 #include "io/http_finish.h"
 
+#include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "io/http_callbacks.h"
 #include "io/http_pool.h"
 #include "io/http_todo.h"
 #include "io/http_two.h"
+#include "io/http_why.h"
+#include "io/url.h"
 
 /* Was the TLS handshake cut, rather than refused? */
 static bool
@@ -123,34 +127,108 @@ drop_duration(char *why)
 		memmove(from, to + 3, strlen(to + 3) + 1);
 }
 
-/* Returns the reason in words for users: libcurl's own words if they fit. */
-static const char *
-reason(struct transfer *x, CURLcode rc)
+/* Did the proxy fail, or the way to it, rather than the server? */
+static bool
+is_of_proxy(struct transfer *x, CURLcode rc, long proxy_status)
 {
-	if (x->denied && !x->let)
-		return "the address of the host is not allowed";
-	if (x->refused != CURLE_OK)
-		return curl_easy_strerror(x->refused);
-	if (x->too_large)
-		return "the head of the answer is too large";
-	if (rc == CURLE_ABORTED_BY_CALLBACK)
-		return "the connection was closed before an answer came";
-	if (x->error[0] != '\0') {
-		drop_duration(x->error);
-		return x->error;
+	const struct http_proxy_setting *s;
+
+	if (rc == CURLE_COULDNT_RESOLVE_PROXY || rc == CURLE_PROXY ||
+	    proxy_status >= 300 ||
+	    strncmp(x->error, "Unsupported proxy", 17) == 0)
+		return true;
+	if (!x->proxied || rc == CURLE_COULDNT_RESOLVE_HOST ||
+	    proxy_status >= 200 || http_callbacks_sent(x))
+		return false;
+	s = &x->h->config.proxies[strncmp(x->url, "https:", 6) == 0];
+	return rc == CURLE_COULDNT_CONNECT || s->url == NULL ||
+	    strncmp(s->url, "socks", 5) != 0;
+}
+
+/* Appends the reason in words for users, and what to do. */
+static void
+explain(struct transfer *x, CURLcode rc, enum http_end end, long proxy_status,
+    struct buf *why, struct buf *remedy)
+{
+	struct http_failure f = { .end = end,
+		.result = x->refused != CURLE_OK ? x->refused : rc,
+		.text = x->error[0] != '\0' ? x->error : curl_easy_strerror(rc),
+		.proxy_status = (int)proxy_status,
+		.of_proxy = is_of_proxy(x, rc, proxy_status),
+		.host = "the host",
+		.now = (int64_t)time(NULL),
+		.config = &x->h->config };
+	struct curl_certinfo *chain = NULL;
+	long number = 0, made = 0;
+	struct url u;
+
+	curl_easy_getinfo(x->easy, CURLINFO_OS_ERRNO, &number);
+	curl_easy_getinfo(x->easy, CURLINFO_NUM_CONNECTS, &made);
+	f.fresh = made > 0;
+	curl_easy_getinfo(x->easy, CURLINFO_CERTINFO, &chain);
+	f.os_error = (int)number;
+	if (url_parse(&u, x->url) == URL_OK) {
+		f.https = strcmp(u.scheme, "https") == 0;
+		f.loopback = url_is_loopback(&u);
+		f.host = u.host;
 	}
-	if (rc == CURLE_OK && x->status == 0)
-		return "the connection was closed in the head of the answer";
-	return rc == CURLE_OK ? "" : curl_easy_strerror(rc);
+	if (chain != NULL && chain->num_of_certs > 0)
+		f.certificate = chain->certinfo[0];
+	http_why(&f, why, remedy);
+	url_free(&u);
+}
+
+/* Appends what the end says in words for users: nothing if all went well. */
+static void
+say(struct transfer *x, CURLcode rc, enum http_end end, long proxy_status,
+    struct buf *why, struct buf *remedy)
+{
+	drop_duration(x->error);
+	if (end == HTTP_ABORTED || end == HTTP_IDLE || end == HTTP_DONE)
+		return;
+	if (x->denied && !x->let)
+		buf_adds(why, "the address of the host is not allowed");
+	else if (x->too_large)
+		buf_adds(why, "the headers of the answer are too large");
+	else if (x->refused != CURLE_OK)
+		buf_adds(why, curl_easy_strerror(x->refused));
+	else if (rc == CURLE_OK && x->status == 0)
+		buf_adds(why,
+		    "the connection was closed within the headers of the "
+		    "answer");
+	else
+		explain(x, rc, end, proxy_status, why, remedy);
+}
+
+/* A unix socket that does not exist counts, too. */
+static bool
+is_conn_refused(struct transfer *x)
+{
+	long code = 0;
+
+	curl_easy_getinfo(x->easy, CURLINFO_OS_ERRNO, &code);
+	return code == ECONNREFUSED || code == ENOENT;
 }
 
 /* Calls done and releases x. */
 static void
-finish(struct transfer *x, enum http_end end, int proxy_status, const char *why)
+finish(struct transfer *x, CURLcode rc, enum http_end end, int proxy_status)
 {
 	bool reusable = http_two_over(x, end);
+	struct buf why, remedy;
 	struct http_answer a;
 
+	buf_init(&why, 0);
+	buf_init(&remedy, 0);
+	say(x, rc, end, proxy_status, &why, &remedy);
+	a.end = end;
+	a.sent = http_callbacks_sent(x);
+	a.status = x->status;
+	a.proxy_status = proxy_status;
+	a.why = buf_str(&why);
+	a.remedy = buf_str(&remedy);
+	a.too_large_head = x->too_large;
+	a.conn_refused = end == HTTP_CONNECT && is_conn_refused(x);
 	if (x->multi != NULL && connections_remove(x->multi, x->easy))
 		http_todo_wake(x->h);
 	x->multi = NULL;
@@ -158,13 +236,9 @@ finish(struct transfer *x, enum http_end end, int proxy_status, const char *why)
 		reuse_note_error(x->connection);
 	reuse_give_back(x->connection);
 	x->connection = NULL;
-	a.end = end;
-	a.sent = http_callbacks_sent(x);
-	a.status = x->status;
-	a.proxy_status = proxy_status;
-	a.why = why;
-	a.too_large_head = x->too_large;
 	x->ops.done(x, &a, x->arg);
+	buf_free(&why);
+	buf_free(&remedy);
 	http_pool_release(x, reusable);
 }
 
@@ -200,12 +274,11 @@ http_finish(struct transfer *x, CURLcode rc)
 	proxy_status = 0;
 	curl_easy_getinfo(x->easy, CURLINFO_HTTP_CONNECTCODE, &proxy_status);
 	end = judge(x, rc, proxy_status);
-	finish(x, end, (int)proxy_status,
-	    end == HTTP_ABORTED ? "" : reason(x, rc));
+	finish(x, rc, end, (int)proxy_status);
 }
 
 void
 http_finish_early(struct transfer *x, enum http_end end)
 {
-	finish(x, end, 0, "");
+	finish(x, CURLE_OK, end, 0);
 }

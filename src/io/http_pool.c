@@ -7,6 +7,7 @@
 
 #include "io/http_setup.h"
 #include "io/http_todo.h"
+#include "io/http_way.h"
 
 enum { HTTP_POOL_SPARE = 8 }; /* spare transfers kept above max_inflight */
 
@@ -14,6 +15,7 @@ static void
 transfer_free(struct transfer *x)
 {
 	curl_easy_cleanup(x->easy);
+	http_way_forget(x->notes);
 	free(x->url);
 	free(x->lines);
 	free(x);

@@ -6,6 +6,7 @@
 #include "io/http_callbacks.h"
 #include "io/http_proxy.h"
 #include "io/http_two.h"
+#include "io/http_way.h"
 
 enum {
 	HTTP_LIFETIME_S = 3600,
@@ -65,6 +66,7 @@ set_tls(struct transfer *x)
 		.data = a->both.p, .len = a->both.n, .flags = CURL_BLOB_NOCOPY
 	};
 
+	SET(x, CURLOPT_CERTINFO, 1L);
 	SET(x, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	SET(x, CURLOPT_SSLCERT, c->cert);
 	SET(x, CURLOPT_SSLKEY, c->key);
@@ -100,5 +102,7 @@ http_setup(struct http *h)
 	http_proxy_set(x);
 	http_two_set(x);
 	set_tls(x);
+	if (h->config.watched || h->config.only_looks)
+		http_way_set(x);
 	return x;
 }

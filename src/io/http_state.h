@@ -41,7 +41,8 @@ struct http {
 	struct curl_slist *resolve;
 	struct cookies cookies;
 	struct authorities authorities;
-	bool two; /* the last answer came in HTTP/2 */
+	bool two;       /* the last answer came in HTTP/2 */
+	bool connected; /* if watched: a socket was that is closed now */
 	struct reuse *reuse;
 	char *asked_url;  /* http_takes_proxy was asked last about it, */
 	bool takes_proxy; /* and this was its answer */
@@ -97,6 +98,7 @@ struct transfer {
 	bool denied; /* config.allow refused an address */
 	bool let;    /* config.allow took an address */
 	bool too_large;
+	struct way_notes *notes; /* of http_way; NULL: it is not watched */
 	char error[CURL_ERROR_SIZE];
 };
 

@@ -412,26 +412,27 @@ open_at(int family, const void *address, socklen_t n)
 }
 
 static int
-open_ipv4(unsigned port)
+open_ipv4(const struct listener *s, unsigned port)
 {
 	struct sockaddr_in a;
 
 	memset(&a, 0, sizeof a);
 	a.sin_family = AF_INET;
 	a.sin_port = htons((uint16_t)port);
-	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	a.sin_addr.s_addr = htonl(s->config.everywhere ? INADDR_ANY :
+							 INADDR_LOOPBACK);
 	return open_at(AF_INET, &a, sizeof a);
 }
 
 static int
-open_ipv6(unsigned port)
+open_ipv6(const struct listener *s, unsigned port)
 {
 	struct sockaddr_in6 a;
 
 	memset(&a, 0, sizeof a);
 	a.sin6_family = AF_INET6;
 	a.sin6_port = htons((uint16_t)port);
-	a.sin6_addr = in6addr_loopback;
+	a.sin6_addr = s->config.everywhere ? in6addr_any : in6addr_loopback;
 	return open_at(AF_INET6, &a, sizeof a);
 }
 
@@ -468,7 +469,7 @@ static int
 open_port(struct listener *s, unsigned port)
 {
 	s->fds[IPV6] = -1;
-	s->fds[IPV4] = open_ipv4(port);
+	s->fds[IPV4] = open_ipv4(s, port);
 	if (s->fds[IPV4] == -1)
 		return -1;
 	s->port = port_of(s->fds[IPV4]);
@@ -476,7 +477,7 @@ open_port(struct listener *s, unsigned port)
 		close_port(s);
 		return -1;
 	}
-	s->fds[IPV6] = open_ipv6(s->port);
+	s->fds[IPV6] = open_ipv6(s, s->port);
 	s->named = s->fds[IPV6] != -1 || errno != EADDRINUSE;
 	return 0;
 }

@@ -1,7 +1,7 @@
 /*
  * The small server to which the browser is redirected: on 127.0.0.1 and [::1]
- * only, with a few connections that are limited in time and size. The caller
- * interprets the bytes.
+ * only, unless the user wants it otherwise, with a few connections that are
+ * limited in time and size. The caller interprets the bytes.
  */
 #ifndef MCPSPLICE_IO_LISTENER_H
 #define MCPSPLICE_IO_LISTENER_H
@@ -16,6 +16,7 @@ struct listener_config {
 	/* "localhost" has to lead here: nobody else may have the port at
 	 * [::1]. */
 	bool named;
+	bool everywhere; /* at all addresses of the machine */
 	/* A further connection replaces the one that is silent for longest. */
 	unsigned max_conns;
 	size_t max_request; /* bytes; a longer request is reset */
@@ -28,9 +29,9 @@ struct listener_config {
 typedef bool listener_cb(struct span so_far, struct buf *reply, void *arg);
 
 /* Binds at once and keeps the socket, so that nobody else can have the port.
- * Uses neither SO_REUSEADDR nor SO_REUSEPORT. Where the system has IPv6 the port
- * is bound at [::1], too, unless another program has it there. Returns NULL with
- * errno. */
+ * Uses neither SO_REUSEADDR nor SO_REUSEPORT. Where the system has IPv6 the
+ * port is bound at [::1], too, unless another program has it there. Returns
+ * NULL with errno. */
 struct listener *listener_new(struct loop *l,
     const struct listener_config *config, listener_cb *cb, void *arg);
 /* Returns the port that was bound. */

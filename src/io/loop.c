@@ -322,7 +322,8 @@ loop_run(struct loop *l)
 		r = event_base_loop(l->base, flags);
 		if (r != 0 && l->n == 0 && !l->stopped) {
 			/* No callback could ever call loop_stop. */
-			log_error("the event loop has nothing to wait for");
+			log_error("internal error: the event loop has "
+				  "nothing to wait for");
 			loop_stop(l, 1);
 		}
 		if (l->stopped)

@@ -375,7 +375,7 @@ out_break(struct pipes *p, int error)
 	loop_fd_free(p->gone_watch);
 	p->gone_watch = NULL;
 	flush_end(p);
-	p->ops.broken(p->arg);
+	p->ops.broken(error, p->arg);
 }
 
 /* Compares the queue with high and low when a turn is over, so that frames

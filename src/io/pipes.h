@@ -19,8 +19,9 @@ struct pipes_ops {
 	 * while stdin is paused, because the caller may have paused it for the
 	 * queue within a turn. */
 	void (*low)(void *arg);
-	void (*broken)(void *arg); /* called once: stdout has no reader any
-				    * more */
+	/* Called once: stdout has no reader any more (error is EPIPE), or
+	 * cannot be written for another reason. */
+	void (*broken)(int error, void *arg);
 };
 
 /* Starts reading at once. The descriptors are borrowed. Neither is left

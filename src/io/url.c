@@ -261,6 +261,12 @@ url_is_loopback(const struct url *u)
 		strcmp(u->host + n - (sizeof suffix - 1), suffix) == 0);
 }
 
+const char *
+url_authority(const struct url *u)
+{
+	return strstr(u->origin, "://") + 3;
+}
+
 void
 url_free(struct url *u)
 {

@@ -30,6 +30,8 @@ enum url_status url_resolve(struct url *u, const struct url *base,
 bool url_same_origin(const struct url *a, const struct url *b);
 /* Is the host in 127.0.0.0/8, or [::1], localhost or *.localhost? */
 bool url_is_loopback(const struct url *u);
+/* Returns HOST, or HOST:PORT if the port is not the default, as part of u. */
+const char *url_authority(const struct url *u);
 /* Frees the strings; u is empty after. */
 void url_free(struct url *u);
 

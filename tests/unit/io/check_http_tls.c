@@ -326,8 +326,9 @@ END_TEST
 
 #define BUNDLE "/etc/ssl/certs/ca-certificates.crt"
 
-/* The CA as the only one, as an additional one, and beside a bundle. Later connections take up
- * the first one's session, on the same easy handle and on another. */
+/* The CA as the only one, as an additional one, and beside a bundle. Later
+ * connections take up the first one's session, on the same easy handle and on
+ * another. */
 START_TEST(tls_known_ca_and_resumption)
 {
 	struct http_config config = defaults;

@@ -136,8 +136,9 @@ on_low(void *arg)
 }
 
 static void
-on_broken(void *arg)
+on_broken(int error, void *arg)
 {
+	(void)error;
 	(void)arg;
 	brokens++;
 	ck_assert_uint_eq(pipes_queued(p), 0);

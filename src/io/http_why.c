@@ -1,0 +1,498 @@
+/*
+ * One table: the first row that fits a failure has its words. libcurl tells
+ * most causes only by its text, which comes from the TLS library and changes
+ * with versions; so a row looks for a few words of it.
+ */
+#include "config.h"
+
+#include "io/http_why.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/codec.h"
+
+enum { NAMES_SHOWN_MAX = 200, TEXT_SHOWN_MAX = 300 };
+
+/* When a row applies: all of its conditions hold. */
+enum {
+	OF_PROXY = 1 << 0,
+	OF_SERVER = 1 << 1,
+	HTTPS = 1 << 2,
+	PLAIN = 1 << 3,
+	WITH_CERT = 1 << 4,
+	WITH_USER = 1 << 5,
+	WITH_SOCKET = 1 << 6,
+	WITH_NAMES = 1 << 7,
+	CUT = 1 << 8,
+	TLS = 1 << 9,
+	UNREACHED = 1 << 10,
+	SETTING = 1 << 11,
+	FRESH = 1 << 12
+};
+
+struct row {
+	unsigned when;
+	CURLcode result;    /* CURLE_OK: any */
+	int os_error;       /* 0: any */
+	int proxy_status;   /* 0: any */
+	const char *needle; /* in libcurl's text, case ignored; NULL: any */
+	const char *why, *remedy;
+};
+
+#define ROW(when, result, os_error, status, needle, why, remedy)               \
+	{                                                                      \
+		when, result, os_error, status, needle, why, remedy            \
+	}
+/* by libcurl's text; by its code; by the system's errno; by CONNECT's status */
+#define TEXT(when, needle, why, remedy)                                        \
+	ROW(when, CURLE_OK, 0, 0, needle, why, remedy)
+#define CODE(when, code, why, remedy) ROW(when, code, 0, 0, NULL, why, remedy)
+#define ERRNO(when, number, why, remedy)                                       \
+	ROW(when, CURLE_OK, number, 0, NULL, why, remedy)
+#define STATUS(when, status, why, remedy)                                      \
+	ROW(when, CURLE_OK, 0, status, NULL, why, remedy)
+
+#define PROXY_SETTING                                                          \
+	"Correct {from}, or name {host} in --noproxy to go there without a "   \
+	"proxy"
+#define PROXY_RULES                                                            \
+	"Ask whoever runs the proxy, or name {host} in --noproxy to go there " \
+	"without it"
+#define RENEW                                                                  \
+	"Whoever runs the server has to renew it, if the clock of this "       \
+	"machine is right: it says {clock}"
+#define SET_CLOCK                                                              \
+	"Set the clock of this machine if it is wrong: it says {clock}"
+#define UNKNOWN_ISSUER                                                         \
+	"its certificate is signed by an authority that is not {trusted}"
+#define TRUST_ISSUER                                                           \
+	"If you trust it, give a file with the certificate of that "           \
+	"authority: --cacert FILE{insecure}"
+#define NEWER_TLS "Whoever runs the server has to switch on TLS 1.2 or 1.3"
+#define ADD_CERT "Add --cert FILE and --key FILE"
+#define OTHER_CERT "Give one that it trusts with --cert and --key"
+#define CUT_AFTER_HANDSHAKE                                                    \
+	"it cut the connection right after the TLS handshake"
+#define WRITE_HTTPS "If it speaks https at this port, write https:// in the URL"
+#define SUSPECT_CERT                                                           \
+	"If it refuses the client certificate, give one that it trusts with "  \
+	"--cert and --key"
+#define SUSPECT_NO_CERT                                                        \
+	"If it wants a client certificate, add --cert FILE and --key FILE"
+#define KEY_FITS                                                               \
+	"Check that --key belongs to --cert, and the password in "             \
+	"--key-password-file"
+
+static const struct row rows[] = {
+	/* the proxy */
+	CODE(OF_PROXY, CURLE_COULDNT_RESOLVE_PROXY,
+	    "the name of the proxy{proxy} is not known", PROXY_SETTING),
+	TEXT(OF_PROXY | SETTING, "Unsupported proxy",
+	    "the proxy{proxy} has a scheme that is not known",
+	    "Begin {from} with http://, https:// or socks5h://"),
+	STATUS(OF_PROXY | WITH_USER, 407,
+	    "the proxy{proxy} does not accept the user and password of "
+	    "--proxy-user (407)",
+	    "Correct --proxy-user, or use --proxy-negotiate"),
+	STATUS(OF_PROXY, 407,
+	    "the proxy{proxy} wants a user and a password (407)",
+	    "Add --proxy-user USER:PASSWORD or --proxy-negotiate"),
+	STATUS(OF_PROXY, 403, "the proxy{proxy} does not allow it (403)",
+	    PROXY_RULES),
+	STATUS(OF_PROXY, 502,
+	    "the proxy{proxy} makes no connection to it (502)",
+	    "Check the host in the URL, or go there without the proxy: "
+	    "--noproxy {host}"),
+	STATUS(OF_PROXY, 503,
+	    "the proxy{proxy} makes no connection to it (503)",
+	    "Check the host in the URL, or go there without the proxy: "
+	    "--noproxy {host}"),
+	STATUS(OF_PROXY, 504,
+	    "the proxy{proxy} makes no connection to it (504)",
+	    "Check the host in the URL, or go there without the proxy: "
+	    "--noproxy {host}"),
+	STATUS(OF_PROXY, -1, "the proxy{proxy} refuses the way ({status})",
+	    PROXY_RULES),
+	ROW(OF_PROXY | UNREACHED, CURLE_PROXY, 0, 0, NULL,
+	    "the proxy{proxy} makes no connection to it",
+	    "Check the host in the URL, or go there without the proxy: "
+	    "--noproxy {host}"),
+	TEXT(OF_PROXY, "invalid version",
+	    "the proxy{proxy} does not speak SOCKS",
+	    "Begin {from} with http:// if it is an HTTP proxy"),
+	CODE(OF_PROXY, CURLE_PROXY, "the proxy{proxy} refuses: {text}",
+	    PROXY_RULES),
+	ERRNO(OF_PROXY | UNREACHED, ECONNREFUSED,
+	    "nothing listens at the proxy{proxy}", PROXY_SETTING),
+	CODE(OF_PROXY, CURLE_OPERATION_TIMEDOUT,
+	    "the proxy{proxy} gave no connection within {timeout}",
+	    PROXY_SETTING),
+	TEXT(OF_PROXY, "wrong version number",
+	    "the proxy{proxy} does not speak TLS",
+	    "Begin {from} with http:// instead of https://"),
+	TEXT(OF_PROXY, "packet length too long",
+	    "the proxy{proxy} does not speak TLS",
+	    "Begin {from} with http:// instead of https://"),
+	CODE(OF_PROXY | TLS, CURLE_PEER_FAILED_VERIFICATION,
+	    "the certificate of the proxy{proxy} is not trusted: {text}",
+	    "Put its authority into the file of --proxy-cacert"),
+	TEXT(OF_PROXY | TLS, NULL,
+	    "there is no TLS with the proxy{proxy}: {text}", PROXY_SETTING),
+	CODE(OF_PROXY, CURLE_COULDNT_CONNECT,
+	    "the proxy{proxy} cannot be reached{errno}", PROXY_SETTING),
+	TEXT(OF_PROXY | UNREACHED, NULL,
+	    "the proxy{proxy} closed the connection", PROXY_SETTING),
+
+	/* no connection */
+	CODE(OF_SERVER, CURLE_COULDNT_RESOLVE_HOST, "its name is not known",
+	    "Check the host in the URL, and the network and DNS of this "
+	    "machine"),
+	TEXT(OF_SERVER, "Resolving timed out",
+	    "its name was not found within {timeout}",
+	    "Check the network and DNS of this machine"),
+	TEXT(OF_SERVER, "SSL connection timeout",
+	    "it did not finish the TLS handshake within {timeout}",
+	    "Check that it speaks https at this port, or raise "
+	    "--connect-timeout"),
+	CODE(OF_SERVER | UNREACHED, CURLE_OPERATION_TIMEDOUT,
+	    "there was no connection within {timeout}",
+	    "Check host and port in the URL, and firewall and VPN"),
+	ERRNO(OF_SERVER | UNREACHED | WITH_SOCKET, ECONNREFUSED,
+	    "nothing listens at {socket}",
+	    "Start the server, or correct --unix-socket"),
+	ERRNO(OF_SERVER | UNREACHED | WITH_SOCKET, ENOENT,
+	    "{socket} does not exist",
+	    "Start the server, or correct --unix-socket"),
+	ERRNO(OF_SERVER | UNREACHED | WITH_SOCKET, EACCES,
+	    "{socket} cannot be used: permission denied",
+	    "Change its mode, or run mcpsplice as a user who may use it"),
+	ERRNO(OF_SERVER | UNREACHED, ECONNREFUSED,
+	    "nothing listens there (connection refused)",
+	    "Start the server, or check host and port in the URL"),
+	ERRNO(OF_SERVER | UNREACHED, ENETUNREACH,
+	    "this machine has no way there (network unreachable)",
+	    "Check the network of this machine"),
+	ERRNO(OF_SERVER | UNREACHED, EHOSTUNREACH,
+	    "this machine has no way there (no route to host)",
+	    "Check the network of this machine, and its VPN"),
+	ERRNO(OF_SERVER | UNREACHED, ETIMEDOUT,
+	    "there was no answer to the connection",
+	    "Check host and port in the URL, and firewall and VPN"),
+	ERRNO(OF_SERVER | UNREACHED, EMFILE,
+	    "mcpsplice has too many files open",
+	    "Raise the limit of open files (ulimit -n)"),
+	/* TLS 1.3 looks at the client certificate after the handshake. */
+	CODE(HTTPS | FRESH | WITH_CERT, CURLE_SEND_ERROR, CUT_AFTER_HANDSHAKE,
+	    SUSPECT_CERT),
+	CODE(HTTPS | FRESH, CURLE_SEND_ERROR, CUT_AFTER_HANDSHAKE,
+	    SUSPECT_NO_CERT),
+	ROW(OF_SERVER | UNREACHED, CURLE_SSL_CONNECT_ERROR, 0, 0, NULL,
+	    "it closed the connection during the TLS handshake",
+	    "Check that it speaks https at this port"),
+	CODE(OF_SERVER | UNREACHED, CURLE_COULDNT_CONNECT,
+	    "there is no connection{errno}",
+	    "Start the server, or check host and port in the URL"),
+
+	/* TLS: not its own */
+	TEXT(OF_SERVER | HTTPS, "wrong version number",
+	    "it does not speak TLS at this port",
+	    "If it speaks plain http, write http:// in the URL{allow}"),
+	TEXT(OF_SERVER | HTTPS, "packet length too long",
+	    "it does not speak TLS at this port",
+	    "If it speaks plain http, write http:// in the URL{allow}"),
+	TEXT(OF_SERVER | HTTPS, "record layer failure",
+	    "it does not speak TLS at this port",
+	    "If it speaks plain http, write http:// in the URL{allow}"),
+	TEXT(OF_SERVER | HTTPS, "unexpected TLS packet",
+	    "it does not speak TLS at this port",
+	    "If it speaks plain http, write http:// in the URL{allow}"),
+
+	/* TLS: the server refuses */
+	TEXT(OF_SERVER | TLS, "alert protocol version",
+	    "it speaks no version of TLS from 1.2 on", NEWER_TLS),
+	TEXT(OF_SERVER | TLS, "unsupported protocol",
+	    "it speaks no version of TLS from 1.2 on", NEWER_TLS),
+	TEXT(OF_SERVER | TLS, "sigalg disallowed",
+	    "it speaks no version of TLS from 1.2 on", NEWER_TLS),
+	TEXT(OF_SERVER | TLS, "alert certificate required",
+	    "it wants a client certificate", ADD_CERT),
+	TEXT(OF_SERVER | TLS | WITH_CERT, "alert unknown ca",
+	    "it does not trust the client certificate of --cert", OTHER_CERT),
+	TEXT(OF_SERVER | TLS | WITH_CERT, "alert certificate expired",
+	    "the client certificate of --cert has expired", OTHER_CERT),
+	TEXT(OF_SERVER | TLS | WITH_CERT, "alert certificate",
+	    "it does not accept the client certificate of --cert ({text})",
+	    OTHER_CERT),
+	TEXT(OF_SERVER | TLS, "alert bad certificate",
+	    "it wants a client certificate", ADD_CERT),
+	TEXT(OF_SERVER | TLS, "unrecognized name",
+	    "it knows no server of the name {host}",
+	    "Check the host in the URL"),
+	TEXT(OF_SERVER | TLS | WITH_CERT, "alert handshake failure",
+	    "it refused the TLS handshake",
+	    "Check that it accepts the client certificate of --cert"),
+	TEXT(OF_SERVER | TLS, "alert handshake failure",
+	    "it refused the TLS handshake", SUSPECT_NO_CERT),
+	TEXT(OF_SERVER | TLS, " alert ",
+	    "it refused the TLS handshake ({text})",
+	    "Ask whoever runs the server"),
+
+	/* TLS: its certificate */
+	TEXT(OF_SERVER | TLS, "has expired", "its certificate has expired",
+	    RENEW),
+	TEXT(OF_SERVER | TLS, "expiration date", "its certificate has expired",
+	    RENEW),
+	TEXT(OF_SERVER | TLS, "not yet valid",
+	    "its certificate is not valid yet", SET_CLOCK),
+	TEXT(OF_SERVER | TLS, "activation date",
+	    "its certificate is not valid yet", SET_CLOCK),
+	TEXT(OF_SERVER | TLS | WITH_NAMES, "match",
+	    "its certificate is for {names}, not for {host}",
+	    "Use a name in the URL that the certificate is for"),
+	TEXT(OF_SERVER | TLS, "match", "its certificate is not for {host}",
+	    "Use a name in the URL that the certificate is for"),
+	TEXT(OF_SERVER | TLS, "in certificate chain", UNKNOWN_ISSUER,
+	    TRUST_ISSUER),
+	TEXT(OF_SERVER | TLS, "issuer", UNKNOWN_ISSUER, TRUST_ISSUER),
+	TEXT(OF_SERVER | TLS, "signed certificate",
+	    "it has signed its certificate itself, and it is not {trusted}",
+	    "If you trust it, give a file with that certificate: --cacert "
+	    "FILE{insecure}"),
+	TEXT(OF_SERVER | TLS, "verification failed", UNKNOWN_ISSUER,
+	    TRUST_ISSUER),
+	CODE(OF_SERVER | TLS, CURLE_PEER_FAILED_VERIFICATION,
+	    "its certificate is refused: {text}",
+	    "Whoever runs the server has to replace it{insecure}"),
+	TEXT(OF_SERVER | TLS, NULL, "the TLS handshake failed: {text}",
+	    "Check that it speaks https at this port"),
+
+	/* files of the user */
+	CODE(SETTING, CURLE_SSL_CACERT_BADFILE,
+	    "the certificates to trust cannot be read: {cacert}",
+	    "Correct --cacert"),
+	TEXT(SETTING, "client certificate",
+	    "{cert} has no certificate in PEM form", "Correct --cert"),
+	TEXT(SETTING, "private key", "the key of --cert cannot be used",
+	    KEY_FITS),
+	CODE(SETTING, CURLE_SSL_CERTPROBLEM,
+	    "the client certificate cannot be used: {text}", KEY_FITS),
+	CODE(SETTING, CURLE_READ_ERROR, "the netrc file cannot be used",
+	    "Correct --netrc-file"),
+
+	/* the connection broke */
+	TEXT(CUT | PLAIN, "HTTP/0.9", "it does not speak plain http",
+	    WRITE_HTTPS),
+	TEXT(CUT | HTTPS, "HTTP/0.9", "it does not speak HTTP at this port",
+	    "Check the port in the URL"),
+	TEXT(CUT, "reset by peer", "it reset the connection", "{fresh}"),
+	CODE(CUT, CURLE_GOT_NOTHING,
+	    "it closed the connection without an answer", "{fresh}"),
+	CODE(CUT, CURLE_RECV_ERROR, "{text}", "{fresh}"),
+	CODE(CUT, CURLE_ABORTED_BY_CALLBACK,
+	    "the connection was closed before an answer came", ""),
+};
+
+static bool names_of(const struct http_failure *f, struct buf *out);
+
+/* Returns the conditions that hold. */
+static unsigned
+state_of(const struct http_failure *f)
+{
+	const struct http_config *c = f->config;
+
+	return (f->of_proxy ? OF_PROXY : OF_SERVER) |
+	    (f->https ? HTTPS : PLAIN) | (c->cert != NULL ? WITH_CERT : 0) |
+	    (c->proxy_user != NULL ? WITH_USER : 0) |
+	    (c->unix_socket != NULL ? WITH_SOCKET : 0) |
+	    (names_of(f, NULL) ? WITH_NAMES : 0) |
+	    (f->end == HTTP_CUT ? CUT : 0) | (f->end == HTTP_TLS ? TLS : 0) |
+	    (f->end == HTTP_CONNECT ? UNREACHED : 0) |
+	    (f->end == HTTP_CONFIG ? SETTING : 0) | (f->fresh ? FRESH : 0);
+}
+
+static bool
+fits(const struct row *r, const struct http_failure *f, unsigned state)
+{
+	return (r->when & state) == r->when &&
+	    (r->result == CURLE_OK || r->result == f->result) &&
+	    (r->os_error == 0 || r->os_error == f->os_error) &&
+	    (r->proxy_status == 0 || r->proxy_status == f->proxy_status ||
+		(r->proxy_status == -1 && f->proxy_status >= 300)) &&
+	    (r->needle == NULL || strcasestr(f->text, r->needle) != NULL);
+}
+
+/* Returns the value of an item of the certificate, or NULL. The first one is
+ * that of the server's own certificate. */
+static const char *
+item(const struct http_failure *f, const char *name)
+{
+	const struct curl_slist *s;
+	size_t n = strlen(name);
+
+	for (s = f->certificate; s != NULL; s = s->next)
+		if (strncmp(s->data, name, n) == 0 && s->data[n] == ':')
+			return s->data + n + 1;
+	return NULL;
+}
+
+/* Appends the names that the certificate is for; out may be NULL. */
+static bool
+names_of(const struct http_failure *f, struct buf *out)
+{
+	static const char *const kinds[] = { "DNS:", "IP Address:" };
+	const char *p = item(f, "X509v3 Subject Alternative Name");
+	struct buf names;
+	size_t i, n;
+
+	if (p == NULL)
+		return false;
+	buf_init(&names, 0);
+	for (; *p != '\0'; p += n + strspn(p + n, ", ")) {
+		n = strcspn(p, ",");
+		for (i = 0; i < 2; i++)
+			if (strncmp(p, kinds[i], strlen(kinds[i])) == 0)
+				buf_addf(&names, "%s%.*s",
+				    names.n > 0 ? ", " : "",
+				    (int)(n - strlen(kinds[i])),
+				    p + strlen(kinds[i]));
+	}
+	if (out != NULL)
+		codec_visible(out, buf_span(&names), NAMES_SHOWN_MAX);
+	n = names.n;
+	buf_free(&names);
+	return n > 0;
+}
+
+/* Appends libcurl's words without what only a programmer reads:
+ * "OpenSSL/3.0.19: error:0A000410:SSL routines::REASON, errno 0". */
+static void
+add_text(struct buf *out, const char *text)
+{
+	const char *from = strstr(text, "routines::");
+	struct span s = span_of(from == NULL ? text :
+					       from + strlen("routines::"));
+	const char *end = strstr(s.p, ", errno");
+
+	if (strncmp(s.p, "SSL certificate problem: ", 25) == 0)
+		s = span_of(s.p + 25);
+	if (end != NULL)
+		s.n = (size_t)(end - s.p);
+	while (s.n > 0 && (s.p[s.n - 1] == '.' || s.p[s.n - 1] == ' '))
+		s.n--;
+	codec_visible(out, s, TEXT_SHOWN_MAX);
+}
+
+static void
+add_clock(struct buf *out, int64_t now)
+{
+	time_t t = (time_t)now;
+	char text[64];
+	struct tm tm;
+
+	if (gmtime_r(&t, &tm) != NULL &&
+	    strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &tm) > 0)
+		buf_adds(out, text);
+}
+
+/* Appends the proxy that libcurl uses, or where it was set. */
+static void
+add_proxy(struct buf *out, const struct http_failure *f, bool setting)
+{
+	const struct http_proxy_setting *s = &f->config->proxies[f->https];
+
+	if (setting)
+		buf_adds(out, s->from == NULL ? "the setting" : s->from);
+	else if (s->url != NULL)
+		buf_addf(out, " %s (from %s)", s->url, s->from);
+}
+
+/* Appends where the certificate would have to be: "in FILE, nor in FILE". */
+static void
+add_trusted(struct buf *out, const struct http_config *c)
+{
+	if (c->cacert != NULL)
+		buf_addf(out, "in %s", c->cacert);
+	else
+		buf_adds(out, "trusted here");
+	if (c->cacert_extra != NULL)
+		buf_addf(out, ", nor in %s (NODE_EXTRA_CA_CERTS)",
+		    c->cacert_extra);
+}
+
+/* Appends what stands for the hole of this name. */
+static void
+add_hole(struct buf *out, struct span hole, const struct http_failure *f)
+{
+	const struct http_config *c = f->config;
+
+	if (span_is(hole, "proxy") || span_is(hole, "from"))
+		add_proxy(out, f, span_is(hole, "from"));
+	else if (span_is(hole, "host"))
+		buf_adds(out, f->host);
+	else if (span_is(hole, "status"))
+		buf_addf(out, "%d", f->proxy_status);
+	else if (span_is(hole, "timeout"))
+		buf_addf(out, "%lld s",
+		    (long long)(c->connect_timeout_ms + 999) / 1000);
+	else if (span_is(hole, "errno") && f->os_error != 0)
+		buf_addf(out, " (%s)", strerror(f->os_error));
+	else if (span_is(hole, "text"))
+		add_text(out, f->text);
+	else if (span_is(hole, "clock"))
+		add_clock(out, f->now);
+	else if (span_is(hole, "names"))
+		names_of(f, out);
+	else if (span_is(hole, "cacert"))
+		buf_adds(out, c->cacert != NULL ? c->cacert : "");
+	else if (span_is(hole, "trusted"))
+		add_trusted(out, c);
+	else if (span_is(hole, "cert"))
+		buf_adds(out, c->cert != NULL ? c->cert : "");
+	else if (span_is(hole, "socket"))
+		buf_adds(out, c->unix_socket);
+	else if (span_is(hole, "allow"))
+		buf_adds(out, f->loopback ? "" : " and add --allow-http");
+	else if (span_is(hole, "insecure"))
+		buf_adds(out,
+		    c->node_insecure ?
+			". NODE_TLS_REJECT_UNAUTHORIZED=0 has no effect: "
+			"mcpsplice checks every certificate" :
+			"");
+	else if (span_is(hole, "fresh") && f->fresh)
+		buf_adds(out,
+		    !f->https           ? WRITE_HTTPS :
+			c->cert == NULL ? SUSPECT_NO_CERT :
+					  SUSPECT_CERT);
+}
+
+static void
+add_words(struct buf *out, const char *words, const struct http_failure *f)
+{
+	const char *hole, *end;
+
+	while ((hole = strchr(words, '{')) != NULL) {
+		buf_add(out, words, (size_t)(hole++ - words));
+		end = strchr(hole, '}');
+		add_hole(out, (struct span){ hole, (size_t)(end - hole) }, f);
+		words = end + 1;
+	}
+	buf_adds(out, words);
+}
+
+void
+http_why(const struct http_failure *f, struct buf *why, struct buf *remedy)
+{
+	unsigned state = state_of(f);
+	size_t i;
+
+	for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+		if (!fits(&rows[i], f, state))
+			continue;
+		add_words(why, rows[i].why, f);
+		add_words(remedy, rows[i].remedy, f);
+		return;
+	}
+	add_text(why, f->text);
+}
