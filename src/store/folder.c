@@ -119,7 +119,10 @@ list_one(const char *file, void *arg)
 	char name[STORE_NAME_BYTES];
 	size_t n = strlen(file), skip = 0, end = strlen(RECORD_END);
 
-	if (l->helper) {
+	if (strncmp(file, PENDING_FILE, strlen(PENDING_FILE)) == 0) {
+		skip = strlen(PENDING_FILE);
+		end = 0;
+	} else if (l->helper) {
 		skip = strlen(TOKEN_LOCK);
 		if (strncmp(file, TOKEN_LOCK, skip) != 0)
 			return true;

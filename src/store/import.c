@@ -327,7 +327,8 @@ take_token(struct record *r, const struct source *s)
 	headers_free(&none);
 	if (rc < 0) {
 		free(why);
-		return "its access token is none";
+		return "its access token is empty, or has bytes that no token "
+		       "may have";
 	}
 	r->token.access = xstrdup(text);
 	r->issuer = copy_of(s->json, "issuer");
@@ -467,4 +468,41 @@ import_tokens(struct record *r, const struct import_config *config, char **from,
 	if (config->resource != NULL && config->resource[0] != '\0')
 		r->resource = xstrdup(config->resource);
 	return true;
+}
+
+static bool
+is_no_token(const char *file, void *arg)
+{
+	static const char end[] = "_tokens.json";
+	size_t n = strlen(file), m = strlen(end);
+	bool *found = arg;
+
+	*found = n > m && strcmp(file + n - m, end) == 0;
+	return !*found;
+}
+
+bool
+import_any(const struct import_config *config)
+{
+	struct names names = { .n = 0 };
+	bool found = false;
+	char *path;
+	size_t i;
+	int dir;
+
+	if (config->folder != NULL && config->folder[0] == '/')
+		list_versions(&names, config->folder);
+	for (i = 0; i < names.n; i++) {
+		path = xasprintf("%s/%s", config->folder, names.list[i]);
+		dir = found ? -1 :
+			      open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (dir >= 0) {
+			file_list(dir, BOUND_IMPORT_ENTRIES, is_no_token,
+			    &found);
+			file_close(dir);
+		}
+		free(path);
+		free(names.list[i]);
+	}
+	return found;
 }

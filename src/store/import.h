@@ -33,4 +33,8 @@ struct import_config {
 bool import_tokens(struct record *r, const struct import_config *config,
     char **from, char **why);
 
+/* Has mcp-remote tokens, of whatever server? Only the folder of config
+ * counts. */
+bool import_any(const struct import_config *config);
+
 #endif

@@ -1,8 +1,8 @@
 /*
- * A sign-in under way, as lines of text: "url", "code", "opened" and "failed",
- * each with a blank and its value. Lines of another kind are ignored. The file
- * is written beside the records even if a helper keeps those: it contains
- * nothing that gives access.
+ * A sign-in under way, as lines of text: "server", "url", "code", "opened",
+ * "asked" and "failed", each with a blank and its value. Lines of another kind
+ * are ignored. The file is written beside the records even if a helper keeps
+ * those: it contains nothing that gives access.
  */
 #include "config.h"
 
@@ -12,16 +12,17 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "io/file.h"
 #include "store/state.h"
 
-#define PENDING_FILE "pending-"
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 void
 pending_free(struct pending *p)
 {
+	free(p->server);
 	free(p->url);
 	free(p->user_code);
 	memset(p, 0, sizeof *p);
@@ -74,10 +75,14 @@ parse_pending(struct pending *p, struct span text)
 	size_t i;
 
 	while (file_line(&text, &line)) {
-		if (is_line(line, "url", &value))
+		if (is_line(line, "server", &value))
+			set_text(&p->server, value);
+		else if (is_line(line, "url", &value))
 			set_text(&p->url, value);
 		else if (is_line(line, "code", &value))
 			set_text(&p->user_code, value);
+		else if (is_line(line, "asked", &value))
+			p->asked_at = take_number(&value);
 		else if (is_line(line, "failed", &value))
 			p->failed_at = take_number(&value);
 		else if (is_line(line, "opened", &value))
@@ -127,12 +132,14 @@ store_set_pending(struct store *s, const char *name, const struct pending *p)
 
 	buf_init(&b, 0);
 	errno = EINVAL;
-	if (add_text(&b, "url", p->url) == 0 &&
+	if (add_text(&b, "server", p->server) == 0 &&
+	    add_text(&b, "url", p->url) == 0 &&
 	    add_text(&b, "code", p->user_code) == 0) {
 		buf_adds(&b, "opened");
 		for (i = 0; i < COUNT(p->opened); i++)
 			buf_addf(&b, " %" PRId64, p->opened[i]);
-		buf_addf(&b, "\nfailed %" PRId64 "\n", p->failed_at);
+		buf_addf(&b, "\nasked %" PRId64 "\nfailed %" PRId64 "\n",
+		    p->asked_at, p->failed_at);
 		store_file(file, PENDING_FILE, name, "");
 		if (b.n > BOUND_PENDING_BYTES)
 			errno = EFBIG;
@@ -140,5 +147,22 @@ store_set_pending(struct store *s, const char *name, const struct pending *p)
 			rc = file_write(dir, file, buf_span(&b), false);
 	}
 	buf_free(&b);
+	return rc;
+}
+
+int
+store_end_pending(struct store *s, const char *name)
+{
+	int64_t now = (int64_t)time(NULL);
+	struct pending p;
+	int rc;
+
+	store_pending(s, name, &p);
+	free(p.url);
+	free(p.user_code);
+	p.url = p.user_code = NULL;
+	p.failed_at = p.failed_at < now ? now : p.failed_at + 1;
+	rc = store_set_pending(s, name, &p);
+	pending_free(&p);
 	return rc;
 }

@@ -204,7 +204,7 @@ parse_client(struct record *r, const char **why)
 	struct json_object *o;
 	int source, method;
 
-	*why = "its client is not one";
+	*why = "its member \"client\" is broken";
 	if (part_of(r->json, "client", &o) < 0)
 		return -1;
 	if (o == NULL)
@@ -234,7 +234,7 @@ parse_token(struct record *r, const char **why)
 {
 	struct json_object *o;
 
-	*why = "its token is not one";
+	*why = "its member \"token\" is broken";
 	if (part_of(r->json, "token", &o) < 0)
 		return -1;
 	if (o == NULL)
@@ -264,7 +264,7 @@ parse_top(struct record *r, const char **why)
 	}
 	parse_all(r, r->json, top_members);
 	if (r->url == NULL) {
-		*why = "it does not say of which server";
+		*why = "it does not name its server";
 		return -1;
 	}
 	r->generation = number_of(r->json, "generation");

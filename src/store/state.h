@@ -7,6 +7,8 @@
 
 #include "store/store.h"
 
+#define PENDING_FILE "pending-"
+
 /* Room for a NAME with a prefix and a suffix. */
 #define STORE_FILE_BYTES (STORE_NAME_BYTES + 16)
 

@@ -72,8 +72,7 @@ store_new(struct loop *l, const struct store_config *config, char **why)
 	    may_be_made(config->home)) {
 		free(reason); /* the folder is made with the first record */
 	} else if (s->dir < 0) {
-		*why = xasprintf("%s: tokens are kept in memory only", reason);
-		free(reason);
+		*why = reason;
 		store_free(s);
 		return NULL;
 	}
@@ -279,9 +278,10 @@ helper_failure(enum child_end end, int value)
 	case CHILD_SIGNAL:
 		return xasprintf("it was ended by signal %d", value);
 	case CHILD_TIMEOUT:
-		return xasprintf("no answer in %d s", BOUND_HELPER_MS / 1000);
+		return xasprintf("it did not answer within %d s",
+		    BOUND_HELPER_MS / 1000);
 	case CHILD_TOO_LARGE:
-		return xstrdup("it says too much");
+		return xstrdup("it printed too much");
 	case CHILD_NO_START:
 	default:
 		return xasprintf("it cannot be started: %s", strerror(value));
@@ -321,7 +321,7 @@ helper_done(enum child_end end, int value, void *arg)
 		op->why = xasprintf("the helper of --auth-store: %s", failure);
 		free(failure);
 	} else if (op->get != NULL && text.n > 0) {
-		op_parse(op, text, "what the helper of --auth-store says");
+		op_parse(op, text, "what the helper of --auth-store printed");
 	}
 	op_tell(op);
 }

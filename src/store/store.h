@@ -25,6 +25,9 @@ struct store_config {
 	bool make;
 };
 
+/* What it means for a proxy that there is no store. */
+#define STORE_LACKS "tokens are kept in memory only"
+
 /* Returns NULL with *why for users, owned by the caller, if there is no
  * store. */
 struct store *store_new(struct loop *l, const struct store_config *config,
@@ -79,22 +82,28 @@ void store_unlock(int fd);
  * has to open. The holder of STORE_LOGIN writes it; without a holder it means
  * nothing. Short texts of one line each. */
 struct pending {
+	char *server;    /* the MCP server's URL; NULL: not known */
 	char *url;       /* NULL: not known yet */
 	char *user_code; /* of the device flow, or NULL */
 	/* when tabs were opened for this server: s since 1970, newest first */
 	int64_t opened[3];
+	int64_t asked_at;  /* when url was shown by a copy that opens tabs; 0:
+			    * it opens none */
 	int64_t failed_at; /* when a login failed; 0: none did */
 };
 /* Frees the strings of p. */
 void pending_free(struct pending *p);
+/* Asks the holder of STORE_LOGIN to end: it takes the state without a URL and
+ * with a later failure for that. Returns 0, or -1 with errno. */
+int store_end_pending(struct store *s, const char *name);
 /* Reads the state. Always fills p, with zeros if there is none. */
 void store_pending(struct store *s, const char *name, struct pending *p);
 /* Writes the state. Returns 0, or -1 with errno. */
 int store_set_pending(struct store *s, const char *name,
     const struct pending *p);
 
-/* Lists the names of all records, for "status". With a helper: the names that
- * have a lock file. */
+/* Lists the names of all records, and of the sign-ins under way, for "status":
+ * a name can come twice. With a helper: the names that have a lock file. */
 typedef bool store_list_cb(const char *name, void *arg);
 void store_list(struct store *s, store_list_cb *each, void *arg);
 

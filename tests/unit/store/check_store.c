@@ -391,7 +391,7 @@ START_TEST(corrupt)
 	ck_assert(refuses("newer version"));
 	put_text("{\"version\":1,\"url\":\"" URL "\",\"token\":"
 		 "{\"access_token\":\"CANARY CANARY\"}}");
-	ck_assert(refuses("its token"));
+	ck_assert(refuses("\"token\" is broken"));
 	ck_assert_ptr_null(strstr(got.why, "CANARY"));
 	long_text = xcalloc(1, BOUND_DOCUMENT_BYTES + 2);
 	memset(long_text, ' ', BOUND_DOCUMENT_BYTES + 1);
@@ -497,11 +497,10 @@ expect_no_store(const char *at, const char *helper, const char *word)
 
 START_TEST(no_home)
 {
-	expect_no_store(NULL, NULL, "HOME");
-	expect_no_store(NULL, NULL, "in memory");
-	expect_no_store("", NULL, "in memory");
-	expect_no_store("relative", NULL, "in memory");
-	expect_no_store(home_path("none"), NULL, "in memory");
+	expect_no_store(NULL, NULL, "HOME is not set");
+	expect_no_store("", NULL, "HOME is not set");
+	expect_no_store("relative", NULL, "HOME is not set");
+	expect_no_store(home_path("none"), NULL, "set HOME");
 	ck_assert(!home_exists("none"));
 	expect_no_store(home, "", "--auth-store");
 	expect_no_store(home, "a 'b", "--auth-store");
@@ -805,7 +804,9 @@ END_TEST
 
 START_TEST(pending)
 {
-	struct pending p = { .opened = { 300, 200, 100 }, .failed_at = 400 };
+	struct pending p = {
+		.opened = { 300, 200, 100 }, .asked_at = 350, .failed_at = 400
+	};
 	struct pending q;
 
 	store_pending(store, name, &q);
@@ -821,6 +822,7 @@ START_TEST(pending)
 	ck_assert_int_eq(q.opened[0], 300);
 	ck_assert_int_eq(q.opened[1], 200);
 	ck_assert_int_eq(q.opened[2], 100);
+	ck_assert_int_eq(q.asked_at, 350);
 	ck_assert_int_eq(q.failed_at, 400);
 	pending_free(&q);
 	free(p.user_code);
@@ -894,7 +896,7 @@ START_TEST(pending_large)
 	ck_assert_int_eq(store_set_pending(store, name, &p), _i == 0 ? 0 : -1);
 	/* Whoever wrote it. */
 	buf_reset(&b);
-	buf_addf(&b, "failed 400\nurl %s\nopened 0 0 0\n", p.url);
+	buf_addf(&b, "failed 400\nurl %s\nopened 0 0 0\nasked 0\n", p.url);
 	ck_assert_uint_eq(b.n, BOUND_PENDING_BYTES + (size_t)_i);
 	home_put(file, b.p, b.n, 0600);
 	store_pending(store, name, &q);
