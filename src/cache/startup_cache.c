@@ -1,14 +1,14 @@
 /*
- * Two files for each profile. The first has three lines: an object written by
- * mcpsplice, the result of initialize, and the result of tools/list or nothing.
- * The first line is never parsed: it has to be the same bytes that add_head
- * would write for the other two, with the number of the format, the profile's
- * hash, the version that the client asked for, and a SHA-256 over that version
- * and the other lines. So a file with any changed byte is not used, nor one for
- * another version or profile.
+ * For each profile there is a file for each kind of client, and one for the
+ * era. The former has three lines: an object written by mcpsplice, the result
+ * of initialize, and the result of tools/list or nothing. The first line is
+ * never parsed: it has to be the same bytes that add_head would write for the
+ * other two, with the number of the format, the hashes of profile and client,
+ * and a SHA-256 over the latter and the other lines. So a file with any changed
+ * byte is not used, nor one for another client or profile.
  *
- * The second file is one line for the era, which has to be one of the three
- * lines that compose_era can write. The age of the era is that of the file.
+ * The file for the era is one line, which has to be one of the three lines that
+ * compose_era can write. The age of the era is that of the file.
  *
  * Files are written without a sync, which would block the loop: a file that a
  * power cut has torn is not used.
@@ -18,7 +18,9 @@
 #include "cache/startup_cache.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bounds.h"
 #include "base/log.h"
@@ -27,10 +29,23 @@
 
 #define STARTUP_CACHE_FOLDER ".cache/mcpsplice"
 
+enum {
+	ENTRY_HEX = 12, /* digits of the client's hash in a file name */
+	DAY_S = 24 * 60 * 60,
+	FRESH_S = 7 * DAY_S /* a file as young as this is not written again */
+};
+
 struct startup_cache {
 	char *home;
 	struct profile profile;
 	char *era; /* name of the file for the era */
+};
+
+/* The file for a kind of client. */
+struct entry {
+	const struct startup_cache *m;
+	char client[PROFILE_HEX_BYTES];
+	char name[sizeof((struct profile *)0)->name + ENTRY_HEX + 1];
 };
 
 enum cached_era {
@@ -94,43 +109,51 @@ is_json(struct span s, char kind)
 }
 
 static bool
-is_version(struct span s)
-{
-	return s.n <= BOUND_CACHE_VERSION_BYTES && is_json(s, '"');
-}
-
-static bool
 is_tools(struct span s)
 {
 	return is_json(s, '{') && json_kind(json_get(s, "tools")) == '[';
 }
 
+/* Returns false if there is no SHA-256. */
+static bool
+find_entry(struct entry *e, const struct startup_cache *m,
+    struct startup_client client)
+{
+	struct span parts[] = { client.version, span_of("\n"),
+		client.capabilities };
+
+	e->m = m;
+	if (profile_digest(e->client, parts, 3) != 0)
+		return false;
+	snprintf(e->name, sizeof e->name, "%s-%.*s", m->profile.name, ENTRY_HEX,
+	    e->client);
+	return true;
+}
+
 /* Adds the first line for rest, with its line end. Returns 0, or -1. */
 static int
-add_head(const struct startup_cache *m, struct span requested, struct span rest,
-    struct buf *out)
+add_head(const struct entry *e, struct span rest, struct buf *out)
 {
-	struct span parts[] = { requested, span_of("\n"), rest };
+	struct span parts[] = { span_of(e->client), span_of("\n"), rest };
 	char sum[PROFILE_HEX_BYTES];
 
 	if (profile_digest(sum, parts, 3) < 0)
 		return -1;
 	return buf_addf(out,
-	    "{\"mcpsplice\":1,\"key\":\"%s\",\"version\":%.*s,"
+	    "{\"mcpsplice\":2,\"key\":\"%s\",\"client\":\"%s\","
 	    "\"sum\":\"%s\"}\n",
-	    m->profile.hash, (int)requested.n, requested.p, sum);
+	    e->m->profile.hash, e->client, sum);
 }
 
 /* Is head the first line for rest? */
 static bool
-is_head(const struct startup_cache *m, struct span requested, struct span head,
-    struct span rest)
+is_head(const struct entry *e, struct span head, struct span rest)
 {
 	struct buf b;
 	bool same;
 
 	buf_init(&b, 0);
-	same = add_head(m, requested, rest, &b) == 0 && b.n == head.n + 1 &&
+	same = add_head(e, rest, &b) == 0 && b.n == head.n + 1 &&
 	    memcmp(b.p, head.p, head.n) == 0;
 	buf_free(&b);
 	return same;
@@ -139,56 +162,58 @@ is_head(const struct startup_cache *m, struct span requested, struct span head,
 /* Finds the lines in the text of a file. Returns false if they are not
  * valid. */
 static bool
-find_lines(const struct startup_cache *m, struct span requested,
-    struct span text, struct lines *l)
+find_lines(const struct entry *e, struct span text, struct lines *l)
 {
 	struct span head, rest;
 
 	if (!file_line(&text, &head))
 		return false;
 	rest = text;
-	return is_head(m, requested, head, rest) &&
-	    file_line(&text, &l->initialize) && file_line(&text, &l->tools) &&
-	    text.n == 0 && is_json(l->initialize, '{') &&
+	return is_head(e, head, rest) && file_line(&text, &l->initialize) &&
+	    file_line(&text, &l->tools) && text.n == 0 &&
+	    is_json(l->initialize, '{') &&
 	    (l->tools.n == 0 || is_tools(l->tools));
 }
 
-/* Reads the file. Returns false if there is none, or none for this version. */
+/* Reads the file, and its age in seconds. Returns false if there is none, or if
+ * it is damaged. */
 static bool
-read_lines(const struct startup_cache *m, int dir, struct span requested,
-    struct buf *text, struct lines *l)
+read_lines(const struct entry *e, int dir, struct buf *text, struct lines *l,
+    int64_t *age)
 {
-	if (file_read(dir, m->profile.name, BOUND_CACHE_BYTES, text) < 0) {
-		if (errno != ENOENT)
-			log_debug("the startup cache %s cannot be read: %s",
-			    m->profile.name, strerror(errno));
-		return false;
-	}
-	if (find_lines(m, requested, buf_span(text), l))
-		return true;
-	log_debug(
-	    "the startup cache %s is not used: it is for another version, or "
-	    "damaged",
-	    m->profile.name);
+	int fd = file_open(dir, e->name, false);
+	int rc = fd < 0 ? -1 : file_get(fd, BOUND_CACHE_BYTES, text);
+
+	*age = rc < 0 ? 0 : file_age(fd);
+	if (rc < 0 && errno != ENOENT)
+		log_debug("the startup cache %s cannot be read: %s", e->name,
+		    strerror(errno));
+	if (fd >= 0)
+		file_close(fd);
+	if (rc < 0 || find_lines(e, buf_span(text), l))
+		return rc == 0;
+	log_debug("the startup cache %s is not used: it is damaged", e->name);
 	return false;
 }
 
 bool
-startup_cache_load(const struct startup_cache *m, struct span requested,
+startup_cache_load(const struct startup_cache *m, struct startup_client client,
     struct buf *initialize, struct buf *tools)
 {
+	struct entry e;
 	struct lines l;
 	struct buf text;
+	int64_t age;
 	bool found;
 	int dir;
 
-	if (m == NULL || !is_version(requested))
+	if (m == NULL || !find_entry(&e, m, client))
 		return false;
 	dir = open_folder(m, false);
 	if (dir < 0)
 		return false;
 	buf_init(&text, 0);
-	found = read_lines(m, dir, requested, &text, &l);
+	found = read_lines(&e, dir, &text, &l, &age);
 	file_close(dir);
 	if (found) {
 		buf_addspan(initialize, l.initialize);
@@ -214,8 +239,7 @@ add_line(struct buf *out, struct span json)
 
 /* Makes the text of the whole file. Returns 0, or -1. */
 static int
-compose(const struct startup_cache *m, struct span requested, struct lines l,
-    struct buf *out)
+compose(const struct entry *e, struct lines l, struct buf *out)
 {
 	struct buf rest;
 	int rc;
@@ -223,7 +247,7 @@ compose(const struct startup_cache *m, struct span requested, struct lines l,
 	buf_init(&rest, 0);
 	add_line(&rest, l.initialize);
 	add_line(&rest, l.tools);
-	rc = add_head(m, requested, buf_span(&rest), out);
+	rc = add_head(e, buf_span(&rest), out);
 	buf_addspan(out, buf_span(&rest));
 	buf_free(&rest);
 	return rc;
@@ -244,68 +268,132 @@ same_line(struct span json, struct span line)
 	return same;
 }
 
-/* Replaces the old file unless the new text is the same. If the result of
- * initialize alone is too large, the old file is removed, because it is not the
- * latest any more. */
+/* --- files that are removed --- */
+
+struct pruning {
+	const struct entry *e;
+	int dir;
+	unsigned n; /* files of other clients of this profile */
+	int64_t oldest_age;
+	char oldest[sizeof((struct entry *)0)->name];
+};
+
+/* Is that the name of a file for a client of this profile? */
+static bool
+is_entry(const struct startup_cache *m, const char *name)
+{
+	size_t n = strlen(m->profile.name);
+
+	return strncmp(name, m->profile.name, n) == 0 && name[n] == '-' &&
+	    strspn(name + n + 1, "0123456789abcdef") == ENTRY_HEX &&
+	    name[n + 1 + ENTRY_HEX] == '\0';
+}
+
+static bool
+prune(const char *name, void *arg)
+{
+	struct pruning *p = arg;
+	int64_t age;
+	int fd;
+
+	if (strcmp(name, p->e->name) == 0)
+		return true;
+	fd = file_open(p->dir, name, false);
+	if (fd < 0)
+		return true;
+	age = file_age(fd);
+	file_close(fd);
+	if (age > (int64_t)BOUND_CACHE_OLD_DAYS * DAY_S) {
+		file_remove(p->dir, name);
+	} else if (is_entry(p->e->m, name)) {
+		p->n++;
+		if (age >= p->oldest_age) {
+			p->oldest_age = age;
+			snprintf(p->oldest, sizeof p->oldest, "%s", name);
+		}
+	}
+	return true;
+}
+
+/* Removes files that are too old, and the oldest one of this profile if it has
+ * one too many. */
+static void
+prune_all(const struct entry *e, int dir)
+{
+	struct pruning p = { .e = e, .dir = dir };
+
+	file_sweep(dir);
+	file_list(dir, BOUND_CACHE_ENTRIES, prune, &p);
+	if (p.n >= BOUND_CACHE_CLIENTS)
+		file_remove(dir, p.oldest);
+}
+
+/* --- saving --- */
+
+/* If the result of initialize alone is too large, the old file is removed,
+ * because it is not the latest any more. */
 static int
-replace(const struct startup_cache *m, int dir, struct span old,
-    struct span fresh)
+replace(const struct entry *e, int dir, struct span fresh)
 {
 	if (fresh.n > BOUND_CACHE_BYTES) {
-		file_remove(dir, m->profile.name);
+		file_remove(dir, e->name);
 		errno = EFBIG;
 		return -1;
 	}
-	if (span_eq(old, fresh))
-		return 0;
-	file_sweep(dir);
-	return file_write(dir, m->profile.name, fresh, false);
+	prune_all(e, dir);
+	return file_write(dir, e->name, fresh, false);
 }
 
 static void
-save_in(const struct startup_cache *m, int dir, struct span requested,
-    struct lines l)
+save_in(const struct entry *e, int dir, struct lines l)
 {
 	struct buf old, fresh;
 	struct lines was;
+	int64_t age;
 	bool known;
 	int rc;
 
 	buf_init(&old, 0);
 	buf_init(&fresh, 0);
-	known = read_lines(m, dir, requested, &old, &was);
+	known = read_lines(e, dir, &old, &was, &age);
 	if (l.tools.n == 0 && known && same_line(l.initialize, was.initialize))
 		l.tools = was.tools;
-	rc = compose(m, requested, l, &fresh);
+	rc = compose(e, l, &fresh);
 	if (rc == 0 && fresh.n > BOUND_CACHE_BYTES && l.tools.n > 0) {
 		l.tools.n = 0;
 		buf_reset(&fresh);
-		rc = compose(m, requested, l, &fresh);
+		rc = compose(e, l, &fresh);
 	}
-	if (rc == 0 && replace(m, dir, buf_span(&old), buf_span(&fresh)) < 0)
-		log_debug("the startup cache %s cannot be written: %s",
-		    m->profile.name, strerror(errno));
+	if (rc == 0 &&
+	    (age > FRESH_S || !span_eq(buf_span(&old), buf_span(&fresh))) &&
+	    replace(e, dir, buf_span(&fresh)) < 0)
+		log_debug("the startup cache %s cannot be written: %s", e->name,
+		    strerror(errno));
 	buf_free(&old);
 	buf_free(&fresh);
 }
 
 void
-startup_cache_save(const struct startup_cache *m, struct span requested,
+startup_cache_save(const struct startup_cache *m, struct startup_client client,
     struct span initialize, struct span tools)
 {
 	struct lines l = { initialize, tools };
+	struct entry e;
 	int dir;
 
-	if (m == NULL || !is_version(requested) || !is_json(initialize, '{'))
+	if (m == NULL || !is_json(initialize, '{') ||
+	    !find_entry(&e, m, client))
 		return;
 	if (tools.n > 0 && !is_tools(tools))
 		l.tools.n = 0;
 	dir = open_folder(m, true);
 	if (dir < 0)
 		return;
-	save_in(m, dir, requested, l);
+	save_in(&e, dir, l);
 	file_close(dir);
 }
+
+/* --- the era --- */
 
 /* Makes the text of the file for an era. */
 static void
@@ -364,14 +452,15 @@ read_era(const struct startup_cache *m, int dir)
 		age = file_age(fd);
 		era = find_era(m, buf_span(&text));
 	} else if (errno != ENOENT) {
-		log_debug("the cached era in %s cannot be read: %s", m->era,
-		    strerror(errno));
+		log_debug("the server's version in %s cannot be read: %s",
+		    m->era, strerror(errno));
 	}
 	if (fd >= 0)
 		file_close(fd);
 	buf_free(&text);
 	if (rc == 0 && era == STARTUP_CACHE_NO_ERA)
-		log_debug("the cached era in %s is not used: it is damaged",
+		log_debug(
+		    "the server's version in %s is not used: it is damaged",
 		    m->era);
 	return era < STARTUP_CACHE_NO_ERA && is_fresh(era, age) ?
 	    era :
@@ -413,8 +502,9 @@ startup_cache_save_era(const struct startup_cache *m, bool modern, bool sse)
 		compose_era(m, era, &b);
 		file_sweep(dir);
 		if (file_write(dir, m->era, buf_span(&b), false) < 0)
-			log_debug("the era cannot be written to %s: %s", m->era,
-			    strerror(errno));
+			log_debug(
+			    "the server's version cannot be written to %s: %s",
+			    m->era, strerror(errno));
 		buf_free(&b);
 	}
 	file_close(dir);

@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-#include "cache/startup_cache.h"
-
 enum { CACHED_START_MS = 100, STALE_SESSIONS_AT_ONCE = 8 };
 
 struct state_cache {
@@ -20,7 +18,7 @@ struct state_cache {
 	bool has_session, has_start, has_era, no_era;
 	bool modern, sse;
 	struct buf session, session_version;
-	struct buf version, result, tools;
+	struct buf version, capabilities, result, tools;
 	bool looked; /* stale sessions were looked for, which is done once */
 };
 
@@ -28,7 +26,9 @@ static void
 write_cache(struct state_cache *k)
 {
 	if (k->has_start)
-		startup_cache_save(k->startup_cache, buf_span(&k->version),
+		startup_cache_save(k->startup_cache,
+		    (struct startup_client){
+			buf_span(&k->version), buf_span(&k->capabilities) },
 		    buf_span(&k->result), buf_span(&k->tools));
 	if (k->has_era)
 		startup_cache_save_era(k->startup_cache, k->modern, k->sse);
@@ -91,17 +91,18 @@ state_cache_free(struct state_cache *k)
 	buf_free(&k->session);
 	buf_free(&k->session_version);
 	buf_free(&k->version);
+	buf_free(&k->capabilities);
 	buf_free(&k->result);
 	buf_free(&k->tools);
 	free(k);
 }
 
 bool
-state_cache_load_start(struct state_cache *k, struct span version,
+state_cache_load_start(struct state_cache *k, struct startup_client client,
     struct buf *result, struct buf *tools)
 {
 	return k != NULL &&
-	    startup_cache_load(k->startup_cache, version, result, tools);
+	    startup_cache_load(k->startup_cache, client, result, tools);
 }
 
 static void
@@ -112,12 +113,13 @@ put(struct buf *b, struct span text)
 }
 
 void
-state_cache_save_start(struct state_cache *k, struct span version,
+state_cache_save_start(struct state_cache *k, struct startup_client client,
     struct span result, struct span tools)
 {
 	if (k == NULL)
 		return;
-	put(&k->version, version);
+	put(&k->version, client.version);
+	put(&k->capabilities, client.capabilities);
 	put(&k->result, result);
 	put(&k->tools, tools);
 	k->has_start = true;

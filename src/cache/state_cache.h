@@ -8,6 +8,7 @@
 #define MCPSPLICE_CACHE_STATE_CACHE_H
 
 #include "cache/stale_sessions.h"
+#include "cache/startup_cache.h"
 #include "io/loop.h"
 
 struct state_cache;
@@ -20,12 +21,12 @@ struct state_cache *state_cache_new(struct loop *l, const char *home,
 /* Writes the changes that are not written yet, and frees the cache. */
 void state_cache_free(struct state_cache *k);
 
-/* Appends the cached start of a client that asked for this version (raw JSON),
- * also as raw JSON; tools may stay empty. Returns false if there is none. */
-bool state_cache_load_start(struct state_cache *k, struct span version,
+/* Appends the cached start of such a client (see startup_cache.h) as raw JSON;
+ * tools may stay empty. Returns false if there is none. */
+bool state_cache_load_start(struct state_cache *k, struct startup_client client,
     struct buf *result, struct buf *tools);
 /* Stores such a start, a moment later. */
-void state_cache_save_start(struct state_cache *k, struct span version,
+void state_cache_save_start(struct state_cache *k, struct startup_client client,
     struct span result, struct span tools);
 /* Gets the server's era, see startup_cache.h. Returns false, and sets nothing,
  * if none is known or it is too old. */
