@@ -13,7 +13,7 @@
 #include "core/client/client.h"
 #include "core/wire/json.h"
 
-enum { EXIT_OWN_ERROR = 22 };
+enum { EXIT_FAILED = 22 };
 
 struct chain {
 	struct client *client;
@@ -31,9 +31,10 @@ struct chain {
 	int64_t now;
 	uint64_t random;
 	uint64_t secret[2];
-	bool fail;       /* exit with 22 after an error that mcpsplice made */
-	bool own_errors; /* such an error was written */
-	bool broken;     /* stdout is broken, so nobody reads the error */
+	bool fail;     /* exit with 22 after an error that mcpsplice made */
+	bool fail_any; /* or after any error */
+	bool failed;   /* such an error was written */
+	bool broken;   /* stdout is broken, so nobody reads the error */
 	/* Inputs that the session still has to get: what the client makes of
 	 * them comes first. */
 	bool eof, stop, tick;
@@ -74,6 +75,7 @@ chain_new(const struct chain_config *config)
 	server.prefix = s->prefix;
 	server.call_timeout_ms = s->call_timeout_ms;
 	c->fail = s->fail;
+	c->fail_any = s->fail_any;
 	c->client = client_new(&client, &c->stage);
 	c->session = session_new(s);
 	c->server = server_new(&server);
@@ -212,14 +214,19 @@ chain_step(struct chain *c, const struct event *event)
 
 /* --- the way out --- */
 
-/* Notes an error that mcpsplice made, whichever reducer wrote it. */
+/* Notes an error that counts for the exit status, whichever reducer wrote
+ * it. */
 static void
 look_at(struct chain *c, const struct frame *f)
 {
-	if (c->fail && f->kind == FRAME_ERROR &&
-	    span_is(json_get(json_get(f->error, "data"), "source"),
-		"\"mcpsplice\""))
-		c->own_errors = true;
+	if (!c->fail)
+		return;
+	if (f->kind == FRAME_ERROR)
+		c->failed |= c->fail_any ||
+		    span_is(json_get(json_get(f->error, "data"), "source"),
+			"\"mcpsplice\"");
+	else if (c->fail_any && f->kind == FRAME_RESULT)
+		c->failed |= span_is(json_get(f->result, "isError"), "true");
 }
 
 /* Does this action of the session leave the chain? */
@@ -230,9 +237,9 @@ leaves(struct chain *c, struct event *out)
 
 	if (out->kind == ACTION_WRITE)
 		look_at(c, out->frame);
-	else if (out->kind == ACTION_EXIT && out->status == 0 &&
-	    c->own_errors && !c->broken)
-		out->status = EXIT_OWN_ERROR;
+	else if (out->kind == ACTION_EXIT && out->status == 0 && c->failed &&
+	    !c->broken)
+		out->status = EXIT_FAILED;
 	if (((c->client_wants | c->server_wants) & bit) == 0)
 		return true;
 	follow(c, out);
@@ -298,6 +305,16 @@ int64_t
 chain_deadline(const struct chain *c)
 {
 	return earlier(session_deadline(c->session), c->filters_due);
+}
+
+struct session_brief
+chain_brief(const struct chain *c)
+{
+	struct session_brief now = session_brief(c->session);
+
+	now.modern = server_discovered(c->server) != NULL;
+	now.sse = server_shares_stream(c->server);
+	return now;
 }
 
 void

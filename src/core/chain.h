@@ -27,6 +27,8 @@ void chain_step(struct chain *c, const struct event *in);
 bool chain_next(struct chain *c, struct event *action);
 int64_t chain_deadline(const struct chain *c);
 void chain_describe(const struct chain *c, struct buf *out);
+/* Like session_brief, with modern and sse. */
+struct session_brief chain_brief(const struct chain *c);
 /* Do the inputs need a secret? They do if the client is a modern one. */
 bool chain_wants_secret(const struct chain *c);
 

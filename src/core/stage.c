@@ -22,7 +22,7 @@ static void
 keep_spans(struct kept_event *k, size_t n)
 {
 	struct span *const spans[] = { &k->event.session, &k->event.version,
-		&k->event.result, &k->event.tools };
+		&k->event.result, &k->event.tools, &k->event.capabilities };
 	char *at = k->bytes = xmalloc(n);
 	size_t i;
 
@@ -38,7 +38,8 @@ keep_spans(struct kept_event *k, size_t n)
 void
 events_add(struct events *q, const struct event *e)
 {
-	size_t n = e->session.n + e->version.n + e->result.n + e->tools.n;
+	size_t n = e->session.n + e->version.n + e->result.n + e->tools.n +
+	    e->capabilities.n;
 	struct kept_event *k;
 
 	if (q->next == q->n)

@@ -77,9 +77,10 @@ enum event_kind {
 	ACTION_READ,         /* ok: read stdin; else stop reading it */
 	ACTION_LOG,          /* log text at level */
 	ACTION_LOAD_START,   /* give INPUT_CACHED_START if the startup cache has
-			      * a start whose client asked for version */
-	ACTION_SAVE_START,   /* put version, result and tools into the startup
-			      * cache */
+			      * a start for the client's version and
+			      * capabilities */
+	ACTION_SAVE_START,   /* put result and tools into the startup cache for
+			      * such a client */
 	ACTION_SAVE_SESSION, /* note session and version on disk, for a later
 			      * process to end; n 0: there is no session */
 	ACTION_FOUND,        /* what to remember of the server: modern (and
@@ -107,9 +108,9 @@ struct event {
 	const struct facts *facts;
 	struct order *order;
 	const char *text;
-	struct span session, version, result, tools; /* the latter two and the
-						      * client's version: raw
-						      * JSON */
+	struct span session, version;
+	/* Raw JSON, as is the client's version. */
+	struct span capabilities, result, tools;
 	struct span id;
 	uint64_t size;
 	enum invalid_line invalid;

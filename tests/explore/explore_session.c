@@ -213,14 +213,16 @@ begin(struct world *w)
 		"call=3600000", "call=60000 window=0" };
 	static const char *const more[] = { "", "", "", " cache", " cache",
 		" ping=5000", " ping=30000 cache", " late" };
-	char text[80];
+	static const char *const starts[] = { "", "", "", "", " start=wait",
+		" start=stand-in", " start=instant" };
+	char text[100];
 
 	w->climate = &climates[explore_below(w,
 	    sizeof climates / sizeof *climates)];
 	w->level = w->cancelling = -1;
 	memset(w->subs, -1, sizeof w->subs);
-	snprintf(text, sizeof text, "%s%s", options[explore_below(w, 12)],
-	    more[explore_below(w, 8)]);
+	snprintf(text, sizeof text, "%s%s%s", options[explore_below(w, 12)],
+	    more[explore_below(w, 8)], starts[explore_below(w, 7)]);
 	w->p = play_new(&play_session, text);
 	w->config = session_played(w->p);
 	w->p->watch = explore_watch;

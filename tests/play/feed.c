@@ -213,10 +213,12 @@ static bool
 feed_end(struct play *p, size_t at, const char *name, const char *rest)
 {
 	static const char *const names[] = { "end", "cut", "idle", "aborted",
-		"connect", "resolve", "tls", "proxy", "denied", "reset" };
+		"connect", "resolve", "tls", "proxy", "denied", "reset",
+		"closed-port" };
 	static const enum ending endings[] = { ENDING_COMPLETE, ENDING_CUT,
 		ENDING_IDLE, ENDING_ABORTED, ENDING_CONNECT, ENDING_RESOLVE,
-		ENDING_TLS, ENDING_PROXY, ENDING_DENIED, ENDING_CUT };
+		ENDING_TLS, ENDING_PROXY, ENDING_DENIED, ENDING_CUT,
+		ENDING_CONNECT };
 	struct sent *s = &p->sent[at];
 	int i = words_index(name, names, sizeof names / sizeof *names);
 
@@ -225,6 +227,7 @@ feed_end(struct play *p, size_t at, const char *name, const char *rest)
 	rest = take_facts(p, s, rest);
 	s->facts.ending = endings[i];
 	s->facts.sent = i < 4;
+	s->facts.conn_refused = strcmp(name, "closed-port") == 0;
 	if (!s->facts.sent && s->facts.why.n == 0)
 		s->facts.why = span_of("refused");
 	feed_event(p, at, INPUT_DONE, NULL, false);

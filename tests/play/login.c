@@ -59,6 +59,7 @@ static const char *const outcomes[CAME_OUTCOMES] = {
 	[CAME_DENIED] = "denied",
 	[CAME_FOREIGN] = "foreign",
 	[CAME_TIMEOUT] = "timeout",
+	[CAME_CANCELLED] = "cancelled",
 	[CAME_BROWSER_FAILED] = "browser-failed",
 	[CAME_ORPHANED] = "orphaned",
 };
@@ -177,7 +178,7 @@ place_word(const struct play *p, struct own *own, const char *word)
 }
 
 static bool
-input_word(struct login_input *in, const char *word)
+input_word(const struct play *p, struct login_input *in, const char *word)
 {
 	int64_t n;
 
@@ -187,6 +188,8 @@ input_word(struct login_input *in, const char *word)
 		in->stamp = (uint64_t)n;
 	else if (words_number(word, "random", &n))
 		in->random = (unsigned)n;
+	else if (words_number(word, "tab", &n))
+		in->tab_at = wall(p) - n;
 	else
 		return words_number(word, "life", &in->life_s) ||
 		    words_number(word, "interval", &in->interval_s) ||
@@ -205,6 +208,7 @@ option_flag(struct login_flow_config *c, const char *word)
 	} flags[] = {
 		{ "nobody", &c->may_ask, false },
 		{ "force", &c->force, true },
+		{ "unasked", &c->unasked, true },
 		{ "alone", &c->shared, false },
 		{ "helper", &c->helper, true },
 		{ "given", &c->client_given, true },
@@ -273,7 +277,7 @@ static void
 tell_end(struct buf *b, const struct login_action *a)
 {
 	static const char *const ends[] = { "done", "interactive", "later",
-		"failed" };
+		"failed", "unasked" };
 
 	buf_addf(b, " %s", ends[a->end]);
 	if (a->again_ms >= 0)
@@ -492,7 +496,7 @@ take_word(struct play *p, struct login_input *in, const char *word)
 	struct own *own = p->own;
 
 	if (!record_word(&own->record, word))
-		return place_word(p, own, word) || input_word(in, word);
+		return place_word(p, own, word) || input_word(p, in, word);
 	if (in->came == CAME_LOADED)
 		record_word(&own->store, word);
 	return true;

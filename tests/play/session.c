@@ -73,6 +73,40 @@ option_replay(struct session_config *c, const char *word)
 	return i >= 0;
 }
 
+static bool
+option_start(struct session_config *c, const char *word)
+{
+	static const char *const names[] = { "auto", "wait", "stand-in",
+		"instant" };
+	const char *value = words_value(word, "start");
+	int i = value == NULL ? -1 : words_index(value, names, 4);
+
+	if (i >= 0)
+		c->start = (enum session_start)i;
+	return i >= 0;
+}
+
+/* Each filter has the patterns that play/README names. */
+static bool
+option_filter(struct session_config *c, const char *word)
+{
+	static const char *const ignore[] = { "delete*", "*Secret?" };
+	static const char *const only[] = { "get_*", "list", "delete_one" };
+
+	if (strcmp(word, "ignore-tools") == 0) {
+		c->filter.ignore = ignore;
+		c->filter.n_ignore = 2;
+	} else if (strcmp(word, "only-tools") == 0) {
+		c->filter.only = only;
+		c->filter.n_only = 3;
+	} else if (strcmp(word, "read-only") == 0) {
+		c->filter.read_only = true;
+	} else {
+		return false;
+	}
+	return true;
+}
+
 bool
 session_option(struct play *p, struct session_config *c, const char *word)
 {
@@ -87,7 +121,8 @@ session_option(struct play *p, struct session_config *c, const char *word)
 		p->tells |= TELLS_CACHE;
 	} else {
 		return option_time(c, word) || option_size(c, word) ||
-		    option_replay(c, word);
+		    option_replay(c, word) || option_start(c, word) ||
+		    option_filter(c, word);
 	}
 	return true;
 }

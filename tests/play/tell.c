@@ -144,12 +144,12 @@ tell_refused(struct play *p, const struct event *e)
 /* --- messages to the client --- */
 
 static void
-add_raw(struct buf *b, struct span raw)
+add_raw(struct play *p, struct span raw)
 {
-	if (raw.n > 120)
-		buf_addf(b, " (%zu bytes)", raw.n);
+	if (raw.n > 120 && (p->tells & TELLS_TEXTS) == 0)
+		buf_addf(&p->out, " (%zu bytes)", raw.n);
 	else
-		add_word(b, raw);
+		add_word(&p->out, raw);
 }
 
 static void
@@ -210,11 +210,11 @@ tell_write(struct play *p, const struct frame *f)
 	} else if (f->kind == FRAME_NOTIFICATION) {
 		buf_adds(b, " note");
 		add_word(b, f->method);
-		add_raw(b, f->params);
+		add_raw(p, f->params);
 	} else if (f->kind == FRAME_RESULT) {
 		add_word(b, f->id);
 		buf_adds(b, " =");
-		add_raw(b, f->result);
+		add_raw(p, f->result);
 	} else if (f->kind == FRAME_ERROR) {
 		add_word(b, f->id.p != NULL ? f->id : span_of("-"));
 		add_error(b, f, (p->tells & TELLS_TEXTS) != 0);

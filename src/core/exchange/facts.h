@@ -33,8 +33,9 @@ struct facts {
 	int status;       /* HTTP status; 0: no answer */
 	enum media media;
 	enum ending ending;
-	bool sent;      /* the server may have seen the request */
-	bool too_large; /* the message passed a cap; size tells its bytes */
+	bool sent;         /* the server may have seen the request */
+	bool conn_refused; /* ENDING_CONNECT: nobody listens there */
+	bool too_large;    /* the message passed a cap; size tells its bytes */
 	uint64_t size;
 	int64_t retry_after_ms; /* -1: not given */
 	struct span session;    /* Mcp-Session-Id of the answer, checked */
@@ -45,7 +46,8 @@ struct facts {
 	struct span location;      /* of a redirect that was not followed */
 	struct span why;           /* the transport's reason in words for
 				    * users */
-	struct span challenge;     /* WWW-Authenticate of a 4xx */
+	struct span remedy; /* what to do, a sentence without its full stop */
+	struct span challenge; /* WWW-Authenticate of a 4xx */
 	uint64_t stamp;    /* of the credentials that the request was sent with;
 			    * 0: there was no token */
 	unsigned refusals; /* so many credentials were refused before, for this

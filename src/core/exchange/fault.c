@@ -7,6 +7,7 @@
 #include "core/exchange/fault.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/bounds.h"
 #include "base/codec.h"
@@ -56,6 +57,8 @@ value(struct buf *out, struct span hole, const struct fault_args *args)
 	else if (span_is(hole, "why"))
 		buf_addf(out, "%.*s", (int)args->why.n,
 		    args->why.n == 0 ? "" : args->why.p);
+	else if (span_is(hole, "remedy"))
+		buf_addspan(out, args->remedy);
 	else if (span_is(hole, "name"))
 		codec_visible(out, args->name, LABEL_MAX);
 	else if (span_is(hole, "count"))
@@ -72,9 +75,9 @@ value(struct buf *out, struct span hole, const struct fault_args *args)
 		buf_adds(out, args->maybe ? "maybe" : "");
 	else if (span_is(hole, "ran"))
 		buf_adds(out,
-		    args->maybe ? "It may have run: check before calling it "
-				  "again. mcpsplice did not repeat it." :
-				  "It did not run.");
+		    args->maybe ? "The call may have run: check before calling "
+				  "it again. mcpsplice did not repeat it." :
+				  "The call did not run.");
 	else
 		return false;
 	return true;
@@ -165,22 +168,27 @@ fault_make(enum fault_id id, const struct fault_args *args)
 /* --- an error from facts --- */
 
 /* For an exchange that broke before a complete answer: the row, and the reason
- * if the transport gives none. */
+ * and the remedy if the transport gives none. */
 static const struct {
 	enum fault_id row;
-	const char *why;
+	const char *why, *remedy;
 } of_ending[] = {
-	[ENDING_COMPLETE] = { FAULT_CUT, "it did not answer" },
-	[ENDING_CUT] = { FAULT_CUT, "the connection was cut" },
-	[ENDING_IDLE] = { FAULT_SILENT, "it did not answer in time" },
-	[ENDING_ABORTED] = { FAULT_CUT, "the connection was closed" },
-	[ENDING_RESOLVE] = { FAULT_UNREACHABLE, "its name is not known" },
-	[ENDING_CONNECT] = { FAULT_UNREACHABLE, "there is no connection" },
-	[ENDING_TLS] = { FAULT_TLS, "the TLS handshake failed" },
-	[ENDING_PROXY] = { FAULT_PROXY, "it makes no connection" },
-	[ENDING_CONFIG] = { FAULT_SETTING, "libcurl refuses it" },
-	[ENDING_DENIED] = { FAULT_DENIED, "there are none" },
-	[ENDING_SIGN_IN] = { FAULT_SIGN_IN, "it does not know the user" },
+	[ENDING_COMPLETE] = { FAULT_CUT, "it did not answer", "" },
+	[ENDING_CUT] = { FAULT_CUT, "the connection was cut", "" },
+	[ENDING_IDLE] = { FAULT_SILENT, "it did not answer in time", "" },
+	[ENDING_ABORTED] = { FAULT_CUT, "the connection was closed", "" },
+	[ENDING_RESOLVE] = { FAULT_UNREACHABLE, "its name is not known",
+	    "Check the host in the URL" },
+	[ENDING_CONNECT] = { FAULT_UNREACHABLE, "there is no connection",
+	    "Check the network, the URL, and whether the server is up" },
+	[ENDING_TLS] = { FAULT_TLS, "the TLS handshake failed",
+	    "Check that it speaks https at this port" },
+	[ENDING_PROXY] = { FAULT_PROXY, "the proxy makes no connection",
+	    "Check --proxy, or add --noproxy HOST" },
+	[ENDING_CONFIG] = { FAULT_SETTING, "libcurl refuses it",
+	    "\"mcpsplice --show-config URL\" shows all settings" },
+	[ENDING_DENIED] = { FAULT_DENIED, "there are none", "" },
+	[ENDING_SIGN_IN] = { FAULT_SIGN_IN, "it does not know the user", "" },
 };
 
 struct span
@@ -192,10 +200,45 @@ fault_why(const struct facts *facts)
 				  span_of(of_ending[facts->ending].why);
 }
 
+struct span
+fault_remedy(const struct facts *facts)
+{
+	return facts->remedy.n > 0 ? facts->remedy :
+				     span_of(of_ending[facts->ending].remedy);
+}
+
 static bool
 is_not_ready(int status)
 {
 	return status == 429 || (status >= 502 && status <= 504);
+}
+
+/* What servers say about TLS over plain http, or without a client certificate:
+ * Go, nginx, Apache httpd, Tomcat, HAProxy. */
+static const struct {
+	const char *words;
+	enum fault_id row;
+} of_tls[] = {
+	{ "HTTP request to an HTTPS server", FAULT_WANTS_HTTPS },
+	{ "plain HTTP request was sent to HTTPS port", FAULT_WANTS_HTTPS },
+	{ "plain HTTP to an SSL-enabled server port", FAULT_WANTS_HTTPS },
+	{ "host and port requires TLS", FAULT_WANTS_HTTPS },
+	{ "No required SSL certificate was sent", FAULT_WANTS_CERT },
+	{ "The SSL certificate error", FAULT_CERT_REFUSED },
+};
+
+/* Returns the row for an answer that is about TLS, or FAULT_NONE. */
+static enum fault_id
+of_tls_words(const struct facts *facts)
+{
+	size_t i;
+
+	if (facts->status < 400 || facts->status > 499)
+		return FAULT_NONE;
+	for (i = 0; i < sizeof of_tls / sizeof *of_tls; i++)
+		if (span_find(facts->body, of_tls[i].words) != NULL)
+			return of_tls[i].row;
+	return FAULT_NONE;
 }
 
 /* Chooses the row for a complete answer with an error status and no JSON-RPC
@@ -205,7 +248,10 @@ of_status(const struct facts *facts, struct fault_args *args, struct buf *words)
 {
 	int status = facts->status;
 	bool page = facts->media == MEDIA_HTML;
+	enum fault_id tls = of_tls_words(facts);
 
+	if (tls != FAULT_NONE)
+		return tls;
 	/* A gateway that lost its server may say any of these. */
 	args->maybe = facts->sent && status >= 500;
 	if ((status == 401 || status == 403) && facts->why.n > 0) {
@@ -237,6 +283,7 @@ of_facts(const struct facts *facts, struct fault_args *args, struct buf *words)
 	if (facts->ending != ENDING_COMPLETE) {
 		args->maybe = facts->sent && facts->ending != ENDING_SIGN_IN;
 		args->why = fault_why(facts);
+		args->remedy = fault_remedy(facts);
 		return of_ending[facts->ending].row;
 	}
 	if (success && facts->verb == VERB_GET && facts->why.n > 0)

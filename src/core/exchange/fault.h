@@ -16,6 +16,7 @@ struct fault_args {
 	struct span id;              /* raw JSON; instead of request */
 	const char *host;            /* the server's name for users */
 	struct span why;             /* in words for users */
+	struct span remedy;          /* a sentence without its full stop */
 	struct span name; /* of the peer; is made visible and short */
 	uint64_t count, size, limit;
 	bool sent;
@@ -50,6 +51,9 @@ struct frame *fault_undelivered(const struct frame *request,
  * transport's reason, or ours if it gave none. Never empty. Borrows from
  * facts. */
 struct span fault_why(const struct facts *facts);
+/* Says what to do then: a sentence without its full stop, or nothing. Borrows
+ * from facts. */
+struct span fault_remedy(const struct facts *facts);
 
 /* Appends a name of the request for users: "create_invoice" for a tools/call
  * (with quotes), else the method. */

@@ -8,38 +8,48 @@
  */
 
 #define WANTS_INPUT                                                            \
-	"{host} wants to be told something before it answers {call}: {why}. "  \
-	"It may have run in part: check before calling it again."
+	"{host} needs input before it answers {call}: {why}. The call may "    \
+	"have run in part: check before calling it again."
 
 /* An exchange broke before a complete answer. */
 FAULT(FAULT_UNREACHABLE, FAULT_INTERNAL, "upstream_unreachable", RAN_NO,
-    "{host} cannot be reached: {why}. Nothing was sent. Check the network, "
-    "the URL, and whether the server is up.")
+    "{host} cannot be reached: {why}. Nothing was sent. {remedy}.")
 FAULT(FAULT_TLS, FAULT_INTERNAL, "tls_refused", RAN_NO,
-    "No secure connection to {host}: {why}. Nothing was sent. If its "
-    "certificate is signed by an authority of your own, add --cacert FILE.")
+    "There is no secure connection to {host}: {why}. Nothing was sent. "
+    "{remedy}.")
 FAULT(FAULT_PROXY, FAULT_INTERNAL, "proxy_refused", RAN_NO,
-    "The proxy refused the way to {host}: {why}. Nothing was sent, not tried "
-    "again. Check --proxy; for 407 add --proxy-user or --proxy-negotiate.")
+    "{host} cannot be reached: {why}. Nothing was sent, and mcpsplice does not "
+    "try again. {remedy}.")
 FAULT(FAULT_SETTING, FAULT_INTERNAL, "upstream_unreachable", RAN_NO,
-    "A setting cannot be used on the way to {host}: {why}. Nothing was sent.")
+    "{host} cannot be reached with these settings: {why}. Nothing was sent. "
+    "{remedy}.")
 FAULT(FAULT_DENIED, FAULT_INTERNAL, "auth_failed", RAN_NO,
-    "No credentials for {host}: {why}. Nothing was sent.")
+    "mcpsplice has no credentials for {host}: {why}. Nothing was sent.")
 FAULT(FAULT_SIGN_IN, FAULT_INTERNAL, "auth_required", RAN_AS_GIVEN,
     "{host} wants a sign-in first: {why}. {maybe?The call may have run "
     "before: check before calling it again.|This was not sent: try again when "
     "you have signed in.}")
 FAULT(FAULT_SILENT, FAULT_INTERNAL, "upstream_timeout", RAN_AS_GIVEN,
-    "{host} was silent for too long while {call} was running. {ran}")
+    "{host} was silent for too long, and did not answer {call}. {ran}")
 FAULT(FAULT_CUT, FAULT_INTERNAL, "stream_lost", RAN_AS_GIVEN,
-    "{host} cut the connection while {call} was running. {ran}")
+    "{host} cut the connection before it answered {call}. {ran}{remedy? "
+    "|}{remedy}{remedy?.|}")
+FAULT(FAULT_WANTS_HTTPS, FAULT_INTERNAL, "bad_upstream", RAN_NO,
+    "{host} speaks https at this port, and the URL says http ({status}). "
+    "Write https:// in the URL.")
+FAULT(FAULT_WANTS_CERT, FAULT_INTERNAL, "tls_refused", RAN_NO,
+    "{host} wants a client certificate ({status}). Add --cert FILE and --key "
+    "FILE.")
+FAULT(FAULT_CERT_REFUSED, FAULT_INTERNAL, "tls_refused", RAN_NO,
+    "{host} does not accept the client certificate of --cert ({status}). Give "
+    "one that it trusts with --cert and --key.")
 
 /* The answer is none to the request. */
 FAULT(FAULT_ANSWER_HUGE, FAULT_INTERNAL, "too_large", RAN_MAYBE,
-    "The answer of {host} to {call} is too large: more than {size} bytes. It "
-    "did run. Ask for less, or raise --max-message.")
+    "The answer of {host} to {call} is too large: more than {size} bytes. The "
+    "call did run. Ask for less, or raise --max-message.")
 FAULT(FAULT_REFUSED, FAULT_INTERNAL, "auth_failed", RAN_NO,
-    "{host} refused it ({status}): {why}")
+    "{host} refused the request ({status}): {why}")
 FAULT(FAULT_401, FAULT_INTERNAL, "auth_required", RAN_NO,
     "{host} wants credentials (401). Pass a token with --bearer-env NAME or "
     "--bearer-file FILE, or a header with -H.")
@@ -47,27 +57,30 @@ FAULT(FAULT_403, FAULT_INTERNAL, "auth_failed", RAN_NO,
     "{host} refused these credentials (403){why?: |}{why}. Check the token "
     "and its rights.")
 FAULT(FAULT_407, FAULT_INTERNAL, "proxy_refused", RAN_NO,
-    "The proxy refused the way to {host}: 407. Nothing was sent, not tried "
-    "again. Add --proxy-user or --proxy-negotiate.")
+    "The proxy wants a user and a password before it sends anything to {host} "
+    "(407). Add --proxy-user USER:PASSWORD or --proxy-negotiate, or correct "
+    "it.")
 FAULT(FAULT_REDIRECT, FAULT_INTERNAL, "bad_upstream", RAN_NO,
     "{host} redirects ({status}) to \"{why}\". mcpsplice follows 307 and 308 "
     "on the same origin only: use the new URL if you trust it.")
 FAULT(FAULT_NOT_READY, FAULT_INTERNAL, "upstream_unreachable", RAN_AS_GIVEN,
-    "{host} is not ready to answer ({status}). {maybe?The call may have run. "
-    "|}Try again later.")
+    "{host} is not ready to answer ({status}). {maybe?The call may have run: "
+    "check before calling it again.|Try again later.}")
 FAULT(FAULT_WEB_PAGE, FAULT_INTERNAL, "bad_upstream", RAN_AS_GIVEN,
-    "{host} answered with a web page, not MCP ({status}, text/html). Usually "
-    "a network sign-in page or a wrong path: open a browser, or check the URL.")
+    "{host} answered with a web page, not MCP ({status}, text/html). This is "
+    "usually the sign-in page of a network, or a wrong path: open a browser, "
+    "or check the URL.{maybe? The call may have run.|}")
 FAULT(FAULT_WRONG_PATH, FAULT_INTERNAL, "bad_upstream", RAN_NO,
     "{host} has no MCP server at this path ({status}{why?; |}{why}). Check "
-    "the URL.")
+    "the URL: the path is often /mcp, and a slash at its end counts.")
 FAULT(FAULT_STATUS, FAULT_INTERNAL, "bad_upstream", RAN_AS_GIVEN,
-    "{host} answered {status}, not MCP{why?: |.}{why}")
+    "{host} answered {status}, not MCP{why?: |.}{why}{maybe? (The call may "
+    "have run: check before calling it again.)|}")
 FAULT(FAULT_NOT_SSE2024, FAULT_INTERNAL, "bad_upstream", RAN_NO,
     "{host} is no HTTP+SSE server: {why}. Check the URL, or leave --transport "
     "out.")
 FAULT(FAULT_STREAM_ENDED, FAULT_INTERNAL, "stream_lost", RAN_AS_GIVEN,
-    "{host} ended the answer while {call} was running. {ran}")
+    "{host} ended its answer to {call} before it was complete. {ran}")
 FAULT(FAULT_NO_RPC, FAULT_INTERNAL, "bad_upstream", RAN_AS_GIVEN,
     "{host} answered {call} with something that is no JSON-RPC message "
     "({status}). {ran}")
@@ -77,7 +90,7 @@ FAULT(FAULT_NO_ANSWER, FAULT_INTERNAL, "bad_upstream", RAN_AS_GIVEN,
 /* The client's answer to a question could not be delivered. */
 FAULT(FAULT_ASKER_FORGOTTEN, FAULT_INTERNAL, "session_lost", RAN_MAYBE,
     "{host} forgot the session in which {call} asked a question. The answer "
-    "was not delivered. It may have run in part: check before calling it "
+    "was not delivered. The call may have run in part: check before calling it "
     "again.")
 FAULT(FAULT_UNDELIVERED, FAULT_INTERNAL, "bad_upstream", RAN_MAYBE,
     "{call} asked a question, and {host} did not take the answer ({why}). It "
@@ -86,25 +99,28 @@ FAULT(FAULT_UNDELIVERED, FAULT_INTERNAL, "bad_upstream", RAN_MAYBE,
 FAULT(FAULT_UNDELIVERED_INPUTS, FAULT_INTERNAL, "upstream_unreachable",
     RAN_MAYBE,
     "{host} cannot be reached any more: {why}. The answers to its questions "
-    "for {call} were not delivered. It may have run in part: check before "
-    "calling it again.")
+    "for {call} were not delivered. The call may have run in part: check "
+    "before calling it again.")
 
 /* The client sent something that is not forwarded. */
 FAULT(FAULT_NO_JSON, FAULT_PARSE, NULL, RAN_NO,
     "Parse error: this line is no JSON in UTF-8. Not sent.")
 FAULT(FAULT_BATCH, FAULT_REQUEST, NULL, RAN_NO,
-    "Invalid request: one message a line, no batch. Not sent.")
+    "Invalid request: a line must hold one message, not a batch. Not sent.")
 FAULT(FAULT_NO_MESSAGE, FAULT_REQUEST, NULL, RAN_NO,
-    "Invalid request: no JSON-RPC 2.0 message. Not sent.")
+    "Invalid request: this is no JSON-RPC 2.0 message. Not sent.")
 FAULT(FAULT_MESSAGE_HUGE, FAULT_REQUEST, "too_large", RAN_NO,
     "Message too large: {size} bytes. Not sent. Send less, or raise "
     "--max-message.")
 FAULT(FAULT_DUPLICATE, FAULT_REQUEST, "duplicate_id", RAN_NO,
     "Duplicate request id: the request before it with the same id has no "
     "answer yet. Not sent.")
+FAULT(FAULT_TOOL_FORBIDDEN, FAULT_PARAMS, NULL, RAN_NO,
+    "{call} is kept from this client by {why}. Not sent. Ask whoever set up "
+    "mcpsplice to change that option if you need this tool.")
 FAULT(FAULT_NO_INITIALIZE, FAULT_PARAMS, NULL, RAN_NO,
-    "No session yet: send \"initialize\" first, or start mcpsplice with "
-    "--handshake to have it done for you. (A request of the 2026-07-28 "
+    "There is no session yet: send \"initialize\" first, or start mcpsplice "
+    "with --handshake to have it done for you. (A request of the 2026-07-28 "
     "protocol would name its version in params._meta.)")
 FAULT(FAULT_FULL, FAULT_INTERNAL, "busy", RAN_NO,
     "Too many requests wait for {host} ({count} in flight, {size} bytes held "
@@ -134,16 +150,18 @@ FAULT(FAULT_BAD_NOTIFICATIONS, FAULT_PARAMS, NULL, RAN_NO,
 FAULT(FAULT_BAD_URI, FAULT_PARAMS, NULL, RAN_NO,
     "params.uri is missing, or is no string.")
 FAULT(FAULT_UNKNOWN_STATE, FAULT_PARAMS, "input_expired", RAN_NO,
-    "Unknown requestState: no request like this one waits for its user, or "
-    "not any more. Not sent: ask without it.")
+    "Unknown requestState: no such request waits for the user, or it has "
+    "ended. Not sent: send the request again without requestState.")
 FAULT(FAULT_INITIALIZE_IS_OLD, FAULT_METHOD, NULL, RAN_NO,
     "\"initialize\" is not a method of " REVISION_MODERN ". Not sent: "
     "leave _meta out to begin a session of an older version.")
 FAULT(FAULT_INITIALIZED_OLD, FAULT_METHOD, NULL, RAN_NO,
-    "This client initialized, and {host} speaks no " REVISION_MODERN
-    ". Not sent: go on in the session.")
+    "This client sent \"initialize\", and {host} does not speak "
+    "MCP " REVISION_MODERN ". Not sent: use the methods of the "
+    "version that \"initialize\" agreed on.")
 FAULT(FAULT_INITIALIZED_LISTENS, FAULT_METHOD, NULL, RAN_NO,
-    "This client initialized: it listens in its session. Not sent.")
+    "This client sent \"initialize\": it is told of changes in its session, "
+    "without subscriptions/listen. Not sent.")
 FAULT(FAULT_NOT_TRANSLATED, FAULT_METHOD, NULL, RAN_NO,
     "{host} speaks an older protocol than this client: \"{name}\" cannot be "
     "translated. Not sent.")
@@ -151,13 +169,12 @@ FAULT(FAULT_NOT_IN_MODERN, FAULT_METHOD, NULL, RAN_NO,
     "{host} speaks MCP " REVISION_MODERN ", which has no {call}. Not "
     "sent.")
 FAULT(FAULT_LISTEN_IS_MODERN, FAULT_METHOD, NULL, RAN_NO,
-    "subscriptions/listen is for clients that speak "
-    "MCP " REVISION_MODERN ". Not sent: to this one changes are told "
-    "without it.")
+    "subscriptions/listen is for clients that speak MCP " REVISION_MODERN ". "
+    "Not sent: this client is told of changes without it.")
 FAULT(FAULT_NO_SUBSCRIPTIONS, FAULT_METHOD, NULL, RAN_NO,
-    "{host} has no subscriptions to resources.")
+    "{host} offers no subscriptions to resources.")
 FAULT(FAULT_NOT_HONOURED, FAULT_PARAMS, NULL, RAN_NO,
-    "{host}: subscription not honoured.")
+    "{host} did not accept the subscription.")
 FAULT(FAULT_NOT_ACKNOWLEDGED, FAULT_INTERNAL, "upstream_timeout", RAN_NO,
     "{host} did not acknowledge the subscription within {count} s. Try again "
     "later.")
@@ -171,16 +188,16 @@ FAULT(FAULT_URIS_FULL, FAULT_INTERNAL, "busy", RAN_NO,
 
 /* The answer is too large for the client. */
 FAULT(FAULT_RESULT_HUGE, FAULT_INTERNAL, "too_large", RAN_MAYBE,
-    "The answer of {host} to {call} is too large for the client: {size} "
-    "bytes, the limit is {limit}. It did run. Ask for less, or raise "
+    "The answer of {host} to {call} is too large for the client: {size} bytes, "
+    "the limit is {limit}. The call did run. Ask for less, or raise "
     "--max-result if your client takes it.")
 FAULT(FAULT_TRANSLATED_HUGE, FAULT_INTERNAL, "too_large", RAN_MAYBE,
     "The answer of {host} is too large for the client: {size} bytes, the "
     "limit is {limit}. Ask for less, or raise --max-result if your client "
     "takes it.")
 FAULT(FAULT_PARKED_HUGE, FAULT_INTERNAL, "too_large", RAN_MAYBE,
-    "{host} answered while its user was asked, and the answer was too large "
-    "to be kept ({size} bytes). It did run.")
+    "{host} answered while the user was asked, and its answer was too large to "
+    "be kept ({size} bytes). The call did run. Ask for less.")
 
 /* mcpsplice cannot start, or ends. */
 FAULT(FAULT_START, FAULT_INTERNAL, NULL, RAN_NO,
@@ -189,46 +206,52 @@ FAULT(FAULT_STOPPED, FAULT_INTERNAL, "shutting_down", RAN_AS_GIVEN,
     "mcpsplice was told to end before {host} answered. The call {maybe?may "
     "have run|did not run}.")
 FAULT(FAULT_DRAINED, FAULT_INTERNAL, "shutting_down", RAN_AS_GIVEN,
-    "mcpsplice ended before {host} answered: --drain-timeout.")
+    "{host} did not answer within the time of --drain-timeout after the client "
+    "closed stdin, so mcpsplice ended. The call {maybe?may have run|did not "
+    "run}.")
 
 /* The session is lost, or there is none yet. */
 FAULT(FAULT_BEGUN_AGAIN, FAULT_INTERNAL, "session_lost", RAN_AS_GIVEN,
     "The client began a new session before {host} answered. The call "
-    "{maybe?may have run|did not run}.")
+    "{maybe?may have run: check before calling it again|did not run}.")
 FAULT(FAULT_FORGOTTEN, FAULT_INTERNAL, "session_lost", RAN_AS_GIVEN,
     "{host} forgot the session ({status}){why}. The call {maybe?may have run "
-    "before|did not run}.")
+    "before: check before calling it again|did not run: try again}.")
 FAULT(FAULT_ACCEPTED_FORGOTTEN, FAULT_INTERNAL, "session_lost", RAN_MAYBE,
     "{host} forgot the session before it answered. The call may have run: "
     "check before calling it again.")
 FAULT(FAULT_INTERRUPTED, FAULT_INTERNAL, "session_lost", RAN_MAYBE,
-    "{host} ended the session while {call} was running. {ran}")
+    "{host} ended the session before it answered {call}. {ran}")
 FAULT(FAULT_NO_SESSION, FAULT_INTERNAL, "reinit_failed", RAN_AS_GIVEN,
     "No session with {host} could be made: {why}. The call {maybe?may have "
-    "run|did not run}. Try again later.")
+    "run: check before calling it again|did not run}. {remedy?|Try again "
+    "later}{remedy}.")
 FAULT(FAULT_NO_NEW_SESSION, FAULT_INTERNAL, "reinit_failed", RAN_AS_GIVEN,
     "{host} forgot the session, and no new one could be made: {why}. The call "
-    "{maybe?may have run|did not run}. Try again later.")
+    "{maybe?may have run: check before calling it again|did not run}. "
+    "{remedy?|Try again later}{remedy}.")
 FAULT(FAULT_INITIALIZE_SLOW, FAULT_INTERNAL, "upstream_timeout", RAN_NO,
-    "{host} did not answer initialize within {count} s (--init-timeout). "
-    "Check that the server is up and the URL is right.")
+    "{host} did not answer initialize within {count} s (--init-timeout){why}. "
+    "{remedy?|Check that the server is up and the URL is right}{remedy}.")
 FAULT(FAULT_PROBE_SLOW, FAULT_INTERNAL, "upstream_timeout", RAN_NO,
-    "{host} did not answer in time, so it is not known yet what it speaks. "
-    "mcpsplice goes on trying: ask again, or send \"initialize\".")
+    "{host} did not answer in time, so it is not known yet which version of "
+    "MCP it speaks. mcpsplice goes on trying: ask again, or send "
+    "\"initialize\".")
 
 /* To the server: its question does not get the client's answer. */
 FAULT(FAULT_ASKED_TOO_MUCH, FAULT_INTERNAL, "busy", RAN_NO,
     "The client is asked too much at once.")
 FAULT(FAULT_QUESTION_HUGE, FAULT_INTERNAL, "too_large", RAN_NO,
-    "Too large for the client: {size} bytes.")
-FAULT(FAULT_NOBODY, FAULT_METHOD, NULL, RAN_NO, "Nobody is there to answer.")
+    "This question is too large for the client: {size} bytes.")
+FAULT(FAULT_NOBODY, FAULT_METHOD, NULL, RAN_NO,
+    "There is no client that could answer.")
 FAULT(FAULT_BAD_ANSWER, FAULT_INTERNAL, NULL, RAN_NO,
     "The client's answer {why}.")
 FAULT(FAULT_ASKED_OUTSIDE, FAULT_METHOD, NULL, RAN_NO,
-    "The client is asked in answers to tools/call, prompts/get and "
-    "resources/read only; this belongs to none.")
+    "The client can be asked while it waits for tools/call, prompts/get or "
+    "resources/read only; this question belongs to none of them.")
 FAULT(FAULT_ASKED_NOWHERE, FAULT_METHOD, NULL, RAN_NO,
-    "No request runs whose client could be asked.")
+    "No request is running, so there is no client to ask.")
 FAULT(FAULT_METHOD_UNDECLARED, FAULT_METHOD, NULL, RAN_NO,
     "The client did not declare that it answers this.")
 FAULT(FAULT_PARAMS_UNDECLARED, FAULT_PARAMS, NULL, RAN_NO,
@@ -248,24 +271,25 @@ FAULT(FAULT_INPUT_BAD, FAULT_INTERNAL, "bad_upstream", RAN_MAYBE, WANTS_INPUT)
 FAULT(FAULT_INPUT_EXPIRED, FAULT_INTERNAL, "input_expired", RAN_MAYBE,
     WANTS_INPUT)
 FAULT(FAULT_INPUT_NOT_ALLOWED, FAULT_INTERNAL, "bad_upstream", RAN_MAYBE,
-    "{host} wants to be told something before it answers {call}. The protocol "
-    "allows that for tools/call, prompts/get and resources/read only.")
+    "{host} needs input before it answers {call}. The protocol allows that for "
+    "tools/call, prompts/get and resources/read only.")
 FAULT(FAULT_RESULT_TYPE, FAULT_INTERNAL, "unsupported_result", RAN_MAYBE,
     "{host} answered {call} with a result of the type {name}, which this "
-    "client cannot take. It may have run, or run still.")
+    "client cannot take. The call may have run, or may still be running.")
 FAULT(FAULT_HEADER_HUGE, FAULT_INTERNAL, "too_large", RAN_AS_GIVEN,
-    "{host} refused {call} without the header {why}: what it would say is "
-    "too large for a header, and is not sent.{maybe?| It did not run.}")
+    "{host} refused {call} without the header {why}. mcpsplice did not send "
+    "it, because its value is too large for a header.{maybe?| The call did not "
+    "run.}")
 FAULT(FAULT_HEADERS_REFUSED, FAULT_INTERNAL, "bad_upstream", RAN_AS_GIVEN,
-    "{host} refused the headers of {call}, also after its tools were listed "
-    "again: what it checks is not what its tools/list says.{maybe?| It did "
-    "not run.}")
+    "{host} refused the headers of {call}, even after mcpsplice listed its "
+    "tools again: the server does not keep to its own tools/list. Ask whoever "
+    "runs it.{maybe?| The call did not run.}")
 FAULT(FAULT_VERSION_REFUSED, FAULT_INTERNAL, "version_changed", RAN_NO,
-    "{host} said that it speaks MCP " REVISION_MODERN ", and refuses "
-    "{call} for that version. It did not run.")
+    "{host} said that it speaks MCP " REVISION_MODERN ", and refuses {call} "
+    "for that version. The call did not run.")
 FAULT(FAULT_ASKS_BY_REQUEST, FAULT_INTERNAL, "bad_upstream", RAN_MAYBE,
-    "{host} asks something by a request while it answers {call}, which the "
-    "protocol that it speaks does not allow. It may have run.")
+    "{host} sent a request of its own before it answered {call}, which its "
+    "version of the protocol does not allow. The call may have run.")
 FAULT(FAULT_SSE2024_BY_POST, FAULT_INTERNAL, "bad_upstream", RAN_NO,
     "{host} opens a stream of HTTP+SSE for a POST, {why}")
 

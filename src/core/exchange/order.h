@@ -17,7 +17,9 @@ struct order {
 	struct span last_event_id;      /* for a GET; n 0: none */
 	const struct headers *mirrored; /* headers that mirror the body; NULL:
 					 * none */
-	bool endpoint;    /* POST to the URL that an endpoint event named */
+	const char *why;     /* what it is for, in a word; static, or NULL */
+	uint64_t generation; /* of the session; 0: of none */
+	bool endpoint;       /* POST to the URL that an endpoint event named */
 	bool announces;   /* INPUT_ENDPOINT reports an endpoint event: for a GET
 			 * it names the endpoint, for a POST only the
 			 * transport */

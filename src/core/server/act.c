@@ -118,6 +118,8 @@ server_attempt_new(struct server *e, enum purpose purpose,
 		i->out.body = frame_ref(body);
 	headers_init(&i->mirrored);
 	if (o != NULL) {
+		i->out.why = o->why;
+		i->out.generation = o->generation;
 		i->out.interactive = o->interactive;
 		i->out.control = o->control;
 		i->out.fresh = o->fresh;

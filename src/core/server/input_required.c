@@ -235,7 +235,7 @@ server_inputs_ask(struct server *e, struct server_order *o,
 	    (state.p != NULL && json_kind(state) != '"')) {
 		inputs_free(e, t);
 		fail(e, o, FAULT_INPUT_BAD, NULL,
-		    "what it is cannot be made out");
+		    "what it asks cannot be understood");
 		return;
 	}
 	if (!collect(e, t, requests, &what)) {
@@ -379,7 +379,7 @@ server_inputs_eof(struct server *e, struct server_order *o)
 void
 server_inputs_expire(struct server *e, struct server_order *o)
 {
-	fail(e, o, FAULT_INPUT_EXPIRED, NULL, "nobody did in time");
+	fail(e, o, FAULT_INPUT_EXPIRED, NULL, "nobody gave it in time");
 }
 
 #ifdef MCPSPLICE_SANE

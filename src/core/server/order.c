@@ -58,6 +58,8 @@ server_order_new(struct server *e, const struct order *order)
 		o->body = frame_ref(order->body);
 	if (order->version.n > 0)
 		o->version = xstrndup(order->version.p, order->version.n);
+	o->why = order->why;
+	o->generation = order->generation;
 	o->control = order->control;
 	o->interactive = order->interactive;
 	o->fresh = order->fresh;

@@ -91,6 +91,8 @@ struct server_order {
 	enum verb verb;
 	struct frame *body; /* NULL: a GET or DELETE */
 	char *version;      /* as the session ordered it, or NULL */
+	const char *why;    /* as the session ordered it */
+	uint64_t generation;
 	bool control, interactive, fresh, wary;
 	enum server_mode mode; /* when it began; UNKNOWN: an initialize */
 	bool answered;         /* the session was told its answer */

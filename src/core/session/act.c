@@ -173,24 +173,33 @@ session_ask(struct session *s, enum event_kind kind)
 	events_add(&s->events, &(struct event){ .kind = kind });
 }
 
+/* An event about the start of this client. */
+static struct event
+start_event(const struct session *s, enum event_kind kind)
+{
+	struct span params = s->handshake.request->params;
+
+	return (struct event){ .kind = kind,
+		.version = json_get(params, "protocolVersion"),
+		.capabilities = json_get(params, "capabilities") };
+}
+
 void
 session_ask_start(struct session *s)
 {
-	events_add(&s->events,
-	    &(struct event){ .kind = ACTION_LOAD_START,
-		.version = json_get(s->handshake.request->params,
-		    "protocolVersion") });
+	struct event e = start_event(s, ACTION_LOAD_START);
+
+	events_add(&s->events, &e);
 }
 
 void
 session_keep_start(struct session *s)
 {
-	events_add(&s->events,
-	    &(struct event){ .kind = ACTION_SAVE_START,
-		.version = json_get(s->handshake.request->params,
-		    "protocolVersion"),
-		.result = s->handshake.answer->result,
-		.tools = tools_list(s->tools) });
+	struct event e = start_event(s, ACTION_SAVE_START);
+
+	e.result = s->handshake.answer->result;
+	e.tools = tools_list(s->tools);
+	events_add(&s->events, &e);
 }
 
 void
@@ -247,6 +256,35 @@ is_for_client(const struct session *s, const struct attempt *l)
 	return false;
 }
 
+/* Says in a word what the attempt is for. */
+static const char *
+purpose(const struct session *s, const struct attempt *l)
+{
+	static const char *const names[] = {
+		[ATTEMPT_CALL] = "call",
+		[ATTEMPT_OPEN] = "open",
+		[ATTEMPT_READY] = "initialized",
+		[ATTEMPT_ONE_WAY] = "one-way",
+		[ATTEMPT_LISTEN] = "listen",
+		[ATTEMPT_PING] = "ping",
+		[ATTEMPT_RESTORE] = "restore",
+		[ATTEMPT_DELETE] = "delete",
+	};
+	const struct call *c = l->call;
+
+	if (l->kind == ATTEMPT_OPEN && s->phase == PHASE_RENEWING)
+		return "renewal";
+	if (l->kind != ATTEMPT_CALL)
+		return names[l->kind];
+	if (l->last_event_id.n > 0)
+		return "resume";
+	if (c != NULL && c->replayed == l->generation->number)
+		return "replay";
+	if (c != NULL && c->repeated)
+		return "repeat";
+	return l->tries > 0 || (c != NULL && c->flaps > 0) ? "again" : "call";
+}
+
 static void
 fill_order(const struct session *s, struct order *out, const struct attempt *l)
 {
@@ -263,6 +301,8 @@ fill_order(const struct session *s, struct order *out, const struct attempt *l)
 	out->listen = l->kind == ATTEMPT_LISTEN;
 	out->control = l->kind != ATTEMPT_CALL && l->kind != ATTEMPT_LISTEN;
 	out->fresh = l->fresh;
+	out->why = purpose(s, l);
+	out->generation = l->generation->number;
 	if (l->kind == ATTEMPT_OPEN)
 		return;
 	out->wary = s->balancer.scout != NULL || session_flaps(s);

@@ -10,6 +10,7 @@
 #include "core/exchange/fault.h"
 #include "core/session/act.h"
 #include "core/session/held.h"
+#include "core/wire/json.h"
 #include "core/wire/msg.h"
 
 void
@@ -210,7 +211,8 @@ session_is_token_over(const struct session *s, struct span token)
 	return false;
 }
 
-/* Drops a call that is over. Its stream has BOUND_LINGER_MS to end by itself. */
+/* Drops a call that is over. Its stream has BOUND_LINGER_MS to end by
+ * itself. */
 static void
 call_forget(struct session *s, struct call *c)
 {
@@ -239,14 +241,33 @@ too_large(struct session *s, const struct call *c, size_t size)
 		.limit = s->config.max_result });
 }
 
+struct frame *
+session_show(struct session *s, const struct frame *request,
+    struct frame *answer)
+{
+	const struct tool_filter *filter = &s->config.filter;
+	struct frame *shown;
+
+	if (!tool_filter_is_on(filter) || answer->kind != FRAME_RESULT ||
+	    (is_early(s) && s->start.tool != NULL) ||
+	    !json_key_is(request->method, "tools/list"))
+		return frame_ref(answer);
+	shown = tool_filter_list(filter, answer);
+	if (filter->read_only)
+		tools_learn(s->shown, request, shown);
+	return shown;
+}
+
 void
 session_answer(struct session *s, struct call *c, struct frame *answer)
 {
-	struct frame *f;
+	struct frame *shown, *f;
 
 	s->answered.ids[s->answered.n++ % BOUND_ANSWERED] = c->by_id.key;
 	if (!c->cancelled) {
-		f = msg_with_id(answer, c->frame->id);
+		shown = session_show(s, c->frame, answer);
+		f = msg_with_id(shown, c->frame->id);
+		frame_unref(shown);
 		if (s->config.max_result > 0 &&
 		    f->text.n > s->config.max_result) {
 			session_fail(s, c, too_large(s, c, f->text.n));

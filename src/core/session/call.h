@@ -40,6 +40,10 @@ void session_scout(struct session *s, struct call *c);
 void session_forget_scout(struct session *s, const struct call *c);
 /* Forgets the verdict that a suspect call keeps until a ping is answered. */
 void session_end_doubt(struct call *c);
+/* Returns the server's answer to this request as the client may see it: a list
+ * of tools is filtered. Owned by the caller. */
+struct frame *session_show(struct session *s, const struct frame *request,
+    struct frame *answer);
 /* Ends the call with this answer (borrowed), which gets the client's id. A call
  * that was cancelled gets none. */
 void session_answer(struct session *s, struct call *c, struct frame *answer);

@@ -9,8 +9,8 @@
 #include "base/bounds.h"
 #include "core/exchange/fault.h"
 #include "core/session/act.h"
-#include "core/session/cached_start.h"
 #include "core/session/call.h"
+#include "core/session/early_start.h"
 #include "core/session/end.h"
 #include "core/session/listen.h"
 #include "core/session/live.h"
@@ -463,7 +463,9 @@ listen_done(struct session *s, const struct attempt *l, const struct facts *f)
 		return;
 	}
 	if (f->status == 401 || f->status == 403) {
-		session_log(s, LEVEL_WARN, "%s refuses the listen stream (%d)",
+		session_log(s, LEVEL_WARN,
+		    "%s refuses the listen stream (%d), so it cannot tell what "
+		    "changes",
 		    s->config.host, f->status);
 		n->state = LISTEN_OFF;
 		n->denied = true;
@@ -481,18 +483,41 @@ listen_done(struct session *s, const struct attempt *l, const struct facts *f)
 	session_listen_again(s);
 }
 
+/* The first time is a warning: a host may give up soon, and shows what it
+ * has. */
 static void
-note_not_ready(struct session *s, const struct facts *f, int64_t wait)
+note_not_ready(struct session *s, const struct attempt *l,
+    const struct facts *f, int64_t wait)
 {
-	if (f->why.n > 0)
-		session_log(s, LEVEL_INFO,
-		    "%s is not ready (%.*s): initialize is sent again in %lld "
-		    "ms",
-		    s->config.host, (int)f->why.n, f->why.p, (long long)wait);
-	else
-		session_log(s, LEVEL_INFO,
-		    "%s is not ready (%d): initialize is sent again in %lld ms",
-		    s->config.host, f->status, (long long)wait);
+	enum log_level level = l->tries == 0 && phase_permits(s, PHASE_FIRST) ?
+	    LEVEL_WARN :
+	    LEVEL_INFO;
+	struct buf why;
+
+	buf_init(&why, 0);
+	session_setback_text(f, NULL, &why);
+	session_log(s, level,
+	    "%s is not ready (%s): initialize is sent again in %lld ms",
+	    s->config.host, buf_str(&why), (long long)wait);
+	buf_free(&why);
+}
+
+/* Did core/server end this initialize because it began to look for the server
+ * anew with the second one of the same renewal? */
+static bool
+is_replaced(const struct session *s, const struct attempt *l,
+    const struct facts *f)
+{
+	const struct attempt *other;
+
+	if (f->ending != ENDING_ABORTED)
+		return false;
+	for (other = s->calls.attempts; other != NULL;
+	     other = calls_attempt_next(other))
+		if (other != l && other->kind == ATTEMPT_OPEN && other->live &&
+		    other->generation == l->generation)
+			return true;
+	return false;
 }
 
 /* ATTEMPT_OPEN: initialize ended without a result that opened the session. */
@@ -511,22 +536,27 @@ open_done(struct session *s, struct attempt *l, const struct facts *f)
 			session_closed(s);
 		return;
 	}
+	if (is_replaced(s, l, f)) {
+		calls_attempt_drop(&s->calls, l);
+		return;
+	}
 	if (wait < f->retry_after_ms)
 		wait = f->retry_after_ms;
 	/* A second initialize does no harm, so a cut is retried too. 424: what
 	 * the server needs is not there yet. */
 	if ((verdict == VERDICT_RETRY || f->ending == ENDING_CUT ||
 		f->status == 424) &&
+	    !session_start_is_hopeless(s, f) &&
 	    session_open_again(s, f, &wait)) {
 		facts_free(s->renewal.setback);
 		s->renewal.setback = facts_keep(f);
-		note_not_ready(s, f, wait);
+		note_not_ready(s, l, f, wait);
 		session_again(s, l, wait);
 		return;
 	}
 	if (session_make_room(s, l, f))
 		return;
-	if (session_start_from_cache(s, f)) {
+	if (session_start_early(s, f)) {
 		session_again(s, l, wait);
 		return;
 	}

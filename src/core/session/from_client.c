@@ -12,8 +12,8 @@
 #include "base/bounds.h"
 #include "core/exchange/fault.h"
 #include "core/session/act.h"
-#include "core/session/cached_start.h"
 #include "core/session/call.h"
+#include "core/session/early_answer.h"
 #include "core/session/end.h"
 #include "core/session/held.h"
 #include "core/session/listen.h"
@@ -126,7 +126,8 @@ static void
 client_request(struct session *s, struct frame *f)
 {
 	struct call *c;
-	struct frame *error, *answer;
+	struct frame *error, *answer, *shown;
+	const char *option;
 
 	if (!phase_permits(s, PHASE_SERVES)) {
 		reject(s,
@@ -144,14 +145,24 @@ client_request(struct session *s, struct frame *f)
 		request_initialize(s, f);
 		return;
 	}
-	if (is_method(f, "ping") && !gate_is_open(s)) {
+	if (is_method(f, "ping") && !gate_is_open(s) && !s->config.handshake) {
 		answer_ping(s, f);
 		return;
 	}
-	answer = session_cached_answer(s, f);
+	answer = session_early_answer(s, f);
 	if (answer != NULL) {
-		session_write(s, answer);
+		shown = session_show(s, f, answer);
+		session_write(s, shown);
+		frame_unref(shown);
 		frame_unref(answer);
+		return;
+	}
+	option = tool_filter_forbids(&s->config.filter, s->shown, f);
+	if (option != NULL) {
+		reject(s,
+		    fault_make(FAULT_TOOL_FORBIDDEN,
+			&(struct fault_args){
+			    .request = f, .why = span_of(option) }));
 		return;
 	}
 	renew_lost(s);

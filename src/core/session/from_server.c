@@ -11,8 +11,8 @@
 #include "base/bounds.h"
 #include "core/exchange/fault.h"
 #include "core/session/act.h"
-#include "core/session/cached_start.h"
 #include "core/session/call.h"
+#include "core/session/early_start.h"
 #include "core/session/held.h"
 #include "core/session/listen.h"
 #include "core/session/live.h"
@@ -284,8 +284,8 @@ server_notification(struct session *s, struct attempt *l, struct frame *m)
 
 	if (s->config.max_result > 0 && m->text.n > s->config.max_result) {
 		session_log(s, LEVEL_WARN,
-		    "a notification of %zu bytes is too large for the client: "
-		    "dropped",
+		    "a notification of %zu bytes is too large for the client "
+		    "(--max-result): dropped",
 		    m->text.n);
 		return;
 	}

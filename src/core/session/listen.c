@@ -224,6 +224,8 @@ session_listening(const struct session *s)
 {
 	const struct listen *n = &s->listen;
 
+	if (is_early(s))
+		return LISTENS; /* for what is told when the server has come */
 	if (n->state == LISTEN_REFUSED || n->denied)
 		return LISTENS_NOT;
 	return n->state == LISTEN_OPEN && n->worked ? LISTENS : LISTENS_PERHAPS;

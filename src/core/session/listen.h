@@ -8,8 +8,8 @@
 void session_listen_open(struct session *s);
 /* Opens it at the end of this step: by the first of the next two functions, or
  * by the second. There is one idle connection, and what comes second opens
- * another, which costs two round trips more. A user waits for the lists, for the
- * stream only if the server may ask something during a call. */
+ * another, which costs two round trips more. A user waits for the lists, for
+ * the stream only if the server may ask something during a call. */
 void session_listen_soon(struct session *s);
 /* Opens a stream that is due, if it goes out before this frame, the first that
  * is held. NULL: nothing is. */

@@ -10,6 +10,7 @@
 #include "base/codec.h"
 #include "core/session/act.h"
 #include "core/session/call.h"
+#include "core/session/early_answer.h"
 #include "core/session/listen.h"
 #include "core/session/ping.h"
 #include "core/session/renew.h"
@@ -132,7 +133,7 @@ sum_up(struct session *s)
 
 	buf_init(&line, 0);
 	buf_addf(&line,
-	    "%s: new session, generation %llu (%s); %zu request%s "
+	    "%s: new session, number %llu (%s); %zu request%s "
 	    "sent again",
 	    s->config.host, (unsigned long long)s->generation->number,
 	    s->renewal.why != NULL ? s->renewal.why : "at the start",
@@ -196,6 +197,7 @@ go_live(struct session *s)
 {
 	session_phase(s, PHASE_LIVE, ALARM_NEVER);
 	s->generation->ready_at = s->ping.active_at = s->now;
+	session_answer_early(s);
 	session_replay(s);
 	/* A client lists anew on each list_changed. The pause prevents a storm
 	 * with a server that loses its session over these requests. */

@@ -12,8 +12,8 @@
 #include "base/bounds.h"
 #include "core/exchange/fault.h"
 #include "core/session/act.h"
-#include "core/session/cached_start.h"
 #include "core/session/call.h"
+#include "core/session/early_start.h"
 #include "core/session/end.h"
 #include "core/session/held.h"
 #include "core/session/live.h"
@@ -28,6 +28,8 @@ session_open(struct session *s, struct frame *initialize, struct call *c)
 {
 	keep_frame(&s->handshake.request, frame_ref(initialize));
 	keep_frame(&s->handshake.ready, NULL);
+	facts_free(s->renewal.setback);
+	s->renewal.setback = NULL;
 	if (s->listen.state == LISTEN_REFUSED)
 		s->listen.state = LISTEN_OFF;
 	session_next_generation(s);
@@ -41,7 +43,7 @@ session_open(struct session *s, struct frame *initialize, struct call *c)
 	session_call_state(s, c, CALL_RUNNING);
 	session_open_begin(s, initialize, c, PHASE_OPENING,
 	    s->config.init_timeout_ms);
-	session_load_start(s);
+	session_begin_start(s);
 }
 
 void
@@ -58,6 +60,7 @@ session_open_own(struct session *s)
 	keep_frame(&s->handshake.ready,
 	    msg_call(no_span, "notifications/initialized", no_span));
 	s->handshake.by = HANDSHAKE_OWN;
+	s->start.began_at = s->now;
 	session_next_generation(s);
 	session_open_begin(s, s->handshake.request, NULL, PHASE_OPENING,
 	    s->config.init_timeout_ms);
@@ -103,9 +106,9 @@ adopt(struct session *s, const struct facts *f, struct frame *m)
 	if (f->changed && s->listen.state == LISTEN_REFUSED)
 		s->listen.state = LISTEN_OFF;
 	keep_frame(&s->handshake.answer, frame_ref(m));
-	if (is_from_cache(s))
+	if (is_early(s))
 		s->handshake.by = HANDSHAKE_CLIENT;
-	alarm_set(&s->alarms, ALARM_CACHED_START, ALARM_NEVER);
+	alarm_set(&s->alarms, ALARM_EARLY_START, ALARM_NEVER);
 	session_save(s, g);
 	session_save_start(s);
 }
@@ -119,8 +122,7 @@ first_opened(struct session *s, struct attempt *l, const struct facts *f,
 
 	adopt(s, f, m);
 	session_learn_families(s, m);
-	session_log(s, LEVEL_INFO,
-	    "session of generation %llu with %s, protocol %s%s",
+	session_log(s, LEVEL_INFO, "session %llu with %s, protocol %s%s",
 	    (unsigned long long)s->generation->number, s->config.host,
 	    s->generation->version != NULL ? s->generation->version : "unknown",
 	    s->generation->session != NULL ? "" : ", without a session id");
@@ -163,7 +165,7 @@ renewed(struct session *s, struct attempt *l, const struct facts *f,
 	s->start.tries = 0;
 	end_hedge(s, l);
 	session_linger(s, l);
-	session_log(s, LEVEL_DEBUG, "new session with %s, generation %llu",
+	session_log(s, LEVEL_DEBUG, "new session with %s, number %llu",
 	    s->config.host, (unsigned long long)s->generation->number);
 	s->renewal.renewed = true;
 	if (s->handshake.ready != NULL) {
@@ -223,7 +225,7 @@ session_opened(struct session *s, struct attempt *l, const struct facts *f,
 	    VERDICT_RETRY) {
 		if (session_make_room(s, l, f))
 			return;
-		if (session_start_from_cache(s, f))
+		if (session_start_early(s, f))
 			session_again(s, l, backoff_retry(0, s->random));
 		else
 			session_open_failed(s, f, m);
@@ -278,6 +280,40 @@ abort_open(struct session *s)
 	return c;
 }
 
+/* No request waits that could have the error. */
+static void
+report_failure(struct session *s, const struct facts *f,
+    const struct frame *error)
+{
+	struct buf why;
+
+	buf_init(&why, 0);
+	session_setback_text(f, error, &why);
+	session_log(s, LEVEL_ERROR, "no session with %s could be opened: %s",
+	    s->config.host, buf_str(&why));
+	buf_free(&why);
+	s->ending.own_errors = true;
+}
+
+/* Makes the error for an initialize that was not answered in time. */
+static struct frame *
+too_slow(const struct session *s, const struct call *c, const struct facts *f)
+{
+	struct frame *fault;
+	struct buf why;
+
+	buf_init(&why, 0);
+	session_try_before(s, &why);
+	fault = fault_make(FAULT_INITIALIZE_SLOW,
+	    &(struct fault_args){ .request = c->frame,
+		.host = s->config.host,
+		.why = buf_span(&why),
+		.remedy = session_remedy(s, f),
+		.count = (uint64_t)s->config.init_timeout_ms / 1000 });
+	buf_free(&why);
+	return fault;
+}
+
 /* The first initialize failed. The client's own gets the server's error, or one
  * that mcpsplice makes. */
 static void
@@ -289,15 +325,12 @@ first_failed(struct session *s, const struct facts *f, struct frame *error)
 	if (c != NULL && error != NULL && f->status != 401)
 		session_answer(s, c, error);
 	else if (c != NULL && f->ending == ENDING_IDLE)
-		session_fail(s, c,
-		    fault_make(FAULT_INITIALIZE_SLOW,
-			&(struct fault_args){ .request = c->frame,
-			    .host = s->config.host,
-			    .count = (uint64_t)s->config.init_timeout_ms /
-				1000 }));
+		session_fail(s, c, too_slow(s, c, f));
 	else if (c != NULL)
 		session_fail(s, c,
 		    fault_from_facts(c->frame, f, s->config.host, error));
+	else if (s->calls.first == NULL)
+		report_failure(s, f, error);
 	fail_waiting(s, f, error, ALARM_NEVER);
 	session_drop_one_way(s);
 	kept_clear(&s->early);
@@ -333,10 +366,9 @@ session_open_failed(struct session *s, const struct facts *f,
 		first_failed(s, f, error);
 		return;
 	}
-	session_log(s, is_from_cache(s) ? LEVEL_INFO : LEVEL_ERROR,
-	    is_from_cache(s) ?
-		"%s still opens no session (%d)" :
-		"%s lost the session and accepts no new one (%d)",
+	session_log(s, is_early(s) ? LEVEL_INFO : LEVEL_ERROR,
+	    is_early(s) ? "%s still opens no session (%d)" :
+			  "%s lost the session and accepts no new one (%d)",
 	    s->config.host, f->status);
 	abort_open(s);
 	/* A server that did not answer says nothing about its sessions. */
@@ -345,7 +377,7 @@ session_open_failed(struct session *s, const struct facts *f,
 	session_phase(s, PHASE_DEAD, ALARM_NEVER);
 	/* The client was told that there is a server, so mcpsplice looks for
 	 * it. */
-	if (is_from_cache(s))
+	if (is_early(s))
 		alarm_set(&s->alarms, ALARM_RENEW,
 		    s->now + cached_start_wait(s->start.tries++) +
 			(int64_t)(s->random % JITTER_MS));
@@ -381,6 +413,7 @@ session_open_again(const struct session *s, const struct facts *f,
 		if (left != ALARM_NEVER && left > until)
 			until = left;
 	}
+	until = alarm_sooner(until, session_start_fails_at(s, f));
 	left = until == ALARM_NEVER ? ALARM_NEVER :
 				      until - s->now - LAST_TRY_MS;
 	if (left <= 0 || f->retry_after_ms > left)

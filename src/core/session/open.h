@@ -17,8 +17,8 @@ void session_opened(struct session *s, struct attempt *l, const struct facts *f,
  * the server's, or NULL. */
 void session_open_failed(struct session *s, const struct facts *f,
     struct frame *error);
-/* The time of a renewal is over for the calls that began to wait first: they get
- * an error. The renewal goes on for calls that came later. */
+/* The time of a renewal is over for the calls that began to wait first: they
+ * get an error. The renewal goes on for calls that came later. */
 void session_renew_late(struct session *s, const struct facts *f);
 /* May initialize be sent again in wait ms? The last wait is made shorter, so
  * that the whole time is used. */

@@ -207,9 +207,9 @@ stands(struct session *s, struct call *c, bool lives)
 		session_answer(s, c, c->refusal);
 }
 
-/* A ping that found the session lost by verdict_elsewhere is no proof that words
- * in a 2xx were about the session: an application may have run, and said them.
- */
+/* A ping that found the session lost by verdict_elsewhere is no proof that
+ * words in a 2xx were about the session: an application may have run, and said
+ * them. */
 static void
 settle_calls(struct session *s, struct generation *g, uint64_t ticket,
     bool lost, struct ruling r)

@@ -184,8 +184,8 @@ session_renew(struct session *s, const char *why)
 	if (!phase_permits(s, PHASE_RENEWS))
 		return;
 	session_log(s, LEVEL_INFO,
-	    is_from_cache(s) ? "%s is asked for a session again (%s)" :
-			       "%s forgot the session (%s): renewing",
+	    is_early(s) ? "%s is asked for a session again (%s)" :
+			  "%s forgot the session (%s): renewing",
 	    s->config.host, why);
 	s->renames_in_vain |= s->generation->renamed;
 	s->renewal.why = s->generation->why = why;
@@ -293,7 +293,7 @@ session_renew_later(struct session *s, const char *why)
 void
 session_renew_now(struct session *s)
 {
-	if (phase_permits(s, PHASE_REVIVES) && is_from_cache(s))
+	if (phase_permits(s, PHASE_REVIVES) && is_early(s))
 		alarm_set(&s->alarms, ALARM_RENEW, s->now);
 }
 
@@ -303,10 +303,10 @@ session_renew_tick(struct session *s)
 	if (!alarm_is_due(&s->alarms, ALARM_RENEW, s->now))
 		return;
 	alarm_set(&s->alarms, ALARM_RENEW, ALARM_NEVER);
-	if (phase_permits(s, PHASE_REVIVES) && is_from_cache(s)) {
+	if (phase_permits(s, PHASE_REVIVES) && is_early(s)) {
 		if (backoff_budget_allows(&s->renewal.budget, s->now))
 			session_renew(s,
-			    "initialize was answered from the startup cache");
+			    "initialize was answered without the server");
 		else
 			alarm_set(&s->alarms, ALARM_RENEW,
 			    s->now + BOUND_RENEW_MS);
@@ -335,9 +335,9 @@ session_peer_state(struct session *s, bool newer_peer)
 
 /* --- there is none --- */
 
-/* Says in a few words why there is no session. */
-static void
-setback(const struct facts *f, const struct frame *error, struct buf *out)
+void
+session_setback_text(const struct facts *f, const struct frame *error,
+    struct buf *out)
 {
 	enum { WORDS_MAX = 200 };
 	struct buf words;
@@ -363,12 +363,31 @@ setback(const struct facts *f, const struct frame *error, struct buf *out)
 	}
 }
 
+struct span
+session_remedy(const struct session *s, const struct facts *f)
+{
+	if (f->ending == ENDING_IDLE && s->renewal.setback != NULL)
+		f = &s->renewal.setback->facts;
+	return fault_remedy(f);
+}
+
+void
+session_try_before(const struct session *s, struct buf *out)
+{
+	const struct kept_facts *k = s->renewal.setback;
+
+	if (k == NULL || k->facts.ending == ENDING_IDLE)
+		return;
+	buf_adds(out, "; the try before failed: ");
+	session_setback_text(&k->facts, NULL, out);
+}
+
 /* Returns the row whose reason a call gets for which there is no session;
  * FAULT_NONE: that of its own row. */
 static enum fault_id
 reason_of(const struct session *s, const struct frame *error)
 {
-	if (is_from_cache(s))
+	if (is_early(s))
 		return FAULT_UNREACHABLE;
 	if (error != NULL && msg_error_code(error) == ERROR_UNSUPPORTED_VERSION)
 		return FAULT_VERSION_REFUSED;
@@ -380,7 +399,7 @@ session_unopened(const struct session *s, const struct frame *request,
     const struct facts *f, const struct frame *error,
     const struct frame *refusal, bool maybe)
 {
-	bool lost = !phase_permits(s, PHASE_STARTS) && !is_from_cache(s);
+	bool lost = !phase_permits(s, PHASE_STARTS) && !is_early(s);
 	struct facts unsent = *f;
 	struct frame *fault;
 	struct buf why;
@@ -393,11 +412,14 @@ session_unopened(const struct session *s, const struct frame *request,
 		return fault_from_facts(request, &unsent, s->config.host,
 		    error);
 	buf_init(&why, 0);
-	setback(f, error, &why);
+	session_setback_text(f, error, &why);
+	if (error == NULL && f->ending == ENDING_IDLE)
+		session_try_before(s, &why);
 	fault = fault_make(lost ? FAULT_NO_NEW_SESSION : FAULT_NO_SESSION,
 	    &(struct fault_args){ .request = request,
 		.host = s->config.host,
 		.why = buf_span(&why),
+		.remedy = error != NULL ? no_span : session_remedy(s, f),
 		.status = f->status,
 		.retry_after_ms = f->retry_after_ms,
 		.refusal = refusal != NULL ? refusal : error,
@@ -412,9 +434,8 @@ session_revive(struct session *s, const struct frame *request, bool maybe)
 {
 	if (backoff_budget_allows(&s->renewal.budget, s->now)) {
 		session_renew(s,
-		    is_from_cache(s) ?
-			"initialize was answered from the startup cache" :
-			"the session was lost before");
+		    is_early(s) ? "initialize was answered without the server" :
+				  "the session was lost before");
 		return NULL;
 	}
 	s->ending.own_errors = true;

@@ -34,6 +34,16 @@ void session_count_failed_renewal(struct session *s);
 /* May a refused call begin a renewal now? Charges the renewal before, if its
  * session has answered no call. */
 bool session_may_renew(struct session *s);
+/* Appends in a few words why there is no session. error is the server's own, or
+ * NULL. */
+void session_setback_text(const struct facts *f, const struct frame *error,
+    struct buf *out);
+/* Appends what came of the try before the one that was too late, if it
+ * failed. */
+void session_try_before(const struct session *s, struct buf *out);
+/* Returns what to do after these facts, or after those of the try before if
+ * they only say that it was too late. Borrows from both. */
+struct span session_remedy(const struct session *s, const struct facts *f);
 /* Makes the error for a request for which there is no session, because
  * initialize ended with these facts, and with the server's error unless that is
  * NULL. The error of the request itself, refusal, may be NULL; maybe: it may

@@ -284,8 +284,8 @@ note_refusal(struct session *s, struct call *c, const struct generation *g,
 	buf_init(&label, 0);
 	fault_label(c->frame, &label);
 	session_log(s, LEVEL_INFO,
-	    "%s was refused by generation %llu before it ran: %s",
-	    buf_str(&label), (unsigned long long)g->number, c->rule);
+	    "%s was refused in session %llu before it ran: %s", buf_str(&label),
+	    (unsigned long long)g->number, c->rule);
 	buf_free(&label);
 }
 
@@ -321,8 +321,8 @@ renew_or_end(struct session *s, struct call *c, struct generation *g)
 		    session_may_say(s, &s->say.losing_at, BOUND_WARNING_MS) ?
 			LEVEL_WARN :
 			LEVEL_INFO,
-		    "%s keeps losing its sessions: the session is not renewed "
-		    "now",
+		    "%s keeps losing its sessions: mcpsplice renews them less "
+		    "often, and calls get its errors meanwhile",
 		    s->config.host);
 		refusal_stands(s, c, ", again and again");
 	} else {

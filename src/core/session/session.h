@@ -19,6 +19,21 @@ struct session;
 
 enum replay { REPLAY_NEVER, REPLAY_REFUSED, REPLAY_SAFE };
 
+/* What answers initialize if the server does not. */
+enum session_start {
+	START_AUTO,     /* the startup cache; the stand-in for a sign-in */
+	START_WAIT,     /* nothing */
+	START_STAND_IN, /* the startup cache, else the stand-in */
+	START_INSTANT   /* the startup cache at once, else as START_AUTO */
+};
+
+/* Which tools the client gets: patterns with * and ?; borrowed. */
+struct tool_filter {
+	const char *const *ignore, *const *only;
+	size_t n_ignore, n_only; /* 0: no such patterns */
+	bool read_only;          /* only tools with readOnlyHint */
+};
+
 struct session_config {
 	const char *host;    /* the server's name in texts for people;
 			      * borrowed */
@@ -36,10 +51,13 @@ struct session_config {
 	size_t max_inflight;
 	int64_t ping_interval_ms; /* 0: ping only if there is doubt */
 	struct verdict_rules rules;
+	struct tool_filter filter;
 	enum replay replay;
+	enum session_start start;
 	bool cached_start; /* the caller answers ACTION_LOAD_START */
 	bool handshake;    /* initialize for a client that does not */
 	bool fail;         /* exit with 22 if mcpsplice made an error itself */
+	bool fail_any;     /* or if the client got any error */
 };
 
 struct session *session_new(const struct session_config *config);
@@ -54,6 +72,19 @@ int64_t session_deadline(const struct session *s);
 enum session_listening session_listening(const struct session *s);
 /* The server's latest answer to initialize (borrowed), or NULL. */
 struct frame *session_initialize_answer(const struct session *s);
+/* A few words about the state, for the trace and for a client that is part of
+ * this program. The chain fills in modern and sse. */
+struct session_brief {
+	const char *phase; /* static */
+	uint64_t generation;
+	const char
+	    *version;     /* that the server chose; borrowed; NULL: not yet */
+	bool has_id;      /* the server gave a session id */
+	bool modern, sse; /* the server; neither: Streamable HTTP */
+	enum session_listening listening;
+};
+
+struct session_brief session_brief(const struct session *s);
 /* Writes a page for people: phase, generation, calls, stream. The page has no
  * secret in it. */
 void session_describe(const struct session *s, struct buf *out);

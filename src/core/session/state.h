@@ -4,14 +4,15 @@
  * A file of this folder includes and calls only what stands before it here:
  *   session.h                        what others see
  *   call_table, questions,
- *   settings, tools                  tables
+ *   settings, tools, tool_filter     tables
  *   state.h
  *   act                              actions, deadlines, one attempt
  *   held, call, one_way              the life of one thing
  *   listen, end, renew, sign_in,
  *   unauthorized, replay,
- *   resume_stream, ping, live,
- *   cached_start, open               the parts
+ *   resume_stream, ping,
+ *   early_answer, live, early_start,
+ *   open                             the parts
  *   from_client, from_server, done,
  *   time                             what comes in; they call parts, and never
  *                                    each other
@@ -58,6 +59,7 @@
 #include "core/session/questions.h"
 #include "core/session/session.h"
 #include "core/session/settings.h"
+#include "core/session/tool_filter.h"
 
 enum {
 	RESTORES_AT_ONCE = 8,
@@ -130,17 +132,17 @@ enum lateness {
  * their own times and note them. ALARM_NEVER stands for a time that will not
  * come. */
 enum session_alarm {
-	ALARM_PHASE,        /* the deadline of the phase; see
+	ALARM_PHASE,       /* the deadline of the phase; see
 			     * session_lateness */
-	ALARM_DRAIN,        /* --drain-timeout after EOF */
-	ALARM_LAST,         /* the last notifications and answers have had
+	ALARM_DRAIN,       /* --drain-timeout after EOF */
+	ALARM_LAST,        /* the last notifications and answers have had
 			     * BOUND_LAST_MS */
-	ALARM_CACHED_START, /* the client is answered from the startup cache */
-	ALARM_RENEW,        /* a renewal begins that no call waits for */
-	ALARM_TELL,         /* the client is told what may have changed */
-	ALARM_PING,         /* --ping-interval without traffic */
-	ALARM_SCOUT,        /* the other calls wait for the scout no longer */
-	ALARM_LISTEN        /* the listen stream opens again */
+	ALARM_EARLY_START, /* the client is answered without the server */
+	ALARM_RENEW,       /* a renewal begins that no call waits for */
+	ALARM_TELL,        /* the client is told what may have changed */
+	ALARM_PING,        /* --ping-interval without traffic */
+	ALARM_SCOUT,       /* the other calls wait for the scout no longer */
+	ALARM_LISTEN       /* the listen stream opens again */
 };
 
 /* --- the parts; each names the file that it belongs to --- */
@@ -282,9 +284,9 @@ struct changes {
 /* open.c: who began the session, and how. */
 enum handshake_by {
 	HANDSHAKE_CLIENT,
-	HANDSHAKE_OWN,   /* --handshake: mcpsplice made the initialize */
-	HANDSHAKE_CACHED /* the client was answered from the startup cache, and
-			  * no server has answered yet */
+	HANDSHAKE_OWN,  /* --handshake: mcpsplice made the initialize */
+	HANDSHAKE_EARLY /* the client was answered without the server, and no
+			 * server has answered yet */
 };
 
 struct handshake {
@@ -298,10 +300,14 @@ struct handshake {
 	struct attempt *opener;
 };
 
-/* cached_start.c: a start without the server. */
+/* early_start.c: a start without the server. */
 struct start {
-	struct buf result; /* the result of initialize at a former start */
-	struct buf tools;  /* the result of tools/list */
+	struct buf result; /* the result of initialize at a former start, or
+			    * that of the stand-in */
+	struct buf tools;  /* the result of tools/list at a former start */
+	const char *tool;  /* the stand-in's tool; NULL: there is no
+			    * stand-in */
+	int64_t began_at;  /* when the client sent initialize */
 	bool probed;       /* the latest message came from a client that
 			    * probes */
 	unsigned tries;    /* failed renewals since the start */
@@ -357,6 +363,8 @@ struct session {
 			     * BOUND_NOTIFICATIONS were under way */
 	struct answered answered;
 	struct tools *tools;
+	struct tools *shown; /* what the client was told of it; only with
+				  * --read-only */
 	int64_t quickest_ms; /* the quickest answer so far, from the end of a
 			      * request to the head of its answer; -1: none was
 			      * measured */
@@ -381,9 +389,9 @@ is_own_handshake(const struct session *s)
 }
 
 static inline bool
-is_from_cache(const struct session *s)
+is_early(const struct session *s)
 {
-	return s->handshake.by == HANDSHAKE_CACHED;
+	return s->handshake.by == HANDSHAKE_EARLY;
 }
 
 /* Was one session id accepted and refused in turn within the last hour? */

@@ -12,9 +12,10 @@
 
 #include "core/exchange/fault.h"
 #include "core/session/act.h"
-#include "core/session/cached_start.h"
 #include "core/session/call.h"
 #include "core/session/done.h"
+#include "core/session/early_answer.h"
+#include "core/session/early_start.h"
 #include "core/session/end.h"
 #include "core/session/from_client.h"
 #include "core/session/from_server.h"
@@ -23,6 +24,7 @@
 #include "core/session/listen.h"
 #include "core/session/live.h"
 #include "core/session/one_way.h"
+#include "core/session/open.h"
 #include "core/session/renew.h"
 #include "core/session/replay.h"
 #include "core/session/sign_in.h"
@@ -42,6 +44,7 @@ session_new(const struct session_config *config)
 	s->changes.tell_at = ALARM_NEVER;
 	s->quickest_ms = -1;
 	s->tools = tools_new();
+	s->shown = tools_new();
 	s->generation = generation_new(0);
 	s->reading = true;
 	s->listen.retry_ms = -1;
@@ -72,6 +75,7 @@ session_free(struct session *s)
 	facts_free(s->renewal.setback);
 	settings_clear(&s->settings);
 	tools_free(s->tools);
+	tools_free(s->shown);
 	buf_free(&s->start.result);
 	buf_free(&s->start.tools);
 	generation_unref(s->generation);
@@ -203,6 +207,8 @@ from_server(struct session *s, const struct event *in)
 	s->over = in->kind == INPUT_DONE ? in->ticket : 0;
 	if (in->kind == INPUT_SIGN_IN) {
 		session_sign_in(s, l, span_of(in->text));
+		session_mind_start(s);
+		session_answer_early(s);
 		return;
 	}
 	if (in->head)
@@ -226,6 +232,14 @@ opening_and_end(struct session *s, enum event_kind kind)
 		session_exit(s);
 }
 
+/* With --handshake --fail and no request, can the server be reached at all? */
+static bool
+is_bare_test(const struct session *s)
+{
+	return s->config.handshake && s->config.fail &&
+	    phase_permits(s, PHASE_STARTS) && s->generation->number == 0;
+}
+
 void
 session_step(struct session *s, const struct event *in)
 {
@@ -243,6 +257,8 @@ session_step(struct session *s, const struct event *in)
 		break;
 	case INPUT_EOF:
 		session_eof(s);
+		if (is_bare_test(s))
+			session_open_own(s);
 		break;
 	case INPUT_STOP:
 		session_stop(s);
@@ -282,6 +298,16 @@ session_step(struct session *s, const struct event *in)
 		opening_and_end(s, in->kind);
 	calls_reap(&s->calls);
 	session_sane(s, in->kind == INPUT_TICK);
+}
+
+struct session_brief
+session_brief(const struct session *s)
+{
+	return (struct session_brief){ .phase = session_phase_name(s),
+		.generation = s->generation->number,
+		.version = s->generation->version,
+		.has_id = s->generation->session != NULL,
+		.listening = session_listening(s) };
 }
 
 void

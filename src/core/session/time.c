@@ -9,8 +9,8 @@
 
 #include "core/exchange/fault.h"
 #include "core/session/act.h"
-#include "core/session/cached_start.h"
 #include "core/session/call.h"
+#include "core/session/early_start.h"
 #include "core/session/end.h"
 #include "core/session/listen.h"
 #include "core/session/live.h"
@@ -36,7 +36,7 @@ phase_timeout(struct session *s)
 
 	switch (session_lateness(s)) {
 	case LATE_FIRST:
-		if (session_start_from_cache(s, &silent))
+		if (session_start_early(s, &silent))
 			break;
 		f = session_opening_waits(s) ? session_sign_in_facts(s) :
 					       silent;
@@ -208,8 +208,7 @@ session_tick(struct session *s)
 	if (alarm_is_due(&s->alarms, ALARM_DRAIN, s->now))
 		drain_timeout(s);
 	session_last_tick(s);
-	if (alarm_is_due(&s->alarms, ALARM_CACHED_START, s->now))
-		session_start_from_cache(s, NULL);
+	session_start_tick(s);
 	session_listen_tick(s);
 	session_renew_tick(s);
 	session_ping_tick(s);

@@ -20,7 +20,7 @@
 enum { FIRST_ROOM = 64 };
 
 struct hint {
-	bool safe;
+	bool safe, read_only;
 	size_t n;
 	char name[];
 };
@@ -123,25 +123,26 @@ find(const struct tools *t, struct span name, bool *known)
 	return high;
 }
 
-static void
+/* Returns NULL if there is no room. */
+static struct hint *
 insert(struct tools *t, size_t at, struct span name)
 {
 	struct hint *h;
 
 	if (t->n == BOUND_TOOLS)
-		return;
+		return NULL;
 	if (t->n == t->room) {
 		t->room = t->room == 0 ? FIRST_ROOM : t->room * 2;
 		t->hints = xrealloc(t->hints, t->room * sizeof *t->hints);
 	}
 	h = xmalloc(sizeof *h + name.n);
-	h->safe = true;
 	h->n = name.n;
 	memcpy(h->name, name.p, name.n);
 	memmove(t->hints + at + 1, t->hints + at,
 	    (t->n - at) * sizeof *t->hints);
 	t->hints[at] = h;
 	t->n++;
+	return h;
 }
 
 static void
@@ -164,6 +165,7 @@ learn_hint(struct tools *t, struct span tool, struct buf *name)
 	static const char *const parts[] = { "name", "annotations" };
 	static const char *const hints[] = { "readOnlyHint", "idempotentHint" };
 	struct span part[2], hint[2];
+	struct hint *h = NULL;
 	bool safe, known;
 	size_t at;
 
@@ -174,9 +176,13 @@ learn_hint(struct tools *t, struct span tool, struct buf *name)
 	safe = span_is(hint[0], "true") || span_is(hint[1], "true");
 	at = find(t, buf_span(name), &known);
 	if (known)
-		t->hints[at]->safe = safe;
+		h = t->hints[at];
 	else if (safe)
-		insert(t, at, buf_span(name));
+		h = insert(t, at, buf_span(name));
+	if (h == NULL)
+		return;
+	h->safe = safe;
+	h->read_only = span_is(hint[0], "true");
 }
 
 static enum page
@@ -272,17 +278,33 @@ tools_learn(struct tools *t, const struct frame *request,
 		list_end(t, part[1]);
 }
 
-bool
-tools_safe(const struct tools *t, const struct frame *call)
+/* Returns what is known of the tool of this tools/call, or NULL. */
+static const struct hint *
+hint_of(const struct tools *t, const struct frame *call)
 {
 	struct buf name;
 	bool known = false;
+	size_t at = 0;
 
 	buf_init(&name, BOUND_TOOL_NAME_BYTES);
 	if (read_name(json_get(call->params, "name"), &name))
-		find(t, buf_span(&name), &known);
+		at = find(t, buf_span(&name), &known);
 	buf_free(&name);
-	return known;
+	return known ? t->hints[at] : NULL;
+}
+
+bool
+tools_safe(const struct tools *t, const struct frame *call)
+{
+	return hint_of(t, call) != NULL;
+}
+
+bool
+tools_read_only(const struct tools *t, const struct frame *call)
+{
+	const struct hint *h = hint_of(t, call);
+
+	return h != NULL && h->read_only;
 }
 
 struct span

@@ -25,6 +25,9 @@ void tools_learn(struct tools *t, const struct frame *request,
  * idempotentHint? */
 bool tools_safe(const struct tools *t, const struct frame *call);
 
+/* Did the last list declare the tool of this tools/call readOnlyHint? */
+bool tools_read_only(const struct tools *t, const struct frame *call);
+
 /* The result with the tools of all pages, {"tools":[...]}, as raw JSON; n 0 as
  * long as a page is missing. Valid until the next tools_learn. */
 struct span tools_list(const struct tools *t);

@@ -36,7 +36,8 @@ carries(const struct world *w, size_t i, int thing)
 	    w->p->sent[i].verb == VERB_POST;
 }
 
-/* May the thing have run, or may it run now, in an exchange from this one on? */
+/* May the thing have run, or may it run now, in an exchange from this one
+ * on? */
 static bool
 may_have_run(const struct world *w, int thing, size_t from)
 {

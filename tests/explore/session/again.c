@@ -179,14 +179,17 @@ explore_charge_refused(struct world *w, bool doubted)
 
 /* What was not sent, or came too early, costs nothing. One more is allowed:
  * the session does not count a request for a call that was not refused yet when
- * the request went out. */
+ * the request went out; and one for a call that ran while the session was lost,
+ * which was not refused this time. */
 static void
 check_cost(struct world *w, struct seen_call *c)
 {
+	unsigned most = IN_VAIN + 1 + (c->outcome == RUNS);
+
 	if (c->lost_at < 0 || c->outcome == UNSENT || c->outcome == LATER ||
 	    c->outcome == UNREADY)
 		return;
-	if (++c->cost > IN_VAIN + 1 && !flaps_surely(w))
+	if (++c->cost > most && !flaps_surely(w))
 		explore_breaks(w, "too many requests for one call");
 }
 

@@ -222,8 +222,8 @@ is_undelivered_told(const struct world *w)
 }
 
 /* Behind an initialize that waits for the user nobody waits for longer; that
- * of the client has some seconds before it is a renewal, from the startup
- * cache. */
+ * of the client has some seconds before it is a renewal, after a start
+ * without the server. */
 static bool
 are_held_told(const struct world *w, int64_t since)
 {
@@ -238,7 +238,7 @@ are_held_told(const struct world *w, int64_t since)
 			continue;
 		from = c->sent > 0 ? c->told_at : c->made_at;
 		if (w->p->now - (from > since ? from : since) >
-		    USER_MS + CACHED_START_MS)
+		    USER_MS + EARLY_START_MS)
 			return false;
 	}
 	return true;

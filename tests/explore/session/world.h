@@ -20,8 +20,8 @@ enum {
 	MAX_HELD = 1000,       /* one frame that is held, with what holds it */
 	SILENT_MS = 60 * 1000, /* of a call, until it is looked after */
 	USER_MS = 45 * 1000,   /* of a call, for the user */
-	CACHED_START_MS = 5 * 1000, /* of initialize, before it is from
-				      * the startup cache */
+	EARLY_START_MS = 20 * 1000, /* of initialize, before it is answered
+				     * without the server */
 	READY_MS = 10 * 1000,       /* for the 2xx to initialized */
 	HEDGE_MS = 5 * 1000,        /* of a silent initialize, before another */
 	RENEW_MS = 13 * 1000,       /* a renewal has this time in any case */
@@ -34,6 +34,7 @@ enum {
 	FLAPS_SURE_MS = 2500,       /* within this one */
 	READY_AGAIN = 2,            /* so is initialized */
 	IN_VAIN = 12,               /* requests for one call */
+	IN_VAIN_MS = 2500,          /* within this time of its first refusal */
 	TOOLS = 4,
 	URIS = 4
 };
@@ -199,12 +200,13 @@ struct world {
 	bool said_initialized;
 	bool ready_known; /* the session has heard it */
 	bool listen_refused;
-	bool flapping;      /* a call got through by being sent again */
-	int64_t flapped_at; /* when it may have seemed so; 0: never */
-	bool may_flap;      /* or what the session may take for that */
-	bool reason;        /* there is one to renew */
-	bool signed_in;     /* there were new credentials */
-	bool from_cache;
+	bool flapping;         /* a call got through by being sent again */
+	int64_t flapped_at;    /* when it may have seemed so; 0: never */
+	bool may_flap;         /* or what the session may take for that */
+	bool reason;           /* there is one to renew */
+	bool signed_in;        /* there were new credentials */
+	bool from_cache;       /* the client was answered without the server, */
+	bool stood_in;         /* by the stand-in */
 	bool recalled, looks;  /* an answer is owed */
 	unsigned judged;       /* refusals that the session has judged */
 	bool safe[TOOLS];      /* as the last tools/list said */

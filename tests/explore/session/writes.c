@@ -74,13 +74,23 @@ check_given_up(struct world *w, const struct seen_call *c,
 		return;
 	if (w->flapping && g->served && !c->unready && !c->in_band &&
 	    w->p->now - g->served_at < MINUTE_MS && c->flaps < FLAPS &&
-	    c->cost > 0 && c->cost < IN_VAIN / 2 && w->helped_at < w->p->now &&
+	    c->cost > 0 && c->cost < IN_VAIN / 2 &&
+	    w->p->now - c->lost_at < IN_VAIN_MS && w->helped_at < w->p->now &&
 	    (c->flaps == 0 || w->p->now - c->flaps_first < FLAPS_SURE_MS))
 		explore_breaks(w,
 		    "a call is given up, and another replica may "
 		    "know the session");
 	if (c->flaps > 0)
 		w->flapping = false;
+}
+
+/* Is this the result of the stand-in's initialize? */
+static bool
+is_stand_in(const struct frame *f)
+{
+	return json_string_is(json_get(json_get(f->result, "serverInfo"),
+				  "name"),
+	    "mcpsplice");
 }
 
 /* Each result says whose it is; what we answer ourselves does not. */
@@ -93,9 +103,12 @@ check_result(struct world *w, const struct seen_call *c, const struct frame *f)
 		if (explore_number(n) != (int)(c - w->calls))
 			explore_breaks(w, "the result of another call");
 	} else if (c->method == METHOD_INITIALIZE) {
-		w->from_cache = json_get(f->result, "memory").p != NULL;
+		w->stood_in = is_stand_in(f);
+		w->from_cache = w->stood_in ||
+		    json_get(f->result, "memory").p != NULL;
 		w->ready_known |= w->from_cache && w->said_initialized;
 	} else if (c->method != METHOD_PING &&
+	    !(w->stood_in && c->method == METHOD_TOOLS) &&
 	    json_get(f->result, "memory").p == NULL) {
 		explore_breaks(w, "a result that no server gave");
 	}

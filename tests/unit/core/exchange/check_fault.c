@@ -53,10 +53,10 @@ static const struct {
 	    { "cannot be reached", "Nothing was sent" } },
 	{ { .ending = ENDING_TLS },
 	    ",\"reason\":\"tls_refused\",\"ran\":\"no\"}",
-	    { "Nothing was sent", "--cacert" } },
+	    { "no secure connection", "Nothing was sent", "https" } },
 	{ { .ending = ENDING_PROXY },
 	    ",\"reason\":\"proxy_refused\",\"ran\":\"no\"}",
-	    { "Nothing was sent", "--proxy-user", "--proxy-negotiate" } },
+	    { "Nothing was sent", "does not try again", "--noproxy" } },
 	{ { .ending = ENDING_CONFIG },
 	    ",\"reason\":\"upstream_unreachable\",\"ran\":\"no\"}",
 	    { "Nothing was sent" } },
@@ -72,14 +72,14 @@ static const struct {
 	    { "silent", "\"make\"", "did not repeat it" } },
 	{ { .ending = ENDING_CUT, .sent = true },
 	    ",\"reason\":\"stream_lost\",\"ran\":\"maybe\"}",
-	    { "cut the connection while \"make\" was running",
+	    { "cut the connection before it answered \"make\"",
 		"check before calling it again", "did not repeat it" } },
 	{ { .ending = ENDING_CUT },
 	    ",\"reason\":\"stream_lost\",\"ran\":\"no\"}", { "did not run" } },
 	{ { .status = 200, .sent = true, .media = MEDIA_SSE },
 	    ",\"reason\":\"stream_lost\",\"ran\":\"maybe\","
 	    "\"httpStatus\":200}",
-	    { "\"make\"", "It may have run" } },
+	    { "\"make\"", "The call may have run" } },
 	{ { .status = 202, .sent = true },
 	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
 	    "\"httpStatus\":202}",
@@ -99,7 +99,32 @@ static const struct {
 	{ { .status = 407, .sent = true },
 	    ",\"reason\":\"proxy_refused\",\"ran\":\"no\","
 	    "\"httpStatus\":407}",
-	    { "407", "--proxy-negotiate", "not tried again" } },
+	    { "407", "--proxy-user", "--proxy-negotiate" } },
+	{ { .ending = ENDING_TLS, .remedy = { "Renew it", 8 } },
+	    ",\"reason\":\"tls_refused\",\"ran\":\"no\"}",
+	    { "a reason. Nothing was sent. Renew it." } },
+	{ { .ending = ENDING_CUT, .sent = true, .remedy = { "Mend it", 7 } },
+	    ",\"reason\":\"stream_lost\",\"ran\":\"maybe\"}",
+	    { "did not repeat it. Mend it." } },
+	{ { .status = 400,
+	      .sent = true,
+	      .body = { "The plain HTTP request was sent to HTTPS port", 45 } },
+	    ",\"reason\":\"bad_upstream\",\"ran\":\"no\","
+	    "\"httpStatus\":400}",
+	    { "speaks https at this port", "Write https://" } },
+	{ { .status = 400,
+	      .sent = true,
+	      .media = MEDIA_HTML,
+	      .body = { "<h1>No required SSL certificate was sent", 40 } },
+	    ",\"reason\":\"tls_refused\",\"ran\":\"no\","
+	    "\"httpStatus\":400}",
+	    { "wants a client certificate", "--cert FILE" } },
+	{ { .status = 400,
+	      .sent = true,
+	      .body = { "The SSL certificate error", 25 } },
+	    ",\"reason\":\"tls_refused\",\"ran\":\"no\","
+	    "\"httpStatus\":400}",
+	    { "does not accept the client certificate of --cert" } },
 	{ { .status = 302, .sent = true, .location = { "http://x/", 9 } },
 	    ",\"reason\":\"bad_upstream\",\"ran\":\"no\","
 	    "\"httpStatus\":302}",
@@ -107,7 +132,7 @@ static const struct {
 	{ { .status = 404, .sent = true },
 	    ",\"reason\":\"bad_upstream\",\"ran\":\"no\","
 	    "\"httpStatus\":404}",
-	    { "at this path (404; a reason)", "Check the URL" } },
+	    { "at this path (404; a reason)", "a slash at its end counts." } },
 	{ { .status = 405, .sent = true },
 	    ",\"reason\":\"bad_upstream\",\"ran\":\"no\","
 	    "\"httpStatus\":405}",
@@ -134,14 +159,14 @@ static const struct {
 	{ { .status = 500, .sent = true, .body = { "oops", 4 } },
 	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
 	    "\"httpStatus\":500}",
-	    { "500", "oops" } },
+	    { "500", "oops", "The call may have run" } },
 	{ { .status = 200,
 	      .sent = true,
 	      .too_large = true,
 	      .size = 12345,
 	      .ending = ENDING_CUT },
 	    ",\"reason\":\"too_large\",\"ran\":\"maybe\",\"httpStatus\":200}",
-	    { "12345 bytes", "--max-message", "It did run" } },
+	    { "12345 bytes", "--max-message", "The call did run" } },
 };
 
 START_TEST(test_facts)
@@ -201,8 +226,8 @@ START_TEST(test_refused_credentials)
 	ck_assert(span_is(json_get(data, "httpStatus"),
 	    _i == 0 ? "401" : "403"));
 	message = message_of(f);
-	want = xasprintf("%s refused it (%d): %.*s", HOST, facts.status,
-	    (int)facts.why.n, why);
+	want = xasprintf("%s refused the request (%d): %.*s", HOST,
+	    facts.status, (int)facts.why.n, why);
 	ck_assert_str_eq(message, want);
 	free(want);
 	free(message);
@@ -374,7 +399,8 @@ static const struct {
 		.reason_of = FAULT_VERSION_REFUSED },
 	    "{\"jsonrpc\":\"2.0\",\"id\":1.50,\"error\":{\"code\":-32603,"
 	    "\"message\":\"No session with " HOST " could be made: wh. The "
-	    "call may have run. Try again later.\",\"data\":" OWN
+	    "call may have run: check before calling it again. Try "
+	    "again later.\",\"data\":" OWN
 	    ",\"reason\":\"version_changed\",\"ran\":\"maybe\","
 	    "\"httpStatus\":418,\"retryAfter\":1,\"server\":{\"c\":1}}}}" },
 	{ FAULT_START, { .id = { "1", 1 }, .retry_after_ms = 1, .maybe = true },

@@ -318,15 +318,15 @@ START_TEST(test_lingering)
 }
 END_TEST
 
-#define TOO_LONG_NAME                                                          \
-	"mcp.test refused resources/read without the header Mcp-Name: what "   \
-	"it would say is too large for a header, and is not sent. It "         \
-	"did not run.\",\"data\":{\"source\":\"mcpsplice\",\"reason\":"        \
+#define TOO_LONG_NAME                                                                    \
+	"mcp.test refused resources/read without the header Mcp-Name. "                  \
+	"mcpsplice did not send it, because its value is too large for a "               \
+	"header. The call did not run.\",\"data\":{\"source\":\"mcpsplice\",\"reason\":" \
 	"\"too_large\",\"ran\":\"no\",\"httpStatus\":400"
 #define TOO_LONG_PARAM                                                         \
-	"mcp.test refused \\\"t\\\" without the header Mcp-Param-A: what it "  \
-	"would say is too large for a header, and is not sent. It did "        \
-	"not run."
+	"mcp.test refused \\\"t\\\" without the header Mcp-Param-A. "          \
+	"mcpsplice did not send it, because its value is too large for a "     \
+	"header. The call did not run."
 
 /* A header that would be too long is left out: the server may mind. */
 START_TEST(test_too_long_name)

@@ -513,8 +513,8 @@ limits(void)
 int
 main(void)
 {
-	static const char *const files[] = { "opening", "loss", "calls",
-		"listen", "ends", "recover", "signin" };
+	static const char *const files[] = { "opening", "start", "tools",
+		"loss", "calls", "listen", "ends", "recover", "signin" };
 	Suite *suite = suite_create("session");
 	size_t i;
 
