@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "core/wire/msg.h"
 #include "io/loop.h"
+#include "transport/ending.h"
 #include "transport/exchange.h"
 #include "transport/request.h"
 
@@ -339,33 +340,6 @@ on_data(struct transfer *x, const char *p, size_t n, void *arg)
 	return true;
 }
 
-static enum ending
-ending_of(enum http_end end)
-{
-	switch (end) {
-	case HTTP_DONE:
-		return ENDING_COMPLETE;
-	case HTTP_CUT:
-		return ENDING_CUT;
-	case HTTP_IDLE:
-		return ENDING_IDLE;
-	case HTTP_ABORTED:
-		return ENDING_ABORTED;
-	case HTTP_RESOLVE:
-		return ENDING_RESOLVE;
-	case HTTP_CONNECT:
-		return ENDING_CONNECT;
-	case HTTP_TLS:
-		return ENDING_TLS;
-	case HTTP_PROXY:
-		return ENDING_PROXY;
-	case HTTP_CONFIG:
-	case HTTP_REFUSED:
-		break;
-	}
-	return ENDING_CONFIG;
-}
-
 static struct span
 words_of(const struct exchange *t)
 {
@@ -440,7 +414,9 @@ on_done(struct transfer *x, const struct http_answer *a, void *arg)
 	}
 	f->ending = ending_of(end);
 	f->sent = a->sent;
+	f->conn_refused = a->conn_refused;
 	f->why = span_of(a->why);
+	f->remedy = span_of(a->remedy);
 	if (f->status == 0)
 		f->status = a->status;
 	if (t->sse != NULL) {

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "core/era/trace_context.h"
 #include "transport/answer.h"
 #include "transport/exchange.h"
 #include "transport/request.h"
@@ -58,6 +59,8 @@ streamable_send(struct streamable *u, const struct order *order)
 	headers_init(&t->mirrored);
 	if (order->mirrored != NULL)
 		headers_append(&t->mirrored, order->mirrored);
+	if (u->config.trace_headers && t->body != NULL)
+		trace_context_headers(t->body, &t->mirrored);
 	idtable_add(&u->by_ticket, &t->by_ticket, t->ticket);
 	t->prev = u->last;
 	if (u->last != NULL)

@@ -20,6 +20,7 @@ struct streamable_config {
 	unsigned max_depth;
 	int64_t call_timeout_ms;
 	const struct credentials *credentials; /* of all exchanges; borrowed */
+	bool trace_headers; /* trace context of a message becomes headers */
 };
 
 /* In all of these ticket names the exchange; the caller chose it. */

@@ -375,8 +375,8 @@ tell_or_keep(struct client *e, struct listen *l, struct frame *f)
 		tell(e, l, f);
 	else if (!kept_add(&l->early, f, 0, BOUND_NOTICE_BYTES))
 		client_log(e, LEVEL_WARN,
-		    "too many notifications wait for a listen that is not "
-		    "acknowledged yet: one is dropped");
+		    "too many notifications wait for a subscriptions/listen "
+		    "that is not acknowledged yet: one is dropped");
 }
 
 /* The server may write a URI in another way than the client did. If no listen

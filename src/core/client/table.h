@@ -27,8 +27,8 @@ struct request *client_find(const struct client *e, struct span id);
 /* Returns the request that the session has under this id; NULL: there is
  * none. */
 struct request *client_find_sent(const struct client *e, struct span id);
-/* Returns the request that the session has with this progress token; NULL: there
- * is none. */
+/* Returns the request that the session has with this progress token; NULL:
+ * there is none. */
 struct request *client_find_token(const struct client *e, struct span token);
 /* Returns the progress token of the client's frame of r, which has one; raw
  * JSON, p NULL: none. */

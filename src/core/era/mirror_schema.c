@@ -106,9 +106,8 @@ static bool
 may_have_annotation(struct span schema)
 {
 	return json_kind(schema) == '{' &&
-	    (memmem(schema.p, schema.n, ANNOTATION, strlen(ANNOTATION)) !=
-		    NULL ||
-		memmem(schema.p, schema.n, "\\u", 2) != NULL);
+	    (span_find(schema, ANNOTATION) != NULL ||
+		span_find(schema, "\\u") != NULL);
 }
 
 static void

@@ -176,13 +176,15 @@ judge_refresh(struct login_flow *f, int came)
 	case CAME_DEAD_GRANT:
 		/* Under the lock nobody else can have spent it: it is dead. */
 		login_log(f, LEVEL_INFO,
-		    "the authorization server refused the refresh: %s", f->why);
+		    "the authorization server did not renew the token: %s",
+		    f->why);
 		return came;
 	case CAME_PENDING:
 	case CAME_SLOW_DOWN:
 	case CAME_REFUSED:
 		login_log(f, LEVEL_WARN,
-		    "the authorization server refused the refresh: %s", f->why);
+		    "the authorization server did not renew the token: %s",
+		    f->why);
 		return CAME_REFUSED;
 	default:
 		return came;
@@ -218,8 +220,17 @@ decide_invite(struct login_flow *f)
 	return f->config.shared ? IS_SHARED : IS_ALONE;
 }
 
-/* The copy that asks may have no display, a user at our terminal has. A helper
- * cannot tell without being run, and may take its time. */
+/* Did the copy that asks open a tab for this URL, or does it now, as far as is
+ * known? It may have no display. */
+static bool
+has_tab(const struct login_input *in)
+{
+	return in->wall >= in->tab_at &&
+	    in->wall - in->tab_at < BOUND_OTHER_TAB_MS / 1000;
+}
+
+/* A user at our terminal has a display. A helper cannot tell without being run,
+ * and may take its time. */
 static int
 judge_watch(struct login_flow *f, int came)
 {
@@ -227,7 +238,8 @@ judge_watch(struct login_flow *f, int came)
 
 	if (came != CAME_LOOKED)
 		return came;
-	if (in->shown && f->config.force && f->config.has_browser)
+	if (in->shown && f->config.has_browser &&
+	    (f->config.force || !has_tab(in)))
 		login_act(f, DO_OPEN_FOR_OTHER);
 	if (f->config.helper) {
 		if (in->now < f->helped_at + HELPER_POLL_MS)
@@ -314,7 +326,12 @@ decide_client(struct login_flow *f)
 static int
 judge_register(struct login_flow *f, int came)
 {
-	if (came == CAME_NO_DOCUMENT && f->in->facts->guessed)
+	bool guessed = f->in->facts->guessed;
+
+	if (guessed && f->config.unasked &&
+	    (came == CAME_NO_DOCUMENT || came == CAME_REFUSED))
+		return IS_UNASKED;
+	if (came == CAME_NO_DOCUMENT && guessed)
 		return IS_NO_OAUTH;
 	if (came != CAME_NO_DOCUMENT && came != CAME_REFUSED)
 		return came;

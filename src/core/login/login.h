@@ -29,7 +29,9 @@ enum login_end {
 	LOGIN_DONE,        /* a good token is in the store, and in the record */
 	LOGIN_INTERACTIVE, /* a user is needed, and must not be asked */
 	LOGIN_LATER,       /* it may work in a while: network, 5xx, 429 */
-	LOGIN_FAILED       /* it will not, until somebody changes something */
+	LOGIN_FAILED,      /* it will not, until somebody changes something */
+	LOGIN_UNASKED      /* the MCP server asked for no credentials, and there
+			    * is no way to sign in */
 };
 
 /* Strings are borrowed for the life of the flow. */
@@ -37,6 +39,7 @@ struct login_flow_config {
 	enum login_mode mode;
 	enum login_reason reason;
 	bool may_ask; /* the user, who is there */
+	bool unasked; /* the MCP server asked for no credentials */
 	bool force;   /* whatever the store has now does not do */
 	bool shared;  /* there is a store, and other copies use it */
 	bool helper;  /* of the store: it cannot tell that it has another
@@ -95,7 +98,7 @@ enum login_outcome {
 	CAME_UNKEPT,  /* the store did not take it, for the reason why */
 	CAME_FOUND,   /* DO_DISCOVER */
 	CAME_NOT_NOW, /* nothing was found, but later there may be; why */
-	CAME_LOOKED,  /* DO_WATCH: stamp, shown */
+	CAME_LOOKED,  /* DO_WATCH: stamp, shown, tab_at */
 	/* of a request */
 	CAME_UNABLE,      /* it could not be made; why */
 	CAME_IMPOSSIBLE,  /* we refuse to send it; why, again_ms */
@@ -119,6 +122,7 @@ enum login_outcome {
 	CAME_DENIED,         /* it brought an error; why */
 	CAME_FOREIGN,        /* it is of another issuer */
 	CAME_TIMEOUT,        /* DO_TIMEOUT is over */
+	CAME_CANCELLED,      /* "mcpsplice logout" ended it */
 	CAME_BROWSER_FAILED, /* it could not be started */
 	CAME_ORPHANED,       /* nobody waits for this login any more */
 	CAME_OUTCOMES
@@ -134,6 +138,8 @@ struct login_input {
 	int64_t again_ms; /* the server wants to be asked no earlier; -1 */
 	uint64_t stamp;   /* of what the store has */
 	bool shown;       /* another copy's URL, for the first time */
+	int64_t tab_at;   /* when a tab was last opened, or is about to be: s
+			   * since 1970, 0: never */
 	int64_t life_s, interval_s; /* as the server told; 0 and -1: it did
 				     * not */
 };

@@ -80,6 +80,7 @@ enum login_step {
 	END_LATER,
 	END_FAILED,
 	END_NO_OAUTH,
+	END_UNASKED,
 	END_NO_CLIENT,
 	END_NO_DEVICE,
 	/* those that the copies which wait are told of */
@@ -88,6 +89,7 @@ enum login_step {
 	END_FOREIGN,
 	END_CODE_OVER,
 	END_TIMEOUT,
+	END_CANCELLED,
 	LOGIN_STEPS,
 	STEP_ANY = LOGIN_STEPS
 };
@@ -113,6 +115,7 @@ enum login_finding {
 	IS_HOPELESS,  /* there is no client and none can be had */
 	IS_FORGOTTEN, /* the client is, and can be registered anew */
 	IS_NO_OAUTH,  /* what was guessed was wrong */
+	IS_UNASKED,   /* and nobody had asked for credentials */
 	IS_BACK,      /* the user's browser is */
 	IS_SILENT,    /* the user, with a client that may be dead */
 	IS_LOCKED,    /* the token lock is held already */

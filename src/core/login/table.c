@@ -100,6 +100,7 @@ static const struct login_step_row steps[LOGIN_STEPS] = {
 	[END_FOREIGN] = { .first = { DO_NOTE_FAILURE } },
 	[END_CODE_OVER] = { .first = { DO_NOTE_FAILURE } },
 	[END_TIMEOUT] = { .first = { DO_NOTE_FAILURE } },
+	[END_CANCELLED] = { .first = { DO_NOTE_FAILURE } },
 };
 
 static const struct {
@@ -187,9 +188,11 @@ static const struct {
 	{ STEP_REGISTER,         CAME_REGISTERED,   STEP_CLIENT_LOCK },
 	{ STEP_REGISTER,         CAME_REFUSED,      END_USER_FAILED },
 	{ STEP_REGISTER,         IS_NO_OAUTH,       END_NO_OAUTH },
+	{ STEP_REGISTER,         IS_UNASKED,        END_UNASKED },
 	{ STEP_REGISTER_BY_NAME, CAME_REGISTERED,   STEP_CLIENT_LOCK },
 	{ STEP_REGISTER_BY_NAME, CAME_REFUSED,      END_USER_FAILED },
 	{ STEP_REGISTER_BY_NAME, IS_NO_OAUTH,       END_NO_OAUTH },
+	{ STEP_REGISTER_BY_NAME, IS_UNASKED,        END_UNASKED },
 	{ STEP_CLIENT_LOCK,      CAME_BUSY,         STEP_CLIENT_LOCK },
 	{ STEP_CLIENT_LOCK,      IS_SILENT,         STEP_SILENT },
 	{ STEP_CLIENT_LOCK,      CAME_LOCKED,       STEP_CLIENT_SAVE },
@@ -253,6 +256,7 @@ static const struct {
 	{ STEP_ANY,              CAME_UNREADY,      END_LATER },
 	{ STEP_ANY,              CAME_NOT_NOW,      END_LATER },
 	{ STEP_ANY,              CAME_TIMEOUT,      END_TIMEOUT },
+	{ STEP_ANY,              CAME_CANCELLED,    END_CANCELLED },
 	{ STEP_ANY,              IS_MISPLACED,      END_FAILED },
 	{ STEP_ANY,              IS_LATE,           END_BUSY },
 };
@@ -266,13 +270,14 @@ static const struct login_end_row ends[LOGIN_STEPS] = {
 	[END_BUSY] = { LOGIN_LATER, false,
 	    "another mcpsplice has been asking for a token for too long" },
 	[END_SLOW] = { LOGIN_LATER, false,
-	    "to find out where to sign in took too long" },
+	    "finding out where to sign in took too long" },
 	[END_LATER] = { LOGIN_LATER, true, NULL },
 	[END_FAILED] = { LOGIN_FAILED, true, NULL },
 	[END_NO_OAUTH] = { LOGIN_FAILED, false,
 	    "it wants credentials, and shows no way to sign in. Pass a token "
 	    "with --bearer-env NAME or --bearer-file FILE, or a header with "
 	    "-H" },
+	[END_UNASKED] = { LOGIN_UNASKED, false, NULL },
 	[END_NO_CLIENT] = { LOGIN_FAILED, false,
 	    "its authorization server registers no clients by itself. Register "
 	    "one there and pass --client-id (and --client-secret-file)" },
@@ -288,6 +293,8 @@ static const struct login_end_row ends[LOGIN_STEPS] = {
 	    "nobody entered the code while it was good" },
 	[END_TIMEOUT] = { LOGIN_FAILED, false,
 	    "nobody signed in within --login-timeout" },
+	[END_CANCELLED] = { LOGIN_FAILED, false,
+	    "\"mcpsplice logout\" ended this sign-in" },
 };
 
 const struct login_step_row *

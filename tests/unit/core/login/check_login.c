@@ -122,6 +122,8 @@ any_outcome(struct any *x)
 	const enum login_outcome *row = may_come[x->awaited];
 	unsigned n = 0;
 
+	if (any_of(x, 200) == 0)
+		return CAME_CANCELLED;
 	if (any_of(x, 30) == 0)
 		return maybe(x) ? CAME_ORPHANED : CAME_BROWSER_FAILED;
 	if (login_flow_awaits_redirect(x->flow) && (x->endless || maybe(x)) &&
