@@ -49,7 +49,8 @@ static const struct page page_failed = { "200 OK",
 	"Sign-in failed. You can close this window; the program that opened "
 	"it says why." };
 static const struct page page_bad = { "400 Bad Request",
-	"This is not what was expected here." };
+	"This does not belong to the sign-in that mcpsplice waits for. If you "
+	"opened its page twice, go on in the newer one." };
 static const struct page page_missing = { "404 Not Found",
 	"There is nothing here." };
 

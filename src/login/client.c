@@ -50,12 +50,14 @@ port_of(const char *uri, const char **host)
 }
 
 struct listener *
-login_open_port(struct loop *l, unsigned port, bool named, listener_cb *cb,
-    void *arg)
+login_open_port(struct loop *l, unsigned port, const char *host,
+    listener_cb *cb, void *arg)
 {
+	bool everywhere = strcmp(host, "0.0.0.0") == 0;
 	struct listener_config c = {
 		.port = port,
-		.named = named,
+		.named = everywhere || strcmp(host, "localhost") == 0,
+		.everywhere = everywhere,
 		.max_conns = BOUND_BROWSER_CONNECTIONS,
 		.max_request = BOUND_BROWSER_REQUEST_BYTES,
 		.conn_ms = BOUND_BROWSER_MS,
@@ -66,16 +68,15 @@ login_open_port(struct loop *l, unsigned port, bool named, listener_cb *cb,
 
 /* Binds the port, or another one where it is only the one of the last time. */
 static struct listener *
-listen_at(struct login *g, unsigned port)
+listen_at(struct login *g, unsigned port, const char *host)
 {
-	bool named = strcmp(g->redirect_host, "localhost") == 0;
-	struct listener *l = login_open_port(g->loop, port, named,
+	struct listener *l = login_open_port(g->loop, port, host,
 	    login_callback, g);
 
 	if (l != NULL || port == 0 || g->config.callback_port != 0)
 		return l;
 	/* somebody else has it */
-	return login_open_port(g->loop, 0, named, login_callback, g);
+	return login_open_port(g->loop, 0, host, login_callback, g);
 }
 
 void
@@ -88,15 +89,17 @@ login_do_listen(struct login *g)
 
 	if (port == 0 && g->action.again)
 		port = port_of(g->record.client.redirect_uri, &host);
-	g->redirect_host = host;
-	g->listener = listen_at(g, port);
+	/* In a container all addresses are listened at, and the browser on the
+	 * machine around it comes to the port that leads inside. */
+	g->redirect_host = strcmp(host, "0.0.0.0") == 0 ? "localhost" : host;
+	g->listener = listen_at(g, port, host);
 	if (g->listener != NULL) {
 		make_redirect_uri(g);
 		login_report(g, CAME_DONE);
 		return;
 	}
 	came = errno == EADDRINUSE ? CAME_BUSY : CAME_BROKEN;
-	why = xasprintf("port %u of %s cannot be had: %s%s", port, host,
+	why = xasprintf("port %u of %s cannot be used: %s%s", port, host,
 	    strerror(errno),
 	    g->config.callback_port != 0 ?
 		". Choose another with --callback-port" :
@@ -189,7 +192,8 @@ login_do_register(struct login *g)
 	struct buf body;
 
 	buf_init(&body, 0);
-	client_register(&body, &g->found.server, g->redirect_uri, scope);
+	client_register(&body, &g->found.server, g->redirect_uri, scope,
+	    g->config.client_metadata);
 	f.body = buf_span(&body);
 	g->fetch = fetch_start(g->fetcher, &f, on_registered, g);
 	buf_free(&body);

@@ -5,10 +5,10 @@
 #include "login/state.h"
 
 /* Opens the port of the redirect, 0: any free one, with the limits that a
- * browser meets. named: as in struct listener_config. Returns NULL with
- * errno. */
-struct listener *login_open_port(struct loop *l, unsigned port, bool named,
-    listener_cb *cb, void *arg);
+ * browser meets. host: 127.0.0.1, localhost (nobody else may have the port at
+ * [::1]), or 0.0.0.0 for all addresses. Returns NULL with errno. */
+struct listener *login_open_port(struct loop *l, unsigned port,
+    const char *host, listener_cb *cb, void *arg);
 
 /* Each does the action of its name, as core/login/login.h has it. */
 login_performer login_do_listen, login_do_take_given, login_do_take_document,

@@ -42,9 +42,10 @@ void client_revoke(struct client_request *r, const struct record *rec,
     const char *token, bool refresh, const char *assertion);
 
 /* The body of a dynamic registration (RFC 7591), JSON. redirect_uri NULL: no
- * user will sign in by a browser (device flow). */
+ * user will sign in by a browser (device flow). The members of given, which may
+ * be NULL, take the place of ours, but for the redirect URI and scope. */
 void client_register(struct buf *body, const struct server_metadata *m,
-    const char *redirect_uri, const char *scope);
+    const char *redirect_uri, const char *scope, struct json_object *given);
 /* Its answer into rec->client. Returns 0, or -1 with *why for people. */
 int client_registered(struct record *rec, struct json_object *doc,
     const char *redirect_uri, char **why);

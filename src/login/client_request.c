@@ -190,9 +190,19 @@ wanted_method(const struct server_metadata *m)
 	return m->method_post ? "client_secret_post" : "none";
 }
 
+/* Sets all members of from, which may be NULL. */
+static void
+set_all(struct json_object *o, struct json_object *from)
+{
+	if (from == NULL)
+		return;
+	json_object_object_foreach(from, name, value)
+	    json_object_object_add(o, name, json_object_get(value));
+}
+
 void
 client_register(struct buf *body, const struct server_metadata *m,
-    const char *redirect_uri, const char *scope)
+    const char *redirect_uri, const char *scope, struct json_object *given)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -209,6 +219,10 @@ client_register(struct buf *body, const struct server_metadata *m,
 		    "refresh_token");
 		set_list(o, "response_types", "code", NULL);
 	}
+	set_all(o, given);
+	/* The user has to come back to us. */
+	if (redirect_uri != NULL)
+		set_list(o, "redirect_uris", redirect_uri, NULL);
 	if (scope != NULL)
 		document_set(o, "scope", scope);
 	document_print(o, body);

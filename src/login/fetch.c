@@ -183,7 +183,8 @@ complain_of_end(struct fetch *t, const struct http_answer *a)
 	case HTTP_TLS:
 	case HTTP_PROXY:
 	case HTTP_CONFIG:
-		complain(t, " cannot be reached: %s", buf_str(&words));
+		complain(t, " cannot be reached: %s%s%s", buf_str(&words),
+		    a->remedy[0] == '\0' ? "" : ". ", a->remedy);
 		break;
 	default:
 		/* What libcurl says here may be about the answer. */

@@ -31,6 +31,7 @@ struct login_config {
 	const char
 	    *rejected;    /* proof_challenge of the token that was refused */
 	bool interactive; /* may the user be asked? */
+	bool unasked;     /* the MCP server asked for no credentials */
 	bool force;       /* whatever the store has now does not do */
 	const struct record *record;        /* to begin with, without a store */
 	const struct import_config *import; /* where the store has nothing */
@@ -39,6 +40,7 @@ struct login_config {
 	const char *client_id, *client_secret;
 	const struct assertion_key *client_key; /* for LOGIN_CREDENTIALS */
 	const char *client_document;            /* --client-metadata-url */
+	struct json_object *client_metadata;    /* what else is registered */
 
 	/* is the MCP server at a public address, where that is known? */
 	bool knows_place, is_public;
@@ -53,6 +55,7 @@ struct login_config {
 	unsigned callback_port; /* 0: any */
 	const char *callback_host, *callback_path;
 	char *const *browser; /* words; NULL: only the URL is shown */
+	bool notify;          /* tell the user's desktop once */
 	const char *const *unset;
 	int64_t timeout_ms; /* 0: none */
 };

@@ -118,6 +118,12 @@ on_timeout(void *arg)
 	login_report(arg, CAME_TIMEOUT);
 }
 
+static void
+on_look(void *arg)
+{
+	login_look_for_end(arg);
+}
+
 static struct login_flow *
 flow_new(const struct login_config *c, struct store *store)
 {
@@ -125,6 +131,7 @@ flow_new(const struct login_config *c, struct store *store)
 		.mode = c->mode,
 		.reason = c->reason,
 		.may_ask = c->interactive,
+		.unasked = c->unasked,
 		.force = c->force,
 		.shared = store != NULL,
 		.helper = store != NULL && store_has_helper(store),
@@ -159,6 +166,7 @@ login_start(struct loop *l, struct fetcher *f, struct store *store,
 		record_copy(&g->record, config->record);
 	g->timer = loop_timer_new(l, on_timer, g);
 	g->timeout = loop_timer_new(l, on_timeout, g);
+	g->look = loop_timer_new(l, on_look, g);
 	g->flow = flow_new(config, store);
 	g->work = work;
 	work(g); /* which begins with DO_WAIT */
@@ -184,6 +192,7 @@ login_free(struct login *g)
 	browser_free(g->browser);
 	loop_timer_free(g->timer);
 	loop_timer_free(g->timeout);
+	loop_timer_free(g->look);
 	login_unlock(&g->tab_lock);
 	login_unlock(&g->token_lock);
 	login_unlock(&g->login_lock);

@@ -39,11 +39,13 @@ struct login {
 	struct discovery *discovery;
 
 	struct loop_timer *timeout;           /* of the user */
+	struct loop_timer *look;              /* for the end by "logout" */
 	int token_lock, login_lock, tab_lock; /* -1: not held */
 	bool discovered;
 	struct discovered found;
 
 	/* the user */
+	bool notified;            /* the desktop was told */
 	char *shown, *shown_code; /* what was told last */
 	struct pending pending;
 	struct listener *listener; /* the redirect comes there */

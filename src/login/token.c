@@ -98,7 +98,7 @@ report_unready(struct login *g, const struct fetch_answer *a,
 	char *why = NULL;
 
 	if (in.why == NULL && refused)
-		in.why = "no request was possible";
+		in.why = "the request cannot be sent";
 	else if (in.why == NULL)
 		in.why = why =
 		    xasprintf("the authorization server is not ready (%d)",

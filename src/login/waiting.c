@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "login/notification.h"
 #include "login/report.h"
+
+enum { LOOK_MS = 1000 };
 
 bool
 login_save_pending(struct login *g)
@@ -49,9 +52,35 @@ login_show(struct login *g, const char *url, const char *code)
 	forget_url(p);
 	p->url = xstrdup(url);
 	p->user_code = string_copy(code);
+	free(p->server);
+	p->server = xstrdup(g->config.server->text);
+	p->asked_at = g->config.browser != NULL ? login_now() : 0;
 	login_save_pending(g);
+	if (g->store != NULL)
+		loop_timer_set(g->look, LOOK_MS);
+	if (g->config.notify && !g->notified)
+		notification_send(g->loop, g->config.server->host,
+		    g->config.unset);
+	g->notified = true;
 	if (!is_shown(g, url, code))
 		g->ops.where(url, code, g->arg);
+}
+
+void
+login_look_for_end(struct login *g)
+{
+	struct pending p;
+	bool over;
+
+	if (g->pending.url == NULL)
+		return;
+	store_pending(g->store, g->name, &p);
+	over = p.url == NULL && p.failed_at > g->pending.failed_at;
+	pending_free(&p);
+	if (over)
+		login_report(g, CAME_CANCELLED);
+	else
+		loop_timer_set(g->look, LOOK_MS);
 }
 
 void
@@ -65,6 +94,7 @@ login_do_watch(struct login *g)
 	if (p.url != NULL && !is_shown(g, p.url, p.user_code)) {
 		g->ops.where(p.url, p.user_code, g->arg);
 		in.shown = p.user_code == NULL;
+		in.tab_at = p.asked_at > p.opened[0] ? p.asked_at : p.opened[0];
 	}
 	pending_free(&p);
 	login_report_all(g, &in);

@@ -11,6 +11,10 @@ void login_show(struct login *g, const char *url, const char *code);
  * written. */
 bool login_save_pending(struct login *g);
 
+/* Ends a login that "mcpsplice logout" wants to be over; else looks again after
+ * a while. */
+void login_look_for_end(struct login *g);
+
 /* Each does the action of its name, as core/login/login.h has it. */
 login_performer login_do_watch, login_do_clear, login_do_note_success,
     login_do_note_failure;

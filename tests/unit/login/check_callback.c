@@ -480,7 +480,7 @@ static const struct query_case pages[] = {
 	{ "error=CANARY&error_description=CANARY" S, CALLBACK_ERROR,
 	    "Sign-in failed." },
 	{ "code=CANARY&iss=CANARY" S, CALLBACK_ISSUER, "Sign-in failed." },
-	{ "code=CANARY&state=CANARY", CALLBACK_OTHER, "This is not what" },
+	{ "code=CANARY&state=CANARY", CALLBACK_OTHER, "does not belong" },
 };
 
 /* The head says all it must, the length is right, the policy names the style

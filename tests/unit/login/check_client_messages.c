@@ -215,40 +215,63 @@ START_TEST(method_choice)
 END_TEST
 
 static const struct {
-	const char *told, *redirect, *scope, *want;
+	const char *told, *redirect, *scope, *want, *given, *name;
 } registrations[] = {
 	{ NULL, "http://127.0.0.1:1/callback", "a b",
 	    ",\"token_endpoint_auth_method\":\"none\","
 	    "\"redirect_uris\":[\"http://127.0.0.1:1/callback\"],"
 	    "\"grant_types\":[\"authorization_code\",\"refresh_token\"],"
-	    "\"response_types\":[\"code\"],\"scope\":\"a b\"}" },
+	    "\"response_types\":[\"code\"],\"scope\":\"a b\"}",
+	    NULL, NULL },
 	{ "bp", NULL, NULL,
 	    ",\"token_endpoint_auth_method\":\"client_secret_basic\","
 	    "\"grant_types\":[\"urn:ietf:params:oauth:grant-type:"
-	    "device_code\",\"refresh_token\"]}" },
+	    "device_code\",\"refresh_token\"]}",
+	    NULL, NULL },
 	{ "p", NULL, NULL,
 	    ",\"token_endpoint_auth_method\":\"client_secret_post\","
 	    "\"grant_types\":[\"urn:ietf:params:oauth:grant-type:"
-	    "device_code\",\"refresh_token\"]}" },
+	    "device_code\",\"refresh_token\"]}",
+	    NULL, NULL },
 	{ "bpn", NULL, NULL,
 	    ",\"token_endpoint_auth_method\":\"none\","
 	    "\"grant_types\":[\"urn:ietf:params:oauth:grant-type:"
-	    "device_code\",\"refresh_token\"]}" },
+	    "device_code\",\"refresh_token\"]}",
+	    NULL, NULL },
+	/* what the user gives */
+	{ NULL, "http://localhost:1/oauth/callback", "a",
+	    ",\"token_endpoint_auth_method\":\"none\","
+	    "\"redirect_uris\":[\"http://localhost:1/oauth/callback\"],"
+	    "\"grant_types\":[\"authorization_code\"],"
+	    "\"response_types\":[\"code\"],\"contacts\":[\"a@b.test\"],"
+	    "\"scope\":\"a\"}",
+	    "{\"client_name\":\"Design\",\"grant_types\":["
+	    "\"authorization_code\"],\"redirect_uris\":[\"https://evil.test/\"],"
+	    "\"contacts\":[\"a@b.test\"]}",
+	    "Design" },
 };
 
 START_TEST(registration)
 {
+	const char *name = registrations[_i].name, *fault = NULL;
+	struct json_object *given = NULL;
 	struct buf b;
-	char *want = xasprintf(
-	    "{\"client_name\":\"mcpsplice\",\"software_id\":\"mcpsplice\","
-	    "\"software_version\":\"" PACKAGE_VERSION
-	    "\",\"application_type\":\"native\"%s",
-	    registrations[_i].want);
+	char *want =
+	    xasprintf("{\"client_name\":\"%s\",\"software_id\":\"mcpsplice\","
+		      "\"software_version\":\"" PACKAGE_VERSION
+		      "\",\"application_type\":\"native\"%s",
+		name == NULL ? "mcpsplice" : name, registrations[_i].want);
+
+	if (registrations[_i].given != NULL)
+		given = document_parse(span_of(registrations[_i].given),
+		    &fault);
+	ck_assert_ptr_null(fault);
 
 	tell_methods(registrations[_i].told);
 	buf_init(&b, 0);
 	client_register(&b, &meta, registrations[_i].redirect,
-	    registrations[_i].scope);
+	    registrations[_i].scope, given);
+	json_object_put(given);
 	ck_assert_str_eq(buf_str(&b), want);
 	buf_free(&b);
 	free(want);
