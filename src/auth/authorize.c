@@ -23,6 +23,8 @@ struct authorize {
 	struct command_auth *command;
 	struct oauth *oauth;
 	struct credentials credentials;
+	const char *wrong; /* what a 401 says of the credentials that the user
+			    * gave; NULL: there are none */
 };
 
 /* --- given headers alone --- */
@@ -129,7 +131,8 @@ authorize_refused(struct authorize *a, uint64_t ticket, const struct facts *f,
 		asked = a->command != NULL ? help(a, ticket, true, f->stamp) :
 					     given_again(a, ticket, f->stamp);
 	if (!asked)
-		a->ops.refusal_final(ticket, NULL, false, a->arg);
+		a->ops.refusal_final(ticket, f->status == 401 ? a->wrong : NULL,
+		    false, a->arg);
 }
 
 void
@@ -148,6 +151,22 @@ authorize_drop(struct authorize *a, uint64_t ticket)
 		command_drop(a->command, ticket);
 }
 
+/* Returns what is wrong if the server refuses the credentials, or NULL. */
+static const char *
+wrong_given(const struct authorize_config *config, const struct given *given)
+{
+	if (config->command != NULL)
+		return "the credentials of --auth-command are wrong or have "
+		       "expired";
+	if (config->given->bearer_env != NULL)
+		return "the token of --bearer-env is wrong or has expired";
+	if (config->given->bearer_file != NULL)
+		return "the token of --bearer-file is wrong or has expired";
+	if (given_has_authorization(given))
+		return "the Authorization header of -H is wrong or has expired";
+	return NULL;
+}
+
 struct authorize *
 authorize_new(struct loop *l, const struct authorize_config *config,
     const struct oauth_ops *ops, void *arg, char **why)
@@ -159,6 +178,8 @@ authorize_new(struct loop *l, const struct authorize_config *config,
 	a->arg = arg;
 	headers_init(&a->credentials.headers);
 	a->given = given_new(config->given, why);
+	if (a->given != NULL)
+		a->wrong = wrong_given(config, a->given);
 	if (a->given != NULL && config->command != NULL)
 		a->command = command_new(l, config->command, config->url,
 		    config->unset, on_helped, a, why);

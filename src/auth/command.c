@@ -275,12 +275,16 @@ take_answer(struct command_auth *c, char **why)
 
 	o = document_parse(buf_span(&c->output), &fault);
 	if (o == NULL) {
-		*why = xasprintf("--auth-command: the answer: %s", fault);
+		*why =
+		    xasprintf("--auth-command: its answer cannot be used: %s",
+			fault);
 		return -1;
 	}
 	headers_init(&fresh);
 	if (read_members(o, &fresh, &expires_at, &what) < 0) {
-		*why = xasprintf("--auth-command: the answer: %s", what);
+		*why =
+		    xasprintf("--auth-command: its answer cannot be used: %s",
+			what);
 		free(what);
 		headers_free(&fresh);
 		json_object_put(o);
@@ -302,25 +306,25 @@ end_fault(enum child_end end, int value)
 	switch (end) {
 	case CHILD_EXIT:
 		return value == 0 ? NULL :
-				    xasprintf("--auth-command: the helper "
+				    xasprintf("--auth-command: the program "
 					      "ended with status %d",
 					value);
 	case CHILD_SIGNAL:
-		return xasprintf("--auth-command: the helper was ended by "
+		return xasprintf("--auth-command: the program was ended by "
 				 "signal %d",
 		    value);
 	case CHILD_TIMEOUT:
-		return xasprintf("--auth-command: the helper did not answer "
+		return xasprintf("--auth-command: the program did not answer "
 				 "within %d s",
 		    BOUND_AUTH_COMMAND_MS / 1000);
 	case CHILD_TOO_LARGE:
-		return xasprintf("--auth-command: the helper wrote more than "
+		return xasprintf("--auth-command: the program wrote more than "
 				 "%d KiB",
 		    BOUND_AUTH_COMMAND_BYTES / 1024);
 	case CHILD_NO_START:
 		break;
 	}
-	return xasprintf("--auth-command: the helper cannot be started: %s",
+	return xasprintf("--auth-command: the program cannot be started: %s",
 	    strerror(value));
 }
 
@@ -378,7 +382,8 @@ run(struct command_auth *c, const char *reason)
 	codec_json_string(&input, span_of(c->url));
 	buf_addf(&input, ",\"reason\":\"%s\"}\n", reason);
 	config.input = buf_span(&input);
-	log_debug("--auth-command: the helper is started (reason: %s)", reason);
+	log_debug("--auth-command: the program is started (reason: %s)",
+	    reason);
 	c->child = child_new(c->l, &config, &ops, c);
 	buf_free(&input);
 }

@@ -234,7 +234,7 @@ on_done(enum child_end end, int value, void *arg)
 }
 
 struct login_process *
-login_process_start(struct loop *l, const char *const *program,
+login_process_start(struct loop *l, const char *path, const char *const *argv,
     const struct login_process_request *request,
     const struct login_process_ops *ops, void *arg)
 {
@@ -242,7 +242,8 @@ login_process_start(struct loop *l, const char *const *program,
 		on_done };
 	struct login_process *a = xcalloc(1, sizeof *a);
 	struct child_config c = {
-		.argv = program,
+		.argv = argv,
+		.path = path,
 		.output = true,
 		.errors = true,
 		.detached = true,

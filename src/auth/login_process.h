@@ -41,10 +41,10 @@ struct login_process_ops {
 
 struct login_process;
 
-/* Starts a login process. program: the words of its command line, NULL-ended.
- * The caller owns the object until done. */
-struct login_process *login_process_start(struct loop *l,
-    const char *const *program, const struct login_process_request *request,
+/* Starts a login process: the program at path (NULL: argv[0]) with these words,
+ * NULL-ended. The caller owns the object until done. */
+struct login_process *login_process_start(struct loop *l, const char *path,
+    const char *const *argv, const struct login_process_request *request,
     const struct login_process_ops *ops, void *arg);
 /* Frees the object without a callback; the login process finishes what it has
  * begun. a may be NULL. */

@@ -361,8 +361,9 @@ on_record(const struct record *r, const char *why, void *arg)
 	if (changed)
 		tell_changed(o);
 	if (expected && o->stamp == o->before) {
-		brake(o, "the new token is not in the store", LATER_MS,
-		    BOUND_WEAK_LOGIN_MS);
+		brake(o,
+		    "the login succeeded, but the token store has no new token",
+		    LATER_MS, BOUND_WEAK_LOGIN_MS);
 		end_waiting(o, o->brake_why, false);
 		return;
 	}
@@ -459,8 +460,8 @@ start_login_process(struct oauth *o, enum login_reason reason, bool interactive,
 	o->reason = reason;
 	o->interactive = interactive;
 	o->before = o->stamp;
-	o->login_process = login_process_start(o->loop, o->config.login_process,
-	    &r, &ops, o);
+	o->login_process = login_process_start(o->loop, o->config.program,
+	    o->config.login_process, &r, &ops, o);
 }
 
 static void
@@ -485,6 +486,12 @@ on_login_process_where(const char *url, const char *code, void *arg)
 }
 
 static bool
+may_ask_user(const struct oauth *o, const struct facts *f)
+{
+	return f->interactive && !o->config.asks_nobody;
+}
+
+static bool
 is_denied(const struct facts *f)
 {
 	return f->status == 401 || f->status == 403;
@@ -502,7 +509,7 @@ end_waiting(struct oauth *o, const char *why, bool not_asked)
 	walk_begin(o);
 	while ((w = walk_next(o)) != NULL) {
 		if (w->refusal != NULL && not_asked &&
-		    w->refusal->facts.interactive) {
+		    may_ask_user(o, &w->refusal->facts)) {
 			wait_add(o, w);
 			continue;
 		}
@@ -568,6 +575,8 @@ on_login_process_done(enum login_end end, const char *why, int64_t again_ms,
 		if (again_ms > o->brake_ms)
 			o->brake_until = loop_now(o->loop) + again_ms;
 		break;
+	case LOGIN_UNASKED: /* of the command "login" only */
+		break;
 	case LOGIN_FAILED:
 		log_warn("cannot sign in to %s: %s", o->config.host, why);
 		brake(o, why, BRAKE_MS, BOUND_BAD_LOGIN_MS);
@@ -620,20 +629,22 @@ want_login_process(struct oauth *o, const struct waiter *w,
     enum login_reason reason)
 {
 	const struct facts *f = &w->refusal->facts;
+	bool interactive = may_ask_user(o, f);
 	char *challenge;
 
 	if (o->login_process != NULL)
 		return false;
-	if (o->attended && !f->interactive)
+	if (o->attended && !interactive)
 		return refusal_final(o, w, NULL, false);
-	if (f->interactive && asked_too_often(o))
+	if (interactive && asked_too_often(o))
 		return refusal_final(o, w,
 		    "it has asked for too many sign-ins, and there is no "
-		    "folder in which to note the next (see HOME)",
+		    "folder to note the next one in: set HOME to a folder of "
+		    "your own",
 		    false);
 	challenge = xstrndup(f->challenge.n == 0 ? "" : f->challenge.p,
 	    f->challenge.n);
-	start_login_process(o, reason, f->interactive, challenge);
+	start_login_process(o, reason, interactive, challenge);
 	free(challenge);
 	return false;
 }
@@ -673,8 +684,8 @@ settle_scope(struct oauth *o, const struct waiter *w, const char *scope)
 	}
 	if (scope == NULL || record_has_scopes(&o->record, scope) ||
 	    was_asked(o, scope)) {
-		why = xasprintf("the token has not the rights for this (it "
-				"wants the scope \"%s\"). Ask whoever grants "
+		why = xasprintf("the token does not have the rights for "
+				"this (the scope \"%s\"). Ask whoever grants "
 				"them, or sign in again: mcpsplice login URL",
 		    scope == NULL ? "?" : scope);
 		refusal_final(o, w, why, false);
@@ -735,8 +746,8 @@ settle_401(struct oauth *o, const struct waiter *w)
 		o->blamed = o->stamp;
 		brake(o,
 		    "it rejects a token that its own authorization server has "
-		    "just issued. Usually audience or scope: see --resource, "
-		    "--no-resource, --scope",
+		    "just issued. The token may be for another audience or "
+		    "scope: see --resource, --no-resource, --scope",
 		    BRAKE_MS, BOUND_BAD_LOGIN_MS);
 		return refusal_final(o, w, o->brake_why, false);
 	}

@@ -21,10 +21,12 @@ struct oauth_config {
 	struct store *store;                /* NULL: there is no store */
 	const struct import_config *import; /* tokens of mcp-remote; NULL:
 					     * none */
-	const char *const *login_process;   /* the program and its words,
-					   * NULL-ended */
+	const char *program; /* the login process: its path (NULL: its first
+			      * word), and its words, NULL-ended */
+	const char *const *login_process;
 	const char *const *argv; /* options for the login process, NULL-ended */
 	bool alone;              /* tokens can always be had without the user */
+	bool asks_nobody;        /* no login process may ask the user */
 	bool use_id_token;
 	/* The address of the MCP server decides which authorization servers may
 	 * be asked (login/fetch.h): none is asked before it is known. */

@@ -127,6 +127,25 @@ refuse(uint64_t ticket, uint64_t stamp, unsigned refusals)
 
 /* --- given headers --- */
 
+/* A refusal names the option that has to change. */
+START_TEST(given_and_refused)
+{
+	static const struct {
+		const char *const headers[2], *why;
+	} cases[] = {
+		{ { "Authorization: Basic x", NULL },
+		    "the Authorization header of -H is wrong or has expired" },
+		{ { "A: b", NULL }, "(NULL)" },
+	};
+
+	make(cases[_i].headers, NULL, NULL);
+	authorize_ask(authorize, 1, false);
+	refuse(1, now->stamp, 0);
+	ck_assert_uint_eq(final, 1);
+	ck_assert_str_eq(why, cases[_i].why);
+}
+END_TEST
+
 START_TEST(given_alone)
 {
 	static const char *const headers[] = { "A: b", NULL };
@@ -211,6 +230,8 @@ START_TEST(helper_runs_again)
 	ck_assert_uint_eq(final, 1);
 	refuse(1, stamp, 1);
 	ck_assert_uint_eq(final, 2);
+	ck_assert_str_eq(why,
+	    "the credentials of --auth-command are wrong or have expired");
 }
 END_TEST
 
@@ -384,6 +405,7 @@ main(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, given_alone);
+	tcase_add_loop_test(t, given_and_refused, 0, 2);
 	tcase_add_test(t, helper_without_an_end);
 	tcase_add_test(t, helper_that_is_almost_over);
 	tcase_add_test(t, helper_runs_again);

@@ -196,7 +196,7 @@ START_TEST(a_failure_after_a_refusal)
 	ck_assert(ask(NOW, false));
 	helper("exit 3\n");
 	ck_assert(ask(NOW, true));
-	expect("--auth-command: the helper ended with status 3");
+	expect("--auth-command: the program ended with status 3");
 	ck_assert(!ask(NOW + 1, false));
 	expect("Authorization: Bearer one;");
 }
@@ -314,7 +314,7 @@ START_TEST(a_large_answer)
 	answer(text);
 	ck_assert(ask(NOW, false));
 	expect(_i == 0 ? "Authorization: Bearer t;" :
-			 "--auth-command: the helper wrote more than 64 KiB");
+			 "--auth-command: the program wrote more than 64 KiB");
 	free(text);
 }
 END_TEST
@@ -376,7 +376,7 @@ START_TEST(bad_answers)
 	answer(bad[_i].json);
 	ck_assert(ask(NOW, false));
 	ck_assert_ptr_null(strstr(buf_str(&got), "CANARY"));
-	want = xasprintf("--auth-command: the answer: %s",
+	want = xasprintf("--auth-command: its answer cannot be used: %s",
 	    bad[_i].why == NULL ? "" : bad[_i].why);
 	if (bad[_i].why == NULL)
 		ck_assert_int_eq(strncmp(buf_str(&got), want, strlen(want)), 0);
@@ -443,7 +443,7 @@ START_TEST(expiry_times)
 	free(text);
 	ck_assert(ask(0, false));
 	if (times[_i].at == 0) {
-		expect("--auth-command: the answer: " NO_TIME);
+		expect("--auth-command: its answer cannot be used: " NO_TIME);
 		return;
 	}
 	expect("Authorization: Bearer t;");
@@ -456,10 +456,10 @@ static const struct {
 	const char *script, *why;
 } ends[] = {
 	{ "echo CANARY; echo CANARY >&2; exit 7\n",
-	    "--auth-command: the helper ended with status 7" },
-	{ "kill -9 $$\n", "--auth-command: the helper was ended by signal 9" },
+	    "--auth-command: the program ended with status 7" },
+	{ "kill -9 $$\n", "--auth-command: the program was ended by signal 9" },
 	{ "while :; do echo CANARYCANARYCANARYCANARY; done\n",
-	    "--auth-command: the helper wrote more than 64 KiB" },
+	    "--auth-command: the program wrote more than 64 KiB" },
 };
 
 START_TEST(helpers_that_fail)
@@ -474,7 +474,7 @@ START_TEST(helpers_that_are_not_there)
 {
 	make("/nonexistent/helper CANARY", NULL);
 	ck_assert(ask(NOW, false));
-	expect("--auth-command: the helper cannot be started: No such file "
+	expect("--auth-command: the program cannot be started: No such file "
 	       "or directory");
 }
 END_TEST

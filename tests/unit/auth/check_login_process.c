@@ -68,7 +68,7 @@ run(const char *script, const struct login_process_request *request)
 		home_path("task"), NULL };
 
 	free(said);
-	login_process_start(l, program, request, &ops, NULL);
+	login_process_start(l, NULL, program, request, &ops, NULL);
 	loop_run(l);
 }
 
