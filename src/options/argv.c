@@ -1,8 +1,9 @@
 /*
  * Reads the command line with GNU's conventions: --name=value and --name value,
  * bundled letters, "--" ends the options, operands and options in any order.
- * The first operand is a command or the URL; a port after the URL comes from
- * mcp-remote's syntax.
+ * The first operand is a command or the URL; those of wrap are files. A port
+ * after the URL comes from mcp-remote's syntax, and so do "-y mcp-remote" in
+ * front, which are left when only the command "npx" is replaced.
  *
  * A literal secret is copied and then overwritten in argv, as curl does, so
  * that other users see it in the list of processes only for a moment.
@@ -22,6 +23,8 @@ struct argv_state {
 	char **argv;
 	int at;       /* index of the current argument */
 	bool operand; /* an operand was read, maybe the command */
+	bool help;    /* help is asked for: operands say about what */
+	bool topic;   /* by the word, which must not be followed by others */
 	bool url;
 	bool port;
 	char **why;
@@ -39,9 +42,14 @@ option_argv_unknown(const char *prefix, const char *dashes, struct span name)
 				 "%s" SECRET_NAME "-file FILE or "
 				 "%s" SECRET_NAME "-env VAR",
 		    prefix, dashes, dashes, dashes);
+	if (span_is(name, "insecure") || span_is(name, "k"))
+		return xasprintf("%sthere is no %s%.*s: certificates are "
+				 "always checked; %scacert FILE trusts one "
+				 "of your own",
+		    prefix, dashes, n, name.p, dashes[0] == '-' ? "--" : "");
 	if (near == NULL)
 		return xasprintf("%sunknown option \"%s%.*s\"; \"mcpsplice "
-				 "--help\" lists them",
+				 "help all\" lists them",
 		    prefix, dashes, n, name.p);
 	return xasprintf("%sunknown option \"%s%.*s\" (did you mean %s%s?)",
 	    prefix, dashes, n, name.p, dashes, near);
@@ -59,9 +67,14 @@ add(struct argv_state *st, const struct option_row *row, char *value, bool off)
 	    string_copy(value), xstrdup("command line"),
 	    xasprintf("--%s", row->name));
 	s->off = off;
+	st->help = st->help || strcmp(row->name, "help") == 0;
 	if (value != NULL && option_table_secret(row, value, &secret)) {
 		memset(value + (secret.p - value), 'x', secret.n);
-		st->out->secret = true;
+		if (row->kind == OPTION_HEADER ||
+		    (row->flags & OPTION_HIDDEN) != 0)
+			st->out->secret = true;
+		else
+			st->out->password = row;
 	}
 }
 
@@ -103,8 +116,10 @@ read_long(struct argv_state *st, char *arg)
 		    (struct span){ arg, n });
 		return -1;
 	}
-	if (row->arg == NULL && value != NULL) {
-		*st->why = xasprintf("--%.*s takes no value", (int)n, arg);
+	if (row->arg == NULL && value != NULL &&
+	    (row->kind != OPTION_FAIL || off || strcmp(value, "any") != 0)) {
+		*st->why = xasprintf("--%.*s takes no value%s", (int)n, arg,
+		    row->kind == OPTION_FAIL && !off ? " but \"any\"" : "");
 		return -1;
 	}
 	if (row->arg != NULL && value == NULL)
@@ -124,9 +139,8 @@ read_letters(struct argv_state *st, char *arg)
 	for (; *arg != '\0'; arg++) {
 		row = option_table_letter(*arg);
 		if (row == NULL) {
-			*st->why = xasprintf("unknown option \"-%c\"; "
-					     "\"mcpsplice --help\" lists them",
-			    *arg);
+			*st->why = option_argv_unknown("", "-",
+			    (struct span){ arg, 1 });
 			return -1;
 		}
 		if (row->arg == NULL) {
@@ -151,29 +165,79 @@ is_port(const char *s)
 	return port >= 1 && port <= 65535;
 }
 
-/* Returns the command that an operand names, if it is the first operand. */
+const char *const option_commands[] = { [COMMAND_PROXY] = "",
+	[COMMAND_LOGIN] = "login",
+	[COMMAND_LOGOUT] = "logout",
+	[COMMAND_STATUS] = "status",
+	[COMMAND_TOOLS] = "tools",
+	[COMMAND_CALL] = "call",
+	[COMMAND_CHECK] = "check",
+	[COMMAND_WRAP] = "wrap" };
+
+/* Returns COMMAND_PROXY if the word is no command. */
 static enum command
-command_of(struct argv_state *st, const char *arg)
+command_of(const char *word)
 {
-	static const char *const words[] = { [COMMAND_LOGIN] = "login",
-		[COMMAND_LOGOUT] = "logout",
-		[COMMAND_STATUS] = "status" };
 	unsigned i;
 
-	for (i = COMMAND_LOGIN; !st->operand && i <= COMMAND_STATUS; i++)
-		if (strcmp(arg, words[i]) == 0)
+	for (i = COMMAND_LOGIN; i < COMMANDS; i++)
+		if (strcmp(word, option_commands[i]) == 0)
 			return (enum command)i;
 	return COMMAND_PROXY;
+}
+
+/* Reads what help is wanted about: "all" or a command. */
+static int
+read_topic(struct argv_state *st, const char *arg)
+{
+	enum command command = command_of(arg);
+
+	if (strcmp(arg, "all") == 0) {
+		st->out->help_all = true;
+	} else if (strcmp(arg, "help") == 0 || strcmp(arg, "version") == 0) {
+		return 0; /* the first screen says it */
+	} else if (command != COMMAND_PROXY) {
+		st->out->command = command;
+	} else if (st->topic) {
+		*st->why = xasprintf("there is no help about \"%.60s\"; "
+				     "\"mcpsplice help\" lists the commands",
+		    arg);
+		return -1;
+	}
+	return 0;
 }
 
 static int
 read_operand(struct argv_state *st, char *arg)
 {
-	enum command command = command_of(st, arg);
+	enum command command = st->operand ? COMMAND_PROXY : command_of(arg);
+	const char *near = st->operand || command != COMMAND_PROXY ?
+	    NULL :
+	    option_nearest_word(span_of(arg), option_commands + COMMAND_LOGIN,
+		COMMANDS - COMMAND_LOGIN);
 
+	if (st->help)
+		return read_topic(st, arg);
+	if (near != NULL) {
+		*st->why = xasprintf("there is no command \"%s\" (did you mean "
+				     "%s?)",
+		    arg, near);
+		return -1;
+	}
+	if (!st->operand &&
+	    (strcmp(arg, "help") == 0 || strcmp(arg, "version") == 0)) {
+		st->operand = true;
+		st->topic = arg[0] == 'h';
+		add(st, option_table_named(arg), NULL, false);
+		return 0;
+	}
 	st->operand = true;
 	if (command != COMMAND_PROXY) {
 		st->out->command = command;
+		return 0;
+	}
+	if (st->out->command == COMMAND_WRAP) {
+		option_set_string(&st->out->operands, xstrdup(arg));
 		return 0;
 	}
 	if (!st->url) {
@@ -181,8 +245,12 @@ read_operand(struct argv_state *st, char *arg)
 		add(st, option_table_named("url"), arg, false);
 		return 0;
 	}
+	if (st->out->command == COMMAND_CALL) {
+		option_set_string(&st->out->operands, xstrdup(arg));
+		return 0;
+	}
 	if (!st->port && is_port(arg)) {
-		st->port = true;
+		st->port = st->out->port = true;
 		add(st, option_table_named("callback-port"), arg, false);
 		return 0;
 	}
@@ -190,6 +258,23 @@ read_operand(struct argv_state *st, char *arg)
 			     "put quotes around a value that has blanks",
 	    arg);
 	return -1;
+}
+
+/* Returns how many arguments are left of "npx -y mcp-remote[@VERSION]". */
+static int
+leftover(int argc, char **argv)
+{
+	static const char name[] = "mcp-remote";
+	int at = 1;
+
+	if (at < argc &&
+	    (strcmp(argv[at], "-y") == 0 || strcmp(argv[at], "--yes") == 0))
+		at++;
+	if (at >= argc || strncmp(argv[at], name, sizeof name - 1) != 0 ||
+	    (argv[at][sizeof name - 1] != '\0' &&
+		argv[at][sizeof name - 1] != '@'))
+		return 0;
+	return at;
 }
 
 int
@@ -203,7 +288,8 @@ option_argv_read(struct option_argv *out, int argc, char **argv, char **why)
 	int rc = 0;
 
 	*out = (struct option_argv){ 0 };
-	for (st.at = 1; rc == 0 && st.at < argc; st.at++) {
+	out->leftover = leftover(argc, argv);
+	for (st.at = 1 + out->leftover; rc == 0 && st.at < argc; st.at++) {
 		arg = argv[st.at];
 		if (ended || arg[0] != '-' || arg[1] == '\0')
 			rc = read_operand(&st, arg);

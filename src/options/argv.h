@@ -7,8 +7,17 @@
 struct option_argv {
 	struct option_settings settings;
 	enum command command;
-	bool secret; /* a literal secret was given, and is overwritten now */
+	struct strings operands; /* of a command, behind the URL */
+	bool help_all;           /* help is wanted about all options */
+	/* A literal secret was given, and is overwritten now. */
+	bool secret;                       /* of the server */
+	const struct option_row *password; /* of a proxy: by this option */
+	bool port;                         /* a port stood after the URL */
+	int leftover; /* so many arguments in front were not meant for us */
 };
+
+/* The words of the commands, by enum command. */
+extern const char *const option_commands[];
 
 /* Reads argv. Returns 0, or -1 with *why. Free out in both cases. */
 int option_argv_read(struct option_argv *out, int argc, char **argv,

@@ -179,14 +179,10 @@ check_client(const struct options *o)
 static char *
 check_sign_in(const struct options *o)
 {
-	const struct option_row *row = option_table_named("browser");
-	const struct option_origin *origin = &o->origins[row - option_table];
-
 	if (o->no_resource && o->resource != NULL)
 		return exclude("--resource", "--no-resource");
 	/* $BROWSER is meant for all programs, so it is no conflict */
-	if (o->no_browser && o->browser != NULL &&
-	    origin->from[0].weight > WEIGHT_ORDINARY)
+	if (o->no_browser && options_given(o, "browser"))
 		return exclude("--browser", "--no-browser");
 	return NULL;
 }
@@ -205,6 +201,9 @@ check_command(const struct options *o)
 {
 	const char *credential = options_given_credential(o);
 
+	if (o->command == COMMAND_CALL && o->operands.n == 0)
+		return xstrdup("no tool given; usage: mcpsplice call [options] "
+			       "URL TOOL [key=value | key:=JSON]...");
 	if (o->command != COMMAND_LOGIN)
 		return NULL;
 	if (credential != NULL)

@@ -10,7 +10,6 @@
 
 #include <sys/stat.h>
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -141,7 +140,8 @@ find_option(struct reader *r, struct span name, bool letter, bool *off)
 	if (row->offset == offsetof(struct options, url) &&
 	    row->kind == OPTION_STRING && r->section != NULL &&
 	    strcmp(r->section, "*") != 0) {
-		fail(r, "a section is chosen by the URL, it cannot set one");
+		fail(r,
+		    "the URL chooses the section, so a section cannot set it");
 		return NULL;
 	}
 	return row;
@@ -190,7 +190,7 @@ read_option(struct reader *r, struct span line)
 	}
 	name = name_of(line);
 	if (name.n == 0)
-		return fail(r, "no option's name");
+		return fail(r, "the line has no name of an option");
 	row = find_option(r, name, dashes == 1 && name.n == 1, &off);
 	if (row == NULL)
 		return -1;
@@ -219,7 +219,7 @@ read_line(struct reader *r, struct span line)
 	if (line.n == 0 || line.p[0] == '#')
 		return 0;
 	if (memchr(line.p, '\0', line.n) != NULL)
-		return fail(r, "a NUL byte");
+		return fail(r, "the line has a NUL byte");
 	return line.p[0] == '[' ? read_section(r, line) : read_option(r, line);
 }
 
@@ -272,8 +272,11 @@ option_file_read(struct option_settings *out, const char *path,
 	if (error != 0 && (needed || (error != ENOENT && error != ENOTDIR))) {
 		if (*why == NULL)
 			*why = xasprintf("cannot read the configuration file "
-					 "%s: %s",
-			    path, strerror(error));
+					 "%s: %s%s",
+			    path, strerror(error),
+			    weight == WEIGHT_HOME && error == EACCES ?
+				"; set HOME to a folder of your own" :
+				"");
 		rc = -1;
 	}
 	while (rc == 0 && error == 0 && at < text.n) {
@@ -290,40 +293,6 @@ option_file_read(struct option_settings *out, const char *path,
 		option_set_wipe(text.p, text.n);
 	buf_free(&text);
 	return rc;
-}
-
-static bool
-same_char(char a, char b, bool fold)
-{
-	return a == b ||
-	    (fold && tolower((unsigned char)a) == tolower((unsigned char)b));
-}
-
-/* Matches a pattern: "*" is any text, other bytes match themselves. Linear in
- * practice, because only the latest "*" is tried again. */
-static bool
-glob(struct span pattern, struct span text, bool fold)
-{
-	size_t p = 0, t = 0, star = SIZE_MAX, resume = 0;
-
-	while (t < text.n) {
-		if (p < pattern.n && pattern.p[p] == '*') {
-			star = p++;
-			resume = t;
-		} else if (p < pattern.n &&
-		    same_char(pattern.p[p], text.p[t], fold)) {
-			p++;
-			t++;
-		} else if (star != SIZE_MAX) {
-			p = star + 1;
-			t = ++resume;
-		} else {
-			return false;
-		}
-	}
-	while (p < pattern.n && pattern.p[p] == '*')
-		p++;
-	return p == pattern.n;
 }
 
 bool
@@ -347,10 +316,10 @@ option_file_match(const char *pattern, const struct url *url)
 	path = strstr(url->text, "://") + 3;
 	path += strcspn(path, "/?");
 	full = xasprintf("%s:%s", url->host, url->port);
-	hit = glob(scheme, span_of(url->scheme), true) &&
-	    (glob(host, span_of(strstr(url->origin, "://") + 3), true) ||
-		glob(host, span_of(full), true)) &&
-	    (rest.n == 0 || glob(rest, span_of(path), false));
+	hit = span_glob(scheme, span_of(url->scheme), GLOB_NOCASE) &&
+	    (span_glob(host, span_of(url_authority(url)), GLOB_NOCASE) ||
+		span_glob(host, span_of(full), GLOB_NOCASE)) &&
+	    (rest.n == 0 || span_glob(rest, span_of(path), 0));
 	free(full);
 	return hit;
 }

@@ -10,14 +10,18 @@
 
 #include <stdlib.h>
 
+#include "core/wire/redact.h"
 #include "io/url.h"
 #include "options/argv.h"
+#include "options/bad_url.h"
 #include "options/check.h"
 #include "options/file.h"
 #include "options/set.h"
 #include "options/table.h"
 
 #define AT(field) offsetof(struct options, field)
+
+extern char **environ;
 
 struct loader {
 	struct options *o;
@@ -31,12 +35,17 @@ struct loader {
 	char **why;
 };
 
+/* Returns the value of a variable, or NULL if it is not set, or empty. */
 static const char *
 variable(const struct loader *l, const char *name)
 {
-	const char *value = l->from->env(name, l->from->env_arg);
+	size_t n = strlen(name);
+	char *const *at;
 
-	return value == NULL || value[0] == '\0' ? NULL : value;
+	for (at = l->from->variables; at != NULL && *at != NULL; at++)
+		if (strncmp(*at, name, n) == 0 && (*at)[n] == '=')
+			return (*at)[n + 1] == '\0' ? NULL : *at + n + 1;
+	return NULL;
 }
 
 static void
@@ -99,8 +108,7 @@ read_environment(struct loader *l)
 
 	for (i = 0; i < option_table_rows; i++) {
 		row = &option_table[i];
-		if ((row->flags & (OPTION_HIDDEN | OPTION_ARGV_ONLY)) != 0 &&
-		    row->kind != OPTION_REFUSED)
+		if ((row->flags & (OPTION_HIDDEN | OPTION_ARGV_ONLY)) != 0)
 			continue;
 		name = option_table_variable(row);
 		value = variable(l, name);
@@ -191,74 +199,21 @@ last_url(const struct option_settings *all)
 	return url;
 }
 
-/* Makes the error for a text without a scheme, with a hint. */
-static char *
-no_scheme(const char *text)
-{
-	char *guess = xasprintf("http://%s", text);
-	struct url url;
-	bool plain = false;
-
-	if (url_parse(&url, guess) == URL_OK) {
-		plain = url_is_loopback(&url);
-		url_free(&url);
-	}
-	free(guess);
-	return xasprintf("\"%s\" has no scheme; did you mean http%s://%s?",
-	    text, plain ? "" : "s", text);
-}
-
-static char *
-wrong_scheme(const char *text)
-{
-	const char *rest = strstr(text, "://");
-	size_t n = strcspn(text, ":");
-	bool plain = n < 5 && memchr(text, 's', n) == NULL;
-
-	if (rest == NULL)
-		return no_scheme(text);
-	return xasprintf("\"%s\" has a scheme that is not spoken; did you "
-			 "mean http%s%s?",
-	    text, plain ? "" : "s", rest);
-}
-
 static int
 parse_url(struct loader *l, const char *text)
 {
-	switch (url_parse(&l->url, text)) {
-	case URL_OK:
-		l->has_url = true;
-		return 0;
-	case URL_NO_SCHEME:
-		*l->why = no_scheme(text);
-		return -1;
-	case URL_SCHEME:
-		*l->why = wrong_scheme(text);
-		return -1;
-	case URL_USERINFO:
-		/* not quoted, because it contains a password */
-		*l->why =
-		    xstrdup("a user name or password in the URL is "
-			    "refused; use -H 'Authorization: Basic ${VAR}'");
-		return -1;
-	case URL_BAD:
-		break;
-	}
-	*l->why = strchr(text, '@') != NULL ?
-	    xstrdup("the URL cannot be understood; it should be like "
-		    "https://mcp.example.com/mcp") :
-	    xasprintf("\"%s\" is not a URL; it should be like "
-		      "https://mcp.example.com/mcp",
-		text);
-	return -1;
+	enum url_status status = url_parse(&l->url, text);
+
+	l->has_url = status == URL_OK;
+	if (!l->has_url)
+		*l->why = option_bad_url(status, text, l->o->command);
+	return l->has_url ? 0 : -1;
 }
 
 static int
 find_url(struct loader *l)
 {
-	static const char *const words[] = { [COMMAND_PROXY] = "",
-		[COMMAND_LOGIN] = "login ",
-		[COMMAND_LOGOUT] = "logout " };
+	const char *command = option_commands[l->o->command];
 
 	l->url_by = last_url(&l->argv.settings);
 	if (l->url_by == NULL)
@@ -269,9 +224,33 @@ find_url(struct loader *l)
 		return 0;
 	if (l->o->command == COMMAND_STATUS)
 		return 0;
-	*l->why = xasprintf("no URL given; usage: mcpsplice %s[options] URL",
-	    words[l->o->command]);
+	*l->why = xasprintf("no URL given; usage: mcpsplice %s%s[options] URL",
+	    command, *command == '\0' ? "" : " ");
 	return -1;
+}
+
+/* Notes that a section of a file is for other URLs, once. */
+static void
+note_section(struct loader *l, const struct option_setting *s)
+{
+	const char *end = strrchr(s->from, ':'); /* FILE:LINE */
+	struct strings *notes = &l->o->notes;
+	struct buf note;
+	size_t i;
+
+	if (!l->has_url)
+		return;
+	buf_init(&note, 0);
+	buf_addf(&note, "%.*s: [", (int)(end - s->from), s->from);
+	redact_path(&note, span_of(s->section), "...");
+	buf_adds(&note, "] is not for this URL");
+	for (i = 0; i < notes->n; i++)
+		if (strcmp(notes->list[i], buf_str(&note)) == 0)
+			break;
+	if (i == notes->n)
+		option_set_string(notes, buf_take(&note));
+	else
+		buf_free(&note);
 }
 
 static int
@@ -283,8 +262,11 @@ apply(struct loader *l, const struct option_settings *all)
 	for (i = 0; i < all->n; i++) {
 		s = &all->list[i];
 		if (s->section != NULL &&
-		    !option_file_match(s->section, l->has_url ? &l->url : NULL))
+		    !option_file_match(s->section,
+			l->has_url ? &l->url : NULL)) {
+			note_section(l, s);
 			continue;
+		}
 		if (option_set_apply(l->o, s, l->why) < 0)
 			return -1;
 	}
@@ -312,22 +294,155 @@ apply_transport(struct loader *l)
 	return rc;
 }
 
+/* A client that was registered for mcp-remote came with its redirect URI:
+ * "http://localhost:PORT/oauth/callback". */
+static int
+apply_redirect(struct loader *l)
+{
+	static const char *const values[][2] = { { "callback-host",
+						     "localhost" },
+		{ "callback-path", "/oauth/callback" } };
+	const struct options *o = l->o;
+	struct option_setting s = { .weight = WEIGHT_DEFAULT };
+	char from[] = "default of mcp-remote";
+	size_t i;
+	int rc;
+
+	if (!l->argv.port && l->argv.leftover == 0 && o->client_info == NULL &&
+	    o->client_metadata == NULL)
+		return 0;
+	for (i = 0; i < 2; i++) {
+		s.row = option_table_named(values[i][0]);
+		if (options_given(o, values[i][0]))
+			continue;
+		s.value = xstrdup(values[i][1]);
+		s.from = from;
+		rc = option_set_apply(l->o, &s, l->why);
+		free(s.value);
+		if (rc < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Tells where the secrets of the command line are better kept. */
+static void
+warn_of_secrets(struct loader *l)
+{
+	const struct option_row *row = l->argv.password;
+	char *name;
+
+	if (l->argv.secret)
+		option_set_string(&l->o->warnings,
+		    xstrdup("a secret on the command line can be read by other "
+			    "users; use --bearer-env, -H 'Authorization: "
+			    "Bearer ${VAR}' or @FILE"));
+	if (row == NULL)
+		return;
+	name = option_table_variable(row);
+	option_set_string(&l->o->warnings,
+	    xasprintf("the password of --%s on the command line can be read by "
+		      "other users; set the variable %s instead",
+		row->name, name));
+	free(name);
+}
+
+/* Is this the variable of an option, or one that an option names? */
+static bool
+is_known(const struct options *o, const char *variable)
+{
+	const char *const named[] = { o->bearer_env, o->client_secret_env };
+	char *reference = xasprintf("${%s}", variable), *name;
+	bool known = false;
+	size_t i;
+
+	for (i = 0; !known && i < sizeof named / sizeof *named; i++)
+		known = named[i] != NULL && strcmp(named[i], variable) == 0;
+	for (i = 0; !known && i < o->headers.n; i++)
+		known = strstr(o->headers.list[i], reference) != NULL;
+	for (i = 0; !known && i < option_table_rows; i++) {
+		name = option_table_variable(&option_table[i]);
+		known = strcmp(name, variable) == 0;
+		free(name);
+	}
+	free(reference);
+	return known;
+}
+
+/* Returns the option whose variable may have been meant by MCPSPLICE_tail, or
+ * NULL. */
+static const struct option_row *
+misspelt(const char *tail)
+{
+	char *name = xstrdup(tail), *c;
+	const struct option_row *row;
+
+	for (c = name; *c != '\0'; c++)
+		if (*c == '_')
+			*c = '-';
+	row = option_table_misspelt(span_of(name));
+	free(name);
+	return row != NULL &&
+		(row->flags & (OPTION_HIDDEN | OPTION_ARGV_ONLY)) == 0 ?
+	    row :
+	    NULL;
+}
+
+/* Warns of a variable that is meant for us but misspelt. One that is like no
+ * option may be anybody's. */
+static void
+warn_of_variables(const struct loader *l, struct strings *warnings)
+{
+	static const char prefix[] = "MCPSPLICE_";
+	const struct option_row *row;
+	char *const *at;
+	char *name, *meant;
+
+	for (at = l->from->variables; at != NULL && *at != NULL; at++) {
+		if (strncmp(*at, prefix, strlen(prefix)) != 0)
+			continue;
+		name = xstrndup(*at, strcspn(*at, "="));
+		row = misspelt(name + strlen(prefix));
+		if (row != NULL && !is_known(l->o, name)) {
+			meant = option_table_variable(row);
+			option_set_string(warnings,
+			    xasprintf("the variable %s has no meaning (did you "
+				      "mean %s?)",
+				name, meant));
+			free(meant);
+		}
+		free(name);
+	}
+}
+
 static void
 say(struct loader *l)
 {
 	struct options *o = l->o;
 
-	if (l->argv.secret)
-		option_set_string(&o->warnings,
-		    xstrdup("a secret on the "
-			    "command line can be read by other users; use "
-			    "--bearer-env, -H 'Authorization: Bearer ${VAR}' "
-			    "or "
-			    "@FILE"));
-	o->max_result_set = o->origins[option_table_named("max-result") -
-				 option_table]
-				.from[0]
-				.weight > WEIGHT_DEFAULT;
+	warn_of_secrets(l);
+	warn_of_variables(l, &o->warnings);
+	if (l->argv.leftover > 0)
+		option_set_string(&o->notes,
+		    xstrdup("\"-y mcp-remote\" in front of the URL has no "
+			    "meaning here"));
+	o->max_result_set = options_given(o, "max-result");
+}
+
+static bool
+is_of_wrap(const struct option_row *row)
+{
+	return row->offset == AT(wrap_list) ||
+	    row->offset == AT(wrap_restore) || row->offset == AT(wrap_write);
+}
+
+/* Returns the one command that takes this option, or COMMAND_PROXY. */
+static enum command
+owner_of(const struct option_row *row)
+{
+	if (is_of_wrap(row))
+		return COMMAND_WRAP;
+	return row->offset == AT(json) ? COMMAND_CHECK : COMMAND_PROXY;
 }
 
 /* Is this the command line by which a proxy starts its login process? The task
@@ -350,6 +465,52 @@ copy_argv(struct options *o, const struct option_sources *from)
 		o->argv[i] = xstrdup(from->argv[i]);
 }
 
+/* The options of wrap are its own: no other is of use there, and of no other
+ * source. */
+static int
+load_wrap(struct loader *l)
+{
+	const struct option_settings *all = &l->argv.settings;
+	struct options *o = l->o;
+	size_t i;
+
+	for (i = 0; i < all->n; i++) {
+		if (!is_of_wrap(all->list[i].row)) {
+			*l->why = xasprintf("wrap takes no --%s",
+			    all->list[i].row->name);
+			return -1;
+		}
+		if (option_set_apply(o, &all->list[i], l->why) < 0)
+			return -1;
+	}
+	if (o->wrap_list + o->wrap_restore + o->wrap_write > 1)
+		*l->why = xstrdup("wrap takes one of --list, --restore and "
+				  "--write");
+	else if (o->wrap_list && o->operands.n > 0)
+		*l->why = xstrdup("wrap --list takes no file");
+	return *l->why == NULL ? 0 : -1;
+}
+
+/* Refuses the options of one command without it. */
+static int
+check_owner(struct loader *l)
+{
+	const struct option_settings *all = &l->argv.settings;
+	enum command owner;
+	size_t i;
+
+	for (i = 0; i < all->n; i++) {
+		owner = owner_of(all->list[i].row);
+		if (owner != COMMAND_PROXY && owner != l->o->command) {
+			*l->why = xasprintf("--%s belongs to \"mcpsplice "
+					    "%s\"",
+			    all->list[i].row->name, option_commands[owner]);
+			return -1;
+		}
+	}
+	return 0;
+}
+
 static int
 load(struct loader *l)
 {
@@ -363,21 +524,53 @@ load(struct loader *l)
 	}
 	rc = option_argv_read(&l->argv, l->from->argc, l->from->argv, l->why);
 	o->command = l->argv.command;
+	o->operands = l->argv.operands;
+	l->argv.operands = (struct strings){ 0 };
 	if (rc < 0)
 		return -1;
 	o->help = asked_for(l, "help");
 	o->version = asked_for(l, "version");
+	o->help_all = l->argv.help_all;
 	if (o->help || o->version)
 		return 0; /* also works if a file is broken */
-	if (read_sources(l) < 0 || find_url(l) < 0 ||
+	if (o->command == COMMAND_WRAP)
+		return load_wrap(l);
+	if (check_owner(l) < 0 || read_sources(l) < 0 || find_url(l) < 0 ||
 	    apply(l, &l->settings) < 0 || apply(l, &l->argv.settings) < 0 ||
-	    apply_transport(l) < 0)
+	    apply_transport(l) < 0 || apply_redirect(l) < 0)
 		return -1;
 	*l->why = option_check(o, l->has_url ? &l->url : NULL);
 	if (*l->why != NULL)
 		return -1;
 	say(l);
 	return 0;
+}
+
+static void
+strings_free(struct strings *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		string_wipe(&s->list[i]);
+	free(s->list);
+}
+
+/* A variable that is misspelt may be the cause of an error. */
+static void
+add_hints(const struct loader *l)
+{
+	struct strings hints = { 0 };
+	char *why = *l->why;
+	size_t i;
+
+	warn_of_variables(l, &hints);
+	for (i = 0; i < hints.n; i++) {
+		*l->why = xasprintf("%s; %s", why, hints.list[i]);
+		free(why);
+		why = *l->why;
+	}
+	strings_free(&hints);
 }
 
 int
@@ -393,6 +586,8 @@ options_load_from(struct options *o, const struct option_sources *from,
 	copy_argv(o, from);
 	option_set_defaults(o);
 	rc = load(&l);
+	if (rc < 0)
+		add_hints(&l);
 	option_set_free(&l.settings);
 	option_set_free(&l.argv.settings);
 	if (l.has_url)
@@ -416,13 +611,6 @@ options_store_helper(const struct options *o)
 	return o->auth_store + strlen(word);
 }
 
-static const char *
-env_of_process(const char *name, void *arg)
-{
-	(void)arg;
-	return getenv(name);
-}
-
 int
 options_load(struct options *o, int argc, char **argv, char **why)
 {
@@ -431,7 +619,7 @@ options_load(struct options *o, int argc, char **argv, char **why)
 	struct option_sources from = { .argc = argc,
 		.argv = argv,
 		.etc = SYSCONFDIR "/mcpsplice.conf",
-		.env = env_of_process };
+		.variables = environ };
 	int rc;
 
 	if (home != NULL && home[0] == '/')
@@ -440,16 +628,6 @@ options_load(struct options *o, int argc, char **argv, char **why)
 	rc = options_load_from(o, &from, why);
 	free(path);
 	return rc;
-}
-
-static void
-strings_free(struct strings *s)
-{
-	size_t i;
-
-	for (i = 0; i < s->n; i++)
-		string_wipe(&s->list[i]);
-	free(s->list);
 }
 
 static void
@@ -483,6 +661,9 @@ options_free(struct options *o)
 	strings_free(&o->authorize_params);
 	strings_free(&o->resolve);
 	strings_free(&o->session_lost_patterns);
+	strings_free(&o->ignore_tools);
+	strings_free(&o->only_tools);
+	strings_free(&o->operands);
 	strings_free(&o->notes);
 	strings_free(&o->warnings);
 	*o = (struct options){ 0 };

@@ -9,7 +9,17 @@
 #include "core/server/server.h"
 #include "core/session/session.h"
 
-enum command { COMMAND_PROXY, COMMAND_LOGIN, COMMAND_LOGOUT, COMMAND_STATUS };
+enum command {
+	COMMAND_PROXY,
+	COMMAND_LOGIN,
+	COMMAND_LOGOUT,
+	COMMAND_STATUS,
+	COMMAND_TOOLS,
+	COMMAND_CALL,
+	COMMAND_CHECK,
+	COMMAND_WRAP,
+	COMMANDS
+};
 enum auth_mode {
 	AUTH_AUTO,
 	AUTH_NONE,
@@ -17,6 +27,13 @@ enum auth_mode {
 	AUTH_OAUTH,
 	AUTH_DEVICE,
 	AUTH_CLIENT_CREDENTIALS
+};
+
+/* Which answers make the exit status 22. */
+enum fail {
+	FAIL_NEVER,
+	FAIL_OWN, /* errors that mcpsplice made */
+	FAIL_ANY  /* any error, and results with isError */
 };
 
 /* A NULL-ended list of strings. */
@@ -30,12 +47,14 @@ struct options {
 	bool login_process; /* "login --agent": only argv is set */
 	char **argv;        /* copy with its secrets, NULL-ended */
 	char *url;          /* as given; NULL: COMMAND_STATUS for all servers */
+	struct strings operands; /* COMMAND_CALL: a tool and its arguments */
 
 	/* request */
 	struct strings headers; /* "Name: value" or "@FILE", not expanded */
 	char *user_agent;       /* NULL: mcpsplice/VERSION */
 	bool no_cookies;
 	bool compressed;
+	bool trace_headers;
 	bool http2;
 
 	/* sign-in: given credentials */
@@ -115,20 +134,32 @@ struct options {
 	enum era_protocol protocol;   /* auto */
 	enum era_transport transport; /* auto */
 	enum replay replay;           /* safe */
+	enum session_start start;     /* auto */
 	/* each compiles with regcomp: extended, case ignored */
 	struct strings session_lost_patterns;
 	bool session_lost_in_results;
+	struct strings ignore_tools, only_tools; /* patterns with * and ? */
+	bool read_only;
 	bool no_memory;
 	bool handshake;
-	bool fail;
+	enum fail fail; /* never */
+
+	/* COMMAND_WRAP: at most one; list: no operands */
+	bool wrap_write;
+	bool wrap_restore;
+	bool wrap_list;
+
+	bool json; /* COMMAND_CHECK */
 
 	/* output for users */
 	int verbose; /* -v: 1, -vv: 2 */
 	bool quiet;
 	char *log_file;
+	char *trace;
 	bool log_json;
 	bool show_config;
 	bool help;
+	bool help_all;
 	bool version;
 
 	/* notes about options that have no effect yet, for -v */
@@ -151,10 +182,9 @@ int options_load(struct options *o, int argc, char **argv, char **why);
 struct option_sources {
 	int argc;
 	char **argv;
-	const char *etc;  /* /etc/mcpsplice.conf */
-	const char *home; /* $HOME/.config/mcpsplice/config */
-	const char *(*env)(const char *name, void *arg);
-	void *env_arg;
+	const char *etc;        /* /etc/mcpsplice.conf */
+	const char *home;       /* $HOME/.config/mcpsplice/config */
+	char *const *variables; /* "NAME=value"; NULL: none */
 };
 int options_load_from(struct options *o, const struct option_sources *from,
     char **why);
@@ -167,8 +197,23 @@ const char *options_store_helper(const struct options *o);
  * if there is none. A file of headers does not count. */
 const char *options_given_credential(const struct options *o);
 
-/* Returns the text of --help: one screen, grouped. The caller frees it. */
-char *options_help(void);
+/* Was the option of this name set for mcpsplice, and not by a variable that is
+ * for all programs, like SSL_CERT_FILE? */
+bool options_given(const struct options *o, const char *name);
+/* Says by which option or variable the option of this name was set: "--proxy",
+ * "MCPSPLICE_PROXY", "proxy in FILE:LINE". The caller frees it. */
+char *options_set_by(const struct options *o, const char *name);
+
+/* Returns the text of --help, one screen of 80 x 24, or about a command. all:
+ * that of "help all", with every option that the table lists. The caller frees
+ * it. */
+char *options_help(enum command command, bool all);
+
+/* Calls each for every value that is no default, except the URL, with the name
+ * of its option and where it comes from; one line of a file, "command line",
+ * "environment NAME". Both are valid for as long as o is. */
+void options_origins(const struct options *o,
+    void (*each)(const char *name, const char *from, void *arg), void *arg);
 /* Returns each value with its origin; secrets as "(set)". The caller frees
  * it. */
 char *options_show(const struct options *o);

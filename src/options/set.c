@@ -155,6 +155,10 @@ apply_choice(void *field, const struct option_setting *s, const char *value,
 
 	if (i < 0 && s->row->kind == OPTION_TRANSPORT)
 		i = option_parse_choice(option_transport_words, value);
+	/* mcp-proxy's word */
+	if (i < 0 && s->row->kind == OPTION_TRANSPORT &&
+	    strcmp(value, "streamablehttp") == 0)
+		i = TRANSPORT_HTTP;
 	if (i < 0) {
 		*why = xasprintf("%s: \"%s\" is none of %s", s->label, value,
 		    s->row->arg);
@@ -162,6 +166,8 @@ apply_choice(void *field, const struct option_setting *s, const char *value,
 	}
 	if (s->row->kind == OPTION_REPLAY)
 		*(enum replay *)field = (enum replay)i;
+	else if (s->row->kind == OPTION_START)
+		*(enum session_start *)field = (enum session_start)i;
 	else if (s->row->kind == OPTION_AUTH)
 		*(enum auth_mode *)field = (enum auth_mode)i;
 	else if (s->row->kind == OPTION_PROTOCOL)
@@ -184,6 +190,24 @@ apply_switch(bool *field, const struct option_setting *s, char **why)
 		return -1;
 	}
 	*field = on != s->off;
+	return 0;
+}
+
+static int
+apply_fail(enum fail *field, const struct option_setting *s, char **why)
+{
+	bool on = true;
+
+	if (!s->off && s->value != NULL && strcmp(s->value, "any") == 0) {
+		*field = FAIL_ANY;
+		return 0;
+	}
+	if (s->value != NULL && !option_parse_bool(s->value, &on)) {
+		*why = xasprintf("%s: \"%s\" is neither \"any\" nor yes or no",
+		    s->label, s->value);
+		return -1;
+	}
+	*field = on != s->off ? FAIL_OWN : FAIL_NEVER;
 	return 0;
 }
 
@@ -359,9 +383,6 @@ option_set_apply(struct options *o, const struct option_setting *s, char **why)
 	case OPTION_NOTED_SWITCH:
 		apply_noted(o, s);
 		return 0;
-	case OPTION_REFUSED:
-		*why = xasprintf("%s: %s", s->label, s->row->help);
-		return -1;
 	case OPTION_CONFIG:
 		return 0;
 	case OPTION_STRING:
@@ -373,6 +394,7 @@ option_set_apply(struct options *o, const struct option_setting *s, char **why)
 		rc = apply_number(field, s, effective(s), why);
 		break;
 	case OPTION_REPLAY:
+	case OPTION_START:
 	case OPTION_PROTOCOL:
 	case OPTION_TRANSPORT:
 	case OPTION_AUTH:
@@ -381,6 +403,9 @@ option_set_apply(struct options *o, const struct option_setting *s, char **why)
 		break;
 	case OPTION_SWITCH:
 		rc = apply_switch(field, s, why);
+		break;
+	case OPTION_FAIL:
+		rc = apply_fail(field, s, why);
 		break;
 	case OPTION_COUNT:
 		rc = apply_count(field, s, origin, why);
@@ -408,6 +433,8 @@ option_set_defaults(struct options *o)
 	option_set_string(&o->authorize_params, NULL);
 	option_set_string(&o->resolve, NULL);
 	option_set_string(&o->session_lost_patterns, NULL);
+	option_set_string(&o->ignore_tools, NULL);
+	option_set_string(&o->only_tools, NULL);
 	option_set_string(&o->notes, NULL);
 	option_set_string(&o->warnings, NULL);
 	s.from = s.label = from;
@@ -420,4 +447,30 @@ option_set_defaults(struct options *o)
 			abort(); /* the table itself is wrong */
 		free(s.value);
 	}
+}
+
+bool
+options_given(const struct options *o, const char *name)
+{
+	const struct option_row *row = option_table_named(name);
+	const struct option_origin *origin = &o->origins[row - option_table];
+
+	return origin->n > 0 && origin->from[0].weight > WEIGHT_ORDINARY;
+}
+
+char *
+options_set_by(const struct options *o, const char *name)
+{
+	static const char variable[] = "environment ";
+	const struct option_row *row = option_table_named(name);
+	const struct option_origin *origin = &o->origins[row - option_table];
+	const struct option_from *from = origin->from;
+	size_t n = strlen(variable);
+
+	if (origin->n == 0 || from->weight == WEIGHT_ARGV ||
+	    from->weight == WEIGHT_DEFAULT)
+		return xasprintf("--%s", name);
+	if (strncmp(from->text, variable, n) == 0)
+		return xstrdup(from->text + n);
+	return xasprintf("%s in %s", name, from->text);
 }

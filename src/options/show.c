@@ -1,8 +1,4 @@
-/*
- * The table as users see it: --help, with a line for each option that has a
- * help text and the names of the others of its group below, and --show-config,
- * which never shows a secret.
- */
+/* Output of --show-config, which never shows a secret. */
 #include "config.h"
 
 #include "options/options.h"
@@ -10,119 +6,10 @@
 #include <inttypes.h>
 
 #include "base/codec.h"
+#include "core/wire/redact.h"
 #include "options/parse.h"
 #include "options/set.h"
 #include "options/table.h"
-
-#define HELP_COLUMNS 79
-#define HELP_TEXT_AT 30
-
-static const char *const group_titles[OPTION_GROUPS] = { "Request", "Sign-in",
-	"Network", "Times and limits", "Behaviour", "Output" };
-
-static void
-pad(struct buf *out, size_t line, size_t column)
-{
-	buf_addc(out, ' ');
-	do
-		buf_addc(out, ' ');
-	while (out->n - line < column);
-}
-
-/* Adds "-H, --header LINE|@FILE". */
-static void
-add_name(struct buf *out, const struct option_row *row)
-{
-	if (row->letter != '\0')
-		buf_addf(out, "-%c, ", row->letter);
-	buf_addf(out, "--%s", row->name);
-	if (row->arg != NULL)
-		buf_addf(out, " %s", row->arg);
-}
-
-static void
-add_preset(struct buf *out, const struct option_row *row)
-{
-	if (row->preset != NULL)
-		buf_addf(out, " (%s)", row->preset);
-}
-
-static void
-help_line(struct buf *out, const struct option_row *row)
-{
-	size_t line = out->n;
-
-	buf_adds(out, row->letter == '\0' ? "      " : "  ");
-	add_name(out, row);
-	pad(out, line, HELP_TEXT_AT);
-	buf_adds(out, row->help);
-	add_preset(out, row);
-	buf_addc(out, '\n');
-}
-
-/* Adds the options of a group that have no help text, as many as fit on a
- * line. */
-static void
-help_run(struct buf *out, enum option_group group)
-{
-	const struct option_row *row;
-	struct buf item;
-	size_t i, line = out->n, start = out->n;
-
-	buf_init(&item, 0);
-	for (i = 0; i < option_table_rows; i++) {
-		row = &option_table[i];
-		if (row->group != group || row->help != NULL ||
-		    (row->flags &
-			(OPTION_HIDDEN | OPTION_NO_ARGV | OPTION_UNLISTED)) !=
-			0)
-			continue;
-		buf_reset(&item);
-		add_name(&item, row);
-		add_preset(&item, row);
-		if (out->n > start &&
-		    out->n - line + 2 + item.n > HELP_COLUMNS) {
-			buf_addc(out, '\n');
-			line = out->n;
-		}
-		buf_adds(out, "  ");
-		buf_addspan(out, buf_span(&item));
-	}
-	if (out->n > start)
-		buf_addc(out, '\n');
-	buf_free(&item);
-}
-
-char *
-options_help(void)
-{
-	const struct option_row *row;
-	struct buf out;
-	unsigned group;
-	size_t i;
-
-	buf_init(&out, 0);
-	buf_adds(&out,
-	    "usage: mcpsplice [options] URL\n"
-	    "       mcpsplice login|logout|status [options] [URL]\n"
-	    "Carries MCP between stdin, stdout and the server at URL, of any "
-	    "revision.\n");
-	for (group = 0; group < OPTION_GROUPS; group++) {
-		buf_addf(&out, "%s:\n", group_titles[group]);
-		for (i = 0; i < option_table_rows; i++) {
-			row = &option_table[i];
-			if (row->group == group && row->help != NULL &&
-			    (row->flags & OPTION_HIDDEN) == 0)
-				help_line(&out, row);
-		}
-		help_run(&out, group);
-	}
-	buf_adds(&out,
-	    "SEC may have a fraction, SIZE a K, M or G; --no-NAME "
-	    "turns a switch off.\nmcpsplice(1) has more options, and the files and "
-	    "variables they can stand in.\n");
-	return buf_take(&out);
-}
 
 /* Adds the text without its secret part. */
 static void
@@ -130,14 +17,19 @@ add_masked(struct buf *out, const struct option_row *row, const char *value)
 {
 	struct span secret = { NULL, 0 };
 	struct span text = span_of(value), rest;
-	const char *query;
+	struct buf url;
 
 	if (row->kind == OPTION_HEADER && value[0] != '@') {
 		secret.p = strchr(value, ':') + 1;
 		secret.n = strlen(secret.p);
-	} else if (row->offset == offsetof(struct options, url) &&
-	    (query = strchr(value, '?')) != NULL) {
-		secret = span_of(query + 1);
+	} else if (row->kind == OPTION_STRING &&
+	    row->offset != offsetof(struct options, proxy) &&
+	    strstr(value, "://") != NULL && (row->flags & OPTION_SECRET) == 0) {
+		buf_init(&url, 0);
+		redact_path(&url, text, "(set)");
+		codec_visible(out, buf_span(&url), SIZE_MAX);
+		buf_free(&url);
+		return;
 	} else if (!option_table_secret(row, value, &secret)) {
 		codec_visible(out, text, SIZE_MAX);
 		return;
@@ -213,8 +105,14 @@ add_value(struct buf *out, const struct option_row *row, const void *field)
 	case OPTION_COUNT:
 		buf_addf(out, "%d", *(const int *)field);
 		break;
+	case OPTION_FAIL:
+		add_word(out, "no|yes|any", *(const enum fail *)field);
+		break;
 	case OPTION_REPLAY:
 		add_word(out, row->arg, *(const enum replay *)field);
+		break;
+	case OPTION_START:
+		add_word(out, row->arg, *(const enum session_start *)field);
 		break;
 	case OPTION_PROTOCOL:
 		add_word(out, row->arg, *(const enum era_protocol *)field);
@@ -247,7 +145,7 @@ show_line(struct buf *out, const struct options *o,
 	size_t line = out->n;
 
 	buf_adds(out, row->name);
-	pad(out, line, 25);
+	buf_pad(out, line, 25);
 	if (row->kind != OPTION_HEADER && row->kind != OPTION_LIST) {
 		add_value(out, row, field);
 	} else {
@@ -257,7 +155,7 @@ show_line(struct buf *out, const struct options *o,
 		else
 			buf_adds(out, "(none)");
 	}
-	pad(out, line, 50);
+	buf_pad(out, line, 50);
 	if (item < origin->n)
 		codec_visible(out, span_of(origin->from[item].text), SIZE_MAX);
 	else
@@ -273,7 +171,6 @@ shown(const struct option_row *row)
 {
 	return row->as == NULL && row->kind != OPTION_CONFIG &&
 	    row->kind != OPTION_NOTED && row->kind != OPTION_NOTED_SWITCH &&
-	    row->kind != OPTION_REFUSED &&
 	    (row->flags & (OPTION_ARGV_ONLY | OPTION_NO_ARGV)) !=
 	    OPTION_ARGV_ONLY;
 }
@@ -296,4 +193,23 @@ options_show(const struct options *o)
 		while (++j < o->origins[i].n);
 	}
 	return buf_take(&out);
+}
+
+void
+options_origins(const struct options *o,
+    void (*each)(const char *name, const char *from, void *arg), void *arg)
+{
+	const struct option_origin *origin;
+	size_t i, j;
+
+	for (i = 0; i < option_table_rows; i++) {
+		origin = &o->origins[i];
+		if (!shown(&option_table[i]) ||
+		    option_table[i].offset == offsetof(struct options, url))
+			continue;
+		for (j = 0; j < origin->n; j++)
+			if (origin->from[j].weight > WEIGHT_DEFAULT)
+				each(option_table[i].name, origin->from[j].text,
+				    arg);
+	}
 }

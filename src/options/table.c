@@ -62,8 +62,9 @@
 #define MANUAL(name, field, arg, preset)                                       \
 	ROW(name, 0, OPTION_STRING, OPTION_SIGN_IN, OPTION_UNLISTED,           \
 	    AT(field), arg, preset, 0, 0, NULL, NULL)
-#define CHOICE(name, kind, group, field, arg, preset, help)                    \
-	ROW(name, 0, kind, group, 0, AT(field), arg, preset, 0, 0, NULL, help)
+#define CHOICE(name, kind, group, flags, field, arg, preset, help)             \
+	ROW(name, 0, kind, group, flags, AT(field), arg, preset, 0, 0, NULL,   \
+	    help)
 #define OTHER(name, c, kind, group, flags, field, arg, help)                   \
 	ROW(name, c, kind, group, flags, AT(field), arg, NULL, 0, 0, NULL, help)
 /* Names of other programs: another name for an option of the table, and names
@@ -77,9 +78,6 @@
 #define NOTED(name, arg)                                                       \
 	ROW(name, 0, OPTION_NOTED, OPTION_OUTPUT, OPTION_HIDDEN, 0, arg, NULL, \
 	    0, 0, NULL, NULL)
-#define REFUSED(name, arg, help)                                               \
-	ROW(name, 0, OPTION_REFUSED, OPTION_OUTPUT, OPTION_HIDDEN, 0, arg,     \
-	    NULL, 0, 0, NULL, help)
 #define NOTED_SWITCH(name, help)                                               \
 	ROW(name, 0, OPTION_NOTED_SWITCH, OPTION_OUTPUT, OPTION_HIDDEN, 0,     \
 	    NULL, NULL, 0, 0, NULL, help)
@@ -87,28 +85,32 @@
 const struct option_row option_table[] = {
 	TEXT("url", 0, OPTION_REQUEST, OPTION_NO_ARGV, url, "URL", NULL),
 
-	OTHER("header", 'H', OPTION_HEADER, OPTION_REQUEST, 0, headers,
-	    "LINE|@FILE", "add \"Name: value\"; ${VAR} is filled in; repeats"),
+	OTHER("header", 'H', OPTION_HEADER, OPTION_REQUEST, OPTION_BRIEF,
+	    headers, "LINE|@FILE",
+	    "add \"Name: value\"; ${VAR} is replaced; repeatable"),
 	{ "header-file", 0, OPTION_HEADER_FILE, OPTION_REQUEST, 0, AT(headers),
 	    "FILE", NULL, 0, 0, "header", NULL },
 	TEXT("user-agent", 'A', OPTION_REQUEST, 0, user_agent, "TEXT", NULL),
 	SWITCH("no-cookies", 0, OPTION_REQUEST, 0, no_cookies, NULL),
 	SWITCH("compressed", 0, OPTION_REQUEST, 0, compressed, NULL),
+	SWITCH("trace-headers", 0, OPTION_REQUEST, OPTION_UNLISTED,
+	    trace_headers, NULL),
 	SWITCH("http2", 0, OPTION_REQUEST, OPTION_UNLISTED, http2, NULL),
 	SWITCH("allow-http", 0, OPTION_REQUEST, 0, allow_http,
-	    "plain http to other machines, unencrypted"),
+	    "allow unencrypted http to other machines"),
 
 	TEXT("bearer-file", 0, OPTION_SIGN_IN, 0, bearer_file, "FILE",
-	    "send the token in FILE, read again on change"),
-	TEXT("bearer-env", 0, OPTION_SIGN_IN, 0, bearer_env, "VAR",
-	    "send the token in the environment's VAR"),
+	    "send the token in FILE, also after it changes"),
+	TEXT("bearer-env", 0, OPTION_SIGN_IN, OPTION_BRIEF, bearer_env, "VAR",
+	    "send the token in the variable VAR"),
 	TEXT("auth-command", 0, OPTION_SIGN_IN, 0, auth_command, "CMD",
-	    "send what this program answers, see the manual"),
-	CHOICE("auth", OPTION_AUTH, OPTION_SIGN_IN, auth,
+	    "send the credentials that CMD prints"),
+	CHOICE("auth", OPTION_AUTH, OPTION_SIGN_IN, 0, auth,
 	    "auto|none|static|oauth|device|client-credentials", "auto", NULL),
 	TEXT("client-id", 0, OPTION_SIGN_IN, 0, client_id, "ID", NULL),
 	TEXT("scope", 0, OPTION_SIGN_IN, 0, scope, "SCOPES", NULL),
-	TEXT("profile", 0, OPTION_SIGN_IN, 0, profile, "NAME", NULL),
+	TEXT("profile", 0, OPTION_SIGN_IN, OPTION_BRIEF, profile, "NAME",
+	    "keep several sign-ins to one server apart"),
 	SWITCH("no-browser", 0, OPTION_SIGN_IN, 0, no_browser, NULL),
 	TEXT("browser", 0, OPTION_SIGN_IN, OPTION_UNLISTED, browser, "CMD",
 	    NULL),
@@ -126,7 +128,7 @@ const struct option_row option_table[] = {
 	MANUAL("token-endpoint", token_endpoint, "URL", NULL),
 	{ "callback-port", 0, OPTION_UINT, OPTION_SIGN_IN, OPTION_UNLISTED,
 	    AT(callback_port), "N", "0", 0, 65535, NULL, NULL },
-	MANUAL("callback-host", callback_host, "127.0.0.1|localhost",
+	MANUAL("callback-host", callback_host, "127.0.0.1|localhost|0.0.0.0",
 	    "127.0.0.1"),
 	MANUAL("callback-path", callback_path, "PATH", "/callback"),
 	{ "login-timeout", 0, OPTION_SECONDS, OPTION_SIGN_IN, OPTION_UNLISTED,
@@ -144,9 +146,9 @@ const struct option_row option_table[] = {
 	SWITCH("cert-auth", 0, OPTION_SIGN_IN, OPTION_UNLISTED, cert_auth,
 	    NULL),
 
-	TEXT("proxy", 'x', OPTION_NETWORK, OPTION_KEEPS_EMPTY, proxy, "URL",
-	    "use this proxy; \"\" for none"),
-	TEXT("cacert", 0, OPTION_NETWORK, 0, cacert, "FILE",
+	TEXT("proxy", 'x', OPTION_NETWORK, OPTION_KEEPS_EMPTY | OPTION_BRIEF,
+	    proxy, "URL", "use this proxy; \"\" for none"),
+	TEXT("cacert", 0, OPTION_NETWORK, OPTION_BRIEF, cacert, "FILE",
 	    "trust the certificates in FILE"),
 	TEXT("NODE_EXTRA_CA_CERTS", 0, OPTION_NETWORK,
 	    OPTION_HIDDEN | OPTION_ARGV_ONLY | OPTION_NO_ARGV, cacert_extra,
@@ -168,11 +170,11 @@ const struct option_row option_table[] = {
 	SWITCH("ipv6", '6', OPTION_NETWORK, 0, ipv6_only, NULL),
 
 	SECONDS("init-timeout", init_timeout_ms, preset_INIT_TIMEOUT_MS,
-	    "for the answer to \"initialize\", with retries"),
+	    "wait this long for \"initialize\" to succeed"),
 	SECONDS("call-timeout", call_timeout_ms, preset_CALL_TIMEOUT_MS,
-	    "silence of an open call"),
+	    "give up a call that is silent for so long"),
 	SIZE("max-result", 0, max_result, preset_MAX_RESULT_BYTES,
-	    "one line for the client; 0: any"),
+	    "longest line for the client; 0: no limit"),
 	SECONDS("connect-timeout", connect_timeout_ms,
 	    preset_CONNECT_TIMEOUT_MS, NULL),
 	SECONDS("retry-window", retry_window_ms, preset_RETRY_WINDOW_MS, NULL),
@@ -190,35 +192,55 @@ const struct option_row option_table[] = {
 	{ "ping-interval", 0, OPTION_SECONDS, OPTION_LIMITS, 0,
 	    AT(ping_interval_ms), "SEC", "0", 1000, MS_MAX, NULL, NULL },
 
-	CHOICE("replay", OPTION_REPLAY, OPTION_BEHAVIOUR, replay,
-	    "never|refused|safe", "safe", "what may run again"),
-	CHOICE("protocol", OPTION_PROTOCOL, OPTION_BEHAVIOUR, protocol,
+	CHOICE("replay", OPTION_REPLAY, OPTION_BEHAVIOUR, 0, replay,
+	    "never|refused|safe", "safe", "what is sent again"),
+	CHOICE("start", OPTION_START, OPTION_BEHAVIOUR, OPTION_BRIEF, start,
+	    "auto|wait|stand-in|instant", "auto", "if the server is down"),
+	CHOICE("protocol", OPTION_PROTOCOL, OPTION_BEHAVIOUR, 0, protocol,
 	    "auto|legacy|modern", "auto", NULL),
-	CHOICE("transport", OPTION_TRANSPORT, OPTION_BEHAVIOUR, transport,
+	CHOICE("transport", OPTION_TRANSPORT, OPTION_BEHAVIOUR, 0, transport,
 	    "auto|http|sse", "auto", NULL),
 	OTHER("session-lost-pattern", 0, OPTION_LIST, OPTION_BEHAVIOUR, 0,
 	    session_lost_patterns, "REGEX", NULL),
 	SWITCH("session-lost-in-results", 0, OPTION_BEHAVIOUR, 0,
 	    session_lost_in_results, NULL),
+	OTHER("ignore-tool", 0, OPTION_LIST, OPTION_BEHAVIOUR, 0, ignore_tools,
+	    "GLOB", NULL),
+	OTHER("only-tool", 0, OPTION_LIST, OPTION_BEHAVIOUR, 0, only_tools,
+	    "GLOB", NULL),
+	SWITCH("read-only", 0, OPTION_BEHAVIOUR, 0, read_only, NULL),
 	SWITCH("no-memory", 0, OPTION_BEHAVIOUR, 0, no_memory,
-	    "keep nothing about servers on disk"),
-	SWITCH("handshake", 0, OPTION_BEHAVIOUR, 0, handshake,
-	    "do \"initialize\" here: pipe a single request in"),
-	SWITCH("fail", 0, OPTION_BEHAVIOUR, 0, fail,
-	    "exit 22 if an answer was mcpsplice's own error"),
-	OTHER("config", 'K', OPTION_CONFIG, OPTION_BEHAVIOUR, 0, url, "FILE",
-	    "read options from FILE; repeats"),
+	    "store nothing about servers but tokens"),
+	SWITCH("handshake", 0, OPTION_BEHAVIOUR, OPTION_BRIEF, handshake,
+	    "send \"initialize\" itself: for use in a shell"),
+	OTHER("fail", 0, OPTION_FAIL, OPTION_BEHAVIOUR, 0, fail, NULL,
+	    "exit 22 after its own error; =any: after any"),
+	OTHER("config", 'K', OPTION_CONFIG, OPTION_BEHAVIOUR, OPTION_BRIEF, url,
+	    "FILE", "read options from FILE; repeatable"),
 
-	OTHER("verbose", 'v', OPTION_COUNT, OPTION_OUTPUT, 0, verbose, NULL,
-	    "say more on stderr; twice for all"),
+	OTHER("verbose", 'v', OPTION_COUNT, OPTION_OUTPUT, OPTION_BRIEF,
+	    verbose, NULL, "say more on stderr; -vv: everything"),
 	SWITCH("quiet", 'q', OPTION_OUTPUT, 0, quiet, "say only errors"),
 	TEXT("log-file", 0, OPTION_OUTPUT, 0, log_file, "FILE", NULL),
-	CHOICE("log-format", OPTION_LOG_FORMAT, OPTION_OUTPUT, log_json,
+	CHOICE("log-format", OPTION_LOG_FORMAT, OPTION_OUTPUT, 0, log_json,
 	    "text|json", "text", NULL),
-	SWITCH("show-config", 0, OPTION_OUTPUT, OPTION_ARGV_ONLY, show_config,
-	    "show every value and where it came from"),
+	TEXT("trace", 0, OPTION_OUTPUT, OPTION_UNLISTED, trace, "FILE", NULL),
+	SWITCH("show-config", 0, OPTION_OUTPUT, OPTION_ARGV_ONLY | OPTION_BRIEF,
+	    show_config, "show every value and where it came from"),
 	SWITCH("help", 'h', OPTION_OUTPUT, OPTION_ARGV_ONLY, help, NULL),
 	SWITCH("version", 'V', OPTION_OUTPUT, OPTION_ARGV_ONLY, version, NULL),
+
+	/* the command wrap */
+	SWITCH("list", 0, OPTION_OUTPUT, OPTION_ARGV_ONLY | OPTION_UNLISTED,
+	    wrap_list, NULL),
+	SWITCH("restore", 0, OPTION_OUTPUT, OPTION_ARGV_ONLY | OPTION_UNLISTED,
+	    wrap_restore, NULL),
+	SWITCH("write", 0, OPTION_OUTPUT, OPTION_ARGV_ONLY | OPTION_UNLISTED,
+	    wrap_write, NULL),
+
+	/* the command check */
+	SWITCH("json", 0, OPTION_OUTPUT, OPTION_ARGV_ONLY | OPTION_UNLISTED,
+	    json, NULL),
 
 	/* mcp-remote */
 	ALIAS("disable-cookies", OPTION_SWITCH, 0, no_cookies, NULL,
@@ -227,16 +249,13 @@ const struct option_row option_table[] = {
 	ALIAS("silent", OPTION_SWITCH, 0, quiet, NULL, "quiet"),
 	NOTED_SWITCH("enable-proxy",
 	    "has no effect: the proxy variables are always used"),
-	ALIAS("host", OPTION_STRING, 0, callback_host, "127.0.0.1|localhost",
-	    "callback-host"),
+	ALIAS("host", OPTION_STRING, 0, callback_host,
+	    "127.0.0.1|localhost|0.0.0.0", "callback-host"),
 	NOTED("auth-success-url", "URL"),
 	ALIAS("auth-timeout", OPTION_SECONDS, 0, login_timeout_ms, "SEC",
 	    "login-timeout"),
 	NOTED("headers-timeout", "SEC"),
 	NOTED("body-timeout", "SEC"),
-	REFUSED("ignore-tool", "GLOB",
-	    "mcpsplice cannot hide tools: the client would see them all. Leave "
-	    "this option out if that is what you want"),
 	ALIAS("disable-resource-parameter", OPTION_SWITCH, 0, no_resource, NULL,
 	    "no-resource"),
 	TEXT("static-oauth-client-info", 0, OPTION_OUTPUT,
@@ -250,6 +269,8 @@ const struct option_row option_table[] = {
 	    "client-credentials" },
 
 	/* supergateway */
+	NOTED("logLevel", "LEVEL"),
+	NOTED("outputTransport", "TRANSPORT"),
 	URL_OF("streamableHttp", "http"),
 	URL_OF("sse", "sse"),
 	ALIAS("oauth2Bearer", OPTION_BEARER, OPTION_SECRET, headers, "TOKEN",
@@ -265,6 +286,7 @@ static bool
 negatable(const struct option_row *row)
 {
 	return (row->kind == OPTION_SWITCH || row->kind == OPTION_COUNT ||
+		   row->kind == OPTION_FAIL ||
 		   row->kind == OPTION_KEEP_ALIVE) &&
 	    (row->flags & (OPTION_ARGV_ONLY | OPTION_HIDDEN)) == 0;
 }
@@ -354,30 +376,66 @@ distance(struct span name, const char *other)
 	return line[name.n];
 }
 
-const char *
-option_table_nearest(struct span name)
+/* A name that is at least so far away was not meant: two typing errors are
+ * forgiven, in a short name one. Two letters in the wrong order count as
+ * two. */
+static size_t
+too_far(struct span name)
 {
-	const struct option_row *row, *near = NULL, *prefix = NULL;
-	size_t i, d, least;
+	return name.n < 5 ? 2 : 3;
+}
+
+const char *
+option_nearest_word(struct span name, const char *const *words, size_t n)
+{
+	const char *near = NULL;
+	size_t i, d, least = too_far(name);
 
 	if (name.n == 0 || name.n > NAME_MAX_LEN)
 		return NULL;
-	least = name.n < 6 ? 2 : 3; /* two typing errors, in a short name one */
+	for (i = 0; i < n; i++) {
+		d = distance(name, words[i]);
+		if (d < least) {
+			least = d;
+			near = words[i];
+		}
+	}
+	return near;
+}
+
+const struct option_row *
+option_table_misspelt(struct span name)
+{
+	const struct option_row *row, *near = NULL;
+	size_t i, d, least = too_far(name);
+
+	if (name.n == 0 || name.n > NAME_MAX_LEN)
+		return NULL;
 	for (i = 0; i < option_table_rows; i++) {
 		row = &option_table[i];
-		if ((row->flags & OPTION_NO_ARGV) != 0)
-			continue;
 		d = distance(name, row->name);
 		if (d < least) {
 			least = d;
 			near = row;
 		}
-		if (prefix == NULL && name.n > 1 &&
-		    strncasecmp(row->name, name.p, name.n) == 0)
-			prefix = row;
 	}
-	if (near == NULL)
-		near = prefix;
+	return near;
+}
+
+const char *
+option_table_nearest(struct span name)
+{
+	const struct option_row *row, *near = option_table_misspelt(name);
+	size_t i;
+
+	if (near != NULL && (near->flags & OPTION_NO_ARGV) != 0)
+		near = NULL;
+	for (i = 0; near == NULL && name.n > 1 && i < option_table_rows; i++) {
+		row = &option_table[i];
+		if ((row->flags & OPTION_NO_ARGV) == 0 &&
+		    strncasecmp(row->name, name.p, name.n) == 0)
+			near = row;
+	}
 	return near == NULL ? NULL : near->name;
 }
 

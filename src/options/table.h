@@ -17,6 +17,7 @@ enum option_kind {
 	OPTION_SIZE,        /* size_t, in bytes */
 	OPTION_UINT,        /* unsigned */
 	OPTION_REPLAY,      /* enum replay, one of arg's words */
+	OPTION_START,       /* enum session_start, one of arg's words */
 	OPTION_PROTOCOL,    /* enum era_protocol, one of arg's words */
 	OPTION_TRANSPORT,   /* enum era_transport, one of arg's words or of
 			     * option_transport_words */
@@ -24,15 +25,14 @@ enum option_kind {
 	OPTION_AUTH_WORD,   /* the same; help is the word */
 	OPTION_LOG_FORMAT,  /* bool, one of arg's words */
 	OPTION_SWITCH,      /* bool */
+	OPTION_FAIL,        /* enum fail: a switch, or "any" */
 	OPTION_COUNT,       /* int, plus one each time */
 	OPTION_DEBUG,       /* int, set to 2 */
 	OPTION_KEEP_ALIVE,  /* int64_t, in ms: 30 s or 0 */
 	OPTION_CONFIG,      /* a file to read */
 	OPTION_NOTED,       /* of mcp-remote; a note says that it has no
 			     * effect */
-	OPTION_NOTED_SWITCH,
-	OPTION_REFUSED /* of mcp-remote, for protection: to start without its
-			* effect would be unsafe */
+	OPTION_NOTED_SWITCH
 };
 
 enum option_group {
@@ -46,14 +46,15 @@ enum option_group {
 };
 
 enum {
-	OPTION_HIDDEN = 1,       /* name of another program: not in --help */
+	OPTION_HIDDEN = 1,       /* name of another program: in no help */
 	OPTION_ARGV_ONLY = 2,    /* not in files, not in the environment */
 	OPTION_SECRET = 4,       /* the whole value is a secret */
 	OPTION_NO_ARGV = 8,      /* no option of the command line; with
 				 * ARGV_ONLY: only a variable sets it */
 	OPTION_KEEPS_EMPTY = 16, /* "" is a value and does not mean the
 				  * default */
-	OPTION_UNLISTED = 32     /* in the manual, not in --help */
+	OPTION_UNLISTED = 32,    /* in the manual, not in --help all */
+	OPTION_BRIEF = 64        /* in --help; has a help text */
 };
 
 struct option_row {
@@ -70,7 +71,7 @@ struct option_row {
 	int64_t min, max;   /* of numbers, in their unit (ms, bytes); a time may
 			     * also be 0 */
 	const char *as;     /* the option of which this is another name */
-	const char *help;   /* NULL: listed by name only; NOTED and REFUSED: the
+	const char *help;   /* NULL: listed by name only; NOTED: the
 			      * text of the note; AUTH_WORD: the word; another
 			      * name for the URL: the word of --transport that
 			      * the name stands for */
@@ -93,8 +94,14 @@ const struct option_row *option_table_letter(char letter);
 /* Returns the row whose field and origin this row uses: itself, or the row of
  * which it is another name. */
 const struct option_row *option_table_main(const struct option_row *row);
-/* Returns the name that the user may have meant, or NULL. */
+/* Returns the option of which name may be a misspelling, or NULL. */
+const struct option_row *option_table_misspelt(struct span name);
+/* Returns the name that the user may have meant, by a misspelling or by its
+ * beginning, or NULL. */
 const char *option_table_nearest(struct span name);
+/* Returns the one of n words of which name may be a misspelling, or NULL. */
+const char *option_nearest_word(struct span name, const char *const *words,
+    size_t n);
 /* Returns MCPSPLICE_NAME, owned by the caller. */
 char *option_table_variable(const struct option_row *row);
 /* Finds the literal secret in an option's value. Returns false if there is

@@ -45,10 +45,11 @@ wrong_profile(const char *value)
 static char *
 wrong_callback_host(const char *value)
 {
-	if (option_parse_choice("127.0.0.1|localhost", value) >= 0)
+	if (option_parse_choice("127.0.0.1|localhost|0.0.0.0", value) >= 0)
 		return NULL;
-	return xasprintf(": \"%.80s\" is not 127.0.0.1 or localhost; the "
-			 "browser's answer is only taken on this machine",
+	return xasprintf(": \"%.80s\" is none of 127.0.0.1, localhost and "
+			 "0.0.0.0: the browser has to come back to this "
+			 "machine",
 	    value);
 }
 

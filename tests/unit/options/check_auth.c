@@ -10,6 +10,9 @@
 
 #include "unit/options/options_play.h"
 
+/* What an option of mcp-remote for registered clients changes. */
+#define AS_MCP_REMOTE "host=localhost;path=/oauth/callback;"
+
 static const struct argv_case argv_cases[] = {
 	{ "--bearer-file|/t", "bearer_file=/t;" },
 	{ "--bearer-env|T", "bearer_env=T;" },
@@ -47,6 +50,7 @@ static const struct argv_case argv_cases[] = {
 	{ "--callback-port|1|--callback-port|0", "" },
 	{ "--callback-port|1|--callback-port=", "" },
 	{ "--callback-host|localhost", "host=localhost;" },
+	{ "--callback-host|0.0.0.0", "host=0.0.0.0;" },
 	{ "--callback-path|/a-b/c.d_~1", "path=/a-b/c.d_~1;" },
 	{ "--callback-path|/|--callback-path=", "" },
 	{ "--browser|w3m -x", "browser=w3m -x;" },
@@ -72,15 +76,15 @@ static const struct argv_case argv_cases[] = {
 	{ "--auth-timeout=0", "login=0;" },
 	{ "--disable-resource-parameter", "no_resource=1;" },
 	{ "--static-oauth-client-metadata|{\"scope\":\"a\"}",
-	    "metadata={\"scope\":\"a\"};" },
-	{ "--static-oauth-client-info|@f", "info=@f;" },
+	    "metadata={\"scope\":\"a\"};" AS_MCP_REMOTE },
+	{ "--static-oauth-client-info|@f", "info=@f;" AS_MCP_REMOTE },
 	{ "--static-oauth-client-info|{\"client_id\":\"a\"}",
-	    "info={\"client_id\":\"a\"};" },
+	    "info={\"client_id\":\"a\"};" AS_MCP_REMOTE },
 	{ "--static-oauth-client-info|{\"client_secret\" : \"${S}\"}",
-	    "info={\"client_secret\" : \"${S}\"};" },
+	    "info={\"client_secret\" : \"${S}\"};" AS_MCP_REMOTE },
 	{ "--device-code", "auth=4;" },
 	{ "--client-credentials|--static-oauth-client-info|@f",
-	    "auth=5;info=@f;" },
+	    "auth=5;info=@f;" AS_MCP_REMOTE },
 	/* supergateway */
 	{ "--oauth2Bearer|${T}", "header=Authorization: Bearer ${T};" },
 };
@@ -99,8 +103,8 @@ END_TEST
 	"--profile: \"" name "\" is not a name of at most 64 letters, "        \
 	"digits, dots, \"_\" and \"-\""
 #define NO_HOST(option, host)                                                  \
-	"--" option ": \"" host "\" is not 127.0.0.1 or localhost; the "       \
-	"browser's answer is only taken on this machine"
+	"--" option ": \"" host "\" is none of 127.0.0.1, localhost and "      \
+	"0.0.0.0: the browser has to come back to this machine"
 #define NO_PATH(path)                                                          \
 	"--callback-path: \"" path "\" is not a plain path, like /callback"
 #define NO_STORE(store)                                                        \
@@ -123,7 +127,7 @@ static const struct refused_case refused_cases[] = {
 	{ "--profile|a/b|" URL, NO_PROFILE("a/b") },
 	{ "--profile|" SIXTEEN SIXTEEN SIXTEEN SIXTEEN "x|" URL,
 	    NO_PROFILE(SIXTEEN SIXTEEN SIXTEEN SIXTEEN "x") },
-	{ "--callback-host|0.0.0.0|" URL, NO_HOST("callback-host", "0.0.0.0") },
+	{ "--callback-host|0.0.0.1|" URL, NO_HOST("callback-host", "0.0.0.1") },
 	{ "--host|::1|" URL, NO_HOST("host", "::1") },
 	{ "--host|Localhost|" URL, NO_HOST("host", "Localhost") },
 	{ "--callback-path|callback|" URL, NO_PATH("callback") },
@@ -252,8 +256,8 @@ static const struct file_case file_cases[] = {
 	    "store=helper:a b;no_browser=1;",
 	    NULL },
 	{ "\ncallback-host = ::\n", NULL,
-	    "2: callback-host: \"::\" is not 127.0.0.1 or localhost; the "
-	    "browser's answer is only taken on this machine" },
+	    "2: callback-host: \"::\" is none of 127.0.0.1, localhost and "
+	    "0.0.0.0: the browser has to come back to this machine" },
 	{ "client-secret = x\n", NULL,
 	    "1: there is no client-secret, a secret does not belong there; "
 	    "use client-secret-file FILE or client-secret-env VAR" },
@@ -301,7 +305,8 @@ START_TEST(sign_in_is_shown)
 		{ "authorize-param", " c=d ", "command line" },
 		{ "callback-port", " 3334 ", "command line" },
 		{ "callback-host", " localhost ", "command line" },
-		{ "callback-path", " /callback ", "default" },
+		{ "callback-path", " /oauth/callback ",
+		    "default of mcp-remote" },
 		{ "login-timeout", " 90 ", "command line" },
 		{ "browser", " lynx ", "environment BROWSER" },
 		{ "no-browser", " no ", "default" },

@@ -43,39 +43,38 @@ world_free(struct world *w)
 	free(w->etc);
 	free(w->home);
 	free(w->extra);
-	free(w->found);
+	free(w->variables);
 	free(w->args);
 	free(w->why);
 }
 
-static const char *
-look_up(const char *name, void *arg)
+/* Makes an environment of "NAME=value" joined by '|'. */
+static void
+make_environ(struct world *w)
 {
-	struct world *w = arg;
-	const char *at = w->env, *end;
-	size_t n = strlen(name);
+	size_t n = 0;
+	char *at;
 
-	free(w->found);
-	w->found = NULL;
-	while (at != NULL) {
-		end = strchr(at, '|');
-		if (strncmp(at, name, n) == 0 && at[n] == '=')
-			w->found = xstrndup(at + n + 1,
-			    end == NULL ? strlen(at + n + 1) :
-					  (size_t)(end - at) - n - 1);
-		at = end == NULL ? NULL : end + 1;
+	free(w->variables);
+	w->variables = string_copy(w->env);
+	for (at = w->variables; at != NULL && n < ARGS_MAX - 1;) {
+		w->list[n++] = at;
+		at = strchr(at, '|');
+		if (at != NULL)
+			*at++ = '\0';
 	}
-	return w->found;
+	w->list[n] = NULL;
 }
 
 int
 world_load(struct world *w, const char *args)
 {
 	struct option_sources from = {
-		.etc = w->etc, .home = w->home, .env = look_up, .env_arg = w
+		.etc = w->etc, .home = w->home, .variables = w->list
 	};
 	char *at;
 
+	make_environ(w);
 	free(w->args);
 	free(w->why);
 	w->args = xasprintf("mcpsplice|%s", args);
@@ -104,6 +103,17 @@ put_list(struct buf *out, const char *name, const struct strings *list)
 	for (i = 0; i < list->n; i++)
 		buf_addf(out, "%s=%s;", name, list->list[i]);
 	ck_assert_ptr_null(list->list[list->n]);
+}
+
+/* The sections that do not match have a test of their own. */
+static void
+put_notes(struct buf *out, const struct strings *list)
+{
+	size_t i;
+
+	for (i = 0; i < list->n; i++)
+		if (strstr(list->list[i], "] is not for this URL") == NULL)
+			buf_addf(out, "note=%s;", list->list[i]);
 }
 
 static void
@@ -242,11 +252,13 @@ dump(const struct options *o)
 	put_number(&out, "verbose", o->verbose, 0);
 	put_number(&out, "quiet", o->quiet, 0);
 	put_text(&out, "log_file", o->log_file);
+	put_text(&out, "trace", o->trace);
+	put_number(&out, "trace_headers", o->trace_headers, 0);
 	put_number(&out, "log_json", o->log_json, 0);
 	put_number(&out, "show", o->show_config, 0);
 	put_number(&out, "help", o->help, 0);
 	put_number(&out, "version", o->version, 0);
-	put_list(&out, "note", &o->notes);
+	put_notes(&out, &o->notes);
 	put_list(&out, "warning", &o->warnings);
 	text = xstrdup(buf_str(&out));
 	buf_free(&out);

@@ -18,8 +18,8 @@
 struct world {
 	char dir[64];
 	char *etc, *home, *extra;
-	const char *env; /* "NAME=value" joined by '|' */
-	char *found;     /* what the last look-up gave */
+	const char *env;                  /* "NAME=value" joined by '|' */
+	char *variables, *list[ARGS_MAX]; /* made of env */
 	char *args;
 	char *argv[ARGS_MAX];
 	int argc;
