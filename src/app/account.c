@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app/secret.h"
 #include "base/log.h"
@@ -82,7 +83,7 @@ read_documents(struct account *a, char **why)
 		if (doc == NULL)
 			return -1;
 		a->client_scope = copy_of(doc, "scope");
-		json_object_put(doc);
+		a->client_metadata = doc;
 	}
 	return 0;
 }
@@ -186,6 +187,15 @@ account_log(const struct options *o, enum log_level usual)
 	log_open(&log);
 }
 
+void
+account_warn(const struct options *o)
+{
+	size_t i;
+
+	for (i = 0; i < o->warnings.n; i++)
+		log_warn("%s", o->warnings.list[i]);
+}
+
 static void
 add_name(char ***list, size_t *n, char *name)
 {
@@ -247,8 +257,8 @@ account_unset_free(char **list)
 	free(list);
 }
 
-static bool
-has_display(void)
+bool
+account_has_display(void)
 {
 #ifdef __APPLE__
 	return true;
@@ -260,6 +270,17 @@ has_display(void)
 #endif
 }
 
+/* Windows' browser, for Linux on Windows; NULL: there is none. */
+static const char *
+wsl_browser(void)
+{
+	static const char program[] = "/usr/bin/wslview";
+
+	return getenv("WSL_DISTRO_NAME") != NULL && access(program, X_OK) == 0 ?
+	    program :
+	    NULL;
+}
+
 static int
 find_browser(struct account *a, char **why)
 {
@@ -267,9 +288,11 @@ find_browser(struct account *a, char **why)
 
 	if (a->options->no_browser)
 		return 0;
+	if (command == NULL)
+		command = wsl_browser();
 	/* a browser that the user names may need no display */
-	a->browser = browser_command(command, command != NULL || has_display(),
-	    why);
+	a->browser = browser_command(command,
+	    command != NULL || account_has_display(), why);
 	return *why != NULL ? -1 : 0;
 }
 
@@ -339,6 +362,7 @@ fill_login(struct account *a, const char *peer)
 	c->client_secret = a->client_secret;
 	c->client_key = a->client_key;
 	c->client_document = o->client_metadata_url;
+	c->client_metadata = a->client_metadata;
 	c->issuer = o->issuer;
 	c->scope = o->scope != NULL ? o->scope : a->client_scope;
 	c->resource = o->resource;
@@ -389,7 +413,8 @@ account_init(struct account *a, struct loop *l, const struct options *o,
 		return -1;
 	a->fetcher = fetcher_new(l, a->http, class_of(a, peer),
 	    o->allow_private_auth);
-	a->store = account_store(l, o, a->login.unset, true, &a->store_why);
+	a->store = account_store(l, o, a->login.unset,
+	    o->command != COMMAND_CHECK, &a->store_why);
 	fill_login(a, peer);
 	account_import(&a->import, o, &a->url, &a->import_folder);
 	if (a->import.folder != NULL && o->profile == NULL)
@@ -411,6 +436,7 @@ account_free(struct account *a)
 	free(a->client_id);
 	secret_free(a->client_secret);
 	free(a->client_scope);
+	json_object_put(a->client_metadata);
 	account_unset_free(a->unset);
 	free(a->import_folder);
 	free(a->store_why);

@@ -22,6 +22,7 @@ struct account {
 	struct store *store; /* NULL: there is no store */
 	char *store_why;     /* why store is NULL */
 	char *client_id, *client_secret, *client_scope;
+	struct json_object *client_metadata; /* of the user; NULL: not given */
 	struct assertion_key *client_key;
 	char **browser;
 	char **unset;
@@ -36,11 +37,15 @@ struct loop *account_loop(char **why);
 /* Starts the log for a command. usual is the level if the options name none;
  * the log file is left to the proxy. */
 void account_log(const struct options *o, enum log_level usual);
+/* Logs the warnings about the options. */
+void account_warn(const struct options *o);
 /* Returns the names of variables to hide from child programs, because they hold
  * secrets of the user. NULL-ended; free it with account_unset_free. */
 char **account_unset(const struct options *o);
 /* Frees the list and its names; NULL is allowed. */
 void account_unset_free(char **list);
+/* Has the user a desktop? */
+bool account_has_display(void);
 /* Opens the store of this user, which the caller owns, or returns NULL with
  * *why for users. make is as in store_config. */
 struct store *account_store(struct loop *l, const struct options *o,
@@ -60,19 +65,55 @@ int account_init(struct account *a, struct loop *l, const struct options *o,
 void account_set_peer(struct account *a, const char *peer);
 void account_free(struct account *a); /* leaves the loop */
 
-/* The answer of the MCP server to a request without credentials. */
+/* The answer of the MCP server to a request without credentials. The caller
+ * fills in the first two members, and zeros. */
 struct probe {
+	bool watched;     /* way is wanted */
+	int64_t limit_ms; /* for all of it; 0: none but silence */
 	int status;
-	char *peer; /* its address as text; NULL: unknown */
+	char *peer;  /* its address as text; NULL: unknown */
+	bool speaks; /* the words of an error are those of an MCP server */
 	struct buf challenge;
+	enum http_end end; /* if there was no answer */
+	struct http_way way;
 };
 
 /* Sends such a request, and runs the loop until the answer is there. Returns 0,
- * or -1 with *why for users. Free p with probe_free in both cases. */
+ * or -1 with *why, which is what a client would be told of the same failure.
+ * Free p with probe_free in both cases. */
 int account_probe(struct probe *p, struct loop *l, const struct options *o,
     const struct url *url, char **why);
-/* Frees the peer and the challenge, not p itself. */
+/* Connects to the server, whatever its certificate is, and sends nothing: w
+ * tells the certificate if there is one. Free it with http_way_free. */
+void account_look(struct http_way *w, struct loop *l, const struct options *o,
+    const struct url *url, int64_t limit_ms);
+/* Frees what p holds, not p itself. */
 void probe_free(struct probe *p);
+
+/* What is known of the sign-in at a server. */
+struct sign_in {
+	struct record record; /* of the store, or of mcp-remote */
+	char *imported;       /* the file of mcp-remote; NULL: not from there */
+	char *store_why;      /* why the store cannot be read, or NULL */
+	/* What the server offers, if it was asked: */
+	bool browser, device, registers, client_document;
+	bool guessed; /* it says nothing; a login would try usual places */
+	char *issuer; /* NULL: it is the server itself */
+	char *scopes; /* blanks between; NULL: not told */
+	char *why;    /* why nothing can be said of it, for users, or NULL */
+};
+
+/* Finds out about it without the user, and runs the loop for limit_ms at most.
+ * The server is asked for its offers if p is a 401. Returns 0, or -1 with *why
+ * for users. Free s with sign_in_free in both cases. */
+int sign_in_look(struct sign_in *s, struct loop *l, const struct options *o,
+    const struct probe *p, int64_t limit_ms, char **why);
+void sign_in_free(struct sign_in *s);
+
+/* Appends how long the token is good, as "good until DATE, can be renewed". */
+void account_token_text(struct buf *out, const struct record *r);
+/* Appends the user whom the token names; nothing if it names none. */
+void account_user_text(struct buf *out, const struct record *r);
 
 /* Runs "mcpsplice login --agent", which reads its task from stdin. Returns the
  * exit status. */

@@ -12,9 +12,12 @@
 #include "base/bounds.h"
 #include "base/codec.h"
 #include "base/log.h"
+#include "core/wire/redact.h"
 #include "login/client_messages.h"
 
 /* --- status --- */
+
+enum { FIELD_BYTES = 512 };
 
 struct listing {
 	struct loop *loop;
@@ -22,8 +25,9 @@ struct listing {
 	char (*names)[STORE_NAME_BYTES];
 	size_t n, next;
 	size_t shown, unread;
-	char *why;
-	char *only; /* name of the record to show; NULL: all */
+	size_t good;      /* so many have a token */
+	const char *only; /* name of the record to show; NULL: all */
+	const struct import_config *import; /* of that server, or NULL */
 };
 
 /* Prints a text from outside, made safe for a terminal. */
@@ -33,13 +37,13 @@ print_field(const char *name, const char *value)
 	struct buf b;
 
 	buf_init(&b, 0);
-	codec_visible(&b, span_of(value), 512);
+	codec_visible(&b, span_of(value), FIELD_BYTES);
 	printf("  %-9s %s\n", name, buf_str(&b));
 	buf_free(&b);
 }
 
-static void
-print_token(const struct record *r)
+void
+account_token_text(struct buf *out, const struct record *r)
 {
 	int64_t now = (int64_t)time(NULL);
 	time_t at = (time_t)r->token.expires_at;
@@ -47,27 +51,24 @@ print_token(const struct record *r)
 	struct tm tm;
 
 	if (r->token.access == NULL) {
-		printf("  token     none\n");
+		buf_adds(out, "none");
 		return;
 	}
 	if (at == 0)
-		printf("  token     good until the server says no%s\n",
-		    r->token.refresh != NULL ? ", can be renewed" : "");
+		buf_adds(out, "good until the server says no");
 	else {
 		if (localtime_r(&at, &tm) != NULL)
 			strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S %z",
 			    &tm);
-		printf("  token     %s %s%s\n",
-		    record_expired(r, now) ? "expired" : "good until", text,
-		    r->token.refresh != NULL ? ", can be renewed" : "");
+		buf_addf(out, "%s %s",
+		    record_expired(r, now) ? "expired" : "good until", text);
 	}
-	if (r->token.scope_granted != NULL)
-		print_field("scopes", r->token.scope_granted);
+	if (r->token.refresh != NULL)
+		buf_adds(out, ", can be renewed");
 }
 
-/* Prints the user whom the token names, if it names one. */
-static void
-print_user(const struct record *r)
+void
+account_user_text(struct buf *out, const struct record *r)
 {
 	static const char *const names[] = { "email", "preferred_username",
 		"name", "sub" };
@@ -83,8 +84,25 @@ print_user(const struct record *r)
 	for (i = 0; i < 4 && who == NULL; i++)
 		who = document_text(claims, names[i]);
 	if (who != NULL)
-		print_field("account", who);
+		codec_visible(out, span_of(who), FIELD_BYTES);
 	json_object_put(claims);
+}
+
+static void
+print_token(const struct record *r)
+{
+	struct buf b;
+
+	buf_init(&b, 0);
+	account_user_text(&b, r);
+	if (b.n > 0)
+		print_field("account", buf_str(&b));
+	buf_reset(&b);
+	account_token_text(&b, r);
+	printf("  token     %s\n", buf_str(&b));
+	if (r->token.access != NULL && r->token.scope_granted != NULL)
+		print_field("scopes", r->token.scope_granted);
+	buf_free(&b);
 }
 
 static const char *
@@ -97,48 +115,112 @@ source_name(enum client_source source)
 }
 
 static void
-print_record(const struct record *r)
+print_server(const char *url, const char *profile)
 {
-	size_t n = strcspn(r->url, "?"); /* a query may hold a key */
-	struct buf b;
+	struct buf shown, b;
 
+	buf_init(&shown, 0);
 	buf_init(&b, 0);
-	codec_visible(&b, (struct span){ r->url, n }, 2048);
-	if (r->url[n] != '\0')
-		buf_adds(&b, "?...");
-	if (r->profile != NULL) {
+	redact_path(&shown, span_of(url), "...");
+	codec_visible(&b, buf_span(&shown), 2048);
+	buf_free(&shown);
+	if (profile != NULL) {
 		buf_adds(&b, " (profile ");
-		codec_visible(&b, span_of(r->profile), 128);
+		codec_visible(&b, span_of(profile), 128);
 		buf_adds(&b, ")");
 	}
 	printf("%s\n", buf_str(&b));
 	buf_free(&b);
+}
+
+static void
+print_record(const struct record *r)
+{
+	print_server(r->url, r->profile);
 	print_field("issuer", r->issuer != NULL ? r->issuer : "the server");
 	if (r->client.id != NULL) {
 		print_field("client", r->client.id);
 		printf("            (%s)\n", source_name(r->client.source));
 	}
-	print_user(r);
 	print_token(r);
 }
 
 static void next_record(struct listing *l);
 
+/* Prints a sign-in that waits for its user, under the record if there is one.
+ * Returns whether there is such a sign-in: its process holds the lock. */
+static bool
+print_pending(struct listing *l, const char *name, bool headed)
+{
+	struct pending p;
+	bool waits;
+	int lock;
+
+	store_pending(l->store, name, &p);
+	waits = p.url != NULL;
+	if (waits) {
+		lock = store_lock(l->store, STORE_LOGIN, name);
+		waits = lock < 0 && errno == EWOULDBLOCK;
+		store_unlock(lock);
+	}
+	if (waits) {
+		if (!headed)
+			print_server(p.server != NULL ? p.server : name, NULL);
+		print_field("sign-in", "a process waits for you to open this:");
+		print_field("", p.url);
+		if (p.user_code != NULL)
+			print_field("code", p.user_code);
+	}
+	pending_free(&p);
+	return waits;
+}
+
+/* Prints the tokens of mcp-remote that are used where the store has nothing.
+ * Returns whether there are any. */
+static bool
+print_import(struct listing *l)
+{
+	char *from = NULL, *why = NULL;
+	struct record r;
+	bool found;
+
+	record_init(&r);
+	found = l->import != NULL && import_tokens(&r, l->import, &from, &why);
+	if (found) {
+		r.url = xstrdup(l->import->normal);
+		print_record(&r);
+		print_field("from", from);
+		l->good += r.token.access != NULL;
+	} else if (why != NULL) {
+		fprintf(stderr, "mcpsplice: %s\n", why);
+	}
+	record_free(&r);
+	free(from);
+	free(why);
+	return found;
+}
+
 static void
 on_record(const struct record *r, const char *why, void *arg)
 {
 	struct listing *l = arg;
+	bool headed;
 
 	if (why != NULL) {
 		l->unread++;
 		fprintf(stderr, "mcpsplice: %s\n", why);
 	}
 	/* A record with neither only tells that the user signed out. */
-	if (r != NULL && r->url != NULL &&
-	    (r->token.access != NULL || r->client.id != NULL)) {
+	headed = r != NULL && r->url != NULL &&
+	    (r->token.access != NULL || r->client.id != NULL);
+	if (headed) {
 		print_record(r);
-		l->shown++;
+		l->good += r->token.access != NULL;
+	} else if (r == NULL && why == NULL) {
+		headed = print_import(l);
 	}
+	headed = print_pending(l, l->names[l->next - 1], headed) || headed;
+	l->shown += headed;
 	next_record(l);
 }
 
@@ -155,11 +237,15 @@ static bool
 on_name(const char *name, void *arg)
 {
 	struct listing *l = arg;
+	size_t i;
 
 	if (l->only != NULL && strcmp(l->only, name) != 0)
 		return true;
 	if (strlen(name) >= STORE_NAME_BYTES)
 		return true;
+	for (i = 0; i < l->n; i++)
+		if (strcmp(l->names[i], name) == 0)
+			return true;
 	l->names = xrealloc(l->names, (l->n + 1) * sizeof *l->names);
 	memcpy(l->names[l->n++], name, strlen(name) + 1);
 	return true;
@@ -181,33 +267,71 @@ name_of(const struct options *o, char name[STORE_NAME_BYTES], char **why)
 	return 0;
 }
 
+/* Tells that mcp-remote has tokens: for which servers, their names do not
+ * say. */
+static void
+print_import_folder(const struct options *o)
+{
+	struct import_config import;
+	struct url none = { 0 };
+	char *folder;
+
+	account_import(&import, o, &none, &folder);
+	if (import_any(&import))
+		printf("mcp-remote has tokens in %s; mcpsplice uses them where "
+		       "it has none:\n\"mcpsplice status URL\" shows those of "
+		       "one server.\n",
+		    folder);
+	free(folder);
+}
+
+/* Lists what the store has, of one server or of all. Returns the exit
+ * status. */
+static int
+list_store(struct listing *l, const struct options *o)
+{
+	if (l->only != NULL)
+		on_name(l->only, l);
+	else
+		store_list(l->store, on_name, l);
+	next_record(l);
+	loop_run(l->loop);
+	if (l->shown == 0 && l->unread == 0)
+		printf("Not signed in.\n");
+	if (l->only == NULL)
+		print_import_folder(o);
+	return l->unread > 0 || (l->only != NULL && l->good == 0);
+}
+
 int
 account_status(const struct options *o, char **why)
 {
 	struct listing l = { 0 };
-	char only[STORE_NAME_BYTES];
+	char only[STORE_NAME_BYTES], *folder = NULL;
+	struct import_config import;
+	struct url url = { 0 };
 	char **unset;
 	int status = 1;
 
 	if ((l.loop = account_loop(why)) == NULL)
 		return 1;
+	account_log(o, LEVEL_WARN);
+	account_warn(o);
 	unset = account_unset(o);
-	if (o->url != NULL && name_of(o, only, why) == 0)
+	if (o->url != NULL && name_of(o, only, why) == 0) {
 		l.only = only;
+		(void)url_parse(&url, o->url);
+		account_import(&import, o, &url, &folder);
+		if (o->profile == NULL)
+			l.import = &import;
+	}
 	if (*why == NULL &&
 	    (l.store = account_store(l.loop, o, (const char *const *)unset,
-		 false, why)) != NULL) {
-		if (l.only != NULL)
-			on_name(only, &l);
-		else
-			store_list(l.store, on_name, &l);
-		next_record(&l);
-		loop_run(l.loop);
-		status = l.unread > 0 || (l.only != NULL && l.shown == 0);
-		if (l.shown == 0 && l.unread == 0)
-			printf("Not signed in.\n");
-	}
+		 false, why)) != NULL)
+		status = list_store(&l, o);
 	free(l.names);
+	free(folder);
+	url_free(&url);
 	store_free(l.store);
 	loop_free(l.loop);
 	account_unset_free(unset);
@@ -216,11 +340,14 @@ account_status(const struct options *o, char **why)
 
 /* --- logout --- */
 
+enum { END_MS = 5000 }; /* for a sign-in to end */
+
 struct leaving {
 	struct account account;
 	char name[STORE_NAME_BYTES];
 	struct record record;
-	int lock;
+	int lock, login_lock;
+	bool ended; /* a sign-in was under way, and was asked to end */
 	int64_t until;
 	struct loop_timer *timer;
 	bool refresh_revoked;
@@ -363,6 +490,39 @@ on_leaving(const struct record *r, const char *why, void *arg)
 	revoke(v);
 }
 
+static void try_lock(void *arg);
+
+/* Ends the sign-in that waits for its user, if there is one: if it were
+ * finished later, it would sign in again. The process that holds the lock looks
+ * for its end each second. The lock is kept, so that no other sign-in
+ * begins. */
+static void
+end_sign_in(void *arg)
+{
+	struct leaving *v = arg;
+	struct account *a = &v->account;
+
+	v->login_lock = store_lock(a->store, STORE_LOGIN, v->name);
+	if (v->login_lock < 0 && errno == EWOULDBLOCK &&
+	    loop_now(a->loop) < v->until) {
+		if (!v->ended && store_end_pending(a->store, v->name) != 0)
+			v->until = loop_now(a->loop);
+		v->ended = true;
+		loop_timer_set(v->timer, STORE_POLL_MS);
+		return;
+	}
+	if (v->login_lock < 0 && errno == EWOULDBLOCK)
+		fprintf(stderr,
+		    "mcpsplice: a sign-in that is under way could not be "
+		    "ended; if you finish it, you are signed in again\n");
+	else if (v->ended)
+		printf("The sign-in that waited for you was ended.\n");
+	v->until = loop_now(a->loop) + BOUND_TOKEN_LOCK_MS;
+	loop_timer_free(v->timer);
+	v->timer = loop_timer_new(a->loop, try_lock, v);
+	loop_timer_set(v->timer, 0);
+}
+
 /* Waits for the token lock: a refresh of another copy would bring the token
  * back afterwards. */
 static void
@@ -413,7 +573,7 @@ find_peer(struct leaving *v)
 int
 account_logout(const struct options *o, char **why)
 {
-	struct leaving v = { .lock = -1 };
+	struct leaving v = { .lock = -1, .login_lock = -1 };
 	struct account *a = &v.account;
 	struct loop *l = account_loop(why);
 	int status = 1;
@@ -421,25 +581,26 @@ account_logout(const struct options *o, char **why)
 	if (l == NULL)
 		return 1;
 	account_log(o, LEVEL_WARN);
+	account_warn(o);
 	record_init(&v.record);
 	if (account_init(a, l, o, NULL, why) == 0 && a->store != NULL &&
 	    name_of(o, v.name, why) == 0) {
 		find_peer(&v);
-		v.until = loop_now(l) + BOUND_TOKEN_LOCK_MS;
-		v.timer = loop_timer_new(l, try_lock, &v);
+		v.until = loop_now(l) + END_MS;
+		v.timer = loop_timer_new(l, end_sign_in, &v);
 		loop_timer_set(v.timer, 0);
 		status = loop_run(l);
 		*why = v.why;
 		if (status == 0)
 			printf(v.was_there ? "Signed out of %s.\n" :
 					     "Not signed in to %s.\n",
-			    a->url.host);
+			    url_authority(&a->url));
 		loop_timer_free(v.timer);
 	} else if (*why == NULL) {
 		*why = xstrdup(a->store_why);
 	}
-	if (v.lock >= 0)
-		store_unlock(v.lock);
+	store_unlock(v.lock);
+	store_unlock(v.login_lock);
 	record_free(&v.record);
 	account_free(a);
 	loop_free(l);

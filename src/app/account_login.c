@@ -119,12 +119,16 @@ login_process_done(enum login_end end, const char *why, int64_t again_ms,
 {
 	struct talk *t = arg;
 
+	const char *store_why = t->account.store_why;
+	char *lacks = NULL;
+
 	/* A token that could not be stored works until the proxy ends. */
-	if (end == LOGIN_DONE && why == NULL)
-		why = t->account.store_why;
+	if (end == LOGIN_DONE && why == NULL && store_why != NULL)
+		why = lacks = xasprintf("%s; " STORE_LACKS, store_why);
 	if (end == LOGIN_DONE && why != NULL)
 		t->keeps_record = true;
 	login_process_end(t, end, why, again_ms, record);
+	free(lacks);
 	talk_end(t, 0, NULL);
 }
 
@@ -197,6 +201,7 @@ login_process_begin(struct talk *t, const struct options *o,
 	challenge_parse(&a->challenge, span_of(task->request.challenge));
 	c->reason = task->request.reason;
 	c->interactive = task->request.interactive;
+	c->notify = account_has_display();
 	c->rejected = task->request.rejected;
 	t->keeps_record = a->store == NULL;
 	c->record = t->keeps_record ? task->request.record : NULL;
@@ -257,13 +262,33 @@ user_where(const char *url, const char *code, void *arg)
 	struct talk *t = arg;
 
 	fprintf(stderr, "Sign in to %s in a browser:\n\n  %s\n\n",
-	    t->account.url.host, url);
+	    url_authority(&t->account.url), url);
 	if (code != NULL)
 		fprintf(stderr, "Enter this code there: %s\n\n", code);
 	else if (t->stdin_watch != NULL)
 		fprintf(stderr,
 		    "A browser on another machine will end at a page that "
 		    "cannot be shown: paste the address of that page here.\n");
+}
+
+/* The server asked for no credentials, and names nobody who gives them. */
+static void
+talk_unasked(struct talk *t)
+{
+	const char *host = url_authority(&t->account.url);
+	int status = t->probe.status;
+	char *why = NULL;
+
+	if (status < 300 || status == 400 || t->probe.speaks)
+		printf("%s wants no sign-in: it answers without credentials.\n",
+		    host);
+	else
+		why = xasprintf("%s answered %d to a request without "
+				"credentials, and shows no way to sign in. "
+				"Check the URL",
+		    host, status);
+	talk_end(t, why == NULL ? 0 : 1, why);
+	free(why);
 }
 
 static void
@@ -275,11 +300,15 @@ user_done(enum login_end end, const char *why, int64_t again_ms,
 	struct buf scopes;
 
 	(void)again_ms;
+	if (end == LOGIN_UNASKED) {
+		talk_unasked(t);
+		return;
+	}
 	if (end == LOGIN_DONE) {
 		buf_init(&scopes, 0);
 		codec_visible(&scopes, span_of(record->token.scope_granted),
 		    BOUND_SCOPES_BYTES);
-		printf("Signed in to %s%s%s.\n", t->account.url.host,
+		printf("Signed in to %s%s%s.\n", url_authority(&t->account.url),
 		    scopes.n > 0 ? ", scopes: " : "", buf_str(&scopes));
 		buf_free(&scopes);
 	}
@@ -289,7 +318,9 @@ user_done(enum login_end end, const char *why, int64_t again_ms,
 static void
 say_not_waited_for(void)
 {
-	fprintf(stderr, "This is not the expected address.\n");
+	fprintf(stderr,
+	    "This is not the expected address: paste all of the address at "
+	    "which the browser ended.\n");
 }
 
 static void
@@ -410,6 +441,7 @@ user_begin(struct talk *t)
 	challenge_parse(&a->challenge, buf_span(&t->probe.challenge));
 	c->reason = LOGIN_NONE;
 	c->interactive = c->force = true;
+	c->unasked = t->probe.status != 401;
 	if (isatty(STDIN_FILENO) && c->mode == LOGIN_BROWSER) {
 		t->typed = lines_new(BOUND_SECRET_BYTES, &typed_ops, t);
 		t->stdin_watch = loop_fd_new(a->loop, STDIN_FILENO, LOOP_READ,
@@ -434,6 +466,7 @@ account_login(const struct options *o, char **why)
 	int status = 1;
 
 	account_log(o, LEVEL_WARN);
+	account_warn(o);
 	if (url_parse(&url, o->url) != URL_OK) {
 		*why = xasprintf("\"%s\" is no URL", o->url);
 		return 2;
@@ -453,7 +486,7 @@ account_login(const struct options *o, char **why)
 		}
 		if (t.probe.status != 401)
 			log_info("%s did not ask for credentials (%d)",
-			    url.host, t.probe.status);
+			    url_authority(&url), t.probe.status);
 		loop_signal(t.account.loop, SIGINT, on_signal, &t);
 		loop_signal(t.account.loop, SIGTERM, on_signal, &t);
 		user_begin(&t);

@@ -10,11 +10,13 @@
 
 #include <sys/resource.h>
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "app/account.h"
+#include "app/trace.h"
 #include "auth/authorize.h"
 #include "base/bounds.h"
 #include "base/log.h"
@@ -48,7 +50,6 @@ struct proxy {
 	char **unset;
 	char *program; /* path of this program */
 	struct oauth_config oauth;
-	const char *login_process[4];
 	struct import_config import;
 	char *import_folder;
 	struct authorize *authorize;
@@ -56,6 +57,9 @@ struct proxy {
 	struct streamable *streamable;
 	struct chain *chain;
 	struct state_cache *state_cache;
+	struct trace *trace;   /* NULL: nothing is traced */
+	proxy_watch_cb *watch; /* NULL: nobody watches the session */
+	void *watch_arg;
 	struct route *route; /* NULL: the system does not report changes */
 	regex_t *patterns;   /* of --session-lost-pattern */
 	size_t n_patterns;
@@ -68,6 +72,7 @@ struct proxy {
 			    * until low */
 	bool stdout_burst; /* the same, but only until the end of this turn */
 	int status;
+	bool unwritten; /* stdout failed, and not for want of a reader */
 };
 
 static void input(struct proxy *p, struct event *in);
@@ -145,7 +150,8 @@ act_load_start(struct proxy *p, const struct event *a)
 
 	buf_init(&result, 0);
 	buf_init(&tools, 0);
-	if (state_cache_load_start(p->state_cache, a->version, &result,
+	if (state_cache_load_start(p->state_cache,
+		(struct startup_client){ a->version, a->capabilities }, &result,
 		&tools)) {
 		in.result = buf_span(&result);
 		in.tools = buf_span(&tools);
@@ -167,6 +173,8 @@ act_check_peers(struct proxy *p)
 static void
 act(struct proxy *p, const struct event *a)
 {
+	if (p->trace != NULL)
+		trace_action(p->trace, a);
 	switch (a->kind) {
 	case ACTION_SEND:
 		streamable_send(p->streamable, a->order);
@@ -195,8 +203,9 @@ act(struct proxy *p, const struct event *a)
 		act_load_start(p, a);
 		break;
 	case ACTION_SAVE_START:
-		state_cache_save_start(p->state_cache, a->version, a->result,
-		    a->tools);
+		state_cache_save_start(p->state_cache,
+		    (struct startup_client){ a->version, a->capabilities },
+		    a->result, a->tools);
 		break;
 	case ACTION_SAVE_SESSION:
 		state_cache_save_session(p->state_cache, a->session,
@@ -212,7 +221,7 @@ act(struct proxy *p, const struct event *a)
 		act_check_peers(p);
 		break;
 	case ACTION_EXIT:
-		p->status = a->status;
+		p->status = p->unwritten ? 1 : a->status;
 		pipes_flush(p->pipes,
 		    p->stopping ? BOUND_STOP_FLUSH_MS : INT64_MAX, on_flushed,
 		    p);
@@ -234,6 +243,14 @@ arm_timer(struct proxy *p)
 	loop_timer_set(p->timer, at == ALARM_NEVER ? -1 : wait < 0 ? 0 : wait);
 }
 
+static void
+tell_watch(struct proxy *p)
+{
+	struct session_brief now = chain_brief(p->chain);
+
+	p->watch(&now, p->watch_arg);
+}
+
 /* Takes every input. An action may cause another input at once: that one is
  * stepped at once, and its actions wait for those before them. */
 static void
@@ -247,6 +264,8 @@ input(struct proxy *p, struct event *in)
 	    loop_random(in->secret, sizeof in->secret) != 0)
 		log_debug("the system has no random numbers: a requestState is "
 			  "easier to guess");
+	if (p->trace != NULL)
+		trace_input(p->trace, in);
 	chain_step(p->chain, in);
 	if (p->acting)
 		return;
@@ -254,6 +273,10 @@ input(struct proxy *p, struct event *in)
 	while (chain_next(p->chain, &a))
 		act(p, &a);
 	p->acting = false;
+	if (p->trace != NULL)
+		trace_state(p->trace, chain_brief(p->chain));
+	if (p->watch != NULL)
+		tell_watch(p);
 	arm_timer(p);
 }
 
@@ -345,12 +368,15 @@ on_low(void *arg)
 }
 
 static void
-on_broken(void *arg)
+on_broken(int error, void *arg)
 {
 	struct event in = { .kind = INPUT_BROKEN };
+	struct proxy *p = arg;
 
-	log_info("the client closed stdout");
-	input(arg, &in);
+	p->unwritten = error != EPIPE;
+	if (!p->unwritten)
+		log_info("the client closed stdout");
+	input(p, &in);
 }
 
 /* --- the server --- */
@@ -568,6 +594,8 @@ own_path(const char *name)
 static void
 fill_oauth(struct proxy *p)
 {
+	static const char *const login_process[] = { "mcpsplice", "login",
+		"--agent", NULL };
 	const struct options *o = p->options;
 	struct oauth_config *c = &p->oauth;
 	char *why = NULL;
@@ -575,12 +603,9 @@ fill_oauth(struct proxy *p)
 	p->store = account_store(p->loop, o, (const char *const *)p->unset,
 	    false, &why);
 	if (p->store == NULL)
-		log_info("%s", why);
+		log_info("%s; " STORE_LACKS, why);
 	free(why);
 	p->program = own_path(o->argv[0]);
-	p->login_process[0] = p->program;
-	p->login_process[1] = "login";
-	p->login_process[2] = "--agent";
 	account_import(&p->import, o, &p->url, &p->import_folder);
 	c->host = p->host;
 	c->url = p->url.text;
@@ -589,11 +614,13 @@ fill_oauth(struct proxy *p)
 	c->import = p->import.folder != NULL && o->profile == NULL ?
 	    &p->import :
 	    NULL;
-	c->login_process = p->login_process;
+	c->program = p->program;
+	c->login_process = login_process;
 	c->argv = (const char *const *)o->argv;
 	c->alone = o->auth == AUTH_CLIENT_CREDENTIALS;
 	c->use_id_token = o->use_id_token;
 	c->needs_peer = account_needs_peer(o, &p->url);
+	c->asks_nobody = o->command == COMMAND_CHECK;
 }
 
 static int
@@ -643,6 +670,7 @@ make_streamable(struct proxy *p)
 		.max_depth = p->options->max_depth,
 		.call_timeout_ms = p->options->call_timeout_ms,
 		.credentials = authorize_credentials(p->authorize),
+		.trace_headers = p->options->trace_headers,
 	};
 
 	return streamable_new(p->loop, p->http, &c, &ops, p);
@@ -684,10 +712,15 @@ make_chain(struct proxy *p)
 		.ping_interval_ms = o->ping_interval_ms,
 		.rules = { p->patterns, p->n_patterns,
 		    o->session_lost_in_results },
+		.filter = { (const char *const *)o->ignore_tools.list,
+		    (const char *const *)o->only_tools.list, o->ignore_tools.n,
+		    o->only_tools.n, o->read_only },
 		.cached_start = p->state_cache != NULL,
 		.replay = o->replay,
+		.start = o->start,
 		.handshake = o->handshake,
-		.fail = o->fail,
+		.fail = o->fail != FAIL_NEVER,
+		.fail_any = o->fail == FAIL_ANY,
 	};
 	c.session.max_bodies = c.session.max_held;
 	c.server.protocol = (enum era_protocol)o->protocol;
@@ -719,12 +752,37 @@ make_state_cache(struct proxy *p)
 	    NULL;
 }
 
-static char *
-host_label(const struct url *u)
+/* Begins with the trace as soon as the credentials are there. */
+static struct trace *
+make_trace(const struct proxy *p)
 {
-	const char *after = strstr(u->origin, "://");
+	struct trace_config c = {
+		.path = p->options->trace,
+		.url = p->url.text,
+		.credentials = authorize_credentials(p->authorize),
+	};
 
-	return xstrdup(after == NULL ? u->host : after + 3);
+	return c.path == NULL ? NULL : trace_open(&c);
+}
+
+/* Makes what the options can be wrong for: it looks at every file and variable
+ * that they name. Returns 0, or the exit status with *why. */
+static int
+prepare(struct proxy *p, char **why)
+{
+	if (url_parse(&p->url, p->options->url) != URL_OK) {
+		*why = xasprintf("\"%s\" is no URL", p->options->url);
+		return 2;
+	}
+	p->host = xstrdup(url_authority(&p->url));
+	if ((p->loop = loop_new()) == NULL) {
+		*why = xstrdup("the system gives no event loop");
+		return 1;
+	}
+	if (make_authorize(p, why) != 0)
+		return 2;
+	p->http = network_server(&p->network, p->loop, p->options, why);
+	return p->http == NULL ? 2 : 0;
 }
 
 static int
@@ -734,27 +792,19 @@ proxy_init(struct proxy *p, char **why)
 		on_low, on_broken };
 	static const struct lines_ops lines_ops = { on_line, on_too_long };
 	static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
+	int status = prepare(p, why);
 	size_t i;
 
-	if (url_parse(&p->url, p->options->url) != URL_OK) {
-		*why = xasprintf("\"%s\" is no URL", p->options->url);
-		return 2;
-	}
-	p->host = host_label(&p->url);
-	if ((p->loop = loop_new()) == NULL ||
-	    loop_random(&p->random, sizeof p->random) != 0) {
-		*why = xstrdup("the system gives no event loop or no "
-			       "randomness");
+	if (status != 0)
+		return status;
+	if (loop_random(&p->random, sizeof p->random) != 0) {
+		*why = xstrdup("the system gives no randomness");
 		return 1;
 	}
 	p->random |= 1; /* xorshift must not start at 0 */
 	p->prefix = xasprintf("mcpsplice-%08llx",
 	    (unsigned long long)(next_random(p) >> 32));
-	if (make_authorize(p, why) != 0)
-		return 2;
-	p->http = network_server(&p->network, p->loop, p->options, why);
-	if (p->http == NULL)
-		return 1;
+	p->trace = make_trace(p);
 	p->timer_at = ALARM_NEVER;
 	p->timer = loop_timer_new(p->loop, on_timer, p);
 	p->stop_timer = loop_timer_new(p->loop, on_stop_timer, p);
@@ -790,6 +840,7 @@ proxy_free(struct proxy *p)
 	free(p->patterns);
 	pipes_free(p->pipes);
 	lines_free(p->lines);
+	trace_close(p->trace);
 	authorize_free(p->authorize);
 	store_free(p->store);
 	network_free(&p->network);
@@ -814,7 +865,9 @@ level_of(const struct options *o)
 		return LEVEL_ERROR;
 	if (o->verbose > 0)
 		return o->verbose > 1 ? LEVEL_DEBUG : LEVEL_INFO;
-	return isatty(STDERR_FILENO) ? LEVEL_INFO : LEVEL_WARN;
+	return o->command == COMMAND_PROXY && isatty(STDERR_FILENO) ?
+	    LEVEL_INFO :
+	    LEVEL_WARN;
 }
 
 static void
@@ -824,17 +877,38 @@ start_log(const struct options *o)
 	size_t i;
 
 	if (log_open(&log) != 0)
-		log_warn("--log-file %s cannot be opened", o->log_file);
-	for (i = 0; i < o->warnings.n; i++)
-		log_warn("%s", o->warnings.list[i]);
+		log_warn("--log-file %s cannot be opened: %s", o->log_file,
+		    strerror(errno));
+	account_warn(o);
 	for (i = 0; i < o->notes.n; i++)
 		log_info("%s", o->notes.list[i]);
+	if (isatty(STDIN_FILENO) && o->command == COMMAND_PROXY)
+		log_info("it waits for JSON-RPC messages on stdin, as a host "
+			 "sends them; \"mcpsplice tools URL\" lists the "
+			 "server's tools");
+}
+
+int
+proxy_check(const struct options *o, char **why)
+{
+	struct proxy p = { .options = o };
+	int status = prepare(&p, why);
+
+	proxy_free(&p);
+	return status;
 }
 
 int
 proxy_run(const struct options *o, char **why)
 {
-	struct proxy p = { .options = o };
+	return proxy_run_watched(o, NULL, NULL, why);
+}
+
+int
+proxy_run_watched(const struct options *o, proxy_watch_cb *watch, void *arg,
+    char **why)
+{
+	struct proxy p = { .options = o, .watch = watch, .watch_arg = arg };
 	int status;
 
 	start_log(o);

@@ -13,5 +13,13 @@
  * *why, a message for users that the caller owns, and has read nothing from
  * stdin. */
 int proxy_run(const struct options *o, char **why);
+/* The same, and calls watch after each input, with the state of the session.
+ * now is borrowed. */
+typedef void proxy_watch_cb(const struct session_brief *now, void *arg);
+int proxy_run_watched(const struct options *o, proxy_watch_cb *watch, void *arg,
+    char **why);
+/* Could it start, as far as that depends on the options? Connects to nobody and
+ * runs nothing. Returns 0, or the exit status of a start with *why. */
+int proxy_check(const struct options *o, char **why);
 
 #endif

@@ -32,6 +32,13 @@ on_end(void *arg)
 }
 
 static void
+on_broken(int error, void *arg)
+{
+	(void)error;
+	on_end(arg);
+}
+
+static void
 on_line(struct frame *f, void *arg)
 {
 	struct refusal *r = arg;
@@ -88,7 +95,7 @@ refuse(const char *why)
 {
 	static const struct lines_ops lines_ops = { on_line, on_too_long };
 	static const struct pipes_ops pipes_ops = { on_chunk, on_eof, on_water,
-		on_water, on_end };
+		on_water, on_broken };
 	struct refusal r = { .why = why };
 	struct loop_timer *timer;
 
