@@ -1,0 +1,215 @@
+/* "mcpsplice check": what the server wants of the user, and what there is. */
+#include "config.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/codec.h"
+#include "command/check_parts.h"
+
+enum { SIGN_IN_MS = 6 * 1000 };
+
+static void
+add_remedy(struct buf *out, const struct check *c, const struct sign_in *s)
+{
+	check_add_login(out, c);
+	if (s->device && c->options->auth != AUTH_DEVICE)
+		buf_adds(out,
+		    ", with --auth device if the browser is on another "
+		    "machine");
+}
+
+/* Appends where one can sign in, and how. */
+static void
+add_offer(struct buf *out, const struct check *c, const struct sign_in *s)
+{
+	const char *const ways[] = { s->browser ? "browser" : NULL,
+		s->device ? "device code" : NULL };
+	const char *const clients[] = { s->registers ? "registers clients" :
+						       NULL,
+		s->client_document ? "takes client documents" : NULL };
+	size_t i, n = 0;
+
+	buf_adds(out, s->issuer != NULL ? s->issuer : c->url.origin);
+	buf_adds(out, " signs in by ");
+	for (i = 0; i < 2; i++)
+		if (ways[i] != NULL)
+			buf_addf(out, "%s%s", n++ > 0 ? " or " : "", ways[i]);
+	for (i = 0; i < 2; i++)
+		if (clients[i] != NULL)
+			buf_addf(out, ", %s", clients[i]);
+	if (!s->registers && !s->client_document &&
+	    c->options->client_id == NULL && c->options->client_info == NULL)
+		buf_adds(out, ", wants --client-id ID");
+	if (s->scopes != NULL)
+		buf_addf(out, ", scopes: %.200s", s->scopes);
+}
+
+static void
+add_data(struct report *r, const struct probe *p, const struct sign_in *s)
+{
+	report_number(r, "status", p->status);
+	report_flag(r, "wanted", p->status == 401);
+	if (p->status != 401 || s->why != NULL || s->guessed)
+		return;
+	report_text(r, "issuer", s->issuer);
+	report_flag(r, "browser", s->browser);
+	report_flag(r, "device_code", s->device);
+	report_flag(r, "registration", s->registers);
+	report_flag(r, "client_document", s->client_document);
+	report_text(r, "scopes", s->scopes);
+}
+
+/* Returns what passes credentials instead of a sign-in, or NULL. */
+static const char *
+given(const struct options *o)
+{
+	const char *credential = options_given_credential(o);
+
+	if (credential != NULL)
+		return credential;
+	if (o->auth == AUTH_GIVEN)
+		return o->headers.n > 0 ? "--header" : "--cert";
+	return NULL;
+}
+
+/* There is a token. Does it open the server, as far as one can tell? */
+static enum step_state
+tell_token(struct buf *text, const struct check *c, const struct sign_in *s)
+{
+	const struct record *r = &s->record;
+	bool over = record_expired(r, (int64_t)time(NULL)) &&
+	    r->token.refresh == NULL;
+	struct buf who, token;
+
+	buf_init(&who, 0);
+	buf_init(&token, 0);
+	account_user_text(&who, r);
+	account_token_text(&token, r);
+	buf_addf(text, "signed in%s%s%s%s, the token %s %s",
+	    who.n > 0 ? " as " : "", buf_str(&who),
+	    s->imported != NULL ? " by mcp-remote, in " : "",
+	    s->imported != NULL ? s->imported : "",
+	    record_expired(r, (int64_t)time(NULL)) ? "has" : "is",
+	    buf_str(&token));
+	report_text(c->report, "account", who.n > 0 ? buf_str(&who) : NULL);
+	report_text(c->report, "token", buf_str(&token));
+	if (over) {
+		buf_adds(text, "; ");
+		add_remedy(text, c, s);
+	}
+	buf_free(&who);
+	buf_free(&token);
+	return over ? STEP_FAILED : STEP_OK;
+}
+
+/* The server wants credentials, and no option has any. */
+static enum step_state
+tell_wanted(struct buf *text, const struct check *c, const struct sign_in *s)
+{
+	const struct options *o = c->options;
+
+	if (o->auth == AUTH_NONE) {
+		buf_adds(text,
+		    "the server wants a sign-in, and --auth none does "
+		    "without; leave it out");
+		return STEP_FAILED;
+	}
+	if (s->record.token.access != NULL)
+		return tell_token(text, c, s);
+	if (s->why != NULL || s->guessed) {
+		buf_addf(text,
+		    "the server wants credentials, and %s; pass a token with "
+		    "--bearer-env NAME or --bearer-file FILE, or a header "
+		    "with -H",
+		    s->why != NULL ? s->why : "does not say where to sign in");
+		return STEP_FAILED;
+	}
+	if (o->auth == AUTH_CLIENT_CREDENTIALS) {
+		buf_addf(text, "client credentials get a token at %s",
+		    s->issuer != NULL ? s->issuer : c->url.origin);
+		return STEP_OK;
+	}
+	buf_adds(text, "not signed in; ");
+	if (o->auth == AUTH_DEVICE && !s->device) {
+		buf_addf(text,
+		    "%s offers no device code: leave --auth device out, and "
+		    "use a browser",
+		    s->issuer != NULL ? s->issuer : c->url.origin);
+		return STEP_FAILED;
+	}
+	add_remedy(text, c, s);
+	buf_adds(text, "; ");
+	add_offer(text, c, s);
+	return STEP_FAILED;
+}
+
+static enum step_state
+tell(struct buf *text, const struct check *c, const struct probe *p,
+    const struct sign_in *s)
+{
+	const char *from = given(c->options);
+
+	report_text(c->report, "from", from);
+	if (p->status == 401 && from != NULL) {
+		buf_addf(text, "the server wants credentials, %s has them",
+		    from);
+		return STEP_OK;
+	}
+	if (p->status == 401 && s->record.token.access == NULL &&
+	    (c->options->headers.n > 0 || c->options->cert != NULL)) {
+		buf_addf(text, "the server wants credentials, %s may do",
+		    c->options->headers.n > 0 ? "--header" : "--cert");
+		return STEP_OK;
+	}
+	if (p->status == 401)
+		return tell_wanted(text, c, s);
+	if (p->status == 403 && from == NULL) {
+		buf_adds(text,
+		    "the server refuses a request without credentials (403): "
+		    "pass them with --bearer-env NAME, --bearer-file FILE or "
+		    "-H");
+		return STEP_WARNING;
+	}
+	if (p->status == 0)
+		buf_adds(text, "it is not known whether one is wanted");
+	else
+		buf_adds(text, "the server wants none");
+	if (from != NULL)
+		buf_addf(text, "; %s sends credentials", from);
+	else if (s->record.token.access != NULL) {
+		buf_adds(text, "; ");
+		(void)tell_token(text, c, s);
+	}
+	return STEP_OK;
+}
+
+bool
+check_sign_in(struct check *c, const struct probe *p)
+{
+	struct report *r = c->report;
+	enum step_state state;
+	struct sign_in s;
+	char *why = NULL;
+	struct buf text;
+
+	report_step(r, "sign-in", "the store and the sign-in server");
+	if (sign_in_look(&s, c->loop, c->options, p, check_time(c, SIGN_IN_MS),
+		&why) != 0) {
+		report_end(r, STEP_FAILED, "%s", why);
+		free(why);
+		return false;
+	}
+	buf_init(&text, 0);
+	add_data(r, p, &s);
+	state = tell(&text, c, p, &s);
+	c->signed_in = s.record.token.access != NULL;
+	if (s.store_why != NULL)
+		buf_addf(&text, "; %s", s.store_why);
+	if (state == STEP_OK && s.store_why != NULL)
+		state = STEP_WARNING;
+	report_end(r, state, "%s", buf_str(&text));
+	buf_free(&text);
+	sign_in_free(&s);
+	return state != STEP_FAILED;
+}
