@@ -1,8 +1,8 @@
 /*
  * The snippets of contrib/hosts: each must be what its host parses (JSON in
- * the strict sense, or the TOML that Codex reads), start mcpsplice by an
- * absolute path, and pass arguments in which a URL and the variable with the
- * token agree with the environment the host is told to give.
+ * the strict sense, the TOML that Codex reads, or the YAML of Goose), start
+ * mcpsplice by an absolute path, and pass arguments in which a URL and the
+ * variable with the token agree with the environment the host is told to give.
  *
  * The rules are functions from text to a complaint, so that the test also
  * shows them complaining.
@@ -29,7 +29,9 @@ struct host {
 static const struct host hosts[] = {
 	{ "claude-desktop.json", "mcpServers", "put-the-token-here" },
 	{ "claude-code.json", "mcpServers", "${EXAMPLE_TOKEN}" },
+	{ "copilot.json", "mcpServers", "${EXAMPLE_TOKEN}" },
 	{ "cursor.json", "mcpServers", "${env:EXAMPLE_TOKEN}" },
+	{ "gemini.json", "mcpServers", "${EXAMPLE_TOKEN}" },
 	{ "vscode.json", "servers", "${input:example-token}" },
 	{ "windsurf.json", "mcpServers", "${env:EXAMPLE_TOKEN}" },
 	{ "zed.json", "context_servers", "put-the-token-here" },
@@ -284,6 +286,64 @@ START_TEST(test_codex)
 }
 END_TEST
 
+/* One array has the program and its arguments. */
+START_TEST(test_opencode)
+{
+	char *text = read_snippet("opencode.json");
+	struct span server, command, key, program, variable;
+	size_t at = 0;
+
+	ck_assert(parse(span_of(text)));
+	server = json_get(json_get(span_of(text), "mcp"), "example");
+	ck_assert(string_is(json_get(server, "type"), "local"));
+	command = json_get(server, "command");
+	ck_assert(json_next(command, &at, &key, &program));
+	ck_assert_ptr_null(command_fault(program));
+	ck_assert_ptr_null(args_fault(command, &variable));
+	ck_assert(span_is(variable, "\"EXAMPLE_TOKEN\""));
+	ck_assert(string_is(json_get(json_get(server, "environment"),
+				"EXAMPLE_TOKEN"),
+	    "{env:EXAMPLE_TOKEN}"));
+	free(text);
+}
+END_TEST
+
+/* The value of a key of the server. */
+static struct span
+yaml_value(const char *text, const char *key)
+{
+	char *line = xasprintf("\n    %s: ", key), *at = strstr(text, line);
+	struct span value = no_span;
+
+	if (at != NULL) {
+		value.p = at + strlen(line);
+		value.n = strcspn(value.p, "\n");
+	}
+	free(line);
+	return value;
+}
+
+START_TEST(test_goose)
+{
+	static const char head[] = "extensions:\n  example:\n";
+	char *text = read_snippet("goose.yaml");
+	struct span args, keys, key, variable, first;
+	size_t at = 0;
+
+	ck_assert_int_eq(strncmp(text, head, sizeof head - 1), 0);
+	ck_assert(span_is(yaml_value(text, "type"), "stdio"));
+	ck_assert(span_is(yaml_value(text, "cmd"), "/usr/local/bin/mcpsplice"));
+	args = yaml_value(text, "args");
+	ck_assert(parse(args));
+	ck_assert_ptr_null(args_fault(args, &variable));
+	keys = yaml_value(text, "env_keys");
+	ck_assert(parse(keys));
+	ck_assert(json_next(keys, &at, &key, &first));
+	ck_assert(span_eq(first, variable));
+	free(text);
+}
+END_TEST
+
 /* The command line of Claude Code: what follows " -- " is the server's. */
 START_TEST(test_claude_command)
 {
@@ -420,6 +480,8 @@ main(void)
 	tcase_add_loop_test(t, test_json, 0, sizeof hosts / sizeof hosts[0]);
 	tcase_add_test(t, test_vscode_input);
 	tcase_add_test(t, test_codex);
+	tcase_add_test(t, test_opencode);
+	tcase_add_test(t, test_goose);
 	tcase_add_test(t, test_claude_command);
 	tcase_add_loop_test(t, test_json_rules, 0,
 	    sizeof json_cases / sizeof json_cases[0]);

@@ -1,0 +1,20 @@
+/* The hosts whose configuration is known. */
+#ifndef MCPSPLICE_COMMAND_WRAP_HOSTS_H
+#define MCPSPLICE_COMMAND_WRAP_HOSTS_H
+
+#include <stddef.h>
+
+struct wrap_host {
+	const char *name;
+	const char *path; /* below the home folder */
+};
+
+extern const struct wrap_host wrap_hosts[];
+extern const size_t wrap_hosts_n;
+
+enum wrap_format { WRAP_JSON, WRAP_TOML, WRAP_BY_HAND };
+
+/* Returns the format that the end of a path tells. */
+enum wrap_format wrap_hosts_format(const char *path);
+
+#endif

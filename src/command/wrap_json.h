@@ -1,0 +1,12 @@
+/* The entries of a configuration in JSON, with or without comments. Pure. */
+#ifndef MCPSPLICE_COMMAND_WRAP_JSON_H
+#define MCPSPLICE_COMMAND_WRAP_JSON_H
+
+#include "command/wrap_plan.h"
+
+/* Plans the changes of text, with self as the path of mcpsplice. Returns 0, or
+ * -1 with *why, owned by the caller, if text is broken. */
+int wrap_json(struct wrap_plan *p, struct span text, const char *self,
+    char **why);
+
+#endif
