@@ -1,4 +1,4 @@
-/* mcpsplice: a local stdio MCP server that is really a remote one. */
+/* mcpsplice: use a remote MCP server as if it were a local one. */
 #include "config.h"
 
 #include <sys/resource.h>
@@ -18,6 +18,7 @@
 #include "app/proxy.h"
 #include "app/startup_error.h"
 #include "base/log.h"
+#include "command/command.h"
 #include "io/http.h"
 #include "io/loop.h"
 #include "options/options.h"
@@ -53,8 +54,18 @@ no_core(void)
 #endif
 }
 
-/* Gives the memory of a large message back to the system when it is freed. The C
- * library would keep more and more of it, in pieces between which a larger
+/* The login process is started by a path that does not end in its name, which
+ * is what ps and ss would show. */
+static void
+take_name(void)
+{
+#ifdef PR_SET_NAME
+	(void)prctl(PR_SET_NAME, "mcpsplice", 0, 0, 0);
+#endif
+}
+
+/* Gives the memory of a large message back to the system when it is freed. The
+ * C library would keep more and more of it, in pieces between which a larger
  * message finds no place. */
 static void
 give_memory_back(void)
@@ -92,6 +103,17 @@ print(char *text)
 	return failed;
 }
 
+/* Shows the values also if a start would fail with them, which is told
+ * then. */
+static int
+show_config(const struct options *o, char **why)
+{
+	int status = print(options_show(o));
+
+	account_warn(o);
+	return status != 0 || o->url == NULL ? status : proxy_check(o, why);
+}
+
 static int
 run(const struct options *o, char **why)
 {
@@ -102,6 +124,14 @@ run(const struct options *o, char **why)
 		return account_logout(o, why);
 	case COMMAND_STATUS:
 		return account_status(o, why);
+	case COMMAND_TOOLS:
+		return command_tools(o, why);
+	case COMMAND_CALL:
+		return command_call(o, why);
+	case COMMAND_CHECK:
+		return command_check(o, why);
+	case COMMAND_WRAP:
+		return command_wrap(o, why);
 	default:
 		return proxy_run(o, why);
 	}
@@ -119,25 +149,27 @@ main(int argc, char **argv)
 	no_core();
 	no_key_log();
 	if (is_setuid()) {
-		log_error("it does not run with setuid or setgid: the "
-			  "environment would be that of another user");
+		log_error("the program has a setuid or setgid bit, so it does "
+			  "not run: the environment would be that of another "
+			  "user");
 		return 2;
 	}
 	if (options_load(&o, argc, argv, &why) != 0) {
 		status = 2;
 	} else if (o.login_process) {
+		take_name();
 		status = account_login_process(argv[0]);
 	} else if (o.help) {
-		status = print(options_help());
+		status = print(options_help(o.command, o.help_all));
 	} else if (o.version) {
 		status = print(xasprintf("mcpsplice %s, %s, %s\n",
 		    PACKAGE_VERSION, loop_version(), http_version()));
 	} else if (o.show_config) {
-		status = print(options_show(&o));
+		status = show_config(&o, &why);
 	} else {
 		status = run(&o, &why);
 	}
-	if (why != NULL && o.command == COMMAND_PROXY)
+	if (why != NULL && o.command == COMMAND_PROXY && !o.show_config)
 		refuse(why);
 	else if (why != NULL)
 		log_error("%s", why);
