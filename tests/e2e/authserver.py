@@ -224,6 +224,7 @@ class AuthServer(faultserver.Server):
         self.documents = set()      # client_id URLs that are known
         self.only_localhost = False     # 127.0.0.1 is no redirect URI
         self.secret_life = 0        # of a registered secret; 0: for ever
+        self.told = []              # by clients that register
         self.needs_resource = True
         self.life = 3600            # of an access token; None: not told
         self.refreshes = True       # refresh tokens are given
@@ -466,6 +467,7 @@ class AuthServer(faultserver.Server):
         self.must(rx, rx.method == "POST" and "application/json" in
                   (rx.get("Content-Type") or ""), "no JSON was posted")
         self.check_registration(rx, m)
+        self.told.append(m)
         edit = self.steps.play(self.lock, "register", rx, tx)
         if not edit:
             return
@@ -1096,6 +1098,15 @@ class Browser:
     def opened(self):
         """The URLs it was started with."""
         return self.lines(self.log)
+
+    def url(self):
+        """The first of them; waits for it."""
+        end = time.monotonic() + support.LIVE
+        while not self.opened():
+            if time.monotonic() > end:
+                raise AssertionError("no browser was started")
+            time.sleep(0.01)
+        return self.opened()[0]
 
     def pages(self):
         """Where each ended: url, status, headers, text."""

@@ -552,17 +552,39 @@ class Case(unittest.TestCase):
         p.hello()
         return s, p
 
-    def once(self, args, data=b"", env=None, seconds=LIVE, **kw):
-        """Runs to the end on the given stdin: status, stdout, stderr."""
+    def environment(self, env=None):
+        """What a run of its own gets: nothing of the user's but this."""
         full = {k: os.environ[k] for k in ENV_KEPT if k in os.environ}
         full.update({"HOME": self.home, "LANG": "C.UTF-8"})
         full.update(env or {})
-        full = {k: v for k, v in full.items() if v is not None}
+        return {k: v for k, v in full.items() if v is not None}
+
+    def terminal(self, *args, env=None):
+        """Runs to the end in a terminal: status, and what the user sees."""
+        main, other = os.openpty()
+        p = subprocess.Popen([PROGRAM] + [str(a) for a in args], stdin=other,
+                             stdout=other, stderr=other,
+                             env=self.environment(env))
+        os.close(other)
+        out = b""
+        while True:
+            try:
+                part = os.read(main, 4096)
+            except OSError:
+                break
+            if not part:
+                break
+            out += part
+        os.close(main)
+        return p.wait(LIVE), out.decode().replace("\r\n", "\n")
+
+    def once(self, args, data=b"", env=None, seconds=LIVE, **kw):
+        """Runs to the end on the given stdin: status, stdout, stderr."""
         if "stdin" not in kw:
             kw["input"] = data
-        r = subprocess.run([PROGRAM] + [str(a) for a in args], env=full,
-                           stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                           timeout=seconds, **kw)
+        r = subprocess.run([PROGRAM] + [str(a) for a in args],
+                           env=self.environment(env), stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, timeout=seconds, **kw)
         return r.returncode, r.stdout, r.stderr.decode("utf-8",
                                                        "backslashreplace")
 

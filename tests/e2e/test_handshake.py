@@ -237,6 +237,55 @@ class Without(support.Case):
             self.assertEqual(status, want, err)
             self.our_error(parsed(out)[1], "upstream_unreachable", "no")
 
+    def test_ping_asks_the_server(self):
+        """The health check that everybody writes."""
+        ping = lines(request(1, "ping"))
+        s = self.mcp()
+        status, out, err = self.once([s.url, "--handshake", "--fail"], ping)
+        self.assertEqual(status, 0, err)
+        self.assertEqual(len(s.seen("ping")), 1)
+        s.down()
+        status, out, err = self.once([s.url, "--handshake", "--fail",
+                                      "--init-timeout", "1"], ping)
+        self.assertEqual(status, 22, err)
+        self.our_error(json.loads(out), "upstream_unreachable")
+
+    def test_no_request_asks_the_server(self):
+        s = self.mcp()
+        args = [s.url, "--handshake", "--fail", "--init-timeout", "1"]
+        status, out, err = self.once(args, b"")
+        self.assertEqual((status, out, err), (0, b"", ""))
+        self.assertEqual(s.deleted, s.made)
+        s.down()
+        status, out, err = self.once(args, b"")
+        self.assertEqual((status, out), (22, b""))
+        self.assertIn("no session with", err)
+
+    def test_a_full_disk_is_a_failure(self):
+        s = self.mcp()
+        with open("/dev/full", "wb") as full:
+            p = subprocess.run([support.PROGRAM, s.url, "--handshake"],
+                               input=lines(call(1)), stdout=full,
+                               stderr=subprocess.PIPE, timeout=support.LIVE)
+        self.assertEqual(p.returncode, 1)
+        self.assertIn(b"cannot write to stdout: No space left", p.stderr)
+
+    def test_fail_any(self):
+        """Errors of the server count, and those of tools."""
+        s = self.mcp()
+
+        def run(method, how):
+            s.methods["tools/call"] = how
+            return [self.once([s.url, "--handshake", option],
+                              lines(request(1, method)))[0]
+                    for option in ("--fail", "--fail=any")]
+        self.assertEqual(run("tools/call", lambda rx, tx: tx.result(
+            {"isError": True, "content": []})), [0, 22])
+        self.assertEqual(run("tools/call", lambda rx, tx: tx.error(
+            -32601, "no")), [0, 22])
+        self.assertEqual(run("tools/call", lambda rx, tx: tx.result(
+            {"isError": False, "content": []})), [0, 0])
+
     def test_fail_and_all_is_well(self):
         s = self.mcp()
         s.methods["tools/call"] = lambda rx, tx: tx.error(-1, "the server's")

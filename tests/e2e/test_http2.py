@@ -153,8 +153,9 @@ class Http2(support.Case):
         ids = [p.start("tools/call", {"name": "echo", "arguments": {
             "key": str(i), "text": text}}) for i in range(3)]
         for i in ids:
-            self.assertIn(text,
-                          p.answer(i)["result"]["content"][0]["text"])
+            answer = p.answer(i)
+            self.assertIn("result", answer, p.err()[-2000:])
+            self.assertIn(text, answer["result"]["content"][0]["text"])
         p.finish()
         self.assertEqual(s.connections, 1)
 

@@ -179,6 +179,8 @@ class Dump(support.Case):
         text = p.err().lower()
         self.assertIn("session", text)
         self.assertIn("generation", text)
+        self.assertNotIn("\\x0a", text)
+        self.assertRegex(text, r"(?m)^mcpsplice: calls: 1 open")
         self.assertTrue(p.alive())
         os.kill(p.pid, signal.SIGUSR1)
         p.answer(7)

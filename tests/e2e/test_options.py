@@ -317,7 +317,7 @@ class Usage(support.Case):
                  ["--client-secret-file", "--client-key"]),
                 (["--no-browser", "--browser", "x"],
                  ["--no-browser", "--browser"]),
-                (["--host", "0.0.0.0"], ["--host", "127.0.0.1"])):
+                (["--host", "0.0.0.1"], ["--host", "127.0.0.1"])):
             with self.subTest(args):
                 status, out, err = self.once(["http://127.0.0.1:9/"] + args)
                 self.assertEqual((status, out), (2, b""))
@@ -340,15 +340,48 @@ class Usage(support.Case):
                 self.assertNotIn("result", json.loads(line))
 
     def test_help(self):
-        status, out, err = self.once(["--help"])
-        self.assertEqual(status, 0)
-        text = out.decode()
-        self.assertLessEqual(len(text.splitlines()), 40)
-        self.assertLessEqual(max(map(len, text.splitlines())), 80)
-        for word in ("--header", "--bearer-file", "--proxy", "--cacert",
-                     "--handshake", "--config"):
-            self.assertIn(word, text)
-        self.assertEqual(err, "")
+        """On one screen; "help all" has all that fits in two."""
+        brief = self.text("--help")
+        self.assertLessEqual(len(brief.splitlines()), 24)
+        self.assertEqual(self.text("help"), brief)
+        every = self.text("help", "all")
+        self.assertEqual(self.text("--help", "all"), every)
+        self.assertLessEqual(len(every.splitlines()), 54)
+        for text in brief, every:
+            self.assertLessEqual(max(map(len, text.splitlines())), 80)
+            for word in ("login URL", "--header", "--proxy", "--cacert",
+                         "--handshake", "--config"):
+                self.assertIn(word, text)
+        self.assertIn("--bearer-file", every)
+
+    def test_help_about_a_command(self):
+        for command in ("login", "logout", "status", "tools", "call", "check",
+                        "wrap"):
+            text = self.text("help", command)
+            self.assertIn("usage: mcpsplice %s [OPTION...]" % command, text)
+            self.assertLessEqual(len(text.splitlines()), 24)
+            self.assertEqual(self.text(command, "--help"), text)
+            self.assertEqual(self.text("--help", command), text)
+        self.assertEqual(self.text("--help", "http://127.0.0.1:9/mcp"),
+                         self.text("help"))
+        status, out, err = self.once(["help", "frob"])
+        self.assertEqual((status, out), (2, b""))
+        self.assertIn('no help about "frob"', err)
+
+    def text(self, *args):
+        status, out, err = self.once(list(args))
+        self.assertEqual((status, err), (0, ""))
+        return out.decode()
+
+    def test_words_for_switches(self):
+        self.assertEqual(self.text("version"), self.text("--version"))
+
+    def test_leftovers_of_npx(self):
+        for words in (["-y", "mcp-remote"], ["mcp-remote@latest"],
+                      ["--yes", "mcp-remote@0.1.29"]):
+            self.assertRegex(
+                self.text(*words, "http://127.0.0.1:1/mcp", "--show-config"),
+                r"(?m)^url +http://127.0.0.1:1/mcp +command line$")
 
     def test_version(self):
         status, out, err = self.once(["--version"])
@@ -399,21 +432,39 @@ class Usage(support.Case):
             self.assertEqual(r.get("X-A"), "va lue")
             self.assertEqual(r.get("X-F"), "1")
 
-    def test_guard_that_is_not_there(self):
-        """Nobody is left to believe that tools are hidden."""
+    def test_tools_are_hidden(self):
+        """By patterns, wherever they are given; calls are refused, too."""
         s = self.mcp()
+        s.methods["tools/list"] = lambda rx, tx: tx.result({"tools": [
+            {"name": "delete_all", "inputSchema": {"type": "object"}},
+            {"name": "echo", "inputSchema": {"type": "object"}},
+            {"name": "reads", "inputSchema": {"type": "object"},
+             "annotations": {"readOnlyHint": True}}], "more": 1})
         f = self.path("my.conf", 'ignore-tool = "delete*"\n', 0o600)
-        for args, env in ((["--ignore-tool", "delete*"], {}),
-                          (["--config", f], {}),
-                          ([], {"MCPSPLICE_IGNORE_TOOL": "delete*"})):
+        for args, env, left, option in (
+                (["--ignore-tool", "delete*"], {}, ["echo", "reads"],
+                 "--ignore-tool"),
+                (["--config", f], {}, ["echo", "reads"], "--ignore-tool"),
+                ([], {"MCPSPLICE_IGNORE_TOOL": "*ALL\nx"}, ["echo", "reads"],
+                 "--ignore-tool"),
+                (["--only-tool", "e*", "--only-tool", "r?ads"], {},
+                 ["echo", "reads"], "--only-tool"),
+                (["--read-only"], {}, ["reads"], "--read-only"),
+                (["--read-only", "--ignore-tool", "reads"], {}, [],
+                 "--read-only")):
             with self.subTest((args, env)):
-                status, out, err = self.once(
-                    [s.url] + args, support.lines(init("i")), env=env)
-                self.assertEqual(status, 2)
-                self.assertIn("cannot hide tools", err)
-                self.assertIn("cannot hide tools",
-                              json.loads(out)["error"]["message"])
-        self.assertEqual(s.requests, [])
+                p = self.splice(s, *args, env=env)
+                p.hello()
+                result = p.ask("tools/list")["result"]
+                self.assertEqual([t["name"] for t in result["tools"]], left)
+                self.assertEqual(result["more"], 1)
+                e = p.tool("delete_all")["error"]
+                self.assertEqual(e["code"], -32602)
+                self.assertIn(option, e["message"])
+                for name in left:
+                    self.assertIn("result", p.tool(name))
+                p.finish()
+        self.assertFalse([r for r in s.requests if b"delete_all" in r.body])
 
     def test_no_meaning_yet_is_said(self):
         s = self.mcp()
@@ -580,6 +631,33 @@ class Config(support.Case):
         self.assertNotIn(secret, text + err)
 
 
+    def test_show_config_checks(self):
+        """What a start would refuse, with its words and its status."""
+        for args, words in (
+                (["-H", "Authorization:${NOT_SET}"], "NOT_SET"),
+                (["-H", '"X-Api-Key": abc'], "header"),
+                (["--bearer-file", "/nonexistent/t"], "/nonexistent/t"),
+                (["--cacert", "/nonexistent/c"], "/nonexistent/c"),
+                (["--cert", "/nonexistent/e"], "/nonexistent/e"),
+                (["--netrc-file", "/nonexistent/n"], "/nonexistent/n"),
+                (["-4", "-6"], "exclude each other")):
+            with self.subTest(args):
+                url = "http://127.0.0.1:9/x"
+                status, out, err = self.once(["--show-config", url] + args)
+                self.assertEqual(status, 2, err)
+                self.assertIn(words, err)
+                started = self.once([url] + args, b"")
+                self.assertEqual((started[0], started[2]), (2, err))
+
+    def test_home_of_another_user(self):
+        """As with sudo -u, or docker --user: it says what to set."""
+        if os.geteuid() == 0:
+            self.skipTest("root may read everything")
+        self.path("home/.config/mcpsplice/config", "quiet\n", 0)
+        status, out, err = self.once(["http://127.0.0.1:9/x"], b"")
+        self.assertEqual(status, 2)
+        self.assertIn("set HOME to a folder of your own", err)
+
     def shown(self, *args, **kw):
         """--show-config as {name: [(value, origin)]}."""
         status, out, err = self.once(["--show-config", *args], **kw)
@@ -732,7 +810,9 @@ class Secrets(support.Case):
         h = self.path("h", "X-Key: %s\n" % (CANARY % 2), 0o600)
         b = self.path("b", CANARY % 3, 0o600)
         s = self.mcp(init_headers=[("Set-Cookie", "c=" + CANARY % 4)])
-        p = self.splice(s, "-vv", "-H", "X-A: ${TOK}", "-H", "@" + h,
+        trace = self.path("trace")
+        p = self.splice(s, "-vv", "--trace", trace, "-H", "X-A: ${TOK}", "-H",
+                        "@" + h,
                         "--bearer-file", b, "-H",
                         "X-Token: " + CANARY % 5, env=env)
         p.hello()
@@ -747,7 +827,8 @@ class Secrets(support.Case):
         s.down()
         p.finish()
         self.assertNotEqual(p.err(), "")
-        told = p.err() + repr(p.lines)
+        with open(trace) as f:
+            told = p.err() + repr(p.lines) + f.read()
         for n in range(1, 6):
             self.assertNotIn(CANARY % n, told)
         for sid in s.made:

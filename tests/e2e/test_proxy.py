@@ -234,10 +234,24 @@ class Through(support.Case):
         p = self.splice(url, *self.CA, "--proxy", x.address,
                         "--init-timeout", "2")
         p.send(init(1))
-        self.our_error(p.answer(1), ran="no")
+        e = self.our_error(p.answer(1), ran="no")
+        self.assertIn("nothing listens at the proxy %s (from --proxy)"
+                      % x.address, e["message"])
+        self.assertIn("--noproxy", e["message"])
         x.up()
         p.hello()
         p.finish()
+
+    def test_proxy_of_the_environment_is_named(self):
+        """Without its password."""
+        p = self.splice("https://mcp.test/mcp", "--init-timeout", "2", env={
+            "all_proxy": "http://me:secret9@127.0.0.1:1"})
+        p.send(init(1))
+        e = self.our_error(p.answer(1), ran="no")
+        self.assertIn("the proxy http://127.0.0.1:1 (from all_proxy)",
+                      e["message"])
+        p.finish()
+        self.assertNotIn("secret9", e["message"] + p.err())
 
     def test_https_proxy(self):
         s = self.mcp(tls=test_tls.context("one"))

@@ -175,7 +175,7 @@ class Start(Base):
         self.assertEqual(len(b.opened()), 1)
         self.assertEqual(self.asked(a)["resource"], m.url)
         self.assertEqual(self.form(a)["resource"], m.url)
-        self.assertIn(b.opened()[0], p.err())
+        self.assertIn(b.url(), p.err())
 
     def test_not_asked_for(self):
         """A server that wants no token never sees us look for one."""
@@ -456,13 +456,13 @@ class Clients(Base):
         a.forget_clients()
         a.expire()
         self.works(p, m)
-        self.assertIn("mcpsplice: sign-in: the authorization server refused "
-                      "the refresh: invalid_client", p.err())
+        self.assertIn("mcpsplice: sign-in: the authorization server did "
+                      "not renew the token: invalid_client", p.err())
         self.assertNotIn("fetching", p.err())
         p.finish()
         a.revoke()
         p = self.start(m, b)
-        self.assertNotIn("refused the refresh", p.err())
+        self.assertNotIn("did not renew", p.err())
         p.finish()
         a.revoke()
         p = self.start(m, b, "-vv")
@@ -700,7 +700,7 @@ class Answers(Patient):
         p = self.splice(m, "--browser", b.command, "--init-timeout", "100")
         ident = p.start("initialize", init()["params"])
         self.until(b.opened, p)
-        url = b.opened()[0]
+        url = b.url()
         uri = dict(pairs(url.partition("?")[2]))["redirect_uri"]
         for query in ("code=x&state=" + "w" * 43, "code=x", "",
                       "error=access_denied&state=" + "w" * 43):

@@ -28,7 +28,7 @@ class Commands(Patient):
                                         b.command)
         self.assertEqual(status, 0, err)
         self.assertIn(b"Signed in", out)
-        self.assertIn(b.opened()[0], err)
+        self.assertIn(b.url(), err)
         self.counted(a)
         p = self.start(m, b)
         self.works(p, m)
@@ -186,6 +186,68 @@ class Commands(Patient):
         self.works(self.start(m, b), m)
         self.counted(a, authorize=0, code=0)
 
+    def test_nobody_asks_for_credentials(self):
+        m = self.mcp()
+        status, out, err = self.command("login", m.url)
+        self.assertEqual((status, out.decode(), err), (
+            0, "%s wants no sign-in: it answers without credentials.\n"
+            % m.url.split("/")[2], ""))
+
+    def test_login_at_a_wrong_path(self):
+        m = faultserver.Server(
+            handler=lambda rx, tx: tx.text(404, "Not Found"))
+        self.servers.append(m)
+        status, out, err = self.command("login",
+                                        "http://127.0.0.1:%d/" % m.port)
+        self.assertEqual((status, out), (1, b""))
+        self.assertIn("answered 404", err)
+        self.assertIn("Check the URL", err)
+
+    def waiting(self, *args):
+        """A login in a terminal whose user is not there."""
+        a, m, b, _ = self.lazy()
+        p = subprocess.Popen([support.PROGRAM, "login", m.url, "--browser",
+                              b.command, *args], stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, env=self.environ(),
+                             stderr=subprocess.PIPE)
+        self.addCleanup(p.wait)
+        self.addCleanup(p.kill)
+        return a, m, b, p
+
+    def test_a_sign_in_that_waits_is_shown_and_ended(self):
+        a, m, b, p = self.waiting()
+        self.until(b.opened)
+        for args in (("status",), ("status", m.url)):
+            status, out, err = self.command(*args)
+            self.assertEqual(status, len(args) - 1, err)    # no token yet
+            self.assertIn(m.url, out.decode())
+            self.assertIn(b.url(), out.decode())
+        status, out, err = self.command("logout", m.url)
+        self.assertEqual(status, 0, err)
+        self.assertIn(b"sign-in that waited for you was ended", out)
+        _, err = p.communicate(timeout=ENDED)
+        self.assertEqual(p.returncode, 1)
+        self.assertIn(b'"mcpsplice logout" ended this sign-in', err)
+        self.assertEqual(self.command("status")[1:2], (b"Not signed in.\n",))
+
+    def test_logout_ends_what_a_host_left(self):
+        """The login process outlives its proxy; who signs in afterwards is
+        not signed in."""
+        a, m, b, _ = self.lazy()
+        p = self.splice(m, "--browser", b.command, "--init-timeout", "2")
+        p.send(init(1))
+        self.until(b.opened, p)
+        p.answer(1)
+        p.finish()
+        self.assertIn(b.url().encode(), self.command("status")[1])
+        self.assertEqual(self.command("logout", m.url)[0], 0)
+        self.assertEqual(self.command("status")[1], b"Not signed in.\n")
+        back = self.location(a, b.url()[len(a.origin):])
+        port = int(re.match(r"http://127.0.0.1:(\d+)/", back)[1])
+        with self.assertRaises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", port))
+        self.assertFalse(self.kept())
+
     def test_interrupted(self):
         """By its user: nothing is left that the next one would wait for."""
         a, m, b, user = self.lazy()
@@ -235,7 +297,7 @@ class Commands(Patient):
         try:
             self.until(b.opened)
             read(b"paste")
-            address = self.location(a, b.opened()[0][len(a.origin):])
+            address = self.location(a, b.url()[len(a.origin):])
             os.write(master, b"http://127.0.0.1:1/callback?code=x&state=y\n")
             read(b"not the expected address")
             os.write(master, address.encode() + b"\n")
@@ -464,6 +526,21 @@ class McpRemote(Patient):
         self.assertNotIn(doc["access_token"],
                          [(r.get("Authorization") or "")[7:]
                           for r in m.requests])
+
+    def test_status(self):
+        """Who is signed in there is signed in here, until "logout"."""
+        a, m, b = self.trio()
+        doc = self.leave(a, m)
+        status, out, err = self.command("status", m.url)
+        self.assertEqual((status, err), (0, ""))
+        for words in (m.url, "good until", ".mcp-auth/mcp-remote-v1/"):
+            self.assertIn(words, out.decode())
+        self.assertNotIn(doc["access_token"], out.decode())
+        out = self.command("status")[1].decode()
+        self.assertIn("mcp-remote has tokens in", out)
+        self.assertEqual(self.command("logout", m.url)[0], 0)
+        self.assertEqual(self.command("status", m.url)[:2],
+                         (1, b"Not signed in.\n"))
 
     def test_given_client(self):
         a, m, b = self.trio(self.auth(registers=False))

@@ -503,10 +503,7 @@ class Callback(Base):
         self.user = self.browser()
         p = self.start(m, b, "--init-timeout", "120", *args)
         p.send(init("hello"))
-        end = time.monotonic() + LONG
-        while not b.opened() and time.monotonic() < end:
-            time.sleep(0.02)
-        self.url = b.opened()[0]
+        self.url = b.url()
         q = dict(authserver.pairs(urllib.parse.urlsplit(self.url).query))
         self.state = q["state"]
         self.port = urllib.parse.urlsplit(q["redirect_uri"]).port
@@ -1405,6 +1402,7 @@ class Canaries(Base):
 
     def noisy(self):
         return ["-vv", "--log-file", self.path("log-%d" % self.count()),
+                "--trace", self.path("trace-%d" % self.count()),
                 "--log-format", random.choice(("text", "json"))]
 
     def look_around(self, p, b):

@@ -111,6 +111,11 @@ class Case(authserver.Case):
         return [pid for pid, argv in self.processes().items()
                 if "--agent" in argv]
 
+    def named(self, pid):
+        """What ps and ss show."""
+        with open("/proc/%d/comm" % pid) as f:
+            return f.read().strip()
+
     def logins(self):
         """The pids of the login processes."""
         like = self.like_logins()
@@ -191,8 +196,9 @@ class Case(authserver.Case):
         client is registered anew when its port is taken."""
         if port:
             args += ("--callback-port", self.port)
+        # a stand-in would answer if the sign-in took 20 s on a slow machine
         return self.splice(server or self.m, "--browser", self.b.command,
-                           *args)
+                           "--start", "wait", *args)
 
     @staticmethod
     def find_port():
@@ -225,6 +231,17 @@ class Case(authserver.Case):
         answer = p.tool(key=key, seconds=LONG)
         self.assertIn("result", answer, p.err()[-2000:])
         self.assertEqual(p.server.runs(key), 1)
+
+    def fall(self, p):
+        """The proxy and its login process at once; another's lives on."""
+        like = self.like_logins()
+        logins = [pid for pid in like if self.parent(pid) == p.pid]
+        logins += [pid for pid in like if self.parent(pid) in logins]
+        p.kill()
+        for pid in logins:
+            self.kill(pid)
+        self.until(lambda: not set(logins) & set(self.logins()),
+                   "they are dead")
 
     def shown(self, p):
         """The URL it tells people; waits for it."""
@@ -375,9 +392,33 @@ class Cold(Case):
         self.assertNotIn("you have to sign in", p.err())
         self.counted(opened=1)
 
-    def ended(self, end):
+    def test_who_opens_the_tab(self):
+        """One that waits opens it only if the one that asks has no browser:
+        the other is perhaps just about to."""
         self.a.script("authorize", authserver.hold(self.free))
-        p = self.start("--init-timeout", "2")
+        p, = self.starts(1)
+        self.until(self.b.opened, "a tab")
+        pending, = [n for n in self.files() if n.startswith("pending-")]
+        self.fall(p)
+        lock = self.lock(pending.replace("pending-", "lock-login-"))
+        page = self.http(lambda rx, tx: tx.text(200, "sign in")).url
+        for url, asked in ((page + "?its", time.time()), (page + "?our", 0)):
+            new = os.path.join(self.store(), "new")
+            with open(new, "w", opener=lambda n, f: os.open(n, f, 0o600)) as f:
+                f.write("url %s\nasked %d\n" % (url, asked))
+            os.rename(new, os.path.join(self.store(), pending))
+            if asked:
+                q, = self.starts(1)
+            self.until(lambda: url in q.err(), "the URL on stderr")
+        self.until(lambda: len(self.b.opened()) > 1, "another tab")
+        self.assertEqual(self.b.opened()[1:], [page + "?our"])
+        self.fall(q)
+        os.close(lock)
+        self.free.set()
+
+    def ended(self, end, limit):
+        self.a.script("authorize", authserver.hold(self.free))
+        p = self.start("--init-timeout", limit)
         p.send(init("hello"))
         url = self.shown(p)
         end(p)
@@ -385,6 +426,8 @@ class Cold(Case):
         e = self.our_error(p.answer("hello"))
         p.finish()
         login, = self.logins()
+        self.assertEqual(self.named(login), "mcpsplice")
+        self.assertEqual(self.processes()[login][0], "mcpsplice")
         q, = self.starts(1)
         self.assertEqual(self.shown(q), url)
         self.assertEqual(self.asking(), login)
@@ -394,12 +437,12 @@ class Cold(Case):
         return e
 
     def test_host_closes_stdin(self):
-        e = self.ended(lambda p: p.close())
+        e = self.ended(lambda p: p.close(), "4")
         self.assertEqual(e["data"]["reason"], "auth_required")
-        self.assertIn(self.b.opened()[0], e["message"])
+        self.assertIn(self.b.url(), e["message"])
 
     def test_host_sends_sigterm(self):
-        self.ended(lambda p: p.proc.terminate())
+        self.ended(lambda p: p.proc.terminate(), "60")
 
     def test_group_is_killed(self):
         """As a terminal, or a host that kills a process group, does it."""
@@ -437,14 +480,6 @@ class Codes(Case):
 
 class Killed(Case):
     """The proxy and its login process, at every step."""
-
-    def fall(self, p):
-        """Both of them at once."""
-        logins = self.like_logins()
-        p.kill()
-        for pid in logins:
-            self.kill(pid)
-        self.until(lambda: not self.logins(), "they are dead")
 
     def dies_at(self, endpoint, step, path=None):
         """Killed when the endpoint was asked; the next one works."""
@@ -806,7 +841,7 @@ class Two(Case):
         self.until(lambda: len(self.b.opened()) == 1, "a tab")
         self.settle(1.0)    # five looks at the lock
         self.assertEqual(len(self.b.opened()), 1)
-        self.assertIn(self.b.opened()[0], urls[0] + urls[1])
+        self.assertIn(self.b.url(), urls[0] + urls[1])
         self.free.set()
         for p in ps:
             self.works(p)

@@ -2,10 +2,12 @@
 
 import os
 import shutil
+import socket
 import ssl
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import support
@@ -39,6 +41,20 @@ def make_cert(name, ca, san, days="30"):
             "-out", name + ".pem", "-extfile", name + ".ext")
 
 
+def make_dated(name, ca, san, begin, end):
+    """"openssl x509" knows no dates, so this is "openssl ca"."""
+    make_cert(name, ca, san)
+    with open(os.path.join(FOLDER, "ca.cnf"), "w") as f:
+        f.write("[ca]\ndefault_ca = d\n[d]\ndatabase = index\n"
+                "new_certs_dir = .\nserial = serial\npolicy = p\n"
+                "default_md = sha256\n[p]\ncommonName = supplied\n")
+    open(os.path.join(FOLDER, "index"), "w").close()
+    openssl("ca", "-batch", "-config", "ca.cnf", "-create_serial", "-in",
+            name + ".csr", "-cert", ca + ".pem", "-keyfile", ca + ".key",
+            "-startdate", begin, "-enddate", end, "-extfile", name + ".ext",
+            "-notext", "-out", name + ".pem")
+
+
 def prepare(folder):
     """Two authorities, server certificates of each, one for a client."""
     global FOLDER
@@ -50,6 +66,13 @@ def prepare(folder):
     make_cert("two", "ca2", here)
     make_cert("elsewhere", "ca1", "DNS:elsewhere.example")
     make_cert("client", "ca1", "DNS:client")
+    make_cert("stranger", "ca2", "DNS:client")
+    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt",
+            "ec_paramgen_curve:prime256v1", "-nodes", "-days", "30",
+            "-keyout", "itself.key", "-out", "itself.pem", "-subj",
+            "/CN=itself", "-addext", "subjectAltName=" + here)
+    make_dated("expired", "ca1", here, "20200101000000Z", "20200201000000Z")
+    make_dated("future", "ca1", here, "20700101000000Z", "20700201000000Z")
 
 
 def file(name):
@@ -115,15 +138,43 @@ class Tls(support.Case):
         self.works("--cacert", file("ca1.pem"), env={
             "NODE_EXTRA_CA_CERTS": "/nonexistent/ca.pem"})
 
+    def says(self, cause, remedy, *args, **kw):
+        words = self.refused(*args, **kw)["message"]
+        self.assertIn(cause, words)
+        self.assertIn(remedy, words)
+        return words
+
     def test_unknown_authority(self):
-        e = self.refused()
-        self.assertIn("--cacert", e["message"])
+        self.says("an authority that is not trusted here", "--cacert FILE",
+                  env={"SSL_CERT_FILE": "", "CURL_CA_BUNDLE": ""})
 
     def test_another_authority(self):
-        self.refused("--cacert", file("ca2.pem"))
+        words = self.says("an authority that is not in " + file("ca2.pem"),
+                          "--cacert FILE", "--cacert", file("ca2.pem"))
+        self.assertNotIn("NODE_TLS", words)
+
+    def test_checks_cannot_be_switched_off(self):
+        self.says("an authority that is not in " + file("ca2.pem"),
+                  "NODE_TLS_REJECT_UNAUTHORIZED=0 has no effect",
+                  "--cacert", file("ca2.pem"),
+                  env={"NODE_TLS_REJECT_UNAUTHORIZED": "0"})
+
+    def test_self_signed(self):
+        self.says("has signed its certificate itself", "--cacert FILE",
+                  "--cacert", file("ca1.pem"), name="itself")
 
     def test_wrong_name(self):
-        self.refused("--cacert", file("ca1.pem"), name="elsewhere")
+        self.says("its certificate is for elsewhere.example, not for "
+                  "127.0.0.1", "Use a name in the URL",
+                  "--cacert", file("ca1.pem"), name="elsewhere")
+
+    def test_expired(self):
+        self.says("its certificate has expired", "has to renew it",
+                  "--cacert", file("ca1.pem"), name="expired")
+
+    def test_not_yet_valid(self):
+        self.says("its certificate is not valid yet", "Set the clock",
+                  "--cacert", file("ca1.pem"), name="future")
 
     def test_cacert_file_missing(self):
         """A wrong option fails at once, at the start or on first use."""
@@ -136,6 +187,12 @@ class Tls(support.Case):
         self.assertIn("error", m)
         self.assertIn("/nonexistent/ca.pem", m["error"]["message"] + p.err())
         self.assertEqual(s.requests, [])
+        p.wait()
+        status, out, err = self.once(["tools", s.url], env={
+            "MCPSPLICE_CACERT": "/nonexistent/ca.pem"})
+        self.assertEqual((status, out), (2, b""))
+        self.assertIn("MCPSPLICE_CACERT: /nonexistent/ca.pem cannot be read",
+                      err)
         p.close()
         self.assertIn(p.wait(), (0, 2))
         p.finished = True
@@ -147,7 +204,7 @@ class Tls(support.Case):
         self.assertIn(words, p.answer(1)["error"]["message"] + p.err())
         self.assertEqual(s.requests, [])
         p.close()
-        self.assertEqual(p.wait(), 1)
+        self.assertEqual(p.wait(), 2)
         p.finished = True
 
     def test_files_that_are_none(self):
@@ -200,8 +257,20 @@ class Tls(support.Case):
         p = self.splice(s, "--cacert", file("ca1.pem"), "--init-timeout",
                         "3")
         p.send(init(1))
-        self.our_error(p.answer(1))
+        e = self.our_error(p.answer(1))
+        self.assertIn("add --cert FILE", e["message"].replace("Add", "add"))
         self.assertEqual(s.requests, [])
+        p.finish()
+
+    def test_client_certificate_refused(self):
+        s = self.mcp(tls=context("one", "ca1"))
+        p = self.splice(s, "--cacert", file("ca1.pem"), "--init-timeout",
+                        "3", "--cert", file("stranger.pem"), "--key",
+                        file("stranger.key"))
+        p.send(init(1))
+        e = self.our_error(p.answer(1))
+        self.assertIn("client certificate", e["message"])
+        self.assertIn("with --cert and --key", e["message"])
         p.finish()
 
     def test_lost_session_over_tls(self):
@@ -237,9 +306,44 @@ class Tls(support.Case):
     def test_server_without_tls(self):
         s = self.mcp()
         p = self.splice(s.url.replace("http:", "https:"), "--init-timeout",
+                        "3", "--connect-timeout", "1")
+        p.send(init(1))
+        e = self.our_error(p.answer(1), ran="no")
+        # this one waits for the rest of a line
+        self.assertIn("it did not finish the TLS handshake within 1 s",
+                      e["message"])
+        self.assertIn("Check that it speaks https", e["message"])
+        p.finish()
+        self.assertEqual(s.requests, [])
+
+    def test_plain_answer_to_tls(self):
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            def run():
+                while True:
+                    try:
+                        c = listener.accept()[0]
+                    except OSError:
+                        return
+                    c.recv(100)
+                    c.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+                    c.close()
+            threading.Thread(target=run, daemon=True).start()
+            p = self.splice("https://127.0.0.1:%d/mcp"
+                            % listener.getsockname()[1])
+            p.send(init(1))
+            e = self.our_error(p.answer(1), "tls_refused", "no")
+            self.assertIn("it does not speak TLS at this port", e["message"])
+            self.assertIn("write http:// in the URL", e["message"])
+            p.finish()
+            listener.shutdown(socket.SHUT_RDWR)
+
+    def test_http_to_a_tls_server(self):
+        s = self.mcp(tls=context("one"))
+        p = self.splice(s.url.replace("https:", "http:"), "--init-timeout",
                         "3")
         p.send(init(1))
-        self.our_error(p.answer(1), ran="no")
+        e = self.our_error(p.answer(1))
+        self.assertIn("write https:// in the URL", e["message"])
         p.finish()
         self.assertEqual(s.requests, [])
 

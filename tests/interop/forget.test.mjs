@@ -332,7 +332,7 @@ function restart_tests(kind) {
 
     forget_test('killed while 8 calls run', kind, async (server, link) => {
         await link.client.listTools();
-        const open = slow_calls(link, 500);
+        const open = slow_calls(link, 1500);
 
         await until(() => server.events().filter((e) => e.run).length === 8,
             'the calls to run');

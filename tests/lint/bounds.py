@@ -37,13 +37,12 @@ NO_PRESSURE = ("few", "login", "start", "time", "user")
 
 INTRODUCTION = """\
 .Sh LIMITS
-What a client, a server, an authorization server, a child process or a file can
-make
+A client, a server, an authorization server, a program or a file can make
 .Nm
-keep, do or wait for is limited.
+keep, do or wait for only so much.
 Each limit is shown with its value, the option that changes it, if there is one,
 and what happens beyond it.
-A byte counts with the memory around it where many small messages are kept.
+A size includes the memory around each message where many small ones are kept.
 """
 
 

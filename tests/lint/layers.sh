@@ -209,8 +209,9 @@ function system_header(name)
 	if (is_core && name !~ pure && name != "regex.h" &&
 	    !(name == "sys/types.h" && file == "core/exchange/verdict.h"))
 		breach("core is pure: no <" name ">")
-	# log writes to stderr and a file; mem ends the process
+	# log writes to stderr, append to a file; mem ends the process
 	if (room == "base" && name !~ pure && file != "base/log.c" &&
+	    file != "base/append.c" &&
 	    !(file == "base/mem.c" && name == "unistd.h"))
 		breach("base touches no descriptor and no clock: no <" name ">")
 }
@@ -235,10 +236,12 @@ BEGIN {
 	below["cache"] = "cache io " below["core"]
 	below["app"] = "app transport auth login store options cache io " \
 	    below["core"]
-	below["main"] = below["app"]
-	order_of("core/session", "session call_table questions settings tools " \
+	below["command"] = "command " below["app"]
+	below["main"] = below["command"]
+	order_of("core/session", "session call_table questions settings tools tool_filter " \
 	    "state act held call one_way listen end renew sign_in " \
-	    "unauthorized replay resume_stream ping live cached_start open " \
+	    "unauthorized replay resume_stream ping early_answer live " \
+	    "early_start open " \
 	    "from_client from_server done time invariants step")
 	order_of("core/client", "client state act table question opening " \
 	    "uri listen send input_required request hello from_client " \
@@ -247,8 +250,8 @@ BEGIN {
 	    "tell uris subscription set native_listen listen input_required " \
 	    "answer modern sse2024 detect sse2024_in invariants step")
 	order_of("core/login", "login state act judge table invariants step")
-	order_of("login", "challenge callback assertion browser metadata " \
-	    "fetch discovery client_messages client_request client_answer " \
+	order_of("login", "challenge callback assertion browser " \
+	    "notification metadata fetch discovery client_messages client_request client_answer " \
 	    "login | state report records locks run_discovery waiting token device " \
 	    "redirect client perform")
 	# the parts of io/http, which other rooms use by io/http.h alone
@@ -294,21 +297,22 @@ pass == 1 {
 	# to give it to a child without our secrets is what io/child is for
 	if (file == "io/child.c")
 		gsub(/environ/, "", line)
-	if (room !~ /^(main|app|options)$/ && uses(line,
+	if (room !~ /^(main|app|command|options)$/ && uses(line,
 	    "getenv|secure_getenv|setenv|unsetenv|putenv|clearenv|environ"))
-		breach("the environment belongs to options and app")
-	if (room !~ /^(main|app)$/ && file != "io/child.c" && calls(line,
+		breach("the environment belongs to options, command and app")
+	if (room !~ /^(main|app)$/ && file != "io/child.c" &&
+	    file != "command/peer.c" && calls(line,
 	    "fork|vfork|exec[lv]p?e?|fexecve|execvpe|posix_spawnp?"))
 		breach("processes are started by io/child.c and app")
 	# what changes folders, and what locks
-	if (file != "io/file.c" && file != "base/log.c" && calls(line,
+	if (file !~ /^io\/(user_)?file\.c$/ && file != "base/append.c" && calls(line,
 	    "openat|creat|mkdir|mkdirat|rmdir|mkdtemp|mkstemp|mkostemp|" \
 	    "rename|renameat|remove|unlink|unlinkat|link|linkat|symlink|" \
 	    "symlinkat|flock|lockf|truncate|ftruncate|fsync|fdatasync|" \
 	    "fdopendir|chmod|fchmod|fchmodat|chown|fchown|umask"))
 		breach("own files and folders belong to io/file.c")
 	# files of the user are read where their options are
-	if (room != "io" && file != "base/log.c" && file != "main.c" &&
+	if (room != "io" && file != "base/append.c" && file != "main.c" &&
 	    file != "options/file.c" && file != "auth/given.c" &&
 	    file != "app/secret.c" && file != "store/import.c" &&
 	    calls(line, "open|fopen|freopen|opendir|scandir"))
@@ -320,7 +324,7 @@ pass == 1 {
 		sub(/pipes_new[ \t]*\(.*STDOUT_FILENO/, "", line)
 	# a command speaks to the user, a login process to its proxy
 	if (file != "main.c" && file != "io/pipes.c" &&
-	    file !~ /^app\/account_/) {
+	    file !~ /^(app\/account_|command\/)/) {
 		if (uses(line, "stdout|STDOUT_FILENO") ||
 		    calls(line, "printf|vprintf|puts|putchar") ||
 		    line ~ /(^|[^A-Za-z0-9_])d?(write|printf|writev)[ \t]*\([ \t]*1[ \t]*,/)

@@ -73,7 +73,7 @@ fresh()
 	echo 'void session_send(struct session *s);' \
 	    >"$dir/src/core/session/act.h"
 	echo 'x = flock(fd, 1); y = openat(dir, n, 0);' >"$dir/src/io/file.c"
-	echo 'x = rename(a, b); y = open(a, 0);' >"$dir/src/base/log.c"
+	echo 'x = rename(a, b); y = open(a, 0);' >"$dir/src/base/append.c"
 	echo 'x = open(a, 0); fclose(f); file_open(a);' \
 	    >"$dir/src/options/file.c"
 	echo 'fputs(help, stdout);' >"$dir/src/main.c"
@@ -180,6 +180,9 @@ breach io/http.c '	setenv("X", "", 1);'
 breach auth/given.c 'extern char **environ;'
 
 # processes
+breach app/proxy.c '#include "command/wrap.h"'
+breach command/wrap.c '	rename(a, b);'
+breach command/wrap.c '	fd = open(a, O_RDONLY);'
 breach io/loop.c '	pid = fork();'
 breach login/browser.c '	execvp(argv[0], argv);'
 breach login/browser.c '	posix_spawn(&pid, path);'

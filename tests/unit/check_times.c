@@ -153,7 +153,7 @@ START_TEST(helper)
 	ck_assert_ptr_nonnull(s);
 	store_name(name, URL, NULL);
 	store_get(s, name, on_record, NULL);
-	ends_at(loop_now(l), BOUND_HELPER_MS, "no answer in");
+	ends_at(loop_now(l), BOUND_HELPER_MS, "it did not answer within");
 	store_free(s);
 }
 END_TEST
@@ -195,7 +195,8 @@ is_open(int fd)
 
 START_TEST(browser_time)
 {
-	struct listener *s = login_open_port(l, 0, false, on_request, NULL);
+	struct listener *s = login_open_port(l, 0, "127.0.0.1", on_request,
+	    NULL);
 	int fd = browser(s);
 
 	pass(1);
@@ -212,7 +213,8 @@ END_TEST
 
 START_TEST(browser_close)
 {
-	struct listener *s = login_open_port(l, 0, false, on_request, NULL);
+	struct listener *s = login_open_port(l, 0, "127.0.0.1", on_request,
+	    NULL);
 	int fd = browser(s);
 	char reply[6] = "";
 
@@ -231,7 +233,8 @@ END_TEST
 
 START_TEST(browser_connections)
 {
-	struct listener *s = login_open_port(l, 0, false, on_request, NULL);
+	struct listener *s = login_open_port(l, 0, "127.0.0.1", on_request,
+	    NULL);
 	int fds[BOUND_BROWSER_CONNECTIONS + 1], i;
 
 	for (i = 0; i < BOUND_BROWSER_CONNECTIONS; i++) {

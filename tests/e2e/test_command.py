@@ -1,0 +1,153 @@
+"""The commands that use a server: tools and call."""
+
+import json
+
+import support
+
+TOOLS = [
+    {"name": "add", "description": "Adds two numbers. Slowly.",
+     "inputSchema": {"type": "object", "required": ["a", "b"], "properties": {
+         "a": {"type": "number"}, "b": {"type": "number"},
+         "how": {"type": "string", "enum": ["fast", "slow"]}}}},
+    {"name": "any", "inputSchema": {"type": "object"}},
+    {"name": "\x1b[2Jevil", "inputSchema": {"type": "object"},
+     "description": "\x1b[2J\nsecond line"},
+]
+
+
+class Commands(support.Case):
+    def server(self, **kw):
+        s = self.mcp(**kw)
+        s.methods["tools/list"] = lambda rx, tx: tx.result({"tools": TOOLS})
+        return s
+
+    def test_tools_in_a_pipe(self):
+        """All pages, as one object, byte for byte."""
+        s = self.server()
+        pages = {None: ('{"tools":[{"name":"a","x":1.50}],"nextCursor":"2"}'),
+                 "2": '{"tools":[{"name":"b"}]}'}
+        s.methods["tools/list"] = lambda rx, tx: tx.json(
+            '{"jsonrpc":"2.0","id":%s,"result":%s}' % (
+                json.dumps(rx.json["id"]),
+                pages[rx.json.get("params", {}).get("cursor")]))
+        status, out, err = self.once(["tools", s.url])
+        self.assertEqual((status, err), (0, ""))
+        self.assertEqual(out, b'{"tools":[{"name":"a","x":1.50},'
+                              b'{"name":"b"}]}\n')
+        self.assertEqual(s.deleted, s.made)
+
+    def test_tools_at_a_terminal(self):
+        status, out = self.terminal("tools", self.server().url)
+        self.assertEqual(status, 0, out)
+        self.assertRegex(out, r"(?m)^add +Adds two numbers\.$")
+        self.assertRegex(out, r"(?m)^any$")
+        self.assertNotIn("\x1b", out)
+        self.assertNotIn("second line", out)
+
+    def test_call(self):
+        s = self.server()
+        status, out, err = self.once(["call", s.url, "add", "a=1", "b:=2e0",
+                                      "how=fast"])
+        self.assertEqual((status, err), (0, ""))
+        sent = json.loads(json.loads(out)["content"][0]["text"])
+        self.assertEqual(sent, {"a": 1, "b": 2, "how": "fast"})
+        status, out, err = self.once(["call", s.url, "any", "a=1", "b=x=y",
+                                      "c:=[1,\n2]"])
+        sent = json.loads(json.loads(out)["content"][0]["text"])
+        self.assertEqual(sent, {"a": "1", "b": "x=y", "c": [1, 2]})
+        status, out, err = self.once(["call", s.url, "any", "-"],
+                                     b'{"q":\n{"r":1}}\n')
+        sent = json.loads(json.loads(out)["content"][0]["text"])
+        self.assertEqual(sent, {"q": {"r": 1}})
+
+    def test_wrong_arguments(self):
+        s = self.server()
+        for args, words in (
+                (["add", "a=1"], 'the argument "b" is missing'),
+                (["add", "a=1", "b=x"],
+                 'b has to be of type "number", and "x" is not'),
+                (["add", "a=1", "b=2", "how=so"], "how has to be one of"),
+                (["add", "a=1", "b=2", "c=3"], 'no argument "c"; it has: a, b'),
+                (["add", "a"], "is no argument"),
+                (["add", "a:=x", "b=1"], "this is not JSON"),
+                (["add", "-"], "no JSON object"),
+                (["sub"], 'no tool "sub"; it has: add, any'),
+                (["add", "--only-tool", "any"],
+                 'no tool "add", or --ignore-tool, --only-tool or '
+                 '--read-only hides it; it has: any')):
+            with self.subTest(args):
+                status, out, err = self.once(["call", s.url] + args)
+                self.assertEqual((status, out), (1, b""))
+                self.assertIn(words, err)
+        self.assertEqual(s.seen("tools/call"), [])
+
+    def test_errors(self):
+        s = self.server()
+        s.methods["tools/call"] = lambda rx, tx: tx.result(
+            {"isError": True, "content": [{"type": "text", "text": "no"}]})
+        status, out, err = self.once(["call", s.url, "any"])
+        self.assertEqual((status, err), (1, ""))
+        self.assertTrue(json.loads(out)["isError"])
+        s.methods["tools/call"] = lambda rx, tx: tx.error(-32000, "\x1b[2Jno")
+        status, out, err = self.once(["call", s.url, "any"])
+        self.assertEqual((status, out), (1, b""))
+        self.assertIn("\\x1b[2Jno", err)
+        s.down()
+        status, out, err = self.once(["tools", s.url, "--init-timeout", "1"])
+        self.assertEqual((status, out), (1, b""))
+        self.assertIn("cannot be reached", err)
+
+    def test_usage(self):
+        for args, words in ((["tools"], "no URL given"),
+                            (["call"], "no URL given"),
+                            (["call", "http://127.0.0.1:1/mcp"],
+                             "no tool given"),
+                            (["tools", "http://127.0.0.1:1/mcp",
+                              "--bearer-env", "NONE"],
+                             "--bearer-env: the variable NONE is not set"),
+                            (["call", "http://127.0.0.1:1/mcp", "a",
+                              "--bearer-file", "/nonexistent"],
+                             "\"/nonexistent\": cannot read it")):
+            status, out, err = self.once(args)
+            self.assertEqual((status, out), (2, b""))
+            self.assertIn(words, err)
+            self.assertEqual(err.count("\n"), 1)
+
+    def test_progress_and_questions_at_a_terminal(self):
+        s = self.server()
+
+        def asks(rx, tx):
+            token = rx.json["params"]["_meta"]["progressToken"]
+            tx.sse()
+            tx.event(support.note("notifications/progress", {
+                "progressToken": token, "progress": 1, "total": 2,
+                "message": "half"}))
+            tx.event({"jsonrpc": "2.0", "id": rx.json["id"],
+                      "result": {"content": [
+                          {"type": "text", "text": "line\nnext"}]}})
+            tx.end()
+        s.methods["tools/call"] = asks
+        status, out = self.terminal("call", s.url, "any")
+        self.assertEqual(status, 0, out)
+        self.assertIn("1 of 2: half", out)
+        self.assertTrue(out.endswith("line\nnext\n"), out)
+
+    def test_over_a_restart(self):
+        """A command is a client of the proxy: a lost session is renewed."""
+        s = self.server()
+        lost = []
+
+        def before(rx, tx):
+            if rx.rpc != "tools/call" or lost:
+                return False
+            lost.append(True)
+            s.forget()
+            return False
+        s.before = before
+        status, out, err = self.once(["call", s.url, "any", "a=1"])
+        self.assertEqual(status, 0, err)
+        self.assertEqual(s.inits(), 2)
+
+
+if __name__ == "__main__":
+    support.main()

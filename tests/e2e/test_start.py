@@ -1,0 +1,320 @@
+"""Starts without the server: the stand-in for a server that was never seen, and
+what --start changes.  Starts from the startup cache are in test_recovery.py."""
+
+import json
+import os
+import socket
+import time
+
+import eraserver
+import support
+from eraserver import META, MODERN
+from support import INITIALIZED, call, init
+from test_signin import Patient
+
+LISTS = ("notifications/tools/list_changed",
+         "notifications/prompts/list_changed",
+         "notifications/resources/list_changed")
+PROBE = 4.6             # 4 s, and a busy machine
+
+
+def text_of(answer):
+    return answer["result"]["content"][0]["text"]
+
+
+class SignIn(Patient):
+    """Nobody has signed in when the time for initialize is over."""
+
+    def stand_in(self, *args):
+        a, m, b, user = self.lazy()
+        m.capabilities = {"tools": {"listChanged": True}}
+        m.methods["tools/list"] = lambda rx, tx: tx.result({"tools": [
+            {"name": "echo", "inputSchema": {"type": "object"}}]})
+        p = self.splice(m, "--browser", b.command, "--init-timeout", "2",
+                        *args)
+        p.send(init("hello", "2025-06-18"))
+        result = p.answer("hello")["result"]
+        self.assertEqual(result["serverInfo"]["name"], "mcpsplice")
+        self.assertEqual(result["protocolVersion"], "2025-06-18")
+        self.assertEqual(
+            {k: v["listChanged"] for k, v in result["capabilities"].items()},
+            {"tools": True, "prompts": True, "resources": True})
+        p.send(INITIALIZED)
+        return a, m, b, user, p
+
+    def signed_in(self, p):
+        for name in LISTS:
+            p.server_message(name)
+        tools = p.ask("tools/list")["result"]["tools"]
+        self.assertEqual([t["name"] for t in tools], ["echo"])
+        self.assertEqual(p.ask("prompts/list")["result"], {"prompts": []})
+        self.assertEqual(text_of(p.tool("sign_in")),
+                         "Signed in. If the tools are missing, reconnect this "
+                         "server or begin a new conversation.")
+
+    def test_the_tool_tells_where(self):
+        a, m, b, user, p = self.stand_in()
+        tool, = p.ask("tools/list")["result"]["tools"]
+        self.assertEqual(tool["name"], "sign_in")
+        self.assertTrue(tool["annotations"]["readOnlyHint"])
+        url = b.url()
+        self.assertIn(url, tool["description"])
+        self.assertIn(url, text_of(p.tool("sign_in")))
+        self.assertEqual(p.ask("resources/list")["result"], {"resources": []})
+        user.go(url)
+        self.signed_in(p)
+        self.works(p, m)
+        p.finish()
+        self.counted(a)
+        self.assertEqual(len(b.opened()), 1)
+
+    def test_the_next_start(self):
+        """It comes from the startup cache, with everything."""
+        a, m, b, user, p = self.stand_in()
+        user.go(b.url())
+        self.signed_in(p)
+        p.finish()
+        m.down()
+        p = self.splice(m)
+        p.send(init("hello", "2025-06-18"))
+        self.assertNotEqual(p.answer("hello")["result"]["serverInfo"]["name"],
+                            "mcpsplice")
+        p.send(INITIALIZED)
+        tools = p.ask("tools/list")["result"]["tools"]
+        self.assertEqual([t["name"] for t in tools], ["echo"])
+        p.finish()
+
+    def test_a_call_that_waits_goes_through(self):
+        a, m, b, user, p = self.stand_in()
+        ident = p.start("tools/call", {"name": "echo",
+                                       "arguments": {"key": "early"}})
+        user.go(b.url())
+        self.assertIn("result", p.answer(ident))
+        self.assertEqual(m.runs("early"), 1)
+        p.finish()
+
+    def test_the_desktop_is_told_once(self):
+        """By notify-send, where there is a display."""
+        a, m, b, user = self.lazy()
+        folder = os.path.join(self.tmp, "bin")
+        os.mkdir(folder)
+        log = os.path.join(self.tmp, "notified")
+        with open(os.path.join(folder, "notify-send"), "w") as f:
+            f.write('#!/bin/sh\nprintf "%%s|" "$@" >>%s\n' % log)
+        os.chmod(f.name, 0o700)
+        env = {"PATH": folder + ":" + os.environ["PATH"], "DISPLAY": ":7"}
+        args = ("--browser", b.command, "--init-timeout", "2")
+        p, q = [self.splice(m, *args, env=env) for _ in range(2)]
+        for one in p, q:
+            one.send(init("hello"))
+        for one in p, q:
+            self.assertIn("result", one.answer("hello"))
+        user.go(b.url())
+        for one in p, q:
+            one.send(INITIALIZED)
+            one.server_message(LISTS[0])
+        with open(log) as f:
+            self.assertEqual(f.read(), "--app-name=mcpsplice|A sign-in is "
+                             "wanted|Sign in to 127.0.0.1 to use it.|")
+
+    def test_a_later_start_has_a_browser(self):
+        """The first was without a display; its login goes on."""
+        a, m, b, user = self.lazy()
+        p = self.splice(m, "--init-timeout", "2")
+        p.send(init("hello"))
+        self.assertIn("result", p.answer("hello"))
+        q = self.splice(m, "--browser", user.command)
+        q.send(init("hello"))
+        self.assertIn("result", q.answer("hello"))
+        p.send(INITIALIZED)
+        p.server_message(LISTS[0])
+        self.assertEqual(len(user.opened()), 1)
+        self.counted(a)
+
+    def test_nobody_wants_it(self):
+        a, m, b, user = self.lazy()
+        p = self.splice(m, "--browser", b.command, "--init-timeout", "2",
+                        "--start", "wait")
+        self.our_error(p.ask("initialize", init()["params"]), "auth_required")
+        p.finish()
+
+
+class Away(support.Case):
+    """A server that was never seen."""
+
+    def closed(self):
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            return s.getsockname()[1]
+
+    def test_first_failure_is_told_at_once(self):
+        p = self.splice("http://127.0.0.1:%d/mcp" % self.closed())
+        p.send(init(1))
+        end = time.monotonic() + 5
+        while "is not ready" not in p.err() and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertIn("initialize is sent again", p.err())
+        self.assertEqual(len(p.err().splitlines()), 1, p.err())
+        p.kill()
+
+    def test_stand_in(self):
+        s = self.mcp()
+        s.down()
+        p = self.splice(s, "--start", "stand-in", "--init-timeout", "1")
+        p.send(init(1), INITIALIZED)
+        self.assertEqual(p.answer(1)["result"]["serverInfo"]["name"],
+                         "mcpsplice")
+        tool, = p.ask("tools/list")["result"]["tools"]
+        self.assertEqual(tool["name"], "connection_status")
+        self.assertIn("connect", text_of(p.tool("connection_status")))
+        s.up()
+        for name in LISTS:
+            p.server_message(name, 15)
+        self.assertIn("is connected", text_of(p.tool("connection_status")))
+        p.finish()
+        self.assertEqual(s.deleted, s.made)
+
+    def test_handshake_gets_no_stand_in(self):
+        status, out, _ = self.once(
+            ["http://127.0.0.1:%d/mcp" % self.closed(), "--handshake",
+             "--start", "stand-in", "--init-timeout", "1"],
+            data=support.lines(call(7)))
+        self.assertEqual(json.loads(out)["error"]["data"]["reason"],
+                         "upstream_unreachable", out)
+
+    def test_each_client_has_its_own_memory(self):
+        """Three hosts on one machine: other revisions, other capabilities."""
+        s = self.mcp(capabilities={"tools": {"listChanged": True}})
+        clients = [("2025-11-25", {}), ("2024-11-05", {}),
+                   ("2025-11-25", {"sampling": {}, "elicitation": {}})]
+        for n, client in enumerate(clients):
+            s.methods["tools/list"] = lambda rx, tx, n=n: tx.result(
+                {"tools": [{"name": "tool-%d" % n,
+                            "inputSchema": {"type": "object"}}]})
+            p = self.splice(s)
+            p.hello(*client)
+            p.ask("tools/list")
+            p.finish()
+        s.down()
+        for n, client in enumerate(clients):
+            p = self.splice(s)
+            p.send(init("hello", *client), INITIALIZED)
+            self.assertIn("result", p.answer("hello"))
+            tool, = p.ask("tools/list")["result"]["tools"]
+            self.assertEqual(tool["name"], "tool-%d" % n)
+            p.kill()
+        p = self.splice(s, "--init-timeout", "1")
+        p.send(init("hello", "2025-11-25", {"roots": {}}))
+        self.our_error(p.answer("hello"), "upstream_unreachable")
+        p.finish()
+
+    def test_instant(self):
+        """The startup cache answers before the server does."""
+        s = self.mcp(capabilities={"tools": {"listChanged": True}})
+        p = self.splice(s)
+        p.hello()
+        p.finish()
+
+        def late(rx, tx):
+            s.closing.wait(2)
+            s.initialize(rx, tx)
+        s.init = [late]
+        p = self.splice(s, "--start", "instant")
+        begin = time.monotonic()
+        p.send(init("hello"), INITIALIZED)
+        self.assertIn("result", p.answer("hello"))
+        self.within(time.monotonic() - begin, 1)
+        p.server_message("notifications/tools/list_changed")
+        p.finish()
+
+
+class Discover:
+    """A modern client begins with server/discover, and waits for 5 s."""
+
+    def discovered(self, p):
+        begin = time.monotonic()
+        m = p.ask("server/discover")
+        self.within(time.monotonic() - begin, PROBE)
+        self.assertIn("result", m, p.err()[-1500:])
+        result = m["result"]
+        self.assertEqual(result["supportedVersions"], [MODERN])
+        return result["_meta"][META + "serverInfo"]["name"], \
+            result["capabilities"]
+
+    def tools(self, p):
+        return [t["name"] for t in p.ask("tools/list")["result"]["tools"]]
+
+    def changes(self, p, listen):
+        """Waits until the three lists have changed."""
+        for name in LISTS:
+            params = p.server_message(name)["params"]
+            self.assertEqual(params["_meta"][eraserver.SUBSCRIPTION], listen)
+
+    def listen(self, p):
+        wanted = {"toolsListChanged": True, "promptsListChanged": True,
+                  "resourcesListChanged": True}
+        listen = p.listen(**wanted)
+        begin = time.monotonic()
+        m = p.server_message("notifications/subscriptions/acknowledged")
+        self.within(time.monotonic() - begin, PROBE)
+        self.assertEqual(m["params"]["notifications"], wanted)
+        return listen
+
+
+class ModernSignIn(Discover, Patient):
+    def test_stand_in(self):
+        a, m, b, user = self.lazy()
+        m.capabilities = {"tools": {"listChanged": True}}
+        m.methods["tools/list"] = lambda rx, tx: tx.result({"tools": [
+            {"name": "echo", "inputSchema": {"type": "object"}}]})
+        p = eraserver.Modern(self, [m.url, "--browser", b.command], m)
+        self.running.append(p)
+        name, capabilities = self.discovered(p)
+        self.assertEqual(name, "mcpsplice")
+        self.assertEqual(set(capabilities), {"tools", "prompts", "resources"})
+        listen = self.listen(p)
+        self.assertEqual(self.tools(p), ["sign_in"])
+        url = b.url()
+        self.assertIn(url, text_of(p.tool("sign_in")))
+        user.go(url)
+        self.changes(p, listen)
+        self.assertEqual(self.tools(p), ["echo"])
+        self.assertEqual(p.ask("prompts/list")["result"]["prompts"], [])
+        self.works(p, m)
+        self.assertIn("Signed in", text_of(p.tool("sign_in")))
+        p.finish()
+        self.counted(a)
+
+
+class ModernAway(Discover, eraserver.Case):
+    def test_seen_before(self):
+        """The server refuses the connection, or is silent."""
+        for way in "down", "silent":
+            changes = {"listChanged": True}
+            s = self.era("legacy", capabilities={
+                "tools": changes, "prompts": changes, "resources": changes})
+            p = self.modern(s)
+            before = self.discovered(p)
+            tools = self.tools(p)
+            p.finish()
+            if way == "down":
+                s.down()
+            else:
+                s.before = lambda rx, tx: s.closing.wait(30) and False
+            p = self.modern(s)
+            self.assertEqual(self.discovered(p), before)
+            self.assertEqual(self.tools(p), tools)
+            listen = self.listen(p)
+            self.assertEqual(p.ask("prompts/list")["result"]["prompts"], [])
+            if way == "down":
+                s.up()
+                self.changes(p, listen)
+                self.assertEqual(p.said(p.tool(key="k")), {"key": "k"})
+                self.assertEqual(s.ran("k"), 1)
+                p.finish()
+            else:
+                p.kill()
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,398 @@
+"""mcpsplice wrap: the files of hosts, in a home made for each test.  What is
+rewritten has to be started: each new entry is given --show-config."""
+
+import json
+import os
+import stat
+import unittest
+
+try:
+    import tomllib
+except ImportError:
+    tomllib = None
+
+import support
+
+INFO = '{"client_id":"id-1","client_secret":"SECRET"}'
+
+# Entries as they stand in public README files, all but the command.
+SWITCH = [
+    ["https://mcp.atlassian.com/v1/sse"],
+    ["https://mcp.example.com/v1/mcp", "--resource",
+     "https://tenant1.atlassian.net/"],
+    ["https://mcp.linear.app/sse", "--transport", "sse-only"],
+    ["https://a.example/mcp", "--header", "Authorization:${AUTH_HEADER}"],
+    ["https://mcp.asana.com/v2/mcp", "3334", "--static-oauth-client-info",
+     INFO],
+    ["https://a.example/mcp", "7778", "--disable-resource-parameter",
+     "--static-oauth-client-info", INFO, "--static-oauth-client-metadata",
+     '{"scope":"a/b"}'],
+    ["https://a.example/ucp/mcp", "8766", "--host", "localhost",
+     "--transport", "http-only", "--static-oauth-client-info", "@/x/info",
+     "--static-oauth-client-metadata", "@/x/data", "--resource",
+     "https://a.example/ucp", "--authorize-param", "prompt=login",
+     "--auth-timeout", "600"],
+    ["https://a.example/mcp", "--static-oauth-client-info", INFO, "64485"],
+    ["https://mcp.tavily.com/mcp/", "--transport", "http-only",
+     "--enable-proxy", "--header", "Authorization: Bearer SECRET",
+     "--ignore-tool", "tavily_crawl", "--ignore-tool", "tavily_map"],
+    ["http://192.168.56.10:51766/mcp", "--allow-http", "--transport",
+     "http-only", "--silent", "--header", "Authorization: Bearer ${T}"],
+    ["https://a.example/v2.0/x", "--header", "TenantId:a", "--header",
+     "Company:CRONUS, Inc.", "--header", "Empty:",
+     "--static-oauth-client-info", INFO],
+    ["https://a.example/mcp", "--auth-timeout", "120",
+     "--static-oauth-client-metadata",
+     '{"client_name":"Albatross via mcp-remote"}', "--silent"],
+    ["https://mcp.figma.com/mcp", "--static-oauth-client-metadata",
+     '{"client_name":"Design Intelligence"}'],
+    ["https://mcp.zapier.com/api/mcp/s/SECRET/mcp"],
+    ["https://a.example/mcp?key=YOUR_MCP_API_KEY"],
+    ["https://a.example/mcp", "--connect-timeout", "30",
+     "--headers-timeout", "300", "--body-timeout", "0", "--keep-alive",
+     "--ping-interval", "60", "--ipv4"],
+    ["https://a.example/mcp", "--debug"],
+    ["https://a.example/mcp", "--host", "0.0.0.0"],
+    ["https://curity.example/mcp", "--transport", "http-only"],
+]
+
+JSON_HOSTS = [
+    (".claude.json", "mcpServers", {"type": "http"}, "url", "stdio"),
+    (".claude.json", "mcpServers", {"type": "sse"}, "url", "stdio"),
+    (".cursor/mcp.json", "mcpServers", {}, "url", None),
+    (".config/Code/User/mcp.json", "servers", {"type": "http"}, "url",
+     "stdio"),
+    (".gemini/settings.json", "mcpServers", {"trust": True}, "httpUrl", None),
+    (".gemini/settings.json", "mcpServers", {}, "url", None),
+    (".qwen/settings.json", "mcpServers", {}, "httpUrl", None),
+    (".codeium/windsurf/mcp_config.json", "mcpServers", {}, "serverUrl",
+     None),
+    (".config/opencode/opencode.json", "mcp",
+     {"type": "remote", "enabled": True}, "url", "local"),
+    (".config/opencode/opencode.jsonc", "mcp", {"type": "remote"}, "url",
+     "local"),
+    (".config/zed/settings.json", "context_servers", {}, "url", None),
+    (".copilot/mcp-config.json", "mcpServers",
+     {"type": "http", "tools": ["*"]}, "url", "stdio"),
+    (".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/"
+     "cline_mcp_settings.json", "mcpServers",
+     {"type": "streamableHttp", "disabled": False}, "url", "stdio"),
+    (".config/amp/settings.json", "amp.mcpServers", {}, "url", None),
+    (".lmstudio/mcp.json", "mcpServers", {}, "url", None),
+    (".junie/mcp/mcp.json", "mcpServers", {}, "url", None),
+    ("Library/Application Support/Claude/claude_desktop_config.json",
+     "mcpServers", {}, "url", None),
+]
+
+HEAD = "\ufeff// kept: \u00fc\r\n{ /* a */\t\"other\" : [1,2,{\"x\": \"//\"},],\n\n"
+TAIL = ",\n}  // end, without a line end"
+
+
+class Base(support.Case):
+    def put(self, name, text, mode=0o644):
+        path = os.path.join(self.home, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", newline="") as f:
+            f.write(text)
+        os.chmod(path, mode)
+        return path
+
+    def get(self, path):
+        with open(path, newline="") as f:
+            return f.read()
+
+    def wrap(self, *args, status=0):
+        got, out, err = self.once(["wrap", *args],
+                                  env={"HOME": self.home})
+        self.assertEqual(got, status, err + out.decode())
+        return out.decode() + err
+
+    def starts(self, words):
+        """Is this the command line of mcpsplice, and does it take it?"""
+        self.assertTrue(os.path.isabs(words[0]), words)
+        self.assertTrue(os.path.samefile(words[0], support.PROGRAM), words)
+        status, out, err = self.once(words[1:] + ["--show-config"],
+                                     env={"T": "t", "AUTH_HEADER": "x"})
+        self.assertEqual(status, 0, err)
+        return out.decode()
+
+
+class Hosts(Base):
+    def test_urls(self):
+        for name, place, members, url, kind in JSON_HOSTS:
+            with self.subTest(name):
+                entry = dict(members)
+                entry[url] = "https://a.example/mcp"
+                entry["headers"] = {"X-A": "${T}", "X-B": "literal"}
+                body = '  "%s": {"e": %s}' % (
+                    place, json.dumps(entry, indent=3))
+                path = self.put(name, HEAD + body + TAIL)
+                self.wrap("--write")
+                text = self.get(path)
+                self.assertTrue(text.startswith(HEAD), text)
+                self.assertTrue(text.endswith(TAIL), text)
+                new = json.loads("{" + text[len(HEAD):-len(TAIL)] +
+                                 "}")[place]["e"]
+                self.assertNotIn(url, new)
+                self.assertNotIn("headers", new)
+                self.assertEqual(new.get("type"), kind)
+                for key in set(members) - {"type"}:
+                    self.assertEqual(new[key], members[key])
+                words = new["command"]
+                if kind == "local":
+                    self.assertNotIn("args", new)
+                else:
+                    words = [words] + new["args"]
+                self.assertEqual(words[1:], [
+                    "https://a.example/mcp", "-H", "X-A: ${T}"])
+                env = new["environment" if kind == "local" else "env"]
+                self.assertEqual(env, {"MCPSPLICE_HEADER": "X-B: literal"})
+                self.starts(words)
+                os.remove(path)
+
+    def test_entries_of_mcp_remote(self):
+        fronts = [["npx", "-y", "mcp-remote"], ["npx", "mcp-remote@latest"],
+                  ["cmd", "/c", "npx", "-y", "mcp-remote"],
+                  ["wsl", "npx", "-y", "mcp-remote@0.1.29"],
+                  ["bunx", "mcp-remote"], ["pnpm", "dlx", "mcp-remote"],
+                  ["node", "/u/node_modules/mcp-remote/dist/proxy.js"]]
+        entries = {"%d %d" % (i, k): {
+            "command": front[0], "args": front[1:] + args,
+            "env": {"T": "x"}}
+            for i, args in enumerate(SWITCH)
+            for k, front in enumerate(fronts if i < 4 else fronts[:1])}
+        path = self.put(".cursor/mcp.json",
+                        json.dumps({"mcpServers": entries}, indent=2))
+        self.wrap("--write")
+        new = json.loads(self.get(path))["mcpServers"]
+        for name, entry in entries.items():
+            words = [new[name]["command"]] + new[name]["args"]
+            if words[0].startswith("wsl"):
+                words = words[1:]
+            self.starts(words)
+            self.assertEqual(words[1:], SWITCH[int(name.split()[0])])
+            self.assertEqual(new[name]["env"], entry["env"])
+
+    def test_the_others(self):
+        path = self.put("c.json", json.dumps({"mcpServers": {
+            "gateway": {"command": "npx", "args": [
+                "-y", "supergateway", "--streamableHttp",
+                "https://a.example/mcp", "--oauth2Bearer", "SECRET",
+                "--logLevel", "none", "--outputTransport", "stdio"]},
+            "proxy": {"command": "uvx", "args": [
+                "mcp-proxy", "--transport", "streamablehttp", "--headers",
+                "X-A", "b c", "https://a.example/mcp"]}}}))
+        self.assertNotIn("SECRET", self.wrap(path))
+        self.wrap("--write", path)
+        new = json.loads(self.get(path))["mcpServers"]
+        for entry in new.values():
+            shown = self.starts([entry["command"]] + entry["args"])
+            self.assertRegex(shown, r"(?m)^transport +http ")
+            self.assertNotIn("SECRET", shown)
+
+    def test_claude_projects(self):
+        path = self.put(".claude.json", json.dumps({"projects": {"/p": {
+            "mcpServers": {"e": {"type": "http",
+                                 "url": "https://a.example/mcp"}}}}}))
+        self.wrap("--write")
+        new = json.loads(self.get(path))["projects"]["/p"]["mcpServers"]["e"]
+        self.starts([new["command"]] + new["args"])
+
+    @unittest.skipIf(tomllib is None, "python3 has no tomllib")
+    def test_codex(self):
+        text = ('model = "x" # kept\nnotes = """\n[mcp_servers.no]\n'
+                'url = "https://a.example/"\n"""\n\n'
+                '[mcp_servers.a] # a\nurl = "https://a.example/mcp"  # b\n'
+                'bearer_token_env_var = "T"\nstartup_timeout_sec = 30\n\n'
+                '[mcp_servers."b c"]\n  command = \'npx\'\n  args = [\n'
+                '    "-y", "mcp-remote", # why\n'
+                '    "https://b.example/mcp", "--debug",\n  ]\n'
+                '[mcp_servers."b c".env]\nX = "y"\n[last]\nz = [ 1,\n2 ]')
+        path = self.put(".codex/config.toml", text)
+        old = tomllib.loads(text)
+        self.wrap("--write")
+        after = self.get(path)
+        new = tomllib.loads(after)
+        servers = new.pop("mcp_servers")
+        old.pop("mcp_servers")
+        self.assertEqual(new, old)
+        for e in servers.values():
+            self.starts([e["command"]] + e["args"])
+        self.assertEqual(servers["a"]["env_vars"], ["T"])
+        self.assertEqual(servers["b c"]["env"], {"X": "y"})
+        begin = text[:text.index('url = "https://a.example/mcp')]
+        self.assertTrue(after.startswith(begin), after)
+        self.assertTrue(after.endswith(text[text.index('  ]\n'):]))
+
+    def test_by_hand(self):
+        self.put(".config/goose/config.yaml",
+                 "extensions:\n  a:\n    type: streamable_http\n"
+                 "    uri: https://a.example/mcp\n")
+        self.put(".continue/config.yaml",
+                 "mcpServers:\n  - name: a\n    command: npx\n    args:\n"
+                 "      - mcp-remote\n      - https://b.example/mcp\n")
+        before = self.tree()
+        out = self.wrap("--write")
+        self.assertIn("goose/config.yaml: line 4 ", out)
+        self.assertIn('args: ["https://a.example/mcp"]', out)
+        self.assertIn(".continue/config.yaml: line 5 ", out)
+        self.assertIn('args: ["https://b.example/mcp"]', out)
+        self.assertEqual(self.tree(), before)
+
+    def tree(self):
+        return {os.path.join(d, f): self.get(os.path.join(d, f))
+                for d, _, files in os.walk(self.home) for f in files}
+
+
+class Command(Base):
+    TEXT = ('{"mcpServers": {"e": {"command": "npx", "args": '
+            '["mcp-remote", "https://a.example/mcp"]}}}\n')
+
+    def test_nothing_without_write(self):
+        path = self.put(".cursor/mcp.json", self.TEXT)
+        os.chmod(os.path.dirname(path), 0o555)
+        out = self.wrap()
+        os.chmod(os.path.dirname(path), 0o755)
+        self.assertEqual(self.get(path), self.TEXT)
+        self.assertEqual(os.listdir(os.path.dirname(path)), ["mcp.json"])
+        lines = out.splitlines()
+        self.assertEqual(lines[0], "--- " + path)
+        self.assertEqual(lines[1], "+++ " + path)
+        self.assertIn('-"e": {"command": "npx"', "\n".join(lines))
+        self.assertIn('+"e": {"command": "/', "\n".join(lines))
+        self.assertEqual(lines[-1],
+                         "Nothing was changed. Add --write to do it.")
+
+    def test_twice(self):
+        path = self.put(".cursor/mcp.json", self.TEXT)
+        self.wrap("--write")
+        once = self.get(path)
+        self.assertIn("nothing to change", self.wrap("--write"))
+        self.assertEqual(self.get(path), once)
+        self.assertFalse(os.path.exists(path + ".mcpsplice-backup.2"))
+
+    def test_backups(self):
+        path = self.put(".cursor/mcp.json", self.TEXT, 0o640)
+        backup = path + ".mcpsplice-backup"
+        self.wrap("--write")
+        wrapped = self.get(path)
+        self.assertEqual(self.get(backup), self.TEXT)
+        for p in (path, backup):
+            self.assertEqual(stat.S_IMODE(os.stat(p).st_mode), 0o640)
+        self.wrap("--restore")
+        self.assertEqual(self.get(path), self.TEXT)
+        self.assertEqual(self.get(backup), wrapped)
+        self.wrap("--restore", path)
+        self.assertEqual(self.get(path), wrapped)
+        # the newest counts
+        self.put(".cursor/mcp.json", self.TEXT + " ", 0o640)
+        self.wrap("--write")
+        self.assertEqual(self.get(backup), self.TEXT)
+        self.assertEqual(self.get(backup + ".2"), self.TEXT + " ")
+        self.put(".cursor/mcp.json", self.TEXT, 0o640)
+        self.wrap("--write")
+        self.assertEqual(self.get(backup + ".3"), self.TEXT)
+        self.wrap("--restore")
+        self.assertEqual(self.get(path), self.TEXT)
+        # what the newest has is not kept again
+        self.put(".cursor/mcp.json.mcpsplice-backup.3", self.TEXT)
+        self.wrap("--write")
+        self.assertFalse(os.path.exists(backup + ".4"))
+
+    def test_no_backup(self):
+        path = self.put(".cursor/mcp.json", self.TEXT)
+        self.assertIn("No file has a backup", self.wrap("--restore"))
+        self.assertIn("has no backup", self.wrap("--restore", path, status=1))
+
+    def test_links(self):
+        """Configuration that is kept elsewhere: the link stays one."""
+        real = self.put("dotfiles/cursor.json", self.TEXT, 0o600)
+        link = os.path.join(self.home, ".cursor/mcp.json")
+        os.makedirs(os.path.dirname(link))
+        os.symlink("../dotfiles/cursor.json", link)
+        self.wrap("--write")
+        self.assertEqual(os.readlink(link), "../dotfiles/cursor.json")
+        self.assertIn(support.PROGRAM.split("/")[-1], self.get(real))
+        self.assertEqual(stat.S_IMODE(os.stat(real).st_mode), 0o600)
+        self.assertEqual(os.listdir(os.path.dirname(real)), ["cursor.json"])
+        self.assertEqual(self.get(link + ".mcpsplice-backup"), self.TEXT)
+
+    def test_a_hard_link(self):
+        path = self.put("c.json", self.TEXT)
+        os.link(path, path + "2")
+        self.assertIn("hard link", self.wrap("--write", path, status=1))
+        self.assertEqual(self.get(path), self.TEXT)
+
+    def test_broken(self):
+        good = self.put(".cursor/mcp.json", self.TEXT)
+        bad = self.put(".gemini/settings.json", '{\n  "a": 1\n  "b": 2\n}')
+        out = self.wrap("--write", status=1)
+        self.assertIn(bad + ": it is not JSON in line 3, column 3", out)
+        self.assertEqual(self.get(bad), '{\n  "a": 1\n  "b": 2\n}')
+        self.assertNotEqual(self.get(good), self.TEXT)
+        bad = self.put("c.toml", 'a = "b\n')
+        self.assertIn("line 1, column 5", self.wrap(bad, status=1))
+
+    def test_files_that_are_none(self):
+        for name in (self.path("missing.json"), self.tmp):
+            self.wrap(name, status=1)
+        large = self.path("large.json", "{}")
+        os.truncate(large, support.BOUND["WRAP_FILE_BYTES"] + 1)
+        self.assertIn("too large", self.wrap(large, status=1))
+        fifo = self.path("fifo.json")
+        os.mkfifo(fifo)
+        self.assertIn("no regular file", self.wrap(fifo, status=1))
+
+    def test_nothing_found(self):
+        self.assertIn("No configuration", self.wrap())
+        self.assertIn("No configuration", self.wrap("--list"))
+
+    def test_list(self):
+        path = self.put(".cursor/mcp.json", self.TEXT)
+        yaml = self.put(".config/goose/config.yaml", "x")
+        self.assertEqual(sorted(self.wrap("--list").splitlines()), sorted([
+            "Cursor           %s: 1 to change" % path,
+            "Goose            %s: by hand" % yaml]))
+
+    def test_left_alone(self):
+        text = ('{"mcpServers": {"e": {"url": "https://a.example/mcp", '
+                '"headers": {"A": "${env:B}"}}}}')
+        path = self.put("c.json", text)
+        out = self.wrap("--write", path)
+        self.assertIn('%s: "e" is left alone: ' % path, out)
+        self.assertIn("nothing to change", out)
+        self.assertEqual(self.get(path), text)
+        self.put(".cursor/mcp.json", text)
+        self.assertIn(": 0 to change, 1 left alone", self.wrap("--list"))
+
+    def test_no_server(self):
+        for name, text in (("a.json", "{}"), ("b.json", '{"a": 1}'),
+                           ("c.json", '{"mcpServers": {}}'),
+                           ("d.toml", "a = 1\n")):
+            path = self.put(name, text)
+            self.assertIn("%s: no MCP server was found in it\n" % path,
+                          self.wrap(path))
+            self.assertEqual(self.get(path), text)
+
+    def test_usage(self):
+        for args in (["--list", "--write"], ["--list", "x"], ["-v"],
+                     ["--bearer-env", "X"], ["--restore", "--write"],
+                     ["--nonsense"]):
+            self.wrap(*args, status=2)
+        status, out, err = self.once(["--write", "https://a.example/mcp"])
+        self.assertEqual(status, 2)
+        self.assertIn("wrap", err)
+
+    def test_no_home(self):
+        status, out, err = self.once(["wrap"], env={"HOME": ""})
+        self.assertEqual(status, 1)
+        self.assertIn("name the files", err)
+
+    def test_a_config_of_mcpsplice_is_not_read(self):
+        self.put(".config/mcpsplice/config", "nonsense\n", 0o600)
+        self.put(".cursor/mcp.json", self.TEXT)
+        self.wrap("--write")
+
+
+if __name__ == "__main__":
+    support.main()
