@@ -1,7 +1,7 @@
 /*
  * The MCP host's part: it starts a candidate, opens a session and makes calls,
- * one after another or many at once. Each answer must be the result of its request; anything
- * else fails.
+ * one after another or many at once. Each answer must be the result of its
+ * request; anything else fails.
  */
 #ifndef BENCH_HOST_H
 #define BENCH_HOST_H

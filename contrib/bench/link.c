@@ -295,7 +295,8 @@ relay(struct link *l)
 		take(&l->far, &l->near, l->delay);
 		deliver(l, &l->near);
 		deliver(l, &l->far);
-		/* last: what was sent and due before an order is not under it */
+		/* last: what was sent and due before an order is not under
+		 * it */
 		if (fds[0].revents != 0 && !orders(l))
 			return;
 	}

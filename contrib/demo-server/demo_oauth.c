@@ -455,7 +455,7 @@ demo_oauth_serve(struct evhttp_request *req, const char *path)
 	return true;
 }
 
-/* The token of the request is over, or none at all. */
+/* The token of the request has expired, or there is none. */
 static void
 refuse(struct evhttp_request *req, bool had_one)
 {
@@ -466,7 +466,7 @@ refuse(struct evhttp_request *req, bool had_one)
 	    "\"",
 	    had_one ? "error=\"invalid_token\", " : "", oauth.issuer);
 	demo_say("refused: 401, %s",
-	    had_one ? "this token is over" : "no token");
+	    had_one ? "this token has expired" : "no token");
 	demo_set_header(req, "WWW-Authenticate", challenge);
 	demo_reply(req, 401, "Unauthorized", "Sign in first.");
 }
