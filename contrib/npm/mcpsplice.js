@@ -1,0 +1,122 @@
+#!/usr/bin/env node
+/*
+ * Starts the mcpsplice program, which comes in a package of its own for each
+ * platform. Where the system and Node can, the program takes the place of this
+ * process; else this process waits for it and passes on signals and its end.
+ */
+'use strict';
+
+const fs = require('fs');
+
+const platform = `${process.platform}-${process.arch}`;
+const platforms = Object.keys(require('../package.json').optionalDependencies)
+    .map((name) => name.replace('@mcpsplice/', ''));
+const START_ERROR = -32603;
+const ANSWER_MS = 2000;
+const PARENT_MS = 1000;
+
+/* A host seldom shows stderr, so a request that waits is told, too. */
+function refuse(why) {
+    const end = () => process.exit(1);
+
+    console.error(`mcpsplice: error: ${why}`);
+    if (process.stdin.isTTY)
+        end();
+    setTimeout(end, ANSWER_MS);
+    require('readline').createInterface({ input: process.stdin })
+        .on('close', end).on('line', (line) => {
+            let id, method;
+
+            try {
+                ({ id, method } = JSON.parse(line));
+            } catch {
+                return;
+            }
+            if (id !== undefined && method !== undefined)
+                process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id,
+                    error: { code: START_ERROR,
+                        message: `mcpsplice cannot start: ${why}`,
+                        data: { source: 'mcpsplice', ran: 'no' } } })}\n`,
+                end);
+        });
+}
+
+function why_missing() {
+    const build = 'or build mcpsplice from its source';
+
+    if (process.platform === 'win32')
+        return 'there is no program for Windows itself. In WSL there is; use '
+            + 'this command: wsl.exe npx -y mcpsplice URL';
+    if (!platforms.includes(platform))
+        return `there is no program for ${platform}. Use one of `
+            + `${platforms.join(', ')}, ${build}`;
+    return `the package @mcpsplice/${platform} is not installed. Package `
+        + 'managers leave it out with --omit=optional or --no-optional, in '
+        + 'their settings as well, or if the lock file or node_modules came '
+        + 'from another system. Install mcpsplice again without them: npm '
+        + `install --include=optional mcpsplice; ${build}`;
+}
+
+/* The program, or undefined after the reason was told. */
+function find() {
+    let program;
+
+    try {
+        program = require.resolve(`@mcpsplice/${platform}/bin/mcpsplice`);
+    } catch {
+        return refuse(why_missing());
+    }
+    try {
+        /* execve ends Node with a core file if it fails */
+        fs.accessSync(program, fs.constants.X_OK);
+    } catch (error) {
+        return refuse(`the program cannot be run: ${error.message}`);
+    }
+    return program;
+}
+
+function replace_process(program, argv) {
+    /* Node ignores these, and ignored they would stay; what is caught is set
+     * back to its default. */
+    for (const signal of ['SIGPIPE', 'SIGXFSZ'])
+        process.on(signal, () => {});
+    process.execve(program, [program, ...argv]);
+}
+
+function stay(program, argv) {
+    const { spawn } = require('child_process');
+    const parent = process.ppid;
+    const terminal = require('tty').isatty(0);
+    /* A terminal and some hosts signal the whole group. The second signal would
+     * end the program at once, so each must come once: without a terminal the
+     * program is in a group of its own. */
+    const child = spawn(program, argv,
+        { stdio: 'inherit', detached: !terminal });
+
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1'])
+        process.on(signal, () => {
+            if (!terminal || signal !== 'SIGINT')
+                child.kill(signal);
+        });
+    child.on('error', (error) =>
+        refuse(`the program cannot be run: ${error.message}`));
+    child.on('exit', (code, signal) => {
+        process.exitCode = code;
+        if (signal === null)
+            process.exit();
+        process.exitCode = 128 + require('os').constants.signals[signal];
+        process.removeAllListeners(signal);
+        process.kill(process.pid, signal);
+    });
+    /* The program sees that its own parent is gone, and ends if that is
+     * right. */
+    setInterval(() => process.ppid === parent || process.exit(), PARENT_MS)
+        .unref();
+}
+
+const program = find();
+
+if (program !== undefined && process.execve)
+    replace_process(program, process.argv.slice(2));
+else if (program !== undefined)
+    stay(program, process.argv.slice(2));
