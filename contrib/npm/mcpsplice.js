@@ -17,14 +17,15 @@ const PARENT_MS = 1000;
 
 /* A host seldom shows stderr, so a request that waits is told, too. */
 function refuse(why) {
-    const end = () => process.exit(1);
+    const end = () => process.exit();
 
     console.error(`mcpsplice: error: ${why}`);
+    process.exitCode = 1;
     if (process.stdin.isTTY)
-        end();
-    setTimeout(end, ANSWER_MS);
+        return;
+    setTimeout(end, ANSWER_MS).unref();
     require('readline').createInterface({ input: process.stdin })
-        .on('close', end).on('line', (line) => {
+        .on('line', (line) => {
             let id, method;
 
             try {
@@ -53,8 +54,8 @@ function why_missing() {
     return `the package @mcpsplice/${platform} is not installed. Package `
         + 'managers leave it out with --omit=optional or --no-optional, in '
         + 'their settings as well, or if the lock file or node_modules came '
-        + 'from another system. Install mcpsplice again without them: npm '
-        + `install --include=optional mcpsplice; ${build}`;
+        + 'from another system. Install mcpsplice again with its optional '
+        + `dependencies: npm install --include=optional mcpsplice; ${build}`;
 }
 
 /* The program, or undefined after the reason was told. */
@@ -87,17 +88,17 @@ function stay(program, argv) {
     const { spawn } = require('child_process');
     const parent = process.ppid;
     const terminal = require('tty').isatty(0);
-    /* A terminal and some hosts signal the whole group. The second signal would
-     * end the program at once, so each must come once: without a terminal the
-     * program is in a group of its own. */
-    const child = spawn(program, argv,
-        { stdio: 'inherit', detached: !terminal });
+    let child;
 
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1'])
         process.on(signal, () => {
             if (!terminal || signal !== 'SIGINT')
                 child.kill(signal);
         });
+    /* A terminal and some hosts signal the whole group. The second signal would
+     * end the program at once, so each must come once: without a terminal the
+     * program is in a group of its own. */
+    child = spawn(program, argv, { stdio: 'inherit', detached: !terminal });
     child.on('error', (error) =>
         refuse(`the program cannot be run: ${error.message}`));
     child.on('exit', (code, signal) => {

@@ -52,6 +52,8 @@ test "${1-}" != --install-only || exit 0
 INTEROP_HOME=$work/home
 mkdir -p "$INTEROP_HOME"
 export INTEROP_HOME
+NPM_PACK=$srcdir/../../contrib/npm/pack
+export NPM_PACK
 
 PATH=$work/node_modules/.bin:$PATH
 export PATH
@@ -59,4 +61,4 @@ exec "$node" --test --test-reporter=spec --test-concurrency=2 \
 	--test-timeout=300000 --test-force-exit "$@" \
 	forget.test.mjs auth.test.mjs conformance.test.mjs \
 	conformance-era.test.mjs everything.test.mjs session.test.mjs \
-	matrix.test.mjs
+	matrix.test.mjs npm.test.mjs
