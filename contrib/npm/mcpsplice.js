@@ -51,11 +51,15 @@ function why_missing() {
     if (!platforms.includes(platform))
         return `there is no program for ${platform}. Use one of `
             + `${platforms.join(', ')}, ${build}`;
+    /* npx keeps what it installed, and does not look at it again. */
+    const [kept] = /^.*[\\/]_npx[\\/][^\\/]+/.exec(__dirname) || [];
+
     return `the package @mcpsplice/${platform} is not installed. Package `
         + 'managers leave it out with --omit=optional or --no-optional, in '
         + 'their settings as well, or if the lock file or node_modules came '
-        + 'from another system. Install mcpsplice again with its optional '
-        + `dependencies: npm install --include=optional mcpsplice; ${build}`;
+        + `from another system. ${kept
+            ? `Delete ${kept} and use npx --include=optional -y mcpsplice`
+            : 'Use npm install --include=optional mcpsplice'}, ${build}`;
 }
 
 /* The program, or undefined after the reason was told. */

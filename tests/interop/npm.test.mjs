@@ -318,10 +318,6 @@ describe('npx -y mcpsplice', () => {
 
     /* From test_switch.py, with what a shell could spoil. */
     for (const { args, env, wanted } of [
-        { args: ['https://mcp.example.com/v1/sse', '--resource',
-            'https://tenant1.example.net/'],
-          wanted: { url: 'https://mcp.example.com/v1/sse',
-              resource: 'https://tenant1.example.net/' } },
         { args: ['https://a.example/mcp', '--header',
             'Authorization:${AUTH_HEADER}'],
           env: { AUTH_HEADER: 'Bearer "T" $HOME' },
@@ -333,8 +329,10 @@ describe('npx -y mcpsplice', () => {
             '--static-oauth-client-info',
             '{"client_id":"id-1","client_secret":"it\'s"}',
             '--static-oauth-client-metadata', '{"scope":"a/b c"}',
-            '--transport', 'http-only', '--auth-timeout', '600'],
-          wanted: { 'callback-port': '64485', 'callback-host': 'localhost',
+            '--transport', 'http-only', '--auth-timeout', '600',
+            '--resource', 'https://tenant1.example.net/'],
+          wanted: { resource: 'https://tenant1.example.net/',
+              'callback-port': '64485', 'callback-host': 'localhost',
               transport: 'http', 'login-timeout': '600' } },
     ])
         test(`the entry ${args.join(' ')}`, async () => {
@@ -351,6 +349,21 @@ describe('npx -y mcpsplice', () => {
                     && line.slice(name.length).trimStart()
                         .startsWith(value)), `${name}: ${done.out}`);
         });
+
+    test('the settings leave out optional dependencies', async () => {
+        const words = ['--offline', '-y', `mcpsplice@${version}`, 'version'];
+        const options = { env: { npm_config_omit: 'optional' } };
+        const first = await npx(words, options);
+        const [, kept] = /Delete (\S+) and use/.exec(first.err) ?? [];
+
+        assert.equal(first.code, 1);
+        assert.ok(kept.startsWith(at('home')), first.err);
+        fs.rmSync(kept, { recursive: true });
+        const second = await npx(['--include=optional', ...words], options);
+
+        assert.equal(second.code, 0, second.err);
+        assert.match(second.out, /^mcpsplice /);
+    });
 
     /* npx starts a shell that starts the launcher. The shell outlives a SIGKILL
      * for npx; then the end of stdin tells the program. */
@@ -482,18 +495,15 @@ for (const [way, env] of [
 describe('where there is no program', () => {
     let bare;
 
-    before(async () => {
+    before(() => {
         bare = at('bare');
-        fs.mkdirSync(bare);
-        fs.writeFileSync(path.join(bare, 'package.json'),
-            '{"private":true}');
-        await npm(['install', '--offline', '--omit=optional',
-            path.join(out, `mcpsplice-${version}.tgz`)], { cwd: bare });
+        fs.cpSync(path.join(installed, 'node_modules', 'mcpsplice'), bare,
+            { recursive: true });
     });
 
     /* What it says on stderr, and to a request that waits. */
-    async function refusal(script, env) {
-        const done = await run(process.execPath, [script, 'https://a.example/'],
+    async function refusal(file, env) {
+        const done = await run(process.execPath, [file, 'https://a.example/'],
             { env, input: `\n[]\n"x"\n${initialized}${initialize}` });
         const answer = JSON.parse(done.out);
 
@@ -506,19 +516,19 @@ describe('where there is no program', () => {
             'mcpsplice: error:', 'mcpsplice cannot start:'));
         return done.err;
     }
-    const installed_script = () => path.join(bare, 'node_modules', 'mcpsplice',
-        'bin', 'mcpsplice.js');
+    const script = () => path.join(bare, 'bin', 'mcpsplice.js');
 
     test('optional dependencies were left out', async () => {
-        const text = await refusal(installed_script());
+        const text = await refusal(script());
 
         assert.ok(text.includes(`@mcpsplice/${platform} is not installed`));
         assert.match(text, /--omit=optional or --no-optional/);
+        assert.match(text, /npm install --include=optional mcpsplice,/);
         assert.match(text, /build mcpsplice from its source/);
     });
 
     test('another system', async () => {
-        const text = await refusal(installed_script(), node_first('freebsd',
+        const text = await refusal(script(), node_first('freebsd',
             'Object.defineProperty(process, "platform", '
             + '{ value: "freebsd" });\n'));
 
@@ -528,7 +538,7 @@ describe('where there is no program', () => {
     });
 
     test('Windows', async () => {
-        const text = await refusal(installed_script(), node_first('windows',
+        const text = await refusal(script(), node_first('windows',
             'Object.defineProperty(process, "platform", '
             + '{ value: "win32" });\n'));
 
@@ -542,7 +552,7 @@ describe('where there is no program', () => {
     });
 
     test('nobody asks', async () => {
-        const p = start(process.execPath, [installed_script()]);
+        const p = start(process.execPath, [script()]);
         const begin = performance.now();
 
         assert.equal((await p.end).code, 1);
