@@ -295,13 +295,13 @@ out_write_some(const struct pipes *p, size_t limit)
 {
 	struct iovec v[OUT_FRAMES];
 	struct msghdr m;
-	size_t n;
+	unsigned short n; /* msg_iovlen is an int, or a size_t with glibc */
 
 	if (p->way == OUT_CAREFUL && limit > OUT_CAREFUL_BYTES)
 		limit = OUT_CAREFUL_BYTES;
-	n = queue_gather(p, v, limit);
+	n = (unsigned short)queue_gather(p, v, limit);
 	if (p->way != OUT_SEND)
-		return writev(p->out, v, (int)n);
+		return writev(p->out, v, n);
 	memset(&m, 0, sizeof m);
 	m.msg_iov = v;
 	m.msg_iovlen = n;
