@@ -50,6 +50,50 @@ hashed_folder(const curl_version_info_data *v)
 	return is_hashed(usual) ? usual : NULL;
 }
 
+/* A libcurl that was built for every system knows no store of any. */
+static bool
+knows_none(const curl_version_info_data *v)
+{
+	return v->cainfo == NULL && v->capath == NULL &&
+	    strncmp(v->ssl_version, "OpenSSL/", 8) == 0;
+}
+
+static bool
+is_readable(const char *path)
+{
+	return access(path, R_OK) == 0;
+}
+
+const char *
+authorities_bundle(bool (*is_there)(const char *path))
+{
+	static const char *const usual[] = {
+		"/etc/ssl/certs/ca-certificates.crt", /* Debian, Arch, Gentoo */
+		"/etc/pki/tls/certs/ca-bundle.crt",   /* Fedora until 42 */
+		"/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", /* Fedora */
+		"/etc/ssl/ca-bundle.pem",                            /* SUSE */
+		"/etc/ssl/cert.pem", /* Alpine, macOS, the BSDs */
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof usual / sizeof *usual; i++)
+		if (is_there(usual[i]))
+			return usual[i];
+	return NULL;
+}
+
+/* Sets the folder and the file of the system's store, of which libcurl is told
+ * one at most. */
+static void
+find_system(const curl_version_info_data *v, const char **folder,
+    const char **file)
+{
+	*folder = hashed_folder(v);
+	*file = v->cainfo;
+	if (*folder == NULL && knows_none(v))
+		*file = authorities_bundle(is_readable);
+}
+
 /* Returns 0, or -1 if the file cannot be read or is absurdly large. */
 static int
 read_file(struct buf *b, const char *path)
@@ -113,12 +157,21 @@ authorities_choose(struct authorities *a, const char *cacert,
 
 	buf_init(&a->both, BOUND_AUTHORITIES_BYTES);
 	a->fd = -1;
-	a->folder = cacert == NULL ? hashed_folder(v) : NULL;
-	if (a->folder != NULL) {
+	if (cacert == NULL || knows_none(v))
+		find_system(v, &a->folder, &a->file);
+	if (knows_none(v)) {
+		a->proxy_folder = a->folder;
+		a->proxy_file = a->folder == NULL ? a->file : NULL;
+	}
+	if (cacert == NULL && a->folder != NULL) {
 		a->file = cacert_extra;
+		a->proxy_folder = a->folder;
+		a->proxy_file = cacert_extra;
 		return;
 	}
-	a->file = cacert != NULL ? cacert : v->cainfo;
+	a->folder = NULL;
+	if (cacert != NULL)
+		a->file = cacert;
 	if (cacert_extra == NULL)
 		return;
 	if ((a->file != NULL && read_file(&a->both, a->file) != 0) ||

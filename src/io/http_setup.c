@@ -82,9 +82,9 @@ set_tls(struct transfer *x)
 	if (c->proxy_cacert != NULL)
 		set_authorities(x, CURLOPT_PROXY_CAPATH, NULL,
 		    CURLOPT_PROXY_CAINFO, c->proxy_cacert);
-	else if (a->folder != NULL)
-		set_authorities(x, CURLOPT_PROXY_CAPATH, a->folder,
-		    CURLOPT_PROXY_CAINFO, a->file);
+	else if (a->proxy_folder != NULL || a->proxy_file != NULL)
+		set_authorities(x, CURLOPT_PROXY_CAPATH, a->proxy_folder,
+		    CURLOPT_PROXY_CAINFO, a->proxy_file);
 }
 
 struct transfer *

@@ -1,9 +1,11 @@
-/* io/authorities: how much two files of certificates may be together. */
+/* io/authorities: how much two files of certificates may be together; where a
+ * system has its own. */
 #include "config.h"
 
 #include "io/authorities.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bounds.h"
 #include "unit/home.h"
@@ -34,6 +36,49 @@ START_TEST(bytes_of_both)
 }
 END_TEST
 
+/* What a system has. */
+static const char *there[2];
+
+static bool
+is_there(const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < 2; i++)
+		if (there[i] != NULL && strcmp(there[i], path) == 0)
+			return true;
+	return false;
+}
+
+START_TEST(bundle_of_each_system)
+{
+	static const struct {
+		const char *there[2], *chosen;
+	} rows[] = {
+		{ { "/etc/ssl/certs/ca-certificates.crt" },
+		    "/etc/ssl/certs/ca-certificates.crt" },
+		{ { "/etc/pki/tls/certs/ca-bundle.crt" },
+		    "/etc/pki/tls/certs/ca-bundle.crt" },
+		{ { "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem" },
+		    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem" },
+		{ { "/etc/ssl/ca-bundle.pem" }, "/etc/ssl/ca-bundle.pem" },
+		{ { "/etc/ssl/cert.pem" }, "/etc/ssl/cert.pem" },
+		{ { "/etc/ssl/cert.pem", "/etc/ssl/certs/ca-certificates.crt" },
+		    "/etc/ssl/certs/ca-certificates.crt" },
+		{ { "/etc/ssl/cert.pem", "/etc/pki/tls/certs/ca-bundle.crt" },
+		    "/etc/pki/tls/certs/ca-bundle.crt" },
+		{ { "/etc/ssl/other.pem" }, NULL },
+		{ { NULL }, NULL },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+		memcpy(there, rows[i].there, sizeof there);
+		ck_assert_pstr_eq(authorities_bundle(is_there), rows[i].chosen);
+	}
+}
+END_TEST
+
 int
 main(void)
 {
@@ -41,6 +86,7 @@ main(void)
 	TCase *t = tcase_create("authorities");
 
 	tcase_add_loop_test(t, bytes_of_both, 0, 2);
+	tcase_add_test(t, bundle_of_each_system);
 	suite_add_tcase(s, t);
 	return unit_run(s);
 }
