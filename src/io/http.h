@@ -118,7 +118,8 @@ struct http_ops {
 };
 
 /* Makes an http object, which the caller owns. Returns NULL with *why, a static
- * text, if libcurl cannot start, is older than 7.85 or has no TLS. */
+ * text, if libcurl cannot start, is older than 7.85, has no TLS, or cannot do
+ * config.proxy_negotiate. */
 struct http *http_new(struct loop *l, const struct http_config *config,
     const char **why);
 /* Starts a request at the end of this turn. Callbacks come later, never from
