@@ -1,8 +1,8 @@
 /*
  * The allocator of the static program: mimalloc for small blocks, because
- * musl's own makes a call a seventh more expensive, and a mapping of its own for
- * each large block. A large block grows without a copy, and its memory goes back
- * at once, as with glibc (give_memory_back in src/main.c).
+ * musl's own makes a call a seventh more expensive, and a mapping of its own
+ * for each large block. A large block grows without a copy, and its memory goes
+ * back at once, as with glibc (give_memory_back in src/main.c).
  */
 #include "static.c" /* all of mimalloc, so that its fast ways are inlined */
 

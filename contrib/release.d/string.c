@@ -1,5 +1,5 @@
-/* Four functions of the C library for x86-64. The copies of musl begin with "rep
- * movs", which costs more than a short copy itself; its searches look at 8
+/* Four functions of the C library for x86-64. The copies of musl begin with
+ * "rep movs", which costs more than a short copy itself; its searches look at 8
  * bytes at once. Together they took 8 % of the time of a call. */
 #include <emmintrin.h>
 #include <stddef.h>

@@ -20,8 +20,9 @@ struct authorities {
 };
 
 /* Chooses for these options, which are as in struct http_config and may be
- * NULL; a is zeroed. libcurl must have TLS. A file that cannot be read is left to libcurl,
- * which reports it for each transfer. The caller calls authorities_free. */
+ * NULL; a is zeroed. libcurl must have TLS. A file that cannot be read is left
+ * to libcurl, which reports it for each transfer. The caller calls
+ * authorities_free. */
 void authorities_choose(struct authorities *a, const char *cacert,
     const char *cacert_extra);
 void authorities_free(struct authorities *a);
