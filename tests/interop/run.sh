@@ -48,6 +48,9 @@ fi
 
 test "${1-}" != --install-only || exit 0
 
+MCPB_FOLDER=$(CDPATH='' cd -- "$srcdir/../../contrib/mcpb" && pwd)
+export MCPB_FOLDER
+
 # The user's own settings of mcpsplice must not steer the tests.
 INTEROP_HOME=$work/home
 mkdir -p "$INTEROP_HOME"
@@ -61,4 +64,4 @@ exec "$node" --test --test-reporter=spec --test-concurrency=2 \
 	--test-timeout=300000 --test-force-exit "$@" \
 	forget.test.mjs auth.test.mjs conformance.test.mjs \
 	conformance-era.test.mjs everything.test.mjs session.test.mjs \
-	matrix.test.mjs npm.test.mjs
+	matrix.test.mjs mcpb.test.mjs npm.test.mjs
