@@ -1,0 +1,50 @@
+# Not tried with nixpkgs: it was parsed, and evaluated with stand-ins for what
+# it takes. "src" is the unpacked source or a fetched tarball of "make dist":
+#
+#   nix-build -E '(import <nixpkgs> { }).callPackage ./package.nix {
+#     src = ../../..; }'
+{
+  lib,
+  stdenv,
+  autoreconfHook,
+  pkg-config,
+  check,
+  curl,
+  json_c,
+  libevent,
+  openssl,
+  src,
+  version ? "@VERSION@",
+}:
+
+stdenv.mkDerivation {
+  pname = "mcpsplice";
+  inherit src version;
+
+  nativeBuildInputs = [
+    autoreconfHook
+    pkg-config
+  ];
+  buildInputs = [
+    curl
+    json_c
+    libevent
+    openssl
+  ];
+  nativeCheckInputs = [ check ];
+
+  # configure takes the highest level that works, if none is given to it.
+  hardeningDisable = [ "fortify" ];
+  configureFlags = [ "--sysconfdir=/etc" ];
+  enableParallelBuilding = true;
+
+  doCheck = true;
+  checkTarget = "check-unit";
+
+  meta = {
+    description = "Use a remote MCP server as if it were a local one";
+    license = lib.licenses.mit;
+    mainProgram = "mcpsplice";
+    platforms = lib.platforms.unix;
+  };
+}
