@@ -528,12 +528,12 @@ out_reopen(int fd, const char *path)
 }
 
 static bool
-is_stderr(const struct stat *st)
+is_same(const struct stat *st, int fd)
 {
 	struct stat other;
 
-	return fstat(STDERR_FILENO, &other) == 0 &&
-	    st->st_dev == other.st_dev && st->st_ino == other.st_ino;
+	return fstat(fd, &other) == 0 && st->st_dev == other.st_dev &&
+	    st->st_ino == other.st_ino;
 }
 
 /* The last resort for a pipe: O_NONBLOCK, which all holders of the pipe share.
@@ -543,7 +543,7 @@ static void
 out_set_flag(struct pipes *p, const struct stat *st)
 {
 	p->way = OUT_CAREFUL;
-	if (is_stderr(st))
+	if (is_same(st, STDERR_FILENO))
 		return;
 	p->flags = fcntl(p->out, F_GETFL);
 	if (p->flags == -1 ||
@@ -585,9 +585,10 @@ out_open(struct pipes *p, int fd)
 	}
 }
 
-/* The write end of a pipe is never readable, but the end of the reader is
- * reported as if it were. Any other event here is an error of the system; the
- * watch is removed so that it cannot spin. */
+/* The end of the reader is reported as if there were something to read. Any
+ * other event here is not for us: bytes that nobody reads, half of a socket
+ * that is shut down, or an error of the system. The watch is removed then, so
+ * that it cannot spin. */
 static void
 pipes_on_gone(int fd, int what, void *arg)
 {
@@ -602,17 +603,20 @@ pipes_on_gone(int fd, int what, void *arg)
 	p->gone_watch = NULL;
 }
 
-/* Watches only a pipe that is open for writing alone: other descriptors can
- * have bytes to read, which belong to stdin. */
+/* Watches a pipe that is open for writing alone, and a socket: what Node gives
+ * to its children. What stdin is, too, has bytes that belong to stdin. */
 static void
 out_watch_gone(struct pipes *p)
 {
 	struct stat st;
 
-	if (fstat(p->out, &st) == -1 || !S_ISFIFO(st.st_mode) ||
-	    (fcntl(p->out, F_GETFL) & O_ACCMODE) != O_WRONLY)
+	if (fstat(p->out, &st) == -1 || is_same(&st, p->in))
 		return;
-	p->gone_watch = loop_fd_new(p->l, p->out, LOOP_READ, pipes_on_gone, p);
+	if (S_ISSOCK(st.st_mode) ||
+	    (S_ISFIFO(st.st_mode) &&
+		(fcntl(p->out, F_GETFL) & O_ACCMODE) == O_WRONLY))
+		p->gone_watch = loop_fd_new(p->l, p->out, LOOP_READ,
+		    pipes_on_gone, p);
 }
 
 struct pipes *

@@ -692,10 +692,13 @@ START_TEST(out_delivers)
 }
 END_TEST
 
-/* The reader goes while there is nothing to write. Only a pipe shows it. */
+/* The reader goes while there is nothing to write. A terminal and a file do not
+ * show it. */
 START_TEST(out_reader_goes_while_idle)
 {
-	enum kind kind = _i == 0 ? PIPE : _i == 1 ? FLAG_PIPE : STDERR_PIPE;
+	static const enum kind kinds[] = { PIPE, FLAG_PIPE, STDERR_PIPE,
+		SOCKET };
+	enum kind kind = kinds[_i];
 	int quiet[2], from, to, old_stderr = dup(STDERR_FILENO);
 
 	ck_assert_int_eq(pipe(quiet), 0);
@@ -715,6 +718,34 @@ START_TEST(out_reader_goes_while_idle)
 	ck_assert_int_eq(brokens, 1);
 	dup2(old_stderr, STDERR_FILENO);
 	close(old_stderr);
+	close(quiet[0]);
+	close(quiet[1]);
+	close(to);
+}
+END_TEST
+
+/* The reader of a socket says that it will write nothing, or writes what nobody
+ * asked for: it is still there, and it costs nothing. */
+START_TEST(out_reader_of_a_socket_stays)
+{
+	int quiet[2], from, to;
+	char buf[4096];
+
+	ck_assert_int_eq(pipe(quiet), 0);
+	open_kind(SOCKET, &from, &to);
+	new_pipes(SOCKET, quiet[0], to);
+	run_ms(20);
+	if (_i == 0)
+		ck_assert_int_eq(shutdown(from, SHUT_WR), 0);
+	else
+		write_all(from, "hello", 5);
+	run_ms(20);
+	ck_assert_int_eq(brokens, 0);
+	write_frame(1000);
+	run_ms(20);
+	ck_assert_int_eq(recv(from, buf, sizeof buf, MSG_DONTWAIT), 1001);
+	ck_assert_int_eq(brokens, 0);
+	close(from);
 	close(quiet[0]);
 	close(quiet[1]);
 	close(to);
@@ -1125,8 +1156,9 @@ out_cases(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, out_delivers, PIPE, STDERR_PIPE + 1);
 	tcase_add_test(t, out_small_frames_are_counted);
-	tcase_add_loop_test(t, out_reader_goes_while_idle, 0, 3);
+	tcase_add_loop_test(t, out_reader_goes_while_idle, 0, 4);
 	tcase_add_loop_test(t, out_reader_goes_while_writing, 0, 6);
+	tcase_add_loop_test(t, out_reader_of_a_socket_stays, 0, 2);
 	tcase_add_loop_test(t, out_cannot_be_written, 0, 2);
 	tcase_add_test(t, out_is_written_at_the_end_of_the_turn);
 	tcase_add_test(t, out_queue_grows_while_wrapped);
