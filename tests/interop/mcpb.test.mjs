@@ -87,8 +87,9 @@ async function session(config) {
 describe('the bundle', { skip: !here && 'no bundle for this platform' }, () => {
     before(async () => {
         dir = fs.mkdtempSync(path.join(os.tmpdir(), 'mcpsplice-mcpb-'));
-        fs.mkdirSync(path.join(dir, 'dist', platform), { recursive: true });
-        fs.copyFileSync(binary, path.join(dir, 'dist', platform, 'mcpsplice'));
+        fs.mkdirSync(path.join(dir, 'dist'));
+        fs.copyFileSync(binary,
+            path.join(dir, 'dist', `mcpsplice-1.2.3-${platform}`));
         server = http.createServer((req, res) => {
             let text = '';
 
