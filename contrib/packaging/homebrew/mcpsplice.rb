@@ -1,5 +1,5 @@
-# Not tried: only its syntax was checked. A release puts the address and the
-# SHA-256 of the tarball of "make dist" in place of @URL@ and @SHA256@.
+# Not tried: only its syntax was checked. A release fills in the SHA-256 of its
+# source tarball; who publishes it fills in its address and the project's page.
 class Mcpsplice < Formula
   desc "Use a remote MCP server as if it were a local one"
   homepage "@HOMEPAGE@"

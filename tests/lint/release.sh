@@ -1,0 +1,145 @@
+#!/bin/sh
+# contrib/release, as far as it can be tried without building: what it refuses,
+# the list of sources, the SBOM and the licences.
+set -eu
+
+here=$(dirname "$0")
+top=$(cd "${abs_top_srcdir:-${srcdir:-$here/..}/..}" && pwd)
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+failed=0
+
+fail()
+{
+	echo "$*"
+	failed=1
+}
+
+cd "$top/contrib"
+for script in release release.d/build release.d/fetch release.d/notices \
+    release.d/programs npm/pack; do
+	sh -n "$script" || fail "$script: sh does not take it"
+	[ -x "$script" ] || fail "$script cannot be run"
+done
+for usage in release release.d/programs npm/pack; do
+	status=0
+	"./$usage" >"$dir/usage" 2>&1 || status=$?
+	[ $status -eq 2 ] || fail "$usage without arguments exits $status"
+	grep -q VERSION "$dir/usage" || grep -q '^usage: ' "$dir/usage" ||
+	    fail "$usage does not say its usage"
+done
+
+# What it refuses, in a history of its own.
+# refuses WORDS VERSION: with these words, before it makes or installs anything
+refuses()
+{
+	if "$dir/tree/contrib/release" "$2" >"$dir/out" 2>&1; then
+		fail "release $2 is not refused: $1"
+	fi
+	grep -q -e "$1" "$dir/out" || fail "release $2 says: $(cat "$dir/out")"
+	[ ! -e "$dir/tree/dist" ] || fail "release $2 makes dist"
+}
+
+if command -v git >/dev/null 2>&1; then
+	mkdir -p "$dir/tree/contrib"
+	cp release "$dir/tree/contrib"
+	cp ../NEWS "$dir/tree"
+	echo 'AC_INIT([mcpsplice], [7.8.9])' >"$dir/tree/configure.ac"
+	(
+		export HOME="$dir" GIT_CONFIG_NOSYSTEM=1
+		cd "$dir/tree"
+		git init -q
+		git add .
+		git -c user.name=a -c user.email=a@b.invalid commit -q -m a
+	)
+	refuses 'configure.ac has version 7.8.9, not 7.8.8' 7.8.8
+	refuses 'NEWS begins with ".*", not with "7.8.9"' 7.8.9
+	(
+		export HOME="$dir" GIT_CONFIG_NOSYSTEM=1
+		cd "$dir/tree"
+		sed -i 3s/.*/7.8.9/ NEWS
+		git -c user.name=a -c user.email=a@b.invalid commit -q -a -m b
+		echo more >>configure.ac
+	)
+	refuses '^ M configure.ac' 7.8.9
+else
+	echo 'git is not here: what contrib/release refuses was not tried'
+fi
+
+# Each package has a version, its upstream source, and Debian's description.
+awk '
+function end() {
+	if (name != "" && (orig != 1 || dsc != 1)) {
+		print "sources: " name " lacks a file"; bad = 1
+	}
+}
+/^# [a-z0-9-]+ [^ ]+$/ { end(); name = $2; orig = dsc = 0; n++; next }
+/^#/ || /^$/ { next }
+!/^[0-9a-f]+  [^ ]+$/ || length($1) != 64 { print "sources: " $0; bad = 1 }
+/\.orig\.tar\.[a-z]+$/ { orig++ }
+/\.dsc$/ { dsc++ }
+END { end(); if (n != 8) { print "sources: " n " packages"; bad = 1 }; exit bad }
+' release.d/sources || failed=1
+
+# What the build unpacks is pinned, and nothing else is.
+sed -n 's/^	unpack \([a-z0-9-]*\)$/\1/p' release.d/build | sort >"$dir/unpacked"
+sed -n '/^$/,$s/^# \([^ ]*\) .*/\1/p' release.d/sources | sort >"$dir/pinned"
+[ -s "$dir/unpacked" ] && diff "$dir/unpacked" "$dir/pinned" ||
+    fail 'only one of build and sources has these'
+
+mkdir "$dir/new" "$dir/new/deb"
+for file in mcpsplice-1.2.3-linux-x86_64 mcpsplice-1.2.3-linux-x86_64.debug \
+    mcpsplice-1.2.3.tgz deb/a.deb; do
+	echo "$file" >"$dir/new/$file"
+done
+export SOURCE_DATE_EPOCH=0
+release.d/sbom 1.2.3 release.d/sources "$dir/new" >"$dir/sbom" || fail 'no SBOM'
+python3 - "$dir/sbom" "$dir/new" <<'END' || fail 'the SBOM is wrong'
+import hashlib, json, sys
+d = json.load(open(sys.argv[1]))
+ids = {x["SPDXID"]: x["name"] for x in d["packages"]}
+libraries = set(ids.values()) - {"mcpsplice"}
+assert libraries == {"curl", "json-c", "libevent", "libgcc", "mimalloc", "musl",
+                     "nghttp2", "openssl", "zlib"}, libraries
+names = {x["SPDXID"]: x["fileName"] for x in d["files"]}
+assert len(names) == 4, names
+for f in d["files"]:
+    text = open(sys.argv[2] + "/" + f["fileName"], "rb").read()
+    assert hashlib.sha256(text).hexdigest() == f["checksums"][1]["checksumValue"]
+known = {"SPDXRef-DOCUMENT"} | set(ids) | set(names)
+parts = {}
+for r in d["relationships"]:
+    assert {r["spdxElementId"], r["relatedSpdxElement"]} <= known, r
+    parts.setdefault(names.get(r["spdxElementId"]), set()).add(
+        (r["relationshipType"], ids.get(r["relatedSpdxElement"])))
+assert parts["./mcpsplice-1.2.3-linux-x86_64"] == {
+    ("STATIC_LINK", x) for x in libraries}
+assert parts["./mcpsplice-1.2.3.tgz"] == {("DEPENDS_ON", x) for x in libraries}
+assert set(parts) == {None, "./mcpsplice-1.2.3-linux-x86_64",
+                      "./mcpsplice-1.2.3.tgz"}, parts
+END
+{
+	echo '# unheard 1.0'
+	echo "$(printf '%064d' 0)  unheard_1.0.orig.tar.gz"
+} >"$dir/unheard"
+! release.d/sbom 1.2.3 "$dir/unheard" "$dir/new" >"$dir/out" 2>&1 ||
+    fail 'the SBOM takes a package without a known licence'
+
+# The licences come from the sources; one without is an error.
+mkdir -p "$dir/src/lib-1"
+echo 'Use it well.' >"$dir/src/lib-1/COPYING"
+tar -czf "$dir/src/lib_1.orig.tar.gz" -C "$dir/src" lib-1
+tar -cf "$dir/sources.tar" -C "$dir/src" lib_1.orig.tar.gz
+release.d/notices "$dir/sources.tar" ../COPYING >"$dir/out" || fail 'no licences'
+for line in mcpsplice 'lib 1' 'Use it well.'; do
+	grep -qx "$line" "$dir/out" || fail "the licences lack: $line"
+done
+mv "$dir/src/lib-1/COPYING" "$dir/src/lib-1/ABOUT"
+tar -czf "$dir/src/lib_1.orig.tar.gz" -C "$dir/src" lib-1
+tar -cf "$dir/sources.tar" -C "$dir/src" lib_1.orig.tar.gz
+! release.d/notices "$dir/sources.tar" ../COPYING >"$dir/out" 2>&1 ||
+    fail 'a source without a licence is taken'
+
+! grep -rnE '(registry|index|hub|pypi|ghcr|quay|crates)\.[a-z]*\.?(org|io|com)' \
+    release release.d npm || fail 'a registry is named'
+exit $failed
