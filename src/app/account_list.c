@@ -472,6 +472,11 @@ on_leaving(const struct record *r, const char *why, void *arg)
 {
 	struct leaving *v = arg;
 
+	if (store_found_newer(v->account.store)) {
+		v->why = xstrdup(why);
+		loop_stop(v->account.loop, 1);
+		return;
+	}
 	look_at_import(v);
 	/* A broken record would block the next sign-in, so it is erased. */
 	if (why != NULL) {

@@ -22,6 +22,8 @@ static const char *const source_words[] = { "given", "document", "registered",
 static const char *const method_words[] = { "none", "client_secret_basic",
 	"client_secret_post", "private_key_jwt" };
 
+static const char newer[] = "a newer mcpsplice wrote it";
+
 /* A string member: its name in JSON and its offset in the struct. A list ends
  * with a name that is NULL. */
 struct member {
@@ -198,6 +200,14 @@ part_of(struct json_object *tree, const char *name, struct json_object **o)
 	return json_object_is_type(*o, json_type_object) ? 0 : -1;
 }
 
+/* Does the client have a word that a newer mcpsplice put there? */
+static bool
+is_newer_client(struct json_object *o, int source, int method)
+{
+	return (source < 0 && document_text(o, "source") != NULL) ||
+	    (method < 0 && document_text(o, "method") != NULL);
+}
+
 static int
 parse_client(struct record *r, const char **why)
 {
@@ -214,6 +224,10 @@ parse_client(struct record *r, const char **why)
 	    COUNT(source_words));
 	method = word_of(document_text(o, "method"), method_words,
 	    COUNT(method_words));
+	if (is_newer_client(o, source, method)) {
+		*why = newer;
+		return RECORD_NEWER;
+	}
 	if (r->client.id == NULL || source < 0 || method < 0)
 		return -1;
 	r->client.source = (enum client_source)source;
@@ -255,8 +269,8 @@ parse_top(struct record *r, const char **why)
 	int64_t version = document_number(r->json, "version");
 
 	if (version > RECORD_VERSION) {
-		*why = "a newer version of mcpsplice wrote it";
-		return -1;
+		*why = newer;
+		return RECORD_NEWER;
 	}
 	if (version != RECORD_VERSION) {
 		*why = "it does not say that it is a record of version 1";
@@ -276,14 +290,16 @@ parse_top(struct record *r, const char **why)
 int
 record_parse(struct record *r, struct span text, const char **why)
 {
+	int rc;
+
 	record_init(r);
 	r->json = document_parse(text, why);
 	if (r->json == NULL)
 		return -1;
-	if (parse_top(r, why) < 0 || parse_client(r, why) < 0 ||
-	    parse_token(r, why) < 0) {
+	if ((rc = parse_top(r, why)) < 0 || (rc = parse_client(r, why)) < 0 ||
+	    (rc = parse_token(r, why)) < 0) {
 		record_free(r);
-		return -1;
+		return rc;
 	}
 	*why = NULL;
 	return 0;

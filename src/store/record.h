@@ -10,6 +10,10 @@
 
 #define RECORD_VERSION 1
 
+/* What record_parse returns instead of -1 for the record of a newer mcpsplice,
+ * which must not be changed or removed. */
+#define RECORD_NEWER (-2)
+
 /* How a client proves itself at the token endpoint. */
 enum client_method { CLIENT_NONE, CLIENT_BASIC, CLIENT_POST, CLIENT_JWT };
 
@@ -56,7 +60,8 @@ void record_init(struct record *r);
 void record_free(struct record *r); /* wipes the secrets */
 /* Copies from into to, which has to be empty. */
 void record_copy(struct record *to, const struct record *from);
-/* Parses a record. Returns 0, or -1 with a static *why; r is then empty. */
+/* Parses a record. Returns 0, or -1 or RECORD_NEWER with a static *why; r is then
+ * empty. */
 int record_parse(struct record *r, struct span text, const char **why);
 /* Appends the record as JSON. */
 void record_print(const struct record *r, struct buf *out);

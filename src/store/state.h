@@ -19,6 +19,7 @@ struct store {
 	int dir;       /* the folder; -1: it does not exist */
 	char **helper; /* words of its command line, or NULL */
 	size_t helper_words;
+	bool newer; /* see store_found_newer */
 	const char *const *unset;
 	struct store_op *ops; /* operations under way */
 };

@@ -36,6 +36,7 @@ struct store_op {
 	void *arg;
 	struct record record;
 	bool found; /* record was found */
+	bool newer; /* it is of a newer mcpsplice */
 	char *why;
 	struct child *child; /* the running helper; NULL: op_tell is deferred */
 	struct buf output;
@@ -155,6 +156,7 @@ op_tell(void *arg)
 	struct store_op *op = arg;
 
 	op_unlink(op);
+	op->store->newer = op->newer;
 	if (op->get != NULL)
 		op->get(op->found ? &op->record : NULL, op->why, op->arg);
 	else
@@ -188,9 +190,17 @@ static void
 op_parse(struct store_op *op, struct span text, const char *where)
 {
 	const char *reason;
+	int rc = record_parse(&op->record, text, &reason);
 
-	op->found = record_parse(&op->record, text, &reason) == 0;
-	if (!op->found)
+	op->found = rc == 0;
+	op->newer = rc == RECORD_NEWER;
+	if (op->newer)
+		op->why = xasprintf("%s was written by a newer mcpsplice, so "
+				    "this one leaves it alone: use the newer "
+				    "one, or give this one a sign-in of its "
+				    "own with --profile",
+		    where);
+	else if (!op->found)
 		op->why = xasprintf("%s cannot be used: %s; \"mcpsplice "
 				    "logout URL\" removes it",
 		    where, reason);
@@ -358,6 +368,12 @@ helper_run(struct store_op *op, const char *verb, const char *name,
 	op->child = child_new(s->loop, &config, &ops, op);
 	buf_wipe(&input);
 	free(argv);
+}
+
+bool
+store_found_newer(const struct store *s)
+{
+	return s->newer;
 }
 
 struct store_op *

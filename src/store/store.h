@@ -49,6 +49,9 @@ typedef void store_done_cb(const char *why, void *arg);
  * (why). */
 struct store_op *store_get(struct store *s, const char *name, store_get_cb *cb,
     void *arg);
+/* Did a newer mcpsplice write the record that could not be read just now? Asked
+ * in the callback of store_get. Such a record is left alone. */
+bool store_found_newer(const struct store *s);
 /* Writes the whole record with its generation raised by one. The caller has to
  * hold the token lock. */
 struct store_op *store_put(struct store *s, const char *name, struct record *r,

@@ -224,11 +224,42 @@ END_TEST
 
 START_TEST(words_of_refusal)
 {
-	const char *why = why_not("{\"version\":2,\"url\":\"u\"}");
+	const char *why;
 
-	ck_assert_ptr_nonnull(strstr(why, "newer version"));
 	why = why_not("{" TOP ",\"token\":{\"access_token\":\"CANARY 1\"}}");
 	ck_assert_ptr_null(strstr(why, "CANARY"));
+}
+END_TEST
+
+static const char *const newer[] = {
+	"{\"version\":2}",
+	"{\"version\":99,\"url\":\"u\",\"token\":7}",
+	"{" TOP ",\"client\":{\"id\":\"c\",\"source\":\"given\","
+	"\"method\":\"tls_client_auth\"}}",
+	"{" TOP ",\"client\":{\"id\":\"c\",\"source\":\"keyring\","
+	"\"method\":\"none\"}}",
+	"{" TOP ",\"client\":{\"source\":\"keyring\"}}",
+};
+
+/* It is told from a broken one, which may be removed. */
+START_TEST(newer_record)
+{
+	const char *why = "untouched";
+
+	record_free(&r);
+	ck_assert_int_eq(record_parse(&r, span_of(newer[_i]), &why),
+	    RECORD_NEWER);
+	ck_assert_str_eq(why, "a newer mcpsplice wrote it");
+	ck_assert_ptr_null(r.json);
+	ck_assert_ptr_null(r.client.id);
+	why = NULL;
+	ck_assert_int_eq(record_parse(&r,
+			     span_of("{" TOP ",\"client\":{\"id\":\"c\","
+				     "\"source\":\"given\","
+				     "\"method\":7}}"),
+			     &why),
+	    -1);
+	ck_assert_ptr_nonnull(strstr(why, "broken"));
 }
 END_TEST
 
@@ -445,6 +476,7 @@ main(void)
 	tcase_add_test(tc, from_nothing);
 	tcase_add_loop_test(tc, refused, 0, COUNT(bad));
 	tcase_add_test(tc, words_of_refusal);
+	tcase_add_loop_test(tc, newer_record, 0, COUNT(newer));
 	tcase_add_test(tc, wrong_types);
 	tcase_add_test(tc, copies_are_apart);
 	tcase_add_test(tc, drops);

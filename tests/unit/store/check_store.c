@@ -387,11 +387,15 @@ START_TEST(corrupt)
 	ck_assert(refuses(".json cannot be used"));
 	put_text("{\"version\":1,\"url\":\"" URL "\"");
 	ck_assert(refuses(".json cannot be used"));
+	ck_assert(!store_found_newer(store));
 	put_text("{\"version\":2,\"url\":\"" URL "\"}");
-	ck_assert(refuses("newer version"));
+	ck_assert(refuses("was written by a newer mcpsplice"));
+	ck_assert(store_found_newer(store));
+	ck_assert_ptr_null(strstr(got.why, "removes it"));
 	put_text("{\"version\":1,\"url\":\"" URL "\",\"token\":"
 		 "{\"access_token\":\"CANARY CANARY\"}}");
 	ck_assert(refuses("\"token\" is broken"));
+	ck_assert(!store_found_newer(store));
 	ck_assert_ptr_null(strstr(got.why, "CANARY"));
 	long_text = xcalloc(1, BOUND_DOCUMENT_BYTES + 2);
 	memset(long_text, ' ', BOUND_DOCUMENT_BYTES + 1);
