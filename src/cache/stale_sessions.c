@@ -21,11 +21,13 @@
 
 #include "base/bounds.h"
 #include "base/log.h"
+#include "cache/format.h"
 #include "io/file.h"
 #include "io/loop.h"
 
 #define STALE_SESSIONS_FOLDER ".local/state/mcpsplice/sessions"
-#define STALE_SESSIONS_TITLE "mcpsplice session 1"
+#define STALE_SESSIONS_TITLE "mcpsplice session "
+#define STALE_SESSIONS_FORMAT 1
 #define NAME_BYTES 33 /* 32 hex digits and a NUL */
 #define VERSION_MAX 64
 
@@ -96,8 +98,8 @@ add_record(struct buf *out, const struct record *r)
 	char sum[PROFILE_HEX_BYTES];
 	struct span all;
 
-	buf_addf(out, STALE_SESSIONS_TITLE "\n%.*s\n%" PRId64 "\n",
-	    (int)r->hash.n, r->hash.p, r->began_ms);
+	buf_addf(out, STALE_SESSIONS_TITLE "%d\n%.*s\n%" PRId64 "\n",
+	    STALE_SESSIONS_FORMAT, (int)r->hash.n, r->hash.p, r->began_ms);
 	buf_addspan(out, r->session);
 	buf_addc(out, '\n');
 	buf_addspan(out, r->version);
@@ -315,7 +317,11 @@ judge(struct taking *t, int fd, const char *name)
 	struct record r;
 
 	buf_init(&text, 0);
-	if (!read_record(fd, &text, &r)) {
+	if (format_is_newer(fd, STALE_SESSIONS_TITLE, STALE_SESSIONS_FORMAT)) {
+		/* whose session it is cannot be known */
+		if (age > BOUND_NOTE_FOREIGN_MS / 1000)
+			file_remove(t->dir, name);
+	} else if (!read_record(fd, &text, &r)) {
 		if (age > BOUND_NOTE_TORN_MS / 1000)
 			file_remove(t->dir, name);
 	} else if (!is_ours(t->o, &r)) {

@@ -31,8 +31,8 @@ void stale_sessions_save(struct stale_sessions *o, struct span session,
 
 /* Calls each for at most max sessions of this profile that have no process any
  * more, and forgets them; only one process gets each session. The spans are
- * valid in the call. Files of other profiles are removed after 7 days, torn
- * ones after a minute. */
+ * valid in the call. Files of other profiles, and those of a newer mcpsplice,
+ * are removed after 7 days, torn ones after a minute. */
 typedef void stale_session_cb(struct span session, struct span version,
     void *arg);
 void stale_sessions_take(struct stale_sessions *o, size_t max,

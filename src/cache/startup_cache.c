@@ -24,15 +24,19 @@
 
 #include "base/bounds.h"
 #include "base/log.h"
+#include "cache/format.h"
 #include "core/wire/json.h"
 #include "io/file.h"
 
 #define STARTUP_CACHE_FOLDER ".cache/mcpsplice"
+#define TITLE "{\"mcpsplice\":"
 
 enum {
 	ENTRY_HEX = 12, /* digits of the client's hash in a file name */
 	DAY_S = 24 * 60 * 60,
-	FRESH_S = 7 * DAY_S /* a file as young as this is not written again */
+	FRESH_S = 7 * DAY_S, /* a file as young as this is not written again */
+	START_FORMAT = 2,
+	ERA_FORMAT = 1
 };
 
 struct startup_cache {
@@ -101,6 +105,23 @@ open_folder(const struct startup_cache *m, bool make)
 	return dir;
 }
 
+/* Is there a file of this name that a newer mcpsplice wrote? It is left
+ * alone. */
+static bool
+is_newer(int dir, const char *name, unsigned format)
+{
+	int fd = file_open(dir, name, false);
+	bool newer = fd >= 0 && format_is_newer(fd, TITLE, format);
+
+	if (fd >= 0)
+		file_close(fd);
+	if (newer)
+		log_debug("the startup cache %s is left alone: a newer "
+			  "mcpsplice wrote it",
+		    name);
+	return newer;
+}
+
 static bool
 is_json(struct span s, char kind)
 {
@@ -140,9 +161,9 @@ add_head(const struct entry *e, struct span rest, struct buf *out)
 	if (profile_digest(sum, parts, 3) < 0)
 		return -1;
 	return buf_addf(out,
-	    "{\"mcpsplice\":2,\"key\":\"%s\",\"client\":\"%s\","
-	    "\"sum\":\"%s\"}\n",
-	    e->m->profile.hash, e->client, sum);
+	    TITLE "%d,\"key\":\"%s\",\"client\":\"%s\","
+		  "\"sum\":\"%s\"}\n",
+	    START_FORMAT, e->m->profile.hash, e->client, sum);
 }
 
 /* Is head the first line for rest? */
@@ -213,7 +234,8 @@ startup_cache_load(const struct startup_cache *m, struct startup_client client,
 	if (dir < 0)
 		return false;
 	buf_init(&text, 0);
-	found = read_lines(&e, dir, &text, &l, &age);
+	found = !is_newer(dir, e.name, START_FORMAT) &&
+	    read_lines(&e, dir, &text, &l, &age);
 	file_close(dir);
 	if (found) {
 		buf_addspan(initialize, l.initialize);
@@ -294,6 +316,7 @@ prune(const char *name, void *arg)
 {
 	struct pruning *p = arg;
 	int64_t age;
+	bool newer;
 	int fd;
 
 	if (strcmp(name, p->e->name) == 0)
@@ -302,10 +325,11 @@ prune(const char *name, void *arg)
 	if (fd < 0)
 		return true;
 	age = file_age(fd);
+	newer = format_is_newer(fd, TITLE, START_FORMAT);
 	file_close(fd);
 	if (age > (int64_t)BOUND_CACHE_OLD_DAYS * DAY_S) {
 		file_remove(p->dir, name);
-	} else if (is_entry(p->e->m, name)) {
+	} else if (!newer && is_entry(p->e->m, name)) {
 		p->n++;
 		if (age >= p->oldest_age) {
 			p->oldest_age = age;
@@ -389,7 +413,8 @@ startup_cache_save(const struct startup_cache *m, struct startup_client client,
 	dir = open_folder(m, true);
 	if (dir < 0)
 		return;
-	save_in(&e, dir, l);
+	if (!is_newer(dir, e.name, START_FORMAT))
+		save_in(&e, dir, l);
 	file_close(dir);
 }
 
@@ -404,7 +429,7 @@ compose_era(const struct startup_cache *m, enum cached_era era, struct buf *out)
 		[STARTUP_CACHE_MODERN] = "modern" };
 
 	buf_reset(out);
-	buf_addf(out, "{\"mcpsplice\":1,\"key\":\"%s\",\"era\":\"%s\"}\n",
+	buf_addf(out, TITLE "%d,\"key\":\"%s\",\"era\":\"%s\"}\n", ERA_FORMAT,
 	    m->profile.hash, words[era]);
 }
 
@@ -476,7 +501,8 @@ startup_cache_load_era(const struct startup_cache *m, bool *modern, bool *sse)
 	dir = m == NULL ? -1 : open_folder(m, false);
 	if (dir < 0)
 		return false;
-	era = read_era(m, dir);
+	era = is_newer(dir, m->era, ERA_FORMAT) ? STARTUP_CACHE_NO_ERA :
+						  read_era(m, dir);
 	file_close(dir);
 	if (era == STARTUP_CACHE_NO_ERA)
 		return false;
@@ -497,7 +523,7 @@ startup_cache_save_era(const struct startup_cache *m, bool modern, bool sse)
 	dir = m == NULL ? -1 : open_folder(m, true);
 	if (dir < 0)
 		return;
-	if (read_era(m, dir) != era) {
+	if (!is_newer(dir, m->era, ERA_FORMAT) && read_era(m, dir) != era) {
 		buf_init(&b, 0);
 		compose_era(m, era, &b);
 		file_sweep(dir);
@@ -517,6 +543,7 @@ startup_cache_forget_era(const struct startup_cache *m)
 
 	if (dir < 0)
 		return;
-	file_remove(dir, m->era);
+	if (!is_newer(dir, m->era, ERA_FORMAT))
+		file_remove(dir, m->era);
 	file_close(dir);
 }

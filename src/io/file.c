@@ -225,6 +225,23 @@ file_get(int fd, size_t max, struct buf *out)
 	return -1;
 }
 
+size_t
+file_head(int fd, char *to, size_t max)
+{
+	size_t n = 0;
+	ssize_t part;
+
+	while (n < max) {
+		part = pread(fd, to + n, max - n, (off_t)n);
+		if (part < 0 && errno == EINTR)
+			continue;
+		if (part <= 0)
+			break;
+		n += (size_t)part;
+	}
+	return n;
+}
+
 /* Checks ulimit -f: a write past that limit raises a signal that ends the
  * process. */
 static bool

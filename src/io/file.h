@@ -29,6 +29,9 @@ int file_open(int dir, const char *name, bool write);
 /* Appends the whole content to out. EFBIG, with out unchanged, if it is longer
  * than max bytes. out has no cap of its own. */
 int file_get(int fd, size_t max, struct buf *out);
+/* Reads at most max bytes of its beginning; returns how many, 0 after a
+ * failure. */
+size_t file_head(int fd, char *to, size_t max);
 /* Replaces the content in place; after a failure part of text may be in the
  * file. */
 int file_put(int fd, struct span text);

@@ -285,6 +285,31 @@ START_TEST(other_profiles)
 }
 END_TEST
 
+/* Of another format: whether it is torn cannot be known. */
+START_TEST(newer_note)
+{
+	static const char *const notes[] = { "mcpsplice session 2\nx\n",
+		"mcpsplice session 10", "mcpsplice session 99999999999999\n" };
+	size_t i;
+
+	for (i = 0; i < sizeof notes / sizeof *notes; i++) {
+		leave("session");
+		home_puts(only_file(), notes[i]);
+		home_age(only_file(), WEEK - 100);
+		ck_assert(take(9, ""));
+		ck_assert(home_is(only_file(), notes[i]));
+		home_age(only_file(), WEEK + 100);
+		ck_assert(take(9, ""));
+		ck_assert_uint_eq(home_count(FOLDER), 0);
+	}
+	leave("session");
+	home_puts(only_file(), "mcpsplice session 0\nx\n");
+	home_age(only_file(), 100);
+	ck_assert(take(9, ""));
+	ck_assert_uint_eq(home_count(FOLDER), 0);
+}
+END_TEST
+
 static struct span
 of_length(char *to, size_t n)
 {
@@ -858,6 +883,7 @@ main(void)
 	tcase_add_test(tc, ours_is_not_taken);
 	tcase_add_test(tc, not_more_than_max);
 	tcase_add_test(tc, other_profiles);
+	tcase_add_test(tc, newer_note);
 	tcase_add_test(tc, ids);
 	tcase_add_test(tc, torn);
 	tcase_add_loop_test(tc, a_large_note, 0, 2);

@@ -266,6 +266,82 @@ START_TEST(many_clients)
 }
 END_TEST
 
+static char *
+big_json(const char *name, size_t n)
+{
+	char *s = xmalloc(n + 1);
+	size_t head = (size_t)snprintf(s, n, "{\"%s\":[\"", name);
+
+	memset(s + head, 'x', n - head);
+	strcpy(s + n - 3, "\"]}");
+	return s;
+}
+
+static const char *const newer_heads[] = { "{\"mcpsplice\":3,\"key\":1}\n",
+	"{\"mcpsplice\":20", "{\"mcpsplice\":99999999999999999999}" };
+
+/* It is neither used nor replaced nor removed, however long it is. */
+START_TEST(newer_file)
+{
+	const char *head = newer_heads[_i];
+	char *large = xcalloc(1, BOUND_CACHE_BYTES + 100);
+	char *start = big_json("a", BOUND_CACHE_BYTES + 1);
+
+	save(version, first, tools);
+	home_puts(file, head);
+	lines = 0;
+	ck_assert(remembers(version, NULL, NULL));
+	ck_assert_uint_eq(lines, 1);
+	ck_assert_ptr_nonnull(strstr(last_line, "a newer mcpsplice wrote it"));
+	save(version, first, tools);
+	save(version, start, "");
+	ck_assert(home_is(file, head));
+	memset(large, ' ', BOUND_CACHE_BYTES + 99);
+	memcpy(large, head, strlen(head));
+	home_puts(file, large);
+	save(version, first, tools);
+	ck_assert(home_is(file, large));
+	/* for others it is as good as any */
+	save_other(1);
+	ck_assert(remembers_other(1));
+	ck_assert(home_is(file, large));
+	free(start);
+	free(large);
+}
+END_TEST
+
+static const char *const not_newer[] = { "{\"mcpsplice\":2}\n",
+	"{\"mcpsplice\":1,", "{\"mcpsplice\":", "{\"mcpsplice\":\"3\"}",
+	" {\"mcpsplice\":3}", "{\"mcpsplice\"", "" };
+
+START_TEST(not_a_newer_file)
+{
+	save(version, first, tools);
+	home_puts(file, not_newer[_i]);
+	ck_assert(remembers(version, NULL, NULL));
+	ck_assert_ptr_nonnull(strstr(last_line, "damaged"));
+	save(version, first, tools);
+	ck_assert(remembers(version, first, tools));
+}
+END_TEST
+
+/* They are not ours to count. */
+START_TEST(newer_files_of_other_clients)
+{
+	unsigned n;
+
+	for (n = 0; n < BOUND_CACHE_CLIENTS; n++)
+		save_other(n);
+	save(version, first, tools);
+	home_puts(file, "{\"mcpsplice\":3}");
+	home_age(file, 100000);
+	save_other(BOUND_CACHE_CLIENTS);
+	save_other(BOUND_CACHE_CLIENTS + 1);
+	ck_assert(home_is(file, "{\"mcpsplice\":3}"));
+	ck_assert_uint_eq(home_count(FOLDER), BOUND_CACHE_CLIENTS + 1);
+}
+END_TEST
+
 /* Files of any server that nobody used for long; and those of another version
  * of mcpsplice, which named them otherwise. */
 START_TEST(old_files)
@@ -458,17 +534,6 @@ START_TEST(foreign)
 	free(theirs);
 }
 END_TEST
-
-static char *
-big_json(const char *name, size_t n)
-{
-	char *s = xmalloc(n + 1);
-	size_t head = (size_t)snprintf(s, n, "{\"%s\":[\"", name);
-
-	memset(s + head, 'x', n - head);
-	strcpy(s + n - 3, "\"]}");
-	return s;
-}
 
 START_TEST(too_big)
 {
@@ -825,6 +890,22 @@ START_TEST(a_corrupt_era)
 	save_era(eras[_i]);
 	ck_assert_pstr_eq(era(), eras[_i]);
 	buf_free(&b);
+}
+END_TEST
+
+START_TEST(a_newer_era)
+{
+	static const char text[] = "{\"mcpsplice\":2,\"era\":\"modern\"}\n";
+
+	save_era("legacy");
+	home_puts(era_file, text);
+	lines = 0;
+	ck_assert_pstr_eq(era(), NULL);
+	ck_assert_uint_eq(lines, 1);
+	save_era("sse");
+	startup_cache_forget_era(startup_cache);
+	ck_assert_pstr_eq(era(), NULL);
+	ck_assert(home_is(era_file, text));
 }
 END_TEST
 
@@ -1213,6 +1294,9 @@ remembering(void)
 	tcase_add_test(tc, same_is_not_written);
 	tcase_add_test(tc, other_client);
 	tcase_add_test(tc, many_clients);
+	tcase_add_loop_test(tc, newer_file, 0, COUNT(newer_heads));
+	tcase_add_loop_test(tc, not_a_newer_file, 0, COUNT(not_newer));
+	tcase_add_test(tc, newer_files_of_other_clients);
 	tcase_add_test(tc, old_files);
 	tcase_add_test(tc, very_many_files);
 	tcase_add_test(tc, used_files_stay_young);
@@ -1244,6 +1328,7 @@ remembering_eras(void)
 	tcase_add_test(tc, an_era_and_a_start);
 	tcase_add_loop_test(tc, an_era_ages, 0, COUNT(ages));
 	tcase_add_loop_test(tc, a_corrupt_era, 0, COUNT(eras));
+	tcase_add_test(tc, a_newer_era);
 	tcase_add_test(tc, a_foreign_era);
 	tcase_add_loop_test(tc, a_large_era, 0, 2);
 	tcase_add_test(tc, an_era_that_others_can_write);

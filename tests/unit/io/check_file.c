@@ -236,6 +236,25 @@ START_TEST(read_bounds)
 END_TEST
 
 /* A file that claims a terabyte is read up to the bound only. */
+START_TEST(read_head)
+{
+	char head[4] = "....";
+	int fd;
+
+	home_put("own/f", "abcdef", 6, 0600);
+	fd = file_open(dir, "f", false);
+	ck_assert_uint_eq(file_head(fd, head, 3), 3);
+	ck_assert_int_eq(memcmp(head, "abc.", 4), 0);
+	file_close(fd);
+	home_put("own/f", "x", 1, 0600);
+	fd = file_open(dir, "f", false);
+	ck_assert_uint_eq(file_head(fd, head, sizeof head), 1);
+	ck_assert_int_eq(memcmp(head, "xbc.", 4), 0);
+	file_close(fd);
+	ck_assert_uint_eq(file_head(dir, head, sizeof head), 0);
+}
+END_TEST
+
 START_TEST(read_sparse)
 {
 	home_puts("own/f", "x");
@@ -740,6 +759,7 @@ files(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, read_bounds);
+	tcase_add_test(tc, read_head);
 	tcase_add_test(tc, read_sparse);
 	tcase_add_test(tc, read_long);
 	tcase_add_test(tc, read_refuses);
