@@ -48,9 +48,12 @@ option_argv_unknown(const char *prefix, const char *dashes, struct span name)
 				 "of your own",
 		    prefix, dashes, n, name.p, dashes[0] == '-' ? "--" : "");
 	if (near == NULL)
+		/* a file may have been written for a newer copy */
 		return xasprintf("%sunknown option \"%s%.*s\"; \"mcpsplice "
-				 "help all\" lists them",
-		    prefix, dashes, n, name.p);
+				 "help all\" lists %s",
+		    prefix, dashes, n, name.p,
+		    *prefix == '\0' ? "them" :
+				      "those of mcpsplice " PACKAGE_VERSION);
 	return xasprintf("%sunknown option \"%s%.*s\" (did you mean %s%s?)",
 	    prefix, dashes, n, name.p, dashes, near);
 }

@@ -610,7 +610,7 @@ static const struct file_case file_cases[] = {
 	{ "-A x\n-v\n", "agent=x;verbose=1;", NULL },
 	{ "A x\n", NULL,
 	    "1: unknown option \"A\"; \"mcpsplice help all\" "
-	    "lists them" },
+	    "lists those of mcpsplice " PACKAGE_VERSION },
 	{ "user-agent = a b # c", "agent=a b;", NULL },
 	{ "user-agent = a#b", "agent=a#b;", NULL },
 	{ "user-agent = \"a # b\" # c", "agent=a # b;", NULL },
@@ -657,7 +657,8 @@ static const struct file_case file_cases[] = {
 	  "profile = b\n",
 	    "profile=a;", NULL },
 	{ "agent\n", NULL,
-	    "1: unknown option \"agent\"; \"mcpsplice help all\" lists them" },
+	    "1: unknown option \"agent\"; \"mcpsplice help all\" lists "
+	    "those of mcpsplice " PACKAGE_VERSION },
 	{ "[*]\nfail\n", "fail=1;", NULL },
 	{ "[http://localhost/*] # this\nfail\n", "fail=1;", NULL },
 	{ "[http://other/*]\nfail\n[*]\nhttp2\n", "http2=1;", NULL },
