@@ -293,7 +293,7 @@ class Server:
     """The bare server.  handler(request, reply) runs in its own thread."""
 
     def __init__(self, handler=None, tls=None, unix=None, listen=True,
-                 host="127.0.0.1"):
+                 host="127.0.0.1", port=0):
         self.handler = handler
         self.host = host
         self.tls = tls
@@ -307,7 +307,7 @@ class Server:
         self.lock = threading.RLock()
         self.open = set()
         self.sock = None
-        self.port = 0
+        self.port = port
         self.bind()
         if listen:
             self.up()

@@ -136,7 +136,7 @@ class Splice:
 
     def __init__(self, case, args, server=None, env=None,
                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, reader=True,
-                 cwd=None):
+                 cwd=None, program=PROGRAM):
         self.case = case
         self.server = server
         self.sent = collections.Counter()   # id -> answers that are due
@@ -156,7 +156,7 @@ class Splice:
         full.update(env or {})
         full = {k: v for k, v in full.items() if v is not None}
         self.started = time.monotonic()
-        self.proc = subprocess.Popen([PROGRAM] + [str(a) for a in args],
+        self.proc = subprocess.Popen([program] + [str(a) for a in args],
                                      stdin=stdin, stdout=stdout,
                                      stderr=self.err_file, env=full, cwd=cwd,
                                      bufsize=0)
@@ -578,11 +578,12 @@ class Case(unittest.TestCase):
         os.close(main)
         return p.wait(LIVE), out.decode().replace("\r\n", "\n")
 
-    def once(self, args, data=b"", env=None, seconds=LIVE, **kw):
+    def once(self, args, data=b"", env=None, seconds=LIVE, program=PROGRAM,
+             **kw):
         """Runs to the end on the given stdin: status, stdout, stderr."""
         if "stdin" not in kw:
             kw["input"] = data
-        r = subprocess.run([PROGRAM] + [str(a) for a in args],
+        r = subprocess.run([program] + [str(a) for a in args],
                            env=self.environment(env), stdout=subprocess.PIPE,
                            stderr=subprocess.PIPE, timeout=seconds, **kw)
         return r.returncode, r.stdout, r.stderr.decode("utf-8",

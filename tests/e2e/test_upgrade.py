@@ -1,0 +1,874 @@
+"""Upgrades: files that other versions of mcpsplice have written, and an old and
+a new copy on one HOME.
+
+tests/data/upgrade/VERSION holds what the program of a release left behind (see
+README there).  With MCPSPLICE_OLD=PROGRAM, the program of the release before,
+there are more cases: both run at the same time."""
+
+import collections
+import glob
+import hashlib
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import threading
+import time
+import unittest
+
+import authserver
+import faultserver
+import pace
+import support
+import test_signin_many
+from support import HERE, INITIALIZED, LIVE, PROGRAM, alone, init
+
+DATA = os.path.join(HERE, "..", "data", "upgrade")
+OLD = os.environ.get("MCPSPLICE_OLD", "")
+# The files of mcpsplice are named by a hash over the URL, so the servers are
+# always at the same place: one that nobody else uses.
+HOST, ISSUER, PORT = "127.83.17.1", "127.83.17.2", 18765
+STORE = ".local/state/mcpsplice/auth"
+SESSIONS = ".local/state/mcpsplice/sessions"
+CACHE = ".cache/mcpsplice"
+PROFILES = ("plain", "work", "secret")
+TOOLS = {"tools": [{"name": "remembered", "inputSchema": {"type": "object"}}]}
+INFO = {"name": "a server of long ago", "version": "7"}
+VARIABLES = {"MORE": "m", "TOKEN": "t", "SECRET": "s"}
+LONG = 3 * LIVE
+
+
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def write(path, data):
+    """A file of mcpsplice's own: nobody else may read it."""
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    if os.path.exists(path):
+        os.unlink(path)
+    with open(path, "wb", opener=lambda n, f: os.open(n, f, 0o600)) as f:
+        f.write(data)
+
+
+def profile_args(profile):
+    return () if profile == "plain" else ("--profile", profile)
+
+
+class Recalled(authserver.Protected):
+    """The server of the files: what it says is in the startup cache."""
+
+    def __init__(self, auth, **kw):
+        super().__init__(auth, host=HOST, port=PORT, **kw)
+        self.methods["tools/list"] = lambda rx, tx: tx.result(TOOLS)
+
+    def init_result(self, rx):
+        return dict(super().init_result(rx), serverInfo=INFO)
+
+
+class World(authserver.Case):
+    """The servers at their place."""
+
+    def setUp(self):
+        super().setUp()
+        if not hasattr(os, "uname") or os.uname().sysname != "Linux":
+            self.skipTest("127.83.17.1 is no address of this system")
+        self.a = self.adopt(self.alone_there(), {})
+        self.m = self.adopt(Recalled(self.a), {})
+        self.modern = faultserver.Mcp(host=HOST, port=PORT + 1)
+        self.servers.append(self.modern)
+        self.b = self.browser()
+
+    @staticmethod
+    def alone_there():
+        """The first server; waits for another run of these tests."""
+        limit = pace.Limit(LONG)
+        while True:
+            try:
+                return authserver.AuthServer(host=ISSUER, port=PORT)
+            except OSError:
+                if limit.left() <= 0:
+                    raise
+
+    def proxy(self, *args, **kw):
+        return self.splice(self.m, "--browser", self.b.command, "--start",
+                           "wait", *args, **kw)
+
+    def works(self, p):
+        key = "key-%d" % self.count()
+        answer = p.tool(key=key, seconds=LONG)
+        self.assertIn("result", answer, p.err()[-2000:])
+        self.assertEqual(self.m.runs(key), 1)
+
+    def command(self, *args, **kw):
+        status, out, err = self.once([str(a) for a in args], seconds=LONG,
+                                     **kw)
+        return status, out.decode() + err
+
+    def own(self, *names):
+        return os.path.join(self.home, *names)
+
+    def listed(self, *names):
+        try:
+            return sorted(os.listdir(self.own(*names)))
+        except FileNotFoundError:
+            return []
+
+    def all_files(self):
+        """path -> content of all files of mcpsplice."""
+        found = {}
+        for folder in (STORE, SESSIONS, CACHE):
+            for name in self.listed(folder):
+                found[os.path.join(folder, name)] = read(
+                    self.own(folder, name))
+        return found
+
+
+class Old(World):
+    """On a HOME of that version."""
+    version = "0.1"
+
+    def setUp(self):
+        super().setUp()
+        self.data = os.path.join(DATA, self.version)
+        for part, folder in (("auth", STORE), ("sessions", SESSIONS),
+                             ("cache", CACHE)):
+            for path in glob.glob(os.path.join(self.data, part, "*")):
+                write(self.own(folder, os.path.basename(path)), read(path))
+        self.records = {}       # profile -> (path, document)
+        for name in self.listed(STORE):
+            if name.endswith(".json"):
+                doc = json.loads(read(self.own(STORE, name)))
+                self.records[doc.get("profile", "plain")] = (
+                    self.own(STORE, name), doc)
+        self.assertEqual(set(self.records), set(PROFILES))
+        for path, doc in self.records.values():
+            self.know(doc)
+
+    def know(self, doc):
+        """The authorization server remembers what it once gave."""
+        a, c, t = self.a, doc["client"], doc["token"]
+        client = authserver.Client(c["id"], c.get("secret"), c["method"],
+                                   [c["redirect_uri"]])
+        family = authserver.Family(client, doc["resource"],
+                                   t.get("scope_granted"))
+        family.current = t["refresh_token"]
+        with a.lock:
+            a.clients[client.id] = client
+            a.families[t["refresh_token"]] = family
+            a.tokens[t["access_token"]] = authserver.Token(
+                client, doc["resource"], t.get("scope_granted"), None, family)
+        for text in (t["access_token"], t["refresh_token"], c.get("secret")):
+            if text:
+                a.note_secret("old", text)
+
+    def record(self, profile="plain"):
+        return json.loads(read(self.records[profile][0]))
+
+    def edit(self, profile, fn):
+        """The record as another version would write it; its new content."""
+        path, doc = self.records[profile]
+        doc = json.loads(json.dumps(doc))
+        fn(doc)
+        text = json.dumps(doc).encode()
+        write(path, text)
+        return text
+
+    def unasked(self):
+        """Nobody was bothered."""
+        self.assertEqual((self.b.opened(), self.a.authorizations,
+                          self.a.registrations, self.a.reuse_events),
+                         ([], 0, 0, 0))
+
+    def session_note(self):
+        name, = [n for n in self.listed(SESSIONS) if len(n) == 32]
+        return self.own(SESSIONS, name)
+
+
+class SignedIn(Old):
+    def test_token(self):
+        """A token that is still good is used as it is."""
+        before = read(self.records["work"][0])
+        p = self.proxy("--profile", "work")
+        p.hello()
+        self.works(p)
+        p.finish()
+        self.assertEqual(self.a.token_requests(), 0)
+        self.assertEqual(read(self.records["work"][0]), before)
+        self.unasked()
+
+    def test_refresh(self):
+        """One that is over is renewed, and the record stays what it was."""
+        for profile in ("plain", "secret"):
+            before = self.record(profile)
+            self.a.expire()
+            p = self.proxy(*profile_args(profile))
+            p.hello()
+            self.works(p)
+            p.finish()
+            after = self.record(profile)
+            self.assertEqual(after["generation"], before["generation"] + 1)
+            for doc in (before, after):
+                for name in ("access_token", "refresh_token", "obtained_at",
+                             "expires_at"):
+                    self.assertIsNotNone(doc["token"].pop(name))
+                del doc["generation"]
+            self.assertEqual(after, before)
+        self.assertEqual(self.a.given["refresh_token"], 2)
+        self.unasked()
+
+    def test_status_and_logout(self):
+        status, text = self.command("status")
+        self.assertEqual(status, 0, text)
+        self.assertEqual(text.count(self.m.url), 3)
+        self.assertIn("(profile work)", text)
+        status, text = self.command("logout", self.m.url)
+        self.assertEqual(status, 0, text)
+        self.assertIn("Signed out", text)
+        self.assertFalse(os.path.exists(self.records["plain"][0]))
+        self.assertEqual(self.a.counts["revoke"], 2)
+        for profile in ("work", "secret"):
+            self.assertTrue(os.path.exists(self.records[profile][0]))
+
+    def test_helper(self):
+        """The same record, kept by a helper."""
+        helper, log = self.helper(read(self.records["plain"][0]))
+        self.a.expire()
+        p = self.proxy("--auth-store", "helper:" + helper)
+        p.hello()
+        self.works(p)
+        p.finish()
+        self.assertIn("store", read(log).decode().split())
+        kept = json.loads(read(os.path.join(self.tmp, "kept")))
+        self.assertEqual(kept["generation"], self.record()["generation"] + 1)
+        self.unasked()
+
+    def helper(self, text):
+        kept, log = self.path("kept", text, 0o600), self.path("log", "")
+        self.may_hold += [kept]
+        return self.path("helper", """#!/bin/sh
+echo $1 >>%s
+case $1 in
+get) cat %s ;;
+store) sed '1,/^$/d' >%s ;;
+esac
+""" % (log, kept, kept), 0o755), log
+
+    def test_helper_with_a_newer_record(self):
+        text = self.edit("plain", lambda doc: doc.update(version=99))
+        helper, log = self.helper(text)
+        args = ("--auth-store", "helper:" + helper)
+        self.refused(args)
+        status, said = self.command("logout", self.m.url, *args)
+        self.assertEqual(status, 1, said)
+        self.assertEqual(set(read(log).decode().split()), {"get"})
+
+    def refused(self, args=()):
+        """Says what is wrong, without asking anybody."""
+        p = self.proxy(*args)
+        p.send(init("hello"))
+        e = self.our_error(p.answer("hello", LONG), "auth_required", "no")
+        self.assertIn("was written by a newer mcpsplice", e["message"])
+        self.assertIn("--profile", e["message"])
+        p.finish()
+        self.unasked()
+
+    def newer(self, change):
+        path = self.records["plain"][0]
+        text = self.edit("plain", change)
+        self.refused()
+        for words in (("logout", self.m.url), ("status", self.m.url),
+                      ("login", self.m.url, "--browser", self.b.command),
+                      ("check", self.m.url)):
+            status, said = self.command(*words)
+            self.assertEqual(status, 1, (words, said))
+            self.assertIn("was written by a newer mcpsplice", said, words)
+        self.assertEqual(read(path), text)
+        self.unasked()
+        # the way that the message names
+        p = self.proxy("--profile", "work")
+        p.hello()
+        self.works(p)
+        self.assertEqual(read(path), text)
+
+    def test_newer_version(self):
+        self.newer(lambda doc: doc.update(version=99, token="elsewhere"))
+
+    def test_newer_kind_of_client(self):
+        self.newer(lambda doc: doc["client"].update(method="tls_client_auth"))
+
+    def test_unknown_members(self):
+        """They outlive each rewrite of the same sign-in."""
+        new = {"later": {"a": [1, None, "\u00fc\0"], "b": 1.5},
+               "number": 9007199254740993}
+
+        def change(doc):
+            for part in (doc, doc["client"], doc["token"]):
+                part.update(new)
+        self.edit("plain", change)
+        first = self.record()["generation"]
+        for n in (1, 2):
+            self.a.expire()
+            p = self.proxy()
+            p.hello()
+            self.works(p)
+            p.finish()
+            doc = self.record()
+            self.assertEqual(doc["generation"], first + n)
+            for part in (doc, doc["client"], doc["token"]):
+                self.assertEqual({k: part.get(k) for k in new}, new)
+        self.unasked()
+        # what belongs to the token goes with it, the rest stays
+        status, said = self.command("login", self.m.url, "--browser",
+                                    self.b.command)
+        self.assertEqual(status, 0, said)
+        self.assertEqual({k: self.record().get(k) for k in new}, new)
+
+    def test_torn(self):
+        """It is named, and "logout" removes it."""
+        path = self.records["plain"][0]
+        write(path, read(path)[:-20])
+        p = self.proxy()
+        p.send(init("hello"))
+        e = self.our_error(p.answer("hello", LONG), "auth_required", "no")
+        self.assertIn(path, e["message"])
+        self.assertIn("logout", e["message"])
+        p.finish()
+        self.unasked()
+        status, said = self.command("logout", self.m.url)
+        self.assertEqual(status, 0, said)
+        self.assertFalse(os.path.exists(path))
+
+
+class Names(World):
+    def test_names_of_records(self):
+        """Each URL has the name that it has always had: with another one it
+        would be signed out.  The names come from libcurl, too."""
+        for path in glob.glob(os.path.join(DATA, "*", "names")):
+            log = self.path("names", "")
+            helper = self.path("name", "#!/bin/sh\nhead -n 1 >>%s\n" % log,
+                               0o755)
+            with open(path, encoding="utf-8") as f:
+                rows = [line.rstrip("\n").split("\t") for line in f]
+            self.assertGreater(len(rows), 50)
+
+            bad = []
+            for url, *args, name in rows:
+                with open(log, "w"):
+                    pass
+                self.once(["status", "--auth-store", "helper:" + helper,
+                           *args, url])
+                got = read(log).decode().strip()
+                if got != name:
+                    bad.append("%s: %s, not %s" % (url, got, name))
+            self.assertEqual(bad, [])
+
+
+class Cache(Old):
+    def test_early_answer(self):
+        """The server is down: what it said to the old program is the answer,
+        and its tools are there."""
+        self.m.down()
+        p = self.splice(self.m, "--profile", "work", "--init-timeout", "2")
+        p.send(init("hello"))
+        self.assertEqual(p.answer("hello")["result"]["serverInfo"], INFO)
+        p.send(INITIALIZED)
+        self.assertEqual(p.ask("tools/list")["result"], TOOLS)
+
+    def test_used_and_not_written_again(self):
+        """It is the same that the new program would write."""
+        before = self.identities()
+        p = self.proxy("--profile", "work")
+        p.hello()
+        self.assertEqual(p.ask("tools/list")["result"], TOOLS)
+        p.finish()
+        self.assertEqual(self.identities(), before)
+
+    def identities(self):
+        found = {}
+        for name in self.listed(CACHE):
+            st = os.stat(self.own(CACHE, name))
+            found[name] = (st.st_ino, st.st_mtime_ns)
+        return found
+
+    def first_request(self):
+        """Of a legacy client to the server that the files call modern."""
+        before = len(self.modern.requests)
+        p = self.splice(self.modern)
+        p.send(init("hello"))
+        self.assertIn("result", p.answer("hello", LONG))
+        p.finish()
+        return self.modern.requests[before].rpc
+
+    def test_era(self):
+        """A server that was modern is asked as one; else it would not."""
+        self.assertNotEqual(self.first_request(), "initialize")
+        for name in self.listed(CACHE):
+            os.unlink(self.own(CACHE, name))
+        self.assertEqual(self.first_request(), "initialize")
+
+    def run_all(self):
+        """Each kind of file is looked for; returns what was logged."""
+        p = self.proxy("--profile", "work", "-vv")
+        p.hello()
+        p.ask("tools/list")
+        self.works(p)
+        p.finish()
+        q = self.splice(self.modern, "-vv")
+        q.hello()
+        q.finish()
+        return p.err() + q.err()
+
+    def test_newer(self):
+        """Left alone bit for bit, and all works."""
+        for name in self.listed(CACHE):
+            path = self.own(CACHE, name)
+            write(path, re.sub(rb'^\{"mcpsplice":\d+', b'{"mcpsplice":99',
+                               read(path)))
+        before = self.all_files()
+        said = self.run_all()
+        after = self.all_files()
+        for name in self.listed(CACHE):
+            path = os.path.join(CACHE, name)
+            self.assertEqual(after[path], before.get(path), path)
+        self.assertIn("a newer mcpsplice wrote it", said)
+        self.unasked()
+
+    def test_torn(self):
+        """Ignored, and written anew."""
+        for name in self.listed(CACHE):
+            path = self.own(CACHE, name)
+            write(path, read(path)[:-3])
+        torn = self.all_files()
+        self.assertIn("damaged", self.run_all())
+        mended = {name for name in self.listed(CACHE) if torn[
+            os.path.join(CACHE, name)] != read(self.own(CACHE, name))}
+        # two servers, a start and an era each
+        self.assertEqual(len(mended), 4, mended)
+        self.unasked()
+
+
+class Sessions(Old):
+    def test_ended(self):
+        """The session of an old program that was killed."""
+        note = self.session_note()
+        sid = read(note).decode().split("\n")[3]
+        p = self.proxy("--profile", "work")
+        p.hello()
+        self.works(p)
+        self.assertTrue(self.m.wait(lambda: sid in self.m.deleted, LONG))
+        p.finish()
+        self.assertFalse(os.path.exists(note))
+
+    def left(self, text, age):
+        """Not ended, and still there."""
+        note = self.session_note()
+        sid = read(note).decode().split("\n")[3]
+        write(note, text(read(note)))
+        os.utime(note, (time.time() - age,) * 2)
+        before = read(note)
+        p = self.proxy("--profile", "work")
+        p.hello()
+        self.works(p)
+        p.finish()
+        self.assertNotIn(sid, self.m.deleted)
+        return os.path.exists(note) and read(note) == before
+
+    def test_newer(self):
+        self.assertTrue(self.left(lambda data: data.replace(
+            b"session 1", b"session 99"), 3600))
+
+    def test_torn(self):
+        self.assertFalse(self.left(lambda data: data[:-20], 3600))
+
+
+class Configuration(World):
+    """Files, variables and command lines of an old version."""
+
+    @staticmethod
+    def cases():
+        with open(os.path.join(DATA, "config")) as f:
+            hosts = re.findall(r"^\[(?:https://)?([^/\]]+)", f.read(), re.M)
+        rows = [(["https://%s/mcp" % h], {}) for h in hosts]
+        url = "https://elsewhere.example/mcp"
+        rows += [
+            ([url, "-vHX-A: b", "--no-keep-alive", "-xhttp://p.example:1",
+              "--fail=any", "--auth", "none"], {}),
+            ([url, "4567", "--transport", "sse-only", "--allow-http",
+              "--header", "Authorization: Bearer ${TOKEN}"], {}),
+            (["--streamableHttp", url, "--oauth2Bearer", "x", "--logLevel",
+              "none"], {}),
+            (["--sse", url], {}),
+            ([], {"MCPSPLICE_URL": url, "MCPSPLICE_REPLAY": "never",
+                  "MCPSPLICE_HEADER": "X-A: b", "MCPSPLICE_NO_COOKIES": "1",
+                  "MCPSPLICE_INIT_TIMEOUT": "3", "MCPSPLICE_AUTH": "none",
+                  "NO_PROXY": "n.example"})]
+        return rows
+
+    def shown(self, args, env):
+        """What --show-config says, but for the defaults."""
+        write(self.own(".config/mcpsplice/config"),
+              read(os.path.join(DATA, "config")))
+        status, out, err = self.once(list(args) + ["--show-config"],
+                                     env=dict(env, **VARIABLES))
+        rows = [line.replace(self.home, "HOME")
+                for line in out.decode().splitlines()
+                if not re.search(r"  default$", line)]
+        return {"status": status, "shown": rows}
+
+    def test_same_as_ever(self):
+        for path in glob.glob(os.path.join(DATA, "*", "shown.json")):
+            with open(path) as f:
+                rows = json.load(f)
+            self.assertGreater(len(rows), 10)
+            for row in rows:
+                got = self.shown(row["args"], row["env"])
+                self.assertEqual(got["status"], row["status"], row["args"])
+                missing = [line for line in row["shown"]
+                           if line not in got["shown"]]
+                self.assertEqual(missing, [], row["args"])
+
+    def test_obeyed(self):
+        write(self.own(".config/mcpsplice/config"),
+              b"[http://%s:*/*]\nheader = X-Old: yes\n" % HOST.encode())
+        p = self.splice(self.modern)
+        p.hello()
+        self.assertEqual({r.get("X-Old") for r in self.modern.requests},
+                         {"yes"})
+
+    def test_an_option_of_a_newer_one(self):
+        """It is named, with the version that does not know it."""
+        write(self.own(".config/mcpsplice/config"), b"of-the-future = 1\n")
+        version = self.command("--version")[1].split()[1].rstrip(",")
+        status, text = self.command("--show-config")
+        self.assertEqual(status, 2)
+        self.assertIn("config:1: unknown option \"of-the-future\"", text)
+        self.assertIn("mcpsplice " + version, text)
+
+    def test_wrapped_hosts(self):
+        """A host's file that an old program has changed needs no change, and
+        its backup is found."""
+        for data in glob.glob(os.path.join(DATA, "*", "host")):
+            path = self.own(".cursor/mcp.json")
+            for name in os.listdir(data):
+                write(self.own(".cursor", name), read(os.path.join(
+                    data, name)))
+            backup = path + ".mcpsplice-backup"
+            wrapped, original = read(path), read(backup)
+            status, text = self.command("wrap", "--write", path)
+            self.assertEqual(status, 0, text)
+            self.assertEqual((read(path), read(backup)), (wrapped, original))
+            status, text = self.command("wrap", "--restore", path)
+            self.assertEqual(status, 0, text)
+            self.assertEqual((read(path), read(backup)), (original, wrapped))
+
+
+class BothCase(test_signin_many.Case):
+    """The program of the release before, and this one."""
+
+    def setUp(self):
+        super().setUp()
+        self.log, self.trace = self.path("log"), self.path("trace")
+
+    def run_one(self, program, *args, **kw):
+        return self.splice(self.m, "--callback-port", self.port, "--browser",
+                           self.b.command, "--start", "wait", "--log-file",
+                           self.log, "--log-format", "json", "--trace",
+                           self.trace, *args, program=program, **kw)
+
+    def begin(self, program, *args, **kw):
+        p = self.run_one(program, *args, **kw)
+        p.send(init("hello"))
+        return p
+
+    def signed_in_one(self, program, *args, **kw):
+        p = self.begin(program, *args, **kw)
+        self.works(p)
+        return p
+
+    def command(self, program, *args):
+        status, out, err = self.once(args, seconds=LONG, program=program)
+        return status, out.decode() + err
+
+    def whole(self, path, pids):
+        """Each line is one of these processes'; returns whose."""
+        with open(path, "rb") as f:
+            rows = [json.loads(line) for line in f]
+        self.assertTrue(rows)
+        self.assertTrue({r["pid"] for r in rows} <= pids)
+        return {r["pid"] for r in rows}
+
+    def notes(self):
+        return os.listdir(os.path.join(self.home, SESSIONS))
+
+
+class BothRounds(BothCase):
+    def rounds(self, n, fell):
+        """Each call needs a new token, each round kills one process of
+        either version at a random moment: fell(p)."""
+        dice = random.Random(os.environ.get("E2E_SEED", "23"))
+        programs = [OLD, PROGRAM]
+        ps = [self.signed_in_one(programs[i % 2]) for i in range(4)]
+        pids = {p.pid for p in ps}
+        self.until(lambda: not self.logins(), "the login processes end")
+        self.counted(opened=1)
+        over, faults = threading.Event(), []
+        reader = threading.Thread(target=test_signin_many.Refresh.watch_store,
+                                  args=(self, over, faults), daemon=True)
+        reader.start()
+        seen = collections.Counter()
+        for r in range(n):
+            self.a.expire()
+            victim = dice.randrange(len(ps))
+            order = list(range(len(ps)))
+            dice.shuffle(order)
+            due = [(ps[i], ps[i].start("tools/call", {"name": "echo"}))
+                   for i in order]
+            time.sleep(dice.random() * 0.06)
+            fell(ps[victim])
+            program = dice.choice(programs)
+            seen[program] += 1
+            dead, ps[victim] = ps[victim], self.begin(program)
+            pids.add(ps[victim].pid)
+            for p, ident in due:
+                if p is not dead:
+                    self.assertIn("result", p.answer(ident, LONG),
+                                  "round %d: %s" % (r, p.err()[-1000:]))
+            answer = ps[victim].answer("hello", LONG)
+            self.assertIn("result", answer, "round %d" % r)
+            ps[victim].send(INITIALIZED)
+        over.set()
+        reader.join()
+        self.assertEqual(faults, [])
+        self.assertGreater(min(seen[p] for p in programs), n // 5)
+        for p in ps:
+            self.calls(p)
+            # no other copy has ended its session for it
+            self.assertNotIn("new session, number", p.err())
+            p.finish()
+        for program in programs:
+            status, text = self.command(program, "status", self.m.url)
+            self.assertEqual(status, 0, text)
+        # one more of each ends the sessions of the dead
+        for program in programs:
+            p = self.signed_in_one(program)
+            pids.add(p.pid)
+            self.until(lambda: len(self.notes()) == 1, "dead sessions end")
+            p.finish()
+        self.assertEqual(self.notes(), [])
+        self.whole(self.log, pids)
+        self.assertGreater(len(self.whole(self.trace, pids)), n // 2)
+
+    @alone
+    def test_proxies_are_killed(self):
+        """Its login process stores what it got, so nobody is signed out."""
+        self.rounds(60, lambda p: p.kill())
+        self.counted(opened=1)
+        asked, given = self.refreshes()
+        self.assertEqual(asked, given)
+        self.assertGreaterEqual(given, 60)
+
+    @alone
+    def test_all_are_killed(self):
+        """Its login process, too. What that had got is lost, so the server
+        must take the token of before."""
+        self.a.grace = 600
+        self.rounds(40, self.fall)
+        self.counted(opened=1)
+
+
+class BothTogether(BothCase):
+    @alone
+    def test_cold(self):
+        """Four of each want the same user: one tab, one client."""
+        self.a.script("authorize", authserver.hold(self.free))
+        ps = [self.begin(OLD if i % 2 else PROGRAM, "--init-timeout", "100")
+              for i in range(8)]
+        urls = {url for p in ps for url in self.shown(p)}
+        self.assertEqual(len(urls), 1)
+        self.free.set()
+        for p in ps:
+            self.works(p)
+        self.counted(opened=1)
+        self.assertEqual(self.a.token_requests(), 1)
+
+    def test_first_is_killed(self):
+        """One waits for the login that the other began."""
+        for first, second in ((OLD, PROGRAM), (PROGRAM, OLD)):
+            self.free.clear()
+            self.a.script("authorize", authserver.hold(self.free))
+            p = self.begin(first)
+            url = self.shown(p)
+            q = self.begin(second)
+            self.assertEqual(self.shown(q), url)
+            p.kill()
+            self.free.set()
+            self.works(q)
+            q.finish()
+            self.nobody_left()
+            self.assertEqual(self.command(first, "logout", self.m.url)[0], 0)
+        self.assertEqual((len(self.b.opened()), self.a.reuse_events), (2, 0))
+
+    def test_logout_of_a_login(self):
+        """One signs out while the other waits for its user."""
+        for first, second in ((OLD, PROGRAM), (PROGRAM, OLD)):
+            self.free.clear()
+            self.a.script("authorize", authserver.hold(self.free))
+            p = self.begin(first)
+            self.shown(p)
+            status, text = self.command(second, "logout", self.m.url)
+            self.assertEqual(status, 0, text)
+            self.assertIn("The sign-in that waited for you was ended", text)
+            self.our_error(p.answer("hello", LONG), "auth_required")
+            p.finish()
+            self.free.set()
+            for name in self.files():
+                if name.startswith("pending-"):
+                    os.unlink(os.path.join(self.store(), name))
+
+    def logout(self, first, second):
+        """One signs out; the other notices, and asks."""
+        p = self.signed_in_one(first)
+        status, text = self.command(second, "logout", self.m.url)
+        self.assertEqual(status, 0, text)
+        self.assertEqual(self.records(), [])
+        self.calls(p)
+        self.assertEqual(len(self.b.opened()), 2)
+        self.assertEqual(self.a.reuse_events, 0)
+
+    def test_old_one_signs_out(self):
+        self.logout(PROGRAM, OLD)
+
+    def test_new_one_signs_out(self):
+        self.logout(OLD, PROGRAM)
+
+
+class BothBackAndForth(BothCase):
+    @staticmethod
+    def unknown(doc):
+        """What a later version has put there."""
+        return [part.get("later") for part in
+                (doc, doc["client"], doc["token"])]
+
+    def test_record(self):
+        """An upgrade, a downgrade, and so on, with a refresh in each."""
+        self.signed_in_one(PROGRAM).finish()
+        self.nobody_left()
+
+        def later(doc):
+            for part in (doc, doc["client"], doc["token"]):
+                part["later"] = {"a": [1.5, None]}
+        self.rewrite(later)
+        for n in range(6):
+            self.outdate()
+            self.signed_in_one(OLD if n % 2 == 0 else PROGRAM).finish()
+            self.nobody_left()
+            self.assertEqual(self.unknown(self.record()),
+                             [{"a": [1.5, None]}] * 3)
+        self.counted(opened=1)
+        self.assertEqual(self.refreshes(), (6, 6))
+
+    def test_cache(self):
+        """Each answers from what the other has seen, and writes nothing."""
+        def cached():
+            folder = os.path.join(self.home, CACHE)
+            return {n: (os.stat(os.path.join(folder, n)).st_ino, read(
+                os.path.join(folder, n))) for n in os.listdir(folder)}
+        for first, second in ((OLD, PROGRAM), (PROGRAM, OLD)):
+            shutil.rmtree(os.path.join(self.home, CACHE), ignore_errors=True)
+            for n in range(2):
+                p = self.signed_in_one(first if n == 0 else second)
+                p.ask("tools/list")
+                p.finish()
+                if n == 0:
+                    before = cached()
+            self.assertEqual(cached(), before)
+            self.m.down()
+            p = self.splice(self.m, "--init-timeout", "2", program=second)
+            p.send(init("hello"))
+            self.assertEqual(p.answer("hello")["result"]["serverInfo"]["name"],
+                             "fault")
+            p.finish()
+            self.m.up()
+        self.counted(opened=1)
+
+    def test_session(self):
+        """Each ends the session of one that was killed."""
+        for first, second in ((OLD, PROGRAM), (PROGRAM, OLD)):
+            p = self.signed_in_one(first)
+            sid = self.m.made[-1]
+            self.noted(sid)
+            p.kill()
+            q = self.signed_in_one(second)
+            self.until(lambda: sid in self.m.deleted, "it is ended")
+            q.finish()
+        self.assertEqual(self.notes(), [])
+
+    def test_living_session(self):
+        """And leaves that of a living one alone."""
+        ps = [self.signed_in_one(p) for p in (OLD, PROGRAM, OLD, PROGRAM)]
+        self.settle(0.5)
+        for p in ps:
+            self.calls(p)
+        self.assertEqual(self.m.deleted, [])
+        self.assertEqual(len(self.m.made), 4)
+
+
+class BothInPlace(BothCase):
+    """The program is replaced while it runs, as a package does it."""
+
+    def under(self, change):
+        place = self.path("bin/mcpsplice", read(OLD), 0o755)
+        p = self.signed_in_one(place)
+        change(place)
+        for _ in range(2):
+            self.outdate()
+            self.calls(p)
+        self.counted(opened=1)
+        return p
+
+    def replace(self, place):
+        shutil.copy(PROGRAM, place + ".new")
+        os.rename(place + ".new", place)
+
+    def test_replaced(self):
+        self.under(self.replace)
+
+    def test_removed(self):
+        """As by npx when it tidies up."""
+        self.under(os.unlink)
+
+    def test_other_login_process(self):
+        """Where a system does not tell a process its own file, an old proxy
+        has a new login process."""
+        if os.geteuid() != 0 or not shutil.which("unshare"):
+            self.skipTest("/proc cannot be hidden")
+        place = self.path("bin/mcpsplice", read(OLD), 0o755)
+        hidden = self.path("bin/hidden", """#!/bin/sh
+exec unshare -m sh -c 'mount -t tmpfs none /proc && exec "$@"' - %s "$@"
+""" % place, 0o755)
+        p = self.signed_in_one(hidden)
+        log = self.path("started", "")
+        self.path("bin/new", """#!/bin/sh
+echo "$*" >>%s
+exec %s "$@"
+""" % (log, PROGRAM), 0o755)
+        os.rename(self.path("bin/new"), place)
+        self.outdate()
+        self.calls(p)
+        self.assertEqual(read(log), b"login --agent\n")
+        self.counted(opened=1)
+        self.assertEqual(self.refreshes(), (1, 1))
+
+
+if not OLD:
+    print("MCPSPLICE_OLD is not set: only the files of old programs are "
+          "looked at")
+    del BothRounds, BothTogether, BothBackAndForth, BothInPlace
+
+if __name__ == "__main__":
+    # the servers have one place
+    support.main(workers=1)
