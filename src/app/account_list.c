@@ -497,6 +497,21 @@ on_leaving(const struct record *r, const char *why, void *arg)
 
 static void try_lock(void *arg);
 
+/* Asks the sign-in to end, and once more if its process has written its URL
+ * after that: it did not look before. */
+static bool
+ask_for_end(struct leaving *v)
+{
+	struct store *s = v->account.store;
+	struct pending p;
+	bool again;
+
+	store_pending(s, v->name, &p);
+	again = p.url != NULL;
+	pending_free(&p);
+	return (v->ended && !again) || store_end_pending(s, v->name) == 0;
+}
+
 /* Ends the sign-in that waits for its user, if there is one: if it were
  * finished later, it would sign in again. The process that holds the lock looks
  * for its end each second. The lock is kept, so that no other sign-in
@@ -510,7 +525,7 @@ end_sign_in(void *arg)
 	v->login_lock = store_lock(a->store, STORE_LOGIN, v->name);
 	if (v->login_lock < 0 && errno == EWOULDBLOCK &&
 	    loop_now(a->loop) < v->until) {
-		if (!v->ended && store_end_pending(a->store, v->name) != 0)
+		if (!ask_for_end(v))
 			v->until = loop_now(a->loop);
 		v->ended = true;
 		loop_timer_set(v->timer, STORE_POLL_MS);

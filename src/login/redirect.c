@@ -129,6 +129,10 @@ login_do_open(struct login *g)
 {
 	int64_t *opened = g->pending.opened;
 
+	if (login_was_ended(g)) {
+		login_report(g, CAME_CANCELLED);
+		return;
+	}
 	opened[2] = opened[1];
 	opened[1] = opened[0];
 	opened[0] = login_now();

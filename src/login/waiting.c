@@ -16,11 +16,32 @@
 
 enum { LOOK_MS = 1000 };
 
+/* "mcpsplice logout" takes the URL away and notes a later failure. */
 bool
-login_save_pending(struct login *g)
+login_was_ended(struct login *g)
+{
+	struct pending p;
+	bool ended;
+
+	if (g->store == NULL)
+		return false;
+	store_pending(g->store, g->name, &p);
+	ended = p.url == NULL && p.failed_at > g->pending.failed_at;
+	pending_free(&p);
+	return ended;
+}
+
+static bool
+write_pending(struct login *g)
 {
 	return g->store == NULL ||
 	    store_set_pending(g->store, g->name, &g->pending) == 0;
+}
+
+bool
+login_save_pending(struct login *g)
+{
+	return login_was_ended(g) || write_pending(g);
 }
 
 static void
@@ -69,15 +90,9 @@ login_show(struct login *g, const char *url, const char *code)
 void
 login_look_for_end(struct login *g)
 {
-	struct pending p;
-	bool over;
-
 	if (g->pending.url == NULL)
 		return;
-	store_pending(g->store, g->name, &p);
-	over = p.url == NULL && p.failed_at > g->pending.failed_at;
-	pending_free(&p);
-	if (over)
+	if (login_was_ended(g))
 		login_report(g, CAME_CANCELLED);
 	else
 		loop_timer_set(g->look, LOOK_MS);
@@ -123,7 +138,7 @@ login_do_note_success(struct login *g)
 {
 	forget_url(&g->pending);
 	g->pending.failed_at = 0;
-	login_save_pending(g);
+	write_pending(g);
 }
 
 /* The copies that wait do not ask the user again. */
@@ -132,5 +147,5 @@ login_do_note_failure(struct login *g)
 {
 	forget_url(&g->pending);
 	g->pending.failed_at = login_now();
-	login_save_pending(g);
+	write_pending(g);
 }

@@ -7,9 +7,11 @@
 /* Tells where to go, here and to the copies that wait. code NULL: by the
  * browser. */
 void login_show(struct login *g, const char *url, const char *code);
-/* Writes g->pending, for the copies that wait. false with errno: it cannot be
- * written. */
+/* Writes g->pending, for the copies that wait, unless the login was ended: that
+ * is seen at the next look. false with errno: it cannot be written. */
 bool login_save_pending(struct login *g);
+/* Does "mcpsplice logout" want the login to be over? */
+bool login_was_ended(struct login *g);
 
 /* Ends a login that "mcpsplice logout" wants to be over; else looks again after
  * a while. */

@@ -1,6 +1,7 @@
 """Signing in: the commands login, logout and status, profiles, and what
 mcp-remote left behind.  Base is in test_signin.py."""
 
+import fcntl
 import hashlib
 import http.client
 import json
@@ -229,6 +230,58 @@ class Commands(Patient):
         self.assertEqual(p.returncode, 1)
         self.assertIn(b'"mcpsplice logout" ended this sign-in', err)
         self.assertEqual(self.command("status")[1:2], (b"Not signed in.\n",))
+
+    def lock(self, name):
+        fd = os.open(os.path.join(self.store(), name),
+                     os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        return fd
+
+    def pending(self, *rows):
+        """Writes the state of the one sign-in; without rows: its path."""
+        name, = [n for n in os.listdir(self.store())
+                 if n.startswith("pending-")]
+        path = os.path.join(self.store(), name)
+        if rows:
+            with open(path + ".x", "w", opener=lambda n, f: os.open(
+                    n, f, 0o600)) as f:
+                f.write("\n".join(rows) + "\n")
+            os.rename(path + ".x", path)
+        return path
+
+    def test_logout_asks_again(self):
+        """Whoever waits for the user writes at the same moment."""
+        a, m, b, p = self.waiting()
+        self.until(b.opened)
+        p.kill()
+        p.wait()
+        path = self.pending()
+        lock = self.lock(os.path.basename(path).replace("pending-",
+                                                        "lock-login-"))
+        out = subprocess.Popen([support.PROGRAM, "logout", m.url],
+                               env=self.environ(), stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT)
+        for _ in range(2):
+            self.pending("url http://127.0.0.1:1/", "failed 0")
+            self.until(lambda: b"url" not in open(path, "rb").read())
+        os.close(lock)
+        text = out.communicate(timeout=ENDED)[0]
+        self.assertEqual(out.returncode, 0, text)
+        self.assertIn(b"sign-in that waited for you was ended", text)
+
+    def test_ended_before_its_tab(self):
+        """The process that asks does not write over it."""
+        os.makedirs(self.store(), mode=0o700)
+        tab = self.lock("lock-tab")
+        a, m, b, p = self.waiting()
+        while b"/authorize" not in p.stderr.readline():
+            pass
+        self.pending("opened 0 0 0", "asked 0", "failed %d" % time.time())
+        os.close(tab)
+        _, err = p.communicate(timeout=ENDED)
+        self.assertEqual(p.returncode, 1)
+        self.assertIn(b'"mcpsplice logout" ended this sign-in', err)
+        self.assertEqual(b.opened(), [])
 
     def test_logout_ends_what_a_host_left(self):
         """The login process outlives its proxy; who signs in afterwards is
