@@ -343,6 +343,26 @@ esac
         self.assertFalse(os.path.exists(path))
 
 
+    def test_around_a_login(self):
+        """Lines of a newer one in the state of a sign-in, and anything in the
+        files of locks, are in nobody's way."""
+        for name in self.listed(STORE):
+            path = self.own(STORE, name)
+            if name.startswith("pending-"):
+                write(path, b"later 7\n" + read(path) + b"later\0\xff\nurl")
+            elif name.startswith("lock-"):
+                write(path, b"later")
+        self.a.revoke()
+        p = self.proxy()
+        p.hello()
+        self.works(p)
+        p.finish()
+        self.assertEqual(len(self.b.opened()), 1)
+        for name in self.listed(STORE):
+            if name.startswith("lock-"):
+                self.assertEqual(read(self.own(STORE, name)), b"later")
+
+
 class Names(World):
     def test_names_of_records(self):
         """Each URL has the name that it has always had: with another one it
