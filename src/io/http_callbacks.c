@@ -253,8 +253,10 @@ http_on_socket_wanted(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 	x->let = true;
 	http_way_tried(x, &a->addr, a->addrlen);
 	fd = socket(a->family, a->socktype, a->protocol);
-	if (fd != -1 && (a->family == AF_INET || a->family == AF_INET6))
-		reuse_opened(x->h->reuse, fd);
+	if (fd != -1 && (a->family == AF_INET || a->family == AF_INET6)) {
+		reuse_opened(x->h->reuse, fd, &x->reached);
+		x->opened = true;
+	}
 	return fd;
 }
 

@@ -127,12 +127,20 @@ drop_duration(char *why)
 		memmove(from, to + 3, strlen(to + 3) + 1);
 }
 
+/* Is the proxy of the transfer, if it has one, a SOCKS proxy? */
+static bool
+is_socks(const struct transfer *x)
+{
+	const struct http_proxy_setting *s;
+
+	s = &x->h->config.proxies[strncmp(x->url, "https:", 6) == 0];
+	return s->url != NULL && strncmp(s->url, "socks", 5) == 0;
+}
+
 /* Did the proxy fail, or the way to it, rather than the server? */
 static bool
 is_of_proxy(struct transfer *x, CURLcode rc, long proxy_status)
 {
-	const struct http_proxy_setting *s;
-
 	if (rc == CURLE_COULDNT_RESOLVE_PROXY || rc == CURLE_PROXY ||
 	    proxy_status >= 300 ||
 	    strncmp(x->error, "Unsupported proxy", 17) == 0)
@@ -140,9 +148,16 @@ is_of_proxy(struct transfer *x, CURLcode rc, long proxy_status)
 	if (!x->proxied || rc == CURLE_COULDNT_RESOLVE_HOST ||
 	    proxy_status >= 200 || http_callbacks_sent(x))
 		return false;
-	s = &x->h->config.proxies[strncmp(x->url, "https:", 6) == 0];
-	return rc == CURLE_COULDNT_CONNECT || s->url == NULL ||
-	    strncmp(s->url, "socks", 5) != 0;
+	return rc == CURLE_COULDNT_CONNECT || !is_socks(x);
+}
+
+/* Was there a connection to the server? A newer libcurl does not say whether
+ * the connection took too long, or the TLS handshake. It is not known of a
+ * server behind a SOCKS proxy. */
+static bool
+is_server_reached(const struct transfer *x, long proxy_status)
+{
+	return x->reached && (!x->proxied || proxy_status / 100 == 2);
 }
 
 /* Appends the reason in words for users, and what to do. */
@@ -155,6 +170,7 @@ explain(struct transfer *x, CURLcode rc, enum http_end end, long proxy_status,
 		.text = x->error[0] != '\0' ? x->error : curl_easy_strerror(rc),
 		.proxy_status = (int)proxy_status,
 		.of_proxy = is_of_proxy(x, rc, proxy_status),
+		.reached = is_server_reached(x, proxy_status),
 		.host = "the host",
 		.now = (int64_t)time(NULL),
 		.config = &x->h->config };
@@ -258,6 +274,15 @@ start_again(struct transfer *x)
 	http_todo_add(x);
 }
 
+/* Is the name that was not found that of the proxy? It has a result of its own,
+ * but not with each libcurl. An HTTP proxy looks up the host itself. */
+static bool
+is_name_of_proxy(const struct transfer *x)
+{
+	return strstr(x->error, "resolve proxy") != NULL ||
+	    (x->proxied && !is_socks(x));
+}
+
 /* The head of a 407 that turns out to be the last answer is given here. */
 void
 http_finish(struct transfer *x, CURLcode rc)
@@ -271,6 +296,8 @@ http_finish(struct transfer *x, CURLcode rc)
 	}
 	if (rc == CURLE_OK && x->again && !x->abort)
 		http_callbacks_give_head(x);
+	if (rc == CURLE_COULDNT_RESOLVE_HOST && is_name_of_proxy(x))
+		rc = CURLE_COULDNT_RESOLVE_PROXY;
 	proxy_status = 0;
 	curl_easy_getinfo(x->easy, CURLINFO_HTTP_CONNECTCODE, &proxy_status);
 	end = judge(x, rc, proxy_status);

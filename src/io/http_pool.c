@@ -30,6 +30,8 @@ http_pool_free(struct http *h)
 		h->active = x->next;
 		if (x->multi != NULL)
 			connections_remove(x->multi, x->easy);
+		if (x->opened)
+			reuse_disown(h->reuse, &x->reached);
 		reuse_give_back(x->connection);
 		transfer_free(x);
 	}
@@ -45,6 +47,8 @@ http_pool_release(struct transfer *x, bool reusable)
 	struct http *h = x->h;
 
 	http_todo_remove(x);
+	if (x->opened)
+		reuse_disown(h->reuse, &x->reached);
 	*x->prev = x->next;
 	if (x->next != NULL)
 		x->next->prev = x->prev;
@@ -84,6 +88,7 @@ http_pool_take(struct http *h)
 	x->connection = NULL;
 	x->began = x->again = x->stale = false;
 	x->denied = x->let = false;
+	x->opened = x->reached = false;
 	x->too_large = false;
 	x->error[0] = '\0';
 	return x;

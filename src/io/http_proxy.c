@@ -9,6 +9,9 @@
 
 #include "io/url.h"
 
+/* CURLINFO_USED_PROXY, which the headers may be too old to have. */
+#define HTTP_USED_PROXY ((CURLINFO)(CURLINFO_LONG + 66))
+
 static int
 http_on_probe_lookup(void *resolver, void *reserved, void *arg)
 {
@@ -28,13 +31,15 @@ http_on_probe_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 }
 
 /* libcurl does not tell whether it would use a proxy, but a transfer that may
- * neither look up a name nor open a socket fails in different ways with and
- * without one, at once. The answer is true only if it is certain. */
+ * neither look up a name nor open a socket fails at once. It fails in different
+ * ways with and without one, or says which it was (from libcurl 8.7 on). The
+ * answer is true only if it is certain. */
 bool
 http_takes_proxy(const struct http_config *c, const char *url)
 {
 	CURL *probe = curl_easy_init();
 	CURLcode rc;
+	long used = 0;
 
 	if (probe == NULL)
 		return false;
@@ -49,8 +54,10 @@ http_takes_proxy(const struct http_config *c, const char *url)
 	curl_easy_setopt(probe, CURLOPT_NOPROXY, c->noproxy);
 	curl_easy_setopt(probe, CURLOPT_URL, url);
 	rc = curl_easy_perform(probe);
+	/* an older library refuses to tell, and leaves it 0 */
+	(void)curl_easy_getinfo(probe, HTTP_USED_PROXY, &used);
 	curl_easy_cleanup(probe);
-	return rc == CURLE_COULDNT_RESOLVE_PROXY;
+	return rc == CURLE_COULDNT_RESOLVE_PROXY || used != 0;
 }
 
 static bool

@@ -29,6 +29,7 @@ struct connection {
 	struct reuse *u;
 	struct connection *next, **prev;
 	int fd;                      /* -1: libcurl has closed it */
+	bool *reached;               /* NULL: nobody asks any more */
 	char peer[INET6_ADDRSTRLEN]; /* empty until the first request */
 	int peer_port, local_port;
 	bool loopback;
@@ -148,7 +149,7 @@ reuse_new(struct loop *l)
 }
 
 void
-reuse_opened(struct reuse *u, int fd)
+reuse_opened(struct reuse *u, int fd, bool *reached)
 {
 	struct connection *c;
 
@@ -156,11 +157,21 @@ reuse_opened(struct reuse *u, int fd)
 	c = xcalloc(1, sizeof *c);
 	c->u = u;
 	c->fd = fd;
+	c->reached = reached;
 	c->next = u->connections;
 	c->prev = &u->connections;
 	if (c->next != NULL)
 		c->next->prev = &c->next;
 	u->connections = c;
+}
+
+static bool
+is_connected(int fd)
+{
+	struct sockaddr_storage a;
+	socklen_t n = sizeof a;
+
+	return getpeername(fd, (struct sockaddr *)&a, &n) == 0;
 }
 
 void
@@ -172,6 +183,8 @@ reuse_closed(struct reuse *u, int fd)
 		;
 	if (c == NULL)
 		return;
+	if (c->reached != NULL && is_connected(fd))
+		*c->reached = true;
 	unwatch(c);
 	*c->prev = c->next;
 	if (c->next != NULL)
@@ -179,6 +192,16 @@ reuse_closed(struct reuse *u, int fd)
 	c->fd = -1;
 	if (c->users == 0)
 		free(c);
+}
+
+void
+reuse_disown(struct reuse *u, const bool *reached)
+{
+	struct connection *c;
+
+	for (c = u->connections; c != NULL; c = c->next)
+		if (c->reached == reached)
+			c->reached = NULL;
 }
 
 static int

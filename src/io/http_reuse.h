@@ -18,9 +18,12 @@ struct connection;
 /* Makes an object that the caller owns. */
 struct reuse *reuse_new(struct loop *l);
 /* Notes a TCP socket that libcurl has opened, or is about to close. A socket
- * that is not known is ignored. */
-void reuse_opened(struct reuse *u, int fd);
+ * that is not known is ignored. *reached becomes true if the socket is connected
+ * when it is closed. */
+void reuse_opened(struct reuse *u, int fd, bool *reached);
 void reuse_closed(struct reuse *u, int fd);
+/* From now on *reached stays as it is. */
+void reuse_disown(struct reuse *u, const bool *reached);
 /* Returns the connection with these ends, as libcurl tells them, or NULL if it
  * is not known, such as a unix socket. */
 struct connection *reuse_find(struct reuse *u, const char *peer, int peer_port,

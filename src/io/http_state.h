@@ -91,12 +91,14 @@ struct transfer {
 			      * server did not refuse it unprocessed */
 	long written_before; /* bytes that libcurl wrote before that, as it
 			      * counts them */
-	bool again;  /* after a proxy's 407 the request may be written once
+	bool again;   /* after a proxy's 407 the request may be written once
 			 * more */
-	bool asks;   /* config.allow is asked: the URL is reached without a
+	bool asks;    /* config.allow is asked: the URL is reached without a
 			 * proxy */
-	bool denied; /* config.allow refused an address */
-	bool let;    /* config.allow took an address */
+	bool denied;  /* config.allow refused an address */
+	bool let;     /* config.allow took an address */
+	bool opened;  /* a socket was opened for it */
+	bool reached; /* and closed again while it was connected */
 	bool too_large;
 	struct way_notes *notes; /* of http_way; NULL: it is not watched */
 	char error[CURL_ERROR_SIZE];

@@ -29,7 +29,8 @@ enum {
 	TLS = 1 << 9,
 	UNREACHED = 1 << 10,
 	SETTING = 1 << 11,
-	FRESH = 1 << 12
+	FRESH = 1 << 12,
+	REACHED = 1 << 13
 };
 
 struct row {
@@ -76,6 +77,8 @@ struct row {
 #define CUT_AFTER_HANDSHAKE                                                    \
 	"it cut the connection right after the TLS handshake"
 #define WRITE_HTTPS "If it speaks https at this port, write https:// in the URL"
+#define TLS_IN_TIME                                                            \
+	"Check that it speaks https at this port, or raise --connect-timeout"
 #define SUSPECT_CERT                                                           \
 	"If it refuses the client certificate, give one that it trusts with "  \
 	"--cert and --key"
@@ -154,8 +157,10 @@ static const struct row rows[] = {
 	    "Check the network and DNS of this machine"),
 	TEXT(OF_SERVER, "SSL connection timeout",
 	    "it did not finish the TLS handshake within {timeout}",
-	    "Check that it speaks https at this port, or raise "
-	    "--connect-timeout"),
+	    TLS_IN_TIME),
+	ROW(OF_SERVER | UNREACHED | HTTPS | REACHED, CURLE_OPERATION_TIMEDOUT,
+	    0, 0, NULL, "it did not finish the TLS handshake within {timeout}",
+	    TLS_IN_TIME),
 	CODE(OF_SERVER | UNREACHED, CURLE_OPERATION_TIMEDOUT,
 	    "there was no connection within {timeout}",
 	    "Check host and port in the URL, and firewall and VPN"),
@@ -309,7 +314,8 @@ state_of(const struct http_failure *f)
 	    (names_of(f, NULL) ? WITH_NAMES : 0) |
 	    (f->end == HTTP_CUT ? CUT : 0) | (f->end == HTTP_TLS ? TLS : 0) |
 	    (f->end == HTTP_CONNECT ? UNREACHED : 0) |
-	    (f->end == HTTP_CONFIG ? SETTING : 0) | (f->fresh ? FRESH : 0);
+	    (f->end == HTTP_CONFIG ? SETTING : 0) | (f->fresh ? FRESH : 0) |
+	    (f->reached ? REACHED : 0);
 }
 
 static bool

@@ -253,6 +253,17 @@ class Through(support.Case):
         p.finish()
         self.assertNotIn("secret9", e["message"] + p.err())
 
+    def test_proxy_is_not_known(self):
+        """libcurl refuses .onion at once, the other name a little later."""
+        for name in ("proxy.invalid", "proxy.onion"):
+            p = self.splice("https://mcp.test/mcp", "--init-timeout", "2",
+                            "--proxy", "http://%s:1" % name)
+            p.send(init(1))
+            e = self.our_error(p.answer(1), ran="no")
+            self.assertIn("the name of the proxy http://%s:1 (from --proxy) "
+                          "is not known" % name, e["message"])
+            p.finish()
+
     def test_https_proxy(self):
         s = self.mcp(tls=test_tls.context("one"))
         x = self.proxy(s.port, tls=test_tls.context("two"))
