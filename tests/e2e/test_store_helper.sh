@@ -77,6 +77,13 @@ for size in 1 5999 6000 6001 12000 262144; do
 done
 
 expect $A "$dir/empty"
+# what the helper of 0.1.0 has put into a keyring
+ring=$dir/ring/,service=mcpsplice,name=$A
+printf '1795461754-17 2' >"$ring,part=index,"
+printf '{"version"' >"$ring,set=1795461754-17,part=0,"
+printf ':1}' >"$ring,set=1795461754-17,part=1,"
+printf '{"version":1}' >"$dir/former"
+expect $A "$dir/former"
 for doc in "$dir/small" "$dir"/doc* "$dir/small"; do
 	{ request $A && cat "$doc"; } | "$helper" store ||
 		fail "store $doc: $?"
