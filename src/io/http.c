@@ -113,7 +113,8 @@ http_header(struct transfer *x, const char *name, size_t index)
 	    curl_easy_header(x->easy, name, index, CURLH_HEADER, -1, &header) !=
 		CURLHE_OK)
 		return NULL;
-	return header->value;
+	/* An old libcurl leaves the CR in an empty value. */
+	return header->value[0] == '\r' ? "" : header->value;
 }
 
 int64_t
@@ -122,7 +123,6 @@ http_written_at(const struct transfer *x)
 	return x->written;
 }
 
-/* libcurl leaves the CR in an empty value. */
 int
 http_headers_all(struct transfer *x, const char *name, struct buf *out)
 {
@@ -131,7 +131,7 @@ http_headers_all(struct transfer *x, const char *name, struct buf *out)
 
 	for (i = 0; (value = http_header(x, name, i)) != NULL; i++) {
 		if ((i > 0 && buf_adds(out, ", ") != 0) ||
-		    buf_add(out, value, strcspn(value, "\r")) != 0) {
+		    buf_adds(out, value) != 0) {
 			out->n = before;
 			return -1;
 		}

@@ -154,10 +154,6 @@ parse(struct url *u, const char *base, const char *text)
 	rc = CURLUE_OK;
 	if (base != NULL)
 		rc = curl_url_set(c, CURLUPART_URL, base, flags);
-	/* An empty text is the base itself to a new libcurl, and an error to
-	 * an old one. */
-	if (rc == CURLUE_OK && *text == '\0')
-		rc = CURLUE_MALFORMED_INPUT;
 	if (rc == CURLUE_OK)
 		rc = curl_url_set(c, CURLUPART_URL, text, flags);
 	if (rc == CURLUE_USER_NOT_ALLOWED)

@@ -294,7 +294,8 @@ follow(struct fetch *t)
 		    t->answer.status);
 		return false;
 	}
-	if (to == NULL || url_resolve(&target, &t->url, to) != URL_OK) {
+	if (to == NULL || *to == '\0' ||
+	    url_resolve(&target, &t->url, to) != URL_OK) {
 		complain(t, " redirects to nowhere (%d)", t->answer.status);
 		return false;
 	}

@@ -129,14 +129,16 @@ request_start(struct exchange *t)
 
 /* --- redirects --- */
 
-/* Follows 307 and 308 on the same origin (doc/protocol.md 1.4). */
+/* Follows 307 and 308 on the same origin (doc/protocol.md 1.4). An empty
+ * reference is the URL of the request, which has just been redirected. */
 void
 request_check_redirect(struct exchange *t)
 {
 	struct url target;
 
 	if ((t->facts.status != 307 && t->facts.status != 308) ||
-	    t->location == NULL || t->redirects >= BOUND_REDIRECTS)
+	    t->location == NULL || t->location[0] == '\0' ||
+	    t->redirects >= BOUND_REDIRECTS)
 		return;
 	if (url_resolve(&target, &t->u->base, t->location) != URL_OK)
 		return;
