@@ -103,6 +103,17 @@ print(char *text)
 	return failed;
 }
 
+static int
+print_version(void)
+{
+	char *features = http_features();
+	char *text = xasprintf("mcpsplice %s, %s, %s\nFeatures: %s\n",
+	    PACKAGE_VERSION, loop_version(), http_version(), features);
+
+	free(features);
+	return print(text);
+}
+
 /* Shows the values also if a start would fail with them, which is told
  * then. */
 static int
@@ -162,8 +173,7 @@ main(int argc, char **argv)
 	} else if (o.help) {
 		status = print(options_help(o.command, o.help_all));
 	} else if (o.version) {
-		status = print(xasprintf("mcpsplice %s, %s, %s\n",
-		    PACKAGE_VERSION, loop_version(), http_version()));
+		status = print_version();
 	} else if (o.show_config) {
 		status = show_config(&o, &why);
 	} else {

@@ -272,3 +272,38 @@ http_version(void)
 {
 	return curl_version();
 }
+
+char *
+http_features(void)
+{
+	static const struct {
+		int bit;
+		const char *name;
+	} known[] = {
+		{ CURL_VERSION_ASYNCHDNS, "AsynchDNS" },
+		{ CURL_VERSION_BROTLI, "brotli" },
+		{ CURL_VERSION_HTTP2, "HTTP2" },
+		{ CURL_VERSION_HTTPS_PROXY, "HTTPS-proxy" },
+		{ CURL_VERSION_IDN, "IDN" },
+		{ CURL_VERSION_IPV6, "IPv6" },
+		{ CURL_VERSION_LIBZ, "libz" },
+		{ CURL_VERSION_PSL, "PSL" },
+		{ CURL_VERSION_SPNEGO, "SPNEGO" },
+		{ CURL_VERSION_ZSTD, "zstd" },
+	};
+	const curl_version_info_data *v = curl_version_info(CURLVERSION_NOW);
+	struct buf names;
+	char *text;
+	size_t i;
+
+	buf_init(&names, 0);
+	for (i = 0; i < sizeof known / sizeof *known; i++) {
+		if (!(v->features & known[i].bit))
+			continue;
+		buf_adds(&names, names.n > 0 ? " " : "");
+		buf_adds(&names, known[i].name);
+	}
+	text = xstrdup(buf_str(&names));
+	buf_free(&names);
+	return text;
+}

@@ -183,5 +183,8 @@ void http_free(struct http *h);
 bool http_takes_proxy(const struct http_config *config, const char *url);
 /* "libcurl/7.88.1 OpenSSL/3.0.19 ..." */
 const char *http_version(void);
+/* Returns what this libcurl can do, in the words of "curl --version": "HTTP2 IPv6
+ * ...". The caller frees it. */
+char *http_features(void);
 
 #endif

@@ -389,6 +389,14 @@ class Usage(support.Case):
         self.assertRegex(out.decode(), r"(?m)^mcpsplice \d")
         self.assertRegex(out.decode(), r"libcurl[/ ]\d")
         self.assertRegex(out.decode(), r"libevent[/ ]\d")
+        features = re.search(r"(?m)^Features: ([A-Za-z0-9 -]+)$",
+                             out.decode())[1].split()
+        self.assertEqual(features, sorted(set(features), key=str.lower))
+        self.assertIn("libz", features)
+        # it says what it can do
+        status, out, err = self.once(["--proxy-negotiate",
+                                      "http://127.0.0.1:9/mcp"])
+        self.assertEqual("without GSS-API" in err, "SPNEGO" not in features)
 
     def test_no_url(self):
         status, out, err = self.once([])
