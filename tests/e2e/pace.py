@@ -7,6 +7,7 @@ slow is found on a good machine, and a slow one does not fail for being slow.
 """
 
 import os
+import struct
 import subprocess
 import sys
 import time
@@ -36,6 +37,23 @@ def checks_itself():
     """Does it look after its lists in each step (--enable-debug)?  Then that
     is what takes its time."""
     return has(b"q->bytes == bytes")
+
+
+def is_static():
+    """Does the program start without a loader?  Then no library of a test gets
+    into it.  A script or what is not ELF is none."""
+    with open(PROGRAM, "rb") as f:
+        data = f.read()
+    if data[:4] != b"\x7fELF":
+        return False
+    wide = data[4] == 2
+    order = "<" if data[5] == 1 else ">"
+    table, = struct.unpack_from(order + ("Q" if wide else "I"), data,
+                                32 if wide else 28)
+    size, count = struct.unpack_from(order + "HH", data, 54 if wide else 42)
+    types = [struct.unpack_from(order + "I", data, table + n * size)[0]
+             for n in range(count)]
+    return 3 not in types   # PT_INTERP
 
 
 def measure():

@@ -21,6 +21,7 @@ import tempfile
 import threading
 import time
 
+import pace
 import support
 from support import INITIALIZED, init, note
 
@@ -241,6 +242,8 @@ class Library:
     def make(cls):
         if not sys.platform.startswith("linux"):
             return "no Linux"
+        if pace.is_static():
+            return "a static program loads no library"
         if os.environ.get("SANITIZERS", "").strip() or support.sanitized():
             return "a sanitizer must be loaded first"
         cc = shlex.split(os.environ.get("CC") or "cc")
