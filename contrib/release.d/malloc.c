@@ -2,7 +2,9 @@
  * The allocator of the static program: mimalloc for small blocks, because
  * musl's own makes a call a seventh more expensive, and a mapping of its own
  * for each large block. A large block grows without a copy, and its memory goes
- * back at once, as with glibc (give_memory_back in src/main.c).
+ * back at once, as with glibc (give_memory_back in src/main.c). mimalloc keeps
+ * memory apart for each size that a growing block had; from 256 KiB on is too
+ * late, because messages then took twice what tests/e2e/test_bounds.py allows.
  */
 #include "static.c" /* all of mimalloc, so that its fast ways are inlined */
 
@@ -16,7 +18,7 @@
 #include <sys/mman.h>
 
 enum {
-	LARGE = 256 * 1024,
+	LARGE = 64 * 1024,
 	PAGE = 4096 /* the least that a system has */
 };
 
