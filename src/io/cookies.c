@@ -11,34 +11,83 @@
 #include "base/log.h"
 #include "base/mem.h"
 
+/* Notes the name of the cookie if it is one of the first. */
+static void
+note_name(struct cookies *c, const char *name, size_t n)
+{
+	size_t i;
+
+	if (c->n_first == COOKIES_KEPT || n >= COOKIES_NAME_BYTES)
+		return;
+	for (i = 0; i < c->n_first; i++)
+		if (strlen(c->first[i]) == n &&
+		    memcmp(c->first[i], name, n) == 0)
+			return;
+	memcpy(c->first[c->n_first], name, n);
+	c->first[c->n_first++][n] = '\0';
+}
+
 /* Counting lines is cheap; the jar itself is only counted when it may hold too
  * many cookies. */
 void
 cookies_count(struct cookies *c, const char *line, size_t n)
 {
 	static const char name[] = "Set-Cookie:";
+	const char *p = line + sizeof name - 1, *end = line + n, *at;
 
 	if (n < sizeof name || strncasecmp(line, name, sizeof name - 1) != 0)
 		return;
 	c->n++;
 	c->bytes += n;
+	while (p < end && (*p == ' ' || *p == '\t'))
+		p++;
+	at = memchr(p, '=', (size_t)(end - p));
+	if (at != NULL)
+		note_name(c, p, (size_t)(at - p));
 }
 
-/* Returns how many of the n lines at line, going in the direction of step, fit
- * into a quarter of the jar. Adds their bytes to *bytes. */
-static size_t
-jar_fit(char *const *line, size_t n, int step, size_t *bytes)
+/* Is the cookie of this line of the jar one of the first? The name is the sixth
+ * of seven fields. */
+static bool
+is_first(const struct cookies *c, const char *line)
 {
-	size_t i, size, room = BOUND_COOKIES_BYTES / 4;
+	size_t i, n;
 
-	for (i = 0; i < n && i < BOUND_COOKIES / 4; i++, line += step) {
-		size = strlen(*line);
+	for (i = 0; i < 5 && line != NULL; i++)
+		if ((line = strchr(line, '\t')) != NULL)
+			line++;
+	if (line == NULL)
+		return false;
+	n = strcspn(line, "\t");
+	for (i = 0; i < c->n_first; i++)
+		if (strlen(c->first[i]) == n &&
+		    memcmp(c->first[i], line, n) == 0)
+			return true;
+	return false;
+}
+
+/* Marks those of the n lines that stay, from the first or from the last one on:
+ * either the first cookies or whatever is not marked. They fit into a quarter of
+ * the jar. */
+static void
+jar_mark(struct cookies *c, char *const *lines, size_t n, bool *stays,
+    bool first)
+{
+	size_t i, at, size, kept = 0, room = BOUND_COOKIES_BYTES / 4;
+
+	for (i = 0; i < n && kept < COOKIES_KEPT; i++) {
+		at = first ? i : n - 1 - i;
+		if (stays[at] || (first && !is_first(c, lines[at])))
+			continue;
+		size = strlen(lines[at]);
 		if (size > room)
 			break;
 		room -= size;
-		*bytes += size;
+		stays[at] = true;
+		kept++;
+		c->n++;
+		c->bytes += size;
 	}
-	return i;
 }
 
 /* Empties the jar except for its oldest and newest cookies. A load balancer
@@ -48,16 +97,17 @@ jar_fit(char *const *line, size_t n, int step, size_t *bytes)
 static void
 jar_thin(struct cookies *c, CURL *jar, char *const *lines, size_t n)
 {
-	size_t i, oldest, newest;
+	bool *stays = xcalloc(n, sizeof *stays);
+	size_t i;
 
-	c->bytes = 0;
-	oldest = jar_fit(lines, n, 1, &c->bytes);
-	newest = jar_fit(lines + n - 1, n - oldest, -1, &c->bytes);
-	c->n = oldest + newest;
+	c->n = c->bytes = 0;
+	jar_mark(c, lines, n, stays, true);
+	jar_mark(c, lines, n, stays, false);
 	curl_easy_setopt(jar, CURLOPT_COOKIELIST, "ALL");
 	for (i = 0; i < n; i++)
-		if (i < oldest || i >= n - newest)
+		if (stays[i])
 			curl_easy_setopt(jar, CURLOPT_COOKIELIST, lines[i]);
+	free(stays);
 	if (!c->told)
 		log_warn(
 		    "the server sets more cookies than mcpsplice keeps (%d, or "

@@ -9,10 +9,20 @@
 
 #include "base/bounds.h"
 
+enum {
+	COOKIES_KEPT = BOUND_COOKIES / 4, /* of the oldest, and the newest */
+	COOKIES_NAME_BYTES = 64
+};
+
 /* The most that the jar can hold: the cookies of the last count, and each
  * Set-Cookie since then. Zeros are a new jar. */
 struct cookies {
 	size_t n, bytes;
+	/* The names that came first. The jar does not tell: in that of a new
+	 * libcurl, a cookie that is set again is the last one. Longer names are
+	 * not noted. */
+	char first[COOKIES_KEPT][COOKIES_NAME_BYTES];
+	size_t n_first;
 	bool told; /* the user was told that cookies were dropped */
 };
 

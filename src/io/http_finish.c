@@ -91,6 +91,12 @@ judge_unsent(struct transfer *x, CURLcode rc, long proxy_status)
 	}
 }
 
+/* libcurl has it since 8.6; the one that is loaded may be newer than the
+ * headers. */
+#if LIBCURL_VERSION_NUM < 0x080600
+#define CURLE_TOO_LARGE ((CURLcode)100)
+#endif
+
 static enum http_end
 judge(struct transfer *x, CURLcode rc, long proxy_status)
 {
@@ -107,7 +113,8 @@ judge(struct transfer *x, CURLcode rc, long proxy_status)
 	if (!http_callbacks_sent(x))
 		return judge_unsent(x, rc, proxy_status);
 	/* A single line that is longer than libcurl can hold. */
-	if (rc == CURLE_OUT_OF_MEMORY && x->status == 0)
+	if ((rc == CURLE_OUT_OF_MEMORY || rc == CURLE_TOO_LARGE) &&
+	    x->status == 0)
 		x->too_large = true;
 	return HTTP_CUT;
 }

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "io/http_proxy.h"
 #include "io/http_two.h"
@@ -20,6 +21,19 @@ set_url(struct transfer *x, const char *text)
 	http_proxy_choose(x, text);
 }
 
+/* A new libcurl overlooks what is wrong in a file that is optional, and fails if
+ * one that is required is missing, which is no fault here. */
+static void
+set_netrc(struct transfer *x)
+{
+	const char *file = x->h->config.netrc_file;
+
+	if (file != NULL)
+		SET(x, CURLOPT_NETRC,
+		    (long)(access(file, F_OK) == 0 ? CURL_NETRC_REQUIRED :
+						     CURL_NETRC_OPTIONAL));
+}
+
 static void
 set_method(struct transfer *x, const char *method, struct span body)
 {
@@ -33,8 +47,12 @@ set_method(struct transfer *x, const char *method, struct span body)
 	} else {
 		SET(x, CURLOPT_HTTPGET, 1L);
 	}
-	if (is_large != (x->body_bytes > HTTP_SMALL_BODY_BYTES))
+	if (is_large != (x->body_bytes > HTTP_SMALL_BODY_BYTES)) {
 		SET(x, CURLOPT_NOPROGRESS, is_large ? 0L : 1L);
+		SET(x, CURLOPT_UPLOAD_BUFFERSIZE,
+		    (long)(is_large ? HTTP_LARGE_BUFFER_BYTES :
+				      HTTP_SMALL_BUFFER_BYTES));
+	}
 	x->body_bytes = body.n;
 	if (is_other || x->is_other)
 		SET(x, CURLOPT_CUSTOMREQUEST, is_other ? method : NULL);
@@ -90,6 +108,7 @@ http_request_set(struct transfer *x, const struct http_request *r)
 	bool fresh;
 
 	set_url(x, r->url);
+	set_netrc(x);
 	http_two_choose(x);
 	set_method(x, r->method, r->body);
 	set_headers(x, r->headers);

@@ -39,10 +39,8 @@ set_transport(struct transfer *x)
 	SET(x, CURLOPT_SHARE, x->h->share);
 	if (!c->no_cookies)
 		SET(x, CURLOPT_COOKIEFILE, "");
-	if (c->netrc_file != NULL) {
-		SET(x, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
-		SET(x, CURLOPT_NETRC_FILE, c->netrc_file);
-	}
+	SET(x, CURLOPT_NETRC_FILE, c->netrc_file);
+	SET(x, CURLOPT_UPLOAD_BUFFERSIZE, (long)HTTP_SMALL_BUFFER_BYTES);
 }
 
 /* Sets a folder and a file, which may be NULL. Unsetting the folder fails with

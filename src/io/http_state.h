@@ -22,7 +22,13 @@
 #include "io/http.h"
 #include "io/http_reuse.h"
 
-enum { HTTP_SMALL_BODY_BYTES = 64 * 1024 }; /* such a body is sent at once */
+enum {
+	HTTP_SMALL_BODY_BYTES = 64 * 1024, /* such a body is sent at once */
+	/* A new libcurl keeps a buffer of this size while a request is open,
+	 * however small its body is. This is the least that it takes. */
+	HTTP_SMALL_BUFFER_BYTES = 16 * 1024,
+	HTTP_LARGE_BUFFER_BYTES = 64 * 1024
+};
 
 struct http {
 	struct loop *l;

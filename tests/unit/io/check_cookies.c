@@ -128,7 +128,7 @@ bytes_in(CURLSH *share, size_t *first, size_t *n)
 }
 
 static void
-set_cookie(CURLSH *share, unsigned name, size_t size)
+set_cookie(struct cookies *c, CURLSH *share, unsigned name, size_t size)
 {
 	CURL *easy = curl_easy_init();
 	char *value = xcalloc(1, size + 1), *line;
@@ -138,6 +138,7 @@ set_cookie(CURLSH *share, unsigned name, size_t size)
 	curl_easy_setopt(easy, CURLOPT_SHARE, share);
 	curl_easy_setopt(easy, CURLOPT_COOKIELIST, line);
 	curl_easy_cleanup(easy);
+	cookies_count(c, line, strlen(line));
 	free(value);
 	free(line);
 }
@@ -152,13 +153,13 @@ START_TEST(bytes_of_cookies)
 	unsigned i;
 
 	curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE);
-	set_cookie(share, 0, 1000);
+	set_cookie(&c, share, 0, 1000);
 	around = bytes_in(share, &first, &n) - 1000;
 	for (i = 1; i < 31; i++)
-		set_cookie(share, i, 1000);
+		set_cookie(&c, share, i, 1000);
 	total = bytes_in(share, &first, &n);
 	ck_assert_uint_eq(n, 31);
-	set_cookie(share, 31,
+	set_cookie(&c, share, 31,
 	    BOUND_COOKIES_BYTES + (size_t)_i - total - around);
 	c.bytes = SIZE_MAX;
 	cookies_trim(&c, share);
