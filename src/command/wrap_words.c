@@ -325,14 +325,18 @@ free_strings(struct strings *s)
 }
 
 /* Puts mcpsplice in the place of the words from..r->at and checks what is
- * behind. */
+ * behind. After cmd the words before become wsl.exe, which hands the words to a
+ * shell unless it is told not to: & and $ in a URL would not arrive. */
 static enum wrap_what
 replace(struct wrap_swaps *s, const struct reader *r, size_t from,
     const char *self, bool token, bool python, char **why)
 {
 	struct strings args = { 0 };
 
-	add_swap(s, from, r->at, xstrdup(self), NULL);
+	if (s->n > 0)
+		add_swap(s, from, r->at, xstrdup("--exec"), xstrdup(self));
+	else
+		add_swap(s, from, r->at, xstrdup(self), NULL);
 	if (python && !swap_headers(s, r)) {
 		*why = not_understood();
 		return WRAP_LEAVE;

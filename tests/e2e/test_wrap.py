@@ -3,7 +3,9 @@ rewritten has to be started: each new entry is given --show-config."""
 
 import json
 import os
+import re
 import stat
+import subprocess
 import unittest
 
 try:
@@ -167,10 +169,13 @@ class Hosts(Base):
         new = json.loads(self.get(path))["mcpServers"]
         for name, entry in entries.items():
             words = [new[name]["command"]] + new[name]["args"]
-            if words[0].startswith("wsl"):
+            args = SWITCH[int(name.split()[0])]
+            if words[:2] == ["wsl.exe", "--exec"]:
+                words = words[2:]
+            elif words[0] == "wsl":
                 words = words[1:]
             self.starts(words)
-            self.assertEqual(words[1:], SWITCH[int(name.split()[0])])
+            self.assertEqual(words[1:], args)
             self.assertEqual(new[name]["env"], entry["env"])
 
     def test_the_others(self):
@@ -392,6 +397,83 @@ class Command(Base):
         self.put(".config/mcpsplice/config", "nonsense\n", 0o600)
         self.put(".cursor/mcp.json", self.TEXT)
         self.wrap("--write")
+
+
+def windows_words(line):
+    """The words of a command line, as CommandLineToArgvW finds them."""
+    words, word, quoted, i = [], None, False, 0
+    while i < len(line):
+        slashes = re.match(r"\\*", line[i:]).end()
+        i += slashes
+        c = line[i:i + 1]
+        if slashes:
+            word = (word or "") + "\\" * (
+                slashes // 2 if c == '"' else slashes)
+        if c == '"' and slashes % 2 == 0:
+            word, quoted = word or "", not quoted
+        elif c in (" ", "\t") and not quoted:
+            if word is not None:
+                words.append(word)
+            word = None
+        else:
+            word = (word or "") + c
+        i += 1
+    return words + ([word] if word is not None else [])
+
+
+def through_wsl(args):
+    """What a program in Linux gets of the arguments of wsl.exe: a host makes
+    one line of them, as programs on Windows do; wsl.exe hands it to a shell,
+    unless --exec makes it find the words itself."""
+    line = subprocess.list2cmdline(args)
+    show = 'for x; do printf "%s\\n" "$x"; done'
+    if args[0] == "--exec":
+        words = windows_words(line[len("--exec "):])
+        run = ["/bin/sh", "-c", show, *words]
+    else:
+        run = ["/bin/sh", "-c", "/bin/sh -c '%s' %s" % (show, line)]
+    return subprocess.run(run, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, text=True,
+                          timeout=60).stdout.splitlines()
+
+
+class Windows(Base):
+    NASTY = ["https://a.example/mcp?a=1&b=$HOME&c=${T}#x;y|z",
+             "-H", "X-A: it's \"${T}\" `id` $(id) \\ (b) *", "C:\\a b\\",
+             "", "\\\"", "x\\\\\"y z\\\\"]
+
+    def documented(self):
+        """The entry of README."""
+        root = os.environ.get("abs_top_srcdir", os.path.join(
+            os.path.dirname(os.path.abspath(__file__)), "../.."))
+        with open(os.path.join(root, "README")) as f:
+            text = " ".join(f.read().split())
+        found = re.findall(
+            r'"command": "wsl\.exe" with "args": (\[[^]]*\])', text)
+        self.assertEqual(len(found), 1, found)
+        return json.loads(found[0])
+
+    def test_documented(self):
+        args = self.documented()
+        self.assertEqual(args[-1], "https://mcp.example.com/mcp")
+        front = args[:-1]
+        self.assertEqual(through_wsl(front + self.NASTY), self.NASTY)
+        # a shell would do something to it, or this test could not fail
+        front.remove("--exec")
+        self.assertNotEqual(through_wsl(front + self.NASTY[:1]),
+                            self.NASTY[:1])
+
+    def test_rewritten(self):
+        url = "https://a.example/mcp?a=1&b=$HOME"
+        path = self.put("c.json", json.dumps({"mcpServers": {"e": {
+            "command": "cmd", "args": ["/c", "npx", "-y", "mcp-remote", url,
+                                       "--header", "X-A: ${T} b"]}}}))
+        self.wrap("--write", path)
+        new = json.loads(self.get(path))["mcpServers"]["e"]
+        self.assertEqual(new["command"], "wsl.exe")
+        self.assertEqual(through_wsl(new["args"]),
+                         [url, "--header", "X-A: ${T} b"])
+        self.starts(new["args"][1:])
 
 
 if __name__ == "__main__":

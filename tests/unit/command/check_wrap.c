@@ -148,7 +148,7 @@ static const struct {
 	/* Windows */
 	{ "{'command':'cmd','args':['/c','npx','-y','mcp-remote',"
 	  "'https://a/x']}",
-	    "{'command':'wsl.exe','args':['/m','https://a/x']}" },
+	    "{'command':'wsl.exe','args':['--exec', '/m','https://a/x']}" },
 	{ "{'command':'wsl','args':['-d','U','npx','mcp-remote',"
 	  "'https://a/x']}",
 	    "{'command':'wsl','args':['-d','U','/m','https://a/x']}" },
