@@ -312,7 +312,8 @@ END_TEST
 static struct span
 yaml_value(const char *text, const char *key)
 {
-	char *line = xasprintf("\n    %s: ", key), *at = strstr(text, line);
+	char *line = xasprintf("\n    %s: ", key);
+	const char *at = strstr(text, line);
 	struct span value = no_span;
 
 	if (at != NULL) {

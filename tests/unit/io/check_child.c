@@ -841,7 +841,8 @@ START_TEST(the_search)
 	static const char *const argv[] = { "check-child-here", NULL };
 	char *file = make_file("check-child-here", "#!/bin/sh\nexit 8\n", 0755);
 	struct child_config config = { .argv = argv };
-	char *old = xstrdup(getenv("PATH")), *path = NULL, *cwd, *at;
+	char *old = xstrdup(getenv("PATH")), *path = NULL, *cwd;
+	const char *at;
 
 	cwd = getcwd(NULL, 0);
 	ck_assert_int_eq(chdir(dir), 0);

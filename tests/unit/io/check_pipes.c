@@ -761,7 +761,7 @@ START_TEST(out_small_frames_are_counted)
 	open_kind(SMALL_PIPE, &from, &to);
 	stop_at_eof = 0;
 	new_pipes(SMALL_PIPE, in, to);
-	for (i = 0; i < 4000; i++)
+	for (i = 0; i < 5000; i++)
 		write_frame(20);
 	run_ms(20);
 	ck_assert_int_eq(highs, 1);

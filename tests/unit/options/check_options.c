@@ -73,7 +73,10 @@ static const struct argv_case argv_cases[] = {
 	{ "--max-result|0", "result=0;result_set=1;" },
 	{ "--max-result|10176k", "result_set=1;" },
 	{ "--max-buffer|2m", "buffer=2097152;" },
+	{ "--max-message|512M", "message=536870912;" },
+#if SIZE_MAX > UINT32_MAX
 	{ "--max-message|1G", "message=1073741824;" },
+#endif
 	{ "--max-depth|1", "depth=1;" },
 	{ "--max-inflight|65535", "inflight=65535;" },
 	{ "--protocol|auto", "" },

@@ -145,6 +145,7 @@ START_TEST(test_legs)
 	struct generation *g = generation_new(1);
 	struct attempt *attempts[200];
 	struct calls t;
+	uint64_t ticket;
 	size_t i, k;
 
 	calls_init(&t);
@@ -162,16 +163,16 @@ START_TEST(test_legs)
 		    attempts[i]);
 	ck_assert_ptr_null(calls_attempt_find(&t, 0));
 	ck_assert_ptr_null(calls_attempt_find(&t, attempts[199]->ticket + 1));
-	k = attempts[77]->ticket;
+	ticket = attempts[77]->ticket;
 	calls_attempt_drop(&t, attempts[77]);
-	ck_assert_ptr_null(calls_attempt_find(&t, k));
+	ck_assert_ptr_null(calls_attempt_find(&t, ticket));
 	calls_reap(&t);
 	ck_assert_uint_eq(g->refs, 200);
 	ck_assert_uint_eq(t.n_attempts, 199);
 	/* A ticket is not given again. */
 	ck_assert_uint_gt(calls_attempt(&t, ATTEMPT_ONE_WAY, NULL, NULL, g)
 			      ->ticket,
-	    k);
+	    ticket);
 	calls_free(&t);
 	ck_assert_uint_eq(g->refs, 1);
 	generation_unref(g);
