@@ -47,7 +47,7 @@ function why_missing() {
 
     if (process.platform === 'win32')
         return 'there is no program for Windows itself. In WSL there is; use '
-            + 'this command: wsl.exe npx -y mcpsplice URL';
+            + 'this command: wsl.exe --exec npx -y mcpsplice URL';
     if (!platforms.includes(platform))
         return `there is no program for ${platform}. Use one of `
             + `${platforms.join(', ')}, ${build}`;
