@@ -544,7 +544,7 @@ describe('where there is no program', () => {
             'Object.defineProperty(process, "platform", '
             + '{ value: "win32" });\n'));
 
-        assert.match(text, /wsl\.exe npx -y mcpsplice URL/);
+        assert.match(text, /wsl\.exe --exec npx -y mcpsplice URL/);
     });
 
     test('a program that may not be run', async () => {
