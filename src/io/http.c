@@ -233,8 +233,6 @@ http_new(struct loop *l, const struct http_config *config, const char **why)
 		http_free(h);
 		return NULL;
 	}
-	authorities_choose(&h->authorities, config->cacert,
-	    config->cacert_extra);
 	for (entry = config->resolve; entry != NULL && *entry != NULL; entry++)
 		h->resolve = curl_slist_append(h->resolve, *entry);
 	return h;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "io/http_proxy.h"
+#include "io/http_setup.h"
 #include "io/http_two.h"
 
 static void
@@ -19,6 +20,7 @@ set_url(struct transfer *x, const char *text)
 	x->url = xstrdup(text);
 	SET(x, CURLOPT_URL, text);
 	http_proxy_choose(x, text);
+	http_setup_trust(x, text);
 }
 
 /* A new libcurl overlooks what is wrong in a file that is optional, and fails if

@@ -1,7 +1,9 @@
-/* Options of an easy handle that never change */
+/* Options of an easy handle that do not change once they are set. */
 #include "config.h"
 
 #include "io/http_setup.h"
+
+#include <string.h>
 
 #include "io/http_callbacks.h"
 #include "io/http_proxy.h"
@@ -53,16 +55,10 @@ set_authorities(struct transfer *x, CURLoption folder_option,
 	SET(x, file_option, file);
 }
 
-/* Sets either a file or a hashed folder if possible: with both, each handshake
- * reads the whole bundle (17 ms). */
 static void
 set_tls(struct transfer *x)
 {
 	const struct http_config *c = &x->h->config;
-	const struct authorities *a = &x->h->authorities;
-	struct curl_blob both = {
-		.data = a->both.p, .len = a->both.n, .flags = CURL_BLOB_NOCOPY
-	};
 
 	SET(x, CURLOPT_CERTINFO, 1L);
 	SET(x, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
@@ -72,6 +68,19 @@ set_tls(struct transfer *x)
 	 * there. */
 	SET(x, CURLOPT_KEYPASSWD,
 	    c->key_password == NULL ? "" : c->key_password);
+}
+
+/* Either a file or a hashed folder is set if possible: with both, each
+ * handshake reads the whole bundle (17 ms). */
+static void
+set_trust(struct transfer *x)
+{
+	const struct http_config *c = &x->h->config;
+	const struct authorities *a = &x->h->authorities;
+	struct curl_blob both = {
+		.data = a->both.p, .len = a->both.n, .flags = CURL_BLOB_NOCOPY
+	};
+
 	if (a->folder != NULL || a->file != NULL)
 		set_authorities(x, CURLOPT_CAPATH, a->folder, CURLOPT_CAINFO,
 		    a->file);
@@ -83,6 +92,32 @@ set_tls(struct transfer *x)
 	else if (a->proxy_folder != NULL || a->proxy_file != NULL)
 		set_authorities(x, CURLOPT_PROXY_CAPATH, a->proxy_folder,
 		    CURLOPT_PROXY_CAINFO, a->proxy_file);
+}
+
+/* Plain http needs no certificates, unless a proxy may be reached by https. */
+static bool
+needs_trust(const struct transfer *x, const char *url)
+{
+	const struct http_config *c = &x->h->config;
+
+	return strncmp(url, "https:", 6) == 0 || x->proxied ||
+	    c->proxy != NULL || c->proxies[0].url != NULL;
+}
+
+void
+http_setup_trust(struct transfer *x, const char *url)
+{
+	struct http *h = x->h;
+
+	if (x->trusts || !needs_trust(x, url))
+		return;
+	if (!h->authorities_chosen) {
+		authorities_choose(&h->authorities, h->config.cacert,
+		    h->config.cacert_extra);
+		h->authorities_chosen = true;
+	}
+	set_trust(x);
+	x->trusts = true;
 }
 
 struct transfer *

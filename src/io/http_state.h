@@ -47,7 +47,8 @@ struct http {
 	struct curl_slist *resolve;
 	struct cookies cookies;
 	struct authorities authorities;
-	bool two;       /* the last answer came in HTTP/2 */
+	bool authorities_chosen; /* else no request needed them yet */
+	bool two;                /* the last answer came in HTTP/2 */
 	bool connected; /* if watched: a socket was that is closed now */
 	struct reuse *reuse;
 	char *asked_url;  /* http_takes_proxy was asked last about it, */
@@ -77,6 +78,7 @@ struct transfer {
 					* none yet, or it is not known */
 	bool stale;   /* the connection that libcurl chose was not good enough,
 		       * and the transfer has to start again */
+	bool trusts;  /* h->authorities are set */
 	bool proxied; /* the URL is reached through a proxy */
 	int64_t idle_ms;
 	int64_t expires;     /* end of the transfer in any case; 0: none */

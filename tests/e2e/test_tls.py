@@ -1,6 +1,7 @@
 """https, with a certificate authority of the test's own."""
 
 import os
+import re
 import shutil
 import socket
 import ssl
@@ -9,9 +10,10 @@ import sys
 import tempfile
 import threading
 import time
+import unittest
 
 import support
-from support import INITIALIZED, call, init
+from support import INITIALIZED, call, init, lines
 
 FOLDER = None
 
@@ -302,6 +304,31 @@ class Tls(support.Case):
         self.settle(0.3)
         p.finish()
         self.assertEqual(len(s.executed), 2)
+
+    def opened(self, url):
+        """Files and folders that a run of the program opened."""
+        trace = os.path.join(self.tmp, "trace")
+        p = subprocess.run(["strace", "-f", "-e", "trace=file", "-o", trace,
+                            support.PROGRAM, url, "--init-timeout", "2"],
+                           input=lines(init(1)), capture_output=True,
+                           env=self.environment())
+        if b"ptrace" in p.stderr:
+            self.skipTest("strace may not trace here")
+        with open(trace) as f:
+            return [line for line in f if re.search(r" open(at)?\(", line)]
+
+    @unittest.skipUnless(shutil.which("strace"), "strace is not here")
+    @unittest.skipIf(support.sanitized(), "a sanitizer refuses strace")
+    def test_plain_http_needs_no_authorities(self):
+        store = re.compile(r"\.pem|\.crt|/certs|/pki")
+        s = self.mcp()
+        found = [o for o in self.opened(s.url) if store.search(o)]
+        self.assertEqual(found, [])
+        self.assertEqual(s.inits(), 1)
+        s = self.mcp(tls=context("one"))
+        if os.path.isdir("/etc/ssl/certs"):
+            found = [o for o in self.opened(s.url) if store.search(o)]
+            self.assertTrue(found)
 
     def test_server_without_tls(self):
         s = self.mcp()
