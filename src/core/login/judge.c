@@ -469,7 +469,7 @@ judge_poll(struct login_flow *f, int came)
 	default:
 		return judge_credentials(f, came);
 	}
-	return f->in->wall < f->code_until ? CAME_PENDING : IS_LATE;
+	return f->in->wall < f->code_until ? (int)CAME_PENDING : IS_LATE;
 }
 
 /* --- a token was had --- */
