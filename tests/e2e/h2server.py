@@ -178,6 +178,7 @@ class Connection:
         self.streams = {}
         self.headers = Headers()
         self.last = 0
+        self.gone = None        # streams above it are not processed
         self.pings = 0
         self.acks = 0           # of our SETTINGS
         self.ended = False
@@ -227,8 +228,8 @@ class Connection:
 
     def goaway(self, last=None, code=NO_ERROR):
         """Streams above the last one are not processed, says this."""
-        self.send(frame(GOAWAY, 0, 0, struct.pack(
-            ">II", self.last if last is None else last, code)))
+        self.gone = self.last if last is None else last
+        self.send(frame(GOAWAY, 0, 0, struct.pack(">II", self.gone, code)))
 
     def ping(self):
         self.send(frame(PING, 0, 0, b"mcpsplic"))
@@ -300,6 +301,8 @@ class Connection:
 
     def begin(self, stream, whole):
         fields = self.headers.decode(self.block)
+        if self.gone is not None and stream > self.gone:
+            return
         pseudo = dict(f for f in fields if f[0].startswith(":"))
         request = faultserver.Request(
             0, self.number, pseudo[":method"], pseudo[":path"], "HTTP/2",

@@ -31,7 +31,7 @@ LC_ALL=C awk 'length($0) > 79 { print FILENAME ":" FNR ": " $0; bad = 1 }
 names()
 {
 	grep -v -e '\./configure' -e 'contrib/' -e 'tests/' -e '^ *brew ' \
-	    -e '^ *export ' "$1" |
+	    -e '^ *export ' -e 'wsl\.exe' "$1" |
 	    grep -o -e '--[A-Za-z0-9][A-Za-z0-9-]*' | LC_ALL=C sort -u
 }
 names "$dir/help" >"$dir/known"

