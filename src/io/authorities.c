@@ -35,19 +35,32 @@ is_hashed(const char *path)
 	return found;
 }
 
+const char *
+authorities_folder(bool (*is_there)(const char *path))
+{
+	static const char *const usual[] = {
+		"/etc/ssl/certs", /* Debian, Arch, Alpine, SUSE */
+		"/etc/pki/ca-trust/extracted/pem/directory-hash", /* Fedora */
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof usual / sizeof *usual; i++)
+		if (is_there(usual[i]))
+			return usual[i];
+	return NULL;
+}
+
 /* Returns a folder that makes a handshake cheap, or NULL: only the OpenSSL
  * family reads just the files it needs. */
 static const char *
 hashed_folder(const curl_version_info_data *v)
 {
-	static const char usual[] = "/etc/ssl/certs";
-
 	if (strncmp(v->ssl_version, "OpenSSL/", 8) != 0 &&
 	    strncmp(v->ssl_version, "LibreSSL/", 9) != 0)
 		return NULL;
 	if (v->capath != NULL && is_hashed(v->capath))
 		return v->capath;
-	return is_hashed(usual) ? usual : NULL;
+	return authorities_folder(is_hashed);
 }
 
 /* A libcurl that was built for every system knows no store of any. */

@@ -26,6 +26,9 @@ struct authorities {
 void authorities_choose(struct authorities *a, const char *cacert,
     const char *cacert_extra);
 void authorities_free(struct authorities *a);
+/* Returns the first place where a system has links named by hash and this one
+ * has them, or NULL. */
+const char *authorities_folder(bool (*is_there)(const char *path));
 /* Returns the first place where a system has its bundle and this one has one,
  * or NULL. */
 const char *authorities_bundle(bool (*is_there)(const char *path));

@@ -50,6 +50,21 @@ is_there(const char *path)
 	return false;
 }
 
+START_TEST(folder_of_each_system)
+{
+	static const char
+	    fedora[] = "/etc/pki/ca-trust/extracted/pem/directory-hash";
+
+	there[0] = fedora;
+	there[1] = NULL;
+	ck_assert_pstr_eq(authorities_folder(is_there), fedora);
+	there[1] = "/etc/ssl/certs";
+	ck_assert_pstr_eq(authorities_folder(is_there), "/etc/ssl/certs");
+	there[0] = there[1] = NULL;
+	ck_assert_ptr_null(authorities_folder(is_there));
+}
+END_TEST
+
 START_TEST(bundle_of_each_system)
 {
 	static const struct {
@@ -86,6 +101,7 @@ main(void)
 	TCase *t = tcase_create("authorities");
 
 	tcase_add_loop_test(t, bytes_of_both, 0, 2);
+	tcase_add_test(t, folder_of_each_system);
 	tcase_add_test(t, bundle_of_each_system);
 	suite_add_tcase(s, t);
 	return unit_run(s);
