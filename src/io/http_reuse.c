@@ -13,7 +13,10 @@
 #include "io/http_reuse.h"
 
 #include <arpa/inet.h>
+#include <curl/curl.h>
+#include <errno.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +26,13 @@
 #include "base/mem.h"
 #include "io/address.h"
 
-enum { LEARNED = 4 }; /* servers that are remembered */
+enum {
+	LEARNED = 4, /* servers that are remembered */
+	/* The first libcurl that may not look whether a connection was closed if
+	 * it did so less than a second ago: 8.14 does, 8.23 does not, and the
+	 * change is of June 2026. */
+	NO_LOOK_WITHIN_A_SECOND = 0x081500
+};
 
 struct connection {
 	struct reuse *u;
@@ -57,6 +66,7 @@ struct reuse {
 	bool timer_runs;
 	struct learned learned[LEARNED];
 	unsigned latest; /* the newest of them */
+	bool looks; /* before a connection is used again: libcurl may not */
 };
 
 static void
@@ -145,6 +155,8 @@ reuse_new(struct loop *l)
 
 	u->l = l;
 	u->timer = loop_timer_new(l, reuse_on_timer, u);
+	u->looks = curl_version_info(CURLVERSION_NOW)->version_num >=
+	    NO_LOOK_WITHIN_A_SECOND;
 	return u;
 }
 
@@ -262,6 +274,25 @@ reuse_find(struct reuse *u, const char *peer, int peer_port, int local_port)
 	return NULL;
 }
 
+/* Has the server closed it? TLS says goodbye in bytes before that, so it is not
+ * enough to look for the end behind them. */
+static bool
+is_closed(int fd)
+{
+#ifdef POLLRDHUP
+	struct pollfd p = { .fd = fd, .events = POLLRDHUP };
+
+	return poll(&p, 1, 0) > 0;
+#else
+	char byte;
+	ssize_t n = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+
+	return n == 0 ||
+	    (n == -1 && errno != EAGAIN && errno != EWOULDBLOCK &&
+		errno != EINTR);
+#endif
+}
+
 bool
 reuse_may(struct connection *c, int64_t max_idle_ms, bool proof)
 {
@@ -271,6 +302,11 @@ reuse_may(struct connection *c, int64_t max_idle_ms, bool proof)
 		.proof = proof && !c->loopback };
 	struct learned *k;
 
+	if (c->u->looks && c->users == 0 && c->fd != -1 && is_closed(c->fd)) {
+		c->ends = true;
+		unwatch(c);
+		return false;
+	}
 	if (f.idle_ms < HTTP_ALIVE_SURE_MS &&
 	    (c->closes == 0 || f.idle_ms < c->closes / 2))
 		return true;
