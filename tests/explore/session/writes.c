@@ -229,7 +229,8 @@ check_progress(struct world *w, const struct frame *f)
 	if (number < 0)
 		return;
 	c = &w->calls[number];
-	if (!explore_is_open(w, (unsigned)number))
+	/* A server cannot know of a call that was never sent. */
+	if (!explore_is_open(w, (unsigned)number) || c->sent == 0)
 		return;
 	if (c->progressed && c->again && progress <= c->progress)
 		explore_breaks(w, "progress falls after a call was sent again");
