@@ -133,6 +133,7 @@ fill(struct http_config *c, const struct options *o)
 	c->proxy_negotiate = o->proxy_negotiate;
 	c->proxy_cacert = o->proxy_cacert;
 	c->cacert = o->cacert;
+	c->ca_folder = o->ca_folder;
 	c->cacert_extra = o->cacert_extra;
 	c->node_insecure = asks_for_no_checks();
 	c->ipv4_only = o->ipv4_only;

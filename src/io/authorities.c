@@ -15,6 +15,7 @@
 #include <curl/curl.h>
 
 #include "base/bounds.h"
+#include "base/log.h"
 
 /* Does the folder hold links named by hash ("4042bcee.0")? */
 static bool
@@ -53,11 +54,18 @@ authorities_folder(bool (*is_there)(const char *path))
 /* Returns a folder that makes a handshake cheap, or NULL: only the OpenSSL
  * family reads just the files it needs. */
 static const char *
-hashed_folder(const curl_version_info_data *v)
+hashed_folder(const curl_version_info_data *v, const char *own)
 {
 	if (strncmp(v->ssl_version, "OpenSSL/", 8) != 0 &&
 	    strncmp(v->ssl_version, "LibreSSL/", 9) != 0)
 		return NULL;
+	if (own != NULL && is_hashed(own))
+		return own;
+	if (own != NULL)
+		log_warn("SSL_CERT_DIR: %s has no certificates that are named "
+			 "by hash (\"openssl rehash\" makes such names): it is "
+			 "not used",
+		    own);
 	if (v->capath != NULL && is_hashed(v->capath))
 		return v->capath;
 	return authorities_folder(is_hashed);
@@ -96,12 +104,12 @@ authorities_bundle(bool (*is_there)(const char *path))
 }
 
 /* Sets the folder and the file of the system's store, of which libcurl is told
- * one at most. */
+ * one at most. The user may have named a folder. */
 static void
-find_system(const curl_version_info_data *v, const char **folder,
-    const char **file)
+find_system(const curl_version_info_data *v, const char *own,
+    const char **folder, const char **file)
 {
-	*folder = hashed_folder(v);
+	*folder = hashed_folder(v, own);
 	*file = v->cainfo;
 	if (*folder == NULL && knows_none(v))
 		*file = authorities_bundle(is_readable);
@@ -164,14 +172,15 @@ authorities_free(struct authorities *a)
 
 void
 authorities_choose(struct authorities *a, const char *cacert,
-    const char *cacert_extra)
+    const char *ca_folder, const char *cacert_extra)
 {
 	const curl_version_info_data *v = curl_version_info(CURLVERSION_NOW);
 
 	buf_init(&a->both, BOUND_AUTHORITIES_BYTES);
 	a->fd = -1;
 	if (cacert == NULL || knows_none(v))
-		find_system(v, &a->folder, &a->file);
+		find_system(v, cacert == NULL ? ca_folder : NULL, &a->folder,
+		    &a->file);
 	if (knows_none(v)) {
 		a->proxy_folder = a->folder;
 		a->proxy_file = a->folder == NULL ? a->file : NULL;

@@ -24,7 +24,7 @@ struct authorities {
  * to libcurl, which reports it for each transfer. The caller calls
  * authorities_free. */
 void authorities_choose(struct authorities *a, const char *cacert,
-    const char *cacert_extra);
+    const char *ca_folder, const char *cacert_extra);
 void authorities_free(struct authorities *a);
 /* Returns the first place where a system has links named by hash and this one
  * has them, or NULL. */

@@ -34,7 +34,10 @@ struct http_config {
 	bool proxy_negotiate;
 	const char *proxy_cacert;
 	struct http_proxy_setting proxies[2]; /* of http and of https URLs */
-	const char *cacert;       /* PEM file instead of the system's store */
+	const char *cacert; /* PEM file instead of the system's store */
+	/* PEM files named by hash instead of the system's store; cacert has
+	 * precedence. Not used, with a warning, if there are none. */
+	const char *ca_folder;
 	const char *cacert_extra; /* PEM file added to the system's store */
 	const char *cert;
 	const char *key;

@@ -113,7 +113,7 @@ http_setup_trust(struct transfer *x, const char *url)
 		return;
 	if (!h->authorities_chosen) {
 		authorities_choose(&h->authorities, h->config.cacert,
-		    h->config.cacert_extra);
+		    h->config.ca_folder, h->config.cacert_extra);
 		h->authorities_chosen = true;
 	}
 	set_trust(x);

@@ -65,6 +65,7 @@ read_ordinary(struct loader *l)
 	static const char *const known[][2] = {
 		{ "SSL_CERT_FILE", "cacert" },
 		{ "CURL_CA_BUNDLE", "cacert" },
+		{ "SSL_CERT_DIR", "SSL_CERT_DIR" },
 		{ "NODE_EXTRA_CA_CERTS", "NODE_EXTRA_CA_CERTS" },
 		{ "BROWSER", "browser" },
 		{ "NO_PROXY", "noproxy" },

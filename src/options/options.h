@@ -104,6 +104,7 @@ struct options {
 	bool proxy_negotiate;
 	char *proxy_cacert;
 	char *cacert;       /* --cacert, CURL_CA_BUNDLE, SSL_CERT_FILE */
+	char *ca_folder;    /* SSL_CERT_DIR */
 	char *cacert_extra; /* NODE_EXTRA_CA_CERTS */
 	char *cert;
 	char *key;

@@ -128,6 +128,23 @@ class Tls(support.Case):
             with self.subTest(name):
                 self.works(env={name: file("ca1.pem")})
 
+    def test_folder_of_the_environment(self):
+        """SSL_CERT_DIR takes the place of the system's store, --cacert that of
+        SSL_CERT_DIR, and one without certificates is no obstacle."""
+        folder = self.path("certs")
+        os.mkdir(folder)
+        env = {"SSL_CERT_DIR": folder}
+        self.works("--cacert", file("ca1.pem"), env=env)
+        self.refused(env=env)
+        shutil.copy(file("ca1.pem"), folder)
+        openssl("rehash", folder)
+        self.works(env=env)
+        self.refused(env=env, name="two")
+        self.works(env=dict(env, NODE_EXTRA_CA_CERTS=file("ca2.pem")),
+                   name="two")
+        e = self.refused("--cacert", file("ca2.pem"), env=env)
+        self.assertIn("ca2.pem", e["message"])
+
     def test_extra_adds(self):
         """NODE_EXTRA_CA_CERTS takes nothing away from the store."""
         env = {"SSL_CERT_FILE": file("ca1.pem"),

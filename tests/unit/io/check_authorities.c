@@ -24,7 +24,7 @@ START_TEST(bytes_of_both)
 	home_put("extra", text, n - 1 + (size_t)_i, 0600);
 	cacert = xstrdup(home_path("cacert"));
 	extra = xstrdup(home_path("extra"));
-	authorities_choose(&a, cacert, extra);
+	authorities_choose(&a, cacert, NULL, extra);
 	ck_assert_ptr_null(a.folder);
 	both = a.both.n > 0 || strcmp(a.file, cacert) != 0;
 	ck_assert_int_eq(both, _i == 0);
