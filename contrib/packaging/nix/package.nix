@@ -2,7 +2,7 @@
 # it takes. "src" is the unpacked source or a fetched tarball of "make dist":
 #
 #   nix-build -E '(import <nixpkgs> { }).callPackage ./package.nix {
-#     src = ../../..; }'
+#     src = /path/to/mcpsplice-VERSION; }'
 {
   lib,
   stdenv,
