@@ -41,6 +41,7 @@ struct peer {
 };
 
 enum {
+	WORDS_MS = 1000, /* between the proxy's time for a start and ours */
 	DRAIN_MS = 1000, /* for what is unanswered at the end, with a limit */
 	END_MS = 2500    /* until a proxy that does not end gets a signal */
 };
@@ -273,12 +274,14 @@ tell_session(const struct session_brief *now, void *arg)
 		p->session = s;
 }
 
-/* Changes the options for a peer with a limit. */
+/* Changes the options for a peer with a limit. The error of the proxy says more
+ * than that there was no answer, so it comes before the limit. */
 static void
 hurry(const struct peer *p, struct options *mine)
 {
 	int64_t left = p->until - now_ms();
 
+	left -= left > 2 * WORDS_MS ? WORDS_MS : left / 2;
 	if (mine->init_timeout_ms == 0 || mine->init_timeout_ms > left)
 		mine->init_timeout_ms = left;
 	mine->drain_timeout_ms = DRAIN_MS;
