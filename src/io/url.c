@@ -138,13 +138,35 @@ fill(struct url *u, CURLU *c)
 	return URL_OK;
 }
 
+/* Returns a copy of an absolute URL with an escape for each byte behind the
+ * authority that is not ASCII. libcurl would do so with CURLU_URLENCODE; but
+ * since 8.15 it writes these escapes in capitals, and since 8.21 also those that
+ * are there already. Names of files come from the text, so it has to stay as
+ * older versions write it. */
+static char *
+escape_rest(const char *text)
+{
+	const char *rest = strstr(text, "://") + 3;
+	struct buf b;
+
+	rest += strcspn(rest, "/?#");
+	buf_init(&b, 0);
+	buf_add(&b, text, (size_t)(rest - text));
+	for (; *rest != '\0'; rest++)
+		if ((unsigned char)*rest >= 0x80)
+			buf_addf(&b, "%%%02x", (unsigned char)*rest);
+		else
+			buf_addc(&b, *rest);
+	return buf_take(&b);
+}
+
 /* Parses text. base NULL: text is absolute and contains "://". */
 static enum url_status
 parse(struct url *u, const char *base, const char *text)
 {
-	const unsigned flags = CURLU_DISALLOW_USER | CURLU_NON_SUPPORT_SCHEME |
-	    CURLU_URLENCODE;
+	const unsigned flags = CURLU_DISALLOW_USER | CURLU_NON_SUPPORT_SCHEME;
 	enum url_status status;
+	char *escaped = NULL;
 	CURLUcode rc;
 	CURLU *c;
 
@@ -154,6 +176,8 @@ parse(struct url *u, const char *base, const char *text)
 	rc = CURLUE_OK;
 	if (base != NULL)
 		rc = curl_url_set(c, CURLUPART_URL, base, flags);
+	else
+		text = escaped = escape_rest(text);
 	if (rc == CURLUE_OK)
 		rc = curl_url_set(c, CURLUPART_URL, text, flags);
 	if (rc == CURLUE_USER_NOT_ALLOWED)
@@ -165,6 +189,7 @@ parse(struct url *u, const char *base, const char *text)
 	/* libcurl reads "http:///host" as if it had one slash less. */
 	if (status == URL_OK && base == NULL && strstr(text, "://")[3] == '/')
 		status = URL_BAD;
+	free(escaped);
 	curl_url_cleanup(c);
 	if (status != URL_OK)
 		url_free(u);

@@ -7,7 +7,6 @@
 #include "io/url.h"
 
 #include <stdlib.h>
-#include <strings.h>
 
 #include "base/bounds.h"
 #include "unit/unit.h"
@@ -44,8 +43,15 @@ static const struct parse_case parse_cases[] = {
 	    "http://h" },
 	{ "http://h/?u=http://u@x/", URL_OK, "http://h/?u=http://u@x/", "http",
 	    "h", "80", "http://h" },
+	/* names of files come from these, so each libcurl gives the same */
 	{ "http://h/\xc3\xa4", URL_OK, "http://h/%c3%a4", "http", "h", "80",
 	    "http://h" },
+	{ "http://h/%c3%A9/%C3%a9?%aF=%Fa", URL_OK,
+	    "http://h/%c3%A9/%C3%a9?%aF=%Fa", "http", "h", "80", "http://h" },
+	{ "http://h?\xc3\xa4=%c3", URL_OK, "http://h/?%c3%a4=%c3", "http", "h",
+	    "80", "http://h" },
+	{ "http://h/%c3/../%e9/./\xff#\xff", URL_OK, "http://h/%e9/%ff", "http",
+	    "h", "80", "http://h" },
 	{ .text = "example.com/mcp", .status = URL_NO_SCHEME },
 	{ .text = "example.com", .status = URL_NO_SCHEME },
 	{ .text = "localhost:8000/mcp", .status = URL_NO_SCHEME },
@@ -97,16 +103,6 @@ is_empty(const struct url *u)
 	ck_assert_ptr_null(u->origin);
 }
 
-/* A new libcurl writes the digits of an escape in capitals. */
-static void
-is_normal(const char *text, const char *normal)
-{
-	if (strchr(normal, '%') != NULL)
-		ck_assert_int_eq(strcasecmp(text, normal), 0);
-	else
-		ck_assert_str_eq(text, normal);
-}
-
 START_TEST(parse)
 {
 	const struct parse_case *c = &parse_cases[_i];
@@ -117,7 +113,7 @@ START_TEST(parse)
 		is_empty(&u);
 		return;
 	}
-	is_normal(u.text, c->normal);
+	ck_assert_str_eq(u.text, c->normal);
 	ck_assert_str_eq(u.scheme, c->scheme);
 	ck_assert_str_eq(u.host, c->host);
 	ck_assert_str_eq(u.port, c->port);
@@ -136,7 +132,7 @@ START_TEST(parse_again)
 	if (c->status != URL_OK)
 		return;
 	ck_assert_int_eq(url_parse(&u, c->normal), URL_OK);
-	is_normal(u.text, c->normal);
+	ck_assert_str_eq(u.text, c->normal);
 	url_free(&u);
 }
 END_TEST

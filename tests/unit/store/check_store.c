@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "io/url.h"
 #include "unit/home.h"
 #include "unit/unit.h"
 
@@ -232,6 +233,7 @@ START_TEST(names)
 		"http://[::1]:80/x", "no url at all/../..",
 		"https://-a.example/", "" };
 	char one[STORE_NAME_BYTES], other[STORE_NAME_BYTES];
+	struct url parts;
 	char url[300];
 	int i;
 
@@ -251,6 +253,11 @@ START_TEST(names)
 	}
 	store_name(one, urls[0], NULL);
 	ck_assert_int_eq(strncmp(one, "example.com-", 12), 0);
+	/* as all releases name it, whatever libcurl does with an escape */
+	ck_assert_int_eq(url_parse(&parts, "http://H/%c3%a9/%C3%A9"), URL_OK);
+	store_name(one, parts.text, NULL);
+	ck_assert_str_eq(one, "h-208f47454d5e74d3");
+	url_free(&parts);
 	snprintf(url, sizeof url, "https://%0200d.example/", 1);
 	store_name(one, url, NULL);
 	ck_assert_uint_eq(strlen(one), STORE_NAME_BYTES - 1);
