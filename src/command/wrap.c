@@ -80,10 +80,22 @@ fail(struct wrap *w, const char *path, char *why)
 	w->failed = true;
 }
 
+static bool
+on_windows(const char *path)
+{
+	char *real = realpath(path, NULL);
+	bool is = real != NULL &&
+	    wrap_hosts_windows(real, getenv("WSL_DISTRO_NAME") != NULL);
+
+	free(real);
+	return is;
+}
+
 static int
 make_plan(const struct wrap *w, struct wrap_plan *p, const char *path,
     struct span text, char **why)
 {
+	p->windows = on_windows(path);
 	return wrap_hosts_format(path) == WRAP_TOML ?
 	    wrap_toml(p, text, w->self, why) :
 	    wrap_json(p, text, w->self, why);
@@ -185,7 +197,8 @@ wrap_file(struct wrap *w, const char *path)
 	if (user_file_read(&f, path, BOUND_WRAP_FILE_BYTES, &why) < 0) {
 		fail(w, path, why);
 	} else if (wrap_hosts_format(path) == WRAP_BY_HAND) {
-		wrap_by_hand(&snippets, path, buf_span(&f.text), w->self);
+		wrap_by_hand(&snippets, path, buf_span(&f.text), w->self,
+		    on_windows(path));
 		if (snippets.n > 0)
 			fputs(buf_str(&snippets), stdout);
 	} else {

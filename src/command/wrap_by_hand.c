@@ -45,28 +45,28 @@ url_in(struct span text)
 }
 
 static void
-add_entry(struct buf *out, bool yaml, bool goose, const char *self,
-    const char *url)
+add_entry(struct buf *out, bool yaml, bool goose, const char *command,
+    const char *args)
 {
 	if (goose)
 		buf_addf(out,
 		    "  NAME:\n    type: stdio\n    name: NAME\n"
 		    "    enabled: true\n    cmd: %s\n    args: [%s]\n"
 		    "    timeout: 300\n",
-		    self, url);
+		    command, args);
 	else if (yaml)
 		buf_addf(out,
-		    "  - name: NAME\n    command: %s\n    args: [%s]\n", self,
-		    url);
+		    "  - name: NAME\n    command: %s\n    args: [%s]\n",
+		    command, args);
 	else
 		buf_addf(out,
-		    "  \"NAME\": { \"command\": %s, \"args\": [%s] }\n", self,
-		    url);
+		    "  \"NAME\": { \"command\": %s, \"args\": [%s] }\n",
+		    command, args);
 }
 
 void
 wrap_by_hand(struct buf *out, const char *path, struct span text,
-    const char *self)
+    const char *self, bool windows)
 {
 	const char *dot = strrchr(path, '.');
 	bool yaml = dot != NULL && dot[1] == 'y';
@@ -77,7 +77,7 @@ wrap_by_hand(struct buf *out, const char *path, struct span text,
 
 	buf_init(&own, 0);
 	buf_init(&to, 0);
-	codec_json_string(&own, span_of(self));
+	codec_json_string(&own, span_of(windows ? "wsl.exe" : self));
 	for (number = 1; rest.n > 0; number++) {
 		const char *end = memchr(rest.p, '\n', rest.n);
 
@@ -92,6 +92,11 @@ wrap_by_hand(struct buf *out, const char *path, struct span text,
 		if (url.n == 0)
 			url = span_of("URL");
 		buf_reset(&to);
+		if (windows) {
+			buf_adds(&to, "\"--exec\", ");
+			codec_json_string(&to, span_of(self));
+			buf_adds(&to, ", ");
+		}
 		codec_json_string(&to, url);
 		buf_addf(out, "%s: line %zu has to be changed by hand, into:\n",
 		    path, number);

@@ -6,8 +6,9 @@
 #include "base/mem.h"
 
 /* Appends, for each place of text that speaks of a server with a URL, its line
- * and an entry for mcpsplice in the form of this host. */
+ * and an entry for mcpsplice in the form of this host. windows: it runs there.
+ */
 void wrap_by_hand(struct buf *out, const char *path, struct span text,
-    const char *self);
+    const char *self, bool windows);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "command/wrap_hosts.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #define MAC "Library/Application Support/"
@@ -40,6 +41,13 @@ const struct wrap_host wrap_hosts[] = {
 };
 
 const size_t wrap_hosts_n = sizeof wrap_hosts / sizeof wrap_hosts[0];
+
+bool
+wrap_hosts_windows(const char *path, bool in_wsl)
+{
+	return in_wsl && strncmp(path, "/mnt/", 5) == 0 &&
+	    isalpha((unsigned char)path[5]) && path[6] == '/';
+}
 
 enum wrap_format
 wrap_hosts_format(const char *path)

@@ -2,6 +2,7 @@
 #ifndef MCPSPLICE_COMMAND_WRAP_HOSTS_H
 #define MCPSPLICE_COMMAND_WRAP_HOSTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct wrap_host {
@@ -16,5 +17,8 @@ enum wrap_format { WRAP_JSON, WRAP_TOML, WRAP_BY_HAND };
 
 /* Returns the format that the end of a path tells. */
 enum wrap_format wrap_hosts_format(const char *path);
+/* Is the file of a host on Windows? In WSL its disks are /mnt/c and so on. path
+ * has no links. */
+bool wrap_hosts_windows(const char *path, bool in_wsl);
 
 #endif

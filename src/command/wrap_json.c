@@ -135,7 +135,7 @@ leave(struct entry *e, char *why)
 }
 
 /* Makes the items from..to these words. Of items that go the space behind goes,
- * too. */
+ * too. There is an item. */
 static void
 edit_items(struct entry *e, size_t from, size_t to, char *const *words,
     size_t n)
@@ -148,12 +148,14 @@ edit_items(struct entry *e, size_t from, size_t to, char *const *words,
 		return;
 	buf_init(&text, 0);
 	for (i = 0; i < n; i++) {
-		if (i > 0 || from == to)
+		if (i > 0 || (from == to && from > 0))
 			buf_adds(&text, ", ");
 		add_quoted(&text, words[i]);
 	}
-	start = from < to ? start_of(f, e->items[from]) :
-			    end_of(f, e->items[from - 1]);
+	if (from == to && from == 0)
+		buf_adds(&text, ", ");
+	start = from < to || from == 0 ? start_of(f, e->items[from]) :
+					 end_of(f, e->items[from - 1]);
 	if (from == to)
 		end = start;
 	else if (n == 0 && to < e->n)
@@ -214,6 +216,74 @@ read_items(struct entry *e, struct span list)
 	return true;
 }
 
+/* The text between two members: a new line with the same indent, or a blank. */
+static struct span
+separator(const struct file *f, size_t key)
+{
+	size_t at = key;
+
+	while (at > 0 && strchr(" \t", f->text.p[at - 1]) != NULL)
+		at--;
+	if (at == 0 || f->text.p[at - 1] != '\n')
+		return span_of(" ");
+	at -= at > 1 && f->text.p[at - 2] == '\r' ? 2 : 1;
+	return (struct span){ f->text.p + at, key - at };
+}
+
+/* Adds WSLENV to an environment, because wsl.exe hands on nothing else of it.
+ * One that is there stays as it is. */
+static void
+add_wslenv(struct file *f, struct span env, const char *wslenv)
+{
+	struct span key, value;
+	struct buf text;
+	size_t at = 0, to;
+
+	if (json_kind(env) != '{' || json_get(env, "WSLENV").p != NULL)
+		return;
+	buf_init(&text, 0);
+	buf_adds(&text, "\"WSLENV\": ");
+	add_quoted(&text, wslenv);
+	if (json_next(env, &at, &key, &value)) {
+		to = start_of(f, key) - 1;
+		buf_adds(&text, ",");
+		buf_addspan(&text, separator(f, to));
+	} else {
+		to = start_of(f, env) + 1;
+	}
+	wrap_plan_edit(f->plan, to, to, buf_take(&text));
+}
+
+/* Adds WSLENV to the environment of an entry that has a command. */
+static void
+share_variables(struct entry *e, const char *wslenv)
+{
+	struct file *f = e->file;
+	struct member command = member(e->self.value, "command");
+	struct span object = e->self.value, env;
+	const char *name;
+	struct buf text;
+	size_t to;
+
+	if (json_kind(command.value) == '{') { /* Zed's older form */
+		object = command.value;
+		command = member(object, "path");
+	}
+	name = json_kind(command.value) == '[' ? "environment" : "env";
+	env = json_get(object, name);
+	if (env.p != NULL) {
+		add_wslenv(f, env, wslenv);
+		return;
+	}
+	to = start_of(f, command.key) - 1;
+	buf_init(&text, 0);
+	buf_addf(&text, "\"%s\": {\"WSLENV\": ", name);
+	add_quoted(&text, wslenv);
+	buf_adds(&text, "},");
+	buf_addspan(&text, separator(f, to));
+	wrap_plan_edit(f->plan, to, to, buf_take(&text));
+}
+
 /* Has the entry's environment this variable? */
 static bool
 has_variable(const struct entry *e, const char *name)
@@ -228,9 +298,12 @@ command_line(struct entry *e)
 	char *why = NULL;
 
 	switch (wrap_words_read(&swaps, &e->words, e->file->self,
-	    has_variable(e, "API_ACCESS_TOKEN"), &why)) {
+	    e->file->plan->windows, has_variable(e, "API_ACCESS_TOKEN"),
+	    &why)) {
 	case WRAP_CHANGE:
 		edit_words(e, &swaps);
+		if (swaps.wslenv != NULL)
+			share_variables(e, swaps.wslenv);
 		place(e);
 		break;
 	case WRAP_LEAVE:
@@ -272,24 +345,11 @@ remove_member(struct file *f, struct member m)
 	wrap_plan_edit(f->plan, from, to, xstrdup(""));
 }
 
-/* The text between two members: a new line with the same indent, or a blank. */
-static struct span
-separator(const struct file *f, size_t key)
-{
-	size_t at = key;
-
-	while (at > 0 && strchr(" \t", f->text.p[at - 1]) != NULL)
-		at--;
-	if (at == 0 || f->text.p[at - 1] != '\n')
-		return span_of(" ");
-	at -= at > 1 && f->text.p[at - 2] == '\r' ? 2 : 1;
-	return (struct span){ f->text.p + at, key - at };
-}
-
 /* What an entry with a URL becomes, raw. */
 struct url_parts {
 	struct buf args;      /* the list of arguments */
 	struct buf variable;  /* the headers that go into MCPSPLICE_HEADER */
+	struct buf wslenv;    /* what WSLENV has to be; empty: nothing */
 	struct strings words; /* all of it as arguments */
 };
 
@@ -349,6 +409,15 @@ url_parts(struct member url, struct span headers, bool has_env,
 		add_header(u, key, value, has_env);
 	}
 	return wrap_words_wrong(&u->words);
+}
+
+/* wsl.exe hands on the variables only that WSLENV names. */
+static void
+share_parts(struct url_parts *u)
+{
+	if (u->variable.n > 0)
+		buf_adds(&u->wslenv, "MCPSPLICE_HEADER");
+	wrap_words_share(&u->wslenv, &u->words);
 }
 
 /* Members that say what kind of server it is. */
@@ -413,18 +482,19 @@ edit_kinds(struct entry *e, bool opencode)
 /* Appends the members that stand in the place of the URL. */
 static void
 add_members(const struct entry *e, struct member url, const struct url_parts *u,
-    bool opencode, struct buf *out)
+    bool opencode, bool has_env, struct buf *out)
 {
 	const struct file *f = e->file;
 	size_t key = start_of(f, url.key) - 1;
 	size_t colon = end_of(f, url.key) + 1;
 	struct span between = { f->blank.p + colon,
 		start_of(f, url.value) - colon };
+	bool windows = f->plan->windows;
 
 	buf_adds(out, "\"command\"");
 	buf_addspan(out, between);
 	buf_adds(out, opencode ? "[" : "");
-	add_quoted(out, f->self);
+	add_quoted(out, windows ? "wsl.exe" : f->self);
 	buf_adds(out, ",");
 	if (opencode) {
 		buf_adds(out, " ");
@@ -434,17 +504,30 @@ add_members(const struct entry *e, struct member url, const struct url_parts *u,
 		buf_addspan(out, between);
 		buf_adds(out, "[");
 	}
+	if (windows) {
+		buf_adds(out, "\"--exec\", ");
+		add_quoted(out, f->self);
+		buf_adds(out, ", ");
+	}
 	buf_addspan(out, buf_span(&u->args));
 	buf_adds(out, "]");
-	if (u->variable.n == 0)
+	if (has_env || (u->variable.n == 0 && u->wslenv.n == 0))
 		return;
 	buf_adds(out, ",");
 	buf_addspan(out, separator(f, key));
 	buf_adds(out, opencode ? "\"environment\"" : "\"env\"");
 	buf_addspan(out, between);
-	buf_adds(out, "{\"MCPSPLICE_HEADER\": \"");
-	buf_addspan(out, buf_span(&u->variable));
-	buf_adds(out, "\"}");
+	buf_adds(out, "{");
+	if (u->variable.n > 0) {
+		buf_adds(out, "\"MCPSPLICE_HEADER\": \"");
+		buf_addspan(out, buf_span(&u->variable));
+		buf_adds(out, u->wslenv.n > 0 ? "\", " : "\"");
+	}
+	if (u->wslenv.n > 0) {
+		buf_adds(out, "\"WSLENV\": ");
+		codec_json_string(out, buf_span(&u->wslenv));
+	}
+	buf_adds(out, "}");
 }
 
 static void
@@ -454,8 +537,9 @@ url_entry(struct entry *e, struct member url)
 	struct member headers = member(e->self.value, "headers");
 	bool opencode = json_string_is(json_get(e->self.value, "type"),
 	    "remote");
-	bool has_env = json_get(e->self.value, opencode ? "environment" : "env")
-			   .p != NULL;
+	struct span env = json_get(e->self.value,
+	    opencode ? "environment" : "env");
+	bool has_env = env.p != NULL;
 	char *why = more_than_a_url(e);
 	struct url_parts u = { 0 };
 	struct buf text;
@@ -463,17 +547,22 @@ url_entry(struct entry *e, struct member url)
 
 	buf_init(&u.args, 0);
 	buf_init(&u.variable, 0);
+	buf_init(&u.wslenv, 0);
 	buf_init(&text, 0);
 	if (why == NULL)
 		why = url_parts(url, headers.value, has_env, &u);
+	if (f->plan->windows)
+		share_parts(&u);
 	if (why != NULL) {
 		leave(e, why);
 	} else {
-		add_members(e, url, &u, opencode, &text);
+		add_members(e, url, &u, opencode, has_env, &text);
 		wrap_plan_edit(f->plan, start_of(f, url.key) - 1,
 		    end_of(f, url.value), buf_take(&text));
 		if (headers.value.p != NULL)
 			remove_member(f, headers);
+		if (u.wslenv.n > 0)
+			add_wslenv(f, env, buf_str(&u.wslenv));
 		edit_kinds(e, opencode);
 		wrap_plan_hide_word(f->plan, no_span, inside(url.value));
 		place(e);
@@ -483,6 +572,7 @@ url_entry(struct entry *e, struct member url)
 	free(u.words.list);
 	buf_wipe(&u.args);
 	buf_wipe(&u.variable);
+	buf_free(&u.wslenv);
 	buf_wipe(&text);
 }
 

@@ -21,6 +21,7 @@ struct wrap_place {
 };
 
 struct wrap_plan {
+	bool windows; /* the host runs on Windows: wsl.exe starts mcpsplice */
 	struct wrap_edit *edits; /* they do not overlap; in any order until
 				  * wrap_plan_apply */
 	size_t n_edits;

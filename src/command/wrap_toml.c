@@ -337,6 +337,10 @@ leave(struct file *f, const struct server *s, char *why)
 	wrap_plan_leave(f->plan, s->name, why);
 }
 
+/* wsl.exe hands on the variables only that WSLENV names. */
+static const char not_shared[] =
+    "it needs WSLENV in its environment, so that WSL gets its variables";
+
 static void
 place(struct file *f, const struct server *s)
 {
@@ -372,7 +376,7 @@ add_words(struct buf *out, char *const *words, size_t n)
 	}
 }
 
-/* Makes the items from..to of the list these words. */
+/* Makes the items from..to of the list, which has one, these words. */
 static void
 edit_items(struct file *f, const struct span *items, size_t n_items,
     size_t from, size_t to, char *const *words, size_t n)
@@ -383,11 +387,14 @@ edit_items(struct file *f, const struct span *items, size_t n_items,
 	if (from == to && n == 0)
 		return;
 	buf_init(&text, 0);
-	if (from == to)
+	if (from == to && from > 0)
 		buf_adds(&text, ", ");
 	add_words(&text, words, n);
-	start = from < to ? start_of(f, items[from]) :
-			    start_of(f, items[from - 1]) + items[from - 1].n;
+	if (from == to && from == 0)
+		buf_adds(&text, ", ");
+	start = from < to || from == 0 ?
+	    start_of(f, items[from]) :
+	    start_of(f, items[from - 1]) + items[from - 1].n;
 	if (from == to)
 		end = start;
 	else if (n == 0 && to < n_items)
@@ -486,9 +493,13 @@ command_line(struct file *f, const struct server *s)
 		    xstrdup("its command or args are written in a way "
 			    "that is not understood"));
 	} else {
-		switch (wrap_words_read(&swaps, &words, f->self, s->variable,
-		    &why)) {
+		switch (wrap_words_read(&swaps, &words, f->self,
+		    f->plan->windows, s->variable, &why)) {
 		case WRAP_CHANGE:
+			if (swaps.wslenv != NULL) {
+				leave(f, s, xstrdup(not_shared));
+				break;
+			}
 			edit_words(f, s, items, n, &swaps);
 			place(f, s);
 			break;
@@ -557,8 +568,8 @@ add_headers(struct span table, struct strings *words, struct strings *names)
 /* Collects the arguments, and the variables that Codex has to hand on. Headers
  * with their values are the last words; *n_args: how many come before them. */
 static char *
-url_words(const struct server *s, struct strings *words, struct strings *names,
-    size_t *n_args)
+url_words(const struct server *s, bool windows, struct strings *words,
+    struct strings *names, size_t *n_args)
 {
 	char *text = text_of(s->url.value), *why;
 
@@ -582,6 +593,8 @@ url_words(const struct server *s, struct strings *words, struct strings *names,
 		why = add_headers(s->headers.value, words, NULL);
 	if (why == NULL && names->n > 0 && s->env_vars.value.p != NULL)
 		why = xstrdup("it has env_vars already");
+	if (why == NULL && names->n > 0 && s->has_env && windows)
+		why = xstrdup(not_shared);
 	return why != NULL ? why : wrap_words_wrong(words);
 }
 
@@ -603,10 +616,33 @@ add_variable(struct buf *out, char *const *list, size_t n)
 	buf_init(&lines, 0);
 	for (i = 1; i < n; i += 2)
 		buf_addf(&lines, "%s%s", i > 1 ? "\n" : "", list[i]);
-	buf_adds(out, "env = { MCPSPLICE_HEADER = ");
+	buf_adds(out, "MCPSPLICE_HEADER = ");
 	codec_json_string(out, buf_span(&lines));
-	buf_adds(out, " }");
 	buf_wipe(&lines);
+}
+
+/* Adds the table of variables: the headers, and on Windows those that WSL shall
+ * get. */
+static void
+add_env(struct buf *out, const struct file *f, const struct strings *words,
+    size_t n_args)
+{
+	struct buf names;
+
+	buf_init(&names, 0);
+	buf_adds(out, "env = { ");
+	if (n_args < words->n) {
+		add_variable(out, words->list + n_args, words->n - n_args);
+		buf_adds(&names, "MCPSPLICE_HEADER");
+	}
+	wrap_words_share(&names, words);
+	if (f->plan->windows) {
+		buf_adds(out, n_args < words->n ? ", " : "");
+		buf_adds(out, "WSLENV = ");
+		codec_json_string(out, buf_span(&names));
+	}
+	buf_adds(out, " }");
+	buf_free(&names);
 }
 
 static void
@@ -622,18 +658,24 @@ edit_url(struct file *f, const struct server *s, const struct strings *words,
 
 	buf_init(&text, 0);
 	buf_adds(&text, "command = ");
-	codec_json_string(&text, span_of(f->self));
+	codec_json_string(&text,
+	    span_of(f->plan->windows ? "wsl.exe" : f->self));
 	buf_adds(&text, line);
 	buf_addspan(&text, indent);
 	buf_adds(&text, "args = [");
+	if (f->plan->windows) {
+		buf_adds(&text, "\"--exec\", ");
+		codec_json_string(&text, span_of(f->self));
+		buf_adds(&text, ", ");
+	}
 	if (s->has_env)
 		n_args = words->n;
 	add_words(&text, words->list, n_args);
 	buf_adds(&text, "]");
-	if (n_args < words->n) {
+	if (n_args < words->n || (f->plan->windows && names->n > 0)) {
 		buf_adds(&text, line);
 		buf_addspan(&text, indent);
-		add_variable(&text, words->list + n_args, words->n - n_args);
+		add_env(&text, f, words, n_args);
 	}
 	if (names->n > 0) {
 		buf_adds(&text, line);
@@ -656,7 +698,7 @@ url_entry(struct file *f, const struct server *s)
 	char *why = s->other.p != NULL ?
 	    xasprintf("its %.*s cannot be carried over", (int)s->other.n,
 		s->other.p) :
-	    url_words(s, &words, &names, &n_args);
+	    url_words(s, f->plan->windows, &words, &names, &n_args);
 
 	if (why != NULL) {
 		leave(f, s, why);

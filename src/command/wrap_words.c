@@ -8,6 +8,7 @@
 
 #include <ctype.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "options/set.h"
 #include "store/credential.h"
@@ -83,6 +84,20 @@ skip_cmd(struct reader *r)
 	for (r->at++; word(r)[0] == '/' && strlen(word(r)) == 2; r->at++)
 		continue;
 	return true;
+}
+
+/* Is this a program or a path of Windows? */
+static bool
+is_of_windows(const char *text)
+{
+	static const char *const ends[] = { ".exe", ".cmd", ".bat" };
+	size_t i, n = strlen(text);
+
+	for (i = 0; i < sizeof ends / sizeof ends[0]; i++)
+		if (n > 4 && strcasecmp(text + n - 4, ends[i]) == 0)
+			return true;
+	return isalpha((unsigned char)text[0]) && text[1] == ':' &&
+	    (text[2] == '\\' || text[2] == '/');
 }
 
 /* --- runners --- */
@@ -294,16 +309,15 @@ speaks_of(const struct strings *words)
 	return false;
 }
 
-/* Returns the words of the new command line that mcpsplice gets. */
+/* Returns the words of the new command line that mcpsplice gets: those from
+ * here on, with the swaps from this one on. */
 static void
 new_args(struct strings *args, const struct strings *words,
-    const struct wrap_swaps *s, size_t from)
+    const struct wrap_swaps *s, size_t from, size_t at)
 {
-	size_t i = from, at, k;
+	size_t i = from, k;
 
-	for (at = 0; at < s->n; at++) {
-		if (s->list[at].from < from)
-			continue;
+	for (; at < s->n; at++) {
 		for (; i < s->list[at].from; i++)
 			option_set_string(args, xstrdup(words->list[i]));
 		for (k = 0; k < s->list[at].n; k++)
@@ -312,6 +326,26 @@ new_args(struct strings *args, const struct strings *words,
 	}
 	for (; i < words->n; i++)
 		option_set_string(args, xstrdup(words->list[i]));
+}
+
+/* Adds a name to a value of WSLENV, unless it is there. */
+static void
+add_name(struct buf *wslenv, struct span name)
+{
+	struct span rest = buf_span(wslenv);
+	size_t n;
+
+	for (; rest.n > 0; rest.p += n, rest.n -= n) {
+		const char *end = memchr(rest.p, ':', rest.n);
+
+		n = end == NULL ? rest.n : (size_t)(end - rest.p);
+		if (span_eq((struct span){ rest.p, n }, name))
+			return;
+		n += end != NULL;
+	}
+	if (wslenv->n > 0)
+		buf_addc(wslenv, ':');
+	buf_addspan(wslenv, name);
 }
 
 static void
@@ -324,19 +358,45 @@ free_strings(struct strings *s)
 	free(s->list);
 }
 
+void
+wrap_words_share(struct buf *wslenv, const struct strings *args)
+{
+	const char *word, *at, *end;
+	size_t i;
+
+	for (i = 0; i < args->n; i++) {
+		word = args->list[i];
+		if (i > 0 && strcmp(args->list[i - 1], "--bearer-env") == 0)
+			add_name(wslenv, span_of(word));
+		for (at = strstr(word, "${"); at != NULL;
+		     at = strstr(end, "${")) {
+			end = strchr(at, '}');
+			if (end == NULL)
+				break;
+			add_name(wslenv,
+			    (struct span){ at + 2, (size_t)(end - at) - 2 });
+		}
+	}
+}
+
 /* Puts mcpsplice in the place of the words from..r->at and checks what is
- * behind. After cmd the words before become wsl.exe, which hands the words to a
- * shell unless it is told not to: & and $ in a URL would not arrive. */
+ * behind. For Windows that is wsl.exe, which hands the words to a shell unless
+ * it is told not to: & and $ in a URL would not arrive. */
 static enum wrap_what
 replace(struct wrap_swaps *s, const struct reader *r, size_t from,
-    const char *self, bool token, bool python, char **why)
+    const char *self, bool wsl, bool token, bool python, char **why)
 {
 	struct strings args = { 0 };
+	struct buf names;
+	size_t front;
 
-	if (s->n > 0)
-		add_swap(s, from, r->at, xstrdup("--exec"), xstrdup(self));
-	else
+	if (wsl) {
+		add_swap(s, 0, 1, xstrdup("wsl.exe"), NULL);
+		add_swap(s, 1, r->at, xstrdup("--exec"), xstrdup(self));
+	} else {
 		add_swap(s, from, r->at, xstrdup(self), NULL);
+	}
+	front = s->n;
 	if (python && !swap_headers(s, r)) {
 		*why = not_understood();
 		return WRAP_LEAVE;
@@ -344,27 +404,32 @@ replace(struct wrap_swaps *s, const struct reader *r, size_t from,
 	if (token)
 		add_swap(s, r->words->n, r->words->n, xstrdup("--bearer-env"),
 		    xstrdup("API_ACCESS_TOKEN"));
-	new_args(&args, r->words, s, r->at);
+	new_args(&args, r->words, s, r->at, front);
 	*why = wrap_words_wrong(&args);
+	buf_init(&names, 0);
+	wrap_words_share(&names, &args);
+	if (wsl && names.n > 0)
+		s->wslenv = buf_take(&names);
+	buf_free(&names);
 	free_strings(&args);
 	return *why == NULL ? WRAP_CHANGE : WRAP_LEAVE;
 }
 
 enum wrap_what
 wrap_words_read(struct wrap_swaps *swaps, const struct strings *words,
-    const char *self, bool variable, char **why)
+    const char *self, bool windows, bool variable, char **why)
 {
 	struct reader r = { words, 0 };
 	const struct program *p;
 	size_t from = 0, i;
 
-	swaps->n = 0;
+	*swaps = (struct wrap_swaps){ .n = 0 };
+	/* it is for Windows, but starts a program of Linux already */
 	if (skip_wsl(&r)) {
 		from = r.at;
+		windows = false;
 	} else if (skip_cmd(&r)) {
-		/* a host on Windows starts a program of Linux by this */
-		add_swap(swaps, 0, 1, xstrdup("wsl.exe"), NULL);
-		from = 1;
+		windows = true;
 	}
 	skip_runner(&r);
 	for (i = 0; i < sizeof programs / sizeof programs[0]; i++) {
@@ -374,8 +439,10 @@ wrap_words_read(struct wrap_swaps *swaps, const struct strings *words,
 		r.at++;
 		if (!p->is_client(&r))
 			return WRAP_OTHER;
-		return replace(swaps, &r, from, self, p->python && variable,
-		    p->python, why);
+		for (i = from; i < r.at && from == 0; i++)
+			windows = windows || is_of_windows(words->list[i]);
+		return replace(swaps, &r, from, self, windows,
+		    p->python && variable, p->python, why);
 	}
 	if (!speaks_of(words))
 		return WRAP_OTHER;
@@ -392,7 +459,8 @@ wrap_swaps_free(struct wrap_swaps *swaps)
 		string_wipe(&swaps->list[i].words[0]);
 		string_wipe(&swaps->list[i].words[1]);
 	}
-	swaps->n = 0;
+	free(swaps->wslenv);
+	*swaps = (struct wrap_swaps){ .n = 0 };
 }
 
 /* --- would mcpsplice take it? --- */

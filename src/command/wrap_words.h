@@ -23,6 +23,9 @@ struct wrap_swap {
 struct wrap_swaps {
 	struct wrap_swap list[WRAP_SWAPS]; /* in order, apart */
 	size_t n;
+	/* what WSLENV has to be, because wsl.exe starts mcpsplice now and its
+	 * arguments name variables; NULL: nothing */
+	char *wslenv;
 };
 
 enum wrap_what {
@@ -31,12 +34,18 @@ enum wrap_what {
 	WRAP_LEAVE   /* *why says why it cannot be changed */
 };
 
-/* Judges a command line. self: the path of mcpsplice. variable: the environment
- * of the entry sets API_ACCESS_TOKEN, which mcp-proxy sends. *why is owned by
- * the caller. Free swaps in all cases. */
+/* Judges a command line. self: the path of mcpsplice. windows: the host runs on
+ * Windows; its words may say so, too. variable: the environment of the entry
+ * sets API_ACCESS_TOKEN, which mcp-proxy sends. *why is owned by the caller.
+ * Free swaps in all cases. */
 enum wrap_what wrap_words_read(struct wrap_swaps *swaps,
-    const struct strings *words, const char *self, bool variable, char **why);
+    const struct strings *words, const char *self, bool windows, bool variable,
+    char **why);
 void wrap_swaps_free(struct wrap_swaps *swaps);
+
+/* Adds the variables that these arguments of mcpsplice name to a value of
+ * WSLENV, each once. */
+void wrap_words_share(struct buf *wslenv, const struct strings *args);
 
 /* Returns why mcpsplice would refuse these arguments, owned by the caller, or
  * NULL if it takes them. Variables count as set. */

@@ -4,6 +4,7 @@ rewritten has to be started: each new entry is given --show-config."""
 import json
 import os
 import re
+import shutil
 import stat
 import subprocess
 import unittest
@@ -155,6 +156,7 @@ class Hosts(Base):
     def test_entries_of_mcp_remote(self):
         fronts = [["npx", "-y", "mcp-remote"], ["npx", "mcp-remote@latest"],
                   ["cmd", "/c", "npx", "-y", "mcp-remote"],
+                  ["npx.cmd", "-y", "mcp-remote"],
                   ["wsl", "npx", "-y", "mcp-remote@0.1.29"],
                   ["bunx", "mcp-remote"], ["pnpm", "dlx", "mcp-remote"],
                   ["node", "/u/node_modules/mcp-remote/dist/proxy.js"]]
@@ -176,6 +178,9 @@ class Hosts(Base):
                 words = words[1:]
             self.starts(words)
             self.assertEqual(words[1:], args)
+            named = re.findall(r"\$\{(\w+)\}", " ".join(args))
+            if named and new[name]["command"] == "wsl.exe":
+                entry["env"]["WSLENV"] = ":".join(named)
             self.assertEqual(new[name]["env"], entry["env"])
 
     def test_the_others(self):
@@ -475,6 +480,50 @@ class Windows(Base):
                          [url, "--header", "X-A: ${T} b"])
         self.starts(new["args"][1:])
 
+    def test_file_of_windows(self):
+        """WSL has the disks of Windows below /mnt."""
+        text = json.dumps({"mcpServers": {
+            "command": {"command": "npx", "args": [
+                "-y", "mcp-remote", "https://a.example/mcp"]},
+            "url": {"url": "https://a.example/mcp",
+                    "headers": {"X-A": "b"}}}})
+        script = """set -e
+            mount -t tmpfs none /mnt
+            mkdir -p /mnt/c/Users
+            cat >/mnt/c/Users/c.json
+            cd /mnt/c/Users
+            "$1" wrap --write c.json >&2
+            cat c.json"""
+        mounted = ["unshare", "-rm", "sh", "-c"]
+        if not shutil.which("unshare") or subprocess.run(
+                mounted + ["mount -t tmpfs none /mnt"],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL).returncode != 0:
+            self.skipTest("no mount namespace: unshare -rm")
+        program = os.path.abspath(support.PROGRAM)
+        for wsl in False, True:
+            env = {"PATH": os.environ["PATH"], "HOME": self.home}
+            if wsl:
+                env["WSL_DISTRO_NAME"] = "Debian"
+            done = subprocess.run(
+                mounted + [script, "sh", program], input=text,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                env=env, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            new = json.loads(done.stdout)["mcpServers"]
+            for name in "command", "url":
+                entry = new[name]
+                words = [entry["command"]] + entry["args"]
+                if wsl:
+                    self.assertEqual(words[:2],
+                                     ["wsl.exe"] + self.documented()[:1])
+                    words = words[2:]
+                self.starts(words)
+                self.assertEqual(words[1:], ["https://a.example/mcp"])
+            wanted = {"MCPSPLICE_HEADER": "X-A: b"}
+            if wsl:
+                wanted["WSLENV"] = "MCPSPLICE_HEADER"
+            self.assertEqual(new["url"]["env"], wanted)
 
 if __name__ == "__main__":
     support.main()

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "command/wrap_by_hand.h"
+#include "command/wrap_hosts.h"
 #include "command/wrap_json.h"
 #include "command/wrap_plan.h"
 #include "command/wrap_toml.h"
@@ -15,6 +16,8 @@
 
 #define SELF "/m"
 #define HEAD "[mcp_servers.a]\n"
+
+static bool windows; /* are the files those of a host on Windows? */
 
 typedef int wrap_fn(struct wrap_plan *p, struct span text, const char *self,
     char **why);
@@ -55,7 +58,7 @@ check_edits(const struct wrap_plan *p, struct span text)
 static void
 check_again(wrap_fn *wrap, struct span text)
 {
-	struct wrap_plan p = { 0 };
+	struct wrap_plan p = { .windows = windows };
 	char *why = NULL;
 
 	ck_assert_msg(wrap(&p, text, SELF, &why) == 0, "%s: %.*s", why,
@@ -68,7 +71,7 @@ check_again(wrap_fn *wrap, struct span text)
 static char *
 wrapped(wrap_fn *wrap, struct span text)
 {
-	struct wrap_plan p = { 0 };
+	struct wrap_plan p = { .windows = windows };
 	struct buf out, diff;
 	char *why = NULL, *result;
 
@@ -144,7 +147,7 @@ static const struct {
 	    "{'command':'/m','args':['https://a/x']}" },
 	{ "{'command':'node','args':["
 	  "'C:\\\\u\\\\mcp-remote\\\\dist\\\\proxy.js','https://a/x']}",
-	    "{'command':'/m','args':['https://a/x']}" },
+	    "{'command':'wsl.exe','args':['--exec', '/m','https://a/x']}" },
 	/* Windows */
 	{ "{'command':'cmd','args':['/c','npx','-y','mcp-remote',"
 	  "'https://a/x']}",
@@ -153,7 +156,52 @@ static const struct {
 	  "'https://a/x']}",
 	    "{'command':'wsl','args':['-d','U','/m','https://a/x']}" },
 	{ "{'command':'npx.cmd','args':['mcp-remote','https://a/x']}",
-	    "{'command':'/m','args':['https://a/x']}" },
+	    "{'command':'wsl.exe','args':['--exec', '/m','https://a/x']}" },
+	{ "{'command':'D:/n/npx','args':['mcp-remote','https://a/x']}",
+	    "{'command':'wsl.exe','args':['--exec', '/m','https://a/x']}" },
+	{ "{'command':'C:\\\\n\\\\mcp-remote.cmd','args':[ 'https://a/x' ]}",
+	    "{'command':'wsl.exe','args':[ '--exec', '/m', 'https://a/x' ]}" },
+	{ "{'command':['npx.cmd','mcp-remote','https://a/x']}",
+	    "{'command':['wsl.exe','--exec', '/m','https://a/x']}" },
+	{ "{'command':['mcp-remote.cmd','https://a/x']}",
+	    "{'command':['wsl.exe', '--exec', '/m','https://a/x']}" },
+	{ "{'command':'mcp-proxy.exe','args':['-H','A','b','https://a/x']}",
+	    "{'command':'wsl.exe','args':['--exec', '/m', '-H', 'A: b',"
+	    "'https://a/x']}" },
+	{ "{'command':'wsl.exe','args':['--exec','/m','https://a/x']}", "=" },
+	{ "{'command':'npx.cmd','args':['other','https://a/x']}", "=" },
+	/* WSL gets the variables that arguments name */
+	{ "{'command':'npx.cmd','args':['mcp-remote','https://a/x','--header',"
+	  "'A:${B} ${C} ${B}'],\n 'env':{\n  'B':'b'\n }}",
+	    "{'command':'wsl.exe','args':['--exec', '/m','https://a/x',"
+	    "'--header','A:${B} ${C} ${B}'],\n 'env':{\n"
+	    "  'WSLENV': 'B:C',\n  'B':'b'\n }}" },
+	{ "{'args':['/c','npx','mcp-remote','https://a/x','--header','A:${B}'],"
+	  "'command':'cmd','env':{}}",
+	    "{'args':['--exec', '/m','https://a/x','--header','A:${B}'],"
+	    "'command':'wsl.exe','env':{'WSLENV': 'B'}}" },
+	{ "{'command':'npx.cmd','args':['mcp-remote','https://a/x','--header',"
+	  "'A:${B}'],'env':{'WSLENV':'C'}}",
+	    "{'command':'wsl.exe','args':['--exec', '/m','https://a/x',"
+	    "'--header','A:${B}'],'env':{'WSLENV':'C'}}" },
+	{ "{'command':'npx.cmd','args':['mcp-remote','https://a/x','--header',"
+	  "'A:${B}']}",
+	    "{'env': {'WSLENV': 'B'}, 'command':'wsl.exe','args':['--exec', "
+	    "'/m','https://a/x','--header','A:${B}']}" },
+	{ "{'command':['npx.cmd','mcp-remote','https://a/x','--header',"
+	  "'A:${B}'],'environment':{'B':'b'}}",
+	    "{'command':['wsl.exe','--exec', '/m','https://a/x','--header',"
+	    "'A:${B}'],'environment':{'WSLENV': 'B', 'B':'b'}}" },
+	{ "{'command':{'path':'npx.cmd','args':['mcp-remote','https://a/x',"
+	  "'--header','A:${B}'],'env':{'B':'b'}}}",
+	    "{'command':{'path':'wsl.exe','args':['--exec', '/m',"
+	    "'https://a/x','--header','A:${B}'],"
+	    "'env':{'WSLENV': 'B', 'B':'b'}}}" },
+	{ "{'command':'uvx.exe','args':['mcp-proxy','https://a/x'],"
+	  "'env':{'API_ACCESS_TOKEN':'t'}}",
+	    "{'command':'wsl.exe','args':['--exec', '/m','https://a/x', "
+	    "'--bearer-env', 'API_ACCESS_TOKEN'],"
+	    "'env':{'WSLENV': 'API_ACCESS_TOKEN', 'API_ACCESS_TOKEN':'t'}}" },
 	/* opencode, and Zed's older form */
 	{ "{'type':'local','command':['npx','mcp-remote','https://a/x']}",
 	    "{'type':'local','command':['/m','https://a/x']}" },
@@ -288,24 +336,78 @@ static const struct {
 	{ "{'url':'ws://a/x'}", "[scheme" },
 };
 
-START_TEST(entry)
+/* An entry, with ' for ", in a file. */
+static char *
+file_of(const char *entry)
 {
-	char *inner = json(entries[_i].before), *after, *before, *wanted;
+	char *inner = json(entry), *text;
 
-	before = xasprintf("{\"mcpServers\":{ \"e\" : %s }}", inner);
+	text = xasprintf("{\"mcpServers\":{ \"e\" : %s }}", inner);
 	free(inner);
-	if (entries[_i].after[0] == '[') {
-		wanted = xstrdup(entries[_i].after);
-	} else {
-		after = strcmp(entries[_i].after, "=") == 0 ?
-		    json(entries[_i].before) :
-		    json(entries[_i].after);
-		wanted = xasprintf("{\"mcpServers\":{ \"e\" : %s }}", after);
-		free(after);
-	}
+	return text;
+}
+
+static void
+check_entry(const char *entry, const char *after)
+{
+	char *before = file_of(entry), *wanted;
+
+	if (after[0] == '[')
+		wanted = xstrdup(after);
+	else
+		wanted = file_of(strcmp(after, "=") == 0 ? entry : after);
 	check_one(wrap_json, before, wanted);
 	free(before);
 	free(wanted);
+}
+
+START_TEST(entry)
+{
+	check_entry(entries[_i].before, entries[_i].after);
+}
+END_TEST
+
+/* The same in a file of a host on Windows. */
+static const struct {
+	const char *before, *after;
+} on_windows[] = {
+	{ "{'command':'npx','args':['mcp-remote','https://a/x']}",
+	    "{'command':'wsl.exe','args':['--exec', '/m','https://a/x']}" },
+	{ "{'command':'wsl','args':['npx','mcp-remote','https://a/x']}",
+	    "{'command':'wsl','args':['/m','https://a/x']}" },
+	{ "{'command':'wsl.exe','args':['--exec','/m','https://a/x']}", "=" },
+	{ "{'url':'https://a/x'}",
+	    "{'command':'wsl.exe', 'args':['--exec', '/m', 'https://a/x']}" },
+	{ "{'type':'remote','url':'https://a/x'}",
+	    "{'type':'local','command':['wsl.exe', '--exec', '/m', "
+	    "'https://a/x']}" },
+	{ "{'url':'https://a/x','headers':{'A':'b','C':'${D}'}}",
+	    "{'command':'wsl.exe', 'args':['--exec', '/m', 'https://a/x', "
+	    "'-H', 'C: ${D}'], 'env':{'MCPSPLICE_HEADER': 'A: b', "
+	    "'WSLENV': 'MCPSPLICE_HEADER:D'}}" },
+	{ "{'url':'https://a/x','headers':{'C':'${D}'}}",
+	    "{'command':'wsl.exe', 'args':['--exec', '/m', 'https://a/x', "
+	    "'-H', 'C: ${D}'], 'env':{'WSLENV': 'D'}}" },
+	{ "{'url':'https://a/x','headers':{'C':'${D}'},'env':{'D':'e'}}",
+	    "{'command':'wsl.exe', 'args':['--exec', '/m', 'https://a/x', "
+	    "'-H', 'C: ${D}'],'env':{'WSLENV': 'D', 'D':'e'}}" },
+};
+
+static void
+setup_windows(void)
+{
+	windows = true;
+}
+
+static void
+teardown_windows(void)
+{
+	windows = false;
+}
+
+START_TEST(entry_on_windows)
+{
+	check_entry(on_windows[_i].before, on_windows[_i].after);
 }
 END_TEST
 
@@ -503,6 +605,63 @@ START_TEST(table)
 }
 END_TEST
 
+static const struct {
+	const char *before, *after;
+} tables_on_windows[] = {
+	{ HEAD "command = \"npx\"\nargs = [\"-y\", \"mcp-remote\", "
+	       "\"https://a/x\"]\n",
+	    HEAD "command = \"wsl.exe\"\nargs = [\"--exec\", \"/m\", "
+		 "\"https://a/x\"]\n" },
+	{ HEAD "command = \"mcp-remote\"\nargs = [\"https://a/x\"]\n",
+	    HEAD "command = \"wsl.exe\"\nargs = [\"--exec\", \"/m\", "
+		 "\"https://a/x\"]\n" },
+	{ HEAD "command = \"mcp-remote\"\nargs = [\"https://a/x\", "
+	       "\"--header\", \"A: ${B}\"]\n",
+	    "[WSLENV" },
+	{ HEAD URL,
+	    HEAD "command = \"wsl.exe\"\nargs = [\"--exec\", \"/m\", "
+		 "\"https://a/x\"]\n" },
+	{ HEAD URL "bearer_token_env_var = \"T\"\n"
+		   "http_headers = { A = \"b\" }\n",
+	    HEAD "command = \"wsl.exe\"\nargs = [\"--exec\", \"/m\", "
+		 "\"https://a/x\", \"--bearer-env\", \"T\"]\n"
+		 "env = { MCPSPLICE_HEADER = \"A: b\", "
+		 "WSLENV = \"MCPSPLICE_HEADER:T\" }\nenv_vars = [\"T\"]\n" },
+	{ HEAD URL "bearer_token_env_var = \"T\"\n",
+	    HEAD "command = \"wsl.exe\"\nargs = [\"--exec\", \"/m\", "
+		 "\"https://a/x\", \"--bearer-env\", \"T\"]\n"
+		 "env = { WSLENV = \"T\" }\nenv_vars = [\"T\"]\n" },
+	{ HEAD URL "bearer_token_env_var = \"T\"\nenv = { A = \"b\" }\n",
+	    "[WSLENV" },
+};
+
+START_TEST(table_on_windows)
+{
+	check_one(wrap_toml, tables_on_windows[_i].before,
+	    tables_on_windows[_i].after);
+}
+END_TEST
+
+static const struct {
+	const char *path;
+	bool in_wsl, is;
+} paths[] = {
+	{ "/mnt/c/Users/u/.cursor/mcp.json", true, true },
+	{ "/mnt/c/Users/u/.cursor/mcp.json", false, false },
+	{ "/mnt/D/x", true, true },
+	{ "/mnt/data/x", true, false },
+	{ "/mnt/1/x", true, false },
+	{ "/mnt/c", true, false },
+	{ "/home/u/mnt/c/x", true, false },
+};
+
+START_TEST(path_of_windows)
+{
+	ck_assert(wrap_hosts_windows(paths[_i].path, paths[_i].in_wsl) ==
+	    paths[_i].is);
+}
+END_TEST
+
 /* --- the diff, and files by hand --- */
 
 START_TEST(secrets_are_hidden)
@@ -577,21 +736,27 @@ START_TEST(by_hand)
 	wrap_by_hand(&out, "c.yaml",
 	    span_of("mcpServers:\n  # url: http://no\n  - name: a\n"
 		    "    url: https://a/x\n"),
-	    SELF);
+	    SELF, false);
 	ck_assert_str_eq(buf_str(&out),
 	    "c.yaml: line 4 has to be changed by hand, into:\n"
 	    "  - name: NAME\n    command: \"/m\"\n"
 	    "    args: [\"https://a/x\"]\n");
 	buf_reset(&out);
 	wrap_by_hand(&out, "c.yaml",
-	    span_of("extensions:\n  a:\n    uri: https://a/x\n"), SELF);
+	    span_of("extensions:\n  a:\n    uri: https://a/x\n"), SELF, false);
 	ck_assert_ptr_ne(strstr(buf_str(&out), "cmd: \"/m\"\n"), NULL);
 	buf_reset(&out);
-	wrap_by_hand(&out, "c.xml", span_of("<x>npx mcp-remote</x>"), SELF);
+	wrap_by_hand(&out, "c.xml", span_of("<x>npx mcp-remote</x>"), SELF,
+	    false);
 	ck_assert_ptr_ne(strstr(buf_str(&out), "\"args\": [\"URL\"]"), NULL);
 	buf_reset(&out);
-	wrap_by_hand(&out, "c", span_of("a\nb"), SELF);
+	wrap_by_hand(&out, "c", span_of("a\nb"), SELF, false);
 	ck_assert_uint_eq(out.n, 0);
+	wrap_by_hand(&out, "c.yaml", span_of("url: https://a/x"), SELF, true);
+	ck_assert_str_eq(buf_str(&out),
+	    "c.yaml: line 1 has to be changed by hand, into:\n"
+	    "  - name: NAME\n    command: \"wsl.exe\"\n"
+	    "    args: [\"--exec\", \"/m\", \"https://a/x\"]\n");
 	buf_free(&out);
 }
 END_TEST
@@ -695,6 +860,12 @@ main(void)
 	suite_add_tcase(s, t);
 	t = tcase_create("toml");
 	tcase_add_loop_test(t, table, 0, COUNT(tables));
+	suite_add_tcase(s, t);
+	t = tcase_create("windows");
+	tcase_add_checked_fixture(t, setup_windows, teardown_windows);
+	tcase_add_loop_test(t, entry_on_windows, 0, COUNT(on_windows));
+	tcase_add_loop_test(t, table_on_windows, 0, COUNT(tables_on_windows));
+	tcase_add_loop_test(t, path_of_windows, 0, COUNT(paths));
 	suite_add_tcase(s, t);
 	t = tcase_create("shown");
 	tcase_add_loop_test(t, secrets_are_hidden, 0, 4);
