@@ -122,6 +122,64 @@ read_client(struct account *a, char **why)
 	return o->client_key == NULL ? 0 : read_key(a, why);
 }
 
+/* --- a token of the platform --- */
+
+static char *
+read_given(void *arg, char **why)
+{
+	const struct account_token *t = arg;
+
+	return t->file != NULL ?
+	    secret_platform_file(t->source.option, t->file, why) :
+	    secret_env(t->source.option, t->variable, why);
+}
+
+/* Fills t with the one option of the three that is set; each may be NULL. name
+ * has the names of the options. Returns 0, or -1 with *why. */
+static int
+fill_given(struct account_token *t, const char *const name[3], const char *file,
+    const char *variable, const char *command, char **why)
+{
+	char *fault;
+
+	t->file = file;
+	t->variable = variable;
+	t->source = (struct token_source){
+		.option = file != NULL ? name[0] :
+		    variable != NULL   ? name[1] :
+					 name[2],
+		.read = read_given,
+		.arg = t,
+	};
+	if (command == NULL)
+		return 0;
+	t->command = child_words(command, &fault);
+	if (t->command == NULL) {
+		*why = xasprintf("%s: %s", t->source.option, fault);
+		free(fault);
+		return -1;
+	}
+	t->source.command = t->command;
+	return 0;
+}
+
+static int
+find_assertion(struct account *a, char **why)
+{
+	static const char *const names[] = { "--assertion-file",
+		"--assertion-env", "--assertion-command" };
+	const struct options *o = a->options;
+
+	if (o->auth != AUTH_WORKLOAD)
+		return 0;
+	if (fill_given(&a->assertion, names, o->assertion_file,
+		o->assertion_env, o->assertion_command, why) != 0)
+		return -1;
+	a->assertion.source.unset = a->login.unset;
+	a->login.assertion = &a->assertion.source;
+	return 0;
+}
+
 /* --- address of the server, and environment --- */
 
 /* Behind an HTTP proxy, or if nothing is known, the server counts as one on the
@@ -235,6 +293,8 @@ account_unset(const struct options *o)
 		add_name(&list, &n, xstrdup(o->bearer_env));
 	if (o->client_secret_env != NULL)
 		add_name(&list, &n, xstrdup(o->client_secret_env));
+	if (o->assertion_env != NULL)
+		add_name(&list, &n, xstrdup(o->assertion_env));
 	for (i = 0; i < o->headers.n; i++)
 		add_names_in(&list, &n, o->headers.list[i]);
 	add_names_in(&list, &n, o->client_info);
@@ -342,6 +402,7 @@ mode_of(const struct options *o)
 	case AUTH_DEVICE:
 		return LOGIN_DEVICE;
 	case AUTH_CLIENT_CREDENTIALS:
+	case AUTH_WORKLOAD:
 		return LOGIN_CREDENTIALS;
 	default:
 		return LOGIN_BROWSER;
@@ -406,7 +467,7 @@ account_init(struct account *a, struct loop *l, const struct options *o,
 		return -1;
 	}
 	if (check_params(o, why) != 0 || read_client(a, why) != 0 ||
-	    find_browser(a, why) != 0)
+	    find_assertion(a, why) != 0 || find_browser(a, why) != 0)
 		return -1;
 	a->http = network_auth(&a->network, l, o, allow, a, why);
 	if (a->http == NULL)
@@ -431,6 +492,7 @@ account_free(struct account *a)
 		http_free(a->http);
 	network_free(&a->network);
 	assertion_key_free(a->client_key);
+	child_words_free(a->assertion.command);
 	child_words_free(a->browser);
 	challenge_free(&a->challenge);
 	free(a->client_id);

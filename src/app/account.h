@@ -12,6 +12,13 @@
 #include "login/fetch.h"
 #include "login/login.h"
 
+/* A token that options pass, and what reads it. */
+struct account_token {
+	struct token_source source;
+	const char *file, *variable; /* of the options; NULL: not that */
+	char **command;              /* words */
+};
+
 struct account {
 	const struct options *options;
 	struct loop *loop;
@@ -24,6 +31,7 @@ struct account {
 	char *client_id, *client_secret, *client_scope;
 	struct json_object *client_metadata; /* of the user; NULL: not given */
 	struct assertion_key *client_key;
+	struct account_token assertion;
 	char **browser;
 	char **unset;
 	struct challenge challenge;

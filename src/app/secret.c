@@ -42,14 +42,14 @@ read_all(const char *path, struct buf *to, bool check)
 	return n < 0 ? -1 : 0;
 }
 
-char *
-secret_file(const char *option, const char *path, char **why)
+static char *
+read_file(const char *option, const char *path, bool check, char **why)
 {
 	struct buf text;
 	char *secret = NULL;
 
 	buf_init(&text, BOUND_SECRET_BYTES);
-	if (read_all(path, &text, true) != 0) {
+	if (read_all(path, &text, check) != 0) {
 		*why = xasprintf("%s %s cannot be read: %s", option, path,
 		    strerror(errno));
 	} else {
@@ -62,6 +62,18 @@ secret_file(const char *option, const char *path, char **why)
 	}
 	buf_wipe(&text);
 	return secret;
+}
+
+char *
+secret_file(const char *option, const char *path, char **why)
+{
+	return read_file(option, path, true, why);
+}
+
+char *
+secret_platform_file(const char *option, const char *path, char **why)
+{
+	return read_file(option, path, false, why);
 }
 
 void

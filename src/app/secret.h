@@ -9,6 +9,9 @@
  * the name of the option, for the message. Warns if the file is open to other
  * users. */
 char *secret_file(const char *option, const char *path, char **why);
+/* Does the same without the warning, for a file that a platform writes: its
+ * mode is not the user's choice. */
+char *secret_platform_file(const char *option, const char *path, char **why);
 /* Returns the value of an environment variable, in the same way. */
 char *secret_env(const char *option, const char *name, char **why);
 /* Gives the same warning for a file that somebody else reads; NULL is

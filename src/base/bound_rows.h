@@ -461,6 +461,13 @@ BOUND(SIGN_INS_MS, 15, MIN,
     "time in which a mcpsplice without a token store starts at most three "
     "sign-ins",
     "No browser is opened.")
+BOUND(GRANT_MS, 30, SEC,
+    "getting a token with --auth workload, its program included",
+    "It is tried again later.")
+BOUND(TOKEN_COMMAND_MS, 10, SEC, "the program of --assertion-command",
+    "It is ended, and tried again later.")
+BOUND(TOKEN_COMMAND_BYTES, 64, KIB, "what it prints",
+    "The program counts as failed.")
 BOUND(AUTH_COMMAND_MS, 30, SEC, "the program of --auth-command", "It is ended.")
 BOUND(AUTH_COMMAND_BYTES, 64, KIB, "what it prints",
     "The program counts as failed.")

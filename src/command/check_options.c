@@ -118,6 +118,7 @@ find_faults(struct strings *faults, const struct options *o)
 	try_file(faults, "--trace", o->trace, true);
 	try_read(faults, "--client-secret-file", o->client_secret_file);
 	try_read(faults, "--client-key", o->client_key);
+	try_read(faults, "--assertion-file", o->assertion_file);
 	add_fault(faults, network_extra_why(o));
 }
 

@@ -130,6 +130,11 @@ tell_wanted(struct buf *text, const struct check *c, const struct sign_in *s)
 		    s->issuer != NULL ? s->issuer : c->url.origin);
 		return STEP_OK;
 	}
+	if (o->auth == AUTH_WORKLOAD) {
+		buf_addf(text, "the token of the platform gets one at %s",
+		    s->issuer != NULL ? s->issuer : c->url.origin);
+		return STEP_OK;
+	}
 	buf_adds(text, "not signed in; ");
 	if (o->auth == AUTH_DEVICE && !s->device) {
 		buf_addf(text,

@@ -30,6 +30,9 @@ void client_code(struct client_request *r, const struct record *rec,
     const char *code, const char *verifier);
 void client_refresh(struct client_request *r, const struct record *rec);
 void client_credentials(struct client_request *r, const char *scope);
+/* RFC 7523 2.1 */
+void client_jwt_bearer(struct client_request *r, const char *assertion,
+    const char *scope);
 void client_device(struct client_request *r, const char *scope);
 void client_device_poll(struct client_request *r, const char *device_code);
 /* Adds for which resource it is, and who asks, with the proof. assertion is

@@ -18,6 +18,7 @@
 #include "io/url.h"
 
 #define JWT_BEARER "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+#define JWT_GRANT "urn:ietf:params:oauth:grant-type:jwt-bearer"
 #define DEVICE_CODE "urn:ietf:params:oauth:grant-type:device_code"
 
 void
@@ -138,6 +139,15 @@ void
 client_credentials(struct client_request *r, const char *scope)
 {
 	begin(r, "client_credentials");
+	field(&r->form, 0, "scope", scope);
+}
+
+void
+client_jwt_bearer(struct client_request *r, const char *assertion,
+    const char *scope)
+{
+	begin(r, JWT_GRANT);
+	field(&r->form, 0, "assertion", assertion);
 	field(&r->form, 0, "scope", scope);
 }
 

@@ -15,6 +15,7 @@
 #include "login/assertion.h"
 #include "login/challenge.h"
 #include "login/fetch.h"
+#include "login/given_token.h"
 #include "login/metadata.h"
 #include "store/import.h"
 #include "store/store.h"
@@ -39,8 +40,11 @@ struct login_config {
 	/* the client */
 	const char *client_id, *client_secret;
 	const struct assertion_key *client_key; /* for LOGIN_CREDENTIALS */
-	const char *client_document;            /* --client-metadata-url */
-	struct json_object *client_metadata;    /* what else is registered */
+	/* The assertion of a JWT bearer grant, for LOGIN_CREDENTIALS; NULL:
+	 * client credentials. */
+	const struct token_source *assertion;
+	const char *client_document;         /* --client-metadata-url */
+	struct json_object *client_metadata; /* what else is registered */
 
 	/* is the MCP server at a public address, where that is known? */
 	bool knows_place, is_public;

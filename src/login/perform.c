@@ -15,6 +15,7 @@
 #include "base/codec.h"
 #include "login/client.h"
 #include "login/device.h"
+#include "login/grant.h"
 #include "login/locks.h"
 #include "login/records.h"
 #include "login/redirect.h"
@@ -45,7 +46,7 @@ static login_performer *const performers[DO_ACTIONS] = {
 	[DO_REGISTER] = login_do_register,
 	[DO_REGISTER_BY_NAME] = login_do_register_by_name,
 	[DO_REFRESH] = login_do_refresh,
-	[DO_CREDENTIALS] = login_do_credentials,
+	[DO_CREDENTIALS] = login_do_grant,
 	[DO_AUTHORIZE] = login_do_authorize,
 	[DO_OPEN] = login_do_open,
 	[DO_EXCHANGE] = login_do_exchange,
@@ -138,6 +139,7 @@ flow_new(const struct login_config *c, struct store *store)
 		.client_given = c->client_id != NULL,
 		.client_document = c->client_document != NULL,
 		.issuer_given = c->issuer != NULL,
+		.assertion = c->assertion != NULL,
 		.has_browser = c->browser != NULL,
 		.timeout_ms = c->timeout_ms,
 		.rejected = c->rejected,
@@ -188,6 +190,7 @@ login_free(struct login *g)
 	store_cancel(g->op);
 	fetch_cancel(g->fetch);
 	discovery_cancel(g->discovery);
+	given_token_cancel(g->given);
 	listener_free(g->listener, true);
 	browser_free(g->browser);
 	loop_timer_free(g->timer);

@@ -3,8 +3,8 @@
  * (core/login); structures only. Its parts each do some of the actions and
  * report what came of them; each may call those before it:
  *
- *   report > records > locks > place > waiting > token > device > redirect
- *     > client > perform
+ *   report > records > locks > place > waiting > token > grant > device
+ *     > redirect > client > perform
  *
  * Nobody else includes this.
  */
@@ -37,6 +37,7 @@ struct login {
 	struct store_op *op;
 	struct fetch *fetch;
 	struct discovery *discovery;
+	struct given_token *given;
 
 	struct loop_timer *timeout;           /* of the user */
 	struct loop_timer *look;              /* for the end by "logout" */

@@ -203,8 +203,8 @@ login_do_refresh(struct login *g)
 
 /* --- client credentials --- */
 
-static void
-on_credentials(const struct fetch_answer *a, void *arg)
+void
+login_on_credentials(const struct fetch_answer *a, void *arg)
 {
 	struct login *g = arg;
 
@@ -214,10 +214,9 @@ on_credentials(const struct fetch_answer *a, void *arg)
 }
 
 void
-login_do_credentials(struct login *g)
+login_take_client(struct login *g)
 {
 	struct record *r = &g->record;
-	struct client_request form = { 0 };
 
 	free(g->scope);
 	g->scope = login_wanted_scope(g); /* widens that of the token now */
@@ -227,8 +226,16 @@ login_do_credentials(struct login *g)
 	string_set(&r->client.secret, g->config.client_secret);
 	r->client.method = client_method(&g->found.server,
 	    g->config.client_secret != NULL, g->config.client_key != NULL);
+}
+
+void
+login_do_credentials(struct login *g)
+{
+	struct client_request form = { 0 };
+
+	login_take_client(g);
 	client_credentials(&form, g->scope);
-	login_post(g, r->token_endpoint, &form, on_credentials);
+	login_post(g, g->record.token_endpoint, &form, login_on_credentials);
 }
 
 /* --- the code of a redirect --- */

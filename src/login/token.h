@@ -16,6 +16,12 @@ bool login_is_unready(struct login *g, const struct fetch_answer *a);
 /* fetch_cb of a request for another token than that of the record. */
 void login_on_token(const struct fetch_answer *a, void *arg);
 
+/* Makes the client of the options that of the record, and decides which scopes
+ * are asked for, for a token without the user. */
+void login_take_client(struct login *g);
+/* fetch_cb of the request for it. */
+void login_on_credentials(const struct fetch_answer *a, void *arg);
+
 /* Each does the action of its name, as core/login/login.h has it. */
 login_performer login_do_refresh, login_do_credentials, login_do_exchange;
 

@@ -147,6 +147,13 @@ check_proof(const struct options *o, const char **proof)
 	return n > 1 ? exclude(names[0], names[1]) : NULL;
 }
 
+/* Does a token come without the user, and so with the client's own proof? */
+static bool
+is_alone(const struct options *o)
+{
+	return o->auth == AUTH_CLIENT_CREDENTIALS || o->auth == AUTH_WORKLOAD;
+}
+
 static char *
 check_client(const struct options *o)
 {
@@ -161,9 +168,10 @@ check_client(const struct options *o)
 		return xasprintf("%s needs the client it belongs to; add "
 				 "--client-id ID",
 		    proof);
-	if (o->client_key != NULL && o->auth != AUTH_CLIENT_CREDENTIALS)
-		return xstrdup("--client-key is for client credentials only; "
-			       "add --auth client-credentials");
+	if (o->client_key != NULL && !is_alone(o))
+		return xstrdup("--client-key is for a sign-in without a user; "
+			       "add --auth client-credentials or --auth "
+			       "workload");
 	if (o->auth != AUTH_CLIENT_CREDENTIALS || o->client_info != NULL)
 		return NULL;
 	if (o->client_id == NULL)
@@ -173,6 +181,32 @@ check_client(const struct options *o)
 		return xstrdup("--auth client-credentials needs a secret; add "
 			       "--client-secret-file FILE, --client-secret-env "
 			       "VAR or --client-key FILE");
+	return NULL;
+}
+
+/* One way to an assertion where one is needed, and none where it is not. */
+static char *
+check_assertion(const struct options *o)
+{
+	const char *names[3];
+	size_t n = 0;
+
+	if (o->assertion_file != NULL)
+		names[n++] = "--assertion-file";
+	if (o->assertion_env != NULL)
+		names[n++] = "--assertion-env";
+	if (o->assertion_command != NULL)
+		names[n++] = "--assertion-command";
+	if (n > 1)
+		return exclude(names[0], names[1]);
+	if (n == 1 && o->auth != AUTH_WORKLOAD)
+		return xasprintf("%s is for --auth workload; add that",
+		    names[0]);
+	if (n == 0 && o->auth == AUTH_WORKLOAD)
+		return xstrdup("--auth workload needs the token of the "
+			       "platform; add --assertion-file FILE, "
+			       "--assertion-env VAR or --assertion-command "
+			       "CMD");
 	return NULL;
 }
 
@@ -227,6 +261,8 @@ option_check(const struct options *o, const struct url *url)
 		wrong = check_credentials(o);
 	if (wrong == NULL)
 		wrong = check_client(o);
+	if (wrong == NULL)
+		wrong = check_assertion(o);
 	if (wrong == NULL)
 		wrong = check_sign_in(o);
 	if (wrong == NULL)

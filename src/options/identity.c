@@ -56,6 +56,17 @@ add_variables(struct buf *b, const char *text)
 	}
 }
 
+/* Adds the value of an option that came later: only where it is set, so that
+ * the identity of all others stays as it was. */
+static void
+add_later(struct buf *b, const char *name, const char *value)
+{
+	if (value == NULL)
+		return;
+	add_value(b, name);
+	add_value(b, value);
+}
+
 int
 options_identity(const struct options *o, struct buf *identity, char **host)
 {
@@ -80,6 +91,9 @@ options_identity(const struct options *o, struct buf *identity, char **host)
 	add_value(b, o->cert);
 	add_value(b, o->unix_socket);
 	add_list(b, &o->resolve);
+	add_later(b, "assertion-file", o->assertion_file);
+	add_later(b, "assertion-env", o->assertion_env);
+	add_later(b, "assertion-command", o->assertion_command);
 	*host = xstrdup(url.host);
 	url_free(&url);
 	return 0;

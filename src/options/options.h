@@ -26,7 +26,8 @@ enum auth_mode {
 	AUTH_GIVEN,
 	AUTH_OAUTH,
 	AUTH_DEVICE,
-	AUTH_CLIENT_CREDENTIALS
+	AUTH_CLIENT_CREDENTIALS,
+	AUTH_WORKLOAD
 };
 
 /* Which answers make the exit status 22. */
@@ -68,10 +69,15 @@ struct options {
 	char *client_id;
 	char *client_secret_file;
 	char *client_secret_env;
-	char *client_key;          /* file; with AUTH_CLIENT_CREDENTIALS only */
+	char *client_key;          /* file; only where no user signs in */
 	char *client_metadata_url; /* https, with a path */
 	char *client_info;         /* JSON with a secret, or "@FILE" */
 	char *client_metadata;     /* JSON, or "@FILE" */
+
+	/* sign-in: the assertion of AUTH_WORKLOAD; one of them */
+	char *assertion_file;
+	char *assertion_env;
+	char *assertion_command; /* not split */
 
 	/* sign-in: the values that are requested */
 	char *issuer;

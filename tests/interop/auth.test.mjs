@@ -93,11 +93,12 @@ const extension = {
         checks: ['client-credentials-jwt-verified'] },
     'client-credentials-basic': { register: 0, authorize: 0,
         checks: ['client-credentials-basic-auth'] },
+    'wif-jwt-bearer': { register: 0, authorize: 0,
+        checks: ['wif-assertion-verified'] },
 };
 
 /* What mcpsplice does not do yet. */
-const later = ['enterprise-managed-authorization', 'wif-jwt-bearer', 'dpop',
-    'dpop-nonce'];
+const later = ['enterprise-managed-authorization', 'dpop', 'dpop-nonce'];
 
 /* On the wire of 2026-07-28 there is more to check. */
 function at_modern(name, expected) {
@@ -204,7 +205,7 @@ test('conformance: auth: the scenarios are those we know', async () => {
     const listed = [...stdout.matchAll(/^ +- auth\/(\S+)/gm)].map((m) => m[1]);
     const known = [core, backcompat, modern, extension].flatMap(Object.keys);
 
-    assert.equal(known.length, 29);
+    assert.equal(known.length, 30);
     assert.deepEqual(listed.sort(), [...known, ...later].sort());
 });
 

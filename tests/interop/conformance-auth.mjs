@@ -31,7 +31,7 @@ const opened = path.join(home, 'opened');
 const secrets = ['test-auth-code', 'test-token', 'cc-token',
     'test-client-secret', 'test-secret', 'as1-client-secret',
     'as2-client-secret',
-    ...context.client_secret ? [context.client_secret] : [],
+    ...[context.client_secret, context.valid_jwt].filter((s) => s),
     ...context.private_key_pem?.split('\n').filter((line) =>
         line && !line.startsWith('-----')) ?? []];
 
@@ -64,6 +64,9 @@ function options() {
 
     if (scenario.startsWith('auth/client-credentials'))
         args.push('--auth', 'client-credentials');
+    if (scenario === 'auth/wif-jwt-bearer')
+        args.push('--auth', 'workload', '--assertion-file',
+            write_secret('assertion', `${context.valid_jwt}\n`));
     if (scenario === 'auth/basic-cimd')
         args.push('--client-metadata-url',
             'https://conformance-test.local/client-metadata.json');

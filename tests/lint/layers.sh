@@ -252,7 +252,7 @@ BEGIN {
 	order_of("core/login", "login state act judge table invariants step")
 	order_of("login", "challenge callback assertion browser " \
 	    "notification metadata fetch discovery client_messages client_request client_answer " \
-	    "login | state report records locks run_discovery waiting token device " \
+	    "given_token login | state report records locks run_discovery waiting token grant device " \
 	    "redirect client perform")
 	# the parts of io/http, which other rooms use by io/http.h alone
 	of_http = "^io/(http_[a-z]+|authorities|connections|cookies)\\.[ch]$"

@@ -214,6 +214,7 @@ option_flag(struct login_flow_config *c, const char *word)
 		{ "given", &c->client_given, true },
 		{ "document", &c->client_document, true },
 		{ "issuer-given", &c->issuer_given, true },
+		{ "assertion", &c->assertion, true },
 		{ "no-browser", &c->has_browser, false },
 	};
 	size_t i;

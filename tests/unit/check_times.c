@@ -20,6 +20,7 @@
 #include "io/child.h"
 #include "login/client.h"
 #include "login/fetch.h"
+#include "login/given_token.h"
 #include "transport/streamable.h"
 #include "unit/fake_loop.h"
 #include "unit/home.h"
@@ -142,6 +143,26 @@ on_record(const struct record *r, const char *why, void *arg)
 	ck_assert_ptr_null(r);
 	end(why);
 }
+
+static void
+on_token(const char *token, const char *why, bool transient, void *arg)
+{
+	(void)arg;
+	ck_assert_ptr_null(token);
+	ck_assert(transient);
+	end(why);
+}
+
+START_TEST(token_command)
+{
+	char *words[] = { "/bin/sh", "-c", "exec sleep 600", NULL };
+	const struct token_source from = { .option = "--assertion-command",
+		.command = words };
+
+	ck_assert_ptr_nonnull(given_token_get(l, &from, 0, on_token, NULL));
+	ends_at(loop_now(l), BOUND_TOKEN_COMMAND_MS, "did not answer within");
+}
+END_TEST
 
 START_TEST(helper)
 {
@@ -621,6 +642,7 @@ main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, child_linger);
 	tcase_add_test(t, auth_command);
+	tcase_add_test(t, token_command);
 	tcase_add_test(t, helper);
 	tcase_add_test(t, browser_time);
 	tcase_add_test(t, browser_close);

@@ -91,14 +91,15 @@ judge_found(struct login_flow *f, int came)
 	if (came != CAME_FOUND || !is_for_another(x))
 		return came;
 	/* A secret of the user's is for the one it was given for. */
-	if (x->client == LOGIN_CLIENT_GIVEN && x->client_as_given &&
+	if ((f->config.assertion ||
+		(x->client == LOGIN_CLIENT_GIVEN && x->client_as_given)) &&
 	    !f->config.issuer_given) {
 		explain(f,
 		    xasprintf("its authorization server was %s and is %s now. "
-			      "If --client-id is for the new one, say so with "
-			      "--issuer",
+			      "If %s is for the new one, say so with --issuer",
 			x->issuer != NULL ? x->issuer : "(none)",
-			x->found_issuer != NULL ? x->found_issuer : "(none)"));
+			x->found_issuer != NULL ? x->found_issuer : "(none)",
+			f->config.assertion ? "the assertion" : "--client-id"));
 		return IS_MISPLACED;
 	}
 	login_log(f, LEVEL_INFO, "%s now has a different authorization server",

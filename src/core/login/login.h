@@ -45,7 +45,9 @@ struct login_flow_config {
 	bool helper;  /* of the store: it cannot tell that it has another
 		       * record without being run */
 	bool client_given, client_document, issuer_given, has_browser;
-	int64_t timeout_ms;   /* for the user; 0: none */
+	bool assertion;     /* the user passes one: it is for the issuer that it
+			 * was first sent to, as a client that is given is */
+	int64_t timeout_ms; /* for the user; 0: none */
 	const char *rejected; /* proof of the token that does not do; NULL */
 	const char *host;     /* how people know the MCP server */
 };
@@ -166,12 +168,12 @@ enum login_action_kind {
 	DO_REGISTER,
 	DO_REGISTER_BY_NAME, /* with localhost in the redirect URI */
 	DO_REFRESH,
-	DO_CREDENTIALS,
-	DO_AUTHORIZE, /* makes the URL for the browser, and shows it */
-	DO_OPEN,      /* the browser */
-	DO_EXCHANGE,  /* the code for a token */
-	DO_DEVICE,    /* asks for a device code, and shows it */
-	DO_POLL,      /* asks whether it was entered */
+	DO_CREDENTIALS, /* in ms at most */
+	DO_AUTHORIZE,   /* makes the URL for the browser, and shows it */
+	DO_OPEN,        /* the browser */
+	DO_EXCHANGE,    /* the code for a token */
+	DO_DEVICE,      /* asks for a device code, and shows it */
+	DO_POLL,        /* asks whether it was entered */
 	/* These are done at once, and nothing comes of them. */
 	DO_TIMEOUT,     /* the user has ms from now on */
 	DO_TIMEOUT_OFF, /* no more */

@@ -77,6 +77,7 @@ enum login_step {
 	END_NO_USER,
 	END_BUSY,
 	END_SLOW,
+	END_SLOW_TOKEN,
 	END_LATER,
 	END_FAILED,
 	END_NO_OAUTH,

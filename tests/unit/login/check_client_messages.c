@@ -95,6 +95,12 @@ START_TEST(forms)
 	expect("grant_type=client_credentials&scope=a%20b&" RESOURCE
 	       "&client_id=my%20id",
 	    NULL);
+	client_jwt_bearer(&req, "a.b-_.c", "a b");
+	client_finish(&req, &rec, NULL);
+	expect("grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3A"
+	       "jwt-bearer&assertion=a.b-_.c&scope=a%20b&" RESOURCE
+	       "&client_id=my%20id",
+	    NULL);
 	client_device(&req, "a");
 	client_finish(&req, &rec, NULL);
 	expect("scope=a&" RESOURCE "&client_id=my%20id", NULL);

@@ -30,6 +30,11 @@ static const struct argv_case argv_cases[] = {
 	{ "--auth=device", "auth=4;" },
 	{ "--auth|client-credentials|--client-id|i|--client-key|/k",
 	    "auth=5;client_id=i;client_key=/k;" },
+	{ "--auth|workload|--assertion-file|/t", "auth=6;assertion_file=/t;" },
+	{ "--auth|workload|--assertion-env|T|--client-id|i|--client-key|/k",
+	    "auth=6;client_id=i;client_key=/k;assertion_env=T;" },
+	{ "--auth|workload|--assertion-command|gcloud print -x",
+	    "auth=6;assertion_command=gcloud print -x;" },
 	{ "--client-id|i d|--client-secret-file|/s",
 	    "client_id=i d;secret_file=/s;" },
 	{ "--client-secret-env=S|--client-id=i", "client_id=i;secret_env=S;" },
@@ -123,7 +128,7 @@ static const struct refused_case refused_cases[] = {
 	{ URL "|--client-secret", NO_SECRET },
 	{ "--auth|OAuth|" URL,
 	    "--auth: \"OAuth\" is none of auto|none|static|oauth|device|"
-	    "client-credentials" },
+	    "client-credentials|workload" },
 	{ "--profile|a/b|" URL, NO_PROFILE("a/b") },
 	{ "--profile|" SIXTEEN SIXTEEN SIXTEEN SIXTEEN "x|" URL,
 	    NO_PROFILE(SIXTEEN SIXTEEN SIXTEEN SIXTEEN "x") },
@@ -220,8 +225,19 @@ static const struct refused_case refused_cases[] = {
 	    "--client-key needs the client it belongs to; add --client-id "
 	    "ID" },
 	{ "--client-id|i|--client-key|/k|" URL,
-	    "--client-key is for client credentials only; add --auth "
-	    "client-credentials" },
+	    "--client-key is for a sign-in without a user; add --auth "
+	    "client-credentials or --auth workload" },
+	{ "--auth|workload|" URL,
+	    "--auth workload needs the token of the platform; add "
+	    "--assertion-file FILE, --assertion-env VAR or "
+	    "--assertion-command CMD" },
+	{ "--auth|workload|--assertion-file|/t|--assertion-command|c|" URL,
+	    EXCLUDE("--assertion-file", "--assertion-command") },
+	{ "--assertion-env|T|" URL,
+	    "--assertion-env is for --auth workload; add that" },
+	{ "--auth|workload|--assertion-env|T|--bearer-env|B|" URL,
+	    "--auth workload and --bearer-env contradict each other; leave "
+	    "one of them out" },
 	{ "--resource|r|--disable-resource-parameter|" URL,
 	    EXCLUDE("--resource", "--no-resource") },
 	{ "--no-browser|--browser|b|" URL,

@@ -182,6 +182,9 @@ put_client(struct buf *out, const struct options *o)
 	put_text(out, "secret_file", o->client_secret_file);
 	put_text(out, "secret_env", o->client_secret_env);
 	put_text(out, "client_key", o->client_key);
+	put_text(out, "assertion_file", o->assertion_file);
+	put_text(out, "assertion_env", o->assertion_env);
+	put_text(out, "assertion_command", o->assertion_command);
 	put_text(out, "document", o->client_metadata_url);
 	put_text(out, "info", o->client_info);
 	put_text(out, "metadata", o->client_metadata);
