@@ -105,6 +105,7 @@ struct sign_in {
 	char *store_why;      /* why the store cannot be read, or NULL */
 	/* What the server offers, if it was asked: */
 	bool browser, device, registers, client_document;
+	bool ticket;  /* it wants a Kerberos ticket, and no token */
 	bool guessed; /* it says nothing; a login would try usual places */
 	char *issuer; /* NULL: it is the server itself */
 	char *scopes; /* blanks between; NULL: not told */

@@ -139,6 +139,8 @@ sign_in_look(struct sign_in *s, struct loop *l, const struct options *o,
 	rc = account_init(&g.account, l, o, p->peer, why);
 	if (rc == 0) {
 		challenge_parse(&g.account.challenge, buf_span(&p->challenge));
+		s->ticket = challenge_wants_ticket(&g.account.challenge);
+		g.asks = g.asks && !s->ticket;
 		g.timer = loop_timer_new(l, on_late, &g);
 		loop_timer_set(g.timer, limit_ms);
 		begin(&g);

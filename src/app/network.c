@@ -220,6 +220,8 @@ make_server(struct network *n, struct loop *l, const struct options *o,
 	c.compressed = o->compressed;
 	c.http2 = o->http2;
 	c.netrc_file = o->netrc_file;
+	/* the request of a watched client has no credentials */
+	c.negotiate = o->negotiate && !watched;
 	secret_check(o->key);
 	secret_check(o->netrc_file);
 	return fill_cert(&c, n, o, why) == 0 ? make(l, &c, o, why) : NULL;

@@ -640,6 +640,7 @@ make_authorize(struct proxy *p, char **why)
 		.given = &given,
 		.command = o->auth_command,
 		.url = p->url.text,
+		.negotiate = o->negotiate,
 	};
 
 	p->unset = account_unset(o);

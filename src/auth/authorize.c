@@ -8,12 +8,16 @@
 #include <time.h>
 
 #include "auth/command.h"
+#include "login/challenge.h"
 
 enum {
 	LOOK_MS = 1000, /* between two looks at the clock for the helper's
 			 * headers */
 	LAST_S = 2      /* in the last seconds of these each exchange asks */
 };
+
+static const char no_ticket[] =
+    "it wants a Kerberos ticket: run kinit, and add --negotiate";
 
 struct authorize {
 	struct loop *loop;
@@ -23,6 +27,8 @@ struct authorize {
 	struct command_auth *command;
 	struct oauth *oauth;
 	struct credentials credentials;
+	bool hints; /* a server that wants a Kerberos ticket gets no login: the
+		     * user is told of --negotiate */
 	const char *wrong; /* what a 401 says of the credentials that the user
 			    * gave; NULL: there are none */
 };
@@ -117,12 +123,31 @@ given_again(struct authorize *a, uint64_t ticket, uint64_t stamp)
 	return true;
 }
 
+/* No token is good at a server that asks for a ticket and for nothing else. */
+static bool
+wants_ticket(const struct authorize *a, const struct facts *f)
+{
+	struct challenge c;
+	bool wants;
+
+	if (!a->hints || f->status != 401 || f->stamp != 0)
+		return false;
+	challenge_parse(&c, f->challenge);
+	wants = challenge_wants_ticket(&c);
+	challenge_free(&c);
+	return wants;
+}
+
 void
 authorize_refused(struct authorize *a, uint64_t ticket, const struct facts *f,
     struct span session)
 {
 	bool asked = false;
 
+	if (wants_ticket(a, f)) {
+		a->ops.refusal_final(ticket, no_ticket, false, a->arg);
+		return;
+	}
 	if (a->oauth != NULL) {
 		oauth_refused(a->oauth, ticket, f, session);
 		return;
@@ -180,6 +205,7 @@ authorize_new(struct loop *l, const struct authorize_config *config,
 	a->given = given_new(config->given, why);
 	if (a->given != NULL)
 		a->wrong = wrong_given(config, a->given);
+	a->hints = a->wrong == NULL && !config->wanted && !config->negotiate;
 	if (a->given != NULL && config->command != NULL)
 		a->command = command_new(l, config->command, config->url,
 		    config->unset, on_helped, a, why);
@@ -191,6 +217,12 @@ authorize_new(struct loop *l, const struct authorize_config *config,
 	    given_has_authorization(a->given)) {
 		*why = xstrdup("an Authorization header and OAuth do not go "
 			       "together: leave out one of them");
+		authorize_free(a);
+		return NULL;
+	}
+	if (config->negotiate && given_has_authorization(a->given)) {
+		*why = xstrdup("an Authorization header and --negotiate do not "
+			       "go together: leave out one of them");
 		authorize_free(a);
 		return NULL;
 	}

@@ -17,6 +17,8 @@ struct authorize_config {
 	const char *command; /* --auth-command as one line; NULL: none */
 	const char *url;     /* of the server, for the helper */
 	const char *const *unset;
+	bool negotiate; /* requests carry a Kerberos ticket, which is none of
+			 * these credentials */
 	const struct oauth_config *oauth; /* NULL: no OAuth */
 	bool wanted; /* the user asked for OAuth: an Authorization header among
 		      * the given ones, which would replace it, is an error */

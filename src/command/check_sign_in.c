@@ -50,7 +50,8 @@ add_data(struct report *r, const struct probe *p, const struct sign_in *s)
 {
 	report_number(r, "status", p->status);
 	report_flag(r, "wanted", p->status == 401);
-	if (p->status != 401 || s->why != NULL || s->guessed)
+	report_flag(r, "kerberos", s->ticket);
+	if (p->status != 401 || s->why != NULL || s->guessed || s->ticket)
 		return;
 	report_text(r, "issuer", s->issuer);
 	report_flag(r, "browser", s->browser);
@@ -117,6 +118,12 @@ tell_wanted(struct buf *text, const struct check *c, const struct sign_in *s)
 	}
 	if (s->record.token.access != NULL)
 		return tell_token(text, c, s);
+	if (s->ticket) {
+		buf_adds(text,
+		    "the server wants a Kerberos ticket: run kinit, and add "
+		    "--negotiate");
+		return STEP_FAILED;
+	}
 	if (s->why != NULL || s->guessed) {
 		buf_addf(text,
 		    "the server wants credentials, and %s; pass a token with "

@@ -186,6 +186,9 @@ unfit(const struct http *h)
 		return "libcurl is older than 7.85";
 	if (!(v->features & CURL_VERSION_SSL) || v->ssl_version == NULL)
 		return "libcurl has no TLS";
+	if (h->config.negotiate && !(v->features & CURL_VERSION_SPNEGO))
+		return "it was built without GSS-API, which --negotiate "
+		       "needs; the mcpsplice of the .deb package has it";
 	if (h->config.proxy_negotiate && !(v->features & CURL_VERSION_SPNEGO))
 		return "it was built without GSS-API, which --proxy-negotiate "
 		       "needs; the mcpsplice of the .deb package has it";

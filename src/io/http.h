@@ -32,6 +32,9 @@ struct http_config {
 				 * exempt */
 	const char *proxy_user; /* user:password */
 	bool proxy_negotiate;
+	/* Requests to a server carry a Kerberos ticket of the user; they go out
+	 * in HTTP/1.1, whatever http2 says. */
+	bool negotiate;
 	const char *proxy_cacert;
 	struct http_proxy_setting proxies[2]; /* of http and of https URLs */
 	const char *cacert; /* PEM file instead of the system's store */
@@ -102,7 +105,9 @@ struct http_answer {
 	bool sent;
 	int status;         /* 0: there was no answer */
 	int proxy_status;   /* of a CONNECT, else 0 */
-	const char *why;    /* for users, a clause; may be "" */
+	/* For users, a clause; may be "". A 401 or 407 has one if it refused
+	 * the ticket of config.negotiate or config.proxy_negotiate. */
+	const char *why;
 	const char *remedy; /* a sentence without its full stop; may be "" */
 	bool too_large_head;
 	bool conn_refused; /* HTTP_CONNECT: nobody listens there */
@@ -122,7 +127,7 @@ struct http_ops {
 
 /* Makes an http object, which the caller owns. Returns NULL with *why, a static
  * text, if libcurl cannot start, is older than 7.85, has no TLS, or cannot do
- * config.proxy_negotiate. */
+ * config.negotiate or config.proxy_negotiate. */
 struct http *http_new(struct loop *l, const struct http_config *config,
     const char **why);
 /* Starts a request at the end of this turn. Callbacks come later, never from

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/bounds.h"
+#include "io/http_negotiate.h"
 #include "io/http_todo.h"
 #include "io/http_two.h"
 #include "io/http_way.h"
@@ -56,7 +57,8 @@ http_callbacks_sent(struct transfer *x)
 		return false;
 	curl_easy_getinfo(x->easy, CURLINFO_REQUEST_SIZE, &written);
 	curl_easy_getinfo(x->easy, CURLINFO_SIZE_UPLOAD_T, &uploaded);
-	return x->status != 0 || written != x->written_before || uploaded > 0;
+	return x->status != 0 || written != x->written_before ||
+	    uploaded != x->uploaded_before;
 }
 
 /* The first call of a transfer comes right before the request is written. A
@@ -81,6 +83,7 @@ http_on_prereq(void *arg, char *peer, char *local, int peer_port,
 	x->stream = 0;
 	x->again = false;
 	curl_easy_getinfo(x->easy, CURLINFO_REQUEST_SIZE, &x->written_before);
+	curl_easy_getinfo(x->easy, CURLINFO_SIZE_UPLOAD_T, &x->uploaded_before);
 	x->written = loop_now(x->h->l);
 	return CURL_PREREQFUNC_OK;
 }
@@ -140,8 +143,8 @@ take_keep_alive(struct transfer *x, const char *p, size_t n)
 		reuse_announced(x->connection, (int64_t)s * 1000);
 }
 
-/* Takes one line of the head. With Negotiate, a proxy's 407 may not be the last
- * answer: its head is given with its body, or at the end. */
+/* Takes one line of the head. With Negotiate, a 401 or a proxy's 407 may not be
+ * the last answer: its head is given with its body, or at the end. */
 static size_t
 http_on_header(char *p, size_t size, size_t n, void *arg)
 {
@@ -169,7 +172,7 @@ http_on_header(char *p, size_t size, size_t n, void *arg)
 		return n;
 	status = 0;
 	curl_easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &status);
-	if (status == 407 && x->h->config.proxy_negotiate)
+	if (http_negotiate_goes_on(x, status))
 		x->again = true;
 	if (status < 200 || x->again)
 		return n;

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "io/http_callbacks.h"
+#include "io/http_negotiate.h"
 #include "io/http_pool.h"
 #include "io/http_todo.h"
 #include "io/http_two.h"
@@ -180,7 +181,8 @@ explain(struct transfer *x, CURLcode rc, enum http_end end, long proxy_status,
 		.reached = is_server_reached(x, proxy_status),
 		.host = "the host",
 		.now = (int64_t)time(NULL),
-		.config = &x->h->config };
+		.config = &x->h->config,
+		.no_ticket = x->no_ticket };
 	struct curl_certinfo *chain = NULL;
 	long number = 0, made = 0;
 	struct url u;
@@ -207,6 +209,11 @@ say(struct transfer *x, CURLcode rc, enum http_end end, long proxy_status,
     struct buf *why, struct buf *remedy)
 {
 	drop_duration(x->error);
+	if (end == HTTP_DONE && http_negotiate_refused(x))
+		http_negotiate_say(x, why);
+	/* a proxy that forwards has answered the request itself */
+	if (end == HTTP_DONE && x->status == 407 && x->proxied)
+		explain(x, rc, end, 407, why, remedy);
 	if (end == HTTP_ABORTED || end == HTTP_IDLE || end == HTTP_DONE)
 		return;
 	if (x->denied && !x->let)

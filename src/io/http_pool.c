@@ -18,6 +18,7 @@ transfer_free(struct transfer *x)
 	http_way_forget(x->notes);
 	free(x->url);
 	free(x->lines);
+	free(x->no_ticket);
 	free(x);
 }
 
@@ -90,6 +91,8 @@ http_pool_take(struct http *h)
 	x->denied = x->let = false;
 	x->opened = x->reached = false;
 	x->too_large = false;
+	free(x->no_ticket);
+	x->no_ticket = NULL;
 	x->error[0] = '\0';
 	return x;
 }

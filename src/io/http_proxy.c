@@ -80,12 +80,8 @@ http_proxy_set(struct transfer *x)
 	SET(x, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
 	if (c->proxy != NULL)
 		SET(x, CURLOPT_PROXY, c->proxy);
-	if (c->proxy_negotiate)
-		SET(x, CURLOPT_PROXYAUTH, CURLAUTH_NEGOTIATE);
 	if (c->proxy_user != NULL)
 		SET(x, CURLOPT_PROXYUSERPWD, c->proxy_user);
-	else if (c->proxy_negotiate)
-		SET(x, CURLOPT_PROXYUSERPWD, ":");
 }
 
 /* libcurl reads the proxies of the environment itself; loopback never uses

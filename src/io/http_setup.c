@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "io/http_callbacks.h"
+#include "io/http_negotiate.h"
 #include "io/http_proxy.h"
 #include "io/http_two.h"
 #include "io/http_way.h"
@@ -134,6 +135,7 @@ http_setup(struct http *h)
 	set_transport(x);
 	http_proxy_set(x);
 	http_two_set(x);
+	http_negotiate_set(x);
 	set_tls(x);
 	if (h->config.watched || h->config.only_looks)
 		http_way_set(x);

@@ -99,8 +99,11 @@ struct transfer {
 			      * server did not refuse it unprocessed */
 	long written_before; /* bytes that libcurl wrote before that, as it
 			      * counts them */
-	bool again;   /* after a proxy's 407 the request may be written once
-			 * more */
+	curl_off_t uploaded_before; /* bytes of a body likewise */
+	bool again;   /* after a 401 or 407 to a ticket the request may be
+		       * written once more */
+	char *no_ticket; /* why there is none, in the words of GSS-API; NULL:
+			  * nothing is known */
 	bool asks;    /* config.allow is asked: the URL is reached without a
 			 * proxy */
 	bool denied;  /* config.allow refused an address */

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "io/http_negotiate.h"
 #include "io/http_todo.h"
 
 enum {
@@ -65,6 +66,7 @@ static int
 http_on_words(CURL *easy, curl_infotype type, char *p, size_t n, void *arg)
 {
 	struct transfer *x = arg;
+	size_t size = n;
 	char words[128];
 
 	(void)easy;
@@ -74,6 +76,7 @@ http_on_words(CURL *easy, curl_infotype type, char *p, size_t n, void *arg)
 		n = sizeof words - 1;
 	memcpy(words, p, n);
 	words[n] = '\0';
+	http_negotiate_heard(x, (struct span){ p, size });
 	if (starts(words, "REFUSED_STREAM, retrying"))
 		leave(x);
 	else if (starts(words, "Downgrades to HTTP/1.1"))
@@ -98,7 +101,8 @@ http_two_set(struct transfer *x)
 void
 http_two_choose(struct transfer *x)
 {
-	bool two = x->h->config.http2 && strncasecmp(x->url, "https:", 6) == 0;
+	bool two = x->h->config.http2 && !x->h->config.negotiate &&
+	    strncasecmp(x->url, "https:", 6) == 0;
 
 	if (two == x->may_be_two)
 		return;
@@ -106,7 +110,7 @@ http_two_choose(struct transfer *x)
 	SET(x, CURLOPT_HTTP_VERSION,
 	    (long)(two ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
 	SET(x, CURLOPT_PIPEWAIT, (long)two);
-	SET(x, CURLOPT_VERBOSE, (long)two);
+	SET(x, CURLOPT_VERBOSE, (long)(two || x->h->config.proxy_negotiate));
 	(void)curl_easy_setopt(x->easy, CURLOPT_RTSP_REQUEST,
 	    (long)(two ? CURL_RTSPREQ_RECEIVE : CURL_RTSPREQ_OPTIONS));
 }

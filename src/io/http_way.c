@@ -10,16 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/http_negotiate.h"
+
 /* libcurl has no question for the version of TLS that is the same with each TLS
  * library, but it says it in words: "SSL connection using TLSv1.3 / ...". */
 static int
 http_on_text(CURL *easy, curl_infotype type, char *text, size_t n, void *arg)
 {
 	static const char words[] = "SSL connection using ";
-	struct way_notes *notes = arg;
+	struct transfer *x = arg;
+	struct way_notes *notes = x->notes;
 	size_t at = sizeof words - 1, len = 0;
 
 	(void)easy;
+	if (type == CURLINFO_TEXT)
+		http_negotiate_heard(x, (struct span){ text, n });
 	if (type != CURLINFO_TEXT || n < at || memcmp(text, words, at) != 0)
 		return 0;
 	while (at + len < n && text[at + len] > ' ' &&
@@ -36,7 +41,7 @@ http_way_set(struct transfer *x)
 	x->notes = xcalloc(1, sizeof *x->notes);
 	buf_init(&x->notes->tried, 0);
 	SET(x, CURLOPT_DEBUGFUNCTION, http_on_text);
-	SET(x, CURLOPT_DEBUGDATA, x->notes);
+	SET(x, CURLOPT_DEBUGDATA, x);
 	SET(x, CURLOPT_VERBOSE, 1L);
 	SET(x, CURLOPT_CERTINFO, 1L);
 	if (!x->h->config.only_looks)

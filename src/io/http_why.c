@@ -30,7 +30,9 @@ enum {
 	UNREACHED = 1 << 10,
 	SETTING = 1 << 11,
 	FRESH = 1 << 12,
-	REACHED = 1 << 13
+	REACHED = 1 << 13,
+	WITH_TICKET = 1 << 14,
+	NO_TICKET = 1 << 15
 };
 
 struct row {
@@ -95,6 +97,13 @@ static const struct row rows[] = {
 	TEXT(OF_PROXY | SETTING, "Unsupported proxy",
 	    "the proxy{proxy} has a scheme that is not known",
 	    "Begin {from} with http://, https:// or socks5h://"),
+	STATUS(OF_PROXY | WITH_TICKET | NO_TICKET, 407,
+	    "the proxy{proxy} wants a Kerberos ticket (407: {ticket})",
+	    "Run kinit"),
+	STATUS(OF_PROXY | WITH_TICKET, 407,
+	    "the proxy{proxy} does not accept the Kerberos ticket (407)",
+	    "\"klist\" shows whose it is and how long it is good, \"kinit\" "
+	    "gets another"),
 	STATUS(OF_PROXY | WITH_USER, 407,
 	    "the proxy{proxy} does not accept the user and password of "
 	    "--proxy-user (407)",
@@ -315,7 +324,9 @@ state_of(const struct http_failure *f)
 	    (f->end == HTTP_CUT ? CUT : 0) | (f->end == HTTP_TLS ? TLS : 0) |
 	    (f->end == HTTP_CONNECT ? UNREACHED : 0) |
 	    (f->end == HTTP_CONFIG ? SETTING : 0) | (f->fresh ? FRESH : 0) |
-	    (f->reached ? REACHED : 0);
+	    (f->reached ? REACHED : 0) |
+	    (c->proxy_negotiate ? WITH_TICKET : 0) |
+	    (f->no_ticket != NULL ? NO_TICKET : 0);
 }
 
 static bool
@@ -446,6 +457,8 @@ add_hole(struct buf *out, struct span hole, const struct http_failure *f)
 		buf_addf(out, " (%s)", strerror(f->os_error));
 	else if (span_is(hole, "text"))
 		add_text(out, f->text);
+	else if (span_is(hole, "ticket"))
+		codec_visible(out, span_of(f->no_ticket), TEXT_SHOWN_MAX);
 	else if (span_is(hole, "clock"))
 		add_clock(out, f->now);
 	else if (span_is(hole, "names"))

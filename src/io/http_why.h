@@ -28,6 +28,9 @@ struct http_failure {
 	const struct curl_slist *certificate;
 	int64_t now; /* of the clock of this machine, in s since 1970 */
 	const struct http_config *config;
+	/* Why there is no Kerberos ticket, in the words of GSS-API; NULL:
+	 * nothing is known. */
+	const char *no_ticket;
 };
 
 /* Appends the cause and the remedy. The remedy may stay empty. */

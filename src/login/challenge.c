@@ -12,6 +12,7 @@
 #include "login/challenge.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bounds.h"
 
@@ -266,6 +267,16 @@ challenge_parse(struct challenge *c, struct span value)
 	else if (others.n > 0)
 		c->schemes = xstrndup(others.p, others.n);
 	buf_free(&others);
+}
+
+/* A server that has NTLM alone is told by its name, too: Negotiate is what most
+ * of them have beside it. */
+bool
+challenge_wants_ticket(const struct challenge *c)
+{
+	return !c->bearer && c->schemes != NULL &&
+	    (strcasestr(c->schemes, "negotiate") != NULL ||
+		strcasestr(c->schemes, "ntlm") != NULL);
 }
 
 void

@@ -20,5 +20,7 @@ struct challenge {
  * or malformed, counts as absent. Fills c; free it with challenge_free. */
 void challenge_parse(struct challenge *c, struct span value);
 void challenge_free(struct challenge *c);
+/* Does the server know its users by Kerberos tickets, and asks for no token? */
+bool challenge_wants_ticket(const struct challenge *c);
 
 #endif

@@ -13,7 +13,7 @@
 #include "options/set.h"
 #include "options/table.h"
 
-#define GIVEN_MAX 5
+#define GIVEN_MAX 6
 
 static bool
 has_authorization(const struct options *o)
@@ -30,8 +30,8 @@ has_authorization(const struct options *o)
 	return false;
 }
 
-/* Collects the names of the options that give an Authorization header. Returns
- * their number. */
+/* Collects the names of the options that lead to an Authorization header.
+ * Returns their number. */
 static size_t
 given(const struct options *o, const char *names[GIVEN_MAX])
 {
@@ -45,6 +45,8 @@ given(const struct options *o, const char *names[GIVEN_MAX])
 		names[n++] = "--auth-command";
 	if (o->netrc_file != NULL)
 		names[n++] = "--netrc-file";
+	if (o->negotiate)
+		names[n++] = "--negotiate";
 	if (has_authorization(o))
 		names[n++] = "an Authorization header";
 	return n;
@@ -120,7 +122,7 @@ check_credentials(const struct options *o)
 	    o->cert == NULL)
 		return xstrdup("--auth static needs a credential; add "
 			       "--bearer-env VAR, --bearer-file FILE, "
-			       "--auth-command CMD or a header");
+			       "--auth-command CMD, --negotiate or a header");
 	if (o->auth == AUTH_AUTO || o->auth == AUTH_GIVEN || n == 0)
 		return NULL;
 	mode = option_parse_word(option_table_named("auth")->arg, o->auth);

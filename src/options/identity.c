@@ -94,6 +94,8 @@ options_identity(const struct options *o, struct buf *identity, char **host)
 	add_later(b, "assertion-file", o->assertion_file);
 	add_later(b, "assertion-env", o->assertion_env);
 	add_later(b, "assertion-command", o->assertion_command);
+	if (o->negotiate)
+		add_value(b, "negotiate");
 	*host = xstrdup(url.host);
 	url_free(&url);
 	return 0;

@@ -64,6 +64,7 @@ struct options {
 	char *bearer_env;
 	char *auth_command; /* not split */
 	char *netrc_file;
+	bool negotiate; /* the user's Kerberos ticket */
 
 	/* sign-in: the client */
 	char *client_id;

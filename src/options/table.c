@@ -105,6 +105,8 @@ const struct option_row option_table[] = {
 	    "send the token in the variable VAR"),
 	TEXT("auth-command", 0, OPTION_SIGN_IN, 0, auth_command, "CMD",
 	    "send the credentials that CMD prints"),
+	SWITCH("negotiate", 0, OPTION_SIGN_IN, 0, negotiate,
+	    "sign in with your Kerberos ticket"),
 	CHOICE("auth", OPTION_AUTH, OPTION_SIGN_IN, 0, auth,
 	    "auto|none|static|oauth|device|client-credentials|"
 	    "workload",

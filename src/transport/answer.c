@@ -377,6 +377,11 @@ ask_again(struct exchange *t)
 	if (!t->refused || f->ending != ENDING_COMPLETE || t->delivered > 0)
 		return false;
 	f->body = words_of(t);
+	/* the exchange may wait for long */
+	free(t->why);
+	t->why = f->why.n == 0 ? NULL : xstrndup(f->why.p, f->why.n);
+	f->why = span_of(t->why);
+	f->remedy = span_of(NULL);
 	t->refusals += f->stamp != 0;
 	t->waits = true;
 	exchange_tell(t, &e);

@@ -40,7 +40,8 @@ exchange_clear_answer(struct exchange *t)
 	buf_free(&t->challenge);
 	free(t->session_given);
 	free(t->location);
-	t->session_given = t->location = NULL;
+	free(t->why);
+	t->session_given = t->location = t->why = NULL;
 }
 
 void

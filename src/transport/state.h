@@ -47,7 +47,7 @@ struct exchange {
 	struct headers mirrored; /* headers that mirror the body */
 	bool endpoint, announces;
 	struct facts facts;
-	char *session_given, *location;
+	char *session_given, *location, *why;
 	struct buf challenge;
 };
 

@@ -259,6 +259,10 @@ of_status(const struct facts *facts, struct fault_args *args, struct buf *words)
 			args->reason_of = FAULT_401;
 		return FAULT_REFUSED;
 	}
+	if (status == 407 && facts->why.n > 0) {
+		args->remedy = facts->remedy;
+		return FAULT_PROXY;
+	}
 	if (!page && (status == 404 || status == 405))
 		return FAULT_WRONG_PATH;
 	codec_visible(words,

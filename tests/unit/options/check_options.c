@@ -48,6 +48,8 @@ static const struct argv_case argv_cases[] = {
 	{ "--proxy=", "proxy=;" },
 	{ "--noproxy|a,b", "noproxy=a,b;" },
 	{ "--proxy-negotiate", "proxy_negotiate=1;" },
+	{ "--negotiate", "negotiate=1;" },
+	{ "--negotiate|--no-negotiate", "" },
 	{ "--proxy-cacert|/p", "proxy_cacert=/p;" },
 	{ "--cacert|/c", "cacert=/c;" },
 	{ "-E|/e|--key|/k", "cert=/e;key=/k;" },

@@ -137,6 +137,7 @@ put_network(struct buf *out, const struct options *o)
 	put_text(out, "noproxy", o->noproxy);
 	put_text(out, "proxy_user", o->proxy_user);
 	put_number(out, "proxy_negotiate", o->proxy_negotiate, 0);
+	put_number(out, "negotiate", o->negotiate, 0);
 	put_text(out, "proxy_cacert", o->proxy_cacert);
 	put_text(out, "cacert", o->cacert);
 	put_text(out, "cacert_extra", o->cacert_extra);

@@ -1,0 +1,79 @@
+/*
+ * Negotiate. libcurl puts a token for the ticket into each request from the
+ * start, so that a body is seldom sent twice; without a ticket the request goes
+ * out without a token. What GSS-API says of a ticket that cannot be had,
+ * libcurl tells in words only. They name principals and causes, never a key.
+ */
+#include "config.h"
+
+#include "io/http_negotiate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/codec.h"
+
+enum { NEGOTIATE_WORDS_MAX = 200 };
+
+/* No ticket is ever forwarded: CURLOPT_GSSAPI_DELEGATION stays off. */
+void
+http_negotiate_set(struct transfer *x)
+{
+	const struct http_config *c = &x->h->config;
+
+	if (c->negotiate) {
+		SET(x, CURLOPT_HTTPAUTH, CURLAUTH_NEGOTIATE);
+		SET(x, CURLOPT_USERPWD, ":");
+	}
+	if (c->proxy_negotiate) {
+		SET(x, CURLOPT_PROXYAUTH, CURLAUTH_NEGOTIATE);
+		if (c->proxy_user == NULL)
+			SET(x, CURLOPT_PROXYUSERPWD, ":");
+	}
+	if (c->negotiate || c->proxy_negotiate)
+		SET(x, CURLOPT_VERBOSE, 1L);
+}
+
+void
+http_negotiate_heard(struct transfer *x, struct span words)
+{
+	static const char failed[] = "gss_init_sec_context() failed: ";
+	size_t at = sizeof failed - 1;
+
+	if (words.n < at || memcmp(words.p, failed, at) != 0)
+		return;
+	while (words.n > at && strchr(". \n", words.p[words.n - 1]) != NULL)
+		words.n--;
+	free(x->no_ticket);
+	x->no_ticket = xstrndup(words.p + at, words.n - at);
+}
+
+bool
+http_negotiate_goes_on(const struct transfer *x, long status)
+{
+	const struct http_config *c = &x->h->config;
+
+	return (status == 401 && c->negotiate) ||
+	    (status == 407 && c->proxy_negotiate);
+}
+
+bool
+http_negotiate_refused(const struct transfer *x)
+{
+	return x->status == 401 && x->h->config.negotiate;
+}
+
+void
+http_negotiate_say(const struct transfer *x, struct buf *why)
+{
+	if (x->no_ticket == NULL) {
+		buf_adds(why,
+		    "it does not accept the Kerberos ticket; \"klist\" shows "
+		    "whose it is and how long it is good, \"kinit\" gets "
+		    "another");
+		return;
+	}
+	buf_adds(why, "it wants a Kerberos ticket: run kinit (");
+	codec_visible(why, span_of(x->no_ticket), NEGOTIATE_WORDS_MAX);
+	buf_adds(why, ")");
+}

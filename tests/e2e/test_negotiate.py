@@ -1,0 +1,492 @@
+"""Kerberos tickets for the server (--negotiate) and for a proxy
+(--proxy-negotiate), with a real KDC, a verifier that asks GSS-API, and squid.
+"""
+
+import os
+import re
+import socket
+import subprocess
+import time
+
+import authserver
+import kerberos
+import pace
+import support
+import test_tls
+from support import call, init
+
+kerberos.demand()
+REALM = kerberos.Realm()
+
+
+class Guarded:
+    """Lets requests with a good ticket pass to an Mcp.
+
+    each    every request needs a token; else one for each connection, as
+            with IIS
+    mutual  the answer has the server's token
+    """
+
+    def __init__(self, case, server, name="127.0.0.1", keytab=None, each=True,
+                 mutual=True):
+        self.verifier = kerberos.Verifier(REALM, name, keytab)
+        case.addCleanup(self.verifier.close)
+        self.server = server
+        self.each = each
+        self.mutual = mutual
+        self.known = set()      # connections
+        self.users = []
+        self.refused = []
+        server.before = self.look
+
+    def look(self, rx, tx):
+        if not self.each and rx.conn in self.known:
+            return False
+        known = self.verifier.check(rx.get("Authorization"))
+        if known is None:
+            self.refused.append(rx)
+            tx.text(401, "who?", [("WWW-Authenticate", "Negotiate")])
+            return True
+        self.users.append(known[0])
+        self.known.add(rx.conn)
+        if self.mutual:
+            tx.parts = lambda data, ctype, headers: type(tx).parts(
+                data, ctype, list(headers) +
+                [("WWW-Authenticate", "Negotiate " + known[1])])
+        return False
+
+
+class Tickets(support.Case):
+    def setUp(self):
+        super().setUp()
+        self.good = REALM.kinit(self.path("cc"))
+        self.none = REALM.cache(self.path("nothing"))
+
+    def guarded(self, **kw):
+        s = self.mcp(**kw.pop("server", {}))
+        return s, Guarded(self, s, **kw)
+
+    def leaks(self, guard, *texts):
+        """No token of a ticket is in what was written."""
+        self.assertTrue(guard.verifier.tokens)
+        for text in texts:
+            for token in guard.verifier.tokens:
+                self.assertNotIn(token[:40], text)
+                self.assertNotIn(token[-40:], text)
+
+
+class Server(Tickets):
+    def begin(self, url, *args, **kw):
+        p = self.splice(url, "--negotiate", *args, **kw)
+        return p
+
+    def refusal(self, server, env, *args):
+        """The error that initialize gets."""
+        p = self.splice(server, *args, env=env)
+        p.server = None
+        p.send(init(1))
+        error = p.answer(1)["error"]
+        p.finish()
+        return error
+
+    def test_ticket(self):
+        """Each verb carries a ticket, whatever a server does with it."""
+        for kw in ({}, {"mutual": False}, {"each": False}):
+            with self.subTest(kw):
+                s, g = self.guarded(**kw)
+                p = self.begin(s, "-vv", env=self.good)
+                p.hello()
+                for _ in range(3):
+                    self.assertIn("result", p.tool())
+                p.finish()
+                self.assertEqual(s.deleted, s.made)
+                self.assertEqual(set(g.users), {"user@" + kerberos.REALM})
+                self.assertEqual(g.refused, [])
+                if g.each:
+                    self.assertEqual(len(g.users), len(s.requests))
+                self.leaks(g, p.err())
+
+    def test_trace_has_no_ticket(self):
+        s, g = self.guarded()
+        path = self.path("trace")
+        p = self.begin(s, "-vv", "--trace", path, "--log-file",
+                       self.path("log"), env=self.good)
+        p.hello()
+        p.tool()
+        p.finish()
+        with open(path) as trace, open(self.path("log")) as log:
+            self.leaks(g, p.err(), trace.read(), log.read())
+
+    def test_streams(self):
+        """The listen stream, and an answer as a stream."""
+        def stream(rx, tx):
+            tx.sse()
+            s.streams.put(tx)
+            tx.gone(support.LIVE)
+
+        def tool(rx, tx):
+            tx.sse()
+            tx.event({"jsonrpc": "2.0", "method": "notifications/message",
+                      "params": {"level": "info", "data": "half"}})
+            tx.answer({"content": []})
+
+        s, g = self.guarded(server={"on_get": stream})
+        s.methods["tools/call"] = tool
+        p = self.begin(s, env=self.good)
+        p.hello()
+        s.streams.get(timeout=support.LIVE).event(
+            {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+        p.server_message("notifications/tools/list_changed")
+        self.assertIn("result", p.tool())
+        p.finish()
+        self.assertEqual(len(s.seen(method="GET")), 1)
+        self.assertEqual(len(s.seen(method="DELETE")), 1)
+        self.assertEqual(g.refused, [])
+
+    def test_session_is_renewed(self):
+        s, g = self.guarded()
+        p = self.begin(s, env=self.good)
+        p.hello()
+        p.tool()
+        s.forget()
+        self.assertIn("result", p.tool())
+        p.finish()
+        self.assertEqual(len(s.made), 2)
+        self.assertEqual(g.refused, [])
+
+    def test_large_body(self):
+        """A body that is sent in pieces arrives whole, once."""
+        s, g = self.guarded()
+        p = self.begin(s, env=self.good)
+        p.hello()
+        p.send(call(7, text="x" * 3000000))
+        self.assertIn("result", p.answer(7))
+        p.finish()
+        sent = s.seen("tools/call")
+        self.assertEqual([len(r.json["params"]["arguments"]["text"])
+                          for r in sent], [3000000])
+
+    def test_ticket_is_asked_for_again(self):
+        """A connection that the server has forgotten costs a second leg: the
+        body is sent again, and the call runs once."""
+        s, g = self.guarded(mutual=False)
+        first = []
+
+        def look(rx, tx):
+            if rx.rpc == "tools/call" and not first:
+                first.append(rx)
+                known = g.verifier.check(rx.get("Authorization"))
+                tx.text(401, "again", [("WWW-Authenticate",
+                                        "Negotiate " + known[1])])
+                return True
+            return g.look(rx, tx)
+
+        s.before = look
+        p = self.begin(s, env=self.good)
+        p.hello()
+        answer = p.tool()
+        if "error" in answer:
+            self.assertEqual(answer["error"]["data"]["ran"], "no")
+            self.assertEqual(s.seen("tools/call"), first)
+        else:
+            self.assertEqual(len(s.executed), 1)
+        p.finish()
+
+    def test_cut_after_the_ticket(self):
+        """A call that was cut off may have run, as without a ticket."""
+        s, g = self.guarded()
+        s.methods["tools/call"] = lambda rx, tx: tx.cut()
+        p = self.begin(s, env=self.good)
+        p.hello()
+        error = p.tool()["error"]
+        self.assertEqual((error["data"]["reason"], error["data"]["ran"]),
+                         ("stream_lost", "maybe"))
+        self.assertEqual(len(s.seen("tools/call")), 1)
+        p.finish()
+
+    def test_no_ticket(self):
+        s, g = self.guarded()
+        error = self.refusal(s, self.none, "--negotiate")
+        self.assertEqual(error["data"]["reason"], "auth_required")
+        self.assertEqual(error["data"]["ran"], "no")
+        self.assertRegex(error["message"], r"^127.0.0.1:\d+ refused the "
+                         r"request \(401\): it wants a Kerberos ticket: run "
+                         r"kinit \(No .*[Cc]redentials")
+        self.assertEqual(s.made, [])
+
+    def test_ticket_comes_later(self):
+        """kinit mends it: the next request works."""
+        s, g = self.guarded()
+        p = self.begin(s, env=self.none)
+        p.send(init(1))
+        self.assertIn("run kinit", p.answer(1)["error"]["message"])
+        REALM.kinit(self.path("nothing"))
+        p.hello()
+        self.assertIn("result", p.tool())
+        p.finish()
+
+    def test_expired_ticket(self):
+        """In the middle of a session: an error, and kinit mends it."""
+        s, g = self.guarded()
+        short = REALM.kinit(self.path("short"), life="3s")
+        p = self.begin(s, env=short)
+        p.hello()
+        self.assertIn("result", p.tool())
+        limit = pace.Limit(support.LIVE)
+        while limit.left() > 0:
+            time.sleep(1)
+            answer = p.tool()
+            if "error" in answer:
+                break
+        message = answer["error"]["message"]
+        self.assertRegex(message, "run kinit .*expired")
+        self.assertEqual(answer["error"]["data"]["ran"], "no")
+        REALM.kinit(self.path("short"))
+        self.assertIn("result", p.tool())
+        p.finish()
+        self.assertEqual(len(s.made), 1, "the session outlives the ticket")
+
+    def test_wrong_service(self):
+        """The KDC does not know the name of the URL, or the server has
+        another key."""
+        s, g = self.guarded()
+        url = s.url.replace("127.0.0.1", "localhost")
+        error = self.refusal(url, self.good, "--negotiate")
+        self.assertIn("HTTP/localhost@%s not found in Kerberos database" %
+                      kerberos.REALM, error["message"])
+        s, g = self.guarded(keytab="other")
+        error = self.refusal(s, self.good, "--negotiate")
+        self.assertIn("it does not accept the Kerberos ticket",
+                      error["message"])
+        self.assertTrue(g.verifier.tokens)
+
+    def test_option_is_missing(self):
+        """The challenge says what to do, and nobody is asked to sign in."""
+        for challenge in (["Negotiate"], ["NTLM"],
+                          ["Negotiate", "NTLM", 'Basic realm="x"']):
+            with self.subTest(challenge):
+                s = self.mcp()
+                s.before = lambda rx, tx: tx.text(
+                    401, "who?", [("WWW-Authenticate", c)
+                                  for c in challenge]) or True
+                error = self.refusal(s, self.good)
+                self.assertRegex(error["message"], "wants a Kerberos ticket: "
+                                 "run kinit, and add --negotiate")
+                self.assertEqual(error["data"]["reason"], "auth_required")
+                self.assertEqual([r.target for r in s.requests], ["/mcp"])
+
+    def test_never_to_another_origin(self):
+        """Neither after a redirect nor to what a Bearer challenge names."""
+        other, og = self.guarded()
+        s, g = self.guarded()
+        s.init = [lambda rx, tx: tx.body(307, headers=[
+            ("Location", other.url)])]
+        error = self.refusal(s, self.good, "--negotiate")
+        self.assertEqual(error["data"]["reason"], "bad_upstream")
+        self.assertEqual(other.requests, [])
+        s = self.mcp()
+        s.before = lambda rx, tx: tx.text(401, "who?", [
+            ("WWW-Authenticate", 'Bearer resource_metadata="%s"' %
+             other.url)]) or True
+        error = self.refusal(s, self.good, "--negotiate")
+        self.assertEqual(error["data"]["reason"], "auth_required")
+        self.assertEqual(other.requests, [])
+        self.assertEqual([r.target for r in s.requests], ["/mcp"])
+
+    def test_redirect_on_the_same_origin(self):
+        s, g = self.guarded()
+        s.init = [lambda rx, tx: tx.body(307, headers=[
+            ("Location", "/moved")])]
+        p = self.begin(s, env=self.good)
+        p.hello()
+        p.finish()
+        self.assertEqual(g.refused, [])
+
+    def test_http_1(self):
+        """Negotiate belongs to connections of HTTP/1.1."""
+        s, g = self.guarded(server={"tls": test_tls.context("one")},
+                            name="mcp.test")
+        p = self.begin("https://mcp.test:%d/mcp" % s.port, "--http2",
+                       "--cacert", test_tls.file("ca1.pem"), "--resolve",
+                       "mcp.test:%d:127.0.0.1" % s.port, env=self.good)
+        p.server = s
+        p.hello()
+        self.assertIn("result", p.tool())
+        p.finish()
+        self.assertEqual({r.version for r in s.requests}, {"HTTP/1.1"})
+
+    def test_check(self):
+        def sign_in(server, *args, env=self.good):
+            done = subprocess.run(
+                [support.PROGRAM, "check", server.url, *args],
+                env=self.environment(env), stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            return done.returncode, done.stdout.decode()
+
+        s, g = self.guarded()
+        status, text = sign_in(s)
+        self.assertNotEqual(status, 0)
+        self.assertRegex(text, "run kinit, and add --negotiate")
+        self.assertEqual(g.verifier.tokens, [])
+        status, text = sign_in(s, "--negotiate", env=self.none)
+        self.assertNotEqual(status, 0)
+        self.assertRegex(text, "it wants a Kerberos ticket: run kinit")
+        status, text = sign_in(s, "--negotiate")
+        self.assertEqual(status, 0, text)
+        self.assertRegex(text, "--negotiate has them")
+        self.leaks(g, text)
+
+
+class Proxy(Tickets):
+    """squid, which lets nobody through without a ticket."""
+
+    CONFIG = """
+http_port 127.0.0.1:%(port)d
+pid_filename %(folder)s/pid
+access_log stdio:%(folder)s/access.log
+cache_log %(folder)s/cache.log
+cache_store_log none
+cache deny all
+coredump_dir %(folder)s
+hosts_file %(folder)s/hosts
+visible_hostname proxy.test
+shutdown_lifetime 0 seconds
+pinger_enable off
+netdb_filename none
+auth_param negotiate program %(helper)s -k %(keytab)s -s HTTP/127.0.0.1@%(realm)s
+auth_param negotiate children 2 startup=1 idle=1
+auth_param negotiate keep_alive on
+acl known proxy_auth REQUIRED
+http_access allow known
+http_access deny all
+"""
+
+    def setUp(self):
+        super().setUp()
+        self.folder = self.path("squid")
+        os.mkdir(self.folder)
+        self.port = kerberos.free_port()
+        self.path("squid/hosts", "127.0.0.1 mcp.test\n")
+        config = self.path("squid/squid.conf", self.CONFIG % {
+            "port": self.port, "folder": self.folder, "realm": kerberos.REALM,
+            "helper": kerberos.VERIFIER,
+            "keytab": REALM.keytab("127.0.0.1")})
+        if os.getuid() == 0:
+            # squid gives up its rights, and its helper needs the keytab
+            for path in (REALM.folder, self.tmp):
+                os.chmod(path, 0o755)
+            os.chmod(REALM.keytab("127.0.0.1"), 0o644)
+            os.chmod(self.folder, 0o777)
+        self.squid = subprocess.Popen(
+            [kerberos.program("squid"), "-N", "-f", config], env=REALM.env,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        self.addCleanup(self.end)
+        limit = pace.Limit(support.LIVE)
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.port)).close()
+                break
+            except OSError:
+                if limit.left() <= 0:
+                    self.fail("squid: " + self.log("cache.log"))
+                time.sleep(0.05)
+        self.address = "http://127.0.0.1:%d" % self.port
+
+    def end(self):
+        self.squid.terminate()
+        self.squid.wait()
+
+    def log(self, name):
+        try:
+            with open(os.path.join(self.folder, name)) as f:
+                return f.read()
+        except OSError:
+            return ""
+
+    def begin(self, s, *args, **kw):
+        if s.tls:
+            args += ("--cacert", test_tls.file("ca1.pem"))
+        p = self.splice("%s://mcp.test:%d/mcp" % (
+            "https" if s.tls else "http", s.port), "--allow-http", "--proxy",
+            self.address, *args, **kw)
+        p.server = s
+        return p
+
+    def both(self):
+        for tls in (None, test_tls.context("one")):
+            with self.subTest(tls=tls is not None):
+                yield self.mcp(tls=tls)
+
+    def test_ticket(self):
+        """Plain, where each request goes to squid, and by CONNECT. The server
+        gets no ticket."""
+        for s in self.both():
+            p = self.begin(s, "--proxy-negotiate", "-vv", env=self.good)
+            p.hello()
+            for _ in range(2):
+                self.assertIn("result", p.tool())
+            p.send(call(7, text="x" * 300000))
+            self.assertIn("result", p.answer(7))
+            p.finish()
+            self.assertEqual(s.deleted, s.made)
+            self.assertEqual(len(s.seen("tools/call")), 3)
+            for r in s.requests:
+                self.assertIsNone(r.get("Authorization"))
+                self.assertIsNone(r.get("Proxy-Authorization"))
+            self.assertNotIn("YII", p.err())
+        self.assertIn("user@" + kerberos.REALM, self.log("access.log"))
+
+    def test_both_tickets(self):
+        s = self.mcp()
+        g = Guarded(self, s, name="mcp.test")
+        p = self.begin(s, "--proxy-negotiate", "--negotiate", env=self.good)
+        p.hello()
+        self.assertIn("result", p.tool())
+        p.finish()
+        self.assertEqual(set(g.users), {"user@" + kerberos.REALM})
+
+    def refused(self, s, env, *args):
+        p = self.begin(s, *args, env=env)
+        p.server = None
+        p.send(init(1))
+        error = p.answer(1)["error"]
+        p.finish()
+        self.assertEqual(s.requests, [])
+        self.assertEqual(error["data"]["reason"], "proxy_refused")
+        self.assertEqual(error["data"]["ran"], "no")
+        return error["message"]
+
+    def test_no_ticket(self):
+        for s in self.both():
+            message = self.refused(s, self.none, "--proxy-negotiate")
+            self.assertRegex(message, r"the proxy http://127.0.0.1:\d+ \(from "
+                             r"--proxy\) wants a Kerberos ticket \(407: No .*"
+                             r"[Cc]redentials.*Run kinit\.")
+
+    def test_wrong_service(self):
+        """squid is asked for by a name that the KDC does not know."""
+        self.address = "http://localhost:%d" % self.port
+        for s in self.both():
+            message = self.refused(s, self.good, "--proxy-negotiate")
+            self.assertIn("HTTP/localhost@%s not found in Kerberos database" %
+                          kerberos.REALM, message)
+
+    def test_expired_ticket(self):
+        short = REALM.kinit(self.path("short"), life="1s")
+        time.sleep(4)
+        for s in self.both():
+            message = self.refused(s, short, "--proxy-negotiate")
+            self.assertRegex(message, "expired.*Run kinit")
+
+    def test_option_is_missing(self):
+        for s in self.both():
+            self.assertRegex(self.refused(s, self.good),
+                             "add --proxy-negotiate|or --proxy-negotiate")
+
+
+if __name__ == "__main__":
+    try:
+        test_tls.main()
+    finally:
+        REALM.close()
