@@ -292,6 +292,12 @@ class Tls(support.Case):
         self.assertIn("with --cert and --key", e["message"])
         p.finish()
 
+    def test_no_key_log(self):
+        """Who gets that file reads the tokens in recorded traffic."""
+        path = self.path("keys")
+        self.works("--cacert", file("ca1.pem"), env={"SSLKEYLOGFILE": path})
+        self.assertFalse(os.path.exists(path))
+
     def test_lost_session_over_tls(self):
         s = self.mcp(tls=context("one"))
         p = self.splice(s, "--cacert", file("ca1.pem"))
