@@ -1,9 +1,11 @@
 #!/bin/sh
 # References lead somewhere: in the comments of the code and in the documents
 # each section of doc/protocol.md, each heading of doc/design.md, each file and
-# each row of tests/data that is named must be there, an RFC has a number, and
-# nothing refers to papers that are not in the tree. Prints each breach;
-# references_test.sh checks that each kind is found.
+# each row of tests/data that is named must be there, and so must each case of a
+# test, written as in doc/security.md: the file, a colon, the cases. In a table
+# with a column "test" each row has one, or says "not tested". An RFC has a
+# number, and nothing refers to papers that are not in the tree. Prints each
+# breach; references_test.sh checks that each kind is found.
 # usage: references.sh [TREE]
 set -eu
 
@@ -217,6 +219,77 @@ function check_headings(said,    rest, at, name)
 	}
 }
 
+# The cases of a file in tests: "Class.test_name", a START_TEST, a schedule.
+function read_cases(path,    line, class)
+{
+	cases_read[path] = 1
+	while ((getline line < ("tests/" path)) > 0) {
+		if (line ~ /^class [A-Za-z0-9_]+/) {
+			sub(/^class /, "", line)
+			sub(/[^A-Za-z0-9_].*/, "", line)
+			class = line
+		} else if (line ~ /^    def test_[a-z0-9_]+\(/) {
+			sub(/^    def /, "", line)
+			sub(/\(.*/, "", line)
+			test_case[path, class "." line] = 1
+		} else if (sub(/^START_TEST\(/, "", line)) {
+			sub(/\).*/, "", line)
+			test_case[path, line] = 1
+		} else if (sub(/^== /, "", line)) {
+			test_case[path, line] = 1
+		}
+	}
+	close("tests/" path)
+}
+
+function check_case(path, name, at)
+{
+	if (!(path in cases_read))
+		read_cases(path)
+	if (!((path, name) in test_case))
+		breach(at, "tests/" path " has no case " name)
+}
+
+# A file in tests in backquotes, a colon, its cases, each in backquotes.
+function check_cases(said,    rest, at, path, name)
+{
+	rest = said
+	at = 1
+	while (match(rest, /`(e2e|unit|play)\/[^` ]+`: `[^`]+`/)) {
+		at += RSTART - 1
+		path = name = substr(rest, RSTART + 1, RLENGTH - 2)
+		rest = substr(rest, RSTART + RLENGTH)
+		sub(/`.*/, "", path)
+		sub(/.*`/, "", name)
+		check_case(path, name, at)
+		while (match(rest, /^(,|,? and) `[^`\/]+`/)) {
+			name = substr(rest, 1, RLENGTH - 1)
+			sub(/.*`/, "", name)
+			check_case(path, name, at)
+			rest = substr(rest, RLENGTH + 1)
+		}
+		at = length(said) - length(rest) + 1
+	}
+}
+
+# A row of a table whose last column is "test".
+function check_proof(said,    n, cells)
+{
+	if (said !~ /^\|/) {
+		in_table = 0
+		return
+	}
+	if (!in_table) {
+		in_table = 1
+		proved = said ~ /\| test \|$/
+		return
+	}
+	n = split(said, cells, "|")
+	if (proved && said !~ /^\|-/ &&
+	    cells[n - 1] !~ /`(e2e|unit|play)\/[^` ]+`: `|`(lint|fuzz)\/|not tested/)
+		breach(1, "a row without a test")
+}
+
 # "RFC 9728": a blank, then three or four digits.
 function check_rfc(said,    rest, at, word)
 {
@@ -242,6 +315,8 @@ function flush()
 		check_sections(text)
 		check_headings(text)
 		check_rfc(text)
+		check_cases(text)
+		check_proof(text)
 	}
 	text = ""
 	n_lines = 0
@@ -322,6 +397,8 @@ function prose_line(line)
 		flush()
 	if (line !~ /^[ \t]*$/)
 		add(line)
+	else
+		in_table = 0
 	if (line ~ /^#/)
 		flush()
 }
@@ -344,7 +421,7 @@ FNR == 1 {
 		read_rows("tests/data/near-misses.tsv")
 	}
 	flush()
-	in_comment = 0
+	in_comment = in_table = 0
 	file = kind = FILENAME
 	sub(/.*[.\/]/, "", kind)
 }

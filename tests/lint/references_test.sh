@@ -14,13 +14,14 @@ fresh()
 {
 	rm -rf "$dir/tree"
 	for folder in src/core/wire src/io tests/unit/core/wire tests/play/schedules \
-	    tests/data tests/e2e doc contrib; do
+	    tests/data tests/e2e tests/lint doc contrib; do
 		mkdir -p "$dir/tree/$folder"
 	done
 	cd "$dir/tree"
 	touch src/core/wire/json.c src/core/wire/json.h src/main.c \
 	    tests/check_json.c tests/unit/core/wire/check_msg.c \
-	    tests/play/schedules/a.txt tests/e2e/test_x.py README NEWS \
+	    tests/play/schedules/a.txt tests/e2e/test_x.py tests/lint/a.sh \
+	    README NEWS \
 	    configure.ac Makefile.am
 	printf 'id\tnote\nR009\tsrc/server/x.ts, RFC 6750\n' \
 	    >tests/data/session-loss.tsv
@@ -54,6 +55,26 @@ fresh()
 	"""All of doc/protocol.md 1.1,
 	and RFC 7591."""
 	NAME = "H9"  # as in R009
+	class Case(Base):
+	    def test_one(self):
+	class Other:
+	    def test_two(self):
+	END
+	echo 'START_TEST(one)' >tests/unit/core/wire/check_msg.c
+	echo '== a schedule' >tests/play/schedules/a.txt
+	cat >doc/security.md <<-'END'
+	`e2e/test_x.py`: `Case.test_one`, `Other.test_two`;
+	`unit/core/wire/check_msg.c`: `one` and `play/schedules/a.txt`: `a
+	schedule`.
+
+	| promise | test |
+	|---|---|
+	| a | `e2e/test_x.py`: `Case.test_one` |
+	| b | not tested |
+
+	| file | mode |
+	|---|---|
+	| a | 0600 |
 	END
 	echo '# made by main.c, which becomes src/mcpsplice' >Makefile.am
 }
@@ -132,6 +153,26 @@ breach NEWS 'doc/people.md'
 breach configure.ac '# contrib/check'
 breach configure.ac 'dnl contrib/check'
 
+# cases of tests, and rows without one
+breach doc/security.md '`e2e/test_x.py`: `Case.test_two`'
+breach doc/security.md '`e2e/test_x.py`: `test_one`'
+breach doc/security.md '`e2e/test_x.py`: `Case.test_one`, `Case.test_no`'
+breach doc/security.md '`unit/core/wire/check_msg.c`: `on`'
+breach doc/security.md '`play/schedules/a.txt`: `schedule`'
+breach doc/security.md '| promise | test |
+|---|---|
+| c | `e2e/test_x.py`: `Case.test_three` |'
+breach doc/security.md '## More
+
+| promise | test |
+|---|---|
+| c | tested |'
+none doc/security.md '## More
+
+| promise | test |
+|---|---|
+| c | `lint/a.sh`, but what it says is "tested" |'
+
 # papers that are not in the tree
 breach src/io/http.c '/* as it must be (A1.22) */'
 breach src/io/http.c '/* B1.16 */'
@@ -158,7 +199,7 @@ none README 'https://www.rfc-editor.org/rfc/rfc9728'
 
 # the documents must be there, also where nothing refers to them
 fresh
-rm src/io/http.c tests/e2e/test_x.py
+rm src/io/http.c tests/e2e/test_x.py doc/security.md
 echo '# The design' >doc/design.md
 refused_without()
 {
