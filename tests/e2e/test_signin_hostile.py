@@ -1547,7 +1547,7 @@ class Canaries(Base):
             bearer = self.word("bearer")
             if code != 200:
                 s.before = lambda rx, tx: tx.text(
-                    code, "you sent " + str(rx.headers)[-30:],
+                    code, "you sent " + rx.get("Authorization"),
                     [("WWW-Authenticate", "Bearer")]) or True
             p = self.splice(s, "-H", "X-Api-Key: ${KEY}", "--bearer-file",
                             self.secret_file("b", bearer), *self.noisy(),

@@ -14,6 +14,7 @@
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 #include "core/wire/protocol.h"
+#include "core/wire/redact.h"
 
 enum { LABEL_MAX = 64, WORDS_MAX = 200 };
 
@@ -241,6 +242,22 @@ of_tls_words(const struct facts *facts)
 	return FAULT_NONE;
 }
 
+/* Appends what the answer says. A server may repeat the credentials that it got,
+ * and an error reaches the client and its model. */
+static void
+quote(struct buf *words, const struct facts *facts)
+{
+	struct buf text;
+
+	buf_init(&text, 0);
+	if (facts->location.n > 0)
+		buf_addspan(&text, facts->location);
+	else
+		redact_words(&text, facts->body, WORDS_MAX);
+	codec_visible(words, buf_span(&text), WORDS_MAX);
+	buf_free(&text);
+}
+
 /* Chooses the row for a complete answer with an error status and no JSON-RPC
  * message, and the words that it quotes, which are put in words. */
 static enum fault_id
@@ -265,8 +282,7 @@ of_status(const struct facts *facts, struct fault_args *args, struct buf *words)
 	}
 	if (!page && (status == 404 || status == 405))
 		return FAULT_WRONG_PATH;
-	codec_visible(words,
-	    facts->location.n > 0 ? facts->location : facts->body, WORDS_MAX);
+	quote(words, facts);
 	args->why = buf_span(words);
 	return status == 401              ? FAULT_401 :
 	    status == 403                 ? FAULT_403 :

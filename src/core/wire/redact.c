@@ -218,16 +218,17 @@ redact_inner(struct buf *out, const char *p, const char *end, size_t quote)
 	return name;
 }
 
-/* Copies "Bearer" or "Basic" without the token behind it. Returns p if none
+/* Copies the name of a scheme without the token behind it. Returns p if none
  * begins there. */
 static const char *
 redact_scheme(struct buf *out, const char *p, const char *end)
 {
-	static const char *const schemes[] = { "bearer ", "basic " };
+	static const char *const schemes[] = { "bearer ", "basic ", "dpop ",
+		"negotiate " };
 	const char *token, *stop;
 	size_t i;
 
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < sizeof schemes / sizeof *schemes; i++) {
 		if (!begins(p, end, schemes[i]))
 			continue;
 		token = p + strlen(schemes[i]);
@@ -241,7 +242,7 @@ redact_scheme(struct buf *out, const char *p, const char *end)
 	return p;
 }
 
-/* Copies the inside of a string. */
+/* Copies text, such as the inside of a string, up to a little beyond limit. */
 static void
 redact_string(struct buf *out, const char *p, const char *end, size_t limit)
 {
@@ -271,6 +272,12 @@ redact_string(struct buf *out, const char *p, const char *end, size_t limit)
 		buf_add(out, p, n);
 		p += n;
 	}
+}
+
+void
+redact_words(struct buf *out, struct span text, size_t max)
+{
+	redact_string(out, text.p, text.p + text.n, out->n + max);
 }
 
 /* --- messages --- */

@@ -12,9 +12,12 @@
 /* Appends checked JSON, but "(redacted)" for the values of members that are
  * named like a secret, at any depth and also in JSON that stands in a string,
  * for the queries, fragments and users of URLs, and for the words after
- * "Bearer" and "Basic". What is appended is JSON again, unless it would be
+ * "Bearer", "Basic", "DPoP" and "Negotiate". What is appended is JSON again, unless it would be
  * longer than max: then it is cut at about max bytes, and false is returned. */
 bool redact_json(struct buf *out, struct span text, size_t max);
+/* Appends text that is no JSON, up to a little more than max bytes, but
+ * "(redacted)" for the same parts of URLs and the same words. */
+void redact_words(struct buf *out, struct span text, size_t max);
 /* Appends a URL, but mask for the query, the fragment, the user and each
  * segment of the path that looks like a secret: it is long and random, begins
  * as keys of well-known services do, or follows a segment that is named like a

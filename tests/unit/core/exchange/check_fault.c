@@ -160,6 +160,10 @@ static const struct {
 	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
 	    "\"httpStatus\":500}",
 	    { "500", "oops", "The call may have run" } },
+	{ { .status = 500,
+	      .sent = true,
+	      .body = { "you sent bearer 0123456789abcdef", 32 } },
+	    ",\"reason\":\"bad_upstream\"", { "you sent bearer (redacted)" } },
 	{ { .status = 200,
 	      .sent = true,
 	      .too_large = true,

@@ -39,6 +39,8 @@ static const struct {
 	  "dXNlcjpwYXNzd29yZA== too\",\"basic English\"]",
 	    "[\"Authorization: Bearer (redacted), or basic (redacted) "
 	    "too\",\"basic English\"]" },
+	{ "[\"DPoP 0123456789.abcdef, Negotiate YIIGhgYGKwYBBQUCoA==\"]",
+	    "[\"DPoP (redacted), Negotiate (redacted)\"]" },
 	/* JSON in a string */
 	{ "[\"{\\\"token\\\":\\\"a\\\",\\\"b\\\":\\\"c\\\"}\"]",
 	    "[\"{\\\"token\\\":\\\"(redacted)\\\",\\\"b\\\":\\\"c\\\"}\"]" },
