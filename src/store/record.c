@@ -44,6 +44,7 @@ static const struct member top_members[] = {
 	MEMBER("resource", resource),
 	MEMBER("token_endpoint", token_endpoint),
 	MEMBER("revocation_endpoint", revocation_endpoint),
+	MEMBER("dpop_key", dpop_key),
 	{ NULL, 0 },
 };
 
@@ -58,6 +59,7 @@ static const struct member token_members[] = {
 	MEMBER("access_token", token.access),
 	MEMBER("refresh_token", token.refresh),
 	MEMBER("id_token", token.id_token),
+	MEMBER("dpop_ath", token.dpop_ath),
 	MEMBER("scope_requested", token.scope_requested),
 	MEMBER("scope_granted", token.scope_granted),
 	{ NULL, 0 },
@@ -82,18 +84,15 @@ forget_all(struct record *r, const struct member *m)
 		string_wipe(field_of(r, m));
 }
 
-/* Overwrites the strings of one part. json-c puts a new value that is not
+/* Overwrites these strings of an object. json-c puts a new value that is not
  * longer than the old one into the same memory. */
 static void
-tree_wipe_part(struct json_object *tree, const char *part,
-    const struct member *m)
+tree_wipe(struct json_object *o, const struct member *m)
 {
-	struct json_object *o, *value;
+	struct json_object *value;
 	char *blank;
 	int len;
 
-	if (!json_object_object_get_ex(tree, part, &o))
-		return;
 	for (; m->name != NULL; m++) {
 		if (!json_object_object_get_ex(o, m->name, &value) ||
 		    !json_object_is_type(value, json_type_string))
@@ -105,12 +104,23 @@ tree_wipe_part(struct json_object *tree, const char *part,
 	}
 }
 
+static void
+tree_wipe_part(struct json_object *tree, const char *part,
+    const struct member *m)
+{
+	struct json_object *o;
+
+	if (json_object_object_get_ex(tree, part, &o))
+		tree_wipe(o, m);
+}
+
 /* Wipes and frees a tree that nobody else uses. */
 static void
 tree_free(struct json_object *tree)
 {
 	if (tree == NULL)
 		return;
+	tree_wipe(tree, top_members);
 	tree_wipe_part(tree, "client", client_members);
 	tree_wipe_part(tree, "token", token_members);
 	json_object_put(tree);

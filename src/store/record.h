@@ -33,6 +33,8 @@ struct record {
 	char *issuer;             /* NULL: a server of 2025-03-26 */
 	char *resource;           /* NULL: not sent */
 	char *token_endpoint, *revocation_endpoint;
+	char *dpop_key; /* private (PEM), for tokens that are bound to it; NULL:
+			 * none was needed yet */
 	struct {
 		enum client_source source;
 		enum client_method method;
@@ -45,6 +47,9 @@ struct record {
 		char *access; /* NULL: there is no token */
 		char *refresh;
 		char *id_token;
+		char *dpop_ath; /* S256 of the access token that is bound to
+				 * dpop_key; of another, if a program that
+				 * knows nothing of it got access */
 		char *scope_requested, *scope_granted; /* NULL: not known */
 		int64_t obtained_at, expires_at; /* s since 1970; 0: unknown */
 	} token;
@@ -66,7 +71,7 @@ int record_parse(struct record *r, struct span text, const char **why);
 /* Appends the record as JSON. */
 void record_print(const struct record *r, struct buf *out);
 
-/* Forget the token, or the client together with the token. */
+/* Forget the token, or the client together with the token. The key stays. */
 void record_drop_token(struct record *r);
 void record_drop_client(struct record *r);
 

@@ -21,12 +21,12 @@ static const char full[] =
     "\"resource\":\"https://a.example/mcp\","
     "\"token_endpoint\":\"https://as.example/token\","
     "\"revocation_endpoint\":\"https://as.example/revoke\","
-    "\"later\":{\"a\":[1,null,\"x\"]},"
+    "\"dpop_key\":\"k\",\"later\":{\"a\":[1,null,\"x\"]},"
     "\"client\":{\"source\":\"registered\",\"method\":\"client_secret_post\","
     "\"id\":\"the-id\",\"secret\":\"s3\",\"secret_expires_at\":99,"
     "\"redirect_uri\":\"http://127.0.0.1:1/callback\",\"jwks\":{\"k\":2}},"
     "\"token\":{\"access_token\":\"at\",\"refresh_token\":\"rt\","
-    "\"id_token\":\"it\",\"scope_requested\":\"a b\","
+    "\"id_token\":\"it\",\"dpop_ath\":\"ha\",\"scope_requested\":\"a b\","
     "\"scope_granted\":\"a\",\"obtained_at\":1000,\"expires_at\":4600,"
     "\"dpop\":true},\"client_failures\":2,\"server_public\":1}";
 
@@ -117,6 +117,8 @@ expect_full(const struct record *x)
 	ck_assert_str_eq(x->client.id, "the-id");
 	ck_assert_str_eq(x->client.secret, "s3");
 	ck_assert_int_eq(x->client.secret_expires_at, 99);
+	ck_assert_str_eq(x->dpop_key, "k");
+	ck_assert_str_eq(x->token.dpop_ath, "ha");
 	ck_assert_str_eq(x->client.redirect_uri, "http://127.0.0.1:1/callback");
 	ck_assert_str_eq(x->token.access, "at");
 	ck_assert_str_eq(x->token.refresh, "rt");
@@ -320,7 +322,8 @@ START_TEST(drops)
 	ck_assert_int_eq(r.client_failures, 2);
 	/* what belonged to the old one does not go to the next */
 	r.token.access = xstrdup("new");
-	ck_assert(!printed_has("dpop"));
+	ck_assert(!printed_has("\"dpop\""));
+	ck_assert(!printed_has("dpop_ath"));
 	ck_assert(printed_has("jwks"));
 	record_drop_client(&r);
 	ck_assert_ptr_null(r.client.id);
@@ -329,6 +332,7 @@ START_TEST(drops)
 	ck_assert_int_eq(r.client_failures, 0);
 	around();
 	ck_assert(!printed_has("jwks"));
+	ck_assert(printed_has("\"dpop_key\":\"k\""));
 	ck_assert(printed_has("\"later\""));
 	ck_assert_str_eq(r.issuer, "https://as.example");
 	record_free(&r);
@@ -346,7 +350,7 @@ START_TEST(members_go)
 	r.token.refresh = NULL;
 	ck_assert(!printed_has("\"resource\""));
 	ck_assert(!printed_has("refresh_token"));
-	ck_assert(printed_has("dpop"));
+	ck_assert(printed_has("\"dpop\""));
 }
 END_TEST
 
