@@ -435,6 +435,9 @@ BOUND(TOKEN_LOCK_MS, 35, SEC, "waiting for another copy's token request",
     "The login ends.")
 BOUND(TOKENS, 4, COUNT, "tokens that are tried for one request",
     "The server's refusal stands.")
+BOUND(NONCE_BYTES, 1, KIB, "a nonce for proofs (DPoP-Nonce)", "It is ignored.")
+BOUND(NONCES, 3, COUNT, "nonces in a row that one request is sent again for",
+    "The call fails (auth_required), or the login ends.")
 BOUND(MORE_SCOPES, 2, COUNT,
     "tokens with more scopes that are fetched for one request",
     "The call fails (auth_failed).")

@@ -2,8 +2,9 @@
  * Proofs of ours: PKCE, random strings, signed client assertions. libcrypto
  * does the work; what is ours is only the JSON of a JWT and its base64url.
  *
- * A key is read from memory and never written. libcrypto's error queue is
- * emptied after a failure: libcurl reads the same one.
+ * A key is read from memory, and only a key that was made here is written.
+ * libcrypto's error queue is emptied after a failure: libcurl reads the same
+ * one.
  */
 #include "config.h"
 
@@ -202,6 +203,61 @@ raw_ecdsa(struct buf *out, const unsigned char *der, size_t n)
 	return rc;
 }
 
+/* Appends one coordinate of the public point, base64url. Returns 0, or -1. */
+static int
+add_coordinate(struct buf *json, const EVP_PKEY *pkey, const char *name)
+{
+	unsigned char raw[HALF_BYTES];
+	BIGNUM *n = NULL;
+	int rc = -1;
+
+	if (EVP_PKEY_get_bn_param(pkey, name, &n) == 1 &&
+	    BN_bn2binpad(n, raw, HALF_BYTES) > 0) {
+		codec_base64url(json,
+		    (struct span){ (const char *)raw, sizeof raw });
+		rc = 0;
+	}
+	BN_free(n);
+	return rc;
+}
+
+char *
+assertion_make_key(void)
+{
+	EVP_PKEY *pkey = EVP_EC_gen(SN_X9_62_prime256v1);
+	BIO *bio = BIO_new(BIO_s_mem());
+	char *pem = NULL, *p;
+	long n;
+
+	if (pkey != NULL && bio != NULL &&
+	    PEM_write_bio_PKCS8PrivateKey(bio, pkey, NULL, NULL, 0, NULL,
+		NULL) == 1 &&
+	    (n = BIO_get_mem_data(bio, &p)) > 0)
+		pem = xstrndup(p, (size_t)n);
+	BIO_free(bio); /* wipes it */
+	EVP_PKEY_free(pkey);
+	ERR_clear_error();
+	return pem;
+}
+
+int
+assertion_jwk(const struct assertion_key *k, struct buf *json)
+{
+	const EVP_PKEY *pkey = k->pkey;
+	int rc = -1;
+
+	if (EVP_PKEY_get_base_id(pkey) != EVP_PKEY_EC)
+		return -1;
+	buf_adds(json, "{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"");
+	if (add_coordinate(json, pkey, OSSL_PKEY_PARAM_EC_PUB_X) == 0) {
+		buf_adds(json, "\",\"y\":\"");
+		rc = add_coordinate(json, pkey, OSSL_PKEY_PARAM_EC_PUB_Y);
+		buf_adds(json, "\"}");
+	}
+	ERR_clear_error();
+	return rc;
+}
+
 /* Makes md ready to sign. Returns 1 when it is, as libcrypto does. */
 static int
 sign_init(EVP_MD_CTX *md, EVP_PKEY *pkey, const char *alg)
@@ -241,6 +297,23 @@ out:
 	free(sig);
 	EVP_MD_CTX_free(md);
 	ERR_clear_error();
+	return rc;
+}
+
+int
+assertion_sign(const struct assertion_key *k, const char *alg,
+    struct buf *token)
+{
+	struct buf sig;
+	int rc;
+
+	buf_init(&sig, 0);
+	rc = sign(&sig, k->pkey, alg, buf_span(token));
+	if (rc == 0) {
+		buf_addc(token, '.');
+		codec_base64url(token, buf_span(&sig));
+	}
+	buf_free(&sig);
 	return rc;
 }
 
@@ -289,23 +362,17 @@ assertion_make(const struct assertion_key *k, const char *client,
     const char *audience, const char *algs, int64_t now, char **why)
 {
 	const char *alg = choose(k->pkey, algs);
-	struct buf token, sig;
+	struct buf token;
 	char jti[PROOF_BYTES];
 
 	if (alg == NULL)
 		return no_algorithm(algs, why);
 	buf_init(&token, 0);
-	buf_init(&sig, 0);
 	if (proof_random(jti) == 0)
 		add_claims(&token, alg, client, audience, jti, now);
-	if (token.n == 0 || sign(&sig, k->pkey, alg, buf_span(&token)) < 0) {
-		*why = xstrdup("the assertion cannot be signed");
-		buf_free(&token);
-	} else {
-		buf_addc(&token, '.');
-		codec_base64url(&token, buf_span(&sig));
-		buf_addc(&token, '\0');
-	}
-	buf_free(&sig);
-	return token.p;
+	if (token.n > 0 && assertion_sign(k, alg, &token) == 0)
+		return buf_take(&token);
+	*why = xstrdup("the assertion cannot be signed");
+	buf_free(&token);
+	return NULL;
 }
