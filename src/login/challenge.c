@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "store/record.h"
 
 enum { SCHEMES_MAX_BYTES = 200 };
 
@@ -23,7 +24,7 @@ struct cursor {
 };
 
 /* What a parameter belongs to. */
-enum owner { OWNER_NONE, OWNER_OTHER, OWNER_OURS };
+enum owner { OWNER_NONE, OWNER_OTHER, OWNER_BEARER, OWNER_DPOP };
 
 static bool
 is_alnum(char c)
@@ -136,19 +137,23 @@ take_bare(struct cursor *in, struct buf *out)
 
 /* The member for a parameter, or NULL for one that is not looked at. */
 static char **
-member(struct challenge *c, struct span name)
+member(struct challenge *c, enum owner owner, struct span name)
 {
+	bool dpop = owner == OWNER_DPOP;
 	const struct {
 		const char *name;
 		char **to;
 	} members[] = {
 		{ "resource_metadata", &c->resource_metadata },
 		{ "scope", &c->scope },
-		{ "error", &c->error },
+		{ "error", dpop ? &c->dpop_error : &c->error },
 		{ "error_description", &c->error_description },
+		{ "algs", dpop ? &c->algs : NULL },
 	};
 	size_t i;
 
+	if (owner != OWNER_BEARER && !dpop)
+		return NULL;
 	for (i = 0; i < sizeof members / sizeof members[0]; i++)
 		if (span_is_nocase(name, members[i].name))
 			return members[i].to;
@@ -168,12 +173,12 @@ worth_keeping(struct span value)
 	return value.n > 0;
 }
 
-/* A parameter of c, from its "=" on; c NULL: of another challenge. The first
- * of a name counts. */
+/* A parameter of a challenge, from its "=" on. The first of a name counts. */
 static int
-take_parameter(struct cursor *in, struct challenge *c, struct span name)
+take_parameter(struct cursor *in, struct challenge *c, enum owner owner,
+    struct span name)
 {
-	char **to = c == NULL ? NULL : member(c, name);
+	char **to = member(c, owner, name);
 	struct buf value;
 	int rc;
 
@@ -201,14 +206,18 @@ take_parameter(struct cursor *in, struct challenge *c, struct span name)
 static enum owner
 begin(struct challenge *c, struct span scheme, struct buf *others)
 {
-	bool ours = span_is_nocase(scheme, "bearer") ||
-	    span_is_nocase(scheme, "dpop");
+	bool bearer = span_is_nocase(scheme, "bearer");
+	bool dpop = span_is_nocase(scheme, "dpop");
 
-	if (ours && !c->bearer) {
+	if (bearer && !c->bearer) {
 		c->bearer = true;
-		return OWNER_OURS;
+		return OWNER_BEARER;
 	}
-	if (!ours && others->n + scheme.n + 2 <= SCHEMES_MAX_BYTES) {
+	if (dpop && !c->dpop) {
+		c->dpop = true;
+		return OWNER_DPOP;
+	}
+	if (!bearer && !dpop && others->n + scheme.n + 2 <= SCHEMES_MAX_BYTES) {
 		if (others->n > 0)
 			buf_adds(others, ", ");
 		buf_addspan(others, scheme);
@@ -245,8 +254,7 @@ take_all(struct cursor *in, struct challenge *c, struct buf *others)
 		}
 		if (word.n == 0 || !at(in, '=') || owner == OWNER_NONE)
 			return -1;
-		if (take_parameter(in, owner == OWNER_OURS ? c : NULL, word) <
-		    0)
+		if (take_parameter(in, c, owner, word) < 0)
 			return -1;
 	}
 }
@@ -279,6 +287,21 @@ challenge_wants_ticket(const struct challenge *c)
 		strcasestr(c->schemes, "ntlm") != NULL);
 }
 
+const char *
+challenge_error(const struct challenge *c, bool dpop)
+{
+	const char *own = dpop ? c->dpop_error : c->error;
+	const char *other = dpop ? c->error : c->dpop_error;
+
+	return own != NULL ? own : other;
+}
+
+bool
+challenge_offers_dpop(const struct challenge *c)
+{
+	return c->dpop && (c->algs == NULL || scope_listed(c->algs, "ES256"));
+}
+
 void
 challenge_free(struct challenge *c)
 {
@@ -286,6 +309,8 @@ challenge_free(struct challenge *c)
 	free(c->scope);
 	free(c->error);
 	free(c->error_description);
+	free(c->dpop_error);
+	free(c->algs);
 	free(c->schemes);
 	memset(c, 0, sizeof *c);
 }

@@ -304,6 +304,8 @@ take_resource(struct discovery *d, struct json_object *doc)
 	}
 	d->found.resource = xstrdup(m->resource);
 	d->found.scopes = string_copy(m->scopes);
+	d->found.dpop = m->dpop;
+	d->found.bound = m->bound;
 	begin_server(d);
 }
 

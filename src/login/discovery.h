@@ -25,6 +25,8 @@ struct discovered {
 	bool legacy;    /* no resource document: a server of 2025-03-26 */
 	char *resource; /* for the resource parameter */
 	char *scopes;   /* of the resource's document; NULL: none */
+	bool dpop;      /* of the same, as in struct resource_metadata */
+	bool bound;
 	struct server_metadata server;
 };
 

@@ -215,6 +215,16 @@ strings(struct json_object *list, size_t *n)
 	return all;
 }
 
+/* Resource and issuer list by the same name which proofs of DPoP they take
+ * (RFC 9728 2, RFC 9449 5.1). */
+static bool
+lists_dpop(struct json_object *doc)
+{
+	return document_listed(document_list(doc,
+				   "dpop_signing_alg_values_supported"),
+	    "ES256");
+}
+
 int
 metadata_resource(struct resource_metadata *out, struct json_object *doc,
     const struct url *server, char **why)
@@ -235,6 +245,8 @@ metadata_resource(struct resource_metadata *out, struct json_object *doc,
 	out->servers = strings(document_list(doc, "authorization_servers"),
 	    &out->n);
 	out->scopes = document_joined(document_list(doc, "scopes_supported"));
+	out->dpop = lists_dpop(doc);
+	out->bound = document_true(doc, "dpop_bound_access_tokens_required");
 	return 0;
 }
 
@@ -301,6 +313,7 @@ take_abilities(struct server_metadata *out, struct json_object *doc)
 	out->method_basic = document_listed(list, "client_secret_basic");
 	out->method_post = document_listed(list, "client_secret_post");
 	out->method_jwt = document_listed(list, "private_key_jwt");
+	out->dpop = lists_dpop(doc);
 	out->jwt_algs = document_joined(document_list(doc,
 	    "token_endpoint_auth_signing_alg_values_supported"));
 }

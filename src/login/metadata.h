@@ -25,6 +25,8 @@ struct resource_metadata {
 	char **servers; /* issuers, as they are written; NULL-ended */
 	size_t n;
 	char *scopes; /* scopes_supported, blanks between; NULL: none */
+	bool dpop;    /* takes tokens that are bound to a key (ES256) */
+	bool bound;   /* takes no others */
 };
 
 /* RFC 8414, OpenID Connect discovery. Endpoints that are missing are NULL. */
@@ -38,6 +40,7 @@ struct server_metadata {
 	bool client_document; /* client_id_metadata_document_supported */
 	bool methods_told;    /* token_endpoint_auth_methods_supported: */
 	bool method_none, method_basic, method_post, method_jwt;
+	bool dpop;      /* dpop_signing_alg_values_supported has ES256 */
 	char *jwt_algs; /* token_endpoint_auth_signing_alg_values_supported,
 			 * blanks between; NULL: not told */
 };

@@ -14,8 +14,9 @@
 /* Parameters in the order metadata, scope, error, description. */
 struct challenge_case {
 	const char *text;
-	bool bearer;
+	bool bearer, dpop;
 	const char *metadata, *scope, *error, *description, *schemes;
+	const char *dpop_error, *algs;
 };
 
 static const struct challenge_case cases[] = {
@@ -48,11 +49,12 @@ static const struct challenge_case cases[] = {
 	    .bearer = true,
 	    .scope = "a" },
 	{ .text = "DPoP algs=\"ES256 PS256\", scope=\"a\"",
-	    .bearer = true,
+	    .dpop = true,
+	    .algs = "ES256 PS256",
 	    .scope = "a" },
 	{ .text = "dpop error=\"use_dpop_nonce\"",
-	    .bearer = true,
-	    .error = "use_dpop_nonce" },
+	    .dpop = true,
+	    .dpop_error = "use_dpop_nonce" },
 	/* values */
 	{ .text = "Bearer scope=\"a, b\", error=\"c=d, e=\"",
 	    .bearer = true,
@@ -133,7 +135,30 @@ static const struct challenge_case cases[] = {
 	    .error = "x" },
 	{ .text = "DPoP scope=\"d\", Bearer scope=\"b\"",
 	    .bearer = true,
+	    .dpop = true,
 	    .scope = "d" },
+	/* Bearer and DPoP beside each other (RFC 9449 7.2): what one does not
+	 * have the other may; each has its own error */
+	{ .text = "Bearer, DPoP algs=\"ES256\", scope=\"d\"",
+	    .bearer = true,
+	    .dpop = true,
+	    .scope = "d",
+	    .algs = "ES256" },
+	{ .text = "Bearer error=\"invalid_token\", DPoP "
+		  "error=\"use_dpop_nonce\"",
+	    .bearer = true,
+	    .dpop = true,
+	    .error = "invalid_token",
+	    .dpop_error = "use_dpop_nonce" },
+	{ .text = "DPoP error=\"x\", Bearer error=\"y\", DPoP algs=\"ES256\", "
+		  "error=\"z\"",
+	    .bearer = true,
+	    .dpop = true,
+	    .error = "y",
+	    .dpop_error = "x" },
+	{ .text = "Bearer algs=\"ES256\", Basic realm=\"a\", algs=\"b\"",
+	    .bearer = true,
+	    .schemes = "Basic" },
 	{ .text = "Bearer abc==, Basic realm=x",
 	    .bearer = true,
 	    .schemes = "Basic" },
@@ -204,19 +229,51 @@ is_case(struct span text, const struct challenge_case *want)
 		memcpy(copy, text.p, text.n);
 	challenge_parse(&c, (struct span){ copy, text.n });
 	free(copy);
-	ck_assert_msg(c.bearer == want->bearer, "%s", want->text);
+	ck_assert_msg(c.bearer == want->bearer && c.dpop == want->dpop, "%s",
+	    want->text);
 	is_text(want->text, c.resource_metadata, want->metadata);
 	is_text(want->text, c.scope, want->scope);
 	is_text(want->text, c.error, want->error);
 	is_text(want->text, c.error_description, want->description);
 	is_text(want->text, c.schemes, want->schemes);
+	is_text(want->text, c.dpop_error, want->dpop_error);
+	is_text(want->text, c.algs, want->algs);
 	challenge_free(&c);
-	ck_assert(!c.bearer && c.scope == NULL && c.schemes == NULL);
+	ck_assert(!c.bearer && !c.dpop && c.scope == NULL && c.schemes == NULL);
 }
 
 START_TEST(table)
 {
 	is_case(span_of(cases[_i].text), &cases[_i]);
+}
+END_TEST
+
+/* The error that counts for a token of either scheme, and whether ours may be
+ * bound to a key. */
+static const struct {
+	const char *text, *as_bearer, *as_dpop;
+	bool offers;
+} schemes[] = {
+	{ "Bearer error=\"a\"", "a", "a", false },
+	{ "DPoP error=\"a\"", "a", "a", true },
+	{ "Bearer error=\"a\", DPoP error=\"b\"", "a", "b", true },
+	{ "DPoP error=\"b\", Bearer", "b", "b", true },
+	{ "Bearer, DPoP algs=\"PS256 ES256\"", NULL, NULL, true },
+	{ "DPoP algs=\"PS256 ES256K\"", NULL, NULL, false },
+	{ "Basic realm=\"a\"", NULL, NULL, false },
+};
+
+START_TEST(two_schemes)
+{
+	struct challenge c;
+
+	challenge_parse(&c, span_of(schemes[_i].text));
+	is_text(schemes[_i].text, challenge_error(&c, false),
+	    schemes[_i].as_bearer);
+	is_text(schemes[_i].text, challenge_error(&c, true),
+	    schemes[_i].as_dpop);
+	ck_assert(challenge_offers_dpop(&c) == schemes[_i].offers);
+	challenge_free(&c);
 }
 END_TEST
 
@@ -299,6 +356,7 @@ main(void)
 	TCase *t = tcase_create("challenge");
 
 	tcase_add_loop_test(t, table, 0, COUNT(cases));
+	tcase_add_loop_test(t, two_schemes, 0, COUNT(schemes));
 	tcase_add_test(t, ends_where_it_ends);
 	tcase_add_test(t, bound);
 	tcase_add_test(t, schemes_are_bounded);
