@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/bounds.h"
 #include "io/http_finish.h"
@@ -121,6 +122,15 @@ int64_t
 http_written_at(const struct transfer *x)
 {
 	return x->written;
+}
+
+int64_t
+http_clock_ahead(struct transfer *x)
+{
+	const char *date = http_header(x, "Date", 0);
+	time_t then = date == NULL ? -1 : curl_getdate(date, NULL);
+
+	return then < 0 ? 0 : (int64_t)time(NULL) - (int64_t)then;
 }
 
 int

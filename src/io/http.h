@@ -140,6 +140,10 @@ const char *http_header(struct transfer *x, const char *name, size_t index);
 /* Appends all values of headers of that name, with ", " between them. Returns
  * 0, or -1 with out unchanged if there is none or out is full. */
 int http_headers_all(struct transfer *x, const char *name, struct buf *out);
+/* Returns by how many seconds this machine's clock is ahead of the Date of the
+ * answer, which has come right now: negative if it is behind, 0 if there is no
+ * date. */
+int64_t http_clock_ahead(struct transfer *x);
 /* Returns the time (loop_now) at which the last byte of the request was
  * written, 0 before that. The byte then is in the socket's buffer, not yet at
  * the server. */

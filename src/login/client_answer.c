@@ -15,6 +15,7 @@
 #include <strings.h>
 
 #include "base/codec.h"
+#include "login/assertion.h"
 
 enum {
 	/* a word as long as this is rather a secret than a word; our verifiers
@@ -216,9 +217,17 @@ expiry(struct json_object *doc, const char *token, int64_t now)
 	return in == 0 ? 0 : now + in;
 }
 
+static bool
+is_bound(struct json_object *doc)
+{
+	const char *type = text_of(doc, "token_type");
+
+	return type != NULL && strcasecmp(type, "DPoP") == 0;
+}
+
 /* Why this answer has no token that we can use; NULL: it has one. Static. */
 static const char *
-token_fault(struct json_object *doc)
+token_fault(const struct record *rec, struct json_object *doc)
 {
 	const char *type = text_of(doc, "token_type");
 	const char *access = text_of(doc, "access_token");
@@ -226,11 +235,12 @@ token_fault(struct json_object *doc)
 
 	if (access == NULL)
 		return "the answer has no access_token";
-	if (type != NULL && strcasecmp(type, "DPoP") == 0)
-		return "the token is bound to a key (DPoP), which mcpsplice "
-		       "cannot do yet";
-	if (type != NULL && strcasecmp(type, "Bearer") != 0)
-		return "the token is not a Bearer token";
+	if (is_bound(doc) && rec->dpop_key == NULL)
+		return "the token is bound to a key (DPoP), and mcpsplice has "
+		       "shown it none";
+	if (type != NULL && !is_bound(doc) && strcasecmp(type, "Bearer") != 0)
+		return "the token is neither a Bearer token nor bound to a key "
+		       "(DPoP)";
 	if (!printable(access, '!'))
 		return "the access_token is too long, or has bytes that no "
 		       "token may have";
@@ -250,12 +260,15 @@ take_token(struct record *rec, struct json_object *doc, const char *requested,
 	const char *refresh = text_of(doc, "refresh_token");
 	const char *id_token = text_of(doc, "id_token");
 	const char *scope = text_of(doc, "scope");
+	char ath[PROOF_BYTES];
 
 	if (scope == NULL || !printable(scope, ' '))
 		scope = requested;
 	rec->token.expires_at = expiry(doc, access, now);
 	rec->token.obtained_at = now;
 	string_set(&rec->token.access, access);
+	string_set(&rec->token.dpop_ath,
+	    is_bound(doc) && proof_challenge(ath, access) == 0 ? ath : NULL);
 	if (refresh != NULL)
 		string_set(&rec->token.refresh, refresh);
 	if (id_token != NULL && printable(id_token, '!'))
@@ -319,7 +332,8 @@ client_token(struct record *rec, int status, struct json_object *doc,
 				     xasprintf("HTTP %d", status);
 		return verdict;
 	}
-	fault = doc == NULL ? "the answer is no JSON object" : token_fault(doc);
+	fault = doc == NULL ? "the answer is no JSON object" :
+			      token_fault(rec, doc);
 	if (fault != NULL) {
 		*why = xstrdup(fault);
 		return CAME_REFUSED;

@@ -353,6 +353,8 @@ fetch_on_done(struct transfer *x, const struct http_answer *a, void *arg)
 		return;
 	}
 	out->retry_after_ms = retry_after(http_header(x, "Retry-After", 0));
+	out->nonce = http_header(x, "DPoP-Nonce", 0);
+	out->clock_ahead_s = http_clock_ahead(x);
 	out->transient = out->status == 429 || out->status >= 500;
 	if (!is_redirect(out->status))
 		read_body(t);

@@ -36,6 +36,8 @@ struct fetch_answer {
 	bool lost;              /* the connection broke when the request had
 				 * gone out */
 	int64_t retry_after_ms; /* -1: not told */
+	const char *nonce;     /* for the next proof (DPoP-Nonce); NULL: none */
+	int64_t clock_ahead_s; /* http_clock_ahead */
 };
 
 /* The answer is valid in the call; json may be kept by json_object_get. The

@@ -163,6 +163,7 @@ login_start(struct loop *l, struct fetcher *f, struct store *store,
 	g->arg = arg;
 	g->token_lock = g->login_lock = g->tab_lock = -1;
 	store_name(g->name, config->server->text, config->profile);
+	g->dpop = dpop_new();
 	record_init(&g->record);
 	if (config->record != NULL)
 		record_copy(&g->record, config->record);
@@ -211,6 +212,9 @@ login_free(struct login *g)
 	free(g->scope);
 	free(g->url);
 	free(g->device_code);
+	free(g->asked.url);
+	client_request_free(&g->asked.r);
+	dpop_free(g->dpop);
 	OPENSSL_cleanse(g->verifier, sizeof g->verifier);
 	OPENSSL_cleanse(g->state, sizeof g->state);
 	free(g);

@@ -7,6 +7,7 @@
 #include "login/records.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "login/report.h"
@@ -68,6 +69,12 @@ login_do_forget(struct login *g)
 	login_report(g, CAME_DONE);
 }
 
+static bool
+same(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
 void
 login_do_adopt(struct login *g)
 {
@@ -76,6 +83,9 @@ login_do_adopt(struct login *g)
 	struct record *r = &g->record;
 
 	forget(g, g->action.forget);
+	/* By the key one issuer would know us as the client of another. */
+	if (!same(r->issuer, m->issuer))
+		string_wipe(&r->dpop_key);
 	string_set(&r->issuer, m->issuer);
 	string_set(&r->token_endpoint,
 	    c->token_endpoint != NULL ? c->token_endpoint : m->token_endpoint);

@@ -16,6 +16,7 @@
 #include "login/callback.h"
 #include "login/client_messages.h"
 #include "login/discovery.h"
+#include "login/dpop.h"
 #include "login/login.h"
 
 struct login {
@@ -36,6 +37,14 @@ struct login {
 	struct loop_timer *timer; /* of DO_WAIT and DO_DISCOVER */
 	struct store_op *op;
 	struct fetch *fetch;
+	/* A request for a token, as long as it may have to be repeated. */
+	struct {
+		char *url;
+		struct client_request r; /* without who asks */
+		fetch_cb *cb;
+		unsigned repeats; /* for a nonce */
+	} asked;
+	struct dpop *dpop; /* proofs for the token endpoint */
 	struct discovery *discovery;
 	struct given_token *given;
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bounds.h"
 #include "login/records.h"
 #include "login/report.h"
 
@@ -62,24 +63,137 @@ prove(struct login *g, char **assertion)
 	return false;
 }
 
+/* --- the proof for a token that is bound to a key (DPoP) --- */
+
+/* Does the server want such tokens, or offer to take them? What the issuer can
+ * do says nothing of the server: one that asks for Bearer and nothing else may
+ * not know the other scheme. */
+static bool
+wants_bound(const struct login *g)
+{
+	const struct challenge *c = g->config.challenge;
+
+	if (g->found.dpop || g->found.bound ||
+	    (c != NULL && challenge_offers_dpop(c)))
+		return true;
+	return g->found.server.dpop && (c == NULL || !c->bearer);
+}
+
+/* Does it take no others? */
+static bool
+needs_bound(const struct login *g)
+{
+	const struct challenge *c = g->config.challenge;
+
+	return g->found.bound || (c != NULL && c->dpop && !c->bearer);
+}
+
+/* Adds the proof to a request to the token endpoint, and makes the key when it
+ * is wanted for the first time. Once there is one it goes with each request:
+ * the refresh token is bound to it, too (RFC 9449 5). */
+static void
+bind(struct login *g, struct headers *to)
+{
+	struct record *r = &g->record;
+
+	if (!dpop_set_key(g->dpop, r->dpop_key) && wants_bound(g)) {
+		string_wipe(&r->dpop_key);
+		r->dpop_key = assertion_make_key();
+		dpop_set_key(g->dpop, r->dpop_key);
+	}
+	dpop_prove(g->dpop, "POST", r->token_endpoint, NULL, login_now(), to);
+}
+
+static bool
+has_error(const struct fetch_answer *a, const char *name)
+{
+	const char *error = a->json == NULL ? NULL :
+					      document_text(a->json, "error");
+
+	return a->status >= 400 && error != NULL && strcmp(error, name) == 0;
+}
+
+/* Why the proof is refused, if another one would be, too: for people, owned by
+ * the caller; else NULL. */
+static char *
+proof_fault(const struct login *g, const struct fetch_answer *a)
+{
+	struct url u;
+	char *why;
+
+	if (has_error(a, "use_dpop_nonce"))
+		return xstrdup(dpop_has_nonce(g->dpop) ?
+			"the authorization server refuses each nonce (DPoP) "
+			"that it gives; its operator must mend that" :
+			"the authorization server wants a nonce (DPoP) and "
+			"gives none that can be used; its operator must mend "
+			"that");
+	if (!has_error(a, "invalid_dpop_proof") ||
+	    url_parse(&u, g->record.token_endpoint) != URL_OK)
+		return NULL;
+	why = dpop_clock(a->clock_ahead_s, u.host);
+	url_free(&u);
+	return why;
+}
+
+/* --- the request --- */
+
+static void on_posted(const struct fetch_answer *a, void *arg);
+
+/* Sends g->asked. Who asks is proved anew each time. */
+static void
+post(struct login *g)
+{
+	const char *endpoint = g->record.token_endpoint;
+	struct client_request r = { 0 };
+	struct fetch_request f = {
+		.url = g->asked.url,
+		.content_type = "application/x-www-form-urlencoded",
+		.headers = &r.headers,
+	};
+	char *assertion;
+
+	if (!prove(g, &assertion))
+		return;
+	buf_addspan(&r.form, buf_span(&g->asked.r.form));
+	client_finish(&r, &g->record, assertion);
+	free(assertion);
+	if (endpoint != NULL && strcmp(f.url, endpoint) == 0)
+		bind(g, &r.headers);
+	f.body = buf_span(&r.form);
+	g->fetch = fetch_start(g->fetcher, &f, on_posted, g);
+	client_request_free(&r);
+}
+
+/* A nonce may change at any moment: a refusal for want of the new one is no
+ * answer yet (RFC 9449 8). */
+static void
+on_posted(const struct fetch_answer *a, void *arg)
+{
+	struct login *g = arg;
+
+	dpop_hear(g->dpop, a->nonce);
+	if (has_error(a, "use_dpop_nonce") && dpop_has_nonce(g->dpop) &&
+	    g->asked.repeats < BOUND_NONCES) {
+		g->asked.repeats++;
+		g->fetch = NULL;
+		post(g);
+		return;
+	}
+	client_request_free(&g->asked.r);
+	g->asked.cb(a, g);
+}
+
 void
 login_post(struct login *g, const char *url, struct client_request *r,
     fetch_cb *cb)
 {
-	struct fetch_request f = {
-		.url = url,
-		.content_type = "application/x-www-form-urlencoded",
-		.headers = &r->headers,
-	};
-	char *assertion;
-
-	if (prove(g, &assertion)) {
-		client_finish(r, &g->record, assertion);
-		free(assertion);
-		f.body = buf_span(&r->form);
-		g->fetch = fetch_start(g->fetcher, &f, cb, g);
-	}
-	client_request_free(r);
+	client_request_free(&g->asked.r);
+	g->asked.r = *r;
+	g->asked.cb = cb;
+	g->asked.repeats = 0;
+	string_set(&g->asked.url, url);
+	post(g);
 }
 
 /* --- answers --- */
@@ -120,11 +234,25 @@ login_is_unready(struct login *g, const struct fetch_answer *a)
 static void
 take_answer(struct login *g, const struct fetch_answer *a, const char *scope)
 {
-	char *why = NULL;
-	enum login_outcome came = client_token(&g->record, a->status, a->json,
-	    scope, login_now(), &why);
+	enum login_outcome came;
+	char *why = proof_fault(g, a);
 
-	if (came == CAME_TOKEN) {
+	if (why != NULL) {
+		login_report_why(g, CAME_IMPOSSIBLE, why);
+		free(why);
+		return;
+	}
+	came = client_token(&g->record, a->status, a->json, scope, login_now(),
+	    &why);
+	if (came == CAME_TOKEN && needs_bound(g) &&
+	    !dpop_is_bound(&g->record)) {
+		record_drop_token(&g->record);
+		came = CAME_REFUSED;
+		why = xasprintf("%s takes only tokens that are bound to a key "
+				"(DPoP), and its authorization server gave one "
+				"that is not; its operator must mend that",
+		    g->config.server->host);
+	} else if (came == CAME_TOKEN) {
 		g->record.client_failures = 0;
 		if (g->config.knows_place)
 			g->record.server_public = g->config.is_public;

@@ -6,8 +6,10 @@
 
 /* The scopes that are asked for, owned by the caller; NULL: none. */
 char *login_wanted_scope(const struct login *g);
-/* Ends the request r with the proof of this client, and POSTs it; then cb. A
- * proof that cannot be made is reported instead. r is freed. */
+/* Ends the request r with the proof of this client, and POSTs it; then cb. To
+ * the token endpoint goes also a proof of our key, where tokens are to be bound
+ * to one (login/dpop.h). A proof of the client that cannot be made is reported
+ * instead. Takes over r. */
 void login_post(struct login *g, const char *url, struct client_request *r,
     fetch_cb *cb);
 /* Was there no answer, or one that is only of the moment? That is reported

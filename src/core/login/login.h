@@ -103,7 +103,8 @@ enum login_outcome {
 	CAME_LOOKED,  /* DO_WATCH: stamp, shown, tab_at */
 	/* of a request */
 	CAME_UNABLE,      /* it could not be made; why */
-	CAME_IMPOSSIBLE,  /* we refuse to send it; why, again_ms */
+	CAME_IMPOSSIBLE,  /* we refuse to send it, or it would be refused
+			   * each time; why, again_ms */
 	CAME_UNREADY,     /* no answer, or one of the moment; why, again_ms */
 	CAME_LOST,        /* DO_REFRESH: the connection broke when the request
 			   * had gone out; why, again_ms */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/bounds.h"
+#include "login/assertion.h"
 #include "unit/unit.h"
 
 #define NOW ((int64_t)1700000000)
@@ -594,10 +595,11 @@ static const struct {
 	{ 200, "{\"access_token\":\"a\",\"refresh_token\":\"b c\"}",
 	    CAME_REFUSED, BAD("refresh_token") },
 	{ 200, "{\"access_token\":\"a\",\"token_type\":\"mac\"}", CAME_REFUSED,
-	    "the token is not a Bearer token" },
+	    "the token is neither a Bearer token nor bound to a key "
+	    "(DPoP)" },
 	{ 200, "{\"access_token\":\"a\",\"token_type\":\"dpop\"}", CAME_REFUSED,
-	    "the token is bound to a key (DPoP), which mcpsplice cannot do "
-	    "yet" },
+	    "the token is bound to a key (DPoP), and mcpsplice has shown it "
+	    "none" },
 	/* errors that come with a success */
 	{ 200, "{\"error\":\"invalid_grant\"}", CAME_DEAD_GRANT,
 	    "invalid_grant" },
@@ -706,6 +708,32 @@ token_of(size_t n)
 	return v;
 }
 
+/* The type of the answer decides, for the token that is in it alone. */
+static const struct {
+	const char *type;
+	bool bound;
+} types[] = { { "DPoP", true }, { "dpop", true }, { "Bearer", false } };
+
+START_TEST(bound_tokens)
+{
+	char ath[PROOF_BYTES];
+	struct json_object *o;
+	char *text;
+
+	ck_assert_int_eq(proof_challenge(ath, "bound"), 0);
+	string_set(&rec.dpop_key, "k");
+	string_set(&rec.token.dpop_ath, "of another token");
+	text = xasprintf("{\"access_token\":\"bound\",\"token_type\":\"%s\"}",
+	    types[_i].type);
+	o = parse(text);
+	ck_assert_int_eq(client_token(&rec, 200, o, NULL, NOW, &why),
+	    CAME_TOKEN);
+	ck_assert_pstr_eq(rec.token.dpop_ath, types[_i].bound ? ath : NULL);
+	json_object_put(o);
+	free(text);
+}
+END_TEST
+
 START_TEST(long_tokens)
 {
 	ck_assert_int_eq(token_of(64 * 1024), CAME_TOKEN);
@@ -773,6 +801,7 @@ main(void)
 	tcase_add_loop_test(t, good_tokens, 0, COUNT(tokens));
 	tcase_add_test(t, a_refreshed_token);
 	tcase_add_loop_test(t, refused_tokens, 0, COUNT(refusals));
+	tcase_add_loop_test(t, bound_tokens, 0, COUNT(types));
 	tcase_add_test(t, long_tokens);
 	tcase_add_loop_test(t, user_codes, 0, 2);
 	tcase_add_test(t, long_descriptions);
