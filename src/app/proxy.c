@@ -390,6 +390,22 @@ on_authorize(uint64_t ticket, bool last, void *arg)
 }
 
 static void
+on_prove(const char *method, const char *url, struct headers *to, void *arg)
+{
+	struct proxy *p = arg;
+
+	authorize_prove(p->authorize, method, url, to);
+}
+
+static void
+on_heard(const char *nonce, void *arg)
+{
+	struct proxy *p = arg;
+
+	authorize_heard(p->authorize, nonce);
+}
+
+static void
 on_accepted(uint64_t stamp, void *arg)
 {
 	struct proxy *p = arg;
@@ -663,8 +679,8 @@ message_cap(const struct options *o)
 static struct streamable *
 make_streamable(struct proxy *p)
 {
-	static const struct streamable_ops ops = { on_authorize, on_accepted,
-		on_event };
+	static const struct streamable_ops ops = { on_authorize, on_prove,
+		on_heard, on_accepted, on_event };
 	struct streamable_config c = {
 		.url = p->url.text,
 		.max_message = message_cap(p->options),

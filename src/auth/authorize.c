@@ -152,12 +152,27 @@ authorize_refused(struct authorize *a, uint64_t ticket, const struct facts *f,
 		oauth_refused(a->oauth, ticket, f, session);
 		return;
 	}
-	if (f->status == 401 && f->refusals == 0)
+	if (f->status == 401 && f->refusals + f->again == 0)
 		asked = a->command != NULL ? help(a, ticket, true, f->stamp) :
 					     given_again(a, ticket, f->stamp);
 	if (!asked)
 		a->ops.refusal_final(ticket, f->status == 401 ? a->wrong : NULL,
 		    false, a->arg);
+}
+
+void
+authorize_prove(struct authorize *a, const char *method, const char *url,
+    struct headers *to)
+{
+	if (a->oauth != NULL)
+		oauth_prove(a->oauth, method, url, to);
+}
+
+void
+authorize_heard(struct authorize *a, const char *nonce)
+{
+	if (a->oauth != NULL)
+		oauth_heard(a->oauth, nonce);
 }
 
 void

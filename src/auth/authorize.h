@@ -43,6 +43,10 @@ void authorize_ask(struct authorize *a, uint64_t ticket, bool last);
  * call. */
 void authorize_refused(struct authorize *a, uint64_t ticket,
     const struct facts *f, struct span session);
+/* See oauth_prove and oauth_heard. */
+void authorize_prove(struct authorize *a, const char *method, const char *url,
+    struct headers *to);
+void authorize_heard(struct authorize *a, const char *nonce);
 /* The server accepted a request with these credentials. */
 void authorize_accepted(struct authorize *a, uint64_t stamp);
 /* Forgets the question: its answer is not wanted any more. */

@@ -26,6 +26,7 @@
 #include "base/log.h"
 #include "login/assertion.h"
 #include "login/challenge.h"
+#include "login/dpop.h"
 
 enum {
 	LOOK_MS = 1000,       /* between two looks at the store */
@@ -69,6 +70,8 @@ struct oauth {
 			  * issuer */
 	bool attended;   /* only the user can bring the next token */
 	struct headers headers;
+	struct dpop *dpop; /* the key of record, and the server's nonce */
+	bool bound;        /* the token at hand is bound to it */
 
 	bool hinted;     /* the warning that the record is not kept was
 			  * logged */
@@ -121,10 +124,12 @@ take_token(struct oauth *o)
 	headers_free(&o->headers);
 	o->stamp = 0;
 	o->attended = false;
+	o->bound = token == r->token.access && dpop_is_bound(r);
 	if (token == NULL)
 		return;
+	dpop_set_key(o->dpop, o->bound ? r->dpop_key : NULL);
 	buf_init(&value, 0);
-	buf_adds(&value, "Bearer ");
+	buf_adds(&value, o->bound ? "DPoP " : "Bearer ");
 	buf_adds(&value, token);
 	if (headers_add(&o->headers, span_of("Authorization"), buf_span(&value),
 		true) == 0)
@@ -192,6 +197,7 @@ fill(struct oauth *o)
 		until = LOOK_MS +
 		    (o->config.store == NULL ? now : o->looked_at);
 	given_fill(o->given, o->credentials, now, &o->headers, o->stamp, until);
+	o->credentials->bound = o->bound;
 	o->credentials->early = is_over(o, 0) && is_too_early(o);
 }
 
@@ -732,23 +738,39 @@ doubt_session(struct oauth *o, struct span session, bool may)
 	return true;
 }
 
+/* The server takes only tokens that are bound to a key, and this one is not. */
 static bool
-settle_401(struct oauth *o, const struct waiter *w)
+wants_other_scheme(const struct oauth *o, const struct challenge *c)
+{
+	return challenge_offers_dpop(c) && !c->bearer && o->stamp != 0 &&
+	    !o->bound;
+}
+
+static bool
+settle_401(struct oauth *o, const struct waiter *w, const struct challenge *c)
 {
 	const struct facts *f = &w->refusal->facts;
+	char *clock;
 
 	if (is_braked(o))
 		return refusal_final(o, w, o->brake_why, false);
 	if (f->challenge.n == 0 &&
 	    doubt_session(o, f->session, is_new(o) || !can_refresh(o)))
 		return refusal_final(o, w, NULL, true);
-	if (is_new(o) && o->blamed != o->stamp) {
+	if (is_new(o) && o->blamed != o->stamp && !wants_other_scheme(o, c)) {
 		o->blamed = o->stamp;
+		clock = o->bound ?
+		    dpop_clock(f->clock_ahead_s, o->config.host) :
+		    NULL;
 		brake(o,
-		    "it rejects a token that its own authorization server has "
-		    "just issued. The token may be for another audience or "
-		    "scope: see --resource, --no-resource, --scope",
+		    clock != NULL ?
+			clock :
+			"it rejects a token that its own authorization server "
+			"has just issued. The token may be for another "
+			"audience or scope: see --resource, --no-resource, "
+			"--scope",
 		    BRAKE_MS, BOUND_BAD_LOGIN_MS);
+		free(clock);
 		return refusal_final(o, w, o->brake_why, false);
 	}
 	return want_login_process(o, w,
@@ -786,9 +808,75 @@ settle_expired(struct oauth *o, const struct waiter *w)
 }
 
 static bool
-is_error(const struct challenge *c, const char *error)
+is_error(const struct oauth *o, const struct challenge *c, const char *name)
 {
-	return c->error != NULL && strcmp(c->error, error) == 0;
+	const char *error = challenge_error(c, o->bound);
+
+	return error != NULL && strcmp(error, name) == 0;
+}
+
+/* The token is good, but its proof needs the server's nonce, which may change
+ * at any moment (RFC 9449 9): no other token would help. */
+static bool
+settle_nonce(struct oauth *o, const struct waiter *w)
+{
+	if (!dpop_has_nonce(o->dpop))
+		return refusal_final(o, w,
+		    "it wants a nonce (DPoP) and gives none that can be used; "
+		    "its operator must mend that",
+		    false);
+	if (w->refusal->facts.again >= BOUND_NONCES)
+		return refusal_final(o, w,
+		    "it refuses each nonce (DPoP) that it gives; its operator "
+		    "must mend that",
+		    false);
+	credentials_ready(o, w);
+	return true;
+}
+
+/* Is the refusal about the proof of this token, and not about the token? Sets
+ * *done as settle does. */
+static bool
+settle_proof(struct oauth *o, const struct waiter *w, const struct challenge *c,
+    bool *done)
+{
+	const struct facts *f = &w->refusal->facts;
+	char *clock = NULL;
+
+	if (!o->bound || f->stamp != o->stamp)
+		return false;
+	if (is_error(o, c, "use_dpop_nonce")) {
+		*done = settle_nonce(o, w);
+		return true;
+	}
+	if (is_error(o, c, "invalid_dpop_proof"))
+		clock = dpop_clock(f->clock_ahead_s, o->config.host);
+	if (clock == NULL)
+		return false;
+	*done = refusal_final(o, w, clock, false);
+	free(clock);
+	return true;
+}
+
+/* The token is what is refused, or its scopes. */
+static bool
+settle_token(struct oauth *o, const struct waiter *w, const struct challenge *c)
+{
+	const struct facts *f = &w->refusal->facts;
+
+	if (is_denied(f) && is_error(o, c, "insufficient_scope") &&
+	    f->stamp != 0)
+		return settle_scope(o, w, c->scope);
+	if (o->stamp != 0 && f->stamp != o->stamp) {
+		credentials_ready(o, w);
+		return true;
+	}
+	if (!is_denied(f) && !is_error(o, c, "invalid_token"))
+		return settle_expired(o, w);
+	/* Some servers answer an expired token with 403. */
+	if (f->status == 403 && !is_over(o, 0))
+		return settle_403(o, w);
+	return settle_401(o, w, c);
 }
 
 static bool
@@ -796,7 +884,7 @@ settle_refusal(struct oauth *o, const struct waiter *w)
 {
 	const struct facts *f = &w->refusal->facts;
 	struct challenge c;
-	bool scope, done = true;
+	bool done;
 
 	if (!is_read(o, true))
 		return false;
@@ -804,19 +892,8 @@ settle_refusal(struct oauth *o, const struct waiter *w)
 		return refusal_final(o, w,
 		    "it refused one token after the other", false);
 	challenge_parse(&c, f->challenge);
-	scope = is_denied(f) && is_error(&c, "insufficient_scope") &&
-	    f->stamp != 0;
-	if (scope)
-		done = settle_scope(o, w, c.scope);
-	else if (o->stamp != 0 && f->stamp != o->stamp)
-		credentials_ready(o, w);
-	else if (!is_denied(f) && !is_error(&c, "invalid_token"))
-		done = settle_expired(o, w);
-	/* Some servers answer an expired token with 403. */
-	else if (f->status == 403 && !is_over(o, 0))
-		done = settle_403(o, w);
-	else
-		done = settle_401(o, w);
+	if (!settle_proof(o, w, &c, &done))
+		done = settle_token(o, w, &c);
 	challenge_free(&c);
 	return done;
 }
@@ -862,6 +939,21 @@ oauth_refused(struct oauth *o, uint64_t ticket, const struct facts *f,
 }
 
 void
+oauth_prove(struct oauth *o, const char *method, const char *url,
+    struct headers *to)
+{
+	if (o->bound)
+		dpop_prove(o->dpop, method, url, o->record.token.dpop_ath,
+		    (int64_t)time(NULL), to);
+}
+
+void
+oauth_heard(struct oauth *o, const char *nonce)
+{
+	dpop_hear(o->dpop, nonce);
+}
+
+void
 oauth_accepted(struct oauth *o, uint64_t stamp)
 {
 	/* A late answer to an older token tells nothing about this one. */
@@ -881,6 +973,7 @@ oauth_new(struct loop *l, const struct oauth_config *config,
 	o->loop = l;
 	o->config = *config;
 	o->given = given;
+	o->dpop = dpop_new();
 	o->credentials = credentials;
 	o->ops = *ops;
 	o->arg = arg;
@@ -907,6 +1000,7 @@ oauth_free(struct oauth *o)
 	login_process_free(o->login_process);
 	record_free(&o->record);
 	headers_free(&o->headers);
+	dpop_free(o->dpop);
 	free(o->where);
 	free(o->brake_why);
 	free(o->doubted_in);

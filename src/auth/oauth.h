@@ -66,6 +66,13 @@ void oauth_ask(struct oauth *o, uint64_t ticket, bool last);
  * instead; n 0: none. The answer may come from inside. */
 void oauth_refused(struct oauth *o, uint64_t ticket, const struct facts *f,
     struct span session);
+/* Appends the proof for one request, if the token is bound to a key
+ * (credentials.bound). */
+void oauth_prove(struct oauth *o, const char *method, const char *url,
+    struct headers *to);
+/* An answer of the server came, with this nonce for the next proof; NULL: with
+ * none. */
+void oauth_heard(struct oauth *o, const char *nonce);
 /* The server accepted a request with this token. */
 void oauth_accepted(struct oauth *o, uint64_t stamp);
 /* Forgets the question: its answer is not wanted any more. */

@@ -282,7 +282,7 @@ challenge_parse(struct challenge *c, struct span value)
 bool
 challenge_wants_ticket(const struct challenge *c)
 {
-	return !c->bearer && c->schemes != NULL &&
+	return !c->bearer && !c->dpop && c->schemes != NULL &&
 	    (strcasestr(c->schemes, "negotiate") != NULL ||
 		strcasestr(c->schemes, "ntlm") != NULL);
 }

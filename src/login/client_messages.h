@@ -69,11 +69,11 @@ struct json_object *client_claims(const char *token);
 /* What an answer of the token endpoint means: CAME_TOKEN, CAME_DEAD_GRANT (this
  * code or refresh token is dead), CAME_DEAD_CLIENT, CAME_PENDING and
  * CAME_SLOW_DOWN (device), CAME_TRANSIENT (network, 5xx, 429), or CAME_REFUSED
- * for anything else. With CAME_TOKEN the token is in rec->token, and noted if it
- * is bound to rec->dpop_key (RFC 9449 5): a refresh
- * token that was not sent again stays; now is s since 1970. Otherwise rec is as
- * it was and *why for people, owned by the caller: the error's name and, marked
- * as the server's and made safe, its description. */
+ * for anything else. With CAME_TOKEN the token is in rec->token, with a note if it
+ * is bound to rec->dpop_key (RFC 9449 5): a refresh token that was not sent again
+ * stays; now is s since 1970. Otherwise rec is as it was and *why for people,
+ * owned by the caller: the error's name and, marked as the server's and made safe,
+ * its description. */
 enum login_outcome client_token(struct record *rec, int status,
     struct json_object *doc, const char *requested, int64_t now, char **why);
 

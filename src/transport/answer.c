@@ -279,7 +279,10 @@ on_head(struct transfer *x, int status, void *arg)
 		request_check_redirect(t);
 	}
 	t->refused = may_be_mended(t, x, status);
+	if (t->u->config.credentials->bound)
+		t->u->ops.heard(http_header(x, "DPoP-Nonce", 0), t->u->arg);
 	if (t->refused) {
+		f->clock_ahead_s = http_clock_ahead(x);
 		buf_init(&t->challenge, BOUND_CHALLENGES_BYTES);
 		http_headers_all(x, "WWW-Authenticate", &t->challenge);
 		f->challenge = buf_span(&t->challenge);
@@ -382,7 +385,7 @@ ask_again(struct exchange *t)
 	t->why = f->why.n == 0 ? NULL : xstrndup(f->why.p, f->why.n);
 	f->why = span_of(t->why);
 	f->remedy = span_of(NULL);
-	t->refusals += f->stamp != 0;
+	t->refused_at = f->stamp;
 	t->waits = true;
 	exchange_tell(t, &e);
 	return true;

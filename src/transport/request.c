@@ -94,6 +94,36 @@ idle_limit(const struct exchange *t)
 	return limit;
 }
 
+/* Counts what was refused before the request is sent again. */
+static void
+count_refusal(struct exchange *t, uint64_t stamp)
+{
+	if (t->refused_at == 0)
+		return;
+	t->again = t->refused_at == stamp ? t->again + 1 : 0;
+	t->refusals += t->refused_at != stamp;
+	t->refused_at = 0;
+}
+
+/* Hands the request to io/http. A proof is made for this one transfer: it is
+ * never among the headers that are kept (RFC 9449 4.2, 11.1). */
+static void
+send_request(struct exchange *t, struct http_request *r)
+{
+	struct streamable *u = t->u;
+	struct headers proven;
+
+	r->headers = headers_for(t);
+	headers_init(&proven);
+	if (u->config.credentials->bound) {
+		headers_append(&proven, r->headers);
+		u->ops.prove(r->method, r->url, &proven, u->arg);
+		r->headers = &proven;
+	}
+	t->x = http_send(u->http, r, u->http_ops, t);
+	headers_free(&proven);
+}
+
 void
 request_start(struct exchange *t)
 {
@@ -107,7 +137,6 @@ request_start(struct exchange *t)
 						 u->url;
 	if (t->body != NULL)
 		r.body = t->body->text;
-	r.headers = headers_for(t);
 	r.idle_ms = idle_limit(t);
 	r.max_idle_conn_ms = IDLE_MS;
 	r.proof = true;
@@ -116,13 +145,15 @@ request_start(struct exchange *t)
 	exchange_clear_facts(t);
 	t->facts.had_session = t->session != NULL;
 	t->facts.stamp = u->config.credentials->stamp;
+	count_refusal(t, t->facts.stamp);
 	t->facts.refusals = t->refusals;
+	t->facts.again = t->again;
 	t->early = u->config.credentials->early;
 	t->facts.interactive = t->interactive;
 	buf_init(&t->answer, 0);
 	t->bytes = 0;
 	t->paused = t->refused = t->decided = t->began = t->head_due = false;
-	t->x = http_send(u->http, &r, u->http_ops, t);
+	send_request(t, &r);
 	if (exchange_is_full(u))
 		exchange_pause(t, true);
 }

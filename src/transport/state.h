@@ -31,7 +31,9 @@ struct exchange {
 			     * before the end */
 	bool head_due;      /* the next event tells the head, too */
 	bool waits;         /* INPUT_REFUSED was told, and not answered yet */
-	unsigned refusals;
+	/* As in struct facts; and the stamp that was just refused, or 0. */
+	unsigned refusals, again;
+	uint64_t refused_at;
 	struct transfer *x;
 	char *url; /* NULL: the server's own URL */
 	unsigned redirects;

@@ -30,6 +30,13 @@ struct streamable_ops {
 	 * streamable_refusal_final, now or later. last: the request is a
 	 * DELETE, which is not worth new credentials. */
 	void (*authorize)(uint64_t ticket, bool last, void *arg);
+	/* Appends the proof that goes with this one request, if the credentials
+	 * are bound to a key. */
+	void (*prove)(const char *method, const char *url, struct headers *to,
+	    void *arg);
+	/* An answer came, if they are: the nonce for the next proof; NULL: it
+	 * has none. */
+	void (*heard)(const char *nonce, void *arg);
 	/* The server accepted credentials with this stamp. Called once for each
 	 * stamp. */
 	void (*accepted)(uint64_t stamp, void *arg);

@@ -15,12 +15,14 @@ for a cut connection); what the proper answer changes has happened by then.
 import base64
 import binascii
 import collections
+import email.utils
 import hashlib
 import json
 import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.parse
 
@@ -163,6 +165,101 @@ def is_loopback(uri):
                                                  "::1")
 
 
+# a public key on P-256 as DER, but for its point
+P256 = bytes.fromhex("3059301306072a8648ce3d020106082a8648ce3d030107034200")
+
+
+def thumbprint(jwk):
+    """RFC 7638."""
+    doc = {k: jwk[k] for k in ("crv", "kty", "x", "y")}
+    return b64url(hashlib.sha256(json.dumps(
+        doc, separators=(",", ":"), sort_keys=True).encode()).digest())
+
+
+def verify_by_jwk(jwt, jwk):
+    with tempfile.NamedTemporaryFile("w", suffix=".pem") as f:
+        point = b"\x04" + unb64url(jwk["x"]) + unb64url(jwk["y"])
+        f.write("-----BEGIN PUBLIC KEY-----\n%s-----END PUBLIC KEY-----\n" %
+                base64.encodebytes(P256 + point).decode())
+        f.flush()
+        return verify(jwt, f.name, ["ES256"])
+
+
+class Dpop:
+    """Judges proofs (RFC 9449 4.3). The attributes are knobs."""
+
+    def __init__(self):
+        self.nonce = None       # that a proof must have; None: it need not
+        self.rotates = False    # each good proof gets another nonce
+        self.flood = None       # f(n): the n-th nonce; none is ever good
+        self.ahead = 0          # s by which this server's clock is wrong
+        self.window = 300
+        self.jtis = set()
+        self.good = []          # claims of all good proofs
+        self.bad = []           # (error, why)
+        self.lock = threading.Lock()
+
+    def headers(self):
+        """What each answer has."""
+        out = []
+        if self.ahead:
+            out.append(("Date", email.utils.formatdate(
+                time.time() + self.ahead, usegmt=True)))
+        if self.flood:
+            self.nonce = self.flood(len(self.bad))
+        if self.nonce is not None:
+            out.append(("DPoP-Nonce", self.nonce))
+        return out
+
+    def judge(self, rx, tx, url, token=None, jkt=None):
+        """Returns (the key's thumbprint, None) or (None, the error's name).
+        token, jkt: the access token and the key that it is bound to."""
+        with self.lock:
+            found, error, why = self.look(rx, url, token, jkt)
+            if error:
+                self.bad.append((error, why))
+            elif self.rotates:
+                self.nonce = "nonce-" + os.urandom(6).hex()
+            tx.extra += self.headers()
+        return found, error
+
+    def look(self, rx, url, token, jkt):
+        def no(why):
+            return None, "invalid_dpop_proof", why
+        try:
+            (jwt,) = rx.all("DPoP")
+            head, claims, _ = jwt.split(".")
+            head, claims = (json.loads(unb64url(p)) for p in (head, claims))
+            jwk = head["jwk"]
+            found = thumbprint(jwk)
+            jti, iat, age = claims["jti"], claims["iat"], \
+                time.time() + self.ahead - claims["iat"]
+        except (ValueError, KeyError, TypeError) as e:
+            return no("form: %r" % e)
+        want = {"htm": rx.method, "htu": url}
+        if token is not None:
+            want["ath"] = b64url(hashlib.sha256(token.encode()).digest())
+        for k, v in want.items():
+            if claims.get(k) != v:
+                return no("%s is %r" % (k, claims.get(k)))
+        if head.get("typ") != "dpop+jwt" or "d" in jwk:
+            return no("header")
+        if not verify_by_jwk(jwt, jwk):
+            return no("signature")
+        if jkt not in (None, found):
+            return no("another key")
+        if jti in self.jtis:
+            return no("replay")
+        self.jtis.add(jti)
+        if not isinstance(iat, int) or abs(age) > self.window:
+            return no("iat")
+        if self.flood or (self.nonce is not None and
+                          claims.get("nonce") != self.nonce):
+            return None, "use_dpop_nonce", claims.get("nonce")
+        self.good.append(claims)
+        return found, None, None
+
+
 class Client:
     def __init__(self, ident, secret=None, method="none", redirects=None,
                  grants=("authorization_code", "refresh_token"), pem=None):
@@ -185,6 +282,7 @@ class Family:
         self.previous = None
         self.rotated = 0.0
         self.dead = False
+        self.jkt = None
 
 
 class Token:
@@ -195,6 +293,7 @@ class Token:
         self.end = None if life is None else time.time() + life
         self.family = family
         self.revoked = False
+        self.jkt = None     # thumbprint of the key that it is bound to
 
 
 def jwt(claims, typ="JWT"):
@@ -242,6 +341,8 @@ class AuthServer(faultserver.Server):
         self.trusted = {}           # assertion -> client id, None: any
         self.device_polls = 1       # answers "pending"; None: until approved
         self.interval = 1
+        self.dpop = None            # a Dpop: tokens are bound to keys
+        self.needs_proof = True     # then: there are no others
 
         self.mark = "canary" + os.urandom(5).hex()
         self.made = []              # (kind, text)
@@ -460,6 +561,8 @@ class AuthServer(faultserver.Server):
             doc["authorization_response_iss_parameter_supported"] = True
         if self.documents:
             doc["client_id_metadata_document_supported"] = True
+        if self.dpop:
+            doc["dpop_signing_alg_values_supported"] = ["PS256", "ES256"]
         return doc
 
     def metadata(self, rx, tx):
@@ -691,13 +794,37 @@ class AuthServer(faultserver.Server):
             if not self.must(rx, grant in c.grants,
                              "a grant that the client has not registered"):
                 raise Refused("unauthorized_client")
+            jkt = self.proven(rx, tx)
             with self.lock:
+                if grant == "refresh_token" and c.method == "none":
+                    f = self.families.get(q.get("refresh_token"))
+                    if f and not self.must(rx, f.jkt == jkt,
+                                           "a refresh with another key"):
+                        raise Refused("invalid_grant")
                 doc = fn(rx, q, c)
+                self.bind_key(doc, jkt)
                 self.given[grant] += 1
         except Refused as e:
             send(tx, edit({"error": e.name}), e.code)
             return
         send(tx, edit(doc))
+
+    def proven(self, rx, tx):
+        """The thumbprint of the key whose proof is there, or None."""
+        if self.dpop is None or \
+                (rx.get("DPoP") is None and not self.needs_proof):
+            return None
+        jkt, error = self.dpop.judge(rx, tx, self.issuer + "/token")
+        if error:
+            raise Refused(error)
+        return jkt
+
+    def bind_key(self, doc, jkt):
+        if jkt is None:
+            return
+        doc["token_type"] = "DPoP"
+        token = self.tokens[doc["access_token"]]
+        token.jkt = token.family.jkt = jkt
 
     def by_code(self, rx, q, c):
         was = self.codes.get(q.get("code"))
@@ -937,6 +1064,9 @@ class Protected(faultserver.Mcp):
         self.refuses_all = False    # 401 whatever comes
         self.binds_sessions = False     # a session belongs to its token
         self.needs_audience = True  # the token's resource must be ours
+        self.dpop = Dpop()          # proofs for bound tokens
+        self.schemes = ("Bearer",)  # of the challenge; and "DPoP"
+        self.prm_more = {}          # more members of the PRM
         self.violations = []
         self.refused = []           # (Request, status)
         self.steps = Script()
@@ -995,13 +1125,27 @@ class Protected(faultserver.Mcp):
                "bearer_methods_supported": ["header"]}
         if self.prm_scopes is not None:
             doc["scopes_supported"] = self.prm_scopes
+        doc.update(self.prm_more)
         send(tx, edit(doc))
 
     def token_of(self, rx):
         scheme, _, text = (rx.get("Authorization") or "").partition(" ")
         self.must(rx, len(rx.all("Authorization")) <= 1,
                   "more than one Authorization")
-        return text if scheme == "Bearer" else None
+        return text if scheme in ("Bearer", "DPoP") else None
+
+    def misuse(self, rx, tx, token):
+        """What is wrong with the way in which this good token came, or
+        None."""
+        scheme = rx.get("Authorization").partition(" ")[0]
+        if token.jkt is None:
+            self.must(rx, scheme == "Bearer" and rx.get("DPoP") is None,
+                      "a token that is not bound came by %s" % scheme)
+            return None if "Bearer" in self.schemes else "invalid_token"
+        if scheme != "DPoP":
+            return "invalid_token"
+        return self.dpop.judge(rx, tx, self.url, self.token_of(rx),
+                               token.jkt)[1]
 
     def scope_for(self, rx):
         if rx.rpc == "tools/call":
@@ -1028,6 +1172,9 @@ class Protected(faultserver.Mcp):
             token = None
         if token is None:
             return self.say_no(rx, tx, 401, text and "invalid_token", need)
+        error = self.misuse(rx, tx, token)
+        if error:
+            return self.say_no(rx, tx, 401, error, need)
         if need and not set(need.split()) <= set((token.scope or "").split()):
             return self.say_no(rx, tx, 403, "insufficient_scope", need)
         return True
@@ -1053,7 +1200,8 @@ class Protected(faultserver.Mcp):
         where = ([self.prm_path] if self.prm_path else self.prm_paths())[:1]
         if self.names_prm and where:
             parts.append('resource_metadata="%s%s"' % (self.origin, where[0]))
-        return ("Bearer " + ", ".join(parts)).strip()
+        return ", ".join((s + " " + ", ".join(parts)).strip()
+                         for s in self.schemes)
 
     # sessions
 
@@ -1212,7 +1360,24 @@ class Case(support.Case):
         for s in self.guarded:
             if isinstance(s, AuthServer):
                 found.update(s.secrets())
+        found.update(self.keys())
         return [t.encode() for t in found if t]
+
+    def keys(self):
+        """The lines of the private keys in the store."""
+        found = set()
+        for folder, _, files in os.walk(self.store()):
+            for name in files:
+                if not name.endswith(".json"):
+                    continue
+                try:
+                    with open(os.path.join(folder, name)) as f:
+                        pem = json.load(f).get("dpop_key", "")
+                except ValueError:      # a test has broken it
+                    continue
+                found.update(line for line in pem.splitlines()
+                             if line and "-----" not in line)
+        return found
 
     def leaks(self):
         """Secrets in files of the test and on the stdout of the programs."""

@@ -99,6 +99,7 @@ class Reply:
         self.chunked = False
         self.ended = False
         self.keep = True
+        self.extra = []     # headers of the answer, whoever gives it
 
     def raw(self, data):
         """Bytes on the wire, as they are."""
@@ -113,7 +114,7 @@ class Reply:
     def head(self, status, headers=(), length=None):
         """Status line and headers; chunked when there is no length."""
         out = ["HTTP/1.1 %d %s" % (status, REASONS.get(status, "Status"))]
-        out += ["%s: %s" % h for h in headers]
+        out += ["%s: %s" % h for h in list(headers) + self.extra]
         if length is not None:
             out.append("Content-Length: %d" % length)
         elif status not in (204, 304):
@@ -136,7 +137,7 @@ class Reply:
         """A whole answer in one send."""
         data, heads = self.parts(data, ctype, headers)
         out = ["HTTP/1.1 %d %s" % (status, REASONS.get(status, "Status"))]
-        out += ["%s: %s" % h for h in heads]
+        out += ["%s: %s" % h for h in heads + self.extra]
         if status != 204:
             out.append("Content-Length: %d" % len(data))
         self.begin()

@@ -62,6 +62,11 @@ class Base(authserver.Case):
         self.assertEqual(m.runs(key), 0)
         return e
 
+    def first(self, p):
+        """What a client is told that cannot begin."""
+        return self.our_error(p.ask("initialize", init()["params"]),
+                              "auth_required")["message"]
+
     def moved(self, a):
         """How often a login had to take another port, because somebody else
         has the one of the login before: with many tests at work that happens,
@@ -654,10 +659,6 @@ class Moved(Base):
 
 class Answers(Patient):
     """What comes back to the callback."""
-
-    def first(self, p):
-        return self.our_error(p.ask("initialize", init()["params"]),
-                              "auth_required")["message"]
 
     def test_denied(self):
         a, m, b = self.trio()

@@ -344,6 +344,21 @@ on_authorize(uint64_t ticket, bool last, void *arg)
 }
 
 static void
+on_prove(const char *method, const char *url, struct headers *to, void *arg)
+{
+	(void)to;
+	(void)arg;
+	ck_abort_msg("a proof is wanted for %s %s", method, url);
+}
+
+static void
+on_heard(const char *nonce, void *arg)
+{
+	(void)arg;
+	ck_abort_msg("the nonce %s is told", nonce);
+}
+
+static void
 on_accepted(uint64_t stamp, void *arg)
 {
 	(void)stamp;
@@ -356,8 +371,8 @@ static void
 exchange(const char *url, const char *message, enum frame_kind kind,
     int64_t call_timeout_ms, int64_t ms)
 {
-	static const struct streamable_ops ops = { on_authorize, on_accepted,
-		on_event };
+	static const struct streamable_ops ops = { on_authorize, on_prove,
+		on_heard, on_accepted, on_event };
 	static const struct credentials credentials = { .until = INT64_MAX };
 	struct streamable_config config = { .url = url,
 		.max_message = 1000,

@@ -14,6 +14,7 @@ struct credentials {
 	uint64_t stamp;   /* tells one token from the next; 0: there is none */
 	int64_t until;    /* an exchange that begins before this time (monotonic
 			   * ms) takes them; a later one has to ask */
+	bool bound;       /* to a key: each request needs a proof of its own */
 	bool early;       /* the token has expired, and no better one was asked
 			   * for because the server's address is not known */
 };

@@ -52,9 +52,14 @@ struct facts {
 			    * 0: there was no token */
 	unsigned refusals; /* so many credentials were refused before, for this
 			    * request; one that had none does not count */
-	bool interactive;  /* a request of the client waits: the user may be
+	unsigned again;    /* so many times these credentials were refused
+			    * before, for this request: with another nonce */
+	int64_t clock_ahead_s; /* by how much this machine's clock is ahead of
+				* the server's, at a refusal of a bound token;
+				* 0: not known */
+	bool interactive;      /* a request of the client waits: the user may be
 			    * asked */
-	bool session_ended; /* another server answers now, or the stream that
+	bool session_ended;    /* another server answers now, or the stream that
 			     * was the session ended; without a status the
 			     * request may have run */
 	bool changed;   /* set by core/server: initialize found another protocol
