@@ -88,6 +88,9 @@ const modern = {
         checks: ['sep-2468-client-validate-metadata-issuer'] },
 };
 
+const dpop = ['sep-1932-client-token-request-proof',
+    'sep-1932-client-dpop-auth-scheme', 'sep-1932-client-fresh-proof'];
+
 const extension = {
     'client-credentials-jwt': { register: 0, authorize: 0,
         checks: ['client-credentials-jwt-verified'] },
@@ -95,10 +98,13 @@ const extension = {
         checks: ['client-credentials-basic-auth'] },
     'wif-jwt-bearer': { register: 0, authorize: 0,
         checks: ['wif-assertion-verified'] },
+    'dpop': { checks: dpop },
+    'dpop-nonce': { checks: [...dpop, 'sep-1932-client-as-nonce',
+        'sep-1932-client-rs-nonce'] },
 };
 
 /* What mcpsplice does not do yet. */
-const later = ['enterprise-managed-authorization', 'dpop', 'dpop-nonce'];
+const later = ['enterprise-managed-authorization'];
 
 /* On the wire of 2026-07-28 there is more to check. */
 function at_modern(name, expected) {
@@ -205,7 +211,7 @@ test('conformance: auth: the scenarios are those we know', async () => {
     const listed = [...stdout.matchAll(/^ +- auth\/(\S+)/gm)].map((m) => m[1]);
     const known = [core, backcompat, modern, extension].flatMap(Object.keys);
 
-    assert.equal(known.length, 30);
+    assert.equal(known.length, 32);
     assert.deepEqual(listed.sort(), [...known, ...later].sort());
 });
 
