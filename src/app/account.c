@@ -124,45 +124,6 @@ read_client(struct account *a, char **why)
 
 /* --- a token of the platform --- */
 
-static char *
-read_given(void *arg, char **why)
-{
-	const struct account_token *t = arg;
-
-	return t->file != NULL ?
-	    secret_platform_file(t->source.option, t->file, why) :
-	    secret_env(t->source.option, t->variable, why);
-}
-
-/* Fills t with the one option of the three that is set; each may be NULL. name
- * has the names of the options. Returns 0, or -1 with *why. */
-static int
-fill_given(struct account_token *t, const char *const name[3], const char *file,
-    const char *variable, const char *command, char **why)
-{
-	char *fault;
-
-	t->file = file;
-	t->variable = variable;
-	t->source = (struct token_source){
-		.option = file != NULL ? name[0] :
-		    variable != NULL   ? name[1] :
-					 name[2],
-		.read = read_given,
-		.arg = t,
-	};
-	if (command == NULL)
-		return 0;
-	t->command = child_words(command, &fault);
-	if (t->command == NULL) {
-		*why = xasprintf("%s: %s", t->source.option, fault);
-		free(fault);
-		return -1;
-	}
-	t->source.command = t->command;
-	return 0;
-}
-
 static int
 find_assertion(struct account *a, char **why)
 {
@@ -172,12 +133,9 @@ find_assertion(struct account *a, char **why)
 
 	if (o->auth != AUTH_WORKLOAD)
 		return 0;
-	if (fill_given(&a->assertion, names, o->assertion_file,
-		o->assertion_env, o->assertion_command, why) != 0)
-		return -1;
-	a->assertion.source.unset = a->login.unset;
 	a->login.assertion = &a->assertion.source;
-	return 0;
+	return account_token(&a->assertion, names, o->assertion_file,
+	    o->assertion_env, o->assertion_command, a->login.unset, why);
 }
 
 /* --- address of the server, and environment --- */
@@ -295,6 +253,8 @@ account_unset(const struct options *o)
 		add_name(&list, &n, xstrdup(o->client_secret_env));
 	if (o->assertion_env != NULL)
 		add_name(&list, &n, xstrdup(o->assertion_env));
+	if (o->idp_token_env != NULL)
+		add_name(&list, &n, xstrdup(o->idp_token_env));
 	for (i = 0; i < o->headers.n; i++)
 		add_names_in(&list, &n, o->headers.list[i]);
 	add_names_in(&list, &n, o->client_info);
@@ -403,6 +363,7 @@ mode_of(const struct options *o)
 		return LOGIN_DEVICE;
 	case AUTH_CLIENT_CREDENTIALS:
 	case AUTH_WORKLOAD:
+	case AUTH_ENTERPRISE:
 		return LOGIN_CREDENTIALS;
 	default:
 		return LOGIN_BROWSER;
@@ -477,6 +438,8 @@ account_init(struct account *a, struct loop *l, const struct options *o,
 	a->store = account_store(l, o, a->login.unset,
 	    o->command != COMMAND_CHECK, &a->store_why);
 	fill_login(a, peer);
+	if (account_find_provider(a, why) != 0)
+		return -1;
 	account_import(&a->import, o, &a->url, &a->import_folder);
 	if (a->import.folder != NULL && o->profile == NULL)
 		a->login.import = &a->import;
@@ -490,6 +453,7 @@ account_free(struct account *a)
 	fetcher_free(a->fetcher);
 	if (a->http != NULL)
 		http_free(a->http);
+	account_free_provider(a);
 	network_free(&a->network);
 	assertion_key_free(a->client_key);
 	child_words_free(a->assertion.command);

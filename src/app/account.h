@@ -10,13 +10,24 @@
 #include "app/network.h"
 #include "base/log.h"
 #include "login/fetch.h"
-#include "login/login.h"
+#include "login/managed.h"
 
 /* A token that options pass, and what reads it. */
 struct account_token {
 	struct token_source source;
 	const char *file, *variable; /* of the options; NULL: not that */
 	char **command;              /* words */
+};
+
+/* The identity provider of --auth enterprise. */
+struct account_provider {
+	struct url url;
+	struct http *http;
+	char *secret;
+	struct assertion_key *key;
+	struct account_token id_token;
+	struct login_provider config;
+	struct login_config login; /* of the user, there */
 };
 
 struct account {
@@ -35,7 +46,10 @@ struct account {
 	char **browser;
 	char **unset;
 	struct challenge challenge;
+	struct account_provider provider;
 	struct login_config login;
+	/* the login at the identity provider; NULL: there is none */
+	const struct login_config *signs_in;
 	struct import_config import;
 	char *import_folder;
 };
@@ -69,6 +83,15 @@ void account_import(struct import_config *c, const struct options *o,
  * MCP server as text, or NULL. Returns 0, or -1 with *why for users. */
 int account_init(struct account *a, struct loop *l, const struct options *o,
     const char *peer, char **why);
+/* Fills t with the one option of the three that is set, and its name; a command
+ * does not get the variables unset. Returns 0, or -1 with *why for users. */
+int account_token(struct account_token *t, const char *const name[3],
+    const char *file, const char *variable, const char *command,
+    const char *const *unset, char **why);
+/* Fills in the identity provider, if there is one. Returns 0, or -1 with *why
+ * for users. */
+int account_find_provider(struct account *a, char **why);
+void account_free_provider(struct account *a);
 /* Sets the address that the MCP server answered from. */
 void account_set_peer(struct account *a, const char *peer);
 void account_free(struct account *a); /* leaves the loop */

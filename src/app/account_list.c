@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "core/wire/redact.h"
 #include "login/client_messages.h"
+#include "login/id_token.h"
 
 /* --- status --- */
 
@@ -133,16 +134,36 @@ print_server(const char *url, const char *profile)
 	buf_free(&b);
 }
 
-static void
-print_record(const struct record *r)
+/* Is this the record of a sign-in at an identity provider? */
+static bool
+is_provider(const struct record *r, const char *name)
 {
+	char own[STORE_NAME_BYTES];
+
+	if (r->issuer == NULL || r->client.id == NULL)
+		return false;
+	managed_name(own, r->issuer, r->client.id, r->profile);
+	return strcmp(own, name) == 0;
+}
+
+static void
+print_record(const struct record *r, bool provider)
+{
+	struct record shown = *r; /* borrows all that r has */
+
+	/* The ID token is what the servers are signed in to with. */
+	if (provider)
+		shown.token.expires_at = id_token_end(r);
 	print_server(r->url, r->profile);
+	if (provider)
+		print_field("use",
+		    "the identity provider of --auth enterprise");
 	print_field("issuer", r->issuer != NULL ? r->issuer : "the server");
 	if (r->client.id != NULL) {
 		print_field("client", r->client.id);
 		printf("            (%s)\n", source_name(r->client.source));
 	}
-	print_token(r);
+	print_token(&shown);
 }
 
 static void next_record(struct listing *l);
@@ -188,7 +209,7 @@ print_import(struct listing *l)
 	found = l->import != NULL && import_tokens(&r, l->import, &from, &why);
 	if (found) {
 		r.url = xstrdup(l->import->normal);
-		print_record(&r);
+		print_record(&r, false);
 		print_field("from", from);
 		l->good += r.token.access != NULL;
 	} else if (why != NULL) {
@@ -214,7 +235,7 @@ on_record(const struct record *r, const char *why, void *arg)
 	headed = r != NULL && r->url != NULL &&
 	    (r->token.access != NULL || r->client.id != NULL);
 	if (headed) {
-		print_record(r);
+		print_record(r, is_provider(r, l->names[l->next - 1]));
 		l->good += r->token.access != NULL;
 	} else if (r == NULL && why == NULL) {
 		headed = print_import(l);
@@ -345,6 +366,7 @@ enum { END_MS = 5000 }; /* for a sign-in to end */
 struct leaving {
 	struct account account;
 	char name[STORE_NAME_BYTES];
+	bool provider; /* it is an identity provider that is left */
 	struct record record;
 	int lock, login_lock;
 	bool ended; /* a sign-in was under way, and was asked to end */
@@ -436,6 +458,9 @@ revoke(struct leaving *v)
 		.content_type = "application/x-www-form-urlencoded",
 	};
 	char *assertion = NULL, *why = NULL;
+	const struct assertion_key *key = v->provider ?
+	    v->account.provider.key :
+	    v->account.client_key;
 	const char *token;
 
 	if (!v->refresh_revoked && r->token.refresh == NULL)
@@ -446,15 +471,17 @@ revoke(struct leaving *v)
 		erase(v);
 		return;
 	}
-	if (r->client.method == CLIENT_JWT && v->account.client_key != NULL)
-		assertion = assertion_make(v->account.client_key, r->client.id,
+	if (r->client.method == CLIENT_JWT && key != NULL)
+		assertion = assertion_make(key, r->client.id,
 		    r->issuer != NULL ? r->issuer : r->token_endpoint, NULL,
 		    (int64_t)time(NULL), &why);
 	if (r->client.method == CLIENT_JWT && assertion == NULL) {
 		fprintf(stderr,
 		    "mcpsplice: the token was not revoked, only removed here: "
 		    "%s\n",
-		    why != NULL ? why : "revoking it needs --client-key");
+		    why != NULL     ? why :
+			v->provider ? "revoking it needs --idp-key" :
+				      "revoking it needs --client-key");
 		free(why);
 		erase(v);
 		return;
@@ -578,7 +605,7 @@ find_peer(struct leaving *v)
 	struct probe p = { 0 };
 	char *why = NULL;
 
-	if (!account_needs_peer(a->options, &a->url) ||
+	if (v->provider || !account_needs_peer(a->options, &a->url) ||
 	    (!store_has_helper(a->store) &&
 		store_stamp(a->store, v->name) == 0))
 		return;
@@ -588,6 +615,67 @@ find_peer(struct leaving *v)
 		log_info("%s", why);
 	probe_free(&p);
 	free(why);
+}
+
+/* Looks for the sign-in at an identity provider whose issuer is the URL: "status"
+ * shows it under that, and no MCP server has it. */
+struct search {
+	struct listing listing; /* of all records */
+	struct leaving *leaving;
+};
+
+static void search_next(struct search *s);
+
+static void
+on_candidate(const struct record *r, const char *why, void *arg)
+{
+	struct search *s = arg;
+	struct leaving *v = s->leaving;
+	const char *profile = v->account.options->profile;
+	const char *name = s->listing.names[s->listing.next - 1];
+
+	(void)why;
+	if (r != NULL && r->url != NULL && is_provider(r, name) &&
+	    strcmp(r->url, v->account.url.text) == 0 &&
+	    strcmp(r->profile != NULL ? r->profile : "",
+		profile != NULL ? profile : "") == 0) {
+		v->provider = true;
+		memcpy(v->name, name, strlen(name) + 1);
+		s->listing.next = s->listing.n;
+	}
+	search_next(s);
+}
+
+static void
+search_next(struct search *s)
+{
+	struct listing *l = &s->listing;
+
+	if (l->next == l->n)
+		loop_stop(l->loop, 0);
+	else
+		store_get(l->store, l->names[l->next++], on_candidate, s);
+}
+
+static void
+find_provider(struct leaving *v)
+{
+	struct account *a = &v->account;
+	struct search s = { .leaving = v };
+
+	if (store_stamp(a->store, v->name) != 0)
+		return;
+	s.listing.loop = a->loop;
+	s.listing.store = a->store;
+	store_list(a->store, on_name, &s.listing);
+	search_next(&s);
+	loop_run(a->loop);
+	free(s.listing.names);
+	if (!v->provider)
+		return;
+	/* The user named it, wherever it is. */
+	fetcher_free(a->fetcher);
+	a->fetcher = fetcher_new(a->loop, a->http, ADDRESS_PUBLIC, true);
 }
 
 int
@@ -605,6 +693,7 @@ account_logout(const struct options *o, char **why)
 	record_init(&v.record);
 	if (account_init(a, l, o, NULL, why) == 0 && a->store != NULL &&
 	    name_of(o, v.name, why) == 0) {
+		find_provider(&v);
 		find_peer(&v);
 		v.until = loop_now(l) + END_MS;
 		v.timer = loop_timer_new(l, end_sign_in, &v);

@@ -23,7 +23,7 @@
 
 struct talk {
 	struct account account;
-	struct login *login;
+	struct managed *login;
 	struct login_ops ops;
 	bool keeps_record; /* there is no store: the record goes to the proxy */
 	char *why;
@@ -47,7 +47,7 @@ talk_end(struct talk *t, int status, const char *why)
 static void
 talk_free(struct talk *t)
 {
-	login_free(t->login);
+	managed_free(t->login);
 	if (t->other != NULL)
 		http_free(t->other);
 	account_free(&t->account);
@@ -168,7 +168,7 @@ login_process_orphaned(void *arg)
 {
 	struct talk *t = arg;
 
-	if (t->login == NULL || !login_orphan(t->login))
+	if (t->login == NULL || !managed_orphan(t->login))
 		loop_stop(t->account.loop, 0);
 }
 
@@ -206,7 +206,8 @@ login_process_begin(struct talk *t, const struct options *o,
 	t->keeps_record = a->store == NULL;
 	c->record = t->keeps_record ? task->request.record : NULL;
 	loop_watch_parent(l, login_process_orphaned, t);
-	t->login = login_start(l, a->fetcher, a->store, c, &ops, t);
+	t->login = managed_start(l, a->fetcher, a->store, c, a->signs_in, &ops,
+	    t);
 	return 0;
 }
 
@@ -262,7 +263,10 @@ user_where(const char *url, const char *code, void *arg)
 	struct talk *t = arg;
 
 	fprintf(stderr, "Sign in to %s in a browser:\n\n  %s\n\n",
-	    url_authority(&t->account.url), url);
+	    url_authority(t->account.signs_in != NULL ?
+		    t->account.signs_in->server :
+		    &t->account.url),
+	    url);
 	if (code != NULL)
 		fprintf(stderr, "Enter this code there: %s\n\n", code);
 	else if (t->stdin_watch != NULL)
@@ -397,7 +401,7 @@ on_typed(struct frame *f, void *arg)
 	char *url = xstrndup(f->text.p, f->text.n);
 
 	url[strcspn(url, " \r\t")] = '\0';
-	if (*url != '\0' && t->login != NULL && !login_paste(t->login, url) &&
+	if (*url != '\0' && t->login != NULL && !managed_paste(t->login, url) &&
 	    !paste_to_other(t, url))
 		say_not_waited_for();
 	free(url);
@@ -442,12 +446,14 @@ user_begin(struct talk *t)
 	c->reason = LOGIN_NONE;
 	c->interactive = c->force = true;
 	c->unasked = t->probe.status != 401;
-	if (isatty(STDIN_FILENO) && c->mode == LOGIN_BROWSER) {
+	if (isatty(STDIN_FILENO) &&
+	    (c->mode == LOGIN_BROWSER || a->signs_in != NULL)) {
 		t->typed = lines_new(BOUND_SECRET_BYTES, &typed_ops, t);
 		t->stdin_watch = loop_fd_new(a->loop, STDIN_FILENO, LOOP_READ,
 		    on_stdin, t);
 	}
-	t->login = login_start(a->loop, a->fetcher, a->store, c, &ops, t);
+	t->login = managed_start(a->loop, a->fetcher, a->store, c, a->signs_in,
+	    &ops, t);
 }
 
 static void

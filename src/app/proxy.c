@@ -634,7 +634,7 @@ fill_oauth(struct proxy *p)
 	c->login_process = login_process;
 	c->argv = (const char *const *)o->argv;
 	c->alone = o->auth == AUTH_CLIENT_CREDENTIALS ||
-	    o->auth == AUTH_WORKLOAD;
+	    o->auth == AUTH_WORKLOAD || o->auth == AUTH_ENTERPRISE;
 	c->use_id_token = o->use_id_token;
 	c->needs_peer = account_needs_peer(o, &p->url);
 	c->asks_nobody = o->command == COMMAND_CHECK;

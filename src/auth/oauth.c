@@ -162,7 +162,8 @@ adopt(struct oauth *o, const struct record *r)
 static bool
 can_refresh(const struct oauth *o)
 {
-	return o->config.alone || o->record.token.refresh != NULL;
+	return (o->config.alone && !o->attended) ||
+	    o->record.token.refresh != NULL;
 }
 
 /* Will the token have expired in so many seconds, and can a better one be
@@ -581,7 +582,8 @@ on_login_process_done(enum login_end end, const char *why, int64_t again_ms,
 		if (again_ms > o->brake_ms)
 			o->brake_until = loop_now(o->loop) + again_ms;
 		break;
-	case LOGIN_UNASKED: /* of the command "login" only */
+	case LOGIN_UNASKED:  /* of the command "login" only */
+	case LOGIN_IDENTITY: /* login/managed takes it */
 		break;
 	case LOGIN_FAILED:
 		log_warn("cannot sign in to %s: %s", o->config.host, why);

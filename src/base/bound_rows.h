@@ -465,9 +465,10 @@ BOUND(SIGN_INS_MS, 15, MIN,
     "sign-ins",
     "No browser is opened.")
 BOUND(GRANT_MS, 30, SEC,
-    "getting a token with --auth workload, its program included",
+    "getting a token with --auth workload or --auth enterprise, programs included",
     "It is tried again later.")
-BOUND(TOKEN_COMMAND_MS, 10, SEC, "the program of --assertion-command",
+BOUND(TOKEN_COMMAND_MS, 10, SEC,
+    "the program of --assertion-command or --idp-token-command",
     "It is ended, and tried again later.")
 BOUND(TOKEN_COMMAND_BYTES, 64, KIB, "what it prints",
     "The program counts as failed.")

@@ -119,6 +119,9 @@ find_faults(struct strings *faults, const struct options *o)
 	try_read(faults, "--client-secret-file", o->client_secret_file);
 	try_read(faults, "--client-key", o->client_key);
 	try_read(faults, "--assertion-file", o->assertion_file);
+	try_read(faults, "--idp-client-secret-file", o->idp_client_secret_file);
+	try_read(faults, "--idp-key", o->idp_key);
+	try_read(faults, "--idp-token-file", o->idp_token_file);
 	add_fault(faults, network_extra_why(o));
 }
 

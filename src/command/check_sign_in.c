@@ -142,6 +142,11 @@ tell_wanted(struct buf *text, const struct check *c, const struct sign_in *s)
 		    s->issuer != NULL ? s->issuer : c->url.origin);
 		return STEP_OK;
 	}
+	if (o->auth == AUTH_ENTERPRISE) {
+		buf_addf(text, "%s gives what gets a token at %s", o->idp,
+		    s->issuer != NULL ? s->issuer : c->url.origin);
+		return STEP_OK;
+	}
 	buf_adds(text, "not signed in; ");
 	if (o->auth == AUTH_DEVICE && !s->device) {
 		buf_addf(text,

@@ -123,7 +123,8 @@ take_client(struct login *g, enum client_source source, const char *id)
 	string_set(&r->client.secret,
 	    source == CLIENT_GIVEN ? g->config.client_secret : NULL);
 	r->client.method = source == CLIENT_GIVEN ?
-	    client_method(&g->found.server, r->client.secret != NULL, false) :
+	    client_method(&g->found.server, r->client.secret != NULL,
+		g->config.client_key != NULL) :
 	    CLIENT_NONE;
 	string_set(&r->client.redirect_uri, g->redirect_uri);
 	login_report(g, CAME_DONE);

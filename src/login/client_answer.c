@@ -17,6 +17,8 @@
 #include "base/codec.h"
 #include "login/assertion.h"
 
+#define SERVER "the server"
+
 enum {
 	/* a word as long as this is rather a secret than a word; our verifiers
 	 * and states have 43 characters, a UUID has 36 */
@@ -107,7 +109,8 @@ show_description(struct buf *out, const char *text)
 
 /* "name: the server says "..."", owned by the caller. */
 static char *
-describe(const struct record *rec, struct json_object *doc, const char *name)
+describe(const struct record *rec, struct json_object *doc, const char *name,
+    const char *who)
 {
 	const char *text = text_of(doc, "error_description");
 	struct buf b;
@@ -115,7 +118,7 @@ describe(const struct record *rec, struct json_object *doc, const char *name)
 	buf_init(&b, 0);
 	buf_adds(&b, name);
 	if (text != NULL && !tells_secret(rec, text)) {
-		buf_adds(&b, ": the server says \"");
+		buf_addf(&b, ": %s says \"", who);
 		show_description(&b, text);
 		buf_addc(&b, '"');
 	}
@@ -143,7 +146,7 @@ client_registered(struct record *rec, struct json_object *doc,
 	int64_t expires;
 
 	if (error != NULL) {
-		*why = describe(rec, doc, error);
+		*why = describe(rec, doc, error, SERVER);
 		return -1;
 	}
 	id = doc == NULL ? NULL : text_of(doc, "client_id");
@@ -324,7 +327,7 @@ client_token(struct record *rec, int status, struct json_object *doc,
 	if (bad_moment(status, verdict))
 		verdict = CAME_TRANSIENT;
 	if (error != NULL) {
-		*why = describe(rec, doc, error);
+		*why = describe(rec, doc, error, SERVER);
 		return verdict;
 	}
 	if (status < 200 || status > 299) {
@@ -340,6 +343,17 @@ client_token(struct record *rec, int status, struct json_object *doc,
 	}
 	take_token(rec, doc, requested, now);
 	return CAME_TOKEN;
+}
+
+const char *
+client_error(const struct record *rec, struct json_object *doc, const char *who,
+    char **why)
+{
+	const char *name = error_name(rec, doc);
+
+	if (name != NULL)
+		*why = describe(rec, doc, name, who);
+	return name;
 }
 
 const char *

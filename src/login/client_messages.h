@@ -33,6 +33,11 @@ void client_credentials(struct client_request *r, const char *scope);
 /* RFC 7523 2.1 */
 void client_jwt_bearer(struct client_request *r, const char *assertion,
     const char *scope);
+/* RFC 8693 2.1, for an ID-JAG: what client_finish adds is of the client at the
+ * identity provider, and resource is in the form already. */
+#define CLIENT_ID_JAG "urn:ietf:params:oauth:token-type:id-jag"
+void client_exchange(struct client_request *r, const char *id_token,
+    const char *audience, const char *resource, const char *scope);
 void client_device(struct client_request *r, const char *scope);
 void client_device_poll(struct client_request *r, const char *device_code);
 /* Adds for which resource it is, and who asks, with the proof. assertion is
@@ -76,6 +81,12 @@ struct json_object *client_claims(const char *token);
  * its description. */
 enum login_outcome client_token(struct record *rec, int status,
     struct json_object *doc, const char *requested, int64_t now, char **why);
+
+/* Returns the name of the error in doc, borrowed; NULL: there is none. Sets *why
+ * to it with the description, made safe and marked as the words of who ("the
+ * server"); owned by the caller. Neither has a secret of rec in it. */
+const char *client_error(const struct record *rec, struct json_object *doc,
+    const char *who, char **why);
 
 /* The code that the user is to type, out of the answer of the device endpoint;
  * borrowed. It goes to terminals and into messages: only what a keyboard has,

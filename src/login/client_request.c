@@ -19,6 +19,8 @@
 
 #define JWT_BEARER "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 #define JWT_GRANT "urn:ietf:params:oauth:grant-type:jwt-bearer"
+#define EXCHANGE "urn:ietf:params:oauth:grant-type:token-exchange"
+#define ID_TOKEN "urn:ietf:params:oauth:token-type:id_token"
 #define DEVICE_CODE "urn:ietf:params:oauth:grant-type:device_code"
 
 void
@@ -148,6 +150,19 @@ client_jwt_bearer(struct client_request *r, const char *assertion,
 {
 	begin(r, JWT_GRANT);
 	field(&r->form, 0, "assertion", assertion);
+	field(&r->form, 0, "scope", scope);
+}
+
+void
+client_exchange(struct client_request *r, const char *id_token,
+    const char *audience, const char *resource, const char *scope)
+{
+	begin(r, EXCHANGE);
+	field(&r->form, 0, "requested_token_type", CLIENT_ID_JAG);
+	field(&r->form, 0, "subject_token", id_token);
+	field(&r->form, 0, "subject_token_type", ID_TOKEN);
+	field(&r->form, 0, "audience", audience);
+	field(&r->form, 0, "resource", resource);
 	field(&r->form, 0, "scope", scope);
 }
 

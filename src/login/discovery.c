@@ -2,6 +2,7 @@
  * Where to sign in, asked one place at a time, because a place that was asked
  * without need can be a trap, and is load for somebody.
  *
+ *   (nothing but SERVER where there is no MCP server)
  *   RESOURCE: URL of the challenge > with the path (and query) > at the root
  *             > the place of a resource above the server, if that is another
  *             > SERVER with the issuer it names, or with --issuer
@@ -209,7 +210,8 @@ choose(const struct discovery *d)
 	return d->resource.n == 0 ? NULL : d->resource.servers[0];
 }
 
-static void
+/* Returns false if that failed, with d gone. */
+static bool
 begin_server(struct discovery *d)
 {
 	const char *issuer = choose(d);
@@ -221,25 +223,27 @@ begin_server(struct discovery *d)
 			      "server" HINT,
 			d->config.server->host),
 		    false);
-		return;
+		return false;
 	}
 	if (!metadata_url_ok(issuer, &d->config.policy, "the sign-in server",
 		&why)) {
 		fail(d, why, false);
-		return;
+		return false;
 	}
 	forget_places(d);
 	d->phase = PHASE_SERVER;
 	d->shaky = false;
 	d->issuer = xstrdup(issuer);
 	d->n = metadata_server_urls(issuer, d->places);
-	if (d->n == 0)
+	if (d->n == 0) {
 		fail(d,
 		    xstrdup("the sign-in server's URL has a query (?), which "
 			    "none may have"),
 		    false);
-	else
-		ask(d);
+		return false;
+	}
+	ask(d);
+	return true;
 }
 
 /* Ends it because of a resource above the server. */
@@ -473,6 +477,8 @@ discovery_start(struct fetcher *f, const struct discovery_config *config,
 	d->config = *config;
 	d->cb = cb;
 	d->arg = arg;
+	if (config->direct)
+		return begin_server(d) ? d : NULL;
 	if (add_challenge(d, &why) < 0) {
 		fail(d, why, false);
 		return NULL;

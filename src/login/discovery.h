@@ -18,6 +18,8 @@ struct discovery_config {
 	const char *bound; /* the issuer our credential is from: taken
 				   * if it is listed; NULL: none */
 	struct metadata_policy policy;
+	bool direct;      /* there is no MCP server: issuer is asked, and
+			   * nobody else */
 	bool interactive; /* a user will sign in: S256 is a must */
 };
 

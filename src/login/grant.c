@@ -1,13 +1,25 @@
-/* A token without the user: by client credentials, or by an assertion. */
+/*
+ * A token without the user: by client credentials, or by an assertion. The
+ * assertion is one that the user passes, or an ID-JAG that an identity provider
+ * gives for an ID token:
+ *
+ *   ID token > the provider's metadata > exchange > ID-JAG > token
+ *
+ * The ID token goes to the provider's token endpoint, the assertion to that of
+ * the authorization server, and neither anywhere else: each request has the
+ * client, the proof and the endpoint of its own side.
+ */
 #include "config.h"
 
 #include "login/grant.h"
 
+#include <stdlib.h>
+
+#include "login/id_jag.h"
+#include "login/id_token.h"
 #include "login/report.h"
 #include "login/token.h"
 
-/* The assertion goes to the authorization server's token endpoint, and nowhere
- * else. */
 static void
 send_assertion(struct login *g, const char *assertion)
 {
@@ -16,6 +28,189 @@ send_assertion(struct login *g, const char *assertion)
 	client_jwt_bearer(&form, assertion, g->scope);
 	login_post(g, g->record.token_endpoint, &form, login_on_credentials);
 }
+
+/* --- the exchange at the identity provider --- */
+
+static struct id_jag_for
+wanted(const struct login *g)
+{
+	return (struct id_jag_for){
+		.host = g->config.server->host,
+		.audience = g->record.issuer,
+		.resource = g->record.resource,
+		.client = g->record.client.id,
+	};
+}
+
+/* An ID token that the user passes is renewed by whoever makes it, one of the
+ * store by a sign-in. */
+static void
+report_exchange(struct login *g, enum login_outcome came, const char *why)
+{
+	if (came == CAME_DEAD_GRANT)
+		came = g->config.provider->id_token == NULL ? CAME_NO_IDENTITY :
+							      CAME_REFUSED;
+	login_report_why(g, came, why);
+}
+
+static void
+on_exchanged(const struct fetch_answer *a, void *arg)
+{
+	struct login *g = arg;
+	struct id_jag_for to = wanted(g);
+	enum login_outcome came;
+	char *jag, *why = NULL;
+
+	g->fetch = NULL;
+	if (login_is_unready(g, a))
+		return;
+	came = id_jag_answer(&g->identity, a->status, a->json, &to, &jag, &why);
+	if (came == CAME_TOKEN)
+		send_assertion(g, jag);
+	else
+		report_exchange(g, came, why);
+	string_wipe(&jag);
+	free(why);
+}
+
+/* Makes the proof of our client at the provider. Returns false if it cannot be
+ * made, which is reported. */
+static bool
+prove(struct login *g, const struct server_metadata *m, char **proof)
+{
+	const struct login_provider *p = g->config.provider;
+	char *why = NULL;
+
+	*proof = NULL;
+	if (g->identity.client.method != CLIENT_JWT)
+		return true;
+	*proof = assertion_make(p->client_key, p->client_id, p->issuer,
+	    m->jwt_algs, login_now(), &why);
+	if (*proof == NULL)
+		login_report_why(g, CAME_UNABLE, why);
+	free(why);
+	return *proof != NULL;
+}
+
+static void
+exchange(struct login *g, const struct server_metadata *m)
+{
+	const struct login_provider *p = g->config.provider;
+	struct record *r = &g->identity;
+	struct client_request form = { 0 };
+	struct fetch_request f = {
+		.url = m->token_endpoint,
+		.content_type = "application/x-www-form-urlencoded",
+		.headers = &form.headers,
+	};
+	char *proof;
+
+	r->client.source = CLIENT_GIVEN;
+	string_set(&r->client.id, p->client_id);
+	string_set(&r->client.secret, p->client_secret);
+	r->client.method = client_method(m, p->client_secret != NULL,
+	    p->client_key != NULL);
+	if (!prove(g, m, &proof))
+		return;
+	client_exchange(&form, r->token.id_token, g->record.issuer,
+	    g->record.resource, g->scope);
+	string_set(&r->resource, NULL); /* it is in the form already */
+	client_finish(&form, r, proof);
+	free(proof);
+	f.body = buf_span(&form.form);
+	g->fetch = fetch_start(p->fetcher, &f, on_exchanged, g);
+	client_request_free(&form);
+}
+
+static void
+on_provider(struct discovered *d, const char *why, bool transient, void *arg)
+{
+	struct login *g = arg;
+
+	g->discovery = NULL;
+	if (d != NULL)
+		exchange(g, &d->server);
+	else
+		login_report_why(g, transient ? CAME_NOT_NOW : CAME_BROKEN,
+		    why);
+}
+
+static void
+find_provider(struct login *g)
+{
+	const struct login_provider *p = g->config.provider;
+	const struct discovery_config d = {
+		.server = g->config.server,
+		.issuer = p->issuer,
+		.policy = p->policy,
+		.direct = true,
+	};
+
+	if (g->record.issuer == NULL)
+		login_report_why(g, CAME_UNABLE,
+		    "its authorization server publishes no issuer, so no "
+		    "identity provider can give a token for it");
+	else
+		g->discovery = discovery_start(p->fetcher, &d, on_provider, g);
+}
+
+/* --- the ID token --- */
+
+static void
+on_id_token(const char *token, const char *why, bool transient, void *arg)
+{
+	struct login *g = arg;
+
+	g->given = NULL;
+	if (token == NULL) {
+		login_report_why(g, transient ? CAME_TRANSIENT : CAME_UNABLE,
+		    why);
+		return;
+	}
+	string_set(&g->identity.token.id_token, token);
+	find_provider(g);
+}
+
+static void
+use_identity(struct login *g, const struct record *r)
+{
+	record_free(&g->identity);
+	if (r != NULL)
+		record_copy(&g->identity, r);
+	if (id_token_usable(&g->identity, login_now()))
+		find_provider(g);
+	else
+		login_report_why(g, CAME_NO_IDENTITY,
+		    "the user has to sign in at the identity provider");
+}
+
+static void
+on_identity(const struct record *r, const char *why, void *arg)
+{
+	struct login *g = arg;
+
+	g->op = NULL;
+	if (why != NULL)
+		login_report_why(g, CAME_BROKEN, why);
+	else
+		use_identity(g, r);
+}
+
+static void
+begin_exchange(struct login *g)
+{
+	const struct login_provider *p = g->config.provider;
+
+	if (p->id_token != NULL)
+		g->given = given_token_get(g->loop, p->id_token, login_now(),
+		    on_id_token, g);
+	else if (p->record != NULL || g->store == NULL)
+		use_identity(g, p->record);
+	else
+		g->op = store_get(g->store, p->name, on_identity, g);
+}
+
+/* --- an assertion of the user's --- */
 
 static void
 on_assertion(const char *token, const char *why, bool transient, void *arg)
@@ -33,12 +228,17 @@ on_assertion(const char *token, const char *why, bool transient, void *arg)
 void
 login_do_grant(struct login *g)
 {
+	const struct login_config *c = &g->config;
+
 	loop_timer_set(g->timer, g->action.ms);
-	if (g->config.assertion == NULL) {
+	if (c->assertion == NULL && c->provider == NULL) {
 		login_do_credentials(g);
 		return;
 	}
 	login_take_client(g);
-	g->given = given_token_get(g->loop, g->config.assertion, login_now(),
-	    on_assertion, g);
+	if (c->provider != NULL)
+		begin_exchange(g);
+	else
+		g->given = given_token_get(g->loop, c->assertion, login_now(),
+		    on_assertion, g);
 }

@@ -20,6 +20,21 @@
 #include "store/import.h"
 #include "store/store.h"
 
+/* The identity provider whose ID-JAG is the assertion of a JWT bearer grant
+ * (login/managed.h): our client there, and the ID token. */
+struct login_provider {
+	struct fetcher *fetcher;
+	const char *issuer;
+	const char *client_id, *client_secret;
+	const struct assertion_key *client_key;
+	struct metadata_policy policy;
+	/* The ID token: one that the user passes; or that of this record, which
+	 * was had just now; or that of the record of this name in the store. */
+	const struct token_source *id_token;
+	const struct record *record;
+	char name[STORE_NAME_BYTES];
+};
+
 /* All borrowed for the life of the login. NULL: not given. */
 struct login_config {
 	const struct url *server;
@@ -43,6 +58,10 @@ struct login_config {
 	/* The assertion of a JWT bearer grant, for LOGIN_CREDENTIALS; NULL:
 	 * client credentials. */
 	const struct token_source *assertion;
+	const struct login_provider *provider; /* or an ID-JAG of this one */
+	/* This is the sign-in at an identity provider: the ID token counts, and
+	 * the record has this name. */
+	const char *identity;
 	const char *client_document;         /* --client-metadata-url */
 	struct json_object *client_metadata; /* what else is registered */
 
@@ -59,6 +78,7 @@ struct login_config {
 	unsigned callback_port; /* 0: any */
 	const char *callback_host, *callback_path;
 	char *const *browser; /* words; NULL: only the URL is shown */
+	bool device_first;    /* a device code rather, where one is offered */
 	bool notify;          /* tell the user's desktop once */
 	const char *const *unset;
 	int64_t timeout_ms; /* 0: none */
@@ -69,6 +89,8 @@ struct login_ops {
 	 * the device flow, else NULL. */
 	void (*where)(const char *url, const char *user_code, void *arg);
 	/* The last call. record is valid in it: with LOGIN_DONE the good one.
+	 * With LOGIN_IDENTITY it is that of the identity provider, as far as
+	 * there is one.
 	 * why: for people; with LOGIN_DONE NULL, or why the store has it not.
 	 * again_ms: with LOGIN_LATER, not before that time; -1: not told. */
 	void (*done)(enum login_end end, const char *why, int64_t again_ms,

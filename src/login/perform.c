@@ -69,7 +69,8 @@ static void
 end(struct login *g, const struct login_action *a)
 {
 	struct login_ops ops = g->ops;
-	struct record record = g->record;
+	struct record record = a->end == LOGIN_IDENTITY ? g->identity :
+							  g->record;
 	enum login_end how = a->end;
 	int64_t again_ms = a->again_ms;
 	bool says = a->text != NULL;
@@ -81,7 +82,8 @@ end(struct login *g, const struct login_action *a)
 		text.n = WHY_MAX_BYTES;
 	buf_init(&why, 0);
 	codec_visible(&why, text, WHY_MAX_BYTES + 1);
-	record_init(&g->record); /* ours until it was told */
+	/* ours until it was told */
+	record_init(how == LOGIN_IDENTITY ? &g->identity : &g->record);
 	login_free(g);
 	ops.done(how, says ? buf_str(&why) : NULL, again_ms, &record, arg);
 	record_free(&record);
@@ -140,6 +142,7 @@ flow_new(const struct login_config *c, struct store *store)
 		.client_document = c->client_document != NULL,
 		.issuer_given = c->issuer != NULL,
 		.assertion = c->assertion != NULL,
+		.device_first = c->device_first,
 		.has_browser = c->browser != NULL,
 		.timeout_ms = c->timeout_ms,
 		.rejected = c->rejected,
@@ -162,7 +165,11 @@ login_start(struct loop *l, struct fetcher *f, struct store *store,
 	g->ops = *ops;
 	g->arg = arg;
 	g->token_lock = g->login_lock = g->tab_lock = -1;
-	store_name(g->name, config->server->text, config->profile);
+	if (config->identity != NULL)
+		memcpy(g->name, config->identity, strlen(config->identity) + 1);
+	else
+		store_name(g->name, config->server->text, config->profile);
+	record_init(&g->identity);
 	g->dpop = dpop_new();
 	record_init(&g->record);
 	if (config->record != NULL)
@@ -204,6 +211,7 @@ login_free(struct login *g)
 	if (g->discovered)
 		discovered_free(&g->found);
 	record_free(&g->record);
+	record_free(&g->identity);
 	pending_free(&g->pending);
 	callback_free(&g->arrived);
 	free(g->shown);

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/log.h"
+#include "login/id_token.h"
 
 int64_t
 login_now(void)
@@ -40,7 +41,9 @@ fill_record(const struct login *g, struct login_facts *x)
 	const struct record *r = &g->record;
 	const struct challenge *c = g->config.challenge;
 
-	x->usable = record_usable(r, login_now());
+	x->usable = g->config.identity != NULL ?
+	    id_token_usable(r, login_now()) :
+	    record_usable(r, login_now());
 	x->has_scopes = c == NULL || c->scope == NULL ||
 	    record_has_scopes(r, c->scope);
 	x->refresh = r->token.refresh != NULL;
@@ -72,11 +75,13 @@ login_report_all(struct login *g, struct login_input *in)
 {
 	struct login_facts facts = { 0 };
 	char proof[PROOF_BYTES];
+	const char *token = g->config.identity != NULL ?
+	    g->record.token.id_token :
+	    g->record.token.access;
 
 	fill_record(g, &facts);
 	fill_found(g, &facts);
-	if (g->record.token.access != NULL &&
-	    proof_challenge(proof, g->record.token.access) == 0)
+	if (token != NULL && proof_challenge(proof, token) == 0)
 		facts.token = proof;
 	facts.failed_at = g->pending.failed_at;
 	facts.third_tab = g->pending.opened[2];

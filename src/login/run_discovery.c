@@ -38,6 +38,7 @@ login_do_discover(struct login *g)
 		.issuer = c->issuer,
 		.bound = g->record.issuer,
 		.policy = c->policy,
+		.direct = c->identity != NULL,
 		.interactive = g->action.interactive,
 	};
 

@@ -32,6 +32,7 @@ struct login {
 	bool at_work;
 	struct login_action action; /* that is being done, while at work */
 	struct record record;       /* as it was read, and as it becomes */
+	struct record identity;     /* of config.provider, for an exchange */
 
 	/* under way: at most one of them */
 	struct loop_timer *timer; /* of DO_WAIT and DO_DISCOVER */

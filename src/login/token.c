@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "login/id_token.h"
 #include "login/records.h"
 #include "login/report.h"
 
@@ -244,6 +245,11 @@ take_answer(struct login *g, const struct fetch_answer *a, const char *scope)
 	}
 	came = client_token(&g->record, a->status, a->json, scope, login_now(),
 	    &why);
+	if (came == CAME_TOKEN && g->config.identity != NULL &&
+	    (why = id_token_fault(&g->record, a->json)) != NULL) {
+		record_drop_token(&g->record);
+		came = CAME_REFUSED;
+	}
 	if (came == CAME_TOKEN && needs_bound(g) &&
 	    !dpop_is_bound(&g->record)) {
 		record_drop_token(&g->record);
@@ -316,7 +322,7 @@ take_given(struct login *g)
 	string_set(&r->client.secret, c->client_secret);
 	if (g->discovered)
 		r->client.method = client_method(&g->found.server,
-		    r->client.secret != NULL, false);
+		    r->client.secret != NULL, g->config.client_key != NULL);
 }
 
 void
@@ -341,6 +347,14 @@ login_on_credentials(const struct fetch_answer *a, void *arg)
 		take_answer(g, a, g->scope);
 }
 
+/* A document is a client where nobody has given another one. */
+static bool
+is_document(const struct login *g)
+{
+	return g->config.provider != NULL && g->config.client_id == NULL &&
+	    g->found.server.client_document;
+}
+
 void
 login_take_client(struct login *g)
 {
@@ -349,8 +363,9 @@ login_take_client(struct login *g)
 	free(g->scope);
 	g->scope = login_wanted_scope(g); /* widens that of the token now */
 	record_drop_client(r);
-	r->client.source = CLIENT_GIVEN;
-	string_set(&r->client.id, g->config.client_id);
+	r->client.source = is_document(g) ? CLIENT_DOCUMENT : CLIENT_GIVEN;
+	string_set(&r->client.id,
+	    is_document(g) ? g->config.client_document : g->config.client_id);
 	string_set(&r->client.secret, g->config.client_secret);
 	r->client.method = client_method(&g->found.server,
 	    g->config.client_secret != NULL, g->config.client_key != NULL);

@@ -153,7 +153,8 @@ check_proof(const struct options *o, const char **proof)
 static bool
 is_alone(const struct options *o)
 {
-	return o->auth == AUTH_CLIENT_CREDENTIALS || o->auth == AUTH_WORKLOAD;
+	return o->auth == AUTH_CLIENT_CREDENTIALS || o->auth == AUTH_WORKLOAD ||
+	    o->auth == AUTH_ENTERPRISE;
 }
 
 static char *
@@ -171,9 +172,8 @@ check_client(const struct options *o)
 				 "--client-id ID",
 		    proof);
 	if (o->client_key != NULL && !is_alone(o))
-		return xstrdup("--client-key is for a sign-in without a user; "
-			       "add --auth client-credentials or --auth "
-			       "workload");
+		return xstrdup("--client-key is for --auth client-credentials, "
+			       "workload or enterprise; add one of them");
 	if (o->auth != AUTH_CLIENT_CREDENTIALS || o->client_info != NULL)
 		return NULL;
 	if (o->client_id == NULL)
@@ -210,6 +210,58 @@ check_assertion(const struct options *o)
 			       "--assertion-env VAR or --assertion-command "
 			       "CMD");
 	return NULL;
+}
+
+static char *
+check_provider_client(const struct options *o)
+{
+	if (o->idp == NULL)
+		return xstrdup("--auth enterprise needs the identity provider; "
+			       "add --idp ISSUER");
+	if (o->idp_client_id == NULL)
+		return xstrdup("--auth enterprise needs a client at the "
+			       "identity provider; add --idp-client-id ID");
+	if (o->client_id == NULL && o->client_info == NULL &&
+	    o->client_metadata_url == NULL)
+		return xstrdup("--auth enterprise needs a client at the MCP "
+			       "server's authorization server, too; add "
+			       "--client-id ID");
+	if (o->idp_client_secret_file != NULL && o->idp_key != NULL)
+		return exclude("--idp-client-secret-file", "--idp-key");
+	return NULL;
+}
+
+/* The identity provider where one is needed, and none where it is not. */
+static char *
+check_provider(const struct options *o)
+{
+	const struct {
+		const char *name, *value;
+	} given[] = {
+		{ "--idp-token-file", o->idp_token_file },
+		{ "--idp-token-env", o->idp_token_env },
+		{ "--idp-token-command", o->idp_token_command },
+		{ "--idp", o->idp },
+		{ "--idp-client-id", o->idp_client_id },
+		{ "--idp-client-secret-file", o->idp_client_secret_file },
+		{ "--idp-key", o->idp_key },
+	};
+	const char *token = NULL;
+	size_t i;
+
+	for (i = 0; i < sizeof given / sizeof *given; i++) {
+		if (given[i].value == NULL)
+			continue;
+		if (o->auth != AUTH_ENTERPRISE)
+			return xasprintf("%s is for --auth enterprise; add "
+					 "that",
+			    given[i].name);
+		if (i < 3 && token != NULL)
+			return exclude(token, given[i].name);
+		if (i < 3)
+			token = given[i].name;
+	}
+	return o->auth == AUTH_ENTERPRISE ? check_provider_client(o) : NULL;
 }
 
 static char *
@@ -266,9 +318,13 @@ option_check(const struct options *o, const struct url *url)
 	if (wrong == NULL)
 		wrong = check_assertion(o);
 	if (wrong == NULL)
+		wrong = check_provider(o);
+	if (wrong == NULL)
 		wrong = check_sign_in(o);
 	if (wrong == NULL)
 		wrong = check_encrypted(o, "--issuer", o->issuer);
+	if (wrong == NULL)
+		wrong = check_encrypted(o, "--idp", o->idp);
 	if (wrong == NULL)
 		wrong = check_encrypted(o, "--token-endpoint",
 		    o->token_endpoint);

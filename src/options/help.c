@@ -54,7 +54,7 @@ help_run(struct buf *out, enum option_group group)
 {
 	const struct option_row *row;
 	struct buf item;
-	size_t i, line = out->n, start = out->n;
+	size_t i, named, line = out->n, start = out->n;
 
 	buf_init(&item, 0);
 	for (i = 0; i < option_table_rows; i++) {
@@ -66,7 +66,11 @@ help_run(struct buf *out, enum option_group group)
 			continue;
 		buf_reset(&item);
 		add_name(&item, row);
+		named = item.n;
 		add_preset(&item, row);
+		/* The manual has the default of one that is too wide. */
+		if (2 + item.n > HELP_COLUMNS)
+			item.n = named;
 		if (out->n > start &&
 		    out->n - line + 2 + item.n > HELP_COLUMNS) {
 			buf_addc(out, '\n');

@@ -96,6 +96,11 @@ options_identity(const struct options *o, struct buf *identity, char **host)
 	add_later(b, "assertion-command", o->assertion_command);
 	if (o->negotiate)
 		add_value(b, "negotiate");
+	add_later(b, "idp", o->idp);
+	add_later(b, "idp-client-id", o->idp_client_id);
+	add_later(b, "idp-token-file", o->idp_token_file);
+	add_later(b, "idp-token-env", o->idp_token_env);
+	add_later(b, "idp-token-command", o->idp_token_command);
 	*host = xstrdup(url.host);
 	url_free(&url);
 	return 0;

@@ -27,7 +27,8 @@ enum auth_mode {
 	AUTH_OAUTH,
 	AUTH_DEVICE,
 	AUTH_CLIENT_CREDENTIALS,
-	AUTH_WORKLOAD
+	AUTH_WORKLOAD,
+	AUTH_ENTERPRISE
 };
 
 /* Which answers make the exit status 22. */
@@ -79,6 +80,16 @@ struct options {
 	char *assertion_file;
 	char *assertion_env;
 	char *assertion_command; /* not split */
+
+	/* sign-in: the identity provider of AUTH_ENTERPRISE */
+	char *idp; /* its issuer */
+	char *idp_client_id;
+	char *idp_client_secret_file;
+	char *idp_key; /* file */
+	/* the ID token; at most one of them */
+	char *idp_token_file;
+	char *idp_token_env;
+	char *idp_token_command; /* not split */
 
 	/* sign-in: the values that are requested */
 	char *issuer;

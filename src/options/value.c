@@ -162,6 +162,7 @@ option_value_wrong(const struct option_row *row, const char *value)
 		{ AT(callback_path), wrong_callback_path },
 		{ AT(auth_store), wrong_store },
 		{ AT(issuer), wrong_url },
+		{ AT(idp), wrong_url },
 		{ AT(token_endpoint), wrong_url },
 		{ AT(client_metadata_url), wrong_document },
 		{ AT(resource), wrong_resource },

@@ -32,6 +32,9 @@ import support
 JWT_BEARER = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 JWT_GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
+ID_TOKEN = "urn:ietf:params:oauth:token-type:id_token"
+ID_JAG = "urn:ietf:params:oauth:token-type:id-jag"
 HTML = b"<!DOCTYPE html><title>Sign in</title><p>Please sign in.</p>"
 
 
@@ -339,6 +342,15 @@ class AuthServer(faultserver.Server):
         self.grace = 0.0            # s in which the last one still works
         self.grants_scope = None    # f(asked): what is granted
         self.trusted = {}           # assertion -> client id, None: any
+        # an identity provider:
+        self.user = None            # who signs in; None: gives no ID tokens
+        self.id_life = 3600
+        self.id_claims = {}         # instead of the proper ones
+        self.id_tokens = {}         # ID token -> client id
+        self.partners = []          # (AuthServer, its client's id)
+        self.jag_claims = {}        # instead of the proper ones
+        self.jag_typ = "oauth-id-jag+jwt"
+        self.exchanges = []         # the forms
         self.device_polls = 1       # answers "pending"; None: until approved
         self.interval = 1
         self.dpop = None            # a Dpop: tokens are bound to keys
@@ -413,7 +425,8 @@ class AuthServer(faultserver.Server):
     def add_client(self, ident="known", method="client_secret_basic",
                    secret=None, pem=None, redirects=None,
                    grants=("authorization_code", "refresh_token",
-                           "client_credentials", DEVICE_GRANT, JWT_GRANT)):
+                           "client_credentials", DEVICE_GRANT, JWT_GRANT,
+                           EXCHANGE)):
         """One that was registered by hand."""
         if method.startswith("client_secret"):
             secret = secret or self.make("secret")
@@ -786,7 +799,8 @@ class AuthServer(faultserver.Server):
               "refresh_token": self.by_refresh,
               "client_credentials": self.by_client,
               DEVICE_GRANT: self.by_device,
-              JWT_GRANT: self.by_assertion}.get(grant)
+              JWT_GRANT: self.by_assertion,
+              EXCHANGE: self.by_exchange}.get(grant)
         try:
             if not self.must(rx, fn, "grant_type %r" % grant):
                 raise Refused("unsupported_grant_type")
@@ -899,6 +913,41 @@ class AuthServer(faultserver.Server):
             raise Refused("invalid_grant")
         return self.give(c, q.get("resource"), q.get("scope"), refresh=False)
 
+    def id_token(self, client, **claims):
+        """One of the user, for this client here."""
+        now = int(time.time())
+        text = jwt({"iss": self.issuer, "sub": self.user, "aud": client,
+                    "exp": now + self.id_life, "iat": now, "mark": self.mark,
+                    **self.id_claims, **claims})
+        self.note_secret("id_token", text)
+        self.id_tokens[text] = client
+        return text
+
+    def by_exchange(self, rx, q, c):
+        for name, value in (("requested_token_type", ID_JAG),
+                            ("subject_token_type", ID_TOKEN)):
+            self.must(rx, q.get(name) == value, name)
+        subject = q.get("subject_token")
+        if self.id_tokens.get(subject) != c.id or \
+                self.peek(subject)["exp"] <= time.time():
+            raise Refused("invalid_grant")
+        self.exchanges.append(q)
+        partner = [(a, client) for a, client in self.partners
+                   if a.issuer == q.get("audience")]
+        if not partner:
+            raise Refused("invalid_target")
+        a, client = partner[0]
+        now = int(time.time())
+        text = jwt({"iss": self.issuer, "sub": self.user,
+                    "aud": q["audience"], "resource": q.get("resource"),
+                    "client_id": client, "jti": os.urandom(8).hex(),
+                    "exp": now + 300, "iat": now, "mark": self.mark,
+                    **self.jag_claims}, self.jag_typ)
+        self.made.append(("id_jag", text))
+        a.trust(text, client)
+        return {"issued_token_type": ID_JAG, "access_token": text,
+                "token_type": "N_A", "expires_in": 300}
+
     def by_device(self, rx, q, c):
         d = self.devices.get(q.get("device_code"))
         if not self.must(rx, d and d["client"] == c.id,
@@ -931,6 +980,8 @@ class AuthServer(faultserver.Server):
             doc["expires_in"] = self.life
         if scope:
             doc["scope"] = scope
+        if self.user and refresh and "openid" in (scope or "").split():
+            doc["id_token"] = self.id_token(c.id)
         self.tokens[doc["access_token"]] = Token(c, resource, scope,
                                                  self.life, family)
         if refresh and self.refreshes and "refresh_token" in c.grants:

@@ -31,7 +31,8 @@ const opened = path.join(home, 'opened');
 const secrets = ['test-auth-code', 'test-token', 'cc-token',
     'test-client-secret', 'test-secret', 'as1-client-secret',
     'as2-client-secret',
-    ...[context.client_secret, context.valid_jwt].filter((s) => s),
+    ...[context.client_secret, context.valid_jwt,
+        context.idp_id_token].filter((s) => s),
     ...context.private_key_pem?.split('\n').filter((line) =>
         line && !line.startsWith('-----')) ?? []];
 
@@ -67,6 +68,10 @@ function options() {
     if (scenario === 'auth/wif-jwt-bearer')
         args.push('--auth', 'workload', '--assertion-file',
             write_secret('assertion', `${context.valid_jwt}\n`));
+    if (scenario === 'auth/enterprise-managed-authorization')
+        args.push('--auth', 'enterprise', '--idp', context.idp_issuer,
+            '--idp-client-id', context.idp_client_id, '--idp-token-file',
+            write_secret('id-token', context.idp_id_token));
     if (scenario === 'auth/basic-cimd')
         args.push('--client-metadata-url',
             'https://conformance-test.local/client-metadata.json');

@@ -252,8 +252,10 @@ BEGIN {
 	order_of("core/login", "login state act judge table invariants step")
 	order_of("login", "challenge callback assertion dpop browser " \
 	    "notification metadata fetch discovery client_messages client_request client_answer " \
-	    "given_token login | state report records locks run_discovery waiting token grant device " \
-	    "redirect client perform")
+	    "given_token id_token id_jag login | state report records locks run_discovery waiting token grant device " \
+	    "redirect client perform managed")
+	# what follows it is inside of it
+	is_open["login/managed"] = 1
 	# the parts of io/http, which other rooms use by io/http.h alone
 	of_http = "^io/(http_[a-z]+|authorities|connections|cookies)\\.[ch]$"
 	pure = "^(assert|ctype|errno|inttypes|limits|math|stdarg|stdbool|" \

@@ -55,6 +55,7 @@ static const char *const outcomes[CAME_OUTCOMES] = {
 	[CAME_BAD_REDIRECT] = "bad-redirect",
 	[CAME_NO_DOCUMENT] = "no-document",
 	[CAME_CODE_SHOWN] = "code-shown",
+	[CAME_NO_IDENTITY] = "no-identity",
 	[CAME_CODE] = "code",
 	[CAME_DENIED] = "denied",
 	[CAME_FOREIGN] = "foreign",
@@ -215,6 +216,7 @@ option_flag(struct login_flow_config *c, const char *word)
 		{ "document", &c->client_document, true },
 		{ "issuer-given", &c->issuer_given, true },
 		{ "assertion", &c->assertion, true },
+		{ "device-first", &c->device_first, true },
 		{ "no-browser", &c->has_browser, false },
 	};
 	size_t i;
@@ -278,7 +280,7 @@ static void
 tell_end(struct buf *b, const struct login_action *a)
 {
 	static const char *const ends[] = { "done", "interactive", "later",
-		"failed", "unasked" };
+		"failed", "identity", "unasked" };
 
 	buf_addf(b, " %s", ends[a->end]);
 	if (a->again_ms >= 0)

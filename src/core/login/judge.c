@@ -296,6 +296,8 @@ judge_user_adopt(struct login_flow *f, int came)
 {
 	if (came != CAME_DONE)
 		return came;
+	if (f->config.device_first && f->in->facts->devices)
+		f->config.mode = LOGIN_DEVICE;
 	return f->config.mode == LOGIN_DEVICE ? NEEDS_CLIENT : NEEDS_PORT;
 }
 

@@ -30,6 +30,8 @@ enum login_end {
 	LOGIN_INTERACTIVE, /* a user is needed, and must not be asked */
 	LOGIN_LATER,       /* it may work in a while: network, 5xx, 429 */
 	LOGIN_FAILED,      /* it will not, until somebody changes something */
+	LOGIN_IDENTITY,    /* the user's sign-in at the identity provider does
+			    * not do: with a login there it may work */
 	LOGIN_UNASKED      /* the MCP server asked for no credentials, and there
 			    * is no way to sign in */
 };
@@ -38,12 +40,14 @@ enum login_end {
 struct login_flow_config {
 	enum login_mode mode;
 	enum login_reason reason;
-	bool may_ask; /* the user, who is there */
-	bool unasked; /* the MCP server asked for no credentials */
-	bool force;   /* whatever the store has now does not do */
-	bool shared;  /* there is a store, and other copies use it */
-	bool helper;  /* of the store: it cannot tell that it has another
+	bool may_ask;      /* the user, who is there */
+	bool unasked;      /* the MCP server asked for no credentials */
+	bool force;        /* whatever the store has now does not do */
+	bool shared;       /* there is a store, and other copies use it */
+	bool helper;       /* of the store: it cannot tell that it has another
 		       * record without being run */
+	bool device_first; /* a device code rather than a browser, where one
+			    * is offered */
 	bool client_given, client_document, issuer_given, has_browser;
 	bool assertion;     /* the user passes one: it is for the issuer that it
 			 * was first sent to, as a client that is given is */
@@ -120,6 +124,8 @@ enum login_outcome {
 			    * did not */
 	CAME_NO_DOCUMENT,  /* what was answered is no JSON; why */
 	CAME_CODE_SHOWN,   /* DO_DEVICE: life_s, interval_s */
+	CAME_NO_IDENTITY,  /* DO_CREDENTIALS: there is no ID token, or it is
+			    * dead; why */
 	/* These come unasked. */
 	CAME_CODE,           /* the redirect brought a code */
 	CAME_DENIED,         /* it brought an error; why */

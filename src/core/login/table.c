@@ -139,6 +139,7 @@ static const struct {
 	{ STEP_CREDENTIALS,      CAME_TOKEN,        STEP_GOT },
 	{ STEP_CREDENTIALS,      CAME_TRANSIENT,    END_LATER },
 	{ STEP_CREDENTIALS,      CAME_REFUSED,      END_FAILED },
+	{ STEP_CREDENTIALS,      CAME_NO_IDENTITY,  END_NO_IDENTITY },
 	{ STEP_CREDENTIALS,      CAME_TIME,         END_SLOW_TOKEN },
 	{ STEP_REFRESH,          CAME_TOKEN,        STEP_GOT },
 	{ STEP_REFRESH,          CAME_LOST,         STEP_REFRESH },
@@ -277,6 +278,7 @@ static const struct login_end_row ends[LOGIN_STEPS] = {
 	    "getting a token took too long" },
 	[END_LATER] = { LOGIN_LATER, true, NULL },
 	[END_FAILED] = { LOGIN_FAILED, true, NULL },
+	[END_NO_IDENTITY] = { LOGIN_IDENTITY, true, NULL },
 	[END_NO_OAUTH] = { LOGIN_FAILED, false,
 	    "it wants credentials, and shows no way to sign in. Pass a token "
 	    "with --bearer-env NAME or --bearer-file FILE, or a header with "

@@ -102,6 +102,17 @@ START_TEST(forms)
 	       "jwt-bearer&assertion=a.b-_.c&scope=a%20b&" RESOURCE
 	       "&client_id=my%20id",
 	    NULL);
+	client_exchange(&req, "i.d.t", "https://as/", "https://mcp/", "a b");
+	set(&rec.resource, NULL);
+	client_finish(&req, &rec, NULL);
+	expect("grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3A"
+	       "token-exchange&requested_token_type=urn%3Aietf%3Aparams%3A"
+	       "oauth%3Atoken-type%3Aid-jag&subject_token=i.d.t"
+	       "&subject_token_type=urn%3Aietf%3Aparams%3Aoauth%3Atoken-type"
+	       "%3Aid_token&audience=https%3A%2F%2Fas%2F"
+	       "&resource=https%3A%2F%2Fmcp%2F&scope=a%20b&client_id=my%20id",
+	    NULL);
+	set(&rec.resource, "https://mcp.example/a b");
 	client_device(&req, "a");
 	client_finish(&req, &rec, NULL);
 	expect("scope=a&" RESOURCE "&client_id=my%20id", NULL);

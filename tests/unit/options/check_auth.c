@@ -35,6 +35,17 @@ static const struct argv_case argv_cases[] = {
 	    "auth=6;client_id=i;client_key=/k;assertion_env=T;" },
 	{ "--auth|workload|--assertion-command|gcloud print -x",
 	    "auth=6;assertion_command=gcloud print -x;" },
+	{ "--auth|enterprise|--idp|https://i/a|--idp-client-id|c|--client-id|m",
+	    "auth=7;client_id=m;idp=https://i/a;idp_client=c;" },
+	{ "--auth|enterprise|--idp|https://i|--idp-client-id|c|--client-id|m|"
+	  "--client-key|/k|--idp-key|/i|--idp-token-env|T",
+	    "auth=7;client_id=m;client_key=/k;idp=https://i;idp_client=c;"
+	    "idp_key=/i;idp_env=T;" },
+	{ "--auth|enterprise|--idp|https://i|--idp-client-id|c|"
+	  "--idp-client-secret-file|/s|--idp-token-command|a b|"
+	  "--client-metadata-url|https://h/c.json",
+	    "auth=7;idp=https://i;idp_client=c;idp_secret=/s;idp_command=a b;"
+	    "document=https://h/c.json;" },
 	{ "--client-id|i d|--client-secret-file|/s",
 	    "client_id=i d;secret_file=/s;" },
 	{ "--client-secret-env=S|--client-id=i", "client_id=i;secret_env=S;" },
@@ -128,7 +139,7 @@ static const struct refused_case refused_cases[] = {
 	{ URL "|--client-secret", NO_SECRET },
 	{ "--auth|OAuth|" URL,
 	    "--auth: \"OAuth\" is none of auto|none|static|oauth|device|"
-	    "client-credentials|workload" },
+	    "client-credentials|workload|enterprise" },
 	{ "--profile|a/b|" URL, NO_PROFILE("a/b") },
 	{ "--profile|" SIXTEEN SIXTEEN SIXTEEN SIXTEEN "x|" URL,
 	    NO_PROFILE(SIXTEEN SIXTEEN SIXTEEN SIXTEEN "x") },
@@ -225,14 +236,32 @@ static const struct refused_case refused_cases[] = {
 	    "--client-key needs the client it belongs to; add --client-id "
 	    "ID" },
 	{ "--client-id|i|--client-key|/k|" URL,
-	    "--client-key is for a sign-in without a user; add --auth "
-	    "client-credentials or --auth workload" },
+	    "--client-key is for --auth client-credentials, workload or "
+	    "enterprise; add one of them" },
 	{ "--auth|workload|" URL,
 	    "--auth workload needs the token of the platform; add "
 	    "--assertion-file FILE, --assertion-env VAR or "
 	    "--assertion-command CMD" },
 	{ "--auth|workload|--assertion-file|/t|--assertion-command|c|" URL,
 	    EXCLUDE("--assertion-file", "--assertion-command") },
+#define AT_IDP "--auth|enterprise|--idp|https://i|--idp-client-id|c|"
+	{ "--auth|enterprise|" URL,
+	    "--auth enterprise needs the identity provider; add --idp "
+	    "ISSUER" },
+	{ "--auth|enterprise|--idp|https://i|--client-id|m|" URL,
+	    "--auth enterprise needs a client at the identity provider; add "
+	    "--idp-client-id ID" },
+	{ AT_IDP URL,
+	    "--auth enterprise needs a client at the MCP server's "
+	    "authorization server, too; add --client-id ID" },
+	{ AT_IDP "--client-id|m|--idp-client-secret-file|/s|--idp-key|/k|" URL,
+	    EXCLUDE("--idp-client-secret-file", "--idp-key") },
+	{ AT_IDP "--client-id|m|--idp-token-file|/s|--idp-token-env|T|" URL,
+	    EXCLUDE("--idp-token-file", "--idp-token-env") },
+	{ "--idp|https://i|" URL, "--idp is for --auth enterprise; add that" },
+	{ "--auth|enterprise|--idp|http://i|--idp-client-id|c|--client-id|m|" URL,
+	    "--idp: http://i is not encrypted: use https, or add "
+	    "--allow-http" },
 	{ "--assertion-env|T|" URL,
 	    "--assertion-env is for --auth workload; add that" },
 	{ "--auth|workload|--assertion-env|T|--bearer-env|B|" URL,

@@ -186,6 +186,13 @@ put_client(struct buf *out, const struct options *o)
 	put_text(out, "assertion_file", o->assertion_file);
 	put_text(out, "assertion_env", o->assertion_env);
 	put_text(out, "assertion_command", o->assertion_command);
+	put_text(out, "idp", o->idp);
+	put_text(out, "idp_client", o->idp_client_id);
+	put_text(out, "idp_secret", o->idp_client_secret_file);
+	put_text(out, "idp_key", o->idp_key);
+	put_text(out, "idp_file", o->idp_token_file);
+	put_text(out, "idp_env", o->idp_token_env);
+	put_text(out, "idp_command", o->idp_token_command);
 	put_text(out, "document", o->client_metadata_url);
 	put_text(out, "info", o->client_info);
 	put_text(out, "metadata", o->client_metadata);
