@@ -193,6 +193,23 @@ class SignIn(Case):
         self.works(p, m)
         self.signed_in(authorize=2, refresh=1, exchanges=2)
 
+    def test_what_needs_no_token(self):
+        """One look tells that only the user can help: the next requests go
+        out as they are, and nobody is asked for them."""
+        m = self.site(open_rpc={"tools/call"})
+        p = self.begin(m)
+        over = int(time.time()) - 60
+        self.edit(self.idp.issuer, refresh_token=None,
+                  id_token=self.idp.id_token("corp", exp=over))
+        self.edit(m.url, obtained_at=over - 60, expires_at=over)
+        time.sleep(1.1)
+        before = len(m.auth.seen_at("/.well-known/oauth-authorization-server"))
+        for _ in range(5):
+            self.works(p, m)
+        self.assertEqual(before + 1, len(m.auth.seen_at(
+            "/.well-known/oauth-authorization-server")))
+        self.signed_in(exchanges=1)
+
     def test_dead_id_token(self):
         """The provider does not take it any more, before its time."""
         m = self.site()
