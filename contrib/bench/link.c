@@ -96,7 +96,7 @@ die(const char *what)
 }
 
 static void
-set_address(int fd, struct ifreq *r, unsigned long what, const char *address)
+set_address(int fd, struct ifreq *r, unsigned short what, const char *address)
 {
 	struct sockaddr_in sin = { .sin_family = AF_INET };
 
