@@ -240,7 +240,7 @@ call_of(struct play *p, int id, size_t bytes)
  * has its share of them, as --max-inflight shares them out, is not. */
 START_TEST(bytes_at_the_server)
 {
-	enum { BIG = 10000, HUGE = 1000000 };
+	enum { BIG = 10000, BIGGEST = 1000000 };
 	size_t frame = sizeof(struct frame) + MEM_OVERHEAD;
 	size_t held = 2 * (frame + BIG) - (_i == 1);
 	char *options = xasprintf("inflight=20 bodies=%zu held=%zu", held,
@@ -259,7 +259,7 @@ START_TEST(bytes_at_the_server)
 	play_must(p, "send #5 POST tools/call 5 @s1");
 	call_of(p, 6, held / 20 - frame);
 	play_must(p, "send #6 POST tools/call 6 @s1");
-	call_of(p, 7, HUGE);
+	call_of(p, 7, BIGGEST);
 	play_must(p, "read off");
 	play_must(p, "< #6 200 ok");
 	play_must(p, "write 6 = {}");
