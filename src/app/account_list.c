@@ -288,6 +288,70 @@ name_of(const struct options *o, char name[STORE_NAME_BYTES], char **why)
 	return 0;
 }
 
+/* Looks for the sign-in at an identity provider whose issuer is the URL: "status"
+ * shows it under that. */
+struct search {
+	struct listing listing; /* of all records */
+	const char *url, *profile;
+	char *name;
+	bool found;
+};
+
+static void search_next(struct search *s);
+
+static bool
+is_same(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static void
+on_candidate(const struct record *r, const char *why, void *arg)
+{
+	struct search *s = arg;
+	const char *name = s->listing.names[s->listing.next - 1];
+
+	(void)why; /* that it cannot be read is told when it is listed */
+	if (r != NULL && is_provider(r, name) && is_same(r->url, s->url) &&
+	    is_same(r->profile, s->profile)) {
+		s->found = true;
+		memcpy(s->name, name, strlen(name) + 1);
+		s->listing.next = s->listing.n;
+	}
+	search_next(s);
+}
+
+static void
+search_next(struct search *s)
+{
+	struct listing *l = &s->listing;
+
+	if (l->next == l->n)
+		loop_stop(l->loop, 0);
+	else
+		store_get(l->store, l->names[l->next++], on_candidate, s);
+}
+
+/* Sets name to that of the record of an identity provider at this URL, if no MCP
+ * server has a record under name. Runs the loop. Returns whether there is
+ * one. */
+static bool
+find_provider_name(struct loop *loop, struct store *store, const char *url,
+    const char *profile, char name[STORE_NAME_BYTES])
+{
+	struct search s = { .url = url, .profile = profile, .name = name };
+
+	if (store_stamp(store, name) != 0)
+		return false;
+	s.listing.loop = loop;
+	s.listing.store = store;
+	store_list(store, on_name, &s.listing);
+	search_next(&s);
+	loop_run(loop);
+	free(s.listing.names);
+	return s.found;
+}
+
 /* Tells that mcp-remote has tokens: for which servers, their names do not
  * say. */
 static void
@@ -348,8 +412,12 @@ account_status(const struct options *o, char **why)
 	}
 	if (*why == NULL &&
 	    (l.store = account_store(l.loop, o, (const char *const *)unset,
-		 false, why)) != NULL)
+		 false, why)) != NULL) {
+		if (l.only != NULL)
+			find_provider_name(l.loop, l.store, url.text,
+			    o->profile, only);
 		status = list_store(&l, o);
+	}
 	free(l.names);
 	free(folder);
 	url_free(&url);
@@ -617,60 +685,14 @@ find_peer(struct leaving *v)
 	free(why);
 }
 
-/* Looks for the sign-in at an identity provider whose issuer is the URL: "status"
- * shows it under that, and no MCP server has it. */
-struct search {
-	struct listing listing; /* of all records */
-	struct leaving *leaving;
-};
-
-static void search_next(struct search *s);
-
-static void
-on_candidate(const struct record *r, const char *why, void *arg)
-{
-	struct search *s = arg;
-	struct leaving *v = s->leaving;
-	const char *profile = v->account.options->profile;
-	const char *name = s->listing.names[s->listing.next - 1];
-
-	(void)why;
-	if (r != NULL && r->url != NULL && is_provider(r, name) &&
-	    strcmp(r->url, v->account.url.text) == 0 &&
-	    strcmp(r->profile != NULL ? r->profile : "",
-		profile != NULL ? profile : "") == 0) {
-		v->provider = true;
-		memcpy(v->name, name, strlen(name) + 1);
-		s->listing.next = s->listing.n;
-	}
-	search_next(s);
-}
-
-static void
-search_next(struct search *s)
-{
-	struct listing *l = &s->listing;
-
-	if (l->next == l->n)
-		loop_stop(l->loop, 0);
-	else
-		store_get(l->store, l->names[l->next++], on_candidate, s);
-}
-
+/* What the user calls by its URL may be an identity provider. */
 static void
 find_provider(struct leaving *v)
 {
 	struct account *a = &v->account;
-	struct search s = { .leaving = v };
 
-	if (store_stamp(a->store, v->name) != 0)
-		return;
-	s.listing.loop = a->loop;
-	s.listing.store = a->store;
-	store_list(a->store, on_name, &s.listing);
-	search_next(&s);
-	loop_run(a->loop);
-	free(s.listing.names);
+	v->provider = find_provider_name(a->loop, a->store, a->url.text,
+	    a->options->profile, v->name);
 	if (!v->provider)
 		return;
 	/* The user named it, wherever it is. */

@@ -320,6 +320,10 @@ class Commands(Case):
         for word in (one.url, two.url, self.idp.issuer, "ann@corp.example",
                      "identity provider"):
             self.assertIn(word, text)
+        status, out, err = self.command("status", self.idp.issuer)
+        self.assertEqual(status, 0)
+        self.assertIn("ann@corp.example", out.decode())
+        self.assertNotIn(one.url, out.decode())
         status, out, err = self.command("logout", one.url, *self.options(one))
         self.assertEqual(status, 0, err)
         self.assertIn(b"Signed out", out)
