@@ -16,8 +16,8 @@ enum {
 	LAST_S = 2      /* in the last seconds of these each exchange asks */
 };
 
-static const char no_ticket[] =
-    "it wants a Kerberos ticket: run kinit, and add --negotiate";
+static const char
+    no_ticket[] = "it wants a Kerberos ticket: run kinit, and add --negotiate";
 
 struct authorize {
 	struct loop *loop;
@@ -130,7 +130,8 @@ wants_ticket(const struct authorize *a, const struct facts *f)
 	struct challenge c;
 	bool wants;
 
-	if (!a->hints || f->status != 401 || f->stamp != 0)
+	if (!a->hints || f->status != 401 ||
+	    (a->oauth != NULL && f->stamp != 0))
 		return false;
 	challenge_parse(&c, f->challenge);
 	wants = challenge_wants_ticket(&c);

@@ -103,8 +103,8 @@ struct http_answer {
 	enum http_end end;
 	/* May the server have seen the request? false is certain. */
 	bool sent;
-	int status;         /* 0: there was no answer */
-	int proxy_status;   /* of a CONNECT, else 0 */
+	int status;       /* 0: there was no answer */
+	int proxy_status; /* of a CONNECT, else 0 */
 	/* For users, a clause; may be "". A 401 or 407 has one if it refused
 	 * the ticket of config.negotiate or config.proxy_negotiate. */
 	const char *why;

@@ -100,16 +100,16 @@ struct transfer {
 	long written_before; /* bytes that libcurl wrote before that, as it
 			      * counts them */
 	curl_off_t uploaded_before; /* bytes of a body likewise */
-	bool again;   /* after a 401 or 407 to a ticket the request may be
+	bool again;      /* after a 401 or 407 to a ticket the request may be
 		       * written once more */
 	char *no_ticket; /* why there is none, in the words of GSS-API; NULL:
 			  * nothing is known */
-	bool asks;    /* config.allow is asked: the URL is reached without a
+	bool asks;       /* config.allow is asked: the URL is reached without a
 			 * proxy */
-	bool denied;  /* config.allow refused an address */
-	bool let;     /* config.allow took an address */
-	bool opened;  /* a socket was opened for it */
-	bool reached; /* and closed again while it was connected */
+	bool denied;     /* config.allow refused an address */
+	bool let;        /* config.allow took an address */
+	bool opened;     /* a socket was opened for it */
+	bool reached;    /* and closed again while it was connected */
 	bool too_large;
 	struct way_notes *notes; /* of http_way; NULL: it is not watched */
 	char error[CURL_ERROR_SIZE];

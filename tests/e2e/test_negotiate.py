@@ -3,12 +3,10 @@
 """
 
 import os
-import re
 import socket
 import subprocess
 import time
 
-import authserver
 import kerberos
 import pace
 import support
@@ -25,15 +23,17 @@ class Guarded:
     each    every request needs a token; else one for each connection, as
             with IIS
     mutual  the answer has the server's token
+    persistent  the answer says that the connection is known
     """
 
     def __init__(self, case, server, name="127.0.0.1", keytab=None, each=True,
-                 mutual=True):
+                 mutual=True, persistent=False):
         self.verifier = kerberos.Verifier(REALM, name, keytab)
         case.addCleanup(self.verifier.close)
         self.server = server
         self.each = each
         self.mutual = mutual
+        self.persistent = persistent
         self.known = set()      # connections
         self.users = []
         self.refused = []
@@ -49,10 +49,14 @@ class Guarded:
             return True
         self.users.append(known[0])
         self.known.add(rx.conn)
+        heads = []
         if self.mutual:
+            heads.append(("WWW-Authenticate", "Negotiate " + known[1]))
+        if self.persistent:
+            heads.append(("Persistent-Auth", "true"))
+        if heads:
             tx.parts = lambda data, ctype, headers: type(tx).parts(
-                data, ctype, list(headers) +
-                [("WWW-Authenticate", "Negotiate " + known[1])])
+                data, ctype, list(headers) + heads)
         return False
 
 
@@ -77,8 +81,7 @@ class Tickets(support.Case):
 
 class Server(Tickets):
     def begin(self, url, *args, **kw):
-        p = self.splice(url, "--negotiate", *args, **kw)
-        return p
+        return self.splice(url, "--negotiate", *args, **kw)
 
     def refusal(self, server, env, *args):
         """The error that initialize gets."""
@@ -166,31 +169,42 @@ class Server(Tickets):
         self.assertEqual([len(r.json["params"]["arguments"]["text"])
                           for r in sent], [3000000])
 
-    def test_ticket_is_asked_for_again(self):
-        """A connection that the server has forgotten costs a second leg: the
-        body is sent again, and the call runs once."""
-        s, g = self.guarded(mutual=False)
-        first = []
-
-        def look(rx, tx):
-            if rx.rpc == "tools/call" and not first:
-                first.append(rx)
-                known = g.verifier.check(rx.get("Authorization"))
-                tx.text(401, "again", [("WWW-Authenticate",
-                                        "Negotiate " + known[1])])
-                return True
-            return g.look(rx, tx)
-
-        s.before = look
+    def forgotten(self, answer=None):
+        """A server that knows its connections, as IIS does, and forgets one:
+        what became of a call on it."""
+        s, g = self.guarded(each=False, persistent=True)
         p = self.begin(s, env=self.good)
         p.hello()
-        answer = p.tool()
-        if "error" in answer:
-            self.assertEqual(answer["error"]["data"]["ran"], "no")
-            self.assertEqual(s.seen("tools/call"), first)
-        else:
-            self.assertEqual(len(s.executed), 1)
+        self.assertIn("result", p.tool())
+        self.assertIsNone(s.seen("tools/call")[0].get("Authorization"))
+        g.known.clear()
+        if answer:
+            s.methods["tools/call"] = answer
+        p.send(call(7, text="x" * 300000))
+        answer = p.answer(7)
         p.finish()
+        first, second = s.seen("tools/call")[1:]
+        self.assertIsNone(first.get("Authorization"))
+        self.assertIsNotNone(second.get("Authorization"))
+        self.assertEqual(first.body, second.body)
+        self.assertEqual(len(s.executed), 2)
+        self.assertEqual(len(s.made), 1)
+        return answer
+
+    def test_second_leg(self):
+        """The server asks for the ticket: the body is sent again, and runs
+        once."""
+        self.assertIn("result", self.forgotten())
+
+    def test_second_leg_is_cut(self):
+        error = self.forgotten(lambda rx, tx: tx.cut())["error"]
+        self.assertEqual((error["data"]["reason"], error["data"]["ran"]),
+                         ("stream_lost", "maybe"))
+
+    def test_second_leg_is_refused(self):
+        error = self.forgotten(lambda rx, tx: tx.text(403, "no"))["error"]
+        self.assertEqual((error["data"]["reason"], error["data"]["ran"]),
+                         ("auth_failed", "no"))
 
     def test_cut_after_the_ticket(self):
         """A call that was cut off may have run, as without a ticket."""

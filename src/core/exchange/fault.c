@@ -276,8 +276,8 @@ of_status(const struct facts *facts, struct fault_args *args, struct buf *words)
 			args->reason_of = FAULT_401;
 		return FAULT_REFUSED;
 	}
-	if (status == 407 && facts->why.n > 0) {
-		args->remedy = facts->remedy;
+	if (status == 407 && facts->remedy.n > 0) {
+		args->remedy = facts->remedy; /* the transport knows more */
 		return FAULT_PROXY;
 	}
 	if (!page && (status == 404 || status == 405))

@@ -23,6 +23,7 @@ static struct authorize *authorize;
 static const struct credentials *now; /* of authorize */
 static unsigned ready, final;         /* answers so far */
 static char why[256];                 /* of the latest final one */
+static const char *challenge;         /* of the next refusal */
 
 static void
 on_ready(uint64_t ticket, void *arg)
@@ -67,6 +68,7 @@ setup(void)
 	ck_assert_ptr_nonnull(loop);
 	store = NULL;
 	authorize = NULL;
+	challenge = NULL;
 	ready = final = 0;
 }
 
@@ -121,6 +123,7 @@ refuse(uint64_t ticket, uint64_t stamp, unsigned refusals)
 	struct facts f = { .status = 401, .sent = true };
 
 	f.stamp = stamp;
+	f.challenge = span_of(challenge);
 	f.refusals = refusals;
 	authorize_refused(authorize, ticket, &f, span_of(NULL));
 }
@@ -138,6 +141,33 @@ START_TEST(given_and_refused)
 		{ { "A: b", NULL }, "(NULL)" },
 	};
 
+	make(cases[_i].headers, NULL, NULL);
+	authorize_ask(authorize, 1, false);
+	refuse(1, now->stamp, 0);
+	ck_assert_uint_eq(final, 1);
+	ck_assert_str_eq(why, cases[_i].why);
+}
+END_TEST
+
+/* A server that wants a Kerberos ticket and no token is told of by the option
+ * that is missing, unless a credential was given. */
+START_TEST(ticket_is_wanted)
+{
+	static const char missing[] =
+	    "it wants a Kerberos ticket: run kinit, and add --negotiate";
+	static const struct {
+		const char *const headers[2], *challenge, *why;
+	} cases[] = {
+		{ { NULL }, "Negotiate", missing },
+		{ { "A: b", NULL }, "NTLM", missing },
+		{ { NULL }, "Basic realm=\"x\", negotiate", missing },
+		{ { NULL }, "Negotiate, Bearer", "(NULL)" },
+		{ { NULL }, "Basic realm=\"Negotiate\"", "(NULL)" },
+		{ { "Authorization: Basic x", NULL }, "Negotiate",
+		    "the Authorization header of -H is wrong or has expired" },
+	};
+
+	challenge = cases[_i].challenge;
 	make(cases[_i].headers, NULL, NULL);
 	authorize_ask(authorize, 1, false);
 	refuse(1, now->stamp, 0);
@@ -406,6 +436,7 @@ main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, given_alone);
 	tcase_add_loop_test(t, given_and_refused, 0, 2);
+	tcase_add_loop_test(t, ticket_is_wanted, 0, 6);
 	tcase_add_test(t, helper_without_an_end);
 	tcase_add_test(t, helper_that_is_almost_over);
 	tcase_add_test(t, helper_runs_again);

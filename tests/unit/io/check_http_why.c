@@ -7,22 +7,19 @@
 
 #include "unit/unit.h"
 
-static const struct http_config plain = { .connect_timeout_ms = 10000 },
-				with_cert = { .cert = "me.pem" },
-				with_cacert = { .cacert = "ca.pem" },
-				with_extra = { .cacert = "ca.pem",
-					.cacert_extra = "more.pem",
-					.node_insecure = true },
-				with_socket = { .unix_socket = "/run/s" },
-				with_user = { .proxy_user = "me:secret",
-					.proxies = { { NULL, NULL },
-					    { "http://p:1", "--proxy" } } },
-				with_ticket = { .proxy_negotiate = true,
-					.proxies = { { NULL, NULL },
-					    { "http://p:1", "--proxy" } } },
-				with_proxy = { .connect_timeout_ms = 10000,
-					.proxies = { { NULL, NULL },
-					    { "http://p:1", "https_proxy" } } };
+static const struct http_config
+    plain = { .connect_timeout_ms = 10000 },
+    with_cert = { .cert = "me.pem" }, with_cacert = { .cacert = "ca.pem" },
+    with_extra = { .cacert = "ca.pem",
+	    .cacert_extra = "more.pem",
+	    .node_insecure = true },
+    with_socket = { .unix_socket = "/run/s" },
+    with_user = { .proxy_user = "me:secret",
+	    .proxies = { { NULL, NULL }, { "http://p:1", "--proxy" } } },
+    with_ticket = { .proxy_negotiate = true,
+	    .proxies = { { NULL, NULL }, { "http://p:1", "--proxy" } } },
+    with_proxy = { .connect_timeout_ms = 10000,
+	    .proxies = { { NULL, NULL }, { "http://p:1", "https_proxy" } } };
 
 static struct curl_slist subject = { (char[]){ "Subject:CN = one" }, NULL },
 			 names = { (char[]){

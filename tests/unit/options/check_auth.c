@@ -199,6 +199,15 @@ static const struct refused_case refused_cases[] = {
 	    TWO("--auth-command", "--netrc-file") },
 	{ "-H|authorization:x|--netrc-file|/n|" URL,
 	    TWO("--netrc-file", "an Authorization header") },
+	{ "--negotiate|--bearer-env|T|" URL,
+	    TWO("--bearer-env", "--negotiate") },
+	{ "--auth-command|c|--negotiate|" URL,
+	    TWO("--auth-command", "--negotiate") },
+	{ "--negotiate|-H|Authorization: x|" URL,
+	    TWO("--negotiate", "an Authorization header") },
+	{ "--negotiate|--auth|device|" URL,
+	    "--auth device and --negotiate contradict each other; leave one of "
+	    "them out" },
 	{ "--bearer-file|/f|--oauth2Bearer|x|" URL,
 	    TWO("--bearer-file", "an Authorization header") },
 	{ "--auth|oauth|-H|Authorization: x|" URL,
@@ -215,7 +224,7 @@ static const struct refused_case refused_cases[] = {
 	    "other; leave one of them out" },
 	{ "--auth|static|" URL,
 	    "--auth static needs a credential; add --bearer-env VAR, "
-	    "--bearer-file FILE, --auth-command CMD or a header" },
+	    "--bearer-file FILE, --auth-command CMD, --negotiate or a header" },
 	{ "--client-credentials|" URL,
 	    "--auth client-credentials needs a client; add --client-id ID "
 	    "and --client-secret-file FILE" },
