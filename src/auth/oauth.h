@@ -25,7 +25,8 @@ struct oauth_config {
 			      * word), and its words, NULL-ended */
 	const char *const *login_process;
 	const char *const *argv; /* options for the login process, NULL-ended */
-	bool alone;              /* tokens can always be had without the user */
+	bool alone;              /* tokens can be had without the user, until a
+				  * login process says that they cannot */
 	bool asks_nobody;        /* no login process may ask the user */
 	bool use_id_token;
 	/* The address of the MCP server decides which authorization servers may

@@ -7,7 +7,7 @@
 
 #include "login/client_messages.h"
 
-enum { MARGIN_S = 60 };
+enum { MARGIN_S = 30 };
 
 int64_t
 id_token_end(const struct record *r)

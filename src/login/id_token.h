@@ -11,7 +11,7 @@
 /* When the ID token of the record ends, s since 1970; 0: there is none, or it
  * does not say. */
 int64_t id_token_end(const struct record *r);
-/* Is there one, and is it good for another minute? now is s since 1970. */
+/* Is there one, and is it good for the time of an exchange? now is s since 1970. */
 bool id_token_usable(const struct record *r, int64_t now);
 /* Why the ID token that doc, the answer of the token endpoint, brought into the
  * record is not used: it is missing, of another issuer or for another client.

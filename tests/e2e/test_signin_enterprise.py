@@ -169,10 +169,7 @@ class SignIn(Case):
 
     def test_renewal(self):
         """The provider's refresh token gets the next ID token."""
-        self.idp.id_life = 30       # less than the minute that it must last
         m = self.site()
-        with self.idp.lock:
-            self.idp.id_life = 65
         p = self.begin(m)
         self.works(p, m)
         self.edit(self.idp.issuer, id_token=self.idp.id_token(
@@ -284,6 +281,20 @@ class SignIn(Case):
             f.write(self.idp.id_token("other"))
         self.refused(m, "invalid_grant", args=("--idp-token-file", where))
         self.signed_in(authorize=0)
+
+    def test_id_tokens_that_live_too_short(self):
+        """A sign-in does not help: there is no second one."""
+        self.idp.id_life = 5
+        m = self.site()
+        self.refused(m, "identity provider")
+        self.signed_in(exchanges=0)
+
+    def test_without_a_store(self):
+        m = self.site()
+        p = self.begin(m, env={"HOME": None})
+        self.works(p, m)
+        self.works(p, m)
+        self.signed_in(exchanges=1)
 
     def test_key(self):
         """Our proof at the provider is signed for the provider."""
