@@ -126,6 +126,19 @@ START_TEST(plain_http_by_proxy)
 }
 END_TEST
 
+/* Is this libcurl without GSS-API, and refused for that? */
+static bool
+cannot_negotiate(const struct http_config *config)
+{
+	struct loop *l = loop_new();
+	const char *why = NULL;
+	struct http *h = http_new(l, config, &why);
+
+	http_free(h);
+	loop_free(l);
+	return h == NULL && strstr(why, "without GSS-API") != NULL;
+}
+
 /* Without credentials to give, libcurl either gives up at the 407 or asks
  * again; the request is counted once by a proxy that forwards, and head comes
  * once in any case. */
@@ -140,6 +153,10 @@ START_TEST(negotiate_gives_one_head)
 	snprintf(url, sizeof url, "http://127.0.0.1:%d", s->port);
 	config.proxy = url;
 	config.proxy_negotiate = true;
+	if (cannot_negotiate(&config)) {
+		server_free(s);
+		return;
+	}
 	c = client_with(&config);
 	post(&k, c, "http://nothing.test/", "{}");
 	ck_assert_int_le(k.heads, 1);

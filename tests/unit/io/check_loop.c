@@ -46,22 +46,34 @@ goes_on(clockid_t id)
 #endif
 }
 
+/* The system's, which a static program has no second function for. */
+static int
+real_clock(clockid_t id, struct timespec *ts)
+{
+	static int (*real)(clockid_t, struct timespec *);
+
+	if (real == NULL)
+		*(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
+#ifdef SYS_clock_gettime
+	if (real == NULL)
+		return (int)syscall(SYS_clock_gettime, id, ts);
+#endif
+	return real(id, ts);
+}
+
 /* The loop's and libevent's, instead of the system's. With held_up we were
  * not let run for so long right before a clock that goes on was read. */
 int
 clock_gettime(clockid_t id, struct timespec *ts)
 {
-	static int (*real)(clockid_t, struct timespec *);
 	int64_t off;
 
-	if (real == NULL)
-		*(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
 	if (goes_on(id)) {
 		looks++;
 		ahead += held_up;
 		held_up = 0;
 	}
-	if (real(id, ts) == -1)
+	if (real_clock(id, ts) == -1)
 		return -1;
 	off = ahead + (goes_on(id) ? slept : 0);
 	ts->tv_sec += (time_t)(off / 1000);
