@@ -238,7 +238,7 @@ END_TEST
 /* A file that claims a terabyte is read up to the bound only. */
 START_TEST(read_head)
 {
-	char head[4] = "....";
+	char head[4] = { '.', '.', '.', '.' };
 	int fd;
 
 	home_put("own/f", "abcdef", 6, 0600);
