@@ -7,6 +7,7 @@
  * streams, mirrored headers and their checks, status codes) is done here;
  * what a message says is not.
  */
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -390,4 +391,19 @@ export async function start_shim(url) {
             ended.push(splice.end());
         return Promise.all(ended);
     } };
+}
+
+/* One scenario gives a client that it introduces 600 ms in all; it shall find
+ * its mcpsplice running. */
+export async function warm_up(url) {
+    const response = await fetch(url, { method: 'POST',
+        headers: { 'mcp-protocol-version': '2026-07-28',
+            'mcp-method': 'server/discover' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1,
+            method: 'server/discover', params: { _meta: {
+                'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+                'io.modelcontextprotocol/clientCapabilities':
+                    { elicitation: {} } } } }) });
+
+    assert.ok((await response.json()).result);
 }

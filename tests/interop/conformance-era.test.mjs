@@ -8,20 +8,16 @@
  * that this file does not know is an error.
  */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { start_server } from './conformance-era-server.mjs';
-import { start_shim } from './conformance-era-shim.mjs';
+import { start_shim, warm_up } from './conformance-era-shim.mjs';
+import { is_bad, results, run_suite, with_folder } from
+    './conformance-suite.mjs';
 
-const require = createRequire(import.meta.url);
-const suite = path.join(path.dirname(require.resolve(
-    '@modelcontextprotocol/conformance/package.json')), 'dist/index.js');
 const client = fileURLToPath(
     new URL('./conformance-era-client.mjs', import.meta.url));
 
@@ -147,28 +143,6 @@ const extensions = {
         'tasks-mrtr-composition'],
 };
 
-function run_suite(args) {
-    return new Promise((resolve) => {
-        execFile(process.execPath, [suite, ...args],
-            { maxBuffer: 1 << 26 },
-            (error, stdout, stderr) => resolve({
-                code: error ? error.code : 0,
-                stdout,
-                output: stdout + stderr,
-            }));
-    });
-}
-
-async function with_folder(run) {
-    const dir = mkdtempSync(path.join(tmpdir(), 'mcpsplice-conformance-'));
-
-    try {
-        return await run(dir);
-    } finally {
-        rmSync(dir, { recursive: true, force: true });
-    }
-}
-
 /* What the suite lists: each scenario with the revisions it names. */
 async function listed(what) {
     const { stdout } = await run_suite(['list', `--${what}`]);
@@ -177,7 +151,6 @@ async function listed(what) {
         ([, name, at]) => [name, at.split(',')]));
 }
 
-const is_bad = (check) => ['FAILURE', 'WARNING'].includes(check.status);
 const by_status = (checks, status) =>
     checks.filter((c) => c.status === status);
 
@@ -208,12 +181,12 @@ function run_client(name, at, way) {
         const { code, output } = await run_suite(['client', '--command',
             command.join(' '), '--scenario', name, '--spec-version', at,
             '--timeout', '30000', '-o', dir]);
-        const [results] = globSync(path.join(dir, '*'));
+        const result = results(dir).get(name);
 
-        assert.ok(results, output);
-        const read = (file) => readFileSync(path.join(results, file), 'utf8');
-        check_client(JSON.parse(read('checks.json')), name, way,
-            read('stderr.txt'));
+        assert.ok(result, output);
+        const read = (file) => readFileSync(path.join(result.folder, file),
+            'utf8');
+        check_client(result.checks, name, way, read('stderr.txt'));
         assert.equal(read('stdout.txt'), 'done\n', read('stderr.txt'));
         assert.equal(code, expected_failures[`${name} ${way}`] ? 1 : 0,
             output);
@@ -226,11 +199,8 @@ function ends(dir) {
     const all = {};
     const words = [];
 
-    for (const file of globSync(path.join(dir, '*', 'checks.json'))) {
-        const [, scenario] = /^server-(.+)-\d{4}-\d\d-\d\dT/.exec(
-            path.basename(path.dirname(file)));
-        const checks = JSON.parse(readFileSync(file)).filter(
-            (c) => c.status !== 'INFO');
+    for (const [scenario, { checks: made }] of results(dir)) {
+        const checks = made.filter((c) => c.status !== 'INFO');
 
         all[scenario] = checks.map((c) => `${c.status} ${c.id}`).sort();
         words.push(...checks.filter(is_bad).map((c) =>
@@ -287,21 +257,6 @@ function base_line(at) {
     if (!base_lines.has(at))
         base_lines.set(at, run_direct(at));
     return base_lines.get(at);
-}
-
-/* One scenario gives a client that it introduces 600 ms in all; it shall find
- * its mcpsplice running. */
-async function warm_up(url) {
-    const response = await fetch(url, { method: 'POST',
-        headers: { 'mcp-protocol-version': MODERN,
-            'mcp-method': 'server/discover' },
-        body: JSON.stringify({ jsonrpc: '2.0', id: 1,
-            method: 'server/discover', params: { _meta: {
-                'io.modelcontextprotocol/protocolVersion': MODERN,
-                'io.modelcontextprotocol/clientCapabilities':
-                    { elicitation: {} } } } }) });
-
-    assert.ok((await response.json()).result);
 }
 
 async function check_servers(at, only) {

@@ -5,17 +5,11 @@
  * is known for.
  */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { is_bad, results, run_suite, with_folder } from
+    './conformance-suite.mjs';
 
-const require = createRequire(import.meta.url);
-const suite = path.join(path.dirname(require.resolve(
-    '@modelcontextprotocol/conformance/package.json')), 'dist/index.js');
 const client = fileURLToPath(
     new URL('./conformance-client.mjs', import.meta.url));
 
@@ -36,43 +30,20 @@ const scenarios = {
     ],
 };
 
-function run_suite(way, scenario, dir) {
-    const command = `"${process.execPath}" "${client}" ${way}`;
-
-    return new Promise((resolve) => {
-        execFile(process.execPath, [suite, 'client', '--command', command,
+function check_scenario(way, scenario) {
+    return with_folder(async (dir) => {
+        const { code, output } = await run_suite(['client', '--command',
+            `"${process.execPath}" "${client}" ${way}`,
             '--scenario', scenario, '--spec-version', '2025-11-25',
-            '--timeout', '20000', '-o', dir],
-            (error, stdout, stderr) => resolve({
-                code: error ? error.code : 0,
-                output: stdout + stderr,
-            }));
-    });
-}
+            '--timeout', '20000', '-o', dir]);
+        const { checks } = results(dir).get(scenario);
 
-function read_checks(dir) {
-    const [name] = readdirSync(dir);
-
-    return JSON.parse(readFileSync(path.join(dir, name, 'checks.json')));
-}
-
-async function check_scenario(way, scenario) {
-    const dir = mkdtempSync(path.join(tmpdir(), 'mcpsplice-conformance-'));
-
-    try {
-        const { code, output } = await run_suite(way, scenario, dir);
-        const checks = read_checks(dir);
-        const bad = checks.filter((c) =>
-            c.status === 'FAILURE' || c.status === 'WARNING');
-
-        assert.deepEqual(bad, [], output);
+        assert.deepEqual(checks.filter(is_bad), [], output);
         for (const id of scenarios[scenario])
             assert.equal(checks.find((c) => c.id === id)?.status,
                 'SUCCESS', `${id}\n${output}`);
         assert.equal(code, 0, output);
-    } finally {
-        rmSync(dir, { recursive: true, force: true });
-    }
+    });
 }
 
 for (const way of ['direct', 'mcpsplice'])

@@ -57,11 +57,13 @@ mkdir -p "$INTEROP_HOME"
 export INTEROP_HOME
 NPM_PACK=$srcdir/../../contrib/npm/pack
 export NPM_PACK
+README=$srcdir/../../README
+export README
 
 PATH=$work/node_modules/.bin:$PATH
 export PATH
 exec "$node" --test --test-reporter=spec --test-concurrency=2 \
 	--test-timeout=300000 --test-force-exit "$@" \
-	forget.test.mjs auth.test.mjs conformance.test.mjs \
-	conformance-era.test.mjs everything.test.mjs session.test.mjs \
-	matrix.test.mjs mcpb.test.mjs npm.test.mjs
+	requirements.test.mjs forget.test.mjs auth.test.mjs \
+	conformance.test.mjs conformance-era.test.mjs everything.test.mjs \
+	session.test.mjs matrix.test.mjs mcpb.test.mjs npm.test.mjs
