@@ -13,7 +13,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { later } from './conformance-later.mjs';
 
 const require = createRequire(import.meta.url);
 const suite = path.join(path.dirname(require.resolve(

@@ -14,7 +14,6 @@ import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { start_server } from './conformance-era-server.mjs';
 import { start_shim, warm_up } from './conformance-era-shim.mjs';
-import { later } from './conformance-later.mjs';
 import { is_bad, results, run_suite, version, with_folder } from
     './conformance-suite.mjs';
 
@@ -49,8 +48,6 @@ const tasks = ['tasks-lifecycle', 'tasks-capability-negotiation',
  * the server as it is (see expected_failures in conformance-era.test.mjs) and
  * so lacks what these want of each request. */
 const spoiled = ['request-metadata', 'http-standard-headers'];
-
-const not_done = later.map((name) => `auth/${name}`);
 
 /* The scenarios of one leg, "client" or "server": those that are required and
  * those that are run and reported only. */
@@ -193,10 +190,10 @@ test('conformance: requirements: README has the figures', () => {
 describe('conformance: requirements', { timeout: LIMIT_MS }, () => {
     for (const [at, era] of [[LEGACY, 'legacy'], [MODERN, 'modern']])
         test(`clients of ${at}`, async () => check_leg(at, 'client',
-            await run_clients(at, era), not_done, figures[at].client));
+            await run_clients(at, era), [], figures[at].client));
     test(`clients of ${LEGACY}, translated to ${MODERN}`, async () =>
         check_leg(MODERN, 'client', await run_clients(MODERN, 'legacy'),
-            [...not_done, ...spoiled], figures.translated));
+            spoiled, figures.translated));
     for (const [at, unmet] of [[LEGACY, []], [MODERN, tasks]])
         test(`servers of ${at}`, async () => check_leg(at, 'server',
             await run_servers(at), unmet, figures[at].server));
