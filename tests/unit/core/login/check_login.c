@@ -20,7 +20,7 @@ enum { LOGINS = 20000, INPUTS = 400 };
 	    CAME_DEAD_GRANT, CAME_DEAD_CLIENT, CAME_PENDING, CAME_SLOW_DOWN,   \
 	    CAME_TRANSIENT, CAME_REFUSED, LAST
 #define ASKED CAME_IMPOSSIBLE, CAME_UNREADY, CAME_REFUSED
-static const enum login_outcome may_come[DO_TIMEOUT][13] = {
+static const enum login_outcome may_come[DO_TIMEOUT][16] = {
 	[DO_WAIT] = { CAME_TIME, LAST },
 	[DO_LOAD] = { CAME_LOADED, CAME_LOADED, CAME_LOADED, CAME_BROKEN,
 	    LAST },
@@ -46,7 +46,8 @@ static const enum login_outcome may_come[DO_TIMEOUT][13] = {
 	[DO_REGISTER_BY_NAME] = { CAME_REGISTERED, CAME_NO_DOCUMENT, ASKED,
 	    LAST },
 	[DO_REFRESH] = { CAME_LOST, POSTED },
-	[DO_CREDENTIALS] = { POSTED },
+	[DO_CREDENTIALS] = { CAME_TIME, CAME_NO_IDENTITY, CAME_NOT_NOW,
+	    CAME_BROKEN, POSTED },
 	[DO_AUTHORIZE] = { CAME_DONE, CAME_DONE, CAME_UNABLE, LAST },
 	[DO_OPEN] = { CAME_DONE, LAST },
 	[DO_EXCHANGE] = { POSTED },
@@ -241,6 +242,8 @@ any_login(uint64_t seed)
 		.client_document = any_of(&x, 4) == 0,
 		.issuer_given = maybe(&x),
 		.has_browser = maybe(&x),
+		.assertion = maybe(&x),
+		.device_first = maybe(&x),
 		.timeout_ms = 300000,
 		.host = "mcp.test",
 	};
