@@ -28,6 +28,7 @@
 #include "io/pipes.h"
 #include "io/route.h"
 #include "io/url.h"
+#include "login/denial.h"
 #include "options/identity.h"
 #include "transport/streamable.h"
 
@@ -170,6 +171,18 @@ act_check_peers(struct proxy *p)
 	input(p, &in);
 }
 
+/* What the server says of its refusal is for the client, too. */
+static void
+tell_denial(struct proxy *p, const struct event *a)
+{
+	struct buf denial;
+
+	buf_init(&denial, 0);
+	denial_json(a->facts->challenge, &denial);
+	streamable_denied(p->streamable, a->ticket, buf_span(&denial));
+	buf_free(&denial);
+}
+
 static void
 act(struct proxy *p, const struct event *a)
 {
@@ -183,6 +196,7 @@ act(struct proxy *p, const struct event *a)
 		streamable_abort(p->streamable, a->ticket);
 		break;
 	case ACTION_AUTHORIZE:
+		tell_denial(p, a);
 		authorize_refused(p->authorize, a->ticket, a->facts,
 		    a->session);
 		break;

@@ -26,6 +26,7 @@
 #include "base/log.h"
 #include "login/assertion.h"
 #include "login/challenge.h"
+#include "login/denial.h"
 #include "login/dpop.h"
 
 enum {
@@ -860,6 +861,20 @@ settle_proof(struct oauth *o, const struct waiter *w, const struct challenge *c,
 	return true;
 }
 
+/* The token is not the reason, so another one does not help. */
+static bool
+settle_denial(struct oauth *o, const struct waiter *w,
+    const struct challenge *c)
+{
+	struct buf why;
+
+	buf_init(&why, 0);
+	denial_say(c, &why);
+	refusal_final(o, w, buf_str(&why), false);
+	buf_free(&why);
+	return true;
+}
+
 /* The token is what is refused, or its scopes. */
 static bool
 settle_token(struct oauth *o, const struct waiter *w, const struct challenge *c)
@@ -873,6 +888,8 @@ settle_token(struct oauth *o, const struct waiter *w, const struct challenge *c)
 		credentials_ready(o, w);
 		return true;
 	}
+	if (is_denied(f) && f->stamp != 0 && denial_stands(c))
+		return settle_denial(o, w, c);
 	if (!is_denied(f) && !is_error(o, c, "invalid_token"))
 		return settle_expired(o, w);
 	/* Some servers answer an expired token with 403. */

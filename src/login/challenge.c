@@ -149,6 +149,11 @@ member(struct challenge *c, enum owner owner, struct span name)
 		{ "error", dpop ? &c->dpop_error : &c->error },
 		{ "error_description", &c->error_description },
 		{ "algs", dpop ? &c->algs : NULL },
+		{ "error_uri", &c->error_uri },
+		{ "acr_values", &c->acr_values },
+		{ "max_age", &c->max_age },
+		{ "authorization_details", &c->authorization_details },
+		{ "claims", &c->claims },
 	};
 	size_t i;
 
@@ -311,6 +316,11 @@ challenge_free(struct challenge *c)
 	free(c->error_description);
 	free(c->dpop_error);
 	free(c->algs);
+	free(c->error_uri);
+	free(c->acr_values);
+	free(c->max_age);
+	free(c->authorization_details);
+	free(c->claims);
 	free(c->schemes);
 	memset(c, 0, sizeof *c);
 }

@@ -16,6 +16,9 @@ struct challenge {
 	/* of one of them; which one counts is told by challenge_error */
 	char *error, *dpop_error;
 	char *algs; /* of DPoP */
+	/* RFC 6750 section 3; RFC 9470 section 3; RFC 9396 section 2, where
+	 * servers put it here; Microsoft's claims challenge */
+	char *error_uri, *acr_values, *max_age, *authorization_details, *claims;
 	/* schemes that were offered instead, for people: "Basic, Negotiate";
 	 * NULL when there is no challenge at all */
 	char *schemes;

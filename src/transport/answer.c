@@ -10,6 +10,8 @@
 
 #include "base/bounds.h"
 #include "base/log.h"
+#include "core/wire/edit.h"
+#include "core/wire/json.h"
 #include "core/wire/msg.h"
 #include "io/loop.h"
 #include "transport/ending.h"
@@ -391,6 +393,29 @@ ask_again(struct exchange *t)
 	return true;
 }
 
+/* Puts the challenge into the server's own error, whose client sees no headers.
+ * What the server has there stays. */
+static void
+add_denial(const struct exchange *t, struct frame **body)
+{
+	struct edit edit = { .key = "challenge" };
+	struct span data = json_get((*body)->error, "data");
+	struct frame *edited;
+	struct buf b;
+
+	if ((*body)->kind != FRAME_ERROR || (data.n > 0 && data.p[0] != '{') ||
+	    json_get(data, edit.key).n > 0)
+		return;
+	buf_init(&b, 0);
+	edit.value = buf_span(&t->denial);
+	edit_object(&b, data, &edit, 1);
+	edit = (struct edit){ .key = "data", .value = buf_span(&b) };
+	edited = edit_part(*body, "error", (*body)->error, &edit, 1);
+	buf_free(&b);
+	frame_unref(*body);
+	*body = edited;
+}
+
 /* Reports the end of the exchange. */
 void
 answer_conclude(struct exchange *t)
@@ -401,6 +426,8 @@ answer_conclude(struct exchange *t)
 	t->head_due = t->head_due || t->refused;
 	if (t->sse == NULL && t->facts.ending == ENDING_COMPLETE)
 		body = take_body(t);
+	if (body != NULL && t->denial.n > 0)
+		add_denial(t, &body);
 	exchange_end(t, body);
 	frame_unref(body);
 }

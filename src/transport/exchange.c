@@ -38,6 +38,7 @@ exchange_clear_answer(struct exchange *t)
 	t->sse = NULL;
 	buf_free(&t->answer);
 	buf_free(&t->challenge);
+	buf_free(&t->denial);
 	free(t->session_given);
 	free(t->location);
 	free(t->why);

@@ -51,6 +51,7 @@ struct exchange {
 	struct facts facts;
 	char *session_given, *location, *why;
 	struct buf challenge;
+	struct buf denial; /* what the challenge says, as JSON */
 };
 
 struct streamable {

@@ -109,6 +109,18 @@ streamable_refusal_final(struct streamable *u, uint64_t ticket, const char *why,
 }
 
 void
+streamable_denied(struct streamable *u, uint64_t ticket, struct span denial)
+{
+	struct exchange *t = exchange_find(u, ticket);
+
+	if (t == NULL || !t->waits)
+		return;
+	buf_reset(&t->denial);
+	buf_addspan(&t->denial, denial);
+	t->facts.denial = buf_span(&t->denial);
+}
+
+void
 streamable_abort(struct streamable *u, uint64_t ticket)
 {
 	struct exchange *t = exchange_find(u, ticket);

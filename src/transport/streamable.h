@@ -60,6 +60,11 @@ struct streamable *streamable_new(struct loop *l, struct http *h,
 void streamable_send(struct streamable *u, const struct order *order);
 /* Sends the request with the credentials of the config, whatever their time. */
 void streamable_credentials_ready(struct streamable *u, uint64_t ticket);
+/* What the challenge of a refusal says, as a JSON object (n 0: nothing): it goes
+ * to the client with the error, if the refusal turns out to be the answer. Only
+ * between INPUT_REFUSED and its answer. */
+void streamable_denied(struct streamable *u, uint64_t ticket,
+    struct span denial);
 /* There are no other credentials: the refusal is the answer, or the request is
  * not sent at all (ENDING_DENIED). why replaces what is known about it, unless
  * it is NULL; credentials_known_good: the credentials were accepted before, in

@@ -106,9 +106,11 @@ class Realm:
         # the KDC knows a key that the service does not have
         self.admin("addprinc -randkey HTTP/other")
         self.admin("ktadd -k %s HTTP/other" % self.keytab("other"))
+        # ends with the pipe, however this process ends
         self.kdc = subprocess.Popen(
-            [program("krb5kdc"), "-n", "-P", self.file("kdc.pid")],
-            env=self.env, stdin=subprocess.DEVNULL,
+            ["sh", "-c", '"$@" & cat; kill $!', "kdc", program("krb5kdc"),
+             "-n", "-P", self.file("kdc.pid")],
+            env=self.env, stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         limit = pace.Limit(20)
         while True:
@@ -121,7 +123,7 @@ class Realm:
                 time.sleep(0.02)
 
     def close(self):
-        self.kdc.terminate()
+        self.kdc.stdin.close()
         self.kdc.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 

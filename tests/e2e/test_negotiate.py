@@ -500,7 +500,4 @@ http_access deny all
 
 
 if __name__ == "__main__":
-    try:
-        test_tls.main()
-    finally:
-        REALM.close()
+    test_tls.main(after=REALM.close)

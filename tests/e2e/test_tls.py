@@ -424,8 +424,8 @@ class Tls(support.Case):
         p.finish()
 
 
-def main():
-    """Runs the calling file's cases with certificates at hand."""
+def main(after=lambda: None):
+    """Runs the calling file's cases with certificates at hand, then after()."""
     if not shutil.which("openssl"):
         sys.stderr.write("no openssl command\n")
         sys.exit(77)
@@ -433,7 +433,7 @@ def main():
     prepare(folder)
     # One case at a time: a descriptor that is closed under a thread still in
     # the TLS library would be another case's when it is opened again.
-    support.main(workers=1, after=lambda: shutil.rmtree(folder))
+    support.main(workers=1, after=lambda: (shutil.rmtree(folder), after()))
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
 /*
  * WWW-Authenticate, any bytes: without a challenge of ours there are no
- * parameters, those that are there are clean, and one more challenge behind
- * changes nothing in the first.
+ * parameters, those that are there are clean, one more challenge behind changes
+ * nothing in the first, and what is told of it is JSON.
  */
 #include "config.h"
 
 #include "base/bounds.h"
-#include "login/challenge.h"
+#include "core/wire/json.h"
+#include "login/denial.h"
 
 #include "fuzz/fuzz.h"
 
@@ -51,6 +52,27 @@ joined(const struct challenge *c, struct span value)
 	buf_free(&b);
 }
 
+/* What is told of it is one JSON object, and printable. */
+static void
+said(const struct challenge *c, struct span value)
+{
+	struct buf b;
+	size_t i;
+
+	buf_init(&b, 0);
+	denial_json(value, &b);
+	FUZZ_CHECK(b.n == 0 ||
+	    json_check(buf_span(&b), 2, NULL, NULL, NULL) == JSON_OK);
+	FUZZ_CHECK(b.n == 0 || ((c->bearer || c->dpop) && b.p[0] == '{'));
+	FUZZ_CHECK(c->error == NULL || b.n > 0);
+	buf_reset(&b);
+	if (c->bearer && c->error != NULL)
+		denial_say(c, &b);
+	for (i = 0; i < b.n; i++)
+		FUZZ_CHECK(b.p[i] >= ' ' && b.p[i] <= '~');
+	buf_free(&b);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -69,6 +91,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	clean(c.error);
 	clean(c.error_description);
 	clean(c.schemes);
+	clean(c.error_uri);
+	clean(c.acr_values);
+	clean(c.max_age);
+	clean(c.authorization_details);
+	clean(c.claims);
+	said(&c, value);
 	challenge_free(&c);
 	return 0;
 }

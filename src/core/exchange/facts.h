@@ -48,6 +48,8 @@ struct facts {
 				    * users */
 	struct span remedy; /* what to do, a sentence without its full stop */
 	struct span challenge; /* WWW-Authenticate of a 4xx */
+	struct span denial;    /* what it says beyond "a token is wanted", as a
+				* JSON object; n 0: nothing */
 	uint64_t stamp;    /* of the credentials that the request was sent with;
 			    * 0: there was no token */
 	unsigned refusals; /* so many credentials were refused before, for this

@@ -133,6 +133,10 @@ add_data(struct buf *data, const char *reason, const struct fault_args *args)
 	if (args->retry_after_ms > 0)
 		buf_addf(data, ",\"retryAfter\":%lld",
 		    (long long)((args->retry_after_ms + 999) / 1000));
+	if (args->challenge.n > 0) {
+		buf_adds(data, ",\"challenge\":");
+		buf_addspan(data, args->challenge);
+	}
 	if (args->refusal != NULL && args->refusal->error.n > 0 &&
 	    args->refusal->error.n <= BOUND_ERROR_SHOWN_BYTES) {
 		buf_adds(data, ",\"server\":");
@@ -333,6 +337,7 @@ fault_from_facts(const struct frame *request, const struct facts *facts,
 		.size = facts->size,
 		.status = facts->status,
 		.retry_after_ms = facts->retry_after_ms,
+		.challenge = facts->denial,
 		.refusal = refusal };
 	struct buf words;
 	struct frame *f;
@@ -374,6 +379,7 @@ fault_undelivered(const struct frame *request, const struct facts *facts,
 		return fault_make(FAULT_ASKER_FORGOTTEN, &args);
 	args.reason_of = undelivered_reason(facts);
 	args.status = facts->status;
+	args.challenge = facts->denial;
 	args.sent = facts->sent;
 	(void)snprintf(status, sizeof status, "%d", facts->status);
 	args.why = facts->ending == ENDING_COMPLETE ? span_of(status) :

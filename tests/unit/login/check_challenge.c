@@ -5,7 +5,7 @@
 #include "config.h"
 
 #include "base/bounds.h"
-#include "login/challenge.h"
+#include "login/denial.h"
 
 #include "unit/unit.h"
 
@@ -349,6 +349,70 @@ START_TEST(schemes_are_bounded)
 }
 END_TEST
 
+/* What a client is told of a challenge, and whether another token may help. */
+static const struct {
+	const char *text;
+	bool stands;
+	const char *json, *says;
+} denials[] = {
+	{ "Bearer", false, "", NULL },
+	{ "Bearer scope=\"a\", resource_metadata=\"" META "\"", false, "",
+	    NULL },
+	{ "Basic realm=\"x\", error=\"insufficient_rights\"", false, "", NULL },
+	{ "Bearer error=\"invalid_token\"", false,
+	    "{\"error\":\"invalid_token\"}", NULL },
+	{ "Bearer error=\"insufficient_scope\", scope=\"w\"", false,
+	    "{\"error\":\"insufficient_scope\",\"scope\":\"w\"}", NULL },
+	{ "Bearer error=\"insufficient\"", false,
+	    "{\"error\":\"insufficient\"}", NULL },
+	{ "Bearer acr_values=\"a\"", false, "{\"acr_values\":\"a\"}", NULL },
+	{ "Bearer error=\"access_denied\", error_uri=\"https://h/x\"", true,
+	    "{\"error\":\"access_denied\",\"error_uri\":\"https://h/x\"}",
+	    "the token is good, and not enough for this (access_denied). Ask "
+	    "whoever grants the rights" },
+	{ "Bearer error=\"insufficient_user_authentication\", "
+	  "error_description=\"too \\\"weak\\\"\", acr_values=\"gold silver\", "
+	  "max_age=5",
+	    true,
+	    "{\"error\":\"insufficient_user_authentication\","
+	    "\"error_description\":\"too \\\"weak\\\"\","
+	    "\"acr_values\":\"gold silver\",\"max_age\":\"5\"}",
+	    "the token is good, and not enough for this "
+	    "(insufficient_user_authentication: too \"weak\"). It wants another "
+	    "sign-in, with acr_values=gold silver max_age=5: run \"mcpsplice "
+	    "login URL\" with --authorize-param for each" },
+	{ "DPoP error=\"insufficient_authorization_details\", "
+	  "authorization_details=\"[{\\\"type\\\":\\\"t\\\"}]\", claims=e30",
+	    true,
+	    "{\"error\":\"insufficient_authorization_details\","
+	    "\"authorization_details\":\"[{\\\"type\\\":\\\"t\\\"}]\","
+	    "\"claims\":\"e30\"}",
+	    "the token is good, and not enough for this "
+	    "(insufficient_authorization_details). It wants another sign-in, "
+	    "with authorization_details=[{\"type\":\"t\"}]: run \"mcpsplice login "
+	    "URL\" with --authorize-param for each" },
+};
+
+START_TEST(denial)
+{
+	struct challenge c;
+	struct buf b;
+
+	buf_init(&b, 0);
+	denial_json(span_of(denials[_i].text), &b);
+	ck_assert_str_eq(buf_str(&b), denials[_i].json);
+	challenge_parse(&c, span_of(denials[_i].text));
+	ck_assert(denial_stands(&c) == denials[_i].stands);
+	if (denials[_i].says != NULL) {
+		buf_reset(&b);
+		denial_say(&c, &b);
+		ck_assert_str_eq(buf_str(&b), denials[_i].says);
+	}
+	challenge_free(&c);
+	buf_free(&b);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -360,6 +424,7 @@ main(void)
 	tcase_add_test(t, ends_where_it_ends);
 	tcase_add_test(t, bound);
 	tcase_add_test(t, schemes_are_bounded);
+	tcase_add_loop_test(t, denial, 0, COUNT(denials));
 	suite_add_tcase(s, t);
 	return unit_run(s);
 }
