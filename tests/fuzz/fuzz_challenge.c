@@ -40,13 +40,15 @@ joined(const struct challenge *c, struct span value)
 	buf_adds(&b, ", Basic scope=\"x\"");
 	challenge_parse(&more, buf_span(&b));
 	if (b.n <= BOUND_CHALLENGE_BYTES) {
-		FUZZ_CHECK(more.bearer);
+		FUZZ_CHECK(more.bearer == c->bearer && more.dpop == c->dpop);
 		same(c->resource_metadata, more.resource_metadata);
 		same(c->scope, more.scope);
 		same(c->error, more.error);
+		same(c->dpop_error, more.dpop_error);
+		same(c->algs, more.algs);
 		same(c->error_description, more.error_description);
 	} else {
-		FUZZ_CHECK(!more.bearer && more.schemes == NULL);
+		FUZZ_CHECK(!more.bearer && !more.dpop && more.schemes == NULL);
 	}
 	challenge_free(&more);
 	buf_free(&b);
@@ -64,9 +66,9 @@ said(const struct challenge *c, struct span value)
 	FUZZ_CHECK(b.n == 0 ||
 	    json_check(buf_span(&b), 2, NULL, NULL, NULL) == JSON_OK);
 	FUZZ_CHECK(b.n == 0 || ((c->bearer || c->dpop) && b.p[0] == '{'));
-	FUZZ_CHECK(c->error == NULL || b.n > 0);
+	FUZZ_CHECK(challenge_error(c, false) == NULL || b.n > 0);
 	buf_reset(&b);
-	if (c->bearer && c->error != NULL)
+	if (challenge_error(c, false) != NULL)
 		denial_say(c, &b);
 	for (i = 0; i < b.n; i++)
 		FUZZ_CHECK(b.p[i] >= ' ' && b.p[i] <= '~');
@@ -80,15 +82,19 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct challenge c;
 
 	challenge_parse(&c, value);
-	if (c.bearer)
+	if (c.bearer || c.dpop)
 		joined(&c, value);
 	else
 		FUZZ_CHECK(c.resource_metadata == NULL && c.scope == NULL &&
-		    c.error == NULL && c.error_description == NULL);
-	FUZZ_CHECK(size <= BOUND_CHALLENGE_BYTES || !c.bearer);
+		    c.error_description == NULL);
+	FUZZ_CHECK(c.bearer || c.error == NULL);
+	FUZZ_CHECK(c.dpop || (c.dpop_error == NULL && c.algs == NULL));
+	FUZZ_CHECK(size <= BOUND_CHALLENGE_BYTES || !(c.bearer || c.dpop));
 	clean(c.resource_metadata);
 	clean(c.scope);
 	clean(c.error);
+	clean(c.dpop_error);
+	clean(c.algs);
 	clean(c.error_description);
 	clean(c.schemes);
 	clean(c.error_uri);
