@@ -766,7 +766,9 @@ class Ends(Load):
         s.forget()
         ids = self.send(p, n)
         self.assertTrue(s.wait(lambda: s.inits() == 2))
-        self.let(0.3)       # all refusals are there
+        # All refusals are there. It is not longer on a slow machine, since
+        # after HEDGE_MS of silence a second initialize is sent.
+        self.settle(1)
         return s, p, gate, ids
 
     def eof(self, n, sse):
