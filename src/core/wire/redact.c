@@ -277,7 +277,8 @@ redact_string(struct buf *out, const char *p, const char *end, size_t limit)
 void
 redact_words(struct buf *out, struct span text, size_t max)
 {
-	redact_string(out, text.p, text.p + text.n, out->n + max);
+	if (text.n > 0)
+		redact_string(out, text.p, text.p + text.n, out->n + max);
 }
 
 /* --- messages --- */
