@@ -776,9 +776,12 @@ class Remembered(Base):
             s.closing.wait(2.5) and False
         p = self.legacy(s, env=env)
         self.works(s, p)
-        self.assertEqual(s.posts(), ["GET -", "POST initialize", "GET -",
-                                     "POST initialize", "POST tools/call"])
+        # a slow machine makes this last so long that initialize is sent again
+        self.assertEqual(s.posts()[:3], ["GET -", "POST initialize", "GET -"])
+        self.assertEqual(s.posts()[-2:], ["POST initialize",
+                                          "POST tools/call"])
         p.finish()
+        self.assertEqual(self.era_of(env["HOME"]), "sse")
 
     def test_not_from_what_proves_nothing(self):
         s = self.shaped("modern")
