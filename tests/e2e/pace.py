@@ -13,8 +13,8 @@ import sys
 import time
 
 NORMAL = 0.03           # a start on a good machine takes half of it
-SANITIZED = 2           # what a sanitizer costs
-MOST = 10
+SANITIZED = 5           # what sanitizers cost a program that is busy
+MOST = 20
 PROGRAM = os.environ.get("MCPSPLICE", "")
 
 

@@ -685,22 +685,35 @@ def run_one(test):
     return test, result, time.monotonic() - begin
 
 
-def report(test, result, seconds):
+def faults(result):
+    return [text for _, text in result.failures + result.errors]
+
+
+def may_be_slowness(result):
+    """Has it failed on a slow machine, and not by what the program did to its
+    memory?"""
+    return pace.measure() > 1 and not any(
+        word in text for text in faults(result)
+        for word in ("Sanitizer", "runtime error", "Assertion `"))
+
+
+def report(test, result, seconds, fault="FAIL"):
     name = "%s.%s" % (type(test).__name__, test._testMethodName)
     word = "ok"
     if result.skipped:
         word = "skip (%s)" % result.skipped[0][1]
-    if result.failures or result.errors:
-        word = "FAIL"
+    if faults(result):
+        word = fault
     print("%-58s %5.1f s  %s" % (name, seconds, word), flush=True)
-    for _, text in result.failures + result.errors:
+    for text in faults(result):
         print("    " + text.replace("\n", "\n    "), flush=True)
-    return word == "FAIL"
+    return bool(faults(result))
 
 
 def main(needs_program=True, workers=8, after=None):
     """Runs the cases of the calling file, then after(); arguments select by
-    substring, E2E_SAMPLE takes the first one only."""
+    substring, E2E_SAMPLE takes the first one only.  A case that failed while
+    the machine was slow is run once more by itself, and both are shown."""
     if needs_program and not os.access(PROGRAM, os.X_OK):
         sys.stderr.write("MCPSPLICE=%r names no program\n" % PROGRAM)
         sys.exit(1)
@@ -725,14 +738,25 @@ def main(needs_program=True, workers=8, after=None):
     together = [t for t in tests if t not in apart]
     begin = time.monotonic()
     bad = 0
+    again = []
+
+    def judge(test, result, seconds):
+        if not faults(result) or not may_be_slowness(result):
+            return report(test, result, seconds)
+        report(test, result, seconds, "AGAIN")
+        again.append(type(test)(test._testMethodName))
+        return 0
+
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
         jobs = [pool.submit(run_one, t) for t in together]
         for job in concurrent.futures.as_completed(jobs):
-            bad += report(*job.result())
+            bad += judge(*job.result())
     for t in apart:
+        bad += judge(*run_one(t))
+    for t in again:
         bad += report(*run_one(t))
-    print("%d cases, %d failed, %.1f s" %
-          (len(tests), bad, time.monotonic() - begin), flush=True)
+    print("%d cases, %d failed, %d run twice, %.1f s" % (
+        len(tests), bad, len(again), time.monotonic() - begin), flush=True)
     if after:
         after()
     # Handlers of the servers may still sleep in daemon threads.

@@ -41,8 +41,15 @@ count_cases()
 # check.
 failures()
 {
-	awk '/  FAIL$/ { shown = 60 }
-	/^[^ ].*  (ok|skip.*)$/ { shown = 0 }
-	/^[^:]+:[0-9]+:[FE]:/ { print }
-	shown-- > 0 { print }' "$1"
+	cases_with FAIL "$1"
+	grep '^[^:]*:[0-9]*:[FE]:' "$1" || :
+}
+
+# The cases of tests/e2e with this verdict, with what they said.
+cases_with()
+{
+	awk -v verdict="$1" '/^[^ ].*  (ok|skip.*|FAIL|AGAIN)$/ {
+		shown = $NF == verdict ? 60 : 0
+	}
+	shown-- > 0 { print }' "$2"
 }
