@@ -89,6 +89,7 @@ login_report_all(struct login *g, struct login_input *in)
 	in->now = loop_now(g->loop);
 	in->wall = login_now();
 	login_flow_step(g->flow, in);
+	in->facts = NULL;
 	if (!g->at_work)
 		g->work(g);
 }

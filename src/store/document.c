@@ -209,6 +209,7 @@ int64_t
 document_number(struct json_object *o, const char *name)
 {
 	struct json_object *found = member(o, name);
+	const char *text = plain(found);
 	int64_t n = -1;
 	double d;
 
@@ -220,8 +221,8 @@ document_number(struct json_object *o, const char *name)
 		if (d >= 0 && d < (double)MAX_NUMBER &&
 		    !((double)(int64_t)d < d))
 			n = (int64_t)d;
-	} else if (plain(found) != NULL) {
-		n = digits(plain(found));
+	} else if (text != NULL) {
+		n = digits(text);
 	}
 	return n < 0 || n > MAX_NUMBER ? -1 : n;
 }

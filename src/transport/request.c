@@ -121,6 +121,7 @@ send_request(struct exchange *t, struct http_request *r)
 		r->headers = &proven;
 	}
 	t->x = http_send(u->http, r, u->http_ops, t);
+	r->headers = NULL;
 	headers_free(&proven);
 }
 
