@@ -1,31 +1,41 @@
 #!/bin/sh
 # Runs each fuzz target over its corpus, tests/fuzz/corpus/NAME for fuzz_NAME,
 # whether it was built for libFuzzer or with fuzz_replay.c. With FUZZ_SECONDS
-# libFuzzer goes on from the corpus for so long (make check-fuzz).
+# libFuzzer goes on from the corpus for so long (make check-fuzz), with the words
+# of tests/fuzz/dictionaries/NAME, and keeps new inputs in FUZZ_CORPUS/NAME if
+# that is set; contrib/fuzz does so for longer.
+# usage: fuzz_test.sh [TARGET]    without one: all of them, some side by side
 set -eu
 
 : "${abs_srcdir:?}" "${abs_builddir:?}"
-if [ -z "${FUZZ_TARGETS-}" ]; then
-	echo 'FAIL: there are no targets'
-	exit 1
+if [ $# -eq 0 ]; then
+	if [ -z "${FUZZ_TARGETS-}" ]; then
+		echo 'FAIL: there are no targets'
+		exit 1
+	fi
+	printf '%s\n' $FUZZ_TARGETS | xargs -n 1 -P "$(nproc)" sh "$0"
+	exit
 fi
 
-new=
-if [ -n "${FUZZ_SECONDS-}" ]; then
-	new=$(mktemp -d "${TMPDIR:-/tmp}/mcpsplice-fuzz.XXXXXX")
-	trap 'rm -rf "$new"' EXIT
-	trap 'exit 1' HUP INT TERM
-fi
+target=$1
+name=${target#fuzz/fuzz_}
+corpus=$abs_srcdir/fuzz/corpus/$name
+words=$abs_srcdir/fuzz/dictionaries/$name
+new=$(mktemp -d "${TMPDIR:-/tmp}/mcpsplice-fuzz.XXXXXX")
+trap 'rm -rf "$new"' EXIT
+trap 'exit 1' HUP INT TERM
+more=${FUZZ_CORPUS:-$new/corpus}/$name
+mkdir -p "$more"
 
-# Runs the target $1 over the files that follow, and then on from them.
+# Over the files, and then on from them.
 run()
 {
-	"$abs_builddir/$@" || return 1
-	[ -z "$new" ] && return
-	mkdir -p "$new/$1"
-	"$abs_builddir/$1" -max_total_time="$FUZZ_SECONDS" -timeout=60 \
+	"$abs_builddir/$target" "$@" || return 1
+	[ -n "${FUZZ_SECONDS-}" ] || return 0
+	"$abs_builddir/$target" -max_total_time="$FUZZ_SECONDS" -timeout=60 \
 	    -rss_limit_mb=4096 -artifact_prefix="$new/" -print_final_stats=1 \
-	    "$new/$1" "$corpus"
+	    $([ ! -f "$words" ] || echo "-dict=$words") \
+	    "$more" "$corpus"
 }
 
 # What libFuzzer found, to be put into the corpus.
@@ -38,23 +48,19 @@ show_found()
 	done
 }
 
-status=0
-for target in $FUZZ_TARGETS; do
-	corpus=$abs_srcdir/fuzz/corpus/${target#fuzz/fuzz_}
-	set -- "$corpus"/*
-	if [ ! -f "$1" ]; then
-		echo "FAIL: $target: no corpus in $corpus"
-		status=1
-	elif run "$target" "$@" >"$target.out" 2>&1; then
-		echo "PASS: $target: $# inputs" $(sed -n \
-		    's/^stat::number_of_executed_units: */and runs: /p' \
-		    "$target.out")
-	else
-		cat "$target.out"
-		[ -z "$new" ] || show_found
+set -- "$corpus"/*
+if [ ! -f "$1" ]; then
+	echo "FAIL: $target: no corpus in $corpus"
+	exit 1
+elif run "$@" >"$new/out" 2>&1; then
+	echo "PASS: $target: $# inputs" $(sed -n \
+	    's/^stat::number_of_executed_units: */and runs: /p' "$new/out")
+else
+	{
+		cat "$new/out"
+		show_found
 		echo "FAIL: $target"
-		status=1
-	fi
-	rm -f "$target.out"
-done
-exit $status
+	} >"$new/all"
+	cat "$new/all"
+	exit 1
+fi
