@@ -131,7 +131,7 @@ in_read(struct pipes *p)
 	    (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK))
 		return;
 	if (got == -1)
-		log_debug("cannot read stdin: %s", strerror(errno));
+		log_warn("cannot read stdin: %s", strerror(errno));
 	p->ended = true;
 	in_unwatch(p);
 	p->ops.eof(p->arg);
