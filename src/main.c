@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "app/account.h"
+#include "app/memory.h"
 #include "app/proxy.h"
 #include "app/startup_error.h"
 #include "base/log.h"
@@ -156,6 +157,7 @@ main(int argc, char **argv)
 	int status;
 
 	give_memory_back();
+	memory_of_crypto();
 	open_stdio();
 	no_core();
 	no_key_log();

@@ -45,7 +45,7 @@ word_of(const char *text, const char *const *list, unsigned n,
 static void
 set_bool(struct json_object *o, const char *name, bool value)
 {
-	json_object_object_add(o, name, json_object_new_boolean(value));
+	document_put(o, name, json_object_new_boolean(value));
 }
 
 static void
@@ -60,7 +60,7 @@ set_record(struct json_object *o, const struct record *r)
 	json = document_parse(buf_span(&text), &why);
 	buf_wipe(&text);
 	if (json != NULL)
-		json_object_object_add(o, "record", json);
+		document_put(o, "record", json);
 }
 
 /* Reads the member "record". Returns false if there is none. */
@@ -98,20 +98,20 @@ add_word(struct json_object *list, const char *word)
 
 	buf_init(&text, 0);
 	codec_base64url(&text, span_of(word));
-	json_object_array_add(list, json_object_new_string(buf_str(&text)));
+	document_append(list, buf_str(&text));
 	buf_wipe(&text);
 }
 
 static void
 print_request(struct buf *out, const struct login_process_request *r)
 {
-	struct json_object *o = json_object_new_object();
-	struct json_object *argv = json_object_new_array();
+	struct json_object *o = document_new();
+	struct json_object *argv = document_new_list();
 	size_t i;
 
 	for (i = 0; r->argv[i] != NULL; i++)
 		add_word(argv, r->argv[i]);
-	json_object_object_add(o, "argv", argv);
+	document_put(o, "argv", argv);
 	document_set(o, "reason", reasons[r->reason]);
 	set_bool(o, "person", r->interactive);
 	if (r->challenge != NULL &&
@@ -357,7 +357,7 @@ login_process_task_free(struct login_process_task *t)
 void
 login_process_say_where(struct buf *out, const char *url, const char *code)
 {
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = document_new();
 
 	document_set(o, "url", url);
 	document_set(o, "code", code);
@@ -367,7 +367,7 @@ login_process_say_where(struct buf *out, const char *url, const char *code)
 void
 login_process_say_log(struct buf *out, enum log_level level, const char *text)
 {
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = document_new();
 
 	document_set(o, "log", levels[level]);
 	document_set(o, "text", text);
@@ -378,7 +378,7 @@ void
 login_process_say_end(struct buf *out, enum login_end end, const char *why,
     int64_t again_ms, const struct record *record)
 {
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = document_new();
 
 	document_set(o, "end", ends[end]);
 	document_set(o, "why", why);

@@ -18,7 +18,7 @@ frame_copy(struct span text)
 	char *bytes;
 
 	if (text.n > SIZE_MAX / 4)
-		abort();
+		out_of_memory();
 	f = xmalloc(sizeof *f + text.n + 1);
 	memset(f, 0, sizeof *f);
 	bytes = (char *)(f + 1);

@@ -84,8 +84,8 @@ span_trim(struct span s, const char *blanks)
 	return s;
 }
 
-static _Noreturn void
-die(void)
+_Noreturn void
+out_of_memory(void)
 {
 	static const char text[] = "mcpsplice: out of memory\n";
 
@@ -106,7 +106,7 @@ xcalloc(size_t n, size_t size)
 
 	p = calloc(n == 0 ? 1 : n, size == 0 ? 1 : size);
 	if (p == NULL)
-		die();
+		out_of_memory();
 	return p;
 }
 
@@ -115,7 +115,7 @@ xrealloc(void *p, size_t size)
 {
 	p = realloc(p, size == 0 ? 1 : size);
 	if (p == NULL)
-		die();
+		out_of_memory();
 	return p;
 }
 
@@ -175,7 +175,7 @@ xvasprintf(const char *fmt, va_list ap)
 
 	buf_init(&b, 0);
 	if (add_format(&b, fmt, ap) != 0)
-		die();
+		out_of_memory();
 	buf_str(&b);
 	return b.p;
 }
@@ -207,7 +207,7 @@ buf_reserve(struct buf *b, size_t n)
 	if (b->max != 0 && n > b->max - b->n)
 		return -1;
 	if (n > SIZE_MAX / 4 - b->n)
-		die();
+		out_of_memory();
 	need = b->n + n + 1;
 	if (need <= b->cap)
 		return 0;

@@ -33,6 +33,11 @@ struct buf {
 /* Bytes that the allocator uses for itself with each allocation. */
 #define MEM_OVERHEAD 16
 
+/* Ends the process with exit status 1 and one line on stderr. Nothing is half
+ * written then: stdout gets whole lines, and files replace others when they are
+ * complete. */
+_Noreturn void out_of_memory(void);
+
 /* Like the functions of the C library without the x, but they end the process
  * instead of returning NULL. The caller owns the memory. */
 void *xmalloc(size_t size);

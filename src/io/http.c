@@ -227,7 +227,8 @@ http_new(struct loop *l, const struct http_config *config, const char **why)
 	struct http *h;
 
 	*why = not_started;
-	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+	if (curl_global_init_mem(CURL_GLOBAL_DEFAULT, xmalloc, free, xrealloc,
+		xstrdup, xcalloc) != CURLE_OK)
 		return NULL;
 	h = xcalloc(1, sizeof *h);
 	h->l = l;

@@ -323,7 +323,7 @@ url_escape(struct buf *out, struct span in)
 		return; /* for length 0 libcurl would call strlen */
 	s = in.n > INT_MAX ? NULL : curl_easy_escape(NULL, in.p, (int)in.n);
 	if (s == NULL)
-		abort(); /* libcurl is out of memory */
+		out_of_memory();
 	buf_adds(out, s);
 	give_back(s);
 }

@@ -195,12 +195,12 @@ client_revoke(struct client_request *r, const struct record *rec,
 static void
 set_list(struct json_object *o, const char *name, const char *a, const char *b)
 {
-	struct json_object *list = json_object_new_array();
+	struct json_object *list = document_new_list();
 
-	json_object_array_add(list, json_object_new_string(a));
+	document_append(list, a);
 	if (b != NULL)
-		json_object_array_add(list, json_object_new_string(b));
-	json_object_object_add(o, name, list);
+		document_append(list, b);
+	document_put(o, name, list);
 }
 
 /* The way to prove itself that a new client asks for: without a secret, if
@@ -222,14 +222,14 @@ set_all(struct json_object *o, struct json_object *from)
 	if (from == NULL)
 		return;
 	json_object_object_foreach(from, name, value)
-	    json_object_object_add(o, name, json_object_get(value));
+	    document_put(o, name, json_object_get(value));
 }
 
 void
 client_register(struct buf *body, const struct server_metadata *m,
     const char *redirect_uri, const char *scope, struct json_object *given)
 {
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = document_new();
 
 	document_set(o, "client_name", "mcpsplice");
 	document_set(o, "software_id", "mcpsplice");

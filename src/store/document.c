@@ -290,13 +290,31 @@ document_joined(struct json_object *list)
 	return text;
 }
 
-/* Aborts when memory runs out, because a member that is lost without notice
- * would be worse. */
-static void
-put(struct json_object *o, const char *name, struct json_object *value)
+struct json_object *
+document_new(void)
+{
+	struct json_object *o = json_object_new_object();
+
+	if (o == NULL)
+		out_of_memory();
+	return o;
+}
+
+struct json_object *
+document_new_list(void)
+{
+	struct json_object *list = json_object_new_array();
+
+	if (list == NULL)
+		out_of_memory();
+	return list;
+}
+
+void
+document_put(struct json_object *o, const char *name, struct json_object *value)
 {
 	if (value == NULL || json_object_object_add(o, name, value) != 0)
-		abort();
+		out_of_memory();
 }
 
 /* Makes a JSON string. json-c would print bytes that are not UTF-8 as they are,
@@ -332,13 +350,22 @@ document_set(struct json_object *o, const char *name, const char *text)
 	if (text == NULL)
 		json_object_object_del(o, name);
 	else
-		put(o, name, new_string(text));
+		document_put(o, name, new_string(text));
+}
+
+void
+document_append(struct json_object *list, const char *text)
+{
+	struct json_object *string = new_string(text);
+
+	if (string == NULL || json_object_array_add(list, string) != 0)
+		out_of_memory();
 }
 
 void
 document_set_number(struct json_object *o, const char *name, int64_t n)
 {
-	put(o, name, json_object_new_int64(n));
+	document_put(o, name, json_object_new_int64(n));
 }
 
 void
@@ -350,6 +377,6 @@ document_print(struct json_object *o, struct buf *out)
 	text = json_object_to_json_string_length(o,
 	    JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &n);
 	if (text == NULL)
-		abort();
+		out_of_memory();
 	buf_add(out, text, n);
 }

@@ -33,6 +33,17 @@ bool document_listed(struct json_object *list, const char *text);
 /* Joins the strings of list with blanks; NULL: no list, or an empty one. The
  * caller owns the text. */
 char *document_joined(struct json_object *list);
+/* The functions below end the process when there is no memory: a member that is
+ * lost without notice would be worse. */
+
+/* Makes an empty object, or an empty list, which the caller owns. */
+struct json_object *document_new(void);
+struct json_object *document_new_list(void);
+/* Sets a member to a value, which the object then owns. */
+void document_put(struct json_object *o, const char *name,
+    struct json_object *value);
+/* Appends a string, as document_set would set it. */
+void document_append(struct json_object *list, const char *text);
 /* Sets a member to a string; NULL removes the member. Each byte that is not
  * UTF-8 becomes U+FFFD. */
 void document_set(struct json_object *o, const char *name, const char *text);

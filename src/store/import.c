@@ -115,7 +115,7 @@ compare_text(const void *a, const void *b)
 static void
 print_sorted(struct json_object *o, struct buf *out)
 {
-	struct json_object *sorted = json_object_new_object();
+	struct json_object *sorted = document_new();
 	size_t i = 0, n = (size_t)json_object_object_length(o);
 	const char **names = xcalloc(n, sizeof *names);
 
@@ -137,7 +137,7 @@ static void
 add_list(struct buf *b, const char *const *list,
     void (*add)(struct json_object *o, const char *item))
 {
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = document_new();
 
 	for (; list != NULL && *list != NULL; list++)
 		add(o, *list);

@@ -132,9 +132,9 @@ tree_copy(struct json_object *tree)
 	struct json_object *copy = NULL;
 
 	if (tree == NULL)
-		return json_object_new_object();
+		return document_new();
 	if (json_object_deep_copy(tree, &copy, NULL) < 0)
-		abort();
+		out_of_memory();
 	return copy;
 }
 
@@ -329,8 +329,8 @@ make_part(struct json_object *tree, const char *name)
 	struct json_object *o;
 
 	if (part_of(tree, name, &o) < 0 || o == NULL) {
-		o = json_object_new_object();
-		json_object_object_add(tree, name, o);
+		o = document_new();
+		document_put(tree, name, o);
 	}
 	return o;
 }
