@@ -664,11 +664,6 @@ class Options(Base):
 class Remembered(Base):
     """What was found out may be remembered; it is corrected when wrong."""
 
-    def new_home(self):
-        path = self.path("home-%d" % self.count())
-        os.mkdir(path)
-        return path
-
     def test_wrong_memory(self):
         """Each shape after each other one, for both clients."""
         def one(key):

@@ -309,6 +309,7 @@ class Pairs(Base):
             if self.passes(when, what, answer):
                 return
             self.p.kill()
+            self.may_hold.append(self.home)
             self.home = self.new_home()
         self.fail("an initialize was always held too long")
 
