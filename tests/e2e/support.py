@@ -14,6 +14,7 @@ import fcntl
 import itertools
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -526,6 +527,11 @@ class Case(unittest.TestCase):
                 os.chmod(p, mode)
         return p
 
+    def new_home(self):
+        path = self.path("home-%d" % self.count())
+        os.mkdir(path)
+        return path
+
     def mcp(self, **kw):
         s = faultserver.Mcp(**kw)
         self.servers.append(s)
@@ -659,6 +665,51 @@ class Case(unittest.TestCase):
         time.sleep(seconds)
 
 
+class Library:
+    """A library of one of the C files here, made once, for LD_PRELOAD."""
+    lock = threading.Lock()
+    made = {}                   # name -> (path, or why there is none)
+    folder = None
+
+    @classmethod
+    def get(cls, case, name):
+        """Its path; skips the case where there can be none."""
+        with cls.lock:
+            if name not in cls.made:
+                cls.made[name] = cls.make(name)
+        path, why = cls.made[name]
+        if why:
+            case.skipTest(why)
+        return path
+
+    @classmethod
+    def make(cls, name):
+        if not sys.platform.startswith("linux"):
+            return None, "no Linux"
+        if pace.is_static():
+            return None, "a static program loads no library"
+        if os.environ.get("SANITIZERS", "").strip() or sanitized():
+            return None, "a sanitizer must be loaded first"
+        cc = shlex.split(os.environ.get("CC") or "cc")
+        if not shutil.which(cc[0]):
+            return None, "no compiler (%s)" % cc[0]
+        cls.folder = cls.folder or tempfile.mkdtemp(prefix="mcpsplice-lib-")
+        path = os.path.join(cls.folder, name + ".so")
+        r = subprocess.run(cc + ["-shared", "-fPIC", "-o", path,
+                                 os.path.join(HERE, name), "-ldl"],
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                           text=True)
+        if r.returncode != 0:
+            return None, "%s makes no shared library: %s" % (
+                cc[0], r.stdout[-200:])
+        return path, None
+
+    @classmethod
+    def remove(cls):
+        if cls.folder:
+            shutil.rmtree(cls.folder, ignore_errors=True)
+
+
 def gone(pid):
     """Is the process no more, or no more than a zombie?"""
     try:
@@ -757,6 +808,7 @@ def main(needs_program=True, workers=8, after=None):
         bad += report(*run_one(t))
     print("%d cases, %d failed, %d run twice, %.1f s" % (
         len(tests), bad, len(again), time.monotonic() - begin), flush=True)
+    Library.remove()
     if after:
         after()
     # Handlers of the servers may still sleep in daemon threads.

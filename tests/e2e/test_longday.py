@@ -11,13 +11,11 @@ Cases that need more than 70 s run only with E2E_LONG in the environment.
 import json
 import os
 import re
-import shlex
 import shutil
 import socket
 import struct
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 
@@ -191,81 +189,6 @@ class Base(support.Case):
 
 # --- sleep ---
 
-NAP = r"""
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-
-/* CLOCK_BOOTTIME is ahead by as many seconds as the file $NAP says. */
-int
-clock_gettime(clockid_t id, struct timespec *now)
-{
-	static int (*real)(clockid_t, struct timespec *);
-	const char *name = getenv("NAP");
-	long slept;
-	FILE *f;
-	int rc;
-
-	if (real == NULL)
-		*(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
-	rc = real(id, now);
-	if (rc != 0 || id != CLOCK_BOOTTIME || name == NULL)
-		return rc;
-	f = fopen(name, "r");
-	if (f == NULL)
-		return rc;
-	if (fscanf(f, "%ld", &slept) == 1)
-		now->tv_sec += slept;
-	fclose(f);
-	return rc;
-}
-"""
-
-
-class Library:
-    """The library, made once; or why there is none."""
-    lock = threading.Lock()
-    path = why = folder = None
-
-    @classmethod
-    def get(cls, case):
-        with cls.lock:
-            if cls.path is None and cls.why is None:
-                cls.why = cls.make()
-        if cls.why:
-            case.skipTest(cls.why)
-        return cls.path
-
-    @classmethod
-    def make(cls):
-        if not sys.platform.startswith("linux"):
-            return "no Linux"
-        if pace.is_static():
-            return "a static program loads no library"
-        if os.environ.get("SANITIZERS", "").strip() or support.sanitized():
-            return "a sanitizer must be loaded first"
-        cc = shlex.split(os.environ.get("CC") or "cc")
-        if not shutil.which(cc[0]):
-            return "no compiler (%s)" % cc[0]
-        cls.folder = tempfile.mkdtemp(prefix="mcpsplice-nap-")
-        source = os.path.join(cls.folder, "nap.c")
-        path = os.path.join(cls.folder, "nap.so")
-        with open(source, "w") as f:
-            f.write(NAP)
-        r = subprocess.run(cc + ["-shared", "-fPIC", "-o", path, source,
-                                 "-ldl"], stdout=subprocess.PIPE,
-                           stderr=subprocess.STDOUT, text=True)
-        if r.returncode != 0:
-            return "%s makes no shared library: %s" % (cc[0], r.stdout[-200:])
-        cls.path = path
-        return None
-
-    @classmethod
-    def remove(cls):
-        if cls.folder:
-            shutil.rmtree(cls.folder, ignore_errors=True)
 
 
 class Sleep(Base):
@@ -275,7 +198,7 @@ class Sleep(Base):
     def start(self, *args):
         nap = os.path.join(self.tmp, "nap")
         s, r, p = self.relayed("-v", *args, env={
-            "LD_PRELOAD": Library.get(self), "NAP": nap})
+            "LD_PRELOAD": support.Library.get(self, "nap.c"), "NAP": nap})
         return s, r, p, nap
 
     def sleep(self, r, nap, seconds):
@@ -1473,4 +1396,4 @@ class Start(Base):
 
 
 if __name__ == "__main__":
-    support.main(workers=48, after=Library.remove)
+    support.main(workers=48)

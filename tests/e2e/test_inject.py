@@ -1,0 +1,230 @@
+"""What if a call of the system fails, the first, the second, ...?  A library
+that is loaded before the C library lets it, once for each case.
+
+Each life is the same: initialize, a list, a session that is lost, a call that
+is sent again, the end.  Whatever fails: the program ends by itself in time
+and without a signal, each line that it writes is whole, no request gets a
+second answer, the call ran at most once, and the next start finds nothing
+damaged.  A part of the cases runs, spread evenly; with E2E_LONG all of them.
+"""
+
+import errno
+import os
+import shutil
+import struct
+import subprocess
+import time
+
+import authserver
+import support
+from support import INITIALIZED, call, init, lines, request
+
+LONG = os.environ.get("E2E_LONG")
+KINDS = ("malloc", "read", "write", "connect", "open", "fsync", "rename",
+         "getaddrinfo", "pthread_create")
+SAMPLE = 120            # of each kind
+LIMIT = 10              # seconds
+NO_MEMORY = "mcpsplice: out of memory\n"
+
+
+class Base(authserver.Case):
+    def url(self, s):
+        return s.url
+
+    def server(self):
+        return self.forgetful(self.mcp())
+
+    def forgetful(self, s):
+        """It forgets the session before the first call of each life."""
+        def before(rx, tx):
+            if rx.rpc == "tools/call" and not s.lost:
+                s.lost = True
+                s.forget()
+            return False
+        s.before = before
+        return s
+
+    def life(self, s, inject, home, *args):
+        """One run: status, messages, stderr."""
+        counts = self.path("counts-%d" % self.count())
+        key = "key-%d" % self.count()
+        s.lost = False
+        env = {"LD_PRELOAD": support.Library.get(self, "inject.c"),
+               "INJECT": inject, "INJECT_COUNTS": counts,
+               "HOME": home}
+        data = lines(init(1), INITIALIZED, request(2, "tools/list"),
+                     call(3, key=key))
+        begin = time.monotonic()
+        try:
+            status, out, err = self.once([self.url(s), *args], data, env=env)
+        except subprocess.TimeoutExpired as e:
+            self.fail("%s: it does not end: stdout %r, stderr %r" % (
+                inject, e.stdout, e.stderr))
+        what = "%s: status %d, stdout %r, stderr %s" % (
+            inject, status, out[-300:], err[-600:])
+        self.within(time.monotonic() - begin, LIMIT, what)
+        self.assertIn(status, (0, 1, 2), what)
+        self.assertTrue(not out or out.endswith(b"\n"), what)
+        messages = [support.exact(line) for line in out.splitlines()]
+        ids = [m["id"] for m in messages if "id" in m]
+        self.assertEqual(len(ids), len(set(ids)), "a second answer, " + what)
+        self.assertLessEqual(s.runs(key), 1, "it ran twice, " + what)
+        if status == 0 and "cannot read stdin" not in err:
+            self.assertEqual(sorted(ids), ["1", "2", "3"], what)
+        with open(counts, "rb") as f:
+            n = dict(zip(KINDS, struct.unpack("%dL" % len(KINDS), f.read())))
+        os.remove(counts)
+        return status, messages, err, n
+
+    def good(self, life):
+        status, messages, err, n = life
+        self.assertEqual(status, 0, err)
+        self.assertEqual([m for m in messages if "result" not in m], [], err)
+
+    def next_start(self, s, home, what):
+        """It finds the files in order, and writes its own."""
+        life = self.life(s, "none 0 0", home, "-vv")
+        self.good(life)
+        for word in ("damaged", "cannot be read"):
+            self.assertNotIn(word, life[2], "after " + what)
+
+    def chosen(self, count):
+        """Which calls of so many."""
+        n = count if LONG else min(count, SAMPLE)
+        return [1 + i * count // n for i in range(n)]
+
+
+class Failing(Base):
+    def fails(self, kind, error, judge=None):
+        """Each chosen call of that kind, in a HOME of its own."""
+        first = self.life(self.server(), "none 0 0", self.new_home())
+        self.good(first)
+        count = first[3][kind]
+        self.assertGreater(count, 0, "it is never called")
+
+        def one(nth):
+            what = "%s %d %d" % (kind, nth, error)
+            home = self.new_home()
+            s = self.server()
+            life = self.life(s, what, home)
+            if judge:
+                judge(what, life)
+            self.next_start(s, home, what)
+            s.close()
+        self.each(self.chosen(count), one, workers=4)
+
+
+class Failures(Failing):
+    def test_malloc(self):
+        """The program ends, if it is not a library that goes without."""
+        ended = []
+
+        def judge(what, life):
+            status, messages, err, n = life
+            if status == 1 and NO_MEMORY in err:
+                self.assertTrue(err.endswith(NO_MEMORY), err)
+                self.assertEqual(err.count(NO_MEMORY), 1, err)
+                ended.append(what)
+        self.fails("malloc", errno.ENOMEM, judge)
+        self.assertTrue(ended)
+
+    def test_read(self):
+        self.fails("read", errno.EIO)
+
+    def test_write(self):
+        self.fails("write", errno.EIO)
+
+    def test_write_to_a_full_disk(self):
+        self.fails("write", errno.ENOSPC)
+
+    def test_connect(self):
+        self.fails("connect", errno.ENETUNREACH)
+
+    def test_open(self):
+        self.fails("open", errno.EMFILE)
+
+    def test_rename(self):
+        self.fails("rename", errno.ENOSPC)
+
+
+
+class Named(Failing):
+    """The name of the server has to be looked up."""
+
+    def life(self, s, inject, home, *args):
+        return super().life(s, inject, home, "--allow-http", *args)
+
+    def url(self, s):
+        return s.url.replace("127.0.0.1", "injected.test")
+
+    def test_getaddrinfo(self):
+        self.fails("getaddrinfo", errno.ENOMEM)
+
+    def test_pthread_create(self):
+        self.fails("pthread_create", errno.EAGAIN)
+
+
+class SignedIn(Base):
+    """A token that has expired is refreshed first, and stored."""
+
+    def fails(self, kind, error):
+        auth = self.auth(rotates=False)
+        s = self.forgetful(self.protected(auth))
+        b = self.browser()
+        status, out, err = self.once(["login", s.url, "--browser", b.command])
+        self.assertEqual(status, 0, err)
+
+        def life(inject, home, *args):
+            auth.expire()
+            return self.life(s, inject, home, "--browser", b.command, *args)
+
+        def new_home():
+            home = self.new_home()
+            self.may_hold.append(home)
+            shutil.copytree(self.home, home, dirs_exist_ok=True)
+            return home
+
+        first = life("none 0 0", new_home())
+        self.good(first)
+        for nth in self.chosen(first[3][kind]):
+            what = "%s %d %d" % (kind, nth, error)
+            home = new_home()
+            life(what, home)
+            auth.expire()
+            self.next_start(s, home, what)
+        return len(b.opened())
+
+    def test_open(self):
+        """Without the folder of the records the user has to sign in, for this
+        process only."""
+        self.fails("open", errno.EMFILE)
+
+    def test_write(self):
+        self.assertEqual(self.fails("write", errno.ENOSPC), 1)
+
+    def test_fsync(self):
+        self.assertEqual(self.fails("fsync", errno.EIO), 1)
+
+    def test_rename(self):
+        self.assertEqual(self.fails("rename", errno.ENOSPC), 1)
+
+
+class Disturbed(Base):
+    """Nothing fails that does not go on."""
+
+    def test_one_byte_at_a_time(self):
+        self.good(self.life(self.server(), "short", self.home))
+
+    def test_interrupted(self):
+        for every in (2, 3, 5):
+            self.good(self.life(self.server(), "EINTR %d" % every,
+                                self.home))
+
+    def test_not_yet(self):
+        for every in (2, 3, 5):
+            self.good(self.life(self.server(), "EAGAIN %d" % every,
+                                self.home))
+
+
+if __name__ == "__main__":
+    support.main()
