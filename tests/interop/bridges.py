@@ -1,0 +1,353 @@
+#!/usr/bin/env python3
+"""What bridges from stdio to HTTP do when a session is lost, and between the
+revisions of the protocol: runs the same cases against each, and prints a table.
+
+usage: bridges.py [--cases NAMES] [NAME=COMMAND...]
+
+{url} in a COMMAND stands for the server's URL, {mcpsplice} for the program of
+this build (MCPSPLICE).  Without a COMMAND it is that program alone, as in "make
+check".  NAMES: recovery, corpus, eras; joined by commas.
+
+    bridges.py 'mcpsplice={mcpsplice} {url}' \\
+        'mcp-remote=npx -y mcp-remote {url} --allow-http'
+
+The servers are those of tests/e2e; doc/bridges has what was seen.  A case that
+gets no answer in 20 s is a "no".  A case that fails is tried once more: on a
+slow machine a refusal may come too late for a call to be sent again.  The exit
+status is 0 when the first bridge passes all cases.
+"""
+
+import concurrent.futures
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, os.pardir, "e2e"))
+import eraserver            # noqa: E402
+import faultserver          # noqa: E402
+import test_loss_table      # noqa: E402
+from support import INITIALIZED, init, lines, request   # noqa: E402
+
+PATIENCE = 20               # seconds
+META = eraserver.META
+STAMP = {META + "protocolVersion": eraserver.MODERN,
+         META + "clientInfo": {"name": "bridges", "version": "1"},
+         META + "clientCapabilities": {}}
+
+
+class Bridge:
+    """A running bridge, and a client of it."""
+
+    def __init__(self, command, url):
+        self.home = tempfile.mkdtemp(prefix="bridges-")
+        words = [w.replace("{url}", url).replace(
+            "{mcpsplice}", os.environ.get("MCPSPLICE", "mcpsplice"))
+            for w in shlex.split(command)]
+        self.proc = subprocess.Popen(
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, start_new_session=True,
+            env=dict(os.environ, HOME=self.home,
+                     npm_config_cache=os.path.expanduser("~/.npm")))
+        self.answers = {}
+        self.count = 0
+        self.cond = threading.Condition()
+        self.over = False
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        for line in self.proc.stdout:
+            try:
+                m = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(m, dict) and "method" not in m:
+                with self.cond:
+                    self.answers.setdefault(m.get("id"), []).append(m)
+                    self.cond.notify_all()
+        with self.cond:
+            self.over = True
+            self.cond.notify_all()
+
+    def send(self, message):
+        try:
+            self.proc.stdin.write(lines(message))
+            self.proc.stdin.flush()
+        except OSError:
+            pass
+
+    def start(self, method, params=None):
+        self.count += 1
+        self.send(request(self.count, method, params))
+        return self.count
+
+    def answer(self, ident, seconds=PATIENCE):
+        """The answer, or None."""
+        with self.cond:
+            self.cond.wait_for(lambda: ident in self.answers or self.over,
+                               seconds)
+            return self.answers.get(ident, [None])[0]
+
+    def hello(self):
+        self.send(init("hello"))
+        m = self.answer("hello")
+        if not m or "result" not in m:
+            return False
+        self.send(INITIALIZED)
+        return True
+
+    def tool(self, key):
+        return self.start("tools/call", {"name": "echo",
+                                         "arguments": {"key": key}})
+
+    def works(self, key):
+        return says(self.answer(self.tool(key)), key)
+
+    def end(self):
+        try:
+            os.killpg(self.proc.pid, signal.SIGKILL)
+        except OSError:
+            pass
+        self.proc.wait()
+        shutil.rmtree(self.home, ignore_errors=True)
+
+
+def says(answer, key):
+    """Is it the result of a call with this key?"""
+    content = ((answer or {}).get("result") or {}).get("content")
+    return bool(content) and key in content[0].get("text", "")
+
+
+# Each case gets a bridge that has shaken hands, and its server.
+
+def a_call(b, s):
+    return b.works("1")
+
+
+def restarted(b, s):
+    if not b.works("1"):
+        return False
+    s.restart()
+    return b.works("2")
+
+
+def forgotten_twice(b, s):
+    for key in "123":
+        if not b.works(key) or s.runs(key) != 1:
+            return False
+        s.forget()
+    return True
+
+
+def eight_at_once(b, s):
+    s.forget()
+    ids = {"k%d" % n: b.tool("k%d" % n) for n in range(8)}
+    return all(says(b.answer(i), key) and s.runs(key) == 1
+               for key, i in ids.items())
+
+
+def forgotten_while_idle(b, s):
+    """The client lists tools, which it does only now."""
+    s.forget()
+    return "result" in (b.answer(b.start("tools/list")) or {})
+
+
+def answered_if_lost_while_it_ran(b, s):
+    """It may have run: an error, and not a second run."""
+    def dies(rx, tx):
+        s.methods["tools/call"] = s.tool
+        s.forget()
+        tx.reset()
+    s.methods["tools/call"] = dies
+    m = b.answer(b.tool("1"))
+    return m is not None and "error" in m and s.runs("1") == 1 and \
+        b.works("2")
+
+
+def an_error_is_passed_on(b, s):
+    """One that is not about the session; bridges may open several."""
+    before = s.inits()
+
+    def refuses(rx, tx):
+        s.methods["tools/call"] = s.tool
+        tx.error(-32602, "no such tool: session of parliament")
+    s.methods["tools/call"] = refuses
+    m = b.answer(b.tool("1"))
+    return m is not None and m.get("error", {}).get("code") == -32602 and \
+        b.works("2") and s.inits() == before
+
+
+def down_for_two_seconds(b, s):
+    if not b.works("1"):
+        return False
+    s.down(reset=True)
+    timer = threading.Timer(2, s.up)
+    timer.start()
+    found = b.works("2") or b.works("3")
+    timer.join()
+    return found
+
+
+RECOVERY = (
+    ("a call works", a_call),
+    ("the server was restarted between two calls", restarted),
+    ("the server forgot the session, three times", forgotten_twice),
+    ("eight calls at once into a lost session, each runs once",
+     eight_at_once),
+    ("the session was lost before tools/list", forgotten_while_idle),
+    ("lost while a call ran: an error, no second run, and on it goes",
+     answered_if_lost_while_it_ran),
+    ("an error that is not about the session is passed on",
+     an_error_is_passed_on),
+    ("the server is away for two seconds", down_for_two_seconds),
+)
+
+
+def once(command, make_server, case):
+    server = make_server()
+    b = Bridge(command, server.url)
+    try:
+        return case(b, server)
+    finally:
+        b.end()
+        server.close()
+
+
+def passes(command, make_server, case):
+    return once(command, make_server, case) or \
+        once(command, make_server, case)
+
+
+def after_hello(case):
+    return lambda b, s: b.hello() and case(b, s)
+
+
+def recovery(command, pool):
+    jobs = [(name, pool.submit(passes, command, faultserver.Mcp,
+                               after_hello(case)))
+            for name, case in RECOVERY]
+    return [(name, "yes" if job.result() else "no") for name, job in jobs]
+
+
+# What servers answered when they had forgotten a session, and what only looks
+# like it.
+
+def refused(shot):
+    def case(b, s):
+        if not b.works("1"):
+            return False
+        s.refuse = shot
+        s.forget()
+        return b.works("2")
+    return case
+
+
+def not_lost(shot):
+    def case(b, s):
+        before = s.inits()
+
+        def once(rx, tx):
+            s.methods["tools/call"] = s.tool
+            shot(rx, tx)
+        s.methods["tools/call"] = once
+        return b.answer(b.tool("1")) is not None and b.works("2") and \
+            s.inits() == before
+    return case
+
+
+def corpus(command, pool):
+    shots = [s for s in test_loss_table.SHOTS if s.verb == "POST"]
+    kinds = (
+        ("answers of servers that mean a lost session: recovered", refused,
+         [s for s in shots if s.loss == "yes" and s.decision == "lost"]),
+        ("answers that only look like it: session kept", not_lost,
+         [s for s in shots if s.loss == "no" and s.decision in
+          ("answer", "fail")]))
+    rows = []
+    for name, make, found in kinds:
+        jobs = [pool.submit(passes, command, faultserver.Mcp,
+                            after_hello(make(shot))) for shot in found]
+        good = sum(bool(job.result()) for job in jobs)
+        rows.append((name, "%d of %d" % (good, len(jobs))))
+    return rows
+
+
+# Each revision on each side.
+
+legacy_client = after_hello(a_call)
+
+
+def modern_client(b, s):
+    answer = b.answer(b.start("tools/call", {
+        "name": "echo", "arguments": {"key": "1"}, "_meta": STAMP}))
+    return says(answer, "1")
+
+
+SERVERS = (("2024-11-05 (HTTP+SSE)", "sse"),
+           ("2025-11-25 (Streamable HTTP)", "legacy"),
+           ("2026-07-28", "modern"))
+CLIENTS = (("2025-11-25", legacy_client), ("2026-07-28", modern_client))
+
+
+def no_sign_in(rx, tx):
+    if rx.target.startswith("/.well-known/"):
+        tx.text(404, "Not Found")
+        return True
+    return False
+
+
+def server_of(shape):
+    return lambda: eraserver.Era(shape, before=no_sign_in)
+
+
+def eras(command, pool):
+    jobs = [("client of %s, server of %s" % (client, server),
+             pool.submit(passes, command, server_of(shape), case))
+            for client, case in CLIENTS for server, shape in SERVERS]
+    return [(name, "yes" if job.result() else "no") for name, job in jobs]
+
+
+GROUPS = {"recovery": recovery, "corpus": corpus, "eras": eras}
+
+
+def main(args):
+    chosen = list(GROUPS)
+    if args[:1] == ["--cases"] and len(args) > 1:
+        chosen = args[1].split(",")
+        args = args[2:]
+    bridges = [a.partition("=")[::2]
+               for a in args or ["mcpsplice={mcpsplice} {url}"]]
+    if not all(c for _, c in bridges) or \
+            not set(chosen) <= set(GROUPS):
+        sys.exit(__doc__.strip())
+    table = {}
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for name, command in bridges:
+            for group in chosen:
+                for case, verdict in GROUPS[group](command, pool):
+                    table.setdefault(case, []).append(verdict)
+    width = max(len(case) for case in table)
+    columns = [max(len(name), 10) for name, _ in bridges]
+    print(" " * width, *("%-*s" % (w, name)
+                         for w, (name, _) in zip(columns, bridges)))
+    for case, verdicts in table.items():
+        print("%-*s" % (width, case), *("%-*s" % (w, v)
+                                        for w, v in zip(columns, verdicts)))
+
+    def is_bad(verdict):
+        n = re.fullmatch("([0-9]+) of ([0-9]+)", verdict)
+        return n[1] != n[2] if n else verdict != "yes"
+    bad = sum(is_bad(verdicts[0]) for verdicts in table.values())
+    print("%d cases, %d failed" % (len(table), bad), flush=True)
+    os._exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
