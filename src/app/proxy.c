@@ -65,6 +65,8 @@ struct proxy {
 	regex_t *patterns;   /* of --session-lost-pattern */
 	size_t n_patterns;
 	uint64_t random;
+	uint64_t secrets[64]; /* of the system; used from the end */
+	size_t n_secrets;
 	bool acting; /* actions are being performed further up the stack */
 	bool stopping;
 	bool session_full; /* the session holds back as much as it may */
@@ -86,6 +88,20 @@ next_random(struct proxy *p)
 	p->random ^= p->random << 25;
 	p->random ^= p->random >> 27;
 	return p->random * 2685821657736338717u;
+}
+
+/* Random words that nobody can guess. One call of the system gets many. */
+static void
+next_secret(struct proxy *p, uint64_t secret[2])
+{
+	if (p->n_secrets == 0) {
+		p->n_secrets = sizeof p->secrets / sizeof *p->secrets;
+		if (loop_random(p->secrets, sizeof p->secrets) != 0)
+			log_debug("the system has no random numbers: a "
+				  "requestState is easier to guess");
+	}
+	p->n_secrets -= 2;
+	memcpy(secret, p->secrets + p->n_secrets, 2 * sizeof *secret);
 }
 
 /* --- actions of the session --- */
@@ -274,10 +290,8 @@ input(struct proxy *p, struct event *in)
 
 	in->now = loop_now(p->loop);
 	in->random = next_random(p);
-	if (chain_wants_secret(p->chain) &&
-	    loop_random(in->secret, sizeof in->secret) != 0)
-		log_debug("the system has no random numbers: a requestState is "
-			  "easier to guess");
+	if (chain_wants_secret(p->chain))
+		next_secret(p, in->secret);
 	if (p->trace != NULL)
 		trace_input(p->trace, in);
 	chain_step(p->chain, in);
