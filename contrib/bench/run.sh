@@ -98,25 +98,35 @@ find_mcp_remote() {
 	done
 }
 
-# Instructions of a start and of one call, by callgrind: the same on a busy
-# machine as on an idle one.
-count() { # CALLS NAME COMMAND...
-	n=$1
-	shift
-	name=$1
-	shift
-	# shellcheck disable=SC2086 # an option or nothing
-	"$work/drive" $modern -u "$http" -e "$log" -c "$n" "$name" \
-	    valgrind -q --tool=callgrind \
-	    --callgrind-out-file="$work/callgrind.$n" "$@"
-	sed -n 's/^\(summary\|totals\): *//p' "$work/callgrind.$n" | head -n 1
+# Instructions of a start and of one call, by callgrind, and system calls of one
+# call, by strace: the same on a busy machine as on an idle one.
+count_with() { # "TOOL OPTION..." CALLS NAME COMMAND...
+	tool=$1 n=$2 name=$3
+	shift 3
+	# shellcheck disable=SC2086 # lists of words
+	"$work/drive" $modern -u "$http" -e "$log" -c "$n" "$name" $tool "$@"
+}
+
+instructions() { # CALLS NAME COMMAND...
+	count_with "valgrind -q --tool=callgrind \
+	    --callgrind-out-file=$work/callgrind" "$@"
+	sed -n 's/^\(summary\|totals\): *//p' "$work/callgrind" | head -n 1
+}
+
+system_calls() { # CALLS NAME COMMAND...
+	count_with "strace -f -q -c -o $work/strace" "$@"
+	awk '$NF == "total" { print $4 }' "$work/strace"
 }
 
 instructions_of() { # NAME COMMAND...
-	few=$(count 100 "$@")
-	many=$(count 1100 "$@")
+	few=$(instructions 100 "$@")
+	many=$(instructions 1100 "$@")
 	call=$(((many - few) / 1000))
-	printf '%-12s %12d %12d\n' "$1" $((few - 101 * call)) "$call"
+	few_calls=$(system_calls 100 "$@")
+	many_calls=$(system_calls 1100 "$@")
+	printf '%-12s %12d %12d %14s\n' "$1" $((few - 101 * call)) "$call" \
+	    "$(echo "$few_calls $many_calls" |
+		awk '{ printf "%.1f", ($2 - $1) / 1000 }')"
 }
 
 # The packages of the interop tests have it, and a Node that is new enough.
@@ -203,8 +213,11 @@ http=$(url_of "$work/http")
 https=$(url_of "$work/https")
 
 if [ -n "$instructions" ]; then
-	command -v valgrind >/dev/null || { say "valgrind is missing"; exit 1; }
-	printf '%-12s %12s %12s\n' instructions start "per call"
+	for tool in valgrind strace; do
+		command -v $tool >/dev/null || { say "$tool is missing"; exit 1; }
+	done
+	printf '%-12s %12s %12s %14s\n' instructions start "per call" \
+	    "system calls"
 	instructions_of "bare pipe" "$work/pipe" URL
 	[ -n "$mcpsplice" ] || exit 0
 	instructions_of mcpsplice "$mcpsplice" URL

@@ -1,0 +1,70 @@
+#!/bin/sh
+# What a small call may cost, in figures that no clock and no other program
+# changes: instructions (callgrind), compared with those of the bare pipe of
+# contrib/bench, and system calls (strace). A figure beyond its budget is taken
+# once more. contrib/bench/README has those of today.
+#
+# per call, at most:       2025-11-25    2026-07-28, on both sides
+# instructions, of pipe's     1.65          2.35
+# system calls                9.5           11
+set -eu
+
+: "${MCPSPLICE:?}" "${abs_top_srcdir:?}"
+case "${SANITIZERS-} ${E2E_SAMPLE-}" in
+*[a-z]*)
+	echo 'a sanitizer, or a sample only'
+	exit 77
+	;;
+esac
+if grep -q 'q->bytes == bytes' "$MCPSPLICE"; then
+	echo 'the program looks after itself in each step (--enable-debug)'
+	exit 77
+fi
+for tool in "valgrind -q" "strace -qq -o /dev/null"; do
+	if ! $tool true >/dev/null 2>&1; then
+		echo "${tool%% *} does not work here"
+		exit 77
+	fi
+done
+
+measure()
+{
+	MCP_REMOTE=/nonexistent "$abs_top_srcdir/contrib/bench/run.sh" \
+	    --instructions 2>/dev/null
+}
+
+judge()
+{
+	awk '
+	function over(what, now, most) {
+		if (now > most) {
+			printf "%s: %s is more than %s\n", what, now, most
+			bad = 1
+		}
+	}
+	/^bare pipe/ { pipe = $(NF - 1) }
+	/^mcpsplice/ {
+		over("instructions", $(NF - 1) / pipe, 1.65)
+		over("system calls", $NF, 9.5)
+		seen++
+	}
+	/^ *2026-07-28/ {
+		over("instructions, 2026-07-28", $(NF - 1) / pipe, 2.35)
+		over("system calls, 2026-07-28", $NF, 11)
+		seen++
+	}
+	END {
+		if (seen != 2)
+			print "no figures"
+		exit bad || seen != 2
+	}'
+}
+
+for try in 1 2; do
+	figures=$(measure) || :
+	echo "$figures"
+	if echo "$figures" | judge; then
+		exit 0
+	fi
+done
+exit 1
