@@ -1,5 +1,6 @@
 """What if a call of the system fails, the first, the second, ...?  A library
-that is loaded before the C library lets it, once for each case.
+that is loaded before the C library lets it, once for each case.  And what if
+pipes are small, descriptors closed, disks full and folders not ours?
 
 Each life is the same: initialize, a list, a session that is lost, a call that
 is sent again, the end.  Whatever fails: the program ends by itself in time
@@ -9,10 +10,12 @@ damaged.  A part of the cases runs, spread evenly; with E2E_LONG all of them.
 """
 
 import errno
+import fcntl
 import os
 import shutil
 import struct
 import subprocess
+import threading
 import time
 
 import authserver
@@ -224,6 +227,85 @@ class Disturbed(Base):
         for every in (2, 3, 5):
             self.good(self.life(self.server(), "EAGAIN %d" % every,
                                 self.home))
+
+
+class Places(Base):
+    """Where the descriptors lead to, and what HOME is."""
+
+    def play(self, *args, closed=(), size=10, slow=0, env=None, stderr=None):
+        """A life with descriptors of its own: status, messages."""
+        s = self.server()
+        s.lost = False
+        text = "y" * size
+        data = lines(init(1), INITIALIZED, call(3, key="k", text=text))
+        # not inherited by programs that other threads start meanwhile
+        take, give = os.pipe()
+        answers, out = os.pipe()
+        for fd in (take, out):
+            fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, 4096)
+
+        def close():
+            for fd in closed:
+                os.close(fd)
+        p = subprocess.Popen(
+            [support.PROGRAM, s.url, *args], stdin=take, stdout=out,
+            stderr=stderr or subprocess.DEVNULL, preexec_fn=close,
+            env=self.environment(env))
+        os.close(take)
+        os.close(out)
+
+        def feed():
+            try:
+                with open(give, "wb") as f:
+                    f.write(data)
+            except BrokenPipeError:
+                pass
+        threading.Thread(target=feed, daemon=True).start()
+        got = b""
+        while True:
+            part = os.read(answers, 1 if slow > 0 else 65536)
+            if not part:
+                break
+            got += part
+            if slow > 0:
+                slow -= 1
+                time.sleep(0.05)
+        os.close(answers)
+        status = p.wait(support.LIVE)
+        messages = [support.exact(line) for line in got.splitlines()]
+        if messages:
+            self.assertIn(text, messages[-1]["result"]["content"][0]["text"])
+        self.assertLessEqual(s.runs("k"), 1)
+        return status, [m["id"] for m in messages]
+
+    def test_small_pipes(self):
+        self.assertEqual(self.play(size=1 << 20), (0, ["1", "3"]))
+
+    def test_slow_reader(self):
+        """A byte at a time, with other bytes waiting for room."""
+        self.assertEqual(self.play(size=1 << 17, slow=40), (0, ["1", "3"]))
+
+    def test_closed_descriptors(self):
+        for closed, want in (((0,), []), ((1,), []), ((2,), ["1", "3"]),
+                             ((0, 1), []), ((0, 2), []), ((1, 2), []),
+                             ((0, 1, 2), [])):
+            status, ids = self.play(closed=closed)
+            self.assertEqual(ids, want, closed)
+            self.assertIn(status, (0, 1), closed)
+
+    def test_full_stderr(self):
+        with open("/dev/full", "wb") as full:
+            self.assertEqual(self.play("-vv", stderr=full), (0, ["1", "3"]))
+
+    def test_home_that_cannot_be_used(self):
+        for home in ("/dev/null/x", "/proc", "", "relative", None):
+            self.assertEqual(self.play(env={"HOME": home}), (0, ["1", "3"]),
+                             home)
+
+    def test_read_only_home(self):
+        os.chmod(self.home, 0o500)
+        self.assertEqual(self.play(), (0, ["1", "3"]))
+        os.chmod(self.home, 0o700)
 
 
 if __name__ == "__main__":
