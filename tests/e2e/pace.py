@@ -68,6 +68,11 @@ def measure():
     return min(slow, MOST)
 
 
+def is_busy():
+    """Is the machine slow now, or has it had more to do than it has cores?"""
+    return measure() > 1 or os.getloadavg()[0] > os.cpu_count()
+
+
 class Limit:
     """A time from now on, longer on a slow machine."""
 

@@ -741,9 +741,9 @@ def faults(result):
 
 
 def may_be_slowness(result):
-    """Has it failed on a slow machine, and not by what the program did to its
+    """Has it failed on a busy machine, and not by what the program did to its
     memory?"""
-    return pace.measure() > 1 and not any(
+    return pace.is_busy() and not any(
         word in text for text in faults(result)
         for word in ("Sanitizer", "runtime error", "Assertion `"))
 
@@ -764,7 +764,7 @@ def report(test, result, seconds, fault="FAIL"):
 def main(needs_program=True, workers=8, after=None):
     """Runs the cases of the calling file, then after(); arguments select by
     substring, E2E_SAMPLE takes the first one only.  A case that failed while
-    the machine was slow is run once more by itself, and both are shown."""
+    the machine was busy is run once more by itself, and both are shown."""
     if needs_program and not os.access(PROGRAM, os.X_OK):
         sys.stderr.write("MCPSPLICE=%r names no program\n" % PROGRAM)
         sys.exit(1)
