@@ -79,17 +79,24 @@ class Base(authserver.Case):
         os.remove(counts)
         return status, messages, err, n
 
-    def good(self, life):
-        status, messages, err, n = life
+    def good(self, s, inject, home, *args):
+        """A life in which each request has a result: stderr, and how often
+        each kind was called.  Anew where a slow machine made the refusal come
+        so late that the call may have run."""
+        for _ in range(5):
+            status, messages, err, n = self.life(s, inject, home, *args)
+            faults = [m["error"] for m in messages if "error" in m]
+            if not faults or faults[0].get("data", {}).get("ran") != "maybe":
+                break
         self.assertEqual(status, 0, err)
-        self.assertEqual([m for m in messages if "result" not in m], [], err)
+        self.assertEqual(faults, [], err)
+        return err, n
 
     def next_start(self, s, home, what):
         """It finds the files in order, and writes its own."""
-        life = self.life(s, "none 0 0", home, "-vv")
-        self.good(life)
+        err, _ = self.good(s, "none 0 0", home, "-vv")
         for word in ("damaged", "cannot be read"):
-            self.assertNotIn(word, life[2], "after " + what)
+            self.assertNotIn(word, err, "after " + what)
 
     def chosen(self, count):
         """Which calls of so many."""
@@ -100,9 +107,8 @@ class Base(authserver.Case):
 class Failing(Base):
     def fails(self, kind, error, judge=None):
         """Each chosen call of that kind, in a HOME of its own."""
-        first = self.life(self.server(), "none 0 0", self.new_home())
-        self.good(first)
-        count = first[3][kind]
+        _, n = self.good(self.server(), "none 0 0", self.new_home())
+        count = n[kind]
         self.assertGreater(count, 0, "it is never called")
 
         def one(nth):
@@ -177,22 +183,19 @@ class SignedIn(Base):
         status, out, err = self.once(["login", s.url, "--browser", b.command])
         self.assertEqual(status, 0, err)
 
-        def life(inject, home, *args):
-            auth.expire()
-            return self.life(s, inject, home, "--browser", b.command, *args)
-
         def new_home():
             home = self.new_home()
             self.may_hold.append(home)
             shutil.copytree(self.home, home, dirs_exist_ok=True)
             return home
 
-        first = life("none 0 0", new_home())
-        self.good(first)
-        for nth in self.chosen(first[3][kind]):
+        auth.expire()
+        _, n = self.good(s, "none 0 0", new_home())
+        for nth in self.chosen(n[kind]):
             what = "%s %d %d" % (kind, nth, error)
             home = new_home()
-            life(what, home)
+            auth.expire()
+            self.life(s, what, home, "--browser", b.command)
             auth.expire()
             self.next_start(s, home, what)
         return len(b.opened())
@@ -216,26 +219,23 @@ class Disturbed(Base):
     """Nothing fails that does not go on."""
 
     def test_one_byte_at_a_time(self):
-        self.good(self.life(self.server(), "short", self.home))
+        self.good(self.server(), "short", self.home)
 
     def test_interrupted(self):
         for every in (2, 3, 5):
-            self.good(self.life(self.server(), "EINTR %d" % every,
-                                self.home))
+            self.good(self.server(), "EINTR %d" % every, self.home)
 
     def test_not_yet(self):
         for every in (2, 3, 5):
-            self.good(self.life(self.server(), "EAGAIN %d" % every,
-                                self.home))
+            self.good(self.server(), "EAGAIN %d" % every, self.home)
 
 
 class Places(Base):
     """Where the descriptors lead to, and what HOME is."""
 
     def play(self, *args, closed=(), size=10, slow=0, env=None, stderr=None):
-        """A life with descriptors of its own: status, messages."""
-        s = self.server()
-        s.lost = False
+        """A life with descriptors of its own: status, ids of the answers."""
+        s = self.mcp()
         text = "y" * size
         data = lines(init(1), INITIALIZED, call(3, key="k", text=text))
         # not inherited by programs that other threads start meanwhile
