@@ -4,8 +4,8 @@
  *
  *   "KIND N ERRNO"  the N-th call of that kind fails
  *   "short"         each read and each write moves one byte at most
- *   "EINTR 3"       each third read, write and connect is interrupted
- *   "EAGAIN 3"      each third read and write that may be is put off
+ *   "EINTR 3"       one of three reads and writes is interrupted
+ *   "EAGAIN 3"      one of three that do not block is put off
  *
  * The name injected.test is that of 127.0.0.1, so that it can be looked up.
  */
@@ -73,18 +73,26 @@ fails(enum kind k)
 	return true;
 }
 
-/* As often as it is asked for, and where a program has to expect it. */
+/* One of every calls, by chance: at a fixed distance it could always be the
+ * same one of a loop. */
+static bool
+is_next(void)
+{
+	static atomic_ulong calls;
+	unsigned long n = atomic_fetch_add(&calls, 1) * 2654435761UL;
+
+	return every != 0 && (n >> 8) % every == 0;
+}
+
+/* Where a program has to expect it: a connect that does not block is not
+ * interrupted, and a descriptor that blocks has no EAGAIN. */
 static bool
 is_disturbed(enum kind k, int fd)
 {
-	static atomic_ulong calls;
-
 	if (fails(k))
 		return true;
-	if (every == 0 ||
-	    (error == EAGAIN &&
-		(k == CONNECT || (fcntl(fd, F_GETFL) & O_NONBLOCK) == 0)) ||
-	    atomic_fetch_add(&calls, 1) % every != 0)
+	if (k == CONNECT || !is_next() ||
+	    (error == EAGAIN && (fcntl(fd, F_GETFL) & O_NONBLOCK) == 0))
 		return false;
 	errno = error;
 	return true;
