@@ -290,30 +290,30 @@ document_joined(struct json_object *list)
 	return text;
 }
 
-struct json_object *
-document_new(void)
+static struct json_object *
+made(struct json_object *o)
 {
-	struct json_object *o = json_object_new_object();
-
 	if (o == NULL)
 		out_of_memory();
 	return o;
 }
 
 struct json_object *
+document_new(void)
+{
+	return made(json_object_new_object());
+}
+
+struct json_object *
 document_new_list(void)
 {
-	struct json_object *list = json_object_new_array();
-
-	if (list == NULL)
-		out_of_memory();
-	return list;
+	return made(json_object_new_array());
 }
 
 void
 document_put(struct json_object *o, const char *name, struct json_object *value)
 {
-	if (value == NULL || json_object_object_add(o, name, value) != 0)
+	if (json_object_object_add(o, name, made(value)) != 0)
 		out_of_memory();
 }
 
@@ -356,9 +356,7 @@ document_set(struct json_object *o, const char *name, const char *text)
 void
 document_append(struct json_object *list, const char *text)
 {
-	struct json_object *string = new_string(text);
-
-	if (string == NULL || json_object_array_add(list, string) != 0)
+	if (json_object_array_add(list, made(new_string(text))) != 0)
 		out_of_memory();
 }
 

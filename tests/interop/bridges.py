@@ -43,16 +43,19 @@ STAMP = {META + "protocolVersion": eraserver.MODERN,
          META + "clientCapabilities": {}}
 
 
+def words_of(command, url):
+    return [w.replace("{url}", url).replace(
+        "{mcpsplice}", os.environ.get("MCPSPLICE", "mcpsplice"))
+        for w in shlex.split(command)]
+
+
 class Bridge:
     """A running bridge, and a client of it."""
 
     def __init__(self, command, url):
         self.home = tempfile.mkdtemp(prefix="bridges-")
-        words = [w.replace("{url}", url).replace(
-            "{mcpsplice}", os.environ.get("MCPSPLICE", "mcpsplice"))
-            for w in shlex.split(command)]
         self.proc = subprocess.Popen(
-            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            words_of(command, url), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, start_new_session=True,
             env=dict(os.environ, HOME=self.home,
                      npm_config_cache=os.path.expanduser("~/.npm")))
@@ -138,7 +141,7 @@ def restarted(b, s):
     return b.works("2")
 
 
-def forgotten_twice(b, s):
+def forgotten_three_times(b, s):
     for key in "123":
         if not b.works(key) or s.runs(key) != 1:
             return False
@@ -153,8 +156,7 @@ def eight_at_once(b, s):
                for key, i in ids.items())
 
 
-def forgotten_while_idle(b, s):
-    """The client lists tools, which it does only now."""
+def forgotten_before_a_list(b, s):
     s.forget()
     return "result" in (b.answer(b.start("tools/list")) or {})
 
@@ -198,10 +200,10 @@ def down_for_two_seconds(b, s):
 RECOVERY = (
     ("a call works", a_call),
     ("the server was restarted between two calls", restarted),
-    ("the server forgot the session, three times", forgotten_twice),
+    ("the server forgot the session, three times", forgotten_three_times),
     ("eight calls at once into a lost session, each runs once",
      eight_at_once),
-    ("the session was lost before tools/list", forgotten_while_idle),
+    ("the session was lost before tools/list", forgotten_before_a_list),
     ("lost while a call ran: an error, no second run, and on it goes",
      answered_if_lost_while_it_ran),
     ("an error that is not about the session is passed on",
@@ -229,11 +231,17 @@ def after_hello(case):
     return lambda b, s: b.hello() and case(b, s)
 
 
-def recovery(command, pool):
-    jobs = [(name, pool.submit(passes, command, faultserver.Mcp,
-                               after_hello(case)))
-            for name, case in RECOVERY]
+def verdicts(command, pool, cases):
+    """cases: (name, make_server, case)."""
+    jobs = [(name, pool.submit(passes, command, *rest))
+            for name, *rest in cases]
     return [(name, "yes" if job.result() else "no") for name, job in jobs]
+
+
+def recovery(command, pool):
+    return verdicts(command, pool, [
+        (name, faultserver.Mcp, after_hello(case))
+        for name, case in RECOVERY])
 
 
 # What servers answered when they had forgotten a session, and what only looks
@@ -253,10 +261,10 @@ def not_lost(shot):
     def case(b, s):
         before = s.inits()
 
-        def once(rx, tx):
+        def looks_lost(rx, tx):
             s.methods["tools/call"] = s.tool
             shot(rx, tx)
-        s.methods["tools/call"] = once
+        s.methods["tools/call"] = looks_lost
         return b.answer(b.tool("1")) is not None and b.works("2") and \
             s.inits() == before
     return case
@@ -308,10 +316,10 @@ def server_of(shape):
 
 
 def eras(command, pool):
-    jobs = [("client of %s, server of %s" % (client, server),
-             pool.submit(passes, command, server_of(shape), case))
-            for client, case in CLIENTS for server, shape in SERVERS]
-    return [(name, "yes" if job.result() else "no") for name, job in jobs]
+    return verdicts(command, pool, [
+        ("client of %s, server of %s" % (client, server), server_of(shape),
+         case)
+        for client, case in CLIENTS for server, shape in SERVERS])
 
 
 GROUPS = {"recovery": recovery, "corpus": corpus, "eras": eras}
@@ -327,6 +335,11 @@ def main(args):
     if not all(c for _, c in bridges) or \
             not set(chosen) <= set(GROUPS):
         sys.exit(__doc__.strip())
+    for name, command in bridges:
+        program = words_of(command, "URL")[0]
+        if not shutil.which(program):
+            sys.exit("bridges.py: %s: there is no program %s" % (
+                name, program))
     table = {}
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         for name, command in bridges:
