@@ -52,7 +52,7 @@ tool_filter_forbids(const struct tool_filter *f, const struct tools *shown,
 {
 	const char *option;
 
-	if (!json_key_is(call->method, "tools/call"))
+	if (!tool_filter_is_on(f) || !json_key_is(call->method, "tools/call"))
 		return NULL;
 	option = forbidden_name(f, json_get(call->params, "name"));
 	if (option == NULL && f->read_only && !tools_read_only(shown, call))

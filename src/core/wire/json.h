@@ -37,8 +37,16 @@ struct span json_get(struct span object, const char *key);
  * what json_get returns for names[i]. */
 void json_get_some(struct span object, const char *const *names,
     struct span *found, size_t n);
-/* Is this raw key (from json_check or json_next) that name, when decoded? */
-bool json_key_is(struct span key, const char *name);
+/* Is this raw key (from json_check or json_next) that name, when decoded? The
+ * other function is for json_key_is alone: for a key longer than the name. */
+bool json_escaped_key_is(struct span key, const char *name);
+static inline bool
+json_key_is(struct span key, const char *name)
+{
+	if (key.n <= strlen(name))
+		return span_is(key, name);
+	return json_escaped_key_is(key, name);
+}
 /* Is this checked value a string with exactly this text, when decoded? */
 bool json_string_is(struct span value, const char *text);
 /* Appends the decoded text of a checked JSON string (value includes the
