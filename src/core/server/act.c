@@ -102,6 +102,15 @@ server_own_id(struct server *e)
 	return buf_str(&e->own_id);
 }
 
+void
+server_tell_user(struct server *e, struct server_order *o, const char *text)
+{
+	o->waits_for_user = text != NULL;
+	events_add(&e->events,
+	    &(struct event){
+		.kind = INPUT_SIGN_IN, .ticket = o->ticket, .text = text });
+}
+
 struct server_attempt *
 server_attempt_new(struct server *e, enum purpose purpose,
     struct server_order *o, struct frame *body)
@@ -118,6 +127,9 @@ server_attempt_new(struct server *e, enum purpose purpose,
 		i->out.body = frame_ref(body);
 	headers_init(&i->mirrored);
 	if (o != NULL) {
+		/* What waited for the user has ended. */
+		if (o->waits_for_user)
+			server_tell_user(e, o, NULL);
 		i->out.why = o->why;
 		i->out.generation = o->generation;
 		i->out.interactive = o->interactive;

@@ -28,6 +28,10 @@ void server_log(struct server *e, enum log_level level, const char *fmt, ...)
 
 /* Returns a new request id as raw JSON, valid until the next call. */
 const char *server_own_id(struct server *e);
+/* Tells the session that the order waits until the user has signed in, with what
+ * to tell the user (text NULL: it does not wait any more). */
+void server_tell_user(struct server *e, struct server_order *o,
+    const char *text);
 /* Orders an exchange from transport: a POST of body (a reference is taken), or
  * a GET if body is NULL. o may be NULL. The caller may still set members of the
  * attempt in this step, because server_next() reads them later. */

@@ -96,6 +96,7 @@ struct server_order {
 	bool control, interactive, fresh, wary;
 	enum server_mode mode; /* when it began; UNKNOWN: an initialize */
 	bool answered;         /* the session was told its answer */
+	bool waits_for_user;   /* the session was told that it waits */
 	bool changed;   /* an initialize: the server speaks another protocol */
 	enum post post; /* HTTP+SSE */
 	/* At a modern server. */

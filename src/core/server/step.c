@@ -155,10 +155,7 @@ take_sign_in(struct server *e, struct server_attempt *i, const char *text)
 	if (i->order == NULL)
 		return;
 	server_detect_user(e, i, text != NULL);
-	events_add(&e->events,
-	    &(struct event){ .kind = INPUT_SIGN_IN,
-		.ticket = i->order->ticket,
-		.text = text });
+	server_tell_user(e, i->order, text);
 }
 
 static void
