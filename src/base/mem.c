@@ -96,7 +96,12 @@ out_of_memory(void)
 void *
 xmalloc(size_t size)
 {
-	return xrealloc(NULL, size);
+	void *p;
+
+	p = malloc(size == 0 ? 1 : size);
+	if (p == NULL)
+		out_of_memory();
+	return p;
 }
 
 void *
@@ -122,7 +127,9 @@ xrealloc(void *p, size_t size)
 char *
 xstrdup(const char *s)
 {
-	return xstrndup(s, strlen(s));
+	size_t size = strlen(s) + 1;
+
+	return memcpy(xmalloc(size), s, size);
 }
 
 char *

@@ -9,15 +9,20 @@
 #include "io/connections.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 
-/* The loop's interest in one descriptor of libcurl. */
+/* The loop's interest in one descriptor of libcurl. That in the socket of a
+ * connection outlives the transfer, because the next one wants the same: this
+ * saves two system calls for each. */
 struct watch {
-	struct watch *next, **prev;
-	struct loop_fd *fd;
+	struct multi *m;    /* NULL: libcurl did not want to watch it yet */
+	struct loop_fd *fd; /* NULL: it is not watched */
 	int what;
+	bool socket; /* the watch stays until it is closed */
+	bool idle;   /* libcurl does not want to know what comes */
 };
 
 /* A multi handle: transfers and the connections they share. */
@@ -28,7 +33,6 @@ struct multi {
 	struct loop_timer *timer; /* the timer that libcurl asks for */
 	long timer_ms;            /* what libcurl asked for last; -1: none */
 	bool timer_changed;
-	struct watch *watches;
 	unsigned running; /* number of transfers */
 };
 
@@ -38,6 +42,8 @@ struct connections {
 	long max;
 	bool http2;
 	connections_ended *ended;
+	struct watch **watches; /* by descriptor; NULL: there is none */
+	size_t descriptors;     /* number of elements */
 };
 
 /* Only notes the time: libcurl changes it several times per request. */
@@ -91,58 +97,95 @@ on_timer(void *arg)
 	drive(arg, CURL_SOCKET_TIMEOUT, 0);
 }
 
+static struct watch *
+watch_find(const struct connections *c, int fd)
+{
+	return (size_t)fd < c->descriptors ? c->watches[fd] : NULL;
+}
+
+static struct watch *
+watch_new(struct connections *c, int fd)
+{
+	size_t n = c->descriptors, more = (size_t)fd + 16;
+
+	if ((size_t)fd >= n) {
+		c->watches = xrealloc(c->watches, more * sizeof *c->watches);
+		memset(c->watches + n, 0, (more - n) * sizeof *c->watches);
+		c->descriptors = more;
+	}
+	return c->watches[fd] = xcalloc(1, sizeof **c->watches);
+}
+
+static void
+watch_free(struct connections *c, int fd)
+{
+	struct watch *w = watch_find(c, fd);
+
+	if (w == NULL)
+		return;
+	loop_fd_free(w->fd);
+	free(w);
+	c->watches[fd] = NULL;
+}
+
+static void
+watch_stop(struct watch *w)
+{
+	loop_fd_free(w->fd);
+	w->fd = NULL;
+}
+
+/* An idle connection says something only at its end, or before it, and libcurl
+ * looks itself before it uses that connection again. */
 static void
 on_ready(int fd, int what, void *arg)
 {
+	struct watch *w = arg;
 	int bits;
 
+	if (w->idle) {
+		watch_stop(w);
+		return;
+	}
 	bits = 0;
 	if (what & LOOP_READ)
 		bits |= CURL_CSELECT_IN;
 	if (what & LOOP_WRITE)
 		bits |= CURL_CSELECT_OUT;
-	drive(arg, fd, bits);
+	drive(w->m, fd, bits);
 }
 
+/* libcurl does not want to watch it any more. The descriptor of a socket stays
+ * open until connections_closed; any other may be another file from now on. */
 static void
-watch_free(struct watch *w)
+put_aside(struct connections *c, int fd)
 {
-	loop_fd_free(w->fd);
-	*w->prev = w->next;
-	if (w->next != NULL)
-		w->next->prev = w->prev;
-	free(w);
-}
+	struct watch *w = watch_find(c, fd);
 
-static struct watch *
-watch_new(struct multi *m, int fd)
-{
-	struct watch *w;
-
-	w = xcalloc(1, sizeof *w);
-	w->next = m->watches;
-	w->prev = &m->watches;
-	if (w->next != NULL)
-		w->next->prev = &w->next;
-	m->watches = w;
-	curl_multi_assign(m->curl, fd, w);
-	return w;
+	if (w == NULL)
+		return;
+	if (!w->socket) {
+		watch_free(c, fd);
+		return;
+	}
+	w->idle = true;
+	if (w->what != LOOP_READ)
+		watch_stop(w);
 }
 
 /* Keeps one interest per descriptor, which is deleted and added again on a
- * change. After CURL_POLL_REMOVE libcurl has forgotten w, and fd may be another
- * file. */
+ * change. */
 static int
 on_interest(CURL *easy, curl_socket_t fd, int poll, void *arg, void *socketp)
 {
 	struct multi *m = arg;
-	struct watch *w = socketp;
+	struct watch *w;
 	int what;
 
 	(void)easy;
+	(void)socketp;
 	if (poll == CURL_POLL_REMOVE) {
-		if (w != NULL)
-			watch_free(w);
+		put_aside(m->c, fd);
 		return 0;
 	}
 	what = 0;
@@ -150,17 +193,33 @@ on_interest(CURL *easy, curl_socket_t fd, int poll, void *arg, void *socketp)
 		what |= LOOP_READ;
 	if (poll & CURL_POLL_OUT)
 		what |= LOOP_WRITE;
+	w = watch_find(m->c, fd);
 	if (w == NULL)
-		w = watch_new(m, fd);
+		w = watch_new(m->c, fd);
+	w->m = m;
+	w->idle = false;
 	if (w->fd != NULL && w->what == what)
 		return 0;
 	loop_fd_free(w->fd);
 	w->what = what;
-	w->fd = loop_fd_new(m->c->l, fd, what, on_ready, m);
+	w->fd = loop_fd_new(m->c->l, fd, what, on_ready, w);
 	if (w->fd == NULL)
 		log_error(
 		    "the system cannot watch a connection (descriptor %d)", fd);
 	return 0;
+}
+
+void
+connections_opened(struct connections *c, int fd)
+{
+	watch_free(c, fd);
+	watch_new(c, fd)->socket = true;
+}
+
+void
+connections_closed(struct connections *c, int fd)
+{
+	watch_free(c, fd);
 }
 
 static void
@@ -206,9 +265,13 @@ multi_add(struct connections *c)
 static void
 multi_free(struct multi *m)
 {
+	struct connections *c = m->c;
+	size_t fd;
+
 	curl_multi_cleanup(m->curl);
-	while (m->watches != NULL)
-		watch_free(m->watches);
+	for (fd = 0; fd < c->descriptors; fd++)
+		if (c->watches[fd] != NULL && c->watches[fd]->m == m)
+			watch_free(c, (int)fd);
 	loop_timer_free(m->timer);
 	free(m);
 }
@@ -299,5 +362,6 @@ connections_free(struct connections *c)
 		c->multis = m->next;
 		multi_free(m);
 	}
+	free(c->watches);
 	free(c);
 }

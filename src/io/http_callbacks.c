@@ -256,6 +256,8 @@ http_on_socket_wanted(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 	x->let = true;
 	http_way_tried(x, &a->addr, a->addrlen);
 	fd = socket(a->family, a->socktype, a->protocol);
+	if (fd != -1)
+		connections_opened(x->h->connections, fd);
 	if (fd != -1 && (a->family == AF_INET || a->family == AF_INET6)) {
 		reuse_opened(x->h->reuse, fd, &x->reached);
 		x->opened = true;
@@ -269,6 +271,7 @@ http_on_socket_over(void *arg, curl_socket_t fd)
 	struct http *h = arg;
 
 	http_way_closed(h, fd);
+	connections_closed(h->connections, fd);
 	reuse_closed(h->reuse, fd);
 	return close(fd);
 }

@@ -16,6 +16,7 @@ transfer_free(struct transfer *x)
 {
 	curl_easy_cleanup(x->easy);
 	http_way_forget(x->notes);
+	curl_url_cleanup(x->parsed_url);
 	free(x->url);
 	free(x->lines);
 	free(x->no_ticket);

@@ -11,6 +11,19 @@
 #include "io/http_setup.h"
 #include "io/http_two.h"
 
+/* libcurl would parse CURLOPT_URL again for each request, which takes a tenth of
+ * the time of a small call. It borrows the parsed URL for the transfer. */
+static void
+set_parsed_url(struct transfer *x)
+{
+	curl_url_cleanup(x->parsed_url);
+	x->parsed_url = curl_url();
+	if (curl_url_set(x->parsed_url, CURLUPART_URL, x->url,
+		CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK)
+		x->refused = CURLE_URL_MALFORMAT;
+	SET(x, CURLOPT_CURLU, x->parsed_url);
+}
+
 static void
 set_url(struct transfer *x, const char *text)
 {
@@ -18,7 +31,7 @@ set_url(struct transfer *x, const char *text)
 		return;
 	free(x->url);
 	x->url = xstrdup(text);
-	SET(x, CURLOPT_URL, text);
+	set_parsed_url(x);
 	http_proxy_choose(x, text);
 	http_setup_trust(x, text);
 }
@@ -97,10 +110,11 @@ set_headers(struct transfer *x, const struct headers *headers)
 		x->lines[i].next = &x->lines[i + 1];
 		p = put_line(p, &headers->list[i]);
 	}
-	memcpy(p, expect, sizeof expect);
-	x->lines[n].data = p;
-	x->lines[n].next = NULL;
-	SET(x, CURLOPT_HTTPHEADER, x->lines);
+	if (x->body_bytes > HTTP_SMALL_BODY_BYTES)
+		x->lines[n++].data = memcpy(p, expect, sizeof expect);
+	if (n > 0)
+		x->lines[n - 1].next = NULL;
+	SET(x, CURLOPT_HTTPHEADER, n > 0 ? x->lines : NULL);
 }
 
 /* Sets the options of one request. */

@@ -66,6 +66,7 @@ struct transfer {
 	struct http_ops ops;
 	void *arg;
 	char *url;
+	CURLU *parsed_url;
 	struct curl_slist *lines; /* an array, linked, and its text after it */
 	size_t lines_bytes;
 	bool is_other;        /* the last request was neither POST nor GET */
