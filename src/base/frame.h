@@ -27,8 +27,9 @@ struct frame {
 	struct span text;
 	/* All are raw JSON text; p is NULL for an absent one. method is the
 	 * text between the quotes if it contains no escape, else it is still
-	 * escaped (no method of the protocol needs an escape). */
-	struct span id, method, params, result, error;
+	 * escaped (no method of the protocol needs an escape). meta is the
+	 * _meta of params: a request is asked for it often. */
+	struct span id, method, params, meta, result, error;
 	char *bytes; /* owned; NULL if the bytes follow the struct */
 };
 

@@ -67,7 +67,7 @@ client_forget_id(struct client *e, struct request *r)
 static struct span
 token_of(const struct frame *f)
 {
-	return json_get(json_get(f->params, "_meta"), "progressToken");
+	return json_get(f->meta, "progressToken");
 }
 
 static struct span

@@ -150,7 +150,7 @@ era_request_version(const struct frame *request)
 struct span
 era_meta(const struct frame *f, const char *key)
 {
-	return json_get(json_get(f->params, "_meta"), key);
+	return json_get(f->meta, key);
 }
 
 enum era_way

@@ -209,7 +209,7 @@ trace_context_headers(const struct frame *message, struct headers *out)
 		"baggage" };
 	struct span found[3];
 
-	json_get_some(json_get(message->params, "_meta"), names, found, 3);
+	json_get_some(message->meta, names, found, 3);
 	if (mirror(out, names[0], found[0], is_traceparent))
 		mirror(out, names[1], found[1], is_tracestate);
 	mirror(out, names[2], found[2], is_baggage_list);

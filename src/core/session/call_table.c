@@ -125,8 +125,7 @@ calls_token(struct call *c)
 {
 	if (!c->token_known) {
 		c->token_known = true;
-		c->token = json_get(json_get(c->frame->params, "_meta"),
-		    "progressToken");
+		c->token = json_get(c->frame->meta, "progressToken");
 	}
 	return c->token;
 }
