@@ -67,17 +67,26 @@ is_value(struct span s)
 	return true;
 }
 
-static char *
-copy_text(struct span s)
+/* Copies both into one block of memory, which begins with the name. */
+static struct header
+copy(struct span name, struct span value, bool secret)
 {
-	return s.n == 0 ? xstrdup("") : xstrndup(s.p, s.n);
+	struct header one = { .secret = secret };
+
+	one.name = xmalloc(name.n + value.n + 2);
+	memcpy(one.name, name.p, name.n);
+	one.name[name.n] = '\0';
+	one.value = one.name + name.n + 1;
+	if (value.n > 0)
+		memcpy(one.value, value.p, value.n);
+	one.value[value.n] = '\0';
+	return one;
 }
 
 static void
 wipe_one(struct header *one)
 {
 	wipe(one->value, 0, strlen(one->value));
-	free(one->value);
 	free(one->name);
 }
 
@@ -99,9 +108,7 @@ make(struct header *one, struct span name, struct span value, bool secret)
 	value = trim(value);
 	if (!is_token(name) || !is_value(value))
 		return -1;
-	one->name = copy_text(name);
-	one->value = copy_text(value);
-	one->secret = secret;
+	*one = copy(name, value, secret);
 	return 0;
 }
 
@@ -163,8 +170,7 @@ headers_append(struct headers *h, const struct headers *from)
 		const struct header *one = &from->list[i];
 
 		push(h,
-		    (struct header){
-			xstrdup(one->name), xstrdup(one->value), one->secret });
+		    copy(span_of(one->name), span_of(one->value), one->secret));
 	}
 }
 

@@ -6,7 +6,7 @@
 
 struct header {
 	char *name;
-	char *value;
+	char *value; /* in the memory of the name */
 	bool secret;
 };
 

@@ -297,9 +297,13 @@ resume(struct client *e, struct request *r, struct frame *f)
 bool
 client_retry(struct client *e, struct frame *f)
 {
-	struct span state = json_get(f->params, "requestState");
+	struct span state;
 	struct request *r;
 
+	/* The state may be one of a modern server's own. */
+	if (e->parked.first == NULL && e->discovered != NULL)
+		return false;
+	state = json_get(f->params, "requestState");
 	if (state.p == NULL)
 		return false;
 	r = by_state(e, f, state);
@@ -307,7 +311,6 @@ client_retry(struct client *e, struct frame *f)
 		resume(e, r, f);
 		return true;
 	}
-	/* The state may be one of a modern server's own. */
 	if (e->discovered != NULL || !era_may_ask(f->method))
 		return false;
 	client_fail(e, f, FAULT_UNKNOWN_STATE);
