@@ -33,6 +33,12 @@ def sanitized():
     return has(b"__asan_init", b"__tsan_init", b"__ubsan_handle")
 
 
+def needs_sanitizer():
+    """Is the sanitizer a library, which has to be loaded before any other?
+    That of clang is a part of the program."""
+    return has(b"\0libasan.so.", b"\0libubsan.so.", b"\0libtsan.so.")
+
+
 def checks_itself():
     """Does it look after its lists in each step (--enable-debug)?  Then that
     is what takes its time."""

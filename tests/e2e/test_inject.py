@@ -7,6 +7,7 @@ is sent again, the end.  Whatever fails: the program ends by itself in time
 and without a signal, each line that it writes is whole, no request gets a
 second answer, the call ran at most once, and the next start finds nothing
 damaged.  A part of the cases runs, spread evenly; with E2E_LONG all of them.
+With sanitizers it must not leak either.
 """
 
 import errno
@@ -25,7 +26,7 @@ from support import INITIALIZED, call, init, lines, request
 LONG = os.environ.get("E2E_LONG")
 KINDS = ("malloc", "read", "write", "connect", "open", "fsync", "rename",
          "getaddrinfo", "pthread_create")
-SAMPLE = 120            # of each kind
+SAMPLE = 30 if support.sanitized() else 120     # of each kind
 LIMIT = 10              # seconds
 NO_MEMORY = "mcpsplice: out of memory\n"
 
@@ -52,9 +53,11 @@ class Base(authserver.Case):
         counts = self.path("counts-%d" % self.count())
         key = "key-%d" % self.count()
         s.lost = False
-        env = {"LD_PRELOAD": support.Library.get(self, "inject.c"),
-               "INJECT": inject, "INJECT_COUNTS": counts,
-               "HOME": home}
+        library = support.Library.get(self, "inject.c", with_sanitizers=True)
+        env = {"LD_PRELOAD": library, "INJECT": inject,
+               "INJECT_COUNTS": counts, "HOME": home}
+        if support.sanitized():
+            env["ASAN_OPTIONS"] = "verify_asan_link_order=0:exitcode=99"
         data = lines(init(1), INITIALIZED, request(2, "tools/list"),
                      call(3, key=key))
         begin = time.monotonic()
@@ -67,6 +70,7 @@ class Base(authserver.Case):
             inject, status, out[-300:], err[-600:])
         self.within(time.monotonic() - begin, LIMIT, what)
         self.assertIn(status, (0, 1, 2), what)
+        self.assertNotIn("Sanitizer", err, what)
         self.assertTrue(not out or out.endswith(b"\n"), what)
         messages = [support.exact(line) for line in out.splitlines()]
         ids = [m["id"] for m in messages if "id" in m]
@@ -126,6 +130,8 @@ class Failing(Base):
 class Failures(Failing):
     def test_malloc(self):
         """The program ends, if it is not a library that goes without."""
+        if support.sanitized():
+            self.skipTest("the sanitizer has a malloc of its own")
         ended = []
 
         def judge(what, life):
@@ -233,8 +239,10 @@ class Disturbed(Base):
 class Places(Base):
     """Where the descriptors lead to, and what HOME is."""
 
-    def play(self, *args, closed=(), size=10, slow=0, env=None, stderr=None):
-        """A life with descriptors of its own: status, ids of the answers."""
+    def play(self, *args, closed=(), size=10, slow=0, env=None, stderr=None,
+             through=()):
+        """A life with descriptors of its own: status, ids of the answers.
+        through is the beginning of a command that runs the program."""
         s = self.mcp()
         text = "y" * size
         data = lines(init(1), INITIALIZED, call(3, key="k", text=text))
@@ -248,7 +256,7 @@ class Places(Base):
             for fd in closed:
                 os.close(fd)
         p = subprocess.Popen(
-            [support.PROGRAM, s.url, *args], stdin=take, stdout=out,
+            [*through, support.PROGRAM, s.url, *args], stdin=take, stdout=out,
             stderr=stderr or subprocess.DEVNULL, preexec_fn=close,
             env=self.environment(env))
         os.close(take)
@@ -301,6 +309,16 @@ class Places(Base):
         for home in ("/dev/null/x", "/proc", "", "relative", None):
             self.assertEqual(self.play(env={"HOME": home}), (0, ["1", "3"]),
                              home)
+
+    def test_full_disk(self):
+        """In a namespace, where the disk of HOME is full."""
+        full = ("unshare", "--map-root-user", "--mount", "sh", "-c",
+                'mount -t tmpfs -o size=8k none "$HOME" || exit 77; '
+                'cat /dev/zero >"$HOME/all" 2>&1; exec "$@"', "sh")
+        if subprocess.run([*full, "true"], env=self.environment(),
+                          stderr=subprocess.DEVNULL).returncode != 0:
+            self.skipTest("there are no namespaces of mounts here")
+        self.assertEqual(self.play(through=full), (0, ["1", "3"]))
 
     def test_read_only_home(self):
         os.chmod(self.home, 0o500)
