@@ -19,7 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CHILD_BUF (1024 * 1024)
+#define CHILD_READ 65536 /* what a pipe holds */
+#define CHILD_WAIT_MS 60000
 
 extern char **environ;
 
@@ -67,9 +68,7 @@ child_spawn(struct child *c, char *const argv[], const char *err)
 	int in[2], out[2], r;
 
 	memset(c, 0, sizeof *c);
-	c->size = CHILD_BUF;
-	c->buf = malloc(c->size);
-	if (c->buf == NULL || pipe2(in, O_CLOEXEC) != 0)
+	if (pipe2(in, O_CLOEXEC) != 0)
 		return -1;
 	if (pipe2(out, O_CLOEXEC) != 0)
 		return -1;
@@ -78,61 +77,57 @@ child_spawn(struct child *c, char *const argv[], const char *err)
 	r = spawn_with(c, argv, err, in[0], out[1]);
 	close(in[0]);
 	close(out[1]);
+	fcntl(c->in, F_SETFL, O_NONBLOCK);
 	return r;
+}
+
+/* Reads once; false at the end. */
+static bool
+child_read(struct child *c)
+{
+	ssize_t n = read(c->out, lines_room(&c->lines, CHILD_READ), CHILD_READ);
+
+	if (n <= 0) {
+		c->ended = true;
+		return false;
+	}
+	c->lines.end += (size_t)n;
+	return true;
 }
 
 int
 child_send(struct child *c, const char *p, size_t n)
 {
+	struct pollfd pfd[2] = {
+		{ .fd = c->in, .events = POLLOUT },
+		{ .fd = c->out, .events = POLLIN },
+	};
 	ssize_t r;
 
 	while (n > 0) {
 		r = write(c->in, p, n);
-		if (r < 0 && errno == EINTR)
+		if (r >= 0) {
+			p += r;
+			n -= (size_t)r;
 			continue;
-		if (r < 0)
+		}
+		if (errno != EAGAIN || poll(pfd, 2, CHILD_WAIT_MS) <= 0)
 			return -1;
-		p += r;
-		n -= (size_t)r;
+		if (pfd[1].revents != 0 && !child_read(c))
+			return -1;
 	}
 	return 0;
 }
 
-static bool
-child_fill(struct child *c, int ms)
+char *
+child_line(struct child *c, int ms, size_t *n)
 {
 	struct pollfd pfd = { .fd = c->out, .events = POLLIN };
-	ssize_t n;
+	char *line;
 
-	if (c->start > 0) {
-		memmove(c->buf, c->buf + c->start, c->end - c->start);
-		c->end -= c->start;
-		c->start = 0;
-	}
-	if (c->end == c->size || poll(&pfd, 1, ms) <= 0)
-		return false;
-	n = read(c->out, c->buf + c->end, c->size - c->end);
-	if (n <= 0)
-		return false;
-	c->end += (size_t)n;
-	return true;
-}
-
-char *
-child_line(struct child *c, int ms)
-{
-	char *line, *eol;
-
-	for (;;) {
-		line = c->buf + c->start;
-		eol = memchr(line, '\n', c->end - c->start);
-		if (eol != NULL)
-			break;
-		if (ms == 0 || !child_fill(c, ms))
+	while ((line = lines_next(&c->lines, n)) == NULL)
+		if (ms == 0 || poll(&pfd, 1, ms) <= 0 || !child_read(c))
 			return NULL;
-	}
-	*eol = '\0';
-	c->start = (size_t)(eol + 1 - c->buf);
 	return line;
 }
 
@@ -176,9 +171,11 @@ child_memory(const struct child *c)
 	return m;
 }
 
+/* Its stdout tells when it ends, to the microsecond. */
 static bool
 child_wait(const struct child *c, int ms)
 {
+	struct pollfd pfd = { .fd = c->out };
 	double until = bench_now() + ms / 1e3;
 	pid_t r;
 
@@ -186,16 +183,21 @@ child_wait(const struct child *c, int ms)
 		r = waitpid(c->pid, NULL, WNOHANG);
 		if (r == c->pid || (r < 0 && errno == ECHILD))
 			return true;
-		bench_sleep(1);
+		poll(&pfd, 1, 1);
 	} while (bench_now() < until);
 	return false;
 }
 
-void
+double
 child_end(struct child *c, int ms)
 {
+	double t = bench_now();
+
 	close(c->in);
-	if (!child_wait(c, ms)) {
+	if (child_wait(c, ms)) {
+		t = bench_now() - t;
+	} else {
+		t = NAN;
 		kill(c->pid, SIGTERM);
 		if (!child_wait(c, 2000)) {
 			kill(c->pid, SIGKILL);
@@ -203,6 +205,7 @@ child_end(struct child *c, int ms)
 		}
 	}
 	close(c->out);
-	free(c->buf);
+	lines_free(&c->lines);
 	memset(c, 0, sizeof *c);
+	return t;
 }

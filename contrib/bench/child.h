@@ -1,27 +1,25 @@
 /*
  * A candidate under measurement: a spawned stdio server, what it costs, and
  * the lines to and from it.
- *
- * Not more may be written than fits a pipe beside what was not yet read (the
- * driver's window of small calls does), since child_send blocks.
  */
 #ifndef BENCH_CHILD_H
 #define BENCH_CHILD_H
 
 #include <sys/types.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <time.h>
+
+#include "lines.h"
 
 struct child {
 	pid_t pid;
 	clockid_t clock; /* CPU time of all its threads */
 	int in;          /* its stdin */
 	int out;         /* its stdout */
-	char *buf;
-	size_t start;
-	size_t end;
-	size_t size;
+	struct lines lines;
+	bool ended; /* its output */
 };
 
 /* In MiB; NaN where the system does not tell. */
@@ -34,21 +32,24 @@ struct child_memory {
 /* Spawns argv with stderr to the file named; 0, or -1 with errno. */
 int child_spawn(struct child *c, char *const argv[], const char *err);
 
-/* Writes n bytes; -1 when it does not read any more. */
+/* Writes n bytes, and reads what it says meanwhile, so that neither waits for
+ * the other. -1 when it does not read any more. */
 int child_send(struct child *c, const char *p, size_t n);
 
-/* The next line without its LF, valid until the next call; NULL at the end
- * of its output or after ms milliseconds without one. With ms 0 only what
- * was read already is looked at. */
-char *child_line(struct child *c, int ms);
+/* The next line without its LF, and its length unless n is NULL; good until the
+ * next call or child_send. NULL at the end of its output or after ms
+ * milliseconds without one. With ms 0 only what was read already is looked at.
+ */
+char *child_line(struct child *c, int ms, size_t *n);
 
 /* Seconds of CPU time so far. */
 double child_cpu(const struct child *c);
 
 struct child_memory child_memory(const struct child *c);
 
-/* Closes its stdin, waits up to ms, then ends it by signals. */
-void child_end(struct child *c, int ms);
+/* Closes its stdin, waits up to ms, then ends it by signals. Seconds until it
+ * ended; NaN if that took a signal. */
+double child_end(struct child *c, int ms);
 
 /* Seconds on the monotonic clock. */
 double bench_now(void);

@@ -20,8 +20,8 @@
 #include <curl/curl.h>
 #include <event2/event.h>
 
-#define PIPE_IN_FLIGHT 64
-#define PIPE_CONNECTS 128L
+#define PIPE_IN_FLIGHT 1024
+#define PIPE_CONNECTS 1024L
 
 struct bytes {
 	char *p;
@@ -52,6 +52,7 @@ struct pipe {
 	struct curl_slist *headers;
 	struct bytes in;
 	size_t in_done;
+	size_t in_looked; /* up to here there is no LF */
 	struct call *spare;
 	unsigned in_flight;
 	bool have_session;
@@ -198,14 +199,18 @@ start_lines(struct pipe *p)
 
 	while (p->in_flight < PIPE_IN_FLIGHT && p->in_done < p->in.n) {
 		line = p->in.p + p->in_done;
-		eol = memchr(line, '\n', p->in.n - p->in_done);
-		if (eol == NULL)
+		eol = memchr(p->in.p + p->in_looked, '\n',
+		    p->in.n - p->in_looked);
+		if (eol == NULL) {
+			p->in_looked = p->in.n;
 			break;
+		}
 		call_start(p, line, (size_t)(eol - line));
 		p->in_done += (size_t)(eol - line) + 1;
+		p->in_looked = p->in_done;
 	}
 	if (p->in_done == p->in.n)
-		p->in.n = p->in_done = 0;
+		p->in.n = p->in_done = p->in_looked = 0;
 	if (p->in_flight >= PIPE_IN_FLIGHT || p->eof)
 		event_del(p->input);
 	else
@@ -263,6 +268,7 @@ on_input(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	if (p->in_done > 0) {
 		p->in.n -= p->in_done;
+		p->in_looked -= p->in_done;
 		memmove(p->in.p, p->in.p + p->in_done, p->in.n);
 		p->in_done = 0;
 	}

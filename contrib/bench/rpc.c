@@ -1,21 +1,11 @@
 /*
- * The messages of the measurement, and a direct HTTP call by the driver's own
- * socket: the shortest way to the server there is.
+ * The messages of the measurement.
  */
 #include "rpc.h"
 
-#include <sys/socket.h>
-#include <sys/time.h>
-
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define RPC_WAIT_MS 20000
 
 #define META                                                                   \
 	"\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":"              \
@@ -44,13 +34,27 @@ rpc_started(void)
 }
 
 int
-rpc_call(char *out, size_t size, int id, const char *tool)
+rpc_call(char *out, size_t size, int id, const char *tool, int n)
 {
+	char arguments[64] = "\"message\":\"hello\"";
+
+	if (n > 0)
+		snprintf(arguments, sizeof arguments, "\"size\":%d", n);
 	return snprintf(out, size,
 	    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":"
 	    "\"tools/call\",\"params\":{\"name\":\"%s\",\"arguments\":"
-	    "{\"message\":\"hello\"}%s}}\n",
-	    id, tool, rpc_modern ? "," META : "");
+	    "{%s}%s}}\n",
+	    id, tool, arguments, rpc_modern ? "," META : "");
+}
+
+int
+rpc_take(char *out, size_t size, int id, int n)
+{
+	return snprintf(out, size,
+	    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":"
+	    "\"tools/call\",\"params\":{\"name\":\"take\",\"arguments\":"
+	    "{\"size\":%d,\"blob\":\"",
+	    id, n);
 }
 
 int
@@ -72,53 +76,8 @@ rpc_answer_id(const char *line)
 	return (int)strtol(id + 5, NULL, 10);
 }
 
-int
-rpc_connect(const char *url)
+bool
+rpc_is_text(const char *line)
 {
-	struct sockaddr_in sin = { .sin_family = AF_INET };
-	const char *colon = strrchr(url, ':');
-	struct timeval tv = { RPC_WAIT_MS / 1000, 0 };
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
-
-	sin.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	if (colon != NULL)
-		sin.sin_port = htons((uint16_t)strtoul(colon + 1, NULL, 10));
-	if (fd < 0 || connect(fd, (struct sockaddr *)&sin, sizeof sin) != 0)
-		return -1;
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof tv);
-	return fd;
-}
-
-int
-rpc_direct(int fd, int id)
-{
-	char body[256], buf[4096], *end = NULL, *length;
-	int n = rpc_call(body, sizeof body, id, "echo");
-	size_t have = 0, want = sizeof buf;
-	ssize_t r;
-
-	n = snprintf(buf, sizeof buf,
-	    "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-	    "Content-Type: application/json\r\nAccept: application/json, "
-	    "text/event-stream\r\nMcp-Session-Id: 5f0c3bd2-bench\r\n"
-	    "Content-Length: %d\r\n\r\n%s",
-	    n, body);
-	if (send(fd, buf, (size_t)n, MSG_NOSIGNAL) != n)
-		return -1;
-	while (have < want) {
-		r = recv(fd, buf + have, sizeof buf - 1 - have, 0);
-		if (r <= 0)
-			return -1;
-		have += (size_t)r;
-		buf[have] = '\0';
-		if (end == NULL && (end = strstr(buf, "\r\n\r\n")) != NULL) {
-			length = strstr(buf, "Content-Length: ");
-			if (length == NULL)
-				return -1;
-			want = (size_t)(end + 4 - buf) +
-			    strtoul(length + 16, NULL, 10);
-		}
-	}
-	return rpc_answer_id(end + 4) == id ? 0 : -1;
+	return strstr(line, "the quick brown fox") != NULL;
 }

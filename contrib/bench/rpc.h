@@ -1,6 +1,5 @@
 /*
- * The messages of the measurement, and the direct call that the figure
- * "added per call" is taken against.
+ * The messages of the measurement.
  */
 #ifndef BENCH_RPC_H
 #define BENCH_RPC_H
@@ -16,8 +15,14 @@ extern bool rpc_modern;
 const char *rpc_start(void);
 const char *rpc_started(void);
 
-/* Writes one small tools/call with its LF; its length. */
-int rpc_call(char *out, size_t size, int id, const char *tool);
+/* Writes a small call of that tool with its LF, with the size n if that is not
+ * 0; its length. */
+int rpc_call(char *out, size_t size, int id, const char *tool, int n);
+
+/* Writes the beginning of a call of the tool take, up to the n bytes of the
+ * pattern, which RPC_TAKE_END follows; its length. */
+int rpc_take(char *out, size_t size, int id, int n);
+#define RPC_TAKE_END "\"}}}\n"
 
 /* Writes tools/list with its LF; its length. */
 int rpc_list(char *out, size_t size, int id);
@@ -25,11 +30,10 @@ int rpc_list(char *out, size_t size, int id);
 /* The id of a result; -1 for a message of the server's own, -2 for the rest. */
 int rpc_answer_id(const char *line);
 
-/* A connection to http://127.0.0.1:PORT/...; -1 with errno. */
-int rpc_connect(const char *url);
+/* Is it the result of a small call? */
+bool rpc_is_text(const char *line);
 
-/* One POST and its answer on that connection, 0 or -1. Only what the bundled
- * server sends is understood: a head and a body of Content-Length. */
-int rpc_direct(int fd, int id);
+/* The text of a result stands behind this. */
+#define RPC_TEXT "\"text\":\""
 
 #endif

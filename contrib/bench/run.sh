@@ -1,37 +1,43 @@
 #!/bin/sh
-# Measures mcpsplice, the bare pipe and (when it is there) mcp-remote in one
-# run on this machine, and prints one table. See README beside this file.
+# Measures mcpsplice, other ways to do its job and other programs that do it, in
+# one run on this machine, and prints a table. See README beside this file.
 #
-#   run.sh [--instructions] [--sse] [--quick] [--log FILE]
-#   run.sh --link [RTT] [--long] [--http2] [--quick] [--log FILE] [--json FILE]
+#   run.sh [--quick] [--json FILE] [--charts FOLDER] [--log FILE]
+#   run.sh --link RTT [--long] [--http2] [the options above]
+#   run.sh --instructions
 #
-# MCPSPLICE   the binary (build/src/mcpsplice, then src/mcpsplice)
-# MCP_REMOTE  the directory of the npm package mcp-remote, or its proxy.js
-# CC, CFLAGS  as usual
+# MCPSPLICE         the program (build/src/mcpsplice, then src/mcpsplice)
+# MCPSPLICE_STATIC  a static one, as contrib/release.d/programs makes it
+# PEERS             a folder with mcp-remote and supergateway in node_modules;
+#                   if they are not there, npm installs them in it (a folder
+#                   that is removed at the end)
+# CC, CFLAGS        as usual
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
 : "${CC:=cc}" "${CFLAGS:=-O2}"
-instructions='' sse='' log='' modern='' starts=30 rounds=5 calls=10000
-rtt='' silence=20 turns=3 http2='' json=''
+supergateway=4.0.0
+instructions='' log='' json='' charts='' http2=''
+starts=30 turns=3 calls=10000
+all=yes rtts='20 80 150' silence=20 waits=3
 
 say() { printf '%s\n' "$*" >&2; }
 
 while [ $# -gt 0 ]; do
 	case $1 in
 	--instructions) instructions=yes ;;
-	--sse) sse=-s ;;
-	--quick) starts=5 rounds=1 calls=2000 turns=1 ;;
+	--quick) starts=5 turns=1 calls=2000 waits=1 rtts=${rtts#20 80 } ;;
 	--link)
-		rtt=80
-		case ${2:-} in [0-9]*) rtt=$2; shift ;; esac
+		all='' rtts=80
+		case ${2:-} in [0-9]*) rtts=$2; shift ;; esac
 		;;
 	--long) silence=300 ;;
 	--http2) http2=--http2 ;;
 	--json) shift; json=${1:?--json needs a file} ;;
+	--charts) shift; charts=${1:?--charts needs a folder} ;;
 	--log) shift; log=${1:?--log needs a file} ;;
-	*) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+	*) sed -n '2,15s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 	esac
 	shift
 done
@@ -39,13 +45,18 @@ done
 work=$(mktemp -d)
 pids=''
 # shellcheck disable=SC2086 # a list of numbers
+stop() {
+	[ -z "$pids" ] || kill $pids 2>/dev/null || :
+	pids=''
+}
 end() {
-	[ -z "$pids" ] || kill $pids || :
+	stop
 	rm -rf "$work"
 }
 trap end EXIT
 trap 'exit 1' HUP INT TERM
-: "${log:=$work/stderr}"
+: "${log:=$work/stderr}" "${PEERS:=$work/peers}"
+failed=''
 
 build() { # NAME "SOURCES" "PACKAGES" [LIBS]
 	set -f
@@ -55,6 +66,7 @@ build() { # NAME "SOURCES" "PACKAGES" [LIBS]
 	    ${3:+$(pkg-config --libs $3)} ${4:-})
 	set +f
 }
+host='cand.c host.c child.c web.c answer.c lines.c pattern.c figures.c rpc.c'
 
 # The bundle is the system's with our own authority added: a start over
 # https pays for reading a real one.
@@ -72,14 +84,27 @@ certificate() (
 	    cat /etc/ssl/certs/ca-certificates.crt >>bundle.pem
 )
 
-url_of() { # FILE: waits for the line the server prints
+line_of() { # FILE: waits for the line that a program writes there
 	n=0
 	until [ -s "$1" ]; do
 		n=$((n + 1))
-		[ $n -lt 400 ] || { say "the server did not start"; exit 1; }
+		[ $n -lt 400 ] || { say "$1: nothing came"; exit 1; }
 		sleep 0.05
 	done
 	cat "$1"
+}
+
+server() { # NAME [CERT KEY]: starts one, which writes its URL to that file
+	name=$1
+	shift
+	"$work/server" "$@" >"$work/$name" &
+	pids="$pids $!"
+	line_of "$work/$name" >/dev/null
+}
+
+port_of() { # URL
+	set -- "${1##*:}"
+	echo "${1%%/*}"
 }
 
 find_mcpsplice() {
@@ -87,54 +112,87 @@ find_mcpsplice() {
 	    "$top/src/mcpsplice"; do
 		[ -z "$f" ] || [ ! -x "$f" ] || { echo "$f"; return; }
 	done
+	say "mcpsplice is left out: it is not built, and MCPSPLICE is not set"
 }
 
-find_mcp_remote() {
-	for f in "${MCP_REMOTE:-}" "${MCP_REMOTE:-}/dist/proxy.js" \
-	    "$top"/build/tests/*/node_modules/mcp-remote/dist/proxy.js \
-	    "$top"/tests/*/node_modules/mcp-remote/dist/proxy.js \
-	    "$work"/*/node_modules/mcp-remote/dist/proxy.js; do
-		[ ! -f "$f" ] || { echo "$f"; return; }
-	done
+find_static() {
+	[ ! -x "${MCPSPLICE_STATIC:-}" ] || { echo "$MCPSPLICE_STATIC"; return; }
+	say "the static mcpsplice is left out: MCPSPLICE_STATIC does not name it"
 }
 
-# Instructions of a start and of one call, by callgrind, and system calls of one
-# call, by strace: the same on a busy machine as on an idle one.
-count_with() { # "TOOL OPTION..." CALLS NAME COMMAND...
-	tool=$1 n=$2 name=$3
-	shift 3
-	# shellcheck disable=SC2086 # lists of words
-	"$work/drive" $modern -u "$http" -e "$log" -c "$n" "$name" $tool "$@"
+# The versions of the interop tests are measured.
+version_of() { # PACKAGE
+	sed -n "s/.*\"$1\": \"\(.*\)\".*/\1/p" "$top/tests/interop/package.json"
 }
 
-instructions() { # CALLS NAME COMMAND...
-	count_with "valgrind -q --tool=callgrind \
-	    --callgrind-out-file=$work/callgrind" "$@"
-	sed -n 's/^\(summary\|totals\): *//p' "$work/callgrind" | head -n 1
+fetch_peers() {
+	[ ! -d "$PEERS/node_modules" ] || return 0
+	npm install --prefix "$PEERS" --no-audit --no-fund --loglevel=error \
+	    "mcp-remote@$(version_of mcp-remote)" "node@$(version_of node)" \
+	    "supergateway@$supergateway" >"$work/npm.log" 2>&1 ||
+	    say "npm cannot fetch mcp-remote and supergateway"
 }
 
-system_calls() { # CALLS NAME COMMAND...
-	count_with "strace -f -q -c -o $work/strace" "$@"
-	awk '$NF == "total" { print $4 }' "$work/strace"
+find_peer() { # NAME FILE
+	[ ! -f "$PEERS/node_modules/$1/$2" ] || {
+		echo "$PEERS/node_modules/$1/$2"
+		return
+	}
+	say "$1 is left out: it is not in $PEERS/node_modules"
 }
 
-instructions_of() { # NAME COMMAND...
-	few=$(instructions 100 "$@")
-	many=$(instructions 1100 "$@")
-	call=$(((many - few) / 1000))
-	few_calls=$(system_calls 100 "$@")
-	many_calls=$(system_calls 1100 "$@")
-	printf '%-12s %12d %12d %14s\n' "$1" $((few - 101 * call)) "$call" \
-	    "$(echo "$few_calls $many_calls" |
-		awk '{ printf "%.1f", ($2 - $1) / 1000 }')"
+find_node() {
+	[ ! -x "$PEERS/node_modules/.bin/node" ] || {
+		echo "$PEERS/node_modules/.bin/node"
+		return
+	}
+	command -v node || say "everything that needs Node is left out"
 }
 
-# The packages of the interop tests have it, and a Node that is new enough.
-fetch_mcp_remote() {
-	keep=$top/build/tests
-	[ -d "$keep" ] || keep=$work
-	BUILDDIR=$keep sh "$top/tests/interop/run.sh" --install-only \
-	    >"$work/npm.log" 2>&1 || say "npm cannot fetch mcp-remote"
+find_nginx() {
+	PATH=$PATH:/usr/sbin command -v nginx ||
+	    say "nginx is left out: it is not installed"
+}
+
+# One process, which does nothing that HTTP does not ask for. Its port was free
+# a moment ago.
+configure_nginx() { # URL
+	server free
+	stop_last=${pids##* }
+	nginx_port=$(port_of "$(cat "$work/free")")
+	kill "$stop_last"
+	pids=${pids% *}
+	mkdir "$work/nginx"
+	cat >"$work/nginx/nginx.conf" <<-END
+	daemon off;
+	master_process off;
+	pid $work/nginx/pid;
+	error_log stderr;
+	worker_rlimit_nofile 8192;
+	events { worker_connections 4096; }
+	http {
+		access_log off;
+		client_body_temp_path $work/nginx/body;
+		client_max_body_size 0;
+		proxy_temp_path $work/nginx/proxy;
+		proxy_buffering off;
+		proxy_request_buffering off;
+		proxy_http_version 1.1;
+		keepalive_requests 1000000;
+		upstream server {
+			server 127.0.0.1:$(port_of "$1");
+			keepalive 1024;
+			keepalive_requests 1000000;
+		}
+		server {
+			listen 127.0.0.1:$nginx_port backlog=4096;
+			location / {
+				proxy_pass http://server;
+				proxy_set_header Connection "";
+			}
+		}
+	}
+	END
 }
 
 far_server() { # NAME OPTION...: writes its URL to the file NAME
@@ -143,88 +201,151 @@ far_server() { # NAME OPTION...: writes its URL to the file NAME
 	nsenter --net="$far" "$node" "$here/far.mjs" "$@" 10.77.0.2 \
 	    "$work/server.pem" "$work/server.key" >"$out" 2>>"$log" &
 	pids="$pids $!"
+	line_of "$out" >/dev/null
 }
 
 # The relay ends when nobody can write orders any more.
-measure_link() { # CANDIDATES...
-	build waits "waits.c host.c child.c figures.c rpc.c" "" -lm
+measure_link() { # RTT CANDIDATE...
+	rtt=$1
+	shift
+	rm -f "$work/orders" "$work/ends" "$work/keeps" "$work/closes"
 	mkfifo "$work/orders"
 	"$work/link" "$(echo "$rtt" | awk '{ print $1 / 2 }')" \
 	    <"$work/orders" >"$work/ends" &
 	pids="$pids $!"
 	exec 9>"$work/orders"
-	ends=$(url_of "$work/ends")
+	ends=$(line_of "$work/ends")
 	far=${ends#* }
 	# shellcheck disable=SC2086 # an option or nothing
 	far_server keeps $http2
 	# shellcheck disable=SC2086
 	far_server closes $http2 --idle 5
-	open=$(url_of "$work/keeps")
-	close=$(url_of "$work/closes")
-	nsenter --net="${ends% *}" "$work/waits" -u "$open" -c "$close" \
-	    -t "$rtt" -r "$turns" -l "$silence" -e "$log" ${json:+-j "$json"} \
-	    "$@"
+	nsenter --net="${ends% *}" "$work/waits" -u "$(cat "$work/keeps")" \
+	    -c "$(cat "$work/closes")" -t "$rtt" -r "$waits" -l "$silence" \
+	    -e "$log" "$@" >>"$work/lines" || failed=yes
+	exec 9>&-
+	stop
+}
+
+measure_links() { # CANDIDATE...
+	build link link.c
+	if ! "$work/link" </dev/null >/dev/null 2>&1; then
+		say "the long lines are left out: they need root and /dev/net/tun"
+		[ -n "$all" ] || exit 1
+		return 0
+	fi
+	[ -n "$node" ] || { say "the far server needs Node"; exit 1; }
+	build waits "waits.c $host" "" -lm
+	for rtt in $rtts; do
+		measure_link "$rtt" "$@"
+	done
+}
+
+# The lines that e2e/test_budget.sh reads.
+print_instructions() {
+	printf '%-12s %12s %12s %14s\n' instructions start "per call" \
+	    "system calls"
+	awk -F '\t' '
+	!($3 in seen) { seen[$3] = 1; name[++n] = $3 }
+	{ value[$3, $1] = $4 }
+	END {
+		for (i = 1; i <= n; i++)
+			printf "%-12s %12d %12d %14.1f\n", name[i],
+			    value[name[i], "instructions of a start"],
+			    value[name[i], "instructions per call"],
+			    value[name[i],
+			    "system calls per call, 1 in flight"]
+	}' "$work/lines"
+}
+
+# What the figures were taken with.
+tell_machine() {
+	printf '#\t%s\t%s\n' \
+	    date "$(date -u +%Y-%m-%d)" \
+	    CPU "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" \
+	    cores "$(getconf _NPROCESSORS_ONLN)" \
+	    kernel "$(uname -sr)" \
+	    libcurl "$(pkg-config --modversion libcurl)" \
+	    libevent "$(pkg-config --modversion libevent)" \
+	    mcpsplice "$(set -- ${mcpsplice:+$("$mcpsplice" --version)}
+		echo "${2:-}" | tr -d ,)" \
+	    nginx "$(${nginx:+"$nginx" -v} 2>&1 | sed 's/.*nginx\///')" \
+	    Node "$(${node:+"$node" --version})" \
+	    mcp-remote "$(package_version mcp-remote)" \
+	    supergateway "$(package_version supergateway)"
+}
+
+package_version() { # PACKAGE
+	[ ! -f "$PEERS/node_modules/$1/package.json" ] ||
+	    sed -n 's/^  "version": "\(.*\)".*/\1/p' \
+		"$PEERS/node_modules/$1/package.json"
 }
 
 certificate >"$work/openssl.log" 2>&1 || { cat "$work/openssl.log"; exit 1; }
 
-mcpsplice=$(find_mcpsplice)
-remote=$(find_mcp_remote)
-if [ -n "$rtt" ]; then
-	build link link.c
-	"$work/link" </dev/null >/dev/null || exit 1
-	[ -n "$remote" ] || { fetch_mcp_remote; remote=$(find_mcp_remote); }
-fi
-node=${remote%/mcp-remote/dist/proxy.js}/.bin/node
-[ -x "$node" ] || node=$(command -v node || :)
-[ -n "$mcpsplice" ] || say "no mcpsplice (set MCPSPLICE): left out"
-if [ -z "$remote" ] || [ -z "$node" ]; then
-	remote=''
-	say "no mcp-remote (set MCP_REMOTE) or no node: left out"
-fi
-[ -z "$rtt" ] || [ -n "$node" ] || { say "the server needs node"; exit 1; }
-
 # Nothing of the caller's settings may reach a candidate.
 export HOME="$work" MCP_REMOTE_CONFIG_DIR="$work/auth"
-export SSL_CERT_FILE="$work/bundle.pem"
-unset NODE_OPTIONS NODE_EXTRA_CA_CERTS CURL_CA_BUNDLE SSL_CERT_DIR \
+export SSL_CERT_FILE="$work/bundle.pem" NODE_EXTRA_CA_CERTS="$work/ca.pem"
+unset NODE_OPTIONS CURL_CA_BUNDLE SSL_CERT_DIR \
     http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY || :
 
-set --
-[ -z "$mcpsplice" ] || set -- -- mcpsplice "$mcpsplice" URL $http2
-[ -z "$remote" ] || set -- "$@" -- mcp-remote \
-    env NODE_EXTRA_CA_CERTS="$work/ca.pem" "$node" "$remote" URL --allow-http
-if [ -n "$rtt" ]; then
-	measure_link "$@"
-	exit
-fi
-
+mcpsplice=$(find_mcpsplice)
 build pipe pipe.c "libevent_core libcurl"
-build server server.c "libevent_core openssl"
-build drive "drive.c host.c child.c figures.c rpc.c" "" -lm
-
-# shellcheck disable=SC2086 # an option or nothing
-"$work/server" $sse >"$work/http" &
-pids="$pids $!"
-# shellcheck disable=SC2086
-"$work/server" $sse "$work/server.pem" "$work/server.key" >"$work/https" &
-pids="$pids $!"
-http=$(url_of "$work/http")
-https=$(url_of "$work/https")
+build server "server.c tools.c pattern.c" "libevent_core openssl"
+build drive "drive.c starts.c calls.c heavy.c count.c $host" "" -lm
+server http
+http=$(cat "$work/http")
 
 if [ -n "$instructions" ]; then
-	for tool in valgrind strace; do
-		command -v $tool >/dev/null || { say "$tool is missing"; exit 1; }
-	done
-	printf '%-12s %12s %12s %14s\n' instructions start "per call" \
-	    "system calls"
-	instructions_of "bare pipe" "$work/pipe" URL
-	[ -n "$mcpsplice" ] || exit 0
-	instructions_of mcpsplice "$mcpsplice" URL
-	modern=-m
-	instructions_of "  2026-07-28" "$mcpsplice" URL
+	drive() { "$work/drive" -i -d "$work" -e "$log" -u "$http" "$@"; }
+	drive "bare pipe" "$work/pipe" URL \
+	    ${mcpsplice:+-- mcpsplice "$mcpsplice" URL} >"$work/lines"
+	[ -z "$mcpsplice" ] || drive -m "  2026-07-28" "$mcpsplice" URL \
+	    >>"$work/lines"
+	print_instructions
 	exit
 fi
 
-"$work/drive" -u "$http" -t "$https" -e "$log" -s "$starts" -r "$rounds" \
-    -n "$calls" "bare pipe" "$work/pipe" URL "$@"
+server https "$work/server.pem" "$work/server.key"
+build forward "forward.c answer.c lines.c"
+static=$(find_static)
+fetch_peers
+node=$(find_node)
+remote=$(find_peer mcp-remote dist/proxy.js)
+gateway=$(find_peer supergateway dist/index.js)
+[ -n "$node" ] || remote='' gateway=''
+nginx=$(find_nginx)
+tell_machine >"$work/lines"
+
+set --
+[ -z "$remote" ] || set -- "$@" -- mcp-remote,third \
+    "$node" "$remote" URL --allow-http
+[ -z "$gateway" ] || set -- "$@" -- supergateway,third \
+    "$node" "$gateway" --streamableHttp URL --logLevel none
+if [ -n "$all" ]; then
+	[ -z "$nginx" ] || configure_nginx "$http"
+	"$work/drive" -d "$work" -e "$log" -u "$http" -v "${http%mcp}events" \
+	    -t "$(cat "$work/https")" -s "$starts" -r "$turns" -n "$calls" \
+	    "direct,http:$(port_of "$http")" \
+	    -- forwarder,plain,one "$work/forward" URL \
+	    -- pipe "$work/pipe" URL \
+	    ${mcpsplice:+-- mcpsplice "$mcpsplice" --max-result 0 URL} \
+	    ${static:+-- static "$static" --max-result 0 URL} \
+	    ${nginx:+-- "nginx,http:$nginx_port" "$nginx" -e stderr
+		-c "$work/nginx/nginx.conf"} \
+	    "$@" >>"$work/lines" || failed=yes
+	stop
+fi
+# shellcheck disable=SC2086 # an option or nothing
+[ -z "$mcpsplice" ] || set -- mcpsplice "$mcpsplice" URL $http2 "$@"
+measure_links "$@"
+
+python3 "$here/report.py" ${json:+--json "$json"} <"$work/lines"
+if [ -n "$charts" ]; then
+	[ -n "$json" ] || {
+		json=$work/json
+		python3 "$here/report.py" --json "$json" <"$work/lines" >/dev/null
+	}
+	python3 "$here/charts.py" "$json" "$charts"
+fi
+[ -z "$failed" ]

@@ -1,16 +1,10 @@
 /*
  * A small Streamable HTTP MCP server for measurements, on loopback, over
- * http or (with a certificate and a key) over https.
+ * http or (with a certificate and a key) over https. tools.c says what it
+ * answers.
  *
- * It must never be what is measured, so it answers each request with one
- * read and one write and keeps no state: initialize gets a session id,
- * other requests a short result (as JSON, or with -s as one SSE event),
- * notifications 202, GET 405, DELETE 200. A POST without a session id after
- * initialize gets 400, so that a candidate which loses it is found out. It
- * speaks 2026-07-28, too, with who says that in MCP-Protocol-Version.
- *
- * An answer is far smaller than an empty socket buffer: a write that does
- * not take it whole means a peer that does not read, and ends it.
+ * It must never be what is measured, so it answers each small request with one
+ * read and one write. Over https an answer has to fit into one write.
  */
 #include <sys/socket.h>
 
@@ -31,34 +25,30 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
-#define SERVER_SESSION "5f0c3bd2-bench"
+#include "tools.h"
+
+#define SERVER_BACKLOG 4096 /* a thousand may come at once */
+#define SERVER_IN 65536
+#define SERVER_IN_MAX (256 * 1024 * 1024)
 
 struct server {
 	struct event_base *base;
 	SSL_CTX *tls; /* NULL for http */
-	bool sse;
 };
 
 struct conn {
 	struct server *server;
 	struct event *event;
+	struct event *again; /* the socket takes more, or the delay is over */
 	SSL *tls;
 	evutil_socket_t fd;
+	char *in;
 	size_t n;
-	char in[65536];
-};
-
-struct request {
-	const char *head; /* NUL-terminated in the place of its last LF */
-	const char *body;
-	size_t body_len;
-	bool session, modern;
-};
-
-/* One value of the message's top level, as text; empty when not there. */
-struct field {
-	const char *p;
-	size_t n;
+	size_t size;
+	struct reply reply;
+	bool busy;         /* with the reply; the next request waits */
+	const char *piece; /* what of the reply is written now */
+	size_t piece_n;
 };
 
 static void
@@ -69,159 +59,65 @@ die(const char *what)
 	exit(1);
 }
 
-static const char *
-skip_string(const char *p, const char *end)
-{
-	for (p++; p < end && *p != '"'; p++)
-		if (*p == '\\')
-			p++;
-	return p < end ? p + 1 : end;
-}
-
-/* Skips a value: up to the comma or bracket that ends it on this level. */
-static const char *
-skip_value(const char *p, const char *end)
-{
-	int depth = 0;
-
-	while (p < end) {
-		if (*p == '"') {
-			p = skip_string(p, end);
-			continue;
-		}
-		if (depth == 0 && (*p == ',' || *p == '}' || *p == ']'))
-			break;
-		if (*p == '{' || *p == '[')
-			depth++;
-		if (*p == '}' || *p == ']')
-			depth--;
-		p++;
-	}
-	return p;
-}
-
-static struct field
-find(const char *p, const char *end, const char *key)
-{
-	struct field f = { "", 0 };
-	size_t n = strlen(key);
-	const char *name, *value;
-
-	for (p++; p < end; p++) {
-		if (*p != '"')
-			continue;
-		name = p;
-		p = skip_string(p, end);
-		while (p < end && (*p == ':' || *p == ' '))
-			p++;
-		value = p;
-		p = skip_value(p, end);
-		if ((size_t)(value - name) > n && memcmp(name, key, n) == 0) {
-			f.p = value;
-			f.n = (size_t)(p - value);
-			break;
-		}
-	}
-	return f;
-}
-
 static void
 conn_free(struct conn *c)
 {
 	event_free(c->event);
+	event_free(c->again);
 	if (c->tls != NULL)
 		SSL_free(c->tls);
 	close(c->fd);
+	free(c->in);
 	free(c);
 }
 
-static int
-conn_write(struct conn *c, const char *p, int n)
-{
-	ssize_t r;
+static void on_again(evutil_socket_t fd, short what, void *arg);
 
-	if (c->tls != NULL)
-		r = SSL_write(c->tls, p, n);
-	else
-		r = send(c->fd, p, (size_t)n, MSG_NOSIGNAL);
-	return r == n ? 0 : -1;
+static ssize_t
+conn_write(struct conn *c, const char *p, size_t n)
+{
+	if (c->tls == NULL)
+		return send(c->fd, p, n, MSG_NOSIGNAL);
+	return SSL_write(c->tls, p, (int)n) == (int)n ? (ssize_t)n : -1;
 }
 
+/* Writes what the socket takes of the reply; -1 ends the connection. */
 static int
-answer_status(struct conn *c, const char *status)
+conn_reply(struct conn *c)
 {
-	char out[256];
-	int n;
+	ssize_t n;
 
-	n = snprintf(out, sizeof out,
-	    "HTTP/1.1 %s\r\nContent-Length: 0\r\n\r\n", status);
-	return conn_write(c, out, n);
-}
-
-static int
-answer_result(struct conn *c, struct field id, const char *result, bool session)
-{
-	const char *type = "application/json", *before = "", *after = "";
-	char body[1024], out[2048];
-	int n;
-
-	if (c->server->sse) {
-		type = "text/event-stream";
-		before = "event: message\ndata: ";
-		after = "\n\n";
+	for (;;) {
+		if (c->piece_n == 0)
+			c->piece_n = reply_next(&c->reply, &c->piece);
+		if (c->piece_n == 0)
+			break;
+		n = conn_write(c, c->piece, c->piece_n);
+		if (n < 0 && errno == EAGAIN && c->tls == NULL)
+			return event_add(c->again, NULL);
+		if (n < 0)
+			return -1;
+		c->piece += n;
+		c->piece_n -= (size_t)n;
 	}
-	n = snprintf(body, sizeof body,
-	    "%s{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"result\":%s}%s", before,
-	    (int)id.n, id.p, result, after);
-	if (n < 0 || (size_t)n >= sizeof body)
+	c->busy = false;
+	return 0;
+}
+
+static int
+conn_answer(struct conn *c, const struct request *r)
+{
+	struct timeval tv;
+
+	if (tools_reply(&c->reply, r) != 0)
 		return -1;
-	n = snprintf(out, sizeof out,
-	    "HTTP/1.1 200 OK\r\nContent-Type: %s\r\n"
-	    "%sContent-Length: %d\r\n\r\n%s",
-	    type, session ? "Mcp-Session-Id: " SERVER_SESSION "\r\n" : "", n,
-	    body);
-	return conn_write(c, out, n);
-}
-
-static int
-answer_post(struct conn *c, const struct request *r)
-{
-	const char *end = r->body + r->body_len;
-	struct field id = find(r->body, end, "\"id\"");
-	struct field method = find(r->body, end, "\"method\"");
-
-	if (method.n == 12 && memcmp(method.p, "\"initialize\"", 12) == 0)
-		return answer_result(c, id,
-		    "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":"
-		    "{\"tools\":{}},\"serverInfo\":{\"name\":\"bench\","
-		    "\"version\":\"1\"}}",
-		    true);
-	if (r->modern && method.n == 17 &&
-	    memcmp(method.p, "\"server/discover\"", 17) == 0)
-		return answer_result(c, id,
-		    "{\"resultType\":\"complete\",\"supportedVersions\":["
-		    "\"2026-07-28\"],\"capabilities\":{\"tools\":{}}}",
-		    false);
-	if (!r->session && !r->modern)
-		return answer_status(c, "400 Bad Request");
-	if (id.n == 0 || method.n == 0)
-		return answer_status(c, "202 Accepted");
-	return answer_result(c, id,
-	    "{\"content\":[{\"type\":\"text\",\"text\":"
-	    "\"the quick brown fox jumps over the lazy dog\"}]}",
-	    false);
-}
-
-static int
-answer(struct conn *c, const struct request *r)
-{
-	if (strncmp(strchr(r->head, ' '), " /mcp ", 6) != 0)
-		return answer_status(c, "404 Not Found");
-	if (strncmp(r->head, "POST ", 5) == 0)
-		return answer_post(c, r);
-	if (strncmp(r->head, "DELETE ", 7) == 0)
-		return answer_status(c, "200 OK");
-	return answer_status(c, "405 Method Not Allowed");
+	c->busy = true;
+	if (c->reply.delay == 0)
+		return conn_reply(c);
+	tv.tv_sec = c->reply.delay / 1000;
+	tv.tv_usec = c->reply.delay % 1000 * 1000;
+	event_assign(c->again, c->server->base, -1, 0, on_again, c);
+	return event_add(c->again, &tv);
 }
 
 static void
@@ -235,13 +131,31 @@ request_head(struct request *r)
 		line++;
 		if (strncasecmp(line, "Content-Length:", 15) == 0)
 			r->body_len = strtoul(line + 15, NULL, 10);
-		if (strncasecmp(line, "Mcp-Session-Id: " SERVER_SESSION,
-			16 + strlen(SERVER_SESSION)) == 0)
+		if (strncasecmp(line, "Mcp-Session-Id: " TOOLS_SESSION,
+			16 + strlen(TOOLS_SESSION)) == 0)
 			r->session = true;
 		if (strncasecmp(line, "MCP-Protocol-Version: 2026-07-28", 32) ==
 		    0)
 			r->modern = true;
 	}
+}
+
+/* Room for the rest of a large request. */
+static int
+conn_room(struct conn *c)
+{
+	char *in;
+
+	if (c->n < c->size)
+		return 0;
+	if (c->size >= SERVER_IN_MAX)
+		return -1;
+	in = realloc(c->in, c->size * 4);
+	if (in == NULL)
+		return -1;
+	c->in = in;
+	c->size *= 4;
+	return 0;
 }
 
 /* Answers every whole request that is there; -1 ends the connection. */
@@ -252,7 +166,7 @@ conn_requests(struct conn *c)
 	size_t done = 0;
 	char *end;
 
-	while (done < c->n) {
+	while (done < c->n && !c->busy) {
 		end = memmem(c->in + done, c->n - done, "\r\n\r\n", 4);
 		if (end == NULL)
 			break;
@@ -264,21 +178,21 @@ conn_requests(struct conn *c)
 			end[3] = '\n';
 			break;
 		}
-		if (strchr(r.head, ' ') == NULL || answer(c, &r) != 0)
+		if (conn_answer(c, &r) != 0)
 			return -1;
 		done = (size_t)(r.body - c->in) + r.body_len;
 	}
 	c->n -= done;
 	if (done > 0 && c->n > 0)
 		memmove(c->in, c->in + done, c->n);
-	return c->n < sizeof c->in ? 0 : -1;
+	return conn_room(c);
 }
 
 /* Reads what there is: >0 bytes, 0 for not now, -1 for the end. */
 static int
 conn_read(struct conn *c)
 {
-	size_t room = sizeof c->in - c->n;
+	size_t room = c->size - c->n;
 	ssize_t n;
 
 	if (c->tls == NULL) {
@@ -316,22 +230,34 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 }
 
 static void
+on_again(evutil_socket_t fd, short what, void *arg)
+{
+	struct conn *c = arg;
+
+	(void)fd;
+	if (what & EV_TIMEOUT)
+		event_assign(c->again, c->server->base, c->fd, EV_WRITE,
+		    on_again, c);
+	if (conn_reply(c) != 0 || conn_requests(c) != 0)
+		conn_free(c);
+}
+
+static void
 on_accept(struct evconnlistener *l, evutil_socket_t fd, struct sockaddr *sa,
     int len, void *arg)
 {
 	struct server *s = arg;
-	struct conn *c = malloc(sizeof *c);
+	struct conn *c = calloc(1, sizeof *c);
 	int one = 1;
 
 	(void)l;
 	(void)sa;
 	(void)len;
-	if (c == NULL)
+	if (c == NULL || (c->in = malloc(SERVER_IN)) == NULL)
 		die("malloc");
 	c->server = s;
 	c->fd = fd;
-	c->n = 0;
-	c->tls = NULL;
+	c->size = SERVER_IN;
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
 	if (s->tls != NULL) {
 		c->tls = SSL_new(s->tls);
@@ -340,6 +266,7 @@ on_accept(struct evconnlistener *l, evutil_socket_t fd, struct sockaddr *sa,
 		SSL_set_accept_state(c->tls);
 	}
 	c->event = event_new(s->base, fd, EV_READ | EV_PERSIST, on_readable, c);
+	c->again = event_new(s->base, fd, EV_WRITE, on_again, c);
 	event_add(c->event, NULL);
 }
 
@@ -375,13 +302,8 @@ main(int argc, char **argv)
 	struct server s = { .tls = NULL };
 	struct evconnlistener *l;
 
-	if (argc > 1 && strcmp(argv[1], "-s") == 0) {
-		s.sse = true;
-		argc--;
-		argv++;
-	}
 	if (argc != 1 && argc != 3) {
-		fprintf(stderr, "usage: server [-s] [CERT KEY]\n");
+		fprintf(stderr, "usage: server [CERT KEY]\n");
 		return 2;
 	}
 	if (argc == 3)
@@ -392,7 +314,7 @@ main(int argc, char **argv)
 	if (s.base == NULL)
 		die("event_base_new");
 	l = evconnlistener_new_bind(s.base, on_accept, &s,
-	    LEV_OPT_CLOSE_ON_FREE | LEV_OPT_REUSEABLE, -1,
+	    LEV_OPT_CLOSE_ON_FREE | LEV_OPT_REUSEABLE, SERVER_BACKLOG,
 	    (struct sockaddr *)&sin, sizeof sin);
 	if (l == NULL)
 		die("listen");

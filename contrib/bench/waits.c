@@ -1,15 +1,12 @@
 /*
  * How long a user waits whose server is far away: plays the MCP host over a
- * long line (link.c) and prints each wait in milliseconds and in round trips,
- * which hold on any line.
+ * long line (link.c) and prints each wait (figures.h).
  *
  * The candidates take turns (A B A B ...), and each figure is a median. For
  * each silence a process of its own is opened; it sleeps while others are
  * measured. An answer that is wrong, missing or there twice makes the figure
- * fail ("-") and the exit status 1.
+ * fail, and the exit status 1 unless it is a third-party program's.
  */
-#include "host.h"
-
 #include <math.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -18,10 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cand.h"
 #include "figures.h"
 #include "rpc.h"
 
-#define WAITS_CANDS 4
 #define WAITS_ROUNDS 9
 #define WAITS_AT_ONCE 10
 #define WAITS_END_MS 10000
@@ -62,42 +59,40 @@ static const struct {
 	[END] = { .name = "EOF to exit" },
 };
 
-struct cand {
-	const char *name;
-	char *open[HOST_ARGS];  /* with the server that keeps connections */
-	char *close[HOST_ARGS]; /* with the one that closes them */
+/* A candidate and its samples. */
+struct waiter {
+	struct cand cand;
 	double v[WAITS][WAITS_ROUNDS];
-	double median[WAITS];
 };
 
 /* A process in its silence. */
 struct sleeper {
 	struct host host;
-	struct cand *cand;
+	struct waiter *waiter;
 	enum wait wait;
 	int round;
 	double due; /* 0: not there */
 };
 
 struct run {
-	char *url;
-	char *closing_url;
+	const char *url;
+	const char *closing_url; /* of the server that closes connections */
 	const char *err;
-	const char *json;
 	double rtt; /* ms */
 	int rounds;
 	int longest; /* s of silence */
-	struct cand cand[WAITS_CANDS];
-	size_t cands;
+	struct waiter waiter[CAND_MAX];
+	size_t waiters;
 	bool failed;
 };
 
+/* A third-party program may fail to recover; that is told, no more. */
 static void
-failed(struct run *r, const struct cand *c, enum wait wait)
+failed(struct run *r, const struct waiter *w, enum wait wait)
 {
-	fprintf(stderr, "waits: %s: %s: failed (see %s)\n", c->name,
-	    waits[wait].name, r->err);
-	r->failed = true;
+	fprintf(stderr, "%s: failed: %s\n", w->cand.name, waits[wait].name);
+	if (!w->cand.third)
+		r->failed = true;
 }
 
 static double
@@ -107,19 +102,20 @@ since(double t)
 }
 
 static bool
-timed_open(const struct run *r, struct cand *c, struct host *h, double v[WAITS])
+timed_open(const struct run *r, const struct waiter *w, struct host *h,
+    double v[WAITS])
 {
 	char line[256];
 	int n = rpc_list(line, sizeof line, 1);
 	double t = bench_now();
 
-	if (host_start(h, c->open, r->err) != 0)
+	if (cand_spawn(&w->cand, h, r->url, r->err) != 0 ||
+	    host_started(h) != 0)
 		return false;
 	v[START] = since(t);
 	h->next_id = 1;
-	if (child_send(&h->child, rpc_started(), strlen(rpc_started())) != 0 ||
-	    child_send(&h->child, line, (size_t)n) != 0 ||
-	    host_await(h, 1) != 0)
+	if (host_send(h, rpc_started(), strlen(rpc_started())) != 0 ||
+	    host_send(h, line, (size_t)n) != 0 || host_await(h, 1) == NULL)
 		return false;
 	v[LIST] = since(t);
 	return true;
@@ -136,21 +132,23 @@ timed_call(struct host *h, double *v)
 	return true;
 }
 
-static bool
+/* They are made as long as they succeed. */
+static void
 timed_calls(struct host *h, double v[WAITS])
 {
 	double t;
 	int at;
 
 	if (host_call(h) != 0 || !timed_call(h, &v[WARM]))
-		return false;
+		return;
 	for (at = AT_ONCE; at <= AT_ONCE_AGAIN; at++) {
 		t = bench_now();
-		if (host_calls(h, WAITS_AT_ONCE) != 0)
-			return false;
+		if (host_calls(h, "echo", 0, WAITS_AT_ONCE, WAITS_AT_ONCE) != 0)
+			return;
 		v[at] = since(t);
 	}
-	return host_call_tool(h, "forget") == 0 && timed_call(h, &v[LOST]);
+	if (host_call_tool(h, "forget") == 0)
+		timed_call(h, &v[LOST]);
 }
 
 /* Until nothing is on the line any more. */
@@ -162,19 +160,16 @@ calm_down(const struct run *r)
 
 /* The waits of one short session; those that failed stay as they are. */
 static void
-one_session(const struct run *r, struct cand *c, double v[WAITS])
+one_session(const struct run *r, const struct waiter *w, double v[WAITS])
 {
 	struct host h;
-	bool good = timed_open(r, c, &h, v);
-	double t;
+	bool opened = timed_open(r, w, &h, v);
 
 	calm_down(r);
-	good = good && timed_calls(&h, v);
+	if (opened)
+		timed_calls(&h, v);
 	calm_down(r);
-	t = bench_now();
-	child_end(&h.child, WAITS_END_MS);
-	if (good)
-		v[END] = since(t);
+	v[END] = host_end(&h, WAITS_END_MS) * 1e3;
 }
 
 /* The first session is thrown away: it warms the server up. */
@@ -182,19 +177,19 @@ static void
 measure_sessions(struct run *r)
 {
 	double v[WAITS];
-	struct cand *c;
+	struct waiter *w;
 	int round, i;
 
-	one_session(r, r->cand, v);
+	one_session(r, r->waiter, v);
 	for (round = 0; round < r->rounds; round++)
-		for (c = r->cand; c < r->cand + r->cands; c++) {
+		for (w = r->waiter; w < r->waiter + r->waiters; w++) {
 			for (i = 0; i < WAITS; i++)
 				v[i] = NAN;
-			one_session(r, c, v);
+			one_session(r, w, v);
 			for (i = 0; i < WAITS; i++) {
-				c->v[i][round] = v[i];
+				w->v[i][round] = v[i];
 				if (waits[i].silence == 0 && isnan(v[i]))
-					failed(r, c, (enum wait)i);
+					failed(r, w, (enum wait)i);
 			}
 		}
 }
@@ -202,14 +197,13 @@ measure_sessions(struct run *r)
 static void
 fall_asleep(struct run *r, struct sleeper *s)
 {
-	if (host_open(&s->host,
-		waits[s->wait].closes ? s->cand->close : s->cand->open,
-		r->err) == 0) {
+	if (cand_open(&s->waiter->cand, &s->host,
+		waits[s->wait].closes ? r->closing_url : r->url, r->err) == 0) {
 		s->due = bench_now() + waits[s->wait].silence;
 		return;
 	}
-	failed(r, s->cand, s->wait);
-	child_end(&s->host.child, WAITS_END_MS);
+	failed(r, s->waiter, s->wait);
+	host_end(&s->host, WAITS_END_MS);
 }
 
 static void
@@ -219,9 +213,9 @@ wake_up(struct run *r, struct sleeper *s)
 
 	if (t > 0)
 		bench_sleep((int)(t * 1e3));
-	if (!timed_call(&s->host, &s->cand->v[s->wait][s->round]))
-		failed(r, s->cand, s->wait);
-	child_end(&s->host.child, WAITS_END_MS);
+	if (!timed_call(&s->host, &s->waiter->v[s->wait][s->round]))
+		failed(r, s->waiter, s->wait);
+	host_end(&s->host, WAITS_END_MS);
 	s->due = 0;
 }
 
@@ -239,17 +233,17 @@ next_due(struct sleeper *s, size_t n)
 static size_t
 list_sleepers(struct run *r, struct sleeper *s)
 {
-	struct cand *c;
+	struct waiter *w;
 	size_t n = 0;
 	int i, round;
 
 	for (i = WAITS - 1; i >= 0; i--) /* the longest silence first */
 		for (round = 0; round < r->rounds; round++)
-			for (c = r->cand; c < r->cand + r->cands; c++) {
+			for (w = r->waiter; w < r->waiter + r->waiters; w++) {
 				if (waits[i].silence == 0 ||
 				    waits[i].silence > r->longest)
 					continue;
-				s[n].cand = c;
+				s[n].waiter = w;
 				s[n].wait = (enum wait)i;
 				s[n++].round = round;
 			}
@@ -260,7 +254,7 @@ list_sleepers(struct run *r, struct sleeper *s)
 static void
 measure_silences(struct run *r)
 {
-	static struct sleeper all[WAITS * WAITS_ROUNDS * WAITS_CANDS];
+	static struct sleeper all[WAITS * WAITS_ROUNDS * CAND_MAX];
 	size_t n = list_sleepers(r, all), asleep = 0;
 	struct sleeper *s;
 
@@ -277,88 +271,39 @@ measure_silences(struct run *r)
 }
 
 static void
-print_table(const struct run *r)
+print(struct run *r)
 {
-	const struct cand *c, *end = r->cand + r->cands;
-	int i;
-
-	printf("%-36s", "ms (round trips)");
-	for (c = r->cand; c < end; c++)
-		printf(" %16s", c->name);
-	printf("\n");
-	for (i = 0; i < WAITS; i++) {
-		if (waits[i].silence > r->longest)
-			continue;
-		printf("%-36s", waits[i].name);
-		for (c = r->cand; c < end; c++)
-			if (isnan(c->median[i]))
-				printf(" %16s", "-");
-			else
-				printf(" %8.0f (%5.1f)", c->median[i],
-				    c->median[i] / r->rtt);
-		printf("\n");
-	}
-}
-
-/* The figures in ms; null is one that failed. */
-static int
-write_json(const struct run *r)
-{
-	FILE *f = fopen(r->json, "we");
+	char name[80];
 	size_t k;
 	int i;
 
-	if (f == NULL)
-		return -1;
-	fprintf(f, "{\"round_trip_ms\":%g,\"rounds\":%d,\"waits_ms\":{", r->rtt,
-	    r->rounds);
-	for (k = 0; k < r->cands; k++) {
-		fprintf(f, "%s\n\"%s\":{", k > 0 ? "," : "", r->cand[k].name);
-		for (i = 0; i < WAITS; i++) {
-			if (waits[i].silence > r->longest)
-				continue;
-			fprintf(f, "%s\n  \"%s\":", i > 0 ? "," : "",
-			    waits[i].name);
-			if (isnan(r->cand[k].median[i]))
-				fprintf(f, "null");
-			else
-				fprintf(f, "%.1f", r->cand[k].median[i]);
-		}
-		fprintf(f, "}");
+	for (i = 0; i < WAITS; i++) {
+		if (waits[i].silence > r->longest)
+			continue;
+		snprintf(name, sizeof name, "%g ms away: %s", r->rtt,
+		    waits[i].name);
+		for (k = 0; k < r->waiters; k++)
+			figures_print(name, "ms", r->waiter[k].cand.name,
+			    figures_median(r->waiter[k].v[i],
+				(size_t)r->rounds));
 	}
-	fprintf(f, "}}\n");
-	return fclose(f);
 }
 
+/* No sample is there yet. */
 static void
-medians(struct run *r)
+read_candidates(struct run *r, char **arg, int n)
 {
-	struct cand *c;
-	int i;
+	static struct cand all[CAND_MAX];
+	size_t k;
+	int i, round;
 
-	for (c = r->cand; c < r->cand + r->cands; c++)
+	r->waiters = cand_read(all, arg, n);
+	for (k = 0; k < r->waiters; k++) {
+		r->waiter[k].cand = all[k];
 		for (i = 0; i < WAITS; i++)
-			c->median[i] = figures_median(c->v[i],
-			    (size_t)r->rounds);
-}
-
-/* NAME COMMAND ARG..., where the argument URL stands for the server's. */
-static void
-add_cand(struct run *r, char **arg, int n)
-{
-	struct cand *c = &r->cand[r->cands++];
-	int i, k;
-
-	if (r->cands > WAITS_CANDS || n < 2 || n > HOST_ARGS) {
-		fprintf(stderr, "waits: too many candidates or words\n");
-		exit(2);
+			for (round = 0; round < WAITS_ROUNDS; round++)
+				r->waiter[k].v[i][round] = NAN;
 	}
-	c->name = arg[0];
-	host_words(c->open, arg + 1, n - 1, r->url);
-	host_words(c->close, arg + 1, n - 1, r->closing_url);
-	for (i = 0; i < WAITS; i++)
-		for (k = 0; k < WAITS_ROUNDS; k++)
-			c->v[i][k] = NAN;
 }
 
 static void
@@ -366,7 +311,7 @@ options(struct run *r, int argc, char **argv)
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "+u:c:e:j:t:r:l:")) != -1) {
+	while ((opt = getopt(argc, argv, "+u:c:e:t:r:l:")) != -1) {
 		switch (opt) {
 		case 'u':
 			r->url = optarg;
@@ -376,9 +321,6 @@ options(struct run *r, int argc, char **argv)
 			break;
 		case 'e':
 			r->err = optarg;
-			break;
-		case 'j':
-			r->json = optarg;
 			break;
 		case 't':
 			r->rtt = strtod(optarg, NULL);
@@ -401,31 +343,21 @@ main(int argc, char **argv)
 	static struct run r = {
 		.err = "/dev/null", .rtt = 80, .rounds = 3, .longest = 20
 	};
-	int first;
 
 	options(&r, argc, argv);
-	for (first = optind; optind <= argc; optind++)
-		if (optind == argc || strcmp(argv[optind], "--") == 0) {
-			if (optind > first)
-				add_cand(&r, argv + first, optind - first);
-			first = optind + 1;
-		}
-	if (r.cands == 0 || r.url == NULL || r.closing_url == NULL ||
+	read_candidates(&r, argv + optind, argc - optind);
+	if (r.waiters == 0 || r.url == NULL || r.closing_url == NULL ||
 	    r.rtt <= 0 || r.rounds < 1 || r.rounds > WAITS_ROUNDS) {
 		fprintf(stderr,
-		    "usage: waits -u URL -c URL [-t ROUND-TRIP-MS] "
-		    "[-r ROUNDS] [-l LONGEST-SILENCE] [-e FILE] [-j FILE]\n"
-		    "    NAME COMMAND ARG... [-- NAME COMMAND ARG...]...\n");
+		    "usage: waits -u URL -c CLOSING-URL [-t ROUND-TRIP-MS]\n"
+		    "             [-r ROUNDS] [-l LONGEST-SILENCE] [-e FILE] "
+		    "CANDIDATE...\n"
+		    "cand.h says what a candidate is.\n");
 		return 2;
 	}
 	signal(SIGPIPE, SIG_IGN);
 	measure_sessions(&r);
 	measure_silences(&r);
-	medians(&r);
-	print_table(&r);
-	if (r.json != NULL && write_json(&r) != 0) {
-		perror(r.json);
-		return 1;
-	}
+	print(&r);
 	return r.failed ? 1 : 0;
 }

@@ -1,0 +1,110 @@
+/*
+ * Large messages and many. Each has a process of its own, so that the peak of
+ * its memory is that of the one message.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "drive.h"
+
+#define HEAVY_MB 1000000
+#define HEAVY_NOTES 100000
+#define HEAVY_CALLS 1000
+#define HEAVY_CALL_MS 200
+
+static double
+many(struct host *h, int calls)
+{
+	double t = bench_now();
+
+	if (host_calls(h, "slow", HEAVY_CALL_MS, calls, calls) != 0)
+		return NAN;
+	return h->came - t;
+}
+
+/* The time in ms and the peak of RSS, with one of these. */
+static void
+heavy(struct drive *d, const struct cand *c, const struct task *task, double *v,
+    double (*call)(struct host *h, int size))
+{
+	struct host h;
+	double t = NAN;
+
+	if (cand_open(c, &h, task->url, d->err) == 0)
+		t = call(&h, task->size) * 1e3;
+	if (isnan(t)) {
+		drive_fail(d, c, task->figure[0].name, h.why, true);
+	} else {
+		v[0] = t;
+		if (h.child.pid != 0)
+			v[1] = child_memory(&h.child).peak;
+	}
+	host_end(&h, DRIVE_END_MS);
+}
+
+static void
+big(struct drive *d, const struct cand *c, const struct task *task, double *v)
+{
+	heavy(d, c, task, v, host_big);
+}
+
+static void
+take(struct drive *d, const struct cand *c, const struct task *task, double *v)
+{
+	heavy(d, c, task, v, host_take);
+}
+
+static void
+notes(struct drive *d, const struct cand *c, const struct task *task, double *v)
+{
+	heavy(d, c, task, v, host_notes);
+}
+
+static void
+slow(struct drive *d, const struct cand *c, const struct task *task, double *v)
+{
+	heavy(d, c, task, v, many);
+}
+
+static void
+measure(struct drive *d, const char *name, enum form form, int size,
+    void (*run)(struct drive *d, const struct cand *c, const struct task *task,
+	double *v))
+{
+	char peak[80];
+	struct task task = {
+		.figure = { { name, "ms" }, { peak, "MiB" } },
+		.fits = run == slow ? fits_many : fits_all,
+		.run = run,
+		.url = d->url[form],
+		.size = size,
+	};
+
+	snprintf(peak, sizeof peak, "%s: peak RSS", name);
+	drive_turns(d, &task, d->turns);
+}
+
+/* So that the driver's own memory is not new when it first reads much. */
+static void
+touch_memory(void)
+{
+	struct lines l = { .p = NULL };
+
+	memset(lines_room(&l, 130 * HEAVY_MB), 0, 130 * HEAVY_MB);
+	lines_free(&l);
+}
+
+void
+measure_heavy(struct drive *d)
+{
+	touch_memory();
+	measure(d, "10 MB result, JSON", FORM_JSON, 10 * HEAVY_MB, big);
+	measure(d, "10 MB result, SSE", FORM_SSE, 10 * HEAVY_MB, big);
+	measure(d, "100 MB result, JSON", FORM_JSON, 100 * HEAVY_MB, big);
+	measure(d, "100 MB result, SSE", FORM_SSE, 100 * HEAVY_MB, big);
+	measure(d, "50 MB request", FORM_JSON, 50 * HEAVY_MB, take);
+	measure(d, "100,000 notifications", FORM_SSE, HEAVY_NOTES, notes);
+	measure(d, "1,000 calls of 200 ms at once", FORM_JSON, HEAVY_CALLS,
+	    slow);
+}
