@@ -31,7 +31,8 @@ struct cand {
  * ends the process if there are too many, or if there are too many words. */
 size_t cand_read(struct cand *all, char **arg, int n);
 
-/* host_spawn and host_open for a candidate and the URL of the server. */
+/* host_spawn for a candidate and the URL of the server; and up to the answer to
+ * a first call, too. 0, or -1 */
 int cand_spawn(const struct cand *c, struct host *h, const char *url,
     const char *err);
 int cand_open(const struct cand *c, struct host *h, const char *url,

@@ -120,12 +120,12 @@ child_send(struct child *c, const char *p, size_t n)
 }
 
 char *
-child_line(struct child *c, int ms, size_t *n)
+child_line(struct child *c, int ms)
 {
 	struct pollfd pfd = { .fd = c->out, .events = POLLIN };
 	char *line;
 
-	while ((line = lines_next(&c->lines, n)) == NULL)
+	while ((line = lines_next(&c->lines, NULL)) == NULL)
 		if (ms == 0 || poll(&pfd, 1, ms) <= 0 || !child_read(c))
 			return NULL;
 	return line;

@@ -36,11 +36,10 @@ int child_spawn(struct child *c, char *const argv[], const char *err);
  * the other. -1 when it does not read any more. */
 int child_send(struct child *c, const char *p, size_t n);
 
-/* The next line without its LF, and its length unless n is NULL; good until the
- * next call or child_send. NULL at the end of its output or after ms
- * milliseconds without one. With ms 0 only what was read already is looked at.
- */
-char *child_line(struct child *c, int ms, size_t *n);
+/* The next line without its LF; good until the next call or child_send. NULL at
+ * the end of its output or after ms milliseconds without one. With ms 0 only
+ * what was read already is looked at. */
+char *child_line(struct child *c, int ms);
 
 /* Seconds of CPU time so far. */
 double child_cpu(const struct child *c);

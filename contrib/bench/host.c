@@ -36,16 +36,17 @@ host_send(struct host *h, const char *line, size_t n)
 }
 
 static char *
-host_line(struct host *h, int ms, size_t *n)
+host_line(struct host *h, int ms)
 {
-	char *line = h->web != NULL ? web_line(h->web, ms, n) :
-				      child_line(&h->child, ms, n);
+	char *line;
 
+	if (h->web != NULL)
+		line = web_line(h->web, ms);
+	else
+		line = child_line(&h->child, ms);
 	h->came = bench_now();
 	if (line == NULL && ms > 0)
-		h->why = h->child.ended ? "it ended" :
-		    h->web == NULL      ? "no answer came" :
-					  "no good answer came";
+		h->why = h->child.ended ? "it ended" : "no good answer came";
 	return line;
 }
 
@@ -65,7 +66,7 @@ host_await(struct host *h, int id)
 	int got;
 
 	do {
-		line = host_line(h, HOST_WAIT_MS, NULL);
+		line = host_line(h, HOST_WAIT_MS);
 		if (line == NULL)
 			return NULL;
 		got = rpc_answer_id(line);
@@ -82,7 +83,7 @@ host_spawn(struct host *h, char *const argv[], const char *web_url,
 
 	h->next_id = 0;
 	h->web = NULL;
-	h->why = "it takes nothing";
+	h->why = "it takes no more input";
 	if (argv[0] != NULL && child_spawn(&h->child, argv, err) != 0) {
 		perror(argv[0]);
 		exit(1);
@@ -112,15 +113,6 @@ host_settle(struct host *h)
 	if (line[0] != '\0' && host_send(h, line, strlen(line)) != 0)
 		return -1;
 	return host_call(h);
-}
-
-int
-host_open(struct host *h, char *const argv[], const char *web_url,
-    const char *err)
-{
-	if (host_spawn(h, argv, web_url, err) != 0 || host_started(h) != 0)
-		return -1;
-	return host_settle(h);
 }
 
 double
@@ -191,8 +183,7 @@ take_answers(struct host *h, int first, int sent, bool *seen)
 	const char *line;
 	int id, ms, n = 0;
 
-	for (ms = HOST_WAIT_MS; (line = host_line(h, ms, NULL)) != NULL;
-	     ms = 0) {
+	for (ms = HOST_WAIT_MS; (line = host_line(h, ms)) != NULL; ms = 0) {
 		id = rpc_answer_id(line);
 		if (id == -1)
 			continue;
@@ -276,7 +267,7 @@ host_notes(struct host *h, int count)
 	if (send_call(h, "notes", count) != 0)
 		return NAN;
 	for (i = 0; i < count; i++) {
-		line = host_line(h, HOST_WAIT_MS, NULL);
+		line = host_line(h, HOST_WAIT_MS);
 		if (line == NULL)
 			return NAN;
 		data = strstr(line, HOST_NOTE);

@@ -38,10 +38,6 @@ int host_started(struct host *h);
 /* After host_started: initialized, and a call. 0, or -1 */
 int host_settle(struct host *h);
 
-/* All three. 0, or -1 */
-int host_open(struct host *h, char *const argv[], const char *web_url,
-    const char *err);
-
 /* Ends it within ms, as child_end does; NaN if it has no pipes. */
 double host_end(struct host *h, int ms);
 

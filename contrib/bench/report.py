@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""The table of a run, and the same as JSON.
+"""The table of a run, on stdout, and the same as JSON.
 
-usage: report.py [--json FILE] <LINES
+usage: report.py JSON <LINES
 
 A line has a figure, a unit, a candidate and a value ("-" if it failed), with
 tabs between them; or "#", a word and what the machine has of it.
 """
-import argparse
 import json
 import re
 import sys
@@ -69,7 +68,6 @@ def show(title, figures):
             candidates.append(figure["candidate"])
         row = rows.setdefault((name, figure["unit"]), {})
         row[figure["candidate"]] = cell(figure)
-    # the server by itself comes last when it has the fewest figures
     left = max(len(name) for name, _ in rows) + 6
     wide = max([13] + [len(text) + 2 for row in rows.values()
                        for text in row.values()])
@@ -80,20 +78,18 @@ def show(title, figures):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--json")
-    options = parser.parse_args()
+    if len(sys.argv) != 2:
+        sys.exit("usage: report.py JSON <LINES")
     machine, figures = read(sys.stdin)
     for number_of, (title, part) in enumerate(tables(figures)):
         if number_of > 0:
             print()
         show(title, part)
-    if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            file.write('{"machine": ' + json.dumps(machine, indent=1))
-            file.write(',\n"figures": [\n')
-            file.write(",\n".join(json.dumps(figure) for figure in figures))
-            file.write("\n]}\n")
+    with open(sys.argv[1], "w", encoding="utf-8") as file:
+        file.write('{"machine": ' + json.dumps(machine, indent=1))
+        file.write(',\n"figures": [\n')
+        file.write(",\n".join(json.dumps(figure) for figure in figures))
+        file.write("\n]}\n")
 
 
 if __name__ == "__main__":

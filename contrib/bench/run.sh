@@ -2,7 +2,7 @@
 # Measures mcpsplice, other ways to do its job and other programs that do it, in
 # one run on this machine, and prints a table. See README beside this file.
 #
-#   run.sh [--quick] [--json FILE] [--charts FOLDER] [--log FILE]
+#   run.sh [--quick] [--json FILE] [--figures FOLDER] [--log FILE]
 #   run.sh --link RTT [--long] [--http2] [the options above]
 #   run.sh --instructions
 #
@@ -18,7 +18,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
 : "${CC:=cc}" "${CFLAGS:=-O2}"
 supergateway=4.0.0
-instructions='' log='' json='' charts='' http2=''
+instructions='' log='' json='' figures='' http2=''
 starts=30 turns=3 calls=10000
 all=yes rtts='20 80 150' silence=20 waits=3
 
@@ -35,7 +35,7 @@ while [ $# -gt 0 ]; do
 	--long) silence=300 ;;
 	--http2) http2=--http2 ;;
 	--json) shift; json=${1:?--json needs a file} ;;
-	--charts) shift; charts=${1:?--charts needs a folder} ;;
+	--figures) shift; figures=${1:?--figures needs a folder} ;;
 	--log) shift; log=${1:?--log needs a file} ;;
 	*) sed -n '2,15s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 	esac
@@ -340,12 +340,12 @@ fi
 [ -z "$mcpsplice" ] || set -- mcpsplice "$mcpsplice" URL $http2 "$@"
 measure_links "$@"
 
-python3 "$here/report.py" ${json:+--json "$json"} <"$work/lines"
-if [ -n "$charts" ]; then
-	[ -n "$json" ] || {
-		json=$work/json
-		python3 "$here/report.py" --json "$json" <"$work/lines" >/dev/null
-	}
-	python3 "$here/charts.py" "$json" "$charts"
+python3 "$here/report.py" "$work/json" <"$work/lines" | tee "$work/table"
+[ -z "$json" ] || cp "$work/json" "$json"
+if [ -n "$figures" ]; then
+	mkdir -p "$figures"
+	cp "$work/table" "$figures/table"
+	cp "$work/json" "$figures/figures.json"
+	python3 "$here/charts.py" "$work/json" "$figures"
 fi
 [ -z "$failed" ]

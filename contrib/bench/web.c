@@ -127,13 +127,13 @@ conn_read(struct web *w, struct conn *c)
 }
 
 char *
-web_line(struct web *w, int ms, size_t *n)
+web_line(struct web *w, int ms)
 {
 	char *line;
 
 	for (;;) {
 		if (w->current != NULL &&
-		    (line = lines_next(&w->current->lines, n)) != NULL)
+		    (line = lines_next(&w->current->lines, NULL)) != NULL)
 			return line;
 		if (w->n_ready == 0) {
 			w->current = NULL;

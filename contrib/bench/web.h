@@ -20,6 +20,6 @@ void web_free(struct web *w);
 int web_send(struct web *w, const char *line, size_t n);
 
 /* As child_line in child.h; NULL, too, after an answer that is none. */
-char *web_line(struct web *w, int ms, size_t *n);
+char *web_line(struct web *w, int ms);
 
 #endif
