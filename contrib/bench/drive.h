@@ -38,7 +38,9 @@ struct task {
 	void (*run)(struct drive *d, const struct cand *c,
 	    const struct task *task, double *v);
 	const char *url;
-	int size; /* of what run does */
+	double (*call)(struct host *h,
+	    int size); /* what run does, if it asks */
+	int size;      /* of what run does */
 };
 
 /* Runs a task in so many turns, for all candidates that it fits, and prints the

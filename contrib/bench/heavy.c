@@ -23,16 +23,15 @@ many(struct host *h, int calls)
 	return h->came - t;
 }
 
-/* The time in ms and the peak of RSS, with one of these. */
+/* The time in ms and the peak of RSS. */
 static void
-heavy(struct drive *d, const struct cand *c, const struct task *task, double *v,
-    double (*call)(struct host *h, int size))
+heavy(struct drive *d, const struct cand *c, const struct task *task, double *v)
 {
 	struct host h;
 	double t = NAN;
 
 	if (cand_open(c, &h, task->url, d->err) == 0)
-		t = call(&h, task->size) * 1e3;
+		t = task->call(&h, task->size) * 1e3;
 	if (isnan(t)) {
 		drive_fail(d, c, task->figure[0].name, h.why, true);
 	} else {
@@ -44,39 +43,15 @@ heavy(struct drive *d, const struct cand *c, const struct task *task, double *v,
 }
 
 static void
-big(struct drive *d, const struct cand *c, const struct task *task, double *v)
-{
-	heavy(d, c, task, v, host_big);
-}
-
-static void
-take(struct drive *d, const struct cand *c, const struct task *task, double *v)
-{
-	heavy(d, c, task, v, host_take);
-}
-
-static void
-notes(struct drive *d, const struct cand *c, const struct task *task, double *v)
-{
-	heavy(d, c, task, v, host_notes);
-}
-
-static void
-slow(struct drive *d, const struct cand *c, const struct task *task, double *v)
-{
-	heavy(d, c, task, v, many);
-}
-
-static void
-measure(struct drive *d, const char *name, enum form form, int size,
-    void (*run)(struct drive *d, const struct cand *c, const struct task *task,
-	double *v))
+measure(struct drive *d, const char *name, enum form form,
+    double (*call)(struct host *h, int size), int size)
 {
 	char peak[80];
 	struct task task = {
 		.figure = { { name, "ms" }, { peak, "MiB" } },
-		.fits = run == slow ? fits_many : fits_all,
-		.run = run,
+		.fits = call == many ? fits_many : fits_all,
+		.run = heavy,
+		.call = call,
 		.url = d->url[form],
 		.size = size,
 	};
@@ -99,12 +74,12 @@ void
 measure_heavy(struct drive *d)
 {
 	touch_memory();
-	measure(d, "10 MB result, JSON", FORM_JSON, 10 * HEAVY_MB, big);
-	measure(d, "10 MB result, SSE", FORM_SSE, 10 * HEAVY_MB, big);
-	measure(d, "100 MB result, JSON", FORM_JSON, 100 * HEAVY_MB, big);
-	measure(d, "100 MB result, SSE", FORM_SSE, 100 * HEAVY_MB, big);
-	measure(d, "50 MB request", FORM_JSON, 50 * HEAVY_MB, take);
-	measure(d, "100,000 notifications", FORM_SSE, HEAVY_NOTES, notes);
-	measure(d, "1,000 calls of 200 ms at once", FORM_JSON, HEAVY_CALLS,
-	    slow);
+	measure(d, "10 MB result, JSON", FORM_JSON, host_big, 10 * HEAVY_MB);
+	measure(d, "10 MB result, SSE", FORM_SSE, host_big, 10 * HEAVY_MB);
+	measure(d, "100 MB result, JSON", FORM_JSON, host_big, 100 * HEAVY_MB);
+	measure(d, "100 MB result, SSE", FORM_SSE, host_big, 100 * HEAVY_MB);
+	measure(d, "50 MB request", FORM_JSON, host_take, 50 * HEAVY_MB);
+	measure(d, "100,000 notifications", FORM_SSE, host_notes, HEAVY_NOTES);
+	measure(d, "1,000 calls of 200 ms at once", FORM_JSON, many,
+	    HEAVY_CALLS);
 }
