@@ -11,7 +11,7 @@
 #include "web.h"
 
 #define HOST_ARGS 32
-#define HOST_WAIT_MS 30000
+#define HOST_WAIT_MS 20000
 
 struct host {
 	struct child child; /* pid 0: none, the server itself is called */

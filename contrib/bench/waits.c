@@ -63,6 +63,7 @@ static const struct {
 struct waiter {
 	struct cand cand;
 	double v[WAITS][WAITS_ROUNDS];
+	bool told[WAITS]; /* that it failed */
 };
 
 /* A process in its silence. */
@@ -88,9 +89,13 @@ struct run {
 
 /* A third-party program may fail to recover; that is told, no more. */
 static void
-failed(struct run *r, const struct waiter *w, enum wait wait)
+failed(struct run *r, struct waiter *w, enum wait wait)
 {
-	fprintf(stderr, "%s: failed: %s\n", w->cand.name, waits[wait].name);
+	if (!w->told[wait])
+		fprintf(stderr, "%s: failed: %g ms away: %s%s\n", w->cand.name,
+		    r->rtt, waits[wait].name,
+		    w->cand.third ? " (the run goes on)" : "");
+	w->told[wait] = true;
 	if (!w->cand.third)
 		r->failed = true;
 }
@@ -132,9 +137,10 @@ timed_call(struct host *h, double *v)
 	return true;
 }
 
-/* They are made as long as they succeed. */
+/* They are made as long as they succeed. Who once failed to recover is not
+ * waited for again. */
 static void
-timed_calls(struct host *h, double v[WAITS])
+timed_calls(const struct waiter *w, struct host *h, double v[WAITS])
 {
 	double t;
 	int at;
@@ -147,7 +153,7 @@ timed_calls(struct host *h, double v[WAITS])
 			return;
 		v[at] = since(t);
 	}
-	if (host_call_tool(h, "forget") == 0)
+	if (!w->told[LOST] && host_call_tool(h, "forget") == 0)
 		timed_call(h, &v[LOST]);
 }
 
@@ -167,7 +173,7 @@ one_session(const struct run *r, const struct waiter *w, double v[WAITS])
 
 	calm_down(r);
 	if (opened)
-		timed_calls(&h, v);
+		timed_calls(w, &h, v);
 	calm_down(r);
 	v[END] = host_end(&h, WAITS_END_MS) * 1e3;
 }
