@@ -188,8 +188,8 @@ def start(figures):
 def latency(figures):
     """From p50 to p99 on a logarithmic scale."""
     chart = Chart("Time added to a call",
-                  "One call after another, JSON, on loopback. Full dot: the "
-                  "median, ring: the 99th percentile. Logarithmic.")
+                  "Microseconds, one call after another, JSON, on loopback. "
+                  "Dot: the smallest median; ring: p99.")
     names = [f"added to a call, JSON: {which}" for which in ("p50", "p99")]
     low, high = (dict(figures.of(name, ALL)) for name in names)
     rows = [(one, low[one], high[one]) for one in ALL

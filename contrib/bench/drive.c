@@ -22,7 +22,7 @@
 #include "rpc.h"
 
 #define DRIVE_FILES 8192 /* a thousand calls at once need as many sockets */
-#define DRIVE_THIRD 10   /* turns, at most, of a third-party program */
+#define DRIVE_THIRD 3    /* a third-party program has fewer turns, by this */
 
 void
 drive_fail(struct drive *d, const struct cand *c, const char *what,
@@ -95,8 +95,9 @@ drive_turns(struct drive *d, const struct task *task, int turns)
 	for (k = 0; k < d->cands; k++) {
 		v[k] = figures_values(DRIVE_FIGURES * n);
 		good[k] = task->fits(&d->cand[k]);
-		share[k] = d->cand[k].third && n > DRIVE_THIRD ? DRIVE_THIRD :
-								 n;
+		share[k] = n;
+		if (d->cand[k].third)
+			share[k] = (n + DRIVE_THIRD - 1) / DRIVE_THIRD;
 	}
 	for (i = 0; i < n; i++)
 		for (k = 0; k < d->cands; k++)

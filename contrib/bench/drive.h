@@ -44,7 +44,8 @@ struct task {
 };
 
 /* Runs a task in so many turns, for all candidates that it fits, and prints the
- * medians. A candidate that fails is not asked again. */
+ * medians. A third-party program, which is slow, has a third of the turns. Who
+ * fails is not asked again. */
 void drive_turns(struct drive *d, const struct task *task, int turns);
 
 /* Says that something failed, and why (NULL: that is not known). It fails the
