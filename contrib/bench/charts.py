@@ -15,6 +15,7 @@ import sys
 
 WIDTH = 720
 MARGIN = 24
+TOP = 72  # below the title
 STYLE = """
 text { font: 13px system-ui, sans-serif; fill: #24292f }
 .title { font-weight: 600; font-size: 16px }
@@ -65,7 +66,7 @@ class Chart:
         self.parts, self.y = [], 0
         self.text(MARGIN, 36, title, "title")
         self.text(MARGIN, 56, note, "small")
-        self.y = 72
+        self.y = TOP
 
     def text(self, x, y, text, style="", anchor="start"):
         self.parts.append(
@@ -301,7 +302,7 @@ def main():
     os.makedirs(folder, exist_ok=True)
     for make in memory, start, latency, cpu, far:
         chart = make(figures)
-        if chart is not None:
+        if chart is not None and chart.y > TOP:
             chart.write(os.path.join(folder, make.__name__ + ".svg"))
 
 
