@@ -283,9 +283,14 @@ package_version() { # PACKAGE
 		"$PEERS/node_modules/$1/package.json"
 }
 
+[ -n "$instructions" ] || command -v python3 >/dev/null || {
+	say "python3 is missing: it prints the table"
+	exit 1
+}
 certificate >"$work/openssl.log" 2>&1 || { cat "$work/openssl.log"; exit 1; }
 
-# Nothing of the caller's settings may reach a candidate.
+# npm has the caller's settings, of which nothing may reach a candidate.
+[ -n "$instructions" ] || fetch_peers
 export HOME="$work" MCP_REMOTE_CONFIG_DIR="$work/auth"
 export SSL_CERT_FILE="$work/bundle.pem" NODE_EXTRA_CA_CERTS="$work/ca.pem"
 unset NODE_OPTIONS CURL_CA_BUNDLE SSL_CERT_DIR \
@@ -308,8 +313,6 @@ if [ -n "$instructions" ]; then
 	exit
 fi
 
-command -v python3 >/dev/null || { say "python3 prints the table"; exit 1; }
-fetch_peers
 node=$(find_node)
 remote=$(find_peer mcp-remote dist/proxy.js)
 gateway=$(find_peer supergateway dist/index.js)
