@@ -9,7 +9,12 @@
  * for setns(2) or nsenter --net=FILE. Then it reads orders, a line each, and
  * answers "ok" or "what?":
  *
- *   delay MILLISECONDS       for packets that come from now on
+ *   delay MILLISECONDS       for packets that come from now on; one with a
+ *                            shorter delay overtakes those before it
+ *   loss PERCENT             lose so many of the packets that come from now on
+ *   duplicate PERCENT        deliver so many of them twice
+ *   reorder PERCENT          hold so many of them 10 ms longer, so that others
+ *                            overtake them
  *   drop on|off [near|far]   lose all packets, or those on their way to that
  *                            side; also those that are on their way already
  *   forget                   as an address translator that lost its table: the
@@ -48,6 +53,7 @@
 #define LINK_PACKET 2048 /* more than the MTU of a TUN device, 1500 */
 #define LINK_SYN 0x02    /* flags of TCP */
 #define LINK_ACK 0x10
+#define LINK_LATE 0.01 /* seconds that a packet is held to be overtaken */
 #define LINK_SKIP 77
 
 struct packet {
@@ -60,15 +66,18 @@ struct packet {
 struct side {
 	int space;            /* the namespace */
 	int tun;              /* its end of the line */
-	struct packet *first; /* those on their way to it, in their order */
-	struct packet **last;
+	struct packet *first; /* those on their way to it, by their time */
+	struct packet *last;
 	bool drop;
 };
 
 struct link {
 	struct side near;
 	struct side far;
-	double delay;      /* seconds, one way */
+	double delay; /* seconds, one way */
+	double loss;  /* percent, as the next two */
+	double duplicate;
+	double reorder;
 	bool known[65536]; /* TCP connections, by their port at near */
 };
 
@@ -143,27 +152,53 @@ side_open(struct side *s, const char *own, const char *peer)
 	set_up(fd, &r);
 	set_up(fd, &lo);
 	close(fd);
-	s->last = &s->first;
+}
+
+static bool
+chance(double percent)
+{
+	return percent > 0 && drand48() * 100 < percent;
+}
+
+/* Puts a packet behind those that are due no later. */
+static void
+put(struct side *to, const char *data, size_t n, double due)
+{
+	struct packet *p = malloc(sizeof *p + n);
+	struct packet **at = &to->first;
+
+	if (p == NULL)
+		die("malloc");
+	p->due = due;
+	p->n = n;
+	memcpy(p->data, data, n);
+	if (to->last != NULL && to->last->due <= due)
+		at = &to->last->next;
+	while (*at != NULL && (*at)->due <= due)
+		at = &(*at)->next;
+	p->next = *at;
+	*at = p;
+	if (p->next == NULL)
+		to->last = p;
 }
 
 /* What one side sent is on its way to the other. */
 static void
-take(const struct side *from, struct side *to, double delay)
+take(const struct link *l, const struct side *from, struct side *to)
 {
 	char data[LINK_PACKET];
-	struct packet *p;
+	double due;
 	ssize_t n;
 
 	while ((n = read(from->tun, data, sizeof data)) > 0) {
-		p = malloc(sizeof *p + (size_t)n);
-		if (p == NULL)
-			die("malloc");
-		p->next = NULL;
-		p->due = now() + delay;
-		p->n = (size_t)n;
-		memcpy(p->data, data, p->n);
-		*to->last = p;
-		to->last = &p->next;
+		if (chance(l->loss))
+			continue;
+		due = now() + l->delay;
+		if (chance(l->reorder))
+			due += LINK_LATE;
+		put(to, data, (size_t)n, due);
+		if (chance(l->duplicate))
+			put(to, data, (size_t)n, due);
 	}
 }
 
@@ -197,7 +232,7 @@ deliver(struct link *l, struct side *to)
 	while ((p = to->first) != NULL && p->due <= now()) {
 		to->first = p->next;
 		if (p->next == NULL)
-			to->last = &to->first;
+			to->last = NULL;
 		if (!to->drop && is_known(l, p, to)) {
 			n = write(to->tun, p->data, p->n);
 			(void)n;
@@ -206,21 +241,40 @@ deliver(struct link *l, struct side *to)
 	}
 }
 
+/* An order with a number. */
+static bool
+obey_number(struct link *l, const char *order)
+{
+	char what[10];
+	double number;
+
+	if (sscanf(order, "%9s %lf", what, &number) != 2 || number < 0)
+		return false;
+	if (strcmp(what, "delay") == 0)
+		l->delay = number / 1e3;
+	else if (strcmp(what, "loss") == 0)
+		l->loss = number;
+	else if (strcmp(what, "duplicate") == 0)
+		l->duplicate = number;
+	else if (strcmp(what, "reorder") == 0)
+		l->reorder = number;
+	else
+		return false;
+	return true;
+}
+
 static bool
 obey(struct link *l, const char *order)
 {
 	char state[4] = "", side[5] = "";
-	double ms;
 	bool drop;
 
-	if (sscanf(order, "delay %lf", &ms) == 1 && ms >= 0) {
-		l->delay = ms / 1e3;
-		return true;
-	}
 	if (strcmp(order, "forget") == 0) {
 		memset(l->known, 0, sizeof l->known);
 		return true;
 	}
+	if (obey_number(l, order))
+		return true;
 	if (sscanf(order, "drop %3s %4s", state, side) < 1)
 		return false;
 	drop = strcmp(state, "on") == 0;
@@ -291,8 +345,8 @@ relay(struct link *l)
 		until(&ts, &l->near);
 		until(&ts, &l->far);
 		ppoll(fds, 3, &ts, NULL);
-		take(&l->near, &l->far, l->delay);
-		take(&l->far, &l->near, l->delay);
+		take(l, &l->near, &l->far);
+		take(l, &l->far, &l->near);
 		deliver(l, &l->near);
 		deliver(l, &l->far);
 		/* last: what was sent and due before an order is not under

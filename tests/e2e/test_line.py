@@ -1,4 +1,5 @@
-"""The long line itself (line.py): it delays and loses what it is told to."""
+"""The long line itself (line.py): it delays, loses, doubles and reorders what
+it is told to."""
 
 import socket
 import time
@@ -104,6 +105,39 @@ class Long(support.Case):
         self.far.settimeout(0.2)
         with self.assertRaises(socket.timeout):
             self.far.recv(9)
+
+    def arrive(self, order):
+        """Those of a hundred packets that come through, in their order."""
+        self.line.order(order)
+        for i in range(100):
+            self.send(self.near, self.far, b"%d" % i)
+        self.line.order("delay 100")
+        self.line.order(order.split()[0] + " 0")
+        self.send(self.near, self.far, b"end")
+        got = []
+        while not got or got[-1] != b"end":
+            got.append(self.far.recv(9))
+        return [int(g) for g in got[:-1]]
+
+    def test_loss(self):
+        self.lay()
+        got = self.arrive("loss 30")
+        self.assertEqual(got, sorted(set(got)))
+        self.assertGreater(len(got), 40)
+        self.assertLess(len(got), 95)
+
+    def test_duplicate(self):
+        self.lay()
+        got = self.arrive("duplicate 30")
+        self.assertEqual(sorted(set(got)), list(range(100)))
+        self.assertGreater(len(got), 105)
+        self.assertLess(len(got), 160)
+
+    def test_reorder(self):
+        self.lay()
+        got = self.arrive("reorder 30")
+        self.assertNotEqual(got, list(range(100)))
+        self.assertEqual(sorted(got), list(range(100)))
 
     def connect(self, listener):
         with self.line.near:
