@@ -5,14 +5,15 @@ What goes wrong is drawn from the seed, and from what is asked and how often:
 so a seed that is played again meets much the same, whatever the threads do.
 """
 
+import contextlib
 import random
 import threading
 import time
 
 import faultserver
 
-TOOLS = [{"name": "look", "annotations": {"readOnlyHint": True}},
-         {"name": "book"}]
+TOOLS = [{"name": "read", "annotations": {"readOnlyHint": True}},
+         {"name": "unsafe"}]
 LATE = 2.5              # words after that long come from a tool that ran
 PATIENCE = 20.0         # of a tool that has asked something
 
@@ -75,6 +76,8 @@ class Moods:
 
 
 class Chaos(faultserver.Server):
+    side = contextlib.nullcontext()
+
     def __init__(self, seed):
         self.seed = seed
         self.moods = Moods(seed)
@@ -95,6 +98,12 @@ class Chaos(faultserver.Server):
             n = self.times[what] = self.times.get(what, 0) + 1
         return random.Random("%d %s %d" % (self.seed, what, n))
 
+    def events(self, r, seconds):
+        if not self.moods.restarts:
+            return []
+        return [(seconds * r.random(),
+                 lambda: self.restart(r.random() < 0.5)) for _ in range(2)]
+
     def heal(self):
         self.healed = True
 
@@ -106,6 +115,11 @@ class Chaos(faultserver.Server):
         self.down(reset)
         self.forget()
         self.up()
+
+    def show(self, since):
+        for r in self.requests:
+            print("%8.3f server: %r %s" % (r.time - since, r, r.body[:200]))
+        print(vars(self.moods))
 
     # requests
 
@@ -210,7 +224,7 @@ class Chaos(faultserver.Server):
 
     @staticmethod
     def text(key):
-        return {"content": [{"type": "text", "text": key}]}
+        return {"content": [{"type": "text", "text": "ran " + key}]}
 
     def result(self, rx, tx, key):
         tx.result(self.text(key))
