@@ -10,7 +10,7 @@ A server of a round has, beside what faultserver.Server has:
 
     side        where the program is started: "with server.side"
     runs        key of a call -> when it ran, each time
-    times       key of a call -> how often it came
+    sent(key)   how often that call came
     asked       its question -> (key of the call, when)
     told        its questions that were answered
     events(random, seconds)     what happens in that time: (second, function)
@@ -118,11 +118,11 @@ class Round:
         self.send(INITIALIZED)
         self.send(support.request("list", "tools/list"))
 
-    def act(self):
+    def act(self, seconds=ACTIVE):
         begin = time.monotonic()
-        events = sorted(self.server.events(self.random, ACTIVE),
+        events = sorted(self.server.events(self.random, seconds),
                         key=lambda event: event[0])
-        while time.monotonic() < begin + ACTIVE:
+        while time.monotonic() < begin + seconds:
             self.listen()
             if events and time.monotonic() > begin + events[0][0]:
                 events.pop(0)[1]()
@@ -177,7 +177,7 @@ class Round:
             runs = len(self.server.runs.get(key, []))
             if runs > 1 and ident in self.unsafe:
                 self.breaks("unsafe call %d ran %d times" % (ident, runs))
-            if self.server.times.get(key, 0) > SENDS:
+            if self.server.sent(key) > SENDS:
                 self.breaks("a call was sent too often")
             for m, when in got:
                 self.check_answer(ident, key, m, when)

@@ -104,6 +104,9 @@ class Chaos(faultserver.Server):
         return [(seconds * r.random(),
                  lambda: self.restart(r.random() < 0.5)) for _ in range(2)]
 
+    def sent(self, key):
+        return self.times.get(key, 0)
+
     def heal(self):
         self.healed = True
 

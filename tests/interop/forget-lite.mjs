@@ -3,12 +3,11 @@
  * SDK. It serves a POST of a session that it does not know as if nothing had
  * happened and refuses only the listen stream, with 400 and plain text.
  */
-import http from 'node:http';
 import { Readable } from 'node:stream';
 import { InMemorySessionAdapter, McpServer, StreamableHttpTransport } from
     'mcp-lite';
 import { z } from 'zod';
-import { content, port, ready, tools, uri } from './forget-server.mjs';
+import { content, listen, tools, uri } from './forget-server.mjs';
 
 const mcp = new McpServer({ name: 'forgetful', version: '1.0.0',
     schemaAdapter: (schema) => z.toJSONSchema(schema) });
@@ -31,7 +30,7 @@ const handle = new StreamableHttpTransport({
     sessionAdapter: new InMemorySessionAdapter({ maxEventBufferSize: 100 }),
 }).bind(mcp);
 
-http.createServer(async (req, res) => {
+listen(async (req, res) => {
     const answer = await handle(new Request(`http://127.0.0.1${req.url}`, {
         method: req.method, headers: req.headers, duplex: 'half',
         body: req.method === 'POST' ? Readable.toWeb(req) : undefined }));
@@ -45,4 +44,4 @@ http.createServer(async (req, res) => {
     res.on('close', () => body.destroy());
     body.on('error', () => res.destroy());
     return body.pipe(res);
-}).listen(port, '127.0.0.1', ready);
+});

@@ -9,7 +9,6 @@
  * idle-json: the same, with answers in JSON and no listen stream.
  */
 import { randomUUID } from 'node:crypto';
-import http from 'node:http';
 import { z } from 'zod';
 import { McpServer, ResourceTemplate } from
     '@modelcontextprotocol/sdk/server/mcp.js';
@@ -21,7 +20,7 @@ import { InMemoryEventStore } from
     '@modelcontextprotocol/sdk/examples/shared/inMemoryEventStore.js';
 import { isInitializeRequest, SubscribeRequestSchema,
     UnsubscribeRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import { complete, content, on_change, port, ready, tools, uri, variant } from
+import { complete, content, listen, on_change, tools, uri, variant } from
     './forget-server.mjs';
 
 const idle_ms = variant.startsWith('idle') ? 400 : 0;
@@ -140,7 +139,7 @@ async function with_sessions(req, res, message) {
 
 const only = variant === 'single' ? await open() : undefined;
 
-http.createServer(async (req, res) => {
+listen(async (req, res) => {
     let body = '';
 
     for await (const piece of req)
@@ -148,4 +147,4 @@ http.createServer(async (req, res) => {
     const message = body ? JSON.parse(body) : undefined;
     return only ? only.handleRequest(req, res, message)
         : with_sessions(req, res, message);
-}).listen(port, '127.0.0.1', ready);
+});

@@ -3,9 +3,12 @@
  * can be killed as a crash would: node forget-X.mjs PORT LOG VARIANT. It writes
  * to LOG, one JSON value per line: each HTTP request and each run of a tool,
  * before the tool does anything, so that runs are counted over all restarts.
+ * FORGET_TLS names a certificate without its ".pem"; then it speaks TLS.
  */
 import diagnostics from 'node:diagnostics_channel';
 import fs from 'node:fs';
+import http from 'node:http';
+import https from 'node:https';
 
 const [port_text, log, variant] = process.argv.slice(2);
 
@@ -20,6 +23,16 @@ diagnostics.subscribe('http.server.request.start', ({ request }) => note({
     http: request.method, session: request.headers['mcp-session-id'] }));
 
 export const ready = () => note({ ready: process.pid });
+
+export function listen(handler) {
+    const name = process.env.FORGET_TLS;
+    const server = name ? https.createServer({
+        cert: fs.readFileSync(`${name}.pem`),
+        key: fs.readFileSync(`${name}.key`) }, handler)
+        : http.createServer(handler);
+
+    server.listen(port, '127.0.0.1', ready);
+}
 
 /* The resource changes when the process is told so by SIGUSR2. */
 export const uri = 'mem://a';
