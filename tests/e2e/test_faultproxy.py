@@ -14,7 +14,6 @@ import json
 import os
 import random
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -28,7 +27,8 @@ import pace
 import support
 import test_tls
 
-WAVES = 4               # in the life of one program
+WAVES = 4               # in the life of one program, at least
+MOST_WAVES = 100        # if there is time
 WAVE = 3.0              # seconds of faults
 MORE_KB = 1024          # that it holds after the last one than after the first
 MORE_FDS = 4
@@ -76,9 +76,10 @@ class Server:
         env = dict(os.environ)
         if self.tls:
             env["FORGET_TLS"] = test_tls.file("one")
-        self.process = subprocess.Popen(
-            command + [str(self.port), self.log, self.variant], env=env,
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        with open(self.log + ".err", "ab") as err:
+            self.process = subprocess.Popen(
+                command + [str(self.port), self.log, self.variant], env=env,
+                stdin=subprocess.DEVNULL, stdout=err, stderr=err)
 
     def notes(self):
         with open(self.log) as f:
@@ -95,8 +96,18 @@ class Server:
             time.sleep(0.02)
 
     def kill(self):
-        self.process.send_signal(signal.SIGKILL)
+        self.process.kill()
         self.process.wait()
+
+    def close(self):
+        """Returns its log, and what it has printed."""
+        self.kill()
+        notes = self.notes()
+        with open(self.log + ".err") as f:
+            printed = f.read()
+        os.unlink(self.log)
+        os.unlink(self.log + ".err")
+        return notes, printed
 
 
 class World:
@@ -182,19 +193,20 @@ class World:
         self.proxy.heal()
         self.proxy.settle(SETTLE)
         time.sleep(0.2)
-        self.server.kill()
+        self.notes, self.printed = self.server.close()
         self.proxy.close()
         if self.line:
             self.line.close()
-        for value in self.server.notes():
+        for value in self.notes:
             if "run" in value:
                 self.runs.setdefault(value["run"], []).append(value)
 
     def show(self, since):
         for when, words in self.proxy.log:
             print("%8.3f proxy: %s" % (when - since, words))
-        for value in self.server.notes():
+        for value in self.notes:
             print("server: %s" % value)
+        print(self.printed)
         print("%s %s, %d %% of connections, %s" % (
             self.server.name, self.server.variant, self.proxy.percent,
             " ".join(self.options)))
@@ -217,15 +229,18 @@ class Faults(chaos.Rounds):
         """One program lives through faults again and again, holds no more
         than before, and each time its calls have results again."""
         held = []
+        r.server.heal()
         r.begin()
-        for _ in range(WAVES):
+        while len(held) < WAVES or len(held) < MOST_WAVES and \
+                time.monotonic() < self.end:
             r.act(WAVE)
             r.calm()
             if not self.works(r):
                 r.breaks("no result after all is well")
             held.append(self.held(r))
         r.finish()
-        print("seed %d: KiB and descriptors: %r" % (r.seed, held))
+        print("seed %d: KiB and descriptors after %d waves: %r to %r" % (
+            r.seed, len(held), held[0], held[-1]))
         kb, fds = zip(*held)
         if kb[-1] > kb[0] + MORE_KB and not support.sanitized():
             r.breaks("memory grows: %r KiB" % (kb,))
