@@ -58,6 +58,26 @@ class Limit(Fault):
         return min(len(way.held), self.n - way.passed)
 
 
+class NoAnswer(Fault):
+    """A request goes on, and the connection ends in place of its answer."""
+
+    def __init__(self, r):
+        self.nth = r.randrange(4)
+        self.reset = r.random() < 0.5
+        self.up = 0             # bytes of the requests so far
+
+    def pass_on(self, way):
+        if not way.held:
+            return 0
+        if way.back.passed != self.up:
+            self.up = way.back.passed
+            self.nth -= 1
+        if self.nth < 0:
+            self.struck(way, "reset" if self.reset else "cut")
+            raise End(self.reset)
+        return len(way.held)
+
+
 class Chunk(Limit):
     """The connection ends inside a chunk of an answer."""
 
@@ -66,7 +86,7 @@ class Chunk(Limit):
 
     def __init__(self, r):
         super().__init__(r, None)
-        self.nth = r.randrange(3)
+        self.nth = r.randrange(2)
         self.share = r.random()
 
     def pass_on(self, way):
@@ -158,7 +178,7 @@ class Gzip(Fault):
     """An answer becomes gzip, which ends too early."""
 
     def __init__(self, r):
-        self.nth = r.randrange(4)
+        self.nth = r.randrange(2)
         self.share = 0.3 + 0.6 * r.random()
         self.whole = r.random() < 0.5
 
@@ -191,14 +211,15 @@ def some_bytes(r):
 
 def draw(r, tls):
     """(fault up, fault down) of a connection on which something goes wrong."""
-    kind = r.choice([Limit, Limit, Slow, Hang, Hang, Garbage] +
-                    ([Garbage] if tls else [Chunk, Gzip]))
+    kind = r.choice([Limit, Limit, NoAnswer, NoAnswer, Slow, Hang, Hang] +
+                    ([Garbage] if tls else [Garbage, Chunk, Chunk, Gzip,
+                                            Gzip]))
     n = r.choice([0, some_bytes(r)])
     if kind is Garbage:
         if tls and n:
             return Fault(), Garbage(r, n)
         return Block(), Garbage(r, 0)
-    if kind in (Chunk, Gzip):
+    if kind in (NoAnswer, Chunk, Gzip):
         return Fault(), kind(r)
     fault = kind(r) if kind is Slow else kind(r, n)
     return r.choice([(fault, Fault()), (Fault(), fault)])
