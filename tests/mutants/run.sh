@@ -1,7 +1,8 @@
 #!/bin/sh
 # Would the random tests notice? Each patch of this folder breaks the program
 # in a way that it was broken once (a mutant). What the patch names in its line
-# "Found-by" must fail then: the explorer of the chain, or the chaos.
+# "Found-by" must fail then: the explorer of the chain, the chaos, or the fault
+# proxy.
 #
 # tests/mutants/run.sh [PATCH...]
 #
@@ -42,6 +43,12 @@ run_chaos()
 {
 	CHAOS_UNTIL_FOUND=yes CHAOS_SECONDS=110 MCPSPLICE="$work/build/src/mcpsplice" \
 	    python3 "$work/tree/tests/e2e/test_chaos.py"
+}
+
+run_faults()
+{
+	CHAOS_UNTIL_FOUND=yes CHAOS_SECONDS=110 MCPSPLICE="$work/build/src/mcpsplice" \
+	    python3 "$work/tree/tests/e2e/test_faultproxy.py" Book.test_rounds
 }
 
 build
