@@ -51,6 +51,7 @@ class Round:
         self.answers = {}               # id -> messages, and when they came
         self.asked = set()              # questions that the client has seen
         self.seen = 0
+        self.ended = float("inf")       # when the client has left
         self.broken = []
         options = ["--call-timeout", str(CALL_TIMEOUT), "--init-timeout",
                    "15", "--no-memory"] + list(options)
@@ -102,11 +103,12 @@ class Round:
         self.seen = len(new)
 
     def answer(self, m):
+        self.asked.add(m.get("params", {}).get("message"))
+        if self.splice.proc.stdin.closed:
+            return
         if m["method"] == "ping":
             self.send({"jsonrpc": "2.0", "id": m["id"], "result": {}})
-            return
-        self.asked.add(m.get("params", {}).get("message"))
-        if self.random.random() < 0.9:
+        elif self.random.random() < 0.9:
             self.send({"jsonrpc": "2.0", "id": m["id"],
                        "result": {"action": "accept", "content": {}}})
 
@@ -153,12 +155,12 @@ class Round:
         while self.open() and limit.left() > 0 and self.splice.alive():
             self.listen()
             time.sleep(0.02)
-        if self.open():
-            self.breaks("%d calls without an answer" % len(self.open()))
+        self.check_open()
 
-    def finish(self):
+    def finish(self, seconds=EXIT):
+        self.ended = time.monotonic()
         self.splice.close()
-        limit = pace.Limit(EXIT)
+        limit = pace.Limit(seconds)
         while self.splice.alive() and limit.left() > 0:
             self.listen()
             time.sleep(0.02)
@@ -173,12 +175,20 @@ class Round:
     def play(self):
         self.begin()
         self.act()
-        self.calm()
-        self.finish()
+        if self.random.random() < 0.8:
+            self.calm()
+            self.finish()
+        else:
+            self.finish(OVER)       # while all goes wrong
 
     # what is compared
 
+    def check_open(self):
+        if self.open():
+            self.breaks("%d calls without an answer" % len(self.open()))
+
     def check(self):
+        self.check_open()
         for ident, key in self.calls.items():
             got = self.answers.get(ident, [])
             if len(got) > 1:
@@ -215,10 +225,11 @@ class Round:
             self.check_asked(key, when)
 
     def check_asked(self, key, when):
-        """It was silent because it waited for an answer to its question."""
+        """It was silent because it waited for an answer to its question,
+        which the client should have heard before it left."""
         for name, (of, asked_at) in list(self.server.asked.items()):
             if of == key and asked_at is not None and \
-                    when - asked_at > CALL_TIMEOUT / 2 and \
+                    min(when, self.ended) - asked_at > CALL_TIMEOUT / 2 and \
                     name not in self.asked and name not in self.server.told:
                 self.breaks("call %s asked, and nobody heard it" % key)
 
