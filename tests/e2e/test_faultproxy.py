@@ -122,9 +122,8 @@ class World:
     def __init__(self, case, seed, kinds, bad=False):
         r = random.Random("world %d" % seed)
         self.line = line.Line() if bad else None
-        near, far = (self.line.near, self.line.far) if bad else (None, None)
-        self.side = near or contextlib.nullcontext()
-        self.far = far or contextlib.nullcontext()
+        self.side = self.line.near if bad else contextlib.nullcontext()
+        self.far = self.line.far if bad else contextlib.nullcontext()
         self.asked = self.told = {}
         self.runs = {}
         self.closed = False
@@ -182,7 +181,7 @@ class World:
         if self.line:
             for text in ("loss 0", "duplicate 0", "reorder 0", "delay 0",
                          "drop off"):
-                self.order(text)
+                self.line.order(text)
         with self.far:
             self.server.ready()
 
@@ -194,7 +193,7 @@ class World:
         if self.closed:
             return
         self.closed = True
-        self.proxy.heal()
+        self.heal()
         self.proxy.settle(SETTLE)
         time.sleep(0.2)
         self.notes, self.printed = self.server.close()
@@ -243,6 +242,7 @@ class Faults(chaos.Rounds):
                 r.breaks("no result after all is well")
             held.append(self.held(r))
         r.finish()
+        self.struck.update(r.server.proxy.struck)
         print("seed %d: KiB and descriptors after %d waves: %r to %r" % (
             r.seed, len(held), held[0], held[-1]))
         kb, fds = zip(*held)
