@@ -23,9 +23,10 @@
 #define HIGH (ONES << 7)
 
 struct reader {
-	const char *p; /* after an error: the wrong byte */
+	const char *p; /* at the end: what json_check tells of */
 	const char *end;
 	const char *broken; /* first broken UTF-8, or NULL */
+	const char *line;   /* first end of a line, or NULL */
 	unsigned depth, max_depth;
 	bool object;    /* the innermost container is an object */
 	bool rooted;    /* the outermost container is an object */
@@ -59,13 +60,28 @@ marks_of(uint64_t w)
 	return (w | (w - ONES * 0x20) | (quote - ONES) | (slash - ONES)) & HIGH;
 }
 
-/* Steps over plain string bytes, eight at a time. */
+/* Is one of sixteen bytes special? A byte that is not ASCII is negative here. */
+static bool
+are_special(const char *p)
+{
+	typedef signed char bytes __attribute__((vector_size(16)));
+	bytes b, marks;
+	uint64_t w[2];
+
+	memcpy(&b, p, sizeof b);
+	marks = (b < (signed char)0x20) | (b == (signed char)'"') |
+	    (b == (signed char)'\\');
+	memcpy(w, &marks, sizeof w);
+	return (w[0] | w[1]) != 0;
+}
+
+/* Steps over plain string bytes: eight of them, and then many at a time. */
 static const char *
 skip_plain(const char *p, const char *end)
 {
 	uint64_t w, marks;
 
-	for (; end - p >= 8; p += 8) {
+	while (end - p >= 8) {
 		memcpy(&w, p, sizeof w);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 		w = __builtin_bswap64(w);
@@ -73,6 +89,8 @@ skip_plain(const char *p, const char *end)
 		marks = marks_of(w);
 		if (marks != 0)
 			return p + __builtin_ctzll(marks) / 8;
+		for (p += 8; end - p >= 16 && !are_special(p);)
+			p += 16;
 	}
 	while (p < end && !is_special((unsigned char)*p))
 		p++;
@@ -85,6 +103,18 @@ skip_space(const char *p, const char *end)
 	while (p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
 		p++;
 	return p;
+}
+
+/* Steps over white space of the text, and notes the first end of a line. */
+static void
+read_space(struct reader *r)
+{
+	for (; r->p < r->end && (unsigned char)*r->p <= ' '; r->p++) {
+		if (skip_space(r->p, r->p + 1) == r->p)
+			break;
+		if (r->line == NULL && (*r->p == '\n' || *r->p == '\r'))
+			r->line = r->p;
+	}
 }
 
 static bool
@@ -270,13 +300,13 @@ read_key(struct reader *r)
 {
 	const char *start;
 
-	r->p = skip_space(r->p, r->end);
+	read_space(r);
 	start = r->p;
 	if (r->p == r->end || *r->p != '"' || !read_string(r))
 		return STEP_SYNTAX;
 	if (r->depth == 1)
 		r->key = (struct span){ start + 1, (size_t)(r->p - start) - 2 };
-	r->p = skip_space(r->p, r->end);
+	read_space(r);
 	if (r->p == r->end || *r->p != ':')
 		return STEP_SYNTAX;
 	r->p++;
@@ -292,7 +322,8 @@ read_open(struct reader *r)
 	if (r->depth == r->max_depth)
 		return STEP_DEPTH;
 	push(r, object);
-	r->p = skip_space(r->p + 1, r->end);
+	r->p++;
+	read_space(r);
 	if (r->p < r->end && *r->p == (object ? '}' : ']')) {
 		r->p++;
 		pop(r);
@@ -304,7 +335,7 @@ read_open(struct reader *r)
 static enum step
 read_value(struct reader *r)
 {
-	r->p = skip_space(r->p, r->end);
+	read_space(r);
 	if (r->p == r->end)
 		return STEP_SYNTAX;
 	if (r->depth == 1)
@@ -326,7 +357,7 @@ read_after(struct reader *r)
 		value = (struct span){ r->value, (size_t)(r->p - r->value) };
 		r->member(r->key, value, r->arg);
 	}
-	r->p = skip_space(r->p, r->end);
+	read_space(r);
 	if (r->p == r->end)
 		return STEP_SYNTAX;
 	if (*r->p == ',') {
@@ -342,7 +373,7 @@ read_after(struct reader *r)
 
 enum json_status
 json_check(struct span text, unsigned max_depth, json_member_cb *member,
-    void *arg, size_t *error_at)
+    void *arg, size_t *at)
 {
 	struct reader r = { .max_depth = max_depth,
 		.member = member,
@@ -361,7 +392,7 @@ json_check(struct span text, unsigned max_depth, json_member_cb *member,
 	if (r.open != r.fixed)
 		free(r.open);
 	if (step == STEP_DONE) {
-		r.p = skip_space(r.p, r.end);
+		read_space(&r);
 		if (r.p != r.end)
 			step = STEP_SYNTAX;
 	}
@@ -370,9 +401,10 @@ json_check(struct span text, unsigned max_depth, json_member_cb *member,
 	else if (r.broken != NULL) {
 		status = JSON_UTF8;
 		r.p = r.broken;
-	}
-	if (status != JSON_OK && error_at != NULL)
-		*error_at = (size_t)(r.p - text.p);
+	} else if (r.line != NULL)
+		r.p = r.line;
+	if (at != NULL)
+		*at = (size_t)(r.p - text.p);
 	return status;
 }
 

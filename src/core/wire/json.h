@@ -19,10 +19,11 @@ enum json_status {
 typedef void json_member_cb(struct span key, struct span value, void *arg);
 
 /* Checks that text is exactly one JSON value (white space around it is
- * allowed). member may be NULL. *error_at gets the offset of the first error,
- * for JSON_UTF8 that of the first broken byte; error_at may be NULL. */
+ * allowed). member and at may be NULL. *at gets the offset of the first error,
+ * for JSON_UTF8 that of the first broken byte, and for JSON_OK that of the first
+ * CR or LF, or the length if there is none. */
 enum json_status json_check(struct span text, unsigned max_depth,
-    json_member_cb *member, void *arg, size_t *error_at);
+    json_member_cb *member, void *arg, size_t *at);
 
 /* Steps through a checked object or array; start with *at = 0. key is the raw
  * text between the quotes (empty in an array). Returns false at the end, or if

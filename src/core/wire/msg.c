@@ -145,8 +145,10 @@ first_byte(struct span text)
 	return '\0';
 }
 
-enum msg_status
-msg_parse(struct frame *f, unsigned max_depth)
+/* As msg_parse. For MSG_OK *line gets the offset of the first end of a line, or
+ * the length. */
+static enum msg_status
+parse(struct frame *f, unsigned max_depth, size_t *line)
 {
 	struct members m = { no_span, no_span, no_span, no_span, no_span,
 		no_span };
@@ -154,7 +156,7 @@ msg_parse(struct frame *f, unsigned max_depth)
 	char first;
 
 	forget(f);
-	status = json_check(f->text, max_depth, on_member, &m, NULL);
+	status = json_check(f->text, max_depth, on_member, &m, line);
 	if (status == JSON_UTF8)
 		return MSG_UTF8;
 	if (status != JSON_OK)
@@ -176,6 +178,12 @@ msg_parse(struct frame *f, unsigned max_depth)
 		f->error = m.error;
 	}
 	return MSG_INVALID;
+}
+
+enum msg_status
+msg_parse(struct frame *f, unsigned max_depth)
+{
+	return parse(f, max_depth, NULL);
 }
 
 /* Replaces each broken byte by U+FFFD. Returns 0, or -1 and leaves b as it was
@@ -264,24 +272,25 @@ msg_from_server(struct buf *b, unsigned max_depth, struct frame **out,
 {
 	struct frame located = { 0 };
 	enum msg_status status;
+	size_t line;
 
 	*out = NULL;
 	*scrubbed = false;
 	if (b->n >= 3 && memcmp(b->p, "\xEF\xBB\xBF", 3) == 0)
 		memset(b->p, ' ', 3);
 	located.text = buf_span(b);
-	status = msg_parse(&located, max_depth);
+	status = parse(&located, max_depth, &line);
 	if (status == MSG_UTF8 && first_byte(located.text) == '[')
 		return MSG_BATCH;
 	if (status == MSG_UTF8 && mend_utf8(b) == 0) {
 		*scrubbed = true;
 		located.text = buf_span(b);
-		status = msg_parse(&located, max_depth);
+		status = parse(&located, max_depth, &line);
 	}
 	if (status != MSG_OK)
 		return status;
-	flatten(b->p, b->n, '\n');
-	flatten(b->p, b->n, '\r');
+	flatten(b->p + line, b->n - line, '\n');
+	flatten(b->p + line, b->n - line, '\r');
 	*out = take_located(b, &located);
 	return MSG_OK;
 }

@@ -164,11 +164,13 @@ static const struct {
 
 START_TEST(test_check)
 {
-	size_t at = 12345;
+	struct span text = cases[_i].text;
+	size_t at, line = 0;
 
-	ck_assert_int_eq(json_check(cases[_i].text, 5, NULL, NULL, &at),
-	    cases[_i].want);
-	ck_assert_uint_eq(at, cases[_i].want == JSON_OK ? 12345 : cases[_i].at);
+	while (line < text.n && text.p[line] != '\n' && text.p[line] != '\r')
+		line++;
+	ck_assert_int_eq(json_check(text, 5, NULL, NULL, &at), cases[_i].want);
+	ck_assert_uint_eq(at, cases[_i].want == JSON_OK ? line : cases[_i].at);
 	ck_assert_int_eq(json_check(cases[_i].text, 5, NULL, NULL, NULL),
 	    cases[_i].want);
 }
@@ -187,6 +189,28 @@ START_TEST(test_prefixes)
 		ck_assert_int_ne(json_check(part, 9, NULL, NULL, &at), JSON_OK);
 		ck_assert_uint_le(at, part.n);
 	}
+}
+END_TEST
+
+/* A special byte is found wherever it stands, and what is before it is not. */
+START_TEST(test_each_place)
+{
+	static const char special[] = { '"', '\\', '\x1f', '\0', '\xff' };
+	char text[2 + 100];
+	size_t i, n, at;
+
+	for (n = 0; n < 99; n++)
+		for (i = 0; i < sizeof special; i++) {
+			memset(text, "~}\x7f!"[n % 4], sizeof text);
+			text[0] = text[sizeof text - 1] = '"';
+			text[1 + n] = special[i];
+			ck_assert_int_ne(json_check((struct span){ text,
+							sizeof text },
+					     1, NULL, NULL, &at),
+			    JSON_OK);
+			/* behind the quote, and at what is escaped */
+			ck_assert_uint_eq(at, 1 + n + (i < 2));
+		}
 }
 END_TEST
 
@@ -540,6 +564,7 @@ main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_check, 0, COUNT(cases));
 	tcase_add_test(tc, test_prefixes);
+	tcase_add_test(tc, test_each_place);
 	tcase_add_test(tc, test_no_depth);
 	tcase_add_test(tc, test_deep);
 	tcase_add_test(tc, test_only_open);
