@@ -30,9 +30,12 @@ host_words(char **out, char *const *words, int n, char *url)
 int
 host_send(struct host *h, const char *line, size_t n)
 {
-	if (h->web != NULL)
-		return web_send(h->web, line, n);
-	return child_send(&h->child, line, n);
+	int r = h->web != NULL ? web_send(h->web, line, n) :
+				 child_send(&h->child, line, n);
+
+	if (r != 0)
+		h->why = h->child.ended ? "it ended" : "it takes no more input";
+	return r;
 }
 
 static char *
@@ -83,7 +86,7 @@ host_spawn(struct host *h, char *const argv[], const char *web_url,
 
 	h->next_id = 0;
 	h->web = NULL;
-	h->why = "it takes no more input";
+	h->why = "it takes no input";
 	if (argv[0] != NULL && child_spawn(&h->child, argv, err) != 0) {
 		perror(argv[0]);
 		exit(1);
@@ -166,12 +169,12 @@ send_calls(struct host *h, const char *tool, int size, int from, int n)
 	for (i = 0; i < n && r == 0; i++) {
 		len = rpc_call(line, sizeof line, from + i, tool, size);
 		if (h->web != NULL)
-			r = web_send(h->web, line, (size_t)len);
+			r = host_send(h, line, (size_t)len);
 		else
 			lines_add(&out, line, (size_t)len);
 	}
 	if (h->web == NULL)
-		r = child_send(&h->child, out.p, out.end);
+		r = host_send(h, out.p, out.end);
 	lines_free(&out);
 	return r;
 }
