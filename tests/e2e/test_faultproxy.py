@@ -91,9 +91,11 @@ class Server:
             return [json.loads(text) for text in f]
 
     def ready(self):
-        """Waits for it; a port that somebody took meanwhile is replaced."""
+        """Waits for it, and starts it again if it has ended by itself: its
+        port may be taken, and servers have faults of their own."""
         limit = pace.Limit(support.LIVE)
-        while {"ready": self.process.pid} not in self.notes():
+        while self.process.poll() is not None or \
+                {"ready": self.process.pid} not in self.notes():
             if self.process.poll() is not None:
                 self.start()
             if limit.left() <= 0:

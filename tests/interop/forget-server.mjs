@@ -26,10 +26,12 @@ export const ready = () => note({ ready: process.pid });
 
 export function listen(handler) {
     const name = process.env.FORGET_TLS;
+    const serve = (req, res) =>
+        handler(req, res).catch(() => res.destroy());   // cut in its body
     const server = name ? https.createServer({
         cert: fs.readFileSync(`${name}.pem`),
-        key: fs.readFileSync(`${name}.key`) }, handler)
-        : http.createServer(handler);
+        key: fs.readFileSync(`${name}.key`) }, serve)
+        : http.createServer(serve);
 
     server.listen(port, '127.0.0.1', ready);
 }
