@@ -5,8 +5,8 @@
 # once more. contrib/bench/README has those of today.
 #
 # per call, at most:       2025-11-25    2026-07-28, on both sides
-# instructions, of pipe's     1.65          2.35
-# system calls                9.5           11
+# instructions, of pipe's     1.35          1.75
+# system calls                8             9
 set -eu
 
 : "${MCPSPLICE:?}" "${abs_top_srcdir:?}"
@@ -43,13 +43,13 @@ judge()
 	}
 	/^bare pipe/ { pipe = $(NF - 1) }
 	/^mcpsplice/ {
-		over("instructions", $(NF - 1) / pipe, 1.65)
-		over("system calls", $NF, 9.5)
+		over("instructions", $(NF - 1) / pipe, 1.35)
+		over("system calls", $NF, 8)
 		seen++
 	}
 	/^ *2026-07-28/ {
-		over("instructions, 2026-07-28", $(NF - 1) / pipe, 2.35)
-		over("system calls, 2026-07-28", $NF, 11)
+		over("instructions, 2026-07-28", $(NF - 1) / pipe, 1.75)
+		over("system calls, 2026-07-28", $NF, 9)
 		seen++
 	}
 	END {
