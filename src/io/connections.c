@@ -18,6 +18,7 @@
  * connection outlives the transfer, because the next one wants the same: this
  * saves two system calls for each. */
 struct watch {
+	struct connections *c;
 	struct multi *m;    /* NULL: libcurl did not want to watch it yet */
 	struct loop_fd *fd; /* NULL: it is not watched */
 	int what;
@@ -42,6 +43,8 @@ struct connections {
 	long max;
 	bool http2;
 	connections_ended *ended;
+	connections_spoke *spoke;
+	void *spoke_arg;
 	struct watch **watches; /* by descriptor; NULL: there is none */
 	size_t descriptors;     /* number of elements */
 };
@@ -113,7 +116,9 @@ watch_new(struct connections *c, int fd)
 		memset(c->watches + n, 0, (more - n) * sizeof *c->watches);
 		c->descriptors = more;
 	}
-	return c->watches[fd] = xcalloc(1, sizeof **c->watches);
+	c->watches[fd] = xcalloc(1, sizeof **c->watches);
+	c->watches[fd]->c = c;
+	return c->watches[fd];
 }
 
 static void
@@ -135,8 +140,6 @@ watch_stop(struct watch *w)
 	w->fd = NULL;
 }
 
-/* An idle connection says something only at its end, or before it, and libcurl
- * looks itself before it uses that connection again. */
 static void
 on_ready(int fd, int what, void *arg)
 {
@@ -145,6 +148,7 @@ on_ready(int fd, int what, void *arg)
 
 	if (w->idle) {
 		watch_stop(w);
+		w->c->spoke(fd, w->c->spoke_arg);
 		return;
 	}
 	bits = 0;
@@ -277,13 +281,19 @@ multi_free(struct multi *m)
 }
 
 struct connections *
-connections_new(struct loop *l, long max, bool http2, connections_ended *ended)
+connections_new(struct loop *l, long max, bool http2, connections_ended *ended,
+    connections_spoke *spoke, void *arg)
 {
 	struct connections *c;
 
 	c = xcalloc(1, sizeof *c);
 	*c = (struct connections){
-		.l = l, .max = max, .http2 = http2, .ended = ended
+		.l = l,
+		.max = max,
+		.http2 = http2,
+		.ended = ended,
+		.spoke = spoke,
+		.spoke_arg = arg,
 	};
 	if (multi_add(c) == 0)
 		return c;

@@ -23,10 +23,14 @@ struct transfer;
  * calls connections_remove. x is the CURLINFO_PRIVATE of the easy handle. */
 typedef void connections_ended(struct transfer *x, CURLcode rc);
 
+/* Tells that something came on a socket that no transfer uses, be it its
+ * end. */
+typedef void connections_spoke(int fd, void *arg);
+
 /* Makes an object that the caller owns. max: how many connections are kept.
- * Returns NULL if libcurl cannot make a multi handle. */
+ * arg is for spoke. Returns NULL if libcurl cannot make a multi handle. */
 struct connections *connections_new(struct loop *l, long max, bool http2,
-    connections_ended *ended);
+    connections_ended *ended, connections_spoke *spoke, void *arg);
 /* Starts a transfer. Returns its multi handle, for connections_remove, or NULL
  * if libcurl refuses. */
 struct multi *connections_add(struct connections *c, CURL *easy);

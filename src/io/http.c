@@ -220,6 +220,14 @@ share_new(struct http *h)
 		    CURL_LOCK_DATA_COOKIE);
 }
 
+static void
+http_on_idle_socket(int fd, void *arg)
+{
+	struct http *h = arg;
+
+	reuse_spoke(h->reuse, fd);
+}
+
 struct http *
 http_new(struct loop *l, const struct http_config *config, const char **why)
 {
@@ -241,7 +249,7 @@ http_new(struct loop *l, const struct http_config *config, const char **why)
 	share_new(h);
 	h->connections = connections_new(l,
 	    (long)config->max_inflight + BOUND_SPARE_CONNECTIONS, config->http2,
-	    http_finish);
+	    http_finish, http_on_idle_socket, h);
 	*why = unfit(h);
 	if (*why != NULL) {
 		http_free(h);

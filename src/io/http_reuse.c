@@ -3,8 +3,6 @@
  *
  * Invariants:
  *  - a record with users is never judged by its idle time;
- *  - only idle connections are watched, and none that became idle less than
- *    HTTP_ALIVE_SURE_MS ago: a busy program pays nothing for it;
  *  - a record that libcurl has closed is on no list, and goes with its last
  *    user.
  */
@@ -42,12 +40,11 @@ struct connection {
 	char peer[INET6_ADDRSTRLEN]; /* empty until the first request */
 	int peer_port, local_port;
 	bool loopback;
-	unsigned users; /* transfers */
-	int64_t since;  /* when it became idle; in use: when anything came or
+	unsigned users;  /* transfers */
+	int64_t since;   /* when it became idle; in use: when anything came or
 			 * a request was written */
-	int64_t closes; /* see struct alive_facts */
-	bool two;       /* servers speak HTTP/2 unasked: it is not watched */
-	struct loop_fd *watch;
+	int64_t closes;  /* see struct alive_facts */
+	bool two;        /* its server speaks unasked, in HTTP/2 */
 	bool ends;       /* the server is closing it, or libcurl */
 	bool gave_error; /* its last answer had an error status */
 };
@@ -62,19 +59,10 @@ struct learned {
 struct reuse {
 	struct loop *l;
 	struct connection *connections;
-	struct loop_timer *timer; /* until connections are watched */
-	bool timer_runs;
 	struct learned learned[LEARNED];
 	unsigned latest; /* the newest of them */
 	bool looks; /* before a connection is used again: libcurl may not */
 };
-
-static void
-unwatch(struct connection *c)
-{
-	loop_fd_free(c->watch);
-	c->watch = NULL;
-}
 
 static struct learned *
 learned_find(struct connection *c)
@@ -102,50 +90,33 @@ learn(struct connection *c, int64_t ms)
 	k->ms = ms;
 }
 
-/* An idle connection says something only when the server closes it: by an end,
- * by an alert of TLS, by a status of 408. An error is no decision of the
- * server's. */
-static void
-reuse_on_ready(int fd, int what, void *arg)
+static struct connection *
+find_fd(const struct reuse *u, int fd)
 {
-	struct connection *c = arg;
+	struct connection *c = u->connections;
+
+	while (c != NULL && c->fd != fd)
+		c = c->next;
+	return c;
+}
+
+/* In HTTP/1.1 a server says something only when it closes the connection: by an
+ * end, by an alert of TLS, by a status of 408. An error is no decision of the
+ * server's, and one that closes at once has not been waiting. */
+void
+reuse_spoke(struct reuse *u, int fd)
+{
+	struct connection *c = find_fd(u, fd);
+	int64_t idle_ms;
 	char byte;
 
-	(void)what;
-	if (recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0)
-		learn(c, loop_now(c->u->l) - c->since);
+	if (c == NULL || c->users > 0 || c->two)
+		return;
 	c->ends = true;
-	unwatch(c);
-}
-
-static void
-timer_start(struct reuse *u, int64_t ms)
-{
-	u->timer_runs = true;
-	loop_timer_set(u->timer, ms);
-}
-
-static void
-reuse_on_timer(void *arg)
-{
-	struct reuse *u = arg;
-	struct connection *c;
-	int64_t left, least = INT64_MAX;
-
-	u->timer_runs = false;
-	for (c = u->connections; c != NULL; c = c->next) {
-		if (c->users > 0 || c->peer[0] == '\0' || c->watch != NULL ||
-		    c->ends || c->two)
-			continue;
-		left = c->since + HTTP_ALIVE_SURE_MS - loop_now(u->l);
-		if (left <= 0)
-			c->watch = loop_fd_new(u->l, c->fd, LOOP_READ,
-			    reuse_on_ready, c);
-		else if (left < least)
-			least = left;
-	}
-	if (least != INT64_MAX)
-		timer_start(u, least);
+	idle_ms = loop_now(u->l) - c->since;
+	if (idle_ms >= HTTP_ALIVE_SURE_MS &&
+	    recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0)
+		learn(c, idle_ms);
 }
 
 struct reuse *
@@ -154,7 +125,6 @@ reuse_new(struct loop *l)
 	struct reuse *u = xcalloc(1, sizeof *u);
 
 	u->l = l;
-	u->timer = loop_timer_new(l, reuse_on_timer, u);
 	u->looks = curl_version_info(CURLVERSION_NOW)->version_num >=
 	    NO_LOOK_WITHIN_A_SECOND;
 	return u;
@@ -189,15 +159,12 @@ is_connected(int fd)
 void
 reuse_closed(struct reuse *u, int fd)
 {
-	struct connection *c;
+	struct connection *c = find_fd(u, fd);
 
-	for (c = u->connections; c != NULL && c->fd != fd; c = c->next)
-		;
 	if (c == NULL)
 		return;
 	if (c->reached != NULL && is_connected(fd))
 		*c->reached = true;
-	unwatch(c);
 	*c->prev = c->next;
 	if (c->next != NULL)
 		c->next->prev = c->prev;
@@ -302,9 +269,10 @@ reuse_may(struct connection *c, int64_t max_idle_ms, bool proof)
 		.proof = proof && !c->loopback };
 	struct learned *k;
 
+	if (c->ends)
+		return false;
 	if (c->u->looks && c->users == 0 && c->fd != -1 && is_closed(c->fd)) {
 		c->ends = true;
-		unwatch(c);
 		return false;
 	}
 	if (f.idle_ms < HTTP_ALIVE_SURE_MS &&
@@ -316,7 +284,6 @@ reuse_may(struct connection *c, int64_t max_idle_ms, bool proof)
 	if (!http_alive(&f)) {
 		/* It ends on our account now. */
 		c->ends = true;
-		unwatch(c);
 		return false;
 	}
 	if (k != NULL && f.idle_ms > k->ms)
@@ -332,7 +299,6 @@ reuse_take(struct connection *c)
 	c->users++;
 	c->gave_error = false;
 	c->since = loop_now(c->u->l);
-	unwatch(c);
 }
 
 void
@@ -360,8 +326,6 @@ reuse_give_back(struct connection *c)
 		return;
 	}
 	c->since = loop_now(c->u->l);
-	if (!c->two && !c->u->timer_runs)
-		timer_start(c->u, HTTP_ALIVE_SURE_MS);
 }
 
 /* In HTTP/2 it is shared, and its last answer tells nothing. */
@@ -392,6 +356,5 @@ reuse_free(struct reuse *u)
 		return;
 	while (u->connections != NULL)
 		reuse_closed(u, u->connections->fd);
-	loop_timer_free(u->timer);
 	free(u);
 }

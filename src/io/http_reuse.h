@@ -22,6 +22,9 @@ struct reuse *reuse_new(struct loop *l);
  * when it is closed. */
 void reuse_opened(struct reuse *u, int fd, bool *reached);
 void reuse_closed(struct reuse *u, int fd);
+/* The server said something on this socket while libcurl did not want to know:
+ * unless that is HTTP/2, no request is written to it any more. */
+void reuse_spoke(struct reuse *u, int fd);
 /* From now on *reached stays as it is. */
 void reuse_disown(struct reuse *u, const bool *reached);
 /* Returns the connection with these ends, as libcurl tells them, or NULL if it

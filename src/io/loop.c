@@ -135,8 +135,7 @@ base_new(void)
 	if (config == NULL)
 		return NULL;
 	event_config_set_flag(config,
-	    EVENT_BASE_FLAG_NOLOCK | EVENT_BASE_FLAG_IGNORE_ENV |
-		EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST);
+	    EVENT_BASE_FLAG_NOLOCK | EVENT_BASE_FLAG_IGNORE_ENV);
 	base = event_base_new_with_config(config);
 	event_config_free(config);
 	return base;

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "io/http_alive.h"
 #include "unit/io/http_play.h"
@@ -271,6 +272,40 @@ alive_becomes(struct server *s, struct client *c, int n)
 	ck_assert_int_eq(atomic_load(&s->alive), n);
 }
 
+/* Says a byte that nobody asked for, 50 ms after each answer. */
+static void
+script_babbles(struct conn *c)
+{
+	while (read_request(c) && say_ok(c, c->body)) {
+		pause_ms(50);
+		say(c, "x");
+	}
+}
+
+/* The loop goes on watching an idle connection. What comes there, a byte or its
+ * end, must neither keep it busy nor be taken for an answer. */
+START_TEST(idle_connection_that_speaks)
+{
+	struct server *s = server_new(_i == 0 ? script_babbles : script_closes);
+	struct client *c = client_new();
+	const char *body = _i == 0 ? "x" : "s1";
+	struct call k = { 0 };
+	clock_t used;
+
+	ask(&k, c, s, body);
+	used = clock();
+	client_nap(c, 600);
+	used = clock() - used;
+	ck_assert_int_lt(used, CLOCKS_PER_SEC / 4);
+	ask(&k, c, s, body);
+	ck_assert_int_eq(atomic_load(&s->accepted), 2);
+	ck_assert_int_eq(atomic_load(&s->requests), 2);
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
 /* The server will close at 2 s, so nothing is sent from 1 s on; what is idle is
  * replaced, each by one. */
 START_TEST(announced_time)
@@ -419,6 +454,7 @@ add_connections(TCase *t)
 {
 	tcase_add_loop_test(t, idle_connection, 0, 2);
 	tcase_add_loop_test(t, idle_connection_that_lives, 0, 2);
+	tcase_add_loop_test(t, idle_connection_that_speaks, 0, 2);
 	tcase_add_test(t, announced_time);
 	tcase_add_test(t, gave_an_error);
 	tcase_add_loop_test(t, aborted_on_the_way, 0, 3);
