@@ -67,9 +67,10 @@ is_value(struct span s)
 	return true;
 }
 
-/* Copies both into one block of memory, which begins with the name. */
+/* Makes a header of copies of both, in one block of memory that begins with the
+ * name. */
 static struct header
-copy(struct span name, struct span value, bool secret)
+header_new(struct span name, struct span value, bool secret)
 {
 	struct header one = { .secret = secret };
 
@@ -108,7 +109,7 @@ make(struct header *one, struct span name, struct span value, bool secret)
 	value = trim(value);
 	if (!is_token(name) || !is_value(value))
 		return -1;
-	*one = copy(name, value, secret);
+	*one = header_new(name, value, secret);
 	return 0;
 }
 
@@ -170,7 +171,8 @@ headers_append(struct headers *h, const struct headers *from)
 		const struct header *one = &from->list[i];
 
 		push(h,
-		    copy(span_of(one->name), span_of(one->value), one->secret));
+		    header_new(span_of(one->name), span_of(one->value),
+			one->secret));
 	}
 }
 

@@ -6,7 +6,7 @@
 
 struct header {
 	char *name;
-	char *value; /* in the memory of the name */
+	char *value; /* in the memory of name, never freed alone */
 	bool secret;
 };
 

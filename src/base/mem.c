@@ -93,35 +93,30 @@ out_of_memory(void)
 	_exit(1);
 }
 
-void *
-xmalloc(size_t size)
+static void *
+checked(void *p)
 {
-	void *p;
-
-	p = malloc(size == 0 ? 1 : size);
 	if (p == NULL)
 		out_of_memory();
 	return p;
+}
+
+void *
+xmalloc(size_t size)
+{
+	return checked(malloc(size == 0 ? 1 : size));
 }
 
 void *
 xcalloc(size_t n, size_t size)
 {
-	void *p;
-
-	p = calloc(n == 0 ? 1 : n, size == 0 ? 1 : size);
-	if (p == NULL)
-		out_of_memory();
-	return p;
+	return checked(calloc(n == 0 ? 1 : n, size == 0 ? 1 : size));
 }
 
 void *
 xrealloc(void *p, size_t size)
 {
-	p = realloc(p, size == 0 ? 1 : size);
-	if (p == NULL)
-		out_of_memory();
-	return p;
+	return checked(realloc(p, size == 0 ? 1 : size));
 }
 
 char *

@@ -14,16 +14,16 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-/* The loop's interest in one descriptor of libcurl. That in the socket of a
- * connection outlives the transfer, because the next one wants the same: this
- * saves two system calls for each. */
+/* One descriptor of libcurl. When a transfer ends, libcurl no longer asks for
+ * its connection to be watched. It is watched on as idle, because the next
+ * transfer wants the same. */
 struct watch {
 	struct connections *c;
-	struct multi *m;    /* NULL: libcurl did not want to watch it yet */
+	struct multi *m;    /* NULL: libcurl has not asked for it yet */
 	struct loop_fd *fd; /* NULL: it is not watched */
 	int what;
-	bool socket; /* the watch stays until it is closed */
-	bool idle;   /* libcurl does not want to know what comes */
+	bool is_connection; /* connections_closed will tell its end */
+	bool idle;          /* libcurl does not ask for it */
 };
 
 /* A multi handle: transfers and the connections they share. */
@@ -134,20 +134,14 @@ watch_free(struct connections *c, int fd)
 }
 
 static void
-watch_stop(struct watch *w)
-{
-	loop_fd_free(w->fd);
-	w->fd = NULL;
-}
-
-static void
 on_ready(int fd, int what, void *arg)
 {
 	struct watch *w = arg;
 	int bits;
 
 	if (w->idle) {
-		watch_stop(w);
+		loop_fd_free(w->fd);
+		w->fd = NULL;
 		w->c->spoke(fd, w->c->spoke_arg);
 		return;
 	}
@@ -159,8 +153,10 @@ on_ready(int fd, int what, void *arg)
 	drive(w->m, fd, bits);
 }
 
-/* libcurl does not want to watch it any more. The descriptor of a socket stays
- * open until connections_closed; any other may be another file from now on. */
+/* libcurl no longer asks for it. The descriptor of a connection stays open until
+ * connections_closed; any other may be another file from now on. That of a
+ * connection attempt, too: libcurl 7.88 to 8.1 gives it up without a word. It is
+ * only ever watched for writing. */
 static void
 put_aside(struct connections *c, int fd)
 {
@@ -168,17 +164,14 @@ put_aside(struct connections *c, int fd)
 
 	if (w == NULL)
 		return;
-	if (!w->socket) {
+	if (w->is_connection && w->what == LOOP_READ)
+		w->idle = true;
+	else
 		watch_free(c, fd);
-		return;
-	}
-	w->idle = true;
-	if (w->what != LOOP_READ)
-		watch_stop(w);
 }
 
-/* Keeps one interest per descriptor, which is deleted and added again on a
- * change. */
+/* Watches a descriptor as libcurl asks for. On a change it is watched anew; an
+ * idle one is often watched as is wanted already. */
 static int
 on_interest(CURL *easy, curl_socket_t fd, int poll, void *arg, void *socketp)
 {
@@ -188,6 +181,8 @@ on_interest(CURL *easy, curl_socket_t fd, int poll, void *arg, void *socketp)
 
 	(void)easy;
 	(void)socketp;
+	if (fd < 0)
+		return 0;
 	if (poll == CURL_POLL_REMOVE) {
 		put_aside(m->c, fd);
 		return 0;
@@ -217,7 +212,7 @@ void
 connections_opened(struct connections *c, int fd)
 {
 	watch_free(c, fd);
-	watch_new(c, fd)->socket = true;
+	watch_new(c, fd)->is_connection = true;
 }
 
 void

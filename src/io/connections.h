@@ -3,8 +3,9 @@
  * connections, so connections are forgotten by making a new multi handle: the
  * old one is freed with its last transfer.
  *
- * Unless it is said, none of these functions may be called while libcurl is on
- * the stack. Those that return true want connections_work to be called at the end of the turn.
+ * Unless said otherwise, none of these functions may be called while libcurl is
+ * on the stack. Those that return true want connections_work to be called at the
+ * end of the turn.
  */
 #ifndef MCPSPLICE_IO_CONNECTIONS_H
 #define MCPSPLICE_IO_CONNECTIONS_H
@@ -34,8 +35,8 @@ struct connections *connections_new(struct loop *l, long max, bool http2,
 /* Starts a transfer. Returns its multi handle, for connections_remove, or NULL
  * if libcurl refuses. */
 struct multi *connections_add(struct connections *c, CURL *easy);
-/* Tell that the socket of a connection was made, and that it will be closed at
- * once. These may be called while libcurl is on the stack. */
+/* Tell that the socket of a connection was made, and that it is about to be
+ * closed. These may be called while libcurl is on the stack. */
 void connections_opened(struct connections *c, int fd);
 void connections_closed(struct connections *c, int fd);
 /* Do transfers that start now share their connections with those of m? m may

@@ -11,8 +11,9 @@
 #include "io/http_setup.h"
 #include "io/http_two.h"
 
-/* libcurl would parse CURLOPT_URL again for each request, which takes a tenth of
- * the time of a small call. It borrows the parsed URL for the transfer. */
+/* libcurl parses CURLOPT_URL again for each request, which takes a tenth of the
+ * time of a small call. A parsed URL is borrowed instead. Libraries before 8.12
+ * keep the text of the URL before, and would send a second leg there. */
 static void
 set_parsed_url(struct transfer *x)
 {
@@ -21,6 +22,7 @@ set_parsed_url(struct transfer *x)
 	if (curl_url_set(x->parsed_url, CURLUPART_URL, x->url,
 		CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK)
 		x->refused = CURLE_URL_MALFORMAT;
+	SET(x, CURLOPT_URL, NULL);
 	SET(x, CURLOPT_CURLU, x->parsed_url);
 }
 

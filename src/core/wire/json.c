@@ -23,7 +23,7 @@
 #define HIGH (ONES << 7)
 
 struct reader {
-	const char *p; /* at the end: what json_check tells of */
+	const char *p; /* at the end: the byte whose offset is told */
 	const char *end;
 	const char *broken; /* first broken UTF-8, or NULL */
 	const char *line;   /* first end of a line, or NULL */
@@ -97,10 +97,16 @@ skip_plain(const char *p, const char *end)
 	return p;
 }
 
+static bool
+is_space(char c)
+{
+	return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
 static const char *
 skip_space(const char *p, const char *end)
 {
-	while (p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
+	while (p < end && is_space(*p))
 		p++;
 	return p;
 }
@@ -109,12 +115,9 @@ skip_space(const char *p, const char *end)
 static void
 read_space(struct reader *r)
 {
-	for (; r->p < r->end && (unsigned char)*r->p <= ' '; r->p++) {
-		if (skip_space(r->p, r->p + 1) == r->p)
-			break;
+	for (; r->p < r->end && is_space(*r->p); r->p++)
 		if (r->line == NULL && (*r->p == '\n' || *r->p == '\r'))
 			r->line = r->p;
-	}
 }
 
 static bool
@@ -440,8 +443,7 @@ json_pass_value(const char *p, const char *end)
 			if (depth <= 1)
 				return depth == 0 ? p : p + 1;
 			depth--;
-		} else if (depth == 0 &&
-		    (*p == ',' || skip_space(p, end) != p)) {
+		} else if (depth == 0 && (*p == ',' || is_space(*p))) {
 			return p;
 		}
 		p++;

@@ -336,10 +336,10 @@ msg_batch(struct span array, unsigned max_depth,
 	return bad;
 }
 
-/* Reads a number of digits alone, as most ids are, unless a double may not hold
- * it exactly. */
+/* Reads a number that is digits alone, as most ids are. Returns false if it is
+ * not, or if a double may not hold it exactly. */
 static bool
-read_digits(struct span value, double *d)
+exact_number(struct span value, double *d)
 {
 	int64_t sum = 0;
 	size_t i;
@@ -362,7 +362,7 @@ number_of(struct span value)
 	char small[64], *large;
 	double d;
 
-	if (read_digits(value, &d))
+	if (exact_number(value, &d))
 		return d;
 	if (value.n < sizeof small) {
 		memcpy(small, value.p, value.n);

@@ -410,16 +410,83 @@ START_TEST(refused_is_not_sent)
 END_TEST
 
 /* The longest label is 63 bytes: no name server is asked. */
+static const char
+    unknown_host[] = "http://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+		     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.invalid/";
+
 START_TEST(unknown_host_is_not_sent)
 {
 	struct client *c = client_new();
 	struct call k = { 0 };
 
-	post(&k, c,
-	    "http://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-	    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.invalid/",
-	    "{}");
+	post(&k, c, unknown_host, "{}");
 	ended(&k, HTTP_RESOLVE, false);
+	client_free(c);
+}
+END_TEST
+
+/* The lowest number that no file has. */
+static int
+free_descriptor(void)
+{
+	int fd = dup(0);
+
+	ck_assert_int_ne(fd, -1);
+	close(fd);
+	return fd;
+}
+
+/* A port that nobody accepts connections of, and that is full. */
+static int
+full_port(int *port)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET };
+	int fd = bound_socket(port), i;
+
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	a.sin_port = htons((uint16_t)*port);
+	ck_assert_int_eq(listen(fd, 0), 0);
+	for (i = 0; i < 4; i++)
+		connect(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0),
+		    (struct sockaddr *)&a, sizeof a);
+	return fd;
+}
+
+static void
+set_flag(int fd, int what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	*(int *)arg = 1;
+}
+
+/* Some libraries close the socket of a connection attempt without a word. Its
+ * number is soon that of the resolver's pipe, which has no more to say when that
+ * is closed, and then that of a file of ours. */
+START_TEST(descriptor_of_an_attempt)
+{
+	struct http_config config = defaults;
+	struct call k = { 0 };
+	struct loop_fd *watch;
+	struct client *c;
+	int port, full = full_port(&port), pair[2], fd, flag = 0;
+	char url[64];
+
+	config.connect_timeout_ms = 200;
+	c = client_with(&config);
+	fd = free_descriptor();
+	snprintf(url, sizeof url, "http://127.0.0.1:%d/", port);
+	get(&k, c, url);
+	ended(&k, HTTP_CONNECT, false);
+	get(&k, c, unknown_host);
+	ended(&k, HTTP_RESOLVE, false);
+	ck_assert_int_eq(pipe(pair), 0);
+	ck_assert_int_eq(dup2(pair[0], fd), fd);
+	watch = loop_fd_new(c->l, fd, LOOP_READ, set_flag, &flag);
+	ck_assert_int_eq(write(pair[1], "x", 1), 1);
+	client_until(c, &flag);
+	loop_fd_free(watch);
+	close(full);
 	client_free(c);
 }
 END_TEST
@@ -927,6 +994,7 @@ add_plain(TCase *t)
 	tcase_add_test(t, reset_connection_and_no_other);
 	tcase_add_test(t, refused_is_not_sent);
 	tcase_add_test(t, unknown_host_is_not_sent);
+	tcase_add_test(t, descriptor_of_an_attempt);
 	tcase_add_test(t, connect_timeout);
 	tcase_add_test(t, no_expect_delay);
 	tcase_add_test(t, a_new_connection);
