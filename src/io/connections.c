@@ -34,7 +34,8 @@ struct multi {
 	struct loop_timer *timer; /* the timer that libcurl asks for */
 	long timer_ms;            /* what libcurl asked for last; -1: none */
 	bool timer_changed;
-	unsigned running; /* number of transfers */
+	struct loop_timer *next_address; /* after an attempt was given up */
+	unsigned running;                /* number of transfers */
 };
 
 struct connections {
@@ -98,6 +99,21 @@ static void
 on_timer(void *arg)
 {
 	drive(arg, CURL_SOCKET_TIMEOUT, 0);
+}
+
+/* Libraries before 8.2 go on to a server's next address only when their timer
+ * fires, which is the one for all addresses together. This makes them look. */
+static void
+on_next_address(void *arg)
+{
+	struct multi *m = arg;
+	int running;
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+	curl_multi_socket_all(m->curl, &running);
+#pragma GCC diagnostic pop
+	settle(m);
 }
 
 static struct watch *
@@ -164,10 +180,13 @@ put_aside(struct connections *c, int fd)
 
 	if (w == NULL)
 		return;
-	if (w->is_connection && w->what == LOOP_READ)
+	if (w->is_connection && w->what == LOOP_READ) {
 		w->idle = true;
-	else
-		watch_free(c, fd);
+		return;
+	}
+	if (w->is_connection)
+		loop_timer_set(w->m->next_address, 0);
+	watch_free(c, fd);
 }
 
 /* Watches a descriptor as libcurl asks for. On a change it is watched anew; an
@@ -253,6 +272,7 @@ multi_add(struct connections *c)
 	m->c = c;
 	m->curl = curl;
 	m->timer = loop_timer_new(c->l, on_timer, m);
+	m->next_address = loop_timer_new(c->l, on_next_address, m);
 	multi_setup(m);
 	m->next = c->multis;
 	c->multis = m;
@@ -272,6 +292,7 @@ multi_free(struct multi *m)
 		if (c->watches[fd] != NULL && c->watches[fd]->m == m)
 			watch_free(c, (int)fd);
 	loop_timer_free(m->timer);
+	loop_timer_free(m->next_address);
 	free(m);
 }
 

@@ -436,15 +436,16 @@ free_descriptor(void)
 	return fd;
 }
 
-/* A port that nobody accepts connections of, and that is full. */
+/* Listens on an address where nobody accepts connections, and which is full. */
 static int
-full_port(int *port)
+full_at(uint32_t address, int port)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET };
-	int fd = bound_socket(port), i;
+	int fd = socket(AF_INET, SOCK_STREAM, 0), i;
 
-	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	a.sin_port = htons((uint16_t)*port);
+	a.sin_addr.s_addr = htonl(address);
+	a.sin_port = htons((uint16_t)port);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, sizeof a), 0);
 	ck_assert_int_eq(listen(fd, 0), 0);
 	for (i = 0; i < 4; i++)
 		connect(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0),
@@ -469,9 +470,11 @@ START_TEST(descriptor_of_an_attempt)
 	struct call k = { 0 };
 	struct loop_fd *watch;
 	struct client *c;
-	int port, full = full_port(&port), pair[2], fd, flag = 0;
+	int port, full, pair[2], fd, flag = 0;
 	char url[64];
 
+	close(bound_socket(&port));
+	full = full_at(INADDR_LOOPBACK, port);
 	config.connect_timeout_ms = 200;
 	c = client_with(&config);
 	fd = free_descriptor();
@@ -488,6 +491,33 @@ START_TEST(descriptor_of_an_attempt)
 	loop_fd_free(watch);
 	close(full);
 	client_free(c);
+}
+END_TEST
+
+/* Of two addresses the first one is silent: each has half of the time. */
+START_TEST(next_address)
+{
+	struct http_config config = defaults;
+	struct server *s = server_new(script_echo);
+	const char *resolve[2] = { NULL };
+	struct client *c;
+	struct call k = { 0 };
+	int full = full_at(INADDR_LOOPBACK + 1, s->port);
+	char entry[64], url[64];
+
+	snprintf(entry, sizeof entry, "two.test:%d:127.0.0.2,127.0.0.1",
+	    s->port);
+	resolve[0] = entry;
+	config.resolve = resolve;
+	config.connect_timeout_ms = 2000;
+	c = client_with(&config);
+	snprintf(url, sizeof url, "http://two.test:%d/", s->port);
+	post(&k, c, url, "x");
+	is_ok(&k, "x");
+	buf_free(&k.body);
+	close(full);
+	client_free(c);
+	server_free(s);
 }
 END_TEST
 
@@ -995,6 +1025,7 @@ add_plain(TCase *t)
 	tcase_add_test(t, refused_is_not_sent);
 	tcase_add_test(t, unknown_host_is_not_sent);
 	tcase_add_test(t, descriptor_of_an_attempt);
+	tcase_add_test(t, next_address);
 	tcase_add_test(t, connect_timeout);
 	tcase_add_test(t, no_expect_delay);
 	tcase_add_test(t, a_new_connection);
