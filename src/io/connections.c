@@ -169,14 +169,14 @@ on_ready(int fd, int what, void *arg)
 	drive(w->m, fd, bits);
 }
 
-/* libcurl no longer asks for it. The descriptor of a connection stays open until
- * connections_closed; any other may be another file from now on. That of a
- * connection attempt, too: libcurl 7.88 to 8.1 gives it up without a word. It is
- * only ever watched for writing. */
+/* libcurl no longer asks for it. A connection is open until connections_closed
+ * tells its end, so it is watched on. Any other descriptor may be another file
+ * from now on. So may that of a connection attempt, which is only ever watched
+ * for writing: libcurl 7.88 to 8.1 closes it without a word. */
 static void
-put_aside(struct connections *c, int fd)
+put_aside(struct multi *m, int fd)
 {
-	struct watch *w = watch_find(c, fd);
+	struct watch *w = watch_find(m->c, fd);
 
 	if (w == NULL)
 		return;
@@ -185,8 +185,8 @@ put_aside(struct connections *c, int fd)
 		return;
 	}
 	if (w->is_connection)
-		loop_timer_set(w->m->next_address, 0);
-	watch_free(c, fd);
+		loop_timer_set(m->next_address, 0);
+	watch_free(m->c, fd);
 }
 
 /* Watches a descriptor as libcurl asks for. On a change it is watched anew; an
@@ -203,7 +203,7 @@ on_interest(CURL *easy, curl_socket_t fd, int poll, void *arg, void *socketp)
 	if (fd < 0)
 		return 0;
 	if (poll == CURL_POLL_REMOVE) {
-		put_aside(m->c, fd);
+		put_aside(m, fd);
 		return 0;
 	}
 	what = 0;
