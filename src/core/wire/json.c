@@ -399,13 +399,14 @@ json_check(struct span text, unsigned max_depth, json_member_cb *member,
 		if (r.p != r.end)
 			step = STEP_SYNTAX;
 	}
-	if (step != STEP_DONE)
+	if (step != STEP_DONE) {
 		status = step == STEP_DEPTH ? JSON_DEPTH : JSON_SYNTAX;
-	else if (r.broken != NULL) {
+	} else if (r.broken != NULL) {
 		status = JSON_UTF8;
 		r.p = r.broken;
-	} else if (r.line != NULL)
+	} else if (r.line != NULL) {
 		r.p = r.line;
+	}
 	if (at != NULL)
 		*at = (size_t)(r.p - text.p);
 	return status;
