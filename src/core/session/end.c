@@ -11,6 +11,7 @@
 #include "core/session/call.h"
 #include "core/session/listen.h"
 #include "core/session/one_way.h"
+#include "core/session/sign_in.h"
 
 void
 session_delete(struct session *s, struct generation *g)
@@ -63,7 +64,7 @@ session_stop(struct session *s)
 
 /* Does the client still wait for something after EOF? It waits for its calls
  * and for an opening. Held notifications count while the gate is shut, because
- * the opening of the session has an end. */
+ * the opening of the session has an end, unless it waits for the user. */
 static bool
 is_awaited(const struct session *s)
 {
@@ -72,7 +73,8 @@ is_awaited(const struct session *s)
 	for (c = s->calls.first; c != NULL; c = c->next)
 		if (!c->cancelled)
 			return true;
-	return (s->held.n + s->notes.n > 0 && !gate_is_open(s)) ||
+	return (s->held.n + s->notes.n > 0 && !gate_is_open(s) &&
+		   !session_renewal_waits(s)) ||
 	    phase_permits(s, PHASE_FIRST);
 }
 
