@@ -11,7 +11,6 @@
 #include "core/session/call.h"
 #include "core/session/listen.h"
 #include "core/session/one_way.h"
-#include "core/session/sign_in.h"
 
 void
 session_delete(struct session *s, struct generation *g)
@@ -63,8 +62,8 @@ session_stop(struct session *s)
 }
 
 /* Does the client still wait for something after EOF? It waits for its calls
- * and for an opening. Held notifications count while the gate is shut, because
- * the opening of the session has an end, unless it waits for the user. */
+ * and for an opening. Held notifications count while the gate is shut and the
+ * opening of the session has an end: one that waits for the user has none. */
 static bool
 is_awaited(const struct session *s)
 {
@@ -74,7 +73,7 @@ is_awaited(const struct session *s)
 		if (!c->cancelled)
 			return true;
 	return (s->held.n + s->notes.n > 0 && !gate_is_open(s) &&
-		   !session_renewal_waits(s)) ||
+		   alarm_is_set(&s->alarms, ALARM_PHASE)) ||
 	    phase_permits(s, PHASE_FIRST);
 }
 
