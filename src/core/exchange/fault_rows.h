@@ -149,9 +149,10 @@ FAULT(FAULT_BAD_NOTIFICATIONS, FAULT_PARAMS, NULL, RAN_NO,
     "params.notifications is missing, or no object. Not sent.")
 FAULT(FAULT_BAD_URI, FAULT_PARAMS, NULL, RAN_NO,
     "params.uri is missing, or is no string.")
-FAULT(FAULT_UNKNOWN_STATE, FAULT_PARAMS, "input_expired", RAN_NO,
+FAULT(FAULT_UNKNOWN_STATE, FAULT_PARAMS, "input_expired", RAN_MAYBE,
     "Unknown requestState: no such request waits for the user, or it has "
-    "ended. Not sent: send the request again without requestState.")
+    "ended. This was not sent, but the request before it may have run in part: "
+    "check before sending it again without requestState.")
 FAULT(FAULT_INITIALIZE_IS_OLD, FAULT_METHOD, NULL, RAN_NO,
     "\"initialize\" is not a method of " REVISION_MODERN ". Not sent: "
     "leave _meta out to begin a session of an older version.")
