@@ -113,6 +113,7 @@ tell_words(struct world *w, size_t i)
 		    "404 media=other body=session_not_found");
 	} else if (x->headed) {
 		x->fate = soon ? FATE_REFUSED : FATE_RAN;
+		x->told = true;
 		tell_error(w, i, "msg", false, s->code, s->words);
 	} else {
 		tell_shape(w, i, soon ? FATE_REFUSED : FATE_RAN, s);
