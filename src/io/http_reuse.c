@@ -101,8 +101,9 @@ find_fd(const struct reuse *u, int fd)
 }
 
 /* In HTTP/1.1 a server says something only when it closes the connection: by an
- * end, by an alert of TLS, by a status of 408. An error is no decision of the
- * server's, and one that closes at once has not been waiting. */
+ * end, by an alert of TLS, by a status of 408. How long it waits before that is
+ * learned, but not from an error, which is no decision of the server's, nor from
+ * a connection that it closes right after an answer. */
 void
 reuse_spoke(struct reuse *u, int fd)
 {
