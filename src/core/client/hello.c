@@ -16,7 +16,6 @@
 
 /* --- opening --- */
 
-/* Answers each request of q with this frame, under the id of the request. */
 /* The session may have a probe that went out as it came, to a server that was a
  * modern one then: its answer would be the second one. */
 static void
@@ -26,12 +25,13 @@ take_back(struct client *e, const struct request *r)
 		client_cancel(e, r, "answered otherwise");
 }
 
+/* Answers each request of q with this error. */
 static void
-answer_all(struct client *e, struct queue *q, struct frame *answer)
+fail_all(struct client *e, struct queue *q, struct frame *error)
 {
 	while (q->first != NULL) {
 		take_back(e, q->first);
-		client_write(e, msg_with_id(answer, q->first->frame->id));
+		client_write(e, fault_share(error, q->first->frame));
 		client_drop(e, q->first);
 	}
 }
@@ -53,8 +53,8 @@ client_opened(struct client *e, struct request *r, struct frame *answer)
 	client_drop(e, r);
 	if (answer->kind != FRAME_RESULT) {
 		e->opening = OPENING_SHUT;
-		answer_all(e, &e->probes, answer);
-		answer_all(e, &e->held, answer);
+		fail_all(e, &e->probes, answer);
+		fail_all(e, &e->held, answer);
 		return;
 	}
 	e->opening = OPENING_DONE;

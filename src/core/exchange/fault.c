@@ -11,6 +11,7 @@
 
 #include "base/bounds.h"
 #include "base/codec.h"
+#include "core/wire/edit.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 #include "core/wire/protocol.h"
@@ -145,6 +146,16 @@ add_data(struct buf *data, const char *reason, const struct fault_args *args)
 	buf_addc(data, '}');
 }
 
+/* Is the request a retry with the user's input? Then the request before it has
+ * reached the server, and may have run in part. */
+static bool
+is_continuation(const struct frame *request)
+{
+	return request != NULL &&
+	    (json_get(request->params, "requestState").p != NULL ||
+		json_get(request->params, "inputResponses").p != NULL);
+}
+
 struct frame *
 fault_make(enum fault_id id, const struct fault_args *args)
 {
@@ -155,6 +166,7 @@ fault_make(enum fault_id id, const struct fault_args *args)
 
 	if (row->ran != RAN_AS_GIVEN)
 		a.maybe = row->ran == RAN_MAYBE;
+	a.maybe = a.maybe || is_continuation(a.request);
 	if (a.request != NULL)
 		a.id = a.request->id;
 	buf_init(&message, 0);
@@ -168,6 +180,27 @@ fault_make(enum fault_id id, const struct fault_args *args)
 	buf_free(&message);
 	buf_free(&data);
 	return f;
+}
+
+struct frame *
+fault_share(struct frame *error, const struct frame *request)
+{
+	struct span data = json_get(error->error, "data");
+	struct edit ran = { "ran", span_of("\"maybe\"") };
+	struct edit whole = { "data", no_span };
+	struct frame *named = msg_with_id(error, request->id), *edited;
+	struct buf text;
+
+	if (!is_continuation(request) ||
+	    !json_string_is(json_get(data, "source"), "mcpsplice"))
+		return named;
+	buf_init(&text, 0);
+	edit_object(&text, data, &ran, 1);
+	whole.value = buf_span(&text);
+	edited = edit_part(named, "error", named->error, &whole, 1);
+	buf_free(&text);
+	frame_unref(named);
+	return edited;
 }
 
 /* --- an error from facts --- */

@@ -32,8 +32,16 @@ struct fault_args {
 				  * FAULT_NONE: its own */
 };
 
-/* Makes the error response of the row id. The caller owns the frame. */
+/* Makes the error response of the row id. It says that the call may have run if
+ * the request is a retry with the user's input (2026-07-28 "Multi Round-Trip
+ * Requests"): the server began with the request before it. The caller owns the
+ * frame. */
 struct frame *fault_make(enum fault_id id, const struct fault_args *args);
+
+/* Makes the error for a request that waited for another one, of which this is
+ * the error, ours or the server's: the same, but ours says what fault_make would
+ * of a retry. The caller owns the frame. */
+struct frame *fault_share(struct frame *error, const struct frame *request);
 
 /* Makes the error for a request whose exchange ended without an answer, from
  * its facts. host is the server's name for users; refusal is the server's own

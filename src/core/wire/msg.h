@@ -33,7 +33,6 @@ enum msg_status msg_parse(struct frame *f, unsigned max_depth);
  * message that quotes it. */
 enum msg_status msg_from_server(struct buf *b, unsigned max_depth,
     struct frame **out, bool *scrubbed);
-/* More elements than any server sends in one array. */
 
 /* Splits the JSON array for which MSG_BATCH was returned: calls each for every
  * element that is a message, mended like a single one; each owns the frame it

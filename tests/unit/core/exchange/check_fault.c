@@ -424,6 +424,35 @@ START_TEST(test_frame)
 }
 END_TEST
 
+/* The server began with the request before a retry, which no error of ours may
+ * deny. */
+START_TEST(test_retry)
+{
+	static const struct {
+		const char *params, *ran, *says;
+	} retries[] = {
+		{ "{\"name\":\"t\",\"requestState\":null}", "\"maybe\"",
+		    "The call may have run" },
+		{ "{\"name\":\"t\",\"inputResponses\":{}}", "\"maybe\"",
+		    "The call may have run" },
+		{ "{\"name\":\"t\",\"arguments\":{\"requestState\":1}}",
+		    "\"no\"", "The call did not run" },
+	};
+	struct frame *request = msg_call(span_of("7"), "tools/call",
+	    span_of(retries[_i].params));
+	struct frame *f = fault_make(FAULT_NO_SESSION,
+	    &(struct fault_args){ .request = request, .host = HOST });
+	char *message = message_of(f);
+
+	ck_assert(span_is(json_get(json_get(f->error, "data"), "ran"),
+	    retries[_i].ran));
+	ck_assert_msg(strstr(message, retries[_i].says) != NULL, "%s", message);
+	free(message);
+	frame_unref(f);
+	frame_unref(request);
+}
+END_TEST
+
 /* Is there a row for each, and a value for each of its holes? A value is what
  * no row has in its own words. */
 START_TEST(test_row)
@@ -483,6 +512,7 @@ main(void)
 	tcase_add_test(tc, test_label_with_an_escape);
 	tcase_add_test(tc, test_label_is_short);
 	tcase_add_loop_test(tc, test_frame, 0, COUNT(frames));
+	tcase_add_loop_test(tc, test_retry, 0, 3);
 	tcase_add_loop_test(tc, test_row, FAULT_NONE + 1, FAULT_COUNT);
 	suite_add_tcase(s, tc);
 	return unit_run(s);
