@@ -60,9 +60,21 @@ marks_of(uint64_t w)
 	return (w | (w - ONES * 0x20) | (quote - ONES) | (slash - ONES)) & HIGH;
 }
 
-/* Is one of sixteen bytes special? A byte that is not ASCII is negative here. */
-static bool
-are_special(const char *p)
+/* Returns which of the eight bytes that a word was loaded from comes first of
+ * those marked in it. */
+static unsigned
+first_mark(uint64_t marks)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	marks = __builtin_bswap64(marks);
+#endif
+	return (unsigned)__builtin_ctzll(marks) / 8;
+}
+
+/* Returns which of sixteen bytes is the first special one; 16: none is. A byte
+ * that is not ASCII is negative here. */
+static inline unsigned
+first_special(const char *p)
 {
 	typedef signed char bytes __attribute__((vector_size(16)));
 	bytes b, marks;
@@ -72,16 +84,25 @@ are_special(const char *p)
 	marks = (b < (signed char)0x20) | (b == (signed char)'"') |
 	    (b == (signed char)'\\');
 	memcpy(w, &marks, sizeof w);
-	return (w[0] | w[1]) != 0;
+	return w[0] != 0 ? first_mark(w[0]) :
+	    w[1] != 0    ? 8 + first_mark(w[1]) :
+			   16;
 }
 
-/* Steps over plain string bytes: eight of them, and then many at a time. */
-static const char *
+/* Steps over plain string bytes, sixteen and then eight at a time. */
+static inline const char *
 skip_plain(const char *p, const char *end)
 {
 	uint64_t w, marks;
+	unsigned n;
 
-	while (end - p >= 8) {
+	while (end - p >= 16) {
+		n = first_special(p);
+		p += n;
+		if (n < 16)
+			return p;
+	}
+	if (end - p >= 8) {
 		memcpy(&w, p, sizeof w);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 		w = __builtin_bswap64(w);
@@ -89,8 +110,7 @@ skip_plain(const char *p, const char *end)
 		marks = marks_of(w);
 		if (marks != 0)
 			return p + __builtin_ctzll(marks) / 8;
-		for (p += 8; end - p >= 16 && !are_special(p);)
-			p += 16;
+		p += 8;
 	}
 	while (p < end && !is_special((unsigned char)*p))
 		p++;
@@ -103,21 +123,41 @@ is_space(char c)
 	return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
+/* May white space begin at p? Most texts have none between their tokens. */
+static inline bool
+may_be_space(const char *p, const char *end)
+{
+	return p < end && (unsigned char)*p <= ' ';
+}
+
 static const char *
-skip_space(const char *p, const char *end)
+skip_spaces(const char *p, const char *end)
 {
 	while (p < end && is_space(*p))
 		p++;
 	return p;
 }
 
-/* Steps over white space of the text, and notes the first end of a line. */
+static inline const char *
+skip_space(const char *p, const char *end)
+{
+	return may_be_space(p, end) ? skip_spaces(p, end) : p;
+}
+
 static void
-read_space(struct reader *r)
+read_spaces(struct reader *r)
 {
 	for (; r->p < r->end && is_space(*r->p); r->p++)
 		if (r->line == NULL && (*r->p == '\n' || *r->p == '\r'))
 			r->line = r->p;
+}
+
+/* Steps over white space of the text, and notes the first end of a line. */
+static inline void
+read_space(struct reader *r)
+{
+	if (may_be_space(r->p, r->end))
+		read_spaces(r);
 }
 
 static bool
@@ -412,18 +452,20 @@ json_check(struct span text, unsigned max_depth, json_member_cb *member,
 	return status;
 }
 
+/* A quote ends the string unless an odd number of backslashes is before it. */
 const char *
 json_pass_string(const char *p, const char *end)
 {
-	for (p++; p < end && *p != '"';) {
-		p = skip_plain(p, end);
-		if (p == end || *p == '"')
-			break;
-		if (*p == '\\' && end - p > 1)
-			p++;
-		p++;
+	const char *quote = p, *q;
+
+	while ((quote = memchr(quote + 1, '"', (size_t)(end - quote - 1))) !=
+	    NULL) {
+		for (q = quote; q[-1] == '\\' && q - p > 1;)
+			q--;
+		if ((quote - q) % 2 == 0)
+			return quote + 1;
 	}
-	return p < end ? p + 1 : end;
+	return end;
 }
 
 const char *
@@ -485,7 +527,8 @@ json_next(struct span container, size_t *at, struct span *key,
 		p = skip_space(p + 1, end);
 	}
 	start = p;
-	p = json_pass_value(p, end);
+	p = p < end && *p == '"' ? json_pass_string(p, end) :
+				   json_pass_value(p, end);
 	if (p == start)
 		return false;
 	*value = (struct span){ start, (size_t)(p - start) };

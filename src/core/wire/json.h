@@ -44,6 +44,8 @@ bool json_escaped_key_is(struct span key, const char *name);
 static inline bool
 json_key_is(struct span key, const char *name)
 {
+	if (key.n > 0 && key.p[0] != name[0] && key.p[0] != '\\')
+		return false;
 	if (key.n <= strlen(name))
 		return span_is(key, name);
 	return json_escaped_key_is(key, name);
