@@ -255,6 +255,8 @@ http_new(struct loop *l, const struct http_config *config, const char **why)
 		http_free(h);
 		return NULL;
 	}
+	if (config->user_agent != NULL)
+		h->agent.data = xasprintf("User-Agent: %s", config->user_agent);
 	for (entry = config->resolve; entry != NULL && *entry != NULL; entry++)
 		h->resolve = curl_slist_append(h->resolve, *entry);
 	return h;
@@ -281,6 +283,7 @@ http_free(struct http *h)
 	loop_timer_free(h->next_turn);
 	curl_share_cleanup(h->share);
 	curl_slist_free_all(h->resolve);
+	free(h->agent.data);
 	authorities_free(&h->authorities);
 	free(h->asked_url);
 	curl_global_cleanup();

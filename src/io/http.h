@@ -73,7 +73,8 @@ struct http_request {
 	const char *method;            /* "POST", "GET", "DELETE" */
 	const char *url;               /* copied */
 	struct span body;              /* borrowed until done; only for POST */
-	const struct headers *headers; /* copied */
+	const struct headers *headers; /* copied; NULL: none */
+	const struct headers *more_headers; /* likewise, and sent after them */
 	/* Ends with HTTP_IDLE after this many ms without a byte; 0: never. */
 	int64_t idle_ms;
 	/* Connections that were idle for this many ms are not reused; 0: no

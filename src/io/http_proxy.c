@@ -99,6 +99,12 @@ http_proxy_choose(struct transfer *x, const char *url)
 	direct = c->unix_socket != NULL;
 	if (url_parse(&u, url) == URL_OK)
 		direct = direct || url_is_loopback(&u);
+	/* for the CONNECT; all other headers are the server's */
+	SET(x, CURLOPT_PROXYHEADER,
+	    u.scheme != NULL && strcmp(u.scheme, "https") == 0 &&
+		    x->h->agent.data != NULL ?
+		&x->h->agent :
+		NULL);
 	url_free(&u);
 	x->proxied = !direct && takes_proxy(x->h, url);
 	if (c->allow != NULL) {

@@ -76,60 +76,83 @@ set_method(struct transfer *x, const char *method, struct span body)
 	x->is_other = is_other;
 }
 
-/* Writes "Name: value" at p; libcurl wants "Name;" for an empty value. Returns
- * the byte after its NUL. */
-static char *
-put_line(char *p, const struct header *header)
+/* Returns how many bytes the lines of these headers have, each with a NUL. */
+static size_t
+measure(const struct headers *h)
 {
-	p = stpcpy(p, header->name);
-	if (header->value[0] == '\0')
-		return stpcpy(p, ";") + 1;
-	return stpcpy(stpcpy(p, ": "), header->value) + 1;
+	size_t bytes = 0, i;
+
+	for (i = 0; i < h->n; i++)
+		bytes += strlen(h->list[i].name) + strlen(h->list[i].value) + 3;
+	return bytes;
+}
+
+/* Writes the lines of these headers at text, and an entry for each from *line
+ * on, which is moved past the last one. libcurl wants "Name;" for an empty
+ * value. Returns the byte after the last line. */
+static char *
+put_lines(struct curl_slist **line, char *text, const struct headers *h)
+{
+	size_t i;
+
+	for (i = 0; i < h->n; i++) {
+		(*line)++->data = text;
+		text = stpcpy(text, h->list[i].name);
+		if (h->list[i].value[0] == '\0')
+			text = stpcpy(text, ";") + 1;
+		else
+			text = stpcpy(stpcpy(text, ": "), h->list[i].value) + 1;
+	}
+	return text;
 }
 
 /* Makes the list that libcurl borrows for the transfer, in memory that stays
- * with x. With a large body some servers let libcurl wait a second for their
- * 100; an empty Expect avoids that. */
+ * with x: the entries, and then their text. User-Agent is one of them, because
+ * libcurl formats its own one twice for each request. With a large body some
+ * servers let libcurl wait a second for their 100; an empty Expect avoids
+ * that. */
 static void
-set_headers(struct transfer *x, const struct headers *headers)
+set_headers(struct transfer *x, const struct headers *first,
+    const struct headers *more)
 {
-	static const char expect[] = "Expect:";
-	size_t bytes, i, n;
-	char *p;
+	static char expect[] = "Expect:";
+	size_t entries = first->n + more->n + 2;
+	size_t bytes = entries * sizeof *x->lines + measure(first) +
+	    measure(more);
+	struct curl_slist *line, *at;
+	char *text;
 
-	n = headers == NULL ? 0 : headers->n;
-	bytes = (n + 1) * sizeof *x->lines + sizeof expect;
-	for (i = 0; i < n; i++)
-		bytes += strlen(headers->list[i].name) +
-		    strlen(headers->list[i].value) + 3;
 	if (bytes > x->lines_bytes) {
 		x->lines = xrealloc(x->lines, bytes);
 		x->lines_bytes = bytes;
 	}
-	p = (char *)(x->lines + n + 1);
-	for (i = 0; i < n; i++) {
-		x->lines[i].data = p;
-		x->lines[i].next = &x->lines[i + 1];
-		p = put_line(p, &headers->list[i]);
-	}
+	line = x->lines;
+	text = (char *)(x->lines + entries);
+	if (x->h->agent.data != NULL &&
+	    headers_get(first, "User-Agent") == NULL)
+		line++->data = x->h->agent.data;
+	text = put_lines(&line, text, first);
+	put_lines(&line, text, more);
 	if (x->body_bytes > HTTP_SMALL_BODY_BYTES)
-		x->lines[n++].data = memcpy(p, expect, sizeof expect);
-	if (n > 0)
-		x->lines[n - 1].next = NULL;
-	SET(x, CURLOPT_HTTPHEADER, n > 0 ? x->lines : NULL);
+		line++->data = expect;
+	for (at = x->lines; at < line; at++)
+		at->next = at + 1 < line ? at + 1 : NULL;
+	SET(x, CURLOPT_HTTPHEADER, line > x->lines ? x->lines : NULL);
 }
 
 /* Sets the options of one request. */
 void
 http_request_set(struct transfer *x, const struct http_request *r)
 {
+	static const struct headers none;
 	bool fresh;
 
 	set_url(x, r->url);
 	set_netrc(x);
 	http_two_choose(x);
 	set_method(x, r->method, r->body);
-	set_headers(x, r->headers);
+	set_headers(x, r->headers != NULL ? r->headers : &none,
+	    r->more_headers != NULL ? r->more_headers : &none);
 	x->max_idle_ms = r->max_idle_conn_ms;
 	x->proof = r->proof;
 	x->wary = r->wary;

@@ -36,7 +36,6 @@ set_transport(struct transfer *x)
 		SET(x, CURLOPT_IPRESOLVE, (long)CURL_IPRESOLVE_V4);
 	if (c->ipv6_only)
 		SET(x, CURLOPT_IPRESOLVE, (long)CURL_IPRESOLVE_V6);
-	SET(x, CURLOPT_USERAGENT, c->user_agent);
 	if (c->compressed)
 		SET(x, CURLOPT_ACCEPT_ENCODING, "gzip");
 	SET(x, CURLOPT_SHARE, x->h->share);

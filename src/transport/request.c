@@ -20,7 +20,8 @@ add(struct headers *h, const char *name, const char *value)
 		headers_add(h, span_of(name), span_of(value), false);
 }
 
-/* The one place where headers are put together (doc/protocol.md 1.1, 1.3, 3.1,
+/* The one place where headers are put together, but for those that mirror the
+ * body and that prove a token (doc/protocol.md 1.1, 1.3, 3.1,
  * 3.2, 4.3, 4.4, 6.2). There is no Origin, because mcpsplice is not a
  * browser. */
 static void
@@ -36,7 +37,6 @@ assemble(const struct exchange *t, struct headers *h)
 	}
 	add(h, "MCP-Protocol-Version", t->version);
 	add(h, "Mcp-Session-Id", t->session);
-	headers_append(h, &t->mirrored);
 	headers_append(h, &t->u->config.credentials->headers);
 }
 
@@ -55,21 +55,21 @@ request_forget_headers(struct streamable *u)
 	u->made_session = u->made_version = NULL;
 }
 
-/* Consecutive calls have the same headers: these are made again only if a value
- * in them changed. */
+/* Consecutive calls have the same headers, but for those that mirror the body:
+ * they are made again only if a value in them changed. */
 static const struct headers *
 headers_for(const struct exchange *t)
 {
 	struct streamable *u = t->u;
 
-	if (t->verb == VERB_POST && u->made_is_post && t->mirrored.n == 0 &&
+	if (t->verb == VERB_POST && u->made_is_post &&
 	    same_text(u->made_session, t->session) &&
 	    same_text(u->made_version, t->version) &&
 	    u->made_credentials == u->config.credentials->version)
 		return &u->made;
 	request_forget_headers(u);
 	assemble(t, &u->made);
-	u->made_is_post = t->verb == VERB_POST && t->mirrored.n == 0;
+	u->made_is_post = t->verb == VERB_POST;
 	if (t->session != NULL)
 		u->made_session = xstrdup(t->session);
 	if (t->version != NULL)
@@ -114,6 +114,7 @@ send_request(struct exchange *t, struct http_request *r)
 	struct headers proven;
 
 	r->headers = headers_for(t);
+	r->more_headers = &t->mirrored;
 	headers_init(&proven);
 	if (u->config.credentials->bound) {
 		headers_append(&proven, r->headers);
@@ -121,7 +122,7 @@ send_request(struct exchange *t, struct http_request *r)
 		r->headers = &proven;
 	}
 	t->x = http_send(u->http, r, u->http_ops, t);
-	r->headers = NULL;
+	r->headers = r->more_headers = NULL;
 	headers_free(&proven);
 }
 

@@ -104,6 +104,8 @@ class HeaderOptions(support.Case):
     def test_user_agent(self):
         r = self.sent("-A", "mine/2")
         self.each(r, "User-Agent", ["mine/2"])
+        r = self.sent("-A", "mine/2", "-H", "user-agent: other/3")
+        self.each(r, "User-Agent", ["other/3"])
 
     def test_authorization_by_header(self):
         r = self.sent("-H", "Authorization: Bearer abc")

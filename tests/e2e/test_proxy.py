@@ -105,6 +105,8 @@ class Through(support.Case):
         self.assertTrue(x.requests)
         self.assertTrue(all(r.target.startswith("http://mcp.test:")
                             for r in x.requests))
+        for r in s.requests:
+            self.assertEqual(len(r.all("User-Agent")), 1)
 
     def test_connect(self):
         s, x, url = self.secure()
@@ -116,6 +118,8 @@ class Through(support.Case):
             self.assertNotIn("canary-7", repr(r.headers))
             self.assertIsNone(r.get("Mcp-Session-Id"))
             self.assertIsNone(r.get("Cookie"))
+        for r in x.requests + s.requests:
+            self.assertEqual(r.all("User-Agent"), ["secretive/1"])
 
     def test_answers_to_connect_are_no_answers(self):
         """The 200 to CONNECT is not the server's."""
