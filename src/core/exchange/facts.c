@@ -17,7 +17,8 @@ facts_keep(const struct facts *f)
 	k->facts = *f;
 	buf_init(&k->bytes, 0);
 	for (i = 0; i < sizeof spans / sizeof *spans; i++)
-		buf_addspan(&k->bytes, *spans[i]);
+		if (spans[i]->n > 0)
+			buf_addspan(&k->bytes, *spans[i]);
 	for (i = 0; i < sizeof spans / sizeof *spans; i++) {
 		if (spans[i]->n > 0)
 			spans[i]->p = k->bytes.p + at;
