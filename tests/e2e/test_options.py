@@ -803,7 +803,9 @@ class Secrets(support.Case):
         if os.geteuid() != 0:
             self.skipTest("only root can make such a file")
         program = self.path("set-uid")
-        shutil.copy(support.PROGRAM, program)
+        # by another process: one that a test beside this one starts would
+        # inherit the open copy, and a file open for writing cannot be run
+        subprocess.run(["cp", support.PROGRAM, program], check=True)
         os.chown(program, 65534, 65534)
         for mode in (0o4755, 0o2755):
             os.chmod(program, mode)
