@@ -28,8 +28,9 @@ struct frame {
 	/* All are raw JSON text; p is NULL for an absent one. method is the
 	 * text between the quotes if it contains no escape, else it is still
 	 * escaped (no method of the protocol needs an escape). meta is the
-	 * _meta of params: a request is asked for it often. */
-	struct span id, method, params, meta, result, error;
+	 * _meta of params, and token its progressToken: a request is asked for
+	 * them often. */
+	struct span id, method, params, meta, token, result, error;
 	char *bytes; /* owned; NULL if the bytes follow the struct */
 };
 

@@ -159,11 +159,11 @@ progress(struct client *e, struct request *r, struct frame *m)
 	r = progressing(e, r, edit.value);
 	if (r == NULL)
 		return;
-	if (span_eq(client_progress_token(r), r->sent_token)) {
+	if (span_eq(r->frame->token, r->sent_token)) {
 		client_write(e, frame_ref(m));
 		return;
 	}
-	edit.value = client_progress_token(r);
+	edit.value = r->frame->token;
 	if (edit.value.p != NULL)
 		client_write(e, edit_part(m, "params", m->params, &edit, 1));
 }

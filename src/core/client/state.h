@@ -119,10 +119,8 @@ struct request {
 	struct frame *sent;  /* the frame that the session has; NULL: none */
 	int level;           /* the least level of log messages that the client
 			      * wants for it; -1: it wants none */
-	/* The progress token of sent, raw JSON; p NULL: none. That of frame is
-	 * looked up when it is first needed (token_known). */
-	struct span sent_token, token;
-	bool token_known;
+	/* The progress token of sent, raw JSON; p NULL: none. */
+	struct span sent_token;
 	/* When the wait in its queue is over; ALARM_NEVER unless the queue is
 	 * probes, collecting or parked. */
 	int64_t at;

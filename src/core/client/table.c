@@ -65,12 +65,6 @@ client_forget_id(struct client *e, struct request *r)
 /* --- progress tokens --- */
 
 static struct span
-token_of(const struct frame *f)
-{
-	return json_get(f->meta, "progressToken");
-}
-
-static struct span
 sent_token_of(struct idtable_entry *e)
 {
 	return IDTABLE_THING(e, struct request, by_token)->sent_token;
@@ -84,15 +78,6 @@ client_find_token(const struct client *e, struct span token)
 
 	return found == NULL ? NULL :
 			       IDTABLE_THING(found, struct request, by_token);
-}
-
-struct span
-client_progress_token(struct request *r)
-{
-	if (!r->token_known)
-		r->token = token_of(r->frame);
-	r->token_known = true;
-	return r->token;
 }
 
 /* A token is for one request at a time. Of more than one the first is found. A
@@ -283,7 +268,6 @@ client_replace(struct client *e, struct request *r, struct frame *f)
 {
 	client_forget_id(e, r);
 	frame_unref(r->frame);
-	r->token_known = false;
 	await(e, r, f);
 }
 
@@ -321,7 +305,7 @@ client_send_as(struct client *e, struct request *r, struct frame *f)
 	r->at_session = true;
 	idtable_add(&e->by_sent, &r->by_sent, msg_id_hash(f->id));
 	if (r->frame != NULL)
-		r->sent_token = token_of(f);
+		r->sent_token = f->token;
 	add_token(e, r);
 	if (r->kind != REQUEST_NATIVE)
 		e->strays++;

@@ -30,9 +30,6 @@ struct request *client_find_sent(const struct client *e, struct span id);
 /* Returns the request that the session has with this progress token; NULL:
  * there is none. */
 struct request *client_find_token(const struct client *e, struct span token);
-/* Returns the progress token of the client's frame of r, which has one; raw
- * JSON, p NULL: none. */
-struct span client_progress_token(struct request *r);
 /* The client was answered: client_find does not find r any more. */
 void client_forget_id(struct client *e, struct request *r);
 /* f takes the place of the client's frame of r, and the client waits for its

@@ -183,16 +183,16 @@ session_end_doubt(struct call *c)
 	c->suspect = NULL;
 }
 
-/* The server may still tell the progress of a call that is over. A call that
- * is held was never sent, and its params may be long. */
+/* The server may still tell the progress of a call that is over, but for one
+ * that was never sent. */
 static void
 note_token(struct session *s, struct call *c)
 {
 	struct answered *a = &s->answered;
 
-	if (c->state != CALL_HELD && calls_token(c).p != NULL)
+	if (c->state != CALL_HELD && c->frame->token.p != NULL)
 		a->tokens[a->n_tokens++ %
-		    BOUND_ANSWERED] = msg_id_hash(calls_token(c));
+		    BOUND_ANSWERED] = msg_id_hash(c->frame->token);
 }
 
 bool

@@ -120,16 +120,6 @@ calls_origin(const struct call *c)
 	return c->attempt == NULL ? 0 : c->attempt->origin;
 }
 
-struct span
-calls_token(struct call *c)
-{
-	if (!c->token_known) {
-		c->token_known = true;
-		c->token = json_get(c->frame->meta, "progressToken");
-	}
-	return c->token;
-}
-
 void
 calls_send_as(struct calls *t, struct call *c, struct frame *f)
 {

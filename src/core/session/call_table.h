@@ -72,8 +72,6 @@ struct call {
 	bool unready;  /* it was sent again because the session was not ready
 			  * for it */
 	struct msg_progress progress; /* that the client was told */
-	bool token_known;
-	struct span token;   /* see calls_token */
 	uint64_t ran_in;     /* the number of the latest generation it was sent
 			      * in; 0: none */
 	uint64_t refused_in; /* the number of the latest generation that refused
@@ -203,9 +201,6 @@ void calls_send_as(struct calls *t, struct call *c, struct frame *f);
  * walk ends at the last call that has such a frame. Very many held calls may
  * follow. */
 struct call *calls_find_sent(const struct calls *t, struct span id);
-/* The progress token of its request, as raw JSON; p NULL: it has none. The
- * token is looked for once, at the first call, because params may be long. */
-struct span calls_token(struct call *c);
 /* The origin of the attempt that the call runs on; 0: it does not run. */
 uint64_t calls_origin(const struct call *c);
 /* Removes and frees a call. Its attempt, if it has one, stays without a

@@ -251,12 +251,12 @@ progressing(struct session *s, struct attempt *l, struct span token)
 
 	if (token.p == NULL)
 		return NULL;
-	if (c != NULL && msg_id_same(calls_token(c), token))
+	if (c != NULL && msg_id_same(c->frame->token, token))
 		return c;
 	for (c = s->calls.first; c != NULL && left > 0; c = c->next) {
 		if (c->state == CALL_HELD)
 			continue;
-		if (msg_id_same(calls_token(c), token))
+		if (msg_id_same(c->frame->token, token))
 			return c;
 		left--;
 	}

@@ -17,7 +17,7 @@
 #include "base/codec.h"
 #include "core/wire/json.h"
 
-#define PARTS 6 /* number of spans in a frame */
+#define PARTS 7 /* number of spans in a frame */
 #define EXACT_DIGITS 15
 #define FNV_START UINT64_C(0xcbf29ce484222325)
 #define FNV_PRIME UINT64_C(0x100000001b3)
@@ -118,6 +118,7 @@ locate(struct frame *f, const struct members *m)
 	f->id = m->id;
 	f->params = m->params;
 	f->meta = json_get(m->params, "_meta");
+	f->token = json_get(f->meta, "progressToken");
 	f->result = m->result;
 	f->error = m->error;
 	if (m->method.p != NULL)
@@ -128,8 +129,8 @@ static void
 forget(struct frame *f)
 {
 	f->kind = FRAME_RAW;
-	f->id = f->method = f->params = f->meta = f->result = f->error =
-	    no_span;
+	f->id = f->method = f->params = f->meta = f->token = f->result =
+	    f->error = no_span;
 }
 
 /* Returns the first byte that is not white space, or NUL. */
@@ -236,8 +237,9 @@ parts_of(struct frame *f, struct span *part[PARTS])
 	part[1] = &f->method;
 	part[2] = &f->params;
 	part[3] = &f->meta;
-	part[4] = &f->result;
-	part[5] = &f->error;
+	part[4] = &f->token;
+	part[5] = &f->result;
+	part[6] = &f->error;
 }
 
 /* Makes a frame of the content of b. The parts of located, which point into b,
