@@ -155,8 +155,10 @@ headers_get(const struct headers *h, const char *name)
 {
 	size_t i;
 
+	/* most names begin with another letter, whatever its case */
 	for (i = 0; i < h->n; i++) {
-		if (strcasecmp(h->list[i].name, name) == 0)
+		if (((h->list[i].name[0] ^ name[0]) & ~0x20) == 0 &&
+		    strcasecmp(h->list[i].name, name) == 0)
 			return h->list[i].value;
 	}
 	return NULL;

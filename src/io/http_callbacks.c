@@ -53,12 +53,11 @@ http_callbacks_sent(struct transfer *x)
 	curl_off_t uploaded = 0;
 	long written = 0;
 
-	if (!x->began)
-		return false;
+	if (!x->began || x->status != 0)
+		return x->began;
 	curl_easy_getinfo(x->easy, CURLINFO_REQUEST_SIZE, &written);
 	curl_easy_getinfo(x->easy, CURLINFO_SIZE_UPLOAD_T, &uploaded);
-	return x->status != 0 || written != x->written_before ||
-	    uploaded != x->uploaded_before;
+	return written != x->written_before || uploaded != x->uploaded_before;
 }
 
 /* The first call of a transfer comes right before the request is written. A

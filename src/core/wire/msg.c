@@ -492,7 +492,7 @@ msg_id_find(const struct idtable *t, struct span id,
 {
 	struct idtable_entry *e, *same = NULL;
 
-	if (id.p == NULL)
+	if (id.p == NULL || t->n == 0)
 		return NULL;
 	for (e = idtable_first(t, msg_id_hash(id)); e != NULL;
 	     e = idtable_next(e)) {
