@@ -5,7 +5,7 @@
 # once more. contrib/bench/README has those of today.
 #
 # per call, at most:       2025-11-25    2026-07-28, on both sides
-# instructions, of pipe's     1.35          1.75
+# instructions, of pipe's     1.30          1.60
 # system calls                8             9
 set -eu
 
@@ -43,12 +43,12 @@ judge()
 	}
 	/^bare pipe/ { pipe = $(NF - 1) }
 	/^mcpsplice/ {
-		over("instructions", $(NF - 1) / pipe, 1.35)
+		over("instructions", $(NF - 1) / pipe, 1.30)
 		over("system calls", $NF, 8)
 		seen++
 	}
 	/^ *2026-07-28/ {
-		over("instructions, 2026-07-28", $(NF - 1) / pipe, 1.75)
+		over("instructions, 2026-07-28", $(NF - 1) / pipe, 1.60)
 		over("system calls, 2026-07-28", $NF, 9)
 		seen++
 	}
