@@ -53,8 +53,10 @@ http_callbacks_sent(struct transfer *x)
 	curl_off_t uploaded = 0;
 	long written = 0;
 
-	if (!x->began || x->status != 0)
-		return x->began;
+	if (!x->began)
+		return false;
+	if (x->status != 0)
+		return true;
 	curl_easy_getinfo(x->easy, CURLINFO_REQUEST_SIZE, &written);
 	curl_easy_getinfo(x->easy, CURLINFO_SIZE_UPLOAD_T, &uploaded);
 	return written != x->written_before || uploaded != x->uploaded_before;

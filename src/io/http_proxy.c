@@ -99,7 +99,8 @@ http_proxy_choose(struct transfer *x, const char *url)
 	direct = c->unix_socket != NULL;
 	if (url_parse(&u, url) == URL_OK)
 		direct = direct || url_is_loopback(&u);
-	/* for the CONNECT; all other headers are the server's */
+	/* The CONNECT has the User-Agent and no other header. With a plain http
+	 * URL the proxy gets the list of the request, where it is, too. */
 	SET(x, CURLOPT_PROXYHEADER,
 	    u.scheme != NULL && strcmp(u.scheme, "https") == 0 &&
 		    x->h->agent.data != NULL ?

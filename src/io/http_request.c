@@ -108,7 +108,7 @@ put_lines(struct curl_slist **line, char *text, const struct headers *h)
 
 /* Makes the list that libcurl borrows for the transfer, in memory that stays
  * with x: the entries, and then their text. User-Agent is one of them, because
- * libcurl formats its own one twice for each request. With a large body some
+ * an older libcurl formats its own twice for each request. With a large body some
  * servers let libcurl wait a second for their 100; an empty Expect avoids
  * that. */
 static void

@@ -21,9 +21,8 @@ add(struct headers *h, const char *name, const char *value)
 }
 
 /* The one place where headers are put together, but for those that mirror the
- * body and that prove a token (doc/protocol.md 1.1, 1.3, 3.1,
- * 3.2, 4.3, 4.4, 6.2). There is no Origin, because mcpsplice is not a
- * browser. */
+ * body or prove a token (doc/protocol.md 1.1, 1.3, 3.1, 3.2, 4.3, 4.4, 6.2).
+ * There is no Origin, because mcpsplice is not a browser. */
 static void
 assemble(const struct exchange *t, struct headers *h)
 {

@@ -72,7 +72,8 @@ struct streamable {
 	 * loop. */
 	uint64_t *heads;
 	size_t n_heads, cap_heads;
-	/* The latest headers, and what they were made from. */
+	/* The latest headers, but for those that mirror a body or prove a
+	 * token, and what they were made from. */
 	struct headers made;
 	uint64_t made_credentials; /* the version of these */
 	char *made_session, *made_version;

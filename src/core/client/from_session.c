@@ -56,7 +56,7 @@ native_answered(struct client *e, struct request *r, struct frame *answer)
 	else if (answer->kind == FRAME_RESULT && client_is_discover(r->frame))
 		f = client_discover_answer(answer, r->frame->id);
 	else if (r->sent != r->frame)
-		f = msg_with_id(answer, r->frame->id);
+		f = fault_pass_on(answer, r->frame);
 	else
 		f = frame_ref(answer);
 	client_write(e, f);
@@ -252,7 +252,7 @@ for_legacy(struct client *e, struct frame *m)
 		return;
 	}
 	if (r->kind == REQUEST_BRIDGED)
-		client_write(e, msg_with_id(m, r->frame->id));
+		client_write(e, fault_pass_on(m, r->frame));
 	client_drop(e, r);
 }
 

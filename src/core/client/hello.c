@@ -31,7 +31,7 @@ fail_all(struct client *e, struct queue *q, struct frame *error)
 {
 	while (q->first != NULL) {
 		take_back(e, q->first);
-		client_write(e, fault_share(error, q->first->frame));
+		client_write(e, fault_pass_on(error, q->first->frame));
 		client_drop(e, q->first);
 	}
 }

@@ -220,7 +220,7 @@ client_answered(struct client *e, struct request *r, struct frame *answer)
 	    msg_error_code(answer) == ERROR_URL_ELICITATION &&
 	    park_urls(e, r, answer))
 		return;
-	named = msg_with_id(answer, r->frame->id);
+	named = fault_pass_on(answer, r->frame);
 	client_write(e,
 	    era_answer_to_modern(named, r->frame->method,
 		buf_span(&e->server_info)));

@@ -17,6 +17,9 @@
 #include "core/wire/protocol.h"
 #include "core/wire/redact.h"
 
+#define DID_NOT_RUN "The call did not run."
+#define MAY_HAVE_RUN "The call may have run: check before calling it again."
+
 enum { LABEL_MAX = 64, WORDS_MAX = 200 };
 
 const struct fault_row fault_rows[FAULT_COUNT] = {
@@ -77,9 +80,8 @@ value(struct buf *out, struct span hole, const struct fault_args *args)
 		buf_adds(out, args->maybe ? "maybe" : "");
 	else if (span_is(hole, "ran"))
 		buf_adds(out,
-		    args->maybe ? "The call may have run: check before calling "
-				  "it again. mcpsplice did not repeat it." :
-				  "The call did not run.");
+		    args->maybe ? MAY_HAVE_RUN " mcpsplice did not repeat it." :
+				  DID_NOT_RUN);
 	else
 		return false;
 	return true;
@@ -182,22 +184,41 @@ fault_make(enum fault_id id, const struct fault_args *args)
 	return f;
 }
 
-struct frame *
-fault_share(struct frame *error, const struct frame *request)
+/* Appends a message, as raw JSON, that no longer denies that the call ran. */
+static void
+doubt(struct buf *out, struct span message)
 {
-	struct span data = json_get(error->error, "data");
-	struct edit ran = { "ran", span_of("\"maybe\"") };
-	struct edit whole = { "data", no_span };
-	struct frame *named = msg_with_id(error, request->id), *edited;
-	struct buf text;
+	const char *no = span_find(message, DID_NOT_RUN);
+	size_t n = no == NULL ? message.n : (size_t)(no - message.p);
 
-	if (!is_continuation(request) ||
+	buf_add(out, message.p, n);
+	if (no == NULL)
+		return;
+	buf_adds(out, MAY_HAVE_RUN);
+	n += strlen(DID_NOT_RUN);
+	buf_add(out, message.p + n, message.n - n);
+}
+
+struct frame *
+fault_pass_on(struct frame *answer, const struct frame *request)
+{
+	struct span data = json_get(answer->error, "data");
+	struct edit ran = { "ran", span_of("\"maybe\"") };
+	struct edit edits[2] = { { "message", no_span }, { "data", no_span } };
+	struct frame *named = msg_with_id(answer, request->id), *edited;
+	struct buf message, text;
+
+	if (answer->kind != FRAME_ERROR || !is_continuation(request) ||
 	    !json_string_is(json_get(data, "source"), "mcpsplice"))
 		return named;
+	buf_init(&message, 0);
 	buf_init(&text, 0);
+	doubt(&message, json_get(answer->error, "message"));
 	edit_object(&text, data, &ran, 1);
-	whole.value = buf_span(&text);
-	edited = edit_part(named, "error", named->error, &whole, 1);
+	edits[0].value = buf_span(&message);
+	edits[1].value = buf_span(&text);
+	edited = edit_part(named, "error", named->error, edits, 2);
+	buf_free(&message);
 	buf_free(&text);
 	frame_unref(named);
 	return edited;

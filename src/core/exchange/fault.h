@@ -38,10 +38,10 @@ struct fault_args {
  * frame. */
 struct frame *fault_make(enum fault_id id, const struct fault_args *args);
 
-/* Makes the error for a request that waited for another one, of which this is
- * the error, ours or the server's: the same, but ours says what fault_make would
- * of a retry. The caller owns the frame. */
-struct frame *fault_share(struct frame *error, const struct frame *request);
+/* Returns the answer to one request under the id of another one, which it
+ * answers, too. If it is an error of ours, and this request is such a retry, it
+ * says that the call may have run. The caller owns the frame. */
+struct frame *fault_pass_on(struct frame *answer, const struct frame *request);
 
 /* Makes the error for a request whose exchange ended without an answer, from
  * its facts. host is the server's name for users; refusal is the server's own

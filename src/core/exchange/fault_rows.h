@@ -285,9 +285,9 @@ FAULT(FAULT_HEADERS_REFUSED, FAULT_INTERNAL, "bad_upstream", RAN_AS_GIVEN,
     "{host} refused the headers of {call}, even after mcpsplice listed its "
     "tools again: the server does not keep to its own tools/list. Ask whoever "
     "runs it.{maybe?| The call did not run.}")
-FAULT(FAULT_VERSION_REFUSED, FAULT_INTERNAL, "version_changed", RAN_NO,
+FAULT(FAULT_VERSION_REFUSED, FAULT_INTERNAL, "version_changed", RAN_AS_GIVEN,
     "{host} said that it speaks MCP " REVISION_MODERN ", and refuses {call} "
-    "for that version. The call did not run.")
+    "for that version.{maybe?| The call did not run.}")
 FAULT(FAULT_ASKS_BY_REQUEST, FAULT_INTERNAL, "bad_upstream", RAN_MAYBE,
     "{host} sent a request of its own before it answered {call}, which its "
     "version of the protocol does not allow. The call may have run.")

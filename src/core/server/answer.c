@@ -232,7 +232,8 @@ take_version(struct server *e, struct server_order *o, struct server_attempt *i,
 		return;
 	}
 	fail(e, i, FAULT_VERSION_REFUSED,
-	    &(struct fault_args){ .status = f->status, .refusal = m });
+	    &(struct fault_args){
+		.maybe = o->rounds > 0, .status = f->status, .refusal = m });
 }
 
 /* Tells whether the request names the version that mcpsplice speaks: a modern

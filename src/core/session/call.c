@@ -183,7 +183,7 @@ session_end_doubt(struct call *c)
 	c->suspect = NULL;
 }
 
-/* The server may still tell the progress of a call that is over, but for one
+/* The server may still tell the progress of a call that is over, but not of one
  * that was never sent. */
 static void
 note_token(struct session *s, struct call *c)

@@ -60,8 +60,8 @@ marks_of(uint64_t w)
 	return (w | (w - ONES * 0x20) | (quote - ONES) | (slash - ONES)) & HIGH;
 }
 
-/* Returns which of the eight bytes that a word was loaded from comes first of
- * those marked in it. */
+/* Returns the index of the first marked byte of the eight that a word was loaded
+ * from. */
 static unsigned
 first_mark(uint64_t marks)
 {

@@ -56,8 +56,8 @@ bool json_string_is(struct span value, const char *text);
  * quotes). Returns 0, or -1 if value is not a string or out is full. A lone
  * surrogate becomes U+FFFD. */
 int json_string(struct span value, struct buf *out);
-/* Return the end of the string at p, which points to its opening quote, and
- * that of the value at p, in checked text that ends at end. */
+/* Return the end of the string at p, which points to its opening quote, before
+ * end, and that of the value at p, in checked text that ends at end. */
 const char *json_pass_string(const char *p, const char *end);
 const char *json_pass_value(const char *p, const char *end);
 /* Returns the first byte, which tells the type of a checked value. */
