@@ -144,7 +144,8 @@ progressing(struct client *e, struct request *r, struct span token)
 {
 	if (token.p == NULL)
 		return NULL;
-	if (r == NULL || r->frame == NULL || !msg_id_same(r->sent_token, token))
+	if (r == NULL || r->frame == NULL ||
+	    !msg_id_same(r->sent->token, token))
 		r = client_find_token(e, token);
 	return r != NULL && r->in == &e->parked ? NULL : r;
 }
@@ -159,7 +160,7 @@ progress(struct client *e, struct request *r, struct frame *m)
 	r = progressing(e, r, edit.value);
 	if (r == NULL)
 		return;
-	if (span_eq(r->frame->token, r->sent_token)) {
+	if (span_eq(r->frame->token, r->sent->token)) {
 		client_write(e, frame_ref(m));
 		return;
 	}

@@ -49,7 +49,7 @@ check_ids(const struct client *e, const struct request *r)
 		assert(is_in_table(&e->by_sent, &r->by_sent, r->sent->id));
 	if (r->by_token_added)
 		assert(r->at_session && r->in != &e->parked &&
-		    is_in_table(&e->by_token, &r->by_token, r->sent_token));
+		    is_in_table(&e->by_token, &r->by_token, r->sent->token));
 }
 
 static void

@@ -107,7 +107,7 @@ struct request {
 	struct idtable_entry by_id;   /* in the table while client_waits */
 	struct idtable_entry by_sent; /* in the table while at_session */
 	/* In the table while by_token_added: at_session, not parked, and the
-	 * first one with its sent_token. */
+	 * first one with the progress token of sent. */
 	struct idtable_entry by_token;
 	bool by_token_added;
 	bool client_waits; /* the client waits for an answer */
@@ -119,8 +119,6 @@ struct request {
 	struct frame *sent;  /* the frame that the session has; NULL: none */
 	int level;           /* the least level of log messages that the client
 			      * wants for it; -1: it wants none */
-	/* The progress token of sent, raw JSON; p NULL: none. */
-	struct span sent_token;
 	/* When the wait in its queue is over; ALARM_NEVER unless the queue is
 	 * probes, collecting or parked. */
 	int64_t at;

@@ -67,7 +67,7 @@ client_forget_id(struct client *e, struct request *r)
 static struct span
 sent_token_of(struct idtable_entry *e)
 {
-	return IDTABLE_THING(e, struct request, by_token)->sent_token;
+	return IDTABLE_THING(e, struct request, by_token)->sent->token;
 }
 
 struct request *
@@ -85,10 +85,11 @@ client_find_token(const struct client *e, struct span token)
 static void
 add_token(struct client *e, struct request *r)
 {
-	if (r->in == &e->parked || r->sent_token.p == NULL ||
-	    client_find_token(e, r->sent_token) != NULL)
+	if (r->in == &e->parked || r->sent == NULL ||
+	    r->sent->token.p == NULL ||
+	    client_find_token(e, r->sent->token) != NULL)
 		return;
-	idtable_add(&e->by_token, &r->by_token, msg_id_hash(r->sent_token));
+	idtable_add(&e->by_token, &r->by_token, msg_id_hash(r->sent->token));
 	r->by_token_added = true;
 }
 
@@ -304,8 +305,6 @@ client_send_as(struct client *e, struct request *r, struct frame *f)
 	r->serial = ++e->serial;
 	r->at_session = true;
 	idtable_add(&e->by_sent, &r->by_sent, msg_id_hash(f->id));
-	if (r->frame != NULL)
-		r->sent_token = f->token;
 	add_token(e, r);
 	if (r->kind != REQUEST_NATIVE)
 		e->strays++;

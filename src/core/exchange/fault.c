@@ -17,9 +17,6 @@
 #include "core/wire/protocol.h"
 #include "core/wire/redact.h"
 
-#define DID_NOT_RUN "The call did not run."
-#define MAY_HAVE_RUN "The call may have run: check before calling it again."
-
 enum { LABEL_MAX = 64, WORDS_MAX = 200 };
 
 const struct fault_row fault_rows[FAULT_COUNT] = {
@@ -80,8 +77,9 @@ value(struct buf *out, struct span hole, const struct fault_args *args)
 		buf_adds(out, args->maybe ? "maybe" : "");
 	else if (span_is(hole, "ran"))
 		buf_adds(out,
-		    args->maybe ? MAY_HAVE_RUN " mcpsplice did not repeat it." :
-				  DID_NOT_RUN);
+		    args->maybe ? "The call may have run: check before calling "
+				  "it again. mcpsplice did not repeat it." :
+				  "The call did not run.");
 	else
 		return false;
 	return true;
@@ -148,14 +146,44 @@ add_data(struct buf *data, const char *reason, const struct fault_args *args)
 	buf_addc(data, '}');
 }
 
-/* Is the request a retry with the user's input? Then the request before it has
- * reached the server, and may have run in part. */
 static bool
-is_continuation(const struct frame *request)
+is_retry(const struct frame *request)
 {
 	return request != NULL &&
 	    (json_get(request->params, "requestState").p != NULL ||
 		json_get(request->params, "inputResponses").p != NULL);
+}
+
+/* Takes a response. If it is an error of ours that says that the request did
+ * not run, and the request is a retry with the user's input, it says "maybe",
+ * because of the request before. Returns the response. */
+static struct frame *
+doubt(struct frame *f, const struct frame *request)
+{
+	static const char words[] = " The request before it may have run in "
+				    "part: check before calling it again.\"";
+	struct span message = json_get(f->error, "message");
+	struct span data = json_get(f->error, "data");
+	struct edit ran = { "ran", span_of("\"maybe\"") };
+	struct edit edits[2] = { { "message", no_span }, { "data", no_span } };
+	struct buf new_message, new_data;
+	struct frame *edited;
+
+	if (!json_string_is(json_get(data, "source"), "mcpsplice") ||
+	    !json_string_is(json_get(data, "ran"), "no") || !is_retry(request))
+		return f;
+	buf_init(&new_message, 0);
+	buf_init(&new_data, 0);
+	buf_add(&new_message, message.p, message.n - 1);
+	buf_adds(&new_message, words);
+	edit_object(&new_data, data, &ran, 1);
+	edits[0].value = buf_span(&new_message);
+	edits[1].value = buf_span(&new_data);
+	edited = edit_part(f, "error", f->error, edits, 2);
+	buf_free(&new_message);
+	buf_free(&new_data);
+	frame_unref(f);
+	return edited;
 }
 
 struct frame *
@@ -168,7 +196,6 @@ fault_make(enum fault_id id, const struct fault_args *args)
 
 	if (row->ran != RAN_AS_GIVEN)
 		a.maybe = row->ran == RAN_MAYBE;
-	a.maybe = a.maybe || is_continuation(a.request);
 	if (a.request != NULL)
 		a.id = a.request->id;
 	buf_init(&message, 0);
@@ -181,47 +208,13 @@ fault_make(enum fault_id id, const struct fault_args *args)
 	f = msg_error(a.id, row->code, buf_str(&message), buf_span(&data));
 	buf_free(&message);
 	buf_free(&data);
-	return f;
-}
-
-/* Appends a message, as raw JSON, that no longer denies that the call ran. */
-static void
-doubt(struct buf *out, struct span message)
-{
-	const char *no = span_find(message, DID_NOT_RUN);
-	size_t n = no == NULL ? message.n : (size_t)(no - message.p);
-
-	buf_add(out, message.p, n);
-	if (no == NULL)
-		return;
-	buf_adds(out, MAY_HAVE_RUN);
-	n += strlen(DID_NOT_RUN);
-	buf_add(out, message.p + n, message.n - n);
+	return doubt(f, a.request);
 }
 
 struct frame *
 fault_pass_on(struct frame *answer, const struct frame *request)
 {
-	struct span data = json_get(answer->error, "data");
-	struct edit ran = { "ran", span_of("\"maybe\"") };
-	struct edit edits[2] = { { "message", no_span }, { "data", no_span } };
-	struct frame *named = msg_with_id(answer, request->id), *edited;
-	struct buf message, text;
-
-	if (answer->kind != FRAME_ERROR || !is_continuation(request) ||
-	    !json_string_is(json_get(data, "source"), "mcpsplice"))
-		return named;
-	buf_init(&message, 0);
-	buf_init(&text, 0);
-	doubt(&message, json_get(answer->error, "message"));
-	edit_object(&text, data, &ran, 1);
-	edits[0].value = buf_span(&message);
-	edits[1].value = buf_span(&text);
-	edited = edit_part(named, "error", named->error, edits, 2);
-	buf_free(&message);
-	buf_free(&text);
-	frame_unref(named);
-	return edited;
+	return doubt(msg_with_id(answer, request->id), request);
 }
 
 /* --- an error from facts --- */

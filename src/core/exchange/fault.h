@@ -32,15 +32,15 @@ struct fault_args {
 				  * FAULT_NONE: its own */
 };
 
-/* Makes the error response of the row id. It says that the call may have run if
- * the request is a retry with the user's input (2026-07-28 "Multi Round-Trip
- * Requests"): the server began with the request before it. The caller owns the
+/* Makes the error response of the row id. If the request is a retry with the
+ * user's input (2026-07-28 "Multi Round-Trip Requests"), it does not say that
+ * nothing ran: the server began with the request before. The caller owns the
  * frame. */
 struct frame *fault_make(enum fault_id id, const struct fault_args *args);
 
 /* Returns the answer to one request under the id of another one, which it
- * answers, too. If it is an error of ours, and this request is such a retry, it
- * says that the call may have run. The caller owns the frame. */
+ * answers, too. An error of ours is changed if this request is such a retry. The
+ * caller owns the frame. */
 struct frame *fault_pass_on(struct frame *answer, const struct frame *request);
 
 /* Makes the error for a request whose exchange ended without an answer, from
