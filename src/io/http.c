@@ -233,6 +233,7 @@ http_new(struct loop *l, const struct http_config *config, const char **why)
 {
 	const char *const *entry;
 	struct http *h;
+	char *line;
 
 	*why = not_started;
 	if (curl_global_init_mem(CURL_GLOBAL_DEFAULT, xmalloc, free, xrealloc,
@@ -255,8 +256,11 @@ http_new(struct loop *l, const struct http_config *config, const char **why)
 		http_free(h);
 		return NULL;
 	}
-	if (config->user_agent != NULL)
-		h->agent.data = xasprintf("User-Agent: %s", config->user_agent);
+	if (config->user_agent != NULL) {
+		line = xasprintf("User-Agent: %s", config->user_agent);
+		h->agent = curl_slist_append(NULL, line);
+		free(line);
+	}
 	for (entry = config->resolve; entry != NULL && *entry != NULL; entry++)
 		h->resolve = curl_slist_append(h->resolve, *entry);
 	return h;
@@ -283,7 +287,7 @@ http_free(struct http *h)
 	loop_timer_free(h->next_turn);
 	curl_share_cleanup(h->share);
 	curl_slist_free_all(h->resolve);
-	free(h->agent.data);
+	curl_slist_free_all(h->agent);
 	authorities_free(&h->authorities);
 	free(h->asked_url);
 	curl_global_cleanup();

@@ -94,18 +94,15 @@ http_proxy_choose(struct transfer *x, const char *url)
 	const struct http_config *c = &x->h->config;
 	const char *noproxy = c->noproxy;
 	struct url u;
-	bool direct;
+	bool direct, tunnel;
 
 	direct = c->unix_socket != NULL;
 	if (url_parse(&u, url) == URL_OK)
 		direct = direct || url_is_loopback(&u);
 	/* The CONNECT has the User-Agent and no other header. With a plain http
 	 * URL the proxy gets the list of the request, where it is, too. */
-	SET(x, CURLOPT_PROXYHEADER,
-	    u.scheme != NULL && strcmp(u.scheme, "https") == 0 &&
-		    x->h->agent.data != NULL ?
-		&x->h->agent :
-		NULL);
+	tunnel = u.scheme != NULL && strcmp(u.scheme, "https") == 0;
+	SET(x, CURLOPT_PROXYHEADER, tunnel ? x->h->agent : NULL);
 	url_free(&u);
 	x->proxied = !direct && takes_proxy(x->h, url);
 	if (c->allow != NULL) {

@@ -108,8 +108,8 @@ put_lines(struct curl_slist **line, char *text, const struct headers *h)
 
 /* Makes the list that libcurl borrows for the transfer, in memory that stays
  * with x: the entries, and then their text. User-Agent is one of them, because
- * an older libcurl formats its own twice for each request. With a large body some
- * servers let libcurl wait a second for their 100; an empty Expect avoids
+ * an older libcurl formats its own twice for each request. With a large body
+ * some servers let libcurl wait a second for their 100; an empty Expect avoids
  * that. */
 static void
 set_headers(struct transfer *x, const struct headers *first,
@@ -128,9 +128,8 @@ set_headers(struct transfer *x, const struct headers *first,
 	}
 	line = x->lines;
 	text = (char *)(x->lines + entries);
-	if (x->h->agent.data != NULL &&
-	    headers_get(first, "User-Agent") == NULL)
-		line++->data = x->h->agent.data;
+	if (x->h->agent != NULL && headers_get(first, "User-Agent") == NULL)
+		line++->data = x->h->agent->data;
 	text = put_lines(&line, text, first);
 	put_lines(&line, text, more);
 	if (x->body_bytes > HTTP_SMALL_BODY_BYTES)

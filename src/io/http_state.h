@@ -45,7 +45,7 @@ struct http {
 	loop_cb *on_turn_end; /* works through the to-do list */
 	bool deferred;        /* on_turn_end will be called */
 	struct curl_slist *resolve;
-	struct curl_slist agent; /* the line of User-Agent; data NULL: none */
+	struct curl_slist *agent; /* the line of User-Agent; NULL: none */
 	struct cookies cookies;
 	struct authorities authorities;
 	bool authorities_chosen; /* else no request needed them yet */
