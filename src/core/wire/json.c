@@ -19,8 +19,6 @@
 
 #define WORD_BITS 64
 #define INLINE_DEPTH 512
-#define ONES UINT64_C(0x0101010101010101)
-#define HIGH (ONES << 7)
 
 struct reader {
 	const char *p; /* at the end: the byte whose offset is told */
@@ -47,17 +45,6 @@ static bool
 is_special(unsigned char c)
 {
 	return c < 0x20 || c >= 0x80 || c == '"' || c == '\\';
-}
-
-/* Marks the special bytes of a word by their highest bit. This is the classic
- * test for a byte below n: of the marks, only those above (in value) the lowest
- * one may be wrong. */
-static uint64_t
-marks_of(uint64_t w)
-{
-	uint64_t quote = w ^ ONES * '"', slash = w ^ ONES * '\\';
-
-	return (w | (w - ONES * 0x20) | (quote - ONES) | (slash - ONES)) & HIGH;
 }
 
 /* Returns the index of the first marked byte of the eight that a word was loaded
@@ -89,11 +76,11 @@ first_special(const char *p)
 			   16;
 }
 
-/* Steps over plain string bytes, sixteen and then eight at a time. */
+/* Steps over plain string bytes, sixteen at a time as long as there are so
+ * many. */
 static inline const char *
 skip_plain(const char *p, const char *end)
 {
-	uint64_t w, marks;
 	unsigned n;
 
 	while (end - p >= 16) {
@@ -101,16 +88,6 @@ skip_plain(const char *p, const char *end)
 		p += n;
 		if (n < 16)
 			return p;
-	}
-	if (end - p >= 8) {
-		memcpy(&w, p, sizeof w);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-		w = __builtin_bswap64(w);
-#endif
-		marks = marks_of(w);
-		if (marks != 0)
-			return p + __builtin_ctzll(marks) / 8;
-		p += 8;
 	}
 	while (p < end && !is_special((unsigned char)*p))
 		p++;
