@@ -8,6 +8,7 @@
 
 #include "io/connections.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,6 +150,16 @@ watch_free(struct connections *c, int fd)
 	c->watches[fd] = NULL;
 }
 
+/* The loop collects what is ready before it calls anybody, and libcurl may read
+ * an answer while it works for another descriptor or for its timer. */
+static bool
+is_ready(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, 0) > 0;
+}
+
 static void
 on_ready(int fd, int what, void *arg)
 {
@@ -156,6 +167,8 @@ on_ready(int fd, int what, void *arg)
 	int bits;
 
 	if (w->idle) {
+		if (!is_ready(fd))
+			return;
 		loop_fd_free(w->fd);
 		w->fd = NULL;
 		w->c->spoke(fd, w->c->spoke_arg);

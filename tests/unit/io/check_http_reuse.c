@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "io/http_alive.h"
 #include "unit/io/http_play.h"
@@ -306,6 +307,87 @@ START_TEST(idle_connection_that_speaks)
 }
 END_TEST
 
+/* The client's end of its one connection to the server. */
+static int
+connection_to(struct server *s)
+{
+	struct sockaddr_in peer;
+	socklen_t n;
+	int fd;
+
+	for (fd = 0; fd < 1024; fd++) {
+		n = sizeof peer;
+		if (getpeername(fd, (struct sockaddr *)&peer, &n) == 0 &&
+		    ntohs(peer.sin_port) == s->port)
+			return fd;
+	}
+	ck_abort_msg("no connection");
+}
+
+static int ready[2], taken_from;
+static atomic_bool may_speak;
+
+/* Says a byte that nobody asked for, when it may. */
+static void
+script_speaks(struct conn *c)
+{
+	bool said = false;
+
+	while (read_request(c) && say_ok(c, c->body)) {
+		while (!said && !atomic_load(&may_speak))
+			pause_ms(1);
+		if (!said)
+			say(c, "x");
+		said = true;
+	}
+}
+
+static void
+take_all(int fd, int what, void *arg)
+{
+	char bytes[64];
+
+	(void)what;
+	(void)arg;
+	ck_assert_int_eq(read(fd, bytes, 1), 1);
+	ck_assert_int_gt(recv(taken_from, bytes, sizeof bytes, 0), 0);
+}
+
+/* Two descriptors are ready, and the callback of the first one takes what came
+ * on the connection; then it is told of the second one. This is how libcurl
+ * reads an answer early. It does not end the connection. */
+START_TEST(idle_connection_that_was_ready)
+{
+	struct server *s = server_new(script_speaks);
+	struct client *c = client_new();
+	struct call k = { 0 };
+	struct loop_fd *first;
+	struct pollfd p;
+
+	ck_assert_int_eq(pipe(ready), 0);
+	ask(&k, c, s, "x");
+	taken_from = connection_to(s);
+	first = loop_fd_new(c->l, ready[0], LOOP_READ, take_all, NULL);
+	ck_assert_ptr_nonnull(first);
+	/* The loop looks once when nothing is ready, else the order is that of
+	 * the answer. */
+	client_nap(c, 1);
+	ck_assert_int_eq(write(ready[1], "x", 1), 1);
+	atomic_store(&may_speak, true);
+	p = (struct pollfd){ .fd = taken_from, .events = POLLIN };
+	ck_assert_int_eq(poll(&p, 1, GUARD_MS), 1);
+	client_nap(c, 1);
+	ask(&k, c, s, "x");
+	ck_assert_int_eq(atomic_load(&s->accepted), 1);
+	loop_fd_free(first);
+	close(ready[0]);
+	close(ready[1]);
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
 /* The server will close at 2 s, so nothing is sent from 1 s on; what is idle is
  * replaced, each by one. */
 START_TEST(announced_time)
@@ -455,6 +537,7 @@ add_connections(TCase *t)
 	tcase_add_loop_test(t, idle_connection, 0, 2);
 	tcase_add_loop_test(t, idle_connection_that_lives, 0, 2);
 	tcase_add_loop_test(t, idle_connection_that_speaks, 0, 2);
+	tcase_add_test(t, idle_connection_that_was_ready);
 	tcase_add_test(t, announced_time);
 	tcase_add_test(t, gave_an_error);
 	tcase_add_loop_test(t, aborted_on_the_way, 0, 3);
