@@ -338,6 +338,7 @@ class Server:
         with self.lock:
             old, self.sock = self.sock, None
             socks = list(self.open)
+            self.open.clear()
         # shutdown wakes the thread in accept
         shut(old)
         for s in socks:
@@ -367,8 +368,12 @@ class Server:
             except OSError:
                 return
             with self.lock:
+                if self.sock is not listener:   # down() did not see it
+                    shut(sock)
+                    return
                 self.connections += 1
                 number = self.connections
+                self.open.add(sock)
             threading.Thread(target=self.serve, args=(sock, number),
                              daemon=True).start()
 
@@ -376,20 +381,32 @@ class Server:
 
     def serve(self, sock, number):
         if not self.unix:
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            try:
+                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            except OSError:     # down() has closed it
+                return
         if self.on_accept and self.on_accept(sock):
+            with self.lock:
+                self.open.discard(sock)
             return
         if self.tls:
+            bare = sock
             try:
                 sock.settimeout(PATIENCE)
                 sock = self.tls.wrap_socket(sock, server_side=True)
                 sock.settimeout(None)
-            except (OSError, ssl.SSLError) as e:
+            except (OSError, ssl.SSLError, ValueError) as e:
                 self.tls_errors.append(str(e))
+                with self.lock:
+                    self.open.discard(bare)
                 shut(sock)
                 return
-        with self.lock:
-            self.open.add(sock)
+            with self.lock:
+                if bare not in self.open:       # down() came meanwhile
+                    shut(sock)
+                    return
+                self.open.discard(bare)
+                self.open.add(sock)
         try:
             self.talk(sock, number)
         except (Closed, OSError, ValueError):

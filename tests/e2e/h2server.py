@@ -172,6 +172,7 @@ class Connection:
         self.sock = sock
         self.number = number
         self.lock = threading.RLock()       # for the TLS object
+        self.sending = threading.Lock()     # for the frames
         self.flow = threading.Condition()   # for the windows
         self.window = WINDOW
         self.initial = WINDOW
@@ -187,18 +188,20 @@ class Connection:
     # bytes
 
     def send(self, data):
-        view = memoryview(data)
-        while view:
-            with self.lock:
-                try:
-                    view = view[self.sock.send(view):]
-                    continue
-                except (ssl.SSLWantWriteError, ssl.SSLWantReadError):
-                    pass
-            poll = select.poll()
-            poll.register(self.sock.fileno(), select.POLLOUT)
-            if not poll.poll(faultserver.PATIENCE * 1000):
-                raise OSError("the client reads nothing")
+        """Whole frames: a part of another one must not come between."""
+        with self.sending:
+            view = memoryview(data)
+            while view:
+                with self.lock:
+                    try:
+                        view = view[self.sock.send(view):]
+                        continue
+                    except (ssl.SSLWantWriteError, ssl.SSLWantReadError):
+                        pass
+                poll = select.poll()
+                poll.register(self.sock.fileno(), select.POLLOUT)
+                if not poll.poll(faultserver.PATIENCE * 1000):
+                    raise OSError("the client reads nothing")
 
     def receive(self, n):
         while len(self.input) < n:
