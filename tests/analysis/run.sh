@@ -6,12 +6,14 @@
 #
 # A finding that is no fault stands in tests/analysis/accepted, with the reason.
 # The exit status is 0 when there is no other one, and each of those is still
-# found.
+# found. With ANALYSIS_CACHE=FOLDER what a tool said of a file is kept there, and
+# it looks again only if the file, what it includes, the tool or this script has
+# changed.
 set -eu
 
 top=$(cd "$(dirname "$0")/../.." && pwd)
 if [ ! -f "${1-}/config.h" ]; then
-	sed -n '2,10s/^#* \{0,1\}//p' "$0" >&2
+	sed -n '2,13s/^#* \{0,1\}//p' "$0" >&2
 	exit 2
 fi
 build=$(cd "$1" && pwd)
@@ -22,24 +24,56 @@ cd "$top/src"
 flags="-I. -I$build -DSYSCONFDIR=\"/etc\" $(pkg-config --cflags libcurl libevent_extra json-c \
     libcrypto)"
 
-# each TOOL: runs a command with $file for each source file, as many side by
+# What a tool says depends on these, and on what the file includes.
+{
+	cat "$top/.clang-tidy" "$top/tests/analysis/run.sh"
+	clang-tidy --version
+	gcc --version
+	cppcheck --version
+	echo "$flags"
+} >"$work/tools"
+
+# each TOOL COMMAND: runs it with $file for each source file, as many side by
 # side as there are cores.
 each()
 {
 	mkdir "$work/$1"
 	find . -name '*.c' -printf '%P\n' | LC_ALL=C sort |
-	    FLAGS=$flags OUT=$work/$1 xargs -n 1 -P "$(nproc)" sh -c '
+	    FLAGS=$flags OUT=$work/$1 TOOL=$1 WORK=$work BUILD=$build TOP=$top \
+		KEPT=${ANALYSIS_CACHE-} xargs -n 1 -P "$(nproc)" sh -euc '
 	file=$1
-	'"$2"' >"$OUT/$(echo "$file" | tr / _)" 2>&1 || :' each
+	out=$OUT/$(echo "$file" | tr / _)
+	includes=$(gcc -M $FLAGS "$file") || KEPT=
+	if [ -n "$KEPT" ]; then
+		sum=$({
+			echo "$TOOL $file"
+			cat "$WORK/tools" $(echo "$includes" |
+			    sed "s/^[^ ]*:/ /" | tr -d "\\\\")
+		} | sed "s|$BUILD||g" | sha256sum | cut -d " " -f 1)
+		if [ -f "$KEPT/$sum" ]; then
+			sed "s|^@TOP@|$TOP|" "$KEPT/$sum" >"$out"
+			touch "$KEPT/$sum"
+			exit
+		fi
+	fi
+	status=0
+	{ '"$2"'; } >"$out" 2>&1 || status=$?
+	# not what was stopped by a signal
+	if [ -n "$KEPT" ] && [ $status -lt 128 ]; then
+		sed "s|^$TOP|@TOP@|" "$out" >"$KEPT/$sum.$$"
+		mv "$KEPT/$sum.$$" "$KEPT/$sum"
+	fi' each
 }
 
+if [ -n "${ANALYSIS_CACHE-}" ]; then
+	mkdir -p "$ANALYSIS_CACHE"
+	find "$ANALYSIS_CACHE" -type f -mtime +30 -delete
+fi
 each clang-tidy 'clang-tidy --quiet "$file" -- $FLAGS'
 each gcc 'gcc -O1 -fanalyzer $FLAGS -c -o /dev/null "$file"'
-mkdir "$work/cppcheck"
-cppcheck -q -j "$(nproc)" --template=gcc --std=c11 --library=posix \
+each cppcheck 'cppcheck -q --template=gcc --std=c11 --library=posix \
     --enable=warning,performance,portability --suppress=readdirCalled \
-    --suppress=unknownMacro -D'UINT64_C(n)=n##ULL' -I. -I"$build" . \
-    >"$work/cppcheck/all" 2>&1
+    --suppress=unknownMacro -D"UINT64_C(n)=n##ULL" -I. -I"$BUILD" "$file"'
 
 # TOOL FILE CHECK: the line of the source, which needs no other mark.
 for tool in clang-tidy cppcheck gcc; do
