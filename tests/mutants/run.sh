@@ -2,7 +2,7 @@
 # Would the random tests notice? Each patch of this folder breaks the program
 # in a way that it was broken once (a mutant). What the patch names in its line
 # "Found-by" must fail then: the explorer of the chain, the chaos, or the fault
-# proxy.
+# proxy, each of them for no longer than contrib/check runs it.
 #
 # tests/mutants/run.sh [PATCH...]
 #
@@ -41,13 +41,13 @@ run_explorer()
 
 run_chaos()
 {
-	CHAOS_UNTIL_FOUND=yes CHAOS_SECONDS=110 MCPSPLICE="$work/build/src/mcpsplice" \
+	CHAOS_UNTIL_FOUND=yes CHAOS_SECONDS=50 MCPSPLICE="$work/build/src/mcpsplice" \
 	    python3 "$work/tree/tests/e2e/test_chaos.py"
 }
 
 run_faults()
 {
-	CHAOS_UNTIL_FOUND=yes CHAOS_SECONDS=110 MCPSPLICE="$work/build/src/mcpsplice" \
+	CHAOS_UNTIL_FOUND=yes CHAOS_SECONDS=40 MCPSPLICE="$work/build/src/mcpsplice" \
 	    python3 "$work/tree/tests/e2e/test_faultproxy.py" Book.test_rounds
 }
 

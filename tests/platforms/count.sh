@@ -41,15 +41,7 @@ count_cases()
 # check.
 failures()
 {
-	cases_with FAIL "$1"
+	awk '/^[^ ].*  (ok|skip.*|FAIL)$/ { shown = $NF == "FAIL" ? 60 : 0 }
+	shown-- > 0 { print }' "$1"
 	grep '^[^:]*:[0-9]*:[FE]:' "$1" || :
-}
-
-# The cases of tests/e2e with this verdict, with what they said.
-cases_with()
-{
-	awk -v verdict="$1" '/^[^ ].*  (ok|skip.*|FAIL|AGAIN)$/ {
-		shown = $NF == verdict ? 60 : 0
-	}
-	shown-- > 0 { print }' "$2"
 }
