@@ -15,6 +15,7 @@ import time
 NORMAL = 0.03           # a start on a good machine takes half of it
 SANITIZED = 5           # what sanitizers cost a program that is busy
 MOST = 20
+SLOW = int(os.environ.get("SLOW") or "1")       # see tests/slow
 PROGRAM = os.environ.get("MCPSPLICE", "")
 
 
@@ -72,11 +73,6 @@ def measure():
         worst = max(worst, time.monotonic() - begin)
     slow = max(1, worst / NORMAL) * (SANITIZED if sanitized() else 1)
     return min(slow, MOST)
-
-
-def is_busy():
-    """Is the machine slow now, or has it had more to do than it has cores?"""
-    return measure() > 1 or os.getloadavg()[0] > os.cpu_count()
 
 
 class Limit:

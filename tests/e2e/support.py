@@ -42,12 +42,35 @@ from pace import PROGRAM, sanitized
 BOUND = bounds.numbers(os.path.join(HERE, "..", ".."))
 LIVE = 20.0             # for liveness only; see pace
 ENV_KEPT = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS",
-            "TSAN_OPTIONS", "LD_LIBRARY_PATH", "LLVM_PROFILE_FILE")
+            "TSAN_OPTIONS", "LD_LIBRARY_PATH", "LLVM_PROFILE_FILE",
+            "LD_PRELOAD", "SLOW", "SLOW_BASE")
+
+
+def environment(home, env=None):
+    """What a program of a test gets: nothing of the user's but this, and env,
+    in which None takes a variable away.  A library of its own comes before
+    that which makes time slow (tests/slow)."""
+    full = {k: os.environ[k] for k in ENV_KEPT if k in os.environ}
+    full.update({"HOME": home, "LANG": "C.UTF-8"})
+    slow = full.get("LD_PRELOAD")
+    full.update(env or {})
+    full = {k: v for k, v in full.items() if v is not None}
+    if slow and full.get("LD_PRELOAD") not in (None, slow):
+        full["LD_PRELOAD"] += ":" + slow
+    return full
 
 
 def alone(fn):
     fn.alone = True
     return fn
+
+
+def plain(thing):
+    """A case, or each of a class, that needs a program without sanitizers: it
+    looks at time, at memory or at what another library sees.  contrib/check
+    runs all cases with sanitizers, and these in the plain build."""
+    thing.plain = True
+    return thing
 
 
 class Num(str):
@@ -152,10 +175,7 @@ class Splice:
         self.finished = False
         self.err_path = os.path.join(case.tmp, "stderr-%d" % case.count())
         self.err_file = open(self.err_path, "wb")
-        full = {k: os.environ[k] for k in ENV_KEPT if k in os.environ}
-        full.update({"HOME": case.home, "LANG": "C.UTF-8"})
-        full.update(env or {})
-        full = {k: v for k, v in full.items() if v is not None}
+        full = environment(case.home, env)
         self.started = time.monotonic()
         self.proc = subprocess.Popen([program] + [str(a) for a in args],
                                      stdin=stdin, stdout=stdout,
@@ -559,11 +579,7 @@ class Case(unittest.TestCase):
         return s, p
 
     def environment(self, env=None):
-        """What a run of its own gets: nothing of the user's but this."""
-        full = {k: os.environ[k] for k in ENV_KEPT if k in os.environ}
-        full.update({"HOME": self.home, "LANG": "C.UTF-8"})
-        full.update(env or {})
-        return {k: v for k, v in full.items() if v is not None}
+        return environment(self.home, env)
 
     def terminal(self, *args, env=None):
         """Runs to the end in a terminal: status, and what the user sees."""
@@ -741,31 +757,27 @@ def faults(result):
     return [text for _, text in result.failures + result.errors]
 
 
-def may_be_slowness(result):
-    """Has it failed on a busy machine, and not by what the program did to its
-    memory?"""
-    return pace.is_busy() and not any(
-        word in text for text in faults(result)
-        for word in ("Sanitizer", "runtime error", "Assertion `"))
-
-
-def report(test, result, seconds, fault="FAIL"):
+def report(test, result, seconds):
     name = "%s.%s" % (type(test).__name__, test._testMethodName)
     word = "ok"
     if result.skipped:
         word = "skip (%s)" % result.skipped[0][1]
     if faults(result):
-        word = fault
+        word = "FAIL"
     print("%-58s %5.1f s  %s" % (name, seconds, word), flush=True)
     for text in faults(result):
         print("    " + text.replace("\n", "\n    "), flush=True)
     return bool(faults(result))
 
 
+def is_plain(test):
+    return getattr(test, "plain", False) or \
+        getattr(getattr(test, test._testMethodName), "plain", False)
+
+
 def main(needs_program=True, workers=8, after=None):
     """Runs the cases of the calling file, then after(); arguments select by
-    substring, E2E_SAMPLE takes the first one only.  A case that failed while
-    the machine was busy is run once more by itself, and both are shown."""
+    substring, E2E_PLAIN those marked with @plain."""
     if needs_program and not os.access(PROGRAM, os.X_OK):
         sys.stderr.write("MCPSPLICE=%r names no program\n" % PROGRAM)
         sys.exit(1)
@@ -783,32 +795,21 @@ def main(needs_program=True, workers=8, after=None):
 
     collect(unittest.defaultTestLoader.loadTestsFromModule(
         sys.modules["__main__"]))
-    if os.environ.get("E2E_SAMPLE"):
-        del tests[1:]
+    if os.environ.get("E2E_PLAIN"):
+        tests = [t for t in tests if is_plain(t)]
     apart = [t for t in tests
              if getattr(getattr(t, t._testMethodName), "alone", False)]
     together = [t for t in tests if t not in apart]
     begin = time.monotonic()
     bad = 0
-    again = []
-
-    def judge(test, result, seconds):
-        if not faults(result) or not may_be_slowness(result):
-            return report(test, result, seconds)
-        report(test, result, seconds, "AGAIN")
-        again.append(type(test)(test._testMethodName))
-        return 0
-
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
         jobs = [pool.submit(run_one, t) for t in together]
         for job in concurrent.futures.as_completed(jobs):
-            bad += judge(*job.result())
+            bad += report(*job.result())
     for t in apart:
-        bad += judge(*run_one(t))
-    for t in again:
         bad += report(*run_one(t))
-    print("%d cases, %d failed, %d run twice, %.1f s" % (
-        len(tests), bad, len(again), time.monotonic() - begin), flush=True)
+    print("%d cases, %d failed, %.1f s" % (
+        len(tests), bad, time.monotonic() - begin), flush=True)
     Library.remove()
     if after:
         after()

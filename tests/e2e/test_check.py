@@ -260,6 +260,7 @@ class Plain(Check, eraserver.Case):
             r"ping +\x1b\[32mok", line)], seen)
 
 
+@support.plain
 class Hang(Check, support.Case):
     def silent(self):
         s = socket.create_server(("127.0.0.1", 0))

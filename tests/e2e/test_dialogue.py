@@ -177,6 +177,7 @@ class Questions(support.Case):
         self.assertEqual(p.count_messages("notifications/message"), 1)
         p.finish()
 
+    @support.plain
     @support.alone
     def test_answers_pass_300_slow_calls(self):
         s = self.mcp()
@@ -336,6 +337,7 @@ class Cancel(support.Case):
         p.tool()
         p.finish()
 
+    @support.plain
     def test_server_that_answers_nothing_more(self):
         """A cancelled call holds neither the drain nor its place."""
         s, p = self.pair("--max-inflight", "1")

@@ -41,6 +41,7 @@ class Eof(support.Case):
         self.assertEqual(p.answer(1)["result"], {})
         p.finish()
 
+    @support.plain
     def test_idle_ends_at_once(self):
         s = self.mcp()
         s.on_get = s.listen
@@ -52,6 +53,7 @@ class Eof(support.Case):
         self.within(time.monotonic() - begin, 2)
         self.assertEqual(s.deleted, s.made)
 
+    @support.plain
     def test_drain_timeout(self):
         s, p = self.pair("--drain-timeout", "1")
         hold(s)
@@ -81,6 +83,7 @@ class Eof(support.Case):
         self.assertIn("error", p.answer(5))
         p.finish()
 
+    @support.plain
     def test_stalled_delete(self):
         s, p = self.pair()
 
@@ -109,6 +112,7 @@ class Eof(support.Case):
             p.finish()
             self.assertEqual(len(s.seen(method="DELETE")), 1)
 
+    @support.plain
     def test_server_gone_at_the_end(self):
         s, p = self.pair()
         s.down()
@@ -136,15 +140,19 @@ class Signals(support.Case):
         self.assertEqual(s.deleted, s.made)
         p.finish()
 
+    @support.plain
     def test_term(self):
         self.one(signal.SIGTERM)
 
+    @support.plain
     def test_int(self):
         self.one(signal.SIGINT)
 
+    @support.plain
     def test_hup(self):
         self.one(signal.SIGHUP)
 
+    @support.plain
     def test_no_waiting_for_nothing(self):
         """Answers written, DELETE answered: there is no more to wait for."""
         s, p = self.pair()
@@ -167,6 +175,7 @@ class Signals(support.Case):
         self.our_error(p.answer(2), "shutting_down", "no")
         p.finish()
 
+    @support.plain
     def test_stalled_delete(self):
         s, p = self.pair()
         s.before = lambda rx, tx: rx.method == "DELETE" and (
@@ -177,6 +186,7 @@ class Signals(support.Case):
         self.within(time.monotonic() - begin, self.most())
         p.finish()
 
+    @support.plain
     @support.alone
     def test_a_second_one_at_once(self):
         s, p = self.pair()
@@ -192,6 +202,7 @@ class Signals(support.Case):
         p.shut()
         p.check()
 
+    @support.plain
     def test_during_initialize(self):
         s = self.mcp(init=[lambda rx, tx: s.closing.wait(60)])
         p = self.splice(s)
@@ -205,6 +216,7 @@ class Signals(support.Case):
         self.our_error(p.answer(2), "shutting_down", "no")
         p.finish()
 
+    @support.plain
     def test_before_anything(self):
         s = self.mcp()
         p = self.splice(s)
@@ -239,12 +251,14 @@ class Signals(support.Case):
         self.within(took - seconds, 0.3)
         p.finished = True
 
+    @support.plain
     @support.alone
     def test_with_a_full_stdout(self):
         """It cannot wait for who does not read."""
         _, p = self.unread()
         self.ends_within(p, "STOP_FLUSH_MS")
 
+    @support.plain
     @support.alone
     def test_after_the_end(self):
         """All is done but for what nobody reads, and that has no limit."""

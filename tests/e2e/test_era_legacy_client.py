@@ -766,6 +766,7 @@ class Escapes(Base):
 
 
 class Cancels(Base):
+    @support.plain
     def test_closes_the_stream(self):
         """Before the head and after it; nothing is POSTed; no answer."""
         s, p = self.start()
@@ -1330,6 +1331,7 @@ class Hostile(Base):
         self.works(s, p)
         p.finish()
 
+    @support.plain
     def test_a_gateway_that_refuses(self):
         """What no modern server answers may mean that it is one no more:
         that is looked into, once; then the call has its answer."""

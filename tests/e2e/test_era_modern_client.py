@@ -1079,6 +1079,7 @@ class Parked(Base):
         self.works(s, p)
         p.finish()
 
+    @support.plain
     def test_client_leaves(self):
         """The server is not left waiting."""
         s, p = self.start()

@@ -74,6 +74,7 @@ class Kinds(support.Case):
             p.finished = True
         self.assertEqual(len(s.executed), 1)
 
+    @support.plain
     def test_null(self):
         """/dev/null is the end at once: nothing is asked of the server."""
         s = self.mcp()
@@ -188,6 +189,7 @@ class Kinds(support.Case):
         p.finish()
         self.assertEqual(len(s.executed), 200)
 
+    @support.plain
     def test_long_line_is_linear(self):
         """30 MB in one line, in pieces of a pipe's size."""
         s = self.mcp()
@@ -416,6 +418,7 @@ class Bad(support.Case):
                        if "error" in m and "id" not in m)
         p.finish()
 
+    @support.plain
     def test_limit_holds_without_any_newline(self):
         """A line that never ends costs no memory."""
         s, p = self.pair("--max-message", "100000")

@@ -110,6 +110,7 @@ class Pipeline(support.Case):
         self.assertEqual(s.executed[0].sid, s.made[0])
         p.finish()
 
+    @support.plain
     def test_initialized_without_answer(self):
         """After 10 s without its 2xx the later frames go, with a warning."""
         s = self.mcp()
@@ -123,6 +124,7 @@ class Pipeline(support.Case):
         self.within(wait, 14)
         self.assertIn("initialized", p.err())
 
+    @support.plain
     def test_initialized_refused(self):
         """A 4xx to initialized is no reason to hold for ten seconds."""
         s = self.mcp()
@@ -144,6 +146,7 @@ class Pipeline(support.Case):
 
 
 class Without(support.Case):
+    @support.plain
     def test_request_is_answered_at_once(self):
         s = self.mcp()
         p = self.splice(s)
@@ -173,6 +176,7 @@ class Without(support.Case):
         self.assertEqual(parsed(out)["p"]["result"], {})
         self.assertEqual(s.connections, 0)
 
+    @support.plain
     def test_ping_while_initialize_waits(self):
         s = self.mcp()
 

@@ -174,6 +174,7 @@ class Headers(support.Case):
                 p.finish()
                 self.assertEqual({r.sid for r in s.requests}, {None})
 
+    @support.plain
     def test_big_body_no_expect(self):
         s, p = self.pair()
         begin = time.monotonic()

@@ -172,6 +172,7 @@ class Http2(support.Case):
         reply.rst(h2server.REFUSED_STREAM)
         return True
 
+    @support.plain
     def test_refused_stream(self):
         """The proof that it did not run: it is sent again."""
         s, p = self.two()
@@ -228,6 +229,7 @@ class Http2(support.Case):
         p.finish()
         self.assertEqual([s.runs(key) for key in "abcde"], [1] * 5)
 
+    @support.plain
     def test_goaway_before(self):
         """The stream is above the last one that is processed."""
         s, p = self.two()
@@ -360,6 +362,7 @@ class Http2(support.Case):
 
     # silence
 
+    @support.plain
     def test_black_hole(self):
         """The call is lost, the connection is not used any more."""
         s, p, relay = self.two("--call-timeout", "3", through=Relay)
@@ -386,6 +389,7 @@ class Http2(support.Case):
         p.finish()
         self.assertEqual(s.runs("a"), 1)
 
+    @support.plain
     def test_black_hole_while_idle(self):
         """What was silent for 15 s is not relied on, although the listen
         stream uses it."""

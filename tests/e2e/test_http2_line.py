@@ -15,6 +15,7 @@ LONG = 200              # where a busy machine would cost a round trip
 REST = 20
 
 
+@support.plain
 class Far(support.Case):
     def setUp(self):
         super().setUp()

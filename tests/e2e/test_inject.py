@@ -127,6 +127,7 @@ class Failing(Base):
         self.each(self.chosen(count), one, workers=4)
 
 
+@support.plain
 class Failures(Failing):
     def test_malloc(self):
         """The program ends, if it is not a library that goes without."""
@@ -163,6 +164,7 @@ class Failures(Failing):
 
 
 
+@support.plain
 class Named(Failing):
     """The name of the server has to be looked up."""
 
@@ -179,6 +181,7 @@ class Named(Failing):
         self.fails("pthread_create", errno.EAGAIN)
 
 
+@support.plain
 class SignedIn(Base):
     """A token that has expired is refreshed first, and stored."""
 
@@ -221,6 +224,7 @@ class SignedIn(Base):
         self.assertEqual(self.fails("rename", errno.ENOSPC), 1)
 
 
+@support.plain
 class Disturbed(Base):
     """Nothing fails that does not go on."""
 
@@ -236,6 +240,7 @@ class Disturbed(Base):
             self.good(self.server(), "EAGAIN %d" % every, self.home)
 
 
+@support.plain
 class Places(Base):
     """Where the descriptors lead to, and what HOME is."""
 

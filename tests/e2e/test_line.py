@@ -60,6 +60,7 @@ class Long(support.Case):
             while self.one_way(start, end) >= 40:
                 self.assertGreater(limit.left(), 0, "it is never quick")
 
+    @support.plain
     def test_all_at_once(self):
         """Packets wait side by side, and keep their order."""
         self.lay(60)

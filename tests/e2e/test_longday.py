@@ -191,6 +191,7 @@ class Base(support.Case):
 
 
 
+@support.plain
 class Sleep(Base):
     """The lid is closed and opened again; the old connections are dead, and
     nobody says so."""
@@ -284,6 +285,7 @@ class Sleep(Base):
 
 # --- connections that are dead ---
 
+@support.plain
 class HalfOpen(Base):
     """Old connections swallow everything, and the machine did not sleep."""
 
@@ -521,6 +523,7 @@ class Kernel:
             self.rule(self.NEWRULE, 10, 0, 6, (22, b"\x06"), (which, ports))
 
 
+@support.plain
 class Inside(Base):
     """In a network namespace: see Network."""
     kernel = None
@@ -700,6 +703,7 @@ if not NETNS:
     del Inside              # what follows runs it in a process of its own
 
 
+@support.plain
 class Network(Base):
     def test_in_a_namespace(self):
         if not shutil.which("unshare") or subprocess.run(
@@ -717,6 +721,7 @@ class Network(Base):
 
 # --- several copies ---
 
+@support.plain
 class Twins(Base):
     """A server with one session for each user, and two copies of us."""
 
@@ -807,6 +812,7 @@ class Twins(Base):
         q.finish()
 
 
+@support.plain
 class Herd(Base):
     """A fleet, and a server that forgets them all."""
     N = 12
@@ -874,6 +880,7 @@ class Herd(Base):
 
 # --- pings ---
 
+@support.plain
 class Pings(Base):
     def test_dormant(self):
         """Lost while nobody is there, again and again: renewed three times,
@@ -941,6 +948,7 @@ class Pings(Base):
 
 # --- what is said ---
 
+@support.plain
 class Verbose(Base):
     """-v: one line for each decision, with the rule that made it."""
 
@@ -1085,6 +1093,7 @@ class Verbose(Base):
 
 # --- killed ---
 
+@support.plain
 class Killed(Base):
     """SIGKILL in the middle of each phase: the next start ends the session
     that was left, never one that a living copy holds."""
@@ -1268,6 +1277,7 @@ class Killed(Base):
 
 # --- the start ---
 
+@support.plain
 class Start(Base):
     def remember(self, s, *args):
         p = self.splice(s, *args)

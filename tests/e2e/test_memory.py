@@ -33,6 +33,7 @@ def big_result(size, sse):
     return fn
 
 
+@support.plain
 class Memory(support.Case):
     def limit(self, kb, most, what):
         if not support.sanitized():

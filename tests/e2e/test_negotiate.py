@@ -411,6 +411,12 @@ http_access deny all
         self.squid.terminate()
         self.squid.wait()
 
+    def tearDown(self):
+        if not self._outcome.success:
+            for name in ("cache.log", "access.log"):
+                print("squid's %s:\n%s" % (name, self.log(name)))
+        super().tearDown()
+
     def log(self, name):
         try:
             with open(os.path.join(self.folder, name)) as f:

@@ -797,6 +797,7 @@ class Secrets(support.Case):
             p.wait()
             p.stdout.close()
 
+    @support.plain
     def test_set_uid(self):
         """With the environment of one user and the rights of another it does
         not run."""

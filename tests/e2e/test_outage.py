@@ -8,6 +8,7 @@ import support
 from support import INITIALIZED, call, init, lines
 
 
+@support.plain
 class Start(support.Case):
     def test_server_comes_up_late(self):
         s = self.mcp(listen=False)
@@ -161,6 +162,7 @@ class Start(support.Case):
         p.finish()
 
 
+@support.plain
 class Later(support.Case):
     def test_refused_and_back(self):
         """Nothing was sent: retried, and run exactly once."""

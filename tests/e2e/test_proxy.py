@@ -186,6 +186,7 @@ class Through(support.Case):
                        "http://me:secret9@127.0.0.1:%d" % x.port)
         self.assertNotIn("secret9", p.err())
 
+    @support.plain
     def test_407(self):
         """At once, once, with what to do."""
         for make in (self.plain, self.secure):
@@ -206,6 +207,7 @@ class Through(support.Case):
             self.assertEqual(s.connections, 0)
             self.assertLessEqual(len(x.requests), 2)
 
+    @support.plain
     def test_403_to_connect(self):
         s, x, url = self.secure()
         x.refuse = 403

@@ -124,6 +124,7 @@ class Restore(Base):
         s.stream()
         return s, p
 
+    @support.plain
     def test_order(self):
         """initialize, initialized, level, GET, subscriptions, replay."""
         s, p = self.start()
@@ -308,6 +309,7 @@ class Restore(Base):
 class Young(Base):
     """A session that is a moment old."""
 
+    @support.plain
     def test_initialized_is_refused_once(self):
         """Flapping: the same id again, no third session."""
         s, p = self.pair()
@@ -765,6 +767,7 @@ class LongDay(Base):
         bad = [m["error"] for m in answers if "error" in m]
         self.assertEqual(bad, [], "%d of 30" % len(bad))
 
+    @support.plain
     def test_never_accepts_a_call(self):
         """initialize works, nothing else: its own words, and a trickle."""
         s, p = self.pair()
@@ -1046,6 +1049,7 @@ class Memory(Base):
             found += [os.path.join(folder, n) for n in names]
         return found
 
+    @support.plain
     def test_server_down(self):
         s, answer = self.remember()
         s.down()
@@ -1076,6 +1080,7 @@ class Memory(Base):
         self.assertEqual(s.deleted, s.made)
         self.assertLessEqual(s.runs(1), 1)
 
+    @support.plain
     def test_server_slow(self):
         """It takes 8 s to answer; the client has its answer after 3. Then a
         call waits, and initialize is sent once more."""
@@ -1100,6 +1105,7 @@ class Memory(Base):
         self.assertEqual(sum(1 for m in p.messages
                              if m.get("id") == "hello"), 1)
 
+    @support.plain
     def test_never_comes(self):
         """Calls get one clear error each."""
         s, answer = self.remember()
@@ -1142,6 +1148,7 @@ class Memory(Base):
         self.assertEqual(
             p.count_messages("notifications/tools/list_changed"), 0)
 
+    @support.plain
     def test_without_memory_the_error_in_time(self):
         s = self.mcp(listen=False)
         p = self.splice(s, "--init-timeout", "7")

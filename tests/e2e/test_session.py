@@ -177,12 +177,15 @@ class Renewal(support.Case):
         self.assertEqual(len(s.seen("tools/call")), 2 * n + 1)
         self.assertEqual(s.deleted, [s.made[1]])
 
+    @support.plain
     def test_parallel_1(self):
         self.parallel(1, LOSSES["404 text"])
 
+    @support.plain
     def test_parallel_8(self):
         self.parallel(8, LOSSES["200 32600"])
 
+    @support.plain
     def test_parallel_50(self):
         self.parallel(50, LOSSES["404 -32001 id null"])
 
@@ -419,6 +422,7 @@ class Renewal(support.Case):
         p.finish()
         self.assertEqual(len(s.executed), 1)
 
+    @support.plain
     def test_lost_before_initialized(self):
         """The session is gone before the handshake is over."""
         s = self.mcp()
@@ -570,6 +574,7 @@ class Broken(support.Case):
                 # no second call had to be refused to find out
                 self.assertEqual(len(s.seen("tools/call")), 2)
 
+    @support.plain
     def test_renewal_fails(self):
         """The error carries what the server said at first."""
         s, p = self.pair("--retry-window", "3",
@@ -590,6 +595,7 @@ class Broken(support.Case):
         p.finish()
         self.assertEqual(s.early, [])
 
+    @support.plain
     def test_renewal_finds_nobody(self):
         s, p = self.pair("--retry-window", "1",
                          server={"refuse": LOSSES["404 -32001 own id"]})
@@ -633,6 +639,7 @@ class Broken(support.Case):
         self.assertIn("result", p.tool())
         p.finish()
 
+    @support.plain
     @support.alone
     def test_no_storm(self):
         """A server that forgets at once: 3 renewals in 60 s, then its own

@@ -880,6 +880,7 @@ class Ends(Base):
         self.end()
         self.counts(1, 1, 2)
 
+    @support.plain
     def test_delete_with_an_expired_token(self):
         """Nobody waits for a new one."""
         self.begin(life=3)

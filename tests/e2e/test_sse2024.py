@@ -330,6 +330,7 @@ class Dialogue(Base):
                          {1, 2, 3})
         self.assertEqual((s.ran("p"), s.ran("q")), (1, 1))
 
+    @support.plain
     def test_signal(self):
         s, p = self.start()
         begin = time.monotonic()

@@ -208,6 +208,7 @@ class Away(support.Case):
         self.our_error(p.answer("hello"), "upstream_unreachable")
         p.finish()
 
+    @support.plain
     def test_instant(self):
         """The startup cache answers before the server does."""
         s = self.mcp(capabilities={"tools": {"listChanged": True}})
@@ -262,6 +263,7 @@ class Discover:
 
 
 class ModernSignIn(Discover, Patient):
+    @support.plain
     def test_stand_in(self):
         a, m, b, user = self.lazy()
         m.capabilities = {"tools": {"listChanged": True}}
@@ -287,6 +289,7 @@ class ModernSignIn(Discover, Patient):
 
 
 class ModernAway(Discover, eraserver.Case):
+    @support.plain
     def test_seen_before(self):
         """The server refuses the connection, or is silent."""
         for way in "down", "silent":

@@ -142,6 +142,7 @@ class Listen(support.Case):
         self.assertGreater(time.monotonic() - begin, 0.5)
         p.finish()
 
+    @support.plain
     @support.alone
     def test_the_servers_retry(self):
         """Exactly as told: -50 ms, +200 ms."""
@@ -311,6 +312,7 @@ class Resume(support.Case):
                                  "2025-11-25")
                 self.assertEqual(s.seen("notifications/cancelled"), [])
 
+    @support.plain
     def test_polling(self):
         """Twelve polls, each with a new id; retry was told once, and holds
         for the whole stream."""
@@ -328,6 +330,7 @@ class Resume(support.Case):
                          ["p-0"] + ["p-%d" % n for n in range(11, 0, -1)])
         self.assertEqual(len(s.executed), 1)
 
+    @support.plain
     @support.alone
     def test_the_servers_retry(self):
         s = self.cutting(retry=500)
@@ -417,6 +420,7 @@ class Resume(support.Case):
         self.assertEqual([r for r in s.seen(method="GET")
                           if r.get("Last-Event-ID")], [])
 
+    @support.plain
     def test_stream_that_stays_open_after_the_answer(self):
         s = self.mcp()
         gone = []
@@ -465,26 +469,31 @@ class Lost(support.Case):
         p.finish()
         self.assertEqual(s.inits(), 1)
 
+    @support.plain
     def test_before_any_byte(self):
         """The measured trap: libcurl sends a POST again by itself when a
         reused connection dies before the first byte of the answer."""
         self.lost(lambda rx, tx: tx.cut())
 
+    @support.plain
     def test_before_any_byte_reset(self):
         self.lost(lambda rx, tx: tx.reset())
 
+    @support.plain
     def test_in_the_status_line(self):
         def fn(rx, tx):
             tx.raw(b"HTTP/1.1 2")
             tx.cut()
         self.lost(fn)
 
+    @support.plain
     def test_in_the_headers(self):
         def fn(rx, tx):
             tx.raw(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n")
             tx.reset()
         self.lost(fn)
 
+    @support.plain
     def test_in_a_json_body(self):
         def fn(rx, tx):
             tx.head(200, [("Content-Type", "application/json")], 5000)
@@ -492,6 +501,7 @@ class Lost(support.Case):
             tx.cut()
         self.lost(fn)
 
+    @support.plain
     def test_after_all_of_the_json_but_the_promised_rest(self):
         """Complete JSON, but the body is shorter than promised."""
         def fn(rx, tx):
@@ -500,12 +510,14 @@ class Lost(support.Case):
             tx.reset()
         self.lost(fn)
 
+    @support.plain
     def test_in_an_sse_head(self):
         def fn(rx, tx):
             tx.sse()
             tx.reset()
         self.lost(fn)
 
+    @support.plain
     def test_in_an_event(self):
         def fn(rx, tx):
             tx.sse()
@@ -515,6 +527,7 @@ class Lost(support.Case):
             tx.cut()
         self.lost(fn)
 
+    @support.plain
     def test_orderly_end_without_the_answer(self):
         def fn(rx, tx):
             tx.sse()
@@ -522,6 +535,7 @@ class Lost(support.Case):
                                                      "progressToken": 1}))
         self.lost(fn)
 
+    @support.plain
     def test_id_that_was_not_committed(self):
         """An id counts with its event's empty line only."""
         def fn(rx, tx):
@@ -530,6 +544,7 @@ class Lost(support.Case):
             tx.cut()
         self.lost(fn)
 
+    @support.plain
     def test_empty_id_resets(self):
         def fn(rx, tx):
             tx.sse()
@@ -579,6 +594,7 @@ class Lost(support.Case):
         p.finish()
         self.assertEqual(len(s.seen("tools/list")), 1)
 
+    @support.plain
     def test_call_timeout(self):
         s, p = self.pair("--call-timeout", "1")
         s.methods["tools/call"] = lambda rx, tx: s.closing.wait(30)

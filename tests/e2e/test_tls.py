@@ -128,6 +128,7 @@ class Tls(support.Case):
             with self.subTest(name):
                 self.works(env={name: file("ca1.pem")})
 
+    @support.plain
     def test_folder_of_the_environment(self):
         """SSL_CERT_DIR takes the place of the system's store, --cacert that of
         SSL_CERT_DIR, and one without certificates is no obstacle."""
@@ -163,38 +164,46 @@ class Tls(support.Case):
         self.assertIn(remedy, words)
         return words
 
+    @support.plain
     def test_unknown_authority(self):
         self.says("an authority that is not trusted here", "--cacert FILE",
                   env={"SSL_CERT_FILE": "", "CURL_CA_BUNDLE": ""})
 
+    @support.plain
     def test_another_authority(self):
         words = self.says("an authority that is not in " + file("ca2.pem"),
                           "--cacert FILE", "--cacert", file("ca2.pem"))
         self.assertNotIn("NODE_TLS", words)
 
+    @support.plain
     def test_checks_cannot_be_switched_off(self):
         self.says("an authority that is not in " + file("ca2.pem"),
                   "NODE_TLS_REJECT_UNAUTHORIZED=0 has no effect",
                   "--cacert", file("ca2.pem"),
                   env={"NODE_TLS_REJECT_UNAUTHORIZED": "0"})
 
+    @support.plain
     def test_self_signed(self):
         self.says("has signed its certificate itself", "--cacert FILE",
                   "--cacert", file("ca1.pem"), name="itself")
 
+    @support.plain
     def test_wrong_name(self):
         self.says("its certificate is for elsewhere.example, not for "
                   "127.0.0.1", "Use a name in the URL",
                   "--cacert", file("ca1.pem"), name="elsewhere")
 
+    @support.plain
     def test_expired(self):
         self.says("its certificate has expired", "has to renew it",
                   "--cacert", file("ca1.pem"), name="expired")
 
+    @support.plain
     def test_not_yet_valid(self):
         self.says("its certificate is not valid yet", "Set the clock",
                   "--cacert", file("ca1.pem"), name="future")
 
+    @support.plain
     def test_cacert_file_missing(self):
         """A wrong option fails at once, at the start or on first use."""
         s = self.mcp(tls=context("one"))
@@ -340,6 +349,7 @@ class Tls(support.Case):
         with open(trace) as f:
             return [line for line in f if re.search(r" open(at)?\(", line)]
 
+    @support.plain
     @unittest.skipUnless(shutil.which("strace"), "strace is not here")
     @unittest.skipIf(support.sanitized(), "a sanitizer refuses strace")
     def test_plain_http_needs_no_authorities(self):
@@ -397,6 +407,7 @@ class Tls(support.Case):
         p.finish()
         self.assertEqual(s.requests, [])
 
+    @support.plain
     def test_certificate_goes_bad_later(self):
         """In mid-session it fails at once, too, and heals."""
         s = self.mcp(tls=context("one"))

@@ -293,6 +293,7 @@ class Page(support.Case):
                 f.write("\n".join(part) + "\n")
         return [path, path + ".1"]
 
+    @support.plain
     @support.alone
     def test_many(self):
         """200000 lines in two files, and a line that is broken."""

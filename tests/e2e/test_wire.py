@@ -445,6 +445,7 @@ class Sse(support.Case):
 
 
 class Big(support.Case):
+    @support.plain
     @support.alone
     def test_one_event_of_100_mb(self):
         s, p = self.pair("--max-result", "0", "--max-message", "200M")

@@ -15,6 +15,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import readline from 'node:readline';
+import { child_env } from './child-env.mjs';
 
 const ANSWER_MS = 20000;
 const END_MS = 5000;
@@ -88,19 +89,10 @@ function options() {
     return args;
 }
 
-/* A browser is only tried where there is a display. */
-function child_env() {
-    const env = { HOME: home, DISPLAY: ':0' };
-
-    for (const name of ['ASAN_OPTIONS', 'UBSAN_OPTIONS', 'LSAN_OPTIONS'])
-        if (process.env[name])
-            env[name] = process.env[name];
-    return env;
-}
-
 function start() {
     const child = spawn(process.env.MCPSPLICE, [...options(), url],
-        { env: child_env(), stdio: 'pipe' });
+        /* a browser is only tried where there is a display */
+        { env: child_env({ HOME: home, DISPLAY: ':0' }), stdio: 'pipe' });
     const link = { child, seen: '', stderr: '', last_id: 0,
         waiting: new Map(), exit: once(child, 'close') };
 

@@ -15,6 +15,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import readline from 'node:readline';
+import { child_env } from './child-env.mjs';
 
 const ANSWER_MS = 10000;
 const END_MS = 5000;
@@ -28,16 +29,6 @@ const revision = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION;
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}');
 const home = mkdtempSync(path.join(tmpdir(), 'mcpsplice-era-'));
 
-/* A host hands over little of its environment; sanitizers need theirs. */
-function child_env() {
-    const env = { HOME: home };
-
-    for (const name of ['ASAN_OPTIONS', 'UBSAN_OPTIONS', 'LSAN_OPTIONS'])
-        if (process.env[name])
-            env[name] = process.env[name];
-    return env;
-}
-
 /* mcpsplice on stdio; what it asks is answered by this.reply(). */
 class Peer {
     capabilities = { elicitation: {}, sampling: {}, roots: {} };
@@ -48,7 +39,7 @@ class Peer {
 
     constructor() {
         this.child = spawn(process.env.MCPSPLICE, args,
-            { env: child_env(), stdio: 'pipe' });
+            { env: child_env({ HOME: home }), stdio: 'pipe' });
         this.exit = once(this.child, 'close');
         this.child.stdin.on('error', () => {});
         this.child.stderr.on('data', (text) => { this.stderr += text; });

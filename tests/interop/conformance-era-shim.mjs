@@ -15,6 +15,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import readline from 'node:readline';
+import { child_env } from './child-env.mjs';
 import { read_json, refuse, serve } from './conformance-era-server.mjs';
 
 /* A call that says nothing so long is to be asked for again. */
@@ -23,16 +24,6 @@ const RETRY_MS = 100;
 const END_MS = 5000;
 const OURS = 'io.modelcontextprotocol/';
 
-/* A host hands over little of its environment; sanitizers need theirs. */
-function child_env(home) {
-    const env = { HOME: home };
-
-    for (const name of ['ASAN_OPTIONS', 'UBSAN_OPTIONS', 'LSAN_OPTIONS'])
-        if (process.env[name])
-            env[name] = process.env[name];
-    return env;
-}
-
 /* An mcpsplice; each line of its output goes to take(). */
 class Splice {
     stderr = '';
@@ -40,7 +31,7 @@ class Splice {
     constructor(url, take) {
         this.home = mkdtempSync(path.join(tmpdir(), 'mcpsplice-shim-'));
         this.child = spawn(process.env.MCPSPLICE, [url],
-            { env: child_env(this.home), stdio: 'pipe' });
+            { env: child_env({ HOME: this.home }), stdio: 'pipe' });
         this.exit = once(this.child, 'close');
         this.child.stdin.on('error', () => {});
         this.child.stderr.on('data', (text) => { this.stderr += text; });

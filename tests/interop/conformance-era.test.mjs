@@ -12,7 +12,6 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { isDeepStrictEqual } from 'node:util';
 import { start_server } from './conformance-era-server.mjs';
 import { start_shim, warm_up } from './conformance-era-shim.mjs';
 import { is_bad, results, run_suite, with_folder } from
@@ -209,27 +208,12 @@ function ends(dir) {
     return { all, words };
 }
 
-function run_server_once(url, at, selection) {
+function run_server(url, at) {
     return with_folder(async (dir) => {
-        await run_suite(['server', '--url', url, ...selection,
+        await run_suite(['server', '--url', url, '--suite', 'all',
             '--spec-version', at, '-o', dir]);
         return ends(dir);
     });
-}
-
-/* This one waits for less than a second here and there, which a busy machine
- * may not keep to: when it is not good it gets a second chance, alone. */
-const hasty = 'server-stateless';
-
-async function run_server(url, at, is_good) {
-    const first = await run_server_once(url, at, ['--suite', 'all']);
-
-    if (!(hasty in first.all) || is_good(first.all[hasty]))
-        return first;
-    const second = await run_server_once(url, at, ['--scenario', hasty]);
-    return { all: { ...first.all, ...second.all },
-        words: first.words.filter((line) => !line.startsWith(hasty))
-            .concat(second.words) };
 }
 
 /* Without shim and mcpsplice: every scenario of the revision, and nothing
@@ -239,8 +223,7 @@ async function run_direct(at) {
     const server = await start_server();
 
     try {
-        const { all, words } = await run_server(server.url, at,
-            (checks) => !checks.some((c) => /^(FAILURE|WARNING)/.test(c)));
+        const { all, words } = await run_server(server.url, at);
 
         assert.deepEqual(words, []);
         assert.deepEqual(Object.keys(all).sort(), [...wanted.keys()].filter(
@@ -275,8 +258,7 @@ async function check_servers(at, only) {
     try {
         if (at === MODERN)
             await warm_up(shim.url);
-        const { all, words } = await run_server(shim.url, at,
-            (checks) => isDeepStrictEqual(checks, expected[hasty]));
+        const { all, words } = await run_server(shim.url, at);
 
         for (const scenario of Object.keys({ ...all, ...expected }))
             assert.deepEqual(all[scenario], expected[scenario],

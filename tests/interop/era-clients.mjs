@@ -17,7 +17,7 @@ import { CallToolResultSchema, CreateMessageRequestSchema,
 import * as v2 from '@modelcontextprotocol/client';
 import { StdioClientTransport as V2Stdio } from
     '@modelcontextprotocol/client/stdio';
-import { binary, child_env } from './lib.mjs';
+import { binary, splice_env } from './lib.mjs';
 
 const schemas = { 'sampling/createMessage': CreateMessageRequestSchema,
     'elicitation/create': ElicitRequestSchema,
@@ -103,7 +103,7 @@ export class Link {
 
     spliced({ state }) {
         return new (this.v1 ? V1Stdio : V2Stdio)({ command: binary,
-            args: [String(state.url)], env: child_env(), stderr: 'pipe' });
+            args: [String(state.url)], env: splice_env(), stderr: 'pipe' });
     }
 
     /*

@@ -14,6 +14,7 @@ import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, test } from 'node:test';
+import { child_env } from './child-env.mjs';
 import { connect, sleep, until } from './lib.mjs';
 
 const root = fs.mkdtempSync(path.join(process.env.INTEROP_HOME ?? tmpdir(),
@@ -66,7 +67,7 @@ class Server {
             path.join(here, `forget-${this.program}.mjs`),
             String(this.port), this.log, this.variant,
         ], {
-            env: { PATH: process.env.PATH },
+            env: child_env({ PATH: process.env.PATH }),
             stdio: ['ignore', 'pipe', 'pipe'],
         });
         for (const pipe of [this.child.stdout, this.child.stderr])

@@ -15,6 +15,8 @@ import { StdioClientTransport } from
 import { StreamableHTTPClientTransport } from
     '@modelcontextprotocol/sdk/client/streamableHttp.js';
 
+import { child_env } from './child-env.mjs';
+
 const require = createRequire(import.meta.url);
 
 export const binary = process.env.MCPSPLICE;
@@ -34,23 +36,16 @@ export async function until(cond, what, ms = 8000) {
     }
 }
 
-/* An MCP host hands over little of its environment; sanitizers need theirs. */
-export function child_env(home = undefined) {
-    const env = {};
-
-    for (const name of ['ASAN_OPTIONS', 'UBSAN_OPTIONS', 'LSAN_OPTIONS'])
-        if (process.env[name])
-            env[name] = process.env[name];
-    if (home ?? process.env.INTEROP_HOME)
-        env.HOME = home ?? process.env.INTEROP_HOME;
-    return env;
+/* As a host would start mcpsplice. */
+export function splice_env(home = process.env.INTEROP_HOME) {
+    return child_env(home ? { HOME: home } : {});
 }
 
 export function stdio_transport(url, args = [], home = undefined) {
     return new StdioClientTransport({
         command: binary,
         args: [...args, url],
-        env: child_env(home),
+        env: splice_env(home),
         stderr: 'pipe',
     });
 }
@@ -139,7 +134,8 @@ export async function start_everything(env = {}) {
     for (let attempt = 0; attempt < 5; attempt++) {
         const port = await free_port();
         const child = spawn(process.execPath, [entry, 'streamableHttp'],
-            { env: { PATH: process.env.PATH, ...env, PORT: String(port) },
+            { env: child_env({ PATH: process.env.PATH, ...env,
+                PORT: String(port) }),
               stdio: ['ignore', 'pipe', 'pipe'] });
         const server = { child, port, log: '',
             url: new URL(`http://127.0.0.1:${port}/mcp`) };

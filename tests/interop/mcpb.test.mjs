@@ -16,7 +16,7 @@ import { getMcpConfigForManifest } from '@anthropic-ai/mcpb';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from
     '@modelcontextprotocol/sdk/client/stdio.js';
-import { binary, child_env } from './lib.mjs';
+import { binary, splice_env } from './lib.mjs';
 
 const contrib = process.env.MCPB_FOLDER;
 const platform = `linux-${{ x64: 'x86_64', arm64: 'aarch64' }[process.arch]}`;
@@ -73,7 +73,7 @@ async function session(config) {
         command: config.command,
         args: config.args,
         env: { PATH: process.env.PATH,
-               ...child_env(fs.mkdtempSync(path.join(dir, 'home-'))),
+               ...splice_env(fs.mkdtempSync(path.join(dir, 'home-'))),
                ...config.env },
         stderr: 'inherit',
     }));

@@ -16,7 +16,7 @@ import { after, before, describe, test } from 'node:test';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from
     '@modelcontextprotocol/sdk/client/stdio.js';
-import { binary, child_env, sleep, start_everything, until } from './lib.mjs';
+import { binary, sleep, splice_env, start_everything, until } from './lib.mjs';
 
 const RELEASE = { 'linux-x64': 'linux-x86_64', 'linux-arm64': 'linux-aarch64',
     'darwin-x64': 'darwin-x86_64', 'darwin-arm64': 'darwin-arm64' };
@@ -38,7 +38,7 @@ const at = (...names) => path.join(scratch, ...names);
 
 /* The user's settings of npm must not steer the tests. */
 function env_of(more = {}) {
-    return { ...child_env(at('home')), PATH: process.env.PATH,
+    return { ...splice_env(at('home')), PATH: process.env.PATH,
         npm_config_ignore_scripts: 'true', npm_config_audit: 'false',
         npm_config_fund: 'false', npm_config_update_notifier: 'false',
         npm_config_fetch_retries: '0', npm_config_logs_max: '0', ...more };

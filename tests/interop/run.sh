@@ -62,7 +62,7 @@ export README
 
 PATH=$work/node_modules/.bin:$PATH
 export PATH
-exec "$node" --test --test-reporter=spec --test-concurrency=2 \
+exec "$node" --test --test-reporter=spec --test-concurrency=4 \
 	--test-timeout=300000 --test-force-exit "$@" \
 	requirements.test.mjs forget.test.mjs auth.test.mjs \
 	conformance.test.mjs conformance-era.test.mjs everything.test.mjs \
