@@ -614,7 +614,8 @@ class Era(faultserver.Server):
                     if not (r.rpc or "").startswith("notifications/")]
 
     def clear(self):
-        """posts() begins anew."""
+        """posts() begins anew, after all that was sent before."""
+        self.caught_up()
         with self.lock:
             del self.requests[:]
 

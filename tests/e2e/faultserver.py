@@ -33,6 +33,14 @@ def readable(fd, seconds):
     return bool(poll.poll(seconds * 1000))
 
 
+def is_pending(sock):
+    """Is there something to be read, or the end?"""
+    try:
+        return readable(sock.fileno(), 0)
+    except (OSError, ValueError):       # it is closed
+        return False
+
+
 class Request:
     """One request as it arrived."""
 
@@ -504,6 +512,16 @@ class Server:
             if value or limit.left() <= 0:
                 return value
             time.sleep(0.005)
+
+
+    def caught_up(self):
+        """Waits until it has read all that its clients have sent so far, and
+        the end of those that are gone.  A connection of its own comes last in
+        the queue of those that wait to be accepted."""
+        before = self.connections
+        with socket.create_connection((self.host, self.port)):
+            self.wait(lambda: self.connections > before)
+        self.wait(lambda: not any(map(is_pending, list(self.open))))
 
 
 class Session:
