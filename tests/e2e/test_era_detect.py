@@ -858,8 +858,8 @@ class Upgrade(Base):
             self.works(s, p)
             if shape != "modern":
                 self.assertTrue(s.wait(lambda: s.seen(method="GET"), 5))
-            self.turn(s, "sse", "keep")
             s.clear()
+            self.turn(s, "sse", "keep")
             self.works(s, p)
             want = ["POST tools/call"] + first[shape, kind]
             if way != "stream" or want[-1] != probe[0]:
@@ -901,8 +901,8 @@ class Upgrade(Base):
             s = self.shaped(shape)
             p = getattr(self, kind)(s, "--no-memory")
             self.works(s, p)
-            s.before = lambda rx, tx: tx.body(404, page, "text/html") or True
             s.clear()
+            s.before = lambda rx, tx: tx.body(404, page, "text/html") or True
             for n in range(20):
                 begin = time.monotonic()
                 m = p.tool(key="lost-%d" % n, seconds=support.LIVE)
