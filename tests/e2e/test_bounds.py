@@ -13,6 +13,7 @@ import json
 import os
 import re
 import socket
+import statistics
 import threading
 import time
 
@@ -24,11 +25,13 @@ from support import BOUND, INITIALIZED, init, lines, note, request
 
 # So long each of them.
 SECONDS = float(os.environ.get("BOUNDS_SECONDS", "1.5"))
-ENOUGH = 1.5            # less is no measure of CPU
+ENOUGH, LONG = 1.5, 10  # less is no measure of CPU
+MORE = 5                # until it costs what it did in the beginning
 KB, MB = 1 << 10, 1 << 20
 # What connections, libraries and the allocator take besides.
 SLACK = 4 * MB
-# So few bytes are not worth any time; so much CPU is nothing.
+# So few bytes are not worth any time; so much CPU from one look to the next is
+# nothing.
 FEW = 100 * KB
 TICK = 0.001
 
@@ -58,6 +61,7 @@ class Press:
 
 class Pressed(support.Case):
     """What holds for each of them."""
+    enough = LONG
 
     def cpu(self, p):
         """Seconds of CPU; 0 where that cannot be read."""
@@ -67,20 +71,16 @@ class Pressed(support.Case):
         except (AttributeError, OSError):
             return 0
 
-    def rates(self, costs):
-        """The CPU that a byte took from one look to the next; not where there
-        were few bytes, and so much for each look is nothing."""
-        return [max(0, later[0] - now[0] - TICK) / (later[1] - now[1])
-                for now, later in zip(costs, costs[1:])
-                if later[1] > now[1]]
-
     def is_flat(self, costs):
         """Did a byte cost, of late, what it cost in the beginning?  A busy
         machine makes it dear, as bytes come in smaller pieces, but not each
         time; what grows is never cheap again."""
-        half = len(costs) // 2
-        first, last = self.rates(costs[:half + 1]), self.rates(costs[half:])
-        return not first or not last or min(last) <= 2 * min(first)
+        rates = [max(0, later[0] - now[0] - TICK) / (later[1] - now[1])
+                 for now, later in zip(costs, costs[1:])
+                 if later[1] > now[1]]
+        n = len(rates)
+        return n < 4 or min(rates[n * 3 // 4:]) <= \
+            2 * statistics.median(rates[:n // 2])
 
     def worst(self, p, press, limit, drive=None, calls=True, base=None,
               served=(), flat=True):
@@ -101,14 +101,13 @@ class Pressed(support.Case):
         thread = threading.Thread(target=run, daemon=True)
         if drive:
             thread.start()
-        judged = flat and SECONDS >= ENOUGH and not support.sanitized() and \
-            not pace.checks_itself()
+        judged = flat and SECONDS >= self.enough and \
+            not support.sanitized() and not pace.checks_itself()
         begin = time.monotonic()
         end = begin + SECONDS
-        limit_of_looks = pace.Limit(support.LIVE)
         costs = [(self.cpu(p), work())]
         while time.monotonic() < end or judged and \
-                not self.is_flat(costs) and limit_of_looks.left() > 0:
+                not self.is_flat(costs) and time.monotonic() < end + MORE:
             at = time.monotonic()
             if calls:
                 p.ask("prompts/list")
@@ -143,6 +142,8 @@ class Pressed(support.Case):
 
 @support.plain
 class Bounds(Pressed):
+    enough = ENOUGH
+
     # messages
 
     @support.alone
