@@ -750,6 +750,9 @@ def run_one(test):
     result = Outcome()
     begin = time.monotonic()
     test.run(result)
+    # what it has sent and read is not kept until the end of the file
+    for name in [n for n in vars(test) if not n.startswith("_")]:
+        delattr(test, name)
     return test, result, time.monotonic() - begin
 
 
