@@ -545,7 +545,6 @@ class Era(faultserver.Server):
         self.states = {}
         self.busy = []          # ids of modern requests under way
         self.faults = []        # what a client must not do
-        self.became = False     # it was another shape before
         self.questions = {}
         self.asked = 0
         self.cuts = {}
@@ -590,7 +589,6 @@ class Era(faultserver.Server):
             self.sessions.clear()
             self.states.clear()
             self.shape = shape
-            self.became = True
         if how == "cut":
             self.up()
         for session in old:
@@ -838,9 +836,8 @@ class Era(faultserver.Server):
         params = rx.json.get("params")
         if not isinstance(params, dict):
             return
-        # a probe of a dual-era client is no fault, nor is what was on its way
-        # to the modern server of before
-        if rx.rpc == "server/discover" or self.became:
+        # a probe of a dual-era client is no fault
+        if rx.rpc == "server/discover":
             return
         for key in params.get("_meta") or {}:
             if key in (META + "protocolVersion", META + "clientInfo",

@@ -6,9 +6,9 @@
  * they are to each other, and what the processor takes of them gets smaller.
  *
  * All processes of a test share one beginning, from which the time is slow:
- * SLOW_BASE, which the first of them sets. CPU times are real.
- * Programs without a loader are not reached, nor what waits by itself in the
- * kernel, but for TCP's keepalive and time limits.
+ * SLOW_BASE, which the first of them sets. CPU times are real. Programs without
+ * a loader are not reached, nor what waits by itself in the kernel, but for TCP's
+ * keepalive and time limits.
  *
  *   cc -shared -fPIC -o slow.so slow.c -ldl
  *   SLOW=3 LD_PRELOAD=$PWD/slow.so COMMAND
@@ -33,7 +33,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
-#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -385,19 +384,6 @@ epoll_pwait2(int fd, struct epoll_event *e, int n, const struct timespec *t,
 	if (t != NULL)
 		l = longer(t);
 	return real(fd, e, n, t == NULL ? NULL : &l, mask);
-}
-
-int
-timerfd_settime(int fd, int flags, const struct itimerspec *new,
-    struct itimerspec *old)
-{
-	struct itimerspec l = { .it_interval = longer(&new->it_interval),
-		.it_value = flags & TFD_TIMER_ABSTIME ?
-		    real_time(CLOCK_MONOTONIC, &new->it_value) :
-		    longer(&new->it_value) };
-	REAL(timerfd_settime);
-
-	return real(fd, flags, &l, old);
 }
 
 /* --- threads --- */
