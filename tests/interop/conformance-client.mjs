@@ -5,10 +5,12 @@
  */
 import assert from 'node:assert/strict';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import { connect } from './lib.mjs';
+import { connect, start_tap, until_listening } from './lib.mjs';
 
 const [way, url] = process.argv.slice(2);
 const scenario = process.env.MCP_CONFORMANCE_SCENARIO;
+const tap = scenario === 'sse-retry' ? await start_tap(new URL(url))
+    : undefined;
 
 function prepare(client) {
     if (scenario !== 'elicitation-sep1034-client-defaults')
@@ -37,6 +39,7 @@ const scripts = {
     },
     'sse-retry': async (client) => {
         await client.listTools();
+        await until_listening(tap);
         const result = await client.callTool(
             { name: 'test_reconnection', arguments: {} });
         assert.match(result.content[0].text, /completed successfully/);
@@ -45,11 +48,12 @@ const scripts = {
 
 const capabilities = scenario === 'elicitation-sep1034-client-defaults'
     ? { elicitation: { form: { applyDefaults: true } } } : {};
-const link = await connect(way, new URL(url),
+const link = await connect(way, tap?.url ?? new URL(url),
     { client: { capabilities }, prepare });
 
 await scripts[scenario](link.client);
 const { code, signal } = way === 'direct'
     ? (await link.client.close(), { code: 0, signal: null })
     : await link.end();
+tap?.stop();
 assert.deepEqual({ code, signal }, { code: 0, signal: null });

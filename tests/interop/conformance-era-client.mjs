@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import readline from 'node:readline';
 import { child_env } from './child-env.mjs';
+import { start_tap, until_listening } from './lib.mjs';
 
 const ANSWER_MS = 10000;
 const END_MS = 5000;
@@ -25,6 +26,10 @@ const clientInfo = { name: 'conformance-era', version: '1.0.0' };
 
 const [era, ...args] = process.argv.slice(2);
 const scenario = process.env.MCP_CONFORMANCE_SCENARIO;
+const tap = scenario === 'sse-retry' ? await start_tap(new URL(args.pop()))
+    : undefined;
+if (tap)
+    args.push(tap.url.href);
 const revision = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION;
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}');
 const home = mkdtempSync(path.join(tmpdir(), 'mcpsplice-era-'));
@@ -226,6 +231,7 @@ const scripts = {
     },
     'sse-retry': async () => {
         await list_tools();
+        await until_listening(tap);
         assert.match(await call_text('test_reconnection'),
             /completed successfully/);
     },
@@ -297,5 +303,6 @@ try {
     console.error(`${error.stack}\nmcpsplice said: ${peer.stderr}`);
     process.exitCode = 1;
 } finally {
+    tap?.stop();
     rmSync(home, { recursive: true, force: true });
 }

@@ -203,6 +203,16 @@ export async function start_tap(target) {
     return tap;
 }
 
+/*
+ * Wait until the listen stream is open. The server of the scenario "sse-retry"
+ * gives the answer of a call to the first GET that comes after the call, be it
+ * the one that resumes the call's stream or not.
+ */
+export function until_listening(tap) {
+    return until(() => tap.of('GET').some((e) => e.status === 200),
+        'the listen stream');
+}
+
 export function body_method(exchange) {
     try {
         return JSON.parse(exchange.body).method;
