@@ -33,9 +33,9 @@ BOUND_OPTION(MAX_DEPTH, 512, COUNT, "max-depth", "depth of a message's JSON",
     "The message is not taken as JSON-RPC.")
 BOUND(LINE_ID_BYTES, 1, KIB, "id of a line that is too long to keep",
     "The line is answered with the id null.")
-BOUND(BATCH, 10000, COUNT,
-    "messages in an array, which a server of 2025-03-26 may send",
-    "The array is not read, and the call fails.")
+BOUND(BATCH, 10000, COUNT, "messages in an array, which 2025-03-26 has",
+    "The array of a server is not read, and the call fails. The rest of a "
+    "client's array is not read.")
 BOUND(HEAD_BYTES, 64, KIB, "status line and headers of an answer",
     "The exchange fails.")
 BOUND(CHALLENGES_BYTES, 16, KIB, "all WWW-Authenticate headers of an answer",

@@ -232,7 +232,7 @@ BAD = [
     ("leading zero", b'{"jsonrpc":"2.0","id":09,"method":"x"}',
      -32700, None),
     ("raw tab", b'{"jsonrpc":"2.0","id":9,"method":"a\tb"}', -32700, None),
-    ("batch", b'[{"jsonrpc":"2.0","id":9,"method":"x"}]', -32600, None),
+    ("batch", b'[{"jsonrpc":"2.0","id":9,"method":"x"}]', -32600, 9),
     ("empty batch", b'[]', -32600, None),
     ("number", b'17', -32600, None),
     ("string", b'"x"', -32600, None),
@@ -441,6 +441,21 @@ class Bad(support.Case):
         p.send(full)
         self.assertIn("result", p.answer(7))
         p.finish()
+
+    def test_batches(self):
+        """Each request has its answer, up to as many as are read."""
+        s = self.mcp()
+        p = self.splice(s)
+        p.hello("2025-03-26")
+        for size in 10000, 10001:
+            with self.subTest(size):
+                batch = [call("b%d" % n) for n in range(size)]
+                p.raw(json.dumps(batch).encode() + b"\n",
+                      answers=["b%d" % n for n in range(10000)])
+                self.assertEqual(p.answer("b9999")["error"]["code"], -32600)
+                self.assertIn("result", p.tool())
+        p.finish()
+        self.assertEqual(len(s.executed), 2)
 
     def test_depth_limit_is_an_option(self):
         s, p = self.pair("--max-depth", "8")

@@ -7,6 +7,7 @@
 
 #include "core/session/from_client.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "base/bounds.h"
@@ -358,6 +359,40 @@ answer_unusable(struct session *s, struct span id, const char *why)
 	frame_unref(f);
 }
 
+/* Answers each message of a batch by its id: a request with an error, and for
+ * an answer the question of the server, which waits for it. Returns false if
+ * the batch is empty or too long, or if something in it has no id and is no
+ * notification. */
+static bool
+answer_batch(struct session *s, struct span array)
+{
+	struct span key, value;
+	size_t at = 0, n;
+	bool all = true;
+	struct frame *f;
+
+	while (array.p[0] != '[') {
+		array.p++;
+		array.n--;
+	}
+	for (n = 0; json_next(array, &at, &key, &value); n++) {
+		if (n == BOUND_BATCH)
+			return false;
+		f = frame_copy(value);
+		msg_parse(f, UINT_MAX);
+		if (f->result.p != NULL || f->error.p != NULL)
+			answer_unusable(s, f->id, "is in a batch");
+		else if (f->id.p != NULL)
+			reject(s,
+			    fault_make(FAULT_BATCH,
+				&(struct fault_args){ .request = f }));
+		else if (f->kind != FRAME_NOTIFICATION)
+			all = false;
+		frame_unref(f);
+	}
+	return n > 0 && all;
+}
+
 void
 session_invalid(struct session *s, const struct event *in)
 {
@@ -386,6 +421,12 @@ session_invalid(struct session *s, const struct event *in)
 		in->invalid == INVALID_SYNTAX ? "not JSON" :
 		in->invalid == INVALID_BATCH  ? "a batch" :
 						"not a JSON-RPC message");
+	/* What has no id in a batch gets one error together. */
+	if (in->kind == INPUT_INVALID && in->invalid == INVALID_BATCH &&
+	    answer_batch(s, in->frame->text)) {
+		frame_unref(f);
+		return;
+	}
 	/* The client gets no error for a notification or an answer that is too
 	 * long. */
 	if (in->kind == INPUT_TOO_LONG && id.p != NULL && !in->request) {
