@@ -31,7 +31,8 @@ struct frame {
 	 * _meta of params, and token its progressToken: a request is asked for
 	 * them often. */
 	struct span id, method, params, meta, token, result, error;
-	char *bytes; /* owned; NULL if the bytes follow the struct */
+	bool ambiguous; /* another parser may read another message in it */
+	char *bytes;    /* owned; NULL if the bytes follow the struct */
 };
 
 /* Makes a frame with a copy of the bytes. The caller owns the reference. */

@@ -260,6 +260,6 @@ calls_safe(const struct frame *request)
 
 	for (i = 0; i < sizeof safe / sizeof *safe; i++)
 		if (json_key_is(request->method, safe[i]))
-			return true;
+			return !request->ambiguous;
 	return false;
 }

@@ -220,7 +220,7 @@ void calls_attempt_drop(struct calls *t, struct attempt *l);
 void calls_reap(struct calls *t);
 
 /* Does its method say that this request may be repeated although it may have
- * run? */
+ * run? Never that of an ambiguous one. */
 bool calls_safe(const struct frame *request);
 
 #endif

@@ -278,7 +278,8 @@ tools_learn(struct tools *t, const struct frame *request,
 		list_end(t, part[1]);
 }
 
-/* Returns what is known of the tool of this tools/call, or NULL. */
+/* Returns what is known of the tool of this tools/call, or NULL; NULL also if
+ * the server may take it for a call of another tool. */
 static const struct hint *
 hint_of(const struct tools *t, const struct frame *call)
 {
@@ -286,6 +287,8 @@ hint_of(const struct tools *t, const struct frame *call)
 	bool known = false;
 	size_t at = 0;
 
+	if (call->ambiguous)
+		return NULL;
 	buf_init(&name, BOUND_TOOL_NAME_BYTES);
 	if (read_name(json_get(call->params, "name"), &name))
 		at = find(t, buf_span(&name), &known);

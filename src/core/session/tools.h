@@ -22,7 +22,7 @@ void tools_learn(struct tools *t, const struct frame *request,
     const struct frame *result);
 
 /* Did the last list declare the tool of this tools/call readOnlyHint or
- * idempotentHint? */
+ * idempotentHint? Both functions say no to an ambiguous call. */
 bool tools_safe(const struct tools *t, const struct frame *call);
 
 /* Did the last list declare the tool of this tools/call readOnlyHint? */

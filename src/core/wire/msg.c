@@ -25,28 +25,53 @@
 /* The members of the outermost object that have a meaning. */
 struct members {
 	struct span jsonrpc, id, method, params, result, error;
+	bool ambiguous;
 };
+
+/* As json_key_is. *exact: the name is written without escapes. */
+static inline bool
+is_name(struct span key, const char *name, bool *exact)
+{
+	*exact = key.n == strlen(name);
+	return json_key_is(key, name);
+}
+
+/* Does a member with this key, which is none of the names, make the message
+ * ambiguous? The names end with NULL. */
+static bool
+is_odd(struct span key, const char *const *names)
+{
+	size_t i;
+
+	for (i = 0; i < key.n; i++)
+		if ((unsigned char)key.p[i] >= 0x80 || key.p[i] == '\\')
+			return true;
+	for (; *names != NULL; names++)
+		if (span_is_nocase(key, *names))
+			return true;
+	return false;
+}
 
 /* Returns the member that a key names; NULL for all others. The length is
  * checked first: with every letter escaped, a known name has at most 42
  * bytes. The longest names come first, because a key is compared faster with
  * a name that is not shorter. */
 static struct span *
-member_of(struct members *m, struct span key)
+member_of(struct members *m, struct span key, bool *exact)
 {
 	if (key.n < 2 || key.n > 42)
 		return NULL;
-	if (json_key_is(key, "jsonrpc"))
+	if (is_name(key, "jsonrpc", exact))
 		return &m->jsonrpc;
-	if (json_key_is(key, "method"))
+	if (is_name(key, "method", exact))
 		return &m->method;
-	if (json_key_is(key, "params"))
+	if (is_name(key, "params", exact))
 		return &m->params;
-	if (json_key_is(key, "result"))
+	if (is_name(key, "result", exact))
 		return &m->result;
-	if (json_key_is(key, "error"))
+	if (is_name(key, "error", exact))
 		return &m->error;
-	if (json_key_is(key, "id"))
+	if (is_name(key, "id", exact))
 		return &m->id;
 	return NULL;
 }
@@ -54,8 +79,14 @@ member_of(struct members *m, struct span key)
 static void
 on_member(struct span key, struct span value, void *arg)
 {
-	struct span *slot = member_of(arg, key);
+	static const char *const names[] = { "jsonrpc", "method", "params",
+		"result", "error", "id", NULL };
+	struct members *m = arg;
+	bool exact;
+	struct span *slot = member_of(m, key, &exact);
 
+	m->ambiguous |= slot == NULL ? is_odd(key, names) :
+				       !exact || slot->p != NULL;
 	if (slot != NULL)
 		*slot = value;
 }
@@ -112,12 +143,35 @@ kind_of_response(const struct members *m)
 	return FRAME_RAW;
 }
 
+/* Finds _meta in the params, and whether they are ambiguous. */
+static void
+look_into_params(struct frame *f)
+{
+	static const char *const names[] = { "name", "_meta", NULL };
+	struct span key, value, name = no_span, *slot;
+	size_t at = 0;
+	bool exact;
+
+	if (json_kind(f->params) != '{')
+		return;
+	while (json_next(f->params, &at, &key, &value)) {
+		slot = is_name(key, "_meta", &exact) ? &f->meta :
+		    is_name(key, "name", &exact)     ? &name :
+						       NULL;
+		f->ambiguous |= slot == NULL ? is_odd(key, names) :
+					       !exact || slot->p != NULL;
+		if (slot != NULL)
+			*slot = value;
+	}
+}
+
 static void
 locate(struct frame *f, const struct members *m)
 {
+	f->ambiguous = m->ambiguous;
 	f->id = m->id;
 	f->params = m->params;
-	f->meta = json_get(m->params, "_meta");
+	look_into_params(f);
 	f->token = json_get(f->meta, "progressToken");
 	f->result = m->result;
 	f->error = m->error;
@@ -151,8 +205,7 @@ first_byte(struct span text)
 static enum msg_status
 parse(struct frame *f, unsigned max_depth, size_t *line)
 {
-	struct members m = { no_span, no_span, no_span, no_span, no_span,
-		no_span };
+	struct members m = { 0 };
 	enum json_status status;
 	char first;
 
@@ -260,6 +313,7 @@ take_located(struct buf *b, struct frame *located)
 	}
 	f = frame_take(b);
 	f->kind = located->kind;
+	f->ambiguous = located->ambiguous;
 	parts_of(f, to);
 	for (i = 0; i < PARTS; i++) {
 		if (is[i])

@@ -22,7 +22,13 @@ enum msg_status {
 /* Checks f's text and fills kind and spans. Of a member named twice the last
  * one counts (JSON.parse). A request with "id": null is MSG_INVALID; an error
  * response may have the id null or none (2025-11-25 schema). A message with
- * both result and error is MSG_INVALID. An id must be a string or a number. */
+ * both result and error is MSG_INVALID. An id must be a string or a number.
+ *
+ * f is ambiguous if, of the members that have a meaning here, or of name and
+ * _meta in its params, it has one twice or one in other letters (Name), or if
+ * the name of any member beside them has an escape or is not ASCII. Some
+ * parsers take the first of two, or ignore case as Unicode folds it (Go), or
+ * what follows a NUL. */
 enum msg_status msg_parse(struct frame *f, unsigned max_depth);
 
 /* Makes a parsed frame from the text of a server. Broken UTF-8 becomes U+FFFD

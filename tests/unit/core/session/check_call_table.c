@@ -277,6 +277,8 @@ START_TEST(test_safe)
 
 	ck_assert_int_eq(msg_parse(f, 2), MSG_OK);
 	ck_assert_int_eq(calls_safe(f), methods[_i].safe);
+	f->ambiguous = true;
+	ck_assert(!calls_safe(f));
 	frame_unref(f);
 	free(text);
 }

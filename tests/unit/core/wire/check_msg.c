@@ -169,6 +169,7 @@ check_equal(const struct frame *a, const struct frame *b)
 {
 	ck_assert(span_eq(a->text, b->text));
 	ck_assert_int_eq(a->kind, b->kind);
+	ck_assert_int_eq(a->ambiguous, b->ambiguous);
 	ck_assert(span_eq(a->id, b->id));
 	ck_assert(span_eq(a->method, b->method));
 	ck_assert(span_eq(a->params, b->params));
@@ -317,6 +318,67 @@ START_TEST(test_id_same)
 }
 END_TEST
 
+/* Behind the version of a request that has an id and a method. */
+static const struct {
+	const char *rest;
+	bool ambiguous;
+} readings[] = {
+	{ "", false },
+	{ "\"params\":{\"name\":\"a\",\"_meta\":{\"Name\":1},"
+	  "\"arguments\":{\"name\":1,\"Name\":2,\"n\\u0061me\":3}}",
+	    false },
+	{ "\"params\":[{\"name\":1,\"name\":2}],\"x\":1,\"x\":2,\"methods\":3",
+	    false },
+	{ "\"params\":{\"x\":1,\"x\":2,\"names\":1,\"\":3}", false },
+	{ "\"result\\u0073\":1", true },
+	{ "\"jsonrpc\":\"2.0\"", true },
+	{ "\"id\":1", true },
+	{ "\"method\":\"a\"", true },
+	{ "\"Method\":\"b\"", true },
+	{ "\"ID\":2", true },
+	{ "\"JsonRpc\":2", true },
+	{ "\"RESULT\":2", true },
+	{ "\"eRROR\":2", true },
+	{ "\"params\":{},\"params\":{}", true },
+	{ "\"params\":{},\"Params\":{}", true },
+	{ "\"params\":{},\"param\xC5\xBF\":{}", true },
+	{ "\"params\":{},\"param\\u017f\":{}", true },
+	{ "\"params\":{},\"params\\u0000\":{}", true },
+	{ "\"p\\u0061rams\":{}", true },
+	{ "\"\xC4\xB1"
+	  "d\":3",
+	    true },
+	{ "\"\xE2\x84\xAA\":3", true },
+	{ "\"params\":{\"name\":\"a\",\"name\":\"a\"}", true },
+	{ "\"params\":{\"name\":\"a\",\"Name\":\"b\"}", true },
+	{ "\"params\":{\"NAME\":\"b\"}", true },
+	{ "\"params\":{\"\\u006eame\":\"b\"}", true },
+	{ "\"params\":{\"name\":\"a\",\"\\u006eame\":\"b\"}", true },
+	{ "\"params\":{\"name\":\"a\",\"\\u004eame\":\"b\"}", true },
+	{ "\"params\":{\"name\":\"a\",\"name\\u0000\":\"b\"}", true },
+	{ "\"params\":{\"name\":\"a\",\"n\\u0000ame\":\"b\"}", true },
+	{ "\"params\":{\"_meta\":{},\"_meta\":{}}", true },
+	{ "\"params\":{\"_META\":{}}", true },
+};
+
+START_TEST(test_readings)
+{
+	const char *rest = readings[_i].rest;
+	char *text = xasprintf("{" V ",\"id\":1,\"method\":\"a\"%s%s}",
+	    *rest == '\0' ? "" : ",", rest);
+	struct frame *f = frame_copy(span_of(text)), *other;
+
+	f->ambiguous = !readings[_i].ambiguous; /* of an earlier use */
+	ck_assert_int_eq(msg_parse(f, 512), MSG_OK);
+	ck_assert_int_eq(f->ambiguous, readings[_i].ambiguous);
+	other = msg_with_id(f, span_of("\"x\""));
+	ck_assert_int_eq(other->ambiguous, readings[_i].ambiguous);
+	frame_unref(other);
+	frame_unref(f);
+	free(text);
+}
+END_TEST
+
 static const struct {
 	struct span text;
 	enum msg_status status;
@@ -327,6 +389,8 @@ static const struct {
 	    "{" V ",\"id\":1,\"result\":{}}", false },
 	{ TEXT("{\r\n\t" V ",\n \"id\": 1,\r \"result\": {\n}\n}\n"), MSG_OK,
 	    "{  \t" V ",  \"id\": 1,  \"result\": { } } ", false },
+	{ TEXT("{" V ",\"method\":\"a\",\"Method\":\"b\"}"), MSG_OK,
+	    "{" V ",\"method\":\"a\",\"Method\":\"b\"}", false },
 	{ TEXT("\n\n{" V ",\"method\":\"a\\n\\r\"}"), MSG_OK,
 	    "  {" V ",\"method\":\"a\\n\\r\"}", false },
 	{ TEXT("\xEF\xBB\xBF{" V ",\"id\":1,\"result\":{}}"), MSG_OK,
@@ -600,6 +664,7 @@ main(void)
 	tcase_add_loop_test(tc, test_with_id, 0, COUNT(splices));
 	tcase_add_test(tc, test_splice_back);
 	tcase_add_loop_test(tc, test_id_same, 0, COUNT(ids));
+	tcase_add_loop_test(tc, test_readings, 0, COUNT(readings));
 	tcase_add_loop_test(tc, test_from_server, 0, COUNT(servers));
 	tcase_add_test(tc, test_from_server_large);
 	tcase_add_test(tc, test_from_server_cap);
