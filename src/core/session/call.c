@@ -254,7 +254,7 @@ session_show(struct session *s, const struct frame *request,
 		return frame_ref(answer);
 	shown = tool_filter_list(filter, answer);
 	if (filter->read_only)
-		tools_learn(s->shown, request, shown);
+		tools_learn(s->shown, s->generation->number, request, shown);
 	return shown;
 }
 

@@ -282,6 +282,8 @@ server_notification(struct session *s, struct attempt *l, struct frame *m)
 {
 	struct frame *f;
 
+	if (json_key_is(m->method, "notifications/tools/list_changed"))
+		tools_changed(s->tools);
 	if (s->config.max_result > 0 && m->text.n > s->config.max_result) {
 		session_log(s, LEVEL_WARN,
 		    "a notification of %zu bytes is too large for the client "
@@ -374,7 +376,7 @@ call_worked(struct session *s, struct call *c, struct generation *g,
 		return;
 	session_note_worked(c, g);
 	if (json_key_is(c->frame->method, "tools/list")) {
-		tools_learn(s->tools, c->frame, m);
+		tools_learn(s->tools, g->number, c->frame, m);
 		if (tools_list(s->tools).n > 0)
 			session_save_start(s);
 		return;

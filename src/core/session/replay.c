@@ -22,7 +22,7 @@ session_is_safe(const struct session *s, const struct call *c)
 {
 	return calls_safe(c->frame) ||
 	    (json_key_is(c->frame->method, "tools/call") &&
-		tools_safe(s->tools, c->frame));
+		tools_safe(s->tools, c->ran_in, c->frame));
 }
 
 /* Did words in a 2xx or a 5xx come soon enough to be a refusal? Later words may

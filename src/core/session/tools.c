@@ -5,7 +5,8 @@
  * turn unsafe; such entries are dropped at the end of the page.
  *
  * Invariant: outside tools_learn every entry is safe, so a tool is safe if its
- * name is in the array. A name that is odd, or one too many, is not in it.
+ * name is in the array, for the sessions that the entry counts for. A name that
+ * is odd, or one too many, is not in it.
  */
 #include "config.h"
 
@@ -21,6 +22,7 @@ enum { FIRST_ROOM = 64 };
 
 struct hint {
 	bool safe, read_only;
+	uint64_t session; /* in which it was read */
 	size_t n;
 	char name[];
 };
@@ -160,7 +162,8 @@ drop_unsafe(struct tools *t)
 }
 
 static void
-learn_hint(struct tools *t, struct span tool, struct buf *name)
+learn_hint(struct tools *t, struct span tool, uint64_t session,
+    struct buf *name)
 {
 	static const char *const parts[] = { "name", "annotations" };
 	static const char *const hints[] = { "readOnlyHint", "idempotentHint" };
@@ -182,6 +185,7 @@ learn_hint(struct tools *t, struct span tool, struct buf *name)
 	if (h == NULL)
 		return;
 	h->safe = safe;
+	h->session = session;
 	h->read_only = span_is(hint[0], "true");
 }
 
@@ -239,7 +243,7 @@ list_end(struct tools *t, struct span next)
 }
 
 static void
-learn_page(struct tools *t, struct span tools, enum page page)
+learn_page(struct tools *t, struct span tools, uint64_t session, enum page page)
 {
 	struct span key, tool;
 	struct buf name;
@@ -249,7 +253,7 @@ learn_page(struct tools *t, struct span tools, enum page page)
 	while (json_next(tools, &at, &key, &tool)) {
 		if (json_kind(tool) != '{')
 			continue;
-		learn_hint(t, tool, &name);
+		learn_hint(t, tool, session, &name);
 		if (page != PAGE_OTHER)
 			list_add(t, tool);
 	}
@@ -258,7 +262,7 @@ learn_page(struct tools *t, struct span tools, enum page page)
 }
 
 void
-tools_learn(struct tools *t, const struct frame *request,
+tools_learn(struct tools *t, uint64_t session, const struct frame *request,
     const struct frame *result)
 {
 	static const char *const parts[] = { "tools", "nextCursor" };
@@ -271,11 +275,17 @@ tools_learn(struct tools *t, const struct frame *request,
 	}
 	json_get_some(result->result, parts, part, 2);
 	if (json_kind(part[0]) == '[')
-		learn_page(t, part[0], page);
+		learn_page(t, part[0], session, page);
 	else if (page != PAGE_OTHER)
 		forget_list(t);
 	if (page != PAGE_OTHER)
 		list_end(t, part[1]);
+}
+
+void
+tools_changed(struct tools *t)
+{
+	forget_hints(t);
 }
 
 /* Returns what is known of the tool of this tools/call, or NULL; NULL also if
@@ -297,9 +307,11 @@ hint_of(const struct tools *t, const struct frame *call)
 }
 
 bool
-tools_safe(const struct tools *t, const struct frame *call)
+tools_safe(const struct tools *t, uint64_t session, const struct frame *call)
 {
-	return hint_of(t, call) != NULL;
+	const struct hint *h = hint_of(t, call);
+
+	return h != NULL && h->session >= session;
 }
 
 bool

@@ -14,18 +14,25 @@ struct tools;
 struct tools *tools_new(void);
 void tools_free(struct tools *t);
 
-/* A tools/list request of the client was answered with this result. A request
- * without a cursor begins the list anew; one with the cursor of the page before
- * adds a page; any other leaves the list as it is, but the hints of its tools
- * count. */
-void tools_learn(struct tools *t, const struct frame *request,
+/* A tools/list request of the client was answered with this result, in the
+ * session of this number. A request without a cursor begins the list anew; one
+ * with the cursor of the page before adds a page; any other leaves the list as
+ * it is, but the hints of its tools count. */
+void tools_learn(struct tools *t, uint64_t session, const struct frame *request,
     const struct frame *result);
+/* The server says that its tools have changed: none is safe until it is listed
+ * again. */
+void tools_changed(struct tools *t);
 
-/* Did the last list declare the tool of this tools/call readOnlyHint or
- * idempotentHint? Both functions say no to an ambiguous call. */
-bool tools_safe(const struct tools *t, const struct frame *call);
+/* Did the last list declare the tool of this tools/call, which was sent in this
+ * session, readOnlyHint or idempotentHint? A list of an earlier session does
+ * not count, because another version of the server may run by now. No ambiguous
+ * call is safe. */
+bool tools_safe(const struct tools *t, uint64_t session,
+    const struct frame *call);
 
-/* Did the last list declare the tool of this tools/call readOnlyHint? */
+/* Did the last list declare the tool of this tools/call readOnlyHint, and is
+ * the call not ambiguous? */
 bool tools_read_only(const struct tools *t, const struct frame *call);
 
 /* The result with the tools of all pages, {"tools":[...]}, as raw JSON; n 0 as

@@ -323,20 +323,23 @@ describe_tools(struct world *w, unsigned call, char *text, size_t n)
 		w->calls[i].was_safe |= explore_is_safe(w, &w->calls[i]);
 	for (i = 0; i < TOOLS; i++) {
 		if (explore_is_open(w, call))
-			w->safe[i] = explore_chance(w, 50);
+			w->safe[i] = explore_chance(w, 50) ?
+			    w->calls[call].generation :
+			    0;
 		used += (size_t)snprintf(text + used, n - used,
 		    "%s{\"name\":\"t%u\",\"annotations\":{\"%s\":%s}}",
 		    i > 0 ? "," : "", i, hints[i % 2],
-		    w->safe[i] ? "true" : "false");
+		    w->safe[i] != 0 ? "true" : "false");
 	}
 	snprintf(text + used, n - used, "]");
 }
 
+/* Does the session learn from a result? */
 static bool
 is_stateful(enum method method)
 {
 	return method == METHOD_LEVEL || method == METHOD_SUBSCRIBE ||
-	    method == METHOD_UNSUBSCRIBE;
+	    method == METHOD_UNSUBSCRIBE || method == METHOD_TOOLS;
 }
 
 void

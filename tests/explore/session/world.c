@@ -64,7 +64,8 @@ explore_is_open(const struct world *w, unsigned call)
 bool
 explore_is_safe(const struct world *w, const struct seen_call *c)
 {
-	return c->method != METHOD_TOOL || w->safe[c->thing];
+	return c->method != METHOD_TOOL ||
+	    (w->safe[c->thing] != 0 && w->safe[c->thing] >= c->generation);
 }
 
 /* Silent for long, and safe: its session is gone. */

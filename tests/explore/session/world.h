@@ -209,7 +209,8 @@ struct world {
 	bool stood_in;         /* by the stand-in */
 	bool recalled, looks;  /* an answer is owed */
 	unsigned judged;       /* refusals that the session has judged */
-	bool safe[TOOLS];      /* as the last tools/list said */
+	unsigned safe[TOOLS];  /* the generation whose tools/list said so; 0:
+				* the last one did not */
 	int level, subs[URIS]; /* calls that the server agreed to; -1: none */
 	bool level_in_doubt;   /* it was refused after the time for that */
 	int64_t helped_at;     /* a call that was refused was helped */

@@ -28,9 +28,11 @@ enum {
 
 static const struct span absent = { NULL, 0 };
 
-/* A list request with these params (NULL: none) got this result. */
+/* A list request with these params (NULL: none) got this result in this
+ * session. */
 static void
-learn(struct tools *t, const char *params, const char *result)
+learn_in(struct tools *t, uint64_t session, const char *params,
+    const char *result)
 {
 	struct frame *q = msg_call(span_of("1"), "tools/list",
 	    params == NULL ? absent : span_of(params));
@@ -38,21 +40,33 @@ learn(struct tools *t, const char *params, const char *result)
 
 	ck_assert_int_eq(q->kind, FRAME_REQUEST);
 	ck_assert_int_eq(a->kind, FRAME_RESULT);
-	tools_learn(t, q, a);
+	tools_learn(t, session, q, a);
 	/* Nothing of the frames may be used after this. */
 	frame_unref(q);
 	frame_unref(a);
 }
 
+static void
+learn(struct tools *t, const char *params, const char *result)
+{
+	learn_in(t, 1, params, result);
+}
+
 static bool
-call_safe(const struct tools *t, const char *params)
+call_safe_in(const struct tools *t, uint64_t session, const char *params)
 {
 	struct frame *f = msg_call(span_of("7"), "tools/call",
 	    params == NULL ? absent : span_of(params));
-	bool safe = tools_safe(t, f);
+	bool safe = tools_safe(t, session, f);
 
 	frame_unref(f);
 	return safe;
+}
+
+static bool
+call_safe(const struct tools *t, const char *params)
+{
+	return call_safe_in(t, 1, params);
 }
 
 /* name is the raw text between the quotes. */
@@ -328,6 +342,28 @@ START_TEST(test_anew)
 	check_list(t, PAGE(SAFE("a") "," PLAIN("b") "," SAFE("e")));
 	ck_assert(is_safe(t, "d"));
 	ck_assert(is_safe(t, "e"));
+	tools_free(t);
+}
+END_TEST
+
+/* A list vouches for calls of its session and of those before. */
+START_TEST(test_sessions)
+{
+	struct tools *t = tools_new();
+
+	learn_in(t, 2, NULL, MORE(SAFE("a") "," SAFE("b"), "\"2\""));
+	learn_in(t, 3, "{\"cursor\":\"2\"}", PAGE(SAFE("b") "," SAFE("c")));
+	ck_assert(call_safe_in(t, 1, "{\"name\":\"a\"}"));
+	ck_assert(call_safe_in(t, 2, "{\"name\":\"a\"}"));
+	ck_assert(!call_safe_in(t, 3, "{\"name\":\"a\"}"));
+	ck_assert(call_safe_in(t, 3, "{\"name\":\"b\"}"));
+	ck_assert(call_safe_in(t, 3, "{\"name\":\"c\"}"));
+	ck_assert(!call_safe_in(t, 4, "{\"name\":\"c\"}"));
+	/* The list of the startup cache stays. */
+	tools_changed(t);
+	ck_assert(!call_safe_in(t, 1, "{\"name\":\"c\"}"));
+	check_list(t,
+	    PAGE(SAFE("a") "," SAFE("b") "," SAFE("b") "," SAFE("c")));
 	tools_free(t);
 }
 END_TEST
@@ -635,6 +671,7 @@ main(void)
 	tcase_add_test(tc, test_list);
 	tcase_add_test(tc, test_pages);
 	tcase_add_test(tc, test_anew);
+	tcase_add_test(tc, test_sessions);
 	tcase_add_test(tc, test_other_page);
 	tcase_add_test(tc, test_many);
 	tcase_add_test(tc, test_too_many);
