@@ -42,7 +42,8 @@ BOUND(CHALLENGES_BYTES, 16, KIB, "all WWW-Authenticate headers of an answer",
     "All of them are ignored.")
 BOUND(CHALLENGE_BYTES, 8, KIB, "a WWW-Authenticate header",
     "A longer one is ignored.")
-BOUND(SESSION_ID_BYTES, 1, KIB, "a session id", "A longer one is ignored.")
+BOUND(SESSION_ID_BYTES, 8, KIB, "a session id",
+    "A longer one is ignored, with a warning.")
 BOUND(EVENT_FIELD_BYTES, 4, KIB, "the type or the id of an event",
     "The field is ignored.")
 BOUND(EVENT_RETRY_MS, 1, HOUR, "the retry field of an event",
@@ -513,7 +514,7 @@ BOUND(CACHE_LEGACY_MS, 1, DAY, "how long a server is remembered as not modern",
     "mcpsplice finds out again.")
 BOUND(NOTES, 4096, COUNT, "notes of sessions that were not ended",
     "The rest is not read.")
-BOUND(NOTE_BYTES, 4, KIB, "such a note", "It is not read.")
+BOUND(NOTE_BYTES, 16, KIB, "such a note", "It is not read.")
 BOUND(NOTE_TORN_MS, 60, SEC, "age of an incomplete note", "It is removed.")
 BOUND(NOTE_FOREIGN_MS, 7, DAY, "age of a note of another profile",
     "It is removed.")

@@ -258,6 +258,8 @@ class Bounds(Pressed):
             self.assertIn("result", p.tool())
             self.assertEqual(s.executed[-1].sid,
                              "s" * size if taken else None)
+            self.assertEqual("id of %d bytes, which is too long" % size
+                             in p.err(), not taken)
             p.finish()
 
     @support.alone

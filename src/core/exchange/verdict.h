@@ -67,7 +67,8 @@ verdict_2xx(const struct facts *f)
 
 /* Returns the media type of a Content-Type header, which may be NULL. */
 enum media verdict_media(const char *content_type);
-/* Is it a session id, that is 1 to 1024 bytes of 0x21 to 0x7E? */
+/* Is it a session id, that is 1 to BOUND_SESSION_ID_BYTES bytes of 0x21 to
+ * 0x7E? */
 bool verdict_session_ok(struct span id);
 
 #endif

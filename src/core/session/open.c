@@ -97,6 +97,11 @@ adopt(struct session *s, const struct facts *f, struct frame *m)
 
 	if (verdict_session_ok(f->session))
 		g->session = xstrndup(f->session.p, f->session.n);
+	else if (f->session.n > BOUND_SESSION_ID_BYTES)
+		session_log(s, LEVEL_WARN,
+		    "%s gave a session id of %zu bytes, which is too long: it "
+		    "is not used",
+		    s->config.host, f->session.n);
 	else if (f->session.n > 0)
 		session_log(s, LEVEL_WARN,
 		    "%s gave a session id that contains forbidden bytes: it is "

@@ -322,7 +322,8 @@ START_TEST(ids)
 	static const char *const bad[] = { "a b", "a\n", "\x7f", "\x80", "a\tb",
 		"" };
 	struct span version = span_of(SPOKEN);
-	char text[1025], expect[1100];
+	enum { LONGEST = BOUND_SESSION_ID_BYTES };
+	char text[LONGEST + 1], expect[LONGEST + 100];
 	struct buf b;
 	int i;
 
@@ -331,7 +332,8 @@ START_TEST(ids)
 		keep(stale_sessions, bad[i]);
 		ck_assert(home_is(only_file(), ""));
 	}
-	stale_sessions_save(stale_sessions, of_length(text, 1025), version);
+	stale_sessions_save(stale_sessions, of_length(text, LONGEST + 1),
+	    version);
 	ck_assert(home_is(only_file(), ""));
 	stale_sessions_save(stale_sessions, (struct span){ "a\0b", 3 },
 	    version);
@@ -340,16 +342,16 @@ START_TEST(ids)
 	ck_assert(home_is(only_file(), ""));
 	stale_sessions_save(stale_sessions, span_of("a"), span_of("1 2"));
 	ck_assert(home_is(only_file(), ""));
-	stale_sessions_save(stale_sessions, of_length(text, 1024),
+	stale_sessions_save(stale_sessions, of_length(text, LONGEST),
 	    of_length(text, 64));
 	b = home_get(only_file());
-	ck_assert_uint_gt(b.n, 1024);
+	ck_assert_uint_gt(b.n, LONGEST);
 	buf_free(&b);
 	stale_sessions_free(stale_sessions);
 	stale_sessions = stale_sessions_new(home, &profile);
 	memset(expect, '~', sizeof expect);
-	expect[1024] = ' ';
-	strcpy(expect + 1089, "\n");
+	expect[LONGEST] = ' ';
+	strcpy(expect + LONGEST + 65, "\n");
 	ck_assert(take(9, expect));
 	leave("!~");
 	ck_assert(take(9, "!~ " SPOKEN "\n"));
@@ -394,9 +396,9 @@ START_TEST(torn)
 	home_put(path, b.p, b.n, 0600);
 	ck_assert(take(9, "session " SPOKEN "\n"));
 	/* far too long */
-	buf_reserve(&b, 5000);
-	memset(b.p + b.n, '\n', 5000);
-	b.n += 5000;
+	buf_reserve(&b, BOUND_NOTE_BYTES);
+	memset(b.p + b.n, '\n', BOUND_NOTE_BYTES);
+	b.n += BOUND_NOTE_BYTES;
 	home_put(path, b.p, b.n, 0600);
 	ck_assert(take(9, ""));
 	buf_free(&b);

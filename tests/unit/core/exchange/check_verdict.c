@@ -1015,15 +1015,15 @@ END_TEST
 
 START_TEST(test_session_ok)
 {
-	char id[1025];
+	char id[BOUND_SESSION_ID_BYTES + 1];
 	int c;
 
 	memset(id, 'a', sizeof id);
 	ck_assert(!verdict_session_ok((struct span){ NULL, 0 }));
 	ck_assert(!verdict_session_ok((struct span){ id, 0 }));
 	ck_assert(verdict_session_ok((struct span){ id, 1 }));
-	ck_assert(verdict_session_ok((struct span){ id, 1024 }));
-	ck_assert(!verdict_session_ok((struct span){ id, 1025 }));
+	ck_assert(verdict_session_ok((struct span){ id, sizeof id - 1 }));
+	ck_assert(!verdict_session_ok((struct span){ id, sizeof id }));
 	for (c = 0; c < 256; c++) {
 		id[1] = (char)c;
 		ck_assert_int_eq(verdict_session_ok((struct span){ id, 3 }),
