@@ -55,6 +55,65 @@ class Base(eraserver.Case):
         return p, s.posts()
 
 
+class RefusedRevision(Base):
+    """The server does not negotiate: it refuses a revision, and names those
+    that it takes."""
+
+    TAKES = LEGACY[:3]
+    WAYS = {
+        "text": text_refusal(400, "use one of " + ", ".join(TAKES)),
+        "-32602": rpc_refusal(-32602, "no", 400, {
+            "supported": TAKES, "requested": LEGACY[3]}),
+        "200": rpc_refusal(-32602, "no", 200, {"supported": TAKES}),
+        "-32000": rpc_refusal(-32000, "no, but " + TAKES[2], 400, ident=None),
+    }
+
+    def refuse(self, s, way):
+        def before(rx, tx):
+            refused = rx.rpc == "initialize" and \
+                rx.json["params"]["protocolVersion"] not in self.TAKES
+            if refused:
+                self.WAYS[way](rx, tx)
+            return refused
+        s.before = before
+
+    def test_start(self):
+        def one(key):
+            way, kind, shape = key
+            s = self.shaped(shape)
+            self.refuse(s, way)
+            p = getattr(self, kind)(s, "--no-memory", "--transport",
+                                    {"legacy": "http"}.get(shape, shape))
+            self.works(s, p)
+            if kind == "legacy":
+                self.assertEqual(
+                    p.hello_answer["result"]["protocolVersion"], LEGACY[2])
+            self.assertEqual(len(s.seen("initialize")), 2)
+            self.assertEqual({r.get("MCP-Protocol-Version")
+                              for r in s.seen("tools/call")}, {LEGACY[2]})
+            p.finish()
+        kinds = ("legacy", "modern")
+        self.each(list(itertools.product(self.WAYS, kinds, ("legacy",))) +
+                  list(itertools.product(("text", "-32000"), kinds,
+                                         ("sse",))), one)
+
+    def test_renewal(self):
+        """A server of before 2025-11-25 takes the place of a newer one."""
+        def one(key):
+            way, kind = key
+            s = self.shaped("legacy")
+            p = getattr(self, kind)(s, "--no-memory")
+            self.works(s, p)
+            self.refuse(s, way)
+            self.turn(s, "legacy")
+            self.works(s, p)
+            self.assertEqual(s.seen("tools/call")[-1].get(
+                "MCP-Protocol-Version"), LEGACY[2])
+            p.finish()
+        self.each(list(itertools.product(self.WAYS, ("legacy", "modern"))),
+                  one)
+
+
 class LegacyClient(Base):
     """A legacy client's initialize goes straight through."""
 

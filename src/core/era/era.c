@@ -135,6 +135,20 @@ era_legacy_version(struct span wanted)
 	return span_of("\"" REVISION_LEGACY "\"");
 }
 
+const char *
+era_named_version(struct span text, struct span wanted)
+{
+	const int n = sizeof legacy_versions / sizeof *legacy_versions;
+	int known = legacy_index(wanted), i;
+	const char *best = NULL;
+
+	for (i = 0; i < n; i++)
+		if (i != known && (best == NULL || known < 0 || i < known) &&
+		    span_find(text, legacy_versions[i]) != NULL)
+			best = legacy_versions[i];
+	return best;
+}
+
 int
 era_level(struct span level)
 {

@@ -39,6 +39,10 @@ enum era_way {
 struct span era_request_version(const struct frame *request);
 /* Returns the raw member of params._meta with this key. */
 struct span era_meta(const struct frame *f, const char *key);
+/* Returns the legacy version that suits a client best which wants another one
+ * (raw): of those that the text names the newest that is older than the one
+ * wanted, else the oldest; NULL: it names none. */
+const char *era_named_version(struct span text, struct span wanted);
 /* Decide by the method; unknown methods are ERA_BOTH. */
 enum era_way era_to_modern(const struct frame *legacy);
 enum era_way era_to_legacy(const struct frame *modern);

@@ -5,6 +5,9 @@
  * initialize itself, a modern client's server by server/discover, and begins
  * with what a former start remembers.
  *
+ * An initialize that is refused in words that name other legacy revisions is
+ * sent again, once, with the one of these that suits the client best.
+ *
  * An answer that is not about the protocol (no network, 401, 403, 407, 429,
  * 3xx, 5xx) decides nothing: the session is told of it, and tries again or
  * gives up.
@@ -24,6 +27,7 @@
 #include "core/server/modern.h"
 #include "core/server/order.h"
 #include "core/server/sse2024.h"
+#include "core/wire/edit.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 #include "core/wire/protocol.h"
@@ -237,7 +241,7 @@ found_modern(struct server *e, struct frame *m)
 	buf_reset(&e->level);
 	buf_init(&result, 0);
 	era_initialize_result(&result, m->result,
-	    json_get(o->body->params, "protocolVersion"), e->config.host);
+	    json_get(e->initialize->params, "protocolVersion"), e->config.host);
 	server_order_tell_answer(e, o,
 	    msg_result(o->body->id, buf_str(&result)));
 	buf_free(&result);
@@ -315,20 +319,27 @@ is_modern_error(const struct frame *m)
 	    code >= ERROR_UNSUPPORTED_VERSION;
 }
 
+/* Keeps the first refusal of initialize. */
+static void
+keep_refusal(struct detect *d, const struct facts *f, struct frame *m)
+{
+	if (d->step != TRY_INITIALIZE || d->facts != NULL)
+		return;
+	d->other_path = (f->status == 400 || f->status == 404 ||
+			    f->status == 405) &&
+	    !is_modern_error(m);
+	d->facts = facts_keep(f);
+	if (m != NULL)
+		d->words = frame_ref(m);
+}
+
 static void
 go_on(struct server *e, const struct facts *f, struct frame *m)
 {
 	struct detect *d = &e->detect;
 	enum detect_step next;
 
-	if (d->step == TRY_INITIALIZE) {
-		d->other_path = (f->status == 400 || f->status == 404 ||
-				    f->status == 405) &&
-		    !is_modern_error(m);
-		d->facts = facts_keep(f);
-		if (m != NULL)
-			d->words = frame_ref(m);
-	}
+	keep_refusal(d, f, m);
 	server_attempt_end(e, d->attempt);
 	step_clear(e);
 	next = next_step(e);
@@ -357,6 +368,34 @@ static bool
 is_page(const struct facts *f)
 {
 	return f->media == MEDIA_HTML && f->status < 300;
+}
+
+bool
+server_detect_offer(struct server *e, const struct facts *f,
+    const struct frame *m)
+{
+	struct server_order *o = e->detect.order;
+	struct frame *asked = o->body, *offer;
+	struct edit edit = { .key = "protocolVersion" };
+	const char *version;
+	char raw[16];
+
+	if (asked != e->initialize || (m == NULL && says_nothing(f)))
+		return false;
+	version = era_named_version(m != NULL ? m->error : f->body,
+	    json_get(asked->params, edit.key));
+	if (version == NULL)
+		return false;
+	server_log(e, LEVEL_INFO,
+	    "%s refuses initialize and names the revision %s: it is sent again "
+	    "with that one",
+	    e->config.host, version);
+	snprintf(raw, sizeof raw, "\"%s\"", version);
+	edit.value = span_of(raw);
+	offer = edit_part(asked, "params", asked->params, &edit, 1);
+	frame_unref(asked);
+	o->body = offer;
+	return true;
 }
 
 static bool
@@ -416,17 +455,19 @@ judge_discover(const struct facts *f, const struct frame *m)
 }
 
 static enum outcome
-judge_initialize(const struct facts *f, const struct frame *m, bool was_legacy)
+judge_initialize(struct server *e, const struct facts *f, const struct frame *m)
 {
 	/* A legacy client cannot take a version without initialize. */
 	if (m != NULL && m->kind == FRAME_RESULT)
 		return names_modern(json_get(m->result, "protocolVersion")) ?
 		    OTHER :
 		    FOUND;
+	if (server_detect_offer(e, f, m))
+		return AGAIN;
 	if (says_nothing(f) || (m == NULL && f->status < 400))
 		return RELAYED;
 	/* A server that was legacy a moment ago has other reasons. */
-	if (m != NULL && was_legacy && !is_modern_error(m) &&
+	if (m != NULL && e->belief.last == MODE_LEGACY && !is_modern_error(m) &&
 	    msg_error_code(m) != FAULT_METHOD &&
 	    msg_error_code(m) != FAULT_PARAMS)
 		return RELAYED;
@@ -439,13 +480,14 @@ decide(struct server *e, const struct facts *f, struct frame *m)
 	struct detect *d = &e->detect;
 	enum outcome outcome = d->step == TRY_DISCOVER ?
 	    judge_discover(f, m) :
-	    judge_initialize(f, m, e->belief.last == MODE_LEGACY);
+	    judge_initialize(e, f, m);
 
-	if (outcome == AGAIN && !d->again) {
+	if (outcome == AGAIN && !(d->again & 1u << d->step)) {
+		keep_refusal(d, f, m);
 		server_attempt_end(e, d->attempt);
 		step_clear(e);
-		d->again = true;
-		begin(e, TRY_DISCOVER);
+		d->again |= 1u << d->step;
+		begin(e, d->step);
 	} else if (outcome == OTHER) {
 		go_on(e, f, m);
 	} else if (outcome != FOUND) {

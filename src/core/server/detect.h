@@ -21,6 +21,11 @@ void server_detect_endpoint(struct server *e, struct server_attempt *i,
 /* Tells detection that the stream of HTTP+SSE has its endpoint (f NULL), or
  * that it will have none, for the reason that the facts give. */
 void server_detect_stream(struct server *e, const struct facts *f);
+/* Takes a refusal of initialize (m NULL: one without a message). Returns
+ * whether it names a revision to try instead: the order has the initialize for
+ * that now, once, and the caller sends it. */
+bool server_detect_offer(struct server *e, const struct facts *f,
+    const struct frame *m);
 /* Tells detection that initialize was answered on the stream. */
 void server_detect_answered(struct server *e);
 /* Tells detection that this attempt waits for the user to sign in, or does not

@@ -13,6 +13,20 @@
 
 /* --- the stream --- */
 
+/* If this refuses initialize and names another revision, it is sent again with
+ * that. */
+static bool
+is_offered(struct server *e, struct server_order *o, const struct facts *f,
+    const struct frame *m)
+{
+	if (o != e->detect.order || !server_detect_offer(e, f, m))
+		return false;
+	server_attempt_end(e, server_attempt_of(e, FOR_POST, o));
+	o->post = POST_OPEN;
+	server_sse2024_send(e, o);
+	return true;
+}
+
 static void
 take_answer(struct server *e, struct frame *m)
 {
@@ -23,6 +37,8 @@ take_answer(struct server *e, struct frame *m)
 		    "an answer on the stream matches no open request: dropped");
 		return;
 	}
+	if (m->kind == FRAME_ERROR && is_offered(e, o, &server_facts_stream, m))
+		return;
 	if (o == e->detect.order && m->kind == FRAME_RESULT)
 		server_detect_answered(e);
 	server_order_tell_message(e, o, &server_facts_stream, m);
@@ -124,6 +140,8 @@ post_done(struct server *e, struct server_attempt *i, const struct facts *f)
 			server_order_tell_done(e, o, &server_facts_accepted);
 		return;
 	}
+	if (is_offered(e, o, f, NULL))
+		return;
 	/* A POST to a dead session gets 404 or 400, like a request with a
 	 * session id. */
 	refused.had_session = o != e->detect.order;
@@ -150,7 +168,8 @@ server_sse2024_in_message(struct server *e, struct server_attempt *i,
 	}
 	/* Only the words of a refusal count: a body with 2xx is ignored. */
 	if (i->order == NULL || i->order->post == POST_STREAM_ENDED ||
-	    f->status < 400 || m->kind != FRAME_ERROR)
+	    f->status < 400 || m->kind != FRAME_ERROR ||
+	    is_offered(e, i->order, f, m))
 		return;
 	refused.had_session = i->order != e->detect.order;
 	server_order_tell_message(e, i->order, &refused, m);

@@ -154,7 +154,7 @@ struct detect {
 	struct kept_facts *head;        /* of the step, not told yet */
 	struct kept_facts *facts;       /* the refusal of initialize, or NULL */
 	struct frame *words;            /* its message, or NULL */
-	bool again;                     /* discover was tried twice */
+	unsigned again;                 /* bits: steps that were tried twice */
 	int64_t wait_ms;                /* for the endpoint, in TRY_STREAM */
 	bool other_path;                /* initialize got 400, 404 or 405 */
 	bool announced;                 /* a POST got an endpoint event */

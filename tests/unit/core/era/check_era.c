@@ -608,6 +608,30 @@ START_TEST(test_discovered)
 }
 END_TEST
 
+static const struct {
+	const char *wanted, *text, *best;
+} named[] = {
+	{ "\"2025-11-25\"", "2024-11-05, 2025-06-18, 2025-03-26",
+	    "2025-06-18" },
+	{ "\"2025-11-25\"", "2025-11-25 and 2026-07-28", NULL },
+	{ "\"2025-03-26\"", "[\"2025-11-25\",\"2025-06-18\",\"2024-11-05\"]",
+	    "2024-11-05" },
+	{ "\"2024-11-05\"", "2025-11-25 2025-06-18", "2025-06-18" },
+	{ "\"2025-1\\u0031-25\"", "2025-11-25", NULL },
+	{ "\"2027-01-01\"", "2025-03-26 2025-11-25", "2025-11-25" },
+	{ "5", "2025-03-26", "2025-03-26" },
+	{ "", "", NULL },
+};
+
+START_TEST(test_named)
+{
+	const char *best = era_named_version(span_of(named[_i].text),
+	    span_of(named[_i].wanted));
+
+	ck_assert_pstr_eq(best, named[_i].best);
+}
+END_TEST
+
 START_TEST(test_levels)
 {
 	static const char *const levels[] = { "\"debug\"", "\"info\"",
@@ -760,6 +784,7 @@ main(void)
 	tcase_add_loop_test(t, test_declares, 0, COUNT(declared));
 	tcase_add_loop_test(t, test_discovered, 0, COUNT(discovered));
 	tcase_add_test(t, test_rows);
+	tcase_add_loop_test(t, test_named, 0, COUNT(named));
 	tcase_add_test(t, test_levels);
 	tcase_add_test(t, test_meta);
 	tcase_add_test(t, test_wraps);
