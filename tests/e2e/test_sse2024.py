@@ -7,7 +7,8 @@ import time
 
 import eraserver
 import support
-from eraserver import ROOTS, SAMPLED, YES, Client, text_refusal
+from eraserver import (ROOTS, SAMPLED, YES, Client, rpc_refusal,
+                       text_refusal)
 from support import INITIALIZED, call, init, lines
 
 
@@ -486,6 +487,35 @@ class Loss(Base):
         self.assertEqual(p.said(p.answer(ident)), {"key": "w"})
         p.finish()
         self.assertEqual(s.ran("w"), 1)
+
+    def test_gateway_without_its_server(self):
+        """Whatever it answers, what is asked waits for the server."""
+        ways = {
+            "404": text_refusal(404, "<html>404</html>"),
+            "404 -32000": rpc_refusal(-32000, "no upstream", 404, ident=None),
+            "500": text_refusal(500, "no upstream"),
+            "503": text_refusal(503, "no upstream"),
+            "GET 404": lambda rx, tx: tx.text(404 if rx.method == "GET" else
+                                              405, "no"),
+        }
+
+        def one(way):
+            s, p = self.start("--no-memory")
+            self.works(s, p)
+            gets = []
+
+            def away(rx, tx):
+                if rx.method == "GET":
+                    gets.append(rx)
+                if len(gets) > 2 or rx.target != "/mcp":
+                    return False
+                ways[way](rx, tx)
+                return True
+            s.before = away
+            s.become("sse", "end")
+            self.works(s, p)
+            p.finish()
+        self.each(ways, one)
 
     def test_endless(self):
         """A stream that ends as soon as it has begun makes no storm."""

@@ -83,6 +83,7 @@ server_belief_found(struct server *e, enum server_mode mode, bool refused)
 		b->listen_unknown = false;
 	}
 	b->mode = b->last = mode;
+	b->met = true;
 	b->modern_only = mode == MODE_MODERN && (b->modern_only || refused);
 	tell_found(e, known && changed);
 	return changed;

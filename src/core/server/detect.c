@@ -257,13 +257,34 @@ found_legacy(struct server *e, const struct facts *f, struct frame *m)
 	server_order_tell_message(e, o, f, m);
 }
 
-/* Tells the session how the step ended. */
+/* Does a gateway whose server is away answer like this? One that serves files
+ * has 405 for POSTs. */
+static bool
+is_away(const struct facts *f)
+{
+	return f->ending == ENDING_COMPLETE &&
+	    (f->status == 404 || f->status == 405 || f->status >= 500);
+}
+
+/* Tells the session how the step ended. That a server of HTTP+SSE is only away
+ * is told as a cut, so that the session tries again. */
 static void
 relay(struct server *e, const struct facts *f, struct frame *m)
 {
 	struct server_order *o = e->detect.order;
+	struct facts cut = *f;
 	struct frame *own;
+	char why[48];
 
+	if (e->detect.away != 0 && is_away(f)) {
+		snprintf(why, sizeof why, "%d to the GET of its event stream",
+		    e->detect.away);
+		cut.status = e->detect.away;
+		cut.ending = ENDING_CUT;
+		cut.why = span_of(why);
+		f = &cut;
+		m = NULL;
+	}
 	if (e->detect.head != NULL || m != NULL)
 		server_order_tell_head(e, o, f);
 	if (m != NULL) {
@@ -538,6 +559,9 @@ server_detect_stream(struct server *e, const struct facts *f)
 {
 	if (e->detect.order == NULL || e->detect.step != TRY_STREAM)
 		return;
+	if (f != NULL && e->belief.met && e->belief.last == MODE_SSE &&
+	    f->status != 405 && is_away(f))
+		e->detect.away = f->status;
 	if (f == NULL) {
 		alarm_set(&e->alarms, ALARM_ENDPOINT, ALARM_NEVER);
 		server_sse2024_send(e, e->detect.order);

@@ -162,7 +162,7 @@ server_sse2024_in_message(struct server *e, struct server_attempt *i,
 			return;
 		if (e->sse->ready)
 			stream_message(e, m);
-		else
+		else if (f->status < 400)
 			no_stream(e, "its first event names no endpoint");
 		return;
 	}

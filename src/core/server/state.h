@@ -158,12 +158,14 @@ struct detect {
 	int64_t wait_ms;                /* for the endpoint, in TRY_STREAM */
 	bool other_path;                /* initialize got 400, 404 or 405 */
 	bool announced;                 /* a POST got an endpoint event */
+	int away; /* the status of a GET that worked before; 0: none */
 };
 
 /* What mcpsplice believes of the server; only belief.c changes it. */
 struct belief {
 	enum server_mode mode; /* UNKNOWN: not found out yet, or being so */
 	enum server_mode last; /* the latest that was found or remembered */
+	bool met;              /* last was found, not only remembered */
 	bool modern_only;      /* last is MODERN, and as far as is known the
 				* server refuses initialize */
 	/* Only attempts up to this one may make the session renew; UINT64_MAX:
