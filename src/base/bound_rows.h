@@ -285,8 +285,10 @@ BOUND(LINGER_MS, 5, SEC,
     "It is closed.")
 BOUND(RETRY_AFTER_MS, 20, SEC, "a Retry-After that is waited for",
     "If it is longer, the call fails at once.")
-BOUND(RENEW_MS, 15, SEC, "a call's wait for a new session",
-    "The call ends with the server's own error.")
+BOUND(RENEW_MS, 15, SEC,
+    "a call's wait for a new session, and the answer to its initialize",
+    "The call ends with the server's own error; initialize is sent again if "
+    "another call waits.")
 BOUND(HEDGE_MS, 5, SEC, "silence after the initialize of a renewal",
     "A second one is sent on another connection.")
 BOUND(RESTORE_MS, 5, SEC, "the answer to one setting that is restored",

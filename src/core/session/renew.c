@@ -66,14 +66,25 @@ session_wait_latest(const struct session *s)
 	return end > 0 ? end : ALARM_NEVER;
 }
 
+/* When this initialize has had its time. The head of an answer is none, nor is
+ * a comment, and a sign-in begins the time anew. */
+static int64_t
+open_over_at(const struct session *s, const struct attempt *l)
+{
+	int64_t since = s->renewal.window_at;
+
+	return (since < l->out_at ? l->out_at : since) + BOUND_RENEW_MS;
+}
+
 int64_t
 session_hedge_due(const struct session *s, const struct attempt *l)
 {
 	if (!phase_permits(s, PHASE_AGAIN) || l->kind != ATTEMPT_OPEN ||
-	    !l->live || l->waits_for_user || l->generation != s->generation ||
-	    s->generation->hedged || session_wait_soonest(s) == ALARM_NEVER)
+	    !l->live || l->waits_for_user || l->generation != s->generation)
 		return ALARM_NEVER;
-	return l->silent_at;
+	if (s->generation->hedged || session_wait_soonest(s) == ALARM_NEVER)
+		return open_over_at(s, l);
+	return alarm_sooner(l->silent_at, open_over_at(s, l));
 }
 
 void
@@ -87,7 +98,12 @@ session_hedge(struct session *s, struct attempt *l)
 	    "%s does not answer initialize: it is sent again on another "
 	    "connection",
 	    s->config.host);
-	s->generation->hedged = true;
+	if (open_over_at(s, l) <= s->now) {
+		session_abort(s, l);
+		calls_attempt_drop(&s->calls, l);
+	} else {
+		s->generation->hedged = true;
+	}
 	body = session_own_request(s, "initialize",
 	    s->handshake.request->params);
 	l = calls_attempt(&s->calls, ATTEMPT_OPEN, NULL, body, s->generation);

@@ -21,7 +21,8 @@ int64_t session_wait_end(const struct session *s, const struct call *c);
 int64_t session_wait_soonest(const struct session *s);
 int64_t session_wait_latest(const struct session *s);
 /* Sends a second initialize of the same renewal if this one is silent while a
- * call waits: its connection may be dead. */
+ * call waits, because its connection may be dead. If this one had
+ * BOUND_RENEW_MS, it is aborted, and another one takes its place. */
 void session_hedge(struct session *s, struct attempt *l);
 /* When session_hedge has something to do. */
 int64_t session_hedge_due(const struct session *s, const struct attempt *l);

@@ -81,6 +81,25 @@ check_budget(struct world *w)
 }
 
 static void
+note_open(struct world *w, struct span id)
+{
+	snprintf(w->opens[w->n_opens++ % OPENS], sizeof w->opens[0], "%.*s",
+	    (int)id.n, id.p);
+}
+
+/* Is it one of the latest initializes of this generation? */
+static bool
+is_known_open(const struct world *w, struct span id)
+{
+	unsigned i;
+
+	for (i = 0; i < OPENS && i < w->n_opens; i++)
+		if (span_is(id, w->opens[i]))
+			return true;
+	return false;
+}
+
+static void
 begin_generation(struct world *w, struct span id, bool own)
 {
 	struct seen_generation *g;
@@ -97,8 +116,8 @@ begin_generation(struct world *w, struct span id, bool own)
 	g->level = -1;
 	g->begun_at = w->p->now;
 	memset(g->subs, -1, sizeof g->subs);
-	w->hedge[0] = '\0';
-	snprintf(w->opening, sizeof w->opening, "%.*s", (int)id.n, id.p);
+	w->n_opens = 0;
+	note_open(w, id);
 	w->reason = w->flapping = false;
 	if (w->initializes == 0)
 		w->ready_known = true;
@@ -110,19 +129,15 @@ begin_generation(struct world *w, struct span id, bool own)
 		explore_breaks(w, "a question outlives its session");
 }
 
-/* A renewal that is silent is asked for once more, on another connection. */
+/* A renewal that is silent is asked for once more, on another connection, and
+ * each initialize that had its time has another one in its place. */
 static bool
-is_hedge(struct world *w, const struct seen_send *other, const struct event *a)
+is_hedge(struct world *w, const struct event *a)
 {
-	struct span id = a->order->body->id;
+	const struct seen_generation *g = explore_now(w);
 
-	if (w->hedge[0] != '\0')
-		return span_is(id, w->hedge) || span_is(id, w->opening);
-	if (!a->order->fresh || other->generation != w->generation ||
-	    explore_now(w)->settled || w->p->now - other->sent_at < HEDGE_MS)
-		return false;
-	snprintf(w->hedge, sizeof w->hedge, "%.*s", (int)id.n, id.p);
-	return true;
+	return w->generation > 0 && a->order->fresh && !g->settled &&
+	    w->p->now - g->begun_at >= HEDGE_MS;
 }
 
 static void
@@ -130,17 +145,22 @@ check_open(struct world *w, size_t i, const struct event *a)
 {
 	struct seen_send *n = &w->sends[i];
 	struct span id = a->order->body->id;
+	bool known = is_known_open(w, id), hedge = is_hedge(w, a);
+	unsigned others = 0;
 	size_t k;
 
 	for (k = w->first_alive; k < i; k++)
-		if (explore_is_alive(w, k) && w->sends[k].kind == SEND_OPEN &&
+		others += explore_is_alive(w, k) &&
+		    w->sends[k].kind == SEND_OPEN &&
 		    w->sends[k].epoch == w->initializes &&
-		    w->sends[k].generation == w->generation &&
-		    !explore_now(w)->settled && !is_hedge(w, &w->sends[k], a))
-			explore_breaks(w, "two renewals at a time");
+		    w->sends[k].generation == w->generation;
+	if (!known && hedge)
+		note_open(w, id);
+	if (!explore_now(w)->settled && others >= (w->n_opens > 1 ? 2 : 1))
+		explore_breaks(w, "two renewals at a time");
 	if (a->order->session.n > 0)
 		explore_breaks(w, "an initialize with a session id");
-	if (!span_is(id, w->opening) && !span_is(id, w->hedge))
+	if (!known && !hedge)
 		begin_generation(w, id, id.n > 0 && id.p[0] == '"');
 	n->generation = w->generation;
 }

@@ -24,6 +24,7 @@ enum {
 				     * without the server */
 	READY_MS = 10 * 1000,       /* for the 2xx to initialized */
 	HEDGE_MS = 5 * 1000,        /* of a silent initialize, before another */
+	OPEN_MS = 15 * 1000,        /* of any, before another has its place */
 	RENEW_MS = 13 * 1000,       /* a renewal has this time in any case */
 	/* Words that come later than this are no refusal: */
 	REFUSAL_MS = 500,           /* after the request */
@@ -35,6 +36,7 @@ enum {
 	READY_AGAIN = 2,            /* so is initialized */
 	IN_VAIN = 12,               /* requests for one call */
 	IN_VAIN_MS = 2500,          /* within this time of its first refusal */
+	OPENS = 4,
 	TOOLS = 4,
 	URIS = 4
 };
@@ -193,8 +195,10 @@ struct world {
 	unsigned n_given;
 	unsigned asked, sessions, strays;
 	int initializes;
-	char opening[32];  /* raw id of the latest initialize, */
-	char hedge[32];    /* and of the second one if that was silent */
+	/* Raw ids of the latest initializes of this generation, a ring: each may
+	 * be sent again. */
+	char opens[OPENS][32];
+	unsigned n_opens;
 	bool opening_open; /* the client waits for its answer */
 	bool idle;         /* it got an error */
 	bool said_initialized;
