@@ -11,6 +11,7 @@
 
 #include "base/bounds.h"
 #include "base/codec.h"
+#include "core/exchange/verdict.h"
 #include "core/wire/edit.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
@@ -262,7 +263,7 @@ fault_remedy(const struct facts *facts)
 static bool
 is_not_ready(int status)
 {
-	return status == 429 || (status >= 502 && status <= 504);
+	return status == 429 || verdict_is_gateway(status);
 }
 
 /* What servers say about TLS over plain http, or without a client certificate:

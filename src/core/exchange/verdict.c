@@ -151,7 +151,7 @@ static const struct rule rules[] = {
 static bool
 is_refused_for_now(int status)
 {
-	return status == 429 || status == 502 || status == 503 || status == 504;
+	return status == 429 || verdict_is_gateway(status);
 }
 
 /* Is it a code that servers which map errors to 404 use for a missing method,

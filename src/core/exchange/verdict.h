@@ -65,6 +65,16 @@ verdict_2xx(const struct facts *f)
 	return f->status >= 200 && f->status < 300;
 }
 
+/* Is it a gateway's status that says that the server behind it is away, or did
+ * not answer: 502, 503 and 504 (RFC 9110, 15.6.3 to 15.6.5), or one of 520 to
+ * 530, by which Cloudflare says so? The server may have got the request. */
+static inline bool
+verdict_is_gateway(int status)
+{
+	return (status >= 502 && status <= 504) ||
+	    (status >= 520 && status <= 530);
+}
+
 /* Returns the media type of a Content-Type header, which may be NULL. */
 enum media verdict_media(const char *content_type);
 /* Is it a session id, that is 1 to BOUND_SESSION_ID_BYTES bytes of 0x21 to

@@ -156,6 +156,10 @@ static const struct {
 	    ",\"reason\":\"upstream_unreachable\",\"ran\":\"maybe\","
 	    "\"httpStatus\":502}",
 	    { "may have run" } },
+	{ { .status = 522, .sent = true, .media = MEDIA_HTML },
+	    ",\"reason\":\"upstream_unreachable\",\"ran\":\"maybe\","
+	    "\"httpStatus\":522}",
+	    { "is not ready to answer (522)" } },
 	{ { .status = 500, .sent = true, .body = { "oops", 4 } },
 	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
 	    "\"httpStatus\":500}",
