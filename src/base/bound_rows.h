@@ -258,7 +258,7 @@ BOUND_OPTION(INIT_TIMEOUT_MS, 25, SEC, "init-timeout",
     "the answer to initialize, with retries",
     "The client gets an error (upstream_timeout).")
 BOUND_OPTION(RETRY_WINDOW_MS, 20, SEC, "retry-window",
-    "retries of a request that did not run",
+    "retries of a request that did not run, or that a gateway did not answer",
     "The call fails with the last error.")
 BOUND_OPTION(CALL_TIMEOUT_MS, 3600, SEC, "call-timeout",
     "silence of an open call", "The call fails (upstream_timeout).")

@@ -148,19 +148,18 @@ class Questions(support.Case):
         return answer, len(seen)
 
     def test_answer_refused_for_now(self):
-        """429 and 503 with Retry-After: it is sent again."""
+        """429 with Retry-After, and what a gateway says: it is sent again."""
         answer, n = self.answer_meets((429, [("Retry-After", "0")]),
-                                      (503, [("Retry-After", "0")]))
+                                      (503, [("Retry-After", "0")]), (502, []))
         self.assertEqual(answer["result"], {})
-        self.assertEqual(n, 3)
+        self.assertEqual(n, 4)
 
     def test_answer_that_does_not_arrive(self):
         """The call that asked would wait for ever: it ends."""
-        answer, n = self.answer_meets((502, []))
+        answer, n = self.answer_meets((500, []))
         self.assertEqual(answer["error"]["data"],
                          {"source": "mcpsplice", "ran": "maybe",
-                          "reason": "upstream_unreachable",
-                          "httpStatus": 502})
+                          "reason": "bad_upstream", "httpStatus": 500})
         self.assertEqual(n, 1)
 
     def test_a_question_during_initialize(self):

@@ -30,7 +30,7 @@ class Start(support.Case):
         self.assertEqual(out.count(b'"result"'), 2)
 
     def test_not_ready_statuses(self):
-        for status in (429, 502, 503, 504):
+        for status in (429, 502, 503, 504, 520, 530):
             with self.subTest(status):
                 s = self.mcp(init=[
                     lambda rx, tx: tx.text(status, "not yet")] * 2)
@@ -259,6 +259,23 @@ class Later(support.Case):
         self.assertEqual(e["data"].get("httpStatus"), 429)
         p.finish()
         self.assertEqual(len(s.executed), 1)
+
+    def test_a_gateway_is_waited_for(self):
+        """A list meets it three times, each time under another id."""
+        s, p = self.pair()
+        away = [502, 503, 522]
+
+        def gateway(rx, tx):
+            if away:
+                tx.body(away.pop(), "<p>away</p>", "text/html")
+            else:
+                tx.result({"tools": []})
+        s.methods["tools/list"] = gateway
+        self.assertEqual(p.ask("tools/list")["result"], {"tools": []})
+        p.finish()
+        self.assertEqual(len({rx.json["id"] for rx in s.seen("tools/list")}),
+                         4)
+        self.assertEqual(s.inits(), 1)
 
     def test_503_for_a_tool_is_not_repeated(self):
         s, p = self.pair()

@@ -64,6 +64,7 @@ calls_add(struct calls *t, struct frame *f)
 
 	c->frame = frame_ref(f);
 	c->vain_until = c->again_at = c->user_at = ALARM_NEVER;
+	c->away_until = ALARM_NEVER;
 	c->prev = t->last;
 	if (t->last != NULL)
 		t->last->next = c;

@@ -93,6 +93,8 @@ struct call {
 			      * never */
 	int64_t again_at;    /* CALL_ACCEPTED: when it is given up */
 	uint64_t accepted;   /* CALL_ACCEPTED: the origin of its attempt */
+	int64_t away_until;  /* when its repeats after a gateway's status end;
+			       * ALARM_NEVER: there was none */
 	int64_t user_at;     /* when it stops waiting for the user to sign in;
 			      * ALARM_NEVER: it does not wait */
 	struct attempt *attempt;

@@ -65,27 +65,56 @@ retry_unsent(struct session *s, struct attempt *l, const struct facts *f)
 	return true;
 }
 
-/* Makes the attempt again after the Retry-After of a 429 or a 503. A 503 may
- * come from a server that took the request all the same: a safe call, a
- * notification or an answer does no harm if it arrives twice. */
+/* May a request that a gateway did not answer go out again as often as its
+ * window allows? It may have arrived. A one-way message does no harm if it
+ * arrives twice. */
+static bool
+may_do_twice(const struct session *s, const struct attempt *l)
+{
+	const struct call *c = l->call;
+
+	return c == NULL ||
+	    (s->config.replay == REPLAY_SAFE && session_is_safe(s, c) &&
+		!c->asked && !c->progress.any && l->last_event_id.n == 0);
+}
+
+/* The next attempt of the call is a repeat. Its window began with the first
+ * one, in whatever session that was, and it has an id of its own, because the
+ * server may still run the request before. */
+static void
+note_repeat(struct session *s, struct call *c, struct attempt *l)
+{
+	c->repeated = true;
+	c->away_until = l->window_end;
+	calls_send_as(&s->calls, c, session_with_own_id(s, c->frame));
+	keep_frame(&l->body, frame_ref(c->sent));
+}
+
+/* Makes the attempt again after a 429 with Retry-After, or a gateway's status,
+ * if the retry window is still open. */
 static bool
 retry_refused(struct session *s, struct attempt *l, const struct facts *f)
 {
 	int64_t wait = backoff_retry(l->tries, s->random);
-	bool safe = l->call == NULL || session_is_safe(s, l->call);
-	bool may = f->status == 429 || (f->status == 503 && safe);
+	bool away = verdict_is_gateway(f->status);
+	struct call *c = l->call;
 
-	if (s->config.replay == REPLAY_NEVER || !may || f->retry_after_ms < 0 ||
-	    f->retry_after_ms > BOUND_RETRY_AFTER_MS)
+	if (s->config.replay == REPLAY_NEVER ||
+	    f->retry_after_ms > BOUND_RETRY_AFTER_MS ||
+	    (away ? !may_do_twice(s, l) : f->retry_after_ms < 0))
 		return false;
 	/* "Retry-After: 0" still gets the back-off. */
 	if (wait < f->retry_after_ms)
 		wait = f->retry_after_ms;
+	if (away && c != NULL && c->away_until != ALARM_NEVER)
+		l->window_end = c->away_until;
 	if (!may_retry(s, l, wait))
 		return false;
 	session_log(s, LEVEL_INFO,
 	    "%s answered %d: the request is sent again in %lld ms",
 	    s->config.host, f->status, (long long)wait);
+	if (away && c != NULL)
+		note_repeat(s, c, l);
 	session_again(s, l, wait);
 	return true;
 }
@@ -141,8 +170,8 @@ may_repeat(const struct attempt *l, const struct facts *f)
 {
 	if (f->too_large || !f->sent)
 		return false;
-	if (f->ending == ENDING_CUT || f->status == 502 || f->status == 504 ||
-	    (f->status == 503 && f->retry_after_ms < 0))
+	if (f->ending == ENDING_CUT ||
+	    (verdict_is_gateway(f->status) && f->retry_after_ms < 0))
 		return true;
 	if (f->ending != ENDING_COMPLETE)
 		return false;
@@ -337,7 +366,9 @@ ready_done(struct session *s, struct attempt *l, const struct facts *f)
 		calls_attempt_drop(&s->calls, l);
 		return;
 	}
-	if (r.verdict == VERDICT_RETRY && !f->sent && retry_unsent(s, l, f))
+	if (r.verdict == VERDICT_RETRY &&
+	    (f->sent ? verdict_is_gateway(f->status) && retry_refused(s, l, f) :
+		       retry_unsent(s, l, f)))
 		return;
 	if ((lost || f->status == 429 || f->status >= 500 ||
 		f->ending == ENDING_CUT) &&

@@ -117,6 +117,11 @@ attempt_tick(struct session *s, struct attempt *l)
 		}
 		generation_unref(l->generation);
 		l->generation = generation_ref(s->generation);
+		/* No other run of the call is known there. */
+		if (c->sent != NULL) {
+			calls_send_as(&s->calls, c, NULL);
+			keep_frame(&l->body, frame_ref(c->frame));
+		}
 		if (c->lost_at != 0)
 			c->replayed = s->generation->number;
 		c->flaps = 0;

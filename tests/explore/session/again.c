@@ -28,7 +28,9 @@ check_repeat(struct world *w, struct seen_call *c, bool same, bool own_id)
 		    "run");
 	if (c->asked)
 		explore_breaks(w, "a call that asked the user is repeated");
-	if (c->repeated)
+	/* But for as long as a gateway says that the server is away. */
+	if (c->repeated &&
+	    (c->outcome != AWAY || w->config->retry_window_ms == 0))
 		explore_breaks(w, "a call is repeated twice");
 	if (same && !own_id)
 		explore_breaks(w,
@@ -155,6 +157,7 @@ check_reason(struct world *w, struct seen_call *c, bool same, bool own_id)
 		check_unready(w, c, same);
 		break;
 	case RUNS:
+	case AWAY:
 	case MAYBE:
 	case BROKEN:
 		check_repeat(w, c, same, own_id);
@@ -187,7 +190,7 @@ check_cost(struct world *w, struct seen_call *c)
 	unsigned most = IN_VAIN + 1 + (c->outcome == RUNS);
 
 	if (c->lost_at < 0 || c->outcome == UNSENT || c->outcome == LATER ||
-	    c->outcome == UNREADY)
+	    c->outcome == AWAY || c->outcome == UNREADY)
 		return;
 	if (++c->cost > most && !flaps_surely(w))
 		explore_breaks(w, "too many requests for one call");
@@ -225,7 +228,8 @@ explore_check_again(struct world *w, size_t i, bool own_id)
 		c->flaps = 0;
 	check_cost(w, c);
 	c->again |= c->sent > 0 &&
-	    (c->outcome == RUNS || c->outcome == MAYBE || c->outcome == BROKEN);
+	    (c->outcome == RUNS || c->outcome == AWAY || c->outcome == MAYBE ||
+		c->outcome == BROKEN);
 	if (c->sent > 0 && !c->vague)
 		check_reason(w, c, same, own_id);
 	/* A vague one may be repeated, and that is no replay. */

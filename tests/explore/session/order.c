@@ -199,12 +199,14 @@ check_kind(struct world *w, struct seen_generation *g, size_t i,
 	}
 }
 
-/* What was not sent costs nothing. With --handshake the client's own may
+/* What was not sent costs nothing, nor does a gateway. With --handshake the client's own may
  * follow, and one more new credentials. */
 static void
 charge_ready(struct world *w, struct seen_generation *g, size_t i)
 {
-	bool unsent = g->readies > 0 && w->sends[g->readied].outcome == UNSENT;
+	bool unsent = g->readies > 0 &&
+	    (w->sends[g->readied].outcome == UNSENT ||
+		w->sends[g->readied].outcome == AWAY);
 
 	g->readied = i;
 	if (unsent || w->signed_in || w->config->handshake)

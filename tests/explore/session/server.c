@@ -111,7 +111,7 @@ answer_note(struct world *w, size_t i)
 		{ "connect", UNSENT, false },
 		{ "reset", UNSENT, false },
 		{ "500", MAYBE, false },
-		{ "503", MAYBE, false },
+		{ "503", AWAY, false },
 		{ "429 retry-after=2", LATER, false },
 		{ "cut", MAYBE, false },
 		{ "400 err=null -32600 no", FINAL, false },
@@ -252,7 +252,7 @@ call_unsent(struct world *w, size_t i)
 		{ "reset", UNSENT, false },
 		{ "429 retry-after=2", LATER, false },
 		{ "429 retry-after=1 err -1 slow", LATER, false },
-		{ "503 retry-after=1", LATER, false },
+		{ "503 retry-after=1", AWAY, false },
 	};
 
 	TELL_ONE_OF(w, i, shapes);
@@ -265,8 +265,9 @@ call_over(struct world *w, size_t i)
 	static const struct shape shapes[] = {
 		{ "cut", MAYBE, false },
 		{ "cut", MAYBE, false },
-		{ "502", MAYBE, false },
-		{ "504 err -1 gateway", MAYBE, false },
+		{ "502", AWAY, false },
+		{ "504 err -1 gateway", AWAY, false },
+		{ "530 media=html", AWAY, false },
 		{ "idle", MAYBE, false },
 		{ "cut size=100", MAYBE, false },
 		{ "202", MAYBE, false },

@@ -171,7 +171,7 @@ is_told_at_once(const struct world *w)
 	const struct seen_call *c;
 
 	if (n->call < 0 || n->kind == SEND_OPEN ||
-	    (n->outcome != FINAL && n->outcome != MAYBE))
+	    (n->outcome != FINAL && n->outcome != AWAY && n->outcome != MAYBE))
 		return true;
 	c = &w->calls[n->call];
 	if (c->answered || c->cancelled || c->vague || !w->told_call)
@@ -179,7 +179,7 @@ is_told_at_once(const struct world *w)
 	if (n->outcome == FINAL)
 		return false;
 	return c->accepted || (n->kind == SEND_RESUME && w->may_flap) ||
-	    (c->was_safe && !c->asked && !c->repeated &&
+	    (c->was_safe && !c->asked && (!c->repeated || n->outcome == AWAY) &&
 		w->config->replay == REPLAY_SAFE) ||
 	    c->outcome == RUNS;
 }

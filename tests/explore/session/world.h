@@ -74,6 +74,7 @@ enum outcome {
 	DOUBTED,      /* refused, perhaps as lost */
 	DOUBTED_LATE, /* the same, and it may have run */
 	UNREADY,      /* refused, for the session is too new */
+	AWAY,         /* the server is, says a gateway; it may have run */
 	MAYBE,        /* over, and it may have run */
 	BROKEN, /* the same, but a further GET may still bring its answer */
 	FINAL   /* the answer to the client */

@@ -21,8 +21,9 @@ may_have_run(const struct world *w, const struct seen_call *c)
 {
 	return c->ran ||
 	    (c->sent > 0 && !explore_is_unasked(w, c) &&
-		(c->outcome == RUNS || c->outcome == MAYBE ||
-		    c->outcome == BROKEN || c->outcome == DOUBTED_LATE));
+		(c->outcome == RUNS || c->outcome == AWAY ||
+		    c->outcome == MAYBE || c->outcome == BROKEN ||
+		    c->outcome == DOUBTED_LATE));
 }
 
 /* Our own error must not say that it did not run, when it may have. */

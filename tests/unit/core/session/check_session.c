@@ -67,8 +67,8 @@ START_TEST(answers_under_way)
 	play_must(p, "send #71 POST answer 64 @s1");
 	play_must(p, "< #8 idle");
 	play_must(p, "send #72 POST answer 65 @s1");
-	play_must(p, "< #71 502");
-	play_must(p, "write 1 ! upstream_unreachable maybe status 502");
+	play_must(p, "< #71 500");
+	play_must(p, "write 1 ! bad_upstream maybe status 500");
 	play_must(p, "! wait 5000");
 	play_must(p, "abort #4");
 	play_must_rest(p);
