@@ -262,6 +262,8 @@ finish(struct transfer *x, CURLcode rc, enum http_end end, int proxy_status)
 	if (x->multi != NULL && connections_remove(x->multi, x->easy))
 		http_todo_wake(x->h);
 	x->multi = NULL;
+	if (end == HTTP_CUT || reuse_silence(x->connection) >= HTTP_SILENT_MS)
+		reuse_unanswered(x->connection);
 	if (x->status >= 400)
 		reuse_note_error(x->connection);
 	reuse_give_back(x->connection);

@@ -45,6 +45,7 @@ struct connection {
 			 * a request was written */
 	int64_t closes;  /* see struct alive_facts */
 	bool two;        /* its server speaks unasked, in HTTP/2 */
+	bool waits;      /* nothing came since a request was written */
 	bool ends;       /* the server is closing it, or libcurl */
 	bool gave_error; /* its last answer had an error status */
 };
@@ -61,6 +62,7 @@ struct reuse {
 	struct connection *connections;
 	struct learned learned[LEARNED];
 	unsigned latest; /* the newest of them */
+	int64_t doubt;   /* what is idle since before may be dead */
 	bool looks; /* before a connection is used again: libcurl may not */
 };
 
@@ -261,6 +263,35 @@ is_closed(int fd)
 #endif
 }
 
+void
+reuse_unanswered(struct connection *c)
+{
+	int64_t at;
+
+	if (c == NULL || !c->waits)
+		return;
+	at = c->since + HTTP_SILENT_MS;
+	if (at > loop_now(c->u->l))
+		at = loop_now(c->u->l);
+	if (at > c->u->doubt)
+		c->u->doubt = at;
+}
+
+/* Is it idle, and was it when another one failed, or had waited for so long
+ * that it may be dead? Then it is as old, and nothing came on it since. */
+static bool
+is_doubtful(const struct connection *c)
+{
+	struct connection *d;
+
+	if (c->users > 0)
+		return false;
+	for (d = c->u->connections; d != NULL; d = d->next)
+		if (reuse_silence(d) >= HTTP_SILENT_MS)
+			reuse_unanswered(d);
+	return c->since < c->u->doubt;
+}
+
 bool
 reuse_may(struct connection *c, int64_t max_idle_ms, bool proof)
 {
@@ -272,7 +303,8 @@ reuse_may(struct connection *c, int64_t max_idle_ms, bool proof)
 
 	if (c->ends)
 		return false;
-	if (c->u->looks && c->users == 0 && c->fd != -1 && is_closed(c->fd)) {
+	if (is_doubtful(c) ||
+	    (c->u->looks && c->users == 0 && c->fd != -1 && is_closed(c->fd))) {
 		c->ends = true;
 		return false;
 	}
@@ -298,6 +330,7 @@ reuse_take(struct connection *c)
 	if (c == NULL)
 		return;
 	c->users++;
+	c->waits = true;
 	c->gave_error = false;
 	c->since = loop_now(c->u->l);
 }
@@ -308,6 +341,7 @@ reuse_heard(struct connection *c, bool two)
 	if (c == NULL)
 		return;
 	c->since = loop_now(c->u->l);
+	c->waits = false;
 	c->two = two;
 }
 
@@ -327,6 +361,7 @@ reuse_give_back(struct connection *c)
 		return;
 	}
 	c->since = loop_now(c->u->l);
+	c->waits = false;
 }
 
 /* In HTTP/2 it is shared, and its last answer tells nothing. */

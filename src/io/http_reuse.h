@@ -15,6 +15,11 @@
 struct reuse;
 struct connection;
 
+enum {
+	HTTP_SILENT_MS = 2000 /* a connection that is in use and says nothing
+			       * for so long may be dead */
+};
+
 /* Makes an object that the caller owns. */
 struct reuse *reuse_new(struct loop *l);
 /* Notes a TCP socket that libcurl has opened, or is about to close. A socket
@@ -41,6 +46,10 @@ void reuse_heard(struct connection *c, bool two);
 /* Returns how many ms nothing came on it, and nothing was written to it; 0 for
  * NULL. */
 int64_t reuse_silence(const struct connection *c);
+/* The transfer that uses it is over. If nothing came since its request was
+ * written, connections that were idle at that time, or when it became
+ * HTTP_SILENT_MS old, are not used any more. c may be NULL. */
+void reuse_unanswered(struct connection *c);
 /* A transfer begins to use it, and ends; it stays valid in between. Both take
  * NULL. */
 void reuse_take(struct connection *c);

@@ -16,11 +16,6 @@
 #include "io/http_negotiate.h"
 #include "io/http_todo.h"
 
-enum {
-	HTTP_SILENT_MS = 2000 /* a connection that is in use and says nothing
-			       * for so long may be dead */
-};
-
 static bool
 starts(const char *words, const char *with)
 {
@@ -126,11 +121,11 @@ http_two_heard(struct transfer *x)
 {
 	long version = 0;
 
-	if (!x->may_be_two)
-		return;
-	curl_easy_getinfo(x->easy, CURLINFO_HTTP_VERSION, &version);
-	x->h->two = version == CURL_HTTP_VERSION_2_0;
-	reuse_heard(x->connection, x->h->two);
+	if (x->may_be_two) {
+		curl_easy_getinfo(x->easy, CURLINFO_HTTP_VERSION, &version);
+		x->h->two = version == CURL_HTTP_VERSION_2_0;
+	}
+	reuse_heard(x->connection, http_two_shared(x));
 }
 
 /* Others may have forgotten it already. */

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "io/http_alive.h"
+#include "io/http_reuse.h"
 #include "unit/io/http_play.h"
 
 /* The decision */
@@ -469,6 +470,61 @@ START_TEST(gave_an_error)
 }
 END_TEST
 
+/* Answers "x"; "s" late, "c" by a cut, and "h" never. */
+static void
+script_dies(struct conn *c)
+{
+	while (read_request(c) && c->body[0] != 'c') {
+		if (c->body[0] == 'h')
+			script_silent(c);
+		if (c->body[0] == 's')
+			pause_ms(HTTP_SILENT_MS + 200);
+		say_ok(c, "x");
+	}
+}
+
+/* A request that is not answered speaks against the connections that were idle
+ * then: if it is cut, or if it waits for long, whether it still does or not. */
+START_TEST(as_old_as_a_dead_one)
+{
+	/* After a cut libcurl closes one of the two itself. */
+	static const struct {
+		const char *body;
+		int ms;       /* until it is given up; -1: it is not */
+		int replaced; /* connections */
+	} cases[] = { { "c", -1, 1 }, { "h", HTTP_SILENT_MS + 100, 2 },
+		{ "h", HTTP_SILENT_MS / 4, 0 }, { "s", -1, 0 },
+		{ "h", -1, 2 } };
+	struct server *s = server_new(script_dies);
+	struct client *c = client_new();
+	struct call k = { 0 }, other = { 0 }, third = { 0 };
+	int i;
+
+	call_post(&other, c, url_on(s, "/"), "x");
+	call_post(&third, c, url_on(s, "/"), "x");
+	ask(&k, c, s, "x");
+	ck_assert_int_eq(atomic_load(&s->accepted), 3);
+	client_nap(c, 50);
+	call_post(&other, c, url_on(s, "/"), cases[_i].body);
+	client_nap(c, cases[_i].ms < 0 ? HTTP_SILENT_MS + 100 : cases[_i].ms);
+	if (cases[_i].ms >= 0)
+		http_abort(other.x);
+	if (_i != (int)COUNT(cases) - 1)
+		client_wait(c);
+	for (i = 0; i < 4; i++) {
+		c->waiting -= other.dones == 0;
+		ask(&k, c, s, "x");
+		c->waiting += other.dones == 0;
+	}
+	ck_assert_int_eq(atomic_load(&s->accepted), 3 + cases[_i].replaced);
+	buf_free(&k.body);
+	buf_free(&third.body);
+	buf_free(&other.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
 START_TEST(aborted_on_the_way)
 {
 	struct server *s = server_new(script_closes);
@@ -540,6 +596,7 @@ add_connections(TCase *t)
 	tcase_add_test(t, idle_connection_that_was_ready);
 	tcase_add_test(t, announced_time);
 	tcase_add_test(t, gave_an_error);
+	tcase_add_loop_test(t, as_old_as_a_dead_one, 0, 5);
 	tcase_add_loop_test(t, aborted_on_the_way, 0, 3);
 	tcase_add_test(t, learned_time);
 }
