@@ -15,10 +15,22 @@
 #include "io/http_todo.h"
 
 enum {
+	HTTP_NAME_AGE_S = 60,
 	HTTP_OLDEST_CURL = 0x075500 /* CURLOPT_PROTOCOLS_STR */
 };
 
 static const char not_started[] = "libcurl does not start";
+
+/* Returns for how many seconds libcurl may know the address of a name: not from
+ * before the way there was in doubt, because the server may have moved. A name
+ * that config.resolve gives has no age. */
+static long
+name_age(const struct http *h)
+{
+	int64_t age = (loop_now(h->l) - h->doubted_at) / 1000;
+
+	return age < HTTP_NAME_AGE_S ? (long)age : HTTP_NAME_AGE_S;
+}
 
 /* Starts the transfer. config.resolve is set here, because the multi handle
  * keeps these names, but takes them from an easy handle only once. */
@@ -27,6 +39,7 @@ start(struct transfer *x)
 {
 	if (x->h->resolve != NULL)
 		SET(x, CURLOPT_RESOLVE, x->h->resolve);
+	SET(x, CURLOPT_DNS_CACHE_TIMEOUT, name_age(x->h));
 	if (x->refused != CURLE_OK) {
 		http_finish(x, x->refused);
 		return;

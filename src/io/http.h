@@ -81,7 +81,8 @@ struct http_request {
 	 * limit. */
 	int64_t max_idle_conn_ms;
 	bool proof; /* but they are if the system can tell that they live */
-	bool fresh; /* on a new connection, whatever is idle */
+	bool fresh; /* on a new connection, whatever is idle; the name is looked
+		     * up again */
 	bool wary;  /* on none whose last answer was an error (not in HTTP/2) */
 };
 

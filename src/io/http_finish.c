@@ -240,6 +240,20 @@ is_conn_refused(struct transfer *x)
 	return code == ECONNREFUSED || code == ENOENT;
 }
 
+/* Notes what this end tells of the network: the name may stand for another
+ * address by now, and connections that are as old may be dead. */
+static void
+note_failure(struct transfer *x, enum http_end end)
+{
+	if (end == HTTP_DONE)
+		return;
+	if (end == HTTP_CUT || reuse_silence(x->connection) >= HTTP_SILENT_MS)
+		reuse_unanswered(x->connection);
+	else if (x->began)
+		return;
+	x->h->doubted_at = loop_now(x->h->l);
+}
+
 /* Calls done and releases x. */
 static void
 finish(struct transfer *x, CURLcode rc, enum http_end end, int proxy_status)
@@ -262,8 +276,7 @@ finish(struct transfer *x, CURLcode rc, enum http_end end, int proxy_status)
 	if (x->multi != NULL && connections_remove(x->multi, x->easy))
 		http_todo_wake(x->h);
 	x->multi = NULL;
-	if (end == HTTP_CUT || reuse_silence(x->connection) >= HTTP_SILENT_MS)
-		reuse_unanswered(x->connection);
+	note_failure(x, end);
 	if (x->status >= 400)
 		reuse_note_error(x->connection);
 	reuse_give_back(x->connection);

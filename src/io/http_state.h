@@ -50,7 +50,8 @@ struct http {
 	struct authorities authorities;
 	bool authorities_chosen; /* else no request needed them yet */
 	bool two;                /* the last answer came in HTTP/2 */
-	bool connected; /* if watched: a socket was that is closed now */
+	bool connected;     /* if watched: a socket was that is closed now */
+	int64_t doubted_at; /* when the way to the server was last in doubt */
 	struct reuse *reuse;
 	char *asked_url;  /* http_takes_proxy was asked last about it, */
 	bool takes_proxy; /* and this was its answer */

@@ -3,7 +3,9 @@
 
 #include "io/http.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <stdio.h>
 
 #include "unit/io/http_play.h"
@@ -309,7 +311,7 @@ START_TEST(forget_a_dead_connection)
 }
 END_TEST
 
-/* A name that was given by hand stays known. */
+/* A name that was given by hand stays known, also when the network failed. */
 START_TEST(forget_keeps_given_names)
 {
 	struct server *s = server_new(script_serial);
@@ -327,10 +329,90 @@ START_TEST(forget_keeps_given_names)
 	post(&k, c, url, "x");
 	is_ok(&k, "1");
 	http_forget(c->h);
+	post(&k, c, "http://127.0.0.1:1/", "x");
+	ended(&k, HTTP_CONNECT, false);
 	post(&k, c, url, "x");
 	is_ok(&k, "2");
 	post(&k, c, url, "x");
 	is_ok(&k, "2");
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
+/* Names */
+
+typedef int asker(const char *name, const char *service,
+    const struct addrinfo *hints, struct addrinfo **list);
+
+static atomic_int asked;
+static _Atomic(const char *) moved_to;
+
+/* What libcurl asks for the address of a name: here, as long as moves.test has
+ * one. */
+int
+getaddrinfo(const char *name, const char *service, const struct addrinfo *hints,
+    struct addrinfo **list)
+{
+	void *next = dlsym(RTLD_NEXT, "getaddrinfo");
+	asker *ask;
+
+	memcpy(&ask, &next, sizeof ask);
+	if (name != NULL && strcmp(name, "moves.test") == 0) {
+		atomic_fetch_add(&asked, 1);
+		name = atomic_load(&moved_to);
+	}
+	return ask(name, service, hints, list);
+}
+
+/* One request on each connection. */
+static void
+script_once(struct conn *c)
+{
+	if (read_request(c))
+		say(c,
+		    "HTTP/1.1 200 OK\r\nConnection: close\r\n"
+		    "Content-Length: 1\r\n\r\nx");
+}
+
+/* A name is looked up again as soon as its address fails or is in doubt, and
+ * only then. */
+START_TEST(name_that_moves)
+{
+	struct server *s = server_new(script_once);
+	struct client *c = client_new();
+	struct call k = { 0 };
+	char url[64];
+	struct http_request fresh = { .method = "POST",
+		.url = url,
+		.body = span_of("x"),
+		.fresh = true };
+	int before, i;
+
+	snprintf(url, sizeof url, "http://moves.test:%d/", s->port);
+	atomic_store(&moved_to, "255.255.255.255");
+	post(&k, c, url, "x");
+	if (atomic_load(&asked) > 0) { /* this libcurl asks us */
+		ended(&k, HTTP_CONNECT, false);
+		atomic_store(&moved_to, "127.0.0.1");
+		post(&k, c, url, "x");
+		is_ok(&k, "x");
+		/* Ages are told in whole seconds, so one may seem to be too
+		 * old. */
+		client_nap(c, 2100);
+		before = atomic_load(&asked);
+		for (i = 0; i < 4; i++) {
+			post(&k, c, url, "x");
+			is_ok(&k, "x");
+		}
+		ck_assert_int_le(atomic_load(&asked), before + 1);
+		before = atomic_load(&asked);
+		call_request(&k, c, &fresh);
+		client_wait(c);
+		is_ok(&k, "x");
+		ck_assert_int_eq(atomic_load(&asked), before + 1);
+	}
 	buf_free(&k.body);
 	client_free(c);
 	server_free(s);
@@ -347,6 +429,7 @@ add_forget(TCase *t)
 	tcase_add_loop_test(t, forget_in_callbacks, 0, 3);
 	tcase_add_loop_test(t, forget_a_dead_connection, 0, 2);
 	tcase_add_test(t, forget_keeps_given_names);
+	tcase_add_test(t, name_that_moves);
 }
 
 int
