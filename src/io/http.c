@@ -63,6 +63,17 @@ resume(struct transfer *x)
 		http_finish(x, rc);
 }
 
+/* Lets libcurl read from the connection, although the system has nothing to
+ * tell of it. What it finds is for this transfer alone. */
+static void
+look(struct transfer *x)
+{
+	x->looks = false;
+	(void)curl_easy_pause(x->easy, CURLPAUSE_RECV);
+	resume(x);
+	connections_work(x->h->connections);
+}
+
 static void
 http_on_deferred(void *arg)
 {
@@ -80,6 +91,8 @@ http_on_deferred(void *arg)
 			start(x);
 		else if (x->held && !x->paused)
 			resume(x);
+		else if (x->looks && !x->held)
+			look(x);
 	}
 	/* New requests are written in this turn, not in the next. */
 	connections_work(h->connections);

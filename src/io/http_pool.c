@@ -86,7 +86,7 @@ http_pool_take(struct http *h)
 	x->written = 0;
 	x->head_bytes = 0;
 	x->status = 0;
-	x->abort = x->paused = x->held = false;
+	x->abort = x->paused = x->held = x->looks = false;
 	x->connection = NULL;
 	x->began = x->again = x->stale = false;
 	x->denied = x->let = false;

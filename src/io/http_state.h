@@ -98,6 +98,7 @@ struct transfer {
 	bool abort;
 	bool paused;         /* the caller wants a pause */
 	bool held;           /* the write callback paused the transfer */
+	bool looks;          /* its connection may have ended */
 	bool began;          /* libcurl began to write the request, and the
 			      * server did not refuse it unprocessed */
 	long written_before; /* bytes that libcurl wrote before that, as it

@@ -137,6 +137,20 @@ http_two_stale(struct transfer *x)
 		http_todo_wake(x->h);
 }
 
+/* A server may end TLS and leave TCP open. Then libcurl reads the end for one
+ * exchange, and the system has nothing to tell it for the others. */
+static void
+let_others_look(const struct transfer *x)
+{
+	struct transfer *y;
+
+	for (y = x->h->active; y != NULL && x->connection != NULL; y = y->next)
+		if (y != x && y->connection == x->connection) {
+			y->looks = true;
+			http_todo_add(y);
+		}
+}
+
 /* libcurl may keep in an easy handle, from one request to the next, that a
  * stream was refused; so the handle of a failed one goes. */
 bool
@@ -144,8 +158,9 @@ http_two_over(struct transfer *x, enum http_end end)
 {
 	if (!x->may_be_two || end == HTTP_DONE)
 		return true;
-	if ((end == HTTP_IDLE || end == HTTP_ABORTED) &&
-	    reuse_silence(x->connection) >= HTTP_SILENT_MS)
+	if (end != HTTP_IDLE && end != HTTP_ABORTED)
+		let_others_look(x);
+	else if (reuse_silence(x->connection) >= HTTP_SILENT_MS)
 		http_two_stale(x);
 	return false;
 }

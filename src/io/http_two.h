@@ -16,7 +16,8 @@ bool http_two_shared(const struct transfer *x);
 void http_two_heard(struct transfer *x);
 /* The connection of x may be dead: it is forgotten. */
 void http_two_stale(struct transfer *x);
-/* Notes that x is over. If it was given up while the server said nothing, the
+/* Notes that x is over. If it failed, the others on its connection look whether
+ * that has ended. If it was given up while the server said nothing, the
  * connection may be dead without any sign, and is forgotten: in HTTP/1.1 it
  * would have been closed with x. Returns false if the handle of x must not be
  * used again. */

@@ -234,6 +234,14 @@ class Connection:
         self.gone = self.last if last is None else last
         self.send(frame(GOAWAY, 0, 0, struct.pack(">II", self.gone, code)))
 
+    def end_tls(self):
+        """Says goodbye in TLS, and leaves TCP open."""
+        with self.lock:
+            try:
+                self.sock.unwrap()
+            except ssl.SSLWantReadError:
+                pass            # the client has not said it yet
+
     def ping(self):
         self.send(frame(PING, 0, 0, b"mcpsplic"))
 

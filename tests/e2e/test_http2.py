@@ -360,6 +360,25 @@ class Http2(support.Case):
         p.finish()
         self.assertEqual([s.runs(str(i)) for i in range(10)], [1] * 10)
 
+    def test_end_of_tls(self):
+        """TLS ends under many calls, and TCP does not: all end at once."""
+        s, p = self.two()
+
+        def work(rx, tx):
+            s.wait(lambda: all(s.runs(str(i)) for i in range(10)))
+            if rx.json["params"]["arguments"]["key"] == "0":
+                tx.connection.end_tls()
+            tx.gone(faultserver.PATIENCE)
+        s.methods["tools/call"] = work
+        ids = [p.start("tools/call", {"name": "echo", "arguments": {
+            "key": str(i)}}) for i in range(10)]
+        for i in ids:
+            self.our_error(p.answer(i), "stream_lost", "maybe")
+        s.methods["tools/call"] = s.tool
+        self.works(s, p, "after")
+        p.finish()
+        self.assertEqual([s.runs(str(i)) for i in range(10)], [1] * 10)
+
     # silence
 
     @support.plain
