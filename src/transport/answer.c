@@ -259,6 +259,17 @@ may_be_mended(const struct exchange *t, struct transfer *x, int status)
 	return status < 500 && http_header(x, "WWW-Authenticate", 0) != NULL;
 }
 
+/* If the status decides, the body must not take for ever. Only a stream of
+ * events goes on. */
+static void
+decide(struct exchange *t, struct transfer *x)
+{
+	if (t->facts.status < 300 || t->facts.media == MEDIA_SSE || t->decided)
+		return;
+	t->decided = true;
+	http_expire(x, BOUND_DECIDED_MS);
+}
+
 static void
 on_head(struct transfer *x, int status, void *arg)
 {
@@ -289,15 +300,9 @@ on_head(struct transfer *x, int status, void *arg)
 		http_headers_all(x, "WWW-Authenticate", &t->challenge);
 		f->challenge = buf_span(&t->challenge);
 	}
-	/* The status decides, so the body must not take for ever. */
-	if (status >= 300 && f->media != MEDIA_SSE) {
-		t->decided = true;
-		http_expire(x, BOUND_DECIDED_MS);
-	}
+	decide(t, x);
 	if (t->redirect != NULL)
 		return;
-	if (f->media == MEDIA_SSE)
-		t->sse = sse_new(t->u->config.max_message, on_event, t);
 	if (status < 400 && f->stamp != t->u->accepted) {
 		t->u->accepted = f->stamp;
 		t->u->ops.accepted(f->stamp, t->u->arg);
@@ -314,16 +319,48 @@ too_large(struct exchange *t)
 	return false;
 }
 
+/* Takes the first bytes of the body until they tell what it is (doc/protocol.md
+ * 2.7). Blanks in front tell nothing: some servers send them for minutes to keep
+ * the connection alive. Returns how many of p were taken. */
+static size_t
+begin_body(struct exchange *t, struct transfer *x, const char *p, size_t n)
+{
+	size_t used = 0;
+	char c;
+
+	while (used < n && !t->known) {
+		c = p[used++];
+		if ((t->answer.n == 0 || t->answer.p[0] == '\xEF') &&
+		    c != '\0' && strchr(" \t\r\n", c) != NULL)
+			continue; /* also behind a BOM */
+		buf_addc(&t->answer, c);
+		t->known = verdict_body(buf_span(&t->answer), &t->facts.media);
+	}
+	decide(t, x);
+	if (t->known && t->facts.media == MEDIA_SSE) {
+		t->sse = sse_new(t->u->config.max_message, on_event, t);
+		sse_feed(t->sse, t->answer.p, t->answer.n);
+		buf_reset(&t->answer);
+	}
+	return used;
+}
+
 static bool
 on_data(struct transfer *x, const char *p, size_t n, void *arg)
 {
 	struct exchange *t = arg;
-	size_t max = t->u->config.max_message;
+	size_t max = t->u->config.max_message, used;
 
-	(void)x;
 	exchange_count_bytes(t, n);
 	if (t->redirect != NULL)
 		return true; /* on_head limits its time */
+	if (!t->known) {
+		used = begin_body(t, x, p, n);
+		p += used;
+		n -= used;
+		if (!t->known)
+			return t->bytes <= max || too_large(t);
+	}
 	if (t->sse != NULL) {
 		if (sse_feed(t->sse, p, n) < 0)
 			return too_large(t);
@@ -362,11 +399,13 @@ take_body(struct exchange *t)
 {
 	struct frame *whole = NULL;
 	struct facts *f = &t->facts;
-	bool json = f->media == MEDIA_JSON ||
-	    (f->status >= 400 && t->answer.n > 0 && t->answer.p[0] == '{');
 
-	if (json && t->answer.n > 0 && message_in(t, &t->answer, &whole))
-		buf_reset(&t->answer);
+	if (f->media == MEDIA_JSON && t->answer.n > 0) {
+		if (message_in(t, &t->answer, &whole))
+			buf_reset(&t->answer);
+		else if (verdict_media(t->type) == MEDIA_HTML)
+			f->media = MEDIA_HTML; /* a page after all */
+	}
 	f->body = words_of(t);
 	return whole;
 }
@@ -439,7 +478,6 @@ on_done(struct transfer *x, const struct http_answer *a, void *arg)
 	struct facts *f = &t->facts;
 	enum http_end end = a->end;
 
-	(void)x;
 	t->x = NULL;
 	if (t->decided && !t->aborted)
 		end = HTTP_DONE;
@@ -452,6 +490,8 @@ on_done(struct transfer *x, const struct http_answer *a, void *arg)
 	f->conn_refused = a->conn_refused;
 	f->why = span_of(a->why);
 	f->remedy = span_of(a->remedy);
+	t->type = dup_header(x, "Content-Type");
+	f->type = span_of(t->type);
 	if (f->status == 0)
 		f->status = a->status;
 	if (t->sse != NULL) {

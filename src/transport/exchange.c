@@ -42,7 +42,8 @@ exchange_clear_answer(struct exchange *t)
 	free(t->session_given);
 	free(t->location);
 	free(t->why);
-	t->session_given = t->location = t->why = NULL;
+	free(t->type);
+	t->session_given = t->location = t->why = t->type = NULL;
 }
 
 void

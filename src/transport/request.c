@@ -153,7 +153,8 @@ request_start(struct exchange *t)
 	t->facts.interactive = t->interactive;
 	buf_init(&t->answer, 0);
 	t->bytes = 0;
-	t->paused = t->refused = t->decided = t->began = t->head_due = false;
+	t->paused = t->refused = t->decided = t->known = t->began =
+	    t->head_due = false;
 	send_request(t, &r);
 	if (exchange_is_full(u))
 		exchange_pause(t, true);

@@ -24,6 +24,7 @@ struct exchange {
 	bool aborted;       /* streamable_abort was called */
 	uint64_t delivered; /* number of messages */
 	bool decided;       /* the status decides; the body is only text */
+	bool known;         /* the body has told what it is */
 	bool began;         /* an event came */
 	bool ending;        /* done is about to be called: too late to abort */
 	bool early;         /* sent with credentials that were early */
@@ -49,7 +50,7 @@ struct exchange {
 	struct headers mirrored; /* headers that mirror the body */
 	bool endpoint, announces;
 	struct facts facts;
-	char *session_given, *location, *why;
+	char *session_given, *location, *why, *type;
 	struct buf challenge;
 	struct buf denial; /* what the challenge says, as JSON */
 };

@@ -234,7 +234,7 @@ class Bounds(Pressed):
         def tool(rx, tx):
             size = rx.json["params"]["arguments"].get("size")
             if size:
-                tx.text(404, "Session not found".rjust(size))
+                tx.text(404, "." + "Session not found".rjust(size - 1))
                 return
             tx.head(404, [("Content-Type", "text/plain")])
             press.chunks(tx, b"y" * 65536)

@@ -134,6 +134,119 @@ class Bytes(support.Case):
         self.assertEqual(json.loads(line)["result"], {})
 
 
+class Labels(support.Case):
+    """An answer that is there is taken, whatever its type is said to be."""
+
+    TYPES = (None, "application/json", "text/event-stream", "text/html",
+             "text/plain; charset=utf-8", "application/octet-stream",
+             "application/json, application/json", "application/json-rpc")
+    JSON = ("%s", " \r\n\t%s\n", "\ufeff%s", "\ufeff\n%s")
+    EVENTS = ("data: %s\n\n", "event: message\ndata: %s\n\n", ": x\n\ndata:%s\n\n",
+              "id: 1\r\ndata: %s\r\n\r\n", "retry: 5\n\ndata: %s\n\n",
+              "\n\n\ufeffdata: %s\n\n")
+
+    def reply(self, shape, ctype, status=200, step=None, **message):
+        def fn(rx, tx):
+            text = json.dumps({"jsonrpc": "2.0", "id": rx.json["id"],
+                               **message})
+            data = (shape % text).encode()
+            tx.head(status, [("Content-Type", ctype)] if ctype else [])
+            for i in range(0, len(data), step or len(data)):
+                tx.chunk(data[i:i + (step or len(data))])
+        return fn
+
+    def test_of_a_result(self):
+        s, p = self.pair()
+        for ctype in self.TYPES:
+            for shape in self.JSON + self.EVENTS:
+                for step in (None, 1):
+                    with self.subTest(ctype, shape=shape, step=step):
+                        s.methods["tools/call"] = self.reply(
+                            shape, ctype, step=step, result={"n": 1})
+                        self.assertEqual(p.tool().get("result"), {"n": 1})
+        p.finish()
+
+    def test_of_an_error(self):
+        s, p = self.pair()
+        error = {"code": -32050, "message": "not today"}
+        for status in (200, 400, 422, 500):
+            for ctype in self.TYPES:
+                for shape in self.JSON[1:] + self.EVENTS[1:3]:
+                    with self.subTest(status, ctype=ctype, shape=shape):
+                        s.methods["tools/call"] = self.reply(
+                            shape, ctype, status, error=error)
+                        self.assertEqual(p.tool()["error"], error)
+        p.finish()
+
+    def test_of_a_handshake(self):
+        for ctype in ("text/event-stream", "text/plain"):
+            s = self.mcp()
+            s.methods["initialize"] = lambda rx, tx: self.reply(
+                "%s", ctype, result=s.init_result(rx))(rx, tx)
+            p = self.splice(s)
+            p.hello()
+            self.assertIn("result", p.tool())
+            p.finish()
+
+    def test_of_a_listen_stream(self):
+        s = self.mcp()
+        gate = threading.Event()
+
+        def stream(rx, tx):
+            tx.head(200, [("Content-Type", "application/octet-stream")])
+            tx.event(note("notifications/tools/list_changed"))
+            gate.wait(support.LIVE)
+        s.on_get = stream
+        p = self.splice(s)
+        p.hello()
+        p.find(lambda m: m.get("method") ==
+               "notifications/tools/list_changed")
+        gate.set()
+        p.finish()
+
+    def test_a_page_is_none(self):
+        """A page may begin with a brace, and may hold an answer."""
+        s, p = self.pair()
+        for shape in ("<p>%s", "{{ title }}<p>%s", "<!-- \n\ndata: %s\n\n"):
+            with self.subTest(shape):
+                s.methods["tools/call"] = self.reply(shape, "text/html",
+                                                     result={})
+                e = self.our_error(p.tool())
+                self.assertIn("web page", e["message"])
+        p.finish()
+
+    def test_none_is_named(self):
+        s, p = self.pair()
+        for ctype, words in ((None, "no Content-Type"),
+                             ("image/png", "image/png"),
+                             ("text/plain", "text/plain"),
+                             ("application/json", "application/json")):
+            with self.subTest(ctype):
+                s.methods["tools/call"] = lambda rx, tx: tx.body(
+                    200, "done", ctype)
+                e = self.our_error(p.tool(), ran="maybe")
+                self.assertIn("(200, %s)" % words, e["message"])
+        for data in ("", " \r\n"):
+            s.methods["tools/call"] = lambda rx, tx: tx.json(data)
+            e = self.our_error(p.tool(), ran="maybe")
+            self.assertIn("sent no answer", e["message"])
+        p.finish()
+
+    def test_blanks_without_an_end(self):
+        """They count like bytes of an answer."""
+        s = self.mcp()
+        p = self.splice(s, "--max-message", "1M")
+        p.hello()
+
+        def blanks(rx, tx):
+            tx.head(200, [("Content-Type", "application/json")])
+            while not tx.gone():
+                tx.chunk(b" " * 65536)
+        s.methods["tools/call"] = blanks
+        self.our_error(p.tool(), "too_large")
+        p.finish()
+
+
 class Answers(support.Case):
     def test_own_id_comes_back(self):
         """Servers re-encode ids; the client must not notice."""

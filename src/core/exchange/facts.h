@@ -31,13 +31,14 @@ struct facts {
 	bool worked;      /* such a request worked in this session before */
 	bool idle;        /* the session has answered no call for a while */
 	int status;       /* HTTP status; 0: no answer */
-	enum media media;
+	enum media media; /* what the body is, once it is there */
 	enum ending ending;
 	bool sent;         /* the server may have seen the request */
 	bool conn_refused; /* ENDING_CONNECT: nobody listens there */
 	bool too_large;    /* the message passed a cap; size tells its bytes */
 	uint64_t size;
 	int64_t retry_after_ms; /* -1: not given */
+	struct span type;       /* Content-Type, at the end; n 0: none */
 	struct span session;    /* Mcp-Session-Id of the answer, checked */
 	struct span body; /* the part that is not a JSON-RPC message, up to 256
 			   * KiB */

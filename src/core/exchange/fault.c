@@ -363,8 +363,9 @@ of_facts(const struct facts *facts, struct fault_args *args, struct buf *words)
 	if (!success || facts->media == MEDIA_HTML)
 		return of_status(facts, args, words);
 	args->maybe = facts->sent;
+	args->name = facts->type;
 	return facts->media == MEDIA_SSE ? FAULT_STREAM_ENDED :
-	    facts->media == MEDIA_JSON   ? FAULT_NO_RPC :
+	    facts->body.n > 0            ? FAULT_NO_RPC :
 					   FAULT_NO_ANSWER;
 }
 

@@ -17,7 +17,7 @@ struct fault_args {
 	const char *host;            /* the server's name for users */
 	struct span why;             /* in words for users */
 	struct span remedy;          /* a sentence without its full stop */
-	struct span name; /* of the peer; is made visible and short */
+	struct span name; /* of the peer's choice; is made visible and short */
 	uint64_t count, size, limit;
 	bool sent;
 	bool maybe;             /* the call may have run, if the row leaves it

@@ -83,7 +83,7 @@ FAULT(FAULT_STREAM_ENDED, FAULT_INTERNAL, "stream_lost", RAN_AS_GIVEN,
     "{host} ended its answer to {call} before it was complete. {ran}")
 FAULT(FAULT_NO_RPC, FAULT_INTERNAL, "bad_upstream", RAN_AS_GIVEN,
     "{host} answered {call} with something that is no JSON-RPC message "
-    "({status}). {ran}")
+    "({status}, {name?|no Content-Type}{name}). {ran}")
 FAULT(FAULT_NO_ANSWER, FAULT_INTERNAL, "bad_upstream", RAN_AS_GIVEN,
     "{host} accepted {call} ({status}) but sent no answer. {ran}")
 

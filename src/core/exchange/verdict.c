@@ -474,7 +474,7 @@ verdict_media(const char *content_type)
 	if (content_type == NULL)
 		return MEDIA_NONE;
 	content_type += strspn(content_type, " \t");
-	n = strcspn(content_type, "; \t");
+	n = strcspn(content_type, ";, \t");
 	if (n == 0)
 		return MEDIA_NONE;
 	for (i = 0; i < sizeof known / sizeof *known; i++)
@@ -482,6 +482,44 @@ verdict_media(const char *content_type)
 			known[i].name))
 			return known[i].media;
 	return MEDIA_OTHER;
+}
+
+/* Does text begin with want? Sets *more if it ends before that is known. */
+static bool
+begins(struct span text, const char *want, bool *more)
+{
+	size_t n = strlen(want);
+	bool same = memcmp(text.p, want, text.n < n ? text.n : n) == 0;
+
+	*more = *more || (same && text.n < n);
+	return same && text.n >= n;
+}
+
+bool
+verdict_body(struct span start, enum media *media)
+{
+	static const char *const fields[] = { ":",
+		"data:", "event:", "id:", "retry:" };
+	static const char bom[] = "\xEF\xBB\xBF";
+	bool more = start.n == 0;
+	size_t i;
+
+	if (!more && begins(start, bom, &more))
+		start = (struct span){ start.p + sizeof bom - 1,
+			start.n - (sizeof bom - 1) };
+	if (more || start.n == 0)
+		return false;
+	if (start.p[0] == '{' || start.p[0] == '[') {
+		*media = MEDIA_JSON;
+		return true;
+	}
+	for (i = 0; i < sizeof fields / sizeof *fields && !more; i++) {
+		if (begins(start, fields[i], &more)) {
+			*media = MEDIA_SSE;
+			return true;
+		}
+	}
+	return !more;
 }
 
 bool

@@ -75,8 +75,14 @@ verdict_is_gateway(int status)
 	    (status >= 520 && status <= 530);
 }
 
-/* Returns the media type of a Content-Type header, which may be NULL. */
+/* Returns the media type of a Content-Type header, which may be NULL; of a list
+ * of types, that of the first. */
 enum media verdict_media(const char *content_type);
+/* Corrects the media type of an answer by the first bytes of its body, without
+ * blanks in front, because servers and gateways name a wrong type, or none: what
+ * begins as JSON or as an event stream is that, and all else is what it is
+ * called. Returns false if it takes more bytes to know. */
+bool verdict_body(struct span start, enum media *media);
 /* Is it a session id, that is 1 to BOUND_SESSION_ID_BYTES bytes of 0x21 to
  * 0x7E? */
 bool verdict_session_ok(struct span id);

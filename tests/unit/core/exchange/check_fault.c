@@ -87,7 +87,19 @@ static const struct {
 	{ { .status = 200, .sent = true, .media = MEDIA_JSON },
 	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
 	    "\"httpStatus\":200}",
-	    { "no JSON-RPC message" } },
+	    { "sent no answer" } },
+	{ { .status = 200,
+	      .sent = true,
+	      .media = MEDIA_OTHER,
+	      .type = { "image/png\033", 10 },
+	      .body = { "x", 1 } },
+	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
+	    "\"httpStatus\":200}",
+	    { "no JSON-RPC message (200, image/png" } },
+	{ { .status = 200, .sent = true, .body = { "x", 1 } },
+	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
+	    "\"httpStatus\":200}",
+	    { "no JSON-RPC message (200, no Content-Type)" } },
 	{ { .status = 401, .sent = true },
 	    ",\"reason\":\"auth_required\",\"ran\":\"no\","
 	    "\"httpStatus\":401}",

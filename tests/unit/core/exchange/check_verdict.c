@@ -1009,6 +1009,9 @@ static const struct {
 	{ "application/problem+json", MEDIA_OTHER },
 	{ "text/event-stream", MEDIA_SSE },
 	{ "TEXT/EVENT-STREAM; charset=UTF-8", MEDIA_SSE },
+	{ "application/json, application/json", MEDIA_JSON },
+	{ "text/event-stream,text/plain", MEDIA_SSE },
+	{ ", text/plain", MEDIA_NONE },
 	{ "text/html", MEDIA_HTML },
 	{ "text/html; charset=x", MEDIA_HTML },
 	{ "application/xhtml+xml", MEDIA_HTML },
@@ -1019,6 +1022,63 @@ static const struct {
 START_TEST(test_media)
 {
 	ck_assert_int_eq(verdict_media(types[_i].type), types[_i].want);
+}
+END_TEST
+
+/* A body, and the shortest beginning of it that tells what it is; -1: the label
+ * stands. */
+static const struct {
+	const char *body;
+	size_t takes;
+	int want;
+} bodies[] = {
+	{ "{\"a\"", 1, MEDIA_JSON },
+	{ "[{", 1, MEDIA_JSON },
+	{ "\xEF\xBB\xBF{", 4, MEDIA_JSON },
+	{ "data: x", 5, MEDIA_SSE },
+	{ "data:{", 5, MEDIA_SSE },
+	{ "event: x", 6, MEDIA_SSE },
+	{ "id:1", 3, MEDIA_SSE },
+	{ "retry:1", 6, MEDIA_SSE },
+	{ ": hi", 1, MEDIA_SSE },
+	{ "\xEF\xBB\xBF:", 4, MEDIA_SSE },
+	{ "\xEF\xBB\xBF"
+	  "data:",
+	    8, MEDIA_SSE },
+	{ "<html>", 1, -1 },
+	{ "null", 1, -1 },
+	{ "17", 1, -1 },
+	{ "\"x\"", 1, -1 },
+	{ "Data:", 1, -1 },
+	{ "data : x", 5, -1 },
+	{ "date: x", 4, -1 },
+	{ "ideal", 3, -1 },
+	{ "reply:", 3, -1 },
+	{ "\xEF\xBC\x81", 2, -1 },
+	{ "\xEF\xBB\xBFno", 4, -1 },
+	{ "oops", 1, -1 },
+};
+
+START_TEST(test_bodies)
+{
+	int label;
+	size_t n;
+	enum media media;
+
+	for (label = MEDIA_NONE; label <= MEDIA_OTHER; label++) {
+		for (n = 0; n <= strlen(bodies[_i].body); n++) {
+			media = (enum media)label;
+			ck_assert_int_eq(verdict_body((struct span){ bodies[_i]
+									 .body,
+							  n },
+					     &media),
+			    n >= bodies[_i].takes);
+			ck_assert_int_eq(media,
+			    n < bodies[_i].takes || bodies[_i].want < 0 ?
+				label :
+				bodies[_i].want);
+		}
+	}
 }
 END_TEST
 
@@ -1064,6 +1124,7 @@ main(void)
 	tcase_add_loop_test(tc, test_text_depth, 0, 2);
 	tcase_add_test(tc, test_time);
 	tcase_add_loop_test(tc, test_media, 0, COUNT(types));
+	tcase_add_loop_test(tc, test_bodies, 0, COUNT(bodies));
 	tcase_add_test(tc, test_session_ok);
 	suite_add_tcase(s, tc);
 	return unit_run(s);
