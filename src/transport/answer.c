@@ -142,6 +142,57 @@ take_endpoint(struct exchange *t, struct buf *data)
 		refuse_endpoint(t, ok);
 }
 
+/* Does this answer come as an event of that type? Answers of the type message
+ * are told apart by whoever gets them; with another type it is the answer to
+ * this request only. For a stream of a GET the requests are not known here. */
+static bool
+is_answer(const struct exchange *t, const char *type, const struct frame *m)
+{
+	if ((m->kind != FRAME_RESULT && m->kind != FRAME_ERROR) ||
+	    m->id.n == 0 || json_kind(m->id) == 'n')
+		return false;
+	return strcmp(type, "message") == 0 || t->verb == VERB_GET ||
+	    (t->body != NULL && msg_id_same(m->id, t->body->id));
+}
+
+/* Delivers an answer from an event that is dropped otherwise, because its type
+ * is another or because its end did not come. If there is none, data stays. */
+static void
+take_answer(struct exchange *t, const char *type, struct buf *data)
+{
+	bool scrubbed;
+	struct frame *m;
+
+	if (msg_from_server(data, t->u->config.max_depth, &m, &scrubbed) !=
+	    MSG_OK)
+		return;
+	if (is_answer(t, type, m)) {
+		deliver(m, t);
+		return;
+	}
+	buf_addspan(data, m->text);
+	frame_unref(m);
+}
+
+/* Takes the answer from an event whose end did not come yet, and may never come.
+ * It cannot be misread: behind the last brace of an object no more lines of data
+ * can go on with it. A large event is not looked at again and again: the bytes
+ * that are looked at grow with those that come. */
+static void
+take_early(struct exchange *t, bool last)
+{
+	enum { SMALL_BYTES = 64 * 1024 };
+	const char *type;
+	struct buf *data = sse_pending(t->sse, &type);
+	struct span text = span_trim(buf_span(data), " \t\n");
+
+	if (text.n == 0 || text.p[text.n - 1] != '}' ||
+	    (t->tried > t->bytes + SMALL_BYTES && !last))
+		return;
+	t->tried += data->n;
+	take_answer(t, type, data);
+}
+
 static void
 on_event(const char *type, struct buf *data, void *arg)
 {
@@ -157,8 +208,12 @@ on_event(const char *type, struct buf *data, void *arg)
 		take_endpoint(t, data);
 		return;
 	}
-	if (data->n == 0 || strcmp(type, "message") != 0)
+	if (data->n == 0)
 		return;
+	if (strcmp(type, "message") != 0) {
+		take_answer(t, type, data);
+		return;
+	}
 	if (message_in(t, data, NULL))
 		return;
 	log_info("an event from the server is not a JSON-RPC message: skipped");
@@ -364,6 +419,7 @@ on_data(struct transfer *x, const char *p, size_t n, void *arg)
 	if (t->sse != NULL) {
 		if (sse_feed(t->sse, p, n) < 0)
 			return too_large(t);
+		take_early(t, false);
 		exchange_count_held(t, sse_held(t->sse));
 		return true;
 	}
@@ -463,7 +519,9 @@ answer_conclude(struct exchange *t)
 
 	t->ending = true;
 	t->head_due = t->head_due || t->refused;
-	if (t->sse == NULL && t->facts.ending == ENDING_COMPLETE)
+	if (t->sse != NULL && !t->aborted)
+		take_early(t, true);
+	else if (t->sse == NULL && t->facts.ending == ENDING_COMPLETE)
 		body = take_body(t);
 	if (body != NULL && t->denial.n > 0)
 		add_denial(t, &body);

@@ -152,7 +152,7 @@ request_start(struct exchange *t)
 	t->early = u->config.credentials->early;
 	t->facts.interactive = t->interactive;
 	buf_init(&t->answer, 0);
-	t->bytes = 0;
+	t->bytes = t->tried = 0;
 	t->paused = t->refused = t->decided = t->known = t->began =
 	    t->head_due = false;
 	send_request(t, &r);

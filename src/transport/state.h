@@ -46,6 +46,8 @@ struct exchange {
 	uint64_t partial; /* number of the partial message in u->partials */
 	uint64_t events;  /* number of events on this stream */
 	uint64_t before;  /* number of events before the partial message */
+	size_t tried;     /* bytes of events that were looked at before their
+			   * ends came */
 	bool paused;
 	struct headers mirrored; /* headers that mirror the body */
 	bool endpoint, announces;

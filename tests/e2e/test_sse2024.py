@@ -594,9 +594,27 @@ class Hostile(Base):
                                        "arguments": {"key": "k"}})
         self.assertTrue(s.wait(lambda: s.ran("k"), 5))
         session.streams[-1].chunk(b'data: {"jsonrpc":"2.0","id":%d,"result":'
-                                  b'{}}\n' % ident)
+                                  b'{}\n' % ident)
         session.ended = True
         self.our_error(p.answer(ident), ran="maybe")
+        s.release.set()
+        self.works(s, p)
+        p.finish()
+
+    def test_answer_in_an_odd_event(self):
+        """It is the answer without its blank line, and of any type."""
+        s, p = self.start()
+        session = list(s.sessions.values())[0]
+        for n, text in enumerate((b"data: %s\n", b"\nevent: error\ndata: %s\n\n",
+                                  b"event: x\ndata: %s")):
+            key = "k%d" % n
+            ident = p.start("tools/call", {"name": "holds",
+                                           "arguments": {"key": key}})
+            self.assertTrue(s.wait(lambda: s.ran(key), 5))
+            session.streams[-1].chunk(text % (
+                b'{"jsonrpc":"2.0","id":%d,"result":{"n":%d}}' % (ident, n)))
+            self.assertEqual(p.answer(ident).get("result"), {"n": n})
+        session.streams[-1].chunk("\n\n")
         s.release.set()
         self.works(s, p)
         p.finish()

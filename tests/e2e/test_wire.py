@@ -553,8 +553,77 @@ class Sse(support.Case):
         self.good("data: {oops\n\ndata: 5\n\ndata: %s\n\n" % self.ANSWER)
 
     def test_partial_event_is_no_event(self):
-        m, p = self.stream("data: " + self.ANSWER + "\n")
-        self.our_error(m, "stream_lost", "maybe")
+        for text in ("data: " + self.ANSWER[:-1] + "\n",
+                     "event: x\ndata: " + self.ANSWER.replace("@", "999"),
+                     "data: " + self.ANSWER + "}"):
+            with self.subTest(text):
+                m, p = self.stream("data: {oops\n\n" + text)
+                if text.endswith("}}}"):    # what is whole was taken
+                    self.assertEqual(m.get("result"), {"a": "b: c"})
+                else:
+                    self.our_error(m, "stream_lost", "maybe")
+
+    def test_answer_without_the_end_of_its_event(self):
+        """Whatever becomes of the stream then."""
+        s, p = self.pair()
+        pretty = json.dumps(json.loads(self.ANSWER.replace("@", '"@"')),
+                            indent=1).replace('"@"', "@")
+        for text in ("data: " + self.ANSWER, "data:" + self.ANSWER + " \r\n",
+                     "event: message\ndata: " + self.ANSWER + "\n",
+                     "id: 7\ndata: " + self.ANSWER + "\n",
+                     "".join("data: %s\n" % x for x in pretty.split("\n"))):
+            for end in ("open", "end", "cut"):
+                for step in (None, 1):
+                    with self.subTest(text, end=end, step=step):
+                        told = threading.Event()
+
+                        def reply(rx, tx):
+                            data = text.replace("@", str(rx.json["id"]))
+                            tx.sse()
+                            for i in range(0, len(data), step or len(data)):
+                                tx.chunk(data[i:i + (step or len(data))])
+                            if end == "open":
+                                told.wait(support.LIVE)
+                            elif end == "cut":
+                                tx.cut()
+                        s.methods["tools/call"] = reply
+                        m = p.tool()
+                        told.set()
+                        self.assertEqual(m.get("result"), {"a": "b: c"})
+        p.finish()
+
+    def test_answer_in_an_event_of_another_type(self):
+        error = '{"jsonrpc":"2.0","id":@,"error":{"code":-7,"message":"x"}}'
+        for text in ("event: error\ndata: %s\n\n" % error,
+                     "data: %s\nevent: failure\n\n" % error,
+                     "event: error\ndata: %s" % error):
+            with self.subTest(text):
+                m, p = self.stream(
+                    "event: x\ndata: %s\n\n" % error.replace("@", "999") +
+                    'event: x\ndata: {"jsonrpc":"2.0","method":"x"}\n\n' +
+                    text)
+                self.assertEqual(m["error"], {"code": -7, "message": "x"})
+                self.assertEqual(p.count_messages("x"), 0)
+
+    @support.plain
+    def test_braces_are_linear(self):
+        """Each piece may be the end of the answer."""
+        s, p = self.pair()
+        n = 30000
+
+        def reply(rx, tx):
+            tx.sse()
+            tx.chunk('data: {"jsonrpc":"2.0","id":%d,"result":{"a":[{}' %
+                     rx.json["id"])
+            for _ in range(n):
+                tx.chunk("," + "{}," * 30 + "{}")
+            tx.chunk("]}}\n\n")
+        s.methods["tools/call"] = reply
+        begin = time.monotonic()
+        self.assertEqual(len(p.tool()["result"]["a"]), 31 * n + 1)
+        if not support.sanitized():
+            self.within(time.monotonic() - begin, 10)
+        p.finish()
 
 
 class Big(support.Case):

@@ -189,6 +189,12 @@ add_line(struct sse *s, const char *p, size_t n)
 	return add_value(s, p, (size_t)(end - p));
 }
 
+static const char *
+type_of(struct sse *s)
+{
+	return s->type.n == 0 ? "message" : buf_str(&s->type);
+}
+
 static void
 dispatch(struct sse *s)
 {
@@ -197,8 +203,7 @@ dispatch(struct sse *s)
 		s->has_id = true;
 	}
 	if (s->has_data)
-		s->cb(s->type.n == 0 ? "message" : buf_str(&s->type), &s->data,
-		    s->arg);
+		s->cb(type_of(s), &s->data, s->arg);
 	s->has_data = false;
 	buf_reset(&s->type);
 	buf_reset(&s->data);
@@ -343,6 +348,13 @@ size_t
 sse_held(const struct sse *s)
 {
 	return s->data.n;
+}
+
+struct buf *
+sse_pending(struct sse *s, const char **type)
+{
+	*type = type_of(s);
+	return &s->data;
 }
 
 void

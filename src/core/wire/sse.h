@@ -30,6 +30,10 @@ bool sse_has_id(const struct sse *s);
 int64_t sse_retry_ms(const struct sse *s);
 /* Returns the bytes of the event that is not dispatched yet. */
 size_t sse_held(const struct sse *s);
+/* Returns the data of that event as far as it came, and sets *type to its type.
+ * The caller may take its content; the rest of the event is then reported as one
+ * of its own. */
+struct buf *sse_pending(struct sse *s, const char **type);
 /* Frees s and the event it holds, without a callback; NULL is allowed. */
 void sse_free(struct sse *s);
 

@@ -325,6 +325,34 @@ START_TEST(test_take)
 }
 END_TEST
 
+/* An event is whole before its end comes: its data can be taken, and the next
+ * event is its own. */
+START_TEST(test_pending)
+{
+	struct frame *taken = NULL, *f;
+	const char *type;
+	struct buf *data;
+	struct sse *s;
+
+	s = sse_new(100, on_take, &taken);
+	data = sse_pending(s, &type);
+	ck_assert_uint_eq(data->n, 0);
+	ck_assert_str_eq(type, "message");
+	sse_feed(s, "event: odd\ndata: a\ndata: b", 26);
+	data = sse_pending(s, &type);
+	ck_assert_str_eq(type, "odd");
+	ck_assert(span_is(buf_span(data), "a\nb"));
+	f = frame_take(data);
+	sse_feed(s, "\nevent\n\n", 8);
+	ck_assert_uint_eq(taken->text.n, 0);
+	sse_feed(s, "data: c\n\n", 9);
+	ck_assert(span_is(taken->text, "c"));
+	frame_unref(f);
+	frame_unref(taken);
+	sse_free(s);
+}
+END_TEST
+
 static void
 on_count(const char *type, struct buf *data, void *arg)
 {
@@ -406,6 +434,7 @@ main(void)
 	tcase_add_loop_test(tc, test_caps, 0, COUNT(caps));
 	tcase_add_test(tc, test_long_values);
 	tcase_add_test(tc, test_take);
+	tcase_add_test(tc, test_pending);
 	tcase_add_test(tc, test_linear);
 	suite_add_tcase(s, tc);
 	return unit_run(s);
