@@ -18,14 +18,40 @@
 #include "transport/exchange.h"
 #include "transport/request.h"
 
+static bool
+has_id(const struct frame *m)
+{
+	return m->id.n > 0 && json_kind(m->id) != 'n';
+}
+
+/* Is it an error on the stream of a POST that names no request? It may be about
+ * something else than this one: some servers answer a notification so. */
+static bool
+is_stray(const struct exchange *t, const struct frame *m)
+{
+	return m->kind == FRAME_ERROR && !has_id(m) && t->sse != NULL &&
+	    t->verb == VERB_POST && verdict_2xx(&t->facts) &&
+	    m->text.n <= BOUND_ERROR_KEPT_BYTES;
+}
+
+static void
+tell_message(struct exchange *t, struct frame *m)
+{
+	exchange_tell(t, &(struct event){ .kind = INPUT_MESSAGE, .frame = m });
+}
+
 static void
 deliver(struct frame *m, void *arg)
 {
 	struct exchange *t = arg;
-	struct event e = { .kind = INPUT_MESSAGE, .frame = m };
 
 	t->delivered++;
-	exchange_tell(t, &e);
+	if (is_stray(t, m)) {
+		frame_unref(t->stray);
+		t->stray = m;
+		return;
+	}
+	tell_message(t, m);
 	frame_unref(m);
 }
 
@@ -148,8 +174,9 @@ take_endpoint(struct exchange *t, struct buf *data)
 static bool
 is_answer(const struct exchange *t, const char *type, const struct frame *m)
 {
-	if ((m->kind != FRAME_RESULT && m->kind != FRAME_ERROR) ||
-	    m->id.n == 0 || json_kind(m->id) == 'n')
+	if (is_stray(t, m))
+		return true;
+	if ((m->kind != FRAME_RESULT && m->kind != FRAME_ERROR) || !has_id(m))
 		return false;
 	return strcmp(type, "message") == 0 || t->verb == VERB_GET ||
 	    (t->body != NULL && msg_id_same(m->id, t->body->id));
@@ -511,6 +538,15 @@ add_denial(const struct exchange *t, struct frame **body)
 	*body = edited;
 }
 
+/* Takes what counts only now that nothing more will come. */
+static void
+end_stream(struct exchange *t)
+{
+	take_early(t, true);
+	if (t->stray != NULL)
+		tell_message(t, t->stray);
+}
+
 /* Reports the end of the exchange. */
 void
 answer_conclude(struct exchange *t)
@@ -520,7 +556,7 @@ answer_conclude(struct exchange *t)
 	t->ending = true;
 	t->head_due = t->head_due || t->refused;
 	if (t->sse != NULL && !t->aborted)
-		take_early(t, true);
+		end_stream(t);
 	else if (t->sse == NULL && t->facts.ending == ENDING_COMPLETE)
 		body = take_body(t);
 	if (body != NULL && t->denial.n > 0)

@@ -36,6 +36,8 @@ exchange_clear_answer(struct exchange *t)
 	t->held = 0;
 	sse_free(t->sse);
 	t->sse = NULL;
+	frame_unref(t->stray);
+	t->stray = NULL;
 	buf_free(&t->answer);
 	buf_free(&t->challenge);
 	buf_free(&t->denial);

@@ -40,6 +40,8 @@ struct exchange {
 	unsigned redirects;
 	char *redirect; /* URL to go to when this answer is over */
 	struct sse *sse;
+	struct frame *stray; /* the latest error without an id; it counts if
+			      * the stream ends without an answer */
 	struct buf answer;
 	size_t bytes;     /* all bytes of this answer so far */
 	size_t held;      /* bytes of the partial message, as counted in u */

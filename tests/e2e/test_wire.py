@@ -605,6 +605,37 @@ class Sse(support.Case):
                 self.assertEqual(m["error"], {"code": -7, "message": "x"})
                 self.assertEqual(p.count_messages("x"), 0)
 
+    def test_error_without_an_id(self):
+        """It is the answer if the stream ends without another."""
+        s, p = self.pair()
+        stray = '{"jsonrpc":"2.0",%s"error":{"code":-%d,"message":"x"}}'
+        first, last = (stray % ("", 5), stray % ('"id":null,', 6))
+        for text, want in (
+                ("data: %s\n\ndata: %s\n\n" % (first, self.ANSWER), None),
+                ("data: %s\n\nevent: error\ndata: %s\n\n: x\n\ndata: %s\n\n" %
+                 (first, last, self.ANSWER), None),
+                ("data: %s\n\ndata: %s\n\n" % (self.ANSWER, first), None),
+                ("data: %s\n\n" % first, -5),
+                ("data: %s\n\ndata: %s\n\n" % (first, last), -6),
+                ("event: error\ndata: %s\n\n" % last, -6),
+                ("data: %s" % last, -6)):
+            for end in ("end", "cut"):
+                with self.subTest(text, end=end):
+                    def reply(rx, tx):
+                        tx.sse()
+                        tx.chunk(text.replace("@", str(rx.json["id"])))
+                        if end == "cut":
+                            tx.cut()
+                    s.methods["tools/call"] = reply
+                    m = p.tool()
+                    if want is None:
+                        self.assertEqual(m.get("result"), {"a": "b: c"})
+                    else:
+                        self.assertEqual(m["error"]["code"], want)
+        p.finish()
+        self.assertFalse([m for m in p.messages
+                          if m and m.get("id", 0) is None])
+
     @support.plain
     def test_braces_are_linear(self):
         """Each piece may be the end of the answer."""
