@@ -146,6 +146,10 @@ int http_headers_all(struct transfer *x, const char *name, struct buf *out);
  * answer, which has come right now: negative if it is behind, 0 if there is no
  * date. */
 int64_t http_clock_ahead(struct transfer *x);
+/* Returns the Retry-After of the answer in ms; -1 if it has none, or one that is
+ * wrong or above most_ms. A date counts from the Date of the answer, or else
+ * from this machine's clock; one that is over is 0 (RFC 9110 10.2.3). */
+int64_t http_retry_after(struct transfer *x, int64_t most_ms);
 /* Returns the time (loop_now) at which the last byte of the request was
  * written, 0 before that. The byte then is in the socket's buffer, not yet at
  * the server. */

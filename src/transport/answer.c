@@ -34,6 +34,8 @@ is_stray(const struct exchange *t, const struct frame *m)
 	    m->text.n <= BOUND_ERROR_KEPT_BYTES;
 }
 
+enum { DAY_MS = 24 * 3600 * 1000 };
+
 static void
 tell_message(struct exchange *t, struct frame *m)
 {
@@ -253,22 +255,6 @@ on_event(const char *type, struct buf *data, void *arg)
 			data->n);
 }
 
-/* Reads Retry-After in seconds and returns ms, or -1. An HTTP date is ignored:
- * the back-offs are seconds, for which a date parser is not worth it. */
-static int64_t
-retry_after(const char *value)
-{
-	char *end;
-	long s;
-
-	if (value == NULL || *value < '0' || *value > '9')
-		return -1;
-	s = strtol(value, &end, 10);
-	if (*end != '\0' || s < 0 || s > 86400)
-		return -1;
-	return (int64_t)s * 1000;
-}
-
 static char *
 dup_header(struct transfer *x, const char *name)
 {
@@ -366,8 +352,7 @@ on_head(struct transfer *x, int status, void *arg)
 	f->media = verdict_media(http_header(x, "Content-Type", 0));
 	f->session = span_of(t->session_given);
 	if (status >= 400)
-		f->retry_after_ms = retry_after(http_header(x, "Retry-After",
-		    0));
+		f->retry_after_ms = http_retry_after(x, DAY_MS);
 	if (status >= 300 && status < 400) {
 		t->location = dup_header(x, "Location");
 		f->location = span_of(t->location);

@@ -1,5 +1,6 @@
 """Servers that are not there yet, or go away for a while."""
 
+import email.utils
 import socket
 import threading
 import time
@@ -246,6 +247,44 @@ class Later(support.Case):
         self.assertEqual(p.tool()["result"], {})
         a, b = s.executed
         self.assertGreater(b.time - a.time, 0.9)
+        p.finish()
+
+    def test_429_with_a_date(self):
+        """It counts from the Date of the answer; one that is over is none to
+        wait for."""
+        def at(s):
+            return email.utils.formatdate(s, usegmt=True)
+
+        def obsolete(s):
+            return time.strftime("%A, %d-%b-%y %H:%M:%S GMT", time.gmtime(s))
+        s, p = self.pair()
+        far = 1577836800    # a clock in 2020
+        for date, after, want in (
+                (at(far), at(far + 3600), 3600),
+                (at(far), obsolete(far + 3600), 3600),
+                (at(far), time.asctime(time.gmtime(far + 3600)), 3600),
+                (None, at(time.time() + 3600), 3600),
+                (at(far), at(far + 90000), None),
+                (at(far), "soon", None), (at(far), "60 s", None)):
+            with self.subTest(after, date=date):
+                s.methods["tools/call"] = lambda rx, tx: tx.text(
+                    429, "slow down", [("Retry-After", after)] +
+                    ([("Date", date)] if date else []))
+                got = self.our_error(p.tool(), ran="no")["data"].get(
+                    "retryAfter")
+                if want is None:
+                    self.assertIsNone(got)
+                else:
+                    self.assertTrue(want - 60 < got <= want, got)
+        for seconds in (1, -3600):
+            busy = [[("Date", at(far)), ("Retry-After", at(far + seconds))]]
+            s.executed.clear()
+            s.methods["tools/call"] = lambda rx, tx: tx.text(
+                429, "slow down", busy.pop()) if busy else tx.result({})
+            self.assertEqual(p.tool()["result"], {})
+            a, b = s.executed
+            if seconds > 0:
+                self.assertGreater(b.time - a.time, 0.9)
         p.finish()
 
     def test_429_for_too_long(self):
