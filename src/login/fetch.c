@@ -260,19 +260,6 @@ fetch_on_data(struct transfer *x, const char *p, size_t n, void *arg)
 	return false;
 }
 
-/* Retry-After in seconds; as a date it is not worth a parser. */
-static int64_t
-retry_after(const char *value)
-{
-	size_t n = value == NULL ? 0 : strspn(value, "0123456789");
-	long s;
-
-	if (n == 0 || value[n] != '\0')
-		return -1;
-	s = strtol(value, NULL, 10);
-	return s > BOUND_LOGIN_RETRY_AFTER_MS / 1000 ? -1 : (int64_t)s * 1000;
-}
-
 static void fetch_begin(struct fetch *t);
 
 static bool
@@ -352,7 +339,7 @@ fetch_on_done(struct transfer *x, const struct http_answer *a, void *arg)
 		finish(t);
 		return;
 	}
-	out->retry_after_ms = retry_after(http_header(x, "Retry-After", 0));
+	out->retry_after_ms = http_retry_after(x, BOUND_LOGIN_RETRY_AFTER_MS);
 	out->nonce = http_header(x, "DPoP-Nonce", 0);
 	out->clock_ahead_s = http_clock_ahead(x);
 	out->transient = out->status == 429 || out->status >= 500;

@@ -175,8 +175,11 @@ static const struct answer_case {
 	{ "429 Slow\r\nRetry-After: 7", "", 429, false, NULL, true, 7000 },
 	{ "500 Oops", "{\"error\":\"server_error\"}", 500, true, NULL, true,
 	    -1 },
-	{ "503 Later\r\nRetry-After: Wed, 21 Oct 2026 07:28:00 GMT", CANARY,
-	    503, false, NULL, true, -1 },
+	{ "503 Later\r\nDate: Wed, 21 Oct 2020 07:28:00 GMT\r\n"
+	  "Retry-After: Wed, 21 Oct 2020 07:28:09 GMT",
+	    "", 503, false, NULL, true, 9000 },
+	{ "503 Later\r\nRetry-After: Wednesday", CANARY, 503, false, NULL, true,
+	    -1 },
 	{ "503 Later\r\nRetry-After: 86401", "", 503, false, NULL, true, -1 },
 	{ "503 Later\r\nRetry-After: 86400", "", 503, false, NULL, true,
 	    86400000 },
