@@ -11,6 +11,7 @@
 
 #include "base/bounds.h"
 #include "base/codec.h"
+#include "core/exchange/error_text.h"
 #include "core/exchange/verdict.h"
 #include "core/wire/edit.h"
 #include "core/wire/json.h"
@@ -260,6 +261,14 @@ fault_remedy(const struct facts *facts)
 				     span_of(of_ending[facts->ending].remedy);
 }
 
+/* Does a gateway say that it got no answer? 520 to 530 are Cloudflare's. */
+static bool
+is_of_gateway(int status)
+{
+	return status == 502 || status == 504 ||
+	    (status >= 520 && status <= 530);
+}
+
 static bool
 is_not_ready(int status)
 {
@@ -294,20 +303,54 @@ of_tls_words(const struct facts *facts)
 	return FAULT_NONE;
 }
 
+/* Appends the words of a page in one line. */
+static void
+add_page(struct buf *out, struct span page)
+{
+	struct error_text said;
+	size_t i;
+	char c;
+
+	error_text_of_body(&said, page, true);
+	for (i = 0; i < said.text.n; i++) {
+		c = said.text.p[i];
+		if (strchr(" \t\r\n", c) == NULL)
+			buf_addc(out, c);
+		else if (out->n > 0 && out->p[out->n - 1] != ' ')
+			buf_addc(out, ' ');
+	}
+	error_text_free(&said);
+}
+
 /* Appends what the answer says. A server may repeat the credentials that it got,
  * and an error reaches the client and its model. */
 static void
 quote(struct buf *words, const struct facts *facts)
 {
-	struct buf text;
+	struct buf text, page;
 
 	buf_init(&text, 0);
-	if (facts->location.n > 0)
+	buf_init(&page, 0);
+	if (facts->location.n > 0) {
 		buf_addspan(&text, facts->location);
-	else
+	} else if (facts->media == MEDIA_HTML) {
+		add_page(&page, facts->body);
+		redact_words(&text, span_trim(buf_span(&page), " "), WORDS_MAX);
+	} else {
 		redact_words(&text, facts->body, WORDS_MAX);
+	}
+	buf_free(&page);
 	codec_visible(words, buf_span(&text), WORDS_MAX);
 	buf_free(&text);
+}
+
+/* Is a page with this status one of another place than the server: of a wrong
+ * path, or of a network that wants a sign-in? 511 says so. */
+static bool
+is_of_elsewhere(int status)
+{
+	return status < 300 || status == 404 || status == 405 ||
+	    status == 410 || status == 511;
 }
 
 /* Chooses the row for a complete answer with an error status and no JSON-RPC
@@ -336,13 +379,16 @@ of_status(const struct facts *facts, struct fault_args *args, struct buf *words)
 		return FAULT_WRONG_PATH;
 	quote(words, facts);
 	args->why = buf_span(words);
-	return status == 401              ? FAULT_401 :
-	    status == 403                 ? FAULT_403 :
-	    status == 407                 ? FAULT_407 :
-	    status >= 300 && status < 400 ? FAULT_REDIRECT :
-	    is_not_ready(status)          ? FAULT_NOT_READY :
-	    page                          ? FAULT_WEB_PAGE :
-					    FAULT_STATUS;
+	return status == 401 ? FAULT_401 :
+	    status == 403    ? (page ? FAULT_403_PAGE : FAULT_403) :
+	    status == 407    ? FAULT_407 :
+	    status == 413    ? FAULT_413 :
+	    status >= 300 && status < 400   ? FAULT_REDIRECT :
+	    is_of_gateway(status)           ? FAULT_GATEWAY :
+	    is_not_ready(status)            ? FAULT_NOT_READY :
+	    page && is_of_elsewhere(status) ? FAULT_WEB_PAGE :
+	    status >= 500                   ? FAULT_FAILED :
+					      FAULT_STATUS;
 }
 
 static enum fault_id
@@ -409,6 +455,7 @@ undelivered_reason(const struct facts *facts)
 
 	if (facts->ending == ENDING_COMPLETE)
 		return facts->status == 401     ? FAULT_401 :
+		    facts->status == 413        ? FAULT_413 :
 		    facts->status == 403        ? FAULT_403 :
 		    is_not_ready(facts->status) ? FAULT_NOT_READY :
 						  FAULT_STATUS;

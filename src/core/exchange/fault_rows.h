@@ -56,6 +56,10 @@ FAULT(FAULT_401, FAULT_INTERNAL, "auth_required", RAN_NO,
 FAULT(FAULT_403, FAULT_INTERNAL, "auth_failed", RAN_NO,
     "{host} refused these credentials (403){why?: |}{why}. Check the token "
     "and its rights.")
+FAULT(FAULT_403_PAGE, FAULT_INTERNAL, "auth_failed", RAN_NO,
+    "{host} refused the request with a web page (403){why?: |}{why}. A "
+    "firewall in front of it may have done so: ask whoever runs it, or check "
+    "the credentials.")
 FAULT(FAULT_407, FAULT_INTERNAL, "proxy_refused", RAN_NO,
     "The proxy wants a user and a password before it sends anything to {host} "
     "(407). Add --proxy-user USER:PASSWORD or --proxy-negotiate, or correct "
@@ -66,6 +70,16 @@ FAULT(FAULT_REDIRECT, FAULT_INTERNAL, "bad_upstream", RAN_NO,
 FAULT(FAULT_NOT_READY, FAULT_INTERNAL, "upstream_unreachable", RAN_AS_GIVEN,
     "{host} is not ready to answer ({status}). {maybe?The call may have run: "
     "check before calling it again.|Try again later.}")
+FAULT(FAULT_GATEWAY, FAULT_INTERNAL, "upstream_unreachable", RAN_AS_GIVEN,
+    "The gateway in front of {host} got no good answer from it ({status}). "
+    "{maybe?The call may have run: check before calling it again.|Try again "
+    "later.}")
+FAULT(FAULT_413, FAULT_INTERNAL, "too_large", RAN_NO,
+    "The request is too large for {host}, or for a gateway in front of it "
+    "(413). It did not run: send less.")
+FAULT(FAULT_FAILED, FAULT_INTERNAL, "bad_upstream", RAN_AS_GIVEN,
+    "{host} failed ({status}){why?: |.}{why}{maybe? (The call may have run: "
+    "check before calling it again.)|}")
 FAULT(FAULT_WEB_PAGE, FAULT_INTERNAL, "bad_upstream", RAN_AS_GIVEN,
     "{host} answered with a web page, not MCP ({status}, text/html). This is "
     "usually the sign-in page of a network, or a wrong path: open a browser, "
