@@ -261,14 +261,6 @@ fault_remedy(const struct facts *facts)
 				     span_of(of_ending[facts->ending].remedy);
 }
 
-/* Does a gateway say that it got no answer? 520 to 530 are Cloudflare's. */
-static bool
-is_of_gateway(int status)
-{
-	return status == 502 || status == 504 ||
-	    (status >= 520 && status <= 530);
-}
-
 static bool
 is_not_ready(int status)
 {
@@ -384,8 +376,8 @@ of_status(const struct facts *facts, struct fault_args *args, struct buf *words)
 	    status == 407    ? FAULT_407 :
 	    status == 413    ? FAULT_413 :
 	    status >= 300 && status < 400   ? FAULT_REDIRECT :
-	    is_of_gateway(status)           ? FAULT_GATEWAY :
-	    is_not_ready(status)            ? FAULT_NOT_READY :
+	    status == 429 || status == 503  ? FAULT_NOT_READY :
+	    verdict_is_gateway(status)      ? FAULT_GATEWAY :
 	    page && is_of_elsewhere(status) ? FAULT_WEB_PAGE :
 	    status >= 500                   ? FAULT_FAILED :
 					      FAULT_STATUS;
