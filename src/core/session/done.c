@@ -207,12 +207,11 @@ call_failed(struct session *s, struct call *c, struct attempt *l,
 		    "a call may have run and is not repeated: the client gets "
 		    "an error");
 	}
-	if (l->last_event_id.n > 0)
+	/* The server's error speaks of this attempt only. */
+	if (l->last_event_id.n > 0 || (c->repeated && !was_taken(f)))
 		session_fail(s, c, cut_off(s, c, f));
-	else if (c->refusal != NULL && f->status != 401)
+	else if (c->refusal != NULL && f->status != 401 && !c->repeated)
 		session_answer(s, c, c->refusal);
-	else if (c->repeated && !was_taken(f))
-		session_fail(s, c, cut_off(s, c, f));
 	else
 		session_fail(s, c,
 		    fault_from_facts(c->frame, f, s->config.host, c->refusal));
