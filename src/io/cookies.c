@@ -29,14 +29,15 @@ note_name(struct cookies *c, const char *name, size_t n)
 
 /* Counting lines is cheap; the jar itself is only counted when it may hold too
  * many cookies. */
-void
+bool
 cookies_count(struct cookies *c, const char *line, size_t n)
 {
 	static const char name[] = "Set-Cookie:";
 	const char *p = line + sizeof name - 1, *end = line + n, *at;
 
 	if (n < sizeof name || strncasecmp(line, name, sizeof name - 1) != 0)
-		return;
+		return false;
+	c->set++;
 	c->n++;
 	c->bytes += n;
 	while (p < end && (*p == ' ' || *p == '\t'))
@@ -44,6 +45,14 @@ cookies_count(struct cookies *c, const char *line, size_t n)
 	at = memchr(p, '=', (size_t)(end - p));
 	if (at != NULL)
 		note_name(c, p, (size_t)(at - p));
+	return true;
+}
+
+void
+cookies_drop(struct cookies *c, CURL *easy)
+{
+	curl_easy_setopt(easy, CURLOPT_COOKIELIST, "ALL");
+	c->n = c->bytes = c->n_first = 0;
 }
 
 /* Is the cookie of this line of the jar one of the first? The name is the sixth

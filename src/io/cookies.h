@@ -1,4 +1,5 @@
-/* The limits of a cookie jar: libcurl keeps the cookies, and has no limit. */
+/* The limits of a cookie jar, and its end: libcurl keeps the cookies, and has no
+ * limit. */
 #ifndef MCPSPLICE_IO_COOKIES_H
 #define MCPSPLICE_IO_COOKIES_H
 
@@ -18,6 +19,7 @@ enum {
  * Set-Cookie since then. Zeros are a new jar. */
 struct cookies {
 	size_t n, bytes;
+	size_t set; /* how often a cookie was set */
 	/* The names that came first. The jar does not tell: in that of a new
 	 * libcurl, a cookie that is set again is the last one. Longer names are
 	 * not noted. */
@@ -26,9 +28,11 @@ struct cookies {
 	bool told; /* the user was told that cookies were dropped */
 };
 
-/* Counts the cookie of this line of a head, if there is one; libcurl has put it
- * into the jar already. */
-void cookies_count(struct cookies *c, const char *line, size_t n);
+/* Counts the cookie of this line of a head; libcurl has put it into the jar
+ * already. Returns false if there is none. */
+bool cookies_count(struct cookies *c, const char *line, size_t n);
+/* Empties the jar, which easy uses. */
+void cookies_drop(struct cookies *c, CURL *easy);
 /* Counts the cookies in the jar of share, and removes some if there are too
  * many. */
 void cookies_trim(struct cookies *c, CURLSH *share);

@@ -160,7 +160,7 @@ http_on_header(char *p, size_t size, size_t n, void *arg)
 		return 0;
 	}
 	if ((*p | 0x20) == 's' && !x->h->config.no_cookies) {
-		cookies_count(&x->h->cookies, p, n);
+		x->cookies_set += cookies_count(&x->h->cookies, p, n);
 		if (cookies_overflow(&x->h->cookies))
 			http_todo_wake(x->h);
 	}

@@ -277,6 +277,9 @@ finish(struct transfer *x, CURLcode rc, enum http_end end, int proxy_status)
 		http_todo_wake(x->h);
 	x->multi = NULL;
 	note_failure(x, end);
+	if (x->opens && x->cookies_set == x->h->cookies.set &&
+	    (x->status == 404 || x->status == 410 || x->status >= 500))
+		cookies_drop(&x->h->cookies, x->easy);
 	if (x->status >= 400)
 		reuse_note_error(x->connection);
 	reuse_give_back(x->connection);

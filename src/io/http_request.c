@@ -155,6 +155,8 @@ http_request_set(struct transfer *x, const struct http_request *r)
 	x->max_idle_ms = r->max_idle_conn_ms;
 	x->proof = r->proof;
 	x->wary = r->wary;
+	x->opens = r->opens;
+	x->cookies_set = x->h->cookies.set;
 	if (r->fresh)
 		x->h->doubted_at = loop_now(x->h->l);
 	fresh = r->fresh && !http_two_shared(x);

@@ -76,7 +76,9 @@ struct transfer {
 	bool may_be_two;      /* the last request may go out in HTTP/2 */
 	unsigned long stream; /* of HTTP/2, for what was sent; 0: not known */
 	int64_t max_idle_ms;
-	bool proof, wary;
+	bool proof, wary, opens;
+	size_t cookies_set; /* as the cookies count it, without what came by
+			     * other answers since the request was sent */
 	struct connection *connection; /* what the request was written to; NULL:
 					* none yet, or it is not known */
 	bool stale;   /* the connection that libcurl chose was not good enough,

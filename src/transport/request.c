@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/bounds.h"
+#include "core/wire/json.h"
 #include "transport/exchange.h"
 
 enum {
@@ -93,6 +94,15 @@ idle_limit(const struct exchange *t)
 	return limit;
 }
 
+/* Does the exchange begin a session: by initialize, or by the stream of
+ * HTTP+SSE? */
+static bool
+is_opening(const struct exchange *t)
+{
+	return t->body == NULL ? t->announces :
+				 json_key_is(t->body->method, "initialize");
+}
+
 /* Counts what was refused before the request is sent again. */
 static void
 count_refusal(struct exchange *t, uint64_t stamp)
@@ -143,6 +153,7 @@ request_start(struct exchange *t)
 	r.proof = true;
 	r.fresh = t->fresh;
 	r.wary = t->wary;
+	r.opens = is_opening(t);
 	exchange_clear_facts(t);
 	t->facts.had_session = t->session != NULL;
 	t->facts.stamp = u->config.credentials->stamp;

@@ -189,6 +189,31 @@ class Cookies(support.Case):
         p.finish()
         self.assertEqual(s.seen("initialize")[1].get("Cookie"), "lb=node7")
 
+    def gone(self, status):
+        """The cookie leads to a replica that refuses each initialize."""
+        s = self.mcp(init_headers=[("Set-Cookie", "lb=node7")])
+        p = self.splice(s)
+        p.hello()
+        s.forget()
+        s.init_headers = []
+        s.before = lambda rx, tx: rx.rpc == "initialize" and \
+            rx.get("Cookie") and not tx.text(status, "no backend")
+        return s, p
+
+    def test_dropped(self):
+        for status in (404, 410, 500):
+            s, p = self.gone(status)
+            self.our_error(p.tool(), "reinit_failed", "no")
+            self.assertIn("result", p.tool())
+            p.finish()
+            self.assertIsNone(s.requests[-1].get("Cookie"))
+
+    def test_dropped_within_a_renewal(self):
+        for status in (502, 503, 504):
+            s, p = self.gone(status)
+            self.assertIn("result", p.tool())
+            p.finish()
+
 
 class Network(support.Case):
     def test_unix_socket(self):

@@ -517,6 +517,18 @@ class Loss(Base):
             p.finish()
         self.each(ways, one)
 
+    def test_cookie_of_a_replica_that_is_gone(self):
+        s = self.era("sse")
+        s.before = lambda rx, tx: tx.extra.append(("Set-Cookie", "lb=node7"))
+        p = self.legacy(s)
+        self.works(s, p)
+        s.before = lambda rx, tx: rx.method == "GET" and \
+            rx.get("Cookie") and not tx.text(404, "no backend")
+        s.become("sse", "end")
+        self.our_error(p.tool())
+        self.works(s, p)
+        p.finish()
+
     def test_endless(self):
         """A stream that ends as soon as it has begun makes no storm."""
         s = self.era("sse")

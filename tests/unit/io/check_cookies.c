@@ -3,6 +3,7 @@
 
 #include "io/cookies.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -180,12 +181,80 @@ START_TEST(bytes_of_cookies)
 }
 END_TEST
 
+/* Sets a cookie, waits a little, and answers with the status that the body says;
+ * else says whether there was a cookie. */
+static void
+script_refuses(struct conn *c)
+{
+	char text[128];
+
+	while (read_request(c)) {
+		if (strchr(c->body, 'w') != NULL)
+			pause_ms(300);
+		snprintf(text, sizeof text,
+		    "HTTP/1.1 %d X\r\nContent-Length: 1\r\n%s\r\n%d",
+		    atoi(c->body),
+		    strchr(c->body, 's') != NULL ? "Set-Cookie: lb=x\r\n" : "",
+		    strstr(c->head, "lb=x") != NULL);
+		say(c, text);
+	}
+}
+
+static const struct {
+	const char *body;
+	bool opens;
+	bool other; /* another answer sets the cookie meanwhile */
+	bool kept;
+} refusals[] = {
+	{ "404", true, false, false },
+	{ "410", true, false, false },
+	{ "500", true, false, false },
+	{ "503", true, false, false },
+	{ "404s", true, false, false },
+	{ "404", false, false, true },
+	{ "200", true, false, true },
+	{ "400", true, false, true },
+	{ "401", true, false, true },
+	{ "404w", true, false, false },
+	{ "404w", true, true, true },
+};
+
+/* A cookie does not outlive the refusal of a session that it was there for. */
+START_TEST(cookie_of_a_replica_that_is_gone)
+{
+	struct server *s = server_new(script_refuses);
+	struct client *c = client_new();
+	struct call k = { 0 }, other = { 0 };
+	struct http_request r = { .method = "POST" };
+
+	post(&k, c, url_on(s, "/"), "200s");
+	is_ok(&k, "0");
+	r.url = url_on(s, "/");
+	r.body = span_of(refusals[_i].body);
+	r.opens = refusals[_i].opens;
+	call_request(&k, c, &r);
+	if (refusals[_i].other)
+		call_post(&other, c, url_on(s, "/"), "200s");
+	client_wait(c);
+	ended(&k, HTTP_DONE, true);
+	ck_assert_str_eq(buf_str(&k.body), "1");
+	post(&k, c, url_on(s, "/"), "200");
+	is_ok(&k, refusals[_i].kept ? "1" : "0");
+	buf_free(&k.body);
+	buf_free(&other.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
 static void
 add_cookies(TCase *t)
 {
 	tcase_add_loop_test(t, bytes_of_cookies, 0, 2);
 	tcase_add_loop_test(t, cookies, 0, 2);
 	tcase_add_loop_test(t, many_cookies, 0, 3);
+	tcase_add_loop_test(t, cookie_of_a_replica_that_is_gone, 0,
+	    COUNT(refusals));
 }
 
 int
