@@ -217,7 +217,9 @@ make_server(struct network *n, struct loop *l, const struct options *o,
 	fill_proxies(&c, n, o);
 	c.unix_socket = o->unix_socket;
 	c.no_cookies = o->no_cookies;
-	c.compressed = o->compressed;
+	/* Few answers are large enough to gain by it, and some servers hold
+	 * events back to compress more at once (doc/protocol.md 2.8). */
+	c.codings = o->compressed ? "" : "identity";
 	c.http2 = o->http2;
 	c.netrc_file = o->netrc_file;
 	/* the request of a watched client has no credentials */

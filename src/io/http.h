@@ -54,7 +54,9 @@ struct http_config {
 	const char *const *resolve; /* NULL-ended list of HOST:PORT:ADDR */
 	const char *unix_socket;
 	bool no_cookies;
-	bool compressed; /* ask for gzip */
+	/* Accept-Encoding; "": all that libcurl can decode. What comes is
+	 * decoded, whether it was asked for or not. NULL: neither. */
+	const char *codings;
 	bool http2;
 	int64_t connect_timeout_ms;
 	unsigned max_inflight; /* the connection cache is larger than this */
@@ -116,6 +118,9 @@ struct http_answer {
 	const char *why;
 	const char *remedy; /* a sentence without its full stop; may be "" */
 	bool too_large_head;
+	/* The body is as it came; or its Content-Encoding could not be decoded
+	 * (HTTP_CUT). */
+	bool undecoded;
 	bool conn_refused; /* HTTP_CONNECT: nobody listens there */
 };
 

@@ -144,6 +144,43 @@ take_keep_alive(struct transfer *x, const char *p, size_t n)
 		reuse_announced(x->connection, (int64_t)s * 1000);
 }
 
+static bool
+is_coding(struct span name)
+{
+	static const char *const known[] = { "identity", "gzip", "x-gzip",
+		"deflate", "br", "zstd" };
+	size_t i;
+
+	for (i = 0; i < sizeof known / sizeof *known; i++)
+		if (span_is_nocase(name, known[i]))
+			return true;
+	return false;
+}
+
+/* Takes Content-Encoding. Some servers name a character set there, or something
+ * else that is no coding, and mean the body as it is; libcurl then fails. So
+ * nothing that such a server sends is decoded any more: before libcurl 8.5 from
+ * this answer on, else from the next one on. */
+static void
+take_coding(struct transfer *x, const char *p, size_t n)
+{
+	static const char line[] = "content-encoding:";
+	const char *end = p + n;
+	size_t len;
+
+	if (n < sizeof line - 1 || strncasecmp(p, line, sizeof line - 1) != 0)
+		return;
+	for (p += sizeof line - 1; p < end; p += len) {
+		for (len = 0; p + len < end && !strchr(", \t\r\n", p[len]);)
+			len++;
+		if (len > 0 && !is_coding((struct span){ p, len })) {
+			x->h->raw = true;
+			SET(x, CURLOPT_HTTP_CONTENT_DECODING, 0L);
+		}
+		len += len == 0;
+	}
+}
+
 /* Takes one line of the head. With Negotiate, a 401 or a proxy's 407 may not be
  * the last answer: its head is given with its body, or at the end. */
 static size_t
@@ -166,6 +203,8 @@ http_on_header(char *p, size_t size, size_t n, void *arg)
 	}
 	if ((*p | 0x20) == 'k')
 		take_keep_alive(x, p, n);
+	if ((*p | 0x20) == 'c')
+		take_coding(x, p, n);
 	if (x->abort)
 		return 0;
 	if (x->status != 0 || n > 2 || p[n - 1] != '\n' ||

@@ -273,6 +273,8 @@ finish(struct transfer *x, CURLcode rc, enum http_end end, int proxy_status)
 	a.remedy = buf_str(&remedy);
 	a.too_large_head = x->too_large;
 	a.conn_refused = end == HTTP_CONNECT && is_conn_refused(x);
+	a.undecoded = rc == CURLE_BAD_CONTENT_ENCODING ||
+	    (x->h->raw && end == HTTP_DONE);
 	if (x->multi != NULL && connections_remove(x->multi, x->easy))
 		http_todo_wake(x->h);
 	x->multi = NULL;

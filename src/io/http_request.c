@@ -152,6 +152,8 @@ http_request_set(struct transfer *x, const struct http_request *r)
 	set_method(x, r->method, r->body);
 	set_headers(x, r->headers != NULL ? r->headers : &none,
 	    r->more_headers != NULL ? r->more_headers : &none);
+	if (x->h->raw)
+		SET(x, CURLOPT_HTTP_CONTENT_DECODING, 0L);
 	x->max_idle_ms = r->max_idle_conn_ms;
 	x->proof = r->proof;
 	x->wary = r->wary;

@@ -36,8 +36,7 @@ set_transport(struct transfer *x)
 		SET(x, CURLOPT_IPRESOLVE, (long)CURL_IPRESOLVE_V4);
 	if (c->ipv6_only)
 		SET(x, CURLOPT_IPRESOLVE, (long)CURL_IPRESOLVE_V6);
-	if (c->compressed)
-		SET(x, CURLOPT_ACCEPT_ENCODING, "gzip");
+	SET(x, CURLOPT_ACCEPT_ENCODING, c->codings);
 	SET(x, CURLOPT_SHARE, x->h->share);
 	if (!c->no_cookies)
 		SET(x, CURLOPT_COOKIEFILE, "");

@@ -571,6 +571,9 @@ on_done(struct transfer *x, const struct http_answer *a, void *arg)
 	f->remedy = span_of(a->remedy);
 	t->type = dup_header(x, "Content-Type");
 	f->type = span_of(t->type);
+	if (a->undecoded)
+		t->coding = dup_header(x, "Content-Encoding");
+	f->coding = span_of(t->coding);
 	if (f->status == 0)
 		f->status = a->status;
 	if (t->sse != NULL) {

@@ -45,7 +45,8 @@ exchange_clear_answer(struct exchange *t)
 	free(t->location);
 	free(t->why);
 	free(t->type);
-	t->session_given = t->location = t->why = t->type = NULL;
+	free(t->coding);
+	t->session_given = t->location = t->why = t->type = t->coding = NULL;
 }
 
 void

@@ -4,6 +4,7 @@ import gzip
 import json
 import threading
 import time
+import zlib
 
 import support
 from support import call, note
@@ -462,27 +463,6 @@ class Answers(support.Case):
         p.tool()
         p.finish()
 
-    def test_gzip_only_when_asked_for(self):
-        s = self.mcp()
-
-        def packed(rx, tx):
-            data = json.dumps({"jsonrpc": "2.0", "id": rx.json["id"],
-                               "result": {"x": "y" * 5000}}).encode()
-            if "gzip" in (rx.get("Accept-Encoding") or ""):
-                tx.json(gzip.compress(data),
-                        headers=[("Content-Encoding", "gzip")])
-            else:
-                tx.json(data)
-        s.methods["tools/call"] = packed
-        for args in ([], ["--compressed"]):
-            p = self.splice(s, *args)
-            p.hello()
-            self.assertEqual(p.tool()["result"]["x"], "y" * 5000)
-            p.finish()
-        encodings = [r.get("Accept-Encoding") or "" for r in s.executed]
-        self.assertNotIn("gzip", encodings[0])
-        self.assertIn("gzip", encodings[1])
-
     def test_close_per_answer(self):
         """A server without keep-alive is as good as another."""
         s = self.mcp()
@@ -510,6 +490,121 @@ class Answers(support.Case):
         s.methods["tools/call"] = interim
         self.assertEqual(p.tool()["result"], {})
         p.finish()
+
+
+class Codings(support.Case):
+    """What Content-Encoding says of a body."""
+
+    def reply(self, coding, pack, sse=False):
+        def fn(rx, tx):
+            text = json.dumps({"jsonrpc": "2.0", "id": rx.json["id"],
+                               "result": {"x": "y" * 5000}})
+            data = pack(("data: %s\n\n" % text if sse else text).encode())
+            tx.body(200, data, "text/event-stream" if sse else
+                    "application/json", [("Content-Encoding", coding)])
+        return fn
+
+    def test_asked_for_by_the_option_only(self):
+        s = self.mcp()
+        for args in ([], ["--compressed"]):
+            p = self.splice(s, *args)
+            p.hello()
+            p.tool()
+            p.finish()
+        asked = [r.get("Accept-Encoding") for r in s.executed]
+        self.assertEqual(asked[0], "identity")
+        self.assertIn("gzip", asked[1])
+
+    def test_unasked(self):
+        for args in ([], ["--compressed"]):
+            s, p = self.pair(*args)
+            for coding, pack in (
+                    ("gzip", gzip.compress), ("X-GZip", gzip.compress),
+                    ("deflate", zlib.compress), ("identity", bytes),
+                    ("gzip, gzip",
+                     lambda b: gzip.compress(gzip.compress(b)))):
+                for sse in (False, True):
+                    with self.subTest(coding, sse=sse):
+                        s.methods["tools/call"] = self.reply(coding, pack,
+                                                             sse)
+                        self.assertEqual(p.tool()["result"]["x"], "y" * 5000)
+            p.finish()
+
+    def test_of_what_is_read_late(self):
+        """Answers that are paused are decoded all the same."""
+        s, p = self.pair("--max-result", "0")
+        words = "".join("%x " % (n * n) for n in range(400000))
+        s.methods["tools/call"] = lambda rx, tx: tx.json(
+            gzip.compress(json.dumps({
+                "jsonrpc": "2.0", "id": rx.json["id"],
+                "result": {"x": words}}).encode(), 1),
+            headers=[("Content-Encoding", "gzip")])
+        for ident in [p.start("tools/call", {}) for _ in range(20)]:
+            self.assertEqual(p.answer(ident)["result"]["x"], words)
+        p.finish()
+
+    def test_events_come_at_once(self):
+        s, p = self.pair("--compressed")
+        gate = threading.Event()
+
+        def reply(rx, tx):
+            z = zlib.compressobj(wbits=31)
+
+            def event(m):
+                tx.chunk(z.compress(("data: %s\n\n" % json.dumps(m)).encode()) +
+                         z.flush(zlib.Z_SYNC_FLUSH))
+            tx.sse(headers=[("Content-Encoding", "gzip")])
+            event(note("notifications/message", {"level": "info",
+                                                 "data": "first"}))
+            gate.wait(support.LIVE)
+            event({"jsonrpc": "2.0", "id": rx.json["id"], "result": {}})
+            tx.chunk(z.flush())
+        s.methods["tools/call"] = reply
+        ident = p.start("tools/call", {})
+        self.assertIsNotNone(p.find(
+            lambda m: m.get("method") == "notifications/message"))
+        gate.set()
+        self.assertEqual(p.answer(ident)["result"], {})
+        p.finish()
+
+    def test_counts_what_is_decoded(self):
+        s, p = self.pair("--max-message", "1M")
+        for sse in (False, True):
+            s.methods["tools/call"] = lambda rx, tx: tx.body(
+                200, gzip.compress((b"data: " if sse else b"") + b'{"x":"' +
+                                   b"y" * 50000000),
+                "text/event-stream" if sse else "application/json",
+                [("Content-Encoding", "gzip")])
+            with self.subTest(sse=sse):
+                self.our_error(p.tool(), "too_large")
+                if not support.sanitized():
+                    self.assertLess(p.peak_kb(), 50000)
+        p.finish()
+
+    def test_that_is_none(self):
+        """What is no coding changes nothing, at the latest from the second
+        answer on."""
+        s = self.mcp(init_headers=[("Content-Encoding", "UTF-8")])
+        p = self.splice(s)
+        p.hello()
+        s.methods["tools/call"] = self.reply("utf-8", bytes)
+        self.assertEqual(p.tool()["result"]["x"], "y" * 5000)
+        p.finish()
+
+    def test_that_is_unknown_or_broken(self):
+        for coding, pack in (("exi", lambda b: b"\0\1\2"),
+                             ("gzip", bytes),
+                             ("gzip", lambda b: gzip.compress(b)[:10] +
+                              b"\xff" * 100)):
+            with self.subTest(coding, pack=pack):
+                s, p = self.pair()
+                s.methods["tools/call"] = self.reply(coding, pack)
+                e = self.our_error(p.tool(), "bad_upstream", "maybe")
+                self.assertIn("Content-Encoding", e["message"])
+                self.assertIn(coding, e["message"])
+                s.methods["tools/call"] = s.tool
+                self.assertIn("result", p.tool())
+                p.finish()
 
 
 class Sse(support.Case):

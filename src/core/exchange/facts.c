@@ -9,10 +9,10 @@ struct kept_facts *
 facts_keep(const struct facts *f)
 {
 	struct kept_facts *k = xcalloc(1, sizeof *k);
-	struct span *const spans[] = { &k->facts.type, &k->facts.session,
-		&k->facts.body, &k->facts.last_event_id, &k->facts.location,
-		&k->facts.why, &k->facts.remedy, &k->facts.challenge,
-		&k->facts.denial };
+	struct span *const spans[] = { &k->facts.type, &k->facts.coding,
+		&k->facts.session, &k->facts.body, &k->facts.last_event_id,
+		&k->facts.location, &k->facts.why, &k->facts.remedy,
+		&k->facts.challenge, &k->facts.denial };
 	size_t i, at = 0;
 
 	k->facts = *f;

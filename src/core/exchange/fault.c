@@ -394,17 +394,20 @@ of_facts(const struct facts *facts, struct fault_args *args, struct buf *words)
 		args->maybe = facts->sent && facts->ending != ENDING_SIGN_IN;
 		args->why = fault_why(facts);
 		args->remedy = fault_remedy(facts);
-		return of_ending[facts->ending].row;
+		args->name = facts->coding;
+		return facts->coding.n > 0 ? FAULT_CODING :
+					     of_ending[facts->ending].row;
 	}
 	if (success && facts->verb == VERB_GET && facts->why.n > 0)
 		return FAULT_NOT_SSE2024;
 	if (!success || facts->media == MEDIA_HTML)
 		return of_status(facts, args, words);
 	args->maybe = facts->sent;
-	args->name = facts->type;
+	args->name = facts->coding.n > 0 ? facts->coding : facts->type;
 	return facts->media == MEDIA_SSE ? FAULT_STREAM_ENDED :
-	    facts->body.n > 0            ? FAULT_NO_RPC :
-					   FAULT_NO_ANSWER;
+	    facts->body.n == 0           ? FAULT_NO_ANSWER :
+	    facts->coding.n > 0          ? FAULT_CODING :
+					   FAULT_NO_RPC;
 }
 
 /* Is there something that may have run? */

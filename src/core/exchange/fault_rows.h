@@ -98,6 +98,9 @@ FAULT(FAULT_STREAM_ENDED, FAULT_INTERNAL, "stream_lost", RAN_AS_GIVEN,
 FAULT(FAULT_NO_RPC, FAULT_INTERNAL, "bad_upstream", RAN_AS_GIVEN,
     "{host} answered {call} with something that is no JSON-RPC message "
     "({status}, {name?|no Content-Type}{name}). {ran}")
+FAULT(FAULT_CODING, FAULT_INTERNAL, "bad_upstream", RAN_AS_GIVEN,
+    "{host} answered {call} in a Content-Encoding that cannot be decoded: "
+    "{name}. {ran}")
 FAULT(FAULT_NO_ANSWER, FAULT_INTERNAL, "bad_upstream", RAN_AS_GIVEN,
     "{host} accepted {call} ({status}) but sent no answer. {ran}")
 
