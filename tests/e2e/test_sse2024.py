@@ -525,7 +525,6 @@ class Loss(Base):
         s.before = lambda rx, tx: rx.method == "GET" and \
             rx.get("Cookie") and not tx.text(404, "no backend")
         s.become("sse", "end")
-        self.our_error(p.tool())
         self.works(s, p)
         p.finish()
 
