@@ -220,7 +220,7 @@ error_text_of_body(struct error_text *s, struct span body, bool page)
 	memset(s, 0, sizeof *s);
 	buf_init(&s->text, BOUND_LOSS_TEXT_BYTES);
 	body = trim(body);
-	if (add_json(s, body))
+	if (body.n == 0 || add_json(s, body))
 		return;
 	s->page = page || json_kind(body) == '<';
 	if (s->page)

@@ -422,7 +422,7 @@ session_invalid(struct session *s, const struct event *in)
 		in->invalid == INVALID_BATCH  ? "a batch" :
 						"not a JSON-RPC message");
 	/* What has no id in a batch gets one error together. */
-	if (in->kind == INPUT_INVALID && in->invalid == INVALID_BATCH &&
+	if (in->frame != NULL && in->invalid == INVALID_BATCH &&
 	    answer_batch(s, in->frame->text)) {
 		frame_unref(f);
 		return;
