@@ -163,7 +163,7 @@ class Headers(support.Case):
         self.assertNotIn("half-made", {r.sid for r in s.requests})
 
     def test_session_id_must_be_visible_ascii(self):
-        for bad in ("a b", "a\xe9", "x" * 2000):
+        for bad in ("a b", "a\xe9", "x" * 9000):
             with self.subTest(bad[:5]):
                 s = self.mcp(stateful=False,
                              init_headers=[("Mcp-Session-Id", bad)])
