@@ -12,7 +12,7 @@ void http_two_choose(struct transfer *x);
 /* Does the server speak HTTP/2 on the latest connection? All exchanges share
  * it then. */
 bool http_two_shared(const struct transfer *x);
-/* Notes the head or a piece of the body of x. */
+/* Notes the head or a piece of the body of x, of whatever version. */
 void http_two_heard(struct transfer *x);
 /* The connection of x may be dead: it is forgotten. */
 void http_two_stale(struct transfer *x);

@@ -18,6 +18,8 @@
 #include "transport/exchange.h"
 #include "transport/request.h"
 
+enum { DAY_MS = 24 * 3600 * 1000 };
+
 static bool
 has_id(const struct frame *m)
 {
@@ -33,8 +35,6 @@ is_stray(const struct exchange *t, const struct frame *m)
 	    t->verb == VERB_POST && verdict_2xx(&t->facts) &&
 	    m->text.n <= BOUND_ERROR_KEPT_BYTES;
 }
-
-enum { DAY_MS = 24 * 3600 * 1000 };
 
 static void
 tell_message(struct exchange *t, struct frame *m)

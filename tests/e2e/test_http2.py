@@ -346,38 +346,32 @@ class Http2(support.Case):
         self.works(s, p, "a")
         p.finish()
 
-    def test_cut_never_runs_twice(self):
-        """The connection breaks under many calls."""
+    def ten_end_at_once(self, end):
+        """end(rx, tx) ends the connection under ten calls that run."""
         s, p = self.two()
+        keys = [str(i) for i in range(10)]
         s.methods["tools/call"] = lambda rx, tx: (
-            s.wait(lambda: all(s.runs(str(i)) for i in range(10))), tx.cut())
+            s.wait(lambda: all(s.runs(key) for key in keys)), end(rx, tx))
         ids = [p.start("tools/call", {"name": "echo", "arguments": {
-            "key": str(i)}}) for i in range(10)]
+            "key": key}}) for key in keys]
         for i in ids:
             self.our_error(p.answer(i), "stream_lost", "maybe")
         s.methods["tools/call"] = s.tool
         self.works(s, p, "after")
         p.finish()
-        self.assertEqual([s.runs(str(i)) for i in range(10)], [1] * 10)
+        self.assertEqual([s.runs(key) for key in keys], [1] * 10)
+
+    def test_cut_never_runs_twice(self):
+        """The connection breaks under many calls."""
+        self.ten_end_at_once(lambda rx, tx: tx.cut())
 
     def test_end_of_tls(self):
         """TLS ends under many calls, and TCP does not: all end at once."""
-        s, p = self.two()
-
-        def work(rx, tx):
-            s.wait(lambda: all(s.runs(str(i)) for i in range(10)))
+        def end(rx, tx):
             if rx.json["params"]["arguments"]["key"] == "0":
                 tx.connection.end_tls()
             tx.gone(faultserver.PATIENCE)
-        s.methods["tools/call"] = work
-        ids = [p.start("tools/call", {"name": "echo", "arguments": {
-            "key": str(i)}}) for i in range(10)]
-        for i in ids:
-            self.our_error(p.answer(i), "stream_lost", "maybe")
-        s.methods["tools/call"] = s.tool
-        self.works(s, p, "after")
-        p.finish()
-        self.assertEqual([s.runs(str(i)) for i in range(10)], [1] * 10)
+        self.ten_end_at_once(end)
 
     # silence
 

@@ -261,12 +261,6 @@ fault_remedy(const struct facts *facts)
 				     span_of(of_ending[facts->ending].remedy);
 }
 
-static bool
-is_not_ready(int status)
-{
-	return status == 429 || verdict_is_gateway(status);
-}
-
 /* What servers say about TLS over plain http, or without a client certificate:
  * Go, nginx, Apache httpd, Tomcat, HAProxy. */
 static const struct {
@@ -449,11 +443,11 @@ undelivered_reason(const struct facts *facts)
 	enum fault_id id = of_ending[facts->ending].row;
 
 	if (facts->ending == ENDING_COMPLETE)
-		return facts->status == 401     ? FAULT_401 :
-		    facts->status == 413        ? FAULT_413 :
-		    facts->status == 403        ? FAULT_403 :
-		    is_not_ready(facts->status) ? FAULT_NOT_READY :
-						  FAULT_STATUS;
+		return facts->status == 401           ? FAULT_401 :
+		    facts->status == 413              ? FAULT_413 :
+		    facts->status == 403              ? FAULT_403 :
+		    verdict_is_for_now(facts->status) ? FAULT_NOT_READY :
+							FAULT_STATUS;
 	if (id == FAULT_UNREACHABLE || id == FAULT_SETTING || id == FAULT_CUT)
 		return facts->sent ? FAULT_CUT : FAULT_UNREACHABLE;
 	return id;

@@ -148,12 +148,6 @@ static const struct rule rules[] = {
 	    "a server error, the text speaks of a session" },
 };
 
-static bool
-is_refused_for_now(int status)
-{
-	return status == 429 || verdict_is_gateway(status);
-}
-
 /* Is it a code that servers which map errors to 404 use for a missing method,
  * tool or resource? */
 static bool
@@ -301,7 +295,7 @@ rule_for(const struct facts *facts, unsigned marks, struct ruling plain)
 static struct ruling
 plain_ruling(const struct facts *facts, enum verdict verdict, const char *rule)
 {
-	if (is_refused_for_now(facts->status))
+	if (verdict_is_for_now(facts->status))
 		return (struct ruling){ VERDICT_RETRY, "refused for now" };
 	return (struct ruling){ verdict, rule };
 }

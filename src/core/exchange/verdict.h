@@ -75,6 +75,13 @@ verdict_is_gateway(int status)
 	    (status >= 520 && status <= 530);
 }
 
+/* Does the status refuse for now: 429, or a gateway's? */
+static inline bool
+verdict_is_for_now(int status)
+{
+	return status == 429 || verdict_is_gateway(status);
+}
+
 /* Returns the media type of a Content-Type header, which may be NULL; of a list
  * of types, that of the first. */
 enum media verdict_media(const char *content_type);

@@ -36,8 +36,8 @@ is_name(struct span key, const char *name, bool *exact)
 	return json_key_is(key, name);
 }
 
-/* Does a member with this key, which is none of the names, make the message
- * ambiguous? The names end with NULL. */
+/* Could another parser take this key, which is none of the names, for one of
+ * them? The names end with NULL. */
 static bool
 is_odd(struct span key, const char *const *names)
 {
@@ -50,6 +50,21 @@ is_odd(struct span key, const char *const *names)
 		if (span_is_nocase(key, *names))
 			return true;
 	return false;
+}
+
+/* Puts a member into the slot that its key names; NULL: it names none. Returns
+ * whether the member makes the message ambiguous. */
+static bool
+put(struct span *slot, struct span key, struct span value, bool exact,
+    const char *const *names)
+{
+	bool twice;
+
+	if (slot == NULL)
+		return is_odd(key, names);
+	twice = slot->p != NULL;
+	*slot = value;
+	return twice || !exact;
 }
 
 /* Returns the member that a key names; NULL for all others. The length is
@@ -82,13 +97,11 @@ on_member(struct span key, struct span value, void *arg)
 	static const char *const names[] = { "jsonrpc", "method", "params",
 		"result", "error", "id", NULL };
 	struct members *m = arg;
-	bool exact;
+	bool exact = false;
 	struct span *slot = member_of(m, key, &exact);
 
-	m->ambiguous |= slot == NULL ? is_odd(key, names) :
-				       !exact || slot->p != NULL;
-	if (slot != NULL)
-		*slot = value;
+	if (put(slot, key, value, exact, names))
+		m->ambiguous = true;
 }
 
 static bool
@@ -158,10 +171,8 @@ look_into_params(struct frame *f)
 		slot = is_name(key, "_meta", &exact) ? &f->meta :
 		    is_name(key, "name", &exact)     ? &name :
 						       NULL;
-		f->ambiguous |= slot == NULL ? is_odd(key, names) :
-					       !exact || slot->p != NULL;
-		if (slot != NULL)
-			*slot = value;
+		if (put(slot, key, value, exact, names))
+			f->ambiguous = true;
 	}
 }
 
