@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* How the request of a forgotten session is refused; ROTATE takes the others
- * in turn. */
+/* How the requests of a forgotten session are refused; ROTATE takes the others
+ * in turn, from one session to the next. */
 enum demo_style { DEMO_404, DEMO_200, DEMO_400, DEMO_ROTATE };
 
 struct demo_options {

@@ -4,8 +4,8 @@
  * strict about the headers of a request, so that a proxy in front of it has
  * to be right.
  *
- * A session is forgotten after --forget-after requests; the next request that
- * still carries its id is refused in one of three ways that servers use.
+ * A session is forgotten after --forget-after requests; the requests that
+ * still carry its id are refused in one of three ways that servers use.
  * With --oauth every request has to bear a token, which is good for a number
  * of them. What happened is logged before the answer leaves.
  */
@@ -50,8 +50,7 @@ static struct {
 	struct event_base *base;
 	struct session *sessions;
 	struct late *late;
-	unsigned long made;    /* sessions so far */
-	unsigned long refused; /* requests of forgotten ones */
+	unsigned long made; /* sessions so far */
 	struct demo_options options;
 } server;
 
@@ -148,7 +147,8 @@ session_count(struct session *s)
 	session_drop(s);
 }
 
-/* Refuses a request whose session is not known, as some server would. */
+/* Refuses a request whose session is not known, as some server would: each
+ * session in one way. */
 static void
 refuse(struct evhttp_request *req, const char *method, struct json_object *id)
 {
@@ -156,11 +156,11 @@ refuse(struct evhttp_request *req, const char *method, struct json_object *id)
 	const char *sid = demo_header(req, "Mcp-Session-Id");
 
 	if (style == DEMO_ROTATE)
-		style = (enum demo_style)(server.refused % DEMO_ROTATE);
+		style = (enum demo_style)(strtoul(sid + strspn(sid, "s"), NULL,
+					      10) %
+		    DEMO_ROTATE);
 	if (id == NULL) /* nothing to answer in a JSON-RPC message */
 		style = DEMO_404;
-	else
-		server.refused++;
 	switch (style) {
 	case DEMO_200:
 		demo_say("refused %s in %s: 200, error 32600 \"Session "

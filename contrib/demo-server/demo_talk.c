@@ -42,7 +42,7 @@ static struct {
 	pid_t server;
 	bool colour;
 	int id;
-	int lost; /* requests that the server refused */
+	int lost; /* sessions, as a refused call shows */
 } talk = { .own.fd = -1, .log.fd = -1, .requests = -1 };
 
 /* Shows a line; text came from elsewhere and is escaped. */
@@ -71,7 +71,7 @@ now_ms(void)
 static void
 show_server(char *line)
 {
-	if (strncmp(line, "server: refused", 15) == 0)
+	if (strncmp(line, "server: refused tools/call", 26) == 0)
 		talk.lost++;
 	show("\033[33m", "      ", line);
 	free(line);
