@@ -16,6 +16,7 @@ import threading
 import time
 
 import pace
+import ports
 
 REALM = "SPLICE.TEST"
 VERIFIER = "/usr/lib/squid/negotiate_kerberos_auth"
@@ -76,18 +77,12 @@ def demand():
         sys.exit(77)
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
 class Realm:
     """A KDC that runs until close(); a user, and the services HTTP/NAME."""
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="mcpsplice-kdc-")
-        self.port = free_port()
+        self.port = ports.free_port()
         fill = {"realm": REALM, "port": self.port, "folder": self.folder,
                 "names": "\n".join(" %s = %s" % (n, REALM) for n in NAMES)}
         self.write("krb5.conf", KRB5 % fill)

@@ -14,7 +14,6 @@ import json
 import os
 import random
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -25,6 +24,7 @@ import chaos
 import faultproxy
 import line
 import pace
+import ports
 import support
 import test_tls
 
@@ -53,11 +53,6 @@ def interop():
     return work if os.path.exists(stamp) else None
 
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as s:
-        return s.getsockname()[1]
-
-
 class Server:
     """A server that is a process, and its log."""
 
@@ -70,7 +65,7 @@ class Server:
         self.start()
 
     def start(self):
-        self.port = free_port()
+        self.port = ports.free_port()
         if self.name == "book":
             command = [sys.executable,
                        os.path.join(support.HERE, "bookserver.py")]

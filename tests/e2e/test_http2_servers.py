@@ -12,6 +12,7 @@ import time
 
 import faultserver
 import pace
+import ports
 import support
 import test_tls
 from test_tls import file
@@ -101,12 +102,6 @@ server.listen(%(port)d, "127.0.0.1");
 """
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
 def program(name):
     return shutil.which(name, path=os.environ.get("PATH", "") +
                         ":/usr/sbin:/usr/local/sbin")
@@ -119,7 +114,7 @@ class Front:
         self.name = name
         self.tmp = os.path.join(case.tmp, name)
         os.mkdir(self.tmp)
-        self.port = free_port()
+        self.port = ports.free_port()
         values = {"tmp": self.tmp, "port": self.port,
                   "backend": backend.port, "cert": file("one.pem"),
                   "key": file("one.key")}

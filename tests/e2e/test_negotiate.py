@@ -9,6 +9,7 @@ import time
 
 import kerberos
 import pace
+import ports
 import support
 import test_tls
 from support import call, init
@@ -379,7 +380,7 @@ http_access deny all
         super().setUp()
         self.folder = self.path("squid")
         os.mkdir(self.folder)
-        self.port = kerberos.free_port()
+        self.port = ports.free_port()
         self.path("squid/hosts", "127.0.0.1 mcp.test\n")
         config = self.path("squid/squid.conf", self.CONFIG % {
             "port": self.port, "folder": self.folder, "realm": kerberos.REALM,

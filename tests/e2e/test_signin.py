@@ -11,6 +11,7 @@ import time
 import urllib.parse
 
 import authserver
+import ports
 import support
 from authserver import having, pairs
 from support import init
@@ -510,18 +511,13 @@ class Clients(Base):
 
 
 class Options(Base):
-    def port(self):
-        with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            return s.getsockname()[1]
-
     def redirect(self, *args):
         a, m, b = self.trio()
         self.works(self.start(m, b, *args), m)
         return urllib.parse.urlsplit(self.asked(a)["redirect_uri"])
 
     def test_callback(self):
-        port = self.port()
+        port = ports.free_port()
         u = self.redirect("--callback-port", port)
         self.assertEqual(u.netloc, "127.0.0.1:%d" % port)
         self.assertEqual(u.path, "/callback")

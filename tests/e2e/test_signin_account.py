@@ -15,6 +15,7 @@ import time
 
 import authserver
 import faultserver
+import ports
 import support
 from support import init
 from test_signin import ENDED, Patient
@@ -60,9 +61,7 @@ class Commands(Patient):
     def test_browser_that_does_not_close(self):
         """The port of the redirect is free again at once."""
         a, m, _ = self.trio()
-        with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            port = s.getsockname()[1]
+        port = ports.free_port()
         for _ in range(2):
             p = subprocess.Popen(
                 [support.PROGRAM, "login", m.url, "--no-browser",

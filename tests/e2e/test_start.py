@@ -3,10 +3,10 @@ what --start changes.  Starts from the startup cache are in test_recovery.py."""
 
 import json
 import os
-import socket
 import time
 
 import eraserver
+import ports
 import support
 from eraserver import META, MODERN
 from support import INITIALIZED, call, init
@@ -142,13 +142,8 @@ class SignIn(Patient):
 class Away(support.Case):
     """A server that was never seen."""
 
-    def closed(self):
-        with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            return s.getsockname()[1]
-
     def test_first_failure_is_told_at_once(self):
-        p = self.splice("http://127.0.0.1:%d/mcp" % self.closed())
+        p = self.splice("http://127.0.0.1:%d/mcp" % ports.free_port())
         p.send(init(1))
         end = time.monotonic() + 5
         while "is not ready" not in p.err() and time.monotonic() < end:
@@ -176,7 +171,7 @@ class Away(support.Case):
 
     def test_handshake_gets_no_stand_in(self):
         status, out, _ = self.once(
-            ["http://127.0.0.1:%d/mcp" % self.closed(), "--handshake",
+            ["http://127.0.0.1:%d/mcp" % ports.free_port(), "--handshake",
              "--start", "stand-in", "--init-timeout", "1"],
             data=support.lines(call(7)))
         self.assertEqual(json.loads(out)["error"]["data"]["reason"],
