@@ -239,8 +239,6 @@ BOUND(FLAPS, 4, COUNT,
     "The session is renewed.")
 BOUND(READY_AGAIN, 2, COUNT, "the same for initialized",
     "The session is renewed.")
-BOUND(VAIN, 12, COUNT, "requests that are sent in vain for one call",
-    "The client gets the server's own error.")
 BOUND(QUICK_RESUMES, 20, COUNT,
     "times that the stream of one call is resumed as soon as the server "
     "wants",
@@ -295,8 +293,6 @@ BOUND(RESTORE_MS, 5, SEC, "the answer to one setting that is restored",
     "It is not restored, with a warning.")
 BOUND(RESTORING_MS, 10, SEC, "the answers to all restored settings",
     "Calls are sent, and the rest is not restored.")
-BOUND(VAIN_MS, 5, SEC, "requests that are sent in vain for one call",
-    "The client gets the server's own error.")
 BOUND(CACHED_START_MS, 3, SEC,
     "initialize, if the startup cache knows the server",
     "The startup cache answers.")

@@ -329,7 +329,8 @@ tell_end(struct buf *b, const struct facts *f)
 		"sign-in" };
 
 	if (f->session_ended)
-		buf_addf(b, " gone%s", f->status == 0 ? " maybe" : "");
+		buf_addf(b, " gone%s",
+		    f->status == 0 || f->ran_unless_changed ? " maybe" : "");
 	if (f->ending != ENDING_COMPLETE && !f->session_ended)
 		buf_addf(b, " %s%s", endings[f->ending],
 		    f->sent ? "" : " unsent");

@@ -40,7 +40,7 @@ add_string(struct error_text *s, struct span value)
 	buf_addc(&s->text, '\n');
 }
 
-enum member { M_OTHER, M_WORDS, M_ERROR, M_DATA, M_CODE, M_DEMAND };
+enum member { M_OTHER, M_WORDS, M_ERROR, M_DATA, M_CODE };
 
 /* Finds the kind of a member by its name. */
 static enum member
@@ -51,9 +51,10 @@ member_of(struct span key)
 		enum member member;
 	} known[] = { { "message", M_WORDS }, { "detail", M_WORDS },
 		{ "error_description", M_WORDS }, { "title", M_WORDS },
-		{ "reason", M_WORDS }, { "error", M_ERROR },
+		{ "reason", M_WORDS }, { "recovery", M_WORDS },
+		{ "condition", M_WORDS }, { "error", M_ERROR },
 		{ "jsonRpcError", M_ERROR }, { "data", M_DATA },
-		{ "code", M_CODE }, { "requiresReinitialize", M_DEMAND } };
+		{ "code", M_CODE } };
 	size_t i;
 
 	for (i = 0; i < sizeof known / sizeof *known; i++)
@@ -62,21 +63,19 @@ member_of(struct span key)
 	return M_OTHER;
 }
 
-/* Adds the members of error.data, or of an object in the place of a text. */
+/* Adds the members of error.data, or of an object in the place of a text. A
+ * member that is true speaks by its name: requiresReinitialize. */
 static void
 add_inner(struct error_text *s, struct span object)
 {
 	struct span key, value;
-	enum member member;
 	size_t at = 0;
 
-	while (json_next(object, &at, &key, &value)) {
-		member = member_of(key);
-		if (member == M_DEMAND)
-			s->reinitialize = span_is(value, "true");
-		else if (member != M_OTHER)
+	while (json_next(object, &at, &key, &value))
+		if (span_is(value, "true"))
+			add_text(s, key);
+		else if (member_of(key) != M_OTHER)
 			add_string(s, value);
-	}
 }
 
 /* Adds the error object of JSON-RPC, or a similar object. */
@@ -105,7 +104,7 @@ add_member(struct span key, struct span value, void *arg)
 	struct error_text *s = arg;
 	enum member member = member_of(key);
 
-	if (member == M_OTHER || member == M_DATA || member == M_DEMAND)
+	if (member == M_OTHER || member == M_DATA)
 		return;
 	if (json_kind(value) == '"')
 		add_string(s, value);

@@ -13,8 +13,6 @@ struct error_text {
 	long code;        /* JSON-RPC error code; 0: none */
 	bool page;        /* the body is a web page */
 	bool no_sense;    /* set by the caller: it has no words of its own */
-	bool of_request;  /* set by the caller: it answers the request itself */
-	bool reinitialize; /* data.requiresReinitialize is true */
 };
 
 /* Each of these functions initializes *s and fills it; free it with

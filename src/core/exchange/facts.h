@@ -66,6 +66,10 @@ struct facts {
 	bool session_ended;    /* another server answers now, or the stream that
 			     * was the session ended; without a status the
 			     * request may have run */
+	bool ran_unless_changed; /* session_ended: the request may have run, but
+			     * not if initialize finds another protocol */
+	bool other_revision;     /* set by core/server: the answer refuses the
+			      * revision of the session, and names another */
 	bool changed;   /* set by core/server: initialize found another protocol
 		       * than the one before */
 	int64_t out_at; /* when the last byte of the request was written, in the

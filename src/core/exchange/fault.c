@@ -350,8 +350,9 @@ of_status(const struct facts *facts, struct fault_args *args, struct buf *words)
 
 	if (tls != FAULT_NONE)
 		return tls;
-	/* A gateway that lost its server may say any of these. */
-	args->maybe = facts->sent && status >= 500;
+	/* A tool may have made any status, but not these: the server says that
+	 * it did not look at the request (RFC 9110 15.5.20, RFC 8470). */
+	args->maybe = facts->sent && status != 421 && status != 425;
 	if ((status == 401 || status == 403) && facts->why.n > 0) {
 		if (status == 401)
 			args->reason_of = FAULT_401;

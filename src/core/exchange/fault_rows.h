@@ -48,25 +48,27 @@ FAULT(FAULT_CERT_REFUSED, FAULT_INTERNAL, "tls_refused", RAN_NO,
 FAULT(FAULT_ANSWER_HUGE, FAULT_INTERNAL, "too_large", RAN_MAYBE,
     "The answer of {host} to {call} is too large: more than {size} bytes. The "
     "call did run. Ask for less, or raise --max-message.")
-FAULT(FAULT_REFUSED, FAULT_INTERNAL, "auth_failed", RAN_NO,
+FAULT(FAULT_REFUSED, FAULT_INTERNAL, "auth_failed", RAN_AS_GIVEN,
     "{host} refused the request ({status}): {why}")
-FAULT(FAULT_401, FAULT_INTERNAL, "auth_required", RAN_NO,
+FAULT(FAULT_401, FAULT_INTERNAL, "auth_required", RAN_AS_GIVEN,
     "{host} wants credentials (401). Pass a token with --bearer-env NAME or "
-    "--bearer-file FILE, or a header with -H.")
-FAULT(FAULT_403, FAULT_INTERNAL, "auth_failed", RAN_NO,
+    "--bearer-file FILE, or a header with -H.{maybe? The call may have "
+    "run.|}")
+FAULT(FAULT_403, FAULT_INTERNAL, "auth_failed", RAN_AS_GIVEN,
     "{host} refused these credentials (403){why?: |}{why}. Check the token "
-    "and its rights.")
-FAULT(FAULT_403_PAGE, FAULT_INTERNAL, "auth_failed", RAN_NO,
+    "and its rights.{maybe? The call may have run.|}")
+FAULT(FAULT_403_PAGE, FAULT_INTERNAL, "auth_failed", RAN_AS_GIVEN,
     "{host} refused the request with a web page (403){why?: |}{why}. A "
     "firewall in front of it may have done so: ask whoever runs it, or check "
-    "the credentials.")
-FAULT(FAULT_407, FAULT_INTERNAL, "proxy_refused", RAN_NO,
+    "the credentials.{maybe? The call may have run.|}")
+FAULT(FAULT_407, FAULT_INTERNAL, "proxy_refused", RAN_AS_GIVEN,
     "The proxy wants a user and a password before it sends anything to {host} "
     "(407). Add --proxy-user USER:PASSWORD or --proxy-negotiate, or correct "
     "it.")
-FAULT(FAULT_REDIRECT, FAULT_INTERNAL, "bad_upstream", RAN_NO,
+FAULT(FAULT_REDIRECT, FAULT_INTERNAL, "bad_upstream", RAN_AS_GIVEN,
     "{host} redirects ({status}) to \"{why}\". mcpsplice follows 307 and 308 "
-    "on the same origin only: use the new URL if you trust it.")
+    "on the same origin only: use the new URL if you trust it.{maybe? The "
+    "call may have run.|}")
 FAULT(FAULT_NOT_READY, FAULT_INTERNAL, "upstream_unreachable", RAN_AS_GIVEN,
     "{host} is not ready to answer ({status}). {maybe?The call may have run: "
     "check before calling it again.|Try again later.}")
@@ -74,9 +76,9 @@ FAULT(FAULT_GATEWAY, FAULT_INTERNAL, "upstream_unreachable", RAN_AS_GIVEN,
     "The gateway in front of {host} got no good answer from it ({status}). "
     "{maybe?The call may have run: check before calling it again.|Try again "
     "later.}")
-FAULT(FAULT_413, FAULT_INTERNAL, "too_large", RAN_NO,
+FAULT(FAULT_413, FAULT_INTERNAL, "too_large", RAN_AS_GIVEN,
     "The request is too large for {host}, or for a gateway in front of it "
-    "(413). It did not run: send less.")
+    "(413): send less.{maybe? The call may have run.|}")
 FAULT(FAULT_FAILED, FAULT_INTERNAL, "bad_upstream", RAN_AS_GIVEN,
     "{host} failed ({status}){why?: |.}{why}{maybe? (The call may have run: "
     "check before calling it again.)|}")
@@ -84,9 +86,10 @@ FAULT(FAULT_WEB_PAGE, FAULT_INTERNAL, "bad_upstream", RAN_AS_GIVEN,
     "{host} answered with a web page, not MCP ({status}, text/html). This is "
     "usually the sign-in page of a network, or a wrong path: open a browser, "
     "or check the URL.{maybe? The call may have run.|}")
-FAULT(FAULT_WRONG_PATH, FAULT_INTERNAL, "bad_upstream", RAN_NO,
+FAULT(FAULT_WRONG_PATH, FAULT_INTERNAL, "bad_upstream", RAN_AS_GIVEN,
     "{host} has no MCP server at this path ({status}{why?; |}{why}). Check "
-    "the URL: the path is often /mcp, and a slash at its end counts.")
+    "the URL: the path is often /mcp, and a slash at its end counts.{maybe? "
+    "The call may have run.|}")
 FAULT(FAULT_STATUS, FAULT_INTERNAL, "bad_upstream", RAN_AS_GIVEN,
     "{host} answered {status}, not MCP{why?: |.}{why}{maybe? (The call may "
     "have run: check before calling it again.)|}")
@@ -233,8 +236,8 @@ FAULT(FAULT_BEGUN_AGAIN, FAULT_INTERNAL, "session_lost", RAN_AS_GIVEN,
     "The client began a new session before {host} answered. The call "
     "{maybe?may have run: check before calling it again|did not run}.")
 FAULT(FAULT_FORGOTTEN, FAULT_INTERNAL, "session_lost", RAN_AS_GIVEN,
-    "{host} forgot the session ({status}){why}. The call {maybe?may have run "
-    "before: check before calling it again|did not run: try again}.")
+    "{host} refused the session ({status}){why}. The call {maybe?may have run: "
+    "check before calling it again|did not run: try again}.")
 FAULT(FAULT_ACCEPTED_FORGOTTEN, FAULT_INTERNAL, "session_lost", RAN_MAYBE,
     "{host} forgot the session before it answered. The call may have run: "
     "check before calling it again.")

@@ -1,481 +1,383 @@
 /*
- * Finds what a clause says about a session.
+ * Finds what a text says about a session.
  *
- * At every word for a session (the noun) the search goes to the left (unknown
- * session, could not find that session) and to the right (session not found,
- * session has expired), past words that only join. A noun that only describes
- * another noun (session limit, session cookie) does not count. A noun with a
- * foreign qualifier (browser session) and words in quotation marks give
- * PHRASE_DOUBT. The scans are bounded, so the whole is linear.
+ * A text is cut into clauses, and each clause becomes a string with one letter
+ * for each word: its class. Hyphens, underscores and capitals inside a word
+ * begin another word, so that SESSION_NOT_FOUND and sessionExpired are texts,
+ * too. "#" stands for a number, an id or a path, "'" for quotation marks, ","
+ * for other marks, "_" for any other word. The strings are held against a table
+ * of regular expressions. They have no ranges, and so no locale.
  */
 #include "config.h"
 
 #include "core/exchange/loss_phrases.h"
 
-#include "core/exchange/words.h"
+#include <regex.h>
 
-enum sense {
-	SENSE_NONE,
-	SENSE_MISSING, /* a session id is required and missing */
-	SENSE_BAD,     /* the session is something bad: expired */
-	SENSE_ABSENT   /* the session is not something good: not found */
+/* Words between blanks, and their class. */
+static const struct {
+	char class;
+	const char *words;
+} classes[] = {
+	{ 'S', " session sessionid mcpsession mcpsessionid xsessionid " },
+	{ 'T', " transport " },
+	{ 'C', " connection " },
+	{ 'c', " client mcp protocol server " },
+	/* may precede the noun if the session is ours */
+	{ 'a', " a an any its my our the this your " },
+	{ 'o',
+	    " corresponding current http new old previous remote sse "
+	    "streamable such underlying upstream x " },
+	{ 'g', " given provided requested specified supplied " },
+	{ 'r', " and or " },
+	{ 't', " that " },
+	/* may follow the noun and leave its meaning */
+	{ 'h',
+	    " context format handle header id identifier instance object "
+	    "service uuid value " },
+	{ 'k',
+	    " associated at by for from identified in of on presented "
+	    "received referenced used using we which with you youre " },
+	{ 'i',
+	    " apparently appear appears are been being can could currently "
+	    "did do does either fully had has is it just likely may might "
+	    "now probably properly seem seems still was were yet " },
+	{ 'b', " be " },
+	{ 'x', " to " },
+	/* what is said of it */
+	{ 'B',
+	    " aborted ceased cleaned closed closing dead deleted destroyed "
+	    "died disappeared discarded disconnected dropped ended evicted "
+	    "flushed forgotten garbage gone inactive invalidated killed "
+	    "lapsed lost nonexistent obsolete outdated pruned purged reaped "
+	    "recycled removed revoked shut superseded swept terminated timed "
+	    "timedout unrecognised unrecognized vanished wiped " },
+	{ 'U', " expired invalid stale unknown " },
+	{ '9', " timeout " },
+	{ 'G',
+	    " accessible alive around available correspond established found "
+	    "held kept known live located matched matches recognised "
+	    "recognized registered resolved restored resumed stored supported "
+	    "there tracked usable " },
+	{ 'e', " active existing matching open valid " },
+	{ 'Z', " exist exists " },
+	{ 'P', " present " },
+	{ 'p', " sent set " },
+	{ 'F',
+	    " find identify know locate lookup recognise recognize resolve "
+	    "restore resume see " },
+	{ 'M', " match " },
+	{ 'H', " have " },
+	{ 'N',
+	    " arent cannot cant couldnt didnt doesnt dont hadnt hasnt havent "
+	    "isnt never not wasnt wont " },
+	{ 'n', " no " },
+	{ 'l', " longer " },
+	{ 'f', " failed unable " },
+	{ 'm', " missing " },
+	{ 'q',
+	    " absent include mandatory need needed needs omitted require required "
+	    "requires without " },
+	{ 'E', " expect expected expects " },
+	{ 'u', " must please should " },
+	{ '1', " again first " },
+	{ 'I', " initialise initialize " },
+	{ 'J', " initialised initialized " },
+	{ 'K', " initialisation initialization " },
+	{ 'V', " uninitialised uninitialized " },
+	{ 'R', " reinitialise reinitialize " },
+	{ 'y', " re " },
+	{ 'W', " before during prior until while " },
+	{ 'w',
+	    " answer call called calls complete completed completion "
+	    "executing execution finished message operation processed "
+	    "processing progress reply request requests response running " },
+	{ 'j', " because but error exception if since when " },
+	/* what is not a session */
+	{ 'A',
+	    " arg argument attribute column command endpoint field file "
+	    "function method name named param parameter params prompt "
+	    "property resource template title tool uri " },
+	{ '7', " parameters " },
+	{ 'z', " already " },
+	{ '2', " page " },
+	{ '3', " multiple " },
+	{ '4', " route " },
+	{ '5', " rest " },
+	{ '6', " get " },
+	{ '8', " forward " },
+	{ 'D', " denied " },
+	{ 'Q', " belong belongs mismatch owned " },
+	{ 'X', " user " },
+	{ 'L',
+	    " authenticate cookie cookies credential credentials log logged "
+	    "login logon oauth password reauthenticate sign signin sso " },
 };
 
-enum { STEPS = 12, STRANGERS = 4 };
+/* Where a sentence may begin. It does not begin at a quotation mark: what
+ * follows one is someone else's. */
+#define START "(^|[,jrt])"
+#define OURS "[acegmortU]*"
+#define NOUN "S[hT]*"
+#define BAD "[BU]"
+#define GOOD "[GMPZe]"
+#define NOT "(N|nl)"
+#define IS "[abirH]*"
+/* What tells which session: its id, or "for this client". */
+#define WHICH "([,'].[,'])?[#,']*([gkpPt].?.?.?.?.?)?"
+#define GONE "[hT]*" WHICH IS "(" BAD "|" NOT "[abirxH]*" GOOD ")"
+#define CANNOT_FIND "(N|nl|f)[ilx]*[FHM]"
+/* The noun ends here: it does not describe another one. */
+#define END "([#,'abceghijkprtDGHNPZ]|$)"
+#define WANTED "[mqE]"
+#define THING "[cCST]"
 
-static uint64_t
-roles_at(const struct clause *c, size_t i)
-{
-	return i < c->n ? c->words[i].roles : 0;
-}
-
-static bool
-is(const struct clause *c, size_t i, uint64_t roles)
-{
-	return (roles_at(c, i) & roles) != 0;
-}
-
-/* Does word i exist, with only white space before it? */
-static bool
-joined(const struct clause *c, size_t i)
-{
-	return i < c->n && !c->words[i].apart;
-}
-
-/* Does one of the n words from i on, or of the n words before i, have one of
- * these roles? */
-static bool
-near_after(const struct clause *c, size_t i, size_t n, uint64_t roles)
-{
-	for (; n > 0 && i < c->n; i++, n--)
-		if (is(c, i, roles))
-			return true;
-	return false;
-}
-
-static bool
-near_before(const struct clause *c, size_t i, size_t n, uint64_t roles)
-{
-	for (; n > 0 && i > 0; i--, n--)
-		if (is(c, i - 1, roles))
-			return true;
-	return false;
-}
-
-/* Returns the index of the first word after the noun, past "id" and "header".
- * Returns 0 if the noun only describes the word after it. */
-static size_t
-noun_end(const struct clause *c, size_t i)
-{
-	const uint64_t others = W_FIELD | W_NAMER | W_LOGIN | W_USER | W_WORK |
-	    W_PAGE | W_CONNECTION | W_INITION;
-	uint64_t roles;
-
-	for (i++; joined(c, i) && is(c, i, W_HEAD | W_TRANSPORT); i++)
-		;
-	roles = roles_at(c, i);
-	if (joined(c, i) && (roles == 0 || (roles & others) != 0))
-		return 0;
-	return i;
-}
-
-/* Does "no session" mean that the session is gone? It does at the end of the
- * clause and in "no session found", "no session for ...". */
-static bool
-is_no_such(const struct clause *c, size_t end, bool good)
-{
-	if (is(c, end, W_GIVEN) && !good)
-		return false;
-	if (end == c->n || c->words[end].apart || good)
-		return true;
-	if (is(c, end, W_AUX))
-		return near_after(c, end + 1, 2, W_GOOD);
-	return is(c, end, W_GOOD | W_LINK | W_ID);
-}
-
-/* Is there a denial before word i: "could not find", "no longer know", "unable
- * to resume"? */
-static bool
-is_denied(const struct clause *c, size_t i)
-{
-	return near_before(c, i, 3, W_NOT | W_FAIL | W_LONGER);
-}
-
-/* Scans the words before the noun at i. Sets *strange if the noun has a foreign
- * qualifier, *named if the noun is the name of something else. */
-static enum sense
-look_before(const struct clause *c, size_t i, size_t end, bool *strange,
-    bool *named)
-{
-	bool good = false, missing = false;
-	size_t k, strangers = 0;
-
-	for (k = i; k > 0 && joined(c, k) && strangers <= 2; k--) {
-		if (is(c, k - 1, W_NO))
-			return is_no_such(c, end, good) ? SENSE_ABSENT :
-							  SENSE_MISSING;
-		if (is(c, k - 1, W_NOT))
-			return good ? SENSE_ABSENT : SENSE_NONE;
-		if (is(c, k - 1, W_BAD))
-			return SENSE_BAD;
-		if (is(c, k - 1, W_FIND))
-			return is_denied(c, k - 1) ? SENSE_ABSENT : SENSE_NONE;
-		if (is(c, k - 1, W_MISSING | W_REQUIRED))
-			missing = true;
-		else if (is(c, k - 1, W_NAMER | W_FIELD))
-			*named = true;
-		else if (is(c, k - 1, W_GOOD))
-			good = true;
-		else if (is(c, k - 1, W_DET | W_ARTICLE | W_OURS | W_OR))
-			continue;
-		else if (roles_at(c, k - 1) != 0 &&
-		    !is(c, k - 1, W_USER | W_LOGIN | W_ID))
-			break;
-		else {
-			*strange = true;
-			strangers++;
-		}
-	}
-	return missing ? SENSE_MISSING : SENSE_NONE;
-}
-
-struct scan {
-	bool denied;      /* after "not" or "no longer" */
-	bool modal;       /* after "will" or "must" */
-	bool loose;       /* after a link such as "with": words about the noun
-			   * follow */
-	size_t strangers; /* number of unknown words after the link */
-	uint64_t noun;
+static const struct {
+	unsigned phrase;
+	const char *expression;
+} table[] = {
+	/* A name, as in "tool session": then the clause says nothing. */
+	{ 0, "A('[^']?[^']?[^']?)?S|(U|no)A[,']*S" },
+	/* rest_no_route; already exists; 404 page not found; multiple GET */
+	{ PHRASE_VETO, "5n4|zi?[JZ]|#2NG|36" },
+	{ PHRASE_INTERRUPTED,
+	    "(" START OURS "S" GONE "|" BAD OURS NOUN
+	    ")[^,']?[^,']?W.?.?.?.?.?w" },
+	/* session not found; session timeout */
+	{ PHRASE_LOST, START OURS "S(" GONE "|9([#,]|$))" },
+	/* unknown session; no valid session id; no session for you */
+	{ PHRASE_LOST, BAD OURS NOUN END },
+	{ PHRASE_LOST, "[nN]a?[oc]*[eoG][ceo]*[ST]" },
+	{ PHRASE_LOST, "nc?[ST]([#,kGiZ]|h*$)" },
+	{ PHRASE_LOST, CANNOT_FIND OURS NOUN END },
+	{ PHRASE_LOST, START OURS "T" WHICH IS NOT IS GOOD },
+	/* Mcp-Session-Id must be a valid UUID; session id mismatch */
+	{ PHRASE_LOST, "cSh+ub|ShQ" },
+	/* please reinitialize; needs to re-initialize */
+	{ PHRASE_LOST, "(^|[,qru]|[qH]x)(R|yI)" },
+	{ PHRASE_GATE, START "(" OURS THING "[hiH]*N[bi]*|Ni*)J" },
+	{ PHRASE_GATE, "V" OURS THING },
+	/* received before initialization */
+	{ PHRASE_GATE, "[ANUw].?.?Wx?[acoS]*[JK]" },
+	/* must be "initialize"; initialize first; initialize a session */
+	{ PHRASE_GATE, "(^|[buE1]w?)a?'?I|(^|[^y])I(.?.?[1W]|a[co]*S)" },
+	{ PHRASE_PARAMS, "^Uw7$" },
+	/* missing session id; session id must be sent */
+	{ PHRASE_MISSING, "(n|" WANTED ")'?" OURS NOUN END },
+	{ PHRASE_MISSING, NOUN IS "(" WANTED "|(N|ub)b?[gpP])" },
+	/* browser session not found; unknown browser session */
+	{ PHRASE_DOUBT,
+	    "S" GONE "|(n|" BAD "|" CANNOT_FIND ")" OURS "[^,']" NOUN END },
+	{ PHRASE_DOUBT, THING "[hi]*Ni*J" },
+	{ PHRASE_CONNECTION, START OURS "[CT]" WHICH IS BAD "|fx8" },
+	/* session denied, mismatch; user does not match ... session */
+	{ PHRASE_OWNER, "S.?D|S.*Q|X.*NM.*S" },
+	{ PHRASE_LOGIN, "L" },
 };
 
-enum go { GO_ON, GO_STOP, GO_BAD, GO_ABSENT, GO_MISSING };
+enum { EXPRESSIONS = sizeof table / sizeof *table };
 
-/* Takes one word after the noun. */
-static enum go
-step_after(struct scan *s, uint64_t roles, bool last)
-{
-	const uint64_t passed = W_NOT | W_LONGER | W_NO | W_MODAL | W_AUX |
-	    W_LINK | W_DET | W_OR | W_ID | W_HEAD;
+enum {
+	CLAUSE_WORDS = 128, /* a longer clause is searched in parts */
+	OVERLAP = 32,       /* words that two parts share */
+	WORD_BYTES = 24     /* a longer word is an id */
+};
 
-	if (roles & W_GOOD && s->denied)
-		return GO_ABSENT;
-	if (roles & W_GOOD && s->modal && s->noun & W_HEADER)
-		return GO_ABSENT; /* "must be a valid UUID": the id was ours */
-	if (roles & (W_REQUIRED | W_MISSING))
-		return GO_MISSING;
-	if (roles & W_GIVEN && (s->modal || s->denied))
-		return GO_MISSING;
-	if (roles & W_SUPPORT && s->denied && s->noun & W_SESSION_ID)
-		return GO_ABSENT;
-	if (roles & W_BAD || (roles & W_TIMEOUT && last) ||
-	    (roles & W_MISMATCH && s->noun & W_SESSION_ID))
-		return s->denied || s->modal ? GO_STOP : GO_BAD;
-	if (roles & W_GOOD && s->modal)
-		return GO_MISSING;
-	if (roles & W_GOOD)
-		return GO_STOP;
-	s->denied = s->denied || roles & (W_NOT | W_LONGER);
-	s->modal = s->modal || roles & W_MODAL;
-	s->loose = s->loose || roles & (W_LINK | W_GIVEN);
-	if (roles & W_ARTICLE)
-		return s->modal || s->denied ? GO_ON : GO_STOP;
-	if (roles & passed)
-		return GO_ON;
-	return s->loose && ++s->strangers <= STRANGERS ? GO_ON : GO_STOP;
-}
-
-/* Scans the words after the noun, from word i on. Sets *at to the last word
- * that was looked at. */
-static enum sense
-look_after(const struct clause *c, size_t i, uint64_t noun, size_t *at)
-{
-	static const enum sense senses[] = { [GO_STOP] = SENSE_NONE,
-		[GO_BAD] = SENSE_BAD,
-		[GO_ABSENT] = SENSE_ABSENT,
-		[GO_MISSING] = SENSE_MISSING };
-	struct scan s = { .noun = noun };
-	size_t stop = i + STEPS;
-	enum go go;
-
-	for (; i < c->n && i < stop; i++) {
-		*at = i;
-		if (is(c, i, W_TIMED) && is(c, i + 1, W_OUT))
-			return SENSE_BAD;
-		go = step_after(&s, roles_at(c, i), !joined(c, i + 1));
-		if (go != GO_ON)
-			return senses[go];
-	}
-	return SENSE_NONE;
-}
-
-/* Does "before the request completed" or the like follow word i? */
-static bool
-is_interrupted(const struct clause *c, size_t i)
-{
-	size_t k;
-
-	for (k = i + 1; k <= i + 3 && joined(c, k); k++)
-		if (is(c, k, W_BEFORE))
-			return near_after(c, k + 1, 6, W_WORK);
-	return false;
-}
-
-/* Returns PHRASE_WHOLE if the words from i up to the one before end are the
- * whole clause. An article, or a prefix such as "MCP error 32600:", may precede
- * them. */
-static unsigned
-whole(const struct clause *c, size_t i, size_t end)
-{
-	while (i > 0 && joined(c, i) &&
-	    is(c, i - 1, W_OURS | W_DET | W_ARTICLE))
-		i--;
-	return end == c->n && (i == 0 || !joined(c, i)) ? PHRASE_WHOLE : 0;
-}
-
-/* Finds the two literal phrases from the noun at i: "session terminated" and
- * "invalid or expired session". */
-static unsigned
-literal(const struct clause *c, size_t i)
-{
-	if (!is(c, i, W_SESSION))
-		return 0;
-	if (joined(c, i + 1) && is(c, i + 1, W_TERMINATED))
-		return PHRASE_TERMINATED | whole(c, i, i + 2);
-	if (i >= 3 && is(c, i - 1, W_EXPIRED) && is(c, i - 2, W_OR) &&
-	    is(c, i - 3, W_INVALID))
-		return PHRASE_EXPIRED | whole(c, i - 3, i + 1);
-	return 0;
-}
-
-/* Turns a loss into PHRASE_DOUBT: the session may be a foreign one, or the
- * words may be quoted. */
-static unsigned
-in_doubt(unsigned found)
-{
-	const unsigned lost = PHRASE_TERMINATED | PHRASE_EXPIRED | PHRASE_LOST |
-	    PHRASE_UNREADY | PHRASE_EARLY;
-	unsigned rest = found &
-	    ~(lost | PHRASE_INTERRUPTED | PHRASE_CONNECTION | PHRASE_WHOLE);
-
-	return found & lost ? rest | PHRASE_DOUBT : rest;
-}
-
-/* Finds what the clause says of the noun at i. */
-static unsigned
-of_noun(const struct clause *c, size_t i)
-{
-	bool strange = false, named = false;
-	size_t end = noun_end(c, i), at = i;
-	enum sense before, after;
-	uint64_t noun;
+struct clause {
+	char words[CLAUSE_WORDS + 1]; /* a class for each word */
+	size_t n;
+	char word[WORD_BYTES + 3]; /* the word that is read */
+	size_t letters;
 	unsigned found;
-
-	if (end == 0)
-		return literal(c, i) != 0 ? PHRASE_DOUBT : 0;
-	before = look_before(c, i, end, &strange, &named);
-	if (named)
-		return 0;
-	noun = roles_at(c, i) | (end > i + 1 ? W_SESSION_ID : 0);
-	after = look_after(c, end, noun, &at);
-	if (before < SENSE_BAD && after < SENSE_BAD)
-		return before + after > 0 ? PHRASE_MISSING : 0;
-	if (near_before(c, i, i, W_FIELD))
-		return PHRASE_MISSING;
-	if (after < SENSE_BAD)
-		at = end - 1;
-	if (is_interrupted(c, at))
-		found = PHRASE_INTERRUPTED;
-	else if (literal(c, i) != 0)
-		found = literal(c, i);
-	else
-		found = PHRASE_LOST;
-	if (is(c, i, W_TRANSPORT) && before != SENSE_ABSENT &&
-	    after != SENSE_ABSENT)
-		strange = true;
-	return strange ? in_doubt(found) : found;
-}
-
-/* Is the word at i a subject of its own? It is at the head of the clause and
- * after a word that ends a phrase, apart from words such as "the" and "mcp"
- * before it. */
-static bool
-is_ours(const struct clause *c, size_t i)
-{
-	for (; i > 0 && joined(c, i); i--)
-		if (!is(c, i - 1, W_OURS | W_DET | W_ARTICLE))
-			return is(c, i - 1, W_STOP | W_LINK | W_OR);
-	return true;
-}
-
-/* Takes "server not initialized"; the word at i is the last one. */
-static unsigned
-of_initialized(const struct clause *c, size_t i)
-{
-	size_t k = i;
-
-	while (k > 0 && joined(c, k) && is(c, k - 1, W_AUX))
-		k--;
-	if (k == 0 || !is(c, k - 1, W_NOT))
-		return 0;
-	for (k--; k > 0 && joined(c, k) && is(c, k - 1, W_AUX | W_HEAD); k--)
-		;
-	if (k == 0 || !joined(c, k))
-		return PHRASE_EARLY;
-	if (!is(c, k - 1, W_SUBJECT | W_NOUN))
-		return 0;
-	return is_ours(c, k - 1) ? PHRASE_UNREADY : PHRASE_DOUBT;
-}
-
-/* Takes "is invalid during session initialization", "received before
- * initialization"; the word at i is the last one. */
-static unsigned
-of_initialization(const struct clause *c, size_t i)
-{
-	size_t k = i;
-	bool subject = false;
-
-	for (; k > 0 && is(c, k - 1, W_DET | W_NOUN | W_OURS); k--)
-		subject = subject || is(c, k - 1, W_SUBJECT | W_NOUN);
-	if (k < 2 || !is(c, k - 1, W_BEFORE) ||
-	    !near_before(c, k - 1, 3, W_BAD | W_NOT | W_WORK))
-		return 0;
-	return subject ? PHRASE_UNREADY : PHRASE_EARLY;
-}
-
-/* Takes "initialize" as a demand. */
-static unsigned
-of_initialize(const struct clause *c, size_t i)
-{
-	if (near_before(c, i, 2, W_REQUIRED))
-		return PHRASE_MISSING;
-	if (near_before(c, i, 10, W_FIRST) && near_before(c, i, 9, W_WORK))
-		return PHRASE_UNREADY;
-	if (near_before(c, i, 8, W_ONLY) && near_before(c, i, 10, W_NOUN))
-		return PHRASE_MISSING;
-	if (near_before(c, i, 2, W_FAIL | W_NOT))
-		return 0;
-	if (near_after(c, i + 1, 4, W_FIRST | W_BEFORE | W_NOUN) ||
-	    near_before(c, i, 1, W_MUST | W_PLEASE))
-		return PHRASE_EARLY;
-	return 0;
-}
-
-static unsigned
-of_reinitialize(const struct clause *c, size_t i)
-{
-	if (i == 0 || c->words[i].apart ||
-	    is(c, i - 1, W_PLEASE | W_MODAL | W_OR))
-		return near_before(c, i, 2, W_FAIL | W_NOT) ? 0 : PHRASE_LOST;
-	return 0;
-}
-
-/* Takes "connection closed" and "failed to forward". */
-static unsigned
-of_connection(const struct clause *c, size_t i)
-{
-	size_t at;
-
-	if (is(c, i, W_FORWARD))
-		return near_before(c, i, 2, W_FAIL) ? PHRASE_CONNECTION : 0;
-	if (is_ours(c, i) && look_after(c, i + 1, 0, &at) == SENSE_BAD)
-		return PHRASE_CONNECTION;
-	return 0;
-}
-
-static unsigned
-of_veto(const struct clause *c, size_t i)
-{
-	if (is(c, i, W_NO_ROUTE))
-		return PHRASE_VETO;
-	if (is(c, i, W_ALREADY) &&
-	    (is(c, i + 1, W_INITED | W_EXISTS) || is(c, i + 2, W_INITED)))
-		return PHRASE_VETO;
-	if (is(c, i, W_404) && is(c, i + 1, W_PAGE) && is(c, i + 2, W_NOT))
-		return PHRASE_VETO;
-	if (is(c, i, W_SUPPORT) && is(c, i + 1, W_MULTIPLE) &&
-	    is(c, i + 2, W_GET))
-		return PHRASE_VETO;
-	return 0;
-}
-
-/* Finds that the session belongs to another user: "belongs to", "user
- * mismatch". */
-static unsigned
-of_owner(uint64_t all)
-{
-	if ((all & W_NOUN) == 0)
-		return 0;
-	if (all & W_OWNER)
-		return PHRASE_OWNER;
-	if (all & W_MATCH && all & W_USER && all & W_NOT)
-		return PHRASE_OWNER;
-	return 0;
-}
-
-/* The roles of the words at which of_word starts to look. */
-#define ANCHORS                                                                \
-	(W_NOUN | W_INITED | W_INITION | W_INIT | W_REINIT | W_CONNECTION |    \
-	    W_FORWARD | W_LOGIN | W_UNINITED | W_NO_ROUTE | W_ALREADY |        \
-	    W_404 | W_SUPPORT)
-
-static unsigned
-of_word(const struct clause *c, size_t i)
-{
-	unsigned found;
-
-	if (!is(c, i, ANCHORS))
-		return 0;
-	found = of_veto(c, i);
-	if (is(c, i, W_NOUN))
-		found |= of_noun(c, i);
-	if (is(c, i, W_NOUN) && near_after(c, i + 1, 2, W_DENIED))
-		found |= PHRASE_OWNER;
-	if (is(c, i, W_INITED))
-		found |= of_initialized(c, i);
-	if (is(c, i, W_INITION))
-		found |= of_initialization(c, i);
-	if (is(c, i, W_INIT))
-		found |= of_initialize(c, i);
-	if (is(c, i, W_REINIT))
-		found |= of_reinitialize(c, i);
-	if (is(c, i, W_CONNECTION | W_FORWARD))
-		found |= of_connection(c, i);
-	if (is(c, i, W_LOGIN))
-		found |= PHRASE_LOGIN;
-	if (is(c, i, W_UNINITED) && near_after(c, i + 1, 2, W_NOUN | W_SUBJECT))
-		found |= PHRASE_UNREADY;
-	return found;
-}
-
-struct found {
-	unsigned phrases;
-	size_t clauses;
 };
+
+static bool
+is_upper(char c)
+{
+	return c >= 'A' && c <= 'Z';
+}
+
+static bool
+is_lower(char c)
+{
+	return c >= 'a' && c <= 'z';
+}
+
+static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool
+is_word(char c)
+{
+	return is_upper(c) || is_lower(c) || is_digit(c);
+}
+
+/* The expressions are compiled when the first refusal comes: most processes
+ * see none. */
+static const regex_t *
+expressions(void)
+{
+	static regex_t compiled[EXPRESSIONS];
+	static size_t n;
+
+	for (; n < EXPRESSIONS; n++)
+		if (regcomp(&compiled[n], table[n].expression,
+			REG_EXTENDED | REG_NOSUB) != 0)
+			out_of_memory();
+	return compiled;
+}
 
 static void
-add_clause(const struct clause *c, void *arg)
+search(struct clause *c)
 {
-	struct found *all = arg;
-	unsigned found = 0;
-	uint64_t roles = 0;
+	const regex_t *e;
 	size_t i;
 
-	for (i = 0; i < c->n; i++) {
-		found |= of_word(c, i);
-		roles |= roles_at(c, i);
+	c->words[c->n] = '\0';
+	/* Each expression wants one of these; most clauses have none. */
+	if (strpbrk(c->words, "23578CIJKLRSTVz") == NULL)
+		return;
+	e = expressions();
+	for (i = 0; i < EXPRESSIONS; i++) {
+		if ((c->found & table[i].phrase) != 0 ||
+		    regexec(&e[i], c->words, 0, NULL, 0) != 0)
+			continue;
+		if (table[i].phrase == 0)
+			return;
+		c->found |= table[i].phrase;
 	}
-	found |= of_owner(roles);
-	all->phrases |= c->quoted ? in_doubt(found) : found;
-	all->clauses++;
+}
+
+static void
+end_clause(struct clause *c)
+{
+	if (c->n > 0)
+		search(c);
+	c->n = 0;
+}
+
+static void
+add(struct clause *c, char class)
+{
+	if (c->n > 0 && c->words[c->n - 1] == class &&
+	    (class == ',' || class == '\'' || class == '#'))
+		return;
+	if (c->n == CLAUSE_WORDS) {
+		search(c);
+		memmove(c->words + 1, c->words + c->n - OVERLAP, OVERLAP);
+		c->words[0] = '_'; /* no sentence begins here */
+		c->n = OVERLAP + 1;
+	}
+	c->words[c->n++] = class;
+}
+
+/* Adds the word that is in c->word, if there is one. */
+static void
+add_word(struct clause *c)
+{
+	size_t i;
+
+	if (c->letters == 0)
+		return;
+	c->word[0] = c->word[c->letters + 1] = ' ';
+	c->word[c->letters + 2] = '\0';
+	c->letters = 0;
+	for (i = 0; i < sizeof classes / sizeof *classes; i++)
+		if (strstr(classes[i].words, c->word) != NULL) {
+			add(c, classes[i].class);
+			return;
+		}
+	add(c, '_');
+}
+
+/* Is c one of these bytes? NUL is none. */
+static bool
+is_of(char c, const char *set)
+{
+	return c != '\0' && strchr(set, c) != NULL;
+}
+
+/* Does the byte at p join what is around it to one name: a path, a URL, an
+ * expression? A full stop before a capital ends a sentence. */
+static bool
+is_glue(const char *p, const char *end)
+{
+	return end - p > 1 && is_of(*p, "./&#@$+%~=") &&
+	    (is_word(p[1]) || p[1] == '/') && (*p != '.' || !is_upper(p[1]));
+}
+
+/* Returns the number of bytes at p that are one part of words without blanks
+ * between them: a letter, a digit, a joint. 0: the words end. */
+static size_t
+part_bytes(const char *p, const char *end)
+{
+	size_t n = 1;
+
+	if (is_word(*p) || is_glue(p, end))
+		return 1;
+	if (end - p > 3 && memcmp(p, "\xE2\x80\x99", 3) == 0)
+		n = 3;
+	else if (!is_of(*p, "-_'"))
+		return 0;
+	return (size_t)(end - p) > n && is_word(p[n]) ? n : 0;
+}
+
+/* Adds the words at p, up to a blank, and returns their end. */
+static const char *
+take_words(struct clause *c, const char *p, const char *end)
+{
+	const char *from = p, *stop;
+	bool name = false;
+	size_t n;
+
+	for (stop = p; stop < end && (n = part_bytes(stop, end)) > 0; stop += n)
+		name |= is_digit(*stop) || is_glue(stop, end);
+	if (name) {
+		add(c, '#');
+		return stop;
+	}
+	for (; p < stop; p++) {
+		if (is_of(*p, "-_") ||
+		    (p > from && is_upper(*p) && is_lower(p[-1])))
+			add_word(c);
+		if (is_word(*p) && c->letters < WORD_BYTES)
+			c->word[++c->letters] = is_upper(*p) ?
+			    (char)(*p - 'A' + 'a') :
+			    *p;
+	}
+	add_word(c);
+	return stop;
 }
 
 unsigned
 phrases_find(struct span text)
 {
-	struct found found = { 0, 0 };
+	const char *p = text.p, *end = text.n == 0 ? p : p + text.n;
+	struct clause c;
 
-	words_split(text, add_clause, &found);
-	if (found.clauses > 1)
-		found.phrases &= ~(unsigned)PHRASE_WHOLE;
-	return found.phrases;
+	c.n = c.letters = 0;
+	c.found = 0;
+	while (p < end) {
+		if (is_word(*p) || is_glue(p, end)) {
+			p = take_words(&c, p, end);
+			continue;
+		}
+		/* An escape, as in "\\n", is a control character. */
+		if (*p == '\\' && end - p > 1 && is_of(p[1], "nrt")) {
+			end_clause(&c);
+			p++;
+		} else if (is_of(*p, ".;!?{}\n")) {
+			end_clause(&c);
+		} else if (is_of(*p, "\"'`")) {
+			add(&c, '\'');
+		} else if (!is_of(*p, " \t\r")) {
+			add(&c, ',');
+		}
+		p++;
+	}
+	end_clause(&c);
+	return c.found;
 }

@@ -15,13 +15,10 @@
 
 #include <stdlib.h>
 
-#include <strings.h>
-
 #include "base/bounds.h"
 #include "core/exchange/error_text.h"
 #include "core/exchange/fault_table.h"
 #include "core/exchange/loss_phrases.h"
-#include "core/exchange/words.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 #include "core/wire/protocol.h"
@@ -29,20 +26,17 @@
 /* Marks of an answer; they share a word with the phrases of its text. */
 #define MARK_FRESH (1u << 16)    /* the session was renewed a moment ago */
 #define MARK_PATTERN (1u << 17)  /* a pattern of the user matches */
-#define MARK_DEMAND (1u << 18)   /* data.requiresReinitialize */
-#define MARK_ORDINARY (1u << 19) /* the code of a missing method or tool */
-#define MARK_PARAMS (1u << 20)   /* the text is "Invalid request parameters" */
-#define MARK_PAGE (1u << 21)     /* a web page */
-#define MARK_ANY (1u << 22)      /* every answer has it */
-#define MARK_CREDENTIALS_GOOD (1u << 23) /* the credentials are not the cause */
-#define MARK_GET (1u << 24)              /* the request was a GET */
-#define MARK_WORKED (1u << 25)   /* such a request worked in this session */
-#define MARK_IDLE (1u << 26)     /* the session answered no call for a while */
-#define MARK_NO_SENSE (1u << 27) /* an error that tells nothing but a code */
-#define MARK_FOREIGN (1u << 28)  /* words, but none of English */
+#define MARK_ORDINARY (1u << 18) /* the code of a missing method or tool */
+#define MARK_PAGE (1u << 19)     /* a web page */
+#define MARK_ANY (1u << 20)      /* every answer has it */
+#define MARK_CREDENTIALS_GOOD (1u << 21) /* the credentials are not the cause */
+#define MARK_GET (1u << 22)              /* the request was a GET */
+#define MARK_WORKED (1u << 23)   /* such a request worked in this session */
+#define MARK_IDLE (1u << 24)     /* the session answered no call for a while */
+#define MARK_NO_SENSE (1u << 25) /* an error that tells nothing but a code */
 
-#define LOST_WORDS (PHRASE_LOST | PHRASE_UNREADY | PHRASE_EARLY)
-#define LITERALS (PHRASE_TERMINATED | PHRASE_EXPIRED)
+#define LOST_WORDS (PHRASE_LOST | PHRASE_GATE)
+#define DOUBTS (PHRASE_DOUBT | PHRASE_MISSING)
 
 /* One row: it fits an answer with a status in from..to that has at least one of
  * the marks in one, and all marks in all. */
@@ -55,97 +49,68 @@ struct rule {
 };
 
 static const struct rule rules[] = {
-	/* For any status. */
 	{ 0, 999, PHRASE_VETO, 0, VERDICT_ANSWER,
 	    "the text is not about a lost session" },
-	{ 0, 999, MARK_PATTERN, PHRASE_INTERRUPTED, VERDICT_LOST_MAYBE,
+	{ 0, 999, PHRASE_INTERRUPTED, 0, VERDICT_LOST_MAYBE,
 	    "the session ended while the request ran" },
-	{ 0, 999, MARK_PATTERN, 0, VERDICT_LOST,
+	{ 0, 999, MARK_PATTERN, 0, VERDICT_WORDS,
 	    "a --session-lost-pattern matches" },
 	{ 404, 404, MARK_PAGE, 0, VERDICT_SUSPECT, "404, a web page" },
 	{ 0, 999, MARK_PAGE, 0, VERDICT_ANSWER, "the body is a web page" },
-	{ 0, 999, PHRASE_INTERRUPTED, 0, VERDICT_LOST_MAYBE,
-	    "the session ended while the request ran" },
+	/* Whatever the text is. */
 	{ 401, 401, PHRASE_LOGIN, 0, VERDICT_ANSWER, "401, sign in again" },
 	{ 403, 403, PHRASE_LOGIN, 0, VERDICT_ANSWER, "403, sign in again" },
-	{ 0, 999, MARK_DEMAND, 0, VERDICT_LOST,
-	    "the server asks the client to reinitialize" },
-	{ 200, 299, PHRASE_UNREADY | PHRASE_EARLY | MARK_PARAMS, MARK_FRESH,
-	    VERDICT_UNREADY, "in-band: the new session is not ready" },
-	{ 300, 999, PHRASE_TERMINATED, 0, VERDICT_LOST, "session terminated" },
-	{ 300, 999, PHRASE_EXPIRED, 0, VERDICT_LOST,
-	    "invalid or expired session" },
-	/* In-band: a text with more words, or with others, may be a tool's. */
-	{ 200, 299, PHRASE_TERMINATED, PHRASE_WHOLE, VERDICT_LOST,
-	    "in-band: session terminated" },
-	{ 200, 299, PHRASE_EXPIRED, PHRASE_WHOLE, VERDICT_LOST,
-	    "in-band: invalid or expired session" },
-	{ 200, 299, PHRASE_UNREADY, 0, VERDICT_LOST,
-	    "in-band: not initialized" },
-	{ 200, 299, LITERALS | LOST_WORDS | PHRASE_DOUBT, 0, VERDICT_SUSPECT,
-	    "in-band: the text speaks of a lost session" },
-	{ 200, 299, PHRASE_CONNECTION, 0, VERDICT_SUSPECT,
-	    "in-band: a connection behind the server is gone" },
-	/* What worked before is no longer understood. */
-	{ 200, 299, MARK_NO_SENSE, MARK_WORKED | MARK_IDLE, VERDICT_SUSPECT,
-	    "in-band: after a pause the server no longer understands this" },
-	{ 404, 404, LOST_WORDS, 0, VERDICT_LOST,
-	    "404, the session is unknown" },
-	{ 404, 404, MARK_ORDINARY, 0, VERDICT_ANSWER,
-	    "404, method, tool or resource not found" },
-	{ 404, 404, PHRASE_MISSING | PHRASE_DOUBT, 0, VERDICT_SUSPECT,
-	    "404, the text speaks of a session" },
-	{ 404, 404, MARK_ANY, 0, VERDICT_SUSPECT,
-	    "404, no text about a session" },
-	{ 401, 401, LOST_WORDS, 0, VERDICT_LOST,
-	    "401, the session is unknown" },
-	{ 403, 403, LOST_WORDS, 0, VERDICT_LOST,
-	    "403, the session is unknown" },
-	{ 401, 401, PHRASE_OWNER, 0, VERDICT_LOST,
-	    "401, the session is another user's" },
-	{ 403, 403, PHRASE_OWNER, 0, VERDICT_LOST,
-	    "403, the session is another user's" },
-	{ 401, 401, PHRASE_MISSING, 0, VERDICT_SUSPECT,
-	    "401, the server requires a session id" },
-	{ 401, 401, MARK_CREDENTIALS_GOOD, 0, VERDICT_LOST,
-	    "401 to credentials that the server accepted before" },
-	{ 403, 403, MARK_CREDENTIALS_GOOD, 0, VERDICT_LOST,
-	    "403 to new credentials in an old session" },
-	{ 401, 401, MARK_ANY, 0, VERDICT_ANSWER, "401" },
-	{ 403, 403, MARK_ANY, 0, VERDICT_ANSWER, "403" },
 	{ 405, 405, MARK_ANY, 0, VERDICT_ANSWER,
 	    "405, the method is not offered" },
+	{ 407, 407, MARK_ANY, 0, VERDICT_ANSWER, "407, of a proxy" },
 	/* To a GET it says that there is another stream. */
 	{ 409, 409, MARK_GET, 0, VERDICT_ANSWER, "409 to a GET" },
-	{ 409, 409, LOST_WORDS, 0, VERDICT_LOST,
-	    "409, the session is unknown" },
-	{ 409, 409, MARK_ANY, 0, VERDICT_SUSPECT,
-	    "409, perhaps of another session" },
 	{ 429, 429, MARK_ANY, 0, VERDICT_ANSWER, "429" },
-	{ 400, 400, LOST_WORDS, 0, VERDICT_LOST,
-	    "400, the session is unknown" },
-	{ 400, 400, PHRASE_MISSING, 0, VERDICT_SUSPECT,
-	    "400, the server requires a session id" },
-	{ 422, 422, PHRASE_MISSING, 0, VERDICT_SUSPECT,
-	    "422, the server requires a session id" },
-	{ 400, 400, PHRASE_DOUBT, 0, VERDICT_SUSPECT,
-	    "400, the text speaks of a session" },
-	{ 422, 422, PHRASE_DOUBT, 0, VERDICT_SUSPECT,
-	    "422, the text speaks of a session" },
-	{ 400, 400, MARK_ORDINARY, MARK_WORKED, VERDICT_ANSWER,
-	    "400, method, tool or resource not found" },
-	/* Not all servers speak English. */
-	{ 400, 400, MARK_FOREIGN, MARK_WORKED, VERDICT_SUSPECT,
-	    "400 in unknown words to a request that worked before" },
-	{ 400, 499, LOST_WORDS, 0, VERDICT_LOST,
-	    "refused, the session is unknown" },
 	{ 502, 502, MARK_ANY, 0, VERDICT_ANSWER, "502" },
 	{ 504, 504, MARK_ANY, 0, VERDICT_ANSWER, "504" },
-	{ 500, 599, LOST_WORDS, 0, VERDICT_LOST,
-	    "a server error, the session is unknown" },
+	{ 520, 530, MARK_ANY, 0, VERDICT_ANSWER, "520 to 530" },
+	/* The text speaks of a lost session. */
+	{ 200, 299, PHRASE_GATE | PHRASE_PARAMS, MARK_FRESH, VERDICT_UNREADY,
+	    "the new session is not ready" },
+	{ 200, 299, PHRASE_PARAMS, 0, VERDICT_GATE,
+	    "in-band: invalid request parameters" },
+	{ 200, 299, PHRASE_GATE, 0, VERDICT_GATE, "in-band: not initialized" },
+	{ 200, 299, PHRASE_LOST, 0, VERDICT_WORDS,
+	    "in-band: the session is unknown" },
+	{ 300, 599, PHRASE_GATE, 0, VERDICT_GATE, "refused, not initialized" },
+	{ 404, 404, PHRASE_LOST, 0, VERDICT_WORDS,
+	    "404, the session is unknown" },
+	{ 300, 599, PHRASE_LOST, 0, VERDICT_WORDS,
+	    "refused, the session is unknown" },
+	{ 401, 403, PHRASE_OWNER, 0, VERDICT_WORDS,
+	    "refused, the session is another user's" },
+	{ 401, 403, PHRASE_MISSING, 0, VERDICT_SUSPECT,
+	    "refused, a session id is required" },
+	{ 401, 403, MARK_CREDENTIALS_GOOD, 0, VERDICT_WORDS,
+	    "401 or 403 to good credentials" },
+	{ 401, 401, MARK_ANY, 0, VERDICT_ANSWER, "401" },
+	{ 403, 403, MARK_ANY, 0, VERDICT_ANSWER, "403" },
+	/* It may be about another session, or about none. */
+	{ 200, 299, PHRASE_DOUBT | PHRASE_CONNECTION, 0, VERDICT_SUSPECT,
+	    "in-band: a session or connection is gone" },
+	/* What worked before is no longer understood. */
+	{ 200, 299, MARK_NO_SENSE, MARK_WORKED | MARK_IDLE, VERDICT_SUSPECT,
+	    "in-band: no sense after a pause" },
+	{ 413, 413, MARK_ANY, 0, VERDICT_ANSWER, "413" },
+	{ 415, 415, MARK_ANY, 0, VERDICT_ANSWER, "415" },
+	{ 400, 499, DOUBTS, 0, VERDICT_SUSPECT,
+	    "refused, the text speaks of a session" },
+	{ 400, 499, MARK_ORDINARY, 0, VERDICT_ANSWER,
+	    "refused, method, tool or resource not found" },
+	{ 404, 404, MARK_ANY, 0, VERDICT_SUSPECT,
+	    "404, no text about a session" },
+	{ 410, 410, MARK_ANY, 0, VERDICT_SUSPECT, "410" },
+	{ 400, 499, MARK_GET, 0, VERDICT_ANSWER, "the stream is refused" },
+	/* Not all servers speak English. */
+	{ 400, 499, MARK_ANY, 0, VERDICT_SUSPECT, "refused" },
 	{ 503, 503, MARK_ANY, 0, VERDICT_ANSWER, "503" },
 	{ 500, 599, PHRASE_DOUBT, 0, VERDICT_SUSPECT,
-	    "a server error, the text speaks of a session" },
+	    "refused, the text speaks of a session" },
 };
 
 /* Is it a code that servers which map errors to 404 use for a missing method,
@@ -170,16 +135,6 @@ is_other_era(long code)
 	    code == ERROR_UNSUPPORTED_VERSION;
 }
 
-/* Is want the whole text, ignoring case? */
-static bool
-is_text(struct span text, const char *want)
-{
-	size_t n = strlen(want);
-
-	return text.n >= n && strncasecmp(text.p, want, n) == 0 &&
-	    (text.n == n || text.p[n] == '\n');
-}
-
 /* Does this error say nothing but that the server failed, or that it took the
  * message for none? */
 static bool
@@ -190,28 +145,6 @@ makes_no_sense(const struct frame *error, long code, struct span text)
 		return text.n == 0 || span_is_nocase(text, "internal error");
 	return code == FAULT_REQUEST && span_is(error->id, "null") &&
 	    span_is_nocase(text, "invalid request");
-}
-
-/* Does the error answer the request itself, by its id and one of the numbers
- * that JSON-RPC defines? Then the server had taken the session's id. */
-static bool
-is_of_request(const struct frame *error, long code)
-{
-	return code >= FAULT_PARSE && code <= FAULT_REQUEST &&
-	    error->id.n > 0 && !span_is(error->id, "null");
-}
-
-/* Is it a text, of more than one word, in a language that is not known? */
-static bool
-is_foreign(struct span text)
-{
-	bool words = false;
-	size_t i;
-
-	text = span_trim(text, "\n");
-	for (i = 0; i < text.n; i++)
-		words = words || text.p[i] == ' ' || (text.p[i] & 0x80) != 0;
-	return words && !words_are_english(text);
 }
 
 /* Does a pattern of the user match the text? A NUL in the text becomes a blank,
@@ -241,7 +174,7 @@ static unsigned
 marks_of(const struct facts *facts, const struct error_text *said,
     const struct verdict_rules *more)
 {
-	unsigned marks = said->phrases | MARK_ANY;
+	unsigned marks = MARK_ANY | said->phrases;
 	struct span text = buf_span(&said->text);
 
 	if (facts->fresh)
@@ -254,18 +187,12 @@ marks_of(const struct facts *facts, const struct error_text *said,
 		marks |= MARK_IDLE;
 	if (is_pattern(more, text))
 		marks |= MARK_PATTERN;
-	if (said->reinitialize)
-		marks |= MARK_DEMAND;
 	if (is_ordinary(said->code))
 		marks |= MARK_ORDINARY;
-	if (is_text(text, "invalid request parameters"))
-		marks |= MARK_PARAMS;
 	if (said->page)
-		marks |= MARK_PAGE;
+		marks = (marks & ~(unsigned)PHRASE_INTERRUPTED) | MARK_PAGE;
 	if (said->no_sense)
 		marks |= MARK_NO_SENSE;
-	if (!said->of_request && is_foreign(text))
-		marks |= MARK_FOREIGN;
 	if (facts->credentials_known_good)
 		marks |= MARK_CREDENTIALS_GOOD;
 	return marks;
@@ -302,24 +229,23 @@ plain_ruling(const struct facts *facts, enum verdict verdict, const char *rule)
 
 /* A server that gave no session id may have a session all the same, as a
  * gateway in front of a server with sessions has, or may want one by now. Words
- * that would tell of a loss then only make the session suspect. initialize,
- * which carries no session id either, has two exceptions: a refusal for now is
- * tried again, and a 401 or 403 is about credentials. */
+ * that would tell of a loss then only make the session suspect. But a 401 or 403
+ * is about credentials: initialize carries no session id either. */
 static struct ruling
 rule_without_id(const struct facts *facts, const struct error_text *said,
     const struct verdict_rules *more, struct ruling plain)
 {
-	unsigned words = LITERALS | LOST_WORDS | MARK_PATTERN | MARK_DEMAND;
+	unsigned words = LOST_WORDS | MARK_PATTERN;
 	unsigned marks = marks_of(facts, said, more);
 	struct ruling r = rule_for(facts, marks, plain);
 
-	if (plain.verdict == VERDICT_RETRY || facts->status == 401 ||
-	    facts->status == 403)
+	if (facts->status == 401 || facts->status == 403)
 		return plain;
 	if (facts->status == 400 || facts->status == 404)
 		words |= PHRASE_MISSING;
 	if ((marks & words) == 0 ||
-	    (r.verdict != VERDICT_LOST && r.verdict != VERDICT_SUSPECT))
+	    (r.verdict != VERDICT_WORDS && r.verdict != VERDICT_GATE &&
+		r.verdict != VERDICT_SUSPECT))
 		return plain;
 	return (struct ruling){ VERDICT_SUSPECT,
 		"the text speaks of a session, but the server gave no session "
@@ -335,6 +261,9 @@ rule_said(const struct facts *facts, const struct error_text *said,
 	return rule_for(facts, marks_of(facts, said, more), plain);
 }
 
+static const struct ruling other_revision = { VERDICT_SUSPECT,
+	"400, the revision of the session is refused" };
+
 struct ruling
 verdict_error(const struct facts *facts, const struct frame *error,
     const struct verdict_rules *more)
@@ -345,12 +274,13 @@ verdict_error(const struct facts *facts, const struct frame *error,
 
 	if (facts->status == 400 && is_other_era(code))
 		return (struct ruling){ VERDICT_LOST, verdict_other_era };
+	if (facts->other_revision)
+		return other_revision;
 	/* Else these numbers speak of one request, whatever the words are. */
 	if (is_other_era(code) || code == ERROR_MISSING_CAPABILITY)
 		return r;
 	error_text_of_error(&said, error->error);
 	said.no_sense = makes_no_sense(error, code, buf_span(&said.text));
-	said.of_request = is_of_request(error, code);
 	r = rule_said(facts, &said, more, r);
 	error_text_free(&said);
 	return r;
@@ -379,7 +309,7 @@ verdict_result(const struct facts *facts, const struct frame *result,
 	if (marks & PHRASE_INTERRUPTED)
 		r = (struct ruling){ VERDICT_LOST_MAYBE,
 			"a result: the session ended while the request ran" };
-	else if (marks & (LOST_WORDS | LITERALS | MARK_PATTERN | MARK_DEMAND))
+	else if (marks & (LOST_WORDS | MARK_PATTERN))
 		r = (struct ruling){ VERDICT_LOST,
 			"a result speaks of a lost session" };
 	if (more->in_results || r.verdict == VERDICT_ANSWER)
@@ -433,11 +363,15 @@ verdict_bare(const struct facts *facts, const struct verdict_rules *more)
 
 	if (facts->session_ended)
 		return (struct ruling){
-			facts->status == 0 ? VERDICT_LOST_MAYBE : VERDICT_LOST,
+			facts->status == 0 || facts->ran_unless_changed ?
+			    VERDICT_LOST_MAYBE :
+			    VERDICT_LOST,
 			"the stream of the session ended, or the server changed"
 		};
 	if (is_cut(facts, &r))
 		return r;
+	if (facts->other_revision)
+		return other_revision;
 	if (facts->status == 405 && facts->verb == VERB_POST)
 		return (struct ruling){ VERDICT_SUSPECT, verdict_elsewhere };
 	r = plain_ruling(facts, VERDICT_FAIL, "no message in the answer");

@@ -16,10 +16,11 @@ enum verdict {
 	VERDICT_ANSWER,     /* deliver the answer to the client */
 	VERDICT_LOST,       /* the session is gone; the request did not run */
 	VERDICT_LOST_MAYBE, /* the session is gone; the request may have run */
-	VERDICT_SUSPECT,    /* a ping tells whether the session is gone; if so,
-			     * the request did not run */
-	VERDICT_SUSPECT_MAYBE, /* as before, but the request may have run */
-	VERDICT_UNREADY,       /* the new session has not processed initialized
+	VERDICT_WORDS,      /* the text speaks of a lost session */
+	VERDICT_GATE,       /* the text speaks of a session that was not
+			     * initialized */
+	VERDICT_SUSPECT,    /* perhaps the session is gone */
+	VERDICT_UNREADY,    /* the new session has not processed initialized
 			     * yet; the request did not run */
 	VERDICT_RETRY, /* refused for now; wait retry_after_ms or a back-off */
 	VERDICT_FAIL   /* there will be no answer; the facts say why */

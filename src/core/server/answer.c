@@ -228,7 +228,7 @@ take_version(struct server *e, struct server_order *o, struct server_attempt *i,
     const struct facts *f, const struct frame *m)
 {
 	if (server_belief_refused_version(e, i)) {
-		server_call_renew(e, o, i, f, o->rounds > 0);
+		server_call_renew(e, o, i, f, false);
 		return;
 	}
 	fail(e, i, FAULT_VERSION_REFUSED,
@@ -266,7 +266,7 @@ take_error(struct server *e, struct server_order *o, struct server_attempt *i,
 		take_version(e, o, i, f, m);
 	} else if (server_belief_may_doubt(e, i) &&
 	    (server_belief_contradicts(f, m) || lacks_discover(o, code))) {
-		server_call_renew(e, o, i, f, o->rounds > 0);
+		server_call_renew(e, o, i, f, true);
 	} else if (server_call_retry(e, o, f)) {
 		server_call_let_go(e, i);
 	} else {

@@ -10,10 +10,12 @@
 
 #include <string.h>
 
+#include "core/era/era.h"
 #include "core/exchange/error_text.h"
 #include "core/exchange/fault.h"
 #include "core/exchange/loss_phrases.h"
 #include "core/server/act.h"
+#include "core/wire/json.h"
 #include "core/wire/msg.h"
 #include "core/wire/protocol.h"
 
@@ -28,7 +30,7 @@ server_belief_init(struct server *e)
 		    c->was_sse          ? MODE_SSE :
 					  MODE_LEGACY;
 	b->modern_only = b->last == MODE_MODERN;
-	b->doubt_until = b->refuse_until = UINT64_MAX;
+	b->doubt_until = b->refuse_until = b->named_until = UINT64_MAX;
 }
 
 void
@@ -96,9 +98,8 @@ server_belief_found(struct server *e, enum server_mode mode, bool refused)
 static bool
 speaks_legacy(struct span error)
 {
-	const unsigned session = PHRASE_INTERRUPTED | PHRASE_TERMINATED |
-	    PHRASE_EXPIRED | PHRASE_LOST | PHRASE_UNREADY | PHRASE_EARLY |
-	    PHRASE_MISSING;
+	const unsigned session = PHRASE_INTERRUPTED | PHRASE_LOST |
+	    PHRASE_GATE | PHRASE_MISSING;
 	struct error_text said;
 	bool does;
 
@@ -197,6 +198,55 @@ server_belief_took_version(struct server *e, const struct server_attempt *i)
 {
 	if (i->ticket > e->belief.refuse_until)
 		e->belief.refuse_until = UINT64_MAX;
+}
+
+/* --- does a legacy server still take the revision? --- */
+
+/* Returns the revision that a refusal of another one names, or NULL. Dates are
+ * in other texts, too. */
+static const char *
+named_by(const struct server *e, const struct facts *f, const struct frame *m)
+{
+	const unsigned flags = GLOB_NOCASE | GLOB_ONE;
+	struct span text = m != NULL ? m->error : f->body;
+
+	if (!span_glob(span_of("*supported*"), text, flags) &&
+	    !span_glob(span_of("*protocol?version*"), text, flags))
+		return NULL;
+	return era_named_version(text, buf_span(&e->taken));
+}
+
+bool
+server_belief_refuses(const struct server *e, uint64_t ticket,
+    const struct facts *f, const struct frame *m)
+{
+	return f->status == 400 && f->verb == VERB_POST &&
+	    ticket < e->belief.named_until && named_by(e, f, m) != NULL;
+}
+
+void
+server_belief_name(struct server *e, const struct facts *f,
+    const struct frame *m)
+{
+	if (e->belief.named != NULL)
+		return;
+	e->belief.named = named_by(e, f, m);
+	server_log(e, LEVEL_INFO,
+	    "%s refuses the revision of the session, and names %s",
+	    e->config.host, e->belief.named);
+}
+
+const char *
+server_belief_named(struct server *e, const struct server_order *o)
+{
+	struct belief *b = &e->belief;
+
+	if (b->named != NULL && b->named_until == UINT64_MAX)
+		b->named_until = o->ticket;
+	return span_eq(json_get(o->body->params, "protocolVersion"),
+		   buf_span(&e->taken)) ?
+	    b->named :
+	    NULL;
 }
 
 /* --- does it know subscriptions/listen? --- */

@@ -35,6 +35,18 @@ bool server_belief_refused_version(struct server *e,
 void server_belief_took_version(struct server *e,
     const struct server_attempt *i);
 
+/* Does this end of an exchange of the session with a legacy server (m NULL: no
+ * message came) refuse the revision that initialize agreed on, and name
+ * another? Only in one session. */
+bool server_belief_refuses(const struct server *e, uint64_t ticket,
+    const struct facts *f, const struct frame *m);
+/* It does. The next initialize asks for the revision that it names. */
+void server_belief_name(struct server *e, const struct facts *f,
+    const struct frame *m);
+/* This initialize of the session follows. Returns the revision that it has to
+ * ask for instead of its own, or NULL. */
+const char *server_belief_named(struct server *e, const struct server_order *o);
+
 /* Does this answer to a subscriptions/listen contradict a modern server? A
  * modern server may refuse listens like that: it does so only once. */
 bool server_belief_listen_contradicts(const struct server *e,

@@ -97,13 +97,19 @@ server_call_retry(struct server *e, struct server_order *o,
 
 void
 server_call_renew(struct server *e, struct server_order *o,
-    struct server_attempt *i, const struct facts *f, bool ran)
+    struct server_attempt *i, const struct facts *f, bool unless_changed)
 {
+	struct facts gone = server_facts_gone(o->rounds > 0);
+
 	server_log(e, LEVEL_INFO,
 	    "%s answered %d, which no modern server does: its protocol is "
 	    "detected again",
 	    e->config.host, f->status);
 	server_belief_doubt(e);
 	server_call_let_go(e, i);
-	server_order_tell_gone(e, o, ran);
+	gone.verb = o->verb;
+	if (o->rounds == 0)
+		gone.status = f->status;
+	gone.ran_unless_changed = unless_changed;
+	server_order_tell_done(e, o, &gone);
 }

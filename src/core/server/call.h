@@ -23,9 +23,10 @@ bool server_call_is_refused_for_now(const struct facts *f);
 bool server_call_retry(struct server *e, struct server_order *o,
     const struct facts *f);
 
-/* Makes the session renew, to find out anew what the server speaks. ran tells
- * that the call may have run in part. */
+/* Makes the session renew, to find out anew what the server speaks.
+ * unless_changed: a tool may have given this answer, so the call ran unless
+ * another protocol is found. */
 void server_call_renew(struct server *e, struct server_order *o,
-    struct server_attempt *i, const struct facts *f, bool ran);
+    struct server_attempt *i, const struct facts *f, bool unless_changed);
 
 #endif

@@ -65,6 +65,20 @@ server_detect_end(struct server *e)
 	memset(d, 0, sizeof *d);
 }
 
+/* Lets the initialize ask for this revision. */
+static void
+ask_for(struct server_order *o, const char *version)
+{
+	struct frame *before = o->body;
+	struct edit edit = { .key = "protocolVersion" };
+	char raw[16];
+
+	snprintf(raw, sizeof raw, "\"%s\"", version);
+	edit.value = span_of(raw);
+	o->body = edit_part(before, "params", before->params, &edit, 1);
+	frame_unref(before);
+}
+
 /* --- which step is next --- */
 
 static bool
@@ -202,6 +216,8 @@ leave_former(struct server *e)
 void
 server_detect_begin(struct server *e, struct server_order *o)
 {
+	const char *named = server_belief_named(e, o);
+
 	leave_former(e);
 	frame_unref(e->initialize);
 	e->initialize = frame_ref(o->body);
@@ -211,6 +227,8 @@ server_detect_begin(struct server *e, struct server_order *o)
 	server_sse2024_leave(e);
 	server_modern_leave(e);
 	e->detect.order = o;
+	if (named != NULL)
+		ask_for(o, named);
 	begin(e, first_step(e));
 }
 
@@ -252,6 +270,10 @@ found_legacy(struct server *e, const struct facts *f, struct frame *m)
 {
 	struct server_order *o = e->detect.order;
 
+	if (e->belief.named == NULL) {
+		buf_reset(&e->taken);
+		buf_addspan(&e->taken, json_get(m->result, "protocolVersion"));
+	}
 	server_order_tell_head(e, o, f);
 	found(e, MODE_LEGACY);
 	server_order_tell_message(e, o, f, m);
@@ -396,26 +418,20 @@ server_detect_offer(struct server *e, const struct facts *f,
     const struct frame *m)
 {
 	struct server_order *o = e->detect.order;
-	struct frame *asked = o->body, *offer;
-	struct edit edit = { .key = "protocolVersion" };
 	const char *version;
-	char raw[16];
 
-	if (asked != e->initialize || (m == NULL && says_nothing(f)))
+	if (e->detect.offered || (m == NULL && says_nothing(f)))
 		return false;
 	version = era_named_version(m != NULL ? m->error : f->body,
-	    json_get(asked->params, edit.key));
+	    json_get(o->body->params, "protocolVersion"));
 	if (version == NULL)
 		return false;
 	server_log(e, LEVEL_INFO,
 	    "%s refuses initialize and names the revision %s: it is sent again "
 	    "with that one",
 	    e->config.host, version);
-	snprintf(raw, sizeof raw, "\"%s\"", version);
-	edit.value = span_of(raw);
-	offer = edit_part(asked, "params", asked->params, &edit, 1);
-	frame_unref(asked);
-	o->body = offer;
+	ask_for(o, version);
+	e->detect.offered = true;
 	return true;
 }
 

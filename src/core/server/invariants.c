@@ -150,6 +150,7 @@ sane_belief(const struct server *e)
 	assert(!b->modern_only || b->last == MODE_MODERN);
 	assert(b->mode == MODE_UNKNOWN || e->initialize != NULL);
 	assert(b->mode != MODE_MODERN || e->discovered != NULL);
+	assert(b->named != NULL || b->named_until == UINT64_MAX);
 }
 
 /* --- streams --- */

@@ -229,7 +229,7 @@ server_modern_done(struct server *e, struct server_attempt *i,
 		server_order_tell_done(e, o, &told);
 	else if (server_belief_may_doubt(e, i) &&
 	    server_belief_contradicts(f, NULL))
-		server_call_renew(e, o, i, f, o->rounds > 0);
+		server_call_renew(e, o, i, f, true);
 	else if (server_call_retry(e, o, f))
 		return;
 	else if (o->rounds > 0 && server_call_is_unsent(f))

@@ -116,6 +116,23 @@ taken_request(struct server *e, struct server_order *o)
 	server_order_tell_head(e, o, &server_facts_stream);
 }
 
+/* Has the stream ended on which the answer would come? */
+static bool
+is_without_stream(const struct server *e, const struct server_order *o)
+{
+	return o->post == POST_STREAM_ENDED || e->sse == NULL;
+}
+
+/* A POST to a dead session gets 404 or 400, like a request with a session id. */
+static void
+note_session(const struct server *e, const struct server_order *o,
+    struct facts *refused)
+{
+	refused->had_session = o != e->detect.order;
+	refused->session_ended = refused->ending == ENDING_COMPLETE &&
+	    is_without_stream(e, o);
+}
+
 /* The status of a POST says whether the server took the message. The answer
  * comes on the stream. */
 static void
@@ -127,10 +144,11 @@ post_done(struct server *e, struct server_attempt *i, const struct facts *f)
 
 	if (o == NULL)
 		return;
-	if ((o->post == POST_STREAM_ENDED || e->sse == NULL) &&
-	    (taken || f->ending == ENDING_COMPLETE)) {
-		server_order_tell_gone(e, o,
-		    f->status < 400 || f->status >= 500);
+	if (is_without_stream(e, o) &&
+	    (taken ||
+		(f->ending == ENDING_COMPLETE &&
+		    (f->status < 400 || f->status >= 500)))) {
+		server_order_tell_gone(e, o, true);
 		return;
 	}
 	if (taken) {
@@ -142,9 +160,7 @@ post_done(struct server *e, struct server_attempt *i, const struct facts *f)
 	}
 	if (is_offered(e, o, f, NULL))
 		return;
-	/* A POST to a dead session gets 404 or 400, like a request with a
-	 * session id. */
-	refused.had_session = o != e->detect.order;
+	note_session(e, o, &refused);
 	server_order_tell_head(e, o, &refused);
 	server_order_tell_done(e, o, &refused);
 }
@@ -167,11 +183,10 @@ server_sse2024_in_message(struct server *e, struct server_attempt *i,
 		return;
 	}
 	/* Only the words of a refusal count: a body with 2xx is ignored. */
-	if (i->order == NULL || i->order->post == POST_STREAM_ENDED ||
-	    f->status < 400 || m->kind != FRAME_ERROR ||
+	if (i->order == NULL || f->status < 400 || m->kind != FRAME_ERROR ||
 	    is_offered(e, i->order, f, m))
 		return;
-	refused.had_session = i->order != e->detect.order;
+	note_session(e, i->order, &refused);
 	server_order_tell_message(e, i->order, &refused, m);
 }
 

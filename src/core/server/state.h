@@ -158,7 +158,8 @@ struct detect {
 	int64_t wait_ms;                /* for the endpoint, in TRY_STREAM */
 	bool other_path;                /* initialize got 400, 404 or 405 */
 	bool announced;                 /* a POST got an endpoint event */
-	int away; /* the status of a GET that worked before; 0: none */
+	bool offered; /* initialize asks for another revision */
+	int away;     /* the status of a GET that worked before; 0: none */
 };
 
 /* What mcpsplice believes of the server; only belief.c changes it. */
@@ -172,6 +173,11 @@ struct belief {
 	 * all may. */
 	uint64_t doubt_until;  /* by an answer that no modern server gives */
 	uint64_t refuse_until; /* by -32022 */
+	/* A legacy server that took a revision refused it in a session later,
+	 * and named this one; NULL: none did. */
+	const char *named;
+	uint64_t named_until; /* tickets of the session before the initialize
+			       * that followed; UINT64_MAX: all */
 	/* An answer to a listen contradicted a modern server, and no listen was
 	 * acknowledged since. */
 	bool listen_contradicted; /* in this session */
@@ -199,6 +205,8 @@ struct server {
 	uint64_t next_ticket; /* of the latest attempt */
 	uint64_t ids;         /* request ids made so far */
 	struct buf own_id;    /* the latest */
+	struct buf taken;     /* the revision, raw, that a legacy server took;
+			       * it stays once there is belief.named */
 
 	struct sse2024 *sse; /* HTTP+SSE; NULL: no stream */
 

@@ -39,6 +39,7 @@ server_new(const struct server_config *config)
 	alarm_init(&e->alarms);
 	server_belief_init(e);
 	buf_init(&e->own_id, 0);
+	buf_init(&e->taken, 0);
 	buf_init(&e->meta, 0);
 	buf_init(&e->level, 0);
 	e->mirror = mirror_new();
@@ -158,11 +159,29 @@ take_sign_in(struct server *e, struct server_attempt *i, const char *text)
 	server_tell_user(e, i->order, text);
 }
 
+/* A legacy server refuses the revision of the session, which asks a witness
+ * whether that is so. */
+static void
+take_refusal(struct server *e, const struct event *in)
+{
+	struct facts f = *in->facts;
+	struct event out = *in;
+
+	server_belief_name(e, in->facts, in->frame);
+	f.other_revision = true;
+	out.facts = &f;
+	events_add(&e->events, &out);
+}
+
 static void
 take(struct server *e, const struct event *in)
 {
 	struct server_attempt *i = server_attempt_find(e, in->ticket);
 
+	if (!server_owns(in->ticket)) {
+		take_refusal(e, in);
+		return;
+	}
 	if (i == NULL)
 		return; /* stale: the attempt was ended */
 	if (in->head && takers[i->purpose].head != NULL)
@@ -280,18 +299,18 @@ server_wants(const struct server *e)
 {
 	static const uint64_t always = EVENT_BIT(INPUT_EOF) |
 	    EVENT_BIT(INPUT_TICK) | EVENT_BIT(EVENT_PROBE) |
-	    EVENT_BIT(ACTION_SEND);
+	    EVENT_BIT(ACTION_SEND) | EVENT_BIT(INPUT_DONE);
 	static const uint64_t busy = EVENT_BIT(INPUT_HEAD) |
 	    EVENT_BIT(INPUT_MESSAGE) | EVENT_BIT(INPUT_ENDPOINT) |
-	    EVENT_BIT(INPUT_SIGN_IN) | EVENT_BIT(INPUT_DONE) |
-	    EVENT_BIT(ACTION_ABORT);
+	    EVENT_BIT(INPUT_SIGN_IN) | EVENT_BIT(ACTION_ABORT);
 
 	return e->orders == NULL && e->attempts == NULL ? always :
 							  always | busy;
 }
 
 /* Tells whether this event is for the reducer: of an order of the session that
- * does not pass, or of an attempt. */
+ * does not pass, or of an attempt, or a refusal that changes what is believed of
+ * a legacy server. */
 static bool
 concerns(const struct server *e, const struct event *in)
 {
@@ -300,11 +319,13 @@ concerns(const struct server *e, const struct event *in)
 		return !passes(e, in->order);
 	case ACTION_ABORT:
 		return server_order_find(e, in->ticket) != NULL;
+	case INPUT_DONE:
+		return server_owns(in->ticket) ||
+		    server_belief_refuses(e, in->ticket, in->facts, in->frame);
 	case INPUT_HEAD:
 	case INPUT_MESSAGE:
 	case INPUT_ENDPOINT:
 	case INPUT_SIGN_IN:
-	case INPUT_DONE:
 		return server_owns(in->ticket);
 	default:
 		return in->kind == INPUT_EOF || in->kind == INPUT_TICK ||
@@ -402,6 +423,7 @@ server_free(struct server *e)
 	frame_unref(e->initialize);
 	frame_unref(e->discovered);
 	buf_free(&e->own_id);
+	buf_free(&e->taken);
 	buf_free(&e->meta);
 	buf_free(&e->level);
 	mirror_free(e->mirror);

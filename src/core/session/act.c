@@ -56,6 +56,17 @@ session_pass(struct session *s, struct frame *f, const struct attempt *l)
 		events_add(&s->events, &e);
 }
 
+/* Has this session shown a break since it last served, or not served for long?
+ * Then its server may have to start before it answers. One that has served
+ * nothing yet was just opened. */
+static bool
+has_rested(const struct session *s, const struct generation *g)
+{
+	int64_t since = g->served_at > g->ready_at ? g->served_at : g->ready_at;
+
+	return g->broken || (since != 0 && s->now - since >= IDLE_MS);
+}
+
 void
 session_start(struct session *s, struct attempt *l)
 {
@@ -63,6 +74,7 @@ session_start(struct session *s, struct attempt *l)
 	l->start_at = ALARM_NEVER;
 	l->out_at = s->ping.active_at = s->now;
 	if (l->kind == ATTEMPT_CALL) {
+		l->rested = has_rested(s, l->generation);
 		if (l->call != NULL)
 			l->call->ran_in = l->generation->number;
 		/* Resuming a stream is not a sign that its call is alive. */
@@ -123,6 +135,8 @@ session_again(struct session *s, struct attempt *l, int64_t wait)
 	again->window_end = l->window_end;
 	again->fresh = l->fresh;
 	again->spoke = l->spoke;
+	again->list = l->list;
+	again->control = l->control;
 	again->resumes = l->resumes;
 	again->retry_ms = l->retry_ms;
 	again->origin = l->origin;
@@ -138,6 +152,26 @@ session_again(struct session *s, struct attempt *l, int64_t wait)
 	session_start_in(s, again, wait);
 	calls_attempt_drop(&s->calls, l);
 	return again;
+}
+
+bool
+session_same_id(const struct generation *a, const struct generation *b)
+{
+	return a->session != NULL && b->session != NULL &&
+	    strcmp(a->session, b->session) == 0;
+}
+
+void
+session_delete(struct session *s, struct generation *g)
+{
+	struct attempt *l;
+
+	if (g != s->generation && session_same_id(g, s->generation))
+		return;
+	l = calls_attempt(&s->calls, ATTEMPT_DELETE, NULL, NULL, g);
+	g->ended = true;
+	session_abort_in(s, l, BOUND_DELETE_MS);
+	session_start(s, l);
 }
 
 static char *
@@ -267,12 +301,14 @@ purpose(const struct session *s, const struct attempt *l)
 		[ATTEMPT_ONE_WAY] = "one-way",
 		[ATTEMPT_LISTEN] = "listen",
 		[ATTEMPT_PING] = "ping",
+		[ATTEMPT_WITNESS] = "witness",
 		[ATTEMPT_RESTORE] = "restore",
 		[ATTEMPT_DELETE] = "delete",
 	};
 	const struct call *c = l->call;
 
-	if (l->kind == ATTEMPT_OPEN && s->phase == PHASE_RENEWING)
+	if (l->kind == ATTEMPT_OPEN &&
+	    (l->unasked || s->phase == PHASE_RENEWING))
 		return "renewal";
 	if (l->kind != ATTEMPT_CALL)
 		return names[l->kind];
@@ -305,7 +341,7 @@ fill_order(const struct session *s, struct order *out, const struct attempt *l)
 	out->generation = l->generation->number;
 	if (l->kind == ATTEMPT_OPEN)
 		return;
-	out->wary = s->balancer.scout != NULL || session_flaps(s);
+	out->wary = session_flaps(s);
 	out->session = span_of(l->generation->session);
 	out->version = span_of(l->generation->version);
 }

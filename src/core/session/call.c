@@ -45,8 +45,8 @@ session_has_place(const struct session *s, const struct frame *f)
 bool
 session_may_have_run(const struct call *c)
 {
-	if (c->repeated ||
-	    (c->state == CALL_SUSPECT && (c->suspect_ran || c->status < 400)))
+	if (c->repeated || c->flaps > 0 || c->if_changed ||
+	    c->state == CALL_SUSPECT)
 		return true;
 	if (c->state == CALL_RUNNING && c->attempt != NULL)
 		return (c->attempt->live && !c->attempt->waits_for_user) ||
@@ -142,45 +142,14 @@ session_ruling(const struct session *s, const struct attempt *l,
 	    verdict_bare(f, &s->config.rules);
 }
 
-void
-session_charge_refused(struct session *s, int64_t pause)
-{
-	struct call *c;
-
-	for (c = s->calls.first; c != NULL; c = c->next) {
-		if (c->vain_until == ALARM_NEVER ||
-		    (c->attempt != NULL && c->attempt->live))
-			continue;
-		c->vain++;
-		c->vain_until += pause;
-	}
-}
-
 /* --- its end --- */
-
-void
-session_scout(struct session *s, struct call *c)
-{
-	enum { GRACE_MS = 1000 };
-
-	s->balancer.scout = c;
-	alarm_set(&s->alarms, ALARM_SCOUT,
-	    c == NULL ? ALARM_NEVER : c->vain_until + GRACE_MS);
-}
-
-void
-session_forget_scout(struct session *s, const struct call *c)
-{
-	if (s->balancer.scout == c)
-		session_scout(s, NULL);
-}
 
 void
 session_end_doubt(struct call *c)
 {
-	keep_frame(&c->verdict, NULL);
-	generation_unref(c->suspect);
-	c->suspect = NULL;
+	keep_frame(&c->doubt.error, NULL);
+	generation_unref(c->doubt.generation);
+	c->doubt.generation = NULL;
 }
 
 /* The server may still tell the progress of a call that is over, but not of one
@@ -219,7 +188,6 @@ call_forget(struct session *s, struct call *c)
 	struct attempt *l = c->attempt;
 
 	note_token(s, c);
-	session_forget_scout(s, c);
 	session_unhold(s, c);
 	session_call_state(s, c, CALL_HELD);
 	calls_drop(&s->calls, c);

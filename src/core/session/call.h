@@ -19,9 +19,6 @@ void session_send_call(struct session *s, struct call *c);
 void session_send_call_in(struct session *s, struct call *c, int64_t ms);
 /* Separates a call from its attempt. The exchange of the attempt may linger. */
 void session_detach(struct session *s, struct call *c);
-/* The server took a request of a renewal: it counts as one in vain for each
- * call that waits after a refusal. pause (ms) is time that does not count. */
-void session_charge_refused(struct session *s, int64_t pause);
 /* A request of this call had a result in this generation. */
 void session_note_worked(const struct call *c, struct generation *g);
 /* Sets in f what the generation knows of requests like this one. */
@@ -33,12 +30,7 @@ struct ruling session_ruling(const struct session *s, const struct attempt *l,
 
 /* --- its end --- */
 
-/* Makes this call the scout, until shortly after its vain_until. NULL: there is
- * no scout any more. */
-void session_scout(struct session *s, struct call *c);
-/* Ends the scouting if this call is the scout. */
-void session_forget_scout(struct session *s, const struct call *c);
-/* Forgets the verdict that a suspect call keeps until a ping is answered. */
+/* The call waits for a witness no longer. */
 void session_end_doubt(struct call *c);
 /* Returns the server's answer to this request as the client may see it: a list
  * of tools is filtered. Owned by the caller. */

@@ -63,8 +63,7 @@ calls_add(struct calls *t, struct frame *f)
 	struct call *c = xcalloc(1, sizeof *c);
 
 	c->frame = frame_ref(f);
-	c->vain_until = c->again_at = c->user_at = ALARM_NEVER;
-	c->away_until = ALARM_NEVER;
+	c->again_at = c->user_at = c->away_until = ALARM_NEVER;
 	c->prev = t->last;
 	if (t->last != NULL)
 		t->last->next = c;
@@ -108,8 +107,8 @@ calls_drop(struct calls *t, struct call *c)
 	calls_send_as(t, c, NULL);
 	frame_unref(c->frame);
 	frame_unref(c->refusal);
-	frame_unref(c->verdict);
-	generation_unref(c->suspect);
+	frame_unref(c->doubt.error);
+	generation_unref(c->doubt.generation);
 	free(c);
 }
 
@@ -256,6 +255,7 @@ calls_safe(const struct frame *request)
 		"resources/unsubscribe",
 		"completion/complete",
 		"logging/setLevel",
+		"server/discover",
 	};
 	size_t i;
 

@@ -13,23 +13,46 @@
 #include "core/exchange/verdict.h"
 #include "core/wire/msg.h"
 
+enum { WITNESSES = 4 /* for one doubt */ };
+
+/* What the witnesses of a doubt have told. A witness is a request that no tool
+ * handles: a ping, or a list. */
+struct inquiry {
+	uint64_t door;      /* the mark of the refusal that a witness got, too;
+			     * 0: none */
+	uint64_t cleared;   /* the mark of a refusal in the session before: here
+			     * the witness did not get it */
+	unsigned under_way; /* witnesses */
+	bool second;        /* the other kind of witness was asked, too */
+	uint64_t from;      /* the ticket of the first witness */
+	int64_t took_ms;    /* by the slowest witness so far */
+	bool answered[2];   /* a ping, a list was answered */
+	bool gone;          /* one got words of a loss, or nothing at all */
+	struct {
+		bool list;
+		uint64_t mark;
+	} refused[WITNESSES];
+	size_t n_refused;
+};
+
 /* One session of the server. Generations are counted from 1. A generation is
  * refcounted: an attempt keeps the one it was sent with. */
 struct generation {
 	unsigned refs;
 	uint64_t number;
-	char *session;       /* its id; NULL: the server gave none */
-	bool renamed;        /* the server named it anew, and has taken nothing
+	char *session;     /* its id; NULL: the server gave none */
+	bool changed;      /* its server speaks another protocol than the one
+			    * before */
+	bool renamed;      /* the server named it anew, and has taken nothing
 			      * under that name yet */
-	char *version;       /* the revision; NULL until it is negotiated */
-	int64_t ready_at;    /* when the server took initialized; 0: not yet */
-	int64_t served_at;   /* when it last answered a call; 0: never */
-	uint64_t worked;     /* the methods of requests that had a result: a
+	char *version;     /* the revision; NULL until it is negotiated */
+	int64_t ready_at;  /* when the server took initialized; 0: not yet */
+	int64_t served_at; /* when it last answered a call; 0: never */
+	uint64_t worked;   /* the methods of requests that had a result: a
 			      * bit for each, by its hash */
-	unsigned replays_ok; /* replayed calls that it answered */
-	bool lost;           /* it is known to be gone, and not renewed yet */
-	bool counted;        /* its renewal costs no more budget */
-	bool made_room;      /* the session before it was deleted so that the
+	bool lost;         /* it is known to be gone, and not renewed yet */
+	bool counted;      /* its renewal costs no more budget */
+	bool made_room;    /* the session before it was deleted so that the
 			      * server accepts this one */
 	const char *why; /* the rule that says it was lost; static; NULL: it was
 			  * not */
@@ -40,11 +63,37 @@ struct generation {
 	bool initialized_refused; /* the server did not take initialized */
 	bool second; /* the session before was gone before initialized */
 	bool initialized_denied; /* initialized was answered with 401 or 403 */
+	bool ended;              /* a DELETE was sent for it */
+	bool broken;             /* a stream ended, or a connection broke, since
+				  * it last answered a call */
+	struct inquiry inquiry;
 };
 
 struct generation *generation_new(uint64_t number);
 struct generation *generation_ref(struct generation *g);
 void generation_unref(struct generation *g);
+
+/* A refusal of a call, until a witness tells whether it was the door's. */
+struct doubt {
+	struct generation *generation; /* that refused it; NULL: there is no
+					* doubt */
+	uint64_t mark;                 /* see refusal_mark */
+	uint64_t from;       /* the first ticket of a witness that was sent
+			      * after the refusal */
+	int64_t took_ms;     /* from the end of the request to the refusal */
+	bool rested;         /* see attempt.rested */
+	bool usable;         /* if a witness is refused in the same way, the
+			      * call did not run */
+	bool likely;         /* it speaks of a lost session, or is a 404 or a
+			      * 410 */
+	bool spoken;         /* it speaks of a lost session, and the id is not
+			      * the request's */
+	bool gated;          /* it came in a 2xx, or speaks of initialization:
+			      * servers answer pings before that */
+	bool unready;        /* the new session was not ready for it */
+	struct frame *error; /* the error that mcpsplice made, if the refusal
+			      * was none of the server's */
+};
 
 enum call_state {
 	CALL_HELD,    /* not sent yet */
@@ -52,7 +101,7 @@ enum call_state {
 	CALL_REFUSED, /* refused because the session is lost; waits for the next
 		       * generation */
 	CALL_SUSPECT, /* perhaps refused because the session is lost; waits for
-		       * a ping */
+		       * a witness */
 	CALL_ACCEPTED /* answered 202: the answer comes on the listen stream */
 };
 
@@ -66,10 +115,12 @@ struct call {
 			      * NULL: it has none */
 	enum call_state state;
 	bool cancelled;
-	bool asked;    /* the server may have asked the user something on its
+	bool asked;      /* the server may have asked the user something on its
 			  * behalf */
-	bool repeated; /* it was sent again although it may have run */
-	bool unready;  /* it was sent again because the session was not ready
+	bool repeated;   /* it was sent again although it may have run */
+	bool if_changed; /* CALL_REFUSED: it is sent again if the new session is
+			  * with a server of another protocol */
+	bool unready;    /* it was sent again because the session was not ready
 			  * for it */
 	struct msg_progress progress; /* that the client was told */
 	uint64_t ran_in;     /* the number of the latest generation it was sent
@@ -78,19 +129,12 @@ struct call {
 			      * it */
 	uint64_t replayed;   /* the number of the latest generation it was
 			      * replayed in; 0: none */
-	unsigned flaps;      /* how often it was sent again in the generation
+	unsigned replays; /* how often it was sent again because a refusal was
+			      * proved to be the door's */
+	unsigned flaps;   /* how often it was sent again in the generation
 			      * that refused it */
-	uint64_t helped_in;  /* the number of the latest generation that refused
-			      * it but answered other calls that were refused;
-			      * 0: none */
-	unsigned vain;       /* requests that were made for it in vain, since
-			      * its first refusal or the one in helped_in */
-	int64_t vain_until;  /* when such requests end; ALARM_NEVER: none was
-			      * made */
 	int64_t waits_since; /* when it came, or was refused for the last
 			      * time */
-	int64_t lost_at;     /* when it was refused for the first time; 0:
-			      * never */
 	int64_t again_at;    /* CALL_ACCEPTED: when it is given up */
 	uint64_t accepted;   /* CALL_ACCEPTED: the origin of its attempt */
 	int64_t away_until;  /* when its repeats after a gateway's status end;
@@ -99,18 +143,9 @@ struct call {
 			      * ALARM_NEVER: it does not wait */
 	struct attempt *attempt;
 	struct frame *refusal; /* the server's error that refused it, or NULL */
-	struct frame *verdict; /* CALL_SUSPECT without a refusal: the error that
-			        * mcpsplice made for it */
-	struct generation *suspect; /* CALL_SUSPECT: the generation that is in
-				     * doubt */
-	uint64_t ping_from; /* CALL_SUSPECT: the first ticket of a ping that
-			     * decides; one of before was sent too early */
-	bool suspect_ran;   /* CALL_SUSPECT: it may have run before it was
-			   * refused */
-	bool bare;          /* CALL_SUSPECT with a verdict: it was refused by a
-			     * 404 without a word */
-	int status;         /* the HTTP status of the refusal */
-	const char *rule;   /* the rule that made it a refusal; static */
+	struct doubt doubt;    /* CALL_SUSPECT */
+	int status;            /* the HTTP status of the refusal */
+	const char *rule;      /* the rule that made it a refusal; static */
 };
 
 enum attempt_kind {
@@ -120,6 +155,8 @@ enum attempt_kind {
 	ATTEMPT_ONE_WAY, /* a notification or an answer of the client */
 	ATTEMPT_LISTEN,  /* the GET stream */
 	ATTEMPT_PING,    /* a ping that finds out whether the session lives */
+	ATTEMPT_WITNESS, /* a ping or a list, whose refusal or answer tells
+			  * whether the door refused a call */
 	ATTEMPT_RESTORE, /* a setting that is restored in a new session */
 	ATTEMPT_DELETE
 };
@@ -145,17 +182,25 @@ struct attempt {
 			      * in */
 	int64_t retry_ms;    /* the server's "retry" for the stream; -1: none */
 	bool spoke;          /* a message that is no answer came on it */
-	bool answered;      /* ATTEMPT_PING, ATTEMPT_RESTORE: its answer came */
-	bool lingers;       /* nothing more is expected of it; see
+	bool answered;       /* ATTEMPT_PING, ATTEMPT_WITNESS, ATTEMPT_RESTORE:
+			     * its answer came */
+	bool list;           /* ATTEMPT_WITNESS: it asks for a list */
+	bool control;        /* ATTEMPT_WITNESS: it asks in the new session */
+	bool denied;         /* ATTEMPT_WITNESS: it was refused with 401 or
+			      * 403 */
+	bool rested;         /* ATTEMPT_CALL: before it was sent the session had
+			     * shown a break, or answered nothing for long */
+	bool lingers;        /* nothing more is expected of it; see
 			     * session_linger */
-	bool after_delete;  /* ATTEMPT_OPEN: waits for a DELETE */
-	bool suspect;       /* ATTEMPT_ONE_WAY, not live: it was refused and
+	bool after_delete;   /* ATTEMPT_OPEN: waits for a DELETE */
+	bool unasked;        /* ATTEMPT_OPEN: it was sent for a spare session */
+	bool suspect;        /* ATTEMPT_ONE_WAY, not live: it was refused and
 			     * waits for a ping */
-	uint64_t ping_from; /* suspect: as call.ping_from */
+	uint64_t ping_from;  /* suspect: as call.ping_from */
 	struct ruling said; /* what the error in its answer means; rule NULL: no
 			     * error came, or the error went to a call */
-	int64_t silent_at; /* ATTEMPT_CALL, ATTEMPT_OPEN, live: when it has been
-			     * silent for too long */
+	int64_t silent_at; /* ATTEMPT_CALL, ATTEMPT_OPEN, ATTEMPT_WITNESS, live:
+			     * when it has been silent for too long */
 	unsigned silences; /* how often the call was silent for too long */
 	unsigned resumes;  /* how often its stream was resumed */
 	int64_t out_at;    /* when its request was written, as far as known */

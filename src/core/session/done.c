@@ -12,6 +12,7 @@
 #include "core/session/call.h"
 #include "core/session/early_start.h"
 #include "core/session/end.h"
+#include "core/session/judge.h"
 #include "core/session/listen.h"
 #include "core/session/live.h"
 #include "core/session/one_way.h"
@@ -20,6 +21,7 @@
 #include "core/session/renew.h"
 #include "core/session/replay.h"
 #include "core/session/resume_stream.h"
+#include "core/session/witness.h"
 
 /* Does a try in wait ms fall into the retry window of the attempt, which begins
  * with its first try? */
@@ -91,7 +93,7 @@ note_repeat(struct session *s, struct call *c, struct attempt *l)
 }
 
 /* Makes the attempt again after a 429 with Retry-After, or a gateway's status,
- * if the retry window is still open. */
+ * if the retry window is still open. A tool may have passed either on. */
 static bool
 retry_refused(struct session *s, struct attempt *l, const struct facts *f)
 {
@@ -100,35 +102,23 @@ retry_refused(struct session *s, struct attempt *l, const struct facts *f)
 	struct call *c = l->call;
 
 	if (s->config.replay == REPLAY_NEVER ||
-	    f->retry_after_ms > BOUND_RETRY_AFTER_MS ||
-	    (away ? !may_do_twice(s, l) : f->retry_after_ms < 0))
+	    f->retry_after_ms > BOUND_RETRY_AFTER_MS || !may_do_twice(s, l) ||
+	    (!away && f->retry_after_ms < 0))
 		return false;
 	/* "Retry-After: 0" still gets the back-off. */
 	if (wait < f->retry_after_ms)
 		wait = f->retry_after_ms;
-	if (away && c != NULL && c->away_until != ALARM_NEVER)
+	if (c != NULL && c->away_until != ALARM_NEVER)
 		l->window_end = c->away_until;
 	if (!may_retry(s, l, wait))
 		return false;
 	session_log(s, LEVEL_INFO,
 	    "%s answered %d: the request is sent again in %lld ms",
 	    s->config.host, f->status, (long long)wait);
-	if (away && c != NULL)
+	if (c != NULL)
 		note_repeat(s, c, l);
 	session_again(s, l, wait);
 	return true;
-}
-
-/* The error for a call that runs, or ran, and whose stream cannot be
- * resumed. */
-static struct frame *
-cut_off(struct session *s, const struct call *c, const struct facts *f)
-{
-	struct facts cut = *f;
-
-	cut.ending = ENDING_CUT;
-	cut.sent = true;
-	return fault_from_facts(c->frame, &cut, s->config.host, c->refusal);
 }
 
 /* Accepts a call that was answered 202: some servers answer on the GET
@@ -148,21 +138,6 @@ accept_202(struct session *s, struct call *c, const struct facts *f)
 	return true;
 }
 
-/* What it means for a call that its exchange ended without an answer. */
-static struct ruling
-judge_end(struct session *s, const struct attempt *l, const struct facts *f)
-{
-	static const struct ruling too_large = { VERDICT_FAIL, "too large" };
-
-	struct facts known = *f;
-
-	if (f->too_large)
-		return too_large;
-	if (l->last_event_id.n == 0)
-		session_add_history(s, l->call, l->generation, &known);
-	return session_weigh(s, l->call, l, f, session_ruling(s, l, &known));
-}
-
 /* Did the exchange end after the server may have begun to run the call? That is
  * a cut, a stream that just ends, or a gateway that lost its server. */
 static bool
@@ -179,21 +154,12 @@ may_repeat(const struct attempt *l, const struct facts *f)
 	    (verdict_2xx(f) && f->status != 202 && f->media == MEDIA_SSE);
 }
 
-/* Do these facts alone say that the call may have run? */
-static bool
-was_taken(const struct facts *f)
-{
-	if (!f->sent)
-		return false;
-	if (f->ending == ENDING_CUT || f->ending == ENDING_IDLE)
-		return true;
-	return (verdict_2xx(f) && f->media != MEDIA_HTML) || f->status >= 500;
-}
-
 static void
 call_failed(struct session *s, struct call *c, struct attempt *l,
     const struct facts *f)
 {
+	bool again = c->repeated || c->flaps > 0;
+
 	if (accept_202(s, c, f)) {
 		session_detach(s, c);
 		return;
@@ -208,9 +174,9 @@ call_failed(struct session *s, struct call *c, struct attempt *l,
 		    "an error");
 	}
 	/* The server's error speaks of this attempt only. */
-	if (l->last_event_id.n > 0 || (c->repeated && !was_taken(f)))
-		session_fail(s, c, cut_off(s, c, f));
-	else if (c->refusal != NULL && f->status != 401 && !c->repeated)
+	if (l->last_event_id.n > 0 || (again && !f->sent))
+		session_fail(s, c, session_cut_off(s, c, f));
+	else if (c->refusal != NULL && f->status != 401 && !again)
 		session_answer(s, c, c->refusal);
 	else
 		session_fail(s, c,
@@ -221,10 +187,7 @@ static void
 call_done(struct session *s, struct attempt *l, const struct facts *f)
 {
 	struct call *c = l->call;
-	struct generation *g;
-	struct frame *error;
 	struct ruling r;
-	bool ran;
 
 	l->live = false;
 	if (c == NULL) {
@@ -235,39 +198,16 @@ call_done(struct session *s, struct attempt *l, const struct facts *f)
 		session_fail(s, c, NULL);
 		return;
 	}
-	r = judge_end(s, l, f);
+	r = session_judge_end(s, l, f);
 	if ((verdict_2xx(f) || l->last_event_id.n > 0) &&
 	    session_resume(s, l, f, r))
 		return;
-	g = generation_ref(l->generation);
-	switch (r.verdict) {
-	case VERDICT_LOST:
-		session_refused(s, c, g, f->status, NULL, r.rule);
-		break;
-	case VERDICT_SUSPECT:
-	case VERDICT_SUSPECT_MAYBE:
-		ran = r.verdict == VERDICT_SUSPECT_MAYBE;
-		/* fault_from_facts would say that a call with a 4xx did not
-		 * run. */
-		error = c->repeated || (ran && f->status < 500) ?
-		    cut_off(s, c, f) :
-		    fault_from_facts(c->frame, f, s->config.host, NULL);
-		keep_frame(&c->refusal, NULL); /* the error has it */
-		c->bare = f->status == 404 && f->body.n == 0;
-		session_suspect(s, c, g, f->status, NULL, error, r.rule, ran);
-		break;
-	case VERDICT_LOST_MAYBE:
-		session_interrupted(s, c, g, c->refusal, r.rule);
-		break;
-	case VERDICT_RETRY:
-		if (!f->sent ? retry_unsent(s, l, f) : retry_refused(s, l, f))
-			break;
-		/* FALLTHROUGH */
-	default:
-		call_failed(s, c, l, f);
-		break;
-	}
-	generation_unref(g);
+	if (session_judge(s, c, l, f, NULL))
+		return;
+	if (r.verdict == VERDICT_RETRY &&
+	    (!f->sent ? retry_unsent(s, l, f) : retry_refused(s, l, f)))
+		return;
+	call_failed(s, c, l, f);
 }
 
 /* Drops a one-way message that the server did not take. */
@@ -277,7 +217,7 @@ one_way_refused(struct session *s, struct attempt *l, const struct facts *f,
 {
 	bool current = l->generation == s->generation;
 
-	if (current && r.verdict == VERDICT_LOST) {
+	if (current && session_is_lost(r)) {
 		session_log(s, LEVEL_WARN,
 		    "%s forgot the session: %s was not delivered",
 		    s->config.host, session_one_way_name(l));
@@ -331,17 +271,13 @@ ready_again(struct session *s, struct attempt *l, const struct facts *f)
 {
 	struct generation *g = s->generation;
 	int64_t wait = session_flap_wait(g->initialized_again + 1);
-	const struct call *c;
 
 	if (wait < f->retry_after_ms)
 		wait = f->retry_after_ms;
-	if (g->initialized_again >= BOUND_READY_AGAIN || wait >= BOUND_VAIN_MS)
+	if (g->initialized_again >= BOUND_READY_AGAIN ||
+	    s->now + wait >= s->alarms.at[ALARM_PHASE])
 		return false;
-	for (c = s->calls.first; c != NULL; c = c->next)
-		if (c->state == CALL_REFUSED && s->now + wait >= c->vain_until)
-			return false;
 	g->initialized_again++;
-	session_charge_refused(s, 0);
 	session_again(s, l, wait)->fresh = true;
 	return true;
 }
@@ -354,10 +290,12 @@ static void
 ready_done(struct session *s, struct attempt *l, const struct facts *f)
 {
 	struct ruling r = session_ruling(s, l, f);
-	/* Without a session id the refusal is only a doubt; the first call will
-	 * tell. */
-	bool lost = r.verdict == VERDICT_LOST ||
-	    (is_refusal(r) && f->had_session);
+	/* Without a session id, or a word about it, the refusal is only a doubt;
+	 * the first call will tell. */
+	bool lost = session_is_lost(r) ||
+	    (is_refusal(r) && f->had_session &&
+		(f->status == 404 || f->status == 409 || f->status == 410)) ||
+	    f->other_revision;
 
 	l->live = false;
 	if (!phase_permits(s, PHASE_READIES) ||
@@ -397,13 +335,17 @@ static void
 delete_done(struct session *s, struct attempt *l, const struct facts *f)
 {
 	struct attempt *open;
+	const struct attempt *other;
 
 	if (l->generation == s->generation && f->status != 0)
 		session_save(s, NULL);
 	calls_attempt_drop(&s->calls, l);
 	if (!phase_permits(s, PHASE_SERVES))
 		session_closed(s);
-	/* An initialize may have waited for this session to end: it starts
+	for (other = s->calls.attempts; other != NULL; other = other->next)
+		if (other->kind == ATTEMPT_DELETE && other->live)
+			return;
+	/* An initialize may have waited for these sessions to end: it starts
 	 * now. */
 	for (open = s->calls.attempts; open != NULL; open = open->next)
 		if (open->kind == ATTEMPT_OPEN && !open->live &&
@@ -458,7 +400,7 @@ listen_done(struct session *s, const struct attempt *l, const struct facts *f)
 		session_listen_again(s);
 		return;
 	}
-	if (n->worked && r.verdict == VERDICT_LOST) {
+	if (n->worked && session_is_lost(r)) {
 		n->state = LISTEN_OFF;
 		session_renew_later(s, r.rule);
 		return;
@@ -574,8 +516,8 @@ open_done(struct session *s, struct attempt *l, const struct facts *f)
 		wait = f->retry_after_ms;
 	/* A second initialize does no harm, so a cut is retried too. 424: what
 	 * the server needs is not there yet. */
-	if ((verdict == VERDICT_RETRY || f->ending == ENDING_CUT ||
-		f->status == 424) &&
+	if ((verdict == VERDICT_RETRY || verdict_is_gateway(f->status) ||
+		f->ending == ENDING_CUT || f->status == 424) &&
 	    !session_start_is_hopeless(s, f) &&
 	    session_open_again(s, f, &wait)) {
 		facts_free(s->renewal.setback);
@@ -586,6 +528,11 @@ open_done(struct session *s, struct attempt *l, const struct facts *f)
 	}
 	if (session_make_room(s, l, f))
 		return;
+	/* Nobody was asked to sign in for a spare session. */
+	if (l->unasked && (f->status == 401 || f->status == 403)) {
+		session_again(s, l, 0);
+		return;
+	}
 	if (session_start_early(s, f)) {
 		session_again(s, l, wait);
 		return;
@@ -599,9 +546,19 @@ open_done(struct session *s, struct attempt *l, const struct facts *f)
 	frame_unref(words);
 }
 
+/* Does this end look like that of a server that goes down? */
+static bool
+is_break(const struct attempt *l, const struct facts *f)
+{
+	return f->ending == ENDING_CUT || f->ending == ENDING_CONNECT ||
+	    (f->status >= 502 && f->status <= 504) ||
+	    (l->kind == ATTEMPT_LISTEN && verdict_2xx(f));
+}
+
 void
 session_done(struct session *s, struct attempt *l, const struct facts *f)
 {
+	l->generation->broken |= is_break(l, f);
 	switch (l->kind) {
 	case ATTEMPT_CALL:
 		call_done(s, l, f);
@@ -622,6 +579,9 @@ session_done(struct session *s, struct attempt *l, const struct facts *f)
 		break;
 	case ATTEMPT_PING:
 		session_ping_done(s, l, f);
+		break;
+	case ATTEMPT_WITNESS:
+		session_witness_done(s, l, f);
 		break;
 	case ATTEMPT_RESTORE:
 		session_restore_done(s, l, f);

@@ -11,16 +11,7 @@
 #include "core/session/call.h"
 #include "core/session/listen.h"
 #include "core/session/one_way.h"
-
-void
-session_delete(struct session *s, struct generation *g)
-{
-	struct attempt *l = calls_attempt(&s->calls, ATTEMPT_DELETE, NULL, NULL,
-	    g);
-
-	session_abort_in(s, l, BOUND_DELETE_MS);
-	session_start(s, l);
-}
+#include "core/session/spare.h"
 
 void
 session_closed(struct session *s)
@@ -42,6 +33,7 @@ session_close(struct session *s)
 		return;
 	session_listen_close(s);
 	session_drop_answers(s);
+	session_spare_end(s);
 	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
 		if (l->kind != ATTEMPT_DELETE && !session_may_open(l))
 			session_abort(s, l);

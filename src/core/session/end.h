@@ -4,8 +4,6 @@
 
 #include "core/session/state.h"
 
-/* Sends a DELETE for the session of g, and gives it BOUND_DELETE_MS. */
-void session_delete(struct session *s, struct generation *g);
 /* Closes the session: sends a DELETE if the server has a session, and aborts
  * all other exchanges. */
 void session_close(struct session *s);

@@ -22,6 +22,7 @@
 #include "core/session/one_way.h"
 #include "core/session/open.h"
 #include "core/session/renew.h"
+#include "core/session/spare.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 
@@ -89,7 +90,7 @@ end_former(struct session *s)
 	s->changes.tell_at = ALARM_NEVER;
 	s->ping.ticket = 0;
 	s->balancer.flapping_until = 0;
-	s->balancer.scouting = SCOUTING_OPEN;
+	session_spare_end(s);
 	if (s->generation->session != NULL)
 		session_delete(s, s->generation);
 }

@@ -14,6 +14,7 @@
 #include "core/session/call.h"
 #include "core/session/early_start.h"
 #include "core/session/held.h"
+#include "core/session/judge.h"
 #include "core/session/listen.h"
 #include "core/session/live.h"
 #include "core/session/one_way.h"
@@ -21,6 +22,7 @@
 #include "core/session/ping.h"
 #include "core/session/replay.h"
 #include "core/session/tools.h"
+#include "core/session/witness.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 
@@ -34,8 +36,7 @@ heard(struct session *s, struct attempt *l)
 		l->dead_at = l->silent_at;
 }
 
-/* Notes how long the server took to answer: came_soon judges later refusals by
- * the quickest answer. */
+/* Notes how long the server took to answer. */
 static void
 time_head(struct session *s, struct attempt *l, const struct facts *f)
 {
@@ -90,13 +91,10 @@ session_head(struct session *s, struct attempt *l, const struct facts *f)
 		/* The server took the message; whatever else comes is of no
 		 * use. */
 		session_abort_in(s, l, BOUND_LINGER_MS);
-	} else if (verdict_2xx(f) && l->kind != ATTEMPT_READY) {
+	} else if (verdict_2xx(f) && l->kind != ATTEMPT_READY &&
+	    l->kind != ATTEMPT_WITNESS) {
 		l->tries = 0;
 		l->window_end = ALARM_NEVER;
-		/* The server accepted the session id, so the other calls need
-		 * not wait for the scout. */
-		if (l->call != NULL)
-			session_forget_scout(s, l->call);
 	}
 }
 
@@ -334,144 +332,19 @@ answered_call(const struct session *s, const struct attempt *l,
 	return l->call;
 }
 
-/* The ruling for an answer of this call. The call's own attempt tells whether
- * its request carried a session id. */
-static struct ruling
-judge(struct session *s, const struct call *c, const struct attempt *l,
-    const struct facts *f, const struct frame *m)
-{
-	struct facts of_call = *f;
-	const struct attempt *own = c->attempt != NULL ? c->attempt : l;
-	const struct generation *g = own->generation;
-	struct ruling r;
-	bool hint = false;
-
-	/* HTTP+SSE has sessions whose requests carry no id. */
-	of_call.had_session = f->had_session || g->session != NULL;
-	of_call.fresh = s->former != NULL && g == s->generation &&
-	    g->ready_at != 0 && s->now - g->ready_at < FRESH_MS;
-	session_add_history(s, c, g, &of_call);
-	of_call.credentials_known_good = f->credentials_known_good;
-	if (m->kind == FRAME_ERROR)
-		r = verdict_error(&of_call, m, &s->config.rules);
-	else
-		r = verdict_result(&of_call, m, &s->config.rules, &hint);
-	if (hint && !s->say.hinted) {
-		s->say.hinted = true;
-		session_log(s, LEVEL_WARN,
-		    "a result from %s speaks of a lost session. If this server "
-		    "reports lost sessions in results, add "
-		    "--session-lost-in-results",
-		    s->config.host);
-	}
-	return r.verdict == VERDICT_ANSWER ? r : session_weigh(s, c, l, f, r);
-}
-
-static void
-call_worked(struct session *s, struct call *c, struct generation *g,
-    struct frame *m)
-{
-	session_served(s, c, g);
-	if (m->kind != FRAME_RESULT)
-		return;
-	session_note_worked(c, g);
-	if (json_key_is(c->frame->method, "tools/list")) {
-		tools_learn(s->tools, g->number, c->frame, m);
-		if (tools_list(s->tools).n > 0)
-			session_save_start(s);
-		return;
-	}
-	if (!settings_learn(&s->settings, c->frame))
-		session_log(s, LEVEL_WARN,
-		    "there are too many subscriptions: not all will be "
-		    "restored when %s forgets the session",
-		    s->config.host);
-}
-
-/* The error that a call keeps until its session is renewed: the message as it
- * came, or only its code and text if the message is too large. */
-static struct frame *
-refusal_to_keep(struct frame *m)
-{
-	struct span none = { NULL, 0 };
-	struct frame *f;
-	struct buf text;
-
-	if (m->kind != FRAME_ERROR || m->text.n <= BOUND_ERROR_KEPT_BYTES)
-		return frame_ref(m);
-	buf_init(&text, 0);
-	msg_error_text(m, &text);
-	if (text.n > BOUND_ERROR_KEPT_BYTES / 8)
-		text.n = BOUND_ERROR_KEPT_BYTES / 8;
-	f = msg_error(m->id, (int)msg_error_code(m), buf_str(&text), none);
-	buf_free(&text);
-	return f;
-}
-
 static void
 server_answer(struct session *s, struct attempt *l, const struct facts *f,
     struct frame *m)
 {
 	struct call *c = answered_call(s, l, f, m);
-	struct generation *g;
-	struct frame *kept;
-	struct ruling r;
 
-	if (c == NULL) {
+	if (c == NULL)
 		session_log(s, LEVEL_DEBUG,
 		    "an answer matches no open request: dropped");
-		return;
-	}
-	if (c->attempt != NULL && c->attempt->kind == ATTEMPT_OPEN) {
+	else if (c->attempt != NULL && c->attempt->kind == ATTEMPT_OPEN)
 		session_opened(s, c->attempt, f, m);
-		return;
-	}
-	r = judge(s, c, l, f, m);
-	/* An exchange that the call has left says nothing about its current
-	 * one. */
-	if (l->kind == ATTEMPT_CALL && c->attempt != NULL && l != c->attempt &&
-	    (l->body == c->frame || l->body == c->sent) &&
-	    r.verdict != VERDICT_ANSWER)
-		return;
-	if ((c->state == CALL_REFUSED || c->state == CALL_SUSPECT) &&
-	    r.verdict != VERDICT_ANSWER)
-		return; /* the call was refused already */
-	kept = refusal_to_keep(m);
-	if (f->status == 401 && r.verdict == VERDICT_ANSWER) {
-		/* call_done makes an auth_required error that contains this
-		 * one. */
-		keep_frame(&c->refusal, kept);
-		return;
-	}
-	g = generation_ref(c->attempt != NULL ? c->attempt->generation :
-						l->generation);
-	switch (r.verdict) {
-	case VERDICT_LOST:
-		session_refused(s, c, g, f->status, kept, r.rule);
-		break;
-	case VERDICT_SUSPECT:
-	case VERDICT_SUSPECT_MAYBE:
-		session_suspect(s, c, g, f->status, kept, NULL, r.rule,
-		    r.verdict == VERDICT_SUSPECT_MAYBE);
-		break;
-	case VERDICT_UNREADY:
-		session_unready(s, c, kept, r.rule);
-		break;
-	case VERDICT_LOST_MAYBE:
-		session_interrupted(s, c, g, kept, r.rule);
-		break;
-	case VERDICT_RETRY:
-		/* call_done knows how long to wait. This error is the answer if
-		 * the call is not tried again. */
-		keep_frame(&c->refusal, frame_ref(kept));
-		break;
-	default:
-		call_worked(s, c, g, m);
-		session_answer(s, c, m);
-		break;
-	}
-	frame_unref(kept);
-	generation_unref(g);
+	else
+		session_judge(s, c, l, f, m);
 }
 
 /* Does this error refuse a GET that resumes the stream of a call? Then it came
@@ -498,7 +371,7 @@ session_message(struct session *s, struct attempt *l, const struct facts *f,
 	if (refuses_resuming(s, l, f, m)) {
 		/* It is no sign of life. call_done goes on. */
 		l->said = verdict_error(f, m, &s->config.rules);
-		keep_frame(&l->call->refusal, refusal_to_keep(m));
+		keep_frame(&l->call->refusal, session_refusal_to_keep(m));
 		return;
 	}
 	if (l->kind == ATTEMPT_LISTEN && verdict_2xx(f))
@@ -524,6 +397,8 @@ session_message(struct session *s, struct attempt *l, const struct facts *f,
 		server_answer(s, l, f, m);
 	} else if (l->kind == ATTEMPT_PING) {
 		session_ping_message(s, l, f, m);
+	} else if (l->kind == ATTEMPT_WITNESS) {
+		session_witness_message(s, l, f, m);
 	} else if (l->kind == ATTEMPT_RESTORE && m->kind == FRAME_RESULT) {
 		session_restore_message(s, l);
 	} else if (m->kind == FRAME_ERROR) {

@@ -72,10 +72,10 @@ check_call(const struct session *s, const struct call *c)
 	assert((c->state == CALL_RUNNING) == (l != NULL));
 	assert(l == NULL || (l->call == c && !l->dropped));
 	assert(l == NULL || l->kind == ATTEMPT_CALL || l->kind == ATTEMPT_OPEN);
-	assert((c->state == CALL_SUSPECT) == (c->suspect != NULL));
+	assert((c->state == CALL_SUSPECT) == (c->doubt.generation != NULL));
 	if (c->state == CALL_SUSPECT) {
-		assert((c->refusal != NULL) != (c->verdict != NULL));
-		assert(is_asked_about(s, c->suspect));
+		assert(c->refusal != NULL || c->doubt.error != NULL);
+		assert(c->doubt.generation->inquiry.under_way > 0);
 	}
 	assert(c->ran_in <= s->generation->number);
 	assert(c->refused_in <= s->generation->number);
@@ -87,7 +87,6 @@ check_calls(const struct session *s)
 {
 	const struct call *c, *last = NULL;
 	size_t n = 0, in_flight = 0, bytes = 0, sent = 0;
-	bool scout = s->balancer.scout == NULL;
 
 	for (c = s->calls.first; c != NULL; c = c->next) {
 		assert(c->prev == last);
@@ -96,14 +95,12 @@ check_calls(const struct session *s)
 		in_flight += c->state != CALL_HELD;
 		bytes += c->state != CALL_HELD ? frame_size(c->frame) : 0;
 		sent += c->sent != NULL;
-		scout |= c == s->balancer.scout;
 		last = c;
 	}
 	assert(s->calls.last == last);
 	assert(s->calls.n == n && s->calls.by_id.n == n);
 	assert(s->calls.n_sent == sent);
 	assert(s->in_flight == in_flight && s->in_flight_bytes == bytes);
-	assert(scout);
 }
 
 static void
@@ -112,7 +109,8 @@ check_attempt(const struct session *s, const struct attempt *l)
 	assert(!l->dropped);
 	assert(l->ticket < s->calls.next_ticket && l->origin <= l->ticket);
 	assert(l->call == NULL || l->call->attempt == l);
-	assert(l->generation->number <= s->generation->number);
+	assert(l->generation->number <= s->generation->number ||
+	    l->generation == s->spare.generation);
 	/* An attempt runs, or begins at its time, or waits for a ping. */
 	assert(l->live + (l->start_at != ALARM_NEVER) + l->suspect == 1);
 	if (l->suspect) {
@@ -209,7 +207,6 @@ check_alarms(const struct session *s)
 	assert(alarm_is_set(a, ALARM_LAST) == (s->ending.drain == DRAIN_LAST));
 	assert(alarm_is_set(a, ALARM_LISTEN) ==
 	    (s->listen.state == LISTEN_WAITING));
-	assert(alarm_is_set(a, ALARM_SCOUT) == (s->balancer.scout != NULL));
 	if (alarm_is_set(a, ALARM_TELL)) {
 		assert(phase_permits(s, PHASE_WORKS));
 		assert(a->at[ALARM_TELL] == s->changes.tell_at);

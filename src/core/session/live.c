@@ -15,6 +15,7 @@
 #include "core/session/ping.h"
 #include "core/session/renew.h"
 #include "core/session/replay.h"
+#include "core/session/witness.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 
@@ -185,10 +186,11 @@ void
 session_begin_ready(struct session *s)
 {
 	session_phase(s, PHASE_READYING, by_then(s, BOUND_READY_MS));
-	session_charge_refused(s, 0);
+	s->witness.ready = false;
 	session_start(s,
 	    calls_attempt(&s->calls, ATTEMPT_READY, NULL, s->handshake.ready,
 		s->generation));
+	session_witness_again(s);
 }
 
 /* Opens the gate: the server took initialized, or will not take it. */
@@ -198,7 +200,8 @@ go_live(struct session *s)
 	session_phase(s, PHASE_LIVE, ALARM_NEVER);
 	s->generation->ready_at = s->ping.active_at = s->now;
 	session_answer_early(s);
-	session_replay(s);
+	if (!session_awaits_witness(s))
+		session_replay(s);
 	/* A client lists anew on each list_changed. The pause prevents a storm
 	 * with a server that loses its session over these requests. */
 	if (s->renewal.renewed) {
@@ -216,6 +219,10 @@ void
 session_reopened(struct session *s)
 {
 	session_phase(s, PHASE_OPENED, ALARM_NEVER);
+	session_witness_again(s);
+	s->witness.ready = session_awaits_witness(s);
+	if (s->witness.ready)
+		return;
 	session_replay(s);
 	sum_up(s);
 }
@@ -223,6 +230,12 @@ session_reopened(struct session *s)
 void
 session_readied(struct session *s)
 {
+	if (s->now >= s->alarms.at[ALARM_PHASE])
+		session_witness_too_late(s);
+	s->witness.ready = session_awaits_witness(s);
+	if (s->witness.ready)
+		return;
+	s->witness.mark = 0;
 	if (s->renewal.renewed && session_restore(s))
 		return;
 	if (s->renewal.renewed)
@@ -333,7 +346,6 @@ restore_lost(struct session *s, struct attempt *l, struct ruling r)
 {
 	if (!is_refusal(r))
 		return false;
-	session_charge_refused(s, 0);
 	if (s->restoring.flaps < BOUND_FLAPS && s->config.retry_window_ms > 0) {
 		s->restoring.flaps++;
 		session_again(s, l, session_flap_wait(s->restoring.flaps))

@@ -18,6 +18,7 @@
 #include "core/session/held.h"
 #include "core/session/live.h"
 #include "core/session/renew.h"
+#include "core/session/spare.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 
@@ -95,6 +96,8 @@ adopt(struct session *s, const struct facts *f, struct frame *m)
 {
 	struct generation *g = s->generation;
 
+	free(g->session);
+	g->session = NULL;
 	if (verdict_session_ok(f->session))
 		g->session = xstrndup(f->session.p, f->session.n);
 	else if (f->session.n > BOUND_SESSION_ID_BYTES)
@@ -108,6 +111,7 @@ adopt(struct session *s, const struct facts *f, struct frame *m)
 		    "not used",
 		    s->config.host);
 	g->version = negotiated(m);
+	g->changed = f->changed;
 	if (f->changed && s->listen.state == LISTEN_REFUSED)
 		s->listen.state = LISTEN_OFF;
 	keep_frame(&s->handshake.answer, frame_ref(m));
@@ -160,16 +164,17 @@ end_hedge(struct session *s, const struct attempt *opener)
 	}
 }
 
+/* The initialize of a renewal was answered; l is NULL if that was a while
+ * ago. */
 static void
 renewed(struct session *s, struct attempt *l, const struct facts *f,
     struct frame *m)
 {
 	adopt(s, f, m);
-	/* The wait for a server that is not there is none for a broken one. */
-	session_charge_refused(s, s->now - s->renewal.began_at);
 	s->start.tries = 0;
 	end_hedge(s, l);
-	session_linger(s, l);
+	if (l != NULL)
+		session_linger(s, l);
 	session_log(s, LEVEL_DEBUG, "new session with %s, number %llu",
 	    s->config.host, (unsigned long long)s->generation->number);
 	s->renewal.renewed = true;
@@ -200,8 +205,8 @@ bool
 session_make_room(struct session *s, struct attempt *l, const struct facts *f)
 {
 	if (!phase_permits(s, PHASE_AGAIN) || s->former == NULL ||
-	    s->former->session == NULL || s->generation->made_room ||
-	    (f->status != 400 && f->status != 409))
+	    s->former->session == NULL || s->former->ended ||
+	    s->generation->made_room || (f->status != 400 && f->status != 409))
 		return false;
 	s->generation->made_room = true;
 	session_log(s, LEVEL_INFO,
@@ -216,6 +221,10 @@ void
 session_opened(struct session *s, struct attempt *l, const struct facts *f,
     struct frame *m)
 {
+	if (session_spare_opened(s, l, f, m)) {
+		session_linger(s, l);
+		return;
+	}
 	if (l->generation != s->generation || !phase_permits(s, PHASE_SERVES)) {
 		end_stray(s, l, f, m);
 		return;
@@ -226,8 +235,8 @@ session_opened(struct session *s, struct attempt *l, const struct facts *f,
 		renewed(s, l, f, m);
 	} else if (m->kind == FRAME_RESULT) {
 		first_opened(s, l, f, m);
-	} else if (verdict_error(f, m, &s->config.rules).verdict !=
-	    VERDICT_RETRY) {
+	} else if (!verdict_is_gateway(f->status) &&
+	    verdict_error(f, m, &s->config.rules).verdict != VERDICT_RETRY) {
 		if (session_make_room(s, l, f))
 			return;
 		if (session_start_early(s, f))
@@ -238,6 +247,16 @@ session_opened(struct session *s, struct attempt *l, const struct facts *f,
 		/* open_done knows how long to wait before the next try. */
 		keep_frame(&l->call->refusal, frame_ref(m));
 	}
+}
+
+void
+session_open_spare(struct session *s)
+{
+	if (!s->spare.taken)
+		return;
+	if (phase_permits(s, PHASE_AGAIN))
+		renewed(s, NULL, &s->spare.facts->facts, s->spare.answer);
+	session_spare_free(s);
 }
 
 struct frame *

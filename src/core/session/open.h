@@ -13,6 +13,9 @@ void session_open_own(struct session *s);
 /* initialize was answered by m, a result or an error. */
 void session_opened(struct session *s, struct attempt *l, const struct facts *f,
     struct frame *m);
+/* Takes up the spare session, if a renewal took it and it was answered
+ * before. */
+void session_open_spare(struct session *s);
 /* No session could be opened: calls that wait for one get an error. error is
  * the server's, or NULL. */
 void session_open_failed(struct session *s, const struct facts *f,

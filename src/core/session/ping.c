@@ -1,9 +1,9 @@
 /*
- * A ping with the same session id finds out whether the session is gone: if an
- * answer leaves that open, if a call is silent for long, and at
- * --ping-interval. There is one ping at a time, for all that wait for it. A
- * session that answers a ping may be lost the next moment, so an answer that
- * leaves a doubt while a ping is under way waits for a ping after that one.
+ * A ping with the same session id finds out whether the session is gone: if a
+ * one-way message or the listen stream was refused, if a call is silent for
+ * long, and at --ping-interval. There is one ping at a time, for all that wait
+ * for it. A session that answers a ping may be lost the next moment, so a doubt
+ * that comes while a ping is under way waits for a ping after that one.
  */
 #include "config.h"
 
@@ -63,17 +63,6 @@ session_ping(struct session *s, const char *why)
 	return l->ticket;
 }
 
-/* A ping that was sent in vain counts for each call that waits for it. */
-static void
-charge_suspects(struct session *s, const struct attempt *l)
-{
-	struct call *c;
-
-	for (c = s->calls.first; c != NULL; c = c->next)
-		if (c->state == CALL_SUSPECT && c->suspect == l->generation)
-			c->vain++;
-}
-
 /* Sends the ping again, within its time, if it told nothing because the server
  * was not there, or refused it for now: a server that restarts does both. */
 static bool
@@ -91,85 +80,16 @@ ping_again(struct session *s, struct attempt *l, const struct facts *f,
 	session_log(s, LEVEL_INFO,
 	    "the ping shows nothing (%s): it is sent again in %lld ms", r.rule,
 	    (long long)wait);
-	if (f->sent)
-		charge_suspects(s, l);
 	l = session_again(s, l, wait);
 	s->ping.ticket = l->ticket;
 	session_abort_in(s, l, left);
 	return true;
 }
 
-/* Is this a refusal that needs no ping, or that a ping cannot decide? A session
- * that is known to be gone refuses by a status, or by the rule by which it was
- * lost; other words may come from an application that ran. */
-static bool
-refuses(const struct session *s, const struct generation *g, int status,
-    const char *rule)
-{
-	if (g != s->generation)
-		return status >= 400 || rule == g->why;
-	return status >= 400 && session_flaps(s);
-}
-
-/* The session of a suspect call is gone. */
-static void
-lost_with(struct session *s, struct call *c, struct generation *g, int status,
-    struct frame *refusal, const char *rule, bool ran)
-{
-	session_end_doubt(c);
-	if (ran)
-		session_interrupted(s, c, g, refusal, rule);
-	else
-		session_refused(s, c, g, status, refusal, rule);
-}
-
-void
-session_suspect(struct session *s, struct call *c, struct generation *g,
-    int status, struct frame *refusal, struct frame *error, const char *rule,
-    bool ran)
-{
-	if (c->cancelled || refuses(s, g, status, rule)) {
-		frame_unref(error);
-		lost_with(s, c, g, status, refusal, rule, ran);
-		return;
-	}
-	if (g != s->generation && refusal != NULL) {
-		session_answer(s, c, refusal);
-		return;
-	}
-	if (g != s->generation) {
-		session_fail(s, c, error);
-		return;
-	}
-	c->suspect = generation_ref(g);
-	session_detach(s, c);
-	session_call_state(s, c, CALL_SUSPECT);
-	if (refusal != NULL)
-		keep_frame(&c->refusal, frame_ref(refusal));
-	c->verdict = error;
-	c->suspect_ran = ran;
-	c->status = status;
-	c->rule = rule;
-	c->ping_from = session_ping(s, rule);
-}
-
 /* --- what it found --- */
 
-/* The first call in doubt that a ping of this ticket decides about. */
-static struct call *
-first_suspect(const struct session *s, const struct generation *g,
-    uint64_t ticket)
-{
-	struct call *c;
-
-	for (c = s->calls.first; c != NULL; c = c->next)
-		if (c->state == CALL_SUSPECT && c->suspect == g &&
-		    c->ping_from <= ticket)
-			return c;
-	return NULL;
-}
-
-/* The same for one-way messages. */
+/* The first one-way message in doubt that a ping of this ticket decides
+ * about. */
 static struct attempt *
 first_suspect_note(const struct session *s, const struct generation *g,
     uint64_t ticket)
@@ -180,50 +100,6 @@ first_suspect_note(const struct session *s, const struct generation *g,
 		if (l->suspect && l->generation == g && l->ping_from <= ticket)
 			return l;
 	return NULL;
-}
-
-/* The session lives, or nobody knows: the client gets the first answer. If
- * there was none to a call that may have run, the call is repeated if that is
- * safe. If the session lives, and the call was refused without a word, another
- * replica may have answered. */
-static void
-stands(struct session *s, struct call *c, bool lives)
-{
-	struct frame *error = c->verdict;
-	bool ran = c->suspect_ran;
-
-	c->verdict = NULL;
-	session_end_doubt(c);
-	if (error != NULL &&
-	    (ran ? session_repeat(s, c, 0) :
-		   lives && c->bare && session_try_elsewhere(s, c))) {
-		frame_unref(error);
-		return;
-	}
-	session_log(s, LEVEL_INFO, "the client gets the first answer");
-	if (error != NULL)
-		session_fail(s, c, error);
-	else
-		session_answer(s, c, c->refusal);
-}
-
-/* A ping that found the session lost by verdict_elsewhere is no proof that
- * words in a 2xx were about the session: an application may have run, and said
- * them. */
-static void
-settle_calls(struct session *s, struct generation *g, uint64_t ticket,
-    bool lost, struct ruling r)
-{
-	bool proof = r.rule != verdict_elsewhere;
-	bool lives = r.verdict == VERDICT_ANSWER;
-	struct call *c;
-
-	while ((c = first_suspect(s, g, ticket)) != NULL)
-		if (lost || refuses(s, g, c->status, c->rule))
-			lost_with(s, c, g, c->status, c->refusal, c->rule,
-			    c->suspect_ran || (!proof && c->status < 400));
-		else
-			stands(s, c, lives && g == s->generation);
 }
 
 static void
@@ -275,8 +151,7 @@ settle_silent(struct session *s, struct generation *g)
 static bool
 is_doubted(const struct session *s, const struct generation *g)
 {
-	return first_suspect(s, g, UINT64_MAX) != NULL ||
-	    first_suspect_note(s, g, UINT64_MAX) != NULL ||
+	return first_suspect_note(s, g, UINT64_MAX) != NULL ||
 	    s->listen.state == LISTEN_SUSPECT;
 }
 
@@ -292,17 +167,10 @@ is_loss(const struct session *s, struct ruling r)
 /* Settles what this ping decides about. If the session is lost, or another one
  * has taken its place, that is everything. */
 static void
-settle(struct session *s, struct generation *g, uint64_t ticket,
-    struct ruling r)
+settle(struct session *s, struct generation *g, uint64_t ticket, bool lost)
 {
-	bool lost = is_loss(s, r);
-
 	if (lost || g != s->generation)
 		ticket = UINT64_MAX;
-	settle_calls(s, g, ticket, lost, r);
-	/* As long as the scout asks other replicas, nobody knows. */
-	if (g == s->generation && s->balancer.scout != NULL)
-		lost = false;
 	g->lost = g->lost || lost;
 	settle_notes(s, g, ticket, lost);
 	if (g == s->generation)
@@ -339,7 +207,7 @@ session_ping_message(struct session *s, struct attempt *l,
 	    lost ? "gone" : "alive", r.rule);
 	session_linger(s, l);
 	generation_ref(g);
-	settle(s, g, l->ticket, r);
+	settle(s, g, l->ticket, lost);
 	generation_unref(g);
 	session_ping_due(s);
 }
@@ -363,7 +231,7 @@ session_ping_done(struct session *s, struct attempt *l, const struct facts *f)
 		session_log(s, LEVEL_INFO, "the ping shows %s (%s)",
 		    lost ? "that the session is gone" : "nothing", r.rule);
 		calls_attempt_drop(&s->calls, l);
-		settle(s, g, ticket, r);
+		settle(s, g, ticket, lost);
 	} else {
 		calls_attempt_drop(&s->calls, l);
 	}

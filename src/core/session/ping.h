@@ -4,12 +4,6 @@
 
 #include "core/session/state.h"
 
-/* The answer to this call is ambiguous: the call waits for a ping. refusal is
- * the server's error; if it is NULL, error (taken) is the one that mcpsplice
- * made. ran tells that the call may have run if the session is gone. */
-void session_suspect(struct session *s, struct call *c, struct generation *g,
-    int status, struct frame *refusal, struct frame *error, const char *rule,
-    bool ran);
 /* Sends a ping, unless one is under way. why is for the log. Returns the first
  * ticket of a ping that can decide about a doubt of now: a ping that is under
  * way cannot, because the session may have been lost since. */

@@ -13,6 +13,7 @@
 #include "core/session/call.h"
 #include "core/session/listen.h"
 #include "core/session/one_way.h"
+#include "core/session/spare.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 
@@ -127,7 +128,6 @@ session_next_generation(struct session *s)
 		generation_unref(s->generation);
 	}
 	s->generation = generation_new(number);
-	session_scout(s, NULL);
 	alarm_set(&s->alarms, ALARM_RENEW, ALARM_NEVER);
 }
 
@@ -185,10 +185,11 @@ end_own(struct session *s)
 	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
 		if (l->kind == ATTEMPT_PING && !l->live)
 			session_start_in(s, l, 0);
-		else if (l->kind == ATTEMPT_PING || l->kind == ATTEMPT_RESTORE)
+		else if (l->kind == ATTEMPT_PING ||
+		    l->kind == ATTEMPT_RESTORE || l->control)
 			session_abort(s, l);
 	}
-	s->ping.ticket = 0;
+	s->ping.ticket = s->witness.ticket = 0;
 }
 
 void
@@ -225,6 +226,11 @@ session_renew(struct session *s, const char *why)
 		session_undelivered(s, asker, NULL);
 	}
 	session_drop_answers(s);
+	if (session_spare_take(s)) {
+		session_phase(s, PHASE_RENEWING,
+		    s->now + session_renew_window(s));
+		return;
+	}
 	body = session_own_request(s, "initialize",
 	    s->handshake.request->params);
 	session_open_begin(s, body, NULL, PHASE_RENEWING,

@@ -6,15 +6,14 @@
 
 /* May this call be sent again although it may have run? */
 bool session_is_safe(const struct session *s, const struct call *c);
-/* Adjusts a ruling (r) for an answer to this call on this attempt: words of a
- * lost session that come late, or after other messages, leave open whether the
- * call ran. */
-struct ruling session_weigh(const struct session *s, const struct call *c,
-    const struct attempt *l, const struct facts *f, struct ruling r);
-/* This generation is lost and refused the call, which did not run. refusal is
- * the server's error, or NULL. */
-void session_refused(struct session *s, struct call *c, struct generation *g,
-    int status, struct frame *refusal, const char *rule);
+/* The door of this generation refused the call, which did not run: the call
+ * waits for the next session, or gets its refusal. */
+void session_refused(struct session *s, struct call *c, struct generation *g);
+/* Ends the call with its refusal. If the server said nothing that the client can
+ * be told, what is the end of our own sentence, and maybe tells that the call
+ * may have run. */
+void session_refusal_stands(struct session *s, struct call *c, const char *what,
+    bool maybe);
 /* The session ended while the call was running. */
 void session_interrupted(struct session *s, struct call *c,
     struct generation *g, struct frame *refusal, const char *rule);
@@ -32,13 +31,13 @@ bool session_repeat(struct session *s, struct call *c, int64_t wait);
 
 /* --- one id, accepted and refused --- */
 
-/* The session lives, and the call was refused without a word: sends it again if
- * another replica may know the session. Otherwise returns false. */
+/* Replicas do not share their sessions: sends the call in doubt again with the
+ * same session id, if another replica may know it. Otherwise returns false. */
 bool session_try_elsewhere(struct session *s, struct call *c);
+/* One session id was accepted and refused, with this mark: this is remembered
+ * for a while, and the user is warned. */
+void session_flapping(struct session *s, uint64_t mark);
 /* The wait before the n-th further try with the same session id, in ms. */
 int64_t session_flap_wait(unsigned n);
-/* Stops waiting for a scout that was not refused but takes too long: the other
- * calls are sent. */
-void session_scout_tick(struct session *s);
 
 #endif

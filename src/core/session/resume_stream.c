@@ -34,8 +34,7 @@ session_resume(struct session *s, struct attempt *l, const struct facts *f,
 	bool was_get = l->last_event_id.n > 0, flaps;
 	/* A GET is refused with the words that refuse a POST. */
 	bool refused = was_get &&
-	    (r.verdict == VERDICT_LOST_MAYBE ||
-		r.verdict == VERDICT_SUSPECT_MAYBE);
+	    (r.verdict == VERDICT_LOST_MAYBE || is_refusal(r));
 
 	if (brought_something(s, l, f))
 		l->tries = 0;

@@ -8,11 +8,12 @@
  *   state.h
  *   act                              actions, deadlines, one attempt
  *   held, call, one_way              the life of one thing
- *   listen, end, renew, sign_in,
- *   unauthorized, replay,
- *   resume_stream, ping,
+ *   listen, spare, end, renew,
+ *   sign_in, replay, resume_stream,
+ *   ping, witness, unauthorized,
  *   early_answer, live, early_start,
  *   open                             the parts
+ *   judge                            what the answer to a call means
  *   from_client, from_server, done,
  *   time                             what comes in; they call parts, and never
  *                                    each other
@@ -29,16 +30,17 @@
  *   call. A call in another state has no attempt.
  * - Each held call has one entry in the queue "held", and each entry there
  *   that has a call has a held one.
- * - A suspect call or attempt has a ping under way for its generation. A
- *   suspect call keeps either the server's error or one that mcpsplice made.
+ * - A suspect call has a witness under way for its generation, a suspect
+ *   attempt a ping. A suspect call keeps the server's error, or one that
+ *   mcpsplice made, or both.
  * - An attempt is live, or has a time at which it starts, or is suspect: one of
  *   the three. A live attempt has one exchange, which its ticket names.
  * - calls.n_notifications and calls.n_answers count the attempts that are
  *   ATTEMPT_ONE_WAY. Each queue counts its frames and their bytes.
  * - The open questions and the answers that wait are BOUND_QUESTIONS at most;
  *   the answers have max_held bytes at most, unless there is only one.
- * - The scout is a call in the table, and has an alarm.
- * - No attempt, call or question has a later generation than the current one.
+ * - No attempt, call or question has a later generation than the current one;
+ *   but for the initialize of the spare session.
  *   The former generation is an earlier one. A generation has no session id
  *   and no version until its initialize was answered.
  * - An alarm is set only in the state that it belongs to: ALARM_PHASE in a
@@ -63,16 +65,10 @@
 
 enum {
 	RESTORES_AT_ONCE = 8,
-	/* Words of a lost session in a 2xx or a 5xx are a refusal only if they
-	 * come soon; later the request may have run. */
-	REFUSAL_MS = 500,      /* after the request, or four quickest answers */
-	REFUSAL_HEAD_MS = 150, /* after the head of the answer */
-	REFUSAL_SAFE_MS = 2 * 1000, /* after the head, for a safe call */
-	IDLE_MS = 60 * 1000,        /* a session that answered nothing for so
+	IDLE_MS = 60 * 1000,     /* a session that answered nothing for so
 				     * long was idle */
-	FRESH_MS = 5 * 1000,        /* how long a session is new: it may not be
+	FRESH_MS = 5 * 1000,     /* how long a session is new: it may not be
 				     * ready */
-	VAIN_LEFT_MS = 2 * 1000, /* as much of it is left for a new session */
 	FLAPPING_MS = 60 * 1000, /* a session id that was served within this
 				     * time is not lost, as replicas flap */
 	HOUR_MS = 60 * 60 * 1000,
@@ -141,7 +137,6 @@ enum session_alarm {
 	ALARM_RENEW,       /* a renewal begins that no call waits for */
 	ALARM_TELL,        /* the client is told what may have changed */
 	ALARM_PING,        /* --ping-interval without traffic */
-	ALARM_SCOUT,       /* the other calls wait for the scout no longer */
 	ALARM_LISTEN       /* the listen stream opens again */
 };
 
@@ -242,16 +237,32 @@ struct renewal {
 
 /* replay.c: replicas behind a load balancer that do not share their sessions,
  * so that one session id is accepted and refused in turn. */
-enum scouting {
-	SCOUTING_OPEN,    /* a call is the scout, or may become it */
-	SCOUTING_AWAITED, /* other calls wait for what the scout finds */
-	SCOUTING_VAIN     /* sending again did not help the last time */
+struct balancer {
+	int64_t flapping_until; /* 0: it was never seen */
+	uint64_t mark;          /* of the refusal by which it was seen */
+	unsigned in_a_row;      /* refusals since the last answer */
 };
 
-struct balancer {
-	int64_t flapping_until; /* an hour after flapping was seen; 0: never */
-	enum scouting scouting;
-	struct call *scout; /* the call that is sent again for all, or NULL */
+/* witness.c: the witness that the new session has to answer before a call is
+ * sent again. */
+struct control {
+	uint64_t mark;      /* of the refusal that the old session gave; 0: no
+			  * witness is wanted */
+	bool list;          /* which witness it was */
+	uint64_t ticket;    /* of the witness in the new session; 0: none */
+	bool ready;         /* the server took initialized meanwhile */
+	bool pings_in_vain; /* pings are refused in any session */
+};
+
+/* spare.c: a session that is opened in doubt. */
+struct spare {
+	struct generation *generation; /* NULL: there is none */
+	uint64_t ticket;               /* of its initialize */
+	struct frame *answer;          /* to its initialize; NULL: not yet */
+	struct kept_facts *facts;      /* of the answer */
+	bool taken;         /* it is the current generation, and its answer is
+			     * taken at the end of the step */
+	int64_t not_before; /* when the next one may be opened */
 };
 
 /* ping.c: whether the session is gone. */
@@ -349,6 +360,8 @@ struct session {
 	struct changes changes;
 	struct ping ping;
 	struct balancer balancer;
+	struct control witness;
+	struct spare spare;
 	struct listen listen;
 	char *sign_in; /* how the user has to sign in; NULL: nobody was asked */
 	struct session_end ending;
@@ -409,11 +422,20 @@ keep_frame(struct frame **at, struct frame *f)
 	*at = f;
 }
 
-/* Does this ruling say that the session is gone, or perhaps gone? */
+/* Does this ruling say, of an answer that no tool gave, that the session is
+ * gone? */
+static inline bool
+session_is_lost(struct ruling r)
+{
+	return r.verdict == VERDICT_LOST || r.verdict == VERDICT_WORDS ||
+	    r.verdict == VERDICT_GATE;
+}
+
+/* Does it say that the session is gone, or perhaps gone? */
 static inline bool
 is_refusal(struct ruling r)
 {
-	return r.verdict == VERDICT_LOST || r.verdict == VERDICT_SUSPECT;
+	return session_is_lost(r) || r.verdict == VERDICT_SUSPECT;
 }
 
 #endif

@@ -28,10 +28,12 @@
 #include "core/session/renew.h"
 #include "core/session/replay.h"
 #include "core/session/sign_in.h"
+#include "core/session/spare.h"
 #include "core/session/state.h"
 #include "core/session/time.h"
 #include "core/session/tools.h"
 #include "core/session/unauthorized.h"
+#include "core/session/witness.h"
 #include "core/wire/json.h"
 
 struct session *
@@ -78,6 +80,7 @@ session_free(struct session *s)
 	tools_free(s->shown);
 	buf_free(&s->start.result);
 	buf_free(&s->start.tools);
+	session_spare_free(s);
 	generation_unref(s->generation);
 	generation_unref(s->former);
 	free(s);
@@ -167,11 +170,6 @@ pump(struct session *s)
 
 	if (s->answers.first != NULL)
 		session_pump_answers(s);
-	if (s->balancer.scouting == SCOUTING_AWAITED &&
-	    s->balancer.scout == NULL && gate_is_open(s)) {
-		s->balancer.scouting = SCOUTING_OPEN;
-		session_replay(s);
-	}
 	while (s->notes.first != NULL && gate_is_open(s) &&
 	    has_notification_slot(s)) {
 		f = session_queue_take(&s->notes, s->notes.first);
@@ -217,6 +215,24 @@ from_server(struct session *s, const struct event *in)
 		session_message(s, l, in->facts, in->frame);
 	if (in->kind == INPUT_DONE && (l = live_attempt(s, in->ticket)) != NULL)
 		session_done(s, l, in->facts);
+}
+
+/* The new session has answered the witness, or refused it. */
+static void
+after_witness(struct session *s)
+{
+	bool ready = s->witness.ready;
+
+	if (ready && phase_permits(s, PHASE_READIES)) {
+		session_readied(s);
+	} else if (gate_is_open(s)) {
+		s->witness.mark = 0;
+		s->witness.ready = false;
+		if (ready && phase_permits(s, PHASE_INITIALIZED))
+			session_reopened(s);
+		else
+			session_replay(s);
+	}
 }
 
 /* What is left at the end of a step when the session opens or ends. */
@@ -291,6 +307,9 @@ session_step(struct session *s, const struct event *in)
 		from_server(s, in);
 		break;
 	}
+	session_open_spare(s);
+	if (s->witness.mark != 0 && !session_awaits_witness(s))
+		after_witness(s);
 	if (s->handshake.opener != NULL)
 		deliver_early(s);
 	pump(s);
@@ -324,7 +343,7 @@ session_describe(const struct session *s, struct buf *out)
 		"held back",
 		"running",
 		"refused, waits for a new session",
-		"refused, asking whether the session lives",
+		"refused, a witness is asked",
 		"accepted",
 	};
 	const struct call *c;

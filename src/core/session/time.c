@@ -20,6 +20,7 @@
 #include "core/session/renew.h"
 #include "core/session/replay.h"
 #include "core/session/sign_in.h"
+#include "core/session/witness.h"
 
 static void
 phase_timeout(struct session *s)
@@ -78,6 +79,8 @@ attempt_tick(struct session *s, struct attempt *l)
 			session_abort(s, l);
 		else if (l->kind == ATTEMPT_OPEN)
 			session_hedge(s, l);
+		else if (l->kind == ATTEMPT_WITNESS)
+			session_witness_tick(s, l);
 		return;
 	}
 	if (l->start_at > s->now)
@@ -85,6 +88,10 @@ attempt_tick(struct session *s, struct attempt *l)
 	if (l->kind == ATTEMPT_PING &&
 	    (l->generation != s->generation || l->abort_at <= s->now)) {
 		session_ping_done(s, l, &given_up);
+		return;
+	}
+	if (l->kind == ATTEMPT_WITNESS && l->abort_at <= s->now) {
+		session_witness_done(s, l, &given_up);
 		return;
 	}
 	if (l->kind == ATTEMPT_RESTORE && l->generation != s->generation) {
@@ -104,12 +111,10 @@ attempt_tick(struct session *s, struct attempt *l)
 	if (l->last_event_id.n == 0 && l->kind == ATTEMPT_CALL &&
 	    l->generation != s->generation) {
 		c = l->call;
-		if (!gate_is_open(s) || c->vain >= BOUND_VAIN) {
+		if (!gate_is_open(s)) {
 			session_call_state(s, c, CALL_REFUSED);
 			calls_attempt_drop(&s->calls, l);
-			if (gate_is_open(s))
-				session_replay(s);
-			else if (phase_permits(s, PHASE_REVIVES) &&
+			if (phase_permits(s, PHASE_REVIVES) &&
 			    (error = session_revive(s, c->frame,
 				 session_may_have_run(c))) != NULL)
 				session_fail(s, c, error);
@@ -122,8 +127,6 @@ attempt_tick(struct session *s, struct attempt *l)
 			calls_send_as(&s->calls, c, NULL);
 			keep_frame(&l->body, frame_ref(c->frame));
 		}
-		if (c->lost_at != 0)
-			c->replayed = s->generation->number;
 		c->flaps = 0;
 	}
 	session_start(s, l);
@@ -173,6 +176,8 @@ attempt_due(const struct session *s, const struct attempt *l)
 	if (!l->live)
 		return l->start_at;
 	due = alarm_sooner(l->abort_at, session_hedge_due(s, l));
+	if (l->kind == ATTEMPT_WITNESS)
+		return alarm_sooner(due, l->silent_at);
 	if (l->kind != ATTEMPT_CALL || l->call == NULL)
 		return due;
 	if (!l->waits_for_user)
@@ -217,7 +222,6 @@ session_tick(struct session *s)
 	session_listen_tick(s);
 	session_renew_tick(s);
 	session_ping_tick(s);
-	session_scout_tick(s);
 	session_tell_changes(s);
 	renewal_waits = session_renewal_waits(s);
 	left = calls_to_visit(s);

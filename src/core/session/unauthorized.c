@@ -7,6 +7,19 @@
 
 #include "base/bounds.h"
 #include "core/session/call.h"
+#include "core/session/witness.h"
+
+/* A witness that is refused as its call was has done its work. One that is
+ * refused for its credentials alone tells nothing until it has others, and its
+ * time includes theirs. */
+static bool
+has_testified(const struct session *s, struct attempt *l, int status)
+{
+	if (l == NULL || l->kind != ATTEMPT_WITNESS)
+		return false;
+	l->denied = true;
+	return session_witness_tells(s, status);
+}
 
 /* Words of a lost session are not about credentials, a DELETE is not worth new
  * ones, and after a signal nothing is. If the server may be refusing the
@@ -25,11 +38,11 @@ session_unauthorized(struct session *s, const struct event *in)
 		session_add_history(s, l->call, l->generation, &f);
 	r = verdict_bare(&f, &s->config.rules);
 	if (!s->ending.stopped && f.verb != VERB_DELETE && !is_refusal(r) &&
-	    r.verdict != VERDICT_LOST_MAYBE) {
+	    r.verdict != VERDICT_LOST_MAYBE && !has_testified(s, l, f.status)) {
 		a.kind = ACTION_AUTHORIZE;
 		f.credentials_known_good = true;
 		r = verdict_bare(&f, &s->config.rules);
-		if (r.verdict == VERDICT_LOST && l != NULL)
+		if (session_is_lost(r) && l != NULL)
 			a.session = span_of(l->generation->session);
 		a.facts = in->facts;
 	}

@@ -101,15 +101,15 @@ static const struct {
 	    "\"httpStatus\":200}",
 	    { "no JSON-RPC message (200, no Content-Type)" } },
 	{ { .status = 401, .sent = true },
-	    ",\"reason\":\"auth_required\",\"ran\":\"no\","
+	    ",\"reason\":\"auth_required\",\"ran\":\"maybe\","
 	    "\"httpStatus\":401}",
 	    { "--bearer-env", "--bearer-file", "-H" } },
 	{ { .status = 403, .sent = true, .body = { "no \033[1m", 7 } },
-	    ",\"reason\":\"auth_failed\",\"ran\":\"no\","
+	    ",\"reason\":\"auth_failed\",\"ran\":\"maybe\","
 	    "\"httpStatus\":403}",
 	    { "403", "no " } },
 	{ { .status = 407, .sent = true },
-	    ",\"reason\":\"proxy_refused\",\"ran\":\"no\","
+	    ",\"reason\":\"proxy_refused\",\"ran\":\"maybe\","
 	    "\"httpStatus\":407}",
 	    { "407", "--proxy-user", "--proxy-negotiate" } },
 	{ { .ending = ENDING_TLS, .remedy = { "Renew it", 8 } },
@@ -138,28 +138,28 @@ static const struct {
 	    "\"httpStatus\":400}",
 	    { "does not accept the client certificate of --cert" } },
 	{ { .status = 302, .sent = true, .location = { "http://x/", 9 } },
-	    ",\"reason\":\"bad_upstream\",\"ran\":\"no\","
+	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
 	    "\"httpStatus\":302}",
 	    { "redirects (302)", "http://x/" } },
 	{ { .status = 404, .sent = true },
-	    ",\"reason\":\"bad_upstream\",\"ran\":\"no\","
+	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
 	    "\"httpStatus\":404}",
 	    { "at this path (404; a reason)", "a slash at its end counts." } },
 	{ { .status = 405, .sent = true },
-	    ",\"reason\":\"bad_upstream\",\"ran\":\"no\","
+	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
 	    "\"httpStatus\":405}",
 	    { "at this path (405; a reason)" } },
 	{ { .status = 404, .sent = true, .media = MEDIA_HTML },
-	    ",\"reason\":\"bad_upstream\",\"ran\":\"no\","
+	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
 	    "\"httpStatus\":404}",
 	    { "web page, not MCP (404, text/html)" } },
 	{ { .status = 200, .sent = true, .media = MEDIA_HTML },
 	    ",\"reason\":\"bad_upstream\"",
 	    { "web page, not MCP (200, text/html)", "open a browser" } },
 	{ { .status = 429, .sent = true, .retry_after_ms = 61001 },
-	    ",\"reason\":\"upstream_unreachable\",\"ran\":\"no\","
+	    ",\"reason\":\"upstream_unreachable\",\"ran\":\"maybe\","
 	    "\"httpStatus\":429,\"retryAfter\":62}",
-	    { "429", "Try again later" } },
+	    { "429", "check before calling it again" } },
 	{ { .status = 503, .sent = true, .retry_after_ms = -1 },
 	    ",\"reason\":\"upstream_unreachable\",\"ran\":\"maybe\","
 	    "\"httpStatus\":503}",
@@ -169,7 +169,7 @@ static const struct {
 	    "\"httpStatus\":502}",
 	    { "may have run" } },
 	{ { .status = 410, .sent = true, .media = MEDIA_HTML },
-	    ",\"reason\":\"bad_upstream\",\"ran\":\"no\","
+	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
 	    "\"httpStatus\":410}",
 	    { "web page, not MCP (410, text/html)" } },
 	{ { .status = 511, .sent = true, .media = MEDIA_HTML },
@@ -179,17 +179,17 @@ static const struct {
 	      .sent = true,
 	      .media = MEDIA_HTML,
 	      .body = { "<h1>No</h1>\n \n<p>entry.", 23 } },
-	    ",\"reason\":\"auth_failed\",\"ran\":\"no\","
+	    ",\"reason\":\"auth_failed\",\"ran\":\"maybe\","
 	    "\"httpStatus\":403}",
 	    { "web page (403): No entry.", "A firewall" } },
 	{ { .status = 413, .sent = true, .media = MEDIA_HTML },
-	    ",\"reason\":\"too_large\",\"ran\":\"no\",\"httpStatus\":413}",
+	    ",\"reason\":\"too_large\",\"ran\":\"maybe\",\"httpStatus\":413}",
 	    { "too large for", "(413)", "send less" } },
 	{ { .status = 422,
 	      .sent = true,
 	      .media = MEDIA_HTML,
 	      .body = { "<title>Unlucky</title>", 22 } },
-	    ",\"reason\":\"bad_upstream\",\"ran\":\"no\","
+	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
 	    "\"httpStatus\":422}",
 	    { "answered 422, not MCP: Unlucky" } },
 	{ { .status = 500,
@@ -284,7 +284,7 @@ START_TEST(test_refused_credentials)
 	data = json_get(f->error, "data");
 	ck_assert(span_is(json_get(data, "reason"),
 	    _i == 0 ? "\"auth_required\"" : "\"auth_failed\""));
-	ck_assert(span_is(json_get(data, "ran"), "\"no\""));
+	ck_assert(span_is(json_get(data, "ran"), "\"maybe\""));
 	ck_assert(span_is(json_get(data, "httpStatus"),
 	    _i == 0 ? "401" : "403"));
 	message = message_of(f);

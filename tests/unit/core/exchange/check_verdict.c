@@ -20,6 +20,8 @@ static const struct verdict_rules no_rules = { NULL, 0, false };
 static const char *const verdict_names[] = { [VERDICT_ANSWER] = "answer",
 	[VERDICT_LOST] = "lost",
 	[VERDICT_LOST_MAYBE] = "lost_maybe",
+	[VERDICT_WORDS] = "words",
+	[VERDICT_GATE] = "gate",
 	[VERDICT_SUSPECT] = "suspect",
 	[VERDICT_UNREADY] = "unready",
 	[VERDICT_RETRY] = "retry",
@@ -38,77 +40,87 @@ static const struct {
 	    "the text is not about a lost session" },
 	{ 404, -1, "Session not found: it already exists", VERDICT_ANSWER,
 	    "the text is not about a lost session" },
-	{ 200, 32600, "Session terminated", VERDICT_LOST,
-	    "in-band: session terminated" },
-	{ 200, 0, "SESSION  TERMINATED", VERDICT_LOST,
-	    "in-band: session terminated" },
-	{ 299, -32603, "MCP error 32600: Session terminated", VERDICT_LOST,
-	    "in-band: session terminated" },
-	/* A tool with sessions of its own says more than that. */
+	{ 200, 32600, "Session terminated", VERDICT_WORDS,
+	    "in-band: the session is unknown" },
+	{ 200, 0, "SESSION  TERMINATED", VERDICT_WORDS,
+	    "in-band: the session is unknown" },
+	{ 299, -32603, "MCP error 32600: Session terminated", VERDICT_WORDS,
+	    "in-band: the session is unknown" },
+	/* A tool may say so, too: a witness tells. */
 	{ 200, -32603, "MCP error 32600: Session terminated (remote)",
-	    VERDICT_SUSPECT, "in-band: the text speaks of a lost session" },
-	{ 200, -1, "Session terminated by user", VERDICT_SUSPECT,
-	    "in-band: the text speaks of a lost session" },
+	    VERDICT_WORDS, "in-band: the session is unknown" },
+	{ 200, -1, "Session terminated by user", VERDICT_WORDS,
+	    "in-band: the session is unknown" },
 	{ 200, -1, "Session terminated. The shell exited with status 3",
-	    VERDICT_SUSPECT, "in-band: the text speaks of a lost session" },
+	    VERDICT_WORDS, "in-band: the session is unknown" },
 	{ 200, -1, "Invalid or expired session: log in to the bank again",
-	    VERDICT_SUSPECT, "in-band: the text speaks of a lost session" },
-	{ 400, -1, "Session terminated by user", VERDICT_LOST,
-	    "session terminated" },
+	    VERDICT_WORDS, "in-band: the session is unknown" },
+	{ 400, -1, "Session terminated by user", VERDICT_WORDS,
+	    "refused, the session is unknown" },
 	{ 200, -32602, "Invalid params: Invalid or expired session",
-	    VERDICT_LOST, "in-band: invalid or expired session" },
-	{ 300, -1, "Session terminated", VERDICT_LOST, "session terminated" },
-	{ 400, -1, "Session terminated", VERDICT_LOST, "session terminated" },
-	{ 401, -1, "Session terminated", VERDICT_LOST, "session terminated" },
-	{ 409, -1, "Session terminated", VERDICT_LOST, "session terminated" },
-	{ 502, -1, "Session terminated", VERDICT_LOST, "session terminated" },
-	{ 404, -32602, "Session terminated", VERDICT_LOST,
-	    "session terminated" },
-	{ 500, -1, "invalid OR expired session.", VERDICT_LOST,
-	    "invalid or expired session" },
+	    VERDICT_WORDS, "in-band: the session is unknown" },
+	{ 300, -1, "Session terminated", VERDICT_WORDS,
+	    "refused, the session is unknown" },
+	{ 400, -1, "Session terminated", VERDICT_WORDS,
+	    "refused, the session is unknown" },
+	{ 401, -1, "Session terminated", VERDICT_WORDS,
+	    "refused, the session is unknown" },
+	{ 409, -1, "Session terminated", VERDICT_WORDS,
+	    "refused, the session is unknown" },
+	{ 502, -1, "Session terminated", VERDICT_RETRY, "502" },
+	{ 520, -1, "Session terminated", VERDICT_RETRY, "520 to 530" },
+	{ 503, -1, "Session terminated", VERDICT_WORDS,
+	    "refused, the session is unknown" },
+	{ 404, -32602, "Session terminated", VERDICT_WORDS,
+	    "404, the session is unknown" },
+	{ 500, -1, "invalid OR expired session.", VERDICT_WORDS,
+	    "refused, the session is unknown" },
 	{ 200, -1, "Session terminated before the request completed",
 	    VERDICT_LOST_MAYBE, "the session ended while the request ran" },
 	{ 404, -1, "Session expired while processing the request",
 	    VERDICT_LOST_MAYBE, "the session ended while the request ran" },
 	/* In-band. */
-	{ 200, -1, "Server not initialized", VERDICT_LOST,
+	{ 200, -1, "Server not initialized", VERDICT_GATE,
 	    "in-band: not initialized" },
-	{ 200, -1, "Session not found", VERDICT_SUSPECT,
-	    "in-band: the text speaks of a lost session" },
-	{ 299, -1, "initialize first", VERDICT_SUSPECT,
-	    "in-band: the text speaks of a lost session" },
+	{ 200, -1, "Session not found", VERDICT_WORDS,
+	    "in-band: the session is unknown" },
+	{ 299, -1, "initialize first", VERDICT_GATE,
+	    "in-band: not initialized" },
 	{ 200, -1, "Browser session is closed", VERDICT_SUSPECT,
-	    "in-band: the text speaks of a lost session" },
+	    "in-band: a session or connection is gone" },
 	{ 200, -1, "Connection closed", VERDICT_SUSPECT,
-	    "in-band: a connection behind the server is gone" },
+	    "in-band: a session or connection is gone" },
 	{ 200, -1, "Failed to forward the call", VERDICT_SUSPECT,
-	    "in-band: a connection behind the server is gone" },
+	    "in-band: a session or connection is gone" },
 	{ 200, -1, "Session ID is required", VERDICT_ANSWER, "an error" },
 	{ 200, -1, "The session belongs to another user", VERDICT_ANSWER,
 	    "an error" },
 	{ 200, -1, "Session terminate", VERDICT_ANSWER, "an error" },
 	{ 200, -32001, "", VERDICT_ANSWER, "an error" },
 	{ 199, -1, "Session not found", VERDICT_ANSWER, "an error" },
-	{ 300, -1, "Session not found", VERDICT_ANSWER, "an error" },
-	{ 200, -32602, "Invalid request parameters", VERDICT_ANSWER,
-	    "an error" },
+	{ 300, -1, "Session not found", VERDICT_WORDS,
+	    "refused, the session is unknown" },
+	{ 200, -32602, "Invalid request parameters", VERDICT_GATE,
+	    "in-band: invalid request parameters" },
+	{ 400, -32602, "Invalid request parameters", VERDICT_ANSWER,
+	    "refused, method, tool or resource not found" },
 	/* 404. */
-	{ 404, -32601, "Session not found", VERDICT_LOST,
+	{ 404, -32601, "Session not found", VERDICT_WORDS,
 	    "404, the session is unknown" },
-	{ 404, -1, "Server not initialized", VERDICT_LOST,
-	    "404, the session is unknown" },
-	{ 404, -1, "initialize first", VERDICT_LOST,
-	    "404, the session is unknown" },
+	{ 404, -1, "Server not initialized", VERDICT_GATE,
+	    "refused, not initialized" },
+	{ 404, -1, "initialize first", VERDICT_GATE,
+	    "refused, not initialized" },
 	{ 404, -32601, "Not Found", VERDICT_ANSWER,
-	    "404, method, tool or resource not found" },
+	    "refused, method, tool or resource not found" },
 	{ 404, -32602, "", VERDICT_ANSWER,
-	    "404, method, tool or resource not found" },
+	    "refused, method, tool or resource not found" },
 	{ 404, -32002, "no", VERDICT_ANSWER,
-	    "404, method, tool or resource not found" },
+	    "refused, method, tool or resource not found" },
 	{ 404, -32003, "no", VERDICT_ANSWER,
-	    "404, method, tool or resource not found" },
-	{ 404, -32004, "a session id is required", VERDICT_ANSWER,
-	    "404, method, tool or resource not found" },
+	    "refused, method, tool or resource not found" },
+	{ 404, -32004, "a session id is required", VERDICT_SUSPECT,
+	    "refused, the text speaks of a session" },
 	{ 404, -32001, "no", VERDICT_SUSPECT, "404, no text about a session" },
 	{ 404, -32005, "no", VERDICT_SUSPECT, "404, no text about a session" },
 	{ 404, -32600, "no", VERDICT_SUSPECT, "404, no text about a session" },
@@ -117,47 +129,48 @@ static const struct {
 	{ 404, -1, "Connection closed", VERDICT_SUSPECT,
 	    "404, no text about a session" },
 	{ 404, -1, "Session ID is required", VERDICT_SUSPECT,
-	    "404, the text speaks of a session" },
+	    "refused, the text speaks of a session" },
 	{ 404, -1, "Browser session is closed", VERDICT_SUSPECT,
-	    "404, the text speaks of a session" },
+	    "refused, the text speaks of a session" },
 	/* 401 and 403. */
-	{ 401, -1, "Session not found", VERDICT_LOST,
-	    "401, the session is unknown" },
-	{ 403, -1, "Session not found", VERDICT_LOST,
-	    "403, the session is unknown" },
+	{ 401, -1, "Session not found", VERDICT_WORDS,
+	    "refused, the session is unknown" },
+	{ 403, -1, "Session not found", VERDICT_WORDS,
+	    "refused, the session is unknown" },
 	{ 401, -1, "Session terminated, log in", VERDICT_ANSWER,
 	    "401, sign in again" },
 	{ 403, -1, "Session expired, sign in", VERDICT_ANSWER,
 	    "403, sign in again" },
-	{ 401, -1, "session user mismatch", VERDICT_LOST,
-	    "401, the session is another user's" },
-	{ 403, -1, "session access denied", VERDICT_LOST,
-	    "403, the session is another user's" },
+	{ 401, -1, "session user mismatch", VERDICT_WORDS,
+	    "refused, the session is another user's" },
+	{ 403, -1, "session access denied", VERDICT_WORDS,
+	    "refused, the session is another user's" },
 	{ 401, -1, "Session ID is required", VERDICT_SUSPECT,
-	    "401, the server requires a session id" },
-	{ 403, -1, "Session ID is required", VERDICT_ANSWER, "403" },
+	    "refused, a session id is required" },
+	{ 403, -1, "Session ID is required", VERDICT_SUSPECT,
+	    "refused, a session id is required" },
 	{ 401, -1, "Browser session is closed", VERDICT_ANSWER, "401" },
 	{ 401, -1, "no", VERDICT_ANSWER, "401" },
 	{ 403, -1, "no", VERDICT_ANSWER, "403" },
 	/* The other refusals. */
-	{ 400, -1, "Session not found", VERDICT_LOST,
-	    "400, the session is unknown" },
+	{ 400, -1, "Session not found", VERDICT_WORDS,
+	    "refused, the session is unknown" },
 	{ 400, -1, "Session ID is required", VERDICT_SUSPECT,
-	    "400, the server requires a session id" },
+	    "refused, the text speaks of a session" },
 	{ 422, -1, "Session ID is required", VERDICT_SUSPECT,
-	    "422, the server requires a session id" },
+	    "refused, the text speaks of a session" },
 	{ 400, -1, "Browser session is closed", VERDICT_SUSPECT,
-	    "400, the text speaks of a session" },
+	    "refused, the text speaks of a session" },
 	{ 422, -1, "Browser session is closed", VERDICT_SUSPECT,
-	    "422, the text speaks of a session" },
-	{ 400, -1, "session user mismatch", VERDICT_ANSWER, "an error" },
-	{ 400, -1, "no", VERDICT_ANSWER, "an error" },
+	    "refused, the text speaks of a session" },
+	{ 400, -1, "session user mismatch", VERDICT_SUSPECT, "refused" },
+	{ 400, -1, "no", VERDICT_SUSPECT, "refused" },
+	{ 407, -1, "Session not found", VERDICT_ANSWER, "407, of a proxy" },
 	{ 405, -1, "Session not found", VERDICT_ANSWER,
 	    "405, the method is not offered" },
-	{ 409, -1, "Session not found", VERDICT_LOST,
-	    "409, the session is unknown" },
-	{ 409, -1, "Conflict", VERDICT_SUSPECT,
-	    "409, perhaps of another session" },
+	{ 409, -1, "Session not found", VERDICT_WORDS,
+	    "refused, the session is unknown" },
+	{ 409, -1, "Conflict", VERDICT_SUSPECT, "refused" },
 	/* These numbers speak of one request. */
 	{ 200, -32020, "Session not found", VERDICT_ANSWER, "an error" },
 	{ 404, -32021, "Session not found", VERDICT_ANSWER, "an error" },
@@ -167,32 +180,33 @@ static const struct {
 	    "Error POSTing to endpoint (HTTP 404): "
 	    "{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"error\\\":{\\\"code\\\":-32001,"
 	    "\\\"message\\\":\\\"Session not found\\\"},\\\"id\\\":null}",
-	    VERDICT_SUSPECT, "in-band: the text speaks of a lost session" },
+	    VERDICT_SUSPECT, "in-band: a session or connection is gone" },
 	{ 500, -32603,
 	    "upstream: {\\\"error\\\":{\\\"code\\\":-32600,"
 	    "\\\"message\\\":\\\"Session not found\\\"}}",
-	    VERDICT_SUSPECT, "a server error, the text speaks of a session" },
+	    VERDICT_SUSPECT, "refused, the text speaks of a session" },
 	{ 429, -1, "Session not found", VERDICT_RETRY, "429" },
-	{ 410, -1, "Session not found", VERDICT_LOST,
+	{ 410, -1, "Session not found", VERDICT_WORDS,
 	    "refused, the session is unknown" },
-	{ 422, -1, "Session not found", VERDICT_LOST,
+	{ 422, -1, "Session not found", VERDICT_WORDS,
 	    "refused, the session is unknown" },
-	{ 499, -1, "Server not initialized", VERDICT_LOST,
-	    "refused, the session is unknown" },
-	{ 410, -1, "Session ID is required", VERDICT_ANSWER, "an error" },
-	{ 410, -1, "no", VERDICT_ANSWER, "an error" },
+	{ 499, -1, "Server not initialized", VERDICT_GATE,
+	    "refused, not initialized" },
+	{ 410, -1, "Session ID is required", VERDICT_SUSPECT,
+	    "refused, the text speaks of a session" },
+	{ 410, -1, "no", VERDICT_SUSPECT, "410" },
 	/* Server errors. */
-	{ 500, -1, "Session not found", VERDICT_LOST,
-	    "a server error, the session is unknown" },
-	{ 503, -1, "Session not found", VERDICT_LOST,
-	    "a server error, the session is unknown" },
-	{ 599, -1, "initialize first", VERDICT_LOST,
-	    "a server error, the session is unknown" },
+	{ 500, -1, "Session not found", VERDICT_WORDS,
+	    "refused, the session is unknown" },
+	{ 503, -1, "Session not found", VERDICT_WORDS,
+	    "refused, the session is unknown" },
+	{ 599, -1, "initialize first", VERDICT_GATE,
+	    "refused, not initialized" },
 	{ 502, -1, "Session not found", VERDICT_RETRY, "502" },
 	{ 504, -1, "Session not found", VERDICT_RETRY, "504" },
 	{ 503, -1, "Browser session is closed", VERDICT_RETRY, "503" },
 	{ 500, -1, "Browser session is closed", VERDICT_SUSPECT,
-	    "a server error, the text speaks of a session" },
+	    "refused, the text speaks of a session" },
 	{ 500, -1, "Session ID is required", VERDICT_ANSWER, "an error" },
 	{ 501, -1, "no", VERDICT_ANSWER, "an error" },
 };
@@ -282,17 +296,13 @@ static const struct {
 	    "no encontrada",
 	    VERDICT_SUSPECT },
 	{ 400, VERB_POST, false, true, "null", -32000, "Sitzung unbekannt",
-	    VERDICT_ANSWER },
-	/* These are about the request. */
-	{ 400, VERB_POST, true, false, "7", -32603, "Sitzung unbekannt",
-	    VERDICT_ANSWER },
-	{ 400, VERB_POST, true, false, "null", -32000, "Validation failed: x",
-	    VERDICT_ANSWER },
-	{ 400, VERB_POST, true, false, "null", -32000, "x", VERDICT_ANSWER },
-	{ 400, VERB_POST, true, false, "null", -32000, "", VERDICT_ANSWER },
+	    VERDICT_SUSPECT },
+	{ 400, VERB_POST, false, false, "7", -32603, "", VERDICT_SUSPECT },
+	{ 422, VERB_POST, true, true, "7", -32000, "no", VERDICT_SUSPECT },
+	/* It is about the request. */
 	{ 400, VERB_POST, true, true, "7", -32602, "no such argument",
 	    VERDICT_ANSWER },
-	{ 422, VERB_POST, true, true, "7", -32000, "no", VERDICT_ANSWER },
+	{ 422, VERB_POST, false, false, "null", -32601, "no", VERDICT_ANSWER },
 	{ 200, VERB_POST, true, true, "null", -32600, "Invalid Request",
 	    VERDICT_SUSPECT },
 	{ 200, VERB_POST, true, false, "null", -32600, "Invalid Request",
@@ -339,11 +349,11 @@ static const struct {
 	{ 200, "INVALID request parameters", VERDICT_UNREADY },
 	{ 200, "Invalid request parameters: x", VERDICT_ANSWER },
 	{ 200, "Invalid request parameter", VERDICT_ANSWER },
-	{ 200, "Session not found", VERDICT_SUSPECT },
-	{ 200, "Session terminated", VERDICT_LOST },
-	{ 400, "Server not initialized", VERDICT_LOST },
+	{ 200, "Session not found", VERDICT_WORDS },
+	{ 200, "Session terminated", VERDICT_WORDS },
+	{ 400, "Server not initialized", VERDICT_GATE },
 	{ 400, "Invalid request parameters", VERDICT_ANSWER },
-	{ 404, "initialize first", VERDICT_LOST },
+	{ 404, "initialize first", VERDICT_GATE },
 };
 
 START_TEST(test_fresh)
@@ -367,15 +377,14 @@ static const struct {
 	enum verdict want; /* of an error; */
 	const char *rule;  /* the same of a body */
 } credentials_known_good[] = {
-	{ 401, "", VERDICT_LOST,
-	    "401 to credentials that the server accepted before" },
-	{ 401, "unauthorized", VERDICT_LOST,
-	    "401 to credentials that the server accepted before" },
-	{ 403, "", VERDICT_LOST, "403 to new credentials in an old session" },
-	{ 401, "Session not found", VERDICT_LOST,
-	    "401, the session is unknown" },
+	{ 401, "", VERDICT_WORDS, "401 or 403 to good credentials" },
+	{ 401, "unauthorized", VERDICT_WORDS,
+	    "401 or 403 to good credentials" },
+	{ 403, "", VERDICT_WORDS, "401 or 403 to good credentials" },
+	{ 401, "Session not found", VERDICT_WORDS,
+	    "refused, the session is unknown" },
 	{ 401, "Session ID is required", VERDICT_SUSPECT,
-	    "401, the server requires a session id" },
+	    "refused, a session id is required" },
 	{ 401, "Session expired, sign in", VERDICT_ANSWER,
 	    "401, sign in again" },
 	{ 403, "Session expired, sign in", VERDICT_ANSWER,
@@ -404,9 +413,10 @@ START_TEST(test_trusted)
 	ck_assert_str_eq(r.rule, credentials_known_good[_i].rule);
 	/* Where there is no session none is lost. */
 	facts.had_session = false;
-	ck_assert_int_ne(verdict_bare(&facts, &no_rules).verdict, VERDICT_LOST);
+	ck_assert_int_ne(verdict_bare(&facts, &no_rules).verdict,
+	    VERDICT_WORDS);
 	ck_assert_int_ne(verdict_error(&facts, f, &no_rules).verdict,
-	    VERDICT_LOST);
+	    VERDICT_WORDS);
 	frame_unref(f);
 }
 END_TEST
@@ -416,35 +426,50 @@ static const struct {
 	const char *error;
 	enum verdict want;
 } members[] = {
-	{ "{\"code\":1,\"message\":\"Session not found\"}", VERDICT_LOST },
+	{ "{\"code\":1,\"message\":\"Session not found\"}", VERDICT_WORDS },
 	{ "{\"code\":1,\"message\":\"\\u0053ession not f\\u006fund\"}",
-	    VERDICT_LOST },
+	    VERDICT_WORDS },
 	{ "{\"code\":1,\"mess\\u0061ge\":\"Session not found\"}",
-	    VERDICT_LOST },
+	    VERDICT_WORDS },
 	{ "{\"code\":1,\"message\":\"x\",\"data\":{\"message\":"
 	  "\"Session not found\"}}",
-	    VERDICT_LOST },
+	    VERDICT_WORDS },
 	{ "{\"code\":1,\"message\":\"x\",\"data\":"
 	  "\"Session not found\"}",
-	    VERDICT_LOST },
+	    VERDICT_WORDS },
 	{ "{\"code\":1,\"message\":\"x\",\"data\":"
 	  "{\"requiresReinitialize\":true}}",
-	    VERDICT_LOST },
+	    VERDICT_WORDS },
 	{ "{\"code\":1,\"message\":\"x\",\"data\":"
 	  "{\"requiresReinitialize\":\"true\"}}",
-	    VERDICT_ANSWER },
+	    VERDICT_SUSPECT },
+	{ "{\"code\":1,\"message\":\"x\",\"data\":"
+	  "{\"session_expired\":true}}",
+	    VERDICT_WORDS },
+	{ "{\"code\":1,\"message\":\"x\",\"data\":"
+	  "{\"recovery\":\"reinitialize\"}}",
+	    VERDICT_WORDS },
+	{ "{\"code\":1,\"message\":\"x\",\"data\":"
+	  "{\"recovery\":\"initialize\"}}",
+	    VERDICT_GATE },
+	{ "{\"code\":1,\"message\":\"x\",\"data\":"
+	  "{\"condition\":\"session_expired\"}}",
+	    VERDICT_WORDS },
+	{ "{\"code\":1,\"message\":\"x\",\"data\":"
+	  "{\"recovery\":\"retry\",\"retryable\":true}}",
+	    VERDICT_SUSPECT },
 	{ "{\"code\":1,\"message\":\"x\",\"data\":{\"input\":"
 	  "\"Session not found\"}}",
-	    VERDICT_ANSWER },
+	    VERDICT_SUSPECT },
 	{ "{\"code\":1,\"message\":\"x\",\"data\":[\"Session not "
 	  "found\"]}",
-	    VERDICT_ANSWER },
+	    VERDICT_SUSPECT },
 	{ "{\"code\":1,\"message\":\"x\",\"data\":{\"a\":{\"message\":"
 	  "\"Session not found\"}}}",
-	    VERDICT_ANSWER },
+	    VERDICT_SUSPECT },
 	{ "{\"code\":1,\"message\":\"Session not\",\"data\":\"found\"}",
-	    VERDICT_ANSWER },
-	{ "{\"code\":1,\"message\":\"\"}", VERDICT_ANSWER },
+	    VERDICT_SUSPECT },
+	{ "{\"code\":1,\"message\":\"\"}", VERDICT_SUSPECT },
 };
 
 START_TEST(test_members)
@@ -503,7 +528,7 @@ static const struct {
 	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_NONE, VERB_GET, "",
 	    VERDICT_SUSPECT, "404, no text about a session" },
 	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_NONE, VERB_GET,
-	    "no such session", VERDICT_LOST, "404, the session is unknown" },
+	    "no such session", VERDICT_WORDS, "404, the session is unknown" },
 	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_NONE, VERB_DELETE,
 	    "no such session", VERDICT_FAIL, "no message in the answer" },
 	{ ENDING_COMPLETE, true, 404, NO_SESSION, MEDIA_NONE, VERB_POST,
@@ -544,10 +569,10 @@ static const struct {
 	    "{\"detail\":1}", VERDICT_SUSPECT, "404, no text about a session" },
 	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_OTHER, VERB_POST,
 	    "{\"error\":{\"code\":-32601,\"message\":\"no\"}}", VERDICT_FAIL,
-	    "404, method, tool or resource not found" },
+	    "refused, method, tool or resource not found" },
 	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_OTHER, VERB_POST,
 	    "{\"jsonRpcError\":{\"code\":-32601,\"message\":\"no\"}}",
-	    VERDICT_FAIL, "404, method, tool or resource not found" },
+	    VERDICT_FAIL, "refused, method, tool or resource not found" },
 	/* Web pages. */
 	{ ENDING_COMPLETE, true, 200, SESSION, MEDIA_HTML, VERB_POST,
 	    "<p>Session terminated", VERDICT_FAIL, "the body is a web page" },
@@ -557,8 +582,8 @@ static const struct {
 	{ ENDING_COMPLETE, true, 502, SESSION, MEDIA_HTML, VERB_POST, "<p>x",
 	    VERDICT_RETRY, "the body is a web page" },
 	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_HTML, VERB_POST,
-	    "{\"error\":\"Session not found\"}", VERDICT_LOST,
-	    "400, the session is unknown" },
+	    "{\"error\":\"Session not found\"}", VERDICT_WORDS,
+	    "refused, the session is unknown" },
 	/* Only what one can see of it counts, and that only against it. */
 	{ ENDING_COMPLETE, true, 404, SESSION, MEDIA_HTML, VERB_POST,
 	    "<p>404 page not found</p>", VERDICT_FAIL,
@@ -594,27 +619,25 @@ static const struct {
 	    VERDICT_SUSPECT, "404, a web page" },
 	/* Plain words, and what is no JSON in the end. */
 	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_OTHER, VERB_POST,
-	    "\xEF\xBB\xBF \r\nSession not found\r\n", VERDICT_LOST,
-	    "400, the session is unknown" },
+	    "\xEF\xBB\xBF \r\nSession not found\r\n", VERDICT_WORDS,
+	    "refused, the session is unknown" },
 	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_JSON, VERB_POST,
-	    "\xEF\xBB\xBF{\"error\":\"Session not found\"}\n", VERDICT_LOST,
-	    "400, the session is unknown" },
+	    "\xEF\xBB\xBF{\"error\":\"Session not found\"}\n", VERDICT_WORDS,
+	    "refused, the session is unknown" },
 	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_JSON, VERB_POST,
-	    "{\"error\":\"Session not found \xFF\"}", VERDICT_LOST,
-	    "400, the session is unknown" },
+	    "{\"error\":\"Session not found \xFF\"}", VERDICT_WORDS,
+	    "refused, the session is unknown" },
 	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_JSON, VERB_POST,
 	    "{\"error\":\"Session not found\",\"stackTrace\":[\"x",
-	    VERDICT_SUSPECT, "400, the text speaks of a session" },
+	    VERDICT_SUSPECT, "refused, the text speaks of a session" },
 	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_JSON, VERB_POST,
-	    "{\"error\":{\"code\":-32601,\"data\":{\"requiresReinitialize\""
-	    ":true}},\"x\":",
-	    VERDICT_FAIL, "no message in the answer" },
+	    "{\"error\":{\"code\":-32601,\"data\":{\"x\":true}},\"x\":",
+	    VERDICT_SUSPECT, "refused" },
 	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_JSON, VERB_POST,
-	    "{\"stackTrace\":\"Session not found\"}", VERDICT_FAIL,
-	    "no message in the answer" },
+	    "{\"stackTrace\":\"Session not found\"}", VERDICT_SUSPECT,
+	    "refused" },
 	{ ENDING_COMPLETE, true, 400, SESSION, MEDIA_JSON, VERB_POST,
-	    "{\"data\":\"Session not found\"}", VERDICT_FAIL,
-	    "no message in the answer" },
+	    "{\"data\":\"Session not found\"}", VERDICT_SUSPECT, "refused" },
 	{ ENDING_COMPLETE, true, 400, NO_SESSION, MEDIA_OTHER, VERB_POST,
 	    "Invalid or expired session", VERDICT_SUSPECT,
 	    "the text speaks of a session, but the server gave no session id" },
@@ -622,14 +645,16 @@ static const struct {
 	    "Session not found", VERDICT_SUSPECT,
 	    "the text speaks of a session, but the server gave no session id" },
 	{ ENDING_COMPLETE, true, 503, NO_SESSION, MEDIA_OTHER, VERB_POST,
-	    "Session not found", VERDICT_RETRY, "refused for now" },
+	    "Session not found", VERDICT_SUSPECT,
+	    "the text speaks of a session, but the server gave no session "
+	    "id" },
 	{ ENDING_COMPLETE, true, 401, NO_SESSION, MEDIA_OTHER, VERB_POST,
 	    "Session expired", VERDICT_FAIL, "no message in the answer" },
 	{ ENDING_COMPLETE, true, 403, NO_SESSION, MEDIA_OTHER, VERB_POST,
 	    "Unknown session", VERDICT_FAIL, "no message in the answer" },
 	{ ENDING_COMPLETE, true, 200, SESSION, MEDIA_SSE, VERB_POST,
-	    "{\"error\":\"Session not found\"}", VERDICT_SUSPECT,
-	    "in-band: the text speaks of a lost session" },
+	    "{\"error\":\"Session not found\"}", VERDICT_WORDS,
+	    "in-band: the session is unknown" },
 	/* Another transport, or one that has sessions now. */
 	{ ENDING_COMPLETE, true, 405, SESSION, MEDIA_NONE, VERB_POST, "",
 	    VERDICT_SUSPECT, verdict_elsewhere },
@@ -693,11 +718,14 @@ START_TEST(test_spans)
 	struct facts facts = answered(400);
 
 	facts.body = (struct span){ text, sizeof text - 1 };
-	ck_assert_int_eq(verdict_bare(&facts, &no_rules).verdict, VERDICT_LOST);
+	ck_assert_int_eq(verdict_bare(&facts, &no_rules).verdict,
+	    VERDICT_WORDS);
 	facts.body.n = 19;
-	ck_assert_int_eq(verdict_bare(&facts, &no_rules).verdict, VERDICT_FAIL);
+	ck_assert_int_eq(verdict_bare(&facts, &no_rules).verdict,
+	    VERDICT_SUSPECT);
 	facts.body = (struct span){ NULL, 0 };
-	ck_assert_int_eq(verdict_bare(&facts, &no_rules).verdict, VERDICT_FAIL);
+	ck_assert_int_eq(verdict_bare(&facts, &no_rules).verdict,
+	    VERDICT_SUSPECT);
 }
 END_TEST
 
@@ -836,10 +864,10 @@ START_TEST(test_patterns)
 		const char *message;
 		enum verdict want;
 	} cases[] = {
-		{ 200, "OUR word: void", VERDICT_LOST },
-		{ 500, "Tenant 7 is asleep", VERDICT_LOST },
-		{ 429, "tenant 7 is asleep", VERDICT_LOST },
-		{ 401, "tenant 7 is asleep, log in", VERDICT_LOST },
+		{ 200, "OUR word: void", VERDICT_WORDS },
+		{ 500, "Tenant 7 is asleep", VERDICT_WORDS },
+		{ 429, "tenant 7 is asleep", VERDICT_WORDS },
+		{ 401, "tenant 7 is asleep, log in", VERDICT_WORDS },
 		{ 200, "our word: avoid", VERDICT_ANSWER },
 		{ 200, "", VERDICT_ANSWER },
 		{ 404, "tenant asleep, already initialized", VERDICT_ANSWER },
@@ -862,7 +890,7 @@ START_TEST(test_patterns)
 		    "%s", cases[i].message);
 		facts.had_session = false;
 		ck_assert_int_ne(verdict_error(&facts, f, &mine).verdict,
-		    VERDICT_LOST);
+		    VERDICT_WORDS);
 		frame_unref(f);
 	}
 	release();
@@ -879,9 +907,9 @@ START_TEST(test_patterns_bare)
 
 	compile();
 	facts.body = span_of("<p>tenant <b>7</b> is asleep</p>");
-	ck_assert_int_eq(verdict_bare(&facts, &mine).verdict, VERDICT_LOST);
+	ck_assert_int_eq(verdict_bare(&facts, &mine).verdict, VERDICT_WORDS);
 	facts.body = (struct span){ nul, sizeof nul - 1 };
-	ck_assert_int_eq(verdict_bare(&facts, &mine).verdict, VERDICT_LOST);
+	ck_assert_int_eq(verdict_bare(&facts, &mine).verdict, VERDICT_WORDS);
 	/* 16 KiB are looked at: the last byte decides. */
 	for (over = 0; over < 2; over++) {
 		buf_init(&b, 0);
@@ -890,7 +918,7 @@ START_TEST(test_patterns_bare)
 		buf_adds(&b, "tenant 7 asleep");
 		facts.body = buf_span(&b);
 		ck_assert_int_eq(verdict_bare(&facts, &mine).verdict,
-		    over == 0 ? VERDICT_LOST : VERDICT_FAIL);
+		    over == 0 ? VERDICT_WORDS : VERDICT_SUSPECT);
 		buf_free(&b);
 	}
 	release();
@@ -940,7 +968,7 @@ START_TEST(test_text_size)
 	buf_addf(&b, "\",\"error\":\"%s\"}", words);
 	facts.body = buf_span(&b);
 	ck_assert_int_eq(verdict_bare(&facts, &no_rules).verdict,
-	    _i == 0 ? VERDICT_LOST : VERDICT_FAIL);
+	    _i == 0 ? VERDICT_WORDS : VERDICT_SUSPECT);
 	buf_free(&b);
 }
 END_TEST
@@ -958,8 +986,8 @@ START_TEST(test_text_depth)
 	add_times(&b, "]", BOUND_LOSS_TEXT_DEPTH - 1 + (size_t)_i);
 	buf_addc(&b, '}');
 	facts.body = buf_span(&b);
-	ck_assert_int_eq(verdict_bare(&facts, &no_rules).verdict,
-	    _i == 0 ? VERDICT_FAIL : VERDICT_SUSPECT);
+	ck_assert_str_eq(verdict_bare(&facts, &no_rules).rule,
+	    _i == 0 ? "refused" : "refused, the text speaks of a session");
 	buf_free(&b);
 }
 END_TEST

@@ -256,6 +256,7 @@ static const struct {
 	{ "resources/unsubscribe", true },
 	{ "completion/complete", true },
 	{ "logging/setLevel", true },
+	{ "server/discover", true },
 	{ "tools\\/list", true },
 	{ "\\u0070ing", true },
 	{ "tools/call", false },

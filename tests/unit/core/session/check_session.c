@@ -125,8 +125,10 @@ START_TEST(answers_that_wait_while_the_session_is_lost)
 	play_must(p, "> tools/list 2");
 	play_must(p, "send #69 POST tools/list 2 @s1");
 	play_must(p, "< #69 404 media=other body=session_not_found");
+	play_must(p, "send #70 POST ping \"mine-1\" @s1");
+	play_must(p, "send #71 POST initialize \"mine-2\"");
+	play_must(p, "< #70 404 media=other body=session_not_found");
 	play_must(p, "write 1 ! session_lost maybe");
-	play_must(p, "send #70 POST initialize \"mine-1\"");
 	play_must_rest(p);
 	play_free(p);
 }
@@ -431,7 +433,7 @@ START_TEST(size_of_a_refusal)
 
 	play_check_lines(p, suite_fragment("@quiet"));
 	play_check_lines(p, suite_fragment("@call"));
-	play_must(p, "< #4 404 %s", line);
+	play_must(p, "< #4 400 %s", line);
 	play_must(p, "send #5 POST ping \"mine-1\" @s1");
 	play_must(p, "< #5 200 ok");
 	play_must(p, "write 1 ! -32000 %s", words);

@@ -1,0 +1,219 @@
+/*
+ * One answer to a call is judged in one place: by the facts of its exchange and
+ * the message that answers it, or by the facts alone.
+ */
+#include "config.h"
+
+#include "core/session/judge.h"
+
+#include <assert.h>
+
+#include "base/bounds.h"
+#include "core/exchange/fault.h"
+#include "core/session/act.h"
+#include "core/session/call.h"
+#include "core/session/early_start.h"
+#include "core/session/replay.h"
+#include "core/session/tools.h"
+#include "core/session/witness.h"
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
+
+/* The ruling for a message that answers this call. The call's own attempt tells
+ * whether its request carried a session id. */
+static struct ruling
+rule_message(struct session *s, const struct call *c, const struct attempt *l,
+    const struct facts *f, const struct frame *m)
+{
+	struct facts of_call = *f;
+	const struct attempt *own = c->attempt != NULL ? c->attempt : l;
+	const struct generation *g = own->generation;
+	struct ruling r;
+	bool hint = false;
+
+	/* HTTP+SSE has sessions whose requests carry no id. */
+	of_call.had_session = f->had_session || g->session != NULL;
+	of_call.fresh = s->former != NULL && g == s->generation &&
+	    g->ready_at != 0 && s->now - g->ready_at < FRESH_MS;
+	session_add_history(s, c, g, &of_call);
+	of_call.credentials_known_good = f->credentials_known_good;
+	if (f->session_ended)
+		return verdict_bare(&of_call, &s->config.rules);
+	if (m->kind == FRAME_ERROR)
+		return verdict_error(&of_call, m, &s->config.rules);
+	r = verdict_result(&of_call, m, &s->config.rules, &hint);
+	if (hint && !s->say.hinted) {
+		s->say.hinted = true;
+		session_log(s, LEVEL_WARN,
+		    "a result from %s speaks of a lost session. If this server "
+		    "reports lost sessions in results, add "
+		    "--session-lost-in-results",
+		    s->config.host);
+	}
+	return r;
+}
+
+struct ruling
+session_judge_end(const struct session *s, const struct attempt *l,
+    const struct facts *f)
+{
+	static const struct ruling too_large = { VERDICT_FAIL, "too large" };
+	struct facts known = *f;
+
+	if (f->too_large)
+		return too_large;
+	if (l->last_event_id.n == 0)
+		session_add_history(s, l->call, l->generation, &known);
+	else if (f->session_ended)
+		known.status = 0; /* the call ran up to that event */
+	return session_ruling(s, l, &known);
+}
+
+static void
+call_worked(struct session *s, struct call *c, struct generation *g,
+    struct frame *m)
+{
+	session_served(s, c, g);
+	if (m->kind != FRAME_RESULT)
+		return;
+	session_note_worked(c, g);
+	if (json_key_is(c->frame->method, "tools/list")) {
+		tools_learn(s->tools, g->number, c->frame, m);
+		if (tools_list(s->tools).n > 0)
+			session_save_start(s);
+		return;
+	}
+	if (!settings_learn(&s->settings, c->frame))
+		session_log(s, LEVEL_WARN,
+		    "there are too many subscriptions: not all will be "
+		    "restored when %s forgets the session",
+		    s->config.host);
+}
+
+struct frame *
+session_refusal_to_keep(struct frame *m)
+{
+	struct span none = { NULL, 0 };
+	struct frame *f;
+	struct buf text;
+
+	if (m->kind != FRAME_ERROR || m->text.n <= BOUND_ERROR_KEPT_BYTES)
+		return frame_ref(m);
+	buf_init(&text, 0);
+	msg_error_text(m, &text);
+	if (text.n > BOUND_ERROR_KEPT_BYTES / 8)
+		text.n = BOUND_ERROR_KEPT_BYTES / 8;
+	f = msg_error(m->id, (int)msg_error_code(m), buf_str(&text), none);
+	buf_free(&text);
+	return f;
+}
+
+/* Is there no more to learn for this call from a refusal on this attempt? An
+ * exchange that the call has left says nothing about its current one. */
+static bool
+is_old_news(const struct call *c, const struct attempt *l)
+{
+	return c->state == CALL_REFUSED || c->state == CALL_SUSPECT ||
+	    (l->kind == ATTEMPT_CALL && c->attempt != NULL && l != c->attempt &&
+		(l->body == c->frame || l->body == c->sent));
+}
+
+struct frame *
+session_cut_off(const struct session *s, const struct call *c,
+    const struct facts *f)
+{
+	struct facts cut = *f;
+
+	cut.ending = ENDING_CUT;
+	cut.sent = true;
+	return fault_from_facts(c->frame, &cut, s->config.host, c->refusal);
+}
+
+/* The error that the client gets if the refusal stands and the server sent none
+ * of its own, or refused no more than to resume a stream. */
+static struct frame *
+own_error(const struct session *s, const struct call *c,
+    const struct attempt *l, const struct facts *f)
+{
+	return l->last_event_id.n > 0 ?
+	    session_cut_off(s, c, f) :
+	    fault_from_facts(c->frame, f, s->config.host, c->refusal);
+}
+
+static void
+lost(struct session *s, struct call *c, struct generation *g,
+    const struct facts *f, struct frame *kept, struct ruling r)
+{
+	if (kept != NULL)
+		keep_frame(&c->refusal, frame_ref(kept));
+	c->status = f->status;
+	c->rule = r.rule;
+	session_refused(s, c, g);
+}
+
+bool
+session_judge(struct session *s, struct call *c, struct attempt *l,
+    const struct facts *f, struct frame *m)
+{
+	struct ruling r = m != NULL ? rule_message(s, c, l, f, m) :
+				      session_judge_end(s, l, f);
+	struct frame *kept = NULL;
+	struct generation *g;
+
+	if (m != NULL && r.verdict != VERDICT_ANSWER && is_old_news(c, l))
+		return true;
+	if (m == NULL &&
+	    (r.verdict == VERDICT_RETRY || r.verdict == VERDICT_FAIL ||
+		r.verdict == VERDICT_ANSWER || r.verdict == VERDICT_UNREADY))
+		return false;
+	if (m != NULL)
+		kept = session_refusal_to_keep(m);
+	if (f->status == 401 && r.verdict == VERDICT_ANSWER) {
+		/* call_done makes an auth_required error that contains this
+		 * one. */
+		keep_frame(&c->refusal, kept);
+		return true;
+	}
+	g = generation_ref(c->attempt != NULL ? c->attempt->generation :
+						l->generation);
+	switch (r.verdict) {
+	case VERDICT_LOST:
+		lost(s, c, g, f, kept, r);
+		break;
+	case VERDICT_UNREADY:
+		if (session_is_safe(s, c)) {
+			session_unready(s, c, kept, r.rule);
+			break;
+		}
+		/* FALLTHROUGH */
+	case VERDICT_WORDS:
+	case VERDICT_GATE:
+	case VERDICT_SUSPECT:
+		session_doubt(s, c, l, f, kept,
+		    kept == NULL ? own_error(s, c, l, f) : NULL, r);
+		break;
+	case VERDICT_LOST_MAYBE:
+		c->if_changed = f->ran_unless_changed && f->status != 0 &&
+		    s->config.replay != REPLAY_NEVER && !session_is_safe(s, c);
+		if (c->if_changed)
+			lost(s, c, g, f, kept, r);
+		else
+			session_interrupted(s, c, g,
+			    kept != NULL ? kept : c->refusal, r.rule);
+		break;
+	case VERDICT_RETRY:
+		/* call_done knows how long to wait. This error is the answer if
+		 * the call is not tried again. */
+		keep_frame(&c->refusal, frame_ref(kept));
+		break;
+	case VERDICT_FAIL:
+	case VERDICT_ANSWER:
+		assert(m != NULL); /* else it has returned above */
+		call_worked(s, c, g, m);
+		session_answer(s, c, m);
+		break;
+	}
+	frame_unref(kept);
+	generation_unref(g);
+	return true;
+}
