@@ -214,10 +214,7 @@ class Round:
             return
         data = m["error"].get("data") or {}
         if data.get("source") != "mcpsplice":
-            # A safe call may have run before, and be refused when it is
-            # sent again.
-            if data.get("chaos") == "refused" and runs > 0 and \
-                    ident in self.unsafe:
+            if data.get("chaos") == "refused" and runs > 0:
                 self.breaks("a refusal answers call %d, which ran" % ident)
         elif data.get("ran") == "no" and runs > 0 and ident in self.unsafe:
             self.breaks("call %d did not run, it says, and it did" % ident)

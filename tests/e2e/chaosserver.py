@@ -17,7 +17,7 @@ TOOLS = [{"name": "read", "annotations": {"readOnlyHint": True}},
 LATE = 2.5              # words after that long come from a tool that ran
 PATIENCE = 20.0         # of a tool that has asked something
 
-# What a server says that does not know a session.
+# What a server says that does not know a session. Each one has its own way.
 LOST = [
     lambda rx, tx: refuse(rx, tx, 404, -32001, "Session not found"),
     lambda rx, tx: refuse(rx, tx, 404, -32001, "Session not found", None),
@@ -47,12 +47,31 @@ BROKEN = [
     lambda rx, tx: (tx.sse(), tx.cut()),
     lambda rx, tx: (tx.sse(), tx.end()),
 ]
+# What a tool says that has run, and speaks of sessions or ends in a status of
+# its own: never what the server itself says.
+SAID = [
+    lambda rx, tx: said(rx, tx, 404, -32001, "Session not found in the shop"),
+    lambda rx, tx: said(rx, tx, 404, -32001, "No such cart", None),
+    lambda rx, tx: said(rx, tx, 400, -32000, "Your session has expired"),
+    lambda rx, tx: said(rx, tx, 422, -32603, "The session was terminated"),
+    lambda rx, tx: said(rx, tx, 500, -32603, "Invalid session", None),
+    lambda rx, tx: said(rx, tx, 200, -32600, "The session is gone"),
+    lambda rx, tx: tx.text(404, "no such book\n"),
+    lambda rx, tx: tx.text(410, "the upload session expired\n"),
+    lambda rx, tx: tx.body(429, headers=[("Retry-After", "1")]),
+    lambda rx, tx: tx.body(429),
+]
 
 
 def refuse(rx, tx, status, code, words, ident=True):
     """An error that says that nothing ran: the checker knows it by data."""
     tx.error(code, words, status, {"chaos": "refused"},
              id=rx.json.get("id") if ident else None)
+
+
+def said(rx, tx, status, code, words, ident=True):
+    tx.error(code, words, status, {"chaos": "ran"},
+             id=rx.json["id"] if ident else None)
 
 
 class Moods:
@@ -68,6 +87,8 @@ class Moods:
         self.resumes = r.choice([0, 10, 30])
         self.in_vain = r.choice([0, 0, 50, 100])
         self.late_words = r.choice([0, 5, 10])
+        self.says = r.choice([0, 10, 40])
+        self.door = r.choice(LOST)
         self.listens = r.choice([0, 50, 100])
         self.bad_notes = r.choice([0, 0, 10])
         self.slow = r.choice([0.0, 0.05, 0.5])
@@ -136,8 +157,10 @@ class Chaos(faultserver.Server):
         elif rx.rpc == "initialize":
             self.initialize(rx, tx)
         elif not self.knows(rx):
-            self.chance("lost").choice(LOST if "id" in rx.json and rx.rpc
-                                       else LOST[2:4])(rx, tx)
+            if "id" in rx.json and rx.rpc:
+                self.moods.door(rx, tx)
+            else:
+                self.chance("lost").choice(LOST[2:4])(rx, tx)
         elif rx.rpc is None:
             self.take_answer(rx, tx)
         elif "id" not in rx.json:
@@ -210,7 +233,8 @@ class Chaos(faultserver.Server):
         dice = r.random() * 100
         for chance, what in ((m.broken, self.breaks), (m.hangs, self.hang),
                              (m.asks, self.ask), (m.resumes, self.pause),
-                             (m.late_words, self.late)):
+                             (m.late_words, self.late),
+                             (m.says, self.say)):
             if dice < chance:
                 what(rx, tx, key, r)
                 return
@@ -234,6 +258,9 @@ class Chaos(faultserver.Server):
 
     def breaks(self, rx, tx, key, r):
         r.choice(BROKEN)(rx, tx)
+
+    def say(self, rx, tx, key, r):
+        r.choice(SAID)(rx, tx)
 
     def hang(self, rx, tx, key, r):
         tx.gone(PATIENCE)

@@ -1282,6 +1282,8 @@ TOOLS = {
     "reads": ({"inputSchema": ANY, "annotations": READS}, echo),
     "form": ({"inputSchema": ANY},
              asks(ok=("elicitation/create", FORM))),
+    "form_reads": ({"inputSchema": ANY, "annotations": READS},
+                   asks(ok=("elicitation/create", FORM))),
     "url": ({"inputSchema": ANY}, url_first),
     "url_error": ({"inputSchema": ANY}, url_error),
     "sample": ({"inputSchema": ANY},

@@ -23,6 +23,7 @@ import time
 import pace
 
 PATIENCE = 30.0
+WITNESSES = ("ping", "tools/list", "prompts/list", "resources/list")
 
 
 def readable(fd, seconds):
@@ -524,6 +525,12 @@ class Server:
         self.wait(lambda: not any(map(is_pending, list(self.open))))
 
 
+def is_witness(m):
+    """Is it a request by which the proxy asks whether its session lives?"""
+    return m.get("method") in WITNESSES and \
+        str(m.get("id")).startswith("mcpsplice-")
+
+
 class Session:
     def __init__(self, sid):
         self.sid = sid
@@ -535,7 +542,8 @@ class Mcp(Server):
 
     init     scripted answers to the next initialize requests, f(rx, tx)
     methods  JSON-RPC method -> f(rx, tx)
-    refuse   f(rx, tx): the answer to a session that is not known
+    refuse   f(rx, tx): the answer to a session that is not known, whatever
+             is asked in it
     on_get   f(rx, tx); on_note f(rx, tx) for notifications, which are
              answered 202 after it unless it answers itself
     """
@@ -559,8 +567,10 @@ class Mcp(Server):
         self.sessions = {}
         self.made = []          # session ids, in order
         self.executed = []      # Request of each that was dispatched
+        self.witnesses = []     # pings and lists of the proxy's own, which no
+                                # tool handles: in none of the other lists
         self.replies = []       # the client's answers
-        self.early = []         # requests before notifications/initialized
+        self.early = []         # requests before initialized, but for pings
         self.deleted = []
         self.streams = queue.Queue()
         super().__init__(handler=self.route, **kw)
@@ -593,7 +603,12 @@ class Mcp(Server):
             (step or self.initialize)(rx, tx)
             return
         session = self.session(rx)
-        if self.stateful and session is None:
+        witness = is_witness(m)
+        if witness:
+            with self.lock:
+                self.witnesses.append(rx)
+        # a server that has no sessions any more knows those of before no better
+        if session is None and (self.stateful or rx.sid in self.made):
             self.refuse(rx, tx)
             return
         if "method" not in m:
@@ -614,9 +629,10 @@ class Mcp(Server):
                 tx.body(202)
         else:
             with self.lock:
-                if session and not session.initialized:
+                if session and not session.initialized and not witness:
                     self.early.append(rx)
-                self.executed.append(rx)
+                if not witness:
+                    self.executed.append(rx)
             fn = self.methods.get(m["method"]) or self.anything
             fn(rx, tx)
 

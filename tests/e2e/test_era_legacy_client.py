@@ -1326,6 +1326,8 @@ class Hostile(Base):
             call.over = True
         s.tools["other"] = ({"inputSchema": eraserver.ANY}, other)
         s.tools["two"] = ({"inputSchema": eraserver.ANY}, two)
+        # no modern server answers so; the second time it is taken as it is
+        self.our_error(p.tool("other"), "session_lost", "maybe")
         self.assertEqual(p.tool("other")["error"]["message"], "other")
         self.assertEqual(p.tool("two")["result"]["n"], 1)
         self.works(s, p)

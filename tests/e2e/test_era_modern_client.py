@@ -265,7 +265,7 @@ class ToModern(Base):
         """It goes out as it came: with its own capabilities, in its own
         shape; a listen is acknowledged by the server itself."""
         s, p = self.start("--no-memory")
-        self.works(s, p)
+        self.assertIn("result", p.ask("tools/list"))
         lost, found = threading.Event(), threading.Event()
 
         def before(rx, tx):
@@ -277,7 +277,7 @@ class ToModern(Base):
                 found.wait(5)
             return False
         s.before = before
-        a = p.tell("echo", key="a")
+        a = p.tell("reads", key="a")
         self.assertTrue(lost.wait(5))
         self.assertTrue(s.wait(lambda: s.requests[-1].rpc ==
                                "server/discover", 5))

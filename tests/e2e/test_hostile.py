@@ -100,8 +100,7 @@ class Storms(support.Case):
             if rx.method == "POST" and rx.rpc == "tools/list":
                 count.append(rx)
                 if len(count) % 2:
-                    tx.text(404, "session not found")
-                    return True
+                    s.forget()
             return False
         s.before = before
         p = self.splice(s)

@@ -1,7 +1,8 @@
 """Every row of data/session-loss.tsv, what real servers answer, and of
-data/near-misses.tsv, what looks similar, over real sockets: what means a lost
-session is recovered unnoticed, what does not is delivered and leaves the
-session alone.
+data/near-misses.tsv, what looks similar, over real sockets.  Where the session
+is lost, a witness gets the row as the calls do, and they are recovered
+unnoticed; where it lives, the same row is delivered, nothing runs twice and
+the session stays.
 
 A row may hold several answers (media types, texts, verbs): each is a Shot,
 named by its row, in every failure.  Rows that end alike share a process, until
@@ -17,7 +18,7 @@ import threading
 import time
 
 import support
-from support import note, request
+from support import call, note, request
 
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir,
                     "data")
@@ -56,6 +57,10 @@ BODIES = {
 # and rows whose verdict is that of their 200 alone.
 OTHERWISE = (("R042", "Not Found"), ("R140", "unavailable"))
 JUDGED_AS_200 = ("R204", "R205", "R226")
+WORDS = ("lost", "words", "gate")
+# One is enough, without a witness: the server speaks another revision of the
+# protocol now.
+NO_DOUBT = ("R007",)
 NOT_TOLD = {"R188": [200], "R204": [200, 404], "R226": [400]}
 
 
@@ -162,8 +167,26 @@ class Shot:
         if any(i == self.id and part in self.text for i, part in OTHERWISE):
             return "answer"
         if self.id in JUDGED_AS_200 and self.status != 200:
-            return "lost"
+            return "words"
         return self.row["verdict"].split("/")[0]
+
+    @property
+    def doubt(self):
+        """Does a witness tell?"""
+        return self.decision in ("words", "gate", "suspect") and \
+            self.id not in NO_DOUBT
+
+    @property
+    def gated(self):
+        """Is a list the first witness, since the door may let pings pass?"""
+        return self.decision == "gate" or self.status == 200
+
+    @property
+    def likely(self):
+        """Is it so likely to be a loss that a second session is opened beside
+        the witness, and more witnesses asked?"""
+        return self.doubt and (self.decision != "suspect" or
+                               self.status in (200, 404, 410))
 
     def fill(self, rx):
         text = self.text
@@ -211,8 +234,12 @@ def ours(error):
     return isinstance(data, dict) and data.get("source") == "mcpsplice"
 
 
-VERDICTS = ("answer", "lost", "lost_maybe", "suspect", "retry", "fail",
-            "initialize")
+VERDICTS = ("answer", "lost", "lost_maybe", "words", "gate", "suspect",
+            "retry", "fail", "initialize")
+TOOLS = [{"name": "echo", "inputSchema": {"type": "object"}},
+         {"name": "safe", "inputSchema": {"type": "object"},
+          "annotations": {"readOnlyHint": True}}]
+NAMES = [t["name"] for t in TOOLS]
 
 
 def load():
@@ -322,61 +349,88 @@ class Table(support.Case):
         """A call that works, run once, with nothing else on stdout."""
         seen = len(p.messages)
         m = p.tool(key=key)
-        self.good(m, s, p, key, seen)
+        self.good(m, s, key)
+        self.assertEqual(p.messages[seen:], [m])
 
-    def good(self, m, s, p, key, seen):
+    def good(self, m, s, key, runs=1):
         self.same(m.get("result", m), {"content": [
             {"type": "text", "text": json.dumps({"key": key})}]})
-        self.assertEqual(s.runs(key), 1, "runs")
-        self.assertEqual(p.messages[seen:], [m])
+        self.assertEqual(s.runs(key), runs, "runs")
 
-    def recovered(self, s, p, shot, refuse=None, key=None):
-        """The session is dead, and the answer to it is the row's."""
-        key = key or shot.name
+    def tools(self, s, p):
+        """Lets the tool that only reads be known in this session."""
+        s.methods["tools/list"] = lambda rx, tx: tx.result({"tools": TOOLS})
+        p.ask("tools/list")
+
+    def recovered(self, s, p, shot, again=""):
+        """The session is dead, and the answer to all that is asked in it is
+        the row's."""
+        self.tools(s, p)
+        keys = ["%s %s%s" % (shot.name, name, again) for name in NAMES]
         inits, seen = s.inits(), len(p.messages)
-        s.refuse = refuse or shot
+        witnesses = len(s.witnesses)
+        s.refuse = shot
         s.forget()
         began = time.monotonic()
-        m = p.tool(key=key, seconds=12)
-        if self.came_late(m, began):
-            self.call(s, p, key + " between")
-            return self.recovered(s, p, shot, refuse, key + "'")
-        self.good(m, s, p, key, seen)
+        p.send(*[call(key, name, key=key) for name, key in zip(NAMES, keys)])
+        answers = [p.answer(key, 12) for key in keys]
+        if any(self.came_late(m, began) for m in answers):
+            self.call(s, p, keys[0] + " between")
+            return self.recovered(s, p, shot, again + "'")
+        for m, key in zip(answers, keys):
+            self.good(m, s, key)
+            tries = [r for r in s.seen("tools/call")
+                     if r.json["params"]["arguments"]["key"] == key]
+            self.assertEqual([r.sid for r in tries], s.made[-2:])
+            self.assertEqual(len({r.body for r in tries}), 1, "bytes")
+        self.assertEqual(len(p.messages), seen + 2)
         self.assertEqual(s.inits(), inits + 1, "initialize")
-        tries = [r for r in s.seen("tools/call")
-                 if r.json["params"]["arguments"]["key"] == key]
-        self.assertEqual(len({r.body for r in tries}), 1, "replayed bytes")
-        self.assertLessEqual(len(tries), 2, "tries")
+        # refused as the calls were, and answered in the new session
+        kind = "tools/list" if shot.gated else "ping"
+        self.assertEqual([(r.rpc, r.sid) for r in s.witnesses[witnesses:]],
+                         [(kind, sid) for sid in s.made[-2:] if shot.doubt])
 
     def delivered(self, s, p, shot):
-        """The session lives; one call is answered with the row.  After a 404
-        without a word it is sent again, as to other replicas; they answer the
-        same."""
-        key = shot.name
-        inits, seen, pings = s.inits(), len(p.messages), len(s.seen("ping"))
-        tries = 5 if shot.status == 404 and shot.kind == "none" else 1
+        """The session lives; one call is answered with the row."""
+        self.tools(s, p)
+        for name in NAMES:
+            self.stands(s, p, shot, name)
+
+    def stands(self, s, p, shot, name):
+        """Nothing is run twice but what only reads, if the answer is cut off
+        or the server is busy."""
+        key = "%s %s" % (shot.name, name)
+        inits, seen = s.inits(), len(p.messages)
+        witnesses = len(s.witnesses)
         sent = []
 
-        def again(rx, tx):
+        def once(rx, tx):
+            s.methods["tools/call"] = s.tool
             sent.append(shot.fill(rx))
-            if len(sent) == tries:
-                s.methods["tools/call"] = s.tool
             shot(rx, tx)
-        s.methods["tools/call"] = again
-        m = p.tool(key=key, seconds=12)
-        if shot.status == 429 and "result" in m:
-            # refused before it ran, so it may be tried again
-            self.assertEqual(s.runs(key), 2, "sent")
+        s.methods["tools/call"] = once
+        m = p.tool(name, seconds=12, key=key)
+        if name == "safe" and (shot.kind == "stream" or shot.status in
+                               (502, 503, 504)):
+            self.good(m, s, key, 2)
         else:
             self.is_answer(shot, m, sent[0])
-            self.assertEqual(s.runs(key), tries, "sent")
+            self.assertEqual(s.runs(key), 1, "sent")
         self.assertEqual(p.messages[seen:], [m])
-        if shot.decision == "suspect":
-            self.assertEqual(len(s.seen("ping")), pings + tries, "ping")
-        elif shot.decision in ("answer", "fail"):
-            self.assertEqual(len(s.seen("ping")), pings, "ping")
+        # what is likely to be a loss costs both kinds, and two pings more
+        self.assertEqual(
+            sorted(r.rpc for r in s.witnesses[witnesses:]),
+            ["ping"] * 3 + ["tools/list"] if shot.likely else
+            ["ping"] if shot.doubt else [])
         self.call(s, p, "after " + key)
+        # A session that was opened in doubt is deleted, and no other one is
+        # opened for a while.
+        inits = 2 if shot.likely else inits
+        self.assertTrue(s.wait(lambda: len(s.deleted) == inits - 1, 5),
+                        "deleted")
         self.assertEqual(s.inits(), inits, "initialize")
+        self.assertEqual(s.deleted, s.made[1:])
+        self.assertEqual(s.executed[-1].sid, s.made[0])
 
     def is_answer(self, shot, m, sent):
         """The server's own answer, or our error that names the status."""
@@ -404,8 +458,14 @@ class Table(support.Case):
             self.assertEqual(e["data"].get("server"), error, e)
 
     def may_have_run(self, s, p, shot):
-        """Lost while it ran: a new session, and an error that says so."""
-        key = shot.name
+        """Lost while it ran: a new session, and an error that says so, but for
+        what only reads."""
+        self.tools(s, p)
+        for name in NAMES:
+            self.died(s, p, shot, name)
+
+    def died(self, s, p, shot, name):
+        key = "%s %s" % (shot.name, name)
         inits, seen = s.inits(), len(p.messages)
 
         def dies(rx, tx):
@@ -413,31 +473,38 @@ class Table(support.Case):
             s.forget()
             shot(rx, tx)
         s.methods["tools/call"] = dies
-        m = p.tool(key=key)
-        self.assertIn("error", m)
-        if ours(m["error"]):
-            e = self.our_error(m, "session_lost", "maybe")
-            self.assertIn("127.0.0.1", e["message"])
-        self.assertEqual(s.runs(key), 1, "runs")
+        m = p.tool(name, key=key)
+        if name == "safe":
+            self.good(m, s, key, 2)
+        else:
+            self.assertIn("error", m)
+            if ours(m["error"]):
+                e = self.our_error(m, "session_lost", "maybe")
+                self.assertIn("127.0.0.1", e["message"])
+            self.assertEqual(s.runs(key), 1, "runs")
         self.assertEqual(p.messages[seen:], [m])
         self.call(s, p, "after " + key)
         self.assertEqual(s.inits(), inits + 1, "initialize")
+        self.tools(s, p)
 
     # POST
 
     def test_post_lost(self):
-        self.all(self.pick("POST", lambda s: s.decision in (
-            "lost", "suspect") or s.loss == "yes" and
-            s.decision != "lost_maybe"), self.recovered)
+        """Each row of a lost session but R036 and N154, by whose words the
+        call ran, and each one that a witness tells from one."""
+        self.all(self.pick("POST", lambda s: s.doubt or s.id in NO_DOUBT or
+                           s.loss == "yes" and s.decision != "lost_maybe"),
+                 self.recovered)
 
     def test_post_lost_maybe(self):
         self.all(self.pick("POST", lambda s: s.decision == "lost_maybe"),
                  self.may_have_run)
 
     def test_post_delivered(self):
-        self.all(self.pick("POST", lambda s: s.loss == "no" or s.decision in (
-            "answer", "fail", "retry", "suspect")),
-            self.delivered)
+        """Each row but these, and the one that needs no witness: the words
+        alone mean nothing."""
+        self.all(self.pick("POST", lambda s: s.decision != "lost_maybe" and
+                           s.id not in NO_DOUBT), self.delivered)
 
     # GET
 
@@ -476,7 +543,7 @@ class Table(support.Case):
         s, p, tx = self.listening()
         post = any(o.id == shot.id and o.verb == "POST" for o in SHOTS)
         # elsewhere it is enough that the next call finds out
-        renewed = shot.status == 404 or shot.decision == "lost"
+        renewed = shot.status == 404 or shot.decision in WORDS
 
         def refuse(rx, tx):
             if rx.method == "GET" or post:
@@ -501,12 +568,12 @@ class Table(support.Case):
 
     def test_get_delivered(self):
         self.each(self.pick("GET", lambda s: s.loss != "yes" and
-                            s.decision != "lost"),
+                            s.decision not in WORDS),
                   self.still_listening, 64)
 
     def test_get_lost(self):
-        self.each(self.pick("GET", lambda s: s.loss == "yes" or s.decision in
-                            ("lost", "suspect")), self.stream_lost, 64)
+        self.each(self.pick("GET", lambda s: s.loss == "yes" or s.doubt),
+                  self.stream_lost, 64)
 
     # DELETE
 
@@ -548,7 +615,8 @@ class Table(support.Case):
         self.assertIn("127.0.0.1", e["message"])
         self.assertEqual(e["data"].get("server"), GONE["error"])
         self.assertEqual(p.messages[seen:], [m])
-        self.assertLess(s.inits(), 7, "initialize")
+        # one of them is sent beside the witness
+        self.assertLess(s.inits(), 8, "initialize")
         self.assertEqual(s.runs(shot.name), 0, "runs")
         s.init = []
         self.assertIn("result", p.tool(key="after", seconds=10))
@@ -604,14 +672,14 @@ class Table(support.Case):
         p.server_message("sampling/createMessage")
         p.send({"jsonrpc": "2.0", "id": "q", "result": {}})
         m = p.answer(a)
-        if shot.decision == "lost":
+        if shot.decision in WORDS:
             self.our_error(m, ran="maybe")
         else:
             self.same(m.get("result", m), {"done": True})
         s.methods["tools/call"] = s.tool
         self.call(s, p, shot.name)
         p.finish()
-        self.assertEqual(s.inits(), 2 if shot.decision == "lost" else 1)
+        self.assertEqual(s.inits(), 2 if shot.decision in WORDS else 1)
 
     def test_answer_to_a_question(self):
         self.each(self.pick("RESPONSE", lambda s: True), self.asked)

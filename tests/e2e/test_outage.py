@@ -233,9 +233,12 @@ class Later(support.Case):
         self.assertEqual(len(s.executed), 1)
         self.assertEqual(s.seen("notifications/cancelled"), [])
 
+    READ = ("resources/read", {"uri": "x:y"})
+
     def test_429_is_waited_for(self):
+        """By what only reads: a tool may have run."""
         s, p = self.pair()
-        left = [1]
+        left = [2]
 
         def busy(rx, tx):
             if left[0]:
@@ -243,9 +246,11 @@ class Later(support.Case):
                 tx.text(429, "slow down", [("Retry-After", "1")])
                 return
             tx.result({})
-        s.methods["tools/call"] = busy
-        self.assertEqual(p.tool()["result"], {})
-        a, b = s.executed
+        s.methods["tools/call"] = s.methods["resources/read"] = busy
+        self.assertEqual(self.our_error(p.tool(), ran="maybe")["data"].get(
+            "retryAfter"), 1)
+        self.assertEqual(p.ask(*self.READ)["result"], {})
+        _, a, b = s.executed
         self.assertGreater(b.time - a.time, 0.9)
         p.finish()
 
@@ -270,7 +275,7 @@ class Later(support.Case):
                 s.methods["tools/call"] = lambda rx, tx: tx.text(
                     429, "slow down", [("Retry-After", after)] +
                     ([("Date", date)] if date else []))
-                got = self.our_error(p.tool(), ran="no")["data"].get(
+                got = self.our_error(p.tool(), ran="maybe")["data"].get(
                     "retryAfter")
                 if want is None:
                     self.assertIsNone(got)
@@ -279,9 +284,9 @@ class Later(support.Case):
         for seconds in (1, -3600):
             busy = [[("Date", at(far)), ("Retry-After", at(far + seconds))]]
             s.executed.clear()
-            s.methods["tools/call"] = lambda rx, tx: tx.text(
+            s.methods["resources/read"] = lambda rx, tx: tx.text(
                 429, "slow down", busy.pop()) if busy else tx.result({})
-            self.assertEqual(p.tool()["result"], {})
+            self.assertEqual(p.ask(*self.READ)["result"], {})
             a, b = s.executed
             if seconds > 0:
                 self.assertGreater(b.time - a.time, 0.9)
@@ -292,7 +297,7 @@ class Later(support.Case):
         s.methods["tools/call"] = lambda rx, tx: tx.text(
             429, "slow down", [("Retry-After", "3600")])
         begin = time.monotonic()
-        e = self.our_error(p.tool(), ran="no")
+        e = self.our_error(p.tool(), ran="maybe")
         self.within(time.monotonic() - begin, 3)
         self.assertEqual(e["data"].get("retryAfter"), 3600)
         self.assertEqual(e["data"].get("httpStatus"), 429)

@@ -2,6 +2,7 @@
 day before and after: the startup cache, stale sessions, servers that never get
 well."""
 
+import collections
 import json
 import os
 import random
@@ -48,7 +49,10 @@ class Base(support.Case):
                          {"key": key})
 
     def works(self, s, p, key="next", seconds=support.LIVE):
-        self.good(p.tool(key=key, seconds=seconds), key)
+        began = time.monotonic()
+        m = p.tool(key=key, seconds=seconds)
+        self.in_time(m, began)
+        self.good(m, key)
         self.assertEqual(s.runs(key), 1)
 
     def of(self, s, sid):
@@ -66,27 +70,52 @@ class Late(Base):
         self.works(s, p, "first")
         return s, p
 
-    def test_a_404_after_five_seconds(self):
-        """A pod that starts slowly refuses late, and ran nothing."""
-        s, p = self.start()
-        s.restart()
+    def starts_slowly(self, s):
+        """Nothing is answered for five seconds; it knows no session then."""
+        ready = threading.Event()
 
         def refuse(rx, tx):
-            time.sleep(5)
-            s.refuse = gone
+            ready.wait(support.LIVE)
             gone(rx, tx)
         s.refuse = refuse
+        threading.Timer(5, ready.set).start()
+
+    def test_a_404_after_five_seconds(self):
+        """A pod that starts slowly refuses late, and ran nothing: the end of
+        the listen stream has told that it begins anew."""
+        s = self.mcp()
+        s.on_get = s.listen
+        p = self.splice(s)
+        p.hello()
+        s.stream()
+        self.works(s, p, "first")
+        self.starts_slowly(s)
+        s.restart()
+        self.assertTrue(s.wait(lambda: len(s.seen(method="GET")) == 2))
         self.works(s, p, "second")
         p.finish()
+        self.assertEqual(s.inits(), 2)
+
+    def test_a_404_after_five_seconds_out_of_the_blue(self):
+        """Nothing told of a start: a tool may have run for so long."""
+        s, p = self.start()
+        s.forget()
+        self.starts_slowly(s)
+        e = self.our_error(p.tool(key="second"), "session_lost", "maybe")
+        self.assertEqual(e["data"]["server"], GONE)
+        self.works(s, p, "third")
+        p.finish()
+        self.assertEqual(s.runs("second"), 0)
+        self.assertEqual(s.inits(), 2)
 
     def late(self, answer):
-        """The tool runs for a second, then the server ends the session."""
+        """The tool runs for two seconds, then the server ends the session."""
         s, p = self.start()
         tool = s.methods["tools/call"]
 
         def runs(rx, tx):
             s.methods["tools/call"] = tool
-            time.sleep(1)
+            time.sleep(2)
             s.forget()
             answer(rx, tx)
         s.methods["tools/call"] = runs
@@ -96,13 +125,13 @@ class Late(Base):
         self.works(s, p, "next")
         p.finish()
 
-    def test_words_in_json_after_a_second(self):
+    def test_words_in_json_after_two_seconds(self):
         self.late(lambda rx, tx: tx.error(32600, "Session terminated"))
 
-    def test_words_of_a_server_error_after_a_second(self):
+    def test_words_of_a_server_error_after_two_seconds(self):
         self.late(lambda rx, tx: tx.text(500, "Session not found"))
 
-    def test_doubtful_words_after_a_second(self):
+    def test_doubtful_words_after_two_seconds(self):
         self.late(lambda rx, tx: tx.error(-32002, "Session not found"))
 
 
@@ -126,7 +155,8 @@ class Restore(Base):
 
     @support.plain
     def test_order(self):
-        """initialize, initialized, level, GET, subscriptions, replay."""
+        """initialize, initialized and the witness, level, GET, subscriptions,
+        replay."""
         s, p = self.start()
         p.ask("logging/setLevel", {"level": "debug"})
         p.ask("logging/setLevel", {"level": "warning"})
@@ -156,24 +186,29 @@ class Restore(Base):
         self.assertEqual(len(get), 1)
         self.assertIsNone(get[0].get("Last-Event-ID"))
         new.remove(get[0])
+        # these two go side by side, on connections of their own
+        self.assertEqual(sorted(r.rpc for r in new[:2]),
+                         ["notifications/initialized", "ping"])
+        del new[:2]
         self.assertEqual([r.rpc for r in new], [
-            "notifications/initialized", "logging/setLevel",
-            "resources/subscribe", "resources/subscribe", "tools/call"])
+            "logging/setLevel", "resources/subscribe", "resources/subscribe",
+            "tools/call"])
         # subscriptions may go side by side
-        self.assertEqual([new[1].json["params"]] +
-                         sorted((r.json["params"] for r in new[2:4]),
+        self.assertEqual([new[0].json["params"]] +
+                         sorted((r.json["params"] for r in new[1:3]),
                                 key=lambda x: x["uri"]),
                          [{"level": "warning"}, {"uri": "file:///a"},
                           {"uri": "file:///c"}])
-        self.assertGreaterEqual(new[1].time, slow["at"])
-        self.assertGreaterEqual(get[0].time, new[1].time)
-        self.within(get[0].time - new[4].time, 0.1)
-        for r in new[1:4]:
-            self.assertGreaterEqual(new[4].time, r.answered,
+        self.assertGreaterEqual(new[0].time, slow["at"])
+        self.assertGreaterEqual(get[0].time, new[0].time)
+        self.within(get[0].time - new[3].time, 0.1)
+        for r in new[:3]:
+            self.assertGreaterEqual(new[3].time, r.answered,
                                     "replayed too soon")
         # the restored requests have ids of their own, and no answer to them
         # reaches the client
-        ids = [json.dumps(r.json["id"]) for r in new if "id" in r.json]
+        ids = [json.dumps(r.json["id"]) for r in self.of(s, s.made[1])
+               if r.json and "id" in r.json]
         self.assertEqual(len(set(ids)), len(ids))
         self.settle(0.3)
         p.finish()
@@ -203,10 +238,9 @@ class Restore(Base):
         self.works(s, p)
         p.finish()
         new = [r.rpc or r.method for r in self.of(s, s.made[1])]
-        self.assertEqual(new[0], "notifications/initialized")
-        self.assertEqual(sorted(new), ["DELETE", "GET",
-                                       "notifications/initialized",
-                                       "tools/call"])
+        self.assertEqual(sorted(new[:2]),
+                         ["notifications/initialized", "ping"])
+        self.assertEqual(sorted(new[2:]), ["DELETE", "GET", "tools/call"])
         self.assertEqual(
             p.count_messages("notifications/resources/updated"), 0)
 
@@ -332,93 +366,100 @@ class Young(Base):
 
     def test_not_initialized_yet(self):
         """Words of a server that is a little late with initialized: the
-        same session again."""
+        same session again.  A list is refused as the call was."""
         for code, words in (
                 (-32600, "Client session not initialized."),
                 (-32602, "Invalid request parameters"),
-                (0, 'method "tools/call" is invalid during session '
+                (0, 'method "%s" is invalid during session '
                  'initialization'),
                 (-32601, 'The first message from the client must be '
-                 '"initialize": tools/call')):
+                 '"initialize": %s')):
             for sse in (False, True):
                 with self.subTest(words, sse=sse):
                     s, p = self.pair()
-                    left = [1]
+                    left = ["tools/call", "tools/list"]
 
                     def late(rx, tx):
-                        if left[0]:
-                            left[0] = 0
-                            m = {"jsonrpc": "2.0", "id": rx.json["id"],
-                                 "error": {"code": code, "message": words}}
-                            if sse:
-                                tx.sse()
-                                tx.event(m)
-                            else:
-                                tx.json(m)
-                            return
-                        s.tool(rx, tx)
-                    s.methods["tools/call"] = late
+                        if rx.sid not in s.made[1:] or rx.rpc not in left:
+                            return False
+                        left.remove(rx.rpc)
+                        m = {"jsonrpc": "2.0", "id": rx.json["id"],
+                             "error": {"code": code, "message":
+                                       words.replace("%s", rx.rpc)}}
+                        if sse:
+                            tx.sse()
+                            tx.event(m)
+                        else:
+                            tx.json(m)
+                        return True
+                    s.before = late
                     s.forget()
-                    self.good(p.tool(key=1), 1)
+                    self.works(s, p, 1)
                     p.finish()
+                    self.assertEqual(left, [])
                     self.assertEqual(s.inits(), 2)
-                    self.assertEqual(s.runs(1), 2)
+                    self.assertEqual([r.sid for r in s.seen("tools/call")],
+                                     s.made + s.made[1:])
 
     def test_the_same_words_on_an_old_session(self):
-        """An ordinary error of parameters is delivered."""
+        """An ordinary error of parameters is delivered.  The session that was
+        opened in doubt is deleted, and none is opened for the next one."""
         s, p = self.pair()
         s.methods["tools/call"] = lambda rx, tx: tx.error(
             -32602, "Invalid request parameters", data="")
-        m = p.tool(key=1)
-        self.assertEqual(m["error"]["message"], "Invalid request parameters")
+        for key in (1, 2):
+            m = p.tool(key=key)
+            self.assertEqual(m["error"]["message"],
+                             "Invalid request parameters")
         p.finish()
-        self.assertEqual(s.inits(), 1)
-        self.assertEqual(s.runs(1), 1)
+        self.assertEqual((s.runs(1), s.runs(2)), (1, 1))
+        self.assertEqual(len(s.made), 2)
+        self.assertEqual(s.deleted, s.made[1:] + s.made[:1])
 
-    def test_refused_a_few_times(self):
-        """The replay is refused three times, then accepted: same id."""
-        s, p = self.pair()
-        left = [3]
+    def refuses(self, s, n):
+        """A new session is refused as the old one was: n requests of it."""
+        left = [n]
 
         def before(rx, tx):
-            if rx.rpc == "tools/call" and len(s.made) > 1 and left[0]:
-                left[0] -= 1
-                gone(rx, tx)
-                return True
-            return False
+            if rx.sid not in s.made[1:] or not left[0] or \
+                    rx.rpc not in ("tools/call", "ping"):
+                return False
+            left[0] -= 1
+            gone(rx, tx)
+            return True
         s.before = before
         s.refuse = gone
+
+    def pings(self, s):
+        """How many each session had."""
+        return [sum(r.sid == sid for r in s.seen("ping")) for sid in s.made]
+
+    def test_refused_a_few_times(self):
+        """The witness is refused four times, one for the old session, then
+        answered: the call goes out once more."""
+        s, p = self.pair()
+        self.refuses(s, 3)
         s.forget()
         self.works(s, p)
         p.finish()
         self.assertEqual(s.inits(), 2)
-        self.assertEqual([r.sid for r in s.seen("tools/call")],
-                         s.made[:1] + s.made[1:] * 4)
+        self.assertEqual([r.sid for r in s.seen("tools/call")], s.made)
+        self.assertEqual(self.pings(s), [1, 4])
 
-    def test_one_scout(self):
-        """Of 30 calls that are refused by a new session only one knocks."""
+    def test_refused_for_good(self):
+        """The new session refuses the witness, too: nothing is proved, and
+        none of 30 calls goes out again."""
         s, p = self.pair()
-        refused = []
-
-        def before(rx, tx):
-            if rx.rpc == "tools/call" and len(s.made) > 1 and \
-                    time.monotonic() < until[0]:
-                refused.append(rx)
-                gone(rx, tx)
-                return True
-            return False
-        until = [time.monotonic() + 0.5]
-        s.refuse = gone
-        s.before = before
+        self.refuses(s, -1)
         s.forget()
         ids = list(range(1000, 1030))
         p.send(*[call(i, key=i) for i in ids])
         for i in ids:
-            self.good(p.answer(i), i)
+            m = p.answer(i)
+            self.assertEqual(m["error"], GONE)
         p.finish()
-        # each of them once, and the scout some times more
-        self.assertLess(len(refused), 2 * 30)
-        self.assertEqual([i for i in ids if s.runs(i) != 1], [])
+        self.assertEqual(len(s.seen("tools/call")), 30)
+        self.assertEqual(self.pings(s), [1, 8])
         self.assertEqual(s.inits(), 2)
 
 
@@ -756,42 +797,43 @@ class LongDay(Base):
         self.assertEqual(len(s.seen("tools/call")), 199)
 
     def test_each_call_ends_the_session_parallel(self):
+        """A call is sent again once: one gets into the first session, one
+        into the second, and the others have the server's words."""
         s, p = self.pair()
         s.refuse = gone
         self.one_shot(s)
         ids = list(range(1000, 1030))
+        began = time.monotonic()
         p.send(*[call(i, key=i) for i in ids])
-        answers = [p.answer(i, 40) for i in ids]
+        good = 0
+        for i in ids:
+            m = p.answer(i)
+            self.in_time(m, began)
+            if "error" in m:
+                self.assertEqual(m["error"], GONE)
+                self.assertEqual(s.runs(i), 0)
+            else:
+                good += 1
+                self.assertEqual(s.runs(i), 1)
+        # two that were on their way side by side may get into one session
+        self.assertTrue(2 <= good <= 6, good)
+        self.works(s, p)
         p.finish()
-        self.assertEqual([i for i in ids if s.runs(i) > 1], [])
-        bad = [m["error"] for m in answers if "error" in m]
-        self.assertEqual(bad, [], "%d of 30" % len(bad))
 
-    @support.plain
-    def test_never_accepts_a_call(self):
-        """initialize works, nothing else: its own words, and a trickle."""
-        s, p = self.pair()
-        s.refuse = gone
+    def never(self, s, *methods):
+        """These are refused until the event that it returns is set."""
         well = threading.Event()
+        s.refuse = gone
 
         def before(rx, tx):
-            if rx.rpc == "tools/call" and not well.is_set():
+            if rx.rpc in methods and not well.is_set():
                 gone(rx, tx)
                 return True
             return False
         s.before = before
-        begin = len(s.requests)
-        start = time.monotonic()
-        for k in range(60):
-            m = p.tool(key=k)
-            self.assertIn("error", m)
-            e = m["error"]
-            if e != GONE:
-                self.our_error(m, "session_lost", "no")
-                self.assertEqual(e["data"].get("server"), GONE, e)
-        self.assertLess(len(s.requests) - begin, 150)
-        self.assertLess(s.inits(), 8)
-        self.within(time.monotonic() - start, 40)
+        return well
+
+    def well_again(self, s, p, well):
         well.set()
         end = time.monotonic() + 40
         while "result" not in p.tool(key="again"):
@@ -800,26 +842,54 @@ class LongDay(Base):
         self.works(s, p)
         p.finish()
 
+    @support.plain
+    def test_never_accepts_anything(self):
+        """initialize works, nothing else: its own words, and a trickle."""
+        s, p = self.pair()
+        well = self.never(s, "tools/call", "tools/list", "ping",
+                          "notifications/initialized")
+        begin = len(s.requests)
+        start = time.monotonic()
+        for k in range(60):
+            m = p.tool(key=k)
+            self.assertIn("error", m)
+            if m["error"] != GONE:
+                self.our_error(m, "session_lost", "maybe")
+                self.assertEqual(m["error"]["data"].get("server"), GONE, m)
+        self.assertLess(len(s.requests) - begin, 150)
+        self.assertLess(s.inits(), 8)
+        self.within(time.monotonic() - start, 40)
+        self.well_again(s, p, well)
+
+    @support.plain
+    def test_never_accepts_a_call(self):
+        """The session lives, as the witnesses show each time: the call, a
+        ping, a list and two pings on other connections. The first time a
+        session is opened in vain."""
+        s, p = self.pair()
+        well = self.never(s, "tools/call")
+        begin = len(s.requests)
+        for k in range(20):
+            self.assertEqual(p.tool(key=k)["error"], GONE)
+        new = s.requests[begin:]
+        self.assertEqual(collections.Counter(
+            r.rpc or r.method for r in new if r.rpc != "initialize" and
+            r.method != "DELETE"),
+            {"tools/call": 20, "ping": 60, "tools/list": 20})
+        self.assertEqual(s.inits(), 2)
+        self.assertTrue(s.wait(lambda: s.deleted == s.made[1:]))
+        self.well_again(s, p, well)
+
     def test_never_accepts_a_call_parallel(self):
         s, p = self.pair()
-        s.refuse = gone
-
-        def before(rx, tx):
-            if rx.rpc == "tools/call":
-                gone(rx, tx)
-                return True
-            return False
-        s.before = before
+        self.never(s, "tools/call")
         begin = len(s.requests)
         ids = list(range(1000, 1050))
         p.send(*[call(i, key=i) for i in ids])
         for i in ids:
-            m = p.answer(i)
-            if m.get("error") != GONE:
-                self.our_error(m, "session_lost", "no")
-                self.assertEqual(m["error"]["data"].get("server"), GONE, m)
+            self.assertEqual(p.answer(i)["error"], GONE)
         self.assertLess(len(s.requests) - begin, 250)
-        self.assertLess(s.inits(), 8)
+        self.assertEqual(s.inits(), 2)
         p.finish()
 
     def replicas(self, pick):
@@ -885,11 +955,22 @@ class LongDay(Base):
         p.hello()
         ids = list(range(1000, 1040))
         p.send(*[call(i, key=i) for i in ids])
+        good = 0
         for i in ids:
-            self.good(p.answer(i), i)
+            m = p.answer(i)
+            if "result" in m:
+                good += 1
+                self.good(m, i)
+            elif m["error"] != GONE:
+                # no witness tells which replica a call will meet
+                self.our_error(m, "session_lost", "maybe")
+            self.assertEqual(s.runs(i), "result" in m)
+        # half of them find the right one at once, half of the others when they
+        # are sent again
+        self.assertGreaterEqual(good, 25)
+        self.works(s, p)
         p.finish()
-        self.assertEqual([i for i in ids if s.runs(i) != 1], [])
-        self.assertEqual(p.err().lower().count("sticky"), 1, p.err())
+        self.assertLessEqual(p.err().lower().count("sticky"), 1, p.err())
 
     def test_replicas_by_connection(self):
         """Chosen for each connection: once those to the wrong one are known,

@@ -71,8 +71,7 @@ def losing(name, refuse):
             before = len(s.requests)
             began = time.monotonic()
             m = p.ask(method, {"name": "t", "n": n})
-            if self.came_late(m, began):
-                return test(self)
+            self.in_time(m, began)
             self.assertIn("result", m, (method, m))
             self.assertEqual(s.inits(), n + 1, method)
             new = s.requests[before:]
@@ -99,7 +98,8 @@ for _name, _refuse in LOSSES.items():
 class Renewal(support.Case):
     def test_the_new_handshake(self):
         """initialize as the client wrote it, without the old headers; then
-        initialized; only after its 2xx the replay; all with the new id."""
+        initialized, and the witness again; only after its 2xx the replay; all
+        with the new id."""
         s = self.mcp()
         p = self.splice(s)
         opening = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":' \
@@ -120,7 +120,10 @@ class Renewal(support.Case):
         p.tool(n=2)
         p.tool(n=3)
         p.finish()
-        new = [r for r in s.requests[before:] if r.method == "POST"]
+        self.assertEqual([(r.rpc, r.sid) for r in s.witnesses],
+                         [("ping", sid) for sid in s.made])
+        new = [r for r in s.requests[before:] if r.method == "POST" and
+               r not in s.witnesses]
         self.assertEqual([r.rpc for r in new],
                          ["tools/call", "initialize",
                           "notifications/initialized", "tools/call",
@@ -134,6 +137,8 @@ class Renewal(support.Case):
             self.assertEqual(r.sid, s.made[1])
             self.assertEqual(r.get("MCP-Protocol-Version"), "2025-06-18")
         self.assertGreaterEqual(new[3].time, done["at"])
+        self.assertGreaterEqual(new[3].time, s.witnesses[1].answered)
+        self.assertLess(s.witnesses[1].time, done["at"])
         self.assertEqual(new[0].body, new[3].body)
         self.assertEqual(len(s.executed), 3)
 
@@ -166,8 +171,7 @@ class Renewal(support.Case):
         began = time.monotonic()
         p.send(*[call(i, n=i) for i in range(1, n + 1)])
         for i in range(1, n + 1):
-            if self.came_late(p.answer(i), began):
-                return self.parallel(n, refuse)
+            self.in_time(p.answer(i), began)
             self.assertEqual(p.answer(i)["result"]["content"][0]["text"],
                              '{"n": %d}' % i)
         p.finish()
@@ -189,24 +193,43 @@ class Renewal(support.Case):
     def test_parallel_50(self):
         self.parallel(50, LOSSES["404 -32001 id null"])
 
-    def test_stale_refusal_after_the_switch(self):
-        """A refusal of the old session that comes late renews nothing."""
+    def stale(self, seconds, pace, method="tools/call"):
+        """A refusal of the old session that comes so long after the new one
+        has begun, where a witness takes so long: the pair, and its answer."""
         s, p = self.pair()
         gate = threading.Event()
 
         def refuse(rx, tx):
-            if rx.json["params"].get("name") == "late":
+            if rx.json.get("params", {}).get("name") == "late":
                 gate.wait(support.LIVE)
+            elif rx in s.witnesses:
+                time.sleep(pace)
             tx.text(404, "session not found")
         s.refuse = refuse
         s.forget()
-        late = p.start("tools/call", {"name": "late"})
-        self.assertTrue(s.wait(lambda: len(s.seen("tools/call")) == 1))
-        self.assertIn("result", p.tool())
+        late = p.start(method, {"name": "late"})
+        self.assertTrue(s.wait(lambda: len(s.seen(method)) == 1))
+        self.assertIn("result", p.ask("prompts/list"))
+        self.settle(seconds)
         gate.set()
-        self.assertIn("result", p.answer(late))
+        m = p.answer(late)
         p.finish()
         self.assertEqual(s.inits(), 2)
+        return s, m
+
+    def test_stale_refusal_after_the_switch(self):
+        """It renews nothing."""
+        s, m = self.stale(0, 0.5)
+        self.assertIn("result", m)
+        self.assertEqual([r.sid for r in s.seen("tools/call")], s.made)
+
+    def test_stale_refusal_that_is_late(self):
+        """The call may have run before it was refused."""
+        s, m = self.stale(1.5, 0)
+        self.our_error(m, "session_lost", "maybe")
+        self.assertEqual([r.sid for r in s.seen("tools/call")], s.made[:1])
+        s, m = self.stale(1.5, 0, "prompts/get")
+        self.assertIn("result", m)
 
     def test_old_calls_finish(self):
         """Behind a balancer the old session may still answer."""
@@ -329,8 +352,9 @@ class Renewal(support.Case):
         self.assertIsNone(s.executed[-1].sid)
         self.assertEqual(s.deleted, [])
 
-    def test_same_session_id_again(self):
-        """A server that hands out one id for all is served too."""
+    def one_id(self, before):
+        """A server that hands out one id for all has forgotten it; before(s)
+        tells what comes first."""
         s = self.mcp()
         s.new_session = lambda: (s.made.append("one"),
                                  s.sessions.update(
@@ -340,9 +364,41 @@ class Renewal(support.Case):
         p = self.splice(s)
         p.hello()
         s.forget()
+        s.before = before(s)
+        return s, p
+
+    def test_same_session_id_again(self):
+        """It is served, too."""
+        def before(s):
+            return lambda rx, tx: rx.rpc == "initialize" and not s.wait(
+                lambda: s.witnesses and s.witnesses[0].done)
+        s, p = self.one_id(before)
         self.assertIn("result", p.tool())
+        self.assertEqual(s.deleted, [])
         p.finish()
         self.assertEqual(s.inits(), 2)
+        self.assertEqual(s.deleted, ["one"])
+
+    def test_same_session_id_before_the_witness(self):
+        """The second session has revived the id before a witness was asked:
+        its answer proves nothing, and no session is deleted."""
+        def before(s):
+            return lambda rx, tx: rx.rpc == "ping" and not s.wait(
+                lambda: s.inits() == 2 and s.seen("initialize")[1].done)
+        for method, name in (("tools/call", "echo"), ("prompts/get", "x")):
+            with self.subTest(method):
+                s, p = self.one_id(before)
+                m = p.ask(method, {"name": name})
+                if method == "tools/call":
+                    self.our_error(m, "session_lost", "maybe")
+                else:
+                    self.assertIn("result", m)
+                self.assertIn("result", p.tool())
+                self.assertEqual(len(s.seen("notifications/initialized")), 2)
+                self.assertEqual(s.deleted, [])
+                p.finish()
+                self.assertEqual(s.inits(), 2)
+                self.assertEqual(s.deleted, ["one"])
 
     def test_the_clients_answer_is_refused(self):
         """The session is renewed; the call that asked ends in an error."""
@@ -625,27 +681,36 @@ class Broken(support.Case):
         self.assertEqual(len(s.executed), 1)
 
     def test_replay_is_refused_again(self):
-        """Exactly one replay; then the server's error is passed."""
-        s, p = self.pair()
+        """Exactly one replay; then the server's error is passed. The new
+        session lives and stays."""
+        s, p = self.pair(server={"refuse": LOSSES["200 32600"]})
         s.methods["tools/call"] = error(32600, "Session terminated",
                                         data={"k": 1})
+        s.forget()
         m = p.tool()
         self.assertEqual(m["error"], {"code": 32600, "message":
                                       "Session terminated",
                                       "data": {"k": 1}})
-        self.assertEqual(len(s.seen("tools/call")), 2)
-        self.assertEqual(s.inits(), 2)
+        self.assertEqual([r.sid for r in s.seen("tools/call")], s.made[:2])
         s.methods["tools/call"] = s.tool
         self.assertIn("result", p.tool())
+        self.assertEqual(s.executed[-1].sid, s.made[1])
         p.finish()
+        self.assertEqual(s.inits(), 2)
+        self.assertEqual(s.deleted, [s.made[1]])
 
     @support.plain
     @support.alone
     def test_no_storm(self):
-        """A server that forgets at once: 3 renewals in 60 s, then its own
-        words, at once."""
-        s, p = self.pair()
-        s.methods["tools/call"] = error(32600, "Session terminated")
+        """A server that forgets each session with its first call: 3 renewals
+        in 60 s, then its own words, at once."""
+        s, p = self.pair(server={"refuse": LOSSES["200 32600"]})
+
+        def before(rx, tx):
+            if rx.rpc == "tools/call":
+                s.forget()
+            return False
+        s.before = before
         for _ in range(12):
             self.assertIn("error", p.tool())
         begin = time.monotonic()
@@ -653,7 +718,8 @@ class Broken(support.Case):
         self.within(time.monotonic() - begin, 2)
         self.assertIn("Session terminated", json.dumps(m))
         p.finish()
-        self.assertLessEqual(s.inits(), 5)
+        self.assertEqual(s.inits(), 1 + 3)
+        self.assertEqual(s.executed, [])
 
     def test_version_changes(self):
         """A renewed session of another revision is not passed off."""

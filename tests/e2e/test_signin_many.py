@@ -982,7 +982,7 @@ class BadStore(Case):
                        check=True)
         self.calls(p)
         self.a.expire()
-        e = self.our_error(p.tool(), "auth_required", "no")
+        e = self.our_error(p.tool(), "auth_required", "maybe")
         self.assertIn("Read-only file system", e["message"])
         self.assertEqual(self.refreshes(), (0, 0))
         subprocess.run(["mount", "-o", "remount,rw", self.store()],

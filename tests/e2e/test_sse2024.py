@@ -20,8 +20,10 @@ class Base(eraserver.Case):
 
     def works(self, s, p, seconds=support.LIVE):
         key = "key-%d" % self.count()
-        self.assertEqual(p.said(p.tool(key=key, seconds=seconds)),
-                         {"key": key})
+        began = time.monotonic()
+        m = p.tool(key=key, seconds=seconds)
+        self.in_time(m, began)
+        self.assertEqual(p.said(m), {"key": key})
         self.assertEqual(s.ran(key), 1)
 
     def targets(self, s):
