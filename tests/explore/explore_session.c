@@ -160,6 +160,28 @@ all_is_well(struct world *w, unsigned rounds)
 	}
 }
 
+/* A good server forgets the session once more: the next call, whatever it is,
+ * does not even notice. */
+static void
+end_forgotten(struct world *w)
+{
+	unsigned rounds = 100;
+	int call;
+
+	if (w->broken != NULL || w->no_ping != NULL || explore_flaps(w) ||
+	    w->config->replay == REPLAY_NEVER ||
+	    w->config->retry_window_ms == 0 || !explore_forget(w))
+		return;
+	call = explore_plain_call(w);
+	while (call >= 0 && !w->calls[call].answered && rounds-- > 0 &&
+	    w->broken == NULL) {
+		explore_answer_well(w);
+		explore_input(w, "! wait 100");
+	}
+	if (w->broken == NULL && call >= 0 && !w->calls[call].result)
+		explore_breaks(w, "a call that was refused is not replayed");
+}
+
 /* Once the server is good every call is answered, and a new one works: at
  * the latest when the budget allows the next renewal. */
 static void
@@ -168,7 +190,7 @@ end_well(struct world *w)
 	unsigned trials = 4;
 	int call = -1;
 
-	all_is_well(w, 30);
+	all_is_well(w, 45);
 	check_all_answered(w);
 	if (w->idle || (w->initializes == 0 && !w->config->handshake))
 		explore_initialize(w);
@@ -183,23 +205,25 @@ end_well(struct world *w)
 	}
 	if (w->broken == NULL && call >= 0 && !w->calls[call].result)
 		explore_breaks(w, "a good server, and no call works");
+	end_forgotten(w);
 	end_by(w, "stop");
 }
 
 /* --- a schedule --- */
 
 static const struct climate climates[] = {
-	/* loss flap unsent maybe stream refuse silent user hasty */
-	{ 5, 0, 5, 5, 15, 10, 5, 2, false },     /* most is well */
-	{ 30, 0, 15, 20, 15, 30, 5, 5, false },  /* most is not */
-	{ 60, 0, 5, 5, 5, 10, 0, 5, false },     /* it forgets all the time */
-	{ 0, 50, 2, 2, 5, 5, 0, 0, false },      /* two replicas */
-	{ 2, 30, 0, 0, 0, 0, 0, 2, false },      /* some of them */
-	{ 10, 0, 30, 30, 10, 60, 10, 0, false }, /* the network is bad */
-	{ 20, 0, 5, 10, 60, 10, 40, 5, false },  /* slow streams */
-	{ 95, 0, 0, 0, 0, 5, 0, 0, true },       /* broken for good */
-	{ 10, 0, 5, 5, 15, 10, 10, 40, false },  /* it wants a sign-in */
-	{ 30, 0, 5, 10, 15, 10, 30, 25, false }, /* and forgets */
+	/* loss flap unsent maybe fail stream refuse silent user hasty */
+	{ 5, 0, 5, 5, 5, 15, 10, 5, 2, false },      /* most is well */
+	{ 30, 0, 15, 20, 20, 15, 30, 5, 5, false },  /* most is not */
+	{ 60, 0, 5, 5, 10, 5, 10, 0, 5, false },     /* it forgets much */
+	{ 0, 50, 2, 2, 5, 5, 5, 0, 0, false },       /* two replicas */
+	{ 2, 30, 0, 0, 10, 0, 0, 0, 2, false },      /* some of them */
+	{ 10, 0, 30, 30, 10, 10, 60, 10, 0, false }, /* the network is bad */
+	{ 20, 0, 5, 10, 10, 60, 10, 40, 5, false },  /* slow streams */
+	{ 95, 0, 0, 0, 0, 0, 5, 0, 0, true },        /* broken for good */
+	{ 10, 0, 5, 5, 10, 15, 10, 10, 40, false },  /* it wants a sign-in */
+	{ 30, 0, 5, 10, 10, 15, 10, 30, 25, false }, /* and forgets */
+	{ 5, 0, 0, 2, 60, 5, 0, 5, 0, false },       /* tools fail */
 };
 
 static void
@@ -215,12 +239,22 @@ begin(struct world *w)
 		" ping=5000", " ping=30000 cache", " late" };
 	static const char *const starts[] = { "", "", "", "", " start=wait",
 		" start=stand-in", " start=instant" };
+	static const struct refusal no_pings[] = {
+		{ "404", "", 0, NULL, false, false },
+		{ "404", "", -32601, "Method not found", true, false },
+		{ "400", "", 0, NULL, false, false },
+	};
 	char text[100];
 
 	w->climate = &climates[explore_below(w,
 	    sizeof climates / sizeof *climates)];
+	w->lets_pings = explore_chance(w, 15);
+	w->by_turns = explore_chance(w, 50);
+	if (!w->lets_pings && explore_chance(w, 15))
+		w->no_ping = &no_pings[explore_below(w, 3)];
 	w->level = w->cancelling = -1;
 	memset(w->subs, -1, sizeof w->subs);
+	memset(w->vague_subs, -1, sizeof w->vague_subs);
 	snprintf(text, sizeof text, "%s%s%s", options[explore_below(w, 12)],
 	    more[explore_below(w, 8)], starts[explore_below(w, 7)]);
 	w->p = play_new(&play_session, text);

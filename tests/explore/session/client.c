@@ -49,7 +49,6 @@ call(struct world *w, enum method method)
 	c->method = method;
 	c->thing = explore_below(w, 4);
 	c->made_at = w->p->now;
-	c->lost_at = -1;
 	w->n_calls++;
 	explore_input(w, "> %s %u {%s\"_meta\":{\"progressToken\":%u}}",
 	    methods[method], w->n_calls + 999, argument(c), w->n_calls + 999);
@@ -86,12 +85,11 @@ explore_initialize(struct world *w)
 	w->initializes++;
 	w->said_initialized = w->ready_known = false;
 	w->idle = w->from_cache = w->listen_refused = false;
-	w->flapping = false;
 	w->n_questions = 0;
 	w->level = -1;
 	memset(w->subs, -1, sizeof w->subs);
+	memset(w->vague_subs, -1, sizeof w->vague_subs);
 	c->method = METHOD_INITIALIZE;
-	c->lost_at = -1;
 	w->opening_open = true;
 	w->n_calls++;
 	/* The calls of the session before are answered by us in this step. */

@@ -30,6 +30,16 @@ explore_begin(struct world *w)
 	memcpy(g->subs, w->subs, sizeof g->subs);
 }
 
+void
+explore_begin_late(struct world *w)
+{
+	const struct seen_generation *g = explore_now(w);
+
+	if (g->ordered && !g->begun && g->ready_at >= 0 &&
+	    w->p->now >= g->ready_at + READY_MS)
+		explore_begin(w);
+}
+
 static void
 check_ready_over(struct world *w, const struct seen_generation *g)
 {
@@ -119,7 +129,8 @@ is_subscription(const struct world *w, const struct seen_generation *g,
 	c = &w->calls[call];
 	return g->subs_sent[c->thing] > 0 ||
 	    is_same_request(w, f, g->subs[c->thing]) ||
-	    is_same_request(w, f, w->subs[c->thing]);
+	    is_same_request(w, f, w->subs[c->thing]) ||
+	    is_same_request(w, f, w->vague_subs[c->thing]);
 }
 
 static void
@@ -159,7 +170,7 @@ check_batch(struct world *w, struct seen_generation *g, const struct frame *f)
 		return;
 	c = &w->calls[call];
 	if (c->sent == 0 || c->generation == w->generation ||
-	    (c->outcome != REFUSED && c->outcome != DOUBTED))
+	    c->outcome != REFUSED)
 		return;
 	if (g->batch == 0)
 		g->batch = w->input;
@@ -199,8 +210,8 @@ check_kind(struct world *w, struct seen_generation *g, size_t i,
 	}
 }
 
-/* What was not sent costs nothing, nor does a gateway. With --handshake the client's own may
- * follow, and one more new credentials. */
+/* What was not sent costs nothing, nor does a gateway. With --handshake the
+ * client's own may follow, and one more new credentials. */
 static void
 charge_ready(struct world *w, struct seen_generation *g, size_t i)
 {
@@ -211,7 +222,6 @@ charge_ready(struct world *w, struct seen_generation *g, size_t i)
 	g->readied = i;
 	if (unsent || w->signed_in || w->config->handshake)
 		return;
-	explore_charge_refused(w, false);
 	if (++g->readies > 1 + READY_AGAIN)
 		explore_breaks(w, "initialized is sent too often");
 }
@@ -231,6 +241,8 @@ explore_check_order(struct world *w, size_t i, const struct frame *f)
 			g->ready = i;
 		return;
 	}
+	if (kind == SEND_PING)
+		return; /* a witness goes beside initialized */
 	if (g->ordered)
 		check_ready_over(w, g);
 	if (kind == SEND_RESTORE || g->ordered)

@@ -16,8 +16,9 @@
 
 enum {
 	MINUTE_MS = 60 * 1000,
-	USELESS = 10, /* renewals in a minute that helped nobody */
-	NOTES = 64    /* notifications under way */
+	USELESS = 12, /* renewals in a minute that helped nobody */
+	SPARE_MS = 10 * 60 * 1000,
+	NOTES = 64 /* notifications under way */
 };
 
 /* Calls have the ids 1000 and on; -1: another id. */
@@ -43,6 +44,13 @@ explore_call_of(const struct frame *f)
 	return explore_number(json_get(meta, "progressToken"));
 }
 
+static bool
+is_list(const struct frame *f)
+{
+	return f->method.n > 5 &&
+	    memcmp(f->method.p + f->method.n - 5, "/list", 5) == 0;
+}
+
 static enum send_kind
 kind_of(const struct event *a)
 {
@@ -62,7 +70,8 @@ kind_of(const struct event *a)
 		return SEND_OPEN;
 	if (!a->order->control)
 		return SEND_CALL;
-	return span_is(f->method, "ping") ? SEND_PING : SEND_RESTORE;
+	return span_is(f->method, "ping") || is_list(f) ? SEND_PING :
+							  SEND_RESTORE;
 }
 
 /* --- initialize --- */
@@ -73,7 +82,7 @@ check_budget(struct world *w)
 {
 	unsigned i, n = 0;
 
-	for (i = 1; i < w->generation; i++)
+	for (i = 1; i <= w->n_generations; i++)
 		n += w->generations[i].useless &&
 		    w->p->now - w->generations[i].begun_at < MINUTE_MS;
 	if (n > USELESS)
@@ -81,52 +90,121 @@ check_budget(struct world *w)
 }
 
 static void
-note_open(struct world *w, struct span id)
+note_open(struct seen_generation *g, struct span id)
 {
-	snprintf(w->opens[w->n_opens++ % OPENS], sizeof w->opens[0], "%.*s",
+	snprintf(g->opens[g->n_opens++ % OPENS], sizeof g->opens[0], "%.*s",
 	    (int)id.n, id.p);
 }
 
-/* Is it one of the latest initializes of this generation? */
-static bool
-is_known_open(const struct world *w, struct span id)
+/* The generation that has this initialize among its latest, or 0. */
+static unsigned
+find_open(const struct world *w, struct span id)
 {
+	const struct seen_generation *g;
+	unsigned n, i;
+
+	for (n = w->n_generations; n > 0; n--) {
+		g = &w->generations[n];
+		for (i = 0; i < OPENS && i < g->n_opens; i++)
+			if (span_is(id, g->opens[i]))
+				return n;
+	}
+	return 0;
+}
+
+/* This generation is the one of now. */
+static void
+begin(struct world *w, unsigned n, bool own)
+{
+	struct seen_generation *g = &w->generations[n];
+
+	g->own = own && n > 1;
+	/* The budget begins anew with the client's initialize. */
+	g->useless = g->own && explore_now(w)->own;
+	w->generation = n;
+	w->renewing = w->reason = false;
+	g->spare = false;
+	g->ordered = g->own && g->settled && w->ready_known;
+	g->begun_at = w->p->now;
+	if (w->initializes == 0)
+		w->ready_known = true;
+	if (own)
+		check_budget(w);
+}
+
+/* A spare session that has not failed takes the place. */
+void
+explore_renewed(struct world *w)
+{
+	struct seen_generation *g = &w->generations[w->n_generations];
+	size_t i;
+
+	if (w->generation > 0 && !w->reason)
+		explore_breaks(w, "a renewal without a loss");
+	w->renewing = true;
+	if (!g->spare || g->deleted)
+		return;
+	for (i = w->first_alive; i < w->p->n_sent && !g->settled; i++)
+		if (w->sends[i].generation == w->n_generations &&
+		    explore_is_alive(w, i))
+			break;
+	if (!g->settled && i == w->p->n_sent)
+		return;
+	begin(w, w->n_generations, true);
+	g->taken = true;
+}
+
+/* A session that is opened in doubt, if nobody gave up the one of now. */
+static bool
+is_spare(struct world *w, bool own)
+{
+	return own && w->generation > 0 && !w->renewing &&
+	    explore_now(w)->settled;
+}
+
+/* One that was of no use is enough for a while. */
+static void
+check_spare(struct world *w)
+{
+	const struct seen_generation *g;
 	unsigned i;
 
-	for (i = 0; i < OPENS && i < w->n_opens; i++)
-		if (span_is(id, w->opens[i]))
-			return true;
-	return false;
+	for (i = 1; i < w->n_generations; i++) {
+		g = &w->generations[i];
+		if (g->spare && g->settled &&
+		    w->p->now - g->begun_at < SPARE_MS)
+			explore_breaks(w, "too many spare sessions");
+	}
+	if (explore_now(w)->doubts == 0)
+		explore_breaks(w, "a spare session without a doubt");
 }
 
 static void
 begin_generation(struct world *w, struct span id, bool own)
 {
 	struct seen_generation *g;
+	bool spare = is_spare(w, own);
 
-	if (w->generation + 1 == MAX_GENERATIONS) {
+	if (w->n_generations + 1 == MAX_GENERATIONS) {
 		explore_breaks(w, "too many generations");
 		return;
 	}
-	if (own && w->generation > 0 && !w->reason)
-		explore_breaks(w, "a renewal without a loss");
-	g = &w->generations[++w->generation];
-	g->own = g->useless = own && w->generation > 1;
+	/* A spare one that was given up before only seemed to be taken. */
+	if (w->generation > 0 && explore_now(w)->taken &&
+	    !explore_now(w)->settled)
+		explore_now(w)->spare = true;
+	g = &w->generations[++w->n_generations];
 	g->ready_at = g->restore_at = -1;
 	g->level = -1;
-	g->begun_at = w->p->now;
+	g->begun_at = g->asked_at = w->p->now;
+	g->door = explore_some_door(w);
 	memset(g->subs, -1, sizeof g->subs);
-	w->n_opens = 0;
-	note_open(w, id);
-	w->reason = w->flapping = false;
-	if (w->initializes == 0)
-		w->ready_known = true;
-	if (!own)
-		return;
-	explore_charge_refused(w, false);
-	check_budget(w);
-	if (w->n_questions > 0)
-		explore_breaks(w, "a question outlives its session");
+	note_open(g, id);
+	g->spare = spare;
+	if (spare)
+		check_spare(w);
+	else
+		begin(w, w->n_generations, own);
 }
 
 /* A renewal that is silent is asked for once more, on another connection, and
@@ -137,7 +215,7 @@ is_hedge(struct world *w, const struct event *a)
 	const struct seen_generation *g = explore_now(w);
 
 	return w->generation > 0 && a->order->fresh && !g->settled &&
-	    w->p->now - g->begun_at >= HEDGE_MS;
+	    w->p->now - g->asked_at >= HEDGE_MS;
 }
 
 static void
@@ -145,53 +223,84 @@ check_open(struct world *w, size_t i, const struct event *a)
 {
 	struct seen_send *n = &w->sends[i];
 	struct span id = a->order->body->id;
-	bool known = is_known_open(w, id), hedge = is_hedge(w, a);
-	unsigned others = 0;
+	unsigned known = find_open(w, id), others = 0;
 	size_t k;
 
+	if (known == 0 && is_hedge(w, a))
+		note_open(&w->generations[known = w->generation], id);
+	if (known == 0)
+		begin_generation(w, id, id.n > 0 && id.p[0] == '"');
+	n->generation = known != 0 ? known : w->n_generations;
 	for (k = w->first_alive; k < i; k++)
 		others += explore_is_alive(w, k) &&
 		    w->sends[k].kind == SEND_OPEN &&
 		    w->sends[k].epoch == w->initializes &&
-		    w->sends[k].generation == w->generation;
-	if (!known && hedge)
-		note_open(w, id);
-	if (!explore_now(w)->settled && others >= (w->n_opens > 1 ? 2 : 1))
+		    w->sends[k].generation == n->generation;
+	if (!w->generations[n->generation].settled &&
+	    others >= (w->generations[n->generation].n_opens > 1 ? 2 : 1))
 		explore_breaks(w, "two renewals at a time");
 	if (a->order->session.n > 0)
 		explore_breaks(w, "an initialize with a session id");
-	if (!known && !hedge)
-		begin_generation(w, id, id.n > 0 && id.p[0] == '"');
-	n->generation = w->generation;
 }
 
 /* --- sessions --- */
 
-/* What goes out in the name of a session is that of now. */
+/* What goes out in the name of a session is that of now; a witness asks in the
+ * one that is in doubt. */
 static void
-check_session(struct world *w, struct span session)
+check_session(struct world *w, size_t i, struct span session)
 {
-	const struct seen_generation *g = explore_now(w);
+	unsigned g = w->generation, k;
 
-	if (w->generation == 0 || !g->settled)
+	for (k = 1; w->sends[i].kind == SEND_PING && k <= w->n_generations; k++)
+		if (w->generations[k].settled &&
+		    span_is(session, w->generations[k].session))
+			g = k;
+	w->sends[i].generation = g;
+	if (g == 0 || !w->generations[g].settled)
 		explore_breaks(w, "something is sent without a session");
-	else if (!span_is(session, g->session))
+	else if (!span_is(session, w->generations[g].session))
 		explore_breaks(w,
 		    "something is sent with another session's id");
-	else if (g->deleted)
+	else if (w->generations[g].deleted && w->sends[i].kind != SEND_PING)
 		explore_breaks(w, "something is sent to a deleted session");
 }
 
 static void
+check_witness(struct world *w, size_t i, const struct frame *f)
+{
+	struct seen_generation *g = &w->generations[w->sends[i].generation];
+	int64_t age = w->p->now - g->begun_at;
+
+	w->sends[i].list = is_list(f);
+	if (++g->witnesses > WITNESSES * g->doubts + CONTROLS + w->n_calls +
+		    age / SILENT_MS &&
+	    w->config->ping_interval_ms == 0)
+		explore_breaks(w, "too many witnesses");
+}
+
+/* The session of now is deleted only at the end, and before the client opens
+ * another one. */
+static void
 check_delete(struct world *w, struct span session)
 {
+	struct seen_generation *g;
 	unsigned i;
 
-	for (i = 1; i <= w->generation; i++)
-		if (span_is(session, w->generations[i].session)) {
-			w->generations[i].deleted = true;
-			return;
-		}
+	for (i = 1; i <= w->n_generations; i++) {
+		g = &w->generations[i];
+		if (!span_is(session, g->session))
+			continue;
+		if (i == w->generation && g->taken && g->ready_at < 0)
+			g->spare = w->renewing = true; /* it was not taken */
+		else if (i == w->generation && !w->ending && !w->eof &&
+		    !w->opening_open)
+			explore_breaks(w, "the session of now is deleted");
+		if (g->deleted && g->spare)
+			explore_breaks(w, "a session is deleted twice");
+		g->deleted = true;
+		return;
+	}
 	if (session.n == 0 ||
 	    (session.p[0] != 'x' && session.p[0] != 'o' && session.p[0] != 's'))
 		explore_breaks(w, "a session that never was is deleted");
@@ -223,7 +332,7 @@ check_resume(struct world *w, size_t i, const struct event *a)
 		explore_breaks(w,
 		    "a stream is resumed with another session's id");
 	if (explore_is_alive(w, c->last) ||
-	    (c->outcome != RUNS && c->outcome != BROKEN && !w->may_flap))
+	    (c->outcome != RUNS && c->outcome != BROKEN && !explore_flaps(w)))
 		explore_breaks(w, "a stream is resumed that did not break");
 	c->last = i;
 	c->outcome = RUNS;
@@ -291,18 +400,6 @@ check_answer(struct world *w, size_t i, const struct frame *f)
 	explore_breaks(w, "an answer to what this session did not ask");
 }
 
-/* Did the ping before this one never leave? This one is sent in its place. */
-static bool
-replaces_unsent(const struct world *w, size_t i)
-{
-	size_t k = i;
-
-	while (k-- > 0)
-		if (w->sends[k].kind == SEND_PING)
-			return w->sends[k].outcome == UNSENT;
-	return false;
-}
-
 static void
 check_send(struct world *w, size_t i, const struct event *a)
 {
@@ -319,11 +416,11 @@ check_send(struct world *w, size_t i, const struct event *a)
 	default:
 		break;
 	}
-	check_session(w, a->order->session);
+	check_session(w, i, a->order->session);
 	if (w->broken != NULL)
 		return;
-	if (w->sends[i].kind == SEND_PING && !replaces_unsent(w, i))
-		explore_charge_refused(w, true);
+	if (w->sends[i].kind == SEND_PING)
+		check_witness(w, i, a->order->body);
 	explore_check_order(w, i, a->order->body);
 	if (w->sends[i].kind == SEND_LISTEN)
 		check_listen(w, i);
@@ -352,7 +449,8 @@ check_user(struct world *w, size_t i, const struct event *a)
 		may = must = own >= 0 && explore_is_open(w, (unsigned)own);
 	for (k = 0; n->kind == SEND_OPEN && k < w->n_calls; k++) {
 		may |= explore_is_held(w, k);
-		must |= explore_is_held(w, k) && w->calls[k].sent == 0;
+		must |= explore_is_held(w, k) && w->calls[k].sent == 0 &&
+		    n->generation == w->generation;
 	}
 	if (a->order->interactive && !may)
 		explore_breaks(w,
@@ -360,6 +458,17 @@ check_user(struct world *w, size_t i, const struct event *a)
 	if (!a->order->interactive && must)
 		explore_breaks(w,
 		    "a request waits, and the user may not be asked");
+}
+
+/* Has the server of this session served within the last minute, and shown no
+ * break since? */
+static bool
+is_warm(const struct world *w)
+{
+	const struct seen_generation *g = &w->generations[w->generation];
+	int64_t since = g->served_at > g->begun_at ? g->served_at : g->begun_at;
+
+	return !g->broke && w->p->now - since < MINUTE_MS;
 }
 
 static void
@@ -373,8 +482,8 @@ watch_send(struct world *w, const struct event *a)
 	n->call = n->question = -1;
 	n->generation = w->generation;
 	n->epoch = w->initializes;
-	n->sent_by = w->input;
 	n->sent_at = n->heard_at = w->p->now;
+	n->warm = is_warm(w);
 	if (a->ticket == 0)
 		explore_breaks(w, "a send without a ticket");
 	for (k = w->first_alive; k < i; k++)
@@ -392,16 +501,21 @@ watch_send(struct world *w, const struct event *a)
 	check_user(w, i, a);
 }
 
-/* An initialize that took too long: the next call may try again. */
+/* An initialize that took too long: the next call may try again. A witness:
+ * nobody knows. */
 static void
 watch_abort(struct world *w, uint64_t ticket)
 {
 	size_t i;
 
 	for (i = w->first_alive; i < w->p->n_sent; i++)
-		if (w->p->sent[i].ticket == ticket &&
-		    w->sends[i].kind == SEND_OPEN)
+		if (w->p->sent[i].ticket != ticket || w->sends[i].ended)
+			continue;
+		else if (w->sends[i].kind == SEND_OPEN)
 			explore_failed(w, i);
+		else if (w->sends[i].kind == SEND_PING &&
+		    w->sends[i].generation == w->generation)
+			w->reason = true;
 }
 
 void
@@ -431,8 +545,11 @@ explore_watch(struct play *p, const struct event *a)
 		break;
 	case ACTION_LOG:
 		if (strstr(a->text, "accepts and refuses") != NULL &&
-		    !w->may_flap)
+		    !explore_flaps(w))
 			explore_breaks(w, "replicas are blamed that agree");
+		if (strstr(a->text, "): renewing") != NULL ||
+		    strstr(a->text, "is asked for a session again") != NULL)
+			explore_renewed(w);
 		break;
 	case ACTION_LOAD_START:
 		w->recalled = true;

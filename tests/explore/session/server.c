@@ -7,52 +7,88 @@
 #define TELL_ONE_OF(w, i, list)                                                \
 	explore_tell(w, i, &(list)[explore_below(w, (unsigned)COUNT(list))])
 
-/* Refused as lost, with words or by the status alone. */
-static const struct shape lost[] = {
-	{ "404 media=other body=session_not_found", REFUSED, true },
-	{ "404 err -32001 Session not found", REFUSED, true },
-	{ "404 err=null -32602 Unknown session", REFUSED, true },
-	{ "400 err=null -32000 invalid or expired session", REFUSED, true },
-	{ "400 media=other body=Invalid_or_expired_session", REFUSED, true },
-	{ "500 err -32603 Session terminated", REFUSED, true },
-	{ "401 err=null -32000 Invalid or expired session", REFUSED, true },
-	{ "401 trusted", REFUSED, true },
-	{ "403 trusted err -32001 no", REFUSED, true },
-	{ "200 err 32600 Session terminated", REFUSED, true },
-	{ "404", DOUBTED, false },
-	{ "404 media=html body=<p>404</p>", DOUBTED, false },
-	{ "200 err -32000 Session not found", DOUBTED, false },
-	{ "400 err=null -32000 Mcp-Session-Id header is required", DOUBTED,
-	    false },
-	{ "200 err -32000 Session terminated before the request completed",
-	    MAYBE, true },
-	{ "200 err 0 Server not initialized", UNREADY, true },
-};
+/* --- the door --- */
 
+/* Each request goes to one of two replicas, and the other one opened the
+ * session. */
 static bool
-has_session(const struct world *w, size_t i)
+is_elsewhere(struct world *w)
 {
-	return w->p->sent[i].session != NULL;
+	if (!explore_flaps(w) || w->well)
+		return false;
+	return w->by_turns ? w->turn++ % 2 == 1 :
+			     explore_chance(w, w->climate->flap);
 }
 
-/* A replica that does not know the session. */
+/* The answer to this call came on another stream. */
+static bool
+was_told(const struct seen_send *n)
+{
+	return n->kind == SEND_CALL &&
+	    (n->outcome == FAILED || n->outcome == PASSED);
+}
+
 static void
-flap(struct world *w, size_t i)
+die(const struct world *w, struct seen_generation *g)
 {
-	static const struct shape shapes[] = {
-		{ "404 media=other body=session_not_found", REFUSED, true },
-		{ "404 err=null -32001 Session not found", REFUSED, true },
-		{ "404", DOUBTED, false },
-	};
-
-	TELL_ONE_OF(w, i, shapes);
+	g->dead = true;
+	g->died_at = w->p->now;
 }
 
-static bool
-flaps(struct world *w, size_t i)
+bool
+explore_forget(struct world *w)
 {
-	return !w->well && has_session(w, i) &&
-	    explore_chance(w, w->climate->flap);
+	struct seen_generation *g = explore_now(w);
+
+	if (g->session[0] == '\0' || g->mimicked)
+		return false;
+	die(w, g);
+	return true;
+}
+
+/* Does the door refuse this one? It may be the first that finds the session
+ * gone. */
+static bool
+is_refused(struct world *w, size_t i)
+{
+	struct seen_send *n = &w->sends[i];
+	struct seen_generation *g = &w->generations[n->generation];
+
+	if (w->p->sent[i].session == NULL || was_told(n) ||
+	    (w->lets_pings && n->kind == SEND_PING && !n->list))
+		return false;
+	if (!g->dead && !g->mimicked && !w->well &&
+	    explore_chance(w, w->climate->loss))
+		die(w, g);
+	return g->dead || is_elsewhere(w);
+}
+
+/* Did it run when its session died, in a server that was not just started? One
+ * that answers at once to a witness tells that this was late. */
+static bool
+was_killed(struct world *w, size_t i)
+{
+	enum { LATE_MS = 1000 };
+	const struct seen_send *n = &w->sends[i];
+	const struct seen_generation *g = &w->generations[n->generation];
+
+	return n->kind == SEND_CALL && n->warm && g->witnesses == 0 &&
+	    g->dead && n->sent_at < g->died_at &&
+	    w->p->now - n->sent_at >= LATE_MS && explore_chance(w, 50);
+}
+
+static void
+refuse(struct world *w, size_t i)
+{
+	struct seen_generation *g = &w->generations[w->sends[i].generation];
+	bool killed = was_killed(w, i);
+	size_t k;
+
+	explore_refuse(w, i, g->door, killed ? FAILED : REFUSED);
+	for (k = i; killed && k < w->p->n_sent; k++)
+		if (w->sends[k].kind == SEND_PING && explore_is_alive(w, k) &&
+		    w->generations + w->sends[k].generation == g)
+			explore_refuse(w, k, g->door, REFUSED);
 }
 
 /* --- initialize --- */
@@ -103,10 +139,6 @@ static void
 answer_note(struct world *w, size_t i)
 {
 	static const struct shape refusals[] = {
-		{ "404 media=other body=session_not_found", REFUSED, true },
-		{ "404 err=null -32001 Session not found", REFUSED, true },
-		{ "404", DOUBTED, false },
-		{ "401 trusted", REFUSED, true },
 		{ "401", FINAL, false },
 		{ "connect", UNSENT, false },
 		{ "reset", UNSENT, false },
@@ -117,59 +149,45 @@ answer_note(struct world *w, size_t i)
 		{ "400 err=null -32600 no", FINAL, false },
 	};
 
-	if (flaps(w, i))
-		flap(w, i);
-	else if (!has_session(w, i) || !explore_chance(w, w->climate->loss))
+	if (!explore_chance(w, w->climate->maybe))
 		explore_end(w, i, FINAL, "202");
 	else
 		TELL_ONE_OF(w, i, refusals);
 }
 
+/* No tool handles it, and most servers have it. */
 static void
 answer_ping(struct world *w, size_t i)
 {
 	static const struct shape answers[] = {
 		{ "200 ok", FINAL, false },
 		{ "200 err -32601 Method not found", FINAL, false },
-		{ "404 err -32601 Method not found", FINAL, false },
-		{ "500", FINAL, false },
-		{ "503", LATER, false },
+		{ "500", MAYBE, false },
+		{ "503", AWAY, false },
+		{ "429", LATER, false },
 		{ "cut", MAYBE, false },
 		{ "connect", UNSENT, false },
-		{ "idle", FINAL, false },
-		{ "401", FINAL, false },
-		{ "404", REFUSED, true },
-		{ "401 trusted", REFUSED, true },
-		{ "404 media=other body=session_not_found", REFUSED, true },
-		{ "400 err=null -32000 invalid or expired session", REFUSED,
-		    true },
-		{ "200 err 32600 Session terminated", REFUSED, true },
-		{ "200 err -32000 Session not found", REFUSED, true },
+		{ "idle", MAYBE, false },
 	};
-	static const struct shape gone = { "404", REFUSED, true };
 
-	if (flaps(w, i))
-		explore_tell(w, i, &gone);
-	else if (w->climate->flap > 0 || w->climate->loss == 0)
-		explore_end(w, i, FINAL, "200 ok");
-	else
+	if (w->no_ping != NULL && !w->sends[i].list)
+		explore_refuse(w, i, w->no_ping, FAILED);
+	else if (!w->well && explore_chance(w, w->climate->maybe))
 		TELL_ONE_OF(w, i, answers);
+	else
+		explore_end(w, i, FINAL, "200 ok");
 }
 
 static void
 answer_restore(struct world *w, size_t i)
 {
 	static const struct shape refusals[] = {
-		{ "404", DOUBTED, false },
-		{ "404 err=null -32001 Session not found", REFUSED, false },
 		{ "200 err -32602 no", FINAL, false },
 		{ "500", FINAL, false },
 		{ "cut", FINAL, false },
 	};
 
-	if (flaps(w, i))
-		flap(w, i);
-	else if (!explore_chance(w, w->climate->refuse))
+	if (!explore_chance(w, w->climate->refuse))
 		explore_end(w, i, FINAL, "200 ok");
 	else
 		TELL_ONE_OF(w, i, refusals);
@@ -184,7 +202,13 @@ answer_delete(struct world *w, size_t i)
 		{ "405", FINAL, false },
 		{ "connect", FINAL, false },
 	};
+	unsigned k;
 
+	for (k = 1; k <= w->n_generations; k++)
+		if (w->p->sent[i].session != NULL &&
+		    strcmp(w->generations[k].session, w->p->sent[i].session) ==
+			0)
+			die(w, &w->generations[k]);
 	TELL_ONE_OF(w, i, answers);
 }
 
@@ -195,14 +219,11 @@ answer_listen(struct world *w, size_t i)
 {
 	static const struct shape refusals[] = {
 		{ "405", FINAL, false },
-		{ "404", DOUBTED, false },
-		{ "404 media=other body=session_not_found", REFUSED, true },
 		{ "503", LATER, false },
 		{ "409", LATER, false },
 		{ "400", FINAL, false },
 		{ "connect", UNSENT, false },
 		{ "401", FINAL, false },
-		{ "403 trusted", REFUSED, true },
 	};
 
 	if (w->sends[i].headed)
@@ -218,23 +239,15 @@ answer_resume(struct world *w, size_t i)
 {
 	static const struct shape refusals[] = {
 		{ "405", MAYBE, false },
-		{ "404", DOUBTED_LATE, false },
-		{ "404 err=null -1 Event not found", DOUBTED_LATE, false },
-		{ "200 err=null -32000 Session not found", DOUBTED_LATE,
-		    false },
+		{ "404", FAILED, false },
+		{ "404 err=null -1 Event not found", FAILED, false },
+		{ "200 err=null -32000 Session not found", FAILED, false },
 		{ "400", MAYBE, false },
 		{ "503", BROKEN, false },
 		{ "connect", BROKEN, false },
 	};
-	static const struct shape words[] = {
-		{ "404 media=other body=session_not_found", MAYBE, true },
-		{ "503 media=other body=session_not_found", MAYBE, true },
-	};
-
 	if (w->sends[i].headed)
 		explore_stream_goes_on(w, i);
-	else if (has_session(w, i) && explore_chance(w, 5))
-		TELL_ONE_OF(w, i, words);
 	else if (explore_chance(w, 70))
 		explore_stream_starts(w, i);
 	else
@@ -271,17 +284,14 @@ call_over(struct world *w, size_t i)
 		{ "idle", MAYBE, false },
 		{ "cut size=100", MAYBE, false },
 		{ "202", MAYBE, false },
-		{ "500", FINAL, false },
-		{ "tls", FINAL, false },
-		{ "proxy", FINAL, false },
-		{ "denied", FINAL, false },
-		{ "401 challenge=Bearer", FINAL, false },
-		{ "403", FINAL, false },
-		{ "200 media=html", FINAL, false },
-		{ "200 err -32603 no", FINAL, false },
-		{ "404 err -32601 Method not found", FINAL, false },
-		{ "302", FINAL, false },
-		{ "429 retry-after=60", FINAL, false },
+		{ "tls", DENIED, false },
+		{ "proxy", DENIED, false },
+		{ "denied", DENIED, false },
+		{ "401 challenge=Bearer", FAILED, false },
+		{ "403", FAILED, false },
+		{ "200 media=html", FAILED, false },
+		{ "302", FAILED, false },
+		{ "429 retry-after=60", FAILED, false },
 	};
 	const struct shape
 	    *shape = &shapes[explore_below(w, (unsigned)COUNT(shapes))];
@@ -292,24 +302,38 @@ call_over(struct world *w, size_t i)
 	explore_tell(w, i, shape);
 }
 
+/* A session that the server has just opened may not be ready. */
+static bool
+is_new(struct world *w, const struct seen_send *n)
+{
+	enum { NEW_MS = 4 * 1000 };
+	const struct seen_generation *g = &w->generations[n->generation];
+
+	return g->own && n->generation == w->generation && g->ready_at >= 0 &&
+	    w->p->now - g->ready_at < NEW_MS;
+}
+
 static void
 answer_call(struct world *w, size_t i)
 {
+	static const struct shape unready = {
+		"200 err 0 Server not initialized", UNREADY, false
+	};
 	unsigned dice = explore_below(w, 100);
 	const struct climate *c = w->climate;
 
 	if (w->sends[i].headed)
 		explore_stream_goes_on(w, i);
-	else if (flaps(w, i))
-		flap(w, i);
-	else if (dice < c->loss && has_session(w, i))
-		TELL_ONE_OF(w, i, lost);
-	else if (dice < c->loss + c->unsent)
+	else if (is_new(w, &w->sends[i]) && explore_chance(w, 3))
+		explore_tell(w, i, &unready);
+	else if (dice < c->unsent)
 		call_unsent(w, i);
-	else if (dice < c->loss + c->unsent + c->maybe)
+	else if (dice < c->unsent + c->maybe)
 		call_over(w, i);
-	else if (dice < c->loss + c->unsent + c->maybe + c->stream)
+	else if (dice < c->unsent + c->maybe + c->stream)
 		explore_stream_starts(w, i);
+	else if (explore_chance(w, c->fail))
+		explore_fail(w, i);
 	else
 		explore_result(w, i, (unsigned)w->sends[i].call, true);
 }
@@ -338,7 +362,7 @@ static void
 user_came(struct world *w, size_t i)
 {
 	w->sends[i].waits = false;
-	w->sends[i].heard_at = w->p->now;
+	w->sends[i].sent_at = w->sends[i].heard_at = w->p->now;
 	explore_input(w, "< #%zu sign-in", i + 1);
 	if (explore_chance(w, 50))
 		explore_signed_in(w);
@@ -398,8 +422,18 @@ answer(struct world *w, size_t i)
 		user_goes_on(w, i);
 		return;
 	}
-	if (!w->sends[i].headed && explore_chance(w, w->climate->user)) {
+	if (!w->sends[i].headed && w->sends[i].kind != SEND_PING &&
+	    explore_chance(w, w->climate->user)) {
 		user_is_asked(w, i);
+		return;
+	}
+	if (was_told(&w->sends[i])) {
+		explore_end(w, i, w->sends[i].outcome, "200");
+		return;
+	}
+	if (!w->sends[i].headed && w->sends[i].kind != SEND_DELETE &&
+	    is_refused(w, i)) {
+		refuse(w, i);
 		return;
 	}
 	switch (w->sends[i].kind) {
@@ -520,7 +554,9 @@ explore_answer_well(struct world *w)
 			user_came(w, i);
 		if (!explore_is_alive(w, i))
 			continue;
-		if (s->kind == SEND_OPEN)
+		if (!s->headed && s->kind != SEND_DELETE && is_refused(w, i))
+			refuse(w, i);
+		else if (s->kind == SEND_OPEN)
 			explore_opened(w, i);
 		else if (s->kind == SEND_LISTEN || s->kind == SEND_RESUME ||
 		    (s->kind == SEND_CALL && s->headed))
@@ -531,7 +567,9 @@ explore_answer_well(struct world *w)
 			explore_result(w, i, (unsigned)s->call, true);
 		else if (s->kind == SEND_CALL)
 			explore_end(w, i, FINAL, "200");
-		else if (s->kind == SEND_PING || s->kind == SEND_RESTORE)
+		else if (s->kind == SEND_PING)
+			answer_ping(w, i);
+		else if (s->kind == SEND_RESTORE)
 			explore_end(w, i, FINAL, "200 ok");
 		else
 			explore_end(w, i, FINAL, "202");

@@ -121,7 +121,6 @@ void
 explore_stream_starts(struct world *w, size_t i)
 {
 	w->sends[i].headed = true;
-	w->sends[i].head_at = w->p->now;
 	if (w->sends[i].kind != SEND_RESUME)
 		w->sends[i].heard_at = w->p->now;
 	if (w->sends[i].kind == SEND_LISTEN &&

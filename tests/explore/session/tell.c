@@ -8,108 +8,44 @@
 
 #include "explore/session/world.h"
 
+#include <stdlib.h>
+
 /* --- outcomes --- */
 
-/* A ping was told that the session of now is gone: what was doubted is so. */
-static void
-confirm(struct world *w)
-{
-	unsigned i;
-
-	explore_settle(w, w->generation);
-	if (w->may_flap)
-		return; /* one replica says so */
-	explore_now(w)->gone = true;
-	for (i = 0; i < w->n_calls; i++) {
-		if (w->calls[i].generation != w->generation)
-			continue;
-		if (w->calls[i].outcome == DOUBTED)
-			w->calls[i].outcome = REFUSED;
-		else if (w->calls[i].outcome == DOUBTED_LATE)
-			w->calls[i].outcome = MAYBE;
-	}
-}
-
-/* A reason to renew: said of the session of now, and not only for a call
+/* A reason to renew: a witness of the session of now was not answered, or
+ * something else says that it is gone; but not mere words to a call, nor to one
  * that nobody wants any more. */
 static void
-note_loss(struct world *w, size_t i)
+note_loss(struct world *w, size_t i, const struct shape *shape)
 {
 	const struct seen_send *n = &w->sends[i];
+	bool call = n->kind == SEND_CALL || n->kind == SEND_RESUME;
 
 	if (n->generation != w->generation)
 		return;
-	if ((n->kind == SEND_CALL || n->kind == SEND_RESUME) &&
-	    (!w->told_call || !explore_is_open(w, (unsigned)n->call)))
+	if (call &&
+	    (!shape->loss || !w->told_call ||
+		!explore_is_open(w, (unsigned)n->call)))
 		return;
 	if (n->kind == SEND_LISTEN && !explore_now(w)->listened)
 		return;
+	if (n->kind != SEND_PING && !shape->loss && shape->outcome != REFUSED)
+		return;
 	w->reason = true;
-	if (n->kind == SEND_PING)
-		confirm(w);
+	if (n->kind != SEND_PING)
+		return;
+	explore_settle(w, w->generation);
+	explore_now(w)->gone = true;
 }
 
-static bool
-came_soon(const struct world *w, const struct seen_send *n)
-{
-	int64_t since_head = n->headed ? w->p->now - n->head_at : 0;
-
-	if (explore_is_safe(w, &w->calls[n->call]))
-		return since_head < REFUSAL_SAFE_MS;
-	return w->p->now - n->sent_at <= REFUSAL_MS &&
-	    since_head <= REFUSAL_HEAD_MS;
-}
-
-/* A call is refused only if nothing was heard of it yet. A status of 4xx says
- * so at any time; a server error, and mere words on the call's own stream,
- * only if they come soon. */
-static bool
-was_refused(const struct world *w, size_t i, const char *text)
-{
-	const struct seen_send *n = &w->sends[i];
-	const struct seen_call *c = &w->calls[n->call];
-
-	if (n->spoke || n->kind == SEND_RESUME || c->accepted)
-		return false;
-	if (*text == '4')
-		return true;
-	if (*text == '2' && (c->asked || w->elsewhere))
-		return false;
-	return came_soon(w, n);
-}
-
-static struct shape
-as_heard(const struct world *w, size_t i, struct shape shape)
-{
-	bool refused = was_refused(w, i, shape.text);
-
-	if ((shape.outcome == REFUSED || shape.outcome == UNREADY) && !refused)
-		shape.outcome = MAYBE;
-	else if (shape.outcome == DOUBTED && !refused)
-		shape.outcome = DOUBTED_LATE;
-	return shape;
-}
-
-/* Any answer but a refusal shows that the session is known. */
+/* What was answered shows that the session is known. */
 static void
 note_served(struct world *w, unsigned call)
 {
-	const struct seen_call *c = &w->calls[call];
-	struct seen_generation *g = &w->generations[c->generation];
-	unsigned k;
+	struct seen_generation *g = &w->generations[w->calls[call].generation];
 
-	g->served = true;
 	g->served_at = w->p->now;
-	g->useless = false;
-	/* The session knows nothing of an answer that nobody waits for. */
-	if (c->generation == w->generation)
-		w->flapping |= c->flaps > 0 && explore_is_open(w, call);
-	if (c->replayed != c->generation)
-		return;
-	g->helped++;
-	w->helped_at = w->p->now;
-	for (k = 0; k < w->n_calls; k++)
-		w->calls[k].cost = 0;
+	g->useless = g->broke = false;
 }
 
 static void
@@ -120,24 +56,12 @@ note_call(struct world *w, size_t i, enum outcome outcome)
 
 	n->outcome = outcome;
 	w->told_call = false;
-	if (c->last != i || c->outcome != RUNS || c->left)
+	if (c->last != i || c->outcome != RUNS)
 		return; /* the call has left it */
 	w->told_call = true;
-	if ((c->flaps > 0 || c->unready) && outcome != REFUSED &&
-	    outcome != UNSENT && outcome != LATER) {
-		w->may_flap = true;
-		w->flapped_at = w->p->now;
-	}
 	c->outcome = outcome;
-	c->told_by = w->input + 1; /* the next one */
 	c->told_at = w->p->now;
-	c->stale = n->generation != w->generation || outcome != REFUSED ||
-	    w->reason;
 	c->was_safe |= explore_is_safe(w, c);
-	if ((outcome == REFUSED || outcome == DOUBTED) && c->lost_at < 0) {
-		c->lost_at = w->p->now;
-		c->cost = 1;
-	}
 }
 
 /* The new session will have none of it, at once or after many tries. */
@@ -150,12 +74,12 @@ note_unrestored(struct world *w, size_t i, bool at_once)
 	if (w->calls[call].method == METHOD_LEVEL &&
 	    explore_is_restoring_late(w, explore_now(w)))
 		w->level_in_doubt = true;
-	else if (w->calls[call].method == METHOD_LEVEL &&
-	    (at_once || explore_now(w)->level_sent > FLAPS))
+	else if (w->calls[call].method == METHOD_LEVEL && at_once)
 		w->level = -1;
-	else if (w->calls[call].method == METHOD_SUBSCRIBE &&
-	    (at_once || explore_now(w)->subs_sent[thing] > FLAPS))
+	else if (w->calls[call].method == METHOD_SUBSCRIBE && at_once) {
+		w->vague_subs[thing] = w->subs[thing];
 		w->subs[thing] = -1;
+	}
 }
 
 /* A renewal may be tried again when it failed. A server that is away costs
@@ -163,7 +87,7 @@ note_unrestored(struct world *w, size_t i, bool at_once)
 void
 explore_failed(struct world *w, size_t i)
 {
-	w->reason = true;
+	w->reason |= w->sends[i].generation == w->generation;
 	w->generations[w->sends[i].generation].useless = false;
 }
 
@@ -177,38 +101,62 @@ note_failed_open(struct world *w, size_t i, const char *how)
 	    how[0] >= '1' && how[0] <= '5';
 }
 
+/* Did the connection break? */
+static bool
+is_break(const struct seen_send *n, const char *text)
+{
+	return *text < '1' || *text > '5' || strncmp(text, "50", 2) == 0 ||
+	    n->kind == SEND_LISTEN;
+}
+
+/* Who asks again after this asks no more than once. */
+static bool
+is_of_a_moment(enum outcome outcome)
+{
+	return outcome == UNSENT || outcome == LATER || outcome == AWAY ||
+	    outcome == MAYBE;
+}
+
+static void
+count_doubt(struct seen_generation *g, const struct seen_send *n)
+{
+	if (n->kind != SEND_PING)
+		g->doubts += n->outcome != FINAL;
+	else if (is_of_a_moment(n->outcome) && g->witnesses > 0)
+		g->witnesses--;
+}
+
+/* Is it a door that does not speak of sessions to a GET? */
+static bool
+is_listen_refused(const struct seen_generation *g, struct shape shape)
+{
+	return shape.outcome == FINAL || !g->listened ||
+	    g->session[0] == '\0' || *shape.text == '2' ||
+	    (!g->door->words && *shape.text == '4' &&
+		strncmp(shape.text, "404", 3) != 0);
+}
+
 static void
 note_outcome(struct world *w, size_t i, struct shape shape)
 {
 	struct seen_send *n = &w->sends[i];
+	struct seen_generation *g = &w->generations[n->generation];
 
-	if (n->kind == SEND_CALL || n->kind == SEND_RESUME) {
-		shape = as_heard(w, i, shape);
-		if (w->calls[n->call].last == i) {
-			w->calls[n->call].in_band = *shape.text == '2';
-			w->calls[n->call].bare = strcmp(shape.text, "404") == 0;
-		}
-		note_call(w, i, shape.outcome);
-		if (w->told_call && shape.outcome == FINAL &&
-		    strstr(shape.text, " err") != NULL)
-			note_served(w, (unsigned)n->call);
-	}
 	n->outcome = shape.outcome;
-	/* initialized is sent again when a call is refused, and the call. */
-	w->may_flap |= n->kind == SEND_READY && *shape.text == '4';
+	if (n->kind == SEND_CALL || n->kind == SEND_RESUME)
+		note_call(w, i, shape.outcome);
+	g->broke |= is_break(n, shape.text);
+	count_doubt(g, n);
+	if (n->kind == SEND_READY)
+		g->unready |= *shape.text == '4' || *shape.text == '5';
 	if (n->kind == SEND_RESTORE && n->generation == w->generation &&
 	    strstr(shape.text, "err") != NULL)
 		note_unrestored(w, i, shape.outcome == FINAL);
 	if (n->kind == SEND_LISTEN && n->generation == w->generation &&
-	    (shape.outcome == FINAL || !explore_now(w)->listened ||
-		explore_now(w)->session[0] == '\0'))
+	    is_listen_refused(g, shape))
 		w->listen_refused = true; /* for good, as far as we know */
-	if ((shape.loss && shape.outcome != FINAL) ||
-	    (shape.outcome == DOUBTED &&
-		(n->kind == SEND_READY || w->may_flap)) ||
-	    (n->kind == SEND_RESTORE &&
-		(shape.outcome == REFUSED || shape.outcome == DOUBTED)))
-		note_loss(w, i);
+	if (shape.outcome != FINAL || shape.loss)
+		note_loss(w, i, &shape);
 	if (n->kind == SEND_OPEN)
 		note_failed_open(w, i, shape.text);
 }
@@ -234,7 +182,8 @@ explore_tell(struct world *w, size_t i, const struct shape *shape)
 	note_outcome(w, i, *shape);
 	w->sends[i].ended = true;
 	if (w->sends[i].kind == SEND_READY &&
-	    w->sends[i].generation == w->generation)
+	    w->sends[i].generation == w->generation &&
+	    w->p->now < explore_now(w)->ready_at + READY_MS)
 		explore_begin(w);
 	w->telling = i + 1;
 	explore_input(w, "< #%zu %s", i + 1, shape->text);
@@ -248,30 +197,159 @@ explore_end(struct world *w, size_t i, enum outcome outcome, const char *text)
 	explore_tell(w, i, &shape);
 }
 
+/* --- refusals --- */
+
+#define WORDS "media=other body="
+
+/* How servers refuse a session that they do not know: each has one way. */
+static const struct refusal doors[] = {
+	{ "404", WORDS "session_not_found", 0, NULL, false, true },
+	{ "404", "", -32001, "Session not found", true, true },
+	{ "404", "", -32001, "Session not found", false, true },
+	{ "404", "", -32602, "Unknown session", false, true },
+	{ "400", "", -32000, "invalid or expired session", false, true },
+	{ "400", WORDS "Invalid_or_expired_session", 0, NULL, false, true },
+	{ "500", "", -32603, "Session terminated", true, true },
+	{ "401", "", -32000, "Invalid or expired session", false, true },
+	{ "401 trusted", "", 0, NULL, false, true },
+	{ "403 trusted", "", -32001, "no", true, true },
+	{ "200", "", 32600, "Session terminated", true, true },
+	{ "200", "", -32000, "Session not found", true, true },
+	{ "404", "", 0, NULL, false, false },
+	{ "410", "", 0, NULL, false, false },
+	{ "404", "media=html body=<p>404</p>", 0, NULL, false, false },
+	{ "404", "", -32000, "Sitzung unbekannt", false, false },
+	/* These say less than one that a ping passes. */
+	{ "400", "", -32000, "Sitzung unbekannt", true, false },
+	{ "400", "", 0, NULL, false, false },
+	{ "409", "", 0, NULL, false, false },
+	{ "400", "", -32000, "Mcp-Session-Id header is required", false,
+	    false },
+};
+
+/* What tools say that failed, and what stands in front of servers. */
+static const struct refusal failures[] = {
+	{ "500", "", -32603, "Session not found: tab-3", true, true },
+	{ "422", "", -32000, "Session not found: tab-3", true, true },
+	{ "404", "", -32001, "Session not found: tab-3", false, true },
+	{ "404", WORDS "Session_expired", 0, NULL, false, true },
+	{ "404", "", 0, NULL, false, false },
+	{ "400", "", -32000, "session terminated", true, true },
+	{ "400", "", 0, NULL, false, false },
+	{ "200", "", -32000, "Session expired", true, true },
+	{ "200", "", -32000, "Session not found: tab-3", true, true },
+	{ "200", "", -32603, "no", true, false },
+	{ "401", "", 0, NULL, false, true }, /* with good credentials */
+	{ "403", "", -32000, "no", true, false },
+	{ "404", "", -32601, "Method not found", true, false },
+	{ "404", "", -32000, "no such file", true, false },
+	{ "409", "", 0, NULL, false, false },
+	{ "410", "", 0, NULL, false, false },
+	{ "429", "", 0, NULL, false, false },
+	{ "500", "", 0, NULL, false, false },
+};
+
+const struct refusal *
+explore_some_door(struct world *w)
+{
+	enum { VAGUE = 4 };
+	unsigned n = sizeof doors / sizeof *doors;
+
+	return &doors[explore_below(w, w->lets_pings ? n - VAGUE : n)];
+}
+
+static bool
+is_same(const struct refusal *a, const struct refusal *b)
+{
+	if (strncmp(a->status, b->status, 3) != 0 ||
+	    strcmp(a->body, b->body) != 0 ||
+	    (a->text == NULL) != (b->text == NULL))
+		return false;
+	return a->text == NULL ||
+	    (a->code == b->code && strcmp(a->text, b->text) == 0 &&
+		a->own_id == b->own_id);
+}
+
+/* The data of an error tells whose it is. */
+static char *
+error_text(struct world *w, size_t i, const struct refusal *r)
+{
+	const struct frame *f = w->p->sent[i].frame;
+	bool own = r->own_id && f != NULL && f->id.n > 0;
+
+	return xasprintf("{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"error\":"
+			 "{\"code\":%d,\"message\":\"%s\",\"data\":%zu}}",
+	    own ? (int)f->id.n : 4, own ? f->id.p : "null", r->code, r->text,
+	    i + 1);
+}
+
+void
+explore_refuse(struct world *w, size_t i, const struct refusal *r,
+    enum outcome outcome)
+{
+	char *error = r->text != NULL ? error_text(w, i, r) : xstrdup(r->body);
+	char *text = xasprintf("%s%s%s", r->status, *error != '\0' ? " " : "",
+	    error);
+
+	explore_end(w, i, outcome, text);
+	free(text);
+	free(error);
+}
+
+/* The tool of this call fails. It may have passed on what another door says, or
+ * this one: then this session does not die any more, or nobody could tell. */
+static enum outcome
+failure(struct world *w, size_t i, const struct refusal *r)
+{
+	struct seen_generation *g = &w->generations[w->sends[i].generation];
+	bool same = is_same(r, g->door);
+
+	g->mimicked |= same;
+	return explore_flaps(w) && same ? PASSED : FAILED;
+}
+
+void
+explore_fail(struct world *w, size_t i)
+{
+	struct seen_generation *g = &w->generations[w->sends[i].generation];
+	struct refusal
+	    r = failures[explore_below(w, sizeof failures / sizeof *failures)];
+
+	if (explore_chance(w, 20)) {
+		r = *g->door;
+		r.own_id = true;
+	}
+	explore_refuse(w, i, &r, failure(w, i, &r));
+}
+
 /* --- messages for a call --- */
 
-/* An in-band loss, of the call's latest exchange whatever stream it is on. */
+/* Mere words of a loss, for the call's latest exchange whatever stream it is
+ * on. */
 void
 explore_words(struct world *w, size_t i, unsigned call)
 {
-	static const struct shape shapes[] = {
-		{ "200 32600 Session terminated", REFUSED, true },
-		{ "200 -32000 Session not found", DOUBTED, false },
-		{ "200 -1 Session terminated before the request completed",
-		    MAYBE, true },
+	static const struct refusal texts[] = {
+		{ "200", "", 32600, "Session terminated", true, true },
+		{ "200", "", -32000, "Session not found", true, true },
+		{ "200", "", -1,
+		    "Session terminated before the request completed", true,
+		    true },
 	};
-	const struct shape *shape = &shapes[explore_below(w, 3)];
+	const struct refusal *r = &texts[explore_below(w, 3)];
 	struct seen_call *c = &w->calls[call];
 	bool own = c->last == i || w->sends[i].call != (int)call;
-	struct span id = w->p->sent[c->posted].frame->id;
+	bool ended = r->code == -1;
+	struct shape shape = { r->status,
+		ended ? MAYBE : failure(w, c->last, r), ended };
+	char *text;
 
-	w->elsewhere = c->last != i;
 	if (own)
-		note_outcome(w, c->last, *shape);
-	w->elsewhere = false;
+		note_outcome(w, c->last, shape);
 	w->telling = c->last + 1;
-	explore_input(w, "< #%zu msg err=%.*s %s", i + 1, (int)id.n, id.p,
-	    shape->text + 4);
+	text = error_text(w, c->posted, r);
+	explore_input(w, "< #%zu msg %s", i + 1, text);
+	free(text);
 }
 
 /* --- results --- */
@@ -354,8 +432,8 @@ explore_result(struct world *w, size_t i, unsigned call, bool whole)
 		return;
 	if (c->method == METHOD_TOOLS)
 		describe_tools(w, call, tools, sizeof tools);
+	explore_begin_late(w);
 	learn(w, call);
-	w->may_flap |= c->outcome != RUNS; /* refused, and answered */
 	note_served(w, call);
 	note_call(w, c->last, FINAL);
 	w->telling = c->last + 1;
@@ -381,23 +459,26 @@ explore_opened(struct world *w, size_t i)
 		"{\"protocolVersion\":\"2025-11-25\",\"capabilities\":"
 		"{\"tools\":{\"listChanged\":true}}}",
 	};
-	const char *result = results[explore_below(w, 2)];
+	/* Where the door lets pings pass, only a list tells. */
+	const char *result = results[w->lets_pings ? 1 : explore_below(w, 2)];
 
 	n->outcome = FINAL;
 	n->ended = true;
-	if (n->generation != w->generation || g->settled) {
+	if ((n->generation != w->generation && !g->spare) || g->settled ||
+	    n->epoch != w->initializes) {
 		explore_input(w, "< #%zu 200 session=x%u ok %s", i + 1,
 		    ++w->strays, result);
 		return;
 	}
-	w->from_cache = false;
-	w->reason = false;
 	g->settled = true;
-	g->ordered = g->own && w->ready_known;
 	if (n->headed)
 		snprintf(g->session, sizeof g->session, "s%u", n->session);
-	else if (explore_below(w, 10) != 0)
+	else if (explore_below(w, 10) != 0 || g->spare)
 		snprintf(g->session, sizeof g->session, "s%u", ++w->sessions);
+	if (n->generation == w->generation) {
+		w->from_cache = w->reason = false;
+		g->ordered = g->own && w->ready_known;
+	}
 	if (n->headed) {
 		explore_input(w, "< #%zu msg ok %s", i + 1, result);
 		explore_input(w, "< #%zu end", i + 1);

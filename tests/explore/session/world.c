@@ -68,6 +68,12 @@ explore_is_safe(const struct world *w, const struct seen_call *c)
 	    (w->safe[c->thing] != 0 && w->safe[c->thing] >= c->generation);
 }
 
+bool
+explore_flaps(const struct world *w)
+{
+	return w->climate->flap > 0;
+}
+
 /* Silent for long, and safe: its session is gone. */
 static bool
 is_to_repeat(const struct world *w, unsigned call, unsigned generation)
@@ -97,7 +103,7 @@ explore_is_held(const struct world *w, unsigned call)
 	const struct seen_call *c = &w->calls[call];
 
 	return explore_is_open(w, call) && c->method != METHOD_INITIALIZE &&
-	    (c->sent == 0 || c->outcome != RUNS || c->left || c->vague ||
+	    (c->sent == 0 || c->outcome != RUNS || c->vague ||
 		!explore_is_alive(w, c->last) || is_outlived(w, call));
 }
 
@@ -132,7 +138,7 @@ explore_some_call(struct world *w)
 	return -1;
 }
 
-/* A ping of this generation found it gone: such calls get a new exchange,
+/* A ping of this generation found it gone: such calls may get a new exchange,
  * which may begin later. */
 void
 explore_settle(struct world *w, unsigned generation)
@@ -142,15 +148,9 @@ explore_settle(struct world *w, unsigned generation)
 	if (w->config->replay != REPLAY_SAFE ||
 	    play_describes(w->p, "session: dead"))
 		return;
-	for (i = 0; i < w->n_calls; i++) {
-		if (w->calls[i].left || !is_to_repeat(w, i, generation))
-			continue;
-		/* Perhaps one replica said so, and it is not believed. */
-		if (w->may_flap)
-			w->calls[i].vague = true;
-		else
-			w->calls[i].left = w->calls[i].was_safe = true;
-	}
+	for (i = 0; i < w->n_calls; i++)
+		if (is_to_repeat(w, i, generation))
+			w->calls[i].vague = w->calls[i].was_safe = true;
 }
 
 /* --- after every input --- */
@@ -171,40 +171,36 @@ is_told_at_once(const struct world *w)
 	const struct seen_call *c;
 
 	if (n->call < 0 || n->kind == SEND_OPEN ||
-	    (n->outcome != FINAL && n->outcome != AWAY && n->outcome != MAYBE))
+	    (n->outcome != FINAL && n->outcome != DENIED &&
+		n->outcome != AWAY && n->outcome != MAYBE))
 		return true;
 	c = &w->calls[n->call];
 	if (c->answered || c->cancelled || c->vague || !w->told_call)
 		return true;
-	if (n->outcome == FINAL)
+	if (n->outcome == FINAL || n->outcome == DENIED)
 		return false;
-	return c->accepted || (n->kind == SEND_RESUME && w->may_flap) ||
+	return c->accepted || (n->kind == SEND_RESUME && explore_flaps(w)) ||
 	    (c->was_safe && !c->asked && (!c->repeated || n->outcome == AWAY) &&
 		w->config->replay == REPLAY_SAFE) ||
 	    c->outcome == RUNS;
 }
 
-/* The session lives, or nobody knows: nothing waits for that any more, but for
- * what came into doubt after the ping was sent. A ping that told nothing may be
- * sent again, and a safe call may be repeated. */
+/* Whoever is asked, a doubt does not last. */
 static bool
 are_doubts_settled(const struct world *w)
 {
-	const struct seen_send *n = &w->sends[w->telling - 1];
+	const struct seen_call *c;
 	unsigned i;
 
-	if (n->kind != SEND_PING || !n->ended || n->outcome != FINAL ||
-	    n->generation != w->generation || w->may_flap)
-		return true;
-	for (i = 0; i < w->n_calls; i++)
-		if (explore_is_open(w, i) && w->calls[i].sent > 0 &&
-		    ((w->calls[i].outcome == DOUBTED && !w->calls[i].bare) ||
-			(w->calls[i].outcome == DOUBTED_LATE &&
-			    !w->calls[i].was_safe &&
-			    !explore_is_safe(w, &w->calls[i]))) &&
-		    w->calls[i].generation == n->generation &&
-		    w->calls[i].told_by <= n->sent_by)
+	for (i = 0; i < w->n_calls; i++) {
+		c = &w->calls[i];
+		if (explore_is_open(w, i) && w->climate->user == 0 &&
+		    !w->p->late &&
+		    (c->outcome == FAILED || c->outcome == PASSED ||
+			c->outcome == REFUSED) &&
+		    w->p->now - c->told_at > DOUBT_MS)
 			return false;
+	}
 	return true;
 }
 
@@ -214,12 +210,11 @@ is_undelivered_told(const struct world *w)
 {
 	const struct seen_send *n = &w->sends[w->telling - 1];
 
-	return n->kind != SEND_ANSWER ||
-	    (n->outcome != REFUSED && n->outcome != MAYBE) || n->question < 0 ||
-	    n->generation != w->generation || w->may_flap ||
-	    !explore_is_open(w, (unsigned)n->question) ||
-	    /* A ping is about to tell it. */
-	    w->calls[n->question].outcome == DOUBTED_LATE;
+	return n->kind != SEND_ANSWER || n->outcome != MAYBE ||
+	    n->question < 0 || n->generation != w->generation ||
+	    explore_flaps(w) || !explore_is_open(w, (unsigned)n->question) ||
+	    /* A witness is about to tell it. */
+	    w->calls[n->question].outcome != RUNS;
 }
 
 /* Behind an initialize that waits for the user nobody waits for longer; that
@@ -234,7 +229,7 @@ are_held_told(const struct world *w, int64_t since)
 
 	for (i = 0; i < w->n_calls; i++) {
 		c = &w->calls[i];
-		if (!explore_is_held(w, i) || c->left || c->vague ||
+		if (!explore_is_held(w, i) || c->vague || w->p->late ||
 		    (c->sent > 0 && c->outcome != REFUSED))
 			continue;
 		from = c->sent > 0 ? c->told_at : c->made_at;
@@ -270,7 +265,7 @@ note_outlived(struct world *w)
 	unsigned i;
 
 	for (i = 0; i < w->n_calls; i++)
-		if (!w->calls[i].left && is_outlived(w, i))
+		if (is_outlived(w, i))
 			w->calls[i].vague = true;
 }
 
@@ -288,12 +283,15 @@ check_after(struct world *w)
 		explore_breaks(w, "more is held back than the cap allows");
 	if (w->cancelling >= 0 && !w->cancel_sent)
 		explore_breaks(w, "the server is not told of a cancel");
+	if (!are_doubts_settled(w))
+		explore_breaks(w, "a doubt is not settled");
+	for (i = 0; i < w->n_questions; i++)
+		if (w->questions[i].generation != w->generation)
+			explore_breaks(w, "a question outlives its session");
 	if (w->telling == 0)
 		return;
 	if (!is_told_at_once(w))
 		explore_breaks(w, "the end of a call is kept from the client");
-	if (!are_doubts_settled(w))
-		explore_breaks(w, "a call still waits for a ping");
 	if (!is_undelivered_told(w))
 		explore_breaks(w,
 		    "an answer was not delivered, and the call that asked is "
@@ -326,10 +324,7 @@ explore_input(struct world *w, const char *fmt, ...)
 	line = in_one_event(w, xvasprintf(fmt, ap));
 	va_end(ap);
 	w->input++;
-	if (explore_now(w)->ordered && !explore_now(w)->begun &&
-	    explore_now(w)->ready_at >= 0 &&
-	    w->p->now >= explore_now(w)->ready_at + READY_MS)
-		explore_begin(w); /* it was given up in the meantime */
+	explore_begin_late(w);
 	if (w->broken == NULL && !play_input(w->p, line))
 		explore_breaks(w, "the explorer speaks a wrong language");
 	free(line);

@@ -24,18 +24,12 @@ enum {
 				     * without the server */
 	READY_MS = 10 * 1000,       /* for the 2xx to initialized */
 	HEDGE_MS = 5 * 1000,        /* of a silent initialize, before another */
-	OPEN_MS = 15 * 1000,        /* of any, before another has its place */
 	RENEW_MS = 13 * 1000,       /* a renewal has this time in any case */
-	/* Words that come later than this are no refusal: */
-	REFUSAL_MS = 500,           /* after the request */
-	REFUSAL_HEAD_MS = 150,      /* after the head of the answer */
-	REFUSAL_SAFE_MS = 2 * 1000, /* the same for a call that is safe */
-	FLAPS = 4,                  /* the same session is asked again */
-	FLAPS_MS = 5000,            /* within this time, and certainly */
-	FLAPS_SURE_MS = 2500,       /* within this one */
-	READY_AGAIN = 2,            /* so is initialized */
-	IN_VAIN = 12,               /* requests for one call */
-	IN_VAIN_MS = 2500,          /* within this time of its first refusal */
+	FLAPS = 4,                  /* tries of a call at other replicas */
+	READY_AGAIN = 2,            /* initialized is sent again */
+	WITNESSES = 4,              /* for one doubt, */
+	CONTROLS = 8,               /* and in a new session */
+	DOUBT_MS = 60 * 1000,       /* no doubt lasts longer */
 	OPENS = 4,
 	TOOLS = 4,
 	URIS = 4
@@ -60,24 +54,25 @@ enum send_kind {
 	SEND_LISTEN,
 	SEND_NOTE,
 	SEND_ANSWER,
-	SEND_PING,
+	SEND_PING, /* or a list that mcpsplice asks for */
 	SEND_RESTORE,
 	SEND_DELETE
 };
 
 /* What became of an exchange. */
 enum outcome {
-	RUNS,         /* no end yet: it may run */
-	UNSENT,       /* it certainly never left */
-	LATER,        /* refused for now, with a time to come back */
-	REFUSED,      /* refused as lost, before it ran */
-	DOUBTED,      /* refused, perhaps as lost */
-	DOUBTED_LATE, /* the same, and it may have run */
-	UNREADY,      /* refused, for the session is too new */
-	AWAY,         /* the server is, says a gateway; it may have run */
-	MAYBE,        /* over, and it may have run */
-	BROKEN, /* the same, but a further GET may still bring its answer */
-	FINAL   /* the answer to the client */
+	RUNS,    /* no end yet: it may run */
+	UNSENT,  /* it certainly never left */
+	DENIED,  /* the same, and it never will */
+	REFUSED, /* by the door: it did not run */
+	UNREADY, /* the same, for the session is too new */
+	FAILED,  /* the tool's own error: it ran */
+	PASSED,  /* the same, in words of another door: the one hole */
+	LATER,   /* it may have run; with a time to come back */
+	AWAY,    /* the server is, says a gateway; it may have run */
+	MAYBE,   /* over, and it may have run */
+	BROKEN,  /* the same, but a further GET may still bring its answer */
+	FINAL    /* the answer to the client */
 };
 
 struct seen_call {
@@ -86,8 +81,6 @@ struct seen_call {
 	bool answered, cancelled;
 	bool asked;    /* the user, on its behalf */
 	bool repeated; /* sent again although it may have run */
-	bool bare;     /* the latest answer was a 404 without a word: another
-			* replica may know the session */
 	bool unready;  /* sent again to a session that was too new */
 	bool ran;      /* perhaps, in an exchange before the latest */
 	bool accepted; /* 202 */
@@ -98,24 +91,16 @@ struct seen_call {
 	size_t posted;        /* and POST */
 	enum outcome outcome; /* of the latest */
 	unsigned generation;  /* of the latest */
-	unsigned replayed;    /* the latest generation it was replayed in */
-	unsigned flaps;       /* sent again to the same session, */
-	int64_t flaps_first;  /* since then, */
-	int64_t flaps_since;  /* or, after waiting for another, then */
+	unsigned proofs;      /* sent to a new session after a refusal, */
+	unsigned repeats;     /* the same while it was safe, */
+	unsigned flaps;       /* and again to the same one */
 	int64_t made_at;
-	int64_t lost_at;  /* first refusal, -1: none */
-	uint64_t told_by; /* the input that told the outcome, */
-	int64_t told_at;  /* when, */
-	bool stale;       /* and its session was gone already */
+	int64_t told_at; /* when its latest exchange ended */
+	bool vague;      /* perhaps it waits for that exchange no more */
+	bool again;      /* it was sent again after it may have run */
+	bool moved;      /* it waited in a session, and went to the next one */
 	bool progressed;
 	double progress; /* the latest that the client saw */
-	bool left;       /* the session waits for it no more, */
-	bool in_band;    /* its refusal was mere words */
-	bool vague;      /* or perhaps */
-	bool again;      /* it was sent again after that, perhaps */
-	unsigned vain;   /* replays though nothing was better */
-	unsigned cost;   /* requests since its first refusal, or since a call
-			  * that was refused was helped */
 };
 
 /* One exchange: send #n is sends[n - 1]. */
@@ -126,27 +111,50 @@ struct seen_send {
 	unsigned generation;
 	int epoch; /* how often the client had initialized */
 	bool headed, ended, spoke;
+	bool list;  /* SEND_PING: a list */
+	bool warm;  /* its server was not just started */
 	bool waits; /* for the user, since then */
 	int64_t waits_since;
 	unsigned session; /* the number that its head gave */
 	int question;     /* SEND_ANSWER: the call that asked, or -1 */
-	int64_t sent_at, heard_at, head_at;
-	uint64_t sent_by; /* the input that made it go out */
+	int64_t sent_at, heard_at;
+};
+
+/* An error, or a body without one. */
+struct refusal {
+	const char *status; /* with facts, */
+	const char *body;   /* that of the body; "": none */
+	int code;
+	const char *text; /* NULL: no error */
+	bool own_id;      /* the error has the id of the request */
+	bool words;       /* it speaks of a lost session */
 };
 
 struct seen_generation {
 	char session[16]; /* "": the server keeps none */
 	bool settled;     /* initialize was answered */
 	bool own;         /* a renewal */
-	bool ordered;     /* and the client had said initialized before it */
-	bool useless;     /* a renewal that helped nobody so far */
-	bool gone;        /* a ping was told so */
+	bool spare;       /* opened in doubt, and not taken */
+	bool taken;       /* it was a spare one */
+	bool unready;     /* it did not take initialized */
+	/* Raw ids of its latest initializes, a ring: each may be sent again. */
+	char opens[OPENS][32];
+	unsigned n_opens;
+	const struct refusal *door; /* for each request when the server has */
+	bool dead;                  /* forgotten the session, */
+	int64_t died_at;
+	bool mimicked;      /* which it does not: a tool has used these words */
+	unsigned doubts;    /* what was refused, */
+	unsigned witnesses; /* and who was asked about that */
+	bool ordered;       /* and the client had said initialized before it */
+	bool useless;       /* a renewal that helped nobody so far */
+	bool gone;          /* a ping was not answered */
 	bool deleted;
 	bool listened;        /* a listen stream worked */
 	uint64_t listen_owed; /* the input in which calls were sent before it */
-	unsigned helped;      /* calls that were refused before and worked */
-	bool served;
 	int64_t served_at, begun_at;
+	int64_t asked_at; /* when its initialize was sent */
+	bool broke;       /* a connection did, since it last served */
 	/* The order of what it is told first. */
 	bool begun;       /* the snapshot was taken */
 	bool called;      /* a call was sent */
@@ -173,7 +181,7 @@ struct question {
 
 /* How the server behaves, in percent. */
 struct climate {
-	unsigned loss, flap, unsent, maybe, stream, refuse, silent, user;
+	unsigned loss, flap, unsent, maybe, fail, stream, refuse, silent, user;
 	bool hasty; /* nobody waits for long */
 };
 
@@ -188,6 +196,13 @@ struct world {
 	size_t first_alive; /* all sends before it have ended */
 	struct seen_generation generations[MAX_GENERATIONS];
 	unsigned generation; /* the one of now, from 1 */
+	unsigned n_generations;
+	bool renewing; /* the next initialize is that of a renewal */
+	const struct refusal *no_ping; /* what pings get in any session; NULL:
+					* an answer */
+	bool lets_pings; /* the door does: any session gets an answer */
+	unsigned turn;   /* of the replicas */
+	bool by_turns;
 	struct question questions[MAX_ASKED];
 	unsigned n_questions;
 	bool eof;
@@ -196,18 +211,11 @@ struct world {
 	unsigned n_given;
 	unsigned asked, sessions, strays;
 	int initializes;
-	/* Raw ids of the latest initializes of this generation, a ring: each may
-	 * be sent again. */
-	char opens[OPENS][32];
-	unsigned n_opens;
 	bool opening_open; /* the client waits for its answer */
 	bool idle;         /* it got an error */
 	bool said_initialized;
 	bool ready_known; /* the session has heard it */
 	bool listen_refused;
-	bool flapping;         /* a call got through by being sent again */
-	int64_t flapped_at;    /* when it may have seemed so; 0: never */
-	bool may_flap;         /* or what the session may take for that */
 	bool reason;           /* there is one to renew */
 	bool signed_in;        /* there were new credentials */
 	bool from_cache;       /* the client was answered without the server, */
@@ -217,12 +225,12 @@ struct world {
 	unsigned safe[TOOLS];  /* the generation whose tools/list said so; 0:
 				* the last one did not */
 	int level, subs[URIS]; /* calls that the server agreed to; -1: none */
+	int vague_subs[URIS];  /* those refused later, perhaps after the time
+				* for that */
 	bool level_in_doubt;   /* it was refused after the time for that */
-	int64_t helped_at;     /* a call that was refused was helped */
 	int64_t changed_at;    /* the client was told of new lists; -1 */
 	uint64_t input;
 	size_t telling; /* the send that is told something, from 1 */
-	bool elsewhere; /* on a stream that is not its own */
 	bool told_call; /* and that is the latest of its call */
 	int cancelling; /* the call that is cancelled in this input, or -1 */
 	bool cancel_sent;
@@ -253,6 +261,8 @@ int explore_some_call(struct world *w);
 /* May it be repeated although it may have run, by what the server said? */
 bool explore_is_safe(const struct world *w, const struct seen_call *c);
 void explore_settle(struct world *w, unsigned generation);
+/* Does only one of the replicas know a session? */
+bool explore_flaps(const struct world *w);
 /* A rule is broken; the first one counts. */
 void explore_breaks(struct world *w, const char *rule);
 struct seen_generation *explore_now(struct world *w);
@@ -263,6 +273,8 @@ void explore_client(struct world *w);
 int explore_plain_call(struct world *w);
 void explore_initialize(struct world *w);
 void explore_server(struct world *w);
+/* It forgets the session of now, if there is one. */
+bool explore_forget(struct world *w);
 /* The server answers everything that is open now, as it should. */
 void explore_answer_well(struct world *w);
 
@@ -278,6 +290,13 @@ struct shape {
 };
 /* Ends send i with this. */
 void explore_tell(struct world *w, size_t i, const struct shape *shape);
+/* One of the doors that servers have. */
+const struct refusal *explore_some_door(struct world *w);
+/* The tool of send i fails, in whatever words. */
+void explore_fail(struct world *w, size_t i);
+/* Ends send i with this refusal. */
+void explore_refuse(struct world *w, size_t i, const struct refusal *r,
+    enum outcome outcome);
 /* The same by text alone. */
 void explore_end(struct world *w, size_t i, enum outcome outcome,
     const char *text);
@@ -293,18 +312,22 @@ void explore_opened(struct world *w, size_t i);
 
 /* rules.c: to be the player's watch; its arg is the world. */
 void explore_watch(struct play *p, const struct event *a);
+/* The session of now is given up. */
+void explore_renewed(struct world *w);
 /* The number of the call that a request is, or -1. */
 int explore_call_of(const struct frame *f);
 int explore_number(struct span id);
 
 /* again.c: a call is sent, perhaps again. */
-/* Send i is a request for all calls that were refused. */
-void explore_charge_refused(struct world *w, bool doubted);
+/* May it have run in any exchange, by the truth? */
+bool explore_may_have_run(const struct world *w, const struct seen_call *c);
 void explore_check_again(struct world *w, size_t i, bool own_id);
 
 /* order.c: what a new session is told, and in which order. */
 /* What it must be told is what is agreed to by now. */
 void explore_begin(struct world *w);
+/* The same if initialized was given up in the meantime. */
+void explore_begin_late(struct world *w);
 void explore_check_order(struct world *w, size_t i, const struct frame *f);
 /* Is the time over in which the settings are restored in this session? */
 bool explore_is_restoring_late(const struct world *w,

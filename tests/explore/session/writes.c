@@ -12,18 +12,28 @@
 
 #include "core/wire/json.h"
 
-enum { TELL_MS = 30 * 1000, MINUTE_MS = 60 * 1000 };
+enum { TELL_MS = 30 * 1000 };
 
 /* --- answers --- */
 
-static bool
-may_have_run(const struct world *w, const struct seen_call *c)
+/* What the server said of one exchange is not the answer of a call that may have
+ * run in another. */
+static void
+check_refusal(struct world *w, const struct seen_call *c, const struct frame *f)
 {
-	return c->ran ||
-	    (c->sent > 0 && !explore_is_unasked(w, c) &&
-		(c->outcome == RUNS || c->outcome == AWAY ||
-		    c->outcome == MAYBE || c->outcome == BROKEN ||
-		    c->outcome == DOUBTED_LATE));
+	struct span data = json_get(f->error, "data");
+	const struct seen_send *n;
+	long tag;
+
+	if (data.n == 0 || data.p[0] < '1' || data.p[0] > '9')
+		return;
+	tag = strtol(data.p, NULL, 10);
+	n = &w->sends[tag - 1];
+	if ((size_t)tag > w->p->n_sent || n->call != (int)(c - w->calls))
+		explore_breaks(w, "the error of another call");
+	else if (n->outcome == REFUSED && explore_may_have_run(w, c))
+		explore_breaks(w,
+		    "a refusal is the answer of a call that may have run");
 }
 
 /* Our own error must not say that it did not run, when it may have. */
@@ -43,46 +53,20 @@ check_evidence(struct world *w, const struct seen_call *c,
 	    w->calls[w->sends[w->telling - 1].call].sent == 1 &&
 	    c == &w->calls[w->sends[w->telling - 1].call])
 		explore_breaks(w, "what was not sent is not tried again");
-	if (span_is(ran, "\"no\"") && may_have_run(w, c))
+	/* Where a renewal fails no new session is asked for the other half of
+	 * the proof. */
+	if (span_is(ran, "\"no\"") && w->no_ping == NULL &&
+	    explore_may_have_run(w, c))
 		explore_breaks(w,
 		    "an error says that a call did not run, and "
 		    "it may have");
 	if (span_is(ran, "\"maybe\"") &&
 	    (c->sent == 0 ||
-		(c->sent == 1 && !c->left && !c->vague &&
-		    explore_is_unasked(w, c))) &&
+		(c->sent == 1 && !c->vague && explore_is_unasked(w, c))) &&
 	    c->method != METHOD_INITIALIZE)
 		explore_breaks(w,
 		    "an error says that a call may have run, and "
 		    "it was not sent");
-}
-
-/* The server's refusal is not passed on while another replica may know the
- * session. Requests in vain are counted in another way here, so a call that has
- * cost many may be given up. */
-static void
-check_given_up(struct world *w, const struct seen_call *c,
-    const struct frame *f)
-{
-	const struct seen_generation *g = &w->generations[c->generation];
-	struct span reason = json_get(json_get(f->error, "data"), "reason");
-	bool refused = c->outcome == REFUSED &&
-	    c->generation == w->generation &&
-	    !span_is(reason, "\"shutting_down\"") && !w->opening_open;
-
-	if (!refused || w->config->replay == REPLAY_NEVER ||
-	    w->config->retry_window_ms == 0 || !explore_now(w)->settled)
-		return;
-	if (w->flapping && g->served && !c->unready && !c->in_band &&
-	    w->p->now - g->served_at < MINUTE_MS && c->flaps < FLAPS &&
-	    c->cost > 0 && c->cost < IN_VAIN / 2 &&
-	    w->p->now - c->lost_at < IN_VAIN_MS && w->helped_at < w->p->now &&
-	    (c->flaps == 0 || w->p->now - c->flaps_first < FLAPS_SURE_MS))
-		explore_breaks(w,
-		    "a call is given up, and another replica may "
-		    "know the session");
-	if (c->flaps > 0)
-		w->flapping = false;
 }
 
 /* Is this the result of the stand-in's initialize? */
@@ -144,7 +128,7 @@ check_answer(struct world *w, const struct frame *f)
 		check_result(w, c, f);
 	} else {
 		check_evidence(w, c, f);
-		check_given_up(w, c, f);
+		check_refusal(w, c, f);
 	}
 }
 
@@ -180,7 +164,7 @@ note_asked(struct world *w, bool ping)
 	unsigned i;
 
 	if (n->call >= 0 && !w->calls[n->call].answered &&
-	    !w->calls[n->call].left && w->calls[n->call].outcome == RUNS &&
+	    w->calls[n->call].outcome == RUNS &&
 	    w->calls[n->call].last == w->telling - 1) {
 		w->calls[n->call].asked |= !ping;
 		return ping ? -1 : n->call;
@@ -189,7 +173,7 @@ note_asked(struct world *w, bool ping)
 		c = &w->calls[i];
 		if (explore_is_open(w, i) && c->sent > 0 &&
 		    c->generation == n->generation && c->outcome == RUNS &&
-		    explore_is_alive(w, c->last) && !c->left)
+		    explore_is_alive(w, c->last))
 			c->asked |= !ping;
 	}
 	return -1;
