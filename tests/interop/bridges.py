@@ -173,17 +173,22 @@ def answered_if_lost_while_it_ran(b, s):
         b.works("2")
 
 
-def an_error_is_passed_on(b, s):
-    """One that is not about the session; bridges may open several."""
-    before = s.inits()
+def is_kept(s):
+    """Did calls 1 and 2 run once each, in one session?  A bridge may open
+    others in doubt."""
+    last = [r for r in s.executed if r.rpc == "tools/call"][-2:]
+    return s.runs("1") == s.runs("2") == 1 and last[0].sid == last[1].sid
 
+
+def an_error_is_passed_on(b, s):
+    """One that is not about the session."""
     def refuses(rx, tx):
         s.methods["tools/call"] = s.tool
         tx.error(-32602, "no such tool: session of parliament")
     s.methods["tools/call"] = refuses
     m = b.answer(b.tool("1"))
     return m is not None and m.get("error", {}).get("code") == -32602 and \
-        b.works("2") and s.inits() == before
+        b.works("2") and is_kept(s)
 
 
 def down_for_two_seconds(b, s):
@@ -259,25 +264,94 @@ def refused(shot):
 
 def not_lost(shot):
     def case(b, s):
-        before = s.inits()
-
         def looks_lost(rx, tx):
             s.methods["tools/call"] = s.tool
             shot(rx, tx)
         s.methods["tools/call"] = looks_lost
         return b.answer(b.tool("1")) is not None and b.works("2") and \
-            s.inits() == before
+            is_kept(s)
+    return case
+
+
+# What a tool passes on whose own server has ended a session: it has run.
+OWN_ERRORS = (
+    lambda rx, tx: tx.body(404),
+    lambda rx, tx: tx.text(404, "Session not found"),
+    lambda rx, tx: tx.text(400, "Invalid or expired session"),
+    lambda rx, tx: tx.text(410, "session expired"),
+    lambda rx, tx: tx.text(422, "the session of this user has expired"),
+    lambda rx, tx: tx.text(429, "too many sessions", [("Retry-After", "0")]),
+    lambda rx, tx: tx.text(500, "Session terminated"),
+    lambda rx, tx: tx.error(-32000, "Session not found"),
+)
+
+
+def own_error(shot):
+    """The tool says so as often as it is called."""
+    def case(b, s):
+        s.methods["tools/call"] = shot
+        if b.answer(b.tool("1")) is None:
+            return False
+        s.methods["tools/call"] = s.tool
+        return b.works("2") and is_kept(s)
+    return case
+
+
+# "The session has expired", or "is not known".
+LANGUAGES = (
+    "\u4f1a\u8bdd\u5df2\u8fc7\u671f",
+    "\u30bb\u30c3\u30b7\u30e7\u30f3\u304c\u898b\u3064\u304b\u308a\u307e"
+    "\u305b\u3093",
+    "\uc138\uc158\uc774 \ub9cc\ub8cc\ub418\uc5c8\uc2b5\ub2c8\ub2e4",
+    "\u0421\u0435\u0441\u0441\u0438\u044f \u043d\u0435 "
+    "\u043d\u0430\u0439\u0434\u0435\u043d\u0430",
+    "Sitzung abgelaufen",
+    "La session a expir\u00e9",
+    "Sesi\u00f3n caducada",
+    "Sess\u00e3o desconhecida",
+    "Sessione scaduta",
+    "Oturum bulunamad\u0131",
+)
+
+
+def in_language(words):
+    return refused(lambda rx, tx: tx.json({"error": words}, 400))
+
+
+def behind_gateway(status):
+    """It answers for a second while its server restarts: what reads is
+    answered, and what may do harm runs once."""
+    def case(b, s):
+        if not b.works("1"):
+            return False
+
+        def away(rx, tx):
+            tx.body(status, "<html>%d</html>" % status, "text/html")
+            return True
+        s.forget()
+        s.before = away
+        timer = threading.Timer(1, lambda: setattr(s, "before", None))
+        timer.start()
+        listed = "result" in (b.answer(b.start("tools/list")) or {})
+        timer.join()
+        return listed and b.works("2") and s.runs("2") == 1
     return case
 
 
 def corpus(command, pool):
     shots = [s for s in test_loss_table.SHOTS if s.verb == "POST"]
     kinds = (
+        ("errors of a tool about a session: runs once, session kept",
+         own_error, OWN_ERRORS),
+        ("a lost session in languages that are not English: recovered",
+         in_language, LANGUAGES),
+        ("a gateway fails for a second: a list waits, a call runs once",
+         behind_gateway, (502, 503, 504, 522)),
         ("answers of servers that mean a lost session: recovered", refused,
-         [s for s in shots if s.loss == "yes" and s.decision == "lost"]),
+         [s for s in shots if s.loss == "yes" and
+          s.decision != "lost_maybe"]),
         ("answers that only look like it: session kept", not_lost,
-         [s for s in shots if s.loss == "no" and s.decision in
-          ("answer", "fail")]))
+         [s for s in shots if s.loss == "no"]))
     rows = []
     for name, make, found in kinds:
         jobs = [pool.submit(passes, command, faultserver.Mcp,
