@@ -217,7 +217,9 @@ act(struct proxy *p, const struct event *a)
 		    a->session);
 		break;
 	case ACTION_TAKE_REFUSAL:
-		streamable_refusal_final(p->streamable, a->ticket, NULL, false);
+		tell_denial(p, a);
+		streamable_refusal_final(p->streamable, a->ticket, a->text,
+		    false);
 		break;
 	case ACTION_WRITE:
 		act_write(p, a->frame);

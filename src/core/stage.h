@@ -69,10 +69,12 @@ enum event_kind {
 			      * all the same */
 	ACTION_AUTHORIZE,    /* the refusal of ticket, with these facts, is for
 			      * its credentials: send it again if there are
-			      * others; session: it may be for this session
-			      * instead; n 0: it is not */
-	ACTION_TAKE_REFUSAL, /* the refusal of ticket is the answer: INPUT_DONE
-			      * follows */
+			      * others; ticket 0: get others for the
+			      * requests to come; session: it may be for this
+			      * session instead; n 0: it is not */
+	ACTION_TAKE_REFUSAL, /* the refusal of ticket, with these facts, is the
+			      * answer: INPUT_DONE follows; text: why, or
+			      * NULL */
 	ACTION_WRITE,        /* write frame to the client */
 	ACTION_READ,         /* ok: read stdin; else stop reading it */
 	ACTION_LOG,          /* log text at level */

@@ -181,17 +181,40 @@ class Login(authserver.Case):
                     self.assertIn("result", p.tool())
                     p.finish()
 
+    def test_a_tool_passes_a_401_on(self):
+        """It ran.  The server itself takes the token: nothing is sent again,
+        and no browser opens."""
+        for value in ('Bearer error="invalid_token"', "Bearer",
+                      'Basic realm="another server"',
+                      'Bearer resource_metadata="https://other.example/.well-'
+                      'known/oauth-protected-resource"'):
+            with self.subTest(value):
+                a, m, b, p = self.scene(401, value)
+                e = self.our_error(p.tool(), "auth_required", "maybe")
+                self.assertIn("a tool may have refused it", e["message"])
+                self.assertEqual(len(m.seen("tools/call")), 1)
+                self.assertEqual(len(b.opened()), 1)
+                m.handler = m.route
+                self.assertIn("result", p.tool())
+                self.assertEqual(len(m.made), 1)
+                p.finish()
+
     def test_expired_tokens_are_still_renewed(self):
         """invalid_token and no error at all lead to a new token, as ever."""
         for value in ('Bearer error="invalid_token"', "Bearer"):
             with self.subTest(value):
                 a, m, b, p = self.scene(401, value)
                 before = a.token_requests()
-                n = []
-                deny, route = m.handler, authserver.Protected.route
-                m.handler = lambda rx, tx: deny(rx, tx) \
-                    if rx.rpc == "tools/call" and not n.append(1) and \
-                    len(n) == 1 else route(m, rx, tx)
+                old = []
+
+                def deny(rx, tx):
+                    token = m.token_of(rx)
+                    if rx.rpc not in ("tools/call", "ping") or \
+                            token not in (old or [token]):
+                        return m.route(rx, tx)
+                    old.append(token)
+                    return tx.text(401, "no", [("WWW-Authenticate", value)])
+                m.handler = deny
                 self.assertIn("result", p.tool())
                 self.assertEqual(a.token_requests(), before + 1)
                 p.finish()

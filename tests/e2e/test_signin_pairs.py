@@ -153,8 +153,10 @@ class Base(authserver.Case):
         self.p.hello()
         self.open = self.m.stream()
         self.ids = {}
+        self.sent = {}
 
     def call(self, key):
+        self.sent[key] = time.monotonic()
         self.ids[key] = self.p.start("tools/call", {
             "name": "echo", "arguments": {"key": key}})
         return self.ids[key]
@@ -193,6 +195,8 @@ class Base(authserver.Case):
             return
         if want.startswith("*"):
             got = "*" + got[got.index(":"):]
+        if want == "ok":
+            self.in_time(self.p.answer(self.ids[key]), self.sent[key])
         self.assertEqual(got, want, "%s: %r; stderr %s" % (
             key, self.p.answer(self.ids[key]), self.p.err()[-1500:]))
 
@@ -345,6 +349,7 @@ class Pairs(Base):
             self.arrives(gate)
             if what == "initialize":
                 self.held = gate
+                self.renews()
             if (when, what) == ("re-init", "initialize"):
                 self.call("C")
                 self.was_read()

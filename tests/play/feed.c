@@ -114,6 +114,10 @@ take_fact(const struct play *p, struct sent *s, const char *word)
 		f->retry_after_ms = n * 1000;
 	else if (words_number(word, "took", &n))
 		f->out_at = p->now - n;
+	else if (words_number(word, "stamp", &n))
+		f->stamp = (uint64_t)n;
+	else if (words_number(word, "refusals", &n))
+		f->refusals = (unsigned)n;
 	else if (words_number(word, "size", &n))
 		f->too_large = (f->size = (uint64_t)n) > 0;
 	else if (strcmp(word, "trusted") == 0)

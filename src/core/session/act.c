@@ -302,6 +302,7 @@ purpose(const struct session *s, const struct attempt *l)
 		[ATTEMPT_LISTEN] = "listen",
 		[ATTEMPT_PING] = "ping",
 		[ATTEMPT_WITNESS] = "witness",
+		[ATTEMPT_DOOR] = "witness",
 		[ATTEMPT_RESTORE] = "restore",
 		[ATTEMPT_DELETE] = "delete",
 	};

@@ -235,6 +235,7 @@ calls_reap(struct calls *t)
 		t->dropped = l->next_dropped;
 		frame_unref(l->body);
 		buf_free(&l->last_event_id);
+		facts_free(l->unauthorized);
 		generation_unref(l->generation);
 		free(l);
 	}

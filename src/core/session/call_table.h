@@ -157,6 +157,8 @@ enum attempt_kind {
 	ATTEMPT_PING,    /* a ping that finds out whether the session lives */
 	ATTEMPT_WITNESS, /* a ping or a list, whose refusal or answer tells
 			  * whether the door refused a call */
+	ATTEMPT_DOOR,    /* a ping that tells whether the door wants other
+			  * credentials */
 	ATTEMPT_RESTORE, /* a setting that is restored in a new session */
 	ATTEMPT_DELETE
 };
@@ -182,7 +184,8 @@ struct attempt {
 			      * in */
 	int64_t retry_ms;    /* the server's "retry" for the stream; -1: none */
 	bool spoke;          /* a message that is no answer came on it */
-	bool answered;       /* ATTEMPT_PING, ATTEMPT_WITNESS, ATTEMPT_RESTORE:
+	bool answered;       /* ATTEMPT_PING, ATTEMPT_WITNESS, ATTEMPT_DOOR,
+			      * ATTEMPT_RESTORE:
 			     * its answer came */
 	bool list;           /* ATTEMPT_WITNESS: it asks for a list */
 	bool control;        /* ATTEMPT_WITNESS: it asks in the new session */
@@ -199,6 +202,9 @@ struct attempt {
 	uint64_t ping_from;  /* suspect: as call.ping_from */
 	struct ruling said; /* what the error in its answer means; rule NULL: no
 			     * error came, or the error went to a call */
+	struct kept_facts *unauthorized; /* ATTEMPT_CALL: its refusal by a
+					  * 401, which waits for an
+					  * ATTEMPT_DOOR; or NULL */
 	int64_t silent_at; /* ATTEMPT_CALL, ATTEMPT_OPEN, ATTEMPT_WITNESS, live:
 			     * when it has been silent for too long */
 	unsigned silences; /* how often the call was silent for too long */

@@ -21,6 +21,7 @@
 #include "core/session/renew.h"
 #include "core/session/replay.h"
 #include "core/session/resume_stream.h"
+#include "core/session/unauthorized.h"
 #include "core/session/witness.h"
 
 /* Does a try in wait ms fall into the retry window of the attempt, which begins
@@ -582,6 +583,9 @@ session_done(struct session *s, struct attempt *l, const struct facts *f)
 		break;
 	case ATTEMPT_WITNESS:
 		session_witness_done(s, l, f);
+		break;
+	case ATTEMPT_DOOR:
+		session_door_done(s, l);
 		break;
 	case ATTEMPT_RESTORE:
 		session_restore_done(s, l, f);

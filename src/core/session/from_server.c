@@ -22,6 +22,7 @@
 #include "core/session/ping.h"
 #include "core/session/replay.h"
 #include "core/session/tools.h"
+#include "core/session/unauthorized.h"
 #include "core/session/witness.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
@@ -397,6 +398,8 @@ session_message(struct session *s, struct attempt *l, const struct facts *f,
 		server_answer(s, l, f, m);
 	} else if (l->kind == ATTEMPT_PING) {
 		session_ping_message(s, l, f, m);
+	} else if (l->kind == ATTEMPT_DOOR) {
+		session_door_message(s, l);
 	} else if (l->kind == ATTEMPT_WITNESS) {
 		session_witness_message(s, l, f, m);
 	} else if (l->kind == ATTEMPT_RESTORE && m->kind == FRAME_RESULT) {
