@@ -972,10 +972,15 @@ class LongDay(Base):
         p.finish()
         self.assertLessEqual(p.err().lower().count("sticky"), 1, p.err())
 
-    def test_replicas_by_connection(self):
+    def by_connection(self, takes):
         """Chosen for each connection: once those to the wrong one are known,
-        nothing goes astray."""
+        nothing goes astray. A call takes so long."""
         s = self.replicas(lambda n, c: c % 2)
+
+        def tool(rx, tx):
+            time.sleep(takes)
+            s.tool(rx, tx)
+        s.methods["tools/call"] = tool
         p = self.splice(s)
         p.hello()
         straight = 0            # rounds in a row
@@ -993,6 +998,15 @@ class LongDay(Base):
             time.sleep(0.05)
         self.assertEqual(straight, 10)
         p.finish()
+        # no new session for each round
+        self.assertLess(s.inits(), 8)
+
+    def test_replicas_by_connection(self):
+        self.by_connection(0)
+
+    def test_replicas_by_connection_side_by_side(self):
+        """Each call of a round has a connection of its own."""
+        self.by_connection(0.02)
 
     def test_ordinary_losses_are_not_named_so(self):
         s, p = self.pair()
