@@ -1,8 +1,9 @@
 #!/bin/sh
 # Would the random tests notice? Each patch of this folder breaks the program
 # in a way that it was broken once (a mutant). What the patch names in its line
-# "Found-by" must fail then: the explorer of the chain, the chaos, or the fault
-# proxy, each of them for no longer than contrib/check runs it.
+# "Found-by" must fail then: the explorer of the chain or of the session, the
+# chaos, or the fault proxy, each of them for no longer than contrib/check runs
+# it.
 #
 # tests/mutants/run.sh [PATCH...]
 #
@@ -29,7 +30,7 @@ build()
 {
 	make -j2 -C "$work/build/src" >"$work/log" 2>&1 &&
 	    make -j2 -C "$work/build/tests" explore/explore_chain \
-		>>"$work/log" 2>&1 && return
+		explore/explore_session >>"$work/log" 2>&1 && return
 	cat "$work/log"
 	exit 1
 }
@@ -37,6 +38,11 @@ build()
 run_explorer()
 {
 	"$work/build/tests/explore/explore_chain"
+}
+
+run_session()
+{
+	"$work/build/tests/explore/explore_session"
 }
 
 run_chaos()
@@ -52,7 +58,8 @@ run_faults()
 }
 
 build
-if ! EXPLORE=5000 run_explorer >"$work/log"; then
+if ! EXPLORE=5000 run_explorer >"$work/log" ||
+    ! EXPLORE=5000 run_session >"$work/log"; then
 	cat "$work/log"
 	echo 'FAIL: without a mutant'
 	exit 1
