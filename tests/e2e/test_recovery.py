@@ -865,7 +865,7 @@ class LongDay(Base):
     def test_never_accepts_a_call(self):
         """The session lives, as the witnesses show each time: the call, a
         ping, a list and two pings on other connections. The first time a
-        session is opened in vain."""
+        session is opened in vain, and after the second time another one."""
         s, p = self.pair()
         well = self.never(s, "tools/call")
         begin = len(s.requests)
@@ -875,10 +875,30 @@ class LongDay(Base):
         self.assertEqual(collections.Counter(
             r.rpc or r.method for r in new if r.rpc != "initialize" and
             r.method != "DELETE"),
-            {"tools/call": 20, "ping": 60, "tools/list": 20})
-        self.assertEqual(s.inits(), 2)
-        self.assertTrue(s.wait(lambda: s.deleted == s.made[1:]))
+            {"tools/call": 20, "ping": 60, "tools/list": 20,
+             "notifications/initialized": 1})
+        self.assertEqual(s.inits(), 3)
+        self.assertTrue(s.wait(
+            lambda: sorted(s.deleted) == sorted(s.made[:2])))
         self.well_again(s, p, well)
+
+    def test_a_door_that_lets_witnesses_pass(self):
+        """It refuses calls alone: the third one finds a new session."""
+        s, p = self.pair()
+
+        def before(rx, tx):
+            if rx.rpc == "tools/call" and rx.sid == s.made[0]:
+                gone(rx, tx)
+                return True
+            return False
+        s.before = before
+        for key in "ab":
+            self.assertEqual(p.tool(key=key)["error"], GONE)
+        self.works(s, p, "c")
+        p.finish()
+        self.assertEqual([s.runs(key) for key in "ab"], [0, 0])
+        self.assertEqual(s.inits(), 3)
+        self.assertEqual(sorted(s.deleted), sorted(s.made))
 
     def test_never_accepts_a_call_parallel(self):
         s, p = self.pair()
@@ -889,7 +909,7 @@ class LongDay(Base):
         for i in ids:
             self.assertEqual(p.answer(i)["error"], GONE)
         self.assertLess(len(s.requests) - begin, 250)
-        self.assertEqual(s.inits(), 2)
+        self.assertTrue(s.wait(lambda: s.inits() == 3))
         p.finish()
 
     def replicas(self, pick):

@@ -64,6 +64,8 @@ struct generation {
 	bool second; /* the session before was gone before initialized */
 	bool initialized_denied; /* initialized was answered with 401 or 403 */
 	bool ended;              /* a DELETE was sent for it */
+	unsigned unproved;       /* refusals with words of a loss since it last
+			    * answered a call, while it answered witnesses */
 	bool broken;             /* a stream ended, or a connection broke, since
 				  * it last answered a call */
 	struct inquiry inquiry;
@@ -78,8 +80,9 @@ struct doubt {
 	struct generation *generation; /* that refused it; NULL: there is no
 					* doubt */
 	uint64_t mark;                 /* see refusal_mark */
-	uint64_t from;       /* the first ticket of a witness that was sent
+	uint64_t from; /* the first ticket of a witness that was sent
 			      * after the refusal */
+	int64_t refused_at;
 	int64_t took_ms;     /* from the end of the request to the refusal */
 	bool rested;         /* see attempt.rested */
 	bool usable;         /* if a witness is refused in the same way, the

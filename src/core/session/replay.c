@@ -238,6 +238,7 @@ session_served(struct session *s, struct call *c, struct generation *g)
 
 	g->served_at = s->now;
 	g->broken = false;
+	g->unproved = 0;
 	s->balancer.in_a_row = 0;
 	if (g != s->generation)
 		return;

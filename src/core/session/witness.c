@@ -221,10 +221,28 @@ stands(struct session *s, struct call *c)
 		session_answer(s, c, c->refusal);
 }
 
+/* A door that lets all witnesses pass looks like a tool. If it speaks of a loss
+ * twice in a row, the next calls get a new session. If that is refused, too, it
+ * was no door. Calls that run are not given up for that, and a 401 or 403 is
+ * not believed: credentials may lack for calls alone. */
+static bool
+is_distrusted(struct session *s, const struct call *c, struct generation *g)
+{
+	if (!c->doubt.spoken || c->status == 401 || c->status == 403 ||
+	    c->doubt.refused_at <= g->served_at || ++g->unproved < 2 ||
+	    s->witness.trusted || g != s->generation || s->calls.n > 1 ||
+	    !session_may_renew(s))
+		return false;
+	s->witness.trusted = true;
+	return true;
+}
+
 static void
 settle_call(struct session *s, struct call *c, struct generation *g,
     enum finding finding)
 {
+	bool distrusted;
+
 	switch (finding) {
 	case FOUND_DOOR:
 		proved(s, c, g);
@@ -238,6 +256,13 @@ settle_call(struct session *s, struct call *c, struct generation *g,
 		session_interrupted(s, c, g, c->refusal, c->rule);
 		break;
 	case FOUND_ALIVE:
+		distrusted = is_distrusted(s, c, g);
+		stands(s, c);
+		if (distrusted) {
+			session_renew(s, "it was refused twice in a row");
+			session_delete(s, g);
+		}
+		break;
 	case FOUND_NOTHING:
 		stands(s, c);
 		break;
@@ -623,6 +648,7 @@ note_doubt(struct session *s, struct call *c, const struct attempt *l,
 	d->generation = generation_ref(own->generation);
 	d->mark = refusal_mark(f, m, request, own->generation->session);
 	d->from = s->calls.next_ticket;
+	d->refused_at = s->now;
 	d->took_ms = s->now - own->out_at;
 	d->rested = own->rested;
 	d->usable = is_usable(c, l, r);

@@ -139,8 +139,12 @@ explore_renewed(struct world *w)
 	struct seen_generation *g = &w->generations[w->n_generations];
 	size_t i;
 
-	if (w->generation > 0 && !w->reason)
-		explore_breaks(w, "a renewal without a loss");
+	if (w->generation > 0 && !w->reason) {
+		/* Who refuses calls and answers witnesses may be a door. */
+		if (w->distrusted || explore_now(w)->n_refused < 2)
+			explore_breaks(w, "a renewal without a loss");
+		w->distrusted = true;
+	}
 	w->renewing = true;
 	if (!g->spare || g->deleted)
 		return;

@@ -291,6 +291,7 @@ explore_refuse(struct world *w, size_t i, const struct refusal *r,
 	char *text = xasprintf("%s%s%s", r->status, *error != '\0' ? " " : "",
 	    error);
 
+	w->generations[w->sends[i].generation].n_refused++;
 	explore_end(w, i, outcome, text);
 	free(text);
 	free(error);

@@ -144,6 +144,7 @@ struct seen_generation {
 	bool dead;                  /* forgotten the session, */
 	int64_t died_at;
 	bool mimicked;      /* which it does not: a tool has used these words */
+	unsigned n_refused; /* requests */
 	unsigned doubts;    /* what was refused, */
 	unsigned witnesses; /* and who was asked about that */
 	bool ordered;       /* and the client had said initialized before it */
@@ -217,6 +218,7 @@ struct world {
 	bool ready_known; /* the session has heard it */
 	bool listen_refused;
 	bool reason;           /* there is one to renew */
+	bool distrusted;       /* a session was renewed against all witnesses */
 	bool signed_in;        /* there were new credentials */
 	bool from_cache;       /* the client was answered without the server, */
 	bool stood_in;         /* by the stand-in */
