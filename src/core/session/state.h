@@ -252,7 +252,7 @@ struct control {
 	uint64_t ticket;    /* of the witness in the new session; 0: none */
 	bool ready;         /* the server took initialized meanwhile */
 	bool pings_in_vain; /* pings are refused in any session */
-	bool trusted;       /* a session was renewed against the witnesses
+	bool overruled;     /* a session was renewed against the witnesses
 			     * once: never again */
 };
 

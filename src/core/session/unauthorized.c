@@ -150,6 +150,7 @@ static void
 door_told(struct session *s, struct attempt *door, const struct facts *refused)
 {
 	struct attempt *l;
+	bool asked = false;
 	struct facts f;
 
 	door->answered = true;
@@ -163,10 +164,12 @@ door_told(struct session *s, struct attempt *door, const struct facts *refused)
 			authorize(s, l->ticket, &f);
 		} else {
 			f.interactive = false;
-			authorize(s, 0, &f);
+			if (!asked)
+				authorize(s, 0, &f);
+			asked = true;
 			take(s, l->ticket, &f,
-			    "a ping with the same token was not, so a tool "
-			    "may have refused it");
+			    "a ping with the same token did not get this, so "
+			    "a tool may have refused it");
 		}
 		facts_free(l->unauthorized);
 		l->unauthorized = NULL;

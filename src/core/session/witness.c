@@ -221,27 +221,34 @@ stands(struct session *s, struct call *c)
 		session_answer(s, c, c->refusal);
 }
 
-/* A door that lets all witnesses pass looks like a tool. If it speaks of a loss
- * twice in a row, the next calls get a new session. If that is refused, too, it
- * was no door. Calls that run are not given up for that, and a 401 or 403 is
- * not believed: credentials may lack for calls alone. */
+/* Does it speak of a loss, and has the session answered no call since? A 401 or
+ * 403 is not believed: credentials may lack for calls alone. */
 static bool
-is_distrusted(struct session *s, const struct call *c, struct generation *g)
+speaks_on(const struct call *c, const struct generation *g)
 {
-	if (!c->doubt.spoken || c->status == 401 || c->status == 403 ||
-	    c->doubt.refused_at <= g->served_at || ++g->unproved < 2 ||
-	    s->witness.trusted || g != s->generation || s->calls.n > 1 ||
-	    !session_may_renew(s))
-		return false;
-	s->witness.trusted = true;
-	return true;
+	return c->doubt.spoken && c->status != 401 && c->status != 403 &&
+	    c->doubt.refused_at > g->served_at;
+}
+
+/* A door that lets all witnesses pass looks like a tool. If it speaks of a loss
+ * twice in a row, the next calls get a new session, once: if that is refused,
+ * too, it was no door. Calls that run are not given up for that. */
+static void
+overrule(struct session *s, struct generation *g)
+{
+	if (++g->unproved < 2 || s->witness.overruled || g != s->generation ||
+	    s->calls.n > 0 || !session_may_renew(s))
+		return;
+	s->witness.overruled = true;
+	session_renew(s, "it was refused twice in a row");
+	session_delete(s, g);
 }
 
 static void
 settle_call(struct session *s, struct call *c, struct generation *g,
     enum finding finding)
 {
-	bool distrusted;
+	bool spoke;
 
 	switch (finding) {
 	case FOUND_DOOR:
@@ -256,12 +263,10 @@ settle_call(struct session *s, struct call *c, struct generation *g,
 		session_interrupted(s, c, g, c->refusal, c->rule);
 		break;
 	case FOUND_ALIVE:
-		distrusted = is_distrusted(s, c, g);
+		spoke = speaks_on(c, g);
 		stands(s, c);
-		if (distrusted) {
-			session_renew(s, "it was refused twice in a row");
-			session_delete(s, g);
-		}
+		if (spoke)
+			overrule(s, g);
 		break;
 	case FOUND_NOTHING:
 		stands(s, c);
