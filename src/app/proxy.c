@@ -471,12 +471,38 @@ on_peer(void *arg)
 	return streamable_peer(p->streamable);
 }
 
+/* A challenge that a tool passes on names metadata of another server (RFC 9728,
+ * section 5.1). And for one that says that the token is good, and not enough, no
+ * call goes out again. */
+static bool
+is_of_door(const struct proxy *p, struct span value)
+{
+	struct challenge c;
+	struct url metadata = { 0 };
+	bool is;
+
+	challenge_parse(&c, value);
+	is = denial_stands(&c) ||
+	    (c.resource_metadata != NULL &&
+		url_parse(&metadata, c.resource_metadata) == URL_OK &&
+		url_same_origin(&metadata, &p->url));
+	url_free(&metadata);
+	challenge_free(&c);
+	return is;
+}
+
 /* From the server or about the credentials. */
 static void
 on_event(struct event *in, void *arg)
 {
 	struct proxy *p = arg;
+	struct facts refused;
 
+	if (in->kind == INPUT_REFUSED) {
+		refused = *in->facts;
+		refused.of_door = is_of_door(p, refused.challenge);
+		in->facts = &refused;
+	}
 	if (in->head)
 		route_peer(p->route, streamable_peer(p->streamable));
 	if (in->kind == INPUT_DONE)

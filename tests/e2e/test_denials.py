@@ -186,6 +186,8 @@ class Login(authserver.Case):
         and no browser opens."""
         for value in ('Bearer error="invalid_token"', "Bearer",
                       'Basic realm="another server"',
+                      'Bearer error="expired_token"',
+                      'Bearer resource_metadata="https://127.0.0.1/x"',
                       'Bearer resource_metadata="https://other.example/.well-'
                       'known/oauth-protected-resource"'):
             with self.subTest(value):

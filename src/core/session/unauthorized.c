@@ -8,9 +8,6 @@
 
 #include "core/session/unauthorized.h"
 
-#include <string.h>
-#include <strings.h>
-
 #include "base/bounds.h"
 #include "core/exchange/refusal.h"
 #include "core/session/act.h"
@@ -75,34 +72,6 @@ take(struct session *s, uint64_t ticket, const struct facts *f, const char *why)
 
 /* --- the door is asked --- */
 
-/* Does the challenge name metadata of this server (RFC 9728, section 5.1)? One
- * that a tool passes on has those of another server. */
-static bool
-is_own_challenge(const struct session *s, struct span challenge)
-{
-	const char *at = span_find(challenge, "resource_metadata="), *end;
-	size_t n = strlen(s->config.host);
-
-	if (at == NULL)
-		return false;
-	end = challenge.p + challenge.n;
-	challenge = (struct span){ at, (size_t)(end - at) };
-	at = span_find(challenge, "://");
-	return at != NULL && (size_t)(end - at) > 3 + n &&
-	    strncasecmp(at + 3, s->config.host, n) == 0 &&
-	    strchr("/?\"", at[3 + n]) != NULL;
-}
-
-/* Is it one for which a call goes out again? Other errors say that the token is
- * good, and not enough (RFC 6750, section 3.1; RFC 9470). */
-static bool
-wants_other_token(struct span challenge)
-{
-	return span_find(challenge, "error=") == NULL ||
-	    span_find(challenge, "invalid_token") != NULL ||
-	    span_find(challenge, "insufficient_scope") != NULL;
-}
-
 /* Without a session nobody can be asked who knows the call's. */
 static bool
 wants_witness(const struct session *s, const struct attempt *l,
@@ -110,10 +79,8 @@ wants_witness(const struct session *s, const struct attempt *l,
 {
 	return l != NULL && l->kind == ATTEMPT_CALL && l->call != NULL &&
 	    l->generation->session != NULL && f->status == 401 &&
-	    f->stamp != 0 && f->refusals + f->again == 0 &&
-	    phase_permits(s, PHASE_WORKS) && !session_is_safe(s, l->call) &&
-	    wants_other_token(f->challenge) &&
-	    !is_own_challenge(s, f->challenge);
+	    f->stamp != 0 && f->refusals + f->again == 0 && !f->of_door &&
+	    phase_permits(s, PHASE_WORKS) && !session_is_safe(s, l->call);
 }
 
 static void
