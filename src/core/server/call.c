@@ -110,6 +110,6 @@ server_call_renew(struct server *e, struct server_order *o,
 	gone.verb = o->verb;
 	if (o->rounds == 0)
 		gone.status = f->status;
-	gone.ran_unless_changed = unless_changed;
+	gone.ran_unless_changed = unless_changed && o->rounds == 0;
 	server_order_tell_done(e, o, &gone);
 }

@@ -191,6 +191,17 @@ session_own_request(struct session *s, const char *method, struct span params)
 	return f;
 }
 
+struct attempt *
+session_own_attempt(struct session *s, enum attempt_kind kind,
+    const char *method, struct span params, struct generation *g)
+{
+	struct frame *body = session_own_request(s, method, params);
+	struct attempt *l = calls_attempt(&s->calls, kind, NULL, body, g);
+
+	frame_unref(body);
+	return l;
+}
+
 struct frame *
 session_with_own_id(struct session *s, struct frame *request)
 {

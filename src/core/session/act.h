@@ -55,6 +55,9 @@ struct attempt *session_again(struct session *s, struct attempt *l,
  * caller. */
 struct frame *session_own_request(struct session *s, const char *method,
     struct span params);
+/* Makes an attempt of such a request, not live yet. */
+struct attempt *session_own_attempt(struct session *s, enum attempt_kind kind,
+    const char *method, struct span params, struct generation *g);
 /* Copies a request under a new id that mcpsplice made. Owned by the caller. */
 struct frame *session_with_own_id(struct session *s, struct frame *request);
 

@@ -193,7 +193,7 @@ session_judge(struct session *s, struct call *c, struct attempt *l,
 		    kept == NULL ? own_error(s, c, l, f) : NULL, r);
 		break;
 	case VERDICT_LOST_MAYBE:
-		c->if_changed = f->ran_unless_changed && f->status != 0 &&
+		c->if_changed = f->ran_unless_changed &&
 		    s->config.replay != REPLAY_NEVER && !session_is_safe(s, c);
 		if (c->if_changed)
 			lost(s, c, g, f, kept, r);

@@ -44,7 +44,6 @@ session_ping_due(struct session *s)
 uint64_t
 session_ping(struct session *s, const char *why)
 {
-	struct frame *body;
 	struct attempt *l;
 
 	if (s->ping.ticket != 0) {
@@ -53,9 +52,8 @@ session_ping(struct session *s, const char *why)
 	}
 	session_log(s, LEVEL_INFO,
 	    "%s: a ping asks whether the session is alive", why);
-	body = session_own_request(s, "ping", no_span);
-	l = calls_attempt(&s->calls, ATTEMPT_PING, NULL, body, s->generation);
-	frame_unref(body);
+	l = session_own_attempt(s, ATTEMPT_PING, "ping", no_span,
+	    s->generation);
 	s->ping.ticket = l->ticket;
 	l->window_end = s->now + BOUND_PING_MS;
 	session_abort_in(s, l, BOUND_PING_MS);

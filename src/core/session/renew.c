@@ -91,7 +91,6 @@ session_hedge_due(const struct session *s, const struct attempt *l)
 void
 session_hedge(struct session *s, struct attempt *l)
 {
-	struct frame *body;
 
 	if (session_hedge_due(s, l) > s->now)
 		return;
@@ -105,12 +104,10 @@ session_hedge(struct session *s, struct attempt *l)
 	} else {
 		s->generation->hedged = true;
 	}
-	body = session_own_request(s, "initialize",
-	    s->handshake.request->params);
-	l = calls_attempt(&s->calls, ATTEMPT_OPEN, NULL, body, s->generation);
+	l = session_own_attempt(s, ATTEMPT_OPEN, "initialize",
+	    s->handshake.request->params, s->generation);
 	l->fresh = true;
 	session_start(s, l);
-	frame_unref(body);
 }
 
 /* --- a new generation --- */

@@ -14,7 +14,6 @@ void
 session_spare_open(struct session *s)
 {
 	struct spare *p = &s->spare;
-	struct frame *body;
 	struct attempt *l;
 
 	/* Where sessions have no ids, a second one may end the first. */
@@ -24,10 +23,8 @@ session_spare_open(struct session *s)
 		return;
 	(void)backoff_pace(&s->renewal.pace, s->now);
 	p->generation = generation_new(s->generation->number + 1);
-	body = session_own_request(s, "initialize",
-	    s->handshake.request->params);
-	l = calls_attempt(&s->calls, ATTEMPT_OPEN, NULL, body, p->generation);
-	frame_unref(body);
+	l = session_own_attempt(s, ATTEMPT_OPEN, "initialize",
+	    s->handshake.request->params, p->generation);
 	l->unasked = true;
 	p->ticket = l->ticket;
 	session_start(s, l);

@@ -86,7 +86,6 @@ wants_witness(const struct session *s, const struct attempt *l,
 static void
 ask_door(struct session *s, struct attempt *l, const struct facts *f)
 {
-	struct frame *body;
 	struct attempt *i;
 
 	l->unauthorized = facts_keep(f);
@@ -97,9 +96,8 @@ ask_door(struct session *s, struct attempt *l, const struct facts *f)
 	session_log(s, LEVEL_INFO,
 	    "401: a ping asks whether the server or the tool wants other "
 	    "credentials");
-	body = session_own_request(s, "ping", no_span);
-	i = calls_attempt(&s->calls, ATTEMPT_DOOR, NULL, body, l->generation);
-	frame_unref(body);
+	i = session_own_attempt(s, ATTEMPT_DOOR, "ping", no_span,
+	    l->generation);
 	session_abort_in(s, i, BOUND_PING_MS);
 	session_start(s, i);
 }

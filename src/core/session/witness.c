@@ -49,14 +49,11 @@ witness(struct session *s, struct generation *g, bool list)
 {
 	const char *family = list ? listed(s) : NULL;
 	char method[32] = "ping";
-	struct frame *body;
 	struct attempt *l;
 
 	if (family != NULL)
 		snprintf(method, sizeof method, "%s/list", family);
-	body = session_own_request(s, method, no_span);
-	l = calls_attempt(&s->calls, ATTEMPT_WITNESS, NULL, body, g);
-	frame_unref(body);
+	l = session_own_attempt(s, ATTEMPT_WITNESS, method, no_span, g);
 	l->list = family != NULL;
 	l->window_end = s->now + BOUND_PING_MS;
 	session_abort_in(s, l, BOUND_PING_MS);
@@ -276,6 +273,12 @@ settle_call(struct session *s, struct call *c, struct generation *g,
 
 /* --- the end of an inquiry --- */
 
+static bool
+is_doubted(const struct call *c, const struct generation *g)
+{
+	return c->state == CALL_SUSPECT && c->doubt.generation == g;
+}
+
 /* The first call that waits for this inquiry, and whose refusal came before the
  * witness with this ticket was sent: what is answered says nothing about later
  * ones. */
@@ -285,10 +288,22 @@ first_doubt(const struct session *s, const struct generation *g, uint64_t from)
 	struct call *c;
 
 	for (c = s->calls.first; c != NULL; c = c->next)
-		if (c->state == CALL_SUSPECT && c->doubt.generation == g &&
-		    c->doubt.from <= from)
+		if (is_doubted(c, g) && c->doubt.from <= from)
 			return c;
 	return NULL;
+}
+
+/* Did the door refuse one of the calls? */
+static bool
+found_door(const struct session *s, const struct generation *g)
+{
+	const struct call *c;
+
+	for (c = s->calls.first; c != NULL; c = c->next)
+		if (is_doubted(c, g) &&
+		    find(&g->inquiry, &c->doubt) == FOUND_DOOR)
+			return true;
+	return false;
 }
 
 /* Is a call left for which more witnesses are worth asking? Not if one call was
@@ -303,7 +318,7 @@ wants_more(const struct session *s, const struct generation *g)
 	bool likely = false, door;
 
 	for (c = s->calls.first; c != NULL && !q->second; c = c->next) {
-		if (c->state != CALL_SUSPECT || c->doubt.generation != g)
+		if (!is_doubted(c, g))
 			continue;
 		door = find(q, &c->doubt) == FOUND_DOOR;
 		if (door &&
@@ -336,7 +351,8 @@ settle(struct session *s, struct generation *g, bool list)
 {
 	struct inquiry *q = &g->inquiry;
 	struct call *c;
-	enum finding found = FOUND_NOTHING;
+	enum finding found;
+	bool door;
 
 	if (q->under_way > 0)
 		return;
@@ -349,18 +365,14 @@ settle(struct session *s, struct generation *g, bool list)
 		inquire_more(s, g, list);
 		return;
 	}
-	for (c = s->calls.first; c != NULL; c = c->next)
-		if (c->state == CALL_SUSPECT && c->doubt.generation == g &&
-		    find(q, &c->doubt) == FOUND_DOOR)
-			found = FOUND_DOOR;
+	door = found_door(s, g);
 	generation_ref(g);
 	/* A refused witness serves all calls of that loss. */
-	while ((c = first_doubt(s, g,
-		    found == FOUND_DOOR ? UINT64_MAX : q->from)) != NULL)
+	while ((c = first_doubt(s, g, door ? UINT64_MAX : q->from)) != NULL) {
+		found = find(q, &c->doubt);
 		settle_call(s, c, g,
-		    found == FOUND_DOOR && find(q, &c->doubt) != FOUND_DOOR ?
-			FOUND_GONE :
-			find(q, &c->doubt));
+		    door && found != FOUND_DOOR ? FOUND_GONE : found);
+	}
 	/* Gone, but no call may go out again for it: the session that was opened
 	 * in doubt is for the next ones. */
 	if (g == s->generation && g->lost && s->spare.generation != NULL &&
