@@ -496,18 +496,19 @@ static void
 on_event(struct event *in, void *arg)
 {
 	struct proxy *p = arg;
+	struct event known = *in;
 	struct facts refused;
 
 	if (in->kind == INPUT_REFUSED) {
 		refused = *in->facts;
 		refused.of_door = is_of_door(p, refused.challenge);
-		in->facts = &refused;
+		known.facts = &refused;
 	}
 	if (in->head)
 		route_peer(p->route, streamable_peer(p->streamable));
 	if (in->kind == INPUT_DONE)
 		authorize_drop(p->authorize, in->ticket);
-	input(p, in);
+	input(p, &known);
 }
 
 /* --- events of the machine --- */
