@@ -79,6 +79,7 @@ session_start(struct session *s, struct attempt *l)
 			l->call->ran_in = l->generation->number;
 		/* Resuming a stream is not a sign that its call is alive. */
 		if (l->last_event_id.n == 0) {
+			s->listen.hurry |= s->listen.broke;
 			l->event_at = s->now;
 			l->silent_at = s->now + BOUND_SILENT_MS;
 		}
@@ -314,6 +315,7 @@ purpose(const struct session *s, const struct attempt *l)
 		[ATTEMPT_PING] = "ping",
 		[ATTEMPT_WITNESS] = "witness",
 		[ATTEMPT_DOOR] = "witness",
+		[ATTEMPT_STRANGER] = "witness",
 		[ATTEMPT_RESTORE] = "restore",
 		[ATTEMPT_DELETE] = "delete",
 	};

@@ -86,6 +86,21 @@ session_send_call_in(struct session *s, struct call *c, int64_t ms)
 	session_start_in(s, new_attempt(s, c), ms);
 }
 
+/* Takes back what the call has asked the client: it is over, or leaves the
+ * attempt that asked. */
+static void
+withdraw_questions(struct session *s, const struct call *c)
+{
+	struct frame *cancel;
+
+	while (s->questions.n > 0 &&
+	    (cancel = questions_withdraw(&s->questions, calls_origin(c))) !=
+		NULL) {
+		session_write(s, cancel);
+		frame_unref(cancel);
+	}
+}
+
 void
 session_detach(struct session *s, struct call *c)
 {
@@ -93,6 +108,8 @@ session_detach(struct session *s, struct call *c)
 
 	if (l == NULL)
 		return;
+	if (c->state != CALL_ACCEPTED)
+		withdraw_questions(s, c);
 	c->attempt = NULL;
 	l->call = NULL;
 	if (!l->live || l->waits_for_user)
@@ -188,6 +205,7 @@ call_forget(struct session *s, struct call *c)
 	struct attempt *l = c->attempt;
 
 	note_token(s, c);
+	withdraw_questions(s, c);
 	session_unhold(s, c);
 	session_call_state(s, c, CALL_HELD);
 	calls_drop(&s->calls, c);

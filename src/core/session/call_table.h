@@ -152,17 +152,19 @@ struct call {
 };
 
 enum attempt_kind {
-	ATTEMPT_CALL,    /* a request of the client */
-	ATTEMPT_OPEN,    /* an initialize: the client's or our own */
-	ATTEMPT_READY,   /* notifications/initialized */
-	ATTEMPT_ONE_WAY, /* a notification or an answer of the client */
-	ATTEMPT_LISTEN,  /* the GET stream */
-	ATTEMPT_PING,    /* a ping that finds out whether the session lives */
-	ATTEMPT_WITNESS, /* a ping or a list, whose refusal or answer tells
+	ATTEMPT_CALL,     /* a request of the client */
+	ATTEMPT_OPEN,     /* an initialize: the client's or our own */
+	ATTEMPT_READY,    /* notifications/initialized */
+	ATTEMPT_ONE_WAY,  /* a notification or an answer of the client */
+	ATTEMPT_LISTEN,   /* the GET stream */
+	ATTEMPT_PING,     /* a ping that finds out whether the session lives */
+	ATTEMPT_WITNESS,  /* a ping or a list, whose refusal or answer tells
 			  * whether the door refused a call */
-	ATTEMPT_DOOR,    /* a ping that tells whether the door wants other
+	ATTEMPT_DOOR,     /* a ping that tells whether the door wants other
 			  * credentials */
-	ATTEMPT_RESTORE, /* a setting that is restored in a new session */
+	ATTEMPT_STRANGER, /* a ping under a session id that nobody has, which
+			   * tells whether the server takes any id */
+	ATTEMPT_RESTORE,  /* a setting that is restored in a new session */
 	ATTEMPT_DELETE
 };
 

@@ -377,6 +377,23 @@ is_refused(const struct facts *f)
 	}
 }
 
+/* Does this refusal of the GET raise a doubt whether the session lives? Until
+ * the server held a stream open, a 404 means a missing route; words of a loss
+ * may be those of another replica. After a break any refusal may be of a server
+ * that began anew. */
+static bool
+listen_is_doubted(const struct listen *n, const struct facts *f,
+    struct ruling r)
+{
+	if (n->held && r.verdict == VERDICT_SUSPECT)
+		return true;
+	if (session_is_lost(r))
+		return n->tries < BOUND_FLAPS;
+	return n->broke && f->status >= 400 && !verdict_is_for_now(f->status) &&
+	    !verdict_is_gateway(f->status) && f->status != 401 &&
+	    f->status != 403;
+}
+
 static void
 listen_done(struct session *s, const struct attempt *l, const struct facts *f)
 {
@@ -392,33 +409,36 @@ listen_done(struct session *s, const struct attempt *l, const struct facts *f)
 		n->state = LISTEN_OFF;
 		return;
 	}
-	/* Until a stream worked, a 404 means a missing route, not a lost
-	 * session. */
+	session_listen_broke(s, l, f);
 	r = session_ruling(s, l, f);
-	if (n->worked && session_flaps(s) && n->tries < BOUND_FLAPS &&
+	if (n->held && session_flaps(s) && n->tries < BOUND_FLAPS &&
 	    is_refusal(r)) {
 		n->fresh = true;
 		session_listen_again(s);
 		return;
 	}
-	if (n->worked && session_is_lost(r)) {
+	if (n->held && session_is_lost(r)) {
 		n->state = LISTEN_OFF;
 		session_renew_later(s, r.rule);
-		return;
-	}
-	if (n->worked && r.verdict == VERDICT_SUSPECT) {
-		n->state = LISTEN_SUSPECT;
-		n->ping_from = session_ping(s, "the listen stream was refused");
 		return;
 	}
 	if (n->worked && f->status == 405) {
 		/* Another server may have taken the place of the one that had a
 		 * stream. */
-		n->worked = false;
+		n->worked = n->broke = false;
 		n->state = LISTEN_SUSPECT;
 		session_fail_accepted(s, false);
 		n->ping_from = session_ping(s,
 		    "the server no longer offers a listen stream");
+		return;
+	}
+	if (listen_is_doubted(n, f, r)) {
+		n->state = LISTEN_SUSPECT;
+		n->fresh = !n->held;
+		n->ping_from = session_ping(s, "the listen stream was refused");
+		if (n->broke)
+			n->back_from = n->ping_from;
+		n->broke = false;
 		return;
 	}
 	if (f->status == 400 && n->last_event_id.n > 0) {
@@ -586,6 +606,9 @@ session_done(struct session *s, struct attempt *l, const struct facts *f)
 		break;
 	case ATTEMPT_DOOR:
 		session_door_done(s, l);
+		break;
+	case ATTEMPT_STRANGER:
+		session_stranger_done(s, l, f);
 		break;
 	case ATTEMPT_RESTORE:
 		session_restore_done(s, l, f);

@@ -87,7 +87,9 @@ session_head(struct session *s, struct attempt *l, const struct facts *f)
 		return;
 	heard(s, l);
 	if (l->kind == ATTEMPT_LISTEN) {
-		session_listen_head(s, f);
+		if (session_listen_head(s, f) && l->generation->session != NULL)
+			s->listen.back_from = session_ping(s,
+			    "the listen stream is back after a break");
 	} else if (l->kind == ATTEMPT_ONE_WAY && verdict_2xx(f)) {
 		/* The server took the message; whatever else comes is of no
 		 * use. */
@@ -400,6 +402,8 @@ session_message(struct session *s, struct attempt *l, const struct facts *f,
 		session_ping_message(s, l, f, m);
 	} else if (l->kind == ATTEMPT_DOOR) {
 		session_door_message(s, l);
+	} else if (l->kind == ATTEMPT_STRANGER && m->kind == FRAME_RESULT) {
+		session_restore_again(s, l->generation);
 	} else if (l->kind == ATTEMPT_WITNESS) {
 		session_witness_message(s, l, f, m);
 	} else if (l->kind == ATTEMPT_RESTORE && m->kind == FRAME_RESULT) {

@@ -1,6 +1,7 @@
 /*
  * The GET stream. It opens when the server has taken initialized, and opens
- * again after each drop, until the server says that it has no such stream.
+ * again after each drop, until the server says that the session has no such
+ * stream.
  */
 #include "config.h"
 
@@ -23,7 +24,7 @@ listen_start(struct session *s)
 	n->fresh = false;
 	n->state = LISTEN_OPEN;
 	n->ticket = l->ticket;
-	n->event = n->denied = n->behind = false;
+	n->event = n->denied = n->behind = n->hurry = false;
 	n->since = s->now;
 	session_start(s, l);
 }
@@ -33,11 +34,9 @@ session_listen_open(struct session *s)
 {
 	struct listen *n = &s->listen;
 
-	n->due = false;
-	if (n->state == LISTEN_REFUSED)
-		return;
 	session_listen_close(s);
-	n->worked = n->fresh = false;
+	n->worked = n->fresh = n->broke = false;
+	n->back_from = 0;
 	n->tries = 0;
 	n->retry_ms = -1;
 	buf_reset(&n->last_event_id);
@@ -122,6 +121,15 @@ session_awaits_stream(struct session *s, const struct frame *f)
 	return true;
 }
 
+/* A stream that stays open for long without a head works, too. */
+static void
+note_held(struct session *s, const struct attempt *l)
+{
+	enum { HELD_MS = 2000 };
+
+	s->listen.held |= l->head_at == 0 && s->now - l->out_at >= HELD_MS;
+}
+
 void
 session_listen_close(struct session *s)
 {
@@ -131,8 +139,8 @@ session_listen_close(struct session *s)
 	    NULL;
 
 	n->due = false;
-	if (n->state == LISTEN_REFUSED)
-		return;
+	if (l != NULL)
+		note_held(s, l);
 	alarm_set(&s->alarms, ALARM_LISTEN, ALARM_NEVER);
 	n->state = LISTEN_OFF;
 	n->denied = false;
@@ -140,11 +148,41 @@ session_listen_close(struct session *s)
 		session_abort(s, l);
 }
 
-void
+bool
 session_listen_head(struct session *s, const struct facts *f)
 {
-	if (verdict_2xx(f) && f->media == MEDIA_SSE)
-		s->listen.worked = true;
+	struct listen *n = &s->listen;
+	bool back = n->broke;
+
+	if (!verdict_2xx(f) || f->media != MEDIA_SSE)
+		return false;
+	n->worked = n->held = true;
+	n->broke = false;
+	return back;
+}
+
+void
+session_listen_broke(struct session *s, const struct attempt *l,
+    const struct facts *f)
+{
+	if (f->ending == ENDING_CUT && f->sent)
+		note_held(s, l);
+	s->listen.broke |= s->listen.held &&
+	    (f->ending == ENDING_CUT || f->ending == ENDING_CONNECT ||
+		verdict_is_gateway(f->status));
+}
+
+void
+session_listen_hurry(struct session *s)
+{
+	struct listen *n = &s->listen;
+
+	if (n->hurry && n->state == LISTEN_WAITING &&
+	    phase_permits(s, PHASE_LISTENS)) {
+		alarm_set(&s->alarms, ALARM_LISTEN, ALARM_NEVER);
+		listen_start(s);
+	}
+	n->hurry = false;
 }
 
 void
@@ -166,18 +204,22 @@ session_listen_again(struct session *s)
 	alarm_set(&s->alarms, ALARM_LISTEN, s->now + wait);
 }
 
-void
+bool
 session_listen_pinged(struct session *s, uint64_t ticket, bool lost)
 {
 	struct listen *n = &s->listen;
+	bool back = n->back_from != 0 && n->back_from <= ticket;
 
+	if (back)
+		n->back_from = 0;
 	if (n->state != LISTEN_SUSPECT || n->ping_from > ticket)
-		return;
+		return back && !lost;
 	n->state = LISTEN_OFF;
 	if (lost)
-		return;
+		return false;
 	n->retry_ms = -1; /* the server's "retry" came before the refusal */
 	session_listen_again(s);
+	return back;
 }
 
 void

@@ -4,7 +4,7 @@
 
 #include "core/session/state.h"
 
-/* Opens the stream of a new session, unless the server has none. */
+/* Opens the stream of a new session. */
 void session_listen_open(struct session *s);
 /* Opens it at the end of this step: by the first of the next two functions, or
  * by the second. There is one idle connection, and what comes second opens
@@ -22,8 +22,17 @@ void session_listen_behind(struct session *s);
 bool session_awaits_stream(struct session *s, const struct frame *f);
 /* Closes the stream until session_listen_open. */
 void session_listen_close(struct session *s);
-/* The head of the answer to the GET came. */
-void session_listen_head(struct session *s, const struct facts *f);
+/* The head of the answer to the GET came. Returns true if the stream is back
+ * after a break: the session may be gone, although the server holds a stream
+ * open for it. */
+bool session_listen_head(struct session *s, const struct facts *f);
+/* The exchange of the GET is over: notes whether the stream broke without an
+ * end, or the server was away. */
+void session_listen_broke(struct session *s, const struct attempt *l,
+    const struct facts *f);
+/* Opens a stream that broke beside the call that goes out in this step: the
+ * server may ask something on it before it answers the call. */
+void session_listen_hurry(struct session *s);
 /* The stream delivered something. */
 void session_listen_event(struct session *s);
 /* Opens the stream again after the back-off. */
@@ -31,8 +40,9 @@ void session_listen_again(struct session *s);
 /* Opens the stream if ALARM_LISTEN is due. */
 void session_listen_tick(struct session *s);
 /* A ping found out whether the session is lost: settles a refused stream that
- * a ping of this ticket decides about. */
-void session_listen_pinged(struct session *s, uint64_t ticket, bool lost);
+ * a ping of this ticket decides about. Returns true if the session lives after
+ * a break of the stream. */
+bool session_listen_pinged(struct session *s, uint64_t ticket, bool lost);
 /* The machine slept or its network changed: opens the stream again, because its
  * connection may be dead. */
 void session_listen_wake(struct session *s);

@@ -193,6 +193,16 @@ session_begin_ready(struct session *s)
 	session_witness_again(s);
 }
 
+/* A client lists anew on each list_changed. The pause prevents a storm with a
+ * server that loses its session over these requests. */
+static void
+tell_soon(struct session *s)
+{
+	s->changes.tell_at = s->now < s->changes.quiet_until ?
+	    s->changes.quiet_until :
+	    s->now;
+}
+
 /* Opens the gate: the server took initialized, or will not take it. */
 static void
 go_live(struct session *s)
@@ -202,13 +212,9 @@ go_live(struct session *s)
 	session_answer_early(s);
 	if (!session_awaits_witness(s))
 		session_replay(s);
-	/* A client lists anew on each list_changed. The pause prevents a storm
-	 * with a server that loses its session over these requests. */
 	if (s->renewal.renewed) {
 		sum_up(s);
-		s->changes.tell_at = s->now < s->changes.quiet_until ?
-		    s->changes.quiet_until :
-		    s->now;
+		tell_soon(s);
 	}
 	s->renewal.renewed = false;
 	session_tell_changes(s);
@@ -291,11 +297,17 @@ restore_more(struct session *s)
 /* Opens the listen stream before the subscriptions, because their notifications
  * come on it. */
 static void
+listen_before_rest(struct session *s)
+{
+	if (s->handshake.ready != NULL && s->listen.state != LISTEN_OPEN)
+		session_listen_open(s);
+}
+
+static void
 restore_rest(struct session *s)
 {
 	s->restoring.stage = RESTORE_REST;
-	if (s->handshake.ready != NULL)
-		session_listen_open(s);
+	listen_before_rest(s);
 	restore_more(s);
 }
 
@@ -312,6 +324,25 @@ session_restore(struct session *s)
 	else
 		restore_rest(s);
 	return true;
+}
+
+void
+session_restore_again(struct session *s, const struct generation *g)
+{
+	struct subscription *sub;
+
+	if (g->number != s->generation->number ||
+	    !phase_permits(s, PHASE_WORKS))
+		return;
+	session_log(s, LEVEL_INFO,
+	    "%s takes any session id, and may have begun anew: the settings "
+	    "are sent again",
+	    s->config.host);
+	for (sub = s->settings.list; sub != NULL; sub = sub->next)
+		sub->told = 0;
+	tell_soon(s);
+	if (!session_restore(s))
+		session_tell_changes(s);
 }
 
 /* One request of the restoring is over: goes on with the next ones. */
@@ -394,7 +425,7 @@ session_restore_timeout(struct session *s)
 	    "%s takes too long to accept the settings of the session before; "
 	    "mcpsplice continues",
 	    s->config.host);
-	if (s->restoring.stage == RESTORE_LEVEL && s->handshake.ready != NULL)
-		session_listen_open(s);
+	if (s->restoring.stage == RESTORE_LEVEL)
+		listen_before_rest(s);
 	restored(s);
 }

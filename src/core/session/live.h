@@ -19,6 +19,10 @@ void session_reopened(struct session *s);
 /* Begins to restore the settings in a new session. Returns false if there are
  * none. */
 bool session_restore(struct session *s);
+/* A server that takes any session id, an unknown one too, may have begun anew
+ * in this generation: sends the settings again, and tells the client that lists
+ * and resources may have changed. */
+void session_restore_again(struct session *s, const struct generation *g);
 /* The result of an ATTEMPT_RESTORE came. */
 void session_restore_message(struct session *s, struct attempt *l);
 /* The exchange of an ATTEMPT_RESTORE is over. */

@@ -31,8 +31,6 @@ session_open(struct session *s, struct frame *initialize, struct call *c)
 	keep_frame(&s->handshake.ready, NULL);
 	facts_free(s->renewal.setback);
 	s->renewal.setback = NULL;
-	if (s->listen.state == LISTEN_REFUSED)
-		s->listen.state = LISTEN_OFF;
 	session_next_generation(s);
 	generation_unref(s->former);
 	s->former = NULL;
@@ -112,8 +110,6 @@ adopt(struct session *s, const struct facts *f, struct frame *m)
 		    s->config.host);
 	g->version = negotiated(m);
 	g->changed = f->changed;
-	if (f->changed && s->listen.state == LISTEN_REFUSED)
-		s->listen.state = LISTEN_OFF;
 	keep_frame(&s->handshake.answer, frame_ref(m));
 	if (is_early(s))
 		s->handshake.by = HANDSHAKE_CLIENT;

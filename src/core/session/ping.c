@@ -9,6 +9,10 @@
 
 #include "core/session/ping.h"
 
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/bounds.h"
 #include "core/session/act.h"
 #include "core/session/call.h"
@@ -145,6 +149,59 @@ settle_silent(struct session *s, struct generation *g)
 	}
 }
 
+/* The id of a session that nobody has, in the form of this one. NULL: there is
+ * no letter or digit in it. Owned by the caller. */
+static char *
+unknown_id(const char *session)
+{
+	char *id = xstrdup(session);
+	size_t n = strlen(id);
+
+	while (n > 0 && !isalnum((unsigned char)id[n - 1]))
+		n--;
+	if (n == 0) {
+		free(id);
+		return NULL;
+	}
+	if (isdigit((unsigned char)id[n - 1]))
+		id[n - 1] = id[n - 1] == '0' ? '1' : '0';
+	else
+		id[n - 1] = id[n - 1] == 'a' ? 'b' : 'a';
+	return id;
+}
+
+/* The session lives after a break. But a server that takes any id as well may
+ * have begun anew, and lost the settings. */
+static void
+ask_stranger(struct session *s)
+{
+	struct generation *g;
+	struct attempt *l;
+
+	if (s->listen.ids_known)
+		return;
+	g = generation_new(s->generation->number);
+	g->session = unknown_id(s->generation->session);
+	g->version = s->generation->version == NULL ?
+	    NULL :
+	    xstrdup(s->generation->version);
+	if (g->session != NULL) {
+		l = session_own_attempt(s, ATTEMPT_STRANGER, "ping", no_span,
+		    g);
+		session_abort_in(s, l, BOUND_PING_MS);
+		session_start(s, l);
+	}
+	generation_unref(g);
+}
+
+void
+session_stranger_done(struct session *s, struct attempt *l,
+    const struct facts *f)
+{
+	s->listen.ids_known |= is_refusal(session_ruling(s, l, f));
+	calls_attempt_drop(&s->calls, l);
+}
+
 /* Has something been in doubt since after the ping was sent? */
 static bool
 is_doubted(const struct session *s, const struct generation *g)
@@ -171,8 +228,8 @@ settle(struct session *s, struct generation *g, uint64_t ticket, bool lost)
 		ticket = UINT64_MAX;
 	g->lost = g->lost || lost;
 	settle_notes(s, g, ticket, lost);
-	if (g == s->generation)
-		session_listen_pinged(s, ticket, lost);
+	if (g == s->generation && session_listen_pinged(s, ticket, lost))
+		ask_stranger(s);
 	if (lost && g == s->generation)
 		session_renew_later(s, "a ping found it gone");
 	if (lost)

@@ -14,6 +14,9 @@ void session_ping_message(struct session *s, struct attempt *l,
 /* The exchange of the ping is over. */
 void session_ping_done(struct session *s, struct attempt *l,
     const struct facts *f);
+/* The exchange of a ping under an unknown session id is over. */
+void session_stranger_done(struct session *s, struct attempt *l,
+    const struct facts *f);
 /* Sends a ping if a call has been silent for long, and at --ping-interval. */
 void session_ping_tick(struct session *s);
 /* Sets ALARM_PING by --ping-interval. */

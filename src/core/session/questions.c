@@ -55,6 +55,7 @@ questions_ask(struct questions *t, struct frame *request, uint64_t generation,
 	q->server_id = xstrndup(request->id.p, request->id.n);
 	q->generation = generation;
 	q->ticket = ticket;
+	q->roots = json_key_is(request->method, "roots/list");
 	if (generation <= 1)
 		q->client_id = xstrdup(q->server_id);
 	else
@@ -114,6 +115,23 @@ questions_cancel(struct questions *t, struct frame *cancelled,
 	f = replace(cancelled, id, (*at)->client_id);
 	question_drop(t, at);
 	return f;
+}
+
+struct frame *
+questions_withdraw(struct questions *t, uint64_t origin)
+{
+	struct question **at;
+	struct frame *cancel;
+
+	for (at = &t->list; *at != NULL; at = &(*at)->next)
+		if ((*at)->ticket == origin && !(*at)->roots)
+			break;
+	if (origin == 0 || *at == NULL)
+		return NULL;
+	cancel = msg_cancel(span_of((*at)->client_id),
+	    span_of("\"the call that asked is over\""));
+	question_drop(t, at);
+	return cancel;
 }
 
 bool

@@ -15,6 +15,7 @@ struct question {
 	char *client_id; /* raw JSON, as the client knows it */
 	uint64_t generation;
 	uint64_t ticket; /* the origin of the attempt that asks; 0: a ping */
+	bool roots;      /* a roots/list, which a server may ask for itself */
 };
 
 struct questions {
@@ -37,6 +38,10 @@ struct frame *questions_answer(struct questions *t, struct frame *answer,
  * the caller. */
 struct frame *questions_cancel(struct questions *t, struct frame *cancelled,
     uint64_t generation);
+/* Removes one question of the call that ran on the attempt of this origin, and
+ * is over. Returns the cancel for the client, owned by the caller, or NULL if
+ * there is no such question. */
+struct frame *questions_withdraw(struct questions *t, uint64_t origin);
 /* Removes one question of an earlier generation than this. Sets *cancel to the
  * cancel for the client (owned by the caller) and *ticket to the question's.
  * Returns false if there is no such question. */

@@ -170,8 +170,7 @@ struct answered {
 /* listen.c: the GET stream. */
 enum listen_state {
 	LISTEN_OFF,     /* no stream is wanted at present */
-	LISTEN_REFUSED, /* the server has none; the stream is not opened
-			 * again */
+	LISTEN_REFUSED, /* the session has none; the next one asks again */
 	LISTEN_WAITING, /* the stream opens at ALARM_LISTEN */
 	LISTEN_SUSPECT, /* perhaps refused because the session is lost: waits
 			 * for a ping */
@@ -185,6 +184,14 @@ struct listen {
 	bool due;    /* it opens at the end of this step */
 	bool behind; /* LISTEN_OPEN: requests for lists went out before it */
 	bool worked; /* a stream opened in this generation */
+	bool held;   /* the server has held a stream open, in whatever
+		      * session; not all send a head before the first event */
+	bool broke;  /* the stream broke without an end, and the server has
+		      * answered no GET since */
+	uint64_t back_from; /* the stream is back after a break: as
+			     * call.ping_from; 0: it is not */
+	bool ids_known;     /* the server has refused an id that nobody has */
+	bool hurry;  /* LISTEN_WAITING: it opens at the end of this step */
 	bool event;  /* this stream delivered something */
 	bool denied; /* LISTEN_OFF, because the credentials were refused */
 	bool fresh;  /* the next one gets a connection of its own: another
