@@ -232,6 +232,21 @@ one_way_refused(struct session *s, struct attempt *l, const struct facts *f,
 	calls_attempt_drop(&s->calls, l);
 }
 
+/* How often a one-way message that was refused is tried on other connections,
+ * because another replica may know the session. One does if the call that the
+ * message answers still runs. */
+static unsigned
+tries_elsewhere(const struct session *s, const struct attempt *l)
+{
+	const struct call *c = session_asking(s, l->asker);
+
+	if (c != NULL && c->attempt != NULL && c->attempt->live)
+		return BOUND_FLAPS;
+	if (!session_flaps(s))
+		return 0;
+	return l->body == s->handshake.ready ? 1 : BOUND_FLAPS;
+}
+
 /* ATTEMPT_ONE_WAY: a notification or an answer of the client. */
 static void
 one_way_done(struct session *s, struct attempt *l, const struct facts *f)
@@ -247,9 +262,7 @@ one_way_done(struct session *s, struct attempt *l, const struct facts *f)
 	if (current && r.verdict == VERDICT_RETRY &&
 	    (f->sent ? retry_refused(s, l, f) : retry_unsent(s, l, f)))
 		return;
-	/* Another replica may know the session. */
-	if (current && session_flaps(s) && is_refusal(r) &&
-	    l->tries < (l->body == s->handshake.ready ? 1 : BOUND_FLAPS)) {
+	if (current && is_refusal(r) && l->tries < tries_elsewhere(s, l)) {
 		session_again(s, l, session_flap_wait(l->tries + 1))
 		    ->fresh = true;
 		return;
@@ -332,12 +345,32 @@ ready_done(struct session *s, struct attempt *l, const struct facts *f)
 	session_readied(s);
 }
 
+/* Tries the DELETE on another connection if the session served a moment ago:
+ * another replica may know it. */
+static bool
+delete_elsewhere(struct session *s, struct attempt *l, const struct facts *f)
+{
+	const struct generation *g = l->generation;
+
+	if ((f->status != 400 && f->status != 404) || g->lost ||
+	    g->served_at == 0 || s->now - g->served_at >= FLAPPING_MS ||
+	    l->tries >= BOUND_FLAPS)
+		return false;
+	l->live = false;
+	l = session_again(s, l, session_flap_wait(l->tries + 1));
+	l->fresh = true;
+	session_abort_in(s, l, BOUND_DELETE_MS);
+	return true;
+}
+
 static void
 delete_done(struct session *s, struct attempt *l, const struct facts *f)
 {
 	struct attempt *open;
 	const struct attempt *other;
 
+	if (delete_elsewhere(s, l, f))
+		return;
 	if (l->generation == s->generation && f->status != 0)
 		session_save(s, NULL);
 	calls_attempt_drop(&s->calls, l);

@@ -50,24 +50,31 @@ may_go_on(const struct facts *f)
 		f->status == 410 || f->status == 422);
 }
 
+struct call *
+session_asking(const struct session *s, uint64_t asker)
+{
+	size_t left = asker == 0 ? 0 : s->in_flight;
+	struct call *c;
+
+	for (c = s->calls.first; c != NULL && left > 0; c = c->next) {
+		/* A call that waits for a sign-in was refused, so it has not
+		 * asked anything. */
+		if (calls_origin(c) == asker)
+			return c->attempt == NULL ||
+				!c->attempt->waits_for_user ?
+			    c :
+			    NULL;
+		left -= c->state != CALL_HELD;
+	}
+	return NULL;
+}
+
 void
 session_undelivered(struct session *s, uint64_t asker, const struct facts *f)
 {
-	size_t left = s->in_flight;
-	struct call *c;
+	struct call *c = may_go_on(f) ? NULL : session_asking(s, asker);
 
-	if (asker == 0 || may_go_on(f))
-		return;
-	for (c = s->calls.first; c != NULL && left > 0; c = c->next) {
-		if (calls_origin(c) == asker)
-			break;
-		left -= c->state != CALL_HELD;
-	}
-	if (left == 0)
-		return;
-	/* A call that waits for a sign-in was refused, so it has not asked
-	 * anything. */
-	if (c != NULL && (c->attempt == NULL || !c->attempt->waits_for_user))
+	if (c != NULL)
 		session_fail(s, c,
 		    fault_undelivered(c->frame, f, s->config.host));
 }

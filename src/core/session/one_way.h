@@ -8,6 +8,9 @@
 const char *session_one_way_name(const struct attempt *l);
 /* Sends a one-way message (borrowed) now. */
 struct attempt *session_send_one_way(struct session *s, struct frame *f);
+/* The call that asked, and still runs, or NULL. asker is the origin of its
+ * attempt; 0: none. */
+struct call *session_asking(const struct session *s, uint64_t asker);
 /* The answer to a question was not delivered. asker is the origin of the
  * attempt that asked, or 0. The call of that attempt would wait for ever, so it
  * ends with an error, unless it may go on without the answer. f tells what
