@@ -122,6 +122,10 @@ take_fact(const struct play *p, struct sent *s, const char *word)
 		f->too_large = (f->size = (uint64_t)n) > 0;
 	else if (strcmp(word, "trusted") == 0)
 		f->credentials_known_good = true;
+	else if (strcmp(word, "silent") == 0)
+		f->silent = true;
+	else if (strcmp(word, "primed") == 0)
+		f->primed = true;
 	else if (strcmp(word, "gone") == 0)
 		f->session_ended = true;
 	else

@@ -139,6 +139,8 @@ session_again(struct session *s, struct attempt *l, int64_t wait)
 	again->list = l->list;
 	again->control = l->control;
 	again->resumes = l->resumes;
+	again->in_vain = l->in_vain;
+	again->resumed_at = l->resumed_at;
 	again->retry_ms = l->retry_ms;
 	again->origin = l->origin;
 	again->asker = l->asker;

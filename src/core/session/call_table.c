@@ -120,6 +120,18 @@ calls_origin(const struct call *c)
 	return c->attempt == NULL ? 0 : c->attempt->origin;
 }
 
+bool
+calls_resumed_since(const struct calls *t, int64_t since)
+{
+	const struct attempt *l;
+
+	for (l = t->attempts; l != NULL; l = l->next)
+		if (l->kind == ATTEMPT_CALL && l->live &&
+		    l->last_event_id.n > 0 && l->out_at >= since)
+			return true;
+	return false;
+}
+
 void
 calls_send_as(struct calls *t, struct call *c, struct frame *f)
 {

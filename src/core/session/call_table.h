@@ -214,17 +214,20 @@ struct attempt {
 			     * when it has been silent for too long */
 	unsigned silences; /* how often the call was silent for too long */
 	unsigned resumes;  /* how often its stream was resumed */
-	int64_t out_at;    /* when its request was written, as far as known */
-	int64_t head_at;   /* when the head of its answer came; 0: not yet */
-	int64_t event_at;  /* ATTEMPT_CALL: when the call last had an event or
+	unsigned in_vain;  /* so many of these were answered, and told
+			    * nothing */
+	int64_t resumed_at; /* when its stream was first resumed */
+	int64_t out_at;     /* when its request was written, as far as known */
+	int64_t head_at;    /* when the head of its answer came; 0: not yet */
+	int64_t event_at;   /* ATTEMPT_CALL: when the call last had an event or
 			     * a message, or was sent */
-	int64_t dead_at;   /* when the silent call is given up because its
+	int64_t dead_at;    /* when the silent call is given up because its
 			     * session is gone */
-	uint64_t origin;   /* the ticket of the first attempt in a chain of
+	uint64_t origin;    /* the ticket of the first attempt in a chain of
 			  * copies; its own for the first */
-	uint64_t asker;    /* ATTEMPT_ONE_WAY: the origin of the attempt whose
+	uint64_t asker;     /* ATTEMPT_ONE_WAY: the origin of the attempt whose
 			  * question it answers, or 0 */
-	int status;        /* ATTEMPT_ONE_WAY, suspect: the HTTP status of the
+	int status;         /* ATTEMPT_ONE_WAY, suspect: the HTTP status of the
 			  * refusal */
 	int64_t window_end; /* when retries end; ALARM_NEVER: none began */
 	int64_t start_at;   /* not live: when it goes out */
@@ -272,6 +275,9 @@ struct attempt *calls_attempt(struct calls *t, enum attempt_kind kind,
 struct attempt *calls_attempt_find(const struct calls *t, uint64_t ticket);
 /* The attempt after l in t->attempts. l may have been dropped meanwhile. */
 struct attempt *calls_attempt_next(const struct attempt *l);
+/* Is the stream of a call being resumed, by a GET that went out at this time or
+ * later? */
+bool calls_resumed_since(const struct calls *t, int64_t since);
 /* Takes an attempt out of the table. Its memory stays until calls_reap, so that
  * a walk over the attempts may drop any of them. */
 void calls_attempt_drop(struct calls *t, struct attempt *l);

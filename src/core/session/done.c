@@ -155,12 +155,34 @@ may_repeat(const struct attempt *l, const struct facts *f)
 	    (verdict_2xx(f) && f->status != 202 && f->media == MEDIA_SSE);
 }
 
+/* Did the answer end at once, without a byte of its stream? So answers a session
+ * whose loop in the server is gone (mcp 1.8 to 1.10, after a cancel). */
+static bool
+is_silence(const struct session *s, const struct attempt *l,
+    const struct facts *f)
+{
+	enum { AT_ONCE_MS = 1000 };
+
+	return f->silent && l->last_event_id.n == 0 &&
+	    l->generation->session != NULL &&
+	    (f->ending == ENDING_COMPLETE || f->ending == ENDING_CUT) &&
+	    s->now - l->head_at < AT_ONCE_MS;
+}
+
 static void
 call_failed(struct session *s, struct call *c, struct attempt *l,
     const struct facts *f)
 {
+	static const struct ruling silence = { VERDICT_SUSPECT,
+		"the stream of its answer ended without a byte" };
 	bool again = c->repeated || c->flaps > 0;
 
+	if (is_silence(s, l, f)) {
+		session_doubt(s, c, l, f, NULL,
+		    fault_from_facts(c->frame, f, s->config.host, NULL),
+		    silence);
+		return;
+	}
 	if (accept_202(s, c, f)) {
 		session_detach(s, c);
 		return;
@@ -431,7 +453,7 @@ static void
 listen_done(struct session *s, const struct attempt *l, const struct facts *f)
 {
 	/* A stream that lasted longer was not a false start. */
-	enum { HEALTHY_MS = 10 * 1000 };
+	enum { HEALTHY_MS = 10 * 1000, PUSHED_MS = 1000 };
 	struct listen *n = &s->listen;
 	bool stream = verdict_2xx(f) && f->media == MEDIA_SSE;
 	struct ruling r;
@@ -443,6 +465,10 @@ listen_done(struct session *s, const struct attempt *l, const struct facts *f)
 		return;
 	}
 	session_listen_broke(s, l, f);
+	n->pushed |= stream && f->ending == ENDING_COMPLETE &&
+	    calls_resumed_since(&s->calls,
+		l->out_at > s->now - PUSHED_MS ? l->out_at :
+						 s->now - PUSHED_MS);
 	r = session_ruling(s, l, f);
 	if (n->held && session_flaps(s) && n->tries < BOUND_FLAPS &&
 	    is_refusal(r)) {
@@ -613,6 +639,8 @@ void
 session_done(struct session *s, struct attempt *l, const struct facts *f)
 {
 	l->generation->broken |= is_break(l, f);
+	if (l->kind == ATTEMPT_CALL && f->last_event_id.n > 0)
+		session_note_ids(s, l, f);
 	switch (l->kind) {
 	case ATTEMPT_CALL:
 		call_done(s, l, f);

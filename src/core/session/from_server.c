@@ -379,6 +379,8 @@ session_message(struct session *s, struct attempt *l, const struct facts *f,
 	}
 	if (l->kind == ATTEMPT_LISTEN && verdict_2xx(f))
 		session_listen_event(s);
+	if (l->kind == ATTEMPT_CALL && l->last_event_id.n > 0)
+		s->event_ids.trusted = true;
 	if (!answer)
 		l->spoke = true;
 	heard(s, l);

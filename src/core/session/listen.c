@@ -10,7 +10,10 @@
 #include "core/session/act.h"
 #include "core/wire/json.h"
 
-enum { WAKE_MS = 100 };
+enum {
+	WAKE_MS = 100,
+	PAUSE_MS = 1000, /* while it gives way to another stream */
+};
 
 static void
 listen_start(struct session *s)
@@ -172,12 +175,19 @@ session_listen_broke(struct session *s, const struct attempt *l,
 		verdict_is_gateway(f->status));
 }
 
+/* The listen stream and a resumed one would end each other again and again. */
+static bool
+gives_way(const struct session *s)
+{
+	return s->listen.pushed && calls_resumed_since(&s->calls, 0);
+}
+
 void
 session_listen_hurry(struct session *s)
 {
 	struct listen *n = &s->listen;
 
-	if (n->hurry && n->state == LISTEN_WAITING &&
+	if (n->hurry && n->state == LISTEN_WAITING && !gives_way(s) &&
 	    phase_permits(s, PHASE_LISTENS)) {
 		alarm_set(&s->alarms, ALARM_LISTEN, ALARM_NEVER);
 		listen_start(s);
@@ -255,6 +265,10 @@ session_listen_tick(struct session *s)
 
 	if (!alarm_is_due(&s->alarms, ALARM_LISTEN, s->now))
 		return;
+	if (gives_way(s)) {
+		alarm_set(&s->alarms, ALARM_LISTEN, s->now + PAUSE_MS);
+		return;
+	}
 	alarm_set(&s->alarms, ALARM_LISTEN, ALARM_NEVER);
 	n->state = LISTEN_OFF;
 	if (phase_permits(s, PHASE_LISTENS))

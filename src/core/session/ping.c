@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "core/exchange/fault.h"
 #include "core/session/act.h"
 #include "core/session/call.h"
 #include "core/session/listen.h"
@@ -76,7 +77,8 @@ ping_again(struct session *s, struct attempt *l, const struct facts *f,
 
 	if (wait < f->retry_after_ms)
 		wait = f->retry_after_ms;
-	if ((r.verdict != VERDICT_RETRY && f->ending != ENDING_CUT) ||
+	if (f->silent ||
+	    (r.verdict != VERDICT_RETRY && f->ending != ENDING_CUT) ||
 	    s->ping.ticket != l->ticket || wait >= left)
 		return false;
 	session_log(s, LEVEL_INFO,
@@ -146,6 +148,32 @@ settle_silent(struct session *s, struct generation *g)
 		if (l->kind == ATTEMPT_CALL && l->live && l->call != NULL &&
 		    l->generation == g && l->silences > 0)
 			outlive(s, l);
+	}
+}
+
+/* The session lives. Calls whose streams were resumed a minute ago, and have been
+ * silent since, are over, unless resuming is worth something here. */
+static void
+settle_resumed(struct session *s, const struct generation *g)
+{
+	static const struct facts cut = {
+		.ending = ENDING_CUT,
+		.sent = true,
+		.retry_after_ms = -1,
+	};
+	struct attempt *l;
+
+	if (s->event_ids.trusted)
+		return;
+	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
+		if (l->kind != ATTEMPT_CALL || l->call == NULL ||
+		    l->generation != g || l->last_event_id.n == 0 ||
+		    s->now - l->resumed_at < BOUND_SILENT_MS)
+			continue;
+		if (!session_repeat(s, l->call, 0))
+			session_fail(s, l->call,
+			    fault_from_facts(l->call->frame, &cut,
+				s->config.host, NULL));
 	}
 }
 
@@ -263,6 +291,8 @@ session_ping_message(struct session *s, struct attempt *l,
 	session_linger(s, l);
 	generation_ref(g);
 	settle(s, g, l->ticket, lost);
+	if (!lost)
+		settle_resumed(s, g);
 	generation_unref(g);
 	session_ping_due(s);
 }
@@ -273,7 +303,7 @@ session_ping_done(struct session *s, struct attempt *l, const struct facts *f)
 	struct generation *g = l->generation;
 	struct ruling r = session_ruling(s, l, f);
 	uint64_t ticket = l->ticket;
-	bool lost = is_loss(s, r);
+	bool lost = is_loss(s, r) || f->silent;
 
 	l->live = false;
 	if (!l->answered && ping_again(s, l, f, r))

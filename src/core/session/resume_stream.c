@@ -25,6 +25,35 @@ brought_something(const struct session *s, const struct attempt *l,
 		!span_eq(f->last_event_id, buf_span(&l->last_event_id)));
 }
 
+void
+session_note_ids(struct session *s, const struct attempt *l,
+    const struct facts *f)
+{
+	struct event_ids *e = &s->event_ids;
+	const char *session = l->generation->session;
+
+	e->trusted |= f->primed;
+	if ((session != NULL && span_is(f->last_event_id, session)) ||
+	    (e->origin != l->origin &&
+		span_eq(f->last_event_id, buf_span(&e->last))))
+		e->none = true;
+	e->origin = l->origin;
+	buf_reset(&e->last);
+	buf_addspan(&e->last, f->last_event_id);
+}
+
+/* Did a resumption bring no event, because the server has nothing of this stream
+ * any more? A stream that was silent for long may belong to a long call, and a
+ * server that is away or busy may know the stream later. */
+static bool
+is_in_vain(const struct session *s, const struct attempt *l,
+    const struct facts *f)
+{
+	return l->last_event_id.n > 0 && f->last_event_id.n == 0 &&
+	    f->ending == ENDING_COMPLETE && f->status != 429 && !verdict_is_gateway(f->status) &&
+	    !brought_something(s, l, f);
+}
+
 bool
 session_resume(struct session *s, struct attempt *l, const struct facts *f,
     struct ruling r)
@@ -33,8 +62,9 @@ session_resume(struct session *s, struct attempt *l, const struct facts *f,
 	int64_t wait;
 	bool was_get = l->last_event_id.n > 0, flaps;
 	/* A GET is refused with the words that refuse a POST. */
-	bool refused = was_get &&
+	bool refused = was_get && f->ending == ENDING_COMPLETE &&
 	    (r.verdict == VERDICT_LOST_MAYBE || is_refusal(r));
+	bool in_vain = is_in_vain(s, l, f);
 
 	if (brought_something(s, l, f))
 		l->tries = 0;
@@ -44,14 +74,11 @@ session_resume(struct session *s, struct attempt *l, const struct facts *f,
 		buf_reset(&l->last_event_id);
 		buf_addspan(&l->last_event_id, f->last_event_id);
 	}
-	if (l->last_event_id.n == 0 || f->ending == ENDING_ABORTED ||
-	    f->too_large)
+	if (l->last_event_id.n == 0 || s->event_ids.none ||
+	    f->ending == ENDING_ABORTED || f->too_large)
 		return false;
 	flaps = session_flaps(s) && refused && l->tries < BOUND_FLAPS;
-	if (was_get && f->ending == ENDING_COMPLETE && !flaps &&
-	    (refused ||
-		(verdict_2xx(f) ? f->media != MEDIA_SSE :
-				  f->status != 429 && f->status < 500)))
+	if (!flaps && (refused || (in_vain && ++l->in_vain > 1)))
 		return false;
 	if (f->retry_ms >= 0)
 		l->retry_ms = f->retry_ms;
@@ -65,6 +92,11 @@ session_resume(struct session *s, struct attempt *l, const struct facts *f,
 	session_log(s, LEVEL_INFO,
 	    "a stream ended before the answer came: it is resumed in %lld ms",
 	    (long long)wait);
-	session_again(s, l, wait)->fresh = flaps;
+	l = session_again(s, l, wait);
+	l->fresh = flaps;
+	if (!was_get) {
+		l->resumed_at = s->now;
+		l->silent_at = s->now + wait + BOUND_SILENT_MS;
+	}
 	return true;
 }

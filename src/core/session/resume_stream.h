@@ -11,4 +11,9 @@
 bool session_resume(struct session *s, struct attempt *l, const struct facts *f,
     struct ruling r);
 
+/* Notes the event id that the stream of a call ended with, n > 0: ids that come
+ * on two streams, or are the session's, are no ids of events. */
+void session_note_ids(struct session *s, const struct attempt *l,
+    const struct facts *f);
+
 #endif

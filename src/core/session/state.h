@@ -191,6 +191,8 @@ struct listen {
 	uint64_t back_from; /* the stream is back after a break: as
 			     * call.ping_from; 0: it is not */
 	bool ids_known;     /* the server has refused an id that nobody has */
+	bool pushed; /* the server ends it when another stream is resumed: it
+		      * holds one at a time */
 	bool hurry;  /* LISTEN_WAITING: it opens at the end of this step */
 	bool event;  /* this stream delivered something */
 	bool denied; /* LISTEN_OFF, because the credentials were refused */
@@ -201,6 +203,16 @@ struct listen {
 	struct buf last_event_id;
 	int64_t retry_ms;
 	struct backoff_rate rate;
+};
+
+/* resume_stream.c: what the server's event ids are worth. */
+struct event_ids {
+	bool none;       /* one came on the streams of two calls, or was the
+		       * session's: they are no ids of events */
+	bool trusted;    /* the server primes its streams, or has delivered by a
+		       * resumption */
+	struct buf last; /* the latest one that a call's stream had */
+	uint64_t origin; /* of that stream */
 };
 
 /* end.c: the end of the program. */
@@ -372,6 +384,7 @@ struct session {
 	struct control witness;
 	struct spare spare;
 	struct listen listen;
+	struct event_ids event_ids;
 	char *sign_in; /* how the user has to sign in; NULL: nobody was asked */
 	struct session_end ending;
 	struct say say;

@@ -68,6 +68,7 @@ session_free(struct session *s)
 	session_drop_answers(s); /* no call is left that this could end */
 	questions_free(&s->questions);
 	buf_free(&s->listen.last_event_id);
+	buf_free(&s->event_ids.last);
 	free(s->sign_in);
 	frame_unref(s->handshake.request);
 	frame_unref(s->handshake.ready);

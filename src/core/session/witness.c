@@ -402,6 +402,8 @@ session_witness_tells(const struct session *s, int status)
 static bool
 is_of_a_moment(const struct session *s, const struct facts *f, struct ruling r)
 {
+	if (f->silent)
+		return false;
 	if (r.verdict == VERDICT_RETRY || f->ending == ENDING_CUT)
 		return true;
 	return f->status >= 500 && !is_refusal(r) &&
@@ -668,11 +670,11 @@ note_doubt(struct session *s, struct call *c, const struct attempt *l,
 	d->refused_at = s->now;
 	d->took_ms = s->now - own->out_at;
 	d->rested = own->rested;
-	d->usable = is_usable(c, l, r);
-	d->likely = words || verdict_2xx(f) || f->status == 404 ||
-	    f->status == 410;
+	d->usable = is_usable(c, l, r) && !f->silent;
+	d->likely = words || (verdict_2xx(f) && !f->silent) ||
+	    f->status == 404 || f->status == 410;
 	d->spoken = words && !refusal_has_id(m, request);
-	d->gated = r.verdict == VERDICT_GATE || verdict_2xx(f);
+	d->gated = r.verdict == VERDICT_GATE || (verdict_2xx(f) && !f->silent);
 	d->unready = r.verdict == VERDICT_UNREADY;
 }
 

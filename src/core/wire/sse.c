@@ -57,6 +57,8 @@ struct sse {
 	/* The stream. */
 	struct buf last_id;
 	bool has_id;
+	bool spoke;  /* an event had data that is not empty */
+	bool primed; /* see sse_is_primed */
 	int64_t retry_ms;
 };
 
@@ -202,6 +204,8 @@ dispatch(struct sse *s)
 		assign(&s->last_id, &s->next_id);
 		s->has_id = true;
 	}
+	s->spoke = s->spoke || s->data.n > 0;
+	s->primed = s->primed || (!s->spoke && s->last_id.n > 0);
 	if (s->has_data)
 		s->cb(type_of(s), &s->data, s->arg);
 	s->has_data = false;
@@ -330,6 +334,12 @@ struct span
 sse_last_id(const struct sse *s)
 {
 	return buf_span(&s->last_id);
+}
+
+bool
+sse_is_primed(const struct sse *s)
+{
+	return s->primed;
 }
 
 bool

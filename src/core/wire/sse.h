@@ -24,6 +24,9 @@ int sse_feed(struct sse *s, const char *p, size_t n);
 /* Returns the id to resume after; n is 0 if there is none. Valid until the next
  * feed. */
 struct span sse_last_id(const struct sse *s);
+/* Was there an id before the first event with data? Then the stream was made to
+ * be resumed (2025-11-25, basic/transports, streamable HTTP). */
+bool sse_is_primed(const struct sse *s);
 /* Has any event carried an id? */
 bool sse_has_id(const struct sse *s);
 /* Returns the server's last retry in ms, at most 1 h, or -1 if it gave none. */
