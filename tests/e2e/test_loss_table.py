@@ -592,7 +592,9 @@ class Table(support.Case):
         begin = time.monotonic()
         p.finish()
         self.within(time.monotonic() - begin, 3)
-        self.assertEqual(shot.times, 1, "DELETE")
+        # another replica may know the session
+        self.assertEqual(shot.times, 3 if shot.status in (400, 404) else 1,
+                         "DELETE")
         self.assertEqual(s.inits(), 1, "initialize")
         self.assertEqual(len(p.messages), seen)
 
@@ -651,12 +653,15 @@ class Table(support.Case):
         call that asked has its result."""
         s, p = self.pair()
         heard = threading.Event()
+        last = []
 
         def asks(rx, tx):
             tx.sse()
             tx.event(request("q", "sampling/createMessage", {}))
             heard.wait(support.LIVE)
-            time.sleep(0.3)
+            # it is tried on other connections, 0.2 s apart at most
+            while time.monotonic() - last[-1] < 0.4 and not tx.gone():
+                time.sleep(0.05)
             if not tx.gone():
                 tx.answer({"done": True})
         s.methods["tools/call"] = asks
@@ -664,6 +669,7 @@ class Table(support.Case):
         def before(rx, tx):
             if rx.method != "POST" or rx.rpc is not None:
                 return False
+            last.append(time.monotonic())
             shot(rx, tx)
             heard.set()
             return True

@@ -875,7 +875,7 @@ class LongDay(Base):
         self.assertEqual(collections.Counter(
             r.rpc or r.method for r in new if r.rpc != "initialize" and
             r.method != "DELETE"),
-            {"tools/call": 20, "ping": 60, "tools/list": 20,
+            {"tools/call": 20, "ping": 60, "tools/list": 20, "GET": 1,
              "notifications/initialized": 1})
         self.assertEqual(s.inits(), 3)
         self.assertTrue(s.wait(

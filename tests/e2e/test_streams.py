@@ -56,18 +56,22 @@ class Listen(support.Case):
         self.assertEqual(len(s.seen(method="GET")), 1)
 
     def test_404_with_the_words_on_the_first_get(self):
-        """No GET route; reading it as a lost session would never end."""
+        """Another replica may know the session; reading it as a lost one would
+        never end."""
         s = self.mcp()
-        s.on_get = lambda rx, tx: tx.json(
-            {"jsonrpc": "2.0", "id": None,
-             "error": {"code": -32001, "message": "Session not found"}}, 404)
+
+        def elsewhere(rx, tx):
+            s.on_get = s.listen
+            tx.json({"jsonrpc": "2.0", "id": None, "error": {
+                "code": -32001, "message": "Session not found"}}, 404)
+        s.on_get = elsewhere
         p = self.splice(s)
         p.hello()
-        self.settle(1.5)
+        s.stream(10)
         self.assertIn("result", p.tool())
         p.finish()
         self.assertEqual(s.inits(), 1)
-        self.assertEqual(len(s.seen(method="GET")), 1)
+        self.assertEqual(len(s.seen(method="GET")), 2)
 
     def test_409_waits_and_tries_again(self):
         s = self.mcp()
@@ -445,6 +449,33 @@ class Resume(support.Case):
         self.assertIn({"jsonrpc": "2.0", "id": 2,
                        "result": {"after": "p-0"}},
                       [json.loads(x) for x in out.splitlines()])
+
+
+class Silent(support.Case):
+    """A session whose loop in the server is gone: each request gets the head of
+    a stream, and no byte."""
+
+    def test_dead_session(self):
+        for how in ("end", "cut"):
+            with self.subTest(how):
+                s = self.mcp()
+                p = self.splice(s)
+                p.hello()
+
+                def silence(rx, tx):
+                    if (rx.method == "POST" and rx.sid == s.made[0] and
+                            "id" in (rx.json or {})):
+                        tx.sse()
+                        getattr(tx, how)()
+                        return True
+                s.before = silence
+                a = p.start("tools/call", {"name": "x",
+                                           "arguments": {"key": "unsafe"}})
+                self.our_error(p.answer(a), "session_lost", "maybe")
+                self.assertIn("result", p.tool(key="next"))
+                p.finish()
+                self.assertEqual(s.inits(), 2)
+                self.assertEqual(s.runs("unsafe"), 0)
 
 
 class Lost(support.Case):

@@ -372,11 +372,12 @@ ready_done(struct session *s, struct attempt *l, const struct facts *f)
 static bool
 delete_elsewhere(struct session *s, struct attempt *l, const struct facts *f)
 {
+	enum { ELSEWHERE = 2 };
 	const struct generation *g = l->generation;
 
 	if ((f->status != 400 && f->status != 404) || g->lost ||
 	    g->served_at == 0 || s->now - g->served_at >= FLAPPING_MS ||
-	    l->tries >= BOUND_FLAPS)
+	    l->tries >= ELSEWHERE)
 		return false;
 	l->live = false;
 	l = session_again(s, l, session_flap_wait(l->tries + 1));
@@ -432,18 +433,24 @@ is_refused(const struct facts *f)
 	}
 }
 
+/* May this refusal of the GET be that of a replica that does not know the
+ * session? Where no stream was ever open, only words of a loss are. */
+static bool
+is_of_a_replica(const struct session *s, struct ruling r)
+{
+	return s->listen.held ? session_flaps(s) && is_refusal(r) :
+				session_is_lost(r);
+}
+
 /* Does this refusal of the GET raise a doubt whether the session lives? Until
- * the server held a stream open, a 404 means a missing route; words of a loss
- * may be those of another replica. After a break any refusal may be of a server
- * that began anew. */
+ * the server held a stream open, a 404 means a missing route. After a break any
+ * refusal may be of a server that began anew. */
 static bool
 listen_is_doubted(const struct listen *n, const struct facts *f,
     struct ruling r)
 {
 	if (n->held && r.verdict == VERDICT_SUSPECT)
 		return true;
-	if (session_is_lost(r))
-		return n->tries < BOUND_FLAPS;
 	return n->broke && f->status >= 400 && !verdict_is_for_now(f->status) &&
 	    !verdict_is_gateway(f->status) && f->status != 401 &&
 	    f->status != 403;
@@ -470,8 +477,7 @@ listen_done(struct session *s, const struct attempt *l, const struct facts *f)
 		l->out_at > s->now - PUSHED_MS ? l->out_at :
 						 s->now - PUSHED_MS);
 	r = session_ruling(s, l, f);
-	if (n->held && session_flaps(s) && n->tries < BOUND_FLAPS &&
-	    is_refusal(r)) {
+	if (n->tries < BOUND_FLAPS && is_of_a_replica(s, r)) {
 		n->fresh = true;
 		session_listen_again(s);
 		return;
@@ -493,7 +499,6 @@ listen_done(struct session *s, const struct attempt *l, const struct facts *f)
 	}
 	if (listen_is_doubted(n, f, r)) {
 		n->state = LISTEN_SUSPECT;
-		n->fresh = !n->held;
 		n->ping_from = session_ping(s, "the listen stream was refused");
 		if (n->broke)
 			n->back_from = n->ping_from;

@@ -198,6 +198,30 @@ START_TEST(test_expire)
 }
 END_TEST
 
+/* What a call has asked is withdrawn with it; a server may ask for roots by
+ * itself. */
+START_TEST(test_withdraw)
+{
+	struct questions t = { 0 };
+	struct frame *roots = parsed("{\"jsonrpc\":\"2.0\",\"id\":6,"
+				     "\"method\":\"roots/list\"}"),
+		     *c;
+
+	check_ask(&t, "7", 2, 71, "\"p-q1\"");
+	check_ask(&t, "8", 2, 0, "\"p-q2\"");
+	check_ask(&t, "9", 2, 72, "\"p-q3\"");
+	frame_unref(questions_ask(&t, roots, 2, 71, "p"));
+	frame_unref(roots);
+	c = questions_withdraw(&t, 71);
+	ck_assert(span_is(json_get(c->params, "requestId"), "\"p-q1\""));
+	frame_unref(c);
+	ck_assert_ptr_null(questions_withdraw(&t, 71));
+	ck_assert_ptr_null(questions_withdraw(&t, 0));
+	ck_assert_uint_eq(t.n, 3);
+	questions_free(&t);
+}
+END_TEST
+
 /* Forgotten ones leave nothing behind; the numbers go on. */
 START_TEST(test_free)
 {
@@ -227,6 +251,7 @@ main(void)
 	tcase_add_test(tc, test_errors);
 	tcase_add_test(tc, test_cancel);
 	tcase_add_test(tc, test_expire);
+	tcase_add_test(tc, test_withdraw);
 	tcase_add_test(tc, test_free);
 	suite_add_tcase(s, tc);
 	return unit_run(s);

@@ -301,6 +301,37 @@ on_take(const char *type, struct buf *data, void *arg)
 	*taken = f;
 }
 
+/* An id in front of the first event with data makes a stream one to resume. */
+START_TEST(test_primed)
+{
+	static const struct {
+		const char *text;
+		bool primed;
+	} streams[] = {
+		{ "id: 0\nretry: 3000\n\ndata: x\n\n", true },
+		{ "id: 0\ndata: \n\ndata: x\n\n", true },
+		{ ": hello\n\nid: 0\ndata\n\n", true },
+		{ "id: 0\n\n", true },
+		{ "id: 0\ndata: x\n\nid: 1\n\n", false },
+		{ "data: x\n\nid: 1\ndata: \n\n", false },
+		{ "id:\ndata: \n\ndata: x\n\n", false },
+		{ "id: 0\n", false },
+		{ "data: x\n\n", false },
+	};
+	struct frame *taken = NULL;
+	struct sse *s;
+	size_t i;
+
+	for (i = 0; i < COUNT(streams); i++) {
+		s = sse_new(1000, on_take, &taken);
+		sse_feed(s, streams[i].text, strlen(streams[i].text));
+		ck_assert_msg(sse_is_primed(s) == streams[i].primed, "%zu", i);
+		sse_free(s);
+	}
+	frame_unref(taken);
+}
+END_TEST
+
 /* The callee may keep the data; the next event starts afresh. */
 START_TEST(test_take)
 {
@@ -433,6 +464,7 @@ main(void)
 	tcase_add_test(tc, test_at_once);
 	tcase_add_loop_test(tc, test_caps, 0, COUNT(caps));
 	tcase_add_test(tc, test_long_values);
+	tcase_add_test(tc, test_primed);
 	tcase_add_test(tc, test_take);
 	tcase_add_test(tc, test_pending);
 	tcase_add_test(tc, test_linear);
