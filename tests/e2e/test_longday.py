@@ -1032,6 +1032,7 @@ class Verbose(Base):
         def cuts(rx, tx):
             s.methods["tools/call"] = s.tool
             tx.sse()
+            tx.chunk(": soon\n\n")
             tx.cut()
         s.methods["tools/call"] = cuts
         self.good(p.tool("reads", key=1), 1)

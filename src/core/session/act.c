@@ -77,10 +77,14 @@ session_start(struct session *s, struct attempt *l)
 		l->rested = has_rested(s, l->generation);
 		if (l->call != NULL)
 			l->call->ran_in = l->generation->number;
-		/* Resuming a stream is not a sign that its call is alive. */
+		/* Resuming a stream is not a sign that its call is alive, but
+		 * has a time of its own. */
 		if (l->last_event_id.n == 0) {
 			s->listen.hurry |= s->listen.broke;
 			l->event_at = s->now;
+			l->silent_at = s->now + BOUND_SILENT_MS;
+		} else if (l->resumed_at == 0) {
+			l->resumed_at = s->now;
 			l->silent_at = s->now + BOUND_SILENT_MS;
 		}
 		alarm_note(&s->alarms, l->silent_at);

@@ -216,7 +216,8 @@ struct attempt {
 	unsigned resumes;  /* how often its stream was resumed */
 	unsigned in_vain;  /* so many of these were answered, and told
 			    * nothing */
-	int64_t resumed_at; /* when its stream was first resumed */
+	int64_t resumed_at; /* when its stream was first resumed; 0: it was
+			     * not */
 	int64_t out_at;     /* when its request was written, as far as known */
 	int64_t head_at;    /* when the head of its answer came; 0: not yet */
 	int64_t event_at;   /* ATTEMPT_CALL: when the call last had an event or

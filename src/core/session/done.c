@@ -367,15 +367,16 @@ ready_done(struct session *s, struct attempt *l, const struct facts *f)
 	session_readied(s);
 }
 
-/* Tries the DELETE on another connection if the session served a moment ago:
- * another replica may know it. */
+/* At the end of the program, tries the DELETE on another connection if the
+ * session served a moment ago: another replica may know it. */
 static bool
 delete_elsewhere(struct session *s, struct attempt *l, const struct facts *f)
 {
 	enum { ELSEWHERE = 2 };
 	const struct generation *g = l->generation;
 
-	if ((f->status != 400 && f->status != 404) || g->lost ||
+	if (phase_permits(s, PHASE_SERVES) ||
+	    (f->status != 400 && f->status != 404) || g->lost ||
 	    g->served_at == 0 || s->now - g->served_at >= FLAPPING_MS ||
 	    l->tries >= ELSEWHERE)
 		return false;
@@ -449,7 +450,7 @@ static bool
 listen_is_doubted(const struct listen *n, const struct facts *f,
     struct ruling r)
 {
-	if (n->held && r.verdict == VERDICT_SUSPECT)
+	if (n->held && is_refusal(r))
 		return true;
 	return n->broke && f->status >= 400 && !verdict_is_for_now(f->status) &&
 	    !verdict_is_gateway(f->status) && f->status != 401 &&
@@ -482,7 +483,7 @@ listen_done(struct session *s, const struct attempt *l, const struct facts *f)
 		session_listen_again(s);
 		return;
 	}
-	if (n->held && session_is_lost(r)) {
+	if (n->worked && session_is_lost(r)) {
 		n->state = LISTEN_OFF;
 		session_renew_later(s, r.rule);
 		return;

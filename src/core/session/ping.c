@@ -167,7 +167,7 @@ settle_resumed(struct session *s, const struct generation *g)
 		return;
 	for (l = s->calls.attempts; l != NULL; l = calls_attempt_next(l)) {
 		if (l->kind != ATTEMPT_CALL || l->call == NULL ||
-		    l->generation != g || l->last_event_id.n == 0 ||
+		    l->generation != g || l->resumed_at == 0 ||
 		    s->now - l->resumed_at < BOUND_SILENT_MS)
 			continue;
 		if (!session_repeat(s, l->call, 0))
@@ -206,7 +206,8 @@ ask_stranger(struct session *s)
 	struct generation *g;
 	struct attempt *l;
 
-	if (s->listen.ids_known)
+	if (s->listen.ids_known || s->generation->session == NULL ||
+	    !phase_permits(s, PHASE_WORKS))
 		return;
 	g = generation_new(s->generation->number);
 	g->session = unknown_id(s->generation->session);

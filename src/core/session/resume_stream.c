@@ -49,9 +49,20 @@ static bool
 is_in_vain(const struct session *s, const struct attempt *l,
     const struct facts *f)
 {
-	return l->last_event_id.n > 0 && f->last_event_id.n == 0 &&
-	    f->ending == ENDING_COMPLETE && f->status != 429 && !verdict_is_gateway(f->status) &&
-	    !brought_something(s, l, f);
+	if (l->last_event_id.n == 0 || f->ending != ENDING_COMPLETE ||
+	    f->status == 429 || verdict_is_gateway(f->status))
+		return false;
+	return !verdict_2xx(f) ||
+	    (f->last_event_id.n == 0 && !brought_something(s, l, f));
+}
+
+/* A resumption that was in vain is tried once more, unless its session is gone,
+ * or other credentials are wanted. */
+static bool
+once_more(const struct session *s, struct attempt *l, const struct facts *f)
+{
+	return l->in_vain++ == 0 && l->generation == s->generation &&
+	    !l->generation->lost && f->status != 401 && f->status != 403;
 }
 
 bool
@@ -78,7 +89,7 @@ session_resume(struct session *s, struct attempt *l, const struct facts *f,
 	    f->ending == ENDING_ABORTED || f->too_large)
 		return false;
 	flaps = session_flaps(s) && refused && l->tries < BOUND_FLAPS;
-	if (!flaps && (refused || (in_vain && ++l->in_vain > 1)))
+	if (!flaps && (refused || (in_vain && !once_more(s, l, f))))
 		return false;
 	if (f->retry_ms >= 0)
 		l->retry_ms = f->retry_ms;
@@ -92,11 +103,6 @@ session_resume(struct session *s, struct attempt *l, const struct facts *f,
 	session_log(s, LEVEL_INFO,
 	    "a stream ended before the answer came: it is resumed in %lld ms",
 	    (long long)wait);
-	l = session_again(s, l, wait);
-	l->fresh = flaps;
-	if (!was_get) {
-		l->resumed_at = s->now;
-		l->silent_at = s->now + wait + BOUND_SILENT_MS;
-	}
+	session_again(s, l, wait)->fresh = flaps;
 	return true;
 }

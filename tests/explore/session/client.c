@@ -105,7 +105,8 @@ is_at_server(struct world *w, const struct seen_call *c)
 {
 	return c->sent > 0 && c->generation == w->generation &&
 	    !explore_is_unasked(w, c) && explore_now(w)->settled &&
-	    !w->reason && c->outcome == RUNS && explore_is_alive(w, c->last);
+	    !w->reason && c->outcome == RUNS && explore_is_alive(w, c->last) &&
+	    !explore_is_given_up(w, c);
 }
 
 static void

@@ -249,6 +249,18 @@ check_open(struct world *w, size_t i, const struct event *a)
 
 /* --- sessions --- */
 
+/* Is it the session of now with another last digit? So asks the ping that finds
+ * out whether a server takes any id. */
+static bool
+is_stranger(const struct world *w, size_t i, struct span session)
+{
+	const char *now = w->generations[w->generation].session;
+
+	return w->sends[i].kind == SEND_PING && session.n == strlen(now) &&
+	    session.n > 1 && memcmp(session.p, now, session.n - 1) == 0 &&
+	    !span_is(session, now);
+}
+
 /* What goes out in the name of a session is that of now; a witness asks in the
  * one that is in doubt. */
 static void
@@ -263,6 +275,8 @@ check_session(struct world *w, size_t i, struct span session)
 	w->sends[i].generation = g;
 	if (g == 0 || !w->generations[g].settled)
 		explore_breaks(w, "something is sent without a session");
+	else if (g == w->generation && is_stranger(w, i, session))
+		w->sends[i].stranger = true;
 	else if (!span_is(session, w->generations[g].session))
 		explore_breaks(w,
 		    "something is sent with another session's id");

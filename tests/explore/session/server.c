@@ -170,7 +170,10 @@ answer_ping(struct world *w, size_t i)
 		{ "idle", MAYBE, false },
 	};
 
-	if (w->no_ping != NULL && !w->sends[i].list)
+	/* All of these servers know their sessions. */
+	if (w->sends[i].stranger)
+		explore_end(w, i, FINAL, "404");
+	else if (w->no_ping != NULL && !w->sends[i].list)
 		explore_refuse(w, i, w->no_ping, FAILED);
 	else if (!w->well && explore_chance(w, w->climate->maybe))
 		TELL_ONE_OF(w, i, answers);
@@ -238,11 +241,11 @@ static void
 answer_resume(struct world *w, size_t i)
 {
 	static const struct shape refusals[] = {
-		{ "405", MAYBE, false },
+		{ "405", BROKEN, false },
 		{ "404", FAILED, false },
 		{ "404 err=null -1 Event not found", FAILED, false },
 		{ "200 err=null -32000 Session not found", FAILED, false },
-		{ "400", MAYBE, false },
+		{ "400", BROKEN, false },
 		{ "503", BROKEN, false },
 		{ "connect", BROKEN, false },
 	};

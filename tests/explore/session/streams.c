@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "explore/session/world.h"
 
@@ -74,7 +75,7 @@ says_something(struct world *w, size_t i, int own)
 }
 
 /* A resumed stream ends again and brought nothing. It may be resumed once more,
- * unless its call is silent for the call timeout. */
+ * unless it was in vain before, or its call is silent for the call timeout. */
 static void
 stream_ends_again(struct world *w, size_t i, const char *how)
 {
@@ -82,7 +83,7 @@ stream_ends_again(struct world *w, size_t i, const char *how)
 	bool late = w->p->now - w->sends[i].heard_at + WAIT_MS >
 	    w->config->call_timeout_ms;
 
-	explore_end(w, i, late ? BROKEN : RUNS, how);
+	explore_end(w, i, late || strcmp(how, "end") == 0 ? BROKEN : RUNS, how);
 }
 
 /* A broken stream is resumed, with the event id that names its call. */

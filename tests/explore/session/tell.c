@@ -173,13 +173,26 @@ tell_refused(struct world *w, size_t i, const char *status)
 		explore_breaks(w, "a refusal is not judged once");
 }
 
+/* A refusal to resume a stream that says nothing of a session is asked for once
+ * more. */
+static struct shape
+as_resumed(const struct world *w, size_t i, struct shape shape)
+{
+	const struct seen_send *n = &w->sends[i];
+
+	if (n->kind == SEND_RESUME && shape.outcome == FAILED &&
+	    w->generations[n->generation].session[0] == '\0')
+		shape.outcome = BROKEN;
+	return shape;
+}
+
 void
 explore_tell(struct world *w, size_t i, const struct shape *shape)
 {
 	if (strncmp(shape->text, "401", 3) == 0 ||
 	    strncmp(shape->text, "403", 3) == 0)
 		tell_refused(w, i, shape->text);
-	note_outcome(w, i, *shape);
+	note_outcome(w, i, as_resumed(w, i, *shape));
 	w->sends[i].ended = true;
 	if (w->sends[i].kind == SEND_READY &&
 	    w->sends[i].generation == w->generation &&
@@ -292,6 +305,9 @@ explore_refuse(struct world *w, size_t i, const struct refusal *r,
 	    error);
 
 	w->generations[w->sends[i].generation].n_refused++;
+	/* What says nothing of the session is tried once more. */
+	if (w->sends[i].kind == SEND_RESUME && !r->words)
+		outcome = BROKEN;
 	explore_end(w, i, outcome, text);
 	free(text);
 	free(error);

@@ -98,6 +98,15 @@ is_outlived(const struct world *w, unsigned call)
 }
 
 bool
+explore_is_given_up(const struct world *w, const struct seen_call *c)
+{
+	const struct seen_send *n = &w->sends[c->last];
+
+	return c->sent > 0 && n->kind == SEND_RESUME &&
+	    w->p->now - n->sent_at >= SILENT_MS;
+}
+
+bool
 explore_is_held(const struct world *w, unsigned call)
 {
 	const struct seen_call *c = &w->calls[call];
@@ -265,7 +274,7 @@ note_outlived(struct world *w)
 	unsigned i;
 
 	for (i = 0; i < w->n_calls; i++)
-		if (is_outlived(w, i))
+		if (is_outlived(w, i) || explore_is_given_up(w, &w->calls[i]))
 			w->calls[i].vague = true;
 }
 

@@ -111,9 +111,10 @@ struct seen_send {
 	unsigned generation;
 	int epoch; /* how often the client had initialized */
 	bool headed, ended, spoke;
-	bool list;  /* SEND_PING: a list */
-	bool warm;  /* its server was not just started */
-	bool waits; /* for the user, since then */
+	bool list;     /* SEND_PING: a list */
+	bool stranger; /* SEND_PING: of a session that nobody has */
+	bool warm;     /* its server was not just started */
+	bool waits;    /* for the user, since then */
 	int64_t waits_since;
 	unsigned session; /* the number that its head gave */
 	int question;     /* SEND_ANSWER: the call that asked, or -1 */
@@ -257,6 +258,8 @@ bool explore_is_open(const struct world *w, unsigned call);
 bool explore_is_held(const struct world *w, unsigned call);
 /* Its latest exchange waits for the user: that one did not run. */
 bool explore_is_unasked(const struct world *w, const struct seen_call *c);
+/* A stream that has been resumed in silence for a minute may be given up. */
+bool explore_is_given_up(const struct world *w, const struct seen_call *c);
 unsigned explore_open_calls(const struct world *w);
 /* The number of an open call, or -1. */
 int explore_some_call(struct world *w);
