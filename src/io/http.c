@@ -316,6 +316,8 @@ http_new(struct loop *l, const struct http_config *config, const char **why)
 		http_free(h);
 		return NULL;
 	}
+	if (config->codings != NULL && config->codings[0] != '\0')
+		h->codings = xasprintf("Accept-Encoding: %s", config->codings);
 	if (config->user_agent != NULL) {
 		line = xasprintf("User-Agent: %s", config->user_agent);
 		h->agent = curl_slist_append(NULL, line);
@@ -348,6 +350,7 @@ http_free(struct http *h)
 	curl_share_cleanup(h->share);
 	curl_slist_free_all(h->resolve);
 	curl_slist_free_all(h->agent);
+	free(h->codings);
 	authorities_free(&h->authorities);
 	free(h->asked_url);
 	curl_global_cleanup();

@@ -107,16 +107,16 @@ put_lines(struct curl_slist **line, char *text, const struct headers *h)
 }
 
 /* Makes the list that libcurl borrows for the transfer, in memory that stays
- * with x: the entries, and then their text. User-Agent is one of them, because
- * an older libcurl formats its own twice for each request. With a large body
- * some servers let libcurl wait a second for their 100; an empty Expect avoids
- * that. */
+ * with x: the entries, and then their text. User-Agent and Accept-Encoding are
+ * among them, because libcurl formats its own ones twice for each request. With
+ * a large body some servers let libcurl wait a second for their 100; an empty
+ * Expect avoids that. */
 static void
 set_headers(struct transfer *x, const struct headers *first,
     const struct headers *more)
 {
 	static char expect[] = "Expect:";
-	size_t entries = first->n + more->n + 2;
+	size_t entries = first->n + more->n + 3;
 	size_t bytes = entries * sizeof *x->lines + measure(first) +
 	    measure(more);
 	struct curl_slist *line, *at;
@@ -130,6 +130,9 @@ set_headers(struct transfer *x, const struct headers *first,
 	text = (char *)(x->lines + entries);
 	if (x->h->agent != NULL && headers_get(first, "User-Agent") == NULL)
 		line++->data = x->h->agent->data;
+	if (x->h->codings != NULL &&
+	    headers_get(first, "Accept-Encoding") == NULL)
+		line++->data = x->h->codings;
 	text = put_lines(&line, text, first);
 	put_lines(&line, text, more);
 	if (x->body_bytes > HTTP_SMALL_BODY_BYTES)

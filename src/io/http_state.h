@@ -45,6 +45,7 @@ struct http {
 	loop_cb *on_turn_end; /* works through the to-do list */
 	bool deferred;        /* on_turn_end will be called */
 	struct curl_slist *resolve;
+	char *codings; /* the line of Accept-Encoding; NULL: libcurl's */
 	struct curl_slist *agent; /* the line of User-Agent; NULL: none */
 	struct cookies cookies;
 	struct authorities authorities;

@@ -983,6 +983,40 @@ START_TEST(gzip)
 }
 END_TEST
 
+/* Only one Accept-Encoding goes out, and a header of the request goes first. */
+START_TEST(asked_coding)
+{
+	static const char *const sent[] = { "\r\nAccept-Encoding: identity\r\n",
+		"\r\nAccept-Encoding: br\r\n" };
+	struct server *s = server_new(script_echo);
+	struct http_config config = defaults;
+	struct http_request r = { .method = "POST", .body = span_of("{}") };
+	struct client *c;
+	struct headers h;
+	struct call k = { 0 };
+	char *line;
+
+	config.codings = "identity";
+	c = client_with(&config);
+	headers_init(&h);
+	if (_i == 1)
+		headers_add(&h, span_of("Accept-Encoding"), span_of("br"),
+		    false);
+	r.url = url_on(s, "/");
+	r.headers = &h;
+	call_request(&k, c, &r);
+	headers_free(&h);
+	client_wait(c);
+	line = strstr(s->seen, "\r\nAccept-Encoding:");
+	ck_assert_ptr_nonnull(line);
+	ck_assert_ptr_eq(strstr(s->seen, sent[_i]), line);
+	ck_assert_ptr_null(strstr(line + 1, "\r\nAccept-Encoding:"));
+	buf_free(&k.body);
+	client_free(c);
+	server_free(s);
+}
+END_TEST
+
 /* Options that cannot be used */
 
 START_TEST(unusable_options)
@@ -1043,6 +1077,7 @@ add_plain(TCase *t)
 	tcase_add_loop_test(t, large_head_is_cut, 0, 4);
 	tcase_add_test(t, tall_head_passes);
 	tcase_add_loop_test(t, gzip, 0, 3);
+	tcase_add_loop_test(t, asked_coding, 0, 2);
 	tcase_add_loop_test(t, unusable_options, 0, 4);
 }
 
