@@ -349,7 +349,9 @@ on_head(struct transfer *x, int status, void *arg)
 	f->out_at = http_written_at(x);
 	remember_peer(t->u, http_peer(x));
 	t->session_given = dup_header(x, "Mcp-Session-Id");
-	f->media = verdict_media(http_header(x, "Content-Type", 0));
+	t->type = dup_header(x, "Content-Type");
+	f->type = span_of(t->type);
+	f->media = verdict_media(t->type);
 	f->session = span_of(t->session_given);
 	if (status >= 400)
 		f->retry_after_ms = http_retry_after(x, DAY_MS);
@@ -569,8 +571,6 @@ on_done(struct transfer *x, const struct http_answer *a, void *arg)
 	f->conn_refused = a->conn_refused;
 	f->why = span_of(a->why);
 	f->remedy = span_of(a->remedy);
-	t->type = dup_header(x, "Content-Type");
-	f->type = span_of(t->type);
 	if (a->undecoded)
 		t->coding = dup_header(x, "Content-Encoding");
 	f->coding = span_of(t->coding);

@@ -38,7 +38,7 @@ struct facts {
 	bool too_large;    /* the message passed a cap; size tells its bytes */
 	uint64_t size;
 	int64_t retry_after_ms; /* -1: not given */
-	struct span type;       /* Content-Type, at the end; n 0: none */
+	struct span type;       /* Content-Type; n 0: none */
 	struct span coding;     /* Content-Encoding that was not decoded */
 	struct span session;    /* Mcp-Session-Id of the answer, checked */
 	struct span body; /* the part that is not a JSON-RPC message, up to 256
