@@ -107,10 +107,16 @@ xmalloc(size_t size)
 	return checked(malloc(size == 0 ? 1 : size));
 }
 
+/* Not by calloc(), which in glibc before 2.41 takes no chunk from the cache of
+ * the thread, and so is five times as slow. */
 void *
 xcalloc(size_t n, size_t size)
 {
-	return checked(calloc(n == 0 ? 1 : n, size == 0 ? 1 : size));
+	size_t bytes;
+
+	if (__builtin_mul_overflow(n, size, &bytes))
+		out_of_memory();
+	return memset(xmalloc(bytes), 0, bytes);
 }
 
 void *
@@ -178,8 +184,7 @@ xvasprintf(const char *fmt, va_list ap)
 	buf_init(&b, 0);
 	if (add_format(&b, fmt, ap) != 0)
 		out_of_memory();
-	buf_str(&b);
-	return b.p;
+	return buf_take(&b);
 }
 
 char *
@@ -336,14 +341,23 @@ string_set(char **to, const char *value)
 	*to = copy;
 }
 
-const char *
-buf_str(struct buf *b)
+/* Puts a NUL behind the content. */
+static void
+terminate(struct buf *b)
 {
 	if (b->cap == b->n) {
 		b->cap = b->n + 1;
 		b->p = xrealloc(b->p, b->cap);
 	}
 	b->p[b->n] = '\0';
+}
+
+const char *
+buf_str(struct buf *b)
+{
+	if (b->p == NULL)
+		return "";
+	terminate(b);
 	return b->p;
 }
 
@@ -352,7 +366,7 @@ buf_take(struct buf *b)
 {
 	char *text;
 
-	buf_str(b);
+	terminate(b);
 	text = b->p;
 	buf_init(b, b->max);
 	return text;
