@@ -22,6 +22,7 @@
 #include "base/log.h"
 #include "cache/state_cache.h"
 #include "core/chain.h"
+#include "core/wire/edit.h"
 #include "core/wire/lines.h"
 #include "core/wire/msg.h"
 #include "io/loop.h"
@@ -331,6 +332,7 @@ on_line(struct frame *f, void *arg)
 	switch (msg_parse(f, p->options->max_depth)) {
 	case MSG_OK:
 		in.kind = INPUT_CLIENT;
+		in.frame = f = edit_arguments(f);
 		break;
 	case MSG_SYNTAX:
 	case MSG_UTF8:

@@ -52,6 +52,18 @@ codec_utf8(const char *p, size_t n)
 	return len;
 }
 
+const char *
+codec_line_end(const char *p, size_t len)
+{
+	if (len == 2 && memcmp(p, "\xC2\x85", 2) == 0)
+		return "\\u0085";
+	if (len == 3 && memcmp(p, "\xE2\x80\xA8", 3) == 0)
+		return "\\u2028";
+	if (len == 3 && memcmp(p, "\xE2\x80\xA9", 3) == 0)
+		return "\\u2029";
+	return NULL;
+}
+
 /* Escapes one byte that a JSON string cannot hold as it is. */
 static void
 json_escape(struct buf *out, unsigned char c)
@@ -70,17 +82,23 @@ void
 codec_json_string(struct buf *out, struct span in)
 {
 	size_t i, len, plain = 0;
+	const char *end;
 
 	buf_addc(out, '"');
 	for (i = 0; i < in.n; i += len == 0 ? 1 : len) {
 		unsigned char c = (unsigned char)in.p[i];
 
 		len = codec_utf8(in.p + i, in.n - i);
-		if (len > 1 || (len == 1 && c >= 0x20 && c != '"' && c != '\\'))
+		end = len > 1 ? codec_line_end(in.p + i, len) : NULL;
+		if (end == NULL &&
+		    (len > 1 ||
+			(len == 1 && c >= 0x20 && c != '"' && c != '\\')))
 			continue;
 		buf_add(out, in.p + plain, i - plain);
-		plain = i + 1;
-		if (len == 0)
+		plain = i + (len == 0 ? 1 : len);
+		if (end != NULL)
+			buf_adds(out, end);
+		else if (len == 0)
 			buf_adds(out, REPLACEMENT);
 		else
 			json_escape(out, c);

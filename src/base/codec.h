@@ -5,7 +5,7 @@
 #include "base/mem.h"
 
 /* Appends in as a JSON string with its quotes. Bytes that are not UTF-8 become
- * U+FFFD. */
+ * U+FFFD, and what may end a line is escaped. */
 void codec_json_string(struct buf *out, struct span in);
 /* Appends base64 as in RFC 4648 section 4, padded. */
 void codec_base64(struct buf *out, struct span in);
@@ -25,5 +25,9 @@ void codec_visible(struct buf *out, struct span in, size_t max);
 /* Returns the length of the valid UTF-8 sequence at p (1 to 4), or 0 if it is
  * broken (RFC 3629: no surrogates, no overlong forms, at most U+10FFFF). */
 size_t codec_utf8(const char *p, size_t n);
+/* Some programs end a line at U+0085, U+2028 and U+2029, which JSON allows in
+ * strings. Returns the escape of the sequence at p, of len bytes, if it is one
+ * of them (a static text), else NULL. */
+const char *codec_line_end(const char *p, size_t len);
 
 #endif

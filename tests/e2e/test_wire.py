@@ -122,6 +122,31 @@ class Bytes(support.Case):
         self.assertEqual(p.tool()["result"], {"a": [1, 2]})
         p.finish()
 
+    def test_white_space_around_it(self):
+        body = b'{"jsonrpc":"2.0","id":2,"result":{"a": 1 } }'
+        for sse in (False, True):
+            self.assertEqual(self.answers(b" \t" + body + b" \t", sse), body)
+        self.assertEqual(self.answers(b"\r\n" + body + b"\n"), body)
+
+    def test_what_some_take_for_the_end_of_a_line(self):
+        body = ('{"jsonrpc":"2.0","id":2,"result":{"\u2028":"a\u2029\u0085'
+                '\u2027"}}').encode()
+        want = (b'{"jsonrpc":"2.0","id":2,"result":{"\\u2028":"a\\u2029'
+                b'\\u0085\xe2\x80\xa7"}}')
+        for sse in (False, True):
+            self.assertEqual(self.answers(body, sse), want)
+
+    def test_null_for_arguments(self):
+        s, p = self.pair()
+        f = b'{"jsonrpc":"2.0","id":5,"method":"%s","params":{"name":"a",' \
+            b'"arguments":%s}}'
+        for method in (b"tools/call", b"prompts/get"):
+            p.send(f % (method, b"null"))
+            self.assertTrue(s.wait(lambda: s.seen(method.decode())))
+            self.assertEqual(s.seen(method.decode())[0].body,
+                             f % (method, b"{}"))
+        p.finish()
+
     def test_bad_utf8_from_the_server(self):
         body = b'{"jsonrpc":"2.0","id":2,"result":{"t":"a\xffb\xc3"}}'
         for sse in (False, True):

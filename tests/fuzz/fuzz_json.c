@@ -227,15 +227,21 @@ check_redacted(struct span text)
 	buf_free(&out);
 }
 
-/* Returns the offset of the first CR or LF, or the length. */
+/* Returns the offset of the first codec_line_end, else that of the first CR or
+ * LF, or the length. */
 static size_t
 line_end(struct span text)
 {
-	size_t i = 0;
+	size_t i, line = text.n;
 
-	while (i < text.n && text.p[i] != '\n' && text.p[i] != '\r')
-		i++;
-	return i;
+	for (i = text.n; i-- > 0;)
+		if (text.p[i] == '\n' || text.p[i] == '\r')
+			line = i;
+	for (i = 0; i < text.n; i++)
+		if (codec_line_end(text.p + i,
+			codec_utf8(text.p + i, text.n - i)) != NULL)
+			return i;
+	return line;
 }
 
 int

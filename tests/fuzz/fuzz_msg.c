@@ -107,7 +107,7 @@ check_id(struct span id)
 	buf_free(&quoted);
 }
 
-/* Fit for a line: no CR, no LF, no broken UTF-8. */
+/* Fit for a line of any reader, and nothing around it. */
 static void
 check_line(const struct frame *f)
 {
@@ -117,7 +117,9 @@ check_line(const struct frame *f)
 		len = codec_utf8(f->text.p + i, f->text.n - i);
 		FUZZ_CHECK(len != 0);
 		FUZZ_CHECK(f->text.p[i] != '\n' && f->text.p[i] != '\r');
+		FUZZ_CHECK(codec_line_end(f->text.p + i, len) == NULL);
 	}
+	FUZZ_CHECK(f->text.p[0] == '{' && f->text.p[f->text.n - 1] == '}');
 }
 
 static void

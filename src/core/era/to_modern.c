@@ -269,10 +269,11 @@ era_input_request(struct buf *out, const struct frame *question)
 	buf_adds(out, "{\"method\":\"");
 	buf_addspan(out, question->method);
 	buf_addc(out, '"');
-	if (json_kind(question->params) == '{') {
-		buf_adds(out, ",\"params\":");
-		edit_object(out, question->params, edits, ERA_EDITS(edits));
-	}
+	/* Some clients want params, although roots/list may have none. */
+	buf_adds(out, ",\"params\":");
+	edit_object(out,
+	    json_kind(question->params) == '{' ? question->params : no_span,
+	    edits, ERA_EDITS(edits));
 	buf_addc(out, '}');
 }
 

@@ -181,6 +181,21 @@ edit_part(struct frame *f, const char *key, struct span object,
 	return made;
 }
 
+struct frame *
+edit_arguments(struct frame *f)
+{
+	const struct edit none = { "arguments", span_of("{}") };
+	struct frame *made;
+
+	if ((!json_key_is(f->method, "tools/call") &&
+		!json_key_is(f->method, "prompts/get")) ||
+	    !span_is(json_get(f->params, none.key), "null"))
+		return f;
+	made = edit_part(f, "params", f->params, &none, 1);
+	frame_unref(f);
+	return made;
+}
+
 bool
 edit_is_empty(struct span object)
 {

@@ -28,6 +28,10 @@ struct frame *edit_frame(struct frame *f, const struct edit *edits, size_t n);
  * (f->params, f->result, f->error), is set to object with these edits. */
 struct frame *edit_part(struct frame *f, const char *key, struct span object,
     const struct edit *edits, size_t n);
+/* Takes a parsed frame of a client, and returns it. Hosts write
+ * "arguments":null for a tool or a prompt without arguments, which servers on
+ * the TypeScript SDK refuse: then it is a frame with {} there. */
+struct frame *edit_arguments(struct frame *f);
 /* Has object no member, or is it not an object at all? */
 bool edit_is_empty(struct span object);
 

@@ -24,6 +24,7 @@ struct reader {
 	const char *p; /* at the end: the byte whose offset is told */
 	const char *end;
 	const char *broken; /* first broken UTF-8, or NULL */
+	const char *odd;    /* first codec_line_end in a string, or NULL */
 	const char *line;   /* first end of a line, or NULL */
 	unsigned depth, max_depth;
 	bool object;    /* the innermost container is an object */
@@ -185,6 +186,9 @@ read_wide(struct reader *r)
 		len = codec_utf8(r->p, (size_t)(r->end - r->p));
 		if (len == 0 && r->broken == NULL)
 			r->broken = r->p;
+		if ((*r->p == '\xE2' || *r->p == '\xC2') && r->odd == NULL &&
+		    codec_line_end(r->p, len) != NULL)
+			r->odd = r->p;
 		r->p += len == 0 ? 1 : len;
 	}
 }
@@ -421,8 +425,8 @@ json_check(struct span text, unsigned max_depth, json_member_cb *member,
 	} else if (r.broken != NULL) {
 		status = JSON_UTF8;
 		r.p = r.broken;
-	} else if (r.line != NULL) {
-		r.p = r.line;
+	} else if (r.odd != NULL || r.line != NULL) {
+		r.p = r.odd != NULL ? r.odd : r.line;
 	}
 	if (at != NULL)
 		*at = (size_t)(r.p - text.p);

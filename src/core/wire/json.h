@@ -21,7 +21,8 @@ typedef void json_member_cb(struct span key, struct span value, void *arg);
 /* Checks that text is exactly one JSON value (white space around it is
  * allowed). member and at may be NULL. *at gets the offset of the first error,
  * for JSON_UTF8 that of the first broken byte, and for JSON_OK that of the first
- * CR or LF, or the length if there is none. */
+ * character for which there is codec_line_end, else that of the first CR or LF,
+ * or the length if there is none. */
 enum json_status json_check(struct span text, unsigned max_depth,
     json_member_cb *member, void *arg, size_t *at);
 

@@ -17,6 +17,7 @@
 #include "base/codec.h"
 #include "core/wire/json.h"
 
+#define BLANKS " \t\r\n"
 #define PARTS 7 /* number of spans in a frame */
 #define EXACT_DIGITS 15
 #define FNV_START UINT64_C(0xcbf29ce484222325)
@@ -202,13 +203,8 @@ forget(struct frame *f)
 static char
 first_byte(struct span text)
 {
-	size_t i;
-
-	for (i = 0; i < text.n; i++) {
-		if (text.p[i] == '\0' || strchr(" \t\r\n", text.p[i]) == NULL)
-			return text.p[i];
-	}
-	return '\0';
+	text = span_trim(text, BLANKS);
+	return text.n > 0 ? text.p[0] : '\0';
 }
 
 /* As msg_parse. For MSG_OK *line gets the offset of the first end of a line, or
@@ -251,27 +247,30 @@ msg_parse(struct frame *f, unsigned max_depth)
 	return parse(f, max_depth, NULL);
 }
 
-/* Replaces each broken byte by U+FFFD. Returns 0, or -1 and leaves b as it was
- * if the longer text would pass the cap of b. */
+/* Makes the content of b the text, a part of it, with U+FFFD for each broken
+ * byte and escapes for what may end a line. Returns 0, or -1 and leaves b as it
+ * was if that would pass the cap of b. */
 static int
-mend_utf8(struct buf *b)
+mend(struct buf *b, struct span text)
 {
+	const char *p = text.p, *end = p + text.n, *plain = p, *instead;
 	struct buf mended;
-	size_t i, len, plain = 0;
 	int full = 0;
+	size_t len;
 
 	buf_init(&mended, b->max);
-	full |= buf_reserve(&mended, b->n);
-	for (i = 0; i < b->n && full == 0; i += len) {
-		len = codec_utf8(b->p + i, b->n - i);
-		if (len != 0)
+	full |= buf_reserve(&mended, text.n);
+	for (; p < end && full == 0; p += len) {
+		len = codec_utf8(p, (size_t)(end - p));
+		instead = len == 0 ? "\xEF\xBF\xBD" : codec_line_end(p, len);
+		len += len == 0;
+		if (instead == NULL)
 			continue;
-		full |= buf_add(&mended, b->p + plain, i - plain);
-		full |= buf_adds(&mended, "\xEF\xBF\xBD");
-		len = 1;
-		plain = i + 1;
+		full |= buf_add(&mended, plain, (size_t)(p - plain));
+		full |= buf_adds(&mended, instead);
+		plain = p + len;
 	}
-	full |= buf_add(&mended, b->p + plain, b->n - plain);
+	full |= buf_add(&mended, plain, (size_t)(end - plain));
 	if (full != 0) {
 		buf_free(&mended);
 		return -1;
@@ -339,25 +338,34 @@ msg_from_server(struct buf *b, unsigned max_depth, struct frame **out,
 {
 	struct frame located = { 0 };
 	enum msg_status status;
+	struct span text;
 	size_t line;
+	bool odd;
 
 	*out = NULL;
 	*scrubbed = false;
 	if (b->n >= 3 && memcmp(b->p, "\xEF\xBB\xBF", 3) == 0)
 		memset(b->p, ' ', 3);
 	located.text = buf_span(b);
+	text = span_trim(located.text, BLANKS);
 	status = parse(&located, max_depth, &line);
-	if (status == MSG_UTF8 && first_byte(located.text) == '[')
+	if (status == MSG_UTF8 && first_byte(text) == '[')
 		return MSG_BATCH;
-	if (status == MSG_UTF8 && mend_utf8(b) == 0) {
-		*scrubbed = true;
-		located.text = buf_span(b);
+	odd = status == MSG_OK &&
+	    (text.p != b->p ||
+		(line < b->n && (unsigned char)b->p[line] >= 0x80));
+	if (status == MSG_UTF8 || odd) {
+		if (mend(b, text) != 0)
+			return MSG_UTF8;
+		*scrubbed = !odd;
+		located.text = text = buf_span(b);
 		status = parse(&located, max_depth, &line);
 	}
 	if (status != MSG_OK)
 		return status;
 	flatten(b->p + line, b->n - line, '\n');
 	flatten(b->p + line, b->n - line, '\r');
+	b->n = text.n;
 	*out = take_located(b, &located);
 	return MSG_OK;
 }

@@ -31,9 +31,11 @@ enum msg_status {
  * what follows a NUL. */
 enum msg_status msg_parse(struct frame *f, unsigned max_depth);
 
-/* Makes a parsed frame from the text of a server. Broken UTF-8 becomes U+FFFD
- * (*scrubbed is then set; MSG_UTF8 only if the cap of b has no room for it),
- * and a BOM in front and CR and LF between tokens become blanks. On MSG_OK the
+/* Makes a parsed frame from the text of a server, fit for one line of any
+ * reader. Broken UTF-8 becomes U+FFFD (*scrubbed is then set), and characters
+ * for which there is codec_line_end are escaped; MSG_UTF8 if the cap of b has
+ * no room for that. CR and LF between tokens become blanks; a BOM in front and
+ * white space around the message are dropped. On MSG_OK the
  * caller owns *out, which has taken the content of b (empty after). Otherwise
  * *out is NULL and b keeps its text: for msg_batch after MSG_BATCH, else for a
  * message that quotes it. */

@@ -176,6 +176,44 @@ START_TEST(test_large)
 }
 END_TEST
 
+/* A null is replaced where servers refuse it, and nothing else is. */
+START_TEST(test_arguments)
+{
+	static const char *const rows[][2] = {
+		{ "{\"id\":3, \"method\":\"tools/call\",\"params\":"
+		  "{\"arguments\": null , \"name\":\"a\"},\"jsonrpc\":\"2.0\"}",
+		    "{\"id\":3, \"method\":\"tools/call\",\"params\":"
+		    "{\"arguments\": {} , \"name\":\"a\"},\"jsonrpc\":\"2.0\"}" },
+		{ "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"prompts\\/get\","
+		  "\"params\":{\"name\":\"a\",\"argument\\u0073\":null}}",
+		    "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":"
+		    "\"prompts\\/get\",\"params\":{\"name\":\"a\","
+		    "\"argument\\u0073\":{}}}" },
+		{ "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"x\",\"params\":{"
+		  "\"arguments\":null}}",
+		    NULL },
+		{ "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\","
+		  "\"params\":{\"arguments\":{\"arguments\":null}}}",
+		    NULL },
+		{ "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\"}",
+		    NULL },
+		{ "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":null}", NULL },
+	};
+	struct frame *f, *made;
+	int i;
+
+	for (i = 0; i < COUNT(rows); i++) {
+		f = frame_copy(span_of(rows[i][0]));
+		ck_assert_int_eq(msg_parse(f, 64), MSG_OK);
+		made = edit_arguments(f);
+		ck_assert((made == f) == (rows[i][1] == NULL));
+		ck_assert_msg(span_is(made->text, rows[i][rows[i][1] != NULL]),
+		    "%.*s", (int)made->text.n, made->text.p);
+		frame_unref(made);
+	}
+}
+END_TEST
+
 START_TEST(test_empty)
 {
 	static const char *const empty[] = { "{}", "{ \t}", "[]", "[1]", "5",
@@ -202,6 +240,7 @@ main(void)
 	tcase_add_test(t, test_shared);
 	tcase_add_test(t, test_large);
 	tcase_add_test(t, test_empty);
+	tcase_add_test(t, test_arguments);
 	suite_add_tcase(s, t);
 	return unit_run(s);
 }

@@ -160,6 +160,9 @@ static const struct {
 	{ TEXT("[[[[[[1]]]]]]"), JSON_DEPTH, 5 },
 	{ TEXT("[[[[{\"a\":{}}]]]]"), JSON_DEPTH, 9 },
 	{ TEXT("[[],[],[],[],[],[],[]]"), JSON_OK, 0 },
+	{ TEXT("[\"\xE2\x80\xA7\", \"\xC2\x85\",\"\xE2\x80\xA8\"]"), JSON_OK,
+	    9 },
+	{ TEXT("\"\xE2\x80\xA9\"\n"), JSON_OK, 1 },
 };
 
 START_TEST(test_check)
@@ -169,6 +172,8 @@ START_TEST(test_check)
 
 	while (line < text.n && text.p[line] != '\n' && text.p[line] != '\r')
 		line++;
+	if (cases[_i].want == JSON_OK && cases[_i].at != 0)
+		line = cases[_i].at; /* of what else may end a line */
 	ck_assert_int_eq(json_check(text, 5, NULL, NULL, &at), cases[_i].want);
 	ck_assert_uint_eq(at, cases[_i].want == JSON_OK ? line : cases[_i].at);
 	ck_assert_int_eq(json_check(cases[_i].text, 5, NULL, NULL, NULL),

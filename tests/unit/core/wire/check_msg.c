@@ -388,13 +388,28 @@ static const struct {
 	{ TEXT("{" V ",\"id\":1,\"result\":{}}"), MSG_OK,
 	    "{" V ",\"id\":1,\"result\":{}}", false },
 	{ TEXT("{\r\n\t" V ",\n \"id\": 1,\r \"result\": {\n}\n}\n"), MSG_OK,
-	    "{  \t" V ",  \"id\": 1,  \"result\": { } } ", false },
+	    "{  \t" V ",  \"id\": 1,  \"result\": { } }", false },
 	{ TEXT("{" V ",\"method\":\"a\",\"Method\":\"b\"}"), MSG_OK,
 	    "{" V ",\"method\":\"a\",\"Method\":\"b\"}", false },
 	{ TEXT("\n\n{" V ",\"method\":\"a\\n\\r\"}"), MSG_OK,
-	    "  {" V ",\"method\":\"a\\n\\r\"}", false },
+	    "{" V ",\"method\":\"a\\n\\r\"}", false },
 	{ TEXT("\xEF\xBB\xBF{" V ",\"id\":1,\"result\":{}}"), MSG_OK,
-	    "   {" V ",\"id\":1,\"result\":{}}", false },
+	    "{" V ",\"id\":1,\"result\":{}}", false },
+	{ TEXT("\xEF\xBB\xBF \t{" V ",\"id\":1,\"result\":{} }\r\n \t"), MSG_OK,
+	    "{" V ",\"id\":1,\"result\":{} }", false },
+	{ TEXT("{" V ",\"id\":1,\"result\":{}} \n\r\n"), MSG_OK,
+	    "{" V ",\"id\":1,\"result\":{}}", false },
+	/* What some readers take for the end of a line. */
+	{ TEXT(" {" V ",\"id\":\"\xE2\x80\xA8\",\n\"result\":{"
+	       "\"\xC2\x85k\":\"\xE2\x80\xA9\xE2\x80\xA7\xC2\x84\"}}\n"),
+	    MSG_OK,
+	    "{" V ",\"id\":\"\\u2028\", \"result\":{"
+	    "\"\\u0085k\":\"\\u2029\xE2\x80\xA7\xC2\x84\"}}",
+	    false },
+	{ TEXT("{" V ",\"method\":\"\xFF\xC2\x85\"}"), MSG_OK,
+	    "{" V ",\"method\":\"\xEF\xBF\xBD\\u0085\"}", true },
+	{ TEXT("{" V ",\"id\":1,\"result\":{}}\xC2\x85"), MSG_SYNTAX, NULL,
+	    false },
 	{ TEXT("{" V ",\"id\":1,\n\"result\":\"a\xFF"
 	       "b\xE2\x82\"}"),
 	    MSG_OK,
@@ -466,6 +481,7 @@ END_TEST
 START_TEST(test_from_server_cap)
 {
 	static const char text[] = "{" V ",\"id\":1,\"result\":\"\xFF\"}";
+	static const char line[] = "{" V ",\"method\":\"\xC2\x85\"}";
 	struct frame *f;
 	struct buf b;
 	bool scrubbed;
@@ -479,6 +495,12 @@ START_TEST(test_from_server_cap)
 	buf_adds(&b, text);
 	ck_assert_int_eq(msg_from_server(&b, 512, &f, &scrubbed), MSG_OK);
 	frame_unref(f);
+	buf_free(&b);
+	buf_init(&b, sizeof line - 1 + 3);
+	buf_adds(&b, line);
+	ck_assert_int_eq(msg_from_server(&b, 512, &f, &scrubbed), MSG_UTF8);
+	ck_assert(!scrubbed);
+	ck_assert_str_eq(buf_str(&b), line);
 	buf_free(&b);
 }
 END_TEST
