@@ -149,6 +149,14 @@ era_named_version(struct span text, struct span wanted)
 	return best;
 }
 
+struct span
+era_heard_version(struct span asked, struct span taken)
+{
+	int known = legacy_index(asked);
+
+	return known >= 0 && known < legacy_index(taken) ? asked : taken;
+}
+
 int
 era_level(struct span level)
 {

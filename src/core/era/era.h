@@ -43,6 +43,11 @@ struct span era_meta(const struct frame *f, const char *key);
  * (raw): of those that the text names the newest that is older than the one
  * wanted, else the oldest; NULL: it names none. */
 const char *era_named_version(struct span text, struct span wanted);
+/* Returns the legacy version that a client hears which asked for one, and whose
+ * server took another (all raw): the one asked for if the server's is newer,
+ * because some clients take no other and the messages are the same; else the
+ * server's. */
+struct span era_heard_version(struct span asked, struct span taken);
 /* Decide by the method; unknown methods are ERA_BOTH. */
 enum era_way era_to_modern(const struct frame *legacy);
 enum era_way era_to_legacy(const struct frame *modern);

@@ -25,6 +25,7 @@
 #include "core/session/spare.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
+#include "core/wire/protocol.h"
 
 static bool
 is_method(const struct frame *f, const char *method)
@@ -338,11 +339,14 @@ session_client(struct session *s, struct frame *f)
 static bool
 may_omit_id(const struct session *s)
 {
-	const char *version = s->generation->version;
+	static const char newest[] = "\"" REVISION_LEGACY;
+	const struct frame *answer = s->handshake.answer;
+	struct span version = answer == NULL ?
+	    no_span :
+	    json_get(answer->result, "protocolVersion");
 
-	if (version == NULL && s->former != NULL)
-		version = s->former->version;
-	return version == NULL || strcmp(version, "2025-11-25") >= 0;
+	return version.n < sizeof newest ||
+	    memcmp(version.p, newest, sizeof newest - 1) >= 0;
 }
 
 /* Answers the question with this id by an error, because the client's own

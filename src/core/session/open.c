@@ -19,6 +19,7 @@
 #include "core/session/live.h"
 #include "core/session/renew.h"
 #include "core/session/spare.h"
+#include "core/wire/edit.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 
@@ -89,6 +90,18 @@ negotiated(const struct frame *m)
 	return plain_version(json_get(m->result, "protocolVersion"));
 }
 
+/* Returns the result of initialize with the version that the client hears. */
+static struct frame *
+as_heard(const struct session *s, struct frame *m)
+{
+	struct edit edit = { "protocolVersion", no_span };
+
+	edit.value = era_heard_version(json_get(s->handshake.request->params,
+					   edit.key),
+	    json_get(m->result, edit.key));
+	return edit_part(m, "result", m->result, &edit, 1);
+}
+
 static void
 adopt(struct session *s, const struct facts *f, struct frame *m)
 {
@@ -110,7 +123,7 @@ adopt(struct session *s, const struct facts *f, struct frame *m)
 		    s->config.host);
 	g->version = negotiated(m);
 	g->changed = f->changed;
-	keep_frame(&s->handshake.answer, frame_ref(m));
+	keep_frame(&s->handshake.answer, as_heard(s, m));
 	if (is_early(s))
 		s->handshake.by = HANDSHAKE_CLIENT;
 	alarm_set(&s->alarms, ALARM_EARLY_START, ALARM_NEVER);
@@ -133,7 +146,7 @@ first_opened(struct session *s, struct attempt *l, const struct facts *f,
 	    s->generation->session != NULL ? "" : ", without a session id");
 	session_phase(s, PHASE_OPENED, ALARM_NEVER);
 	if (c != NULL)
-		session_answer(s, c, m);
+		session_answer(s, c, s->handshake.answer);
 	s->handshake.opener = l;
 	if (is_own_handshake(s))
 		session_begin_ready(s);
