@@ -107,7 +107,7 @@ call(const struct mirror *m, struct span params)
 		if (f == NULL)
 			continue;
 		headers_init(&h);
-		mirror_headers(m, f, &h);
+		mirror_headers(m, f, false, &h);
 		mirror_wraps(m, f);
 		FUZZ_CHECK(i == 2 || h.n > 0);
 		for (j = 0; j < h.n; j++)

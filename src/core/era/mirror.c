@@ -196,6 +196,8 @@ tell(struct span raw, const char *why, mirror_dropped_cb *dropped, void *arg)
 {
 	struct buf name, shown;
 
+	if (dropped == NULL)
+		return;
 	buf_init(&name, 0);
 	buf_init(&shown, 0);
 	if (json_string(raw, &name) == 0)
@@ -277,6 +279,14 @@ mirror_learn(struct mirror *m, struct frame *result, mirror_dropped_cb *dropped,
 }
 
 bool
+mirror_knows(const struct mirror *m, const struct frame *call)
+{
+	const struct learned *tool = look_up(m, json_get(call->params, "name"));
+
+	return tool != NULL && tool->plan != NULL;
+}
+
+bool
 mirror_wraps(const struct mirror *m, const struct frame *call)
 {
 	const struct learned *tool;
@@ -289,30 +299,33 @@ mirror_wraps(const struct mirror *m, const struct frame *call)
 
 /* --- headers --- */
 
-/* Gets the headers, and the name of the first one that is too long; each may be
- * NULL. */
+/* Gets the headers, the name of the first one that is too long, and that of the
+ * first argument that has none; each may be NULL. */
 struct sink {
 	struct headers *headers;
-	struct buf *left_out;
+	struct buf *left_out, *unfit;
+	bool raw_name, two_names;
 };
 
-static void
+/* Returns false for a value of a type that no header can carry. */
+static bool
 add_value(const struct sink *to, const char *header, struct span raw)
 {
+	char kind = json_kind(raw);
 	struct buf text;
+	bool fits;
 
 	buf_init(&text, 0);
-	if (mirror_value(&text, raw) == 0) {
-		if (to->headers != NULL)
-			headers_set(to->headers, span_of(header),
-			    buf_span(&text), false);
-	} else if (json_kind(raw) == '"' && to->left_out != NULL &&
-	    to->left_out->n == 0) {
-		/* A string always has a value: only its length can be the
-		 * reason. */
+	fits = mirror_value(&text, raw) == 0;
+	if (fits && to->headers != NULL)
+		headers_set(to->headers, span_of(header), buf_span(&text),
+		    false);
+	/* A string always has a value: only its length can be the reason. */
+	if (!fits && kind == '"' && to->left_out != NULL &&
+	    to->left_out->n == 0)
 		buf_adds(to->left_out, header);
-	}
 	buf_free(&text);
+	return fits || kind == '"' || kind == 'n' || kind == '\0';
 }
 
 /* Finds the values of one node's children in one pass. */
@@ -339,6 +352,38 @@ find_children(const struct mirror_plan *plan, size_t parent, struct span *found)
 	buf_free(&text);
 }
 
+/* Adds Mcp-Name, wrapped where it must be. */
+static void
+add_name(struct sink *to, struct span raw)
+{
+	const char *name = "Mcp-Name", *value;
+	struct buf text;
+
+	add_value(to, name, raw);
+	value = to->headers != NULL ? headers_get(to->headers, name) : NULL;
+	buf_init(&text, BOUND_HEADER_BYTES);
+	to->two_names = value != NULL && json_string(raw, &text) == 0 &&
+	    !span_is(buf_span(&text), value);
+	if (to->two_names && to->raw_name)
+		headers_set(to->headers, span_of(name), buf_span(&text), false);
+	buf_free(&text);
+}
+
+/* Adds the names on the way to a node, which comes after its parent. */
+static void
+add_path(struct buf *out, const struct mirror_plan *plan, size_t node)
+{
+	const struct mirror_node *parent = plan->nodes;
+
+	while (node < parent->first || node >= parent->first + parent->count)
+		parent++;
+	if (parent != plan->nodes) {
+		add_path(out, plan, (size_t)(parent - plan->nodes));
+		buf_addc(out, '.');
+	}
+	buf_addspan(out, buf_span(&plan->nodes[node].key));
+}
+
 static void
 add_params(const struct mirror_plan *plan, struct span arguments,
     const struct sink *to)
@@ -349,8 +394,10 @@ add_params(const struct mirror_plan *plan, struct span arguments,
 	found[0] = arguments;
 	for (i = 0; i < plan->n; i++) {
 		find_children(plan, i, found);
-		if (plan->nodes[i].header != NULL)
-			add_value(to, plan->nodes[i].header, found[i]);
+		if (plan->nodes[i].header != NULL &&
+		    !add_value(to, plan->nodes[i].header, found[i]) &&
+		    to->unfit != NULL && to->unfit->n == 0)
+			add_path(to->unfit, plan, i);
 	}
 	free(found);
 }
@@ -385,8 +432,7 @@ add_method(const struct sink *to, struct span method)
 }
 
 static void
-add_all(const struct mirror *m, const struct frame *message,
-    const struct sink *to)
+add_all(const struct mirror *m, const struct frame *message, struct sink *to)
 {
 	const char *members[] = { NULL, "arguments" };
 	const struct learned *tool;
@@ -405,7 +451,7 @@ add_all(const struct mirror *m, const struct frame *message,
 		goto done;
 	json_get_some(message->params, members, part, 2);
 	if (json_kind(part[0]) == '"')
-		add_value(to, "Mcp-Name", part[0]);
+		add_name(to, part[0]);
 	if (span_is(buf_span(&method), "tools/call")) {
 		tool = look_up(m, part[0]);
 		if (tool != NULL && tool->plan != NULL)
@@ -415,13 +461,24 @@ done:
 	buf_free(&method);
 }
 
-void
+bool
 mirror_headers(const struct mirror *m, const struct frame *message,
-    struct headers *out)
+    bool raw_name, struct headers *out)
 {
-	struct sink to = { .headers = out };
+	struct sink to = { .headers = out, .raw_name = raw_name };
 
 	add_all(m, message, &to);
+	return to.two_names;
+}
+
+bool
+mirror_unfit(const struct mirror *m, const struct frame *call, struct buf *name)
+{
+	struct sink to = { .unfit = name };
+
+	if (m->n > 0)
+		add_all(m, call, &to);
+	return name->n > 0;
 }
 
 bool

@@ -23,18 +23,28 @@ void mirror_clear(struct mirror *m);
 
 /* Learns a page of tools/list (a result frame; a tool of the same name replaces
  * the earlier one). Returns the page without the tools that have an invalid
- * annotation, each reported to dropped, and otherwise byte for byte: the same
+ * annotation, each reported to dropped (NULL: to nobody), and otherwise byte for byte: the same
  * frame with one more reference if all are valid. The caller owns the frame. */
 struct frame *mirror_learn(struct mirror *m, struct frame *result,
     mirror_dropped_cb *dropped, void *arg);
+/* Does the tool of this tools/call have a value to mirror? */
+bool mirror_knows(const struct mirror *m, const struct frame *call);
 /* Does the tool of this tools/call have an outputSchema that is shown wrapped
  * (see era_wraps)? mirror_learn learns that too. */
 bool mirror_wraps(const struct mirror *m, const struct frame *call);
 
 /* Adds the headers for a modern request or notification to out: Mcp-Method
- * always, Mcp-Name and Mcp-Param-* if there is a value. */
-void mirror_headers(const struct mirror *m, const struct frame *message,
-    struct headers *out);
+ * always, Mcp-Name and Mcp-Param-* if there is a value. Some servers do not
+ * unwrap Mcp-Name: with raw_name it is UTF-8 if it can be. Returns whether the
+ * two forms differ. */
+bool mirror_headers(const struct mirror *m, const struct frame *message,
+    bool raw_name, struct headers *out);
+/* Appends the name of the first argument that its header cannot carry: an array,
+ * an object, a fraction, or an integer that a double cannot hold exactly. The
+ * names of objects stand before it, each with a dot. Returns false if there is
+ * none. */
+bool mirror_unfit(const struct mirror *m, const struct frame *call,
+    struct buf *name);
 /* Appends the name of the first header that is left out because its value is
  * over 8 KiB. Returns false if there is none. */
 bool mirror_left_out(const struct mirror *m, const struct frame *message,

@@ -125,8 +125,8 @@ read_decimal(struct span raw)
 }
 
 /* Writes integers in decimal: 1.0 and 1e3 are integers too, and -0 is 0. An
- * integer that a double cannot tell from its neighbours has no value. Another
- * number is written as it was sent, and the server may refuse it. */
+ * integer that a double cannot tell from its neighbours has no value, nor has
+ * any other number. */
 static int
 write_number(struct buf *out, struct span raw)
 {
@@ -134,9 +134,7 @@ write_number(struct buf *out, struct span raw)
 
 	if (d.n == 0)
 		return buf_addc(out, '0');
-	if (d.n > d.whole)
-		return buf_addspan(out, raw);
-	if (d.whole > SAFE_DIGITS)
+	if (d.n > d.whole || d.whole > SAFE_DIGITS)
 		return -1;
 	for (; d.n < d.whole; d.n++)
 		d.digits *= 10;

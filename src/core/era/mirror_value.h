@@ -12,7 +12,7 @@
 bool mirror_is_plain(struct span s);
 /* Appends the value of a header for this JSON value. Returns 0, or -1 and
  * leaves out as it was if there is none: for null, absent values, objects,
- * arrays, integers beyond 2^53 - 1 and values that are too long. */
+ * arrays, fractions, integers beyond 2^53 - 1 and values that are too long. */
 int mirror_value(struct buf *out, struct span raw);
 
 #endif

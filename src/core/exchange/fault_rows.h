@@ -305,6 +305,10 @@ FAULT(FAULT_HEADERS_REFUSED, FAULT_INTERNAL, "bad_upstream", RAN_AS_GIVEN,
     "{host} refused the headers of {call}, even after mcpsplice listed its "
     "tools again: the server does not keep to its own tools/list. Ask whoever "
     "runs it.{maybe?| The call did not run.}")
+FAULT(FAULT_ARGUMENT_UNFIT, FAULT_PARAMS, NULL, RAN_NO,
+    "{call} wants the argument {why} as a header, too, which has to be a "
+    "string, a boolean, or an integer between -(2^53-1) and 2^53-1. The call "
+    "did not run.")
 FAULT(FAULT_VERSION_REFUSED, FAULT_INTERNAL, "version_changed", RAN_AS_GIVEN,
     "{host} said that it speaks MCP " REVISION_MODERN ", and refuses {call} "
     "for that version.{maybe?| The call did not run.}")

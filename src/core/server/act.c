@@ -151,7 +151,8 @@ server_attempt_new_modern(struct server *e, enum purpose purpose,
 	struct server_attempt *i = server_attempt_new(e, purpose, o, body);
 
 	i->version = xstrdup(REVISION_MODERN);
-	mirror_headers(e->mirror, body, &i->mirrored);
+	i->two_names = mirror_headers(e->mirror, body, o != NULL && o->raw_name,
+	    &i->mirrored);
 	return i;
 }
 

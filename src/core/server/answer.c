@@ -168,6 +168,8 @@ take_result(struct server *e, struct server_order *o, struct server_attempt *i,
 
 	server_belief_took_version(e, i);
 	server_belief_confirm(e);
+	if (o->renamed)
+		e->raw_names = o->raw_name;
 	if (o->native || type.p == NULL || json_kind(type) == 'n' ||
 	    json_string_is(type, "complete"))
 		tell_result(e, o, f, m);
@@ -203,6 +205,15 @@ take_mismatch(struct server *e, struct server_order *o,
 	if (o->former) {
 		server_call_let_go(e, i);
 		server_order_tell_gone(e, o, o->rounds > 0);
+		return;
+	}
+	/* For a tool its arguments are likelier to be the reason. */
+	if (i->two_names && !o->renamed &&
+	    (o->mismatched || !server_order_is(o, "tools/call"))) {
+		o->renamed = true;
+		o->raw_name = !o->raw_name;
+		server_call_let_go(e, i);
+		server_call_again(e, o);
 		return;
 	}
 	buf_init(&missing, 0);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/bounds.h"
+#include "core/era/mirror.h"
 #include "core/exchange/backoff.h"
 #include "core/server/act.h"
 #include "core/server/belief.h"
@@ -19,8 +20,16 @@
 void
 server_call_send(struct server *e, struct server_order *o)
 {
+	struct buf name;
+
 	o->again_at = ALARM_NEVER;
-	server_attempt_new_modern(e, FOR_CALL, o, o->sent);
+	buf_init(&name, 0);
+	if (mirror_unfit(e->mirror, o->sent, &name))
+		server_order_fail(e, o, FAULT_ARGUMENT_UNFIT,
+		    &(struct fault_args){ .why = buf_span(&name) });
+	else
+		server_attempt_new_modern(e, FOR_CALL, o, o->sent);
+	buf_free(&name);
 }
 
 void

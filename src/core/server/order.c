@@ -65,6 +65,7 @@ server_order_new(struct server *e, const struct order *order)
 	o->fresh = order->fresh;
 	o->wary = order->wary;
 	o->mode = e->belief.mode;
+	o->raw_name = e->raw_names;
 	o->again_at = o->inputs_end = o->window_end = ALARM_NEVER;
 	o->next = e->orders;
 	e->orders = o;

@@ -103,6 +103,8 @@ struct server_order {
 	struct frame *sent;    /* the request as it was sent the last time */
 	bool native;           /* of a modern client: not translated */
 	bool mismatched;       /* it is sent again after -32020 */
+	bool raw_name;         /* with Mcp-Name not wrapped */
+	bool renamed;          /* raw_name was changed after -32020 */
 	unsigned rounds;       /* of questions */
 	struct inputs *inputs; /* open questions; NULL: none */
 	unsigned tries;        /* of the latest round */
@@ -134,6 +136,7 @@ struct server_attempt {
 	struct order out;           /* as transport gets it; owns the body */
 	char *version;              /* that out.version points to, or NULL */
 	struct headers mirrored;    /* that out.mirrored points to */
+	bool two_names; /* its Mcp-Name has another form, see mirror_headers */
 };
 
 struct sse2024 {
@@ -216,6 +219,7 @@ struct server {
 	struct buf meta;          /* members of _meta, see era_client_meta */
 	struct buf level;         /* of logging/setLevel, a raw JSON string */
 	struct mirror *mirror;
+	bool raw_names;          /* it took an Mcp-Name that was not wrapped */
 	struct listens *listens; /* NULL: no subscription */
 	size_t dropped_tools;    /* of the latest tools/list */
 	size_t inputs_bytes;     /* of the results that all inputs keep */

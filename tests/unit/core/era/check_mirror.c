@@ -116,7 +116,7 @@ headers_of(const struct mirror *m, const char *message)
 	size_t i;
 
 	headers_init(&h);
-	mirror_headers(m, f, &h);
+	mirror_headers(m, f, false, &h);
 	buf_init(&out, 0);
 	for (i = 0; i < h.n; i++) {
 		ck_assert(!h.list[i].secret);
@@ -470,14 +470,14 @@ static const struct {
 	{ "1e99999999999999999999", NULL },
 	{ "9e15", "9000000000000000" },
 	{ "9.1e15", NULL },
-	/* No integers: the server's to refuse. */
-	{ "3.14159", "3.14159" },
-	{ "-1e-7", "-1e-7" },
-	{ "1e-99999999999999999999", "1e-99999999999999999999" },
-	{ "1.50", "1.50" },
-	{ "0.1", "0.1" },
-	{ "9007199254740992.5", "9007199254740992.5" },
-	{ "1.00000000000000000000000001", "1.00000000000000000000000001" },
+	/* No integers. */
+	{ "3.14159", NULL },
+	{ "-1e-7", NULL },
+	{ "1e-99999999999999999999", NULL },
+	{ "1.50", NULL },
+	{ "0.1", NULL },
+	{ "9007199254740992.5", NULL },
+	{ "1.00000000000000000000000001", NULL },
 	/* Of no use in a header. */
 	{ "{}", NULL },
 	{ "{\"a\":\"b\"}", NULL },
@@ -686,7 +686,7 @@ START_TEST(test_other_headers)
 	headers_add(&h, span_of("mcp-name"), span_of("3"), false);
 	f = parsed("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
 		   "\"params\":{\"name\":\"t\",\"arguments\":{\"a\":\"v\"}}}");
-	mirror_headers(m, f, &h);
+	mirror_headers(m, f, false, &h);
 	ck_assert_uint_eq(h.n, 4);
 	ck_assert_str_eq(headers_get(&h, "x"), "1");
 	ck_assert_str_eq(headers_get(&h, "Mcp-Method"), "tools/call");
@@ -997,8 +997,7 @@ START_TEST(test_long_values)
 		{ "\"", "\"", '\x7F', 6132, true }, /* 8176 and 11 around */
 		{ "\"", "\"", '\x7F', 6135, true },
 		{ "\"", "\"", '\x7F', 6136, false },
-		{ "1.", "", '3', 8190, true },
-		{ "1.", "", '3', 8191, false },
+		{ "1.", "", '3', 8190, false },
 		{ "1.", "", '0', 100000, true },
 		{ "1", "e-100000", '0', 100000, true },
 		{ "0.", "1e100001", '0', 100000, true },
@@ -1065,6 +1064,87 @@ START_TEST(test_left_out)
 		free(text);
 	}
 	buf_free(&out);
+	mirror_free(m);
+}
+END_TEST
+
+/* The first argument that no header can carry is named. */
+START_TEST(test_unfit)
+{
+	static const char *const rows[][2] = {
+		{ "{}", "" },
+		{ "{\"a\":null,\"o\":{\"b.\":\"\"},\"free\":[]}", "" },
+		{ "{\"a\":1e3,\"o\":7}", "" },
+		{ "{\"a\":true,\"o\":[{\"b.\":[]}]}", "" },
+		{ "{\"a\":[\"x\"]}", "a" },
+		{ "{\"a\":{},\"o\":{\"b.\":{}}}", "a" },
+		{ "{\"a\":2.5}", "a" },
+		{ "{\"a\":9007199254740992}", "a" },
+		{ "{\"o\":{\"b.\":-1e16}}", "o.b." },
+		{ "{\"o\":{\"b.\":1,\"p\":{\"q\":[]}}}", "o.p.q" },
+	};
+	struct mirror *m = taught(PROPERTIES(
+	    "\"a\":" STRING("A") ",\"free\":{},\"o\":{\"properties\":{\"b.\":" STRING(
+		"B") ",\"p\":"
+		     "{\"properties\":{\"q\":" STRING("Q") "}}}}"));
+	struct frame *f;
+	struct buf name;
+	char *text;
+	int i;
+
+	buf_init(&name, 0);
+	for (i = 0; i < COUNT(rows); i++) {
+		text = xasprintf("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":"
+				 "\"tools/call\",\"params\":{\"name\":\"t\","
+				 "\"arguments\":%s}}",
+		    rows[i][0]);
+		f = parsed(text);
+		buf_reset(&name);
+		ck_assert_int_eq(mirror_unfit(m, f, &name),
+		    *rows[i][1] != '\0');
+		ck_assert_str_eq(buf_str(&name), rows[i][1]);
+		ck_assert(mirror_knows(m, f));
+		frame_unref(f);
+		free(text);
+	}
+	buf_free(&name);
+	mirror_free(m);
+}
+END_TEST
+
+/* The name as it is, where that can stand in a header and is not the same. */
+START_TEST(test_raw_name)
+{
+	static const struct {
+		const char *name, *want;
+		bool two;
+	} rows[] = {
+		{ "plain", "plain", false },
+		{ "\xC3\xBC", "\xC3\xBC", true },
+		{ "\\u00fc b", "\xC3\xBC b", true },
+		{ "=?base64?YQ==?=", "=?base64?YQ==?=", true },
+		{ "a\\nb", "=?base64?YQpi?=", true },
+	};
+	struct mirror *m = mirror_new();
+	struct headers h;
+	struct frame *f;
+	char *text;
+	int i;
+
+	for (i = 0; i < COUNT(rows); i++) {
+		text =
+		    xasprintf("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":"
+			      "\"prompts/get\",\"params\":{\"name\":\"%s\"}}",
+			rows[i].name);
+		f = parsed(text);
+		headers_init(&h);
+		ck_assert_int_eq(mirror_headers(m, f, true, &h), rows[i].two);
+		ck_assert_str_eq(headers_get(&h, "Mcp-Name"), rows[i].want);
+		headers_free(&h);
+		ck_assert(!mirror_knows(m, f));
+		frame_unref(f);
+		free(text);
+	}
 	mirror_free(m);
 }
 END_TEST
@@ -1389,6 +1469,8 @@ main(void)
 	tcase_add_test(t, test_many);
 	tcase_add_test(t, test_long_values);
 	tcase_add_test(t, test_left_out);
+	tcase_add_test(t, test_unfit);
+	tcase_add_test(t, test_raw_name);
 	tcase_add_test(t, test_limits);
 	tcase_add_test(t, test_schema_limits);
 	tcase_add_loop_test(t, test_budget, 0, 2);
