@@ -61,6 +61,7 @@ struct chain *
 chain_new(const struct chain_config *config)
 {
 	const struct session_config *s = &config->session;
+	struct session_config session = *s;
 	struct server_config server = config->server;
 	struct client_config client = {
 		.host = s->host,
@@ -77,7 +78,8 @@ chain_new(const struct chain_config *config)
 	c->fail = s->fail;
 	c->fail_any = s->fail_any;
 	c->client = client_new(&client, &c->stage);
-	c->session = session_new(s);
+	session.legacy = server.protocol == PROTOCOL_LEGACY;
+	c->session = session_new(&session);
 	c->server = server_new(&server);
 	note_filters(c);
 	return c;

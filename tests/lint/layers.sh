@@ -239,7 +239,7 @@ BEGIN {
 	below["command"] = "command " below["app"]
 	below["main"] = below["command"]
 	order_of("core/session", "session call_table questions settings tools tool_filter " \
-	    "state act held call one_way listen spare end renew sign_in " \
+	    "state act held call one_way listen spare end renew mirrored sign_in " \
 	    "replay resume_stream ping witness unauthorized early_answer live " \
 	    "early_start open judge " \
 	    "from_client from_server done time invariants step")

@@ -17,6 +17,9 @@ struct order {
 	struct span last_event_id;      /* for a GET; n 0: none */
 	const struct headers *mirrored; /* headers that mirror the body; NULL:
 					 * none */
+	struct frame *discovered; /* an initialize: the server is a modern one,
+				   * and answered server/discover with this;
+				   * NULL: not known */
 	const char *why;     /* what it is for, in a word; static, or NULL */
 	uint64_t generation; /* of the session; 0: of none */
 	bool endpoint;       /* POST to the URL that an endpoint event named */

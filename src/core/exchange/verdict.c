@@ -125,16 +125,6 @@ is_ordinary(long code)
 const char verdict_other_era[] =
     "400, the server speaks another revision of the protocol";
 
-/* A server of 2026-07-28 refuses a request that does not name a revision which
- * it speaks, before it runs anything (streamable HTTP, protocol version
- * header). */
-static bool
-is_other_era(long code)
-{
-	return code == ERROR_HEADER_MISMATCH ||
-	    code == ERROR_UNSUPPORTED_VERSION;
-}
-
 /* Does this error say nothing but that the server failed, or that it took the
  * message for none? */
 static bool
@@ -272,13 +262,16 @@ verdict_error(const struct facts *facts, const struct frame *error,
 	long code = msg_error_code(error);
 	struct error_text said;
 
-	if (facts->status == 400 && is_other_era(code))
+	/* A server of 2026-07-28 refuses a request that does not name a revision
+	 * which it speaks, before it runs anything (streamable HTTP, protocol
+	 * version header). */
+	if (facts->status == 400 && code == ERROR_UNSUPPORTED_VERSION)
 		return (struct ruling){ VERDICT_LOST, verdict_other_era };
+	/* Else these numbers speak of one request, whatever the words are. */
+	if (code <= ERROR_HEADER_MISMATCH && code >= ERROR_UNSUPPORTED_VERSION)
+		return r;
 	if (facts->other_revision)
 		return other_revision;
-	/* Else these numbers speak of one request, whatever the words are. */
-	if (is_other_era(code) || code == ERROR_MISSING_CAPABILITY)
-		return r;
 	error_text_of_error(&said, error->error);
 	said.no_sense = makes_no_sense(error, code, buf_span(&said.text));
 	r = rule_said(facts, &said, more, r);

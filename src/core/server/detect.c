@@ -197,41 +197,6 @@ begin(struct server *e, enum detect_step step)
 	}
 }
 
-/* The client began again while a former initialize was under way. An exchange
- * that may still make a session at the server goes on: the session ends it. */
-static void
-leave_former(struct server *e)
-{
-	if (e->detect.order == NULL)
-		return;
-	if (e->detect.step == TRY_INITIALIZE) {
-		e->detect.attempt = NULL;
-		server_detect_end(e);
-		return;
-	}
-	server_order_tell_done(e, e->detect.order, &server_facts_aborted);
-	server_detect_end(e);
-}
-
-void
-server_detect_begin(struct server *e, struct server_order *o)
-{
-	const char *named = server_belief_named(e, o);
-
-	leave_former(e);
-	frame_unref(e->initialize);
-	e->initialize = frame_ref(o->body);
-	buf_reset(&e->meta);
-	era_client_meta(&e->meta, o->body->params);
-	server_belief_forget(e);
-	server_sse2024_leave(e);
-	server_modern_leave(e);
-	e->detect.order = o;
-	if (named != NULL)
-		ask_for(o, named);
-	begin(e, first_step(e));
-}
-
 /* --- what was found --- */
 
 static void
@@ -254,7 +219,8 @@ found_modern(struct server *e, struct frame *m)
 
 	frame_unref(e->discovered);
 	e->discovered = frame_ref(m);
-	server_call_let_go(e, e->detect.attempt); /* it ends by itself */
+	if (e->detect.attempt != NULL)
+		server_call_let_go(e, e->detect.attempt); /* ends by itself */
 	found(e, MODE_MODERN);
 	buf_reset(&e->level);
 	buf_init(&result, 0);
@@ -277,6 +243,48 @@ found_legacy(struct server *e, const struct facts *f, struct frame *m)
 	server_order_tell_head(e, o, f);
 	found(e, MODE_LEGACY);
 	server_order_tell_message(e, o, f, m);
+}
+
+/* The client began again while a former initialize was under way. An exchange
+ * that may still make a session at the server goes on: the session ends it. */
+static void
+leave_former(struct server *e)
+{
+	if (e->detect.order == NULL)
+		return;
+	if (e->detect.step == TRY_INITIALIZE) {
+		e->detect.attempt = NULL;
+		server_detect_end(e);
+		return;
+	}
+	server_order_tell_done(e, e->detect.order, &server_facts_aborted);
+	server_detect_end(e);
+}
+
+void
+server_detect_begin(struct server *e, struct server_order *o,
+    struct frame *discovered)
+{
+	const char *named = server_belief_named(e, o);
+
+	leave_former(e);
+	frame_unref(e->initialize);
+	e->initialize = frame_ref(o->body);
+	buf_reset(&e->meta);
+	era_client_meta(&e->meta, o->body->params);
+	server_belief_forget(e);
+	server_sse2024_leave(e);
+	server_modern_leave(e);
+	e->detect.order = o;
+	if (named != NULL)
+		ask_for(o, named);
+	if (discovered != NULL) {
+		/* It refuses what comes in the session of an initialize. */
+		e->detect.tried = 1u << TRY_INITIALIZE;
+		found_modern(e, discovered);
+	} else {
+		begin(e, first_step(e));
+	}
 }
 
 /* Does a gateway whose server is away answer like this? One that serves files

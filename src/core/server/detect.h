@@ -4,8 +4,10 @@
 
 #include "core/server/state.h"
 
-/* Begins detection for an initialize of the session. */
-void server_detect_begin(struct server *e, struct server_order *o);
+/* Begins detection for an initialize of the session; discovered is as in struct
+ * order. */
+void server_detect_begin(struct server *e, struct server_order *o,
+    struct frame *discovered);
 /* Ends detection, if any is under way. */
 void server_detect_end(struct server *e);
 /* Take what comes of attempts FOR_INITIALIZE and FOR_DISCOVER. */

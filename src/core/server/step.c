@@ -79,7 +79,7 @@ send(struct server *e, const struct order *order)
 
 	if (is_initialize(order)) {
 		o->mode = MODE_UNKNOWN;
-		server_detect_begin(e, o);
+		server_detect_begin(e, o, order->discovered);
 		return;
 	}
 	switch (e->belief.mode) {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "core/era/mirror.h"
 #include "core/session/tools.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
@@ -322,6 +323,7 @@ purpose(const struct session *s, const struct attempt *l)
 		[ATTEMPT_WITNESS] = "witness",
 		[ATTEMPT_DOOR] = "witness",
 		[ATTEMPT_STRANGER] = "witness",
+		[ATTEMPT_MIRROR] = "headers",
 		[ATTEMPT_RESTORE] = "restore",
 		[ATTEMPT_DELETE] = "delete",
 	};
@@ -342,8 +344,10 @@ purpose(const struct session *s, const struct attempt *l)
 }
 
 static void
-fill_order(const struct session *s, struct order *out, const struct attempt *l)
+fill_order(struct session *s, struct order *out, const struct attempt *l)
 {
+	struct mirrored *k = &s->mirrored;
+
 	out->ticket = l->ticket;
 	out->body = l->body;
 	out->interactive = is_for_client(s, l);
@@ -359,8 +363,16 @@ fill_order(const struct session *s, struct order *out, const struct attempt *l)
 	out->fresh = l->fresh;
 	out->why = purpose(s, l);
 	out->generation = l->generation->number;
-	if (l->kind == ATTEMPT_OPEN)
+	if (k->wanted && out->verb == VERB_POST &&
+	    (l->kind == ATTEMPT_CALL || l->kind == ATTEMPT_MIRROR)) {
+		headers_free(&k->headers);
+		mirror_headers(k->mirror, l->body, false, &k->headers);
+		out->mirrored = &k->headers;
+	}
+	if (l->kind == ATTEMPT_OPEN) {
+		out->discovered = k->discovered;
 		return;
+	}
 	out->wary = session_flaps(s);
 	out->session = span_of(l->generation->session);
 	out->version = span_of(l->generation->version);

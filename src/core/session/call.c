@@ -7,6 +7,7 @@
 #include "core/session/call.h"
 
 #include "base/bounds.h"
+#include "core/era/mirror.h"
 #include "core/exchange/fault.h"
 #include "core/session/act.h"
 #include "core/session/held.h"
@@ -68,6 +69,7 @@ new_attempt(struct session *s, struct call *c)
 		ours = session_with_own_id(s, c->frame);
 	if (c->sent != ours)
 		calls_send_as(&s->calls, c, ours);
+	c->mirrored = s->mirrored.wanted;
 	return calls_attempt(&s->calls, ATTEMPT_CALL, c,
 	    c->sent != NULL ? c->sent : c->frame, s->generation);
 }
@@ -75,8 +77,20 @@ new_attempt(struct session *s, struct call *c)
 void
 session_send_call(struct session *s, struct call *c)
 {
-	session_call_state(s, c, CALL_RUNNING);
-	session_start(s, new_attempt(s, c));
+	struct buf name;
+
+	buf_init(&name, 0);
+	if (s->mirrored.wanted &&
+	    mirror_unfit(s->mirrored.mirror, c->frame, &name)) {
+		session_fail(s, c,
+		    fault_make(FAULT_ARGUMENT_UNFIT,
+			&(struct fault_args){
+			    .request = c->frame, .why = buf_span(&name) }));
+	} else {
+		session_call_state(s, c, CALL_RUNNING);
+		session_start(s, new_attempt(s, c));
+	}
+	buf_free(&name);
 }
 
 void

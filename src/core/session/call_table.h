@@ -123,6 +123,7 @@ struct call {
 	bool repeated;   /* it was sent again although it may have run */
 	bool if_changed; /* CALL_REFUSED: it is sent again if the new session is
 			  * with a server of another protocol */
+	bool mirrored;   /* it was sent with the headers of mirrored.c */
 	bool unready;    /* it was sent again because the session was not ready
 			  * for it */
 	struct msg_progress progress; /* that the client was told */
@@ -164,6 +165,8 @@ enum attempt_kind {
 			  * credentials */
 	ATTEMPT_STRANGER, /* a ping under a session id that nobody has, which
 			   * tells whether the server takes any id */
+	ATTEMPT_MIRROR,   /* tools/list or server/discover, whose answer helps
+			   * with -32020 */
 	ATTEMPT_RESTORE,  /* a setting that is restored in a new session */
 	ATTEMPT_DELETE
 };
@@ -192,7 +195,8 @@ struct attempt {
 	bool answered;       /* ATTEMPT_PING, ATTEMPT_WITNESS, ATTEMPT_DOOR,
 			      * ATTEMPT_RESTORE:
 			     * its answer came */
-	bool list;           /* ATTEMPT_WITNESS: it asks for a list */
+	bool list;           /* ATTEMPT_WITNESS, ATTEMPT_MIRROR: it asks for a
+			      * list */
 	bool control;        /* ATTEMPT_WITNESS: it asks in the new session */
 	bool denied;         /* ATTEMPT_WITNESS: it was refused with 401 or
 			      * 403 */

@@ -15,6 +15,7 @@
 #include "core/session/judge.h"
 #include "core/session/listen.h"
 #include "core/session/live.h"
+#include "core/session/mirrored.h"
 #include "core/session/one_way.h"
 #include "core/session/open.h"
 #include "core/session/ping.h"
@@ -676,6 +677,9 @@ session_done(struct session *s, struct attempt *l, const struct facts *f)
 		break;
 	case ATTEMPT_STRANGER:
 		session_stranger_done(s, l, f);
+		break;
+	case ATTEMPT_MIRROR:
+		session_mirror_done(s, l);
 		break;
 	case ATTEMPT_RESTORE:
 		session_restore_done(s, l, f);

@@ -17,6 +17,7 @@
 #include "core/session/judge.h"
 #include "core/session/listen.h"
 #include "core/session/live.h"
+#include "core/session/mirrored.h"
 #include "core/session/one_way.h"
 #include "core/session/open.h"
 #include "core/session/ping.h"
@@ -408,6 +409,8 @@ session_message(struct session *s, struct attempt *l, const struct facts *f,
 		session_restore_again(s, l->generation);
 	} else if (l->kind == ATTEMPT_WITNESS) {
 		session_witness_message(s, l, f, m);
+	} else if (l->kind == ATTEMPT_MIRROR) {
+		session_mirror_message(s, l, m);
 	} else if (l->kind == ATTEMPT_RESTORE && m->kind == FRAME_RESULT) {
 		session_restore_message(s, l);
 	} else if (m->kind == FRAME_ERROR) {

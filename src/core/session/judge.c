@@ -9,10 +9,12 @@
 #include <assert.h>
 
 #include "base/bounds.h"
+#include "core/era/mirror.h"
 #include "core/exchange/fault.h"
 #include "core/session/act.h"
 #include "core/session/call.h"
 #include "core/session/early_start.h"
+#include "core/session/mirrored.h"
 #include "core/session/replay.h"
 #include "core/session/tools.h"
 #include "core/session/witness.h"
@@ -79,6 +81,7 @@ call_worked(struct session *s, struct call *c, struct generation *g,
 	session_note_worked(c, g);
 	if (json_key_is(c->frame->method, "tools/list")) {
 		tools_learn(s->tools, g->number, c->frame, m);
+		frame_unref(mirror_learn(s->mirrored.mirror, m, NULL, NULL));
 		if (tools_list(s->tools).n > 0)
 			session_save_start(s);
 		return;
@@ -161,6 +164,8 @@ session_judge(struct session *s, struct call *c, struct attempt *l,
 	struct generation *g;
 
 	if (m != NULL && r.verdict != VERDICT_ANSWER && is_old_news(c, l))
+		return true;
+	if (m != NULL && l == c->attempt && session_mirror(s, c, f, m))
 		return true;
 	if (m == NULL &&
 	    (r.verdict == VERDICT_RETRY || r.verdict == VERDICT_FAIL ||

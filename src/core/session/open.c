@@ -124,6 +124,7 @@ adopt(struct session *s, const struct facts *f, struct frame *m)
 	g->version = negotiated(m);
 	g->changed = f->changed;
 	keep_frame(&s->handshake.answer, as_heard(s, m));
+	keep_frame(&s->mirrored.discovered, NULL);
 	if (is_early(s))
 		s->handshake.by = HANDSHAKE_CLIENT;
 	alarm_set(&s->alarms, ALARM_EARLY_START, ALARM_NEVER);

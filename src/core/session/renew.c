@@ -199,6 +199,8 @@ session_renew(struct session *s, const char *why)
 		return;
 	session_log(s, LEVEL_INFO,
 	    is_early(s) ? "%s is asked for a session again (%s)" :
+		s->mirrored.discovered != NULL ?
+			  "%s gets requests of another revision (%s)" :
 			  "%s forgot the session (%s): renewing",
 	    s->config.host, why);
 	s->renames_in_vain |= s->generation->renamed;

@@ -54,6 +54,7 @@ struct session_config {
 	struct tool_filter filter;
 	enum replay replay;
 	enum session_start start;
+	bool legacy;       /* the modern protocol is not to be spoken */
 	bool cached_start; /* the caller answers ACTION_LOAD_START */
 	bool handshake;    /* initialize for a client that does not */
 	bool fail;         /* exit with 22 if mcpsplice made an error itself */

@@ -9,7 +9,7 @@
  *   act                              actions, deadlines, one attempt
  *   held, call, one_way              the life of one thing
  *   listen, spare, end, renew,
- *   sign_in, replay, resume_stream,
+ *   mirrored, sign_in, replay, resume_stream,
  *   ping, witness, unauthorized,
  *   early_answer, live, early_start,
  *   open                             the parts
@@ -254,6 +254,20 @@ struct renewal {
 	bool renewed; /* the renewal worked, and the client has not been told */
 };
 
+/* mirrored.c: the headers of 2026-07-28 in a legacy session. */
+struct mirrored {
+	struct mirror *mirror;    /* what the listed tools want */
+	bool wanted;              /* the server refused a call without them */
+	bool tried_modern;        /* server/discover was asked, or must not
+ * be */
+	uint64_t ticket;          /* of the ATTEMPT_MIRROR under way; 0: none */
+	unsigned pages;           /* of its list */
+	struct frame *discovered; /* the server speaks the modern protocol:
+				   * initialize is not sent, but answered by
+				   * core/server from this */
+	struct headers headers;   /* of the order that is lent */
+};
+
 /* replay.c: replicas behind a load balancer that do not share their sessions,
  * so that one session id is accepted and refused in turn. */
 struct balancer {
@@ -381,6 +395,7 @@ struct session {
 	struct changes changes;
 	struct ping ping;
 	struct balancer balancer;
+	struct mirrored mirrored;
 	struct control witness;
 	struct spare spare;
 	struct listen listen;

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 
+#include "core/era/mirror.h"
 #include "core/exchange/fault.h"
 #include "core/session/act.h"
 #include "core/session/call.h"
@@ -46,6 +47,9 @@ session_new(const struct session_config *config)
 	s->changes.tell_at = ALARM_NEVER;
 	s->quickest_ms = -1;
 	s->tools = tools_new();
+	s->mirrored.mirror = mirror_new();
+	s->mirrored.tried_modern = config->legacy;
+	headers_init(&s->mirrored.headers);
 	s->shown = tools_new();
 	s->generation = generation_new(0);
 	s->reading = true;
@@ -78,6 +82,9 @@ session_free(struct session *s)
 	facts_free(s->renewal.setback);
 	settings_clear(&s->settings);
 	tools_free(s->tools);
+	mirror_free(s->mirrored.mirror);
+	frame_unref(s->mirrored.discovered);
+	headers_free(&s->mirrored.headers);
 	tools_free(s->shown);
 	buf_free(&s->start.result);
 	buf_free(&s->start.tools);
@@ -155,7 +162,7 @@ send_held(struct session *s, struct held *h)
 static bool
 may_send_held(struct session *s, const struct held *h)
 {
-	if (h == NULL || !gate_is_open(s))
+	if (h == NULL || !gate_is_open(s) || s->mirrored.ticket != 0)
 		return false;
 	return h->call == NULL ||
 	    (session_has_place(s, h->frame) &&

@@ -121,7 +121,7 @@ static void
 want_more(struct world *w, size_t i)
 {
 	w->exchanges[i].fate = FATE_REFUSED;
-	if (w->kind == SERVER_MODERN)
+	if (w->kind == SERVER_MODERN || percent(w, 50))
 		tell_error(w, i, "400", false, -32020, "header mismatch");
 	else
 		input(w,

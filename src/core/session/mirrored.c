@@ -1,0 +1,140 @@
+/*
+ * The headers of 2026-07-28 in a legacy session. Legacy servers ignore them, so
+ * once a server has wanted them they go out with every call of the process
+ * (act.c adds them).
+ *
+ * A call that was refused waits among those that are held back, and with it all
+ * others, while mcpsplice asks what it has to know.
+ */
+#include "config.h"
+
+#include "core/session/mirrored.h"
+
+#include <stdlib.h>
+
+#include "core/era/mirror.h"
+#include "core/session/act.h"
+#include "core/session/call.h"
+#include "core/session/held.h"
+#include "core/session/renew.h"
+#include "core/wire/json.h"
+#include "core/wire/msg.h"
+#include "core/wire/protocol.h"
+
+/* Sends a request of our own, which is taken. */
+static struct attempt *
+ask(struct session *s, struct frame *body)
+{
+	struct attempt *l = calls_attempt(&s->calls, ATTEMPT_MIRROR, NULL, body,
+	    s->generation);
+
+	frame_unref(body);
+	s->mirrored.ticket = l->ticket;
+	session_abort_in(s, l, BOUND_TOOL_PAGES_MS);
+	session_start(s, l);
+	return l;
+}
+
+/* Asks for a page of tools, the first one if cursor is empty. */
+static void
+ask_tools(struct session *s, struct span cursor)
+{
+	char *params = xasprintf("{%s%.*s}", cursor.n > 0 ? "\"cursor\":" : "",
+	    (int)cursor.n, cursor.p);
+
+	ask(s, session_own_request(s, "tools/list", span_of(params)))
+	    ->list = true;
+	free(params);
+}
+
+static void
+ask_discover(struct session *s)
+{
+	struct frame *plain = session_own_request(s, "server/discover",
+	    no_span);
+	struct generation *g = generation_new(s->generation->number);
+	struct attempt *l;
+	struct buf meta;
+
+	buf_init(&meta, 0);
+	era_client_meta(&meta, s->handshake.request->params);
+	l = ask(s, era_discover(plain->id, buf_span(&meta)));
+	/* It belongs to no session. */
+	g->version = xstrdup(REVISION_MODERN);
+	generation_unref(l->generation);
+	l->generation = g;
+	s->mirrored.tried_modern = true;
+	frame_unref(plain);
+	buf_free(&meta);
+}
+
+static bool
+is_mismatch(const struct frame *m)
+{
+	return m->kind == FRAME_ERROR &&
+	    msg_error_code(m) == ERROR_HEADER_MISMATCH;
+}
+
+bool
+session_mirror(struct session *s, struct call *c, const struct facts *f,
+    const struct frame *m)
+{
+	struct mirrored *k = &s->mirrored;
+
+	/* With another status a tool may have said so. */
+	if (!is_mismatch(m) || f->status != 400 || c->cancelled ||
+	    !gate_is_open(s) ||
+	    (c->mirrored && k->tried_modern && k->ticket == 0))
+		return false;
+	session_log(s, LEVEL_INFO,
+	    "%s wants headers as in " REVISION_MODERN
+	    ": the call did not run, and is sent again",
+	    s->config.host);
+	k->wanted = true;
+	session_detach(s, c);
+	session_call_state(s, c, CALL_HELD);
+	session_hold(s, c->frame, c);
+	if (k->ticket != 0)
+		return true;
+	k->pages = 0;
+	if (c->mirrored)
+		ask_discover(s);
+	else if (json_key_is(c->frame->method, "tools/call") &&
+	    !mirror_knows(k->mirror, c->frame))
+		ask_tools(s, span_of(""));
+	return true;
+}
+
+void
+session_mirror_message(struct session *s, struct attempt *l, struct frame *m)
+{
+	struct mirrored *k = &s->mirrored;
+	struct span cursor = json_get(m->result, "nextCursor");
+	bool modern = false;
+
+	if (l->ticket != k->ticket)
+		return;
+	k->ticket = 0;
+	session_linger(s, l);
+	if (!l->list && era_discovered(m->result, &modern) && modern) {
+		keep_frame(&k->discovered, frame_ref(m));
+		session_renew(s, "it speaks " REVISION_MODERN);
+		if (s->in_flight == 0 && phase_permits(s, PHASE_AGAIN) &&
+		    s->former != NULL && s->former->session != NULL)
+			session_delete(s, s->former);
+	} else if (l->list && is_mismatch(m) && !k->tried_modern) {
+		ask_discover(s);
+	} else if (l->list && m->kind == FRAME_RESULT) {
+		frame_unref(mirror_learn(k->mirror, m, NULL, NULL));
+		if (json_kind(cursor) == '"' && ++k->pages < BOUND_TOOL_PAGES)
+			ask_tools(s, cursor);
+	}
+}
+
+void
+session_mirror_done(struct session *s, struct attempt *l)
+{
+	if (l->ticket == s->mirrored.ticket)
+		s->mirrored.ticket = 0;
+	calls_attempt_drop(&s->calls, l);
+}
