@@ -16,6 +16,7 @@
 
 enum {
 	HTTP_NAME_AGE_S = 60,
+	HTTP_TEXT_BYTES = 512, /* most requests have less, without the body */
 	HTTP_OLDEST_CURL = 0x075500 /* CURLOPT_PROTOCOLS_STR */
 };
 
@@ -288,6 +289,14 @@ http_on_idle_socket(int fd, void *arg)
 	reuse_spoke(h->reuse, fd);
 }
 
+/* As xrealloc, for libcurl: it lets the text of a request grow from 32 bytes on,
+ * by doubling, and each time the bytes are moved. */
+static void *
+roomy_realloc(void *p, size_t size)
+{
+	return xrealloc(p, size < HTTP_TEXT_BYTES ? HTTP_TEXT_BYTES : size);
+}
+
 struct http *
 http_new(struct loop *l, const struct http_config *config, const char **why)
 {
@@ -296,8 +305,8 @@ http_new(struct loop *l, const struct http_config *config, const char **why)
 	char *line;
 
 	*why = not_started;
-	if (curl_global_init_mem(CURL_GLOBAL_DEFAULT, xmalloc, free, xrealloc,
-		xstrdup, xcalloc) != CURLE_OK)
+	if (curl_global_init_mem(CURL_GLOBAL_DEFAULT, xmalloc, free,
+		roomy_realloc, xstrdup, xcalloc) != CURLE_OK)
 		return NULL;
 	h = xcalloc(1, sizeof *h);
 	h->l = l;
