@@ -187,7 +187,10 @@ edit_arguments(struct frame *f)
 	const struct edit none = { "arguments", span_of("{}") };
 	struct frame *made;
 
-	if ((!json_key_is(f->method, "tools/call") &&
+	/* Most params have no null at all, and then no further look. */
+	if (f->params.n == 0 ||
+	    memmem(f->params.p, f->params.n, "null", 4) == NULL ||
+	    (!json_key_is(f->method, "tools/call") &&
 		!json_key_is(f->method, "prompts/get")) ||
 	    !span_is(json_get(f->params, none.key), "null"))
 		return f;
