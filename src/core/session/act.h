@@ -44,9 +44,10 @@ void session_abort(struct session *s, struct attempt *l);
 bool session_may_open(const struct attempt *l);
 /* Have both the same id? A server may give one to all its sessions. */
 bool session_same_id(const struct generation *a, const struct generation *b);
-/* Sends a DELETE for the session of g, and gives it BOUND_DELETE_MS; but not if
- * that would end the current session, too. */
-void session_delete(struct session *s, struct generation *g);
+/* Sends a DELETE for the session of g, and gives it BOUND_DELETE_MS. Returns
+ * false, and sends none, if that would end the current session, too, or the
+ * whole server. */
+bool session_delete(struct session *s, struct generation *g);
 /* Replaces an attempt by a copy that goes out in wait ms, and returns the copy.
  * The old attempt is dropped. */
 struct attempt *session_again(struct session *s, struct attempt *l,

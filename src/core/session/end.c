@@ -144,8 +144,8 @@ session_end_stale(struct session *s, const struct event *in)
 	g->session = xstrndup(in->session.p, in->session.n);
 	if (in->version.n > 0)
 		g->version = xstrndup(in->version.p, in->version.n);
-	session_log(s, LEVEL_INFO, "a stale session with %s is ended",
-	    s->config.host);
-	session_delete(s, g);
+	if (session_delete(s, g))
+		session_log(s, LEVEL_INFO, "a stale session with %s is ended",
+		    s->config.host);
 	generation_unref(g);
 }

@@ -219,10 +219,11 @@ session_make_room(struct session *s, struct attempt *l, const struct facts *f)
 	    s->generation->made_room || (f->status != 400 && f->status != 409))
 		return false;
 	s->generation->made_room = true;
+	if (!session_delete(s, s->former))
+		return false;
 	session_log(s, LEVEL_INFO,
 	    "%s refuses a new session (%d): the old one is ended first",
 	    s->config.host, f->status);
-	session_delete(s, s->former);
 	session_again(s, l, BOUND_DELETE_MS)->after_delete = true;
 	return true;
 }
