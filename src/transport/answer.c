@@ -358,8 +358,9 @@ on_head(struct transfer *x, int status, void *arg)
 	if (status >= 300 && status < 400) {
 		t->location = dup_header(x, "Location");
 		f->location = span_of(t->location);
-		request_check_redirect(t);
 	}
+	if (status >= 300)
+		request_check_redirect(t);
 	t->refused = may_be_mended(t, x, status);
 	if (t->u->config.credentials->bound)
 		t->u->ops.heard(http_header(x, "DPoP-Nonce", 0), t->u->arg);

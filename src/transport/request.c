@@ -4,6 +4,7 @@
 #include "transport/request.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bounds.h"
 #include "core/wire/json.h"
@@ -135,6 +136,16 @@ send_request(struct exchange *t, struct http_request *r)
 	headers_free(&proven);
 }
 
+static const char *
+url_of(const struct exchange *t)
+{
+	const struct streamable *u = t->u;
+
+	return t->url != NULL                  ? t->url :
+	    t->endpoint && u->endpoint != NULL ? u->endpoint :
+						 u->url;
+}
+
 void
 request_start(struct exchange *t)
 {
@@ -143,9 +154,7 @@ request_start(struct exchange *t)
 	struct http_request r = { 0 };
 
 	r.method = methods[t->verb];
-	r.url = t->url != NULL                 ? t->url :
-	    t->endpoint && u->endpoint != NULL ? u->endpoint :
-						 u->url;
+	r.url = url_of(t);
 	if (t->body != NULL)
 		r.body = t->body->text;
 	r.idle_ms = idle_limit(t);
@@ -173,6 +182,30 @@ request_start(struct exchange *t)
 
 /* --- redirects --- */
 
+/* Do these URLs differ only by a slash at the end of the path? */
+static bool
+is_slash_apart(const char *a, const char *b)
+{
+	const char *longer = strlen(a) > strlen(b) ? a : b;
+	const char *other = longer == a ? b : a;
+	size_t n = strcspn(other, "?");
+
+	return strncmp(longer, other, n) == 0 && longer[n] == '/' &&
+	    strcmp(longer + n + 1, other + n) == 0;
+}
+
+/* A temporary redirect that is remembered may have lost its sense: the next
+ * request finds out. */
+static void
+forget_slash(struct streamable *u)
+{
+	if (!u->slash)
+		return;
+	u->slash = false;
+	free(u->url);
+	u->url = xstrdup(u->config.url);
+}
+
 /* Follows 307 and 308 on the same origin (doc/protocol.md 1.4). An empty
  * reference is the URL of the request, which has just been redirected. */
 void
@@ -180,6 +213,9 @@ request_check_redirect(struct exchange *t)
 {
 	struct url target;
 
+	if (t->verb == VERB_POST &&
+	    (t->facts.status == 404 || t->facts.status == 405))
+		forget_slash(t->u);
 	if ((t->facts.status != 307 && t->facts.status != 308) ||
 	    t->location == NULL || t->location[0] == '\0' ||
 	    t->redirects >= BOUND_REDIRECTS)
@@ -195,9 +231,13 @@ void
 request_follow(struct exchange *t)
 {
 	char **moved = t->endpoint ? &t->u->endpoint : &t->u->url;
+	bool slash = t->verb == VERB_POST && t->url == NULL &&
+	    is_slash_apart(url_of(t), t->redirect);
 
-	if (t->facts.status == 308) {
-		/* A permanent redirect: later requests go there at once. */
+	/* A permanent redirect: later requests go there at once. So do they
+	 * after one that many frameworks make for each request. */
+	if (t->facts.status == 308 || slash) {
+		t->u->slash |= slash && !t->endpoint && t->facts.status == 307;
 		free(*moved);
 		*moved = xstrdup(t->redirect);
 	}

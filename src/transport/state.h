@@ -68,6 +68,8 @@ struct streamable {
 	void *arg;
 	struct url base;
 	char *url;
+	bool slash; /* url is what a temporary redirect led to, which only added
+		     * or removed a slash */
 	bool announced; /* a stream other than HTTP+SSE had an endpoint event */
 	char *endpoint; /* the latest endpoint of HTTP+SSE; NULL: none */
 	char *peer;     /* the address that answered last, or NULL */

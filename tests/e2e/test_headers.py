@@ -282,6 +282,33 @@ class Redirects(support.Case):
                 self.our_error(p.tool())
                 p.finish()
 
+    def test_only_a_slash(self):
+        """It is remembered, though it is temporary, until it is wrong."""
+        s = self.mcp()
+        gone = []
+
+        def moved(rx, tx):
+            if rx.target == "/mcp?key=1" and not gone:
+                tx.body(307, headers=[("Location", "/mcp/?key=1")])
+                return True
+            if rx.target == "/mcp/?key=1" and gone:
+                tx.text(404, "not here")
+                return True
+            return False
+        s.before = moved
+        s.on_get = s.listen
+        p = self.splice(s.url + "?key=1")
+        p.hello()
+        s.stream()
+        self.assertIn("result", p.tool())
+        self.assertEqual([r.target for r in s.requests],
+                         ["/mcp?key=1"] + ["/mcp/?key=1"] * 4)
+        gone.append(True)
+        p.tool()
+        self.assertIn("result", p.tool())
+        p.finish()
+        self.assertEqual(sorted(s.deleted), sorted(s.made))
+
     def test_initialize_and_all_others(self):
         """A server that moves its endpoint moves all of it."""
         s = self.mcp()
