@@ -118,6 +118,7 @@ http_callbacks_give_head(struct transfer *x)
 	if (status < 200)
 		return false;
 	x->status = (int)status;
+	x->h->answered = true;
 	http_two_heard(x);
 	x->ops.head(x, x->status, x->arg);
 	return !x->abort;

@@ -179,6 +179,7 @@ explain(struct transfer *x, CURLcode rc, enum http_end end, long proxy_status,
 		.proxy_status = (int)proxy_status,
 		.of_proxy = is_of_proxy(x, rc, proxy_status),
 		.reached = is_server_reached(x, proxy_status),
+		.answered = x->h->answered,
 		.host = "the host",
 		.now = (int64_t)time(NULL),
 		.config = &x->h->config,
@@ -258,7 +259,7 @@ note_failure(struct transfer *x, enum http_end end)
 static void
 finish(struct transfer *x, CURLcode rc, enum http_end end, int proxy_status)
 {
-	bool reusable = http_two_over(x, end);
+	bool reusable = http_two_over(x, rc, end);
 	struct buf why, remedy;
 	struct http_answer a;
 

@@ -51,6 +51,7 @@ struct http {
 	struct authorities authorities;
 	bool authorities_chosen; /* else no request needed them yet */
 	bool two;                /* the last answer came in HTTP/2 */
+	bool answered;           /* the server has answered a request */
 	bool connected;     /* if watched: a socket was that is closed now */
 	int64_t doubted_at; /* when the way to the server was last in doubt */
 	bool raw;           /* bodies are not decoded */

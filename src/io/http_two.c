@@ -13,6 +13,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/log.h"
+
 #include "io/http_negotiate.h"
 #include "io/http_todo.h"
 
@@ -151,13 +153,32 @@ let_others_look(const struct transfer *x)
 		}
 }
 
+/* Does the answer break the rules of HTTP/2? Some servers send headers of
+ * HTTP/1.1 there, such as Connection (RFC 9113 8.2.2). Other errors of a stream
+ * are the server's own: it gives a request up. */
+static bool
+is_broken(const struct transfer *x, CURLcode rc)
+{
+	return rc == CURLE_HTTP2 ||
+	    (rc == CURLE_HTTP2_STREAM &&
+		strstr(x->error, "PROTOCOL_ERROR") != NULL);
+}
+
 /* libcurl may keep in an easy handle, from one request to the next, that a
  * stream was refused; so the handle of a failed one goes. */
 bool
-http_two_over(struct transfer *x, enum http_end end)
+http_two_over(struct transfer *x, CURLcode rc, enum http_end end)
 {
 	if (!x->may_be_two || end == HTTP_DONE)
 		return true;
+	if (is_broken(x, rc) && x->h->config.http2) {
+		x->h->config.http2 = false;
+		log_decision("an answer in HTTP/2 is broken (%s): later "
+			     "requests go out in HTTP/1.1",
+		    x->error);
+		if (connections_forget(x->h->connections))
+			http_todo_wake(x->h);
+	}
 	if (end != HTTP_IDLE && end != HTTP_ABORTED)
 		let_others_look(x);
 	else if (reuse_silence(x->connection) >= HTTP_SILENT_MS)

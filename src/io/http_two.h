@@ -19,8 +19,9 @@ void http_two_stale(struct transfer *x);
 /* Notes that x is over. If it failed, the others on its connection look whether
  * that has ended. If it was given up while the server said nothing, the
  * connection may be dead without any sign, and is forgotten: in HTTP/1.1 it
- * would have been closed with x. Returns false if the handle of x must not be
+ * would have been closed with x. After an answer that breaks the rules of HTTP/2
+ * later requests get HTTP/1.1. Returns false if the handle of x must not be
  * used again. */
-bool http_two_over(struct transfer *x, enum http_end end);
+bool http_two_over(struct transfer *x, CURLcode rc, enum http_end end);
 
 #endif

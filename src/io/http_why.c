@@ -297,7 +297,7 @@ static const struct row rows[] = {
 
 	/* the connection broke */
 	TEXT(CUT | PLAIN, "HTTP/0.9", "it does not speak plain http",
-	    WRITE_HTTPS),
+	    "{fresh}"),
 	TEXT(CUT | HTTPS, "HTTP/0.9", "it does not speak HTTP at this port",
 	    "Check the port in the URL"),
 	TEXT(CUT, "reset by peer", "it reset the connection", "{fresh}"),
@@ -479,7 +479,7 @@ add_hole(struct buf *out, struct span hole, const struct http_failure *f)
 			". NODE_TLS_REJECT_UNAUTHORIZED=0 has no effect: "
 			"mcpsplice checks every certificate" :
 			"");
-	else if (span_is(hole, "fresh") && f->fresh)
+	else if (span_is(hole, "fresh") && f->fresh && !f->answered)
 		buf_adds(out,
 		    !f->https           ? WRITE_HTTPS :
 			c->cert == NULL ? SUSPECT_NO_CERT :

@@ -21,6 +21,8 @@ struct http_failure {
 	bool https;       /* the URL's scheme */
 	bool loopback;    /* the URL's host */
 	bool fresh;       /* the connection was made for this transfer */
+	bool answered;    /* the server has answered before, so it speaks this
+			   * scheme */
 	bool reached;     /* there was a connection to the server */
 	const char *host; /* of the URL */
 	/* What libcurl says of the server's certificate, "NAME:VALUE" for each

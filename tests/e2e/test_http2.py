@@ -306,9 +306,8 @@ class Http2(support.Case):
     def test_rst_stream(self):
         """Any other end of a stream; the connection goes on."""
         s, p = self.two()
-        codes = (h2server.NO_ERROR, h2server.PROTOCOL_ERROR,
-                 h2server.INTERNAL_ERROR, h2server.CANCEL,
-                 h2server.ENHANCE_YOUR_CALM)
+        codes = (h2server.NO_ERROR, h2server.INTERNAL_ERROR,
+                 h2server.CANCEL, h2server.ENHANCE_YOUR_CALM)
         over = threading.Event()
         slow = self.begin(s, p, "slow", lambda rx, tx: (
             over.wait(faultserver.PATIENCE), s.tool(rx, tx)))
@@ -322,6 +321,33 @@ class Http2(support.Case):
         p.finish()
         self.assertEqual([s.runs(str(code)) for code in codes],
                          [1] * len(codes))
+
+    def broken(self, method):
+        """The head of each answer to that has Connection, as those of Tomcat
+        with the SDK for Java have."""
+        s, p = self.two()
+        whole = s.methods.get(method, s.anything)
+        s.methods[method] = lambda rx, tx: whole(rx, tx) \
+            if rx.version != "HTTP/2" else tx.head(200, [
+                ("connection", "keep-alive"),
+                ("content-type", "application/json")])
+        return s, p
+
+    def test_protocol_error(self):
+        """Later requests get HTTP/1.1."""
+        s, p = self.broken("tools/call")
+        self.our_error(p.tool(key="a"), "stream_lost", "maybe")
+        self.works(s, p, "b")
+        p.finish()
+        self.assertEqual(s.runs("a"), 1)
+        self.assertEqual(s.requests[-1].version, "HTTP/1.1")
+
+    def test_protocol_error_of_what_is_safe(self):
+        s, p = self.broken("tools/list")
+        self.assertIn("result", p.ask("tools/list"))
+        p.finish()
+        self.assertEqual([r.version for r in s.seen("tools/list")],
+                         ["HTTP/2", "HTTP/1.1"])
 
     def test_http_1_1_required(self):
         """The server takes this call in HTTP/1.1 only, and may have run it,
