@@ -37,24 +37,85 @@ session_may_say(const struct session *s, int64_t *say_at, int64_t pause)
 	return true;
 }
 
+static void
+write_out(struct session *s, struct frame *f, struct frame *related)
+{
+	if (!s->ending.broken)
+		events_add(&s->events,
+		    &(struct event){
+			.kind = ACTION_WRITE, .frame = f, .related = related });
+}
+
+void
+session_end_burst(struct session *s)
+{
+	struct change *c = s->changes.burst;
+
+	alarm_set(&s->alarms, ALARM_BURST, ALARM_NEVER);
+	for (; s->changes.n_burst > 0; s->changes.n_burst--, c++) {
+		write_out(s, c->frame, c->related);
+		frame_unref(c->frame);
+		frame_unref(c->related);
+	}
+}
+
+static bool
+is_change(const struct frame *f)
+{
+	size_t i;
+
+	for (i = 0; i < ERA_FAMILIES; i++)
+		if (json_key_is(f->method, era_families[i].changed))
+			return f->kind == FRAME_NOTIFICATION;
+	return false;
+}
+
+/* Keeps a list_changed for a moment, because some servers send one for each of
+ * their tools, and hosts list anew for each. Whatever else is written ends the
+ * burst, so that the order stays. */
+static void
+keep_change(struct session *s, struct frame *f, struct frame *related)
+{
+	enum { GAP_MS = 100, LONGEST_MS = 1000 };
+	struct change *c = s->changes.burst, *end = c + s->changes.n_burst;
+
+	while (c < end &&
+	    (c->related != related || !span_eq(c->frame->method, f->method) ||
+		!span_eq(c->frame->params, f->params)))
+		c++;
+	if (c == s->changes.burst + ERA_FAMILIES) {
+		session_end_burst(s);
+		c = end = s->changes.burst;
+	}
+	if (s->changes.n_burst == 0)
+		s->changes.burst_at = s->now;
+	if (c == end) {
+		c->frame = frame_ref(f);
+		c->related = related != NULL ? frame_ref(related) : NULL;
+		s->changes.n_burst++;
+	}
+	alarm_set(&s->alarms, ALARM_BURST,
+	    alarm_sooner(s->now + GAP_MS, s->changes.burst_at + LONGEST_MS));
+}
+
 void
 session_write(struct session *s, struct frame *f)
 {
-	struct event e = { .kind = ACTION_WRITE, .frame = f };
-
-	if (!s->ending.broken)
-		events_add(&s->events, &e);
+	session_end_burst(s);
+	write_out(s, f, NULL);
 }
 
 void
 session_pass(struct session *s, struct frame *f, const struct attempt *l)
 {
-	struct event e = { .kind = ACTION_WRITE, .frame = f };
+	struct frame *related = l->call != NULL ? l->call->frame : NULL;
 
-	if (l->call != NULL)
-		e.related = l->call->frame;
-	if (!s->ending.broken)
-		events_add(&s->events, &e);
+	if (is_change(f)) {
+		keep_change(s, f, related);
+		return;
+	}
+	session_end_burst(s);
+	write_out(s, f, related);
 }
 
 /* Has this session shown a break since it last served, or not served for long?
@@ -140,6 +201,7 @@ session_again(struct session *s, struct attempt *l, int64_t wait)
 	again->tries = l->tries + 1;
 	again->window_end = l->window_end;
 	again->fresh = l->fresh;
+	again->away = l->away;
 	again->spoke = l->spoke;
 	again->list = l->list;
 	again->control = l->control;

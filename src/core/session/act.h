@@ -16,8 +16,12 @@ void session_log(struct session *s, enum log_level level, const char *fmt, ...)
 bool session_may_say(const struct session *s, int64_t *say_at, int64_t pause);
 /* Writes a frame (borrowed) to the client, unless nobody reads stdout. */
 void session_write(struct session *s, struct frame *f);
-/* Writes a frame of the server (borrowed) that came on this attempt. */
+/* Writes a frame of the server (borrowed) that came on this attempt. Of
+ * list_changed that are equal and come in a burst only the last is written, a
+ * moment later, but before whatever else is. */
 void session_pass(struct session *s, struct frame *f, const struct attempt *l);
+/* Writes the list_changed that were kept for a moment. */
+void session_end_burst(struct session *s);
 /* Has the session of g noted on disk, so that a later process can end it if
  * this one is killed. NULL: there is no session any more. */
 void session_save(struct session *s, struct generation *g);

@@ -151,6 +151,25 @@ session_note_worked(const struct call *c, struct generation *g)
 	g->worked |= method_bit(c);
 }
 
+bool
+session_lacks_id(struct generation *g, const struct call *c,
+    const struct attempt *l, const struct facts *f)
+{
+	uint64_t bit = method_bit(c);
+	bool was_named;
+
+	if (g->session == NULL || l != c->attempt || l->last_event_id.n > 0)
+		return false;
+	if (f->media == MEDIA_SSE)
+		bit = bit << 32 | bit >> 32;
+	was_named = (g->named & bit) != 0 && (g->unnamed & bit) == 0;
+	if (f->session.n > 0)
+		g->named |= bit;
+	else
+		g->unnamed |= bit;
+	return was_named && f->session.n == 0;
+}
+
 void
 session_add_history(const struct session *s, const struct call *c,
     const struct generation *g, struct facts *f)

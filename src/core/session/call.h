@@ -21,6 +21,10 @@ void session_send_call_in(struct session *s, struct call *c, int64_t ms);
 void session_detach(struct session *s, struct call *c);
 /* A request of this call had a result in this generation. */
 void session_note_worked(const struct call *c, struct generation *g);
+/* Notes whether this result of the call came with the session's id. Returns true
+ * if it did not, and all others of its kind in this generation did. */
+bool session_lacks_id(struct generation *g, const struct call *c,
+    const struct attempt *l, const struct facts *f);
 /* Sets in f what the generation knows of requests like this one. */
 void session_add_history(const struct session *s, const struct call *c,
     const struct generation *g, struct facts *f);

@@ -50,6 +50,9 @@ struct generation {
 	int64_t served_at; /* when it last answered a call; 0: never */
 	uint64_t worked;   /* the methods of requests that had a result: a
 			      * bit for each, by its hash */
+	uint64_t named;    /* likewise of results that came with the session's
+			    * id, */
+	uint64_t unnamed;  /* and without */
 	bool lost;         /* it is known to be gone, and not renewed yet */
 	bool counted;      /* its renewal costs no more budget */
 	bool made_room;    /* the session before it was deleted so that the
@@ -191,6 +194,7 @@ struct attempt {
 	bool waits_for_user; /* the exchange waits until the user has signed
 			      * in */
 	int64_t retry_ms;    /* the server's "retry" for the stream; -1: none */
+	bool away;           /* the server was not there for it */
 	bool spoke;          /* a message that is no answer came on it */
 	bool answered;       /* ATTEMPT_PING, ATTEMPT_WITNESS, ATTEMPT_DOOR,
 			      * ATTEMPT_RESTORE:

@@ -642,12 +642,24 @@ is_break(const struct attempt *l, const struct facts *f)
 	    (l->kind == ATTEMPT_LISTEN && verdict_2xx(f));
 }
 
+/* Was the server not there? A Retry-After tells when to come back instead. */
+static bool
+is_away(const struct facts *f)
+{
+	if (f->status != 0)
+		return verdict_is_gateway(f->status) && f->retry_after_ms < 0;
+	return f->ending == ENDING_CUT || f->ending == ENDING_CONNECT ||
+	    f->ending == ENDING_RESOLVE;
+}
+
 void
 session_done(struct session *s, struct attempt *l, const struct facts *f)
 {
 	l->generation->broken |= is_break(l, f);
 	if (l->kind == ATTEMPT_CALL && f->last_event_id.n > 0)
 		session_note_ids(s, l, f);
+	l->away = is_away(f);
+	s->away |= l->away;
 	switch (l->kind) {
 	case ATTEMPT_CALL:
 		call_done(s, l, f);

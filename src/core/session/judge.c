@@ -15,6 +15,7 @@
 #include "core/session/call.h"
 #include "core/session/early_start.h"
 #include "core/session/mirrored.h"
+#include "core/session/renew.h"
 #include "core/session/replay.h"
 #include "core/session/tools.h"
 #include "core/session/witness.h"
@@ -154,6 +155,21 @@ lost(struct session *s, struct call *c, struct generation *g,
 	session_refused(s, c, g);
 }
 
+/* A server that answers requests of a session that it does not know, as LiteLLM
+ * does after a restart, no longer tells its id. Nothing else shows that the
+ * listen stream and the settings are gone. Where it happens again at once,
+ * replicas differ. */
+static void
+begun_anew(struct session *s, struct generation *g)
+{
+	static const char rule[] = "a result without the id of the session";
+
+	if (g == s->generation && gate_is_open(s) &&
+	    (s->former == NULL || s->former->why != rule ||
+		s->now - g->ready_at >= IDLE_MS))
+		session_renew_later(s, rule);
+}
+
 bool
 session_judge(struct session *s, struct call *c, struct attempt *l,
     const struct facts *f, struct frame *m)
@@ -162,6 +178,7 @@ session_judge(struct session *s, struct call *c, struct attempt *l,
 				      session_judge_end(s, l, f);
 	struct frame *kept = NULL;
 	struct generation *g;
+	bool anew;
 
 	if (m != NULL && r.verdict != VERDICT_ANSWER && is_old_news(c, l))
 		return true;
@@ -214,8 +231,11 @@ session_judge(struct session *s, struct call *c, struct attempt *l,
 	case VERDICT_FAIL:
 	case VERDICT_ANSWER:
 		assert(m != NULL); /* else it has returned above */
+		anew = m->kind == FRAME_RESULT && session_lacks_id(g, c, l, f);
 		call_worked(s, c, g, m);
 		session_answer(s, c, m);
+		if (anew)
+			begun_anew(s, g);
 		break;
 	}
 	frame_unref(kept);

@@ -282,6 +282,18 @@ session_one_way_lost(struct session *s, const struct attempt *l)
 			"an answer from the client was refused");
 }
 
+/* Does a call wait for its next try, or for a session? */
+static bool
+call_waits(const struct session *s)
+{
+	const struct call *c;
+
+	for (c = s->calls.first; c != NULL; c = c->next)
+		if (is_waiting(c) || (c->attempt != NULL && !c->attempt->live))
+			return true;
+	return false;
+}
+
 void
 session_renew_later(struct session *s, const char *why)
 {
@@ -289,6 +301,10 @@ session_renew_later(struct session *s, const char *why)
 
 	s->generation->lost = true;
 	session_fail_accepted(s, true);
+	if (call_waits(s) && session_may_renew(s)) {
+		session_renew(s, why);
+		return;
+	}
 	if (alarm_is_set(&s->alarms, ALARM_RENEW))
 		return;
 	mind_silent(s);

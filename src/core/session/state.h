@@ -45,7 +45,8 @@
  *   and no version until its initialize was answered.
  * - An alarm is set only in the state that it belongs to: ALARM_PHASE in a
  *   phase that has a lateness, ALARM_LAST while the last messages are waited
- *   for, ALARM_LISTEN while the listen stream waits, ALARM_TELL while live.
+ *   for, ALARM_LISTEN while the listen stream waits, ALARM_TELL while live,
+ *   ALARM_BURST while a list_changed is kept.
  * - The deadline is not later than anything that is due, and after a tick
  *   nothing is due before now. The silence of a call is an exception to both.
  */
@@ -136,6 +137,7 @@ enum session_alarm {
 	ALARM_EARLY_START, /* the client is answered without the server */
 	ALARM_RENEW,       /* a renewal begins that no call waits for */
 	ALARM_TELL,        /* the client is told what may have changed */
+	ALARM_BURST,       /* no list_changed has come for a moment */
 	ALARM_PING,        /* --ping-interval without traffic */
 	ALARM_LISTEN       /* the listen stream opens again */
 };
@@ -325,6 +327,14 @@ struct changes {
 	int64_t tell_at;     /* when the client is to be told; ALARM_TELL has
 			      * the same time while the session is live */
 	int64_t quiet_until; /* the client is not told before this time */
+	/* act.c: the list_changed of the server that wait for ALARM_BURST */
+	struct change {
+		struct frame *frame;
+		struct frame *related; /* the request on whose stream it
+					* came, or NULL */
+	} burst[ERA_FAMILIES];
+	size_t n_burst;
+	int64_t burst_at; /* when the first of them came */
 };
 
 /* open.c: who began the session, and how. */
@@ -385,6 +395,8 @@ struct session {
 	int64_t gate_at; /* when the gate was opened */
 	struct generation *generation;
 	struct generation *former; /* the generation before, or NULL */
+	bool away;       /* the server was not there when it was last asked */
+	int64_t wake_at; /* before this time nothing is woken again */
 	bool
 	    renames_in_vain; /* the server did not know the name that it gave */
 	struct handshake handshake;

@@ -61,6 +61,8 @@ session_new(const struct session_config *config)
 void
 session_free(struct session *s)
 {
+	size_t i;
+
 	if (s == NULL)
 		return;
 	events_free(&s->events);
@@ -79,6 +81,10 @@ session_free(struct session *s)
 	frame_unref(s->renewal.setback_error);
 	frame_unref(s->handshake.answer);
 	frame_unref(s->renewal.before);
+	for (i = 0; i < s->changes.n_burst; i++) {
+		frame_unref(s->changes.burst[i].frame);
+		frame_unref(s->changes.burst[i].related);
+	}
 	facts_free(s->renewal.setback);
 	settings_clear(&s->settings);
 	tools_free(s->tools);
@@ -98,7 +104,7 @@ session_free(struct session *s)
  * network may be there again: attempts that wait for their next try go out
  * now. */
 static void
-session_wake(struct session *s)
+wake(struct session *s)
 {
 	struct attempt *l;
 
@@ -108,6 +114,25 @@ session_wake(struct session *s)
 		    (l->kind == ATTEMPT_CALL || l->kind == ATTEMPT_OPEN))
 			session_start_in(s, l, 0);
 	session_renew_now(s);
+}
+
+/* The server was away, and this is its first answer: what waits for it goes out
+ * now. A server that comes and goes wakes it once in a while only. */
+static void
+come_back(struct session *s)
+{
+	enum { PAUSE_MS = 1000 };
+	struct attempt *l;
+
+	if (s->now < s->wake_at)
+		return;
+	s->away = false;
+	s->wake_at = s->now + PAUSE_MS;
+	for (l = s->calls.attempts; l != NULL; l = l->next)
+		if (!l->live && l->away && !l->suspect)
+			session_start_in(s, l, 0);
+	if (s->listen.state == LISTEN_WAITING)
+		alarm_set(&s->alarms, ALARM_LISTEN, s->now);
 }
 
 /* Passes on the messages that the server sent before the client had its answer
@@ -220,6 +245,8 @@ from_server(struct session *s, const struct event *in)
 	}
 	if (in->head)
 		session_head(s, l, in->facts);
+	if (in->head && s->away && !verdict_is_for_now(in->facts->status))
+		come_back(s);
 	if (in->frame != NULL)
 		session_message(s, l, in->facts, in->frame);
 	if (in->kind == INPUT_DONE && (l = live_attempt(s, in->ticket)) != NULL)
@@ -304,7 +331,7 @@ session_step(struct session *s, const struct event *in)
 		session_end_stale(s, in);
 		break;
 	case INPUT_WAKE:
-		session_wake(s);
+		wake(s);
 		break;
 	case INPUT_REFUSED:
 		session_unauthorized(s, in);

@@ -223,6 +223,8 @@ session_tick(struct session *s)
 	session_renew_tick(s);
 	session_ping_tick(s);
 	session_tell_changes(s);
+	if (alarm_is_due(&s->alarms, ALARM_BURST, s->now))
+		session_end_burst(s);
 	renewal_waits = session_renewal_waits(s);
 	left = calls_to_visit(s);
 	for (c = s->calls.first; c != NULL && left > 0; c = after) {
