@@ -29,6 +29,8 @@ struct facts {
 	bool had_session; /* the request carried a session id */
 	bool fresh;       /* mcpsplice renewed the session a moment before */
 	bool worked;      /* such a request worked in this session before */
+	bool undeclared;  /* the server declared no such method, and answered
+			   * none */
 	bool idle;        /* the session has answered no call for a while */
 	int status;       /* HTTP status; 0: no answer */
 	enum media media; /* what the body is, once it is there */

@@ -339,6 +339,16 @@ is_of_elsewhere(int status)
 	    status == 410 || status == 511;
 }
 
+/* Does it say that the server has no such method? 404 or 405 without a word may
+ * be about the path. */
+static bool
+is_of_method(const struct facts *f)
+{
+	return f->undeclared && f->media != MEDIA_HTML &&
+	    (f->status == 400 || f->status == 415 || f->status == 422 ||
+		((f->status == 404 || f->status == 405) && f->body.n > 0));
+}
+
 /* Chooses the row for a complete answer with an error status and no JSON-RPC
  * message, and the words that it quotes, which are put in words. */
 static enum fault_id
@@ -347,6 +357,7 @@ of_status(const struct facts *facts, struct fault_args *args, struct buf *words)
 	int status = facts->status;
 	bool page = facts->media == MEDIA_HTML;
 	enum fault_id tls = of_tls_words(facts);
+	bool unknown;
 
 	if (tls != FAULT_NONE)
 		return tls;
@@ -362,14 +373,16 @@ of_status(const struct facts *facts, struct fault_args *args, struct buf *words)
 		args->remedy = facts->remedy; /* the transport knows more */
 		return FAULT_PROXY;
 	}
-	if (!page && (status == 404 || status == 405))
+	unknown = is_of_method(facts);
+	if (!page && !unknown && (status == 404 || status == 405))
 		return FAULT_WRONG_PATH;
 	quote(words, facts);
 	args->why = buf_span(words);
-	return status == 401 ? FAULT_401 :
-	    status == 403    ? (page ? FAULT_403_PAGE : FAULT_403) :
-	    status == 407    ? FAULT_407 :
-	    status == 413    ? FAULT_413 :
+	return unknown    ? FAULT_UNKNOWN_METHOD :
+	    status == 401 ? FAULT_401 :
+	    status == 403 ? (page ? FAULT_403_PAGE : FAULT_403) :
+	    status == 407 ? FAULT_407 :
+	    status == 413 ? FAULT_413 :
 	    status >= 300 && status < 400   ? FAULT_REDIRECT :
 	    status == 429 || status == 503  ? FAULT_NOT_READY :
 	    verdict_is_gateway(status)      ? FAULT_GATEWAY :

@@ -93,6 +93,8 @@ FAULT(FAULT_WRONG_PATH, FAULT_INTERNAL, "bad_upstream", RAN_AS_GIVEN,
 FAULT(FAULT_STATUS, FAULT_INTERNAL, "bad_upstream", RAN_AS_GIVEN,
     "{host} answered {status}, not MCP{why?: |.}{why}{maybe? (The call may "
     "have run: check before calling it again.)|}")
+FAULT(FAULT_UNKNOWN_METHOD, FAULT_METHOD, NULL, RAN_AS_GIVEN,
+    "{host} does not know {call} ({status}){why?: |.}{why}")
 FAULT(FAULT_NOT_SSE2024, FAULT_INTERNAL, "bad_upstream", RAN_NO,
     "{host} is no HTTP+SSE server: {why}. Check the URL, or leave --transport "
     "out.")

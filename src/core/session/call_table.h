@@ -88,6 +88,8 @@ struct doubt {
 	int64_t refused_at;
 	int64_t took_ms;     /* from the end of the request to the refusal */
 	bool rested;         /* see attempt.rested */
+	bool failed;         /* the server failed, and said nothing of a
+			      * session */
 	bool usable;         /* if a witness is refused in the same way, the
 			      * call did not run */
 	bool likely;         /* it speaks of a lost session, or is a 404 or a
@@ -236,8 +238,9 @@ struct attempt {
 			  * copies; its own for the first */
 	uint64_t asker;     /* ATTEMPT_ONE_WAY: the origin of the attempt whose
 			  * question it answers, or 0 */
-	int status;         /* ATTEMPT_ONE_WAY, suspect: the HTTP status of the
-			  * refusal */
+	int status;         /* the HTTP status of the refusal for now, after
+			     * which it is sent again; ATTEMPT_ONE_WAY, suspect:
+			     * of its refusal */
 	int64_t window_end; /* when retries end; ALARM_NEVER: none began */
 	int64_t start_at;   /* not live: when it goes out */
 	int64_t abort_at;   /* live: when it is aborted */

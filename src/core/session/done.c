@@ -78,7 +78,8 @@ may_do_twice(const struct session *s, const struct attempt *l)
 	const struct call *c = l->call;
 
 	return c == NULL ||
-	    (s->config.replay == REPLAY_SAFE && session_is_safe(s, c) &&
+	    (s->config.replay == REPLAY_SAFE &&
+		(session_is_safe(s, c) || session_awaits_tools(s, c)) &&
 		!c->asked && !c->progress.any && l->last_event_id.n == 0);
 }
 
@@ -94,18 +95,20 @@ note_repeat(struct session *s, struct call *c, struct attempt *l)
 	keep_frame(&l->body, frame_ref(c->sent));
 }
 
-/* Makes the attempt again after a 429 with Retry-After, or a gateway's status,
- * if the retry window is still open. A tool may have passed either on. */
+/* Makes the attempt again after a 429 or a gateway's status, if the retry window
+ * is still open. A tool may have passed either on. A limit of requests takes
+ * seconds to forget the last ones. */
 static bool
 retry_refused(struct session *s, struct attempt *l, const struct facts *f)
 {
-	int64_t wait = backoff_retry(l->tries, s->random);
-	bool away = verdict_is_gateway(f->status);
+	enum { SECOND = 2 }; /* the try whose wait is one */
+	bool busy = (f->status == 429 || f->status == 503) &&
+	    f->retry_after_ms < 0;
+	int64_t wait = backoff_retry(l->tries + (busy ? SECOND : 0), s->random);
 	struct call *c = l->call;
 
 	if (s->config.replay == REPLAY_NEVER ||
-	    f->retry_after_ms > BOUND_RETRY_AFTER_MS || !may_do_twice(s, l) ||
-	    (!away && f->retry_after_ms < 0))
+	    f->retry_after_ms > BOUND_RETRY_AFTER_MS || !may_do_twice(s, l))
 		return false;
 	/* "Retry-After: 0" still gets the back-off. */
 	if (wait < f->retry_after_ms)
@@ -119,7 +122,7 @@ retry_refused(struct session *s, struct attempt *l, const struct facts *f)
 	    s->config.host, f->status, (long long)wait);
 	if (c != NULL)
 		note_repeat(s, c, l);
-	session_again(s, l, wait);
+	session_again(s, l, wait)->status = f->status;
 	return true;
 }
 
@@ -198,13 +201,13 @@ call_failed(struct session *s, struct call *c, struct attempt *l,
 		    "an error");
 	}
 	/* The server's error speaks of this attempt only. */
-	if (l->last_event_id.n > 0 || (again && !f->sent))
+	if (again && !f->sent)
 		session_fail(s, c, session_cut_off(s, c, f));
-	else if (c->refusal != NULL && f->status != 401 && !again)
+	else if (c->refusal != NULL && f->status != 401 && !again &&
+	    l->last_event_id.n == 0)
 		session_answer(s, c, c->refusal);
 	else
-		session_fail(s, c,
-		    fault_from_facts(c->frame, f, s->config.host, c->refusal));
+		session_fail(s, c, session_own_error(s, c, l, f));
 }
 
 static void
@@ -341,8 +344,10 @@ ready_done(struct session *s, struct attempt *l, const struct facts *f)
 		return;
 	}
 	if (r.verdict == VERDICT_RETRY &&
-	    (f->sent ? verdict_is_gateway(f->status) && retry_refused(s, l, f) :
-		       retry_unsent(s, l, f)))
+	    (!f->sent ?
+		    retry_unsent(s, l, f) :
+		    (verdict_is_gateway(f->status) || f->retry_after_ms < 0) &&
+			retry_refused(s, l, f)))
 		return;
 	if ((lost || f->status == 429 || f->status >= 500 ||
 		f->ending == ENDING_CUT) &&
@@ -694,7 +699,9 @@ session_done(struct session *s, struct attempt *l, const struct facts *f)
 		session_mirror_done(s, l);
 		break;
 	case ATTEMPT_RESTORE:
-		session_restore_done(s, l, f);
+		if (!verdict_is_for_now(f->status) ||
+		    l->generation != s->generation || !retry_refused(s, l, f))
+			session_restore_done(s, l, f);
 		break;
 	case ATTEMPT_DELETE:
 		delete_done(s, l, f);

@@ -7,10 +7,13 @@
 #include "core/session/judge.h"
 
 #include <assert.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/bounds.h"
 #include "core/era/mirror.h"
 #include "core/exchange/fault.h"
+#include "core/exchange/refusal.h"
 #include "core/session/act.h"
 #include "core/session/call.h"
 #include "core/session/early_start.h"
@@ -133,15 +136,56 @@ session_cut_off(const struct session *s, const struct call *c,
 	return fault_from_facts(c->frame, &cut, s->config.host, c->refusal);
 }
 
-/* The error that the client gets if the refusal stands and the server sent none
- * of its own, or refused no more than to resume a stream. */
-static struct frame *
-own_error(const struct session *s, const struct call *c,
+/* Has the server declared that it has this method? */
+static bool
+is_declared(const struct session *s, struct span method)
+{
+	const char *slash = memchr(method.p, '/', method.n);
+	struct span all = json_get(s->handshake.answer->result, "capabilities"),
+		    family;
+	char name[32];
+
+	if (all.p == NULL || json_key_is(method, "ping") ||
+	    json_key_is(method, "tools/call"))
+		return true;
+	if (slash == NULL)
+		return false;
+	snprintf(name, sizeof name, "%.*s%s", (int)(slash - method.p), method.p,
+	    json_key_is(method, "completion/complete") ? "s" : "");
+	family = json_get(all, name);
+	if (json_key_is(method, "resources/subscribe") ||
+	    json_key_is(method, "resources/unsubscribe"))
+		return span_is(json_get(family, "subscribe"), "true");
+	return family.p != NULL;
+}
+
+struct frame *
+session_own_error(const struct session *s, const struct call *c,
     const struct attempt *l, const struct facts *f)
 {
-	return l->last_event_id.n > 0 ?
-	    session_cut_off(s, c, f) :
-	    fault_from_facts(c->frame, f, s->config.host, c->refusal);
+	struct facts known = *f;
+
+	if (l->last_event_id.n > 0)
+		return session_cut_off(s, c, f);
+	session_add_history(s, c, l->generation, &known);
+	known.undeclared = !known.worked && !is_declared(s, c->frame->method);
+	return fault_from_facts(c->frame, &known, s->config.host, c->refusal);
+}
+
+/* Did the server fail in a way that it also does when it has lost its session,
+ * or is not done with its start? Only for what is safe a ping is worth it; but
+ * an error for nobody tells of the session. */
+static bool
+is_failure(const struct session *s, const struct call *c,
+    const struct attempt *l, const struct facts *f, const struct frame *m)
+{
+	if (f->status != 500 || l != c->attempt ||
+	    l->generation->session == NULL || l->last_event_id.n > 0 ||
+	    c->repeated)
+		return false;
+	return m != NULL ?
+	    m->kind == FRAME_ERROR && !refusal_has_id(m, l->body) :
+	    f->ending == ENDING_COMPLETE && session_is_safe(s, c);
 }
 
 static void
@@ -180,6 +224,9 @@ session_judge(struct session *s, struct call *c, struct attempt *l,
 	struct generation *g;
 	bool anew;
 
+	if ((r.verdict == VERDICT_ANSWER || r.verdict == VERDICT_FAIL) &&
+	    is_failure(s, c, l, f, m))
+		r = (struct ruling){ VERDICT_SUSPECT, session_failure };
 	if (m != NULL && r.verdict != VERDICT_ANSWER && is_old_news(c, l))
 		return true;
 	if (m != NULL && l == c->attempt && session_mirror(s, c, f, m))
@@ -212,7 +259,7 @@ session_judge(struct session *s, struct call *c, struct attempt *l,
 	case VERDICT_GATE:
 	case VERDICT_SUSPECT:
 		session_doubt(s, c, l, f, kept,
-		    kept == NULL ? own_error(s, c, l, f) : NULL, r);
+		    kept == NULL ? session_own_error(s, c, l, f) : NULL, r);
 		break;
 	case VERDICT_LOST_MAYBE:
 		c->if_changed = f->ran_unless_changed &&

@@ -18,6 +18,10 @@ struct frame *session_refusal_to_keep(struct frame *m);
  * broke off. Owned by the caller. */
 struct frame *session_cut_off(const struct session *s, const struct call *c,
     const struct facts *f);
+/* The error that the client gets if the refusal stands and the server sent none
+ * of its own, or refused no more than to resume a stream. */
+struct frame *session_own_error(const struct session *s, const struct call *c,
+    const struct attempt *l, const struct facts *f);
 /* The ruling for a call whose exchange ended without an answer. */
 struct ruling session_judge_end(const struct session *s,
     const struct attempt *l, const struct facts *f);

@@ -25,6 +25,39 @@ session_is_safe(const struct session *s, const struct call *c)
 		tools_safe(s->tools, c->ran_in, c->frame));
 }
 
+bool
+session_awaits_tools(const struct session *s, const struct call *c)
+{
+	const struct call *list;
+
+	if (!json_key_is(c->frame->method, "tools/call"))
+		return false;
+	for (list = s->calls.first; list != NULL; list = list->next)
+		if (json_key_is(list->frame->method, "tools/list"))
+			return true;
+	return false;
+}
+
+bool
+session_is_unsure(struct session *s, struct attempt *l)
+{
+	enum { PAUSE_MS = 250 };
+	struct facts f = { .ending = ENDING_COMPLETE,
+		.sent = true,
+		.status = l->status,
+		.retry_after_ms = -1 };
+	struct call *c = l->call;
+
+	if (c == NULL || l->status == 0 || session_is_safe(s, c))
+		return false;
+	if (session_awaits_tools(s, c) && s->now < l->window_end)
+		session_start_in(s, l, PAUSE_MS);
+	else
+		session_fail(s, c,
+		    fault_from_facts(c->frame, &f, s->config.host, NULL));
+	return true;
+}
+
 /* Ends a call with the server's refusal, or with an error that mcpsplice makes
  * if the server sent no message or the call has run since. */
 void

@@ -6,6 +6,13 @@
 
 /* May this call be sent again although it may have run? */
 bool session_is_safe(const struct session *s, const struct call *c);
+/* Is the client waiting for a list of tools, which may say that this call is
+ * safe? */
+bool session_awaits_tools(const struct session *s, const struct call *c);
+/* May this attempt, which was refused for now, not go out again, because its
+ * call is not known to be safe? Then it waits for the list of tools, or the call
+ * ends. */
+bool session_is_unsure(struct session *s, struct attempt *l);
 /* The door of this generation refused the call, which did not run: the call
  * waits for the next session, or gets its refusal. */
 void session_refused(struct session *s, struct call *c, struct generation *g);

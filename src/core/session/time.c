@@ -83,7 +83,7 @@ attempt_tick(struct session *s, struct attempt *l)
 			session_witness_tick(s, l);
 		return;
 	}
-	if (l->start_at > s->now)
+	if (l->start_at > s->now || session_is_unsure(s, l))
 		return;
 	if (l->kind == ATTEMPT_PING &&
 	    (l->generation != s->generation || l->abort_at <= s->now)) {

@@ -132,8 +132,8 @@ enum finding {
 static enum finding
 find(const struct inquiry *q, const struct doubt *d)
 {
-	bool ping = is_same(q, d->mark, false),
-	     list = is_same(q, d->mark, true);
+	bool ping = !d->failed && is_same(q, d->mark, false),
+	     list = !d->failed && is_same(q, d->mark, true);
 
 	if (ping && q->answered[false])
 		return FOUND_REPLICAS;
@@ -205,7 +205,8 @@ stands(struct session *s, struct call *c)
 
 	c->doubt.error = NULL;
 	session_end_doubt(c);
-	if (error != NULL && !usable && session_repeat(s, c, 0)) {
+	if (error != NULL && !usable && !c->doubt.failed &&
+	    session_repeat(s, c, 0)) {
 		frame_unref(error);
 		return;
 	}
@@ -392,7 +393,7 @@ session_witness_tells(const struct session *s, int status)
 
 	for (c = s->calls.first; c != NULL; c = c->next)
 		if ((c->state == CALL_SUSPECT || c->state == CALL_REFUSED) &&
-		    c->status == status)
+		    c->status == status && !c->doubt.failed)
 			return true;
 	return false;
 }
@@ -645,6 +646,8 @@ session_witness_tick(struct session *s, struct attempt *l)
 
 /* --- a doubt --- */
 
+const char session_failure[] = "500, the server failed";
+
 /* Does the same refusal of a witness prove that this call did not run? Not if
  * its exchange has brought messages, if it was resumed, or if the answer came
  * on another stream. */
@@ -670,7 +673,8 @@ note_doubt(struct session *s, struct call *c, const struct attempt *l,
 	d->refused_at = s->now;
 	d->took_ms = s->now - own->out_at;
 	d->rested = own->rested;
-	d->usable = is_usable(c, l, r) && !f->silent;
+	d->failed = r.rule == session_failure;
+	d->usable = !d->failed && !f->silent && is_usable(c, l, r);
 	d->likely = words || (verdict_2xx(f) && !f->silent) ||
 	    f->status == 404 || f->status == 410;
 	d->spoken = words && !refusal_has_id(m, request);

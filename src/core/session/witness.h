@@ -7,6 +7,7 @@
 /* The answer to this call on this attempt may be a refusal of a session that is
  * gone: the call waits for a witness. m is the server's error, or NULL; then
  * error (taken) is the one that mcpsplice made. */
+extern const char session_failure[];
 void session_doubt(struct session *s, struct call *c, struct attempt *l,
     const struct facts *f, struct frame *m, struct frame *error,
     struct ruling r);
