@@ -255,8 +255,9 @@ BOUND_OPTION(CONNECT_TIMEOUT_MS, 10, SEC, "connect-timeout",
 BOUND_OPTION(INIT_TIMEOUT_MS, 25, SEC, "init-timeout",
     "the answer to initialize, with retries",
     "The client gets an error (upstream_timeout).")
-BOUND_OPTION(RETRY_WINDOW_MS, 20, SEC, "retry-window",
-    "retries of a request that did not run, or that a gateway did not answer",
+BOUND_OPTION(RETRY_WINDOW_MS, 45, SEC, "retry-window",
+    "retries of a request that did not run, or that a gateway did not answer; a "
+    "call's wait for a new session",
     "The call fails with the last error.")
 BOUND_OPTION(CALL_TIMEOUT_MS, 3600, SEC, "call-timeout",
     "silence of an open call", "The call fails (upstream_timeout).")
@@ -283,10 +284,8 @@ BOUND(LINGER_MS, 5, SEC,
     "It is closed.")
 BOUND(RETRY_AFTER_MS, 20, SEC, "a Retry-After that is waited for",
     "If it is longer, the call fails at once.")
-BOUND(RENEW_MS, 15, SEC,
-    "a call's wait for a new session, and the answer to its initialize",
-    "The call ends with the server's own error; initialize is sent again if "
-    "another call waits.")
+BOUND(RENEW_MS, 15, SEC, "the answer to the initialize of a new session",
+    "It is sent again if a call waits.")
 BOUND(HEDGE_MS, 5, SEC, "silence after the initialize of a renewal",
     "A second one is sent on another connection.")
 BOUND(RESTORE_MS, 5, SEC, "the answer to one setting that is restored",
@@ -305,7 +304,7 @@ BOUND(STAND_IN_SIGN_IN_MS, 20, SEC, "initialize while the user signs in",
 BOUND(UNKNOWN_NAME_MS, 4, SEC,
     "initialize while the server's name does not exist",
     "It fails; not with --start wait.")
-BOUND(REFUSED_START_MS, 12, SEC,
+BOUND(REFUSED_START_MS, 4, SEC,
     "initialize while the server refuses connections",
     "It fails; not with --start wait.")
 BOUND(EARLY_PROBE_MS, 3, SEC,

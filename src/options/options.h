@@ -136,7 +136,7 @@ struct options {
 	/* times, in ms; 0: off */
 	int64_t connect_timeout_ms; /* 10 s */
 	int64_t init_timeout_ms;    /* 25 s */
-	int64_t retry_window_ms;    /* 20 s */
+	int64_t retry_window_ms;    /* 45 s */
 	int64_t call_timeout_ms;    /* 1 h */
 	int64_t drain_timeout_ms;   /* 0: until every call is answered */
 	int64_t ping_interval_ms;   /* 0: never; else at least 1 s */

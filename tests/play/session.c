@@ -23,7 +23,7 @@ session_defaults(struct session_config *c)
 		.version = "0",
 		.prefix = "mine",
 		.init_timeout_ms = BOUND_INIT_TIMEOUT_MS,
-		.retry_window_ms = BOUND_RETRY_WINDOW_MS,
+		.retry_window_ms = 20 * 1000,
 		.call_timeout_ms = BOUND_CALL_TIMEOUT_MS,
 		.drain_timeout_ms = BOUND_DRAIN_TIMEOUT_MS,
 		.max_inflight = 256,

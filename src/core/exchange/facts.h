@@ -26,14 +26,15 @@ enum ending {
 /* The facts of one answer, as far as it arrived. */
 struct facts {
 	enum verb verb;
-	bool had_session; /* the request carried a session id */
-	bool fresh;       /* mcpsplice renewed the session a moment before */
-	bool worked;      /* such a request worked in this session before */
-	bool undeclared;  /* the server declared no such method, and answered
+	bool had_session;  /* the request carried a session id */
+	bool fresh;        /* mcpsplice renewed the session a moment before */
+	bool worked;       /* such a request worked in this session before */
+	int64_t waited_ms; /* since the first try, within --retry-window */
+	bool undeclared;   /* the server declared no such method, and answered
 			   * none */
-	bool idle;        /* the session has answered no call for a while */
-	int status;       /* HTTP status; 0: no answer */
-	enum media media; /* what the body is, once it is there */
+	bool idle;         /* the session has answered no call for a while */
+	int status;        /* HTTP status; 0: no answer */
+	enum media media;  /* what the body is, once it is there */
 	enum ending ending;
 	bool sent;         /* the server may have seen the request */
 	bool conn_refused; /* ENDING_CONNECT: nobody listens there */

@@ -203,6 +203,10 @@ fault_make(enum fault_id id, const struct fault_args *args)
 	buf_init(&message, 0);
 	buf_init(&data, 0);
 	add_text(&message, row->text, &a);
+	if (a.waited_ms >= 1000)
+		buf_addf(&message,
+		    " mcpsplice waited %lld s for it (--retry-window).",
+		    (long long)a.waited_ms / 1000);
 	add_data(&data,
 	    a.reason_of != FAULT_NONE ? fault_rows[a.reason_of].reason :
 					row->reason,
@@ -435,6 +439,7 @@ fault_from_facts(const struct frame *request, const struct facts *facts,
 		.size = facts->size,
 		.status = facts->status,
 		.retry_after_ms = facts->retry_after_ms,
+		.waited_ms = facts->waited_ms,
 		.challenge = facts->denial,
 		.refusal = refusal };
 	struct buf words;

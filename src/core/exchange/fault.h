@@ -24,6 +24,7 @@ struct fault_args {
 				 * open */
 	int status;             /* HTTP status; 0: none */
 	int64_t retry_after_ms; /* -1 or 0: not given */
+	int64_t waited_ms;      /* for the server, within --retry-window */
 	struct span challenge;  /* JSON object; n 0: none */
 	const struct frame *refusal; /* the server's own error response, or
 				      * NULL; data has its error, up to 64

@@ -6,6 +6,8 @@
 
 #include "core/session/done.h"
 
+#include <stdio.h>
+
 #include "base/bounds.h"
 #include "core/exchange/fault.h"
 #include "core/session/act.h"
@@ -48,6 +50,23 @@ was_queued(const struct session *s, const struct attempt *l)
 	return l->out_at > since ? l->out_at - since : 0;
 }
 
+/* Says what is waited for, and how long. A wait that lasts is a warning, now and
+ * then. */
+static void
+note_wait(struct session *s, const struct attempt *l, struct span why,
+    int64_t until, int64_t wait)
+{
+	enum { LASTS = 2 };
+	bool lasts = l->tries >= LASTS &&
+	    session_may_say(s, &s->say.waits_at, BOUND_WARNING_MS);
+
+	session_log(s, lasts ? LEVEL_WARN : LEVEL_INFO,
+	    "%s is not ready (%.*s): mcpsplice waits for it for %lld s more "
+	    "(--retry-window), and tries again in %lld ms",
+	    s->config.host, (int)why.n, why.n == 0 ? "" : why.p,
+	    (long long)(until - s->now + 999) / 1000, (long long)wait);
+}
+
 /* Makes the attempt again if the retry window is still open; otherwise returns
  * false. */
 static bool
@@ -62,9 +81,7 @@ retry_unsent(struct session *s, struct attempt *l, const struct facts *f)
 		return false;
 	if (wait > l->window_end - s->now)
 		wait = l->window_end - s->now;
-	session_log(s, LEVEL_INFO,
-	    "a request was not sent (%.*s): it is sent again in %lld ms",
-	    (int)f->why.n, f->why.n == 0 ? "" : f->why.p, (long long)wait);
+	note_wait(s, l, fault_why(f), l->window_end, wait);
 	session_again(s, l, wait);
 	return true;
 }
@@ -105,6 +122,7 @@ retry_refused(struct session *s, struct attempt *l, const struct facts *f)
 	bool busy = (f->status == 429 || f->status == 503) &&
 	    f->retry_after_ms < 0;
 	int64_t wait = backoff_retry(l->tries + (busy ? SECOND : 0), s->random);
+	char status[sizeof "-2147483648"];
 	struct call *c = l->call;
 
 	if (s->config.replay == REPLAY_NEVER ||
@@ -117,9 +135,8 @@ retry_refused(struct session *s, struct attempt *l, const struct facts *f)
 		l->window_end = c->away_until;
 	if (!may_retry(s, l, wait))
 		return false;
-	session_log(s, LEVEL_INFO,
-	    "%s answered %d: the request is sent again in %lld ms",
-	    s->config.host, f->status, (long long)wait);
+	(void)snprintf(status, sizeof status, "%d", f->status);
+	note_wait(s, l, span_of(status), l->window_end, wait);
 	if (c != NULL)
 		note_repeat(s, c, l);
 	session_again(s, l, wait)->status = f->status;
@@ -547,22 +564,25 @@ listen_done(struct session *s, const struct attempt *l, const struct facts *f)
 	session_listen_again(s);
 }
 
-/* The first time is a warning: a host may give up soon, and shows what it
- * has. */
+/* At the start the first time is a warning: a host may give up soon, and shows
+ * what it has. */
 static void
 note_not_ready(struct session *s, const struct attempt *l,
     const struct facts *f, int64_t wait)
 {
-	enum log_level level = l->tries == 0 && phase_permits(s, PHASE_FIRST) ?
-	    LEVEL_WARN :
-	    LEVEL_INFO;
+	int64_t until = session_wait_latest(s);
 	struct buf why;
 
 	buf_init(&why, 0);
 	session_setback_text(f, NULL, &why);
-	session_log(s, level,
-	    "%s is not ready (%s): initialize is sent again in %lld ms",
-	    s->config.host, buf_str(&why), (long long)wait);
+	if (until == ALARM_NEVER)
+		until = s->now + session_renew_window(s);
+	if (phase_permits(s, PHASE_AGAIN))
+		note_wait(s, l, buf_span(&why), until, wait);
+	else
+		session_log(s, l->tries == 0 ? LEVEL_WARN : LEVEL_INFO,
+		    "%s is not ready (%s): initialize is sent again in %lld ms",
+		    s->config.host, buf_str(&why), (long long)wait);
 	buf_free(&why);
 }
 

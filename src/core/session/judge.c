@@ -168,6 +168,9 @@ session_own_error(const struct session *s, const struct call *c,
 	if (l->last_event_id.n > 0)
 		return session_cut_off(s, c, f);
 	session_add_history(s, c, l->generation, &known);
+	if (l->window_end != ALARM_NEVER)
+		known.waited_ms = s->now - l->window_end +
+		    s->config.retry_window_ms;
 	known.undeclared = !known.worked && !is_declared(s, c->frame->method);
 	return fault_from_facts(c->frame, &known, s->config.host, c->refusal);
 }

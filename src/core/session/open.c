@@ -293,6 +293,8 @@ fail_waiting(struct session *s, const struct facts *f,
 			continue;
 		session_fail(s, c,
 		    session_unopened(s, c->frame, f, error, c->refusal,
+			s->now - session_wait_end(s, c) +
+			    session_renew_window(s),
 			session_may_have_run(c)));
 	}
 }

@@ -22,7 +22,7 @@ session_renew_window(const struct session *s)
 {
 	int64_t window = s->config.retry_window_ms;
 
-	return window > 0 && window < BOUND_RENEW_MS ? window : BOUND_RENEW_MS;
+	return window > 0 ? window : BOUND_RENEW_MS;
 }
 
 /* --- who waits, and how long --- */
@@ -434,7 +434,7 @@ reason_of(const struct session *s, const struct frame *error)
 struct frame *
 session_unopened(const struct session *s, const struct frame *request,
     const struct facts *f, const struct frame *error,
-    const struct frame *refusal, bool maybe)
+    const struct frame *refusal, int64_t waited_ms, bool maybe)
 {
 	bool lost = !phase_permits(s, PHASE_STARTS) && !is_early(s);
 	struct facts unsent = *f;
@@ -459,6 +459,7 @@ session_unopened(const struct session *s, const struct frame *request,
 		.remedy = error != NULL ? no_span : session_remedy(s, f),
 		.status = f->status,
 		.retry_after_ms = f->retry_after_ms,
+		.waited_ms = phase_permits(s, PHASE_STARTS) ? 0 : waited_ms,
 		.refusal = refusal != NULL ? refusal : error,
 		.maybe = maybe,
 		.reason_of = reason_of(s, error) });
@@ -477,5 +478,5 @@ session_revive(struct session *s, const struct frame *request, bool maybe)
 	}
 	s->ending.own_errors = true;
 	return session_unopened(s, request, &s->renewal.setback->facts,
-	    s->renewal.setback_error, NULL, maybe);
+	    s->renewal.setback_error, NULL, 0, maybe);
 }

@@ -11,7 +11,7 @@ void session_next_generation(struct session *s);
  * is the client's call, or NULL. timeout is in ms; 0: none. */
 void session_open_begin(struct session *s, struct frame *body, struct call *c,
     enum phase phase, int64_t timeout);
-/* How long a renewal may take, in ms: BOUND_RENEW_MS, or a shorter retry
+/* How long a renewal may take, in ms: BOUND_RENEW_MS without a retry
  * window. */
 int64_t session_renew_window(const struct session *s);
 /* When this call stops waiting for the renewal. */
@@ -47,11 +47,12 @@ void session_try_before(const struct session *s, struct buf *out);
 struct span session_remedy(const struct session *s, const struct facts *f);
 /* Makes the error for a request for which there is no session, because
  * initialize ended with these facts, and with the server's error unless that is
- * NULL. The error of the request itself, refusal, may be NULL; maybe: it may
- * have run. The caller owns the frame. */
+ * NULL. The error of the request itself, refusal, may be NULL; it waited for
+ * waited_ms; maybe: it may have run. The caller owns the frame. */
 struct frame *session_unopened(const struct session *s,
     const struct frame *request, const struct facts *f,
-    const struct frame *error, const struct frame *refusal, bool maybe);
+    const struct frame *error, const struct frame *refusal, int64_t waited_ms,
+    bool maybe);
 /* A request, which may have run before, needs a session in PHASE_DEAD. Returns
  * NULL if a renewal began, or the error for the request (owned by the caller):
  * why the one before failed. */

@@ -375,6 +375,7 @@ struct say {
 				      * notifications */
 	int64_t flapping_at;
 	int64_t losing_at;
+	int64_t waits_at;  /* for a server that is not ready */
 	int64_t sum_up_at; /* the line about a renewal is no warning before this
 			    * time */
 	bool hinted;       /* --session-lost-in-results was recommended */

@@ -155,7 +155,7 @@ put_limits(struct buf *out, const struct options *o)
 {
 	put_number(out, "connect", o->connect_timeout_ms, 10000);
 	put_number(out, "init", o->init_timeout_ms, 25000);
-	put_number(out, "retry", o->retry_window_ms, 20000);
+	put_number(out, "retry", o->retry_window_ms, 45000);
 	put_number(out, "call", o->call_timeout_ms, 3600000);
 	put_number(out, "drain", o->drain_timeout_ms, 0);
 	put_number(out, "ping", o->ping_interval_ms, 0);
