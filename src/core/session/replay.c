@@ -33,7 +33,8 @@ session_awaits_tools(const struct session *s, const struct call *c)
 	if (!json_key_is(c->frame->method, "tools/call"))
 		return false;
 	for (list = s->calls.first; list != NULL; list = list->next)
-		if (json_key_is(list->frame->method, "tools/list"))
+		if (json_key_is(list->frame->method, "tools/list") &&
+		    !list->cancelled)
 			return true;
 	return false;
 }

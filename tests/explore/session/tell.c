@@ -322,6 +322,9 @@ failure(struct world *w, size_t i, const struct refusal *r)
 	bool same = is_same(r, g->door);
 
 	g->mimicked |= same;
+	/* What is safe waits for a server that is busy. */
+	if (strcmp(r->status, "429") == 0)
+		return AWAY;
 	return explore_flaps(w) && same ? PASSED : FAILED;
 }
 

@@ -172,6 +172,19 @@ is_held_bounded(const struct world *w)
 	    session_held(w->p) <= w->config->max_held + 2 * (size_t)MAX_HELD;
 }
 
+/* A call of a tool that a gateway refused waits for a list that may say it is
+ * safe. */
+static bool
+may_become_safe(const struct world *w, const struct seen_call *c)
+{
+	unsigned i;
+
+	for (i = 0; i < w->n_calls && c->method == METHOD_TOOL; i++)
+		if (w->calls[i].method == METHOD_TOOLS && explore_is_open(w, i))
+			return true;
+	return false;
+}
+
 /* The end that was told is one that the client must hear of at once. */
 static bool
 is_told_at_once(const struct world *w)
@@ -189,6 +202,7 @@ is_told_at_once(const struct world *w)
 	if (n->outcome == FINAL || n->outcome == DENIED)
 		return false;
 	return c->accepted || (n->kind == SEND_RESUME && explore_flaps(w)) ||
+	    (n->outcome == AWAY && may_become_safe(w, c)) ||
 	    (c->was_safe && !c->asked && (!c->repeated || n->outcome == AWAY) &&
 		w->config->replay == REPLAY_SAFE) ||
 	    c->outcome == RUNS;
