@@ -205,7 +205,8 @@ choose(const struct discovery *d)
 	if (d->config.issuer != NULL)
 		return d->config.issuer;
 	for (i = 0; i < d->resource.n && d->config.bound != NULL; i++)
-		if (strcmp(d->resource.servers[i], d->config.bound) == 0)
+		if (metadata_same_issuer(d->resource.servers[i],
+			d->config.bound))
 			return d->config.bound;
 	return d->resource.n == 0 ? NULL : d->resource.servers[0];
 }
@@ -366,21 +367,14 @@ on_server(struct discovery *d, const struct fetch_answer *a)
 		fail_here(d, a);
 }
 
-/* Its issuer is the origin; we are who left the slash behind it out. */
+/* Its issuer is the origin. */
 static void
 on_legacy(struct discovery *d, const struct fetch_answer *a)
 {
-	const char *origin = d->config.server->origin, *told;
 	enum found what = judge(d, a);
-	char *slash;
 
 	if (what == FOUND_DOCUMENT) {
-		slash = xasprintf("%s/", origin);
-		told = document_text(a->json, "issuer");
-		if (told == NULL || strcmp(told, slash) != 0)
-			told = origin;
-		take_server(d, a->json, told);
-		free(slash);
+		take_server(d, a->json, d->config.server->origin);
 	} else if (what == FOUND_NOTHING && !d->shaky) {
 		metadata_legacy(&d->found.server, d->config.server);
 		finish(d, NULL, false);

@@ -318,13 +318,41 @@ take_abilities(struct server_metadata *out, struct json_object *doc)
 	    "token_endpoint_auth_signing_alg_values_supported"));
 }
 
+/* The path of a URL, as it is written, and all behind it; "/" for an empty
+ * one. */
+static const char *
+written_path(const char *url)
+{
+	const char *host = strstr(url, "://") + 3;
+	const char *path = host + strcspn(host, "/?#");
+
+	return *path == '\0' ? "/" : path;
+}
+
+bool
+metadata_same_issuer(const char *a, const char *b)
+{
+	struct url u, v;
+	bool same = strcmp(a, b) == 0;
+
+	if (same || parse(&u, a) != URL_OK)
+		return same;
+	if (parse(&v, b) == URL_OK) {
+		same = url_same_origin(&u, &v) &&
+		    strcmp(written_path(a), written_path(b)) == 0;
+		url_free(&v);
+	}
+	url_free(&u);
+	return same;
+}
+
 /* Is the document about this issuer? */
 static int
 check_issuer(const char *told, const char *issuer, char **why)
 {
 	char *asked, *other;
 
-	if (told != NULL && strcmp(told, issuer) == 0)
+	if (told != NULL && metadata_same_issuer(told, issuer))
 		return 0;
 	asked = shown(issuer);
 	if (told == NULL) {
@@ -381,7 +409,7 @@ metadata_server(struct server_metadata *out, struct json_object *doc,
 	memset(out, 0, sizeof *out);
 	if (check_issuer(document_text(doc, "issuer"), issuer, why) < 0)
 		return -1;
-	out->issuer = xstrdup(issuer);
+	out->issuer = xstrdup(document_text(doc, "issuer"));
 	if (take_endpoints(out, doc, policy, why) < 0 ||
 	    check_needs(out, doc, policy, interactive, why) < 0) {
 		metadata_server_free(out);

@@ -70,7 +70,13 @@ size_t metadata_server_urls(const char *issuer, char *urls[3]);
  * asked. */
 int metadata_resource(struct resource_metadata *out, struct json_object *doc,
     const struct url *server, char **why);
-/* The issuer in it must be byte for byte the one asked for. interactive: a
+/* Do two URLs name one issuer? An empty path is "/", case of scheme and host
+ * and the default port do not count (RFC 3986 6.2.3): programs that print URLs
+ * change these, and no two servers differ in them. All else is compared byte
+ * for byte. */
+bool metadata_same_issuer(const char *a, const char *b);
+/* The issuer in it must be the one asked for, and out->issuer is as the document
+ * writes it: whoever names it later has to write the same. interactive: a
  * user will sign in, so there must be S256 and an authorization
  * endpoint. */
 int metadata_server(struct server_metadata *out, struct json_object *doc,

@@ -419,7 +419,9 @@ static const struct server_case needs_cases[] = {
 	    "names no issuer", "names no issuer" },
 	{ "{\"issuer\":\"https://as/t/\"," TOKEN "," AUTHORIZE "," S256 "}",
 	    "\"https://as/t/\"", "--issuer", "--issuer" },
-	{ "{\"issuer\":\"https://AS/t\"," TOKEN "," AUTHORIZE "," S256 "}",
+	{ "{\"issuer\":\"HTTPS://AS:443/t\"," TOKEN "," AUTHORIZE "," S256 "}",
+	    NULL, NULL, NULL },
+	{ "{\"issuer\":\"https://AS/T\"," TOKEN "," AUTHORIZE "," S256 "}",
 	    "--issuer", "--issuer", "\"https://as/t\"" },
 	{ "{\"issuer\":\"https://as\"," TOKEN "," AUTHORIZE "," S256 "}",
 	    "--issuer", "--issuer", "--issuer" },
@@ -489,6 +491,57 @@ START_TEST(server_needs)
 }
 END_TEST
 
+static const struct {
+	const char *a, *b;
+	bool same;
+} issuers[] = {
+	{ "https://h", "https://h", true },
+	{ "https://h", "https://h/", true },
+	{ "https://h", "HTTPS://H", true },
+	{ "https://h/", "https://H:443", true },
+	{ "http://127.0.0.1:80/t", "http://127.0.0.1/t", true },
+	{ "https://h/t", "https://H:443/t", true },
+	{ "https://h/t", "https://h/t/", false },
+	{ "https://h/t", "https://h/T", false },
+	{ "https://h/t", "https://h", false },
+	{ "https://h/a/../t", "https://h/t", false },
+	{ "https://h/%74", "https://h/t", false },
+	{ "https://h", "https://h//", false },
+	{ "https://h", "https://h?", false },
+	{ "https://h", "https://h/#", false },
+	{ "https://h", "http://h", false },
+	{ "https://h", "https://h:8443", false },
+	{ "https://h", "https://h.", false },
+	{ "https://h", "https://u@h", false },
+	{ "https://h", "h", false },
+	{ "h", "https://h", false },
+};
+
+/* What is the issuer then is what the document says. */
+START_TEST(issuer_is_same)
+{
+	ck_assert_int_eq(metadata_same_issuer(issuers[_i].a, issuers[_i].b),
+	    issuers[_i].same);
+	ck_assert_int_eq(metadata_same_issuer(issuers[_i].b, issuers[_i].a),
+	    issuers[_i].same);
+}
+END_TEST
+
+START_TEST(issuer_of_the_document)
+{
+	struct server_metadata m;
+	char *why = NULL;
+
+	ck_assert_int_eq(server(&m,
+			     "{\"issuer\":\"https://AS:443/t\"," TOKEN
+			     "," AUTHORIZE "," S256 "}",
+			     &strict, true, &why),
+	    0);
+	ck_assert_str_eq(m.issuer, "https://AS:443/t");
+	metadata_server_free(&m);
+}
+END_TEST
+
 START_TEST(legacy)
 {
 	struct server_metadata m;
@@ -523,6 +576,9 @@ main(void)
 	tcase_add_test(t, server_members);
 	tcase_add_test(t, server_defaults);
 	tcase_add_loop_test(t, server_needs, 0, COUNT(needs_cases));
+	tcase_add_loop_test(t, issuer_is_same, 0,
+	    sizeof issuers / sizeof *issuers);
+	tcase_add_test(t, issuer_of_the_document);
 	tcase_add_test(t, legacy);
 	suite_add_tcase(s, t);
 	return unit_run(s);
