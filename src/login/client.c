@@ -174,8 +174,8 @@ on_registered(const struct fetch_answer *a, void *arg)
 	if (a->json == NULL)
 		login_report_why(g, CAME_NO_DOCUMENT,
 		    a->why != NULL ? a->why : "no JSON");
-	else if (client_registered(&g->record, a->json, g->redirect_uri,
-		     &why) == 0)
+	else if (client_registered(&g->record, a->json, &g->found.server,
+		     g->redirect_uri, &why) == 0)
 		login_report(g, CAME_REGISTERED);
 	else
 		login_report_why(g, CAME_REFUSED, why);
@@ -189,7 +189,7 @@ login_do_register(struct login *g)
 		.url = g->found.server.registration_endpoint,
 		.content_type = "application/json",
 	};
-	char *scope = login_wanted_scope(g);
+	char *scope = login_named_scope(g);
 	struct buf body;
 
 	buf_init(&body, 0);

@@ -127,22 +127,24 @@ describe(const struct record *rec, struct json_object *doc, const char *name,
 
 /* How the registration says that we prove ourselves. */
 static enum client_method
-registered_method(struct json_object *doc, bool has_secret)
+registered_method(struct json_object *doc, const struct server_metadata *m,
+    bool has_secret)
 {
 	const char *method = text_of(doc, "token_endpoint_auth_method");
 
 	if (!has_secret || (method != NULL && strcmp(method, "none") == 0))
 		return CLIENT_NONE;
-	if (method != NULL && strcmp(method, "client_secret_post") == 0)
-		return CLIENT_POST;
-	return CLIENT_BASIC;
+	if (method == NULL)
+		return client_method(m, true, false);
+	return strcmp(method, "client_secret_post") == 0 ? CLIENT_POST :
+							   CLIENT_BASIC;
 }
 
 int
 client_registered(struct record *rec, struct json_object *doc,
-    const char *redirect_uri, char **why)
+    const struct server_metadata *m, const char *redirect_uri, char **why)
 {
-	const char *id, *secret, *error = error_name(rec, doc);
+	const char *id, *secret, *scope, *error = error_name(rec, doc);
 	int64_t expires;
 
 	if (error != NULL) {
@@ -161,15 +163,32 @@ client_registered(struct record *rec, struct json_object *doc,
 	}
 	expires = document_number(doc, "client_secret_expires_at");
 	rec->client.source = CLIENT_REGISTERED;
-	rec->client.method = registered_method(doc, secret != NULL);
+	rec->client.method = registered_method(doc, m, secret != NULL);
 	rec->client.secret_expires_at = secret != NULL && expires > 0 ?
 	    expires :
 	    0;
 	string_set(&rec->client.id, id);
 	string_set(&rec->client.secret, secret);
 	string_set(&rec->client.redirect_uri, redirect_uri);
+	scope = text_of(doc, "scope");
+	string_set(&rec->client.scope,
+	    scope != NULL && printable(scope, ' ') ? scope : m->scopes);
 	rec->client_failures = 0;
 	return 0;
+}
+
+bool
+client_id_is_missed(int status, struct json_object *doc)
+{
+	const char *text;
+
+	if (status < 400 || doc == NULL)
+		return false;
+	text = json_object_to_json_string(doc);
+	return (strcasestr(text, "client_id") != NULL ||
+		   strcasestr(text, "client id") != NULL) &&
+	    (strcasestr(text, "missing") != NULL ||
+		strcasestr(text, "required") != NULL);
 }
 
 struct json_object *

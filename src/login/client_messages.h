@@ -19,8 +19,8 @@ struct client_request {
 };
 void client_request_free(struct client_request *r);
 
-/* How this client proves itself there: what the registration said, else by what
- * the server lists: basic, post, none (doc/protocol.md 8.9). */
+/* How this client proves itself there, by what the server lists: post, basic,
+ * none; basic if it lists nothing (doc/protocol.md 8.9). */
 enum client_method client_method(const struct server_metadata *m,
     bool has_secret, bool has_key);
 
@@ -42,9 +42,10 @@ void client_device(struct client_request *r, const char *scope);
 void client_device_poll(struct client_request *r, const char *device_code);
 /* Adds for which resource it is, and who asks, with the proof. assertion is
  * that of CLIENT_JWT: signed (assertion_make), for one request; NULL
- * otherwise. */
+ * otherwise. named, with CLIENT_BASIC only: the form has the client's id, too,
+ * for servers that look for it there. */
 void client_finish(struct client_request *r, const struct record *rec,
-    const char *assertion);
+    const char *assertion, bool named);
 /* A whole request to forget a token. */
 void client_revoke(struct client_request *r, const struct record *rec,
     const char *token, bool refresh, const char *assertion);
@@ -54,9 +55,14 @@ void client_revoke(struct client_request *r, const struct record *rec,
  * be NULL, take the place of ours, but for the redirect URI and scope. */
 void client_register(struct buf *body, const struct server_metadata *m,
     const char *redirect_uri, const char *scope, struct json_object *given);
-/* Its answer into rec->client. Returns 0, or -1 with *why for people. */
+/* Its answer into rec->client. What it says of the method and the scope counts;
+ * where it is silent, what m lists. Returns 0, or -1 with *why for people. */
 int client_registered(struct record *rec, struct json_object *doc,
-    const char *redirect_uri, char **why);
+    const struct server_metadata *m, const char *redirect_uri, char **why);
+/* Does the answer of a token endpoint to CLIENT_BASIC miss client_id in the
+ * form? mcp 1.23 and later list the method and say "Missing client_id"; some
+ * frameworks name the field that is required. */
+bool client_id_is_missed(int status, struct json_object *doc);
 
 /* The URL for the browser (RFC 6749 4.1.1, RFC 7636, RFC 8707). params are
  * "name=value" of --authorize-param, NULL-ended or NULL. Owned by the

@@ -37,11 +37,11 @@ client_method(const struct server_metadata *m, bool has_secret, bool has_key)
 		return CLIENT_JWT;
 	if (!has_secret)
 		return CLIENT_NONE;
-	if (!m->methods_told || m->method_basic)
-		return CLIENT_BASIC;
 	if (m->method_post)
 		return CLIENT_POST;
-	return m->method_none ? CLIENT_NONE : CLIENT_BASIC;
+	return m->methods_told && m->method_none && !m->method_basic ?
+	    CLIENT_NONE :
+	    CLIENT_BASIC;
 }
 
 /* Appends name=value to a form or a query that begins at start; a value that
@@ -114,9 +114,11 @@ begin(struct client_request *r, const char *grant)
 
 void
 client_finish(struct client_request *r, const struct record *rec,
-    const char *assertion)
+    const char *assertion, bool named)
 {
 	field(&r->form, 0, "resource", rec->resource);
+	if (named)
+		field(&r->form, 0, "client_id", rec->client.id);
 	prove(r, rec, assertion);
 }
 
@@ -204,15 +206,17 @@ set_list(struct json_object *o, const char *name, const char *a, const char *b)
 }
 
 /* The way to prove itself that a new client asks for: without a secret, if
- * the server knows that, because one that any copy can have is none. */
+ * the server knows that, because one that any copy can have is none. The form
+ * comes before the header: all that list both read it, and not all read the
+ * header (mcp 1.23 and later). */
 static const char *
 wanted_method(const struct server_metadata *m)
 {
 	if (!m->methods_told || m->method_none)
 		return "none";
-	if (m->method_basic)
-		return "client_secret_basic";
-	return m->method_post ? "client_secret_post" : "none";
+	if (m->method_post)
+		return "client_secret_post";
+	return m->method_basic ? "client_secret_basic" : "none";
 }
 
 /* Sets all members of from, which may be NULL. */

@@ -84,7 +84,7 @@ prove(struct login *g, const struct server_metadata *m, char **proof)
 	*proof = NULL;
 	if (g->identity.client.method != CLIENT_JWT)
 		return true;
-	*proof = assertion_make(p->client_key, p->client_id, p->issuer,
+	*proof = assertion_make(p->client_key, p->client_id, m->issuer,
 	    m->jwt_algs, login_now(), &why);
 	if (*proof == NULL)
 		login_report_why(g, CAME_UNABLE, why);
@@ -115,7 +115,7 @@ exchange(struct login *g, const struct server_metadata *m)
 	client_exchange(&form, r->token.id_token, g->record.issuer,
 	    g->record.resource, g->scope);
 	string_set(&r->resource, NULL); /* it is in the form already */
-	client_finish(&form, r, proof);
+	client_finish(&form, r, proof, false);
 	free(proof);
 	f.body = buf_span(&form.form);
 	g->fetch = fetch_start(p->fetcher, &f, on_exchanged, g);

@@ -44,6 +44,8 @@ struct login {
 		struct client_request r; /* without who asks */
 		fetch_cb *cb;
 		unsigned repeats; /* for a nonce */
+		bool otherwise;   /* the client was proved in another way */
+		bool named;       /* Basic, with the client in the form, too */
 	} asked;
 	struct dpop *dpop; /* proofs for the token endpoint */
 	struct discovery *discovery;

@@ -12,7 +12,7 @@
 #include "login/report.h"
 
 char *
-login_wanted_scope(const struct login *g)
+login_named_scope(const struct login *g)
 {
 	const struct login_config *c = &g->config;
 	const char *base = c->scope;
@@ -38,6 +38,20 @@ login_wanted_scope(const struct login *g)
 	more = scope_union(scope, "offline_access");
 	free(scope);
 	return more;
+}
+
+char *
+login_wanted_scope(const struct login *g)
+{
+	const struct record *r = &g->record;
+	char *named = login_named_scope(g);
+
+	if (named != NULL || g->config.mode == LOGIN_CREDENTIALS)
+		return named;
+	return string_copy(r->client.id != NULL &&
+		    r->client.source == CLIENT_REGISTERED ?
+		r->client.scope :
+		g->found.server.scopes);
 }
 
 /* Makes the signed proof of this client, or NULL where it has none; the caller
@@ -157,13 +171,36 @@ post(struct login *g)
 	if (!prove(g, &assertion))
 		return;
 	buf_addspan(&r.form, buf_span(&g->asked.r.form));
-	client_finish(&r, &g->record, assertion);
+	client_finish(&r, &g->record, assertion, g->asked.named);
 	free(assertion);
 	if (endpoint != NULL && strcmp(f.url, endpoint) == 0)
 		bind(g, &r.headers);
 	f.body = buf_span(&r.form);
 	g->fetch = fetch_start(g->fetcher, &f, on_posted, g);
 	client_request_free(&r);
+}
+
+/* Is the client to be proved in another way? Whoever did not find it, or refused
+ * the proof, has not looked at the code. A client that is given was registered
+ * for one of the ways that the server lists, and nobody says which. */
+static bool
+prove_otherwise(struct login *g, const struct fetch_answer *a)
+{
+	const struct server_metadata *m = &g->found.server;
+	struct record *r = &g->record;
+	bool basic = r->client.method == CLIENT_BASIC;
+
+	if (basic && client_id_is_missed(a->status, a->json)) {
+		g->asked.named = true;
+		return true;
+	}
+	if (!has_error(a, "invalid_client") || r->client.secret == NULL ||
+	    r->client.source != CLIENT_GIVEN ||
+	    (!basic && r->client.method != CLIENT_POST) ||
+	    (m->methods_told && (!m->method_basic || !m->method_post)))
+		return false;
+	r->client.method = basic ? CLIENT_POST : CLIENT_BASIC;
+	return true;
 }
 
 /* A nonce may change at any moment: a refusal for want of the new one is no
@@ -181,6 +218,12 @@ on_posted(const struct fetch_answer *a, void *arg)
 		post(g);
 		return;
 	}
+	if (!g->asked.otherwise && prove_otherwise(g, a)) {
+		g->asked.otherwise = true;
+		g->fetch = NULL;
+		post(g);
+		return;
+	}
 	client_request_free(&g->asked.r);
 	g->asked.cb(a, g);
 }
@@ -193,6 +236,7 @@ login_post(struct login *g, const char *url, struct client_request *r,
 	g->asked.r = *r;
 	g->asked.cb = cb;
 	g->asked.repeats = 0;
+	g->asked.named = g->asked.otherwise = false;
 	string_set(&g->asked.url, url);
 	post(g);
 }

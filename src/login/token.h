@@ -4,7 +4,11 @@
 
 #include "login/state.h"
 
-/* The scopes that are asked for, owned by the caller; NULL: none. */
+/* The scopes that somebody names: the user, the challenge, the resource; owned by
+ * the caller; NULL: none. */
+char *login_named_scope(const struct login *g);
+/* The scopes that are asked for: where nobody names any, and a user signs in,
+ * those of the registration, else those that the issuer lists. The same. */
 char *login_wanted_scope(const struct login *g);
 /* Ends the request r with the proof of this client, and POSTs it; then cb. To
  * the token endpoint goes also a proof of our key, where tokens are to be bound

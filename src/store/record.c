@@ -52,6 +52,7 @@ static const struct member client_members[] = {
 	MEMBER("id", client.id),
 	MEMBER("secret", client.secret),
 	MEMBER("redirect_uri", client.redirect_uri),
+	MEMBER("scope", client.scope),
 	{ NULL, 0 },
 };
 

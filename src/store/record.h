@@ -42,6 +42,8 @@ struct record {
 		char *secret;
 		int64_t secret_expires_at; /* s since 1970; 0: never */
 		char *redirect_uri;
+		char *scope; /* that the issuer gave a registered client, or
+			      * else lists; NULL: not known */
 	} client;
 	struct {
 		char *access; /* NULL: there is no token */

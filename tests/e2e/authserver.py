@@ -422,7 +422,7 @@ class AuthServer(faultserver.Server):
     def always(self, endpoint, step=None):
         self.steps.always[endpoint] = step
 
-    def add_client(self, ident="known", method="client_secret_basic",
+    def add_client(self, ident="known", method="client_secret_post",
                    secret=None, pem=None, redirects=None,
                    grants=("authorization_code", "refresh_token",
                            "client_credentials", DEVICE_GRANT, JWT_GRANT,

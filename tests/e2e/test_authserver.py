@@ -422,7 +422,7 @@ class Machines(Base):
 
     def test_basic_and_post(self):
         a = self.auth()
-        a.add_client("a b", secret="s:%+t")
+        a.add_client("a b", "client_secret_basic", secret="s:%+t")
         r = self.post(a, "token", self.FORM,
                       Authorization=self.basic("a b", "s:%+t"))
         self.assertEqual(r.json["scope"], "x")

@@ -126,11 +126,14 @@ class Base(authserver.Case):
     def edit_record(self, server_public=None, **token):
         """Changes fields of the token in the store, or the place of the MCP
         server."""
-        path = self.record_path()
         doc = self.record()
         doc["token"].update(token)
         if server_public is not None:
             doc["server_public"] = server_public
+        self.put_record(doc)
+
+    def put_record(self, doc):
+        path = self.record_path()
         with open(path + ".x", "w") as f:
             json.dump(doc, f)
         os.chmod(path + ".x", 0o600)
@@ -301,6 +304,18 @@ class Discovery(Base):
         self.works_soon(p, m)
         self.counted(a)
 
+    def test_issuer_written_in_another_way(self):
+        """What the document says is the issuer: the redirect and the record
+        have just that."""
+        a, m, b = self.trio()
+        m.issuers = [a.issuer + "/"]
+        p = self.start(m, b)
+        self.works(p, m)
+        self.assertEqual(self.record()["issuer"], a.issuer)
+        a.expire()
+        self.works(p, m)
+        self.counted(a, refresh=1)
+
     def test_wrong_issuer_in_metadata(self):
         a, m, b = self.trio()
         a.always("metadata", having(issuer="http://127.0.0.1:1"))
@@ -389,6 +404,36 @@ class Clients(Base):
                    m)
         self.counted(a, register=0)
         self.assertEqual(self.asked(a)["scope"], "s1 s2")
+
+    def test_given_for_the_other_way(self):
+        """A server that lists both ways, and takes this client by one."""
+        a, m, b = self.trio(self.auth(registers=False))
+        c = a.add_client("x", "client_secret_basic")
+        a.script("token", authserver.error("invalid_client", 401))
+        p = self.start(m, b, "--client-id", "x", "--client-secret-env", "S",
+                       env={"S": c.secret})
+        self.works(p, m)
+        self.counted(a, register=0, code=2)
+
+    def test_no_client_in_the_form(self):
+        """Listed, and yet Basic alone is "Missing client_id": the same code
+        goes out with the client's name, and no second tab is opened."""
+        a, m, b = self.trio(self.auth(methods=["client_secret_basic"]))
+        missing = authserver.error("unauthorized_client", 401,
+                                   "Missing client_id")
+        a.script("token", missing)
+        p = self.start(m, b)
+        first, second = self.form(a, 0), self.form(a, 1)
+        self.assertNotIn("client_id", first)
+        self.assertEqual(second.pop("client_id"),
+                         self.record()["client"]["id"])
+        self.assertEqual(first, second)
+        self.assertNotIn("client_secret", first)
+        self.counted(a, code=2)
+        a.script("token", missing)
+        a.expire()
+        self.works(p, m)
+        self.counted(a, code=2, refresh=2)
 
     def test_no_registration(self):
         a, m, b = self.trio(self.auth(registers=False))

@@ -94,7 +94,7 @@ check_token(int status, struct json_object *doc)
 		    rec.token.expires_at > NOW);
 	}
 	client_refresh(&r, &rec);
-	client_finish(&r, &rec, NULL);
+	client_finish(&r, &rec, NULL, false);
 	FUZZ_CHECK(headers_get(&r.headers, "Authorization") != NULL);
 	check_form(&r, 2);
 	free(why);
@@ -104,12 +104,13 @@ check_token(int status, struct json_object *doc)
 static void
 check_registration(struct json_object *doc)
 {
+	const struct server_metadata m = { .methods_told = true };
 	struct client_request r;
 	struct record rec;
 	char *why = NULL;
 
 	fill(&rec);
-	if (client_registered(&rec, doc, "http://127.0.0.1:1/", &why) < 0) {
+	if (client_registered(&rec, doc, &m, "http://127.0.0.1:1/", &why) < 0) {
 		check_why(why);
 		FUZZ_CHECK(strcmp(rec.client.id, "id") == 0);
 		FUZZ_CHECK(strcmp(rec.client.secret, SECRET) == 0);
@@ -118,6 +119,8 @@ check_registration(struct json_object *doc)
 		check_text(rec.client.id, ' ');
 		if (rec.client.secret != NULL)
 			check_text(rec.client.secret, ' ');
+		if (rec.client.scope != NULL)
+			check_text(rec.client.scope, ' ');
 		FUZZ_CHECK(rec.client.secret != NULL ||
 		    (rec.client.method == CLIENT_NONE &&
 			rec.client.secret_expires_at == 0));
@@ -125,7 +128,7 @@ check_registration(struct json_object *doc)
 	}
 	rec.client.method = CLIENT_POST;
 	client_code(&r, &rec, "code", "verifier");
-	client_finish(&r, &rec, NULL);
+	client_finish(&r, &rec, NULL, false);
 	FUZZ_CHECK(r.headers.n == 0);
 	/* grant_type, code, code_verifier, client_id, and what there is */
 	check_form(&r,

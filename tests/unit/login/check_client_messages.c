@@ -80,31 +80,31 @@ expect(const char *form, const char *authorization)
 START_TEST(forms)
 {
 	client_code(&req, &rec, "c&d=+", "ver-._~");
-	client_finish(&req, &rec, NULL);
+	client_finish(&req, &rec, NULL, false);
 	expect("grant_type=authorization_code&code=c%26d%3D%2B"
 	       "&redirect_uri=" CALLBACK "&code_verifier=ver-._~&" RESOURCE
 	       "&client_id=my%20id",
 	    NULL);
 	set(&rec.token.refresh, "r/1");
 	client_refresh(&req, &rec);
-	client_finish(&req, &rec, NULL);
+	client_finish(&req, &rec, NULL, false);
 	expect("grant_type=refresh_token&refresh_token=r%2F1&" RESOURCE
 	       "&client_id=my%20id",
 	    NULL);
 	client_credentials(&req, "a b");
-	client_finish(&req, &rec, NULL);
+	client_finish(&req, &rec, NULL, false);
 	expect("grant_type=client_credentials&scope=a%20b&" RESOURCE
 	       "&client_id=my%20id",
 	    NULL);
 	client_jwt_bearer(&req, "a.b-_.c", "a b");
-	client_finish(&req, &rec, NULL);
+	client_finish(&req, &rec, NULL, false);
 	expect("grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3A"
 	       "jwt-bearer&assertion=a.b-_.c&scope=a%20b&" RESOURCE
 	       "&client_id=my%20id",
 	    NULL);
 	client_exchange(&req, "i.d.t", "https://as/", "https://mcp/", "a b");
 	set(&rec.resource, NULL);
-	client_finish(&req, &rec, NULL);
+	client_finish(&req, &rec, NULL, false);
 	expect("grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3A"
 	       "token-exchange&requested_token_type=urn%3Aietf%3Aparams%3A"
 	       "oauth%3Atoken-type%3Aid-jag&subject_token=i.d.t"
@@ -114,10 +114,10 @@ START_TEST(forms)
 	    NULL);
 	set(&rec.resource, "https://mcp.example/a b");
 	client_device(&req, "a");
-	client_finish(&req, &rec, NULL);
+	client_finish(&req, &rec, NULL, false);
 	expect("scope=a&" RESOURCE "&client_id=my%20id", NULL);
 	client_device_poll(&req, "dc");
-	client_finish(&req, &rec, NULL);
+	client_finish(&req, &rec, NULL, false);
 	expect("grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3A"
 	       "device_code&device_code=dc&" RESOURCE "&client_id=my%20id",
 	    NULL);
@@ -135,19 +135,19 @@ START_TEST(forms_without)
 {
 	set(&rec.resource, NULL);
 	client_code(&req, &rec, "c", "v");
-	client_finish(&req, &rec, NULL);
+	client_finish(&req, &rec, NULL, false);
 	expect("grant_type=authorization_code&code=c&redirect_uri=" CALLBACK
 	       "&code_verifier=v&client_id=my%20id",
 	    NULL);
 	client_credentials(&req, NULL);
-	client_finish(&req, &rec, NULL);
+	client_finish(&req, &rec, NULL, false);
 	expect("grant_type=client_credentials&client_id=my%20id", NULL);
 	client_device(&req, NULL);
-	client_finish(&req, &rec, NULL);
+	client_finish(&req, &rec, NULL, false);
 	expect("client_id=my%20id", NULL);
 	set(&rec.client.id, NULL);
 	client_device(&req, NULL);
-	client_finish(&req, &rec, NULL);
+	client_finish(&req, &rec, NULL, false);
 	expect("", NULL);
 }
 END_TEST
@@ -159,35 +159,35 @@ START_TEST(proofs)
 	set(&rec.client.secret, "s%c r\xC3\xA9");
 	rec.client.method = CLIENT_BASIC;
 	client_credentials(&req, NULL);
-	client_finish(&req, &rec, NULL);
+	client_finish(&req, &rec, NULL, false);
 	/* my%3Aid:s%25c%20r%C3%A9 */
 	expect("grant_type=client_credentials",
 	    "Basic bXklM0FpZDpzJTI1YyUyMHIlQzMlQTk=");
 	rec.client.method = CLIENT_POST;
 	client_credentials(&req, NULL);
-	client_finish(&req, &rec, NULL);
+	client_finish(&req, &rec, NULL, false);
 	expect("grant_type=client_credentials&client_id=my%3Aid"
 	       "&client_secret=s%25c%20r%C3%A9",
 	    NULL);
 	rec.client.method = CLIENT_NONE;
 	client_credentials(&req, NULL);
-	client_finish(&req, &rec, NULL);
+	client_finish(&req, &rec, NULL, false);
 	expect("grant_type=client_credentials&client_id=my%3Aid", NULL);
 	rec.client.method = CLIENT_JWT;
 	client_credentials(&req, NULL);
-	client_finish(&req, &rec, "a.b.c");
+	client_finish(&req, &rec, "a.b.c", false);
 	expect("grant_type=client_credentials&client_assertion_type="
 	       "urn%3Aietf%3Aparams%3Aoauth%3Aclient-assertion-type%3A"
 	       "jwt-bearer&client_assertion=a.b.c",
 	    NULL);
 	/* what cannot be proved is asked for without a proof */
 	client_credentials(&req, NULL);
-	client_finish(&req, &rec, NULL);
+	client_finish(&req, &rec, NULL, false);
 	expect("grant_type=client_credentials&client_id=my%3Aid", NULL);
 	rec.client.method = CLIENT_BASIC;
 	set(&rec.client.secret, NULL);
 	client_credentials(&req, NULL);
-	client_finish(&req, &rec, NULL);
+	client_finish(&req, &rec, NULL, false);
 	expect("grant_type=client_credentials&client_id=my%3Aid", NULL);
 }
 END_TEST
@@ -202,7 +202,8 @@ static const struct {
 	{ NULL, false, true, CLIENT_JWT },
 	{ NULL, true, true, CLIENT_JWT },
 	{ "b", false, false, CLIENT_NONE },
-	{ "nbp", true, false, CLIENT_BASIC },
+	{ "nbp", true, false, CLIENT_POST },
+	{ "nb", true, false, CLIENT_BASIC },
 	{ "np", true, false, CLIENT_POST },
 	{ "n", true, false, CLIENT_NONE },
 	{ "", true, false, CLIENT_BASIC },
@@ -242,6 +243,11 @@ static const struct {
 	    "\"response_types\":[\"code\"],\"scope\":\"a b\"}",
 	    NULL, NULL },
 	{ "bp", NULL, NULL,
+	    ",\"token_endpoint_auth_method\":\"client_secret_post\","
+	    "\"grant_types\":[\"urn:ietf:params:oauth:grant-type:"
+	    "device_code\",\"refresh_token\"]}",
+	    NULL, NULL },
+	{ "b", NULL, NULL,
 	    ",\"token_endpoint_auth_method\":\"client_secret_basic\","
 	    "\"grant_types\":[\"urn:ietf:params:oauth:grant-type:"
 	    "device_code\",\"refresh_token\"]}",
@@ -328,7 +334,8 @@ START_TEST(registered)
 	set(&rec.client.secret, "old");
 	rec.client.secret_expires_at = 7;
 	rec.client_failures = 3;
-	ck_assert_int_eq(client_registered(&rec, o, "http://r", &why), 0);
+	ck_assert_int_eq(client_registered(&rec, o, &meta, "http://r", &why),
+	    0);
 	json_object_put(o);
 	ck_assert_int_eq(rec.client.source, CLIENT_REGISTERED);
 	ck_assert_int_eq(rec.client.method, answers[_i].method);
@@ -337,6 +344,96 @@ START_TEST(registered)
 	ck_assert_int_eq(rec.client.secret_expires_at, answers[_i].expires);
 	ck_assert_str_eq(rec.client.redirect_uri, "http://r");
 	ck_assert_int_eq(rec.client_failures, 0);
+}
+END_TEST
+
+/* What the answer says of method and scope counts, else what the issuer
+ * lists. */
+static const struct {
+	const char *told, *lists, *more;
+	enum client_method method;
+	const char *scope;
+} silences[] = {
+	{ NULL, NULL, "", CLIENT_BASIC, NULL },
+	{ "bp", "a b", "", CLIENT_POST, "a b" },
+	{ "b", "a b", ",\"scope\":\"\"", CLIENT_BASIC, "a b" },
+	{ "b", "a b", ",\"scope\":\"a\"," POST, CLIENT_POST, "a" },
+	{ "p", NULL,
+	    ",\"scope\":\"c\",\"token_endpoint_auth_method\":"
+	    "\"client_secret_basic\"",
+	    CLIENT_BASIC, "c" },
+	{ "p", "a", ",\"scope\":\"c\\n\"", CLIENT_POST, "a" },
+};
+
+START_TEST(registered_in_part)
+{
+	char *text = xasprintf("{\"client_id\":\"x\",\"client_secret\":"
+			       "\"s\"%s}",
+	    silences[_i].more);
+	struct json_object *o = parse(text);
+
+	tell_methods(silences[_i].told);
+	meta.scopes = string_copy(silences[_i].lists);
+	ck_assert_int_eq(client_registered(&rec, o, &meta, "http://r", &why),
+	    0);
+	json_object_put(o);
+	free(text);
+	ck_assert_int_eq(rec.client.method, silences[_i].method);
+	ck_assert_pstr_eq(rec.client.scope, silences[_i].scope);
+	string_set(&meta.scopes, NULL);
+}
+END_TEST
+
+/* The form has the client's id beside Basic for who looks for it there. */
+static const struct {
+	int status;
+	const char *doc;
+	bool missed;
+} complaints[] = {
+	{ 401,
+	    "{\"error\":\"unauthorized_client\",\"error_description\":"
+	    "\"Missing client_id\"}",
+	    true },
+	{ 400,
+	    "{\"error\":\"invalid_request\",\"error_description\":"
+	    "\"Client ID is required\"}",
+	    true },
+	{ 422,
+	    "{\"detail\":[{\"type\":\"missing\",\"loc\":[\"body\","
+	    "\"client_id\"]}]}",
+	    true },
+	{ 401,
+	    "{\"error\":\"invalid_client\",\"error_description\":"
+	    "\"Invalid client_id\"}",
+	    false },
+	{ 400,
+	    "{\"error\":\"invalid_request\",\"error_description\":"
+	    "\"Missing code\"}",
+	    false },
+	{ 200, "{\"client_id\":\"missing\"}", false },
+	{ 401, NULL, false },
+};
+
+START_TEST(id_is_missed)
+{
+	struct json_object *o = complaints[_i].doc == NULL ?
+	    NULL :
+	    parse(complaints[_i].doc);
+
+	ck_assert_int_eq(client_id_is_missed(complaints[_i].status, o),
+	    complaints[_i].missed);
+	json_object_put(o);
+}
+END_TEST
+
+START_TEST(named_beside_basic)
+{
+	rec.client.method = CLIENT_BASIC;
+	set(&rec.client.secret, "s");
+	client_credentials(&req, NULL);
+	client_finish(&req, &rec, NULL, true);
+	expect("grant_type=client_credentials&" RESOURCE "&client_id=my%20id",
+	    "Basic bXklMjBpZDpz");
 }
 END_TEST
 
@@ -363,13 +460,13 @@ START_TEST(not_registered)
 	struct json_object *o = parse(no_clients[_i].doc);
 
 	rec.client_failures = 3;
-	ck_assert_int_eq(client_registered(&rec, o, NULL, &why), -1);
+	ck_assert_int_eq(client_registered(&rec, o, &meta, NULL, &why), -1);
 	json_object_put(o);
 	ck_assert_str_eq(why, no_clients[_i].why);
 	ck_assert_str_eq(rec.client.id, "my id");
 	ck_assert_int_eq(rec.client_failures, 3);
 	free(why);
-	ck_assert_int_eq(client_registered(&rec, NULL, NULL, &why), -1);
+	ck_assert_int_eq(client_registered(&rec, NULL, &meta, NULL, &why), -1);
 	ck_assert_str_eq(why, "the answer has no usable client_id");
 }
 END_TEST
@@ -805,6 +902,9 @@ main(void)
 	tcase_add_loop_test(t, method_choice, 0, COUNT(methods));
 	tcase_add_loop_test(t, registration, 0, COUNT(registrations));
 	tcase_add_loop_test(t, registered, 0, COUNT(answers));
+	tcase_add_loop_test(t, registered_in_part, 0, COUNT(silences));
+	tcase_add_loop_test(t, id_is_missed, 0, COUNT(complaints));
+	tcase_add_test(t, named_beside_basic);
 	tcase_add_loop_test(t, not_registered, 0, COUNT(no_clients));
 	tcase_add_loop_test(t, authorize_endpoints, 0, COUNT(endpoints));
 	tcase_add_loop_test(t, authorize_parameters, 0, COUNT(asked));
