@@ -26,7 +26,8 @@ struct login_process {
 /* --- names used in the messages --- */
 
 static const char *const reasons[] = { "none", "expired", "rejected", "scope" };
-static const char *const ends[] = { "done", "person", "later", "failed" };
+static const char *const ends[] = { "done", "person", "later", "failed",
+	"unreached" };
 static const char *const levels[] = { "error", "warn", "info", "debug" };
 
 /* Returns the index of text in a list of n; otherwise for any other text. */
@@ -142,7 +143,7 @@ take_line(struct login_process *a, struct span text)
 	} else if (document_has(o, "end")) {
 		a->ended = true;
 		a->end = (enum login_end)word_of(document_text(o, "end"), ends,
-		    4, LOGIN_FAILED);
+		    5, LOGIN_FAILED);
 		free(a->why);
 		why = document_text(o, "why");
 		a->why = why == NULL ? NULL : xstrdup(why);

@@ -8,8 +8,9 @@
  *
  * Brakes keep mcpsplice from asking without end: a new token that was never
  * accepted stops further tries (the next comes after 15 s, doubling to 10 min),
- * and so does a login process that failed. However it goes, only so many login
- * processes start in a given time.
+ * and so does a login process that failed. But a 401 shows that somebody is
+ * there: a renewal that met nobody a moment ago is tried once more at once.
+ * However it goes, only so many login processes start in a given time.
  */
 #include "config.h"
 
@@ -88,6 +89,8 @@ struct oauth {
 	struct login_process *login_process;
 	enum login_reason reason; /* why the login process was started */
 	bool interactive;         /* the login process may ask the user */
+	bool unreached;           /* the renewal that the brake is for did not
+				   * get to its server */
 	char *where;              /* what it asked the user to do, in words */
 	int64_t asked[3];         /* times when it asked, the latest first */
 	int64_t brake_until, brake_ms;
@@ -467,6 +470,7 @@ start_login_process(struct oauth *o, enum login_reason reason, bool interactive,
 	o->where = NULL;
 	o->reason = reason;
 	o->interactive = interactive;
+	o->unreached = false;
 	o->before = o->stamp;
 	o->login_process = login_process_start(o->loop, o->config.program,
 	    o->config.login_process, &r, &ops, o);
@@ -583,6 +587,13 @@ on_login_process_done(enum login_end end, const char *why, int64_t again_ms,
 		if (again_ms > o->brake_ms)
 			o->brake_until = loop_now(o->loop) + again_ms;
 		break;
+	case LOGIN_UNREACHED:
+		brake(o, why, LATER_MS, BOUND_WEAK_LOGIN_MS);
+		if (o->reason != LOGIN_EXPIRED)
+			break;
+		o->unreached = true;
+		settle_all(o); /* there may be a 401 already */
+		return;
 	case LOGIN_UNASKED:  /* of the command "login" only */
 	case LOGIN_IDENTITY: /* login/managed takes it */
 		break;
@@ -755,6 +766,8 @@ settle_401(struct oauth *o, const struct waiter *w, const struct challenge *c)
 	const struct facts *f = &w->refusal->facts;
 	char *clock;
 
+	if (o->unreached)
+		o->brake_until = 0;
 	if (is_braked(o))
 		return refusal_final(o, w, o->brake_why, false);
 	if (f->challenge.n == 0 &&

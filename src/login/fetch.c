@@ -334,6 +334,7 @@ fetch_on_done(struct transfer *x, const struct http_answer *a, void *arg)
 		out->status = 0;
 		out->transient = a->end != HTTP_REFUSED &&
 		    a->end != HTTP_CONFIG;
+		out->unsent = out->transient && !a->sent;
 		out->lost = a->end == HTTP_CUT && a->sent;
 		complain_of_end(t, a);
 		finish(t);

@@ -327,14 +327,24 @@ login_on_token(const struct fetch_answer *a, void *arg)
 
 /* --- refresh --- */
 
+/* Was there nobody, or a gateway with nobody behind it, who does not say when
+ * to come back? An authorization server that is busy says so in JSON. */
+static bool
+is_unreached(const struct fetch_answer *a)
+{
+	return a->unsent ||
+	    (a->status >= 502 && a->status <= 504 && a->json == NULL &&
+		a->retry_after_ms < 0);
+}
+
 static void
 on_refreshed(const struct fetch_answer *a, void *arg)
 {
 	struct login *g = arg;
 
 	g->fetch = NULL;
-	if (a->lost) {
-		report_unready(g, a, CAME_LOST);
+	if (a->lost || is_unreached(a)) {
+		report_unready(g, a, a->lost ? CAME_LOST : CAME_UNREACHED);
 		return;
 	}
 	if (login_is_unready(g, a))

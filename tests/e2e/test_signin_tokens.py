@@ -8,6 +8,7 @@ import time
 
 import authserver
 import support
+from ports import free_port
 from support import init
 from test_signin import Base, Patient
 
@@ -21,7 +22,8 @@ class Scopes(Base):
                 ({"challenge_scope": "c", "prm_scopes": ["p"]}, {}, [], "c"),
                 ({"challenge_scope": "c", "prm_scopes": ["p"]}, {},
                  ["--scope", "x y"], "x y"),
-                ({}, {"scopes": ["a", "b"]}, [], None),
+                ({}, {"scopes": ["a", "b"]}, [], "a b"),
+                ({"prm_scopes": ["p"]}, {"scopes": ["a", "b"]}, [], "p"),
                 ({"challenge_scope": "c"},
                  {"scopes": ["c", "offline_access"]}, [],
                  "c offline_access")):
@@ -30,6 +32,20 @@ class Scopes(Base):
             self.counted(a)
             self.assertEqual(self.asked(a).get("scope"), want,
                              (knobs, auth, args))
+
+    def test_of_the_registration(self):
+        """Where nobody names a scope: what the registration says counts, and
+        the client that is used again has it, too."""
+        a, m, b = self.trio(self.auth(scopes=["a", "b"], refreshes=False))
+        a.script("register", authserver.having(scope="a"))
+        p = self.start(m, b)
+        a.expire()
+        self.works(p, m)
+        self.counted(a, authorize=2)
+        self.assertEqual([self.asked(a, n).get("scope") for n in (0, 1)],
+                         ["a", "a"])
+        self.assertNotIn("scope", json.loads(
+            a.seen_at(a.path + "/register")[0].body))
 
     def test_step_up(self):
         for code in (403, 401):
@@ -101,6 +117,27 @@ class Renewal(Base):
         self.counted(a, refresh=1)
         self.assertEqual(len(m.refused), 1)
         self.assertEqual(len(b.opened()), 1)
+
+    def test_nobody_there_a_moment_ago(self):
+        """The renewal before the request met nobody, or a gateway that says
+        so; the server answers, so it is tried again within the call."""
+        for gateway in (False, True):
+            a, m, b = self.trio()
+            self.start(m, b).finish()
+            a.expire()
+            self.spend()
+            if gateway:
+                a.script("token", authserver.html(502))
+            else:
+                doc = self.record()
+                doc["token_endpoint"] = "http://127.0.0.1:%d/" % free_port()
+                self.put_record(doc)
+            p = self.start(m, b)
+            self.works(p, m)
+            self.assertEqual(len(b.opened()), 1)
+            self.counted(a, refresh=1 + gateway)
+            p.finish()
+            os.unlink(self.record_path())
 
     def test_a_challenge_with_another_status(self):
         """RFC 6750 3.1 knows the words with 401, but the words count."""
@@ -446,8 +483,10 @@ class Machines(Patient):
             e = self.our_error(p.ask("initialize", init()["params"]),
                                "auth_required")
         self.assertIn("invalid_client", e["message"])
-        self.assertEqual(a.token_requests(), 1)
-        self.assertEqual(a.violations.pop().count("wrong secret"), 1)
+        # In both ways that the server lists, and not again.
+        self.assertEqual(a.token_requests(), 2)
+        self.assertEqual(sum(v.count("wrong secret") for v in a.violations), 2)
+        a.violations.clear()
 
 
 if __name__ == "__main__":

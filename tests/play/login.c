@@ -43,6 +43,7 @@ static const char *const outcomes[CAME_OUTCOMES] = {
 	[CAME_UNABLE] = "unable",
 	[CAME_IMPOSSIBLE] = "impossible",
 	[CAME_UNREADY] = "unready",
+	[CAME_UNREACHED] = "unreached",
 	[CAME_LOST] = "lost",
 	[CAME_TOKEN] = "token",
 	[CAME_DEAD_GRANT] = "dead-grant",
@@ -280,7 +281,7 @@ static void
 tell_end(struct buf *b, const struct login_action *a)
 {
 	static const char *const ends[] = { "done", "interactive", "later",
-		"failed", "identity", "unasked" };
+		"failed", "unreached", "identity", "unasked" };
 
 	buf_addf(b, " %s", ends[a->end]);
 	if (a->again_ms >= 0)

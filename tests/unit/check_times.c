@@ -584,19 +584,6 @@ START_TEST(weak_login)
 }
 END_TEST
 
-/* A Retry-After is obeyed up to this time. */
-START_TEST(login_retry)
-{
-	make_oauth();
-	answer(NULL, LOGIN_LATER, BOUND_LOGIN_RETRY_MS - 1, NULL);
-	ck_assert(refuse());
-	answer(NULL, LOGIN_LATER, BOUND_LOGIN_RETRY_MS + 1, NULL);
-	next_login_after(BOUND_LOGIN_RETRY_MS - 1);
-	next_login_after(BOUND_LOGIN_RETRY_MS);
-	authorize_free(authorize);
-}
-END_TEST
-
 /* The server takes each new token once, and refuses it then. */
 static void
 new_token(const char *where)
@@ -609,6 +596,64 @@ new_token(const char *where)
 	if (now->stamp != 0)
 		authorize_accepted(authorize, now->stamp);
 }
+
+/* A token that has expired. */
+static void
+make_expired(void)
+{
+	struct record r;
+	struct buf b;
+
+	make_oauth();
+	buf_init(&b, 0);
+	record_init(&r);
+	r.url = xstrdup(URL);
+	r.token.access = xstrdup("old");
+	r.token.refresh = xstrdup("again");
+	r.token.obtained_at = 1;
+	r.token.expires_at = 2;
+	login_process_say_end(&b, LOGIN_DONE, NULL, -1, &r);
+	home_puts("answer", buf_str(&b));
+	record_free(&r);
+	buf_free(&b);
+	ck_assert(refuse());
+	ck_assert_uint_ne(now->stamp, 0);
+	authorize_accepted(authorize, now->stamp);
+}
+
+/* A renewal that met nobody: the request goes out with the old token, and its
+ * 401 shows that somebody is there now. Only one is tried at once for it. */
+START_TEST(login_unreached)
+{
+	make_expired();
+	answer(NULL, LOGIN_UNREACHED, -1, NULL);
+	ended_at = -1;
+	authorize_ask(authorize, 1, false);
+	loop_run(l);
+	ck_assert_ptr_null(said);
+	ck_assert(refuse());
+	ck_assert_str_eq(said, "said so");
+	ck_assert(!refuse());
+	fake_loop_pass(l, 2000);
+	new_token(NULL);
+	ck_assert(refuse());
+	ck_assert_ptr_null(said);
+	authorize_free(authorize);
+}
+END_TEST
+
+/* A Retry-After is obeyed up to this time. */
+START_TEST(login_retry)
+{
+	make_oauth();
+	answer(NULL, LOGIN_LATER, BOUND_LOGIN_RETRY_MS - 1, NULL);
+	ck_assert(refuse());
+	answer(NULL, LOGIN_LATER, BOUND_LOGIN_RETRY_MS + 1, NULL);
+	next_login_after(BOUND_LOGIN_RETRY_MS - 1);
+	next_login_after(BOUND_LOGIN_RETRY_MS);
+	authorize_free(authorize);
+}
+END_TEST
 
 START_TEST(login_process)
 {
@@ -668,6 +713,7 @@ main(void)
 	tcase_add_test(t, bad_login);
 	tcase_add_test(t, weak_login);
 	tcase_add_test(t, login_retry);
+	tcase_add_test(t, login_unreached);
 	tcase_add_test(t, login_process);
 	tcase_add_test(t, sign_ins);
 	suite_add_tcase(s, t);

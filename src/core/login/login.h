@@ -30,6 +30,7 @@ enum login_end {
 	LOGIN_INTERACTIVE, /* a user is needed, and must not be asked */
 	LOGIN_LATER,       /* it may work in a while: network, 5xx, 429 */
 	LOGIN_FAILED,      /* it will not, until somebody changes something */
+	LOGIN_UNREACHED,   /* the refresh did not get to its server */
 	LOGIN_IDENTITY,    /* the user's sign-in at the identity provider does
 			    * not do: with a login there it may work */
 	LOGIN_UNASKED      /* the MCP server asked for no credentials, and there
@@ -110,6 +111,8 @@ enum login_outcome {
 	CAME_IMPOSSIBLE,  /* we refuse to send it, or it would be refused
 			   * each time; why, again_ms */
 	CAME_UNREADY,     /* no answer, or one of the moment; why, again_ms */
+	CAME_UNREACHED,   /* DO_REFRESH: it did not get to its server; why,
+			   * again_ms */
 	CAME_LOST,        /* DO_REFRESH: the connection broke when the request
 			   * had gone out; why, again_ms */
 	CAME_TOKEN,       /* it is in the record, but not stored */
