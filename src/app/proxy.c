@@ -747,6 +747,8 @@ make_streamable(struct proxy *p)
 		.max_depth = p->options->max_depth,
 		.call_timeout_ms = p->options->call_timeout_ms,
 		.credentials = authorize_credentials(p->authorize),
+		.gives = options_given_credential(p->options) != NULL ||
+		    p->options->negotiate || p->options->cert != NULL,
 		.trace_headers = p->options->trace_headers,
 	};
 

@@ -705,9 +705,10 @@ settle_scope(struct oauth *o, const struct waiter *w, const char *scope)
 	if (scope == NULL || record_has_scopes(&o->record, scope) ||
 	    was_asked(o, scope)) {
 		why = xasprintf("the token does not have the rights for "
-				"this (the scope \"%s\"). Ask whoever grants "
-				"them, or sign in again: mcpsplice login URL",
-		    scope == NULL ? "?" : scope);
+				"this%s%s%s. Ask whoever grants them, or sign "
+				"in again: mcpsplice login URL",
+		    scope == NULL ? "" : " (the scope \"",
+		    scope == NULL ? "" : scope, scope == NULL ? "" : "\")");
 		refusal_final(o, w, why, false);
 		free(why);
 		return true;

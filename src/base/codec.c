@@ -212,6 +212,19 @@ show(char word[16], const char *p, size_t len, bool hide)
 	return 4 * len;
 }
 
+/* Returns how many of the bytes at p are blanks with a line break among them. */
+static size_t
+break_length(const char *p, size_t n)
+{
+	size_t i;
+	bool breaks = false;
+
+	for (i = 0; i < n && strchr(" \t\r\n", p[i]) != NULL && p[i] != '\0';
+	     i++)
+		breaks = breaks || p[i] == '\r' || p[i] == '\n';
+	return breaks ? i : 0;
+}
+
 void
 codec_visible(struct buf *out, struct span in, size_t max)
 {
@@ -220,6 +233,14 @@ codec_visible(struct buf *out, struct span in, size_t max)
 	bool hide;
 
 	for (i = 0; i < in.n; i += len) {
+		len = break_length(in.p + i, in.n - i);
+		if (len > 0) {
+			if (i > 0 && i + len < in.n && used < max) {
+				buf_addc(out, ' ');
+				used++;
+			}
+			continue;
+		}
 		len = codec_utf8(in.p + i, in.n - i);
 		hide = len == 0 || is_control(in.p + i, len);
 		if (len == 0)

@@ -18,8 +18,9 @@ int codec_base64url_read(struct buf *out, struct span in);
 /* Spreads a word over all of its bits (splitmix64), so that one random word
  * makes many that look random. The results are not secret. */
 uint64_t codec_mix(uint64_t word);
-/* Appends text that is safe on a terminal and in a log line: C0, DEL, C1, bidi
- * controls and broken UTF-8 become \xNN. At most max bytes are appended, then
+/* Appends text that is safe on a terminal and in a log line: a line break with the
+ * blanks around it becomes a blank, or nothing at either end; other C0, DEL, C1,
+ * bidi controls and broken UTF-8 become \xNN. At most max bytes are appended, then
  * "...". */
 void codec_visible(struct buf *out, struct span in, size_t max);
 /* Returns the length of the valid UTF-8 sequence at p (1 to 4), or 0 if it is

@@ -166,6 +166,8 @@ request_start(struct exchange *t)
 	exchange_clear_facts(t);
 	t->facts.had_session = t->session != NULL;
 	t->facts.stamp = u->config.credentials->stamp;
+	t->facts.credentials = u->config.gives ||
+	    u->config.credentials->headers.n > 0;
 	count_refusal(t, t->facts.stamp);
 	t->facts.refusals = t->refusals;
 	t->facts.again = t->again;

@@ -20,6 +20,7 @@ struct streamable_config {
 	unsigned max_depth;
 	int64_t call_timeout_ms;
 	const struct credentials *credentials; /* of all exchanges; borrowed */
+	bool gives;         /* io/http adds credentials of the user's */
 	bool trace_headers; /* trace context of a message becomes headers */
 };
 

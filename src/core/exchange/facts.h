@@ -59,6 +59,7 @@ struct facts {
 				* JSON object; n 0: nothing */
 	uint64_t stamp;    /* of the credentials that the request was sent with;
 			    * 0: there was no token */
+	bool credentials;  /* some were sent: a token, or what the user gave */
 	unsigned refusals; /* so many credentials were refused before, for this
 			    * request; one that had none does not count */
 	unsigned again;    /* so many times these credentials were refused

@@ -6,6 +6,7 @@
 
 #include "core/exchange/fault.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -327,10 +328,62 @@ quote(struct buf *words, const struct facts *facts)
 		add_page(&page, facts->body);
 		redact_words(&text, span_trim(buf_span(&page), " "), WORDS_MAX);
 	} else {
-		redact_words(&text, facts->body, WORDS_MAX);
+		redact_words(&text, span_trim(facts->body, " \t\r\n"),
+		    WORDS_MAX);
 	}
 	buf_free(&page);
 	codec_visible(words, buf_span(&text), WORDS_MAX);
+	buf_free(&text);
+}
+
+struct span
+fault_host_hint(struct span text)
+{
+	static const char *const words[] = { " host ", " hosts ", " hostname ",
+		" origin ", " only allowed at " };
+	bool speaks = false;
+	struct buf b;
+	size_t i;
+
+	buf_init(&b, 0);
+	buf_addc(&b, ' ');
+	for (i = 0; i < text.n; i++)
+		buf_addc(&b,
+		    (char)(isalpha((unsigned char)text.p[i]) ?
+			    tolower((unsigned char)text.p[i]) :
+			    ' '));
+	buf_addc(&b, ' ');
+	for (i = 0; i < sizeof words / sizeof *words; i++)
+		speaks = speaks || strstr(buf_str(&b), words[i]) != NULL;
+	buf_free(&b);
+	return span_of(speaks ? "It checks the host name of the URL: write the "
+				"one that it allows" :
+				NULL);
+}
+
+/* Appends which scopes a refusal wants, or what its challenge says of them, unless
+ * why names them: a sentence without its full stop. */
+static void
+tell_scopes(struct buf *out, const struct facts *facts)
+{
+	struct span value = json_get(facts->denial, "scope");
+	const char *what = "It wants the scope";
+	struct buf text;
+
+	if (!json_string_is(json_get(facts->denial, "error"),
+		"insufficient_scope"))
+		return;
+	if (value.n == 0) {
+		value = json_get(facts->denial, "error_description");
+		what = "It says";
+	}
+	buf_init(&text, 0);
+	if (json_string(value, &text) == 0 && text.n > 0 &&
+	    span_find(facts->why, buf_str(&text)) == NULL) {
+		buf_addf(out, "%s \"", what);
+		codec_visible(out, buf_span(&text), WORDS_MAX);
+		buf_addc(out, '"');
+	}
 	buf_free(&text);
 }
 
@@ -356,7 +409,8 @@ is_of_method(const struct facts *f)
 /* Chooses the row for a complete answer with an error status and no JSON-RPC
  * message, and the words that it quotes, which are put in words. */
 static enum fault_id
-of_status(const struct facts *facts, struct fault_args *args, struct buf *words)
+of_status(const struct facts *facts, struct fault_args *args, struct buf *words,
+    struct buf *scopes)
 {
 	int status = facts->status;
 	bool page = facts->media == MEDIA_HTML;
@@ -368,6 +422,8 @@ of_status(const struct facts *facts, struct fault_args *args, struct buf *words)
 	/* A tool may have made any status, but not these: the server says that
 	 * it did not look at the request (RFC 9110 15.5.20, RFC 8470). */
 	args->maybe = facts->sent && status != 421 && status != 425;
+	tell_scopes(scopes, facts);
+	args->remedy = buf_span(scopes);
 	if ((status == 401 || status == 403) && facts->why.n > 0) {
 		if (status == 401)
 			args->reason_of = FAULT_401;
@@ -382,6 +438,12 @@ of_status(const struct facts *facts, struct fault_args *args, struct buf *words)
 		return FAULT_WRONG_PATH;
 	quote(words, facts);
 	args->why = buf_span(words);
+	args->sent = facts->credentials;
+	if (!args->sent && facts->challenge.n == 0 && status < 500) {
+		args->remedy = fault_host_hint(args->why);
+		if (status == 403)
+			args->reason_of = FAULT_STATUS;
+	}
 	return unknown    ? FAULT_UNKNOWN_METHOD :
 	    status == 401 ? FAULT_401 :
 	    status == 403 ? (page ? FAULT_403_PAGE : FAULT_403) :
@@ -396,7 +458,8 @@ of_status(const struct facts *facts, struct fault_args *args, struct buf *words)
 }
 
 static enum fault_id
-of_facts(const struct facts *facts, struct fault_args *args, struct buf *words)
+of_facts(const struct facts *facts, struct fault_args *args, struct buf *words,
+    struct buf *scopes)
 {
 	bool success = facts->status >= 200 && facts->status <= 299;
 
@@ -413,7 +476,7 @@ of_facts(const struct facts *facts, struct fault_args *args, struct buf *words)
 	if (success && facts->verb == VERB_GET && facts->why.n > 0)
 		return FAULT_NOT_SSE2024;
 	if (!success || facts->media == MEDIA_HTML)
-		return of_status(facts, args, words);
+		return of_status(facts, args, words, scopes);
 	args->maybe = facts->sent;
 	args->name = facts->coding.n > 0 ? facts->coding : facts->type;
 	return facts->media == MEDIA_SSE ? FAULT_STREAM_ENDED :
@@ -442,15 +505,17 @@ fault_from_facts(const struct frame *request, const struct facts *facts,
 		.waited_ms = facts->waited_ms,
 		.challenge = facts->denial,
 		.refusal = refusal };
-	struct buf words;
+	struct buf words, scopes;
 	struct frame *f;
 	enum fault_id id;
 
 	buf_init(&words, 0);
-	id = of_facts(facts, &args, &words);
+	buf_init(&scopes, 0);
+	id = of_facts(facts, &args, &words, &scopes);
 	args.maybe = args.maybe && runs(request);
 	f = fault_make(id, &args);
 	buf_free(&words);
+	buf_free(&scopes);
 	return f;
 }
 
@@ -462,9 +527,9 @@ undelivered_reason(const struct facts *facts)
 	enum fault_id id = of_ending[facts->ending].row;
 
 	if (facts->ending == ENDING_COMPLETE)
-		return facts->status == 401           ? FAULT_401 :
-		    facts->status == 413              ? FAULT_413 :
-		    facts->status == 403              ? FAULT_403 :
+		return facts->status == 401                    ? FAULT_401 :
+		    facts->status == 413                       ? FAULT_413 :
+		    facts->status == 403 && facts->credentials ? FAULT_403 :
 		    verdict_is_for_now(facts->status) ? FAULT_NOT_READY :
 							FAULT_STATUS;
 	if (id == FAULT_UNREACHABLE || id == FAULT_SETTING || id == FAULT_CUT)

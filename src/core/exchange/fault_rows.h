@@ -49,18 +49,21 @@ FAULT(FAULT_ANSWER_HUGE, FAULT_INTERNAL, "too_large", RAN_MAYBE,
     "The answer of {host} to {call} is too large: more than {size} bytes. The "
     "call did run. Ask for less, or raise --max-message.")
 FAULT(FAULT_REFUSED, FAULT_INTERNAL, "auth_failed", RAN_AS_GIVEN,
-    "{host} refused the request ({status}): {why}")
+    "{host} refused the request ({status}): {why}{remedy?. |}{remedy}"
+    "{remedy?.|}")
 FAULT(FAULT_401, FAULT_INTERNAL, "auth_required", RAN_AS_GIVEN,
     "{host} wants credentials (401). Pass a token with --bearer-env NAME or "
     "--bearer-file FILE, or a header with -H.{maybe? The call may have "
     "run.|}")
 FAULT(FAULT_403, FAULT_INTERNAL, "auth_failed", RAN_AS_GIVEN,
-    "{host} refused these credentials (403){why?: |}{why}. Check the token "
-    "and its rights.{maybe? The call may have run.|}")
+    "{host} refused {sent?these credentials|the request} (403){why?: |}{why}."
+    "{sent? Check the token and its rights.|}{remedy? |}{remedy}{remedy?.|}"
+    "{maybe? The call may have run.|}")
 FAULT(FAULT_403_PAGE, FAULT_INTERNAL, "auth_failed", RAN_AS_GIVEN,
     "{host} refused the request with a web page (403){why?: |}{why}. A "
-    "firewall in front of it may have done so: ask whoever runs it, or check "
-    "the credentials.{maybe? The call may have run.|}")
+    "firewall in front of it may have done so: ask whoever runs it{sent?, or "
+    "check the credentials|}.{remedy? |}{remedy}{remedy?.|}{maybe? The call "
+    "may have run.|}")
 FAULT(FAULT_407, FAULT_INTERNAL, "proxy_refused", RAN_AS_GIVEN,
     "The proxy wants a user and a password before it sends anything to {host} "
     "(407). Add --proxy-user USER:PASSWORD or --proxy-negotiate, or correct "
@@ -91,8 +94,9 @@ FAULT(FAULT_WRONG_PATH, FAULT_INTERNAL, "bad_upstream", RAN_AS_GIVEN,
     "the URL: the path is often /mcp, and a slash at its end counts.{maybe? "
     "The call may have run.|}")
 FAULT(FAULT_STATUS, FAULT_INTERNAL, "bad_upstream", RAN_AS_GIVEN,
-    "{host} answered {status}, not MCP{why?: |.}{why}{maybe? (The call may "
-    "have run: check before calling it again.)|}")
+    "{host} answered {status}, not MCP{why?: |.}{why}{remedy?. |}{remedy}"
+    "{remedy?.|}{maybe? (The call may have run: check before calling it "
+    "again.)|}")
 FAULT(FAULT_UNKNOWN_METHOD, FAULT_METHOD, NULL, RAN_AS_GIVEN,
     "{host} does not know {call} ({status}){why?: |.}{why}")
 FAULT(FAULT_NOT_SSE2024, FAULT_INTERNAL, "bad_upstream", RAN_NO,

@@ -177,7 +177,7 @@ static const struct {
 	{ "cat > /dev/null", "ended with status 0", "" },
 	{ "echo no such library >&2; exit 3", "with status 3: no such library",
 	    "" },
-	{ "printf 'a\\nb\\033\\351' >&2; exit 1", "a\\x0ab\\x1b\\xe9", "" },
+	{ "printf 'a\\nb\\033\\351' >&2; exit 1", "a b\\x1b\\xe9", "" },
 	{ "echo first >&2; head -c 9999 /dev/zero >&2; exit 1", "first",
 	    "status 1" },
 	{ "kill -9 $$", "ended by signal 9", "" },

@@ -131,7 +131,8 @@ static const struct {
 	const char *want;
 } visibles[] = {
 	{ TEXT("plain text"), 100, "plain text" },
-	{ TEXT("a\nb\r\x1b[31m\x7f"), 100, "a\\x0ab\\x0d\\x1b[31m\\x7f" },
+	{ TEXT("a\nb\r\x1b[31m\x7f"), 100, "a b \\x1b[31m\\x7f" },
+	{ TEXT("\n a \t\r\n\n b\tc \n"), 100, "a b\\x09c" },
 	{ TEXT("a\0b"), 100, "a\\x00b" },
 	{ TEXT("\xC2\x9B"
 	       "31m"),
@@ -146,7 +147,8 @@ static const struct {
 	{ TEXT("\xFF\xE2\x82"), 100, "\\xff\\xe2\\x82" },
 	{ TEXT("abcdef"), 6, "abcdef" },
 	{ TEXT("abcdefg"), 6, "abcdef..." },
-	{ TEXT("abcd\n"), 6, "abcd..." },
+	{ TEXT("abcd\n"), 6, "abcd" },
+	{ TEXT("abcdef\ng"), 6, "abcdef..." },
 	{ TEXT("abcde\xC3\xA9"), 6, "abcde..." },
 	{ TEXT("x"), 0, "..." },
 	{ TEXT(""), 0, "" },

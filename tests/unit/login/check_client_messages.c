@@ -756,7 +756,7 @@ static const struct {
 	{ 400,
 	    "{\"error\":\"e\",\"error_description\":\"a \\\"b\\\"\\n"
 	    "\\u202ec\"}",
-	    CAME_REFUSED, "e: the server says \"a 'b'\\x0a\\xe2\\x80\\xaec\"" },
+	    CAME_REFUSED, "e: the server says \"a 'b' \\xe2\\x80\\xaec\"" },
 	{ 400, "{\"error\":\"e\",\"error_description\":\"\"}", CAME_REFUSED,
 	    "e" },
 	{ 400, "{\"error\":\"e\",\"error_description\":\"bad CANARY1\"}",

@@ -104,10 +104,73 @@ static const struct {
 	    ",\"reason\":\"auth_required\",\"ran\":\"maybe\","
 	    "\"httpStatus\":401}",
 	    { "--bearer-env", "--bearer-file", "-H" } },
-	{ { .status = 403, .sent = true, .body = { "no \033[1m", 7 } },
+	{ { .status = 403,
+	      .sent = true,
+	      .credentials = true,
+	      .body = { "no \033[1m", 7 } },
 	    ",\"reason\":\"auth_failed\",\"ran\":\"maybe\","
 	    "\"httpStatus\":403}",
-	    { "403", "no " } },
+	    { "refused these credentials (403): no ",
+		"Check the token and its rights. The call" } },
+	{ { .status = 403,
+	      .sent = true,
+	      .credentials = true,
+	      .denial = { "{\"error\":\"insufficient_scope\","
+			  "\"scope\":\"gist repo\"}",
+		  50 },
+	      .body = { "Forbidden: insufficient scopes\n", 31 } },
+	    ",\"reason\":\"auth_failed\",\"ran\":\"maybe\","
+	    "\"httpStatus\":403,\"challenge\":",
+	    { "(403): Forbidden: insufficient scopes. Check the token and its "
+	      "rights. It wants the scope \"gist repo\". The call" } },
+	{ { .status = 403,
+	      .sent = true,
+	      .credentials = true,
+	      .denial = { "{\"error\":\"insufficient_scope\","
+			  "\"error_description\":\"Required: a\"}",
+		  64 },
+	      .why = { "no rights", 9 } },
+	    ",\"reason\":\"auth_failed\",\"ran\":\"maybe\","
+	    "\"httpStatus\":403,\"challenge\":",
+	    { "(403): no rights. It says \"Required: a\"." } },
+	{ { .status = 403,
+	      .sent = true,
+	      .credentials = true,
+	      .denial = { "{\"error\":\"insufficient_scope\","
+			  "\"scope\":\"gist repo\"}",
+		  50 },
+	      .why = { "no gist repo", 12 } },
+	    ",\"reason\":\"auth_failed\",\"ran\":\"maybe\","
+	    "\"httpStatus\":403,\"challenge\":",
+	    { "(403): no gist repo" } },
+	/* Nobody sent any: the text is the server's own. */
+	{ { .status = 403, .sent = true, .body = { "no\n \nway\n\n", 9 } },
+	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
+	    "\"httpStatus\":403}",
+	    { "refused the request (403): no way. The call may" } },
+	{ { .status = 403,
+	      .sent = true,
+	      .body = { "Origin not allowed\r\n ", 21 } },
+	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
+	    "\"httpStatus\":403}",
+	    { "(403): Origin not allowed. It checks the host name" } },
+	{ { .status = 403,
+	      .sent = true,
+	      .challenge = { "Bearer", 6 },
+	      .body = { "no host", 7 } },
+	    ",\"reason\":\"auth_failed\",\"ran\":\"maybe\","
+	    "\"httpStatus\":403}",
+	    { "refused the request (403): no host. The call" } },
+	{ { .status = 421,
+	      .sent = true,
+	      .body = { "Invalid Host header", 19 } },
+	    ",\"reason\":\"bad_upstream\",\"ran\":\"no\","
+	    "\"httpStatus\":421}",
+	    { "answered 421, not MCP: Invalid Host header. It checks" } },
+	{ { .status = 400, .sent = true, .body = { "localhost ghosts", 16 } },
+	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
+	    "\"httpStatus\":400}",
+	    { "not MCP: localhost ghosts (The call may" } },
 	{ { .status = 407, .sent = true },
 	    ",\"reason\":\"proxy_refused\",\"ran\":\"maybe\","
 	    "\"httpStatus\":407}",
@@ -177,6 +240,15 @@ static const struct {
 	    { "(511, text/html)", "the sign-in page of a network" } },
 	{ { .status = 403,
 	      .sent = true,
+	      .media = MEDIA_HTML,
+	      .body = { "<h1>Blocked hosts: a</h1>", 25 } },
+	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
+	    "\"httpStatus\":403}",
+	    { "web page (403): Blocked hosts: a.",
+		"ask whoever runs it. It checks the host name" } },
+	{ { .status = 403,
+	      .sent = true,
+	      .credentials = true,
 	      .media = MEDIA_HTML,
 	      .body = { "<h1>No</h1>\n \n<p>entry.", 23 } },
 	    ",\"reason\":\"auth_failed\",\"ran\":\"maybe\","
