@@ -336,53 +336,54 @@ quote(struct buf *words, const struct facts *facts)
 	buf_free(&text);
 }
 
-struct span
-fault_host_hint(struct span text)
+/* Is a word in the text that begins so, and is no longer but for an ending? */
+static bool
+has_word(const char *text, const char *word)
 {
-	static const char *const words[] = { " host ", " hosts ", " hostname ",
-		" origin ", " only allowed at " };
-	bool speaks = false;
-	struct buf b;
-	size_t i;
+	const char *at = text;
+	size_t n = strlen(word);
 
-	buf_init(&b, 0);
-	buf_addc(&b, ' ');
-	for (i = 0; i < text.n; i++)
-		buf_addc(&b,
-		    (char)(isalpha((unsigned char)text.p[i]) ?
-			    tolower((unsigned char)text.p[i]) :
-			    ' '));
-	buf_addc(&b, ' ');
-	for (i = 0; i < sizeof words / sizeof *words; i++)
-		speaks = speaks || strstr(buf_str(&b), words[i]) != NULL;
-	buf_free(&b);
-	return span_of(speaks ? "It checks the host name of the URL: write the "
-				"one that it allows" :
-				NULL);
+	for (; (at = strcasestr(at, word)) != NULL; at++)
+		if ((at == text || !isalpha((unsigned char)at[-1])) &&
+		    (!isalpha((unsigned char)at[n]) ||
+			strchr("ns", at[n]) != NULL))
+			return true;
+	return false;
+}
+
+/* What to do about a server that checks the host name of the URL, if its text
+ * speaks of host or origin: a sentence without its full stop. */
+static struct span
+host_hint(const char *text)
+{
+	return span_of(has_word(text, "host") || has_word(text, "origin") ||
+		    has_word(text, "only allowed at") ?
+		"It checks the host name of the URL: write the one that it "
+		"allows" :
+		NULL);
 }
 
 /* Appends which scopes a refusal wants, or what its challenge says of them, unless
- * why names them: a sentence without its full stop. */
+ * words has it. */
 static void
-tell_scopes(struct buf *out, const struct facts *facts)
+add_scopes(struct buf *words, const struct facts *facts)
 {
-	struct span value = json_get(facts->denial, "scope");
-	const char *what = "It wants the scope";
+	struct span scope = json_get(facts->denial, "scope");
 	struct buf text;
 
 	if (!json_string_is(json_get(facts->denial, "error"),
 		"insufficient_scope"))
 		return;
-	if (value.n == 0) {
-		value = json_get(facts->denial, "error_description");
-		what = "It says";
-	}
 	buf_init(&text, 0);
-	if (json_string(value, &text) == 0 && text.n > 0 &&
-	    span_find(facts->why, buf_str(&text)) == NULL) {
-		buf_addf(out, "%s \"", what);
-		codec_visible(out, buf_span(&text), WORDS_MAX);
-		buf_addc(out, '"');
+	if (json_string(scope.n > 0 ?
+		    scope :
+		    json_get(facts->denial, "error_description"),
+		&text) == 0 &&
+	    strstr(buf_str(words), buf_str(&text)) == NULL) {
+		buf_addf(words, " (%s \"",
+		    scope.n > 0 ? "it wants the scope" : "it says");
+		codec_visible(words, buf_span(&text), WORDS_MAX);
+		buf_adds(words, "\")");
 	}
 	buf_free(&text);
 }
@@ -409,8 +410,7 @@ is_of_method(const struct facts *f)
 /* Chooses the row for a complete answer with an error status and no JSON-RPC
  * message, and the words that it quotes, which are put in words. */
 static enum fault_id
-of_status(const struct facts *facts, struct fault_args *args, struct buf *words,
-    struct buf *scopes)
+of_status(const struct facts *facts, struct fault_args *args, struct buf *words)
 {
 	int status = facts->status;
 	bool page = facts->media == MEDIA_HTML;
@@ -422,9 +422,10 @@ of_status(const struct facts *facts, struct fault_args *args, struct buf *words,
 	/* A tool may have made any status, but not these: the server says that
 	 * it did not look at the request (RFC 9110 15.5.20, RFC 8470). */
 	args->maybe = facts->sent && status != 421 && status != 425;
-	tell_scopes(scopes, facts);
-	args->remedy = buf_span(scopes);
 	if ((status == 401 || status == 403) && facts->why.n > 0) {
+		buf_addspan(words, facts->why);
+		add_scopes(words, facts);
+		args->why = buf_span(words);
 		if (status == 401)
 			args->reason_of = FAULT_401;
 		return FAULT_REFUSED;
@@ -437,10 +438,11 @@ of_status(const struct facts *facts, struct fault_args *args, struct buf *words,
 	if (!page && !unknown && (status == 404 || status == 405))
 		return FAULT_WRONG_PATH;
 	quote(words, facts);
+	add_scopes(words, facts);
 	args->why = buf_span(words);
 	args->sent = facts->credentials;
 	if (!args->sent && facts->challenge.n == 0 && status < 500) {
-		args->remedy = fault_host_hint(args->why);
+		args->remedy = host_hint(buf_str(words));
 		if (status == 403)
 			args->reason_of = FAULT_STATUS;
 	}
@@ -458,8 +460,7 @@ of_status(const struct facts *facts, struct fault_args *args, struct buf *words,
 }
 
 static enum fault_id
-of_facts(const struct facts *facts, struct fault_args *args, struct buf *words,
-    struct buf *scopes)
+of_facts(const struct facts *facts, struct fault_args *args, struct buf *words)
 {
 	bool success = facts->status >= 200 && facts->status <= 299;
 
@@ -476,7 +477,7 @@ of_facts(const struct facts *facts, struct fault_args *args, struct buf *words,
 	if (success && facts->verb == VERB_GET && facts->why.n > 0)
 		return FAULT_NOT_SSE2024;
 	if (!success || facts->media == MEDIA_HTML)
-		return of_status(facts, args, words, scopes);
+		return of_status(facts, args, words);
 	args->maybe = facts->sent;
 	args->name = facts->coding.n > 0 ? facts->coding : facts->type;
 	return facts->media == MEDIA_SSE ? FAULT_STREAM_ENDED :
@@ -505,17 +506,15 @@ fault_from_facts(const struct frame *request, const struct facts *facts,
 		.waited_ms = facts->waited_ms,
 		.challenge = facts->denial,
 		.refusal = refusal };
-	struct buf words, scopes;
+	struct buf words;
 	struct frame *f;
 	enum fault_id id;
 
 	buf_init(&words, 0);
-	buf_init(&scopes, 0);
-	id = of_facts(facts, &args, &words, &scopes);
+	id = of_facts(facts, &args, &words);
 	args.maybe = args.maybe && runs(request);
 	f = fault_make(id, &args);
 	buf_free(&words);
-	buf_free(&scopes);
 	return f;
 }
 

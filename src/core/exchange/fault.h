@@ -65,10 +65,6 @@ struct span fault_why(const struct facts *facts);
  * from facts. */
 struct span fault_remedy(const struct facts *facts);
 
-/* Returns what to do about a server that checks the host name of the URL, if its
- * text speaks of host or origin: a sentence without its full stop; else n 0. */
-struct span fault_host_hint(struct span text);
-
 /* Appends a name of the request for users: "create_invoice" for a tools/call
  * (with quotes), else the method. */
 void fault_label(const struct frame *request, struct buf *out);

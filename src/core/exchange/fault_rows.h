@@ -49,8 +49,7 @@ FAULT(FAULT_ANSWER_HUGE, FAULT_INTERNAL, "too_large", RAN_MAYBE,
     "The answer of {host} to {call} is too large: more than {size} bytes. The "
     "call did run. Ask for less, or raise --max-message.")
 FAULT(FAULT_REFUSED, FAULT_INTERNAL, "auth_failed", RAN_AS_GIVEN,
-    "{host} refused the request ({status}): {why}{remedy?. |}{remedy}"
-    "{remedy?.|}")
+    "{host} refused the request ({status}): {why}")
 FAULT(FAULT_401, FAULT_INTERNAL, "auth_required", RAN_AS_GIVEN,
     "{host} wants credentials (401). Pass a token with --bearer-env NAME or "
     "--bearer-file FILE, or a header with -H.{maybe? The call may have "

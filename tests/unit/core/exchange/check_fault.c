@@ -121,8 +121,8 @@ static const struct {
 	      .body = { "Forbidden: insufficient scopes\n", 31 } },
 	    ",\"reason\":\"auth_failed\",\"ran\":\"maybe\","
 	    "\"httpStatus\":403,\"challenge\":",
-	    { "(403): Forbidden: insufficient scopes. Check the token and its "
-	      "rights. It wants the scope \"gist repo\". The call" } },
+	    { "(403): Forbidden: insufficient scopes (it wants the scope \"gist "
+	      "repo\"). Check the token and its rights. The call" } },
 	{ { .status = 403,
 	      .sent = true,
 	      .credentials = true,
@@ -132,7 +132,7 @@ static const struct {
 	      .why = { "no rights", 9 } },
 	    ",\"reason\":\"auth_failed\",\"ran\":\"maybe\","
 	    "\"httpStatus\":403,\"challenge\":",
-	    { "(403): no rights. It says \"Required: a\"." } },
+	    { "(403): no rights (it says \"Required: a\")" } },
 	{ { .status = 403,
 	      .sent = true,
 	      .credentials = true,
