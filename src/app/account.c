@@ -24,6 +24,17 @@ variable(const char *name, void *arg)
 	return getenv(name);
 }
 
+struct given_config
+account_given(const struct options *o)
+{
+	return (struct given_config){
+		.headers = (const char *const *)o->headers.list,
+		.bearer_file = o->bearer_file,
+		.bearer_env = o->bearer_env,
+		.env = variable,
+	};
+}
+
 /* Reads --static-oauth-client-info or -metadata of mcp-remote: JSON, or
  * @FILE. */
 static struct json_object *

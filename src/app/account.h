@@ -8,6 +8,7 @@
 #define MCPSPLICE_APP_ACCOUNT_H
 
 #include "app/network.h"
+#include "auth/given.h"
 #include "base/log.h"
 #include "login/fetch.h"
 #include "login/managed.h"
@@ -61,6 +62,8 @@ struct loop *account_loop(char **why);
 void account_log(const struct options *o, enum log_level usual);
 /* Logs the warnings about the options. */
 void account_warn(const struct options *o);
+/* Returns what the options give instead of a sign-in. It borrows from o. */
+struct given_config account_given(const struct options *o);
 /* Returns the names of variables to hide from child programs, because they hold
  * secrets of the user. NULL-ended; free it with account_unset_free. */
 char **account_unset(const struct options *o);
@@ -97,13 +100,15 @@ void account_set_peer(struct account *a, const char *peer);
 void account_free(struct account *a); /* leaves the loop */
 
 /* The answer of the MCP server to a request without credentials. The caller
- * fills in the first two members, and zeros. */
+ * fills in the first three members, and zeros. */
 struct probe {
-	bool watched;     /* way is wanted */
-	int64_t limit_ms; /* for all of it; 0: none but silence */
+	bool watched;               /* way is wanted */
+	int64_t limit_ms;           /* for all of it; 0: none but silence */
+	const struct headers *with; /* sent, too; NULL: none */
 	int status;
-	char *peer;  /* its address as text; NULL: unknown */
-	bool speaks; /* the words of an error are those of an MCP server */
+	char *refusal; /* what a client would be told of a 4xx; NULL */
+	char *peer;    /* its address as text; NULL: unknown */
+	bool speaks;   /* the words of an error are those of an MCP server */
 	struct buf challenge;
 	enum http_end end; /* if there was no answer */
 	struct http_way way;

@@ -33,7 +33,7 @@ probe_head(struct transfer *x, int status, void *arg)
 	const char *peer = http_peer(x);
 
 	p->status = status;
-	if (status == 401)
+	if (status >= 400)
 		http_headers_all(x, "WWW-Authenticate", &p->challenge);
 	if (peer != NULL && p->peer == NULL)
 		p->peer = xstrdup(peer);
@@ -63,15 +63,21 @@ speaks(const char *body)
 
 /* Returns what a client would be told whose initialize ended so. */
 static char *
-explain(const struct http_answer *answer, const struct url *url)
+explain(const struct probing *g, struct transfer *x,
+    const struct http_answer *answer)
 {
 	struct frame *request = msg_call(span_of("1"), "initialize", no_span);
 	struct facts facts = { .ending = ending_of(answer->end),
+		.status = g->probe->status,
+		.media = verdict_media(http_header(x, "Content-Type", 0)),
+		.body = buf_span(&g->body),
+		.challenge = buf_span(&g->probe->challenge),
+		.credentials = g->probe->with != NULL,
 		.sent = answer->sent,
 		.why = span_of(answer->why),
 		.remedy = span_of(answer->remedy) };
 	struct frame *error = fault_from_facts(request, &facts,
-	    url_authority(url), NULL);
+	    url_authority(g->url), NULL);
 	struct buf text;
 
 	buf_init(&text, 0);
@@ -90,7 +96,9 @@ probe_done(struct transfer *x, const struct http_answer *answer, void *arg)
 		http_way(x, g->way);
 	if (g->probe != NULL && g->probe->status == 0) {
 		g->probe->end = answer->end;
-		g->why = explain(answer, g->url);
+		g->why = explain(g, x, answer);
+	} else if (g->probe != NULL && answer->end == HTTP_DONE) {
+		g->probe->refusal = explain(g, x, answer);
 	}
 	if (g->probe != NULL)
 		g->probe->speaks = speaks(buf_str(&g->body));
@@ -130,6 +138,8 @@ account_probe(struct probe *p, struct loop *l, const struct options *o,
 	    span_of("application/json"), false);
 	headers_add(&headers, span_of("Accept"),
 	    span_of("application/json, text/event-stream"), false);
+	if (p->with != NULL)
+		headers_append(&headers, p->with);
 	r.headers = &headers;
 	buf_init(&g.body, BODY_BYTES);
 	x = http_send(h, &r, &probe_ops, &g);
@@ -171,6 +181,7 @@ void
 probe_free(struct probe *p)
 {
 	free(p->peer);
+	free(p->refusal);
 	buf_free(&p->challenge);
 	http_way_free(&p->way);
 }

@@ -617,13 +617,6 @@ on_usr1(int signo, void *arg)
 
 /* --- construction --- */
 
-static const char *
-env_lookup(const char *name, void *arg)
-{
-	(void)arg;
-	return getenv(name);
-}
-
 /* Raises the limit of descriptors: each call in flight holds a connection. */
 static void
 raise_nofile(void)
@@ -705,12 +698,7 @@ make_authorize(struct proxy *p, char **why)
 	static const struct oauth_ops ops = { on_credentials_ready,
 		on_refusal_final, on_event, on_peer };
 	const struct options *o = p->options;
-	struct given_config given = {
-		.headers = (const char *const *)o->headers.list,
-		.bearer_file = o->bearer_file,
-		.bearer_env = o->bearer_env,
-		.env = env_lookup,
-	};
+	const struct given_config given = account_given(o);
 	struct authorize_config c = {
 		.given = &given,
 		.command = o->auth_command,

@@ -165,10 +165,21 @@ tell_connect(struct check *c, const struct http_way *w)
 
 /* --- certificates --- */
 
+/* Is so little left of its life that somebody has forgotten it? What renews
+ * itself does so when a third is left; others get two weeks. */
+static bool
+is_late(const struct http_certificate *cert)
+{
+	int64_t left = cert->until - (int64_t)time(NULL);
+
+	return cert->until > 0 && left < SOON_DAYS * DAY_S &&
+	    left < (cert->until - cert->from) / 3;
+}
+
 /* Adds the chain to the JSON, and returns when the first of it expires, 0 if
- * that is not known. */
+ * that is not known. Sets *late if one has to be renewed. */
 static int64_t
-add_chain(struct report *r, const struct http_way *w)
+add_chain(struct report *r, const struct http_way *w, bool *late)
 {
 	const struct http_certificate *cert;
 	struct buf json;
@@ -178,6 +189,7 @@ add_chain(struct report *r, const struct http_way *w)
 	buf_init(&json, 0);
 	for (i = 0; i < w->n; i++) {
 		cert = &w->chain[i];
+		*late = *late || is_late(cert);
 		if (cert->until > 0 && (first == 0 || cert->until < first))
 			first = cert->until;
 		buf_adds(&json, i > 0 ? ",{\"subject\":" : "[{\"subject\":");
@@ -205,9 +217,15 @@ static void
 describe(struct buf *out, const struct http_way *w)
 {
 	const struct http_certificate *cert = &w->chain[0];
+	const char *dns = cert->names == NULL ? NULL :
+						strstr(cert->names, "DNS:");
 
 	buf_adds(out, "the certificate of \"");
-	check_show_name(out, cert->subject != NULL ? cert->subject : "?");
+	if (dns != NULL)
+		buf_add(out, dns + 4, strcspn(dns + 4, ", "));
+	else
+		check_show_name(out,
+		    cert->subject != NULL ? cert->subject : "?");
 	buf_adds(out, "\", issued by \"");
 	check_show_name(out, cert->issuer != NULL ? cert->issuer : "?");
 	buf_addc(out, '"');
@@ -218,13 +236,14 @@ tell_tls(struct check *c, const struct http_way *w)
 {
 	struct report *r = c->report;
 	int64_t first, days;
+	bool late = false;
 	struct buf text;
 
 	buf_init(&text, 0);
 	report_step(r, "TLS", NULL);
 	report_took(r, w->tls_us - w->connect_us);
 	report_text(r, "version", w->tls);
-	first = add_chain(r, w);
+	first = add_chain(r, w, &late);
 	buf_adds(&text, w->tls != NULL ? w->tls : "TLS");
 	if (w->n > 0) {
 		buf_adds(&text, "; ");
@@ -238,7 +257,7 @@ tell_tls(struct check *c, const struct http_way *w)
 		buf_addf(&text, ", for %lld day%s", (long long)days,
 		    days == 1 ? "" : "s");
 	}
-	if (first > 0 && days < SOON_DAYS)
+	if (late)
 		report_end(r, STEP_WARNING,
 		    "%s: its operator has to renew it soon", buf_str(&text));
 	else
@@ -252,6 +271,7 @@ fail_tls(struct check *c, const struct probe *p, const char *why)
 {
 	struct report *r = c->report;
 	struct http_way seen = { 0 };
+	bool late = false;
 	struct buf text;
 
 	buf_init(&text, 0);
@@ -263,7 +283,7 @@ fail_tls(struct check *c, const struct probe *p, const char *why)
 	if (p->end == HTTP_TLS)
 		account_look(&seen, c->loop, c->options, &c->url,
 		    check_time(c, LOOK_MS));
-	(void)add_chain(r, &seen);
+	(void)add_chain(r, &seen, &late);
 	if (seen.n > 0) {
 		buf_adds(&text, " The server shows ");
 		describe(&text, &seen);

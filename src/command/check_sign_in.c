@@ -1,6 +1,7 @@
 /* "mcpsplice check": what the server wants of the user, and what there is. */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -72,6 +73,28 @@ given(const struct options *o)
 	if (o->auth == AUTH_GIVEN)
 		return o->headers.n > 0 ? "--header" : "--cert";
 	return NULL;
+}
+
+/* Does the server refuse the headers that the user gave? Then their status is
+ * returned, else 0. */
+static int
+refusal_of_given(struct check *c)
+{
+	const struct given_config config = account_given(c->options);
+	char *why = NULL;
+	struct given *g = given_new(&config, &why);
+	struct probe p = { .with = g == NULL ? NULL : given_headers(g, 0) };
+	int status = 0;
+
+	if (p.with != NULL && p.with->n > 0) {
+		p.limit_ms = check_time(c, SIGN_IN_MS);
+		(void)account_probe(&p, c->loop, c->options, &c->url, &why);
+		status = p.status == 401 || p.status == 403 ? p.status : 0;
+		probe_free(&p);
+	}
+	given_free(g);
+	free(why);
+	return status;
 }
 
 /* There is a token. Does it open the server, as far as one can tell? */
@@ -162,12 +185,25 @@ tell_wanted(struct buf *text, const struct check *c, const struct sign_in *s)
 }
 
 static enum step_state
-tell(struct buf *text, const struct check *c, const struct probe *p,
+tell(struct buf *text, struct check *c, const struct probe *p,
     const struct sign_in *s)
 {
 	const char *from = given(c->options);
+	int refused = refusal_of_given(c);
 
 	report_text(c->report, "from", from);
+	if (refused != 0) {
+		buf_addf(text,
+		    "%s was sent, and the server refuses it (%d): check the "
+		    "token and its rights",
+		    from != NULL ? from : "--header", refused);
+		return STEP_WARNING;
+	}
+	if (p->status == 403 && p->refusal != NULL && from == NULL &&
+	    p->challenge.n == 0) {
+		buf_adds(text, p->refusal);
+		return STEP_WARNING;
+	}
 	if (p->status == 401 && from != NULL) {
 		buf_addf(text, "the server wants credentials, %s has them",
 		    from);
@@ -188,7 +224,7 @@ tell(struct buf *text, const struct check *c, const struct probe *p,
 		    "-H");
 		return STEP_WARNING;
 	}
-	if (p->status == 0)
+	if (p->status == 0 || p->status == 429 || p->status == 503)
 		buf_adds(text, "it is not known whether one is wanted");
 	else
 		buf_adds(text, "the server wants none");

@@ -56,7 +56,8 @@ class Plain(Check, eraserver.Case):
         for shape, revision, words in (
                 ("legacy", "2025-11-25", "it gave a session id"),
                 ("sse", "2025-11-25", "the session is the stream"),
-                ("modern", "2026-07-28", "needs no session"),
+                ("modern", "2026-07-28",
+                 "needs no session, so a restart is harmless"),
                 ("dual", "2025-11-25", "it gave a session id")):
             with self.subTest(shape):
                 e = self.era(shape)
@@ -65,6 +66,9 @@ class Plain(Check, eraserver.Case):
                 self.assertEqual({s for s, _ in lines.values()}, {"ok"}, text)
                 self.assertIn(revision, lines["revision"][1])
                 self.assertIn(words, lines["session"][1])
+                self.assertEqual(lines["ping"][1], "answered" if shape !=
+                                 "modern" else
+                                 "not asked: this revision has none")
                 self.assertRegex(lines["tools"][1], r"^2\d tools$")
                 self.assertIn("\nThe server works. The check took ", text)
                 steps, _ = self.steps(e.url)
@@ -224,6 +228,34 @@ class Plain(Check, eraserver.Case):
             lambda rx, tx: tx.text(404, "no")).url, "--transport", "auto")
         self.assertNotIn("leave it out", step["text"])
 
+    def test_host_is_checked(self):
+        """A 403 to a request without credentials is not about any."""
+        s = self.http(lambda rx, tx: tx.text(403, "host not allowed\n"))
+        steps, _ = self.steps(s.url, status=1)
+        for name, state in ("sign-in", "warning"), ("session", "failed"):
+            self.assertEqual(steps[name]["state"], state)
+            self.assertIn("refused the request (403): host not allowed. It "
+                          "checks the host name", steps[name]["text"])
+
+    def test_too_many_requests(self):
+        """The check waits, rather than to call the server faulty."""
+        s = self.mcp()
+        left = [2]
+
+        def tools(rx, tx):
+            if left[0] == 0:
+                return s.anything(rx, tx)
+            left[0] -= 1
+            return tx.text(429, "slowly")
+        s.methods["tools/list"] = tools
+        lines, _ = self.check(s.url)
+        self.assertEqual(lines["tools"][0], "ok")
+
+    def test_no_session(self):
+        lines, _ = self.check(self.mcp(stateful=False).url)
+        self.assertIn("no session id, so a restart is harmless",
+                      lines["session"][1])
+
     def test_web_page(self):
         s = self.http(lambda rx, tx: tx.body(200, "<html></html>",
                                              "text/html"))
@@ -309,8 +341,16 @@ class Tls(Check, support.Case):
         s = self.mcp(tls=test_tls.context("soon"))
         lines, text = self.check(s.url, "--cacert", test_tls.file("ca1.pem"))
         self.assertEqual(lines["TLS"][0], "warning")
+        self.assertIn('certificate of "named.example"', lines["TLS"][1])
         self.assertIn("renew", lines["TLS"][1])
         self.assertIn("mind the warnings", text)
+
+    def test_short_lived(self):
+        """It renews itself, when a third of its life is left."""
+        s = self.mcp(tls=test_tls.context("short"))
+        lines, _ = self.check(s.url, "--cacert", test_tls.file("ca1.pem"))
+        self.assertEqual(lines["TLS"][0], "ok")
+        self.assertIn('certificate of "named.example"', lines["TLS"][1])
 
     def test_expired(self):
         s = self.mcp(tls=test_tls.context("past"))
@@ -395,6 +435,22 @@ class SignIn(Check, authserver.Case):
         steps, _ = self.steps(s.url, "--bearer-env", "TOKEN",
                               env={"TOKEN": "t" * 20})
         self.assertEqual(steps["sign-in"]["from"], "--bearer-env")
+        self.assertEqual(steps["sign-in"]["state"], "ok")
+
+    def test_given_is_refused(self):
+        """As JSON-RPC, too, whose words need not speak of the token."""
+        def refuse(rx, tx):
+            if rx.get("Authorization") is None:
+                return tx.text(401, "who are you?")
+            return tx.body(403, '{"jsonrpc":"2.0","error":{"code":-32002,'
+                           '"message":"Forbidden"},"id":null}',
+                           "application/json")
+        s = self.http(refuse)
+        steps, _ = self.steps(s.url, "--bearer-env", "T", env={"T": "wrong"},
+                              status=1)
+        self.assertEqual(steps["sign-in"]["state"], "warning")
+        self.assertIn("--bearer-env was sent, and the server refuses it "
+                      "(403): check the token", steps["sign-in"]["text"])
 
     def test_no_metadata(self):
         s = self.http(lambda rx, tx: tx.text(
@@ -403,19 +459,9 @@ class SignIn(Check, authserver.Case):
         self.assertIn("--bearer-env", step["text"])
 
 
-def make_past():
-    """A certificate of 2020."""
-    with open(test_tls.file("ca.conf"), "w") as f:
-        f.write("[ca]\ndefault_ca=d\n[d]\nnew_certs_dir=.\ndatabase=index\n"
-                "serial=number\ndefault_md=sha256\npolicy=p\n"
-                "[p]\ncommonName=supplied\n")
-    open(test_tls.file("index"), "w").close()
-    test_tls.make_cert("past", "ca1", "IP:127.0.0.1")
-    test_tls.openssl("ca", "-batch", "-config", "ca.conf", "-create_serial",
-                     "-cert", "ca1.pem", "-keyfile", "ca1.key", "-notext",
-                     "-in", "past.csr", "-out", "past.pem", "-extfile",
-                     "past.ext", "-startdate", "200101000000Z", "-enddate",
-                     "200201000000Z")
+def days(n):
+    return time.strftime("%Y%m%d%H%M%SZ",
+                         time.gmtime(time.time() + n * 86400))
 
 
 if __name__ == "__main__":
@@ -424,7 +470,10 @@ if __name__ == "__main__":
         sys.exit(77)
     folder = tempfile.mkdtemp(prefix="mcpsplice-check-")
     test_tls.prepare(folder)
-    test_tls.make_cert("soon", "ca1", "IP:127.0.0.1", "5")
-    make_past()
+    for name, begin, end in (
+            ("past", "20200101000000Z", "20200201000000Z"),
+            ("soon", days(-85), days(5)), ("short", days(-1), days(5))):
+        test_tls.make_dated(name, "ca1", "DNS:named.example,IP:127.0.0.1",
+                            begin, end)
     # one at a time: see test_tls.py
     support.main(workers=1, after=lambda: shutil.rmtree(folder))
