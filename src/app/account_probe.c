@@ -33,7 +33,7 @@ probe_head(struct transfer *x, int status, void *arg)
 	const char *peer = http_peer(x);
 
 	p->status = status;
-	if (status >= 400)
+	if (status == 401 || status == 403)
 		http_headers_all(x, "WWW-Authenticate", &p->challenge);
 	if (peer != NULL && p->peer == NULL)
 		p->peer = xstrdup(peer);
@@ -71,8 +71,6 @@ explain(const struct probing *g, struct transfer *x,
 		.status = g->probe->status,
 		.media = verdict_media(http_header(x, "Content-Type", 0)),
 		.body = buf_span(&g->body),
-		.challenge = buf_span(&g->probe->challenge),
-		.credentials = g->probe->with != NULL,
 		.sent = answer->sent,
 		.why = span_of(answer->why),
 		.remedy = span_of(answer->remedy) };

@@ -336,7 +336,7 @@ quote(struct buf *words, const struct facts *facts)
 	buf_free(&text);
 }
 
-/* Is a word in the text that begins so, and is no longer but for an ending? */
+/* Is the word in the text, perhaps with an ending, such as "hosts"? */
 static bool
 has_word(const char *text, const char *word)
 {
@@ -364,26 +364,28 @@ host_hint(const char *text)
 }
 
 /* Appends which scopes a refusal wants, or what its challenge says of them, unless
- * words has it. */
+ * words has it already, in quotes. */
 static void
 add_scopes(struct buf *words, const struct facts *facts)
 {
-	struct span scope = json_get(facts->denial, "scope");
+	struct span value = json_get(facts->denial, "scope");
+	const char *what = "it wants the scope";
 	struct buf text;
 
 	if (!json_string_is(json_get(facts->denial, "error"),
 		"insufficient_scope"))
 		return;
+	if (value.n == 0) {
+		value = json_get(facts->denial, "error_description");
+		what = "it says";
+	}
 	buf_init(&text, 0);
-	if (json_string(scope.n > 0 ?
-		    scope :
-		    json_get(facts->denial, "error_description"),
-		&text) == 0 &&
+	buf_addc(&text, '"');
+	if (json_string(value, &text) == 0 && buf_addc(&text, '"') == 0 &&
 	    strstr(buf_str(words), buf_str(&text)) == NULL) {
-		buf_addf(words, " (%s \"",
-		    scope.n > 0 ? "it wants the scope" : "it says");
+		buf_addf(words, " (%s ", what);
 		codec_visible(words, buf_span(&text), WORDS_MAX);
-		buf_adds(words, "\")");
+		buf_addc(words, ')');
 	}
 	buf_free(&text);
 }

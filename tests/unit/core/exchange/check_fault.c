@@ -142,7 +142,7 @@ static const struct {
 	      .why = { "no gist repo", 12 } },
 	    ",\"reason\":\"auth_failed\",\"ran\":\"maybe\","
 	    "\"httpStatus\":403,\"challenge\":",
-	    { "(403): no gist repo" } },
+	    { "(403): no gist repo (it wants the scope \"gist repo\")" } },
 	/* Nobody sent any: the text is the server's own. */
 	{ { .status = 403, .sent = true, .body = { "no\n \nway\n\n", 9 } },
 	    ",\"reason\":\"bad_upstream\",\"ran\":\"maybe\","
