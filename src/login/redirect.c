@@ -51,6 +51,23 @@ report_denied(struct login *g, const struct callback *c)
 	free(why);
 }
 
+/* Are these scopes refused that nobody named? mcp gives a client none that it did
+ * not register, and yet lists them. They are forgotten. */
+static bool
+forget_scopes(struct login *g, const struct callback *c)
+{
+	char *named = login_named_scope(g);
+	bool refused = named == NULL && g->scope != NULL && c->error != NULL &&
+	    strcmp(c->error, "invalid_scope") == 0;
+
+	free(named);
+	if (refused) {
+		string_set(&g->record.client.scope, NULL);
+		string_set(&g->found.server.scopes, NULL);
+	}
+	return refused;
+}
+
 /* Returns false when it is not what is waited for; c is taken. What follows
  * happens with an empty stack, after the page was handed over: DO_WAIT comes
  * first. */
@@ -68,6 +85,8 @@ take_redirect(struct login *g, enum callback_result result, struct callback *c)
 		login_report(g, CAME_CODE);
 	else if (result == CALLBACK_ISSUER)
 		login_report(g, CAME_FOREIGN);
+	else if (forget_scopes(g, &g->arrived))
+		login_report(g, CAME_BAD_SCOPE);
 	else
 		report_denied(g, &g->arrived);
 	return true;

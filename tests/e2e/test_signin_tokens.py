@@ -47,6 +47,17 @@ class Scopes(Base):
         self.assertNotIn("scope", json.loads(
             a.seen_at(a.path + "/register")[0].body))
 
+    def test_listed_and_refused(self):
+        """mcp lists scopes that a client may have to register, and refuses
+        them to one that has not."""
+        a, m, b = self.trio(self.auth(scopes=["a", "b"]))
+        a.script("authorize", authserver.deny("invalid_scope", "Client was "
+                                              "not registered with scope a"))
+        self.works(self.start(m, b), m)
+        self.assertEqual(a.token_requests(), 1)
+        self.assertEqual([self.asked(a, n).get("scope")
+                          for n in range(a.authorizations)], ["a b", None])
+
     def test_step_up(self):
         for code in (403, 401):
             a, m, b = self.trio(challenge_scope="r",

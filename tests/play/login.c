@@ -59,6 +59,7 @@ static const char *const outcomes[CAME_OUTCOMES] = {
 	[CAME_NO_IDENTITY] = "no-identity",
 	[CAME_CODE] = "code",
 	[CAME_DENIED] = "denied",
+	[CAME_BAD_SCOPE] = "bad-scope",
 	[CAME_FOREIGN] = "foreign",
 	[CAME_TIMEOUT] = "timeout",
 	[CAME_CANCELLED] = "cancelled",
@@ -456,7 +457,7 @@ report(struct play *p, struct login_input *in)
 	struct own *own = p->own;
 	struct login_facts *x = &own->record.facts;
 	bool redirect = in->came == CAME_CODE || in->came == CAME_DENIED ||
-	    in->came == CAME_FOREIGN;
+	    in->came == CAME_BAD_SCOPE || in->came == CAME_FOREIGN;
 
 	x->token = text_or_null(own->record.token);
 	x->issuer = text_or_null(own->record.issuer);

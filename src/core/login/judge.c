@@ -382,7 +382,8 @@ judge_client_lock(struct login_flow *f, int came)
 static int
 judge_redirect(struct login_flow *f, int came)
 {
-	if (came != CAME_CODE && came != CAME_DENIED && came != CAME_FOREIGN)
+	if (came != CAME_CODE && came != CAME_DENIED &&
+	    came != CAME_BAD_SCOPE && came != CAME_FOREIGN)
 		return judge_silence(f, came);
 	f->arrived = (enum login_outcome)came;
 	return IS_BACK;
@@ -410,6 +411,7 @@ judge_tab(struct login_flow *f, int came)
 static int
 decide_returned(struct login_flow *f)
 {
+	f->forget = FORGET_NOTHING;
 	return (int)f->arrived;
 }
 

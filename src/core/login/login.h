@@ -132,6 +132,8 @@ enum login_outcome {
 	/* These come unasked. */
 	CAME_CODE,           /* the redirect brought a code */
 	CAME_DENIED,         /* it brought an error; why */
+	CAME_BAD_SCOPE,      /* it brought an error: the scopes that nobody
+			      * named are refused, and forgotten now */
 	CAME_FOREIGN,        /* it is of another issuer */
 	CAME_TIMEOUT,        /* DO_TIMEOUT is over */
 	CAME_CANCELLED,      /* "mcpsplice logout" ended it */

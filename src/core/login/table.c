@@ -220,6 +220,7 @@ static const struct {
 	{ STEP_ARRIVED,          CAME_TIME,         STEP_RETURNED },
 	{ STEP_RETURNED,         CAME_CODE,         STEP_EXCHANGE },
 	{ STEP_RETURNED,         CAME_DENIED,       END_USER_FAILED },
+	{ STEP_RETURNED,         CAME_BAD_SCOPE,    STEP_ANEW },
 	{ STEP_RETURNED,         CAME_FOREIGN,      END_FOREIGN },
 	{ STEP_EXCHANGE,         CAME_TOKEN,        STEP_GOT },
 	{ STEP_EXCHANGE,         IS_FORGOTTEN,      STEP_ANEW },

@@ -119,7 +119,7 @@ static enum login_outcome
 any_outcome(struct any *x)
 {
 	static const enum login_outcome redirects[] = { CAME_CODE, CAME_CODE,
-		CAME_DENIED, CAME_FOREIGN };
+		CAME_DENIED, CAME_BAD_SCOPE, CAME_FOREIGN };
 	const enum login_outcome *row = may_come[x->awaited];
 	unsigned n = 0;
 
