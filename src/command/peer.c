@@ -200,8 +200,8 @@ answer_question(struct peer *p, const struct frame *f)
 
 /* --- requests --- */
 
-static struct frame *
-ask_once(struct peer *p, const char *method, struct span params, char **why)
+struct frame *
+peer_ask(struct peer *p, const char *method, struct span params, char **why)
 {
 	char id[16];
 	struct frame *f;
@@ -227,32 +227,6 @@ ask_once(struct peer *p, const char *method, struct span params, char **why)
 	else if (f == NULL)
 		*why = xasprintf("the connection ended before %s was answered",
 		    method);
-	return f;
-}
-
-/* Is it refused for now, and is there time for another try? Waits for it. */
-static bool
-is_worth_a_wait(const struct peer *p, const struct frame *f, unsigned tries)
-{
-	struct span status = json_get(json_get(f->error, "data"), "httpStatus");
-	int64_t ms = ((int64_t)1000 << tries) + now_ms() % 250;
-
-	if (!p->limited || tries > 2 || p->until - now_ms() <= ms ||
-	    (!span_is(status, "429") && !span_is(status, "503")))
-		return false;
-	poll(NULL, 0, (int)ms);
-	return true;
-}
-
-struct frame *
-peer_ask(struct peer *p, const char *method, struct span params, char **why)
-{
-	struct frame *f;
-	unsigned tries = 0;
-
-	while ((f = ask_once(p, method, params, why)) != NULL &&
-	    is_worth_a_wait(p, f, tries++))
-		frame_unref(f);
 	return f;
 }
 

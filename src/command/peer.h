@@ -24,8 +24,7 @@ void peer_explain(const struct frame *error, char **why);
 /* Like peer_start, but all of it, and each later wait together with those
  * before it, ends after limit_ms; peer_within gives another limit from now on.
  * Nothing is asked or shown, and the user is not told what the proxy logs,
- * unless the options ask for it. A request that is refused for now (429,
- * 503) is asked again after 1, 2 and 4 s, spread, where there is time. */
+ * unless the options ask for it. */
 struct peer *peer_start_within(const struct options *o, int64_t limit_ms,
     char **why);
 void peer_within(struct peer *p, int64_t limit_ms);

@@ -237,20 +237,6 @@ class Plain(Check, eraserver.Case):
             self.assertIn("refused the request (403): host not allowed. It "
                           "checks the host name", steps[name]["text"])
 
-    def test_too_many_requests(self):
-        """The check waits, rather than to call the server faulty."""
-        s = self.mcp()
-        left = [2]
-
-        def tools(rx, tx):
-            if left[0] == 0:
-                return s.anything(rx, tx)
-            left[0] -= 1
-            return tx.text(429, "slowly")
-        s.methods["tools/list"] = tools
-        lines, _ = self.check(s.url)
-        self.assertEqual(lines["tools"][0], "ok")
-
     def test_no_session(self):
         lines, _ = self.check(self.mcp(stateful=False).url)
         self.assertIn("no session id, so a restart is harmless",
