@@ -185,7 +185,7 @@ schedule_play(const struct schedule *s)
 	struct play *p;
 	char *wrong;
 
-	if (!has_input(s->lines.p))
+	if (s->lines.n == 0 || !has_input(s->lines.p))
 		return xstrdup("an empty schedule");
 	p = play_new(s->reducer, s->options);
 	wrong = play_lines(p, s->lines.p);

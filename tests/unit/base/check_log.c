@@ -78,8 +78,7 @@ content(const char *name)
 	while ((n = fread(chunk, 1, sizeof chunk, in)) > 0)
 		buf_add(&b, chunk, n);
 	fclose(in);
-	buf_str(&b);
-	return b.p;
+	return buf_take(&b);
 }
 
 START_TEST(test_levels)

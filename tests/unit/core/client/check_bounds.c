@@ -127,8 +127,8 @@ START_TEST(test_questions)
 	buf_adds(&b,
 	    "! wait 30\n"
 	    "write {$J,'id':1,'result':{'resultType':'input_required',"
-	    "'inputRequests':{'q1':{" ROOTS "},...'q64':{" ROOTS
-	    "}},'requestState':'$S'}}\n");
+	    "'inputRequests':{'q1':{" ROOTS ",'params':{}},...'q64':{" ROOTS
+	    ",'params':{}}},'requestState':'$S'}}\n");
 	add_question(&b, 2, 202);
 	buf_adds(&b,
 	    "send {$J,'id':202,'error':{'code':-32603,...\n"

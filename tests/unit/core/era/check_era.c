@@ -54,8 +54,7 @@ read_golden(void)
 		buf_add(&b, piece, n);
 	fclose(f);
 	free(path);
-	buf_str(&b);
-	return b.p;
+	return buf_take(&b);
 }
 
 /* With the two abbreviations of the file written out. */
@@ -76,8 +75,7 @@ expand(const char *s)
 			buf_addc(&b, *s++);
 		}
 	}
-	buf_str(&b);
-	return b.p;
+	return buf_take(&b);
 }
 
 static void

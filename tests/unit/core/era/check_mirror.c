@@ -124,8 +124,7 @@ headers_of(const struct mirror *m, const char *message)
 	}
 	headers_free(&h);
 	frame_unref(f);
-	buf_str(&out);
-	return out.p;
+	return buf_take(&out);
 }
 
 static void
@@ -979,8 +978,7 @@ long_text(const char *before, int c, size_t n, const char *after)
 	while (n-- > 0)
 		buf_addc(&b, (char)c);
 	buf_adds(&b, after);
-	buf_str(&b);
-	return b.p;
+	return buf_take(&b);
 }
 
 /* Exactly 8 KiB fit, as they are sent. */
@@ -1163,8 +1161,7 @@ wide_schema(int n, const char *extra)
 		    "%s\"p%d\":{\"type\":\"string\",\"x-mcp-header\":\"H%d\"}",
 		    i == 0 && *extra == '\0' ? "" : ",", i, i);
 	buf_adds(&b, "}}");
-	buf_str(&b);
-	return b.p;
+	return buf_take(&b);
 }
 
 /* Chains of n properties around an annotated one. */
@@ -1180,8 +1177,7 @@ deep_schema(int n)
 	buf_adds(&b, STRING("Deep"));
 	for (i = 0; i < n; i++)
 		buf_adds(&b, "}}");
-	buf_str(&b);
-	return b.p;
+	return buf_take(&b);
 }
 
 static char *
@@ -1196,8 +1192,7 @@ deep_arguments(int n)
 	buf_adds(&b, "\"v\"");
 	for (i = 0; i < n; i++)
 		buf_adds(&b, "}");
-	buf_str(&b);
-	return b.p;
+	return buf_take(&b);
 }
 
 /* A tool that is too much stays, and is not mirrored. */

@@ -302,8 +302,7 @@ client_words(struct span *level)
 	    ",\"" META_PREFIX "clientCapabilities\":{\"sampling\":{},\"x\":");
 	add_value(&b, 2);
 	buf_addc(&b, '}');
-	buf_str(&b);
-	return b.p;
+	return buf_take(&b);
 }
 
 static void

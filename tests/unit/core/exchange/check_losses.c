@@ -72,8 +72,7 @@ read_file(const char *name)
 		buf_add(&b, piece, n);
 	fclose(f);
 	free(path);
-	buf_str(&b);
-	return b.p;
+	return buf_take(&b);
 }
 
 static void
