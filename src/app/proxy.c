@@ -769,6 +769,7 @@ make_chain(struct proxy *p)
 		.prefix = p->prefix,
 		.init_timeout_ms = o->init_timeout_ms,
 		.retry_window_ms = o->retry_window_ms,
+		.try_first = o->http2 && strncmp(o->url, "https:", 6) == 0,
 		.call_timeout_ms = o->call_timeout_ms,
 		.drain_timeout_ms = o->drain_timeout_ms,
 		.max_result = for_user && !o->max_result_set ? 0 :

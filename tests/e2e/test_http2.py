@@ -342,6 +342,20 @@ class Http2(support.Case):
         self.assertEqual(s.runs("a"), 1)
         self.assertEqual(s.requests[-1].version, "HTTP/1.1")
 
+    def test_protocol_error_of_all_answers(self):
+        """A ping finds out before the first call."""
+        s = h2server.H2Mcp(tls=context("one"))
+        self.servers.append(s)
+        s.before = lambda rx, tx: rx.version == "HTTP/2" and \
+            rx.rpc in ("ping", "tools/call") and not tx.head(200, [
+                ("connection", "keep-alive"),
+                ("content-type", "application/json")])
+        p = self.splice(s, "--cacert", file("ca1.pem"), "--http2")
+        p.hello()
+        self.works(s, p, "a")
+        p.finish()
+        self.assertEqual(s.requests[0].version, "HTTP/2")
+
     def test_protocol_error_of_what_is_safe(self):
         s, p = self.broken("tools/list")
         self.assertIn("result", p.ask("tools/list"))

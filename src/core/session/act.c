@@ -240,7 +240,7 @@ static bool
 dies_of_delete(const struct session *s, const struct generation *g)
 {
 	enum { DIGITS = 32 };
-	bool hex = strlen(g->session) == DIGITS &&
+	bool hex = g->session != NULL && strlen(g->session) == DIGITS &&
 	    strspn(g->session, "0123456789abcdef") == DIGITS;
 	/* A spare session was not asked for its revision. */
 	const char *version = g->version != NULL ? g->version :

@@ -190,6 +190,9 @@ session_begin_ready(struct session *s)
 	session_start(s,
 	    calls_attempt(&s->calls, ATTEMPT_READY, NULL, s->handshake.ready,
 		s->generation));
+	/* A witness whose answer cannot be read shows it without harm. */
+	if (s->config.try_first && s->former == NULL)
+		s->witness.mark = UINT64_MAX;
 	session_witness_again(s);
 }
 

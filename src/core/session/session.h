@@ -43,6 +43,8 @@ struct session_config {
 			      * borrowed */
 	int64_t init_timeout_ms;
 	int64_t retry_window_ms;
+	bool try_first; /* answers may be broken (HTTP/2): a ping is answered
+			 * before calls go out */
 	int64_t call_timeout_ms;
 	int64_t drain_timeout_ms; /* 0: until every call is answered */
 	size_t max_result;        /* bytes of a line to the client; 0: any */
