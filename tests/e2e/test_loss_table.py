@@ -35,7 +35,7 @@ TRACE = json.dumps([{"declaringClass": "org.example.Frame%d" % n,
 
 # What stands in brackets instead of a body.
 BODIES = {
-    "R051": [("stream", ""), ("json", "")],
+    "R051": [("stream", ": bye\n\n"), ("json", "")],
     "R074": [("html", PAGE), ("html", "")],
     "R149": [("html", PAGE), ("none", "")],
     "R111": [("listen", "")],
@@ -52,7 +52,16 @@ BODIES = {
               '"message":"Bad Request: Mcp-Session-Id header is '
               'required"}}')],
     "R230": [("json", '{"error":"a session is active"}')],
+    "R237": [("stream", "")],
+    "N179": [("stream", "")],
 }
+# Headers of a row that say something of its session or its connection.
+SAME = ("Mcp-Session-Id", "<id>")
+OTHER = ("Mcp-Session-Id", "9d4e0c1f7a2b4b6f8e5d3c2a1b0f9e8d")
+CLOSE = ("Connection", "close")
+HEADERS = {"R033": SAME, "R035": OTHER, "R036": SAME, "R231": SAME,
+           "R232": OTHER, "R233": SAME, "R236": SAME, "R237": SAME,
+           "R251": CLOSE, "R254": CLOSE}
 # Variants of a row that are not about the session, by a part of their text,
 # and rows whose verdict is that of their 200 alone.
 OTHERWISE = (("R042", "Not Found"), ("R140", "unavailable"))
@@ -130,7 +139,7 @@ def verbs(row):
                        ("(notification)", "NOTE")):
         if word in column:
             return [verb]
-    if row["HTTP status"] == "202":
+    if row["HTTP status"] == "202" and column == "POST":
         return ["NOTE"]
     return [v.strip() for v in column.split("(")[0].split("/")]
 
@@ -145,7 +154,7 @@ class Shot:
         self.status = status
         self.kind = kind
         self.text = text
-        self.headers = []
+        self.headers = [HEADERS[self.id]] if self.id in HEADERS else []
         if text.startswith("WWW-Authenticate: "):
             self.headers = [tuple(text.replace("…", "x").split(": ", 1))]
             self.text = ""
@@ -208,15 +217,14 @@ class Shot:
     def __call__(self, rx, tx):
         self.times += 1
         text = self.fill(rx)
+        headers = [(name, value.replace("<id>", rx.sid or "none"))
+                   for name, value in self.headers]
         if self.kind == "sse":
-            tx.sse(self.status, self.headers)
+            tx.sse(self.status, headers)
             tx.event(text)
-        elif self.kind == "events":
-            tx.sse(self.status, self.headers)
+        elif self.kind in ("events", "stream"):
+            tx.sse(self.status, headers)
             tx.chunk(text)
-        elif self.kind == "stream":
-            tx.sse(self.status, self.headers)
-            tx.chunk(": bye\n\n")
         elif self.kind == "normal":
             tx.server.tool(rx, tx)
         elif self.kind == "listen":
@@ -225,7 +233,7 @@ class Shot:
             ctype = {"json": "application/json", "none": None,
                      "html": "text/html; charset=utf-8"}.get(self.kind,
                                                              self.kind)
-            tx.body(self.status, text, ctype, self.headers)
+            tx.body(self.status, text, ctype, headers)
 
 
 def ours(error):
@@ -431,6 +439,10 @@ class Table(support.Case):
             self.is_answer(shot, m, sent[0])
             self.assertEqual(s.runs(key), 1, "sent")
         self.assertEqual(p.messages[seen:], [m])
+        if shot.kind == "stream" and shot.text == "":
+            # an answer without a byte costs a ping
+            self.assertEqual(s.witnesses[witnesses].rpc, "ping")
+            witnesses += 1
         # what is likely to be a loss costs both kinds, and two pings more
         self.assertEqual(
             sorted(r.rpc for r in s.witnesses[witnesses:]),
