@@ -279,6 +279,22 @@ class Plain(Check, eraserver.Case):
 
 
 @support.plain
+
+    def test_too_many_requests(self):
+        """The check waits, rather than to call the server faulty."""
+        s = self.mcp()
+        left = [2]
+
+        def tools(rx, tx):
+            if left[0] == 0:
+                return s.anything(rx, tx)
+            left[0] -= 1
+            return tx.text(429, "slowly")
+        s.methods["tools/list"] = tools
+        lines, _ = self.check(s.url)
+        self.assertEqual(lines["tools"][0], "ok")
+
+
 class Hang(Check, support.Case):
     def silent(self):
         s = socket.create_server(("127.0.0.1", 0))

@@ -59,7 +59,8 @@ BODIES = {
 SAME = ("Mcp-Session-Id", "<id>")
 OTHER = ("Mcp-Session-Id", "9d4e0c1f7a2b4b6f8e5d3c2a1b0f9e8d")
 CLOSE = ("Connection", "close")
-HEADERS = {"R033": SAME, "R035": OTHER, "R036": SAME, "R231": SAME,
+HEADERS = {"R033": SAME, "R035": OTHER, "R036": SAME, "R048": OTHER,
+           "R231": SAME,
            "R232": OTHER, "R233": SAME, "R236": SAME, "R237": SAME,
            "R251": CLOSE, "R254": CLOSE}
 # Variants of a row that are not about the session, by a part of their text,

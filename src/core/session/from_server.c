@@ -55,8 +55,9 @@ time_head(struct session *s, struct attempt *l, const struct facts *f)
 
 /* A server may recover its session in place and name it anew. The other
  * requests of the session then go out under the new id; else the server would
- * recover it for each of them. A server that does not know the name that it
- * gave is not believed again. */
+ * recover it for each of them. An error with another id tells of no session
+ * (go-sdk). A server that does not know the name that it gave is not believed
+ * again. */
 static void
 adopt_id(struct session *s, const struct attempt *l, const struct facts *f)
 {
@@ -81,7 +82,8 @@ void
 session_head(struct session *s, struct attempt *l, const struct facts *f)
 {
 	time_head(s, l, f);
-	adopt_id(s, l, f);
+	if (l->body == NULL || l->body->kind != FRAME_REQUEST)
+		adopt_id(s, l, f);
 	/* The head of a resumed stream is no sign of life: the stream may end
 	 * again without a message. */
 	if (l->kind == ATTEMPT_CALL && l->last_event_id.n > 0)
@@ -382,6 +384,8 @@ session_message(struct session *s, struct attempt *l, const struct facts *f,
 		session_listen_event(s);
 	if (l->kind == ATTEMPT_CALL && l->last_event_id.n > 0)
 		s->event_ids.trusted = true;
+	if (m->kind == FRAME_RESULT)
+		adopt_id(s, l, f);
 	if (!answer)
 		l->spoke = true;
 	heard(s, l);
