@@ -277,9 +277,6 @@ class Plain(Check, eraserver.Case):
         self.assertTrue([line for line in seen if re.match(
             r"ping +\x1b\[32mok", line)], seen)
 
-
-@support.plain
-
     def test_too_many_requests(self):
         """The check waits, rather than to call the server faulty."""
         s = self.mcp()
@@ -295,6 +292,7 @@ class Plain(Check, eraserver.Case):
         self.assertEqual(lines["tools"][0], "ok")
 
 
+@support.plain
 class Hang(Check, support.Case):
     def silent(self):
         s = socket.create_server(("127.0.0.1", 0))
