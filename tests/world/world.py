@@ -1,0 +1,394 @@
+#!/usr/bin/env python3
+"""mcpsplice in front of the servers of real SDKs; see README.
+
+usage: world.py [--doc FILE] CACHE [NAME...]
+"""
+
+import concurrent.futures
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+
+import scenarios                                        # noqa: E402
+import pace                                             # noqa: E402
+import raw                                              # noqa: E402
+import support                                          # noqa: E402
+
+
+class Missing(Exception):
+    """Why an SDK cannot be taken here."""
+
+
+class Process:
+    """A server."""
+
+    def __init__(self, pid, proc=None):
+        self.pid = pid
+        self.proc = proc
+
+    def kill(self):
+        try:
+            os.kill(self.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        if self.proc:
+            self.proc.wait()
+            return
+        # not before its last thread has gone is its port closed
+        limit = pace.Limit(support.LIVE)
+        while limit.left() > 0:
+            try:
+                os.kill(self.pid, 0)
+            except ProcessLookupError:
+                return
+            time.sleep(0.005)
+
+
+def run(*words, **kw):
+    """A step of an installation, as quiet as it goes well."""
+    if not shutil.which(words[0]):
+        raise Missing("%s is not here" % os.path.basename(words[0]))
+    r = subprocess.run(words, stdout=subprocess.PIPE,
+                       stderr=subprocess.STDOUT, text=True, **kw)
+    if r.returncode != 0:
+        raise Missing("%s: %s" % (" ".join(words[:3]),
+                                  " ".join(r.stdout[-400:].split())))
+    return r.stdout
+
+
+class Sdk:
+    """One release of one SDK.  tools, modes and the others below are known
+    after look()."""
+
+    def __init__(self, kind, version):
+        self.kind = kind
+        self.version = version
+        self.name = "%s-%s" % (kind, version)
+        self.tools = {}
+        self.modes = []
+        self.sessions = True            # it gives session ids
+        self.dies_of_delete = False
+        self.asks_new_hosts = True      # by input requests, its own or ours
+
+    def install(self, folder):
+        """Into the folder, unless it is there; the stamp says of what."""
+        stamp = os.path.join(folder, "installed")
+        try:
+            with open(stamp) as f:
+                if f.read() == self.recipe():
+                    return
+        except FileNotFoundError:
+            pass
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        self.make(folder)
+        with open(stamp, "w") as f:
+            f.write(self.recipe())
+
+    def close(self):
+        pass
+
+    def look(self):
+        """What it is like, and how it refuses."""
+        folder = tempfile.mkdtemp(prefix="mcpsplice-world-")
+
+        class Looker(scenarios.Scenario):
+            sdk = self
+            tmp = folder
+
+            def runTest(self):
+                pass
+        case = Looker()
+        case.numbers = iter(range(100))
+        served = scenarios.Served(case, "", 1, "connection")
+        try:
+            client = raw.Other(served.start())
+            listed = client.ask("tools/list")["result"]["tools"]
+            self.tools = {t["name"]: t for t in listed}
+            served.kill()
+            first, found = raw.refusals(served.start, served.kill)
+        finally:
+            served.kill()
+            shutil.rmtree(folder, ignore_errors=True)
+        self.sessions = first.sid is not None
+        last = found[-1]
+        self.dies_of_delete = last[0].startswith("everybody") and \
+            (last[2] is None or last[2].status >= 400)
+        self.refusals = [(where, what, raw.shown(a, sid))
+                         for where, what, a, sid in found]
+
+
+class Python(Sdk):
+    """server.py, with pip."""
+
+    def __init__(self, kind, version, *more):
+        super().__init__(kind, version)
+        self.wanted = ("%s==%s" % (kind, version), "uvicorn") + more
+        self.asks_new_hosts = self.name != "fastmcp-4.2.3"
+
+    def recipe(self):
+        return " ".join(self.wanted)
+
+    def make(self, folder):
+        run(sys.executable, "-m", "venv", folder)
+        run(os.path.join(folder, "bin", "python"), "-m", "pip", "install",
+            "--quiet", "--disable-pip-version-check", *self.wanted)
+
+    def open(self, folder):
+        env = {k: v for k, v in os.environ.items()
+               if k in ("PATH", "SLOW", "SLOW_BASE", "LD_PRELOAD")}
+        env.update(HOME=folder, FASTMCP_CHECK_FOR_UPDATES="off",
+                   FASTMCP_SHOW_CLI_BANNER="false",
+                   FASTMCP_SHOW_SERVER_BANNER="false")
+        self.lock = threading.Lock()
+        self.proc = subprocess.Popen(
+            [os.path.join(folder, "bin", "python"),
+             os.path.join(HERE, "server.py")], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=env)
+        line = self.proc.stdout.readline()
+        if not line:
+            raise Missing(self.proc.stderr.read()[-400:])
+        self.modes = line.strip().split(",")
+        self.modes += ["keep", "brief"]
+        threading.Thread(target=self.proc.stderr.read, daemon=True).start()
+
+    def spawn(self, port, public, folder, mode):
+        with self.lock:
+            self.proc.stdin.write("%d\t%d\t%s\t%s\n" % (port, public, folder,
+                                                        mode))
+            self.proc.stdin.flush()
+            return Process(int(self.proc.stdout.readline()))
+
+    def close(self):
+        self.proc.stdin.close()
+        self.proc.wait()
+
+
+OLD = ("pydantic<2.12", "starlette<0.48", "sse-starlette<3")
+SDKS = [
+    Python("mcp", "1.8.0", *OLD),
+    Python("mcp", "1.12.4", *OLD),
+    Python("mcp", "1.30.0"),
+    Python("mcp", "2.3.0"),
+    Python("fastmcp", "2.14.7"),
+    Python("fastmcp", "3.4.11"),
+    Python("fastmcp", "4.2.3"),
+]
+# What stands side by side in doc/world.
+GROUPS = (("mcp", "fastmcp"),)
+
+
+def cases_of(sdk):
+    kind = type(sdk.name, (scenarios.Scenario,), {"sdk": sdk})
+    names = [n for n in vars(scenarios.Scenario) if n.startswith("test_")]
+    only = os.environ.get("WORLD_ONLY", "").split()
+    return [kind(n) for n in names
+            if not only or any(o in n for o in only)]
+
+
+def told(case, result, seconds, log):
+    """A line for each case, and the end of what went wrong; all of it goes
+    into the log."""
+    word = "ok"
+    if result.skipped:
+        word = "- (%s)" % result.skipped[0][1]
+    faults = support.faults(result)
+    line = "%-20s %-24s %5.1f s  %s" % (
+        type(case).sdk.name, case._testMethodName[len("test_"):], seconds,
+        "FAIL" if faults else word)
+    print(line, flush=True)
+    for text in faults:
+        log.write("%s\n%s\n" % (line, text))
+        log.flush()
+        lines = text.rstrip().splitlines()
+        at = [n for n, line in enumerate(lines) if not line.startswith(" ")
+              and not line.startswith("Traceback")]
+        where = [line.strip() for line in lines if "/scenarios.py" in line]
+        print("    %s\n    %s" % (where[0] if where else "", "\n    ".join(
+            line[:600] for line in lines[at[0] if at else 0:][:2])),
+            flush=True)
+    return bool(faults)
+
+
+def row(case):
+    return (case._testMethodDoc or "").split("\n")[0].strip()
+
+
+def prepare(sdk, cache):
+    """Installed, open and looked at; or why not."""
+    folder = os.path.join(cache, sdk.name)
+    try:
+        sdk.install(folder)
+        sdk.open(folder)
+        sdk.look()
+    except Missing as e:
+        return str(e)
+    return None
+
+
+def keep(cache, sdk, **what):
+    """What was seen last, for the table."""
+    if not os.environ.get("WORLD_ONLY"):
+        with open(os.path.join(cache, sdk.name + ".json"), "w") as f:
+            json.dump(what, f, indent=1)
+
+
+def play(chosen, cache):
+    """All scenarios of all these, side by side: how many, and how many
+    failed."""
+    results = {}
+    bad = 0
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+        why = dict(zip(chosen, pool.map(lambda s: prepare(s, cache), chosen)))
+    for sdk in chosen:
+        if why[sdk]:
+            print("%s: skipped: %s" % (sdk.name, why[sdk]), flush=True)
+            keep(cache, sdk, skipped=why[sdk])
+    here = [s for s in chosen if not why[s]]
+    cases = [c for s in here for c in cases_of(s)]
+    # those that wait for a clock first
+    cases.sort(key=lambda c: not any(
+        w in c.id() for w in ("signin", "expiry", "idle_", "cut_after")))
+    with concurrent.futures.ThreadPoolExecutor(10) as pool, \
+            open(os.path.join(cache, "failures"), "w") as log:
+        jobs = [pool.submit(support.run_one, c) for c in cases]
+        for job in concurrent.futures.as_completed(jobs):
+            case, result, seconds = job.result()
+            bad += told(case, result, seconds, log)
+            found = results.setdefault(type(case).sdk.name, {})
+            found[row(case)] = "FAIL" if support.faults(result) else \
+                "-" if result.skipped else "ok"
+    for sdk in here:
+        sdk.close()
+        keep(cache, sdk, rows=results[sdk.name], refusals=sdk.refusals,
+             date=time.strftime("%d %B %Y").lstrip("0"))
+    return len(cases), bad
+
+
+# The table
+
+HEAD = """\
+world: mcpsplice in front of the servers of real SDKs
+
+Written by contrib/world, which installs them, plays the same scenarios through
+this program with each, and counts in the tools how often they have run
+(tests/world). "ok": each call had its answer, and nothing ran twice that may
+not. "-": the SDK has not got what the row is about. Each SDK as its
+documentation shows it, with the configuration that a row names.
+"""
+
+
+def kept(cache):
+    """[(sdk, what was seen)] of all that were looked at."""
+    found = []
+    for sdk in SDKS:
+        try:
+            with open(os.path.join(cache, sdk.name + ".json")) as f:
+                found.append((sdk, json.load(f)))
+        except FileNotFoundError:
+            pass
+    return found
+
+
+def names_of(sdks):
+    """mcp 1.8.0, 1.12.4; fastmcp 2.14.7"""
+    kinds = {}
+    for sdk in sdks:
+        kinds.setdefault(sdk.kind, []).append(sdk.version)
+    return "; ".join("%s %s" % (k, ", ".join(v)) for k, v in kinds.items())
+
+
+def answers_of(here):
+    """((situation, requests), [(answer, sdks)]): requests that all SDKs answer
+    in one way are told together."""
+    answers = {}
+    for sdk, r in here:
+        for where, what, answer in r["refusals"]:
+            answers.setdefault((where, what), {}).setdefault(
+                answer, []).append(sdk)
+    together = {}
+    for (where, what), found in answers.items():
+        key = (where, str({a: [s.name for s in sdks]
+                           for a, sdks in found.items()}))
+        together.setdefault(key, ([], found))[0].append(what)
+    return [((where, whats), list(found.items()))
+            for (where, _), (whats, found) in together.items()]
+
+
+def write_doc(path, cache):
+    seen = kept(cache)
+    here = [(s, r) for s, r in seen if "rows" in r]
+    out = [HEAD]
+    rows = [row(kind) for kind in cases_of(SDKS[0])]
+    width = max(map(len, rows))
+    for group in GROUPS:
+        some = [(s, r) for s, r in here if s.kind in group]
+        if not some:
+            continue
+        out.append("Seen on %s.\n" % some[0][1]["date"])
+        columns = [max(len(s.kind), len(s.version)) for s, _ in some]
+        for what in ("kind", "version"):
+            out.append("  ".join([" " * width] + [
+                "%-*s" % (w, getattr(s, what))
+                for w, (s, _) in zip(columns, some)]).rstrip())
+        for name in rows:
+            out.append("  ".join(["%-*s" % (width, name)] + [
+                "%-*s" % (w, r["rows"].get(name, "?"))
+                for w, (_, r) in zip(columns, some)]).rstrip())
+        out.append("")
+    for sdk, r in seen:
+        if "skipped" in r:
+            out.append("%s %s was not to be had: %s\n" % (
+                sdk.kind, sdk.version, r["skipped"][:300]))
+    out.append("How they refuse\n")
+    out.append("""\
+The status, the content type, what else is in the head, and the body; "\\n" is a
+line break, ID the id that was sent.
+""")
+    for (where, whats), found in answers_of(here):
+        out.append("%s: %s" % (where, ", ".join(whats)))
+        for answer, sdks in found:
+            out += ["    " + names_of(sdks), "        " + answer]
+        out.append("")
+    with open(path, "w") as f:
+        f.write("\n".join(out).rstrip() + "\n")
+
+
+def main(args):
+    doc = None
+    if args[:1] == ["--doc"] and len(args) > 1:
+        doc, args = args[1], args[2:]
+    if not args:
+        sys.exit(__doc__.strip())
+    cache, names = args[0], args[1:]
+    chosen = [s for s in SDKS
+              if not names or s.name in names or s.kind in names]
+    known = {n for s in SDKS for n in (s.name, s.kind)}
+    if not set(names) <= known:
+        sys.exit("world: no server of this name: %s; there are: %s" % (
+            " ".join(sorted(set(names) - known)),
+            " ".join(s.name for s in SDKS)))
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    os.makedirs(cache, exist_ok=True)
+    began = time.monotonic()
+    total, bad = play(chosen, cache)
+    if doc:
+        write_doc(doc, cache)
+    print("%d cases, %d failed, %.1f s" % (total, bad,
+                                           time.monotonic() - began),
+          flush=True)
+    os._exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
