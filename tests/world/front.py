@@ -44,6 +44,7 @@ class Seen:
         self.status = None              # until the head of its answer came
         self.given = None               # the session id of its answer
         self.has_ids = False            # its stream can be resumed
+        self.head = ""                  # of its answer
         self.hop = None
         try:
             m = json.loads(body) if body else None
@@ -146,7 +147,8 @@ class Hop:
             head, end, _ = self.head.partition(b"\r\n\r\n")
             if not end:
                 return
-            lines = head.decode("latin-1").split("\r\n")
+            seen.head = head.decode("latin-1")
+            lines = seen.head.split("\r\n")
             for field in lines[1:]:
                 name, _, value = field.partition(":")
                 if name.lower() == "mcp-session-id":

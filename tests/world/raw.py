@@ -110,8 +110,9 @@ class Other:
         return self.ask("tools/call", {"name": tool,
                                        "arguments": {"key": key}})
 
-    def delete(self, sid=None):
-        return ask(self.port, "DELETE", sid=sid or self.sid,
+    def listens(self):
+        """The head of a GET, or None where none comes."""
+        return ask(self.port, "GET", sid=self.sid, patience=2,
                    MCP_Protocol_Version=self.version)
 
 

@@ -5,8 +5,11 @@ A case waits for what it needs, and for nothing else.  A server that has not
 got what a case is about skips it.
 """
 
+import json
 import os
 import socket
+import subprocess
+import threading
 import time
 
 import front
@@ -98,9 +101,83 @@ class Served:
 
     def listening(self, since=0):
         """Until a listen stream is open."""
+        silent = self.case.sdk.silent_stream
         self.front.wait(lambda: any(
-            r.verb == "GET" and r.status == 200
+            r.verb == "GET" and (r.status == 200 or silent and
+                                 r.status is None and r.hop in self.front.hops)
             for r in self.front.requests[since:]), "the listen stream")
+
+
+class Host:
+    """A client of the SDK that has started mcpsplice, and is told what to
+    do: see client.py."""
+
+    def __init__(self, case, served):
+        words = case.sdk.client()
+        if not words:
+            case.skipTest("no client of it here")
+        self.case = case
+        self.lines = []
+        self.cond = threading.Condition()
+        self.next_id = 0
+        self.err = open(case.path("host-%d" % case.count()), "w+b")
+        self.proc = subprocess.Popen(
+            words + [pace.PROGRAM, served.url], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=self.err,
+            env=case.environment({"PYTHONWARNINGS": "ignore"}))
+        threading.Thread(target=self.read, daemon=True).start()
+        self.hello = self.find(lambda m: "hello" in m)["hello"]
+
+    def read(self):
+        for line in self.proc.stdout:
+            with self.cond:
+                self.lines.append(json.loads(line))
+                self.cond.notify_all()
+        with self.cond:
+            self.lines.append(None)
+            self.cond.notify_all()
+
+    def find(self, test):
+        limit = pace.Limit(support.LIVE)
+        with self.cond:
+            while True:
+                for m in self.lines:
+                    if m and test(m):
+                        return m
+                left = limit.left()
+                if left <= 0 or self.lines[-1:] == [None]:
+                    self.err.seek(0)
+                    self.case.fail("the host says nothing: %r; %s" % (
+                        self.lines, self.err.read()[-1500:]))
+                self.cond.wait(left)
+
+    def start(self, tool=None, key=None):
+        self.next_id += 1
+        order = {"id": self.next_id}
+        if tool:
+            order.update(tool=tool, key=key)
+        self.proc.stdin.write(json.dumps(order).encode() + b"\n")
+        self.proc.stdin.flush()
+        return self.next_id
+
+    def answer(self, ident):
+        return self.find(lambda m: m.get("id") == ident)
+
+    def text(self, ident):
+        answer = self.answer(ident)
+        if "text" not in answer:
+            self.case.fail("%r; %s" % (answer,
+                                       self.case.served[0].front.tail()))
+        return answer["text"]
+
+    def end(self):
+        self.proc.stdin.close()
+        return self.proc.wait(support.LIVE * pace.measure())
+
+    def kill(self):
+        self.proc.kill()
+        self.proc.wait()
+        self.err.close()
 
 
 class Scenario(eraserver.Case):
@@ -109,11 +186,14 @@ class Scenario(eraserver.Case):
     def setUp(self):
         super().setUp()
         self.served = []
+        self.hosts = []
 
     def tearDown(self):
         try:
             super().tearDown()
         finally:
+            for host in self.hosts:
+                host.kill()
             for s in self.served:
                 s.kill()
 
@@ -236,7 +316,8 @@ class Scenario(eraserver.Case):
         nothing = p.tool("nothing", key="n")
         self.assertTrue("error" in nothing or nothing["result"]["isError"])
         self.works(s, p)
-        self.assertEqual(s.opened(), 1)
+        used = {r.sid for r in s.front.of("tools/call")}
+        self.assertEqual(len(used), 1, s.front.tail())
 
     def test_line_breaks(self):
         """line breaks of Unicode, in the text of a result"""
@@ -342,7 +423,7 @@ class Scenario(eraserver.Case):
                 self.lists(p)
             else:
                 self.works(s, p, tool)
-            if self.sdk.sessions:
+            if self.sdk.forgets:
                 self.assertEqual(s.opened(), n + 2, s.front.tail())
 
     def test_killed_before_ten(self):
@@ -350,7 +431,7 @@ class Scenario(eraserver.Case):
         s, p = self.pair()
         self.works(s, p)
         s.restart()
-        self.burst(s, p, 10, 2 if self.sdk.sessions else None)
+        self.burst(s, p, 10, 2 if self.sdk.forgets else None)
 
     def test_killed_and_away(self):
         """away while calls are made"""
@@ -447,7 +528,12 @@ class Scenario(eraserver.Case):
             self.skipTest("a DELETE ends this server for everybody")
 
     def delete(self, s):
-        raw.ask(s.ports[0], "DELETE", sid=s.front.sessions()[-1])
+        """Until it is answered; some answer only when the calls of the session
+        have ended."""
+        other = threading.Thread(target=raw.ask, args=(
+            s.ports[0], "DELETE", None, s.front.sessions()[-1]), daemon=True)
+        other.start()
+        other.join(5)
 
     def test_deleted(self):
         """DELETE by another, then calls"""
@@ -546,6 +632,8 @@ class Scenario(eraserver.Case):
 
     def test_expiry(self):
         """a host that was away so long that its session has ended"""
+        if not self.sdk.forgets:
+            self.skipTest("it takes any session id")
         s, p = self.pair("expiry")
         for _ in range(2):
             opened = s.opened()
@@ -643,8 +731,9 @@ class Scenario(eraserver.Case):
         p = self.modern(s)
         key = self.key()
         args = {"name": tool, "arguments": {"key": key}}
-        asked = p.ask("tools/call", args)["result"]
-        self.assertEqual(asked.get("resultType"), "input_required", asked)
+        answer = p.ask("tools/call", args)
+        asked = answer.get("result", {})
+        self.assertEqual(asked.get("resultType"), "input_required", answer)
         more = dict(args, inputResponses={
             k: eraserver.ANSWERS[q["method"]]
             for k, q in asked["inputRequests"].items()})
@@ -652,6 +741,71 @@ class Scenario(eraserver.Case):
             more["requestState"] = asked["requestState"]
         self.assertIn(key, self.text(p.ask("tools/call", more)))
         self.assertEqual(s.runs(key), 1)
+
+    # its own client as the host
+
+    def its_host(self):
+        s = self.serve()
+        host = Host(self, s)
+        self.hosts.append(host)
+        self.assertIn("unsafe", host.text(host.start()))
+        return s, host
+
+    def host_works(self, s, host, *tools):
+        for tool in tools:
+            key = self.key()
+            self.assertIn(key, host.text(host.start(tool, key)))
+            self.assertEqual(s.runs(key), 1, tool)
+
+    def test_its_client(self):
+        """its client in front: list, calls, kill -9, ten at once, the end"""
+        s, host = self.its_host()
+        self.host_works(s, host, "safe", "unsafe")
+        s.restart()
+        self.host_works(s, host, "unsafe")
+        s.restart()
+        keys = [self.key() for _ in range(10)]
+        calls = [host.start("unsafe", key) for key in keys]
+        for key, ident in zip(keys, calls):
+            self.assertIn(key, host.text(ident))
+            self.assertEqual(s.runs(key), 1)
+        sid = s.front.sessions()[-1:]
+        self.assertEqual(host.end(), 0)
+        if sid and not self.sdk.dies_of_delete and \
+                s.front.of("tools/call")[-1].sid:
+            s.front.wait(lambda: s.front.of(verb="DELETE", sid=sid[0]),
+                         "DELETE")
+
+    def test_its_client_asked(self):
+        """its client in front: questions"""
+        s, host = self.its_host()
+        modern = host.hello == eraserver.MODERN
+        for tool in ("sample", "form", "url", "roots", "resolved"):
+            if tool in self.sdk.tools and \
+                    (tool == "resolved" or not modern or
+                     not self.sdk.speaks_modern):
+                self.host_works(s, host, tool)
+
+    def test_its_client_in_call(self):
+        """its client in front: progress, kill -9 in calls"""
+        s, host = self.its_host()
+        key = self.key()
+        ident = host.start("slow", key)
+        s.waits_for(key)
+        s.let_go(key)
+        self.assertIn(key, host.text(ident))
+        slow, safe = self.key(), self.key()
+        ident, safe_ident = host.start("slow", slow), \
+            host.start("slow_safe", safe)
+        s.waits_for(slow)
+        s.waits_for(safe)
+        s.restart()
+        self.assertIn("may have run", host.answer(ident)["error"])
+        s.waits_for(safe, 2)
+        s.let_go(safe)
+        self.assertIn(safe, host.text(safe_ident))
+        self.assertEqual(s.runs(slow), 1)
+        self.host_works(s, host, "safe", "unsafe")
 
     # other configurations
 

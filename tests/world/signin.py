@@ -80,9 +80,8 @@ class Provider(OAuthAuthorizationServerProvider):
         self.refreshers[refresher] = RefreshToken(
             token=refresher, client_id=client.client_id, scopes=scopes)
         self.keep()
-        return OAuthToken(access_token=token, token_type="Bearer",
-                          expires_in=self.seconds, scope=" ".join(scopes),
-                          refresh_token=refresher)
+        return OAuthToken(access_token=token, expires_in=self.seconds,
+                          scope=" ".join(scopes), refresh_token=refresher)
 
     async def load_refresh_token(self, client, token):
         return self.refreshers.get(token)

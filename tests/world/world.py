@@ -5,6 +5,7 @@ usage: world.py [--doc FILE] CACHE [NAME...]
 """
 
 import concurrent.futures
+import hashlib
 import json
 import os
 import shutil
@@ -69,6 +70,9 @@ class Sdk:
     """One release of one SDK.  tools, modes and the others below are known
     after look()."""
 
+    workers = 10                # scenarios at once
+    always = ""                 # a mode that each of its starts has
+
     def __init__(self, kind, version):
         self.kind = kind
         self.version = version
@@ -76,7 +80,10 @@ class Sdk:
         self.tools = {}
         self.modes = []
         self.sessions = True            # it gives session ids
+        self.forgets = True             # and does not know them afterwards
         self.dies_of_delete = False
+        self.silent_stream = False      # its GET has no head before an event
+        self.speaks_modern = False      # 2026-07-28
         self.asks_new_hosts = True      # by input requests, its own or ours
 
     def install(self, folder):
@@ -97,6 +104,9 @@ class Sdk:
     def close(self):
         pass
 
+    def client(self):
+        """The words that start its client; see client.py."""
+
     def look(self):
         """What it is like, and how it refuses."""
         folder = tempfile.mkdtemp(prefix="mcpsplice-world-")
@@ -113,6 +123,7 @@ class Sdk:
         try:
             client = raw.Other(served.start())
             listed = client.ask("tools/list")["result"]["tools"]
+            self.silent_stream = client.listens() is None
             self.tools = {t["name"]: t for t in listed}
             served.kill()
             first, found = raw.refusals(served.start, served.kill)
@@ -120,6 +131,7 @@ class Sdk:
             served.kill()
             shutil.rmtree(folder, ignore_errors=True)
         self.sessions = first.sid is not None
+        self.forgets = self.sessions and found[0][2].status >= 300
         last = found[-1]
         self.dies_of_delete = last[0].startswith("everybody") and \
             (last[2] is None or last[2].status >= 400)
@@ -133,6 +145,7 @@ class Python(Sdk):
     def __init__(self, kind, version, *more):
         super().__init__(kind, version)
         self.wanted = ("%s==%s" % (kind, version), "uvicorn") + more
+        self.speaks_modern = self.name in ("mcp-2.3.0", "fastmcp-4.2.3")
         self.asks_new_hosts = self.name != "fastmcp-4.2.3"
 
     def recipe(self):
@@ -143,7 +156,12 @@ class Python(Sdk):
         run(os.path.join(folder, "bin", "python"), "-m", "pip", "install",
             "--quiet", "--disable-pip-version-check", *self.wanted)
 
+    def client(self):
+        if self.kind == "mcp":
+            return [self.python, os.path.join(HERE, "client.py")]
+
     def open(self, folder):
+        self.python = os.path.join(folder, "bin", "python")
         env = {k: v for k, v in os.environ.items()
                if k in ("PATH", "SLOW", "SLOW_BASE", "LD_PRELOAD")}
         env.update(HOME=folder, FASTMCP_CHECK_FOR_UPDATES="off",
@@ -151,8 +169,7 @@ class Python(Sdk):
                    FASTMCP_SHOW_SERVER_BANNER="false")
         self.lock = threading.Lock()
         self.proc = subprocess.Popen(
-            [os.path.join(folder, "bin", "python"),
-             os.path.join(HERE, "server.py")], stdin=subprocess.PIPE,
+            [self.python, os.path.join(HERE, "server.py")], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             env=env)
         line = self.proc.stdout.readline()
@@ -174,6 +191,91 @@ class Python(Sdk):
         self.proc.wait()
 
 
+class Program(Sdk):
+    """A server that is a program of its own."""
+
+    def open(self, folder):
+        self.words = self.command(folder)
+        self.modes = run(*self.words, "modes").strip().split(",")
+
+    def spawn(self, port, public, folder, mode):
+        mode = ",".join(filter(None, [self.always, mode]))
+        with open(os.path.join(folder, "server.log"), "ab") as out:
+            proc = subprocess.Popen(
+                self.words + [str(port), str(public), folder, mode],
+                stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+        return Process(proc.pid, proc)
+
+    def recipe(self):
+        """Changes with the sources."""
+        return self.wanted + " " + hashlib.sha256(b"".join(
+            open(path, "rb").read() for path in self.sources())).hexdigest()
+
+
+class Go(Program):
+    """A server of go/.  always: a mode that each of its starts has."""
+
+    def __init__(self, kind, version, module, *files, tags="", always=""):
+        super().__init__(kind, version)
+        self.module = module
+        self.files = ("common.go",) + files
+        # a tool that asks as before is refused for hosts of 2026-07-28
+        self.speaks_modern = (kind, version) == ("mcp-go", "1.2.1")
+        self.asks_new_hosts = not self.speaks_modern
+        self.tags = tags
+        self.always = always
+        self.wanted = "%s@v%s %s" % (module, version, tags)
+        if always:
+            self.name += "-" + always
+            self.version += " " + always
+
+    def sources(self):
+        return [os.path.join(HERE, "go", name) for name in self.files]
+
+    def make(self, folder):
+        for path in self.sources():
+            shutil.copy(path, folder)
+        here = {"cwd": folder, "env": dict(os.environ, GOFLAGS="-mod=mod",
+                                           GOTOOLCHAIN="local")}
+        run("go", "mod", "init", "world", **here)
+        run("go", "get", self.wanted.split()[0], **here)
+        run("go", "build", "-tags", self.tags, "-o", "server", ".", **here)
+
+    def command(self, folder):
+        return [os.path.join(folder, "server")]
+
+
+class Java(Program):
+    """The server of java/.  A JVM takes its time: few at once."""
+
+    workers = 3
+
+    def __init__(self, version):
+        super().__init__("java", version)
+        self.wanted = version
+
+    def sources(self):
+        return [os.path.join(HERE, "java", name)
+                for name in ("Server.java", "pom.xml")]
+
+    def make(self, folder):
+        for path in self.sources():
+            shutil.copy(path, folder)
+        run("mvn", "-q", "-B", "-Dsdk=" + self.version, "compile",
+            "dependency:build-classpath", "-Dmdep.outputFile=classpath",
+            cwd=folder)
+
+    def command(self, folder):
+        with open(os.path.join(folder, "classpath")) as f:
+            path = f.read().strip()
+        return ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
+                "-Xmx128m", "-cp",
+                os.path.join(folder, "target", "classes") + ":" + path,
+                "Server"]
+
+
+GO_SDK = "github.com/modelcontextprotocol/go-sdk"
+MCP_GO = "github.com/mark3labs/mcp-go"
 OLD = ("pydantic<2.12", "starlette<0.48", "sse-starlette<3")
 SDKS = [
     Python("mcp", "1.8.0", *OLD),
@@ -183,9 +285,19 @@ SDKS = [
     Python("fastmcp", "2.14.7"),
     Python("fastmcp", "3.4.11"),
     Python("fastmcp", "4.2.3"),
+    Go("go-sdk", "1.2.0", GO_SDK, "gosdk.go"),
+    Go("go-sdk", "1.8.0", GO_SDK, "gosdk.go"),
+    Go("mcp-go", "0.43.0", MCP_GO, "mcpgo.go", "mcpgo_old.go"),
+    Go("mcp-go", "1.2.1", MCP_GO, "mcpgo.go", "mcpgo_new.go", tags="newer"),
+    Go("mcp-go", "1.2.1", MCP_GO, "mcpgo.go", "mcpgo_new.go", tags="newer",
+       always="stateful"),
+    Java("0.12.1"),
+    Java("0.17.2"),
+    Java("1.1.5"),
+    Java("2.1.0"),
 ]
 # What stands side by side in doc/world.
-GROUPS = (("mcp", "fastmcp"),)
+GROUPS = (("mcp", "fastmcp"), ("go-sdk", "mcp-go"), ("java",))
 
 
 def cases_of(sdk):
@@ -243,6 +355,13 @@ def keep(cache, sdk, **what):
             json.dump(what, f, indent=1)
 
 
+def side_by_side(cases, workers):
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        jobs = [pool.submit(support.run_one, c) for c in cases]
+        for job in concurrent.futures.as_completed(jobs):
+            yield job.result()
+
+
 def play(chosen, cache):
     """All scenarios of all these, side by side: how many, and how many
     failed."""
@@ -259,15 +378,14 @@ def play(chosen, cache):
     # those that wait for a clock first
     cases.sort(key=lambda c: not any(
         w in c.id() for w in ("signin", "expiry", "idle_", "cut_after")))
-    with concurrent.futures.ThreadPoolExecutor(10) as pool, \
-            open(os.path.join(cache, "failures"), "w") as log:
-        jobs = [pool.submit(support.run_one, c) for c in cases]
-        for job in concurrent.futures.as_completed(jobs):
-            case, result, seconds = job.result()
-            bad += told(case, result, seconds, log)
-            found = results.setdefault(type(case).sdk.name, {})
-            found[row(case)] = "FAIL" if support.faults(result) else \
-                "-" if result.skipped else "ok"
+    with open(os.path.join(cache, "failures"), "w") as log:
+        for workers in sorted({s.workers for s in here}, reverse=True):
+            some = [c for c in cases if c.sdk.workers == workers]
+            for case, result, seconds in side_by_side(some, workers):
+                bad += told(case, result, seconds, log)
+                found = results.setdefault(type(case).sdk.name, {})
+                found[row(case)] = "FAIL" if support.faults(result) else \
+                    "-" if result.skipped else "ok"
     for sdk in here:
         sdk.close()
         keep(cache, sdk, rows=results[sdk.name], refusals=sdk.refusals,
