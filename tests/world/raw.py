@@ -177,7 +177,7 @@ def shown(answer, sid):
     body = answer.body.decode("utf-8", "backslashreplace")
     if sid:
         body = body.replace(sid, "ID")
-    if answer.status < 300 and len(body) > 60:
+    if answer.status < 300 and len(body) > 60 and '"error"' not in body:
         body = body[:50] + "..."
     body = json.dumps(body, ensure_ascii=False)[1:-1].replace('\\"', '"')
     return "%s  %s" % (", ".join(words), body or "(empty)")

@@ -20,6 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
 import scenarios                                        # noqa: E402
+import eraserver                                        # noqa: E402
 import pace                                             # noqa: E402
 import raw                                              # noqa: E402
 import support                                          # noqa: E402
@@ -32,11 +33,15 @@ class Missing(Exception):
 class Process:
     """A server."""
 
+    live = set()
+
     def __init__(self, pid, proc=None):
         self.pid = pid
         self.proc = proc
+        self.live.add(self)
 
     def kill(self):
+        self.live.discard(self)
         try:
             os.kill(self.pid, signal.SIGKILL)
         except ProcessLookupError:
@@ -72,6 +77,7 @@ class Sdk:
 
     workers = 10                # scenarios at once
     always = ""                 # a mode that each of its starts has
+    caps = eraserver.ALL        # what its hosts can do
 
     def __init__(self, kind, version):
         self.kind = kind
@@ -253,6 +259,9 @@ class Java(Program):
     def __init__(self, version):
         super().__init__("java", version)
         self.wanted = version
+        if version == "0.12.1":
+            # it reads no member of elicitation
+            self.caps = dict(eraserver.ALL, elicitation={})
 
     def sources(self):
         return [os.path.join(HERE, "java", name)
@@ -426,21 +435,18 @@ def names_of(sdks):
     return "; ".join("%s %s" % (k, ", ".join(v)) for k, v in kinds.items())
 
 
-def answers_of(here):
-    """((situation, requests), [(answer, sdks)]): requests that all SDKs answer
-    in one way are told together."""
-    answers = {}
-    for sdk, r in here:
-        for where, what, answer in r["refusals"]:
-            answers.setdefault((where, what), {}).setdefault(
-                answer, []).append(sdk)
-    together = {}
-    for (where, what), found in answers.items():
-        key = (where, str({a: [s.name for s in sdks]
-                           for a, sdks in found.items()}))
-        together.setdefault(key, ([], found))[0].append(what)
-    return [((where, whats), list(found.items()))
-            for (where, _), (whats, found) in together.items()]
+def answers_of(refusals):
+    """(situation, requests, answer): requests that are answered in one way are
+    told together."""
+    out = []
+    for where, what, answer in refusals:
+        for have in out:
+            if have[0] == where and have[2] == answer:
+                have[1].append(what)
+                break
+        else:
+            out.append((where, [what], answer))
+    return [(where, ", ".join(whats), answer) for where, whats, answer in out]
 
 
 def write_doc(path, cache):
@@ -473,13 +479,26 @@ def write_doc(path, cache):
 The status, the content type, what else is in the head, and the body; "\\n" is a
 line break, ID the id that was sent.
 """)
-    for (where, whats), found in answers_of(here):
-        out.append("%s: %s" % (where, ", ".join(whats)))
-        for answer, sdks in found:
-            out += ["    " + names_of(sdks), "        " + answer]
+    alike = {}
+    for sdk, r in here:
+        alike.setdefault(str(r["refusals"]), (r["refusals"], []))[1].append(sdk)
+    for refusals, sdks in alike.values():
+        out.append(names_of(sdks))
+        for where, whats, answer in answers_of(refusals):
+            out += ["    %s: %s" % (where, whats), "        " + answer]
         out.append("")
     with open(path, "w") as f:
         f.write("\n".join(out).rstrip() + "\n")
+
+
+def stop(*_):
+    """Leaves no server behind."""
+    for process in list(Process.live):
+        try:
+            os.kill(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    os._exit(1)
 
 
 def main(args):
@@ -497,6 +516,8 @@ def main(args):
             " ".join(sorted(set(names) - known)),
             " ".join(s.name for s in SDKS)))
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(sign, stop)
     os.makedirs(cache, exist_ok=True)
     began = time.monotonic()
     total, bad = play(chosen, cache)
@@ -505,7 +526,7 @@ def main(args):
     print("%d cases, %d failed, %.1f s" % (total, bad,
                                            time.monotonic() - began),
           flush=True)
-    os._exit(1 if bad else 0)
+    os._exit(1 if bad else 0 if total else 77)
 
 
 if __name__ == "__main__":
