@@ -8,6 +8,7 @@ import concurrent.futures
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -449,6 +450,14 @@ def answers_of(refusals):
     return [(where, ", ".join(whats), answer) for where, whats, answer in out]
 
 
+def brief(answer):
+    """Without what Java says of itself, and not without end."""
+    answer = re.sub(r'"stackTrace":\[.*?\]', '"stackTrace":[...]', answer)
+    if len(answer) > 400:
+        answer = "%s... (%d bytes)" % (answer[:300], len(answer))
+    return answer
+
+
 def write_doc(path, cache):
     seen = kept(cache)
     here = [(s, r) for s, r in seen if "rows" in r]
@@ -485,7 +494,8 @@ line break, ID the id that was sent.
     for refusals, sdks in alike.values():
         out.append(names_of(sdks))
         for where, whats, answer in answers_of(refusals):
-            out += ["    %s: %s" % (where, whats), "        " + answer]
+            out += ["    %s: %s" % (where, whats),
+                    "        " + brief(answer)]
         out.append("")
     with open(path, "w") as f:
         f.write("\n".join(out).rstrip() + "\n")
