@@ -577,7 +577,7 @@ on_done(struct transfer *x, const struct http_answer *a, void *arg)
 	f->coding = span_of(t->coding);
 	if (f->status == 0)
 		f->status = a->status;
-	f->silent = verdict_2xx(f) && f->media == MEDIA_SSE && t->bytes == 0;
+	f->silent = f->status == 200 && t->bytes == 0;
 	if (t->sse != NULL) {
 		f->last_event_id = sse_last_id(t->sse);
 		f->primed = sse_is_primed(t->sse);

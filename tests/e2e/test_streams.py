@@ -456,7 +456,7 @@ class Silent(support.Case):
     a stream, and no byte."""
 
     def test_dead_session(self):
-        for how in ("end", "cut"):
+        for how in ("end", "cut", "json"):
             with self.subTest(how):
                 s = self.mcp()
                 p = self.splice(s)
@@ -465,6 +465,9 @@ class Silent(support.Case):
                 def silence(rx, tx):
                     if (rx.method == "POST" and rx.sid == s.made[0] and
                             "id" in (rx.json or {})):
+                        if how == "json":
+                            tx.body(200, b"", "application/json")
+                            return True
                         tx.sse()
                         getattr(tx, how)()
                         return True

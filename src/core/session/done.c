@@ -176,8 +176,9 @@ may_repeat(const struct attempt *l, const struct facts *f)
 	    (verdict_2xx(f) && f->status != 202 && f->media == MEDIA_SSE);
 }
 
-/* Did the answer end at once, without a byte of its stream? So answers a session
- * whose loop in the server is gone (mcp 1.8 to 1.10, after a cancel). */
+/* Did the answer end at once, without a byte? So answers a session whose loop in
+ * the server is gone (mcp 1.8 to 1.10, after a cancel), or that ended while the
+ * call ran (go-sdk with JSON). */
 static bool
 is_silence(const struct session *s, const struct attempt *l,
     const struct facts *f)
@@ -195,7 +196,7 @@ call_failed(struct session *s, struct call *c, struct attempt *l,
     const struct facts *f)
 {
 	static const struct ruling silence = { VERDICT_SUSPECT,
-		"the stream of its answer ended without a byte" };
+		"its answer ended without a byte" };
 	bool again = c->repeated || c->flaps > 0;
 
 	if (is_silence(s, l, f)) {

@@ -304,7 +304,7 @@ session_ping_done(struct session *s, struct attempt *l, const struct facts *f)
 	struct generation *g = l->generation;
 	struct ruling r = session_ruling(s, l, f);
 	uint64_t ticket = l->ticket;
-	bool lost = is_loss(s, r) || f->silent;
+	bool lost = is_loss(s, r) || (f->silent && f->media == MEDIA_SSE);
 
 	l->live = false;
 	if (!l->answered && ping_again(s, l, f, r))
