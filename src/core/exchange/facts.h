@@ -46,7 +46,7 @@ struct facts {
 	struct span session;    /* Mcp-Session-Id of the answer, checked */
 	struct span body; /* the part that is not a JSON-RPC message, up to 256
 			   * KiB */
-	bool silent; /* the head said 200, and no byte came */
+	bool silent;      /* the head said 200, and no byte came */
 	struct span last_event_id; /* of this stream; n 0: none */
 	bool primed;               /* it had an id before its first event */
 	int64_t retry_ms;          /* of this stream; -1: none */
