@@ -101,7 +101,8 @@ class Headers(support.Case):
         d = s.seen(method="DELETE")
         self.assertEqual([r.sid for r in d], [s.made[0]])
         self.assertIsNone(d[0].get("Content-Type"))
-        self.assertIs(s.requests[-1], d[0])
+        # a ping that asks about the broken stream may cross it
+        self.assertIs([r for r in s.requests if r.rpc != "ping"][-1], d[0])
 
     def test_no_session(self):
         """None assigned: none sent, and nothing to DELETE."""

@@ -384,6 +384,7 @@ class Renewals(Load):
             told = 0
             for i in ids:
                 m = p.answer(i)
+                self.in_time(m, self.sent)
                 # the first ones say why; then its words are enough
                 if m.get("error") != said:
                     e = self.error(m, "no", "reinit_failed", "session_lost")
@@ -529,7 +530,10 @@ class Renewals(Load):
         s.forget()
         ids = self.send(p, n)
         for i in ids:
-            self.error(p.answer(i), "maybe", "stream_lost")
+            m = p.answer(i)
+            if m["error"]["data"].get("reason") == "session_lost":
+                self.in_time(m, self.sent)
+            self.error(m, "maybe", "stream_lost")
         self.assertEqual([i for i in ids if s.runs(i) != 1], [])
         s.methods["tools/call"] = s.tool
         self.works_again(s, p, 2)

@@ -914,7 +914,7 @@ class LongDay(Base):
 
     def replicas(self, pick):
         """Two servers behind one address that share no sessions; pick(n, c) is
-        where the nth request goes, which came on connection c."""
+        where the nth POST goes, which came on connection c."""
         s = self.mcp()
         s.refuse = gone
         count = [0]
@@ -923,7 +923,7 @@ class LongDay(Base):
         def before(rx, tx):
             with s.lock:
                 here = pick(count[0], rx.conn)
-                count[0] += 1
+                count[0] += rx.method == "POST"
             if rx.rpc == "initialize":
                 made = len(s.made)
                 s.initialize(rx, tx)

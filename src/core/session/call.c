@@ -163,10 +163,10 @@ session_lacks_id(struct generation *g, const struct call *c,
 	if (f->media == MEDIA_SSE)
 		bit = bit << 32 | bit >> 32;
 	was_named = (g->named & bit) != 0 && (g->unnamed & bit) == 0;
-	if (f->session.n > 0)
-		g->named |= bit;
-	else
+	if (f->session.n == 0)
 		g->unnamed |= bit;
+	else if (!g->renamed)
+		g->named |= bit;
 	return was_named && f->session.n == 0;
 }
 

@@ -85,7 +85,9 @@ call_worked(struct session *s, struct call *c, struct generation *g,
 	session_note_worked(c, g);
 	if (json_key_is(c->frame->method, "tools/list")) {
 		tools_learn(s->tools, g->number, c->frame, m);
-		frame_unref(mirror_learn(s->mirrored.mirror, m, NULL, NULL));
+		if (s->mirrored.wanted)
+			frame_unref(mirror_learn(s->mirrored.mirror, m, NULL,
+			    NULL));
 		if (tools_list(s->tools).n > 0)
 			session_save_start(s);
 		return;

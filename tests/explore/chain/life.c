@@ -43,8 +43,13 @@ silence_ends(struct world *w)
 	for (i = w->first_alive; w->call_timeout_ms > 0 && i < w->n_exchanges;
 	     i++) {
 		x = &w->exchanges[i];
-		if (is_alive(w, i) && !x->listen && x->fate != FATE_UNASKED &&
-		    w->p->now - x->heard_at >= w->call_timeout_ms)
+		if (!is_alive(w, i) || x->listen ||
+		    w->p->now - x->heard_at < w->call_timeout_ms)
+			continue;
+		/* Nobody waits for a user as long as that. */
+		if (x->fate == FATE_UNASKED)
+			end_with(w, i, FATE_REFUSED, "401");
+		else
 			end_with(w, i, FATE_RAN, "idle");
 	}
 }
