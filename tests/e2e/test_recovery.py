@@ -936,10 +936,21 @@ class LongDay(Base):
         s.before = before
         return s
 
-    def balanced(self, pick, gap=0.0):
+    def until_known(self, s, p):
+        """Calls until the replicas are seen, which chance can put off: these
+        may get the server's error, and none runs twice."""
+        for k in range(1000, 1020):
+            m = p.tool(key=k)
+            self.assertLessEqual(s.runs(k), 1, m)
+            if "sticky" in p.err():
+                break
+
+    def balanced(self, pick, gap=0.0, chance=False):
         s = self.replicas(pick)
         p = self.splice(s)
         p.hello()
+        if chance:
+            self.until_known(s, p)
         for k in range(40):
             self.works(s, p, k)
             if gap:
@@ -959,15 +970,16 @@ class LongDay(Base):
         self.balanced(lambda n, c: n // 2 % 2)
 
     def test_replicas_at_random(self):
-        """At random, but never more than five times in a row."""
+        """At random, but never more than four times in a row: a call is tried
+        five times."""
         rng = random.Random(7)
         way = []
         while len(way) < 4000:
             x = rng.randrange(2)
-            if way[-5:] == [x] * 5:
+            if way[-4:] == [x] * 4:
                 x = 1 - x
             way.append(x)
-        self.balanced(lambda n, c: way[n])
+        self.balanced(lambda n, c: way[n], chance=True)
 
     def test_replicas_parallel(self):
         s = self.replicas(lambda n, c: n % 2)
