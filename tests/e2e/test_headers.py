@@ -25,7 +25,7 @@ class Headers(support.Case):
         p.send(note("notifications/roots/list_changed"))
         self.assertTrue(s.wait(
             lambda: s.seen("notifications/roots/list_changed")))
-        get.cut()
+        get.end()       # a break would be asked about
         s.stream()
         p.finish()
         self.assertTrue(s.wait(lambda: not s.stateful or s.deleted))
