@@ -456,11 +456,8 @@ class Scenario(eraserver.Case):
         s.restart()
         self.burst(s, p, 10, 2 if self.sdk.forgets else None)
 
-    def test_killed_and_away(self):
-        """away while calls are made"""
-        s, p = self.pair()
-        self.works(s, p)
-        s.kill()
+    def called_while_away(self, s, p):
+        """Calls while nobody is there, and the server starts again."""
         calls = {}
         for tool in ("safe", "unsafe"):
             key = self.key()
@@ -474,6 +471,13 @@ class Scenario(eraserver.Case):
             self.not_late(answer, s.runs(key))
             self.assertIn(key, self.text(answer))
             self.assertEqual(s.runs(key), 1)
+
+    def test_killed_and_away(self):
+        """away while calls are made"""
+        s, p = self.pair()
+        self.works(s, p)
+        s.kill()
+        self.called_while_away(s, p)
 
     def test_killed_in_unsafe(self):
         """kill -9 in an unsafe call: "maybe", one run"""
@@ -918,17 +922,5 @@ class Scenario(eraserver.Case):
         s, p, browser = self.signed_in("auth,keep,brief")
         s.kill()
         time.sleep(2.1)
-        calls = {}
-        for tool in ("safe", "unsafe"):
-            key = self.key()
-            calls[key] = p.start("tools/call", {"name": tool,
-                                                "arguments": {"key": key}})
-        p.taken()
-        self.let(0.3)
-        s.start()
-        for key, ident in calls.items():
-            answer = p.answer(ident)
-            self.not_late(answer, s.runs(key))
-            self.assertIn(key, self.text(answer))
-            self.assertEqual(s.runs(key), 1)
+        self.called_while_away(s, p)
         self.assertEqual(len(browser.opened()), 1, browser.opened())

@@ -325,6 +325,17 @@ session_fail(struct session *s, struct call *c, struct frame *error)
 	call_forget(s, c);
 }
 
+struct frame *
+session_cut_off(const struct session *s, const struct call *c,
+    const struct facts *f)
+{
+	struct facts cut = *f;
+
+	cut.ending = ENDING_CUT;
+	cut.sent = true;
+	return fault_from_facts(c->frame, &cut, s->config.host, c->refusal);
+}
+
 void
 session_fail_all(struct session *s, enum fault_id id)
 {

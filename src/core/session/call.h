@@ -50,6 +50,10 @@ bool session_was_answered(const struct session *s, struct span id);
 /* Ends the call with an error that mcpsplice made, which is taken. NULL: the
  * client gets no error. */
 void session_fail(struct session *s, struct call *c, struct frame *error);
+/* Returns the error for a call that runs, or ran, and whose exchange or stream
+ * broke off. Owned by the caller. */
+struct frame *session_cut_off(const struct session *s, const struct call *c,
+    const struct facts *f);
 /* Ends each call with the error id, which has the host's name only. */
 void session_fail_all(struct session *s, enum fault_id id);
 /* Ends an accepted call to which no answer will come. */

@@ -176,35 +176,12 @@ may_repeat(const struct attempt *l, const struct facts *f)
 	    (verdict_2xx(f) && f->status != 202 && f->media == MEDIA_SSE);
 }
 
-/* Did the answer end at once, without a byte? So answers a session whose loop in
- * the server is gone (mcp 1.8 to 1.10, after a cancel), or that ended while the
- * call ran (go-sdk with JSON). */
-static bool
-is_silence(const struct session *s, const struct attempt *l,
-    const struct facts *f)
-{
-	enum { AT_ONCE_MS = 1000 };
-
-	return f->silent && l->last_event_id.n == 0 &&
-	    l->generation->session != NULL &&
-	    (f->ending == ENDING_COMPLETE || f->ending == ENDING_CUT) &&
-	    s->now - l->head_at < AT_ONCE_MS;
-}
-
 static void
 call_failed(struct session *s, struct call *c, struct attempt *l,
     const struct facts *f)
 {
-	static const struct ruling silence = { VERDICT_SUSPECT,
-		"its answer ended without a byte" };
 	bool again = c->repeated || c->flaps > 0;
 
-	if (is_silence(s, l, f)) {
-		session_doubt(s, c, l, f, NULL,
-		    fault_from_facts(c->frame, f, s->config.host, NULL),
-		    silence);
-		return;
-	}
 	if (accept_202(s, c, f)) {
 		session_detach(s, c);
 		return;

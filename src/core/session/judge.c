@@ -127,17 +127,6 @@ is_old_news(const struct call *c, const struct attempt *l)
 		(l->body == c->frame || l->body == c->sent));
 }
 
-struct frame *
-session_cut_off(const struct session *s, const struct call *c,
-    const struct facts *f)
-{
-	struct facts cut = *f;
-
-	cut.ending = ENDING_CUT;
-	cut.sent = true;
-	return fault_from_facts(c->frame, &cut, s->config.host, c->refusal);
-}
-
 /* Has the server declared that it has this method? */
 static bool
 is_declared(const struct session *s, struct span method)
@@ -193,6 +182,21 @@ is_failure(const struct session *s, const struct call *c,
 	    f->ending == ENDING_COMPLETE && session_is_safe(s, c);
 }
 
+/* Did the answer end at once, without a byte? So answers a session whose loop in
+ * the server is gone (mcp 1.8 to 1.10, after a cancel), or that ended while the
+ * call ran (go-sdk with JSON). */
+static bool
+is_silence(const struct session *s, const struct attempt *l,
+    const struct facts *f)
+{
+	enum { AT_ONCE_MS = 1000 };
+
+	return f->silent && l->last_event_id.n == 0 &&
+	    l->generation->session != NULL &&
+	    (f->ending == ENDING_COMPLETE || f->ending == ENDING_CUT) &&
+	    s->now - l->head_at < AT_ONCE_MS;
+}
+
 static void
 lost(struct session *s, struct call *c, struct generation *g,
     const struct facts *f, struct frame *kept, struct ruling r)
@@ -232,6 +236,9 @@ session_judge(struct session *s, struct call *c, struct attempt *l,
 	if ((r.verdict == VERDICT_ANSWER || r.verdict == VERDICT_FAIL) &&
 	    is_failure(s, c, l, f, m))
 		r = (struct ruling){ VERDICT_SUSPECT, session_failure };
+	if (m == NULL && r.verdict == VERDICT_FAIL && is_silence(s, l, f))
+		r = (struct ruling){ VERDICT_SUSPECT,
+			"its answer ended without a byte" };
 	if (m != NULL && r.verdict != VERDICT_ANSWER && is_old_news(c, l))
 		return true;
 	if (m != NULL && l == c->attempt && session_mirror(s, c, f, m))

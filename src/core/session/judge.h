@@ -14,10 +14,6 @@ bool session_judge(struct session *s, struct call *c, struct attempt *l,
  * as it came, or only its code and text if the message is too large. Owned by
  * the caller. */
 struct frame *session_refusal_to_keep(struct frame *m);
-/* Returns the error for a call that runs, or ran, and whose exchange or stream
- * broke off. Owned by the caller. */
-struct frame *session_cut_off(const struct session *s, const struct call *c,
-    const struct facts *f);
 /* The error that the client gets if the refusal stands and the server sent none
  * of its own, or refused no more than to resume a stream. */
 struct frame *session_own_error(const struct session *s, const struct call *c,

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "base/bounds.h"
-#include "core/exchange/fault.h"
 #include "core/session/act.h"
 #include "core/session/call.h"
 #include "core/session/listen.h"
@@ -156,11 +155,7 @@ settle_silent(struct session *s, struct generation *g)
 static void
 settle_resumed(struct session *s, const struct generation *g)
 {
-	static const struct facts cut = {
-		.ending = ENDING_CUT,
-		.sent = true,
-		.retry_after_ms = -1,
-	};
+	static const struct facts none = { .retry_after_ms = -1 };
 	struct attempt *l;
 
 	if (s->event_ids.trusted)
@@ -172,8 +167,7 @@ settle_resumed(struct session *s, const struct generation *g)
 			continue;
 		if (!session_repeat(s, l->call, 0))
 			session_fail(s, l->call,
-			    fault_from_facts(l->call->frame, &cut,
-				s->config.host, NULL));
+			    session_cut_off(s, l->call, &none));
 	}
 }
 
