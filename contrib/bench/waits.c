@@ -36,6 +36,7 @@ enum wait {
 	AT_ONCE,
 	AT_ONCE_AGAIN,
 	LOST,
+	LOST_ALONE,
 	END,
 	WAITS
 };
@@ -56,6 +57,7 @@ static const struct {
 	[AT_ONCE] = { .name = "10 calls at once, the first time" },
 	[AT_ONCE_AGAIN] = { .name = "10 calls at once, again" },
 	[LOST] = { .name = "a call that finds its session lost" },
+	[LOST_ALONE] = { .name = "the same with one idle connection" },
 	[END] = { .name = "EOF to exit" },
 };
 
@@ -164,6 +166,21 @@ calm_down(const struct run *r)
 	bench_sleep(500 + (int)(4 * r->rtt));
 }
 
+/* The session is lost by the first call of a process, so that no burst of
+ * calls has left idle connections. */
+static void
+lost_alone(const struct run *r, const struct waiter *w, double *v)
+{
+	struct host h;
+
+	if (cand_open(&w->cand, &h, r->url, r->err) == 0) {
+		calm_down(r);
+		if (host_call_tool(&h, "forget") == 0)
+			timed_call(&h, v);
+	}
+	host_end(&h, WAITS_END_MS);
+}
+
 /* The waits of one short session; those that failed stay as they are. */
 static void
 one_session(const struct run *r, const struct waiter *w, double v[WAITS])
@@ -176,6 +193,8 @@ one_session(const struct run *r, const struct waiter *w, double v[WAITS])
 		timed_calls(w, &h, v);
 	calm_down(r);
 	v[END] = host_end(&h, WAITS_END_MS) * 1e3;
+	if (!w->told[LOST_ALONE])
+		lost_alone(r, w, &v[LOST_ALONE]);
 }
 
 /* The first session is thrown away: it warms the server up. */
