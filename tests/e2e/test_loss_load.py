@@ -98,6 +98,10 @@ class Load(support.Case):
                   "annotations": {"readOnlyHint": True}},
                  {"name": "echo", "inputSchema": {"type": "object"}}]
 
+    def setUp(self):
+        super().setUp()
+        self.sent = {}      # id -> when
+
     def server(self, sse=False, **kw):
         s = self.mcp(**kw)
         s.sse = sse
@@ -128,14 +132,14 @@ class Load(support.Case):
     def send(self, p, n, name="echo", first=1000):
         """n calls at once, their ids."""
         ids = list(range(first, first + n))
-        self.sent = time.monotonic()
+        self.sent.update(dict.fromkeys(ids, time.monotonic()))
         p.send(*[call(i, name, key=i) for i in ids])
         return ids
 
     def results(self, s, p, ids, runs=1):
         for i in ids:
             m = p.answer(i)
-            self.in_time(m, self.sent)
+            self.in_time(m, self.sent[i])
             if m.get("result") != {"key": i}:
                 self.fail("%r: %s; stderr %s" % (i, json.dumps(m)[:500],
                                                  p.err()[-500:]))
@@ -229,8 +233,7 @@ def lost(refuse):
         self.assertEqual(len(s.seen("notifications/initialized")), 2)
         self.assertNotIn("not-yours", [r.sid for r in s.requests])
         # More of them are asked where the first one is silent for a second.
-        asked = [r.time for r in s.witnesses]
-        if asked[1] - asked[0] > 0.9:
+        if s.witnesses[1].time - self.sent[ids[0]] > 1:
             raise support.Late("the witness was silent for a second")
         # One witness proves it for all: it was refused as they were in the
         # old session, and is answered in the new one.
@@ -385,7 +388,7 @@ class Renewals(Load):
             told = 0
             for i in ids:
                 m = p.answer(i)
-                self.in_time(m, self.sent)
+                self.in_time(m, self.sent[i])
                 # the first ones say why; then its words are enough
                 if m.get("error") != said:
                     e = self.error(m, "no", "reinit_failed", "session_lost")
@@ -463,7 +466,7 @@ class Renewals(Load):
         ids = self.send(p, n)
         for i in ids:
             m = p.answer(i)
-            self.in_time(m, self.sent)
+            self.in_time(m, self.sent[i])
             # of many, one may be read so late that it is sent to the third
             if n == 1 or "result" not in m:
                 self.error(m, "no", "session_lost")
@@ -533,7 +536,7 @@ class Renewals(Load):
         for i in ids:
             m = p.answer(i)
             if m["error"]["data"].get("reason") == "session_lost":
-                self.in_time(m, self.sent)
+                self.in_time(m, self.sent[i])
             self.error(m, "maybe", "stream_lost")
         self.assertEqual([i for i in ids if s.runs(i) != 1], [])
         s.methods["tools/call"] = s.tool
@@ -614,7 +617,8 @@ class Streams(Load):
         self.assertEqual(p.count_messages("notifications/x"), 5)
 
     def get_404_first(self, n, sse):
-        """No GET here: nothing about the session."""
+        """Nothing about the session: perhaps another replica said it, so the
+        GET is tried again some times, a second later."""
         s = self.server(sse)
         s.on_get = LOST["404 -32001"]
         p = self.splice(s)
@@ -622,7 +626,7 @@ class Streams(Load):
         self.results(s, p, self.send(p, n))
         self.works_again(s, p, 1)
         p.finish()
-        self.assertEqual(len(s.seen(method="GET")), 1)
+        self.assertIn(len(s.seen(method="GET")), range(1, 6))
 
     def get_404_later(self, n, sse):
         """It worked before: a ping tells that the session lives."""
@@ -825,7 +829,7 @@ class Ends(Load):
         begin = time.monotonic()
         p.proc.send_signal(signal.SIGTERM)
         for i in ids:
-            self.in_time(p.answer(i), self.sent)
+            self.in_time(p.answer(i), self.sent[i])
             self.error(p.answer(i), "no", "shutting_down")
         self.assertEqual(p.wait(3), 0)
         self.within(time.monotonic() - begin, 2)

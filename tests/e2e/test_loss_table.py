@@ -620,10 +620,13 @@ class Table(support.Case):
         seen = len(p.messages)
         begin = time.monotonic()
         p.finish()
-        self.within(time.monotonic() - begin, 3)
+        took = time.monotonic() - begin
+        self.within(took, 3)
         # another replica may know the session
-        self.assertEqual(shot.times, 3 if shot.status in (400, 404) else 1,
-                         "DELETE")
+        times = 3 if shot.status in (400, 404) else 1
+        if shot.times < times and took > 0.75:
+            raise support.Late("a second of DELETEs was over")
+        self.assertEqual(shot.times, times, "DELETE")
         self.assertEqual(s.inits(), 1, "initialize")
         self.assertEqual(len(p.messages), seen)
 
