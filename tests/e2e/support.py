@@ -173,6 +173,7 @@ class Splice:
         self.next_id = 100
         self.cond = threading.Condition()
         self.finished = False
+        self.ending = 0         # seconds from its EOF to its end
         self.err_path = os.path.join(case.tmp, "stderr-%d" % case.count())
         self.err_file = open(self.err_path, "wb")
         full = environment(case.home, env)
@@ -456,8 +457,10 @@ class Splice:
     def finish(self, status=0, seconds=LIVE):
         """EOF, exit status, and the books: see check()."""
         self.finished = True
+        began = time.monotonic()
         self.close()
         got = self.wait(seconds)
+        self.ending = time.monotonic() - began
         self.shut()
         self.case.assertEqual(got, status, "exit status; stderr %s" %
                               self.err()[-2000:])
@@ -638,6 +641,14 @@ class Case(unittest.TestCase):
         """Begins the case anew if this answer came late, some times."""
         if self.came_late(answer, began):
             raise Late(answer)
+
+    def deleted(self, s, sessions):
+        """These sessions were ended, and in this order.  A program gives its
+        DELETEs a second, which may be too short for the machine."""
+        if s.deleted != sessions and any(p.ending > 0.75
+                                         for p in self.running):
+            raise Late("a second of DELETEs was over")
+        self.assertEqual(s.deleted, sessions)
 
     def each(self, things, fn, workers=8):
         """fn(thing) side by side; the test fails with all that failed, each

@@ -25,7 +25,7 @@ class Eof(support.Case):
         p.close()
         self.assertIn("result", p.answer(1))
         p.finish()
-        self.assertEqual(s.deleted, s.made)
+        self.deleted(s, s.made)
 
     def test_drain_of_an_sse_answer(self):
         s, p = self.pair()
@@ -51,7 +51,7 @@ class Eof(support.Case):
         begin = time.monotonic()
         p.finish()
         self.within(time.monotonic() - begin, 2)
-        self.assertEqual(s.deleted, s.made)
+        self.deleted(s, s.made)
 
     @support.plain
     def test_drain_timeout(self):
@@ -66,7 +66,7 @@ class Eof(support.Case):
         waited = time.monotonic() - begin
         self.assertGreater(waited, 0.9)
         self.within(waited, 4)
-        self.assertEqual(s.deleted, s.made)
+        self.deleted(s, s.made)
 
     def test_question_open_at_eof(self):
         """The client can answer no more; the drain still has an end."""
@@ -97,7 +97,7 @@ class Eof(support.Case):
         begin = time.monotonic()
         p.finish()
         self.within(time.monotonic() - begin, 3)
-        self.assertEqual(s.deleted, s.made)
+        self.deleted(s, s.made)
 
     def test_delete_refused(self):
         for status in (405, 404, 500):
@@ -137,7 +137,7 @@ class Signals(support.Case):
         self.within(time.monotonic() - begin, self.most())
         for n in (1, 2):
             self.our_error(p.answer(n), "shutting_down", "maybe")
-        self.assertEqual(s.deleted, s.made)
+        self.deleted(s, s.made)
         p.finish()
 
     @support.plain
@@ -287,7 +287,7 @@ class Stdout(support.Case):
         self.assertEqual(p.wait(5), 0, p.err())
         p.finished = True
         self.assertTrue(s.wait(lambda: s.deleted, 2))
-        self.assertEqual(s.deleted, s.made)
+        self.deleted(s, s.made)
 
     def test_broken_while_idle(self):
         s = self.mcp()
@@ -299,7 +299,7 @@ class Stdout(support.Case):
         p.proc.stdout.close()
         self.assertEqual(p.wait(5), 0, p.err())
         p.finished = True
-        self.assertEqual(s.deleted, s.made)
+        self.deleted(s, s.made)
 
     def test_broken_with_calls_open(self):
         s = self.mcp()
@@ -311,7 +311,7 @@ class Stdout(support.Case):
         p.proc.stdout.close()
         self.assertEqual(p.wait(5), 0, p.err())
         p.finished = True
-        self.assertEqual(s.deleted, s.made)
+        self.deleted(s, s.made)
 
 
 PARENT = """
@@ -348,7 +348,7 @@ class Parent(support.Case):
             if left:
                 os.kill(pid, signal.SIGKILL)
             self.assertFalse(left, "it outlived its parent")
-            self.assertEqual(s.deleted, s.made)
+            self.deleted(s, s.made)
         finally:
             parent.kill()
             parent.wait()
@@ -387,12 +387,12 @@ class Second(support.Case):
         p.send(support.INITIALIZED)
         p.tool()
         self.assertTrue(s.wait(lambda: s.deleted, 5))
-        self.assertEqual(s.deleted, [s.made[0]])
+        self.deleted(s, [s.made[0]])
         p.finish()
         self.assertEqual(s.inits(), 2)
         self.assertIsNone(s.seen("initialize")[1].sid)
         self.assertEqual([r.sid for r in s.executed], s.made)
-        self.assertEqual(s.deleted, s.made)
+        self.deleted(s, s.made)
         self.assertEqual(s.early, [])
 
     def test_the_new_opening_counts(self):

@@ -25,7 +25,7 @@ class Kinds(support.Case):
                          '{"text": "hi"}')
         self.assertTrue(out.endswith(b"\n"))
         self.assertEqual(len(server.executed), 1)
-        self.assertEqual(server.deleted, server.made)
+        self.deleted(server, server.made)
 
     def test_pipe(self):
         s = self.mcp()

@@ -26,7 +26,7 @@ class Pipeline(support.Case):
         self.assertEqual(sorted(got), [1, 2, 3])
         self.assertTrue(all("result" in m for m in got.values()), got)
         self.assertEqual(s.early, [])
-        self.assertEqual(s.deleted, s.made)
+        self.deleted(s, s.made)
 
     def test_order_with_a_slow_server(self):
         """Held until initialize is answered and initialized has its 2xx."""
@@ -204,7 +204,7 @@ class Without(support.Case):
                          ["initialize", "notifications/initialized",
                           "tools/list"])
         self.assertEqual(s.early, [])
-        self.assertEqual(s.deleted, s.made)
+        self.deleted(s, s.made)
         params = s.requests[0].json["params"]
         self.assertEqual(params["clientInfo"]["name"], "mcpsplice")
         self.assertEqual(params["protocolVersion"], "2025-11-25")
@@ -259,7 +259,7 @@ class Without(support.Case):
         args = [s.url, "--handshake", "--fail", "--init-timeout", "1"]
         status, out, err = self.once(args, b"")
         self.assertEqual((status, out, err), (0, b"", ""))
-        self.assertEqual(s.deleted, s.made)
+        self.deleted(s, s.made)
         s.down()
         status, out, err = self.once(args, b"")
         self.assertEqual((status, out), (22, b""))

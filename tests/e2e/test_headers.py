@@ -146,7 +146,7 @@ class Headers(support.Case):
         p.finish()
         self.assertEqual([r.sid for r in s.seen("tools/call")],
                          s.made + 2 * ["another"])
-        self.assertEqual(s.deleted, ["another"])
+        self.deleted(s, ["another"])
         self.assertEqual(s.inits(), 1)
 
     def test_session_of_a_refused_initialize_is_ignored(self):
@@ -326,7 +326,7 @@ class Redirects(support.Case):
         s.stream()
         self.assertIn("result", p.tool())
         p.finish()
-        self.assertEqual(s.deleted, s.made)
+        self.deleted(s, s.made)
 
 
 if __name__ == "__main__":

@@ -129,7 +129,7 @@ class Http2(support.Case):
         p.finish()
         self.assertEqual({r.version for r in s.requests}, {"HTTP/2"})
         self.assertEqual(s.connections, 1)
-        self.assertEqual(s.deleted, s.made)
+        self.deleted(s, s.made)
 
     def test_server_without(self):
         """HTTP/1.1 is what is left, and --no-http2 wants nothing else."""

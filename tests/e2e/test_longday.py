@@ -1024,7 +1024,7 @@ class Verbose(Base):
                   "at the load balancer, by Mcp-Session-Id or by cookie.",
                   ELSEWHERE % 1)
         self.assertEqual(s.inits(), 2)
-        self.assertEqual(s.deleted, s.made[::-1])
+        self.deleted(s, s.made[::-1])
 
     def test_repeat(self):
         s, p = self.pair()
@@ -1272,7 +1272,7 @@ class Killed(Base):
         p.kill()
         q, kept = self.alive(s)
         self.settle(1)
-        self.assertEqual(s.deleted, s.made[:2])
+        self.deleted(s, s.made[:2])
         q.finish()
 
     def test_all_at_once(self):
@@ -1406,7 +1406,7 @@ class Start(Base):
         p.hello()
         self.settle(0.5)
         p.finish()
-        self.assertEqual(s.deleted, [s.made[1], s.made[3]])
+        self.deleted(s, [s.made[1], s.made[3]])
 
     def test_orderly_end_leaves_no_session_file(self):
         s = self.server()

@@ -229,7 +229,7 @@ def lost(refuse):
         self.works_again(s, p, 2)
         p.finish()
         self.assertEqual(s.early, [])
-        self.assertEqual(s.deleted, s.made[1:])
+        self.deleted(s, s.made[1:])
         self.assertEqual(len(s.seen("notifications/initialized")), 2)
         self.assertNotIn("not-yours", [r.sid for r in s.requests])
         # More of them are asked where the first one is silent for a second.
@@ -285,7 +285,7 @@ class Restarts(Load):
             self.results(s, p, self.send(p, n, first=1000 * (k + 1)))
             self.assertEqual(s.inits(), k + 2, "initialize")
         p.finish()
-        self.assertEqual(s.deleted, s.made[-1:])
+        self.deleted(s, s.made[-1:])
 
     def during(self, name, n, sse, reset):
         """Killed when n calls are running."""
@@ -485,7 +485,7 @@ class Renewals(Load):
         self.works_again(s, p, 2)
         p.finish()
         self.assertIsNone(s.executed[-1].sid)
-        self.assertEqual(s.deleted, [])
+        self.deleted(s, [])
 
     def version(self, n, sse):
         """The new server speaks an older version: so do our headers."""
@@ -822,7 +822,7 @@ class Ends(Load):
         self.results(s, p, ids)
         p.finish()
         self.assertEqual(s.inits(), 2)
-        self.assertEqual(s.deleted, s.made[1:])
+        self.deleted(s, s.made[1:])
 
     def term(self, n, sse):
         s, p, gate, ids = self.held(n, sse)
@@ -910,7 +910,7 @@ class Ends(Load):
             self.assertIn("result", m)
             self.assertEqual(s.runs(m["id"]), 1)
         self.assertEqual(s.inits(), 2)
-        self.assertEqual(s.deleted, s.made[1:])
+        self.deleted(s, s.made[1:])
 
     def pipeline_restart(self, n, sse):
         """A pipeline against a server that comes back after 1 s."""

@@ -103,7 +103,7 @@ class Server(Tickets):
                 for _ in range(3):
                     self.assertIn("result", p.tool())
                 p.finish()
-                self.assertEqual(s.deleted, s.made)
+                self.deleted(s, s.made)
                 self.assertEqual(set(g.users), {"user@" + kerberos.REALM})
                 self.assertEqual(g.refused, [])
                 if g.each:
@@ -452,7 +452,7 @@ http_access deny all
             p.send(call(7, text="x" * 300000))
             self.assertIn("result", p.answer(7))
             p.finish()
-            self.assertEqual(s.deleted, s.made)
+            self.deleted(s, s.made)
             self.assertEqual(len(s.seen("tools/call")), 3)
             for r in s.requests:
                 self.assertIsNone(r.get("Authorization"))

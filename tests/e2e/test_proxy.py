@@ -86,7 +86,7 @@ class Through(support.Case):
         p.hello()
         self.assertIn("result", p.tool())
         p.finish()
-        self.assertEqual(s.deleted, s.made)
+        self.deleted(s, s.made)
         return p
 
     def plain(self):

@@ -414,7 +414,7 @@ class Young(Base):
         p.finish()
         self.assertEqual((s.runs(1), s.runs(2)), (1, 1))
         self.assertEqual(len(s.made), 2)
-        self.assertEqual(s.deleted, s.made[1:] + s.made[:1])
+        self.deleted(s, s.made[1:] + s.made[:1])
 
     def refuses(self, s, n):
         """A new session is refused as the old one was: n requests of it."""
@@ -453,9 +453,11 @@ class Young(Base):
         self.refuses(s, -1)
         s.forget()
         ids = list(range(1000, 1030))
+        began = time.monotonic()
         p.send(*[call(i, key=i) for i in ids])
         for i in ids:
             m = p.answer(i)
+            self.in_time(m, began)
             self.assertEqual(m["error"], GONE)
         p.finish()
         self.assertEqual(len(s.seen("tools/call")), 30)
@@ -1159,7 +1161,7 @@ class Memory(Base):
         answer = p.hello()
         self.assertEqual(p.ask("tools/list")["result"], {"tools": TOOLS})
         p.finish()
-        self.assertEqual(s.deleted, s.made)
+        self.deleted(s, s.made)
         return s, answer
 
     def no_start(self, m):
@@ -1204,7 +1206,7 @@ class Memory(Base):
         p.finish()
         self.assertEqual(s.inits(), 2)
         self.assertEqual(s.early, [])
-        self.assertEqual(s.deleted, s.made)
+        self.deleted(s, s.made)
         self.assertLessEqual(s.runs(1), 1)
 
     @support.plain
@@ -1261,7 +1263,7 @@ class Memory(Base):
         self.assertEqual(s.inits(), 2)
         self.works(s, p)
         p.finish()
-        self.assertEqual(s.deleted, s.made)
+        self.deleted(s, s.made)
 
     def test_quick_server_wins(self):
         """A server that answers is asked, not the startup cache."""
@@ -1393,19 +1395,19 @@ class Orphans(Base):
         s, p = self.pair()
         self.works(s, p, 1)
         self.kill(p)
-        self.assertEqual(s.deleted, [])
+        self.deleted(s, [])
         q = self.splice(s)
         q.hello()
         self.assertTrue(s.wait(lambda: s.deleted, 10), "no DELETE")
-        self.assertEqual(s.deleted, s.made[:1])
+        self.deleted(s, s.made[:1])
         self.works(s, q, 2)
         q.finish()
-        self.assertEqual(s.deleted, s.made)
+        self.deleted(s, s.made)
         r = self.splice(s)
         r.hello()
         self.settle(1)
         r.finish()
-        self.assertEqual(s.deleted, s.made)
+        self.deleted(s, s.made)
 
     def test_the_last_session_of_the_killed_one(self):
         s, p = self.pair()
@@ -1418,7 +1420,7 @@ class Orphans(Base):
         self.assertTrue(s.wait(lambda: s.deleted, 10), "no DELETE")
         self.settle(0.5)
         q.finish()
-        self.assertEqual(s.deleted, s.made[1:])
+        self.deleted(s, s.made[1:])
 
     def test_a_living_copy_keeps_its_session(self):
         s, p = self.pair()
@@ -1427,10 +1429,10 @@ class Orphans(Base):
         self.settle(2)
         self.works(s, q, 1)
         self.works(s, p, 2)
-        self.assertEqual(s.deleted, [])
+        self.deleted(s, [])
         p.finish()
         q.finish()
-        self.assertEqual(s.deleted, s.made)
+        self.deleted(s, s.made)
         self.assertEqual(s.inits(), 2)
 
     def test_many_copies(self):
