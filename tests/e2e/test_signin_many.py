@@ -7,12 +7,12 @@ import os
 import random
 import re
 import signal
-import socket
 import subprocess
 import threading
 import time
 
 import authserver
+import ports
 import support
 from support import INITIALIZED, LIVE, alone, init, note, request
 
@@ -48,7 +48,7 @@ class Case(authserver.Case):
         self.m = self.protected(self.a)
         self.b = self.browser()
         self.free = threading.Event()
-        self.port = self.find_port()
+        self.port = ports.free_port()
 
     def tearDown(self):
         self.free.set()
@@ -199,19 +199,6 @@ class Case(authserver.Case):
         # a stand-in would answer if the sign-in took 20 s on a slow machine
         return self.splice(server or self.m, "--browser", self.b.command,
                            "--start", "wait", *args)
-
-    @staticmethod
-    def find_port():
-        """Below those that systems give away."""
-        while True:
-            port = random.SystemRandom().randrange(15000, 32000)
-            with socket.socket() as s:
-                s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                try:
-                    s.bind(("127.0.0.1", port))
-                    return port
-                except OSError:
-                    pass
 
     def starts(self, n, *args, port=True):
         ps = [self.start(*args, port=port) for _ in range(n)]
