@@ -231,26 +231,17 @@ session_same_id(const struct generation *a, const struct generation *b)
 	    strcmp(a->session, b->session) == 0;
 }
 
-/* Would a DELETE of this session end the server for everybody, as in the SDK
- * for Python from 1.8.0 to 1.9.4? These know no revision after 2025-03-26, and
- * answer with an older one than they were asked for; and their session ids are
- * 32 hexadecimal digits, which those of most others are not. What a stale
- * session was asked for is not known. */
-static bool
-dies_of_delete(const struct session *s, const struct generation *g)
+bool
+session_is_fragile(const struct session *s, const struct generation *g)
 {
 	enum { DIGITS = 32 };
-	bool hex = g->session != NULL && strlen(g->session) == DIGITS &&
-	    strspn(g->session, "0123456789abcdef") == DIGITS;
 	/* A spare session was not asked for its revision. */
 	const char *version = g->version != NULL ? g->version :
 						   s->generation->version;
 
-	return hex && version != NULL && strcmp(version, "2025-03-26") <= 0 &&
-	    (g->number == 0 ||
-		!json_string_is(json_get(s->handshake.request->params,
-				    "protocolVersion"),
-		    version));
+	return version != NULL && strcmp(version, "2025-03-26") <= 0 &&
+	    g->session != NULL && strlen(g->session) == DIGITS &&
+	    strspn(g->session, "0123456789abcdef") == DIGITS;
 }
 
 bool
@@ -260,7 +251,7 @@ session_delete(struct session *s, struct generation *g)
 
 	if (g != s->generation && session_same_id(g, s->generation))
 		return false;
-	if (dies_of_delete(s, g)) {
+	if (session_is_fragile(s, g)) {
 		session_log(s, LEVEL_INFO,
 		    "%s may be of a kind that a DELETE ends for everybody: "
 		    "its session is left to it",

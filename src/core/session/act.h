@@ -48,6 +48,12 @@ void session_abort(struct session *s, struct attempt *l);
 bool session_may_open(const struct attempt *l);
 /* Have both the same id? A server may give one to all its sessions. */
 bool session_same_id(const struct generation *a, const struct generation *b);
+/* Is this perhaps a session of the SDK for Python from 1.8.0 to 1.9.4? A DELETE
+ * ends these servers for everybody, and any request before initialized, a ping
+ * too, ends a session of 1.8.0. They know no revision after 2025-03-26, and
+ * their session ids are 32 hexadecimal digits, which those of most others are
+ * not. Later releases look the same to a client that asks for such a revision. */
+bool session_is_fragile(const struct session *s, const struct generation *g);
 /* Sends a DELETE for the session of g, and gives it BOUND_DELETE_MS. Returns
  * false, and sends none, if that would end the current session, too, or the
  * whole server. */

@@ -239,6 +239,10 @@ session_reopened(struct session *s)
 void
 session_readied(struct session *s)
 {
+	if (!s->witness.ready && session_is_fragile(s, s->generation)) {
+		s->witness.ready = true;
+		session_witness_again(s);
+	}
 	if (s->now >= s->alarms.at[ALARM_PHASE])
 		session_witness_too_late(s);
 	s->witness.ready = session_awaits_witness(s);

@@ -434,7 +434,9 @@ session_witness_again(struct session *s)
 {
 	struct attempt *l;
 
-	if (s->witness.mark == 0)
+	if (s->witness.mark == 0 ||
+	    (phase_permits(s, PHASE_READIES) && !s->witness.ready &&
+		session_is_fragile(s, s->generation)))
 		return;
 	l = witness(s, s->generation, s->witness.list);
 	l->control = true;

@@ -23,7 +23,8 @@ void session_witness_done(struct session *s, struct attempt *l,
 /* A witness that is silent for long is joined by others. */
 void session_witness_tick(struct session *s, struct attempt *l);
 /* Sends the witness of the doubt, to which the new session must answer before a
- * call is sent again: one that is refused there, too, proves nothing. */
+ * call is sent again: one that is refused there, too, proves nothing. A fragile
+ * session gets it when the server has taken initialized. */
 void session_witness_again(struct session *s);
 /* Does the new session have to answer the witness still? */
 bool session_awaits_witness(const struct session *s);
