@@ -170,9 +170,9 @@ session_listen_broke(struct session *s, const struct attempt *l,
 {
 	if (f->ending == ENDING_CUT && f->sent)
 		note_held(s, l);
-	s->listen.broke |= s->listen.held &&
-	    (f->ending == ENDING_CUT || f->ending == ENDING_CONNECT ||
-		verdict_is_gateway(f->status));
+	s->listen.broke |= f->ending == ENDING_CUT ||
+	    (s->listen.held &&
+		(f->ending == ENDING_CONNECT || verdict_is_gateway(f->status)));
 }
 
 /* The listen stream and a resumed one would end each other again and again. */

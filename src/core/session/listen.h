@@ -27,7 +27,7 @@ void session_listen_close(struct session *s);
  * open for it. */
 bool session_listen_head(struct session *s, const struct facts *f);
 /* The exchange of the GET is over: notes whether the stream broke without an
- * end, or the server was away. */
+ * end, be it one that had not worked yet, or the server was away. */
 void session_listen_broke(struct session *s, const struct attempt *l,
     const struct facts *f);
 /* Opens a stream that broke beside the call that goes out in this step: the
