@@ -333,7 +333,9 @@ class Scenario(eraserver.Case):
         nothing = p.tool("nothing", key="n")
         self.assertTrue("error" in nothing or nothing["result"]["isError"])
         self.works(s, p)
-        used = {r.sid for r in s.front.of("tools/call")}
+        # the SDK for Java before 1.0 may end a session when a tool throws
+        ended = {r.sid for r in s.front.requests if r.status == 404}
+        used = {r.sid for r in s.front.of("tools/call")} - ended
         self.assertEqual(len(used), 1, s.front.tail())
 
     def test_line_breaks(self):
@@ -528,27 +530,30 @@ class Scenario(eraserver.Case):
         able = p.hello_answer["result"]["capabilities"]
         if not able.get("resources", {}).get("subscribe"):
             self.skipTest("this release has no subscriptions")
-        p.ask("resources/subscribe", {"uri": URI})
+        restored, told = [], []
+        # some declare subscriptions, and do not have them
+        if "result" in p.ask("resources/subscribe", {"uri": URI}):
+            restored.append("resources/subscribe")
+            told.append("notifications/resources/updated")
         if "logging" in able:
             p.ask("logging/setLevel", {"level": "info"})
+            restored.append("logging/setLevel")
+        if able.get("tools", {}).get("listChanged"):
+            told.append("notifications/tools/list_changed")
         s.listening()
         before = len(s.front.requests)
         s.restart()
-
-        def again(rpc):
+        for rpc in restored:
             s.front.wait(lambda: any(
                 r.rpc == rpc and r.status in (200, 202)
                 for r in s.front.requests[before:]), "%s again" % rpc)
-        again("resources/subscribe")
-        if "logging" in able:
-            again("logging/setLevel")
-        if able.get("tools", {}).get("listChanged"):
-            p.note("notifications/tools/list_changed")
-        p.note("notifications/resources/updated")
+        for rpc in told:
+            p.note(rpc)
         s.listening(before)
-        told = len(p.notes("notifications/resources/updated"))
+        seen = [len(p.notes(rpc)) for rpc in told]
         raw.Other(s.ports[0]).call("touch", "t")
-        p.note("notifications/resources/updated", told + 1)
+        for rpc, n in zip(told, seen):
+            p.note(rpc, n + 1)
         self.works(s, p)
 
     # a session that another one ends
