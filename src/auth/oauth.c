@@ -8,8 +8,9 @@
  *
  * Brakes keep mcpsplice from asking without end: a new token that was never
  * accepted stops further tries (the next comes after 15 s, doubling to 10 min),
- * and so does a login process that failed. But a 401 shows that somebody is
- * there: a renewal that met nobody a moment ago is tried once more at once.
+ * and so does a login process that failed. But a renewal that met nobody is tried
+ * again for each request, and at once after a 401, which shows that somebody is
+ * there.
  * However it goes, only so many login processes start in a given time.
  */
 #include "config.h"
@@ -45,6 +46,7 @@ struct waiter {
 	uint64_t ticket;
 	bool waited; /* INPUT_SIGN_IN may have been told of it */
 	bool last;   /* a DELETE, not worth a new token */
+	bool tried;  /* it has waited for a renewal */
 	/* Its session is what may have been refused instead of the token; NULL:
 	 * the request is not sent yet. */
 	struct kept_facts *refusal;
@@ -611,7 +613,7 @@ on_login_process_done(enum login_end end, const char *why, int64_t again_ms,
  * has to wait. */
 
 static bool
-settle_ask(struct oauth *o, const struct waiter *w)
+settle_ask(struct oauth *o, struct waiter *w)
 {
 	if (!is_read(o, false))
 		return false;
@@ -622,8 +624,13 @@ settle_ask(struct oauth *o, const struct waiter *w)
 	/* Without a token the request is sent without one, even during a login:
 	 * requests that need none work meanwhile. The same holds for the first
 	 * request to a server whose address is not known yet: its refusal tells
-	 * the address. */
+	 * the address. Where a renewal met nobody, each request tries once more:
+	 * some servers that are back forget the refresh token when they see the
+	 * expired one. */
+	if (o->unreached && !w->tried)
+		o->brake_until = 0;
 	if (is_over(o, 0) && !is_braked(o) && !is_too_early(o)) {
+		w->tried = true;
 		if (o->login_process == NULL)
 			start_login_process(o, LOGIN_EXPIRED, false, NULL);
 		return false;

@@ -642,6 +642,30 @@ START_TEST(login_unreached)
 }
 END_TEST
 
+/* It is tried again for each request, once: a server that is back shall not see
+ * the old token first. */
+START_TEST(login_unreached_again)
+{
+	uint64_t old;
+	int i;
+
+	make_expired();
+	old = now->stamp;
+	for (i = 0; i < 3; i++) {
+		if (i == 2)
+			new_token(NULL);
+		else
+			answer(NULL, LOGIN_UNREACHED, -1, NULL);
+		ended_at = -1;
+		authorize_ask(authorize, 1, false);
+		if (ended_at == -1)
+			loop_run(l);
+		ck_assert_int_eq(i == 2, now->stamp != old);
+	}
+	authorize_free(authorize);
+}
+END_TEST
+
 /* A Retry-After is obeyed up to this time. */
 START_TEST(login_retry)
 {
@@ -714,6 +738,7 @@ main(void)
 	tcase_add_test(t, weak_login);
 	tcase_add_test(t, login_retry);
 	tcase_add_test(t, login_unreached);
+	tcase_add_test(t, login_unreached_again);
 	tcase_add_test(t, login_process);
 	tcase_add_test(t, sign_ins);
 	suite_add_tcase(s, t);
