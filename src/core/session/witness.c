@@ -253,6 +253,7 @@ settle_call(struct session *s, struct call *c, struct generation *g,
 		proved(s, c, g);
 		break;
 	case FOUND_REPLICAS:
+		g->lost = false; /* a ping may have met the wrong one */
 		session_flapping(s, c->doubt.mark);
 		if (!session_try_elsewhere(s, c))
 			stands(s, c);
