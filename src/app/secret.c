@@ -11,8 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <openssl/crypto.h>
-
 #include "base/bounds.h"
 #include "base/mem.h"
 #include "store/credential.h"
@@ -37,7 +35,7 @@ read_all(const char *path, struct buf *to, bool check)
 			n = -1;
 			break;
 		}
-	OPENSSL_cleanse(part, sizeof part);
+	mem_wipe(part, sizeof part);
 	close(fd);
 	return n < 0 ? -1 : 0;
 }
@@ -109,7 +107,5 @@ secret_env(const char *option, const char *name, char **why)
 void
 secret_free(char *secret)
 {
-	if (secret != NULL)
-		OPENSSL_cleanse(secret, strlen(secret));
-	free(secret);
+	string_wipe(&secret);
 }

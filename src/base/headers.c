@@ -9,48 +9,29 @@
 #include <stdlib.h>
 #include <strings.h>
 
-/* A memset that the compiler must not drop before free(). */
-static void *(*const volatile wipe)(void *, int, size_t) = memset;
-
 void
 headers_init(struct headers *h)
 {
 	memset(h, 0, sizeof *h);
 }
 
+bool
+headers_is_token(unsigned char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+	    (c >= 'A' && c <= 'Z') ||
+	    (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
+}
+
 static bool
 is_token(struct span s)
 {
 	size_t i;
-	char c;
 
-	for (i = 0; i < s.n; i++) {
-		c = s.p[i];
-		if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-		    (c >= 'A' && c <= 'Z'))
-			continue;
-		if (c == '\0' || strchr("!#$%&'*+-.^_`|~", c) == NULL)
+	for (i = 0; i < s.n; i++)
+		if (!headers_is_token((unsigned char)s.p[i]))
 			return false;
-	}
 	return s.n != 0;
-}
-
-static bool
-is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
-static struct span
-trim(struct span s)
-{
-	while (s.n != 0 && is_blank(s.p[0])) {
-		s.p++;
-		s.n--;
-	}
-	while (s.n != 0 && is_blank(s.p[s.n - 1]))
-		s.n--;
-	return s;
 }
 
 static bool
@@ -87,7 +68,7 @@ header_new(struct span name, struct span value, bool secret)
 static void
 wipe_one(struct header *one)
 {
-	wipe(one->value, 0, strlen(one->value));
+	mem_wipe(one->value, strlen(one->value));
 	free(one->name);
 }
 
@@ -106,7 +87,7 @@ push(struct headers *h, struct header one)
 static int
 make(struct header *one, struct span name, struct span value, bool secret)
 {
-	value = trim(value);
+	value = span_trim(value, " \t");
 	if (!is_token(name) || !is_value(value))
 		return -1;
 	*one = header_new(name, value, secret);

@@ -16,6 +16,8 @@ struct headers {
 	size_t cap;
 };
 
+/* May the byte stand in a token (RFC 9110 section 5.6.2)? */
+bool headers_is_token(unsigned char c);
 /* Makes h an empty list. */
 void headers_init(struct headers *h);
 /* Adds a copy of one header. Returns -1 if the name is not a token (RFC 9110

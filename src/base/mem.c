@@ -305,25 +305,48 @@ buf_free(struct buf *b)
 }
 
 void
+mem_wipe(void *p, size_t n)
+{
+	volatile char *v = p;
+
+	while (n-- > 0)
+		*v++ = '\0';
+}
+
+void
 buf_wipe(struct buf *b)
 {
-	volatile char *p = b->p;
-	size_t i;
-
-	for (i = 0; p != NULL && i < b->cap; i++)
-		p[i] = '\0';
+	mem_wipe(b->p, b->cap);
 	buf_free(b);
 }
 
 void
 string_wipe(char **secret)
 {
-	volatile char *p = *secret;
-
-	for (; p != NULL && *p != '\0'; p++)
-		*p = '\0';
+	if (*secret != NULL)
+		mem_wipe(*secret, strlen(*secret));
 	free(*secret);
 	*secret = NULL;
+}
+
+void
+strings_add(struct strings *list, char *s)
+{
+	list->list = xrealloc(list->list, (list->n + 2) * sizeof *list->list);
+	if (s != NULL)
+		list->list[list->n++] = s;
+	list->list[list->n] = NULL;
+}
+
+void
+strings_free(struct strings *list)
+{
+	size_t i;
+
+	for (i = 0; i < list->n; i++)
+		string_wipe(&list->list[i]);
+	free(list->list);
+	*list = (struct strings){ 0 };
 }
 
 char *

@@ -68,6 +68,13 @@ span_is(struct span a, const char *s)
 	return span_eq(a, span_of(s));
 }
 
+/* Is it white space of JSON? */
+static inline bool
+is_space(char c)
+{
+	return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
 /* Is it this text in ASCII, whatever the case of its letters? */
 bool span_is_nocase(struct span a, const char *s);
 /* Are all of its bytes ASCII, from this one on (' ' or '!') up to '~'? */
@@ -109,6 +116,9 @@ void buf_wipe(struct buf *b);
 /* Returns the content as a string, which the caller owns; b is empty after. */
 char *buf_take(struct buf *b);
 
+/* Overwrites bytes in a way that no compiler removes; for secrets. p may be
+ * NULL if n is 0. */
+void mem_wipe(void *p, size_t n);
 /* Returns a copy, which the caller owns; NULL for NULL. */
 char *string_copy(const char *s);
 /* Overwrites and frees the string *secret, and sets it to NULL. *secret may be
@@ -117,6 +127,17 @@ void string_wipe(char **secret);
 /* Sets *to to a copy of value, which may be NULL or *to; what was there is
  * overwritten and freed. */
 void string_set(char **to, const char *value);
+
+/* A list of strings, NULL-ended as soon as something was added. */
+struct strings {
+	char **list;
+	size_t n;
+};
+
+/* Appends s, which the list takes over; NULL only ends the list. */
+void strings_add(struct strings *list, char *s);
+/* Overwrites and frees the strings, and empties the list. */
+void strings_free(struct strings *list);
 
 static inline struct span
 buf_span(const struct buf *b)

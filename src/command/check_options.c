@@ -78,7 +78,7 @@ static void
 add_fault(struct strings *faults, char *why)
 {
 	if (why != NULL)
-		option_set_string(faults, why);
+		strings_add(faults, why);
 }
 
 /* Opens a file as a start does, which goes on without it. */

@@ -3,12 +3,6 @@
 
 #include "command/wrap_blank.h"
 
-static bool
-is_space(char c)
-{
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 /* Returns the end of the comment at this place, or the place itself if there
  * is none, or one that is not closed. */
 static size_t

@@ -14,7 +14,6 @@
 #include "command/wrap_blank.h"
 #include "command/wrap_words.h"
 #include "core/wire/json.h"
-#include "options/set.h"
 
 struct file {
 	struct wrap_plan *plan;
@@ -211,7 +210,7 @@ read_items(struct entry *e, struct span list)
 			return false;
 		e->items = xrealloc(e->items, (e->n + 1) * sizeof *e->items);
 		e->items[e->n++] = value;
-		option_set_string(&e->words, text_of(value));
+		strings_add(&e->words, text_of(value));
 	}
 	return true;
 }
@@ -376,8 +375,8 @@ add_header(struct url_parts *u, struct span name, struct span value,
 		buf_adds(&u->args, ", \"-H\", ");
 		buf_addspan(&u->args, buf_span(&line));
 	}
-	option_set_string(&u->words, xstrdup("-H"));
-	option_set_string(&u->words, text_of(buf_span(&line)));
+	strings_add(&u->words, xstrdup("-H"));
+	strings_add(&u->words, text_of(buf_span(&line)));
 	buf_wipe(&line);
 }
 
@@ -394,7 +393,7 @@ url_parts(struct member url, struct span headers, bool has_env,
 		return xstrdup(
 		    "its URL has a $, which mcpsplice does not replace");
 	buf_addspan(&u->args, url.value);
-	option_set_string(&u->words, text_of(url.value));
+	strings_add(&u->words, text_of(url.value));
 	while (json_next(headers, &at, &key, &value)) {
 		if (json_kind(value) != '"')
 			return xstrdup("the value of a header is no text");
@@ -614,7 +613,7 @@ read_entry(struct file *f, struct span key, struct span value)
 	if (json_kind(at) == '[')
 		list = at;
 	else if (json_kind(at) == '"')
-		option_set_string(&e.words, text_of(e.command = at));
+		strings_add(&e.words, text_of(e.command = at));
 	if (at.p == NULL) {
 		url = find_url(value, &n);
 		if (n == 1)

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/codec.h"
-#include "options/set.h"
 #include "options/table.h"
 
 /* Shorter texts, such as "true", are no secrets, and would be found in other
@@ -43,7 +42,7 @@ wrap_plan_leave(struct wrap_plan *p, struct span name, char *why)
 {
 	char *shown = visible(name);
 
-	option_set_string(&p->notes,
+	strings_add(&p->notes,
 	    xasprintf("\"%s\" is left alone: %s", shown, why));
 	free(shown);
 	free(why);
@@ -56,7 +55,7 @@ wrap_plan_hide(struct wrap_plan *p, struct span secret)
 {
 	secret = span_trim(secret, " \t");
 	if (secret.n >= SECRET_MIN && span_find(secret, "${") == NULL)
-		option_set_string(&p->secrets, xstrndup(secret.p, secret.n));
+		strings_add(&p->secrets, xstrndup(secret.p, secret.n));
 }
 
 /* Returns what follows the first byte c, or nothing. */
@@ -314,16 +313,6 @@ wrap_plan_diff(const struct wrap_plan *p, const char *path, struct span text,
 	buf_wipe(&new);
 }
 
-static void
-free_strings(struct strings *s)
-{
-	size_t i;
-
-	for (i = 0; i < s->n; i++)
-		string_wipe(&s->list[i]);
-	free(s->list);
-}
-
 void
 wrap_plan_free(struct wrap_plan *p)
 {
@@ -335,7 +324,7 @@ wrap_plan_free(struct wrap_plan *p)
 		free(p->places[i].name);
 	free(p->edits);
 	free(p->places);
-	free_strings(&p->notes);
-	free_strings(&p->secrets);
+	strings_free(&p->notes);
+	strings_free(&p->secrets);
 	*p = (struct wrap_plan){ 0 };
 }

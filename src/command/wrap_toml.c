@@ -12,7 +12,6 @@
 #include "base/codec.h"
 #include "command/wrap_words.h"
 #include "core/wire/json.h"
-#include "options/set.h"
 
 struct statement {
 	size_t from, to; /* its lines, with the last line end */
@@ -453,7 +452,7 @@ read_words(const struct server *s, struct strings *words, struct span **items,
 
 	if (text == NULL)
 		return false;
-	option_set_string(words, text);
+	strings_add(words, text);
 	if (s->args.value.p == NULL)
 		return true;
 	if (!is_list(s->args.value, '[', ']'))
@@ -464,19 +463,9 @@ read_words(const struct server *s, struct strings *words, struct span **items,
 		text = text_of(item);
 		if (text == NULL)
 			return false;
-		option_set_string(words, text);
+		strings_add(words, text);
 	}
 	return true;
-}
-
-static void
-free_strings(struct strings *s)
-{
-	size_t i;
-
-	for (i = 0; i < s->n; i++)
-		string_wipe(&s->list[i]);
-	free(s->list);
 }
 
 static void
@@ -511,7 +500,7 @@ command_line(struct file *f, const struct server *s)
 		}
 	}
 	wrap_swaps_free(&swaps);
-	free_strings(&words);
+	strings_free(&words);
 	free(items);
 }
 
@@ -526,8 +515,8 @@ add_header(struct span name, const char *value, bool variable,
 	if (span_is_nocase(name, "Accept") ||
 	    span_is_nocase(name, "Content-Type"))
 		return;
-	option_set_string(words, xstrdup("-H"));
-	option_set_string(words,
+	strings_add(words, xstrdup("-H"));
+	strings_add(words,
 	    xasprintf("%.*s: %s%s%s", (int)name.n, name.p, variable ? "${" : "",
 		value, variable ? "}" : ""));
 }
@@ -559,7 +548,7 @@ add_headers(struct span table, struct strings *words, struct strings *names)
 		name = bare(trimmed(item, 0, eq));
 		add_header(name, value, names != NULL, words);
 		if (names != NULL)
-			option_set_string(names, xstrdup(value));
+			strings_add(names, xstrdup(value));
 		string_wipe(&value);
 	}
 	return NULL;
@@ -575,7 +564,7 @@ url_words(const struct server *s, bool windows, struct strings *words,
 
 	if (text == NULL)
 		return xstrdup("its URL is not understood");
-	option_set_string(words, text);
+	strings_add(words, text);
 	if (strchr(text, '$') != NULL)
 		return xstrdup(
 		    "its URL has a $, which mcpsplice does not replace");
@@ -583,9 +572,9 @@ url_words(const struct server *s, bool windows, struct strings *words,
 		text = text_of(s->token.value);
 		if (text == NULL)
 			return xstrdup("its token is not understood");
-		option_set_string(words, xstrdup("--bearer-env"));
-		option_set_string(words, xstrdup(text));
-		option_set_string(names, text);
+		strings_add(words, xstrdup("--bearer-env"));
+		strings_add(words, xstrdup(text));
+		strings_add(names, text);
 	}
 	why = add_headers(s->env_headers.value, words, names);
 	*n_args = words->n;
@@ -708,8 +697,8 @@ url_entry(struct file *f, const struct server *s)
 		wrap_plan_hide_word(f->plan, no_span, bare(s->url.value));
 		place(f, s);
 	}
-	free_strings(&words);
-	free_strings(&names);
+	strings_free(&words);
+	strings_free(&names);
 }
 
 int

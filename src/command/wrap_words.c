@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "options/set.h"
 #include "store/credential.h"
 
 struct reader {
@@ -319,13 +318,13 @@ new_args(struct strings *args, const struct strings *words,
 
 	for (; at < s->n; at++) {
 		for (; i < s->list[at].from; i++)
-			option_set_string(args, xstrdup(words->list[i]));
+			strings_add(args, xstrdup(words->list[i]));
 		for (k = 0; k < s->list[at].n; k++)
-			option_set_string(args, xstrdup(s->list[at].words[k]));
+			strings_add(args, xstrdup(s->list[at].words[k]));
 		i = s->list[at].to;
 	}
 	for (; i < words->n; i++)
-		option_set_string(args, xstrdup(words->list[i]));
+		strings_add(args, xstrdup(words->list[i]));
 }
 
 /* Adds a name to a value of WSLENV, unless it is there. */
@@ -346,16 +345,6 @@ add_name(struct buf *wslenv, struct span name)
 	if (wslenv->n > 0)
 		buf_addc(wslenv, ':');
 	buf_addspan(wslenv, name);
-}
-
-static void
-free_strings(struct strings *s)
-{
-	size_t i;
-
-	for (i = 0; i < s->n; i++)
-		string_wipe(&s->list[i]);
-	free(s->list);
 }
 
 void
@@ -411,7 +400,7 @@ replace(struct wrap_swaps *s, const struct reader *r, size_t from,
 	if (wsl && names.n > 0)
 		s->wslenv = buf_take(&names);
 	buf_free(&names);
-	free_strings(&args);
+	strings_free(&args);
 	return *why == NULL ? WRAP_CHANGE : WRAP_LEAVE;
 }
 
@@ -498,9 +487,9 @@ wrap_words_wrong(const struct strings *args)
 	char *why = NULL;
 	size_t i;
 
-	option_set_string(&argv, xstrdup("mcpsplice"));
+	strings_add(&argv, xstrdup("mcpsplice"));
 	for (i = 0; i < args->n; i++)
-		option_set_string(&argv, xstrdup(args->list[i]));
+		strings_add(&argv, xstrdup(args->list[i]));
 	from.argc = (int)argv.n;
 	from.argv = argv.list;
 	if (options_load_from(&o, &from, &why) == 0) {
@@ -510,7 +499,7 @@ wrap_words_wrong(const struct strings *args)
 			why = wrong_header(&o.headers);
 		options_free(&o);
 	}
-	free_strings(&argv);
+	strings_free(&argv);
 	return why;
 }
 

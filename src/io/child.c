@@ -660,9 +660,6 @@ child_new(struct loop *l, const struct child_config *config,
 void
 child_free(struct child *c, bool kill_it)
 {
-	volatile char *input;
-	size_t i;
-
 	if (c == NULL)
 		return;
 	if (c->process != NULL && kill_it)
@@ -675,10 +672,6 @@ child_free(struct child *c, bool kill_it)
 	close_end(&c->err);
 	close_end(&c->report);
 	loop_timer_free(c->timer);
-	/* The input of a program may be secret. */
-	input = c->input.p;
-	for (i = 0; i < c->input.n; i++)
-		input[i] = '\0';
-	buf_free(&c->input);
+	buf_wipe(&c->input); /* it may be secret */
 	free(c);
 }

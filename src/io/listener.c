@@ -133,18 +133,6 @@ on_pause(void *arg)
 	watch_port(arg);
 }
 
-/* Overwrites and frees a buffer; a request may contain secrets. */
-static void
-wipe(struct buf *b)
-{
-	volatile char *p = b->p;
-	size_t i;
-
-	for (i = 0; i < b->n; i++)
-		p[i] = '\0';
-	buf_free(b);
-}
-
 static void
 listener_destroy(struct listener *s)
 {
@@ -176,8 +164,8 @@ conn_free(struct conn *c)
 	loop_fd_free(c->watch);
 	loop_timer_free(c->timer);
 	close(c->fd);
-	wipe(&c->request);
-	wipe(&c->reply);
+	buf_wipe(&c->request);
+	buf_wipe(&c->reply);
 	free(c);
 	if (s->ended && s->n == 0)
 		listener_destroy(s);

@@ -10,12 +10,6 @@
 
 #include "base/mem.h"
 
-static bool
-is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 /* Reads one word from *at on into word. Returns NULL, or why the text is
  * wrong. */
 static const char *
@@ -24,7 +18,7 @@ take_word(const char **at, struct buf *word)
 	const char *p;
 	char quote = '\0';
 
-	for (p = *at; *p != '\0' && (quote != '\0' || !is_blank(*p)); p++) {
+	for (p = *at; *p != '\0' && (quote != '\0' || !is_space(*p)); p++) {
 		if (*p == quote) {
 			quote = '\0';
 		} else if (quote == '\0' && (*p == '\'' || *p == '"')) {
@@ -51,7 +45,7 @@ child_words(const char *text, char **why)
 
 	buf_init(&word, 0);
 	for (;;) {
-		while (is_blank(*text))
+		while (is_space(*text))
 			text++;
 		if (*text == '\0')
 			break;

@@ -307,10 +307,8 @@ url_free(struct url *u)
 static void
 give_back(char *s)
 {
-	volatile char *p = s;
-
-	for (; p != NULL && *p != '\0'; p++)
-		*p = '\0';
+	if (s != NULL)
+		mem_wipe(s, strlen(s));
 	curl_free(s);
 }
 
@@ -360,8 +358,7 @@ url_unescape(struct span in)
 	s = curl_easy_unescape(NULL, copy, (int)in.n, &n);
 	if (s != NULL && strlen(s) == (size_t)n)
 		out = xstrdup(s);
-	for (i = 0; i < in.n; i++)
-		((volatile char *)copy)[i] = '\0';
+	mem_wipe(copy, in.n);
 	free(copy);
 	give_back(s);
 	return out;

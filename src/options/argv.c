@@ -240,7 +240,7 @@ read_operand(struct argv_state *st, char *arg)
 		return 0;
 	}
 	if (st->out->command == COMMAND_WRAP) {
-		option_set_string(&st->out->operands, xstrdup(arg));
+		strings_add(&st->out->operands, xstrdup(arg));
 		return 0;
 	}
 	if (!st->url) {
@@ -249,7 +249,7 @@ read_operand(struct argv_state *st, char *arg)
 		return 0;
 	}
 	if (st->out->command == COMMAND_CALL) {
-		option_set_string(&st->out->operands, xstrdup(arg));
+		strings_add(&st->out->operands, xstrdup(arg));
 		return 0;
 	}
 	if (!st->port && is_port(arg)) {

@@ -40,22 +40,12 @@ fail(struct reader *r, const char *what)
 	return -1;
 }
 
+static const char blanks[] = " \t\r"; /* around what counts */
+
 static bool
 blank(char c)
 {
 	return c == ' ' || c == '\t';
-}
-
-static struct span
-trim(struct span s)
-{
-	while (s.n > 0 && blank(s.p[0])) {
-		s.p++;
-		s.n--;
-	}
-	while (s.n > 0 && (blank(s.p[s.n - 1]) || s.p[s.n - 1] == '\r'))
-		s.n--;
-	return s;
 }
 
 /* Cuts off a comment, which starts with "#" at the beginning or after a
@@ -70,7 +60,7 @@ without_comment(struct span s)
 			s.n = i;
 			break;
 		}
-	return trim(s);
+	return span_trim(s, blanks);
 }
 
 /* Returns the text in quotes, owned by the caller; s starts after the first
@@ -99,7 +89,7 @@ quoted(struct span s)
 	if (i < s.n &&
 	    without_comment((struct span){ s.p + i + 1, s.n - i - 1 }).n == 0)
 		return value;
-	option_set_wipe(value, n);
+	mem_wipe(value, n);
 	free(value);
 	return NULL;
 }
@@ -194,9 +184,11 @@ read_option(struct reader *r, struct span line)
 	row = find_option(r, name, dashes == 1 && name.n == 1, &off);
 	if (row == NULL)
 		return -1;
-	line = trim((struct span){ line.p + name.n, line.n - name.n });
+	line = span_trim((struct span){ line.p + name.n, line.n - name.n },
+	    blanks);
 	if (line.n > 0 && (line.p[0] == '=' || line.p[0] == ':'))
-		line = trim((struct span){ line.p + 1, line.n - 1 });
+		line = span_trim((struct span){ line.p + 1, line.n - 1 },
+		    blanks);
 	if (line.n > 0 && line.p[0] == '"') {
 		value = quoted((struct span){ line.p + 1, line.n - 1 });
 		if (value == NULL)
@@ -215,7 +207,7 @@ read_option(struct reader *r, struct span line)
 static int
 read_line(struct reader *r, struct span line)
 {
-	line = trim(line);
+	line = span_trim(line, blanks);
 	if (line.n == 0 || line.p[0] == '#')
 		return 0;
 	if (memchr(line.p, '\0', line.n) != NULL)
@@ -247,7 +239,7 @@ slurp(struct reader *r, struct buf *out, bool *others)
 		else if (n > 0 && buf_add(out, chunk, (size_t)n) < 0)
 			error = EFBIG;
 	}
-	option_set_wipe(chunk, sizeof chunk);
+	mem_wipe(chunk, sizeof chunk);
 	close(fd);
 	*others = error == 0 && (st.st_mode & (S_IRGRP | S_IROTH)) != 0;
 	return error;
@@ -290,7 +282,7 @@ option_file_read(struct option_settings *out, const char *path,
 	*exposed = rc == 0 && r.secret && others;
 	free(r.section);
 	if (text.n > 0)
-		option_set_wipe(text.p, text.n);
+		mem_wipe(text.p, text.n);
 	buf_free(&text);
 	return rc;
 }

@@ -134,7 +134,7 @@ read_file(struct loader *l, const char *path, enum option_weight weight)
 		weight == WEIGHT_CONFIG, &exposed, l->why) < 0)
 		return -1;
 	if (exposed)
-		option_set_string(&l->o->warnings,
+		strings_add(&l->o->warnings,
 		    xasprintf("%s holds a "
 			      "secret and can be read by other users; \"chmod "
 			      "600\" it",
@@ -249,7 +249,7 @@ note_section(struct loader *l, const struct option_setting *s)
 		if (strcmp(notes->list[i], buf_str(&note)) == 0)
 			break;
 	if (i == notes->n)
-		option_set_string(notes, buf_take(&note));
+		strings_add(notes, buf_take(&note));
 	else
 		buf_free(&note);
 }
@@ -334,14 +334,14 @@ warn_of_secrets(struct loader *l)
 	char *name;
 
 	if (l->argv.secret)
-		option_set_string(&l->o->warnings,
+		strings_add(&l->o->warnings,
 		    xstrdup("a secret on the command line can be read by other "
 			    "users; use --bearer-env, -H 'Authorization: "
 			    "Bearer ${VAR}' or @FILE"));
 	if (row == NULL)
 		return;
 	name = option_table_variable(row);
-	option_set_string(&l->o->warnings,
+	strings_add(&l->o->warnings,
 	    xasprintf("the password of --%s on the command line can be read by "
 		      "other users; set the variable %s instead",
 		row->name, name));
@@ -406,7 +406,7 @@ warn_of_variables(const struct loader *l, struct strings *warnings)
 		row = misspelt(name + strlen(prefix));
 		if (row != NULL && !is_known(l->o, name)) {
 			meant = option_table_variable(row);
-			option_set_string(warnings,
+			strings_add(warnings,
 			    xasprintf("the variable %s has no meaning (did you "
 				      "mean %s?)",
 				name, meant));
@@ -424,7 +424,7 @@ say(struct loader *l)
 	warn_of_secrets(l);
 	warn_of_variables(l, &o->warnings);
 	if (l->argv.leftover > 0)
-		option_set_string(&o->notes,
+		strings_add(&o->notes,
 		    xstrdup("\"-y mcp-remote\" in front of the URL has no "
 			    "meaning here"));
 	o->max_result_set = options_given(o, "max-result");
@@ -545,16 +545,6 @@ load(struct loader *l)
 		return -1;
 	say(l);
 	return 0;
-}
-
-static void
-strings_free(struct strings *s)
-{
-	size_t i;
-
-	for (i = 0; i < s->n; i++)
-		string_wipe(&s->list[i]);
-	free(s->list);
 }
 
 /* A variable that is misspelt may be the cause of an error. */

@@ -38,12 +38,6 @@ enum fail {
 	FAIL_ANY  /* any error, and results with isError */
 };
 
-/* A NULL-ended list of strings. */
-struct strings {
-	char **list;
-	size_t n;
-};
-
 struct options {
 	enum command command;
 	bool login_process; /* "login --agent": only argv is set */

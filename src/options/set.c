@@ -39,15 +39,6 @@ option_set_add(struct option_settings *all, const struct option_row *row,
 }
 
 void
-option_set_wipe(void *p, size_t n)
-{
-	volatile char *v = p;
-
-	while (n-- > 0)
-		*v++ = '\0';
-}
-
-void
 option_set_free(struct option_settings *all)
 {
 	struct option_setting *s;
@@ -62,15 +53,6 @@ option_set_free(struct option_settings *all)
 	}
 	free(all->list);
 	*all = (struct option_settings){ 0 };
-}
-
-void
-option_set_string(struct strings *list, char *s)
-{
-	list->list = xrealloc(list->list, (list->n + 2) * sizeof *list->list);
-	if (s != NULL)
-		list->list[list->n++] = s;
-	list->list[list->n] = NULL;
 }
 
 static struct option_origin *
@@ -339,7 +321,7 @@ apply_item(struct strings *list, struct option_origin *origin,
 	}
 	if (s->row->kind != OPTION_LIST)
 		drop_lighter(list, origin, item, s->weight);
-	option_set_string(list, item);
+	strings_add(list, item);
 	origin_add(origin, s);
 	return 0;
 }
@@ -352,7 +334,7 @@ apply_noted(struct options *o, const struct option_setting *s)
 
 	if (what == NULL)
 		what = "has no effect yet: ignored";
-	option_set_string(&o->notes, xasprintf("%s %s", s->label, what));
+	strings_add(&o->notes, xasprintf("%s %s", s->label, what));
 }
 
 /* Returns the value to use: an empty one means the default, which is NULL for a
@@ -429,14 +411,14 @@ option_set_defaults(struct options *o)
 	size_t i;
 
 	o->origins = xcalloc(option_table_rows, sizeof *o->origins);
-	option_set_string(&o->headers, NULL);
-	option_set_string(&o->authorize_params, NULL);
-	option_set_string(&o->resolve, NULL);
-	option_set_string(&o->session_lost_patterns, NULL);
-	option_set_string(&o->ignore_tools, NULL);
-	option_set_string(&o->only_tools, NULL);
-	option_set_string(&o->notes, NULL);
-	option_set_string(&o->warnings, NULL);
+	strings_add(&o->headers, NULL);
+	strings_add(&o->authorize_params, NULL);
+	strings_add(&o->resolve, NULL);
+	strings_add(&o->session_lost_patterns, NULL);
+	strings_add(&o->ignore_tools, NULL);
+	strings_add(&o->only_tools, NULL);
+	strings_add(&o->notes, NULL);
+	strings_add(&o->warnings, NULL);
 	s.from = s.label = from;
 	for (i = 0; i < option_table_rows; i++) {
 		s.row = &option_table[i];

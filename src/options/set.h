@@ -56,9 +56,5 @@ void option_set_defaults(struct options *o);
 /* Writes the setting into o. Returns 0, or -1 with *why. */
 int option_set_apply(struct options *o, const struct option_setting *s,
     char **why);
-/* Appends s to a list, which takes it over. */
-void option_set_string(struct strings *list, char *s);
-/* Overwrites bytes in a way that no compiler removes. */
-void option_set_wipe(void *p, size_t n);
 
 #endif

@@ -298,18 +298,6 @@ helper_failure(enum child_end end, int value)
 	}
 }
 
-/* Removes the line end after the record. */
-static struct span
-trim(struct span text)
-{
-	static const char blanks[] = { ' ', '\t', '\r', '\n' };
-
-	while (text.n > 0 &&
-	    memchr(blanks, text.p[text.n - 1], sizeof blanks) != NULL)
-		text.n--;
-	return text;
-}
-
 static void
 helper_output(const char *p, size_t n, void *arg)
 {
@@ -322,7 +310,7 @@ static void
 helper_done(enum child_end end, int value, void *arg)
 {
 	struct store_op *op = arg;
-	struct span text = trim(buf_span(&op->output));
+	struct span text = span_trim(buf_span(&op->output), " \t\r\n");
 	char *failure;
 
 	op->child = NULL;

@@ -9,6 +9,7 @@
 #include <ctype.h>
 
 #include "base/bounds.h"
+#include "base/headers.h"
 #include "core/wire/json.h"
 
 enum {
@@ -141,13 +142,6 @@ is_tracestate(struct span s)
 /* --- baggage --- */
 
 static bool
-is_token(unsigned char c)
-{
-	return isalnum(c) ||
-	    (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
-}
-
-static bool
 is_baggage(unsigned char c)
 {
 	return c > ' ' && c <= '~' && strchr("\",;\\", c) == NULL;
@@ -158,7 +152,7 @@ static bool
 take_pair(struct reader *r, bool property)
 {
 	skip_blanks(r);
-	if (take_run(r, is_token) == 0)
+	if (take_run(r, headers_is_token) == 0)
 		return false;
 	skip_blanks(r);
 	if (!take_char(r, '='))

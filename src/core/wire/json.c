@@ -95,12 +95,6 @@ skip_plain(const char *p, const char *end)
 	return p;
 }
 
-static bool
-is_space(char c)
-{
-	return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-
 /* May white space begin at p? Most texts have none between their tokens. */
 static inline bool
 may_be_space(const char *p, const char *end)

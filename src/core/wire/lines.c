@@ -88,13 +88,7 @@ drop_cr(struct span line)
 static bool
 is_blank(struct span line)
 {
-	size_t i;
-
-	for (i = 0; i < line.n; i++) {
-		if (line.p[i] != ' ' && line.p[i] != '\t' && line.p[i] != '\r')
-			return false;
-	}
-	return true;
+	return span_trim(line, " \t\r").n == 0;
 }
 
 /* Would the line be over the cap with this end? */
