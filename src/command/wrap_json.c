@@ -1,7 +1,7 @@
 /*
  * Finds the entries by the names of the members that hold them, whatever the
- * host. An entry with a command line is changed word by word; one with a URL
- * gets a command line in the place of the URL.
+ * host. An entry with a command line gets new values for the command and its
+ * arguments; one with a URL gets a command line in the place of the URL.
  */
 #include "config.h"
 
@@ -26,12 +26,17 @@ struct member {
 	struct span key, value; /* of blank; value.p NULL: there is none */
 };
 
-/* An entry, and its command line. */
+/* An entry, and how it starts a server. */
 struct entry {
 	struct file *file;
-	struct member self;  /* its name and its object */
-	struct span command; /* string; p NULL: it stands in the list */
-	struct span *items;  /* of the list of arguments */
+	struct member self; /* its name and its object */
+	struct span object; /* where its command and its environment stand */
+	struct member at;   /* the command, or the URL */
+	bool has_url;
+	bool one_list;      /* the command and its arguments are one list */
+	struct span list;   /* that list, or the one of the arguments */
+	struct span env;    /* p NULL: there is none */
+	struct span *items; /* of the list, without the quotes */
 	size_t n;
 	struct strings words; /* decoded: the command, then the items */
 };
@@ -61,17 +66,17 @@ member(struct span object, const char *name)
 	return found;
 }
 
+/* Decodes a string; NULL: it is none, or has a NUL. */
 static char *
 text_of(struct span string)
 {
 	struct buf b;
 
 	buf_init(&b, 0);
-	if (json_string(string, &b) != 0) {
-		buf_free(&b);
-		return NULL;
-	}
-	return buf_take(&b);
+	if (json_string(string, &b) == 0 && strlen(buf_str(&b)) == b.n)
+		return buf_take(&b);
+	buf_wipe(&b);
+	return NULL;
 }
 
 /* Returns the raw text between the quotes of a string. */
@@ -79,12 +84,6 @@ static struct span
 inside(struct span string)
 {
 	return (struct span){ string.p + 1, string.n - 2 };
-}
-
-static void
-add_quoted(struct buf *out, const char *text)
-{
-	codec_json_string(out, span_of(text));
 }
 
 /* --- secrets --- */
@@ -101,118 +100,27 @@ hide_all(struct file *f, struct span object)
 }
 
 static void
-hide(struct entry *e)
+hide(struct entry *e, const struct wrap_start *s)
 {
 	static const char *const names[] = { "env", "environment", "headers" };
-	struct span before = no_span;
 	size_t i;
 
 	for (i = 0; i < sizeof names / sizeof names[0]; i++)
 		hide_all(e->file, json_get(e->self.value, names[i]));
-	for (i = 0; i < e->n; i++) {
-		wrap_plan_hide_word(e->file->plan, before, inside(e->items[i]));
-		before = inside(e->items[i]);
-	}
+	hide_all(e->file, e->env);
+	wrap_plan_hide_words(e->file->plan, e->items, e->n);
+	wrap_start_hide(s, e->file->plan);
+	if (e->has_url)
+		wrap_plan_hide_word(e->file->plan, no_span,
+		    inside(e->at.value));
 }
 
-/* --- a command line --- */
-
-static void
-place(struct entry *e)
-{
-	const struct file *f = e->file;
-
-	hide(e);
-	wrap_plan_place(f->plan, e->self.key, start_of(f, e->self.key) - 1,
-	    end_of(f, e->self.value));
-}
+/* --- what is written --- */
 
 static void
 leave(struct entry *e, char *why)
 {
 	wrap_plan_leave(e->file->plan, e->self.key, why);
-}
-
-/* Makes the items from..to these words. Of items that go the space behind goes,
- * too. There is an item. */
-static void
-edit_items(struct entry *e, size_t from, size_t to, char *const *words,
-    size_t n)
-{
-	struct file *f = e->file;
-	struct buf text;
-	size_t i, start, end;
-
-	if (from == to && n == 0)
-		return;
-	buf_init(&text, 0);
-	for (i = 0; i < n; i++) {
-		if (i > 0 || (from == to && from > 0))
-			buf_adds(&text, ", ");
-		add_quoted(&text, words[i]);
-	}
-	if (from == to && from == 0)
-		buf_adds(&text, ", ");
-	start = from < to || from == 0 ? start_of(f, e->items[from]) :
-					 end_of(f, e->items[from - 1]);
-	if (from == to)
-		end = start;
-	else if (n == 0 && to < e->n)
-		end = start_of(f, e->items[to]);
-	else
-		end = end_of(f, e->items[to - 1]);
-	wrap_plan_edit(f->plan, start, end,
-	    text.n == 0 ? xstrdup("") : buf_take(&text));
-	buf_free(&text);
-}
-
-static void
-edit_command(struct entry *e, const char *word)
-{
-	struct buf text;
-
-	buf_init(&text, 0);
-	add_quoted(&text, word);
-	wrap_plan_edit(e->file->plan, start_of(e->file, e->command),
-	    end_of(e->file, e->command), buf_take(&text));
-}
-
-static void
-edit_words(struct entry *e, const struct wrap_swaps *swaps)
-{
-	const struct wrap_swap *s;
-	size_t i, first = e->command.p != NULL;
-
-	for (i = 0; i < swaps->n; i++) {
-		s = &swaps->list[i];
-		if (s->secret)
-			wrap_plan_hide(e->file->plan,
-			    inside(e->items[s->to - 1 - first]));
-		if (s->from >= first) {
-			edit_items(e, s->from - first, s->to - first, s->words,
-			    s->n);
-			continue;
-		}
-		edit_command(e, s->words[0]);
-		edit_items(e, 0, s->to - 1, s->words + 1, s->n - 1);
-	}
-}
-
-/* Reads a list of strings. Returns false if it has something else. */
-static bool
-read_items(struct entry *e, struct span list)
-{
-	struct span key, value;
-	size_t at = 0;
-
-	while (json_next(list, &at, &key, &value)) {
-		if (json_kind(value) != '"')
-			return false;
-		e->items = xrealloc(e->items, (e->n + 1) * sizeof *e->items);
-		e->items[e->n++] = value;
-		strings_add(&e->words, text_of(value));
-	}
-	return true;
 }
 
 /* The text between two members: a new line with the same indent, or a blank. */
@@ -229,20 +137,19 @@ separator(const struct file *f, size_t key)
 	return (struct span){ f->text.p + at, key - at };
 }
 
-/* Adds WSLENV to an environment, because wsl.exe hands on nothing else of it.
- * One that is there stays as it is. */
+/* Adds WSLENV to the environment. One that is there stays as it is. */
 static void
-add_wslenv(struct file *f, struct span env, const char *wslenv)
+add_wslenv(struct file *f, struct span env, const struct wrap_start *s)
 {
 	struct span key, value;
 	struct buf text;
 	size_t at = 0, to;
 
-	if (json_kind(env) != '{' || json_get(env, "WSLENV").p != NULL)
+	if (s->wslenv.n == 0 || json_kind(env) != '{' ||
+	    json_get(env, "WSLENV").p != NULL)
 		return;
 	buf_init(&text, 0);
-	buf_adds(&text, "\"WSLENV\": ");
-	add_quoted(&text, wslenv);
+	wrap_start_env(&text, s, "\"", ": ");
 	if (json_next(env, &at, &key, &value)) {
 		to = start_of(f, key) - 1;
 		buf_adds(&text, ",");
@@ -253,57 +160,120 @@ add_wslenv(struct file *f, struct span env, const char *wslenv)
 	wrap_plan_edit(f->plan, to, to, buf_take(&text));
 }
 
-/* Adds WSLENV to the environment of an entry that has a command. */
 static void
-share_variables(struct entry *e, const char *wslenv)
+replace(struct file *f, struct span old, struct buf *text)
+{
+	wrap_plan_edit(f->plan, start_of(f, old), end_of(f, old),
+	    buf_take(text));
+}
+
+/* Appends a member behind another one that looks like this one. */
+static void
+add_key(struct entry *e, struct buf *out, const char *name)
+{
+	const struct file *f = e->file;
+	size_t key = start_of(f, e->at.key) - 1;
+	size_t colon = end_of(f, e->at.key) + 1;
+
+	if (out->n > 0) {
+		buf_adds(out, ",");
+		buf_addspan(out, separator(f, key));
+	}
+	buf_addf(out, "\"%s\"", name);
+	buf_add(out, f->blank.p + colon, start_of(f, e->at.value) - colon);
+}
+
+/* Returns the list that is replaced, with its comments. */
+static struct span
+old_list(const struct entry *e)
+{
+	if (e->list.p == NULL)
+		return no_span;
+	return (struct span){ e->file->text.p + start_of(e->file, e->list),
+		e->list.n };
+}
+
+/* Makes the entry one of mcpsplice. */
+static void
+write_start(struct entry *e, const struct wrap_start *s)
 {
 	struct file *f = e->file;
-	struct member command = member(e->self.value, "command");
-	struct span object = e->self.value, env;
-	const char *name;
-	struct buf text;
-	size_t to;
+	struct span old = e->at.value;
+	struct buf text, args;
 
-	if (json_kind(command.value) == '{') { /* Zed's older form */
-		object = command.value;
-		command = member(object, "path");
-	}
-	name = json_kind(command.value) == '[' ? "environment" : "env";
-	env = json_get(object, name);
-	if (env.p != NULL) {
-		add_wslenv(f, env, wslenv);
-		return;
-	}
-	to = start_of(f, command.key) - 1;
 	buf_init(&text, 0);
-	buf_addf(&text, "\"%s\": {\"WSLENV\": ", name);
-	add_quoted(&text, wslenv);
-	buf_adds(&text, "},");
-	buf_addspan(&text, separator(f, to));
-	wrap_plan_edit(f->plan, to, to, buf_take(&text));
+	buf_init(&args, 0);
+	if (e->has_url) { /* its name goes, too */
+		old.p = e->at.key.p - 1;
+		old.n += (size_t)(e->at.value.p - old.p);
+		add_key(e, &text, "command");
+	}
+	if (e->one_list)
+		wrap_list(&text, old_list(e), &s->words, 0);
+	else
+		codec_json_string(&text, span_of(s->words.list[0]));
+	if (!e->one_list)
+		wrap_list(&args, old_list(e), &s->words, 1);
+	if (args.n > 0 && e->has_url) {
+		add_key(e, &text, "args");
+		buf_addspan(&text, buf_span(&args));
+	} else if (args.n > 0) {
+		replace(f, e->list, &args);
+	}
+	if (e->env.p != NULL) {
+		add_wslenv(f, e->env, s);
+	} else if (s->headers.n > 0 || s->wslenv.n > 0) {
+		add_key(e, &text, e->one_list ? "environment" : "env");
+		buf_adds(&text, "{");
+		wrap_start_env(&text, s, "\"", ": ");
+		buf_adds(&text, "}");
+	}
+	replace(f, old, &text);
+	buf_wipe(&args);
+	hide(e, s);
+	wrap_plan_place(f->plan, e->self.key, start_of(f, e->self.key) - 1,
+	    end_of(f, e->self.value));
 }
 
-/* Has the entry's environment this variable? */
+/* --- a command line --- */
+
+/* Reads a list of strings. Returns false if it has something else. */
 static bool
-has_variable(const struct entry *e, const char *name)
+read_items(struct entry *e)
 {
-	return json_get(json_get(e->self.value, "env"), name).p != NULL;
+	struct span key, value;
+	char *text;
+	size_t at = 0;
+
+	while (json_next(e->list, &at, &key, &value)) {
+		text = text_of(value);
+		if (text == NULL)
+			return false;
+		e->items = xrealloc(e->items, (e->n + 1) * sizeof *e->items);
+		e->items[e->n++] = inside(value);
+		strings_add(&e->words, text);
+	}
+	return true;
 }
 
 static void
-command_line(struct entry *e)
+command_line(struct entry *e, struct wrap_start *s)
 {
-	struct wrap_swaps swaps = { .n = 0 };
-	char *why = NULL;
+	char *text = NULL, *why = NULL;
 
-	switch (wrap_words_read(&swaps, &e->words, e->file->self,
-	    e->file->plan->windows, has_variable(e, "API_ACCESS_TOKEN"),
-	    &why)) {
+	if (!e->one_list) {
+		text = text_of(e->at.value);
+		if (text == NULL)
+			return;
+		strings_add(&e->words, text);
+	}
+	if (!read_items(e) || e->words.n == 0)
+		return;
+	switch (wrap_words_read(s, &e->words, e->file->self,
+	    e->file->plan->windows,
+	    json_get(e->env, "API_ACCESS_TOKEN").p != NULL, &why)) {
 	case WRAP_CHANGE:
-		edit_words(e, &swaps);
-		if (swaps.wslenv != NULL)
-			share_variables(e, swaps.wslenv);
-		place(e);
+		write_start(e, s);
 		break;
 	case WRAP_LEAVE:
 		leave(e, why);
@@ -311,7 +281,6 @@ command_line(struct entry *e)
 	case WRAP_OTHER:
 		break;
 	}
-	wrap_swaps_free(&swaps);
 }
 
 /* --- an entry with a URL --- */
@@ -344,79 +313,38 @@ remove_member(struct file *f, struct member m)
 	wrap_plan_edit(f->plan, from, to, xstrdup(""));
 }
 
-/* What an entry with a URL becomes, raw. */
-struct url_parts {
-	struct buf args;      /* the list of arguments */
-	struct buf variable;  /* the headers that go into MCPSPLICE_HEADER */
-	struct buf wslenv;    /* what WSLENV has to be; empty: nothing */
-	struct strings words; /* all of it as arguments */
-};
-
-/* Adds a header. What it holds may be a secret, and other users can read
- * arguments, so it goes into a variable if the entry has no variables yet. The
- * name of another variable stays in the arguments, where hosts expect it. */
-static void
-add_header(struct url_parts *u, struct span name, struct span value,
-    bool has_env)
-{
-	bool secret = !has_env && memchr(value.p, '$', value.n) == NULL;
-	struct buf line;
-
-	buf_init(&line, 0);
-	buf_addc(&line, '"');
-	buf_addspan(&line, name);
-	buf_adds(&line, ": ");
-	buf_addspan(&line, inside(value));
-	buf_addc(&line, '"');
-	if (secret) {
-		buf_adds(&u->variable, u->variable.n > 0 ? "\\n" : "");
-		buf_addspan(&u->variable, inside(buf_span(&line)));
-	} else {
-		buf_adds(&u->args, ", \"-H\", ");
-		buf_addspan(&u->args, buf_span(&line));
-	}
-	strings_add(&u->words, xstrdup("-H"));
-	strings_add(&u->words, text_of(buf_span(&line)));
-	buf_wipe(&line);
-}
-
-/* Returns why the entry cannot be changed, or NULL. */
+/* Reads the URL and the headers. Returns why the entry cannot be changed, or
+ * NULL. */
 static char *
-url_parts(struct member url, struct span headers, bool has_env,
-    struct url_parts *u)
+read_url(struct entry *e, struct span headers, struct wrap_start *s)
 {
-	const char *why = wrap_words_dollars(url.value);
 	struct span key, value;
+	const char *dollars;
+	char *name, *text = text_of(e->at.value), *why = NULL;
+	bool windows = e->file->plan->windows;
 	size_t at = 0;
 
-	if (why != NULL || memchr(url.value.p, '$', url.value.n) != NULL)
-		return xstrdup(
+	if (text == NULL || strchr(text, '$') != NULL)
+		why = xstrdup(
 		    "its URL has a $, which mcpsplice does not replace");
-	buf_addspan(&u->args, url.value);
-	strings_add(&u->words, text_of(url.value));
-	while (json_next(headers, &at, &key, &value)) {
-		if (json_kind(value) != '"')
-			return xstrdup("the value of a header is no text");
-		/* mcpsplice sends its own */
-		if (span_is_nocase(key, "Accept") ||
-		    span_is_nocase(key, "Content-Type"))
-			continue;
-		why = wrap_words_dollars(value);
-		if (why != NULL)
-			return xasprintf("the header %.*s: %s", (int)key.n,
-			    key.p, why);
-		add_header(u, key, value, has_env);
+	else
+		wrap_start_url(s, text, e->file->self, windows);
+	string_wipe(&text);
+	while (why == NULL && json_next(headers, &at, &key, &value)) {
+		name = text_of((struct span){ key.p - 1, key.n + 2 });
+		text = text_of(value);
+		dollars = text == NULL ? NULL :
+					 wrap_words_dollars(span_of(text));
+		if (name == NULL || text == NULL)
+			why = xstrdup("the value of a header is no text");
+		else if (dollars != NULL)
+			why = xasprintf("the header %s: %s", name, dollars);
+		else
+			wrap_start_header(s, name, text, e->env.p != NULL);
+		free(name);
+		string_wipe(&text);
 	}
-	return wrap_words_wrong(&u->words);
-}
-
-/* wsl.exe hands on the variables only that WSLENV names. */
-static void
-share_parts(struct url_parts *u)
-{
-	if (u->variable.n > 0)
-		buf_adds(&u->wslenv, "MCPSPLICE_HEADER");
-	wrap_words_share(&u->wslenv, &u->words);
+	return why != NULL ? why : wrap_start_check(s, windows);
 }
 
 /* Members that say what kind of server it is. */
@@ -463,116 +391,38 @@ more_than_a_url(const struct entry *e)
 }
 
 static void
-edit_kinds(struct entry *e, bool opencode)
+edit_kinds(struct entry *e)
 {
-	struct member m;
+	struct buf text;
+	struct span value;
 	size_t i;
 
 	for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-		m = member(e->self.value, kinds[i]);
-		if (m.value.p != NULL)
-			wrap_plan_edit(e->file->plan,
-			    start_of(e->file, m.value),
-			    end_of(e->file, m.value),
-			    xstrdup(opencode ? "\"local\"" : "\"stdio\""));
+		value = json_get(e->self.value, kinds[i]);
+		if (value.p == NULL)
+			continue;
+		buf_init(&text, 0);
+		buf_adds(&text, e->one_list ? "\"local\"" : "\"stdio\"");
+		replace(e->file, value, &text);
 	}
 }
 
-/* Appends the members that stand in the place of the URL. */
 static void
-add_members(const struct entry *e, struct member url, const struct url_parts *u,
-    bool opencode, bool has_env, struct buf *out)
+url_entry(struct entry *e, struct wrap_start *s)
 {
-	const struct file *f = e->file;
-	size_t key = start_of(f, url.key) - 1;
-	size_t colon = end_of(f, url.key) + 1;
-	struct span between = { f->blank.p + colon,
-		start_of(f, url.value) - colon };
-	bool windows = f->plan->windows;
-
-	buf_adds(out, "\"command\"");
-	buf_addspan(out, between);
-	buf_adds(out, opencode ? "[" : "");
-	add_quoted(out, windows ? "wsl.exe" : f->self);
-	buf_adds(out, ",");
-	if (opencode) {
-		buf_adds(out, " ");
-	} else {
-		buf_addspan(out, separator(f, key));
-		buf_adds(out, "\"args\"");
-		buf_addspan(out, between);
-		buf_adds(out, "[");
-	}
-	if (windows) {
-		buf_adds(out, "\"--exec\", ");
-		add_quoted(out, f->self);
-		buf_adds(out, ", ");
-	}
-	buf_addspan(out, buf_span(&u->args));
-	buf_adds(out, "]");
-	if (has_env || (u->variable.n == 0 && u->wslenv.n == 0))
-		return;
-	buf_adds(out, ",");
-	buf_addspan(out, separator(f, key));
-	buf_adds(out, opencode ? "\"environment\"" : "\"env\"");
-	buf_addspan(out, between);
-	buf_adds(out, "{");
-	if (u->variable.n > 0) {
-		buf_adds(out, "\"MCPSPLICE_HEADER\": \"");
-		buf_addspan(out, buf_span(&u->variable));
-		buf_adds(out, u->wslenv.n > 0 ? "\", " : "\"");
-	}
-	if (u->wslenv.n > 0) {
-		buf_adds(out, "\"WSLENV\": ");
-		codec_json_string(out, buf_span(&u->wslenv));
-	}
-	buf_adds(out, "}");
-}
-
-static void
-url_entry(struct entry *e, struct member url)
-{
-	struct file *f = e->file;
 	struct member headers = member(e->self.value, "headers");
-	bool opencode = json_string_is(json_get(e->self.value, "type"),
-	    "remote");
-	struct span env = json_get(e->self.value,
-	    opencode ? "environment" : "env");
-	bool has_env = env.p != NULL;
 	char *why = more_than_a_url(e);
-	struct url_parts u = { 0 };
-	struct buf text;
-	size_t i;
 
-	buf_init(&u.args, 0);
-	buf_init(&u.variable, 0);
-	buf_init(&u.wslenv, 0);
-	buf_init(&text, 0);
 	if (why == NULL)
-		why = url_parts(url, headers.value, has_env, &u);
-	if (f->plan->windows)
-		share_parts(&u);
+		why = read_url(e, headers.value, s);
 	if (why != NULL) {
 		leave(e, why);
-	} else {
-		add_members(e, url, &u, opencode, has_env, &text);
-		wrap_plan_edit(f->plan, start_of(f, url.key) - 1,
-		    end_of(f, url.value), buf_take(&text));
-		if (headers.value.p != NULL)
-			remove_member(f, headers);
-		if (u.wslenv.n > 0)
-			add_wslenv(f, env, buf_str(&u.wslenv));
-		edit_kinds(e, opencode);
-		wrap_plan_hide_word(f->plan, no_span, inside(url.value));
-		place(e);
+		return;
 	}
-	for (i = 0; i < u.words.n; i++)
-		string_wipe(&u.words.list[i]);
-	free(u.words.list);
-	buf_wipe(&u.args);
-	buf_wipe(&u.variable);
-	buf_free(&u.wslenv);
-	buf_wipe(&text);
+	write_start(e, s);
+	if (headers.value.p != NULL)
+		remove_member(e->file, headers);
+	edit_kinds(e);
 }
 
 /* Finds the URL of an entry; *n: how many it has. */
@@ -599,33 +449,36 @@ find_url(struct span object, size_t *n)
 static void
 read_entry(struct file *f, struct span key, struct span value)
 {
-	struct entry e = { .file = f, .self = { key, value } };
-	struct span at = json_get(value, "command"), list;
-	struct member url;
-	size_t n, i;
+	struct entry e = { .file = f,
+		.self = { key, value },
+		.object = value,
+		.at = member(value, "command") };
+	struct wrap_start s = { .first = 0 };
+	size_t urls = 0;
 
 	f->plan->entries++;
-	list = json_get(value, "args");
-	if (json_kind(at) == '{') { /* Zed's older form */
-		list = json_get(at, "args");
-		at = json_get(at, "path");
+	if (json_kind(e.at.value) == '{') { /* Zed's older form */
+		e.object = e.at.value;
+		e.at = member(e.object, "path");
 	}
-	if (json_kind(at) == '[')
-		list = at;
-	else if (json_kind(at) == '"')
-		strings_add(&e.words, text_of(e.command = at));
-	if (at.p == NULL) {
-		url = find_url(value, &n);
-		if (n == 1)
-			url_entry(&e, url);
-		else if (n > 1)
-			leave(&e, xstrdup("it has several URLs"));
-	} else if (read_items(&e, list) && e.words.n > 0) {
-		command_line(&e);
+	if (e.at.value.p == NULL) {
+		e.object = value;
+		e.at = find_url(value, &urls);
+		e.has_url = urls == 1;
+		e.one_list = json_string_is(json_get(value, "type"), "remote");
+	} else {
+		e.one_list = json_kind(e.at.value) == '[';
+		e.list = e.one_list ? e.at.value : json_get(e.object, "args");
 	}
-	for (i = 0; i < e.words.n; i++)
-		string_wipe(&e.words.list[i]);
-	free(e.words.list);
+	e.env = json_get(e.object, e.one_list ? "environment" : "env");
+	if (e.has_url)
+		url_entry(&e, &s);
+	else if (urls > 1)
+		leave(&e, xstrdup("it has several URLs"));
+	else if (e.at.value.p != NULL)
+		command_line(&e, &s);
+	wrap_start_free(&s);
+	strings_free(&e.words);
 	free(e.items);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/codec.h"
+#include "options/set.h"
 #include "options/table.h"
 
 /* Shorter texts, such as "true", are no secrets, and would be found in other
@@ -103,6 +104,27 @@ wrap_plan_hide_word(struct wrap_plan *p, struct span before, struct span word)
 		wrap_plan_hide(p, after(value, ':'));
 	else if ((row->flags & OPTION_SECRET) != 0)
 		wrap_plan_hide(p, value);
+}
+
+/* Is it "-H NAME", which mcp-proxy follows with the value? */
+static bool
+names_header(struct span option, struct span name)
+{
+	return (span_is(option, "-H") || span_is(option, "--headers")) &&
+	    span_find(name, ":") == NULL;
+}
+
+void
+wrap_plan_hide_words(struct wrap_plan *p, const struct span *words, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		wrap_plan_hide_word(p, i > 0 ? words[i - 1] : no_span,
+		    words[i]);
+		if (i > 1 && names_header(words[i - 2], words[i - 1]))
+			wrap_plan_hide(p, words[i]);
+	}
 }
 
 /* --- the new text --- */

@@ -46,6 +46,9 @@ void wrap_plan_hide(struct wrap_plan *p, struct span secret);
  * of it, or empty. Both are raw, as they stand in the file. */
 void wrap_plan_hide_word(struct wrap_plan *p, struct span before,
     struct span word);
+/* Hides what is secret in all words of a command line. */
+void wrap_plan_hide_words(struct wrap_plan *p, const struct span *words,
+    size_t n);
 /* Appends the text with all edits done. */
 void wrap_plan_apply(struct wrap_plan *p, struct span text, struct buf *out);
 /* Appends a diff, with secrets as "(set)". changed is what wrap_plan_apply made

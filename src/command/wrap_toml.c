@@ -364,81 +364,10 @@ hide_table(struct file *f, struct span table)
 }
 
 static void
-add_words(struct buf *out, char *const *words, size_t n)
+replace(struct file *f, struct span old, struct buf *text)
 {
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		if (i > 0)
-			buf_adds(out, ", ");
-		codec_json_string(out, span_of(words[i]));
-	}
-}
-
-/* Makes the items from..to of the list, which has one, these words. */
-static void
-edit_items(struct file *f, const struct span *items, size_t n_items,
-    size_t from, size_t to, char *const *words, size_t n)
-{
-	struct buf text;
-	size_t start, end;
-
-	if (from == to && n == 0)
-		return;
-	buf_init(&text, 0);
-	if (from == to && from > 0)
-		buf_adds(&text, ", ");
-	add_words(&text, words, n);
-	if (from == to && from == 0)
-		buf_adds(&text, ", ");
-	start = from < to || from == 0 ?
-	    start_of(f, items[from]) :
-	    start_of(f, items[from - 1]) + items[from - 1].n;
-	if (from == to)
-		end = start;
-	else if (n == 0 && to < n_items)
-		end = start_of(f, items[to]);
-	else
-		end = start_of(f, items[to - 1]) + items[to - 1].n;
-	wrap_plan_edit(f->plan, start, end,
-	    text.n == 0 ? xstrdup("") : buf_take(&text));
-	buf_free(&text);
-}
-
-static void
-edit_value(struct file *f, struct span value, const char *word)
-{
-	struct buf text;
-
-	buf_init(&text, 0);
-	codec_json_string(&text, span_of(word));
-	wrap_plan_edit(f->plan, start_of(f, value),
-	    start_of(f, value) + value.n, buf_take(&text));
-}
-
-static void
-edit_words(struct file *f, const struct server *s, const struct span *items,
-    size_t n_items, const struct wrap_swaps *swaps)
-{
-	const struct wrap_swap *w;
-	size_t i;
-
-	for (i = 0; i < swaps->n; i++) {
-		w = &swaps->list[i];
-		if (w->secret)
-			wrap_plan_hide(f->plan, bare(items[w->to - 2]));
-		if (w->from > 0) {
-			edit_items(f, items, n_items, w->from - 1, w->to - 1,
-			    w->words, w->n);
-			continue;
-		}
-		edit_value(f, s->command.value, w->words[0]);
-		edit_items(f, items, n_items, 0, w->to - 1, w->words + 1,
-		    w->n - 1);
-	}
-	for (i = 0; i < n_items; i++)
-		wrap_plan_hide_word(f->plan,
-		    i == 0 ? no_span : bare(items[i - 1]), bare(items[i]));
+	wrap_plan_edit(f->plan, start_of(f, old), start_of(f, old) + old.n,
+	    buf_take(text));
 }
 
 /* Reads the words; returns false if one is not understood. */
@@ -458,77 +387,74 @@ read_words(const struct server *s, struct strings *words, struct span **items,
 	if (!is_list(s->args.value, '[', ']'))
 		return false;
 	while (next_item(s->args.value, &at, &item)) {
-		*items = xrealloc(*items, (*n + 1) * sizeof **items);
-		(*items)[(*n)++] = item;
 		text = text_of(item);
 		if (text == NULL)
 			return false;
 		strings_add(words, text);
+		*items = xrealloc(*items, (*n + 1) * sizeof **items);
+		(*items)[(*n)++] = bare(item);
 	}
 	return true;
+}
+
+/* Makes the entry one of mcpsplice. */
+static void
+write_command(struct file *f, const struct server *s,
+    const struct wrap_start *start)
+{
+	struct buf text;
+
+	buf_init(&text, 0);
+	codec_json_string(&text, span_of(start->words.list[0]));
+	replace(f, s->command.value, &text);
+	wrap_list(&text, s->args.value, &start->words, 1);
+	replace(f, s->args.value, &text);
+	wrap_start_hide(start, f->plan);
+	place(f, s);
 }
 
 static void
 command_line(struct file *f, const struct server *s)
 {
-	struct wrap_swaps swaps = { .n = 0 };
+	struct wrap_start start = { .first = 0 };
 	struct strings words = { 0 };
 	struct span *items = NULL;
 	char *why = NULL;
 	size_t n = 0;
+	enum wrap_what what = WRAP_LEAVE;
 
-	if (!read_words(s, &words, &items, &n)) {
-		leave(f, s,
-		    xstrdup("its command or args are written in a way "
-			    "that is not understood"));
-	} else {
-		switch (wrap_words_read(&swaps, &words, f->self,
-		    f->plan->windows, s->variable, &why)) {
-		case WRAP_CHANGE:
-			if (swaps.wslenv != NULL) {
-				leave(f, s, xstrdup(not_shared));
-				break;
-			}
-			edit_words(f, s, items, n, &swaps);
-			place(f, s);
-			break;
-		case WRAP_LEAVE:
-			leave(f, s, why);
-			break;
-		case WRAP_OTHER:
-			break;
-		}
+	if (!read_words(s, &words, &items, &n))
+		why = xstrdup("its command or args are written in a way that "
+			      "is not understood");
+	else
+		what = wrap_words_read(&start, &words, f->self,
+		    f->plan->windows, s->variable, &why);
+	if (what == WRAP_CHANGE && start.wslenv.n > 0) {
+		what = WRAP_LEAVE;
+		why = xstrdup(not_shared);
 	}
-	wrap_swaps_free(&swaps);
+	if (what == WRAP_LEAVE) {
+		leave(f, s, why);
+	} else if (what == WRAP_CHANGE) {
+		wrap_plan_hide_words(f->plan, items, n);
+		write_command(f, s, &start);
+	}
+	wrap_start_free(&start);
 	strings_free(&words);
 	free(items);
 }
 
 /* --- an entry with a URL --- */
 
-/* Adds one header; variable: value is the name of one. */
-static void
-add_header(struct span name, const char *value, bool variable,
-    struct strings *words)
-{
-	/* mcpsplice sends its own */
-	if (span_is_nocase(name, "Accept") ||
-	    span_is_nocase(name, "Content-Type"))
-		return;
-	strings_add(words, xstrdup("-H"));
-	strings_add(words,
-	    xasprintf("%.*s: %s%s%s", (int)name.n, name.p, variable ? "${" : "",
-		value, variable ? "}" : ""));
-}
-
 /* Adds the headers of an inline table. names: its values are names of
  * variables, which are added there; else NULL. Returns why not, or NULL. */
 static char *
-add_headers(struct span table, struct strings *words, struct strings *names)
+add_headers(struct span table, bool has_env, struct wrap_start *start,
+    struct strings *names)
 {
-	struct span item, name;
+	struct span item;
 	size_t at = 0, eq, from;
-	char *value;
+	char *name, *value;
 
 	if (table.p == NULL)
 		return NULL;
@@ -545,46 +471,51 @@ add_headers(struct span table, struct strings *words, struct strings *names)
 			return xstrdup("its headers are not understood, or "
 				       "have a dollar sign");
 		}
-		name = bare(trimmed(item, 0, eq));
-		add_header(name, value, names != NULL, words);
-		if (names != NULL)
-			strings_add(names, xstrdup(value));
+		if (names != NULL) {
+			strings_add(names, value);
+			value = xasprintf("${%s}", value);
+		}
+		item = bare(trimmed(item, 0, eq));
+		name = xstrndup(item.p, item.n);
+		wrap_start_header(start, name, value, has_env);
+		free(name);
 		string_wipe(&value);
 	}
 	return NULL;
 }
 
-/* Collects the arguments, and the variables that Codex has to hand on. Headers
- * with their values are the last words; *n_args: how many come before them. */
+/* Reads the URL, the token and the headers, and the names of variables that
+ * Codex has to hand on. Returns why not, or NULL. */
 static char *
-url_words(const struct server *s, bool windows, struct strings *words,
-    struct strings *names, size_t *n_args)
+read_url(const struct file *f, const struct server *s, struct wrap_start *start,
+    struct strings *names)
 {
 	char *text = text_of(s->url.value), *why;
 
 	if (text == NULL)
 		return xstrdup("its URL is not understood");
-	strings_add(words, text);
-	if (strchr(text, '$') != NULL)
-		return xstrdup(
-		    "its URL has a $, which mcpsplice does not replace");
-	if (s->token.value.p != NULL) {
+	wrap_start_url(start, text, f->self, f->plan->windows);
+	why = strchr(text, '$') == NULL ?
+	    NULL :
+	    xstrdup("its URL has a $, which mcpsplice does not replace");
+	string_wipe(&text);
+	if (why == NULL && s->token.value.p != NULL) {
 		text = text_of(s->token.value);
 		if (text == NULL)
 			return xstrdup("its token is not understood");
-		strings_add(words, xstrdup("--bearer-env"));
-		strings_add(words, xstrdup(text));
+		strings_add(&start->words, xstrdup("--bearer-env"));
+		strings_add(&start->words, xstrdup(text));
 		strings_add(names, text);
 	}
-	why = add_headers(s->env_headers.value, words, names);
-	*n_args = words->n;
 	if (why == NULL)
-		why = add_headers(s->headers.value, words, NULL);
+		why = add_headers(s->env_headers.value, true, start, names);
+	if (why == NULL)
+		why = add_headers(s->headers.value, s->has_env, start, NULL);
 	if (why == NULL && names->n > 0 && s->env_vars.value.p != NULL)
 		why = xstrdup("it has env_vars already");
-	if (why == NULL && names->n > 0 && s->has_env && windows)
+	if (why == NULL && names->n > 0 && s->has_env && f->plan->windows)
 		why = xstrdup(not_shared);
-	return why != NULL ? why : wrap_words_wrong(words);
+	return why != NULL ? why : wrap_start_check(start, f->plan->windows);
 }
 
 static void
@@ -594,110 +525,64 @@ remove_lines(struct file *f, const struct statement *s)
 		wrap_plan_edit(f->plan, s->from, s->to, xstrdup(""));
 }
 
-/* What a header holds may be a secret, and other users can read arguments, so
- * headers go into a variable. list: "-H" and a header, n words in all. */
+/* Puts a command line in the place of the URL. */
 static void
-add_variable(struct buf *out, char *const *list, size_t n)
-{
-	struct buf lines;
-	size_t i;
-
-	buf_init(&lines, 0);
-	for (i = 1; i < n; i += 2)
-		buf_addf(&lines, "%s%s", i > 1 ? "\n" : "", list[i]);
-	buf_adds(out, "MCPSPLICE_HEADER = ");
-	codec_json_string(out, buf_span(&lines));
-	buf_wipe(&lines);
-}
-
-/* Adds the table of variables: the headers, and on Windows those that WSL shall
- * get. */
-static void
-add_env(struct buf *out, const struct file *f, const struct strings *words,
-    size_t n_args)
-{
-	struct buf names;
-
-	buf_init(&names, 0);
-	buf_adds(out, "env = { ");
-	if (n_args < words->n) {
-		add_variable(out, words->list + n_args, words->n - n_args);
-		buf_adds(&names, "MCPSPLICE_HEADER");
-	}
-	wrap_words_share(&names, words);
-	if (f->plan->windows) {
-		buf_adds(out, n_args < words->n ? ", " : "");
-		buf_adds(out, "WSLENV = ");
-		codec_json_string(out, buf_span(&names));
-	}
-	buf_adds(out, " }");
-	buf_free(&names);
-}
-
-static void
-edit_url(struct file *f, const struct server *s, const struct strings *words,
-    size_t n_args, const struct strings *names)
+write_url(struct file *f, const struct server *s,
+    const struct wrap_start *start, const struct strings *names)
 {
 	struct span indent = { f->text.p + s->url.from,
 		start_of(f, s->url.key) - s->url.from };
 	size_t end = start_of(f, s->url.value) + s->url.value.n;
-	const char *line = end < f->text.n && f->text.p[end] == '\r' ? "\r\n" :
-								       "\n";
-	struct buf text;
+	struct buf line, text;
 
+	buf_init(&line, 0);
 	buf_init(&text, 0);
+	buf_adds(&line,
+	    end < f->text.n && f->text.p[end] == '\r' ? "\r\n" : "\n");
+	buf_addspan(&line, indent);
 	buf_adds(&text, "command = ");
-	codec_json_string(&text,
-	    span_of(f->plan->windows ? "wsl.exe" : f->self));
-	buf_adds(&text, line);
-	buf_addspan(&text, indent);
-	buf_adds(&text, "args = [");
-	if (f->plan->windows) {
-		buf_adds(&text, "\"--exec\", ");
-		codec_json_string(&text, span_of(f->self));
-		buf_adds(&text, ", ");
-	}
-	if (s->has_env)
-		n_args = words->n;
-	add_words(&text, words->list, n_args);
-	buf_adds(&text, "]");
-	if (n_args < words->n || (f->plan->windows && names->n > 0)) {
-		buf_adds(&text, line);
-		buf_addspan(&text, indent);
-		add_env(&text, f, words, n_args);
+	codec_json_string(&text, span_of(start->words.list[0]));
+	buf_addspan(&text, buf_span(&line));
+	buf_adds(&text, "args = ");
+	wrap_list(&text, no_span, &start->words, 1);
+	if (!s->has_env && (start->headers.n > 0 || start->wslenv.n > 0)) {
+		buf_addspan(&text, buf_span(&line));
+		buf_adds(&text, "env = { ");
+		wrap_start_env(&text, start, "", " = ");
+		buf_adds(&text, " }");
 	}
 	if (names->n > 0) {
-		buf_adds(&text, line);
-		buf_addspan(&text, indent);
-		buf_adds(&text, "env_vars = [");
-		add_words(&text, names->list, names->n);
-		buf_adds(&text, "]");
+		buf_addspan(&text, buf_span(&line));
+		buf_adds(&text, "env_vars = ");
+		wrap_list(&text, no_span, names, 0);
 	}
 	wrap_plan_edit(f->plan, start_of(f, s->url.key), end, buf_take(&text));
 	remove_lines(f, &s->token);
 	remove_lines(f, &s->headers);
 	remove_lines(f, &s->env_headers);
+	wrap_start_hide(start, f->plan);
+	buf_free(&line);
 }
 
 static void
 url_entry(struct file *f, const struct server *s)
 {
-	struct strings words = { 0 }, names = { 0 };
-	size_t n_args = 0;
+	struct wrap_start start = { .first = 0 };
+	struct strings names = { 0 };
 	char *why = s->other.p != NULL ?
 	    xasprintf("its %.*s cannot be carried over", (int)s->other.n,
 		s->other.p) :
-	    url_words(s, f->plan->windows, &words, &names, &n_args);
+	    read_url(f, s, &start, &names);
 
 	if (why != NULL) {
 		leave(f, s, why);
 	} else {
-		edit_url(f, s, &words, n_args, &names);
+		write_url(f, s, &start, &names);
 		hide_table(f, s->headers.value);
 		wrap_plan_hide_word(f->plan, no_span, bare(s->url.value));
 		place(f, s);
 	}
-	strings_free(&words);
+	wrap_start_free(&start);
 	strings_free(&names);
 }
 

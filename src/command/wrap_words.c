@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "base/codec.h"
 #include "store/credential.h"
 
 struct reader {
@@ -256,202 +257,6 @@ static const struct program {
 	{ "mcp-proxy", is_client_of_mcp_proxy, true },
 };
 
-/* --- the change --- */
-
-static void
-add_swap(struct wrap_swaps *s, size_t from, size_t to, char *first,
-    char *second)
-{
-	s->list[s->n++] = (struct wrap_swap){ .from = from,
-		.to = to,
-		.words = { first, second },
-		.n = second != NULL ? 2 : 1 };
-}
-
-/* Its "--headers NAME VALUE" becomes "-H 'NAME: VALUE'". */
-static bool
-swap_headers(struct wrap_swaps *s, const struct reader *r)
-{
-	const struct strings *w = r->words;
-	size_t i, n = 0;
-
-	for (i = r->at; i < w->n; i++) {
-		if (strcmp(w->list[i], "-H") != 0 &&
-		    strcmp(w->list[i], "--headers") != 0)
-			continue;
-		if (i + 2 >= w->n || n++ == BOUND_WRAP_HEADERS)
-			return false;
-		add_swap(s, i, i + 3, xstrdup("-H"),
-		    xasprintf("%s: %s", w->list[i + 1], w->list[i + 2]));
-		s->list[s->n - 1].secret = true;
-		i += 2;
-	}
-	return true;
-}
-
-static char *
-not_understood(void)
-{
-	return xstrdup("how it starts its program is not understood");
-}
-
-/* Does a word speak of a program that could be replaced? */
-static bool
-speaks_of(const struct strings *words)
-{
-	size_t i;
-
-	for (i = 0; i < words->n; i++)
-		if (strstr(words->list[i], "mcp-remote") != NULL ||
-		    strstr(words->list[i], "supergateway") != NULL)
-			return true;
-	return false;
-}
-
-/* Returns the words of the new command line that mcpsplice gets: those from
- * here on, with the swaps from this one on. */
-static void
-new_args(struct strings *args, const struct strings *words,
-    const struct wrap_swaps *s, size_t from, size_t at)
-{
-	size_t i = from, k;
-
-	for (; at < s->n; at++) {
-		for (; i < s->list[at].from; i++)
-			strings_add(args, xstrdup(words->list[i]));
-		for (k = 0; k < s->list[at].n; k++)
-			strings_add(args, xstrdup(s->list[at].words[k]));
-		i = s->list[at].to;
-	}
-	for (; i < words->n; i++)
-		strings_add(args, xstrdup(words->list[i]));
-}
-
-/* Adds a name to a value of WSLENV, unless it is there. */
-static void
-add_name(struct buf *wslenv, struct span name)
-{
-	struct span rest = buf_span(wslenv);
-	size_t n;
-
-	for (; rest.n > 0; rest.p += n, rest.n -= n) {
-		const char *end = memchr(rest.p, ':', rest.n);
-
-		n = end == NULL ? rest.n : (size_t)(end - rest.p);
-		if (span_eq((struct span){ rest.p, n }, name))
-			return;
-		n += end != NULL;
-	}
-	if (wslenv->n > 0)
-		buf_addc(wslenv, ':');
-	buf_addspan(wslenv, name);
-}
-
-void
-wrap_words_share(struct buf *wslenv, const struct strings *args)
-{
-	const char *word, *at, *end;
-	size_t i;
-
-	for (i = 0; i < args->n; i++) {
-		word = args->list[i];
-		if (i > 0 && strcmp(args->list[i - 1], "--bearer-env") == 0)
-			add_name(wslenv, span_of(word));
-		for (at = strstr(word, "${"); at != NULL;
-		     at = strstr(end, "${")) {
-			end = strchr(at, '}');
-			if (end == NULL)
-				break;
-			add_name(wslenv,
-			    (struct span){ at + 2, (size_t)(end - at) - 2 });
-		}
-	}
-}
-
-/* Puts mcpsplice in the place of the words from..r->at and checks what is
- * behind. For Windows that is wsl.exe, which hands the words to a shell unless
- * it is told not to: & and $ in a URL would not arrive. */
-static enum wrap_what
-replace(struct wrap_swaps *s, const struct reader *r, size_t from,
-    const char *self, bool wsl, bool token, bool python, char **why)
-{
-	struct strings args = { 0 };
-	struct buf names;
-	size_t front;
-
-	if (wsl) {
-		add_swap(s, 0, 1, xstrdup("wsl.exe"), NULL);
-		add_swap(s, 1, r->at, xstrdup("--exec"), xstrdup(self));
-	} else {
-		add_swap(s, from, r->at, xstrdup(self), NULL);
-	}
-	front = s->n;
-	if (python && !swap_headers(s, r)) {
-		*why = not_understood();
-		return WRAP_LEAVE;
-	}
-	if (token)
-		add_swap(s, r->words->n, r->words->n, xstrdup("--bearer-env"),
-		    xstrdup("API_ACCESS_TOKEN"));
-	new_args(&args, r->words, s, r->at, front);
-	*why = wrap_words_wrong(&args);
-	buf_init(&names, 0);
-	wrap_words_share(&names, &args);
-	if (wsl && names.n > 0)
-		s->wslenv = buf_take(&names);
-	buf_free(&names);
-	strings_free(&args);
-	return *why == NULL ? WRAP_CHANGE : WRAP_LEAVE;
-}
-
-enum wrap_what
-wrap_words_read(struct wrap_swaps *swaps, const struct strings *words,
-    const char *self, bool windows, bool variable, char **why)
-{
-	struct reader r = { words, 0 };
-	const struct program *p;
-	size_t from = 0, i;
-
-	*swaps = (struct wrap_swaps){ .n = 0 };
-	/* it is for Windows, but starts a program of Linux already */
-	if (skip_wsl(&r)) {
-		from = r.at;
-		windows = false;
-	} else if (skip_cmd(&r)) {
-		windows = true;
-	}
-	skip_runner(&r);
-	for (i = 0; i < sizeof programs / sizeof programs[0]; i++) {
-		p = &programs[i];
-		if (!is_package(word(&r), p->name))
-			continue;
-		r.at++;
-		if (!p->is_client(&r))
-			return WRAP_OTHER;
-		for (i = from; i < r.at && from == 0; i++)
-			windows = windows || is_of_windows(words->list[i]);
-		return replace(swaps, &r, from, self, windows,
-		    p->python && variable, p->python, why);
-	}
-	if (!speaks_of(words))
-		return WRAP_OTHER;
-	*why = not_understood();
-	return WRAP_LEAVE;
-}
-
-void
-wrap_swaps_free(struct wrap_swaps *swaps)
-{
-	size_t i;
-
-	for (i = 0; i < swaps->n; i++) {
-		string_wipe(&swaps->list[i].words[0]);
-		string_wipe(&swaps->list[i].words[1]);
-	}
-	free(swaps->wslenv);
-	*swaps = (struct wrap_swaps){ .n = 0 };
-}
-
 /* --- would mcpsplice take it? --- */
 
 static const char *
@@ -478,29 +283,309 @@ wrong_header(const struct strings *headers)
 	return why;
 }
 
-char *
-wrap_words_wrong(const struct strings *args)
+static char *
+not_understood(void)
 {
-	struct option_sources from = { 0 };
+	return xstrdup("how it starts its program is not understood");
+}
+
+/* Returns why mcpsplice would refuse these arguments, or NULL. argv[0] is a
+ * name. Variables count as set. */
+static char *
+wrong_arguments(const struct strings *argv)
+{
+	struct option_sources from = { .argc = (int)argv->n,
+		.argv = argv->list };
 	struct options o;
-	struct strings argv = { 0 };
 	char *why = NULL;
+
+	if (options_load_from(&o, &from, &why) < 0)
+		return why;
+	if (o.command != COMMAND_PROXY || o.url == NULL)
+		why = not_understood();
+	else
+		why = wrong_header(&o.headers);
+	options_free(&o);
+	return why;
+}
+
+/* Adds a name to a value of WSLENV, unless it is there. */
+static void
+add_name(struct buf *wslenv, struct span name)
+{
+	struct span rest = buf_span(wslenv);
+	size_t n;
+
+	for (; rest.n > 0; rest.p += n, rest.n -= n) {
+		const char *end = memchr(rest.p, ':', rest.n);
+
+		n = end == NULL ? rest.n : (size_t)(end - rest.p);
+		if (span_eq((struct span){ rest.p, n }, name))
+			return;
+		n += end != NULL;
+	}
+	if (wslenv->n > 0)
+		buf_addc(wslenv, ':');
+	buf_addspan(wslenv, name);
+}
+
+/* Adds the variables that these words of mcpsplice name. */
+static void
+add_names(struct buf *wslenv, const struct strings *args)
+{
+	const char *word, *at, *end;
+	size_t i;
+
+	for (i = 0; i < args->n; i++) {
+		word = args->list[i];
+		if (i > 0 && strcmp(args->list[i - 1], "--bearer-env") == 0)
+			add_name(wslenv, span_of(word));
+		for (at = strstr(word, "${"); at != NULL;
+		     at = strstr(end, "${")) {
+			end = strchr(at, '}');
+			if (end == NULL)
+				break;
+			add_name(wslenv,
+			    (struct span){ at + 2, (size_t)(end - at) - 2 });
+		}
+	}
+}
+
+/* --- how it starts mcpsplice --- */
+
+static void
+add(struct wrap_start *s, const char *word)
+{
+	strings_add(&s->words, xstrdup(word));
+}
+
+/* The command itself. For Windows that is wsl.exe, which hands the words to a
+ * shell unless it is told not to: & and $ in a URL would not arrive. */
+static void
+add_self(struct wrap_start *s, const char *self, bool windows)
+{
+	if (windows) {
+		add(s, "wsl.exe");
+		add(s, "--exec");
+	}
+	add(s, self);
+	s->first = s->words.n;
+}
+
+void
+wrap_start_url(struct wrap_start *s, const char *url, const char *self,
+    bool windows)
+{
+	add_self(s, self, windows);
+	add(s, url);
+}
+
+void
+wrap_start_header(struct wrap_start *s, const char *name, const char *value,
+    bool has_env)
+{
+	char *line;
+
+	/* mcpsplice sends its own */
+	if (strcasecmp(name, "Accept") == 0 ||
+	    strcasecmp(name, "Content-Type") == 0)
+		return;
+	line = xasprintf("%s: %s", name, value);
+	if (has_env || strchr(value, '$') != NULL) {
+		add(s, "-H");
+		strings_add(&s->words, line);
+	} else {
+		strings_add(&s->headers, line);
+	}
+}
+
+char *
+wrap_start_check(struct wrap_start *s, bool windows)
+{
+	struct strings argv = { 0 };
+	char *why;
 	size_t i;
 
 	strings_add(&argv, xstrdup("mcpsplice"));
-	for (i = 0; i < args->n; i++)
-		strings_add(&argv, xstrdup(args->list[i]));
-	from.argc = (int)argv.n;
-	from.argv = argv.list;
-	if (options_load_from(&o, &from, &why) == 0) {
-		if (o.command != COMMAND_PROXY || o.url == NULL)
-			why = not_understood();
-		else
-			why = wrong_header(&o.headers);
-		options_free(&o);
+	for (i = s->first; i < s->words.n; i++)
+		strings_add(&argv, xstrdup(s->words.list[i]));
+	if (windows && s->headers.n > 0)
+		buf_adds(&s->wslenv, "MCPSPLICE_HEADER");
+	if (windows)
+		add_names(&s->wslenv, &argv);
+	for (i = 0; i < s->headers.n; i++) {
+		strings_add(&argv, xstrdup("-H"));
+		strings_add(&argv, xstrdup(s->headers.list[i]));
 	}
+	why = wrong_arguments(&argv);
 	strings_free(&argv);
 	return why;
+}
+
+void
+wrap_start_free(struct wrap_start *s)
+{
+	strings_free(&s->words);
+	strings_free(&s->headers);
+	buf_free(&s->wslenv);
+}
+
+/* Hides a word as it is written. */
+static void
+hide_word(struct wrap_plan *p, const char *before, const char *word)
+{
+	struct buf text;
+
+	buf_init(&text, 0);
+	codec_json_string(&text, span_of(word));
+	wrap_plan_hide_word(p, span_of(before),
+	    (struct span){ text.p + 1, text.n - 2 });
+	buf_wipe(&text);
+}
+
+void
+wrap_start_hide(const struct wrap_start *s, struct wrap_plan *p)
+{
+	size_t i;
+
+	for (i = s->first; i < s->words.n; i++)
+		hide_word(p, s->words.list[i - 1], s->words.list[i]);
+	for (i = 0; i < s->headers.n; i++)
+		hide_word(p, "-H", s->headers.list[i]);
+}
+
+void
+wrap_start_env(struct buf *out, const struct wrap_start *s, const char *quote,
+    const char *is)
+{
+	struct buf lines;
+	size_t i;
+
+	buf_init(&lines, 0);
+	for (i = 0; i < s->headers.n; i++)
+		buf_addf(&lines, "%s%s", i > 0 ? "\n" : "", s->headers.list[i]);
+	if (lines.n > 0) {
+		buf_addf(out, "%sMCPSPLICE_HEADER%s%s", quote, quote, is);
+		codec_json_string(out, buf_span(&lines));
+	}
+	if (lines.n > 0 && s->wslenv.n > 0)
+		buf_adds(out, ", ");
+	if (s->wslenv.n > 0) {
+		buf_addf(out, "%sWSLENV%s%s", quote, quote, is);
+		codec_json_string(out, buf_span(&s->wslenv));
+	}
+	buf_wipe(&lines);
+}
+
+void
+wrap_list(struct buf *out, struct span old, const struct strings *words,
+    size_t from)
+{
+	struct span lead = no_span, tail = no_span;
+	bool lines;
+	size_t i;
+
+	if (old.n > 0) {
+		lead.p = old.p + 1;
+		tail.p = old.p + old.n - 1;
+		for (; is_space(lead.p[lead.n]); lead.n++)
+			continue;
+		for (; is_space(tail.p[-1]); tail.n++)
+			tail.p--;
+	}
+	lines = lead.n > 0 && memchr(lead.p, '\n', lead.n) != NULL;
+	buf_addc(out, '[');
+	for (i = from; i < words->n; i++) {
+		buf_adds(out, i == from ? "" : lines ? "," : ", ");
+		if (i == from || lines)
+			buf_addspan(out, lead);
+		codec_json_string(out, span_of(words->list[i]));
+	}
+	buf_addspan(out, tail);
+	buf_addc(out, ']');
+}
+
+/* --- a command line --- */
+
+/* Does a word speak of a program that could be replaced? */
+static bool
+speaks_of(const struct strings *words)
+{
+	size_t i;
+
+	for (i = 0; i < words->n; i++)
+		if (strstr(words->list[i], "mcp-remote") != NULL ||
+		    strstr(words->list[i], "supergateway") != NULL)
+			return true;
+	return false;
+}
+
+/* Adds the words behind the program. "--headers NAME VALUE" of the one in
+ * Python becomes "-H 'NAME: VALUE'". Returns -1 if that is not understood. */
+static int
+add_arguments(struct wrap_start *s, const struct reader *r, bool python)
+{
+	const struct strings *w = r->words;
+	size_t i;
+
+	for (i = r->at; i < w->n; i++) {
+		if (!python ||
+		    (strcmp(w->list[i], "-H") != 0 &&
+			strcmp(w->list[i], "--headers") != 0)) {
+			add(s, w->list[i]);
+			continue;
+		}
+		if (i + 2 >= w->n)
+			return -1;
+		add(s, "-H");
+		strings_add(&s->words,
+		    xasprintf("%s: %s", w->list[i + 1], w->list[i + 2]));
+		i += 2;
+	}
+	return 0;
+}
+
+enum wrap_what
+wrap_words_read(struct wrap_start *s, const struct strings *words,
+    const char *self, bool windows, bool variable, char **why)
+{
+	struct reader r = { words, 0 };
+	const struct program *p = NULL;
+	size_t from = 0, i;
+
+	/* it is for Windows, but starts a program of Linux already */
+	if (skip_wsl(&r)) {
+		from = r.at;
+		windows = false;
+	} else if (skip_cmd(&r)) {
+		windows = true;
+	}
+	skip_runner(&r);
+	for (i = 0; i < sizeof programs / sizeof programs[0] && p == NULL; i++)
+		if (is_package(word(&r), programs[i].name))
+			p = &programs[i];
+	if (p == NULL && !speaks_of(words))
+		return WRAP_OTHER;
+	if (p != NULL) {
+		r.at++;
+		if (!p->is_client(&r))
+			return WRAP_OTHER;
+		for (i = from; i < r.at && from == 0; i++)
+			windows = windows || is_of_windows(words->list[i]);
+		for (i = 0; i < from; i++)
+			add(s, words->list[i]);
+		add_self(s, self, windows);
+	}
+	if (p == NULL || add_arguments(s, &r, p->python) < 0) {
+		*why = not_understood();
+		return WRAP_LEAVE;
+	}
+	if (p->python && variable) {
+		add(s, "--bearer-env");
+		add(s, "API_ACCESS_TOKEN");
+	}
+	*why = wrap_start_check(s, windows);
+	return *why == NULL ? WRAP_CHANGE : WRAP_LEAVE;
 }
 
 const char *

@@ -1,55 +1,61 @@
 /*
- * The command line of an entry: is it one that mcpsplice can take the place of,
- * and which of its words change? The words are the command and its arguments,
- * decoded. Pure.
+ * How an entry starts a server now, and how it shall start mcpsplice: a command
+ * line and variables, decoded. Each format reads the one and writes the other.
+ * Pure.
  */
 #ifndef MCPSPLICE_COMMAND_WRAP_WORDS_H
 #define MCPSPLICE_COMMAND_WRAP_WORDS_H
 
-#include "base/bounds.h"
-#include "options/options.h"
+#include "command/wrap_plan.h"
 
-/* cmd, the program, headers, the token */
-#define WRAP_SWAPS (BOUND_WRAP_HEADERS + 3)
-
-/* The words from..to become these; from == to: they are inserted. */
-struct wrap_swap {
-	size_t from, to;
-	char *words[2];
-	size_t n;
-	bool secret; /* the last of the old words is a secret */
-};
-
-struct wrap_swaps {
-	struct wrap_swap list[WRAP_SWAPS]; /* in order, apart */
-	size_t n;
-	/* what WSLENV has to be, because wsl.exe starts mcpsplice now and its
-	 * arguments name variables; NULL: nothing */
-	char *wslenv;
+/* What an entry of mcpsplice has to have. Begin with zeros. */
+struct wrap_start {
+	struct strings words;   /* the command and its arguments */
+	size_t first;           /* the first argument of mcpsplice itself */
+	struct strings headers; /* what MCPSPLICE_HEADER has to be */
+	struct buf wslenv;      /* what WSLENV has to be, because wsl.exe hands
+				 * on those variables only; empty: nothing */
 };
 
 enum wrap_what {
 	WRAP_OTHER,  /* some other server, or mcpsplice already */
-	WRAP_CHANGE, /* the swaps make it an entry of mcpsplice */
+	WRAP_CHANGE, /* s is what it shall be */
 	WRAP_LEAVE   /* *why says why it cannot be changed */
 };
 
 /* Judges a command line. self: the path of mcpsplice. windows: the host runs on
  * Windows; its words may say so, too. variable: the environment of the entry
  * sets API_ACCESS_TOKEN, which mcp-proxy sends. *why is owned by the caller.
- * Free swaps in all cases. */
-enum wrap_what wrap_words_read(struct wrap_swaps *swaps,
+ * Free s in all cases. */
+enum wrap_what wrap_words_read(struct wrap_start *s,
     const struct strings *words, const char *self, bool windows, bool variable,
     char **why);
-void wrap_swaps_free(struct wrap_swaps *swaps);
 
-/* Adds the variables that these arguments of mcpsplice name to a value of
- * WSLENV, each once. */
-void wrap_words_share(struct buf *wslenv, const struct strings *args);
+/* Begins the start of mcpsplice for an entry with this URL. */
+void wrap_start_url(struct wrap_start *s, const char *url, const char *self,
+    bool windows);
+/* Adds a header, unless mcpsplice sends its own. What it holds may be a secret,
+ * and other users can read arguments, so it goes into a variable if the entry
+ * has no variables yet. The name of another variable stays in the arguments,
+ * where hosts expect it. */
+void wrap_start_header(struct wrap_start *s, const char *name,
+    const char *value, bool has_env);
+/* Returns why mcpsplice would refuse it, owned by the caller, or NULL if all is
+ * well. Variables count as set. On Windows, sets wslenv. */
+char *wrap_start_check(struct wrap_start *s, bool windows);
+/* Hides what is secret in the new words, as they are written. */
+void wrap_start_hide(const struct wrap_start *s, struct wrap_plan *p);
+void wrap_start_free(struct wrap_start *s);
 
-/* Returns why mcpsplice would refuse these arguments, owned by the caller, or
- * NULL if it takes them. Variables count as set. */
-char *wrap_words_wrong(const struct strings *args);
+/* Appends the variables that s needs: the names in these quotes, what stands
+ * between name and value, and commas. */
+void wrap_start_env(struct buf *out, const struct wrap_start *s,
+    const char *quote, const char *is);
+/* Appends a list of the words from this one on, in JSON, which TOML reads, too.
+ * old is the raw list that it replaces, if there is one: if its first word
+ * stood in a line of its own, all do. */
+void wrap_list(struct buf *out, struct span old, const struct strings *words,
+    size_t from);
 
 /* Returns why mcpsplice would not understand the dollar signs of this text, or
  * NULL: it knows ${NAME}. The text is not owned. */

@@ -117,16 +117,16 @@ check_one(wrap_fn *wrap, const char *before, const char *after)
 static const struct {
 	const char *before, *after;
 } entries[] = {
-	/* mcp-remote: only the command and the words in front change */
+	/* mcp-remote: its arguments stay */
 	{ "{'command':'npx','args':['-y','mcp-remote','https://a/x']}",
 	    "{'command':'/m','args':['https://a/x']}" },
 	{ "{ 'command' : 'npx' , 'args' : [ '-y' , 'mcp-remote@latest' , "
 	  "'https://a/x' , '3334' ] }",
-	    "{ 'command' : '/m' , 'args' : [ 'https://a/x' , '3334' ] }" },
+	    "{ 'command' : '/m' , 'args' : [ 'https://a/x', '3334' ] }" },
 	{ "{'args':[\n\t'mcp-remote@0.1.2', // old\n\t'https://a/x', // url\n"
 	  "\t'--header', 'A:${B}',\n],\n'command':'npx',}",
-	    "{'args':[\n\t'https://a/x', // url\n"
-	    "\t'--header', 'A:${B}',\n],\n'command':'/m',}" },
+	    "{'args':[\n\t'https://a/x',\n\t'--header',\n\t'A:${B}'\n],"
+	    "\n'command':'/m',}" },
 	{ "{'command':'mcp-remote','args':['https://a/x']}",
 	    "{'command':'/m','args':['https://a/x']}" },
 	{ "{'command':'/opt/bin/npx','args':['--yes','-p','mcp-remote',"
@@ -147,80 +147,80 @@ static const struct {
 	    "{'command':'/m','args':['https://a/x']}" },
 	{ "{'command':'node','args':["
 	  "'C:\\\\u\\\\mcp-remote\\\\dist\\\\proxy.js','https://a/x']}",
-	    "{'command':'wsl.exe','args':['--exec', '/m','https://a/x']}" },
+	    "{'command':'wsl.exe','args':['--exec', '/m', 'https://a/x']}" },
 	/* Windows */
 	{ "{'command':'cmd','args':['/c','npx','-y','mcp-remote',"
 	  "'https://a/x']}",
-	    "{'command':'wsl.exe','args':['--exec', '/m','https://a/x']}" },
+	    "{'command':'wsl.exe','args':['--exec', '/m', 'https://a/x']}" },
 	{ "{'command':'wsl','args':['-d','U','npx','mcp-remote',"
 	  "'https://a/x']}",
-	    "{'command':'wsl','args':['-d','U','/m','https://a/x']}" },
+	    "{'command':'wsl','args':['-d', 'U', '/m', 'https://a/x']}" },
 	{ "{'command':'npx.cmd','args':['mcp-remote','https://a/x']}",
-	    "{'command':'wsl.exe','args':['--exec', '/m','https://a/x']}" },
+	    "{'command':'wsl.exe','args':['--exec', '/m', 'https://a/x']}" },
 	{ "{'command':'D:/n/npx','args':['mcp-remote','https://a/x']}",
-	    "{'command':'wsl.exe','args':['--exec', '/m','https://a/x']}" },
+	    "{'command':'wsl.exe','args':['--exec', '/m', 'https://a/x']}" },
 	{ "{'command':'C:\\\\n\\\\mcp-remote.cmd','args':[ 'https://a/x' ]}",
 	    "{'command':'wsl.exe','args':[ '--exec', '/m', 'https://a/x' ]}" },
 	{ "{'command':['npx.cmd','mcp-remote','https://a/x']}",
-	    "{'command':['wsl.exe','--exec', '/m','https://a/x']}" },
+	    "{'command':['wsl.exe', '--exec', '/m', 'https://a/x']}" },
 	{ "{'command':['mcp-remote.cmd','https://a/x']}",
-	    "{'command':['wsl.exe', '--exec', '/m','https://a/x']}" },
+	    "{'command':['wsl.exe', '--exec', '/m', 'https://a/x']}" },
 	{ "{'command':'mcp-proxy.exe','args':['-H','A','b','https://a/x']}",
 	    "{'command':'wsl.exe','args':['--exec', '/m', '-H', 'A: b',"
-	    "'https://a/x']}" },
+	    " 'https://a/x']}" },
 	{ "{'command':'wsl.exe','args':['--exec','/m','https://a/x']}", "=" },
 	{ "{'command':'npx.cmd','args':['other','https://a/x']}", "=" },
 	/* WSL gets the variables that arguments name */
 	{ "{'command':'npx.cmd','args':['mcp-remote','https://a/x','--header',"
 	  "'A:${B} ${C} ${B}'],\n 'env':{\n  'B':'b'\n }}",
-	    "{'command':'wsl.exe','args':['--exec', '/m','https://a/x',"
-	    "'--header','A:${B} ${C} ${B}'],\n 'env':{\n"
-	    "  'WSLENV': 'B:C',\n  'B':'b'\n }}" },
+	    "{'command':'wsl.exe','args':['--exec', '/m', 'https://a/x',"
+	    " '--header', 'A:${B} ${C} ${B}'],"
+	    "\n 'env':{\n  'WSLENV': 'B:C',\n  'B':'b'\n }}" },
 	{ "{'args':['/c','npx','mcp-remote','https://a/x','--header','A:${B}'],"
 	  "'command':'cmd','env':{}}",
-	    "{'args':['--exec', '/m','https://a/x','--header','A:${B}'],"
+	    "{'args':['--exec', '/m', 'https://a/x', '--header', 'A:${B}'],"
 	    "'command':'wsl.exe','env':{'WSLENV': 'B'}}" },
 	{ "{'command':'npx.cmd','args':['mcp-remote','https://a/x','--header',"
 	  "'A:${B}'],'env':{'WSLENV':'C'}}",
-	    "{'command':'wsl.exe','args':['--exec', '/m','https://a/x',"
-	    "'--header','A:${B}'],'env':{'WSLENV':'C'}}" },
+	    "{'command':'wsl.exe','args':['--exec', '/m', 'https://a/x',"
+	    " '--header', 'A:${B}'],'env':{'WSLENV':'C'}}" },
 	{ "{'command':'npx.cmd','args':['mcp-remote','https://a/x','--header',"
 	  "'A:${B}']}",
-	    "{'env': {'WSLENV': 'B'}, 'command':'wsl.exe','args':['--exec', "
-	    "'/m','https://a/x','--header','A:${B}']}" },
+	    "{'command':'wsl.exe', 'env':{'WSLENV': 'B'},'args':['--exec',"
+	    " '/m', 'https://a/x', '--header', 'A:${B}']}" },
 	{ "{'command':['npx.cmd','mcp-remote','https://a/x','--header',"
 	  "'A:${B}'],'environment':{'B':'b'}}",
-	    "{'command':['wsl.exe','--exec', '/m','https://a/x','--header',"
-	    "'A:${B}'],'environment':{'WSLENV': 'B', 'B':'b'}}" },
+	    "{'command':['wsl.exe', '--exec', '/m', 'https://a/x',"
+	    " '--header', 'A:${B}'],'environment':{'WSLENV': 'B', 'B':'b'}}" },
 	{ "{'command':{'path':'npx.cmd','args':['mcp-remote','https://a/x',"
 	  "'--header','A:${B}'],'env':{'B':'b'}}}",
 	    "{'command':{'path':'wsl.exe','args':['--exec', '/m',"
-	    "'https://a/x','--header','A:${B}'],"
-	    "'env':{'WSLENV': 'B', 'B':'b'}}}" },
+	    " 'https://a/x', '--header', 'A:${B}'],'env':{'WSLENV': 'B',"
+	    " 'B':'b'}}}" },
 	{ "{'command':'uvx.exe','args':['mcp-proxy','https://a/x'],"
 	  "'env':{'API_ACCESS_TOKEN':'t'}}",
-	    "{'command':'wsl.exe','args':['--exec', '/m','https://a/x', "
-	    "'--bearer-env', 'API_ACCESS_TOKEN'],"
+	    "{'command':'wsl.exe','args':['--exec', '/m', 'https://a/x',"
+	    " '--bearer-env', 'API_ACCESS_TOKEN'],"
 	    "'env':{'WSLENV': 'API_ACCESS_TOKEN', 'API_ACCESS_TOKEN':'t'}}" },
 	/* opencode, and Zed's older form */
 	{ "{'type':'local','command':['npx','mcp-remote','https://a/x']}",
-	    "{'type':'local','command':['/m','https://a/x']}" },
+	    "{'type':'local','command':['/m', 'https://a/x']}" },
 	{ "{'command':{'path':'npx','args':['mcp-remote','https://a/x']}}",
 	    "{'command':{'path':'/m','args':['https://a/x']}}" },
 	/* supergateway */
 	{ "{'command':'npx','args':['-y','supergateway','--streamableHttp',"
 	  "'https://a/x','--outputTransport','stdio','--logLevel','none']}",
-	    "{'command':'/m','args':['--streamableHttp',"
-	    "'https://a/x','--outputTransport','stdio','--logLevel','none']}" },
+	    "{'command':'/m','args':['--streamableHttp', 'https://a/x',"
+	    " '--outputTransport', 'stdio', '--logLevel', 'none']}" },
 	{ "{'command':'npx','args':['supergateway','--sse','https://a/x']}",
-	    "{'command':'/m','args':['--sse','https://a/x']}" },
+	    "{'command':'/m','args':['--sse', 'https://a/x']}" },
 	/* mcp-proxy */
 	{ "{'command':'mcp-proxy','args':['https://a/sse']}",
 	    "{'command':'/m','args':['https://a/sse']}" },
 	{ "{'command':'uvx','args':['mcp-proxy','--headers','A','b c',"
 	  "'--transport','streamablehttp','https://a/x']}",
-	    "{'command':'/m','args':['-H', 'A: b c',"
-	    "'--transport','streamablehttp','https://a/x']}" },
+	    "{'command':'/m','args':['-H', 'A: b c', '--transport',"
+	    " 'streamablehttp', 'https://a/x']}" },
 	{ "{'command':'uv','args':['tool','run','mcp-proxy','https://a/x'],"
 	  "'env':{'API_ACCESS_TOKEN':'t'}}",
 	    "{'command':'/m','args':['https://a/x', '--bearer-env', "
@@ -241,6 +241,7 @@ static const struct {
 	{ "{'command':'npx','args':['-y']}", "=" },
 	{ "{'command':'npx','args':7}", "=" },
 	{ "{'command':'npx','args':['mcp-remote',7]}", "=" },
+	{ "{'command':'npx','args':['mcp-remote','https://a/\\u0000']}", "=" },
 	{ "{'command':7,'url':'https://a/x'}", "=" },
 	{ "{'command':[]}", "=" },
 	{ "{'command':''}", "=" },
@@ -281,8 +282,8 @@ static const struct {
 	    "{'transport':'stdio','command':'/m', 'args':['https://a/x']}" },
 	/* its headers */
 	{ "{'url':'https://a/x','headers':{'A':'b \\u0041\\\\','C':'${D}'}}",
-	    "{'command':'/m', 'args':['https://a/x', '-H', 'C: ${D}'], "
-	    "'env':{'MCPSPLICE_HEADER': 'A: b \\u0041\\\\'}}" },
+	    "{'command':'/m', 'args':['https://a/x', '-H', 'C: ${D}'],"
+	    " 'env':{'MCPSPLICE_HEADER': 'A: b A\\\\'}}" },
 	{ "{'url':'https://a/x','headers':{'A':'b','C':'d'}}",
 	    "{'command':'/m', 'args':['https://a/x'], "
 	    "'env':{'MCPSPLICE_HEADER': 'A: b\\nC: d'}}" },
@@ -325,6 +326,7 @@ static const struct {
 	{ "{'url':'https://a/x','headers':{'A':'${'}}", "[${NAME}" },
 	{ "{'url':'https://a/x','headers':{'A':'a$$b'}}", "[one dollar" },
 	{ "{'url':'https://a/x','headers':{'A':7}}", "[no text" },
+	{ "{'url':'https://a/x','headers':{'A':'b\\u0000'}}", "[no text" },
 	{ "{'url':'https://a/x','headers':7}", "[no list" },
 	{ "{'url':'https://a/x','headers':{'Host':'b'}}", "[is set by" },
 	{ "{'url':'https://a/x','headers':{'A':'b\\nC: d'}}", "[be sent" },
@@ -372,9 +374,9 @@ static const struct {
 	const char *before, *after;
 } on_windows[] = {
 	{ "{'command':'npx','args':['mcp-remote','https://a/x']}",
-	    "{'command':'wsl.exe','args':['--exec', '/m','https://a/x']}" },
+	    "{'command':'wsl.exe','args':['--exec', '/m', 'https://a/x']}" },
 	{ "{'command':'wsl','args':['npx','mcp-remote','https://a/x']}",
-	    "{'command':'wsl','args':['/m','https://a/x']}" },
+	    "{'command':'wsl','args':['/m', 'https://a/x']}" },
 	{ "{'command':'wsl.exe','args':['--exec','/m','https://a/x']}", "=" },
 	{ "{'url':'https://a/x'}",
 	    "{'command':'wsl.exe', 'args':['--exec', '/m', 'https://a/x']}" },
@@ -491,36 +493,6 @@ START_TEST(deep)
 }
 END_TEST
 
-/* n headers of mcp-proxy. */
-static char *
-with_headers(int n)
-{
-	struct buf text;
-	char *got;
-
-	buf_init(&text, 0);
-	buf_adds(&text,
-	    "{\"mcpServers\":{\"e\":{\"command\":\"mcp-proxy\",\"args\":[");
-	for (; n > 0; n--)
-		buf_adds(&text, "\"-H\",\"A\",\"b\",");
-	buf_adds(&text, "\"https://a/x\"]}}}");
-	got = wrapped(wrap_json, buf_span(&text));
-	buf_free(&text);
-	return got;
-}
-
-START_TEST(many_headers)
-{
-	char *got = with_headers(28);
-
-	ck_assert_ptr_ne(strstr(got, "\"/m\""), NULL);
-	free(got);
-	got = with_headers(29);
-	ck_assert_ptr_ne(strstr(got, "not understood"), NULL);
-	free(got);
-}
-END_TEST
-
 /* --- TOML --- */
 
 #define URL "url = \"https://a/x\"\n"
@@ -535,8 +507,12 @@ static const struct {
 	  "  args=[ # list\n 'mcp-remote',#1\n\t'https://a/x' , # 2\n]\n"
 	  "  command='npx'#z\n[b]\ncommand = \"npx\"\n",
 	    "a = 1 # x\n\n  [ mcp_servers . \"a b\" ] # y\n"
-	    "  args=[ # list\n 'https://a/x' , # 2\n]\n"
+	    "  args=[ \"https://a/x\"\n]\n"
 	    "  command=\"/m\"#z\n[b]\ncommand = \"npx\"\n" },
+	{ HEAD "args = [\r\n\t'mcp-remote', # 1\r\n\t'https://a/x',\r\n"
+	       "\t'--debug'\r\n]\r\ncommand = 'npx'",
+	    HEAD "args = [\r\n\t\"https://a/x\",\r\n\t\"--debug\"\r\n]\r\n"
+		 "command = \"/m\"" },
 	{ HEAD "command = \"uvx\"\nargs = [\"mcp-proxy\", \"https://a/x\"]\n"
 	       "[mcp_servers.a.env]\nAPI_ACCESS_TOKEN = \"t\"\n",
 	    HEAD "command = \"/m\"\nargs = [\"https://a/x\", \"--bearer-env\", "
@@ -677,6 +653,14 @@ START_TEST(secrets_are_hidden)
 		"'-H','A','CANARY8','https://a/x']}}}",
 		"{'mcpServers':{'e':{'command':'npx','args':['supergateway',"
 		"'--sse','https://a/x','--oauth2Bearer','CANARY9']}}}",
+		/* written in another way than what takes their place */
+		"{'mcpServers':{'e':{'url':'https://a/x?\\u0043ANARY1','headers':"
+		"{'A':'\\u0043ANARY2','B':'$ \\u0043ANARY3'}}}}",
+		"{'mcpServers':{'e':{'command':'npx','args':['mcp-remote',"
+		"'https:\\/\\/a\\/x?\\u0043ANARY4','--header','A: "
+		"\\u0043ANARY5']}}}",
+		"{'mcpServers':{'e':{'command':'uvx','args':['mcp-proxy',"
+		"'-H','A','\\u0043ANARY6','https://a/x']}}}",
 	};
 	struct wrap_plan p = { 0 };
 	char *text = json(texts[_i]), *why = NULL;
@@ -856,7 +840,6 @@ main(void)
 	tcase_add_loop_test(t, entry, 0, COUNT(entries));
 	tcase_add_loop_test(t, file, 0, COUNT(files));
 	tcase_add_test(t, deep);
-	tcase_add_test(t, many_headers);
 	suite_add_tcase(s, t);
 	t = tcase_create("toml");
 	tcase_add_loop_test(t, table, 0, COUNT(tables));
@@ -868,7 +851,7 @@ main(void)
 	tcase_add_loop_test(t, path_of_windows, 0, COUNT(paths));
 	suite_add_tcase(s, t);
 	t = tcase_create("shown");
-	tcase_add_loop_test(t, secrets_are_hidden, 0, 4);
+	tcase_add_loop_test(t, secrets_are_hidden, 0, 7);
 	tcase_add_test(t, diff);
 	tcase_add_test(t, by_hand);
 	suite_add_tcase(s, t);
