@@ -26,26 +26,12 @@ shown_url(const char *url)
 static void
 try_all(struct check *c)
 {
-	static const char *const rest[] = { "revision", "session",
-		"listen stream", "tools", "prompts", "resources", "ping" };
 	struct probe p = { .watched = true };
-	bool goes_on;
-	size_t i;
 
-	goes_on = check_configuration(c);
-	if (goes_on)
-		goes_on = check_network(c, &p);
-	else
-		check_skip_network(c);
-	if (goes_on)
-		goes_on = check_sign_in(c, &p);
-	else
-		report_skip(c->report, "sign-in");
-	probe_free(&p);
-	if (goes_on)
+	if (check_configuration(c) && check_network(c, &p) &&
+	    check_sign_in(c, &p))
 		check_session(c);
-	for (i = 0; !goes_on && i < sizeof rest / sizeof *rest; i++)
-		report_skip(c->report, rest[i]);
+	probe_free(&p);
 }
 
 int
@@ -64,7 +50,7 @@ command_check(const struct options *o, char **why)
 	}
 	c.shown = shown_url(o->url);
 	c.report = report_new(o->json, c.shown);
-	check_begin(&c, ALL_MS);
+	c.until_us = report_now_us() + ALL_MS * INT64_C(1000);
 	try_all(&c);
 	loop_free(c.loop);
 	url_free(&c.url);

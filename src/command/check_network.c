@@ -21,19 +21,13 @@ enum {
 
 enum place { PLACE_NAME, PLACE_PROXY, PLACE_CONNECT, PLACE_TLS, PLACE_ANSWER };
 
-static bool
-is_secure(const struct check *c)
-{
-	return strcmp(c->url.scheme, "https") == 0;
-}
-
 /* What comes next on a way that ended so early? */
 static enum place
 next_of(const struct check *c, const struct http_way *w)
 {
 	if (w->connected)
-		return is_secure(c) && w->tls_us == 0 ? PLACE_TLS :
-							PLACE_ANSWER;
+		return check_secure(c) && w->tls_us == 0 ? PLACE_TLS :
+							   PLACE_ANSWER;
 	if (w->proxied)
 		return PLACE_PROXY;
 	return w->name_us == 0 && c->options->unix_socket == NULL ?
@@ -55,8 +49,8 @@ place_of(const struct check *c, const struct probe *p)
 		return w->proxied ? PLACE_PROXY : PLACE_NAME;
 	case HTTP_CONFIG:
 		/* once there is a socket, only TLS has settings */
-		return w->tried != NULL && is_secure(c) ? PLACE_TLS :
-							  next_of(c, w);
+		return w->tried != NULL && check_secure(c) ? PLACE_TLS :
+							     next_of(c, w);
 	case HTTP_CONNECT:
 		return w->connected || w->proxied ? next_of(c, w) :
 						    PLACE_CONNECT;
@@ -67,12 +61,12 @@ place_of(const struct check *c, const struct probe *p)
 
 /* --- the lines --- */
 
-/* Ends the open step with the words of a start. */
+/* The step fails with the words of a start. */
 static void
-fail(struct check *c, const struct http_way *w, int64_t since_us,
-    const char *why)
+fail(struct check *c, const char *name, const struct http_way *w,
+    int64_t since_us, const char *why)
 {
-	report_took(c->report, w->total_us - since_us);
+	report_told(c->report, name, w->total_us - since_us);
 	report_text(c->report, "tried", w->tried);
 	if (w->tried != NULL && strstr(c->url.host, w->tried) == NULL)
 		report_end(c->report, STEP_FAILED, "%s It tried %s.", why,
@@ -88,8 +82,7 @@ tell_name(struct check *c, const struct http_way *w)
 	const char *address = w->address != NULL ? w->address : w->tried;
 	bool literal = address != NULL && strstr(c->url.host, address) != NULL;
 
-	report_step(r, "name", NULL);
-	report_took(r, w->name_us);
+	report_told(r, "name", w->name_us);
 	report_text(r, "host", c->url.host);
 	report_text(r, "address", address);
 	if (address == NULL)
@@ -105,16 +98,14 @@ tell_proxy(struct check *c, const struct http_way *w, const char *why)
 {
 	struct report *r = c->report;
 	char *from = NULL;
-	char *proxy = network_proxy(c->options, is_secure(c), &from);
+	char *proxy = network_proxy(c->options, check_secure(c), &from);
 
-	report_step(r, "proxy", NULL);
+	report_told(r, "proxy", why != NULL ? w->total_us : w->connect_us);
 	report_text(r, "proxy", proxy);
 	report_text(r, "from", from);
 	if (why != NULL) {
-		report_took(r, w->total_us);
 		report_end(r, STEP_FAILED, "%s", why);
 	} else {
-		report_took(r, w->connect_us);
 		report_text(r, "address", w->address);
 		report_end(r, STEP_OK, "%s, from %s",
 		    proxy != NULL ? proxy : "a proxy",
@@ -128,12 +119,11 @@ static void
 tell_no_proxy(struct check *c)
 {
 	char *from = NULL;
-	char *proxy = network_proxy(c->options, is_secure(c), &from);
+	char *proxy = network_proxy(c->options, check_secure(c), &from);
 
 	if (proxy == NULL)
 		return;
-	report_step(c->report, "proxy", NULL);
-	report_timeless(c->report);
+	report_told(c->report, "proxy", -1);
 	report_text(c->report, "from", from);
 	report_end(c->report, STEP_OK,
 	    "%s names one, but it is not used for this host (--noproxy, "
@@ -148,11 +138,8 @@ tell_connect(struct check *c, const struct http_way *w)
 {
 	struct report *r = c->report;
 
-	report_step(r, "connect", NULL);
-	if (w->connect_us > 0)
-		report_took(r, w->connect_us - w->name_us);
-	else
-		report_timeless(r);
+	report_told(r, "connect",
+	    w->connect_us > 0 ? w->connect_us - w->name_us : -1);
 	report_text(r, "address", w->address);
 	report_text(r, "port", c->url.port);
 	if (c->options->unix_socket != NULL)
@@ -164,6 +151,57 @@ tell_connect(struct check *c, const struct http_way *w)
 }
 
 /* --- certificates --- */
+
+/* Finds the value of "CN = x" or "CN=x" among parts with commas between. */
+static struct span
+part_of(const char *name, const char *key)
+{
+	const char *at = name;
+	size_t n = strlen(key);
+
+	while (at != NULL) {
+		at += strspn(at, ", ");
+		if (strncmp(at, key, n) == 0) {
+			size_t blanks = strspn(at + n, " ");
+
+			if (at[n + blanks] == '=') {
+				at += n + blanks + 1;
+				at += strspn(at, " ");
+				n = *at == '"' ? 1 + strcspn(at + 1, "\"") :
+						 strcspn(at, ",");
+				return (struct span){ at, n };
+			}
+		}
+		at = strchr(at, ',');
+	}
+	return (struct span){ NULL, 0 };
+}
+
+void
+check_show_name(struct buf *out, const char *name)
+{
+	struct span part = part_of(name, "CN");
+
+	if (part.n == 0)
+		part = part_of(name, "O");
+	if (part.n > 0 && *part.p == '"') {
+		part.p++;
+		part.n--;
+	}
+	buf_addspan(out, part.n > 0 ? part : span_of(name));
+}
+
+void
+check_show_day(struct buf *out, int64_t at)
+{
+	time_t t = (time_t)at;
+	char text[32] = "?";
+	struct tm tm;
+
+	if (gmtime_r(&t, &tm) != NULL)
+		strftime(text, sizeof text, "%Y-%m-%d", &tm);
+	buf_adds(out, text);
+}
 
 /* Is so little left of its life that somebody has forgotten it? What renews
  * itself does so when a third is left; others get two weeks. */
@@ -240,8 +278,7 @@ tell_tls(struct check *c, const struct http_way *w)
 	struct buf text;
 
 	buf_init(&text, 0);
-	report_step(r, "TLS", NULL);
-	report_took(r, w->tls_us - w->connect_us);
+	report_told(r, "TLS", w->tls_us - w->connect_us);
 	report_text(r, "version", w->tls);
 	first = add_chain(r, w, &late);
 	buf_adds(&text, w->tls != NULL ? w->tls : "TLS");
@@ -305,8 +342,7 @@ tell_no_tls(struct check *c)
 {
 	if (url_is_loopback(&c->url) || c->options->unix_socket != NULL)
 		return;
-	report_step(c->report, "TLS", NULL);
-	report_timeless(c->report);
+	report_told(c->report, "TLS", -1);
 	report_end(c->report, STEP_WARNING,
 	    "there is none (--allow-http): whoever is on the way can read "
 	    "everything, tokens too");
@@ -314,33 +350,15 @@ tell_no_tls(struct check *c)
 
 /* --- all of it --- */
 
-static void
-skip(struct check *c, enum place end)
-{
-	if (end < PLACE_CONNECT)
-		report_skip(c->report, "connect");
-	if (end < PLACE_TLS && is_secure(c))
-		report_skip(c->report, "TLS");
-}
-
-void
-check_skip_network(struct check *c)
-{
-	report_skip(c->report, "name");
-	skip(c, PLACE_NAME);
-}
-
 /* Prints the lines up to the place where it ended. */
 static void
 tell(struct check *c, const struct probe *p, enum place end, const char *why)
 {
 	const struct http_way *w = &p->way;
-	struct report *r = c->report;
 	bool named = !w->proxied && c->options->unix_socket == NULL;
 
 	if (named && end == PLACE_NAME) {
-		report_step(r, "name", NULL);
-		fail(c, w, 0, why);
+		fail(c, "name", w, 0, why);
 		return;
 	}
 	if (named)
@@ -354,15 +372,14 @@ tell(struct check *c, const struct probe *p, enum place end, const char *why)
 	if (end == PLACE_PROXY)
 		return;
 	if (end == PLACE_CONNECT) {
-		report_step(r, "connect", NULL);
-		fail(c, w, w->name_us, why);
+		fail(c, "connect", w, w->name_us, why);
 		return;
 	}
 	if (!w->proxied)
 		tell_connect(c, w);
 	if (end == PLACE_TLS)
 		fail_tls(c, p, why);
-	else if (is_secure(c))
+	else if (check_secure(c))
 		tell_tls(c, w);
 	else
 		tell_no_tls(c);
@@ -389,6 +406,10 @@ say_waited(enum place end, int64_t ms)
 bool
 check_network(struct check *c, struct probe *p)
 {
+	static const char *const next[] = { [PLACE_NAME] = "connect",
+		[PLACE_PROXY] = "connect",
+		[PLACE_CONNECT] = "TLS",
+		[PLACE_TLS] = "sign-in" };
 	enum place end = PLACE_ANSWER;
 	char *why = NULL;
 	int rc;
@@ -403,10 +424,10 @@ check_network(struct check *c, struct probe *p)
 		why = say_waited(end, p->limit_ms);
 	}
 	tell(c, p, end, why);
-	skip(c, end);
+	if (end != PLACE_ANSWER)
+		check_skip(c, next[end]);
 	if (rc != 0 && end == PLACE_ANSWER) {
-		report_step(c->report, "answer", NULL);
-		report_took(c->report, p->way.total_us);
+		report_told(c->report, "answer", p->way.total_us);
 		report_end(c->report, STEP_WARNING,
 		    "%s The session is tried all the same.", why);
 	}

@@ -73,14 +73,6 @@ add_strings(struct report *r, const char *name, const struct strings *list)
 	buf_free(&json);
 }
 
-/* Takes over what is wrong. */
-static void
-add_fault(struct strings *faults, char *why)
-{
-	if (why != NULL)
-		strings_add(faults, why);
-}
-
 /* Opens a file as a start does, which goes on without it. */
 static void
 try_file(struct strings *faults, const char *option, const char *path, bool own)
@@ -90,7 +82,7 @@ try_file(struct strings *faults, const char *option, const char *path, bool own)
 	if (path == NULL)
 		return;
 	if (append_open(&a, path, INT64_MAX, own) != 0)
-		add_fault(faults,
+		strings_add(faults,
 		    xasprintf("%s %s cannot be opened: %s", option, path,
 			strerror(errno)));
 	append_close(&a);
@@ -101,7 +93,7 @@ static void
 try_read(struct strings *faults, const char *option, const char *path)
 {
 	if (path != NULL && access(path, R_OK) != 0)
-		add_fault(faults,
+		strings_add(faults,
 		    xasprintf("%s %s cannot be read: %s", option, path,
 			strerror(errno)));
 }
@@ -113,7 +105,7 @@ find_faults(struct strings *faults, const struct options *o)
 	size_t i;
 
 	for (i = 0; i < o->warnings.n; i++)
-		add_fault(faults, xstrdup(o->warnings.list[i]));
+		strings_add(faults, xstrdup(o->warnings.list[i]));
 	try_file(faults, "--log-file", o->log_file, false);
 	try_file(faults, "--trace", o->trace, true);
 	try_read(faults, "--client-secret-file", o->client_secret_file);
@@ -122,7 +114,7 @@ find_faults(struct strings *faults, const struct options *o)
 	try_read(faults, "--idp-client-secret-file", o->idp_client_secret_file);
 	try_read(faults, "--idp-key", o->idp_key);
 	try_read(faults, "--idp-token-file", o->idp_token_file);
-	add_fault(faults, network_extra_why(o));
+	strings_add(faults, network_extra_why(o));
 }
 
 bool
@@ -137,8 +129,7 @@ check_configuration(struct check *c)
 	struct buf text;
 	size_t i;
 
-	report_step(r, "configuration", NULL);
-	report_timeless(r);
+	report_told(r, "configuration", -1);
 	buf_init(&text, 0);
 	buf_init(&p.json, 0);
 	buf_adds(&p.json, "[");
@@ -158,17 +149,17 @@ check_configuration(struct check *c)
 	}
 	for (i = 0; i < o->notes.n; i++)
 		buf_addf(&text, "; ignored: %s", o->notes.list[i]);
-	for (i = 0; i < faults.n; i++) {
+	for (i = 0; i < faults.n; i++)
 		buf_addf(&text, "; %s", faults.list[i]);
-		free(faults.list[i]);
-	}
 	if (good)
 		report_end(r, faults.n > 0 ? STEP_WARNING : STEP_OK, "%s",
 		    buf_str(&text));
 	else
 		report_end(r, STEP_FAILED, "%s", why);
+	if (!good)
+		check_skip(c, "name");
 	free(why);
-	free(faults.list);
+	strings_free(&faults);
 	free(p.list);
 	buf_free(&p.json);
 	buf_free(&text);

@@ -16,27 +16,26 @@ struct check {
 	int64_t until_us; /* when all has to be over */
 };
 
-/* All has to be over in so many ms. */
-void check_begin(struct check *c, int64_t ms);
 /* How long a step may take that would like to take this long. */
 int64_t check_time(const struct check *c, int64_t ms);
-
-/* Where the options come from, and whether a start would take them. Returns
- * whether the next part may be tried. */
-bool check_configuration(struct check *c);
-/* The way to the server: name, proxy, connection, TLS. p is filled. Returns the
- * same. */
-bool check_network(struct check *c, struct probe *p);
-/* Notes that none of it was tried. */
-void check_skip_network(struct check *c);
-/* What the server wants, what is known of the user, what the server offers.
- * Returns the same. */
-bool check_sign_in(struct check *c, const struct probe *p);
-/* A session, the lists of the server, a ping. */
-void check_session(struct check *c);
-
+/* Notes that the steps from this one on are not tried. */
+void check_skip(struct check *c, const char *first);
+/* Is there TLS? */
+bool check_secure(const struct check *c);
 /* Appends how the user can sign in. */
 void check_add_login(struct buf *out, const struct check *c);
+
+/* Each part returns whether the next one may be tried; else it has noted what is
+ * not. */
+
+/* Where the options come from, and whether a start would take them. */
+bool check_configuration(struct check *c);
+/* The way to the server: name, proxy, connection, TLS. p is filled. */
+bool check_network(struct check *c, struct probe *p);
+/* What the server wants, what is known of the user, what the server offers. */
+bool check_sign_in(struct check *c, const struct probe *p);
+/* A session, the lists of the server, a ping: the last part. */
+void check_session(struct check *c);
 
 /* --- pure parts --- */
 

@@ -162,6 +162,13 @@ report_step(struct report *r, const char *name, const char *what)
 	r->waiting = true;
 }
 
+void
+report_told(struct report *r, const char *name, int64_t us)
+{
+	report_step(r, name, NULL);
+	report_took(r, us);
+}
+
 static void
 add_name(struct report *r, const char *name)
 {
@@ -205,12 +212,6 @@ report_took(struct report *r, int64_t us)
 {
 	r->is_timed = true;
 	r->took = us;
-}
-
-void
-report_timeless(struct report *r)
-{
-	report_took(r, -1);
 }
 
 static void

@@ -18,16 +18,17 @@ struct report *report_new(bool json, const char *url);
  * until a step ends, in words that go on after "waits for"; NULL: for nothing.
  * name is borrowed. */
 void report_step(struct report *r, const char *name, const char *what);
+/* Begins a step that is over already, as report_took tells. */
+void report_told(struct report *r, const char *name, int64_t us);
 /* Add a member to the JSON of the open step. A text that is NULL is left out.
  * raw is JSON. */
 void report_text(struct report *r, const char *name, const char *value);
 void report_number(struct report *r, const char *name, int64_t value);
 void report_flag(struct report *r, const char *name, bool value);
 void report_raw(struct report *r, const char *name, struct span raw);
-/* The open step took us microseconds, not the time since report_step. */
+/* The open step took us microseconds, not the time since report_step; -1: no
+ * time worth telling. */
 void report_took(struct report *r, int64_t us);
-/* The open step took no time worth telling. */
-void report_timeless(struct report *r);
 /* Ends the open step, and prints its line. What is not printable in the text is
  * made visible. */
 void report_end(struct report *r, enum step_state state, const char *fmt, ...)

@@ -36,8 +36,7 @@ tell_revision(struct report *r, const struct peer_session *now)
 	const char *transport = now->sse ? "HTTP+SSE of 2024-11-05" :
 					   "Streamable HTTP";
 
-	report_step(r, "revision", NULL);
-	report_timeless(r);
+	report_told(r, "revision", -1);
 	report_text(r, "revision", revision);
 	report_text(r, "transport", transport);
 	report_end(r, STEP_OK, "the server speaks MCP %s, by %s", revision,
@@ -54,8 +53,7 @@ tell_session(struct report *r, const struct frame *hello,
 
 	buf_init(&name, 0);
 	buf_init(&version, 0);
-	report_step(r, "session", NULL);
-	report_took(r, us);
+	report_told(r, "session", us);
 	add_string(&name, json_get(info, "name"));
 	add_string(&version, json_get(info, "version"));
 	report_text(r, "server", buf_str(&name));
@@ -130,7 +128,7 @@ tell_list(struct check *c, struct peer *p, const char *family,
 
 	report_step(r, family, method);
 	if (json_get(caps, family).n == 0) {
-		report_timeless(r);
+		report_took(r, -1);
 		report_number(r, "count", 0);
 		report_end(r, STEP_OK, "not asked: the server declares none");
 		return;
@@ -159,7 +157,7 @@ tell_ping(struct check *c, struct peer *p, bool modern)
 
 	report_step(c->report, "ping", "the server to answer");
 	if (modern) {
-		report_timeless(c->report);
+		report_took(c->report, -1);
 		report_end(c->report, STEP_OK,
 		    "not asked: this revision has none");
 		return;
@@ -220,12 +218,9 @@ check_session(struct check *c)
 {
 	struct report *r = c->report;
 	struct peer_session now;
-	static const char *const rest[] = { "listen stream", "tools", "prompts",
-		"resources", "ping" };
 	char *why = NULL;
 	struct peer *p;
 	int64_t limit_ms, us;
-	size_t i;
 
 	report_step(r, "session", "the answer to initialize");
 	limit_ms = check_time(c, OPEN_MS);
@@ -233,8 +228,7 @@ check_session(struct check *c)
 	if (p == NULL) {
 		fail(c, why, limit_ms);
 		free(why);
-		for (i = 0; i < sizeof rest / sizeof *rest; i++)
-			report_skip(r, rest[i]);
+		check_skip(c, "listen stream");
 		return;
 	}
 	us = report_elapsed(r);

@@ -132,6 +132,7 @@ static enum step_state
 tell_wanted(struct buf *text, const struct check *c, const struct sign_in *s)
 {
 	const struct options *o = c->options;
+	const char *where = s->issuer != NULL ? s->issuer : c->url.origin;
 
 	if (o->auth == AUTH_NONE) {
 		buf_adds(text,
@@ -156,18 +157,17 @@ tell_wanted(struct buf *text, const struct check *c, const struct sign_in *s)
 		return STEP_FAILED;
 	}
 	if (o->auth == AUTH_CLIENT_CREDENTIALS) {
-		buf_addf(text, "client credentials get a token at %s",
-		    s->issuer != NULL ? s->issuer : c->url.origin);
+		buf_addf(text, "client credentials get a token at %s", where);
 		return STEP_OK;
 	}
 	if (o->auth == AUTH_WORKLOAD) {
 		buf_addf(text, "the token of the platform gets one at %s",
-		    s->issuer != NULL ? s->issuer : c->url.origin);
+		    where);
 		return STEP_OK;
 	}
 	if (o->auth == AUTH_ENTERPRISE) {
 		buf_addf(text, "%s gives what gets a token at %s", o->idp,
-		    s->issuer != NULL ? s->issuer : c->url.origin);
+		    where);
 		return STEP_OK;
 	}
 	buf_adds(text, "not signed in; ");
@@ -175,7 +175,7 @@ tell_wanted(struct buf *text, const struct check *c, const struct sign_in *s)
 		buf_addf(text,
 		    "%s offers no device code: leave --auth device out, and "
 		    "use a browser",
-		    s->issuer != NULL ? s->issuer : c->url.origin);
+		    where);
 		return STEP_FAILED;
 	}
 	add_remedy(text, c, s);
@@ -250,6 +250,7 @@ check_sign_in(struct check *c, const struct probe *p)
 	if (sign_in_look(&s, c->loop, c->options, p, check_time(c, SIGN_IN_MS),
 		&why) != 0) {
 		report_end(r, STEP_FAILED, "%s", why);
+		check_skip(c, "revision");
 		free(why);
 		return false;
 	}
@@ -262,6 +263,8 @@ check_sign_in(struct check *c, const struct probe *p)
 	if (state == STEP_OK && s.store_why != NULL)
 		state = STEP_WARNING;
 	report_end(r, state, "%s", buf_str(&text));
+	if (state == STEP_FAILED)
+		check_skip(c, "revision");
 	buf_free(&text);
 	sign_in_free(&s);
 	return state != STEP_FAILED;
