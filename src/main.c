@@ -15,9 +15,8 @@
 #include <unistd.h>
 
 #include "app/account.h"
-#include "app/memory.h"
 #include "app/proxy.h"
-#include "app/startup_error.h"
+#include "app/startup.h"
 #include "base/log.h"
 #include "command/command.h"
 #include "io/http.h"

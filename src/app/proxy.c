@@ -30,7 +30,7 @@
 #include "io/route.h"
 #include "io/url.h"
 #include "login/denial.h"
-#include "options/identity.h"
+#include "options/options.h"
 #include "transport/streamable.h"
 
 enum { STDOUT_LOW = 256 * 1024, EXIT_SECOND_SIGNAL = 128 };

@@ -26,4 +26,12 @@ int profile_make(struct profile *p, const char *host, struct span identity);
 int profile_digest(char hex[PROFILE_HEX_BYTES], const struct span *parts,
     size_t n);
 
+/*
+ * Each file of the cache begins with a title and the number of its format. A
+ * file with a higher number than ours is one of a newer mcpsplice that shares
+ * this HOME: it is neither used nor replaced nor removed for its content. Does
+ * the open file begin with title and a number over known?
+ */
+bool format_is_newer(int fd, const char *title, unsigned known);
+
 #endif

@@ -21,7 +21,7 @@
 
 #include "base/bounds.h"
 #include "base/log.h"
-#include "cache/format.h"
+#include "cache/profile.h"
 #include "io/file.h"
 #include "io/loop.h"
 

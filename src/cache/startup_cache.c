@@ -24,7 +24,7 @@
 
 #include "base/bounds.h"
 #include "base/log.h"
-#include "cache/format.h"
+#include "cache/profile.h"
 #include "core/wire/json.h"
 #include "io/file.h"
 

@@ -10,11 +10,8 @@
 
 #include "base/bounds.h"
 #include "base/log.h"
-#include "command/wrap_by_hand.h"
 #include "command/wrap_hosts.h"
-#include "command/wrap_json.h"
 #include "command/wrap_plan.h"
-#include "command/wrap_toml.h"
 #include "io/user_file.h"
 
 struct wrap {

@@ -1,7 +1,7 @@
 /* Looks for words, line by line; the format is not read. */
 #include "config.h"
 
-#include "command/wrap_by_hand.h"
+#include "command/wrap_plan.h"
 
 #include <stdlib.h>
 

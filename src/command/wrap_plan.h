@@ -60,4 +60,19 @@ void wrap_plan_free(struct wrap_plan *p);
 /* Finds line and column, from 1, of a place in text; columns count bytes. */
 void wrap_plan_line(struct span text, size_t at, size_t *line, size_t *column);
 
+/* --- the formats, each in a file of its own --- */
+
+/* Plan the changes of text, with self as the path of mcpsplice. Each returns 0,
+ * or -1 with *why, owned by the caller, if text is broken. JSON may have
+ * comments; of TOML, the entries are [mcp_servers.NAME], of Codex. */
+int wrap_json(struct wrap_plan *p, struct span text, const char *self,
+    char **why);
+int wrap_toml(struct wrap_plan *p, struct span text, const char *self,
+    char **why);
+/* Appends, for each place of text that speaks of a server with a URL, its line
+ * and an entry for mcpsplice in the form of this host. windows: it runs there.
+ */
+void wrap_by_hand(struct buf *out, const char *path, struct span text,
+    const char *self, bool windows);
+
 #endif

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "command/wrap_toml.h"
+#include "command/wrap_plan.h"
 
 #include <stdlib.h>
 

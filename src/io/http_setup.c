@@ -1,15 +1,128 @@
-/* Options of an easy handle that do not change once they are set. */
+/* What libcurl has to know: what never changes, the proxy, and one request with
+ * its method, URL, body and headers. */
 #include "config.h"
 
 #include "io/http_setup.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "io/http_callbacks.h"
 #include "io/http_negotiate.h"
-#include "io/http_proxy.h"
+#include "io/http_state.h"
 #include "io/http_two.h"
 #include "io/http_way.h"
+#include "io/url.h"
+
+/* --- the proxy --- */
+
+/* CURLINFO_USED_PROXY, which the headers may be too old to have. */
+#define HTTP_USED_PROXY ((CURLINFO)(CURLINFO_LONG + 66))
+
+static int
+http_on_probe_lookup(void *resolver, void *reserved, void *arg)
+{
+	(void)resolver;
+	(void)reserved;
+	(void)arg;
+	return 1;
+}
+
+static curl_socket_t
+http_on_probe_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
+{
+	(void)arg;
+	(void)purpose;
+	(void)a;
+	return CURL_SOCKET_BAD;
+}
+
+/* libcurl does not tell whether it would use a proxy, but a transfer that may
+ * neither look up a name nor open a socket fails at once. It fails in different
+ * ways with and without one, or says which it was (from libcurl 8.7 on). The
+ * answer is true only if it is certain. */
+bool
+http_takes_proxy(const struct http_config *c, const char *url)
+{
+	CURL *probe = curl_easy_init();
+	CURLcode rc;
+	long used = 0;
+
+	if (probe == NULL)
+		return false;
+	curl_easy_setopt(probe, CURLOPT_RESOLVER_START_FUNCTION,
+	    http_on_probe_lookup);
+	curl_easy_setopt(probe, CURLOPT_OPENSOCKETFUNCTION,
+	    http_on_probe_socket);
+	curl_easy_setopt(probe, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(probe, CURLOPT_PROTOCOLS_STR, "http,https");
+	if (c->proxy != NULL)
+		curl_easy_setopt(probe, CURLOPT_PROXY, c->proxy);
+	curl_easy_setopt(probe, CURLOPT_NOPROXY, c->noproxy);
+	curl_easy_setopt(probe, CURLOPT_URL, url);
+	rc = curl_easy_perform(probe);
+	/* an older library refuses to tell, and leaves it 0 */
+	(void)curl_easy_getinfo(probe, HTTP_USED_PROXY, &used);
+	curl_easy_cleanup(probe);
+	return rc == CURLE_COULDNT_RESOLVE_PROXY || used != 0;
+}
+
+static bool
+takes_proxy(struct http *h, const char *url)
+{
+	if (h->asked_url == NULL || strcmp(h->asked_url, url) != 0) {
+		free(h->asked_url);
+		h->asked_url = xstrdup(url);
+		h->takes_proxy = http_takes_proxy(&h->config, url);
+	}
+	return h->takes_proxy;
+}
+
+/* Sets the options that are the same for each request. */
+static void
+http_proxy_set(struct transfer *x)
+{
+	const struct http_config *c = &x->h->config;
+
+	SET(x, CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE);
+	SET(x, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+	if (c->proxy != NULL)
+		SET(x, CURLOPT_PROXY, c->proxy);
+	if (c->proxy_user != NULL)
+		SET(x, CURLOPT_PROXYUSERPWD, c->proxy_user);
+}
+
+/* libcurl reads the proxies of the environment itself; loopback never uses
+ * them. NULL lets it read NO_PROXY. When addresses have to be checked, libcurl
+ * must do what http_takes_proxy found: "*" means no proxy, "" means always the
+ * proxy. */
+/* Sets those of a request to this URL, and x->asks. */
+static void
+http_proxy_choose(struct transfer *x, const char *url)
+{
+	const struct http_config *c = &x->h->config;
+	const char *noproxy = c->noproxy;
+	struct url u;
+	bool direct, tunnel;
+
+	direct = c->unix_socket != NULL;
+	if (url_parse(&u, url) == URL_OK)
+		direct = direct || url_is_loopback(&u);
+	/* The CONNECT has the User-Agent and no other header. With a plain http
+	 * URL the proxy gets the list of the request, where it is, too. */
+	tunnel = u.scheme != NULL && strcmp(u.scheme, "https") == 0;
+	SET(x, CURLOPT_PROXYHEADER, tunnel ? x->h->agent : NULL);
+	url_free(&u);
+	x->proxied = !direct && takes_proxy(x->h, url);
+	if (c->allow != NULL) {
+		x->asks = direct = !x->proxied;
+		noproxy = "";
+	}
+	SET(x, CURLOPT_NOPROXY, direct ? "*" : noproxy);
+}
+
+/* --- what never changes --- */
 
 enum {
 	HTTP_LIFETIME_S = 3600,
@@ -103,7 +216,9 @@ needs_trust(const struct transfer *x, const char *url)
 	    c->proxy != NULL || c->proxies[0].url != NULL;
 }
 
-void
+/* Sets the certificates that are trusted, if a request to this URL needs any;
+ * the first one looks for them. http_proxy_choose comes before. */
+static void
 http_setup_trust(struct transfer *x, const char *url)
 {
 	struct http *h = x->h;
@@ -138,4 +253,165 @@ http_setup(struct http *h)
 	if (h->config.watched || h->config.only_looks)
 		http_way_set(x);
 	return x;
+}
+
+/* --- one request --- */
+
+/* libcurl parses CURLOPT_URL again for each request, which takes a tenth of the
+ * time of a small call. A parsed URL is borrowed instead. Libraries before 8.12
+ * keep the text of the URL before, and would send a second leg there. */
+static void
+set_parsed_url(struct transfer *x)
+{
+	curl_url_cleanup(x->parsed_url);
+	x->parsed_url = curl_url();
+	if (curl_url_set(x->parsed_url, CURLUPART_URL, x->url,
+		CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK)
+		x->refused = CURLE_URL_MALFORMAT;
+	SET(x, CURLOPT_URL, NULL);
+	SET(x, CURLOPT_CURLU, x->parsed_url);
+}
+
+static void
+set_url(struct transfer *x, const char *text)
+{
+	if (x->url != NULL && strcmp(x->url, text) == 0)
+		return;
+	free(x->url);
+	x->url = xstrdup(text);
+	set_parsed_url(x);
+	http_proxy_choose(x, text);
+	http_setup_trust(x, text);
+}
+
+/* A new libcurl overlooks what is wrong in a file that is optional, and fails if
+ * one that is required is missing, which is no fault here. */
+static void
+set_netrc(struct transfer *x)
+{
+	const char *file = x->h->config.netrc_file;
+
+	if (file != NULL)
+		SET(x, CURLOPT_NETRC,
+		    (long)(access(file, F_OK) == 0 ? CURL_NETRC_REQUIRED :
+						     CURL_NETRC_OPTIONAL));
+}
+
+static void
+set_method(struct transfer *x, const char *method, struct span body)
+{
+	bool post = strcmp(method, "POST") == 0;
+	bool is_other = !post && strcmp(method, "GET") != 0;
+	bool is_large = body.n > HTTP_SMALL_BODY_BYTES;
+
+	if (post) {
+		SET(x, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.n);
+		SET(x, CURLOPT_POSTFIELDS, body.n > 0 ? body.p : "");
+	} else {
+		SET(x, CURLOPT_HTTPGET, 1L);
+	}
+	if (is_large != (x->body_bytes > HTTP_SMALL_BODY_BYTES)) {
+		SET(x, CURLOPT_NOPROGRESS, is_large ? 0L : 1L);
+		SET(x, CURLOPT_UPLOAD_BUFFERSIZE,
+		    (long)(is_large ? HTTP_LARGE_BUFFER_BYTES :
+				      HTTP_SMALL_BUFFER_BYTES));
+	}
+	x->body_bytes = body.n;
+	if (is_other || x->is_other)
+		SET(x, CURLOPT_CUSTOMREQUEST, is_other ? method : NULL);
+	x->is_other = is_other;
+}
+
+/* Returns how many bytes the lines of these headers have, each with a NUL. */
+static size_t
+measure(const struct headers *h)
+{
+	size_t bytes = 0, i;
+
+	for (i = 0; i < h->n; i++)
+		bytes += strlen(h->list[i].name) + strlen(h->list[i].value) + 3;
+	return bytes;
+}
+
+/* Writes the lines of these headers at text, and an entry for each from *line
+ * on, which is moved past the last one. libcurl wants "Name;" for an empty
+ * value. Returns the byte after the last line. */
+static char *
+put_lines(struct curl_slist **line, char *text, const struct headers *h)
+{
+	size_t i;
+
+	for (i = 0; i < h->n; i++) {
+		(*line)++->data = text;
+		text = stpcpy(text, h->list[i].name);
+		if (h->list[i].value[0] == '\0')
+			text = stpcpy(text, ";") + 1;
+		else
+			text = stpcpy(stpcpy(text, ": "), h->list[i].value) + 1;
+	}
+	return text;
+}
+
+/* Makes the list that libcurl borrows for the transfer, in memory that stays
+ * with x: the entries, and then their text. User-Agent and Accept-Encoding are
+ * among them, because libcurl formats its own ones twice for each request. With
+ * a large body some servers let libcurl wait a second for their 100; an empty
+ * Expect avoids that. */
+static void
+set_headers(struct transfer *x, const struct headers *first,
+    const struct headers *more)
+{
+	static char expect[] = "Expect:";
+	size_t entries = first->n + more->n + 3;
+	size_t bytes = entries * sizeof *x->lines + measure(first) +
+	    measure(more);
+	struct curl_slist *line, *at;
+	char *text;
+
+	if (bytes > x->lines_bytes) {
+		x->lines = xrealloc(x->lines, bytes);
+		x->lines_bytes = bytes;
+	}
+	line = x->lines;
+	text = (char *)(x->lines + entries);
+	if (x->h->agent != NULL && headers_get(first, "User-Agent") == NULL)
+		line++->data = x->h->agent->data;
+	if (x->h->codings != NULL &&
+	    headers_get(first, "Accept-Encoding") == NULL)
+		line++->data = x->h->codings;
+	text = put_lines(&line, text, first);
+	put_lines(&line, text, more);
+	if (x->body_bytes > HTTP_SMALL_BODY_BYTES)
+		line++->data = expect;
+	for (at = x->lines; at < line; at++)
+		at->next = at + 1 < line ? at + 1 : NULL;
+	SET(x, CURLOPT_HTTPHEADER, line > x->lines ? x->lines : NULL);
+}
+
+/* Sets the options of one request. */
+void
+http_setup_request(struct transfer *x, const struct http_request *r)
+{
+	static const struct headers none;
+	bool fresh;
+
+	set_url(x, r->url);
+	set_netrc(x);
+	http_two_choose(x);
+	set_method(x, r->method, r->body);
+	set_headers(x, r->headers != NULL ? r->headers : &none,
+	    r->more_headers != NULL ? r->more_headers : &none);
+	if (x->h->raw)
+		SET(x, CURLOPT_HTTP_CONTENT_DECODING, 0L);
+	x->max_idle_ms = r->max_idle_conn_ms;
+	x->proof = r->proof;
+	x->wary = r->wary;
+	x->opens = r->opens;
+	x->cookies_set = x->h->cookies.set;
+	if (r->fresh)
+		x->h->doubted_at = loop_now(x->h->l);
+	fresh = r->fresh && !http_two_shared(x);
+	if (fresh != x->fresh)
+		SET(x, CURLOPT_FRESH_CONNECT, (long)fresh);
+	x->fresh = fresh;
 }

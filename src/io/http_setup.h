@@ -1,4 +1,4 @@
-/* The options of an easy handle that never change. */
+/* The options of an easy handle. */
 #ifndef MCPSPLICE_IO_HTTP_SETUP_H
 #define MCPSPLICE_IO_HTTP_SETUP_H
 
@@ -8,8 +8,8 @@
  * a request. The caller owns the transfer. If libcurl has no memory, x->easy is
  * NULL, and x->refused ends the transfer. */
 struct transfer *http_setup(struct http *h);
-/* Sets the certificates that are trusted, if a request to this URL needs any;
- * the first one looks for them. http_proxy_choose comes before. */
-void http_setup_trust(struct transfer *x, const char *url);
+/* Sets the options of x->easy for r, and what they need to be set again only
+ * when they change. The body stays the caller's; all else is copied. */
+void http_setup_request(struct transfer *x, const struct http_request *r);
 
 #endif

@@ -10,4 +10,10 @@
  * the server's, or NULL if none is given. */
 char *option_check(const struct options *o, const struct url *url);
 
+/* Returns what is wrong with text, which url_parse refused with this status,
+ * and the URL that may have been meant. It never quotes a password. The caller
+ * owns it. */
+char *option_bad_url(enum url_status status, const char *text,
+    enum command command);
+
 #endif

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "options/identity.h"
+#include "options/options.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,6 @@
 #include "core/wire/redact.h"
 #include "io/url.h"
 #include "options/argv.h"
-#include "options/bad_url.h"
 #include "options/check.h"
 #include "options/file.h"
 #include "options/set.h"

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "fuzz/fuzz.h"
-#include "options/identity.h"
 #include "options/set.h"
 
 #define SECRET "a-secret-91"

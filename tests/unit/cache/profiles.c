@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "options/identity.h"
+#include "options/options.h"
 #include "unit/unit.h"
 
 int

@@ -7,11 +7,8 @@
 
 #include <stdlib.h>
 
-#include "command/wrap_by_hand.h"
 #include "command/wrap_hosts.h"
-#include "command/wrap_json.h"
 #include "command/wrap_plan.h"
-#include "command/wrap_toml.h"
 #include "unit/unit.h"
 
 #define SELF "/m"

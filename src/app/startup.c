@@ -1,17 +1,57 @@
-/* Answers one request with the reason why mcpsplice cannot start; see
- * startup_error.h. */
+/* What a start needs before all else, and what it says when it cannot go on. */
 #include "config.h"
 
-#include "app/startup_error.h"
+#include "app/startup.h"
 
+#include <openssl/crypto.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "core/exchange/fault.h"
 #include "core/wire/lines.h"
 #include "core/wire/msg.h"
 #include "io/loop.h"
 #include "io/pipes.h"
+
+/* --- the memory of libcrypto --- */
+
+static void *
+take(size_t n, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	return n == 0 ? NULL : xmalloc(n);
+}
+
+/* CRYPTO_realloc: 0 bytes free it. */
+static void *
+change(void *p, size_t n, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	if (n > 0)
+		return xrealloc(p, n);
+	free(p);
+	return NULL;
+}
+
+static void
+give(void *p, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	free(p);
+}
+
+void
+memory_of_crypto(void)
+{
+	(void)CRYPTO_set_mem_functions(take, change, give);
+}
+
+/* --- one answer --- */
 
 enum { WAIT_MS = 2000, LINE_MAX_BYTES = 1 << 20, DEPTH = 512 };
 
