@@ -73,6 +73,22 @@ span_find(struct span s, const char *text)
 }
 
 struct span
+span_take(struct span *rest, char end)
+{
+	const char *at = rest->n == 0 ? NULL : memchr(rest->p, end, rest->n);
+	struct span part = *rest;
+
+	if (at == NULL) {
+		*rest = no_span;
+		return part;
+	}
+	part.n = (size_t)(at - part.p);
+	rest->p += part.n + 1;
+	rest->n -= part.n + 1;
+	return part;
+}
+
+struct span
 span_trim(struct span s, const char *blanks)
 {
 	size_t n = strlen(blanks);

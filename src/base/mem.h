@@ -86,6 +86,9 @@ enum { GLOB_NOCASE = 1, GLOB_ONE = 2 };
 bool span_glob(struct span pattern, struct span text, unsigned flags);
 /* Returns where text begins in s for the first time, or NULL. */
 const char *span_find(struct span s, const char *text);
+/* Takes the part before the first byte end off rest, or all of it, and returns
+ * it; that byte goes, too. */
+struct span span_take(struct span *rest, char end);
 /* Returns s without the bytes of blanks at both ends. */
 struct span span_trim(struct span s, const char *blanks);
 

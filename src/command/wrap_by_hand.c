@@ -79,13 +79,8 @@ wrap_by_hand(struct buf *out, const char *path, struct span text,
 	buf_init(&to, 0);
 	codec_json_string(&own, span_of(windows ? "wsl.exe" : self));
 	for (number = 1; rest.n > 0; number++) {
-		const char *end = memchr(rest.p, '\n', rest.n);
-
-		line = (struct span){ rest.p,
-			end == NULL ? rest.n : (size_t)(end - rest.p) };
 		near = (struct span){ rest.p, rest.n < NEAR ? rest.n : NEAR };
-		rest.p += line.n + (end != NULL);
-		rest.n -= line.n + (end != NULL);
+		line = span_take(&rest, '\n');
 		if (!speaks(line))
 			continue;
 		url = url_in(near);

@@ -59,22 +59,10 @@ wrap_plan_hide(struct wrap_plan *p, struct span secret)
 		strings_add(&p->secrets, xstrndup(secret.p, secret.n));
 }
 
-/* Returns what follows the first byte c, or nothing. */
-static struct span
-after(struct span s, char c)
-{
-	const char *at = s.n == 0 ? NULL : memchr(s.p, c, s.n);
-
-	if (at == NULL)
-		return no_span;
-	return (struct span){ at + 1, s.n - (size_t)(at + 1 - s.p) };
-}
-
 /* Returns the option that a word is, without its value; NULL: none. */
 static const struct option_row *
 option_of(struct span word)
 {
-	const char *end;
 	bool off;
 
 	if (span_is(word, "-H") || span_is(word, "--headers"))
@@ -82,10 +70,7 @@ option_of(struct span word)
 	if (word.n < 3 || memcmp(word.p, "--", 2) != 0)
 		return NULL;
 	word = (struct span){ word.p + 2, word.n - 2 };
-	end = memchr(word.p, '=', word.n);
-	if (end != NULL)
-		word.n = (size_t)(end - word.p);
-	return option_table_find(word, &off);
+	return option_table_find(span_take(&word, '='), &off);
 }
 
 void
@@ -95,15 +80,15 @@ wrap_plan_hide_word(struct wrap_plan *p, struct span before, struct span word)
 	struct span value = word;
 
 	if (row != NULL)
-		value = after(word, '=');
+		(void)span_take(&value, '=');
 	else
 		row = option_of(before);
-	if (row == NULL)
-		wrap_plan_hide(p, after(word, '?'));
-	else if (row->kind == OPTION_HEADER)
-		wrap_plan_hide(p, after(value, ':'));
-	else if ((row->flags & OPTION_SECRET) != 0)
+	if (row == NULL || row->kind == OPTION_HEADER) {
+		(void)span_take(&value, row == NULL ? '?' : ':');
 		wrap_plan_hide(p, value);
+	} else if ((row->flags & OPTION_SECRET) != 0) {
+		wrap_plan_hide(p, value);
+	}
 }
 
 /* Is it "-H NAME", which mcp-proxy follows with the value? */
@@ -206,23 +191,6 @@ add_masked(const struct wrap_plan *p, struct span text, struct buf *out)
 	}
 }
 
-static struct span
-take_line(struct span *text)
-{
-	const char *end = text->n == 0 ? NULL : memchr(text->p, '\n', text->n);
-	struct span line = *text;
-
-	if (end != NULL)
-		line.n = (size_t)(end - text->p);
-	text->p += line.n;
-	text->n -= line.n;
-	if (end != NULL) {
-		text->p++;
-		text->n--;
-	}
-	return line;
-}
-
 /* Appends text that is safe on a terminal; a tab stays a tab. */
 static void
 add_visible(struct buf *out, struct span line)
@@ -246,7 +214,7 @@ add_lines(struct buf *out, char mark, struct span text)
 	struct span line;
 
 	while (text.n > 0) {
-		line = span_trim(take_line(&text), "\r");
+		line = span_trim(span_take(&text, '\n'), "\r");
 		buf_addc(out, mark);
 		add_visible(out, line);
 		buf_addc(out, '\n');

@@ -266,6 +266,18 @@ take(struct server *s, struct span below, const struct statement *at)
 {
 	static const char *const others[] = { "scopes", "oauth_resource",
 		"oauth", "auth", "http_headers", "env_http_headers" };
+	static const struct {
+		const char *name;
+		size_t at;
+	} members[] = {
+		{ "command", offsetof(struct server, command) },
+		{ "args", offsetof(struct server, args) },
+		{ "url", offsetof(struct server, url) },
+		{ "bearer_token_env_var", offsetof(struct server, token) },
+		{ "http_headers", offsetof(struct server, headers) },
+		{ "env_http_headers", offsetof(struct server, env_headers) },
+		{ "env_vars", offsetof(struct server, env_vars) },
+	};
 	size_t i;
 
 	if (span_is(below, "env") && span_is(bare(at->key), "API_ACCESS_TOKEN"))
@@ -278,24 +290,14 @@ take(struct server *s, struct span below, const struct statement *at)
 	if (below.n > 0)
 		return;
 	s->to = at->to;
-	if (span_is(at->key, "command"))
-		s->command = *at;
-	else if (span_is(at->key, "args"))
-		s->args = *at;
-	else if (span_is(at->key, "url"))
-		s->url = *at;
-	else if (span_is(at->key, "bearer_token_env_var"))
-		s->token = *at;
-	else if (span_is(at->key, "http_headers"))
-		s->headers = *at;
-	else if (span_is(at->key, "env_http_headers"))
-		s->env_headers = *at;
-	else if (span_is(at->key, "env_vars"))
-		s->env_vars = *at;
-	else
-		for (i = 0; i < sizeof others / sizeof others[0]; i++)
-			if (span_is(at->key, others[i]))
-				s->other = at->key;
+	for (i = 0; i < sizeof members / sizeof members[0]; i++)
+		if (span_is(at->key, members[i].name)) {
+			*(struct statement *)((char *)s + members[i].at) = *at;
+			return;
+		}
+	for (i = 0; i < sizeof others / sizeof others[0]; i++)
+		if (span_is(at->key, others[i]))
+			s->other = at->key;
 }
 
 static int

@@ -314,16 +314,10 @@ static void
 add_name(struct buf *wslenv, struct span name)
 {
 	struct span rest = buf_span(wslenv);
-	size_t n;
 
-	for (; rest.n > 0; rest.p += n, rest.n -= n) {
-		const char *end = memchr(rest.p, ':', rest.n);
-
-		n = end == NULL ? rest.n : (size_t)(end - rest.p);
-		if (span_eq((struct span){ rest.p, n }, name))
+	while (rest.n > 0)
+		if (span_eq(span_take(&rest, ':'), name))
 			return;
-		n += end != NULL;
-	}
 	if (wslenv->n > 0)
 		buf_addc(wslenv, ':');
 	buf_addspan(wslenv, name);

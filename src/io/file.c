@@ -278,15 +278,12 @@ file_put(int fd, struct span text)
 bool
 file_line(struct span *text, struct span *line)
 {
-	const char *end = NULL;
+	struct span rest = *text;
 
-	if (text->n > 0)
-		end = memchr(text->p, '\n', text->n);
-	if (end == NULL)
+	*line = span_take(&rest, '\n');
+	if (line->n == text->n)
 		return false;
-	*line = (struct span){ text->p, (size_t)(end - text->p) };
-	text->n -= line->n + 1;
-	text->p = end + 1;
+	*text = rest;
 	return true;
 }
 

@@ -137,18 +137,12 @@ credential_lines(struct headers *to, struct span text,
     const struct credential_env *env, char **why)
 {
 	struct span line;
-	const char *lf;
 	char *what;
 	unsigned number = 0;
 
 	while (text.n > 0) {
-		lf = memchr(text.p, '\n', text.n);
-		line = (struct span){ text.p,
-			lf == NULL ? text.n : (size_t)(lf - text.p) };
-		text.p += line.n + (lf != NULL);
-		text.n -= line.n + (lf != NULL);
 		number++;
-		line = span_trim(line, BLANKS);
+		line = span_trim(span_take(&text, '\n'), BLANKS);
 		if (line.n == 0 || line.p[0] == '#')
 			continue;
 		if (credential_line(to, line, env, &what) < 0) {

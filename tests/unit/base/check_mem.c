@@ -157,6 +157,37 @@ START_TEST(test_spans)
 }
 END_TEST
 
+START_TEST(test_span_take)
+{
+	struct span rest = span_of("a::bc");
+
+	ck_assert(span_is(span_take(&rest, ':'), "a"));
+	ck_assert(span_is(span_take(&rest, ':'), ""));
+	ck_assert(span_is(rest, "bc"));
+	ck_assert(span_is(span_take(&rest, ':'), "bc"));
+	ck_assert_uint_eq(rest.n, 0);
+	ck_assert_uint_eq(span_take(&rest, ':').n, 0);
+}
+END_TEST
+
+START_TEST(test_list)
+{
+	struct strings list = { 0 };
+
+	strings_add(&list, NULL);
+	ck_assert_ptr_null(list.list[0]);
+	strings_add(&list, xstrdup("a"));
+	strings_add(&list, xstrdup("b"));
+	ck_assert_uint_eq(list.n, 2);
+	ck_assert_str_eq(list.list[1], "b");
+	ck_assert_ptr_null(list.list[2]);
+	strings_free(&list);
+	ck_assert_ptr_null(list.list);
+	ck_assert_uint_eq(list.n, 0);
+	strings_free(&list);
+}
+END_TEST
+
 START_TEST(test_string_set)
 {
 	char *s = NULL;
@@ -289,8 +320,10 @@ main(void)
 	tcase_add_test(tc, test_buf_addf_fits_memory_not_cap);
 	tcase_add_test(tc, test_buf_addf_long);
 	tcase_add_test(tc, test_buf_drain);
-	tcase_add_test(tc, test_buf_str_of_nothing);
+	tcase_add_test(tc, test_span_take);
 	tcase_add_test(tc, test_strings);
+	tcase_add_test(tc, test_buf_str_of_nothing);
+	tcase_add_test(tc, test_list);
 	tcase_add_test(tc, test_spans);
 	tcase_add_test(tc, test_string_set);
 	tcase_add_test(tc, test_buf_take);
