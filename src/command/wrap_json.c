@@ -357,7 +357,7 @@ read_items(struct entry *e)
 static void
 command_line(struct entry *e, struct wrap_start *s)
 {
-	char *text = NULL, *why = NULL;
+	char *text;
 
 	if (!e->one_list) {
 		text = text_of(e->at.value);
@@ -365,20 +365,10 @@ command_line(struct entry *e, struct wrap_start *s)
 			return;
 		strings_add(&e->words, text);
 	}
-	if (!read_items(e) || e->words.n == 0)
-		return;
-	switch (wrap_words_read(s, &e->words, e->file->self,
-	    e->file->plan->windows,
-	    json_get(e->env, "API_ACCESS_TOKEN").p != NULL, &why)) {
-	case WRAP_CHANGE:
+	if (read_items(e) && e->words.n > 0 &&
+	    wrap_words_read(s, e->file->plan, e->self.key, &e->words,
+		e->file->self, json_get(e->env, "API_ACCESS_TOKEN").p != NULL))
 		write_start(e, s);
-		break;
-	case WRAP_LEAVE:
-		leave(e, why);
-		break;
-	case WRAP_OTHER:
-		break;
-	}
 }
 
 /* --- an entry with a URL --- */

@@ -421,25 +421,20 @@ command_line(struct file *f, const struct server *s)
 	struct wrap_start start = { .first = 0 };
 	struct strings words = { 0 };
 	struct span *items = NULL;
-	char *why = NULL;
 	size_t n = 0;
-	enum wrap_what what = WRAP_LEAVE;
 
-	if (!read_words(s, &words, &items, &n))
-		why = xstrdup("its command or args are written in a way that "
-			      "is not understood");
-	else
-		what = wrap_words_read(&start, &words, f->self,
-		    f->plan->windows, s->variable, &why);
-	if (what == WRAP_CHANGE && start.wslenv.n > 0) {
-		what = WRAP_LEAVE;
-		why = xstrdup(not_shared);
-	}
-	if (what == WRAP_LEAVE) {
-		leave(f, s, why);
-	} else if (what == WRAP_CHANGE) {
-		wrap_plan_hide_words(f->plan, items, n);
-		write_command(f, s, &start);
+	if (!read_words(s, &words, &items, &n)) {
+		leave(f, s,
+		    xstrdup("its command or args are written in a way that "
+			    "is not understood"));
+	} else if (wrap_words_read(&start, f->plan, s->name, &words, f->self,
+		       s->variable)) {
+		if (start.wslenv.n > 0) {
+			leave(f, s, xstrdup(not_shared));
+		} else {
+			wrap_plan_hide_words(f->plan, items, n);
+			write_command(f, s, &start);
+		}
 	}
 	wrap_start_free(&start);
 	strings_free(&words);

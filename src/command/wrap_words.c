@@ -539,13 +539,34 @@ add_arguments(struct wrap_start *s, const struct reader *r, bool python)
 	return 0;
 }
 
-enum wrap_what
-wrap_words_read(struct wrap_start *s, const struct strings *words,
-    const char *self, bool windows, bool variable, char **why)
+/* Adds the new command line, in the place of the words from..r->at. */
+static char *
+replace(struct wrap_start *s, const struct reader *r, size_t from,
+    const char *self, bool windows, bool token, bool python)
+{
+	size_t i;
+
+	for (i = 0; i < from; i++)
+		add(s, r->words->list[i]);
+	add_self(s, self, windows);
+	if (add_arguments(s, r, python) < 0)
+		return not_understood();
+	if (token) {
+		add(s, "--bearer-env");
+		add(s, "API_ACCESS_TOKEN");
+	}
+	return wrap_start_check(s, windows);
+}
+
+bool
+wrap_words_read(struct wrap_start *s, struct wrap_plan *plan, struct span name,
+    const struct strings *words, const char *self, bool variable)
 {
 	struct reader r = { words, 0 };
 	const struct program *p = NULL;
+	bool windows = plan->windows;
 	size_t from = 0, i;
+	char *why;
 
 	/* it is for Windows, but starts a program of Linux already */
 	if (skip_wsl(&r)) {
@@ -558,28 +579,17 @@ wrap_words_read(struct wrap_start *s, const struct strings *words,
 	for (i = 0; i < sizeof programs / sizeof programs[0] && p == NULL; i++)
 		if (is_package(word(&r), programs[i].name))
 			p = &programs[i];
-	if (p == NULL && !speaks_of(words))
-		return WRAP_OTHER;
-	if (p != NULL) {
-		r.at++;
-		if (!p->is_client(&r))
-			return WRAP_OTHER;
-		for (i = from; i < r.at && from == 0; i++)
-			windows = windows || is_of_windows(words->list[i]);
-		for (i = 0; i < from; i++)
-			add(s, words->list[i]);
-		add_self(s, self, windows);
-	}
-	if (p == NULL || add_arguments(s, &r, p->python) < 0) {
-		*why = not_understood();
-		return WRAP_LEAVE;
-	}
-	if (p->python && variable) {
-		add(s, "--bearer-env");
-		add(s, "API_ACCESS_TOKEN");
-	}
-	*why = wrap_start_check(s, windows);
-	return *why == NULL ? WRAP_CHANGE : WRAP_LEAVE;
+	r.at += p != NULL;
+	if (p == NULL ? !speaks_of(words) : !p->is_client(&r))
+		return false;
+	for (i = from; i < r.at && from == 0; i++)
+		windows = windows || is_of_windows(words->list[i]);
+	why = p == NULL ? not_understood() :
+			  replace(s, &r, from, self, windows,
+			      p->python && variable, p->python);
+	if (why != NULL)
+		wrap_plan_leave(plan, name, why);
+	return why == NULL;
 }
 
 const char *

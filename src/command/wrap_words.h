@@ -17,19 +17,14 @@ struct wrap_start {
 				 * on those variables only; empty: nothing */
 };
 
-enum wrap_what {
-	WRAP_OTHER,  /* some other server, or mcpsplice already */
-	WRAP_CHANGE, /* s is what it shall be */
-	WRAP_LEAVE   /* *why says why it cannot be changed */
-};
-
-/* Judges a command line. self: the path of mcpsplice. windows: the host runs on
- * Windows; its words may say so, too. variable: the environment of the entry
- * sets API_ACCESS_TOKEN, which mcp-proxy sends. *why is owned by the caller.
- * Free s in all cases. */
-enum wrap_what wrap_words_read(struct wrap_start *s,
-    const struct strings *words, const char *self, bool windows, bool variable,
-    char **why);
+/* Reads the command line of this entry. Returns whether s is now what it shall
+ * be; else it is some other server, or mcpsplice already, or the plan notes why
+ * it cannot be changed. self: the path of mcpsplice. variable: the environment
+ * of the entry sets API_ACCESS_TOKEN, which mcp-proxy sends. Free s in all
+ * cases. */
+bool wrap_words_read(struct wrap_start *s, struct wrap_plan *plan,
+    struct span name, const struct strings *words, const char *self,
+    bool variable);
 
 /* Begins the start of mcpsplice for an entry with this URL. */
 void wrap_start_url(struct wrap_start *s, const char *url, const char *self,
