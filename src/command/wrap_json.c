@@ -343,7 +343,8 @@ read_items(struct entry *e)
 	char *text;
 	size_t at = 0;
 
-	while (json_next(e->list, &at, &key, &value)) {
+	while (json_kind(e->list) == '[' &&
+	    json_next(e->list, &at, &key, &value)) {
 		text = text_of(value);
 		if (text == NULL)
 			return false;

@@ -237,6 +237,8 @@ static const struct {
 	{ "{'command':'node'}", "=" },
 	{ "{'command':'npx','args':['-y']}", "=" },
 	{ "{'command':'npx','args':7}", "=" },
+	{ "{'command':'npx','args':{'a':'mcp-remote','b':'https://a/x'}}",
+	    "=" },
 	{ "{'command':'npx','args':['mcp-remote',7]}", "=" },
 	{ "{'command':'npx','args':['mcp-remote','https://a/\\u0000']}", "=" },
 	{ "{'command':7,'url':'https://a/x'}", "=" },
