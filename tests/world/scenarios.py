@@ -584,6 +584,8 @@ class Scenario(eraserver.Case):
     def deleted_in_call(self, mode):
         self.needs_delete()
         s, p = self.pair(mode)
+        if not s.front.sessions():
+            self.skipTest("this release gives no session id in this mode")
         key, ident = self.slow(s, p)
         safe, safe_ident = self.slow(s, p, "slow_safe")
         self.delete(s)
@@ -689,7 +691,10 @@ class Scenario(eraserver.Case):
         key, ident = self.slow(s, p)
         time.sleep(1.5)
         s.let_go(key)
-        self.text(p.answer(ident))
+        if self.sdk.ends_silent_calls:
+            self.result_or_maybe(p.answer(ident))
+        else:
+            self.text(p.answer(ident))
         self.assertEqual(s.runs(key), 1)
 
     def replicas(self, by):

@@ -92,6 +92,8 @@ class Sdk:
         self.silent_stream = False      # its GET has no head before an event
         self.speaks_modern = False      # 2026-07-28
         self.asks_new_hosts = True      # by input requests, its own or ours
+        # its sessions end after a time without messages, a call or not
+        self.ends_silent_calls = kind == "rmcp"
 
     def install(self, folder):
         """Into the folder, unless it is there; the stamp says of what."""
@@ -199,7 +201,14 @@ class Python(Sdk):
 
 
 class Program(Sdk):
-    """A server that is a program of its own."""
+    """A server that is a program of its own, and with the word "client" a
+    client."""
+
+    hosts = False               # it has a client
+
+    def client(self):
+        if self.hosts:
+            return self.words + ["client"]
 
     def open(self, folder):
         self.words = self.command(folder)
@@ -252,6 +261,40 @@ class Go(Program):
         return [os.path.join(folder, "server")]
 
 
+class Rust(Program):
+    """A server of rust/, and its client.  sources: file there -> name in the
+    package.  needs: what it wants beside the SDK."""
+
+    def __init__(self, kind, version, needs, **sources):
+        super().__init__(kind, version)
+        self.files = dict({"common": "common"}, **sources)
+        self.wanted = MANIFEST % (self.name.replace(".", "-"),
+                                  needs.replace("VERSION", version))
+        self.hosts = "client" in sources
+        self.speaks_modern = self.name == "rmcp-3.11.0"
+        self.asks_new_hosts = not self.speaks_modern
+
+    def sources(self):
+        return [os.path.join(HERE, "rust", name + ".rs")
+                for name in self.files]
+
+    def make(self, folder):
+        os.mkdir(os.path.join(folder, "src"))
+        for path, name in zip(self.sources(), self.files.values()):
+            shutil.copy(path, os.path.join(folder, "src", name + ".rs"))
+        with open(os.path.join(folder, "Cargo.toml"), "w") as f:
+            f.write(self.wanted)
+        # the releases have most of what they build in common
+        built = os.path.join(os.path.dirname(folder), "cargo")
+        run("cargo", "build", "--quiet", cwd=folder,
+            env=dict(os.environ, CARGO_TARGET_DIR=built))
+        shutil.copy(os.path.join(built, "debug", self.name.replace(".", "-")),
+                    os.path.join(folder, "server"))
+
+    def command(self, folder):
+        return [os.path.join(folder, "server")]
+
+
 class Java(Program):
     """The server of java/.  A JVM takes its time: few at once."""
 
@@ -284,6 +327,25 @@ class Java(Program):
                 "Server"]
 
 
+MANIFEST = """\
+[package]
+name = "%s"
+version = "0.0.0"
+edition = "2024"
+
+[dependencies]
+serde = "1"
+serde_json = "1"
+tokio = { version = "1", features = ["full"] }
+%s
+
+[profile.dev]
+debug = false
+"""
+RMCP = """\
+axum = "0.8"
+rmcp = { version = "=VERSION", features = ["client", "elicitation", "server",
+    "transport-child-process", "transport-streamable-http-server"] }"""
 GO_SDK = "github.com/modelcontextprotocol/go-sdk"
 MCP_GO = "github.com/mark3labs/mcp-go"
 OLD = ("pydantic<2.12", "starlette<0.48", "sse-starlette<3")
@@ -301,13 +363,17 @@ SDKS = [
     Go("mcp-go", "1.2.1", MCP_GO, "mcpgo.go", "mcpgo_new.go", tags="newer"),
     Go("mcp-go", "1.2.1", MCP_GO, "mcpgo.go", "mcpgo_new.go", tags="newer",
        always="stateful"),
+    Rust("rmcp", "0.8.5", RMCP, client="client", rmcp="main",
+         rmcp_old="release"),
+    Rust("rmcp", "3.11.0", RMCP, client="client", rmcp="main",
+         rmcp_new="release"),
     Java("0.12.1"),
     Java("0.17.2"),
     Java("1.1.5"),
     Java("2.1.0"),
 ]
 # What stands side by side in doc/world.
-GROUPS = (("mcp", "fastmcp"), ("go-sdk", "mcp-go"), ("java",))
+GROUPS = (("mcp", "fastmcp"), ("go-sdk", "mcp-go"), ("rmcp",), ("java",))
 
 
 def cases_of(sdk):
