@@ -6,9 +6,10 @@ usage: client.py PROGRAM ARGUMENT...
 
 Starts the program as its server.  Reads lines, each a JSON object: {"id",
 "tool", "key"} calls a tool, {"id"} lists the tools.  Writes for each, when it
-is done, {"id", "text"} or {"id", "error"}, with "progress"; for each
-notification {"note": its method}; and {"hello": revision} at the start.  All
-may be under way at once.  End of input ends it in order.
+is done, {"id", "text"} or {"id", "error"}; for each notification {"note": its
+method}; and {"hello": revision} at the start, with "progress": false if it does
+not ask for progress.  All may be under way at once.  End of input ends it in
+order.
 """
 
 import asyncio
@@ -60,28 +61,31 @@ def known(function, **arguments):
     return {k: v for k, v in arguments.items() if k in names}
 
 
+async def progress(done, total, message):
+    say(note="notifications/progress")
+
+
+def asking(session):
+    return known(session.call_tool, progress_callback=progress)
+
+
 class Talk:
     def __init__(self, session):
         self.session = session
 
     async def do(self, order):
-        seen = []
-
-        async def progress(done, total, message):
-            seen.append(done)
         try:
             if "tool" not in order:
                 found = await self.session.list_tools()
                 say(id=order["id"], text=" ".join(t.name for t in found.tools))
                 return
             result = await self.session.call_tool(
-                order["tool"], {"key": order["key"]},
-                **known(self.session.call_tool, progress_callback=progress))
+                order["tool"], {"key": order["key"]}, **asking(self.session))
             failed = result.is_error if NEW else result.isError
-            say(id=order["id"], progress=seen,
+            say(id=order["id"],
                 **{"error" if failed else "text": result.content[0].text})
         except Exception as e:
-            say(id=order["id"], error=str(e), progress=seen)
+            say(id=order["id"], error=str(e))
 
     async def run(self):
         tasks = set()
@@ -101,14 +105,15 @@ async def main():
                  "message_handler": heard, "elicitation_callback": elicited}
     if NEW:
         async with Client(stdio_client(params), **callbacks) as client:
-            say(hello=client.protocol_version)
+            say(hello=client.protocol_version, progress=bool(asking(client)))
             await Talk(client).run()
         return
     async with stdio_client(params) as (read, write):
         async with ClientSession(read, write, **known(
                 ClientSession, **callbacks)) as session:
             hello = await session.initialize()
-            say(hello=hello.protocolVersion)
+            say(hello=hello.protocolVersion,
+                progress=bool(asking(session)))
             await Talk(session).run()
 
 

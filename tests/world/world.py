@@ -229,12 +229,15 @@ class Program(Sdk):
 
 
 class Go(Program):
-    """A server of go/.  always: a mode that each of its starts has."""
+    """A server of go/, and its client.  always: a mode that each of its starts
+    has."""
+
+    hosts = True
 
     def __init__(self, kind, version, module, *files, tags="", always=""):
         super().__init__(kind, version)
         self.module = module
-        self.files = ("common.go",) + files
+        self.files = ("common.go", "client.go") + files
         # a tool that asks as before is refused for hosts of 2026-07-28
         self.speaks_modern = (kind, version) == ("mcp-go", "1.2.1")
         self.asks_new_hosts = not self.speaks_modern
@@ -348,6 +351,7 @@ rmcp = { version = "=VERSION", features = ["client", "elicitation", "server",
     "transport-child-process", "transport-streamable-http-server"] }"""
 GO_SDK = "github.com/modelcontextprotocol/go-sdk"
 MCP_GO = "github.com/mark3labs/mcp-go"
+MCP_GO_FILES = ("mcpgo.go", "mcpgo_client.go")
 OLD = ("pydantic<2.12", "starlette<0.48", "sse-starlette<3")
 SDKS = [
     Python("mcp", "1.8.0", *OLD),
@@ -357,11 +361,11 @@ SDKS = [
     Python("fastmcp", "2.14.7"),
     Python("fastmcp", "3.4.11"),
     Python("fastmcp", "4.2.3"),
-    Go("go-sdk", "1.2.0", GO_SDK, "gosdk.go"),
-    Go("go-sdk", "1.8.0", GO_SDK, "gosdk.go"),
-    Go("mcp-go", "0.43.0", MCP_GO, "mcpgo.go", "mcpgo_old.go"),
-    Go("mcp-go", "1.2.1", MCP_GO, "mcpgo.go", "mcpgo_new.go", tags="newer"),
-    Go("mcp-go", "1.2.1", MCP_GO, "mcpgo.go", "mcpgo_new.go", tags="newer",
+    Go("go-sdk", "1.2.0", GO_SDK, "gosdk.go", "gosdk_client.go"),
+    Go("go-sdk", "1.8.0", GO_SDK, "gosdk.go", "gosdk_client.go"),
+    Go("mcp-go", "0.43.0", MCP_GO, "mcpgo_old.go", *MCP_GO_FILES),
+    Go("mcp-go", "1.2.1", MCP_GO, "mcpgo_new.go", *MCP_GO_FILES, tags="newer"),
+    Go("mcp-go", "1.2.1", MCP_GO, "mcpgo_new.go", *MCP_GO_FILES, tags="newer",
        always="stateful"),
     Rust("rmcp", "0.8.5", RMCP, client="client", rmcp="main",
          rmcp_old="release"),

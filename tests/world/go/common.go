@@ -51,8 +51,12 @@ func gate(ctx context.Context, key string, progress func(int)) error {
 }
 
 func main() {
-	if os.Args[1] == "modes" {
+	switch os.Args[1] {
+	case "modes":
 		fmt.Println(modes)
+		return
+	case "client":
+		front(os.Args[2:])
 		return
 	}
 	folder, mode = os.Args[3], strings.Split(os.Args[4], ",")
