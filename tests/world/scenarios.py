@@ -32,6 +32,18 @@ def open_connections(port):
     return sum(r[2].endswith(end) and r[3] == "01" for r in rows)
 
 
+def started_with(word):
+    """Is there a process with this argument?"""
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/cmdline" % name, "rb") as f:
+                if word.encode() in f.read().split(b"\0"):
+                    return True
+        except OSError:
+            pass                        # it has ended
+    return False
+
+
 class Served:
     """A server of the SDK, or some, and what stands in front of them."""
 
@@ -818,6 +830,14 @@ class Scenario(eraserver.Case):
             self.assertIn(key, host.text(host.start(tool, key)))
             self.assertEqual(s.runs(key), 1, tool)
 
+    def gone(self, s):
+        """Until the host's mcpsplice is no more."""
+        limit = pace.Limit(support.LIVE)
+        while started_with(s.url):
+            if limit.left() <= 0:
+                self.fail("its host has ended, and mcpsplice lives on")
+            time.sleep(0.02)
+
     def test_its_client(self):
         """its client in front: list, calls, kill -9, ten at once, the end"""
         s, host = self.its_host()
@@ -832,6 +852,7 @@ class Scenario(eraserver.Case):
             self.assertEqual(s.runs(key), 1)
         sid = s.front.sessions()[-1:]
         self.assertEqual(host.end(), 0)
+        self.gone(s)
         if sid and not self.sdk.dies_of_delete and \
                 s.front.of("tools/call")[-1].sid:
             s.front.wait(lambda: s.front.of(verb="DELETE", sid=sid[0]),

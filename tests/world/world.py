@@ -380,10 +380,22 @@ SDKS = [
 GROUPS = (("mcp", "fastmcp"), ("go-sdk", "mcp-go"), ("rmcp",), ("java",))
 
 
+def named(names):
+    """Those of these names or kinds, or all."""
+    known = {n for s in SDKS for n in (s.name, s.kind)}
+    if not set(names) <= known:
+        sys.exit("world: no server of this name: %s; there are: %s" % (
+            " ".join(sorted(set(names) - known)),
+            " ".join(s.name for s in SDKS)))
+    return [s for s in SDKS
+            if not names or s.name in names or s.kind in names]
+
+
 def cases_of(sdk):
     kind = type(sdk.name, (scenarios.Scenario,), {"sdk": sdk})
     names = [n for n in vars(scenarios.Scenario) if n.startswith("test_")]
-    only = os.environ.get("WORLD_ONLY", "").split()
+    only = os.environ.get("WORLD_ONLY", "").split() or \
+        ["its_client"] * ("WORLD_CLIENT" in os.environ)
     return [kind(n) for n in names
             if not only or any(o in n for o in only)]
 
@@ -428,9 +440,22 @@ def prepare(sdk, cache):
     return None
 
 
+def lend_client(chosen, cache):
+    """The client that WORLD_CLIENT names stands in front of all."""
+    name = os.environ.get("WORLD_CLIENT")
+    if not name:
+        return
+    owner = named([name])[0]
+    folder = os.path.join(cache, owner.name)
+    owner.install(folder)
+    owner.open(folder)
+    for sdk in chosen:
+        sdk.client = owner.client
+
+
 def keep(cache, sdk, **what):
     """What was seen last, for the table."""
-    if not os.environ.get("WORLD_ONLY"):
+    if not os.environ.keys() & {"WORLD_ONLY", "WORLD_CLIENT"}:
         with open(os.path.join(cache, sdk.name + ".json"), "w") as f:
             json.dump(what, f, indent=1)
 
@@ -447,6 +472,7 @@ def play(chosen, cache):
     failed."""
     results = {}
     bad = 0
+    lend_client(chosen, cache)
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
         why = dict(zip(chosen, pool.map(lambda s: prepare(s, cache), chosen)))
     for sdk in chosen:
@@ -588,13 +614,7 @@ def main(args):
     if not args:
         sys.exit(__doc__.strip())
     cache, names = args[0], args[1:]
-    chosen = [s for s in SDKS
-              if not names or s.name in names or s.kind in names]
-    known = {n for s in SDKS for n in (s.name, s.kind)}
-    if not set(names) <= known:
-        sys.exit("world: no server of this name: %s; there are: %s" % (
-            " ".join(sorted(set(names) - known)),
-            " ".join(s.name for s in SDKS)))
+    chosen = named(names)
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(sign, stop)

@@ -49,15 +49,23 @@ func (h gosdkHost) end() error { return h.Close() }
 func connect(words []string) (host, error) {
 	c := mcp.NewClient(&mcp.Implementation{Name: "world", Version: "1"},
 		&mcp.ClientOptions{
+			Capabilities: &mcp.ClientCapabilities{
+				RootsV2: &mcp.RootCapabilities{},
+				Elicitation: &mcp.ElicitationCapabilities{
+					Form: &mcp.FormElicitationCapabilities{},
+					URL:  &mcp.URLElicitationCapabilities{}}},
 			CreateMessageHandler: func(context.Context,
 				*mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
 				return &mcp.CreateMessageResult{Role: "assistant",
 					Model: "m", Content: &mcp.TextContent{Text: "m"}}, nil
 			},
-			ElicitationHandler: func(context.Context,
-				*mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-				return &mcp.ElicitResult{Action: "accept",
-					Content: map[string]any{"sure": true}}, nil
+			ElicitationHandler: func(_ context.Context,
+				q *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+				yes := &mcp.ElicitResult{Action: "accept"}
+				if q.Params.Mode != "url" {
+					yes.Content = map[string]any{"sure": true}
+				}
+				return yes, nil
 			},
 			ToolListChangedHandler: func(context.Context,
 				*mcp.ToolListChangedRequest) {

@@ -58,11 +58,13 @@ func (user) CreateMessage(context.Context, mcp.CreateMessageRequest) (
 		Role: mcp.RoleAssistant, Content: mcp.NewTextContent("m")}}, nil
 }
 
-func (user) Elicit(context.Context, mcp.ElicitationRequest) (
+func (user) Elicit(_ context.Context, q mcp.ElicitationRequest) (
 	*mcp.ElicitationResult, error) {
-	return &mcp.ElicitationResult{ElicitationResponse: mcp.ElicitationResponse{
-		Action:  mcp.ElicitationResponseActionAccept,
-		Content: map[string]any{"sure": true}}}, nil
+	yes := mcp.ElicitationResponse{Action: mcp.ElicitationResponseActionAccept}
+	if q.Params.RequestedSchema != nil {
+		yes.Content = map[string]any{"sure": true}
+	}
+	return &mcp.ElicitationResult{ElicitationResponse: yes}, nil
 }
 
 func (user) ListRoots(context.Context, mcp.ListRootsRequest) (
@@ -86,6 +88,7 @@ func connect(words []string) (host, error) {
 	var q mcp.InitializeRequest
 	q.Params.ProtocolVersion = mcp.LATEST_PROTOCOL_VERSION
 	q.Params.ClientInfo = mcp.Implementation{Name: "world", Version: "1"}
+	q.Params.Capabilities = able()
 	r, err := c.Initialize(ctx, q)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ package main
 import (
 	"time"
 
+	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 )
 
@@ -22,4 +23,10 @@ func options() (o []server.StreamableHTTPOption) {
 		o = append(o, server.WithSessionIdleTTL(time.Second))
 	}
 	return o
+}
+
+// able says that the client answers both kinds of elicitation.
+func able() mcp.ClientCapabilities {
+	return mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{
+		Form: &struct{}{}, URL: &struct{}{}}}
 }
