@@ -299,8 +299,10 @@ class Rust(Program):
 
 
 class Java(Program):
-    """The server of java/.  A JVM takes its time: few at once."""
+    """The server of java/, and its client.  A JVM takes its time: few at
+    once."""
 
+    hosts = True
     workers = 3
 
     def __init__(self, version):
@@ -312,7 +314,8 @@ class Java(Program):
 
     def sources(self):
         return [os.path.join(HERE, "java", name)
-                for name in ("Server.java", "pom.xml")]
+                for name in ("Client.java", "Host.java", "Server.java",
+                             "pom.xml")]
 
     def make(self, folder):
         for path in self.sources():

@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -240,6 +241,10 @@ public class Server {
 	public static void main(String[] args) throws Exception {
 		if (args[0].equals("modes")) {
 			System.out.println(MODES);
+			return;
+		}
+		if (args[0].equals("client")) {
+			Client.main(Arrays.copyOfRange(args, 1, args.length));
 			return;
 		}
 		folder = Path.of(args[2]);
