@@ -8,8 +8,9 @@ Starts the program as its server.  Reads lines, each a JSON object: {"id",
 "tool", "key"} calls a tool, {"id"} lists the tools.  Writes for each, when it
 is done, {"id", "text"} or {"id", "error"}; for each notification {"note": its
 method}; and {"hello": revision} at the start, with "progress": false if it does
-not ask for progress.  All may be under way at once.  End of input ends it in
-order.
+not ask for progress, "answers": the questions that it answers if not all, and
+"strings": false if it cannot answer one whose id is a string.  All may be under
+way at once.  End of input ends it in order.
 """
 
 import asyncio

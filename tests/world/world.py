@@ -77,6 +77,7 @@ class Sdk:
     after look()."""
 
     workers = 10                # scenarios at once
+    has_server = True           # or is a client only, in front of another's
     always = ""                 # a mode that each of its starts has
     caps = eraserver.ALL        # what its hosts can do
 
@@ -90,6 +91,7 @@ class Sdk:
         self.forgets = True             # and does not know them afterwards
         self.dies_of_delete = False
         self.silent_stream = False      # its GET has no head before an event
+        self.asks_by_strings = False    # the ids of its questions are strings
         self.speaks_modern = False      # 2026-07-28
         self.asks_new_hosts = True      # by input requests, its own or ours
         # its sessions end after a time without messages, a call or not
@@ -303,11 +305,13 @@ class Java(Program):
     once."""
 
     hosts = True
+    main = "Server"
     workers = 3
 
     def __init__(self, version):
         super().__init__("java", version)
         self.wanted = version
+        self.asks_by_strings = True
         if version == "0.12.1":
             # it reads no member of elicitation
             self.caps = dict(eraserver.ALL, elicitation={})
@@ -318,9 +322,11 @@ class Java(Program):
                              "pom.xml")]
 
     def make(self, folder):
-        for path in self.sources():
+        *sources, pom = self.sources()
+        for path in sources:
             shutil.copy(path, folder)
-        run("mvn", "-q", "-B", "-Dsdk=" + self.version, "compile",
+        shutil.copy(pom, os.path.join(folder, "pom.xml"))
+        run("mvn", "-q", "-B", "-Dsdk=" + self.wanted, "compile",
             "dependency:build-classpath", "-Dmdep.outputFile=classpath",
             cwd=folder)
 
@@ -330,7 +336,41 @@ class Java(Program):
         return ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
                 "-Xmx128m", "-cp",
                 os.path.join(folder, "target", "classes") + ":" + path,
-                "Server"]
+                self.main]
+
+
+class Langchain4j(Java):
+    """A client that has no server, in front of the Java SDK's."""
+
+    has_server = False
+    main = "Langchain4j"
+
+    def __init__(self, version, needs):
+        super().__init__("2.1.0")
+        self.server = Java("2.1.0")
+        self.kind, self.version = "langchain4j", version
+        self.name = "langchain4j-" + version
+        self.wanted = needs
+
+    def recipe(self):
+        return super().recipe() + self.server.recipe()
+
+    def sources(self):
+        return [os.path.join(HERE, "java", name)
+                for name in ("Langchain4j.java", "Host.java",
+                             "langchain4j.xml")]
+
+    def make(self, folder):
+        super().make(folder)
+        self.server.install(os.path.join(folder, "server"))
+
+    def open(self, folder):
+        self.server.open(os.path.join(folder, "server"))
+        self.words, self.modes = self.server.words, self.server.modes
+        self.started = self.command(folder)
+
+    def client(self):
+        return self.started
 
 
 MANIFEST = """\
@@ -378,9 +418,12 @@ SDKS = [
     Java("0.17.2"),
     Java("1.1.5"),
     Java("2.1.0"),
+    Langchain4j("1.11.0", "1.11.0-beta19"),
+    Langchain4j("1.18.1", "1.18.1-beta28"),
 ]
 # What stands side by side in doc/world.
-GROUPS = (("mcp", "fastmcp"), ("go-sdk", "mcp-go"), ("rmcp",), ("java",))
+GROUPS = (("mcp", "fastmcp"), ("go-sdk", "mcp-go"), ("rmcp",),
+          ("java", "langchain4j"))
 
 
 def named(names):
@@ -398,7 +441,7 @@ def cases_of(sdk):
     kind = type(sdk.name, (scenarios.Scenario,), {"sdk": sdk})
     names = [n for n in vars(scenarios.Scenario) if n.startswith("test_")]
     only = os.environ.get("WORLD_ONLY", "").split() or \
-        ["its_client"] * ("WORLD_CLIENT" in os.environ)
+        ["its_client"] * ("WORLD_CLIENT" in os.environ or not sdk.has_server)
     return [kind(n) for n in names
             if not only or any(o in n for o in only)]
 
@@ -575,8 +618,9 @@ def write_doc(path, cache):
                 for w, (s, _) in zip(columns, some)]).rstrip())
         for name in rows:
             out.append("  ".join(["%-*s" % (width, name)] + [
-                "%-*s" % (w, r["rows"].get(name, "?"))
-                for w, (_, r) in zip(columns, some)]).rstrip())
+                "%-*s" % (w, r["rows"].get(
+                    name, "?" if s.has_server else "-"))
+                for w, (s, r) in zip(columns, some)]).rstrip())
         out.append("")
     for sdk, r in seen:
         if "skipped" in r:
@@ -588,7 +632,7 @@ The status, the content type, what else is in the head, and the body; "\\n" is a
 line break, ID the id that was sent.
 """)
     alike = {}
-    for sdk, r in here:
+    for sdk, r in (seen for seen in here if seen[0].has_server):
         alike.setdefault(str(r["refusals"]), (r["refusals"], []))[1].append(sdk)
     for refusals, sdks in alike.values():
         out.append(names_of(sdks))
