@@ -323,10 +323,11 @@ buf_free(struct buf *b)
 void
 mem_wipe(void *p, size_t n)
 {
-	volatile char *v = p;
+	/* what the compiler cannot know it cannot drop before free() either */
+	static void *(*const volatile set)(void *, int, size_t) = memset;
 
-	while (n-- > 0)
-		*v++ = '\0';
+	if (n > 0)
+		set(p, 0, n);
 }
 
 void
