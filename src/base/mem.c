@@ -222,6 +222,43 @@ buf_init(struct buf *b, size_t max)
 	b->max = max;
 }
 
+/* Fills the hole whose text between the braces is given. */
+static void
+fill(struct buf *b, struct span hole, buf_hole_cb *value, const void *arg)
+{
+	const char *yes = memchr(hole.p, '?', hole.n);
+	const char *no = memchr(hole.p, '|', hole.n), *end = hole.p + hole.n;
+	struct buf text;
+
+	buf_init(&text, 0);
+	if (yes != NULL)
+		hole.n = (size_t)(yes++ - hole.p);
+	if (!value(&text, hole, arg))
+		buf_addf(b, "{%.*s}", (int)hole.n, hole.p);
+	else if (yes == NULL)
+		buf_addspan(b, buf_span(&text));
+	else if (text.n > 0)
+		buf_add(b, yes, (size_t)(no - yes));
+	else
+		buf_add(b, no + 1, (size_t)(end - no - 1));
+	buf_free(&text);
+}
+
+void
+buf_fill(struct buf *b, const char *text, buf_hole_cb *value, const void *arg)
+{
+	const char *hole, *end;
+
+	while ((hole = strchr(text, '{')) != NULL) {
+		buf_add(b, text, (size_t)(hole++ - text));
+		end = strchr(hole, '}');
+		fill(b, (struct span){ hole, (size_t)(end - hole) }, value,
+		    arg);
+		text = end + 1;
+	}
+	buf_adds(b, text);
+}
+
 int
 buf_reserve(struct buf *b, size_t n)
 {

@@ -105,6 +105,12 @@ int buf_addf(struct buf *b, const char *fmt, ...)
 /* Adds two blanks or more, up to this column of the line that begins at the
  * offset line. */
 void buf_pad(struct buf *b, size_t line, size_t column);
+/* Appends the value of the hole of this name. Returns false if there is none. */
+typedef bool buf_hole_cb(struct buf *out, struct span name, const void *arg);
+/* Appends a text with its holes filled. {NAME} becomes the value, and stays if
+ * there is no such hole; {NAME?YES|NO} becomes YES if the value is not empty. */
+void buf_fill(struct buf *b, const char *text, buf_hole_cb *value,
+    const void *arg);
 /* Makes room for n more bytes, when the size is known in advance. Returns like
  * buf_add. */
 int buf_reserve(struct buf *b, size_t n);

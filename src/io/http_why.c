@@ -439,9 +439,10 @@ add_trusted(struct buf *out, const struct http_config *c)
 }
 
 /* Appends what stands for the hole of this name. */
-static void
-add_hole(struct buf *out, struct span hole, const struct http_failure *f)
+static bool
+add_hole(struct buf *out, struct span hole, const void *arg)
 {
+	const struct http_failure *f = arg;
 	const struct http_config *c = f->config;
 
 	if (span_is(hole, "proxy") || span_is(hole, "from"))
@@ -484,20 +485,7 @@ add_hole(struct buf *out, struct span hole, const struct http_failure *f)
 		    !f->https           ? WRITE_HTTPS :
 			c->cert == NULL ? SUSPECT_NO_CERT :
 					  SUSPECT_CERT);
-}
-
-static void
-add_words(struct buf *out, const char *words, const struct http_failure *f)
-{
-	const char *hole, *end;
-
-	while ((hole = strchr(words, '{')) != NULL) {
-		buf_add(out, words, (size_t)(hole++ - words));
-		end = strchr(hole, '}');
-		add_hole(out, (struct span){ hole, (size_t)(end - hole) }, f);
-		words = end + 1;
-	}
-	buf_adds(out, words);
+	return true;
 }
 
 void
@@ -509,8 +497,8 @@ http_why(const struct http_failure *f, struct buf *why, struct buf *remedy)
 	for (i = 0; i < sizeof rows / sizeof *rows; i++) {
 		if (!fits(&rows[i], f, state))
 			continue;
-		add_words(why, rows[i].why, f);
-		add_words(remedy, rows[i].remedy, f);
+		buf_fill(why, rows[i].why, add_hole, f);
+		buf_fill(remedy, rows[i].remedy, add_hole, f);
 		return;
 	}
 	add_text(why, f->text);

@@ -53,8 +53,10 @@ fault_label(const struct frame *request, struct buf *out)
 /* Appends the value of the hole with this name. Returns false if there is no
  * such hole. */
 static bool
-value(struct buf *out, struct span hole, const struct fault_args *args)
+value(struct buf *out, struct span hole, const void *arg)
 {
+	const struct fault_args *args = arg;
+
 	if (span_is(hole, "host"))
 		buf_adds(out, args->host);
 	else if (span_is(hole, "call"))
@@ -86,43 +88,6 @@ value(struct buf *out, struct span hole, const struct fault_args *args)
 	else
 		return false;
 	return true;
-}
-
-/* Appends what stands for the hole, whose text between the braces is given. A
- * hole without a name that value() knows stays as it is: no row has one. */
-static void
-fill(struct buf *out, struct span hole, const struct fault_args *args)
-{
-	const char *yes = memchr(hole.p, '?', hole.n);
-	const char *no = memchr(hole.p, '|', hole.n), *end = hole.p + hole.n;
-	struct buf text;
-
-	buf_init(&text, 0);
-	if (yes != NULL)
-		hole.n = (size_t)(yes++ - hole.p);
-	if (!value(&text, hole, args))
-		buf_addf(out, "{%.*s}", (int)hole.n, hole.p);
-	else if (yes == NULL)
-		buf_addspan(out, buf_span(&text));
-	else if (text.n > 0)
-		buf_add(out, yes, (size_t)(no - yes));
-	else
-		buf_add(out, no + 1, (size_t)(end - no - 1));
-	buf_free(&text);
-}
-
-static void
-add_text(struct buf *out, const char *text, const struct fault_args *args)
-{
-	const char *hole, *end;
-
-	while ((hole = strchr(text, '{')) != NULL) {
-		buf_add(out, text, (size_t)(hole++ - text));
-		end = strchr(hole, '}');
-		fill(out, (struct span){ hole, (size_t)(end - hole) }, args);
-		text = end + 1;
-	}
-	buf_adds(out, text);
 }
 
 static void
@@ -203,7 +168,7 @@ fault_make(enum fault_id id, const struct fault_args *args)
 		a.id = a.request->id;
 	buf_init(&message, 0);
 	buf_init(&data, 0);
-	add_text(&message, row->text, &a);
+	buf_fill(&message, row->text, value, &a);
 	if (a.waited_ms >= 1000)
 		buf_addf(&message,
 		    " mcpsplice waited %lld s for it (--retry-window).",

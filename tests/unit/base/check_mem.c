@@ -309,6 +309,46 @@ START_TEST(test_frame_refs)
 }
 END_TEST
 
+static bool
+hole(struct buf *out, struct span name, const void *arg)
+{
+	if (span_is(name, "name"))
+		buf_adds(out, arg);
+	else if (!span_is(name, "none"))
+		return false;
+	return true;
+}
+
+START_TEST(test_fill)
+{
+	struct buf b;
+
+	buf_init(&b, 0);
+	buf_fill(&b,
+	    "{name}, {name?yes {|no}; {none?yes|no}{none}{what}{what?a|b}",
+	    hole, "x}y");
+	ck_assert_str_eq(buf_str(&b), "x}y, yes {; no{what}{what}");
+	buf_free(&b);
+}
+END_TEST
+
+START_TEST(test_list)
+{
+	struct strings list = { 0 };
+
+	strings_add(&list, NULL);
+	ck_assert_ptr_eq(list.list[0], NULL);
+	strings_add(&list, xstrdup("a"));
+	strings_add(&list, xstrdup("b"));
+	ck_assert_uint_eq(list.n, 2);
+	ck_assert_str_eq(list.list[1], "b");
+	ck_assert_ptr_eq(list.list[2], NULL);
+	strings_free(&list);
+	ck_assert_uint_eq(list.n, 0);
+	strings_free(&list);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -323,6 +363,7 @@ main(void)
 	tcase_add_test(tc, test_span_take);
 	tcase_add_test(tc, test_strings);
 	tcase_add_test(tc, test_buf_str_of_nothing);
+	tcase_add_test(tc, test_fill);
 	tcase_add_test(tc, test_list);
 	tcase_add_test(tc, test_spans);
 	tcase_add_test(tc, test_string_set);
