@@ -222,6 +222,10 @@ static const struct {
 	  "'env':{'API_ACCESS_TOKEN':'t'}}",
 	    "{'command':'/m','args':['https://a/x', '--bearer-env', "
 	    "'API_ACCESS_TOKEN'],'env':{'API_ACCESS_TOKEN':'t'}}" },
+	{ "{'command':['uvx','mcp-proxy','https://a/x'],"
+	  "'environment':{'API_ACCESS_TOKEN':'t'}}",
+	    "{'command':['/m', 'https://a/x', '--bearer-env', "
+	    "'API_ACCESS_TOKEN'],'environment':{'API_ACCESS_TOKEN':'t'}}" },
 	/* not a client of a URL, or already done */
 	{ "{'command':'npx','args':['supergateway','--stdio','x']}", "=" },
 	{ "{'command':'npx','args':['supergateway','--sse','https://a/x',"
