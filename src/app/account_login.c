@@ -24,9 +24,9 @@
 struct talk {
 	struct account account;
 	struct managed *login;
-	struct login_ops ops;
 	bool keeps_record; /* there is no store: the record goes to the proxy */
 	char *why;
+	int status; /* of the exit */
 	/* input at a terminal */
 	struct loop_fd *stdin_watch;
 	struct lines *typed;
@@ -36,12 +36,13 @@ struct talk {
 };
 
 static void
-talk_end(struct talk *t, int status, const char *why)
+talk_run(struct talk *t, login_where_cb *where, struct login_done *d)
 {
-	t->login = NULL;
-	if (why != NULL && t->why == NULL)
-		t->why = xstrdup(why);
-	loop_stop(t->account.loop, status);
+	struct account *a = &t->account;
+
+	t->login = managed_new(a->loop, a->fetcher, a->store, &a->login,
+	    a->signs_in, where, t);
+	managed_run(t->login, d);
 }
 
 static void
@@ -114,22 +115,17 @@ login_process_end(struct talk *t, enum login_end end, const char *why,
 }
 
 static void
-login_process_done(enum login_end end, const char *why, int64_t again_ms,
-    const struct record *record, void *arg)
+login_process_done(struct talk *t, struct login_done *d)
 {
-	struct talk *t = arg;
-
 	const char *store_why = t->account.store_why;
-	char *lacks = NULL;
 
 	/* A token that could not be stored works until the proxy ends. */
-	if (end == LOGIN_DONE && why == NULL && store_why != NULL)
-		why = lacks = xasprintf("%s; " STORE_LACKS, store_why);
-	if (end == LOGIN_DONE && why != NULL)
+	if (d->end == LOGIN_DONE && d->why == NULL && store_why != NULL)
+		d->why = xasprintf("%s; " STORE_LACKS, store_why);
+	if (d->end == LOGIN_DONE && d->why != NULL)
 		t->keeps_record = true;
-	login_process_end(t, end, why, again_ms, record);
-	free(lacks);
-	talk_end(t, 0, NULL);
+	login_process_end(t, d->end, d->why, d->again_ms,
+	    d->has_record ? &d->record : NULL);
 }
 
 /* Strips the head of a log line: the proxy puts its own name and the level in
@@ -186,11 +182,10 @@ read_stdin(struct buf *to)
 }
 
 static int
-login_process_begin(struct talk *t, const struct options *o,
+login_process_run(struct talk *t, const struct options *o,
     const struct login_process_task *task)
 {
-	static const struct login_ops ops = { login_process_where,
-		login_process_done };
+	struct login_done d;
 	struct account *a = &t->account;
 	struct login_config *c = &a->login;
 	struct loop *l = account_loop(&t->why);
@@ -206,8 +201,10 @@ login_process_begin(struct talk *t, const struct options *o,
 	t->keeps_record = a->store == NULL;
 	c->record = t->keeps_record ? task->request.record : NULL;
 	loop_watch_parent(l, login_process_orphaned, t);
-	t->login = managed_start(l, a->fetcher, a->store, c, a->signs_in, &ops,
-	    t);
+	talk_run(t, login_process_where, &d);
+	if (d.end != LOGIN_STOPPED)
+		login_process_done(t, &d);
+	login_done_free(&d);
 	return 0;
 }
 
@@ -243,10 +240,8 @@ account_login_process(char *program)
 	loaded = options_load(&o, (int)task.argc, argv, &t.why) == 0;
 	account_log(&o, LEVEL_INFO); /* the proxy drops records that are too
 				      * detailed */
-	if (!loaded || login_process_begin(&t, &o, &task) != 0)
+	if (!loaded || login_process_run(&t, &o, &task) != 0)
 		login_process_end(&t, LOGIN_FAILED, t.why, -1, NULL);
-	else
-		loop_run(t.account.loop);
 	talk_free(&t);
 	free(t.why);
 	free(argv);
@@ -281,42 +276,38 @@ talk_unasked(struct talk *t)
 {
 	const char *host = url_authority(&t->account.url);
 	int status = t->probe.status;
-	char *why = NULL;
 
 	if (status < 300 || status == 400 || t->probe.speaks)
 		printf("%s wants no sign-in: it answers without credentials.\n",
 		    host);
 	else
-		why = xasprintf("%s answered %d to a request without "
-				"credentials, and shows no way to sign in. "
-				"Check the URL",
+		t->why = xasprintf("%s answered %d to a request without "
+				   "credentials, and shows no way to sign in. "
+				   "Check the URL",
 		    host, status);
-	talk_end(t, why == NULL ? 0 : 1, why);
-	free(why);
 }
 
+/* Tells the user how it ended. */
 static void
-user_done(enum login_end end, const char *why, int64_t again_ms,
-    const struct record *record, void *arg)
+user_done(struct talk *t, const struct login_done *d)
 {
-	struct talk *t = arg;
-
 	struct buf scopes;
 
-	(void)again_ms;
-	if (end == LOGIN_UNASKED) {
-		talk_unasked(t);
+	if (d->end == LOGIN_STOPPED)
 		return;
-	}
-	if (end == LOGIN_DONE) {
+	if (d->end == LOGIN_UNASKED) {
+		talk_unasked(t);
+	} else if (d->end == LOGIN_DONE) {
 		buf_init(&scopes, 0);
-		codec_visible(&scopes, span_of(record->token.scope_granted),
+		codec_visible(&scopes, span_of(d->record.token.scope_granted),
 		    BOUND_SCOPES_BYTES);
 		printf("Signed in to %s%s%s.\n", url_authority(&t->account.url),
 		    scopes.n > 0 ? ", scopes: " : "", buf_str(&scopes));
 		buf_free(&scopes);
 	}
-	talk_end(t, why == NULL ? 0 : 1, why);
+	if (d->why != NULL)
+		t->why = xstrdup(d->why);
+	t->status = t->why != NULL;
 }
 
 static void
@@ -434,13 +425,13 @@ on_stdin(int fd, int what, void *arg)
 }
 
 static void
-user_begin(struct talk *t)
+user_run(struct talk *t)
 {
-	static const struct login_ops ops = { user_where, user_done };
 	static const struct lines_ops typed_ops = { on_typed,
 		on_typed_too_long };
 	struct account *a = &t->account;
 	struct login_config *c = &a->login;
+	struct login_done d;
 
 	challenge_parse(&a->challenge, buf_span(&t->probe.challenge));
 	c->reason = LOGIN_NONE;
@@ -452,8 +443,9 @@ user_begin(struct talk *t)
 		t->stdin_watch = loop_fd_new(a->loop, STDIN_FILENO, LOOP_READ,
 		    on_stdin, t);
 	}
-	t->login = managed_start(a->loop, a->fetcher, a->store, c, a->signs_in,
-	    &ops, t);
+	talk_run(t, user_where, &d);
+	user_done(t, &d);
+	login_done_free(&d);
 }
 
 static void
@@ -461,15 +453,15 @@ on_signal(int signo, void *arg)
 {
 	struct talk *t = arg;
 
-	loop_stop(t->account.loop, 128 + signo);
+	t->status = 128 + signo;
+	loop_stop(t->account.loop, t->status);
 }
 
 int
 account_login(const struct options *o, char **why)
 {
-	struct talk t = { 0 };
+	struct talk t = { .status = 1 };
 	struct url url;
-	int status = 1;
 
 	account_log(o, LEVEL_WARN);
 	account_warn(o);
@@ -495,11 +487,10 @@ account_login(const struct options *o, char **why)
 			    url_authority(&url), t.probe.status);
 		loop_signal(t.account.loop, SIGINT, on_signal, &t);
 		loop_signal(t.account.loop, SIGTERM, on_signal, &t);
-		user_begin(&t);
-		status = loop_run(t.account.loop);
+		user_run(&t);
 		*why = t.why;
 	}
 	url_free(&url);
 	talk_free(&t);
-	return status;
+	return t.status;
 }

@@ -598,6 +598,7 @@ on_login_process_done(enum login_end end, const char *why, int64_t again_ms,
 		return;
 	case LOGIN_UNASKED:  /* of the command "login" only */
 	case LOGIN_IDENTITY: /* login/managed takes it */
+	case LOGIN_STOPPED:  /* the login process says nothing, then */
 		break;
 	case LOGIN_FAILED:
 		log_warn("cannot sign in to %s: %s", o->config.host, why);

@@ -5,8 +5,8 @@
  * login process, or "mcpsplice login"), because hosts kill the copy that began
  * it: a refresh that was sent must be stored, and the user be waited for.
  *
- * core/login has the order of it, in one table. Here is what is done: the
- * store, locks, requests, the browser.
+ * core/login has the order of it. Here is what is done: the store, locks,
+ * requests, the browser.
  */
 #ifndef MCPSPLICE_LOGIN_LOGIN_H
 #define MCPSPLICE_LOGIN_LOGIN_H
@@ -84,32 +84,39 @@ struct login_config {
 	int64_t timeout_ms; /* 0: none */
 };
 
-struct login_ops {
-	/* Where the user has to go; again when it changes. user_code is of
-	 * the device flow, else NULL. */
-	void (*where)(const char *url, const char *user_code, void *arg);
-	/* The last call. record is valid in it: with LOGIN_DONE the good one.
-	 * With LOGIN_IDENTITY it is that of the identity provider, as far as
-	 * there is one.
-	 * why: for people; with LOGIN_DONE NULL, or why the store has it not.
-	 * again_ms: with LOGIN_LATER, not before that time; -1: not told. */
-	void (*done)(enum login_end end, const char *why, int64_t again_ms,
-	    const struct record *record, void *arg);
+/* Where the user has to go; again when it changes. user_code is of the device
+ * flow, else NULL. */
+typedef void login_where_cb(const char *url, const char *user_code, void *arg);
+
+/* How a login ended. */
+struct login_done {
+	enum login_end end;
+	char *why;        /* for people; with LOGIN_DONE NULL, or why the store
+			   * has it not */
+	int64_t again_ms; /* with LOGIN_LATER, not before that time; -1: not
+			   * told */
+	/* With LOGIN_DONE the good one; with LOGIN_IDENTITY that of the
+	 * identity provider, as far as there is one. */
+	struct record record;
+	bool has_record;
 };
 
 struct login;
 
 /* store NULL: nothing is kept, nothing is shared. */
-struct login *login_start(struct loop *l, struct fetcher *f,
-    struct store *store, const struct login_config *config,
-    const struct login_ops *ops, void *arg);
+struct login *login_new(struct loop *l, struct fetcher *f, struct store *store,
+    const struct login_config *config, login_where_cb *where, void *arg);
+/* Does all of it, and runs the loop meanwhile; once. If somebody else stops the
+ * loop, it is LOGIN_STOPPED at once. Free d with login_done_free. */
+void login_run(struct login *g, struct login_done *d);
+void login_done_free(struct login_done *d);
 /* The URL that the user's browser was sent back to, from a terminal. Returns
  * false when it is not the one that is waited for. */
 bool login_paste(struct login *g, const char *url);
 /* Nobody waits for it any more: what was begun is finished for the next copy,
  * but nobody is asked who was not asked yet. false: there is nothing to
- * finish, so it may be freed. */
+ * finish, so the loop may be stopped. */
 bool login_orphan(struct login *g);
-void login_free(struct login *g); /* no callback; NULL is fine */
+void login_free(struct login *g); /* NULL is fine */
 
 #endif

@@ -18,7 +18,7 @@ struct managed {
 	struct store *store;
 	struct login_config server, provider;
 	struct login_provider at; /* of server, with the record that was had */
-	struct login_ops ops;
+	login_where_cb *where;
 	void *arg;
 	struct login *login; /* the one that runs */
 	bool has_provider, orphaned;
@@ -28,11 +28,6 @@ struct managed {
 	struct record identity; /* of the login at the provider */
 	char rejected[PROOF_BYTES];
 };
-
-static void on_server_done(enum login_end end, const char *why,
-    int64_t again_ms, const struct record *record, void *arg);
-static void on_provider_done(enum login_end end, const char *why,
-    int64_t again_ms, const struct record *record, void *arg);
 
 void
 managed_name(char name[STORE_NAME_BYTES], const char *issuer,
@@ -44,46 +39,27 @@ managed_name(char name[STORE_NAME_BYTES], const char *issuer,
 	free(text);
 }
 
-/* Tells how it ended, with m gone before. */
-static void
-finish(struct managed *m, enum login_end end, const char *why, int64_t again_ms,
-    const struct record *record)
-{
-	struct login_ops ops = m->ops;
-	void *arg = m->arg;
-
-	managed_free(m);
-	ops.done(end, why, again_ms, record, arg);
-}
-
-static void
-on_where(const char *url, const char *user_code, void *arg)
-{
-	struct managed *m = arg;
-
-	m->ops.where(url, user_code, m->arg);
-}
-
-static void
-begin_server(struct managed *m)
-{
-	static const struct login_ops ops = { on_where, on_server_done };
-
-	m->login = login_start(m->loop, m->fetcher, m->store, &m->server, &ops,
-	    m);
-}
-
 static bool
 is_usable(const struct record *identity)
 {
 	return id_token_usable(identity, (int64_t)time(NULL));
 }
 
+static void
+run(struct managed *m, struct fetcher *f, const struct login_config *c,
+    struct login_done *d)
+{
+	m->login = login_new(m->loop, f, m->store, c, m->where, m->arg);
+	login_run(m->login, d);
+	login_free(m->login);
+	m->login = NULL;
+}
+
 /* identity is what the login at the server had. */
 static void
-begin_provider(struct managed *m, const struct record *identity)
+run_provider(struct managed *m, const struct record *identity,
+    struct login_done *d)
 {
-	static const struct login_ops ops = { on_where, on_provider_done };
 	struct login_config *c = &m->provider;
 	const char *token = identity->token.id_token;
 
@@ -97,7 +73,7 @@ begin_provider(struct managed *m, const struct record *identity)
 	/* What can be renewed needs no user. */
 	c->force = m->server.force && identity->token.refresh == NULL;
 	c->record = m->store == NULL ? &m->identity : NULL;
-	m->login = login_start(m->loop, m->at.fetcher, m->store, c, &ops, m);
+	run(m, m->at.fetcher, c, d);
 }
 
 /* May a login at the provider help? Each of the two reasons for one counts
@@ -113,42 +89,38 @@ may_ask(struct managed *m, const struct record *identity)
 	return true;
 }
 
-static void
-on_server_done(enum login_end end, const char *why, int64_t again_ms,
-    const struct record *record, void *arg)
+void
+managed_run(struct managed *m, struct login_done *d)
 {
-	struct managed *m = arg;
+	struct login_done had;
 
-	m->login = NULL;
-	if (end == LOGIN_IDENTITY && may_ask(m, record))
-		begin_provider(m, record);
-	else if (end == LOGIN_IDENTITY)
-		finish(m, LOGIN_FAILED, why, again_ms, NULL);
-	else
-		finish(m, end, why, again_ms, record);
-}
-
-static void
-on_provider_done(enum login_end end, const char *why, int64_t again_ms,
-    const struct record *record, void *arg)
-{
-	struct managed *m = arg;
-
-	m->login = NULL;
-	if (end != LOGIN_DONE) {
-		finish(m, end, why, again_ms, NULL);
-		return;
+	for (;;) {
+		run(m, m->fetcher, &m->server, d);
+		if (d->end != LOGIN_IDENTITY)
+			return;
+		d->has_record = false;
+		if (!may_ask(m, &d->record)) {
+			d->end = LOGIN_FAILED;
+			return;
+		}
+		had = *d;
+		run_provider(m, &had.record, d);
+		login_done_free(&had);
+		d->has_record = false;
+		if (d->end != LOGIN_DONE)
+			return;
+		record_free(&m->identity);
+		m->identity = d->record;
+		record_init(&d->record);
+		login_done_free(d);
+		m->at.record = &m->identity;
 	}
-	record_free(&m->identity);
-	record_copy(&m->identity, record);
-	m->at.record = &m->identity;
-	begin_server(m);
 }
 
 struct managed *
-managed_start(struct loop *l, struct fetcher *f, struct store *store,
+managed_new(struct loop *l, struct fetcher *f, struct store *store,
     const struct login_config *server, const struct login_config *provider,
-    const struct login_ops *ops, void *arg)
+    login_where_cb *where, void *arg)
 {
 	struct managed *m = xcalloc(1, sizeof *m);
 
@@ -156,7 +128,7 @@ managed_start(struct loop *l, struct fetcher *f, struct store *store,
 	m->fetcher = f;
 	m->store = store;
 	m->server = *server;
-	m->ops = *ops;
+	m->where = where;
 	m->arg = arg;
 	record_init(&m->identity);
 	if (server->provider != NULL) {
@@ -169,7 +141,6 @@ managed_start(struct loop *l, struct fetcher *f, struct store *store,
 		m->provider.interactive = server->interactive;
 		m->provider.notify = server->notify;
 	}
-	begin_server(m);
 	return m;
 }
 

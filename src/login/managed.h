@@ -17,17 +17,17 @@ void managed_name(char name[STORE_NAME_BYTES], const char *issuer,
 
 struct managed;
 
-/* Starts it, as login_start does. provider is the configuration of the login at
- * the provider; NULL: there is none, and server is an ordinary login. Whether
- * the user may be asked, and is told by the desktop, is that of server. All is
+/* Makes it, as login_new does. provider is the configuration of the login at the
+ * provider; NULL: there is none, and server is an ordinary login. Whether the
+ * user may be asked, and is told by the desktop, is that of server. All is
  * borrowed. */
-struct managed *managed_start(struct loop *l, struct fetcher *f,
+struct managed *managed_new(struct loop *l, struct fetcher *f,
     struct store *store, const struct login_config *server,
-    const struct login_config *provider, const struct login_ops *ops,
-    void *arg);
-/* The same as those of a login. */
+    const struct login_config *provider, login_where_cb *where, void *arg);
+/* The same as those of a login. It never ends in LOGIN_IDENTITY. */
+void managed_run(struct managed *m, struct login_done *d);
 bool managed_paste(struct managed *m, const char *url);
 bool managed_orphan(struct managed *m);
-void managed_free(struct managed *m); /* no callback; NULL is fine */
+void managed_free(struct managed *m);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * Does what the reducer of core/login says, one action after the other. What
- * came of an action is reported by the part that did it; what follows is for
- * the reducer to know.
+ * The hands of the order in core/login. What came of an action is reported by
+ * the part that did it; what follows is for the order to know.
  */
 #include "config.h"
 
@@ -26,7 +25,7 @@
 
 #define WHY_MAX_BYTES ((size_t)1023)
 
-/* All but DO_NOTHING and DO_END, which no part does. */
+/* All but DO_NOTHING. */
 static login_performer *const performers[DO_ACTIONS] = {
 	[DO_WAIT] = login_do_wait,
 	[DO_LOAD] = login_do_load,
@@ -64,49 +63,16 @@ static login_performer *const performers[DO_ACTIONS] = {
 	[DO_LOG] = login_do_log,
 };
 
-/* g is gone after it. */
 static void
-end(struct login *g, const struct login_action *a)
+act(const struct login_action *a, void *arg)
 {
-	struct login_ops ops = g->ops;
-	struct record record = a->end == LOGIN_IDENTITY ? g->identity :
-							  g->record;
-	enum login_end how = a->end;
-	int64_t again_ms = a->again_ms;
-	bool says = a->text != NULL;
-	struct span text = span_of(a->text);
-	void *arg = g->arg;
-	struct buf why; /* names of others may be in it */
+	struct login *g = arg;
 
-	if (text.n > WHY_MAX_BYTES)
-		text.n = WHY_MAX_BYTES;
-	buf_init(&why, 0);
-	codec_visible(&why, text, WHY_MAX_BYTES + 1);
-	/* ours until it was told */
-	record_init(how == LOGIN_IDENTITY ? &g->identity : &g->record);
-	login_free(g);
-	ops.done(how, says ? buf_str(&why) : NULL, again_ms, &record, arg);
-	record_free(&record);
-	buf_free(&why);
-}
-
-/* An action that is over at once makes the next one: login_report does not
- * come back here meanwhile. */
-static void
-work(struct login *g)
-{
-	g->at_work = true;
-	while (login_flow_next(g->flow, &g->action)) {
-		if (g->action.kind == DO_END) {
-			end(g, &g->action);
-			return;
-		}
-		/* What was waited for is over. */
-		if (login_is_awaited(g->action.kind))
-			loop_timer_set(g->timer, -1);
-		performers[g->action.kind](g);
-	}
-	g->at_work = false;
+	g->action = *a;
+	/* What was waited for is over. */
+	if (login_is_awaited(a->kind))
+		loop_timer_set(g->timer, -1);
+	performers[a->kind](g);
 }
 
 static void
@@ -128,16 +94,18 @@ on_look(void *arg)
 }
 
 static struct login_flow *
-flow_new(const struct login_config *c, struct store *store)
+flow_new(struct login *g)
 {
+	static const struct login_hands hands = { act, login_wait };
+	const struct login_config *c = &g->config;
 	const struct login_flow_config config = {
 		.mode = c->mode,
 		.reason = c->reason,
 		.may_ask = c->interactive,
 		.unasked = c->unasked,
 		.force = c->force,
-		.shared = store != NULL,
-		.helper = store != NULL && store_has_helper(store),
+		.shared = g->store != NULL,
+		.helper = g->store != NULL && store_has_helper(g->store),
 		.client_given = c->client_id != NULL,
 		.client_document = c->client_document != NULL,
 		.issuer_given = c->issuer != NULL,
@@ -149,12 +117,12 @@ flow_new(const struct login_config *c, struct store *store)
 		.host = c->server->host,
 	};
 
-	return login_flow_new(&config);
+	return login_flow_new(&config, &hands, g);
 }
 
 struct login *
-login_start(struct loop *l, struct fetcher *f, struct store *store,
-    const struct login_config *config, const struct login_ops *ops, void *arg)
+login_new(struct loop *l, struct fetcher *f, struct store *store,
+    const struct login_config *config, login_where_cb *where, void *arg)
 {
 	struct login *g = xcalloc(1, sizeof *g);
 
@@ -162,7 +130,7 @@ login_start(struct loop *l, struct fetcher *f, struct store *store,
 	g->fetcher = f;
 	g->store = store;
 	g->config = *config;
-	g->ops = *ops;
+	g->where = where;
 	g->arg = arg;
 	g->token_lock = g->login_lock = g->tab_lock = -1;
 	if (config->identity != NULL)
@@ -177,17 +145,43 @@ login_start(struct loop *l, struct fetcher *f, struct store *store,
 	g->timer = loop_timer_new(l, on_timer, g);
 	g->timeout = loop_timer_new(l, on_timeout, g);
 	g->look = loop_timer_new(l, on_look, g);
-	g->flow = flow_new(config, store);
-	g->work = work;
-	work(g); /* which begins with DO_WAIT */
+	g->flow = flow_new(g);
 	return g;
+}
+
+void
+login_run(struct login *g, struct login_done *d)
+{
+	struct login_result r = login_flow_run(g->flow);
+	struct record *record = r.end == LOGIN_IDENTITY ? &g->identity :
+							  &g->record;
+	struct span text = span_of(r.why);
+	struct buf why; /* names of others may be in it */
+
+	buf_init(&why, 0);
+	if (text.n > WHY_MAX_BYTES)
+		text.n = WHY_MAX_BYTES;
+	codec_visible(&why, text, WHY_MAX_BYTES + 1);
+	d->end = r.end;
+	d->why = r.why == NULL ? NULL : xstrdup(buf_str(&why));
+	d->again_ms = r.again_ms;
+	d->record = *record;
+	d->has_record = true;
+	record_init(record);
+	buf_free(&why);
+}
+
+void
+login_done_free(struct login_done *d)
+{
+	free(d->why);
+	record_free(&d->record);
 }
 
 bool
 login_orphan(struct login *g)
 {
-	login_report(g, CAME_ORPHANED);
-	return login_flow_is_needed(g->flow);
+	return login_flow_orphan(g->flow);
 }
 
 void
@@ -214,6 +208,7 @@ login_free(struct login *g)
 	record_free(&g->identity);
 	pending_free(&g->pending);
 	callback_free(&g->arrived);
+	free(g->why);
 	free(g->shown);
 	free(g->shown_code);
 	free(g->redirect_uri);

@@ -140,7 +140,7 @@ on_browser(bool ok, void *arg)
 	browser_free(g->browser);
 	g->browser = NULL;
 	if (!ok)
-		login_report(g, CAME_BROWSER_FAILED);
+		login_report_browser(g);
 }
 
 void

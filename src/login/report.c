@@ -1,4 +1,4 @@
-/* Time, lines for people, and the way back to the reducer. */
+/* Time, lines for people, and what came, for the order to take. */
 #include "config.h"
 
 #include "login/report.h"
@@ -70,28 +70,73 @@ fill_found(const struct login *g, struct login_facts *x)
 	x->devices = m->device_authorization_endpoint != NULL;
 }
 
-void
-login_report_all(struct login *g, struct login_input *in)
+static void
+fill_facts(struct login *g)
 {
-	struct login_facts facts = { 0 };
-	char proof[PROOF_BYTES];
+	struct login_facts *x = &g->facts;
 	const char *token = g->config.identity != NULL ?
 	    g->record.token.id_token :
 	    g->record.token.access;
 
-	fill_record(g, &facts);
-	fill_found(g, &facts);
-	if (token != NULL && proof_challenge(proof, token) == 0)
-		facts.token = proof;
-	facts.failed_at = g->pending.failed_at;
-	facts.third_tab = g->pending.opened[2];
-	in->facts = &facts;
+	memset(x, 0, sizeof *x);
+	fill_record(g, x);
+	fill_found(g, x);
+	if (token != NULL && proof_challenge(g->proof, token) == 0)
+		x->token = g->proof;
+	x->failed_at = g->pending.failed_at;
+	x->third_tab = g->pending.opened[2];
+}
+
+/* Lets login_wait see it. */
+static void
+wake(struct login *g)
+{
+	if (g->waits)
+		loop_stop(g->loop, 0);
+}
+
+void
+login_report_all(struct login *g, struct login_input *in)
+{
+	free(g->why);
+	g->why = string_copy(in->why);
+	g->in = *in;
+	g->came = true;
+	wake(g);
+}
+
+void
+login_report_browser(struct login *g)
+{
+	g->browser_failed = true;
+	wake(g);
+}
+
+void
+login_wait(struct login_input *in, void *arg)
+{
+	struct login *g = arg;
+
+	g->waits = true;
+	while (!g->came && !g->browser_failed && !g->stopped) {
+		loop_run(g->loop);
+		g->stopped = !g->came && !g->browser_failed;
+	}
+	g->waits = false;
+	if (g->came) {
+		*in = g->in;
+		in->why = g->why;
+		g->came = false;
+	} else {
+		*in = (struct login_input){ .again_ms = -1 };
+		in->came = g->browser_failed ? CAME_BROWSER_FAILED :
+					       CAME_STOPPED;
+		g->browser_failed = false;
+	}
+	fill_facts(g);
+	in->facts = &g->facts;
 	in->now = loop_now(g->loop);
 	in->wall = login_now();
-	login_flow_step(g->flow, in);
-	in->facts = NULL;
-	if (!g->at_work)
-		g->work(g);
 }
 
 void

@@ -1,18 +1,20 @@
-/* What came of an action, to the reducer. */
+/* What came of an action, to the order. */
 #ifndef MCPSPLICE_LOGIN_REPORT_H
 #define MCPSPLICE_LOGIN_REPORT_H
 
 #include "login/state.h"
 
 int64_t login_now(void); /* s since 1970 */
-/* Tells what came, with the facts of this moment, and does what follows, unless
- * that is under way: then it is done after the caller has returned. g may be
- * gone after it. */
+/* Tells what came. What follows is done after the caller has returned. */
 void login_report(struct login *g, enum login_outcome came);
 /* The same with why, for people; or with all that in says. */
 void login_report_why(struct login *g, enum login_outcome came,
     const char *why);
 void login_report_all(struct login *g, struct login_input *in);
+/* Tells that the browser cannot be started. */
+void login_report_browser(struct login *g);
+/* Runs the loop until something came, for struct login_hands. */
+void login_wait(struct login_input *in, void *login);
 
 /* Each does the action of its name, as core/login/login.h has it. */
 login_performer login_do_wait, login_do_timeout, login_do_timeout_off,

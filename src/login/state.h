@@ -1,5 +1,5 @@
 /*
- * What a login consists of, beside the reducer that says what is to be done
+ * What a login consists of, beside the order that says what is to be done
  * (core/login); structures only. Its parts each do some of the actions and
  * report what came of them; each may call those before it:
  *
@@ -24,15 +24,23 @@ struct login {
 	struct fetcher *fetcher;
 	struct store *store; /* NULL: none */
 	struct login_config config;
-	struct login_ops ops;
+	login_where_cb *where;
 	void *arg;
 	char name[STORE_NAME_BYTES];
 	struct login_flow *flow;
-	void (*work)(struct login *g); /* does what the flow says */
-	bool at_work;
-	struct login_action action; /* that is being done, while at work */
-	struct record record;       /* as it was read, and as it becomes */
-	struct record identity;     /* of config.provider, for an exchange */
+	struct login_action action; /* that is being done */
+
+	/* what came, until the flow takes it */
+	bool waits; /* the flow does: the loop runs */
+	bool came;
+	bool browser_failed, stopped;
+	struct login_input in;
+	char *why; /* that of in */
+	struct login_facts facts;
+	char proof[PROOF_BYTES];
+
+	struct record record;   /* as it was read, and as it becomes */
+	struct record identity; /* of config.provider, for an exchange */
 
 	/* under way: at most one of them */
 	struct loop_timer *timer; /* of DO_WAIT and DO_DISCOVER */

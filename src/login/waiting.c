@@ -84,7 +84,7 @@ login_show(struct login *g, const char *url, const char *code)
 		    g->config.unset);
 	g->notified = true;
 	if (!is_shown(g, url, code))
-		g->ops.where(url, code, g->arg);
+		g->where(url, code, g->arg);
 }
 
 void
@@ -107,7 +107,7 @@ login_do_watch(struct login *g)
 	in.stamp = store_stamp(g->store, g->name);
 	store_pending(g->store, g->name, &p);
 	if (p.url != NULL && !is_shown(g, p.url, p.user_code)) {
-		g->ops.where(p.url, p.user_code, g->arg);
+		g->where(p.url, p.user_code, g->arg);
 		in.shown = p.user_code == NULL;
 		in.tab_at = p.asked_at > p.opened[0] ? p.asked_at : p.opened[0];
 	}

@@ -249,7 +249,7 @@ BEGIN {
 	order_of("core/server", "server state listen_state act belief order call " \
 	    "tell uris subscription set native_listen listen input_required " \
 	    "answer modern sse2024 detect sse2024_in invariants step")
-	order_of("core/login", "login state act judge table invariants step")
+	order_of("core/login", "login order")
 	order_of("login", "challenge denial callback assertion dpop browser " \
 	    "notification metadata fetch discovery client_messages client_request client_answer " \
 	    "given_token id_token id_jag login | state report records locks run_discovery waiting token grant device " \

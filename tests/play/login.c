@@ -1,9 +1,12 @@
-/* Plays the reducer of a login; README has what only it has. It does what the
- * shell does with a record. */
+/* Plays the order of a login; README has what only it has. It does what the
+ * shell does with a record. The order waits where it waits, so with each input
+ * it is begun anew and gets all inputs so far; what it did before is not told
+ * again. */
 #include "config.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bounds.h"
 #include "core/login/login.h"
@@ -20,12 +23,26 @@ struct stored {
 	char token[TEXT], issuer[TEXT];
 };
 
+struct came {
+	char *line;
+	int64_t now;
+};
+
 struct own {
+	struct play *play;
 	struct login_flow_config config;
 	char rejected[TEXT];
 	struct login_flow *flow;
 	struct stored record, store;
+	struct stored record_was, store_was; /* at the beginning */
 	char found_issuer[TEXT];
+	struct came *list;
+	size_t n, at;
+	int64_t now;
+	bool over;      /* all inputs are taken */
+	char *line;     /* the input, which the order borrows from */
+	struct buf out; /* all that was done */
+	size_t told;    /* so many bytes of it */
 };
 
 static const char *const outcomes[CAME_OUTCOMES] = {
@@ -64,7 +81,6 @@ static const char *const outcomes[CAME_OUTCOMES] = {
 	[CAME_TIMEOUT] = "timeout",
 	[CAME_CANCELLED] = "cancelled",
 	[CAME_BROWSER_FAILED] = "browser-failed",
-	[CAME_ORPHANED] = "orphaned",
 };
 
 static const char *const actions[DO_ACTIONS] = {
@@ -102,16 +118,15 @@ static const char *const actions[DO_ACTIONS] = {
 	[DO_NOTE_SUCCESS] = "note success",
 	[DO_NOTE_FAILURE] = "note failure",
 	[DO_LOG] = "",
-	[DO_END] = "end",
 };
 
 /* --- words --- */
 
 /* Seconds since 1970. */
 static int64_t
-wall(const struct play *p)
+wall(const struct own *own)
 {
-	return WALL + p->now / 1000;
+	return WALL + own->now / 1000;
 }
 
 /* One of a record: usable, -usable, token=PROOF ... */
@@ -153,7 +168,7 @@ record_word(struct stored *r, const char *word)
 /* What was discovered, and what the copy before noted: no restart forgets
  * that but a new login finds it out anew. */
 static bool
-place_word(const struct play *p, struct own *own, const char *word)
+place_word(struct own *own, const char *word)
 {
 	struct login_facts *x = &own->record.facts;
 	bool on = word[0] != '-';
@@ -171,9 +186,9 @@ place_word(const struct play *p, struct own *own, const char *word)
 		x->found = true;
 		snprintf(own->found_issuer, TEXT, "%s", value);
 	} else if (words_number(word, "failed", &x->failed_at)) {
-		x->failed_at = wall(p) - x->failed_at;
+		x->failed_at = wall(own) - x->failed_at;
 	} else if (words_number(word, "third-tab", &x->third_tab)) {
-		x->third_tab = wall(p) - x->third_tab;
+		x->third_tab = wall(own) - x->third_tab;
 	} else {
 		return false;
 	}
@@ -181,7 +196,7 @@ place_word(const struct play *p, struct own *own, const char *word)
 }
 
 static bool
-input_word(const struct play *p, struct login_input *in, const char *word)
+input_word(const struct own *own, struct login_input *in, const char *word)
 {
 	int64_t n;
 
@@ -192,7 +207,7 @@ input_word(const struct play *p, struct login_input *in, const char *word)
 	else if (words_number(word, "random", &n))
 		in->random = (unsigned)n;
 	else if (words_number(word, "tab", &n))
-		in->tab_at = wall(p) - n;
+		in->tab_at = wall(own) - n;
 	else
 		return words_number(word, "life", &in->life_s) ||
 		    words_number(word, "interval", &in->interval_s) ||
@@ -279,16 +294,17 @@ forget(struct stored *r, enum login_forget what)
 }
 
 static void
-tell_end(struct buf *b, const struct login_action *a)
+tell_end(struct buf *b, const struct login_result *r)
 {
 	static const char *const ends[] = { "done", "interactive", "later",
-		"failed", "unreached", "identity", "unasked" };
+		"failed", "unreached", "identity", "unasked", "stopped" };
 
-	buf_addf(b, " %s", ends[a->end]);
-	if (a->again_ms >= 0)
-		buf_addf(b, " again=%lld", (long long)a->again_ms);
-	if (a->text != NULL)
-		buf_addf(b, " %s", a->text);
+	buf_addf(b, "end %s", ends[r->end]);
+	if (r->again_ms >= 0)
+		buf_addf(b, " again=%lld", (long long)r->again_ms);
+	if (r->why != NULL)
+		buf_addf(b, " %s", r->why);
+	buf_addc(b, '\n');
 }
 
 static void
@@ -314,9 +330,6 @@ tell(struct buf *b, const struct login_action *a)
 		buf_addf(b, "%s %s", a->level == LEVEL_WARN ? "warn" : "note",
 		    a->text);
 		break;
-	case DO_END:
-		tell_end(b, a);
-		break;
 	case DO_FORGET:
 		buf_adds(b, forgets[a->forget]);
 		break;
@@ -329,7 +342,7 @@ tell(struct buf *b, const struct login_action *a)
 
 /* Does with the record what the action says. */
 static void
-perform(const struct play *p, struct own *own, const struct login_action *a)
+perform(struct own *own, const struct login_action *a)
 {
 	struct stored *r = &own->record;
 
@@ -350,7 +363,7 @@ perform(const struct play *p, struct own *own, const struct login_action *a)
 		r->facts.client = LOGIN_CLIENT_DOCUMENT;
 		break;
 	case DO_NOTE_FAILURE:
-		r->facts.failed_at = wall(p);
+		r->facts.failed_at = wall(own);
 		break;
 	case DO_NOTE_SUCCESS:
 		r->facts.failed_at = 0;
@@ -361,15 +374,42 @@ perform(const struct play *p, struct own *own, const struct login_action *a)
 }
 
 static void
-take_actions(struct play *p)
+act(const struct login_action *a, void *arg)
 {
-	struct own *own = p->own;
-	struct login_action a;
+	struct own *own = arg;
 
-	while (login_flow_next(own->flow, &a)) {
-		tell(&p->out, &a);
-		perform(p, own, &a);
-	}
+	if (own->over)
+		return;
+	tell(&own->out, a);
+	perform(own, a);
+}
+
+static void wait_for_input(struct login_input *in, void *arg);
+
+/* Plays it from its beginning, with all inputs so far. */
+static void
+play_all(struct own *own)
+{
+	static const struct login_hands hands = { act, wait_for_input };
+	struct login_result r;
+
+	own->record = own->record_was;
+	own->store = own->store_was;
+	own->found_issuer[0] = '\0';
+	own->at = 0;
+	own->over = false;
+	buf_reset(&own->out);
+	own->flow = login_flow_new(&own->config, &hands, own);
+	r = login_flow_run(own->flow);
+	if (!own->over)
+		tell_end(&own->out, &r);
+	if (own->at < own->n)
+		play_is_wrong(own->play, "the login has ended");
+	login_flow_free(own->flow);
+	own->flow = NULL;
+	buf_add(&own->play->out, own->out.p + own->told,
+	    own->out.n - own->told);
+	own->told = own->out.n;
 }
 
 /* --- a life --- */
@@ -383,8 +423,10 @@ begin(struct play *p)
 	c->may_ask = c->shared = c->has_browser = true;
 	c->timeout_ms = BOUND_LOGIN_TIMEOUT_MS;
 	c->host = "mcp.test";
-	own->record.facts.has_scopes = true;
-	own->store = own->record;
+	own->play = p;
+	own->record_was.facts.has_scopes = true;
+	own->store_was = own->record_was;
+	buf_init(&own->out, 0);
 	p->own = own;
 }
 
@@ -393,8 +435,16 @@ start(struct play *p)
 {
 	struct own *own = p->own;
 
-	own->flow = login_flow_new(&own->config);
-	take_actions(p);
+	own->now = p->now;
+	play_all(own);
+}
+
+static void
+forget_inputs(struct own *own)
+{
+	while (own->n > 0)
+		free(own->list[--own->n].line);
+	own->told = 0;
 }
 
 static void
@@ -402,7 +452,10 @@ end(struct play *p)
 {
 	struct own *own = p->own;
 
-	login_flow_free(own->flow);
+	forget_inputs(own);
+	free(own->list);
+	free(own->line);
+	buf_free(&own->out);
 	free(own);
 }
 
@@ -411,12 +464,12 @@ static void
 restart(struct play *p)
 {
 	struct own *own = p->own;
-	struct stored *r = &own->record;
+	const struct login_facts *x = &own->record.facts;
 
-	login_flow_free(own->flow);
-	*r = (struct stored){ .facts = { .failed_at = r->facts.failed_at,
-				  .third_tab = r->facts.third_tab } };
-	own->found_issuer[0] = '\0';
+	forget_inputs(own);
+	own->record_was = (struct stored){ .facts = { .failed_at = x->failed_at,
+					       .third_tab = x->third_tab } };
+	own->store_was = own->store;
 	start(p);
 }
 
@@ -452,28 +505,25 @@ text_or_null(const char *text)
 }
 
 static void
-report(struct play *p, struct login_input *in)
+fill(struct own *own, struct login_input *in)
 {
-	struct own *own = p->own;
 	struct login_facts *x = &own->record.facts;
-	bool redirect = in->came == CAME_CODE || in->came == CAME_DENIED ||
-	    in->came == CAME_BAD_SCOPE || in->came == CAME_FOREIGN;
 
 	x->token = text_or_null(own->record.token);
 	x->issuer = text_or_null(own->record.issuer);
 	x->found_issuer = text_or_null(own->found_issuer);
 	in->facts = x;
-	in->now = p->now;
-	in->wall = wall(p);
-	if (redirect && !login_flow_awaits_redirect(own->flow)) {
-		buf_adds(&p->out, "not awaited\n");
-		return;
-	}
-	login_flow_step(own->flow, in);
-	take_actions(p);
-	if (in->came == CAME_ORPHANED)
-		buf_addf(&p->out, "%sneeded\n",
-		    login_flow_is_needed(own->flow) ? "" : "not ");
+	in->now = own->now;
+	in->wall = wall(own);
+}
+
+/* Is it a redirect that nobody waits for? */
+static bool
+is_too_early(const struct own *own, enum login_outcome came)
+{
+	return (came == CAME_CODE || came == CAME_DENIED ||
+		   came == CAME_BAD_SCOPE || came == CAME_FOREIGN) &&
+	    !login_flow_awaits_redirect(own->flow);
 }
 
 /* What an outcome says of the record by itself. */
@@ -496,12 +546,10 @@ begin_outcome(struct own *own, enum login_outcome came)
 }
 
 static bool
-take_word(struct play *p, struct login_input *in, const char *word)
+take_word(struct own *own, struct login_input *in, const char *word)
 {
-	struct own *own = p->own;
-
 	if (!record_word(&own->record, word))
-		return place_word(p, own, word) || input_word(p, in, word);
+		return place_word(own, word) || input_word(own, in, word);
 	if (in->came == CAME_LOADED)
 		record_word(&own->store, word);
 	return true;
@@ -509,10 +557,8 @@ take_word(struct play *p, struct login_input *in, const char *word)
 
 /* OUTCOME [WORD...] [: WHY] */
 static bool
-outcome(struct play *p, const char *text)
+outcome(struct own *own, const char *text, struct login_input *in)
 {
-	struct login_input in = { .again_ms = -1, .interval_s = -1 };
-	struct own *own = p->own;
 	struct buf word;
 	bool known;
 	int came;
@@ -520,21 +566,68 @@ outcome(struct play *p, const char *text)
 	buf_init(&word, 0);
 	words_next(&text, &word);
 	came = words_index(word.p, outcomes, CAME_OUTCOMES);
-	in.came = (enum login_outcome)came;
+	*in = (struct login_input){ .came = (enum login_outcome)came,
+		.again_ms = -1,
+		.interval_s = -1 };
 	known = came >= 0;
 	if (known)
-		begin_outcome(own, in.came);
+		begin_outcome(own, in->came);
 	while (known && *text != ':' && words_next(&text, &word))
-		known = take_word(p, &in, word.p);
+		known = take_word(own, in, word.p);
 	buf_free(&word);
 	if (!known)
-		return play_is_wrong(p, "nothing comes like that");
+		return play_is_wrong(own->play, "nothing comes like that");
 	if (*text == ':')
-		in.why = text + 2;
-	if (in.came == CAME_SAVED && own->config.shared)
+		in->why = text + 2;
+	if (in->came == CAME_SAVED && own->config.shared)
 		take_record(&own->store, &own->record);
-	report(p, &in);
 	return true;
+}
+
+static void
+orphan(struct own *own)
+{
+	buf_addf(&own->out, "%sneeded\n",
+	    login_flow_orphan(own->flow) ? "" : "not ");
+}
+
+/* The next input that the order is told. */
+static void
+wait_for_input(struct login_input *in, void *arg)
+{
+	struct own *own = arg;
+	const struct came *c;
+
+	for (;;) {
+		*in = (struct login_input){ .came = CAME_STOPPED };
+		own->over = own->over || own->at == own->n;
+		if (own->over)
+			break;
+		c = &own->list[own->at++];
+		own->now = c->now;
+		free(own->line);
+		own->line = xstrdup(c->line);
+		if (strcmp(own->line, "orphaned") == 0)
+			orphan(own);
+		else if (!outcome(own, own->line, in))
+			own->over = true;
+		else if (is_too_early(own, in->came))
+			buf_adds(&own->out, "not awaited\n");
+		else
+			break;
+	}
+	fill(own, in);
+}
+
+static bool
+take_line(struct play *p, const char *line)
+{
+	struct own *own = p->own;
+
+	own->list = xrealloc(own->list, (own->n + 1) * sizeof *own->list);
+	own->list[own->n++] = (struct came){ xstrdup(line), p->now };
+	play_all(own);
+	return p->wrong == NULL;
 }
 
 static bool
@@ -545,7 +638,7 @@ input(struct play *p, const char *line, bool *bad)
 	if (strcmp(line, "! kill") == 0)
 		restart(p);
 	else
-		*bad = line[0] != '<' || !outcome(p, line + 2);
+		*bad = line[0] != '<' || !take_line(p, line + 2);
 	return true;
 }
 

@@ -1,9 +1,7 @@
 /*
- * The order of a login, as a reducer: what came of the last action goes in,
- * what is to be done next comes out. No descriptor, no clock, no environment:
- * the shell (src/login) does what the actions say and reports what came of it,
- * and does not know what follows. table.c has the steps, what may come of
- * each, and which step is next.
+ * The order of a login, as one function that reads from top to bottom. No
+ * descriptor, no clock, no environment: it says what is to be done, and waits
+ * for what comes of it, by two functions of the shell (src/login).
  */
 #ifndef MCPSPLICE_CORE_LOGIN_LOGIN_H
 #define MCPSPLICE_CORE_LOGIN_LOGIN_H
@@ -33,8 +31,9 @@ enum login_end {
 	LOGIN_UNREACHED,   /* the refresh did not get to its server */
 	LOGIN_IDENTITY,    /* the user's sign-in at the identity provider does
 			    * not do: with a login there it may work */
-	LOGIN_UNASKED      /* the MCP server asked for no credentials, and there
+	LOGIN_UNASKED,     /* the MCP server asked for no credentials, and there
 			    * is no way to sign in */
+	LOGIN_STOPPED      /* whoever runs it wants no more of it */
 };
 
 /* Strings are borrowed for the life of the flow. */
@@ -96,6 +95,7 @@ struct login_facts {
 /* What an action came to. */
 enum login_outcome {
 	CAME_DONE,    /* as it was to be */
+	CAME_STOPPED, /* whatever is waited for: nobody wants it any more */
 	CAME_TIME,    /* DO_WAIT, or that of DO_DISCOVER, is over */
 	CAME_LOADED,  /* DO_LOAD */
 	CAME_BROKEN,  /* it will not work here; why */
@@ -138,7 +138,6 @@ enum login_outcome {
 	CAME_TIMEOUT,        /* DO_TIMEOUT is over */
 	CAME_CANCELLED,      /* "mcpsplice logout" ended it */
 	CAME_BROWSER_FAILED, /* it could not be started */
-	CAME_ORPHANED,       /* nobody waits for this login any more */
 	CAME_OUTCOMES
 };
 
@@ -160,7 +159,7 @@ struct login_input {
 
 enum login_action_kind {
 	DO_NOTHING,
-	/* After one of these the reducer waits for its outcome. */
+	/* After one of these its outcome is waited for. */
 	DO_WAIT,     /* ms; -1: for what comes unasked */
 	DO_LOAD,     /* the record, from the store */
 	DO_DISCOVER, /* where to sign in, in ms at most; interactive */
@@ -197,7 +196,6 @@ enum login_action_kind {
 	DO_NOTE_SUCCESS, /* for the copies that wait */
 	DO_NOTE_FAILURE,
 	DO_LOG, /* level, text */
-	DO_END, /* end, text, again_ms: the flow is to be freed */
 	DO_ACTIONS
 };
 
@@ -210,22 +208,32 @@ struct login_action {
 	bool interactive, again;
 	enum login_forget forget;
 	enum log_level level;
-	enum login_end end;
-	char *text; /* borrowed; NULL: nothing to say */
-	int64_t again_ms;
+	char *text; /* borrowed */
 };
 
-/* Its first action is there at once. */
-struct login_flow *login_flow_new(const struct login_flow_config *config);
+/* What a login does everything with. */
+struct login_hands {
+	/* Begins what a says. If nothing comes of it, it is done. */
+	void (*act)(const struct login_action *a, void *arg);
+	/* Waits for what comes of it, or unasked. What in borrows is valid
+	 * until the next call. */
+	void (*wait)(struct login_input *in, void *arg);
+};
+
+struct login_result {
+	enum login_end end;
+	const char *why;  /* the flow's; NULL: nothing to say */
+	int64_t again_ms; /* the server wants to be asked no earlier; -1 */
+};
+
+struct login_flow *login_flow_new(const struct login_flow_config *config,
+    const struct login_hands *hands, void *arg);
 void login_flow_free(struct login_flow *f); /* NULL is fine */
 
-/* Takes what came. All that in borrows may go after the call. */
-void login_flow_step(struct login_flow *f, const struct login_input *in);
-/* The next action, in order; its text is valid until the next call of either.
- * false: there is none. */
-bool login_flow_next(struct login_flow *f, struct login_action *action);
+/* Does all of it; once. */
+struct login_result login_flow_run(struct login_flow *f);
 
-/* Does the reducer wait for an outcome after such an action? */
+/* Does an outcome come of such an action? */
 static inline bool
 login_is_awaited(enum login_action_kind kind)
 {
@@ -233,7 +241,8 @@ login_is_awaited(enum login_action_kind kind)
 }
 /* Is the redirect awaited, so that CAME_CODE and its like may be told? */
 bool login_flow_awaits_redirect(const struct login_flow *f);
-/* Is something begun that other copies would miss? */
-bool login_flow_is_needed(const struct login_flow *f);
+/* Nobody waits for this login any more: nobody is asked who was not asked yet.
+ * Is something begun that other copies would miss? */
+bool login_flow_orphan(struct login_flow *f);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The reducer of a login: schedules of what came and what is to be done then,
+ * The order of a login: schedules of what came and what is to be done then,
  * in tests/play/schedules/login.txt, each a test with a name (CK_RUN_CASE=NAME
  * plays one of them); and logins in which anything comes that may come.
  */
@@ -61,10 +61,12 @@ struct any {
 	struct login_flow *flow;
 	struct login_flow_config config;
 	int64_t now;
+	unsigned inputs;
+	struct login_facts facts;       /* of the last input */
 	enum login_action_kind awaited; /* DO_NOTHING: none */
 	bool endless;                   /* the wait is */
 	bool timed;
-	bool token, login, ended; /* locks as they are told */
+	bool token, login; /* locks as they are told */
 };
 
 static unsigned
@@ -125,8 +127,10 @@ any_outcome(struct any *x)
 
 	if (any_of(x, 200) == 0)
 		return CAME_CANCELLED;
-	if (any_of(x, 30) == 0)
-		return maybe(x) ? CAME_ORPHANED : CAME_BROWSER_FAILED;
+	if (any_of(x, 30) == 0) {
+		login_flow_orphan(x->flow);
+		return CAME_BROWSER_FAILED;
+	}
 	if (login_flow_awaits_redirect(x->flow) && (x->endless || maybe(x)) &&
 	    (!x->timed || any_of(x, 4) != 0))
 		return redirects[any_of(x, COUNT(redirects))];
@@ -141,9 +145,10 @@ any_outcome(struct any *x)
 
 /* Checks an action against what was told before. */
 static void
-check_action(struct any *x, const struct login_action *a)
+act(const struct login_action *a, void *arg)
 {
-	ck_assert(!x->ended);
+	struct any *x = arg;
+
 	if (login_is_awaited(a->kind)) {
 		ck_assert_int_eq(x->awaited, DO_NOTHING);
 		x->awaited = a->kind;
@@ -180,31 +185,22 @@ check_action(struct any *x, const struct login_action *a)
 	case DO_TIMEOUT_OFF:
 		x->timed = false;
 		break;
-	case DO_END:
-		x->ended = true;
-		break;
 	default:
 		break;
 	}
 }
 
+/* It is stopped when it has gone on for too long. */
 static void
-take_actions(struct any *x)
+wait_for_input(struct login_input *in, void *arg)
 {
-	struct login_action a;
+	struct any *x = arg;
 
-	while (login_flow_next(x->flow, &a))
-		check_action(x, &a);
-	ck_assert(x->ended || x->awaited != DO_NOTHING);
-}
-
-static void
-any_input(struct any *x)
-{
-	struct login_facts facts = any_facts(x);
-	struct login_input in = {
-		.came = any_outcome(x),
-		.facts = &facts,
+	ck_assert_int_ne(x->awaited, DO_NOTHING);
+	x->facts = any_facts(x);
+	*in = (struct login_input){
+		.came = x->inputs++ < INPUTS ? any_outcome(x) : CAME_STOPPED,
+		.facts = &x->facts,
 		.now = x->now += any_of(x, 5000),
 		.wall = 1000 + x->now / 1000,
 		.random = any_of(x, 1000),
@@ -215,21 +211,20 @@ any_input(struct any *x)
 		.life_s = any_of(x, 100),
 		.interval_s = any_of(x, 100),
 	};
-
-	if (in.came == CAME_LOCKED && x->awaited == DO_LOCK_TOKEN)
+	if (in->came == CAME_LOCKED && x->awaited == DO_LOCK_TOKEN)
 		x->token = true;
-	if (in.came == CAME_LOCKED && x->awaited == DO_LOCK_LOGIN)
+	if (in->came == CAME_LOCKED && x->awaited == DO_LOCK_LOGIN)
 		x->login = true;
-	if (in.came != CAME_ORPHANED && in.came != CAME_BROWSER_FAILED)
+	if (in->came != CAME_BROWSER_FAILED)
 		x->awaited = DO_NOTHING;
-	login_flow_step(x->flow, &in);
 }
 
 static unsigned
 any_login(uint64_t seed)
 {
+	static const struct login_hands hands = { act, wait_for_input };
 	struct any x = { .seed = seed };
-	unsigned i;
+	struct login_result r;
 
 	x.config = (struct login_flow_config){
 		.mode = (enum login_mode)any_of(&x, 3),
@@ -247,18 +242,13 @@ any_login(uint64_t seed)
 		.timeout_ms = 300000,
 		.host = "mcp.test",
 	};
-	x.flow = login_flow_new(&x.config);
-	take_actions(&x);
-	for (i = 0; i < INPUTS && !x.ended; i++) {
-		any_input(&x);
-		take_actions(&x);
-	}
+	x.flow = login_flow_new(&x.config, &hands, &x);
+	r = login_flow_run(x.flow);
 	login_flow_free(x.flow);
-	return x.ended;
+	return r.end != LOGIN_STOPPED;
 }
 
-/* Each outcome has a place in the table, the locks are held where they must
- * be, and a login ends. */
+/* The locks are held where they must be, and a login ends, whatever comes. */
 START_TEST(anything_may_come)
 {
 	unsigned seed, ended = 0;
