@@ -16,6 +16,54 @@
 #include "login/client_messages.h"
 #include "login/id_token.h"
 
+/* --- the store, with the loop run until it has answered --- */
+
+/* What it answered. */
+struct answer {
+	struct loop *loop;
+	bool there;
+	struct record record;
+	char *why; /* for users; NULL: nothing went wrong */
+};
+
+static void
+answer_free(struct answer *a)
+{
+	record_free(&a->record);
+	free(a->why);
+}
+
+static void
+on_record(const struct record *r, const char *why, void *arg)
+{
+	struct answer *a = arg;
+
+	a->there = r != NULL;
+	if (r != NULL)
+		record_copy(&a->record, r);
+	a->why = string_copy(why);
+	loop_stop(a->loop, 0);
+}
+
+static void
+on_done(const char *why, void *arg)
+{
+	struct answer *a = arg;
+
+	a->why = string_copy(why);
+	loop_stop(a->loop, 0);
+}
+
+/* Reads a record into a, to be freed with answer_free. */
+static void
+read_record(struct answer *a, struct loop *l, struct store *s, const char *name)
+{
+	*a = (struct answer){ .loop = l };
+	record_init(&a->record);
+	store_get(s, name, on_record, a);
+	loop_run(l);
+}
+
 /* --- status --- */
 
 enum { FIELD_BYTES = 512 };
@@ -24,7 +72,7 @@ struct listing {
 	struct loop *loop;
 	struct store *store;
 	char (*names)[STORE_NAME_BYTES];
-	size_t n, next;
+	size_t n;
 	size_t shown, unread;
 	size_t good;      /* so many have a token */
 	const char *only; /* name of the record to show; NULL: all */
@@ -166,8 +214,6 @@ print_record(const struct record *r, bool provider)
 	print_token(&shown);
 }
 
-static void next_record(struct listing *l);
-
 /* Prints a sign-in that waits for its user, under the record if there is one.
  * Returns whether there is such a sign-in: its process holds the lock. */
 static bool
@@ -222,36 +268,29 @@ print_import(struct listing *l)
 }
 
 static void
-on_record(const struct record *r, const char *why, void *arg)
+list_record(struct listing *l, const char *name)
 {
-	struct listing *l = arg;
+	struct answer a;
+	const struct record *r = &a.record;
 	bool headed;
 
-	if (why != NULL) {
+	read_record(&a, l->loop, l->store, name);
+	if (a.why != NULL) {
 		l->unread++;
-		fprintf(stderr, "mcpsplice: %s\n", why);
+		fprintf(stderr, "mcpsplice: %s\n", a.why);
 	}
 	/* A record with neither only tells that the user signed out. */
-	headed = r != NULL && r->url != NULL &&
+	headed = a.there && r->url != NULL &&
 	    (r->token.access != NULL || r->client.id != NULL);
 	if (headed) {
-		print_record(r, is_provider(r, l->names[l->next - 1]));
+		print_record(r, is_provider(r, name));
 		l->good += r->token.access != NULL;
-	} else if (r == NULL && why == NULL) {
+	} else if (!a.there && a.why == NULL) {
 		headed = print_import(l);
 	}
-	headed = print_pending(l, l->names[l->next - 1], headed) || headed;
+	headed = print_pending(l, name, headed) || headed;
 	l->shown += headed;
-	next_record(l);
-}
-
-static void
-next_record(struct listing *l)
-{
-	if (l->next == l->n)
-		loop_stop(l->loop, 0);
-	else
-		store_get(l->store, l->names[l->next++], on_record, l);
+	answer_free(&a);
 }
 
 static bool
@@ -288,68 +327,39 @@ name_of(const struct options *o, char name[STORE_NAME_BYTES], char **why)
 	return 0;
 }
 
-/* Looks for the sign-in at an identity provider whose issuer is the URL: "status"
- * shows it under that. */
-struct search {
-	struct listing listing; /* of all records */
-	const char *url, *profile;
-	char *name;
-	bool found;
-};
-
-static void search_next(struct search *s);
-
 static bool
 is_same(const char *a, const char *b)
 {
 	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-static void
-on_candidate(const struct record *r, const char *why, void *arg)
-{
-	struct search *s = arg;
-	const char *name = s->listing.names[s->listing.next - 1];
-
-	(void)why; /* that it cannot be read is told when it is listed */
-	if (r != NULL && is_provider(r, name) && is_same(r->url, s->url) &&
-	    is_same(r->profile, s->profile)) {
-		s->found = true;
-		memcpy(s->name, name, strlen(name) + 1);
-		s->listing.next = s->listing.n;
-	}
-	search_next(s);
-}
-
-static void
-search_next(struct search *s)
-{
-	struct listing *l = &s->listing;
-
-	if (l->next == l->n)
-		loop_stop(l->loop, 0);
-	else
-		store_get(l->store, l->names[l->next++], on_candidate, s);
-}
-
 /* Sets name to that of the record of an identity provider at this URL, if no MCP
- * server has a record under name. Runs the loop. Returns whether there is
- * one. */
+ * server has a record under name: "status" shows it under that. Runs the loop.
+ * Returns whether there is one. */
 static bool
 find_provider_name(struct loop *loop, struct store *store, const char *url,
     const char *profile, char name[STORE_NAME_BYTES])
 {
-	struct search s = { .url = url, .profile = profile, .name = name };
+	struct listing l = { .loop = loop, .store = store }; /* of all */
+	struct answer a;
+	bool found = false;
+	size_t i;
 
 	if (store_stamp(store, name) != 0)
 		return false;
-	s.listing.loop = loop;
-	s.listing.store = store;
-	store_list(store, on_name, &s.listing);
-	search_next(&s);
-	loop_run(loop);
-	free(s.listing.names);
-	return s.found;
+	store_list(store, on_name, &l);
+	for (i = 0; i < l.n && !found; i++) {
+		/* That it cannot be read is told when it is listed. */
+		read_record(&a, loop, store, l.names[i]);
+		found = a.there && is_provider(&a.record, l.names[i]) &&
+		    is_same(a.record.url, url) &&
+		    is_same(a.record.profile, profile);
+		if (found)
+			memcpy(name, l.names[i], strlen(l.names[i]) + 1);
+		answer_free(&a);
+	}
+	free(l.names);
+	return found;
 }
 
 /* Tells that mcp-remote has tokens: for which servers, their names do not
@@ -375,12 +385,14 @@ print_import_folder(const struct options *o)
 static int
 list_store(struct listing *l, const struct options *o)
 {
+	size_t i;
+
 	if (l->only != NULL)
 		on_name(l->only, l);
 	else
 		store_list(l->store, on_name, l);
-	next_record(l);
-	loop_run(l->loop);
+	for (i = 0; i < l->n; i++)
+		list_record(l, l->names[i]);
 	if (l->shown == 0 && l->unread == 0)
 		printf("Not signed in.\n");
 	if (l->only == NULL)
@@ -437,25 +449,25 @@ struct leaving {
 	bool provider; /* it is an identity provider that is left */
 	struct record record;
 	int lock, login_lock;
-	bool ended; /* a sign-in was under way, and was asked to end */
-	int64_t until;
-	struct loop_timer *timer;
-	bool refresh_revoked;
 	bool was_there;
 	bool imports; /* mcp-remote has tokens too */
 	char *why;
 };
 
-static void revoke(struct leaving *v);
+static void
+on_time(void *arg)
+{
+	loop_stop(arg, 0);
+}
 
 static void
-on_erased(const char *why, void *arg)
+wait_ms(struct loop *l, int64_t ms)
 {
-	struct leaving *v = arg;
+	struct loop_timer *timer = loop_timer_new(l, on_time, l);
 
-	if (why != NULL)
-		v->why = xstrdup(why);
-	loop_stop(v->account.loop, why != NULL);
+	loop_timer_set(timer, ms);
+	loop_run(l);
+	loop_timer_free(timer);
 }
 
 /* Erases the record. If mcp-remote has tokens, a record without token and
@@ -464,15 +476,18 @@ static void
 erase(struct leaving *v)
 {
 	struct account *a = &v->account;
+	struct answer answer = { .loop = a->loop };
 
 	if (!v->imports) {
-		store_erase(a->store, v->name, on_erased, v);
-		return;
+		store_erase(a->store, v->name, on_done, &answer);
+	} else {
+		record_free(&v->record);
+		record_init(&v->record);
+		v->record.url = xstrdup(a->url.text);
+		store_put(a->store, v->name, &v->record, on_done, &answer);
 	}
-	record_free(&v->record);
-	record_init(&v->record);
-	v->record.url = xstrdup(a->url.text);
-	store_put(a->store, v->name, &v->record, on_erased, v);
+	loop_run(a->loop);
+	v->why = answer.why;
 }
 
 /* Notes whether mcp-remote has tokens; they are left in its folder. */
@@ -496,106 +511,114 @@ look_at_import(struct leaving *v)
 	free(why);
 }
 
-static void
-on_revoked(const struct fetch_answer *a, void *arg)
+/* Makes the proof of our client, if it has one. Returns false if it cannot be
+ * made, which is told. */
+static bool
+prove(const struct leaving *v, char **assertion)
 {
-	struct leaving *v = arg;
-
-	if (a->status < 200 || a->status >= 300)
-		fprintf(stderr,
-		    "mcpsplice: the authorization server did not revoke the "
-		    "token (%s); it was only removed here\n",
-		    a->why != NULL ? a->why : "it refused");
-	if (v->refresh_revoked) {
-		erase(v);
-		return;
-	}
-	v->refresh_revoked = true;
-	revoke(v);
-}
-
-/* Revokes one token at the authorization server, the refresh token first,
- * because it lives longer. */
-static void
-revoke(struct leaving *v)
-{
-	struct record *r = &v->record;
-	struct client_request form = { 0 };
-	struct fetch_request f = {
-		.url = r->revocation_endpoint,
-		.content_type = "application/x-www-form-urlencoded",
-	};
-	char *assertion = NULL, *why = NULL;
+	const struct record *r = &v->record;
 	const struct assertion_key *key = v->provider ?
 	    v->account.provider.key :
 	    v->account.client_key;
-	const char *token;
+	char *why = NULL;
 
-	if (!v->refresh_revoked && r->token.refresh == NULL)
-		v->refresh_revoked = true;
-	token = v->refresh_revoked ? r->token.access : r->token.refresh;
-	if (r->revocation_endpoint == NULL || token == NULL ||
-	    r->client.id == NULL) {
-		erase(v);
-		return;
-	}
-	if (r->client.method == CLIENT_JWT && key != NULL)
-		assertion = assertion_make(key, r->client.id,
+	*assertion = NULL;
+	if (r->client.method != CLIENT_JWT)
+		return true;
+	if (key != NULL)
+		*assertion = assertion_make(key, r->client.id,
 		    r->issuer != NULL ? r->issuer : r->token_endpoint, NULL,
 		    (int64_t)time(NULL), &why);
-	if (r->client.method == CLIENT_JWT && assertion == NULL) {
-		fprintf(stderr,
-		    "mcpsplice: the token was not revoked, only removed here: "
-		    "%s\n",
-		    why != NULL     ? why :
-			v->provider ? "revoking it needs --idp-key" :
-				      "revoking it needs --client-key");
-		free(why);
-		erase(v);
-		return;
-	}
-	client_revoke(&form, r, token, !v->refresh_revoked, assertion);
-	free(assertion);
-	f.body = buf_span(&form.form);
-	f.headers = &form.headers;
-	fetch_start(v->account.fetcher, &f, on_revoked, v);
-	client_request_free(&form);
+	if (*assertion != NULL)
+		return true;
+	fprintf(stderr,
+	    "mcpsplice: the token was not revoked, only removed here: %s\n",
+	    why != NULL     ? why :
+		v->provider ? "revoking it needs --idp-key" :
+			      "revoking it needs --client-key");
+	free(why);
+	return false;
 }
 
-static void
-on_leaving(const struct record *r, const char *why, void *arg)
+/* Revokes one token at the authorization server. */
+static bool
+revoke(struct leaving *v, const char *token, bool is_refresh)
 {
-	struct leaving *v = arg;
+	struct client_request form = { 0 };
+	struct fetch_request f = {
+		.url = v->record.revocation_endpoint,
+		.content_type = "application/x-www-form-urlencoded",
+		.headers = &form.headers,
+	};
+	struct fetch_answer a;
+	char *assertion;
 
-	if (store_found_newer(v->account.store)) {
-		v->why = xstrdup(why);
-		loop_stop(v->account.loop, 1);
+	if (token == NULL)
+		return true;
+	if (!prove(v, &assertion))
+		return false;
+	client_revoke(&form, &v->record, token, is_refresh, assertion);
+	free(assertion);
+	f.body = buf_span(&form.form);
+	if (fetch_wait(v->account.fetcher, &f, NULL, &a)) {
+		if (a.status < 200 || a.status >= 300)
+			fprintf(stderr,
+			    "mcpsplice: the authorization server did not "
+			    "revoke the token (%s); it was only removed here\n",
+			    a.why != NULL ? a.why : "it refused");
+		fetch_answer_free(&a);
+	}
+	client_request_free(&form);
+	return true;
+}
+
+/* The refresh token first, because it lives longer. */
+static void
+revoke_both(struct leaving *v)
+{
+	const struct record *r = &v->record;
+
+	if (r->revocation_endpoint != NULL && r->client.id != NULL &&
+	    revoke(v, r->token.refresh, true))
+		revoke(v, r->token.access, false);
+}
+
+/* Has the token lock. */
+static void
+leave(struct leaving *v)
+{
+	struct account *a = &v->account;
+	struct answer answer;
+
+	read_record(&answer, a->loop, a->store, v->name);
+	if (store_found_newer(a->store)) {
+		v->why = string_copy(answer.why);
+		answer_free(&answer);
 		return;
 	}
 	look_at_import(v);
 	/* A broken record would block the next sign-in, so it is erased. */
-	if (why != NULL) {
+	if (answer.why != NULL)
 		fprintf(stderr,
 		    "mcpsplice: %s: the record is removed, but no token was "
 		    "revoked\n",
-		    why);
-		v->was_there = true;
-		erase(v);
-		return;
-	}
-	if (r != NULL)
-		record_copy(&v->record, r);
-	v->was_there = r == NULL ? v->imports :
-				   r->token.access != NULL || r->client.id;
-	revoke(v);
+		    answer.why);
+	if (answer.there)
+		record_copy(&v->record, &answer.record);
+	v->was_there = answer.why != NULL ||
+	    (answer.there ? v->record.token.access != NULL ||
+			v->record.client.id != NULL :
+			    v->imports);
+	if (answer.why == NULL)
+		revoke_both(v);
+	answer_free(&answer);
+	erase(v);
 }
-
-static void try_lock(void *arg);
 
 /* Asks the sign-in to end, and once more if its process has written its URL
  * after that: it did not look before. */
 static bool
-ask_for_end(struct leaving *v)
+ask_for_end(struct leaving *v, bool asked)
 {
 	struct store *s = v->account.store;
 	struct pending p;
@@ -604,7 +627,7 @@ ask_for_end(struct leaving *v)
 	store_pending(s, v->name, &p);
 	again = p.url != NULL;
 	pending_free(&p);
-	return (v->ended && !again) || store_end_pending(s, v->name) == 0;
+	return (asked && !again) || store_end_pending(s, v->name) == 0;
 }
 
 /* Ends the sign-in that waits for its user, if there is one: if it were
@@ -612,55 +635,53 @@ ask_for_end(struct leaving *v)
  * for its end each second. The lock is kept, so that no other sign-in
  * begins. */
 static void
-end_sign_in(void *arg)
+end_sign_in(struct leaving *v)
 {
-	struct leaving *v = arg;
 	struct account *a = &v->account;
+	int64_t until = loop_now(a->loop) + END_MS;
+	bool asked = false, more = true, busy;
 
-	v->login_lock = store_lock(a->store, STORE_LOGIN, v->name);
-	if (v->login_lock < 0 && errno == EWOULDBLOCK &&
-	    loop_now(a->loop) < v->until) {
-		if (!ask_for_end(v))
-			v->until = loop_now(a->loop);
-		v->ended = true;
-		loop_timer_set(v->timer, STORE_POLL_MS);
-		return;
+	for (;;) {
+		v->login_lock = store_lock(a->store, STORE_LOGIN, v->name);
+		busy = v->login_lock < 0 && errno == EWOULDBLOCK;
+		if (!busy || !more || loop_now(a->loop) >= until)
+			break;
+		more = ask_for_end(v, asked);
+		asked = true;
+		wait_ms(a->loop, STORE_POLL_MS);
 	}
-	if (v->login_lock < 0 && errno == EWOULDBLOCK)
+	if (busy)
 		fprintf(stderr,
 		    "mcpsplice: a sign-in that is under way could not be "
 		    "ended; if you finish it, you are signed in again\n");
-	else if (v->ended)
+	else if (asked)
 		printf("The sign-in that waited for you was ended.\n");
-	v->until = loop_now(a->loop) + BOUND_TOKEN_LOCK_MS;
-	loop_timer_free(v->timer);
-	v->timer = loop_timer_new(a->loop, try_lock, v);
-	loop_timer_set(v->timer, 0);
 }
 
 /* Waits for the token lock: a refresh of another copy would bring the token
- * back afterwards. */
-static void
-try_lock(void *arg)
+ * back afterwards. Returns whether it is had. */
+static bool
+lock_token(struct leaving *v)
 {
-	struct leaving *v = arg;
 	struct account *a = &v->account;
+	int64_t until = loop_now(a->loop) + BOUND_TOKEN_LOCK_MS;
 
-	v->lock = store_lock(a->store, STORE_TOKEN, v->name);
-	if (v->lock >= 0) {
-		store_get(a->store, v->name, on_leaving, v);
-	} else if (errno != EWOULDBLOCK) {
+	for (;;) {
+		v->lock = store_lock(a->store, STORE_TOKEN, v->name);
+		if (v->lock >= 0)
+			return true;
+		if (errno != EWOULDBLOCK || loop_now(a->loop) >= until)
+			break;
+		wait_ms(a->loop, STORE_POLL_MS);
+	}
+	if (errno != EWOULDBLOCK)
 		v->why = xasprintf("the token store ~/" STORE_BELOW
 				   " cannot be used: %s",
 		    strerror(errno));
-		loop_stop(a->loop, 1);
-	} else if (loop_now(a->loop) < v->until) {
-		loop_timer_set(v->timer, STORE_POLL_MS);
-	} else {
+	else
 		v->why = xstrdup("another mcpsplice has been asking for a "
 				 "token for too long");
-		loop_stop(a->loop, 1);
-	}
+	return false;
 }
 
 /* Asks the MCP server for its address, which can decide whether the
@@ -717,16 +738,15 @@ account_logout(const struct options *o, char **why)
 	    name_of(o, v.name, why) == 0) {
 		find_provider(&v);
 		find_peer(&v);
-		v.until = loop_now(l) + END_MS;
-		v.timer = loop_timer_new(l, end_sign_in, &v);
-		loop_timer_set(v.timer, 0);
-		status = loop_run(l);
+		end_sign_in(&v);
+		if (lock_token(&v))
+			leave(&v);
 		*why = v.why;
+		status = v.why != NULL;
 		if (status == 0)
 			printf(v.was_there ? "Signed out of %s.\n" :
 					     "Not signed in to %s.\n",
 			    url_authority(&a->url));
-		loop_timer_free(v.timer);
 	} else if (*why == NULL) {
 		*why = xstrdup(a->store_why);
 	}

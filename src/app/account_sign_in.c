@@ -12,41 +12,31 @@
 struct looking {
 	struct sign_in *out;
 	struct account account;
-	struct loop_timer *timer;
-	struct store_op *get;
-	struct discovery *discovery;
-	bool asks; /* the server offers something */
+	bool late, had;
 };
 
 static void
-finish(struct looking *g)
+on_late(void *arg)
 {
+	struct looking *g = arg;
+
+	g->late = true;
 	loop_stop(g->account.loop, 0);
 }
 
 /* --- the offers --- */
 
 static void
-on_discovered(struct discovered *d, const char *why, bool transient, void *arg)
+take_offers(struct sign_in *s, const struct discovered *d)
 {
-	struct looking *g = arg;
-	struct sign_in *s = g->out;
-
-	(void)transient;
-	g->discovery = NULL;
-	if (d == NULL) {
-		s->why = xstrdup(why);
-	} else {
-		s->guessed = d->legacy && d->server.issuer == NULL;
-		s->browser = d->server.authorization_endpoint != NULL;
-		s->device = d->server.device_authorization_endpoint != NULL;
-		s->registers = d->server.registration_endpoint != NULL;
-		s->client_document = d->server.client_document;
-		s->issuer = string_copy(d->server.issuer);
-		s->scopes = string_copy(d->scopes != NULL ? d->scopes :
-							    d->server.scopes);
-	}
-	finish(g);
+	s->guessed = d->legacy && d->server.issuer == NULL;
+	s->browser = d->server.authorization_endpoint != NULL;
+	s->device = d->server.device_authorization_endpoint != NULL;
+	s->registers = d->server.registration_endpoint != NULL;
+	s->client_document = d->server.client_document;
+	s->issuer = string_copy(d->server.issuer);
+	s->scopes = string_copy(d->scopes != NULL ? d->scopes :
+						    d->server.scopes);
 }
 
 static void
@@ -61,12 +51,17 @@ discover(struct looking *g)
 		.policy = c->policy,
 		.interactive = c->mode == LOGIN_BROWSER,
 	};
+	struct discovered d;
+	bool transient;
 
-	if (g->asks)
-		g->discovery = discovery_start(g->account.fetcher, &config,
-		    on_discovered, g);
-	else
-		finish(g);
+	if (discovery_run(g->account.fetcher, &config, &g->late, &d,
+		&g->out->why, &transient)) {
+		take_offers(g->out, &d);
+		discovered_free(&d);
+	} else if (g->out->why == NULL) {
+		g->out->why = xstrdup("the sign-in server did not answer in "
+				      "time");
+	}
 }
 
 /* --- the store --- */
@@ -88,50 +83,45 @@ on_record(const struct record *r, const char *why, void *arg)
 {
 	struct looking *g = arg;
 
-	g->get = NULL;
+	g->had = true;
 	if (why != NULL)
 		g->out->store_why = xstrdup(why);
 	if (r != NULL)
 		record_copy(&g->out->record, r);
 	else if (why == NULL)
 		import(g);
-	discover(g);
+	loop_stop(g->account.loop, 0);
 }
 
-static void
-on_late(void *arg)
-{
-	struct looking *g = arg;
-
-	if (g->get != NULL)
-		g->out->store_why = xstrdup("the store did not answer in time");
-	else
-		g->out->why = xstrdup("the sign-in server did not answer in "
-				      "time");
-	finish(g);
-}
-
-static void
-begin(struct looking *g)
+/* Returns whether it was read in time, or cannot be. */
+static bool
+look_into_store(struct looking *g)
 {
 	struct account *a = &g->account;
 	char name[STORE_NAME_BYTES];
+	struct store_op *get;
 
 	if (a->store == NULL) {
 		g->out->store_why = xasprintf("%s; " STORE_LACKS, a->store_why);
 		import(g);
-		discover(g);
-		return;
+		return true;
 	}
 	store_name(name, a->url.text, a->options->profile);
-	g->get = store_get(a->store, name, on_record, g);
+	get = store_get(a->store, name, on_record, g);
+	loop_run(a->loop);
+	if (g->had)
+		return true;
+	store_cancel(get);
+	g->out->store_why = xstrdup("the store did not answer in time");
+	return false;
 }
 
 int
 sign_in_look(struct sign_in *s, struct loop *l, const struct options *o,
     const struct probe *p, int64_t limit_ms, char **why)
 {
-	struct looking g = { .out = s, .asks = p->status == 401 };
+	struct looking g = { .out = s };
+	struct loop_timer *timer;
 	int rc;
 
 	memset(s, 0, sizeof *s);
@@ -140,14 +130,11 @@ sign_in_look(struct sign_in *s, struct loop *l, const struct options *o,
 	if (rc == 0) {
 		challenge_parse(&g.account.challenge, buf_span(&p->challenge));
 		s->ticket = challenge_wants_ticket(&g.account.challenge);
-		g.asks = g.asks && !s->ticket;
-		g.timer = loop_timer_new(l, on_late, &g);
-		loop_timer_set(g.timer, limit_ms);
-		begin(&g);
-		loop_run(l);
-		loop_timer_free(g.timer);
-		store_cancel(g.get);
-		discovery_cancel(g.discovery);
+		timer = loop_timer_new(l, on_late, &g);
+		loop_timer_set(timer, limit_ms);
+		if (look_into_store(&g) && p->status == 401 && !s->ticket)
+			discover(&g);
+		loop_timer_free(timer);
 	}
 	account_free(&g.account);
 	return rc;

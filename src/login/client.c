@@ -158,12 +158,10 @@ is_redirect_refused(const struct login *g, const struct fetch_answer *a)
 }
 
 static void
-on_registered(const struct fetch_answer *a, void *arg)
+take_registered(struct login *g, const struct fetch_answer *a)
 {
-	struct login *g = arg;
 	char *why = NULL;
 
-	g->fetch = NULL;
 	if (login_is_unready(g, a))
 		return;
 	if (is_redirect_refused(g, a)) {
@@ -190,13 +188,17 @@ login_do_register(struct login *g)
 		.content_type = "application/json",
 	};
 	char *scope = login_named_scope(g);
+	struct fetch_answer a;
 	struct buf body;
 
 	buf_init(&body, 0);
 	client_register(&body, &g->found.server, g->redirect_uri, scope,
 	    g->config.client_metadata);
 	f.body = buf_span(&body);
-	g->fetch = fetch_start(g->fetcher, &f, on_registered, g);
+	if (login_fetch(g, g->fetcher, &f, &a)) {
+		take_registered(g, &a);
+		fetch_answer_free(&a);
+	}
 	buf_free(&body);
 	free(scope);
 }

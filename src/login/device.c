@@ -50,15 +50,13 @@ report_refused(struct login *g, const struct fetch_answer *a)
 }
 
 static void
-on_device(const struct fetch_answer *a, void *arg)
+take_device(struct login *g, const struct fetch_answer *a)
 {
-	struct login *g = arg;
 	struct login_input in = { .came = CAME_CODE_SHOWN, .again_ms = -1 };
 	struct json_object *doc = a->json;
 	const char *code, *user;
 	char *page;
 
-	g->fetch = NULL;
 	if (login_is_unready(g, a))
 		return;
 	code = doc == NULL ? NULL : document_text(doc, "device_code");
@@ -81,12 +79,16 @@ void
 login_do_device(struct login *g)
 {
 	struct client_request r = { 0 };
+	struct fetch_answer a;
 
 	free(g->scope);
 	g->scope = login_wanted_scope(g);
 	client_device(&r, g->scope);
-	login_post(g, g->found.server.device_authorization_endpoint, &r,
-	    on_device);
+	if (!login_post(g, g->found.server.device_authorization_endpoint, &r,
+		&a))
+		return;
+	take_device(g, &a);
+	fetch_answer_free(&a);
 }
 
 void
@@ -95,5 +97,5 @@ login_do_poll(struct login *g)
 	struct client_request r = { 0 };
 
 	client_device_poll(&r, g->device_code);
-	login_post(g, g->record.token_endpoint, &r, login_on_token);
+	login_ask_anew(g, &r);
 }

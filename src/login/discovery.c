@@ -26,36 +26,32 @@ enum { PLACES_MAX = 3 };
 #define LEGACY_VERSION "2025-03-26"
 #define HINT "; if you know where to sign in, name it with --issuer"
 
-enum phase { PHASE_RESOURCE, PHASE_SERVER, PHASE_LEGACY };
-
 /* What an answer means. */
 enum found {
 	FOUND_DOCUMENT,
 	FOUND_NOTHING, /* the next place */
-	FOUND_TROUBLE
+	FOUND_TROUBLE,
+	FOUND_NEVER /* it was given up */
 };
 
 struct discovery {
 	struct fetcher *fetcher;
-	struct discovery_config config;
-	discovery_cb *cb;
-	void *arg;
+	const struct discovery_config *config;
+	const bool *over;
 
-	struct fetch *fetch; /* under way */
-	enum phase phase;
 	char *places[PLACES_MAX];
 	size_t n, at;
 	bool from_challenge; /* the first place is the challenge's */
 	bool shaky;          /* a place answered 502: empty, or broken */
-	char *above; /* PHASE_RESOURCE: the reason to ask the one place of a
-		      * resource above the server, for people; or NULL */
+	char *above; /* the reason to ask the one place of a resource above the
+		      * server, for people; or NULL */
 
+	struct fetch_answer answer; /* of the last place */
 	struct resource_metadata resource;
-	char *issuer; /* PHASE_SERVER: whose document it must be */
-	struct discovered found;
+	struct discovered *found;
+	char *why;
+	bool transient;
 };
-
-static void on_answer(const struct fetch_answer *a, void *arg);
 
 static void
 forget_places(struct discovery *d)
@@ -65,73 +61,20 @@ forget_places(struct discovery *d)
 	d->at = 0;
 }
 
-static void
-discovery_free(struct discovery *d)
-{
-	forget_places(d);
-	metadata_resource_free(&d->resource);
-	discovered_free(&d->found);
-	free(d->issuer);
-	free(d->above);
-	free(d);
-}
-
-/* Tells it, with d gone before. why NULL: it is found. */
-static void
-finish(struct discovery *d, const char *why, bool transient)
-{
-	struct discovered found = d->found;
-	discovery_cb *cb = d->cb;
-	void *arg = d->arg;
-
-	memset(&d->found, 0, sizeof d->found);
-	discovery_free(d);
-	cb(why == NULL ? &found : NULL, why, transient, arg);
-	discovered_free(&found);
-}
-
-/* The same with a message that is ours to free. */
-static void
+/* Ends it with a message that it takes over. Returns false. */
+static bool
 fail(struct discovery *d, char *why, bool transient)
 {
-	finish(d, why, transient);
-	free(why);
-}
-
-/* Asks at the place that is next. */
-static void
-ask(struct discovery *d)
-{
-	const struct fetch_request r = {
-		.url = d->places[d->at],
-		.version = d->phase == PHASE_LEGACY ? LEGACY_VERSION : NULL,
-	};
-
-	log_debug("fetching %.*s", (int)strcspn(r.url, "?"), r.url);
-	d->fetch = fetch_start(d->fetcher, &r, on_answer, d);
-}
-
-/* On to the next place; false: there is none. The query of the MCP server's
- * URL belongs to its well-known place, but few servers know that: the same
- * place without it comes next. */
-static bool
-next_place(struct discovery *d)
-{
-	char *query = NULL;
-
-	if (d->phase == PHASE_RESOURCE && !(d->from_challenge && d->at == 0))
-		query = strchr(d->places[d->at], '?');
-	if (query != NULL)
-		*query = '\0';
-	else if (++d->at == d->n)
-		return false;
-	ask(d);
-	return true;
+	d->why = why;
+	d->transient = transient;
+	return false;
 }
 
 static enum found
-judge(struct discovery *d, const struct fetch_answer *a)
+judge(struct discovery *d)
 {
+	const struct fetch_answer *a = &d->answer;
+
 	if (a->status >= 200 && a->status <= 299 && a->json != NULL)
 		return FOUND_DOCUMENT;
 	if (a->status == 502) {
@@ -143,10 +86,43 @@ judge(struct discovery *d, const struct fetch_answer *a)
 	return FOUND_TROUBLE;
 }
 
-/* Ends it with what went wrong at this place. */
-static void
-fail_here(struct discovery *d, const struct fetch_answer *a)
+/* Asks at the place that is next. */
+static enum found
+ask(struct discovery *d, const char *version)
 {
+	const struct fetch_request r = {
+		.url = d->places[d->at],
+		.version = version,
+	};
+
+	log_debug("fetching %.*s", (int)strcspn(r.url, "?"), r.url);
+	fetch_answer_free(&d->answer);
+	return fetch_wait(d->fetcher, &r, d->over, &d->answer) ? judge(d) :
+								 FOUND_NEVER;
+}
+
+/* On to the next place; false: there is none. The query of the MCP server's
+ * URL belongs to its well-known place, but few servers know that: the same
+ * place without it comes next. */
+static bool
+next_place(struct discovery *d)
+{
+	char *query = NULL;
+
+	if (!(d->from_challenge && d->at == 0))
+		query = strchr(d->places[d->at], '?');
+	if (query != NULL)
+		*query = '\0';
+	else
+		d->at++;
+	return d->at < d->n;
+}
+
+/* Ends it with what went wrong at this place. */
+static bool
+fail_here(struct discovery *d)
+{
+	const struct fetch_answer *a = &d->answer;
 	const char *url = d->places[d->at < d->n ? d->at : d->n - 1];
 	bool transient = a->transient || d->shaky;
 	struct buf b;
@@ -159,9 +135,9 @@ fail_here(struct discovery *d, const struct fetch_answer *a)
 		buf_addf(&b, "there is no metadata (status %d)", a->status);
 	buf_adds(&b, ", at ");
 	metadata_show_url(&b, url);
-	if (!a->refused && !transient && d->config.issuer == NULL)
+	if (!a->refused && !transient && d->config->issuer == NULL)
 		buf_adds(&b, HINT);
-	fail(d, buf_take(&b), transient);
+	return fail(d, buf_take(&b), transient);
 }
 
 /* The resource parameter where no document names it: the URL without its
@@ -178,21 +154,45 @@ own_name(const struct url *server)
 	return xstrndup(server->text, (size_t)(path - server->text) + n);
 }
 
-static void
-begin_legacy(struct discovery *d)
+/* The document of the authorization server that was asked for. */
+static bool
+take_server(struct discovery *d, const char *issuer)
+{
+	char *why;
+
+	return metadata_server(&d->found->server, d->answer.json, issuer,
+		   &d->config->policy, d->config->interactive, &why) >= 0 ||
+	    fail(d, why, false);
+}
+
+/* Only the first place of an issuer, which is the origin: what came later is not
+ * of 2025-03-26. */
+static bool
+find_legacy(struct discovery *d)
 {
 	char *urls[3];
 	size_t i, n;
 
 	forget_places(d);
-	d->phase = PHASE_LEGACY;
-	d->found.legacy = true;
-	/* Only the first: what came later is not of 2025-03-26. */
-	n = metadata_server_urls(d->config.server->origin, urls);
+	d->found->legacy = true;
+	n = metadata_server_urls(d->config->server->origin, urls);
 	d->places[d->n++] = urls[0];
 	for (i = 1; i < n; i++)
 		free(urls[i]);
-	ask(d);
+	switch (ask(d, LEGACY_VERSION)) {
+	case FOUND_DOCUMENT:
+		return take_server(d, d->config->server->origin);
+	case FOUND_NEVER:
+		return false;
+	case FOUND_NOTHING:
+		if (!d->shaky) {
+			metadata_legacy(&d->found->server, d->config->server);
+			return true;
+		}
+		/* FALLTHROUGH */
+	default:
+		return fail_here(d);
+	}
 }
 
 /* Whom the resource trusts: the one our credential is from, if it is still
@@ -200,78 +200,76 @@ begin_legacy(struct discovery *d)
 static const char *
 choose(const struct discovery *d)
 {
+	const struct discovery_config *c = d->config;
 	size_t i;
 
-	if (d->config.issuer != NULL)
-		return d->config.issuer;
-	for (i = 0; i < d->resource.n && d->config.bound != NULL; i++)
-		if (metadata_same_issuer(d->resource.servers[i],
-			d->config.bound))
-			return d->config.bound;
+	if (c->issuer != NULL)
+		return c->issuer;
+	for (i = 0; i < d->resource.n && c->bound != NULL; i++)
+		if (metadata_same_issuer(d->resource.servers[i], c->bound))
+			return c->bound;
 	return d->resource.n == 0 ? NULL : d->resource.servers[0];
 }
 
-/* Returns false if that failed, with d gone. */
 static bool
-begin_server(struct discovery *d)
+find_server(struct discovery *d)
 {
 	const char *issuer = choose(d);
+	enum found what;
 	char *why;
 
-	if (issuer == NULL) {
-		fail(d,
+	if (issuer == NULL)
+		return fail(d,
 		    xasprintf("the resource metadata of %s names no sign-in "
 			      "server" HINT,
-			d->config.server->host),
+			d->config->server->host),
 		    false);
-		return false;
-	}
-	if (!metadata_url_ok(issuer, &d->config.policy, "the sign-in server",
-		&why)) {
-		fail(d, why, false);
-		return false;
-	}
+	if (!metadata_url_ok(issuer, &d->config->policy, "the sign-in server",
+		&why))
+		return fail(d, why, false);
 	forget_places(d);
-	d->phase = PHASE_SERVER;
 	d->shaky = false;
-	d->issuer = xstrdup(issuer);
 	d->n = metadata_server_urls(issuer, d->places);
-	if (d->n == 0) {
-		fail(d,
+	if (d->n == 0)
+		return fail(d,
 		    xstrdup("the sign-in server's URL has a query (?), which "
 			    "none may have"),
 		    false);
-		return false;
+	for (; d->at < d->n; d->at++) {
+		what = ask(d, NULL);
+		if (what == FOUND_DOCUMENT)
+			return take_server(d, issuer);
+		if (what == FOUND_NEVER)
+			return false;
+		if (what == FOUND_TROUBLE)
+			break;
 	}
-	ask(d);
-	return true;
+	return fail_here(d);
 }
 
 /* Ends it because of a resource above the server. */
-static void
+static bool
 fail_above(struct discovery *d)
 {
 	char *why = d->above;
 
 	d->above = NULL;
-	fail(d, why, false);
+	return fail(d, why, false);
 }
 
 /* The document says that tokens are for more than the server: for all of the
  * origin, or all of a folder in it. On a shared origin a tenant could so get
  * tokens that open the others. Only the document at the place of that resource
- * may say so. */
-static void
-ask_above(struct discovery *d)
+ * may say so, which is asked next. */
+static bool
+look_above(struct discovery *d)
 {
 	struct resource_metadata *m = &d->resource;
 	char *place = m->place;
 	struct buf b;
 
-	if (d->above != NULL) {
-		fail_above(d);
-		return;
-	}
+	if (d->above != NULL)
+		return fail_above(d);
 	buf_init(&b, 0);
 	buf_adds(&b, "the server's resource metadata is for ");
 	metadata_show_url(&b, m->resource);
@@ -282,7 +280,7 @@ ask_above(struct discovery *d)
 	buf_adds(&b,
 	    ": a token for it could be used elsewhere, so nothing is asked "
 	    "for");
-	if (d->config.issuer == NULL)
+	if (d->config->issuer == NULL)
 		buf_adds(&b, HINT);
 	d->above = buf_take(&b);
 	m->place = NULL;
@@ -290,110 +288,76 @@ ask_above(struct discovery *d)
 	forget_places(d);
 	d->from_challenge = false;
 	d->places[d->n++] = place;
-	ask(d);
+	return true;
 }
 
-static void
-take_resource(struct discovery *d, struct json_object *doc)
+/* There is no document of the resource. */
+static bool
+find_without(struct discovery *d)
+{
+	if (d->config->issuer != NULL) {
+		d->found->resource = own_name(d->config->server);
+		return find_server(d);
+	}
+	if (d->above == NULL)
+		return find_legacy(d);
+	return d->shaky ? fail_here(d) : fail_above(d);
+}
+
+static bool
+find_as_told(struct discovery *d)
+{
+	const struct resource_metadata *m = &d->resource;
+	struct discovered *found = d->found;
+
+	found->resource = xstrdup(m->resource);
+	found->scopes = string_copy(m->scopes);
+	found->dpop = m->dpop;
+	found->bound = m->bound;
+	return find_server(d);
+}
+
+/* A web page for every path is no document either, where --issuer says all that
+ * it could. */
+static enum found
+ask_resource(struct discovery *d)
+{
+	enum found what = ask(d, NULL);
+	int status = d->answer.status;
+
+	return what == FOUND_TROUBLE && d->config->issuer != NULL &&
+		status >= 200 && status <= 399 ?
+	    FOUND_NOTHING :
+	    what;
+}
+
+static bool
+find_resource(struct discovery *d)
 {
 	struct resource_metadata *m = &d->resource;
 	char *why;
 
-	if (metadata_resource(m, doc, d->config.server, &why) < 0) {
-		fail(d, why, false);
-		return;
-	}
-	if (m->place != NULL && strcmp(m->place, d->places[d->at]) != 0) {
-		ask_above(d);
-		return;
-	}
-	d->found.resource = xstrdup(m->resource);
-	d->found.scopes = string_copy(m->scopes);
-	d->found.dpop = m->dpop;
-	d->found.bound = m->bound;
-	begin_server(d);
-}
-
-static void
-on_resource(struct discovery *d, const struct fetch_answer *a)
-{
-	enum found what = judge(d, a);
-
-	/* A web page for every path is no document either, where --issuer
-	 * says all that it could. */
-	if (what == FOUND_TROUBLE && d->config.issuer != NULL &&
-	    a->status >= 200 && a->status <= 399)
-		what = FOUND_NOTHING;
-	if (what == FOUND_TROUBLE) {
-		fail_here(d, a);
-	} else if (what == FOUND_DOCUMENT) {
-		take_resource(d, a->json);
-	} else if (!next_place(d)) {
-		if (d->config.issuer == NULL) {
-			if (d->above == NULL)
-				begin_legacy(d);
-			else if (d->shaky)
-				fail_here(d, a);
-			else
-				fail_above(d);
-			return;
+	for (;;) {
+		switch (ask_resource(d)) {
+		case FOUND_NEVER:
+			return false;
+		case FOUND_TROUBLE:
+			return fail_here(d);
+		case FOUND_NOTHING:
+			if (!next_place(d))
+				return find_without(d);
+			break;
+		case FOUND_DOCUMENT:
+			if (metadata_resource(m, d->answer.json,
+				d->config->server, &why) < 0)
+				return fail(d, why, false);
+			if (m->place == NULL ||
+			    strcmp(m->place, d->places[d->at]) == 0)
+				return find_as_told(d);
+			if (!look_above(d))
+				return false;
 		}
-		d->found.resource = own_name(d->config.server);
-		begin_server(d);
 	}
-}
-
-/* The document of the authorization server that was asked for. */
-static void
-take_server(struct discovery *d, struct json_object *doc, const char *issuer)
-{
-	char *why;
-
-	if (metadata_server(&d->found.server, doc, issuer, &d->config.policy,
-		d->config.interactive, &why) < 0)
-		fail(d, why, false);
-	else
-		finish(d, NULL, false);
-}
-
-static void
-on_server(struct discovery *d, const struct fetch_answer *a)
-{
-	enum found what = judge(d, a);
-
-	if (what == FOUND_DOCUMENT)
-		take_server(d, a->json, d->issuer);
-	else if (what == FOUND_TROUBLE || !next_place(d))
-		fail_here(d, a);
-}
-
-/* Its issuer is the origin. */
-static void
-on_legacy(struct discovery *d, const struct fetch_answer *a)
-{
-	enum found what = judge(d, a);
-
-	if (what == FOUND_DOCUMENT) {
-		take_server(d, a->json, d->config.server->origin);
-	} else if (what == FOUND_NOTHING && !d->shaky) {
-		metadata_legacy(&d->found.server, d->config.server);
-		finish(d, NULL, false);
-	} else {
-		fail_here(d, a);
-	}
-}
-
-static void
-on_answer(const struct fetch_answer *a, void *arg)
-{
-	static void (*const takers[])(struct discovery *,
-	    const struct fetch_answer *) = { [PHASE_RESOURCE] = on_resource,
-		[PHASE_SERVER] = on_server,
-		[PHASE_LEGACY] = on_legacy };
-	struct discovery *d = arg;
-
-	d->fetch = NULL;
-	takers[d->phase](d, a);
 }
 
 /* May the challenge send us there? *why is for people, when not. */
@@ -403,11 +367,11 @@ may_be_asked(struct discovery *d, const struct url *u, const char *text,
 {
 	struct buf b;
 
-	if (!metadata_url_ok(text, &d->config.policy,
+	if (!metadata_url_ok(text, &d->config->policy,
 		"the place of the resource metadata", why))
 		return false;
-	if (d->config.policy.cross_origin_prm ||
-	    url_same_origin(u, d->config.server))
+	if (d->config->policy.cross_origin_prm ||
+	    url_same_origin(u, d->config->server))
 		return true;
 	buf_init(&b, 0);
 	buf_adds(&b,
@@ -424,7 +388,7 @@ may_be_asked(struct discovery *d, const struct url *u, const char *text,
 static int
 add_challenge(struct discovery *d, char **why)
 {
-	const char *text = d->config.resource_metadata;
+	const char *text = d->config->resource_metadata;
 	enum url_status status;
 	struct url u;
 
@@ -452,7 +416,7 @@ add_known(struct discovery *d)
 	char *urls[2];
 	size_t i, n;
 
-	n = metadata_resource_urls(d->config.server, urls);
+	n = metadata_resource_urls(d->config->server, urls);
 	for (i = 0; i < n; i++)
 		if (d->from_challenge && strcmp(urls[i], d->places[0]) == 0)
 			free(urls[i]);
@@ -460,35 +424,33 @@ add_known(struct discovery *d)
 			d->places[d->n++] = urls[i];
 }
 
-struct discovery *
-discovery_start(struct fetcher *f, const struct discovery_config *config,
-    discovery_cb *cb, void *arg)
+bool
+discovery_run(struct fetcher *f, const struct discovery_config *config,
+    const bool *over, struct discovered *found, char **why, bool *transient)
 {
-	struct discovery *d = xcalloc(1, sizeof *d);
-	char *why;
+	struct discovery d = {
+		.fetcher = f, .config = config, .over = over, .found = found
+	};
+	bool good;
 
-	d->fetcher = f;
-	d->config = *config;
-	d->cb = cb;
-	d->arg = arg;
-	if (config->direct)
-		return begin_server(d) ? d : NULL;
-	if (add_challenge(d, &why) < 0) {
-		fail(d, why, false);
-		return NULL;
+	memset(found, 0, sizeof *found);
+	if (config->direct) {
+		good = find_server(&d);
+	} else if (add_challenge(&d, &d.why) < 0) {
+		good = false;
+	} else {
+		add_known(&d);
+		good = find_resource(&d);
 	}
-	add_known(d);
-	ask(d);
-	return d;
-}
-
-void
-discovery_cancel(struct discovery *d)
-{
-	if (d == NULL)
-		return;
-	fetch_cancel(d->fetch);
-	discovery_free(d);
+	if (!good)
+		discovered_free(found);
+	forget_places(&d);
+	fetch_answer_free(&d.answer);
+	metadata_resource_free(&d.resource);
+	free(d.above);
+	*why = d.why;
+	*transient = d.transient;
+	return good;
 }
 
 void

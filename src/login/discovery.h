@@ -9,8 +9,6 @@
 #include "login/fetch.h"
 #include "login/metadata.h"
 
-struct discovery;
-
 struct discovery_config {
 	const struct url *server; /* the MCP server; borrowed, as all here */
 	const char *resource_metadata; /* of the challenge; NULL: none */
@@ -32,15 +30,12 @@ struct discovered {
 	struct server_metadata server;
 };
 
-/* d is NULL when it failed; why is then for people, and says what to do.
- * What d holds may be taken (set to NULL in it); the rest is freed after the
- * call. transient: later it may work. */
-typedef void discovery_cb(struct discovered *d, const char *why, bool transient,
-    void *arg);
-
-struct discovery *discovery_start(struct fetcher *f,
-    const struct discovery_config *config, discovery_cb *cb, void *arg);
-void discovery_cancel(struct discovery *d); /* no callback; NULL is fine */
+/* Runs the loop until it is known. Returns whether it is: d is to be freed with
+ * discovered_free. If not, *why is for people, says what to do and is the
+ * caller's; later it may work if *transient. *why NULL: it was given up, as by
+ * fetch_wait. */
+bool discovery_run(struct fetcher *f, const struct discovery_config *config,
+    const bool *over, struct discovered *d, char **why, bool *transient);
 void discovered_free(struct discovered *d);
 
 #endif

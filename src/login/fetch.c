@@ -7,7 +7,7 @@
  *    proxy only the former is known to us;
  *  - no message has a byte of an answer in it: it would show what stands on
  *    servers that only we can reach, or let a server speak to the user;
- *  - a fetch that was cancelled lives on, without its caller, until its
+ *  - a fetch that was given up lives on, without its caller, until its
  *    exchange is over, which borrows the body. So fetcher_free goes with
  *    http_free, in the same turn, unless nothing is under way.
  */
@@ -16,6 +16,7 @@
 #include "login/fetch.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include <openssl/crypto.h>
 
@@ -41,20 +42,18 @@ struct fetcher {
 struct fetch {
 	struct fetcher *f;
 	struct fetch *next, **prev;
-	fetch_cb *cb; /* NULL: cancelled */
-	void *arg;
+	bool waits, done, given_up;
 	struct url url;
 	struct headers headers;
 	char *body; /* NULL: GET */
 	size_t body_n;
-	struct transfer *x; /* NULL: it ends at the end of this turn */
+	struct transfer *x;
 	int64_t deadline;
 	int redirects;
 	/* The answer so far */
 	struct buf text;
 	bool too_large;
 	struct fetch_answer answer;
-	char *why;
 };
 
 /* Which addresses */
@@ -90,7 +89,7 @@ complain(struct fetch *t, const char *fmt, ...)
 	va_list ap;
 	char *words;
 
-	if (t->why != NULL)
+	if (t->answer.why != NULL)
 		return;
 	buf_init(&b, 0);
 	codec_visible(&b, span_of(t->url.host), FETCH_HOST_MAX);
@@ -99,7 +98,7 @@ complain(struct fetch *t, const char *fmt, ...)
 	va_end(ap);
 	buf_adds(&b, words);
 	free(words);
-	t->why = buf_take(&b);
+	t->answer.why = buf_take(&b);
 }
 
 static void
@@ -208,33 +207,17 @@ fetch_free(struct fetch *t)
 	buf_wipe(&t->text);
 	headers_free(&t->headers);
 	url_free(&t->url);
-	json_object_put(t->answer.json);
-	free(t->why);
+	fetch_answer_free(&t->answer);
 	free(t);
 }
 
-/* The caller is told, and it is over. It is nobody's when cb is called, which
- * may end everything. */
+/* The answer is whole. */
 static void
 finish(struct fetch *t)
 {
-	fetch_cb *cb = t->cb;
-
-	t->answer.why = t->why;
-	*t->prev = t->next;
-	if (t->next != NULL)
-		t->next->prev = t->prev;
-	t->next = NULL;
-	t->prev = &t->next;
-	if (cb != NULL)
-		cb(&t->answer, t->arg);
-	fetch_free(t);
-}
-
-static void
-fetch_on_early(void *arg)
-{
-	finish(arg);
+	t->done = true;
+	if (t->waits)
+		loop_stop(t->f->l, 0);
 }
 
 /* The answer */
@@ -326,8 +309,8 @@ fetch_on_done(struct transfer *x, const struct http_answer *a, void *arg)
 	struct fetch_answer *out = &t->answer;
 	bool whole = a->end == HTTP_DONE || t->too_large;
 
-	if (t->cb == NULL) {
-		finish(t);
+	if (t->given_up) {
+		fetch_free(t);
 		return;
 	}
 	if (!whole) {
@@ -341,7 +324,7 @@ fetch_on_done(struct transfer *x, const struct http_answer *a, void *arg)
 		return;
 	}
 	out->retry_after_ms = http_retry_after(x, BOUND_LOGIN_RETRY_AFTER_MS);
-	out->nonce = http_header(x, "DPoP-Nonce", 0);
+	out->nonce = string_copy(http_header(x, "DPoP-Nonce", 0));
 	out->clock_ahead_s = http_clock_ahead(x);
 	out->transient = out->status == 429 || out->status >= 500;
 	if (!is_redirect(out->status))
@@ -378,9 +361,8 @@ fetch_begin(struct fetch *t)
 		.max_idle_conn_ms = FETCH_IDLE_CONN_MS };
 	int64_t left = t->deadline - loop_now(t->f->l);
 
-	t->x = NULL;
-	if (t->why != NULL || is_refused(t)) {
-		loop_defer(t->f->l, fetch_on_early, t);
+	if (t->answer.why != NULL || is_refused(t)) {
+		finish(t);
 		return;
 	}
 	t->x = http_send(t->f->h, &r, &ops, t);
@@ -403,15 +385,12 @@ set_headers(struct fetch *t, const struct fetch_request *r)
 		headers_append(&t->headers, r->headers);
 }
 
-struct fetch *
-fetch_start(struct fetcher *f, const struct fetch_request *r, fetch_cb *cb,
-    void *arg)
+static struct fetch *
+fetch_new(struct fetcher *f, const struct fetch_request *r)
 {
 	struct fetch *t = xcalloc(1, sizeof *t);
 
 	t->f = f;
-	t->cb = cb;
-	t->arg = arg;
 	t->next = f->first;
 	t->prev = &f->first;
 	if (t->next != NULL)
@@ -426,23 +405,42 @@ fetch_start(struct fetcher *f, const struct fetch_request *r, fetch_cb *cb,
 		t->body_n = r->body.n;
 	}
 	if (url_parse(&t->url, r->url) != URL_OK)
-		t->why = xstrdup("the address to sign in at is no URL");
-	fetch_begin(t);
+		t->answer.why = xstrdup("the address to sign in at is no URL");
 	return t;
 }
 
-void
-fetch_cancel(struct fetch *t)
+bool
+fetch_wait(struct fetcher *f, const struct fetch_request *r, const bool *over,
+    struct fetch_answer *a)
 {
-	if (t == NULL)
-		return;
-	t->cb = NULL;
-	if (t->x != NULL) {
-		http_abort(t->x);
-		return;
+	struct fetch *t = fetch_new(f, r);
+	bool stopped = over != NULL && *over;
+
+	fetch_begin(t);
+	t->waits = true;
+	while (!t->done && !stopped) {
+		loop_run(f->l);
+		stopped = !t->done;
 	}
-	loop_undefer(t->f->l, fetch_on_early, t);
+	t->waits = false;
+	if (!t->done) {
+		t->given_up = true;
+		http_abort(t->x);
+		return false;
+	}
+	*a = t->answer;
+	memset(&t->answer, 0, sizeof t->answer);
 	fetch_free(t);
+	return true;
+}
+
+void
+fetch_answer_free(struct fetch_answer *a)
+{
+	json_object_put(a->json);
+	free(a->why);
+	free(a->nonce);
+	memset(a, 0, sizeof *a);
 }
 
 struct fetcher *
@@ -469,10 +467,7 @@ fetcher_free(struct fetcher *f)
 {
 	if (f == NULL)
 		return;
-	while (f->first != NULL) {
-		if (f->first->x == NULL)
-			loop_undefer(f->l, fetch_on_early, f->first);
+	while (f->first != NULL)
 		fetch_free(f->first);
-	}
 	free(f);
 }

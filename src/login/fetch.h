@@ -13,7 +13,6 @@
 #include "store/document.h"
 
 struct fetcher;
-struct fetch;
 
 struct fetch_request {
 	const char *url; /* checked by metadata_url_ok */
@@ -30,20 +29,16 @@ struct fetch_answer {
 	struct json_object *json; /* of the body; NULL: it is none */
 	/* What went wrong, for people: no answer, or no JSON where the status
 	 * is a success; NULL: nothing. Has no content of the answer in it. */
-	const char *why;
+	char *why;
 	bool refused;           /* by us: the address is not allowed */
 	bool transient;         /* 429, 5xx, no answer: later it may work */
 	bool unsent;            /* nobody was there: nothing was sent */
 	bool lost;              /* the connection broke when the request had
 				 * gone out */
 	int64_t retry_after_ms; /* -1: not told */
-	const char *nonce;     /* for the next proof (DPoP-Nonce); NULL: none */
+	char *nonce;           /* for the next proof (DPoP-Nonce); NULL: none */
 	int64_t clock_ahead_s; /* http_clock_ahead */
 };
-
-/* The answer is valid in the call; json may be kept by json_object_get. The
- * fetch is gone after it. Never called from inside fetch_start. */
-typedef void fetch_cb(const struct fetch_answer *a, void *arg);
 
 /* h is borrowed. allowed: the worst class that addresses may have, as the
  * MCP server itself has it: ADDRESS_PUBLIC allows only that, PRIVATE that and
@@ -55,9 +50,13 @@ struct fetcher *fetcher_new(struct loop *l, struct http *h,
 void fetcher_allow(struct fetcher *f, enum address_class allowed);
 /* For http_config.allow: may this address be connected to? arg: a fetcher. */
 bool fetcher_allows(const struct sockaddr *sa, void *arg);
-struct fetch *fetch_start(struct fetcher *f, const struct fetch_request *r,
-    fetch_cb *cb, void *arg);
-void fetch_cancel(struct fetch *f); /* no callback; NULL is fine */
+/* Sends it, and runs the loop until the answer is there, which is to be freed
+ * with fetch_answer_free. Returns false if it was given up before: *over is true
+ * (NULL: never), or whoever stopped the loop wants no more. Who sets *over
+ * stops the loop, too. */
+bool fetch_wait(struct fetcher *f, const struct fetch_request *r,
+    const bool *over, struct fetch_answer *a);
+void fetch_answer_free(struct fetch_answer *a);
 void fetcher_free(struct fetcher *f);
 
 #endif

@@ -26,7 +26,7 @@ send_assertion(struct login *g, const char *assertion)
 	struct client_request form = { 0 };
 
 	client_jwt_bearer(&form, assertion, g->scope);
-	login_post(g, g->record.token_endpoint, &form, login_on_credentials);
+	login_ask_credentials(g, &form);
 }
 
 /* --- the exchange at the identity provider --- */
@@ -54,14 +54,12 @@ report_exchange(struct login *g, enum login_outcome came, const char *why)
 }
 
 static void
-on_exchanged(const struct fetch_answer *a, void *arg)
+take_exchanged(struct login *g, const struct fetch_answer *a)
 {
-	struct login *g = arg;
 	struct id_jag_for to = wanted(g);
 	enum login_outcome came;
 	char *jag, *why = NULL;
 
-	g->fetch = NULL;
 	if (login_is_unready(g, a))
 		return;
 	came = id_jag_answer(&g->identity, a->status, a->json, &to, &jag, &why);
@@ -103,6 +101,7 @@ exchange(struct login *g, const struct server_metadata *m)
 		.content_type = "application/x-www-form-urlencoded",
 		.headers = &form.headers,
 	};
+	struct fetch_answer a;
 	char *proof;
 
 	r->client.source = CLIENT_GIVEN;
@@ -118,21 +117,11 @@ exchange(struct login *g, const struct server_metadata *m)
 	client_finish(&form, r, proof, false);
 	free(proof);
 	f.body = buf_span(&form.form);
-	g->fetch = fetch_start(p->fetcher, &f, on_exchanged, g);
+	if (login_fetch(g, p->fetcher, &f, &a)) {
+		take_exchanged(g, &a);
+		fetch_answer_free(&a);
+	}
 	client_request_free(&form);
-}
-
-static void
-on_provider(struct discovered *d, const char *why, bool transient, void *arg)
-{
-	struct login *g = arg;
-
-	g->discovery = NULL;
-	if (d != NULL)
-		exchange(g, &d->server);
-	else
-		login_report_why(g, transient ? CAME_NOT_NOW : CAME_BROKEN,
-		    why);
 }
 
 static void
@@ -145,43 +134,45 @@ find_provider(struct login *g)
 		.policy = p->policy,
 		.direct = true,
 	};
+	struct discovered found;
 
-	if (g->record.issuer == NULL)
+	if (g->record.issuer == NULL) {
 		login_report_why(g, CAME_UNABLE,
 		    "its authorization server publishes no issuer, so no "
 		    "identity provider can give a token for it");
-	else
-		g->discovery = discovery_start(p->fetcher, &d, on_provider, g);
+	} else if (login_find(g, p->fetcher, &d, &found)) {
+		exchange(g, &found.server);
+		discovered_free(&found);
+	}
 }
 
-/* --- the ID token --- */
+/* --- what the user passes, or has --- */
 
 static void
-on_id_token(const char *token, const char *why, bool transient, void *arg)
+on_given(const char *token, const char *why, bool transient, void *arg)
 {
 	struct login *g = arg;
 
 	g->given = NULL;
-	if (token == NULL) {
+	string_wipe(&g->assertion);
+	g->assertion = string_copy(token);
+	if (token == NULL)
 		login_report_why(g, transient ? CAME_TRANSIENT : CAME_UNABLE,
 		    why);
-		return;
-	}
-	string_set(&g->identity.token.id_token, token);
-	find_provider(g);
+	login_set_done(g);
 }
 
-static void
-use_identity(struct login *g, const struct record *r)
+/* Reads it into g->assertion. false: it is reported why not. */
+static bool
+read_given(struct login *g, const struct token_source *from)
 {
-	record_free(&g->identity);
-	if (r != NULL)
-		record_copy(&g->identity, r);
-	if (id_token_usable(&g->identity, login_now()))
-		find_provider(g);
-	else
-		login_report_why(g, CAME_NO_IDENTITY,
-		    "the user has to sign in at the identity provider");
+	g->done = false;
+	g->given = given_token_get(g->loop, from, login_now(), on_given, g);
+	if (login_await(g))
+		return g->assertion != NULL;
+	given_token_cancel(g->given);
+	g->given = NULL;
+	return false;
 }
 
 static void
@@ -190,39 +181,46 @@ on_identity(const struct record *r, const char *why, void *arg)
 	struct login *g = arg;
 
 	g->op = NULL;
+	record_free(&g->identity);
+	if (r != NULL)
+		record_copy(&g->identity, r);
 	if (why != NULL)
 		login_report_why(g, CAME_BROKEN, why);
-	else
-		use_identity(g, r);
+	login_set_done(g);
 }
 
-static void
-begin_exchange(struct login *g)
+/* Reads the record of the provider. false: it is reported why not. */
+static bool
+read_identity(struct login *g)
 {
 	const struct login_provider *p = g->config.provider;
 
-	if (p->id_token != NULL)
-		g->given = given_token_get(g->loop, p->id_token, login_now(),
-		    on_id_token, g);
-	else if (p->record != NULL || g->store == NULL)
-		use_identity(g, p->record);
-	else
-		g->op = store_get(g->store, p->name, on_identity, g);
+	if (p->record != NULL || g->store == NULL) {
+		on_identity(p->record, NULL, g);
+		return true;
+	}
+	g->done = false;
+	g->op = store_get(g->store, p->name, on_identity, g);
+	return login_await(g) && !g->came;
 }
 
-/* --- an assertion of the user's --- */
-
 static void
-on_assertion(const char *token, const char *why, bool transient, void *arg)
+exchange_identity(struct login *g)
 {
-	struct login *g = arg;
+	const struct login_provider *p = g->config.provider;
 
-	g->given = NULL;
-	if (token != NULL)
-		send_assertion(g, token);
-	else
-		login_report_why(g, transient ? CAME_TRANSIENT : CAME_UNABLE,
-		    why);
+	if (p->id_token != NULL) {
+		if (!read_given(g, p->id_token))
+			return;
+		string_set(&g->identity.token.id_token, g->assertion);
+	} else if (!read_identity(g)) {
+		return;
+	} else if (!id_token_usable(&g->identity, login_now())) {
+		login_report_why(g, CAME_NO_IDENTITY,
+		    "the user has to sign in at the identity provider");
+		return;
+	}
+	find_provider(g);
 }
 
 void
@@ -237,8 +235,7 @@ login_do_grant(struct login *g)
 	}
 	login_take_client(g);
 	if (c->provider != NULL)
-		begin_exchange(g);
-	else
-		g->given = given_token_get(g->loop, c->assertion, login_now(),
-		    on_assertion, g);
+		exchange_identity(g);
+	else if (read_given(g, c->assertion))
+		send_assertion(g, g->assertion);
 }

@@ -190,8 +190,6 @@ login_free(struct login *g)
 	if (g == NULL)
 		return;
 	store_cancel(g->op);
-	fetch_cancel(g->fetch);
-	discovery_cancel(g->discovery);
 	given_token_cancel(g->given);
 	listener_free(g->listener, true);
 	browser_free(g->browser);
@@ -215,8 +213,7 @@ login_free(struct login *g)
 	free(g->scope);
 	free(g->url);
 	free(g->device_code);
-	free(g->asked.url);
-	client_request_free(&g->asked.r);
+	string_wipe(&g->assertion);
 	dpop_free(g->dpop);
 	OPENSSL_cleanse(g->verifier, sizeof g->verifier);
 	OPENSSL_cleanse(g->state, sizeof g->state);

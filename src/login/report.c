@@ -87,11 +87,11 @@ fill_facts(struct login *g)
 	x->third_tab = g->pending.opened[2];
 }
 
-/* Lets login_wait see it. */
+/* Lets whoever waits see it. */
 static void
 wake(struct login *g)
 {
-	if (g->waits)
+	if (g->waits || g->performs)
 		loop_stop(g->loop, 0);
 }
 
@@ -109,7 +109,58 @@ void
 login_report_browser(struct login *g)
 {
 	g->browser_failed = true;
+	if (g->waits)
+		wake(g);
+}
+
+void
+login_set_done(struct login *g)
+{
+	g->done = true;
 	wake(g);
+}
+
+bool
+login_await(struct login *g)
+{
+	g->performs = true;
+	while (!g->done && !g->came && !g->stopped) {
+		loop_run(g->loop);
+		g->stopped = !g->done && !g->came;
+	}
+	g->performs = false;
+	return g->done;
+}
+
+bool
+login_fetch(struct login *g, struct fetcher *f, const struct fetch_request *r,
+    struct fetch_answer *a)
+{
+	bool whole;
+
+	g->performs = true;
+	whole = fetch_wait(f, r, &g->came, a);
+	g->performs = false;
+	g->stopped = !whole && !g->came;
+	return whole;
+}
+
+bool
+login_find(struct login *g, struct fetcher *f, const struct discovery_config *c,
+    struct discovered *d)
+{
+	char *why;
+	bool found, transient;
+
+	g->performs = true;
+	found = discovery_run(f, c, &g->came, d, &why, &transient);
+	g->performs = false;
+	if (why != NULL)
+		login_report_why(g, transient ? CAME_NOT_NOW : CAME_BROKEN,
+		    why);
+	g->stopped = !found && !g->came;
+	free(why);
+	return found;
 }
 
 void

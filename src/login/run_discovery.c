@@ -3,28 +3,7 @@
 
 #include "login/run_discovery.h"
 
-#include <string.h>
-
 #include "login/report.h"
-
-static void
-on_discovered(struct discovered *d, const char *why, bool transient, void *arg)
-{
-	struct login *g = arg;
-
-	g->discovery = NULL;
-	if (d == NULL) {
-		login_report_why(g, transient ? CAME_NOT_NOW : CAME_BROKEN,
-		    why);
-		return;
-	}
-	if (g->discovered)
-		discovered_free(&g->found);
-	g->found = *d;
-	memset(d, 0, sizeof *d);
-	g->discovered = true;
-	login_report(g, CAME_FOUND);
-}
 
 void
 login_do_discover(struct login *g)
@@ -41,8 +20,14 @@ login_do_discover(struct login *g)
 		.direct = c->identity != NULL,
 		.interactive = g->action.interactive,
 	};
+	struct discovered found;
 
 	loop_timer_set(g->timer, g->action.ms);
-	/* It may fail from inside; what follows is done after this. */
-	g->discovery = discovery_start(g->fetcher, &d, on_discovered, g);
+	if (!login_find(g, g->fetcher, &d, &found))
+		return;
+	if (g->discovered)
+		discovered_free(&g->found);
+	g->found = found;
+	g->discovered = true;
+	login_report(g, CAME_FOUND);
 }

@@ -31,7 +31,9 @@ struct login {
 	struct login_action action; /* that is being done */
 
 	/* what came, until the flow takes it */
-	bool waits; /* the flow does: the loop runs */
+	bool waits;    /* the flow does: the loop runs */
+	bool performs; /* so does an action */
+	bool done;     /* what the action waits for */
 	bool came;
 	bool browser_failed, stopped;
 	struct login_input in;
@@ -45,19 +47,9 @@ struct login {
 	/* under way: at most one of them */
 	struct loop_timer *timer; /* of DO_WAIT and DO_DISCOVER */
 	struct store_op *op;
-	struct fetch *fetch;
-	/* A request for a token, as long as it may have to be repeated. */
-	struct {
-		char *url;
-		struct client_request r; /* without who asks */
-		fetch_cb *cb;
-		unsigned repeats; /* for a nonce */
-		bool otherwise;   /* the client was proved in another way */
-		bool named;       /* Basic, with the client in the form, too */
-	} asked;
-	struct dpop *dpop; /* proofs for the token endpoint */
-	struct discovery *discovery;
 	struct given_token *given;
+	char *assertion;   /* that it gave, or NULL */
+	struct dpop *dpop; /* proofs for the token endpoint */
 
 	struct loop_timer *timeout;           /* of the user */
 	struct loop_timer *look;              /* for the end by "logout" */

@@ -153,45 +153,47 @@ proof_fault(const struct login *g, const struct fetch_answer *a)
 
 /* --- the request --- */
 
-static void on_posted(const struct fetch_answer *a, void *arg);
-
-/* Sends g->asked. Who asks is proved anew each time. */
-static void
-post(struct login *g)
+/* Sends it once. Who asks is proved anew each time. named: Basic, with the
+ * client in the form, too. */
+static bool
+post(struct login *g, const char *url, const struct client_request *of,
+    bool named, struct fetch_answer *a)
 {
 	const char *endpoint = g->record.token_endpoint;
 	struct client_request r = { 0 };
 	struct fetch_request f = {
-		.url = g->asked.url,
+		.url = url,
 		.content_type = "application/x-www-form-urlencoded",
 		.headers = &r.headers,
 	};
 	char *assertion;
+	bool whole;
 
 	if (!prove(g, &assertion))
-		return;
-	buf_addspan(&r.form, buf_span(&g->asked.r.form));
-	client_finish(&r, &g->record, assertion, g->asked.named);
+		return false;
+	buf_addspan(&r.form, buf_span(&of->form));
+	client_finish(&r, &g->record, assertion, named);
 	free(assertion);
-	if (endpoint != NULL && strcmp(f.url, endpoint) == 0)
+	if (endpoint != NULL && strcmp(url, endpoint) == 0)
 		bind(g, &r.headers);
 	f.body = buf_span(&r.form);
-	g->fetch = fetch_start(g->fetcher, &f, on_posted, g);
+	whole = login_fetch(g, g->fetcher, &f, a);
 	client_request_free(&r);
+	return whole;
 }
 
 /* Is the client to be proved in another way? Whoever did not find it, or refused
  * the proof, has not looked at the code. A client that is given was registered
  * for one of the ways that the server lists, and nobody says which. */
 static bool
-prove_otherwise(struct login *g, const struct fetch_answer *a)
+prove_otherwise(struct login *g, const struct fetch_answer *a, bool *named)
 {
 	const struct server_metadata *m = &g->found.server;
 	struct record *r = &g->record;
 	bool basic = r->client.method == CLIENT_BASIC;
 
 	if (basic && client_id_is_missed(a->status, a->json)) {
-		g->asked.named = true;
+		*named = true;
 		return true;
 	}
 	if (!has_error(a, "invalid_client") || r->client.secret == NULL ||
@@ -205,40 +207,26 @@ prove_otherwise(struct login *g, const struct fetch_answer *a)
 
 /* A nonce may change at any moment: a refusal for want of the new one is no
  * answer yet (RFC 9449 8). */
-static void
-on_posted(const struct fetch_answer *a, void *arg)
-{
-	struct login *g = arg;
-
-	dpop_hear(g->dpop, a->nonce);
-	if (has_error(a, "use_dpop_nonce") && dpop_has_nonce(g->dpop) &&
-	    g->asked.repeats < BOUND_NONCES) {
-		g->asked.repeats++;
-		g->fetch = NULL;
-		post(g);
-		return;
-	}
-	if (!g->asked.otherwise && prove_otherwise(g, a)) {
-		g->asked.otherwise = true;
-		g->fetch = NULL;
-		post(g);
-		return;
-	}
-	client_request_free(&g->asked.r);
-	g->asked.cb(a, g);
-}
-
-void
+bool
 login_post(struct login *g, const char *url, struct client_request *r,
-    fetch_cb *cb)
+    struct fetch_answer *a)
 {
-	client_request_free(&g->asked.r);
-	g->asked.r = *r;
-	g->asked.cb = cb;
-	g->asked.repeats = 0;
-	g->asked.named = g->asked.otherwise = false;
-	string_set(&g->asked.url, url);
-	post(g);
+	bool named = false, otherwise = false, whole;
+	unsigned nonces = 0;
+
+	while ((whole = post(g, url, r, named, a))) {
+		dpop_hear(g->dpop, a->nonce);
+		if (has_error(a, "use_dpop_nonce") && dpop_has_nonce(g->dpop) &&
+		    nonces < BOUND_NONCES)
+			nonces++;
+		else if (!otherwise && prove_otherwise(g, a, &named))
+			otherwise = true;
+		else
+			break;
+		fetch_answer_free(a);
+	}
+	client_request_free(r);
+	return whole;
 }
 
 /* --- answers --- */
@@ -313,16 +301,18 @@ take_answer(struct login *g, const struct fetch_answer *a, const char *scope)
 }
 
 void
-login_on_token(const struct fetch_answer *a, void *arg)
+login_ask_anew(struct login *g, struct client_request *r)
 {
-	struct login *g = arg;
+	struct fetch_answer a;
 
-	g->fetch = NULL;
-	if (login_is_unready(g, a))
+	if (!login_post(g, g->record.token_endpoint, r, &a))
 		return;
-	/* Nothing of the login before is kept: this one is another. */
-	record_drop_token(&g->record);
-	take_answer(g, a, g->scope);
+	if (!login_is_unready(g, &a)) {
+		/* Nothing of the login before is kept: this one is another. */
+		record_drop_token(&g->record);
+		take_answer(g, &a, g->scope);
+	}
+	fetch_answer_free(&a);
 }
 
 /* --- refresh --- */
@@ -338,24 +328,18 @@ is_unreached(const struct fetch_answer *a)
 }
 
 static void
-on_refreshed(const struct fetch_answer *a, void *arg)
+take_refreshed(struct login *g, const struct fetch_answer *a)
 {
-	struct login *g = arg;
-
-	g->fetch = NULL;
-	if (a->lost || is_unreached(a)) {
+	if (a->lost || is_unreached(a))
 		report_unready(g, a, a->lost ? CAME_LOST : CAME_UNREACHED);
-		return;
-	}
-	if (login_is_unready(g, a))
+	else if (login_is_unready(g, a))
 		return;
 	/* A web page or a redirect is somebody else's, of a network that wants
 	 * a sign-in of its own: it says nothing of our token. */
-	if (a->json == NULL) {
+	else if (a->json == NULL)
 		report_unready(g, a, CAME_UNREADY);
-		return;
-	}
-	take_answer(g, a, g->record.token.scope_requested);
+	else
+		take_answer(g, a, g->record.token.scope_requested);
 }
 
 /* A given client is as it is given now: its secret may be another, and
@@ -383,22 +367,28 @@ void
 login_do_refresh(struct login *g)
 {
 	struct client_request r = { 0 };
+	struct fetch_answer a;
 
 	take_given(g);
 	client_refresh(&r, &g->record);
-	login_post(g, g->record.token_endpoint, &r, on_refreshed);
+	if (!login_post(g, g->record.token_endpoint, &r, &a))
+		return;
+	take_refreshed(g, &a);
+	fetch_answer_free(&a);
 }
 
 /* --- client credentials --- */
 
 void
-login_on_credentials(const struct fetch_answer *a, void *arg)
+login_ask_credentials(struct login *g, struct client_request *r)
 {
-	struct login *g = arg;
+	struct fetch_answer a;
 
-	g->fetch = NULL;
-	if (!login_is_unready(g, a))
-		take_answer(g, a, g->scope);
+	if (!login_post(g, g->record.token_endpoint, r, &a))
+		return;
+	if (!login_is_unready(g, &a))
+		take_answer(g, &a, g->scope);
+	fetch_answer_free(&a);
 }
 
 /* A document is a client where nobody has given another one. */
@@ -432,7 +422,7 @@ login_do_credentials(struct login *g)
 
 	login_take_client(g);
 	client_credentials(&form, g->scope);
-	login_post(g, g->record.token_endpoint, &form, login_on_credentials);
+	login_ask_credentials(g, &form);
 }
 
 /* --- the code of a redirect --- */
@@ -444,5 +434,5 @@ login_do_exchange(struct login *g)
 
 	client_code(&r, &g->record, g->arrived.code, g->verifier);
 	callback_free(&g->arrived);
-	login_post(g, g->record.token_endpoint, &r, login_on_token);
+	login_ask_anew(g, &r);
 }

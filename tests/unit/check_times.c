@@ -300,23 +300,20 @@ silent_url(int *fd)
 	return url;
 }
 
-static void
-on_fetched(const struct fetch_answer *a, void *arg)
-{
-	(void)arg;
-	end(a->why);
-}
-
 START_TEST(fetch)
 {
 	struct http *h = make_http();
 	struct fetcher *f = fetcher_new(l, h, ADDRESS_LOOPBACK, true);
 	struct fetch_request r = { 0 };
+	int64_t begin = loop_now(l);
+	struct fetch_answer a;
 	int fd;
 
 	r.url = silent_url(&fd);
-	fetch_start(f, &r, on_fetched, NULL);
-	ends_at(loop_now(l), BOUND_FETCH_MS, "did not answer within");
+	ck_assert(fetch_wait(f, &r, NULL, &a));
+	end(a.why);
+	fetch_answer_free(&a);
+	ends_at(begin, BOUND_FETCH_MS, "did not answer within");
 	http_free(h);
 	fetcher_free(f);
 	close(fd);

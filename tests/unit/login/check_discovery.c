@@ -24,59 +24,17 @@ struct page {
 	bool transient, refused;
 };
 
-struct fetch {
-	fetch_cb *cb;
-	void *arg;
-};
-
 static struct {
 	const struct page *pages;
 	char *urls[ASKED + 1];
-	size_t n;
-	struct fetch *open;
-	unsigned cancelled;
+	size_t n, until; /* given up at question until; 0: never */
 } net;
 
 static struct {
-	unsigned calls;
 	bool good, transient;
 	struct discovered found;
 	char *why;
 } got;
-
-/* The other side of login/fetch.h. */
-struct fetch *
-fetch_start(struct fetcher *f, const struct fetch_request *r, fetch_cb *cb,
-    void *arg)
-{
-	ck_assert_ptr_null(f);
-	ck_assert_ptr_null(net.open);
-	ck_assert_ptr_null(r->body.p);
-	ck_assert_ptr_null(r->headers);
-	ck_assert_uint_lt(net.n, ASKED);
-	ck_assert_ptr_null(strchr(r->url, '#'));
-	if (r->version == NULL) {
-		net.urls[net.n++] = xstrdup(r->url);
-	} else {
-		ck_assert_str_eq(r->version, "2025-03-26");
-		net.urls[net.n++] = xasprintf("old %s", r->url);
-	}
-	net.open = xcalloc(1, sizeof *net.open);
-	net.open->cb = cb;
-	net.open->arg = arg;
-	return net.open;
-}
-
-void
-fetch_cancel(struct fetch *f)
-{
-	if (f == NULL)
-		return;
-	ck_assert_ptr_eq(f, net.open);
-	free(f);
-	net.open = NULL;
-	net.cancelled++;
-}
 
 static const struct page *
 page_at(const char *url)
@@ -92,49 +50,47 @@ page_at(const char *url)
 	return &missing;
 }
 
-/* Answers until nobody asks. */
-static void
-play(void)
+/* The other side of login/fetch.h. */
+bool
+fetch_wait(struct fetcher *f, const struct fetch_request *r, const bool *over,
+    struct fetch_answer *a)
 {
 	const struct page *page;
-	struct fetch_answer a;
-	struct fetch *f;
 	const char *why;
 
-	while (net.open != NULL) {
-		f = net.open;
-		net.open = NULL;
-		page = page_at(net.urls[net.n - 1]);
-		memset(&a, 0, sizeof a);
-		a.status = page->status;
-		a.why = page->why;
-		a.refused = page->refused;
-		a.transient = page->transient;
-		a.retry_after_ms = -1;
-		if (page->json != NULL) {
-			a.json = document_parse(span_of(page->json), &why);
-			ck_assert_msg(a.json != NULL, "%s", page->json);
-		}
-		f->cb(&a, f->arg);
-		free(f);
-		json_object_put(a.json);
+	ck_assert_ptr_null(f);
+	ck_assert_ptr_eq(over, &got.good);
+	ck_assert_ptr_null(r->body.p);
+	ck_assert_ptr_null(r->headers);
+	ck_assert_uint_lt(net.n, ASKED);
+	ck_assert_ptr_null(strchr(r->url, '#'));
+	if (r->version == NULL) {
+		net.urls[net.n++] = xstrdup(r->url);
+	} else {
+		ck_assert_str_eq(r->version, "2025-03-26");
+		net.urls[net.n++] = xasprintf("old %s", r->url);
 	}
+	if (net.n == net.until)
+		return false;
+	page = page_at(net.urls[net.n - 1]);
+	*a = (struct fetch_answer){ .status = page->status,
+		.why = string_copy(page->why),
+		.refused = page->refused,
+		.transient = page->transient,
+		.retry_after_ms = -1 };
+	if (page->json != NULL) {
+		a->json = document_parse(span_of(page->json), &why);
+		ck_assert_msg(a->json != NULL, "%s", page->json);
+	}
+	return true;
 }
 
-static void
-on_done(struct discovered *d, const char *why, bool transient, void *arg)
+void
+fetch_answer_free(struct fetch_answer *a)
 {
-	ck_assert_ptr_eq(arg, &got);
-	ck_assert((d == NULL) == (why != NULL));
-	got.calls++;
-	got.transient = transient;
-	if (d != NULL) {
-		got.good = true;
-		got.found = *d;
-		memset(d, 0, sizeof *d);
-	} else {
-		got.why = xstrdup(why);
-	}
+	json_object_put(a->json);
+	free(a->why);
+	memset(a, 0, sizeof *a);
 }
 
 static void
@@ -602,17 +558,19 @@ is_text(const char *where, const char *seen, const char *want)
 }
 
 static void
-start(const struct discovery_case *c, struct url *server,
-    struct discovery **out)
+run(const struct discovery_case *c)
 {
 	struct discovery_config config = c->config;
+	struct url server;
 
-	ck_assert_int_eq(url_parse(server,
+	ck_assert_int_eq(url_parse(&server,
 			     c->server == NULL ? "https://h/mcp" : c->server),
 	    URL_OK);
-	config.server = server;
+	config.server = &server;
 	net.pages = c->pages;
-	*out = discovery_start(NULL, &config, on_done, &got);
+	got.good = discovery_run(NULL, &config, &got.good, &got.found, &got.why,
+	    &got.transient);
+	url_free(&server);
 }
 
 static void
@@ -648,57 +606,35 @@ is_message(const struct discovery_case *c)
 START_TEST(table)
 {
 	const struct discovery_case *c = &cases[_i];
-	struct discovery *d;
-	struct url server;
 	size_t i;
 
-	start(c, &server, &d);
-	/* without a question it was over at once */
-	ck_assert_uint_eq(got.calls, c->asked[0] == NULL);
-	ck_assert((d == NULL) == (c->asked[0] == NULL));
-	play();
+	run(c);
 	for (i = 0; i < net.n || c->asked[i] != NULL; i++)
 		is_text(c->name, i < net.n ? net.urls[i] : NULL, c->asked[i]);
-	ck_assert_uint_eq(got.calls, 1);
+	ck_assert(got.good == (got.why == NULL));
 	if (c->says[0] == NULL)
 		is_found(c);
 	else
 		is_message(c);
-	url_free(&server);
 	clear();
 }
 END_TEST
 
-/* Cancelled at each question: nothing is told, nothing is left. */
-START_TEST(cancel)
+/* Given up at each question: nothing is told, nothing is left. */
+START_TEST(given_up)
 {
 	const struct discovery_case *c = &cases[_i];
-	struct discovery *d;
-	struct fetch *f;
-	struct fetch_answer a;
-	struct url server;
 	size_t at;
 
-	for (at = 1; at <= 2; at++) {
-		start(c, &server, &d);
-		if (at == 2 && net.open != NULL) {
-			/* the first place is empty */
-			memset(&a, 0, sizeof a);
-			a.status = 404;
-			f = net.open;
-			net.open = NULL;
-			f->cb(&a, f->arg);
-			free(f);
-		}
-		if (net.open != NULL) {
-			discovery_cancel(d);
-			ck_assert_uint_eq(net.cancelled, 1);
-			ck_assert_uint_eq(got.calls, 0);
-		}
-		url_free(&server);
+	for (at = 1; c->asked[at - 1] != NULL; at++) {
+		net.until = at;
+		run(c);
+		ck_assert_uint_eq(net.n, at);
+		ck_assert(!got.good);
+		ck_assert_ptr_null(got.why);
+		ck_assert_ptr_null(got.found.resource);
 		clear();
 	}
-	discovery_cancel(NULL);
 }
 END_TEST
 
@@ -709,7 +645,7 @@ main(void)
 	TCase *t = tcase_create("discovery");
 
 	tcase_add_loop_test(t, table, 0, COUNT(cases));
-	tcase_add_loop_test(t, cancel, 0, COUNT(cases));
+	tcase_add_loop_test(t, given_up, 0, COUNT(cases));
 	suite_add_tcase(s, t);
 	return unit_run(s);
 }

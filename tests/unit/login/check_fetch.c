@@ -22,15 +22,11 @@ struct play {
 };
 
 struct result {
-	int done;
 	int status;
 	struct json_object *json;
 	char why[512]; /* "": none */
 	bool refused, transient;
 	int64_t retry_after_ms;
-	struct play *then; /* once more there, from the callback */
-	char *url;
-	struct fetch *again;
 };
 
 static bool
@@ -62,47 +58,22 @@ play_close(struct play *p)
 }
 
 static void
-on_answer(const struct fetch_answer *a, void *arg)
-{
-	struct result *r = arg;
-	struct fetch_request again = { .url = r->url };
-
-	ck_assert_int_eq(r->done, 0);
-	r->done = 1;
-	r->status = a->status;
-	r->json = json_object_get(a->json);
-	r->refused = a->refused;
-	r->transient = a->transient;
-	r->retry_after_ms = a->retry_after_ms;
-	snprintf(r->why, sizeof r->why, "%s", a->why == NULL ? "" : a->why);
-	ck_assert_msg(strstr(r->why, CANARY) == NULL, "%s", r->why);
-	if (a->why != NULL)
-		ck_assert_str_ne(a->why, "");
-	if (r->then != NULL) {
-		r->done = 0;
-		r->again = fetch_start(r->then->f, &again, on_answer, r);
-		r->then = NULL;
-		json_object_put(r->json);
-	}
-}
-
-static struct fetch *
-begin(struct play *p, const struct fetch_request *q, struct result *r)
-{
-	struct fetch *t;
-
-	memset(r, 0, sizeof *r);
-	t = fetch_start(p->f, q, on_answer, r);
-	ck_assert_ptr_nonnull(t);
-	ck_assert_int_eq(r->done, 0);
-	return t;
-}
-
-static void
 fetch(struct play *p, const struct fetch_request *q, struct result *r)
 {
-	begin(p, q, r);
-	client_until(p->c, &r->done);
+	struct fetch_answer a;
+
+	ck_assert(fetch_wait(p->f, q, NULL, &a));
+	memset(r, 0, sizeof *r);
+	r->status = a.status;
+	r->json = json_object_get(a.json);
+	r->refused = a.refused;
+	r->transient = a.transient;
+	r->retry_after_ms = a.retry_after_ms;
+	snprintf(r->why, sizeof r->why, "%s", a.why == NULL ? "" : a.why);
+	ck_assert_msg(strstr(r->why, CANARY) == NULL, "%s", r->why);
+	if (a.why != NULL)
+		ck_assert_str_ne(a.why, "");
+	fetch_answer_free(&a);
 }
 
 static void
@@ -265,7 +236,7 @@ START_TEST(requests)
 	struct headers h;
 	struct play p;
 	struct result r;
-	char body[] = "grant_type=x&code=y";
+	static const char body[] = "grant_type=x&code=y";
 
 	play_open(&p, &defaults, ADDRESS_LOOPBACK, false);
 	q.url = url_on(s, "/a/b?c=d");
@@ -286,11 +257,8 @@ START_TEST(requests)
 	q.version = NULL;
 	q.body = span_of(body);
 	q.content_type = "application/x-www-form-urlencoded";
-	begin(&p, &q, &r);
-	/* All is copied. */
+	fetch(&p, &q, &r);
 	headers_free(&h);
-	memset(body, 'z', sizeof body - 1);
-	client_until(p.c, &r.done);
 	ck_assert_ptr_eq(strstr(got(&r), "POST /a/b?c=d HTTP/1.1||"), got(&r));
 	ck_assert_ptr_nonnull(strstr(got(&r), "||grant_type=x&code=y"));
 	ck_assert_ptr_nonnull(strstr(got(&r), "|Authorization: Basic eA==|"));
@@ -690,101 +658,94 @@ add_addresses(TCase *t)
 
 /* Life */
 
-START_TEST(many_at_once)
+struct ending {
+	struct loop *l;
+	bool over;
+};
+
+static void
+on_over(void *arg)
 {
-	struct server *s = server_new(script_mirror);
-	struct result r[8];
-	struct play p;
-	char path[32], *url;
-	int i;
+	struct ending *e = arg;
 
-	play_open(&p, &defaults, ADDRESS_LOOPBACK, false);
-	for (i = 0; i < COUNT(r); i++) {
-		snprintf(path, sizeof path, "/%d.", i);
-		url = xstrdup(url_on(s, path));
-		begin(&p, &(struct fetch_request){ .url = url }, &r[i]);
-		free(url);
-	}
-	for (i = 0; i < COUNT(r); i++) {
-		client_until(p.c, &r[i].done);
-		snprintf(path, sizeof path, "GET /%d. ", i);
-		ck_assert_ptr_nonnull(strstr(got(&r[i]), path));
-		json_object_put(r[i].json);
-	}
-	play_close(&p);
-	server_free(s);
+	e->over = true;
+	loop_stop(e->l, 0);
 }
-END_TEST
 
-/* From the callback of an answer, and from one of a refusal. */
-START_TEST(once_more_in_the_callback)
+static void
+on_stop(void *arg)
 {
-	struct server *s = server_new(script_mirror);
-	struct fetch_request q = { 0 };
-	struct play p;
-	struct result r;
+	struct ending *e = arg;
 
-	play_open(&p, &defaults, ADDRESS_LOOPBACK, false);
-	q.url = _i == 0 ? url_on(s, "/first") : "http://10.0.0.1/";
-	begin(&p, &q, &r);
-	r.then = &p;
-	r.url = xstrdup(url_on(s, "/second"));
-	client_until(p.c, &r.done);
-	ck_assert_ptr_nonnull(strstr(got(&r), "/second"));
-	json_object_put(r.json);
-	free(r.url);
-	play_close(&p);
-	server_free(s);
+	loop_stop(e->l, 0);
 }
-END_TEST
 
-/* At once, before it is sent; on its way; when it is refused. */
-START_TEST(cancelled)
+/* Begins one that is given up after ms. */
+static void
+give_up(struct play *p, const char *url, loop_cb *how, int64_t ms)
+{
+	struct fetch_request q = { .url = url,
+		.body = span_of("secret=" CANARY) };
+	struct ending e = { .l = p->c->l };
+	struct loop_timer *t = loop_timer_new(p->c->l, how, &e);
+	struct fetch_answer a;
+
+	loop_timer_set(t, ms);
+	ck_assert(!fetch_wait(p->f, &q, &e.over, &a));
+	loop_timer_free(t);
+}
+
+/* Over before it began; on its way; when somebody stops the loop. */
+START_TEST(given_up)
 {
 	struct server *s = server_new(script_silent);
 	struct server *other = server_new(script_mirror);
-	struct fetch_request q = { .body = span_of("secret=" CANARY) };
+	struct fetch_request q = { .body = span_of("x") };
+	struct fetch_answer a;
 	struct play p;
-	struct result r, next;
-	struct fetch *t;
+	struct result next;
+	bool over = true;
 
 	play_open(&p, &defaults, ADDRESS_LOOPBACK, false);
-	q.url = _i == 2 ? "http://10.0.0.1/" : url_on(s, "/");
-	t = begin(&p, &q, &r);
-	if (_i == 1)
-		client_nap(p.c, 50);
-	fetch_cancel(t);
-	fetch_cancel(NULL);
+	q.url = url_on(s, "/");
+	if (_i == 0)
+		ck_assert(!fetch_wait(p.f, &q, &over, &a));
+	else
+		give_up(&p, q.url, _i == 1 ? on_over : on_stop, 50);
 	fetch_url(&p, url_on(other, "/"), &next);
 	expect(&next, 200, true, NULL);
 	client_nap(p.c, 20);
-	ck_assert_int_eq(r.done, 0);
-	ck_assert_int_eq(atomic_load(&s->accepted), _i == 1);
+	ck_assert_int_eq(atomic_load(&s->accepted), _i != 0);
 	play_close(&p);
 	server_free(s);
 	server_free(other);
 }
 END_TEST
 
-/* Everything ends with fetches under way, of which one is cancelled, in
- * either order. */
+/* What is refused is over at once. */
+START_TEST(refused_when_it_is_over)
+{
+	struct fetch_request q = { .url = "http://10.0.0.1/" };
+	struct fetch_answer a;
+	struct play p;
+	bool over = true;
+
+	play_open(&p, &defaults, ADDRESS_LOOPBACK, false);
+	ck_assert(fetch_wait(p.f, &q, &over, &a));
+	ck_assert(a.refused);
+	fetch_answer_free(&a);
+	play_close(&p);
+}
+END_TEST
+
+/* Everything ends when one was just given up, in either order. */
 START_TEST(freed)
 {
 	struct server *s = server_new(script_silent);
-	struct fetch_request q = { .body = span_of("x") };
-	struct result r[4];
-	struct fetch *t;
 	struct play p;
 
 	play_open(&p, &defaults, ADDRESS_LOOPBACK, false);
-	q.url = url_on(s, "/");
-	begin(&p, &q, &r[0]);
-	t = begin(&p, &q, &r[1]);
-	client_nap(p.c, 50);
-	begin(&p, &q, &r[2]);
-	q.url = "http://10.0.0.1/";
-	begin(&p, &q, &r[3]);
-	fetch_cancel(t);
+	give_up(&p, url_on(s, "/"), on_over, 50);
 	if (_i == 0)
 		fetcher_free(p.f);
 	http_free(p.c->h);
@@ -794,7 +755,6 @@ START_TEST(freed)
 	p.f = NULL;
 	client_nap(p.c, 20);
 	play_close(&p);
-	ck_assert_int_eq(r[0].done + r[1].done + r[2].done + r[3].done, 0);
 	server_free(s);
 }
 END_TEST
@@ -802,9 +762,8 @@ END_TEST
 static void
 add_life(TCase *t)
 {
-	tcase_add_test(t, many_at_once);
-	tcase_add_loop_test(t, once_more_in_the_callback, 0, 2);
-	tcase_add_loop_test(t, cancelled, 0, 3);
+	tcase_add_loop_test(t, given_up, 0, 3);
+	tcase_add_test(t, refused_when_it_is_over);
 	tcase_add_loop_test(t, freed, 0, 2);
 }
 
