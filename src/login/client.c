@@ -80,14 +80,14 @@ listen_at(struct login *g, unsigned port, const char *host)
 }
 
 void
-login_do_listen(struct login *g)
+login_listen(struct login *g, bool again)
 {
 	unsigned port = g->config.callback_port;
 	const char *host = g->config.callback_host;
 	enum login_outcome came;
 	char *why;
 
-	if (port == 0 && g->action.again)
+	if (port == 0 && again)
 		port = port_of(g->record.client.redirect_uri, &host);
 	/* In a container all addresses are listened at, and the browser on the
 	 * machine around it comes to the port that leads inside. */
@@ -131,13 +131,13 @@ take_client(struct login *g, enum client_source source, const char *id)
 }
 
 void
-login_do_take_given(struct login *g)
+login_take_given(struct login *g)
 {
 	take_client(g, CLIENT_GIVEN, g->config.client_id);
 }
 
 void
-login_do_take_document(struct login *g)
+login_take_document(struct login *g)
 {
 	take_client(g, CLIENT_DOCUMENT, g->config.client_document);
 }
@@ -181,7 +181,7 @@ take_registered(struct login *g, const struct fetch_answer *a)
 }
 
 void
-login_do_register(struct login *g)
+login_register(struct login *g)
 {
 	struct fetch_request f = {
 		.url = g->found.server.registration_endpoint,
@@ -204,9 +204,9 @@ login_do_register(struct login *g)
 }
 
 void
-login_do_register_by_name(struct login *g)
+login_register_by_name(struct login *g)
 {
 	g->redirect_host = "localhost";
 	make_redirect_uri(g);
-	login_do_register(g);
+	login_register(g);
 }

@@ -10,8 +10,11 @@
 struct listener *login_open_port(struct loop *l, unsigned port,
     const char *host, listener_cb *cb, void *arg);
 
-/* Each does the action of its name, as core/login/login.h has it. */
-login_performer login_do_listen, login_do_take_given, login_do_take_document,
-    login_do_register, login_do_register_by_name;
+/* Each does what its name says, and reports what came of it. */
+login_part login_take_given, login_take_document, login_register,
+    login_register_by_name;
+
+/* The same. again: at the port of the last time. */
+void login_listen(struct login *g, bool again);
 
 #endif

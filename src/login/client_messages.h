@@ -7,8 +7,8 @@
 #define MCPSPLICE_LOGIN_CLIENT_MESSAGES_H
 
 #include "base/headers.h"
-#include "core/login/login.h"
 #include "login/metadata.h"
+#include "login/outcome.h"
 #include "store/record.h"
 
 /* A form (application/x-www-form-urlencoded) with the headers that go with

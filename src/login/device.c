@@ -76,7 +76,7 @@ take_device(struct login *g, const struct fetch_answer *a)
 }
 
 void
-login_do_device(struct login *g)
+login_device(struct login *g)
 {
 	struct client_request r = { 0 };
 	struct fetch_answer a;
@@ -92,7 +92,7 @@ login_do_device(struct login *g)
 }
 
 void
-login_do_poll(struct login *g)
+login_poll(struct login *g)
 {
 	struct client_request r = { 0 };
 

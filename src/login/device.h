@@ -4,7 +4,7 @@
 
 #include "login/state.h"
 
-/* Each does the action of its name, as core/login/login.h has it. */
-login_performer login_do_device, login_do_poll;
+/* Each does what its name says, and reports what came of it. */
+login_part login_device, login_poll;
 
 #endif

@@ -224,13 +224,13 @@ exchange_identity(struct login *g)
 }
 
 void
-login_do_grant(struct login *g)
+login_grant(struct login *g, int64_t ms)
 {
 	const struct login_config *c = &g->config;
 
-	loop_timer_set(g->timer, g->action.ms);
+	login_set_timer(g, ms);
 	if (c->assertion == NULL && c->provider == NULL) {
-		login_do_credentials(g);
+		login_credentials(g);
 		return;
 	}
 	login_take_client(g);

@@ -5,7 +5,7 @@
 
 #include "login/state.h"
 
-/* Does DO_CREDENTIALS. */
-login_performer login_do_grant;
+/* Gets it in ms at most, and reports what came of it. */
+void login_grant(struct login *g, int64_t ms);
 
 #endif

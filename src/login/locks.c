@@ -55,7 +55,7 @@ lock(struct login *g, int *fd, enum store_lock what, const char *name)
 }
 
 void
-login_do_lock_token(struct login *g)
+login_lock_token(struct login *g)
 {
 	if (lock(g, &g->token_lock, STORE_TOKEN, g->name))
 		login_report(g, CAME_LOCKED);
@@ -63,7 +63,7 @@ login_do_lock_token(struct login *g)
 
 /* What the copy noted that had it before comes with the lock. */
 void
-login_do_lock_login(struct login *g)
+login_lock_login(struct login *g)
 {
 	if (!lock(g, &g->login_lock, STORE_LOGIN, g->name))
 		return;
@@ -72,20 +72,20 @@ login_do_lock_login(struct login *g)
 }
 
 void
-login_do_lock_tab(struct login *g)
+login_lock_tab(struct login *g)
 {
 	if (lock(g, &g->tab_lock, STORE_TAB, NULL))
 		login_report(g, CAME_LOCKED);
 }
 
 void
-login_do_unlock_token(struct login *g)
+login_unlock_token(struct login *g)
 {
 	login_unlock(&g->token_lock);
 }
 
 void
-login_do_unlock_tab(struct login *g)
+login_unlock_tab(struct login *g)
 {
 	login_unlock(&g->tab_lock);
 }

@@ -7,8 +7,8 @@
 /* Gives it back, if it is held: *fd is -1 then. */
 void login_unlock(int *fd);
 
-/* Each does the action of its name, as core/login/login.h has it. */
-login_performer login_do_lock_token, login_do_lock_login, login_do_lock_tab,
-    login_do_unlock_token, login_do_unlock_tab;
+/* Each does what its name says, and reports what came of it. */
+login_part login_lock_token, login_lock_login, login_lock_tab,
+    login_unlock_token, login_unlock_tab;
 
 #endif

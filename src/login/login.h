@@ -5,13 +5,11 @@
  * login process, or "mcpsplice login"), because hosts kill the copy that began
  * it: a refresh that was sent must be stored, and the user be waited for.
  *
- * core/login has the order of it. Here is what is done: the store, locks,
- * requests, the browser.
+ * login/order has the order of it.
  */
 #ifndef MCPSPLICE_LOGIN_LOGIN_H
 #define MCPSPLICE_LOGIN_LOGIN_H
 
-#include "core/login/login.h"
 #include "login/assertion.h"
 #include "login/challenge.h"
 #include "login/fetch.h"
@@ -19,6 +17,29 @@
 #include "login/metadata.h"
 #include "store/import.h"
 #include "store/store.h"
+
+enum login_mode { LOGIN_BROWSER, LOGIN_DEVICE, LOGIN_CREDENTIALS };
+
+/* Why the token at hand is not good enough. */
+enum login_reason {
+	LOGIN_NONE,     /* there is none, or a user wants a new one */
+	LOGIN_EXPIRED,  /* by its own time */
+	LOGIN_REJECTED, /* 401 */
+	LOGIN_SCOPE     /* 403 insufficient_scope */
+};
+
+enum login_end {
+	LOGIN_DONE,        /* a good token is in the store, and in the record */
+	LOGIN_INTERACTIVE, /* a user is needed, and must not be asked */
+	LOGIN_LATER,       /* it may work in a while: network, 5xx, 429 */
+	LOGIN_FAILED,      /* it will not, until somebody changes something */
+	LOGIN_UNREACHED,   /* the refresh did not get to its server */
+	LOGIN_IDENTITY,    /* the user's sign-in at the identity provider does
+			    * not do: with a login there it may work */
+	LOGIN_UNASKED,     /* the MCP server asked for no credentials, and there
+			    * is no way to sign in */
+	LOGIN_STOPPED      /* whoever runs it wants no more of it */
+};
 
 /* The identity provider whose ID-JAG is the assertion of a JWT bearer grant
  * (login/managed.h): our client there, and the ID token. */

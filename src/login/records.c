@@ -45,7 +45,7 @@ on_record(const struct record *r, const char *why, void *arg)
 }
 
 void
-login_do_load(struct login *g)
+login_load(struct login *g)
 {
 	if (g->store == NULL)
 		login_report(g, CAME_LOADED);
@@ -63,9 +63,9 @@ forget(struct login *g, enum login_forget what)
 }
 
 void
-login_do_forget(struct login *g)
+login_forget(struct login *g, enum login_forget what)
 {
-	forget(g, g->action.forget);
+	forget(g, what);
 	login_report(g, CAME_DONE);
 }
 
@@ -76,13 +76,13 @@ same(const char *a, const char *b)
 }
 
 void
-login_do_adopt(struct login *g)
+login_adopt(struct login *g, enum login_forget what)
 {
 	const struct login_config *c = &g->config;
 	const struct server_metadata *m = &g->found.server;
 	struct record *r = &g->record;
 
-	forget(g, g->action.forget);
+	forget(g, what);
 	/* By the key one issuer would know us as the client of another. */
 	if (!same(r->issuer, m->issuer))
 		string_wipe(&r->dpop_key);
@@ -98,7 +98,7 @@ login_do_adopt(struct login *g)
 }
 
 void
-login_do_count_failure(struct login *g)
+login_count_failure(struct login *g)
 {
 	g->record.client_failures++;
 	login_report(g, CAME_DONE);
@@ -116,11 +116,11 @@ on_saved(const char *why, void *arg)
 }
 
 void
-login_do_save(struct login *g)
+login_save(struct login *g, enum login_forget what)
 {
 	struct record *r = &g->record;
 
-	forget(g, g->action.forget);
+	forget(g, what);
 	string_set(&r->url, g->config.server->text);
 	string_set(&r->profile, g->config.profile);
 	if (g->store == NULL)

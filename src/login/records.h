@@ -4,8 +4,11 @@
 
 #include "login/state.h"
 
-/* Each does the action of its name, as core/login/login.h has it. */
-login_performer login_do_load, login_do_adopt, login_do_forget,
-    login_do_count_failure, login_do_save;
+/* Each does what its name says, and reports what came of it. */
+login_part login_load, login_count_failure;
+/* The same; before it, what is no good any more is forgotten. */
+void login_adopt(struct login *g, enum login_forget what);
+void login_save(struct login *g, enum login_forget what);
+void login_forget(struct login *g, enum login_forget what);
 
 #endif

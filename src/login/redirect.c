@@ -74,7 +74,7 @@ forget_scopes(struct login *g, const struct callback *c)
 static bool
 take_redirect(struct login *g, enum callback_result result, struct callback *c)
 {
-	if (!login_flow_awaits_redirect(g->flow) || result == CALLBACK_OTHER ||
+	if (!g->awaits_redirect || result == CALLBACK_OTHER ||
 	    result == CALLBACK_MORE) {
 		callback_free(c);
 		return false;
@@ -117,7 +117,7 @@ login_paste(struct login *g, const char *url)
 }
 
 void
-login_do_close_listener(struct login *g)
+login_close_listener(struct login *g)
 {
 	listener_free(g->listener, true);
 	g->listener = NULL;
@@ -126,7 +126,7 @@ login_do_close_listener(struct login *g)
 /* --- the browser --- */
 
 void
-login_do_close_browser(struct login *g)
+login_close_browser(struct login *g)
 {
 	browser_free(g->browser);
 	g->browser = NULL;
@@ -144,7 +144,7 @@ on_browser(bool ok, void *arg)
 }
 
 void
-login_do_open(struct login *g)
+login_open(struct login *g)
 {
 	int64_t *opened = g->pending.opened;
 
@@ -165,7 +165,7 @@ login_do_open(struct login *g)
 /* The URL that was shown last is another copy's. When no tab is open, it is
  * ours to open one. */
 void
-login_do_open_for_other(struct login *g)
+login_open_for_other(struct login *g)
 {
 	char *safe, *why;
 
@@ -184,7 +184,7 @@ login_do_open_for_other(struct login *g)
 /* --- the request --- */
 
 void
-login_do_authorize(struct login *g)
+login_authorize(struct login *g)
 {
 	char challenge[PROOF_BYTES], *url = NULL, *why = NULL;
 

@@ -7,8 +7,8 @@
 /* What comes to the redirect's port: listener_cb. */
 bool login_callback(struct span so_far, struct buf *reply, void *arg);
 
-/* Each does the action of its name, as core/login/login.h has it. */
-login_performer login_do_authorize, login_do_open, login_do_open_for_other,
-    login_do_close_browser, login_do_close_listener;
+/* Each does what its name says, and reports what came of it. */
+login_part login_authorize, login_open, login_open_for_other,
+    login_close_browser, login_close_listener;
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "login/report.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -41,6 +42,7 @@ fill_record(const struct login *g, struct login_facts *x)
 	const struct record *r = &g->record;
 	const struct challenge *c = g->config.challenge;
 
+	x->helper = g->store != NULL && store_has_helper(g->store);
 	x->usable = g->config.identity != NULL ?
 	    id_token_usable(r, login_now()) :
 	    record_usable(r, login_now());
@@ -91,7 +93,7 @@ fill_facts(struct login *g)
 static void
 wake(struct login *g)
 {
-	if (g->waits || g->performs)
+	if (g->waits || g->acts)
 		loop_stop(g->loop, 0);
 }
 
@@ -123,12 +125,12 @@ login_set_done(struct login *g)
 bool
 login_await(struct login *g)
 {
-	g->performs = true;
+	g->acts = true;
 	while (!g->done && !g->came && !g->stopped) {
 		loop_run(g->loop);
 		g->stopped = !g->done && !g->came;
 	}
-	g->performs = false;
+	g->acts = false;
 	return g->done;
 }
 
@@ -138,9 +140,9 @@ login_fetch(struct login *g, struct fetcher *f, const struct fetch_request *r,
 {
 	bool whole;
 
-	g->performs = true;
+	g->acts = true;
 	whole = fetch_wait(f, r, &g->came, a);
-	g->performs = false;
+	g->acts = false;
 	g->stopped = !whole && !g->came;
 	return whole;
 }
@@ -152,9 +154,9 @@ login_find(struct login *g, struct fetcher *f, const struct discovery_config *c,
 	char *why;
 	bool found, transient;
 
-	g->performs = true;
+	g->acts = true;
 	found = discovery_run(f, c, &g->came, d, &why, &transient);
-	g->performs = false;
+	g->acts = false;
 	if (why != NULL)
 		login_report_why(g, transient ? CAME_NOT_NOW : CAME_BROKEN,
 		    why);
@@ -164,10 +166,8 @@ login_find(struct login *g, struct fetcher *f, const struct discovery_config *c,
 }
 
 void
-login_wait(struct login_input *in, void *arg)
+login_wait(struct login *g)
 {
-	struct login *g = arg;
-
 	g->waits = true;
 	while (!g->came && !g->browser_failed && !g->stopped) {
 		loop_run(g->loop);
@@ -175,19 +175,20 @@ login_wait(struct login_input *in, void *arg)
 	}
 	g->waits = false;
 	if (g->came) {
-		*in = g->in;
-		in->why = g->why;
-		g->came = false;
+		g->in.why = g->why;
 	} else {
-		*in = (struct login_input){ .again_ms = -1 };
-		in->came = g->browser_failed ? CAME_BROWSER_FAILED :
-					       CAME_STOPPED;
+		g->in = (struct login_input){ .again_ms = -1 };
+		g->in.came = g->browser_failed ? CAME_BROWSER_FAILED :
+						 CAME_STOPPED;
 		g->browser_failed = false;
 	}
+	/* What a wait or a part had to be done in is over with it. */
+	if (g->came)
+		loop_timer_set(g->timer, -1);
+	g->came = false;
+	g->in.now = loop_now(g->loop);
+	g->in.wall = login_now();
 	fill_facts(g);
-	in->facts = &g->facts;
-	in->now = loop_now(g->loop);
-	in->wall = login_now();
 }
 
 void
@@ -205,26 +206,27 @@ login_report(struct login *g, enum login_outcome came)
 }
 
 void
-login_do_wait(struct login *g)
+login_set_timer(struct login *g, int64_t ms)
 {
-	loop_timer_set(g->timer, g->action.ms);
+	loop_timer_set(g->timer, ms);
 }
 
 void
-login_do_timeout(struct login *g)
+login_set_timeout(struct login *g, int64_t ms)
 {
-	loop_timer_set(g->timeout, g->action.ms);
+	loop_timer_set(g->timeout, ms);
 }
 
 void
-login_do_timeout_off(struct login *g)
+login_say(struct login *g, enum log_level level, const char *fmt, ...)
 {
-	loop_timer_set(g->timeout, -1);
-}
+	va_list ap;
+	char *text;
 
-void
-login_do_log(struct login *g)
-{
 	(void)g;
-	log_put(g->action.level, "%s", g->action.text);
+	va_start(ap, fmt);
+	text = xvasprintf(fmt, ap);
+	va_end(ap);
+	log_put(level, "%s", text);
+	free(text);
 }

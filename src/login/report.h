@@ -2,6 +2,7 @@
 #ifndef MCPSPLICE_LOGIN_REPORT_H
 #define MCPSPLICE_LOGIN_REPORT_H
 
+#include "base/log.h"
 #include "login/state.h"
 
 int64_t login_now(void); /* s since 1970 */
@@ -13,8 +14,9 @@ void login_report_why(struct login *g, enum login_outcome came,
 void login_report_all(struct login *g, struct login_input *in);
 /* Tells that the browser cannot be started. */
 void login_report_browser(struct login *g);
-/* Runs the loop until something came, for struct login_hands. */
-void login_wait(struct login_input *in, void *login);
+/* Runs the loop until something came, of what was begun or unasked, and fills in
+ * g->in and g->facts. */
+void login_wait(struct login *g);
 
 /* An action that waits for something runs the loop until that is there. All
  * three return false if something else came before, which is reported then, or
@@ -30,8 +32,12 @@ bool login_fetch(struct login *g, struct fetcher *f,
 bool login_find(struct login *g, struct fetcher *f,
     const struct discovery_config *c, struct discovered *d);
 
-/* Each does the action of its name, as core/login/login.h has it. */
-login_performer login_do_wait, login_do_timeout, login_do_timeout_off,
-    login_do_log;
+/* CAME_TIME comes after ms, if nothing came before; negative: it does not. */
+void login_set_timer(struct login *g, int64_t ms);
+/* CAME_TIMEOUT comes after ms, whatever comes before; negative: it does not. */
+void login_set_timeout(struct login *g, int64_t ms);
+/* Logs a line for people. */
+void login_say(struct login *g, enum log_level level, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif

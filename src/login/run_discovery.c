@@ -6,7 +6,7 @@
 #include "login/report.h"
 
 void
-login_do_discover(struct login *g)
+login_discover(struct login *g, int64_t ms, bool interactive)
 {
 	const struct login_config *c = &g->config;
 	struct discovery_config d = {
@@ -18,11 +18,11 @@ login_do_discover(struct login *g)
 		.bound = g->record.issuer,
 		.policy = c->policy,
 		.direct = c->identity != NULL,
-		.interactive = g->action.interactive,
+		.interactive = interactive,
 	};
 	struct discovered found;
 
-	loop_timer_set(g->timer, g->action.ms);
+	login_set_timer(g, ms);
 	if (!login_find(g, g->fetcher, &d, &found))
 		return;
 	if (g->discovered)

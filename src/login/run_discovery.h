@@ -4,7 +4,7 @@
 
 #include "login/state.h"
 
-/* Does the action of its name, as core/login/login.h has it. */
-login_performer login_do_discover;
+/* Does what its name says, in ms at most, and reports what came of it. */
+void login_discover(struct login *g, int64_t ms, bool interactive);
 
 #endif

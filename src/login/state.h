@@ -1,10 +1,9 @@
 /*
- * What a login consists of, beside the order that says what is to be done
- * (core/login); structures only. Its parts each do some of the actions and
- * report what came of them; each may call those before it:
+ * What a login consists of; structures only. Its parts do what the order says,
+ * and report what came of it; each may call those before it:
  *
- *   report > records > locks > place > waiting > token > grant > device
- *     > redirect > client > perform
+ *   report > records > locks > run_discovery > waiting > token > grant
+ *     > device > redirect > client > order > run
  *
  * Nobody else includes this.
  */
@@ -19,6 +18,69 @@
 #include "login/dpop.h"
 #include "login/login.h"
 
+/* Whose the client of the record is. */
+enum login_client {
+	LOGIN_CLIENT_NONE,
+	LOGIN_CLIENT_GIVEN,
+	LOGIN_CLIENT_DOCUMENT,
+	LOGIN_CLIENT_REGISTERED,
+	LOGIN_CLIENT_IMPORTED
+};
+
+/* What there is at this moment, as plain values, for the order. */
+struct login_facts {
+	bool helper; /* of the store: it cannot tell that it has another record
+		      * without being run */
+	/* the record */
+	const char *token; /* the proof of its access token; NULL: none */
+	bool usable;       /* the access token is, by its own time */
+	bool has_scopes;   /* it has what the challenge wants */
+	bool refresh;      /* there is a refresh token */
+	bool endpoint;     /* it names a token endpoint */
+	const char *issuer;
+	enum login_client client;
+	bool client_as_given;   /* its id is that of --client-id */
+	int64_t client_expires; /* its secret does; s since 1970, 0: never */
+	int64_t client_failures;
+	bool client_redirect; /* its redirect URI is that of the listener, or
+			       * there is no listener */
+	/* what was discovered */
+	bool found;
+	const char *found_issuer;
+	bool guessed;   /* it published nothing: the paths of 2025-03-26 */
+	bool registers; /* clients, dynamically */
+	bool documents; /* it takes clients that are a document */
+	bool devices;   /* it gives device codes */
+	/* what the copy noted that had the login lock before; s since 1970 */
+	int64_t failed_at;
+	int64_t third_tab; /* the last but two that was opened; 0: none */
+};
+
+/* What came, and what it says. */
+struct login_input {
+	enum login_outcome came;
+	int64_t now;      /* monotonic ms */
+	int64_t wall;     /* s since 1970 */
+	unsigned random;  /* with CAME_BUSY */
+	const char *why;  /* for people */
+	int64_t again_ms; /* the server wants to be asked no earlier; -1 */
+	uint64_t stamp;   /* of what the store has */
+	bool shown;       /* another copy's URL, for the first time */
+	int64_t tab_at;   /* when a tab was last opened, or is about to be: s
+			   * since 1970, 0: never */
+	int64_t life_s, interval_s; /* as the server told; 0 and -1: it did
+				     * not */
+};
+
+/* What of the record is no good any more. */
+enum login_forget { FORGET_NOTHING, FORGET_TOKEN, FORGET_CLIENT };
+
+struct login_result {
+	enum login_end end;
+	const char *why;  /* borrowed; NULL: nothing to say */
+	int64_t again_ms; /* the server wants to be asked no earlier; -1 */
+};
+
 struct login {
 	struct loop *loop;
 	struct fetcher *fetcher;
@@ -27,13 +89,22 @@ struct login {
 	login_where_cb *where;
 	void *arg;
 	char name[STORE_NAME_BYTES];
-	struct login_flow *flow;
-	struct login_action action; /* that is being done */
 
-	/* what came, until the flow takes it */
-	bool waits;    /* the flow does: the loop runs */
-	bool performs; /* so does an action */
-	bool done;     /* what the action waits for */
+	/* of the order */
+	bool holds_token, holds_login;
+	bool awaits_redirect;
+	bool timed;         /* the time of the user runs */
+	bool anew;          /* a client was registered anew: once a login */
+	int64_t port_until; /* a port that is busy is tried until then; 0: it
+			     * was never busy */
+	char refused[PROOF_BYTES]; /* of the token that does not do */
+	char *told;                /* why, as it was told last */
+	struct login_result result;
+
+	/* what came, until the order takes it */
+	bool waits; /* the order does: the loop runs */
+	bool acts;  /* so does a part of it */
+	bool done;  /* what the part waits for */
 	bool came;
 	bool browser_failed, stopped;
 	struct login_input in;
@@ -72,7 +143,8 @@ struct login {
 	char *device_code;
 };
 
-/* Does g->action, and reports what came of it, if it is one that is awaited. */
-typedef void login_performer(struct login *g);
+/* Begins something. What comes of it is reported by login_report and its like,
+ * from inside or later. */
+typedef void login_part(struct login *g);
 
 #endif

@@ -364,7 +364,7 @@ take_given(struct login *g)
 }
 
 void
-login_do_refresh(struct login *g)
+login_refresh(struct login *g)
 {
 	struct client_request r = { 0 };
 	struct fetch_answer a;
@@ -416,7 +416,7 @@ login_take_client(struct login *g)
 }
 
 void
-login_do_credentials(struct login *g)
+login_credentials(struct login *g)
 {
 	struct client_request form = { 0 };
 
@@ -428,7 +428,7 @@ login_do_credentials(struct login *g)
 /* --- the code of a redirect --- */
 
 void
-login_do_exchange(struct login *g)
+login_exchange(struct login *g)
 {
 	struct client_request r = { 0 };
 

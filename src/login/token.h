@@ -30,7 +30,7 @@ void login_take_client(struct login *g);
 /* Sends the request r for it, and reports what came of it. Takes over r. */
 void login_ask_credentials(struct login *g, struct client_request *r);
 
-/* Each does the action of its name, as core/login/login.h has it. */
-login_performer login_do_refresh, login_do_credentials, login_do_exchange;
+/* Each does what its name says, and reports what came of it. */
+login_part login_refresh, login_credentials, login_exchange;
 
 #endif

@@ -99,7 +99,7 @@ login_look_for_end(struct login *g)
 }
 
 void
-login_do_watch(struct login *g)
+login_watch(struct login *g)
 {
 	struct login_input in = { .came = CAME_LOOKED, .again_ms = -1 };
 	struct pending p;
@@ -117,7 +117,7 @@ login_do_watch(struct login *g)
 
 /* What the copy before us showed is over. */
 void
-login_do_clear(struct login *g)
+login_clear(struct login *g)
 {
 	char *why;
 
@@ -134,7 +134,7 @@ login_do_clear(struct login *g)
 }
 
 void
-login_do_note_success(struct login *g)
+login_note_success(struct login *g)
 {
 	forget_url(&g->pending);
 	g->pending.failed_at = 0;
@@ -143,7 +143,7 @@ login_do_note_success(struct login *g)
 
 /* The copies that wait do not ask the user again. */
 void
-login_do_note_failure(struct login *g)
+login_note_failure(struct login *g)
 {
 	forget_url(&g->pending);
 	g->pending.failed_at = login_now();

@@ -17,8 +17,7 @@ bool login_was_ended(struct login *g);
  * a while. */
 void login_look_for_end(struct login *g);
 
-/* Each does the action of its name, as core/login/login.h has it. */
-login_performer login_do_watch, login_do_clear, login_do_note_success,
-    login_do_note_failure;
+/* Each does what its name says, and reports what came of it. */
+login_part login_watch, login_clear, login_note_success, login_note_failure;
 
 #endif

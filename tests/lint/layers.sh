@@ -226,11 +226,10 @@ BEGIN {
 	below["core/client"] = "core/client " reducer
 	below["core/server"] = "core/server " reducer
 	below["core"] = "core/session core/client core/server " reducer
-	below["core/login"] = "core/login core/wire base"
 	below["io"] = "io base"
 	below["transport"] = "transport io " below["core"]
 	below["store"] = "store io " below["core"]
-	below["login"] = "login core/login " below["store"]
+	below["login"] = "login " below["store"]
 	below["auth"] = "auth " below["login"]
 	below["options"] = "options io " below["core"]
 	below["cache"] = "cache io " below["core"]
@@ -249,11 +248,10 @@ BEGIN {
 	order_of("core/server", "server state listen_state act belief order call " \
 	    "tell uris subscription set native_listen listen input_required " \
 	    "answer modern sse2024 detect sse2024_in invariants step")
-	order_of("core/login", "login order")
 	order_of("login", "challenge denial callback assertion dpop browser " \
-	    "notification metadata fetch discovery client_messages client_request client_answer " \
+	    "notification metadata fetch discovery outcome client_messages client_request client_answer " \
 	    "given_token id_token id_jag login | state report records locks run_discovery waiting token grant device " \
-	    "redirect client perform managed")
+	    "redirect client order run managed")
 	# what follows it is inside of it
 	is_open["login/managed"] = 1
 	# the parts of io/http, which other rooms use by io/http.h alone

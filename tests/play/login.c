@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
-#include "core/login/login.h"
+#include "play/login_parts.h"
 #include "play/play.h"
 #include "play/words.h"
 
@@ -30,9 +30,9 @@ struct came {
 
 struct own {
 	struct play *play;
-	struct login_flow_config config;
+	struct login_wish config;
 	char rejected[TEXT];
-	struct login_flow *flow;
+	struct login login;
 	struct stored record, store;
 	struct stored record_was, store_was; /* at the beginning */
 	char found_issuer[TEXT];
@@ -218,7 +218,7 @@ input_word(const struct own *own, struct login_input *in, const char *word)
 /* --- options --- */
 
 static bool
-option_flag(struct login_flow_config *c, const char *word)
+option_flag(struct login_wish *c, const char *word)
 {
 	struct {
 		const char *name;
@@ -254,7 +254,7 @@ option(struct play *p, const char *word)
 	static const char *const reasons[] = { "none", "expired", "rejected",
 		"scope" };
 	struct own *own = p->own;
-	struct login_flow_config *c = &own->config;
+	struct login_wish *c = &own->config;
 	const char *value;
 	int i;
 
@@ -384,13 +384,13 @@ act(const struct login_action *a, void *arg)
 	perform(own, a);
 }
 
-static void wait_for_input(struct login_input *in, void *arg);
+static void wait_for_input(struct login *g, void *arg);
 
 /* Plays it from its beginning, with all inputs so far. */
 static void
 play_all(struct own *own)
 {
-	static const struct login_hands hands = { act, wait_for_input };
+	const struct login_player player = { act, wait_for_input, own };
 	struct login_result r;
 
 	own->record = own->record_was;
@@ -399,14 +399,13 @@ play_all(struct own *own)
 	own->at = 0;
 	own->over = false;
 	buf_reset(&own->out);
-	own->flow = login_flow_new(&own->config, &hands, own);
-	r = login_flow_run(own->flow);
+	login_parts_begin(&own->login, &own->config, &player);
+	r = login_order(&own->login);
 	if (!own->over)
 		tell_end(&own->out, &r);
 	if (own->at < own->n)
 		play_is_wrong(own->play, "the login has ended");
-	login_flow_free(own->flow);
-	own->flow = NULL;
+	login_parts_end(&own->login);
 	buf_add(&own->play->out, own->out.p + own->told,
 	    own->out.n - own->told);
 	own->told = own->out.n;
@@ -418,11 +417,10 @@ static void
 begin(struct play *p)
 {
 	struct own *own = xcalloc(1, sizeof *own);
-	struct login_flow_config *c = &own->config;
+	struct login_wish *c = &own->config;
 
 	c->may_ask = c->shared = c->has_browser = true;
 	c->timeout_ms = BOUND_LOGIN_TIMEOUT_MS;
-	c->host = "mcp.test";
 	own->play = p;
 	own->record_was.facts.has_scopes = true;
 	own->store_was = own->record_was;
@@ -512,7 +510,8 @@ fill(struct own *own, struct login_input *in)
 	x->token = text_or_null(own->record.token);
 	x->issuer = text_or_null(own->record.issuer);
 	x->found_issuer = text_or_null(own->found_issuer);
-	in->facts = x;
+	x->helper = own->config.helper;
+	own->login.facts = *x;
 	in->now = own->now;
 	in->wall = wall(own);
 }
@@ -523,7 +522,7 @@ is_too_early(const struct own *own, enum login_outcome came)
 {
 	return (came == CAME_CODE || came == CAME_DENIED ||
 		   came == CAME_BAD_SCOPE || came == CAME_FOREIGN) &&
-	    !login_flow_awaits_redirect(own->flow);
+	    !own->login.awaits_redirect;
 }
 
 /* What an outcome says of the record by itself. */
@@ -588,14 +587,15 @@ static void
 orphan(struct own *own)
 {
 	buf_addf(&own->out, "%sneeded\n",
-	    login_flow_orphan(own->flow) ? "" : "not ");
+	    login_order_orphan(&own->login) ? "" : "not ");
 }
 
 /* The next input that the order is told. */
 static void
-wait_for_input(struct login_input *in, void *arg)
+wait_for_input(struct login *g, void *arg)
 {
 	struct own *own = arg;
+	struct login_input *in = &g->in;
 	const struct came *c;
 
 	for (;;) {

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "core/login/login.h"
+#include "play/login_parts.h"
 #include "play/suite.h"
 #include "unit/unit.h"
 
@@ -58,11 +58,10 @@ static const enum login_outcome may_come[DO_TIMEOUT][16] = {
 
 struct any {
 	uint64_t seed;
-	struct login_flow *flow;
-	struct login_flow_config config;
+	struct login g;
+	struct login_wish config;
 	int64_t now;
 	unsigned inputs;
-	struct login_facts facts;       /* of the last input */
 	enum login_action_kind awaited; /* DO_NOTHING: none */
 	bool endless;                   /* the wait is */
 	bool timed;
@@ -128,10 +127,10 @@ any_outcome(struct any *x)
 	if (any_of(x, 200) == 0)
 		return CAME_CANCELLED;
 	if (any_of(x, 30) == 0) {
-		login_flow_orphan(x->flow);
+		login_order_orphan(&x->g);
 		return CAME_BROWSER_FAILED;
 	}
-	if (login_flow_awaits_redirect(x->flow) && (x->endless || maybe(x)) &&
+	if (x->g.awaits_redirect && (x->endless || maybe(x)) &&
 	    (!x->timed || any_of(x, 4) != 0))
 		return redirects[any_of(x, COUNT(redirects))];
 	if (x->timed && (x->endless || any_of(x, 30) == 0)) {
@@ -192,15 +191,15 @@ act(const struct login_action *a, void *arg)
 
 /* It is stopped when it has gone on for too long. */
 static void
-wait_for_input(struct login_input *in, void *arg)
+wait_for_input(struct login *g, void *arg)
 {
 	struct any *x = arg;
 
 	ck_assert_int_ne(x->awaited, DO_NOTHING);
-	x->facts = any_facts(x);
-	*in = (struct login_input){
+	g->facts = any_facts(x);
+	g->facts.helper = x->config.helper;
+	g->in = (struct login_input){
 		.came = x->inputs++ < INPUTS ? any_outcome(x) : CAME_STOPPED,
-		.facts = &x->facts,
 		.now = x->now += any_of(x, 5000),
 		.wall = 1000 + x->now / 1000,
 		.random = any_of(x, 1000),
@@ -211,22 +210,22 @@ wait_for_input(struct login_input *in, void *arg)
 		.life_s = any_of(x, 100),
 		.interval_s = any_of(x, 100),
 	};
-	if (in->came == CAME_LOCKED && x->awaited == DO_LOCK_TOKEN)
+	if (g->in.came == CAME_LOCKED && x->awaited == DO_LOCK_TOKEN)
 		x->token = true;
-	if (in->came == CAME_LOCKED && x->awaited == DO_LOCK_LOGIN)
+	if (g->in.came == CAME_LOCKED && x->awaited == DO_LOCK_LOGIN)
 		x->login = true;
-	if (in->came != CAME_BROWSER_FAILED)
+	if (g->in.came != CAME_BROWSER_FAILED)
 		x->awaited = DO_NOTHING;
 }
 
 static unsigned
 any_login(uint64_t seed)
 {
-	static const struct login_hands hands = { act, wait_for_input };
 	struct any x = { .seed = seed };
+	const struct login_player player = { act, wait_for_input, &x };
 	struct login_result r;
 
-	x.config = (struct login_flow_config){
+	x.config = (struct login_wish){
 		.mode = (enum login_mode)any_of(&x, 3),
 		.reason = (enum login_reason)any_of(&x, 4),
 		.may_ask = any_of(&x, 8) != 0,
@@ -240,11 +239,10 @@ any_login(uint64_t seed)
 		.assertion = maybe(&x),
 		.device_first = maybe(&x),
 		.timeout_ms = 300000,
-		.host = "mcp.test",
 	};
-	x.flow = login_flow_new(&x.config, &hands, &x);
-	r = login_flow_run(x.flow);
-	login_flow_free(x.flow);
+	login_parts_begin(&x.g, &x.config, &player);
+	r = login_order(&x.g);
+	login_parts_end(&x.g);
 	return r.end != LOGIN_STOPPED;
 }
 
