@@ -154,21 +154,27 @@ same(const char *a, const char *b)
 static bool
 is_good(const struct login *g)
 {
-	const struct login_facts *x = &g->facts;
+	char proof[PROOF_BYTES];
 
-	if (!x->usable)
+	if (!login_is_usable(g))
 		return false;
 	if (g->refused[0] != '\0' &&
-	    (x->token == NULL || strcmp(g->refused, x->token) == 0))
+	    (!login_prove_token(g, proof) || strcmp(g->refused, proof) == 0))
 		return false;
-	return g->config.reason != LOGIN_SCOPE || x->has_scopes;
+	return g->config.reason != LOGIN_SCOPE || login_has_scopes(g);
 }
 
 static bool
-is_ours(enum login_client client)
+has_client(const struct login *g, enum client_source source)
 {
-	return client == LOGIN_CLIENT_REGISTERED ||
-	    client == LOGIN_CLIENT_IMPORTED;
+	return g->record.client.id != NULL && g->record.client.source == source;
+}
+
+static bool
+is_ours(const struct login *g)
+{
+	return has_client(g, CLIENT_REGISTERED) ||
+	    has_client(g, CLIENT_IMPORTED);
 }
 
 /* Is the client of the record one that was registered before, at this issuer,
@@ -176,11 +182,23 @@ is_ours(enum login_client client)
 static bool
 client_lives(const struct login *g)
 {
-	const struct login_facts *x = &g->facts;
+	const struct record *r = &g->record;
 
-	return x->client == LOGIN_CLIENT_REGISTERED &&
-	    x->client_failures == 0 &&
-	    (x->client_expires == 0 || x->client_expires > g->in.wall);
+	return has_client(g, CLIENT_REGISTERED) && r->client_failures == 0 &&
+	    (r->client.secret_expires_at == 0 ||
+		r->client.secret_expires_at > g->in.wall);
+}
+
+static bool
+registers(const struct login *g)
+{
+	return g->found.server.registration_endpoint != NULL;
+}
+
+static bool
+gives_device_codes(const struct login *g)
+{
+	return g->found.server.device_authorization_endpoint != NULL;
 }
 
 static bool
@@ -194,11 +212,22 @@ load(struct login *g)
  * are kept from it: an access token alone goes to no authorization server but
  * to be revoked. */
 static bool
-is_for_another(const struct login_facts *x)
+is_for_another(const struct login *g)
 {
-	if (x->issuer == NULL && !x->endpoint)
-		return x->refresh || x->client != LOGIN_CLIENT_NONE;
-	return !same(x->issuer, x->found_issuer);
+	const struct record *r = &g->record;
+
+	if (r->issuer == NULL && r->token_endpoint == NULL)
+		return r->token.refresh != NULL || r->client.id != NULL;
+	return !same(r->issuer, g->found.server.issuer);
+}
+
+/* Is something of the record's a secret of the user's? */
+static bool
+is_given(const struct login *g)
+{
+	return g->config.assertion != NULL ||
+	    (has_client(g, CLIENT_GIVEN) &&
+		same(g->record.client.id, g->config.client_id));
 }
 
 /* Takes over what was found. What was for another issuer is forgotten, but a
@@ -207,17 +236,15 @@ static bool
 adopt(struct login *g)
 {
 	const struct login_config *c = &g->config;
-	const struct login_facts *x = &g->facts;
-	bool moved = is_for_another(x);
+	const char *was = g->record.issuer, *is = g->found.server.issuer;
+	bool moved = is_for_another(g);
 
-	if (moved && c->issuer == NULL &&
-	    (c->assertion != NULL ||
-		(x->client == LOGIN_CLIENT_GIVEN && x->client_as_given))) {
+	if (moved && c->issuer == NULL && is_given(g)) {
 		explain(g,
 		    xasprintf("its authorization server was %s and is %s now. "
 			      "If %s is for the new one, say so with --issuer",
-			x->issuer != NULL ? x->issuer : "(none)",
-			x->found_issuer != NULL ? x->found_issuer : "(none)",
+			was != NULL ? was : "(none)",
+			is != NULL ? is : "(none)",
 			c->assertion != NULL ? "the assertion" :
 					       "--client-id"));
 		return end_why(g, LOGIN_FAILED);
@@ -347,7 +374,7 @@ is_changed(const struct login *g, uint64_t *seen, int64_t *helped_at)
 {
 	const struct login_input *in = &g->in;
 
-	if (!g->facts.helper) {
+	if (!in->helper) {
 		if (in->stamp == *seen)
 			return false;
 		*seen = in->stamp;
@@ -404,7 +431,7 @@ take_turn(struct login *g)
 
 	if (g->store != NULL && !wait_for_turn(g))
 		return false;
-	left = g->facts.failed_at + BOUND_FRUITLESS_MS / 1000 - g->in.wall;
+	left = g->pending.failed_at + BOUND_FRUITLESS_MS / 1000 - g->in.wall;
 	if (is_good(g))
 		return end(g, LOGIN_DONE, NULL);
 	if (g->config.force || left <= 0 || left > BOUND_FRUITLESS_MS / 1000)
@@ -442,8 +469,7 @@ open_port(struct login *g)
 static bool
 fail_silent(struct login *g)
 {
-	if (g->in.came != CAME_TIMEOUT ||
-	    g->facts.client != LOGIN_CLIENT_REGISTERED)
+	if (g->in.came != CAME_TIMEOUT || !has_client(g, CLIENT_REGISTERED))
 		return fail(g);
 	if (await(g, login_count_failure) != CAME_DONE)
 		return fail(g);
@@ -476,7 +502,7 @@ register_client(struct login *g)
 		return keep_client(g);
 	if (came != CAME_NO_DOCUMENT && came != CAME_REFUSED)
 		return fail(g);
-	guessed = g->facts.guessed;
+	guessed = g->found.legacy && g->found.server.issuer == NULL;
 	if (guessed && g->config.unasked)
 		return end(g, LOGIN_UNASKED, NULL);
 	if (guessed && came == CAME_NO_DOCUMENT)
@@ -494,15 +520,18 @@ register_client(struct login *g)
 static bool
 find_client(struct login *g)
 {
-	const struct login_facts *x = &g->facts;
+	const char *redirect = g->record.client.redirect_uri;
 
 	if (g->config.client_id != NULL)
 		return await(g, login_take_given) == CAME_DONE || fail(g);
-	if (x->documents && g->config.client_document != NULL)
+	if (g->found.server.client_document &&
+	    g->config.client_document != NULL)
 		return await(g, login_take_document) == CAME_DONE || fail(g);
-	if (client_lives(g) && x->client_redirect)
+	if (client_lives(g) &&
+	    (g->redirect_uri == NULL ||
+		(redirect != NULL && same(g->redirect_uri, redirect))))
 		return true;
-	if (x->registers)
+	if (registers(g))
 		return register_client(g);
 	return end(g, LOGIN_FAILED,
 	    "its authorization server registers no clients by itself. Register "
@@ -517,7 +546,7 @@ static enum login_outcome
 open_tab(struct login *g)
 {
 	enum login_outcome came = lock(g, login_lock_tab, 200, 0);
-	int64_t third = g->facts.third_tab, wall = g->in.wall;
+	int64_t third = g->pending.opened[2], wall = g->in.wall;
 
 	if (came != CAME_LOCKED)
 		return came;
@@ -563,14 +592,12 @@ send_user(struct login *g, enum login_outcome *arrived)
 static bool
 exchange_code(struct login *g, bool *again)
 {
-	const struct login_facts *x;
 	enum login_outcome came = await(g, login_exchange);
 
 	if (came == CAME_TOKEN)
 		return true;
-	x = &g->facts;
-	if (came == CAME_DEAD_CLIENT && is_ours(x->client) && !g->anew &&
-	    x->registers) {
+	if (came == CAME_DEAD_CLIENT && is_ours(g) && !g->anew &&
+	    registers(g)) {
 		login_say(g, LEVEL_INFO,
 		    "the authorization server no longer knows the client: "
 		    "registering a new one");
@@ -651,7 +678,7 @@ ask_by_device(struct login *g)
 {
 	int64_t life, interval;
 
-	if (!g->facts.devices)
+	if (!gives_device_codes(g))
 		return end(g, LOGIN_FAILED,
 		    "its authorization server offers no device codes: leave "
 		    "out --auth device");
@@ -674,7 +701,7 @@ ask(struct login *g)
 {
 	bool again = true;
 
-	if (g->config.device_first && g->facts.devices)
+	if (g->config.device_first && gives_device_codes(g))
 		g->config.mode = LOGIN_DEVICE;
 	while (again) {
 		/* The port of the redirect is bound before anything names
@@ -760,7 +787,7 @@ by_refresh(struct login *g)
 {
 	enum login_outcome came = refresh(g);
 	bool dead = came == CAME_DEAD_GRANT || came == CAME_DEAD_CLIENT;
-	bool ours = is_ours(g->facts.client);
+	bool ours = is_ours(g);
 
 	switch (came) {
 	case CAME_TOKEN:
@@ -792,25 +819,27 @@ static bool
 without_user(struct login *g)
 {
 	if (!is_locked(g, lock_token(g)) || !load(g) ||
-	    (g->facts.found && !adopt(g)))
+	    (g->discovered && !adopt(g)))
 		return false;
 	if (is_good(g))
 		return end(g, LOGIN_DONE, NULL);
 	if (g->config.mode == LOGIN_CREDENTIALS)
 		return by_credentials(g);
-	return g->facts.refresh && g->facts.endpoint ? by_refresh(g) :
-						       with_user(g);
+	return g->record.token.refresh != NULL &&
+		g->record.token_endpoint != NULL ?
+	    by_refresh(g) :
+	    with_user(g);
 }
 
 /* A token that is there and does not do for a user who wants a new one. */
 static void
 refuse_present(struct login *g)
 {
-	const char *token = g->facts.token;
+	char proof[PROOF_BYTES];
 
-	if (g->config.force && g->refused[0] == '\0' && token != NULL &&
-	    strlen(token) < sizeof g->refused)
-		memcpy(g->refused, token, strlen(token) + 1);
+	if (g->config.force && g->refused[0] == '\0' &&
+	    login_prove_token(g, proof))
+		memcpy(g->refused, proof, sizeof proof);
 }
 
 static bool
@@ -818,23 +847,25 @@ run(struct login *g)
 {
 	const struct login_config *c = &g->config;
 	bool alone = c->mode == LOGIN_CREDENTIALS;
-	const struct login_facts *x;
+	const struct record *r = &g->record;
 
 	if (!load(g))
 		return false;
 	refuse_present(g);
 	if (is_good(g))
 		return end(g, LOGIN_DONE, NULL);
-	x = &g->facts;
-	if (!alone && (c->force || c->reason == LOGIN_SCOPE || !x->refresh))
+	if (!alone &&
+	    (c->force || c->reason == LOGIN_SCOPE || r->token.refresh == NULL))
 		return with_user(g);
 	/* A server that has moved to another issuer must not see what was for
 	 * the one before: it is asked before any refresh (doc/protocol.md
 	 * 8.3). */
-	if ((alone || c->reason != LOGIN_EXPIRED || !x->endpoint) &&
+	if ((alone || c->reason != LOGIN_EXPIRED ||
+		r->token_endpoint == NULL) &&
 	    !find_place(g, false))
 		return false;
-	return alone || g->facts.refresh ? without_user(g) : with_user(g);
+	return alone || r->token.refresh != NULL ? without_user(g) :
+						   with_user(g);
 }
 
 struct login_result

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "login/id_token.h"
 #include "login/report.h"
 
 /* What mcp-remote has is as good as a record of ours: above all its refresh
@@ -127,4 +128,31 @@ login_save(struct login *g, enum login_forget what)
 		login_report(g, CAME_SAVED);
 	else
 		g->op = store_put(g->store, g->name, r, on_saved, g);
+}
+
+bool
+login_is_usable(const struct login *g)
+{
+	return g->config.identity != NULL ?
+	    id_token_usable(&g->record, login_now()) :
+	    record_usable(&g->record, login_now());
+}
+
+bool
+login_has_scopes(const struct login *g)
+{
+	const struct challenge *c = g->config.challenge;
+
+	return c == NULL || c->scope == NULL ||
+	    record_has_scopes(&g->record, c->scope);
+}
+
+bool
+login_prove_token(const struct login *g, char proof[PROOF_BYTES])
+{
+	const char *token = g->config.identity != NULL ?
+	    g->record.token.id_token :
+	    g->record.token.access;
+
+	return token != NULL && proof_challenge(proof, token) == 0;
 }

@@ -8,85 +8,11 @@
 #include <time.h>
 
 #include "base/log.h"
-#include "login/id_token.h"
 
 int64_t
 login_now(void)
 {
 	return (int64_t)time(NULL);
-}
-
-static enum login_client
-client_of(const struct record *r)
-{
-	static const enum login_client clients[] = {
-		[CLIENT_GIVEN] = LOGIN_CLIENT_GIVEN,
-		[CLIENT_DOCUMENT] = LOGIN_CLIENT_DOCUMENT,
-		[CLIENT_REGISTERED] = LOGIN_CLIENT_REGISTERED,
-		[CLIENT_IMPORTED] = LOGIN_CLIENT_IMPORTED,
-	};
-
-	return r->client.id == NULL ? LOGIN_CLIENT_NONE :
-				      clients[r->client.source];
-}
-
-static bool
-same(const char *a, const char *b)
-{
-	return a != NULL && b != NULL && strcmp(a, b) == 0;
-}
-
-static void
-fill_record(const struct login *g, struct login_facts *x)
-{
-	const struct record *r = &g->record;
-	const struct challenge *c = g->config.challenge;
-
-	x->helper = g->store != NULL && store_has_helper(g->store);
-	x->usable = g->config.identity != NULL ?
-	    id_token_usable(r, login_now()) :
-	    record_usable(r, login_now());
-	x->has_scopes = c == NULL || c->scope == NULL ||
-	    record_has_scopes(r, c->scope);
-	x->refresh = r->token.refresh != NULL;
-	x->endpoint = r->token_endpoint != NULL;
-	x->issuer = r->issuer;
-	x->client = client_of(r);
-	x->client_as_given = same(r->client.id, g->config.client_id);
-	x->client_expires = r->client.secret_expires_at;
-	x->client_failures = r->client_failures;
-	x->client_redirect = g->redirect_uri == NULL ||
-	    same(g->redirect_uri, r->client.redirect_uri);
-}
-
-static void
-fill_found(const struct login *g, struct login_facts *x)
-{
-	const struct server_metadata *m = &g->found.server;
-
-	x->found = g->discovered;
-	x->found_issuer = m->issuer;
-	x->guessed = g->found.legacy && m->issuer == NULL;
-	x->registers = m->registration_endpoint != NULL;
-	x->documents = m->client_document;
-	x->devices = m->device_authorization_endpoint != NULL;
-}
-
-static void
-fill_facts(struct login *g)
-{
-	struct login_facts *x = &g->facts;
-	const char *token = g->config.identity != NULL ?
-	    g->record.token.id_token :
-	    g->record.token.access;
-
-	memset(x, 0, sizeof *x);
-	fill_record(g, x);
-	fill_found(g, x);
-	if (token != NULL && proof_challenge(g->proof, token) == 0)
-		x->token = g->proof;
-	x->failed_at = g->pending.failed_at;
-	x->third_tab = g->pending.opened[2];
 }
 
 /* Lets whoever waits see it. */
@@ -188,7 +114,6 @@ login_wait(struct login *g)
 	g->came = false;
 	g->in.now = loop_now(g->loop);
 	g->in.wall = login_now();
-	fill_facts(g);
 }
 
 void

@@ -15,7 +15,7 @@ void login_report_all(struct login *g, struct login_input *in);
 /* Tells that the browser cannot be started. */
 void login_report_browser(struct login *g);
 /* Runs the loop until something came, of what was begun or unasked, and fills in
- * g->in and g->facts. */
+ * g->in. */
 void login_wait(struct login *g);
 
 /* An action that waits for something runs the loop until that is there. All

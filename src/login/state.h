@@ -18,44 +18,6 @@
 #include "login/dpop.h"
 #include "login/login.h"
 
-/* Whose the client of the record is. */
-enum login_client {
-	LOGIN_CLIENT_NONE,
-	LOGIN_CLIENT_GIVEN,
-	LOGIN_CLIENT_DOCUMENT,
-	LOGIN_CLIENT_REGISTERED,
-	LOGIN_CLIENT_IMPORTED
-};
-
-/* What there is at this moment, as plain values, for the order. */
-struct login_facts {
-	bool helper; /* of the store: it cannot tell that it has another record
-		      * without being run */
-	/* the record */
-	const char *token; /* the proof of its access token; NULL: none */
-	bool usable;       /* the access token is, by its own time */
-	bool has_scopes;   /* it has what the challenge wants */
-	bool refresh;      /* there is a refresh token */
-	bool endpoint;     /* it names a token endpoint */
-	const char *issuer;
-	enum login_client client;
-	bool client_as_given;   /* its id is that of --client-id */
-	int64_t client_expires; /* its secret does; s since 1970, 0: never */
-	int64_t client_failures;
-	bool client_redirect; /* its redirect URI is that of the listener, or
-			       * there is no listener */
-	/* what was discovered */
-	bool found;
-	const char *found_issuer;
-	bool guessed;   /* it published nothing: the paths of 2025-03-26 */
-	bool registers; /* clients, dynamically */
-	bool documents; /* it takes clients that are a document */
-	bool devices;   /* it gives device codes */
-	/* what the copy noted that had the login lock before; s since 1970 */
-	int64_t failed_at;
-	int64_t third_tab; /* the last but two that was opened; 0: none */
-};
-
 /* What came, and what it says. */
 struct login_input {
 	enum login_outcome came;
@@ -65,6 +27,8 @@ struct login_input {
 	const char *why;  /* for people */
 	int64_t again_ms; /* the server wants to be asked no earlier; -1 */
 	uint64_t stamp;   /* of what the store has */
+	bool helper;      /* of the store: it cannot tell that it has another
+			   * record without being run */
 	bool shown;       /* another copy's URL, for the first time */
 	int64_t tab_at;   /* when a tab was last opened, or is about to be: s
 			   * since 1970, 0: never */
@@ -109,8 +73,6 @@ struct login {
 	bool browser_failed, stopped;
 	struct login_input in;
 	char *why; /* that of in */
-	struct login_facts facts;
-	char proof[PROOF_BYTES];
 
 	struct record record;   /* as it was read, and as it becomes */
 	struct record identity; /* of config.provider, for an exchange */

@@ -104,6 +104,7 @@ login_watch(struct login *g)
 	struct login_input in = { .came = CAME_LOOKED, .again_ms = -1 };
 	struct pending p;
 
+	in.helper = store_has_helper(g->store);
 	in.stamp = store_stamp(g->store, g->name);
 	store_pending(g->store, g->name, &p);
 	if (p.url != NULL && !is_shown(g, p.url, p.user_code)) {

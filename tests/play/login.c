@@ -510,8 +510,8 @@ fill(struct own *own, struct login_input *in)
 	x->token = text_or_null(own->record.token);
 	x->issuer = text_or_null(own->record.issuer);
 	x->found_issuer = text_or_null(own->found_issuer);
-	x->helper = own->config.helper;
-	own->login.facts = *x;
+	in->helper = own->config.helper;
+	login_parts_fill(&own->login, x);
 	in->now = own->now;
 	in->wall = wall(own);
 }

@@ -3,6 +3,7 @@
 
 #include "play/login_parts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "login/client.h"
@@ -17,6 +18,8 @@
 #include "login/waiting.h"
 
 static const struct login_player *player;
+static const struct login_facts *facts; /* of the last input */
+static char texts[2][16];               /* issuers */
 
 static void
 act(const struct login_action *a)
@@ -147,7 +150,6 @@ login_parts_begin(struct login *g, const struct login_wish *wish,
 
 	memset(g, 0, sizeof *g);
 	g->store = wish->shared ? (struct store *)(void *)&store : NULL;
-	g->facts.helper = wish->helper;
 	g->config = (struct login_config){
 		.server = &server,
 		.mode = wish->mode,
@@ -173,4 +175,84 @@ void
 login_parts_end(struct login *g)
 {
 	free(g->told);
+}
+
+/* The members are not const, but nobody writes there. */
+static char there[] = "there", given[] = "given", other[] = "other";
+
+static char *
+if_so(bool is)
+{
+	return is ? there : NULL;
+}
+
+static char *
+issuer(char to[16], const char *text)
+{
+	if (text == NULL)
+		return NULL;
+	snprintf(to, 16, "%s", text);
+	return to;
+}
+
+static void
+fill_record(struct record *r, const struct login_facts *x)
+{
+	static const enum client_source sources[] = {
+		[LOGIN_CLIENT_GIVEN] = CLIENT_GIVEN,
+		[LOGIN_CLIENT_DOCUMENT] = CLIENT_DOCUMENT,
+		[LOGIN_CLIENT_REGISTERED] = CLIENT_REGISTERED,
+		[LOGIN_CLIENT_IMPORTED] = CLIENT_IMPORTED,
+	};
+	bool is = x->client != LOGIN_CLIENT_NONE;
+
+	r->token.refresh = if_so(x->refresh);
+	r->token_endpoint = if_so(x->endpoint);
+	r->issuer = issuer(texts[0], x->issuer);
+	r->client.id = !is ? NULL : x->client_as_given ? given : other;
+	r->client.source = sources[x->client];
+	r->client.secret_expires_at = x->client_expires;
+	r->client_failures = x->client_failures;
+	r->client.redirect_uri = if_so(x->client_redirect);
+}
+
+void
+login_parts_fill(struct login *g, const struct login_facts *x)
+{
+	struct server_metadata *m = &g->found.server;
+
+	facts = x;
+	fill_record(&g->record, x);
+	g->redirect_uri = there;
+	g->discovered = x->found;
+	g->found.legacy = x->guessed;
+	m->issuer = issuer(texts[1], x->found_issuer);
+	m->registration_endpoint = if_so(x->registers);
+	m->client_document = x->documents;
+	m->device_authorization_endpoint = if_so(x->devices);
+	g->pending.failed_at = x->failed_at;
+	g->pending.opened[2] = x->third_tab;
+}
+
+bool
+login_is_usable(const struct login *g)
+{
+	(void)g;
+	return facts->usable;
+}
+
+bool
+login_has_scopes(const struct login *g)
+{
+	(void)g;
+	return facts->has_scopes;
+}
+
+bool
+login_prove_token(const struct login *g, char proof[PROOF_BYTES])
+{
+	(void)g;
+	if (facts->token != NULL)
+		snprintf(proof, PROOF_BYTES, "%s", facts->token);
+	return facts->token != NULL;
 }

@@ -28,6 +28,42 @@ struct login_wish {
 	const char *rejected; /* proof of the token that does not do; NULL */
 };
 
+/* Whose the client of the record is. */
+enum login_client {
+	LOGIN_CLIENT_NONE,
+	LOGIN_CLIENT_GIVEN,
+	LOGIN_CLIENT_DOCUMENT,
+	LOGIN_CLIENT_REGISTERED,
+	LOGIN_CLIENT_IMPORTED
+};
+
+/* What there is at this moment, as plain values. */
+struct login_facts {
+	/* the record */
+	const char *token; /* the proof of its access token; NULL: none */
+	bool usable;       /* the access token is, by its own time */
+	bool has_scopes;   /* it has what the challenge wants */
+	bool refresh;      /* there is a refresh token */
+	bool endpoint;     /* it names a token endpoint */
+	const char *issuer;
+	enum login_client client;
+	bool client_as_given;   /* its id is that of --client-id */
+	int64_t client_expires; /* its secret does; s since 1970, 0: never */
+	int64_t client_failures;
+	bool client_redirect; /* its redirect URI is that of the listener, or
+			       * there is no listener */
+	/* what was discovered */
+	bool found;
+	const char *found_issuer;
+	bool guessed;   /* it published nothing: the paths of 2025-03-26 */
+	bool registers; /* clients, dynamically */
+	bool documents; /* it takes clients that are a document */
+	bool devices;   /* it gives device codes */
+	/* what the copy noted that had the login lock before; s since 1970 */
+	int64_t failed_at;
+	int64_t third_tab; /* the last but two that was opened; 0: none */
+};
+
 /* The parts. */
 enum login_action_kind {
 	DO_NOTHING,
@@ -90,7 +126,7 @@ login_is_awaited(enum login_action_kind kind)
 /* Who plays the parts. */
 struct login_player {
 	void (*act)(const struct login_action *a, void *arg);
-	/* Fills in g->in and g->facts. */
+	/* Fills in g->in, and the rest by login_parts_fill. */
 	void (*wait)(struct login *g, void *arg);
 	void *arg;
 };
@@ -99,5 +135,8 @@ struct login_player {
 void login_parts_begin(struct login *g, const struct login_wish *wish,
     const struct login_player *player);
 void login_parts_end(struct login *g);
+
+/* Gives g a record, a place and pending of these facts, which it borrows. */
+void login_parts_fill(struct login *g, const struct login_facts *facts);
 
 #endif

@@ -59,6 +59,7 @@ static const enum login_outcome may_come[DO_TIMEOUT][16] = {
 struct any {
 	uint64_t seed;
 	struct login g;
+	struct login_facts facts; /* of the last input */
 	struct login_wish config;
 	int64_t now;
 	unsigned inputs;
@@ -196,8 +197,8 @@ wait_for_input(struct login *g, void *arg)
 	struct any *x = arg;
 
 	ck_assert_int_ne(x->awaited, DO_NOTHING);
-	g->facts = any_facts(x);
-	g->facts.helper = x->config.helper;
+	x->facts = any_facts(x);
+	login_parts_fill(g, &x->facts);
 	g->in = (struct login_input){
 		.came = x->inputs++ < INPUTS ? any_outcome(x) : CAME_STOPPED,
 		.now = x->now += any_of(x, 5000),
@@ -205,6 +206,7 @@ wait_for_input(struct login *g, void *arg)
 		.random = any_of(x, 1000),
 		.why = "why",
 		.again_ms = -1,
+		.helper = x->config.helper,
 		.stamp = any_of(x, 3),
 		.shown = maybe(x),
 		.life_s = any_of(x, 100),
