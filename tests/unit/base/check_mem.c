@@ -332,23 +332,6 @@ START_TEST(test_fill)
 }
 END_TEST
 
-START_TEST(test_list)
-{
-	struct strings list = { 0 };
-
-	strings_add(&list, NULL);
-	ck_assert_ptr_eq(list.list[0], NULL);
-	strings_add(&list, xstrdup("a"));
-	strings_add(&list, xstrdup("b"));
-	ck_assert_uint_eq(list.n, 2);
-	ck_assert_str_eq(list.list[1], "b");
-	ck_assert_ptr_eq(list.list[2], NULL);
-	strings_free(&list);
-	ck_assert_uint_eq(list.n, 0);
-	strings_free(&list);
-}
-END_TEST
-
 int
 main(void)
 {
