@@ -392,6 +392,11 @@ RMCP = """\
 axum = "0.8"
 rmcp = { version = "=VERSION", features = ["client", "elicitation", "server",
     "transport-child-process", "transport-streamable-http-server"] }"""
+RUST_MCP_SDK = """\
+async-trait = "0.1"
+rust-mcp-axum = "=1.0.2"
+rust-mcp-sdk = { version = "=VERSION", default-features = false, features = [
+    "macros", "server", "sse", "stdio", "streamable-http"] }"""
 GO_SDK = "github.com/modelcontextprotocol/go-sdk"
 MCP_GO = "github.com/mark3labs/mcp-go"
 MCP_GO_FILES = ("mcpgo.go", "mcpgo_client.go")
@@ -414,6 +419,7 @@ SDKS = [
          rmcp_old="release"),
     Rust("rmcp", "3.11.0", RMCP, client="client", rmcp="main",
          rmcp_new="release"),
+    Rust("rust-mcp-sdk", "1.1.0", RUST_MCP_SDK, rust_mcp="main"),
     Java("0.12.1"),
     Java("0.17.2"),
     Java("1.1.5"),
@@ -422,8 +428,7 @@ SDKS = [
     Langchain4j("1.18.1", "1.18.1-beta28"),
 ]
 # What stands side by side in doc/world.
-GROUPS = (("mcp", "fastmcp"), ("go-sdk", "mcp-go"), ("rmcp",),
-          ("java", "langchain4j"))
+GROUPS = (("mcp", "fastmcp"), ("go-sdk", "mcp-go"), ("rmcp", "rust-mcp-sdk"), ("java",))
 
 
 def named(names):
