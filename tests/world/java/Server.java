@@ -186,38 +186,58 @@ public class Server {
 		}
 	}
 
-	static HttpServlet withSessions() throws Exception {
-		var transport = withMapper(
-		    HttpServletStreamableServerTransportProvider.builder())
-		    .mcpEndpoint("/mcp").build();
-		List<McpServerFeatures.SyncToolSpecification> tools =
-		    new ArrayList<>();
-		tools().forEach((name, run) -> tools.add(
+	static List<McpServerFeatures.SyncToolSpecification> toolsWithSessions() {
+		List<McpServerFeatures.SyncToolSpecification> all = new ArrayList<>();
+		tools().forEach((name, run) -> all.add(
 		    McpServerFeatures.SyncToolSpecification.builder()
 		    .tool(described(name))
 		    .callHandler((e, r) -> run(name, run, e, r)).build()));
+		return all;
+	}
+
+	static List<McpStatelessServerFeatures.SyncToolSpecification>
+	    toolsWithoutSessions() {
+		List<McpStatelessServerFeatures.SyncToolSpecification> all =
+		    new ArrayList<>();
+		tools().forEach((name, run) -> all.add(
+		    McpStatelessServerFeatures.SyncToolSpecification.builder()
+		    .tool(described(name))
+		    .callHandler((c, r) -> run(name, run, null, r)).build()));
+		return all;
+	}
+
+	static McpServerFeatures.SyncResourceSpecification resource() {
 		var read = parse("{\"contents\":[{\"uri\":\"" + URI
 		    + "\",\"mimeType\":\"text/plain\",\"text\":\"text\"}]}",
 		    McpSchema.ReadResourceResult.class);
-		server = McpServer.sync(transport).serverInfo("world", "1")
-		    .requestTimeout(Duration.ofMinutes(10))
-		    .capabilities(parse("{\"tools\":{\"listChanged\":true},"
-		    + "\"resources\":{\"subscribe\":true},\"prompts\":{},"
-		    + "\"logging\":{}}", McpSchema.ServerCapabilities.class))
-		    .tools(tools)
-		    .resources(new McpServerFeatures.SyncResourceSpecification(
+		return new McpServerFeatures.SyncResourceSpecification(
 		    parse("{\"uri\":\"" + URI + "\",\"name\":\"text\","
 		    + "\"description\":\"\",\"mimeType\":\"text/plain\"}",
-		    McpSchema.Resource.class), (e, r) -> read))
-		    .prompts(new McpServerFeatures.SyncPromptSpecification(
+		    McpSchema.Resource.class), (e, r) -> read);
+	}
+
+	static McpServerFeatures.SyncPromptSpecification prompt() {
+		return new McpServerFeatures.SyncPromptSpecification(
 		    parse("{\"name\":\"hello\",\"description\":\"\",\"arguments\":"
 		    + "[{\"name\":\"name\",\"description\":\"\"}]}",
 		    McpSchema.Prompt.class), (e, r) -> parse(
 		    "{\"description\":\"\",\"messages\":[{\"role\":\"user\","
 		    + "\"content\":{\"type\":\"text\",\"text\":\"hello "
 		    + r.arguments().get("name") + "\"}}]}",
-		    McpSchema.GetPromptResult.class)))
-		    .build();
+		    McpSchema.GetPromptResult.class));
+	}
+
+	static HttpServlet withSessions() throws Exception {
+		var transport = withMapper(
+		    HttpServletStreamableServerTransportProvider.builder())
+		    .mcpEndpoint("/mcp").build();
+		server = McpServer.sync(transport).serverInfo("world", "1")
+		    .requestTimeout(Duration.ofMinutes(10))
+		    .capabilities(parse("{\"tools\":{\"listChanged\":true},"
+		    + "\"resources\":{\"subscribe\":true},\"prompts\":{},"
+		    + "\"logging\":{}}", McpSchema.ServerCapabilities.class))
+		    .tools(toolsWithSessions()).resources(resource())
+		    .prompts(prompt()).build();
 		return transport;
 	}
 
@@ -225,16 +245,10 @@ public class Server {
 		var transport = withMapper(
 		    HttpServletStatelessServerTransport.builder())
 		    .messageEndpoint("/mcp").build();
-		List<McpStatelessServerFeatures.SyncToolSpecification> tools =
-		    new ArrayList<>();
-		tools().forEach((name, run) -> tools.add(
-		    McpStatelessServerFeatures.SyncToolSpecification.builder()
-		    .tool(described(name))
-		    .callHandler((c, r) -> run(name, run, null, r)).build()));
 		McpServer.sync(transport).serverInfo("world", "1")
 		    .capabilities(parse("{\"tools\":{}}",
 		    McpSchema.ServerCapabilities.class))
-		    .tools(tools).build();
+		    .tools(toolsWithoutSessions()).build();
 		return transport;
 	}
 
