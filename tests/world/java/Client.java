@@ -98,6 +98,8 @@ class Client implements Host.Talk {
 	}
 
 	public static void main(String[] args) throws Exception {
-		Host.run(new Client(Arrays.asList(args)));
+		// it has a handler of its own for urls, from 2.0 on
+		Host.run(new Client(Arrays.asList(args)),
+		    ",\"answers\":[\"sample\",\"form\",\"roots\"]");
 	}
 }
