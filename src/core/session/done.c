@@ -325,6 +325,7 @@ static void
 ready_done(struct session *s, struct attempt *l, const struct facts *f)
 {
 	struct ruling r = session_ruling(s, l, f);
+	struct attempt *w;
 	/* Without a session id, or a word about it, the refusal is only a doubt;
 	 * the first call will tell. */
 	bool lost = session_is_lost(r) ||
@@ -351,6 +352,8 @@ ready_done(struct session *s, struct attempt *l, const struct facts *f)
 	if (lost && !s->generation->second &&
 	    backoff_budget_allows(&s->renewal.budget, s->now)) {
 		calls_attempt_drop(&s->calls, l);
+		w = calls_attempt_find(&s->calls, s->witness.ticket);
+		s->witness.after |= w != NULL && w->tries == 0;
 		session_count_failed_renewal(s);
 		session_renew(s, "initialized was refused");
 		s->generation->second = true;

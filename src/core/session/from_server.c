@@ -89,7 +89,7 @@ session_head(struct session *s, struct attempt *l, const struct facts *f)
 	if (l->kind == ATTEMPT_CALL && l->last_event_id.n > 0)
 		return;
 	heard(s, l);
-	if (l->kind == ATTEMPT_LISTEN) {
+	if (l->kind == ATTEMPT_LISTEN && l->generation == s->generation) {
 		if (session_listen_head(s, f) && l->generation->session != NULL)
 			s->listen.back_from = session_ping(s,
 			    "the listen stream is back after a break");

@@ -239,7 +239,7 @@ session_reopened(struct session *s)
 void
 session_readied(struct session *s)
 {
-	if (!s->witness.ready && session_is_fragile(s, s->generation)) {
+	if (session_witness_is_due(s)) {
 		s->witness.ready = true;
 		session_witness_again(s);
 	}

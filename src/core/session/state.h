@@ -280,11 +280,13 @@ struct balancer {
 /* witness.c: the witness that the new session has to answer before a call is
  * sent again. */
 struct control {
-	uint64_t mark;      /* of the refusal that the old session gave; 0: no
+	uint64_t mark;   /* of the refusal that the old session gave; 0: no
 			  * witness is wanted */
-	bool list;          /* which witness it was */
-	uint64_t ticket;    /* of the witness in the new session; 0: none */
-	bool ready;         /* the server took initialized meanwhile */
+	bool list;       /* which witness it was */
+	uint64_t ticket; /* of the witness in the new session; 0: none */
+	bool ready;      /* the server took initialized meanwhile */
+	bool after;      /* it goes when the server has taken initialized: one
+			     * before that ended a session */
 	bool pings_in_vain; /* pings are refused in any session */
 	bool overruled;     /* a session was renewed against the witnesses
 			     * once: never again */

@@ -430,14 +430,20 @@ session_awaits_witness(const struct session *s)
 	return s->witness.ticket != 0;
 }
 
+bool
+session_witness_is_due(const struct session *s)
+{
+	return !s->witness.ready &&
+	    (s->witness.after || session_is_fragile(s, s->generation));
+}
+
 void
 session_witness_again(struct session *s)
 {
 	struct attempt *l;
 
 	if (s->witness.mark == 0 ||
-	    (phase_permits(s, PHASE_READIES) && !s->witness.ready &&
-		session_is_fragile(s, s->generation)))
+	    (phase_permits(s, PHASE_READIES) && session_witness_is_due(s)))
 		return;
 	l = witness(s, s->generation, s->witness.list);
 	l->control = true;
@@ -513,7 +519,9 @@ control(struct session *s, const struct attempt *l, uint64_t mark, bool gone)
 		return; /* that session is gone, too */
 	if (!answered && control_again(s, l, mark))
 		return;
-	if (!answered)
+	if (gone && phase_permits(s, PHASE_READIES) && !s->witness.ready)
+		s->witness.after = true; /* it overtook initialized */
+	else if (!answered)
 		disprove(s);
 	else
 		s->generation->inquiry.cleared = s->witness.mark;

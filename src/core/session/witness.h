@@ -28,6 +28,8 @@ void session_witness_tick(struct session *s, struct attempt *l);
 void session_witness_again(struct session *s);
 /* Does the new session have to answer the witness still? */
 bool session_awaits_witness(const struct session *s);
+/* Does the new session get its witness when it has taken initialized? */
+bool session_witness_is_due(const struct session *s);
 /* The calls that wait for the new session wait no longer for its answer to the
  * witness: without it no unsafe call is sent again. */
 void session_witness_too_late(struct session *s);
