@@ -339,6 +339,40 @@ class Java(Program):
                 self.main]
 
 
+class Langchain4j(Java):
+    """A client that has no server, in front of the Java SDK's."""
+
+    has_server = False
+    main = "Langchain4j"
+
+    def __init__(self, version, needs):
+        super().__init__("2.1.0")
+        self.server = Java("2.1.0")
+        self.kind, self.version = "langchain4j", version
+        self.name = "langchain4j-" + version
+        self.wanted = needs
+
+    def recipe(self):
+        return super().recipe() + self.server.recipe()
+
+    def sources(self):
+        return [os.path.join(HERE, "java", name)
+                for name in ("Langchain4j.java", "Host.java",
+                             "langchain4j.xml")]
+
+    def make(self, folder):
+        super().make(folder)
+        self.server.install(os.path.join(folder, "server"))
+
+    def open(self, folder):
+        self.server.open(os.path.join(folder, "server"))
+        self.words, self.modes = self.server.words, self.server.modes
+        self.started = self.command(folder)
+
+    def client(self):
+        return self.started
+
+
 class Spring(Java):
     """The same tools on Spring AI's WebMVC."""
 
@@ -407,10 +441,13 @@ SDKS = [
     Java("0.17.2"),
     Java("1.1.5"),
     Java("2.1.0"),
+    Langchain4j("1.11.0", "1.11.0-beta19"),
+    Langchain4j("1.18.1", "1.18.1-beta28"),
     Spring("2.0.1"),
 ]
 # What stands side by side in doc/world.
-GROUPS = (("mcp", "fastmcp"), ("go-sdk", "mcp-go"), ("rmcp", "rust-mcp-sdk"), ("java", "spring-ai"))
+GROUPS = (("mcp", "fastmcp"), ("go-sdk", "mcp-go"), ("rmcp", "rust-mcp-sdk"),
+          ("java", "langchain4j"), ("spring-ai",))
 
 
 def named(names):
