@@ -78,7 +78,7 @@ struct login {
 	struct record identity; /* of config.provider, for an exchange */
 
 	/* under way: at most one of them */
-	struct loop_timer *timer; /* of DO_WAIT and DO_DISCOVER */
+	struct loop_timer *timer; /* of the order, and of a part of it */
 	struct store_op *op;
 	struct given_token *given;
 	char *assertion;   /* that it gave, or NULL */
