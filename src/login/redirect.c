@@ -68,9 +68,8 @@ forget_scopes(struct login *g, const struct callback *c)
 	return refused;
 }
 
-/* Returns false when it is not what is waited for; c is taken. What follows
- * happens with an empty stack, after the page was handed over: DO_WAIT comes
- * first. */
+/* Returns false when it is not what is waited for; c is taken. The order goes on
+ * when the page was handed over, since it waits first. */
 static bool
 take_redirect(struct login *g, enum callback_result result, struct callback *c)
 {

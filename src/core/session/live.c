@@ -239,12 +239,12 @@ session_reopened(struct session *s)
 void
 session_readied(struct session *s)
 {
-	if (session_witness_is_due(s)) {
+	if (s->now >= s->alarms.at[ALARM_PHASE]) {
+		session_witness_too_late(s);
+	} else if (session_witness_is_due(s)) {
 		s->witness.ready = true;
 		session_witness_again(s);
 	}
-	if (s->now >= s->alarms.at[ALARM_PHASE])
-		session_witness_too_late(s);
 	s->witness.ready = session_awaits_witness(s);
 	if (s->witness.ready)
 		return;

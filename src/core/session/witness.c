@@ -451,8 +451,8 @@ session_witness_again(struct session *s)
 	s->witness.ticket = l->ticket;
 }
 
-/* Nothing is proved: the calls that were refused get their refusals, the safe
- * ones only if safe is set. */
+/* Nothing is proved: the calls that were refused get their refusals; if safe is
+ * not set, the safe ones are sent again, and may have run before. */
 static void
 refusals_stand(struct session *s, bool safe, const char *what)
 {
@@ -460,16 +460,20 @@ refusals_stand(struct session *s, bool safe, const char *what)
 
 	for (c = s->calls.first; c != NULL; c = next) {
 		next = c->next;
-		if (c->state == CALL_REFUSED && c->refused_in != 0 &&
-		    (safe || !session_is_safe(s, c)))
+		if (c->state != CALL_REFUSED || c->refused_in == 0)
+			continue;
+		if (safe || !session_is_safe(s, c))
 			session_refusal_stands(s, c, what, true);
+		else
+			c->repeated = true;
 	}
 }
 
 void
 session_witness_too_late(struct session *s)
 {
-	if (s->witness.ticket == 0)
+	if (s->witness.mark == 0 ||
+	    (s->witness.ticket == 0 && !session_witness_is_due(s)))
 		return;
 	session_log(s, LEVEL_INFO,
 	    "the new session did not answer the witness in time: only what is "

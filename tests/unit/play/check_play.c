@@ -19,7 +19,7 @@ struct row {
 	"= session\n== a\n> initialize 1 {}\nsend #1 POST initialize 1\n"
 #define CLIENT "= client\n== a\n"
 #define SERVER "= server\n== a\n> initialize 1 {}\nsend #1 POST initialize 1\n"
-#define LOGIN "= login\n== a\nwait 0\n< time\nload\n"
+#define LOGIN "= login\n== a\nload\n"
 
 static const struct row rows[] = {
 	{ "right", SESSION, NULL },
@@ -29,7 +29,8 @@ static const struct row rows[] = {
 	{ "right: server", SERVER "> abort @1\ndone @1 aborted\nabort #1\n",
 	    NULL },
 	{ "right: chain", "= chain\n== a\n! eof\nexit 0\n", NULL },
-	{ "right: login", LOGIN, NULL },
+	{ "right: login", LOGIN "< loaded\ntimeout 300000\nlock login\n",
+	    NULL },
 
 	/* What comes. */
 	{ "nothing comes", SESSION "write 1 = {}\n", "seen:   nothing" },
@@ -116,7 +117,7 @@ static const struct row rows[] = {
 	    "nothing comes like that" },
 	{ "login: no world", LOGIN "! eof\n", "not understood" },
 	{ "login: no client", LOGIN "> ping 1\n", "not understood" },
-	{ "login: no option", "= login\n== a : mode=fine\nwait 0\n< time\n",
+	{ "login: no option", "= login\n== a : mode=fine\nload\n< loaded\n",
 	    "no such option" },
 
 	/* Files. */
