@@ -142,6 +142,7 @@ session_start(struct session *s, struct attempt *l)
 		/* Resuming a stream is not a sign that its call is alive, but
 		 * has a time of its own. */
 		if (l->last_event_id.n == 0) {
+			s->listen.hurry |= s->listen.broke;
 			l->event_at = s->now;
 			l->silent_at = s->now + BOUND_SILENT_MS;
 		} else if (l->resumed_at == 0) {

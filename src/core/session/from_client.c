@@ -190,7 +190,6 @@ client_request(struct session *s, struct frame *f)
 	}
 	c = calls_add(&s->calls, f);
 	c->waits_since = s->now;
-	session_listen_hurry(s);
 	if (gate_is_open(s) && s->held.first == NULL &&
 	    session_has_place(s, f) && !session_awaits_stream(s, f))
 		session_send_call(s, c);

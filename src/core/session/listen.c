@@ -27,7 +27,7 @@ listen_start(struct session *s)
 	n->fresh = false;
 	n->state = LISTEN_OPEN;
 	n->ticket = l->ticket;
-	n->event = n->denied = n->behind = false;
+	n->event = n->denied = n->behind = n->hurry = false;
 	n->since = s->now;
 	session_start(s, l);
 }
@@ -107,20 +107,17 @@ session_awaits_stream(struct session *s, const struct frame *f)
 {
 	enum { STREAM_MS = 50 };
 	const struct listen *n = &s->listen;
-	bool open = n->state == LISTEN_OPEN;
-	int64_t until = n->since + STREAM_MS;
+	int64_t until;
 
-	if (!n->due && !(open && (n->broke || (n->behind && !n->worked))))
+	if (!n->due && (!n->behind || n->state != LISTEN_OPEN || n->worked))
 		return false;
 	if (!may_ask(s, f))
 		return false;
 	if (n->due)
 		return true;
 	/* A new connection takes as long as three round trips; some servers
-	 * send no head before the first event. After a break the call follows
-	 * soon: most servers have lost the session then. */
-	if (!n->broke)
-		until += 3 * s->quickest_ms;
+	 * send no head before the first event. */
+	until = n->since + 3 * s->quickest_ms + STREAM_MS;
 	if (s->now >= until)
 		return false;
 	alarm_note(&s->alarms, until);
@@ -190,11 +187,12 @@ session_listen_hurry(struct session *s)
 {
 	struct listen *n = &s->listen;
 
-	if (n->broke && n->state == LISTEN_WAITING && !gives_way(s) &&
+	if (n->hurry && n->state == LISTEN_WAITING && !gives_way(s) &&
 	    phase_permits(s, PHASE_LISTENS)) {
 		alarm_set(&s->alarms, ALARM_LISTEN, ALARM_NEVER);
 		listen_start(s);
 	}
+	n->hurry = false;
 }
 
 void

@@ -30,8 +30,8 @@ bool session_listen_head(struct session *s, const struct facts *f);
  * end, be it one that had not worked yet, or the server was away. */
 void session_listen_broke(struct session *s, const struct attempt *l,
     const struct facts *f);
-/* A call goes out: opens a stream that broke before it, because the server may
- * ask something on it during the call. */
+/* Opens a stream that broke beside the call that goes out in this step: the
+ * server may ask something on it before it answers the call. */
 void session_listen_hurry(struct session *s);
 /* The stream delivered something. */
 void session_listen_event(struct session *s);

@@ -195,6 +195,7 @@ struct listen {
 	bool ids_known;     /* the server has refused an id that nobody has */
 	bool pushed; /* the server ends it when another stream is resumed: it
 		      * holds one at a time */
+	bool hurry;  /* LISTEN_WAITING: it opens at the end of this step */
 	bool event;  /* this stream delivered something */
 	bool denied; /* LISTEN_OFF, because the credentials were refused */
 	bool fresh;  /* the next one gets a connection of its own: another

@@ -213,6 +213,7 @@ pump(struct session *s)
 	while (may_send_held(s, s->held.first))
 		send_held(s, s->held.first);
 	session_listen_behind(s);
+	session_listen_hurry(s);
 	session_want_read(s);
 }
 

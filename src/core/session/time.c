@@ -129,8 +129,6 @@ attempt_tick(struct session *s, struct attempt *l)
 		}
 		c->flaps = 0;
 	}
-	if (l->kind == ATTEMPT_CALL && l->last_event_id.n == 0)
-		session_listen_hurry(s);
 	session_start(s, l);
 }
 
