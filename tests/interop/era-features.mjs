@@ -227,8 +227,14 @@ export const features = {
 
         await change();
         await subscribed[0].end();
-        await sleep(100);
-        await change();
+        /* The server hears of it some time later. */
+        for (let left = 30; left > 0; left--) {
+            await sleep(100);
+            seen.length = 1;
+            await change();
+            if (seen[1][0] === hoped[1][0])
+                break;
+        }
         await subscribed[1].end();
         return seen;
     },
