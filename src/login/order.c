@@ -880,7 +880,7 @@ login_order(struct login *g)
 }
 
 bool
-login_order_orphan(struct login *g)
+login_orphan(struct login *g)
 {
 	/* Nobody is asked who was not asked yet. */
 	if (!g->holds_login)

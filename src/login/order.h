@@ -6,8 +6,5 @@
 
 /* Does all of it; once. */
 struct login_result login_order(struct login *g);
-/* Nobody waits for this login any more. Is something begun that other copies
- * would miss? */
-bool login_order_orphan(struct login *g);
 
 #endif

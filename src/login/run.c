@@ -91,12 +91,6 @@ login_done_free(struct login_done *d)
 	record_free(&d->record);
 }
 
-bool
-login_orphan(struct login *g)
-{
-	return login_order_orphan(g);
-}
-
 void
 login_free(struct login *g)
 {

@@ -587,7 +587,7 @@ static void
 orphan(struct own *own)
 {
 	buf_addf(&own->out, "%sneeded\n",
-	    login_order_orphan(&own->login) ? "" : "not ");
+	    login_orphan(&own->login) ? "" : "not ");
 }
 
 /* The next input that the order is told. */

@@ -128,7 +128,7 @@ any_outcome(struct any *x)
 	if (any_of(x, 200) == 0)
 		return CAME_CANCELLED;
 	if (any_of(x, 30) == 0) {
-		login_order_orphan(&x->g);
+		login_orphan(&x->g);
 		return CAME_BROWSER_FAILED;
 	}
 	if (x->g.awaits_redirect && (x->endless || maybe(x)) &&
