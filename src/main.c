@@ -14,14 +14,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "app/account.h"
-#include "app/proxy.h"
-#include "app/startup.h"
 #include "base/log.h"
-#include "command/command.h"
 #include "io/http.h"
 #include "io/loop.h"
 #include "options/options.h"
+#include "options/setup.h"
+#include "proxy/proxy.h"
+#include "proxy/startup.h"
+#include "signin/account.h"
+#include "tools/command.h"
 
 /* Opens /dev/null in place of closed descriptors 0, 1 and 2: a socket that got
  * one of these numbers would be taken for stdio. */
@@ -121,7 +122,7 @@ show_config(const struct options *o, char **why)
 {
 	int status = print(options_show(o));
 
-	account_warn(o);
+	setup_warn(o);
 	return status != 0 || o->url == NULL ? status : proxy_check(o, why);
 }
 
@@ -130,11 +131,11 @@ run(const struct options *o, char **why)
 {
 	switch (o->command) {
 	case COMMAND_LOGIN:
-		return account_login(o, why);
+		return command_login(o, why);
 	case COMMAND_LOGOUT:
-		return account_logout(o, why);
+		return command_logout(o, why);
 	case COMMAND_STATUS:
-		return account_status(o, why);
+		return command_status(o, why);
 	case COMMAND_TOOLS:
 		return command_tools(o, why);
 	case COMMAND_CALL:
@@ -170,7 +171,7 @@ main(int argc, char **argv)
 		status = 2;
 	} else if (o.login_process) {
 		take_name();
-		status = account_login_process(argv[0]);
+		status = signin_process(argv[0]);
 	} else if (o.help) {
 		status = print(options_help(o.command, o.help_all));
 	} else if (o.version) {

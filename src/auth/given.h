@@ -10,7 +10,7 @@
 
 struct given;
 
-/* Looks up an environment variable; app owns getenv. NULL: not set. */
+/* Looks up an environment variable; options owns getenv. NULL: not set. */
 typedef const char *given_env_cb(const char *name, void *arg);
 
 struct given_config {

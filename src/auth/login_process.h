@@ -16,7 +16,28 @@
 
 #include "base/log.h"
 #include "io/loop.h"
-#include "login/login.h"
+#include "store/record.h"
+
+/* Why the token at hand is not good enough. */
+enum login_reason {
+	LOGIN_NONE,     /* there is none, or a user wants a new one */
+	LOGIN_EXPIRED,  /* by its own time */
+	LOGIN_REJECTED, /* 401 */
+	LOGIN_SCOPE     /* 403 insufficient_scope */
+};
+
+enum login_end {
+	LOGIN_DONE,        /* a good token is in the store, and in the record */
+	LOGIN_INTERACTIVE, /* a user is needed, and must not be asked */
+	LOGIN_LATER,       /* it may work in a while: network, 5xx, 429 */
+	LOGIN_FAILED,      /* it will not, until somebody changes something */
+	LOGIN_UNREACHED,   /* the refresh did not get to its server */
+	LOGIN_IDENTITY,    /* the user's sign-in at the identity provider does
+			    * not do: with a login there it may work */
+	LOGIN_UNASKED,     /* the MCP server asked for no credentials, and there
+			    * is no way to sign in */
+	LOGIN_STOPPED      /* whoever runs it wants no more of it */
+};
 
 struct login_process_request {
 	const char *const *argv; /* options, NULL-ended */

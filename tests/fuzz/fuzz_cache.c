@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 #include "base/bounds.h"
-#include "cache/stale_sessions.h"
-#include "cache/startup_cache.h"
 #include "core/wire/json.h"
 #include "fuzz/fuzz.h"
+#include "proxy/cache/stale_sessions.h"
+#include "proxy/cache/startup_cache.h"
 
 #define START "{\"mcpsplice\":"
 #define NOTE "mcpsplice session "

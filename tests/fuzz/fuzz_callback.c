@@ -6,7 +6,7 @@
 #include "config.h"
 
 #include "base/bounds.h"
-#include "login/callback.h"
+#include "signin/callback.h"
 
 #include "fuzz/fuzz.h"
 

@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "login/metadata.h"
+#include "signin/metadata.h"
 
 #include "fuzz/fuzz.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/codec.h"
 #include "fuzz/fuzz.h"
-#include "login/client_messages.h"
+#include "signin/client_messages.h"
 
 #define NOW ((int64_t)1700000000)
 #define SECRET "the-secret-of-ours"

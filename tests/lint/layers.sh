@@ -202,10 +202,10 @@ function system_header(name)
 		breach("libevent belongs to io")
 	if (name ~ /^event2\/http/)
 		breach("no evhttp in src")
-	if (name ~ /^json-c\// && room != "store" && room != "auth")
-		breach("json-c belongs to store and auth")
-	if (name ~ /^openssl\// && room !~ /^(store|login|cache|app)$/)
-		breach("libcrypto belongs to store, login, cache and app")
+	if (name ~ /^json-c\// && room != "store" && room != "proxy/credentials")
+		breach("json-c belongs to store and proxy/credentials")
+	if (name ~ /^openssl\// && room !~ /^(store|auth|signin|proxy|proxy\/cache)$/)
+		breach("libcrypto belongs to store, auth, signin and proxy")
 	if (is_core && name !~ pure && name != "regex.h" &&
 	    !(name == "sys/types.h" && file == "core/exchange/verdict.h"))
 		breach("core is pure: no <" name ">")
@@ -227,16 +227,18 @@ BEGIN {
 	below["core/server"] = "core/server " reducer
 	below["core"] = "core/session core/client core/server " reducer
 	below["io"] = "io base"
-	below["transport"] = "transport io " below["core"]
 	below["store"] = "store io " below["core"]
-	below["login"] = "login " below["store"]
-	below["auth"] = "auth " below["login"]
-	below["options"] = "options io " below["core"]
-	below["cache"] = "cache io " below["core"]
-	below["app"] = "app transport auth login store options cache io " \
-	    below["core"]
-	below["command"] = "command " below["app"]
-	below["main"] = below["command"]
+	below["auth"] = "auth " below["store"]
+	below["options"] = "options " below["auth"]
+	# three programs: what hosts start, what signs in, what a person types
+	below["proxy/transport"] = "proxy/transport io " below["core"]
+	below["proxy/credentials"] = "proxy/credentials " below["auth"]
+	below["proxy/cache"] = "proxy/cache io " below["core"]
+	below["proxy"] = "proxy proxy/transport proxy/credentials proxy/cache " \
+	    below["options"]
+	below["signin"] = "signin " below["options"]
+	below["tools"] = "tools signin proxy proxy/transport " below["options"]
+	below["main"] = below["tools"]
 	order_of("core/session", "session call_table questions settings tools tool_filter " \
 	    "state act held call one_way listen spare end renew mirrored sign_in " \
 	    "replay resume_stream ping witness unauthorized early_answer live " \
@@ -248,12 +250,12 @@ BEGIN {
 	order_of("core/server", "server state listen_state act belief order call " \
 	    "tell uris subscription set native_listen listen input_required " \
 	    "answer modern sse2024 detect sse2024_in invariants step")
-	order_of("login", "challenge denial callback assertion dpop browser " \
+	order_of("signin", "callback browser " \
 	    "notification metadata fetch discovery outcome client_messages client_request client_answer " \
 	    "given_token id_token id_jag login | state report records locks run_discovery waiting token grant device " \
-	    "redirect client order run managed")
+	    "redirect client order run managed account process")
 	# what follows it is inside of it
-	is_open["login/managed"] = 1
+	is_open["signin/managed"] = is_open["signin/account"] = 1
 	# the parts of io/http, which other rooms use by io/http.h alone
 	of_http = "^io/(http_[a-z]+|authorities|connections|cookies)\\.[ch]$"
 	pure = "^(assert|ctype|errno|inttypes|limits|math|stdarg|stdbool|" \
@@ -297,13 +299,13 @@ pass == 1 {
 	# to give it to a child without our secrets is what io/child is for
 	if (file == "io/child.c")
 		gsub(/environ/, "", line)
-	if (room !~ /^(main|app|command|options)$/ && uses(line,
+	if (room !~ /^(main|options|tools)$/ && file != "proxy/proxy.c" &&
+	    file != "signin/account.c" && uses(line,
 	    "getenv|secure_getenv|setenv|unsetenv|putenv|clearenv|environ"))
-		breach("the environment belongs to options, command and app")
-	if (room !~ /^(main|app)$/ && file != "io/child.c" &&
-	    file != "command/peer.c" && calls(line,
+		breach("the environment belongs to options and tools")
+	if (file != "io/child.c" && file != "tools/peer.c" && calls(line,
 	    "fork|vfork|exec[lv]p?e?|fexecve|execvpe|posix_spawnp?"))
-		breach("processes are started by io/child.c and app")
+		breach("processes are started by io/child.c and tools/peer.c")
 	# what changes folders, and what locks
 	if (file !~ /^io\/(user_)?file\.c$/ && file != "base/append.c" && calls(line,
 	    "openat|creat|mkdir|mkdirat|rmdir|mkdtemp|mkstemp|mkostemp|" \
@@ -314,17 +316,17 @@ pass == 1 {
 	# files of the user are read where their options are
 	if (room != "io" && file != "base/append.c" && file != "main.c" &&
 	    file != "options/file.c" && file != "auth/given.c" &&
-	    file != "app/secret.c" && file != "store/import.c" &&
+	    file != "options/secret.c" && file != "store/import.c" &&
 	    calls(line, "open|fopen|freopen|opendir|scandir"))
 		breach("files are opened by io")
 	if (calls(line, "system|popen"))
 		breach("nothing is given to a shell")
-	# to hand the descriptor to io/pipes is what app is for
-	if (room == "app")
+	# the proxy hands the descriptor to io/pipes
+	if (room == "proxy")
 		sub(/pipes_new[ \t]*\(.*STDOUT_FILENO/, "", line)
-	# a command speaks to the user, a login process to its proxy
-	if (file != "main.c" && file != "io/pipes.c" &&
-	    file !~ /^(app\/account_|command\/)/) {
+	# a tool speaks to the user, a login process to its proxy
+	if (file != "main.c" && file != "io/pipes.c" && room != "tools" &&
+	    file != "signin/process.c") {
 		if (uses(line, "stdout|STDOUT_FILENO") ||
 		    calls(line, "printf|vprintf|puts|putchar") ||
 		    line ~ /(^|[^A-Za-z0-9_])d?(write|printf|writev)[ \t]*\([ \t]*1[ \t]*,/)

@@ -12,12 +12,12 @@ failed=0
 fresh()
 {
 	rm -rf "$dir/src"
-	for room in base core/wire core/session core/client io transport \
-	    store auth options cache app; do
+	for room in base core/wire core/session core/client io store auth \
+	    options proxy proxy/transport proxy/cache signin; do
 		mkdir -p "$dir/src/$room"
 	done
 	cat >"$dir/src/base/mem.c" <<-'END'
-	/* printf("to stdout"); getenv("X"); #include "app/options.h"
+	/* printf("to stdout"); getenv("X"); #include "proxy/options.h"
 	 * #include <curl/curl.h>
 	#include <curl/curl.h>
 	 */
@@ -43,10 +43,10 @@ fresh()
 	echo '#include <curl/curl.h>' >"$dir/src/io/cookies.h"
 	echo '#include <event2/event.h>' >"$dir/src/io/loop.c"
 	echo 'x = write(1, "a", 1); fflush(stdout);' >"$dir/src/io/pipes.c"
-	echo '#include "io/http.h"' >"$dir/src/transport/streamable.c"
-	echo '#include "core/wire/sse.h"' >>"$dir/src/transport/streamable.c"
+	echo '#include "io/http.h"' >"$dir/src/proxy/transport/streamable.c"
+	echo '#include "core/wire/sse.h"' >>"$dir/src/proxy/transport/streamable.c"
 	echo '#include <json-c/json.h>' >"$dir/src/store/record.c"
-	echo '#include <openssl/evp.h>' >"$dir/src/cache/profile.c"
+	echo '#include <openssl/evp.h>' >"$dir/src/proxy/cache/profile.c"
 	cat >"$dir/src/core/session/act.c" <<-'END'
 	#include "core/session/act.h"
 	#include "core/session/state.h"
@@ -78,9 +78,9 @@ fresh()
 	    >"$dir/src/options/file.c"
 	echo 'fputs(help, stdout);' >"$dir/src/main.c"
 	echo 'x = getenv("HOME");' >"$dir/src/options/options.c"
-	echo '#include "transport/streamable.h"' >"$dir/src/app/proxy.c"
+	echo '#include "proxy/transport/streamable.h"' >"$dir/src/proxy/proxy.c"
 	echo 'p = pipes_new(l, STDIN_FILENO, STDOUT_FILENO, x);' \
-	    >>"$dir/src/app/proxy.c"
+	    >>"$dir/src/proxy/proxy.c"
 }
 
 # breach FILE LINE: with LINE added to src/FILE the check must fail there
@@ -113,7 +113,7 @@ fi
 breach base/log.c '#include "core/wire/json.h"'
 breach base/log.h '#include "io/loop.h"'
 breach core/wire/msg.c '#include "io/loop.h"'
-breach core/wire/msg.h '#include "transport/streamable.h"'
+breach core/wire/msg.h '#include "proxy/transport/streamable.h"'
 breach core/wire/msg.c '#include "core/era/era.h"'
 breach core/era/era.c '#include "core/exchange/verdict.h"'
 breach core/exchange/verdict.c '#include "core/era/era.h"'
@@ -122,19 +122,21 @@ breach core/session/step.c '#include "core/server/server.h"'
 breach core/chain.c '#include "core/session/state.h"'
 breach core/chain.c '#include "core/server/listen_state.h"'
 breach core/chain.c '#include "core/session/act.h"'
-breach login/login.c '#include "store/state.h"'
+breach signin/callback.c '#include "store/state.h"'
 breach io/url.c '#include "core/exchange/verdict.h"'
 breach io/url.c '#  include "auth/given.h"'
-breach transport/listen.c '#include "auth/given.h"'
-breach auth/given.c '#include "transport/streamable.h"'
-breach store/record.c '#include "login/login.h"'
-breach login/login.c '#include "auth/oauth.h"'
-breach login/login.c '#include "login/token.h"'
-breach auth/given.c '#include "login/token.h"'
+breach proxy/transport/listen.c '#include "auth/given.h"'
+breach auth/given.c '#include "proxy/transport/streamable.h"'
+breach store/record.c '#include "signin/login.h"'
+breach signin/callback.c '#include "proxy/credentials/oauth.h"'
+breach proxy/proxy.c '#include "signin/login.h"'
+breach signin/callback.c '#include "proxy/transport/streamable.h"'
+breach signin/callback.c '#include "signin/token.h"'
+breach auth/given.c '#include "signin/token.h"'
 breach auth/given.c '#include "options/options.h"'
-breach cache/profile.c '#include "options/options.h"'
-breach cache/profile.c '#include "store/credential.h"'
-breach app/proxy.h '#include "main.h"'
+breach proxy/cache/profile.c '#include "options/options.h"'
+breach proxy/cache/profile.c '#include "store/credential.h"'
+breach proxy/proxy.h '#include "main.h"'
 breach core/wire/json.c '#include "json.h"'
 breach core/wire/json.c '#include "../io/loop.h"'
 breach other/x.c '#include "base/mem.h"'
@@ -147,8 +149,8 @@ breach core/session/other.c '#include "core/session/act.h"'
 breach core/session/other.c '	session_send(s);'
 
 # the parts of io/http
-breach transport/answer.c '#include "io/cookies.h"'
-breach app/network.c '#include "io/http_state.h"'
+breach proxy/transport/answer.c '#include "io/cookies.h"'
+breach options/network.c '#include "io/http_state.h"'
 breach io/http.h '#include <curl/curl.h>'
 
 # calls that no include shows
@@ -158,14 +160,14 @@ breach io/loop.c '	x = session_send(s);'
 
 # libraries out of their rooms
 breach io/loop.c '#include <curl/curl.h>'
-breach transport/listen.c '#include <curl/curl.h>'
-breach app/proxy.c '#include <event2/event.h>'
-breach transport/listen.c '#include <event.h>'
+breach proxy/transport/listen.c '#include <curl/curl.h>'
+breach proxy/proxy.c '#include <event2/event.h>'
+breach proxy/transport/listen.c '#include <event.h>'
 breach io/listener.c '#include <event2/http.h>'
 breach core/wire/json.c '#include <json-c/json.h>'
 breach io/file.c '#include <json-c/json.h>'
 breach io/file.c '#include <openssl/evp.h>'
-breach transport/listen.c '#include <openssl/evp.h>'
+breach proxy/transport/listen.c '#include <openssl/evp.h>'
 
 # descriptors, clocks and state where none are
 breach core/wire/sse.c '#include <unistd.h>'
@@ -180,27 +182,27 @@ breach io/http.c '	setenv("X", "", 1);'
 breach auth/given.c 'extern char **environ;'
 
 # processes
-breach app/proxy.c '#include "command/wrap.h"'
-breach command/wrap.c '	rename(a, b);'
-breach command/wrap.c '	fd = open(a, O_RDONLY);'
+breach proxy/proxy.c '#include "tools/wrap.h"'
+breach tools/wrap.c '	rename(a, b);'
+breach tools/wrap.c '	fd = open(a, O_RDONLY);'
 breach io/loop.c '	pid = fork();'
-breach login/browser.c '	execvp(argv[0], argv);'
-breach login/browser.c '	posix_spawn(&pid, path);'
-breach app/proxy.c '	system("true");'
+breach signin/browser.c '	execvp(argv[0], argv);'
+breach signin/browser.c '	posix_spawn(&pid, path);'
+breach proxy/proxy.c '	system("true");'
 breach io/child.c '	f = popen(s, "r");'
 
 # files
-breach cache/startup_cache.c '	rc = renameat(dir, from, dir, to);'
+breach proxy/cache/startup_cache.c '	rc = renameat(dir, from, dir, to);'
 breach store/store.c '	flock(fd, LOCK_EX);'
 breach io/http.c '	unlink(path);'
-breach cache/startup_cache.c '	fd = open(path, O_RDONLY);'
-breach transport/listen.c '	d = opendir("/tmp");'
+breach proxy/cache/startup_cache.c '	fd = open(path, O_RDONLY);'
+breach proxy/transport/listen.c '	d = opendir("/tmp");'
 
 # stdout
 breach core/wire/msg.c '	printf("x");'
 breach options/options.c '	puts("x");'
 breach options/options.c '	fprintf(stdout, "x");'
-breach app/proxy.c '	write(STDOUT_FILENO, "x", 1);'
+breach proxy/proxy.c '	write(STDOUT_FILENO, "x", 1);'
 breach io/loop.c '	write(1, "x", 1);'
 breach io/loop.c '	dprintf(1, "x");'
 breach io/loop.c '/* a comment */ puts("x"); /* another'

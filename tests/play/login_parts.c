@@ -6,16 +6,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "login/client.h"
-#include "login/device.h"
-#include "login/grant.h"
-#include "login/locks.h"
-#include "login/records.h"
-#include "login/redirect.h"
-#include "login/report.h"
-#include "login/run_discovery.h"
-#include "login/token.h"
-#include "login/waiting.h"
+#include "signin/client.h"
+#include "signin/device.h"
+#include "signin/grant.h"
+#include "signin/locks.h"
+#include "signin/records.h"
+#include "signin/redirect.h"
+#include "signin/report.h"
+#include "signin/run_discovery.h"
+#include "signin/token.h"
+#include "signin/waiting.h"
 
 static const struct login_player *player;
 static const struct login_facts *facts; /* of the last input */

@@ -1,5 +1,5 @@
 /*
- * The parts of a login, for its order (login/order): each says what it is to
+ * The parts of a login, for its order (signin/order): each says what it is to
  * do, and does nothing. So the order can be played without a store, a network, a
  * clock and a browser.
  */
@@ -7,7 +7,7 @@
 #define MCPSPLICE_TESTS_PLAY_LOGIN_PARTS_H
 
 #include "base/log.h"
-#include "login/order.h"
+#include "signin/order.h"
 
 /* What of struct login_config counts for the order. */
 struct login_wish {

@@ -13,15 +13,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "auth/authorize.h"
-#include "auth/command.h"
 #include "auth/login_process.h"
 #include "base/bounds.h"
 #include "io/child.h"
-#include "login/client.h"
-#include "login/fetch.h"
-#include "login/given_token.h"
-#include "transport/streamable.h"
+#include "proxy/credentials/authorize.h"
+#include "proxy/credentials/command.h"
+#include "proxy/transport/streamable.h"
+#include "signin/client.h"
+#include "signin/fetch.h"
+#include "signin/given_token.h"
 #include "unit/fake_loop.h"
 #include "unit/home.h"
 #include "unit/io/http_play.h"

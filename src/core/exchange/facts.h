@@ -80,7 +80,7 @@ struct facts {
 		       * than the one before */
 	int64_t out_at; /* when the last byte of the request was written, in the
 			 * time of the session's inputs (ms); 0: not known */
-	bool of_door;   /* set by the app: the challenge itself tells that no
+	bool of_door;   /* set by the proxy: the challenge itself tells that no
 			 * tool passed it on, or that no other token helps */
 	bool credentials_known_good; /* a 401 or 403, but the credentials are
 		       * good as far as is known: the session may be the

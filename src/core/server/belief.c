@@ -52,7 +52,7 @@ mode_name(enum server_mode mode)
 	return names[mode];
 }
 
-/* Queues ACTION_FOUND, for the app to remember what the server speaks. A server
+/* Queues ACTION_FOUND, for the proxy to remember what the server speaks. A server
  * that speaks both eras is worth no note unless another kind was remembered:
  * then the note is deleted. */
 static void

@@ -1,0 +1,422 @@
+/*
+ * A file is a record of lines: a title, the profile's hash, the time at which
+ * the session began (wall clock, ms), its id, the version, and a SHA-256 over
+ * all of that. It is written in place, because a new file moved over it would
+ * not be the locked one. So a reader may see a half-written file, for example
+ * after its process was killed: its sum is wrong. After the sum the end of a
+ * longer, older record may remain.
+ *
+ * Invariant: a file with a name of this format is locked before it gets that
+ * name and until its process ends; a file without a lock has no process.
+ */
+#include "config.h"
+
+#include "proxy/cache/stale_sessions.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/bounds.h"
+#include "base/log.h"
+#include "io/file.h"
+#include "io/loop.h"
+#include "proxy/cache/profile.h"
+
+#define STALE_SESSIONS_FOLDER ".local/state/mcpsplice/sessions"
+#define STALE_SESSIONS_TITLE "mcpsplice session "
+#define STALE_SESSIONS_FORMAT 1
+#define NAME_BYTES 33 /* 32 hex digits and a NUL */
+#define VERSION_MAX 64
+
+struct stale_sessions {
+	char *home;
+	struct profile profile;
+	char name[NAME_BYTES]; /* of our latest file; "": none yet */
+	int fd;                /* our file, locked; -1: none */
+	int64_t began_ms;      /* start of our latest session; 0: none */
+	struct buf record;     /* content of our file; empty: no session */
+};
+
+struct record {
+	struct span hash;
+	int64_t began_ms;
+	struct span session;
+	struct span version;
+};
+
+struct stale_sessions *
+stale_sessions_new(const char *home, const struct profile *profile)
+{
+	struct stale_sessions *o;
+
+	if (home == NULL || home[0] != '/') {
+		log_debug(
+		    "sessions are not recorded for the next start: HOME is "
+		    "not set");
+		return NULL;
+	}
+	o = xcalloc(1, sizeof *o);
+	o->home = xstrdup(home);
+	o->profile = *profile;
+	o->fd = -1;
+	buf_init(&o->record, 0);
+	return o;
+}
+
+static int
+open_folder(const struct stale_sessions *o, bool make)
+{
+	char *why;
+	int dir = file_dir(o->home, STALE_SESSIONS_FOLDER, make, &why);
+
+	if (dir < 0) {
+		if (make || errno != ENOENT)
+			log_debug(
+			    "sessions are not recorded for the next start: %s",
+			    why);
+		free(why);
+	}
+	return dir;
+}
+
+/* Records */
+
+static bool
+is_valid(struct span session, struct span version)
+{
+	return session.n > 0 && session.n <= BOUND_SESSION_ID_BYTES &&
+	    span_is_printable(session, '!') && version.n <= VERSION_MAX &&
+	    span_is_printable(version, '!');
+}
+
+static int
+add_record(struct buf *out, const struct record *r)
+{
+	char sum[PROFILE_HEX_BYTES];
+	struct span all;
+
+	buf_addf(out, STALE_SESSIONS_TITLE "%d\n%.*s\n%" PRId64 "\n",
+	    STALE_SESSIONS_FORMAT, (int)r->hash.n, r->hash.p, r->began_ms);
+	buf_addspan(out, r->session);
+	buf_addc(out, '\n');
+	buf_addspan(out, r->version);
+	buf_addc(out, '\n');
+	all = buf_span(out);
+	if (profile_digest(sum, &all, 1) < 0)
+		return -1;
+	return buf_addf(out, "%s\n", sum);
+}
+
+static int64_t
+number(struct span digits)
+{
+	int64_t n = 0;
+	size_t i;
+
+	if (digits.n > 18)
+		return 0;
+	for (i = 0; i < digits.n; i++) {
+		if (digits.p[i] < '0' || digits.p[i] > '9')
+			return 0;
+		n = n * 10 + (digits.p[i] - '0');
+	}
+	return n;
+}
+
+/* Reads a record. It is valid if add_record would write exactly the same
+ * bytes. */
+static bool
+parse_record(struct span text, struct record *r)
+{
+	struct span from = text, title, began;
+	struct buf b;
+	bool same;
+
+	if (!file_line(&text, &title) || !file_line(&text, &r->hash) ||
+	    !file_line(&text, &began) || !file_line(&text, &r->session) ||
+	    !file_line(&text, &r->version) || !is_valid(r->session, r->version))
+		return false;
+	r->began_ms = number(began);
+	buf_init(&b, 0);
+	same = add_record(&b, r) == 0 && from.n >= b.n &&
+	    memcmp(from.p, b.p, b.n) == 0;
+	buf_free(&b);
+	return same;
+}
+
+static bool
+read_record(int fd, struct buf *text, struct record *r)
+{
+	return file_get(fd, BOUND_NOTE_BYTES, text) == 0 &&
+	    parse_record(buf_span(text), r);
+}
+
+static bool
+is_ours(const struct stale_sessions *o, const struct record *r)
+{
+	return span_is(r->hash, o->profile.hash);
+}
+
+/* Our own file */
+
+static bool
+is_name(const char *name)
+{
+	return strlen(name) == NAME_BYTES - 1 &&
+	    strspn(name, "0123456789abcdef") == NAME_BYTES - 1;
+}
+
+static int
+make_name(struct stale_sessions *o)
+{
+	uint64_t r[2];
+
+	if (loop_random(r, sizeof r) < 0) {
+		errno = EIO;
+		return -1;
+	}
+	snprintf(o->name, sizeof o->name, "%016" PRIx64 "%016" PRIx64, r[0],
+	    r[1]);
+	return 0;
+}
+
+/* Removes our file. Its lock is held until it is closed. */
+static void
+drop(struct stale_sessions *o)
+{
+	int dir;
+
+	if (o->fd < 0)
+		return;
+	if (file_linked(o->fd)) {
+		dir = open_folder(o, false);
+		if (dir >= 0) {
+			file_remove(dir, o->name);
+			file_close(dir);
+		}
+	}
+	file_close(o->fd);
+	o->fd = -1;
+}
+
+/* Opens our file, again if somebody has removed it. */
+static int
+hold(struct stale_sessions *o)
+{
+	int dir;
+
+	if (o->fd >= 0 && file_linked(o->fd))
+		return 0;
+	drop(o);
+	dir = open_folder(o, true);
+	if (dir < 0)
+		return -1;
+	file_sweep(dir);
+	if (make_name(o) == 0)
+		o->fd = file_new_locked(dir, o->name);
+	if (o->fd < 0)
+		log_debug("the session is not recorded for the next start: %s",
+		    strerror(errno));
+	file_close(dir);
+	return o->fd < 0 ? -1 : 0;
+}
+
+/* Writes the record. If that fails the file is removed, because an old record
+ * would be wrong now. */
+static void
+write_record(struct stale_sessions *o)
+{
+	if (o->fd < 0 || file_put(o->fd, buf_span(&o->record)) == 0)
+		return;
+	log_debug("the session is not recorded for the next start: %s",
+	    strerror(errno));
+	drop(o);
+}
+
+static int64_t
+wall_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Does our file name this session already? */
+static bool
+is_kept(const struct stale_sessions *o, struct span session,
+    struct span version)
+{
+	struct record was;
+
+	return o->fd >= 0 && file_linked(o->fd) &&
+	    parse_record(buf_span(&o->record), &was) &&
+	    span_eq(was.session, session) && span_eq(was.version, version);
+}
+
+void
+stale_sessions_save(struct stale_sessions *o, struct span session,
+    struct span version)
+{
+	struct record r = { .session = session, .version = version };
+
+	if (o == NULL || is_kept(o, session, version))
+		return;
+	buf_reset(&o->record);
+	if (is_valid(session, version)) {
+		o->began_ms = r.began_ms = wall_ms();
+		r.hash = span_of(o->profile.hash);
+		if (add_record(&o->record, &r) < 0)
+			buf_reset(&o->record);
+		else if (hold(o) < 0)
+			return;
+	}
+	write_record(o);
+}
+
+void
+stale_sessions_free(struct stale_sessions *o)
+{
+	if (o == NULL)
+		return;
+	if (o->record.n == 0)
+		drop(o);
+	if (o->fd >= 0)
+		file_close(o->fd);
+	buf_free(&o->record);
+	free(o->home);
+	free(o);
+}
+
+/* The files of others */
+
+static bool
+is_other(const struct stale_sessions *o, const char *name)
+{
+	return is_name(name) && strcmp(name, o->name) != 0;
+}
+
+struct taking {
+	struct stale_sessions *o;
+	int dir;
+	size_t left;
+	stale_session_cb *each;
+	void *arg;
+};
+
+/* Handles a file without a process. Another process may have seen the file too,
+ * but only one of them succeeds in removing it. */
+static void
+judge(struct taking *t, int fd, const char *name)
+{
+	int64_t age = file_age(fd);
+	struct buf text;
+	struct record r;
+
+	buf_init(&text, 0);
+	if (format_is_newer(fd, STALE_SESSIONS_TITLE, STALE_SESSIONS_FORMAT)) {
+		/* whose session it is cannot be known */
+		if (age > BOUND_NOTE_FOREIGN_MS / 1000)
+			file_remove(t->dir, name);
+	} else if (!read_record(fd, &text, &r)) {
+		if (age > BOUND_NOTE_TORN_MS / 1000)
+			file_remove(t->dir, name);
+	} else if (!is_ours(t->o, &r)) {
+		if (age > BOUND_NOTE_FOREIGN_MS / 1000)
+			file_remove(t->dir, name);
+	} else if (file_remove(t->dir, name) == 0) {
+		t->left--;
+		t->each(r.session, r.version, t->arg);
+	}
+	buf_free(&text);
+}
+
+static bool
+take_one(const char *name, void *arg)
+{
+	struct taking *t = arg;
+	int fd;
+
+	if (!is_other(t->o, name))
+		return true;
+	fd = file_open(t->dir, name, true);
+	if (fd < 0)
+		return true;
+	if (file_lock(fd) == 0)
+		judge(t, fd, name);
+	file_close(fd);
+	return t->left > 0;
+}
+
+void
+stale_sessions_take(struct stale_sessions *o, size_t max,
+    stale_session_cb *each, void *arg)
+{
+	struct taking t = { o, -1, max, each, arg };
+
+	if (o == NULL || max == 0)
+		return;
+	t.dir = open_folder(o, false);
+	if (t.dir < 0)
+		return;
+	file_list(t.dir, BOUND_NOTES, take_one, &t);
+	file_close(t.dir);
+}
+
+struct looking {
+	const struct stale_sessions *o;
+	int dir;
+	bool found;
+};
+
+/* Is the session of r later than ours? With the same millisecond the name
+ * decides. */
+static bool
+is_later(const struct stale_sessions *o, const struct record *r,
+    const char *name)
+{
+	return r->began_ms > o->began_ms ||
+	    (r->began_ms == o->began_ms && strcmp(name, o->name) > 0);
+}
+
+/* Takes the lock only of a file that names a later session, because holding the
+ * lock blocks a process that wants to take the file. */
+static bool
+look_at_one(const char *name, void *arg)
+{
+	struct looking *look = arg;
+	struct buf text;
+	struct record r;
+	int fd;
+
+	if (!is_other(look->o, name))
+		return true;
+	fd = file_open(look->dir, name, true);
+	if (fd < 0)
+		return true;
+	buf_init(&text, 0);
+	look->found = read_record(fd, &text, &r) && is_ours(look->o, &r) &&
+	    is_later(look->o, &r, name) && file_lock(fd) < 0 &&
+	    errno == EWOULDBLOCK;
+	buf_free(&text);
+	file_close(fd);
+	return !look->found;
+}
+
+bool
+stale_sessions_newer_peer(const struct stale_sessions *o)
+{
+	struct looking look = { .o = o };
+
+	if (o == NULL || o->began_ms == 0)
+		return false;
+	look.dir = open_folder(o, false);
+	if (look.dir < 0)
+		return false;
+	file_list(look.dir, BOUND_NOTES, look_at_one, &look);
+	file_close(look.dir);
+	return look.found;
+}

@@ -1,0 +1,549 @@
+/*
+ * For each profile there is a file for each kind of client, and one for the
+ * era. The former has three lines: an object written by mcpsplice, the result
+ * of initialize, and the result of tools/list or nothing. The first line is
+ * never parsed: it has to be the same bytes that add_head would write for the
+ * other two, with the number of the format, the hashes of profile and client,
+ * and a SHA-256 over the latter and the other lines. So a file with any changed
+ * byte is not used, nor one for another client or profile.
+ *
+ * The file for the era is one line, which has to be one of the three lines that
+ * compose_era can write. The age of the era is that of the file.
+ *
+ * Files are written without a sync, which would block the loop: a file that a
+ * power cut has torn is not used.
+ */
+#include "config.h"
+
+#include "proxy/cache/startup_cache.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/log.h"
+#include "core/wire/json.h"
+#include "io/file.h"
+#include "proxy/cache/profile.h"
+
+#define STARTUP_CACHE_FOLDER ".cache/mcpsplice"
+#define TITLE "{\"mcpsplice\":"
+
+enum {
+	ENTRY_HEX = 12, /* digits of the client's hash in a file name */
+	DAY_S = 24 * 60 * 60,
+	FRESH_S = 7 * DAY_S, /* a file as young as this is not written again */
+	START_FORMAT = 2,
+	ERA_FORMAT = 1
+};
+
+struct startup_cache {
+	char *home;
+	struct profile profile;
+	char *era; /* name of the file for the era */
+};
+
+/* The file for a kind of client. */
+struct entry {
+	const struct startup_cache *m;
+	char client[PROFILE_HEX_BYTES];
+	char name[sizeof((struct profile *)0)->name + ENTRY_HEX + 1];
+};
+
+enum cached_era {
+	STARTUP_CACHE_LEGACY,
+	STARTUP_CACHE_SSE,
+	STARTUP_CACHE_MODERN,
+	STARTUP_CACHE_NO_ERA
+};
+
+/* The second and third line, in the text of the file. */
+struct lines {
+	struct span initialize;
+	struct span tools;
+};
+
+struct startup_cache *
+startup_cache_new(const char *home, const struct profile *profile)
+{
+	struct startup_cache *m;
+
+	if (home == NULL || home[0] != '/') {
+		log_debug("the startup cache is not used: HOME is not set");
+		return NULL;
+	}
+	m = xcalloc(1, sizeof *m);
+	m->home = xstrdup(home);
+	m->profile = *profile;
+	m->era = xasprintf("%s.era", profile->name);
+	return m;
+}
+
+void
+startup_cache_free(struct startup_cache *m)
+{
+	if (m == NULL)
+		return;
+	free(m->home);
+	free(m->era);
+	free(m);
+}
+
+static int
+open_folder(const struct startup_cache *m, bool make)
+{
+	char *why;
+	int dir = file_dir(m->home, STARTUP_CACHE_FOLDER, make, &why);
+
+	if (dir < 0) {
+		if (make || errno != ENOENT)
+			log_debug("the startup cache is not used: %s", why);
+		free(why);
+	}
+	return dir;
+}
+
+/* Is there a file of this name that a newer mcpsplice wrote? It is left
+ * alone. */
+static bool
+is_newer(int dir, const char *name, unsigned format)
+{
+	int fd = file_open(dir, name, false);
+	bool newer = fd >= 0 && format_is_newer(fd, TITLE, format);
+
+	if (fd >= 0)
+		file_close(fd);
+	if (newer)
+		log_debug("the startup cache %s is left alone: a newer "
+			  "mcpsplice wrote it",
+		    name);
+	return newer;
+}
+
+static bool
+is_json(struct span s, char kind)
+{
+	return json_kind(s) == kind &&
+	    json_check(s, BOUND_CACHE_DEPTH, NULL, NULL, NULL) == JSON_OK;
+}
+
+static bool
+is_tools(struct span s)
+{
+	return is_json(s, '{') && json_kind(json_get(s, "tools")) == '[';
+}
+
+/* Returns false if there is no SHA-256. */
+static bool
+find_entry(struct entry *e, const struct startup_cache *m,
+    struct startup_client client)
+{
+	struct span parts[] = { client.version, span_of("\n"),
+		client.capabilities };
+
+	e->m = m;
+	if (profile_digest(e->client, parts, 3) != 0)
+		return false;
+	snprintf(e->name, sizeof e->name, "%s-%.*s", m->profile.name, ENTRY_HEX,
+	    e->client);
+	return true;
+}
+
+/* Adds the first line for rest, with its line end. Returns 0, or -1. */
+static int
+add_head(const struct entry *e, struct span rest, struct buf *out)
+{
+	struct span parts[] = { span_of(e->client), span_of("\n"), rest };
+	char sum[PROFILE_HEX_BYTES];
+
+	if (profile_digest(sum, parts, 3) < 0)
+		return -1;
+	return buf_addf(out,
+	    TITLE "%d,\"key\":\"%s\",\"client\":\"%s\","
+		  "\"sum\":\"%s\"}\n",
+	    START_FORMAT, e->m->profile.hash, e->client, sum);
+}
+
+/* Is head the first line for rest? */
+static bool
+is_head(const struct entry *e, struct span head, struct span rest)
+{
+	struct buf b;
+	bool same;
+
+	buf_init(&b, 0);
+	same = add_head(e, rest, &b) == 0 && b.n == head.n + 1 &&
+	    memcmp(b.p, head.p, head.n) == 0;
+	buf_free(&b);
+	return same;
+}
+
+/* Finds the lines in the text of a file. Returns false if they are not
+ * valid. */
+static bool
+find_lines(const struct entry *e, struct span text, struct lines *l)
+{
+	struct span head, rest;
+
+	if (!file_line(&text, &head))
+		return false;
+	rest = text;
+	return is_head(e, head, rest) && file_line(&text, &l->initialize) &&
+	    file_line(&text, &l->tools) && text.n == 0 &&
+	    is_json(l->initialize, '{') &&
+	    (l->tools.n == 0 || is_tools(l->tools));
+}
+
+/* Reads the file, and its age in seconds. Returns false if there is none, or if
+ * it is damaged. */
+static bool
+read_lines(const struct entry *e, int dir, struct buf *text, struct lines *l,
+    int64_t *age)
+{
+	int fd = file_open(dir, e->name, false);
+	int rc = fd < 0 ? -1 : file_get(fd, BOUND_CACHE_BYTES, text);
+
+	*age = rc < 0 ? 0 : file_age(fd);
+	if (rc < 0 && errno != ENOENT)
+		log_debug("the startup cache %s cannot be read: %s", e->name,
+		    strerror(errno));
+	if (fd >= 0)
+		file_close(fd);
+	if (rc < 0 || find_lines(e, buf_span(text), l))
+		return rc == 0;
+	log_debug("the startup cache %s is not used: it is damaged", e->name);
+	return false;
+}
+
+bool
+startup_cache_load(const struct startup_cache *m, struct startup_client client,
+    struct buf *initialize, struct buf *tools)
+{
+	struct entry e;
+	struct lines l;
+	struct buf text;
+	int64_t age;
+	bool found;
+	int dir;
+
+	if (m == NULL || !find_entry(&e, m, client))
+		return false;
+	dir = open_folder(m, false);
+	if (dir < 0)
+		return false;
+	buf_init(&text, 0);
+	found = !is_newer(dir, e.name, START_FORMAT) &&
+	    read_lines(&e, dir, &text, &l, &age);
+	file_close(dir);
+	if (found) {
+		buf_addspan(initialize, l.initialize);
+		buf_addspan(tools, l.tools);
+	}
+	buf_free(&text);
+	return found;
+}
+
+/* Adds JSON as one line: a line break can only stand between tokens, so it
+ * becomes a blank. */
+static void
+add_line(struct buf *out, struct span json)
+{
+	size_t i, from = out->n;
+
+	buf_addspan(out, json);
+	for (i = from; i < out->n; i++)
+		if (out->p[i] == '\n' || out->p[i] == '\r')
+			out->p[i] = ' ';
+	buf_addc(out, '\n');
+}
+
+/* Makes the text of the whole file. Returns 0, or -1. */
+static int
+compose(const struct entry *e, struct lines l, struct buf *out)
+{
+	struct buf rest;
+	int rc;
+
+	buf_init(&rest, 0);
+	add_line(&rest, l.initialize);
+	add_line(&rest, l.tools);
+	rc = add_head(e, buf_span(&rest), out);
+	buf_addspan(out, buf_span(&rest));
+	buf_free(&rest);
+	return rc;
+}
+
+/* Is json, made into one line, the same as line? */
+static bool
+same_line(struct span json, struct span line)
+{
+	struct buf b;
+	bool same;
+
+	buf_init(&b, 0);
+	add_line(&b, json);
+	b.n--;
+	same = span_eq(buf_span(&b), line);
+	buf_free(&b);
+	return same;
+}
+
+/* --- files that are removed --- */
+
+struct pruning {
+	const struct entry *e;
+	int dir;
+	unsigned n; /* files of other clients of this profile */
+	int64_t oldest_age;
+	char oldest[sizeof((struct entry *)0)->name];
+};
+
+/* Is that the name of a file for a client of this profile? */
+static bool
+is_entry(const struct startup_cache *m, const char *name)
+{
+	size_t n = strlen(m->profile.name);
+
+	return strncmp(name, m->profile.name, n) == 0 && name[n] == '-' &&
+	    strspn(name + n + 1, "0123456789abcdef") == ENTRY_HEX &&
+	    name[n + 1 + ENTRY_HEX] == '\0';
+}
+
+static bool
+prune(const char *name, void *arg)
+{
+	struct pruning *p = arg;
+	int64_t age;
+	bool newer;
+	int fd;
+
+	if (strcmp(name, p->e->name) == 0)
+		return true;
+	fd = file_open(p->dir, name, false);
+	if (fd < 0)
+		return true;
+	age = file_age(fd);
+	newer = format_is_newer(fd, TITLE, START_FORMAT);
+	file_close(fd);
+	if (age > (int64_t)BOUND_CACHE_OLD_DAYS * DAY_S) {
+		file_remove(p->dir, name);
+	} else if (!newer && is_entry(p->e->m, name)) {
+		p->n++;
+		if (age >= p->oldest_age) {
+			p->oldest_age = age;
+			snprintf(p->oldest, sizeof p->oldest, "%s", name);
+		}
+	}
+	return true;
+}
+
+/* Removes files that are too old, and the oldest one of this profile if it has
+ * one too many. */
+static void
+prune_all(const struct entry *e, int dir)
+{
+	struct pruning p = { .e = e, .dir = dir };
+
+	file_sweep(dir);
+	file_list(dir, BOUND_CACHE_ENTRIES, prune, &p);
+	if (p.n >= BOUND_CACHE_CLIENTS)
+		file_remove(dir, p.oldest);
+}
+
+/* --- saving --- */
+
+/* If the result of initialize alone is too large, the old file is removed,
+ * because it is not the latest any more. */
+static int
+replace(const struct entry *e, int dir, struct span fresh)
+{
+	if (fresh.n > BOUND_CACHE_BYTES) {
+		file_remove(dir, e->name);
+		errno = EFBIG;
+		return -1;
+	}
+	prune_all(e, dir);
+	return file_write(dir, e->name, fresh, false);
+}
+
+static void
+save_in(const struct entry *e, int dir, struct lines l)
+{
+	struct buf old, fresh;
+	struct lines was;
+	int64_t age;
+	bool known;
+	int rc;
+
+	buf_init(&old, 0);
+	buf_init(&fresh, 0);
+	known = read_lines(e, dir, &old, &was, &age);
+	if (l.tools.n == 0 && known && same_line(l.initialize, was.initialize))
+		l.tools = was.tools;
+	rc = compose(e, l, &fresh);
+	if (rc == 0 && fresh.n > BOUND_CACHE_BYTES && l.tools.n > 0) {
+		l.tools.n = 0;
+		buf_reset(&fresh);
+		rc = compose(e, l, &fresh);
+	}
+	if (rc == 0 &&
+	    (age > FRESH_S || !span_eq(buf_span(&old), buf_span(&fresh))) &&
+	    replace(e, dir, buf_span(&fresh)) < 0)
+		log_debug("the startup cache %s cannot be written: %s", e->name,
+		    strerror(errno));
+	buf_free(&old);
+	buf_free(&fresh);
+}
+
+void
+startup_cache_save(const struct startup_cache *m, struct startup_client client,
+    struct span initialize, struct span tools)
+{
+	struct lines l = { initialize, tools };
+	struct entry e;
+	int dir;
+
+	if (m == NULL || !is_json(initialize, '{') ||
+	    !find_entry(&e, m, client))
+		return;
+	if (tools.n > 0 && !is_tools(tools))
+		l.tools.n = 0;
+	dir = open_folder(m, true);
+	if (dir < 0)
+		return;
+	if (!is_newer(dir, e.name, START_FORMAT))
+		save_in(&e, dir, l);
+	file_close(dir);
+}
+
+/* --- the era --- */
+
+/* Makes the text of the file for an era. */
+static void
+compose_era(const struct startup_cache *m, enum cached_era era, struct buf *out)
+{
+	static const char *const words[] = { [STARTUP_CACHE_LEGACY] = "legacy",
+		[STARTUP_CACHE_SSE] = "sse",
+		[STARTUP_CACHE_MODERN] = "modern" };
+
+	buf_reset(out);
+	buf_addf(out, TITLE "%d,\"key\":\"%s\",\"era\":\"%s\"}\n", ERA_FORMAT,
+	    m->profile.hash, words[era]);
+}
+
+/* Finds the era in the text of a file; STARTUP_CACHE_NO_ERA: it is not
+ * valid. */
+static enum cached_era
+find_era(const struct startup_cache *m, struct span text)
+{
+	enum cached_era era;
+	struct buf b;
+
+	buf_init(&b, 0);
+	for (era = STARTUP_CACHE_LEGACY; era < STARTUP_CACHE_NO_ERA; era++) {
+		compose_era(m, era, &b);
+		if (span_eq(buf_span(&b), text))
+			break;
+	}
+	buf_free(&b);
+	return era;
+}
+
+/* A file from the future, as after a clock was set back, is not fresh: it would
+ * stay fresh for too long. A second is allowed, because time() may lag a little
+ * behind the clock that stamps the files. */
+static bool
+is_fresh(enum cached_era era, int64_t age)
+{
+	return era == STARTUP_CACHE_MODERN ||
+	    (age >= -1 && age < BOUND_CACHE_LEGACY_MS / 1000);
+}
+
+/* Reads the era; STARTUP_CACHE_NO_ERA if there is none, or if it is too old. */
+static enum cached_era
+read_era(const struct startup_cache *m, int dir)
+{
+	enum cached_era era = STARTUP_CACHE_NO_ERA;
+	struct buf text;
+	int64_t age = 0;
+	int fd, rc;
+
+	buf_init(&text, 0);
+	fd = file_open(dir, m->era, false);
+	rc = fd < 0 ? -1 : file_get(fd, BOUND_CACHE_ERA_BYTES, &text);
+	if (rc == 0) {
+		age = file_age(fd);
+		era = find_era(m, buf_span(&text));
+	} else if (errno != ENOENT) {
+		log_debug("the server's version in %s cannot be read: %s",
+		    m->era, strerror(errno));
+	}
+	if (fd >= 0)
+		file_close(fd);
+	buf_free(&text);
+	if (rc == 0 && era == STARTUP_CACHE_NO_ERA)
+		log_debug(
+		    "the server's version in %s is not used: it is damaged",
+		    m->era);
+	return era < STARTUP_CACHE_NO_ERA && is_fresh(era, age) ?
+	    era :
+	    STARTUP_CACHE_NO_ERA;
+}
+
+bool
+startup_cache_load_era(const struct startup_cache *m, bool *modern, bool *sse)
+{
+	enum cached_era era;
+	int dir;
+
+	dir = m == NULL ? -1 : open_folder(m, false);
+	if (dir < 0)
+		return false;
+	era = is_newer(dir, m->era, ERA_FORMAT) ? STARTUP_CACHE_NO_ERA :
+						  read_era(m, dir);
+	file_close(dir);
+	if (era == STARTUP_CACHE_NO_ERA)
+		return false;
+	*modern = era == STARTUP_CACHE_MODERN;
+	*sse = era == STARTUP_CACHE_SSE;
+	return true;
+}
+
+void
+startup_cache_save_era(const struct startup_cache *m, bool modern, bool sse)
+{
+	enum cached_era era = sse ? STARTUP_CACHE_SSE : STARTUP_CACHE_LEGACY;
+	struct buf b;
+	int dir;
+
+	if (modern)
+		era = STARTUP_CACHE_MODERN;
+	dir = m == NULL ? -1 : open_folder(m, true);
+	if (dir < 0)
+		return;
+	if (!is_newer(dir, m->era, ERA_FORMAT) && read_era(m, dir) != era) {
+		buf_init(&b, 0);
+		compose_era(m, era, &b);
+		file_sweep(dir);
+		if (file_write(dir, m->era, buf_span(&b), false) < 0)
+			log_debug(
+			    "the server's version cannot be written to %s: %s",
+			    m->era, strerror(errno));
+		buf_free(&b);
+	}
+	file_close(dir);
+}
+
+void
+startup_cache_forget_era(const struct startup_cache *m)
+{
+	int dir = m == NULL ? -1 : open_folder(m, false);
+
+	if (dir < 0)
+		return;
+	if (!is_newer(dir, m->era, ERA_FORMAT))
+		file_remove(dir, m->era);
+	file_close(dir);
+}

@@ -1,0 +1,261 @@
+/* Gets the credentials of the exchanges from the given headers, the helper or
+ * OAuth. */
+#include "config.h"
+
+#include "proxy/credentials/authorize.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "auth/challenge.h"
+#include "proxy/credentials/command.h"
+
+enum {
+	LOOK_MS = 1000, /* between two looks at the clock for the helper's
+			 * headers */
+	LAST_S = 2      /* in the last seconds of these each exchange asks */
+};
+
+static const char
+    no_ticket[] = "it wants a Kerberos ticket: run kinit, and add --negotiate";
+
+struct authorize {
+	struct loop *loop;
+	struct oauth_ops ops;
+	void *arg;
+	struct given *given;
+	struct command_auth *command;
+	struct oauth *oauth;
+	struct credentials credentials;
+	bool hints; /* a server that wants a Kerberos ticket gets no login: the
+		     * user is told of --negotiate */
+	const char *wrong; /* what a 401 says of the credentials that the user
+			    * gave; NULL: there are none */
+};
+
+/* --- given headers alone --- */
+
+static void
+go_given(struct authorize *a, uint64_t ticket)
+{
+	given_fill(a->given, &a->credentials, loop_now(a->loop), NULL, 0,
+	    INT64_MAX);
+	a->ops.credentials_ready(ticket, a->arg);
+}
+
+/* --- the helper --- */
+
+static void
+go_helped(struct authorize *a, uint64_t ticket, const struct headers *h)
+{
+	int64_t now = loop_now(a->loop), until = 0;
+
+	if (command_lasts(a->command, (int64_t)time(NULL) + LAST_S))
+		until = now + LOOK_MS;
+	given_fill(a->given, &a->credentials, now, h,
+	    command_version(a->command), until);
+	a->ops.credentials_ready(ticket, a->arg);
+}
+
+static void
+on_helped(uint64_t ticket, const struct headers *h, const char *why, void *arg)
+{
+	struct authorize *a = arg;
+
+	if (h != NULL)
+		go_helped(a, ticket, h);
+	else
+		a->ops.refusal_final(ticket, why, false, a->arg);
+}
+
+/* Asks the helper. Returns false if its latest headers were refused and it
+ * cannot be asked again yet. */
+static bool
+help(struct authorize *a, uint64_t ticket, bool refused, uint64_t stamp)
+{
+	bool latest = refused && stamp == command_version(a->command);
+	const struct headers *h = command_headers(a->command, ticket,
+	    (int64_t)time(NULL), latest);
+
+	if (h != NULL && latest)
+		return false;
+	if (h != NULL)
+		go_helped(a, ticket, h);
+	else
+		a->credentials.until = 0; /* all wait for the helper */
+	return true;
+}
+
+/* --- calls from outside --- */
+
+const struct credentials *
+authorize_credentials(const struct authorize *a)
+{
+	return &a->credentials;
+}
+
+void
+authorize_wake(struct authorize *a)
+{
+	a->credentials.until = 0;
+}
+
+void
+authorize_ask(struct authorize *a, uint64_t ticket, bool last)
+{
+	if (a->oauth != NULL)
+		oauth_ask(a->oauth, ticket, last);
+	else if (a->command != NULL)
+		help(a, ticket, false, 0);
+	else
+		go_given(a, ticket);
+}
+
+/* The given headers may have changed since the request was sent: a file with a
+ * token may have new content. Returns false if they are the same. */
+static bool
+given_again(struct authorize *a, uint64_t ticket, uint64_t stamp)
+{
+	given_reread(a->given);
+	if (given_version(a->given) == stamp)
+		return false;
+	go_given(a, ticket);
+	return true;
+}
+
+/* No token is good at a server that asks for a ticket and for nothing else. */
+static bool
+wants_ticket(const struct authorize *a, const struct facts *f)
+{
+	struct challenge c;
+	bool wants;
+
+	if (!a->hints || f->status != 401 ||
+	    (a->oauth != NULL && f->stamp != 0))
+		return false;
+	challenge_parse(&c, f->challenge);
+	wants = challenge_wants_ticket(&c);
+	challenge_free(&c);
+	return wants;
+}
+
+void
+authorize_refused(struct authorize *a, uint64_t ticket, const struct facts *f,
+    struct span session)
+{
+	bool asked = false;
+
+	if (wants_ticket(a, f)) {
+		a->ops.refusal_final(ticket, no_ticket, false, a->arg);
+		return;
+	}
+	if (a->oauth != NULL) {
+		oauth_refused(a->oauth, ticket, f, session);
+		return;
+	}
+	if (f->status == 401 && f->refusals + f->again == 0)
+		asked = a->command != NULL ? help(a, ticket, true, f->stamp) :
+					     given_again(a, ticket, f->stamp);
+	if (!asked)
+		a->ops.refusal_final(ticket, f->status == 401 ? a->wrong : NULL,
+		    false, a->arg);
+}
+
+void
+authorize_prove(struct authorize *a, const char *method, const char *url,
+    struct headers *to)
+{
+	if (a->oauth != NULL)
+		oauth_prove(a->oauth, method, url, to);
+}
+
+void
+authorize_heard(struct authorize *a, const char *nonce)
+{
+	if (a->oauth != NULL)
+		oauth_heard(a->oauth, nonce);
+}
+
+void
+authorize_accepted(struct authorize *a, uint64_t stamp)
+{
+	if (a->oauth != NULL)
+		oauth_accepted(a->oauth, stamp);
+}
+
+void
+authorize_drop(struct authorize *a, uint64_t ticket)
+{
+	if (a->oauth != NULL)
+		oauth_drop(a->oauth, ticket);
+	if (a->command != NULL)
+		command_drop(a->command, ticket);
+}
+
+/* Returns what is wrong if the server refuses the credentials, or NULL. */
+static const char *
+wrong_given(const struct authorize_config *config, const struct given *given)
+{
+	if (config->command != NULL)
+		return "the credentials of --auth-command are wrong or have "
+		       "expired";
+	if (config->given->bearer_env != NULL)
+		return "the token of --bearer-env is wrong or has expired";
+	if (config->given->bearer_file != NULL)
+		return "the token of --bearer-file is wrong or has expired";
+	if (given_has_authorization(given))
+		return "the Authorization header of -H is wrong or has expired";
+	return NULL;
+}
+
+struct authorize *
+authorize_new(struct loop *l, const struct authorize_config *config,
+    const struct oauth_ops *ops, void *arg, char **why)
+{
+	struct authorize *a = xcalloc(1, sizeof *a);
+
+	a->loop = l;
+	a->ops = *ops;
+	a->arg = arg;
+	headers_init(&a->credentials.headers);
+	a->given = given_new(config->given, why);
+	if (a->given != NULL)
+		a->wrong = wrong_given(config, a->given);
+	a->hints = a->wrong == NULL && !config->wanted && !config->negotiate;
+	if (a->given != NULL && config->command != NULL)
+		a->command = command_new(l, config->command, config->url,
+		    config->unset, on_helped, a, why);
+	if (a->given == NULL || (config->command != NULL && !a->command)) {
+		authorize_free(a);
+		return NULL;
+	}
+	if (config->oauth != NULL && config->wanted &&
+	    given_has_authorization(a->given)) {
+		*why = xstrdup("an Authorization header and OAuth do not go "
+			       "together: leave out one of them");
+		authorize_free(a);
+		return NULL;
+	}
+	if (config->negotiate && given_has_authorization(a->given)) {
+		*why = xstrdup("an Authorization header and --negotiate do not "
+			       "go together: leave out one of them");
+		authorize_free(a);
+		return NULL;
+	}
+	if (config->oauth != NULL && !given_has_authorization(a->given))
+		a->oauth = oauth_new(l, config->oauth, a->given,
+		    &a->credentials, ops, arg);
+	return a;
+}
+
+void
+authorize_free(struct authorize *a)
+{
+	if (a == NULL)
+		return;
+	oauth_free(a->oauth);
+	command_free(a->command);
+	given_free(a->given);
+	headers_free(&a->credentials.headers);
+	free(a);
+}

@@ -1,0 +1,57 @@
+/*
+ * Keeps the credentials of the exchanges, from any source: given headers, a
+ * credential helper, OAuth, or none. transport borrows them and asks when their
+ * time is over. An exchange gets credentials only here, so they go to the
+ * server and to nobody else.
+ */
+#ifndef MCPSPLICE_PROXY_CREDENTIALS_AUTHORIZE_H
+#define MCPSPLICE_PROXY_CREDENTIALS_AUTHORIZE_H
+
+#include "auth/given.h"
+#include "proxy/credentials/oauth.h"
+
+struct authorize;
+
+struct authorize_config {
+	const struct given_config *given;
+	const char *command; /* --auth-command as one line; NULL: none */
+	const char *url;     /* of the server, for the helper */
+	const char *const *unset;
+	bool negotiate; /* requests carry a Kerberos ticket, which is none of
+			 * these credentials */
+	const struct oauth_config *oauth; /* NULL: no OAuth */
+	bool wanted; /* the user asked for OAuth: an Authorization header among
+		      * the given ones, which would replace it, is an error */
+};
+
+/* ops are as in oauth.h, whatever the source. Returns NULL with *why for users,
+ * owned by the caller, if a setting cannot be used. The strings and structures
+ * that config points to are borrowed. */
+struct authorize *authorize_new(struct loop *l,
+    const struct authorize_config *config, const struct oauth_ops *ops,
+    void *arg, char **why);
+/* Returns the latest credentials, which change but stay where they are for the
+ * life of a. An exchange that begins when their time is over has to ask. */
+const struct credentials *authorize_credentials(const struct authorize *a);
+/* The clocks may have jumped: the next exchange has to ask. */
+void authorize_wake(struct authorize *a);
+/* Asks for the credentials of an exchange. Each question gets one answer, which
+ * may come from inside the call. last: the answer is made of the
+ * credentials at hand; nothing is started for it. */
+void authorize_ask(struct authorize *a, uint64_t ticket, bool last);
+/* Reports a refusal, see oauth_refused. The answer may come from inside the
+ * call. */
+void authorize_refused(struct authorize *a, uint64_t ticket,
+    const struct facts *f, struct span session);
+/* See oauth_prove and oauth_heard. */
+void authorize_prove(struct authorize *a, const char *method, const char *url,
+    struct headers *to);
+void authorize_heard(struct authorize *a, const char *nonce);
+/* The server accepted a request with these credentials. */
+void authorize_accepted(struct authorize *a, uint64_t stamp);
+/* Forgets the question: its answer is not wanted any more. */
+void authorize_drop(struct authorize *a, uint64_t ticket);
+/* Frees a without a callback; NULL is allowed. */
+void authorize_free(struct authorize *a);
+
+#endif

@@ -1,0 +1,492 @@
+/*
+ * --auth-command: the user's credential helper. Its answer is kept until it
+ * expires or is refused.
+ *
+ * Invariants: one helper runs at a time, and questions that come meanwhile wait
+ * for it. A run that fails leaves the headers at hand unchanged. No message
+ * ever contains output of the helper.
+ */
+#include "config.h"
+
+#include "proxy/credentials/command.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include <json-c/json.h>
+
+#include "base/bounds.h"
+#include "base/codec.h"
+#include "base/log.h"
+#include "io/child.h"
+#include "store/credential.h"
+#include "store/document.h"
+
+enum { ANSWER_VERSION = 1 };
+
+struct waiter {
+	struct waiter *next;
+	uint64_t ticket;
+};
+
+struct command_auth {
+	struct loop *l;
+	char **words;
+	char *url;
+	const char *const *unset;
+	command_cb *cb;
+	void *arg;
+	struct child *child; /* NULL: the helper does not run */
+	struct buf output;
+	struct waiter *waiters; /* the latest first */
+	struct headers headers;
+	bool at_hand;
+	uint64_t version;
+	int64_t expires_at; /* s since 1970; 0: not known */
+	int64_t refused_at; /* time of the last run because of a 401 */
+};
+
+/* Reads digits of a fixed width, in a range, and moves *at on. Returns -1 if
+ * they are not there. */
+static int
+number(const char **at, unsigned width, int low, int high)
+{
+	int n = 0;
+
+	for (; width > 0; width--, (*at)++) {
+		if (**at < '0' || **at > '9')
+			return -1;
+		n = n * 10 + (**at - '0');
+	}
+	return n < low || n > high ? -1 : n;
+}
+
+/* Moves *at past one byte out of bytes. Returns false if it is another byte. */
+static bool
+one_of(const char **at, const char *bytes)
+{
+	if (**at == '\0' || strchr(bytes, **at) == NULL)
+		return false;
+	(*at)++;
+	return true;
+}
+
+/* Reads "2026-01-31" as days since 1970, or returns -1. */
+static int64_t
+read_date(const char **at)
+{
+	static const int before[] = { 0, 31, 59, 90, 120, 151, 181, 212, 243,
+		273, 304, 334, 365 };
+	int y, m = -1, d = -1, leap;
+	int64_t past;
+
+	y = number(at, 4, 1970, 9999);
+	if (y >= 0 && one_of(at, "-"))
+		m = number(at, 2, 1, 12);
+	if (m >= 0 && one_of(at, "-"))
+		d = number(at, 2, 1, 31);
+	if (d < 0)
+		return -1;
+	leap = (y % 4 == 0 && y % 100 != 0) || y % 400 == 0;
+	if (d > before[m] - before[m - 1] + (m == 2 && leap))
+		return -1;
+	past = y - 1; /* the years before y, for counting leap days */
+	return (past - 1969) * 365 + past / 4 - past / 100 + past / 400 - 477 +
+	    before[m - 1] + (m > 2 && leap) + d - 1;
+}
+
+/* Reads "12:34:56" as seconds, or returns -1. A fraction is dropped. */
+static int
+read_time(const char **at)
+{
+	int h, m = -1, s = -1;
+
+	h = number(at, 2, 0, 23);
+	if (h >= 0 && one_of(at, ":"))
+		m = number(at, 2, 0, 59);
+	if (m >= 0 && one_of(at, ":"))
+		s = number(at, 2, 0, 60);
+	if (s < 0)
+		return -1;
+	if (one_of(at, ".")) {
+		if (!one_of(at, "0123456789"))
+			return -1;
+		*at += strspn(*at, "0123456789");
+	}
+	return (h * 60 + m) * 60 + s;
+}
+
+/* Reads "Z" or "+01:00" as seconds to subtract. Returns 0, or -1. */
+static int
+read_offset(const char **at, int *seconds)
+{
+	int h, m = -1, sign;
+
+	*seconds = 0;
+	if (one_of(at, "Zz"))
+		return 0;
+	sign = **at == '-' ? -1 : 1;
+	if (!one_of(at, "+-"))
+		return -1;
+	h = number(at, 2, 0, 23);
+	if (h >= 0 && one_of(at, ":"))
+		m = number(at, 2, 0, 59);
+	*seconds = sign * (h * 60 + m) * 60;
+	return m < 0 ? -1 : 0;
+}
+
+/* Reads a time of RFC 3339 as s since 1970, or returns -1. */
+static int64_t
+read_instant(const char *text)
+{
+	int64_t days = read_date(&text);
+	int seconds, offset;
+
+	if (days < 0 || !one_of(&text, "Tt"))
+		return -1;
+	seconds = read_time(&text);
+	if (seconds < 0 || read_offset(&text, &offset) < 0 || *text != '\0')
+		return -1;
+	return days * 86400 + seconds - offset;
+}
+
+/* Hides the environment: ${VAR} in a helper's output is not replaced. */
+static const char *
+no_variable(const char *name, void *arg)
+{
+	(void)name;
+	(void)arg;
+	return NULL;
+}
+
+/* Adds one header like a header line of the user, but with every dollar
+ * doubled, so that it stands for itself. The message does not tell the name of
+ * a wrong header: a helper that swaps name and value has a secret in the place
+ * of the name. */
+static int
+add_header(struct headers *to, const char *name, const char *value, char **why)
+{
+	static const struct credential_env env = { no_variable, NULL };
+	struct buf line;
+	char *what = NULL;
+	int rc;
+
+	if (strchr(name, ':') != NULL || headers_get(to, name) != NULL) {
+		*why = xstrdup("a header's name has a colon in it, or is "
+			       "there twice");
+		return -1;
+	}
+	buf_init(&line, 0);
+	buf_adds(&line, name);
+	buf_addc(&line, ':');
+	for (; *value != '\0'; value++) {
+		if (*value == '$')
+			buf_addc(&line, '$');
+		buf_addc(&line, *value);
+	}
+	rc = credential_line(to, buf_span(&line), &env, &what);
+	buf_wipe(&line);
+	free(what);
+	if (rc < 0)
+		*why = xstrdup("a header in it has bytes that cannot be sent, "
+			       "or is set by mcpsplice itself");
+	return rc;
+}
+
+/* Adds all headers of a JSON object. Returns 0, or -1 with *why. */
+static int
+add_headers(struct headers *to, struct json_object *o, char **why)
+{
+	struct json_object_iterator it, end;
+	const char *name, *value;
+
+	if (!json_object_is_type(o, json_type_object) ||
+	    json_object_object_length(o) == 0) {
+		*why = xstrdup("\"headers\" is no object with headers in it");
+		return -1;
+	}
+	it = json_object_iter_begin(o);
+	end = json_object_iter_end(o);
+	for (; !json_object_iter_equal(&it, &end); json_object_iter_next(&it)) {
+		name = json_object_iter_peek_name(&it);
+		value = document_text(o, name);
+		if (value == NULL) {
+			*why = xstrdup("the value of a header is no text");
+			return -1;
+		}
+		if (add_header(to, name, value, why) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Reads expires_at, which may be missing. Returns 0, or -1 with *why. */
+static int
+read_expiry(struct json_object *o, int64_t *expires_at, char **why)
+{
+	const char *text = document_text(o, "expires_at");
+
+	*expires_at = 0;
+	if (!document_has(o, "expires_at"))
+		return 0;
+	*expires_at = document_number(o, "expires_at");
+	if (*expires_at < 0 && text != NULL)
+		*expires_at = read_instant(text);
+	if (*expires_at > 0)
+		return 0;
+	*why = xstrdup("\"expires_at\" is neither a whole number of seconds "
+		       "since 1970 nor a time like 2026-01-31T12:00:00Z");
+	return -1;
+}
+
+/* Reads the members of the answer into to. Returns 0, or -1 with *why. */
+static int
+read_members(struct json_object *o, struct headers *to, int64_t *expires_at,
+    char **why)
+{
+	bool headers = document_has(o, "headers");
+
+	if (document_number(o, "version") != ANSWER_VERSION) {
+		*why = xstrdup("it has no \"version\": 1");
+		return -1;
+	}
+	if (document_has(o, "token") == headers) {
+		*why = xstrdup("it has to have one of \"token\" and "
+			       "\"headers\"");
+		return -1;
+	}
+	if (read_expiry(o, expires_at, why) < 0)
+		return -1;
+	if (headers)
+		return add_headers(to, json_object_object_get(o, "headers"),
+		    why);
+	return credential_bearer(to, span_of(document_text(o, "token")), why);
+}
+
+/* Makes the answer the headers at hand. Returns 0, or -1 with *why. */
+static int
+take_answer(struct command_auth *c, char **why)
+{
+	struct headers fresh;
+	struct json_object *o;
+	const char *fault;
+	int64_t expires_at;
+	char *what;
+
+	o = document_parse(buf_span(&c->output), &fault);
+	if (o == NULL) {
+		*why =
+		    xasprintf("--auth-command: its answer cannot be used: %s",
+			fault);
+		return -1;
+	}
+	headers_init(&fresh);
+	if (read_members(o, &fresh, &expires_at, &what) < 0) {
+		*why =
+		    xasprintf("--auth-command: its answer cannot be used: %s",
+			what);
+		free(what);
+		headers_free(&fresh);
+		json_object_put(o);
+		return -1;
+	}
+	json_object_put(o);
+	headers_free(&c->headers);
+	c->headers = fresh;
+	c->at_hand = true;
+	c->version++;
+	c->expires_at = expires_at;
+	return 0;
+}
+
+/* Returns why a run failed, owned by the caller; NULL: it did not. */
+static char *
+end_fault(enum child_end end, int value)
+{
+	switch (end) {
+	case CHILD_EXIT:
+		return value == 0 ? NULL :
+				    xasprintf("--auth-command: the program "
+					      "ended with status %d",
+					value);
+	case CHILD_SIGNAL:
+		return xasprintf("--auth-command: the program was ended by "
+				 "signal %d",
+		    value);
+	case CHILD_TIMEOUT:
+		return xasprintf("--auth-command: the program did not answer "
+				 "within %d s",
+		    BOUND_AUTH_COMMAND_MS / 1000);
+	case CHILD_TOO_LARGE:
+		return xasprintf("--auth-command: the program wrote more than "
+				 "%d KiB",
+		    BOUND_AUTH_COMMAND_BYTES / 1024);
+	case CHILD_NO_START:
+		break;
+	}
+	return xasprintf("--auth-command: the program cannot be started: %s",
+	    strerror(value));
+}
+
+/* Answers all waiters. A callback may ask again, which makes a new list. */
+static void
+tell(struct command_auth *c, const char *why)
+{
+	struct waiter *list = c->waiters, *w;
+
+	c->waiters = NULL;
+	while ((w = list) != NULL) {
+		list = w->next;
+		c->cb(w->ticket, why == NULL ? &c->headers : NULL, why, c->arg);
+		free(w);
+	}
+}
+
+static void
+on_done(enum child_end end, int value, void *arg)
+{
+	struct command_auth *c = arg;
+	char *why = end_fault(end, value);
+
+	c->child = NULL;
+	if (why == NULL)
+		take_answer(c, &why);
+	buf_wipe(&c->output);
+	tell(c, why);
+	free(why);
+}
+
+static void
+on_output(const char *p, size_t n, void *arg)
+{
+	struct command_auth *c = arg;
+
+	buf_add(&c->output, p, n);
+}
+
+static void
+run(struct command_auth *c, const char *reason)
+{
+	static const struct child_ops ops = { on_output, NULL, on_done };
+	struct child_config config = { .argv = (const char *const *)c->words,
+		.unset = c->unset,
+		.output = true,
+		.max_output = BOUND_AUTH_COMMAND_BYTES,
+		.timeout_ms = BOUND_AUTH_COMMAND_MS };
+	struct buf input;
+
+	buf_init(&input, 0);
+	buf_adds(&input, "{\"url\":");
+	codec_json_string(&input, span_of(c->url));
+	buf_adds(&input, ",\"resource\":");
+	codec_json_string(&input, span_of(c->url));
+	buf_addf(&input, ",\"reason\":\"%s\"}\n", reason);
+	config.input = buf_span(&input);
+	log_debug("--auth-command: the program is started (reason: %s)",
+	    reason);
+	c->child = child_new(c->l, &config, &ops, c);
+	buf_free(&input);
+}
+
+bool
+command_lasts(const struct command_auth *c, int64_t until_s)
+{
+	return c->expires_at == 0 || until_s < c->expires_at;
+}
+
+/* Returns the reason to run the helper now; NULL: the headers at hand will
+ * do. */
+static const char *
+reason(const struct command_auth *c, int64_t now_s, bool refused)
+{
+	if (!c->at_hand)
+		return "start";
+	if (!command_lasts(c, now_s))
+		return "expired";
+	/* If the clock was set back, do not wait for it */
+	if (refused &&
+	    (now_s < c->refused_at ||
+		now_s - c->refused_at >= BOUND_AUTH_COMMAND_AGAIN_MS / 1000))
+		return "unauthorized";
+	return NULL;
+}
+
+const struct headers *
+command_headers(struct command_auth *c, uint64_t ticket, int64_t now_s,
+    bool refused)
+{
+	const char *why = c->child != NULL ? NULL : reason(c, now_s, refused);
+	struct waiter *w;
+
+	if (c->child == NULL && why == NULL)
+		return &c->headers;
+	if (why != NULL && refused)
+		c->refused_at = now_s;
+	w = xcalloc(1, sizeof *w);
+	w->ticket = ticket;
+	w->next = c->waiters;
+	c->waiters = w;
+	if (why != NULL)
+		run(c, why);
+	return NULL;
+}
+
+void
+command_drop(struct command_auth *c, uint64_t ticket)
+{
+	struct waiter **at, *w;
+
+	for (at = &c->waiters; (w = *at) != NULL; at = &w->next)
+		if (w->ticket == ticket) {
+			*at = w->next;
+			free(w);
+			return;
+		}
+}
+
+struct command_auth *
+command_new(struct loop *l, const char *command, const char *url,
+    const char *const *unset, command_cb *cb, void *arg, char **why)
+{
+	struct command_auth *c;
+	char **words, *fault;
+
+	words = child_words(command, &fault);
+	if (words == NULL) {
+		*why = xasprintf("--auth-command: %s", fault);
+		free(fault);
+		return NULL;
+	}
+	c = xcalloc(1, sizeof *c);
+	c->l = l;
+	c->words = words;
+	c->url = xstrdup(url);
+	c->unset = unset;
+	c->cb = cb;
+	c->arg = arg;
+	c->refused_at = -BOUND_AUTH_COMMAND_AGAIN_MS / 1000;
+	buf_init(&c->output, 0);
+	headers_init(&c->headers);
+	return c;
+}
+
+uint64_t
+command_version(const struct command_auth *c)
+{
+	return c->version;
+}
+
+void
+command_free(struct command_auth *c)
+{
+	if (c == NULL)
+		return;
+	while (c->waiters != NULL)
+		command_drop(c, c->waiters->ticket);
+	child_free(c->child, true);
+	child_words_free(c->words);
+	free(c->url);
+	buf_wipe(&c->output);
+	headers_free(&c->headers);
+	free(c);
+}

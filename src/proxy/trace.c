@@ -1,0 +1,666 @@
+/*
+ * The lines of --trace.
+ *
+ * A line is built in memory, and the secrets that are known are taken out of
+ * it before it is written: the values of our own headers and the session ids,
+ * wherever a server or a client may repeat them.
+ */
+#include "config.h"
+
+#include "proxy/trace.h"
+
+#include <openssl/evp.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/append.h"
+#include "base/bounds.h"
+#include "base/codec.h"
+#include "base/idtable.h"
+#include "core/wire/json.h"
+#include "core/wire/redact.h"
+
+enum {
+	SECRETS = 64,       /* that are known at a time */
+	SECRET_LEAST = 8,   /* bytes; a shorter one may be any word */
+	SECRET_MOST = 8192, /* bytes that are read beyond the cut of a message,
+			     * so that no part of a secret is left there */
+	SHOWN_BYTES = 256,  /* of an id or a method */
+	REASON_BYTES = 512, /* of a text about an exchange */
+	LABEL_BYTES = 8     /* hex digits that stand for a session id */
+};
+
+/* Texts that are never written, and what is written in their places: a ring of
+ * the latest ones. */
+struct secrets {
+	struct {
+		char *text, *instead;
+	} list[SECRETS];
+	size_t n; /* how many there ever were */
+};
+
+/* An exchange that is under way. */
+struct running {
+	struct running *next;
+	struct idtable_entry by_ticket;
+	uint64_t ticket;
+	int64_t since; /* monotonic, in microseconds */
+	size_t bytes;  /* of the messages of its answer */
+};
+
+struct trace {
+	struct append file; /* closed: nothing more is traced */
+	const struct credentials *credentials;
+	uint64_t credentials_seen; /* the version that is in values */
+	bool credentials_known;
+	struct secrets values;   /* of our headers */
+	struct secrets sessions; /* session ids */
+	struct running *running;
+	struct idtable by_ticket;
+	char *session; /* the latest session id */
+	char label[LABEL_BYTES + 1];
+	struct session_brief state;
+	bool signing_in; /* the user is asked to sign in */
+	struct buf line;
+};
+
+/* --- secrets --- */
+
+/* A text that is short or that JSON would escape is not looked for. */
+static void
+keep_secret(struct secrets *all, const char *text, const char *instead)
+{
+	size_t i;
+
+	if (strlen(text) < SECRET_LEAST || strpbrk(text, "\"\\") != NULL)
+		return;
+	for (i = 0; i < SECRETS; i++)
+		if (all->list[i].text != NULL &&
+		    strcmp(all->list[i].text, text) == 0)
+			return;
+	i = all->n++ % SECRETS;
+	string_set(&all->list[i].text, text);
+	string_set(&all->list[i].instead, instead);
+}
+
+static void
+free_secrets(struct secrets *all)
+{
+	size_t i;
+
+	for (i = 0; i < SECRETS; i++) {
+		string_wipe(&all->list[i].text);
+		free(all->list[i].instead);
+	}
+}
+
+/* Notes the values of our headers when they have changed: each, and what
+ * follows "Bearer" in it. */
+static void
+keep_credentials(struct trace *t)
+{
+	const struct headers *h = &t->credentials->headers;
+	const char *word;
+	size_t i;
+
+	if (t->credentials_known &&
+	    t->credentials_seen == t->credentials->version)
+		return;
+	t->credentials_known = true;
+	t->credentials_seen = t->credentials->version;
+	for (i = 0; i < h->n; i++) {
+		word = strchr(h->list[i].value, ' ');
+		if (word != NULL)
+			keep_secret(&t->values, word + 1, "(redacted)");
+		keep_secret(&t->values, h->list[i].value, "(redacted)");
+	}
+}
+
+/* Returns eight hex digits that stand for this session id. */
+static const char *
+session_label(struct trace *t, struct span session)
+{
+	unsigned char hash[EVP_MAX_MD_SIZE];
+	char *instead;
+	size_t i;
+
+	if (t->session != NULL && span_is(session, t->session))
+		return t->label;
+	EVP_Digest(session.p, session.n, hash, NULL, EVP_sha256(), NULL);
+	for (i = 0; i < LABEL_BYTES; i++)
+		t->label[i] = "0123456789abcdef"[hash[i / 2] >>
+			(i % 2 == 0 ? 4 : 0) &
+		    15];
+	free(t->session);
+	t->session = xstrndup(session.p, session.n);
+	instead = xasprintf("(session %s)", t->label);
+	keep_secret(&t->sessions, t->session, instead);
+	free(instead);
+	return t->label;
+}
+
+/* Replaces text everywhere in b, from this byte on. */
+static void
+replace(struct buf *b, size_t from, const char *text, const char *instead)
+{
+	const char *p = b->p + from, *end = b->p + b->n, *hit;
+	size_t n = strlen(text);
+	struct buf out;
+
+	hit = memmem(p, (size_t)(end - p), text, n);
+	if (hit == NULL)
+		return;
+	buf_init(&out, 0);
+	buf_add(&out, b->p, from);
+	for (; hit != NULL; hit = memmem(p, (size_t)(end - p), text, n)) {
+		buf_add(&out, p, (size_t)(hit - p));
+		buf_adds(&out, instead);
+		p = hit + n;
+	}
+	buf_add(&out, p, (size_t)(end - p));
+	buf_wipe(b);
+	*b = out;
+}
+
+static void
+hide_all(const struct secrets *all, struct buf *b, size_t from)
+{
+	size_t i;
+
+	for (i = 0; i < SECRETS && all->list[i].text != NULL; i++)
+		replace(b, from, all->list[i].text, all->list[i].instead);
+}
+
+static void
+hide_secrets(struct trace *t, struct buf *b, size_t from)
+{
+	keep_credentials(t);
+	hide_all(&t->values, b, from);
+	hide_all(&t->sessions, b, from);
+}
+
+/* --- lines --- */
+
+static int64_t
+clock_us(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
+static void
+begin(struct trace *t, const char *dir, const char *event)
+{
+	int64_t now = clock_us(CLOCK_REALTIME), ms = clock_us(CLOCK_MONOTONIC);
+	time_t second = (time_t)(now / 1000000);
+	char text[32] = "";
+	struct tm tm;
+
+	if (gmtime_r(&second, &tm) != NULL)
+		strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm);
+	buf_reset(&t->line);
+	buf_addf(&t->line,
+	    "{\"t\":\"%s.%06dZ\",\"ms\":%" PRId64 ".%03d,\"pid\":%ld,"
+	    "\"dir\":\"%s\",\"event\":\"%s\"",
+	    text, (int)(now % 1000000), ms / 1000, (int)(ms % 1000),
+	    (long)getpid(), dir, event);
+}
+
+static void
+end_line(struct trace *t)
+{
+	int error;
+
+	buf_addc(&t->line, '}');
+	if (t->file.fd < 0 || append_line(&t->file, &t->line) == 0)
+		return;
+	error = errno;
+	append_close(&t->file);
+	log_warn("--trace: the file cannot be written (%s): nothing more is "
+		 "traced",
+	    strerror(error));
+}
+
+/* Is it JSON? A secret that stood in a number left something else there. */
+static bool
+is_json(const struct buf *b)
+{
+	return json_check(buf_span(b), UINT_MAX, NULL, NULL, NULL) == JSON_OK;
+}
+
+/* Adds raw JSON, such as an id. */
+static void
+add_raw(struct trace *t, const char *name, struct span value)
+{
+	struct buf raw;
+
+	if (value.n == 0 || value.n > SHOWN_BYTES)
+		return;
+	buf_init(&raw, 0);
+	buf_addspan(&raw, value);
+	hide_secrets(t, &raw, 0);
+	if (is_json(&raw)) {
+		buf_addf(&t->line, ",\"%s\":", name);
+		buf_addspan(&t->line, buf_span(&raw));
+	}
+	buf_wipe(&raw);
+}
+
+static void
+add_number(struct trace *t, const char *name, int64_t value)
+{
+	buf_addf(&t->line, ",\"%s\":%" PRId64, name, value);
+}
+
+static void
+add_word(struct trace *t, const char *name, const char *word)
+{
+	buf_addf(&t->line, ",\"%s\":\"%s\"", name, word);
+}
+
+/* Adds text that a peer may have made. */
+static void
+add_text(struct trace *t, const char *name, struct span value, size_t most)
+{
+	size_t from;
+	struct buf quoted;
+
+	if (value.n == 0)
+		return;
+	if (value.n > most)
+		value.n = most;
+	buf_init(&quoted, 0);
+	codec_json_string(&quoted, value);
+	buf_addf(&t->line, ",\"%s\":", name);
+	from = t->line.n;
+	redact_json(&t->line, buf_span(&quoted), SIZE_MAX / 2);
+	hide_secrets(t, &t->line, from);
+	buf_free(&quoted);
+}
+
+static void
+add_session(struct trace *t, struct span session)
+{
+	if (session.n > 0)
+		add_word(t, "session", session_label(t, session));
+}
+
+/* Adds the message: as JSON, or, if it is not or is too long, as text. */
+static void
+add_body(struct trace *t, const struct frame *f)
+{
+	struct buf body;
+	bool whole;
+
+	buf_init(&body, 0);
+	whole = redact_json(&body, f->text,
+	    BOUND_TRACE_BODY_BYTES + SECRET_MOST);
+	hide_secrets(t, &body, 0);
+	if (whole && body.n <= BOUND_TRACE_BODY_BYTES && is_json(&body)) {
+		buf_adds(&t->line, ",\"message\":");
+		buf_addspan(&t->line, buf_span(&body));
+	} else {
+		if (body.n > BOUND_TRACE_BODY_BYTES) {
+			body.n = BOUND_TRACE_BODY_BYTES;
+			whole = false;
+		}
+		if (!whole)
+			buf_adds(&t->line, ",\"cut\":true");
+		buf_adds(&t->line, ",\"text\":");
+		codec_json_string(&t->line, buf_span(&body));
+	}
+	buf_wipe(&body);
+}
+
+static void
+add_frame(struct trace *t, const struct frame *f)
+{
+	static const char *const kinds[] = { "invalid", "request",
+		"notification", "result", "error" };
+
+	add_word(t, "kind", kinds[f->kind]);
+	add_raw(t, "id", f->id);
+	add_text(t, "method", f->method, SHOWN_BYTES);
+	add_number(t, "bytes", (int64_t)f->text.n);
+	add_body(t, f);
+}
+
+static void
+add_us(struct trace *t, const char *name, int64_t us)
+{
+	buf_addf(&t->line, ",\"%s\":%" PRId64 ".%03d", name, us / 1000,
+	    (int)(us % 1000));
+}
+
+/* --- exchanges --- */
+
+static struct running *
+find(const struct trace *t, uint64_t ticket)
+{
+	struct idtable_entry *e = idtable_first(&t->by_ticket, ticket);
+
+	return e == NULL ? NULL : IDTABLE_THING(e, struct running, by_ticket);
+}
+
+static void
+forget(struct trace *t, struct running *r)
+{
+	struct running **at = &t->running;
+
+	while (*at != r)
+		at = &(*at)->next;
+	*at = r->next;
+	idtable_remove(&t->by_ticket, &r->by_ticket);
+	free(r);
+}
+
+static void
+begin_exchange(struct trace *t, const char *dir, const char *event,
+    uint64_t ticket)
+{
+	begin(t, dir, event);
+	/* The tickets of core/server have their highest bit set. */
+	buf_addf(&t->line, ",\"exchange\":\"%" PRIx64 "\"", ticket);
+}
+
+static void
+add_took(struct trace *t, const struct running *r)
+{
+	if (r != NULL)
+		add_us(t, "took", clock_us(CLOCK_MONOTONIC) - r->since);
+}
+
+static void
+trace_send(struct trace *t, const struct event *a)
+{
+	static const char *const verbs[] = { "POST", "GET", "DELETE" };
+	const struct order *o = a->order;
+	struct running *r = xcalloc(1, sizeof *r);
+
+	r->ticket = o->ticket;
+	r->since = clock_us(CLOCK_MONOTONIC);
+	r->next = t->running;
+	t->running = r;
+	idtable_add(&t->by_ticket, &r->by_ticket, r->ticket);
+	begin_exchange(t, ">server", "send", o->ticket);
+	add_word(t, "why", o->why == NULL ? "server" : o->why);
+	if (o->generation > 0)
+		add_number(t, "generation", (int64_t)o->generation);
+	add_word(t, "verb", verbs[o->verb]);
+	add_session(t, o->session);
+	add_text(t, "version", o->version, SHOWN_BYTES);
+	if (a->related != NULL)
+		add_raw(t, "call", a->related->id);
+	if (o->fresh)
+		buf_adds(&t->line, ",\"fresh\":true");
+	if (o->wary)
+		buf_adds(&t->line, ",\"wary\":true");
+	if (o->verb == VERB_POST && o->body != NULL)
+		add_frame(t, o->body);
+	end_line(t);
+}
+
+static void
+add_facts(struct trace *t, const struct facts *f)
+{
+	static const char *const media[] = { "none", "json", "event-stream",
+		"html", "other" };
+
+	if (f->status > 0) {
+		add_number(t, "status", f->status);
+		add_word(t, "media", media[f->media]);
+	}
+	add_session(t, f->session);
+}
+
+static void
+trace_end(struct trace *t, const struct event *in, struct running *r)
+{
+	static const char *const endings[] = { "complete", "cut", "idle",
+		"aborted", "not resolved", "not connected", "tls failed",
+		"proxy failed", "not possible", "denied", "sign-in" };
+	const struct facts *f = in->facts;
+
+	begin_exchange(t, "server>", "end", in->ticket);
+	add_word(t, "ending", endings[f->ending]);
+	add_facts(t, f);
+	add_took(t, r);
+	buf_addf(&t->line, ",\"sent\":%s", f->sent ? "true" : "false");
+	add_number(t, "received",
+	    (int64_t)((r == NULL ? 0 : r->bytes) + f->body.n));
+	add_text(t, "reason", f->why, REASON_BYTES);
+	add_text(t, "words", f->body, REASON_BYTES);
+	end_line(t);
+	if (r != NULL)
+		forget(t, r);
+}
+
+/* One event may tell the head, a message and the end. */
+static void
+trace_answer(struct trace *t, const struct event *in)
+{
+	struct running *r = find(t, in->ticket);
+
+	if (in->head && in->facts->status > 0) {
+		begin_exchange(t, "server>", "head", in->ticket);
+		add_facts(t, in->facts);
+		add_took(t, r);
+		end_line(t);
+	}
+	if (in->frame != NULL) {
+		if (r != NULL)
+			r->bytes += in->frame->text.n;
+		begin_exchange(t, "server>", "message", in->ticket);
+		add_frame(t, in->frame);
+		end_line(t);
+	}
+	if (in->kind == INPUT_DONE) {
+		trace_end(t, in, r);
+	} else if (in->kind == INPUT_REFUSED) {
+		begin_exchange(t, "server>", "refused", in->ticket);
+		add_facts(t, in->facts);
+		add_took(t, r);
+		add_text(t, "words", in->facts->body, REASON_BYTES);
+		end_line(t);
+	}
+}
+
+/* --- events --- */
+
+static void
+simple_note(struct trace *t, const char *event)
+{
+	begin(t, "note", event);
+	end_line(t);
+}
+
+/* text: how the user has to sign in; NULL: nobody has to, or not any more. */
+static void
+trace_sign_in(struct trace *t, const char *text)
+{
+	if (text == NULL && !t->signing_in)
+		return;
+	t->signing_in = text != NULL;
+	begin(t, "note", text != NULL ? "sign-in wanted" : "sign-in over");
+	if (text != NULL)
+		add_text(t, "text", span_of(text), BOUND_LOG_LINE_BYTES);
+	end_line(t);
+}
+
+static void
+trace_too_long(struct trace *t, const struct event *in)
+{
+	begin(t, "client>", "message");
+	add_word(t, "kind", "invalid");
+	add_raw(t, "id", in->id);
+	add_number(t, "bytes", (int64_t)in->size);
+	buf_adds(&t->line, ",\"cut\":true");
+	end_line(t);
+}
+
+void
+trace_input(struct trace *t, const struct event *in)
+{
+	if (t->file.fd < 0)
+		return;
+	switch (in->kind) {
+	case INPUT_CLIENT:
+	case INPUT_INVALID:
+		begin(t, "client>", "message");
+		add_frame(t, in->frame);
+		end_line(t);
+		break;
+	case INPUT_TOO_LONG:
+		trace_too_long(t, in);
+		break;
+	case INPUT_EOF:
+		simple_note(t, "stdin ended");
+		break;
+	case INPUT_STOP:
+		simple_note(t, "stop");
+		break;
+	case INPUT_BROKEN:
+		simple_note(t, "stdout broke");
+		break;
+	case INPUT_HEAD:
+	case INPUT_MESSAGE:
+	case INPUT_REFUSED:
+	case INPUT_DONE:
+		trace_answer(t, in);
+		break;
+	case INPUT_ENDPOINT:
+		begin_exchange(t, "server>", "endpoint", in->ticket);
+		end_line(t);
+		break;
+	case INPUT_SIGN_IN:
+		trace_sign_in(t, in->text);
+		break;
+	case INPUT_SIGNED_IN:
+		simple_note(t, "signed in");
+		break;
+	case INPUT_WAKE:
+		simple_note(t, "wake");
+		break;
+	default:
+		break; /* what else there is comes out as a decision */
+	}
+}
+
+void
+trace_action(struct trace *t, const struct event *a)
+{
+	if (t->file.fd < 0)
+		return;
+	switch (a->kind) {
+	case ACTION_SEND:
+		trace_send(t, a);
+		break;
+	case ACTION_ABORT:
+		begin_exchange(t, ">server", "abort", a->ticket);
+		end_line(t);
+		break;
+	case ACTION_AUTHORIZE:
+		begin_exchange(t, "note", "credentials wanted", a->ticket);
+		end_line(t);
+		break;
+	case ACTION_WRITE:
+		begin(t, ">client", "message");
+		add_frame(t, a->frame);
+		end_line(t);
+		break;
+	case ACTION_FOUND:
+		if (a->dual)
+			break;
+		begin(t, "note", "found");
+		add_word(t, "server",
+		    a->modern  ? "modern" :
+			a->sse ? "sse" :
+				 "legacy");
+		end_line(t);
+		break;
+	case ACTION_EXIT:
+		begin(t, "note", "exit");
+		add_number(t, "status", a->status);
+		end_line(t);
+		break;
+	default:
+		break; /* a decision is traced when it is logged */
+	}
+}
+
+void
+trace_state(struct trace *t, struct session_brief now)
+{
+	if (t->file.fd < 0 ||
+	    (now.phase == t->state.phase &&
+		now.generation == t->state.generation))
+		return;
+	t->state = now;
+	begin(t, "note", "state");
+	add_word(t, "phase", now.phase);
+	add_number(t, "generation", (int64_t)now.generation);
+	end_line(t);
+}
+
+static void
+on_log(enum log_level level, const char *text, void *arg)
+{
+	static const char *const levels[] = { "error", "warn", "info",
+		"debug" };
+	struct trace *t = arg;
+
+	if (t->file.fd < 0)
+		return;
+	begin(t, "note", "log");
+	add_word(t, "level", levels[level]);
+	add_text(t, "text", span_of(text), BOUND_LOG_LINE_BYTES);
+	end_line(t);
+}
+
+struct trace *
+trace_open(const struct trace_config *config)
+{
+	struct trace *t = xcalloc(1, sizeof *t);
+
+	t->credentials = config->credentials;
+	buf_init(&t->line, 0);
+	if (append_open(&t->file, config->path, BOUND_TRACE_FILE_BYTES, true) !=
+	    0) {
+		log_warn("--trace %s cannot be opened: %s", config->path,
+		    strerror(errno));
+		trace_close(t);
+		return NULL;
+	}
+	begin(t, "note", "start");
+	add_word(t, "version", PACKAGE_VERSION);
+	add_text(t, "url", span_of(config->url), BOUND_LOG_LINE_BYTES);
+	end_line(t);
+	log_tap(on_log, t);
+	return t;
+}
+
+void
+trace_close(struct trace *t)
+{
+	if (t == NULL)
+		return;
+	log_tap(NULL, NULL);
+	if (t->file.fd >= 0)
+		simple_note(t, "end");
+	append_close(&t->file);
+	while (t->running != NULL)
+		forget(t, t->running);
+	idtable_free(&t->by_ticket);
+	free_secrets(&t->values);
+	free_secrets(&t->sessions);
+	string_wipe(&t->session);
+	buf_wipe(&t->line);
+	free(t);
+}

@@ -1,0 +1,195 @@
+/*
+ * The life of an exchange, and back-pressure: when stdout is full, all
+ * exchanges pause. When partial messages hold more than the cap, all pause
+ * except the one with the oldest partial message, which may finish it. Control
+ * orders continue in both cases, as long as their answers are small.
+ */
+#include "config.h"
+
+#include "proxy/transport/exchange.h"
+
+#include <stdlib.h>
+
+#include "base/bounds.h"
+
+struct exchange *
+exchange_find(const struct streamable *u, uint64_t ticket)
+{
+	struct idtable_entry *e = idtable_first(&u->by_ticket, ticket);
+
+	return e == NULL ? NULL : IDTABLE_THING(e, struct exchange, by_ticket);
+}
+
+void
+exchange_clear_facts(struct exchange *t)
+{
+	memset(&t->facts, 0, sizeof t->facts);
+	t->facts.verb = t->verb;
+	t->facts.retry_after_ms = t->facts.retry_ms = -1;
+}
+
+/* Forgets everything of one answer; a redirect starts another. */
+void
+exchange_clear_answer(struct exchange *t)
+{
+	t->u->held -= t->held;
+	t->held = 0;
+	sse_free(t->sse);
+	t->sse = NULL;
+	frame_unref(t->stray);
+	t->stray = NULL;
+	buf_free(&t->answer);
+	buf_free(&t->challenge);
+	buf_free(&t->denial);
+	free(t->session_given);
+	free(t->location);
+	free(t->why);
+	free(t->type);
+	free(t->coding);
+	t->session_given = t->location = t->why = t->type = t->coding = NULL;
+}
+
+void
+exchange_free(struct exchange *t)
+{
+	struct streamable *u = t->u;
+
+	idtable_remove(&u->by_ticket, &t->by_ticket);
+	if (t->prev != NULL)
+		t->prev->next = t->next;
+	else
+		u->first = t->next;
+	if (t->next != NULL)
+		t->next->prev = t->prev;
+	else
+		u->last = t->prev;
+	exchange_clear_answer(t);
+	frame_unref(t->body);
+	headers_free(&t->mirrored);
+	free(t->session);
+	free(t->version);
+	free(t->last_event_id);
+	free(t->url);
+	free(t->redirect);
+	free(t);
+}
+
+void
+exchange_tell(struct exchange *t, struct event *e)
+{
+	e->ticket = t->ticket;
+	e->facts = &t->facts;
+	e->head = t->head_due;
+	t->head_due = false;
+	t->u->ops.event(e, t->u->arg);
+}
+
+void
+exchange_end(struct exchange *t, struct frame *body)
+{
+	struct event e = { .kind = INPUT_DONE, .frame = body };
+
+	t->ending = true;
+	if (t->held > 0)
+		exchange_count_held(t, 0);
+	exchange_tell(t, &e);
+	exchange_free(t);
+}
+
+/* --- back-pressure --- */
+
+static bool
+is_small_control(const struct exchange *t)
+{
+	return t->control && t->bytes <= BOUND_CONTROL_BYTES;
+}
+
+void
+exchange_pause(struct exchange *t, bool paused)
+{
+	if (t->x == NULL || t->paused == paused ||
+	    (paused && is_small_control(t)))
+		return;
+	t->paused = paused;
+	http_pause(t->x, paused);
+}
+
+/* Returns the stream that may continue in order to finish its message, or NULL.
+ * Calls come before listen streams, which may keep half a message for ever. */
+static struct exchange *
+oldest_partial(const struct streamable *u)
+{
+	struct exchange *t, *oldest = NULL;
+
+	for (t = u->first; t != NULL; t = t->next) {
+		if (t->held == 0 || t->x == NULL)
+			continue;
+		if (oldest == NULL ||
+		    (t->silent_ok == oldest->silent_ok ?
+			    t->partial < oldest->partial :
+			    oldest->silent_ok))
+			oldest = t;
+	}
+	return oldest;
+}
+
+bool
+exchange_is_full(const struct streamable *u)
+{
+	return u->stdout_full || u->held_full;
+}
+
+/* Pauses the streams that have to pause. When stdout is full, all do: one more
+ * message would only wait there. */
+static void
+apply_pause(struct streamable *u)
+{
+	struct exchange *t, *goes_on = NULL;
+
+	if (u->held_full && !u->stdout_full)
+		goes_on = oldest_partial(u);
+	for (t = u->first; t != NULL; t = t->next)
+		exchange_pause(t, exchange_is_full(u) && t != goes_on);
+}
+
+void
+exchange_stdout_full(struct streamable *u, bool full)
+{
+	if (u->stdout_full == full)
+		return;
+	u->stdout_full = full;
+	apply_pause(u);
+}
+
+/* Notes that the stream now holds this many bytes of a partial message. One
+ * read may bring the end of a message and the beginning of the next. */
+void
+exchange_count_held(struct exchange *t, size_t held)
+{
+	struct streamable *u = t->u;
+	bool finished = t->held > 0 && (held == 0 || t->events != t->before);
+	bool full;
+
+	if (held > 0 && (t->held == 0 || finished)) {
+		t->partial = ++u->partials;
+		t->before = t->events;
+	}
+	u->held = u->held - t->held + held;
+	t->held = held;
+	full = u->config.max_held > 0 && u->held > u->config.max_held;
+	if (full != u->held_full || (full && finished)) {
+		u->held_full = full;
+		apply_pause(u); /* the next oldest may continue */
+	}
+}
+
+/* Notes that the answer grew by n bytes. */
+void
+exchange_count_bytes(struct exchange *t, size_t n)
+{
+	bool was_small = is_small_control(t);
+
+	t->bytes += n;
+	if (was_small && !is_small_control(t) && exchange_is_full(t->u))
+		apply_pause(t->u);
+}

@@ -1,0 +1,95 @@
+/*
+ * The exchanges of one server, and what they share.
+ *
+ * An exchange is what one order comes to. It may take several transfers of
+ * io/http, for redirects on the same origin and for new credentials.
+ */
+#ifndef MCPSPLICE_PROXY_TRANSPORT_STATE_H
+#define MCPSPLICE_PROXY_TRANSPORT_STATE_H
+
+#include "base/idtable.h"
+#include "core/wire/sse.h"
+#include "io/url.h"
+#include "proxy/transport/streamable.h"
+
+struct exchange {
+	struct streamable *u;
+	struct exchange *next, *prev;
+	struct idtable_entry by_ticket;
+	uint64_t ticket;
+	enum verb verb;
+	struct frame *body;
+	char *session, *version, *last_event_id;
+	bool silent_ok, control, interactive, fresh, wary;
+	bool aborted;       /* streamable_abort was called */
+	uint64_t delivered; /* number of messages */
+	bool decided;       /* the status decides; the body is only text */
+	bool known;         /* the body has told what it is */
+	bool began;         /* an event came */
+	bool ending;        /* done is about to be called: too late to abort */
+	bool early;         /* sent with credentials that were early */
+	bool refused;       /* other credentials may mend it: nothing is told
+			     * before the end */
+	bool head_due;      /* the next event tells the head, too */
+	bool waits;         /* INPUT_REFUSED was told, and not answered yet */
+	/* As in struct facts; and the stamp that was just refused, or 0. */
+	unsigned refusals, again;
+	uint64_t refused_at;
+	struct transfer *x;
+	char *url; /* NULL: the server's own URL */
+	unsigned redirects;
+	char *redirect; /* URL to go to when this answer is over */
+	struct sse *sse;
+	struct frame *stray; /* the latest error without an id; it counts if
+			      * the stream ends without an answer */
+	struct buf answer;
+	size_t bytes;     /* all bytes of this answer so far */
+	size_t held;      /* bytes of the partial message, as counted in u */
+	uint64_t partial; /* number of the partial message in u->partials */
+	uint64_t events;  /* number of events on this stream */
+	uint64_t before;  /* number of events before the partial message */
+	size_t tried;     /* bytes of events that were looked at before their
+			   * ends came */
+	bool paused;
+	struct headers mirrored; /* headers that mirror the body */
+	bool endpoint, announces;
+	struct facts facts;
+	char *session_given, *location, *why, *type, *coding;
+	struct buf challenge;
+	struct buf denial; /* what the challenge says, as JSON */
+};
+
+struct streamable {
+	struct loop *loop;
+	struct http *http;
+	const struct http_ops *http_ops; /* what takes the answers */
+	struct streamable_config config;
+	struct streamable_ops ops;
+	void *arg;
+	struct url base;
+	char *url;
+	bool slash; /* url is what a temporary redirect led to, which only added
+		     * or removed a slash */
+	bool announced; /* a stream other than HTTP+SSE had an endpoint event */
+	char *endpoint; /* the latest endpoint of HTTP+SSE; NULL: none */
+	char *peer;     /* the address that answered last, or NULL */
+	struct exchange *first, *last; /* in the order of their start */
+	struct idtable by_ticket;
+	/* Tickets of the exchanges whose heads came in this turn of the
+	 * loop. */
+	uint64_t *heads;
+	size_t n_heads, cap_heads;
+	/* The latest headers, but for those that mirror a body or prove a
+	 * token, and what they were made from. */
+	struct headers made;
+	uint64_t made_credentials; /* the version of these */
+	char *made_session, *made_version;
+	bool made_is_post;
+	bool stdout_full;
+	bool held_full;
+	size_t held;
+	uint64_t partials; /* number of partial messages so far */
+	uint64_t accepted; /* the latest stamp reported to ops.accepted */
+};
+
+#endif

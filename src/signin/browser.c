@@ -1,0 +1,160 @@
+/*
+ * Opens the page where the user signs in. The URL is made by a server, so it
+ * is the most dangerous thing this program hands on: it is parsed as libcurl
+ * parses it, held to http and https, and all that a program or a script
+ * behind it may take for something else is percent-encoded.
+ *
+ * Invariant: what is opened begins with "http", so it is never an option, and
+ * it is one argument of one program.
+ */
+#include "config.h"
+
+#include "signin/browser.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "io/url.h"
+
+#ifdef __APPLE__
+#define BROWSER_PROGRAM "/usr/bin/open"
+#else
+#define BROWSER_PROGRAM "xdg-open"
+#endif
+
+struct browser {
+	struct child *child; /* NULL: it has ended */
+	browser_cb *cb;
+	void *arg;
+};
+
+/* RFC 3986: unreserved, and of the reserved those that a URL needs. */
+static bool
+stays(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	    (c >= '0' && c <= '9') ||
+	    (c != '\0' && strchr("-._~:/?&=%#[]@+", c) != NULL);
+}
+
+static char *
+encode(const char *url)
+{
+	struct buf out;
+
+	buf_init(&out, 0);
+	for (; *url != '\0'; url++) {
+		if (stays(*url))
+			buf_addc(&out, *url);
+		else
+			buf_addf(&out, "%%%02X", (unsigned char)*url);
+	}
+	return buf_take(&out);
+}
+
+/* What is wrong with a URL, or NULL. */
+static const char *
+fault_of(enum url_status status, const struct url *u, bool allow_http)
+{
+	switch (status) {
+	case URL_OK:
+		break;
+	case URL_USERINFO:
+		return "it has a user name in it";
+	case URL_SCHEME:
+	case URL_NO_SCHEME:
+		return "it begins with neither https:// nor http://";
+	case URL_BAD:
+		return "it is no URL";
+	}
+	if (strcmp(u->scheme, "https") != 0 && !allow_http &&
+	    !url_is_loopback(u))
+		return "it is not encrypted; --allow-http would allow it";
+	return NULL;
+}
+
+char *
+browser_url(const char *url, bool allow_http, char **why)
+{
+	enum url_status status;
+	const char *fault;
+	char *safe = NULL;
+	struct url u;
+
+	*why = NULL;
+	status = url_parse(&u, url);
+	fault = fault_of(status, &u, allow_http);
+	if (fault == NULL)
+		safe = encode(u.text);
+	else
+		*why = xasprintf("the page to sign in is not opened: %s",
+		    fault);
+	url_free(&u);
+	return safe;
+}
+
+char **
+browser_command(const char *command, bool has_display, char **why)
+{
+	char **words, *problem = NULL;
+
+	*why = NULL;
+	if (!has_display)
+		return NULL;
+	words = child_words(command != NULL ? command : BROWSER_PROGRAM,
+	    &problem);
+	if (words == NULL)
+		*why = xasprintf("--browser or $BROWSER: %s", problem);
+	free(problem);
+	return words;
+}
+
+/* The owner may free us in its callback. */
+static void
+on_done(enum child_end end, int value, void *arg)
+{
+	struct browser *b = arg;
+	bool ok = end == CHILD_EXIT && value == 0;
+
+	b->child = NULL;
+	if (end == CHILD_NO_START)
+		log_info("cannot start the browser: %s", strerror(value));
+	else if (!ok)
+		log_info("the browser ended with %s %d",
+		    end == CHILD_EXIT ? "status" : "signal", value);
+	b->cb(ok, b->arg);
+}
+
+struct browser *
+browser_open(struct loop *l, char *const *command, const char *url,
+    const char *const *unset, browser_cb *cb, void *arg)
+{
+	static const struct child_ops ops = { .done = on_done };
+	struct child_config config = { .unset = unset, .detached = true };
+	struct browser *b = xcalloc(1, sizeof *b);
+	const char **argv;
+	size_t n;
+
+	for (n = 0; command[n] != NULL; n++)
+		;
+	argv = xcalloc(n + 2, sizeof *argv);
+	memcpy(argv, command, n * sizeof *argv);
+	argv[n] = url;
+	config.argv = argv;
+	b->cb = cb;
+	b->arg = arg;
+	b->child = child_new(l, &config, &ops, b);
+	free(argv);
+	return b;
+}
+
+void
+browser_free(struct browser *b)
+{
+	if (b == NULL)
+		return;
+	if (b->child != NULL)
+		child_free(b->child, false);
+	free(b);
+}

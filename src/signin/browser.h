@@ -1,0 +1,32 @@
+/*
+ * Opening a URL that a server made (doc/protocol.md 8.12): parsed, checked,
+ * percent-encoded, given to one program as one argument; no shell.
+ */
+#ifndef MCPSPLICE_SIGNIN_BROWSER_H
+#define MCPSPLICE_SIGNIN_BROWSER_H
+
+#include "base/mem.h"
+#include "io/child.h"
+
+/* The URL in a form that no program takes for anything else: https, or http
+ * on loopback (any http with allow_http), no user info, no control byte; all
+ * but unreserved characters and : / ? & = % # [ ] @ + percent-encoded. NULL
+ * with *why for people, owned by the caller. */
+char *browser_url(const char *url, bool allow_http, char **why);
+
+/* How browsers are opened here. NULL with no *why: none is to be tried (no
+ * display). command is of --browser or $BROWSER or NULL: then xdg-open, or
+ * open on macOS. has_display: DISPLAY or WAYLAND_DISPLAY is set, or it needs
+ * none here. The words, NULL-ended, without the URL (child_words_free). */
+char **browser_command(const char *command, bool has_display, char **why);
+
+/* Opens it. done is told whether the program could be started and ended well;
+ * it may stay. url is from browser_url. */
+typedef void browser_cb(bool ok, void *arg);
+struct browser;
+struct browser *browser_open(struct loop *l, char *const *command,
+    const char *url, const char *const *unset, browser_cb *cb, void *arg);
+/* No callback; the browser stays. NULL is fine. */
+void browser_free(struct browser *b);
+
+#endif

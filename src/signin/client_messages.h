@@ -1,0 +1,102 @@
+/*
+ * Requests to the token, registration, revocation and device endpoints, and
+ * what their answers mean. Pure: bytes in, bytes out (doc/protocol.md 8.6 to
+ * 8.11).
+ */
+#ifndef MCPSPLICE_SIGNIN_CLIENT_MESSAGES_H
+#define MCPSPLICE_SIGNIN_CLIENT_MESSAGES_H
+
+#include "base/headers.h"
+#include "signin/metadata.h"
+#include "signin/outcome.h"
+#include "store/record.h"
+
+/* A form (application/x-www-form-urlencoded) with the headers that go with
+ * it. Secrets are in both: client_request_free wipes them. */
+struct client_request {
+	struct buf form;
+	struct headers headers;
+};
+void client_request_free(struct client_request *r);
+
+/* How this client proves itself there, by what the server lists: post, basic,
+ * none; basic if it lists nothing (doc/protocol.md 8.9). */
+enum client_method client_method(const struct server_metadata *m,
+    bool has_secret, bool has_key);
+
+/* Each begins a request in r, which is empty; client_finish ends it. scope may
+ * be NULL. */
+void client_code(struct client_request *r, const struct record *rec,
+    const char *code, const char *verifier);
+void client_refresh(struct client_request *r, const struct record *rec);
+void client_credentials(struct client_request *r, const char *scope);
+/* RFC 7523 2.1 */
+void client_jwt_bearer(struct client_request *r, const char *assertion,
+    const char *scope);
+/* RFC 8693 2.1, for an ID-JAG: what client_finish adds is of the client at the
+ * identity provider, and resource is in the form already. */
+#define CLIENT_ID_JAG "urn:ietf:params:oauth:token-type:id-jag"
+void client_exchange(struct client_request *r, const char *id_token,
+    const char *audience, const char *resource, const char *scope);
+void client_device(struct client_request *r, const char *scope);
+void client_device_poll(struct client_request *r, const char *device_code);
+/* Adds for which resource it is, and who asks, with the proof. assertion is
+ * that of CLIENT_JWT: signed (assertion_make), for one request; NULL
+ * otherwise. named, with CLIENT_BASIC only: the form has the client's id, too,
+ * for servers that look for it there. */
+void client_finish(struct client_request *r, const struct record *rec,
+    const char *assertion, bool named);
+/* A whole request to forget a token. */
+void client_revoke(struct client_request *r, const struct record *rec,
+    const char *token, bool refresh, const char *assertion);
+
+/* The body of a dynamic registration (RFC 7591), JSON. redirect_uri NULL: no
+ * user will sign in by a browser (device flow). The members of given, which may
+ * be NULL, take the place of ours, but for the redirect URI and scope. */
+void client_register(struct buf *body, const struct server_metadata *m,
+    const char *redirect_uri, const char *scope, struct json_object *given);
+/* Its answer into rec->client. What it says of the method and the scope counts;
+ * where it is silent, what m lists. Returns 0, or -1 with *why for people. */
+int client_registered(struct record *rec, struct json_object *doc,
+    const struct server_metadata *m, const char *redirect_uri, char **why);
+/* Does the answer of a token endpoint to CLIENT_BASIC miss client_id in the
+ * form? mcp 1.23 and later list the method and say "Missing client_id"; some
+ * frameworks name the field that is required. */
+bool client_id_is_missed(int status, struct json_object *doc);
+
+/* The URL for the browser (RFC 6749 4.1.1, RFC 7636, RFC 8707). params are
+ * "name=value" of --authorize-param, NULL-ended or NULL. Owned by the
+ * caller. NULL when the endpoint is no URL. */
+char *client_authorize_url(const struct server_metadata *m,
+    const struct record *rec, const char *scope, const char *state,
+    const char *challenge, const char *const *params);
+/* Is it one that --authorize-param may set? */
+bool client_param_ok(const char *param, char **why);
+
+/* What a token that is a JWT says of itself, owned by the caller; NULL: it is
+ * none. Its signature is not checked: a hint for people, no more. */
+struct json_object *client_claims(const char *token);
+
+/* What an answer of the token endpoint means: CAME_TOKEN, CAME_DEAD_GRANT (this
+ * code or refresh token is dead), CAME_DEAD_CLIENT, CAME_PENDING and
+ * CAME_SLOW_DOWN (device), CAME_TRANSIENT (network, 5xx, 429), or CAME_REFUSED
+ * for anything else. With CAME_TOKEN the token is in rec->token, with a note if it
+ * is bound to rec->dpop_key (RFC 9449 5): a refresh token that was not sent again
+ * stays; now is s since 1970. Otherwise rec is as it was and *why for people,
+ * owned by the caller: the error's name and, marked as the server's and made safe,
+ * its description. */
+enum login_outcome client_token(struct record *rec, int status,
+    struct json_object *doc, const char *requested, int64_t now, char **why);
+
+/* Returns the name of the error in doc, borrowed; NULL: there is none. Sets *why
+ * to it with the description, made safe and marked as the words of who ("the
+ * server"); owned by the caller. Neither has a secret of rec in it. */
+const char *client_error(const struct record *rec, struct json_object *doc,
+    const char *who, char **why);
+
+/* The code that the user is to type, out of the answer of the device endpoint;
+ * borrowed. It goes to terminals and into messages: only what a keyboard has,
+ * and little of it; NULL for any other. */
+const char *client_user_code(struct json_object *doc);
+
+#endif

@@ -1,0 +1,463 @@
+/*
+ * Where to sign in, asked one place at a time, because a place that was asked
+ * without need can be a trap, and is load for somebody.
+ *
+ *   (nothing but SERVER where there is no MCP server)
+ *   RESOURCE: URL of the challenge > with the path (and query) > at the root
+ *             > the place of a resource above the server, if that is another
+ *             > SERVER with the issuer it names, or with --issuer
+ *             > nowhere: LEGACY
+ *   SERVER:   the two or three places of the issuer
+ *   LEGACY:   RFC 8414 at the root of the MCP server, or its fixed paths
+ *
+ * A place that is empty (4xx, 502) leads to the next; whatever else goes wrong
+ * ends it, because what comes next would be a guess.
+ */
+#include "config.h"
+
+#include "signin/discovery.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+
+/* The challenge's URL, and those of metadata.h. */
+enum { PLACES_MAX = 3 };
+#define LEGACY_VERSION "2025-03-26"
+#define HINT "; if you know where to sign in, name it with --issuer"
+
+/* What an answer means. */
+enum found {
+	FOUND_DOCUMENT,
+	FOUND_NOTHING, /* the next place */
+	FOUND_TROUBLE,
+	FOUND_NEVER /* it was given up */
+};
+
+struct discovery {
+	struct fetcher *fetcher;
+	const struct discovery_config *config;
+	const bool *over;
+
+	char *places[PLACES_MAX];
+	size_t n, at;
+	bool from_challenge; /* the first place is the challenge's */
+	bool shaky;          /* a place answered 502: empty, or broken */
+	char *above; /* the reason to ask the one place of a resource above the
+		      * server, for people; or NULL */
+
+	struct fetch_answer answer; /* of the last place */
+	struct resource_metadata resource;
+	struct discovered *found;
+	char *why;
+	bool transient;
+};
+
+static void
+forget_places(struct discovery *d)
+{
+	while (d->n > 0)
+		free(d->places[--d->n]);
+	d->at = 0;
+}
+
+/* Ends it with a message that it takes over. Returns false. */
+static bool
+fail(struct discovery *d, char *why, bool transient)
+{
+	d->why = why;
+	d->transient = transient;
+	return false;
+}
+
+static enum found
+judge(struct discovery *d)
+{
+	const struct fetch_answer *a = &d->answer;
+
+	if (a->status >= 200 && a->status <= 299 && a->json != NULL)
+		return FOUND_DOCUMENT;
+	if (a->status == 502) {
+		d->shaky = true;
+		return FOUND_NOTHING;
+	}
+	if (a->status >= 400 && a->status <= 499 && !a->transient)
+		return FOUND_NOTHING;
+	return FOUND_TROUBLE;
+}
+
+/* Asks at the place that is next. */
+static enum found
+ask(struct discovery *d, const char *version)
+{
+	const struct fetch_request r = {
+		.url = d->places[d->at],
+		.version = version,
+	};
+
+	log_debug("fetching %.*s", (int)strcspn(r.url, "?"), r.url);
+	fetch_answer_free(&d->answer);
+	return fetch_wait(d->fetcher, &r, d->over, &d->answer) ? judge(d) :
+								 FOUND_NEVER;
+}
+
+/* On to the next place; false: there is none. The query of the MCP server's
+ * URL belongs to its well-known place, but few servers know that: the same
+ * place without it comes next. */
+static bool
+next_place(struct discovery *d)
+{
+	char *query = NULL;
+
+	if (!(d->from_challenge && d->at == 0))
+		query = strchr(d->places[d->at], '?');
+	if (query != NULL)
+		*query = '\0';
+	else
+		d->at++;
+	return d->at < d->n;
+}
+
+/* Ends it with what went wrong at this place. */
+static bool
+fail_here(struct discovery *d)
+{
+	const struct fetch_answer *a = &d->answer;
+	const char *url = d->places[d->at < d->n ? d->at : d->n - 1];
+	bool transient = a->transient || d->shaky;
+	struct buf b;
+
+	buf_init(&b, 0);
+	buf_adds(&b, "cannot find out where to sign in: ");
+	if (a->why != NULL)
+		buf_adds(&b, a->why);
+	else
+		buf_addf(&b, "there is no metadata (status %d)", a->status);
+	buf_adds(&b, ", at ");
+	metadata_show_url(&b, url);
+	if (!a->refused && !transient && d->config->issuer == NULL)
+		buf_adds(&b, HINT);
+	return fail(d, buf_take(&b), transient);
+}
+
+/* The resource parameter where no document names it: the URL without its
+ * query, and without the slash that stands for an empty path. */
+static char *
+own_name(const struct url *server)
+{
+	const char *host = strstr(server->text, "://") + 3;
+	const char *path = host + strcspn(host, "/?");
+	size_t n = strcspn(path, "?");
+
+	if (n == 1)
+		n = 0;
+	return xstrndup(server->text, (size_t)(path - server->text) + n);
+}
+
+/* The document of the authorization server that was asked for. */
+static bool
+take_server(struct discovery *d, const char *issuer)
+{
+	char *why;
+
+	return metadata_server(&d->found->server, d->answer.json, issuer,
+		   &d->config->policy, d->config->interactive, &why) >= 0 ||
+	    fail(d, why, false);
+}
+
+/* Only the first place of an issuer, which is the origin: what came later is not
+ * of 2025-03-26. */
+static bool
+find_legacy(struct discovery *d)
+{
+	char *urls[3];
+	size_t i, n;
+
+	forget_places(d);
+	d->found->legacy = true;
+	n = metadata_server_urls(d->config->server->origin, urls);
+	d->places[d->n++] = urls[0];
+	for (i = 1; i < n; i++)
+		free(urls[i]);
+	switch (ask(d, LEGACY_VERSION)) {
+	case FOUND_DOCUMENT:
+		return take_server(d, d->config->server->origin);
+	case FOUND_NEVER:
+		return false;
+	case FOUND_NOTHING:
+		if (!d->shaky) {
+			metadata_legacy(&d->found->server, d->config->server);
+			return true;
+		}
+		/* FALLTHROUGH */
+	default:
+		return fail_here(d);
+	}
+}
+
+/* Whom the resource trusts: the one our credential is from, if it is still
+ * named, else the first. */
+static const char *
+choose(const struct discovery *d)
+{
+	const struct discovery_config *c = d->config;
+	size_t i;
+
+	if (c->issuer != NULL)
+		return c->issuer;
+	for (i = 0; i < d->resource.n && c->bound != NULL; i++)
+		if (metadata_same_issuer(d->resource.servers[i], c->bound))
+			return c->bound;
+	return d->resource.n == 0 ? NULL : d->resource.servers[0];
+}
+
+static bool
+find_server(struct discovery *d)
+{
+	const char *issuer = choose(d);
+	enum found what;
+	char *why;
+
+	if (issuer == NULL)
+		return fail(d,
+		    xasprintf("the resource metadata of %s names no sign-in "
+			      "server" HINT,
+			d->config->server->host),
+		    false);
+	if (!metadata_url_ok(issuer, &d->config->policy, "the sign-in server",
+		&why))
+		return fail(d, why, false);
+	forget_places(d);
+	d->shaky = false;
+	d->n = metadata_server_urls(issuer, d->places);
+	if (d->n == 0)
+		return fail(d,
+		    xstrdup("the sign-in server's URL has a query (?), which "
+			    "none may have"),
+		    false);
+	for (; d->at < d->n; d->at++) {
+		what = ask(d, NULL);
+		if (what == FOUND_DOCUMENT)
+			return take_server(d, issuer);
+		if (what == FOUND_NEVER)
+			return false;
+		if (what == FOUND_TROUBLE)
+			break;
+	}
+	return fail_here(d);
+}
+
+/* Ends it because of a resource above the server. */
+static bool
+fail_above(struct discovery *d)
+{
+	char *why = d->above;
+
+	d->above = NULL;
+	return fail(d, why, false);
+}
+
+/* The document says that tokens are for more than the server: for all of the
+ * origin, or all of a folder in it. On a shared origin a tenant could so get
+ * tokens that open the others. Only the document at the place of that resource
+ * may say so, which is asked next. */
+static bool
+look_above(struct discovery *d)
+{
+	struct resource_metadata *m = &d->resource;
+	char *place = m->place;
+	struct buf b;
+
+	if (d->above != NULL)
+		return fail_above(d);
+	buf_init(&b, 0);
+	buf_adds(&b, "the server's resource metadata is for ");
+	metadata_show_url(&b, m->resource);
+	buf_adds(&b,
+	    ", and not for the server alone, but there is no such document "
+	    "at ");
+	metadata_show_url(&b, place);
+	buf_adds(&b,
+	    ": a token for it could be used elsewhere, so nothing is asked "
+	    "for");
+	if (d->config->issuer == NULL)
+		buf_adds(&b, HINT);
+	d->above = buf_take(&b);
+	m->place = NULL;
+	metadata_resource_free(m);
+	forget_places(d);
+	d->from_challenge = false;
+	d->places[d->n++] = place;
+	return true;
+}
+
+/* There is no document of the resource. */
+static bool
+find_without(struct discovery *d)
+{
+	if (d->config->issuer != NULL) {
+		d->found->resource = own_name(d->config->server);
+		return find_server(d);
+	}
+	if (d->above == NULL)
+		return find_legacy(d);
+	return d->shaky ? fail_here(d) : fail_above(d);
+}
+
+static bool
+find_as_told(struct discovery *d)
+{
+	const struct resource_metadata *m = &d->resource;
+	struct discovered *found = d->found;
+
+	found->resource = xstrdup(m->resource);
+	found->scopes = string_copy(m->scopes);
+	found->dpop = m->dpop;
+	found->bound = m->bound;
+	return find_server(d);
+}
+
+/* A web page for every path is no document either, where --issuer says all that
+ * it could. */
+static enum found
+ask_resource(struct discovery *d)
+{
+	enum found what = ask(d, NULL);
+	int status = d->answer.status;
+
+	return what == FOUND_TROUBLE && d->config->issuer != NULL &&
+		status >= 200 && status <= 399 ?
+	    FOUND_NOTHING :
+	    what;
+}
+
+static bool
+find_resource(struct discovery *d)
+{
+	struct resource_metadata *m = &d->resource;
+	char *why;
+
+	for (;;) {
+		switch (ask_resource(d)) {
+		case FOUND_NEVER:
+			return false;
+		case FOUND_TROUBLE:
+			return fail_here(d);
+		case FOUND_NOTHING:
+			if (!next_place(d))
+				return find_without(d);
+			break;
+		case FOUND_DOCUMENT:
+			if (metadata_resource(m, d->answer.json,
+				d->config->server, &why) < 0)
+				return fail(d, why, false);
+			if (m->place == NULL ||
+			    strcmp(m->place, d->places[d->at]) == 0)
+				return find_as_told(d);
+			if (!look_above(d))
+				return false;
+		}
+	}
+}
+
+/* May the challenge send us there? *why is for people, when not. */
+static bool
+may_be_asked(struct discovery *d, const struct url *u, const char *text,
+    char **why)
+{
+	struct buf b;
+
+	if (!metadata_url_ok(text, &d->config->policy,
+		"the place of the resource metadata", why))
+		return false;
+	if (d->config->policy.cross_origin_prm ||
+	    url_same_origin(u, d->config->server))
+		return true;
+	buf_init(&b, 0);
+	buf_adds(&b,
+	    "the server says that its resource metadata is on "
+	    "another origin, at ");
+	metadata_show_url(&b, text);
+	buf_adds(&b, "; if you trust that, give --allow-cross-origin-prm");
+	*why = buf_take(&b);
+	return false;
+}
+
+/* The challenge's URL is the first place; text that is no URL is as good as
+ * absent. Returns 0, or -1 with *why when we refuse to go there. */
+static int
+add_challenge(struct discovery *d, char **why)
+{
+	const char *text = d->config->resource_metadata;
+	enum url_status status;
+	struct url u;
+
+	if (text == NULL)
+		return 0;
+	status = url_parse(&u, text);
+	if (status == URL_BAD || status == URL_NO_SCHEME) {
+		log_info(
+		    "resource_metadata in WWW-Authenticate is not a URL, so "
+		    "it is ignored");
+		return 0;
+	}
+	if (may_be_asked(d, &u, text, why)) {
+		d->places[d->n++] = xstrdup(u.text);
+		d->from_challenge = true;
+	}
+	url_free(&u);
+	return d->from_challenge ? 0 : -1;
+}
+
+/* Then where it is by rule, if that is another place. */
+static void
+add_known(struct discovery *d)
+{
+	char *urls[2];
+	size_t i, n;
+
+	n = metadata_resource_urls(d->config->server, urls);
+	for (i = 0; i < n; i++)
+		if (d->from_challenge && strcmp(urls[i], d->places[0]) == 0)
+			free(urls[i]);
+		else
+			d->places[d->n++] = urls[i];
+}
+
+bool
+discovery_run(struct fetcher *f, const struct discovery_config *config,
+    const bool *over, struct discovered *found, char **why, bool *transient)
+{
+	struct discovery d = {
+		.fetcher = f, .config = config, .over = over, .found = found
+	};
+	bool good;
+
+	memset(found, 0, sizeof *found);
+	if (config->direct) {
+		good = find_server(&d);
+	} else if (add_challenge(&d, &d.why) < 0) {
+		good = false;
+	} else {
+		add_known(&d);
+		good = find_resource(&d);
+	}
+	if (!good)
+		discovered_free(found);
+	forget_places(&d);
+	fetch_answer_free(&d.answer);
+	metadata_resource_free(&d.resource);
+	free(d.above);
+	*why = d.why;
+	*transient = d.transient;
+	return good;
+}
+
+void
+discovered_free(struct discovered *d)
+{
+	free(d->resource);
+	free(d->scopes);
+	metadata_server_free(&d->server);
+	memset(d, 0, sizeof *d);
+}

@@ -1,0 +1,241 @@
+/*
+ * A token without the user: by client credentials, or by an assertion. The
+ * assertion is one that the user passes, or an ID-JAG that an identity provider
+ * gives for an ID token:
+ *
+ *   ID token > the provider's metadata > exchange > ID-JAG > token
+ *
+ * The ID token goes to the provider's token endpoint, the assertion to that of
+ * the authorization server, and neither anywhere else: each request has the
+ * client, the proof and the endpoint of its own side.
+ */
+#include "config.h"
+
+#include "signin/grant.h"
+
+#include <stdlib.h>
+
+#include "signin/id_jag.h"
+#include "signin/id_token.h"
+#include "signin/report.h"
+#include "signin/token.h"
+
+static void
+send_assertion(struct login *g, const char *assertion)
+{
+	struct client_request form = { 0 };
+
+	client_jwt_bearer(&form, assertion, g->scope);
+	login_ask_credentials(g, &form);
+}
+
+/* --- the exchange at the identity provider --- */
+
+static struct id_jag_for
+wanted(const struct login *g)
+{
+	return (struct id_jag_for){
+		.host = g->config.server->host,
+		.audience = g->record.issuer,
+		.resource = g->record.resource,
+		.client = g->record.client.id,
+	};
+}
+
+/* An ID token that the user passes is renewed by whoever makes it, one of the
+ * store by a sign-in. */
+static void
+report_exchange(struct login *g, enum login_outcome came, const char *why)
+{
+	if (came == CAME_DEAD_GRANT)
+		came = g->config.provider->id_token == NULL ? CAME_NO_IDENTITY :
+							      CAME_REFUSED;
+	login_report_why(g, came, why);
+}
+
+static void
+take_exchanged(struct login *g, const struct fetch_answer *a)
+{
+	struct id_jag_for to = wanted(g);
+	enum login_outcome came;
+	char *jag, *why = NULL;
+
+	if (login_is_unready(g, a))
+		return;
+	came = id_jag_answer(&g->identity, a->status, a->json, &to, &jag, &why);
+	if (came == CAME_TOKEN)
+		send_assertion(g, jag);
+	else
+		report_exchange(g, came, why);
+	string_wipe(&jag);
+	free(why);
+}
+
+/* Makes the proof of our client at the provider. Returns false if it cannot be
+ * made, which is reported. */
+static bool
+prove(struct login *g, const struct server_metadata *m, char **proof)
+{
+	const struct login_provider *p = g->config.provider;
+	char *why = NULL;
+
+	*proof = NULL;
+	if (g->identity.client.method != CLIENT_JWT)
+		return true;
+	*proof = assertion_make(p->client_key, p->client_id, m->issuer,
+	    m->jwt_algs, login_now(), &why);
+	if (*proof == NULL)
+		login_report_why(g, CAME_UNABLE, why);
+	free(why);
+	return *proof != NULL;
+}
+
+static void
+exchange(struct login *g, const struct server_metadata *m)
+{
+	const struct login_provider *p = g->config.provider;
+	struct record *r = &g->identity;
+	struct client_request form = { 0 };
+	struct fetch_request f = {
+		.url = m->token_endpoint,
+		.content_type = "application/x-www-form-urlencoded",
+		.headers = &form.headers,
+	};
+	struct fetch_answer a;
+	char *proof;
+
+	r->client.source = CLIENT_GIVEN;
+	string_set(&r->client.id, p->client_id);
+	string_set(&r->client.secret, p->client_secret);
+	r->client.method = client_method(m, p->client_secret != NULL,
+	    p->client_key != NULL);
+	if (!prove(g, m, &proof))
+		return;
+	client_exchange(&form, r->token.id_token, g->record.issuer,
+	    g->record.resource, g->scope);
+	string_set(&r->resource, NULL); /* it is in the form already */
+	client_finish(&form, r, proof, false);
+	free(proof);
+	f.body = buf_span(&form.form);
+	if (login_fetch(g, p->fetcher, &f, &a)) {
+		take_exchanged(g, &a);
+		fetch_answer_free(&a);
+	}
+	client_request_free(&form);
+}
+
+static void
+find_provider(struct login *g)
+{
+	const struct login_provider *p = g->config.provider;
+	const struct discovery_config d = {
+		.server = g->config.server,
+		.issuer = p->issuer,
+		.policy = p->policy,
+		.direct = true,
+	};
+	struct discovered found;
+
+	if (g->record.issuer == NULL) {
+		login_report_why(g, CAME_UNABLE,
+		    "its authorization server publishes no issuer, so no "
+		    "identity provider can give a token for it");
+	} else if (login_find(g, p->fetcher, &d, &found)) {
+		exchange(g, &found.server);
+		discovered_free(&found);
+	}
+}
+
+/* --- what the user passes, or has --- */
+
+static void
+on_given(const char *token, const char *why, bool transient, void *arg)
+{
+	struct login *g = arg;
+
+	g->given = NULL;
+	string_wipe(&g->assertion);
+	g->assertion = string_copy(token);
+	if (token == NULL)
+		login_report_why(g, transient ? CAME_TRANSIENT : CAME_UNABLE,
+		    why);
+	login_set_done(g);
+}
+
+/* Reads it into g->assertion. false: it is reported why not. */
+static bool
+read_given(struct login *g, const struct token_source *from)
+{
+	g->done = false;
+	g->given = given_token_get(g->loop, from, login_now(), on_given, g);
+	if (login_await(g))
+		return g->assertion != NULL;
+	given_token_cancel(g->given);
+	g->given = NULL;
+	return false;
+}
+
+static void
+on_identity(const struct record *r, const char *why, void *arg)
+{
+	struct login *g = arg;
+
+	g->op = NULL;
+	record_free(&g->identity);
+	if (r != NULL)
+		record_copy(&g->identity, r);
+	if (why != NULL)
+		login_report_why(g, CAME_BROKEN, why);
+	login_set_done(g);
+}
+
+/* Reads the record of the provider. false: it is reported why not. */
+static bool
+read_identity(struct login *g)
+{
+	const struct login_provider *p = g->config.provider;
+
+	if (p->record != NULL || g->store == NULL) {
+		on_identity(p->record, NULL, g);
+		return true;
+	}
+	g->done = false;
+	g->op = store_get(g->store, p->name, on_identity, g);
+	return login_await(g) && !g->came;
+}
+
+static void
+exchange_identity(struct login *g)
+{
+	const struct login_provider *p = g->config.provider;
+
+	if (p->id_token != NULL) {
+		if (!read_given(g, p->id_token))
+			return;
+		string_set(&g->identity.token.id_token, g->assertion);
+	} else if (!read_identity(g)) {
+		return;
+	} else if (!id_token_usable(&g->identity, login_now())) {
+		login_report_why(g, CAME_NO_IDENTITY,
+		    "the user has to sign in at the identity provider");
+		return;
+	}
+	find_provider(g);
+}
+
+void
+login_grant(struct login *g, int64_t ms)
+{
+	const struct login_config *c = &g->config;
+
+	login_set_timer(g, ms);
+	if (c->assertion == NULL && c->provider == NULL) {
+		login_credentials(g);
+		return;
+	}
+	login_take_client(g);
+	if (c->provider != NULL)
+		exchange_identity(g);
+	else if (read_given(g, c->assertion))
+		send_assertion(g, g->assertion);
+}

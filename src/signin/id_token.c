@@ -1,0 +1,63 @@
+/* The ID token of a sign-in at an identity provider. */
+#include "config.h"
+
+#include "signin/id_token.h"
+
+#include <string.h>
+
+#include "signin/client_messages.h"
+
+enum { MARGIN_S = 30 };
+
+int64_t
+id_token_end(const struct record *r)
+{
+	struct json_object *claims = r->token.id_token == NULL ?
+	    NULL :
+	    client_claims(r->token.id_token);
+	int64_t end = claims == NULL ? 0 : document_number(claims, "exp");
+
+	json_object_put(claims);
+	return end < 0 ? 0 : end;
+}
+
+bool
+id_token_usable(const struct record *r, int64_t now)
+{
+	return r->token.id_token != NULL && id_token_end(r) > now + MARGIN_S;
+}
+
+/* Is the client among those whom the token is for? */
+static bool
+is_for(struct json_object *claims, const char *client)
+{
+	const char *aud = document_text(claims, "aud");
+
+	if (aud != NULL)
+		return client != NULL && strcmp(aud, client) == 0;
+	return client != NULL &&
+	    document_listed(document_list(claims, "aud"), client);
+}
+
+char *
+id_token_fault(const struct record *r, struct json_object *doc)
+{
+	struct json_object *claims;
+	const char *iss, *why = NULL;
+
+	if (document_text(doc, "id_token") == NULL || r->token.id_token == NULL)
+		return xstrdup("the identity provider gave no ID token");
+	claims = client_claims(r->token.id_token);
+	iss = claims == NULL ? NULL : document_text(claims, "iss");
+	if (claims == NULL)
+		why = "the identity provider's ID token is no JWT";
+	else if (iss == NULL || r->issuer == NULL ||
+	    strcmp(iss, r->issuer) != 0)
+		why = "the ID token is not from the identity provider that was "
+		      "asked (iss), so it is not used";
+	else if (!is_for(claims, r->client.id))
+		why = "the ID token is for another client (aud), so it is not "
+		      "used";
+	json_object_put(claims);
+	return why == NULL ? NULL : xstrdup(why);
+}

@@ -1,0 +1,123 @@
+/*
+ * Getting a good token into the store, whatever that takes: one that another
+ * copy has put there meanwhile, a refresh, client credentials, or a user
+ * who signs in by browser or device code. Runs in a process of its own (the
+ * login process, or "mcpsplice login"), because hosts kill the copy that began
+ * it: a refresh that was sent must be stored, and the user be waited for.
+ *
+ * signin/order has the order of it.
+ */
+#ifndef MCPSPLICE_SIGNIN_LOGIN_H
+#define MCPSPLICE_SIGNIN_LOGIN_H
+
+#include "auth/challenge.h"
+#include "auth/login_process.h"
+#include "auth/proof.h"
+#include "signin/fetch.h"
+#include "signin/given_token.h"
+#include "signin/metadata.h"
+#include "store/import.h"
+#include "store/store.h"
+
+enum login_mode { LOGIN_BROWSER, LOGIN_DEVICE, LOGIN_CREDENTIALS };
+
+/* The identity provider whose ID-JAG is the assertion of a JWT bearer grant
+ * (signin/managed.h): our client there, and the ID token. */
+struct login_provider {
+	struct fetcher *fetcher;
+	const char *issuer;
+	const char *client_id, *client_secret;
+	const struct assertion_key *client_key;
+	struct metadata_policy policy;
+	/* The ID token: one that the user passes; or that of this record, which
+	 * was had just now; or that of the record of this name in the store. */
+	const struct token_source *id_token;
+	const struct record *record;
+	char name[STORE_NAME_BYTES];
+};
+
+/* All borrowed for the life of the login. NULL: not given. */
+struct login_config {
+	const struct url *server;
+	const char *profile;
+	enum login_mode mode;
+
+	/* why, and what for */
+	enum login_reason reason;
+	const struct challenge *challenge; /* of the 401 or 403 */
+	const char
+	    *rejected;    /* proof_challenge of the token that was refused */
+	bool interactive; /* may the user be asked? */
+	bool unasked;     /* the MCP server asked for no credentials */
+	bool force;       /* whatever the store has now does not do */
+	const struct record *record;        /* to begin with, without a store */
+	const struct import_config *import; /* where the store has nothing */
+
+	/* the client */
+	const char *client_id, *client_secret;
+	const struct assertion_key *client_key; /* for LOGIN_CREDENTIALS */
+	/* The assertion of a JWT bearer grant, for LOGIN_CREDENTIALS; NULL:
+	 * client credentials. */
+	const struct token_source *assertion;
+	const struct login_provider *provider; /* or an ID-JAG of this one */
+	/* This is the sign-in at an identity provider: the ID token counts, and
+	 * the record has this name. */
+	const char *identity;
+	const char *client_document;         /* --client-metadata-url */
+	struct json_object *client_metadata; /* what else is registered */
+
+	/* is the MCP server at a public address, where that is known? */
+	bool knows_place, is_public;
+
+	/* what is asked for */
+	const char *issuer, *scope, *resource, *token_endpoint;
+	bool no_resource;
+	const char *const *params;
+	struct metadata_policy policy;
+
+	/* the user */
+	unsigned callback_port; /* 0: any */
+	const char *callback_host, *callback_path;
+	char *const *browser; /* words; NULL: only the URL is shown */
+	bool device_first;    /* a device code rather, where one is offered */
+	bool notify;          /* tell the user's desktop once */
+	const char *const *unset;
+	int64_t timeout_ms; /* 0: none */
+};
+
+/* Where the user has to go; again when it changes. user_code is of the device
+ * flow, else NULL. */
+typedef void login_where_cb(const char *url, const char *user_code, void *arg);
+
+/* How a login ended. */
+struct login_done {
+	enum login_end end;
+	char *why;        /* for people; with LOGIN_DONE NULL, or why the store
+			   * has it not */
+	int64_t again_ms; /* with LOGIN_LATER, not before that time; -1: not
+			   * told */
+	/* With LOGIN_DONE the good one; with LOGIN_IDENTITY that of the
+	 * identity provider, as far as there is one. */
+	struct record record;
+	bool has_record;
+};
+
+struct login;
+
+/* store NULL: nothing is kept, nothing is shared. */
+struct login *login_new(struct loop *l, struct fetcher *f, struct store *store,
+    const struct login_config *config, login_where_cb *where, void *arg);
+/* Does all of it, and runs the loop meanwhile; once. If somebody else stops the
+ * loop, it is LOGIN_STOPPED at once. Free d with login_done_free. */
+void login_run(struct login *g, struct login_done *d);
+void login_done_free(struct login_done *d);
+/* The URL that the user's browser was sent back to, from a terminal. Returns
+ * false when it is not the one that is waited for. */
+bool login_paste(struct login *g, const char *url);
+/* Nobody waits for it any more: what was begun is finished for the next copy,
+ * but nobody is asked who was not asked yet. false: there is nothing to
+ * finish, so the loop may be stopped. */
+bool login_orphan(struct login *g);
+void login_free(struct login *g); /* NULL is fine */
+
+#endif

@@ -1,0 +1,168 @@
+/*
+ * Two logins, one after the other: that at the MCP server says that there is no
+ * ID token that does, that at the provider gets one, and the first begins
+ * again.
+ */
+#include "config.h"
+
+#include "signin/managed.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "signin/id_token.h"
+
+struct managed {
+	struct loop *loop;
+	struct fetcher *fetcher;
+	struct store *store;
+	struct login_config server, provider;
+	struct login_provider at; /* of server, with the record that was had */
+	login_where_cb *where;
+	void *arg;
+	struct login *login; /* the one that runs */
+	bool has_provider, orphaned;
+	/* a login at the provider was begun: because there was no ID token that
+	 * is good by its own time; because the provider had refused it */
+	bool asked, asked_again;
+	struct record identity; /* of the login at the provider */
+	char rejected[PROOF_BYTES];
+};
+
+void
+managed_name(char name[STORE_NAME_BYTES], const char *issuer,
+    const char *client, const char *profile)
+{
+	char *text = xasprintf("%s %s", issuer, client); /* a blank: no URL */
+
+	store_name(name, text, profile);
+	free(text);
+}
+
+static bool
+is_usable(const struct record *identity)
+{
+	return id_token_usable(identity, (int64_t)time(NULL));
+}
+
+static void
+run(struct managed *m, struct fetcher *f, const struct login_config *c,
+    struct login_done *d)
+{
+	m->login = login_new(m->loop, f, m->store, c, m->where, m->arg);
+	login_run(m->login, d);
+	login_free(m->login);
+	m->login = NULL;
+}
+
+/* identity is what the login at the server had. */
+static void
+run_provider(struct managed *m, const struct record *identity,
+    struct login_done *d)
+{
+	struct login_config *c = &m->provider;
+	const char *token = identity->token.id_token;
+
+	c->reason = token == NULL ? LOGIN_NONE :
+	    is_usable(identity)   ? LOGIN_REJECTED :
+				    LOGIN_EXPIRED;
+	c->rejected = token != NULL &&
+		proof_challenge(m->rejected, token) == 0 ?
+	    m->rejected :
+	    NULL;
+	/* What can be renewed needs no user. */
+	c->force = m->server.force && identity->token.refresh == NULL;
+	c->record = m->store == NULL ? &m->identity : NULL;
+	run(m, m->at.fetcher, c, d);
+}
+
+/* May a login at the provider help? Each of the two reasons for one counts
+ * once. */
+static bool
+may_ask(struct managed *m, const struct record *identity)
+{
+	bool *asked = is_usable(identity) ? &m->asked_again : &m->asked;
+
+	if (!m->has_provider || m->orphaned || *asked)
+		return false;
+	*asked = true;
+	return true;
+}
+
+void
+managed_run(struct managed *m, struct login_done *d)
+{
+	struct login_done had;
+
+	for (;;) {
+		run(m, m->fetcher, &m->server, d);
+		if (d->end != LOGIN_IDENTITY)
+			return;
+		d->has_record = false;
+		if (!may_ask(m, &d->record)) {
+			d->end = LOGIN_FAILED;
+			return;
+		}
+		had = *d;
+		run_provider(m, &had.record, d);
+		login_done_free(&had);
+		d->has_record = false;
+		if (d->end != LOGIN_DONE)
+			return;
+		record_free(&m->identity);
+		m->identity = d->record;
+		record_init(&d->record);
+		login_done_free(d);
+		m->at.record = &m->identity;
+	}
+}
+
+struct managed *
+managed_new(struct loop *l, struct fetcher *f, struct store *store,
+    const struct login_config *server, const struct login_config *provider,
+    login_where_cb *where, void *arg)
+{
+	struct managed *m = xcalloc(1, sizeof *m);
+
+	m->loop = l;
+	m->fetcher = f;
+	m->store = store;
+	m->server = *server;
+	m->where = where;
+	m->arg = arg;
+	record_init(&m->identity);
+	if (server->provider != NULL) {
+		m->at = *server->provider;
+		m->server.provider = &m->at;
+	}
+	if (provider != NULL) {
+		m->has_provider = true;
+		m->provider = *provider;
+		m->provider.interactive = server->interactive;
+		m->provider.notify = server->notify;
+	}
+	return m;
+}
+
+bool
+managed_paste(struct managed *m, const char *url)
+{
+	return m->login != NULL && login_paste(m->login, url);
+}
+
+bool
+managed_orphan(struct managed *m)
+{
+	m->orphaned = true;
+	return m->login != NULL && login_orphan(m->login);
+}
+
+void
+managed_free(struct managed *m)
+{
+	if (m == NULL)
+		return;
+	login_free(m->login);
+	record_free(&m->identity);
+	free(m);
+}

@@ -1,0 +1,211 @@
+/*
+ * A user who signs in by a browser: the URL of the authorization server, the
+ * browser, and what the redirect brings back.
+ */
+#include "config.h"
+
+#include "signin/redirect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/codec.h"
+#include "signin/locks.h"
+#include "signin/report.h"
+#include "signin/token.h"
+#include "signin/waiting.h"
+
+enum { WORDS_MAX = 200 };
+
+/* --- what comes back --- */
+
+static struct callback_expected
+expected(const struct login *g)
+{
+	struct callback_expected e = {
+		.port = g->listener == NULL ? 0 : listener_port(g->listener),
+		.path = g->config.callback_path,
+		.state = g->state,
+		.issuer = g->found.server.issuer,
+		.iss = g->found.server.iss,
+	};
+
+	return e;
+}
+
+static void
+report_denied(struct login *g, const struct callback *c)
+{
+	struct buf words;
+	char *why;
+
+	buf_init(&words, 0);
+	codec_visible(&words, span_of(c->description), WORDS_MAX);
+	why =
+	    xasprintf("the authorization server refused the sign-in: %s%s%s%s",
+		c->error != NULL ? c->error : "unknown error",
+		words.n > 0 ? ", it says \"" : "", buf_str(&words),
+		words.n > 0 ? "\"" : "");
+	buf_free(&words);
+	login_report_why(g, CAME_DENIED, why);
+	free(why);
+}
+
+/* Are these scopes refused that nobody named? mcp gives a client none that it did
+ * not register, and yet lists them. They are forgotten. */
+static bool
+forget_scopes(struct login *g, const struct callback *c)
+{
+	char *named = login_named_scope(g);
+	bool refused = named == NULL && g->scope != NULL && c->error != NULL &&
+	    strcmp(c->error, "invalid_scope") == 0;
+
+	free(named);
+	if (refused) {
+		string_set(&g->record.client.scope, NULL);
+		string_set(&g->found.server.scopes, NULL);
+	}
+	return refused;
+}
+
+/* Returns false when it is not what is waited for; c is taken. The order goes on
+ * when the page was handed over, since it waits first. */
+static bool
+take_redirect(struct login *g, enum callback_result result, struct callback *c)
+{
+	if (!g->awaits_redirect || result == CALLBACK_OTHER ||
+	    result == CALLBACK_MORE) {
+		callback_free(c);
+		return false;
+	}
+	callback_free(&g->arrived);
+	g->arrived = *c;
+	if (result == CALLBACK_CODE)
+		login_report(g, CAME_CODE);
+	else if (result == CALLBACK_ISSUER)
+		login_report(g, CAME_FOREIGN);
+	else if (forget_scopes(g, &g->arrived))
+		login_report(g, CAME_BAD_SCOPE);
+	else
+		report_denied(g, &g->arrived);
+	return true;
+}
+
+bool
+login_callback(struct span so_far, struct buf *reply, void *arg)
+{
+	struct login *g = arg;
+	struct callback_expected e = expected(g);
+	struct callback c = { 0 };
+	enum callback_result result = callback_read(so_far, &e, &c, reply);
+
+	if (result == CALLBACK_MORE)
+		return false;
+	take_redirect(g, result, &c);
+	return true;
+}
+
+bool
+login_paste(struct login *g, const char *url)
+{
+	struct callback_expected e = expected(g);
+	struct callback c = { 0 };
+
+	return g->listener != NULL &&
+	    take_redirect(g, callback_url(url, &e, &c), &c);
+}
+
+void
+login_close_listener(struct login *g)
+{
+	listener_free(g->listener, true);
+	g->listener = NULL;
+}
+
+/* --- the browser --- */
+
+void
+login_close_browser(struct login *g)
+{
+	browser_free(g->browser);
+	g->browser = NULL;
+}
+
+static void
+on_browser(bool ok, void *arg)
+{
+	struct login *g = arg;
+
+	browser_free(g->browser);
+	g->browser = NULL;
+	if (!ok)
+		login_report_browser(g);
+}
+
+void
+login_open(struct login *g)
+{
+	int64_t *opened = g->pending.opened;
+
+	if (login_was_ended(g)) {
+		login_report(g, CAME_CANCELLED);
+		return;
+	}
+	opened[2] = opened[1];
+	opened[1] = opened[0];
+	opened[0] = login_now();
+	login_save_pending(g);
+	browser_free(g->browser); /* of a client that was dead */
+	g->browser = browser_open(g->loop, g->config.browser, g->url,
+	    g->config.unset, on_browser, g);
+	login_report(g, CAME_DONE);
+}
+
+/* The URL that was shown last is another copy's. When no tab is open, it is
+ * ours to open one. */
+void
+login_open_for_other(struct login *g)
+{
+	char *safe, *why;
+
+	if (g->browser != NULL)
+		return;
+	safe = browser_url(g->shown, g->config.policy.allow_http, &why);
+	login_unlock(&g->tab_lock);
+	g->tab_lock = store_lock(g->store, STORE_TAB, NULL);
+	if (g->tab_lock >= 0 && safe != NULL)
+		g->browser = browser_open(g->loop, g->config.browser, safe,
+		    g->config.unset, on_browser, g);
+	free(safe);
+	free(why);
+}
+
+/* --- the request --- */
+
+void
+login_authorize(struct login *g)
+{
+	char challenge[PROOF_BYTES], *url = NULL, *why = NULL;
+
+	free(g->scope);
+	g->scope = login_wanted_scope(g);
+	free(g->url);
+	g->url = NULL;
+	if (proof_random(g->verifier) == 0 && proof_random(g->state) == 0 &&
+	    proof_challenge(challenge, g->verifier) == 0)
+		url = client_authorize_url(&g->found.server, &g->record,
+		    g->scope, g->state, challenge, g->config.params);
+	/* A user pastes it into a shell, perhaps: what is shown is as safe as
+	 * what is opened. */
+	if (url != NULL)
+		g->url = browser_url(url, g->config.policy.allow_http, &why);
+	free(url);
+	if (g->url == NULL) {
+		login_report_why(g, CAME_UNABLE,
+		    why != NULL ? why : "no URL for the sign-in could be made");
+		free(why);
+		return;
+	}
+	login_show(g, g->url, NULL);
+	login_report(g, CAME_DONE);
+}

@@ -1,0 +1,438 @@
+/* Requests for a token: what is sent, and what the answer says. */
+#include "config.h"
+
+#include "signin/token.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "signin/id_token.h"
+#include "signin/records.h"
+#include "signin/report.h"
+
+char *
+login_named_scope(const struct login *g)
+{
+	const struct login_config *c = &g->config;
+	const char *base = c->scope;
+	char *scope, *more;
+
+	if (base == NULL && c->challenge != NULL)
+		base = c->challenge->scope;
+	if (base == NULL)
+		base = g->found.scopes;
+	scope = scope_union(c->reason == LOGIN_SCOPE ?
+		g->record.token.scope_requested :
+		NULL,
+	    base);
+	/* A step-up widens what the user chose. */
+	if (c->reason == LOGIN_SCOPE && c->challenge != NULL) {
+		more = scope_union(scope, c->challenge->scope);
+		free(scope);
+		scope = more;
+	}
+	if (scope == NULL || c->mode == LOGIN_CREDENTIALS ||
+	    !g->found.server.offline_access)
+		return scope;
+	more = scope_union(scope, "offline_access");
+	free(scope);
+	return more;
+}
+
+char *
+login_wanted_scope(const struct login *g)
+{
+	const struct record *r = &g->record;
+	char *named = login_named_scope(g);
+
+	if (named != NULL || g->config.mode == LOGIN_CREDENTIALS)
+		return named;
+	return string_copy(r->client.id != NULL &&
+		    r->client.source == CLIENT_REGISTERED ?
+		r->client.scope :
+		g->found.server.scopes);
+}
+
+/* Makes the signed proof of this client, or NULL where it has none; the caller
+ * owns it. Returns false if it cannot be made, which is reported. */
+static bool
+prove(struct login *g, char **assertion)
+{
+	const struct record *r = &g->record;
+	char *why = NULL;
+
+	*assertion = NULL;
+	if (r->client.method != CLIENT_JWT)
+		return true;
+	if (g->config.client_key != NULL)
+		*assertion = assertion_make(g->config.client_key, r->client.id,
+		    r->issuer != NULL ? r->issuer : r->token_endpoint,
+		    g->discovered ? g->found.server.jwt_algs : NULL,
+		    login_now(), &why);
+	if (*assertion != NULL)
+		return true;
+	login_report_why(g, CAME_UNABLE,
+	    why != NULL ? why : "this client needs --client-key");
+	free(why);
+	return false;
+}
+
+/* --- the proof for a token that is bound to a key (DPoP) --- */
+
+/* Does the server want such tokens, or offer to take them? What the issuer can
+ * do says nothing of the server: one that asks for Bearer and nothing else may
+ * not know the other scheme. */
+static bool
+wants_bound(const struct login *g)
+{
+	const struct challenge *c = g->config.challenge;
+
+	if (g->found.dpop || g->found.bound ||
+	    (c != NULL && challenge_offers_dpop(c)))
+		return true;
+	return g->found.server.dpop && (c == NULL || !c->bearer);
+}
+
+/* Does it take no others? */
+static bool
+needs_bound(const struct login *g)
+{
+	const struct challenge *c = g->config.challenge;
+
+	return g->found.bound || (c != NULL && c->dpop && !c->bearer);
+}
+
+/* Adds the proof to a request to the token endpoint, and makes the key when it
+ * is wanted for the first time. Once there is one it goes with each request:
+ * the refresh token is bound to it, too (RFC 9449 5). */
+static void
+bind(struct login *g, struct headers *to)
+{
+	struct record *r = &g->record;
+
+	if (!dpop_set_key(g->dpop, r->dpop_key) && wants_bound(g)) {
+		string_wipe(&r->dpop_key);
+		r->dpop_key = assertion_make_key();
+		dpop_set_key(g->dpop, r->dpop_key);
+	}
+	dpop_prove(g->dpop, "POST", r->token_endpoint, NULL, login_now(), to);
+}
+
+static bool
+has_error(const struct fetch_answer *a, const char *name)
+{
+	const char *error = a->json == NULL ? NULL :
+					      document_text(a->json, "error");
+
+	return a->status >= 400 && error != NULL && strcmp(error, name) == 0;
+}
+
+/* Why the proof is refused, if another one would be, too: for people, owned by
+ * the caller; else NULL. */
+static char *
+proof_fault(const struct login *g, const struct fetch_answer *a)
+{
+	struct url u;
+	char *why;
+
+	if (has_error(a, "use_dpop_nonce"))
+		return xstrdup(dpop_has_nonce(g->dpop) ?
+			"the authorization server refuses each nonce (DPoP) "
+			"that it gives; its operator must mend that" :
+			"the authorization server wants a nonce (DPoP) and "
+			"gives none that can be used; its operator must mend "
+			"that");
+	if (!has_error(a, "invalid_dpop_proof") ||
+	    url_parse(&u, g->record.token_endpoint) != URL_OK)
+		return NULL;
+	why = dpop_clock(a->clock_ahead_s, u.host);
+	url_free(&u);
+	return why;
+}
+
+/* --- the request --- */
+
+/* Sends it once. Who asks is proved anew each time. named: Basic, with the
+ * client in the form, too. */
+static bool
+post(struct login *g, const char *url, const struct client_request *of,
+    bool named, struct fetch_answer *a)
+{
+	const char *endpoint = g->record.token_endpoint;
+	struct client_request r = { 0 };
+	struct fetch_request f = {
+		.url = url,
+		.content_type = "application/x-www-form-urlencoded",
+		.headers = &r.headers,
+	};
+	char *assertion;
+	bool whole;
+
+	if (!prove(g, &assertion))
+		return false;
+	buf_addspan(&r.form, buf_span(&of->form));
+	client_finish(&r, &g->record, assertion, named);
+	free(assertion);
+	if (endpoint != NULL && strcmp(url, endpoint) == 0)
+		bind(g, &r.headers);
+	f.body = buf_span(&r.form);
+	whole = login_fetch(g, g->fetcher, &f, a);
+	client_request_free(&r);
+	return whole;
+}
+
+/* Is the client to be proved in another way? Whoever did not find it, or refused
+ * the proof, has not looked at the code. A client that is given was registered
+ * for one of the ways that the server lists, and nobody says which. */
+static bool
+prove_otherwise(struct login *g, const struct fetch_answer *a, bool *named)
+{
+	const struct server_metadata *m = &g->found.server;
+	struct record *r = &g->record;
+	bool basic = r->client.method == CLIENT_BASIC;
+
+	if (basic && client_id_is_missed(a->status, a->json)) {
+		*named = true;
+		return true;
+	}
+	if (!has_error(a, "invalid_client") || r->client.secret == NULL ||
+	    r->client.source != CLIENT_GIVEN ||
+	    (!basic && r->client.method != CLIENT_POST) ||
+	    (m->methods_told && (!m->method_basic || !m->method_post)))
+		return false;
+	r->client.method = basic ? CLIENT_POST : CLIENT_BASIC;
+	return true;
+}
+
+/* A nonce may change at any moment: a refusal for want of the new one is no
+ * answer yet (RFC 9449 8). */
+bool
+login_post(struct login *g, const char *url, struct client_request *r,
+    struct fetch_answer *a)
+{
+	bool named = false, otherwise = false, whole;
+	unsigned nonces = 0;
+
+	while ((whole = post(g, url, r, named, a))) {
+		dpop_hear(g->dpop, a->nonce);
+		if (has_error(a, "use_dpop_nonce") && dpop_has_nonce(g->dpop) &&
+		    nonces < BOUND_NONCES)
+			nonces++;
+		else if (!otherwise && prove_otherwise(g, a, &named))
+			otherwise = true;
+		else
+			break;
+		fetch_answer_free(a);
+	}
+	client_request_free(r);
+	return whole;
+}
+
+/* --- answers --- */
+
+/* What we refuse ourselves does not change by waiting. */
+static void
+report_unready(struct login *g, const struct fetch_answer *a,
+    enum login_outcome came)
+{
+	bool refused = a->status == 0 && !a->transient;
+	struct login_input in = {
+		.came = refused ? CAME_IMPOSSIBLE : came,
+		.why = a->why,
+		.again_ms = a->retry_after_ms,
+	};
+	char *why = NULL;
+
+	if (in.why == NULL && refused)
+		in.why = "the request cannot be sent";
+	else if (in.why == NULL)
+		in.why = why =
+		    xasprintf("the authorization server is not ready (%d)",
+			a->status);
+	login_report_all(g, &in);
+	free(why);
+}
+
+bool
+login_is_unready(struct login *g, const struct fetch_answer *a)
+{
+	if (a->status != 0 && !a->transient)
+		return false;
+	report_unready(g, a, CAME_UNREADY);
+	return true;
+}
+
+/* scope: what was asked for. */
+static void
+take_answer(struct login *g, const struct fetch_answer *a, const char *scope)
+{
+	enum login_outcome came;
+	char *why = proof_fault(g, a);
+
+	if (why != NULL) {
+		login_report_why(g, CAME_IMPOSSIBLE, why);
+		free(why);
+		return;
+	}
+	came = client_token(&g->record, a->status, a->json, scope, login_now(),
+	    &why);
+	if (came == CAME_TOKEN && g->config.identity != NULL &&
+	    (why = id_token_fault(&g->record, a->json)) != NULL) {
+		record_drop_token(&g->record);
+		came = CAME_REFUSED;
+	}
+	if (came == CAME_TOKEN && needs_bound(g) &&
+	    !dpop_is_bound(&g->record)) {
+		record_drop_token(&g->record);
+		came = CAME_REFUSED;
+		why = xasprintf("%s takes only tokens that are bound to a key "
+				"(DPoP), and its authorization server gave one "
+				"that is not; its operator must mend that",
+		    g->config.server->host);
+	} else if (came == CAME_TOKEN) {
+		g->record.client_failures = 0;
+		if (g->config.knows_place)
+			g->record.server_public = g->config.is_public;
+	}
+	login_report_why(g, came,
+	    came == CAME_REFUSED && a->why != NULL ? a->why : why);
+	free(why);
+}
+
+void
+login_ask_anew(struct login *g, struct client_request *r)
+{
+	struct fetch_answer a;
+
+	if (!login_post(g, g->record.token_endpoint, r, &a))
+		return;
+	if (!login_is_unready(g, &a)) {
+		/* Nothing of the login before is kept: this one is another. */
+		record_drop_token(&g->record);
+		take_answer(g, &a, g->scope);
+	}
+	fetch_answer_free(&a);
+}
+
+/* --- refresh --- */
+
+/* Was there nobody, or a gateway with nobody behind it, who does not say when
+ * to come back? An authorization server that is busy says so in JSON. */
+static bool
+is_unreached(const struct fetch_answer *a)
+{
+	return a->unsent ||
+	    (a->status >= 502 && a->status <= 504 && a->json == NULL &&
+		a->retry_after_ms < 0);
+}
+
+static void
+take_refreshed(struct login *g, const struct fetch_answer *a)
+{
+	if (a->lost || is_unreached(a))
+		report_unready(g, a, a->lost ? CAME_LOST : CAME_UNREACHED);
+	else if (login_is_unready(g, a))
+		return;
+	/* A web page or a redirect is somebody else's, of a network that wants
+	 * a sign-in of its own: it says nothing of our token. */
+	else if (a->json == NULL)
+		report_unready(g, a, CAME_UNREADY);
+	else
+		take_answer(g, a, g->record.token.scope_requested);
+}
+
+/* A given client is as it is given now: its secret may be another, and
+ * mcp-remote keeps none of it. */
+static void
+take_given(struct login *g)
+{
+	const struct login_config *c = &g->config;
+	struct record *r = &g->record;
+
+	if (c->client_id == NULL ||
+	    (r->client.id != NULL &&
+		(r->client.source != CLIENT_GIVEN ||
+		    strcmp(r->client.id, c->client_id) != 0)))
+		return;
+	r->client.source = CLIENT_GIVEN;
+	string_set(&r->client.id, c->client_id);
+	string_set(&r->client.secret, c->client_secret);
+	if (g->discovered)
+		r->client.method = client_method(&g->found.server,
+		    r->client.secret != NULL, g->config.client_key != NULL);
+}
+
+void
+login_refresh(struct login *g)
+{
+	struct client_request r = { 0 };
+	struct fetch_answer a;
+
+	take_given(g);
+	client_refresh(&r, &g->record);
+	if (!login_post(g, g->record.token_endpoint, &r, &a))
+		return;
+	take_refreshed(g, &a);
+	fetch_answer_free(&a);
+}
+
+/* --- client credentials --- */
+
+void
+login_ask_credentials(struct login *g, struct client_request *r)
+{
+	struct fetch_answer a;
+
+	if (!login_post(g, g->record.token_endpoint, r, &a))
+		return;
+	if (!login_is_unready(g, &a))
+		take_answer(g, &a, g->scope);
+	fetch_answer_free(&a);
+}
+
+/* A document is a client where nobody has given another one. */
+static bool
+is_document(const struct login *g)
+{
+	return g->config.provider != NULL && g->config.client_id == NULL &&
+	    g->found.server.client_document;
+}
+
+void
+login_take_client(struct login *g)
+{
+	struct record *r = &g->record;
+
+	free(g->scope);
+	g->scope = login_wanted_scope(g); /* widens that of the token now */
+	record_drop_client(r);
+	r->client.source = is_document(g) ? CLIENT_DOCUMENT : CLIENT_GIVEN;
+	string_set(&r->client.id,
+	    is_document(g) ? g->config.client_document : g->config.client_id);
+	string_set(&r->client.secret, g->config.client_secret);
+	r->client.method = client_method(&g->found.server,
+	    g->config.client_secret != NULL, g->config.client_key != NULL);
+}
+
+void
+login_credentials(struct login *g)
+{
+	struct client_request form = { 0 };
+
+	login_take_client(g);
+	client_credentials(&form, g->scope);
+	login_ask_credentials(g, &form);
+}
+
+/* --- the code of a redirect --- */
+
+void
+login_exchange(struct login *g)
+{
+	struct client_request r = { 0 };
+
+	client_code(&r, &g->record, g->arrived.code, g->verifier);
+	callback_free(&g->arrived);
+	login_ask_anew(g, &r);
+}

@@ -1,0 +1,348 @@
+#include "config.h"
+
+#include "tools/check_report.h"
+
+#include <sys/ioctl.h>
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/codec.h"
+
+enum {
+	NAME_COLUMNS = 15,
+	STATE_COLUMNS = 8,
+	TIME_COLUMNS = 8,
+	TEXT_AT = NAME_COLUMNS + STATE_COLUMNS + TIME_COLUMNS + 2,
+	LEAST_COLUMNS = 30, /* of the text; a narrower terminal breaks it */
+	TEXT_BYTES = 2000
+};
+
+struct report {
+	bool json, terminal, colours;
+	size_t columns; /* of the text; SIZE_MAX: it is not broken */
+	char *url;
+	struct buf steps; /* JSON */
+	struct buf data;  /* members of the open step, each after a comma */
+	const char *name; /* of the open step */
+	const char *failed;
+	struct buf skipped; /* names, ", " between them */
+	bool waiting;       /* the terminal shows what is waited for */
+	unsigned warnings;
+	int64_t begun, step_begun, took; /* in microseconds; took -1: no time */
+	bool is_timed;                   /* took was given */
+};
+
+static const char *const words[] = { "ok", "warning", "failed" };
+
+int64_t
+report_now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* --- pure parts --- */
+
+void
+report_time(struct buf *out, int64_t us)
+{
+	int64_t ms = (us + 500) / 1000;
+
+	if (ms < 1000)
+		buf_addf(out, "%" PRId64 " ms", ms);
+	else
+		buf_addf(out, "%" PRId64 ".%" PRId64 " s", ms / 1000,
+		    ms % 1000 / 100);
+}
+
+/* How many bytes of the text fit into one line? */
+static size_t
+fitting(struct span text, size_t columns)
+{
+	size_t i, used = 0, blank = 0;
+
+	for (i = 0; i < text.n && (used < columns || text.p[i] == ' '); i++) {
+		if (text.p[i] == ' ' && (i == 0 || text.p[i - 1] != ' '))
+			blank = i;
+		used += ((unsigned char)text.p[i] & 0xc0) != 0x80;
+	}
+	while (i < text.n && ((unsigned char)text.p[i] & 0xc0) == 0x80)
+		i++;
+	return i == text.n || blank == 0 ? i : blank;
+}
+
+void
+report_wrap(struct buf *out, struct span text, size_t columns, size_t indent)
+{
+	size_t n = fitting(text, columns);
+
+	buf_add(out, text.p, n);
+	text.p += n;
+	text.n -= n;
+	while (text.n > 0) {
+		while (text.n > 0 && *text.p == ' ') {
+			text.p++;
+			text.n--;
+		}
+		n = fitting(text, columns);
+		if (n > 0)
+			buf_addf(out, "\n%*s%.*s", (int)indent, "", (int)n,
+			    text.p);
+		text.p += n;
+		text.n -= n;
+	}
+}
+
+/* --- the report --- */
+
+static size_t
+text_columns(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 ||
+	    size.ws_col < TEXT_AT + LEAST_COLUMNS)
+		return SIZE_MAX;
+	return size.ws_col - (size_t)TEXT_AT - 1;
+}
+
+struct report *
+report_new(bool json, const char *url)
+{
+	struct report *r = xcalloc(1, sizeof *r);
+	const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	r->json = json;
+	r->terminal = !json && isatty(STDOUT_FILENO);
+	r->colours = r->terminal && (no_colour == NULL || *no_colour == '\0') &&
+	    term != NULL && strcmp(term, "dumb") != 0;
+	r->columns = r->terminal ? text_columns() : SIZE_MAX;
+	r->url = xstrdup(url);
+	buf_init(&r->steps, 0);
+	buf_init(&r->data, 0);
+	buf_init(&r->skipped, 0);
+	r->begun = report_now_us();
+	return r;
+}
+
+static void
+wipe(struct report *r)
+{
+	if (r->waiting)
+		printf("\r\033[K");
+	r->waiting = false;
+}
+
+int64_t
+report_elapsed(const struct report *r)
+{
+	return report_now_us() - r->step_begun;
+}
+
+void
+report_step(struct report *r, const char *name, const char *what)
+{
+	r->name = name;
+	r->step_begun = report_now_us();
+	r->is_timed = false;
+	buf_reset(&r->data);
+	if (!r->terminal || what == NULL)
+		return;
+	wipe(r);
+	printf("%-*swaits for %.40s", NAME_COLUMNS, name, what);
+	fflush(stdout);
+	r->waiting = true;
+}
+
+void
+report_told(struct report *r, const char *name, int64_t us)
+{
+	report_step(r, name, NULL);
+	report_took(r, us);
+}
+
+static void
+add_name(struct report *r, const char *name)
+{
+	buf_adds(&r->data, ",");
+	codec_json_string(&r->data, span_of(name));
+	buf_adds(&r->data, ":");
+}
+
+void
+report_text(struct report *r, const char *name, const char *value)
+{
+	if (value == NULL)
+		return;
+	add_name(r, name);
+	codec_json_string(&r->data, span_of(value));
+}
+
+void
+report_number(struct report *r, const char *name, int64_t value)
+{
+	add_name(r, name);
+	buf_addf(&r->data, "%" PRId64, value);
+}
+
+void
+report_flag(struct report *r, const char *name, bool value)
+{
+	add_name(r, name);
+	buf_adds(&r->data, value ? "true" : "false");
+}
+
+void
+report_raw(struct report *r, const char *name, struct span raw)
+{
+	add_name(r, name);
+	buf_addspan(&r->data, raw);
+}
+
+void
+report_took(struct report *r, int64_t us)
+{
+	r->is_timed = true;
+	r->took = us;
+}
+
+static void
+print_json(struct report *r, enum step_state state, struct span text)
+{
+	struct buf *b = &r->steps;
+
+	buf_adds(b, b->n > 0 ? "," : "");
+	buf_adds(b, "{\"step\":");
+	codec_json_string(b, span_of(r->name));
+	buf_addf(b, ",\"state\":\"%s\"", words[state]);
+	if (r->took >= 0)
+		buf_addf(b, ",\"ms\":%" PRId64 ".%" PRId64, r->took / 1000,
+		    r->took % 1000 / 100);
+	buf_adds(b, ",\"text\":");
+	codec_json_string(b, text);
+	buf_addspan(b, buf_span(&r->data));
+	buf_adds(b, "}");
+}
+
+static void
+print_line(struct report *r, enum step_state state, struct span text)
+{
+	static const char *const colours[] = { "\033[32m", "\033[33m",
+		"\033[31m" };
+	struct buf took, wrapped;
+
+	buf_init(&took, 0);
+	buf_init(&wrapped, 0);
+	if (r->took >= 0)
+		report_time(&took, r->took);
+	report_wrap(&wrapped, text, r->columns, TEXT_AT);
+	wipe(r);
+	printf("%-*s%s%-*s%s%*s  %s\n", NAME_COLUMNS, r->name,
+	    r->colours ? colours[state] : "", STATE_COLUMNS, words[state],
+	    r->colours ? "\033[0m" : "", TIME_COLUMNS, buf_str(&took),
+	    buf_str(&wrapped));
+	fflush(stdout);
+	buf_free(&took);
+	buf_free(&wrapped);
+}
+
+void
+report_end(struct report *r, enum step_state state, const char *fmt, ...)
+{
+	struct buf text;
+	char *full = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	full = xvasprintf(fmt, ap);
+	va_end(ap);
+	buf_init(&text, 0);
+	codec_visible(&text, span_of(full), TEXT_BYTES);
+	free(full);
+	if (!r->is_timed)
+		r->took = report_elapsed(r);
+	if (state == STEP_FAILED && r->failed == NULL)
+		r->failed = r->name;
+	r->warnings += state == STEP_WARNING;
+	if (r->json)
+		print_json(r, state, buf_span(&text));
+	else
+		print_line(r, state, buf_span(&text));
+	buf_free(&text);
+}
+
+void
+report_skip(struct report *r, const char *name)
+{
+	buf_addf(&r->skipped, "%s%s", r->skipped.n > 0 ? ", " : "", name);
+	buf_addf(&r->steps, "%s{\"step\":\"%s\",\"state\":\"skipped\"}",
+	    r->steps.n > 0 ? "," : "", name);
+}
+
+static void
+close_json(struct report *r)
+{
+	struct buf url;
+
+	buf_init(&url, 0);
+	codec_json_string(&url, span_of(r->url));
+	printf("{\"url\":%s,\"ok\":%s,\"ms\":%" PRId64 ",\"steps\":[%s]}\n",
+	    buf_str(&url), r->failed == NULL ? "true" : "false",
+	    (report_now_us() - r->begun) / 1000, buf_str(&r->steps));
+	buf_free(&url);
+}
+
+static void
+close_text(struct report *r)
+{
+	struct buf text, wrapped;
+
+	buf_init(&text, 0);
+	buf_init(&wrapped, 0);
+	if (r->failed == NULL) {
+		buf_adds(&text,
+		    r->warnings > 0 ?
+			"The server works, but mind the warnings" :
+			"The server works");
+		buf_adds(&text, ". The check took ");
+		report_time(&text, report_now_us() - r->begun);
+	} else {
+		buf_addf(&text, "The check failed: %s", r->failed);
+		if (r->skipped.n > 0)
+			buf_addf(&text, ". Not tried: %s",
+			    buf_str(&r->skipped));
+	}
+	report_wrap(&wrapped, buf_span(&text),
+	    r->columns == SIZE_MAX ? SIZE_MAX : r->columns + TEXT_AT, 0);
+	printf("\n%s.\n", buf_str(&wrapped));
+	buf_free(&text);
+	buf_free(&wrapped);
+}
+
+int
+report_close(struct report *r)
+{
+	int status = r->failed != NULL;
+
+	wipe(r);
+	if (r->json)
+		close_json(r);
+	else
+		close_text(r);
+	if (fflush(stdout) == EOF)
+		status = 1;
+	buf_free(&r->skipped);
+	buf_free(&r->steps);
+	buf_free(&r->data);
+	free(r->url);
+	free(r);
+	return status;
+}

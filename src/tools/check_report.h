@@ -1,0 +1,54 @@
+/*
+ * What "mcpsplice check" prints: a line for each step, or one JSON object for
+ * all of them. One step is open at a time.
+ */
+#ifndef MCPSPLICE_TOOLS_CHECK_REPORT_H
+#define MCPSPLICE_TOOLS_CHECK_REPORT_H
+
+#include "base/mem.h"
+
+enum step_state { STEP_OK, STEP_WARNING, STEP_FAILED };
+
+struct report;
+
+/* Makes a report, which the caller owns. url is what was checked, without its
+ * secrets. */
+struct report *report_new(bool json, const char *url);
+/* Begins a step; its time runs from now. A terminal shows what is waited for
+ * until a step ends, in words that go on after "waits for"; NULL: for nothing.
+ * name is borrowed. */
+void report_step(struct report *r, const char *name, const char *what);
+/* Begins a step that is over already, as report_took tells. */
+void report_told(struct report *r, const char *name, int64_t us);
+/* Add a member to the JSON of the open step. A text that is NULL is left out.
+ * raw is JSON. */
+void report_text(struct report *r, const char *name, const char *value);
+void report_number(struct report *r, const char *name, int64_t value);
+void report_flag(struct report *r, const char *name, bool value);
+void report_raw(struct report *r, const char *name, struct span raw);
+/* The open step took us microseconds, not the time since report_step; -1: no
+ * time worth telling. */
+void report_took(struct report *r, int64_t us);
+/* Ends the open step, and prints its line. What is not printable in the text is
+ * made visible. */
+void report_end(struct report *r, enum step_state state, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* A step that was not tried, because of one before. */
+void report_skip(struct report *r, const char *name);
+/* Returns the clock that reports count by, and the time since report_step, both
+ * in microseconds. */
+int64_t report_now_us(void);
+int64_t report_elapsed(const struct report *r);
+/* Prints the end, and frees r. Returns the exit status. */
+int report_close(struct report *r);
+
+/* --- pure parts --- */
+
+/* Appends a time as "12 ms" or "1.3 s". */
+void report_time(struct buf *out, int64_t us);
+/* Appends text, broken into lines of this many columns where it has blanks;
+ * each but the first is indented. */
+void report_wrap(struct buf *out, struct span text, size_t columns,
+    size_t indent);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * The commands that a person types. "tools", "call" and "check" are MCP clients
+ * of a proxy, so all that holds for a host holds for them; "wrap" changes the
+ * configuration of hosts; "login", "logout" and "status" are about tokens.
+ */
+#ifndef MCPSPLICE_TOOLS_COMMAND_H
+#define MCPSPLICE_TOOLS_COMMAND_H
+
+#include "options/options.h"
+#include "store/record.h"
+
+/* Each returns the exit status, and sets *why, a message for users that the
+ * caller owns, if it failed. */
+
+/* Lists the tools: readable on a terminal, else as one JSON object. */
+int command_tools(const struct options *o, char **why);
+/* Calls a tool: o->operands are its name and its arguments. Prints the result:
+ * readable on a terminal, else as JSON. */
+int command_call(const struct options *o, char **why);
+/* Tries everything that a start needs, one step after the other, and prints a
+ * line for each: readable, or with --json one object for all. Returns 1 if a
+ * step failed. *why is set only if nothing could be printed. */
+int command_check(const struct options *o, char **why);
+/* Rewrites the entries of MCP hosts that use a URL, mcp-remote, supergateway or
+ * mcp-proxy: o->operands are the files; none: those of all known hosts. */
+int command_wrap(const struct options *o, char **why);
+/* Signs in, by a browser or as the options say. */
+int command_login(const struct options *o, char **why);
+/* Revokes the tokens of a server, and forgets them. */
+int command_logout(const struct options *o, char **why);
+/* Lists the tokens that there are: of one server, or of all. */
+int command_status(const struct options *o, char **why);
+
+/* Appends how long the token is good, as "good until DATE, can be renewed". */
+void command_token_text(struct buf *out, const struct record *r);
+/* Appends the user whom the token names; nothing if it names none. */
+void command_user_text(struct buf *out, const struct record *r);
+
+#endif

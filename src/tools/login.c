@@ -1,0 +1,306 @@
+/* "mcpsplice login": a user at a terminal signs in. */
+#include "config.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bounds.h"
+#include "base/codec.h"
+#include "base/log.h"
+#include "core/wire/lines.h"
+#include "signin/account.h"
+#include "tools/command.h"
+#include "tools/probe.h"
+
+struct talk {
+	struct account account;
+	struct managed *login;
+	char *why;
+	int status; /* of the exit */
+	/* input at a terminal */
+	struct loop_fd *stdin_watch;
+	struct lines *typed;
+	struct http *other; /* client for the copy that asks the user */
+	int other_status;
+	struct probe probe;
+};
+
+static void
+talk_run(struct talk *t, login_where_cb *where, struct login_done *d)
+{
+	struct account *a = &t->account;
+
+	t->login = managed_new(a->loop, a->fetcher, a->store, &a->login,
+	    a->signs_in, where, t);
+	managed_run(t->login, d);
+}
+
+static void
+talk_free(struct talk *t)
+{
+	managed_free(t->login);
+	if (t->other != NULL)
+		http_free(t->other);
+	account_free(&t->account);
+	loop_fd_free(t->stdin_watch);
+	lines_free(t->typed);
+	probe_free(&t->probe);
+	loop_free(t->account.loop);
+}
+
+/* Ignores the body: only the head of an answer counts. */
+static bool
+ignore(struct transfer *x, const char *p, size_t n, void *arg)
+{
+	(void)x;
+	(void)p;
+	(void)n;
+	(void)arg;
+	return true;
+}
+
+static void
+user_where(const char *url, const char *code, void *arg)
+{
+	struct talk *t = arg;
+
+	fprintf(stderr, "Sign in to %s in a browser:\n\n  %s\n\n",
+	    url_authority(t->account.signs_in != NULL ?
+		    t->account.signs_in->server :
+		    &t->account.url),
+	    url);
+	if (code != NULL)
+		fprintf(stderr, "Enter this code there: %s\n\n", code);
+	else if (t->stdin_watch != NULL)
+		fprintf(stderr,
+		    "A browser on another machine will end at a page that "
+		    "cannot be shown: paste the address of that page here.\n");
+}
+
+/* The server asked for no credentials, and names nobody who gives them. */
+static void
+talk_unasked(struct talk *t)
+{
+	const char *host = url_authority(&t->account.url);
+	int status = t->probe.status;
+
+	if (status < 300 || status == 400 || t->probe.speaks)
+		printf("%s wants no sign-in: it answers without credentials.\n",
+		    host);
+	else
+		t->why = xasprintf("%s answered %d to a request without "
+				   "credentials, and shows no way to sign in. "
+				   "Check the URL",
+		    host, status);
+}
+
+/* Tells the user how it ended. */
+static void
+user_done(struct talk *t, const struct login_done *d)
+{
+	struct buf scopes;
+
+	if (d->end == LOGIN_STOPPED)
+		return;
+	if (d->end == LOGIN_UNASKED) {
+		talk_unasked(t);
+	} else if (d->end == LOGIN_DONE) {
+		buf_init(&scopes, 0);
+		codec_visible(&scopes, span_of(d->record.token.scope_granted),
+		    BOUND_SCOPES_BYTES);
+		printf("Signed in to %s%s%s.\n", url_authority(&t->account.url),
+		    scopes.n > 0 ? ", scopes: " : "", buf_str(&scopes));
+		buf_free(&scopes);
+	}
+	if (d->why != NULL)
+		t->why = xstrdup(d->why);
+	t->status = t->why != NULL;
+}
+
+static void
+say_not_waited_for(void)
+{
+	fprintf(stderr,
+	    "This is not the expected address: paste all of the address at "
+	    "which the browser ended.\n");
+}
+
+static void
+other_head(struct transfer *x, int status, void *arg)
+{
+	struct talk *t = arg;
+
+	t->other_status = status;
+	http_abort(x);
+}
+
+static void
+other_done(struct transfer *x, const struct http_answer *answer, void *arg)
+{
+	struct talk *t = arg;
+
+	(void)x;
+	(void)answer;
+	if (t->other_status != 200)
+		say_not_waited_for();
+	t->other_status = 0;
+}
+
+/* Is text the redirect URL of a login on this machine? */
+static bool
+is_callback(const struct talk *t, const char *text)
+{
+	const char *path = t->account.options->callback_path;
+	struct url u;
+	bool ok = url_parse(&u, text) == URL_OK;
+
+	if (ok && strcmp(u.scheme, "http") == 0 && url_is_loopback(&u)) {
+		text = u.text + strlen(u.origin);
+		ok = strncmp(text, path, strlen(path)) == 0 &&
+		    text[strlen(path)] == '?';
+	} else {
+		ok = false;
+	}
+	url_free(&u);
+	return ok;
+}
+
+/* Sends a pasted redirect URL to the copy that asks the user and listens, as a
+ * browser would. */
+static bool
+paste_to_other(struct talk *t, const char *url)
+{
+	static const struct http_ops ops = { other_head, ignore, other_done };
+	struct account *a = &t->account;
+	struct http_request r = {
+		.method = "GET", .url = url, .idle_ms = 10 * 1000
+	};
+	struct headers none;
+	char *why = NULL;
+
+	if (!is_callback(t, url))
+		return false;
+	if (t->other == NULL)
+		t->other = network_auth(&a->network, a->loop, a->options, NULL,
+		    NULL, &why);
+	free(why);
+	if (t->other == NULL)
+		return false;
+	headers_init(&none);
+	r.headers = &none;
+	http_send(t->other, &r, &ops, t);
+	return true;
+}
+
+static void
+on_typed(struct frame *f, void *arg)
+{
+	struct talk *t = arg;
+	char *url = xstrndup(f->text.p, f->text.n);
+
+	url[strcspn(url, " \r\t")] = '\0';
+	if (*url != '\0' && t->login != NULL && !managed_paste(t->login, url) &&
+	    !paste_to_other(t, url))
+		say_not_waited_for();
+	free(url);
+	frame_unref(f);
+}
+
+static void
+on_typed_too_long(uint64_t size, struct span id, bool request, void *arg)
+{
+	(void)size;
+	(void)id;
+	(void)request;
+	(void)arg;
+}
+
+static void
+on_stdin(int fd, int what, void *arg)
+{
+	struct talk *t = arg;
+	char part[4096];
+	ssize_t n = read(fd, part, sizeof part);
+
+	(void)what;
+	if (n > 0) {
+		lines_feed(t->typed, part, (size_t)n);
+		return;
+	}
+	loop_fd_free(t->stdin_watch);
+	t->stdin_watch = NULL;
+}
+
+static void
+user_run(struct talk *t)
+{
+	static const struct lines_ops typed_ops = { on_typed,
+		on_typed_too_long };
+	struct account *a = &t->account;
+	struct login_config *c = &a->login;
+	struct login_done d;
+
+	challenge_parse(&a->challenge, buf_span(&t->probe.challenge));
+	c->reason = LOGIN_NONE;
+	c->interactive = c->force = true;
+	c->unasked = t->probe.status != 401;
+	if (isatty(STDIN_FILENO) &&
+	    (c->mode == LOGIN_BROWSER || a->signs_in != NULL)) {
+		t->typed = lines_new(BOUND_SECRET_BYTES, &typed_ops, t);
+		t->stdin_watch = loop_fd_new(a->loop, STDIN_FILENO, LOOP_READ,
+		    on_stdin, t);
+	}
+	talk_run(t, user_where, &d);
+	user_done(t, &d);
+	login_done_free(&d);
+}
+
+static void
+on_signal(int signo, void *arg)
+{
+	struct talk *t = arg;
+
+	t->status = 128 + signo;
+	loop_stop(t->account.loop, t->status);
+}
+
+int
+command_login(const struct options *o, char **why)
+{
+	struct talk t = { .status = 1 };
+	struct url url;
+
+	setup_log(o, LEVEL_WARN);
+	setup_warn(o);
+	if (url_parse(&url, o->url) != URL_OK) {
+		*why = xasprintf("\"%s\" is no URL", o->url);
+		return 2;
+	}
+	if ((t.account.loop = setup_loop(why)) == NULL) {
+		url_free(&url);
+		return 1;
+	}
+	if (probe_send(&t.probe, t.account.loop, o, &url, why) == 0 &&
+	    account_init(&t.account, t.account.loop, o, t.probe.peer, why) ==
+		0) {
+		if (t.account.store == NULL) {
+			*why = xstrdup(t.account.store_why);
+			url_free(&url);
+			talk_free(&t);
+			return 1;
+		}
+		if (t.probe.status != 401)
+			log_info("%s did not ask for credentials (%d)",
+			    url_authority(&url), t.probe.status);
+		loop_signal(t.account.loop, SIGINT, on_signal, &t);
+		loop_signal(t.account.loop, SIGTERM, on_signal, &t);
+		user_run(&t);
+		*why = t.why;
+	}
+	url_free(&url);
+	talk_free(&t);
+	return t.status;
+}

@@ -1,0 +1,104 @@
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/codec.h"
+#include "core/wire/json.h"
+#include "proxy/proxy.h"
+#include "tools/command.h"
+#include "tools/list.h"
+#include "tools/peer.h"
+
+enum { NAME_MAX_COLUMNS = 30, LINE_COLUMNS = 79 };
+
+/* The first sentence or line of a description is what fits in a list. */
+static size_t
+first_part(const char *text)
+{
+	const char *stop = strstr(text, ". ");
+	size_t line = strcspn(text, "\n");
+
+	return stop != NULL && (size_t)(stop - text) < line ?
+	    (size_t)(stop - text) + 1 :
+	    line;
+}
+
+static void
+print_tool(struct span tool, size_t column)
+{
+	struct buf name, text, shown;
+
+	buf_init(&name, 0);
+	buf_init(&text, 0);
+	buf_init(&shown, 0);
+	json_string(json_get(tool, "name"), &text);
+	codec_visible(&name, buf_span(&text), 200);
+	buf_reset(&text);
+	json_string(json_get(tool, "description"), &text);
+	codec_visible(&shown,
+	    (struct span){ buf_str(&text), first_part(buf_str(&text)) },
+	    LINE_COLUMNS - column);
+	if (shown.n == 0)
+		printf("%s\n", buf_str(&name));
+	else if (name.n >= column)
+		printf("%s\n%*s%s\n", buf_str(&name), (int)column, "",
+		    buf_str(&shown));
+	else
+		printf("%-*s%s\n", (int)column, buf_str(&name),
+		    buf_str(&shown));
+	buf_free(&name);
+	buf_free(&text);
+	buf_free(&shown);
+}
+
+static size_t
+widest_name(struct span tools)
+{
+	struct span key, tool;
+	size_t at = 0, widest = 0, n;
+
+	while (json_next(tools, &at, &key, &tool)) {
+		n = json_get(tool, "name").n;
+		if (n <= NAME_MAX_COLUMNS && n > widest)
+			widest = n;
+	}
+	return widest;
+}
+
+static void
+print_tools(struct span tools)
+{
+	struct span key, tool;
+	size_t at = 0, column = widest_name(tools) + 1;
+
+	while (json_next(tools, &at, &key, &tool))
+		print_tool(tool, column);
+}
+
+int
+command_tools(const struct options *o, char **why)
+{
+	int status = proxy_check(o, why);
+	struct buf list;
+	struct peer *p;
+
+	if (status != 0)
+		return status;
+	status = 1;
+	if ((p = peer_start(o, why)) == NULL)
+		return 1;
+	buf_init(&list, 0);
+	if (list_tools(p, &list, why) == 0) {
+		if (isatty(STDOUT_FILENO))
+			print_tools(buf_span(&list));
+		else
+			printf("{\"tools\":%s}\n", buf_str(&list));
+		status = fflush(stdout) == EOF;
+	}
+	buf_free(&list);
+	peer_end(p);
+	return status;
+}

@@ -1,0 +1,333 @@
+/* The command: files in, diffs out; writes only with --write. */
+#include "config.h"
+
+#include "tools/command.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/bounds.h"
+#include "base/log.h"
+#include "io/user_file.h"
+#include "tools/wrap_hosts.h"
+#include "tools/wrap_plan.h"
+
+struct wrap {
+	const struct options *options;
+	char *self;
+	size_t files;   /* that were found */
+	size_t entries; /* that are changed, or would be */
+	bool failed;
+};
+
+/* --- the path of this program --- */
+
+static bool
+is_program(const char *path)
+{
+	return access(path, X_OK) == 0;
+}
+
+static char *
+in_path(const char *name)
+{
+	const char *at = getenv("PATH");
+	char *path;
+	size_t n;
+
+	for (; at != NULL && *at != '\0'; at += n + (at[n] == ':')) {
+		n = strcspn(at, ":");
+		path = xasprintf("%.*s/%s", (int)n, at, name);
+		if (at[0] == '/' && is_program(path))
+			return path;
+		free(path);
+	}
+	return NULL;
+}
+
+/* Returns the absolute path, because hosts have a PATH of their own. A link to
+ * the program stays a link: it is what remains the same after an update. */
+static char *
+own_path(const char *name)
+{
+	const char *slash = strrchr(name, '/');
+	char *folder, *real, *path;
+
+	if (slash == NULL)
+		return in_path(name);
+	folder = xstrndup(name, (size_t)(slash - name) + 1);
+	real = realpath(folder, NULL);
+	path = real == NULL ?
+	    NULL :
+	    xasprintf("%s/%s", strcmp(real, "/") == 0 ? "" : real, slash + 1);
+	free(folder);
+	free(real);
+	return path;
+}
+
+/* --- one file --- */
+
+static void
+fail(struct wrap *w, const char *path, char *why)
+{
+	log_error("%s: %s", path, why);
+	free(why);
+	w->failed = true;
+}
+
+static bool
+on_windows(const char *path)
+{
+	char *real = realpath(path, NULL);
+	bool is = real != NULL &&
+	    wrap_hosts_windows(real, getenv("WSL_DISTRO_NAME") != NULL);
+
+	free(real);
+	return is;
+}
+
+static int
+make_plan(const struct wrap *w, struct wrap_plan *p, const char *path,
+    struct span text, char **why)
+{
+	p->windows = on_windows(path);
+	return wrap_hosts_format(path) == WRAP_TOML ?
+	    wrap_toml(p, text, w->self, why) :
+	    wrap_json(p, text, w->self, why);
+}
+
+/* The new content has to be readable, and nothing may be left to do in it. */
+static int
+check_result(const struct wrap *w, const char *path, struct span text,
+    char **why)
+{
+	struct wrap_plan again = { 0 };
+	int rc = make_plan(w, &again, path, text, why);
+
+	if (rc == 0 && again.n_edits > 0) {
+		*why = xstrdup("it would not be right after the change; please "
+			       "change it by hand");
+		rc = -1;
+	}
+	wrap_plan_free(&again);
+	return rc;
+}
+
+static void
+show(struct wrap_plan *p, const char *path, struct span text,
+    struct span changed)
+{
+	struct buf diff;
+
+	buf_init(&diff, 0);
+	wrap_plan_diff(p, path, text, changed, &diff);
+	fputs(buf_str(&diff), stdout);
+	buf_wipe(&diff);
+}
+
+static void
+write_file(struct wrap *w, const struct user_file *f, struct span changed,
+    size_t entries)
+{
+	char *why = NULL, *backup = user_file_keep(f, &why);
+
+	if (backup == NULL || user_file_write(f, changed, &why) < 0)
+		fail(w, f->path, why);
+	else
+		printf("%s: %zu changed; the old file is %s\n", f->path,
+		    entries, backup);
+	free(backup);
+}
+
+static void
+change_file(struct wrap *w, struct wrap_plan *p, const struct user_file *f)
+{
+	struct span text = buf_span(&f->text);
+	struct buf changed;
+	char *why = NULL;
+
+	buf_init(&changed, 0);
+	wrap_plan_apply(p, text, &changed);
+	if (check_result(w, f->path, buf_span(&changed), &why) < 0) {
+		fail(w, f->path, why);
+	} else {
+		w->entries += p->n_places;
+		if (w->options->wrap_write)
+			write_file(w, f, buf_span(&changed), p->n_places);
+		else
+			show(p, f->path, text, buf_span(&changed));
+	}
+	buf_wipe(&changed);
+}
+
+static void
+wrap_text(struct wrap *w, const struct user_file *f)
+{
+	struct wrap_plan p = { 0 };
+	char *why = NULL;
+	size_t i;
+
+	if (make_plan(w, &p, f->path, buf_span(&f->text), &why) < 0) {
+		fail(w, f->path, why);
+	} else {
+		if (p.n_edits > 0)
+			change_file(w, &p, f);
+		for (i = 0; i < p.notes.n; i++)
+			printf("%s: %s\n", f->path, p.notes.list[i]);
+		if (p.entries == 0)
+			printf("%s: no MCP server was found in it\n", f->path);
+	}
+	wrap_plan_free(&p);
+}
+
+static void
+wrap_file(struct wrap *w, const char *path)
+{
+	struct user_file f;
+	struct buf snippets;
+	char *why = NULL;
+
+	w->files++;
+	buf_init(&snippets, 0);
+	if (user_file_read(&f, path, BOUND_WRAP_FILE_BYTES, &why) < 0) {
+		fail(w, path, why);
+	} else if (wrap_hosts_format(path) == WRAP_BY_HAND) {
+		wrap_by_hand(&snippets, path, buf_span(&f.text), w->self,
+		    on_windows(path));
+		if (snippets.n > 0)
+			fputs(buf_str(&snippets), stdout);
+	} else {
+		wrap_text(w, &f);
+	}
+	buf_wipe(&snippets);
+	user_file_free(&f);
+}
+
+static void
+restore_file(struct wrap *w, const char *path)
+{
+	char *why = NULL;
+
+	w->files++;
+	if (user_file_restore(path, BOUND_WRAP_FILE_BYTES, &why) < 0)
+		fail(w, path, why);
+	else
+		printf("%s: is as it was before; the backup has what it was "
+		       "until now\n",
+		    path);
+}
+
+/* Tells how many entries of a host's file could be changed. */
+static void
+list_file(struct wrap *w, const char *host, const char *path)
+{
+	struct wrap_plan p = { 0 };
+	struct user_file f;
+	char *why = NULL;
+
+	w->files++;
+	if (user_file_read(&f, path, BOUND_WRAP_FILE_BYTES, &why) < 0)
+		fail(w, path, why);
+	else if (wrap_hosts_format(path) == WRAP_BY_HAND)
+		printf("%-16s %s: by hand\n", host, path);
+	else if (make_plan(w, &p, path, buf_span(&f.text), &why) < 0)
+		fail(w, path, why);
+	else if (p.notes.n == 0)
+		printf("%-16s %s: %zu to change\n", host, path, p.n_places);
+	else
+		printf("%-16s %s: %zu to change, %zu left alone\n", host, path,
+		    p.n_places, p.notes.n);
+	wrap_plan_free(&p);
+	user_file_free(&f);
+}
+
+/* --- all files --- */
+
+static bool
+has_backup(const char *path)
+{
+	char *name = user_file_backup(path);
+
+	free(name);
+	return name != NULL;
+}
+
+static void
+each_host(struct wrap *w, const char *home)
+{
+	const struct options *o = w->options;
+	char *path;
+	size_t i;
+
+	for (i = 0; i < wrap_hosts_n; i++) {
+		path = xasprintf("%s/%s", home, wrap_hosts[i].path);
+		if (access(path, F_OK) < 0)
+			;
+		else if (o->wrap_list)
+			list_file(w, wrap_hosts[i].name, path);
+		else if (!o->wrap_restore)
+			wrap_file(w, path);
+		else if (has_backup(path))
+			restore_file(w, path);
+		free(path);
+	}
+}
+
+static void
+each_file(struct wrap *w)
+{
+	const struct options *o = w->options;
+	size_t i;
+
+	for (i = 0; i < o->operands.n; i++)
+		if (o->wrap_restore)
+			restore_file(w, o->operands.list[i]);
+		else
+			wrap_file(w, o->operands.list[i]);
+}
+
+static void
+conclude(const struct wrap *w)
+{
+	const struct options *o = w->options;
+
+	if (w->files == 0)
+		printf(o->wrap_restore ?
+			"No file has a backup.\n" :
+			"No configuration of a known host was found; name the "
+			"file.\n");
+	else if (o->wrap_list || o->wrap_restore)
+		return;
+	else if (w->entries == 0)
+		printf("There is nothing to change.\n");
+	else if (!o->wrap_write)
+		printf("Nothing was changed. Add --write to do it.\n");
+}
+
+int
+command_wrap(const struct options *o, char **why)
+{
+	struct wrap w = { .options = o };
+	const char *home = getenv("HOME");
+
+	w.self = own_path(o->argv[0]);
+	if (w.self == NULL || !is_program(w.self)) {
+		*why = xstrdup("the path of this program cannot be found; "
+			       "start it by its full path");
+	} else if (o->operands.n > 0) {
+		each_file(&w);
+		conclude(&w);
+	} else if (home != NULL && home[0] == '/') {
+		each_host(&w, home);
+		conclude(&w);
+	} else {
+		*why = xstrdup("HOME is not set: set it to your folder, or "
+			       "name the files");
+	}
+	free(w.self);
+	if (fflush(stdout) == EOF && *why == NULL)
+		*why = xstrdup("stdout cannot be written");
+	return w.failed || *why != NULL;
+}

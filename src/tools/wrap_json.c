@@ -1,0 +1,638 @@
+/*
+ * Finds the entries by the names of the members that hold them, whatever the
+ * host. An entry with a command line gets new values for the command and its
+ * arguments; one with a URL gets a command line in the place of the URL.
+ */
+#include "config.h"
+
+#include "tools/wrap_plan.h"
+
+#include <stdlib.h>
+
+#include "base/bounds.h"
+#include "base/codec.h"
+#include "base/mem.h"
+#include "core/wire/json.h"
+#include "tools/wrap_words.h"
+
+/* --- JSON as people write it --- */
+
+/* Returns the end of the comment at this place, or the place itself if there
+ * is none, or one that is not closed. */
+static size_t
+comment_end(struct span text, size_t at)
+{
+	size_t i = at + 2;
+
+	if (at + 1 >= text.n || text.p[at] != '/')
+		return at;
+	if (text.p[at + 1] == '/') {
+		while (i < text.n && text.p[i] != '\n')
+			i++;
+		return i;
+	}
+	if (text.p[at + 1] == '*')
+		for (; i + 1 < text.n; i++)
+			if (text.p[i] == '*' && text.p[i + 1] == '/')
+				return i + 2;
+	return at;
+}
+
+/* Returns the first place from at on that is neither white space nor in a
+ * comment; text.n if there is none. */
+static size_t
+wrap_blank_skip(struct span text, size_t at)
+{
+	size_t end;
+
+	while (at < text.n) {
+		end = is_space(text.p[at]) ? at + 1 : comment_end(text, at);
+		if (end == at)
+			break;
+		at = end;
+	}
+	return at;
+}
+
+static size_t
+string_end(struct span text, size_t at)
+{
+	for (at++; at < text.n && text.p[at] != '"'; at++)
+		if (text.p[at] == '\\')
+			at++;
+	return at < text.n ? at + 1 : text.n;
+}
+
+/* Is the comma here the last thing in its container, after a value? before is
+ * the last byte that counts, '\0' if there is none. */
+static bool
+is_trailing(struct span text, size_t at, char before)
+{
+	size_t next = wrap_blank_skip(text, at + 1);
+
+	return next < text.n && (text.p[next] == '}' || text.p[next] == ']') &&
+	    before != '\0' && strchr("[{,:", before) == NULL;
+}
+
+static void
+add_blanks(struct buf *out, size_t n)
+{
+	for (; n > 0; n--)
+		buf_addc(out, ' ');
+}
+
+/* Appends text to out, as many bytes, with blanks in place of what JSON does
+ * not have. What is broken stays, so that the check finds it. */
+static void
+wrap_blank(struct buf *out, struct span text)
+{
+	size_t at = 0, end;
+	char before = '\0';
+
+	buf_reserve(out, text.n + 1);
+	if (text.n >= 3 && memcmp(text.p, "\xef\xbb\xbf", 3) == 0) {
+		add_blanks(out, 3);
+		at = 3;
+	}
+	while (at < text.n) {
+		end = wrap_blank_skip(text, at);
+		if (end > at) {
+			add_blanks(out, end - at);
+			at = end;
+			continue;
+		}
+		end = text.p[at] == '"' ? string_end(text, at) : at + 1;
+		if (text.p[at] == ',' && is_trailing(text, at, before))
+			add_blanks(out, 1);
+		else
+			buf_add(out, text.p + at, end - at);
+		before = text.p[at];
+		at = end;
+	}
+}
+
+/* --- places and texts --- */
+
+struct file {
+	struct wrap_plan *plan;
+	struct span text;  /* as it stands */
+	struct span blank; /* the same without comments */
+	const char *self;
+};
+
+struct member {
+	struct span key, value; /* of blank; value.p NULL: there is none */
+};
+
+/* An entry, and how it starts a server. */
+struct entry {
+	struct file *file;
+	struct member self; /* its name and its object */
+	struct span object; /* where its command and its environment stand */
+	struct member at;   /* the command, or the URL */
+	bool has_url;
+	bool one_list;      /* the command and its arguments are one list */
+	struct span list;   /* that list, or the one of the arguments */
+	struct span env;    /* p NULL: there is none */
+	struct span *items; /* of the list, without the quotes */
+	size_t n;
+	struct strings words; /* decoded: the command, then the items */
+};
+
+static size_t
+start_of(const struct file *f, struct span part)
+{
+	return (size_t)(part.p - f->blank.p);
+}
+
+static size_t
+end_of(const struct file *f, struct span part)
+{
+	return start_of(f, part) + part.n;
+}
+
+static struct member
+member(struct span object, const char *name)
+{
+	struct member found = { no_span, no_span };
+	struct span key, value;
+	size_t at = 0;
+
+	while (json_next(object, &at, &key, &value))
+		if (json_key_is(key, name))
+			found = (struct member){ key, value };
+	return found;
+}
+
+/* Decodes a string; NULL: it is none, or has a NUL. */
+static char *
+text_of(struct span string)
+{
+	struct buf b;
+
+	buf_init(&b, 0);
+	if (json_string(string, &b) == 0 && strlen(buf_str(&b)) == b.n)
+		return buf_take(&b);
+	buf_wipe(&b);
+	return NULL;
+}
+
+/* Returns the raw text between the quotes of a string. */
+static struct span
+inside(struct span string)
+{
+	return (struct span){ string.p + 1, string.n - 2 };
+}
+
+/* --- secrets --- */
+
+static void
+hide_all(struct file *f, struct span object)
+{
+	struct span key, value;
+	size_t at = 0;
+
+	while (json_next(object, &at, &key, &value))
+		if (json_kind(value) == '"')
+			wrap_plan_hide(f->plan, inside(value));
+}
+
+static void
+hide(struct entry *e, const struct wrap_start *s)
+{
+	static const char *const names[] = { "env", "environment", "headers" };
+	size_t i;
+
+	for (i = 0; i < sizeof names / sizeof names[0]; i++)
+		hide_all(e->file, json_get(e->self.value, names[i]));
+	hide_all(e->file, e->env);
+	wrap_plan_hide_words(e->file->plan, e->items, e->n);
+	wrap_start_hide(s, e->file->plan);
+	if (e->has_url)
+		wrap_plan_hide_word(e->file->plan, no_span,
+		    inside(e->at.value));
+}
+
+/* --- what is written --- */
+
+static void
+leave(struct entry *e, char *why)
+{
+	wrap_plan_leave(e->file->plan, e->self.key, why);
+}
+
+/* The text between two members: a new line with the same indent, or a blank. */
+static struct span
+separator(const struct file *f, size_t key)
+{
+	size_t at = key;
+
+	while (at > 0 && strchr(" \t", f->text.p[at - 1]) != NULL)
+		at--;
+	if (at == 0 || f->text.p[at - 1] != '\n')
+		return span_of(" ");
+	at -= at > 1 && f->text.p[at - 2] == '\r' ? 2 : 1;
+	return (struct span){ f->text.p + at, key - at };
+}
+
+/* Adds WSLENV to the environment. One that is there stays as it is. */
+static void
+add_wslenv(struct file *f, struct span env, const struct wrap_start *s)
+{
+	struct span key, value;
+	struct buf text;
+	size_t at = 0, to;
+
+	if (s->wslenv.n == 0 || json_kind(env) != '{' ||
+	    json_get(env, "WSLENV").p != NULL)
+		return;
+	buf_init(&text, 0);
+	wrap_start_env(&text, s, "\"", ": ");
+	if (json_next(env, &at, &key, &value)) {
+		to = start_of(f, key) - 1;
+		buf_adds(&text, ",");
+		buf_addspan(&text, separator(f, to));
+	} else {
+		to = start_of(f, env) + 1;
+	}
+	wrap_plan_edit(f->plan, to, to, buf_take(&text));
+}
+
+static void
+replace(struct file *f, struct span old, struct buf *text)
+{
+	wrap_plan_edit(f->plan, start_of(f, old), end_of(f, old),
+	    buf_take(text));
+}
+
+/* Appends a member behind another one that looks like this one. */
+static void
+add_key(struct entry *e, struct buf *out, const char *name)
+{
+	const struct file *f = e->file;
+	size_t key = start_of(f, e->at.key) - 1;
+	size_t colon = end_of(f, e->at.key) + 1;
+
+	if (out->n > 0) {
+		buf_adds(out, ",");
+		buf_addspan(out, separator(f, key));
+	}
+	buf_addf(out, "\"%s\"", name);
+	buf_add(out, f->blank.p + colon, start_of(f, e->at.value) - colon);
+}
+
+/* Returns the list that is replaced, with its comments. */
+static struct span
+old_list(const struct entry *e)
+{
+	if (e->list.p == NULL)
+		return no_span;
+	return (struct span){ e->file->text.p + start_of(e->file, e->list),
+		e->list.n };
+}
+
+/* Makes the entry one of mcpsplice. */
+static void
+write_start(struct entry *e, const struct wrap_start *s)
+{
+	struct file *f = e->file;
+	struct span old = e->at.value;
+	struct buf text, args;
+
+	buf_init(&text, 0);
+	buf_init(&args, 0);
+	if (e->has_url) { /* its name goes, too */
+		old.p = e->at.key.p - 1;
+		old.n += (size_t)(e->at.value.p - old.p);
+		add_key(e, &text, "command");
+	}
+	if (e->one_list)
+		wrap_list(&text, old_list(e), &s->words, 0);
+	else
+		codec_json_string(&text, span_of(s->words.list[0]));
+	if (!e->one_list)
+		wrap_list(&args, old_list(e), &s->words, 1);
+	if (args.n > 0 && e->has_url) {
+		add_key(e, &text, "args");
+		buf_addspan(&text, buf_span(&args));
+	} else if (args.n > 0) {
+		replace(f, e->list, &args);
+	}
+	if (e->env.p != NULL) {
+		add_wslenv(f, e->env, s);
+	} else if (s->headers.n > 0 || s->wslenv.n > 0) {
+		add_key(e, &text, e->one_list ? "environment" : "env");
+		buf_adds(&text, "{");
+		wrap_start_env(&text, s, "\"", ": ");
+		buf_adds(&text, "}");
+	}
+	replace(f, old, &text);
+	buf_wipe(&args);
+	hide(e, s);
+	wrap_plan_place(f->plan, e->self.key, start_of(f, e->self.key) - 1,
+	    end_of(f, e->self.value));
+}
+
+/* --- a command line --- */
+
+/* Reads a list of strings. Returns false if it has something else. */
+static bool
+read_items(struct entry *e)
+{
+	struct span key, value;
+	char *text;
+	size_t at = 0;
+
+	while (json_kind(e->list) == '[' &&
+	    json_next(e->list, &at, &key, &value)) {
+		text = text_of(value);
+		if (text == NULL)
+			return false;
+		e->items = xrealloc(e->items, (e->n + 1) * sizeof *e->items);
+		e->items[e->n++] = inside(value);
+		strings_add(&e->words, text);
+	}
+	return true;
+}
+
+static void
+command_line(struct entry *e, struct wrap_start *s)
+{
+	char *text;
+
+	if (!e->one_list) {
+		text = text_of(e->at.value);
+		if (text == NULL)
+			return;
+		strings_add(&e->words, text);
+	}
+	if (read_items(e) && e->words.n > 0 &&
+	    wrap_words_read(s, e->file->plan, e->self.key, &e->words,
+		e->file->self, json_get(e->env, "API_ACCESS_TOKEN").p != NULL))
+		write_start(e, s);
+}
+
+/* --- an entry with a URL --- */
+
+/* Takes a member out, with its comma and, where no comment stands between, the
+ * space around it. */
+static void
+remove_member(struct file *f, struct member m)
+{
+	size_t from = start_of(f, m.key) - 1, to = end_of(f, m.value);
+	size_t next = wrap_blank_skip(f->text, to), comma = from, start = from;
+
+	while (strchr(" \t\r\n", f->blank.p[comma - 1]) != NULL)
+		comma--;
+	while (strchr(" \t\r\n", f->text.p[start - 1]) != NULL)
+		start--;
+	if (f->text.p[next] == ',') {
+		/* another follows, or a trailing comma: what is behind moves
+		 * here */
+		to = next + 1;
+		while (to < f->text.n && strchr(" \t", f->text.p[to]) != NULL)
+			to++;
+		if (f->text.p[to] == '\n' || f->text.p[to] == '\r')
+			from = start;
+	} else if (f->blank.p[comma - 1] == ',' && comma == start) {
+		from = comma - 1;
+	} else if (f->blank.p[comma - 1] == ',') {
+		wrap_plan_edit(f->plan, comma - 1, comma, xstrdup(""));
+	}
+	wrap_plan_edit(f->plan, from, to, xstrdup(""));
+}
+
+/* Reads the URL and the headers. Returns why the entry cannot be changed, or
+ * NULL. */
+static char *
+read_url(struct entry *e, struct span headers, struct wrap_start *s)
+{
+	struct span key, value;
+	const char *dollars;
+	char *name, *text = text_of(e->at.value), *why = NULL;
+	bool windows = e->file->plan->windows;
+	size_t at = 0;
+
+	if (text == NULL || strchr(text, '$') != NULL)
+		why = xstrdup(
+		    "its URL has a $, which mcpsplice does not replace");
+	else
+		wrap_start_url(s, text, e->file->self, windows);
+	string_wipe(&text);
+	while (why == NULL && json_next(headers, &at, &key, &value)) {
+		name = text_of((struct span){ key.p - 1, key.n + 2 });
+		text = text_of(value);
+		dollars = text == NULL ? NULL :
+					 wrap_words_dollars(span_of(text));
+		if (name == NULL || text == NULL)
+			why = xstrdup("the value of a header is no text");
+		else if (dollars != NULL)
+			why = xasprintf("the header %s: %s", name, dollars);
+		else
+			wrap_start_header(s, name, text, e->env.p != NULL);
+		free(name);
+		string_wipe(&text);
+	}
+	return why != NULL ? why : wrap_start_check(s, windows);
+}
+
+/* Members that say what kind of server it is. */
+static const char *const kinds[] = { "type", "transport", "transportType" };
+
+static bool
+is_http(struct span value)
+{
+	static const char *const words[] = { "http", "sse", "remote",
+		"streamableHttp", "streamable-http", "streamable_http",
+		"streamablehttp" };
+	size_t i;
+
+	for (i = 0; i < sizeof words / sizeof words[0]; i++)
+		if (json_string_is(value, words[i]))
+			return true;
+	return false;
+}
+
+/* Returns why the entry needs more than mcpsplice gets by its arguments, or
+ * NULL. */
+static char *
+more_than_a_url(const struct entry *e)
+{
+	static const char *const others[] = { "oauth", "auth", "headersHelper",
+		"authProviderType", "requestInit", "requestOptions",
+		"eventSourceInit" };
+	struct span value;
+	size_t i;
+
+	for (i = 0; i < sizeof others / sizeof others[0]; i++)
+		if (json_get(e->self.value, others[i]).p != NULL)
+			return xasprintf("its %s cannot be carried over",
+			    others[i]);
+	for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+		value = json_get(e->self.value, kinds[i]);
+		if (value.p != NULL && !is_http(value))
+			return xasprintf("its \"%s\" is not known", kinds[i]);
+	}
+	value = json_get(e->self.value, "headers");
+	if (value.p != NULL && json_kind(value) != '{')
+		return xstrdup("its headers are no list of names and values");
+	return NULL;
+}
+
+static void
+edit_kinds(struct entry *e)
+{
+	struct buf text;
+	struct span value;
+	size_t i;
+
+	for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+		value = json_get(e->self.value, kinds[i]);
+		if (value.p == NULL)
+			continue;
+		buf_init(&text, 0);
+		buf_adds(&text, e->one_list ? "\"local\"" : "\"stdio\"");
+		replace(e->file, value, &text);
+	}
+}
+
+static void
+url_entry(struct entry *e, struct wrap_start *s)
+{
+	struct member headers = member(e->self.value, "headers");
+	char *why = more_than_a_url(e);
+
+	if (why == NULL)
+		why = read_url(e, headers.value, s);
+	if (why != NULL) {
+		leave(e, why);
+		return;
+	}
+	write_start(e, s);
+	if (headers.value.p != NULL)
+		remove_member(e->file, headers);
+	edit_kinds(e);
+}
+
+/* Finds the URL of an entry; *n: how many it has. */
+static struct member
+find_url(struct span object, size_t *n)
+{
+	static const char *const names[] = { "url", "httpUrl", "serverUrl" };
+	struct member m, found = { no_span, no_span };
+	size_t i;
+
+	*n = 0;
+	for (i = 0; i < sizeof names / sizeof names[0]; i++) {
+		m = member(object, names[i]);
+		if (json_kind(m.value) == '"') {
+			found = m;
+			++*n;
+		}
+	}
+	return found;
+}
+
+/* --- entries, and where they are --- */
+
+static void
+read_entry(struct file *f, struct span key, struct span value)
+{
+	struct entry e = { .file = f,
+		.self = { key, value },
+		.object = value,
+		.at = member(value, "command") };
+	struct wrap_start s = { .first = 0 };
+	size_t urls = 0;
+
+	f->plan->entries++;
+	if (json_kind(e.at.value) == '{') { /* Zed's older form */
+		e.object = e.at.value;
+		e.at = member(e.object, "path");
+	}
+	if (e.at.value.p == NULL) {
+		e.object = value;
+		e.at = find_url(value, &urls);
+		e.has_url = urls == 1;
+		e.one_list = json_string_is(json_get(value, "type"), "remote");
+	} else {
+		e.one_list = json_kind(e.at.value) == '[';
+		e.list = e.one_list ? e.at.value : json_get(e.object, "args");
+	}
+	e.env = json_get(e.object, e.one_list ? "environment" : "env");
+	if (e.has_url)
+		url_entry(&e, &s);
+	else if (urls > 1)
+		leave(&e, xstrdup("it has several URLs"));
+	else if (e.at.value.p != NULL)
+		command_line(&e, &s);
+	wrap_start_free(&s);
+	strings_free(&e.words);
+	free(e.items);
+}
+
+/* Follows the names to the objects that hold entries; "*" is any name. */
+static void
+walk(struct file *f, struct span object, const char *const *names)
+{
+	struct span key, value;
+	size_t at = 0;
+
+	if (names[0] != NULL && strcmp(names[0], "*") != 0) {
+		walk(f, json_get(object, names[0]), names + 1);
+		return;
+	}
+	if (json_kind(object) != '{')
+		return;
+	while (json_next(object, &at, &key, &value))
+		if (names[0] != NULL)
+			walk(f, value, names + 1);
+		else if (json_kind(value) == '{')
+			read_entry(f, key, value);
+}
+
+static char *
+broken(struct span text, enum json_status status, size_t at)
+{
+	size_t line, column;
+
+	wrap_plan_line(text, at, &line, &column);
+	return xasprintf("%s in line %zu, column %zu",
+	    status == JSON_DEPTH    ? "it is nested too deep" :
+		status == JSON_UTF8 ? "it has bytes that are not UTF-8" :
+				      "it is not JSON",
+	    line, column);
+}
+
+int
+wrap_json(struct wrap_plan *p, struct span text, const char *self, char **why)
+{
+	static const char *const places[][4] = {
+		{ "mcpServers", NULL },
+		{ "projects", "*", "mcpServers", NULL }, /* Claude Code */
+		{ "servers", NULL },                     /* VS Code */
+		{ "mcp", "servers", NULL },              /* its settings.json */
+		{ "context_servers", NULL },             /* Zed */
+		{ "mcp", NULL },                         /* opencode */
+		{ "amp.mcpServers", NULL },
+	};
+	struct file f = { .plan = p, .text = text, .self = self };
+	enum json_status status = JSON_OK;
+	struct span root;
+	struct buf blank;
+	size_t i, at = 0;
+
+	buf_init(&blank, 0);
+	wrap_blank(&blank, text);
+	f.blank = buf_span(&blank);
+	root = span_trim(f.blank, " ");
+	if (root.n > 0)
+		status = json_check(f.blank, BOUND_WRAP_DEPTH, NULL, NULL, &at);
+	if (status != JSON_OK)
+		*why = broken(text, status, at);
+	else
+		for (i = 0; i < sizeof places / sizeof places[0]; i++)
+			walk(&f, root, places[i]);
+	buf_wipe(&blank);
+	return status == JSON_OK ? 0 : -1;
+}

@@ -1,0 +1,141 @@
+/* The arguments of a tool, from the words of a command line. */
+#include "config.h"
+
+#include "tools/arguments.h"
+
+#include "unit/unit.h"
+
+#define SCHEMA                                                                 \
+	"{\"required\":[\"n\"],\"properties\":{\"n\":{\"type\":\"number\"},"   \
+	"\"i\":{\"type\":\"integer\"},\"b\":{\"type\":\"boolean\"},"           \
+	"\"s\":{\"type\":\"string\"},\"o\":{\"type\":\"object\"},"             \
+	"\"a\":{\"type\":\"array\"},\"z\":{\"type\":[\"string\",\"null\"]},"   \
+	"\"e\":{\"enum\":[\"x\",\"\\u0079\",2]},\"any\":{}}}"
+
+static const struct {
+	const char *words; /* separated by | */
+	const char *text;  /* stdin */
+	const char *schema;
+	const char *want; /* the object, or the message */
+} cases[] = {
+	{ "", "", "", "{}" },
+	{ "a=1|b=true|c=", "", "", "{\"a\":\"1\",\"b\":\"true\",\"c\":\"\"}" },
+	{ "a=b=c|d:=[1, 2]|e:={\n}", "", "",
+	    "{\"a\":\"b=c\",\"d\":[1, 2],\"e\":{ }}" },
+	{ "a\"b=\"", "", "", "{\"a\\\"b\":\"\\\"\"}" },
+	{ "-", " {\"a\":\n1}\n", "", "{\"a\": 1}" },
+	{ "-=1", "", "", "{\"-\":\"1\"}" },
+	{ "a::=1", "", "", "{\"a:\":1}" },
+	/* the schema tells what a value is */
+	{ "n=1", "", SCHEMA, "{\"n\":1}" },
+	{ "n=-1.5e3|i=2|b=false|s=3", "", SCHEMA,
+	    "{\"n\":-1.5e3,\"i\":2,\"b\":false,\"s\":\"3\"}" },
+	{ "n=1|i=2.0", "", SCHEMA, "{\"n\":1,\"i\":2.0}" },
+	{ "n=1|i=1.5e1", "", SCHEMA, "{\"n\":1,\"i\":1.5e1}" },
+	{ "n=1|o:={}|a:=[]|z:=null|any:=[1]", "", SCHEMA,
+	    "{\"n\":1,\"o\":{},\"a\":[],\"z\":null,\"any\":[1]}" },
+	{ "n=1|z=null", "", SCHEMA, "{\"n\":1,\"z\":\"null\"}" },
+	{ "n=1|e=y", "", SCHEMA, "{\"n\":1,\"e\":\"y\"}" },
+	{ "n=1|e:=2", "", SCHEMA, "{\"n\":1,\"e\":2}" },
+	{ "a=1", "", "{\"properties\":{},\"additionalProperties\":true}",
+	    "{\"a\":\"1\"}" },
+	{ "a=1", "", "{\"properties\":{},\"additionalProperties\":{}}",
+	    "{\"a\":\"1\"}" },
+	/* refused */
+	{ "x", "", "",
+	    "\"x\" is no argument: write key=value, key:=JSON, or \"-\" for "
+	    "an object from stdin" },
+	{ "=1", "", "",
+	    "\"=1\" is no argument: write key=value, key:=JSON, or \"-\" for "
+	    "an object from stdin" },
+	{ ":=1", "", "",
+	    "\":=1\" is no argument: write key=value, key:=JSON, or \"-\" for "
+	    "an object from stdin" },
+	{ "a=1|-", "{}", "",
+	    "\"-\" is no argument: write key=value, key:=JSON, or \"-\" for "
+	    "an object from stdin" },
+	{ "a:=b", "", "", "a: this is not JSON; for a text write a=..." },
+	{ "a=1|b=2|a:=3", "", "", "a is given twice" },
+	{ "-", "", "", "stdin has no JSON object with the arguments" },
+	{ "-", "[1]", "", "stdin has no JSON object with the arguments" },
+	{ "-", "{} {}", "", "stdin has no JSON object with the arguments" },
+	{ "", "", SCHEMA, "the argument \"n\" is missing" },
+	{ "n=x", "", SCHEMA,
+	    "n has to be of type \"number\", and \"x\" is not; write n=TEXT "
+	    "or n:=JSON" },
+	{ "n=-", "", SCHEMA,
+	    "n has to be of type \"number\", and \"-\" is not; write n=TEXT "
+	    "or n:=JSON" },
+	{ "n=1|i=1.5", "", SCHEMA,
+	    "i has to be of type \"integer\", and 1.5 is not; write "
+	    "i=TEXT or i:=JSON" },
+	{ "n=1|b=yes", "", SCHEMA,
+	    "b has to be of type \"boolean\", and \"yes\" is not; write "
+	    "b=TEXT or b:=JSON" },
+	{ "n=1|s:=1", "", SCHEMA,
+	    "s has to be of type \"string\", and 1 is not; write "
+	    "s=TEXT or s:=JSON" },
+	{ "n=1|o={}", "", SCHEMA,
+	    "o has to be of type \"object\", and \"{}\" is not; write "
+	    "o=TEXT or o:=JSON" },
+	{ "n=1|z:=1", "", SCHEMA,
+	    "z has to be of type [\"string\",\"null\"], and 1 is not; write "
+	    "z=TEXT or z:=JSON" },
+	{ "n=1|e=z", "", SCHEMA, "e has to be one of [\"x\",\"\\u0079\",2]" },
+	{ "n=1|m=1", "", SCHEMA,
+	    "the tool has no argument \"m\"; it has: n, i, b, s, o, a, z, e, "
+	    "any" },
+	{ "m=1", "", "{\"properties\":{}}",
+	    "the tool has no argument \"m\"; it has: none" },
+	{ "-", "{\"m\":1}", SCHEMA,
+	    "the tool has no argument \"m\"; it has: n, i, b, s, o, a, z, e, "
+	    "any" },
+};
+
+/* Splits the words, which are changed. Returns how many there are. */
+static size_t
+split(char *words, char **list, size_t max)
+{
+	size_t n = 0;
+	char *next;
+
+	while (*words != '\0') {
+		ck_assert_uint_lt(n, max);
+		list[n++] = words;
+		next = strchr(words, '|');
+		if (next == NULL)
+			break;
+		*next = '\0';
+		words = next + 1;
+	}
+	return n;
+}
+
+START_TEST(test_arguments)
+{
+	struct span schema = span_of(cases[_i].schema);
+	char *words = xstrdup(cases[_i].words), *list[8], *why = NULL;
+	size_t n = split(words, list, COUNT(list));
+	struct buf out;
+
+	buf_init(&out, 0);
+	if (arguments_read(list, n, span_of(cases[_i].text), schema, &out,
+		&why) == 0)
+		arguments_check(buf_span(&out), schema, &why);
+	ck_assert_str_eq(why != NULL ? why : buf_str(&out), cases[_i].want);
+	free(why);
+	free(words);
+	buf_free(&out);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("arguments");
+	TCase *tc = tcase_create("arguments");
+
+	tcase_add_loop_test(tc, test_arguments, 0, COUNT(cases));
+	suite_add_tcase(s, tc);
+	return unit_run(s);
+}

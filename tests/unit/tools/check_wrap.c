@@ -1,0 +1,866 @@
+/*
+ * The entries of hosts, before and after; which are left alone, and why; what
+ * is broken, and where. With random damage, too: what is then still read is
+ * changed only inside of its entries, and what comes of it is read again.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "tools/wrap_hosts.h"
+#include "tools/wrap_plan.h"
+#include "unit/unit.h"
+
+#define SELF "/m"
+#define HEAD "[mcp_servers.a]\n"
+
+static bool windows; /* are the files those of a host on Windows? */
+
+typedef int wrap_fn(struct wrap_plan *p, struct span text, const char *self,
+    char **why);
+
+/* JSON with ' for ". */
+static char *
+json(const char *text)
+{
+	char *copy = xstrdup(text), *at = copy;
+
+	while ((at = strchr(at, '\'')) != NULL)
+		*at = '"';
+	return copy;
+}
+
+/* Each edit is inside of an entry, and none is inside of another edit. */
+static void
+check_edits(const struct wrap_plan *p, struct span text)
+{
+	size_t i, k;
+	bool inside;
+
+	for (i = 0; i < p->n_edits; i++) {
+		ck_assert_uint_le(p->edits[i].from, p->edits[i].to);
+		ck_assert_uint_le(p->edits[i].to, text.n);
+		if (i > 0)
+			ck_assert_uint_le(p->edits[i - 1].to, p->edits[i].from);
+		inside = false;
+		for (k = 0; k < p->n_places; k++)
+			inside = inside ||
+			    (p->places[k].from <= p->edits[i].from &&
+				p->edits[i].to <= p->places[k].to);
+		ck_assert(inside);
+	}
+}
+
+/* What became of the text is read again, and has nothing left to change. */
+static void
+check_again(wrap_fn *wrap, struct span text)
+{
+	struct wrap_plan p = { .windows = windows };
+	char *why = NULL;
+
+	ck_assert_msg(wrap(&p, text, SELF, &why) == 0, "%s: %.*s", why,
+	    (int)text.n, text.p);
+	ck_assert_msg(p.n_edits == 0, "not done: %.*s", (int)text.n, text.p);
+	wrap_plan_free(&p);
+}
+
+/* Wraps; returns the new text, or the note or error in brackets. */
+static char *
+wrapped(wrap_fn *wrap, struct span text)
+{
+	struct wrap_plan p = { .windows = windows };
+	struct buf out, diff;
+	char *why = NULL, *result;
+
+	buf_init(&out, 0);
+	buf_init(&diff, 0);
+	if (wrap(&p, text, SELF, &why) != 0) {
+		result = xasprintf("[%s]", why);
+	} else {
+		wrap_plan_apply(&p, text, &out);
+		check_edits(&p, text);
+		check_again(wrap, buf_span(&out));
+		wrap_plan_diff(&p, "f", text, buf_span(&out), &diff);
+		if (p.notes.n > 0)
+			result = xasprintf("[%s]", p.notes.list[0]);
+		else
+			result = buf_take(&out);
+	}
+	free(why);
+	buf_free(&out);
+	buf_free(&diff);
+	wrap_plan_free(&p);
+	return result;
+}
+
+static void
+check_one(wrap_fn *wrap, const char *before, const char *after)
+{
+	char *got = wrapped(wrap, span_of(before));
+
+	if (after[0] == '[' && strncmp(after, HEAD, 4) != 0 &&
+	    strncmp(after, "[{", 2) != 0)
+		ck_assert_msg(strstr(got, after + 1) != NULL && got[0] == '[',
+		    "%s\n gives  %s\n and not %s", before, got, after);
+	else
+		ck_assert_msg(strcmp(got, after) == 0,
+		    "%s\n gives  %s\n and not %s", before, got, after);
+	free(got);
+}
+
+/* --- JSON: entries --- */
+
+/* Entries, alone in their file; "[": part of why one is left alone. */
+static const struct {
+	const char *before, *after;
+} entries[] = {
+	/* mcp-remote: its arguments stay */
+	{ "{'command':'npx','args':['-y','mcp-remote','https://a/x']}",
+	    "{'command':'/m','args':['https://a/x']}" },
+	{ "{ 'command' : 'npx' , 'args' : [ '-y' , 'mcp-remote@latest' , "
+	  "'https://a/x' , '3334' ] }",
+	    "{ 'command' : '/m' , 'args' : [ 'https://a/x', '3334' ] }" },
+	{ "{'args':[\n\t'mcp-remote@0.1.2', // old\n\t'https://a/x', // url\n"
+	  "\t'--header', 'A:${B}',\n],\n'command':'npx',}",
+	    "{'args':[\n\t'https://a/x',\n\t'--header',\n\t'A:${B}'\n],"
+	    "\n'command':'/m',}" },
+	{ "{'command':'mcp-remote','args':['https://a/x']}",
+	    "{'command':'/m','args':['https://a/x']}" },
+	{ "{'command':'/opt/bin/npx','args':['--yes','-p','mcp-remote',"
+	  "'mcp-remote','https://a/x']}",
+	    "{'command':'/m','args':['https://a/x']}" },
+	{ "{'command':'bunx','args':['--bun','mcp-remote','https://a/x']}",
+	    "{'command':'/m','args':['https://a/x']}" },
+	{ "{'command':'pnpm','args':['dlx','mcp-remote','https://a/x']}",
+	    "{'command':'/m','args':['https://a/x']}" },
+	{ "{'command':'npm','args':['exec','-y','--','mcp-remote',"
+	  "'https://a/x']}",
+	    "{'command':'/m','args':['https://a/x']}" },
+	{ "{'command':'deno','args':['run','-A','npm:mcp-remote@1',"
+	  "'https://a/x']}",
+	    "{'command':'/m','args':['https://a/x']}" },
+	{ "{'command':'node','args':["
+	  "'/u/node_modules/mcp-remote/dist/proxy.js','https://a/x']}",
+	    "{'command':'/m','args':['https://a/x']}" },
+	{ "{'command':'node','args':["
+	  "'C:\\\\u\\\\mcp-remote\\\\dist\\\\proxy.js','https://a/x']}",
+	    "{'command':'wsl.exe','args':['--exec', '/m', 'https://a/x']}" },
+	/* Windows */
+	{ "{'command':'cmd','args':['/c','npx','-y','mcp-remote',"
+	  "'https://a/x']}",
+	    "{'command':'wsl.exe','args':['--exec', '/m', 'https://a/x']}" },
+	{ "{'command':'wsl','args':['-d','U','npx','mcp-remote',"
+	  "'https://a/x']}",
+	    "{'command':'wsl','args':['-d', 'U', '/m', 'https://a/x']}" },
+	{ "{'command':'npx.cmd','args':['mcp-remote','https://a/x']}",
+	    "{'command':'wsl.exe','args':['--exec', '/m', 'https://a/x']}" },
+	{ "{'command':'D:/n/npx','args':['mcp-remote','https://a/x']}",
+	    "{'command':'wsl.exe','args':['--exec', '/m', 'https://a/x']}" },
+	{ "{'command':'C:\\\\n\\\\mcp-remote.cmd','args':[ 'https://a/x' ]}",
+	    "{'command':'wsl.exe','args':[ '--exec', '/m', 'https://a/x' ]}" },
+	{ "{'command':['npx.cmd','mcp-remote','https://a/x']}",
+	    "{'command':['wsl.exe', '--exec', '/m', 'https://a/x']}" },
+	{ "{'command':['mcp-remote.cmd','https://a/x']}",
+	    "{'command':['wsl.exe', '--exec', '/m', 'https://a/x']}" },
+	{ "{'command':'mcp-proxy.exe','args':['-H','A','b','https://a/x']}",
+	    "{'command':'wsl.exe','args':['--exec', '/m', '-H', 'A: b',"
+	    " 'https://a/x']}" },
+	{ "{'command':'wsl.exe','args':['--exec','/m','https://a/x']}", "=" },
+	{ "{'command':'npx.cmd','args':['other','https://a/x']}", "=" },
+	/* WSL gets the variables that arguments name */
+	{ "{'command':'npx.cmd','args':['mcp-remote','https://a/x','--header',"
+	  "'A:${B} ${C} ${B}'],\n 'env':{\n  'B':'b'\n }}",
+	    "{'command':'wsl.exe','args':['--exec', '/m', 'https://a/x',"
+	    " '--header', 'A:${B} ${C} ${B}'],"
+	    "\n 'env':{\n  'WSLENV': 'B:C',\n  'B':'b'\n }}" },
+	{ "{'args':['/c','npx','mcp-remote','https://a/x','--header','A:${B}'],"
+	  "'command':'cmd','env':{}}",
+	    "{'args':['--exec', '/m', 'https://a/x', '--header', 'A:${B}'],"
+	    "'command':'wsl.exe','env':{'WSLENV': 'B'}}" },
+	{ "{'command':'npx.cmd','args':['mcp-remote','https://a/x','--header',"
+	  "'A:${B}'],'env':{'WSLENV':'C'}}",
+	    "{'command':'wsl.exe','args':['--exec', '/m', 'https://a/x',"
+	    " '--header', 'A:${B}'],'env':{'WSLENV':'C'}}" },
+	{ "{'command':'npx.cmd','args':['mcp-remote','https://a/x','--header',"
+	  "'A:${B}']}",
+	    "{'command':'wsl.exe', 'env':{'WSLENV': 'B'},'args':['--exec',"
+	    " '/m', 'https://a/x', '--header', 'A:${B}']}" },
+	{ "{'command':['npx.cmd','mcp-remote','https://a/x','--header',"
+	  "'A:${B}'],'environment':{'B':'b'}}",
+	    "{'command':['wsl.exe', '--exec', '/m', 'https://a/x',"
+	    " '--header', 'A:${B}'],'environment':{'WSLENV': 'B', 'B':'b'}}" },
+	{ "{'command':{'path':'npx.cmd','args':['mcp-remote','https://a/x',"
+	  "'--header','A:${B}'],'env':{'B':'b'}}}",
+	    "{'command':{'path':'wsl.exe','args':['--exec', '/m',"
+	    " 'https://a/x', '--header', 'A:${B}'],'env':{'WSLENV': 'B',"
+	    " 'B':'b'}}}" },
+	{ "{'command':'uvx.exe','args':['mcp-proxy','https://a/x'],"
+	  "'env':{'API_ACCESS_TOKEN':'t'}}",
+	    "{'command':'wsl.exe','args':['--exec', '/m', 'https://a/x',"
+	    " '--bearer-env', 'API_ACCESS_TOKEN'],"
+	    "'env':{'WSLENV': 'API_ACCESS_TOKEN', 'API_ACCESS_TOKEN':'t'}}" },
+	/* opencode, and Zed's older form */
+	{ "{'type':'local','command':['npx','mcp-remote','https://a/x']}",
+	    "{'type':'local','command':['/m', 'https://a/x']}" },
+	{ "{'command':{'path':'npx','args':['mcp-remote','https://a/x']}}",
+	    "{'command':{'path':'/m','args':['https://a/x']}}" },
+	/* supergateway */
+	{ "{'command':'npx','args':['-y','supergateway','--streamableHttp',"
+	  "'https://a/x','--outputTransport','stdio','--logLevel','none']}",
+	    "{'command':'/m','args':['--streamableHttp', 'https://a/x',"
+	    " '--outputTransport', 'stdio', '--logLevel', 'none']}" },
+	{ "{'command':'npx','args':['supergateway','--sse','https://a/x']}",
+	    "{'command':'/m','args':['--sse', 'https://a/x']}" },
+	/* mcp-proxy */
+	{ "{'command':'mcp-proxy','args':['https://a/sse']}",
+	    "{'command':'/m','args':['https://a/sse']}" },
+	{ "{'command':'uvx','args':['mcp-proxy','--headers','A','b c',"
+	  "'--transport','streamablehttp','https://a/x']}",
+	    "{'command':'/m','args':['-H', 'A: b c', '--transport',"
+	    " 'streamablehttp', 'https://a/x']}" },
+	{ "{'command':'uv','args':['tool','run','mcp-proxy','https://a/x'],"
+	  "'env':{'API_ACCESS_TOKEN':'t'}}",
+	    "{'command':'/m','args':['https://a/x', '--bearer-env', "
+	    "'API_ACCESS_TOKEN'],'env':{'API_ACCESS_TOKEN':'t'}}" },
+	{ "{'command':['uvx','mcp-proxy','https://a/x'],"
+	  "'environment':{'API_ACCESS_TOKEN':'t'}}",
+	    "{'command':['/m', 'https://a/x', '--bearer-env', "
+	    "'API_ACCESS_TOKEN'],'environment':{'API_ACCESS_TOKEN':'t'}}" },
+	/* not a client of a URL, or already done */
+	{ "{'command':'npx','args':['supergateway','--stdio','x']}", "=" },
+	{ "{'command':'npx','args':['supergateway','--sse','https://a/x',"
+	  "'--outputTransport','ws']}",
+	    "=" },
+	{ "{'command':'npx','args':['mcp-proxy','--port','80','tsx','s.js']}",
+	    "=" },
+	{ "{'command':'mcp-proxy','args':['uvx','s']}", "=" },
+	{ "{'command':'/usr/bin/mcpsplice','args':['https://a/x']}", "=" },
+	{ "{'command':'wsl','args':['mcpsplice','https://a/x']}", "=" },
+	{ "{'command':'npx','args':['-y','mcpsplice','https://a/x']}", "=" },
+	{ "{'command':'node','args':['server.js']}", "=" },
+	{ "{'command':'node'}", "=" },
+	{ "{'command':'npx','args':['-y']}", "=" },
+	{ "{'command':'npx','args':7}", "=" },
+	{ "{'command':'npx','args':{'a':'mcp-remote','b':'https://a/x'}}",
+	    "=" },
+	{ "{'command':'npx','args':['mcp-remote',7]}", "=" },
+	{ "{'command':'npx','args':['mcp-remote','https://a/\\u0000']}", "=" },
+	{ "{'command':7,'url':'https://a/x'}", "=" },
+	{ "{'command':[]}", "=" },
+	{ "{'command':''}", "=" },
+	{ "{'url':7}", "=" },
+	{ "{}", "=" },
+	/* left alone */
+	{ "{'command':'npx mcp-remote https://a/x'}", "[not understood" },
+	{ "{'command':'sh','args':['-c','npx mcp-remote https://a/x']}",
+	    "[not understood" },
+	{ "{'command':'npx','args':['mcp-remote']}", "[no URL" },
+	{ "{'command':'npx','args':['mcp-remote','https://a/x','--who']}",
+	    "[unknown option" },
+	{ "{'command':'npx','args':['mcp-remote','https://a/x','--header',"
+	  "'A:','b']}",
+	    "[unexpected argument" },
+	{ "{'command':'npx','args':['mcp-remote','https://a/x','--header',"
+	  "'Host: b']}",
+	    "[is set by mcpsplice" },
+	{ "{'command':'npx','args':['mcp-remote','--help']}", "[not under" },
+	{ "{'command':'npx','args':['mcp-remote','login','https://a/x']}",
+	    "[not under" },
+	{ "{'command':'mcp-proxy','args':['https://a/x','-H','A']}",
+	    "[not understood" },
+	/* a URL */
+	{ "{'url':'https://a/x'}", "{'command':'/m', 'args':['https://a/x']}" },
+	{ "{\n  'type': 'http',\n  'url': 'https://a/x'\n}",
+	    "{\n  'type': 'stdio',\n  'command': '/m',\n"
+	    "  'args': ['https://a/x']\n}" },
+	{ "{\r\n\t'httpUrl': 'https://a/x',\r\n\t'trust': true\r\n}",
+	    "{\r\n\t'command': '/m',\r\n\t'args': ['https://a/x'],\r\n"
+	    "\t'trust': true\r\n}" },
+	{ "{ 'serverUrl' : 'https://a/x' }",
+	    "{ 'command' : '/m', 'args' : ['https://a/x'] }" },
+	{ "{ 'type': 'remote', 'url': 'https://a/x', 'enabled': true }",
+	    "{ 'type': 'local', 'command': ['/m', 'https://a/x'], "
+	    "'enabled': true }" },
+	{ "{'transport':'streamable-http','url':'https://a/x'}",
+	    "{'transport':'stdio','command':'/m', 'args':['https://a/x']}" },
+	/* its headers */
+	{ "{'url':'https://a/x','headers':{'A':'b \\u0041\\\\','C':'${D}'}}",
+	    "{'command':'/m', 'args':['https://a/x', '-H', 'C: ${D}'],"
+	    " 'env':{'MCPSPLICE_HEADER': 'A: b A\\\\'}}" },
+	{ "{'url':'https://a/x','headers':{'A':'b','C':'d'}}",
+	    "{'command':'/m', 'args':['https://a/x'], "
+	    "'env':{'MCPSPLICE_HEADER': 'A: b\\nC: d'}}" },
+	{ "{'type':'remote','url':'https://a/x','headers':{'A':'b'}}",
+	    "{'type':'local','command':['/m', 'https://a/x'], "
+	    "'environment':{'MCPSPLICE_HEADER': 'A: b'}}" },
+	{ "{'url':'https://a/x','headers':{'A':'b'},'env':{}}",
+	    "{'command':'/m', 'args':['https://a/x', '-H', 'A: b'],"
+	    "'env':{}}" },
+	{ "{'headers':{'A':'$b'},'url':'https://a/x'}",
+	    "{'command':'/m', 'args':['https://a/x', '-H', 'A: $b']}" },
+	{ "{'url':'https://a/x',\n 'headers':{}\n}",
+	    "{'command':'/m', 'args':['https://a/x']\n}" },
+	{ "{'url':'https://a/x', // u\n 'headers':{'A':'b'} // h\n}",
+	    "{'command':'/m', 'args':['https://a/x'], "
+	    "'env':{'MCPSPLICE_HEADER': 'A: b'} // u\n  // h\n}" },
+	{ "{'url':'https://a/x', // u\n 'headers':{'A':'b'} }",
+	    "{'command':'/m', 'args':['https://a/x'], "
+	    "'env':{'MCPSPLICE_HEADER': 'A: b'} // u\n  }" },
+	{ "{'url':'https://a/x' // u\n , 'headers':{'A':'b'} }",
+	    "{'command':'/m', 'args':['https://a/x'], "
+	    "'env':{'MCPSPLICE_HEADER': 'A: b'} // u\n  }" },
+	{ "{'url':'https://a/x', // u\n 'headers':{'A':'b'}, // h\n}",
+	    "{'command':'/m', 'args':['https://a/x'], "
+	    "'env':{'MCPSPLICE_HEADER': 'A: b'}, // u\n // h\n}" },
+	{ "{'url':'https://a/x',\n 'headers':{'A':'b'},\n}",
+	    "{'command':'/m', 'args':['https://a/x'], "
+	    "'env':{'MCPSPLICE_HEADER': 'A: b'},\n}" },
+	{ "{\n 'headers':{\n  'A':'b'\n },\n\n 'url':'https://a/x'\n}",
+	    "{\n\n 'command':'/m',\n 'args':['https://a/x'],\n "
+	    "'env':{'MCPSPLICE_HEADER': 'A: b'}\n}" },
+	{ "{ 'headers' /**/ : /**/ {'A':'b'} /**/ , 'url':'https://a/x'}",
+	    "{ 'command':'/m', 'args':['https://a/x'], "
+	    "'env':{'MCPSPLICE_HEADER': 'A: b'}}" },
+	{ "{'url':'https://a/x','headers':{'accept':'x','Content-Type':'y'}}",
+	    "{'command':'/m', 'args':['https://a/x']}" },
+	/* left alone */
+	{ "{'url':'https://a/x','headers':{'A':'${env:B}'}}", "[${NAME}" },
+	{ "{'url':'https://a/x','headers':{'A':'${B:-c}'}}", "[${NAME}" },
+	{ "{'url':'https://a/x','headers':{'A':'${'}}", "[${NAME}" },
+	{ "{'url':'https://a/x','headers':{'A':'a$$b'}}", "[one dollar" },
+	{ "{'url':'https://a/x','headers':{'A':7}}", "[no text" },
+	{ "{'url':'https://a/x','headers':{'A':'b\\u0000'}}", "[no text" },
+	{ "{'url':'https://a/x','headers':7}", "[no list" },
+	{ "{'url':'https://a/x','headers':{'Host':'b'}}", "[is set by" },
+	{ "{'url':'https://a/x','headers':{'A':'b\\nC: d'}}", "[be sent" },
+	{ "{'url':'https://a/x','oauth':{}}", "[oauth" },
+	{ "{'url':'https://a/x','type':'ws'}", "[type" },
+	{ "{'url':'https://a/x','httpUrl':'https://a/x'}", "[several" },
+	{ "{'url':'https://a/${B}'}", "[its URL" },
+	{ "{'url':'http://far.example/x'}", "[allow-http" },
+	{ "{'url':'ws://a/x'}", "[scheme" },
+};
+
+/* An entry, with ' for ", in a file. */
+static char *
+file_of(const char *entry)
+{
+	char *inner = json(entry), *text;
+
+	text = xasprintf("{\"mcpServers\":{ \"e\" : %s }}", inner);
+	free(inner);
+	return text;
+}
+
+static void
+check_entry(const char *entry, const char *after)
+{
+	char *before = file_of(entry), *wanted;
+
+	if (after[0] == '[')
+		wanted = xstrdup(after);
+	else
+		wanted = file_of(strcmp(after, "=") == 0 ? entry : after);
+	check_one(wrap_json, before, wanted);
+	free(before);
+	free(wanted);
+}
+
+START_TEST(entry)
+{
+	check_entry(entries[_i].before, entries[_i].after);
+}
+END_TEST
+
+/* The same in a file of a host on Windows. */
+static const struct {
+	const char *before, *after;
+} on_windows[] = {
+	{ "{'command':'npx','args':['mcp-remote','https://a/x']}",
+	    "{'command':'wsl.exe','args':['--exec', '/m', 'https://a/x']}" },
+	{ "{'command':'wsl','args':['npx','mcp-remote','https://a/x']}",
+	    "{'command':'wsl','args':['/m', 'https://a/x']}" },
+	{ "{'command':'wsl.exe','args':['--exec','/m','https://a/x']}", "=" },
+	{ "{'url':'https://a/x'}",
+	    "{'command':'wsl.exe', 'args':['--exec', '/m', 'https://a/x']}" },
+	{ "{'type':'remote','url':'https://a/x'}",
+	    "{'type':'local','command':['wsl.exe', '--exec', '/m', "
+	    "'https://a/x']}" },
+	{ "{'url':'https://a/x','headers':{'A':'b','C':'${D}'}}",
+	    "{'command':'wsl.exe', 'args':['--exec', '/m', 'https://a/x', "
+	    "'-H', 'C: ${D}'], 'env':{'MCPSPLICE_HEADER': 'A: b', "
+	    "'WSLENV': 'MCPSPLICE_HEADER:D'}}" },
+	{ "{'url':'https://a/x','headers':{'C':'${D}'}}",
+	    "{'command':'wsl.exe', 'args':['--exec', '/m', 'https://a/x', "
+	    "'-H', 'C: ${D}'], 'env':{'WSLENV': 'D'}}" },
+	{ "{'url':'https://a/x','headers':{'C':'${D}'},'env':{'D':'e'}}",
+	    "{'command':'wsl.exe', 'args':['--exec', '/m', 'https://a/x', "
+	    "'-H', 'C: ${D}'],'env':{'WSLENV': 'D', 'D':'e'}}" },
+};
+
+static void
+setup_windows(void)
+{
+	windows = true;
+}
+
+static void
+teardown_windows(void)
+{
+	windows = false;
+}
+
+START_TEST(entry_on_windows)
+{
+	check_entry(on_windows[_i].before, on_windows[_i].after);
+}
+END_TEST
+
+/* --- JSON: files --- */
+
+#define OLD "{'url':'https://a/x'}"
+#define NEW "{'command':'/m', 'args':['https://a/x']}"
+
+static const struct {
+	const char *before, *after;
+} files[] = {
+	/* where entries are */
+	{ "{'servers':{'e':" OLD "}}", "{'servers':{'e':" NEW "}}" },
+	{ "{'mcp':{'servers':{'e':" OLD "}}}",
+	    "{'mcp':{'servers':{'e':" NEW "}}}" },
+	{ "{'mcp':{'e':" OLD "}}", "{'mcp':{'e':" NEW "}}" },
+	{ "{'context_servers':{'e':" OLD "}}",
+	    "{'context_servers':{'e':" NEW "}}" },
+	{ "{'amp.mcpServers':{'e':" OLD "}}",
+	    "{'amp.mcpServers':{'e':" NEW "}}" },
+	{ "{'projects':{'/p':{'mcpServers':{'e':" OLD "}},'/q':{}},"
+	  "'mcpServers':{'f':" OLD "}}",
+	    "{'projects':{'/p':{'mcpServers':{'e':" NEW "}},'/q':{}},"
+	    "'mcpServers':{'f':" NEW "}}" },
+	{ "{'x':{'mcpServers':{'e':" OLD "}}}", "=" },
+	{ "{'mcpServers':[" OLD "]}", "=" },
+	{ "{'mcpServers':{'e':['https://a/x'],'f':null}}", "=" },
+	{ "[" OLD "]", "=" },
+	{ "7", "=" },
+	{ "", "=" },
+	{ " \n// nothing\n", "=" },
+	/* all else stays */
+	{ "\xef\xbb\xbf// c\n{ /* d */ 'a' : 'https://x//y' ,\r\n"
+	  "'mcpServers':{'e':" OLD ",},'b':[1,2,],\t}\n// end",
+	    "\xef\xbb\xbf// c\n{ /* d */ 'a' : 'https://x//y' ,\r\n"
+	    "'mcpServers':{'e':" NEW ",},'b':[1,2,],\t}\n// end" },
+	{ "{'mcpServers':{'\\u0065\\'}':" OLD "}}",
+	    "{'mcpServers':{'\\u0065\\'}':" NEW "}}" },
+	/* broken */
+	{ "{", "[line 1, column 2" },
+	{ "{'a':1}\n x", "[line 2, column 2" },
+	{ "{'a':1,,}", "[line 1, column 8" },
+	{ "{,}", "[line 1, column 2" },
+	{ "[,]", "[line 1, column 2" },
+	{ "{'a':,}", "[line 1, column 6" },
+	{ "{'a':1}/* x", "[line 1, column 8" },
+	{ "{'a':1}/", "[line 1, column 8" },
+	{ "{'a':'b", "[line 1, column" },
+	{ "{'a':'\xff'}", "[UTF-8 in line 1, column 7" },
+	{ "{a:1}", "[line 1, column 2" },
+	{ "<x/>", "[line 1, column 1" },
+};
+
+START_TEST(file)
+{
+	char *before = json(files[_i].before), *after;
+
+	after = json(strcmp(files[_i].after, "=") == 0 ? files[_i].before :
+							 files[_i].after);
+	check_one(wrap_json, before, after);
+	free(before);
+	free(after);
+}
+END_TEST
+
+START_TEST(deep)
+{
+	struct wrap_plan p = { 0 };
+	struct buf text;
+	char *why = NULL;
+	int i;
+
+	buf_init(&text, 0);
+	for (i = 0; i < 100000; i++)
+		buf_addc(&text, '[');
+	ck_assert_int_eq(wrap_json(&p, buf_span(&text), SELF, &why), -1);
+	ck_assert_str_eq(why, "it is nested too deep in line 1, column 129");
+	free(why);
+	buf_free(&text);
+	wrap_plan_free(&p);
+}
+END_TEST
+
+/* --- TOML --- */
+
+#define URL "url = \"https://a/x\"\n"
+
+static const struct {
+	const char *before, *after;
+} tables[] = {
+	{ HEAD "command = \"npx\"\nargs = [\"-y\", \"mcp-remote\", "
+	       "\"https://a/x\"]\n",
+	    HEAD "command = \"/m\"\nargs = [\"https://a/x\"]\n" },
+	{ "a = 1 # x\n\n  [ mcp_servers . \"a b\" ] # y\n"
+	  "  args=[ # list\n 'mcp-remote',#1\n\t'https://a/x' , # 2\n]\n"
+	  "  command='npx'#z\n[b]\ncommand = \"npx\"\n",
+	    "a = 1 # x\n\n  [ mcp_servers . \"a b\" ] # y\n"
+	    "  args=[ \"https://a/x\"\n]\n"
+	    "  command=\"/m\"#z\n[b]\ncommand = \"npx\"\n" },
+	{ HEAD "args = [\r\n\t'mcp-remote', # 1\r\n\t'https://a/x',\r\n"
+	       "\t'--debug'\r\n]\r\ncommand = 'npx'",
+	    HEAD "args = [\r\n\t\"https://a/x\",\r\n\t\"--debug\"\r\n]\r\n"
+		 "command = \"/m\"" },
+	{ HEAD "command = \"uvx\"\nargs = [\"mcp-proxy\", \"https://a/x\"]\n"
+	       "[mcp_servers.a.env]\nAPI_ACCESS_TOKEN = \"t\"\n",
+	    HEAD "command = \"/m\"\nargs = [\"https://a/x\", \"--bearer-env\", "
+		 "\"API_ACCESS_TOKEN\"]\n"
+		 "[mcp_servers.a.env]\nAPI_ACCESS_TOKEN = \"t\"\n" },
+	{ "x = \"\"\"\n" HEAD "command = 'npx' \\\"\"\"\n\"\"\"\n", "=" },
+	{ "x = '''\n" HEAD URL "'''\n", "=" },
+	{ HEAD "command = \"node\"\nargs = [\"s.js\"]\n", "=" },
+	{ HEAD "command = \"/usr/bin/mcpsplice\"\nargs = [\"https://a/x\"]\n",
+	    "=" },
+	{ "[[mcp_servers.a]]\n" URL, "=" },
+	{ "[mcp_servers]\n" URL, "=" },
+	{ "", "=" },
+	{ "# only\r\n", "=" },
+	/* a URL */
+	{ HEAD URL, HEAD "command = \"/m\"\nargs = [\"https://a/x\"]\n" },
+	{ HEAD "\turl = 'https://a/x' # u\r\n\tenabled = true",
+	    HEAD "\tcommand = \"/m\"\n\targs = [\"https://a/x\"] # u\r\n"
+		 "\tenabled = true" },
+	{ HEAD "bearer_token_env_var = \"T\" # t\n" URL
+	       "http_headers = { A = \"b\", 'C' = 'd' }\n"
+	       "env_http_headers = {\"E\"=\"F\"}\nstartup_timeout_sec = 9\n",
+	    HEAD
+	    "command = \"/m\"\nargs = [\"https://a/x\", \"--bearer-env\", "
+	    "\"T\", \"-H\", \"E: ${F}\"]\n"
+	    "env = { MCPSPLICE_HEADER = \"A: b\\nC: d\" }\nenv_vars = [\"T\", \"F\"]\n"
+	    "startup_timeout_sec = 9\n" },
+	{ HEAD URL "http_headers = { A = \"b\" }\nenv = { C = \"d\" }\n",
+	    HEAD "command = \"/m\"\nargs = [\"https://a/x\", \"-H\", "
+		 "\"A: b\"]\nenv = { C = \"d\" }\n" },
+	{ HEAD URL "http_headers = { A = \"b\" }\n[mcp_servers.a.env]\nC = 1\n",
+	    HEAD "command = \"/m\"\nargs = [\"https://a/x\", \"-H\", "
+		 "\"A: b\"]\n[mcp_servers.a.env]\nC = 1\n" },
+	{ HEAD URL "bearer_token_env_var = \"T\"",
+	    HEAD "command = \"/m\"\nargs = [\"https://a/x\", \"--bearer-env\", "
+		 "\"T\"]\nenv_vars = [\"T\"]\n" },
+	/* left alone */
+	{ HEAD URL "scopes = [\"a\"]\n", "[scopes" },
+	{ HEAD URL "[mcp_servers.a.http_headers]\nA = \"b\"\n",
+	    "[http_headers" },
+	{ HEAD URL "http_headers = { A = \"b$\" }\n", "[dollar" },
+	{ HEAD URL "http_headers = { A = 7 }\n", "[not understood" },
+	{ HEAD URL "http_headers = 7\n", "[not understood" },
+	{ HEAD URL "bearer_token_env_var = \"T\"\nenv_vars = []\n",
+	    "[env_vars" },
+	{ HEAD "url = 7\n", "[not understood" },
+	{ HEAD "command = 7\n", "[not understood" },
+	{ HEAD "command = \"npx\"\nargs = [\"\"\"mcp-remote\"\"\"]\n",
+	    "[not understood" },
+	{ HEAD "command = \"npx\"\nargs = [[\"mcp-remote\"]]\n",
+	    "[not understood" },
+	/* broken */
+	{ "a = \"b\nc = 1\n", "[line 1, column 5" },
+	{ "a = \"b\nc = \"d\"\n", "[line 1, column 5" },
+	{ "a = 1\nb = [1,\n", "[line 2, column 5" },
+	{ "a = '''\n", "[line 1, column 5" },
+	{ "\n  what\n", "[line 2, column 3" },
+	{ "[a\n", "[line 1, column 2" },
+};
+
+START_TEST(table)
+{
+	check_one(wrap_toml, tables[_i].before,
+	    strcmp(tables[_i].after, "=") == 0 ? tables[_i].before :
+						 tables[_i].after);
+}
+END_TEST
+
+static const struct {
+	const char *before, *after;
+} tables_on_windows[] = {
+	{ HEAD "command = \"npx\"\nargs = [\"-y\", \"mcp-remote\", "
+	       "\"https://a/x\"]\n",
+	    HEAD "command = \"wsl.exe\"\nargs = [\"--exec\", \"/m\", "
+		 "\"https://a/x\"]\n" },
+	{ HEAD "command = \"mcp-remote\"\nargs = [\"https://a/x\"]\n",
+	    HEAD "command = \"wsl.exe\"\nargs = [\"--exec\", \"/m\", "
+		 "\"https://a/x\"]\n" },
+	{ HEAD "command = \"mcp-remote\"\nargs = [\"https://a/x\", "
+	       "\"--header\", \"A: ${B}\"]\n",
+	    "[WSLENV" },
+	{ HEAD URL,
+	    HEAD "command = \"wsl.exe\"\nargs = [\"--exec\", \"/m\", "
+		 "\"https://a/x\"]\n" },
+	{ HEAD URL "bearer_token_env_var = \"T\"\n"
+		   "http_headers = { A = \"b\" }\n",
+	    HEAD "command = \"wsl.exe\"\nargs = [\"--exec\", \"/m\", "
+		 "\"https://a/x\", \"--bearer-env\", \"T\"]\n"
+		 "env = { MCPSPLICE_HEADER = \"A: b\", "
+		 "WSLENV = \"MCPSPLICE_HEADER:T\" }\nenv_vars = [\"T\"]\n" },
+	{ HEAD URL "bearer_token_env_var = \"T\"\n",
+	    HEAD "command = \"wsl.exe\"\nargs = [\"--exec\", \"/m\", "
+		 "\"https://a/x\", \"--bearer-env\", \"T\"]\n"
+		 "env = { WSLENV = \"T\" }\nenv_vars = [\"T\"]\n" },
+	{ HEAD URL "bearer_token_env_var = \"T\"\nenv = { A = \"b\" }\n",
+	    "[WSLENV" },
+};
+
+START_TEST(table_on_windows)
+{
+	check_one(wrap_toml, tables_on_windows[_i].before,
+	    tables_on_windows[_i].after);
+}
+END_TEST
+
+static const struct {
+	const char *path;
+	bool in_wsl, is;
+} paths[] = {
+	{ "/mnt/c/Users/u/.cursor/mcp.json", true, true },
+	{ "/mnt/c/Users/u/.cursor/mcp.json", false, false },
+	{ "/mnt/D/x", true, true },
+	{ "/mnt/data/x", true, false },
+	{ "/mnt/1/x", true, false },
+	{ "/mnt/c", true, false },
+	{ "/home/u/mnt/c/x", true, false },
+};
+
+START_TEST(path_of_windows)
+{
+	ck_assert(wrap_hosts_windows(paths[_i].path, paths[_i].in_wsl) ==
+	    paths[_i].is);
+}
+END_TEST
+
+/* --- the diff, and files by hand --- */
+
+START_TEST(secrets_are_hidden)
+{
+	static const char *const texts[] = {
+		"{'mcpServers':{'e':{'url':'https://a/x?k=CANARY1','headers':"
+		"{'A':'Bearer CANARY2'},'env':{'X':'CANARY3'}}}}",
+		"{'mcpServers':{'e':{'command':'npx','args':['mcp-remote',"
+		"'https://a/x?CANARY4','--header','A: CANARY5','--header=B:"
+		"CANARY6','--static-oauth-client-info',"
+		"'{\\'client_id\\':\\'CANARY7\\'}']}}}",
+		"{'mcpServers':{'e':{'command':'uvx','args':['mcp-proxy',"
+		"'-H','A','CANARY8','https://a/x']}}}",
+		"{'mcpServers':{'e':{'command':'npx','args':['supergateway',"
+		"'--sse','https://a/x','--oauth2Bearer','CANARY9']}}}",
+		/* written in another way than what takes their place */
+		"{'mcpServers':{'e':{'url':'https://a/x?\\u0043ANARY1','headers':"
+		"{'A':'\\u0043ANARY2','B':'$ \\u0043ANARY3'}}}}",
+		"{'mcpServers':{'e':{'command':'npx','args':['mcp-remote',"
+		"'https:\\/\\/a\\/x?\\u0043ANARY4','--header','A: "
+		"\\u0043ANARY5']}}}",
+		"{'mcpServers':{'e':{'command':'uvx','args':['mcp-proxy',"
+		"'-H','A','\\u0043ANARY6','https://a/x']}}}",
+	};
+	struct wrap_plan p = { 0 };
+	char *text = json(texts[_i]), *why = NULL;
+	struct buf out, diff;
+
+	buf_init(&out, 0);
+	buf_init(&diff, 0);
+	ck_assert_int_eq(wrap_json(&p, span_of(text), SELF, &why), 0);
+	ck_assert_uint_eq(p.n_places, 1);
+	wrap_plan_apply(&p, span_of(text), &out);
+	wrap_plan_diff(&p, "f", span_of(text), buf_span(&out), &diff);
+	ck_assert_ptr_ne(strstr(buf_str(&diff), "(set)"), NULL);
+	ck_assert_msg(strstr(buf_str(&diff), "CANARY") == NULL, "%s",
+	    buf_str(&diff));
+	wrap_plan_free(&p);
+	buf_free(&out);
+	buf_free(&diff);
+	free(text);
+}
+END_TEST
+
+START_TEST(diff)
+{
+	static const char text[] = "{\n\t\"mcpServers\": {\n"
+				   "\t\t\"a\x1b\": {\n\t\t\t\"x\": 1,\n"
+				   "\t\t\t\"url\": \"https://a/x\"\n"
+				   "\t\t}\n\t}\n}\n";
+	struct wrap_plan p = { 0 };
+	struct buf out, shown;
+	char *why = NULL, *valid = xstrdup(text);
+
+	valid[strcspn(valid, "\x1b")] = 'b';
+	buf_init(&out, 0);
+	buf_init(&shown, 0);
+	ck_assert_int_eq(wrap_json(&p, span_of(valid), SELF, &why), 0);
+	wrap_plan_apply(&p, span_of(valid), &out);
+	wrap_plan_diff(&p, "f", span_of(valid), buf_span(&out), &shown);
+	ck_assert_str_eq(buf_str(&shown),
+	    "--- f\n+++ f\n@@ line 3: ab @@\n"
+	    " \t\t\"ab\": {\n \t\t\t\"x\": 1,\n"
+	    "-\t\t\t\"url\": \"https://a/x\"\n"
+	    "+\t\t\t\"command\": \"/m\",\n"
+	    "+\t\t\t\"args\": [\"https://a/x\"]\n"
+	    " \t\t}\n");
+	wrap_plan_free(&p);
+	buf_free(&out);
+	buf_free(&shown);
+	free(valid);
+}
+END_TEST
+
+START_TEST(by_hand)
+{
+	struct buf out;
+
+	buf_init(&out, 0);
+	wrap_by_hand(&out, "c.yaml",
+	    span_of("mcpServers:\n  # url: http://no\n  - name: a\n"
+		    "    url: https://a/x\n"),
+	    SELF, false);
+	ck_assert_str_eq(buf_str(&out),
+	    "c.yaml: line 4 has to be changed by hand, into:\n"
+	    "  - name: NAME\n    command: \"/m\"\n"
+	    "    args: [\"https://a/x\"]\n");
+	buf_reset(&out);
+	wrap_by_hand(&out, "c.yaml",
+	    span_of("extensions:\n  a:\n    uri: https://a/x\n"), SELF, false);
+	ck_assert_ptr_ne(strstr(buf_str(&out), "cmd: \"/m\"\n"), NULL);
+	buf_reset(&out);
+	wrap_by_hand(&out, "c.xml", span_of("<x>npx mcp-remote</x>"), SELF,
+	    false);
+	ck_assert_ptr_ne(strstr(buf_str(&out), "\"args\": [\"URL\"]"), NULL);
+	buf_reset(&out);
+	wrap_by_hand(&out, "c", span_of("a\nb"), SELF, false);
+	ck_assert_uint_eq(out.n, 0);
+	wrap_by_hand(&out, "c.yaml", span_of("url: https://a/x"), SELF, true);
+	ck_assert_str_eq(buf_str(&out),
+	    "c.yaml: line 1 has to be changed by hand, into:\n"
+	    "  - name: NAME\n    command: \"wsl.exe\"\n"
+	    "    args: [\"--exec\", \"/m\", \"https://a/x\"]\n");
+	buf_free(&out);
+}
+END_TEST
+
+/* --- random damage --- */
+
+static uint32_t seed = 1;
+
+static uint32_t
+any(uint32_t n)
+{
+	seed = seed * 1664525 + 1013904223;
+	return (seed >> 8) % n;
+}
+
+static void
+damage(struct buf *text)
+{
+	static const char bytes[] = "{}[]\"',:/*#\\\n =$a\xff";
+	size_t at = any((uint32_t)text->n);
+
+	switch (any(3)) {
+	case 0:
+		text->p[at] = bytes[any(sizeof bytes - 1)];
+		break;
+	case 1:
+		memmove(text->p + at, text->p + at + 1, text->n - at - 1);
+		text->n--;
+		break;
+	default:
+		buf_addc(text, ' ');
+		memmove(text->p + at + 1, text->p + at, text->n - at - 1);
+		text->p[at] = bytes[any(sizeof bytes - 1)];
+	}
+}
+
+static void
+check_damaged(wrap_fn *wrap, const char *text, int times)
+{
+	struct wrap_plan p;
+	struct buf b, out;
+	char *why;
+	int i;
+
+	for (i = 0; i < times; i++) {
+		p = (struct wrap_plan){ 0 };
+		why = NULL;
+		buf_init(&b, 0);
+		buf_init(&out, 0);
+		buf_adds(&b, text);
+		damage(&b);
+		if (any(2) == 0)
+			damage(&b);
+		if (wrap(&p, buf_span(&b), SELF, &why) == 0) {
+			wrap_plan_apply(&p, buf_span(&b), &out);
+			check_edits(&p, buf_span(&b));
+			if (p.n_edits > 0)
+				check_again(wrap, buf_span(&out));
+		}
+		free(why);
+		buf_free(&b);
+		buf_free(&out);
+		wrap_plan_free(&p);
+	}
+}
+
+START_TEST(damaged_json)
+{
+	char *text, *whole;
+
+	if (entries[_i].after[0] == '[' || entries[_i].after[0] == '=')
+		return;
+	text = json(entries[_i].before);
+	seed = (uint32_t)_i;
+	whole = xasprintf("{\"mcpServers\":{\"e\":%s,}}", text);
+	check_damaged(wrap_json, whole, 300);
+	free(text);
+	free(whole);
+}
+END_TEST
+
+START_TEST(damaged_toml)
+{
+	if (tables[_i].before[0] == '\0')
+		return;
+	seed = (uint32_t)_i;
+	check_damaged(wrap_toml, tables[_i].before, 300);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("wrap");
+	TCase *t = tcase_create("json");
+
+	tcase_add_loop_test(t, entry, 0, COUNT(entries));
+	tcase_add_loop_test(t, file, 0, COUNT(files));
+	tcase_add_test(t, deep);
+	suite_add_tcase(s, t);
+	t = tcase_create("toml");
+	tcase_add_loop_test(t, table, 0, COUNT(tables));
+	suite_add_tcase(s, t);
+	t = tcase_create("windows");
+	tcase_add_checked_fixture(t, setup_windows, teardown_windows);
+	tcase_add_loop_test(t, entry_on_windows, 0, COUNT(on_windows));
+	tcase_add_loop_test(t, table_on_windows, 0, COUNT(tables_on_windows));
+	tcase_add_loop_test(t, path_of_windows, 0, COUNT(paths));
+	suite_add_tcase(s, t);
+	t = tcase_create("shown");
+	tcase_add_loop_test(t, secrets_are_hidden, 0, 7);
+	tcase_add_test(t, diff);
+	tcase_add_test(t, by_hand);
+	suite_add_tcase(s, t);
+	t = tcase_create("damaged");
+	tcase_add_loop_test(t, damaged_json, 0, COUNT(entries));
+	tcase_add_loop_test(t, damaged_toml, 0, COUNT(tables));
+	suite_add_tcase(s, t);
+	return unit_run(s);
+}
