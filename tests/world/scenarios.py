@@ -298,7 +298,12 @@ class Scenario(eraserver.Case):
         for key in calls:
             self.assertEqual(s.runs(key), 1, key)
         if opened is not None:
-            self.assertEqual(s.opened(), opened, s.front.tail())
+            self.sessions(s, opened)
+
+    def sessions(self, s, n):
+        """So many were opened; one more where a witness may have ended one."""
+        self.assertIn(s.opened() - n, (0, 1) if self.sdk.ends_overtaken else
+                      (0,), s.front.tail())
 
     def maybe(self, answer):
         """An error that says that the call may have run."""
@@ -469,7 +474,7 @@ class Scenario(eraserver.Case):
             else:
                 self.works(s, p, tool)
             if self.sdk.forgets:
-                self.assertEqual(s.opened(), n + 2, s.front.tail())
+                self.sessions(s, n + 2)
 
     def test_killed_before_ten(self):
         """kill -9, then ten unsafe calls at once"""

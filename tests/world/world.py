@@ -96,6 +96,8 @@ class Sdk:
         self.asks_new_hosts = True      # by input requests, its own or ours
         # its sessions end after a time without messages, a call or not
         self.ends_silent_calls = kind == "rmcp"
+        # a message that it reads before initialized ends the session
+        self.ends_overtaken = self.name == "rmcp-0.8.5"
 
     def install(self, folder):
         """Into the folder, unless it is there; the stamp says of what."""

@@ -325,7 +325,8 @@ static void
 ready_done(struct session *s, struct attempt *l, const struct facts *f)
 {
 	struct ruling r = session_ruling(s, l, f);
-	struct attempt *w;
+	const struct attempt *w;
+	bool overtaken;
 	/* Without a session id, or a word about it, the refusal is only a doubt;
 	 * the first call will tell. */
 	bool lost = session_is_lost(r) ||
@@ -349,14 +350,11 @@ ready_done(struct session *s, struct attempt *l, const struct facts *f)
 		f->ending == ENDING_CUT) &&
 	    ready_again(s, l, f))
 		return;
-	if (lost && !s->generation->second &&
-	    backoff_budget_allows(&s->renewal.budget, s->now)) {
+	w = calls_attempt_find(&s->calls, s->witness.ticket);
+	overtaken = w != NULL && w->tries == 0;
+	if (lost && session_renew_again(s, "initialized was refused")) {
+		s->witness.after |= overtaken;
 		calls_attempt_drop(&s->calls, l);
-		w = calls_attempt_find(&s->calls, s->witness.ticket);
-		s->witness.after |= w != NULL && w->tries == 0;
-		session_count_failed_renewal(s);
-		session_renew(s, "initialized was refused");
-		s->generation->second = true;
 		return;
 	}
 	s->generation->initialized_refused = !verdict_2xx(f);

@@ -246,6 +246,18 @@ session_count_failed_renewal(struct session *s)
 }
 
 bool
+session_renew_again(struct session *s, const char *why)
+{
+	if (s->generation->second ||
+	    !backoff_budget_allows(&s->renewal.budget, s->now))
+		return false;
+	session_count_failed_renewal(s);
+	session_renew(s, why);
+	s->generation->second = true;
+	return true;
+}
+
+bool
 session_may_renew(struct session *s)
 {
 	if (s->former != NULL && s->generation->served_at == 0)

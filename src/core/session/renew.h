@@ -32,6 +32,10 @@ void session_renew(struct session *s, const char *why);
 /* Charges the renewal that made the current session to the budget, once, as one
  * that did not help. */
 void session_count_failed_renewal(struct session *s);
+/* Renews a session that was lost before a call was sent in it, but not twice in
+ * a row, and not without a renewal left. Returns false if that is not
+ * allowed. */
+bool session_renew_again(struct session *s, const char *why);
 /* May a refused call begin a renewal now? Charges the renewal before, if its
  * session has answered no call. */
 bool session_may_renew(struct session *s);

@@ -513,9 +513,22 @@ control_again(struct session *s, const struct attempt *l, uint64_t mark)
 	return true;
 }
 
+/* Has the witness of this session ended it, because the server read it before
+ * initialized, which it took all the same? Then the session is renewed once
+ * more, and the witness waits for initialized from then on. */
+static bool
+has_overtaken(struct session *s, struct attempt *l, uint64_t mark)
+{
+	if (mark != 0 || s->witness.after || !phase_permits(s, PHASE_READIES))
+		return false;
+	s->witness.after = true;
+	l->control = false; /* it ends here, not by the renewal */
+	return session_renew_again(s, "a request overtook initialized");
+}
+
 /* The witness in the new session is over. */
 static void
-control(struct session *s, const struct attempt *l, uint64_t mark, bool gone)
+control(struct session *s, struct attempt *l, uint64_t mark, bool gone)
 {
 	bool answered = mark == 0 && !gone;
 
@@ -525,7 +538,7 @@ control(struct session *s, const struct attempt *l, uint64_t mark, bool gone)
 		return;
 	if (gone && phase_permits(s, PHASE_READIES) && !s->witness.ready)
 		s->witness.after = true; /* it overtook initialized */
-	else if (!answered)
+	else if (!answered && !has_overtaken(s, l, mark))
 		disprove(s);
 	else
 		s->generation->inquiry.cleared = s->witness.mark;
