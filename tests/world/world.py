@@ -392,6 +392,22 @@ class Spring(Java):
                              "Spring.java", "spring.xml")]
 
 
+class Kotlin(Java):
+    """The server of kotlin/."""
+
+    hosts = False
+    main = "ServerKt"
+
+    def __init__(self, version):
+        super().__init__(version)
+        self.kind = "kotlin"
+        self.name = "kotlin-" + version
+
+    def sources(self):
+        return [os.path.join(HERE, "kotlin", name)
+                for name in ("Server.kt", "pom.xml")]
+
+
 MANIFEST = """\
 [package]
 name = "%s"
@@ -446,10 +462,11 @@ SDKS = [
     Langchain4j("1.11.0", "1.11.0-beta19"),
     Langchain4j("1.18.1", "1.18.1-beta28"),
     Spring("2.0.1"),
+    Kotlin("0.16.0"),
 ]
 # What stands side by side in doc/world.
 GROUPS = (("mcp", "fastmcp"), ("go-sdk", "mcp-go"), ("rmcp", "rust-mcp-sdk"),
-          ("java", "langchain4j"), ("spring-ai",))
+          ("java", "langchain4j"), ("spring-ai", "kotlin"))
 
 
 def named(names):
