@@ -1,20 +1,119 @@
 /*
- * The multi handles of libcurl, driven by the loop. A multi handle owns its
- * connections, so connections are forgotten by making a new multi handle: the
- * old one is freed with its last transfer.
+ * The connections of libcurl: its multi handles, driven by the loop, and which
+ * connection a request may be written to.
  *
- * Unless said otherwise, none of these functions may be called while libcurl is
- * on the stack. Those that return true want connections_work to be called at the
- * end of the turn.
+ * A multi handle owns its connections, so connections are forgotten by making a
+ * new multi handle: the old one is freed with its last transfer.
+ *
+ * libcurl chooses a connection; right before it writes the request, the choice
+ * is judged here: by how long the connection was idle, and when its server
+ * closes idle connections. Its age says little: a server closes after a time of
+ * its own, and a connection dies in silence at any time (NAT, another network).
+ * The kernel knows more: it asks an idle peer every HTTP_KEEPALIVE_IDLE_S
+ * whether it is there (TCP keepalive, RFC 9293 3.8.4), and tells when the peer
+ * was last heard.
  */
 #ifndef MCPSPLICE_IO_CONNECTIONS_H
 #define MCPSPLICE_IO_CONNECTIONS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <curl/curl.h>
 
 #include "io/loop.h"
+
+/* --- may a request be written to a connection that was idle? --- */
+
+enum {
+	HTTP_KEEPALIVE_IDLE_S = 10,
+	HTTP_KEEPALIVE_INTERVAL_S = 5,
+	HTTP_KEEPALIVE_COUNT = 3,
+	/* Below this the end of the last answer is proof enough. */
+	HTTP_ALIVE_SURE_MS = 1000
+};
+
+/* What is known of an idle connection; times are in ms. */
+struct alive_facts {
+	int64_t idle_ms;     /* since the end of the last answer */
+	int64_t max_idle_ms; /* without proof of life; 0: no limit */
+	int64_t closes_ms;   /* idle time after which the server said that it
+			      * closes; 0: it said nothing */
+	int64_t closed_ms;   /* idle time after which it did close another
+			      * connection; 0: not known */
+	bool proof;          /* proof of life overrides max_idle_ms; not where
+			      * the peer only passes on, as a proxy does */
+	/* What http_alive_ask finds out. */
+	bool told; /* the system tells what follows */
+	bool established;
+	bool unacked;     /* something that was sent is not acknowledged */
+	bool same_way;    /* packets to the peer still leave from here */
+	int64_t heard_ms; /* since the peer was last heard */
+	int64_t rtt_ms;   /* a round trip */
+};
+
+/* Asks the system about a connected TCP socket. */
+void http_alive_ask(int fd, struct alive_facts *f);
+/* May a request be written to the connection? */
+bool http_alive(const struct alive_facts *f);
+
+/* --- one record for each TCP socket --- */
+
+struct reuse;
+struct connection;
+
+enum {
+	HTTP_SILENT_MS = 2000 /* a connection that is in use and says nothing
+			       * for so long may be dead */
+};
+
+/* Makes an object that the caller owns. */
+struct reuse *reuse_new(struct loop *l);
+/* Notes a TCP socket that libcurl has opened, or is about to close. A socket
+ * that is not known is ignored. *reached becomes true if the socket is connected
+ * when it is closed. */
+void reuse_opened(struct reuse *u, int fd, bool *reached);
+void reuse_closed(struct reuse *u, int fd);
+/* The server said something on this socket while libcurl did not want to know:
+ * unless that is HTTP/2, no request is written to it any more. */
+void reuse_spoke(struct reuse *u, int fd);
+/* From now on *reached stays as it is. */
+void reuse_disown(struct reuse *u, const bool *reached);
+/* Returns the connection with these ends, as libcurl tells them, or NULL if it
+ * is not known, such as a unix socket. */
+struct connection *reuse_find(struct reuse *u, const char *peer, int peer_port,
+    int local_port);
+/* May a request be written to it now? max_idle_ms and proof are as in struct
+ * alive_facts. On loopback there is no proof: what listens there may be the end
+ * of a tunnel, and a new connection costs no time. */
+bool reuse_may(struct connection *c, int64_t max_idle_ms, bool proof);
+/* Something came on it while it was in use, which may be for ever if two: it is
+ * one in HTTP/2. c may be NULL. */
+void reuse_heard(struct connection *c, bool two);
+/* Returns how many ms nothing came on it, and nothing was written to it; 0 for
+ * NULL. */
+int64_t reuse_silence(const struct connection *c);
+/* The transfer that uses it is over. If nothing came since its request was
+ * written, connections that were idle at that time, or when it became
+ * HTTP_SILENT_MS old, are not used any more. c may be NULL. */
+void reuse_unanswered(struct connection *c);
+/* A transfer begins to use it, and ends; it stays valid in between. Both take
+ * NULL. */
+void reuse_take(struct connection *c);
+void reuse_give_back(struct connection *c);
+/* The last answer on it was an error, until it is taken again. c may be
+ * NULL. */
+void reuse_note_error(struct connection *c);
+bool reuse_gave_error(const struct connection *c);
+/* The server says that it closes the connection after so long without a
+ * request. c may be NULL. */
+void reuse_announced(struct connection *c, int64_t ms);
+/* Frees it, when libcurl has no connection any more. u may be NULL. */
+void reuse_free(struct reuse *u);
+
+/* --- the multi handles: unless said otherwise, none of these functions may be
+ * called while libcurl is on the stack. Those that return true want
+ * connections_work to be called at the end of the turn. --- */
 
 struct connections;
 struct multi;

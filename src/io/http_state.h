@@ -20,7 +20,6 @@
 #include "io/connections.h"
 #include "io/cookies.h"
 #include "io/http.h"
-#include "io/http_reuse.h"
 
 enum {
 	HTTP_SMALL_BODY_BYTES = 64 * 1024, /* such a body is sent at once */

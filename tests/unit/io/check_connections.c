@@ -1,4 +1,4 @@
-/* io/http: which idle connections are used again. */
+/* io/connections: which idle connections are used again. */
 #include "config.h"
 
 #include "io/http.h"
@@ -15,8 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "io/http_alive.h"
-#include "io/http_reuse.h"
+#include "io/connections.h"
 #include "unit/io/http_play.h"
 
 /* The decision */
@@ -608,5 +607,5 @@ main(void)
 		{ "decision", add_decision }, { "connections", add_connections }
 	};
 
-	return play_main("http_reuse", groups, COUNT(groups));
+	return play_main("connections", groups, COUNT(groups));
 }
