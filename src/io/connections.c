@@ -27,8 +27,82 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/queue.h"
 #include "io/address.h"
 #include "io/route.h"
+
+enum {
+	LEARNED = 4, /* servers that are remembered */
+	/* The first libcurl that may not look whether a connection was closed if
+	 * it did so less than a second ago: 8.14 does, 8.23 does not, and the
+	 * change is of June 2026. */
+	NO_LOOK_WITHIN_A_SECOND = 0x081500
+};
+
+/* A TCP socket of libcurl. */
+struct connection {
+	struct connections *all;
+	struct connection *next, *prev;
+	int fd;                      /* -1: libcurl has closed it */
+	bool *reached;               /* NULL: nobody asks any more */
+	char peer[INET6_ADDRSTRLEN]; /* empty until the first request */
+	int peer_port, local_port;
+	bool loopback;
+	unsigned users;  /* transfers */
+	int64_t since;   /* when it became idle; in use: when anything came or
+			 * a request was written */
+	int64_t closes;  /* see struct alive_facts */
+	bool two;        /* its server speaks unasked, in HTTP/2 */
+	bool waits;      /* nothing came since a request was written */
+	bool ends;       /* the server is closing it, or libcurl */
+	bool gave_error; /* its last answer had an error status */
+};
+
+/* When a server closed an idle connection. */
+struct learned {
+	char peer[INET6_ADDRSTRLEN];
+	int port;
+	int64_t ms;
+};
+
+/* One descriptor of libcurl. When a transfer ends, libcurl no longer asks for
+ * its connection to be watched. It is watched on as idle, because the next
+ * transfer wants the same. */
+struct watch {
+	struct connections *c;
+	struct multi *m;    /* NULL: libcurl has not asked for it yet */
+	struct loop_fd *fd; /* NULL: it is not watched */
+	int what;
+	bool is_connection; /* connections_closed will tell its end */
+	bool idle;          /* libcurl does not ask for it */
+};
+
+/* A multi handle: transfers and the connections they share. */
+struct multi {
+	struct connections *c;
+	struct multi *next; /* the multi handle before this one */
+	CURLM *curl;
+	struct loop_timer *timer; /* the timer that libcurl asks for */
+	long timer_ms;            /* what libcurl asked for last; -1: none */
+	bool timer_changed;
+	struct loop_timer *next_address; /* after an attempt was given up */
+	unsigned running;                /* number of transfers */
+};
+
+struct connections {
+	struct loop *l;
+	struct multi *multis; /* new transfers start in the first one */
+	long max;
+	bool http2;
+	connections_ended *ended;
+	struct watch **watches; /* by descriptor; NULL: there is none */
+	size_t descriptors;     /* number of elements */
+	struct connection *first, *last; /* the records */
+	struct learned learned[LEARNED];
+	unsigned latest; /* the newest of them */
+	int64_t doubt;   /* what is idle since before may be dead */
+	bool looks; /* before a connection is used again: libcurl may not */
+};
 
 /* --- what the kernel knows of a connection, and what follows --- */
 
@@ -41,8 +115,8 @@ enum {
 
 /* Some systems have the structure and do not fill it: then the peer seems to be
  * heard at this moment, which an idle one is not. */
-void
-http_alive_ask(int fd, struct alive_facts *f)
+static void
+ask_system(int fd, struct alive_facts *f)
 {
 	f->told = false;
 #if defined __linux__ && defined HAVE_STRUCT_TCP_INFO_TCPI_LAST_ACK_RECV
@@ -91,7 +165,7 @@ proven(const struct alive_facts *f)
 }
 
 bool
-http_alive(const struct alive_facts *f)
+connection_lives(const struct alive_facts *f)
 {
 	if (closes_soon(f) || (f->told && !proven(f)))
 		return false;
@@ -101,54 +175,12 @@ http_alive(const struct alive_facts *f)
 
 /* --- one record for each TCP socket --- */
 
-enum {
-	LEARNED = 4, /* servers that are remembered */
-	/* The first libcurl that may not look whether a connection was closed if
-	 * it did so less than a second ago: 8.14 does, 8.23 does not, and the
-	 * change is of June 2026. */
-	NO_LOOK_WITHIN_A_SECOND = 0x081500
-};
-
-struct connection {
-	struct reuse *u;
-	struct connection *next, **prev;
-	int fd;                      /* -1: libcurl has closed it */
-	bool *reached;               /* NULL: nobody asks any more */
-	char peer[INET6_ADDRSTRLEN]; /* empty until the first request */
-	int peer_port, local_port;
-	bool loopback;
-	unsigned users;  /* transfers */
-	int64_t since;   /* when it became idle; in use: when anything came or
-			 * a request was written */
-	int64_t closes;  /* see struct alive_facts */
-	bool two;        /* its server speaks unasked, in HTTP/2 */
-	bool waits;      /* nothing came since a request was written */
-	bool ends;       /* the server is closing it, or libcurl */
-	bool gave_error; /* its last answer had an error status */
-};
-
-/* When a server closed an idle connection. */
-struct learned {
-	char peer[INET6_ADDRSTRLEN];
-	int port;
-	int64_t ms;
-};
-
-struct reuse {
-	struct loop *l;
-	struct connection *connections;
-	struct learned learned[LEARNED];
-	unsigned latest; /* the newest of them */
-	int64_t doubt;   /* what is idle since before may be dead */
-	bool looks; /* before a connection is used again: libcurl may not */
-};
-
 static struct learned *
 learned_find(struct connection *c)
 {
 	struct learned *k;
 
-	for (k = c->u->learned; k < c->u->learned + LEARNED; k++)
+	for (k = c->all->learned; k < c->all->learned + LEARNED; k++)
 		if (k->port == c->peer_port && strcmp(k->peer, c->peer) == 0)
 			return k;
 	return NULL;
@@ -157,12 +189,12 @@ learned_find(struct connection *c)
 static void
 learn(struct connection *c, int64_t ms)
 {
-	struct reuse *u = c->u;
+	struct connections *all = c->all;
 	struct learned *k = learned_find(c);
 
 	if (k == NULL) {
-		u->latest = (u->latest + 1) % LEARNED;
-		k = &u->learned[u->latest];
+		all->latest = (all->latest + 1) % LEARNED;
+		k = &all->learned[all->latest];
 		memcpy(k->peer, c->peer, sizeof k->peer);
 		k->port = c->peer_port;
 	}
@@ -170,9 +202,9 @@ learn(struct connection *c, int64_t ms)
 }
 
 static struct connection *
-find_fd(const struct reuse *u, int fd)
+find_fd(const struct connections *all, int fd)
 {
-	struct connection *c = u->connections;
+	struct connection *c = all->first;
 
 	while (c != NULL && c->fd != fd)
 		c = c->next;
@@ -183,48 +215,20 @@ find_fd(const struct reuse *u, int fd)
  * end, by an alert of TLS, by a status of 408. How long it waits before that is
  * learned, but not from an error, which is no decision of the server's, nor from
  * a connection that it closes right after an answer. */
-void
-reuse_spoke(struct reuse *u, int fd)
+static void
+spoke(struct connections *all, int fd)
 {
-	struct connection *c = find_fd(u, fd);
+	struct connection *c = find_fd(all, fd);
 	int64_t idle_ms;
 	char byte;
 
 	if (c == NULL || c->users > 0 || c->two)
 		return;
 	c->ends = true;
-	idle_ms = loop_now(u->l) - c->since;
+	idle_ms = loop_now(all->l) - c->since;
 	if (idle_ms >= HTTP_ALIVE_SURE_MS &&
 	    recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0)
 		learn(c, idle_ms);
-}
-
-struct reuse *
-reuse_new(struct loop *l)
-{
-	struct reuse *u = xcalloc(1, sizeof *u);
-
-	u->l = l;
-	u->looks = curl_version_info(CURLVERSION_NOW)->version_num >=
-	    NO_LOOK_WITHIN_A_SECOND;
-	return u;
-}
-
-void
-reuse_opened(struct reuse *u, int fd, bool *reached)
-{
-	struct connection *c;
-
-	reuse_closed(u, fd);
-	c = xcalloc(1, sizeof *c);
-	c->u = u;
-	c->fd = fd;
-	c->reached = reached;
-	c->next = u->connections;
-	c->prev = &u->connections;
-	if (c->next != NULL)
-		c->next->prev = &c->next;
-	u->connections = c;
 }
 
 static bool
@@ -236,29 +240,41 @@ is_connected(int fd)
 	return getpeername(fd, (struct sockaddr *)&a, &n) == 0;
 }
 
-void
-reuse_closed(struct reuse *u, int fd)
+/* libcurl is about to close this socket. */
+static void
+record_drop(struct connections *all, int fd)
 {
-	struct connection *c = find_fd(u, fd);
+	struct connection *c = find_fd(all, fd);
 
 	if (c == NULL)
 		return;
 	if (c->reached != NULL && is_connected(fd))
 		*c->reached = true;
-	*c->prev = c->next;
-	if (c->next != NULL)
-		c->next->prev = c->prev;
+	QUEUE_REMOVE(all, c);
 	c->fd = -1;
 	if (c->users == 0)
 		free(c);
 }
 
-void
-reuse_disown(struct reuse *u, const bool *reached)
+static void
+record_add(struct connections *all, int fd, bool *reached)
 {
 	struct connection *c;
 
-	for (c = u->connections; c != NULL; c = c->next)
+	record_drop(all, fd);
+	c = xcalloc(1, sizeof *c);
+	c->all = all;
+	c->fd = fd;
+	c->reached = reached;
+	QUEUE_ADD_FIRST(all, c);
+}
+
+void
+connections_disown(struct connections *all, const bool *reached)
+{
+	struct connection *c;
+
+	for (c = all->first; c != NULL; c = c->next)
 		if (c->reached == reached)
 			c->reached = NULL;
 }
@@ -298,24 +314,25 @@ is_loopback(const char *address)
 }
 
 struct connection *
-reuse_find(struct reuse *u, const char *peer, int peer_port, int local_port)
+connections_find(struct connections *all, const char *peer, int peer_port,
+    int local_port)
 {
 	struct connection *c;
 
 	if (local_port <= 0)
 		return NULL;
-	for (c = u->connections; c != NULL; c = c->next)
+	for (c = all->first; c != NULL; c = c->next)
 		if (c->local_port == local_port && c->peer_port == peer_port &&
 		    strcmp(c->peer, peer) == 0)
 			return c;
-	for (c = u->connections; c != NULL; c = c->next) {
+	for (c = all->first; c != NULL; c = c->next) {
 		if (!is_new_with(c, peer_port, local_port))
 			continue;
 		snprintf(c->peer, sizeof c->peer, "%s", peer);
 		c->peer_port = peer_port;
 		c->loopback = is_loopback(peer);
 		c->local_port = local_port;
-		c->since = loop_now(u->l);
+		c->since = loop_now(all->l);
 		return c;
 	}
 	return NULL;
@@ -341,17 +358,17 @@ is_closed(int fd)
 }
 
 void
-reuse_unanswered(struct connection *c)
+connection_unanswered(struct connection *c)
 {
 	int64_t at;
 
 	if (c == NULL || !c->waits)
 		return;
 	at = c->since + HTTP_SILENT_MS;
-	if (at > loop_now(c->u->l))
-		at = loop_now(c->u->l);
-	if (at > c->u->doubt)
-		c->u->doubt = at;
+	if (at > loop_now(c->all->l))
+		at = loop_now(c->all->l);
+	if (at > c->all->doubt)
+		c->all->doubt = at;
 }
 
 /* Is it idle, and was it when another one failed, or had waited for so long
@@ -363,16 +380,16 @@ is_doubtful(const struct connection *c)
 
 	if (c->users > 0)
 		return false;
-	for (d = c->u->connections; d != NULL; d = d->next)
-		if (reuse_silence(d) >= HTTP_SILENT_MS)
-			reuse_unanswered(d);
-	return c->since < c->u->doubt;
+	for (d = c->all->first; d != NULL; d = d->next)
+		if (connection_silence(d) >= HTTP_SILENT_MS)
+			connection_unanswered(d);
+	return c->since < c->all->doubt;
 }
 
 bool
-reuse_may(struct connection *c, int64_t max_idle_ms, bool proof)
+connection_usable(struct connection *c, int64_t max_idle_ms, bool proof)
 {
-	struct alive_facts f = { .idle_ms = loop_now(c->u->l) - c->since,
+	struct alive_facts f = { .idle_ms = loop_now(c->all->l) - c->since,
 		.max_idle_ms = max_idle_ms,
 		.closes_ms = c->closes,
 		.proof = proof && !c->loopback };
@@ -381,7 +398,8 @@ reuse_may(struct connection *c, int64_t max_idle_ms, bool proof)
 	if (c->ends)
 		return false;
 	if (is_doubtful(c) ||
-	    (c->u->looks && c->users == 0 && c->fd != -1 && is_closed(c->fd))) {
+	    (c->all->looks && c->users == 0 && c->fd != -1 &&
+		is_closed(c->fd))) {
 		c->ends = true;
 		return false;
 	}
@@ -390,8 +408,8 @@ reuse_may(struct connection *c, int64_t max_idle_ms, bool proof)
 		return true;
 	k = learned_find(c);
 	f.closed_ms = k == NULL ? 0 : k->ms;
-	http_alive_ask(c->fd, &f);
-	if (!http_alive(&f)) {
+	ask_system(c->fd, &f);
+	if (!connection_lives(&f)) {
 		/* It ends on our account now. */
 		c->ends = true;
 		return false;
@@ -402,34 +420,34 @@ reuse_may(struct connection *c, int64_t max_idle_ms, bool proof)
 }
 
 void
-reuse_take(struct connection *c)
+connection_take(struct connection *c)
 {
 	if (c == NULL)
 		return;
 	c->users++;
 	c->waits = true;
 	c->gave_error = false;
-	c->since = loop_now(c->u->l);
+	c->since = loop_now(c->all->l);
 }
 
 void
-reuse_heard(struct connection *c, bool two)
+connection_heard(struct connection *c, bool two)
 {
 	if (c == NULL)
 		return;
-	c->since = loop_now(c->u->l);
+	c->since = loop_now(c->all->l);
 	c->waits = false;
 	c->two = two;
 }
 
 int64_t
-reuse_silence(const struct connection *c)
+connection_silence(const struct connection *c)
 {
-	return c == NULL ? 0 : loop_now(c->u->l) - c->since;
+	return c == NULL ? 0 : loop_now(c->all->l) - c->since;
 }
 
 void
-reuse_give_back(struct connection *c)
+connection_give_back(struct connection *c)
 {
 	if (c == NULL || --c->users > 0)
 		return;
@@ -437,78 +455,32 @@ reuse_give_back(struct connection *c)
 		free(c);
 		return;
 	}
-	c->since = loop_now(c->u->l);
+	c->since = loop_now(c->all->l);
 	c->waits = false;
 }
 
 /* In HTTP/2 it is shared, and its last answer tells nothing. */
 void
-reuse_note_error(struct connection *c)
+connection_note_error(struct connection *c)
 {
 	if (c != NULL)
 		c->gave_error = !c->two;
 }
 
 bool
-reuse_gave_error(const struct connection *c)
+connection_gave_error(const struct connection *c)
 {
 	return c->gave_error;
 }
 
 void
-reuse_announced(struct connection *c, int64_t ms)
+connection_announced(struct connection *c, int64_t ms)
 {
 	if (c != NULL)
 		c->closes = ms;
 }
 
-void
-reuse_free(struct reuse *u)
-{
-	if (u == NULL)
-		return;
-	while (u->connections != NULL)
-		reuse_closed(u, u->connections->fd);
-	free(u);
-}
-
 /* --- the multi handles --- */
-
-/* One descriptor of libcurl. When a transfer ends, libcurl no longer asks for
- * its connection to be watched. It is watched on as idle, because the next
- * transfer wants the same. */
-struct watch {
-	struct connections *c;
-	struct multi *m;    /* NULL: libcurl has not asked for it yet */
-	struct loop_fd *fd; /* NULL: it is not watched */
-	int what;
-	bool is_connection; /* connections_closed will tell its end */
-	bool idle;          /* libcurl does not ask for it */
-};
-
-/* A multi handle: transfers and the connections they share. */
-struct multi {
-	struct connections *c;
-	struct multi *next; /* the multi handle before this one */
-	CURLM *curl;
-	struct loop_timer *timer; /* the timer that libcurl asks for */
-	long timer_ms;            /* what libcurl asked for last; -1: none */
-	bool timer_changed;
-	struct loop_timer *next_address; /* after an attempt was given up */
-	unsigned running;                /* number of transfers */
-};
-
-struct connections {
-	struct loop *l;
-	struct multi *multis; /* new transfers start in the first one */
-	long max;
-	bool http2;
-	connections_ended *ended;
-	connections_spoke *spoke;
-	void *spoke_arg;
-	struct watch **watches; /* by descriptor; NULL: there is none */
-	size_t descriptors;     /* number of elements */
-};
 
 /* Only notes the time: libcurl changes it several times per request. */
 static int
@@ -630,7 +602,7 @@ on_ready(int fd, int what, void *arg)
 			return;
 		loop_fd_free(w->fd);
 		w->fd = NULL;
-		w->c->spoke(fd, w->c->spoke_arg);
+		spoke(w->c, fd);
 		return;
 	}
 	bits = 0;
@@ -700,16 +672,19 @@ on_interest(CURL *easy, curl_socket_t fd, int poll, void *arg, void *socketp)
 }
 
 void
-connections_opened(struct connections *c, int fd)
+connections_opened(struct connections *c, int fd, bool *reached)
 {
 	watch_free(c, fd);
 	watch_new(c, fd)->is_connection = true;
+	if (reached != NULL)
+		record_add(c, fd, reached);
 }
 
 void
 connections_closed(struct connections *c, int fd)
 {
 	watch_free(c, fd);
+	record_drop(c, fd);
 }
 
 static void
@@ -769,8 +744,7 @@ multi_free(struct multi *m)
 }
 
 struct connections *
-connections_new(struct loop *l, long max, bool http2, connections_ended *ended,
-    connections_spoke *spoke, void *arg)
+connections_new(struct loop *l, long max, bool http2, connections_ended *ended)
 {
 	struct connections *c;
 
@@ -780,8 +754,8 @@ connections_new(struct loop *l, long max, bool http2, connections_ended *ended,
 		.max = max,
 		.http2 = http2,
 		.ended = ended,
-		.spoke = spoke,
-		.spoke_arg = arg,
+		.looks = curl_version_info(CURLVERSION_NOW)->version_num >=
+		    NO_LOOK_WITHIN_A_SECOND,
 	};
 	if (multi_add(c) == 0)
 		return c;
@@ -860,6 +834,8 @@ connections_free(struct connections *c)
 		c->multis = m->next;
 		multi_free(m);
 	}
+	while (c->first != NULL)
+		record_drop(c, c->first->fd);
 	free(c->watches);
 	free(c);
 }

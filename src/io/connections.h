@@ -23,6 +23,11 @@
 
 #include "io/loop.h"
 
+struct connections;
+struct connection;
+struct multi;
+struct transfer;
+
 /* --- may a request be written to a connection that was idle? --- */
 
 enum {
@@ -30,7 +35,10 @@ enum {
 	HTTP_KEEPALIVE_INTERVAL_S = 5,
 	HTTP_KEEPALIVE_COUNT = 3,
 	/* Below this the end of the last answer is proof enough. */
-	HTTP_ALIVE_SURE_MS = 1000
+	HTTP_ALIVE_SURE_MS = 1000,
+	/* A connection that is in use and says nothing for so long may be
+	 * dead. */
+	HTTP_SILENT_MS = 2000
 };
 
 /* What is known of an idle connection; times are in ms. */
@@ -43,8 +51,7 @@ struct alive_facts {
 			      * connection; 0: not known */
 	bool proof;          /* proof of life overrides max_idle_ms; not where
 			      * the peer only passes on, as a proxy does */
-	/* What http_alive_ask finds out. */
-	bool told; /* the system tells what follows */
+	bool told;           /* the system tells what follows */
 	bool established;
 	bool unacked;     /* something that was sent is not acknowledged */
 	bool same_way;    /* packets to the peer still leave from here */
@@ -52,91 +59,65 @@ struct alive_facts {
 	int64_t rtt_ms;   /* a round trip */
 };
 
-/* Asks the system about a connected TCP socket. */
-void http_alive_ask(int fd, struct alive_facts *f);
 /* May a request be written to the connection? */
-bool http_alive(const struct alive_facts *f);
+bool connection_lives(const struct alive_facts *f);
 
 /* --- one record for each TCP socket --- */
 
-struct reuse;
-struct connection;
-
-enum {
-	HTTP_SILENT_MS = 2000 /* a connection that is in use and says nothing
-			       * for so long may be dead */
-};
-
-/* Makes an object that the caller owns. */
-struct reuse *reuse_new(struct loop *l);
-/* Notes a TCP socket that libcurl has opened, or is about to close. A socket
- * that is not known is ignored. *reached becomes true if the socket is connected
- * when it is closed. */
-void reuse_opened(struct reuse *u, int fd, bool *reached);
-void reuse_closed(struct reuse *u, int fd);
-/* The server said something on this socket while libcurl did not want to know:
- * unless that is HTTP/2, no request is written to it any more. */
-void reuse_spoke(struct reuse *u, int fd);
 /* From now on *reached stays as it is. */
-void reuse_disown(struct reuse *u, const bool *reached);
+void connections_disown(struct connections *c, const bool *reached);
 /* Returns the connection with these ends, as libcurl tells them, or NULL if it
  * is not known, such as a unix socket. */
-struct connection *reuse_find(struct reuse *u, const char *peer, int peer_port,
-    int local_port);
+struct connection *connections_find(struct connections *c, const char *peer,
+    int peer_port, int local_port);
 /* May a request be written to it now? max_idle_ms and proof are as in struct
  * alive_facts. On loopback there is no proof: what listens there may be the end
  * of a tunnel, and a new connection costs no time. */
-bool reuse_may(struct connection *c, int64_t max_idle_ms, bool proof);
+bool connection_usable(struct connection *c, int64_t max_idle_ms, bool proof);
 /* Something came on it while it was in use, which may be for ever if two: it is
  * one in HTTP/2. c may be NULL. */
-void reuse_heard(struct connection *c, bool two);
+void connection_heard(struct connection *c, bool two);
 /* Returns how many ms nothing came on it, and nothing was written to it; 0 for
  * NULL. */
-int64_t reuse_silence(const struct connection *c);
+int64_t connection_silence(const struct connection *c);
 /* The transfer that uses it is over. If nothing came since its request was
  * written, connections that were idle at that time, or when it became
  * HTTP_SILENT_MS old, are not used any more. c may be NULL. */
-void reuse_unanswered(struct connection *c);
+void connection_unanswered(struct connection *c);
 /* A transfer begins to use it, and ends; it stays valid in between. Both take
  * NULL. */
-void reuse_take(struct connection *c);
-void reuse_give_back(struct connection *c);
+void connection_take(struct connection *c);
+void connection_give_back(struct connection *c);
 /* The last answer on it was an error, until it is taken again. c may be
  * NULL. */
-void reuse_note_error(struct connection *c);
-bool reuse_gave_error(const struct connection *c);
+void connection_note_error(struct connection *c);
+bool connection_gave_error(const struct connection *c);
 /* The server says that it closes the connection after so long without a
  * request. c may be NULL. */
-void reuse_announced(struct connection *c, int64_t ms);
-/* Frees it, when libcurl has no connection any more. u may be NULL. */
-void reuse_free(struct reuse *u);
+void connection_announced(struct connection *c, int64_t ms);
 
-/* --- the multi handles: unless said otherwise, none of these functions may be
- * called while libcurl is on the stack. Those that return true want
- * connections_work to be called at the end of the turn. --- */
+/* --- the multi handles --- */
 
-struct connections;
-struct multi;
-struct transfer;
+/* Unless said otherwise, none of these functions may be called while libcurl is
+ * on the stack. Those that return true want connections_work to be called at the
+ * end of the turn. */
 
 /* Tells that libcurl has ended this transfer, with this result. The callee
  * calls connections_remove. x is the CURLINFO_PRIVATE of the easy handle. */
 typedef void connections_ended(struct transfer *x, CURLcode rc);
 
-/* Tells that something came on a socket that no transfer uses, be it its
- * end. */
-typedef void connections_spoke(int fd, void *arg);
-
 /* Makes an object that the caller owns. max: how many connections are kept.
- * arg is for spoke. Returns NULL if libcurl cannot make a multi handle. */
+ * Returns NULL if libcurl cannot make a multi handle. */
 struct connections *connections_new(struct loop *l, long max, bool http2,
-    connections_ended *ended, connections_spoke *spoke, void *arg);
+    connections_ended *ended);
 /* Starts a transfer. Returns its multi handle, for connections_remove, or NULL
  * if libcurl refuses. */
 struct multi *connections_add(struct connections *c, CURL *easy);
 /* Tell that the socket of a connection was made, and that it is about to be
- * closed. These may be called while libcurl is on the stack. */
-void connections_opened(struct connections *c, int fd);
+ * closed. These may be called while libcurl is on the stack. reached is NULL for
+ * what is not TCP; else *reached becomes true if the socket is connected when it
+ * is closed. */
+void connections_opened(struct connections *c, int fd, bool *reached);
 void connections_closed(struct connections *c, int fd);
 /* Do transfers that start now share their connections with those of m? m may
  * be NULL: no. */

@@ -344,14 +344,6 @@ share_new(struct http *h)
 		    CURL_LOCK_DATA_COOKIE);
 }
 
-static void
-http_on_idle_socket(int fd, void *arg)
-{
-	struct http *h = arg;
-
-	reuse_spoke(h->reuse, fd);
-}
-
 /* As xrealloc, for libcurl: it lets the text of a request grow from 32 bytes on,
  * by doubling, and each time the bytes are moved. */
 static void *
@@ -378,11 +370,10 @@ http_new(struct loop *l, const struct http_config *config, const char **why)
 	h->on_turn_end = http_on_deferred;
 	h->idle = loop_timer_new(l, http_idle_on_timer, h);
 	h->next_turn = loop_timer_new(l, http_on_next_turn, h);
-	h->reuse = reuse_new(l);
 	share_new(h);
 	h->connections = connections_new(l,
 	    (long)config->max_inflight + BOUND_SPARE_CONNECTIONS, config->http2,
-	    http_finish, http_on_idle_socket, h);
+	    http_finish);
 	*why = unfit(h);
 	if (*why != NULL) {
 		http_free(h);
@@ -416,7 +407,6 @@ http_free(struct http *h)
 	loop_undefer(h->l, h->on_turn_end, h);
 	http_pool_free(h);
 	connections_free(h->connections);
-	reuse_free(h->reuse);
 	loop_timer_free(h->idle);
 	loop_timer_free(h->next_turn);
 	curl_share_cleanup(h->share);

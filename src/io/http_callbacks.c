@@ -34,15 +34,15 @@ takes_connection(struct transfer *x, const char *peer, int peer_port,
 {
 	struct connection *c;
 
-	reuse_give_back(x->connection);
+	connection_give_back(x->connection);
 	x->connection = NULL;
-	c = reuse_find(x->h->reuse, peer, peer_port, local_port);
+	c = connections_find(x->h->connections, peer, peer_port, local_port);
 	x->stale = c != NULL &&
-	    ((x->wary && reuse_gave_error(c)) ||
-		!reuse_may(c, x->max_idle_ms, x->proof && !x->proxied));
+	    ((x->wary && connection_gave_error(c)) ||
+		!connection_usable(c, x->max_idle_ms, x->proof && !x->proxied));
 	if (x->stale)
 		return false;
-	reuse_take(c);
+	connection_take(c);
 	x->connection = c;
 	return true;
 }
@@ -142,7 +142,7 @@ take_keep_alive(struct transfer *x, const char *p, size_t n)
 		return;
 	s = strtoul(at + sizeof word - 1, NULL, 10);
 	if (s > 0 && s < HTTP_KEEP_ALIVE_MOST_S)
-		reuse_announced(x->connection, (int64_t)s * 1000);
+		connection_announced(x->connection, (int64_t)s * 1000);
 }
 
 static bool
@@ -287,6 +287,7 @@ http_on_socket_wanted(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 {
 	struct transfer *x = arg;
 	const struct http_config *c = &x->h->config;
+	bool is_tcp = a->family == AF_INET || a->family == AF_INET6;
 	curl_socket_t fd;
 
 	(void)purpose;
@@ -297,11 +298,10 @@ http_on_socket_wanted(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 	x->let = true;
 	http_way_tried(x, &a->addr, a->addrlen);
 	fd = socket(a->family, a->socktype, a->protocol);
-	if (fd != -1)
-		connections_opened(x->h->connections, fd);
-	if (fd != -1 && (a->family == AF_INET || a->family == AF_INET6)) {
-		reuse_opened(x->h->reuse, fd, &x->reached);
-		x->opened = true;
+	if (fd != -1) {
+		connections_opened(x->h->connections, fd,
+		    is_tcp ? &x->reached : NULL);
+		x->opened = x->opened || is_tcp;
 	}
 	return fd;
 }
@@ -313,7 +313,6 @@ http_on_socket_over(void *arg, curl_socket_t fd)
 
 	http_way_closed(h, fd);
 	connections_closed(h->connections, fd);
-	reuse_closed(h->reuse, fd);
 	return close(fd);
 }
 

@@ -248,8 +248,9 @@ note_failure(struct transfer *x, enum http_end end)
 {
 	if (end == HTTP_DONE)
 		return;
-	if (end == HTTP_CUT || reuse_silence(x->connection) >= HTTP_SILENT_MS)
-		reuse_unanswered(x->connection);
+	if (end == HTTP_CUT ||
+	    connection_silence(x->connection) >= HTTP_SILENT_MS)
+		connection_unanswered(x->connection);
 	else if (x->began)
 		return;
 	x->h->doubted_at = loop_now(x->h->l);
@@ -284,8 +285,8 @@ finish(struct transfer *x, CURLcode rc, enum http_end end, int proxy_status)
 	    (x->status == 404 || x->status == 410 || x->status >= 500))
 		cookies_drop(&x->h->cookies, x->easy);
 	if (x->status >= 400)
-		reuse_note_error(x->connection);
-	reuse_give_back(x->connection);
+		connection_note_error(x->connection);
+	connection_give_back(x->connection);
 	x->connection = NULL;
 	x->ops.done(x, &a, x->arg);
 	buf_free(&why);

@@ -33,8 +33,8 @@ http_pool_free(struct http *h)
 		if (x->multi != NULL)
 			connections_remove(x->multi, x->easy);
 		if (x->opened)
-			reuse_disown(h->reuse, &x->reached);
-		reuse_give_back(x->connection);
+			connections_disown(h->connections, &x->reached);
+		connection_give_back(x->connection);
 		transfer_free(x);
 	}
 	while ((x = h->spare) != NULL) {
@@ -50,7 +50,7 @@ http_pool_release(struct transfer *x, bool reusable)
 
 	http_todo_remove(x);
 	if (x->opened)
-		reuse_disown(h->reuse, &x->reached);
+		connections_disown(h->connections, &x->reached);
 	*x->prev = x->next;
 	if (x->next != NULL)
 		x->next->prev = x->prev;

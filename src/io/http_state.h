@@ -54,9 +54,8 @@ struct http {
 	bool connected;     /* if watched: a socket was that is closed now */
 	int64_t doubted_at; /* when the way to the server was last in doubt */
 	bool raw;           /* bodies are not decoded */
-	struct reuse *reuse;
-	char *asked_url;  /* http_takes_proxy was asked last about it, */
-	bool takes_proxy; /* and this was its answer */
+	char *asked_url;    /* http_takes_proxy was asked last about it, */
+	bool takes_proxy;   /* and this was its answer */
 };
 
 struct transfer {

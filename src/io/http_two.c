@@ -49,7 +49,7 @@ static void
 leave(struct transfer *x)
 {
 	x->began = false;
-	reuse_give_back(x->connection);
+	connection_give_back(x->connection);
 	x->connection = NULL;
 }
 
@@ -127,7 +127,7 @@ http_two_heard(struct transfer *x)
 		curl_easy_getinfo(x->easy, CURLINFO_HTTP_VERSION, &version);
 		x->h->two = version == CURL_HTTP_VERSION_2_0;
 	}
-	reuse_heard(x->connection, http_two_shared(x));
+	connection_heard(x->connection, http_two_shared(x));
 }
 
 /* Others may have forgotten it already. */
@@ -181,7 +181,7 @@ http_two_over(struct transfer *x, CURLcode rc, enum http_end end)
 	}
 	if (end != HTTP_IDLE && end != HTTP_ABORTED)
 		let_others_look(x);
-	else if (reuse_silence(x->connection) >= HTTP_SILENT_MS)
+	else if (connection_silence(x->connection) >= HTTP_SILENT_MS)
 		http_two_stale(x);
 	return false;
 }

@@ -33,33 +33,33 @@ START_TEST(proof_of_life)
 {
 	struct alive_facts f = lives;
 
-	ck_assert(http_alive(&f));
+	ck_assert(connection_lives(&f));
 	/* The keepalive was sent, and the answer is on its way. */
 	f.heard_ms = 10500;
-	ck_assert(http_alive(&f));
+	ck_assert(connection_lives(&f));
 	f.heard_ms = 11161;
-	ck_assert(!http_alive(&f));
+	ck_assert(!connection_lives(&f));
 	f.rtt_ms = 5000;
 	f.heard_ms = 13000;
-	ck_assert(http_alive(&f));
+	ck_assert(connection_lives(&f));
 	f.heard_ms = 13001;
-	ck_assert(!http_alive(&f));
+	ck_assert(!connection_lives(&f));
 	f = lives;
 	f.established = false;
-	ck_assert(!http_alive(&f));
+	ck_assert(!connection_lives(&f));
 	f = lives;
 	f.unacked = true;
-	ck_assert(!http_alive(&f));
+	ck_assert(!connection_lives(&f));
 	f = lives;
 	f.same_way = false;
-	ck_assert(!http_alive(&f));
+	ck_assert(!connection_lives(&f));
 	/* A young one has to live, too. */
 	f.idle_ms = 2000;
-	ck_assert(!http_alive(&f));
+	ck_assert(!connection_lives(&f));
 	/* Some requests do not trust a proof. */
 	f = lives;
 	f.proof = false;
-	ck_assert(!http_alive(&f));
+	ck_assert(!connection_lives(&f));
 }
 END_TEST
 
@@ -68,11 +68,11 @@ START_TEST(age_without_proof)
 	struct alive_facts f = { .max_idle_ms = 15000, .proof = true };
 
 	f.idle_ms = 14999;
-	ck_assert(http_alive(&f));
+	ck_assert(connection_lives(&f));
 	f.idle_ms = 15000;
-	ck_assert(!http_alive(&f));
+	ck_assert(!connection_lives(&f));
 	f.max_idle_ms = 0;
-	ck_assert(http_alive(&f));
+	ck_assert(connection_lives(&f));
 }
 END_TEST
 
@@ -82,27 +82,27 @@ START_TEST(closing_time)
 
 	f.closes_ms = 5000;
 	f.idle_ms = 3919;
-	ck_assert(http_alive(&f));
+	ck_assert(connection_lives(&f));
 	f.idle_ms = 3920;
-	ck_assert(!http_alive(&f));
+	ck_assert(!connection_lives(&f));
 	f.idle_ms = 300000;
-	ck_assert(!http_alive(&f));
+	ck_assert(!connection_lives(&f));
 	f.closes_ms = 1000;
 	f.idle_ms = 499;
-	ck_assert(http_alive(&f));
+	ck_assert(connection_lives(&f));
 	f.idle_ms = 500;
-	ck_assert(!http_alive(&f));
+	ck_assert(!connection_lives(&f));
 	f = lives;
 	f.closed_ms = 60000;
 	f.idle_ms = 58919;
-	ck_assert(http_alive(&f));
+	ck_assert(connection_lives(&f));
 	f.idle_ms = 58920;
-	ck_assert(!http_alive(&f));
+	ck_assert(!connection_lives(&f));
 	f.idle_ms = 61080;
-	ck_assert(!http_alive(&f));
+	ck_assert(!connection_lives(&f));
 	/* It should have been closed by now. */
 	f.idle_ms = 61081;
-	ck_assert(http_alive(&f));
+	ck_assert(connection_lives(&f));
 }
 END_TEST
 
