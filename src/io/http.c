@@ -8,11 +8,7 @@
 #include <time.h>
 
 #include "base/bounds.h"
-#include "io/http_finish.h"
-#include "io/http_pool.h"
-#include "io/http_setup.h"
 #include "io/http_state.h"
-#include "io/http_todo.h"
 
 /* --- silent transfers --- */
 

@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "io/http_negotiate.h"
+#include "io/http_state.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,53 @@
-/* Transfers are pooled: an easy handle is expensive to make. */
+/*
+ * The transfers of an http object: those that wait for the end of the turn, a
+ * queue through the transfers themselves, those in use, and those to use again,
+ * because an easy handle is expensive to make.
+ */
 #include "config.h"
 
-#include "io/http_pool.h"
+#include "io/http_state.h"
 
 #include <stdlib.h>
 
-#include "io/http_setup.h"
-#include "io/http_todo.h"
-#include "io/http_way.h"
+/* --- the to-do list --- */
+
+void
+http_todo_wake(struct http *h)
+{
+	if (h->deferred)
+		return;
+	h->deferred = true;
+	loop_defer(h->l, h->on_turn_end, h);
+}
+
+void
+http_todo_add(struct transfer *x)
+{
+	struct http *h = x->h;
+
+	if (x->todo_prev != NULL)
+		return;
+	x->todo_next = NULL;
+	x->todo_prev = h->todo_end;
+	*h->todo_end = x;
+	h->todo_end = &x->todo_next;
+	http_todo_wake(h);
+}
+
+void
+http_todo_remove(struct transfer *x)
+{
+	if (x->todo_prev == NULL)
+		return;
+	*x->todo_prev = x->todo_next;
+	if (x->todo_next != NULL)
+		x->todo_next->todo_prev = x->todo_prev;
+	else
+		x->h->todo_end = x->todo_prev;
+	x->todo_prev = NULL;
+}
+
+/* --- the pool --- */
 
 enum { HTTP_POOL_SPARE = 8 }; /* spare transfers kept above max_inflight */
 
@@ -62,38 +102,4 @@ http_pool_release(struct transfer *x, bool reusable)
 	x->next = h->spare;
 	h->spare = x;
 	h->nspare++;
-}
-
-struct transfer *
-http_pool_take(struct http *h)
-{
-	struct transfer *x;
-
-	x = h->spare;
-	if (x == NULL) {
-		x = http_setup(h);
-	} else {
-		h->spare = x->next;
-		h->nspare--;
-	}
-	x->next = h->active;
-	x->prev = &h->active;
-	if (x->next != NULL)
-		x->next->prev = &x->next;
-	h->active = x;
-	x->uploaded = x->out = 0;
-	x->turn_at = 0;
-	x->written = 0;
-	x->head_bytes = 0;
-	x->status = 0;
-	x->abort = x->paused = x->held = x->looks = false;
-	x->connection = NULL;
-	x->began = x->again = x->stale = false;
-	x->denied = x->let = false;
-	x->opened = x->reached = false;
-	x->too_large = false;
-	free(x->no_ticket);
-	x->no_ticket = NULL;
-	x->error[0] = '\0';
-	return x;
 }

@@ -2,17 +2,12 @@
  * its method, URL, body and headers. */
 #include "config.h"
 
-#include "io/http_setup.h"
+#include "io/http_state.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "io/http_callbacks.h"
-#include "io/http_negotiate.h"
-#include "io/http_state.h"
-#include "io/http_two.h"
-#include "io/http_way.h"
 #include "io/url.h"
 
 /* --- the proxy --- */
@@ -234,7 +229,10 @@ http_setup_trust(struct transfer *x, const char *url)
 	x->trusts = true;
 }
 
-struct transfer *
+/* Makes a transfer for h with an easy handle that has all options but those of
+ * a request. If libcurl has no memory, x->easy is NULL, and x->refused ends the
+ * transfer. */
+static struct transfer *
 http_setup(struct http *h)
 {
 	struct transfer *x;
@@ -252,6 +250,40 @@ http_setup(struct http *h)
 	set_tls(x);
 	if (h->config.watched || h->config.only_looks)
 		http_way_set(x);
+	return x;
+}
+
+struct transfer *
+http_pool_take(struct http *h)
+{
+	struct transfer *x;
+
+	x = h->spare;
+	if (x == NULL) {
+		x = http_setup(h);
+	} else {
+		h->spare = x->next;
+		h->nspare--;
+	}
+	x->next = h->active;
+	x->prev = &h->active;
+	if (x->next != NULL)
+		x->next->prev = &x->next;
+	h->active = x;
+	x->uploaded = x->out = 0;
+	x->turn_at = 0;
+	x->written = 0;
+	x->head_bytes = 0;
+	x->status = 0;
+	x->abort = x->paused = x->held = x->looks = false;
+	x->connection = NULL;
+	x->began = x->again = x->stale = false;
+	x->denied = x->let = false;
+	x->opened = x->reached = false;
+	x->too_large = false;
+	free(x->no_ticket);
+	x->no_ticket = NULL;
+	x->error[0] = '\0';
 	return x;
 }
 

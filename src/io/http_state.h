@@ -132,4 +132,102 @@ struct transfer {
 			(x)->refused = set_rc;                                 \
 	} while (0)
 
+/* --- http_pool.c: the transfers in use, to use again, and to do --- */
+
+/* Lets h->on_turn_end be called once, at the end of this turn. */
+void http_todo_wake(struct http *h);
+/* Adds x as the last of the list, if it is not there already. */
+void http_todo_add(struct transfer *x);
+/* Takes x from the list, if it is there. */
+void http_todo_remove(struct transfer *x);
+/* Puts the transfer into the pool if it may be used again, or frees it. */
+void http_pool_release(struct transfer *x, bool reusable);
+/* Frees all transfers, without callbacks. */
+void http_pool_free(struct http *h);
+
+/* --- http_way.c: what is noted of the way to the server, for http_way --- */
+
+struct sockaddr;
+
+/* What libcurl tells only while a transfer runs. */
+struct way_notes {
+	char tls[16];     /* "TLSv1.3"; "": there was none */
+	struct buf tried; /* addresses, ", " between them */
+};
+
+/* Sets the options of a transfer that is watched (config.watched), and makes
+ * its notes. */
+void http_way_set(struct transfer *x);
+/* Notes that this address is tried. */
+void http_way_tried(struct transfer *x, const struct sockaddr *sa,
+    unsigned sa_bytes);
+/* Notes whether this socket, which will be closed, was connected. */
+void http_way_closed(struct http *h, int fd);
+/* Frees the notes; NULL is allowed. */
+void http_way_forget(struct way_notes *n);
+
+/* --- http_negotiate.c: Negotiate (RFC 4559), for the server or a proxy --- */
+
+/* Sets the constant options of x. */
+void http_negotiate_set(struct transfer *x);
+/* Takes one line of libcurl's words about x. */
+void http_negotiate_heard(struct transfer *x, struct span words);
+/* May libcurl write the request once more after an answer with this status? The
+ * server did not process it then. */
+bool http_negotiate_goes_on(const struct transfer *x, long status);
+/* Did x end with the server's refusal of the ticket, or of a request without
+ * one? */
+bool http_negotiate_refused(const struct transfer *x);
+/* Appends the reason for users, with what to do. */
+void http_negotiate_say(const struct transfer *x, struct buf *why);
+
+/* --- http_two.c: what is different with HTTP/2 (RFC 9113) --- */
+
+/* Sets the constant options of x. */
+void http_two_set(struct transfer *x);
+/* Sets the options of x that depend on its URL: https may get HTTP/2, http has
+ * HTTP/1.1 and pays nothing. */
+void http_two_choose(struct transfer *x);
+/* Does the server speak HTTP/2 on the latest connection? All exchanges share
+ * it then. */
+bool http_two_shared(const struct transfer *x);
+/* Notes the head or a piece of the body of x, of whatever version. */
+void http_two_heard(struct transfer *x);
+/* The connection of x may be dead: it is forgotten. */
+void http_two_stale(struct transfer *x);
+/* Notes that x is over. If it failed, the others on its connection look whether
+ * that has ended. If it was given up while the server said nothing, the
+ * connection may be dead without any sign, and is forgotten: in HTTP/1.1 it
+ * would have been closed with x. After an answer that breaks the rules of HTTP/2
+ * later requests get HTTP/1.1. Returns false if the handle of x must not be
+ * used again. */
+bool http_two_over(struct transfer *x, CURLcode rc, enum http_end end);
+
+/* --- http_transfer.c: what libcurl tells of a transfer, and what it means --- */
+
+/* Sets the callbacks of x->easy. */
+void http_callbacks_set(struct transfer *x);
+/* May the server have seen a part of the request? It has not if libcurl did not
+ * begin to write it, if the connection took not one byte, because it was dead,
+ * or if the server says in HTTP/2 that it did not process it. */
+bool http_callbacks_sent(struct transfer *x);
+/* Calls ops.head, once in the life of a request. Returns false if there is no
+ * final answer yet, or if the transfer has to end. */
+bool http_callbacks_give_head(struct transfer *x);
+/* Both call done and release x. libcurl must not be on the stack. */
+
+/* Ends a transfer that libcurl has ended, with this result. */
+void http_finish(struct transfer *x, CURLcode rc);
+/* Ends a transfer that libcurl has not ended. */
+void http_finish_early(struct transfer *x, enum http_end end);
+
+/* --- http_setup.c: the options of an easy handle --- */
+
+/* Takes a transfer from the pool, or makes one, and resets its fields. It is in
+ * use until http_pool_release. */
+struct transfer *http_pool_take(struct http *h);
+/* Sets the options of x->easy for r, and what they need to be set again only
+ * when they change. The body stays the caller's; all else is copied. */
+void http_setup_request(struct transfer *x, const struct http_request *r);
+
 #endif

@@ -7,16 +7,13 @@
  */
 #include "config.h"
 
-#include "io/http_two.h"
+#include "io/http_state.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/log.h"
-
-#include "io/http_negotiate.h"
-#include "io/http_todo.h"
 
 static bool
 starts(const char *words, const char *with)

@@ -2,15 +2,13 @@
  * certificates. */
 #include "config.h"
 
-#include "io/http_way.h"
+#include "io/http_state.h"
 
 #include <sys/socket.h>
 
 #include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "io/http_negotiate.h"
 
 /* libcurl has no question for the version of TLS that is the same with each TLS
  * library, but it says it in words: "SSL connection using TLSv1.3 / ...". */
