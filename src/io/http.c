@@ -57,7 +57,7 @@ http_idle_on_timer(void *arg)
 
 	now = loop_now(h->l);
 	h->idle_at = 0;
-	for (x = h->active; x != NULL; x = next) {
+	for (x = h->first; x != NULL; x = next) {
 		next = x->next;
 		if (x->idle_ms != 0 && x->heard + x->idle_ms <= now)
 			idle_excuse(x, now);
@@ -165,7 +165,7 @@ http_on_next_turn(void *arg)
 	struct http *h = arg;
 	struct transfer *x;
 
-	for (x = h->active; x != NULL; x = x->next)
+	for (x = h->first; x != NULL; x = x->next)
 		if (x->held && !x->paused)
 			http_todo_add(x);
 }
@@ -174,12 +174,10 @@ struct transfer *
 http_send(struct http *h, const struct http_request *r,
     const struct http_ops *ops, void *arg)
 {
-	struct transfer *x;
+	struct transfer *x = http_setup(h, r);
 
-	x = http_pool_take(h);
 	x->ops = *ops;
 	x->arg = arg;
-	http_setup_request(x, r);
 	x->heard = loop_now(h->l);
 	x->idle_ms = r->idle_ms;
 	x->expires = 0;

@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+#include "base/queue.h"
+
 /* --- the to-do list --- */
 
 void
@@ -68,8 +70,8 @@ http_pool_free(struct http *h)
 {
 	struct transfer *x;
 
-	while ((x = h->active) != NULL) {
-		h->active = x->next;
+	while ((x = h->first) != NULL) {
+		h->first = x->next;
 		if (x->multi != NULL)
 			connections_remove(x->multi, x->easy);
 		if (x->opened)
@@ -91,9 +93,7 @@ http_pool_release(struct transfer *x, bool reusable)
 	http_todo_remove(x);
 	if (x->opened)
 		connections_disown(h->connections, &x->reached);
-	*x->prev = x->next;
-	if (x->next != NULL)
-		x->next->prev = x->prev;
+	QUEUE_REMOVE(h, x);
 	if (!reusable || x->refused != CURLE_OK ||
 	    h->nspare >= h->config.max_inflight + HTTP_POOL_SPARE) {
 		transfer_free(x);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/queue.h"
 #include "io/url.h"
 
 /* --- the proxy --- */
@@ -233,7 +234,7 @@ http_setup_trust(struct transfer *x, const char *url)
  * a request. If libcurl has no memory, x->easy is NULL, and x->refused ends the
  * transfer. */
 static struct transfer *
-http_setup(struct http *h)
+make(struct http *h)
 {
 	struct transfer *x;
 
@@ -242,7 +243,7 @@ http_setup(struct http *h)
 	x->easy = curl_easy_init();
 	if (x->easy == NULL)
 		x->refused = CURLE_FAILED_INIT;
-	http_callbacks_set(x);
+	http_transfer_set(x);
 	set_transport(x);
 	http_proxy_set(x);
 	http_two_set(x);
@@ -253,23 +254,20 @@ http_setup(struct http *h)
 	return x;
 }
 
-struct transfer *
-http_pool_take(struct http *h)
+/* Takes a transfer from the pool, or makes one, and resets its fields. */
+static struct transfer *
+take(struct http *h)
 {
 	struct transfer *x;
 
 	x = h->spare;
 	if (x == NULL) {
-		x = http_setup(h);
+		x = make(h);
 	} else {
 		h->spare = x->next;
 		h->nspare--;
 	}
-	x->next = h->active;
-	x->prev = &h->active;
-	if (x->next != NULL)
-		x->next->prev = &x->next;
-	h->active = x;
+	QUEUE_ADD_FIRST(h, x);
 	x->uploaded = x->out = 0;
 	x->turn_at = 0;
 	x->written = 0;
@@ -420,11 +418,11 @@ set_headers(struct transfer *x, const struct headers *first,
 	SET(x, CURLOPT_HTTPHEADER, line > x->lines ? x->lines : NULL);
 }
 
-/* Sets the options of one request. */
-void
-http_setup_request(struct transfer *x, const struct http_request *r)
+struct transfer *
+http_setup(struct http *h, const struct http_request *r)
 {
 	static const struct headers none;
+	struct transfer *x = take(h);
 	bool fresh;
 
 	set_url(x, r->url);
@@ -433,17 +431,18 @@ http_setup_request(struct transfer *x, const struct http_request *r)
 	set_method(x, r->method, r->body);
 	set_headers(x, r->headers != NULL ? r->headers : &none,
 	    r->more_headers != NULL ? r->more_headers : &none);
-	if (x->h->raw)
+	if (h->raw)
 		SET(x, CURLOPT_HTTP_CONTENT_DECODING, 0L);
 	x->max_idle_ms = r->max_idle_conn_ms;
 	x->proof = r->proof;
 	x->wary = r->wary;
 	x->opens = r->opens;
-	x->cookies_set = x->h->cookies.set;
+	x->cookies_set = h->cookies.set;
 	if (r->fresh)
-		x->h->doubted_at = loop_now(x->h->l);
+		h->doubted_at = loop_now(h->l);
 	fresh = r->fresh && !http_two_shared(x);
 	if (fresh != x->fresh)
 		SET(x, CURLOPT_FRESH_CONNECT, (long)fresh);
 	x->fresh = fresh;
+	return x;
 }

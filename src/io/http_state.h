@@ -6,7 +6,7 @@
  *    http_send, http_abort and http_pause only put the transfer on the to-do
  *    list, which is worked through at the end of the turn; done is called from
  *    there too, or from the loop's own callbacks;
- *  - each transfer in use is on the active list;
+ *  - each transfer in use is on the list of the http object;
  *  - an easy handle keeps its transfer for life, so that the constant options
  *    are set once; transfers are pooled, never reset.
  */
@@ -34,10 +34,10 @@ struct http {
 	struct http_config config;
 	struct connections *connections;
 	CURLSH *share;
-	struct loop_timer *idle;      /* one timer for all transfers */
-	int64_t idle_at;              /* when it fires; 0: it does not run */
-	struct loop_timer *next_turn; /* goes on with what was held for it */
-	struct transfer *active;
+	struct loop_timer *idle;       /* one timer for all transfers */
+	int64_t idle_at;               /* when it fires; 0: it does not run */
+	struct loop_timer *next_turn;  /* goes on with what was held for it */
+	struct transfer *first, *last; /* those in use */
 	struct transfer *spare;
 	unsigned nspare;
 	struct transfer *todo, **todo_end;
@@ -62,8 +62,8 @@ struct transfer {
 	struct http *h;
 	struct multi *multi; /* what runs it; NULL: it does not run */
 	CURL *easy;
-	CURLcode refused;              /* first error of curl_easy_setopt */
-	struct transfer *next, **prev; /* active list; spare list by next */
+	CURLcode refused;             /* first error of curl_easy_setopt */
+	struct transfer *next, *prev; /* in use; spare by next alone */
 	struct transfer *todo_next, **todo_prev; /* todo_prev is NULL when x is
 						  * not on the to-do list */
 	struct http_ops ops;
@@ -206,14 +206,7 @@ bool http_two_over(struct transfer *x, CURLcode rc, enum http_end end);
 /* --- http_transfer.c: what libcurl tells of a transfer, and what it means --- */
 
 /* Sets the callbacks of x->easy. */
-void http_callbacks_set(struct transfer *x);
-/* May the server have seen a part of the request? It has not if libcurl did not
- * begin to write it, if the connection took not one byte, because it was dead,
- * or if the server says in HTTP/2 that it did not process it. */
-bool http_callbacks_sent(struct transfer *x);
-/* Calls ops.head, once in the life of a request. Returns false if there is no
- * final answer yet, or if the transfer has to end. */
-bool http_callbacks_give_head(struct transfer *x);
+void http_transfer_set(struct transfer *x);
 /* Both call done and release x. libcurl must not be on the stack. */
 
 /* Ends a transfer that libcurl has ended, with this result. */
@@ -223,11 +216,10 @@ void http_finish_early(struct transfer *x, enum http_end end);
 
 /* --- http_setup.c: the options of an easy handle --- */
 
-/* Takes a transfer from the pool, or makes one, and resets its fields. It is in
- * use until http_pool_release. */
-struct transfer *http_pool_take(struct http *h);
-/* Sets the options of x->easy for r, and what they need to be set again only
- * when they change. The body stays the caller's; all else is copied. */
-void http_setup_request(struct transfer *x, const struct http_request *r);
+/* Takes a transfer from the pool, or makes one, with all options for r. It is in
+ * use until http_pool_release. The body stays the caller's; all else is copied.
+ * If libcurl has no memory, x->easy is NULL, and x->refused ends the
+ * transfer. */
+struct transfer *http_setup(struct http *h, const struct http_request *r);
 
 #endif

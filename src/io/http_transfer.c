@@ -50,8 +50,11 @@ takes_connection(struct transfer *x, const char *peer, int peer_port,
 	return true;
 }
 
-bool
-http_callbacks_sent(struct transfer *x)
+/* May the server have seen a part of the request? It has not if libcurl did not
+ * begin to write it, if the connection took not one byte, because it was dead,
+ * or if the server says in HTTP/2 that it did not process it. */
+static bool
+was_sent(struct transfer *x)
 {
 	curl_off_t uploaded = 0;
 	long written = 0;
@@ -76,7 +79,7 @@ http_on_prereq(void *arg, char *peer, char *local, int peer_port,
 	struct transfer *x = arg;
 
 	(void)local;
-	if (http_callbacks_sent(x)) {
+	if (was_sent(x)) {
 		if (!x->again)
 			return CURL_PREREQFUNC_ABORT;
 	} else {
@@ -109,8 +112,10 @@ http_on_progress(void *arg, curl_off_t dltotal, curl_off_t dlnow,
 	return 0;
 }
 
-bool
-http_callbacks_give_head(struct transfer *x)
+/* Calls ops.head, once in the life of a request. Returns false if there is no
+ * final answer yet, or if the transfer has to end. */
+static bool
+give_head(struct transfer *x)
 {
 	long status;
 
@@ -220,7 +225,7 @@ http_on_header(char *p, size_t size, size_t n, void *arg)
 		x->again = true;
 	if (status < 200 || x->again)
 		return n;
-	return http_callbacks_give_head(x) ? n : 0;
+	return give_head(x) ? n : 0;
 }
 
 /* Has a transfer brought so much in this turn of the loop that everything else
@@ -249,7 +254,7 @@ http_on_body(char *p, size_t size, size_t n, void *arg)
 
 	n *= size;
 	x->heard = loop_now(x->h->l);
-	if (x->abort || !http_callbacks_give_head(x))
+	if (x->abort || !give_head(x))
 		return 0;
 	http_two_heard(x);
 	if (x->paused || is_turn_over(x, n)) {
@@ -320,7 +325,7 @@ http_on_socket_over(void *arg, curl_socket_t fd)
 }
 
 void
-http_callbacks_set(struct transfer *x)
+http_transfer_set(struct transfer *x)
 {
 	SET(x, CURLOPT_PRIVATE, x);
 	SET(x, CURLOPT_ERRORBUFFER, x->error);
@@ -442,7 +447,7 @@ judge(struct transfer *x, CURLcode rc, long proxy_status)
 	/* TLS 1.3 reports a missing client certificate only now. */
 	if (x->began && x->status == 0 && strstr(x->error, " alert ") != NULL)
 		return HTTP_TLS;
-	if (!http_callbacks_sent(x))
+	if (!was_sent(x))
 		return judge_unsent(x, rc, proxy_status);
 	/* A single line that is longer than libcurl can hold. */
 	if ((rc == CURLE_OUT_OF_MEMORY || rc == CURLE_TOO_LARGE) &&
@@ -485,7 +490,7 @@ is_of_proxy(struct transfer *x, CURLcode rc, long proxy_status)
 	    strncmp(x->error, "Unsupported proxy", 17) == 0)
 		return true;
 	if (!x->proxied || rc == CURLE_COULDNT_RESOLVE_HOST ||
-	    proxy_status >= 200 || http_callbacks_sent(x))
+	    proxy_status >= 200 || was_sent(x))
 		return false;
 	return rc == CURLE_COULDNT_CONNECT || !is_socks(x);
 }
@@ -599,7 +604,7 @@ finish(struct transfer *x, CURLcode rc, enum http_end end, int proxy_status)
 	buf_init(&remedy, 0);
 	say(x, rc, end, proxy_status, &why, &remedy);
 	a.end = end;
-	a.sent = http_callbacks_sent(x);
+	a.sent = was_sent(x);
 	a.status = x->status;
 	a.proxy_status = proxy_status;
 	a.why = buf_str(&why);
@@ -662,7 +667,7 @@ http_finish(struct transfer *x, CURLcode rc)
 		return;
 	}
 	if (rc == CURLE_OK && x->again && !x->abort)
-		http_callbacks_give_head(x);
+		give_head(x);
 	if (rc == CURLE_COULDNT_RESOLVE_HOST && is_name_of_proxy(x))
 		rc = CURLE_COULDNT_RESOLVE_PROXY;
 	proxy_status = 0;

@@ -35,7 +35,7 @@ take_numbers(struct transfer *x, const char *words)
 	    sscanf(words, "rec%*[deiv] GOAWAY, error=%*u, last_stream=%lu",
 		&last) != 1)
 		return;
-	for (y = x->h->active; y != NULL && x->connection != NULL; y = y->next)
+	for (y = x->h->first; y != NULL && x->connection != NULL; y = y->next)
 		if (y->connection == x->connection && y->stream > last &&
 		    y->status == 0)
 			y->began = false;
@@ -143,7 +143,7 @@ let_others_look(const struct transfer *x)
 {
 	struct transfer *y;
 
-	for (y = x->h->active; y != NULL && x->connection != NULL; y = y->next)
+	for (y = x->h->first; y != NULL && x->connection != NULL; y = y->next)
 		if (y != x && y->connection == x->connection) {
 			y->looks = true;
 			http_todo_add(y);
