@@ -10,7 +10,7 @@
 
 #include "base/bounds.h"
 #include "base/log.h"
-#include "io/user_file.h"
+#include "io/file.h"
 #include "tools/wrap_hosts.h"
 #include "tools/wrap_plan.h"
 

@@ -1,10 +1,10 @@
 /*
- * io/user_file: links, modes, backups, and what another program does to the
- * file meanwhile.
+ * io/file, files of the user: links, modes, backups, and what another program
+ * does to the file meanwhile.
  */
 #include "config.h"
 
-#include "io/user_file.h"
+#include "io/file.h"
 
 #include <sys/stat.h>
 
@@ -204,8 +204,8 @@ END_TEST
 int
 main(void)
 {
-	Suite *s = suite_create("user_file");
-	TCase *t = tcase_create("user_file");
+	Suite *s = suite_create("file_user");
+	TCase *t = tcase_create("file_user");
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, is_replaced_whole);
