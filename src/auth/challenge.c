@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "base/headers.h"
 #include "store/record.h"
 
 enum { SCHEMES_MAX_BYTES = 200 };
@@ -31,13 +32,6 @@ is_alnum(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
 	    (c >= '0' && c <= '9');
-}
-
-/* RFC 9110 section 5.6.2 */
-static bool
-is_token(char c)
-{
-	return is_alnum(c) || (c != '\0' && strchr("!#$%&'*+-.^_`|~", c));
 }
 
 static bool
@@ -76,7 +70,7 @@ take_token(struct cursor *in)
 {
 	const char *start = in->p;
 
-	while (in->p < in->end && is_token(*in->p))
+	while (in->p < in->end && headers_is_token((unsigned char)*in->p))
 		in->p++;
 	return (struct span){ start, (size_t)(in->p - start) };
 }

@@ -47,8 +47,7 @@ encode(char out[PROOF_BYTES], const unsigned char p[RANDOM_BYTES])
 	buf_init(&b, 0);
 	codec_base64url(&b, (struct span){ (const char *)p, RANDOM_BYTES });
 	memcpy(out, buf_str(&b), PROOF_BYTES);
-	OPENSSL_cleanse(b.p, b.n);
-	buf_free(&b);
+	buf_wipe(&b);
 }
 
 int
@@ -61,7 +60,7 @@ proof_random(char out[PROOF_BYTES])
 		return -1;
 	}
 	encode(out, p);
-	OPENSSL_cleanse(p, sizeof p);
+	mem_wipe(p, sizeof p);
 	return 0;
 }
 

@@ -384,6 +384,16 @@ string_wipe(char **secret)
 }
 
 void
+string_list_free(char **list)
+{
+	size_t i;
+
+	for (i = 0; list != NULL && list[i] != NULL; i++)
+		string_wipe(&list[i]);
+	free(list);
+}
+
+void
 strings_add(struct strings *list, char *s)
 {
 	list->list = xrealloc(list->list, (list->n + 2) * sizeof *list->list);
@@ -395,12 +405,14 @@ strings_add(struct strings *list, char *s)
 void
 strings_free(struct strings *list)
 {
-	size_t i;
-
-	for (i = 0; i < list->n; i++)
-		string_wipe(&list->list[i]);
-	free(list->list);
+	string_list_free(list->list);
 	*list = (struct strings){ 0 };
+}
+
+bool
+string_eq(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
 char *

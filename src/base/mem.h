@@ -75,6 +75,12 @@ is_space(char c)
 	return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
+static inline bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
 /* Is it this text in ASCII, whatever the case of its letters? */
 bool span_is_nocase(struct span a, const char *s);
 /* Are all of its bytes ASCII, from this one on (' ' or '!') up to '~'? */
@@ -130,12 +136,18 @@ char *buf_take(struct buf *b);
 void mem_wipe(void *p, size_t n);
 /* Returns a copy, which the caller owns; NULL for NULL. */
 char *string_copy(const char *s);
+/* Are both the same text, or both NULL? */
+bool string_eq(const char *a, const char *b);
 /* Overwrites and frees the string *secret, and sets it to NULL. *secret may be
  * NULL already. */
 void string_wipe(char **secret);
 /* Sets *to to a copy of value, which may be NULL or *to; what was there is
  * overwritten and freed. */
 void string_set(char **to, const char *value);
+
+/* Overwrites and frees the strings of a NULL-ended list, and the list. NULL is
+ * allowed. */
+void string_list_free(char **list);
 
 /* A list of strings, NULL-ended as soon as something was added. */
 struct strings {

@@ -622,7 +622,7 @@ start(struct child *c, const struct child_config *config)
 	for (i = 0; i <= REPORT_FD; i++)
 		close_fd(&s.fds[i]);
 	free(s.path);
-	child_words_free(s.argv);
+	string_list_free(s.argv);
 	free(s.env);
 	return error;
 }
@@ -706,10 +706,9 @@ take_word(const char **at, struct buf *word)
 char **
 child_words(const char *text, char **why)
 {
-	char **words = xcalloc(1, sizeof *words);
+	struct strings words = { 0 };
 	const char *problem = NULL;
 	struct buf word;
-	size_t n = 0;
 
 	buf_init(&word, 0);
 	for (;;) {
@@ -720,27 +719,15 @@ child_words(const char *text, char **why)
 		problem = take_word(&text, &word);
 		if (problem != NULL)
 			break;
-		words = xrealloc(words, (n + 2) * sizeof *words);
-		words[n++] = xstrdup(buf_str(&word));
-		words[n] = NULL;
+		strings_add(&words, xstrdup(buf_str(&word)));
 		buf_reset(&word);
 	}
 	buf_free(&word);
-	if (n == 0 && problem == NULL)
+	if (words.n == 0 && problem == NULL)
 		problem = "there is no word in it";
 	if (problem == NULL)
-		return words;
-	child_words_free(words);
+		return words.list;
+	strings_free(&words);
 	*why = xstrdup(problem);
 	return NULL;
-}
-
-void
-child_words_free(char **words)
-{
-	size_t i;
-
-	for (i = 0; words != NULL && words[i] != NULL; i++)
-		free(words[i]);
-	free(words);
 }

@@ -61,9 +61,8 @@ void child_free(struct child *c, bool kill);
 /* Splits a user's command line into words. Blanks separate words, '...' and
  * "..." keep them together, a backslash takes the next character literally (not
  * inside '...'). Nothing is expanded. Returns a NULL-ended list (free it with
- * child_words_free), or NULL with *why, a message for users that the caller
+ * string_list_free), or NULL with *why, a message for users that the caller
  * owns, if there is no word or a quote is not closed. */
 char **child_words(const char *text, char **why);
-void child_words_free(char **words);
 
 #endif

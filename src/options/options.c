@@ -620,16 +620,6 @@ options_load(struct options *o, int argc, char **argv, char **why)
 	return rc;
 }
 
-static void
-argv_free(char **argv)
-{
-	size_t i;
-
-	for (i = 0; argv != NULL && argv[i] != NULL; i++)
-		string_wipe(&argv[i]);
-	free(argv);
-}
-
 void
 options_free(struct options *o)
 {
@@ -646,7 +636,7 @@ options_free(struct options *o)
 			free(o->origins[i].from);
 	}
 	free(o->origins);
-	argv_free(o->argv);
+	string_list_free(o->argv);
 	strings_free(&o->headers);
 	strings_free(&o->authorize_params);
 	strings_free(&o->resolve);

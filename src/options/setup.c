@@ -60,18 +60,10 @@ setup_given(const struct options *o)
 	};
 }
 
-static void
-add_name(char ***list, size_t *n, char *name)
-{
-	*list = xrealloc(*list, (*n + 2) * sizeof **list);
-	(*list)[(*n)++] = name;
-	(*list)[*n] = NULL;
-}
-
 /* Adds each ${NAME} of a text that the user passes, or of the file that it
  * names by @FILE. */
 static void
-add_names_in(char ***list, size_t *n, const char *text)
+add_names_in(struct strings *list, const char *text)
 {
 	const char *at = text, *end;
 	struct buf content;
@@ -83,7 +75,7 @@ add_names_in(char ***list, size_t *n, const char *text)
 	}
 	while (at != NULL && (at = strstr(at, "${")) != NULL &&
 	    (end = strchr(at, '}')) != NULL) {
-		add_name(list, n, xstrndup(at + 2, (size_t)(end - at) - 2));
+		strings_add(list, xstrndup(at + 2, (size_t)(end - at) - 2));
 		at = end;
 	}
 	buf_wipe(&content);
@@ -92,37 +84,28 @@ add_names_in(char ***list, size_t *n, const char *text)
 char **
 setup_unset(const struct options *o)
 {
-	char **list = xcalloc(1, sizeof *list);
-	size_t n = 0, i;
+	struct strings list = { 0 };
+	size_t i;
 
+	strings_add(&list, NULL);
 	if (o->bearer_env != NULL)
-		add_name(&list, &n, xstrdup(o->bearer_env));
+		strings_add(&list, xstrdup(o->bearer_env));
 	if (o->client_secret_env != NULL)
-		add_name(&list, &n, xstrdup(o->client_secret_env));
+		strings_add(&list, xstrdup(o->client_secret_env));
 	if (o->assertion_env != NULL)
-		add_name(&list, &n, xstrdup(o->assertion_env));
+		strings_add(&list, xstrdup(o->assertion_env));
 	if (o->idp_token_env != NULL)
-		add_name(&list, &n, xstrdup(o->idp_token_env));
+		strings_add(&list, xstrdup(o->idp_token_env));
 	for (i = 0; i < o->headers.n; i++)
-		add_names_in(&list, &n, o->headers.list[i]);
-	add_names_in(&list, &n, o->client_info);
-	add_names_in(&list, &n, o->client_metadata);
+		add_names_in(&list, o->headers.list[i]);
+	add_names_in(&list, o->client_info);
+	add_names_in(&list, o->client_metadata);
 	for (i = 0; i < option_table_rows; i++)
 		if ((option_table[i].flags & OPTION_SECRET) != 0 ||
 		    option_table[i].kind == OPTION_HEADER)
-			add_name(&list, &n,
+			strings_add(&list,
 			    option_table_variable(&option_table[i]));
-	return list;
-}
-
-void
-setup_unset_free(char **list)
-{
-	size_t i;
-
-	for (i = 0; list != NULL && list[i] != NULL; i++)
-		free(list[i]);
-	free(list);
+	return list.list;
 }
 
 struct store *

@@ -913,7 +913,7 @@ proxy_free(struct proxy *p)
 	authorize_free(p->authorize);
 	store_free(p->store);
 	network_free(&p->network);
-	setup_unset_free(p->unset);
+	string_list_free(p->unset);
 	free(p->program);
 	free(p->import_folder);
 	route_free(p->route);

@@ -42,14 +42,6 @@ client_document(const char *option, const char *text, char **why)
 	return o;
 }
 
-static char *
-copy_of(struct json_object *o, const char *name)
-{
-	const char *text = document_text(o, name);
-
-	return text == NULL ? NULL : xstrdup(text);
-}
-
 static int
 read_documents(struct account *a, char **why)
 {
@@ -61,8 +53,9 @@ read_documents(struct account *a, char **why)
 		    o->client_info, why);
 		if (doc == NULL)
 			return -1;
-		a->client_id = copy_of(doc, "client_id");
-		a->client_secret = copy_of(doc, "client_secret");
+		a->client_id = string_copy(document_text(doc, "client_id"));
+		a->client_secret = string_copy(document_text(doc,
+		    "client_secret"));
 		json_object_put(doc);
 		if (a->client_id == NULL) {
 			*why = xstrdup("--static-oauth-client-info has no "
@@ -75,7 +68,7 @@ read_documents(struct account *a, char **why)
 		    o->client_metadata, why);
 		if (doc == NULL)
 			return -1;
-		a->client_scope = copy_of(doc, "scope");
+		a->client_scope = string_copy(document_text(doc, "scope"));
 		a->client_metadata = doc;
 	}
 	return 0;
@@ -271,7 +264,7 @@ free_provider(struct account *a)
 	fetcher_free(p->config.fetcher);
 	if (p->http != NULL)
 		http_free(p->http);
-	child_words_free(p->id_token.command);
+	string_list_free(p->id_token.command);
 	assertion_key_free(p->key);
 	secret_free(p->secret);
 	url_free(&p->url);
@@ -468,14 +461,14 @@ account_free(struct account *a)
 	free_provider(a);
 	network_free(&a->network);
 	assertion_key_free(a->client_key);
-	child_words_free(a->assertion.command);
-	child_words_free(a->browser);
+	string_list_free(a->assertion.command);
+	string_list_free(a->browser);
 	challenge_free(&a->challenge);
 	free(a->client_id);
 	secret_free(a->client_secret);
 	free(a->client_scope);
 	json_object_put(a->client_metadata);
-	setup_unset_free(a->unset);
+	string_list_free(a->unset);
 	free(a->import_folder);
 	free(a->store_why);
 	url_free(&a->url);

@@ -17,7 +17,7 @@ char *browser_url(const char *url, bool allow_http, char **why);
 /* How browsers are opened here. NULL with no *why: none is to be tried (no
  * display). command is of --browser or $BROWSER or NULL: then xdg-open, or
  * open on macOS. has_display: DISPLAY or WAYLAND_DISPLAY is set, or it needs
- * none here. The words, NULL-ended, without the URL (child_words_free). */
+ * none here. The words, NULL-ended, without the URL (string_list_free). */
 char **browser_command(const char *command, bool has_display, char **why);
 
 /* Opens it. done is told whether the program could be started and ended well;

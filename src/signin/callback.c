@@ -427,7 +427,7 @@ callback_url(const char *url, const struct callback_expected *expected,
 		return CALLBACK_OTHER;
 	if (url_is_ours(&u, expected, &query))
 		result = read_query(query, expected, out);
-	OPENSSL_cleanse(u.text, strlen(u.text));
+	mem_wipe(u.text, strlen(u.text));
 	url_free(&u);
 	return result;
 }

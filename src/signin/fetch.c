@@ -18,8 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <openssl/crypto.h>
-
 #include "base/bounds.h"
 #include "base/codec.h"
 #include "io/url.h"
@@ -201,8 +199,7 @@ fetch_free(struct fetch *t)
 	*t->prev = t->next;
 	if (t->next != NULL)
 		t->next->prev = t->prev;
-	if (t->body != NULL)
-		OPENSSL_cleanse(t->body, t->body_n);
+	mem_wipe(t->body, t->body_n);
 	free(t->body);
 	buf_wipe(&t->text);
 	headers_free(&t->headers);

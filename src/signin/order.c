@@ -146,12 +146,6 @@ fail_user(struct login *g)
 /* --- what there is --- */
 
 static bool
-same(const char *a, const char *b)
-{
-	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
-static bool
 is_good(const struct login *g)
 {
 	char proof[PROOF_BYTES];
@@ -218,7 +212,7 @@ is_for_another(const struct login *g)
 
 	if (r->issuer == NULL && r->token_endpoint == NULL)
 		return r->token.refresh != NULL || r->client.id != NULL;
-	return !same(r->issuer, g->found.server.issuer);
+	return !string_eq(r->issuer, g->found.server.issuer);
 }
 
 /* Is something of the record's a secret of the user's? */
@@ -227,7 +221,7 @@ is_given(const struct login *g)
 {
 	return g->config.assertion != NULL ||
 	    (has_client(g, CLIENT_GIVEN) &&
-		same(g->record.client.id, g->config.client_id));
+		string_eq(g->record.client.id, g->config.client_id));
 }
 
 /* Takes over what was found. What was for another issuer is forgotten, but a
@@ -529,7 +523,7 @@ find_client(struct login *g)
 		return await(g, login_take_document) == CAME_DONE || fail(g);
 	if (client_lives(g) &&
 	    (g->redirect_uri == NULL ||
-		(redirect != NULL && same(g->redirect_uri, redirect))))
+		(redirect != NULL && string_eq(g->redirect_uri, redirect))))
 		return true;
 	if (registers(g))
 		return register_client(g);

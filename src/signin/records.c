@@ -70,12 +70,6 @@ login_forget(struct login *g, enum login_forget what)
 	login_report(g, CAME_DONE);
 }
 
-static bool
-same(const char *a, const char *b)
-{
-	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 void
 login_adopt(struct login *g, enum login_forget what)
 {
@@ -85,7 +79,7 @@ login_adopt(struct login *g, enum login_forget what)
 
 	forget(g, what);
 	/* By the key one issuer would know us as the client of another. */
-	if (!same(r->issuer, m->issuer))
+	if (!string_eq(r->issuer, m->issuer))
 		string_wipe(&r->dpop_key);
 	string_set(&r->issuer, m->issuer);
 	string_set(&r->token_endpoint,

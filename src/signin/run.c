@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <openssl/crypto.h>
-
 #include "base/codec.h"
 #include "signin/locks.h"
 #include "signin/order.h"
@@ -122,7 +120,7 @@ login_free(struct login *g)
 	free(g->device_code);
 	string_wipe(&g->assertion);
 	dpop_free(g->dpop);
-	OPENSSL_cleanse(g->verifier, sizeof g->verifier);
-	OPENSSL_cleanse(g->state, sizeof g->state);
+	mem_wipe(g->verifier, sizeof g->verifier);
+	mem_wipe(g->state, sizeof g->state);
 	free(g);
 }

@@ -110,7 +110,7 @@ store_free(struct store *s)
 		store_cancel(s->ops);
 	if (s->dir >= 0)
 		file_close(s->dir);
-	child_words_free(s->helper);
+	string_list_free(s->helper);
 	free(s->home);
 	free(s->path);
 	free(s);

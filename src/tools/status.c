@@ -328,12 +328,6 @@ name_of(const struct options *o, char name[STORE_NAME_BYTES], char **why)
 	return 0;
 }
 
-static bool
-is_same(const char *a, const char *b)
-{
-	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 /* Sets name to that of the record of an identity provider at this URL, if no MCP
  * server has a record under name: "status" shows it under that. Runs the loop.
  * Returns whether there is one. */
@@ -353,8 +347,8 @@ find_provider_name(struct loop *loop, struct store *store, const char *url,
 		/* That it cannot be read is told when it is listed. */
 		read_record(&a, loop, store, l.names[i]);
 		found = a.there && is_provider(&a.record, l.names[i]) &&
-		    is_same(a.record.url, url) &&
-		    is_same(a.record.profile, profile);
+		    string_eq(a.record.url, url) &&
+		    string_eq(a.record.profile, profile);
 		if (found)
 			memcpy(name, l.names[i], strlen(l.names[i]) + 1);
 		answer_free(&a);
@@ -436,7 +430,7 @@ command_status(const struct options *o, char **why)
 	url_free(&url);
 	store_free(l.store);
 	loop_free(l.loop);
-	setup_unset_free(unset);
+	string_list_free(unset);
 	return status;
 }
 

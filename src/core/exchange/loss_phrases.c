@@ -204,12 +204,6 @@ is_lower(char c)
 }
 
 static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool
 is_word(char c)
 {
 	return is_upper(c) || is_lower(c) || is_digit(c);

@@ -132,12 +132,6 @@ read_space(struct reader *r)
 		read_spaces(r);
 }
 
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* Returns the value of a hex digit, or -1. */
 static int
 hex_value(char c)

@@ -484,7 +484,7 @@ command_free(struct command_auth *c)
 	while (c->waiters != NULL)
 		command_drop(c, c->waiters->ticket);
 	child_free(c->child, true);
-	child_words_free(c->words);
+	string_list_free(c->words);
 	free(c->url);
 	buf_wipe(&c->output);
 	headers_free(&c->headers);

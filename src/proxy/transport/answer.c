@@ -255,14 +255,6 @@ on_event(const char *type, struct buf *data, void *arg)
 			data->n);
 }
 
-static char *
-dup_header(struct transfer *x, const char *name)
-{
-	const char *value = http_header(x, name, 0);
-
-	return value == NULL ? NULL : xstrdup(value);
-}
-
 static void
 remember_peer(struct streamable *u, const char *peer)
 {
@@ -348,15 +340,15 @@ on_head(struct transfer *x, int status, void *arg)
 	f->sent = true;
 	f->out_at = http_written_at(x);
 	remember_peer(t->u, http_peer(x));
-	t->session_given = dup_header(x, "Mcp-Session-Id");
-	t->type = dup_header(x, "Content-Type");
+	t->session_given = string_copy(http_header(x, "Mcp-Session-Id", 0));
+	t->type = string_copy(http_header(x, "Content-Type", 0));
 	f->type = span_of(t->type);
 	f->media = verdict_media(t->type);
 	f->session = span_of(t->session_given);
 	if (status >= 400)
 		f->retry_after_ms = http_retry_after(x, DAY_MS);
 	if (status >= 300 && status < 400) {
-		t->location = dup_header(x, "Location");
+		t->location = string_copy(http_header(x, "Location", 0));
 		f->location = span_of(t->location);
 	}
 	if (status >= 300)
@@ -573,7 +565,7 @@ on_done(struct transfer *x, const struct http_answer *a, void *arg)
 	f->why = span_of(a->why);
 	f->remedy = span_of(a->remedy);
 	if (a->undecoded)
-		t->coding = dup_header(x, "Content-Encoding");
+		t->coding = string_copy(http_header(x, "Content-Encoding", 0));
 	f->coding = span_of(t->coding);
 	if (f->status == 0)
 		f->status = a->status;

@@ -41,12 +41,6 @@ assemble(const struct exchange *t, struct headers *h)
 	headers_append(h, &t->u->config.credentials->headers);
 }
 
-static bool
-same_text(const char *a, const char *b)
-{
-	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 void
 request_forget_headers(struct streamable *u)
 {
@@ -64,8 +58,8 @@ headers_for(const struct exchange *t)
 	struct streamable *u = t->u;
 
 	if (t->verb == VERB_POST && u->made_is_post &&
-	    same_text(u->made_session, t->session) &&
-	    same_text(u->made_version, t->version) &&
+	    string_eq(u->made_session, t->session) &&
+	    string_eq(u->made_version, t->version) &&
 	    u->made_credentials == u->config.credentials->version)
 		return &u->made;
 	request_forget_headers(u);

@@ -1022,7 +1022,7 @@ START_TEST(words)
 		buf_addf(&joined, "%s|", got[i]);
 	ck_assert_str_eq(buf_str(&joined), lines[_i].words);
 	buf_free(&joined);
-	child_words_free(got);
+	string_list_free(got);
 }
 END_TEST
 
@@ -1033,7 +1033,7 @@ START_TEST(words_that_are_refused)
 	ck_assert_ptr_null(child_words(refused_lines[_i].text, &why));
 	ck_assert_str_eq(why, refused_lines[_i].why);
 	free(why);
-	child_words_free(NULL);
+	string_list_free(NULL);
 }
 END_TEST
 

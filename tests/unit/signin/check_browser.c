@@ -221,7 +221,7 @@ expect_words(char **words, const char *want)
 		buf_addf(&b, "[%s]", words[i]);
 	ck_assert_str_eq(buf_str(&b), want);
 	buf_free(&b);
-	child_words_free(words);
+	string_list_free(words);
 }
 
 START_TEST(commands)
@@ -316,7 +316,7 @@ open_with(char **words, const char *url)
 	browser = browser_open(loop, words, url, unset, on_done, &told);
 	ck_assert_ptr_nonnull(browser);
 	ck_assert_int_eq(told, 0);
-	child_words_free(words);
+	string_list_free(words);
 }
 
 /* The argument that a real program receives is the URL, byte for byte, and
@@ -411,7 +411,7 @@ START_TEST(freed_in_its_callback)
 
 	browser = browser_open(loop, words, "https://as.test/", NULL,
 	    free_in_callback, NULL);
-	child_words_free(words);
+	string_list_free(words);
 	ck_assert(run(20000));
 	ck_assert_ptr_null(browser);
 	browser_free(NULL);
