@@ -21,7 +21,7 @@
 #include "base/append.h"
 #include "base/bounds.h"
 #include "base/codec.h"
-#include "base/idtable.h"
+#include "base/hash.h"
 #include "core/wire/json.h"
 #include "core/wire/redact.h"
 
@@ -47,7 +47,7 @@ struct secrets {
 /* An exchange that is under way. */
 struct running {
 	struct running *next;
-	struct idtable_entry by_ticket;
+	struct hash_entry by_ticket;
 	uint64_t ticket;
 	int64_t since; /* monotonic, in microseconds */
 	size_t bytes;  /* of the messages of its answer */
@@ -61,7 +61,7 @@ struct trace {
 	struct secrets values;   /* of our headers */
 	struct secrets sessions; /* session ids */
 	struct running *running;
-	struct idtable by_ticket;
+	struct hash by_ticket;
 	char *session; /* the latest session id */
 	char label[LABEL_BYTES + 1];
 	struct session_brief state;
@@ -344,9 +344,9 @@ add_us(struct trace *t, const char *name, int64_t us)
 static struct running *
 find(const struct trace *t, uint64_t ticket)
 {
-	struct idtable_entry *e = idtable_first(&t->by_ticket, ticket);
+	struct hash_entry *e = hash_first(&t->by_ticket, ticket);
 
-	return e == NULL ? NULL : IDTABLE_THING(e, struct running, by_ticket);
+	return e == NULL ? NULL : HASH_THING(e, struct running, by_ticket);
 }
 
 static void
@@ -357,7 +357,7 @@ forget(struct trace *t, struct running *r)
 	while (*at != r)
 		at = &(*at)->next;
 	*at = r->next;
-	idtable_remove(&t->by_ticket, &r->by_ticket);
+	hash_remove(&t->by_ticket, &r->by_ticket);
 	free(r);
 }
 
@@ -388,7 +388,7 @@ trace_send(struct trace *t, const struct event *a)
 	r->since = clock_us(CLOCK_MONOTONIC);
 	r->next = t->running;
 	t->running = r;
-	idtable_add(&t->by_ticket, &r->by_ticket, r->ticket);
+	hash_add(&t->by_ticket, &r->by_ticket, r->ticket);
 	begin_exchange(t, ">server", "send", o->ticket);
 	add_word(t, "why", o->why == NULL ? "server" : o->why);
 	if (o->generation > 0)
@@ -657,7 +657,7 @@ trace_close(struct trace *t)
 	append_close(&t->file);
 	while (t->running != NULL)
 		forget(t, t->running);
-	idtable_free(&t->by_ticket);
+	hash_free(&t->by_ticket);
 	free_secrets(&t->values);
 	free_secrets(&t->sessions);
 	string_wipe(&t->session);

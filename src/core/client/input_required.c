@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/bounds.h"
+#include "base/hash.h"
 #include "core/client/act.h"
 #include "core/client/question.h"
 #include "core/client/send.h"
@@ -23,16 +24,6 @@
 #define URL_MODE "{\"mode\":\"url\"}"
 
 /* --- the token --- */
-
-static uint64_t
-hash_bytes(uint64_t h, const char *p, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		h = (h ^ (unsigned char)p[i]) * 0x100000001b3;
-	return h;
-}
 
 /* Hashes JSON without the white space between its tokens. */
 static uint64_t
@@ -60,9 +51,7 @@ hash_json(uint64_t h, struct span value)
 static uint64_t
 binding(const struct frame *f)
 {
-	static const uint64_t start = 0xcbf29ce484222325;
-
-	uint64_t h = hash_bytes(start, f->method.p, f->method.n);
+	uint64_t h = hash_bytes(HASH_START, f->method.p, f->method.n);
 	struct span key, value;
 	size_t at = 0;
 
@@ -70,7 +59,8 @@ binding(const struct frame *f)
 		if (!json_key_is(key, "_meta") &&
 		    !json_key_is(key, "inputResponses") &&
 		    !json_key_is(key, "requestState"))
-			h += hash_json(hash_bytes(start, key.p, key.n), value);
+			h += hash_json(hash_bytes(HASH_START, key.p, key.n),
+			    value);
 	return h;
 }
 

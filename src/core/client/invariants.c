@@ -28,13 +28,13 @@ struct census {
 /* --- requests --- */
 
 static bool
-is_in_table(const struct idtable *t, const struct idtable_entry *entry,
+is_in_table(const struct hash *t, const struct hash_entry *entry,
     struct span id)
 {
-	const struct idtable_entry *at = idtable_first(t, msg_id_hash(id));
+	const struct hash_entry *at = hash_first(t, msg_id_hash(id));
 
 	while (at != NULL && at != entry)
-		at = idtable_next(at);
+		at = hash_next(at);
 	return at != NULL;
 }
 

@@ -72,7 +72,7 @@
 #define MCPSPLICE_CORE_CLIENT_STATE_H
 
 #include "base/alarm.h"
-#include "base/idtable.h"
+#include "base/hash.h"
 #include "core/client/client.h"
 #include "core/exchange/kept.h"
 #include "core/wire/json.h"
@@ -104,11 +104,11 @@ struct queue {
 struct request {
 	struct request *next, *prev;
 	struct queue *in;
-	struct idtable_entry by_id;   /* in the table while client_waits */
-	struct idtable_entry by_sent; /* in the table while at_session */
+	struct hash_entry by_id;   /* in the table while client_waits */
+	struct hash_entry by_sent; /* in the table while at_session */
 	/* In the table while by_token_added: at_session, not parked, and the
 	 * first one with the progress token of sent. */
-	struct idtable_entry by_token;
+	struct hash_entry by_token;
 	bool by_token_added;
 	bool client_waits; /* the client waits for an answer */
 	bool at_session;   /* the session has not answered yet */
@@ -200,9 +200,9 @@ struct client {
 	size_t parked_bytes;       /* of the final answers of parked */
 	size_t levels[ERA_LEVELS]; /* requests that want this level */
 	struct request *setting; /* the setLevel under way, until ALARM_LEVEL */
-	struct idtable by_id;    /* by the id that the client knows */
-	struct idtable by_sent;  /* by the id that the session knows */
-	struct idtable by_token; /* by the progress token that it knows */
+	struct hash by_id;       /* by the id that the client knows */
+	struct hash by_sent;     /* by the id that the session knows */
+	struct hash by_token;    /* by the progress token that it knows */
 	size_t strays;           /* at the session, but not REQUEST_NATIVE */
 	size_t listening_here;   /* subscriptions/listen in running */
 	uint64_t ids, serial;    /* the latest ones */

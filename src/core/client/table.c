@@ -16,33 +16,32 @@
 /* --- ids --- */
 
 static struct span
-id_of(struct idtable_entry *e)
+id_of(struct hash_entry *e)
 {
-	return IDTABLE_THING(e, struct request, by_id)->frame->id;
+	return HASH_THING(e, struct request, by_id)->frame->id;
 }
 
 static struct span
-sent_id_of(struct idtable_entry *e)
+sent_id_of(struct hash_entry *e)
 {
-	return IDTABLE_THING(e, struct request, by_sent)->sent->id;
+	return HASH_THING(e, struct request, by_sent)->sent->id;
 }
 
 struct request *
 client_find(const struct client *e, struct span id)
 {
-	struct idtable_entry *found = msg_id_find(&e->by_id, id, id_of);
+	struct hash_entry *found = msg_id_find(&e->by_id, id, id_of);
 
-	return found == NULL ? NULL :
-			       IDTABLE_THING(found, struct request, by_id);
+	return found == NULL ? NULL : HASH_THING(found, struct request, by_id);
 }
 
 struct request *
 client_find_sent(const struct client *e, struct span id)
 {
-	struct idtable_entry *found = msg_id_find(&e->by_sent, id, sent_id_of);
+	struct hash_entry *found = msg_id_find(&e->by_sent, id, sent_id_of);
 
 	return found == NULL ? NULL :
-			       IDTABLE_THING(found, struct request, by_sent);
+			       HASH_THING(found, struct request, by_sent);
 }
 
 static void
@@ -50,7 +49,7 @@ await(struct client *e, struct request *r, struct frame *f)
 {
 	r->frame = frame_ref(f);
 	r->client_waits = true;
-	idtable_add(&e->by_id, &r->by_id, msg_id_hash(f->id));
+	hash_add(&e->by_id, &r->by_id, msg_id_hash(f->id));
 }
 
 void
@@ -58,26 +57,26 @@ client_forget_id(struct client *e, struct request *r)
 {
 	if (!r->client_waits)
 		return;
-	idtable_remove(&e->by_id, &r->by_id);
+	hash_remove(&e->by_id, &r->by_id);
 	r->client_waits = false;
 }
 
 /* --- progress tokens --- */
 
 static struct span
-sent_token_of(struct idtable_entry *e)
+sent_token_of(struct hash_entry *e)
 {
-	return IDTABLE_THING(e, struct request, by_token)->sent->token;
+	return HASH_THING(e, struct request, by_token)->sent->token;
 }
 
 struct request *
 client_find_token(const struct client *e, struct span token)
 {
-	struct idtable_entry *found = msg_id_find(&e->by_token, token,
+	struct hash_entry *found = msg_id_find(&e->by_token, token,
 	    sent_token_of);
 
 	return found == NULL ? NULL :
-			       IDTABLE_THING(found, struct request, by_token);
+			       HASH_THING(found, struct request, by_token);
 }
 
 /* A token is for one request at a time. Of more than one the first is found. A
@@ -89,7 +88,7 @@ add_token(struct client *e, struct request *r)
 	    r->sent->token.p == NULL ||
 	    client_find_token(e, r->sent->token) != NULL)
 		return;
-	idtable_add(&e->by_token, &r->by_token, msg_id_hash(r->sent->token));
+	hash_add(&e->by_token, &r->by_token, msg_id_hash(r->sent->token));
 	r->by_token_added = true;
 }
 
@@ -97,7 +96,7 @@ static void
 forget_token(struct client *e, struct request *r)
 {
 	if (r->by_token_added)
-		idtable_remove(&e->by_token, &r->by_token);
+		hash_remove(&e->by_token, &r->by_token);
 	r->by_token_added = false;
 }
 
@@ -206,7 +205,7 @@ client_forget_sent(struct client *e, struct request *r)
 		return;
 	if (r->kind != REQUEST_NATIVE)
 		e->strays--;
-	idtable_remove(&e->by_sent, &r->by_sent);
+	hash_remove(&e->by_sent, &r->by_sent);
 	forget_token(e, r);
 	r->at_session = false;
 }
@@ -282,9 +281,9 @@ client_table_free(struct client *e)
 	for (i = 0; i < sizeof all / sizeof *all; i++)
 		while (all[i]->first != NULL)
 			client_drop(e, all[i]->first);
-	idtable_free(&e->by_id);
-	idtable_free(&e->by_sent);
-	idtable_free(&e->by_token);
+	hash_free(&e->by_id);
+	hash_free(&e->by_sent);
+	hash_free(&e->by_token);
 }
 
 /* --- to the session --- */
@@ -304,7 +303,7 @@ client_send_as(struct client *e, struct request *r, struct frame *f)
 	r->sent = f;
 	r->serial = ++e->serial;
 	r->at_session = true;
-	idtable_add(&e->by_sent, &r->by_sent, msg_id_hash(f->id));
+	hash_add(&e->by_sent, &r->by_sent, msg_id_hash(f->id));
 	add_token(e, r);
 	if (r->kind != REQUEST_NATIVE)
 		e->strays++;

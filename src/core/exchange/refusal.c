@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "base/hash.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 
@@ -167,17 +168,6 @@ whose_id(const struct frame *error, const struct frame *request)
 	return refusal_has_id(error, request) ? 'r' : 'o';
 }
 
-static uint64_t
-hash(struct span s)
-{
-	uint64_t h = 0xCBF29CE484222325; /* FNV-1a */
-	size_t i;
-
-	for (i = 0; i < s.n; i++)
-		h = (h ^ (unsigned char)s.p[i]) * 0x100000001B3;
-	return h == 0 ? 1 : h;
-}
-
 static void
 note_echoed(struct echoed *e, const struct frame *request, const char *session)
 {
@@ -209,10 +199,10 @@ refusal_mark(const struct facts *f, const struct frame *error,
 		buf_addf(&out, "%c ", add_body(&said, f));
 	}
 	normalize(&out, buf_span(&said), &e);
-	mark = hash(buf_span(&out));
+	mark = hash_bytes(HASH_START, out.p, out.n);
 	buf_free(&said);
 	buf_free(&out);
 	buf_free(&e.tool);
 	buf_free(&e.id);
-	return mark;
+	return mark == 0 ? 1 : mark;
 }

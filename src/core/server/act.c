@@ -62,10 +62,10 @@ server_log(struct server *e, enum log_level level, const char *fmt, ...)
 struct server_attempt *
 server_attempt_find(const struct server *e, uint64_t ticket)
 {
-	struct idtable_entry *i = idtable_first(&e->attempt_table, ticket);
+	struct hash_entry *i = hash_first(&e->attempt_table, ticket);
 
 	return i == NULL ? NULL :
-			   IDTABLE_THING(i, struct server_attempt, by_ticket);
+			   HASH_THING(i, struct server_attempt, by_ticket);
 }
 
 bool
@@ -139,7 +139,7 @@ server_attempt_new(struct server *e, enum purpose purpose,
 	}
 	i->next = e->attempts;
 	e->attempts = i;
-	idtable_add(&e->attempt_table, &i->by_ticket, i->ticket);
+	hash_add(&e->attempt_table, &i->by_ticket, i->ticket);
 	server_post(e, ACTION_SEND, i->ticket);
 	return i;
 }
@@ -160,7 +160,7 @@ void
 server_attempt_drop(struct server *e, struct server_attempt *i)
 {
 	i->dropped = true;
-	idtable_remove(&e->attempt_table, &i->by_ticket);
+	hash_remove(&e->attempt_table, &i->by_ticket);
 }
 
 void

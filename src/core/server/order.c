@@ -16,10 +16,9 @@
 struct server_order *
 server_order_find(const struct server *e, uint64_t ticket)
 {
-	struct idtable_entry *o = idtable_first(&e->order_table, ticket);
+	struct hash_entry *o = hash_first(&e->order_table, ticket);
 
-	return o == NULL ? NULL :
-			   IDTABLE_THING(o, struct server_order, by_ticket);
+	return o == NULL ? NULL : HASH_THING(o, struct server_order, by_ticket);
 }
 
 struct server_order *
@@ -69,7 +68,7 @@ server_order_new(struct server *e, const struct order *order)
 	o->again_at = o->inputs_end = o->window_end = ALARM_NEVER;
 	o->next = e->orders;
 	e->orders = o;
-	idtable_add(&e->order_table, &o->by_ticket, o->ticket);
+	hash_add(&e->order_table, &o->by_ticket, o->ticket);
 	return o;
 }
 
@@ -88,7 +87,7 @@ server_order_drop(struct server *e, struct server_order *o)
 	struct server_attempt *i;
 
 	o->dropped = true;
-	idtable_remove(&e->order_table, &o->by_ticket);
+	hash_remove(&e->order_table, &o->by_ticket);
 	if (e->detect.order == o)
 		server_attempt_end(e, e->detect.attempt);
 	for (i = e->attempts; i != NULL; i = i->next)

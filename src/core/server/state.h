@@ -59,7 +59,7 @@
 #define MCPSPLICE_CORE_SERVER_STATE_H
 
 #include "base/alarm.h"
-#include "base/idtable.h"
+#include "base/hash.h"
 #include "core/exchange/kept.h"
 #include "core/server/server.h"
 #include "core/wire/msg.h"
@@ -81,7 +81,7 @@ enum post {
  * once, or aborts it. */
 struct server_order {
 	struct server_order *next;
-	struct idtable_entry by_ticket; /* in the table until it is dropped */
+	struct hash_entry by_ticket; /* in the table until it is dropped */
 	bool dropped; /* it is over; freed at the end of the step */
 	/* At a modern server: times in monotonic ms, or ALARM_NEVER. */
 	int64_t again_at;   /* the next round is sent */
@@ -126,7 +126,7 @@ enum purpose {
 /* An exchange that core/server ordered from transport. */
 struct server_attempt {
 	struct server_attempt *next;
-	struct idtable_entry by_ticket; /* in the table until it is dropped */
+	struct hash_entry by_ticket; /* in the table until it is dropped */
 	bool dropped;   /* it is over; freed at the end of the step */
 	bool ordered;   /* its exchange is under way */
 	int64_t end_at; /* modern: it is ended; ALARM_NEVER: by itself only */
@@ -202,8 +202,8 @@ struct server {
 	struct frame
 	    *client_discover;        /* a modern client's; NULL: a legacy one */
 	struct server_order *orders; /* the newest first */
-	struct server_attempt *attempts;           /* the newest first */
-	struct idtable order_table, attempt_table; /* by ticket */
+	struct server_attempt *attempts;        /* the newest first */
+	struct hash order_table, attempt_table; /* by ticket */
 	struct detect detect;
 	uint64_t next_ticket; /* of the latest attempt */
 	uint64_t ids;         /* request ids made so far */

@@ -416,8 +416,8 @@ server_free(struct server *e)
 	for (i = e->attempts; i != NULL; i = i->next)
 		server_attempt_end(e, i);
 	sweep(e);
-	idtable_free(&e->order_table);
-	idtable_free(&e->attempt_table);
+	hash_free(&e->order_table);
+	hash_free(&e->attempt_table);
 	events_free(&e->events);
 	frame_unref(e->client_discover);
 	frame_unref(e->initialize);

@@ -53,8 +53,8 @@ calls_free(struct calls *t)
 	calls_reap(t);
 	while (t->first != NULL)
 		calls_drop(t, t->first);
-	idtable_free(&t->by_id);
-	idtable_free(&t->by_ticket);
+	hash_free(&t->by_id);
+	hash_free(&t->by_ticket);
 }
 
 struct call *
@@ -71,28 +71,28 @@ calls_add(struct calls *t, struct frame *f)
 		t->first = c;
 	t->last = c;
 	t->n++;
-	idtable_add(&t->by_id, &c->by_id, msg_id_hash(f->id));
+	hash_add(&t->by_id, &c->by_id, msg_id_hash(f->id));
 	return c;
 }
 
 static struct span
-id_of(struct idtable_entry *e)
+id_of(struct hash_entry *e)
 {
-	return IDTABLE_THING(e, struct call, by_id)->frame->id;
+	return HASH_THING(e, struct call, by_id)->frame->id;
 }
 
 struct call *
 calls_find(const struct calls *t, struct span id)
 {
-	struct idtable_entry *e = msg_id_find(&t->by_id, id, id_of);
+	struct hash_entry *e = msg_id_find(&t->by_id, id, id_of);
 
-	return e == NULL ? NULL : IDTABLE_THING(e, struct call, by_id);
+	return e == NULL ? NULL : HASH_THING(e, struct call, by_id);
 }
 
 void
 calls_drop(struct calls *t, struct call *c)
 {
-	idtable_remove(&t->by_id, &c->by_id);
+	hash_remove(&t->by_id, &c->by_id);
 	if (c->prev != NULL)
 		c->prev->next = c->next;
 	else
@@ -191,7 +191,7 @@ calls_attempt(struct calls *t, enum attempt_kind kind, struct call *c,
 	if (t->attempts != NULL)
 		t->attempts->prev = l;
 	t->attempts = l;
-	idtable_add(&t->by_ticket, &l->by_ticket, l->ticket);
+	hash_add(&t->by_ticket, &l->by_ticket, l->ticket);
 	t->n_attempts++;
 	if (kind == ATTEMPT_ONE_WAY)
 		++*note_counter(t, l);
@@ -201,15 +201,15 @@ calls_attempt(struct calls *t, enum attempt_kind kind, struct call *c,
 struct attempt *
 calls_attempt_find(const struct calls *t, uint64_t ticket)
 {
-	struct idtable_entry *e = idtable_first(&t->by_ticket, ticket);
+	struct hash_entry *e = hash_first(&t->by_ticket, ticket);
 
-	return e == NULL ? NULL : IDTABLE_THING(e, struct attempt, by_ticket);
+	return e == NULL ? NULL : HASH_THING(e, struct attempt, by_ticket);
 }
 
 void
 calls_attempt_drop(struct calls *t, struct attempt *l)
 {
-	idtable_remove(&t->by_ticket, &l->by_ticket);
+	hash_remove(&t->by_ticket, &l->by_ticket);
 	if (l->prev != NULL)
 		l->prev->next = l->next;
 	else

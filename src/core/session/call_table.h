@@ -9,7 +9,7 @@
 #define MCPSPLICE_CORE_SESSION_CALL_TABLE_H
 
 #include "base/alarm.h"
-#include "base/idtable.h"
+#include "base/hash.h"
 #include "core/exchange/verdict.h"
 #include "core/wire/msg.h"
 
@@ -115,7 +115,7 @@ enum call_state {
 
 struct call {
 	struct call *next, *prev; /* in the client's order */
-	struct idtable_entry by_id;
+	struct hash_entry by_id;
 	struct frame *frame; /* the request */
 	struct frame *sent;  /* the same request under an id that mcpsplice
 			      * made; NULL: it goes out as it came */
@@ -178,7 +178,7 @@ enum attempt_kind {
 
 struct attempt {
 	struct attempt *next, *prev;
-	struct idtable_entry by_ticket;
+	struct hash_entry by_ticket;
 	bool dropped;                 /* it left the table and waits for
 				       * calls_reap */
 	struct attempt *next_dropped; /* the next one that waits so */
@@ -250,13 +250,13 @@ struct calls {
 	struct call *first, *last;
 	size_t n;
 	size_t n_sent; /* how many of the calls have another id (sent) */
-	struct idtable by_id;
+	struct hash by_id;
 	struct attempt *attempts, *dropped;
 	size_t n_attempts;
 	/* How many of the attempts are ATTEMPT_ONE_WAY: */
 	size_t n_notifications; /* with notifications, cancels included */
 	size_t n_answers;       /* with answers to questions of the server */
-	struct idtable by_ticket;
+	struct hash by_ticket;
 	uint64_t next_ticket;
 };
 

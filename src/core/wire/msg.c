@@ -20,8 +20,6 @@
 #define BLANKS " \t\r\n"
 #define PARTS 7 /* number of spans in a frame */
 #define EXACT_DIGITS 15
-#define FNV_START UINT64_C(0xcbf29ce484222325)
-#define FNV_PRIME UINT64_C(0x100000001b3)
 
 /* The members of the outermost object that have a meaning. */
 struct members {
@@ -483,27 +481,16 @@ msg_id_same(struct span a, struct span b)
 }
 
 static uint64_t
-hash_bytes(uint64_t h, const void *p, size_t n)
-{
-	const unsigned char *u = p;
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		h = (h ^ u[i]) * FNV_PRIME;
-	return h ^ h >> 32;
-}
-
-static uint64_t
 hash_string(struct span id)
 {
 	struct buf text;
 	uint64_t h;
 
 	if (memchr(id.p, '\\', id.n) == NULL)
-		return hash_bytes(FNV_START, id.p + 1, id.n - 2);
+		return hash_bytes(HASH_START, id.p + 1, id.n - 2);
 	buf_init(&text, 0);
 	json_string(id, &text);
-	h = hash_bytes(FNV_START, text.p, text.n);
+	h = hash_bytes(HASH_START, text.p, text.n);
 	buf_free(&text);
 	return h;
 }
@@ -547,28 +534,29 @@ msg_progress(struct msg_progress *told, const struct frame *f, bool must_rise)
 uint64_t
 msg_id_hash(struct span id)
 {
+	uint64_t h = HASH_START;
 	double d;
 
-	if (json_kind(id) == '"' && id.n >= 2)
-		return hash_string(id);
-	if (!is_number(id))
-		return FNV_START;
-	d = number_of(id);
-	if (d == 0)
-		d = 0; /* -0 is the same id */
-	return hash_bytes(~FNV_START, &d, sizeof d);
+	if (json_kind(id) == '"' && id.n >= 2) {
+		h = hash_string(id);
+	} else if (is_number(id)) {
+		d = number_of(id);
+		if (d == 0)
+			d = 0; /* -0 is the same id */
+		h = hash_bytes(~HASH_START, &d, sizeof d);
+	}
+	return h ^ h >> 32; /* a table takes the low bits */
 }
 
-struct idtable_entry *
-msg_id_find(const struct idtable *t, struct span id,
-    struct span (*id_of)(struct idtable_entry *e))
+struct hash_entry *
+msg_id_find(const struct hash *t, struct span id,
+    struct span (*id_of)(struct hash_entry *e))
 {
-	struct idtable_entry *e, *same = NULL;
+	struct hash_entry *e, *same = NULL;
 
 	if (id.p == NULL || t->n == 0)
 		return NULL;
-	for (e = idtable_first(t, msg_id_hash(id)); e != NULL;
-	     e = idtable_next(e)) {
+	for (e = hash_first(t, msg_id_hash(id)); e != NULL; e = hash_next(e)) {
 		if (span_eq(id_of(e), id))
 			return e;
 		if (same == NULL && msg_id_same(id_of(e), id))

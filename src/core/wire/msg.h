@@ -6,7 +6,7 @@
 #define MCPSPLICE_CORE_WIRE_MSG_H
 
 #include "base/frame.h"
-#include "base/idtable.h"
+#include "base/hash.h"
 
 enum msg_status {
 	MSG_OK,
@@ -62,8 +62,8 @@ uint64_t msg_id_hash(struct span id);
  * msg_id_hash of their ids; NULL: none. id_of returns the id of a thing. An id
  * with the same bytes is preferred to one that only has the same value, because
  * two ids may be one double. */
-struct idtable_entry *msg_id_find(const struct idtable *t, struct span id,
-    struct span (*id_of)(struct idtable_entry *e));
+struct hash_entry *msg_id_find(const struct hash *t, struct span id,
+    struct span (*id_of)(struct hash_entry *e));
 
 /* Returns f with its id replaced by the raw JSON text id (added if it had
  * none); f itself, with one more reference, if the bytes are the same already.

@@ -15,9 +15,9 @@
 struct exchange *
 exchange_find(const struct streamable *u, uint64_t ticket)
 {
-	struct idtable_entry *e = idtable_first(&u->by_ticket, ticket);
+	struct hash_entry *e = hash_first(&u->by_ticket, ticket);
 
-	return e == NULL ? NULL : IDTABLE_THING(e, struct exchange, by_ticket);
+	return e == NULL ? NULL : HASH_THING(e, struct exchange, by_ticket);
 }
 
 void
@@ -54,7 +54,7 @@ exchange_free(struct exchange *t)
 {
 	struct streamable *u = t->u;
 
-	idtable_remove(&u->by_ticket, &t->by_ticket);
+	hash_remove(&u->by_ticket, &t->by_ticket);
 	if (t->prev != NULL)
 		t->prev->next = t->next;
 	else

@@ -7,7 +7,7 @@
 #ifndef MCPSPLICE_PROXY_TRANSPORT_STATE_H
 #define MCPSPLICE_PROXY_TRANSPORT_STATE_H
 
-#include "base/idtable.h"
+#include "base/hash.h"
 #include "core/wire/sse.h"
 #include "io/url.h"
 #include "proxy/transport/streamable.h"
@@ -15,7 +15,7 @@
 struct exchange {
 	struct streamable *u;
 	struct exchange *next, *prev;
-	struct idtable_entry by_ticket;
+	struct hash_entry by_ticket;
 	uint64_t ticket;
 	enum verb verb;
 	struct frame *body;
@@ -74,7 +74,7 @@ struct streamable {
 	char *endpoint; /* the latest endpoint of HTTP+SSE; NULL: none */
 	char *peer;     /* the address that answered last, or NULL */
 	struct exchange *first, *last; /* in the order of their start */
-	struct idtable by_ticket;
+	struct hash by_ticket;
 	/* Tickets of the exchanges whose heads came in this turn of the
 	 * loop. */
 	uint64_t *heads;

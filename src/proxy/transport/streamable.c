@@ -61,7 +61,7 @@ streamable_send(struct streamable *u, const struct order *order)
 		headers_append(&t->mirrored, order->mirrored);
 	if (u->config.trace_headers && t->body != NULL)
 		trace_context_headers(t->body, &t->mirrored);
-	idtable_add(&u->by_ticket, &t->by_ticket, t->ticket);
+	hash_add(&u->by_ticket, &t->by_ticket, t->ticket);
 	t->prev = u->last;
 	if (u->last != NULL)
 		u->last->next = t;
@@ -169,7 +169,7 @@ streamable_free(struct streamable *u)
 	while (u->first != NULL)
 		exchange_free(u->first);
 	answer_forget_heads(u);
-	idtable_free(&u->by_ticket);
+	hash_free(&u->by_ticket);
 	request_forget_headers(u);
 	url_free(&u->base);
 	free(u->url);

@@ -1,10 +1,10 @@
 /*
- * base/idtable: what is added is found until it is removed, also under one
+ * base/hash: what is added is found until it is removed, also under one
  * key and through growth, and in the order of arrival.
  */
 #include "config.h"
 
-#include "base/idtable.h"
+#include "base/hash.h"
 
 #include <stdlib.h>
 
@@ -14,43 +14,43 @@ enum { MANY = 5000 };
 
 struct thing {
 	int number;
-	struct idtable_entry entry;
+	struct hash_entry entry;
 };
 
 static struct thing *
-thing_of(struct idtable_entry *e)
+thing_of(struct hash_entry *e)
 {
-	return e == NULL ? NULL : IDTABLE_THING(e, struct thing, entry);
+	return e == NULL ? NULL : HASH_THING(e, struct thing, entry);
 }
 
 START_TEST(an_empty_table_has_nothing)
 {
-	struct idtable t = { 0 };
+	struct hash t = { 0 };
 
-	ck_assert_ptr_null(idtable_first(&t, 0));
-	idtable_free(&t);
-	ck_assert_ptr_null(idtable_first(&t, 7));
+	ck_assert_ptr_null(hash_first(&t, 0));
+	hash_free(&t);
+	ck_assert_ptr_null(hash_first(&t, 7));
 }
 END_TEST
 
 START_TEST(many_are_found)
 {
 	struct thing *things = xcalloc(MANY, sizeof *things);
-	struct idtable t = { 0 };
+	struct hash t = { 0 };
 	int i;
 
 	for (i = 0; i < MANY; i++) {
 		things[i].number = i;
-		idtable_add(&t, &things[i].entry, (uint64_t)i * 64);
+		hash_add(&t, &things[i].entry, (uint64_t)i * 64);
 	}
 	ck_assert_uint_eq(t.n, MANY);
 	for (i = 0; i < MANY; i += 2)
-		idtable_remove(&t, &things[i].entry);
+		hash_remove(&t, &things[i].entry);
 	ck_assert_uint_eq(t.n, MANY / 2);
 	for (i = 0; i < MANY; i++)
-		ck_assert_ptr_eq(thing_of(idtable_first(&t, (uint64_t)i * 64)),
+		ck_assert_ptr_eq(thing_of(hash_first(&t, (uint64_t)i * 64)),
 		    i % 2 == 0 ? NULL : &things[i]);
-	idtable_free(&t);
+	hash_free(&t);
 	free(things);
 }
 END_TEST
@@ -59,20 +59,20 @@ END_TEST
 START_TEST(one_key_for_several)
 {
 	struct thing *things = xcalloc(MANY, sizeof *things), *found;
-	struct idtable t = { 0 };
-	struct idtable_entry *e;
+	struct hash t = { 0 };
+	struct hash_entry *e;
 	int i, n = 0;
 
 	for (i = 0; i < MANY; i++) {
 		things[i].number = i;
-		idtable_add(&t, &things[i].entry, i % 100 == 0 ? 5 : 69);
+		hash_add(&t, &things[i].entry, i % 100 == 0 ? 5 : 69);
 	}
-	for (e = idtable_first(&t, 5); e != NULL; e = idtable_next(e)) {
+	for (e = hash_first(&t, 5); e != NULL; e = hash_next(e)) {
 		found = thing_of(e);
 		ck_assert_int_eq(found->number, MANY - 100 * ++n);
 	}
 	ck_assert_int_eq(n, MANY / 100);
-	idtable_free(&t);
+	hash_free(&t);
 	free(things);
 }
 END_TEST
@@ -80,8 +80,8 @@ END_TEST
 int
 main(void)
 {
-	Suite *s = suite_create("idtable");
-	TCase *t = tcase_create("idtable");
+	Suite *s = suite_create("hash");
+	TCase *t = tcase_create("hash");
 
 	tcase_add_test(t, an_empty_table_has_nothing);
 	tcase_add_test(t, many_are_found);

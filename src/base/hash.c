@@ -1,36 +1,36 @@
 /* A hash table with chains; the number of buckets is a power of two. See
- * idtable.h. */
+ * hash.h. */
 #include "config.h"
 
-#include "base/idtable.h"
+#include "base/hash.h"
 
 #include <stdlib.h>
 
 enum { FIRST_BUCKETS = 64 };
 
-static struct idtable_entry **
-bucket_of(const struct idtable *t, uint64_t key)
+static struct hash_entry **
+bucket_of(const struct hash *t, uint64_t key)
 {
 	return &t->buckets[key & (t->n_buckets - 1)];
 }
 
 static void
-put(struct idtable *t, struct idtable_entry *e)
+put(struct hash *t, struct hash_entry *e)
 {
-	struct idtable_entry **at = bucket_of(t, e->key);
+	struct hash_entry **at = bucket_of(t, e->key);
 
 	e->next = *at;
 	*at = e;
 }
 
 static void
-grow(struct idtable *t)
+grow(struct hash *t)
 {
 	size_t was = t->n_buckets, i;
-	struct idtable_entry **old = t->buckets, *chain, *e, *after;
+	struct hash_entry **old = t->buckets, *chain, *e, *after;
 
 	t->n_buckets = was == 0 ? FIRST_BUCKETS : was * 4;
-	t->buckets = xcalloc(t->n_buckets, sizeof(struct idtable_entry *));
+	t->buckets = xcalloc(t->n_buckets, sizeof(struct hash_entry *));
 	for (i = 0; i < was; i++) {
 		/* put() adds in front. Reversing the chain first keeps its
 		 * order. */
@@ -48,7 +48,7 @@ grow(struct idtable *t)
 }
 
 void
-idtable_add(struct idtable *t, struct idtable_entry *e, uint64_t key)
+hash_add(struct hash *t, struct hash_entry *e, uint64_t key)
 {
 	if (t->n >= t->n_buckets * 2)
 		grow(t);
@@ -58,9 +58,9 @@ idtable_add(struct idtable *t, struct idtable_entry *e, uint64_t key)
 }
 
 void
-idtable_remove(struct idtable *t, struct idtable_entry *e)
+hash_remove(struct hash *t, struct hash_entry *e)
 {
-	struct idtable_entry **at = bucket_of(t, e->key);
+	struct hash_entry **at = bucket_of(t, e->key);
 
 	while (*at != e)
 		at = &(*at)->next;
@@ -68,29 +68,40 @@ idtable_remove(struct idtable *t, struct idtable_entry *e)
 	t->n--;
 }
 
-static struct idtable_entry *
-skip(struct idtable_entry *e, uint64_t key)
+static struct hash_entry *
+skip(struct hash_entry *e, uint64_t key)
 {
 	while (e != NULL && e->key != key)
 		e = e->next;
 	return e;
 }
 
-struct idtable_entry *
-idtable_first(const struct idtable *t, uint64_t key)
+struct hash_entry *
+hash_first(const struct hash *t, uint64_t key)
 {
 	return t->buckets == NULL ? NULL : skip(*bucket_of(t, key), key);
 }
 
-struct idtable_entry *
-idtable_next(const struct idtable_entry *e)
+struct hash_entry *
+hash_next(const struct hash_entry *e)
 {
 	return skip(e->next, e->key);
 }
 
 void
-idtable_free(struct idtable *t)
+hash_free(struct hash *t)
 {
 	free(t->buckets);
-	*t = (struct idtable){ 0 };
+	*t = (struct hash){ 0 };
+}
+
+uint64_t
+hash_bytes(uint64_t h, const void *p, size_t n)
+{
+	const unsigned char *u = p;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		h = (h ^ u[i]) * UINT64_C(0x100000001b3);
+	return h;
 }
