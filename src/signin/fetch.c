@@ -20,6 +20,7 @@
 
 #include "base/bounds.h"
 #include "base/codec.h"
+#include "base/queue.h"
 #include "io/url.h"
 
 enum {
@@ -34,12 +35,12 @@ struct fetcher {
 	struct http *h;
 	enum address_class allowed;
 	bool any_private;
-	struct fetch *first;
+	struct fetch *first, *last;
 };
 
 struct fetch {
 	struct fetcher *f;
-	struct fetch *next, **prev;
+	struct fetch *next, *prev;
 	bool waits, done, given_up;
 	struct url url;
 	struct headers headers;
@@ -196,9 +197,7 @@ complain_of_end(struct fetch *t, const struct http_answer *a)
 static void
 fetch_free(struct fetch *t)
 {
-	*t->prev = t->next;
-	if (t->next != NULL)
-		t->next->prev = t->prev;
+	QUEUE_REMOVE(t->f, t);
 	mem_wipe(t->body, t->body_n);
 	free(t->body);
 	buf_wipe(&t->text);
@@ -388,11 +387,7 @@ fetch_new(struct fetcher *f, const struct fetch_request *r)
 	struct fetch *t = xcalloc(1, sizeof *t);
 
 	t->f = f;
-	t->next = f->first;
-	t->prev = &f->first;
-	if (t->next != NULL)
-		t->next->prev = &t->next;
-	f->first = t;
+	QUEUE_ADD_FIRST(f, t);
 	t->deadline = loop_now(f->l) + BOUND_FETCH_MS;
 	t->answer.retry_after_ms = -1;
 	buf_init(&t->text, BOUND_DOCUMENT_BYTES);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/codec.h"
+#include "base/queue.h"
 #include "core/client/act.h"
 #include "core/wire/msg.h"
 
@@ -136,14 +137,7 @@ queue_remove(struct client *e, struct request *r)
 	if (is_held(e, r))
 		e->held_bytes -= client_size_of(r->frame);
 	e->listening_here -= is_listening(e, r);
-	if (r->prev != NULL)
-		r->prev->next = r->next;
-	else
-		q->first = r->next;
-	if (r->next != NULL)
-		r->next->prev = r->prev;
-	else
-		q->last = r->prev;
+	QUEUE_REMOVE(q, r);
 	q->n--;
 	r->in = NULL;
 }
@@ -151,13 +145,7 @@ queue_remove(struct client *e, struct request *r)
 static void
 queue_add(struct client *e, struct request *r, struct queue *q)
 {
-	r->next = NULL;
-	r->prev = q->last;
-	if (q->last != NULL)
-		q->last->next = r;
-	else
-		q->first = r;
-	q->last = r;
+	QUEUE_ADD(q, r);
 	q->n++;
 	r->in = q;
 	r->at = ALARM_NEVER;

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "base/queue.h"
 #include "core/wire/json.h"
 #include "core/wire/msg.h"
 
@@ -64,12 +65,7 @@ calls_add(struct calls *t, struct frame *f)
 
 	c->frame = frame_ref(f);
 	c->again_at = c->user_at = c->away_until = ALARM_NEVER;
-	c->prev = t->last;
-	if (t->last != NULL)
-		t->last->next = c;
-	else
-		t->first = c;
-	t->last = c;
+	QUEUE_ADD(t, c);
 	t->n++;
 	hash_add(&t->by_id, &c->by_id, msg_id_hash(f->id));
 	return c;
@@ -93,14 +89,7 @@ void
 calls_drop(struct calls *t, struct call *c)
 {
 	hash_remove(&t->by_id, &c->by_id);
-	if (c->prev != NULL)
-		c->prev->next = c->next;
-	else
-		t->first = c->next;
-	if (c->next != NULL)
-		c->next->prev = c->prev;
-	else
-		t->last = c->prev;
+	QUEUE_REMOVE(t, c);
 	t->n--;
 	if (c->attempt != NULL)
 		c->attempt->call = NULL;

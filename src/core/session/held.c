@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/bounds.h"
+#include "base/queue.h"
 #include "core/session/act.h"
 #include "core/wire/json.h"
 
@@ -19,12 +20,7 @@ session_queue_add(struct queue *q, struct frame *f, size_t bytes)
 
 	h->frame = frame_ref(f);
 	h->bytes = bytes;
-	h->prev = q->last;
-	if (q->last != NULL)
-		q->last->next = h;
-	else
-		q->first = h;
-	q->last = h;
+	QUEUE_ADD(q, h);
 	q->n++;
 	q->bytes += bytes;
 	return h;
@@ -35,14 +31,7 @@ session_queue_take(struct queue *q, struct held *h)
 {
 	struct frame *f = h->frame;
 
-	if (h->prev != NULL)
-		h->prev->next = h->next;
-	else
-		q->first = h->next;
-	if (h->next != NULL)
-		h->next->prev = h->prev;
-	else
-		q->last = h->prev;
+	QUEUE_REMOVE(q, h);
 	q->n--;
 	q->bytes -= h->bytes;
 	free(h);

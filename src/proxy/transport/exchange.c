@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/bounds.h"
+#include "base/queue.h"
 
 struct exchange *
 exchange_find(const struct streamable *u, uint64_t ticket)
@@ -55,14 +56,7 @@ exchange_free(struct exchange *t)
 	struct streamable *u = t->u;
 
 	hash_remove(&u->by_ticket, &t->by_ticket);
-	if (t->prev != NULL)
-		t->prev->next = t->next;
-	else
-		u->first = t->next;
-	if (t->next != NULL)
-		t->next->prev = t->prev;
-	else
-		u->last = t->prev;
+	QUEUE_REMOVE(u, t);
 	exchange_clear_answer(t);
 	frame_unref(t->body);
 	headers_free(&t->mirrored);

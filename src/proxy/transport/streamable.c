@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "base/queue.h"
 #include "core/era/trace_context.h"
 #include "proxy/transport/answer.h"
 #include "proxy/transport/exchange.h"
@@ -62,12 +63,7 @@ streamable_send(struct streamable *u, const struct order *order)
 	if (u->config.trace_headers && t->body != NULL)
 		trace_context_headers(t->body, &t->mirrored);
 	hash_add(&u->by_ticket, &t->by_ticket, t->ticket);
-	t->prev = u->last;
-	if (u->last != NULL)
-		u->last->next = t;
-	else
-		u->first = t;
-	u->last = t;
+	QUEUE_ADD(u, t);
 	if (loop_now(u->loop) < u->config.credentials->until)
 		request_start(t);
 	else
