@@ -1,7 +1,12 @@
 /*
- * Reads and writes records. With files this is done at once, and the callback
- * follows a moment later; a helper takes longer. A helper is run for each
- * operation, as
+ * The folder of the store, which is checked once and opened again if somebody
+ * removed it. NAME.json is a record, pending-NAME a sign-in under way, lock-*
+ * are locks. Locks are empty files that are never removed, because a lock on a
+ * file that lost its name would exclude nobody. A NAME ends in 16 hex digits, so
+ * these cannot be confused.
+ *
+ * Records are read and written with files at once, and the callback follows a
+ * moment later; a helper takes longer. A helper is run for each operation, as
  *
  *   CMD get | store | erase
  *
@@ -10,23 +15,58 @@
  * or nothing if there is none. An exit status other than 0 is a failure. The
  * helper has 30 s. Its arguments contain no secret.
  *
+ * A sign-in under way is lines of text: "server", "url", "code", "opened",
+ * "asked" and "failed", each with a blank and its value. Lines of another kind
+ * are ignored. The file is written beside the records even if a helper keeps
+ * those: it contains nothing that gives access.
+ *
  * Invariant: an op is in the store's list until its callback is called.
  */
 #include "config.h"
 
 #include "store/store.h"
 
+#include <sys/stat.h>
+
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
+
+#include <openssl/evp.h>
 
 #include "base/bounds.h"
 #include "io/child.h"
 #include "io/file.h"
-#include "store/state.h"
+#include "io/url.h"
 
+#define HOST_BYTES 64 /* with its NUL */
+#define HASH_DIGITS 16
+#define LOCK_TRIES 3
+#define RECORD_END ".json"
+#define TOKEN_LOCK "lock-token-"
+#define PENDING_FILE "pending-"
+
+/* Room for a NAME with a prefix and a suffix. */
+#define STORE_FILE_BYTES (STORE_NAME_BYTES + 16)
 /* a line end may follow the record */
 #define HELPER_BYTES (BOUND_DOCUMENT_BYTES + 1)
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+struct store {
+	struct loop *loop;
+	char *home;
+	char *path;    /* of the folder, for users */
+	int dir;       /* the folder; -1: it does not exist */
+	char **helper; /* words of its command line, or NULL */
+	size_t helper_words;
+	bool newer; /* see store_found_newer */
+	const char *const *unset;
+	struct store_op *ops; /* operations under way */
+};
 
 struct store_op {
 	struct store *store;
@@ -41,6 +81,254 @@ struct store_op {
 	struct child *child; /* the running helper; NULL: op_tell is deferred */
 	struct buf output;
 };
+
+/* --- the folder: names, lists, stamps, locks --- */
+
+/* Returns the folder, opened again if necessary. make: it is made if it is
+ * missing. Returns -1 with errno on failure. */
+static int
+store_folder(struct store *s, bool make)
+{
+	char *why;
+
+	if (s->dir >= 0 && file_linked(s->dir))
+		return s->dir;
+	if (s->dir >= 0)
+		file_close(s->dir);
+	s->dir = file_dir(s->home, STORE_BELOW, make, &why);
+	if (s->dir < 0)
+		free(why);
+	return s->dir;
+}
+
+/* Makes the name of a file: before, NAME, behind. */
+static void
+store_file(char file[STORE_FILE_BYTES], const char *before, const char *name,
+    const char *behind)
+{
+	snprintf(file, STORE_FILE_BYTES, "%s%s%s", before, name, behind);
+}
+
+static bool
+is_safe(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' ||
+	    c == '-' || c == '_';
+}
+
+/* Adds the hash of URL and profile. Different pairs give different texts: each
+ * part has its length in front, and no profile differs from an empty one. */
+static void
+add_hash(char *to, const char *url, const char *profile)
+{
+	unsigned char sum[EVP_MAX_MD_SIZE] = { 0 };
+	struct buf b;
+	size_t i;
+
+	buf_init(&b, 0);
+	buf_addf(&b, "%zu:%s,", strlen(url), url);
+	if (profile != NULL)
+		buf_addf(&b, "%zu:%s,", strlen(profile), profile);
+	if (EVP_Digest(b.p, b.n, sum, NULL, EVP_sha256(), NULL) != 1)
+		abort(); /* there is no SHA-256 */
+	buf_free(&b);
+	for (i = 0; i < HASH_DIGITS / 2; i++)
+		snprintf(to + 2 * i, 3, "%02x", sum[i]);
+}
+
+void
+store_name(char name[STORE_NAME_BYTES], const char *url, const char *profile)
+{
+	struct url parts;
+	size_t n;
+
+	n = url_host_name(name, HOST_BYTES,
+	    url_parse(&parts, url) == URL_OK ? parts.host : "_");
+	url_free(&parts);
+	name[n++] = '-';
+	add_hash(name + n, url, profile);
+}
+
+/* Is text, of n bytes, a NAME? */
+static bool
+is_name(const char *text, size_t n)
+{
+	size_t i;
+
+	if (n < HASH_DIGITS + 2 || n >= STORE_NAME_BYTES ||
+	    text[n - HASH_DIGITS - 1] != '-')
+		return false;
+	for (i = 0; i < n; i++)
+		if (!is_safe(text[i]))
+			return false;
+	return strspn(text + n - HASH_DIGITS, "0123456789abcdef") >=
+	    HASH_DIGITS;
+}
+
+struct listing {
+	bool helper;
+	store_list_cb *each;
+	void *arg;
+};
+
+static bool
+list_one(const char *file, void *arg)
+{
+	const struct listing *l = arg;
+	char name[STORE_NAME_BYTES];
+	size_t n = strlen(file), skip = 0, end = strlen(RECORD_END);
+
+	if (strncmp(file, PENDING_FILE, strlen(PENDING_FILE)) == 0) {
+		skip = strlen(PENDING_FILE);
+		end = 0;
+	} else if (l->helper) {
+		skip = strlen(TOKEN_LOCK);
+		if (strncmp(file, TOKEN_LOCK, skip) != 0)
+			return true;
+		end = 0;
+	} else if (n < end || strcmp(file + n - end, RECORD_END) != 0) {
+		return true;
+	}
+	n -= skip + end;
+	if (!is_name(file + skip, n))
+		return true;
+	memcpy(name, file + skip, n);
+	name[n] = '\0';
+	return l->each(name, l->arg);
+}
+
+void
+store_list(struct store *s, store_list_cb *each, void *arg)
+{
+	struct listing l = { s->helper != NULL, each, arg };
+	int dir = store_folder(s, false);
+
+	if (dir >= 0)
+		file_list(dir, BOUND_STORE_ENTRIES, list_one, &l);
+}
+
+static uint64_t
+mix(uint64_t h, uint64_t value)
+{
+	h = (h ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+	return h ^ (h >> 32);
+}
+
+uint64_t
+store_stamp(struct store *s, const char *name)
+{
+	char file[STORE_FILE_BYTES];
+	struct stat st;
+	uint64_t h;
+	int dir;
+
+	if (s->helper != NULL || (dir = store_folder(s, false)) < 0)
+		return 0;
+	store_file(file, "", name, RECORD_END);
+	if (fstatat(dir, file, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return 0;
+	h = mix(0, (uint64_t)st.st_ino);
+	h = mix(h, (uint64_t)st.st_size);
+	h = mix(h, (uint64_t)st.st_mtime);
+#if defined HAVE_STRUCT_STAT_ST_MTIM_TV_NSEC
+	h = mix(h, (uint64_t)st.st_mtim.tv_nsec);
+#elif defined HAVE_STRUCT_STAT_ST_MTIMESPEC_TV_NSEC
+	h = mix(h, (uint64_t)st.st_mtimespec.tv_nsec);
+#endif
+	return h == 0 ? 1 : h;
+}
+
+/* Makes an empty file. io/file makes a file by moving it into place, which
+ * would take the name from a lock that another process has just made and holds.
+ * So only the process that holds a lock on the folder makes one. If a folder
+ * cannot be locked (NFS), this gap remains for the first use of a lock. */
+static int
+make_lock_file(struct store *s, const char *file)
+{
+	char *why;
+	int mutex, fd, rc = 0;
+
+	mutex = file_dir(s->home, STORE_BELOW, false, &why);
+	if (mutex < 0) {
+		free(why);
+		return -1;
+	}
+	if (file_lock(mutex) < 0 && errno == EWOULDBLOCK) {
+		file_close(mutex);
+		return -1;
+	}
+	fd = file_open(mutex, file, true);
+	if (fd >= 0)
+		file_close(fd);
+	else if (errno == ENOENT)
+		rc = file_write(mutex, file, (struct span){ NULL, 0 }, false);
+	else
+		rc = -1;
+	file_close(mutex);
+	return rc;
+}
+
+/* Does the name still belong to the open file? */
+static bool
+is_same(int dir, const char *file, int fd)
+{
+	struct stat a, b;
+
+	return fstat(fd, &a) == 0 &&
+	    fstatat(dir, file, &b, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+static int
+try_lock(struct store *s, const char *file)
+{
+	int dir, fd;
+
+	dir = store_folder(s, true);
+	if (dir < 0)
+		return -1;
+	fd = file_open(dir, file, true);
+	if (fd < 0)
+		return -1;
+	if (file_lock(fd) == 0) {
+		if (is_same(dir, file, fd))
+			return fd;
+		errno = ENOENT;
+	}
+	file_close(fd);
+	return -1;
+}
+
+int
+store_lock(struct store *s, enum store_lock what, const char *name)
+{
+	char file[STORE_FILE_BYTES];
+	int i, fd;
+
+	if (what == STORE_TAB)
+		store_file(file, "lock-tab", "", "");
+	else
+		store_file(file,
+		    what == STORE_TOKEN ? TOKEN_LOCK : "lock-login-", name, "");
+	for (i = 0; i < LOCK_TRIES; i++) {
+		fd = try_lock(s, file);
+		if (fd >= 0 || errno != ENOENT)
+			return fd;
+		if (make_lock_file(s, file) < 0)
+			return -1;
+	}
+	errno = EWOULDBLOCK;
+	return -1;
+}
+
+void
+store_unlock(int fd)
+{
+	if (fd >= 0)
+		file_close(fd);
+}
+
+/* --- records --- */
 
 /* May the folder be made? The deepest existing part of its path has to be
  * writable. */
@@ -429,4 +717,154 @@ store_erase(struct store *s, const char *name, store_done_cb *cb, void *arg)
 		op_tell_later(op);
 	}
 	return op;
+}
+
+/* --- a sign-in under way --- */
+
+void
+pending_free(struct pending *p)
+{
+	free(p->server);
+	free(p->url);
+	free(p->user_code);
+	memset(p, 0, sizeof *p);
+}
+
+/* Is the line of this kind? If so, value is the text after the blank. */
+static bool
+is_line(struct span line, const char *kind, struct span *value)
+{
+	size_t n = strlen(kind);
+
+	if (line.n <= n || memcmp(line.p, kind, n) != 0 || line.p[n] != ' ')
+		return false;
+	*value = (struct span){ line.p + n + 1, line.n - n - 1 };
+	return true;
+}
+
+/* Reads digits up to a blank; other characters, or too many digits, give 0. */
+static int64_t
+take_number(struct span *text)
+{
+	int64_t n = 0;
+	bool ok = true;
+
+	for (; text->n > 0 && *text->p != ' '; text->p++, text->n--) {
+		ok = ok && *text->p >= '0' && *text->p <= '9' &&
+		    n < INT64_MAX / 10 - 1;
+		if (ok)
+			n = n * 10 + (*text->p - '0');
+	}
+	if (text->n > 0) {
+		text->p++;
+		text->n--;
+	}
+	return ok ? n : 0;
+}
+
+/* Sets a text once: the first line of a kind counts. */
+static void
+set_text(char **to, struct span value)
+{
+	if (*to == NULL && value.n > 0 && memchr(value.p, 0, value.n) == NULL)
+		*to = xstrndup(value.p, value.n);
+}
+
+static void
+parse_pending(struct pending *p, struct span text)
+{
+	struct span line, value;
+	size_t i;
+
+	while (file_line(&text, &line)) {
+		if (is_line(line, "server", &value))
+			set_text(&p->server, value);
+		else if (is_line(line, "url", &value))
+			set_text(&p->url, value);
+		else if (is_line(line, "code", &value))
+			set_text(&p->user_code, value);
+		else if (is_line(line, "asked", &value))
+			p->asked_at = take_number(&value);
+		else if (is_line(line, "failed", &value))
+			p->failed_at = take_number(&value);
+		else if (is_line(line, "opened", &value))
+			for (i = 0; i < COUNT(p->opened); i++)
+				p->opened[i] = take_number(&value);
+	}
+}
+
+void
+store_pending(struct store *s, const char *name, struct pending *p)
+{
+	char file[STORE_FILE_BYTES];
+	struct buf text;
+	int dir = store_folder(s, false);
+
+	memset(p, 0, sizeof *p);
+	store_file(file, PENDING_FILE, name, "");
+	buf_init(&text, 0);
+	if (dir >= 0 && file_read(dir, file, BOUND_PENDING_BYTES, &text) == 0)
+		parse_pending(p, buf_span(&text));
+	buf_free(&text);
+}
+
+/* Adds one line. Returns -1 if the value contains a control byte, such as a
+ * line end. */
+static int
+add_text(struct buf *b, const char *kind, const char *value)
+{
+	const char *p;
+
+	if (value == NULL)
+		return 0;
+	for (p = value; *p != '\0'; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			return -1;
+	buf_addf(b, "%s %s\n", kind, value);
+	return 0;
+}
+
+int
+store_set_pending(struct store *s, const char *name, const struct pending *p)
+{
+	char file[STORE_FILE_BYTES];
+	struct buf b;
+	size_t i;
+	int dir, rc = -1;
+
+	buf_init(&b, 0);
+	errno = EINVAL;
+	if (add_text(&b, "server", p->server) == 0 &&
+	    add_text(&b, "url", p->url) == 0 &&
+	    add_text(&b, "code", p->user_code) == 0) {
+		buf_adds(&b, "opened");
+		for (i = 0; i < COUNT(p->opened); i++)
+			buf_addf(&b, " %" PRId64, p->opened[i]);
+		buf_addf(&b, "\nasked %" PRId64 "\nfailed %" PRId64 "\n",
+		    p->asked_at, p->failed_at);
+		store_file(file, PENDING_FILE, name, "");
+		if (b.n > BOUND_PENDING_BYTES)
+			errno = EFBIG;
+		else if ((dir = store_folder(s, true)) >= 0)
+			rc = file_write(dir, file, buf_span(&b), false);
+	}
+	buf_free(&b);
+	return rc;
+}
+
+int
+store_end_pending(struct store *s, const char *name)
+{
+	int64_t now = (int64_t)time(NULL);
+	struct pending p;
+	int rc;
+
+	store_pending(s, name, &p);
+	free(p.url);
+	free(p.user_code);
+	p.url = p.user_code = NULL;
+	p.failed_at = p.failed_at < now ? now : p.failed_at + 1;
+	rc = store_set_pending(s, name, &p);
+	pending_free(&p);
+	return rc;
 }
