@@ -39,6 +39,7 @@
 #include <openssl/evp.h>
 
 #include "base/bounds.h"
+#include "base/queue.h"
 #include "io/child.h"
 #include "io/file.h"
 #include "io/url.h"
@@ -65,12 +66,12 @@ struct store {
 	size_t helper_words;
 	bool newer; /* see store_found_newer */
 	const char *const *unset;
-	struct store_op *ops; /* operations under way */
+	struct store_op *first, *last; /* operations under way */
 };
 
 struct store_op {
 	struct store *store;
-	struct store_op *next;
+	struct store_op *next, *prev;
 	store_get_cb *get; /* get or done is set */
 	store_done_cb *done;
 	void *arg;
@@ -87,7 +88,7 @@ struct store_op {
 /* Returns the folder, opened again if necessary. make: it is made if it is
  * missing. Returns -1 with errno on failure. */
 static int
-store_folder(struct store *s, bool make)
+open_folder(struct store *s, bool make)
 {
 	char *why;
 
@@ -103,7 +104,7 @@ store_folder(struct store *s, bool make)
 
 /* Makes the name of a file: before, NAME, behind. */
 static void
-store_file(char file[STORE_FILE_BYTES], const char *before, const char *name,
+name_file(char file[STORE_FILE_BYTES], const char *before, const char *name,
     const char *behind)
 {
 	snprintf(file, STORE_FILE_BYTES, "%s%s%s", before, name, behind);
@@ -201,7 +202,7 @@ void
 store_list(struct store *s, store_list_cb *each, void *arg)
 {
 	struct listing l = { s->helper != NULL, each, arg };
-	int dir = store_folder(s, false);
+	int dir = open_folder(s, false);
 
 	if (dir >= 0)
 		file_list(dir, BOUND_STORE_ENTRIES, list_one, &l);
@@ -222,9 +223,9 @@ store_stamp(struct store *s, const char *name)
 	uint64_t h;
 	int dir;
 
-	if (s->helper != NULL || (dir = store_folder(s, false)) < 0)
+	if (s->helper != NULL || (dir = open_folder(s, false)) < 0)
 		return 0;
-	store_file(file, "", name, RECORD_END);
+	name_file(file, "", name, RECORD_END);
 	if (fstatat(dir, file, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
 	h = mix(0, (uint64_t)st.st_ino);
@@ -284,7 +285,7 @@ try_lock(struct store *s, const char *file)
 {
 	int dir, fd;
 
-	dir = store_folder(s, true);
+	dir = open_folder(s, true);
 	if (dir < 0)
 		return -1;
 	fd = file_open(dir, file, true);
@@ -306,9 +307,9 @@ store_lock(struct store *s, enum store_lock what, const char *name)
 	int i, fd;
 
 	if (what == STORE_TAB)
-		store_file(file, "lock-tab", "", "");
+		name_file(file, "lock-tab", "", "");
 	else
-		store_file(file,
+		name_file(file,
 		    what == STORE_TOKEN ? TOKEN_LOCK : "lock-login-", name, "");
 	for (i = 0; i < LOCK_TRIES; i++) {
 		fd = try_lock(s, file);
@@ -394,8 +395,8 @@ store_free(struct store *s)
 {
 	if (s == NULL)
 		return;
-	while (s->ops != NULL)
-		store_cancel(s->ops);
+	while (s->first != NULL)
+		store_cancel(s->first);
 	if (s->dir >= 0)
 		file_close(s->dir);
 	string_list_free(s->helper);
@@ -411,21 +412,10 @@ op_new(struct store *s, void *arg)
 
 	op->store = s;
 	op->arg = arg;
-	op->next = s->ops;
-	s->ops = op;
+	QUEUE_ADD_FIRST(s, op);
 	record_init(&op->record);
 	buf_init(&op->output, 0);
 	return op;
-}
-
-static void
-op_unlink(struct store_op *op)
-{
-	struct store_op **at;
-
-	for (at = &op->store->ops; *at != op; at = &(*at)->next)
-		;
-	*at = op->next;
 }
 
 static void
@@ -443,7 +433,7 @@ op_tell(void *arg)
 {
 	struct store_op *op = arg;
 
-	op_unlink(op);
+	QUEUE_REMOVE(op->store, op);
 	op->store->newer = op->newer;
 	if (op->get != NULL)
 		op->get(op->found ? &op->record : NULL, op->why, op->arg);
@@ -469,7 +459,7 @@ store_cancel(struct store_op *op)
 		child_free(op->child, true);
 	else
 		loop_undefer(op->store->loop, op_tell, op);
-	op_unlink(op);
+	QUEUE_REMOVE(op->store, op);
 	op_free(op);
 }
 
@@ -512,21 +502,16 @@ reason_of(int error)
 	}
 }
 
-static char *
-path_of(const struct store *s, const char *name)
-{
-	return xasprintf("%s/%s.json", s->path, name);
-}
-
 static void
 file_load(struct store_op *op, const char *name)
 {
 	struct store *s = op->store;
-	char file[STORE_FILE_BYTES], *path = path_of(s, name);
+	char file[STORE_FILE_BYTES],
+	    *path = xasprintf("%s/%s.json", s->path, name);
 	struct buf text;
-	int dir = store_folder(s, false);
+	int dir = open_folder(s, false);
 
-	store_file(file, "", name, ".json");
+	name_file(file, "", name, RECORD_END);
 	buf_init(&text, 0);
 	if (dir >= 0 && file_read(dir, file, BOUND_DOCUMENT_BYTES, &text) == 0)
 		op_parse(op, buf_span(&text), path);
@@ -541,30 +526,28 @@ static void
 file_save(struct store_op *op, const char *name, struct span text)
 {
 	struct store *s = op->store;
-	char file[STORE_FILE_BYTES], *path;
-	int dir = store_folder(s, true);
+	char file[STORE_FILE_BYTES];
+	int dir = open_folder(s, true);
 
-	store_file(file, "", name, ".json");
+	name_file(file, "", name, RECORD_END);
 	if (dir >= 0 && file_write(dir, file, text, true) == 0)
 		return;
-	path = path_of(s, name);
-	op->why = xasprintf("%s cannot be written: %s", path, strerror(errno));
-	free(path);
+	op->why = xasprintf("%s/%s cannot be written: %s", s->path, file,
+	    strerror(errno));
 }
 
 static void
 file_erase(struct store_op *op, const char *name)
 {
 	struct store *s = op->store;
-	char file[STORE_FILE_BYTES], *path;
-	int dir = store_folder(s, false);
+	char file[STORE_FILE_BYTES];
+	int dir = open_folder(s, false);
 
-	store_file(file, "", name, ".json");
+	name_file(file, "", name, RECORD_END);
 	if ((dir >= 0 && file_remove(dir, file) == 0) || errno == ENOENT)
 		return;
-	path = path_of(s, name);
-	op->why = xasprintf("%s cannot be removed: %s", path, strerror(errno));
-	free(path);
+	op->why = xasprintf("%s/%s cannot be removed: %s", s->path, file,
+	    strerror(errno));
 }
 
 static char *
@@ -798,10 +781,10 @@ store_pending(struct store *s, const char *name, struct pending *p)
 {
 	char file[STORE_FILE_BYTES];
 	struct buf text;
-	int dir = store_folder(s, false);
+	int dir = open_folder(s, false);
 
 	memset(p, 0, sizeof *p);
-	store_file(file, PENDING_FILE, name, "");
+	name_file(file, PENDING_FILE, name, "");
 	buf_init(&text, 0);
 	if (dir >= 0 && file_read(dir, file, BOUND_PENDING_BYTES, &text) == 0)
 		parse_pending(p, buf_span(&text));
@@ -842,10 +825,10 @@ store_set_pending(struct store *s, const char *name, const struct pending *p)
 			buf_addf(&b, " %" PRId64, p->opened[i]);
 		buf_addf(&b, "\nasked %" PRId64 "\nfailed %" PRId64 "\n",
 		    p->asked_at, p->failed_at);
-		store_file(file, PENDING_FILE, name, "");
+		name_file(file, PENDING_FILE, name, "");
 		if (b.n > BOUND_PENDING_BYTES)
 			errno = EFBIG;
-		else if ((dir = store_folder(s, true)) >= 0)
+		else if ((dir = open_folder(s, true)) >= 0)
 			rc = file_write(dir, file, buf_span(&b), false);
 	}
 	buf_free(&b);
