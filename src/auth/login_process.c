@@ -184,21 +184,6 @@ on_errors(const char *p, size_t n, void *arg)
 	buf_add(&a->errors, p, n < room ? n : room);
 }
 
-static char *
-failure(enum child_end end, int value)
-{
-	switch (end) {
-	case CHILD_EXIT:
-		return xasprintf("ended with status %d", value);
-	case CHILD_SIGNAL:
-		return xasprintf("was ended by signal %d", value);
-	case CHILD_NO_START:
-		return xasprintf("cannot be started: %s", strerror(value));
-	default:
-		return xstrdup("wrote too much");
-	}
-}
-
 /* Handles a login process that ended without an answer. Its stderr may tell
  * why, for example if the dynamic linker or a broken configuration file ended
  * it. */
@@ -206,7 +191,8 @@ static void
 give_up(struct login_process *a, enum child_end end, int value)
 {
 	struct span said = buf_span(&a->errors);
-	char *how = failure(end, value);
+	char *how = end == CHILD_TOO_LARGE ? xstrdup("wrote too much") :
+					     child_fate(end, value);
 	struct buf words;
 
 	while (said.n > 0 && said.p[said.n - 1] == '\n')

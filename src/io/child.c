@@ -68,6 +68,7 @@ struct child {
 	struct buf input;
 	size_t written; /* bytes of input */
 	size_t max_output;
+	int64_t timeout_ms;
 	/* config.timeout_ms, then BOUND_CHILD_LINGER_MS */
 	struct loop_timer *timer;
 	enum child_end end;
@@ -199,11 +200,11 @@ close_end(struct end *e)
 }
 
 static void
-kill_child(struct child *c, enum child_end end)
+kill_child(struct child *c, enum child_end end, int64_t limit)
 {
 	c->decided = true;
 	c->end = end;
-	c->value = 0;
+	c->value = (int)limit;
 	if (c->process != NULL)
 		kill(c->process->pid, SIGKILL);
 }
@@ -216,7 +217,7 @@ too_large(struct child *c)
 	close_end(&c->in);
 	close_end(&c->out);
 	close_end(&c->err);
-	kill_child(c, CHILD_TOO_LARGE);
+	kill_child(c, CHILD_TOO_LARGE, (int64_t)c->max_output);
 	look_if_over(c);
 }
 
@@ -334,7 +335,7 @@ on_time(void *arg)
 		look_if_over(c);
 	}
 	if (c->process != NULL)
-		kill_child(c, CHILD_TIMEOUT);
+		kill_child(c, CHILD_TIMEOUT, c->timeout_ms);
 }
 
 /* Returns a duplicate of fd at 4 or above, so that dup2 to 0..3 cannot
@@ -639,6 +640,7 @@ child_new(struct loop *l, const struct child_config *config,
 	c->arg = arg;
 	c->in.fd = c->out.fd = c->err.fd = c->report.fd = -1;
 	c->max_output = config->max_output;
+	c->timeout_ms = config->timeout_ms;
 	buf_init(&c->input, 0);
 	buf_addspan(&c->input, config->input);
 	c->timer = loop_timer_new(l, on_time, c);
@@ -674,6 +676,24 @@ child_free(struct child *c, bool kill_it)
 	loop_timer_free(c->timer);
 	buf_wipe(&c->input); /* it may be secret */
 	free(c);
+}
+
+char *
+child_fate(enum child_end end, int value)
+{
+	switch (end) {
+	case CHILD_EXIT:
+		return xasprintf("ended with status %d", value);
+	case CHILD_SIGNAL:
+		return xasprintf("was ended by signal %d", value);
+	case CHILD_TIMEOUT:
+		return xasprintf("did not answer within %d s", value / 1000);
+	case CHILD_TOO_LARGE:
+		return xasprintf("wrote more than %d KiB", value / 1024);
+	case CHILD_NO_START:
+		break;
+	}
+	return xasprintf("cannot be started: %s", strerror(value));
 }
 
 /* --- command lines --- */

@@ -33,8 +33,8 @@ struct child_config {
 enum child_end {
 	CHILD_EXIT,      /* value: the exit status */
 	CHILD_SIGNAL,    /* value: the number of the signal */
-	CHILD_TIMEOUT,   /* it was killed after timeout_ms */
-	CHILD_TOO_LARGE, /* it was killed after max_output bytes */
+	CHILD_TIMEOUT,   /* it was killed after value ms */
+	CHILD_TOO_LARGE, /* it was killed after value bytes of output */
 	CHILD_NO_START   /* value: errno of the attempt */
 };
 
@@ -57,6 +57,10 @@ struct child *child_new(struct loop *l, const struct child_config *config,
  * it lives on with its pipes closed. In both cases it is waited for as long as
  * this process lives. */
 void child_free(struct child *c, bool kill);
+
+/* Returns what became of the program, for users, as in "the program ended with
+ * status 3". The caller owns it. */
+char *child_fate(enum child_end end, int value);
 
 /* Splits a user's command line into words. Blanks separate words, '...' and
  * "..." keep them together, a backslash takes the next character literally (not

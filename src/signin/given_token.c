@@ -102,33 +102,6 @@ given_token_free(struct given_token *t)
 	free(t);
 }
 
-/* Returns why the program failed, owned by the caller; NULL: it did not. What
- * it wrote is not told: it may be a part of the token. */
-static char *
-failure(const char *option, enum child_end end, int value)
-{
-	switch (end) {
-	case CHILD_EXIT:
-		return value == 0 ? NULL :
-				    xasprintf("%s: the program ended with "
-					      "status %d",
-					option, value);
-	case CHILD_SIGNAL:
-		return xasprintf("%s: the program was ended by signal %d",
-		    option, value);
-	case CHILD_TIMEOUT:
-		return xasprintf("%s: the program did not answer within %d s",
-		    option, BOUND_TOKEN_COMMAND_MS / 1000);
-	case CHILD_TOO_LARGE:
-		return xasprintf("%s: the program wrote more than %d KiB",
-		    option, BOUND_TOKEN_COMMAND_BYTES / 1024);
-	case CHILD_NO_START:
-		break;
-	}
-	return xasprintf("%s: the program cannot be started: %s", option,
-	    strerror(value));
-}
-
 static void
 on_output(const char *p, size_t n, void *arg)
 {
@@ -141,14 +114,18 @@ static void
 on_done(enum child_end end, int value, void *arg)
 {
 	struct given_token *t = arg;
-	char *why = failure(t->from->option, end, value);
+	char *fate = child_fate(end, value), *why;
 
 	t->child = NULL;
-	if (why != NULL)
-		t->cb(NULL, why, end != CHILD_NO_START, t->arg);
-	else
+	if (end == CHILD_EXIT && value == 0) {
 		tell(t->from, buf_span(&t->output), t->now, t->cb, t->arg);
-	free(why);
+	} else {
+		/* what it wrote is not told: it may be a part of the token */
+		why = xasprintf("%s: the program %s", t->from->option, fate);
+		t->cb(NULL, why, end != CHILD_NO_START, t->arg);
+		free(why);
+	}
+	free(fate);
 	given_token_free(t);
 }
 

@@ -551,22 +551,13 @@ file_erase(struct store_op *op, const char *name)
 }
 
 static char *
-helper_failure(enum child_end end, int value)
+helper_fate(enum child_end end, int value)
 {
-	switch (end) {
-	case CHILD_EXIT:
-		return xasprintf("it failed with status %d", value);
-	case CHILD_SIGNAL:
-		return xasprintf("it was ended by signal %d", value);
-	case CHILD_TIMEOUT:
-		return xasprintf("it did not answer within %d s",
-		    BOUND_HELPER_MS / 1000);
-	case CHILD_TOO_LARGE:
-		return xstrdup("it printed too much");
-	case CHILD_NO_START:
-	default:
-		return xasprintf("it cannot be started: %s", strerror(value));
-	}
+	if (end == CHILD_EXIT)
+		return xasprintf("failed with status %d", value);
+	if (end == CHILD_TOO_LARGE)
+		return xstrdup("printed too much");
+	return child_fate(end, value);
 }
 
 static void
@@ -582,13 +573,13 @@ helper_done(enum child_end end, int value, void *arg)
 {
 	struct store_op *op = arg;
 	struct span text = span_trim(buf_span(&op->output), " \t\r\n");
-	char *failure;
+	char *fate;
 
 	op->child = NULL;
 	if (end != CHILD_EXIT || value != 0) {
-		failure = helper_failure(end, value);
-		op->why = xasprintf("the helper of --auth-store: %s", failure);
-		free(failure);
+		fate = helper_fate(end, value);
+		op->why = xasprintf("the helper of --auth-store: it %s", fate);
+		free(fate);
 	} else if (op->get != NULL && text.n > 0) {
 		op_parse(op, text, "what the helper of --auth-store printed");
 	}

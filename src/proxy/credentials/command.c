@@ -299,35 +299,6 @@ take_answer(struct command_auth *c, char **why)
 	return 0;
 }
 
-/* Returns why a run failed, owned by the caller; NULL: it did not. */
-static char *
-end_fault(enum child_end end, int value)
-{
-	switch (end) {
-	case CHILD_EXIT:
-		return value == 0 ? NULL :
-				    xasprintf("--auth-command: the program "
-					      "ended with status %d",
-					value);
-	case CHILD_SIGNAL:
-		return xasprintf("--auth-command: the program was ended by "
-				 "signal %d",
-		    value);
-	case CHILD_TIMEOUT:
-		return xasprintf("--auth-command: the program did not answer "
-				 "within %d s",
-		    BOUND_AUTH_COMMAND_MS / 1000);
-	case CHILD_TOO_LARGE:
-		return xasprintf("--auth-command: the program wrote more than "
-				 "%d KiB",
-		    BOUND_AUTH_COMMAND_BYTES / 1024);
-	case CHILD_NO_START:
-		break;
-	}
-	return xasprintf("--auth-command: the program cannot be started: %s",
-	    strerror(value));
-}
-
 /* Answers all waiters. A callback may ask again, which makes a new list. */
 static void
 tell(struct command_auth *c, const char *why)
@@ -346,14 +317,17 @@ static void
 on_done(enum child_end end, int value, void *arg)
 {
 	struct command_auth *c = arg;
-	char *why = end_fault(end, value);
+	char *fate = child_fate(end, value), *why = NULL;
 
 	c->child = NULL;
-	if (why == NULL)
+	if (end == CHILD_EXIT && value == 0)
 		take_answer(c, &why);
+	else
+		why = xasprintf("--auth-command: the program %s", fate);
 	buf_wipe(&c->output);
 	tell(c, why);
 	free(why);
+	free(fate);
 }
 
 static void

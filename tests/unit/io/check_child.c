@@ -376,7 +376,7 @@ START_TEST(no_callbacks)
 	running++;
 	child_new(l, &config, &quiet, &run);
 	ck_assert_int_eq(loop_run(l), 0);
-	expect_end(CHILD_TOO_LARGE, 0);
+	expect_end(CHILD_TOO_LARGE, 3);
 }
 END_TEST
 
@@ -422,7 +422,8 @@ START_TEST(output_is_bounded)
 		.max_output = bounds[_i].max };
 
 	play(&config);
-	expect_end(bounds[_i].fits ? CHILD_EXIT : CHILD_TOO_LARGE, 0);
+	expect_end(bounds[_i].fits ? CHILD_EXIT : CHILD_TOO_LARGE,
+	    bounds[_i].fits ? 0 : (int)bounds[_i].max);
 	ck_assert_uint_eq(run.out.n, bounds[_i].out);
 	ck_assert_uint_eq(run.err.n, bounds[_i].err);
 }
@@ -439,7 +440,7 @@ START_TEST(time_is_bounded)
 	int64_t start = now_ms();
 
 	play(&config);
-	expect_end(CHILD_TIMEOUT, 0);
+	expect_end(CHILD_TIMEOUT, 1500);
 	ck_assert_str_eq(buf_str(&run.out), "here\n");
 	ck_assert_int_ge(now_ms() - start, 1500);
 	ck_assert_int_lt(now_ms() - start, 19000);
@@ -494,7 +495,7 @@ END_TEST
 START_TEST(a_grandchild_that_writes_on)
 {
 	play_sh("yes & exit 0");
-	expect_end(CHILD_TOO_LARGE, 0);
+	expect_end(CHILD_TOO_LARGE, 1000000);
 	ck_assert_uint_eq(run.out.n, 1000000);
 }
 END_TEST
