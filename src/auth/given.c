@@ -21,8 +21,9 @@
 #include <unistd.h>
 
 #include "base/bounds.h"
+#include "base/headers.h"
 #include "base/log.h"
-#include "store/credential.h"
+#include "io/file.h"
 
 #define GIVEN_LOOK_MS 1000
 
@@ -53,7 +54,7 @@ struct given {
 	uint64_t version;
 	bool looked;
 	int64_t looked_ms;
-	struct credential_env env;
+	struct variables env;
 };
 
 static struct identity
@@ -126,10 +127,10 @@ read_source(const struct given *a, struct source *s, struct headers *to,
 		s->seen = identity_of(&st);
 		s->regular = S_ISREG(st.st_mode);
 		if (first)
-			credential_check_file(s->path, &st);
+			file_warn_if_open(s->path, &st);
 		rc = s->bearer ?
-		    credential_bearer(to, buf_span(&text), why) :
-		    credential_lines(to, buf_span(&text), &a->env, why);
+		    headers_add_bearer(to, buf_span(&text), why) :
+		    headers_add_lines(to, buf_span(&text), &a->env, why);
 	}
 	buf_wipe(&text);
 	return rc;
@@ -258,7 +259,7 @@ add_bearer_env(struct given *a, const char *name, char **why)
 		    name);
 		return -1;
 	}
-	if (credential_bearer(&s->headers, span_of(token), &what) == 0)
+	if (headers_add_bearer(&s->headers, span_of(token), &what) == 0)
 		return 0;
 	*why = xasprintf("--bearer-env %s: %s", name, what);
 	free(what);
@@ -274,7 +275,7 @@ add_header(struct given *a, const char *header, char **why)
 	if (header[0] == '@')
 		return add_file(a, header + 1, false, why);
 	s = new_source(a, NULL, false);
-	if (credential_line(&s->headers, span_of(header), &a->env, &what) == 0)
+	if (headers_add_line(&s->headers, span_of(header), &a->env, &what) == 0)
 		return 0;
 	*why = xasprintf("--header: %s", what);
 	free(what);
@@ -303,7 +304,7 @@ given_new(const struct given_config *config, char **why)
 {
 	struct given *a = xcalloc(1, sizeof *a);
 
-	a->env = (struct credential_env){ config->env, config->env_arg };
+	a->env = (struct variables){ config->env, config->env_arg };
 	headers_init(&a->all);
 	a->version = 1;
 	if (configure(a, config, why) == 0)

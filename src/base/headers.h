@@ -1,4 +1,5 @@
-/* An ordered list of HTTP headers. Values can be marked secret. */
+/* An ordered list of HTTP headers. Values can be marked secret. Lines of the user
+ * become headers, with ${VAR}, and so do bearer tokens. */
 #ifndef MCPSPLICE_BASE_HEADERS_H
 #define MCPSPLICE_BASE_HEADERS_H
 
@@ -38,5 +39,29 @@ void headers_append(struct headers *h, const struct headers *from);
 bool headers_same(const struct headers *a, const struct headers *b);
 /* Wipes the values and frees the list. h is empty and usable after. */
 void headers_free(struct headers *h);
+
+/* Text of the user becomes headers. Each of these functions returns 0, or -1
+ * with *why, which the caller owns and which never contains a value. */
+
+/* Looks up a variable; get returns NULL for one that is not set. */
+struct variables {
+	const char *(*get)(const char *name, void *arg);
+	void *arg;
+};
+
+/* Adds one "Name: value" line. ${VAR} is replaced once, $$ is a dollar, a
+ * dollar before any other character stands for itself. Headers that the
+ * transport sets itself are refused. */
+int headers_add_line(struct headers *to, struct span line,
+    const struct variables *env, char **why);
+/* Adds all lines of a file, which may contain blank lines and # comments. */
+int headers_add_lines(struct headers *to, struct span text,
+    const struct variables *env, char **why);
+/* Adds "Authorization: Bearer TOKEN". Blanks around the token are removed; the
+ * rest has to be visible ASCII without blanks. */
+int headers_add_bearer(struct headers *to, struct span token, char **why);
+/* Replaces ${VAR} as in a header line, and appends the text to out. */
+int variables_expand(struct span in, const struct variables *env,
+    struct buf *out, char **why);
 
 #endif

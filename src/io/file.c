@@ -31,6 +31,7 @@
 #include <unistd.h>
 
 #include "base/bounds.h"
+#include "base/log.h"
 #include "io/loop.h"
 
 #define PART_BYTES ((size_t)64 * 1024)
@@ -716,4 +717,17 @@ user_file_restore(const char *path, size_t max, char **why)
 	user_file_free(&old);
 	free(name);
 	return rc;
+}
+
+void
+file_warn_if_open(const char *path, const struct stat *st)
+{
+	if (!S_ISREG(st->st_mode))
+		return;
+	if (st->st_uid != geteuid() && st->st_uid != 0)
+		log_warn("%s belongs to another user", path);
+	else if ((st->st_mode & (S_IRWXG | S_IRWXO)) != 0)
+		log_warn("%s holds a credential and is open to other users; "
+			 "\"chmod 600\" it",
+		    path);
 }

@@ -103,4 +103,8 @@ char *user_file_keep(const struct user_file *f, char **why);
 /* Exchanges the contents of the file and of its newest backup. */
 int user_file_restore(const char *path, size_t max, char **why);
 
+/* Warns if other users can read or write this file, which holds a credential of
+ * the user. st is of the file; what is no regular file is not checked. */
+void file_warn_if_open(const char *path, const struct stat *st);
+
 #endif

@@ -13,7 +13,7 @@
 
 #include "base/bounds.h"
 #include "base/mem.h"
-#include "store/credential.h"
+#include "io/file.h"
 
 /* Reads a file into to. Returns 0, or -1 with errno set. */
 static int
@@ -27,7 +27,7 @@ read_all(const char *path, struct buf *to, bool check)
 	if (fd < 0)
 		return -1;
 	if (check && fstat(fd, &st) == 0)
-		credential_check_file(path, &st);
+		file_warn_if_open(path, &st);
 	while ((n = read(fd, part, sizeof part)) > 0 ||
 	    (n < 0 && errno == EINTR))
 		if (n > 0 && buf_add(to, part, (size_t)n) != 0) {
@@ -80,7 +80,7 @@ secret_check(const char *path)
 	struct stat st;
 
 	if (path != NULL && stat(path, &st) == 0)
-		credential_check_file(path, &st);
+		file_warn_if_open(path, &st);
 }
 
 void

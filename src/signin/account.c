@@ -7,13 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/headers.h"
 #include "base/log.h"
 #include "io/child.h"
 #include "options/secret.h"
 #include "options/table.h"
 #include "signin/browser.h"
 #include "signin/client_messages.h"
-#include "store/credential.h"
 
 /* --- the client --- */
 
@@ -22,7 +22,7 @@
 static struct json_object *
 client_document(const char *option, const char *text, char **why)
 {
-	const struct credential_env env = { setup_variable, NULL };
+	const struct variables env = { setup_variable, NULL };
 	struct json_object *o = NULL;
 	char *content = NULL;
 	const char *fault = NULL;
@@ -32,7 +32,7 @@ client_document(const char *option, const char *text, char **why)
 	    (content = secret_file(option, text + 1, why)) == NULL)
 		return NULL;
 	buf_init(&full, 0);
-	if (credential_expand(span_of(content != NULL ? content : text), &env,
+	if (variables_expand(span_of(content != NULL ? content : text), &env,
 		&full, why) == 0)
 		o = document_parse(buf_span(&full), &fault);
 	buf_wipe(&full);

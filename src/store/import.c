@@ -40,8 +40,8 @@
 #include <openssl/evp.h>
 
 #include "base/bounds.h"
+#include "base/headers.h"
 #include "io/file.h"
-#include "store/credential.h"
 
 #define FOLDER_PREFIX "mcp-remote-"
 #define HASH_BYTES 33 /* MD5 as hex digits, and a NUL */
@@ -323,7 +323,7 @@ take_token(struct record *r, const struct source *s)
 	if (type != NULL && strcasecmp(type, "Bearer") != 0)
 		return "its token is of another type than Bearer";
 	headers_init(&none);
-	rc = credential_bearer(&none, span_of(text), &why);
+	rc = headers_add_bearer(&none, span_of(text), &why);
 	headers_free(&none);
 	if (rc < 0) {
 		free(why);

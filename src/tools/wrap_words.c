@@ -11,7 +11,7 @@
 #include <strings.h>
 
 #include "base/codec.h"
-#include "store/credential.h"
+#include "base/headers.h"
 
 struct reader {
 	const struct strings *words;
@@ -270,14 +270,14 @@ some_value(const char *name, void *arg)
 static char *
 wrong_header(const struct strings *headers)
 {
-	const struct credential_env env = { some_value, NULL };
+	const struct variables env = { some_value, NULL };
 	struct headers all = { 0 };
 	char *why = NULL;
 	size_t i;
 
 	for (i = 0; why == NULL && i < headers->n; i++)
 		if (headers->list[i][0] != '@')
-			(void)credential_line(&all, span_of(headers->list[i]),
+			(void)headers_add_line(&all, span_of(headers->list[i]),
 			    &env, &why);
 	headers_free(&all);
 	return why;

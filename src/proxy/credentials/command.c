@@ -19,7 +19,6 @@
 #include "base/codec.h"
 #include "base/log.h"
 #include "io/child.h"
-#include "store/credential.h"
 #include "store/document.h"
 
 enum { ANSWER_VERSION = 1 };
@@ -166,7 +165,7 @@ no_variable(const char *name, void *arg)
 static int
 add_header(struct headers *to, const char *name, const char *value, char **why)
 {
-	static const struct credential_env env = { no_variable, NULL };
+	static const struct variables env = { no_variable, NULL };
 	struct buf line;
 	char *what = NULL;
 	int rc;
@@ -184,7 +183,7 @@ add_header(struct headers *to, const char *name, const char *value, char **why)
 			buf_addc(&line, '$');
 		buf_addc(&line, *value);
 	}
-	rc = credential_line(to, buf_span(&line), &env, &what);
+	rc = headers_add_line(to, buf_span(&line), &env, &what);
 	buf_wipe(&line);
 	free(what);
 	if (rc < 0)
@@ -260,7 +259,7 @@ read_members(struct json_object *o, struct headers *to, int64_t *expires_at,
 	if (headers)
 		return add_headers(to, json_object_object_get(o, "headers"),
 		    why);
-	return credential_bearer(to, span_of(document_text(o, "token")), why);
+	return headers_add_bearer(to, span_of(document_text(o, "token")), why);
 }
 
 /* Makes the answer the headers at hand. Returns 0, or -1 with *why. */
