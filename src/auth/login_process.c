@@ -35,12 +35,9 @@ static unsigned
 word_of(const char *text, const char *const *list, unsigned n,
     unsigned otherwise)
 {
-	unsigned i;
+	size_t i = string_index(text, list, n);
 
-	for (i = 0; i < n && text != NULL; i++)
-		if (strcmp(text, list[i]) == 0)
-			return i;
-	return otherwise;
+	return i < n ? (unsigned)i : otherwise;
 }
 
 static void

@@ -415,6 +415,16 @@ string_eq(const char *a, const char *b)
 	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
+size_t
+string_index(const char *text, const char *const *list, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && (text == NULL || strcmp(text, list[i]) != 0))
+		i++;
+	return i;
+}
+
 char *
 string_copy(const char *s)
 {

@@ -138,6 +138,9 @@ void mem_wipe(void *p, size_t n);
 char *string_copy(const char *s);
 /* Are both the same text, or both NULL? */
 bool string_eq(const char *a, const char *b);
+/* Returns the index of text, which may be NULL, in a list of n; n: it is not
+ * there. */
+size_t string_index(const char *text, const char *const *list, size_t n);
 /* Overwrites and frees the string *secret, and sets it to NULL. *secret may be
  * NULL already. */
 void string_wipe(char **secret);

@@ -143,9 +143,7 @@ params_take(struct params *p, struct span name, struct span value)
 
 	if (key != NULL && text != NULL) {
 		rc = 0;
-		for (i = 0; i < PARAM_COUNT; i++)
-			if (strcmp(key, param_names[i]) == 0)
-				break;
+		i = string_index(key, param_names, PARAM_COUNT);
 	}
 	if (i < PARAM_COUNT && p->values[i] != NULL) {
 		rc = -1;

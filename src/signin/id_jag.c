@@ -114,12 +114,9 @@ is_policy(const char *name)
 		"unauthorized_client", "invalid_scope",
 		"insufficient_user_authentication", "consent_required",
 		"interaction_required" };
-	size_t i;
+	const size_t n = sizeof names / sizeof names[0];
 
-	for (i = 0; i < sizeof names / sizeof names[0]; i++)
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	return false;
+	return string_index(name, names, n) < n;
 }
 
 static enum login_outcome

@@ -188,17 +188,6 @@ number_of(struct json_object *o, const char *name)
 	return n < 0 ? 0 : n;
 }
 
-static int
-word_of(const char *text, const char *const *words, size_t n)
-{
-	size_t i;
-
-	for (i = 0; text != NULL && i < n; i++)
-		if (strcmp(text, words[i]) == 0)
-			return (int)i;
-	return -1;
-}
-
 /* Finds an optional part; *o is NULL if it is missing. Returns -1 if it is
  * there and not an object. */
 static int
@@ -213,17 +202,19 @@ part_of(struct json_object *tree, const char *name, struct json_object **o)
 
 /* Does the client have a word that a newer mcpsplice put there? */
 static bool
-is_newer_client(struct json_object *o, int source, int method)
+is_newer_client(struct json_object *o, size_t source, size_t method)
 {
-	return (source < 0 && document_text(o, "source") != NULL) ||
-	    (method < 0 && document_text(o, "method") != NULL);
+	return (source == COUNT(source_words) &&
+		   document_text(o, "source") != NULL) ||
+	    (method == COUNT(method_words) &&
+		document_text(o, "method") != NULL);
 }
 
 static int
 parse_client(struct record *r, const char **why)
 {
 	struct json_object *o;
-	int source, method;
+	size_t source, method;
 
 	*why = "its member \"client\" is broken";
 	if (part_of(r->json, "client", &o) < 0)
@@ -231,15 +222,16 @@ parse_client(struct record *r, const char **why)
 	if (o == NULL)
 		return 0;
 	parse_all(r, o, client_members);
-	source = word_of(document_text(o, "source"), source_words,
+	source = string_index(document_text(o, "source"), source_words,
 	    COUNT(source_words));
-	method = word_of(document_text(o, "method"), method_words,
+	method = string_index(document_text(o, "method"), method_words,
 	    COUNT(method_words));
 	if (is_newer_client(o, source, method)) {
 		*why = newer;
 		return RECORD_NEWER;
 	}
-	if (r->client.id == NULL || source < 0 || method < 0)
+	if (r->client.id == NULL || source == COUNT(source_words) ||
+	    method == COUNT(method_words))
 		return -1;
 	r->client.source = (enum client_source)source;
 	r->client.method = (enum client_method)method;
