@@ -332,19 +332,6 @@ buf_addf(struct buf *b, const char *fmt, ...)
 }
 
 void
-buf_drain(struct buf *b, size_t n)
-{
-	if (n >= b->n) {
-		b->n = 0;
-		return;
-	}
-	if (n == 0)
-		return;
-	memmove(b->p, b->p + n, b->n - n);
-	b->n -= n;
-}
-
-void
 buf_reset(struct buf *b)
 {
 	b->n = 0;

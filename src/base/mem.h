@@ -120,8 +120,6 @@ void buf_fill(struct buf *b, const char *text, buf_hole_cb *value,
 /* Makes room for n more bytes, when the size is known in advance. Returns like
  * buf_add. */
 int buf_reserve(struct buf *b, size_t n);
-/* Removes the first n bytes. */
-void buf_drain(struct buf *b, size_t n);
 /* Empties the buffer and keeps its memory. */
 void buf_reset(struct buf *b);
 /* Frees the memory; b can be used again with the same cap. */

@@ -313,8 +313,9 @@ is_loopback(const char *address)
 	    class == ADDRESS_LOOPBACK;
 }
 
-struct connection *
-connections_find(struct connections *all, const char *peer, int peer_port,
+/* Returns the connection with these ends, or NULL. */
+static struct connection *
+find_ends(struct connections *all, const char *peer, int peer_port,
     int local_port)
 {
 	struct connection *c;
@@ -386,8 +387,8 @@ is_doubtful(const struct connection *c)
 	return c->since < c->all->doubt;
 }
 
-bool
-connection_usable(struct connection *c, int64_t max_idle_ms, bool proof)
+static bool
+may_carry(struct connection *c, int64_t max_idle_ms, bool proof)
 {
 	struct alive_facts f = { .idle_ms = loop_now(c->all->l) - c->since,
 		.max_idle_ms = max_idle_ms,
@@ -419,15 +420,25 @@ connection_usable(struct connection *c, int64_t max_idle_ms, bool proof)
 	return true;
 }
 
-void
-connection_take(struct connection *c)
+bool
+connections_take(struct connections *all, struct connection **c,
+    const char *peer, int peer_port, int local_port, bool wary,
+    int64_t max_idle_ms, bool proof)
 {
-	if (c == NULL)
-		return;
-	c->users++;
-	c->waits = true;
-	c->gave_error = false;
-	c->since = loop_now(c->all->l);
+	struct connection *found = find_ends(all, peer, peer_port, local_port);
+
+	*c = NULL;
+	if (found == NULL)
+		return true;
+	if ((wary && found->gave_error) ||
+	    !may_carry(found, max_idle_ms, proof))
+		return false;
+	found->users++;
+	found->waits = true;
+	found->gave_error = false;
+	found->since = loop_now(all->l);
+	*c = found;
+	return true;
 }
 
 void
@@ -465,12 +476,6 @@ connection_note_error(struct connection *c)
 {
 	if (c != NULL)
 		c->gave_error = !c->two;
-}
-
-bool
-connection_gave_error(const struct connection *c)
-{
-	return c->gave_error;
 }
 
 void

@@ -66,14 +66,18 @@ bool connection_lives(const struct alive_facts *f);
 
 /* From now on *reached stays as it is. */
 void connections_disown(struct connections *c, const bool *reached);
-/* Returns the connection with these ends, as libcurl tells them, or NULL if it
- * is not known, such as a unix socket. */
-struct connection *connections_find(struct connections *c, const char *peer,
-    int peer_port, int local_port);
-/* May a request be written to it now? max_idle_ms and proof are as in struct
- * alive_facts. On loopback there is no proof: what listens there may be the end
- * of a tunnel, and a new connection costs no time. */
-bool connection_usable(struct connection *c, int64_t max_idle_ms, bool proof);
+/* Returns in *c the connection with these ends, as libcurl tells them, which a
+ * transfer begins to use; it stays valid until connection_give_back. *c is NULL
+ * if it is not known, such as a unix socket. Returns false, with *c NULL, if no
+ * request may be written to it now; wary: nor if its last answer was an error.
+ * max_idle_ms and proof are as in struct alive_facts. On loopback there is no
+ * proof: what listens there may be the end of a tunnel, and a new connection
+ * costs no time. */
+bool connections_take(struct connections *all, struct connection **c,
+    const char *peer, int peer_port, int local_port, bool wary,
+    int64_t max_idle_ms, bool proof);
+/* The transfer that uses it ends. c may be NULL. */
+void connection_give_back(struct connection *c);
 /* Something came on it while it was in use, which may be for ever if two: it is
  * one in HTTP/2. c may be NULL. */
 void connection_heard(struct connection *c, bool two);
@@ -84,14 +88,9 @@ int64_t connection_silence(const struct connection *c);
  * written, connections that were idle at that time, or when it became
  * HTTP_SILENT_MS old, are not used any more. c may be NULL. */
 void connection_unanswered(struct connection *c);
-/* A transfer begins to use it, and ends; it stays valid in between. Both take
- * NULL. */
-void connection_take(struct connection *c);
-void connection_give_back(struct connection *c);
 /* The last answer on it was an error, until it is taken again. c may be
  * NULL. */
 void connection_note_error(struct connection *c);
-bool connection_gave_error(const struct connection *c);
 /* The server says that it closes the connection after so long without a
  * request. c may be NULL. */
 void connection_announced(struct connection *c, int64_t ms);

@@ -35,19 +35,11 @@ static bool
 takes_connection(struct transfer *x, const char *peer, int peer_port,
     int local_port)
 {
-	struct connection *c;
-
 	connection_give_back(x->connection);
-	x->connection = NULL;
-	c = connections_find(x->h->connections, peer, peer_port, local_port);
-	x->stale = c != NULL &&
-	    ((x->wary && connection_gave_error(c)) ||
-		!connection_usable(c, x->max_idle_ms, x->proof && !x->proxied));
-	if (x->stale)
-		return false;
-	connection_take(c);
-	x->connection = c;
-	return true;
+	x->stale = !connections_take(x->h->connections, &x->connection, peer,
+	    peer_port, local_port, x->wary, x->max_idle_ms,
+	    x->proof && !x->proxied);
+	return !x->stale;
 }
 
 /* May the server have seen a part of the request? It has not if libcurl did not

@@ -206,7 +206,8 @@ play_take(struct play *p, struct buf *line)
 	if (end == NULL)
 		return false;
 	buf_add(line, p->out.p, (size_t)(end - p->out.p));
-	buf_drain(&p->out, line->n + 1);
+	p->out.n -= line->n + 1;
+	memmove(p->out.p, end + 1, p->out.n);
 	return true;
 }
 

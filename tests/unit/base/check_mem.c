@@ -77,27 +77,6 @@ START_TEST(test_buf_addf_long)
 }
 END_TEST
 
-START_TEST(test_buf_drain)
-{
-	struct buf b;
-
-	buf_init(&b, 0);
-	buf_drain(&b, 3);
-	buf_adds(&b, "abcdef");
-	buf_drain(&b, 0);
-	ck_assert(span_is(buf_span(&b), "abcdef"));
-	buf_drain(&b, 4);
-	ck_assert(span_is(buf_span(&b), "ef"));
-	buf_drain(&b, 9);
-	ck_assert_uint_eq(b.n, 0);
-	buf_adds(&b, "g");
-	ck_assert_str_eq(buf_str(&b), "g");
-	buf_reset(&b);
-	ck_assert_str_eq(buf_str(&b), "");
-	buf_free(&b);
-}
-END_TEST
-
 START_TEST(test_buf_str_of_nothing)
 {
 	struct buf b;
@@ -342,7 +321,6 @@ main(void)
 	tcase_add_test(tc, test_buf_cap);
 	tcase_add_test(tc, test_buf_addf_fits_memory_not_cap);
 	tcase_add_test(tc, test_buf_addf_long);
-	tcase_add_test(tc, test_buf_drain);
 	tcase_add_test(tc, test_span_take);
 	tcase_add_test(tc, test_strings);
 	tcase_add_test(tc, test_buf_str_of_nothing);

@@ -109,10 +109,8 @@ remembers(const char *v, const char *i, const char *t)
 	buf_addc(&b, '<');
 	found = startup_cache_load(startup_cache, client_of(v), &a, &b);
 	ok = found == (i != NULL) && a.p[0] == '<' && b.p[0] == '<';
-	buf_drain(&a, 1);
-	buf_drain(&b, 1);
-	ok = ok && span_is(buf_span(&a), i == NULL ? "" : i) &&
-	    span_is(buf_span(&b), i == NULL ? "" : t);
+	ok = ok && strcmp(buf_str(&a) + 1, i == NULL ? "" : i) == 0 &&
+	    strcmp(buf_str(&b) + 1, i == NULL ? "" : t) == 0;
 	buf_free(&a);
 	buf_free(&b);
 	return ok;
