@@ -1,7 +1,7 @@
 /* Certificate authorities: a file, a folder, or both files as one. */
 #include "config.h"
 
-#include "io/authorities.h"
+#include "io/http_state.h"
 
 #ifdef HAVE_MEMFD_CREATE
 #include <sys/mman.h>
@@ -12,9 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <curl/curl.h>
-
-#include "base/bounds.h"
 #include "base/log.h"
 
 /* Does the folder hold links named by hash ("4042bcee.0")? */

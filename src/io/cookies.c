@@ -1,15 +1,13 @@
 /* The cookie jar is counted, and thinned when it holds too much. */
 #include "config.h"
 
-#include "io/cookies.h"
+#include "io/http_state.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "base/bounds.h"
 #include "base/log.h"
-#include "base/mem.h"
 
 /* Notes the name of the cookie if it is one of the first. */
 static void

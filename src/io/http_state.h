@@ -1,5 +1,6 @@
 /*
- * The structures of io/http, for its files only.
+ * The structures of io/http and the functions of its parts, from the bottom up,
+ * for its files only.
  *
  * Invariants:
  *  - no multi function and no pause is called while libcurl is on the stack:
@@ -15,11 +16,80 @@
 
 #include <curl/curl.h>
 
+#include "base/bounds.h"
 #include "base/mem.h"
-#include "io/authorities.h"
 #include "io/connections.h"
-#include "io/cookies.h"
 #include "io/http.h"
+
+/* --- authorities.c: the certificate authorities that are trusted, in the form
+ * that is cheapest for libcurl --- */
+
+/* With neither folder nor file, libcurl's defaults stay. The names are
+ * borrowed. */
+struct authorities {
+	const char *folder; /* links named by hash, or NULL */
+	const char *file;
+	/* The same for an https proxy, to which the option cacert says
+	 * nothing. */
+	const char *proxy_folder, *proxy_file;
+	struct buf both; /* the system's bundle and the extra file, or empty */
+	/* The same as a file that is only in memory, which file names then. */
+	int fd; /* -1: there is none */
+	char path[32];
+};
+
+/* Chooses for these options, which are as in struct http_config and may be
+ * NULL; a is zeroed. libcurl must have TLS. A file that cannot be read is left
+ * to libcurl, which reports it for each transfer. The caller calls
+ * authorities_free. */
+void authorities_choose(struct authorities *a, const char *cacert,
+    const char *ca_folder, const char *cacert_extra);
+void authorities_free(struct authorities *a);
+/* Returns the first place where a system has links named by hash and this one
+ * has them, or NULL. */
+const char *authorities_folder(bool (*is_there)(const char *path));
+/* Returns the first place where a system has its bundle and this one has one,
+ * or NULL. */
+const char *authorities_bundle(bool (*is_there)(const char *path));
+
+/* --- cookies.c: the limits of a cookie jar, and its end: libcurl keeps the
+ * cookies, and has no limit --- */
+
+enum {
+	COOKIES_KEPT = BOUND_COOKIES / 4, /* of the oldest, and the newest */
+	COOKIES_NAME_BYTES = 64
+};
+
+/* The most that the jar can hold: the cookies of the last count, and each
+ * Set-Cookie since then. Zeros are a new jar. */
+struct cookies {
+	size_t n, bytes;
+	size_t set; /* how often a cookie was set */
+	/* The names that came first. The jar does not tell: in that of a new
+	 * libcurl, a cookie that is set again is the last one. Longer names are
+	 * not noted. */
+	char first[COOKIES_KEPT][COOKIES_NAME_BYTES];
+	size_t n_first;
+	bool told; /* the user was told that cookies were dropped */
+};
+
+/* Counts the cookie of this line of a head; libcurl has put it into the jar
+ * already. Returns false if there is none. */
+bool cookies_count(struct cookies *c, const char *line, size_t n);
+/* Empties the jar, which easy uses. */
+void cookies_drop(struct cookies *c, CURL *easy);
+/* Counts the cookies in the jar of share, and removes some if there are too
+ * many. */
+void cookies_trim(struct cookies *c, CURLSH *share);
+
+/* May there be too many? */
+static inline bool
+cookies_overflow(const struct cookies *c)
+{
+	return c->n > BOUND_COOKIES || c->bytes > BOUND_COOKIES_BYTES;
+}
+
+/* --- the object and its transfers --- */
 
 enum {
 	HTTP_SMALL_BODY_BYTES = 64 * 1024, /* such a body is sent at once */
@@ -202,6 +272,37 @@ void http_two_stale(struct transfer *x);
  * later requests get HTTP/1.1. Returns false if the handle of x must not be
  * used again. */
 bool http_two_over(struct transfer *x, CURLcode rc, enum http_end end);
+
+/* --- http_why.c: what a transfer failed of, in words for users. It has no state
+ * and asks nobody: what is known of the failure goes in, words come out. --- */
+
+struct http_failure {
+	enum http_end end;
+	CURLcode result;
+	const char *text; /* libcurl's words; may be "" */
+	int os_error;     /* errno of the connection; 0: not known */
+	int proxy_status; /* of a CONNECT, else 0 */
+	bool of_proxy;    /* the proxy failed, not the server */
+	bool https;       /* the URL's scheme */
+	bool loopback;    /* the URL's host */
+	bool fresh;       /* the connection was made for this transfer */
+	bool answered;    /* the server has answered before, so it speaks this
+			   * scheme */
+	bool reached;     /* there was a connection to the server */
+	const char *host; /* of the URL */
+	/* What libcurl says of the server's certificate, "NAME:VALUE" for each
+	 * item; NULL: nothing. */
+	const struct curl_slist *certificate;
+	int64_t now; /* of the clock of this machine, in s since 1970 */
+	const struct http_config *config;
+	/* Why there is no Kerberos ticket, in the words of GSS-API; NULL:
+	 * nothing is known. */
+	const char *no_ticket;
+};
+
+/* Appends the cause and the remedy. The remedy may stay empty. */
+void http_why(const struct http_failure *f, struct buf *why,
+    struct buf *remedy);
 
 /* --- http_transfer.c: what libcurl tells of a transfer, and what it means --- */
 

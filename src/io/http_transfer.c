@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #include "base/bounds.h"
-#include "io/http_why.h"
 #include "io/url.h"
 
 /* --- the callbacks --- */

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "io/http_why.h"
+#include "io/http_state.h"
 
 #include <errno.h>
 #include <string.h>

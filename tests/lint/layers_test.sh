@@ -40,7 +40,7 @@ fresh()
 		fprintf(stderr, "x");
 	}
 	END
-	echo '#include <curl/curl.h>' >"$dir/src/io/cookies.h"
+	echo '#include <curl/curl.h>' >"$dir/src/io/http_state.h"
 	echo '#include <event2/event.h>' >"$dir/src/io/loop.c"
 	echo 'x = write(1, "a", 1); fflush(stdout);' >"$dir/src/io/pipes.c"
 	echo '#include "io/http.h"' >"$dir/src/proxy/transport/streamable.c"
@@ -149,7 +149,7 @@ breach core/session/other.c '#include "core/session/act.h"'
 breach core/session/other.c '	session_send(s);'
 
 # the parts of io/http
-breach proxy/transport/answer.c '#include "io/cookies.h"'
+breach proxy/transport/answer.c '#include "io/connections.h"'
 breach options/network.c '#include "io/http_state.h"'
 breach io/http.h '#include <curl/curl.h>'
 

@@ -2,7 +2,7 @@
  * system has its own. */
 #include "config.h"
 
-#include "io/authorities.h"
+#include "io/http_state.h"
 
 #include <stdlib.h>
 #include <string.h>

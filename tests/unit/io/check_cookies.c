@@ -1,7 +1,7 @@
 /* io/cookies: which cookies go back to the server, by io/http. */
 #include "config.h"
 
-#include "io/cookies.h"
+#include "io/http_state.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* io/http_why: the words for each cause of a failure. */
 #include "config.h"
 
-#include "io/http_why.h"
+#include "io/http_state.h"
 
 #include <errno.h>
 
