@@ -70,6 +70,7 @@ reader_line(struct reader *r)
 		return NULL;
 	n = (size_t)(lf - r->held.p);
 	line = xstrndup(r->held.p, n);
-	buf_drain(&r->held, n + 1);
+	r->held.n -= n + 1;
+	memmove(r->held.p, lf + 1, r->held.n);
 	return line;
 }

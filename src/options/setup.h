@@ -24,10 +24,8 @@ const char *setup_variable(const char *name, void *arg);
 /* Returns what the options give instead of a sign-in. It borrows from o. */
 struct given_config setup_given(const struct options *o);
 /* Returns the names of variables to hide from child programs, because they hold
- * secrets of the user. NULL-ended; free it with setup_unset_free. */
+ * secrets of the user. NULL-ended; free it with string_list_free. */
 char **setup_unset(const struct options *o);
-/* Frees the list and its names; NULL is allowed. */
-void setup_unset_free(char **list);
 /* Opens the store of this user, which the caller owns, or returns NULL with
  * *why for users. make is as in store_config. */
 struct store *setup_store(struct loop *l, const struct options *o,
