@@ -373,9 +373,12 @@ http_new(struct loop *l, const struct http_config *config, const char **why)
 		http_free(h);
 		return NULL;
 	}
-	if (config->codings != NULL && config->codings[0] != '\0')
+	/* libcurl signs the headers that it is given: not these, which are
+	 * changed on the way (io/http_sign.h) */
+	if (config->sigv4 == NULL && config->codings != NULL &&
+	    config->codings[0] != '\0')
 		h->codings = xasprintf("Accept-Encoding: %s", config->codings);
-	if (config->user_agent != NULL) {
+	if (config->sigv4 == NULL && config->user_agent != NULL) {
 		line = xasprintf("User-Agent: %s", config->user_agent);
 		h->agent = curl_slist_append(NULL, line);
 		free(line);

@@ -35,6 +35,9 @@ struct http_config {
 	/* Requests to a server carry a Kerberos ticket of the user; they go out
 	 * in HTTP/1.1, whatever http2 says. */
 	bool negotiate;
+	/* "aws:amz:REGION:SERVICE": requests to a server that have a key are
+	 * signed for AWS by CURLOPT_AWS_SIGV4. */
+	const char *sigv4;
 	const char *proxy_cacert;
 	struct http_proxy_setting proxies[2]; /* of http and of https URLs */
 	const char *cacert; /* PEM file instead of the system's store */
@@ -77,6 +80,8 @@ struct http_request {
 	struct span body;              /* borrowed until done; only for POST */
 	const struct headers *headers; /* copied; NULL: none */
 	const struct headers *more_headers; /* likewise, and sent after them */
+	const struct header *key;           /* likewise: the id and secret for
+				   * config.sigv4 */
 	/* Ends with HTTP_IDLE after this many ms without a byte; 0: never. */
 	int64_t idle_ms;
 	/* Connections that were idle for this many ms are not reused; 0: no

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/queue.h"
+#include "io/http_sign.h"
 #include "io/url.h"
 
 /* --- the proxy --- */
@@ -248,6 +249,7 @@ make(struct http *h)
 	http_proxy_set(x);
 	http_two_set(x);
 	http_negotiate_set(x);
+	http_sign_set(x);
 	set_tls(x);
 	if (h->config.watched || h->config.only_looks)
 		http_way_set(x);
@@ -293,11 +295,15 @@ take(struct http *h)
 static void
 set_parsed_url(struct transfer *x)
 {
+	char *other = http_sign_url(x);
+
 	curl_url_cleanup(x->parsed_url);
 	x->parsed_url = curl_url();
-	if (curl_url_set(x->parsed_url, CURLUPART_URL, x->url,
+	if (curl_url_set(x->parsed_url, CURLUPART_URL,
+		other != NULL ? other : x->url,
 		CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK)
 		x->refused = CURLE_URL_MALFORMAT;
+	free(other);
 	SET(x, CURLOPT_URL, NULL);
 	SET(x, CURLOPT_CURLU, x->parsed_url);
 }
@@ -309,8 +315,8 @@ set_url(struct transfer *x, const char *text)
 		return;
 	free(x->url);
 	x->url = xstrdup(text);
-	set_parsed_url(x);
 	http_proxy_choose(x, text);
+	set_parsed_url(x);
 	http_setup_trust(x, text);
 }
 
@@ -338,6 +344,8 @@ set_method(struct transfer *x, const char *method, struct span body)
 		SET(x, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.n);
 		SET(x, CURLOPT_POSTFIELDS, body.n > 0 ? body.p : "");
 	} else {
+		/* the signature would be that of the body before */
+		SET(x, CURLOPT_POSTFIELDS, NULL);
 		SET(x, CURLOPT_HTTPGET, 1L);
 	}
 	if (is_large != (x->body_bytes > HTTP_SMALL_BODY_BYTES)) {
@@ -411,7 +419,7 @@ set_headers(struct transfer *x, const struct headers *first,
 		line++->data = x->h->codings;
 	text = put_lines(&line, text, first);
 	put_lines(&line, text, more);
-	if (x->body_bytes > HTTP_SMALL_BODY_BYTES)
+	if (x->body_bytes > HTTP_SMALL_BODY_BYTES && x->h->config.sigv4 == NULL)
 		line++->data = expect;
 	for (at = x->lines; at < line; at++)
 		at->next = at + 1 < line ? at + 1 : NULL;
@@ -423,14 +431,24 @@ http_setup(struct http *h, const struct http_request *r)
 {
 	static const struct headers none;
 	struct transfer *x = take(h);
+	const struct headers *first = r->headers != NULL ? r->headers : &none;
+	const struct headers *more = r->more_headers != NULL ? r->more_headers :
+							       &none;
+	struct headers joined;
 	bool fresh;
 
 	set_url(x, r->url);
 	set_netrc(x);
 	http_two_choose(x);
 	set_method(x, r->method, r->body);
-	set_headers(x, r->headers != NULL ? r->headers : &none,
-	    r->more_headers != NULL ? r->more_headers : &none);
+	headers_init(&joined);
+	if (h->config.sigv4 != NULL) {
+		http_sign(x, r->key, first, more, &joined);
+		first = &joined;
+		more = &none;
+	}
+	set_headers(x, first, more);
+	headers_free(&joined);
 	if (h->raw)
 		SET(x, CURLOPT_HTTP_CONTENT_DECODING, 0L);
 	x->max_idle_ms = r->max_idle_conn_ms;
