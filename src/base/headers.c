@@ -225,6 +225,23 @@ expand_one(struct span name, const struct variables *env, struct buf *out,
 	return value == NULL ? -1 : 0;
 }
 
+int
+headers_add_aws(struct headers *key, struct headers *to, const char *id,
+    const char *secret, const char *token, char **why)
+{
+	if (id == NULL || secret == NULL || *secret == '\0' ||
+	    headers_add(key, span_of(id), span_of(secret), true) < 0)
+		*why = xstrdup("the access key, its id and its secret, is "
+			       "missing or malformed");
+	else if (token != NULL && *token != '\0' &&
+	    headers_add(to, span_of("X-Amz-Security-Token"), span_of(token),
+		true) < 0)
+		*why = xstrdup("the session token is malformed");
+	else
+		return 0;
+	return -1;
+}
+
 /* Replaces ${NAME} by the variable's value, once, and $$ by a dollar. A dollar
  * before any other character stands for itself. */
 int

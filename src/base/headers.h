@@ -60,6 +60,11 @@ int headers_add_lines(struct headers *to, struct span text,
 /* Adds "Authorization: Bearer TOKEN". Blanks around the token are removed; the
  * rest has to be visible ASCII without blanks. */
 int headers_add_bearer(struct headers *to, struct span token, char **why);
+/* Takes what requests to AWS are signed with, each of which may be NULL: the key
+ * becomes one entry of key, by its id and its secret; the session token, if
+ * there is one, a header in to. Returns -1 with *why for users. */
+int headers_add_aws(struct headers *key, struct headers *to, const char *id,
+    const char *secret, const char *token, char **why);
 /* Replaces ${VAR} as in a header line, and appends the text to out. */
 int variables_expand(struct span in, const struct variables *env,
     struct buf *out, char **why);

@@ -7,6 +7,7 @@
 
 #include "options/check.h"
 
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -172,7 +173,7 @@ option_bad_url(enum url_status status, const char *text, enum command command)
 
 /* --- options that contradict each other --- */
 
-#define GIVEN_MAX 6
+#define GIVEN_MAX 7
 
 static bool
 has_authorization(const struct options *o)
@@ -200,7 +201,9 @@ given(const struct options *o, const char *names[GIVEN_MAX])
 		names[n++] = "--bearer-file";
 	if (o->bearer_env != NULL)
 		names[n++] = "--bearer-env";
-	if (o->auth_command != NULL)
+	if (o->aws_sigv4 != NULL)
+		names[n++] = "--aws-sigv4"; /* the command may print its key */
+	else if (o->auth_command != NULL)
 		names[n++] = "--auth-command";
 	if (o->netrc_file != NULL)
 		names[n++] = "--netrc-file";
@@ -217,6 +220,57 @@ options_given_credential(const struct options *o)
 	const char *names[GIVEN_MAX];
 
 	return given(o, names) > 0 ? names[0] : NULL;
+}
+
+/* Does the text match? second, unless it is NULL: what the second pair of
+ * parentheses has found. */
+static bool
+matches(const char *text, const char *pattern, struct span *second)
+{
+	regmatch_t at[3];
+	regex_t re;
+	bool found;
+
+	if (regcomp(&re, pattern, REG_EXTENDED) != 0)
+		return false;
+	found = regexec(&re, text, 3, at, 0) == 0;
+	regfree(&re);
+	if (found && second != NULL)
+		*second = (struct span){ text + at[2].rm_so,
+			(size_t)(at[2].rm_eo - at[2].rm_so) };
+	return found;
+}
+
+/* Hosts of AWS have the service before the region. libcurl takes names of 64
+ * bytes. */
+char *
+options_sigv4(const struct options *o, char **why)
+{
+	struct span service = span_of("");
+	char *pattern, *scope;
+	struct url url;
+
+	if (o->aws_sigv4 == NULL || o->url == NULL ||
+	    url_parse(&url, o->url) != URL_OK)
+		return NULL;
+	pattern = xasprintf("(^|\\.)([^.]+)\\.%s\\."
+			    "(amazonaws\\.com(\\.cn)?|api\\.aws|on\\.aws)$",
+	    o->aws_sigv4);
+	if (matches(url.host, pattern, &service) &&
+	    span_is(service, "lambda-url"))
+		service = span_of("lambda");
+	scope = xasprintf("aws:amz:%s%s%.*s", o->aws_sigv4,
+	    service.n > 0 ? ":" : "", (int)service.n, service.p);
+	free(pattern);
+	url_free(&url);
+	if (matches(scope, "^aws:amz(:[A-Za-z0-9-]{1,64}){2}$", NULL))
+		return scope;
+	free(scope);
+	*why = xasprintf("--aws-sigv4 %s: this does not tell region and "
+			 "service, and nor does the host; write "
+			 "REGION:SERVICE, such as us-east-1:bedrock-agentcore",
+	    o->aws_sigv4);
+	return NULL;
 }
 
 static char *
@@ -472,6 +526,8 @@ option_check(const struct options *o, const struct url *url)
 
 	if (wrong == NULL)
 		wrong = check_credentials(o);
+	if (wrong == NULL)
+		free(options_sigv4(o, &wrong));
 	if (wrong == NULL)
 		wrong = check_client(o);
 	if (wrong == NULL)

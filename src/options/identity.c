@@ -101,6 +101,9 @@ options_identity(const struct options *o, struct buf *identity, char **host)
 	add_later(b, "idp-token-file", o->idp_token_file);
 	add_later(b, "idp-token-env", o->idp_token_env);
 	add_later(b, "idp-token-command", o->idp_token_command);
+	add_later(b, "aws-sigv4", o->aws_sigv4);
+	if (o->aws_sigv4 != NULL && o->auth_command == NULL)
+		add_value(b, getenv("AWS_ACCESS_KEY_ID"));
 	*host = xstrdup(url.host);
 	url_free(&url);
 	return 0;

@@ -166,6 +166,7 @@ network_free(struct network *n)
 	size_t i;
 
 	secret_free(n->key_password);
+	free(n->sigv4);
 	for (i = 0; i < 2; i++) {
 		free(n->proxy[i]);
 		free(n->proxy_from[i]);
@@ -224,6 +225,9 @@ make_server(struct network *n, struct loop *l, const struct options *o,
 	c.netrc_file = o->netrc_file;
 	/* the request of a watched client has no credentials */
 	c.negotiate = o->negotiate && !watched;
+	if (!watched && n->sigv4 == NULL)
+		n->sigv4 = options_sigv4(o, why);
+	c.sigv4 = watched ? NULL : n->sigv4;
 	secret_check(o->key);
 	secret_check(o->netrc_file);
 	return fill_cert(&c, n, o, why) == 0 ? make(l, &c, o, why) : NULL;

@@ -11,6 +11,7 @@ struct sockaddr;
  * use. */
 struct network {
 	char *key_password;
+	char *sigv4;
 	char *proxy[2], *proxy_from[2]; /* of http and of https */
 };
 void network_free(struct network *n); /* wipes the secrets */

@@ -58,6 +58,7 @@ struct options {
 	char *bearer_file;
 	char *bearer_env;
 	char *auth_command; /* not split */
+	char *aws_sigv4;    /* see options_sigv4 */
 	char *netrc_file;
 	bool negotiate; /* the user's Kerberos ticket */
 
@@ -209,6 +210,11 @@ const char *options_store_helper(const struct options *o);
 /* Returns the name of a given credential (an option's, or a header's), or NULL
  * if there is none. A file of headers does not count. */
 const char *options_given_credential(const struct options *o);
+
+/* Returns what CURLOPT_AWS_SIGV4 wants for --aws-sigv4 and this URL; the caller
+ * frees it. Returns NULL if the option is not given or there is no valid URL; or
+ * with *why, an error for users, if it cannot be used. */
+char *options_sigv4(const struct options *o, char **why);
 
 /* Was the option of this name set for mcpsplice, and not by a variable that is
  * for all programs, like SSL_CERT_FILE? */

@@ -96,6 +96,10 @@ setup_unset(const struct options *o)
 		strings_add(&list, xstrdup(o->assertion_env));
 	if (o->idp_token_env != NULL)
 		strings_add(&list, xstrdup(o->idp_token_env));
+	if (o->aws_sigv4 != NULL && o->auth_command == NULL) {
+		strings_add(&list, xstrdup("AWS_SECRET_ACCESS_KEY"));
+		strings_add(&list, xstrdup("AWS_SESSION_TOKEN"));
+	}
 	for (i = 0; i < o->headers.n; i++)
 		add_names_in(&list, o->headers.list[i]);
 	add_names_in(&list, o->client_info);

@@ -118,6 +118,7 @@ const struct option_row option_table[] = {
 	SWITCH("no-browser", 0, OPTION_SIGN_IN, 0, no_browser, NULL),
 	TEXT("browser", 0, OPTION_SIGN_IN, OPTION_UNLISTED, browser, "CMD",
 	    NULL),
+	MANUAL("aws-sigv4", aws_sigv4, "REGION[:SERVICE]", NULL),
 	MANUAL("netrc-file", netrc_file, "FILE", NULL),
 	MANUAL("client-secret-file", client_secret_file, "FILE", NULL),
 	MANUAL("client-secret-env", client_secret_env, "VAR", NULL),

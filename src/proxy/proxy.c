@@ -500,12 +500,14 @@ on_event(struct event *in, void *arg)
 {
 	struct proxy *p = arg;
 	struct event known = *in;
-	struct facts refused;
+	struct facts facts;
 
-	if (in->kind == INPUT_REFUSED) {
-		refused = *in->facts;
-		refused.of_door = is_of_door(p, refused.challenge);
-		known.facts = &refused;
+	if (in->kind == INPUT_REFUSED || in->kind == INPUT_DONE) {
+		facts = *in->facts;
+		facts.of_door = in->kind == INPUT_REFUSED &&
+		    is_of_door(p, facts.challenge);
+		facts.signature = authorize_is_signature(p->authorize, &facts);
+		known.facts = &facts;
 	}
 	if (in->head)
 		route_peer(p->route, streamable_peer(p->streamable));
@@ -705,6 +707,7 @@ make_authorize(struct proxy *p, char **why)
 		.command = o->auth_command,
 		.url = p->url.text,
 		.negotiate = o->negotiate,
+		.aws = o->aws_sigv4 != NULL,
 	};
 
 	p->unset = setup_unset(o);

@@ -128,8 +128,8 @@ START_TEST(auth_command)
 	struct command_auth *c;
 	char *why;
 
-	c = command_new(l, "/bin/sh -c 'exec sleep 600'", URL, NULL, on_headers,
-	    NULL, &why);
+	c = command_new(l, "/bin/sh -c 'exec sleep 600'", URL, NULL, false,
+	    on_headers, NULL, &why);
 	ck_assert_ptr_null(command_headers(c, 1, 0, false));
 	ends_at(loop_now(l), BOUND_AUTH_COMMAND_MS, "did not answer within");
 	command_free(c);

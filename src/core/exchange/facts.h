@@ -82,6 +82,8 @@ struct facts {
 			 * time of the session's inputs (ms); 0: not known */
 	bool of_door;   /* set by the proxy: the challenge itself tells that no
 			 * tool passed it on, or that no other token helps */
+	bool signature; /* set by the app: it refuses the signature of the
+			 * request, as a 401 does a token */
 	bool credentials_known_good; /* a 401 or 403, but the credentials are
 		       * good as far as is known: the session may be the
 		       * cause */

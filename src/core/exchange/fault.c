@@ -397,6 +397,12 @@ of_status(const struct facts *facts, struct fault_args *args, struct buf *words)
 			args->reason_of = FAULT_401;
 		return FAULT_REFUSED;
 	}
+	if (facts->signature) {
+		buf_adds(words, "it refused the signature: ");
+		quote(words, facts);
+		args->why = buf_span(words);
+		return FAULT_REFUSED;
+	}
 	if (status == 407 && facts->remedy.n > 0) {
 		args->remedy = facts->remedy; /* the transport knows more */
 		return FAULT_PROXY;

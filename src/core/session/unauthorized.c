@@ -78,8 +78,9 @@ wants_witness(const struct session *s, const struct attempt *l,
     const struct facts *f)
 {
 	return l != NULL && l->kind == ATTEMPT_CALL && l->call != NULL &&
-	    l->generation->session != NULL && f->status == 401 &&
-	    f->stamp != 0 && f->refusals + f->again == 0 && !f->of_door &&
+	    l->generation->session != NULL &&
+	    (f->status == 401 || f->signature) && f->stamp != 0 &&
+	    f->refusals + f->again == 0 && !f->of_door &&
 	    phase_permits(s, PHASE_WORKS) && !session_is_safe(s, l->call);
 }
 

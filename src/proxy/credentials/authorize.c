@@ -9,6 +9,7 @@
 
 #include "auth/challenge.h"
 #include "proxy/credentials/command.h"
+#include "store/credential.h"
 
 enum {
 	LOOK_MS = 1000, /* between two looks at the clock for the helper's
@@ -25,6 +26,8 @@ struct authorize {
 	void *arg;
 	struct given *given;
 	struct command_auth *command;
+	bool aws;
+	struct headers aws_token; /* of AWS_SESSION_TOKEN */
 	struct oauth *oauth;
 	struct credentials credentials;
 	bool hints; /* a server that wants a Kerberos ticket gets no login: the
@@ -38,8 +41,8 @@ struct authorize {
 static void
 go_given(struct authorize *a, uint64_t ticket)
 {
-	given_fill(a->given, &a->credentials, loop_now(a->loop), NULL, 0,
-	    INT64_MAX);
+	given_fill(a->given, &a->credentials, loop_now(a->loop),
+	    a->aws ? &a->aws_token : NULL, given_version(a->given), INT64_MAX);
 	a->ops.credentials_ready(ticket, a->arg);
 }
 
@@ -50,6 +53,8 @@ go_helped(struct authorize *a, uint64_t ticket, const struct headers *h)
 {
 	int64_t now = loop_now(a->loop), until = 0;
 
+	headers_free(&a->credentials.key);
+	headers_append(&a->credentials.key, command_key(a->command));
 	if (command_lasts(a->command, (int64_t)time(NULL) + LAST_S))
 		until = now + LOOK_MS;
 	given_fill(a->given, &a->credentials, now, h,
@@ -86,7 +91,36 @@ help(struct authorize *a, uint64_t ticket, bool refused, uint64_t stamp)
 	return true;
 }
 
+/* --- the variables of AWS --- */
+
+static int
+read_variables(struct authorize *a, const struct given_config *g, char **why)
+{
+	char *what;
+
+	if (headers_add_aws(&a->credentials.key, &a->aws_token,
+		g->env("AWS_ACCESS_KEY_ID", g->env_arg),
+		g->env("AWS_SECRET_ACCESS_KEY", g->env_arg),
+		g->env("AWS_SESSION_TOKEN", g->env_arg), &what) == 0)
+		return 0;
+	*why = xasprintf("--aws-sigv4: %s; set AWS_ACCESS_KEY_ID and "
+			 "AWS_SECRET_ACCESS_KEY, or add --auth-command \"aws "
+			 "configure export-credentials\"",
+	    what);
+	free(what);
+	return -1;
+}
+
 /* --- calls from outside --- */
+
+bool
+authorize_is_signature(const struct authorize *a, const struct facts *f)
+{
+	return a->aws && (f->status == 401 || f->status == 403) &&
+	    (span_find(f->body, "ignature") != NULL ||
+		span_find(f->body, "ecurity token") != NULL ||
+		span_find(f->body, "ExpiredToken") != NULL);
+}
 
 const struct credentials *
 authorize_credentials(const struct authorize *a)
@@ -153,12 +187,13 @@ authorize_refused(struct authorize *a, uint64_t ticket, const struct facts *f,
 		oauth_refused(a->oauth, ticket, f, session);
 		return;
 	}
-	if (f->status == 401 && f->refusals + f->again == 0)
+	if ((f->status == 401 || f->signature) && f->refusals + f->again == 0)
 		asked = a->command != NULL ? help(a, ticket, true, f->stamp) :
 					     given_again(a, ticket, f->stamp);
 	if (!asked)
-		a->ops.refusal_final(ticket, f->status == 401 ? a->wrong : NULL,
-		    false, a->arg);
+		a->ops.refusal_final(ticket,
+		    f->status == 401 && !f->signature ? a->wrong : NULL, false,
+		    a->arg);
 }
 
 void
@@ -196,6 +231,8 @@ authorize_drop(struct authorize *a, uint64_t ticket)
 static const char *
 wrong_given(const struct authorize_config *config, const struct given *given)
 {
+	if (config->aws && config->command == NULL)
+		return "the key of AWS_ACCESS_KEY_ID is wrong or has expired";
 	if (config->command != NULL)
 		return "the credentials of --auth-command are wrong or have "
 		       "expired";
@@ -217,15 +254,20 @@ authorize_new(struct loop *l, const struct authorize_config *config,
 	a->loop = l;
 	a->ops = *ops;
 	a->arg = arg;
+	a->aws = config->aws;
+	headers_init(&a->aws_token);
 	headers_init(&a->credentials.headers);
+	headers_init(&a->credentials.key);
 	a->given = given_new(config->given, why);
 	if (a->given != NULL)
 		a->wrong = wrong_given(config, a->given);
 	a->hints = a->wrong == NULL && !config->wanted && !config->negotiate;
 	if (a->given != NULL && config->command != NULL)
 		a->command = command_new(l, config->command, config->url,
-		    config->unset, on_helped, a, why);
-	if (a->given == NULL || (config->command != NULL && !a->command)) {
+		    config->unset, config->aws, on_helped, a, why);
+	if (a->given == NULL || (config->command != NULL && !a->command) ||
+	    (config->aws && config->command == NULL &&
+		read_variables(a, config->given, why) < 0)) {
 		authorize_free(a);
 		return NULL;
 	}
@@ -236,9 +278,11 @@ authorize_new(struct loop *l, const struct authorize_config *config,
 		authorize_free(a);
 		return NULL;
 	}
-	if (config->negotiate && given_has_authorization(a->given)) {
-		*why = xstrdup("an Authorization header and --negotiate do not "
-			       "go together: leave out one of them");
+	if ((config->negotiate || config->aws) &&
+	    given_has_authorization(a->given)) {
+		*why = xasprintf("an Authorization header and %s do not go "
+				 "together: leave out one of them",
+		    config->aws ? "--aws-sigv4" : "--negotiate");
 		authorize_free(a);
 		return NULL;
 	}
@@ -256,6 +300,8 @@ authorize_free(struct authorize *a)
 	oauth_free(a->oauth);
 	command_free(a->command);
 	given_free(a->given);
+	headers_free(&a->aws_token);
 	headers_free(&a->credentials.headers);
+	headers_free(&a->credentials.key);
 	free(a);
 }

@@ -19,6 +19,9 @@ struct authorize_config {
 	const char *const *unset;
 	bool negotiate; /* requests carry a Kerberos ticket, which is none of
 			 * these credentials */
+	/* Requests are signed with keys of AWS (io/http.h, config.sigv4), which
+	 * the command prints, or which the usual variables hold. */
+	bool aws;
 	const struct oauth_config *oauth; /* NULL: no OAuth */
 	bool wanted; /* the user asked for OAuth: an Authorization header among
 		      * the given ones, which would replace it, is an error */
@@ -39,6 +42,8 @@ void authorize_wake(struct authorize *a);
  * may come from inside the call. last: the answer is made of the
  * credentials at hand; nothing is started for it. */
 void authorize_ask(struct authorize *a, uint64_t ticket, bool last);
+/* Does the server refuse the signature of a request, in the words of AWS? */
+bool authorize_is_signature(const struct authorize *a, const struct facts *f);
 /* Reports a refusal, see oauth_refused. The answer may come from inside the
  * call. */
 void authorize_refused(struct authorize *a, uint64_t ticket,

@@ -21,7 +21,10 @@
 #include "io/child.h"
 #include "store/document.h"
 
-enum { ANSWER_VERSION = 1 };
+enum {
+	ANSWER_VERSION = 1,
+	AWS_EARLY_S = 300 /* a key is renewed so long before it ends */
+};
 
 struct waiter {
 	struct waiter *next;
@@ -33,15 +36,21 @@ struct command_auth {
 	char **words;
 	char *url;
 	const char *const *unset;
+	bool aws;
 	command_cb *cb;
 	void *arg;
 	struct child *child; /* NULL: the helper does not run */
 	struct buf output;
 	struct waiter *waiters; /* the latest first */
 	struct headers headers;
+	struct headers key;
 	bool at_hand;
 	uint64_t version;
 	int64_t expires_at; /* s since 1970; 0: not known */
+	int64_t renew_at;   /* likewise; the helper runs again from then on */
+	int64_t asked_at;   /* time of the last run */
+	bool spare;         /* what was at hand was good then, and is used if
+			     * the run fails */
 	int64_t refused_at; /* time of the last run because of a 401 */
 };
 
@@ -262,15 +271,47 @@ read_members(struct json_object *o, struct headers *to, int64_t *expires_at,
 	return headers_add_bearer(to, span_of(document_text(o, "token")), why);
 }
 
+/* Does the same for an answer of a credential_process. */
+static int
+read_aws(struct json_object *o, struct headers *key, struct headers *to,
+    int64_t *expires_at, char **why)
+{
+	const char *end = document_text(o, "Expiration");
+
+	*expires_at = end == NULL ? 0 : read_instant(end);
+	if (document_number(o, "Version") != ANSWER_VERSION ||
+	    *expires_at < 0) {
+		*why = xstrdup("it has no \"Version\": 1, or its "
+			       "\"Expiration\" is no time like "
+			       "2026-01-31T12:00:00Z");
+		return -1;
+	}
+	return headers_add_aws(key, to, document_text(o, "AccessKeyId"),
+	    document_text(o, "SecretAccessKey"),
+	    document_text(o, "SessionToken"), why);
+}
+
+/* A key that ends soon is renewed when half of the time is over. */
+static void
+plan_renewal(struct command_auth *c)
+{
+	int64_t half = (c->expires_at - c->asked_at) / 2;
+
+	c->renew_at = c->expires_at;
+	if (c->aws && c->expires_at != 0 && half > 0)
+		c->renew_at -= half < AWS_EARLY_S ? half : AWS_EARLY_S;
+}
+
 /* Makes the answer the headers at hand. Returns 0, or -1 with *why. */
 static int
 take_answer(struct command_auth *c, char **why)
 {
-	struct headers fresh;
+	struct headers fresh, key;
 	struct json_object *o;
 	const char *fault;
 	int64_t expires_at;
 	char *what;
+	int rc;
 
 	o = document_parse(buf_span(&c->output), &fault);
 	if (o == NULL) {
@@ -280,21 +321,28 @@ take_answer(struct command_auth *c, char **why)
 		return -1;
 	}
 	headers_init(&fresh);
-	if (read_members(o, &fresh, &expires_at, &what) < 0) {
+	headers_init(&key);
+	rc = c->aws ? read_aws(o, &key, &fresh, &expires_at, &what) :
+		      read_members(o, &fresh, &expires_at, &what);
+	if (rc < 0) {
 		*why =
 		    xasprintf("--auth-command: its answer cannot be used: %s",
 			what);
 		free(what);
 		headers_free(&fresh);
+		headers_free(&key);
 		json_object_put(o);
 		return -1;
 	}
 	json_object_put(o);
 	headers_free(&c->headers);
+	headers_free(&c->key);
 	c->headers = fresh;
+	c->key = key;
 	c->at_hand = true;
 	c->version++;
 	c->expires_at = expires_at;
+	plan_renewal(c);
 	return 0;
 }
 
@@ -324,7 +372,11 @@ on_done(enum child_end end, int value, void *arg)
 	else
 		why = xasprintf("--auth-command: the program %s", fate);
 	buf_wipe(&c->output);
-	tell(c, why);
+	if (why != NULL && c->spare) {
+		log_warn("%s; the key at hand is used until it ends", why);
+		plan_renewal(c);
+	}
+	tell(c, c->spare ? NULL : why);
 	free(why);
 	free(fate);
 }
@@ -364,7 +416,7 @@ run(struct command_auth *c, const char *reason)
 bool
 command_lasts(const struct command_auth *c, int64_t until_s)
 {
-	return c->expires_at == 0 || until_s < c->expires_at;
+	return c->renew_at == 0 || until_s < c->renew_at;
 }
 
 /* Returns the reason to run the helper now; NULL: the headers at hand will
@@ -393,6 +445,10 @@ command_headers(struct command_auth *c, uint64_t ticket, int64_t now_s,
 
 	if (c->child == NULL && why == NULL)
 		return &c->headers;
+	if (why != NULL) {
+		c->spare = c->at_hand && !refused && now_s < c->expires_at;
+		c->asked_at = now_s;
+	}
 	if (why != NULL && refused)
 		c->refused_at = now_s;
 	w = xcalloc(1, sizeof *w);
@@ -419,7 +475,7 @@ command_drop(struct command_auth *c, uint64_t ticket)
 
 struct command_auth *
 command_new(struct loop *l, const char *command, const char *url,
-    const char *const *unset, command_cb *cb, void *arg, char **why)
+    const char *const *unset, bool aws, command_cb *cb, void *arg, char **why)
 {
 	struct command_auth *c;
 	char **words, *fault;
@@ -435,12 +491,20 @@ command_new(struct loop *l, const char *command, const char *url,
 	c->words = words;
 	c->url = xstrdup(url);
 	c->unset = unset;
+	c->aws = aws;
 	c->cb = cb;
 	c->arg = arg;
 	c->refused_at = -BOUND_AUTH_COMMAND_AGAIN_MS / 1000;
 	buf_init(&c->output, 0);
 	headers_init(&c->headers);
+	headers_init(&c->key);
 	return c;
+}
+
+const struct headers *
+command_key(const struct command_auth *c)
+{
+	return &c->key;
 }
 
 uint64_t
@@ -461,5 +525,6 @@ command_free(struct command_auth *c)
 	free(c->url);
 	buf_wipe(&c->output);
 	headers_free(&c->headers);
+	headers_free(&c->key);
 	free(c);
 }

@@ -117,6 +117,7 @@ send_request(struct exchange *t, struct http_request *r)
 	struct streamable *u = t->u;
 	struct headers proven;
 
+	r->key = u->config.credentials->key.list;
 	r->headers = headers_for(t);
 	r->more_headers = &t->mirrored;
 	headers_init(&proven);

@@ -18,6 +18,8 @@ static const struct argv_case argv_cases[] = {
 	{ "--bearer-env|T", "bearer_env=T;" },
 	{ "--auth-command|get 'a b'", "command=get 'a b';" },
 	{ "--netrc-file|/n", "netrc=/n;" },
+	{ "--aws-sigv4|us-east-1:x", "aws=us-east-1:x;" },
+	{ "--aws-sigv4|r:s|--auth-command|c", "command=c;aws=r:s;" },
 	{ "--auth|auto", "" },
 	{ "--auth=none", "auth=1;" },
 	{ "--auth=static|-H|A: b", "header=A: b;auth=2;" },
@@ -203,6 +205,11 @@ static const struct refused_case refused_cases[] = {
 	    TWO("--bearer-env", "--negotiate") },
 	{ "--auth-command|c|--negotiate|" URL,
 	    TWO("--auth-command", "--negotiate") },
+	{ "--aws-sigv4|r:s|--netrc-file|/n|" URL,
+	    TWO("--aws-sigv4", "--netrc-file") },
+	{ "--aws-sigv4|r:s|--auth|oauth|" URL,
+	    "--auth oauth and --aws-sigv4 contradict each other; leave one of "
+	    "them out" },
 	{ "--negotiate|-H|Authorization: x|" URL,
 	    TWO("--negotiate", "an Authorization header") },
 	{ "--negotiate|--auth|device|" URL,
@@ -402,6 +409,54 @@ START_TEST(sign_in_is_shown)
 END_TEST
 
 /* What other rooms ask. */
+/* What is signed for: the service is in the names of AWS, before its region. */
+START_TEST(regions_and_services)
+{
+	static const struct {
+		const char *option, *host, *want; /* NULL: it is refused */
+	} cases[] = {
+		{ "us-east-1:aws-mcp", "h", "aws:amz:us-east-1:aws-mcp" },
+		{ "eu-west-1", "bedrock-agentcore.eu-west-1.amazonaws.com",
+		    "aws:amz:eu-west-1:bedrock-agentcore" },
+		{ "eu-west-1",
+		    "g1.gateway.bedrock-agentcore.eu-west-1."
+		    "amazonaws.com",
+		    "aws:amz:eu-west-1:bedrock-agentcore" },
+		{ "cn-north-1", "a1.execute-api.cn-north-1.amazonaws.com.cn",
+		    "aws:amz:cn-north-1:execute-api" },
+		{ "us-east-1", "aws-mcp.us-east-1.api.aws",
+		    "aws:amz:us-east-1:aws-mcp" },
+		{ "us-east-1", "x1.lambda-url.us-east-1.on.aws",
+		    "aws:amz:us-east-1:lambda" },
+		{ "us-east-2", "aws-mcp.us-east-1.api.aws", NULL },
+		{ "us-east-1", "mcp.us-east-1.example.com", NULL },
+		{ "us-east-1", "us-east-1.amazonaws.com", NULL },
+		{ "us-east-1", "lambda.us-east-1.amazonaws.com.example", NULL },
+		{ "us-east-1:", "aws-mcp.us-east-1.api.aws", NULL },
+		{ "", "aws-mcp.us-east-1.api.aws", NULL },
+		{ ":x", "h", NULL },
+		{ "a:b:c", "h", NULL },
+		{ "a b:c", "h", NULL },
+	};
+	struct options o = { 0 };
+	char *why = NULL, *got;
+	size_t i;
+
+	for (i = 0; i < COUNT(cases); i++) {
+		o.url = xasprintf("https://%s/mcp", cases[i].host);
+		o.aws_sigv4 = xstrdup(cases[i].option);
+		got = options_sigv4(&o, &why);
+		ck_assert_pstr_eq(got, cases[i].want);
+		ck_assert_int_eq(why == NULL, got != NULL);
+		free(got);
+		free(why);
+		free(o.url);
+		free(o.aws_sigv4);
+		why = NULL;
+	}
+}
+END_TEST
+
 START_TEST(what_the_options_say)
 {
 	static const struct {
@@ -415,6 +470,8 @@ START_TEST(what_the_options_say)
 		{ "--bearer-file|f|" URL, "--bearer-file", NULL },
 		{ "--auth-command|f|" URL, "--auth-command", NULL },
 		{ "--netrc-file|f|" URL, "--netrc-file", NULL },
+		{ "--auth-command|f|--aws-sigv4|r:s|" URL, "--aws-sigv4",
+		    NULL },
 		{ "--auth-store|helper:a b|" URL, NULL, "a b" },
 		{ "--auth-store|file|" URL, NULL, NULL },
 	};
@@ -444,6 +501,7 @@ main(void)
 	tcase_add_loop_test(t, files_are_read, 0, COUNT(file_cases));
 	tcase_add_test(t, the_environment);
 	tcase_add_test(t, sign_in_is_shown);
+	tcase_add_test(t, regions_and_services);
 	tcase_add_test(t, what_the_options_say);
 	suite_add_tcase(s, t);
 	return unit_run(s);

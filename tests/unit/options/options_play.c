@@ -211,6 +211,7 @@ put_sign_in(struct buf *out, const struct options *o)
 	put_text(out, "bearer_file", o->bearer_file);
 	put_text(out, "bearer_env", o->bearer_env);
 	put_text(out, "command", o->auth_command);
+	put_text(out, "aws", o->aws_sigv4);
 	put_text(out, "netrc", o->netrc_file);
 	put_client(out, o);
 	put_number(out, "port", o->callback_port, 0);

@@ -18,9 +18,10 @@
 
 static struct loop *loop;
 static struct command_auth *command;
-static bool leaked;     /* is a canary in any line of the log? */
-static unsigned told;   /* callbacks so far */
-static unsigned wants;  /* the loop stops after so many */
+static bool leaked;    /* is a canary in any line of the log? */
+static unsigned told;  /* callbacks so far */
+static unsigned wants; /* the loop stops after so many */
+static bool aws;
 static bool asks_again; /* the callback asks, too */
 static struct buf got;  /* "Name: value;" of each header, or the reason */
 
@@ -47,7 +48,7 @@ setup(void)
 	leaked = false;
 	told = 0;
 	wants = 1;
-	asks_again = false;
+	asks_again = aws = false;
 	buf_init(&got, 0);
 	log_sink(on_log, NULL);
 }
@@ -73,6 +74,9 @@ show(const struct headers *h)
 		ck_assert(h->list[i].secret);
 		buf_addf(&got, "%s: %s;", h->list[i].name, h->list[i].value);
 	}
+	h = command_key(command);
+	if (h->n > 0)
+		buf_addf(&got, "%s=%s", h->list[0].name, h->list[0].value);
 }
 
 static void
@@ -98,7 +102,8 @@ make(const char *line, const char *const *unset)
 {
 	char *why = NULL;
 
-	command = command_new(loop, line, URL, unset, on_headers, NULL, &why);
+	command = command_new(loop, line, URL, unset, aws, on_headers, NULL,
+	    &why);
 	ck_assert_msg(command != NULL, "%s", why);
 }
 
@@ -388,6 +393,90 @@ START_TEST(bad_answers)
 }
 END_TEST
 
+/* --- as a credential_process of the AWS tools --- */
+
+#define AWS(more)                                                              \
+	"{\"Version\":1,\"AccessKeyId\":\"AKID\",\"SecretAccessKey\":"         \
+	"\"se/cr+et\"" more "}"
+#define UNTIL_2000_S ",\"Expiration\":\"2023-11-14T22:46:40+00:00\""
+#define UNTIL_100_S ",\"Expiration\":\"2023-11-14T22:15:00Z\""
+#define NO_KEY "the access key, its id and its secret, is missing or malformed"
+#define NO_AWS_VERSION                                                         \
+	"it has no \"Version\": 1, or its \"Expiration\" is no time like "     \
+	"2026-01-31T12:00:00Z"
+
+static const struct {
+	const char *json, *want; /* what is at hand, or what is wrong */
+	bool good;
+} aws_answers[] = {
+	{ AWS(""), "AKID=se/cr+et", true },
+	{ AWS(",\"SessionToken\":null,\"Expiration\":null"), "AKID=se/cr+et",
+	    true },
+	{ AWS(",\"SessionToken\":\"\",\"Other\":[1]"), "AKID=se/cr+et", true },
+	{ AWS(",\"SessionToken\":\"a$b\"" UNTIL_2000_S),
+	    "X-Amz-Security-Token: a$b;AKID=se/cr+et", true },
+	{ AWS(",\"SessionToken\":\"CANARY\\r\\nA: b\""),
+	    "the session token is malformed", false },
+	{ AWS(",\"Expiration\":\"CANARY\""), NO_AWS_VERSION, false },
+	{ "{\"version\":1,\"token\":\"CANARY\"}", NO_AWS_VERSION, false },
+	{ "{\"Version\":1,\"AccessKeyId\":\"CANARY\"}", NO_KEY, false },
+	{ "{\"Version\":1,\"SecretAccessKey\":\"CANARY\"}", NO_KEY, false },
+	{ "{\"Version\":1,\"AccessKeyId\":\"A\",\"SecretAccessKey\":\"\"}",
+	    NO_KEY, false },
+	{ "{\"Version\":1,\"AccessKeyId\":\"A\\r\\nB: c\","
+	  "\"SecretAccessKey\":\"CANARY\"}",
+	    NO_KEY, false },
+};
+
+START_TEST(answers_of_a_credential_process)
+{
+	char *want = xasprintf("%s%s",
+	    aws_answers[_i].good ? "" :
+				   "--auth-command: its answer cannot be "
+				   "used: ",
+	    aws_answers[_i].want);
+
+	aws = true;
+	answer(aws_answers[_i].json);
+	ck_assert(ask(NOW, false));
+	expect(want);
+	free(want);
+}
+END_TEST
+
+/* Five minutes before the end, or when half of the time is over. What fails
+ * then costs nothing until the end. */
+START_TEST(a_key_is_renewed_early)
+{
+	aws = true;
+	answer(AWS(UNTIL_2000_S));
+	ck_assert(ask(NOW, false));
+	ck_assert(!ask(NOW + 1699, false));
+	answer(AWS(UNTIL_100_S));
+	ck_assert(ask(NOW + 1700, false));
+	/* that one is over, and the next is no better */
+	answer("");
+	ck_assert(ask(NOW + 1701, false));
+	ck_assert_ptr_nonnull(strstr(buf_str(&got), "cannot be used"));
+	command_free(command);
+	command = NULL;
+	answer(AWS(UNTIL_100_S));
+	ck_assert(ask(NOW, false));
+	ck_assert(!ask(NOW + 49, false));
+	helper("exit 3\n");
+	ck_assert(ask(NOW + 50, false));
+	expect("AKID=se/cr+et");
+	ck_assert(!ask(NOW + 74, false));
+	ck_assert(ask(NOW + 75, false));
+	expect("AKID=se/cr+et");
+	/* but not once it was refused, or has ended */
+	ck_assert(ask(NOW + 76, true));
+	expect("--auth-command: the program ended with status 3");
+	ck_assert(ask(NOW + 100, false));
+	expect("--auth-command: the program ended with status 3");
+}
+END_TEST
+
 /* Each with the second that it names, by date(1). */
 static const struct {
 	const char *text;
@@ -497,8 +586,8 @@ START_TEST(no_command_line)
 	static const char *const lines[] = { "", " ", "'a" };
 	char *why;
 
-	ck_assert_ptr_null(command_new(loop, lines[_i], URL, NULL, on_headers,
-	    NULL, &why));
+	ck_assert_ptr_null(command_new(loop, lines[_i], URL, NULL, false,
+	    on_headers, NULL, &why));
 	ck_assert_int_eq(strncmp(why, "--auth-command: ", 16), 0);
 	free(why);
 }
@@ -594,6 +683,9 @@ main(void)
 	tcase_add_loop_test(t, good_answers, 0, COUNT(good));
 	tcase_add_loop_test(t, a_large_answer, 0, 2);
 	tcase_add_loop_test(t, bad_answers, 0, COUNT(bad));
+	tcase_add_loop_test(t, answers_of_a_credential_process, 0,
+	    COUNT(aws_answers));
+	tcase_add_test(t, a_key_is_renewed_early);
 	tcase_add_loop_test(t, expiry_times, 0, COUNT(times));
 	tcase_add_loop_test(t, helpers_that_fail, 0, COUNT(ends));
 	tcase_add_test(t, helpers_that_are_not_there);
