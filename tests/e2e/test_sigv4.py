@@ -118,6 +118,31 @@ class Signed(support.Case):
                               else target})
         self.each(targets, one, 3)
 
+    def test_redirects(self):
+        """The new URL is signed; another origin gets nothing."""
+        s, door = self.guarded()
+        other, never = self.guarded()
+        look = s.before
+
+        def moved(rx, tx):
+            if look(rx, tx):
+                return True
+            if rx.target != "/mcp":
+                return False
+            tx.text(307, "", [("Location", where)])
+            return True
+        s.before = moved
+        where = "/a%3Ab?c=d"
+        p = self.splice(s, *SCOPE, env=ENV)
+        p.hello()
+        self.assertIn("result", p.ask("tools/call", {"name": "echo"}))
+        p.finish()
+        self.all_passed(door)
+        where = other.url
+        p = self.splice(s, *SCOPE, env=ENV)
+        self.our_error(p.ask("initialize", support.init()["params"]))
+        self.assertEqual((other.requests, never.passed), ([], []))
+
     def test_headers(self):
         """One that comes twice, one that is empty, and what is not signed."""
         s, door = self.guarded()
