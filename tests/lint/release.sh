@@ -81,6 +81,60 @@ function end() {
 END { end(); if (n != 8) { print "sources: " n " packages"; bad = 1 }; exit bad }
 ' release.d/sources || failed=1
 
+# Which pins are old is told by the lists of Debian, played here: the newest of
+# the versions counts, not the order of the text.
+if command -v dpkg >/dev/null 2>&1; then
+	mkdir -p "$dir/old/bin"
+	cp release.d/fetch "$dir/old"
+	printf '# head\n\n# lib-a 1.9-1\n# lib-b 1:2.0-1\n# lib-c 3-1\n' \
+	    >"$dir/old/sources"
+	cat >"$dir/old/bin/apt-get" <<'END'
+#!/bin/sh
+case "$*" in
+*indextargets*) [ -z "${NO_MIRROR-}" ] && echo http://mirror.invalid/debian ;;
+*update*) [ -z "${NO_NETWORK-}" ] ;;
+*) exit 1 ;;
+esac
+END
+	cat >"$dir/old/bin/apt-cache" <<'END'
+#!/bin/sh
+show()
+{
+	printf 'Package: %s\nVersion: %s\nDirectory: pool/%s\n\n' "$@"
+}
+show lib-a 1.10-1 main/l
+show lib-a 1.9-1 main/l
+show lib-a 1.9-1+deb13u1 updates/main/l
+show lib-b 1:2.0-1 main/l
+show lib-b 3.0-1 updates/main/l
+show lib-c 3-2 main/l
+show lib-c 3-1 updates/main/l
+END
+	chmod +x "$dir"/old/bin/*
+	# outdated STATUS NAME=VALUE...
+	outdated()
+	{
+		want=$1 status=0
+		shift
+		env PATH="$dir/old/bin:$PATH" "$@" "$dir/old/fetch" --outdated \
+		    >"$dir/out" 2>"$dir/err" || status=$?
+		[ $status -eq "$want" ] ||
+		    fail "fetch --outdated exits $status: $(cat "$dir/err")"
+	}
+	outdated 1 X=
+	diff - "$dir/out" <<'END' || fail 'fetch --outdated says something else'
+lib-a 1.9-1: Debian has 1.10-1 (security update: 1.9-1+deb13u1)
+lib-c 3-1: Debian has 3-2
+END
+	outdated 77 NO_NETWORK=1
+	outdated 77 NO_MIRROR=1
+	echo '# lib-b 1:2.0-1' >"$dir/old/sources"
+	outdated 0 X=
+	[ ! -s "$dir/out" ] || fail "what is new is old: $(cat "$dir/out")"
+else
+	echo 'dpkg is not here: fetch --outdated was not tried'
+fi
+
 # What the build unpacks is pinned, and nothing else is.
 sed -n 's/^	unpack \([a-z0-9-]*\)$/\1/p' release.d/build | sort >"$dir/unpacked"
 sed -n '/^$/,$s/^# \([^ ]*\) .*/\1/p' release.d/sources | sort >"$dir/pinned"
