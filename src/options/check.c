@@ -247,30 +247,35 @@ char *
 options_sigv4(const struct options *o, char **why)
 {
 	struct span service = span_of("");
-	char *pattern, *scope;
+	char *pattern, *scope = NULL;
 	struct url url;
 
 	if (o->aws_sigv4 == NULL || o->url == NULL ||
 	    url_parse(&url, o->url) != URL_OK)
 		return NULL;
-	pattern = xasprintf("(^|\\.)([^.]+)\\.%s\\."
-			    "(amazonaws\\.com(\\.cn)?|api\\.aws|on\\.aws)$",
-	    o->aws_sigv4);
-	if (matches(url.host, pattern, &service) &&
-	    span_is(service, "lambda-url"))
-		service = span_of("lambda");
-	scope = xasprintf("aws:amz:%s%s%.*s", o->aws_sigv4,
-	    service.n > 0 ? ":" : "", (int)service.n, service.p);
-	free(pattern);
+	if (matches(o->aws_sigv4, "^[A-Za-z0-9-]{1,64}(:[A-Za-z0-9-]{1,64})?$",
+		NULL)) {
+		pattern =
+		    xasprintf("(^|\\.)([a-z0-9-]+)\\.%s\\."
+			      "(amazonaws\\.com(\\.cn)?|api\\.aws|on\\.aws)$",
+			o->aws_sigv4);
+		if (matches(url.host, pattern, &service) &&
+		    span_is(service, "lambda-url"))
+			service = span_of("lambda");
+		free(pattern);
+		if (service.n > 0 || strchr(o->aws_sigv4, ':') != NULL)
+			scope = xasprintf("aws:amz:%s%s%.*s", o->aws_sigv4,
+			    service.n > 0 ? ":" : "", (int)service.n,
+			    service.p);
+	}
+	if (scope == NULL)
+		*why = xasprintf("--aws-sigv4 %s: this does not tell region "
+				 "and service, and nor does the host; write "
+				 "REGION:SERVICE, such as "
+				 "us-east-1:bedrock-agentcore",
+		    o->aws_sigv4);
 	url_free(&url);
-	if (matches(scope, "^aws:amz(:[A-Za-z0-9-]{1,64}){2}$", NULL))
-		return scope;
-	free(scope);
-	*why = xasprintf("--aws-sigv4 %s: this does not tell region and "
-			 "service, and nor does the host; write "
-			 "REGION:SERVICE, such as us-east-1:bedrock-agentcore",
-	    o->aws_sigv4);
-	return NULL;
+	return scope;
 }
 
 static char *
