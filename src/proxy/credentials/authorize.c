@@ -9,7 +9,6 @@
 
 #include "auth/challenge.h"
 #include "proxy/credentials/command.h"
-#include "store/credential.h"
 
 enum {
 	LOOK_MS = 1000, /* between two looks at the clock for the helper's
