@@ -528,8 +528,13 @@ find_client(struct login *g)
 	if (registers(g))
 		return register_client(g);
 	return end(g, LOGIN_FAILED,
-	    "its authorization server registers no clients by itself. Register "
-	    "one there and pass --client-id (and --client-secret-file)");
+	    g->found.server.client_document ?
+		"its authorization server takes a document for a client. Host "
+		"client-metadata.json, which comes with mcpsplice, and pass "
+		"its URL with --client-metadata-url" :
+		"its authorization server registers no clients by itself. "
+		"Register one there and pass --client-id (and "
+		"--client-secret-file)");
 }
 
 /* --- the user, by a browser --- */

@@ -6,6 +6,8 @@ commands and what mcp-remote left behind."""
 
 import json
 import os
+import re
+import shutil
 import socket
 import time
 import urllib.parse
@@ -383,6 +385,36 @@ class Clients(Base):
         a.expire()
         self.works(self.start(m, b, *args), m)
         self.counted(a, register=0, refresh=1)
+
+    def test_document_to_host(self):
+        """A server that takes nothing else says what to do, and the document
+        of contrib is about what is sent then."""
+        with open(os.path.join(os.path.dirname(__file__), "../../contrib",
+                               "client-metadata.json")) as f:
+            doc = json.load(f)
+        url = doc["client_id"]
+        a, m, b = self.trio(self.auth(registers=False, documents={url}))
+        p = self.splice(m, "--browser", b.command)
+        e = self.our_error(p.ask("initialize", init()["params"]),
+                           "auth_required")
+        self.assertIn("--client-metadata-url", e["message"])
+        self.counted(a, 0, 0)
+        p.finish()
+        for args, at in (([], 0), (["--callback-host", "localhost"], 1)):
+            p = self.start(m, b, "--client-metadata-url", url, *args)
+            self.works(p, m)
+            p.finish()
+            q = dict(pairs(a.seen_at("/authorize")[-1].target
+                           .partition("?")[2]))
+            self.assertEqual(q["client_id"], url)
+            self.assertIn(q["response_type"], doc["response_types"])
+            # RFC 8252 7.3: any port of loopback
+            self.assertEqual(re.sub(r":\d+/", "/", q["redirect_uri"]),
+                             doc["redirect_uris"][at])
+            shutil.rmtree(self.store())
+        self.assertEqual(doc["token_endpoint_auth_method"], "none")
+        self.assertNotIn("Authorization", a.seen_at("/token")[-1].headers)
+        self.assertIn("refresh_token", doc["grant_types"])
 
     def test_given_by_the_environment(self):
         a, m, b = self.trio(self.auth(registers=False))
