@@ -54,7 +54,7 @@ fault_of(const char *option, const char *token, int64_t now)
 	    NULL;
 	if (claims == NULL)
 		return xasprintf("%s: what was read is no JWT, which has three "
-				 "parts with dots between",
+				 "parts with dots between, and no claim twice",
 		    option);
 	exp = document_number(claims, "exp");
 	json_object_put(claims);

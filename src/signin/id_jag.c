@@ -63,8 +63,19 @@ is_claimed(struct json_object *claims, const char *name, const char *want,
 	    document_listed(list, want);
 }
 
-/* Why this ID-JAG is not sent; NULL: it is. One that cannot be read is
- * between the provider and the authorization server. Static. */
+/* Has it the three parts of a signed JWT? */
+static bool
+is_signed(const char *token)
+{
+	const char *claims = strchr(token, '.');
+	const char *proof = claims == NULL ? NULL : strchr(claims + 1, '.');
+
+	return proof != NULL && strchr(proof + 1, '.') == NULL;
+}
+
+/* Why this ID-JAG is not sent; NULL: it is. One that is encrypted or opaque is
+ * between the provider and the authorization server; but claims that we cannot
+ * read, as with a name twice, another reader may take for anything. Static. */
 static const char *
 fault_of(const char *jag, const struct id_jag_for *to)
 {
@@ -72,7 +83,9 @@ fault_of(const char *jag, const struct id_jag_for *to)
 	const char *fault = NULL;
 
 	if (claims == NULL)
-		return NULL;
+		return is_signed(jag) ? "its claims cannot be read, or a name "
+					"stands in them twice" :
+					NULL;
 	if (!is_typed(jag))
 		fault = "it is no ID-JAG (typ)";
 	else if (!is_claimed(claims, "aud", to->audience, false))

@@ -485,6 +485,22 @@ class Attacks(Case):
         trace, log = self.path("trace"), self.path("log")
         m = self.site()
         p = self.begin(m, "--trace", trace, "--log-file", log)
+    def test_claims_twice(self):
+        """A signed ID-JAG that has a name twice is not sent anywhere."""
+        def twice(rx, tx):
+            def edit(doc):
+                parts = doc["access_token"].split(".")
+                claims = authserver.unb64url(parts[1])
+                parts[1] = authserver.b64url(
+                    claims[:-1] + b',"aud":"https://other.example"}')
+                return dict(doc, access_token=".".join(parts))
+            return edit
+        m = self.site()
+        self.idp.always("token", twice)
+        self.refused(m, "is not used", "twice", args=(
+            "--idp-token-file", self.file(self.idp.id_token("corp"))))
+        self.assertEqual(m.auth.token_requests(), 0)
+
         self.works(p, m)
         with open("/proc/%d/cmdline" % p.pid, "rb") as f:
             seen = f.read().decode() + p.err()
