@@ -390,6 +390,8 @@ fill_login(struct account *a, const char *peer)
 	c->client_key = a->client_key;
 	c->client_document = o->client_metadata_url;
 	c->client_metadata = a->client_metadata;
+	c->gives_secret = a->client_secret != NULL ||
+	    document_has(a->client_metadata, "software_statement");
 	c->issuer = o->issuer;
 	c->scope = o->scope != NULL ? o->scope : a->client_scope;
 	c->resource = o->resource;

@@ -103,6 +103,7 @@ callback_free(struct callback *c)
 	string_wipe(&c->code);
 	string_wipe(&c->error);
 	string_wipe(&c->description);
+	string_wipe(&c->iss);
 }
 
 static void
@@ -217,8 +218,10 @@ judge(const struct params *p, const struct callback_expected *expected,
 
 	if (!state_is(given(p, PARAM_STATE), expected->state))
 		return CALLBACK_OTHER;
-	if (!iss_is_right(given(p, PARAM_ISS), expected))
+	if (!iss_is_right(given(p, PARAM_ISS), expected)) {
+		out->iss = string_copy(given(p, PARAM_ISS));
 		return CALLBACK_ISSUER;
+	}
 	if (error != NULL) {
 		if (is_visible(error) && strpbrk(error, "\"\\") == NULL)
 			out->error = xstrdup(error);

@@ -32,6 +32,7 @@ struct callback {
 	char *error;       /* CALLBACK_ERROR: a name of RFC 6749 4.1.2.1; other
 			    * characters make it NULL; owned */
 	char *description; /* of it, not made safe yet, or NULL; owned */
+	char *iss;         /* CALLBACK_ISSUER: of whom it is, or NULL; owned */
 };
 
 /* Reads what has come so far. Unless CALLBACK_MORE, reply is the answer, with

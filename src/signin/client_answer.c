@@ -210,6 +210,16 @@ client_claims(const char *token)
 	return claims;
 }
 
+bool
+client_is_for(struct json_object *claims, const char *who)
+{
+	const char *aud = document_text(claims, "aud");
+
+	if (who == NULL || aud != NULL)
+		return who != NULL && strcmp(aud, who) == 0;
+	return document_listed(document_list(claims, "aud"), who);
+}
+
 /* When a token that is a JWT says that it ends; it is a hint. 0: it is none,
  * it does not say, or that time is over by our clock, so that one of the two
  * is wrong. */

@@ -76,6 +76,9 @@ bool client_param_ok(const char *param, char **why);
 /* What a token that is a JWT says of itself, owned by the caller; NULL: it is
  * none. Its signature is not checked: a hint for people, no more. */
 struct json_object *client_claims(const char *token);
+/* Is who the audience in these claims (aud), or in the list that it is? NULL is
+ * for nobody, and nothing is for NULL. */
+bool client_is_for(struct json_object *claims, const char *who);
 
 /* What an answer of the token endpoint means: CAME_TOKEN, CAME_DEAD_GRANT (this
  * code or refresh token is dead), CAME_DEAD_CLIENT, CAME_PENDING and

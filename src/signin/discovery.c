@@ -8,6 +8,7 @@
  *             > SERVER with the issuer it names, or with --issuer
  *             > nowhere: LEGACY
  *   SERVER:   the two or three places of the issuer
+ *             > with --issuer, if there is none, those of the one that is told
  *   LEGACY:   RFC 8414 at the root of the MCP server, or its fixed paths
  *
  * A place that is empty (4xx, 502) leads to the next; whatever else goes wrong
@@ -211,6 +212,92 @@ choose(const struct discovery *d)
 	return d->resource.n == 0 ? NULL : d->resource.servers[0];
 }
 
+/* Asks for the document of an issuer, at one place after the other. */
+static enum found
+ask_places(struct discovery *d, const char *issuer)
+{
+	enum found what = FOUND_NOTHING;
+
+	forget_places(d);
+	d->shaky = false;
+	d->n = metadata_server_urls(issuer, d->places);
+	for (; d->at < d->n && what == FOUND_NOTHING; d->at++)
+		what = ask(d, NULL);
+	if (d->at > 0 && what != FOUND_NOTHING)
+		d->at--;
+	return what;
+}
+
+/* Is it sure that the issuer of --issuer publishes nothing about itself? One that
+ * only cannot be asked now is not replaced. */
+static bool
+lacks_document(const struct discovery *d, enum found what)
+{
+	const struct fetch_answer *a = &d->answer;
+	const char *told = document_text(a->json, "issuer");
+
+	if (d->config->issuer == NULL || d->config->direct)
+		return false;
+	if (what != FOUND_DOCUMENT)
+		return a->nobody || (!a->transient && !d->shaky);
+	return told == NULL || !metadata_same_issuer(told, d->config->issuer);
+}
+
+/* May the document of the listed issuer be used, which names this one? That is
+ * the one of --issuer; or the listed one itself, for a user whose redirect has
+ * to come from that of --issuer, of which no credential is given up for it. */
+static bool
+may_name(const struct discovery *d, const char *listed, const char *told)
+{
+	const struct discovery_config *c = d->config;
+
+	if (told == NULL || metadata_same_issuer(told, c->issuer))
+		return told != NULL;
+	return metadata_same_issuer(told, listed) && !c->given &&
+	    (c->bound == NULL ? c->interactive :
+				!metadata_same_issuer(c->bound, c->issuer));
+}
+
+/* The issuer of --issuer publishes nothing, as d->why says: the document of the
+ * issuer that the server lists may be about it. Nothing of it leads to a third
+ * host, and what others could use goes only to the issuer that the user named
+ * (doc/security.md "The issuer that you name"). */
+static bool
+find_listed(struct discovery *d)
+{
+	const struct discovery_config *c = d->config;
+	const char *told,
+	    *listed = d->resource.n > 0 ? d->resource.servers[0] :
+					  c->server->origin;
+	struct server_metadata *m = &d->found->server;
+	struct metadata_policy policy = c->policy;
+	enum found what = FOUND_NOTHING;
+	char *why = NULL;
+
+	policy.at = c->issuer;
+	policy.or_at = c->given ? c->issuer : listed;
+	if (!metadata_same_issuer(listed, c->issuer) &&
+	    metadata_url_ok(listed, &c->policy, "", &why))
+		what = ask_places(d, listed);
+	string_set(&why, NULL);
+	if (what == FOUND_NEVER)
+		string_set(&d->why, NULL);
+	told = document_text(d->answer.json, "issuer");
+	if (what != FOUND_DOCUMENT || d->answer.status != 200 ||
+	    !may_name(d, listed, told))
+		return false;
+	if (metadata_server(m, d->answer.json, told, &policy, c->interactive,
+		&why) != 0) {
+		free(d->why);
+		return fail(d, why, false);
+	}
+	/* A device code brings no redirect that could be compared. */
+	string_set(&m->device_authorization_endpoint, NULL);
+	string_set(&d->why, NULL);
+	d->found->listed = true;
+	return true;
+}
+
 static bool
 find_server(struct discovery *d)
 {
@@ -227,24 +314,17 @@ find_server(struct discovery *d)
 	if (!metadata_url_ok(issuer, &d->config->policy, "the sign-in server",
 		&why))
 		return fail(d, why, false);
-	forget_places(d);
-	d->shaky = false;
-	d->n = metadata_server_urls(issuer, d->places);
+	what = ask_places(d, issuer);
 	if (d->n == 0)
 		return fail(d,
 		    xstrdup("the sign-in server's URL has a query (?), which "
 			    "none may have"),
 		    false);
-	for (; d->at < d->n; d->at++) {
-		what = ask(d, NULL);
-		if (what == FOUND_DOCUMENT)
-			return take_server(d, issuer);
-		if (what == FOUND_NEVER)
-			return false;
-		if (what == FOUND_TROUBLE)
-			break;
-	}
-	return fail_here(d);
+	if (what == FOUND_NEVER)
+		return false;
+	if (what == FOUND_DOCUMENT ? take_server(d, issuer) : fail_here(d))
+		return true;
+	return lacks_document(d, what) && find_listed(d);
 }
 
 /* Ends it because of a resource above the server. */

@@ -12,13 +12,17 @@
 struct discovery_config {
 	const struct url *server; /* the MCP server; borrowed, as all here */
 	const char *resource_metadata; /* of the challenge; NULL: none */
-	const char *issuer;            /* --issuer: instead of what is told */
+	/* --issuer: instead of what is told. Where that one has no document, the
+	 * one that the server names may be it, or redirect from it. */
+	const char *issuer;
 	const char *bound; /* the issuer our credential is from: taken
 				   * if it is listed; NULL: none */
 	struct metadata_policy policy;
 	bool direct;      /* there is no MCP server: issuer is asked, and
 			   * nobody else */
 	bool interactive; /* a user will sign in: S256 is a must */
+	bool given;       /* a secret of the user's, or a proof made for one
+			   * issuer, goes there */
 };
 
 struct discovered {
@@ -28,6 +32,8 @@ struct discovered {
 	bool dpop;      /* of the same, as in struct resource_metadata */
 	bool bound;
 	struct server_metadata server;
+	bool listed; /* it is about the issuer of --issuer by the word of the
+		      * one that the MCP server lists */
 };
 
 /* Runs the loop until it is known. Returns whether it is: d is to be freed with

@@ -314,6 +314,7 @@ fetch_on_done(struct transfer *x, const struct http_answer *a, void *arg)
 		out->transient = a->end != HTTP_REFUSED &&
 		    a->end != HTTP_CONFIG;
 		out->unsent = out->transient && !a->sent;
+		out->nobody = a->end == HTTP_RESOLVE || a->conn_refused;
 		out->lost = a->end == HTTP_CUT && a->sent;
 		complain_of_end(t, a);
 		finish(t);

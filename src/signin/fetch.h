@@ -33,6 +33,7 @@ struct fetch_answer {
 	bool refused;           /* by us: the address is not allowed */
 	bool transient;         /* 429, 5xx, no answer: later it may work */
 	bool unsent;            /* nobody was there: nothing was sent */
+	bool nobody;            /* no such host, or nobody listens there */
 	bool lost;              /* the connection broke when the request had
 				 * gone out */
 	int64_t retry_after_ms; /* -1: not told */

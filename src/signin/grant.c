@@ -29,6 +29,31 @@ send_assertion(struct login *g, const char *assertion)
 	login_ask_credentials(g, &form);
 }
 
+/* Does the platform's token name the authorization server that was found, by
+ * the comparison of RFC 7523 3? Else it may open another one, and the user has
+ * to name that which gets it. If not, it is reported. */
+static bool
+is_addressed(struct login *g, const char *token)
+{
+	const struct record *r = &g->record;
+	struct json_object *claims = client_claims(token);
+	bool named = g->config.issuer != NULL ||
+	    client_is_for(claims, r->issuer) ||
+	    client_is_for(claims, r->token_endpoint);
+	char *why;
+
+	json_object_put(claims);
+	if (named)
+		return true;
+	why = xasprintf("%s: the token is not for its authorization server "
+			"(aud), and goes there only if you name it, with "
+			"--issuer %s",
+	    g->config.assertion->option, metadata_word(r->issuer));
+	login_report_why(g, CAME_UNABLE, why);
+	free(why);
+	return false;
+}
+
 /* --- the exchange at the identity provider --- */
 
 static struct id_jag_for
@@ -236,6 +261,6 @@ login_grant(struct login *g, int64_t ms)
 	login_take_client(g);
 	if (c->provider != NULL)
 		exchange_identity(g);
-	else if (read_given(g, c->assertion))
+	else if (read_given(g, c->assertion) && is_addressed(g, g->assertion))
 		send_assertion(g, g->assertion);
 }

@@ -27,18 +27,6 @@ id_token_usable(const struct record *r, int64_t now)
 	return r->token.id_token != NULL && id_token_end(r) > now + MARGIN_S;
 }
 
-/* Is the client among those whom the token is for? */
-static bool
-is_for(struct json_object *claims, const char *client)
-{
-	const char *aud = document_text(claims, "aud");
-
-	if (aud != NULL)
-		return client != NULL && strcmp(aud, client) == 0;
-	return client != NULL &&
-	    document_listed(document_list(claims, "aud"), client);
-}
-
 char *
 id_token_fault(const struct record *r, struct json_object *doc)
 {
@@ -55,7 +43,7 @@ id_token_fault(const struct record *r, struct json_object *doc)
 	    strcmp(iss, r->issuer) != 0)
 		why = "the ID token is not from the identity provider that was "
 		      "asked (iss), so it is not used";
-	else if (!is_for(claims, r->client.id))
+	else if (!client_is_for(claims, r->client.id))
 		why = "the ID token is for another client (aud), so it is not "
 		      "used";
 	json_object_put(claims);

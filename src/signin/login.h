@@ -65,6 +65,8 @@ struct login_config {
 	const char *identity;
 	const char *client_document;         /* --client-metadata-url */
 	struct json_object *client_metadata; /* what else is registered */
+	bool gives_secret; /* the secret, or a statement in the metadata that
+			    * others could use: it is for one issuer only */
 
 	/* is the MCP server at a public address, where that is known? */
 	bool knows_place, is_public;

@@ -28,6 +28,18 @@ metadata_show_url(struct buf *out, const char *url)
 	    SHOWN_BYTES);
 }
 
+const char *
+metadata_word(const char *issuer)
+{
+	size_t n = issuer == NULL ? 0 :
+				    strspn(issuer,
+					"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					"abcdefghijklmnopqrstuvwxyz"
+					"0123456789-._~:/%@+,=[]");
+
+	return n > 0 && n <= SHOWN_BYTES && issuer[n] == '\0' ? issuer : "URL";
+}
+
 /* The same as a string, owned by the caller. */
 static char *
 shown(const char *url)
@@ -83,6 +95,10 @@ refusal(const char *text, const struct metadata_policy *policy)
 	    !policy->allow_http)
 		why = "without https it could be read and changed on its way "
 		      "(--allow-http allows it)";
+	else if (policy->at != NULL && !metadata_is_at(text, policy->at) &&
+	    !metadata_is_at(text, policy->or_at))
+		why = "that is at the host of neither the issuer that you name "
+		      "nor, if you give no secret, the one that is listed";
 	url_free(&u);
 	return why;
 }
@@ -318,6 +334,22 @@ take_abilities(struct server_metadata *out, struct json_object *doc)
 	    "token_endpoint_auth_signing_alg_values_supported"));
 }
 
+bool
+metadata_is_at(const char *url, const char *other)
+{
+	struct url u, v;
+	bool same = false;
+
+	if (parse(&u, url) != URL_OK)
+		return false;
+	if (parse(&v, other) == URL_OK) {
+		same = url_same_origin(&u, &v);
+		url_free(&v);
+	}
+	url_free(&u);
+	return same;
+}
+
 /* The path of a URL, as it is written, and all behind it; "/" for an empty
  * one. */
 static const char *
@@ -332,18 +364,9 @@ written_path(const char *url)
 bool
 metadata_same_issuer(const char *a, const char *b)
 {
-	struct url u, v;
-	bool same = strcmp(a, b) == 0;
-
-	if (same || parse(&u, a) != URL_OK)
-		return same;
-	if (parse(&v, b) == URL_OK) {
-		same = url_same_origin(&u, &v) &&
-		    strcmp(written_path(a), written_path(b)) == 0;
-		url_free(&v);
-	}
-	url_free(&u);
-	return same;
+	return strcmp(a, b) == 0 ||
+	    (metadata_is_at(a, b) &&
+		strcmp(written_path(a), written_path(b)) == 0);
 }
 
 /* Is the document about this issuer? */
@@ -363,8 +386,8 @@ check_issuer(const char *told, const char *issuer, char **why)
 		other = shown(told);
 		*why = xasprintf("the metadata of \"%s\" says that its issuer "
 				 "is \"%s\", so it is not used; if you trust "
-				 "that one, name it with --issuer",
-		    asked, other);
+				 "that one, name it with --issuer %s",
+		    asked, other, metadata_word(told));
 		free(other);
 	}
 	free(asked);

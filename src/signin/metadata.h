@@ -14,6 +14,8 @@ struct metadata_policy {
 	bool allow_http;       /* --allow-http: also to other machines */
 	bool cross_origin_prm; /* --allow-cross-origin-prm */
 	bool assume_pkce;      /* --assume-pkce */
+	/* URLs are at the origin of one of the two; NULL: anywhere. */
+	const char *at, *or_at;
 };
 
 /* RFC 9728 */
@@ -56,6 +58,10 @@ bool metadata_url_ok(const char *url, const struct metadata_policy *policy,
  * secret of the user's in it. */
 void metadata_show_url(struct buf *out, const char *url);
 
+/* Returns the issuer as a word that a user may copy behind --issuer; "URL" for
+ * one that a shell could take for more than a word. */
+const char *metadata_word(const char *issuer);
+
 /* The places of the resource's document when the challenge names none: with
  * the path, then at the root (one place when the path is empty). Fills urls,
  * owned by the caller, and returns how many. */
@@ -82,6 +88,8 @@ bool metadata_same_issuer(const char *a, const char *b);
 int metadata_server(struct server_metadata *out, struct json_object *doc,
     const char *issuer, const struct metadata_policy *policy, bool interactive,
     char **why);
+/* Are two URLs of one origin? */
+bool metadata_is_at(const char *url, const char *other);
 /* A server of 2025-03-26 without a document: /authorize, /token, /register
  * of the origin; issuer is NULL. */
 void metadata_legacy(struct server_metadata *out, const struct url *server);

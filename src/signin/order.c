@@ -24,6 +24,10 @@
 #include "signin/token.h"
 #include "signin/waiting.h"
 
+#define HOST_DOCUMENT                                                          \
+	"Host client-metadata.json, which comes with mcpsplice, and pass its " \
+	"URL with --client-metadata-url"
+
 enum {
 	JITTER_MS = 64,
 	HELPER_POLL_MS = 3 * 1000,
@@ -202,17 +206,24 @@ load(struct login *g)
 }
 
 /* Must the issuer that was found not see what the record has? An issuer that
- * was never noted counts as another one. Only the refresh token and the client
- * are kept from it: an access token alone goes to no authorization server but
- * to be revoked. */
+ * was never noted counts as another one, and so does the same one with other
+ * endpoints, if these are only the word of another. Only the refresh token and
+ * the client are kept from it: an access token alone goes to no authorization
+ * server but to be revoked. */
 static bool
 is_for_another(const struct login *g)
 {
 	const struct record *r = &g->record;
+	const struct server_metadata *m = &g->found.server;
 
 	if (r->issuer == NULL && r->token_endpoint == NULL)
 		return r->token.refresh != NULL || r->client.id != NULL;
-	return !string_eq(r->issuer, g->found.server.issuer);
+	if (g->found.listed &&
+	    ((g->config.token_endpoint == NULL &&
+		 !string_eq(r->token_endpoint, m->token_endpoint)) ||
+		!string_eq(r->revocation_endpoint, m->revocation_endpoint)))
+		return true;
+	return !string_eq(r->issuer, m->issuer);
 }
 
 /* Is something of the record's a secret of the user's? */
@@ -224,6 +235,19 @@ is_given(const struct login *g)
 		string_eq(g->record.client.id, g->config.client_id));
 }
 
+/* Is a secret of the user's for this issuer? The one of --issuer, else one at
+ * the server's own origin, where also those are that have no name. */
+static bool
+is_meant(const struct login *g, const char *issuer)
+{
+	const struct login_config *c = &g->config;
+
+	if (c->issuer != NULL)
+		return issuer != NULL &&
+		    metadata_same_issuer(issuer, c->issuer);
+	return issuer == NULL || metadata_is_at(issuer, c->server->origin);
+}
+
 /* Takes over what was found. What was for another issuer is forgotten, but a
  * secret of the user's is for the one it was given for. */
 static bool
@@ -233,14 +257,15 @@ adopt(struct login *g)
 	const char *was = g->record.issuer, *is = g->found.server.issuer;
 	bool moved = is_for_another(g);
 
-	if (moved && c->issuer == NULL && is_given(g)) {
+	if ((moved && c->issuer == NULL && is_given(g)) ||
+	    (c->gives_secret && !is_meant(g, is))) {
 		explain(g,
-		    xasprintf("its authorization server was %s and is %s now. "
-			      "If %s is for the new one, say so with --issuer",
-			was != NULL ? was : "(none)",
+		    xasprintf("its authorization server is %s%s%s: a secret "
+			      "or client that you give goes there only if you "
+			      "name it, with --issuer %s",
 			is != NULL ? is : "(none)",
-			c->assertion != NULL ? "the assertion" :
-					       "--client-id"));
+			moved && was != NULL ? " now, and was " : "",
+			moved && was != NULL ? was : "", metadata_word(is)));
 		return end_why(g, LOGIN_FAILED);
 	}
 	if (moved)
@@ -506,8 +531,11 @@ register_client(struct login *g)
 		    "header with -H");
 	explain(g,
 	    xasprintf("the authorization server did not register a client: "
-		      "%s. Register one by hand and pass --client-id",
-		g->told));
+		      "%s. %s",
+		g->told,
+		g->found.server.client_document ?
+		    HOST_DOCUMENT :
+		    "Register one by hand and pass --client-id"));
 	return end_noted(g, LOGIN_FAILED, NULL);
 }
 
@@ -529,9 +557,7 @@ find_client(struct login *g)
 		return register_client(g);
 	return end(g, LOGIN_FAILED,
 	    g->found.server.client_document ?
-		"its authorization server takes a document for a client. Host "
-		"client-metadata.json, which comes with mcpsplice, and pass "
-		"its URL with --client-metadata-url" :
+		"its authorization server takes a document for a client. " HOST_DOCUMENT :
 		"its authorization server registers no clients by itself. "
 		"Register one there and pass --client-id (and "
 		"--client-secret-file)");
@@ -610,6 +636,20 @@ exchange_code(struct login *g, bool *again)
 	return fail_user(g);
 }
 
+/* Whom it is from may be another name of the one that was asked: the user has to
+ * tell. */
+static void
+explain_foreign(struct login *g)
+{
+	const char *iss = g->config.issuer == NULL ? g->arrived.iss : NULL;
+
+	explain(g,
+	    xasprintf("what came back is not from the authorization server "
+		      "that was asked (iss): nothing of it was used%s%s",
+		iss == NULL ? "" : "; if you trust it, add --issuer ",
+		iss == NULL ? "" : metadata_word(iss)));
+}
+
 /* *again: there is no token yet, and it has to begin anew. */
 static bool
 ask_by_browser(struct login *g, bool *again)
@@ -620,12 +660,10 @@ ask_by_browser(struct login *g, bool *again)
 	*again = false;
 	if (!send_user(g, &arrived))
 		return false;
-	if (arrived == CAME_DENIED)
-		return end_noted(g, LOGIN_FAILED, NULL);
 	if (arrived == CAME_FOREIGN)
-		return end_noted(g, LOGIN_FAILED,
-		    "what came back is not from the authorization server that "
-		    "was asked (iss): nothing of it was used");
+		explain_foreign(g);
+	if (arrived == CAME_DENIED || arrived == CAME_FOREIGN)
+		return end_noted(g, LOGIN_FAILED, NULL);
 	if (arrived == CAME_BAD_SCOPE) {
 		*again = true;
 	} else {
@@ -859,8 +897,8 @@ run(struct login *g)
 	/* A server that has moved to another issuer must not see what was for
 	 * the one before: it is asked before any refresh (doc/protocol.md
 	 * 8.3). */
-	if ((alone || c->reason != LOGIN_EXPIRED ||
-		r->token_endpoint == NULL) &&
+	if ((alone || c->reason != LOGIN_EXPIRED || r->token_endpoint == NULL ||
+		(c->gives_secret && !is_meant(g, r->issuer))) &&
 	    !find_place(g, false))
 		return false;
 	return alone || r->token.refresh != NULL ? without_user(g) :

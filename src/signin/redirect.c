@@ -22,15 +22,20 @@ enum { WORDS_MAX = 200 };
 static struct callback_expected
 expected(const struct login *g)
 {
-	struct callback_expected e = {
+	const struct server_metadata *m = &g->found.server;
+	const char *named = g->config.issuer;
+	/* The listed one's own document is used only for redirects of that of
+	 * --issuer. */
+	bool other = named != NULL && m->issuer != NULL &&
+	    !metadata_same_issuer(m->issuer, named);
+
+	return (struct callback_expected){
 		.port = g->listener == NULL ? 0 : listener_port(g->listener),
 		.path = g->config.callback_path,
 		.state = g->state,
-		.issuer = g->found.server.issuer,
-		.iss = g->found.server.iss,
+		.issuer = other ? named : m->issuer,
+		.iss = other || m->iss,
 	};
-
-	return e;
 }
 
 static void

@@ -19,6 +19,8 @@ login_discover(struct login *g, int64_t ms, bool interactive)
 		.policy = c->policy,
 		.direct = c->identity != NULL,
 		.interactive = interactive,
+		.given = c->gives_secret || c->client_key != NULL ||
+		    c->assertion != NULL || c->provider != NULL,
 	};
 	struct discovered found;
 

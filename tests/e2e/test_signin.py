@@ -296,6 +296,42 @@ class Discovery(Base):
         self.counted(a)
         self.assertEqual(other.requests, [])
 
+    def test_issuer_that_has_no_document(self):
+        """The error has the option to copy, and then it works: the document
+        that the server lists is about the issuer of --issuer."""
+        other = "http://127.0.0.1:1"
+        a, m, b = self.trio(self.auth("/tenant"))
+        a.always("metadata", having(issuer=other))
+        a.always("authorize", having(iss=other))
+        p = self.splice(m, "--browser", b.command)
+        e = self.our_error(p.ask("initialize", init()["params"]),
+                           "auth_required")
+        p.finish()
+        self.assertTrue(e["message"].endswith("--issuer " + other), e)
+        self.counted(a, 0, 0)
+        p = self.start(m, b, "--issuer", other)
+        self.works(p, m)
+        self.assertEqual(self.record()["issuer"], other)
+        a.expire()
+        self.works(p, m)
+        self.counted(a, refresh=1)
+
+    def test_issuer_that_a_hostile_server_claims(self):
+        """Neither a third host nor a secret for the real one."""
+        other = "http://127.0.0.1:1"
+        for change, args in (
+                ({"token_endpoint": "http://127.0.0.1:2/token"}, []),
+                ({}, ["--client-id", "x", "--client-secret-env", "S"])):
+            a, m, b = self.trio()
+            a.always("metadata", having(issuer=other, **change))
+            p = self.splice(m, "--browser", b.command, "--issuer", other,
+                            *args, env={"S": "for-the-real-one"})
+            e = self.our_error(p.ask("initialize", init()["params"]),
+                               "auth_required")
+            self.assertIn("at the host of neither", e["message"])
+            self.counted(a, 0, 0)
+            p.finish()
+
     def test_metadata_in_trouble(self):
         """Not there for a moment: an error that says so, later it works."""
         a, m, b = self.trio()
@@ -350,42 +386,6 @@ class Clients(Base):
         self.counted(a, register=0)
         self.assertEqual(self.asked(a)["client_id"], "https://c.test/d")
 
-    def test_document_that_the_server_does_not_know(self):
-        a, m, b = self.trio()
-        self.works(self.start(m, b, "--client-metadata-url",
-                              "https://c.test/d"), m)
-        self.counted(a)
-
-    def test_given(self):
-        for method in ("client_secret_basic", "client_secret_post", "none"):
-            a, m, b = self.trio(self.auth(registers=False))
-            c = a.add_client("by hand", method)
-            a.methods = [method]
-            args = ["--client-id", "by hand"]
-            if c.secret:
-                where = self.path("given/secret", c.secret + "\n", 0o600)
-                self.may_hold.append(where)
-                args += ["--client-secret-file", where]
-            p = self.start(m, b, *args)
-            self.works(p, m)
-            a.expire()
-            self.works(p, m)
-            self.counted(a, register=0, refresh=1)
-
-    def test_given_secret_is_changed(self):
-        """What is given now counts, not what the store has of it."""
-        a, m, b = self.trio(self.auth(registers=False))
-        c = a.add_client("x")
-        where = self.path("secret", c.secret, 0o600)
-        self.may_hold.append(where)
-        args = ["--client-id", "x", "--client-secret-file", where]
-        self.start(m, b, *args).finish()
-        c = a.add_client("x")
-        self.path("secret", c.secret, 0o600)
-        a.expire()
-        self.works(self.start(m, b, *args), m)
-        self.counted(a, register=0, refresh=1)
-
     def test_document_to_host(self):
         """A server that takes nothing else says what to do, and the document
         of contrib is about what is sent then."""
@@ -416,11 +416,106 @@ class Clients(Base):
         self.assertNotIn("Authorization", a.seen_at("/token")[-1].headers)
         self.assertIn("refresh_token", doc["grant_types"])
 
+    def test_document_that_the_server_does_not_know(self):
+        a, m, b = self.trio()
+        self.works(self.start(m, b, "--client-metadata-url",
+                              "https://c.test/d"), m)
+        self.counted(a)
+
+    def test_given(self):
+        for method in ("client_secret_basic", "client_secret_post", "none"):
+            a, m, b = self.trio(self.auth(registers=False))
+            c = a.add_client("by hand", method)
+            a.methods = [method]
+            args = ["--client-id", "by hand"]
+            if c.secret:
+                where = self.path("given/secret", c.secret + "\n", 0o600)
+                self.may_hold.append(where)
+                args += ["--client-secret-file", where, "--issuer", a.issuer]
+            p = self.start(m, b, *args)
+            self.works(p, m)
+            a.expire()
+            self.works(p, m)
+            self.counted(a, register=0, refresh=1)
+
+    def test_secret_for_whom(self):
+        """Not for whomever the server names; the error has the option to
+        copy."""
+        for args in ([], ["--auth", "client-credentials"],
+                     ["--auth", "device"]):
+            a, m, b = self.trio(self.auth(registers=False))
+            c = a.add_client("x")
+            args += ["--client-id", "x", "--client-secret-env", "S"]
+            p = self.splice(m, "--browser", b.command, *args,
+                            env={"S": c.secret})
+            e = self.our_error(p.ask("initialize", init()["params"]),
+                               "auth_required")
+            self.assertTrue(e["message"].endswith("--issuer " + a.issuer), e)
+            self.assertEqual([r.method for r in a.requests], ["GET"])
+            self.assertEqual(b.opened(), [])
+            p.finish()
+
+    def test_statement_for_whom(self):
+        """The same for a software statement."""
+        a, m, b = self.trio()
+        args = ["--static-oauth-client-metadata",
+                '{"software_statement":"a.b.c"}']
+        p = self.splice(m, "--browser", b.command, *args)
+        e = self.our_error(p.ask("initialize", init()["params"]),
+                           "auth_required")
+        self.assertTrue(e["message"].endswith("--issuer " + a.issuer), e)
+        self.counted(a, 0, 0)
+        p.finish()
+        self.works(self.start(m, b, *args, "--issuer", a.issuer), m)
+
+    def test_secret_at_the_servers_own(self):
+        """What the server itself has needs no word of the user's."""
+        a, m, b = self.trio(self.auth(iss=False, needs_resource=False,
+                                      registers=False),
+                            prm=(), names_prm=False)
+        m.host_auth()
+        c = a.add_client("x")
+        self.works(self.start(m, b, "--client-id", "x",
+                              "--client-secret-env", "S",
+                              env={"S": c.secret}), m)
+
+    def test_secret_that_was_sent_before(self):
+        """What the store of an earlier version has proves nothing."""
+        a, m, b = self.trio(self.auth(registers=False))
+        c = a.add_client("x")
+        args = ["--client-id", "x", "--client-secret-env", "S"]
+        p = self.start(m, b, *args, "--issuer", a.issuer, env={"S": c.secret})
+        self.works(p, m)
+        p.finish()
+        a.expire()
+        n = a.token_requests()
+        p = self.splice(m, "--browser", b.command, *args, env={"S": c.secret})
+        e = self.our_error(p.ask("initialize", init()["params"]),
+                           "auth_required")
+        self.assertTrue(e["message"].endswith("--issuer " + a.issuer), e)
+        self.assertEqual(a.token_requests(), n)
+
+    def test_given_secret_is_changed(self):
+        """What is given now counts, not what the store has of it."""
+        a, m, b = self.trio(self.auth(registers=False))
+        c = a.add_client("x")
+        where = self.path("secret", c.secret, 0o600)
+        self.may_hold.append(where)
+        args = ["--client-id", "x", "--client-secret-file", where,
+                "--issuer", a.issuer]
+        self.start(m, b, *args).finish()
+        c = a.add_client("x")
+        self.path("secret", c.secret, 0o600)
+        a.expire()
+        self.works(self.start(m, b, *args), m)
+        self.counted(a, register=0, refresh=1)
+
     def test_given_by_the_environment(self):
         a, m, b = self.trio(self.auth(registers=False))
         c = a.add_client("x")
         p = self.start(m, b, "--client-id", "x", "--client-secret-env",
-                       "SESAME", env={"SESAME": c.secret})
+                       "SESAME", "--issuer", a.issuer,
+                       env={"SESAME": c.secret})
         self.works(p, m)
         self.assertNotIn("SESAME", b.witness()[0]["env"])
 
@@ -432,7 +527,8 @@ class Clients(Base):
         self.may_hold.append(where)
         meta = self.path("meta.json", '{"scope": "s1 s2"}')
         self.works(self.start(m, b, "--static-oauth-client-info", "@" + where,
-                              "--static-oauth-client-metadata", "@" + meta),
+                              "--static-oauth-client-metadata", "@" + meta,
+                              "--issuer", a.issuer),
                    m)
         self.counted(a, register=0)
         self.assertEqual(self.asked(a)["scope"], "s1 s2")
@@ -443,7 +539,7 @@ class Clients(Base):
         c = a.add_client("x", "client_secret_basic")
         a.script("token", authserver.error("invalid_client", 401))
         p = self.start(m, b, "--client-id", "x", "--client-secret-env", "S",
-                       env={"S": c.secret})
+                       "--issuer", a.issuer, env={"S": c.secret})
         self.works(p, m)
         self.counted(a, register=0, code=2)
 
@@ -713,17 +809,15 @@ class Moved(Base):
         self.counted(new)
 
     def test_given_client(self):
-        """Its secret is for the one it was given for."""
+        """It is for the one it was given for."""
         old, m, b = self.trio()
-        c = old.add_client("x")
-        where = self.path("secret", c.secret, 0o600)
-        self.may_hold.append(where)
-        args = ["--client-id", "x", "--client-secret-file", where]
+        old.add_client("x", "none")
+        args = ["--client-id", "x"]
         p = self.start(m, b, *args)
         new = self.auth()
-        new.add_client("x", secret=c.secret)
+        new.add_client("x", "none")
         m.use(new)
-        self.fails(p, m, "--issuer", old.issuer, new.issuer)
+        self.fails(p, m, "--issuer " + new.issuer, old.issuer)
         self.counted(new, 0, 0)
         p.finish()
         self.works(self.start(m, b, "--issuer", new.issuer, *args), m)
@@ -760,6 +854,31 @@ class Answers(Patient):
             p = self.splice(m, "--browser", b.command)
             self.assertIn("iss", self.first(p))
             self.counted(a, code=0)
+
+    def test_issuer_with_two_names(self):
+        """The redirect has the name of the host where the user signs in: only
+        where the user has named it, and then it has to be that."""
+        other = "http://127.0.0.1:1"
+        for args, iss, offered in (
+                ([], other, other),
+                (["--issuer", other], "http://127.0.0.1:2", None),
+                (["--issuer", other], None, None)):
+            a, m, b = self.trio(self.auth(iss=False))
+            a.script("authorize", having(**({"iss": iss} if iss else {})))
+            p = self.splice(m, "--browser", b.command, *args)
+            said = self.first(p)
+            self.assertIn("(iss)", said)
+            self.assertEqual(said.partition(" --issuer ")[2], offered or "")
+            self.counted(a, code=0)
+            p.finish()
+            shutil.rmtree(self.store())
+        a.always("authorize", having(iss=other))
+        p = self.start(m, b, "--issuer", other)
+        self.works(p, m)
+        self.assertEqual(self.record()["issuer"], a.issuer)
+        a.expire()
+        self.works(p, m)
+        self.assertEqual(a.token_requests("refresh_token"), 1)
 
     def test_no_issuer_promised(self):
         a, m, b = self.trio(self.auth(iss=False))

@@ -151,7 +151,8 @@ class Commands(Patient):
         m = self.protected(a)
         status, _, err = self.command(
             "login", m.url, "--auth", "client-credentials", "--client-id",
-            "m", "--client-secret-env", "S", env={"S": c.secret})
+            "m", "--client-secret-env", "S", "--issuer", a.issuer,
+            env={"S": c.secret})
         self.assertEqual(status, 0, err)
         self.assertEqual(a.token_requests("client_credentials"), 1)
 
@@ -600,7 +601,8 @@ class McpRemote(Patient):
         self.leave(a, m, c)
         where = self.path("secret", c.secret, 0o600)
         self.may_hold.append(where)
-        args = ["--client-id", "x", "--client-secret-file", where]
+        args = ["--client-id", "x", "--client-secret-file", where,
+                "--issuer", a.issuer]
         p = self.start(m, b, *args)
         self.works(p, m)
         for n in (1, 2):

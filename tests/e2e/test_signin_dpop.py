@@ -138,6 +138,7 @@ class Proofs(Bound, Patient):
                 with open(args[-1], "w") as f:
                     f.write(c.secret)
                 os.chmod(args[-1], 0o600)
+                args += ["--issuer", a.issuer]
             p = self.start(m, b, *args)
             self.works(p, m)
             p.finish()

@@ -32,6 +32,7 @@ class Case(Patient):
         with self.idp.lock:
             self.idp.partners.append((a, "m"))
         m.secret_file = self.file(c.secret)
+        m.pin = ["--issuer", a.issuer]
         self.sites.append(m)
         return m
 
@@ -46,7 +47,7 @@ class Case(Patient):
         return ["--auth", "enterprise", "--idp", self.idp.issuer,
                 "--idp-client-id", "corp", "--idp-client-secret-file",
                 self.idp_secret, "--client-id", "m", "--client-secret-file",
-                m.secret_file, "-vv", *args]
+                m.secret_file, *m.pin, "-vv", *args]
 
     def splice_site(self, m, *args, **kw):
         if "--no-browser" not in args:
@@ -476,15 +477,14 @@ class Attacks(Case):
         gets nothing of it: the ID-JAG would be for the provider."""
         m = self.site()
         m.issuers = [self.idp.issuer]
-        self.refused(m, "your company does not allow", args=(
-            "--idp-token-file", self.file(self.idp.id_token("corp")),
-            "--client-id", "m"))
+        for pin, words in (([], "--issuer " + self.idp.issuer),
+                           (["--issuer", self.idp.issuer],
+                            "your company does not allow")):
+            m.pin = pin
+            self.refused(m, words, args=(
+                "--idp-token-file", self.file(self.idp.id_token("corp"))))
         self.assertEqual(self.idp.token_requests(JWT_GRANT), 0)
 
-    def test_nothing_is_shown(self):
-        trace, log = self.path("trace"), self.path("log")
-        m = self.site()
-        p = self.begin(m, "--trace", trace, "--log-file", log)
     def test_claims_twice(self):
         """A signed ID-JAG that has a name twice is not sent anywhere."""
         def twice(rx, tx):
@@ -501,6 +501,10 @@ class Attacks(Case):
             "--idp-token-file", self.file(self.idp.id_token("corp"))))
         self.assertEqual(m.auth.token_requests(), 0)
 
+    def test_nothing_is_shown(self):
+        trace, log = self.path("trace"), self.path("log")
+        m = self.site()
+        p = self.begin(m, "--trace", trace, "--log-file", log)
         self.works(p, m)
         with open("/proc/%d/cmdline" % p.pid, "rb") as f:
             seen = f.read().decode() + p.err()

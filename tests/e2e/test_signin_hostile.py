@@ -302,7 +302,8 @@ class Charsets(Base):
         os.chmod(secret, 0o600)
         a.add_client("x", secret="a-secret")
         args = ["-H", "X-Name: caf\udce9",
-                "--client-id", "x", "--client-secret-file", secret]
+                "--client-id", "x", "--client-secret-file", secret,
+                "--issuer", a.issuer]
         self.may_hold.append(secret)
         for _ in range(2):
             p = self.start(m, b, *args)
@@ -993,8 +994,8 @@ class Endless(Base):
         n = self.one_scope_more(m)
         c = a.add_client("known", "client_secret_post", "secret")
         p = self.start(m, b, "--auth", "client-credentials", "--client-id",
-                       "known", "--client-secret-env", "CS",
-                       env={"CS": c.secret})
+                       "known", "--client-secret-env", "CS", "--issuer",
+                       a.issuer, env={"CS": c.secret})
         begin = time.monotonic()
         p.hello()
         for i in range(1, 41):
@@ -1461,8 +1462,8 @@ class Canaries(Base):
             env = {"CS": c.secret} if how == "env" else {}
             args = ["--client-secret-env", "CS"] if how == "env" else [
                 "--client-secret-file", self.secret_file("cs", c.secret)]
-            p = self.start(m, b, "--client-id", "known", *args,
-                           *self.noisy(), env=env)
+            p = self.start(m, b, "--client-id", "known", *args, "--issuer",
+                           a.issuer, *self.noisy(), env=env)
             p.hello()
             self.works(p)
             self.look_around(p, b)
@@ -1483,8 +1484,8 @@ class Canaries(Base):
             if at:
                 info = "@" + self.path("info", info, 0o600)
             p = self.start(m, b, "-H", "@" + header,
-                           "--static-oauth-client-info", info, *self.noisy(),
-                           env={"IN_HEADERS": word, "IN_INFO": c.secret})
+                           "--static-oauth-client-info", info, "--issuer",
+                           a.issuer, *self.noisy(), env={"IN_HEADERS": word, "IN_INFO": c.secret})
             p.hello()
             self.works(p)
             self.assertEqual({r.get("X-Key") for r in m.requests
@@ -1523,8 +1524,8 @@ class Canaries(Base):
         a, m, b = self.scene()
         c = a.add_client("known", "client_secret_post", self.word("secret"))
         p = self.start(m, b, "--auth", "client-credentials", "--client-id",
-                       "known", "--client-secret-env", "CS", *self.noisy(),
-                       env={"CS": c.secret})
+                       "known", "--client-secret-env", "CS", "--issuer",
+                       a.issuer, *self.noisy(), env={"CS": c.secret})
         p.hello()
         self.works(p)
         a.expire()
@@ -1670,7 +1671,7 @@ class Fuzz(Base):
         m.always("prm", fuzzed)
         code, out, err = self.once(
             ["login", m.url, "--login-timeout", "2", "--no-browser", "-vv"] +
-            how, seconds=LONG)
+            [a.issuer if w == "ISSUER" else w for w in how], seconds=LONG)
         where = "seed %d, %s" % (seed, how)
         self.assertIn(code, (0, 1), where + err[-3000:])
         for word in ("Sanitizer", "runtime error", "Assertion"):
@@ -1682,7 +1683,8 @@ class Fuzz(Base):
         return code
 
     WAYS = (["--auth", "client-credentials", "--client-id", "known",
-             "--client-secret-file", None], ["--auth", "device"], [])
+             "--client-secret-file", None, "--issuer", "ISSUER"],
+            ["--auth", "device"], [])
 
     @support.alone
     def test_documents(self):

@@ -451,7 +451,8 @@ class Machines(Patient):
             where = self.path("s/%d" % self.count(), c.secret, 0o600)
             self.may_hold.append(where)
             self.works_alone(a, self.protected(a), "--client-id", "m",
-                             "--client-secret-file", where)
+                             "--client-secret-file", where,
+                             "--issuer", a.issuer)
 
     def test_key(self):
         for args in (("-algorithm", "EC", "-pkeyopt",
@@ -472,7 +473,7 @@ class Machines(Patient):
         c = a.add_client("m")
         m, b = self.protected(a), self.browser()
         args = ["--auth", "client-credentials", "--client-id", "m",
-                "--client-secret-env", "S"]
+                "--client-secret-env", "S", "--issuer", a.issuer]
         p = self.start(m, b, *args, env={"S": c.secret})
         end = self.record()["token"]["expires_at"]
         a.life = 3600
@@ -489,7 +490,8 @@ class Machines(Patient):
         a.add_client("m")
         m = self.protected(a)
         p = self.splice(m, "--auth", "client-credentials", "--client-id",
-                        "m", "--client-secret-env", "S", env={"S": "wrong"})
+                        "m", "--client-secret-env", "S", "--issuer", a.issuer,
+                        env={"S": "wrong"})
         for _ in range(10):
             e = self.our_error(p.ask("initialize", init()["params"]),
                                "auth_required")

@@ -7,18 +7,18 @@ import os
 import time
 
 import authserver
-from authserver import JWT_GRANT, jwt
+from authserver import JWT_GRANT, b64url, jwt
 from test_signin import Patient
 
-CLAIMS = {"iss": "https://platform.example", "sub": "system:serviceaccount:a",
-          "aud": "https://as.example"}
+CLAIMS = {"iss": "https://platform.example", "sub": "system:serviceaccount:a"}
 
 
 class Case(Patient):
     def token(self, a, seconds=600, trusted=True, **claims):
         """One of the platform, that the authorization server trusts."""
-        text = jwt(dict(CLAIMS, exp=int(time.time()) + seconds,
-                        jti=os.urandom(8).hex(), mark=a.mark, **claims))
+        text = jwt({**CLAIMS, "aud": a.issuer, "mark": a.mark,
+                    "exp": int(time.time()) + seconds,
+                    "jti": os.urandom(8).hex(), **claims})
         if trusted:
             return a.trust(text)
         a.note_secret("assertion", text)
@@ -116,7 +116,7 @@ class Platforms(Case):
         p = self.begin(m, "--assertion-command", self.program(
             'echo "${S-none}" >>%s; sed -n "$(wc -l <%s)p" %s\n' %
             (ran, ran, at)), "--client-id", "m", "--client-secret-env", "S",
-            env={"S": a.add_client("m").secret})
+            "--issuer", a.issuer, env={"S": a.add_client("m").secret})
         self.works(p, m)
         a.expire()
         self.works(p, m)
@@ -179,6 +179,40 @@ class Failures(Case):
                       self.refused(m, "--assertion-file", "/none"))
         self.assertIn("--assertion-env AT: the variable is not set",
                       self.refused(m, "--assertion-env", "AT"))
+
+    def test_claims_twice(self):
+        """Others may read another one of the two."""
+        a = self.auth()
+        m = self.protected(a)
+        for claims in ('{"aud":"%s","aud":"https://x"}',
+                       '{"aud":"https://x","\\u0061ud":"%s"}',
+                       '{"aud":"%s","cnf":{"jkt":1,"jkt":2}}'):
+            text = ".".join(("e30", b64url((claims % a.issuer).encode()), "x"))
+            a.note_secret("assertion", text)
+            said = self.refused(m, "--assertion-file", self.file(text),
+                                "--issuer", a.issuer)
+            self.assertIn("twice", said)
+
+    def test_for_another(self):
+        """Whom the MCP server names gets it only if the token does, too, or
+        the user."""
+        a = self.auth()
+        m = self.protected(a)
+        for aud in ("https://real.example", a.issuer + "/", a.issuer + "/t",
+                    ["https://real.example", a.issuer + "x"], [], None, 7,
+                    {"a": a.issuer}, [[a.issuer]], "", a.issuer.upper()):
+            t = self.token(a, aud=aud)
+            said = self.refused(m, "--assertion-file", self.file(t))
+            self.assertTrue(said.endswith("--issuer " + a.issuer), said)
+            self.assertIn("(aud)", said)
+        p = self.begin(m, "--assertion-file", self.file(t), "--issuer",
+                       a.issuer)
+        self.works(p, m)
+        for names in (lambda i: i + "/token", lambda i: ["https://x", i]):
+            a = self.auth()
+            m = self.protected(a)
+            t = self.token(a, aud=names(a.issuer))
+            self.works(self.begin(m, "--assertion-file", self.file(t)), m)
 
     def test_programs(self):
         a = self.auth()

@@ -236,6 +236,7 @@ function read_cases(path,    line, class)
 			sub(/\).*/, "", line)
 			test_case[path, line] = 1
 		} else if (sub(/^== /, "", line)) {
+			sub(/ : .*/, "", line)	# its options
 			test_case[path, line] = 1
 		}
 	}

@@ -176,6 +176,8 @@ place_word(struct own *own, const char *word)
 
 	if (strcmp(name, "guessed") == 0) {
 		x->guessed = on;
+	} else if (strcmp(name, "listed") == 0) {
+		x->listed = on;
 	} else if (strcmp(name, "registers") == 0) {
 		x->registers = on;
 	} else if (strcmp(name, "documents") == 0) {
@@ -230,6 +232,7 @@ option_flag(struct login_wish *c, const char *word)
 		{ "alone", &c->shared, false },
 		{ "helper", &c->helper, true },
 		{ "given", &c->client_given, true },
+		{ "secret", &c->secret_given, true },
 		{ "document", &c->client_document, true },
 		{ "issuer-given", &c->issuer_given, true },
 		{ "assertion", &c->assertion, true },
@@ -489,6 +492,7 @@ take_record(struct stored *to, const struct stored *from)
 	*to = *from;
 	x->found = was.found;
 	x->guessed = was.guessed;
+	x->listed = was.listed;
 	x->registers = was.registers;
 	x->documents = was.documents;
 	x->devices = was.devices;

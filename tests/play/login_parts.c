@@ -145,7 +145,8 @@ login_parts_begin(struct login *g, const struct login_wish *wish,
     const struct login_player *who)
 {
 	static char *const browser[] = { NULL };
-	static const struct url server = { .host = "mcp.test" };
+	static char origin[] = "https://h", host[] = "mcp.test";
+	static const struct url server = { .host = host, .origin = origin };
 	static char store;
 
 	memset(g, 0, sizeof *g);
@@ -160,6 +161,7 @@ login_parts_begin(struct login *g, const struct login_wish *wish,
 		.device_first = wish->device_first,
 		.client_id = wish->client_given ? "given" : NULL,
 		.client_document = wish->client_document ? "document" : NULL,
+		.gives_secret = wish->secret_given,
 		.issuer = wish->issuer_given ? "issuer" : NULL,
 		.browser = wish->has_browser ? browser : NULL,
 		.timeout_ms = wish->timeout_ms,
@@ -226,6 +228,7 @@ login_parts_fill(struct login *g, const struct login_facts *x)
 	g->redirect_uri = there;
 	g->discovered = x->found;
 	g->found.legacy = x->guessed;
+	g->found.listed = x->listed;
 	m->issuer = issuer(texts[1], x->found_issuer);
 	m->registration_endpoint = if_so(x->registers);
 	m->client_document = x->documents;

@@ -22,6 +22,7 @@ struct login_wish {
 	bool device_first; /* a device code rather than a browser, where one
 			    * is offered */
 	bool client_given, client_document, issuer_given, has_browser;
+	bool secret_given;
 	bool assertion;     /* the user passes one: it is for the issuer that it
 			 * was first sent to, as a client that is given is */
 	int64_t timeout_ms; /* for the user; 0: none */
@@ -56,6 +57,8 @@ struct login_facts {
 	bool found;
 	const char *found_issuer;
 	bool guessed;   /* it published nothing: the paths of 2025-03-26 */
+	bool listed;    /* where the server says, not where its issuer is; the
+			 * token endpoint is none that was stored */
 	bool registers; /* clients, dynamically */
 	bool documents; /* it takes clients that are a document */
 	bool devices;   /* it gives device codes */

@@ -10,6 +10,7 @@
 
 #include "auth/proof.h"
 #include "base/bounds.h"
+#include "base/codec.h"
 #include "unit/unit.h"
 
 #define NOW ((int64_t)1700000000)
@@ -852,6 +853,47 @@ START_TEST(long_tokens)
 END_TEST
 
 /* The value is taken, one more is not. */
+/* For whom claims are; those with a name twice are for nobody. */
+START_TEST(audiences)
+{
+	static const struct {
+		const char *claims, *who;
+		bool is;
+	} cases[] = {
+		{ "{\"aud\":\"https://a\"}", "https://a", true },
+		{ "{\"aud\":[1,\"x\",\"https://a\"]}", "https://a", true },
+		{ "{\"aud\":\"https://a\"}", "https://a/", false },
+		{ "{\"aud\":\"https://a.evil\"}", "https://a", false },
+		{ "{\"aud\":\"https://A\"}", "https://a", false },
+		{ "{\"aud\":\"https://a\\u0000\"}", "https://a", false },
+		{ "{\"aud\":[]}", "https://a", false },
+		{ "{\"aud\":{\"https://a\":1}}", "https://a", false },
+		{ "{\"aud\":[[\"https://a\"]]}", "https://a", false },
+		{ "{\"aud\":null}", "https://a", false },
+		{ "{}", "https://a", false },
+		{ "{\"aud\":\"https://a\"}", NULL, false },
+		{ "{\"aud\":\"https://a\",\"aud\":\"https://a\"}", "https://a",
+		    false },
+		{ "{\"aud\":\"https://a\",\"\\u0061ud\":\"x\"}", "https://a",
+		    false },
+		{ "{\"aud\":\"https://a\",\"x\":[{\"y\":1,\"y\":1}]}",
+		    "https://a", false },
+	};
+	struct json_object *claims;
+	struct buf jwt;
+
+	buf_init(&jwt, 0);
+	buf_adds(&jwt, "e30.");
+	codec_base64url(&jwt, span_of(cases[_i].claims));
+	buf_adds(&jwt, ".x");
+	claims = client_claims(buf_str(&jwt));
+	ck_assert_msg(client_is_for(claims, cases[_i].who) == cases[_i].is,
+	    "%s", cases[_i].claims);
+	json_object_put(claims);
+	buf_free(&jwt);
+}
+END_TEST
+
 START_TEST(user_codes)
 {
 	char code[BOUND_DEVICE_CODE_BYTES + 2], *text;
@@ -914,6 +956,7 @@ main(void)
 	tcase_add_loop_test(t, refused_tokens, 0, COUNT(refusals));
 	tcase_add_loop_test(t, bound_tokens, 0, COUNT(types));
 	tcase_add_test(t, long_tokens);
+	tcase_add_loop_test(t, audiences, 0, 15);
 	tcase_add_loop_test(t, user_codes, 0, 2);
 	tcase_add_test(t, long_descriptions);
 	suite_add_tcase(s, t);

@@ -21,7 +21,7 @@ struct page {
 	int status;
 	const char *json; /* NULL: the body is none */
 	const char *why;
-	bool transient, refused;
+	bool transient, refused, nobody;
 };
 
 static struct {
@@ -77,6 +77,7 @@ fetch_wait(struct fetcher *f, const struct fetch_request *r, const bool *over,
 		.why = string_copy(page->why),
 		.refused = page->refused,
 		.transient = page->transient,
+		.nobody = page->nobody,
 		.retry_after_ms = -1 };
 	if (page->json != NULL) {
 		a->json = document_parse(span_of(page->json), &why);
@@ -114,6 +115,7 @@ struct discovery_case {
 	/* either what is found; token NULL: TOKEN */
 	bool legacy;
 	const char *resource, *scopes, *issuer, *token;
+	bool no_device; /* the device endpoint is not used */
 	/* or what is in the message: up to two words */
 	const char *says[2];
 	bool transient;
@@ -151,6 +153,27 @@ struct discovery_case {
 	{                                                                      \
 		.url = where, .why = "give --allow-private-auth",              \
 		.refused = true                                                \
+	}
+
+/* A host where nobody is. */
+#define NOBODY(where)                                                          \
+	{                                                                      \
+		.url = where, .why = "h is nobody", .transient = true,         \
+		.nobody = true                                                 \
+	}
+/* The document of the issuer that the server lists, which calls itself so. */
+#define LISTED(issuer) PAGE("https://as" A, AS(issuer))
+/* The same with one endpoint of another host. */
+#define LISTED_WITH(issuer, member)                                            \
+	PAGE("https://as" A,                                                   \
+	    "{\"issuer\":\"" issuer "\",\"token_endpoint\":\"" TOKEN "\","     \
+	    "\"authorization_endpoint\":\"https://as/authorize\"," member      \
+	    ",\"code_challenge_methods_supported\":[\"S256\"]}")
+/* What is asked for an issuer https://i with no document of its own. */
+#define BOTH                                                                   \
+	{                                                                      \
+		"https://h" R "/mcp", "https://i" A, "https://i" O,            \
+		    "https://as" A                                             \
 	}
 
 static const struct discovery_case cases[] = {
@@ -482,6 +505,137 @@ static const struct discovery_case cases[] = {
 		PAGE("https://as" O, AS("https://as")) },
 	    .asked = { "https://h" R "/mcp", "https://as" A },
 	    .says = { "\"https://as\"", "\"https://as/x\"" } },
+	/* --issuer, for one that publishes nothing itself */
+	{ .name = "the listed one's document is about it",
+	    .config = { .issuer = "https://i" },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://as")),
+		LISTED("https://i/") },
+	    .asked = BOTH,
+	    .resource = "https://h/mcp",
+	    .issuer = "https://i/" },
+	{ .name = "its name is not known, or it has a web page for all",
+	    .config = { .issuer = "https://i", .bound = "https://i" },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://as")),
+		NOBODY("https://i" A), LISTED("https://i") },
+	    .asked = { "https://h" R "/mcp", "https://i" A, "https://as" A },
+	    .resource = "https://h/mcp",
+	    .issuer = "https://i" },
+	{ .name = "its document is about another one",
+	    .config = { .issuer = "https://i" },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://as")),
+		PAGE("https://i" A, AS("https://x")), LISTED("https://i") },
+	    .asked = { "https://h" R "/mcp", "https://i" A, "https://as" A },
+	    .resource = "https://h/mcp",
+	    .issuer = "https://i" },
+	{ .name = "nothing is listed: the server itself is",
+	    .config = { .issuer = "https://i" },
+	    .pages = { PAGE("https://h" A,
+		"{\"issuer\":\"https://i\",\"token_endpoint\":"
+		"\"https://h/t\"}") },
+	    .asked = { "https://h" R "/mcp", "https://h" R, "https://i" A,
+		"https://i" O, "https://h" A },
+	    .resource = "https://h/mcp",
+	    .issuer = "https://i",
+	    .token = "https://h/t" },
+	{ .name = "an endpoint of a third host",
+	    .config = { .issuer = "https://i" },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://as")),
+		LISTED_WITH("https://i",
+		    "\"revocation_endpoint\":\"https://as:444/r\"") },
+	    .asked = BOTH,
+	    .says = { "revocation_endpoint", "neither" } },
+	{ .name = "an endpoint of its own",
+	    .config = { .issuer = "https://i" },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://as")),
+		LISTED_WITH("https://i",
+		    "\"revocation_endpoint\":\"https://i/r\"") },
+	    .asked = BOTH,
+	    .resource = "https://h/mcp",
+	    .issuer = "https://i" },
+	{ .name = "no endpoint but its own gets what is given",
+	    .config = { .issuer = "https://i", .given = true },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://as")),
+		LISTED("https://i") },
+	    .asked = BOTH,
+	    .says = { "authorization_endpoint", "no secret" } },
+	{ .name = "an issuer that is only down is not replaced",
+	    .config = { .issuer = "https://i" },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://as")),
+		DOWN("https://i" A, 503), LISTED("https://i") },
+	    .asked = { "https://h" R "/mcp", "https://i" A },
+	    .says = { "h is down", "https://i" A },
+	    .transient = true },
+	{ .name = "nor one whose gateway is",
+	    .config = { .issuer = "https://i" },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://as")),
+		DOWN("https://i" A, 502), LISTED("https://i") },
+	    .asked = { "https://h" R "/mcp", "https://i" A, "https://i" O },
+	    .says = { "https://i" O },
+	    .transient = true },
+	{ .name = "nor one whose own document does not do",
+	    .config = { .issuer = "https://i", .interactive = true },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://as")),
+		PAGE("https://i" A, "{\"issuer\":\"https://i\"}"),
+		LISTED("https://i") },
+	    .asked = { "https://h" R "/mcp", "https://i" A },
+	    .says = { "token endpoint" } },
+	{ .name = "the listed one's document is about a third",
+	    .config = { .issuer = "https://i" },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://as")),
+		LISTED("https://i/x") },
+	    .asked = BOTH,
+	    .says = { "status 404", "https://i" O } },
+	{ .name = "the listed one's document is about that, for a redirect",
+	    .config = { .issuer = "https://i", .interactive = true },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://as")),
+		LISTED_WITH("https://as",
+		    "\"device_authorization_endpoint\":"
+		    "\"https://as/d\"") },
+	    .asked = BOTH,
+	    .resource = "https://h/mcp",
+	    .issuer = "https://as",
+	    .no_device = true },
+	{ .name = "and to renew what came of it",
+	    .config = { .issuer = "https://i", .bound = "https://as" },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://as")),
+		LISTED("https://as") },
+	    .asked = BOTH,
+	    .resource = "https://h/mcp",
+	    .issuer = "https://as" },
+	{ .name = "and to replace what came of a third",
+	    .config = { .issuer = "https://i", .bound = "https://old" },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://as")),
+		LISTED("https://as") },
+	    .asked = BOTH,
+	    .resource = "https://h/mcp",
+	    .issuer = "https://as" },
+	{ .name = "not without a redirect",
+	    .config = { .issuer = "https://i" },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://as")),
+		LISTED("https://as") },
+	    .asked = BOTH,
+	    .says = { "status 404", "https://i" O } },
+	{ .name = "not in place of a credential of the other",
+	    .config = { .issuer = "https://i",
+		.bound = "https://i",
+		.interactive = true },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://as")),
+		LISTED("https://as") },
+	    .asked = BOTH,
+	    .says = { "status 404", "https://i" O } },
+	{ .name = "not for a secret",
+	    .config = { .issuer = "https://i",
+		.given = true,
+		.interactive = true },
+	    .pages = { PAGE("https://h" R "/mcp", PRM("https://as")),
+		LISTED("https://as") },
+	    .asked = BOTH,
+	    .says = { "status 404", "https://i" O } },
+	{ .name = "an identity provider has no other place",
+	    .config = { .issuer = "https://i", .direct = true },
+	    .pages = { PAGE("https://h" A, AS("https://i")) },
+	    .asked = { "https://i" A, "https://i" O },
+	    .says = { "status 404", "https://i" O } },
 	{ .name = "the issuer is as the document writes it",
 	    .pages = { PAGE("https://h" R "/mcp", PRM("https://as/")),
 		PAGE("https://as" A, AS("https://AS")) },
@@ -583,6 +737,8 @@ is_found(const struct discovery_case *c)
 	is_text(c->name, got.found.resource, c->resource);
 	is_text(c->name, got.found.scopes, c->scopes);
 	is_text(c->name, m->issuer, c->issuer);
+	if (c->no_device)
+		ck_assert_ptr_null(m->device_authorization_endpoint);
 	is_text(c->name, m->token_endpoint,
 	    c->token == NULL ? TOKEN : c->token);
 }

@@ -527,6 +527,29 @@ START_TEST(issuer_is_same)
 }
 END_TEST
 
+/* What is shown behind --issuer is one word for every shell. */
+START_TEST(issuer_to_copy)
+{
+	static const char *const words[] = { "https://as",
+		"https://as:1/t-%20/", "http://[::1]:80" };
+	static const char *const others[] = { NULL, "", "https://as/a b",
+		"https://as/$(x)", "https://as/`x`", "https://as/'",
+		"https://as/\"", "https://as/;x", "https://as/&",
+		"https://as/|", "https://as/\\", "https://as/*",
+		"https://as/?x", "https://as/#", "https://as/\n",
+		"https://as/\xc3\xa9", "https://as/!x", "https://as/{a,b}" };
+	char *text = xasprintf("https://as/%0300d", 7);
+	size_t i;
+
+	for (i = 0; i < COUNT(words); i++)
+		ck_assert_ptr_eq(metadata_word(words[i]), words[i]);
+	for (i = 0; i < COUNT(others); i++)
+		ck_assert_str_eq(metadata_word(others[i]), "URL");
+	ck_assert_str_eq(metadata_word(text), "URL");
+	free(text);
+}
+END_TEST
+
 START_TEST(issuer_of_the_document)
 {
 	struct server_metadata m;
@@ -578,6 +601,7 @@ main(void)
 	tcase_add_loop_test(t, server_needs, 0, COUNT(needs_cases));
 	tcase_add_loop_test(t, issuer_is_same, 0,
 	    sizeof issuers / sizeof *issuers);
+	tcase_add_test(t, issuer_to_copy);
 	tcase_add_test(t, issuer_of_the_document);
 	tcase_add_test(t, legacy);
 	suite_add_tcase(s, t);
