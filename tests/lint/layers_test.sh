@@ -48,7 +48,7 @@ fresh()
 	echo '#include <json-c/json.h>' >"$dir/src/store/record.c"
 	echo '#include <openssl/evp.h>' >"$dir/src/proxy/cache/profile.c"
 	cat >"$dir/src/core/session/act.c" <<-'END'
-	#include "core/session/act.h"
+	#include "core/session/parts.h"
 	#include "core/session/state.h"
 	void
 	session_send(struct session *s)
@@ -58,7 +58,7 @@ fresh()
 	}
 	END
 	cat >"$dir/src/core/session/step.c" <<-'END'
-	#include "core/session/act.h"
+	#include "core/session/parts.h"
 	static void
 	own(struct session *s)
 	{
@@ -71,7 +71,7 @@ fresh()
 	}
 	END
 	echo 'void session_send(struct session *s);' \
-	    >"$dir/src/core/session/act.h"
+	    >"$dir/src/core/session/parts.h"
 	echo 'x = flock(fd, 1); y = openat(dir, n, 0);' >"$dir/src/io/file.c"
 	echo 'x = rename(a, b); y = open(a, 0);' >"$dir/src/base/append.c"
 	echo 'x = open(a, 0); fclose(f); file_open(a);' \
@@ -121,7 +121,7 @@ breach core/client/listen.c '#include "core/session/session.h"'
 breach core/session/step.c '#include "core/server/server.h"'
 breach core/chain.c '#include "core/session/state.h"'
 breach core/chain.c '#include "core/server/listen_state.h"'
-breach core/chain.c '#include "core/session/act.h"'
+breach core/chain.c '#include "core/session/parts.h"'
 breach proxy/proxy.c '#include "proxy/transport/state.h"'
 breach io/url.c '#include "core/exchange/verdict.h"'
 breach io/url.c '#  include "auth/given.h"'
@@ -145,7 +145,7 @@ breach other/x.c '#include "base/mem.h"'
 breach core/session/act.c '#include "core/session/step.h"'
 breach core/session/act.c '	session_step(s);'
 breach core/session/act.c '	if (session_step (s))'
-breach core/session/other.c '#include "core/session/act.h"'
+breach core/session/other.c '#include "core/session/parts.h"'
 breach core/session/other.c '	session_send(s);'
 
 # the parts of io/http

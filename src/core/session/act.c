@@ -4,17 +4,14 @@
  */
 #include "config.h"
 
-#include "core/session/act.h"
+#include "core/session/parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bounds.h"
 #include "core/era/mirror.h"
-#include "core/session/tools.h"
 #include "core/wire/json.h"
-#include "core/wire/msg.h"
 
 /* --- actions --- */
 
@@ -44,6 +41,20 @@ write_out(struct session *s, struct frame *f, struct frame *related)
 		events_add(&s->events,
 		    &(struct event){
 			.kind = ACTION_WRITE, .frame = f, .related = related });
+}
+
+void
+session_learn_families(struct session *s, const struct frame *m)
+{
+	struct span caps = json_get(m->result, "capabilities"), family;
+	size_t i;
+
+	for (i = 0; i < ERA_FAMILIES; i++) {
+		family = json_get(caps, era_families[i].name);
+		s->changes.families[i] = span_is(json_get(family,
+						     "listChanged"),
+		    "true");
+	}
 }
 
 void

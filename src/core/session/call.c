@@ -4,15 +4,10 @@
  */
 #include "config.h"
 
-#include "core/session/call.h"
+#include "core/session/parts.h"
 
-#include "base/bounds.h"
 #include "core/era/mirror.h"
-#include "core/exchange/fault.h"
-#include "core/session/act.h"
-#include "core/session/held.h"
 #include "core/wire/json.h"
-#include "core/wire/msg.h"
 
 void
 session_call_state(struct session *s, struct call *c, enum call_state state)

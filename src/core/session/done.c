@@ -4,28 +4,9 @@
  */
 #include "config.h"
 
-#include "core/session/done.h"
+#include "core/session/parts.h"
 
 #include <stdio.h>
-
-#include "base/bounds.h"
-#include "core/exchange/fault.h"
-#include "core/session/act.h"
-#include "core/session/call.h"
-#include "core/session/early_start.h"
-#include "core/session/end.h"
-#include "core/session/judge.h"
-#include "core/session/listen.h"
-#include "core/session/live.h"
-#include "core/session/mirrored.h"
-#include "core/session/one_way.h"
-#include "core/session/open.h"
-#include "core/session/ping.h"
-#include "core/session/renew.h"
-#include "core/session/replay.h"
-#include "core/session/resume_stream.h"
-#include "core/session/unauthorized.h"
-#include "core/session/witness.h"
 
 /* Does a try in wait ms fall into the retry window of the attempt, which begins
  * with its first try? */

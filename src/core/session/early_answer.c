@@ -1,17 +1,11 @@
 #include "config.h"
 
-#include "core/session/early_answer.h"
+#include "core/session/parts.h"
 
 #include <stdlib.h>
 
 #include "base/codec.h"
-#include "core/session/act.h"
-#include "core/session/call.h"
-#include "core/session/renew.h"
-#include "core/session/sign_in.h"
-#include "core/session/tools.h"
 #include "core/wire/json.h"
-#include "core/wire/msg.h"
 
 static const char sign_in[] = "sign_in";
 static const char connection_status[] = "connection_status";

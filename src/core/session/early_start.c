@@ -6,18 +6,9 @@
  */
 #include "config.h"
 
-#include "core/session/early_start.h"
+#include "core/session/parts.h"
 
-#include "base/bounds.h"
-#include "core/session/act.h"
-#include "core/session/call.h"
-#include "core/session/early_answer.h"
-#include "core/session/held.h"
-#include "core/session/live.h"
-#include "core/session/renew.h"
-#include "core/session/sign_in.h"
 #include "core/wire/json.h"
-#include "core/wire/msg.h"
 
 void
 session_begin_start(struct session *s)

@@ -4,14 +4,7 @@
  */
 #include "config.h"
 
-#include "core/session/end.h"
-
-#include "base/bounds.h"
-#include "core/session/act.h"
-#include "core/session/call.h"
-#include "core/session/listen.h"
-#include "core/session/one_way.h"
-#include "core/session/spare.h"
+#include "core/session/parts.h"
 
 void
 session_closed(struct session *s)

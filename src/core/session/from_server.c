@@ -4,29 +4,11 @@
  */
 #include "config.h"
 
-#include "core/session/from_server.h"
+#include "core/session/parts.h"
 
 #include <stdlib.h>
 
-#include "base/bounds.h"
-#include "core/exchange/fault.h"
-#include "core/session/act.h"
-#include "core/session/call.h"
-#include "core/session/early_start.h"
-#include "core/session/held.h"
-#include "core/session/judge.h"
-#include "core/session/listen.h"
-#include "core/session/live.h"
-#include "core/session/mirrored.h"
-#include "core/session/one_way.h"
-#include "core/session/open.h"
-#include "core/session/ping.h"
-#include "core/session/replay.h"
-#include "core/session/tools.h"
-#include "core/session/unauthorized.h"
-#include "core/session/witness.h"
 #include "core/wire/json.h"
-#include "core/wire/msg.h"
 
 static void
 heard(struct session *s, struct attempt *l)

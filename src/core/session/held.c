@@ -4,13 +4,12 @@
  */
 #include "config.h"
 
-#include "core/session/held.h"
+#include "core/session/parts.h"
 
 #include <stdlib.h>
 
 #include "base/bounds.h"
 #include "base/queue.h"
-#include "core/session/act.h"
 #include "core/wire/json.h"
 
 struct held *

@@ -1,7 +1,7 @@
 /* This file asserts the invariants that the head of state.h lists. */
 #include "config.h"
 
-#include "core/session/invariants.h"
+#include "core/session/parts.h"
 
 #ifdef MCPSPLICE_SANE
 
@@ -9,7 +9,6 @@
 #include <assert.h>
 
 #include "base/bounds.h"
-#include "core/session/act.h"
 
 /* A list of frames agrees with what is counted of it. */
 static void

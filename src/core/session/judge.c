@@ -4,26 +4,15 @@
  */
 #include "config.h"
 
-#include "core/session/judge.h"
+#include "core/session/parts.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/bounds.h"
 #include "core/era/mirror.h"
-#include "core/exchange/fault.h"
 #include "core/exchange/refusal.h"
-#include "core/session/act.h"
-#include "core/session/call.h"
-#include "core/session/early_start.h"
-#include "core/session/mirrored.h"
-#include "core/session/renew.h"
-#include "core/session/replay.h"
-#include "core/session/tools.h"
-#include "core/session/witness.h"
 #include "core/wire/json.h"
-#include "core/wire/msg.h"
 
 /* The ruling for a message that answers this call. The call's own attempt tells
  * whether its request carried a session id. */

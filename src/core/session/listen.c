@@ -5,9 +5,8 @@
  */
 #include "config.h"
 
-#include "core/session/listen.h"
+#include "core/session/parts.h"
 
-#include "core/session/act.h"
 #include "core/wire/json.h"
 
 enum {

@@ -4,20 +4,10 @@
  */
 #include "config.h"
 
-#include "core/session/live.h"
+#include "core/session/parts.h"
 
-#include "base/bounds.h"
 #include "base/codec.h"
-#include "core/session/act.h"
-#include "core/session/call.h"
-#include "core/session/early_answer.h"
-#include "core/session/listen.h"
-#include "core/session/ping.h"
-#include "core/session/renew.h"
-#include "core/session/replay.h"
-#include "core/session/witness.h"
 #include "core/wire/json.h"
-#include "core/wire/msg.h"
 
 /* --- the client is told --- */
 
@@ -155,20 +145,6 @@ sum_up(struct session *s)
 }
 
 /* --- ready, and live --- */
-
-void
-session_learn_families(struct session *s, const struct frame *m)
-{
-	struct span caps = json_get(m->result, "capabilities"), family;
-	size_t i;
-
-	for (i = 0; i < ERA_FAMILIES; i++) {
-		family = json_get(caps, era_families[i].name);
-		s->changes.families[i] = span_is(json_get(family,
-						     "listChanged"),
-		    "true");
-	}
-}
 
 /* The end of a part of the opening that may take ms. In a renewal it ends with
  * the time of the calls that wait. */

@@ -8,17 +8,12 @@
  */
 #include "config.h"
 
-#include "core/session/mirrored.h"
+#include "core/session/parts.h"
 
 #include <stdlib.h>
 
 #include "core/era/mirror.h"
-#include "core/session/act.h"
-#include "core/session/call.h"
-#include "core/session/held.h"
-#include "core/session/renew.h"
 #include "core/wire/json.h"
-#include "core/wire/msg.h"
 #include "core/wire/protocol.h"
 
 /* Sends a request of our own, which is taken. */

@@ -4,15 +4,9 @@
  */
 #include "config.h"
 
-#include "core/session/one_way.h"
+#include "core/session/parts.h"
 
-#include "base/bounds.h"
-#include "core/exchange/fault.h"
-#include "core/session/act.h"
-#include "core/session/call.h"
-#include "core/session/held.h"
 #include "core/wire/json.h"
-#include "core/wire/msg.h"
 
 const char *
 session_one_way_name(const struct attempt *l)

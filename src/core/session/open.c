@@ -4,24 +4,13 @@
  */
 #include "config.h"
 
-#include "core/session/open.h"
+#include "core/session/parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bounds.h"
-#include "core/exchange/fault.h"
-#include "core/session/act.h"
-#include "core/session/call.h"
-#include "core/session/early_start.h"
-#include "core/session/end.h"
-#include "core/session/held.h"
-#include "core/session/live.h"
-#include "core/session/renew.h"
-#include "core/session/spare.h"
 #include "core/wire/edit.h"
 #include "core/wire/json.h"
-#include "core/wire/msg.h"
 
 /* --- opening --- */
 

@@ -7,19 +7,11 @@
  */
 #include "config.h"
 
-#include "core/session/ping.h"
+#include "core/session/parts.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/bounds.h"
-#include "core/session/act.h"
-#include "core/session/call.h"
-#include "core/session/listen.h"
-#include "core/session/one_way.h"
-#include "core/session/renew.h"
-#include "core/session/replay.h"
 
 static bool
 may_ask(const struct session *s)

@@ -1,13 +1,12 @@
-/* The table of the server's open questions; see questions.h. The table is
- * short, because the user answers most of them, so a list is enough. */
+/* The table of the server's open questions. It is short, because the user
+ * answers most of them, so a list is enough. */
 #include "config.h"
 
-#include "core/session/questions.h"
+#include "core/session/parts.h"
 
 #include <stdlib.h>
 
 #include "core/wire/json.h"
-#include "core/wire/msg.h"
 
 enum { MSG_DEPTH = 1 << 20 }; /* the depth was checked when the frame came in */
 

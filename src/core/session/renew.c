@@ -4,18 +4,10 @@
  */
 #include "config.h"
 
-#include "core/session/renew.h"
+#include "core/session/parts.h"
 
-#include "base/bounds.h"
 #include "base/codec.h"
-#include "core/exchange/fault.h"
-#include "core/session/act.h"
-#include "core/session/call.h"
-#include "core/session/listen.h"
-#include "core/session/one_way.h"
-#include "core/session/spare.h"
 #include "core/wire/json.h"
-#include "core/wire/msg.h"
 
 int64_t
 session_renew_window(const struct session *s)

@@ -6,15 +6,8 @@
  */
 #include "config.h"
 
-#include "core/session/replay.h"
+#include "core/session/parts.h"
 
-#include "base/bounds.h"
-#include "core/exchange/fault.h"
-#include "core/session/act.h"
-#include "core/session/call.h"
-#include "core/session/one_way.h"
-#include "core/session/renew.h"
-#include "core/session/tools.h"
 #include "core/wire/json.h"
 
 bool

@@ -4,11 +4,7 @@
  */
 #include "config.h"
 
-#include "core/session/resume_stream.h"
-
-#include "base/bounds.h"
-#include "core/session/act.h"
-#include "core/session/replay.h"
+#include "core/session/parts.h"
 
 /* Did this stream bring its call forward? A stream that lasted for LASTED_MS
  * counts too. The next GET then starts without a back-off. */

@@ -1,17 +1,15 @@
 /*
- * The settings of the client; see settings.h. Subscriptions are a list in the
- * client's order, which is searched from the start because it is short. A
- * request is kept as a frame, not copied.
+ * The settings of the client. Subscriptions are a list in the client's order,
+ * which is searched from the start because it is short. A request is kept as a
+ * frame, not copied.
  */
 #include "config.h"
 
-#include "core/session/settings.h"
+#include "core/session/parts.h"
 
 #include <stdlib.h>
 
-#include "base/bounds.h"
 #include "core/wire/json.h"
-#include "core/wire/msg.h"
 
 static struct span
 uri_of(const struct frame *request)

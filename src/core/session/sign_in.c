@@ -6,17 +6,9 @@
  */
 #include "config.h"
 
-#include "core/session/sign_in.h"
+#include "core/session/parts.h"
 
 #include <stdlib.h>
-
-#include "base/bounds.h"
-#include "core/exchange/fault.h"
-#include "core/session/act.h"
-#include "core/session/call.h"
-#include "core/session/listen.h"
-#include "core/session/one_way.h"
-#include "core/session/renew.h"
 
 void
 session_sign_in(struct session *s, struct attempt *l, struct span text)

@@ -5,10 +5,7 @@
  */
 #include "config.h"
 
-#include "core/session/spare.h"
-
-#include "base/bounds.h"
-#include "core/session/act.h"
+#include "core/session/parts.h"
 
 void
 session_spare_open(struct session *s)

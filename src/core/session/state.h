@@ -3,9 +3,9 @@
  *
  * A file of this folder includes and calls only what stands before it here:
  *   session.h                        what others see
- *   call_table, questions,
- *   settings, tools, tool_filter     tables
- *   state.h
+ *   call_table, tools                tables
+ *   state.h, parts.h                 structures; the functions of all others
+ *   questions, settings              tables
  *   act                              actions, deadlines, one attempt
  *   held, call, one_way              the life of one thing
  *   listen, spare, end, renew,
@@ -25,7 +25,8 @@
  *
  * Invariants, at the end of every step (session_sane checks them):
  * - Every call in the table still waits for its answer. in_flight counts the
- *   calls that are not held, in_flight_bytes the size of their frames, calls.n_sent those with an id that mcpsplice made.
+ *   calls that are not held, in_flight_bytes the size of their frames,
+ *   calls.n_sent those with an id that mcpsplice made.
  * - A call that is running has an attempt, and that attempt points back to the
  *   call. A call in another state has no attempt.
  * - Each held call has one entry in the queue "held", and each entry there
@@ -59,10 +60,8 @@
 #include "core/exchange/backoff.h"
 #include "core/exchange/kept.h"
 #include "core/session/call_table.h"
-#include "core/session/questions.h"
 #include "core/session/session.h"
-#include "core/session/settings.h"
-#include "core/session/tool_filter.h"
+#include "core/session/tools.h"
 
 enum {
 	RESTORES_AT_ONCE = 8,
@@ -158,6 +157,36 @@ struct held {
 struct queue {
 	struct held *first, *last;
 	size_t n, bytes;
+};
+
+/* questions.c: requests of the server that wait for the client. */
+struct question {
+	struct question *next;
+	char *server_id; /* raw JSON, as the server wrote it */
+	char *client_id; /* raw JSON, as the client knows it */
+	uint64_t generation;
+	uint64_t ticket; /* the origin of the attempt that asks; 0: a ping */
+	bool roots;      /* a roots/list, which a server may ask for itself */
+};
+
+struct questions {
+	struct question *list;
+	size_t n;
+	uint64_t made; /* how many ids were made */
+};
+
+/* settings.c: what a new session is told again. */
+struct subscription {
+	struct subscription *next;
+	struct frame *request; /* the client's resources/subscribe */
+	uint64_t told;         /* the number of the latest generation that was
+			        * told */
+};
+
+struct settings {
+	struct frame *level; /* the client's logging/setLevel; NULL: none */
+	struct subscription *list; /* in the client's order */
+	size_t n;
 };
 
 /* call.c: the ids of the latest calls that were answered, and the progress

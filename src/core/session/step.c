@@ -5,36 +5,11 @@
  */
 #include "config.h"
 
-#include "base/bounds.h"
-#include "core/session/session.h"
+#include "core/session/parts.h"
 
 #include <stdlib.h>
 
 #include "core/era/mirror.h"
-#include "core/exchange/fault.h"
-#include "core/session/act.h"
-#include "core/session/call.h"
-#include "core/session/done.h"
-#include "core/session/early_answer.h"
-#include "core/session/early_start.h"
-#include "core/session/end.h"
-#include "core/session/from_client.h"
-#include "core/session/from_server.h"
-#include "core/session/held.h"
-#include "core/session/invariants.h"
-#include "core/session/listen.h"
-#include "core/session/live.h"
-#include "core/session/one_way.h"
-#include "core/session/open.h"
-#include "core/session/renew.h"
-#include "core/session/replay.h"
-#include "core/session/sign_in.h"
-#include "core/session/spare.h"
-#include "core/session/state.h"
-#include "core/session/time.h"
-#include "core/session/tools.h"
-#include "core/session/unauthorized.h"
-#include "core/session/witness.h"
 #include "core/wire/json.h"
 
 struct session *

@@ -5,22 +5,7 @@
  */
 #include "config.h"
 
-#include "core/session/time.h"
-
-#include "core/exchange/fault.h"
-#include "core/session/act.h"
-#include "core/session/call.h"
-#include "core/session/early_start.h"
-#include "core/session/end.h"
-#include "core/session/listen.h"
-#include "core/session/live.h"
-#include "core/session/one_way.h"
-#include "core/session/open.h"
-#include "core/session/ping.h"
-#include "core/session/renew.h"
-#include "core/session/replay.h"
-#include "core/session/sign_in.h"
-#include "core/session/witness.h"
+#include "core/session/parts.h"
 
 static void
 phase_timeout(struct session *s)

@@ -8,6 +8,7 @@
 #define MCPSPLICE_CORE_SESSION_TOOLS_H
 
 #include "base/frame.h"
+#include "core/session/session.h"
 
 struct tools;
 
@@ -38,5 +39,18 @@ bool tools_read_only(const struct tools *t, const struct frame *call);
 /* The result with the tools of all pages, {"tools":[...]}, as raw JSON; n 0 as
  * long as a page is missing. Valid until the next tools_learn. */
 struct span tools_list(const struct tools *t);
+
+/* Is anything filtered? */
+bool tool_filter_is_on(const struct tool_filter *f);
+
+/* Returns the option that forbids this tools/call, or NULL. shown is what the
+ * client has been shown. */
+const char *tool_filter_forbids(const struct tool_filter *f,
+    const struct tools *shown, const struct frame *call);
+
+/* Returns the answer to a tools/list with only the tools that are allowed; the
+ * other bytes stay as they are. Owned by the caller. */
+struct frame *tool_filter_list(const struct tool_filter *f,
+    struct frame *answer);
 
 #endif

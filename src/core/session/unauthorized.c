@@ -6,15 +6,9 @@
  */
 #include "config.h"
 
-#include "core/session/unauthorized.h"
+#include "core/session/parts.h"
 
-#include "base/bounds.h"
 #include "core/exchange/refusal.h"
-#include "core/session/act.h"
-#include "core/session/call.h"
-#include "core/session/replay.h"
-#include "core/session/witness.h"
-#include "core/wire/msg.h"
 
 /* A witness that is refused as its call was has done its work. One that is
  * refused for its credentials alone tells nothing until it has others, and its

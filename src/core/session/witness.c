@@ -11,20 +11,12 @@
  */
 #include "config.h"
 
-#include "core/session/witness.h"
+#include "core/session/parts.h"
 
 #include <stdio.h>
 
-#include "base/bounds.h"
-#include "core/era/era.h"
 #include "core/exchange/refusal.h"
-#include "core/session/act.h"
-#include "core/session/call.h"
-#include "core/session/renew.h"
-#include "core/session/replay.h"
-#include "core/session/spare.h"
 #include "core/wire/json.h"
-#include "core/wire/msg.h"
 
 /* --- who is asked --- */
 

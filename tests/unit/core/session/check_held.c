@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "core/session/held.h"
+#include "core/session/parts.h"
 
 #include <stdlib.h>
 

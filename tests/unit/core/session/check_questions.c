@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "core/session/questions.h"
+#include "core/session/parts.h"
 
 #include <stdlib.h>
 

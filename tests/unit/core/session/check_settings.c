@@ -5,7 +5,7 @@
 #include "config.h"
 
 #include "base/bounds.h"
-#include "core/session/settings.h"
+#include "core/session/parts.h"
 
 #include <stdlib.h>
 
