@@ -240,9 +240,8 @@ BEGIN {
 	below["tools"] = "tools signin proxy proxy/transport " below["options"]
 	below["main"] = below["tools"]
 	order_of("core/session", "session call_table tools state parts " \
-	    "questions settings act held call one_way listen spare end " \
-	    "renew mirrored sign_in replay resume_stream ping witness " \
-	    "unauthorized early_answer live early_start open judge " \
+	    "questions settings act held call one_way listen renew end " \
+	    "mirrored replay ping witness sign_in early live open judge " \
 	    "from_client from_server done time invariants step")
 	order_of("core/client", "client state act table question opening " \
 	    "uri listen send input_required request hello from_client " \

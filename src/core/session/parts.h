@@ -79,6 +79,8 @@ void session_write(struct session *s, struct frame *f);
  * list_changed that are equal and come in a burst only the last is written, a
  * moment later, but before whatever else is. */
 void session_pass(struct session *s, struct frame *f, const struct attempt *l);
+/* Notes which list_changed the server's answer to initialize declares. */
+void session_learn_families(struct session *s, const struct frame *m);
 /* Writes the list_changed that were kept for a moment. */
 void session_end_burst(struct session *s);
 /* Has the session of g noted on disk, so that a later process can end it if
@@ -336,7 +338,7 @@ void session_listen_wake(struct session *s);
 /* There are new credentials: opens a stream that was denied. */
 void session_listen_signed_in(struct session *s);
 
-/* --- spare.c --- */
+/* --- renew.c --- */
 
 /* A session that is opened in doubt. */
 
@@ -358,35 +360,6 @@ bool session_spare_is_current(const struct session *s);
 void session_spare_end(struct session *s);
 /* Forgets the spare session. */
 void session_spare_free(struct session *s);
-
-/* --- end.c --- */
-
-/* The end of a session at the server, and the end of the program. */
-
-/* Closes the session: sends a DELETE if the server has a session, and aborts
- * all other exchanges. */
-void session_close(struct session *s);
-/* Enters PHASE_ENDED unless a DELETE is still under way, or an initialize,
- * whose session would be left behind. */
-void session_closed(struct session *s);
-
-/* stdin has reached its end: answers the open questions for the client, and
- * begins the drain. */
-void session_eof(struct session *s);
-/* Called at the end of each step after EOF: closes the session when the client
- * waits for nothing, and the server is owed nothing. */
-void session_drain(struct session *s);
-/* Ends the wait for notifications and answers when ALARM_LAST is due. */
-void session_last_tick(struct session *s);
-/* A signal came or the parent process is gone: gives each call an error and
- * closes the session. */
-void session_stop(struct session *s);
-/* Nobody reads stdout: drops all calls and closes the session. */
-void session_broken(struct session *s);
-/* Deletes a session that an earlier process left behind. */
-void session_end_stale(struct session *s, const struct event *in);
-
-/* --- renew.c --- */
 
 /* A session is lost and renewed. */
 
@@ -467,6 +440,33 @@ void session_renew_tick(struct session *s);
 /* Takes the answer to ACTION_CHECK_PEERS. */
 void session_peer_state(struct session *s, bool newer_peer);
 
+/* --- end.c --- */
+
+/* The end of a session at the server, and the end of the program. */
+
+/* Closes the session: sends a DELETE if the server has a session, and aborts
+ * all other exchanges. */
+void session_close(struct session *s);
+/* Enters PHASE_ENDED unless a DELETE is still under way, or an initialize,
+ * whose session would be left behind. */
+void session_closed(struct session *s);
+
+/* stdin has reached its end: answers the open questions for the client, and
+ * begins the drain. */
+void session_eof(struct session *s);
+/* Called at the end of each step after EOF: closes the session when the client
+ * waits for nothing, and the server is owed nothing. */
+void session_drain(struct session *s);
+/* Ends the wait for notifications and answers when ALARM_LAST is due. */
+void session_last_tick(struct session *s);
+/* A signal came or the parent process is gone: gives each call an error and
+ * closes the session. */
+void session_stop(struct session *s);
+/* Nobody reads stdout: drops all calls and closes the session. */
+void session_broken(struct session *s);
+/* Deletes a session that an earlier process left behind. */
+void session_end_stale(struct session *s, const struct event *in);
+
 /* --- mirrored.c --- */
 
 /* Calls that a server of a legacy session refuses with -32020, because it wants
@@ -484,32 +484,6 @@ void session_mirror_message(struct session *s, struct attempt *l,
     struct frame *m);
 /* The exchange of an ATTEMPT_MIRROR is over. */
 void session_mirror_done(struct session *s, struct attempt *l);
-
-/* --- sign_in.c --- */
-
-/* The user is asked to sign in. */
-
-/* This attempt waits for the user, and text tells how to sign in; n 0: it does
- * not wait any more. */
-void session_sign_in(struct session *s, struct attempt *l, struct span text);
-/* There are new credentials: goes on with whatever waited for them. */
-void session_signed_in(struct session *s);
-/* Does the current initialize wait for the user? */
-bool session_opening_waits(const struct session *s);
-/* Does a renewal wait for the user, and with it all calls that are held? */
-bool session_renewal_waits(const struct session *s);
-/* When this call gets the error that the user has to sign in, or ALARM_NEVER.
- * Begins the wait if the call has to wait, and ends it if not. renewal_waits is
- * what session_renewal_waits says. */
-int64_t session_sign_in_due(struct session *s, struct call *c,
-    bool renewal_waits);
-/* The facts of an exchange that ended because the user did not sign in. They
- * borrow from s. */
-struct facts session_sign_in_facts(const struct session *s);
-/* The error for a call that waited too long for the user. Owned by the
- * caller. */
-struct frame *session_sign_in_error(const struct session *s,
-    const struct call *c);
 
 /* --- replay.c --- */
 
@@ -557,8 +531,6 @@ bool session_try_elsewhere(struct session *s, struct call *c);
 void session_flapping(struct session *s, uint64_t mark);
 /* The wait before the n-th further try with the same session id, in ms. */
 int64_t session_flap_wait(unsigned n);
-
-/* --- resume_stream.c --- */
 
 /* Streams that ended before their answer. */
 
@@ -630,7 +602,31 @@ bool session_witness_is_due(const struct session *s);
  * witness: without it no unsafe call is sent again. */
 void session_witness_too_late(struct session *s);
 
-/* --- unauthorized.c --- */
+/* --- sign_in.c --- */
+
+/* The user is asked to sign in. */
+
+/* This attempt waits for the user, and text tells how to sign in; n 0: it does
+ * not wait any more. */
+void session_sign_in(struct session *s, struct attempt *l, struct span text);
+/* There are new credentials: goes on with whatever waited for them. */
+void session_signed_in(struct session *s);
+/* Does the current initialize wait for the user? */
+bool session_opening_waits(const struct session *s);
+/* Does a renewal wait for the user, and with it all calls that are held? */
+bool session_renewal_waits(const struct session *s);
+/* When this call gets the error that the user has to sign in, or ALARM_NEVER.
+ * Begins the wait if the call has to wait, and ends it if not. renewal_waits is
+ * what session_renewal_waits says. */
+int64_t session_sign_in_due(struct session *s, struct call *c,
+    bool renewal_waits);
+/* The facts of an exchange that ended because the user did not sign in. They
+ * borrow from s. */
+struct facts session_sign_in_facts(const struct session *s);
+/* The error for a call that waited too long for the user. Owned by the
+ * caller. */
+struct frame *session_sign_in_error(const struct session *s,
+    const struct call *c);
 
 /* A 401 or 403: the session or the credentials? */
 
@@ -642,7 +638,32 @@ void session_door_message(struct session *s, struct attempt *l);
 /* The exchange of an ATTEMPT_DOOR is over. */
 void session_door_done(struct session *s, struct attempt *l);
 
-/* --- early_answer.c --- */
+/* --- early.c --- */
+
+/* A start without the server: from the startup cache, or with the stand-in. */
+
+/* The client sent initialize: asks for the former start in the startup
+ * cache. */
+void session_begin_start(struct session *s);
+/* Takes the answer to ACTION_LOAD_START. */
+void session_cached_start(struct session *s, const struct event *in);
+/* Puts the start, which was good, into the startup cache. */
+void session_save_start(struct session *s);
+/* Sets the alarm for a start without the server. */
+void session_mind_start(struct session *s);
+/* Returns the time at which an initialize fails that the server never got,
+ * because of these facts; ALARM_NEVER: not because of them. */
+int64_t session_start_fails_at(const struct session *s, const struct facts *f);
+/* Does the client's initialize wait, has the startup cache an answer to it, and
+ * is there nobody who could give another? */
+bool session_start_is_hopeless(const struct session *s, const struct facts *f);
+/* Answers the client's initialize without the server, if that is possible. f
+ * tells why there is no server; NULL: the alarm is due. Returns false if there
+ * is nothing to answer with, or the facts say that the server is not away. */
+bool session_start_early(struct session *s, const struct facts *f);
+/* If the time has come: the same, or the lists that waited for the server after
+ * a start without it. */
+void session_start_tick(struct session *s);
 
 /*
  * What a client is answered that started without the server. Either the startup
@@ -668,8 +689,6 @@ void session_answer_early(struct session *s);
 /* A session becomes live: initialized, the settings that are restored, and what
  * the client is told. */
 
-/* Notes which list_changed the server's answer to initialize declares. */
-void session_learn_families(struct session *s, const struct frame *m);
 /* Sends notifications/initialized. */
 void session_begin_ready(struct session *s);
 /* The server took initialized, or the wait for that is over. */
@@ -697,33 +716,6 @@ void session_restore_timeout(struct session *s);
 /* Tells the client that lists and resources may have changed, if that is due;
  * sets ALARM_TELL otherwise. */
 void session_tell_changes(struct session *s);
-
-/* --- early_start.c --- */
-
-/* A start without the server: from the startup cache, or with the stand-in. */
-
-/* The client sent initialize: asks for the former start in the startup
- * cache. */
-void session_begin_start(struct session *s);
-/* Takes the answer to ACTION_LOAD_START. */
-void session_cached_start(struct session *s, const struct event *in);
-/* Puts the start, which was good, into the startup cache. */
-void session_save_start(struct session *s);
-/* Sets the alarm for a start without the server. */
-void session_mind_start(struct session *s);
-/* Returns the time at which an initialize fails that the server never got,
- * because of these facts; ALARM_NEVER: not because of them. */
-int64_t session_start_fails_at(const struct session *s, const struct facts *f);
-/* Does the client's initialize wait, has the startup cache an answer to it, and
- * is there nobody who could give another? */
-bool session_start_is_hopeless(const struct session *s, const struct facts *f);
-/* Answers the client's initialize without the server, if that is possible. f
- * tells why there is no server; NULL: the alarm is due. Returns false if there
- * is nothing to answer with, or the facts say that the server is not away. */
-bool session_start_early(struct session *s, const struct facts *f);
-/* If the time has come: the same, or the lists that waited for the server after
- * a start without it. */
-void session_start_tick(struct session *s);
 
 /* --- open.c --- */
 

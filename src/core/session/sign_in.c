@@ -10,6 +10,8 @@
 
 #include <stdlib.h>
 
+#include "core/exchange/refusal.h"
+
 void
 session_sign_in(struct session *s, struct attempt *l, struct span text)
 {
@@ -133,4 +135,184 @@ session_signed_in(struct session *s)
 	s->renewal.budget.trial_at = s->now; /* a renewal that failed may work
 					      * now */
 	session_renew_now(s);
+}
+
+/* --- 401 and 403 --- */
+
+/*
+ * A 401 or 403 is judged: is it about the session or about the credentials? And
+ * a 401 that asks for other credentials may be one that a tool passes on. So
+ * before a call that may do harm goes out again, a ping with the same ones asks
+ * the door.
+ */
+
+/* A witness that is refused as its call was has done its work. One that is
+ * refused for its credentials alone tells nothing until it has others, and its
+ * time includes theirs. */
+static bool
+has_testified(const struct session *s, struct attempt *l, int status)
+{
+	if (l == NULL || l->kind != ATTEMPT_WITNESS)
+		return false;
+	l->denied = true;
+	return session_witness_tells(s, status);
+}
+
+/* The facts of a refusal, and what is known of the call that was refused. */
+static struct facts
+with_history(const struct session *s, const struct attempt *l,
+    const struct facts *f)
+{
+	struct facts known = *f;
+
+	if (l != NULL && l->kind == ATTEMPT_CALL && l->call != NULL &&
+	    l->last_event_id.n == 0)
+		session_add_history(s, l->call, l->generation, &known);
+	return known;
+}
+
+/* Other credentials may help the request of this ticket; 0: those to come. If
+ * the server may be refusing the session, a renewal is tried before the user is
+ * asked: the action names the session. */
+static void
+authorize(struct session *s, uint64_t ticket, const struct facts *f)
+{
+	struct event a = {
+		.kind = ACTION_AUTHORIZE, .ticket = ticket, .facts = f
+	};
+	struct attempt *l = calls_attempt_find(&s->calls, ticket);
+	struct facts good = with_history(s, l, f);
+
+	good.credentials_known_good = true;
+	if (l != NULL && session_is_lost(verdict_bare(&good, &s->config.rules)))
+		a.session = span_of(l->generation->session);
+	events_add(&s->events, &a);
+}
+
+static void
+take(struct session *s, uint64_t ticket, const struct facts *f, const char *why)
+{
+	struct event a = { .kind = ACTION_TAKE_REFUSAL,
+		.ticket = ticket,
+		.facts = f,
+		.text = why };
+
+	events_add(&s->events, &a);
+}
+
+/* --- the door is asked --- */
+
+/* Without a session nobody can be asked who knows the call's. */
+static bool
+wants_witness(const struct session *s, const struct attempt *l,
+    const struct facts *f)
+{
+	return l != NULL && l->kind == ATTEMPT_CALL && l->call != NULL &&
+	    l->generation->session != NULL &&
+	    (f->status == 401 || f->signature) && f->stamp != 0 &&
+	    f->refusals + f->again == 0 && !f->of_door &&
+	    phase_permits(s, PHASE_WORKS) && !session_is_safe(s, l->call);
+}
+
+static void
+ask_door(struct session *s, struct attempt *l, const struct facts *f)
+{
+	struct attempt *i;
+
+	l->unauthorized = facts_keep(f);
+	for (i = s->calls.attempts; i != NULL; i = i->next)
+		if (i->kind == ATTEMPT_DOOR && !i->answered &&
+		    i->generation == l->generation)
+			return;
+	session_log(s, LEVEL_INFO,
+	    "401: a ping asks whether the server or the tool wants other "
+	    "credentials");
+	i = session_own_attempt(s, ATTEMPT_DOOR, "ping", no_span,
+	    l->generation);
+	session_abort_in(s, i, BOUND_PING_MS);
+	session_start(s, i);
+}
+
+static uint64_t
+mark_of(const struct attempt *l, const struct facts *f)
+{
+	return refusal_mark(f, NULL, l->body, l->generation->session);
+}
+
+/* The door has spoken: refused, or NULL: it let the ping pass, or says nothing.
+ * A call that the door did not refuse ends with its 401; those to come may need
+ * other credentials all the same. */
+static void
+door_told(struct session *s, struct attempt *door, const struct facts *refused)
+{
+	struct attempt *l;
+	bool asked = false;
+	struct facts f;
+
+	door->answered = true;
+	for (l = s->calls.attempts; l != NULL; l = l->next) {
+		if (l->unauthorized == NULL ||
+		    l->generation != door->generation)
+			continue;
+		f = l->unauthorized->facts;
+		if (refused != NULL &&
+		    mark_of(door, refused) == mark_of(l, &f)) {
+			authorize(s, l->ticket, &f);
+		} else {
+			f.interactive = false;
+			if (!asked)
+				authorize(s, 0, &f);
+			asked = true;
+			take(s, l->ticket, &f,
+			    "a ping with the same token did not get this, so "
+			    "a tool may have refused it");
+		}
+		facts_free(l->unauthorized);
+		l->unauthorized = NULL;
+	}
+}
+
+void
+session_door_message(struct session *s, struct attempt *l)
+{
+	if (l->answered)
+		return;
+	session_linger(s, l);
+	door_told(s, l, NULL);
+}
+
+void
+session_door_done(struct session *s, struct attempt *l)
+{
+	if (!l->answered)
+		door_told(s, l, NULL);
+	calls_attempt_drop(&s->calls, l);
+}
+
+/* --- a 401 or 403 --- */
+
+/* Words of a lost session are not about credentials, a DELETE is not worth new
+ * ones, and after a signal nothing is. */
+void
+session_unauthorized(struct session *s, const struct event *in)
+{
+	struct attempt *l = calls_attempt_find(&s->calls, in->ticket);
+	struct facts f = with_history(s, l, in->facts);
+	struct ruling r = verdict_bare(&f, &s->config.rules);
+
+	/* The server is not silent: other credentials may take a while. */
+	if (l != NULL && l->kind == ATTEMPT_OPEN)
+		l->silent_at = s->now + BOUND_SILENT_MS;
+	if (l != NULL && l->kind == ATTEMPT_DOOR) {
+		door_told(s, l, in->facts);
+		take(s, in->ticket, in->facts, NULL);
+	} else if (s->ending.stopped || f.verb == VERB_DELETE ||
+	    is_refusal(r) || r.verdict == VERDICT_LOST_MAYBE ||
+	    has_testified(s, l, f.status)) {
+		take(s, in->ticket, in->facts, NULL);
+	} else if (wants_witness(s, l, in->facts)) {
+		ask_door(s, l, in->facts);
+	} else {
+		authorize(s, in->ticket, in->facts);
+	}
 }

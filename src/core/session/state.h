@@ -8,11 +8,9 @@
  *   questions, settings              tables
  *   act                              actions, deadlines, one attempt
  *   held, call, one_way              the life of one thing
- *   listen, spare, end, renew,
- *   mirrored, sign_in, replay, resume_stream,
- *   ping, witness, unauthorized,
- *   early_answer, live, early_start,
- *   open                             the parts
+ *   listen, renew, end, mirrored,
+ *   replay, ping, witness, sign_in,
+ *   early, live, open                the parts
  *   judge                            what the answer to a call means
  *   from_client, from_server, done,
  *   time                             what comes in; they call parts, and never
@@ -236,7 +234,7 @@ struct listen {
 	struct backoff_rate rate;
 };
 
-/* resume_stream.c: what the server's event ids are worth. */
+/* replay.c: what the server's event ids are worth. */
 struct event_ids {
 	bool none;       /* one came on the streams of two calls, or was the
 		       * session's: they are no ids of events */
@@ -322,7 +320,7 @@ struct control {
 			     * once: never again */
 };
 
-/* spare.c: a session that is opened in doubt. */
+/* renew.c: a session that is opened in doubt. */
 struct spare {
 	struct generation *generation; /* NULL: there is none */
 	uint64_t ticket;               /* of its initialize */
@@ -387,7 +385,7 @@ struct handshake {
 	struct attempt *opener;
 };
 
-/* early_start.c: a start without the server. */
+/* early.c: a start without the server. */
 struct start {
 	struct buf result; /* the result of initialize at a former start, or
 			    * that of the stand-in */
