@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/client/request.h"
+#include "core/client/parts.h"
 #include "core/wire/json.h"
 #include "play/client.h"
 

@@ -243,8 +243,8 @@ BEGIN {
 	    "questions settings act held call one_way listen renew end " \
 	    "mirrored replay ping witness sign_in early live open judge " \
 	    "from_client from_server done time invariants step")
-	order_of("core/client", "client state act table question opening " \
-	    "uri listen send input_required request hello from_client " \
+	order_of("core/client", "client state parts act table opening " \
+	    "listen send input_required request hello from_client " \
 	    "from_session invariants step")
 	order_of("core/server", "server state listen_state act belief order call " \
 	    "tell uris subscription set native_listen listen input_required " \

@@ -5,8 +5,7 @@
 
 #include <stdlib.h>
 
-#include "core/client/from_client.h"
-#include "core/client/request.h"
+#include "core/client/parts.h"
 #include "core/client/state.h"
 #include "core/wire/msg.h"
 #include "play/words.h"

@@ -4,14 +4,9 @@
  */
 #include "config.h"
 
-#include "core/client/from_client.h"
+#include "core/client/parts.h"
 
 #include "base/codec.h"
-#include "core/client/act.h"
-#include "core/client/hello.h"
-#include "core/client/opening.h"
-#include "core/client/request.h"
-#include "core/client/table.h"
 #include "core/wire/msg.h"
 
 /* --- what a modern request has to say --- */

@@ -5,19 +5,10 @@
  */
 #include "config.h"
 
-#include "core/client/from_session.h"
+#include "core/client/parts.h"
 
 #include <string.h>
 
-#include "core/client/act.h"
-#include "core/client/hello.h"
-#include "core/client/input_required.h"
-#include "core/client/listen.h"
-#include "core/client/opening.h"
-#include "core/client/question.h"
-#include "core/client/request.h"
-#include "core/client/send.h"
-#include "core/client/table.h"
 #include "core/wire/edit.h"
 #include "core/wire/msg.h"
 

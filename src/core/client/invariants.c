@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "core/client/invariants.h"
+#include "core/client/parts.h"
 
 #ifdef MCPSPLICE_SANE
 
@@ -12,8 +12,6 @@
 #include <assert.h>
 
 #include "base/bounds.h"
-#include "core/client/question.h"
-#include "core/client/table.h"
 #include "core/wire/msg.h"
 
 /* The counts of a walk through all requests. */

@@ -6,13 +6,11 @@
  */
 #include "config.h"
 
-#include "core/client/opening.h"
+#include "core/client/parts.h"
 
 #include <stdlib.h>
 
 #include "base/bounds.h"
-#include "core/client/act.h"
-#include "core/client/table.h"
 #include "core/wire/edit.h"
 #include "core/wire/msg.h"
 

@@ -5,15 +5,11 @@
  */
 #include "config.h"
 
-#include "core/client/send.h"
+#include "core/client/parts.h"
 
 #include <stdlib.h>
 
 #include "base/bounds.h"
-#include "core/client/act.h"
-#include "core/client/listen.h"
-#include "core/client/opening.h"
-#include "core/client/table.h"
 #include "core/wire/msg.h"
 
 /* --- the level of log messages --- */

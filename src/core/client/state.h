@@ -2,15 +2,15 @@
  * The state of the reducer for the client's era. No file outside this folder
  * includes it. Each file includes and calls only those above it in this list:
  *   client          the public header
- *   state           structures and constants
+ *   state, parts    structures and constants; the functions of all others
  *   act             the queue of actions
  *   table           requests, and the list of questions
- *   question        what a legacy server asks
  *   opening         the session is opened for a modern client
- *   uri             resources that are watched at a legacy server
- *   listen          subscriptions/listen at a legacy server
+ *   listen          subscriptions/listen at a legacy server, and the resources
+ *                   that are watched there
  *   send            requests on their way to the session
- *   input_required  requests whose client is asked something first
+ *   input_required  what a legacy server asks; requests whose client is asked
+ *                   something first
  *   request         what becomes of what a modern client sends
  *   hello           the session has opened, or the client begins another
  *   from_client     what the client sends

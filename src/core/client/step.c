@@ -4,22 +4,9 @@
  */
 #include "config.h"
 
-#include "core/client/client.h"
+#include "core/client/parts.h"
 
 #include <stdlib.h>
-
-#include "core/client/act.h"
-#include "core/client/from_client.h"
-#include "core/client/from_session.h"
-#include "core/client/hello.h"
-#include "core/client/input_required.h"
-#include "core/client/invariants.h"
-#include "core/client/listen.h"
-#include "core/client/opening.h"
-#include "core/client/request.h"
-#include "core/client/send.h"
-#include "core/client/state.h"
-#include "core/client/table.h"
 
 struct client *
 client_new(const struct client_config *config, const struct stage *stage)

@@ -5,13 +5,12 @@
  */
 #include "config.h"
 
-#include "core/client/table.h"
+#include "core/client/parts.h"
 
 #include <stdlib.h>
 
 #include "base/codec.h"
 #include "base/queue.h"
-#include "core/client/act.h"
 #include "core/wire/msg.h"
 
 /* --- ids --- */
